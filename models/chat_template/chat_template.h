@@ -1,0 +1,27 @@
+// Renders a model's Jinja chat template: messages to the exact prompt text.
+#pragma once
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+namespace warpchat {
+
+class ChatTemplate {
+ public:
+  // Parses once. Error names the construct and its line ("chat template line 12: ...").
+  explicit ChatTemplate(std::string_view source);
+  ~ChatTemplate();
+  ChatTemplate(ChatTemplate&&) noexcept;
+
+  // variables: a JSON object in insertion order: messages, tools, add_generation_prompt, bos_token, eos_token,
+  // enable_thinking, ... Every key is a template variable. Error for raise_exception and run-time faults, with the
+  // line.
+  std::string render(const nlohmann::ordered_json& variables) const;
+
+ private:
+  struct Program;
+  std::unique_ptr<Program> program_;
+};
+
+}  // namespace warpchat

@@ -1,0 +1,29 @@
+// The storage formats of tensors, with the numbers the GGUF file format gives them.
+// Source: ggml's GGUF specification (docs/gguf.md) and the layout of ggml's quantised blocks.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace warpchat {
+
+enum class TensorType : uint32_t {
+  kF32 = 0, kF16 = 1, kQ4_0 = 2, kQ4_1 = 3, kQ5_0 = 6, kQ5_1 = 7, kQ8_0 = 8,
+  kQ2_K = 10, kQ3_K = 11, kQ4_K = 12, kQ5_K = 13, kQ6_K = 14, kBF16 = 30,
+};
+
+struct TensorTypeTraits {
+  TensorType type;
+  std::string_view name;   // ggml's spelling: "Q4_K"
+  uint32_t block_weights;  // weights per block: 1, 32 or 256
+  uint32_t block_bytes;    // bytes per block
+};
+
+// Traits of a supported type; nullopt for a number that no supported type has.
+std::optional<TensorTypeTraits> find_tensor_type(uint32_t number);
+const TensorTypeTraits& traits(TensorType type);
+
+// Bytes of one row of k weights; k must be a multiple of the block's weights.
+uint64_t bytes_per_row(TensorType type, uint64_t k);
+
+}  // namespace warpchat
