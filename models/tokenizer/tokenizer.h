@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "models/gguf_reader.h"
+#include "models/token.h"
 
 namespace warpchat {
 
-using Token = int32_t;
 
 class Tokenizer {
  public:

@@ -1,0 +1,25 @@
+// The CPU's own implementation of the decoder's steps: threads, SIMD chosen at run time, KV cache in fp16.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "engine/steps.h"
+
+namespace warpchat {
+
+struct CpuOptions {
+  uint32_t threads = 0;                  // 0: one per physical core
+  uint32_t context = 0;                  // positions in the KV cache; > 0
+  uint32_t max_columns = 512;            // positions in one prefill pass
+  std::function<void(double)> progress;  // 0..1 while the weights are prepared; may be empty
+};
+
+// Bytes that make_cpu_steps will hold: repacked weights if any, KV cache, activations.
+uint64_t cpu_memory_needed(const ModelConfig& config, const ModelTensors& tensors, const CpuOptions& options);
+
+// tensors must outlive the result. Error if the memory is not there: needed, available, largest context that fits.
+std::unique_ptr<Steps> make_cpu_steps(const ModelConfig& config, const ModelTensors& tensors,
+                                      const CpuOptions& options);
+
+}  // namespace warpchat

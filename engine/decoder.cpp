@@ -1,0 +1,30 @@
+// One pass through the model, top to bottom: every device carries out these steps in this order.
+#include "engine/decoder.h"
+
+#include <cassert>
+#include <utility>
+
+namespace warpchat {
+
+Decoder::Decoder(const ModelConfig& config, std::unique_ptr<Steps> steps) : config_(config), steps_(std::move(steps)) {}
+
+void Decoder::forward(std::span<const Token> tokens, uint32_t position, Logits wanted) {
+  assert(!tokens.empty() && tokens.size() <= max_columns());
+  assert(uint64_t{position} + tokens.size() <= max_positions());
+  const PassState& s = steps_->buffers();
+  const uint32_t last_column = static_cast<uint32_t>(tokens.size()) - 1;
+
+  steps_->begin(tokens, position);
+  steps_->embed(s.hidden);
+  for (uint32_t layer = 0; layer < config_.n_layers; ++layer) {
+    steps_->norm_qkv(layer, s.hidden, s.q, s.k, s.v);
+    steps_->rope_scatter(layer, s.q, s.k, s.v);
+    steps_->attention(layer, s.q, s.mixed);
+    steps_->output_residual(layer, s.mixed, s.hidden);
+    steps_->norm_gate_up(layer, s.hidden, s.inner);
+    steps_->down_residual(layer, s.inner, s.hidden);
+  }
+  if (wanted != Logits::kNone) steps_->norm_logits(s.hidden, wanted == Logits::kAll ? 0 : last_column, s.logits);
+}
+
+}  // namespace warpchat

@@ -1,0 +1,35 @@
+// The decoder: tokens of one sequence in, logits out, on whichever device its steps belong to.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "engine/steps.h"
+
+namespace warpchat {
+
+enum class Logits { kNone, kLast, kAll };  // of which columns of a pass
+
+class Decoder {
+ public:
+  Decoder(const ModelConfig& config, std::unique_ptr<Steps> steps);
+
+  uint32_t max_columns() const { return steps_->max_columns(); }
+  uint32_t max_positions() const { return steps_->max_positions(); }
+
+  // One pass over tokens[0..n) at positions position..position+n-1: 1 <= n <= max_columns(), all positions below
+  // max_positions(). Positions before `position` must have been decoded before; later ones are forgotten.
+  void forward(std::span<const Token> tokens, uint32_t position, Logits wanted);
+
+  // After a pass that wanted them: the logits of one of its columns, [n_vocab], valid until the next pass.
+  std::span<const float> logits(uint32_t column) { return steps_->read_logits(column); }
+
+  Steps& steps() { return *steps_; }
+  const ModelConfig& config() const { return config_; }
+
+ private:
+  ModelConfig config_;
+  std::unique_ptr<Steps> steps_;
+};
+
+}  // namespace warpchat

@@ -1,0 +1,61 @@
+// The steps of a token, as one device carries them out. engine/decoder.cpp calls them in the order of the page; a
+// device (CPU, GPU) implements them and owns its buffers, weights and KV cache.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/model_config.h"
+#include "models/token.h"
+
+namespace warpchat {
+
+class Profile;
+
+// A float buffer [columns, width] on the device. Only the device that handed it out can look inside.
+struct Buffer {
+  void* data = nullptr;
+  uint32_t width = 0;
+};
+
+// The buffers of one pass: `columns` consecutive positions of one sequence, at most Steps::max_columns().
+struct PassState {
+  Buffer hidden;  // [columns, hidden]
+  Buffer q;       // [columns, n_heads * head_dim]
+  Buffer k, v;    // [columns, n_kv_heads * head_dim]
+  Buffer mixed;   // [columns, n_heads * head_dim]: attention's output
+  Buffer inner;   // [columns, ffn]
+  Buffer logits;  // [columns, n_vocab]; only the rows asked for are written
+};
+
+class Steps {
+ public:
+  virtual ~Steps() = default;
+
+  virtual uint32_t max_columns() const = 0;    // most positions in one pass
+  virtual uint32_t max_positions() const = 0;  // of the KV cache: the context size
+  virtual const PassState& buffers() const = 0;
+  virtual Profile& profile() = 0;               // where the steps record calls, time and bytes
+  virtual std::string description() const = 0;  // for the status line: "cpu: 2 threads, AVX-512"
+
+  // Token ids of the pass and the position of the first: position + tokens.size() <= max_positions().
+  virtual void begin(std::span<const Token> tokens, uint32_t position) = 0;
+  virtual void embed(Buffer hidden) = 0;
+  // q, k, v = W . rmsnorm(hidden) + bias
+  virtual void norm_qkv(uint32_t layer, Buffer hidden, Buffer q, Buffer k, Buffer v) = 0;
+  // QK norm where the model has it, RoPE on q and k, then k and v as fp16 into the layer's cache at the positions
+  virtual void rope_scatter(uint32_t layer, Buffer q, Buffer k, Buffer v) = 0;
+  // causal, grouped-query; reads the cache up to each column's own position
+  virtual void attention(uint32_t layer, Buffer q, Buffer mixed) = 0;
+  virtual void output_residual(uint32_t layer, Buffer mixed, Buffer hidden) = 0;  // hidden += W . mixed
+  // inner = silu(Wgate . rmsnorm(hidden)) * (Wup . rmsnorm(hidden))
+  virtual void norm_gate_up(uint32_t layer, Buffer hidden, Buffer inner) = 0;
+  virtual void down_residual(uint32_t layer, Buffer inner, Buffer hidden) = 0;  // hidden += W . inner
+  // logits of columns first_column .. the last one of the pass
+  virtual void norm_logits(Buffer hidden, uint32_t first_column, Buffer logits) = 0;
+  // Waits for the pass and returns the logits of one of those columns on the host: [n_vocab], valid until begin().
+  virtual std::span<const float> read_logits(uint32_t column) = 0;
+};
+
+}  // namespace warpchat
