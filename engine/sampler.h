@@ -1,0 +1,50 @@
+// Picks the next token from logits on the host.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "models/token.h"
+
+namespace warpchat {
+
+// Applied in the order of the fields: penalties, top_k, top_p, min_p, temperature.
+struct SamplingParams {
+  float repeat_penalty = 1.0f;     // divides positive and multiplies negative logits of recent tokens; 1 is off
+  float presence_penalty = 0.0f;   // subtracted once from each recent token's logit
+  float frequency_penalty = 0.0f;  // subtracted once per occurrence
+  uint32_t penalty_window = 64;    // recent tokens that count; 0: none
+  uint32_t top_k = 40;             // 0 is off
+  float top_p = 0.95f;             // 1 is off
+  float min_p = 0.05f;             // 0 is off
+  float temperature = 0.8f;        // 0: the argmax, the lowest id of equals
+  uint64_t seed = 0;
+};
+
+class Sampler {
+ public:
+  explicit Sampler(const SamplingParams& params);
+
+  // logits: [n_vocab]. The same params, seed and calls give the same tokens. Non-finite logits throw Error.
+  Token sample(std::span<const float> logits);
+  // Tells the penalties of a token: of each sampled one, and of the prompt's if they should count.
+  void accept(Token token);
+
+ private:
+  SamplingParams params_;
+  std::mt19937_64 random_;
+  std::deque<Token> recent_;
+  struct Candidate {
+    Token token;
+    float logit;
+  };
+  std::vector<Candidate> candidates_;
+  void apply_penalties();
+  void keep_top_k();
+  void keep_top_p_and_min_p();
+  Token draw();
+};
+
+}  // namespace warpchat

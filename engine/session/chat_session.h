@@ -1,0 +1,77 @@
+// A conversation with a model: turns in, prompt through the model's template, answer as events.
+#pragma once
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/session/generator.h"
+#include "models/chat_template/chat_template.h"
+
+namespace warpchat {
+
+struct Message {
+  std::string role;     // "user", "assistant"
+  std::string content;  // an answer includes its <think> block
+};
+
+struct SessionOptions {
+  std::string system_prompt;  // empty: none is added
+  std::string chat_template;  // Jinja source instead of the model's; empty: the model's
+  nlohmann::ordered_json template_variables = nlohmann::ordered_json::object();  // enable_thinking, ...
+  SamplingParams sampling;
+  int32_t max_tokens = -1;
+};
+
+class ChatSession {
+ public:
+  // Error if neither options nor model have a template: suggests --raw or --chat-template.
+  ChatSession(Model& model, SessionOptions options);
+  ~ChatSession();
+
+  // Each starts a generation (Error if one runs, or if the last turn alone does not fit the context).
+  void send(std::string user_text);
+  void regenerate();                      // the last answer again; Error if there is none
+  void edit_last(std::string user_text);  // replaces the last user turn, and answers it
+
+  void stop() { generator_.stop(); }
+  bool busy() const { return generator_.busy(); }
+
+  // The next event within the timeout. Text deltas have been added to the last message when they are returned; events
+  // must be drained to the GenerationEnd before the next generation starts.
+  std::optional<Event> next_event(std::chrono::milliseconds timeout);
+
+  const std::vector<Message>& messages() const { return messages_; }
+  void undo();                                  // removes the last user turn and its answer
+  void clear();                                 // removes all turns
+  void restore(std::vector<Message> messages);  // replaces the conversation
+
+  SessionOptions& options() { return options_; }  // changes hold from the next generation on
+  uint32_t context_used() const;                  // tokens of the conversation at the last generation's end
+  uint32_t context_size() const { return model_.context; }
+  Model& model() { return model_; }
+
+  // The prompt's text and tokens for the conversation as it stands, with the oldest turns dropped until
+  // prompt + reserve fits the context; n_dropped counts the dropped messages.
+  struct Prompt {
+    std::string text;
+    std::vector<Token> tokens;
+    uint32_t n_dropped = 0;
+  };
+  Prompt build_prompt() const;
+
+ private:
+  std::string render(size_t first_message) const;
+  void start_generation();
+
+  Model& model_;
+  SessionOptions options_;
+  std::unique_ptr<ChatTemplate> template_;
+  std::string template_source_;
+  std::vector<Message> messages_;
+  Generator generator_;
+  uint32_t context_used_ = 0;
+};
+
+}  // namespace warpchat

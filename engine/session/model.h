@@ -1,0 +1,43 @@
+// A loaded model: the mapped file, its tokeniser and template, and a decoder on a device.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "engine/decoder.h"
+#include "engine/sampler.h"
+#include "models/gguf_reader.h"
+#include "models/model_config.h"
+#include "models/tokenizer/tokenizer.h"
+
+namespace warpchat {
+
+constexpr uint32_t kDefaultContextLimit = 8192;
+
+struct ModelOptions {
+  std::string path;
+  std::string device = "cpu";
+  uint32_t threads = 0;                  // 0: one per physical core
+  bool context_from_model = false;       // the model's own context length, however long (-c 0)
+  uint32_t context = 0;                  // positions; 0: the model's own, at most kDefaultContextLimit
+  uint32_t batch = 512;                  // positions in one prefill pass
+  std::function<void(double)> progress;  // 0..1 while loading; may be empty
+};
+
+struct Model {
+  // Error: one sentence naming file and fault.
+  static std::unique_ptr<Model> load(const ModelOptions& options);
+
+  GgufFile file;
+  ModelConfig config;
+  ModelTensors tensors;
+  std::unique_ptr<Tokenizer> tokenizer;
+  std::string chat_template;     // Jinja source; empty if the file has none and ChatML does not fit either
+  SamplingParams file_sampling;  // built-in defaults with the file's general.sampling.* keys applied
+  std::unique_ptr<Decoder> decoder;
+  uint32_t context;  // positions of the KV cache
+  double load_seconds;
+};
+
+}  // namespace warpchat
