@@ -1,0 +1,153 @@
+// Each format is one function from a block and a weight's index to the weight, straight from the layout's description.
+// Doubles hold every product and sum of a block's fields exactly, so nothing is rounded before the caller's type.
+#include "models/dequantise.h"
+
+#include <array>
+#include <cassert>
+#include <cstring>
+
+#include "models/quant_blocks.h"
+
+namespace warpchat {
+namespace {
+
+int nibble(uint8_t byte, int which) { return byte >> (4 * which) & 15; }
+int bit_pair(uint8_t byte, int which) { return byte >> (2 * which) & 3; }
+int bit(uint8_t byte, int which) { return byte >> which & 1; }
+
+double weight(float block, int) { return block; }
+double weight(f16 block, int) { return to_float(block); }
+double weight(bf16 block, int) { return to_float(block); }
+
+double weight(const BlockQ4_0& b, int i) { return double{to_float(b.d)} * (nibble(b.qs[i % 16], i / 16) - 8); }
+
+double weight(const BlockQ4_1& b, int i) {
+  return double{to_float(b.d)} * nibble(b.qs[i % 16], i / 16) + double{to_float(b.m)};
+}
+
+double weight(const BlockQ5_0& b, int i) {
+  const int q = nibble(b.qs[i % 16], i / 16) | bit(b.qh[i / 8], i % 8) << 4;
+  return double{to_float(b.d)} * (q - 16);
+}
+
+double weight(const BlockQ5_1& b, int i) {
+  const int q = nibble(b.qs[i % 16], i / 16) | bit(b.qh[i / 8], i % 8) << 4;
+  return double{to_float(b.d)} * q + double{to_float(b.m)};
+}
+
+double weight(const BlockQ8_0& b, int i) { return double{to_float(b.d)} * b.qs[i]; }
+
+double weight(const BlockQ2K& b, int i) {
+  const int q = bit_pair(b.qs[i / 128 * 32 + i % 32], i / 32 % 4);
+  const int scale = nibble(b.scales[i / 16], 0), min = nibble(b.scales[i / 16], 1);
+  return double{to_float(b.d)} * (scale * q) - double{to_float(b.dmin)} * min;
+}
+
+double weight(const BlockQ3K& b, int i) {
+  const int q = bit_pair(b.qs[i / 128 * 32 + i % 32], i / 32 % 4) | bit(b.hmask[i % 32], i / 32) << 2;
+  return double{to_float(b.d)} * (q3k_scale(b.scales, i / 16) - 32) * (q - 4);
+}
+
+double weight(const BlockQ4K& b, int i) {
+  const auto [scale, min] = scale_and_min(b.scales, i / 32);
+  const int q = nibble(b.qs[i / 64 * 32 + i % 32], i / 32 % 2);
+  return double{to_float(b.d)} * (scale * q) - double{to_float(b.dmin)} * min;
+}
+
+double weight(const BlockQ5K& b, int i) {
+  const auto [scale, min] = scale_and_min(b.scales, i / 32);
+  const int q = nibble(b.qs[i / 64 * 32 + i % 32], i / 32 % 2) | bit(b.qh[i % 32], i / 32) << 4;
+  return double{to_float(b.d)} * (scale * q) - double{to_float(b.dmin)} * min;
+}
+
+double weight(const BlockQ6K& b, int i) {
+  const int low = nibble(b.ql[i / 128 * 64 + i % 64], i / 64 % 2);
+  const int high = bit_pair(b.qh[i / 128 * 32 + i % 32], i / 32 % 4);
+  return double{to_float(b.d)} * b.scales[i / 16] * ((low | high << 4) - 32);
+}
+
+bool finite(f16 value) { return (value.bits & 0x7c00) != 0x7c00; }
+bool finite(bf16 value) { return (value.bits & 0x7f80) != 0x7f80; }
+bool finite(float value) { return (std::bit_cast<uint32_t>(value) & 0x7f800000) != 0x7f800000; }
+
+bool scales_finite(float block) { return finite(block); }
+bool scales_finite(f16 block) { return finite(block); }
+bool scales_finite(bf16 block) { return finite(block); }
+template <class Block>
+bool scales_finite(const Block& b) {
+  if constexpr (requires { b.dmin; }) return finite(b.d) && finite(b.dmin);
+  if constexpr (requires { b.m; }) return finite(b.d) && finite(b.m);
+  return finite(b.d);
+}
+
+// Calls visit(Block{}) with the format's struct.
+template <class Visit>
+auto with_block(TensorType type, Visit visit) {
+  switch (type) {
+    case TensorType::kF32:
+      return visit(float{});
+    case TensorType::kF16:
+      return visit(f16{});
+    case TensorType::kBF16:
+      return visit(bf16{});
+    case TensorType::kQ4_0:
+      return visit(BlockQ4_0{});
+    case TensorType::kQ4_1:
+      return visit(BlockQ4_1{});
+    case TensorType::kQ5_0:
+      return visit(BlockQ5_0{});
+    case TensorType::kQ5_1:
+      return visit(BlockQ5_1{});
+    case TensorType::kQ8_0:
+      return visit(BlockQ8_0{});
+    case TensorType::kQ2_K:
+      return visit(BlockQ2K{});
+    case TensorType::kQ3_K:
+      return visit(BlockQ3K{});
+    case TensorType::kQ4_K:
+      return visit(BlockQ4K{});
+    case TensorType::kQ5_K:
+      return visit(BlockQ5K{});
+    case TensorType::kQ6_K:
+      return visit(BlockQ6K{});
+  }
+  assert(false && "a TensorType outside its enumeration");
+  __builtin_unreachable();
+}
+
+template <class Float>
+void dequantise(TensorType type, std::span<const std::byte> row, std::span<Float> out) {
+  assert(row.size() == bytes_per_row(type, out.size()));
+  const size_t block_weights = traits(type).block_weights;
+  with_block(type, [&](auto block) {
+    for (size_t n = 0; n * block_weights < out.size(); ++n) {
+      std::memcpy(&block, row.data() + n * sizeof(block), sizeof(block));
+      for (size_t i = 0; i < block_weights; ++i) {
+        out[n * block_weights + i] = static_cast<Float>(weight(block, static_cast<int>(i)));
+      }
+    }
+  });
+}
+
+}  // namespace
+
+void dequantise_row(TensorType type, std::span<const std::byte> row, std::span<double> out) {
+  dequantise(type, row, out);
+}
+
+void dequantise_row(TensorType type, std::span<const std::byte> row, std::span<float> out) {
+  dequantise(type, row, out);
+}
+
+bool scales_are_finite(TensorType type, std::span<const std::byte> data) {
+  return with_block(type, [&](auto block) {
+    assert(data.size() % sizeof(block) == 0);
+    for (size_t at = 0; at < data.size(); at += sizeof(block)) {
+      std::memcpy(&block, data.data() + at, sizeof(block));
+      if (!scales_finite(block)) return false;
+    }
+    return true;
+  });
+}
+
+}  // namespace warpchat
