@@ -8,7 +8,7 @@ namespace warpchat {
 
 Decoder::Decoder(const ModelConfig& config, std::unique_ptr<Steps> steps) : config_(config), steps_(std::move(steps)) {}
 
-void Decoder::forward(std::span<const Token> tokens, uint32_t position, Logits wanted) {
+bool Decoder::forward(std::span<const Token> tokens, uint32_t position, Logits wanted, const std::atomic<bool>* stop) {
   assert(!tokens.empty() && tokens.size() <= max_columns());
   assert(uint64_t{position} + tokens.size() <= max_positions());
   const PassState& s = steps_->buffers();
@@ -17,6 +17,7 @@ void Decoder::forward(std::span<const Token> tokens, uint32_t position, Logits w
   steps_->begin(tokens, position);
   steps_->embed(s.hidden);
   for (uint32_t layer = 0; layer < config_.n_layers; ++layer) {
+    if (stop != nullptr && *stop) return false;
     steps_->norm_qkv(layer, s.hidden, s.q, s.k, s.v);
     steps_->rope_scatter(layer, s.q, s.k, s.v);
     steps_->attention(layer, s.q, s.mixed);
@@ -25,6 +26,7 @@ void Decoder::forward(std::span<const Token> tokens, uint32_t position, Logits w
     steps_->down_residual(layer, s.inner, s.hidden);
   }
   if (wanted != Logits::kNone) steps_->norm_logits(s.hidden, wanted == Logits::kAll ? 0 : last_column, s.logits);
+  return true;
 }
 
 }  // namespace warpchat

@@ -1,5 +1,6 @@
 // The decoder: tokens of one sequence in, logits out, on whichever device its steps belong to.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -19,7 +20,9 @@ class Decoder {
 
   // One pass over tokens[0..n) at positions position..position+n-1: 1 <= n <= max_columns(), all positions below
   // max_positions(). Positions before `position` must have been decoded before; later ones are forgotten.
-  void forward(std::span<const Token> tokens, uint32_t position, Logits wanted);
+  // False if `stop` was set before the last layer began: nothing of the pass counts then.
+  bool forward(std::span<const Token> tokens, uint32_t position, Logits wanted,
+               const std::atomic<bool>* stop = nullptr);
 
   // After a pass that wanted them: the logits of one of its columns, [n_vocab], valid until the next pass.
   std::span<const float> logits(uint32_t column) { return steps_->read_logits(column); }

@@ -47,13 +47,13 @@ class ChatSession {
   void clear();                                 // removes all turns
   void restore(std::vector<Message> messages);  // replaces the conversation
 
-  SessionOptions& options() { return options_; }  // changes hold from the next generation on
-  uint32_t context_used() const;                  // tokens of the conversation at the last generation's end
+  SessionOptions& options() { return options_; }           // changes hold from the next generation on
+  uint32_t context_used() const { return context_used_; }  // tokens of the conversation at the last generation's end
   uint32_t context_size() const { return model_.context; }
   Model& model() { return model_; }
 
   // The prompt's text and tokens for the conversation as it stands, with the oldest turns dropped until
-  // prompt + reserve fits the context; n_dropped counts the dropped messages.
+  // prompt + reserve fits the context; n_dropped counts the dropped turns.
   struct Prompt {
     std::string text;
     std::vector<Token> tokens;
@@ -63,7 +63,9 @@ class ChatSession {
 
  private:
   std::string render(size_t first_message) const;
+  void compile_template();
   void start_generation();
+  void require_idle() const;
 
   Model& model_;
   SessionOptions options_;
@@ -71,7 +73,10 @@ class ChatSession {
   std::string template_source_;
   std::vector<Message> messages_;
   Generator generator_;
+  size_t answer_start_ = 0;  // bytes of the last answer that did not come from the model
   uint32_t context_used_ = 0;
+  uint32_t n_dropped_ = 0;  // turns the last prompt left out
+  uint64_t n_generations_ = 0;
 };
 
 }  // namespace warpchat

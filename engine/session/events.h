@@ -29,9 +29,9 @@ struct PromptProgress {
 };  // tokens that had to be computed
 struct TextDelta {
   std::string text;  // complete UTF-8 characters; may be empty while one is incomplete
-  Token token;
-  double seconds;  // since the token before
-  bool thinking;   // inside <think> ... </think>
+  Token token;       // -1: text that was held back until the end
+  double seconds;    // since the token before
+  bool thinking;     // inside <think> ... </think>
 };
 struct Notice {
   std::string text;

@@ -26,7 +26,7 @@ class Generator {
   ~Generator();  // stops and joins
 
   void start(GenerationRequest request);  // must not be busy
-  void stop();                            // asks; the generation ends within one token, or one prefill pass
+  void stop();                            // asks; the generation ends within one token, or one layer of a prefill pass
   bool busy() const { return busy_; }
   void wait();  // until not busy
 
@@ -34,12 +34,13 @@ class Generator {
 
  private:
   void run(const GenerationRequest& request);
-  uint32_t prefill(const GenerationRequest& request, Timings& timings);
+  bool prefill(const GenerationRequest& request, Timings& timings);
   EndReason generate(const GenerationRequest& request, Timings& timings);
 
   Model& model_;
   EventQueue events_;
   std::vector<Token> cached_;  // tokens whose keys and values lie in the cache, by position
+  uint32_t last_column_ = 0;   // of the last pass: the one with logits
   std::thread worker_;
   std::atomic<bool> busy_ = false, stop_ = false;
 };

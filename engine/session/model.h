@@ -38,6 +38,9 @@ struct Model {
   std::unique_ptr<Decoder> decoder;
   uint32_t context;  // positions of the KV cache
   double load_seconds;
+
+ private:
+  explicit Model(GgufFile mapped);
 };
 
 }  // namespace warpchat

@@ -1,0 +1,169 @@
+// Turns to a prompt that fits, events to turns.
+// What is dropped when the context is full: the oldest user turn with its answer, whole, again and again, never the
+// system prompt and never the last user turn.
+#include "engine/session/chat_session.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace warpchat {
+
+namespace {
+
+constexpr uint32_t kAnswerShare = 4;  // a quarter of the context is kept free for the answer where turns can be dropped
+
+std::string token_text(const Tokenizer& tokenizer, Token token) {
+  return token < 0 ? std::string() : tokenizer.piece(token, /*with_control=*/true);
+}
+
+// The index of the first user turn after this message.
+size_t next_turn(const std::vector<Message>& messages, size_t from) {
+  do ++from;
+  while (from < messages.size() && messages[from].role != "user");
+  return from;
+}
+
+bool ends_inside_thought(std::string_view prompt) {
+  const size_t last = prompt.find_last_not_of(" \t\r\n");
+  return last != std::string_view::npos && prompt.substr(0, last + 1).ends_with("<think>");
+}
+
+}  // namespace
+
+ChatSession::ChatSession(Model& model, SessionOptions options)
+    : model_(model), options_(std::move(options)), generator_(model) {
+  compile_template();
+}
+
+ChatSession::~ChatSession() = default;
+
+void ChatSession::compile_template() {
+  const std::string& source = options_.chat_template.empty() ? model_.chat_template : options_.chat_template;
+  if (source.empty())
+    throw Error(model_.file.path() +
+                ": the file has no chat template and its vocabulary no <|im_start|>; use --raw, or give a template "
+                "with --chat-template");
+  if (template_ && source == template_source_) return;
+  template_ = std::make_unique<ChatTemplate>(source);
+  template_source_ = source;
+}
+
+std::string ChatSession::render(size_t first_message) const {
+  using nlohmann::ordered_json;
+  ordered_json list = ordered_json::array();
+  if (!options_.system_prompt.empty()) list.push_back({{"role", "system"}, {"content", options_.system_prompt}});
+  for (size_t i = first_message; i < messages_.size(); ++i)
+    list.push_back({{"role", messages_[i].role}, {"content", messages_[i].content}});
+  ordered_json variables = {{"messages", std::move(list)},
+                            {"add_generation_prompt", true},
+                            {"bos_token", token_text(*model_.tokenizer, model_.tokenizer->bos())},
+                            {"eos_token", token_text(*model_.tokenizer, model_.tokenizer->eos())}};
+  for (const auto& [key, value] : options_.template_variables.items()) variables[key] = value;
+  return template_->render(variables);
+}
+
+ChatSession::Prompt ChatSession::build_prompt() const {
+  const Tokenizer& tokenizer = *model_.tokenizer;
+  const std::string bos = token_text(tokenizer, tokenizer.bos());
+  const uint32_t share = model_.context / kAnswerShare;
+  const uint32_t reserve =
+      options_.max_tokens < 0 ? share : std::min(share, static_cast<uint32_t>(options_.max_tokens));
+  uint32_t n_dropped = 0;
+  for (size_t first = 0;; first = next_turn(messages_, first), ++n_dropped) {
+    Prompt prompt;
+    prompt.n_dropped = n_dropped;
+    prompt.text = render(first);
+    const bool has_bos = !bos.empty() && prompt.text.starts_with(bos);
+    prompt.tokens = tokenizer.encode(prompt.text, /*parse_special=*/true, tokenizer.adds_bos() && !has_bos);
+    const bool last_turn_alone = next_turn(messages_, first) >= messages_.size();
+    if (last_turn_alone && prompt.tokens.size() >= model_.context)
+      throw Error("the prompt needs " + std::to_string(prompt.tokens.size()) + " tokens, the context holds " +
+                  std::to_string(model_.context) + "; shorten it or raise --ctx-size");
+    if (last_turn_alone || prompt.tokens.size() + reserve <= model_.context) return prompt;
+  }
+}
+
+void ChatSession::start_generation() {
+  compile_template();
+  Prompt prompt = build_prompt();
+  GenerationRequest request;
+  request.starts_thinking = ends_inside_thought(prompt.text);
+  request.prompt = std::move(prompt.tokens);
+  request.sampling = options_.sampling;
+  request.sampling.seed += n_generations_++;  // an answer asked for again is another answer
+  request.max_tokens = options_.max_tokens;
+  if (prompt.n_dropped > n_dropped_)
+    generator_.events().push(Notice{"the context is full: the model no longer sees the first " +
+                                    std::to_string(prompt.n_dropped) + " turn(s) (raise --ctx-size to keep more)"});
+  n_dropped_ = prompt.n_dropped;
+  // The template opened the thought, so the answer's text would lack the tag that its next rendering looks for.
+  messages_.push_back({"assistant", request.starts_thinking ? "<think>\n" : ""});
+  answer_start_ = messages_.back().content.size();
+  generator_.start(std::move(request));
+}
+
+void ChatSession::require_idle() const {
+  if (generator_.busy()) throw Error("an answer is being generated; stop it first");
+}
+
+void ChatSession::send(std::string user_text) {
+  require_idle();
+  messages_.push_back({"user", std::move(user_text)});
+  try {
+    start_generation();
+  } catch (...) {
+    messages_.pop_back();
+    throw;
+  }
+}
+
+void ChatSession::regenerate() {
+  require_idle();
+  if (messages_.empty()) throw Error("there is no answer to generate again");
+  if (messages_.back().role == "assistant") messages_.pop_back();
+  start_generation();
+}
+
+void ChatSession::edit_last(std::string user_text) {
+  require_idle();
+  if (messages_.empty()) throw Error("there is no message to edit");
+  std::vector<Message> before = messages_;
+  undo();
+  try {
+    send(std::move(user_text));
+  } catch (...) {
+    messages_ = std::move(before);
+    throw;
+  }
+}
+
+void ChatSession::undo() {
+  require_idle();
+  if (!messages_.empty() && messages_.back().role == "assistant") messages_.pop_back();
+  if (!messages_.empty()) messages_.pop_back();
+}
+
+void ChatSession::clear() {
+  require_idle();
+  messages_.clear();
+  context_used_ = n_dropped_ = 0;
+}
+
+void ChatSession::restore(std::vector<Message> messages) {
+  require_idle();
+  messages_ = std::move(messages);
+  context_used_ = n_dropped_ = 0;
+}
+
+std::optional<Event> ChatSession::next_event(std::chrono::milliseconds timeout) {
+  std::optional<Event> event = generator_.events().pop(timeout);
+  if (!event) return event;
+  if (const auto* delta = std::get_if<TextDelta>(&*event)) messages_.back().content += delta->text;
+  if (const auto* end = std::get_if<GenerationEnd>(&*event)) {
+    context_used_ = end->timings.prompt_tokens + end->timings.generated_tokens;
+    if (messages_.back().content.size() == answer_start_) messages_.pop_back();  // stopped or failed before any text
+  }
+  return event;
+}
+
+}  // namespace warpchat

@@ -1,0 +1,77 @@
+// Loading: file, tokeniser, template and sampling defaults, then the decoder on its device.
+#include "engine/session/model.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include "engine/cpu/cpu_steps.h"
+#include "models/chat_template/chat_template.h"
+
+namespace warpchat {
+
+namespace {
+
+std::string find_chat_template(const GgufFile& file, const Tokenizer& tokenizer) {
+  if (file.has("tokenizer.chat_template")) return std::string(file.get_string("tokenizer.chat_template"));
+  return tokenizer.find("<|im_start|>") >= 0 ? std::string(kChatMlTemplate) : "";
+}
+
+SamplingParams read_sampling(const GgufFile& file) {
+  SamplingParams p;
+  auto read = [&](const char* key, float& value) {
+    value = static_cast<float>(file.get_float(std::string("general.sampling.") + key, value));
+  };
+  p.top_k = static_cast<uint32_t>(std::min<uint64_t>(file.get_uint("general.sampling.top_k", p.top_k), UINT32_MAX));
+  p.penalty_window = static_cast<uint32_t>(
+      std::min<uint64_t>(file.get_uint("general.sampling.penalty_last_n", p.penalty_window), UINT32_MAX));
+  read("top_p", p.top_p);
+  read("min_p", p.min_p);
+  read("temp", p.temperature);
+  read("penalty_repeat", p.repeat_penalty);
+  read("penalty_present", p.presence_penalty);
+  read("penalty_freq", p.frequency_penalty);
+  if (!(p.repeat_penalty > 0) || p.temperature < 0)
+    throw Error(file.path() +
+                ": general.sampling.* holds a negative temperature or a repeat penalty that is not above 0");
+  return p;
+}
+
+uint32_t choose_context(const ModelOptions& options, const ModelConfig& config) {
+  if (options.context > 0) return options.context;
+  return options.context_from_model ? config.context_length : std::min(config.context_length, kDefaultContextLimit);
+}
+
+std::unique_ptr<Steps> make_steps(const ModelOptions& options, const Model& model) {
+  if (options.device != "cpu") throw Error("unknown device '" + options.device + "'; this build runs models on: cpu");
+  CpuOptions cpu;
+  cpu.threads = options.threads;
+  cpu.context = model.context;
+  cpu.max_columns = std::clamp<uint32_t>(options.batch, 1, std::max<uint32_t>(1, model.context));
+  cpu.progress = options.progress;
+  return make_cpu_steps(model.config, model.tensors, cpu);
+}
+
+}  // namespace
+
+Model::Model(GgufFile mapped) : file(std::move(mapped)) {}
+
+std::unique_ptr<Model> Model::load(const ModelOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  std::unique_ptr<Model> model(new Model(GgufFile::open(options.path)));
+  model->config = read_model_config(model->file);
+  model->tokenizer = Tokenizer::from(model->file);
+  if (model->tokenizer->n_vocab() != model->config.n_vocab)
+    throw Error(options.path + ": the tokenizer has " + std::to_string(model->tokenizer->n_vocab()) +
+                " tokens, the embedding " + std::to_string(model->config.n_vocab) + "; the file is inconsistent");
+  model->chat_template = find_chat_template(model->file, *model->tokenizer);
+  model->file_sampling = read_sampling(model->file);
+  model->tensors = read_model_tensors(model->file, model->config);
+  model->context = choose_context(options, model->config);
+  model->decoder = std::make_unique<Decoder>(model->config, make_steps(options, *model));
+  model->load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return model;
+}
+
+}  // namespace warpchat
