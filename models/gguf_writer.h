@@ -22,19 +22,34 @@ class GgufWriter {
   void add_floats(std::string_view key, std::span<const float> values);
   void add_ints(std::string_view key, std::span<const int32_t> values);
 
+  // Any value: payload is its type number and its value as the file holds them (GgufValue::encoded).
+  void add_encoded(std::string_view key, std::vector<std::byte> payload);
+
   // shape in ggml's order (shape[0] contiguous); data holds exactly the tensor's bytes and is copied.
   void add_tensor(std::string_view name, TensorType type, std::span<const uint64_t> shape,
                   std::span<const std::byte> data);
 
-  // Copies every metadata entry of a file, except the keys named.
+  // Copies every metadata entry of a file, except the keys named and those that concern the file alone (its alignment,
+  // its parts).
   void copy_metadata(const GgufFile& from, std::span<const std::string> except = {});
 
-  std::vector<std::byte> bytes(uint32_t alignment = 32) const;  // the whole file
+  // An alignment other than 32 is also written as the key general.alignment.
+  std::vector<std::byte> bytes(uint32_t alignment = 32) const;         // the whole file
   void write(const std::string& path, uint32_t alignment = 32) const;  // Error naming the path and the cause
 
  private:
-  struct KeyValue { std::string key; std::vector<std::byte> payload; };  // payload: type number, then value
-  struct Tensor { std::string name; TensorType type; std::vector<uint64_t> shape; std::vector<std::byte> data; };
+  struct KeyValue {
+    std::string key;
+    std::vector<std::byte> payload;
+  };  // payload: type number, then value
+  struct Tensor {
+    std::string name;
+    TensorType type;
+    std::vector<uint64_t> shape;
+    std::vector<std::byte> data;
+  };
+  std::vector<std::byte> header(uint32_t alignment) const;  // all that precedes the tensors' bytes
+
   std::vector<KeyValue> entries_;
   std::vector<Tensor> tensors_;
 };

@@ -15,39 +15,40 @@ enum class RopePairing { kInterleaved, kNeox };  // pairs (2i, 2i+1), or (i, i +
 
 struct RopeScaling {
   enum class Kind { kNone, kLinear, kYarn, kLlama3 } kind = Kind::kNone;  // kLlama3: per-frequency factors tensor
-  double factor = 1.0;                 // positions are divided by it
-  uint32_t original_context = 0;       // YaRN: n_ctx_orig
-  double attention_factor = 1.0;       // YaRN: multiplies cos and sin, as llama.cpp computes it
+  double factor = 1.0;                                                    // positions are divided by it
+  uint32_t original_context = 0;                                          // YaRN: n_ctx_orig
+  double attention_factor = 1.0;  // YaRN: multiplies cos and sin, as llama.cpp computes it
   double beta_fast = 32.0, beta_slow = 1.0;
-  double extrapolation = 1.0;          // YaRN ext_factor
+  double extrapolation = 1.0;  // YaRN ext_factor
 };
 
 struct ModelConfig {
   Architecture architecture;
-  std::string name;                    // general.name, or empty
+  std::string name;  // general.name, or empty
   uint32_t n_layers, hidden, ffn, n_heads, n_kv_heads, head_dim, n_vocab, context_length;
-  uint32_t rope_dims;                  // rotated dimensions of a head, even, <= head_dim
+  uint32_t rope_dims;  // rotated dimensions of a head, even, <= head_dim
   float rms_eps;
   double rope_base;
   RopePairing rope_pairing;
   RopeScaling rope_scaling;
-  bool tied_output;                    // the output matrix is the embedding
+  bool tied_output;                      // the output matrix is the embedding
   std::vector<double> rope_frequencies;  // [rope_dims / 2] radians per position, with all scaling applied
-  double rope_magnitude;               // factor on cos and sin (YaRN's attention factor, else 1)
+  double rope_magnitude;                 // factor on cos and sin (YaRN's attention factor, else 1)
 };
 
-struct LayerTensors {                  // biases and norms that the architecture lacks are null
-  const TensorInfo *attn_norm, *ffn_norm;                    // [hidden] F32
-  const TensorInfo *attn_q, *attn_k, *attn_v, *attn_output;  // [n_heads*head_dim, hidden], [n_kv_heads*head_dim, hidden] x2, [hidden, n_heads*head_dim]
-  const TensorInfo *attn_q_bias, *attn_k_bias, *attn_v_bias; // F32, or null
-  const TensorInfo *attn_q_norm, *attn_k_norm;               // [head_dim] F32, or null
-  const TensorInfo *ffn_gate, *ffn_up, *ffn_down;            // [ffn, hidden] x2, [hidden, ffn]
+struct LayerTensors {                      // biases and norms that the architecture lacks are null
+  const TensorInfo *attn_norm, *ffn_norm;  // [hidden] F32
+  const TensorInfo *attn_q, *attn_k, *attn_v,
+      *attn_output;  // [n_heads*head_dim, hidden], [n_kv_heads*head_dim, hidden] x2, [hidden, n_heads*head_dim]
+  const TensorInfo *attn_q_bias, *attn_k_bias, *attn_v_bias;  // F32, or null
+  const TensorInfo *attn_q_norm, *attn_k_norm;                // [head_dim] F32, or null
+  const TensorInfo *ffn_gate, *ffn_up, *ffn_down;             // [ffn, hidden] x2, [hidden, ffn]
 };
 
 struct ModelTensors {
-  const TensorInfo* token_embd;        // [n_vocab, hidden]
-  const TensorInfo* output_norm;       // [hidden] F32
-  const TensorInfo* output;            // [n_vocab, hidden]; token_embd if tied
+  const TensorInfo* token_embd;   // [n_vocab, hidden]
+  const TensorInfo* output_norm;  // [hidden] F32
+  const TensorInfo* output;       // [n_vocab, hidden]; token_embd if tied
   std::vector<LayerTensors> layers;
 };
 

@@ -3,13 +3,26 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 
 namespace warpchat {
 
 enum class TensorType : uint32_t {
-  kF32 = 0, kF16 = 1, kQ4_0 = 2, kQ4_1 = 3, kQ5_0 = 6, kQ5_1 = 7, kQ8_0 = 8,
-  kQ2_K = 10, kQ3_K = 11, kQ4_K = 12, kQ5_K = 13, kQ6_K = 14, kBF16 = 30,
+  kF32 = 0,
+  kF16 = 1,
+  kQ4_0 = 2,
+  kQ4_1 = 3,
+  kQ5_0 = 6,
+  kQ5_1 = 7,
+  kQ8_0 = 8,
+  kQ2_K = 10,
+  kQ3_K = 11,
+  kQ4_K = 12,
+  kQ5_K = 13,
+  kQ6_K = 14,
+  kBF16 = 30,
 };
 
 struct TensorTypeTraits {
@@ -22,6 +35,10 @@ struct TensorTypeTraits {
 // Traits of a supported type; nullopt for a number that no supported type has.
 std::optional<TensorTypeTraits> find_tensor_type(uint32_t number);
 const TensorTypeTraits& traits(TensorType type);
+std::span<const TensorTypeTraits> supported_tensor_types();
+
+// ggml's name for a type number, supported or not ("IQ4_NL"); "number 99" where ggml has none.
+std::string tensor_type_name(uint32_t number);
 
 // Bytes of one row of k weights; k must be a multiple of the block's weights.
 uint64_t bytes_per_row(TensorType type, uint64_t k);

@@ -1,0 +1,63 @@
+// A bounds-checked reader over a GGUF file's bytes. Every read names its field; a read past the end is an Error that
+// gives file, subject, field and byte.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "models/error.h"
+#include "models/message.h"
+
+namespace warpchat {
+
+class GgufCursor {
+ public:
+  GgufCursor(std::span<const std::byte> bytes, const std::string& path) : bytes_(bytes), path_(path) {}
+
+  // What is being read, the subject of the sentence that fail() completes: "key llama.block_count".
+  void enter(std::string subject) { subject_ = std::move(subject); }
+
+  uint64_t position() const { return position_; }
+  uint64_t remaining() const { return bytes_.size() - position_; }
+  uint64_t file_bytes() const { return bytes_.size(); }
+
+  std::span<const std::byte> take(uint64_t n_bytes, const char* field) {
+    if (n_bytes > remaining())
+      fail("needs " + counted(n_bytes, "byte") + " at byte " + grouped(position_) + " for its " + field +
+           ", the file ends at byte " + grouped(bytes_.size()) + "; download it again");
+    const auto taken = bytes_.subspan(position_, n_bytes);
+    position_ += n_bytes;
+    return taken;
+  }
+
+  template <class T>
+  T read(const char* field) {
+    static_assert(std::is_arithmetic_v<T>);
+    T value;
+    std::memcpy(&value, take(sizeof(T), field).data(), sizeof(T));
+    return value;
+  }
+
+  // uint64 length, then that many bytes.
+  std::string_view read_string(const char* field) {
+    const auto n_bytes = read<uint64_t>(field);
+    const auto text = take(n_bytes, field);
+    return {reinterpret_cast<const char*>(text.data()), text.size()};
+  }
+
+  [[noreturn]] void fail(const std::string& predicate) const {
+    throw Error("cannot load " + printable(path_, 4096) + ": " + subject_ + " " + predicate);
+  }
+
+ private:
+  std::span<const std::byte> bytes_;
+  const std::string& path_;
+  std::string subject_ = "it";
+  uint64_t position_ = 0;
+};
+
+}  // namespace warpchat

@@ -1,0 +1,190 @@
+#include "models/model_config.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <iterator>
+
+#include "models/message.h"
+#include "models/rope.h"
+
+namespace warpchat {
+namespace {
+
+struct ArchitectureTraits {
+  std::string_view name;
+  Architecture architecture;
+  RopePairing pairing;
+  bool frequency_divisors;  // may carry the tensor rope_freqs.weight
+};
+constexpr ArchitectureTraits kArchitectures[] = {
+    {"llama", Architecture::kLlama, RopePairing::kInterleaved, true},
+    {"qwen2", Architecture::kQwen2, RopePairing::kNeox, false},
+    {"qwen3", Architecture::kQwen3, RopePairing::kNeox, false},
+};
+
+// Far above every real model, low enough that no product of two overflows 64 bits.
+constexpr uint64_t kMostLayers = 1024, kMostHeads = 65536, kLargestHead = 4096, kLargestSize = 1 << 24,
+                   kLongestContext = 1 << 30;
+
+const ArchitectureTraits& read_architecture(const GgufFile& file) {
+  const std::string_view name = file.get_string("general.architecture");
+  const auto* found = std::find_if(std::begin(kArchitectures), std::end(kArchitectures),
+                                   [&](const ArchitectureTraits& known) { return known.name == name; });
+  if (found != std::end(kArchitectures)) return *found;
+  file.fail("architecture \"" + printable(name) + "\" is not supported; supported are llama, qwen2 and qwen3");
+}
+
+// The keys of one architecture: "block_count" is "qwen2.block_count".
+class Keys {
+ public:
+  Keys(const GgufFile& file, std::string_view prefix) : file_(file), prefix_(std::string(prefix) + ".") {}
+
+  std::string name(std::string_view key) const { return prefix_ + std::string(key); }
+  bool has(std::string_view key) const { return file_.has(name(key)); }
+
+  uint32_t count(std::string_view key, uint64_t most) const { return checked(key, file_.get_uint(name(key)), most); }
+  uint32_t count(std::string_view key, uint64_t most, uint32_t absent) const {
+    return has(key) ? count(key, most) : absent;
+  }
+
+  // One number, or one for every layer as long as they are all equal.
+  uint32_t uniform_count(std::string_view key, uint64_t most, uint32_t n_layers) const {
+    if (!file_.is_array(name(key))) return count(key, most);
+    const std::vector<int32_t> counts = file_.get_ints(name(key));
+    if (counts.size() != n_layers)
+      file_.fail("key " + name(key) + " has " + counted(counts.size(), "element") + " for " +
+                 counted(n_layers, "layer"));
+    const auto other = std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>());
+    if (other != counts.end())
+      file_.fail("key " + name(key) + " differs from layer to layer (" + std::to_string(other[0]) + ", " +
+                 std::to_string(other[1]) + "), which is not supported");
+    return checked(key, counts[0] < 0 ? 0 : static_cast<uint64_t>(counts[0]), most);
+  }
+
+  double real(std::string_view key, double more_than, double most, double absent) const {
+    const double value = file_.get_float(name(key), absent);
+    if (value > more_than && value <= most) return value;
+    char text[96];
+    std::snprintf(text, sizeof text, "%g, expected more than %g and at most %g", value, more_than, most);
+    file_.fail("key " + name(key) + " is " + text);
+  }
+
+ private:
+  uint32_t checked(std::string_view key, uint64_t value, uint64_t most) const {
+    if (value < 1 || value > most)
+      file_.fail("key " + name(key) + " is " + grouped(value) + ", expected 1 to " + grouped(most));
+    return static_cast<uint32_t>(value);
+  }
+
+  const GgufFile& file_;
+  std::string prefix_;
+};
+
+// Keys that would change the mathematics: present with another value than the neutral one, they are refused by name.
+void refuse_variants(const GgufFile& file, const Keys& keys, uint32_t context_length) {
+  if (file.get_uint(keys.name("expert_count"), 0) > 0)
+    file.fail("key " + keys.name("expert_count") + " is " + grouped(file.get_uint(keys.name("expert_count"))) +
+              ": mixture-of-experts models are not supported");
+  const uint64_t window = file.get_uint(keys.name("attention.sliding_window"), 0);
+  if (window > 0 && window < context_length)
+    file.fail("key " + keys.name("attention.sliding_window") + " is " + grouped(window) +
+              ", below the context length of " + grouped(context_length) + ": sliding windows are not supported");
+  if (!file.get_bool(keys.name("attention.causal"), true))
+    file.fail("key " + keys.name("attention.causal") + " is false: only causal models can chat");
+  for (const char* key :
+       {"attention.clamp_kqv", "attention.max_alibi_bias", "attn_logit_softcapping", "final_logit_softcapping"})
+    if (file.get_float(keys.name(key), 0) != 0)
+      file.fail("key " + keys.name(key) + " is not 0, which is not supported");
+}
+
+void read_heads(const GgufFile& file, const Keys& keys, ModelConfig& config) {
+  config.n_heads = keys.uniform_count("attention.head_count", kMostHeads, config.n_layers);
+  config.n_kv_heads = keys.has("attention.head_count_kv")
+                          ? keys.uniform_count("attention.head_count_kv", kMostHeads, config.n_layers)
+                          : config.n_heads;
+  if (config.n_heads % config.n_kv_heads != 0)
+    file.fail("key " + keys.name("attention.head_count_kv") + " is " + std::to_string(config.n_kv_heads) +
+              ", no divisor of the " + counted(config.n_heads, "head"));
+  const uint32_t even_share = config.hidden / config.n_heads;
+  config.head_dim = keys.count("attention.key_length", kLargestHead, even_share);
+  const uint32_t value_length = keys.count("attention.value_length", kLargestHead, even_share);
+  if (!keys.has("attention.key_length") && (even_share == 0 || config.hidden % config.n_heads != 0))
+    file.fail("the embedding length " + grouped(config.hidden) + " is no multiple of the " +
+              counted(config.n_heads, "head") + ", and key " + keys.name("attention.key_length") + " is missing");
+  if (config.head_dim != value_length)
+    file.fail("heads have keys of " + std::to_string(config.head_dim) + " and values of " +
+              std::to_string(value_length) + " numbers; only equal lengths are supported");
+}
+
+// The tensor rope_freqs.weight [rope_dims / 2], or nothing.
+std::vector<float> read_frequency_divisors(const GgufFile& file, uint32_t rope_dims) {
+  const TensorInfo* tensor = file.find_tensor("rope_freqs.weight");
+  if (!tensor) return {};
+  if (tensor->type != TensorType::kF32 || tensor->k() != rope_dims / 2 || tensor->rows() != 1)
+    file.fail("tensor rope_freqs.weight is " + std::string(traits(tensor->type).name) + " of " +
+              counted(tensor->k(), "number") + ", expected F32 of " + std::to_string(rope_dims / 2));
+  std::vector<float> divisors(tensor->k());
+  std::memcpy(divisors.data(), tensor->data.data(), tensor->data.size());
+  const auto usable = [](float divisor) { return std::isfinite(divisor) && divisor > 0; };
+  if (!std::all_of(divisors.begin(), divisors.end(), usable))
+    file.fail("tensor rope_freqs.weight holds a number that is not finite and above 0");
+  return divisors;
+}
+
+void read_rope(const GgufFile& file, const Keys& keys, const ArchitectureTraits& traits, ModelConfig& config) {
+  config.rope_dims = keys.count("rope.dimension_count", kLargestHead, config.head_dim);
+  if (config.rope_dims % 2 != 0 || config.rope_dims > config.head_dim)
+    file.fail("key " + keys.name("rope.dimension_count") + " is " + std::to_string(config.rope_dims) +
+              ", expected an even number up to the head's " + std::to_string(config.head_dim));
+  constexpr double kUsualBase = 10000, kLargestBase = 1e15;
+  config.rope_base = keys.real("rope.freq_base", 1, kLargestBase, kUsualBase);
+  config.rope_pairing = traits.pairing;
+  config.rope_scaling = read_rope_scaling(file, traits.name, config.context_length);
+  std::vector<float> divisors;
+  if (traits.frequency_divisors) divisors = read_frequency_divisors(file, config.rope_dims);
+  config.rope_frequencies = rope_frequencies(config.rope_scaling, config.rope_base, config.rope_dims, divisors);
+  config.rope_magnitude = rope_magnitude(config.rope_scaling);
+  if (!divisors.empty() && config.rope_scaling.kind == RopeScaling::Kind::kNone)
+    config.rope_scaling.kind = RopeScaling::Kind::kLlama3;
+}
+
+uint32_t read_n_vocab(const GgufFile& file, const Keys& keys) {
+  const uint64_t n_tokens = file.n_elements("tokenizer.ggml.tokens"), rows = file.tensor("token_embd.weight").rows();
+  if (n_tokens != rows)
+    file.fail("key tokenizer.ggml.tokens has " + counted(n_tokens, "token") + ", tensor token_embd.weight has " +
+              counted(rows, "row"));
+  const uint64_t stated = file.get_uint(keys.name("vocab_size"), n_tokens);
+  if (stated != n_tokens)
+    file.fail("key " + keys.name("vocab_size") + " is " + grouped(stated) + ", key tokenizer.ggml.tokens has " +
+              counted(n_tokens, "token"));
+  if (n_tokens < 1 || n_tokens > kLargestSize)
+    file.fail("key tokenizer.ggml.tokens has " + counted(n_tokens, "token") + ", expected 1 to " +
+              grouped(kLargestSize));
+  return static_cast<uint32_t>(n_tokens);
+}
+
+}  // namespace
+
+ModelConfig read_model_config(const GgufFile& file) {
+  const ArchitectureTraits& traits = read_architecture(file);
+  const Keys keys(file, traits.name);
+  ModelConfig config{};
+  config.architecture = traits.architecture;
+  config.name = file.get_string("general.name", "");
+  config.n_layers = keys.count("block_count", kMostLayers);
+  config.context_length = keys.count("context_length", kLongestContext);
+  config.hidden = keys.count("embedding_length", kLargestSize);
+  config.ffn = keys.uniform_count("feed_forward_length", kLargestSize, config.n_layers);
+  refuse_variants(file, keys, config.context_length);
+  read_heads(file, keys, config);
+  file.get_float(keys.name("attention.layer_norm_rms_epsilon"));  // has no default
+  config.rms_eps = static_cast<float>(keys.real("attention.layer_norm_rms_epsilon", 0, 1, 0));
+  if (config.rms_eps == 0) file.fail("key " + keys.name("attention.layer_norm_rms_epsilon") + " rounds to 0");
+  read_rope(file, keys, traits, config);
+  config.n_vocab = read_n_vocab(file, keys);
+  config.tied_output = file.find_tensor("output.weight") == nullptr;
+  return config;
+}
+
+}  // namespace warpchat

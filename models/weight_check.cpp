@@ -1,0 +1,55 @@
+#include "models/weight_check.h"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "models/dequantise.h"
+#include "models/message.h"
+
+namespace warpchat {
+namespace {
+
+constexpr size_t kChunkBytes = 1 << 20;  // large against the cost of handing it out, small against a tensor
+
+struct Chunk {
+  const TensorInfo* tensor;
+  std::span<const std::byte> blocks;  // whole blocks
+};
+
+std::vector<Chunk> chunks_of(const GgufFile& file) {
+  std::vector<Chunk> chunks;
+  for (const TensorInfo& tensor : file.tensors()) {
+    const size_t block_bytes = traits(tensor.type).block_bytes;
+    const size_t step = kChunkBytes / block_bytes * block_bytes;
+    for (size_t at = 0; at < tensor.data.size(); at += step)
+      chunks.push_back({&tensor, tensor.data.subspan(at, std::min(step, tensor.data.size() - at))});
+  }
+  return chunks;
+}
+
+}  // namespace
+
+void check_scales(const GgufFile& file) {
+  const std::vector<Chunk> chunks = chunks_of(file);
+  std::atomic<size_t> next = 0, first_bad = chunks.size();  // the first in file order, whoever finds it
+  const auto work = [&] {
+    for (size_t i = next++; i < std::min(chunks.size(), first_bad.load()); i = next++) {
+      if (scales_are_finite(chunks[i].tensor->type, chunks[i].blocks)) continue;
+      size_t known = first_bad;
+      while (i < known && !first_bad.compare_exchange_weak(known, i)) {
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> helpers;
+    const size_t n_helpers = std::min<size_t>(std::max(1u, std::thread::hardware_concurrency()), chunks.size());
+    for (size_t i = 1; i < n_helpers; ++i) helpers.emplace_back(work);
+    work();
+  }
+  if (first_bad < chunks.size())
+    file.fail("tensor " + printable(chunks[first_bad].tensor->name) +
+              " holds a scale or weight that is not a finite number; download the file again");
+}
+
+}  // namespace warpchat
