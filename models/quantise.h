@@ -1,4 +1,5 @@
-// Quantisers for tests and tools: F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q4_K, Q6_K by rounding to the nearest.
+// Quantisers for tests and tools, to every supported format. The K formats search their scales for the least weighted
+// square error, so that a real model stays good; the others divide a block's range.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -8,7 +9,8 @@
 
 namespace warpchat {
 
-// weights: k values, k a multiple of the format's block. Returns bytes_per_row(type, k) bytes. Error if unsupported.
+// weights: k finite values, k a multiple of the format's block. Returns bytes_per_row(type, k) bytes. Throws Error
+// where k does not fit the blocks, a weight is not finite, or a block's scale exceeds binary16.
 std::vector<std::byte> quantise_row(TensorType type, std::span<const float> weights);
 
 }  // namespace warpchat

@@ -1,0 +1,27 @@
+// The search for a sub-block's scale (and minimum) that stores it with the least weighted square error: least squares
+// for fixed integers, over a ladder of starting scales that assign the integers.
+#pragma once
+#include <cstddef>
+#include <span>
+
+namespace warpchat {
+
+struct AffineFit {
+  float scale, min;  // w = scale * q - min; both are 0 or more
+};
+
+// x, importance: n <= 32 values, importance[i] > 0 wherever x[i] != 0. q is x / scale rounded into low .. high, low <
+// 0; the returned scale may be negative, because the side of zero with one integer more serves the larger extreme.
+float fit_scale(std::span<const float> x, std::span<const float> importance, int low, int high);
+
+// The same for w = scale * q - min with q in 0 .. levels.
+AffineFit fit_affine(std::span<const float> x, std::span<const float> importance, int levels);
+
+// v rounded to the nearest integer in low .. high; low for NaN.
+inline int nearest(float v, int low, int high) {
+  const float lowest = static_cast<float>(low), highest = static_cast<float>(high);
+  const float bounded = v > lowest ? (v < highest ? v : highest) : lowest;
+  return static_cast<int>(bounded - lowest + 0.5f) + low;
+}
+
+}  // namespace warpchat
