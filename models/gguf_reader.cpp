@@ -39,9 +39,19 @@ struct GgufFile::State {
     return found;
   }
 
+  static std::unique_ptr<State> parse(std::span<const std::byte> bytes, const std::string& path) {
+    auto state = std::make_unique<State>();
+    state->path = path;
+    state->file_bytes = bytes.size();
+    state->first = parse_gguf_part(bytes, path);
+    state->add_tensors(std::move(state->first.tensors));
+    return state;
+  }
+
   void add_tensors(std::vector<TensorInfo> more) {
     for (TensorInfo& tensor : more) tensors.push_back(std::move(tensor));
   }
+  // Last, as the index holds views of the names.
   void index_tensors() {
     for (size_t i = 0; i < tensors.size(); ++i)
       if (!tensor_names.emplace(tensors[i].name, i).second)
@@ -91,13 +101,11 @@ void GgufFile::State::add_sister(const SplitName& name, uint64_t number, uint64_
   const std::string role = "part " + grouped(number + 1) + " of " + grouped(count) + " of " + printable(path, 4096);
   try {
     MappedFile mapping = MappedFile::open(sister_path);
-    State sister;
-    sister.path = sister_path;
-    sister.first = parse_gguf_part(mapping.bytes(), sister_path);
-    if (sister.uint_of(sister.value("split.no")) != number || sister.uint_of(sister.value("split.count")) != count)
-      sister.fail("its keys split.no and split.count say that it is another part");
+    const auto sister = parse(mapping.bytes(), sister_path);
+    if (sister->uint_of(sister->value("split.no")) != number || sister->uint_of(sister->value("split.count")) != count)
+      sister->fail("its keys split.no and split.count say that it is another part");
     file_bytes += mapping.bytes().size();
-    add_tensors(std::move(sister.first.tensors));
+    add_tensors(std::move(sister->tensors));
     mappings.push_back(std::move(mapping));
   } catch (const Error& error) {
     throw Error(std::string(error.what()) + " (it is " + role + ")");
@@ -106,21 +114,15 @@ void GgufFile::State::add_sister(const SplitName& name, uint64_t number, uint64_
 
 GgufFile GgufFile::open(const std::string& path) {
   MappedFile mapping = MappedFile::open(path);
-  GgufFile file = view(mapping.bytes(), path);
-  State& state = *file.state_;
-  state.mappings.push_back(std::move(mapping));
-  state.add_sisters();
-  state.tensor_names.clear();
-  state.index_tensors();
-  return file;
+  auto state = State::parse(mapping.bytes(), path);
+  state->mappings.push_back(std::move(mapping));
+  state->add_sisters();
+  state->index_tensors();
+  return GgufFile(std::move(state));
 }
 
 GgufFile GgufFile::view(std::span<const std::byte> bytes, const std::string& name) {
-  auto state = std::make_unique<State>();
-  state->path = name;
-  state->file_bytes = bytes.size();
-  state->first = parse_gguf_part(bytes, name);
-  state->add_tensors(std::move(state->first.tensors));
+  auto state = State::parse(bytes, name);
   state->index_tensors();
   return GgufFile(std::move(state));
 }
