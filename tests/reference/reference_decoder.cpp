@@ -1,0 +1,188 @@
+// The whole sequence goes through each layer at once. Activations are [n_tokens, size] except inside `multiply`, whose
+// sums run in the order of k for every token: more tokens side by side change no bit of the result.
+#include "tests/reference/reference_decoder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "models/dequantise.h"
+#include "models/model_config.h"
+
+namespace warpchat {
+namespace {
+
+using Array = std::vector<double>;  // row-major
+
+// Calls work(begin, end) for parts of 0 .. n on all cores.
+void in_parallel(size_t n, const std::function<void(size_t, size_t)>& work) {
+  const size_t n_threads = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < n_threads; ++i) {
+    threads.emplace_back([&, i] { work(n * i / n_threads, n * (i + 1) / n_threads); });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+Array weights_of(const TensorInfo& tensor, size_t row) {
+  const size_t row_bytes = bytes_per_row(tensor.type, tensor.k());
+  Array weights(tensor.k());
+  dequantise_row(tensor.type, tensor.data.subspan(row * row_bytes, row_bytes), std::span(weights));
+  return weights;
+}
+
+constexpr size_t kTile = 16;  // tokens whose sums fit the registers
+
+// sums[t] = weights . inputs[:, t]; inputs [k, kTile].
+[[gnu::always_inline]] inline void multiply_tile(const double* weights, const double* inputs, size_t k, double* sums) {
+  double partial[kTile] = {};
+  for (size_t i = 0; i < k; ++i) {
+    for (size_t t = 0; t < kTile; ++t) partial[t] += weights[i] * inputs[i * kTile + t];
+  }
+  std::copy_n(partial, kTile, sums);
+}
+
+// The same instructions on wider registers where the machine has them: each token's sum keeps its order, so its bits.
+#if defined(__x86_64__)
+[[gnu::target("avx512f")]] void multiply_tile_avx512(const double* w, const double* x, size_t k, double* sums) {
+  multiply_tile(w, x, k, sums);
+}
+[[gnu::target("avx2")]] void multiply_tile_avx2(const double* w, const double* x, size_t k, double* sums) {
+  multiply_tile(w, x, k, sums);
+}
+#endif
+void multiply_tile_plain(const double* w, const double* x, size_t k, double* sums) { multiply_tile(w, x, k, sums); }
+
+auto widest_multiply_tile() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) return multiply_tile_avx512;
+  if (__builtin_cpu_supports("avx2")) return multiply_tile_avx2;
+#endif
+  return multiply_tile_plain;
+}
+
+// y[t, row] = matrix[row, :] . x[t, :] + bias[row]: x [n_tokens, k], y [n_tokens, rows]; bias F32 or null.
+Array multiply(const TensorInfo& matrix, const Array& x, const TensorInfo* bias = nullptr) {
+  const size_t k = matrix.k(), rows = matrix.rows(), n_tokens = x.size() / k, n_tiles = (n_tokens + kTile - 1) / kTile;
+  Array tiles(n_tiles * k * kTile);  // [n_tiles, k, kTile], the last one padded with zeros
+  for (size_t t = 0; t < n_tokens; ++t) {
+    for (size_t i = 0; i < k; ++i) tiles[(t / kTile * k + i) * kTile + t % kTile] = x[t * k + i];
+  }
+  const Array offsets = bias ? weights_of(*bias, 0) : Array(rows);
+  const auto multiply_one = widest_multiply_tile();
+  Array y(n_tokens * rows);
+  in_parallel(rows, [&](size_t begin, size_t end) {
+    for (size_t row = begin; row < end; ++row) {
+      const Array weights = weights_of(matrix, row);
+      for (size_t tile = 0; tile < n_tiles; ++tile) {
+        double sums[kTile];
+        multiply_one(weights.data(), tiles.data() + tile * k * kTile, k, sums);
+        const size_t first = tile * kTile, n = std::min(kTile, n_tokens - first);
+        for (size_t t = 0; t < n; ++t) y[(first + t) * rows + row] = sums[t] + offsets[row];
+      }
+    }
+  });
+  return y;
+}
+
+// Each run of gain.k() numbers divided by its root mean square, times the gain.
+Array normalised(const Array& x, const TensorInfo& gain, double eps) {
+  const Array gains = weights_of(gain, 0);
+  Array y(x.size());
+  for (size_t at = 0; at < x.size(); at += gains.size()) {
+    double square_sum = 0;
+    for (size_t i = 0; i < gains.size(); ++i) square_sum += x[at + i] * x[at + i];
+    const double rms = std::sqrt(square_sum / static_cast<double>(gains.size()) + eps);
+    for (size_t i = 0; i < gains.size(); ++i) y[at + i] = x[at + i] / rms * gains[i];
+  }
+  return y;
+}
+
+// Rotates the pairs of every head by position * frequency; x [n_tokens, n_heads, head_dim].
+void rotate(Array& x, size_t n_heads, const ModelConfig& config) {
+  const size_t half = config.rope_dims / 2, head_dim = config.head_dim;
+  const bool neox = config.rope_pairing == RopePairing::kNeox;
+  for (size_t head = 0; head < x.size() / head_dim; ++head) {
+    const auto position = static_cast<double>(head / n_heads);
+    for (size_t i = 0; i < half; ++i) {
+      const double angle = position * config.rope_frequencies[i];
+      const double cosine = std::cos(angle) * config.rope_magnitude, sine = std::sin(angle) * config.rope_magnitude;
+      double& a = x[head * head_dim + (neox ? i : 2 * i)];
+      double& b = x[head * head_dim + (neox ? i + half : 2 * i + 1)];
+      const double turned = a * cosine - b * sine;
+      b = a * sine + b * cosine, a = turned;
+    }
+  }
+}
+
+// Causal grouped-query attention: q [n_tokens, n_heads, head_dim], k and v [n_tokens, n_kv_heads, head_dim].
+Array attend(const Array& q, const Array& k, const Array& v, const ModelConfig& config) {
+  const size_t d = config.head_dim, q_row = config.n_heads * d, kv_row = config.n_kv_heads * d;
+  Array mixed(q.size());
+  in_parallel(q.size() / d, [&](size_t begin, size_t end) {
+    for (size_t unit = begin; unit < end; ++unit) {
+      const size_t t = unit / config.n_heads, head = unit % config.n_heads;
+      const size_t kv_at = head / (config.n_heads / config.n_kv_heads) * d;
+      const double* query = q.data() + t * q_row + head * d;
+      Array scores(t + 1);
+      for (size_t s = 0; s <= t; ++s) {
+        const double* key = k.data() + s * kv_row + kv_at;
+        for (size_t i = 0; i < d; ++i) scores[s] += query[i] * key[i];
+        scores[s] /= std::sqrt(static_cast<double>(d));
+      }
+      const double most = *std::max_element(scores.begin(), scores.end());
+      double sum = 0;
+      for (double& score : scores) sum += score = std::exp(score - most);
+      double* out = mixed.data() + t * q_row + head * d;
+      for (size_t s = 0; s <= t; ++s) {
+        const double* value = v.data() + s * kv_row + kv_at;
+        for (size_t i = 0; i < d; ++i) out[i] += scores[s] / sum * value[i];
+      }
+    }
+  });
+  return mixed;
+}
+
+void add(Array& x, const Array& y) {
+  for (size_t i = 0; i < x.size(); ++i) x[i] += y[i];
+}
+
+// x += the layer's attention, then its feed-forward part; x [n_tokens, hidden].
+void apply_layer(const LayerTensors& layer, const ModelConfig& config, Array& x) {
+  const Array input = normalised(x, *layer.attn_norm, config.rms_eps);
+  Array q = multiply(*layer.attn_q, input, layer.attn_q_bias);
+  Array k = multiply(*layer.attn_k, input, layer.attn_k_bias);
+  const Array v = multiply(*layer.attn_v, input, layer.attn_v_bias);
+  if (layer.attn_q_norm) q = normalised(q, *layer.attn_q_norm, config.rms_eps);
+  if (layer.attn_k_norm) k = normalised(k, *layer.attn_k_norm, config.rms_eps);
+  rotate(q, config.n_heads, config);
+  rotate(k, config.n_kv_heads, config);
+  add(x, multiply(*layer.attn_output, attend(q, k, v, config)));
+
+  const Array ffn_input = normalised(x, *layer.ffn_norm, config.rms_eps);
+  Array inner = multiply(*layer.ffn_gate, ffn_input);
+  const Array up = multiply(*layer.ffn_up, ffn_input);
+  for (size_t i = 0; i < inner.size(); ++i) inner[i] = inner[i] / (1 + std::exp(-inner[i])) * up[i];  // SwiGLU
+  add(x, multiply(*layer.ffn_down, inner));
+}
+
+}  // namespace
+
+std::vector<double> reference_logits(const GgufFile& file, std::span<const int32_t> tokens) {
+  const ModelConfig config = read_model_config(file);
+  const ModelTensors tensors = read_model_tensors(file, config);
+  Array x;
+  for (int32_t token : tokens) {
+    if (token < 0 || static_cast<uint32_t>(token) >= config.n_vocab) {
+      file.fail("token " + std::to_string(token) + " is outside the vocabulary of " + std::to_string(config.n_vocab));
+    }
+    const Array row = weights_of(*tensors.token_embd, static_cast<size_t>(token));
+    x.insert(x.end(), row.begin(), row.end());
+  }
+  for (const LayerTensors& layer : tensors.layers) apply_layer(layer, config, x);
+  return multiply(*tensors.output, normalised(x, *tensors.output_norm, config.rms_eps));
+}
+
+}  // namespace warpchat

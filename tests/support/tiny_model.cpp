@@ -1,0 +1,168 @@
+// Weights are drawn so that every step matters: the residual stream, attention scores and gates all stay of order one.
+#include "tests/support/tiny_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <span>
+
+#include "models/quantise.h"
+
+namespace warpchat {
+namespace {
+
+class Builder {
+ public:
+  Builder(const TinyModelSpec& spec, uint32_t seed) : spec_(spec), random_(seed) {}
+
+  GgufWriter build() {
+    add_keys();
+    const uint32_t n_vocab = spec_.n_vocab ? spec_.n_vocab : vocabulary_size(spec_.vocabulary);
+    add_vocabulary(writer_, spec_.vocabulary, n_vocab);
+    matrix("token_embd.weight", spec_.formats.token_embd, n_vocab, spec_.hidden, 2,
+           {.large_column = !spec_.tied_output, .small_column = spec_.tied_output});
+    for (uint32_t layer = 0; layer < spec_.n_layers; ++layer) add_layer("blk." + std::to_string(layer) + ".");
+    norm("output_norm.weight");
+    if (!spec_.tied_output) {
+      matrix("output.weight", spec_.formats.output, n_vocab, spec_.hidden, 3, {.small_column = true});
+    }
+    if (spec_.rope_scaling.kind == RopeScaling::Kind::kLlama3) add_frequency_divisors();
+    return std::move(writer_);
+  }
+
+ private:
+  // Where the outlier channel passes: it leaves through a row or column that is large and is met by one that is small.
+  struct Outlier {
+    bool large_row = false, large_column = false, small_column = false;
+  };
+
+  std::string key(const char* name) const { return spec_.architecture + "." + name; }
+
+  void add_keys() {
+    writer_.add_string("general.architecture", spec_.architecture);
+    writer_.add_string("general.name", "tiny " + spec_.architecture);
+    writer_.add_uint32(key("block_count"), spec_.n_layers);
+    writer_.add_uint32(key("context_length"), spec_.context_length);
+    writer_.add_uint32(key("embedding_length"), spec_.hidden);
+    writer_.add_uint32(key("feed_forward_length"), spec_.ffn);
+    writer_.add_uint32(key("attention.head_count"), spec_.n_heads);
+    writer_.add_uint32(key("attention.head_count_kv"), spec_.n_kv_heads);
+    writer_.add_float32(key("attention.layer_norm_rms_epsilon"), spec_.rms_eps);
+    writer_.add_float32(key("rope.freq_base"), spec_.rope_base);
+    if (spec_.head_dim) {
+      writer_.add_uint32(key("attention.key_length"), spec_.head_dim);
+      writer_.add_uint32(key("attention.value_length"), spec_.head_dim);
+    }
+    if (spec_.rope_dims) writer_.add_uint32(key("rope.dimension_count"), spec_.rope_dims);
+    add_rope_scaling(spec_.rope_scaling);
+  }
+
+  void add_rope_scaling(const RopeScaling& scaling) {
+    if (scaling.kind != RopeScaling::Kind::kLinear && scaling.kind != RopeScaling::Kind::kYarn) return;
+    const bool yarn = scaling.kind == RopeScaling::Kind::kYarn;
+    writer_.add_string(key("rope.scaling.type"), yarn ? "yarn" : "linear");
+    writer_.add_float32(key("rope.scaling.factor"), static_cast<float>(scaling.factor));
+    if (!yarn) return;
+    writer_.add_uint32(key("rope.scaling.original_context_length"), scaling.original_context);
+    writer_.add_float32(key("rope.scaling.attn_factor"), static_cast<float>(scaling.attention_factor));
+    writer_.add_float32(key("rope.scaling.yarn_beta_fast"), static_cast<float>(scaling.beta_fast));
+    writer_.add_float32(key("rope.scaling.yarn_beta_slow"), static_cast<float>(scaling.beta_slow));
+    writer_.add_float32(key("rope.scaling.yarn_ext_factor"), static_cast<float>(scaling.extrapolation));
+  }
+
+  void add_layer(const std::string& blk) {
+    const uint32_t q_rows = spec_.n_heads * spec_.head_size(), kv_rows = spec_.n_kv_heads * spec_.head_size();
+    const TinyFormats& f = spec_.formats;
+    norm(blk + "attn_norm.weight");
+    matrix(blk + "attn_q.weight", f.attn_q, q_rows, spec_.hidden, 1.5f, {.small_column = true});
+    matrix(blk + "attn_k.weight", f.attn_k, kv_rows, spec_.hidden, 1.5f, {.small_column = true});
+    matrix(blk + "attn_v.weight", f.attn_v, kv_rows, spec_.hidden, 1, {.large_row = true, .small_column = true});
+    matrix(blk + "attn_output.weight", f.attn_output, spec_.hidden, q_rows, 1,
+           {.large_row = true, .small_column = true});
+    if (spec_.architecture == "qwen2") {
+      vector(blk + "attn_q.bias", q_rows, 0, 0.5f);
+      vector(blk + "attn_k.bias", kv_rows, 0, 0.5f);
+      vector(blk + "attn_v.bias", kv_rows, 0, 0.1f);
+    }
+    if (spec_.architecture == "qwen3") {
+      vector(blk + "attn_q_norm.weight", spec_.head_size(), 1.5f, 0.2f);
+      vector(blk + "attn_k_norm.weight", spec_.head_size(), 1.5f, 0.2f);
+    }
+    norm(blk + "ffn_norm.weight");
+    matrix(blk + "ffn_gate.weight", f.ffn_gate, spec_.ffn, spec_.hidden, 1.5f, {.small_column = true});
+    matrix(blk + "ffn_up.weight", f.ffn_up, spec_.ffn, spec_.hidden, 1, {.large_row = true, .small_column = true});
+    matrix(blk + "ffn_down.weight", f.ffn_down, spec_.hidden, spec_.ffn, 1, {.large_row = true, .small_column = true});
+  }
+
+  // Llama 3's scheme in small: fast pairs keep their frequency, slow ones are divided by 8.
+  void add_frequency_divisors() {
+    std::vector<float> divisors((spec_.rope_dims ? spec_.rope_dims : spec_.head_size()) / 2);
+    for (size_t i = 0; i < divisors.size(); ++i) {
+      divisors[i] = 1 + 7 * static_cast<float>(i) / static_cast<float>(divisors.size());
+    }
+    add("rope_freqs.weight", TensorType::kF32, {divisors.size()}, divisors);
+  }
+
+  // The outlier takes most of the rms: the norm's gain gives the other channels their order of one back.
+  void norm(const std::string& name) {
+    const float gain = std::max(1.0f, spec_.outlier / std::sqrt(static_cast<float>(spec_.hidden)));
+    vector(name, spec_.hidden, gain, 0.2f * gain);
+  }
+
+  void vector(const std::string& name, uint64_t size, float mean, float deviation) {
+    std::normal_distribution<float> normal(mean, deviation);
+    std::vector<float> values(size);
+    for (float& v : values) v = normal(random_);
+    add(name, TensorType::kF32, {size}, values);
+  }
+
+  // gain: the standard deviation of a row's product with an input of rms 1.
+  void matrix(const std::string& name, TensorType type, uint64_t rows, uint64_t k, float gain, Outlier outlier) {
+    std::normal_distribution<float> normal(0, gain / std::sqrt(static_cast<float>(k)));
+    std::vector<float> weights(rows * k);
+    for (float& w : weights) w = normal(random_);
+    if (spec_.outlier != 1) place_outlier(weights, rows, k, outlier);
+    add(name, type, {k, rows}, weights);
+  }
+
+  void place_outlier(std::vector<float>& weights, uint64_t rows, uint64_t k, Outlier outlier) const {
+    const float smaller = std::sqrt(static_cast<float>(k)) / spec_.outlier;
+    const uint64_t row = kOutlierChannel % rows, column = kOutlierChannel % k;
+    for (uint64_t r = 0; r < rows; ++r) {
+      if (outlier.large_column) weights[r * k + column] *= spec_.outlier;
+      if (outlier.small_column) weights[r * k + column] *= smaller;
+    }
+    for (uint64_t i = 0; outlier.large_row && i < k; ++i) weights[row * k + i] *= spec_.outlier;
+  }
+
+  void add(const std::string& name, TensorType type, std::vector<uint64_t> shape, std::span<const float> weights) {
+    std::vector<std::byte> bytes;
+    for (size_t at = 0; at < weights.size(); at += shape[0]) {
+      const std::vector<std::byte> row = quantise_row(type, weights.subspan(at, shape[0]));
+      bytes.insert(bytes.end(), row.begin(), row.end());
+    }
+    writer_.add_tensor(name, type, shape, bytes);
+  }
+
+  static constexpr uint64_t kOutlierChannel = 37;
+
+  const TinyModelSpec& spec_;
+  std::mt19937 random_;
+  GgufWriter writer_;
+};
+
+}  // namespace
+
+TinyFormats TinyFormats::q4_k_m() {
+  TinyFormats formats = all(TensorType::kQ4_K);
+  formats.token_embd = formats.output = formats.attn_v = formats.ffn_down = TensorType::kQ6_K;
+  return formats;
+}
+
+GgufWriter tiny_model(const TinyModelSpec& spec, uint32_t seed) { return Builder(spec, seed).build(); }
+
+std::vector<std::byte> build_tiny_model(const TinyModelSpec& spec, uint32_t seed) {
+  return tiny_model(spec, seed).bytes();
+}
+
+}  // namespace warpchat

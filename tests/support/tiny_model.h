@@ -1,0 +1,49 @@
+// Small valid GGUF models with random weights, for tests: any architecture, shape, mix of formats and RoPE scaling that
+// the reader supports, with activations that are hard to quantise if wished.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/gguf_writer.h"
+#include "models/model_config.h"
+#include "models/tensor_type.h"
+#include "tests/support/tiny_vocabulary.h"
+
+namespace warpchat {
+
+// The storage format of each kind of matrix; norms and biases are always F32.
+struct TinyFormats {
+  TensorType token_embd, output, attn_q, attn_k, attn_v, attn_output, ffn_gate, ffn_up, ffn_down;
+  static TinyFormats all(TensorType type) { return {type, type, type, type, type, type, type, type, type}; }
+  static TinyFormats q4_k_m();  // Q4_K, with Q6_K for embedding, output, attn_v and ffn_down
+};
+
+struct TinyModelSpec {
+  std::string architecture = "qwen2";  // llama, qwen2, qwen3
+  uint32_t n_layers = 2, hidden = 256, ffn = 512, n_heads = 4, n_kv_heads = 2;
+  uint32_t head_dim = 0;  // 0: hidden / n_heads, and no key in the file
+  uint32_t context_length = 1024;
+  uint32_t n_vocab = 0;  // 0: the vocabulary's own size
+  TinyVocabulary vocabulary = TinyVocabulary::kByteBpe;
+  bool tied_output = true;
+  TinyFormats formats = TinyFormats::q4_k_m();
+  float rms_eps = 1e-6f, rope_base = 10000;
+  uint32_t rope_dims = 0;    // 0: head_dim, and no key in the file
+  RopeScaling rope_scaling;  // kLlama3: factors 1 to 8 in rope_freqs.weight, architecture llama only
+  // One channel of every matrix's input at this many times the rms of the others, and the matrix's column for it so
+  // much smaller that the channel matters as much as all others together; 1: no such channel. With tied output the
+  // channel enters the residual stream after the first attention, else with the embedding.
+  float outlier = 1;
+
+  uint32_t head_size() const { return head_dim ? head_dim : hidden / n_heads; }
+};
+
+// The whole file in a writer, so that a test may add to it; equal seeds give equal bytes.
+GgufWriter tiny_model(const TinyModelSpec& spec, uint32_t seed);
+
+// Its bytes, for GgufFile::view or TemporaryFile.
+std::vector<std::byte> build_tiny_model(const TinyModelSpec& spec, uint32_t seed);
+
+}  // namespace warpchat

@@ -1,0 +1,23 @@
+// Vocabularies of a few hundred tokens that encode every text, as GGUF keys.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/gguf_writer.h"
+
+namespace warpchat {
+
+enum class TinyVocabulary {
+  kByteBpe,  // 256 byte tokens, some English merges, then <|endoftext|>, <|im_start|>, <|im_end|>
+  kSpm,      // <unk>, <s>, </s>, 256 byte tokens, pieces with scores, then <|im_start|>, <|im_end|>
+};
+
+// Tokens of the vocabulary itself.
+uint32_t vocabulary_size(TinyVocabulary kind);
+
+// Adds the keys tokenizer.*, a ChatML template among them. n_vocab >= vocabulary_size: the rest are unused tokens
+// "[PADn]". Answers end at <|im_end|>; no bos is added for kByteBpe, <s> for kSpm.
+void add_vocabulary(GgufWriter& writer, TinyVocabulary kind, uint32_t n_vocab);
+
+}  // namespace warpchat
