@@ -1,0 +1,136 @@
+// The pool's protocol: open a job, let workers enter, take tasks, close the job, wait until all have left.
+#include "engine/cpu/thread_pool.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cassert>
+#include <chrono>
+#include <fstream>
+#include <set>
+#include <string>
+
+namespace warpchat {
+namespace {
+
+constexpr uint32_t kInside = 0xffff, kOpen = 0x10000, kNextJob = 0x20000;
+constexpr int64_t kSpinNanoseconds = 100'000;
+
+void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+int64_t now_nanoseconds() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// Spins until done() or the time is over; true if done.
+template <class Done>
+bool spin(int64_t nanoseconds, const Done& done) {
+  for (int64_t start = 0;;) {
+    for (int i = 0; i < 64; ++i) {
+      if (done()) return true;
+      relax();
+    }
+    const int64_t now = now_nanoseconds();
+    if (start == 0) start = now;
+    if (now - start >= nanoseconds) return done();
+  }
+}
+
+std::vector<uint32_t> usable_cpus() {
+  std::vector<uint32_t> cpus;
+#if defined(__linux__)
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0)
+    for (uint32_t cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+      if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+#endif
+  return cpus;
+}
+
+uint32_t n_usable_cpus() {
+  const size_t n = usable_cpus().size();
+  return n > 0 ? static_cast<uint32_t>(n) : std::max(1u, std::thread::hardware_concurrency());
+}
+
+}  // namespace
+
+uint32_t physical_cores() {
+  std::set<std::string> cores;  // by the list of their hyper-threads
+  for (uint32_t cpu : usable_cpus()) {
+    std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/thread_siblings_list");
+    std::string siblings;
+    if (!std::getline(file, siblings)) return n_usable_cpus();
+    cores.insert(siblings);
+  }
+  return cores.empty() ? n_usable_cpus() : static_cast<uint32_t>(cores.size());
+}
+
+ThreadPool::ThreadPool(uint32_t n_threads) {
+  assert(n_threads > 0 && n_threads <= kInside);
+  spin_nanoseconds_ = n_threads <= n_usable_cpus() ? kSpinNanoseconds : 0;  // too many threads: leave the core to them
+  workers_.reserve(n_threads - 1);
+  for (uint32_t i = 1; i < n_threads; ++i) workers_.emplace_back([this] { worker(); });
+}
+
+ThreadPool::~ThreadPool() {
+  stopping_.store(true);
+  state_.fetch_add(kNextJob);
+  state_.notify_all();
+  for (std::thread& thread : workers_) thread.join();
+}
+
+void ThreadPool::run(const Job& job) {
+  if (workers_.empty() || job.n_tasks <= 1) {
+    for (uint32_t task = 0; task < job.n_tasks; ++task) job.call(job.body, task);
+    return;
+  }
+  job_ = job;
+  next_task_.store(0, std::memory_order_relaxed);
+  state_.fetch_add(kNextJob + kOpen);
+  state_.notify_all();
+  work();
+  state_.fetch_sub(kOpen);
+  const auto all_left = [this] { return (state_.load(std::memory_order_acquire) & kInside) == 0; };
+  while (!spin(kSpinNanoseconds, all_left)) std::this_thread::yield();
+}
+
+void ThreadPool::work() {
+  const Job job = job_;
+  for (;;) {
+    const uint32_t task = next_task_.fetch_add(1, std::memory_order_relaxed);
+    if (task >= job.n_tasks) return;
+    job.call(job.body, task);
+  }
+}
+
+void ThreadPool::worker() {
+  uint32_t last_job = 0;  // the number of the last one joined, with the lower bits clear
+  uint32_t state = state_.load();
+  while (!stopping_.load()) {
+    const uint32_t job = state & ~(kOpen | kInside);
+    if (!(state & kOpen) || job == last_job) {
+      state = wait_for_change(state);
+    } else if (state_.compare_exchange_weak(state, state + 1)) {
+      last_job = job;
+      work();
+      state = state_.fetch_sub(1) - 1;
+    }
+  }
+}
+
+uint32_t ThreadPool::wait_for_change(uint32_t seen) {
+  uint32_t state = seen;
+  const auto changed = [&] { return (state = state_.load(std::memory_order_acquire)) != seen; };
+  if (!spin(spin_nanoseconds_, changed)) {
+    state_.wait(seen);
+    state = state_.load();
+  }
+  return state;
+}
+
+}  // namespace warpchat

@@ -1,0 +1,52 @@
+// A fixed set of threads that share out the tasks of one parallel loop at a time. Between loops of one token they spin,
+// so that a loop costs about a microsecond to start; after a short idle time they sleep.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+namespace warpchat {
+
+class ThreadPool {
+ public:
+  explicit ThreadPool(uint32_t n_threads);  // > 0; the calling thread is one of them
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  uint32_t n_threads() const { return static_cast<uint32_t>(workers_.size()) + 1; }
+
+  // Calls body(task) once for every task in 0..n_tasks-1, in no order and on any thread, and returns when all are done.
+  // One caller at a time; body must not throw and must not start a loop itself.
+  template <class Body>
+  void for_each(uint32_t n_tasks, const Body& body) {
+    run({[](const void* b, uint32_t task) { (*static_cast<const Body*>(b))(task); }, &body, n_tasks});
+  }
+
+ private:
+  struct Job {
+    void (*call)(const void* body, uint32_t task) = nullptr;
+    const void* body = nullptr;
+    uint32_t n_tasks = 0;
+  };
+
+  void run(const Job& job);
+  void work();  // takes tasks until none is left
+  void worker();
+  uint32_t wait_for_change(uint32_t seen);
+
+  std::vector<std::thread> workers_;
+  int64_t spin_nanoseconds_;  // before an idle worker sleeps
+  Job job_;                   // written only while no worker is inside
+  alignas(64) std::atomic<uint32_t> next_task_{0};
+  // Workers inside the job in the low half, above it whether the job is open, above that the job's number. Entering is
+  // one compare-and-swap, so a worker that sleeps through a job is not waited for.
+  alignas(64) std::atomic<uint32_t> state_{0};
+  std::atomic<bool> stopping_{false};
+};
+
+// Physical cores this process may run on; at least 1.
+uint32_t physical_cores();
+
+}  // namespace warpchat
