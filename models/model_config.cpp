@@ -113,8 +113,9 @@ void read_heads(const GgufFile& file, const Keys& keys, ModelConfig& config) {
     file.fail("the embedding length " + grouped(config.hidden) + " is no multiple of the " +
               counted(config.n_heads, "head") + ", and key " + keys.name("attention.key_length") + " is missing");
   if (config.head_dim != value_length)
-    file.fail("heads have keys of " + std::to_string(config.head_dim) + " and values of " +
-              std::to_string(value_length) + " numbers; only equal lengths are supported");
+    file.fail("key " + keys.name("attention.key_length") + " is " + std::to_string(config.head_dim) + " and key " +
+              keys.name("attention.value_length") + " " + std::to_string(value_length) +
+              " (where one is missing, embedding length / heads); only equal lengths are supported");
 }
 
 // The tensor rope_freqs.weight [rope_dims / 2], or nothing.

@@ -1,4 +1,5 @@
 // The tensors of a decoder: every one that the architecture has, in its shape, and none besides.
+#include <algorithm>
 #include <set>
 
 #include "models/message.h"
@@ -8,10 +9,17 @@
 namespace warpchat {
 namespace {
 
-std::string shape_text(std::initializer_list<uint64_t> shape) {
+std::string shape_text(const std::vector<uint64_t>& shape) {
   std::string text;
   for (uint64_t size : shape) text += (text.empty() ? "[" : ", ") + std::to_string(size);
   return text + "]";
+}
+
+// As the engine's code writes shapes: rows first.
+std::vector<uint64_t> shape_of(const TensorInfo& tensor) {
+  std::vector<uint64_t> shape(tensor.shape.begin(), tensor.shape.begin() + tensor.n_dims);
+  std::reverse(shape.begin(), shape.end());
+  return shape;
 }
 
 // Hands out tensors by name and remembers which were asked for.
@@ -54,9 +62,9 @@ class Directory {
 
   void check_shape(const TensorInfo& tensor, uint64_t rows, uint64_t k) const {
     if (tensor.k() == k && tensor.rows() == rows && tensor.shape[1] == rows) return;
-    file_.fail("tensor " + tensor.name + " has shape " +
-               shape_text({tensor.shape[3], tensor.shape[2], tensor.shape[1], tensor.shape[0]}) + ", expected " +
-               (rows == 1 ? shape_text({k}) : shape_text({rows, k})));
+    const std::vector<uint64_t> expected = rows == 1 ? std::vector{k} : std::vector{rows, k};
+    file_.fail("tensor " + tensor.name + " has shape " + shape_text(shape_of(tensor)) + ", expected " +
+               shape_text(expected));
   }
   const TensorInfo* note(const TensorInfo& tensor) { return *known_.insert(&tensor).first; }
 

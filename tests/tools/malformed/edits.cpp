@@ -1,0 +1,209 @@
+// Variants that say something wrong in well-formed bytes.
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+
+#include "tests/tools/malformed/encode.h"
+#include "tests/tools/malformed/families.h"
+
+namespace warpchat {
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInfinity = std::numeric_limits<float>::infinity();
+
+// What the program makes of a key: who minds if it is missing, and who minds if it is of another kind.
+struct KeyFacts {
+  std::string_view suffix;  // of the key's name
+  Finder missing, wrong_kind;
+};
+constexpr KeyFacts kKeyFacts[] = {
+    {"general.architecture", Finder::kModel, Finder::kModel},
+    {"general.name", Finder::kNobody, Finder::kModel},
+    {"general.alignment", Finder::kNobody, Finder::kModel},
+    {"general.file_type", Finder::kNobody, Finder::kNobody},
+    {".block_count", Finder::kModel, Finder::kModel},
+    {".context_length", Finder::kModel, Finder::kModel},
+    {".embedding_length", Finder::kModel, Finder::kModel},
+    {".feed_forward_length", Finder::kModel, Finder::kModel},
+    {".attention.head_count", Finder::kModel, Finder::kModel},
+    {".attention.head_count_kv", Finder::kModel,
+     Finder::kModel},  // as many as heads, which no tensor's shape bears out
+    {".attention.layer_norm_rms_epsilon", Finder::kModel, Finder::kModel},
+    {".attention.key_length", Finder::kModel, Finder::kModel},  // then it is hidden / heads, which is another length
+    {".attention.value_length", Finder::kModel, Finder::kModel},
+    {".rope.freq_base", Finder::kNobody, Finder::kModel},
+    {".rope.dimension_count", Finder::kNobody, Finder::kModel},
+    {".rope.scaling.type", Finder::kNobody, Finder::kModel},
+    {".rope.scaling.factor", Finder::kNobody, Finder::kModel},
+    {".rope.scaling.original_context_length", Finder::kNobody, Finder::kModel},
+    {".rope.scaling.attn_factor", Finder::kNobody, Finder::kModel},
+    {".rope.scaling.yarn_ext_factor", Finder::kNobody, Finder::kModel},
+    {".rope.scaling.yarn_beta_fast", Finder::kNobody, Finder::kModel},
+    {".rope.scaling.yarn_beta_slow", Finder::kNobody, Finder::kModel},
+    {".vocab_size", Finder::kNobody, Finder::kModel},
+    {"tokenizer.ggml.model", Finder::kTokenizer, Finder::kTokenizer},
+    {"tokenizer.ggml.pre", Finder::kNobody, Finder::kTokenizer},
+    {"tokenizer.ggml.tokens", Finder::kModel, Finder::kModel},
+    {"tokenizer.ggml.token_type", Finder::kNobody, Finder::kTokenizer},
+    {"tokenizer.ggml.scores", Finder::kTokenizer, Finder::kTokenizer},
+    {"tokenizer.ggml.merges", Finder::kTokenizer, Finder::kTokenizer},
+    {"tokenizer.ggml.bos_token_id", Finder::kNobody, Finder::kTokenizer},
+    {"tokenizer.ggml.eos_token_id", Finder::kNobody, Finder::kTokenizer},
+    {"tokenizer.ggml.unknown_token_id", Finder::kNobody, Finder::kTokenizer},
+    {"tokenizer.ggml.add_bos_token", Finder::kNobody, Finder::kTokenizer},
+    {"tokenizer.chat_template", Finder::kNobody, Finder::kTemplate},
+};
+
+const KeyFacts& facts_of(const std::string& key) {
+  for (const KeyFacts& facts : kKeyFacts)
+    if (key == facts.suffix || (facts.suffix.front() == '.' && key.ends_with(facts.suffix))) return facts;
+  throw std::logic_error("nothing is known of key " + key);
+}
+
+enum class ValueKind { kInteger, kReal, kBool, kString, kStrings, kInts, kFloats };
+
+ValueKind kind_of(const Bytes& encoded) {
+  GgufType type, element;
+  std::memcpy(&type, encoded.data(), 4);
+  if (type == GgufType::kString) return ValueKind::kString;
+  if (type == GgufType::kBool) return ValueKind::kBool;
+  if (type == GgufType::kFloat32) return ValueKind::kReal;
+  if (type != GgufType::kArray) return ValueKind::kInteger;
+  std::memcpy(&element, encoded.data() + 4, 4);
+  if (element == GgufType::kString) return ValueKind::kStrings;
+  return element == GgufType::kFloat32 ? ValueKind::kFloats : ValueKind::kInts;
+}
+
+}  // namespace
+
+void add_missing_and_doubled(const Base& base, Variants& out) {
+  for (size_t i = 0; i < base.document.keys.size(); ++i) {
+    const std::string& key = base.document.keys[i].name;
+    out.push_back({base.name + ".missing." + key,
+                   edited(base, [&](Document& document) { document.keys.erase(document.keys.begin() + i); }),
+                   facts_of(key).missing, ""});
+    out.push_back({base.name + ".doubled." + key,
+                   edited(base, [&](Document& document) { document.keys.push_back(document.keys[i]); }), Finder::kModel,
+                   "key " + key + " appears twice"});
+  }
+  for (size_t i = 0; i < base.document.tensors.size(); ++i) {
+    const std::string& tensor = base.document.tensors[i].name;
+    const bool has_stand_in = tensor == "output.weight" || tensor == "rope_freqs.weight";  // tied, or none
+    out.push_back({base.name + ".missing." + tensor,
+                   edited(base, [&](Document& document) { document.tensors.erase(document.tensors.begin() + i); }),
+                   has_stand_in ? Finder::kNobody : Finder::kModel,
+                   has_stand_in ? "" : "tensor " + tensor + " is missing"});
+    out.push_back({base.name + ".doubled." + tensor,
+                   edited(base, [&](Document& document) { document.tensors.push_back(document.tensors[i]); }),
+                   Finder::kModel, "tensor " + tensor + " appears twice"});
+  }
+}
+
+void add_wrong_kinds(const Base& base, Variants& out) {
+  struct Other {
+    ValueKind kind;
+    const char* name;
+    Bytes encoded;
+  };
+  const Other others[] = {{ValueKind::kInteger, "integer", u32(1)},       {ValueKind::kReal, "real", f32(1)},
+                          {ValueKind::kBool, "bool", boolean(1)},         {ValueKind::kString, "string", text("1")},
+                          {ValueKind::kStrings, "strings", texts({"1"})}, {ValueKind::kInts, "ints", ints({1})},
+                          {ValueKind::kFloats, "floats", floats({1})}};
+  for (const Document::Key& key : base.document.keys) {
+    const bool may_be_list = key.name.ends_with("head_count") || key.name.ends_with("head_count_kv") ||
+                             key.name.ends_with("feed_forward_length");
+    for (const Other& other : others) {
+      if (other.kind == kind_of(key.encoded) || (may_be_list && other.kind == ValueKind::kInts)) continue;
+      out.push_back({base.name + ".kind." + key.name + "." + other.name, with_key(base, key.name, other.encoded),
+                     facts_of(key.name).wrong_kind, "key " + key.name});
+    }
+  }
+}
+
+void add_wrong_values(const Base& base, Variants& out) {
+  const std::string p = base.name + ".";  // the architecture's prefix is the base's name
+  struct Row {
+    std::string key;
+    const char* name;
+    Bytes encoded;
+    Finder finder = Finder::kModel;
+    std::string fault = key;  // what the message names: the key, or where the value comes to grief
+  };
+  std::vector<Row> rows = {
+      {"general.architecture", "unknown", text("gemma3"), Finder::kModel, "architecture"},
+      {"general.architecture", "empty", text(""), Finder::kModel, "architecture"},
+      {"general.architecture", "line_break", text("qwen2\nqwen3"), Finder::kModel, "architecture"},
+      {"general.architecture", "control_characters", text("\x1b[2J\x07"), Finder::kModel, "architecture"},
+      {"general.architecture", "invalid_utf8", text("\xff\xfe\xc3"), Finder::kModel, "architecture"},
+      {"general.architecture", "long", text(std::string(100000, 'q')), Finder::kModel, "architecture"},
+      {"general.alignment", "zero", u32(0)},
+      {"general.alignment", "one", u32(1)},
+      {"general.alignment", "three", u32(3)},
+      {"general.alignment", "four", u32(4)},
+      {"general.alignment", "2_31", u32(1u << 31)},
+      {"general.alignment", "most", u32(~0u)},
+      {"general.alignment", "uint64", u64(32)},
+  };
+  for (const char* count : {"block_count", "context_length", "embedding_length", "feed_forward_length",
+                            "attention.head_count", "attention.head_count_kv"}) {
+    rows.push_back({p + count, "zero", u32(0)});
+    rows.push_back({p + count, "most_32", u32(~0u)});
+    rows.push_back({p + count, "most_64", u64(~uint64_t{0})});
+    rows.push_back({p + count, "minus_one", i32(-1)});
+  }
+  for (const char* count : {"block_count", "embedding_length", "feed_forward_length", "attention.head_count"}) {
+    rows.push_back({p + count, "three", u32(3), Finder::kModel, ""});
+    rows.push_back({p + count, "512", u32(512), Finder::kModel, ""});
+  }
+  for (const char* count : {"attention.head_count", "attention.head_count_kv", "feed_forward_length"}) {
+    rows.push_back({p + count, "empty_list", ints({})});
+    rows.push_back({p + count, "differing_list", ints({2, 1})});
+    rows.push_back({p + count, "negative_list", ints({-2, -2})});
+  }
+  for (const char* size : {"attention.key_length", "attention.value_length", "rope.dimension_count"}) {
+    rows.push_back({p + size, "zero", u32(0)});
+    rows.push_back({p + size, "odd", u32(15)});
+    rows.push_back({p + size, "double", u32(64)});
+    rows.push_back({p + size, "most", u32(~0u)});
+  }
+  for (const char* real : {"attention.layer_norm_rms_epsilon", "rope.freq_base", "rope.scaling.factor",
+                           "rope.scaling.attn_factor", "rope.scaling.yarn_beta_fast"}) {
+    rows.push_back({p + real, "nan", f32(kNan)});
+    rows.push_back({p + real, "infinity", f32(kInfinity)});
+    rows.push_back({p + real, "minus_infinity", f64(-kInfinity)});
+    rows.push_back({p + real, "zero", f32(0)});
+    rows.push_back({p + real, "minus_one", f32(-1)});
+    rows.push_back({p + real, "huge", f64(1e300)});
+  }
+  rows.push_back({p + "attention.layer_norm_rms_epsilon", "too_small_for_float32", f64(1e-300)});
+  rows.push_back({p + "rope.freq_base", "one", f32(1)});
+  rows.push_back({p + "rope.scaling.type", "longrope", text("longrope")});
+  rows.push_back({p + "rope.scaling.type", "empty", text("")});
+  rows.push_back({p + "rope.scaling.original_context_length", "zero", u32(0)});
+  rows.push_back({p + "rope.scaling.original_context_length", "most", u32(~0u)});
+  rows.push_back({p + "rope.scaling.yarn_ext_factor", "two", f32(2)});
+  rows.push_back({p + "rope.scaling.yarn_attn_factor", "two", f32(2)});
+  rows.push_back({p + "rope.scaling.yarn_log_multiplier", "tenth", f32(0.1f)});
+  rows.push_back({p + "rope.scale_linear", "nan", f32(kNan),
+                  base.document.has_key(p + "rope.scaling.factor") ? Finder::kNobody
+                                                                   : Finder::kModel});  // the newer key goes first
+  rows.push_back({p + "vocab_size", "zero", u32(0)});
+  rows.push_back({p + "vocab_size", "two", u32(2)});
+  rows.push_back({p + "expert_count", "eight", u32(8)});
+  rows.push_back({p + "attention.sliding_window", "short", u32(16)});
+  rows.push_back({p + "attention.sliding_window", "whole_context", u32(1 << 20), Finder::kNobody});
+  rows.push_back({p + "attention.causal", "false", boolean(0)});
+  rows.push_back({p + "attention.causal", "true", boolean(1), Finder::kNobody});
+  rows.push_back({p + "attention.causal", "two", boolean(2)});
+  rows.push_back({p + "attn_logit_softcapping", "fifty", f32(50)});
+  rows.push_back({p + "final_logit_softcapping", "thirty", f32(30)});
+  rows.push_back({p + "attention.clamp_kqv", "eight", f32(8)});
+  rows.push_back({"general.unheard_of", "nested_arrays", nested_arrays(3), Finder::kNobody});
+  rows.push_back({"general.unheard_of", "deeply_nested_arrays", nested_arrays(1000)});
+  rows.push_back({"split.count", "three", u32(3), Finder::kModel, "split"});
+  for (const Row& row : rows)
+    out.push_back({base.name + ".value." + row.key + "." + row.name, with_key(base, row.key, row.encoded), row.finder,
+                   row.finder == Finder::kNobody ? "" : row.fault});
+}
+
+}  // namespace warpchat

@@ -1,0 +1,78 @@
+// Every malformed variant through reader, configuration, tensors and tokeniser: refused in one line that names the file
+// and the fault, or loaded where the change is harmless.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "models/message.h"
+#include "models/model_config.h"
+#include "models/tokenizer/tokenizer.h"
+#include "tests/support/test_files.h"
+#include "tests/tools/malformed/variants.h"
+
+namespace warpchat {
+namespace {
+
+struct Outcome {
+  Finder finder = Finder::kNobody;
+  std::string message;
+};
+
+Outcome load(const std::string& path) {
+  Finder stage = Finder::kModel;
+  try {
+    const GgufFile file = GgufFile::open(path);
+    const ModelConfig config = read_model_config(file);
+    read_model_tensors(file, config);
+    stage = Finder::kTokenizer;
+    Tokenizer::from(file);
+    return {};
+  } catch (const Error& error) {
+    return {stage, error.what()};
+  }
+}
+
+bool is_one_printable_line(const std::string& message) {
+  return message == printable(message, message.size()) && !message.empty() && message.back() != '.';
+}
+
+class Malformed : public testing::Test {
+ protected:
+  static const std::vector<Variant>& variants() {
+    static const std::vector<Variant> all = malformed_variants();
+    return all;
+  }
+};
+
+TEST_F(Malformed, EveryVariantIsRefusedByNameOrLoads) {
+  for (const Variant& variant : variants()) {
+    const TemporaryFile file(variant.file);
+    const Outcome outcome = load(file.path());
+    const Finder expected = variant.finder == Finder::kTemplate ? Finder::kNobody : variant.finder;
+    EXPECT_EQ(outcome.finder, expected) << variant.name << ": " << outcome.message;
+    if (outcome.finder == Finder::kNobody || expected == Finder::kNobody) continue;
+    EXPECT_THAT(outcome.message, testing::StartsWith("cannot load " + file.path() + ": ")) << variant.name;
+    EXPECT_THAT(outcome.message, testing::HasSubstr(variant.fault)) << variant.name;
+    EXPECT_TRUE(is_one_printable_line(outcome.message)) << variant.name << ": " << outcome.message;
+    EXPECT_LT(outcome.message.size(), 400u) << variant.name << ": " << outcome.message;
+  }
+}
+
+TEST_F(Malformed, AreManyDifferentAndDistinctlyNamed) {
+  std::set<std::string> names;
+  size_t n_harmless = 0;
+  for (const Variant& variant : variants()) {
+    EXPECT_TRUE(names.insert(variant.name).second) << variant.name;
+    EXPECT_EQ(variant.name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"),
+              std::string::npos)
+        << variant.name;
+    n_harmless += variant.finder == Finder::kNobody;
+  }
+  EXPECT_GE(variants().size() - n_harmless, 300u);
+  EXPECT_GE(n_harmless, 10u);
+}
+
+}  // namespace
+}  // namespace warpchat
