@@ -15,6 +15,11 @@
 namespace warpchat {
 namespace {
 
+const char* name_of(Finder finder) {
+  constexpr const char* kNames[] = {"nobody", "model", "tokeniser", "template"};
+  return kNames[static_cast<size_t>(finder)];
+}
+
 struct Outcome {
   Finder finder = Finder::kNobody;
   std::string message;
@@ -51,7 +56,7 @@ TEST_F(Malformed, EveryVariantIsRefusedByNameOrLoads) {
     const TemporaryFile file(variant.file);
     const Outcome outcome = load(file.path());
     const Finder expected = variant.finder == Finder::kTemplate ? Finder::kNobody : variant.finder;
-    EXPECT_EQ(outcome.finder, expected) << variant.name << ": " << outcome.message;
+    EXPECT_STREQ(name_of(outcome.finder), name_of(expected)) << variant.name << ": " << outcome.message;
     if (outcome.finder == Finder::kNobody || expected == Finder::kNobody) continue;
     EXPECT_THAT(outcome.message, testing::StartsWith("cannot load " + file.path() + ": ")) << variant.name;
     EXPECT_THAT(outcome.message, testing::HasSubstr(variant.fault)) << variant.name;
