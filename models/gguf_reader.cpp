@@ -59,6 +59,7 @@ struct GgufFile::State {
   }
 
   uint64_t uint_of(const GgufValue& found) const;
+  uint64_t n_parts() const { return first.find("split.count") ? uint_of(value("split.count")) : 1; }
   void add_sisters();
   void add_sister(const SplitName& name, uint64_t number, uint64_t count);
 };
@@ -71,8 +72,7 @@ uint64_t GgufFile::State::uint_of(const GgufValue& found) const {
 
 // Parts count from 1 in names and messages, from 0 in the key split.no.
 void GgufFile::State::add_sisters() {
-  if (!first.find("split.count")) return;
-  const uint64_t count = uint_of(value("split.count"));
+  const uint64_t count = n_parts();
   if (count <= 1) return;
   const uint64_t number = uint_of(value("split.no"));
   auto name = parse_split_name(path);
@@ -123,6 +123,8 @@ GgufFile GgufFile::open(const std::string& path) {
 
 GgufFile GgufFile::view(std::span<const std::byte> bytes, const std::string& name) {
   auto state = State::parse(bytes, name);
+  if (state->n_parts() > 1)
+    state->fail("it is part of a split model (key split.count), whose parts are needed as files");
   state->index_tensors();
   return GgufFile(std::move(state));
 }

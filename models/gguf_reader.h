@@ -58,7 +58,8 @@ class GgufFile {
   // Throws Error naming file, key or tensor, byte offset, and what was expected.
   static GgufFile open(const std::string& path);
 
-  // The same checks on bytes that the caller keeps alive, as one part; name stands for the path in messages.
+  // The same checks on bytes that the caller keeps alive, which must be a whole model; name stands for the
+  // path in messages.
   static GgufFile view(std::span<const std::byte> bytes, const std::string& name);
 
   GgufFile(GgufFile&&) noexcept;
