@@ -13,11 +13,6 @@ namespace warpchat {
 
 namespace {
 
-std::string find_chat_template(const GgufFile& file, const Tokenizer& tokenizer) {
-  if (file.has("tokenizer.chat_template")) return std::string(file.get_string("tokenizer.chat_template"));
-  return tokenizer.find("<|im_start|>") >= 0 ? std::string(kChatMlTemplate) : "";
-}
-
 SamplingParams read_sampling(const GgufFile& file) {
   SamplingParams p;
   auto read = [&](const char* key, float& value) {
@@ -54,6 +49,11 @@ std::unique_ptr<Steps> make_steps(const ModelOptions& options, const Model& mode
 }
 
 }  // namespace
+
+std::string find_chat_template(const GgufFile& file, const Tokenizer& tokenizer) {
+  if (file.has("tokenizer.chat_template")) return std::string(file.get_string("tokenizer.chat_template"));
+  return tokenizer.find("<|im_start|>") >= 0 ? std::string(kChatMlTemplate) : "";
+}
 
 Model::Model(GgufFile mapped) : file(std::move(mapped)) {}
 

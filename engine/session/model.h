@@ -15,6 +15,9 @@ namespace warpchat {
 
 constexpr uint32_t kDefaultContextLimit = 8192;
 
+// Jinja source of the file's chat template; ChatML if it has none and its vocabulary has <|im_start|>; else empty.
+std::string find_chat_template(const GgufFile& file, const Tokenizer& tokenizer);
+
 struct ModelOptions {
   std::string path;
   std::string device = "cpu";

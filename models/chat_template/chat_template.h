@@ -7,6 +7,11 @@
 
 namespace warpchat {
 
+// For a model file without a template whose vocabulary has <|im_start|>.
+inline constexpr std::string_view kChatMlTemplate =
+    "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>\\n' }}"
+    "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
+
 class ChatTemplate {
  public:
   // Parses once. Error names the construct and its line ("chat template line 12: ...").
