@@ -12,6 +12,14 @@
 #include "models/message.h"
 
 namespace warpchat {
+namespace {
+
+// The key split.no counts from 0, names and messages from 1.
+std::string part_text(uint64_t number, uint64_t count) {
+  return "part " + std::to_string(number + 1) + " of " + std::to_string(count);
+}
+
+}  // namespace
 
 struct GgufFile::State {
   std::string path;
@@ -70,24 +78,21 @@ uint64_t GgufFile::State::uint_of(const GgufValue& found) const {
   return static_cast<uint64_t>(*number);
 }
 
-// Parts count from 1 in names and messages, from 0 in the key split.no.
 void GgufFile::State::add_sisters() {
   const uint64_t count = n_parts();
   if (count <= 1) return;
   const uint64_t number = uint_of(value("split.no"));
   auto name = parse_split_name(path);
   if (!name || name->count != count || name->part != number + 1)
-    fail("it is part " + grouped(number + 1) + " of " + grouped(count) +
-         " of a split model, but its name does not end in what such a part's ends in, like " +
-         split_name({"", 1, static_cast<uint32_t>(std::min<uint64_t>(count, 99999))}) +
-         "; give the parts their names back");
+    fail("it is " + part_text(number, count) + " of a split model, but its name does not end in " +
+         split_name({"", number + 1, count}) + "; give the parts their names back");
   if (number != 0) {
     name->part = 1;
-    fail("it is part " + grouped(number + 1) + " of " + grouped(count) + " of a split model; open the first, " +
+    fail("it is " + part_text(number, count) + " of a split model; open the first, " +
          printable(split_name(*name), 4096));
   }
   for (uint64_t i = 1; i < count; ++i) {
-    name->part = static_cast<uint32_t>(i + 1);
+    name->part = i + 1;
     add_sister(*name, i, count);
   }
   const uint64_t expected = uint_of(value("split.tensors.count"));
@@ -98,17 +103,19 @@ void GgufFile::State::add_sisters() {
 
 void GgufFile::State::add_sister(const SplitName& name, uint64_t number, uint64_t count) {
   const std::string sister_path = split_name(name);
-  const std::string role = "part " + grouped(number + 1) + " of " + grouped(count) + " of " + printable(path, 4096);
   try {
     MappedFile mapping = MappedFile::open(sister_path);
     const auto sister = parse(mapping.bytes(), sister_path);
-    if (sister->uint_of(sister->value("split.no")) != number || sister->uint_of(sister->value("split.count")) != count)
-      sister->fail("its keys split.no and split.count say that it is another part");
+    const uint64_t own_number = sister->uint_of(sister->value("split.no")), own_count = sister->n_parts();
+    if (own_number != number || own_count != count)
+      sister->fail("it says that it is " + part_text(own_number, own_count) +
+                   "; put the parts of one model side by side");
     file_bytes += mapping.bytes().size();
     add_tensors(std::move(sister->tensors));
     mappings.push_back(std::move(mapping));
   } catch (const Error& error) {
-    throw Error(std::string(error.what()) + " (it is " + role + ")");
+    throw Error(std::string(error.what()) + " (it is " + part_text(number, count) + " of " + printable(path, 4096) +
+                ")");
   }
 }
 

@@ -1,8 +1,9 @@
 #include "models/gguf_split.h"
 
 #include <algorithm>
-#include <cassert>
+#include <cinttypes>
 #include <cstdio>
+#include <string_view>
 
 namespace warpchat {
 namespace {
@@ -21,13 +22,13 @@ std::optional<SplitName> parse_split_name(const std::string& path) {
   if (path.size() < kPattern.size()) return std::nullopt;
   const size_t stem = path.size() - kPattern.size();
   if (!matches_pattern(std::string_view(path).substr(stem))) return std::nullopt;
-  const auto number = [&](size_t at) { return static_cast<uint32_t>(std::stoul(path.substr(stem + at, kDigits))); };
+  const auto number = [&](size_t at) { return uint64_t{std::stoul(path.substr(stem + at, kDigits))}; };
   return SplitName{path.substr(0, stem), number(kPartAt), number(kCountAt)};
 }
 
 std::string split_name(const SplitName& name) {
-  char suffix[40];
-  std::snprintf(suffix, sizeof suffix, "-%05u-of-%05u.gguf", name.part, name.count);
+  char suffix[64];
+  std::snprintf(suffix, sizeof suffix, "-%05" PRIu64 "-of-%05" PRIu64 ".gguf", name.part, name.count);
   return name.stem + suffix;
 }
 

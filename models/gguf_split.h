@@ -8,8 +8,8 @@ namespace warpchat {
 
 struct SplitName {
   std::string stem;  // all before "-00001-of-00003.gguf"
-  uint32_t part;     // from 1
-  uint32_t count;
+  uint64_t part;     // from 1
+  uint64_t count;
 };
 
 // nullopt if the name is not that of a part.

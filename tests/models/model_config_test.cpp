@@ -1,0 +1,225 @@
+// Hyper-parameters and tensors of the three architectures, on small models. What is refused: tests/tools/malformed.
+#include "models/model_config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "tests/support/test_files.h"
+#include "tests/support/tiny_model.h"
+
+namespace warpchat {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+ModelConfig config_of(const GgufWriter& writer) {
+  const Bytes bytes = writer.bytes();
+  return read_model_config(GgufFile::view(bytes, "a.gguf"));
+}
+
+std::string error_of(const GgufWriter& writer) {
+  const Bytes bytes = writer.bytes();
+  try {
+    const GgufFile file = GgufFile::view(bytes, "a.gguf");
+    read_model_tensors(file, read_model_config(file));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// The file's keys with some replaced or added, and its tensors.
+GgufWriter with_keys(const TinyModelSpec& spec, const std::vector<std::string>& replaced, void (*add)(GgufWriter&)) {
+  const Bytes bytes = build_tiny_model(spec, 1);
+  const GgufFile file = GgufFile::view(bytes, "a.gguf");
+  GgufWriter writer;
+  writer.copy_metadata(file, replaced);
+  add(writer);
+  for (const TensorInfo& tensor : file.tensors())
+    writer.add_tensor(tensor.name, tensor.type, std::span(tensor.shape).first(tensor.n_dims), tensor.data);
+  return writer;
+}
+
+TinyModelSpec small(const std::string& architecture) {
+  TinyModelSpec spec;
+  spec.architecture = architecture;
+  spec.hidden = 64, spec.ffn = 96, spec.n_heads = 4, spec.n_kv_heads = 2, spec.n_layers = 3;
+  spec.formats = TinyFormats::all(TensorType::kQ8_0);
+  return spec;
+}
+
+TEST(ModelConfig, ReadsEverySize) {
+  TinyModelSpec spec = small("qwen3");
+  spec.head_dim = 32, spec.rope_dims = 24, spec.context_length = 777;
+  spec.rms_eps = 1e-5f, spec.rope_base = 5e6f, spec.tied_output = false;
+  const ModelConfig config = config_of(tiny_model(spec, 1));
+  EXPECT_EQ(config.architecture, Architecture::kQwen3);
+  EXPECT_EQ(config.name, "tiny qwen3");
+  EXPECT_EQ(config.n_layers, 3u);
+  EXPECT_EQ(config.hidden, 64u);
+  EXPECT_EQ(config.ffn, 96u);
+  EXPECT_EQ(config.n_heads, 4u);
+  EXPECT_EQ(config.n_kv_heads, 2u);
+  EXPECT_EQ(config.head_dim, 32u);
+  EXPECT_EQ(config.n_vocab, vocabulary_size(TinyVocabulary::kByteBpe));
+  EXPECT_EQ(config.context_length, 777u);
+  EXPECT_EQ(config.rope_dims, 24u);
+  EXPECT_EQ(config.rms_eps, 1e-5f);
+  EXPECT_EQ(config.rope_base, 5e6);
+  EXPECT_EQ(config.rope_frequencies.size(), 12u);
+  EXPECT_FALSE(config.tied_output);
+}
+
+TEST(ModelConfig, PairsAsTheArchitectureDoes) {
+  EXPECT_EQ(config_of(tiny_model(small("llama"), 1)).rope_pairing, RopePairing::kInterleaved);
+  EXPECT_EQ(config_of(tiny_model(small("qwen2"), 1)).rope_pairing, RopePairing::kNeox);
+  EXPECT_EQ(config_of(tiny_model(small("qwen3"), 1)).rope_pairing, RopePairing::kNeox);
+}
+
+TEST(ModelConfig, HasDefaultsForWhatFilesLeaveOut) {
+  const GgufWriter writer = with_keys(small("qwen2"), {"qwen2.rope.freq_base", "general.name"}, [](GgufWriter&) {});
+  const ModelConfig config = config_of(writer);
+  EXPECT_EQ(config.rope_base, 10000);
+  EXPECT_EQ(config.name, "");
+  EXPECT_EQ(config.head_dim, 16u);   // hidden / heads
+  EXPECT_EQ(config.rope_dims, 16u);  // all of the head
+  EXPECT_EQ(config.rope_scaling.kind, RopeScaling::Kind::kNone);
+  EXPECT_EQ(config.rope_magnitude, 1);
+  EXPECT_TRUE(config.tied_output);
+}
+
+TEST(ModelConfig, TakesEqualCountsForEveryLayer) {
+  const auto writer =
+      with_keys(small("llama"), {"llama.attention.head_count", "llama.attention.head_count_kv"}, [](GgufWriter& to) {
+        to.add_ints("llama.attention.head_count", std::vector<int32_t>{4, 4, 4});
+        to.add_ints("llama.attention.head_count_kv", std::vector<int32_t>{2, 2, 2});
+      });
+  EXPECT_EQ(error_of(writer), "");
+  EXPECT_EQ(config_of(writer).n_kv_heads, 2u);
+}
+
+TEST(ModelConfig, NamesWhatIsNotSupported) {
+  struct Row {
+    std::vector<std::string> replaced;
+    void (*add)(GgufWriter&);
+    const char* error;
+  };
+  const Row rows[] = {
+      {{"general.architecture"},
+       [](GgufWriter& to) { to.add_string("general.architecture", "gemma3"); },
+       "architecture \"gemma3\" is not supported; supported are llama, qwen2 and qwen3"},
+      {{"llama.attention.head_count"},
+       [](GgufWriter& to) {
+         to.add_ints("llama.attention.head_count", std::vector<int32_t>{4, 2, 4});
+       },
+       "key llama.attention.head_count differs from layer to layer (4, 2), which is not supported"},
+      {{},
+       [](GgufWriter& to) { to.add_uint32("llama.expert_count", 8); },
+       "key llama.expert_count is 8: mixture-of-experts models are not supported"},
+      {{},
+       [](GgufWriter& to) { to.add_uint32("llama.attention.sliding_window", 512); },
+       "key llama.attention.sliding_window is 512, below the context length of 1,024: sliding windows are not "
+       "supported"},
+      {{},
+       [](GgufWriter& to) { to.add_string("llama.rope.scaling.type", "longrope"); },
+       "key llama.rope.scaling.type is \"longrope\", supported are none, linear and yarn"},
+      {{"llama.rope.freq_base"},
+       [](GgufWriter& to) { to.add_float32("llama.rope.freq_base", 0); },
+       "key llama.rope.freq_base is 0, expected more than 1 and at most 1e+15"},
+      {{"llama.block_count"},
+       [](GgufWriter& to) { to.add_uint32("llama.block_count", 4); },
+       "tensor blk.3.attn_norm.weight is missing"},
+      {{"llama.block_count"},
+       [](GgufWriter& to) { to.add_uint32("llama.block_count", 2); },
+       "tensor blk.2.attn_norm.weight is not part of a supported llama model"},
+      {{"llama.feed_forward_length"},
+       [](GgufWriter& to) { to.add_uint32("llama.feed_forward_length", 128); },
+       "tensor blk.0.ffn_gate.weight has shape [96, 64], expected [128, 64]"},
+      {{},
+       [](GgufWriter& to) { to.add_tensor("output.bias", TensorType::kF32, std::vector<uint64_t>{1}, Bytes(4)); },
+       "tensor output.bias is not part of a supported llama model"},
+  };
+  for (const Row& row : rows)
+    EXPECT_EQ(error_of(with_keys(small("llama"), row.replaced, row.add)),
+              std::string("cannot load a.gguf: ") + row.error);
+}
+
+TEST(ModelTensors, AreFoundByRole) {
+  for (const char* architecture : {"llama", "qwen2", "qwen3"}) {
+    const Bytes bytes = build_tiny_model(small(architecture), 1);
+    const GgufFile file = GgufFile::view(bytes, "a.gguf");
+    const ModelTensors tensors = read_model_tensors(file, read_model_config(file));
+    EXPECT_EQ(tensors.token_embd, &file.tensor("token_embd.weight"));
+    EXPECT_EQ(tensors.output, tensors.token_embd);
+    ASSERT_EQ(tensors.layers.size(), 3u);
+    EXPECT_EQ(tensors.layers[2].ffn_down, &file.tensor("blk.2.ffn_down.weight"));
+    EXPECT_EQ(tensors.layers[1].attn_q_bias, file.find_tensor("blk.1.attn_q.bias"));
+    EXPECT_EQ(tensors.layers[1].attn_k_norm, file.find_tensor("blk.1.attn_k_norm.weight"));
+  }
+}
+
+TEST(ModelTensors, BiasesOfALlamaAreOptional) {
+  const auto with_biases = [](GgufWriter& to) {
+    for (int layer = 0; layer < 3; ++layer)
+      for (const auto& [name, rows] : {std::pair{"attn_q.bias", 64}, {"attn_k.bias", 32}, {"attn_v.bias", 32}})
+        to.add_tensor("blk." + std::to_string(layer) + "." + name, TensorType::kF32,
+                      std::vector<uint64_t>{static_cast<uint64_t>(rows)}, Bytes(4 * static_cast<size_t>(rows)));
+  };
+  EXPECT_EQ(error_of(with_keys(small("llama"), {}, with_biases)), "");
+  const auto with_one = [](GgufWriter& to) {
+    to.add_tensor("blk.0.attn_q.bias", TensorType::kF32, std::vector<uint64_t>{64}, Bytes(256));
+  };
+  EXPECT_EQ(error_of(with_keys(small("llama"), {}, with_one)),
+            "cannot load a.gguf: tensor blk.0.attn_k.bias is missing");
+}
+
+TEST(ModelTensors, OutputMayBeAMatrixOfItsOwn) {
+  TinyModelSpec spec = small("qwen2");
+  spec.tied_output = false;
+  const Bytes bytes = build_tiny_model(spec, 1);
+  const GgufFile file = GgufFile::view(bytes, "a.gguf");
+  EXPECT_EQ(read_model_tensors(file, read_model_config(file)).output, &file.tensor("output.weight"));
+}
+
+TEST(ModelTensors, TablesThatOldConvertersWroteAreIgnored) {
+  const auto with_table = [](GgufWriter& to) {
+    to.add_tensor("blk.0.attn_rot_embd.weight", TensorType::kF32, std::vector<uint64_t>{8}, Bytes(32));
+  };
+  EXPECT_EQ(error_of(with_keys(small("llama"), {}, with_table)), "");
+}
+
+TEST(ReferenceModels, HaveTheirKnownSizes) {
+  struct Row {
+    const char* name;
+    Architecture architecture;
+    uint32_t n_layers, hidden, ffn, n_heads, n_kv_heads, head_dim;
+    bool tied_output;
+  };
+  const Row rows[] = {
+      {"tiny2-q4km.gguf", Architecture::kQwen2, 3, 512, 1024, 8, 2, 64, true},
+      {"mini3-q4km.gguf", Architecture::kQwen3, 4, 256, 768, 8, 4, 64, false},
+      {"odd2-q4km.gguf", Architecture::kQwen2, 2, 896, 1152, 14, 2, 64, true},
+      {"tinyll-q4km.gguf", Architecture::kLlama, 3, 512, 1024, 8, 4, 64, false},
+  };
+  for (const Row& row : rows) {
+    const auto path = reference_data_path(row.name);
+    if (!path) GTEST_SKIP() << kNoReferenceData;
+    const GgufFile file = GgufFile::open(*path);
+    const ModelConfig config = read_model_config(file);
+    EXPECT_EQ(config.architecture, row.architecture);
+    EXPECT_EQ(config.n_layers, row.n_layers);
+    EXPECT_EQ(config.hidden, row.hidden);
+    EXPECT_EQ(config.ffn, row.ffn);
+    EXPECT_EQ(config.n_heads, row.n_heads);
+    EXPECT_EQ(config.n_kv_heads, row.n_kv_heads);
+    EXPECT_EQ(config.head_dim, row.head_dim);
+    EXPECT_EQ(config.n_vocab, 2000u);
+    EXPECT_EQ(config.tied_output, row.tied_output);
+    EXPECT_EQ(read_model_tensors(file, config).layers.size(), row.n_layers);
+  }
+}
+
+}  // namespace
+}  // namespace warpchat
