@@ -39,9 +39,12 @@ CUresult cuCtxPopCurrent_v2(CUcontext* pctx);
 CUresult cuCtxSetCurrent(CUcontext ctx);
 CUresult cuCtxGetCurrent(CUcontext* pctx);
 CUresult cuCtxGetDevice(CUdevice* device);
+CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext ctx);
 CUresult cuCtxGetFlags(unsigned* flags);
 CUresult cuCtxGetId(CUcontext ctx, unsigned long long* ctx_id);
 CUresult cuCtxSynchronize();
+CUresult cuCtxSynchronize_v2(CUcontext ctx);
+CUresult cuCtxCreate_v2(CUcontext* pctx, unsigned flags, CUdevice dev);
 CUresult cuCtxSetLimit(CUlimit limit, size_t value);
 CUresult cuCtxGetLimit(size_t* pvalue, CUlimit limit);
 CUresult cuCtxGetCacheConfig(CUfunc_cache* pconfig);
@@ -136,6 +139,7 @@ CUresult cuStreamGetDevice(CUstream stream, CUdevice* device);
 CUresult cuStreamGetFlags(CUstream stream, unsigned* flags);
 CUresult cuStreamGetId(CUstream stream, unsigned long long* stream_id);
 CUresult cuStreamGetCtx(CUstream stream, CUcontext* pctx);
+CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext* pctx, void** green_ctx);
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags);
 CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void* user_data, unsigned flags);
 CUresult cuStreamQuery(CUstream stream);
@@ -162,6 +166,7 @@ CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags);
 CUresult cuEventQuery(CUevent event);
 CUresult cuEventSynchronize(CUevent event);
 CUresult cuEventDestroy_v2(CUevent event);
+CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end);
 CUresult cuEventElapsedTime_v2(float* milliseconds, CUevent start, CUevent end);
 
 // Functions and launches

@@ -1,0 +1,323 @@
+// Start of the driver, devices, and contexts: the primary one and a program's own.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "ptx/emulator/driver/driver.h"
+
+namespace ptx::emulator::driver {
+
+Driver& driver() {
+  static Driver* instance = new Driver;
+  return *instance;
+}
+
+std::vector<Context*>& context_stack() {
+  static thread_local std::vector<Context*> stack;
+  return stack;
+}
+
+Context* current_context() {
+  const auto& stack = context_stack();
+  if (stack.empty() || stack.back() == nullptr) return nullptr;
+  return driver().contexts.find(stack.back());
+}
+
+namespace {
+
+Context* make_context(Driver& d, unsigned flags, bool is_primary) {
+  auto context = std::make_unique<Context>();
+  context->flags = flags;
+  context->is_primary = is_primary;
+  context->id = d.next_id++;
+  context->limits = {{CU_LIMIT_STACK_SIZE, 1024},
+                     {CU_LIMIT_PRINTF_FIFO_SIZE, 1 << 20},
+                     {CU_LIMIT_MALLOC_HEAP_SIZE, 8 << 20},
+                     {CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 64},
+                     {CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0}};
+  Context* raw = d.contexts.add(std::move(context));
+  raw->legacy = make_stream(d, *raw, 0, 0);
+  raw->legacy->is_legacy = true;
+  return raw;
+}
+
+void destroy_context(Driver& d, std::unique_lock<std::mutex>& lock, Context& context) {
+  close_streams(d, lock, context);
+  std::erase_if(d.captures, [&](const auto& capture) { return capture->status != CU_STREAM_CAPTURE_STATUS_ACTIVE; });
+  d.modules.erase_if([&](Module& module) { return module.context == &context; });
+  d.events.erase_if([&](Event& event) { return event.context == &context; });
+  for (const auto& [address, bytes] : context.allocations) d.device->release(address);
+  for (const auto& [pointer, bytes] : context.pinned) {
+    d.device->unmap_host(pointer);
+    std::free(pointer);
+  }
+  for (void* pointer : context.registered) d.device->unmap_host(pointer);
+  if (d.primary == &context) d.primary = nullptr;
+  d.contexts.take(&context);
+}
+
+bool valid(CUdevice device) { return device == 0; }
+
+}  // namespace
+}  // namespace ptx::emulator::driver
+
+namespace ptx::cuda {
+using namespace ptx::emulator::driver;
+extern "C" {
+
+CUresult cuInit(unsigned flags) {
+  if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
+  Driver& d = driver();
+  std::lock_guard lock(d.mutex);
+  if (d.is_initialised) return CUDA_SUCCESS;
+  try {
+    d.device = make_device();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "emulator: %s\n", error.what());
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  d.is_initialised = true;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDriverGetVersion(int* version) {
+  if (version == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *version = kDriverVersion;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetCount(int* count) {
+  return api([&](Driver&, auto&) -> CUresult {
+    if (count == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *count = 1;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuDeviceGet(CUdevice* device, int ordinal) {
+  return api([&](Driver&, auto&) -> CUresult {
+    if (device == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (!valid(ordinal)) return CUDA_ERROR_INVALID_DEVICE;
+    *device = ordinal;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext* out, CUdevice device) {
+  return api([&](Driver& d, auto&) -> CUresult {
+    if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (!valid(device)) return CUDA_ERROR_INVALID_DEVICE;
+    if (d.primary == nullptr) d.primary = make_context(d, d.primary_flags, true);
+    ++d.primary_references;
+    *out = reinterpret_cast<CUcontext>(d.primary);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
+  return api([&](Driver& d, std::unique_lock<std::mutex>& lock) -> CUresult {
+    if (!valid(device)) return CUDA_ERROR_INVALID_DEVICE;
+    if (d.primary_references == 0) return CUDA_ERROR_INVALID_CONTEXT;
+    if (--d.primary_references == 0 && d.primary) destroy_context(d, lock, *d.primary);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
+  return api([&](Driver& d, std::unique_lock<std::mutex>& lock) -> CUresult {
+    if (!valid(device)) return CUDA_ERROR_INVALID_DEVICE;
+    if (d.primary) destroy_context(d, lock, *d.primary);
+    d.primary_references = 0;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags) {
+  return api([&](Driver& d, auto&) -> CUresult {
+    if (!valid(device)) return CUDA_ERROR_INVALID_DEVICE;
+    d.primary_flags = flags;
+    if (d.primary) d.primary->flags = flags;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
+  return api([&](Driver& d, auto&) -> CUresult {
+    if (flags == nullptr || active == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (!valid(device)) return CUDA_ERROR_INVALID_DEVICE;
+    *flags = d.primary_flags;
+    *active = d.primary != nullptr;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxCreate_v4(CUcontext* out, CUctxCreateParams* params, unsigned flags, CUdevice device) {
+  return api([&](Driver& d, auto&) -> CUresult {
+    if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (!valid(device)) return CUDA_ERROR_INVALID_DEVICE;
+    if (params != nullptr && (params->numExecAffinityParams > 0 || params->cigParams)) return CUDA_ERROR_NOT_SUPPORTED;
+    Context* context = make_context(d, flags, false);
+    context_stack().push_back(context);
+    *out = reinterpret_cast<CUcontext>(context);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxCreate_v2(CUcontext* out, unsigned flags, CUdevice device) {
+  return cuCtxCreate_v4(out, nullptr, flags, device);
+}
+
+CUresult cuCtxDestroy_v2(CUcontext handle) {
+  return api([&](Driver& d, std::unique_lock<std::mutex>& lock) -> CUresult {
+    Context* context = d.contexts.find(handle);
+    if (context == nullptr || context->is_primary) return CUDA_ERROR_INVALID_CONTEXT;
+    auto& stack = context_stack();
+    if (!stack.empty() && stack.back() == context) stack.pop_back();
+    destroy_context(d, lock, *context);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxPushCurrent_v2(CUcontext handle) {
+  return api([&](Driver& d, auto&) -> CUresult {
+    Context* context = d.contexts.find(handle);
+    if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+    context_stack().push_back(context);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxPopCurrent_v2(CUcontext* out) {
+  return api([&](Driver&, auto&) -> CUresult {
+    auto& stack = context_stack();
+    if (stack.empty()) return CUDA_ERROR_INVALID_CONTEXT;
+    if (out != nullptr) *out = reinterpret_cast<CUcontext>(stack.back());
+    stack.pop_back();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxSetCurrent(CUcontext handle) {
+  return api([&](Driver& d, auto&) -> CUresult {
+    Context* context = d.contexts.find(handle);
+    if (handle != nullptr && context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+    auto& stack = context_stack();
+    if (!stack.empty()) stack.pop_back();
+    if (context != nullptr) stack.push_back(context);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetCurrent(CUcontext* out) {
+  return api([&](Driver&, auto&) -> CUresult {
+    if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *out = reinterpret_cast<CUcontext>(current_context());
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetDevice(CUdevice* device) {
+  return in_context([&](Driver&, Context&, auto&) -> CUresult {
+    if (device == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *device = 0;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext handle) {
+  if (handle == nullptr) return cuCtxGetDevice(device);
+  return api([&](Driver& d, auto&) -> CUresult {
+    if (device == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (d.contexts.find(handle) == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+    *device = 0;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetFlags(unsigned* flags) {
+  return in_context([&](Driver&, Context& context, auto&) -> CUresult {
+    if (flags == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *flags = context.flags;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetId(CUcontext handle, unsigned long long* id) {
+  return api([&](Driver& d, auto&) -> CUresult {
+    Context* context = handle == nullptr ? current_context() : d.contexts.find(handle);
+    if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+    if (id == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *id = context->id;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxSynchronize() {
+  return in_context([&](Driver& d, Context& context, std::unique_lock<std::mutex>& lock) -> CUresult {
+    if (CUresult refused = refuse_while_capturing(d); refused != CUDA_SUCCESS) return refused;
+    return synchronise(d, lock, context);
+  });
+}
+
+CUresult cuCtxSynchronize_v2(CUcontext handle) {
+  if (handle == nullptr) return cuCtxSynchronize();
+  return api([&](Driver& d, std::unique_lock<std::mutex>& lock) -> CUresult {
+    Context* context = d.contexts.find(handle);
+    if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+    if (CUresult refused = refuse_while_capturing(d); refused != CUDA_SUCCESS) return refused;
+    return synchronise(d, lock, *context);
+  });
+}
+
+CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
+  return in_context([&](Driver&, Context& context, auto&) -> CUresult {
+    auto found = context.limits.find(limit);
+    if (found == context.limits.end()) return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    found->second = value;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetLimit(size_t* value, CUlimit limit) {
+  return in_context([&](Driver&, Context& context, auto&) -> CUresult {
+    auto found = context.limits.find(limit);
+    if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (found == context.limits.end()) return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    *value = found->second;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetCacheConfig(CUfunc_cache* config) {
+  return in_context([&](Driver&, Context&, auto&) -> CUresult {
+    if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *config = 0;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
+  return in_context([&](Driver&, Context&, auto&) -> CUresult {
+    return config <= 3 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;  // a hint; every split is the same here
+  });
+}
+
+CUresult cuCtxGetApiVersion(CUcontext handle, unsigned* version) {
+  return api([&](Driver& d, auto&) -> CUresult {
+    if (version == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if ((handle == nullptr ? current_context() : d.contexts.find(handle)) == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+    *version = 3020;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
+  return in_context([&](Driver&, Context&, auto&) -> CUresult {
+    if (least != nullptr) *least = 0;
+    if (greatest != nullptr) *greatest = -5;
+    return CUDA_SUCCESS;
+  });
+}
+
+}  // extern "C"
+}  // namespace ptx::cuda

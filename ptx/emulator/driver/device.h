@@ -1,0 +1,111 @@
+// What the Driver API's functions need of the machine below them: one device with its profile, memory, modules and
+// launches. Nothing here knows streams, contexts or CUresult.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptx::emulator::driver {
+
+struct DeviceProfile {
+  uint32_t target = 90;  // 10 * major + minor
+  uint32_t n_sms = 4;
+  uint32_t max_threads_per_sm = 2048;
+  uint32_t max_blocks_per_sm = 32;
+  uint32_t registers_per_sm = 65536;
+  uint64_t shared_per_block = 48 << 10;  // without opting in
+  uint64_t shared_per_block_optin = 227 << 10;
+  uint64_t shared_per_sm = 228 << 10;
+  uint64_t memory_bytes = uint64_t{4} << 30;  // of the emulated device
+};
+
+enum class Fault {
+  kNone,
+  kIllegalAddress,
+  kMisaligned,
+  kInvalidAddressSpace,
+  kIllegalInstruction,
+  kAssert,
+  kStack,
+  kLaunchFailed,
+  kStopped
+};
+
+struct LaunchShape {
+  uint32_t grid[3], block[3];
+  uint64_t dynamic_shared_bytes;
+  bool is_cooperative;
+};
+
+struct FunctionTraits {
+  std::string name;
+  struct Parameter {
+    uint64_t offset, bytes;
+  };
+  std::vector<Parameter> parameters;
+  uint64_t parameter_bytes = 0;  // of the packed buffer
+  uint64_t static_shared_bytes = 0, local_bytes = 0, constant_bytes = 0;
+  uint32_t max_threads = 1024;  // by .maxntid, else the device's
+  uint32_t n_registers = 32;    // estimated: the emulator has no register file
+  uint32_t ptx_version = 0, target = 0;
+};
+
+class LoadedFunction {
+ public:
+  virtual ~LoadedFunction() = default;
+  virtual const FunctionTraits& traits() const = 0;
+  // Runs the whole grid on the calling thread (and helpers of its own); returns early with kStopped once *stop is set.
+  // A finding of the checks counts as kLaunchFailed; its description goes to stderr.
+  virtual Fault run(const LaunchShape& shape, const std::vector<std::byte>& parameters,
+                    const std::atomic<bool>& stop) const = 0;
+};
+
+class LoadedModule {
+ public:
+  virtual ~LoadedModule() = default;
+  virtual std::vector<const LoadedFunction*> functions() const = 0;  // entries, in the text's order
+  struct GlobalVariable {
+    std::string name;
+    uint64_t address, bytes;
+  };
+  virtual std::vector<GlobalVariable> globals() const = 0;
+};
+
+// Thrown by load: the lines of a compiler's log.
+struct InvalidPtx {
+  std::string log;
+  bool unsupported_version;  // a .version or .target newer than the device understands
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const DeviceProfile& profile() const = 0;
+  virtual std::unique_ptr<LoadedModule> load(std::string_view ptx) = 0;
+
+  // Device memory. Addresses are never null; 0 bytes or no room gives 0.
+  virtual uint64_t allocate(uint64_t bytes) = 0;
+  virtual bool release(uint64_t address) = 0;  // false: not the start of an allocation
+  // Host memory that kernels may read and write under its own address; counts as initialised.
+  virtual void map_host(void* start, uint64_t bytes) = 0;
+  virtual void unmap_host(void* start) = 0;
+  struct Range {
+    uint64_t start = 0, bytes = 0;
+    bool is_host = false;
+  };
+  virtual Range find(uint64_t address) const = 0;  // bytes == 0: none
+  virtual uint64_t free_bytes() const = 0;
+  // Copies and sets by the host or a copy engine. Both ends have been checked against find().
+  virtual std::byte* host_view(uint64_t address) = 0;
+  virtual void written_by_host(uint64_t address, uint64_t bytes) = 0;  // marks it initialised
+};
+
+// The device that CUDA_EMULATOR_DEVICE and CUDA_EMULATOR_CHECKS describe. Throws std::invalid_argument with a sentence
+// when they cannot be understood.
+std::unique_ptr<Device> make_device();
+
+}  // namespace ptx::emulator::driver

@@ -1,0 +1,126 @@
+// The driver's state and the two ways into it: every API function runs inside api() or in_context().
+#pragma once
+#include <new>
+#include <stdexcept>
+
+#include "ptx/emulator/driver/handles.h"
+
+namespace ptx::emulator::driver {
+
+constexpr int kDriverVersion = 13000;
+
+template <class T>
+class Registry {  // live objects of one kind, owned
+ public:
+  T* add(std::unique_ptr<T> object) {
+    T* raw = object.get();
+    objects_.emplace(raw, std::move(object));
+    return raw;
+  }
+  T* find(const void* handle) const {
+    return objects_.contains(static_cast<const T*>(handle)) ? const_cast<T*>(static_cast<const T*>(handle)) : nullptr;
+  }
+  std::unique_ptr<T> take(const void* handle) {
+    auto found = objects_.find(static_cast<const T*>(handle));
+    if (found == objects_.end()) return nullptr;
+    std::unique_ptr<T> object = std::move(found->second);
+    objects_.erase(found);
+    return object;
+  }
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (const auto& [handle, object] : objects_) visit(*object);
+  }
+  template <class Predicate>
+  void erase_if(Predicate predicate) {
+    std::erase_if(objects_, [&](auto& item) { return predicate(*item.second); });
+  }
+
+ private:
+  std::unordered_map<const T*, std::unique_ptr<T>> objects_;
+};
+
+struct Driver {
+  std::mutex mutex;                 // guards everything below and all objects; not held while work executes
+  std::condition_variable changed;  // a completion, a new operation, a stream that closes
+  bool is_initialised = false;
+  std::unique_ptr<Device> device;
+  Registry<Context> contexts;
+  Registry<Module> modules;
+  Registry<Event> events;
+  Registry<Graph> graphs;
+  Registry<GraphExec> graph_execs;
+  Context* primary = nullptr;
+  unsigned primary_flags = 0, primary_references = 0;
+  std::vector<std::shared_ptr<Capture>> captures;  // active ones
+  uint64_t next_id = 1;
+};
+
+// Never destroyed: streams may still run while the process exits.
+Driver& driver();
+
+// The calling thread's stack of current contexts; the last one is current.
+std::vector<Context*>& context_stack();
+Context* current_context();  // null if none, or if it has been destroyed
+
+// Runs body with the driver locked. Nothing thrown crosses the C border.
+template <class Body>
+CUresult api(Body body) noexcept {
+  try {
+    Driver& d = driver();
+    std::unique_lock lock(d.mutex);
+    if (!d.is_initialised) return CUDA_ERROR_NOT_INITIALIZED;
+    return body(d, lock);
+  } catch (const std::bad_alloc&) {
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  } catch (...) {
+    return CUDA_ERROR_UNKNOWN;
+  }
+}
+
+// The same with the calling thread's current context, if it has one that has not faulted.
+template <class Body>
+CUresult in_context(Body body) noexcept {
+  return api([&](Driver& d, std::unique_lock<std::mutex>& lock) -> CUresult {
+    Context* context = current_context();
+    if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+    if (context->fault != CUDA_SUCCESS) return context->fault;
+    return body(d, *context, lock);
+  });
+}
+
+// --- streams.cpp
+// The stream behind a handle (null and 1: the legacy default stream, 2: treated as the legacy one); null if invalid.
+std::shared_ptr<Stream> find_stream(Context& context, CUstream handle);
+// Enqueues, or adds a node where the stream records. Call with the lock held.
+CUresult submit(Driver& d, Stream& stream, Work work, std::vector<std::shared_ptr<Completion>> after = {});
+CUresult wait_for(Driver& d, std::unique_lock<std::mutex>& lock, Context& context,
+                  const std::shared_ptr<Completion>& c);
+CUresult synchronise(Driver& d, std::unique_lock<std::mutex>& lock, Context& context);  // all streams
+std::shared_ptr<Stream> make_stream(Driver& d, Context& context, unsigned flags, int priority);
+void close_streams(Driver& d, std::unique_lock<std::mutex>& lock, Context& context);  // stops and joins
+
+// --- capture.cpp
+Node* add_node(Graph& graph, CUgraphNodeType type, Work work, std::vector<Node*> dependencies);
+CUresult record_node(Stream& stream, Work work);
+// Calls that may block or depend on the default stream are refused while a capture forbids them; the capture is lost.
+CUresult refuse_while_capturing(Driver& d);
+
+// --- execute.cpp: carries work out on the calling thread, without the lock.
+CUresult execute(Driver& d, Context& context, const Work& work);
+
+// --- memory.cpp
+bool is_device_range(Driver& d, uint64_t address, uint64_t bytes);  // inside one allocation or mapped host range
+
+// --- copies.cpp: checks what the caller asked for.
+CUresult make_copy(Driver& d, const CUDA_MEMCPY3D& asked, CopyWork* work);
+CUresult check_set(Driver& d, const CUDA_MEMSET_NODE_PARAMS& asked);
+
+// --- launches.cpp
+CUresult make_kernel(Driver& d, const CUDA_KERNEL_NODE_PARAMS& asked, bool is_cooperative, KernelWork* work);
+Function* find_function(Driver& d, const void* handle);
+
+// --- graph.cpp
+std::shared_ptr<GraphProgram> make_program(const Graph& graph, std::vector<const Node*>* sources);  // null: a cycle
+
+}  // namespace ptx::emulator::driver

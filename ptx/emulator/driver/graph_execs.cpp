@@ -1,0 +1,188 @@
+// Graphs made executable: an order of works that respects every edge, launched as one piece of work.
+#include <algorithm>
+#include <unordered_map>
+
+#include "ptx/emulator/driver/driver.h"
+
+namespace ptx::emulator::driver {
+
+// Nodes in insertion order as far as edges allow; null if the edges form a cycle.
+std::shared_ptr<GraphProgram> make_program(const Graph& graph, std::vector<const Node*>* sources) {
+  auto program = std::make_shared<GraphProgram>();
+  std::unordered_map<const Node*, bool> placed;
+  size_t n_placed = 0;
+  while (n_placed < graph.nodes.size()) {
+    const size_t before = n_placed;
+    for (const auto& node : graph.nodes) {
+      const bool is_ready = std::all_of(node->dependencies.begin(), node->dependencies.end(),
+                                        [&](const Node* dependency) { return placed[dependency]; });
+      if (placed[node.get()] || !is_ready) continue;
+      placed[node.get()] = true;
+      ++n_placed;
+      if (sources != nullptr) sources->push_back(node.get());
+      if (node->child == nullptr) {
+        program->works.push_back(node->work);
+        continue;
+      }
+      auto child = make_program(*node->child, nullptr);
+      if (!child) return nullptr;
+      program->works.push_back(GraphWork{std::move(child)});
+    }
+    if (n_placed == before) return nullptr;
+  }
+  return program;
+}
+
+namespace {
+
+CUresult instantiate(CUgraphExec* out, CUgraph handle, unsigned long long flags) {
+  return api([&](Driver& d, auto&) -> CUresult {
+    Graph* graph = d.graphs.find(handle);
+    if (out == nullptr || graph == nullptr || flags > 15) return CUDA_ERROR_INVALID_VALUE;
+    auto exec = std::make_unique<GraphExec>();
+    exec->program = make_program(*graph, &exec->sources);
+    if (!exec->program) return CUDA_ERROR_INVALID_VALUE;
+    for (const Node* node : exec->sources) exec->types.push_back(node->type);
+    exec->flags = flags;
+    *out = reinterpret_cast<CUgraphExec>(d.graph_execs.add(std::move(exec)));
+    return CUDA_SUCCESS;
+  });
+}
+
+// Launches that are queued keep the program they were launched with.
+Work& editable(GraphExec& exec, size_t index) {
+  exec.program = std::make_shared<GraphProgram>(*exec.program);
+  return exec.program->works[index];
+}
+
+template <class Change>
+CUresult change_node(CUgraphExec handle, CUgraphNode node, CUgraphNodeType type, Change change) {
+  return api([&](Driver& d, auto&) -> CUresult {
+    GraphExec* exec = d.graph_execs.find(handle);
+    if (exec == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const auto found = std::find(exec->sources.begin(), exec->sources.end(), reinterpret_cast<const Node*>(node));
+    if (found == exec->sources.end()) return CUDA_ERROR_INVALID_VALUE;
+    const size_t index = static_cast<size_t>(found - exec->sources.begin());
+    if (exec->types[index] != type) return CUDA_ERROR_INVALID_VALUE;
+    return change(d, *exec, index);
+  });
+}
+
+}  // namespace
+}  // namespace ptx::emulator::driver
+
+namespace ptx::cuda {
+using namespace ptx::emulator::driver;
+extern "C" {
+
+CUresult cuGraphInstantiateWithFlags(CUgraphExec* out, CUgraph graph, unsigned long long flags) {
+  return instantiate(out, graph, flags);
+}
+
+CUresult cuGraphInstantiateWithParams(CUgraphExec* out, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS* params) {
+  if (params == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const CUresult result = instantiate(out, graph, params->flags);
+  params->hErrNode_out = nullptr;
+  params->result_out = result == CUDA_SUCCESS ? 0 : 1;
+  return result;
+}
+
+CUresult cuGraphExecGetFlags(CUgraphExec handle, uint64_t* flags) {
+  return api([&](Driver& d, auto&) -> CUresult {
+    GraphExec* exec = d.graph_execs.find(handle);
+    if (exec == nullptr || flags == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *flags = exec->flags;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphExecDestroy(CUgraphExec handle) {
+  return api([&](Driver& d, auto&) -> CUresult {
+    return d.graph_execs.take(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  });
+}
+
+CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream_handle) {
+  return in_context([&](Driver& d, Context& context, auto&) -> CUresult {
+    GraphExec* exec = d.graph_execs.find(handle);
+    std::shared_ptr<Stream> stream = find_stream(context, stream_handle);
+    if (exec == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (!stream) return CUDA_ERROR_INVALID_HANDLE;
+    return submit(d, *stream, GraphWork{exec->program});
+  });
+}
+
+CUresult cuGraphUpload(CUgraphExec handle, CUstream stream_handle) {
+  return in_context([&](Driver& d, Context& context, auto&) -> CUresult {
+    if (d.graph_execs.find(handle) == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    return find_stream(context, stream_handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+  });
+}
+
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec_handle, CUgraphNode node,
+                                           const CUDA_KERNEL_NODE_PARAMS* params) {
+  return change_node(exec_handle, node, CU_GRAPH_NODE_TYPE_KERNEL,
+                     [&](Driver& d, GraphExec& exec, size_t index) -> CUresult {
+                       KernelWork work;
+                       if (params == nullptr) return CUDA_ERROR_INVALID_VALUE;
+                       const CUresult result = make_kernel(d, *params, false, &work);
+                       if (result == CUDA_SUCCESS) editable(exec, index) = std::move(work);
+                       return result;
+                     });
+}
+
+CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec_handle, CUgraphNode node, const CUDA_MEMCPY3D* params,
+                                        CUcontext) {
+  return change_node(exec_handle, node, CU_GRAPH_NODE_TYPE_MEMCPY,
+                     [&](Driver& d, GraphExec& exec, size_t index) -> CUresult {
+                       CopyWork work;
+                       if (params == nullptr) return CUDA_ERROR_INVALID_VALUE;
+                       const CUresult result = make_copy(d, *params, &work);
+                       if (result == CUDA_SUCCESS) editable(exec, index) = std::move(work);
+                       return result;
+                     });
+}
+
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec_handle, CUgraphNode node,
+                                        const CUDA_MEMSET_NODE_PARAMS* params, CUcontext) {
+  return change_node(exec_handle, node, CU_GRAPH_NODE_TYPE_MEMSET,
+                     [&](Driver& d, GraphExec& exec, size_t index) -> CUresult {
+                       if (params == nullptr) return CUDA_ERROR_INVALID_VALUE;
+                       const CUresult result = check_set(d, *params);
+                       if (result == CUDA_SUCCESS) editable(exec, index) = SetWork{*params};
+                       return result;
+                     });
+}
+
+CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec_handle, CUgraphNode node, const CUDA_HOST_NODE_PARAMS* params) {
+  return change_node(exec_handle, node, CU_GRAPH_NODE_TYPE_HOST,
+                     [&](Driver&, GraphExec& exec, size_t index) -> CUresult {
+                       if (params == nullptr || params->fn == nullptr) return CUDA_ERROR_INVALID_VALUE;
+                       editable(exec, index) = HostWork{params->fn, params->userData};
+                       return CUDA_SUCCESS;
+                     });
+}
+
+// Takes over the parameters of a graph of the same shape: the same kinds of node in the same order.
+CUresult cuGraphExecUpdate_v2(CUgraphExec exec_handle, CUgraph graph_handle, CUgraphExecUpdateResultInfo* info) {
+  return api([&](Driver& d, auto&) -> CUresult {
+    GraphExec* exec = d.graph_execs.find(exec_handle);
+    Graph* graph = d.graphs.find(graph_handle);
+    if (exec == nullptr || graph == nullptr || info == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    std::vector<const Node*> sources;
+    auto program = make_program(*graph, &sources);
+    std::vector<CUgraphNodeType> types;
+    for (const Node* node : sources) types.push_back(node->type);
+    *info = {};
+    if (!program || types != exec->types) {
+      info->result = 2;  // CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED
+      return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+    }
+    exec->program = std::move(program);
+    exec->sources = std::move(sources);
+    return CUDA_SUCCESS;
+  });
+}
+
+}  // extern "C"
+}  // namespace ptx::cuda

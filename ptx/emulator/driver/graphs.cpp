@@ -1,0 +1,332 @@
+// Graphs as programs build them: nodes of every kind, edges, and questions about both.
+#include <algorithm>
+#include <unordered_map>
+
+#include "ptx/emulator/driver/driver.h"
+
+namespace ptx::emulator::driver {
+
+Graph::~Graph() {
+  for (const auto& node : nodes) delete node->child;
+}
+
+namespace {
+
+template <class Body>
+CUresult with_graph(CUgraph handle, Body body) {
+  return api([&](Driver& d, auto&) -> CUresult {
+    Graph* graph = d.graphs.find(handle);
+    if (graph == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    return body(d, *graph);
+  });
+}
+
+// Nodes are found through their graphs, child graphs included.
+Node* find_in(const Graph& graph, const void* handle) {
+  for (const auto& node : graph.nodes) {
+    if (node.get() == handle) return node.get();
+    if (node->child != nullptr)
+      if (Node* found = find_in(*node->child, handle)) return found;
+  }
+  return nullptr;
+}
+
+Node* find_node(Driver& d, const void* handle) {
+  Node* found = nullptr;
+  d.graphs.for_each([&](Graph& graph) {
+    if (found == nullptr) found = find_in(graph, handle);
+  });
+  return found;
+}
+
+template <class Body>
+CUresult with_node(CUgraphNode handle, Body body) {
+  return api([&](Driver& d, auto&) -> CUresult {
+    Node* node = find_node(d, handle);
+    if (node == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    return body(d, *node);
+  });
+}
+
+CUresult to_nodes(Graph& graph, const CUgraphNode* handles, size_t count, std::vector<Node*>* nodes) {
+  if (count > 0 && handles == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  for (size_t i = 0; i < count; ++i) {
+    Node* node = find_in(graph, handles[i]);
+    if (node == nullptr || node->graph != &graph) return CUDA_ERROR_INVALID_VALUE;
+    if (std::find(nodes->begin(), nodes->end(), node) != nodes->end()) return CUDA_ERROR_INVALID_VALUE;
+    nodes->push_back(node);
+  }
+  return CUDA_SUCCESS;
+}
+
+// make(d, &work): checks the caller's parameters and fills in the work.
+template <class Make>
+CUresult add(CUgraphNode* out, CUgraph handle, const CUgraphNode* dependencies, size_t count, CUgraphNodeType type,
+             Make make) {
+  return with_graph(handle, [&](Driver& d, Graph& graph) -> CUresult {
+    std::vector<Node*> nodes;
+    Work work;
+    if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (CUresult result = to_nodes(graph, dependencies, count, &nodes); result != CUDA_SUCCESS) return result;
+    if (CUresult result = make(d, &work); result != CUDA_SUCCESS) return result;
+    *out = reinterpret_cast<CUgraphNode>(add_node(graph, type, std::move(work), std::move(nodes)));
+    return CUDA_SUCCESS;
+  });
+}
+
+Graph* clone(const Graph& original) {
+  auto copy = std::make_unique<Graph>();
+  std::unordered_map<const Node*, Node*> twin;
+  for (const auto& node : original.nodes) {
+    Node* added = add_node(*copy, node->type, node->work, {});
+    if (node->child != nullptr) added->child = clone(*node->child);
+    twin[node.get()] = added;
+  }
+  for (const auto& node : original.nodes)
+    for (Node* dependency : node->dependencies) twin[node.get()]->dependencies.push_back(twin[dependency]);
+  return copy.release();
+}
+
+// Lists handles as the API does: with no array only their number, else up to *count, the rest null.
+template <class Handle>
+CUresult give(const std::vector<Node*>& nodes, Handle* out, size_t* count) {
+  if (count == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (out != nullptr)
+    for (size_t i = 0; i < *count; ++i) out[i] = i < nodes.size() ? reinterpret_cast<Handle>(nodes[i]) : nullptr;
+  *count = out == nullptr ? nodes.size() : std::min(*count, nodes.size());
+  return CUDA_SUCCESS;
+}
+
+std::vector<Node*> list(const Graph& graph, bool roots_only) {
+  std::vector<Node*> nodes;
+  for (const auto& node : graph.nodes)
+    if (!roots_only || node->dependencies.empty()) nodes.push_back(node.get());
+  return nodes;
+}
+
+template <class T, class Give>
+CUresult get_params(CUgraphNode handle, Give give_params) {
+  return with_node(handle, [&](Driver&, Node& node) -> CUresult {
+    const T* work = std::get_if<T>(&node.work);
+    return work != nullptr && give_params(*work) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  });
+}
+
+}  // namespace
+}  // namespace ptx::emulator::driver
+
+namespace ptx::cuda {
+using namespace ptx::emulator::driver;
+extern "C" {
+
+CUresult cuGraphCreate(CUgraph* out, unsigned flags) {
+  return api([&](Driver& d, auto&) -> CUresult {
+    if (out == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    *out = reinterpret_cast<CUgraph>(d.graphs.add(std::make_unique<Graph>()));
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphDestroy(CUgraph handle) {
+  return with_graph(handle, [&](Driver& d, Graph&) -> CUresult {
+    d.graphs.take(handle);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphClone(CUgraph* out, CUgraph original) {
+  return with_graph(original, [&](Driver& d, Graph& graph) -> CUresult {
+    if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *out = reinterpret_cast<CUgraph>(d.graphs.add(std::unique_ptr<Graph>(clone(graph))));
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphAddKernelNode_v2(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count,
+                                 const CUDA_KERNEL_NODE_PARAMS* params) {
+  return add(out, graph, dependencies, count, CU_GRAPH_NODE_TYPE_KERNEL, [&](Driver& d, Work* work) -> CUresult {
+    if (params == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    return make_kernel(d, *params, false, &work->emplace<KernelWork>());
+  });
+}
+
+CUresult cuGraphAddMemcpyNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count,
+                              const CUDA_MEMCPY3D* params, CUcontext) {
+  return add(out, graph, dependencies, count, CU_GRAPH_NODE_TYPE_MEMCPY, [&](Driver& d, Work* work) -> CUresult {
+    return params == nullptr ? CUDA_ERROR_INVALID_VALUE : make_copy(d, *params, &work->emplace<CopyWork>());
+  });
+}
+
+CUresult cuGraphAddMemsetNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count,
+                              const CUDA_MEMSET_NODE_PARAMS* params, CUcontext) {
+  return add(out, graph, dependencies, count, CU_GRAPH_NODE_TYPE_MEMSET, [&](Driver& d, Work* work) -> CUresult {
+    if (params == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    work->emplace<SetWork>(SetWork{*params});
+    return check_set(d, *params);
+  });
+}
+
+CUresult cuGraphAddHostNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count,
+                            const CUDA_HOST_NODE_PARAMS* params) {
+  return add(out, graph, dependencies, count, CU_GRAPH_NODE_TYPE_HOST, [&](Driver&, Work* work) -> CUresult {
+    if (params == nullptr || params->fn == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    work->emplace<HostWork>(HostWork{params->fn, params->userData});
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphAddEmptyNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count) {
+  return add(out, graph, dependencies, count, CU_GRAPH_NODE_TYPE_EMPTY, [&](Driver&, Work*) { return CUDA_SUCCESS; });
+}
+
+CUresult cuGraphAddEventRecordNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count,
+                                   CUevent event) {
+  return add(out, graph, dependencies, count, CU_GRAPH_NODE_TYPE_EVENT_RECORD, [&](Driver& d, Work* work) -> CUresult {
+    work->emplace<RecordWork>(RecordWork{event, nullptr});
+    return d.events.find(event) != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+  });
+}
+
+CUresult cuGraphAddEventWaitNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count,
+                                 CUevent event) {
+  return add(out, graph, dependencies, count, CU_GRAPH_NODE_TYPE_WAIT_EVENT, [&](Driver& d, Work* work) -> CUresult {
+    work->emplace<WaitWork>(WaitWork{event, nullptr});
+    return d.events.find(event) != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+  });
+}
+
+CUresult cuGraphAddChildGraphNode(CUgraphNode* out, CUgraph handle, const CUgraphNode* dependencies, size_t count,
+                                  CUgraph child_handle) {
+  return with_graph(handle, [&](Driver& d, Graph& graph) -> CUresult {
+    Graph* child = d.graphs.find(child_handle);
+    std::vector<Node*> nodes;
+    if (out == nullptr || child == nullptr || child == &graph) return CUDA_ERROR_INVALID_VALUE;
+    if (CUresult result = to_nodes(graph, dependencies, count, &nodes); result != CUDA_SUCCESS) return result;
+    Node* node = add_node(graph, CU_GRAPH_NODE_TYPE_GRAPH, EmptyWork{}, std::move(nodes));
+    node->child = clone(*child);
+    *out = reinterpret_cast<CUgraphNode>(node);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS* out) {
+  return get_params<KernelWork>(node, [&](const KernelWork& work) {
+    if (out == nullptr) return false;
+    const LaunchShape& s = work.shape;
+    *out = {work.handle, s.grid[0],  s.grid[1],  s.grid[2],
+            s.block[0],  s.block[1], s.block[2], static_cast<unsigned>(s.dynamic_shared_bytes),
+            nullptr,     nullptr,    nullptr,    nullptr};
+    return true;
+  });
+}
+
+CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode handle, const CUDA_KERNEL_NODE_PARAMS* params) {
+  return with_node(handle, [&](Driver& d, Node& node) -> CUresult {
+    if (params == nullptr || node.type != CU_GRAPH_NODE_TYPE_KERNEL) return CUDA_ERROR_INVALID_VALUE;
+    KernelWork work;
+    if (CUresult result = make_kernel(d, *params, false, &work); result != CUDA_SUCCESS) return result;
+    node.work = std::move(work);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D* out) {
+  return get_params<CopyWork>(node, [&](const CopyWork& work) { return out != nullptr && (*out = work.asked, true); });
+}
+
+CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS* out) {
+  return get_params<SetWork>(node, [&](const SetWork& work) { return out != nullptr && (*out = work.asked, true); });
+}
+
+CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS* out) {
+  return get_params<HostWork>(node, [&](const HostWork& work) {
+    return out != nullptr && (*out = {work.function, work.user_data}, true);
+  });
+}
+
+CUresult cuGraphNodeGetType(CUgraphNode handle, CUgraphNodeType* type) {
+  return with_node(handle, [&](Driver&, Node& node) -> CUresult {
+    if (type == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *type = node.type;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphGetNodes(CUgraph handle, CUgraphNode* nodes, size_t* count) {
+  return with_graph(handle, [&](Driver&, Graph& graph) { return give(list(graph, false), nodes, count); });
+}
+
+CUresult cuGraphGetRootNodes(CUgraph handle, CUgraphNode* nodes, size_t* count) {
+  return with_graph(handle, [&](Driver&, Graph& graph) { return give(list(graph, true), nodes, count); });
+}
+
+CUresult cuGraphGetEdges_v2(CUgraph handle, CUgraphNode* from, CUgraphNode* to, CUgraphEdgeData* data, size_t* count) {
+  return with_graph(handle, [&](Driver&, Graph& graph) -> CUresult {
+    if (count == nullptr || (from == nullptr) != (to == nullptr)) return CUDA_ERROR_INVALID_VALUE;
+    size_t n = 0;
+    for (const auto& node : graph.nodes)
+      for (Node* dependency : node->dependencies) {
+        if (from != nullptr && n < *count) {
+          from[n] = reinterpret_cast<CUgraphNode>(dependency);
+          to[n] = reinterpret_cast<CUgraphNode>(node.get());
+          if (data != nullptr) data[n] = {};
+        }
+        ++n;
+      }
+    *count = from == nullptr ? n : std::min(*count, n);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphNodeGetDependencies_v2(CUgraphNode handle, CUgraphNode* out, CUgraphEdgeData*, size_t* count) {
+  return with_node(handle, [&](Driver&, Node& node) { return give(node.dependencies, out, count); });
+}
+
+CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode handle, CUgraphNode* out, CUgraphEdgeData*, size_t* count) {
+  return with_node(handle, [&](Driver&, Node& node) {
+    std::vector<Node*> dependents;
+    for (const auto& other : node.graph->nodes)
+      if (std::find(other->dependencies.begin(), other->dependencies.end(), &node) != other->dependencies.end())
+        dependents.push_back(other.get());
+    return give(dependents, out, count);
+  });
+}
+
+CUresult cuGraphAddDependencies_v2(CUgraph handle, const CUgraphNode* from, const CUgraphNode* to,
+                                   const CUgraphEdgeData*, size_t count) {
+  return with_graph(handle, [&](Driver&, Graph& graph) -> CUresult {
+    for (size_t i = 0; i < count; ++i) {
+      Node* before = find_in(graph, from[i]);
+      Node* after = find_in(graph, to[i]);
+      if (before == nullptr || after == nullptr || before == after) return CUDA_ERROR_INVALID_VALUE;
+      after->dependencies.push_back(before);
+    }
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphRemoveDependencies_v2(CUgraph handle, const CUgraphNode* from, const CUgraphNode* to,
+                                      const CUgraphEdgeData*, size_t count) {
+  return with_graph(handle, [&](Driver&, Graph& graph) -> CUresult {
+    for (size_t i = 0; i < count; ++i) {
+      Node* before = find_in(graph, from[i]);
+      Node* after = find_in(graph, to[i]);
+      if (before == nullptr || after == nullptr || std::erase(after->dependencies, before) == 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphDestroyNode(CUgraphNode handle) {
+  return with_node(handle, [&](Driver&, Node& node) -> CUresult {
+    Graph& graph = *node.graph;
+    for (const auto& other : graph.nodes) std::erase(other->dependencies, &node);
+    delete node.child;
+    std::erase_if(graph.nodes, [&](const auto& owned) { return owned.get() == &node; });
+    return CUDA_SUCCESS;
+  });
+}
+
+}  // extern "C"
+}  // namespace ptx::cuda

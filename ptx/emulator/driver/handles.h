@@ -1,0 +1,115 @@
+// The objects behind the API's handles. A handle is an object's address; a set per kind tells real ones from garbage.
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "ptx/emulator/driver/work.h"
+
+namespace ptx::emulator::driver {
+
+// Done once, with a time and a result; waited for by threads and by other streams' operations.
+struct Completion {
+  bool is_done = false;
+  std::chrono::steady_clock::time_point at;
+};
+
+struct Graph;
+struct Node;
+struct Context;
+
+struct Capture {           // one recording, shared by all streams that joined it
+  Graph* graph = nullptr;  // owned until the capture ends
+  bool owns_graph = true;
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+  uint64_t id = 0;
+  std::thread::id thread;
+};
+
+struct Operation {
+  Work work;
+  std::vector<std::shared_ptr<Completion>> after;
+  std::shared_ptr<Completion> done;
+};
+
+struct Stream {
+  Context* context = nullptr;
+  unsigned flags = 0;
+  int priority = 0;
+  uint64_t id = 0;
+  bool is_legacy = false;
+  bool is_closing = false;
+  std::deque<Operation> queue;
+  bool is_running = false;  // an operation has been taken from the queue and is not done
+  std::thread worker;
+  std::shared_ptr<Completion> last;  // of the newest operation; null before the first
+  std::shared_ptr<Capture> capture;  // set while recording
+  bool is_capture_origin = false;
+  std::vector<Node*> frontier;  // recording: what the next node depends on
+};
+
+struct Event {
+  Context* context = nullptr;
+  unsigned flags = 0;
+  std::shared_ptr<Completion> recorded;
+  std::shared_ptr<Capture> capture;  // recorded while capturing
+  std::vector<Node*> frontier;
+};
+
+struct Function {
+  struct Module* module = nullptr;
+  const LoadedFunction* loaded = nullptr;
+  uint64_t max_dynamic_shared = 0;  // set by the opt-in attribute; 0: the default limit
+  int carveout = -1;
+};
+
+struct Module {
+  Context* context = nullptr;
+  std::unique_ptr<LoadedModule> loaded;
+  std::vector<std::unique_ptr<Function>> functions;
+};
+
+struct Node {
+  Graph* graph = nullptr;
+  CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+  Work work;
+  Graph* child = nullptr;  // of a child-graph node; owned
+  std::vector<Node*> dependencies;
+};
+
+struct Graph {
+  std::vector<std::unique_ptr<Node>> nodes;
+  ~Graph();
+};
+
+struct GraphExec {
+  std::vector<const Node*> sources;  // nodes of the graph it came from, by program index
+  std::vector<CUgraphNodeType> types;
+  std::shared_ptr<GraphProgram> program;
+  unsigned long long flags = 0;
+};
+
+struct Context {
+  bool is_primary = false;
+  unsigned flags = 0;
+  uint64_t id = 0;
+  CUresult fault = CUDA_SUCCESS;   // of a kernel: every later call returns it
+  std::atomic<bool> stop = false;  // the context is being destroyed: running kernels end
+  std::shared_ptr<Stream> legacy;
+  std::vector<std::shared_ptr<Stream>> streams;        // without the legacy one; closing ones until they are empty
+  std::unordered_map<uint64_t, uint64_t> allocations;  // device memory by address: bytes
+  std::unordered_map<void*, uint64_t> pinned;          // host memory allocated here
+  std::unordered_set<void*> registered;                // host memory of the program's own
+  std::unordered_map<CUlimit, size_t> limits;
+};
+
+}  // namespace ptx::emulator::driver

@@ -1,0 +1,214 @@
+// Memory: device allocations, pinned and registered host memory, and what the API tells about pointers.
+#include <cstdlib>
+#include <cstring>
+
+#include "ptx/emulator/driver/driver.h"
+
+namespace ptx::emulator::driver {
+
+bool is_device_range(Driver& d, uint64_t address, uint64_t bytes) {
+  const Device::Range range = d.device->find(address);
+  return range.bytes > 0 && address - range.start <= range.bytes && bytes <= range.bytes - (address - range.start);
+}
+
+namespace {
+
+CUresult allocate(Driver& d, Context& context, CUdeviceptr* out, size_t bytes) {
+  if (out == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (bytes > d.device->free_bytes()) return CUDA_ERROR_OUT_OF_MEMORY;
+  const uint64_t address = d.device->allocate(bytes);
+  if (address == 0) return CUDA_ERROR_OUT_OF_MEMORY;
+  context.allocations.emplace(address, bytes);
+  *out = address;
+  return CUDA_SUCCESS;
+}
+
+CUresult host_allocate(void** out, size_t bytes, unsigned flags) {
+  return in_context([&](Driver& d, Context& context, auto&) -> CUresult {
+    if (out == nullptr || bytes == 0 || flags > 7) return CUDA_ERROR_INVALID_VALUE;
+    if (CUresult refused = refuse_while_capturing(d); refused != CUDA_SUCCESS) return refused;
+    void* pointer = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+    if (pointer == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
+    d.device->map_host(pointer, bytes);  // unified addressing: kernels may use pinned memory under its own address
+    context.pinned.emplace(pointer, bytes);
+    *out = pointer;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult query(Driver& d, void* data, CUpointer_attribute attribute, CUdeviceptr pointer) {
+  const Device::Range range = d.device->find(pointer);
+  if (data == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (range.bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  auto store = [&](auto value) {
+    std::memcpy(data, &value, sizeof value);
+    return CUDA_SUCCESS;
+  };
+  switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+      return store(current_context());
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+      return store(range.is_host ? CUmemorytype{CU_MEMORYTYPE_HOST} : CUmemorytype{CU_MEMORYTYPE_DEVICE});
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+      return store(pointer);
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+      return range.is_host ? store(pointer) : CUDA_ERROR_INVALID_VALUE;
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+      return store(false);
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+      return store(0);
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+      return store(range.start);
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+      return store(static_cast<size_t>(range.bytes));
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+}  // namespace
+}  // namespace ptx::emulator::driver
+
+namespace ptx::cuda {
+using namespace ptx::emulator::driver;
+extern "C" {
+
+CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
+  return in_context([&](Driver& d, Context&, auto&) -> CUresult {
+    if (free == nullptr || total == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *free = d.device->free_bytes();
+    *total = d.device->profile().memory_bytes;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemAlloc_v2(CUdeviceptr* out, size_t bytes) {
+  return in_context([&](Driver& d, Context& context, auto&) -> CUresult {
+    if (CUresult refused = refuse_while_capturing(d); refused != CUDA_SUCCESS) return refused;
+    return allocate(d, context, out, bytes);
+  });
+}
+
+CUresult cuMemAllocPitch_v2(CUdeviceptr* out, size_t* pitch, size_t width, size_t height, unsigned element) {
+  return in_context([&](Driver& d, Context& context, auto&) -> CUresult {
+    if (pitch == nullptr || (element != 4 && element != 8 && element != 16)) return CUDA_ERROR_INVALID_VALUE;
+    constexpr size_t kAlignment = 512;
+    if (width > d.device->profile().memory_bytes) return CUDA_ERROR_INVALID_VALUE;
+    *pitch = (width + kAlignment - 1) / kAlignment * kAlignment;
+    if (height > 0 && *pitch > SIZE_MAX / height) return CUDA_ERROR_OUT_OF_MEMORY;
+    return allocate(d, context, out, *pitch * height);
+  });
+}
+
+CUresult cuMemAllocAsync(CUdeviceptr* out, size_t bytes, CUstream stream) {
+  return in_context([&](Driver& d, Context& context, auto&) -> CUresult {
+    std::shared_ptr<Stream> found = find_stream(context, stream);
+    if (!found) return CUDA_ERROR_INVALID_HANDLE;
+    if (found->capture) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    return allocate(d, context, out, bytes);  // at once: earlier than the stream's order is allowed to notice
+  });
+}
+
+CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream stream) {
+  return in_context([&](Driver& d, Context& context, auto&) -> CUresult {
+    std::shared_ptr<Stream> found = find_stream(context, stream);
+    if (!found) return CUDA_ERROR_INVALID_HANDLE;
+    if (!context.allocations.contains(pointer)) return CUDA_ERROR_INVALID_VALUE;
+    if (found->capture) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    return submit(d, *found, FreeWork{pointer});
+  });
+}
+
+CUresult cuMemFree_v2(CUdeviceptr pointer) {
+  return in_context([&](Driver& d, Context& context, std::unique_lock<std::mutex>& lock) -> CUresult {
+    if (pointer == 0) return CUDA_SUCCESS;
+    if (!context.allocations.contains(pointer)) return CUDA_ERROR_INVALID_VALUE;
+    if (CUresult refused = refuse_while_capturing(d); refused != CUDA_SUCCESS) return refused;
+    const CUresult result = synchronise(d, lock, context);  // as the hardware's driver does: nothing may still use it
+    if (context.allocations.erase(pointer) == 0) return CUDA_ERROR_INVALID_VALUE;
+    d.device->release(pointer);
+    return result;
+  });
+}
+
+CUresult cuMemGetAddressRange_v2(CUdeviceptr* base, size_t* bytes, CUdeviceptr pointer) {
+  return in_context([&](Driver& d, Context&, auto&) -> CUresult {
+    const Device::Range range = d.device->find(pointer);
+    if (range.bytes == 0) return CUDA_ERROR_NOT_FOUND;
+    if (base != nullptr) *base = range.start;
+    if (bytes != nullptr) *bytes = range.bytes;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemAllocHost_v2(void** out, size_t bytes) { return host_allocate(out, bytes, 0); }
+CUresult cuMemHostAlloc(void** out, size_t bytes, unsigned flags) { return host_allocate(out, bytes, flags); }
+
+CUresult cuMemFreeHost(void* pointer) {
+  return in_context([&](Driver& d, Context& context, std::unique_lock<std::mutex>& lock) -> CUresult {
+    if (!context.pinned.contains(pointer)) return CUDA_ERROR_INVALID_VALUE;
+    if (CUresult refused = refuse_while_capturing(d); refused != CUDA_SUCCESS) return refused;
+    const CUresult result = synchronise(d, lock, context);
+    if (context.pinned.erase(pointer) == 0) return CUDA_ERROR_INVALID_VALUE;
+    d.device->unmap_host(pointer);
+    std::free(pointer);
+    return result;
+  });
+}
+
+CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* out, void* pointer, unsigned flags) {
+  return in_context([&](Driver& d, Context&, auto&) -> CUresult {
+    if (out == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    const Device::Range range = d.device->find(reinterpret_cast<uint64_t>(pointer));
+    if (range.bytes == 0 || !range.is_host) return CUDA_ERROR_INVALID_VALUE;
+    *out = reinterpret_cast<uint64_t>(pointer);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemHostGetFlags(unsigned* flags, void* pointer) {
+  return in_context([&](Driver&, Context& context, auto&) -> CUresult {
+    if (flags == nullptr || !context.pinned.contains(pointer)) return CUDA_ERROR_INVALID_VALUE;
+    *flags = CU_MEMHOSTALLOC_DEVICEMAP;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemHostRegister_v2(void* pointer, size_t bytes, unsigned flags) {
+  return in_context([&](Driver& d, Context& context, auto&) -> CUresult {
+    if (pointer == nullptr || bytes == 0 || flags > 15) return CUDA_ERROR_INVALID_VALUE;
+    if (d.device->find(reinterpret_cast<uint64_t>(pointer)).bytes > 0) return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+    d.device->map_host(pointer, bytes);
+    context.registered.insert(pointer);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemHostUnregister(void* pointer) {
+  return in_context([&](Driver& d, Context& context, std::unique_lock<std::mutex>& lock) -> CUresult {
+    if (!context.registered.contains(pointer)) return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+    const CUresult result = synchronise(d, lock, context);
+    context.registered.erase(pointer);
+    d.device->unmap_host(pointer);
+    return result;
+  });
+}
+
+// Managed memory would have to follow the host's own writes; the attribute says that this device has none.
+CUresult cuMemAllocManaged(CUdeviceptr*, size_t, unsigned) { return CUDA_ERROR_NOT_SUPPORTED; }
+
+CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr pointer) {
+  return in_context([&](Driver& d, Context&, auto&) -> CUresult { return query(d, data, attribute, pointer); });
+}
+
+CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attributes, void** data, CUdeviceptr pointer) {
+  return in_context([&](Driver& d, Context&, auto&) -> CUresult {
+    if (attributes == nullptr || data == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < count; ++i)  // unknown pointers leave their values alone, as documented
+      query(d, data[i], attributes[i], pointer);
+    return CUDA_SUCCESS;
+  });
+}
+
+}  // extern "C"
+}  // namespace ptx::cuda

@@ -1,0 +1,70 @@
+// What streams execute and graphs hold: one value that says everything about a launch, copy, set or host call.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <variant>
+#include <vector>
+
+#include "ptx/driver_api.h"
+#include "ptx/emulator/driver/device.h"
+
+namespace ptx::emulator::driver {
+
+using namespace ptx::cuda;
+
+struct Completion;
+struct GraphProgram;
+
+struct KernelWork {
+  const LoadedFunction* function;
+  CUfunction handle;
+  LaunchShape shape;
+  std::vector<std::byte> parameters;  // packed, as the function's traits lay them out
+};
+
+// A box of depth * height rows of `width` bytes; addresses are of the first byte on either side.
+struct CopyWork {
+  uint64_t to, from;
+  uint64_t width, height, depth;
+  uint64_t to_pitch, to_slice, from_pitch, from_slice;  // bytes from row to row and from plane to plane
+  std::shared_ptr<std::vector<std::byte>> staged;       // keeps `from` alive where it is a copy of pageable memory
+  CUDA_MEMCPY3D asked;                                  // as the caller gave it, for node queries
+};
+
+struct SetWork {
+  CUDA_MEMSET_NODE_PARAMS asked;  // height rows of width elements
+};
+
+struct HostWork {
+  CUhostFn function;
+  void* user_data;
+};
+
+struct RecordWork {
+  CUevent event;
+  std::shared_ptr<Completion> completion;
+};  // completion: null inside graphs
+struct WaitWork {
+  CUevent event;
+  std::shared_ptr<Completion> completion;
+};
+struct GraphWork {
+  std::shared_ptr<const GraphProgram> program;
+};
+struct EmptyWork {};
+struct FreeWork {
+  uint64_t address;
+};
+
+using Work =
+    std::variant<EmptyWork, KernelWork, CopyWork, SetWork, HostWork, RecordWork, WaitWork, GraphWork, FreeWork>;
+
+// A graph made ready to run: its nodes in an order that respects the edges.
+struct GraphProgram {
+  std::vector<Work> works;
+};
+
+CUresult to_result(Fault fault);
+
+}  // namespace ptx::emulator::driver
