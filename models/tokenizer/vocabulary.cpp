@@ -1,0 +1,146 @@
+#include "models/tokenizer/vocabulary.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "models/message.h"
+
+namespace warpchat {
+namespace {
+
+constexpr std::string_view kTokens = "tokenizer.ggml.tokens";
+constexpr std::string_view kTypes = "tokenizer.ggml.token_type";
+constexpr uint64_t kMaxTextBytes = uint64_t{1} << 30;  // of all tokens together; real vocabularies have a few MB
+
+// Texts that are structure in every vocabulary that has them, whatever type the file gives them.
+constexpr std::string_view kControlTexts[] = {
+    "<|eot_id|>", "<|im_end|>", "<|end|>", "<end_of_turn>", "<|endoftext|>", "</s>", "<|eom_id|>", "<EOT>", "_<EOT>",
+    "[EOT]", "[EOS]", "<|end_of_text|>", "<end_of_utterance>", "<eos>", "<｜end▁of▁sentence｜>", "<|return|>",
+    "<|call|>", "<|calls|>", "<|flush|>", "<turn|>", "<|tool_response>", "[e~[",
+    // fill in the middle
+    "<|fim_prefix|>", "<fim-prefix>", "<fim_prefix>", "<｜fim▁begin｜>", "<PRE>", "▁<PRE>", "<|code_prefix|>",
+    "<|prefix|>", "<|fim_suffix|>", "<fim-suffix>", "<fim_suffix>", "<｜fim▁hole｜>", "<SUF>", "▁<SUF>",
+    "<|code_suffix|>", "<|suffix|>", "<|fim_middle|>", "<fim-middle>", "<fim_middle>", "<｜fim▁end｜>", "<MID>",
+    "▁<MID>", "<|code_middle|>", "<|middle|>", "<|fim_pad|>", "<fim-pad>", "<fim_pad>", "<PAD>", "[PAD]",
+    "<|fim_repo|>", "<|repo_name|>", "<fim-repo>", "<REPO>", "<reponame>", "<|file_sep|>"};
+
+// Texts that end an answer besides the tokens that the file names for it.
+constexpr std::string_view kEndTexts[] = {"<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|eom_id|>"};
+
+// GGUF's token types, by number.
+constexpr uint8_t kKindOfType[] = {kNormalToken,      kNormalToken, kUnknownToken, kControlToken,
+                                   kUserDefinedToken, kNormalToken, kByteToken};
+
+std::string quoted(std::string_view text) { return "\"" + printable(text) + "\""; }
+
+Token read_role(const GgufFile& file, std::string_view key, uint32_t n_tokens, Token absent = -1) {
+  if (!file.has(key)) return absent < static_cast<int64_t>(n_tokens) ? absent : -1;
+  const uint64_t id = file.get_uint(key);
+  if (id >= n_tokens)
+    file.fail("key " + std::string(key) + " is " + grouped(id) + ", the vocabulary has " + counted(n_tokens, "token"));
+  return static_cast<Token>(id);
+}
+
+}  // namespace
+
+int byte_value(std::string_view text) {
+  if (text.size() != 6 || !text.starts_with("<0x") || text[5] != '>') return -1;
+  int value = 0;
+  for (const char digit : text.substr(3, 2)) {
+    if (!std::isxdigit(static_cast<unsigned char>(digit))) return -1;
+    value = value * 16 + (std::isdigit(static_cast<unsigned char>(digit)) ? digit - '0' : (digit | 0x20) - 'a' + 10);
+  }
+  return value;
+}
+
+Vocabulary::Vocabulary(const GgufFile& file, TokenRoles defaults) : index_(file.n_elements(kTokens)) {
+  read_texts(file);
+  read_kinds(file);
+  mark_control_by_text();
+  read_roles(file, defaults);
+  read_strip(file);
+  for (Token token = 0; contains(token); ++token)
+    if (is(token, kSpecialKinds)) special_.push_back(token);
+}
+
+Token Vocabulary::find(std::string_view wanted) const {
+  return index_.find(wanted, [this](Token token) { return text(token); });
+}
+
+void Vocabulary::read_texts(const GgufFile& file) {
+  const std::vector<std::string_view> tokens = file.get_strings(kTokens);
+  if (tokens.empty()) file.fail("key " + std::string(kTokens) + " is empty, expected at least one token");
+  if (tokens.size() > INT32_MAX)
+    file.fail("key " + std::string(kTokens) + " has " + counted(tokens.size(), "token") + ", at most 2^31 can be used");
+  uint64_t total = 0;
+  for (const std::string_view token : tokens) total += token.size();
+  if (total > kMaxTextBytes)
+    file.fail("the texts of key " + std::string(kTokens) + " have " + counted(total, "byte") + ", at most " +
+              grouped(kMaxTextBytes) + " can be used");
+  texts_.reserve(total);
+  starts_.reserve(tokens.size() + 1);
+  for (Token id = 0; static_cast<size_t>(id) < tokens.size(); ++id) {
+    starts_.push_back(static_cast<uint32_t>(texts_.size()));
+    // An empty text would be found everywhere; the token keeps its place under a name, as in llama.cpp.
+    texts_ += tokens[id].empty() ? "[EMPTY_" + std::to_string(id) + "]" : tokens[id];
+  }
+  starts_.push_back(static_cast<uint32_t>(texts_.size()));
+  for (Token id = 0; static_cast<size_t>(id) < tokens.size(); ++id) {
+    const Token holder = index_.add(text(id), id, [this](Token token) { return text(token); });
+    if (holder != id)
+      file.fail("key " + std::string(kTokens) + " has the text " + quoted(text(id)) + " twice, as tokens " +
+                grouped(holder) + " and " + grouped(id));
+  }
+}
+
+void Vocabulary::read_kinds(const GgufFile& file) {
+  kinds_.assign(starts_.size() - 1, kNormalToken);
+  if (!file.has(kTypes)) return;
+  const std::vector<int32_t> types = file.get_ints(kTypes);
+  if (types.size() != size())
+    file.fail("key " + std::string(kTypes) + " has " + counted(types.size(), "element") + ", " + std::string(kTokens) +
+              " has " + grouped(size()));
+  for (Token id = 0; contains(id); ++id) {
+    if (types[id] < 0 || types[id] >= std::ssize(kKindOfType))
+      file.fail("element " + grouped(id) + " of key " + std::string(kTypes) + " is " + std::to_string(types[id]) +
+                ", expected 0 to " + std::to_string(std::ssize(kKindOfType) - 1));
+    kinds_[id] = kKindOfType[types[id]];
+    if (is(id, kByteToken) && byte_value(text(id)) < 0)
+      file.fail("token " + grouped(id) + " of key " + std::string(kTokens) + " is " + quoted(text(id)) +
+                ", but its type is byte: expected a text like \"<0x0A>\"");
+  }
+}
+
+void Vocabulary::mark_control_by_text() {
+  for (const std::string_view text_of_control : kControlTexts)
+    if (const Token token = find(text_of_control); token >= 0) kinds_[token] |= kControlToken;
+}
+
+void Vocabulary::read_roles(const GgufFile& file, TokenRoles defaults) {
+  roles_.bos = read_role(file, "tokenizer.ggml.bos_token_id", size(), defaults.bos);
+  roles_.eos = read_role(file, "tokenizer.ggml.eos_token_id", size(), defaults.eos);
+  roles_.unknown = read_role(file, "tokenizer.ggml.unknown_token_id", size(), defaults.unknown);
+  add_end(roles_.eos);
+  add_end(read_role(file, "tokenizer.ggml.eot_token_id", size()));
+  add_end(read_role(file, "tokenizer.ggml.eom_token_id", size()));
+  for (const std::string_view end : kEndTexts)
+    if (const Token token = find(end); token >= 0 && is(token, kControlToken)) add_end(token);
+}
+
+void Vocabulary::add_end(Token token) {
+  if (token >= 0 && std::ranges::find(ends_, token) == ends_.end()) ends_.push_back(token);
+}
+
+// Phi-3's tokeniser drops the white space after its special tokens. GGUF has no key for that; llama.cpp goes by the
+// model's name, and so do files that were made for it.
+void Vocabulary::read_strip(const GgufFile& file) {
+  std::string name(file.get_string("general.name", ""));
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (name.find("phi-3") == std::string::npos && name.find("phi3") == std::string::npos) return;
+  for (uint8_t& kind : kinds_)
+    if (kind & kSpecialKinds) kind |= kStripsRight;
+  for (const std::string_view keeps : {"<unk>", "<s>", "<|endoftext|>"})
+    if (const Token token = find(keeps); token >= 0) kinds_[token] &= static_cast<uint8_t>(~kStripsRight);
+}
+
+}  // namespace warpchat

@@ -1,0 +1,44 @@
+// What both tokeniser families share: the vocabulary, special tokens in the text, bos.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "models/tokenizer/special_tokens.h"
+#include "models/tokenizer/tokenizer.h"
+#include "models/tokenizer/vocabulary.h"
+
+namespace warpchat {
+
+class VocabularyTokenizer : public Tokenizer {
+ public:
+  std::vector<Token> encode(std::string_view text, bool parse_special, bool add_bos) const final;
+  std::string piece(Token token, bool with_control) const final;
+  uint32_t n_vocab() const final { return vocabulary_.size(); }
+  bool is_control(Token token) const final { return vocabulary_.is(checked(token), kControlToken); }
+  bool is_special(Token token) const final { return vocabulary_.is(checked(token), kSpecialKinds); }
+  Token find(std::string_view text) const final { return vocabulary_.find(text); }
+  Token bos() const final { return vocabulary_.roles().bos; }
+  Token eos() const final { return vocabulary_.roles().eos; }
+  bool adds_bos() const final { return adds_bos_; }
+  std::span<const Token> end_of_generation() const final { return vocabulary_.end_of_generation(); }
+  std::string_view method() const final { return method_; }
+
+ protected:
+  VocabularyTokenizer(const GgufFile& file, TokenRoles defaults, bool adds_bos_by_default);
+
+  // Appends the ids of valid text without special tokens, not empty. at_start: it starts the text or follows a special
+  // token.
+  virtual void encode_text(std::string_view text, bool at_start, std::vector<Token>& ids) const = 0;
+  virtual std::string text_of_normal(Token token) const = 0;
+
+  Vocabulary vocabulary_;
+  std::string method_;
+
+ private:
+  Token checked(Token token) const;
+
+  SpecialTokens special_;
+  bool adds_bos_;
+};
+
+}  // namespace warpchat
