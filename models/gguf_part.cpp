@@ -11,7 +11,6 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "GGUF values are read as they lie in memory");
 
-constexpr uint64_t kHeaderBytes = 24;          // magic, version, tensor count, key count
 constexpr uint64_t kSmallestKeyBytes = 14;     // length, one character, type, one byte
 constexpr uint64_t kSmallestTensorBytes = 33;  // length, one character, dimensions, one size, type, offset
 constexpr size_t kLongestKey = 65535, kLongestTensorName = 64;  // the specification's limits

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Runs the chat program over malformed model files and checks how it ends.
+
+usage: malformed_run.py CHAT FOLDER [--every N]
+
+FOLDER is what malformed_files wrote: models and expectations.tsv. Every file is opened by
+"chat --model FILE -p hi -n 1 --temp 0" under 4 GiB of address space; each run must end within 1 s and 256 MiB of
+resident memory. A faulty file must give exit code 1, nothing on stdout and one line on stderr that names the file and
+the fault; a harmless one must give exit code 0. Prints one line for each that does not, and a summary; exit code 1 if any.
+"""
+import argparse
+import os
+import resource
+import signal
+import sys
+import tempfile
+import time
+
+ADDRESS_SPACE = 4 << 30  # bytes
+MOST_RESIDENT = 256 << 20
+MOST_SECONDS = 1.0
+KILL_AFTER_SECONDS = 5
+
+
+def limit_child(out, err):
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    null = os.open(os.devnull, os.O_RDONLY)
+    for source, target in ((null, 0), (out.fileno(), 1), (err.fileno(), 2)):
+        os.dup2(source, target)
+    signal.alarm(KILL_AFTER_SECONDS)  # survives exec and kills what hangs
+
+
+def run(chat, model, environment):
+    """(wait status, seconds, resident bytes, stdout, stderr) of one start."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        begin = time.monotonic()
+        child = os.fork()
+        if child == 0:
+            try:
+                limit_child(out, err)
+                os.execve(chat, [chat, "--model", model, "-p", "hi", "-n", "1", "--temp", "0"], environment)
+            finally:
+                os._exit(127)
+        _, status, usage = os.wait4(child, 0)
+        seconds = time.monotonic() - begin
+        out.seek(0), err.seek(0)
+        return status, seconds, usage.ru_maxrss * 1024, out.read(), err.read()
+
+
+def run_in_time(chat, model, environment):
+    """The fastest of up to three runs: a busy machine is no fault of the program."""
+    results = []
+    while len(results) < 3 and not (results and results[-1][1] <= MOST_SECONDS):
+        results.append(run(chat, model, environment))
+    return min(results, key=lambda result: result[1])
+
+
+def faults(model, expectation, fault, result):
+    """What is wrong with one run, as a list of phrases."""
+    status, seconds, resident, out, err = result
+    found = []
+    if os.WIFSIGNALED(status):
+        found.append("killed by " + signal.Signals(os.WTERMSIG(status)).name)
+    elif os.WEXITSTATUS(status) != (0 if expectation == "loads" else 1):
+        found.append(f"exit code {os.WEXITSTATUS(status)}")
+    if seconds > MOST_SECONDS:
+        found.append(f"{seconds:.2f} s")
+    if resident > MOST_RESIDENT:
+        found.append(f"{resident >> 20} MiB")
+    if expectation == "refused":
+        lines = err.decode("utf-8", "backslashreplace").splitlines()
+        if out:
+            found.append("something on stdout")
+        if len(lines) != 1:
+            found.append(f"{len(lines)} lines on stderr")
+        elif model not in lines[0]:
+            found.append("the file is not named")
+        elif fault not in lines[0]:
+            found.append(f"\"{fault}\" is not named")
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("chat")
+    parser.add_argument("folder")
+    parser.add_argument("--every", type=int, default=1, help="run only every Nth file")
+    options = parser.parse_args()
+    chat = os.path.abspath(options.chat)
+    with open(os.path.join(options.folder, "expectations.tsv"), encoding="utf-8", newline="\n") as table:
+        rows = [line.rstrip("\n").split("\t") for line in table][:: options.every]
+    n_bad, slowest, largest = 0, 0.0, 0
+    with tempfile.TemporaryDirectory() as home:
+        environment = {"HOME": home, "PATH": os.environ.get("PATH", ""), "LANG": "C.UTF-8"}
+        for name, expectation, fault in rows:
+            model = os.path.join(options.folder, name)
+            result = run_in_time(chat, model, environment)
+            slowest, largest = max(slowest, result[1]), max(largest, result[2])
+            found = faults(model, expectation, fault, result)
+            if found:
+                n_bad += 1
+                print(f"{name}: expected to be {expectation}: {', '.join(found)}: {result[4][:300]!r}")
+    print(f"{len(rows)} files, {n_bad} wrong; slowest {slowest:.2f} s, largest {largest >> 20} MiB")
+    return 1 if n_bad or not rows else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
