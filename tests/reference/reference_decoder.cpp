@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <thread>
@@ -26,22 +27,34 @@ void in_parallel(size_t n, const std::function<void(size_t, size_t)>& work) {
   for (std::thread& thread : threads) thread.join();
 }
 
-Array weights_of(const TensorInfo& tensor, size_t row) {
+// Row `row` of a tensor, to k doubles at `out`.
+void read_row(const TensorInfo& tensor, size_t row, double* out) {
   const size_t row_bytes = bytes_per_row(tensor.type, tensor.k());
-  Array weights(tensor.k());
-  dequantise_row(tensor.type, tensor.data.subspan(row * row_bytes, row_bytes), std::span(weights));
-  return weights;
+  dequantise_row(tensor.type, tensor.data.subspan(row * row_bytes, row_bytes), std::span(out, tensor.k()));
 }
 
-constexpr size_t kTile = 16;  // tokens whose sums fit the registers
+Array vector_of(const TensorInfo& tensor) {
+  Array values(tensor.k());
+  read_row(tensor, 0, values.data());
+  return values;
+}
 
-// sums[t] = weights . inputs[:, t]; inputs [k, kTile].
+// A tile is 4 rows by 16 tokens: its sums fit the registers.
+constexpr size_t kTileRows = 4, kLanes = 8, kTileTokens = 2 * kLanes;
+using Lanes [[gnu::vector_size(kLanes * sizeof(double))]] = double;
+
+// sums[row, t] = weights[row, :] . inputs[:, t]; weights [kTileRows, k], inputs [k, kTileTokens].
 [[gnu::always_inline]] inline void multiply_tile(const double* weights, const double* inputs, size_t k, double* sums) {
-  double partial[kTile] = {};
+  Lanes partial[kTileRows][2] = {};
   for (size_t i = 0; i < k; ++i) {
-    for (size_t t = 0; t < kTile; ++t) partial[t] += weights[i] * inputs[i * kTile + t];
+    Lanes x[2];
+    std::memcpy(x, inputs + i * kTileTokens, sizeof x);
+    for (size_t row = 0; row < kTileRows; ++row) {
+      partial[row][0] += weights[row * k + i] * x[0];
+      partial[row][1] += weights[row * k + i] * x[1];
+    }
   }
-  std::copy_n(partial, kTile, sums);
+  std::memcpy(sums, partial, sizeof partial);
 }
 
 // The same instructions on wider registers where the machine has them: each token's sum keeps its order, so its bits.
@@ -63,24 +76,34 @@ auto widest_multiply_tile() {
   return multiply_tile_plain;
 }
 
+// x [n_tokens, k] as tiles [k, kTileTokens] one after another, the last one padded with zeros.
+Array tiles_of(const Array& x, size_t k) {
+  const size_t n_tokens = x.size() / k;
+  Array tiles((n_tokens + kTileTokens - 1) / kTileTokens * kTileTokens * k);
+  for (size_t t = 0; t < n_tokens; ++t) {
+    double* tile = tiles.data() + t / kTileTokens * kTileTokens * k;
+    for (size_t i = 0; i < k; ++i) tile[i * kTileTokens + t % kTileTokens] = x[t * k + i];
+  }
+  return tiles;
+}
+
 // y[t, row] = matrix[row, :] . x[t, :] + bias[row]: x [n_tokens, k], y [n_tokens, rows]; bias F32 or null.
 Array multiply(const TensorInfo& matrix, const Array& x, const TensorInfo* bias = nullptr) {
-  const size_t k = matrix.k(), rows = matrix.rows(), n_tokens = x.size() / k, n_tiles = (n_tokens + kTile - 1) / kTile;
-  Array tiles(n_tiles * k * kTile);  // [n_tiles, k, kTile], the last one padded with zeros
-  for (size_t t = 0; t < n_tokens; ++t) {
-    for (size_t i = 0; i < k; ++i) tiles[(t / kTile * k + i) * kTile + t % kTile] = x[t * k + i];
-  }
-  const Array offsets = bias ? weights_of(*bias, 0) : Array(rows);
+  const size_t k = matrix.k(), rows = matrix.rows(), n_tokens = x.size() / k;
+  const Array tiles = tiles_of(x, k), offsets = bias ? vector_of(*bias) : Array(rows);
   const auto multiply_one = widest_multiply_tile();
   Array y(n_tokens * rows);
-  in_parallel(rows, [&](size_t begin, size_t end) {
-    for (size_t row = begin; row < end; ++row) {
-      const Array weights = weights_of(matrix, row);
-      for (size_t tile = 0; tile < n_tiles; ++tile) {
-        double sums[kTile];
-        multiply_one(weights.data(), tiles.data() + tile * k * kTile, k, sums);
-        const size_t first = tile * kTile, n = std::min(kTile, n_tokens - first);
-        for (size_t t = 0; t < n; ++t) y[(first + t) * rows + row] = sums[t] + offsets[row];
+  in_parallel((rows + kTileRows - 1) / kTileRows, [&](size_t begin, size_t end) {
+    Array weights(kTileRows * k);
+    for (size_t row = begin * kTileRows; row < std::min(end * kTileRows, rows); row += kTileRows) {
+      const size_t n_rows = std::min(kTileRows, rows - row);
+      for (size_t r = 0; r < n_rows; ++r) read_row(matrix, row + r, weights.data() + r * k);
+      for (size_t t = 0; t < n_tokens; t += kTileTokens) {
+        double sums[kTileRows][kTileTokens];
+        multiply_one(weights.data(), tiles.data() + t * k, k, sums[0]);
+        for (size_t j = 0; j < std::min(kTileTokens, n_tokens - t); ++j) {
+          for (size_t r = 0; r < n_rows; ++r) y[(t + j) * rows + row + r] = sums[r][j] + offsets[row + r];
+        }
       }
     }
   });
@@ -89,7 +112,7 @@ Array multiply(const TensorInfo& matrix, const Array& x, const TensorInfo* bias 
 
 // Each run of gain.k() numbers divided by its root mean square, times the gain.
 Array normalised(const Array& x, const TensorInfo& gain, double eps) {
-  const Array gains = weights_of(gain, 0);
+  const Array gains = vector_of(gain);
   Array y(x.size());
   for (size_t at = 0; at < x.size(); at += gains.size()) {
     double square_sum = 0;
@@ -178,8 +201,8 @@ std::vector<double> reference_logits(const GgufFile& file, std::span<const int32
     if (token < 0 || static_cast<uint32_t>(token) >= config.n_vocab) {
       file.fail("token " + std::to_string(token) + " is outside the vocabulary of " + std::to_string(config.n_vocab));
     }
-    const Array row = weights_of(*tensors.token_embd, static_cast<size_t>(token));
-    x.insert(x.end(), row.begin(), row.end());
+    x.resize(x.size() + config.hidden);
+    read_row(*tensors.token_embd, static_cast<size_t>(token), x.data() + x.size() - config.hidden);
   }
   for (const LayerTensors& layer : tensors.layers) apply_layer(layer, config, x);
   return multiply(*tensors.output, normalised(x, *tensors.output_norm, config.rms_eps));
