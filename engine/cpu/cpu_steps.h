@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "engine/steps.h"
 
@@ -12,10 +13,11 @@ struct CpuOptions {
   uint32_t threads = 0;                  // 0: one per physical core
   uint32_t context = 0;                  // positions in the KV cache; > 0
   uint32_t max_columns = 512;            // positions in one prefill pass
+  std::string simd;                      // "avx512", "avx2", "portable"; empty: $WARPCHAT_SIMD, else the best
   std::function<void(double)> progress;  // 0..1 while the weights are prepared; may be empty
 };
 
-// Bytes that make_cpu_steps will hold: repacked weights if any, KV cache, activations.
+// Bytes that make_cpu_steps will hold: packed weights, KV cache, activations.
 uint64_t cpu_memory_needed(const ModelConfig& config, const ModelTensors& tensors, const CpuOptions& options);
 
 // tensors must outlive the result. Error if the memory is not there: needed, available, largest context that fits.

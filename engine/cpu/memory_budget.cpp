@@ -9,7 +9,9 @@
 #include <initializer_list>
 #include <string>
 
+#include "engine/cpu/attention.h"
 #include "engine/cpu/packed_matrix.h"
+#include "engine/cpu/products.h"
 
 namespace warpchat {
 namespace {
@@ -61,28 +63,33 @@ uint64_t available_address_space() {
 
 }  // namespace
 
+uint32_t widest_input(const ModelConfig& config) {
+  return std::max({config.hidden, config.ffn, config.n_heads * config.head_dim});
+}
+
 uint64_t MemoryBudget::total(uint32_t context) const {
   return plus(plus(weights_bytes, activation_bytes), product({cache_bytes_per_position, context}));
 }
 
-MemoryBudget memory_budget(const ModelConfig& config, const ModelTensors& tensors, uint32_t max_columns) {
+MemoryBudget memory_budget(const CpuKernels& kernels, const ModelConfig& config, const ModelTensors& tensors,
+                           uint32_t max_columns) {
   MemoryBudget budget{};
   const auto add = [&](const TensorInfo* t) {
-    budget.weights_bytes = plus(budget.weights_bytes, PackedMatrix::bytes_needed(*t));
+    budget.weights_bytes = plus(budget.weights_bytes, PackedMatrix::bytes_needed(kernels, *t));
   };
   for (const LayerTensors& layer : tensors.layers)
     for (const TensorInfo* t :
          {layer.attn_q, layer.attn_k, layer.attn_v, layer.attn_output, layer.ffn_gate, layer.ffn_up, layer.ffn_down})
       add(t);
   add(tensors.output);
-  budget.cache_bytes_per_position = product({2, config.n_layers, config.n_kv_heads, config.head_dim, 2});
+  budget.cache_bytes_per_position = CachedAttention::cache_bytes_per_position(config);
   const uint64_t q_width = product({config.n_heads, config.head_dim});
   const uint64_t kv_width = product({config.n_kv_heads, config.head_dim});
-  const uint64_t widest = std::max({uint64_t{config.hidden}, uint64_t{config.ffn}, q_width});
-  // The page's buffers and one operation's prepared input, which takes at most 7 bytes a value.
   const uint64_t values = plus(plus(config.hidden, config.ffn), plus(2 * q_width, 2 * kv_width));
-  budget.activation_bytes = product({max_columns, plus(product({4, values}), product({7, widest}))});
-  budget.activation_bytes = plus(budget.activation_bytes, product({4, config.n_vocab}));
+  budget.activation_bytes =
+      plus(product({max_columns, values, sizeof(float)}), product({config.n_vocab, sizeof(float)}));
+  budget.activation_bytes =
+      plus(budget.activation_bytes, ProductRunner::bytes_needed(max_columns, widest_input(config)));
   return budget;
 }
 

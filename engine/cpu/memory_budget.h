@@ -2,7 +2,8 @@
 #pragma once
 #include <cstdint>
 
-#include "engine/cpu/cpu_steps.h"
+#include "engine/cpu/kernels/kernels.h"
+#include "models/model_config.h"
 
 namespace warpchat {
 
@@ -13,8 +14,12 @@ struct MemoryBudget {
   uint64_t total(uint32_t context) const;
 };
 
+// The longest input of any of the model's matrices.
+uint32_t widest_input(const ModelConfig& config);
+
 // Saturates instead of overflowing.
-MemoryBudget memory_budget(const ModelConfig& config, const ModelTensors& tensors, uint32_t max_columns);
+MemoryBudget memory_budget(const CpuKernels& kernels, const ModelConfig& config, const ModelTensors& tensors,
+                           uint32_t max_columns);
 
 // What the system would still give this process: the least of free memory, control group and address space limits.
 uint64_t available_memory();

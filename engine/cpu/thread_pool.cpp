@@ -74,7 +74,7 @@ ThreadPool::ThreadPool(uint32_t n_threads) {
   assert(n_threads > 0 && n_threads <= kInside);
   spin_nanoseconds_ = n_threads <= n_usable_cpus() ? kSpinNanoseconds : 0;  // too many threads: leave the core to them
   workers_.reserve(n_threads - 1);
-  for (uint32_t i = 1; i < n_threads; ++i) workers_.emplace_back([this] { worker(); });
+  for (uint32_t i = 1; i < n_threads; ++i) workers_.emplace_back([this, i] { worker(i); });
 }
 
 ThreadPool::~ThreadPool() {
@@ -86,29 +86,29 @@ ThreadPool::~ThreadPool() {
 
 void ThreadPool::run(const Job& job) {
   if (workers_.empty() || job.n_tasks <= 1) {
-    for (uint32_t task = 0; task < job.n_tasks; ++task) job.call(job.body, task);
+    for (uint32_t task = 0; task < job.n_tasks; ++task) job.call(job.body, task, 0);
     return;
   }
   job_ = job;
   next_task_.store(0, std::memory_order_relaxed);
   state_.fetch_add(kNextJob + kOpen);
   state_.notify_all();
-  work();
+  work(0);
   state_.fetch_sub(kOpen);
   const auto all_left = [this] { return (state_.load(std::memory_order_acquire) & kInside) == 0; };
   while (!spin(kSpinNanoseconds, all_left)) std::this_thread::yield();
 }
 
-void ThreadPool::work() {
+void ThreadPool::work(uint32_t thread) {
   const Job job = job_;
   for (;;) {
     const uint32_t task = next_task_.fetch_add(1, std::memory_order_relaxed);
     if (task >= job.n_tasks) return;
-    job.call(job.body, task);
+    job.call(job.body, task, thread);
   }
 }
 
-void ThreadPool::worker() {
+void ThreadPool::worker(uint32_t thread) {
   uint32_t last_job = 0;  // the number of the last one joined, with the lower bits clear
   uint32_t state = state_.load();
   while (!stopping_.load()) {
@@ -117,7 +117,7 @@ void ThreadPool::worker() {
       state = wait_for_change(state);
     } else if (state_.compare_exchange_weak(state, state + 1)) {
       last_job = job;
-      work();
+      work(thread);
       state = state_.fetch_sub(1) - 1;
     }
   }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace warpchat {
@@ -17,23 +18,31 @@ class ThreadPool {
 
   uint32_t n_threads() const { return static_cast<uint32_t>(workers_.size()) + 1; }
 
-  // Calls body(task) once for every task in 0..n_tasks-1, in no order and on any thread, and returns when all are done.
-  // One caller at a time; body must not throw and must not start a loop itself.
+  // Calls body(task) or body(task, thread) once for every task in 0..n_tasks-1, in no order and on any thread, and
+  // returns when all are done; thread is below n_threads() and busy with one task at a time. One caller at a time;
+  // body must not throw and must not start a loop itself.
   template <class Body>
   void for_each(uint32_t n_tasks, const Body& body) {
-    run({[](const void* b, uint32_t task) { (*static_cast<const Body*>(b))(task); }, &body, n_tasks});
+    const auto call = [](const void* b, uint32_t task, uint32_t thread) {
+      if constexpr (std::is_invocable_v<Body, uint32_t, uint32_t>) {
+        (*static_cast<const Body*>(b))(task, thread);
+      } else {
+        (*static_cast<const Body*>(b))(task);
+      }
+    };
+    run({call, &body, n_tasks});
   }
 
  private:
   struct Job {
-    void (*call)(const void* body, uint32_t task) = nullptr;
+    void (*call)(const void* body, uint32_t task, uint32_t thread) = nullptr;
     const void* body = nullptr;
     uint32_t n_tasks = 0;
   };
 
   void run(const Job& job);
-  void work();  // takes tasks until none is left
-  void worker();
+  void work(uint32_t thread);  // takes tasks until none is left
+  void worker(uint32_t thread);
   uint32_t wait_for_change(uint32_t seen);
 
   std::vector<std::thread> workers_;

@@ -1,0 +1,161 @@
+// Attention of a block of query rows over a stretch of the cache, tile by tile with a running maximum and sum.
+// Source: Milakov and Gimelshein, Online normalizer calculation for softmax (2018).
+#pragma once
+#include "engine/cpu/kernels/kernels.h"
+#include "engine/cpu/kernels/simd.h"
+
+namespace warpchat {
+namespace {
+
+WARPCHAT_INLINE Floats load_element(const float* from) { return load<Floats>(from); }
+WARPCHAT_INLINE Floats load_element(const uint16_t* from) { return load_halves(from); }
+
+// c[r][v] (+)= sum over i < depth of a[r * a_stride + i] * b[v][i * b_stride ..]: kRows rows, kVectors vectors of
+// lanes, the accumulators in registers.
+template <int kRows, int kVectors, class Element>
+WARPCHAT_INLINE void outer_products(const float* a, size_t a_stride, const Element* const (&b)[kVectors],
+                                    size_t b_stride, uint32_t depth, float* c, size_t c_stride, bool add) {
+  Floats sums[kRows][kVectors] = {};
+  for (uint32_t i = 0; i < depth; ++i) {
+    Floats column[kVectors];
+    WARPCHAT_UNROLL
+    for (int v = 0; v < kVectors; ++v) column[v] = load_element(b[v] + i * b_stride);
+    WARPCHAT_UNROLL
+    for (int r = 0; r < kRows; ++r) {
+      const Floats factor = splat(a[r * a_stride + i]);
+      WARPCHAT_UNROLL
+      for (int v = 0; v < kVectors; ++v) sums[r][v] = fma(factor, column[v], sums[r][v]);
+    }
+  }
+  WARPCHAT_UNROLL
+  for (int r = 0; r < kRows; ++r) WARPCHAT_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    float* to = c + r * c_stride + v * kLanes;
+    store(to, add ? load<Floats>(to) + sums[r][v] : sums[r][v]);
+  }
+}
+
+// All rows: as many at once as registers allow.
+template <int kVectors, class Element>
+WARPCHAT_INLINE void multiply_rows(uint32_t rows, const float* a, size_t a_stride, const Element* const (&b)[kVectors],
+                                   size_t b_stride, uint32_t depth, float* c, size_t c_stride, bool add) {
+  constexpr uint32_t kMost = kLanes == 16 ? 6 : 3;
+  uint32_t r = 0;
+  for (; r + kMost <= rows; r += kMost)
+    outer_products<kMost, kVectors>(a + r * a_stride, a_stride, b, b_stride, depth, c + r * c_stride, c_stride, add);
+  for (; r + 3 <= rows; r += 3)
+    outer_products<3, kVectors>(a + r * a_stride, a_stride, b, b_stride, depth, c + r * c_stride, c_stride, add);
+  for (; r < rows; ++r)
+    outer_products<1, kVectors>(a + r * a_stride, a_stride, b, b_stride, depth, c + r * c_stride, c_stride, add);
+}
+
+constexpr int kAttentionVectors = kLanes == 16 ? 4 : 2;  // of the lanes that a call of multiply_rows fills
+
+// scores[row, position] for the tile's 64 positions; keys: its first block, in fp16 or widened.
+template <class Element>
+WARPCHAT_INLINE void score_tile(const Attend& a, const Element* keys, float* scores) {
+  constexpr int kStep = kAttentionVectors * kLanes;
+  for (uint32_t p = 0; p < kKeyTile; p += kStep) {
+    const Element* b[kAttentionVectors];
+    for (int v = 0; v < kAttentionVectors; ++v) {
+      const uint32_t position = p + v * kLanes;
+      b[v] = keys + uint64_t{position / kKeyBlock} * kKeyBlock * a.cache.head_dim + position % kKeyBlock;
+    }
+    multiply_rows(a.rows, a.queries, a.cache.head_dim, b, kKeyBlock, a.cache.head_dim, scores + p, kKeyTile, false);
+  }
+}
+
+// out[row, :] += sum over the tile's first n positions of weights[row, position] * values[position, :]
+template <class Element>
+WARPCHAT_INLINE void mix_tile(const Attend& a, const Element* values, uint32_t n, const float* weights) {
+  const uint32_t width = a.cache.value_stride;
+  uint32_t d = 0;
+  for (; d + kAttentionVectors * kLanes <= width; d += kAttentionVectors * kLanes) {
+    const Element* b[kAttentionVectors];
+    for (int v = 0; v < kAttentionVectors; ++v) b[v] = values + d + v * kLanes;
+    multiply_rows(a.rows, weights, kKeyTile, b, width, n, a.out + d, width, true);
+  }
+  for (; d < width; d += kLanes) {
+    const Element* b[1] = {values + d};
+    multiply_rows(a.rows, weights, kKeyTile, b, width, n, a.out + d, width, true);
+  }
+}
+
+// Turns a row's scores into weights exp(score - highest), after raising the row's maximum and shrinking what it has
+// summed so far by the same factor. visible: positions of the tile that the row sees.
+WARPCHAT_INLINE void weigh_row(const Attend& a, uint32_t row, uint32_t visible, float* scores) {
+  const float unseen = -__builtin_inff();
+  for (uint32_t i = visible; i < kKeyTile; ++i) scores[i] = unseen;
+  Floats most = splat(a.highest[row]);
+  for (uint32_t i = 0; i < kKeyTile; i += kLanes) most = maximum(most, load<Floats>(scores + i));
+  const float highest = maximum_of(most);
+  if (highest == unseen) {  // nothing seen yet
+    for (uint32_t i = 0; i < kKeyTile; ++i) scores[i] = 0;
+    return;
+  }
+  Floats sums = {};
+  for (uint32_t i = 0; i < kKeyTile; i += kLanes) {
+    const Floats score = load<Floats>(scores + i);
+    const Floats weight = score == unseen ? Floats{} : exponential(score - highest);
+    store(scores + i, weight);
+    sums += weight;
+  }
+  const float shrink = a.highest[row] == unseen ? 0.0f : exponential(splat(a.highest[row] - highest))[0];
+  a.sum[row] = a.sum[row] * shrink + sum_of(sums);
+  if (a.highest[row] == highest) return;
+  a.highest[row] = highest;
+  float* out = a.out + uint64_t{row} * a.cache.value_stride;
+  for (uint32_t d = 0; d < a.cache.value_stride; d += kLanes) store(out + d, load<Floats>(out + d) * shrink);
+}
+
+WARPCHAT_INLINE void widen(const uint16_t* from, uint64_t n, float* to) {
+  for (uint64_t i = 0; i < n; i += kLanes) store(to + i, load_halves(from + i));
+}
+
+void attend(const Attend& a) {
+  constexpr uint32_t kFewRows = 6;  // up to here widening a tile first costs more than it saves
+  float *scores = a.scratch, *keys = scores + kAttentionRows * kKeyTile,
+        *values = keys + uint64_t{kKeyTile} * a.cache.value_stride;
+  for (uint32_t r = 0; r < a.rows; ++r) {
+    a.highest[r] = -__builtin_inff();
+    a.sum[r] = 0;
+  }
+  __builtin_memset(a.out, 0, uint64_t{a.rows} * a.cache.value_stride * sizeof(float));
+  for (uint32_t p = a.first; p < a.end; p += kKeyTile) {
+    const uint32_t n = a.end - p < kKeyTile ? a.end - p : kKeyTile;
+    const uint16_t* tile_keys = a.cache.keys + uint64_t{p} * a.cache.head_dim;
+    const uint16_t* tile_values = a.cache.values + uint64_t{p} * a.cache.value_stride;
+    if (a.rows <= kFewRows) {
+      score_tile(a, tile_keys, scores);
+    } else {
+      widen(tile_keys, uint64_t{kKeyTile} * a.cache.head_dim, keys);
+      score_tile(a, keys, scores);
+    }
+    for (uint32_t r = 0; r < a.rows; ++r) {
+      const uint32_t seen = a.limits[r] > p ? a.limits[r] - p : 0;
+      weigh_row(a, r, seen < n ? seen : n, scores + r * kKeyTile);
+    }
+    if (a.rows <= kFewRows) {
+      mix_tile(a, tile_values, n, scores);
+    } else {
+      widen(tile_values, uint64_t{n} * a.cache.value_stride, values);
+      mix_tile(a, values, n, scores);
+    }
+  }
+}
+
+void store_head(const HeadCache& cache, uint32_t position, const float* key, const float* value) {
+  uint16_t* keys = cache.keys + uint64_t{position / kKeyBlock} * kKeyBlock * cache.head_dim + position % kKeyBlock;
+  uint16_t* values = cache.values + uint64_t{position} * cache.value_stride;
+  for (uint32_t d = 0; d < cache.head_dim; d += kLanes) {
+    const uint32_t n = cache.head_dim - d < kLanes ? cache.head_dim - d : kLanes;
+    uint16_t halves[kLanes];
+    store_halves(halves, n == kLanes ? load<Floats>(key + d) : load_some(key + d, n));
+    for (uint32_t i = 0; i < n; ++i) keys[(d + i) * kKeyBlock] = halves[i];
+    store_halves(halves, n == kLanes ? load<Floats>(value + d) : load_some(value + d, n));
+    __builtin_memcpy(values + d, halves, n * sizeof(uint16_t));
+  }
+}
+
+}  // namespace
+}  // namespace warpchat

@@ -1,0 +1,189 @@
+// How each block format is read by lanes. The weights of kLanes rows lie in a group: block after block, and within a
+// block every field of the file's struct in its order, its elements interleaved by row: 2-byte elements for f16 fields,
+// 4-byte words for all others. So element i of a field at byte `offset` stands at (offset + i * size) * kLanes.
+// A Format gives four consecutive codes of every row as the bytes of a word, and the two numbers that make them
+// weights: w = scale * code + lowest, exact in float for every format.
+#pragma once
+#include "engine/cpu/kernels/exact_dot.h"
+#include "models/quant_blocks.h"
+
+namespace warpchat {
+namespace {
+
+WARPCHAT_INLINE Words words_at(const uint8_t* block, size_t offset, int index) {
+  return load<Words>(block + (offset + 4 * index) * kLanes);
+}
+WARPCHAT_INLINE Floats halves_at(const uint8_t* block, size_t offset) { return load_halves(block + offset * kLanes); }
+
+WARPCHAT_INLINE Words nibbles(Words w, int which) { return w >> (4 * which) & 0x0f0f0f0fu; }
+WARPCHAT_INLINE Words bit_pairs(Words w, int which) { return w >> (2 * which) & 0x03030303u; }
+// Bit `from` of every byte, moved to bit `to`.
+WARPCHAT_INLINE Words moved_bit(Words w, int from, int to) {
+  return (from > to ? w >> (from - to) : w << (to - from)) & 0x01010101u << to;
+}
+WARPCHAT_INLINE Words byte_of(Words w, int which) { return w >> (8 * which) & 0xffu; }
+WARPCHAT_INLINE Ints signed_byte_of(Words w, int which) { return reinterpret_cast<Ints>(w << (24 - 8 * which)) >> 24; }
+WARPCHAT_INLINE Floats to_floats(Words w) { return to_floats(reinterpret_cast<Ints>(w)); }  // below 2^31
+
+// Specialised below: kScaled weights share a scale; `sub` counts them within the block, `quad` the fours within them.
+template <class Block>
+struct Format;
+
+template <class Block>
+struct SimpleFormat {  // one scale a block of 32
+  static constexpr int kWeights = 32, kScaled = 32;
+  const uint8_t* block;
+  WARPCHAT_INLINE explicit SimpleFormat(const uint8_t* at) : block(at) {}
+  WARPCHAT_INLINE Floats scale(int) const { return halves_at(block, offsetof(Block, d)); }
+  WARPCHAT_INLINE Words low_bits(int quad) const {
+    return nibbles(words_at(block, offsetof(Block, qs), quad % 4), quad / 4);
+  }
+  // Packing has moved bit 4 * quad + i of qh to bit quad of byte i.
+  WARPCHAT_INLINE Words five_bits(int quad) const {
+    return low_bits(quad) | moved_bit(words_at(block, offsetof(Block, qh), 0), quad, 4);
+  }
+};
+
+template <>
+struct Format<BlockQ4_0> : SimpleFormat<BlockQ4_0> {
+  using SimpleFormat::SimpleFormat;
+  WARPCHAT_INLINE Words codes(int, int quad) const { return low_bits(quad); }
+  WARPCHAT_INLINE Floats lowest(int) const { return scale(0) * -8.0f; }
+};
+
+template <>
+struct Format<BlockQ4_1> : SimpleFormat<BlockQ4_1> {
+  using SimpleFormat::SimpleFormat;
+  WARPCHAT_INLINE Words codes(int, int quad) const { return low_bits(quad); }
+  WARPCHAT_INLINE Floats lowest(int) const { return halves_at(block, offsetof(BlockQ4_1, m)); }
+};
+
+template <>
+struct Format<BlockQ5_0> : SimpleFormat<BlockQ5_0> {
+  using SimpleFormat::SimpleFormat;
+  WARPCHAT_INLINE Words codes(int, int quad) const { return five_bits(quad); }
+  WARPCHAT_INLINE Floats lowest(int) const { return scale(0) * -16.0f; }
+};
+
+template <>
+struct Format<BlockQ5_1> : SimpleFormat<BlockQ5_1> {
+  using SimpleFormat::SimpleFormat;
+  WARPCHAT_INLINE Words codes(int, int quad) const { return five_bits(quad); }
+  WARPCHAT_INLINE Floats lowest(int) const { return halves_at(block, offsetof(BlockQ5_1, m)); }
+};
+
+template <>
+struct Format<BlockQ8_0> : SimpleFormat<BlockQ8_0> {
+  using SimpleFormat::SimpleFormat;
+  WARPCHAT_INLINE Words codes(int, int quad) const {  // q + 128
+    return words_at(block, offsetof(BlockQ8_0, qs), quad) ^ 0x80808080u;
+  }
+  WARPCHAT_INLINE Floats lowest(int) const { return scale(0) * -128.0f; }
+};
+
+template <>
+struct Format<BlockQ2K> {
+  static constexpr int kWeights = 256, kScaled = 16;
+  const uint8_t* block;
+  Floats d, minus_dmin;
+  WARPCHAT_INLINE explicit Format(const uint8_t* at)
+      : block(at), d(halves_at(at, offsetof(BlockQ2K, d))), minus_dmin(-halves_at(at, offsetof(BlockQ2K, dmin))) {}
+  WARPCHAT_INLINE Words codes(int sub, int quad) const {
+    const int word = sub / 8 * 8 + sub % 2 * 4 + quad;
+    return bit_pairs(words_at(block, offsetof(BlockQ2K, qs), word), sub / 2 % 4);
+  }
+  WARPCHAT_INLINE Words scales(int sub) const { return words_at(block, offsetof(BlockQ2K, scales), sub / 4); }
+  WARPCHAT_INLINE Floats scale(int sub) const { return d * to_floats(byte_of(nibbles(scales(sub), 0), sub % 4)); }
+  WARPCHAT_INLINE Floats lowest(int sub) const {
+    return minus_dmin * to_floats(byte_of(nibbles(scales(sub), 1), sub % 4));
+  }
+};
+
+template <>
+struct Format<BlockQ3K> {
+  static constexpr int kWeights = 256, kScaled = 16;
+  const uint8_t* block;
+  Floats d;
+  WARPCHAT_INLINE explicit Format(const uint8_t* at) : block(at), d(halves_at(at, offsetof(BlockQ3K, d))) {}
+  WARPCHAT_INLINE Words codes(int sub, int quad) const {
+    const int group = sub / 2, word = sub % 2 * 4 + quad;  // of 32 weights
+    return bit_pairs(words_at(block, offsetof(BlockQ3K, qs), group / 4 * 8 + word), group % 4) |
+           moved_bit(words_at(block, offsetof(BlockQ3K, hmask), word), group, 2);
+  }
+  WARPCHAT_INLINE Floats scale(int sub) const {
+    const Words low = nibbles(words_at(block, offsetof(BlockQ3K, scales), sub / 4 % 2), sub / 8);
+    const Words high = bit_pairs(words_at(block, offsetof(BlockQ3K, scales), 2), sub / 4) << 4;
+    return d * to_floats(reinterpret_cast<Ints>(byte_of(low | high, sub % 4)) - 32);
+  }
+  WARPCHAT_INLINE Floats lowest(int sub) const { return scale(sub) * -4.0f; }
+};
+
+template <class Block>
+struct TwoLevelFormat {  // Q4_K and Q5_K: six-bit scales and minimums of eight sub-blocks
+  static constexpr int kWeights = 256, kScaled = 32;
+  const uint8_t* block;
+  Floats d, minus_dmin;
+  Words scale_words[2], min_words[2];  // one byte a sub-block; unpacked as scale_and_min in models/quant_blocks.h
+  WARPCHAT_INLINE explicit TwoLevelFormat(const uint8_t* at)
+      : block(at), d(halves_at(at, offsetof(Block, d))), minus_dmin(-halves_at(at, offsetof(Block, dmin))) {
+    const Words front = words_at(at, offsetof(Block, scales), 0), middle = words_at(at, offsetof(Block, scales), 1),
+                back = words_at(at, offsetof(Block, scales), 2);
+    scale_words[0] = front & 0x3f3f3f3fu;
+    min_words[0] = middle & 0x3f3f3f3fu;
+    scale_words[1] = nibbles(back, 0) | (front >> 2 & 0x30303030u);
+    min_words[1] = nibbles(back, 1) | (middle >> 2 & 0x30303030u);
+  }
+  WARPCHAT_INLINE Words low_bits(int sub, int quad) const {
+    return nibbles(words_at(block, offsetof(Block, qs), sub / 2 * 8 + quad), sub % 2);
+  }
+  WARPCHAT_INLINE Floats scale(int sub) const { return d * to_floats(byte_of(scale_words[sub / 4], sub % 4)); }
+  WARPCHAT_INLINE Floats lowest(int sub) const { return minus_dmin * to_floats(byte_of(min_words[sub / 4], sub % 4)); }
+};
+
+template <>
+struct Format<BlockQ4K> : TwoLevelFormat<BlockQ4K> {
+  using TwoLevelFormat::TwoLevelFormat;
+  WARPCHAT_INLINE Words codes(int sub, int quad) const { return low_bits(sub, quad); }
+};
+
+template <>
+struct Format<BlockQ5K> : TwoLevelFormat<BlockQ5K> {
+  using TwoLevelFormat::TwoLevelFormat;
+  WARPCHAT_INLINE Words codes(int sub, int quad) const {
+    return low_bits(sub, quad) | moved_bit(words_at(block, offsetof(BlockQ5K, qh), quad), sub, 4);
+  }
+};
+
+template <>
+struct Format<BlockQ6K> {
+  static constexpr int kWeights = 256, kScaled = 16;
+  const uint8_t* block;
+  Floats d;
+  WARPCHAT_INLINE explicit Format(const uint8_t* at) : block(at), d(halves_at(at, offsetof(BlockQ6K, d))) {}
+  WARPCHAT_INLINE Words codes(int sub, int quad) const {
+    const int half = sub / 8, group = sub / 2 % 4, word = sub % 2 * 4 + quad;  // 128 weights, 32 of them, 4 of those
+    return nibbles(words_at(block, offsetof(BlockQ6K, ql), half * 16 + group % 2 * 8 + word), group / 2) |
+           bit_pairs(words_at(block, offsetof(BlockQ6K, qh), half * 8 + word), group) << 4;
+  }
+  WARPCHAT_INLINE Floats scale(int sub) const {
+    return d * to_floats(signed_byte_of(words_at(block, offsetof(BlockQ6K, scales), sub / 4), sub % 4));
+  }
+  WARPCHAT_INLINE Floats lowest(int sub) const { return scale(sub) * -32.0f; }
+};
+
+// Formats without blocks: weight i of every row.
+template <>
+struct Format<float> {
+  static WARPCHAT_INLINE Floats weights(const uint8_t* group, size_t i) { return load<Floats>(group + i * 4 * kLanes); }
+};
+template <>
+struct Format<f16> {
+  static WARPCHAT_INLINE Floats weights(const uint8_t* group, size_t i) { return load_halves(group + i * 2 * kLanes); }
+};
+template <>
+struct Format<bf16> {
+  static WARPCHAT_INLINE Floats weights(const uint8_t* group, size_t i) { return load_bfloats(group + i * 2 * kLanes); }
+};
+
+}  // namespace
+}  // namespace warpchat

@@ -1,0 +1,86 @@
+// Input tiles: RMSNorm where asked for, then 16-bit integers with a scale for every 256 values, or floats.
+#pragma once
+#include "engine/cpu/kernels/exact_dot.h"
+#include "engine/cpu/kernels/kernels.h"
+
+namespace warpchat {
+namespace {
+
+template <int kColumns>
+struct InputBlock {  // 256 values of each column; x = scale * integer
+  Quad quads[64][kColumns];
+  float sums32[8][kColumns], sums16[16][kColumns];  // of integers
+  float scale[kColumns];
+  float unused[7][kColumns];
+};
+static_assert(sizeof(InputBlock<1>) == kInputBlockBytes && sizeof(InputBlock<8>) == 8 * kInputBlockBytes);
+
+WARPCHAT_INLINE float inverse_rms(const float* x, uint32_t k, float eps) {
+  Floats squares[4] = {};
+  uint32_t i = 0;
+  for (; i + 4 * kLanes <= k; i += 4 * kLanes)
+    for (int j = 0; j < 4; ++j) {
+      const Floats v = load<Floats>(x + i + j * kLanes);
+      squares[j] = fma(v, v, squares[j]);
+    }
+  float rest = 0;
+  for (; i < k; ++i) rest += x[i] * x[i];
+  const double sum = double{sum_of((squares[0] + squares[1]) + (squares[2] + squares[3]))} + rest;
+  return static_cast<float>(1.0 / __builtin_sqrt(sum / k + eps));
+}
+
+// values: 256 of them, zeros behind the last. Writes column `column` of the block.
+template <int kColumns>
+WARPCHAT_INLINE void quantise_block(const float* values, int column, InputBlock<kColumns>& block) {
+  Floats largest = {};
+  for (int i = 0; i < 256; i += kLanes) {
+    const Floats v = load<Floats>(values + i);
+    largest = maximum(largest, maximum(v, -v));
+  }
+  const float limit = maximum_of(largest);
+  const bool vanishes = limit < 1e-30f;  // its inverse would overflow; NaN and infinity pass on through the scale
+  const Floats inverse = splat(vanishes ? 0.0f : kLargestInput / limit);
+  block.scale[column] = vanishes ? 0.0f : limit / kLargestInput;
+  alignas(64) float integers[256];
+  for (int i = 0; i < 256; i += kLanes) {
+    const Ints n = nearest(load<Floats>(values + i) * inverse);
+    store_quads(&block.quads[i / 4][column], kColumns, n);
+    store(integers + i, to_floats(n));
+  }
+  for (int s = 0; s < 16; ++s) {
+    float sum = 0;
+    for (int i = 0; i < 16; ++i) sum += integers[16 * s + i];  // exact: below 2^24
+    block.sums16[s][column] = sum;
+  }
+  for (int s = 0; s < 8; ++s) block.sums32[s][column] = block.sums16[2 * s][column] + block.sums16[2 * s + 1][column];
+}
+
+template <int kColumns>
+void prepare_tile(const PrepareInput& in) {
+  auto* blocks = reinterpret_cast<InputBlock<kColumns>*>(in.integers);
+  const uint32_t n_blocks = (in.k + kInputBlock - 1) / kInputBlock;
+  if (blocks != nullptr && in.columns < in.width) __builtin_memset(blocks, 0, n_blocks * sizeof *blocks);
+  if (in.floats != nullptr && in.columns < in.width)
+    __builtin_memset(in.floats, 0, uint64_t{in.k} * kColumns * sizeof(float));
+  for (uint32_t column = 0; column < in.columns; ++column) {
+    const float* x = in.x + column * in.stride;
+    const Floats factor = splat(in.gain != nullptr ? inverse_rms(x, in.k, in.eps) : 1.0f);
+    for (uint32_t b = 0; b < n_blocks; ++b) {
+      alignas(64) float values[kInputBlock] = {};
+      const uint32_t first = b * kInputBlock, n = in.k - first < kInputBlock ? in.k - first : kInputBlock;
+      __builtin_memcpy(values, x + first, n * sizeof(float));
+      if (in.gain != nullptr)
+        for (uint32_t i = 0; i < n; i += kLanes) {
+          const Floats gain =
+              i + kLanes <= n ? load<Floats>(in.gain + first + i) : load_some(in.gain + first + i, n - i);
+          store(values + i, load<Floats>(values + i) * factor * gain);
+        }
+      if (blocks != nullptr) quantise_block(values, static_cast<int>(column), blocks[b]);
+      if (in.floats != nullptr)
+        for (uint32_t i = 0; i < n; ++i) in.floats[uint64_t{first + i} * kColumns + column] = values[i];
+    }
+  }
+}
+
+}  // namespace
+}  // namespace warpchat

@@ -1,0 +1,106 @@
+// The table of the CPU's inner loops. Each instruction set compiles the same sources and offers one table;
+// make_cpu_steps takes the best one that the machine has.
+#pragma once
+#include <cstdint>
+
+namespace warpchat {
+
+// Prepared input of a product: the columns in tiles, so that a kernel reads what it needs in one stream. A tile is
+// `width` columns wide (a full tile is CpuKernels::tile_columns, the last may be narrower; unused columns are zero).
+// Integers: blocks of 256 values a column, each with its own scale, 16 bits a value, and the sums of 16 and 32 values
+// for formats whose weights have a minimum. Floats: [k][width].
+constexpr uint32_t kInputBlock = 256;
+constexpr uint32_t kInputBlockBytes = 640;  // of one column of an integer tile
+
+struct PrepareInput {
+  const float* x;       // [columns, stride]
+  uint64_t stride;      // from column to column
+  uint32_t k, columns;  // of this tile: columns <= width
+  uint32_t width;       // of the tile
+  const float* gain;    // [k]: x is first RMS-normalised with this gain; null: as it is
+  float eps;
+  uint8_t* integers;  // the tile, 64-byte aligned; null: not wanted
+  float* floats;      // the same
+};
+
+enum class Epilogue {
+  kStore,      // out = sum + bias
+  kAdd,        // out += sum
+  kSiluTimes,  // out = silu(out) * sum
+};
+
+// out[column, row] from W[row, :] . x[column, :] for the rows of some groups and the columns of some tiles.
+struct MultiplyTiles {
+  const uint8_t* groups;  // packed rows, from the group of first_row on
+  uint64_t group_bytes;
+  uint32_t first_row, end_row;  // first_row is a multiple of lanes
+  uint32_t k;
+  const uint8_t* tiles;  // integer or float tiles, whichever the format takes
+  uint32_t columns;
+  float* out;  // [columns, out_stride]
+  uint64_t out_stride;
+  const float* bias;  // [rows], or null; kStore only
+  Epilogue epilogue;
+};
+
+struct PackGroup {
+  const uint8_t* rows;  // in the file's format, n_rows <= lanes of them; the others become zero
+  uint64_t row_bytes;
+  uint32_t n_rows, k;
+  uint8_t* group;
+};
+
+// The KV cache of one layer and KV head. Keys lie in blocks of 16 positions, each [head_dim][16], so that a vector of
+// scores needs no sum across its lanes; values lie by position.
+constexpr uint32_t kKeyBlock = 16;
+struct HeadCache {
+  uint16_t* keys;    // fp16 [positions / 16][head_dim][16]
+  uint16_t* values;  // fp16 [positions][value_stride]
+  uint32_t head_dim;
+  uint32_t value_stride;  // head_dim rounded up to a multiple of 16; the rest is zero
+};
+
+// Attention of some query rows over the positions first .. end-1 of a KV head; first is a multiple of 64. Row r sees
+// positions below limits[r]. out: sum of exp(score - highest) * value, not yet divided by the sum of exp.
+constexpr uint32_t kAttentionRows = 96;  // most query rows in a call
+constexpr uint32_t kKeyTile = 64;        // positions scored at once
+struct Attend {
+  HeadCache cache;
+  const float* queries;  // [rows, head_dim], already scaled by 1/sqrt(head_dim)
+  const uint32_t* limits;
+  uint32_t rows, first, end;
+  float* out;      // [rows, value_stride]
+  float* highest;  // [rows]; -infinity where a row sees nothing
+  float* sum;      // [rows]
+  float* scratch;  // attend_scratch(value_stride) floats, 64-byte aligned
+};
+constexpr uint64_t attend_scratch(uint32_t value_stride) {
+  return uint64_t{kKeyTile} * (2 * value_stride + kAttentionRows);
+}
+
+struct FormatKernels {
+  uint32_t tensor_type;  // the TensorType's number
+  bool takes_floats;     // which tiles it reads
+  void (*multiply)(const MultiplyTiles&);
+  void (*pack)(const PackGroup&);
+};
+
+struct CpuKernels {
+  const char* name;         // "avx512"
+  const char* shown;        // "AVX-512 VNNI"
+  uint32_t lanes;           // rows of a group
+  uint32_t tile_columns;    // of a full tile
+  uint32_t narrow_columns;  // of a last tile of more than one column, where they fit; a single column has width 1
+  void (*prepare)(const PrepareInput&);
+  void (*store_head)(const HeadCache&, uint32_t position, const float* key, const float* value);
+  void (*attend)(const Attend&);
+  FormatKernels formats[13];
+};
+
+const CpuKernels& portable_kernels();
+#if defined(__x86_64__)
+const CpuKernels& avx2_kernels();
+const CpuKernels& avx512_kernels();
+#endif
+
+}  // namespace warpchat

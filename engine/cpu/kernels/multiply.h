@@ -1,0 +1,139 @@
+// Matrix times input tiles: one loop for decoding (one column) and prefill (a tile of columns), for every format.
+// The lanes are rows, so a group's sums need no reduction; a row's result does not depend on the columns beside it, on
+// the rows of a task or on the number of threads.
+#pragma once
+#include "engine/cpu/kernels/formats.h"
+#include "engine/cpu/kernels/input.h"
+
+namespace warpchat {
+namespace {
+
+// Adds the weights with one scale: kScaled of them, 16 or 32, times the columns' integers.
+template <class Format, int kColumns>
+WARPCHAT_INLINE void add_scaled(const Format& format, int sub, const Quad (*x)[kColumns], const float* input_sums,
+                                Floats (&partial)[kColumns]) {
+  DotSum dots[kColumns];
+  WARPCHAT_UNROLL
+  for (int quad = 0; quad < Format::kScaled / 4; ++quad) {
+    const Operand codes = operand(format.codes(sub, quad));
+    WARPCHAT_UNROLL
+    for (int c = 0; c < kColumns; ++c) dots[c].add(codes, x[quad][c]);
+  }
+  const Floats scale = format.scale(sub), lowest = format.lowest(sub);
+  WARPCHAT_UNROLL
+  for (int c = 0; c < kColumns; ++c) {
+    partial[c] = fma(lowest, splat(input_sums[c]), partial[c]);
+    partial[c] = fma(scale, to_floats(dots[c].total()), partial[c]);
+  }
+}
+
+// The blocks of weights that meet one block of inputs: n_values of them, a multiple of 32.
+template <class Block, int kColumns>
+WARPCHAT_INLINE void add_input_block(const uint8_t* weights, const InputBlock<kColumns>& x, uint32_t n_values,
+                                     Floats (&partial)[kColumns]) {
+  using F = Format<Block>;
+  if constexpr (F::kWeights == kInputBlock) {
+    const F format(weights);
+    WARPCHAT_UNROLL
+    for (int sub = 0; sub < F::kWeights / F::kScaled; ++sub)
+      add_scaled(format, sub, x.quads + sub * (F::kScaled / 4), F::kScaled == 16 ? x.sums16[sub] : x.sums32[sub],
+                 partial);
+  } else {
+    for (uint32_t b = 0; b < n_values / F::kWeights; ++b)
+      add_scaled(F(weights + b * sizeof(Block) * kLanes), 0, x.quads + b * (F::kWeights / 4), x.sums32[b], partial);
+  }
+}
+
+template <class Block, int kColumns>
+WARPCHAT_INLINE void multiply_integers(const uint8_t* group, uint32_t k, const uint8_t* tile,
+                                       Floats (&sums)[kColumns]) {
+  const auto* x = reinterpret_cast<const InputBlock<kColumns>*>(tile);
+  constexpr size_t kStep = kInputBlock / Format<Block>::kWeights * sizeof(Block) * kLanes;
+  for (uint32_t first = 0; first < k; first += kInputBlock, ++x, group += kStep) {
+    Floats partial[kColumns] = {};
+    add_input_block<Block>(group, *x, k - first < kInputBlock ? k - first : kInputBlock, partial);
+    WARPCHAT_UNROLL
+    for (int c = 0; c < kColumns; ++c) sums[c] = fma(partial[c], splat(x->scale[c]), sums[c]);
+  }
+}
+
+template <class Element, int kColumns>
+WARPCHAT_INLINE void multiply_floats(const uint8_t* group, uint32_t k, const float* x, Floats (&sums)[kColumns]) {
+  constexpr int kChains = kColumns >= 8 ? 1 : 8 / kColumns;  // independent sums hide the latency of fma
+  Floats chains[kChains][kColumns] = {};
+  uint32_t i = 0;
+  for (; i + kChains <= k; i += kChains) WARPCHAT_UNROLL
+  for (int j = 0; j < kChains; ++j) {
+    const Floats w = Format<Element>::weights(group, i + j);
+    WARPCHAT_UNROLL
+    for (int c = 0; c < kColumns; ++c) chains[j][c] = fma(w, splat(x[(i + j) * uint64_t{kColumns} + c]), chains[j][c]);
+  }
+  for (; i < k; ++i) {
+    const Floats w = Format<Element>::weights(group, i);
+    for (int c = 0; c < kColumns; ++c) chains[0][c] = fma(w, splat(x[i * uint64_t{kColumns} + c]), chains[0][c]);
+  }
+  WARPCHAT_UNROLL
+  for (int j = 0; j < kChains; ++j)
+    for (int c = 0; c < kColumns; ++c) sums[c] += chains[j][c];
+}
+
+WARPCHAT_INLINE Floats silu(Floats v) { return v / (1.0f + exponential(-v)); }
+
+// sums: [columns][kLanes]. Out of line, once for all formats: a tile comes here once.
+__attribute__((noinline)) void finish(const MultiplyTiles& m, uint32_t row, uint32_t first_column, uint32_t columns,
+                                      const float* sums) {
+  const uint32_t n = m.end_row - row < kLanes ? m.end_row - row : kLanes;
+  const auto read = [n](const float* from) { return n == kLanes ? load<Floats>(from) : load_some(from, n); };
+  for (uint32_t c = 0; c < columns; ++c) {
+    float* out = m.out + (first_column + c) * m.out_stride + row;
+    Floats sum = load<Floats>(sums + c * kLanes);
+    if (m.epilogue == Epilogue::kAdd) sum += read(out);
+    if (m.epilogue == Epilogue::kSiluTimes) sum *= silu(read(out));
+    if (m.bias != nullptr) sum += read(m.bias + row);
+    if (n == kLanes) {
+      store(out, sum);
+    } else {
+      store_some(out, sum, n);
+    }
+  }
+}
+
+// One tile of kColumns columns, of which the first `columns` count, for every group.
+template <class Block, int kColumns>
+void multiply_tile(const MultiplyTiles& m, const uint8_t* group, uint32_t row, const uint8_t* tile,
+                   uint32_t first_column, uint32_t columns) {
+  Floats sums[kColumns] = {};
+  if constexpr (requires { Format<Block>::kWeights; })
+    multiply_integers<Block>(group, m.k, tile, sums);
+  else
+    multiply_floats<Block>(group, m.k, reinterpret_cast<const float*>(tile), sums);
+  alignas(64) float results[kColumns * kLanes];
+  WARPCHAT_UNROLL
+  for (int c = 0; c < kColumns; ++c) store(results + c * kLanes, sums[c]);
+  finish(m, row, first_column, columns, results);
+}
+
+template <class Block>
+void multiply(const MultiplyTiles& m) {
+  const uint64_t column_bytes = requires { Format<Block>::kWeights; }
+  ? uint64_t{(m.k + kInputBlock - 1) / kInputBlock} * kInputBlockBytes : uint64_t{m.k} * sizeof(float);
+  const uint8_t* group = m.groups;
+  for (uint32_t row = m.first_row; row < m.end_row; row += kLanes, group += m.group_bytes) {
+    const uint8_t* tile = m.tiles;
+    for (uint32_t c = 0; c < m.columns;) {
+      const uint32_t left = m.columns - c;
+      if (left > kNarrowColumns) {
+        multiply_tile<Block, kTileColumns>(m, group, row, tile, c, left < kTileColumns ? left : kTileColumns);
+      } else if (left > 1) {
+        multiply_tile<Block, kNarrowColumns>(m, group, row, tile, c, left);
+      } else {
+        multiply_tile<Block, 1>(m, group, row, tile, c, 1);
+      }
+      tile += kTileColumns * column_bytes;
+      c += kTileColumns;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace warpchat

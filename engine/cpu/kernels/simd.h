@@ -1,0 +1,150 @@
+// Vectors of kLanes 32-bit values and the few operations that each instruction set spells its own way. Included by
+// every kernel source with its own compiler flags, so everything is in an anonymous namespace and no inline function
+// of another header is called: the linker must never pick an AVX-512 copy for a machine without it.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#if defined(__clang__)
+#define WARPCHAT_UNROLL _Pragma("unroll")
+#else
+#define WARPCHAT_UNROLL _Pragma("GCC unroll 64")
+#endif
+#define WARPCHAT_INLINE inline __attribute__((always_inline))
+
+namespace warpchat {
+namespace {
+
+#if defined(__AVX512VNNI__)
+constexpr int kLanes = 16;
+#elif defined(__AVX2__)
+constexpr int kLanes = 8;
+#else
+constexpr int kLanes = 4;
+#endif
+
+using Floats = float __attribute__((vector_size(4 * kLanes)));
+using Ints = int32_t __attribute__((vector_size(4 * kLanes)));
+using Words = uint32_t __attribute__((vector_size(4 * kLanes)));
+
+template <class Vector>
+WARPCHAT_INLINE Vector load(const void* from) {  // any alignment
+  Vector v;
+  __builtin_memcpy(&v, from, sizeof v);
+  return v;
+}
+template <class Vector>
+WARPCHAT_INLINE void store(void* to, Vector v) {
+  __builtin_memcpy(to, &v, sizeof v);
+}
+// The first n < kLanes values only; the others load as zero.
+WARPCHAT_INLINE Floats load_some(const float* from, uint32_t n) {
+  Floats v = {};
+  for (uint32_t i = 0; i < n; ++i) v[i] = from[i];
+  return v;
+}
+WARPCHAT_INLINE void store_some(float* to, Floats v, uint32_t n) {
+  for (uint32_t i = 0; i < n; ++i) to[i] = v[i];
+}
+
+WARPCHAT_INLINE Floats to_floats(Ints v) { return __builtin_convertvector(v, Floats); }
+
+#if defined(__AVX512VNNI__)
+
+WARPCHAT_INLINE Floats splat(float x) { return _mm512_set1_ps(x); }
+WARPCHAT_INLINE Ints splat(int32_t x) { return reinterpret_cast<Ints>(_mm512_set1_epi32(x)); }
+WARPCHAT_INLINE Floats fma(Floats a, Floats b, Floats c) { return _mm512_fmadd_ps(a, b, c); }  // a * b + c
+WARPCHAT_INLINE Floats maximum(Floats a, Floats b) { return _mm512_max_ps(a, b); }
+WARPCHAT_INLINE Ints nearest(Floats v) { return reinterpret_cast<Ints>(_mm512_cvtps_epi32(v)); }  // ties to even
+WARPCHAT_INLINE Floats load_halves(const void* from) { return _mm512_cvtph_ps(load<__m256i>(from)); }
+WARPCHAT_INLINE void store_halves(void* to, Floats v) { store(to, _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT)); }
+WARPCHAT_INLINE Floats load_bfloats(const void* from) {
+  return reinterpret_cast<Floats>(_mm512_slli_epi32(_mm512_cvtepu16_epi32(load<__m256i>(from)), 16));
+}
+
+#elif defined(__AVX2__)
+
+WARPCHAT_INLINE Floats splat(float x) { return _mm256_set1_ps(x); }
+WARPCHAT_INLINE Ints splat(int32_t x) { return reinterpret_cast<Ints>(_mm256_set1_epi32(x)); }
+WARPCHAT_INLINE Floats fma(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
+WARPCHAT_INLINE Floats maximum(Floats a, Floats b) { return _mm256_max_ps(a, b); }
+WARPCHAT_INLINE Ints nearest(Floats v) { return reinterpret_cast<Ints>(_mm256_cvtps_epi32(v)); }
+WARPCHAT_INLINE Floats load_halves(const void* from) { return _mm256_cvtph_ps(load<__m128i>(from)); }
+WARPCHAT_INLINE void store_halves(void* to, Floats v) { store(to, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT)); }
+WARPCHAT_INLINE Floats load_bfloats(const void* from) {
+  return reinterpret_cast<Floats>(_mm256_slli_epi32(_mm256_cvtepu16_epi32(load<__m128i>(from)), 16));
+}
+
+#else
+
+WARPCHAT_INLINE Floats splat(float x) { return Floats{x, x, x, x}; }
+WARPCHAT_INLINE Ints splat(int32_t x) { return Ints{x, x, x, x}; }
+WARPCHAT_INLINE Floats fma(Floats a, Floats b, Floats c) { return a * b + c; }
+WARPCHAT_INLINE Floats maximum(Floats a, Floats b) { return a > b ? a : b; }
+WARPCHAT_INLINE Ints nearest(Floats v) {  // |v| < 2^22: adding 1.5 * 2^23 leaves the integer in the mantissa
+  const Floats magic = splat(12582912.0f);
+  return reinterpret_cast<Ints>(v + magic) - reinterpret_cast<Ints>(magic);
+}
+WARPCHAT_INLINE Words load_uint16(const void* from) {
+  uint16_t values[kLanes];
+  __builtin_memcpy(values, from, sizeof values);
+  return Words{values[0], values[1], values[2], values[3]};
+}
+WARPCHAT_INLINE Floats load_bfloats(const void* from) { return reinterpret_cast<Floats>(load_uint16(from) << 16); }
+WARPCHAT_INLINE Floats load_halves(const void* from) {
+  const Words half = load_uint16(from);
+  // Exponent and mantissa where float has them, then the bias as a factor: exact, subnormals too.
+  const Floats magnitude = reinterpret_cast<Floats>((half & 0x7fffu) << 13) * 0x1p112f;
+  const Words special = reinterpret_cast<Words>((half & 0x7c00u) == 0x7c00u) & 0x7f800000u;  // infinity and NaN
+  return reinterpret_cast<Floats>(reinterpret_cast<Words>(magnitude) | special | (half & 0x8000u) << 16);
+}
+WARPCHAT_INLINE void store_halves(void* to, Floats v) {
+  const Words bits = reinterpret_cast<Words>(v), sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;
+  const Words rounded = (magnitude + 0xfffu + (magnitude >> 13 & 1u)) - (112u << 23);  // nearest, ties to even
+  // Adding 0.5 rounds a subnormal to its grid of 2^-24.
+  const Words subnormal = reinterpret_cast<Words>(reinterpret_cast<Floats>(magnitude) + 0.5f) - 0x3f000000u;
+  Words half = magnitude < (113u << 23) ? subnormal : rounded >> 13;
+  half = magnitude >= 0x477ff000u ? Words{} + 0x7c00u : half;
+  half = magnitude > 0x7f800000u ? Words{} + 0x7e00u : half;
+  for (int i = 0; i < kLanes; ++i) {
+    const uint16_t value = static_cast<uint16_t>(half[i] | sign[i]);
+    __builtin_memcpy(static_cast<char*>(to) + 2 * i, &value, 2);
+  }
+}
+
+#endif
+
+WARPCHAT_INLINE float sum_of(Floats v) {  // pairwise, the same order everywhere
+  float lanes[kLanes];
+  store(lanes, v);
+  for (int half = kLanes / 2; half > 0; half /= 2)
+    for (int i = 0; i < half; ++i) lanes[i] += lanes[i + half];
+  return lanes[0];
+}
+WARPCHAT_INLINE float maximum_of(Floats v) {
+  float lanes[kLanes];
+  store(lanes, v);
+  for (int half = kLanes / 2; half > 0; half /= 2)
+    for (int i = 0; i < half; ++i) lanes[i] = lanes[i] > lanes[i + half] ? lanes[i] : lanes[i + half];
+  return lanes[0];
+}
+
+// e^x to about 1e-7 of its value; x below -87 counts as -87. Cody-Waite reduction and a polynomial on +-ln2/2.
+WARPCHAT_INLINE Floats exponential(Floats x) {
+  x = maximum(x, splat(-87.0f));
+  const Ints n = nearest(x * 1.44269504f);
+  const Floats whole = to_floats(n);
+  Floats r = fma(whole, splat(-0.693359375f), x);
+  r = fma(whole, splat(2.12194440e-4f), r);
+  constexpr float kTaylor[] = {1.0f / 120, 1.0f / 24, 1.0f / 6, 0.5f, 1.0f, 1.0f};
+  Floats p = splat(1.0f / 720);
+  for (float coefficient : kTaylor) p = fma(p, r, splat(coefficient));
+  return reinterpret_cast<Floats>(reinterpret_cast<Ints>(p) + (n << 23));
+}
+
+}  // namespace
+}  // namespace warpchat
