@@ -15,7 +15,9 @@ class Origins {
  public:
   explicit Origins(uint32_t n_tokens) : rank_of_(n_tokens, kNoRank) {}
   bool has(Token token) const { return rank_of_[token] != kNoRank; }
-  int64_t rank(Token token) const { return has(token) ? int64_t{rank_of_[token]} : -1; }  // -1: a byte, there from the start
+  int64_t rank(Token token) const {
+    return has(token) ? int64_t{rank_of_[token]} : -1;
+  }  // -1: a byte, there from the start
   void set(Token token, uint32_t rank) { rank_of_[token] = rank; }
 
  private:

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 
-#include "models/message.h"
 #include "models/tokenizer/utf8.h"
 
 namespace warpchat {
 namespace {
 
-constexpr std::string_view kScores = "tokenizer.ggml.scores";
 constexpr std::string_view kSpaceMark = "\xE2\x96\x81";  // U+2581
 
 std::string replace_all(std::string_view text, std::string_view from, std::string_view to) {
@@ -22,12 +20,9 @@ std::string replace_all(std::string_view text, std::string_view from, std::strin
 }  // namespace
 
 SpmTokenizer::SpmTokenizer(const GgufFile& file, MergeMethod method)
-    : VocabularyTokenizer(file, {.bos = 1, .eos = 2, .unknown = 0}, true),
+    : VocabularyTokenizer(file, {.bos = 1, .eos = 2}, true),
       adds_space_(file.get_bool("tokenizer.ggml.add_space_prefix", true)) {
-  const std::vector<float> scores = file.get_floats(kScores);
-  if (scores.size() != vocabulary_.size())
-    file.fail("key " + std::string(kScores) + " has " + counted(scores.size(), "element") +
-              ", tokenizer.ggml.tokens has " + grouped(vocabulary_.size()));
+  const std::vector<float> scores = file.get_floats("tokenizer.ggml.scores");  // [n_vocab], finite
   token_of_byte_.fill(-1);
   for (Token token = 0; vocabulary_.contains(token); ++token)
     if (vocabulary_.is(token, kByteToken)) token_of_byte_[byte_value(vocabulary_.text(token))] = token;

@@ -1,5 +1,6 @@
 // Text to token ids and back, for the two tokeniser families in GGUF files: byte-level BPE ("gpt2") and SPM ("llama").
-// Ids are llama.cpp's. Any valid UTF-8 text survives encode and decode if the vocabulary has a token for each byte.
+// Ids are llama.cpp's. Any valid UTF-8 text survives encode and decode, except for what a vocabulary cannot say: bytes
+// for which a byte-level one has no token are lost, and SPM, which writes spaces as U+2581, reads U+2581 as a space.
 #pragma once
 #include <cstdint>
 #include <memory>

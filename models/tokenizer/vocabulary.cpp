@@ -9,6 +9,7 @@ namespace warpchat {
 namespace {
 
 constexpr std::string_view kTokens = "tokenizer.ggml.tokens";
+constexpr std::string_view kScores = "tokenizer.ggml.scores";
 constexpr std::string_view kTypes = "tokenizer.ggml.token_type";
 constexpr uint64_t kMaxTextBytes = uint64_t{1} << 30;  // of all tokens together; real vocabularies have a few MB
 
@@ -72,17 +73,17 @@ void Vocabulary::read_texts(const GgufFile& file) {
   if (tokens.empty()) file.fail("key " + std::string(kTokens) + " is empty, expected at least one token");
   if (tokens.size() > INT32_MAX)
     file.fail("key " + std::string(kTokens) + " has " + counted(tokens.size(), "token") + ", at most 2^31 can be used");
-  uint64_t total = 0;
-  for (const std::string_view token : tokens) total += token.size();
-  if (total > kMaxTextBytes)
-    file.fail("the texts of key " + std::string(kTokens) + " have " + counted(total, "byte") + ", at most " +
-              grouped(kMaxTextBytes) + " can be used");
-  texts_.reserve(total);
   starts_.reserve(tokens.size() + 1);
   for (Token id = 0; static_cast<size_t>(id) < tokens.size(); ++id) {
     starts_.push_back(static_cast<uint32_t>(texts_.size()));
     // An empty text would be found everywhere; the token keeps its place under a name, as in llama.cpp.
-    texts_ += tokens[id].empty() ? "[EMPTY_" + std::to_string(id) + "]" : tokens[id];
+    if (tokens[id].empty()) {
+      texts_ += "[EMPTY_" + std::to_string(id) + "]";
+    } else {
+      texts_ += tokens[id];
+    }
+    if (texts_.size() > kMaxTextBytes)
+      file.fail("the texts of key " + std::string(kTokens) + " have more than " + counted(kMaxTextBytes, "byte"));
   }
   starts_.push_back(static_cast<uint32_t>(texts_.size()));
   for (Token id = 0; static_cast<size_t>(id) < tokens.size(); ++id) {
@@ -93,13 +94,20 @@ void Vocabulary::read_texts(const GgufFile& file) {
   }
 }
 
+void Vocabulary::check_count(const GgufFile& file, std::string_view key) const {
+  if (!file.has(key)) return;
+  const uint64_t n_elements = file.n_elements(key);
+  if (n_elements != starts_.size() - 1)
+    file.fail("key " + std::string(key) + " has " + counted(n_elements, "element") + ", " + std::string(kTokens) +
+              " has " + grouped(starts_.size() - 1));
+}
+
 void Vocabulary::read_kinds(const GgufFile& file) {
   kinds_.assign(starts_.size() - 1, kNormalToken);
+  check_count(file, kScores);
+  check_count(file, kTypes);
   if (!file.has(kTypes)) return;
   const std::vector<int32_t> types = file.get_ints(kTypes);
-  if (types.size() != size())
-    file.fail("key " + std::string(kTypes) + " has " + counted(types.size(), "element") + ", " + std::string(kTokens) +
-              " has " + grouped(size()));
   for (Token id = 0; contains(id); ++id) {
     if (types[id] < 0 || types[id] >= std::ssize(kKindOfType))
       file.fail("element " + grouped(id) + " of key " + std::string(kTypes) + " is " + std::to_string(types[id]) +
@@ -119,7 +127,9 @@ void Vocabulary::mark_control_by_text() {
 void Vocabulary::read_roles(const GgufFile& file, TokenRoles defaults) {
   roles_.bos = read_role(file, "tokenizer.ggml.bos_token_id", size(), defaults.bos);
   roles_.eos = read_role(file, "tokenizer.ggml.eos_token_id", size(), defaults.eos);
-  roles_.unknown = read_role(file, "tokenizer.ggml.unknown_token_id", size(), defaults.unknown);
+  const auto of_type = std::ranges::find_if(kinds_, [](uint8_t kind) { return (kind & kUnknownToken) != 0; });
+  roles_.unknown = read_role(file, "tokenizer.ggml.unknown_token_id", size(),
+                             of_type == kinds_.end() ? -1 : static_cast<Token>(of_type - kinds_.begin()));
   add_end(roles_.eos);
   add_end(read_role(file, "tokenizer.ggml.eot_token_id", size()));
   add_end(read_role(file, "tokenizer.ggml.eom_token_id", size()));

@@ -31,7 +31,7 @@ struct TokenRoles {  // -1: none
 
 class Vocabulary {
  public:
-  // defaults: the roles' tokens where the file does not name them.
+  // defaults: bos and eos where the file does not name them; for unknown that is the first token of this type.
   Vocabulary(const GgufFile& file, TokenRoles defaults);
 
   uint32_t size() const { return static_cast<uint32_t>(kinds_.size()); }
@@ -48,6 +48,7 @@ class Vocabulary {
 
  private:
   void read_texts(const GgufFile& file);
+  void check_count(const GgufFile& file, std::string_view key) const;
   void read_kinds(const GgufFile& file);
   void read_roles(const GgufFile& file, TokenRoles defaults);
   void read_strip(const GgufFile& file);

@@ -1,0 +1,113 @@
+// Text into words, a row for each rule of each pattern. The words are llama.cpp's.
+#include "models/tokenizer/pre_split.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/tokenizer/test_vocabulary.h"
+
+namespace warpchat {
+namespace {
+
+std::string joined(const std::vector<std::string_view>& words) {
+  std::string text;
+  for (const std::string_view word : words) text += (text.empty() ? "" : "|") + std::string(word);
+  return text;
+}
+
+struct Case {
+  const char* name;
+  const char* pre;
+  std::string text, words;  // words with | between
+};
+
+const Case kCases[] = {
+    {"space_goes_with_the_word", "gpt-2", "one two", "one| two"},
+    {"last_of_several_spaces_goes_with_it", "gpt-2", "one   two", "one|  | two"},
+    {"spaces_at_the_end_stay_together", "gpt-2", "one   ", "one|   "},
+    {"only_a_space_goes_with_the_word", "gpt-2", "a\tb\nc", "a|\t|b|\n|c"},
+    {"digits_together", "gpt-2", "a1234 56b", "a|1234| 56|b"},
+    {"contractions_in_lower_case", "gpt-2", "it's I'LL they've", "it|'s| I|'|LL| they|'ve"},
+    {"punctuation_together", "gpt-2", "a+=(b);\n", "a|+=(|b|);|\n"},
+    {"combining_characters_are_punctuation", "gpt-2", "e\xCC\x81t", "e|\xCC\x81|t"},
+    {"roman_numerals_and_fractions_are_numbers", "gpt-2", "Ⅷ½a", "Ⅷ½|a"},
+    {"wide_space_is_white_space", "gpt-2",
+     "a\xE3\x80\x80\xE3\x80\x80"
+     "b",
+     "a|\xE3\x80\x80|\xE3\x80\x80|b"},
+    {"u_180e_is_none", "gpt-2",
+     "a\xE1\xA0\x8E"
+     "b",
+     "a|\xE1\xA0\x8E|b"},
+    {"u_180e_goes_with_the_space", "gpt-2", "a \xE1\xA0\x8E", "a| \xE1\xA0\x8E"},
+    {"letter_of_unicode_15", "gpt-2", "a\xF0\xB1\x8D\x90", "a\xF0\xB1\x8D\x90"},  // U+31350
+    {"digit_of_unicode_15", "gpt-2", "1\xF0\x91\xBD\x90", "1\xF0\x91\xBD\x90"},   // U+11F50
+    {"symbol_of_unicode_15", "gpt-2", "+\xF0\x9F\xAB\xA8", "+\xF0\x9F\xAB\xA8"},  // U+1FAE8
+    {"nul_is_a_character", "gpt-2", std::string("a\0b", 3), std::string("a|\0|b", 5)},
+    {"digits_one_by_one", "smollm", "a1234 56b", "a|1|2|3|4| |5|6|b"},
+    {"digits_are_cut_out_first", "smollm", "a  5", "a|  |5"},  // so the spaces end their piece and stay together
+    {"contraction_at_the_end_of_a_piece", "smollm", "it's5", "it|'s|5"},
+    {"contractions_in_any_case", "qwen2", "it's I'LL they'Ve", "it|'s| I|'LL| they|'Ve"},
+    {"digits_one_by_one", "qwen2", "a1234 56", "a|1|2|3|4| |5|6"},
+    {"any_one_character_goes_with_a_word", "qwen2", "(a\tb $c", "(a|\tb| $|c"},
+    {"line_breaks_go_with_punctuation", "qwen2", "a);\n\nb", "a|);\n\n|b"},
+    {"line_breaks_end_white_space", "qwen2", "a \n \n  b", "a| \n \n| | b"},
+    {"carriage_returns_too", "qwen2", "a\r\n\r\nb", "a|\r\n\r\n|b"},
+    {"no_line_break_before_a_word", "qwen2", "\na", "\n|a"},
+    {"long_s_is_no_s", "qwen2", "'\xC5\xBF", "'\xC5\xBF"},  // U+017F equals s without case
+    {"digits_in_threes", "llama-bpe", "1234567 89", "123|456|7| |89"},
+    {"older_name", "llama3", "1234", "123|4"},
+    {"other_name", "deepseek-r1-qwen", "12", "1|2"},
+    {"punctuation_is_cut_out_first", "default", "a (b) $5", "a| |(|b|)| |$|5"},
+    {"ascii_digits_in_threes", "default", "12345678 १२३४", "123|456|78| |१२३४"},
+    {"backtick_is_no_symbol_here", "default", "a `b", "a| `|b"},
+    {"contraction_is_cut_apart", "default", "it's", "it|'|s"},
+    {"punctuation_of_unicode_15", "default", "a \xF0\x91\xAC\x80", "a| |\xF0\x91\xAC\x80"},  // U+11B00
+};
+
+TEST(PreSplit, Words) {
+  for (const Case& c : kCases)
+    EXPECT_EQ(joined(PreSplitter(*find_pre_tokenizer(c.pre)).split(c.text)), c.words) << c.pre << " " << c.name;
+}
+
+TEST(PreSplit, WordsAreTheWholeText) {
+  std::mt19937 random(1);
+  for (const char* pre : {"default", "gpt-2", "smollm", "qwen2", "llama-bpe"}) {
+    const PreSplitter splitter(*find_pre_tokenizer(pre));
+    EXPECT_TRUE(splitter.split("").empty());
+    for (int i = 0; i < 300; ++i) {
+      const std::string text = test::random_text(random);
+      std::string together;
+      for (const std::string_view word : splitter.split(text)) {
+        EXPECT_FALSE(word.empty());
+        together += word;
+      }
+      EXPECT_EQ(together, text) << pre;
+    }
+  }
+}
+
+// A limit on work or stack that counts characters would show here: PCRE2's own is ten million steps.
+TEST(PreSplit, LongRuns) {
+  for (const char* pre : {"default", "gpt-2", "smollm", "qwen2", "llama-bpe"}) {
+    const PreSplitter splitter(*find_pre_tokenizer(pre));
+    EXPECT_EQ(splitter.split(std::string(12 << 20, ' ') + "x").size(), 2u) << pre;
+    for (const char* unit : {"\n", " \n", "a", "=", "é", "你", "'"}) {
+      std::string text;
+      while (text.size() < (1u << 20)) text += unit;
+      size_t n_bytes = 0;
+      for (const std::string_view word : splitter.split(text + "x")) n_bytes += word.size();
+      EXPECT_EQ(n_bytes, text.size() + 1) << pre << " " << unit;
+    }
+  }
+}
+
+TEST(PreSplit, UnknownNames) {
+  EXPECT_EQ(find_pre_tokenizer("tekken"), nullptr);
+  EXPECT_EQ(find_pre_tokenizer(""), nullptr);
+  EXPECT_EQ(pre_tokenizer_names(), "default, gpt-2, smollm, qwen2, deepseek-r1-qwen, llama-bpe, llama3, llama-v3");
+}
+
+}  // namespace
+}  // namespace warpchat

@@ -1,0 +1,122 @@
+// Special tokens in text: which are found, in which order, and what happens to the text beside them.
+#include <gtest/gtest.h>
+
+#include "tests/tokenizer/test_vocabulary.h"
+
+namespace warpchat {
+namespace {
+
+using test::TestVocabulary;
+
+TestVocabulary vocabulary() {
+  TestVocabulary v = test::byte_vocabulary();
+  v.add("<|a|>", test::kControl), v.add("<|a|><|b|>", test::kControl), v.add("<|b|>", test::kControl);
+  v.add("<user>", test::kUserDefined), v.add("<unknown>", test::kUnknown), v.add("<unused>", test::kUnused);
+  v.add("xyxy", test::kUserDefined), v.add("yx", test::kUserDefined);
+  return v;
+}
+
+// The special tokens in brackets: byte tokens make up the rest.
+std::string shown(const Tokenizer& tokenizer, std::string_view text, bool parse_special) {
+  std::string result;
+  for (const Token token : tokenizer.encode(text, parse_special, false)) {
+    const std::string piece = tokenizer.piece(token, true);
+    result += tokenizer.is_special(token) ? "[" + piece + "]" : piece;
+  }
+  return result;
+}
+
+struct Case {
+  const char* name;
+  const char *text, *parsed, *plain;
+};
+
+const Case kCases[] = {
+    {"none", "abc", "abc", "abc"},
+    {"empty", "", "", ""},
+    {"alone", "<|a|>", "[<|a|>]", "<|a|>"},
+    {"between_text", "x<|a|>y", "x[<|a|>]y", "x<|a|>y"},
+    {"twice", "<|a|> <|a|>", "[<|a|>] [<|a|>]", "<|a|> <|a|>"},
+    {"longest_first", "<|a|><|b|><|b|>", "[<|a|><|b|>][<|b|>]", "<|a|><|b|><|b|>"},
+    {"user_defined_always", "x<user>y", "x[<user>]y", "x[<user>]y"},
+    {"unknown_as_control", "<unknown>", "[<unknown>]", "<unknown>"},
+    {"unused_never", "<unused>", "<unused>", "<unused>"},
+    {"beginning_only", "<|a|", "<|a|", "<|a|"},
+    {"from_the_left", "xyxyxy", "[xyxy]xy", "[xyxy]xy"},
+    {"a_longer_one_beats_an_earlier_one", "yxyxy", "y[xyxy]", "y[xyxy]"},
+    {"shorter_ones_in_what_is_left", "xyxyyx", "[xyxy][yx]", "[xyxy][yx]"},
+    {"user_defined_inside_a_control_text", "<|a<user>|>", "<|a[<user>]|>", "<|a[<user>]|>"},
+};
+
+TEST(SpecialTokens, FoundInText) {
+  for (const MergeMethod method : {MergeMethod::kSentencePieceIfExact, MergeMethod::kOwn}) {
+    const auto tokenizer = vocabulary().tokenizer(method);
+    for (const Case& c : kCases) {
+      EXPECT_EQ(shown(*tokenizer, c.text, true), c.parsed) << c.name;
+      EXPECT_EQ(shown(*tokenizer, c.text, false), c.plain) << c.name;
+    }
+  }
+}
+
+TEST(SpecialTokens, ControlByTextWhateverTheTypeSays) {
+  TestVocabulary v = test::byte_vocabulary();
+  const Token end = v.add("<|im_end|>", test::kNormal), prefix = v.add("<|fim_prefix|>", test::kUserDefined);
+  const auto tokenizer = v.tokenizer();
+  EXPECT_TRUE(tokenizer->is_control(end));
+  EXPECT_EQ(tokenizer->encode("<|im_end|>", true, false), std::vector<Token>{end});
+  EXPECT_EQ(tokenizer->encode("<|fim_prefix|>", true, false), std::vector<Token>{prefix});
+  EXPECT_GT(tokenizer->encode("<|fim_prefix|>", false, false).size(), 1u);
+}
+
+// Phi-3's tokeniser drops white space after its special tokens; GGUF tells it by the name alone.
+TEST(SpecialTokens, Phi3DropsTheSpaceBehind) {
+  TestVocabulary v = vocabulary();
+  v.add("<|endoftext|>", test::kControl);
+  v.name = "Phi-3 Mini";
+  const auto tokenizer = v.tokenizer();
+  EXPECT_EQ(shown(*tokenizer, "a <|a|> \n\tb <user>", true), "a [<|a|>]b [<user>]");
+  EXPECT_EQ(shown(*tokenizer, "<|a|>  ", true), "[<|a|>]");
+  EXPECT_EQ(shown(*tokenizer, "<|a|>\xC2\xA0x", true), "[<|a|>]\xC2\xA0x");  // ASCII only
+  EXPECT_EQ(shown(*tokenizer, "<|endoftext|> b", true), "[<|endoftext|>] b");
+}
+
+struct EndCase {
+  const char* name;
+  std::vector<std::pair<const char*, test::TokenType>> tokens;  // after the 256 bytes
+  std::map<std::string, uint32_t> ids;
+  std::vector<Token> ends;
+};
+
+const EndCase kEndCases[] = {
+    {"none", {}, {}, {}},
+    {"eos", {{"<e>", test::kControl}}, {{"eos_token_id", 256}}, {256}},
+    {"eot_and_eom",
+     {{"<t>", test::kControl}, {"<m>", test::kControl}},
+     {{"eot_token_id", 256}, {"eom_token_id", 257}},
+     {256, 257}},
+    {"known_texts",
+     {{"<|endoftext|>", test::kControl}, {"<|im_start|>", test::kControl}, {"<|im_end|>", test::kControl}},
+     {{"eos_token_id", 256}},
+     {256, 258}},
+    {"llama_3",
+     {{"<|end_of_text|>", test::kControl}, {"<|eot_id|>", test::kControl}, {"<|eom_id|>", test::kControl}},
+     {{"eos_token_id", 256}},
+     {256, 257, 258}},
+    {"each_once", {{"<|im_end|>", test::kControl}}, {{"eos_token_id", 256}, {"eot_token_id", 256}}, {256}},
+};
+
+TEST(SpecialTokens, EndOfGeneration) {
+  for (const EndCase& c : kEndCases) {
+    TestVocabulary v = test::byte_vocabulary();
+    for (const auto& [text, type] : c.tokens) v.add(text, type);
+    v.ids = c.ids;
+    const auto tokenizer = v.tokenizer();
+    const auto ends = tokenizer->end_of_generation();
+    EXPECT_EQ(std::vector<Token>(ends.begin(), ends.end()), c.ends) << c.name;
+    for (const Token token : c.ends) EXPECT_TRUE(tokenizer->ends_generation(token)) << c.name;
+    EXPECT_FALSE(tokenizer->ends_generation(0)) << c.name;
+  }
+}
+
+}  // namespace
+}  // namespace warpchat
