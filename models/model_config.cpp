@@ -28,6 +28,9 @@ constexpr uint64_t kMostLayers = 1024, kMostHeads = 65536, kLargestHead = 4096, 
                    kLongestContext = 1 << 30;
 
 const ArchitectureTraits& read_architecture(const GgufFile& file) {
+  // Adapters and importance matrices state the architecture of the model they belong to.
+  if (const std::string_view type = file.get_string("general.type", "model"); type != "model")
+    file.fail("key general.type is \"" + printable(type) + "\", expected \"model\": it is no model of its own");
   const std::string_view name = file.get_string("general.architecture");
   const auto* found = std::find_if(std::begin(kArchitectures), std::end(kArchitectures),
                                    [&](const ArchitectureTraits& known) { return known.name == name; });

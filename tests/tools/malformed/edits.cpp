@@ -79,6 +79,99 @@ ValueKind kind_of(const Bytes& encoded) {
   return element == GgufType::kFloat32 ? ValueKind::kFloats : ValueKind::kInts;
 }
 
+struct Row {
+  std::string key;
+  const char* name;
+  Bytes encoded;
+  Finder finder = Finder::kModel;
+  std::string fault = key;  // what the message names: the key, or where the value comes to grief
+};
+using Rows = std::vector<Row>;
+
+void add_general(Rows& rows) {
+  const std::string architecture = "general.architecture", alignment = "general.alignment";
+  const std::pair<const char*, std::string> names[] = {{"unknown", "gemma3"},
+                                                       {"empty", ""},
+                                                       {"line_break", "qwen2\nqwen3"},
+                                                       {"control_characters", "\x1b[2J\x07"},
+                                                       {"invalid_utf8", "\xff\xfe\xc3"},
+                                                       {"long", std::string(100000, 'q')}};
+  for (const auto& [name, value] : names)
+    rows.push_back({architecture, name, text(value), Finder::kModel, "architecture"});
+  const std::pair<const char*, uint32_t> sizes[] = {{"zero", 0}, {"one", 1},         {"three", 3},
+                                                    {"four", 4}, {"2_31", 1u << 31}, {"most", ~0u}};
+  for (const auto& [name, value] : sizes) rows.push_back({alignment, name, u32(value)});
+  rows.push_back({alignment, "uint64", u64(32)});
+  rows.push_back({"general.type", "adapter", text("adapter")});
+  rows.push_back({"general.type", "model", text("model"), Finder::kNobody});
+  rows.push_back({"general.unheard_of", "nested_arrays", nested_arrays(3), Finder::kNobody});
+  rows.push_back({"general.unheard_of", "deeply_nested_arrays", nested_arrays(1000)});
+  rows.push_back({"split.count", "three", u32(3), Finder::kModel, "split"});
+}
+
+void add_sizes(const std::string& p, Rows& rows) {
+  for (const char* count : {"block_count", "context_length", "embedding_length", "feed_forward_length",
+                            "attention.head_count", "attention.head_count_kv"}) {
+    rows.push_back({p + count, "zero", u32(0)});
+    rows.push_back({p + count, "most_32", u32(~0u)});
+    rows.push_back({p + count, "most_64", u64(~uint64_t{0})});
+    rows.push_back({p + count, "minus_one", i32(-1)});
+  }
+  for (const char* count : {"block_count", "embedding_length", "feed_forward_length", "attention.head_count"}) {
+    rows.push_back({p + count, "three", u32(3), Finder::kModel, ""});
+    rows.push_back({p + count, "512", u32(512), Finder::kModel, ""});
+  }
+  for (const char* count : {"attention.head_count", "attention.head_count_kv", "feed_forward_length"}) {
+    rows.push_back({p + count, "empty_list", ints({})});
+    rows.push_back({p + count, "differing_list", ints({2, 1})});
+    rows.push_back({p + count, "negative_list", ints({-2, -2})});
+  }
+  for (const char* size : {"attention.key_length", "attention.value_length", "rope.dimension_count"}) {
+    rows.push_back({p + size, "zero", u32(0)});
+    rows.push_back({p + size, "odd", u32(15)});
+    rows.push_back({p + size, "double", u32(64)});
+    rows.push_back({p + size, "most", u32(~0u)});
+  }
+  rows.push_back({p + "vocab_size", "zero", u32(0)});
+  rows.push_back({p + "vocab_size", "two", u32(2)});
+}
+
+void add_reals(const std::string& p, bool has_scaling_factor, Rows& rows) {
+  for (const char* real : {"attention.layer_norm_rms_epsilon", "rope.freq_base", "rope.scaling.factor",
+                           "rope.scaling.attn_factor", "rope.scaling.yarn_beta_fast"}) {
+    rows.push_back({p + real, "nan", f32(kNan)});
+    rows.push_back({p + real, "infinity", f32(kInfinity)});
+    rows.push_back({p + real, "minus_infinity", f64(-kInfinity)});
+    rows.push_back({p + real, "zero", f32(0)});
+    rows.push_back({p + real, "minus_one", f32(-1)});
+    rows.push_back({p + real, "huge", f64(1e300)});
+  }
+  rows.push_back({p + "attention.layer_norm_rms_epsilon", "too_small_for_float32", f64(1e-300)});
+  rows.push_back({p + "rope.freq_base", "one", f32(1)});
+  rows.push_back({p + "rope.scaling.type", "longrope", text("longrope")});
+  rows.push_back({p + "rope.scaling.type", "empty", text("")});
+  rows.push_back({p + "rope.scaling.original_context_length", "zero", u32(0)});
+  rows.push_back({p + "rope.scaling.original_context_length", "most", u32(~0u)});
+  rows.push_back({p + "rope.scaling.yarn_ext_factor", "two", f32(2)});
+  rows.push_back({p + "rope.scaling.yarn_attn_factor", "two", f32(2)});
+  rows.push_back({p + "rope.scaling.yarn_log_multiplier", "tenth", f32(0.1f)});
+  const Finder newer_key_goes_first = has_scaling_factor ? Finder::kNobody : Finder::kModel;
+  rows.push_back({p + "rope.scale_linear", "nan", f32(kNan), newer_key_goes_first});
+}
+
+// What models of the same architecture's name may be and this program is not made for.
+void add_unsupported(const std::string& p, Rows& rows) {
+  rows.push_back({p + "expert_count", "eight", u32(8)});
+  rows.push_back({p + "attention.sliding_window", "short", u32(16)});
+  rows.push_back({p + "attention.sliding_window", "whole_context", u32(1 << 20), Finder::kNobody});
+  rows.push_back({p + "attention.causal", "false", boolean(0)});
+  rows.push_back({p + "attention.causal", "true", boolean(1), Finder::kNobody});
+  rows.push_back({p + "attention.causal", "two", boolean(2)});
+  rows.push_back({p + "attn_logit_softcapping", "fifty", f32(50)});
+  rows.push_back({p + "final_logit_softcapping", "thirty", f32(30)});
+  rows.push_back({p + "attention.clamp_kqv", "eight", f32(8)});
+}
+
 }  // namespace
 
 void add_missing_and_doubled(const Base& base, Variants& out) {
@@ -126,86 +219,12 @@ void add_wrong_kinds(const Base& base, Variants& out) {
 }
 
 void add_wrong_values(const Base& base, Variants& out) {
-  const std::string p = base.name + ".";  // the architecture's prefix is the base's name
-  struct Row {
-    std::string key;
-    const char* name;
-    Bytes encoded;
-    Finder finder = Finder::kModel;
-    std::string fault = key;  // what the message names: the key, or where the value comes to grief
-  };
-  std::vector<Row> rows = {
-      {"general.architecture", "unknown", text("gemma3"), Finder::kModel, "architecture"},
-      {"general.architecture", "empty", text(""), Finder::kModel, "architecture"},
-      {"general.architecture", "line_break", text("qwen2\nqwen3"), Finder::kModel, "architecture"},
-      {"general.architecture", "control_characters", text("\x1b[2J\x07"), Finder::kModel, "architecture"},
-      {"general.architecture", "invalid_utf8", text("\xff\xfe\xc3"), Finder::kModel, "architecture"},
-      {"general.architecture", "long", text(std::string(100000, 'q')), Finder::kModel, "architecture"},
-      {"general.alignment", "zero", u32(0)},
-      {"general.alignment", "one", u32(1)},
-      {"general.alignment", "three", u32(3)},
-      {"general.alignment", "four", u32(4)},
-      {"general.alignment", "2_31", u32(1u << 31)},
-      {"general.alignment", "most", u32(~0u)},
-      {"general.alignment", "uint64", u64(32)},
-  };
-  for (const char* count : {"block_count", "context_length", "embedding_length", "feed_forward_length",
-                            "attention.head_count", "attention.head_count_kv"}) {
-    rows.push_back({p + count, "zero", u32(0)});
-    rows.push_back({p + count, "most_32", u32(~0u)});
-    rows.push_back({p + count, "most_64", u64(~uint64_t{0})});
-    rows.push_back({p + count, "minus_one", i32(-1)});
-  }
-  for (const char* count : {"block_count", "embedding_length", "feed_forward_length", "attention.head_count"}) {
-    rows.push_back({p + count, "three", u32(3), Finder::kModel, ""});
-    rows.push_back({p + count, "512", u32(512), Finder::kModel, ""});
-  }
-  for (const char* count : {"attention.head_count", "attention.head_count_kv", "feed_forward_length"}) {
-    rows.push_back({p + count, "empty_list", ints({})});
-    rows.push_back({p + count, "differing_list", ints({2, 1})});
-    rows.push_back({p + count, "negative_list", ints({-2, -2})});
-  }
-  for (const char* size : {"attention.key_length", "attention.value_length", "rope.dimension_count"}) {
-    rows.push_back({p + size, "zero", u32(0)});
-    rows.push_back({p + size, "odd", u32(15)});
-    rows.push_back({p + size, "double", u32(64)});
-    rows.push_back({p + size, "most", u32(~0u)});
-  }
-  for (const char* real : {"attention.layer_norm_rms_epsilon", "rope.freq_base", "rope.scaling.factor",
-                           "rope.scaling.attn_factor", "rope.scaling.yarn_beta_fast"}) {
-    rows.push_back({p + real, "nan", f32(kNan)});
-    rows.push_back({p + real, "infinity", f32(kInfinity)});
-    rows.push_back({p + real, "minus_infinity", f64(-kInfinity)});
-    rows.push_back({p + real, "zero", f32(0)});
-    rows.push_back({p + real, "minus_one", f32(-1)});
-    rows.push_back({p + real, "huge", f64(1e300)});
-  }
-  rows.push_back({p + "attention.layer_norm_rms_epsilon", "too_small_for_float32", f64(1e-300)});
-  rows.push_back({p + "rope.freq_base", "one", f32(1)});
-  rows.push_back({p + "rope.scaling.type", "longrope", text("longrope")});
-  rows.push_back({p + "rope.scaling.type", "empty", text("")});
-  rows.push_back({p + "rope.scaling.original_context_length", "zero", u32(0)});
-  rows.push_back({p + "rope.scaling.original_context_length", "most", u32(~0u)});
-  rows.push_back({p + "rope.scaling.yarn_ext_factor", "two", f32(2)});
-  rows.push_back({p + "rope.scaling.yarn_attn_factor", "two", f32(2)});
-  rows.push_back({p + "rope.scaling.yarn_log_multiplier", "tenth", f32(0.1f)});
-  rows.push_back({p + "rope.scale_linear", "nan", f32(kNan),
-                  base.document.has_key(p + "rope.scaling.factor") ? Finder::kNobody
-                                                                   : Finder::kModel});  // the newer key goes first
-  rows.push_back({p + "vocab_size", "zero", u32(0)});
-  rows.push_back({p + "vocab_size", "two", u32(2)});
-  rows.push_back({p + "expert_count", "eight", u32(8)});
-  rows.push_back({p + "attention.sliding_window", "short", u32(16)});
-  rows.push_back({p + "attention.sliding_window", "whole_context", u32(1 << 20), Finder::kNobody});
-  rows.push_back({p + "attention.causal", "false", boolean(0)});
-  rows.push_back({p + "attention.causal", "true", boolean(1), Finder::kNobody});
-  rows.push_back({p + "attention.causal", "two", boolean(2)});
-  rows.push_back({p + "attn_logit_softcapping", "fifty", f32(50)});
-  rows.push_back({p + "final_logit_softcapping", "thirty", f32(30)});
-  rows.push_back({p + "attention.clamp_kqv", "eight", f32(8)});
-  rows.push_back({"general.unheard_of", "nested_arrays", nested_arrays(3), Finder::kNobody});
-  rows.push_back({"general.unheard_of", "deeply_nested_arrays", nested_arrays(1000)});
-  rows.push_back({"split.count", "three", u32(3), Finder::kModel, "split"});
+  const std::string prefix = base.name + ".";  // the architecture's is the base's name
+  Rows rows;
+  add_general(rows);
+  add_sizes(prefix, rows);
+  add_reals(prefix, base.document.has_key(prefix + "rope.scaling.factor"), rows);
+  add_unsupported(prefix, rows);
   for (const Row& row : rows)
     out.push_back({base.name + ".value." + row.key + "." + row.name, with_key(base, row.key, row.encoded), row.finder,
                    row.finder == Finder::kNobody ? "" : row.fault});
