@@ -1,0 +1,89 @@
+#include "models/chat_template/format_spec.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "models/chat_template/arguments.h"
+#include "models/chat_template/unicode.h"
+
+namespace warpchat::jinja {
+namespace {
+
+std::string pad(std::string text, const FormatSpec& spec, char align, size_t sign_length = 0) {
+  const int64_t missing = spec.width - static_cast<int64_t>(count_code_points(text));
+  if (missing <= 0) return text;
+  const auto filling = [&](int64_t n) {
+    std::string out;
+    for (int64_t i = 0; i < n; ++i) out += spec.fill;
+    return out;
+  };
+  if (align == '<') return text + filling(missing);
+  if (align == '^') return filling(missing / 2) + text + filling(missing - missing / 2);
+  if (align == '=') return text.insert(sign_length, filling(missing));
+  return filling(missing) + text;
+}
+
+std::string group_digits(const std::string& digits, char separator, size_t size) {
+  std::string out;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % size == 0) out += separator;
+    out += digits[i];
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string lay_out_number(bool negative, const std::string& prefix, const std::string& digits,
+                           const FormatSpec& spec) {
+  const std::string sign = negative ? "-" : spec.sign == '-' ? "" : std::string(1, spec.sign);
+  return pad(sign + prefix + digits, spec, spec.align ? spec.align : '>', sign.size() + prefix.size());
+}
+
+std::string format_integer(int64_t number, const FormatSpec& spec) {
+  const int base = spec.conversion == 'x' || spec.conversion == 'X' ? 16
+                   : spec.conversion == 'o'                         ? 8
+                   : spec.conversion == 'b'                         ? 2
+                                                                    : 10;
+  std::string digits;
+  for (uint64_t rest = number < 0 ? 0 - static_cast<uint64_t>(number) : static_cast<uint64_t>(number);
+       rest > 0 || digits.empty(); rest /= static_cast<uint64_t>(base)) {
+    digits += (spec.conversion == 'X' ? "0123456789ABCDEF" : "0123456789abcdef")[rest % static_cast<uint64_t>(base)];
+  }
+  std::reverse(digits.begin(), digits.end());
+  if (spec.precision > static_cast<int64_t>(digits.size())) {  // of % only: at least so many digits
+    digits.insert(0, static_cast<size_t>(spec.precision) - digits.size(), '0');
+  }
+  if (spec.grouping) digits = group_digits(digits, spec.grouping, base == 10 ? 3 : 4);
+  const std::string prefix = spec.alternate && base != 10 ? std::string("0") + spec.conversion : "";
+  return lay_out_number(number < 0, prefix, digits, spec);
+}
+
+std::string format_real(double number, const FormatSpec& spec) {
+  const bool percent = spec.conversion == '%';
+  const char conversion = percent ? 'f' : spec.conversion == 'n' ? 'g' : spec.conversion;
+  const char form[] = {'%', '.', '*', conversion, 0};
+  const int precision = spec.precision < 0 ? 6 : static_cast<int>(std::min<int64_t>(spec.precision, 400));
+  char buffer[800];  // 309 digits before the point, 400 behind
+  std::snprintf(buffer, sizeof buffer, form, precision, std::fabs(percent ? number * 100 : number));
+  std::string digits = buffer;
+  if (spec.grouping) {
+    const size_t end = std::min(digits.find_first_not_of("0123456789"), digits.size());
+    digits = group_digits(digits.substr(0, end), spec.grouping, 3) + digits.substr(end);
+  }
+  if (percent) digits += '%';
+  return lay_out_number(std::signbit(number) && !std::isnan(number), "", digits, spec);
+}
+
+std::string format_text(const std::string& text, const FormatSpec& spec, char align) {
+  const bool is_cut = spec.precision >= 0;
+  return pad(is_cut ? encode(decode(text).substr(0, static_cast<size_t>(spec.precision))) : text, spec,
+             spec.align ? spec.align : align);
+}
+
+double to_real(const Value& v) {
+  return v.real() ? *v.real() : static_cast<double>(to_integer(v, "a formatted number"));
+}
+
+}  // namespace warpchat::jinja

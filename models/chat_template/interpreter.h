@@ -1,0 +1,88 @@
+// Runs a parsed template over its variables and gives the text.
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "models/chat_template/ast.h"
+#include "models/chat_template/scope.h"
+
+namespace warpchat::jinja {
+
+// What a template may use before it is stopped with an Error.
+struct Limits {
+  size_t bytes = size_t{512} << 20;  // of all values at a time
+  int64_t steps = 50'000'000;        // evaluated expressions and passes of loops
+  int depth = 1000;                  // of expressions, blocks and macros within each other
+};
+
+class Interpreter {
+ public:
+  explicit Interpreter(const Limits& limits) : limits_(limits), heap_(limits.bytes) {}
+
+  // variables: a JSON object. Error with the line for everything that goes wrong.
+  std::string run(const Body& body, const nlohmann::ordered_json& variables);
+
+ private:
+  enum class Flow { kNext, kBreak, kContinue };
+  class Level;  // guards the depth of recursion
+
+  // Statements: the output goes to `out`.
+  Flow execute(const Body& body, Scope& scope, std::string& out);
+  Flow execute(const Statement& statement, Scope& scope, std::string& out);
+  Flow run_node(const Data& node, Scope& scope, std::string& out);
+  Flow run_node(const Print& node, Scope& scope, std::string& out);
+  Flow run_node(const If& node, Scope& scope, std::string& out);
+  Flow run_node(const For& node, Scope& scope, std::string& out);
+  Flow run_node(const Set& node, Scope& scope, std::string& out);
+  Flow run_node(const SetBlock& node, Scope& scope, std::string& out);
+  Flow run_node(const Macro& node, Scope& scope, std::string& out);
+  Flow run_node(const CallBlock& node, Scope& scope, std::string& out);
+  Flow run_node(const FilterBlock& node, Scope& scope, std::string& out);
+  Flow run_node(const With& node, Scope& scope, std::string& out);
+  Flow run_node(const Scoped& node, Scope& scope, std::string& out);
+  Flow run_node(const Break&, Scope&, std::string&) { return Flow::kBreak; }
+  Flow run_node(const Continue&, Scope&, std::string&) { return Flow::kContinue; }
+
+  Scope& inner_scope(const Scope& outer) { return *heap_.make<Scope>(&outer); }
+  Loop* start_loop(const For& node, Scope& scope);
+  void assign(const Target& target, const Value& value, Scope& scope);
+  Callable* make_macro(const Macro& macro, const Scope& scope);
+  Value call_macro(const Macro& macro, const Scope& defined_in, const Arguments& arguments);
+  void bind_parameters(const Macro& macro, Scope& scope, const Arguments& arguments);
+  void emit(std::string& out, std::string_view text);
+
+  // Expressions.
+  Value evaluate(const Expr& expr, const Scope& scope);
+  Value value_of(const Literal& node, const Scope& scope);
+  Value value_of(const Variable& node, const Scope& scope);
+  Value value_of(const ListDisplay& node, const Scope& scope);
+  Value value_of(const DictDisplay& node, const Scope& scope);
+  Value value_of(const AttributeOf& node, const Scope& scope);
+  Value value_of(const ItemOf& node, const Scope& scope);
+  Value value_of(const SliceOf& node, const Scope& scope);
+  Value value_of(const Call& node, const Scope& scope);
+  Value value_of(const Filtered& node, const Scope& scope);
+  Value value_of(const Tested& node, const Scope& scope);
+  Value value_of(const Unary& node, const Scope& scope);
+  Value value_of(const Binary& node, const Scope& scope);
+  Value value_of(const Concatenation& node, const Scope& scope);
+  Value value_of(const Comparison& node, const Scope& scope);
+  Value value_of(const Conditional& node, const Scope& scope);
+
+  Value call(const Call& node, const Scope& scope, Callable* caller);
+  Arguments evaluate_arguments(const CallArguments& node, const Scope& scope);
+  bool is_true_in(const Expr& expr, const Scope& scope);
+  bool compare(Comparison::Op op, const Value& a, const Value& b);
+  void count_step();
+
+  Limits limits_;
+  Heap heap_;
+  std::unordered_map<std::string_view, Value> context_;  // globals and the rendering's variables
+  Value block_;                                          // that the next filter without input takes
+  int64_t steps_ = 0;
+  int depth_ = 0;
+};
+
+}  // namespace warpchat::jinja

@@ -1,0 +1,211 @@
+#include "models/chat_template/json.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "models/chat_template/python_text.h"
+#include "models/chat_template/unicode.h"
+
+namespace warpchat::jinja {
+namespace {
+
+class Reader {
+ public:
+  explicit Reader(Heap& heap) : heap_(heap) {}
+
+  Value read(const nlohmann::ordered_json& json) {
+    const Walk::Level level(walk_);
+    switch (json.type()) {
+      case nlohmann::ordered_json::value_t::boolean:
+        return json.get<bool>();
+      case nlohmann::ordered_json::value_t::number_integer:
+        return json.get<int64_t>();
+      case nlohmann::ordered_json::value_t::number_unsigned:
+        return read_unsigned(json.get<uint64_t>());
+      case nlohmann::ordered_json::value_t::number_float:
+        return json.get<double>();
+      case nlohmann::ordered_json::value_t::string:
+        return read_text(json.get_ref<const std::string&>());
+      case nlohmann::ordered_json::value_t::array:
+        return read_array(json);
+      case nlohmann::ordered_json::value_t::object:
+        return read_object(json);
+      default:
+        return None{};
+    }
+  }
+
+ private:
+  static Value read_unsigned(uint64_t number) {
+    if (number > INT64_MAX) throw Fault("the integer " + std::to_string(number) + " does not fit 64 signed bits");
+    return static_cast<int64_t>(number);
+  }
+
+  Value read_text(const std::string& text) {
+    if (find_invalid_utf8(text) != std::string::npos) throw Fault("a string among the variables is not valid UTF-8");
+    return heap_.text(text);
+  }
+
+  Value read_array(const nlohmann::ordered_json& json) {
+    std::vector<Value> items;
+    for (const auto& item : json) items.push_back(read(item));
+    return heap_.list(std::move(items));
+  }
+
+  Value read_object(const nlohmann::ordered_json& json) {
+    Dict* dict = heap_.dict();
+    for (const auto& [key, value] : json.items()) heap_.set(*dict, read_text(key), read(value));
+    return dict;
+  }
+
+  Heap& heap_;
+  Walk walk_;
+};
+
+class Writer {
+ public:
+  Writer(const JsonStyle& style, std::string& out) : style_(style), out_(out) {}
+  void write(const Value& v);
+
+ private:
+  void write_text(std::string_view text);
+  void write_escape(char32_t c);
+  void write_list(const List& list);
+  void write_dict(const Dict& dict);
+  void write_key(const Value& key);
+  void break_line();
+
+  const JsonStyle& style_;
+  std::string& out_;
+  Walk walk_;
+  int depth_ = 0;
+};
+
+std::string json_number(double x) {
+  if (std::isnan(x)) return "NaN";
+  if (std::isinf(x)) return x < 0 ? "-Infinity" : "Infinity";
+  return repr_float(x);
+}
+
+void Writer::write(const Value& v) {
+  const Walk::Level level(walk_);
+  if (out_.size() > kMaxTextBytes) throw Fault("the JSON of a value is longer than 64 MiB");
+  if (const Text* text = v.text()) {
+    write_text(text->bytes);
+  } else if (v.is_none()) {
+    out_ += "null";
+  } else if (const bool* truth = v.boolean()) {
+    out_ += *truth ? "true" : "false";
+  } else if (const int64_t* number = v.integer()) {
+    out_ += std::to_string(*number);
+  } else if (const double* real = v.real()) {
+    out_ += json_number(*real);
+  } else if (v.list() && v.list()->form <= List::Form::kTuple) {
+    write_list(*v.list());
+  } else if (v.dict()) {
+    write_dict(*v.dict());
+  } else {
+    throw Fault(std::string("a value of type ") + type_name(v) + " cannot be written as JSON");
+  }
+}
+
+void Writer::write_text(std::string_view text) {
+  out_ += '"';
+  for (size_t at = 0; at < text.size();) {
+    const size_t start = at;
+    const char32_t c = next_code_point(text, at);
+    if (c == '"' || c == '\\' || c < 0x20 || (style_.ensure_ascii && c >= 0x7F)) {
+      write_escape(c);
+    } else {
+      out_ += text.substr(start, at - start);
+    }
+  }
+  out_ += '"';
+}
+
+void Writer::write_escape(char32_t c) {
+  constexpr std::string_view kShort = "\"\\\n\r\t\f\b", kLetters = "\"\\nrtfb";
+  if (const size_t i = c < 0x80 ? kShort.find(static_cast<char>(c)) : std::string_view::npos; i < kShort.size()) {
+    out_ += '\\';
+    out_ += kLetters[i];
+    return;
+  }
+  char escape[16];
+  if (c < 0x10000) {
+    std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c));
+  } else {
+    const unsigned rest = static_cast<unsigned>(c) - 0x10000;
+    std::snprintf(escape, sizeof escape, "\\u%04x\\u%04x", 0xD800 + (rest >> 10), 0xDC00 + (rest & 0x3FF));
+  }
+  out_ += escape;
+}
+
+void Writer::break_line() {
+  if (!style_.is_indented) return;
+  out_ += '\n';
+  for (int i = 0; i < depth_; ++i) out_ += style_.indent;
+}
+
+void Writer::write_list(const List& list) {
+  if (list.items.empty()) {
+    out_ += "[]";
+    return;
+  }
+  out_ += '[';
+  ++depth_;
+  for (size_t i = 0; i < list.items.size(); ++i) {
+    if (i > 0) out_ += style_.item_separator;
+    break_line();
+    write(list.items[i]);
+  }
+  --depth_;
+  break_line();
+  out_ += ']';
+}
+
+void Writer::write_dict(const Dict& dict) {
+  if (dict.entries().empty()) {
+    out_ += "{}";
+    return;
+  }
+  std::vector<Dict::Entry> entries = dict.entries();
+  if (style_.sort_keys) {
+    std::stable_sort(entries.begin(), entries.end(),
+                     [](const auto& a, const auto& b) { return less(a.first, b.first); });
+  }
+  out_ += '{';
+  ++depth_;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (i > 0) out_ += style_.item_separator;
+    break_line();
+    write_key(entries[i].first);
+    out_ += style_.key_separator;
+    write(entries[i].second);
+  }
+  --depth_;
+  break_line();
+  out_ += '}';
+}
+
+void Writer::write_key(const Value& key) {
+  if (key.text()) return write_text(key.text()->bytes);
+  if (!is_number(key) && !key.is_none())
+    throw Fault(std::string("a key of type ") + type_name(key) + " is none of JSON");
+  out_ += '"';
+  write(key);
+  out_ += '"';
+}
+
+}  // namespace
+
+Value from_json(Heap& heap, const nlohmann::ordered_json& json) { return Reader(heap).read(json); }
+
+std::string to_json(const Value& v, const JsonStyle& style) {
+  std::string out;
+  Writer(style, out).write(v);
+  return out;
+}
+
+}  // namespace warpchat::jinja

@@ -1,0 +1,37 @@
+// The names that a place of a template sees: a loop's body, a macro, a block have their own, and look outwards for the
+// rest. Assignments stay in the innermost scope.
+#pragma once
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "models/chat_template/value.h"
+
+namespace warpchat::jinja {
+
+struct Scope : Object {
+  explicit Scope(const Scope* surrounding) : outer(surrounding) {}
+
+  const Value* find(std::string_view name) const {
+    for (const Scope* scope = this; scope; scope = scope->outer) {
+      for (const auto& [known, value] : scope->names) {
+        if (known == name) return &value;
+      }
+    }
+    return nullptr;
+  }
+
+  void set(std::string_view name, Value value) {
+    for (auto& [known, held] : names) {
+      if (known != name) continue;
+      held = std::move(value);
+      return;
+    }
+    names.emplace_back(name, std::move(value));
+  }
+
+  const Scope* outer;
+  std::vector<std::pair<std::string_view, Value>> names;  // the names live as long as the template
+};
+
+}  // namespace warpchat::jinja

@@ -1,0 +1,13 @@
+// Python's two ways to fill in a string: "%s of %d" % values, and "{} of {:>4}".format(values).
+#pragma once
+#include <string>
+
+#include "models/chat_template/value.h"
+
+namespace warpchat::jinja {
+
+// values: a tuple for several, a dict for %(name)s, else the one value. Markup escapes what it takes in.
+Value format_printf(Heap& heap, const Text& format, const Value& values);
+Value format_braces(Heap& heap, const Text& format, const Arguments& arguments);
+
+}  // namespace warpchat::jinja

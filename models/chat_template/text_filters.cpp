@@ -1,0 +1,229 @@
+// Filters that give texts.
+#include <algorithm>
+
+#include "models/chat_template/filters.h"
+#include "models/chat_template/json.h"
+#include "models/chat_template/methods.h"
+#include "models/chat_template/operators.h"
+#include "models/chat_template/python_text.h"
+#include "models/chat_template/string_format.h"
+#include "models/chat_template/text_parts.h"
+#include "models/chat_template/unicode.h"
+
+namespace warpchat::jinja {
+namespace {
+
+// jinja2's soft_str: a string as it is, markup or not; anything else printed.
+Value as_text(Heap& heap, const Value& v) { return v.text() ? v : heap.text(str(v)); }
+
+// The filter that is a method of str.
+Value through_method(Heap& heap, const Value& input, const Arguments& arguments, std::string_view method) {
+  return find_text_method(method)(heap, as_text(heap, input), arguments);
+}
+
+Value filter_upper(Heap& heap, const Value& input, const Arguments& arguments) {
+  return through_method(heap, input, arguments, "upper");
+}
+
+Value filter_lower(Heap& heap, const Value& input, const Arguments& arguments) {
+  return through_method(heap, input, arguments, "lower");
+}
+
+Value filter_capitalize(Heap& heap, const Value& input, const Arguments& arguments) {
+  return through_method(heap, input, arguments, "capitalize");
+}
+
+Value filter_trim(Heap& heap, const Value& input, const Arguments& arguments) {
+  return through_method(heap, input, arguments, "strip");
+}
+
+Value filter_center(Heap& heap, const Value& input, const Arguments& arguments) {
+  const auto given = bind("center", arguments, {{"width", 80}});
+  return through_method(heap, input, Arguments{given, {}}, "center");
+}
+
+// Words begin after white space and - ( { [ <.
+Value filter_title(Heap& heap, const Value& input, const Arguments& arguments) {
+  bind("title", arguments, {});
+  const auto begins_word = [](char32_t c) { return is_space(c) || std::u32string_view(U"-({[<").find(c) < 5; };
+  const std::u32string text = decode(str(input));
+  std::string out;
+  for (size_t i = 0; i < text.size();) {
+    size_t end = i + 1;
+    while (end < text.size() && begins_word(text[end]) == begins_word(text[i])) ++end;
+    out += to_upper(encode({&text[i], 1})) + to_lower(encode({&text[i + 1], end - i - 1}));
+    i = end;
+  }
+  return heap.text(std::move(out));
+}
+
+Value filter_string(Heap& heap, const Value& input, const Arguments& arguments) {
+  bind("string", arguments, {});
+  return as_text(heap, input);
+}
+
+Value filter_safe(Heap& heap, const Value& input, const Arguments& arguments) {
+  bind("safe", arguments, {});
+  return heap.text(str(input), true);
+}
+
+Value filter_escape(Heap& heap, const Value& input, const Arguments& arguments) {
+  bind("escape", arguments, {});
+  return heap.text(str_as_markup(input), true);
+}
+
+Value filter_force_escape(Heap& heap, const Value& input, const Arguments& arguments) {
+  bind("forceescape", arguments, {});
+  return heap.text(escape_html(str(input)), true);
+}
+
+Value filter_replace(Heap& heap, const Value& input, const Arguments& arguments) {
+  const auto given = bind("replace", arguments, {{"old"}, {"new"}, {"count", None{}}});
+  const int64_t limit = given[2].is_none() ? -1 : to_integer(given[2], "replace's count");
+  return heap.text(replace_text(str(input), str(given[0]), str(given[1]), limit));
+}
+
+Value filter_format(Heap& heap, const Value& input, const Arguments& arguments) {
+  if (!arguments.positional.empty() && !arguments.named.empty()) {
+    throw Fault("the filter format takes either positional or named arguments");
+  }
+  Value values = heap.list(arguments.positional, List::Form::kTuple);
+  if (!arguments.named.empty()) {
+    Dict* dict = heap.dict();
+    for (const auto& [name, value] : arguments.named) heap.set(*dict, heap.text(name), value);
+    values = dict;
+  }
+  return format_printf(heap, *as_text(heap, input).text(), values);
+}
+
+// Every line but the first is indented, and empty ones are not, unless asked for.
+Value filter_indent(Heap& heap, const Value& input, const Arguments& arguments) {
+  const auto given = bind("indent", arguments, {{"width", 4}, {"first", false}, {"blank", false}});
+  const std::string text = to_text(input, "what the filter indent takes") + "\n";
+  const bool markup = input.text()->markup;
+  std::string indentation;
+  if (given[0].text()) {
+    indentation = markup ? str_as_markup(given[0]) : given[0].text()->bytes;
+  } else {
+    const int64_t width = to_integer(given[0], "indent's width");
+    if (width > 10'000) throw Fault("indent's width is too large");
+    indentation.assign(static_cast<size_t>(std::max<int64_t>(width, 0)), ' ');
+  }
+  const bool blank = is_true(given[2]);
+  std::string out = is_true(given[1]) ? indentation : "";
+  bool is_first = true;
+  for (std::string_view line : split_lines(text, false)) {
+    if (!is_first) out += '\n';
+    if (!is_first && (blank || !line.empty())) out += indentation;
+    out += line;
+    is_first = false;
+    if (out.size() > kMaxTextBytes) throw Fault("an indented text is longer than 64 MiB");
+  }
+  return heap.text(std::move(out), markup);
+}
+
+Value filter_truncate(Heap& heap, const Value& input, const Arguments& arguments) {
+  const auto given = bind("truncate", arguments,
+                          {{"length", 255}, {"killwords", false}, {"end", literal_text("...")}, {"leeway", None{}}});
+  const std::u32string text = decode(to_text(input, "what the filter truncate takes"));
+  const std::string& end = to_text(given[2], "truncate's end");
+  const auto end_length = static_cast<int64_t>(count_code_points(end));
+  const int64_t length = to_integer(given[0], "truncate's length");
+  const int64_t leeway = given[3].is_none() ? 5 : to_integer(given[3], "truncate's leeway");
+  if (length < end_length || leeway < 0) throw Fault("truncate's length is shorter than its end");
+  if (static_cast<int64_t>(text.size()) - leeway <= length) return input;
+  const std::string kept = encode(std::u32string_view(text).substr(0, static_cast<size_t>(length - end_length)));
+  const std::string_view cut = is_true(given[1]) ? kept : split_at_from_right(kept, " ", 1)[0];
+  return heap.text(std::string(cut) + end, input.text()->markup);
+}
+
+std::string quote_url(const Value& v, bool in_query) {
+  std::string out;
+  for (const char c : str(v)) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool is_plain = (byte < 0x80 && is_letter_or_number(byte)) || std::string_view("_.-~").find(c) < 4;
+    if (is_plain || (c == '/' && !in_query)) {
+      out += c;
+    } else if (c == ' ' && in_query) {
+      out += '+';
+    } else {
+      constexpr char kHex[] = "0123456789ABCDEF";
+      out += {'%', kHex[byte >> 4], kHex[byte & 15]};
+    }
+  }
+  return out;
+}
+
+Value filter_urlencode(Heap& heap, const Value& input, const Arguments& arguments) {
+  bind("urlencode", arguments, {});
+  if (input.text() || !is_iterable(input)) return heap.text(quote_url(input, false));
+  std::string out;
+  for (const Value& item : input.dict() ? pairs_of(heap, *input.dict()) : iterate(heap, input)) {
+    const std::vector<Value> pair = iterate(heap, item);
+    if (pair.size() != 2) throw Fault("the filter urlencode takes a str, a dict or pairs");
+    out += (out.empty() ? "" : "&") + quote_url(pair[0], true) + "=" + quote_url(pair[1], true);
+  }
+  return heap.text(std::move(out));
+}
+
+Value filter_wordcount(Heap&, const Value& input, const Arguments& arguments) {
+  bind("wordcount", arguments, {});
+  int64_t n = 0;
+  bool in_word = false;
+  for (const char32_t c : decode(str(input))) {
+    const bool is_part = c == '_' || is_letter_or_number(c);
+    n += is_part && !in_word;
+    in_word = is_part;
+  }
+  return n;
+}
+
+Value filter_tojson(Heap& heap, const Value& input, const Arguments& arguments) {
+  const auto given = bind("tojson", arguments,
+                          {{"ensure_ascii", false}, {"indent", None{}}, {"separators", None{}}, {"sort_keys", false}});
+  JsonStyle style;
+  style.ensure_ascii = is_true(given[0]);
+  style.sort_keys = is_true(given[3]);
+  style.is_indented = !given[1].is_none();
+  if (style.is_indented) {
+    style.item_separator = ",";
+    const int64_t width = given[1].text() ? 0 : to_integer(given[1], "tojson's indent");
+    if (width > 1000) throw Fault("tojson's indent is too large");
+    style.indent =
+        given[1].text() ? given[1].text()->bytes : std::string(static_cast<size_t>(std::max<int64_t>(width, 0)), ' ');
+  }
+  if (!given[2].is_none()) {
+    const std::vector<Value> separators = iterate(heap, given[2]);
+    if (separators.size() != 2) throw Fault("tojson's separators must be two");
+    style.item_separator = to_text(separators[0], "a separator of tojson");
+    style.key_separator = to_text(separators[1], "a separator of tojson");
+  }
+  return heap.text(to_json(input, style));
+}
+
+constexpr FilterRow kTextFilters[] = {
+    {"capitalize", filter_capitalize},
+    {"center", filter_center},
+    {"e", filter_escape},
+    {"escape", filter_escape},
+    {"forceescape", filter_force_escape},
+    {"format", filter_format},
+    {"indent", filter_indent},
+    {"lower", filter_lower},
+    {"replace", filter_replace},
+    {"safe", filter_safe},
+    {"string", filter_string},
+    {"title", filter_title},
+    {"tojson", filter_tojson},
+    {"trim", filter_trim},
+    {"truncate", filter_truncate},
+    {"upper", filter_upper},
+    {"urlencode", filter_urlencode},
+    {"wordcount", filter_wordcount},
+};
+
+}  // namespace
+
+Filter find_text_filter(std::string_view name) { return find_in(kTextFilters, name); }
+
+}  // namespace warpchat::jinja

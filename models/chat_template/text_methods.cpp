@@ -1,0 +1,292 @@
+// The methods of str. Positions and widths count code points, as Python's do.
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
+#include "models/chat_template/methods.h"
+#include "models/chat_template/python_text.h"
+#include "models/chat_template/string_format.h"
+#include "models/chat_template/text_parts.h"
+#include "models/chat_template/unicode.h"
+
+namespace warpchat::jinja {
+namespace {
+
+const std::string& bytes_of(const Value& self) { return self.text()->bytes; }
+
+// A text derived from self: markup stays markup.
+Value derived(Heap& heap, const Value& self, std::string_view bytes) {
+  return heap.text(std::string(bytes), self.text()->markup);
+}
+
+Value derived_list(Heap& heap, const Value& self, const std::vector<std::string_view>& parts) {
+  std::vector<Value> items;
+  for (std::string_view part : parts) items.push_back(derived(heap, self, part));
+  return heap.list(std::move(items));
+}
+
+template <std::string (*convert)(std::string_view)>
+Value converted(Heap& heap, const Value& self, const Arguments& arguments) {
+  bind("a case conversion", arguments, {});
+  return derived(heap, self, convert(bytes_of(self)));
+}
+
+// ---- Stripping ----
+
+template <int side>
+Value strip(Heap& heap, const Value& self, const Arguments& arguments) {
+  const Value letters = bind("strip", arguments, {{"chars", None{}}})[0];
+  std::string_view text = bytes_of(self);
+  if (!letters.is_none()) {
+    return derived(heap, self, strip_letters(text, decode(to_text(letters, "strip()'s argument")), side));
+  }
+  if (side & kLeft) text = strip_left(text);
+  if (side & kRight) text = strip_right(text);
+  return derived(heap, self, text);
+}
+
+Value remove_prefix(Heap& heap, const Value& self, const Arguments& arguments) {
+  const Value prefix = bind("removeprefix", arguments, {{"prefix"}})[0];
+  std::string_view text = bytes_of(self);
+  if (text.starts_with(to_text(prefix, "a prefix"))) text.remove_prefix(prefix.text()->bytes.size());
+  return derived(heap, self, text);
+}
+
+Value remove_suffix(Heap& heap, const Value& self, const Arguments& arguments) {
+  const Value suffix = bind("removesuffix", arguments, {{"suffix"}})[0];
+  std::string_view text = bytes_of(self);
+  if (text.ends_with(to_text(suffix, "a suffix"))) text.remove_suffix(suffix.text()->bytes.size());
+  return derived(heap, self, text);
+}
+
+// ---- Splitting and joining ----
+
+template <Parts (*by_spaces)(std::string_view, int64_t), Parts (*by_text)(std::string_view, std::string_view, int64_t)>
+Value split(Heap& heap, const Value& self, const Arguments& arguments) {
+  const auto given = bind("split", arguments, {{"sep", None{}}, {"maxsplit", -1}});
+  const int64_t limit = to_integer(given[1], "split()'s limit");
+  if (given[0].is_none()) return derived_list(heap, self, by_spaces(bytes_of(self), limit));
+  const std::string& separator = to_text(given[0], "split()'s separator");
+  if (separator.empty()) throw Fault("split() needs a separator that is not empty");
+  return derived_list(heap, self, by_text(bytes_of(self), separator, limit));
+}
+
+Value lines(Heap& heap, const Value& self, const Arguments& arguments) {
+  const bool keep_ends = is_true(bind("splitlines", arguments, {{"keepends", false}})[0]);
+  return derived_list(heap, self, split_lines(bytes_of(self), keep_ends));
+}
+
+template <bool from_right>
+Value partition(Heap& heap, const Value& self, const Arguments& arguments) {
+  const Value separator = bind("partition", arguments, {{"sep"}})[0];
+  const std::string& mark = to_text(separator, "partition()'s separator");
+  if (mark.empty()) throw Fault("partition() needs a separator that is not empty");
+  const std::string_view text = bytes_of(self);
+  const size_t at = from_right ? text.rfind(mark) : text.find(mark);
+  Parts parts = {text, "", ""};
+  if (at != std::string_view::npos) {
+    parts = {text.substr(0, at), mark, text.substr(at + mark.size())};
+  } else if (from_right) {
+    parts = {"", "", text};
+  }
+  const Value list = derived_list(heap, self, parts);
+  list.list()->form = List::Form::kTuple;
+  return list;
+}
+
+Value join(Heap& heap, const Value& self, const Arguments& arguments) {
+  std::string out;
+  bool is_first = true;
+  for (const Value& item : iterate(heap, bind("join", arguments, {{"iterable"}})[0])) {
+    if (!is_first) out += bytes_of(self);
+    is_first = false;
+    out += self.text()->markup ? str_as_markup(item) : to_text(item, "an item of join()");
+  }
+  return derived(heap, self, out);
+}
+
+Value replace(Heap& heap, const Value& self, const Arguments& arguments) {
+  const auto given = bind("replace", arguments, {{"old"}, {"new"}, {"count", -1}});
+  const std::string& old = to_text(given[0], "replace()'s first argument");
+  to_text(given[1], "replace()'s second argument");
+  const std::string by = self.text()->markup ? str_as_markup(given[1]) : given[1].text()->bytes;
+  return derived(heap, self, replace_text(bytes_of(self), old, by, to_integer(given[2], "replace()'s count")));
+}
+
+Value format(Heap& heap, const Value& self, const Arguments& arguments) {
+  return format_braces(heap, *self.text(), arguments);
+}
+
+// ---- Searching ----
+
+// The part of self between two optional positions, and the code points before it.
+struct Window {
+  std::u32string text;
+  int64_t offset;
+  bool is_valid;  // the start is within the text: only then is even the empty string found
+};
+
+Window window_of(const Value& self, const Value& start, const Value& end) {
+  const std::u32string text = decode(bytes_of(self));
+  const auto length = static_cast<int64_t>(text.size());
+  const auto position = [length](const Value& v, int64_t otherwise) {
+    if (v.is_none()) return otherwise;
+    const int64_t i = to_integer(v, "a position");
+    return i < 0 ? std::max<int64_t>(i + length, 0) : i;
+  };
+  const int64_t first = position(start, 0), last = std::min(position(end, length), length);
+  if (first > last) return {U"", first, false};
+  return {text.substr(static_cast<size_t>(first), static_cast<size_t>(last - first)), first, true};
+}
+
+std::optional<int64_t> position_in(const Value& self, const Arguments& arguments, bool from_right) {
+  const auto given = bind("find", arguments, {{"sub"}, {"start", None{}}, {"end", None{}}});
+  const std::u32string sought = decode(to_text(given[0], "what is searched for"));
+  const Window window = window_of(self, given[1], given[2]);
+  if (!window.is_valid) return std::nullopt;
+  const size_t at = from_right ? window.text.rfind(sought) : window.text.find(sought);
+  if (at == std::u32string::npos) return std::nullopt;
+  return window.offset + static_cast<int64_t>(at);
+}
+
+template <bool from_right>
+Value find(Heap&, const Value& self, const Arguments& arguments) {
+  return position_in(self, arguments, from_right).value_or(-1);
+}
+
+template <bool from_right>
+Value index(Heap&, const Value& self, const Arguments& arguments) {
+  const auto position = position_in(self, arguments, from_right);
+  if (!position) throw Fault("index() did not find its text");
+  return *position;
+}
+
+Value count(Heap&, const Value& self, const Arguments& arguments) {
+  const auto given = bind("count", arguments, {{"sub"}, {"start", None{}}, {"end", None{}}});
+  const std::u32string sought = decode(to_text(given[0], "what is counted"));
+  const Window window = window_of(self, given[1], given[2]);
+  if (!window.is_valid) return 0;
+  if (sought.empty()) return window.text.size() + 1;
+  int64_t n = 0;
+  for (size_t at = 0; (at = window.text.find(sought, at)) != std::u32string::npos; at += sought.size()) ++n;
+  return n;
+}
+
+template <bool at_end>
+Value starts_or_ends_with(Heap&, const Value& self, const Arguments& arguments) {
+  const char* name = at_end ? "endswith" : "startswith";
+  const auto given = bind(name, arguments, {{"affix"}, {"start", None{}}, {"end", None{}}});
+  const Window window = window_of(self, given[1], given[2]);
+  const List* several = given[0].list();
+  if (several && several->form != List::Form::kTuple)
+    throw Fault(std::string(name) + "() takes a str or a tuple of str");
+  for (const Value& affix : several ? several->items : std::vector<Value>{given[0]}) {
+    const std::u32string letters = decode(to_text(affix, std::string(name) + "()'s argument"));
+    if (window.is_valid && (at_end ? window.text.ends_with(letters) : window.text.starts_with(letters))) return true;
+  }
+  return false;
+}
+
+// ---- Asking and aligning ----
+
+template <bool (*has_property)(char32_t)>
+Value all_are(Heap&, const Value& self, const Arguments& arguments) {
+  bind("a question about a str", arguments, {});
+  const std::u32string text = decode(bytes_of(self));
+  return !text.empty() && std::all_of(text.begin(), text.end(), has_property);
+}
+
+Value is_ascii(Heap&, const Value& self, const Arguments& arguments) {
+  bind("isascii", arguments, {});
+  return std::all_of(bytes_of(self).begin(), bytes_of(self).end(), [](char c) { return (c & 0x80) == 0; });
+}
+
+// Cased letters there are, and all of them of one case.
+template <bool (*is_case)(char32_t), bool (*is_other_case)(char32_t)>
+Value is_all_cased(Heap&, const Value& self, const Arguments& arguments) {
+  bind("a question about a str", arguments, {});
+  const std::u32string text = decode(bytes_of(self));
+  return std::any_of(text.begin(), text.end(), is_case) && std::none_of(text.begin(), text.end(), is_other_case);
+}
+
+template <int side>
+Value align(Heap& heap, const Value& self, const Arguments& arguments) {
+  const auto given = bind("an alignment", arguments, {{"width"}, {"fillchar", literal_text(" ")}});
+  const auto length = static_cast<int64_t>(count_code_points(bytes_of(self)));
+  const int64_t width = to_integer(given[0], "a width");
+  const std::string& fill = to_text(given[1], "a fill character");
+  if (count_code_points(fill) != 1) throw Fault("the fill character must be one character");
+  if (width > static_cast<int64_t>(kMaxTextBytes / 4)) throw Fault("a width is too large");
+  const int64_t missing = std::max<int64_t>(width - length, 0);
+  const int64_t left = side == kRight ? missing : side == kLeft ? 0 : missing / 2 + (missing & width & 1);
+  std::string out;
+  for (int64_t i = 0; i < left; ++i) out += fill;
+  out += bytes_of(self);
+  for (int64_t i = left; i < missing; ++i) out += fill;
+  return derived(heap, self, out);
+}
+
+Value fill_zeros(Heap& heap, const Value& self, const Arguments& arguments) {
+  const int64_t width = to_integer(bind("zfill", arguments, {{"width"}})[0], "a width");
+  if (width > static_cast<int64_t>(kMaxTextBytes)) throw Fault("a width is too large");
+  std::string out = bytes_of(self);
+  const int64_t missing = width - static_cast<int64_t>(count_code_points(out));
+  const bool has_sign = !out.empty() && (out[0] == '+' || out[0] == '-');
+  if (missing > 0) out.insert(has_sign ? 1 : 0, static_cast<size_t>(missing), '0');
+  return derived(heap, self, out);
+}
+
+struct Row {
+  std::string_view name;
+  Method method;
+};
+
+constexpr Row kTextMethods[] = {
+    {"capitalize", converted<capitalize>},
+    {"center", align<kBoth>},
+    {"count", count},
+    {"endswith", starts_or_ends_with<true>},
+    {"find", find<false>},
+    {"format", format},
+    {"index", index<false>},
+    {"isalnum", all_are<is_letter_or_number>},
+    {"isalpha", all_are<is_letter>},
+    {"isascii", is_ascii},
+    {"isdecimal", all_are<is_decimal>},
+    {"isdigit", all_are<is_digit>},
+    {"islower", is_all_cased<is_lower, is_upper>},
+    {"isspace", all_are<is_space>},
+    {"isupper", is_all_cased<is_upper, is_lower>},
+    {"join", join},
+    {"ljust", align<kLeft>},
+    {"lower", converted<to_lower>},
+    {"lstrip", strip<kLeft>},
+    {"partition", partition<false>},
+    {"removeprefix", remove_prefix},
+    {"removesuffix", remove_suffix},
+    {"replace", replace},
+    {"rfind", find<true>},
+    {"rindex", index<true>},
+    {"rjust", align<kRight>},
+    {"rpartition", partition<true>},
+    {"rsplit", split<split_spaces_from_right, split_at_from_right>},
+    {"rstrip", strip<kRight>},
+    {"split", split<split_spaces, split_at>},
+    {"splitlines", lines},
+    {"startswith", starts_or_ends_with<false>},
+    {"strip", strip<kBoth>},
+    {"swapcase", converted<swap_case>},
+    {"title", converted<to_title>},
+    {"upper", converted<to_upper>},
+    {"zfill", fill_zeros},
+};
+
+}  // namespace
+
+Method find_text_method(std::string_view name) {
+  const auto* row = std::find_if(std::begin(kTextMethods), std::end(kTextMethods),
+                                 [name](const Row& candidate) { return candidate.name == name; });
+  return row == std::end(kTextMethods) ? nullptr : row->method;
+}
+
+}  // namespace warpchat::jinja

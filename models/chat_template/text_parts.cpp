@@ -1,0 +1,123 @@
+#include "models/chat_template/text_parts.h"
+
+#include <algorithm>
+
+#include "models/chat_template/unicode.h"
+#include "models/chat_template/value.h"
+
+namespace warpchat::jinja {
+
+Parts split_spaces(std::string_view text, int64_t limit) {
+  Parts parts;
+  for (text = strip_left(text); !text.empty(); text = strip_left(text)) {
+    size_t end = 0;
+    if (limit >= 0 && static_cast<int64_t>(parts.size()) >= limit) {
+      end = strip_right(text).size();
+      parts.push_back(text.substr(0, end));
+      break;
+    }
+    while (end < text.size()) {
+      size_t next = end;
+      if (is_space(next_code_point(text, next))) break;
+      end = next;
+    }
+    parts.push_back(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+  return parts;
+}
+
+Parts split_spaces_from_right(std::string_view text, int64_t limit) {
+  if (limit < 0) return split_spaces(text, limit);
+  Parts parts;
+  for (text = strip_right(text); !text.empty(); text = strip_right(text)) {
+    if (limit >= 0 && static_cast<int64_t>(parts.size()) >= limit) {
+      parts.push_back(strip_left(text));
+      break;
+    }
+    size_t start = 0;
+    for (size_t at = 0; at < text.size();) {
+      if (is_space(next_code_point(text, at))) start = at;
+    }
+    parts.push_back(text.substr(start));
+    text = text.substr(0, start);
+  }
+  std::reverse(parts.begin(), parts.end());
+  return parts;
+}
+
+Parts split_at(std::string_view text, std::string_view separator, int64_t limit) {
+  Parts parts;
+  size_t start = 0;
+  for (size_t at; (limit < 0 || static_cast<int64_t>(parts.size()) < limit) &&
+                  (at = text.find(separator, start)) != std::string_view::npos;) {
+    parts.push_back(text.substr(start, at - start));
+    start = at + separator.size();
+  }
+  parts.push_back(text.substr(start));
+  return parts;
+}
+
+Parts split_at_from_right(std::string_view text, std::string_view separator, int64_t limit) {
+  Parts parts;
+  size_t end = text.size();
+  while ((limit < 0 || static_cast<int64_t>(parts.size()) < limit) && end >= separator.size()) {
+    const size_t at = text.rfind(separator, end - separator.size());
+    if (at == std::string_view::npos) break;
+    parts.push_back(text.substr(at + separator.size(), end - at - separator.size()));
+    end = at;
+  }
+  parts.push_back(text.substr(0, end));
+  std::reverse(parts.begin(), parts.end());
+  return parts;
+}
+
+Parts split_lines(std::string_view text, bool keep_ends) {
+  Parts lines;
+  size_t start = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = at;
+    const char32_t c = next_code_point(text, at);
+    if (!is_line_end(c)) continue;
+    if (c == '\r' && at < text.size() && text[at] == '\n') ++at;
+    lines.push_back(text.substr(start, (keep_ends ? at : end) - start));
+    start = at;
+  }
+  if (start < text.size()) lines.push_back(text.substr(start));
+  return lines;
+}
+
+std::string_view strip_letters(std::string_view text, std::u32string_view letters, int side) {
+  const std::u32string code_points = decode(text);
+  size_t first = 0, last = code_points.size();
+  const auto is_stripped = [&](size_t i) { return letters.find(code_points[i]) != std::u32string_view::npos; };
+  while (side & kLeft && first < last && is_stripped(first)) ++first;
+  while (side & kRight && last > first && is_stripped(last - 1)) --last;
+  const size_t start = encode({code_points.data(), first}).size();
+  return text.substr(start, encode({code_points.data() + first, last - first}).size());
+}
+
+std::string replace_text(std::string_view text, std::string_view old, std::string_view by, int64_t limit) {
+  std::string out;
+  size_t at = 0;
+  const auto copy_one = [&] {
+    const size_t start = at;
+    next_code_point(text, at);
+    out += text.substr(start, at - start);
+  };
+  for (int64_t done = 0; limit < 0 || done < limit; ++done) {
+    if (out.size() > kMaxTextBytes) throw Fault("a text is longer than 64 MiB");
+    const size_t found = text.find(old, at);
+    if (found == std::string_view::npos) break;
+    out += text.substr(at, found - at);
+    out += by;
+    at = found + old.size();
+    if (!old.empty()) continue;
+    if (at == text.size()) break;
+    copy_one();  // an empty `old` is found before every code point and at the end
+  }
+  if (at < text.size()) out += text.substr(at);
+  return out;
+}
+
+}  // namespace warpchat::jinja
