@@ -168,7 +168,9 @@ TEST_F(ChatSessionTest, AnAnswerEndsWhereTheContextDoes) {
   size_t n_tokens = 0;
   while (auto event = generator.events().try_pop()) {
     n_tokens += std::holds_alternative<TextDelta>(*event) && std::get<TextDelta>(*event).token >= 0;
-    if (auto* end = std::get_if<GenerationEnd>(&*event)) EXPECT_EQ(end->reason, EndReason::kContextFull);
+    if (auto* end = std::get_if<GenerationEnd>(&*event)) {
+      EXPECT_EQ(end->reason, EndReason::kContextFull);
+    }
   }
   EXPECT_EQ(n_tokens, 64 - request.prompt.size());
 }
