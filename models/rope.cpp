@@ -22,8 +22,7 @@ constexpr FloatKey kAttentionFactor{"rope.scaling.attn_factor", 1, 1e-6, kLarges
 constexpr FloatKey kExtrapolation{"rope.scaling.yarn_ext_factor", 1, 0, 1};
 constexpr FloatKey kBetaFast{"rope.scaling.yarn_beta_fast", 32, 1e-6, 1e6};
 constexpr FloatKey kBetaSlow{"rope.scaling.yarn_beta_slow", 1, 1e-6, 1e6};
-// llama and qwen models have neither; other values would mean mathematics of another family.
-constexpr FloatKey kYarnAttention{"rope.scaling.yarn_attn_factor", 1, 1, 1};
+// Only models of other families have it; it would change the magnitude.
 constexpr FloatKey kLogMultiplier{"rope.scaling.yarn_log_multiplier", 0, 0, 0};
 
 double read(const GgufFile& file, std::string_view prefix, const FloatKey& wanted) {
@@ -80,7 +79,6 @@ RopeScaling read_rope_scaling(const GgufFile& file, std::string_view prefix, uin
   scaling.beta_fast = read(file, prefix, kBetaFast);
   scaling.beta_slow = read(file, prefix, kBetaSlow);
   scaling.extrapolation = read(file, prefix, kExtrapolation);
-  read(file, prefix, kYarnAttention);
   read(file, prefix, kLogMultiplier);
   return scaling;
 }
@@ -97,7 +95,8 @@ std::vector<double> rope_frequencies(const RopeScaling& scaling, double base, ui
   return frequencies;
 }
 
-// llama.cpp multiplies by 1 + 0.1 ln(factor) only where it extrapolates, and never for a factor below 1.
+// llama.cpp multiplies by 1 + 0.1 ln(factor) only where it extrapolates, and never for a factor below 1. It computes
+// this in place of the key rope.scaling.yarn_attn_factor, so nobody reads that.
 double rope_magnitude(const RopeScaling& scaling) {
   const bool yarn = scaling.kind == RopeScaling::Kind::kYarn && scaling.extrapolation != 0 && scaling.factor > 1;
   return scaling.attention_factor * (yarn ? 1 + 0.1 * std::log(scaling.factor) : 1);

@@ -153,7 +153,7 @@ void add_reals(const std::string& p, bool has_scaling_factor, Rows& rows) {
   rows.push_back({p + "rope.scaling.original_context_length", "zero", u32(0)});
   rows.push_back({p + "rope.scaling.original_context_length", "most", u32(~0u)});
   rows.push_back({p + "rope.scaling.yarn_ext_factor", "two", f32(2)});
-  rows.push_back({p + "rope.scaling.yarn_attn_factor", "two", f32(2)});
+  rows.push_back({p + "rope.scaling.yarn_attn_factor", "two", f32(2), Finder::kNobody});
   rows.push_back({p + "rope.scaling.yarn_log_multiplier", "tenth", f32(0.1f)});
   const Finder newer_key_goes_first = has_scaling_factor ? Finder::kNobody : Finder::kModel;
   rows.push_back({p + "rope.scale_linear", "nan", f32(kNan), newer_key_goes_first});
