@@ -1,0 +1,162 @@
+// One loop: events that are there are gathered and written at once, so that a fast model costs one write a batch.
+#include "app/answer_stream.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "app/output.h"
+#include "app/signals.h"
+#include "app/terminal/answer_view.h"
+#include "app/terminal/spinner.h"
+#include "app/terminal/terminal.h"
+#include "models/error.h"
+#include "models/message.h"
+
+namespace warpchat {
+
+namespace {
+
+using std::chrono::milliseconds;
+constexpr milliseconds kTick{100};
+constexpr unsigned kTicksBeforeSpinner = 3;
+constexpr std::string_view kClearLine = "\r\x1b[K";
+
+// Where answers go when nobody watches: the text as it is.
+class PlainAnswer {
+ public:
+  explicit PlainAnswer(bool hide_thinking) : hide_thinking_(hide_thinking) {}
+
+  std::string add(const TextDelta& delta) {
+    if (delta.thinking && hide_thinking_) {
+      hid_some_ = true;
+      return "";
+    }
+    std::string text = delta.text;
+    if (hid_some_ && !started_) text.erase(0, text.find_first_not_of(" \t\r\n"));
+    if (text.empty()) return text;
+    started_ = true;
+    ends_line_ = text.back() == '\n';
+    return text;
+  }
+  std::string finish() { return started_ && !ends_line_ ? "\n" : ""; }
+
+ private:
+  bool hide_thinking_, hid_some_ = false, started_ = false, ends_line_ = true;
+};
+
+class AnswerStream {
+ public:
+  explicit AnswerStream(const ChatSettings& settings)
+      : terminal_(output_is_terminal()),
+        styled_(wants_style()),
+        plain_(settings.hide_thinking),
+        view_({settings.word_wrap ? terminal_size().columns : 0, styled_, settings.hide_thinking}) {}
+
+  void take(const Event& event) {
+    std::visit([this](const auto& e) { handle(e); }, event);
+  }
+  void tick();
+  void flush();
+  std::optional<GenerationEnd> end() const { return end_; }
+
+ private:
+  void handle(const PromptProgress& progress) { progress_ = progress; }
+  void handle(const TextDelta& delta);
+  void handle(const Notice& notice);
+  void handle(const GenerationEnd& end);
+  void write_text(const std::string& text);
+
+  bool terminal_, styled_;
+  PlainAnswer plain_;
+  AnswerView view_;
+  std::string out_;
+  bool spinner_drawn_ = false, text_shown_ = false;
+  unsigned ticks_ = 0;
+  PromptProgress progress_{0, 0};
+  std::optional<GenerationEnd> end_;
+};
+
+void AnswerStream::write_text(const std::string& text) {
+  if (text.empty()) return;
+  if (spinner_drawn_) out_ += kClearLine;
+  spinner_drawn_ = false;
+  text_shown_ = true;
+  out_ += text;
+}
+
+void AnswerStream::handle(const TextDelta& delta) {
+  if (take_resize()) view_.set_width(terminal_size().columns);
+  write_text(terminal_ ? view_.add(delta.text, delta.thinking) : plain_.add(delta));
+}
+
+void AnswerStream::handle(const Notice& notice) {
+  if (!terminal_) return write_error("chat: " + notice.text + "\n");
+  write_text((styled_ ? "\x1b[2m(" : "(") + notice.text + (styled_ ? ")\x1b[0m\n" : ")\n"));
+}
+
+void AnswerStream::handle(const GenerationEnd& end) {
+  write_text(terminal_ ? view_.finish() : plain_.finish());
+  if (spinner_drawn_) out_ += kClearLine;
+  spinner_drawn_ = false;
+  if (end.reason == EndReason::kContextFull) handle(Notice{"the context is full: the answer ends here"});
+  end_ = end;
+}
+
+void AnswerStream::tick() {
+  if (!terminal_ || text_shown_ || ++ticks_ < kTicksBeforeSpinner) return;
+  const bool reading = progress_.done < progress_.total || progress_.total == 0;
+  const double fraction = progress_.total > 0 ? static_cast<double>(progress_.done) / progress_.total : 0;
+  out_ += "\r" + spinner_frame(reading ? "reading" : "thinking", reading ? fraction : 0, ticks_) + "\x1b[K";
+  spinner_drawn_ = true;
+}
+
+void AnswerStream::flush() {
+  if (!out_.empty()) write_output(std::exchange(out_, {}));
+}
+
+class NotedInterrupts {  // while it lives, Ctrl-C is noted instead of ending the program
+ public:
+  NotedInterrupts() { on_interrupt(OnInterrupt::kNote); }
+  ~NotedInterrupts() { on_interrupt(OnInterrupt::kExit); }
+};
+
+std::string line(const char* format, double a, double b = 0, double c = 0, double d = 0) {
+  char text[160];
+  std::snprintf(text, sizeof text, format, a, b, c, d);
+  return text;
+}
+
+double per_second(uint32_t n, double seconds) { return seconds > 0 ? n / seconds : 0; }
+
+}  // namespace
+
+StreamedAnswer stream_answer(const EventSource& source, const ChatSettings& settings) {
+  AnswerStream stream(settings);
+  StreamedAnswer answer;
+  const NotedInterrupts noted;
+  while (!stream.end()) {
+    std::optional<Event> event = source.next(kTick);
+    if (!event) stream.tick();
+    for (; event; event = stream.end() ? std::nullopt : source.next(milliseconds(0))) stream.take(*event);
+    stream.flush();
+    if (take_interrupt()) {
+      answer.interrupted = true;
+      source.stop();
+    }
+  }
+  answer.end = *stream.end();
+  if (answer.end.reason == EndReason::kFailed) throw Error(answer.end.error);
+  return answer;
+}
+
+std::string timing_report(const Timings& t, uint64_t seed, const std::vector<OperationProfile>& profile) {
+  const uint32_t computed = t.prompt_tokens - t.reused_tokens;
+  return line("prompt       %.0f tokens, %.0f of them computed in %.3f s: %.1f t/s\n", t.prompt_tokens, computed,
+              t.prompt_seconds, per_second(computed, t.prompt_seconds)) +
+         line("answer       %.0f tokens in %.3f s: %.1f t/s\n", t.generated_tokens, t.generate_seconds,
+              per_second(t.generated_tokens, t.generate_seconds)) +
+         line("first token  after %.3f s\n", t.first_token_seconds) + "seed         " + std::to_string(seed) + "\n\n" +
+         profile_table(profile);
+}
+
+}  // namespace warpchat

@@ -1,0 +1,32 @@
+// Takes a generation's events to standard output: as they are where it is no terminal, else through an AnswerView with
+// a spinner until the first text. Ctrl-C stops the generation and keeps its text.
+#pragma once
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/chat_settings.h"
+#include "engine/profile.h"
+#include "engine/session/events.h"
+
+namespace warpchat {
+
+struct EventSource {
+  std::function<std::optional<Event>(std::chrono::milliseconds)> next;
+  std::function<void()> stop;
+};
+
+struct StreamedAnswer {
+  GenerationEnd end;
+  bool interrupted = false;
+};
+
+// Until the GenerationEnd. Error with the generation's sentence if it failed.
+StreamedAnswer stream_answer(const EventSource& source, const ChatSettings& settings);
+
+// For --verbose and /perf: tokens, times and speeds, then the profile's table.
+std::string timing_report(const Timings& timings, uint64_t seed, const std::vector<OperationProfile>& profile);
+
+}  // namespace warpchat

@@ -1,0 +1,198 @@
+// A table of settings, each with its way in and out.
+#include "app/chat_settings.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <variant>
+
+#include "app/text_input.h"
+#include "models/chat_template/chat_template.h"
+
+namespace warpchat {
+
+namespace {
+
+template <class T>
+T parse_number(std::string_view name, std::string_view text, double from, double to) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(static_cast<double>(value) >= from) ||
+      !(static_cast<double>(value) <= to)) {
+    char range[64];
+    std::snprintf(range, sizeof range, "%.10g to %.10g", from, to);
+    throw Error(std::string(name) + " takes a number from " + range + ", found '" + std::string(text) + "'");
+  }
+  return value;
+}
+
+bool parse_switch(std::string_view name, std::string_view text) {
+  if (text == "on" || text == "true" || text == "yes") return true;
+  if (text == "off" || text == "false" || text == "no") return false;
+  throw Error(std::string(name) + " is on or off, found '" + std::string(text) + "'");
+}
+
+std::string shown(float value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", static_cast<double>(value));
+  return text;
+}
+std::string shown(uint32_t value) { return std::to_string(value); }
+std::string shown(bool value) { return value ? "on" : "off"; }
+
+struct OwnWay {  // in and out of what is no plain field
+  std::string (*get)(const ChatSettings&);
+  void (*set)(ChatSettings&, std::string_view);
+};
+
+struct Setting {
+  std::string_view name, help;
+  std::variant<float SamplingParams::*, uint32_t SamplingParams::*, bool ChatSettings::*, OwnWay> field;
+  double from = 0, to = 2147483647;  // of numbers
+};
+
+constexpr OwnWay kSeed{
+    [](const ChatSettings& s) { return std::to_string(s.session.sampling.seed); },
+    [](ChatSettings& s, std::string_view v) { s.session.sampling.seed = parse_number<uint64_t>("seed", v, 0, 1e19); }};
+constexpr OwnWay kMaxTokens{[](const ChatSettings& s) { return std::to_string(s.session.max_tokens); },
+                            [](ChatSettings& s, std::string_view v) {
+                              s.session.max_tokens = parse_number<int32_t>("n_predict", v, -1, 2147483647);
+                            }};
+constexpr OwnWay kSystem{[](const ChatSettings& s) { return s.session.system_prompt; },
+                         [](ChatSettings& s, std::string_view v) { s.session.system_prompt = v; }};
+constexpr OwnWay kThink{[](const ChatSettings& s) {
+                          const auto& variables = s.session.template_variables;
+                          if (!variables.contains("enable_thinking")) return std::string("default");
+                          return variables["enable_thinking"].is_boolean()
+                                     ? shown(variables["enable_thinking"].get<bool>())
+                                     : variables["enable_thinking"].dump();
+                        },
+                        [](ChatSettings& s, std::string_view v) {
+                          if (v == "default")
+                            s.session.template_variables.erase("enable_thinking");
+                          else
+                            s.session.template_variables["enable_thinking"] = parse_switch("think", v);
+                        }};
+
+const Setting kSettings[] = {
+    {"temp", "temperature; 0: always the likeliest token", &SamplingParams::temperature, 0, 100},
+    {"top_k", "keep the k likeliest tokens; 0: all", &SamplingParams::top_k},
+    {"top_p", "keep the likeliest tokens of this total probability", &SamplingParams::top_p, 0, 1},
+    {"min_p", "drop tokens less likely than this share of the best", &SamplingParams::min_p, 0, 1},
+    {"repeat_penalty", "penalise recent tokens; 1: off", &SamplingParams::repeat_penalty, 0.01, 100},
+    {"repeat_last_n", "how many tokens are recent", &SamplingParams::penalty_window},
+    {"presence_penalty", "subtracted once from recent tokens' logits", &SamplingParams::presence_penalty, -100, 100},
+    {"frequency_penalty", "subtracted per occurrence", &SamplingParams::frequency_penalty, -100, 100},
+    {"seed", "of the random numbers", kSeed},
+    {"n_predict", "most tokens of an answer; -1: until it ends", kMaxTokens},
+    {"system", "the system message; empty: none", kSystem},
+    {"think", "let the model think first: on, off or default", kThink},
+    {"hide_thinking", "do not show what it thinks", &ChatSettings::hide_thinking},
+    {"wordwrap", "break lines between words", &ChatSettings::word_wrap},
+    {"verbose", "timings and profile after each answer", &ChatSettings::verbose},
+};
+
+template <class... Ways>
+struct Overloaded : Ways... {
+  using Ways::operator()...;
+};
+
+std::string value_of(const Setting& setting, const ChatSettings& s) {
+  return std::visit(Overloaded{[&](bool ChatSettings::*field) { return shown(s.*field); },
+                               [&](const OwnWay& way) { return way.get(s); },
+                               [&](auto SamplingParams::*field) { return shown(s.session.sampling.*field); }},
+                    setting.field);
+}
+
+void set_value(const Setting& setting, ChatSettings& s, std::string_view v) {
+  std::visit(Overloaded{[&](bool ChatSettings::*field) { s.*field = parse_switch(setting.name, v); },
+                        [&](const OwnWay& way) { way.set(s, v); },
+                        [&]<class T>(T SamplingParams::*field) {
+                          s.session.sampling.*field = parse_number<T>(setting.name, v, setting.from, setting.to);
+                        }},
+             setting.field);
+}
+
+SamplingParams sampling_from(const SamplingFlags& flags, const SamplingParams& file) {
+  SamplingParams p = file;
+  p.temperature = flags.temperature.value_or(p.temperature);
+  p.top_k = flags.top_k.value_or(p.top_k);
+  p.top_p = flags.top_p.value_or(p.top_p);
+  p.min_p = flags.min_p.value_or(p.min_p);
+  p.repeat_penalty = flags.repeat_penalty.value_or(p.repeat_penalty);
+  p.presence_penalty = flags.presence_penalty.value_or(p.presence_penalty);
+  p.frequency_penalty = flags.frequency_penalty.value_or(p.frequency_penalty);
+  p.penalty_window = flags.repeat_last_n.value_or(p.penalty_window);
+  p.seed = flags.seed >= 0 ? static_cast<uint64_t>(flags.seed) : std::random_device()();
+  return p;
+}
+
+std::string template_from(const ChatOptions& options) {
+  if (!options.chat_template_file.empty()) {
+    if (!options.chat_template.empty()) throw UsageError("give --chat-template or --chat-template-file, not both");
+    std::string source = read_file(options.chat_template_file);
+    require_utf8(source, options.chat_template_file);
+    return source;
+  }
+  if (options.chat_template.empty()) return "";
+  if (options.chat_template == "chatml") return std::string(kChatMlTemplate);
+  if (options.chat_template.find('{') == std::string::npos)
+    throw UsageError("--chat-template takes a Jinja template or 'chatml', found '" + options.chat_template +
+                     "'; --chat-template-file reads one from a file");
+  require_utf8(options.chat_template, "--chat-template");
+  return options.chat_template;
+}
+
+nlohmann::ordered_json variables_from(const ChatOptions& options) {
+  using nlohmann::ordered_json;
+  ordered_json variables = ordered_json::object();
+  if (!options.template_variables.empty()) {
+    variables = ordered_json::parse(options.template_variables, nullptr, /*allow_exceptions=*/false);
+    if (!variables.is_object())
+      throw UsageError("--chat-template-kwargs takes a JSON object such as '{\"enable_thinking\": false}'");
+  }
+  if (options.think) variables["enable_thinking"] = *options.think;
+  return variables;
+}
+
+}  // namespace
+
+ChatSettings settings_from(const ChatOptions& options, const SamplingParams& file) {
+  ChatSettings settings;
+  require_utf8(options.system_prompt, "--system-prompt");
+  settings.session.system_prompt = options.system_prompt;
+  settings.session.chat_template = template_from(options);
+  settings.session.template_variables = variables_from(options);
+  settings.session.sampling = sampling_from(options, file);
+  settings.session.max_tokens = options.n_predict;
+  settings.hide_thinking = options.hide_thinking;
+  settings.word_wrap = !options.no_word_wrap;
+  settings.verbose = options.verbose;
+  return settings;
+}
+
+void change_setting(ChatSettings& settings, std::string_view name, std::string_view value) {
+  std::string spelled(name);
+  std::replace(spelled.begin(), spelled.end(), '-', '_');
+  for (const Setting& setting : kSettings)
+    if (setting.name == spelled) return set_value(setting, settings, value);
+  throw Error("unknown setting '" + std::string(name) + "'; /set lists them");
+}
+
+std::string list_settings(const ChatSettings& settings) {
+  std::string list;
+  for (const Setting& setting : kSettings) {
+    std::string value = value_of(setting, settings);
+    std::replace(value.begin(), value.end(), '\n', ' ');
+    std::string line = "  " + std::string(setting.name);
+    line.resize(std::max<size_t>(line.size() + 1, 20), ' ');
+    line += value.empty() ? "-" : value;
+    line.resize(std::max<size_t>(line.size() + 2, 34), ' ');
+    list += line + std::string(setting.help) + "\n";
+  }
+  return list;
+}
+
+}  // namespace warpchat

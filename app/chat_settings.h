@@ -1,0 +1,25 @@
+// Everything about a conversation that the user can set: by flags at the start, by /set later.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "app/options.h"
+#include "engine/session/chat_session.h"
+
+namespace warpchat {
+
+struct ChatSettings {
+  SessionOptions session;
+  bool hide_thinking = false, word_wrap = true, verbose = false;
+};
+
+// file: the model file's sampling parameters, on top of the built-in ones; flags beat them. Reads template files.
+ChatSettings settings_from(const ChatOptions& options, const SamplingParams& file);
+
+// /set NAME VALUE. Error for an unknown name and for a value that does not fit.
+void change_setting(ChatSettings& settings, std::string_view name, std::string_view value);
+
+// One line a setting: name, value, meaning.
+std::string list_settings(const ChatSettings& settings);
+
+}  // namespace warpchat

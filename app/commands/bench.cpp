@@ -1,0 +1,133 @@
+// chat bench: tokens per second of prompt passes and of single-token passes, as llama-bench measures them: random
+// tokens, no sampling, one warm-up before each test, the cache filled to the depth before the clock starts.
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <random>
+#include <span>
+
+#include "app/commands/bench_report.h"
+#include "app/commands/commands.h"
+#include "app/devices.h"
+#include "app/model_loading.h"
+#include "app/output.h"
+#include "app/terminal/spinner.h"
+#include "engine/cpu/thread_pool.h"
+#include "models/tensor_type.h"
+
+namespace warpchat {
+
+namespace {
+
+std::string utc_time() {
+  const std::time_t now = std::time(nullptr);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
+  return text;
+}
+
+std::vector<Token> random_tokens(uint32_t n, uint32_t n_vocab) {
+  std::mt19937 random(1);
+  std::vector<Token> tokens(n);
+  for (Token& token : tokens) token = static_cast<Token>(random() % n_vocab);
+  return tokens;
+}
+
+void prefill(Decoder& decoder, std::span<const Token> tokens, uint32_t position) {
+  for (size_t done = 0; done < tokens.size();) {
+    const size_t n = std::min<size_t>(decoder.max_columns(), tokens.size() - done);
+    const bool last = done + n == tokens.size();
+    decoder.forward(tokens.subspan(done, n), position + static_cast<uint32_t>(done),
+                    last ? Logits::kLast : Logits::kNone);
+    if (last) decoder.logits(static_cast<uint32_t>(n) - 1);
+    done += n;
+  }
+}
+
+void decode(Decoder& decoder, std::span<const Token> tokens, uint32_t position) {
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    decoder.forward(tokens.subspan(i, 1), position + static_cast<uint32_t>(i), Logits::kLast);
+    decoder.logits(0);
+  }
+}
+
+double timed_run(Decoder& decoder, const BenchResult& test) {
+  const uint32_t n_vocab = decoder.config().n_vocab;
+  const std::vector<Token> before = random_tokens(test.depth, n_vocab);
+  const std::vector<Token> tokens = random_tokens(test.n_prompt + test.n_generate, n_vocab);
+  prefill(decoder, before, 0);
+  const auto start = std::chrono::steady_clock::now();
+  if (test.n_prompt > 0)
+    prefill(decoder, tokens, test.depth);
+  else
+    decode(decoder, tokens, test.depth);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::vector<BenchResult> planned_tests(const BenchOptions& options) {
+  std::vector<BenchResult> tests;
+  for (uint32_t depth : options.depth) {
+    for (uint32_t n : options.n_prompt)
+      if (n > 0) tests.push_back({n, 0, depth, "", {}});
+    for (uint32_t n : options.n_generate)
+      if (n > 0) tests.push_back({0, n, depth, "", {}});
+  }
+  if (tests.empty()) throw UsageError("nothing to measure: -p and -n are both 0");
+  return tests;
+}
+
+// The format that most of the weights have: "Q4_K".
+std::string main_format(const GgufFile& file) {
+  std::string_view name = "F32";
+  uint64_t most = 0;
+  for (const TensorTypeTraits& type : supported_tensor_types()) {
+    uint64_t bytes = 0;
+    for (const TensorInfo& tensor : file.tensors())
+      if (tensor.type == type.type) bytes += tensor.data.size();
+    if (bytes > most) most = bytes, name = type.name;
+  }
+  return std::string(name);
+}
+
+BenchSubject subject_of(const Model& model, const BenchOptions& options) {
+  BenchSubject subject{std::filesystem::path(model.file.path()).filename().string(),
+                       "",
+                       0,
+                       0,
+                       "CPU",
+                       processor_name(),
+                       options.threads > 0 ? options.threads : physical_cores(),
+                       options.batch,
+                       std::min(options.batch, options.micro_batch)};
+  for (const TensorInfo& tensor : model.file.tensors()) {
+    subject.bytes += tensor.data.size();
+    subject.n_parameters += tensor.k() * tensor.rows();
+  }
+  subject.model = std::string(model.file.get_string("general.architecture", "")) + " ";
+  const std::string_view size = model.file.get_string("general.size_label", "");
+  if (!size.empty()) subject.model += std::string(size) + " ";
+  subject.model += main_format(model.file);
+  return subject;
+}
+
+}  // namespace
+
+int run_command(const BenchOptions& options) {
+  std::vector<BenchResult> tests = planned_tests(options);
+  uint32_t context = 0;
+  for (const BenchResult& test : tests) context = std::max(context, test.n_prompt + test.n_generate + test.depth);
+  const std::unique_ptr<Model> model = load_model(options, context);
+  for (BenchResult& test : tests) {
+    BenchResult warm_up = test;
+    warm_up.n_generate = std::min(test.n_generate, 1u);
+    Spinner spinner("measuring " + test_name(test));
+    timed_run(*model->decoder, warm_up);
+    test.test_time = utc_time();
+    for (uint32_t i = 0; i < options.repetitions; ++i) test.seconds.push_back(timed_run(*model->decoder, test));
+  }
+  write_output(bench_report(subject_of(*model, options), tests, options.format));
+  return 0;
+}
+
+}  // namespace warpchat

@@ -1,0 +1,101 @@
+// chat: one answer to a prompt from flags and standard input, or a conversation in a terminal.
+#include "app/answer_stream.h"
+#include "app/chat_settings.h"
+#include "app/commands/commands.h"
+#include "app/conversation.h"
+#include "app/directories.h"
+#include "app/log.h"
+#include "app/model_loading.h"
+#include "app/output.h"
+#include "app/signals.h"
+#include "app/text_input.h"
+#include "models/message.h"
+
+namespace warpchat {
+
+namespace {
+
+bool is_interactive(const ChatOptions& options) {
+  return !options.prompt && !options.prompt_file && input_is_terminal() && output_is_terminal();
+}
+
+std::string joined(std::string before, const std::string& after) {
+  if (before.empty() || after.empty()) return before + after;
+  return before + (before.ends_with('\n') ? "" : "\n") + after;
+}
+
+// Standard input, then the file, then -p. Standard input is not waited for when it is a terminal and there is another
+// prompt.
+std::string read_prompt(const ChatOptions& options) {
+  std::string prompt;
+  if (!input_is_terminal() || (!options.prompt && !options.prompt_file)) {
+    prompt = without_last_newline(read_standard_input());
+    require_utf8(prompt, "standard input");
+  }
+  if (options.prompt_file) {
+    const std::string text = without_last_newline(read_file(*options.prompt_file));
+    require_utf8(text, *options.prompt_file);
+    prompt = joined(std::move(prompt), text);
+  }
+  if (options.prompt) {
+    require_utf8(*options.prompt, "--prompt");
+    prompt = joined(std::move(prompt), *options.prompt);
+  }
+  if (prompt.empty()) throw UsageError("the prompt is empty; give one with -p, -f or standard input");
+  return prompt;
+}
+
+GenerationRequest raw_request(const Model& model, const ChatSettings& settings, const std::string& prompt) {
+  GenerationRequest request;
+  request.prompt = model.tokenizer->encode(prompt, /*parse_special=*/true, /*add_bos=*/true);
+  request.sampling = settings.session.sampling;
+  request.max_tokens = settings.session.max_tokens;
+  if (request.prompt.size() >= model.context)
+    throw Error("the prompt needs " + counted(request.prompt.size(), "token") + ", the context holds " +
+                grouped(model.context) + "; shorten it or raise --ctx-size");
+  return request;
+}
+
+StreamedAnswer answer_raw(Model& model, const ChatSettings& settings, const std::string& prompt) {
+  Generator generator(model);
+  generator.start(raw_request(model, settings, prompt));
+  return stream_answer(
+      {[&](std::chrono::milliseconds timeout) { return generator.events().pop(timeout); }, [&] { generator.stop(); }},
+      settings);
+}
+
+StreamedAnswer answer_in_chat(Model& model, const ChatSettings& settings, const std::string& prompt) {
+  ChatSession session(model, settings.session);
+  session.send(prompt);
+  return stream_answer(
+      {[&](std::chrono::milliseconds timeout) { return session.next_event(timeout); }, [&] { session.stop(); }},
+      settings);
+}
+
+int answer_once(const ChatOptions& options, const std::string& prompt) {
+  const std::unique_ptr<Model> model = load_model(options);
+  remember_model(model->file.path(), state_directory());
+  const ChatSettings settings = settings_from(options, model->file_sampling);
+  const StreamedAnswer answer =
+      options.raw ? answer_raw(*model, settings, prompt) : answer_in_chat(*model, settings, prompt);
+  const std::string report =
+      timing_report(answer.end.timings, settings.session.sampling.seed, model->decoder->steps().profile().rows());
+  log_line("answered:\n" + report);
+  if (settings.verbose) write_error(report);
+  return answer.interrupted ? kInterruptedExitCode : 0;
+}
+
+}  // namespace
+
+int run_command(const ChatOptions& options) {
+  if (options.parallel != 1) throw Error("--parallel above 1 is not supported on cpu");
+  settings_from(options, {});  // faults of flags show before anything is loaded
+  if (!is_interactive(options)) return answer_once(options, read_prompt(options));
+  if (options.raw) throw UsageError("--raw completes one prompt; give it with -p, -f or standard input");
+  std::unique_ptr<Model> model = load_model(options);
+  remember_model(model->file.path(), state_directory());
+  ChatSettings settings = settings_from(options, model->file_sampling);
+  return Conversation(options, std::move(model), std::move(settings)).run();
+}
+
+}  // namespace warpchat

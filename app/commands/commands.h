@@ -1,0 +1,15 @@
+// The commands of the program: each takes its options and returns an exit code, or throws.
+#pragma once
+#include "app/options.h"
+
+namespace warpchat {
+
+int run_command(const ChatOptions& options);
+int run_command(const TokenizeOptions& options);
+int run_command(const LogitsOptions& options);
+int run_command(const TemplateOptions& options);
+int run_command(const PerplexityOptions& options);
+int run_command(const InspectOptions& options);
+int run_command(const BenchOptions& options);
+
+}  // namespace warpchat

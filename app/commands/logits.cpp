@@ -1,0 +1,44 @@
+// chat logits: float32 [n_tokens, n_vocab], row-major, of a given token sequence from position 0.
+#include <span>
+
+#include "app/commands/commands.h"
+#include "app/model_loading.h"
+#include "app/output.h"
+#include "models/message.h"
+
+namespace warpchat {
+
+namespace {
+
+std::vector<Token> checked_tokens(const std::vector<int64_t>& ids, const Model& model) {
+  std::vector<Token> tokens;
+  for (int64_t id : ids) {
+    if (id < 0 || id >= model.config.n_vocab)
+      throw Error("--tokens: " + std::to_string(id) + " is no token of " + model.file.path() + ", which has ids 0 to " +
+                  grouped(model.config.n_vocab - 1));
+    tokens.push_back(static_cast<Token>(id));
+  }
+  return tokens;
+}
+
+}  // namespace
+
+int run_command(const LogitsOptions& options) {
+  const std::unique_ptr<Model> model = load_model(options, static_cast<uint32_t>(options.tokens.size()));
+  const std::vector<Token> tokens = checked_tokens(options.tokens, *model);
+  OutputFile file(options.output);
+  Decoder& decoder = *model->decoder;
+  const size_t columns = options.one_by_one ? 1 : decoder.max_columns();
+  for (size_t position = 0; position < tokens.size(); position += columns) {
+    const auto pass = std::span(tokens).subspan(position, std::min(columns, tokens.size() - position));
+    decoder.forward(pass, static_cast<uint32_t>(position), Logits::kAll);
+    for (uint32_t column = 0; column < pass.size(); ++column) {
+      const std::span<const float> logits = decoder.logits(column);
+      file.write(logits.data(), logits.size_bytes());
+    }
+  }
+  file.finish();
+  return 0;
+}
+
+}  // namespace warpchat

@@ -1,0 +1,51 @@
+// The interactive conversation: a prompt, answers, slash commands, until the user leaves.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/answer_stream.h"
+#include "app/chat_settings.h"
+#include "app/options.h"
+#include "app/terminal/history.h"
+#include "app/terminal/prompt_reader.h"
+#include "app/terminal/slash_command.h"
+#include "engine/session/chat_session.h"
+
+namespace warpchat {
+
+class Conversation {
+ public:
+  Conversation(const ChatOptions& options, std::unique_ptr<Model> model, ChatSettings settings);
+  int run();  // the program's exit code
+
+ private:
+  bool take_line(const std::string& line);  // false: the user leaves
+  bool run_slash(const SlashLine& line);    // likewise
+  void answer(const std::function<void()>& start);
+  void send(const std::string& text);
+  void edit(const std::string& text);
+  void undo();
+  void start_anew(bool clear_screen);
+  void read(const std::string& path);
+  void change_model(const std::string& name);
+  void show_models() const;
+  void set(const std::string& argument);
+  void show() const;
+  void perf() const;
+  std::string last_user_text() const;  // Error if there is none
+
+  ChatOptions options_;
+  ChatSettings settings_;
+  std::unique_ptr<Model> model_;
+  std::unique_ptr<ChatSession> session_;
+  std::optional<Timings> last_timings_;
+  std::string attached_;   // files that go before the next message
+  std::string prefilled_;  // what the next prompt starts with
+  bool editing_ = false;   // the next line replaces the last message
+  History history_;
+  Terminal terminal_;
+  PromptReader reader_;
+};
+
+}  // namespace warpchat

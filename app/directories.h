@@ -1,0 +1,22 @@
+// Where things lie: the XDG base directories and the folders in which models are looked for.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace warpchat {
+
+std::string state_directory();  // $XDG_STATE_HOME/warpchat, or ~/.local/state/warpchat; not created
+std::string cache_directory();  // $XDG_CACHE_HOME/warpchat, or ~/.cache/warpchat
+
+// Creates it, readable by the owner only, with its parents. False if that fails.
+bool make_private_directory(const std::string& path);
+
+struct ModelFolder {
+  std::string path;
+  bool hugging_face;  // in the cache layout models--org--repo/{blobs,refs,snapshots}
+};
+
+// In search order; folders that do not exist are listed too.
+std::vector<ModelFolder> model_folders();
+
+}  // namespace warpchat

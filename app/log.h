@@ -1,0 +1,11 @@
+// The log file: what the program does and how long it takes, never what is said.
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace warpchat {
+
+void open_log(const std::string& path);  // appends; Error if it cannot be opened
+void log_line(std::string_view text);    // nothing happens without a log
+
+}  // namespace warpchat

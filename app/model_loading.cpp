@@ -1,0 +1,68 @@
+// Checks the flags that concern the device, then loads behind a spinner.
+#include "app/model_loading.h"
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+
+#include "app/directories.h"
+#include "app/log.h"
+#include "app/model_lookup.h"
+#include "app/terminal/spinner.h"
+#include "models/message.h"
+
+namespace warpchat {
+
+namespace {
+
+constexpr std::array<std::string_view, 9> kKnownCacheTypes = {"f32",  "f16",  "bf16", "q8_0",  "q4_0",
+                                                              "q4_1", "q5_0", "q5_1", "iq4_nl"};
+
+void require_f16(const std::string& type, const std::string& flag) {
+  if (type == "f16") return;
+  for (std::string_view known : kKnownCacheTypes)
+    if (type == known) throw Error(flag + " " + type + " is not supported on cpu; use f16");
+  throw UsageError("unknown cache type '" + type + "' for " + flag + "; use f16");
+}
+
+}  // namespace
+
+std::string find_model_file(const std::string& name) { return resolve_model(name, model_folders(), state_directory()); }
+
+std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context) {
+  require_f16(flags.cache_type_k, "--cache-type-k");
+  require_f16(flags.cache_type_v, "--cache-type-v");
+  ModelOptions options;
+  options.path = find_model_file(flags.model);
+  options.threads = flags.threads;
+  options.context = context > 0 ? context : flags.context > 0 ? static_cast<uint32_t>(flags.context) : 0;
+  options.context_from_model = context == 0 && flags.context == 0;
+  options.batch = std::min(flags.batch, flags.micro_batch);
+  Spinner spinner("loading " + std::filesystem::path(options.path).filename().string());
+  options.progress = [&](double fraction) { spinner.set_progress(fraction); };
+  std::unique_ptr<Model> model = Model::load(options);
+  log_line("loaded " + options.path + " in " + std::to_string(model->load_seconds) + " s: " + describe(*model));
+  return model;
+}
+
+std::string human_bytes(uint64_t bytes) {
+  constexpr std::array<std::string_view, 5> kUnits = {"B", "kB", "MB", "GB", "TB"};
+  double value = static_cast<double>(bytes);
+  size_t unit = 0;
+  for (; value >= 999.5 && unit + 1 < kUnits.size(); ++unit) value /= 1000;
+  char text[32];
+  std::snprintf(text, sizeof text, unit > 0 && value < 9.95 ? "%.1f %s" : "%.0f %s", value, kUnits[unit].data());
+  return text;
+}
+
+std::string model_name(const Model& model) {
+  if (!model.config.name.empty()) return printable(model.config.name);
+  return std::filesystem::path(model.file.path()).filename().string();
+}
+
+std::string describe(const Model& model) {
+  return model_name(model) + ", " + human_bytes(model.file.file_bytes()) + ", " + model.decoder->steps().description() +
+         ", context " + grouped(model.context);
+}
+
+}  // namespace warpchat

@@ -1,0 +1,22 @@
+// From flags to a loaded model, with something to look at meanwhile.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "app/options.h"
+#include "engine/session/model.h"
+
+namespace warpchat {
+
+std::string find_model_file(const std::string& name);  // resolve_model with this user's folders
+
+// context: positions, where the command and not the user decides; 0: as the flags say.
+std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context = 0);
+
+// "SmolLM2 135M Instruct, 95 MB, cpu: 2 threads, context 2,048"
+std::string describe(const Model& model);
+std::string model_name(const Model& model);  // general.name, else the file's
+
+std::string human_bytes(uint64_t bytes);  // "95 MB", "1.9 GB", powers of ten
+
+}  // namespace warpchat

@@ -1,0 +1,269 @@
+// The flags of every command, in groups as --help shows them. CLI11 stays in this file.
+#include "app/options.h"
+
+#include <CLI/CLI.hpp>
+#include <cctype>
+#include <functional>
+#include <limits>
+
+#include "app/arguments.h"
+#include "app/help_text.h"
+#include "app/version.h"
+
+namespace warpchat {
+
+namespace {
+
+struct CommandEntry {
+  std::string_view name, help;
+};
+constexpr CommandEntry kCommandEntries[] = {
+    {"tokenize", "print the token ids of a text"},
+    {"template", "print the prompt that a chat template makes of messages"},
+    {"logits", "write the logits of given tokens to a file"},
+    {"perplexity", "measure how well a model predicts a text"},
+    {"inspect", "list a model file's metadata and tensors"},
+    {"bench", "measure tokens per second, as llama-bench does"},
+};
+
+template <class T>
+CLI::Option* number(CLI::App& app, const std::string& names, T& value, const std::string& help, double from,
+                    double to = std::numeric_limits<int32_t>::max()) {
+  return app.add_option(names, value, help)->check(CLI::Range(from, to, ""))->option_text("N");
+}
+
+template <class T>
+void text(CLI::App& app, const std::string& names, T& value, const std::string& label, const std::string& help) {
+  app.add_option(names, value, help)->option_text(label);
+}
+
+void add_common(CLI::App& app, CommonOptions& o) {
+  app.option_defaults()->group("General");
+  text(app, "--device", o.device, "NAME", "where to compute: cpu");
+  app.add_flag("--list-devices", o.list_devices, "list this machine's devices and exit");
+  text(app, "--log-file", o.log_file, "FILE", "append a log of what the program does, not of what is said");
+  app.set_help_flag("-h,--help", "show this help and exit");
+}
+
+void add_model(CLI::App& app, std::string& model) {
+  app.option_defaults()->group("Model");
+  text(app, "-m,--model", model, "MODEL",
+       "a GGUF file, or org/repo[:QUANT] in a model cache; default: the last used, or the only one found");
+}
+
+void add_model_flags(CLI::App& app, ModelFlags& o, const std::string& context_help) {
+  add_model(app, o.model);
+  if (!context_help.empty()) number(app, "-c,--ctx-size", o.context, context_help, 0);
+  number(app, "-t,--threads", o.threads, "CPU threads; default: one per core", 1, 1024);
+  number(app, "-b,--batch-size", o.batch, "most prompt tokens handed over at once; default 2048", 1, 1 << 20);
+  number(app, "--ubatch-size", o.micro_batch, "most of them computed in one pass; default 512", 1, 1 << 20);
+  text(app, "--cache-type-k", o.cache_type_k, "TYPE", "format of the cached keys: f16");
+  text(app, "--cache-type-v", o.cache_type_v, "TYPE", "format of the cached values: f16");
+}
+
+void add_sampling(CLI::App& app, SamplingFlags& o) {
+  app.option_defaults()->group("Sampling (flags beat the model file, which beats the defaults)");
+  number(app, "--temp", o.temperature, "temperature; 0: always the likeliest token; default 0.8", 0, 100);
+  number(app, "--top-k", o.top_k, "keep the k likeliest tokens; 0: all; default 40", 0);
+  number(app, "--top-p", o.top_p, "keep the likeliest tokens of this total probability; default 0.95", 0, 1);
+  number(app, "--min-p", o.min_p, "drop tokens less likely than this share of the best; default 0.05", 0, 1);
+  number(app, "--repeat-penalty", o.repeat_penalty, "penalise recent tokens; 1: off, the default", 0.01, 100);
+  number(app, "--repeat-last-n", o.repeat_last_n, "how many tokens are recent; default 64", 0);
+  number(app, "--presence-penalty", o.presence_penalty, "subtract once from recent tokens' logits; default 0", -100,
+         100);
+  number(app, "--frequency-penalty", o.frequency_penalty, "subtract per occurrence; default 0", -100, 100);
+  number(app, "-s,--seed", o.seed, "of the random numbers; -1: a new one each start, the default", -1,
+         9007199254740992.0);
+}
+
+void add_chat(CLI::App& app, ChatOptions& o) {
+  app.option_defaults()->group("Conversation");
+  text(app, "-p,--prompt", o.prompt, "TEXT", "answer this and exit; piped standard input stands before it");
+  text(app, "-f,--file", o.prompt_file, "FILE", "a prompt from a file; stands before -p");
+  text(app, "--system-prompt", o.system_prompt, "TEXT", "the system message; default: none");
+  number(app, "-n,--n-predict", o.n_predict, "most tokens of an answer; -1: until it ends, the default", -1);
+  app.add_flag("--raw", o.raw, "complete the prompt as it is, without a chat template");
+  text(app, "--chat-template", o.chat_template, "JINJA", "a template instead of the model's: its text, or 'chatml'");
+  text(app, "--chat-template-file", o.chat_template_file, "FILE", "the same from a file");
+  text(app, "--chat-template-kwargs", o.template_variables, "JSON", "variables for the template: {\"name\": value}");
+  app.option_defaults()->group("Thinking and display");
+  app.add_flag_callback(
+      "--think", [&o] { o.think = true; }, "let the model think first; default: its template's choice");
+  app.add_flag_callback(
+      "--no-think", [&o] { o.think = false; }, "do not let it think");
+  app.add_flag("--hide-thinking", o.hide_thinking, "do not show what it thinks");
+  app.add_flag("--nowordwrap", o.no_word_wrap, "leave breaking lines to the terminal");
+  app.add_flag("--verbose", o.verbose, "after each answer show timings and the profile on standard error");
+  add_model_flags(app, o, "context in tokens; 0: the model's own; default: the model's own, at most 8192");
+  app.add_flag("--offline", o.offline, "never use a network (this build never does)");
+  number(app, "--parallel", o.parallel, "conversations at once; this build has one", 1, 1 << 16);
+  add_sampling(app, o);
+  app.option_defaults()->group("General");
+  app.set_version_flag("--version", std::string("chat ") + kVersion, "show the version and exit");
+}
+
+void add_tokenize(CLI::App& app, TokenizeOptions& o) {
+  add_model(app, o.model);
+  app.option_defaults()->group("Input");
+  text(app, "-f,--file", o.file, "FILE", "the text; default: standard input");
+  app.add_flag("--null", o.null_separated, "the input is records separated by NUL; one line of ids each");
+}
+
+void add_logits(CLI::App& app, LogitsOptions& o) {
+  add_model_flags(app, o, "");
+  app.option_defaults()->group("Task");
+  app.add_option("--tokens", o.tokens, "token ids of one sequence from position 0")
+      ->delimiter(',')
+      ->required()
+      ->option_text("ID,ID,...");
+  app.add_option("-o,--output", o.output, "float32 [n_tokens, n_vocab], row-major")->required()->option_text("FILE");
+  app.add_flag("--one-by-one", o.one_by_one, "decode token by token instead of one prefill");
+}
+
+void add_template(CLI::App& app, TemplateOptions& o) {
+  add_model(app, o.model);
+  app.option_defaults()->group("Task");
+  text(app, "--template", o.template_file, "FILE", "a Jinja template instead of a model's");
+  app.add_option("--messages", o.messages_file,
+                 "object with messages, optionally tools and add_generation_prompt; other keys are variables")
+      ->required()
+      ->option_text("FILE.json");
+}
+
+void add_perplexity(CLI::App& app, PerplexityOptions& o) {
+  o.context = 512;
+  add_model_flags(app, o, "tokens of a window, whose second half is scored; default 512");
+  app.option_defaults()->group("Task");
+  app.add_option("-f,--file", o.file, "the text")->required()->option_text("FILE");
+}
+
+void add_inspect(CLI::App& app, InspectOptions& o) {
+  add_model(app, o.model);
+  app.add_option("MODEL", o.model, "the same without -m")->option_text(" ");
+  app.option_defaults()->group("Output");
+  app.add_flag("--json", o.json, "as one JSON object");
+}
+
+void add_bench(CLI::App& app, BenchOptions& o) {
+  add_model_flags(app, o, "");
+  app.option_defaults()->group("Tests (lists: 128,512)");
+  const auto list = [&](const std::string& names, std::vector<uint32_t>& values, const std::string& help) {
+    app.add_option(names, values, help)->delimiter(',')->check(CLI::Range(0.0, 1e6, ""))->option_text("N,...");
+  };
+  list("-p,--n-prompt", o.n_prompt, "prompt tokens to compute; 0: none; default 512");
+  list("-n,--n-gen", o.n_generate, "tokens to decode one by one; 0: none; default 128");
+  list("-d,--n-depth", o.depth, "tokens already in the cache; default 0");
+  number(app, "-r,--repetitions", o.repetitions, "runs of each test after a warm-up; default 5", 1, 10000);
+  app.add_option("-o,--output", o.format, "md, csv, json or jsonl; default md")
+      ->check(CLI::IsMember({"md", "csv", "json", "jsonl"}))
+      ->option_text("FORMAT");
+}
+
+constexpr std::string_view kExamples = R"(
+Usage: chat [FLAGS]            a conversation in the terminal
+       chat -p TEXT [FLAGS]    one answer
+       chat COMMAND [FLAGS]    chat COMMAND --help tells more
+
+Examples:
+  chat -m qwen2.5-3b-instruct-q4_k_m.gguf
+  git diff | chat -p "Write a commit message for this change."
+)";
+
+std::string names_of(const CLI::Option& option) {
+  std::string names;
+  const auto add = [&](const std::string& name) { names += (names.empty() ? "" : ", ") + name; };
+  for (const std::string& name : option.get_snames()) add("-" + name);
+  for (const std::string& name : option.get_lnames()) {
+    if (const std::string_view spelling = short_spelling("--" + name); !spelling.empty()) add(std::string(spelling));
+    add("--" + name);
+  }
+  if (names.empty()) names = option.get_name(/*positional=*/true);
+  if (option.get_items_expected_max() > 0 && option.get_option_text() != " ") names += " " + option.get_option_text();
+  return names;
+}
+
+std::string help_of(const CLI::App& app, const std::string& command) {
+  std::vector<HelpGroup> groups;
+  std::string intro = app.get_description() + ".\n";
+  if (command == "chat") {
+    groups.push_back({"Commands", {}});
+    for (const CommandEntry& entry : kCommandEntries)
+      groups.back().flags.push_back({std::string(entry.name), std::string(entry.help)});
+    intro += kExamples;
+  } else {
+    intro += "\nUsage: chat " + command + " [FLAGS]\n";
+  }
+  const size_t n_fixed = groups.size();
+  for (const CLI::Option* option : app.get_options()) {
+    size_t at = n_fixed;
+    while (at < groups.size() && groups[at].title != option->get_group()) ++at;
+    if (at == groups.size()) groups.push_back({option->get_group(), {}});
+    groups[at].flags.push_back({names_of(*option), option->get_description()});
+  }
+  return help_text(intro, groups);
+}
+
+std::string one_sentence(std::string text) {
+  for (char& c : text)
+    if (c == '\n') c = ' ';
+  while (text.ends_with('.') || text.ends_with(' ')) text.pop_back();
+  if (text.size() > 1 && !std::isupper(static_cast<unsigned char>(text[1])))
+    text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+std::string help_hint(const std::string& command) {
+  return command == "chat" ? "chat --help" : "chat " + command + " --help";
+}
+
+UsageError unexpected_argument(const std::string& argument, const std::string& command) {
+  for (const CommandEntry& entry : kCommandEntries)
+    if (argument == entry.name) return UsageError("the command comes first: chat " + argument + " and then its flags");
+  const bool flag = argument.starts_with('-');
+  return UsageError((flag ? "unknown flag " : "unexpected argument '") + argument + (flag ? "" : "'") + "; " +
+                    help_hint(command) + " lists what there is");
+}
+
+template <class T>
+ParsedOptions parse(const CommandLine& line, const std::string& purpose,
+                    const std::function<void(CLI::App&, T&)>& add) {
+  CLI::App app(purpose, line.command == "chat" ? "chat" : "chat " + line.command);
+  app.set_help_flag();  // set anew last, so that it stands with the general flags
+  T options;
+  add(app, options);
+  add_common(app, options);
+  app.allow_extras();
+  std::vector<std::string> reversed(line.arguments.rbegin(), line.arguments.rend());
+  try {
+    app.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    return {std::nullopt, help_of(app, line.command)};
+  } catch (const CLI::CallForVersion& version) {
+    return {std::nullopt, std::string(version.what()) + "\n"};
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(one_sentence(error.what()) + "; see " + help_hint(line.command));
+  }
+  if (!app.remaining().empty()) throw unexpected_argument(app.remaining().front(), line.command);
+  return {Options(std::move(options)), ""};
+}
+
+}  // namespace
+
+ParsedOptions parse_options(std::vector<std::string> arguments) {
+  std::vector<std::string_view> names;
+  for (const CommandEntry& entry : kCommandEntries) names.push_back(entry.name);
+  const CommandLine line = split_command(rewrite_arguments(std::move(arguments)), names);
+  std::string purpose = "Chat with a language model in a GGUF file";
+  for (const CommandEntry& entry : kCommandEntries)
+    if (entry.name == line.command) purpose = entry.help;
+  purpose[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(purpose[0])));
+  if (line.command == "tokenize") return parse<TokenizeOptions>(line, purpose, add_tokenize);
+  if (line.command == "template") return parse<TemplateOptions>(line, purpose, add_template);
+  if (line.command == "logits") return parse<LogitsOptions>(line, purpose, add_logits);
+  if (line.command == "perplexity") return parse<PerplexityOptions>(line, purpose, add_perplexity);
+  if (line.command == "inspect") return parse<InspectOptions>(line, purpose, add_inspect);
+  if (line.command == "bench") return parse<BenchOptions>(line, purpose, add_bench);
+  return parse<ChatOptions>(line, purpose, add_chat);
+}
+
+}  // namespace warpchat

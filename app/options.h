@@ -1,0 +1,87 @@
+// What the command line asks for, one struct a command, and the parser that fills them.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "app/model_lookup.h"
+
+namespace warpchat {
+
+struct CommonOptions {  // of every command
+  std::string device;   // empty: the default
+  bool list_devices = false;
+  std::string log_file;
+};
+
+struct ModelFlags {
+  std::string model;  // empty: see resolve_model
+  uint32_t threads = 0;
+  int32_t context = -1;  // -1: the model's own, at most 8192; 0: the model's own
+  uint32_t batch = 2048, micro_batch = 512;
+  std::string cache_type_k = "f16", cache_type_v = "f16";
+};
+
+struct SamplingFlags {  // what is given here beats the file
+  std::optional<float> temperature, top_p, min_p, repeat_penalty, presence_penalty, frequency_penalty;
+  std::optional<uint32_t> top_k, repeat_last_n;
+  int64_t seed = -1;  // -1: random
+};
+
+struct ChatOptions : CommonOptions, ModelFlags, SamplingFlags {
+  std::optional<std::string> prompt, prompt_file;
+  std::string system_prompt;
+  int32_t n_predict = -1;  // -1: until the end of the answer
+  bool raw = false;
+  std::string chat_template, chat_template_file, template_variables;  // the last: a JSON object
+  std::optional<bool> think;
+  bool hide_thinking = false, verbose = false, no_word_wrap = false;
+  bool offline = false;   // nothing here ever uses a network
+  uint32_t parallel = 1;  // conversations at once
+};
+
+struct TokenizeOptions : CommonOptions {
+  std::string model;
+  std::optional<std::string> file;
+  bool null_separated = false;
+};
+
+struct LogitsOptions : CommonOptions, ModelFlags {
+  std::vector<int64_t> tokens;
+  std::string output;
+  bool one_by_one = false;
+};
+
+struct TemplateOptions : CommonOptions {
+  std::string model, template_file, messages_file;
+};
+
+struct PerplexityOptions : CommonOptions, ModelFlags {
+  std::string file;
+};
+
+struct InspectOptions : CommonOptions {
+  std::string model;
+  bool json = false;
+};
+
+struct BenchOptions : CommonOptions, ModelFlags {
+  std::vector<uint32_t> n_prompt = {512}, n_generate = {128}, depth = {0};
+  uint32_t repetitions = 5;
+  std::string format = "md";
+};
+
+using Options = std::variant<ChatOptions, TokenizeOptions, LogitsOptions, TemplateOptions, PerplexityOptions,
+                             InspectOptions, BenchOptions>;
+
+struct ParsedOptions {
+  std::optional<Options> options;  // nullopt: `text` (--help, --version) answers everything
+  std::string text;
+};
+
+// arguments: without the program's name. UsageError for anything that is not understood.
+ParsedOptions parse_options(std::vector<std::string> arguments);
+
+}  // namespace warpchat

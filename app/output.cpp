@@ -1,0 +1,102 @@
+// write(2) until everything is out; errno decides what a failure means.
+#include "app/output.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "app/signals.h"
+#include "models/error.h"
+
+namespace warpchat {
+
+namespace {
+
+// 0, or the errno of what failed.
+int write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = write(fd, bytes.data(), bytes.size());
+    if (n >= 0) {
+      bytes.remove_prefix(static_cast<size_t>(n));
+    } else if (errno == EAGAIN) {  // a pipe that its other end made non-blocking
+      pollfd ready{fd, POLLOUT, 0};
+      poll(&ready, 1, -1);
+    } else if (errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+void write_output(std::string_view bytes) {
+  const int error = write_all(STDOUT_FILENO, bytes);
+  if (error == EPIPE || error == EIO) throw OutputClosed();  // EIO: a terminal that was closed
+  if (error != 0) throw Error(std::string("cannot write to standard output: ") + std::strerror(error));
+}
+
+void write_error(std::string_view bytes) { write_all(STDERR_FILENO, bytes); }
+
+void print_error(std::string_view sentence) {
+  std::string line = "chat: " + std::string(sentence) + "\n";
+  for (size_t i = 0; i + 1 < line.size(); ++i)
+    if (line[i] == '\n' || line[i] == '\r') line[i] = ' ';
+  write_error(line);
+}
+
+bool input_is_terminal() { return isatty(STDIN_FILENO) != 0; }
+bool output_is_terminal() { return isatty(STDOUT_FILENO) != 0; }
+bool error_is_terminal() { return isatty(STDERR_FILENO) != 0; }
+
+bool wants_style() {
+  const char* no_color = std::getenv("NO_COLOR");
+  const char* term = std::getenv("TERM");
+  return output_is_terminal() && !(no_color && *no_color) && term && std::strcmp(term, "dumb") != 0;
+}
+
+OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
+  struct stat status;
+  const bool direct = stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+  if (direct) {
+    fd_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  } else {
+    temporary_ = path_ + ".XXXXXX";
+    fd_ = mkostemp(temporary_.data(), O_CLOEXEC);
+    if (fd_ >= 0) remove_on_exit(temporary_.c_str());
+  }
+  if (fd_ >= 0) return;
+  temporary_.clear();
+  fail();
+}
+
+OutputFile::~OutputFile() {
+  if (fd_ >= 0) close(fd_);
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+  remove_on_exit(nullptr);
+}
+
+void OutputFile::write(const void* data, size_t bytes) {
+  errno = write_all(fd_, {static_cast<const char*>(data), bytes});
+  if (errno != 0) fail();
+}
+
+void OutputFile::finish() {
+  const mode_t mask = umask(0);
+  umask(mask);
+  if (!temporary_.empty() && fchmod(fd_, 0666 & ~mask) != 0) fail();
+  const int closed = close(fd_);
+  fd_ = -1;
+  if (closed != 0) fail();
+  if (!temporary_.empty() && rename(temporary_.c_str(), path_.c_str()) != 0) fail();
+  temporary_.clear();
+}
+
+void OutputFile::fail() const { throw Error("cannot write " + path_ + ": " + std::strerror(errno)); }
+
+}  // namespace warpchat

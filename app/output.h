@@ -1,0 +1,44 @@
+// Standard output and error, written so that nothing is lost silently.
+#pragma once
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace warpchat {
+
+// Standard output's reader has gone: the program ends quietly.
+class OutputClosed : public std::runtime_error {
+ public:
+  OutputClosed() : std::runtime_error("standard output was closed") {}
+};
+
+// All bytes to standard output, at once. OutputClosed if its reader is gone, Error for a full disk and the like.
+void write_output(std::string_view bytes);
+
+// To standard error; failures are ignored, since there is nowhere to report them.
+void write_error(std::string_view bytes);
+void print_error(std::string_view sentence);  // as the one line "chat: SENTENCE"
+
+bool input_is_terminal();
+bool output_is_terminal();
+bool error_is_terminal();
+bool wants_style();  // standard output is a terminal that understands escape sequences, and NO_COLOR is not set
+
+// A file that appears under its name only when it is complete: written beside it, renamed by finish(), removed if that
+// is never reached, also by Ctrl-C. A device or pipe of that name is written directly.
+class OutputFile {
+ public:
+  explicit OutputFile(std::string path);  // Error if it cannot be created
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  void write(const void* data, size_t bytes);
+  void finish();
+
+ private:
+  [[noreturn]] void fail() const;
+  std::string path_, temporary_;  // temporary_ is empty when written directly
+  int fd_ = -1;
+};
+
+}  // namespace warpchat

@@ -1,0 +1,11 @@
+// From arguments to an exit code: 0, 1 error, 2 usage, 130 interrupted.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace warpchat {
+
+// arguments: without the program's name. Every error is one line "chat: sentence" on standard error.
+int run_program(std::vector<std::string> arguments);
+
+}  // namespace warpchat

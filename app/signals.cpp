@@ -1,0 +1,141 @@
+// Only async-signal-safe calls in handlers: write, tcsetattr, unlink, _exit, raise.
+#include "app/signals.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <string_view>
+
+namespace warpchat {
+
+namespace {
+
+constexpr size_t kLongestPath = 4096;
+constexpr std::string_view kPlainTerminal = "\x1b[?2004l\x1b[?25h\x1b[0m";  // no bracketed paste, cursor, plain text
+
+constexpr int kInterruptsThatExit = 5;  // nobody took the first four: the program hangs
+
+std::atomic<bool> exit_on_interrupt = true, resized = false, error_has_terminal = false;
+std::atomic<int> interrupts = 0;  // since somebody asked
+std::atomic<bool> terminal_changed = false, pasting_enabled = false, line_drawn = false;
+termios original_mode, current_mode;
+char doomed_path[kLongestPath];
+std::atomic<bool> has_doomed_path = false;
+int wake_pipe[2] = {-1, -1};
+
+void put(int fd, std::string_view bytes) { [[maybe_unused]] const ssize_t n = write(fd, bytes.data(), bytes.size()); }
+
+void wake() { put(wake_pipe[1], "!"); }
+
+void leave_no_trace() {
+  if (line_drawn) put(STDERR_FILENO, "\r\x1b[K");
+  restore_terminal();
+  if (has_doomed_path) unlink(doomed_path);
+}
+
+void handle_interrupt(int) {
+  const int saved = errno;
+  if (++interrupts >= kInterruptsThatExit || exit_on_interrupt) {
+    leave_no_trace();
+    if (error_has_terminal) put(STDERR_FILENO, "\n");
+    _exit(kInterruptedExitCode);
+  }
+  wake();
+  errno = saved;
+}
+
+void handle_end(int number) {
+  leave_no_trace();
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+void handle_stop(int) {
+  const int saved = errno;
+  const bool changed = terminal_changed;
+  const termios mode = current_mode;
+  const bool paste = pasting_enabled;
+  if (line_drawn) put(STDERR_FILENO, "\r\x1b[K");
+  restore_terminal();
+  raise(SIGSTOP);
+  if (changed) set_terminal_mode(original_mode, mode, paste);
+  resized = true;
+  wake();
+  errno = saved;
+}
+
+void handle_resize(int) {
+  const int saved = errno;
+  resized = true;
+  wake();
+  errno = saved;
+}
+
+void handle(int number, void (*handler)(int)) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  sigaction(number, &action, nullptr);
+}
+
+}  // namespace
+
+void install_signal_handlers() {
+  if (pipe2(wake_pipe, O_CLOEXEC | O_NONBLOCK) != 0) wake_pipe[0] = wake_pipe[1] = -1;
+  error_has_terminal = isatty(STDERR_FILENO) != 0;
+  handle(SIGPIPE, SIG_IGN);
+  handle(SIGINT, handle_interrupt);
+  handle(SIGTERM, handle_end);
+  handle(SIGHUP, handle_end);
+  handle(SIGTSTP, handle_stop);
+  handle(SIGWINCH, handle_resize);
+}
+
+void on_interrupt(OnInterrupt what) {
+  interrupts = 0;
+  exit_on_interrupt = what == OnInterrupt::kExit;
+}
+
+bool take_interrupt() { return interrupts.exchange(0) > 0; }
+bool take_resize() { return resized.exchange(false); }
+
+int signal_descriptor() { return wake_pipe[0]; }
+
+void drain_signal_descriptor() {
+  char buffer[64];
+  while (read(wake_pipe[0], buffer, sizeof buffer) > 0) continue;
+}
+
+void set_terminal_mode(const termios& original, const termios& mode, bool bracketed_paste) {
+  if (!terminal_changed) original_mode = original;
+  current_mode = mode;
+  terminal_changed = true;
+  tcsetattr(STDIN_FILENO, TCSANOW, &mode);
+  if (bracketed_paste != pasting_enabled.exchange(bracketed_paste))
+    put(STDOUT_FILENO, bracketed_paste ? "\x1b[?2004h" : "\x1b[?2004l");
+}
+
+void restore_terminal() {
+  if (!terminal_changed.exchange(false)) return;
+  if (pasting_enabled.exchange(false))
+    put(STDOUT_FILENO, kPlainTerminal);
+  else
+    put(STDOUT_FILENO, kPlainTerminal.substr(kPlainTerminal.find("\x1b[?25h")));
+  tcsetattr(STDIN_FILENO, TCSANOW, &original_mode);
+}
+
+void remove_on_exit(const char* path) {
+  has_doomed_path = false;
+  if (!path || std::strlen(path) >= kLongestPath) return;
+  std::strcpy(doomed_path, path);
+  has_doomed_path = true;
+}
+
+void clear_line_on_exit(bool drawn) { line_drawn = drawn; }
+
+}  // namespace warpchat

@@ -1,0 +1,32 @@
+// Signals: Ctrl-C either ends the program or is noted for whoever asks; whatever ends it gives the terminal back as it
+// was. One process has one terminal and one set of handlers, so these are functions over one hidden state.
+#pragma once
+#include <termios.h>
+
+namespace warpchat {
+
+constexpr int kInterruptedExitCode = 130;
+
+// SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH; SIGPIPE is ignored, so that writes fail instead.
+void install_signal_handlers();
+
+enum class OnInterrupt {
+  kExit,  // at once, with 130
+  kNote,  // take_interrupt() tells; the fifth that nobody took exits
+};
+void on_interrupt(OnInterrupt what);
+bool take_interrupt();  // whether there was one since the last call
+bool take_resize();     // whether the terminal's size may have changed, or the program was stopped and went on
+
+int signal_descriptor();  // readable after a signal; poll it beside the keyboard
+void drain_signal_descriptor();
+
+// The terminal's mode from now on: applied here, and again after a stop with Ctrl-Z. The mode of the first call's
+// `original` is what every way out restores.
+void set_terminal_mode(const termios& original, const termios& mode, bool bracketed_paste);
+void restore_terminal();
+
+void remove_on_exit(const char* path);  // a file that an interrupt shall not leave behind; nullptr: none
+void clear_line_on_exit(bool drawn);    // whether standard error's current line shows a spinner
+
+}  // namespace warpchat

@@ -1,0 +1,59 @@
+// The tags around the thinking are not shown: the look says it. A blank line parts it from the answer.
+#include "app/terminal/answer_view.h"
+
+namespace warpchat {
+
+namespace {
+
+void remove(std::string& text, std::string_view tag) {
+  const size_t at = text.find(tag);
+  if (at != std::string::npos) text.erase(at, tag.size());
+}
+
+std::string without_leading_blanks(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  return std::string(first == std::string_view::npos ? std::string_view() : text.substr(first));
+}
+
+}  // namespace
+
+std::string AnswerView::add(std::string_view text, bool thinking) {
+  if (thinking) return look_.hide_thinking ? "" : add_thinking(text);
+  return add_answer(text);
+}
+
+// Blanks are held until text follows them, so that none are shown before </think>.
+std::string AnswerView::add_thinking(std::string_view text) {
+  std::string shown = held_blanks_ + std::string(text);
+  remove(shown, "<think>");
+  remove(shown, "</think>");
+  if (!started_) shown = without_leading_blanks(shown);
+  const size_t text_end = shown.find_last_not_of(" \t\r\n") + 1;
+  held_blanks_ = shown.substr(text_end);
+  shown.resize(text_end);
+  if (shown.empty()) return "";
+  thought_ = started_ = true;
+  return wrap_.add({shown, {.dim = true}});
+}
+
+std::string AnswerView::add_answer(std::string_view text) {
+  std::string out;
+  std::string shown(text);
+  if (thought_) {
+    out = wrap_.finish() + "\n";
+    thought_ = started_ = false;
+    held_blanks_.clear();
+  }
+  if (!started_) shown = without_leading_blanks(shown);
+  if (!shown.empty()) started_ = true;
+  for (const StyledText& piece : markdown_.add(shown)) out += wrap_.add(piece);
+  return out;
+}
+
+std::string AnswerView::finish() {
+  std::string out;
+  for (const StyledText& piece : markdown_.finish()) out += wrap_.add(piece);
+  return out + wrap_.finish();
+}
+
+}  // namespace warpchat

@@ -1,0 +1,82 @@
+// utf8proc's break rules and widths. An emoji sequence is as wide as its widest part, as terminals draw it today.
+#include "app/terminal/graphemes.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+
+namespace warpchat {
+
+namespace {
+
+constexpr char32_t kReplacement = 0xFFFD, kEmojiPresentation = 0xFE0F;
+
+bool is_regional_indicator(char32_t c) { return c >= 0x1F1E6 && c <= 0x1F1FF; }
+
+}  // namespace
+
+bool GraphemeBreaker::breaks_before(char32_t code_point) {
+  const int32_t current = static_cast<int32_t>(code_point);
+  const bool breaks = previous_ < 0 || utf8proc_grapheme_break_stateful(previous_, current, &state_);
+  previous_ = current;
+  return breaks;
+}
+
+CodePoint first_code_point(std::string_view text) {
+  utf8proc_int32_t value = -1;
+  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
+  const utf8proc_ssize_t n = utf8proc_iterate(bytes, static_cast<utf8proc_ssize_t>(text.size()), &value);
+  if (n <= 0 || value < 0) return {kReplacement, 1};
+  return {static_cast<char32_t>(value), static_cast<size_t>(n)};
+}
+
+size_t next_grapheme(std::string_view text, size_t from) {
+  GraphemeBreaker breaker;
+  size_t at = from;
+  while (at < text.size()) {
+    const CodePoint c = first_code_point(text.substr(at));
+    if (breaker.breaks_before(c.value) && at > from) break;
+    at += c.bytes;
+  }
+  return at;
+}
+
+// Clusters can only be found from the front; a line break always parts two, so that is far enough.
+size_t previous_grapheme(std::string_view text, size_t from) {
+  if (from == 0) return 0;
+  if (text[from - 1] == '\n') return from - 1;
+  const size_t line_end = text.rfind('\n', from - 1);
+  size_t at = line_end == std::string_view::npos ? 0 : line_end + 1;
+  for (size_t next = at; next < from; next = next_grapheme(text, next)) at = next;
+  return at;
+}
+
+bool is_control(char32_t c) { return c < 0x20 || (c >= 0x7F && c < 0xA0); }
+
+int code_point_width(char32_t code_point) {
+  if (is_control(code_point)) return 0;
+  return std::clamp(utf8proc_charwidth(static_cast<utf8proc_int32_t>(code_point)), 0, 2);
+}
+
+int grapheme_width(std::string_view cluster) {
+  int width = 0, n_flags = 0;
+  while (!cluster.empty()) {
+    const CodePoint c = first_code_point(cluster);
+    n_flags += is_regional_indicator(c.value);
+    width = std::max(width, c.value == kEmojiPresentation && width > 0 ? 2 : code_point_width(c.value));
+    cluster.remove_prefix(c.bytes);
+  }
+  return n_flags == 2 ? 2 : width;
+}
+
+int text_width(std::string_view text) {
+  int width = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = next_grapheme(text, at);
+    width += grapheme_width(text.substr(at, end - at));
+    at = end;
+  }
+  return width;
+}
+
+}  // namespace warpchat

@@ -1,0 +1,245 @@
+// One switch from key to what it does; Ctrl-R's search is a mode of its own.
+#include "app/terminal/line_editor.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace warpchat {
+
+namespace {
+
+constexpr std::string_view kPrompt = "> ", kContinuation = ". ", kQuotes = "\"\"\"";
+
+bool opens_quotes(std::string_view text) {
+  return text.starts_with(kQuotes) && !(text.size() >= 2 * kQuotes.size() && text.ends_with(kQuotes));
+}
+
+// What stands between """ and """, without a line break right after the first and right before the last.
+std::string without_quotes(std::string_view text) {
+  if (!text.starts_with(kQuotes) || opens_quotes(text)) return std::string(text);
+  text = text.substr(kQuotes.size(), text.size() - 2 * kQuotes.size());
+  if (text.starts_with('\n')) text.remove_prefix(1);
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  return std::string(text);
+}
+
+std::string common_prefix(const std::vector<std::string>& words) {
+  std::string prefix = words.front();
+  for (const std::string& word : words)
+    prefix.resize(static_cast<size_t>(std::mismatch(prefix.begin(), prefix.end(), word.begin(), word.end()).first -
+                                      prefix.begin()));
+  return prefix;
+}
+
+}  // namespace
+
+void LineEditor::begin(std::string text) {
+  buffer_.set(std::move(text));
+  draft_.clear();
+  history_index_ = history_.lines().size();
+  search_.reset();
+}
+
+std::string LineEditor::take_line() {
+  history_.add(buffer_.text());
+  std::string line = without_quotes(buffer_.text());
+  begin();
+  return line;
+}
+
+PromptLayout LineEditor::layout(int width) const {
+  if (!search_) return lay_out_prompt(kPrompt, kContinuation, buffer_.text(), buffer_.cursor(), width);
+  const std::string prompt =
+      (search_->found || search_->query.empty() ? "search '" : "nothing with '") + search_->query + "': ";
+  return lay_out_prompt(prompt, kContinuation, buffer_.text(), buffer_.cursor(), width);
+}
+
+EditOutcome LineEditor::press(const Key& key) {
+  if (search_) return press_searching(key);
+  switch (key.kind) {
+    case KeyKind::kText:
+    case KeyKind::kPaste:
+      buffer_.insert(key.text);
+      break;
+    case KeyKind::kControl:
+      return press_control(key.letter);
+    case KeyKind::kEnter:
+      return enter();
+    case KeyKind::kNewline:
+      buffer_.insert("\n");
+      break;
+    case KeyKind::kTab:
+      complete();
+      break;
+    case KeyKind::kBackspace:
+      buffer_.erase_left();
+      break;
+    case KeyKind::kDelete:
+      buffer_.erase_right();
+      break;
+    case KeyKind::kLeft:
+      buffer_.left();
+      break;
+    case KeyKind::kRight:
+      buffer_.right();
+      break;
+    case KeyKind::kUp:
+      older();
+      break;
+    case KeyKind::kDown:
+      newer();
+      break;
+    case KeyKind::kHome:
+      buffer_.line_start();
+      break;
+    case KeyKind::kEnd:
+      buffer_.line_end();
+      break;
+    case KeyKind::kWordLeft:
+      buffer_.word_left();
+      break;
+    case KeyKind::kWordRight:
+      buffer_.word_right();
+      break;
+    case KeyKind::kDeleteWordLeft:
+      buffer_.kill_word_left();
+      break;
+    case KeyKind::kDeleteWordRight:
+      buffer_.kill_word_right();
+      break;
+    case KeyKind::kEscape:
+    case KeyKind::kOther:
+      break;
+  }
+  return EditOutcome::kEditing;
+}
+
+EditOutcome LineEditor::press_control(char letter) {
+  switch (letter) {
+    case 'A':
+      buffer_.line_start();
+      break;
+    case 'B':
+      buffer_.left();
+      break;
+    case 'C':
+      return interrupt();
+    case 'D':
+      if (buffer_.empty()) return EditOutcome::kEnd;
+      buffer_.erase_right();
+      break;
+    case 'E':
+      buffer_.line_end();
+      break;
+    case 'F':
+      buffer_.right();
+      break;
+    case 'K':
+      buffer_.kill_to_line_end();
+      break;
+    case 'L':
+      return EditOutcome::kClearScreen;
+    case 'N':
+      newer();
+      break;
+    case 'P':
+      older();
+      break;
+    case 'R':
+      search_older();
+      break;
+    case 'U':
+      buffer_.kill_to_line_start();
+      break;
+    case 'W':
+      buffer_.kill_word_left();
+      break;
+    case 'Y':
+      buffer_.yank();
+      break;
+    case 'Z':
+      return EditOutcome::kSuspend;
+    default:
+      break;
+  }
+  return EditOutcome::kEditing;
+}
+
+EditOutcome LineEditor::press_searching(const Key& key) {
+  const bool backspace = key.kind == KeyKind::kBackspace;
+  if (key.kind == KeyKind::kText || backspace) {
+    if (key.kind == KeyKind::kText)
+      search_->query += key.text;
+    else {
+      TextBuffer query;
+      query.set(search_->query);
+      query.erase_left();
+      search_->query = query.text();
+    }
+    search_->found = std::nullopt;
+    search_older();
+    return EditOutcome::kEditing;
+  }
+  const bool control = key.kind == KeyKind::kControl;
+  if (control && key.letter == 'R') {
+    search_older();
+    return EditOutcome::kEditing;
+  }
+  const Search ended = std::move(*search_);
+  search_.reset();
+  if (control && (key.letter == 'G' || key.letter == 'C')) {
+    buffer_.set(ended.before);
+    return EditOutcome::kEditing;
+  }
+  if (ended.found) history_index_ = *ended.found;
+  return key.kind == KeyKind::kEscape ? EditOutcome::kEditing : press(key);
+}
+
+EditOutcome LineEditor::enter() {
+  if (opens_quotes(buffer_.text())) {
+    buffer_.insert("\n");
+    return EditOutcome::kEditing;
+  }
+  return EditOutcome::kLine;
+}
+
+EditOutcome LineEditor::interrupt() {
+  interrupted_empty_ = buffer_.empty();
+  return EditOutcome::kInterrupted;
+}
+
+void LineEditor::recall(size_t index) {
+  if (history_index_ == history_.lines().size()) draft_ = buffer_.text();
+  history_index_ = index;
+  buffer_.set(index == history_.lines().size() ? draft_ : history_.lines()[index]);
+}
+
+void LineEditor::older() {
+  if (!buffer_.line_up() && history_index_ > 0) recall(history_index_ - 1);
+}
+
+void LineEditor::newer() {
+  if (!buffer_.line_down() && history_index_ < history_.lines().size()) recall(history_index_ + 1);
+}
+
+void LineEditor::search_older() {
+  if (!search_) {
+    if (history_index_ == history_.lines().size()) draft_ = buffer_.text();
+    search_.emplace(Search{.before = buffer_.text()});
+    return;
+  }
+  if (search_->query.empty()) return;
+  const std::optional<size_t> found = history_.search(search_->query, search_->found.value_or(history_.lines().size()));
+  if (!found) return;  // the last match stays
+  search_->found = found;
+  buffer_.set(history_.lines()[*found]);
+}
+
+void LineEditor::complete() {
+  const std::vector<std::string> candidates = complete_ ? complete_(buffer_.text()) : std::vector<std::string>();
+  if (candidates.empty()) return;
+  const std::string prefix = common_prefix(candidates);
+  if (prefix.size() >= buffer_.text().size()) buffer_.set(prefix);
+}
+
+}  // namespace warpchat

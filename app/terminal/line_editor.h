@@ -1,0 +1,67 @@
+// A line editor: keys change the text, Enter gives it away. Pure: reads no terminal and writes none, so that tests can
+// press keys and look at the screen.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/terminal/history.h"
+#include "app/terminal/keys.h"
+#include "app/terminal/prompt_view.h"
+#include "app/terminal/text_buffer.h"
+
+namespace warpchat {
+
+enum class EditOutcome {
+  kEditing,
+  kLine,         // take_line() has it
+  kInterrupted,  // Ctrl-C; the text is gone
+  kEnd,          // Ctrl-D on an empty text
+  kSuspend,      // Ctrl-Z
+  kClearScreen,  // Ctrl-L
+};
+
+class LineEditor {
+ public:
+  // complete: the candidates for a text that Tab was pressed in; each replaces the whole text.
+  using Completer = std::function<std::vector<std::string>(const std::string&)>;
+
+  LineEditor(History& history, Completer complete) : history_(history), complete_(std::move(complete)) {}
+
+  void begin(std::string text = "");  // a new line, perhaps with text to change
+  EditOutcome press(const Key& key);
+  // The text, unquoted where """ stood around several lines; added to the history.
+  std::string take_line();
+  bool interrupted_empty() const { return interrupted_empty_; }  // the last Ctrl-C found no text
+
+  // The shown prompt, text and cursor for a terminal of this width.
+  PromptLayout layout(int width) const;
+
+ private:
+  EditOutcome press_control(char letter);
+  EditOutcome press_searching(const Key& key);
+  EditOutcome enter();
+  EditOutcome interrupt();
+  void recall(size_t index);
+  void older();
+  void newer();
+  void search_older();
+  void complete();
+
+  History& history_;
+  Completer complete_;
+  TextBuffer buffer_;
+  std::string draft_;         // what was being typed before the history was recalled
+  size_t history_index_ = 0;  // of the recalled line; lines().size(): the draft
+  struct Search {
+    std::string query = {};
+    std::optional<size_t> found = {};  // index in the history
+    std::string before = {};           // the text to go back to
+  };
+  std::optional<Search> search_;
+  bool interrupted_empty_ = false;
+};
+
+}  // namespace warpchat

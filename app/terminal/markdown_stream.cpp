@@ -1,0 +1,205 @@
+// A line's kind is decided from its first few characters, emphasis by CommonMark's flanking rules with the one
+// character after a run of marks. Emphasis ends with its line: an unclosed mark spoils one line at most.
+#include "app/terminal/markdown_stream.h"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+namespace warpchat {
+
+namespace {
+
+constexpr size_t kMinFence = 3, kMaxHeading = 6, kMaxNumber = 9;
+constexpr Style kMark{.dim = true};
+
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n'; }
+bool is_punctuation(char c) { return std::ispunct(static_cast<unsigned char>(c)) != 0; }
+
+enum class BlockKind { kUndecided, kText, kHeading, kBullet, kFence, kQuote, kTable };
+
+BlockKind number_or_text(std::string_view s) {
+  const size_t digits = std::min(s.find_first_not_of("0123456789"), s.size());
+  if (digits > kMaxNumber) return BlockKind::kText;
+  if (digits == s.size()) return BlockKind::kUndecided;
+  if (s[digits] != '.' && s[digits] != ')') return BlockKind::kText;
+  if (digits + 1 == s.size()) return BlockKind::kUndecided;
+  return s[digits + 1] == ' ' ? BlockKind::kBullet : BlockKind::kText;
+}
+
+// What a line begins, from its first characters without the leading blanks.
+BlockKind block_kind(std::string_view s) {
+  if (s.empty()) return BlockKind::kUndecided;
+  const char first = s[0];
+  const size_t run = std::min(s.find_first_not_of(first), s.size());
+  const bool only_run = run == s.size();
+  if (first == '#') {
+    if (run > kMaxHeading) return BlockKind::kText;
+    return only_run ? BlockKind::kUndecided : is_space(s[run]) ? BlockKind::kHeading : BlockKind::kText;
+  }
+  if (first == '`' || first == '~') {
+    if (only_run) return BlockKind::kUndecided;
+    return run >= kMinFence ? BlockKind::kFence : BlockKind::kText;
+  }
+  if (first == '-' || first == '*' || first == '+') {
+    if (s.size() == 1) return BlockKind::kUndecided;
+    return s[1] == ' ' ? BlockKind::kBullet : BlockKind::kText;
+  }
+  if (first == '>') return BlockKind::kQuote;
+  if (first == '|') return BlockKind::kTable;
+  if (std::isdigit(static_cast<unsigned char>(first))) return number_or_text(s);
+  return BlockKind::kText;
+}
+
+}  // namespace
+
+std::vector<StyledText> MarkdownStream::add(std::string_view text) {
+  for (char c : text) add_byte(c);
+  return std::exchange(out_, {});
+}
+
+std::vector<StyledText> MarkdownStream::finish() {
+  end_line();
+  at_line_start_ = true;
+  fence_.clear();
+  return std::exchange(out_, {});
+}
+
+void MarkdownStream::add_byte(char c) {
+  if (c == '\n') {
+    end_line();
+    append(out_, {"\n"});
+    at_line_start_ = true;
+    before_ = '\n';
+  } else if (at_line_start_) {
+    add_to_line_start(c);
+  } else {
+    add_inline(c);
+  }
+}
+
+void MarkdownStream::add_to_line_start(char c) {
+  line_start_ += c;
+  if (!begin_block()) return;
+  at_line_start_ = false;
+  const std::string held = std::exchange(line_start_, {});
+  for (char h : held) add_inline(h);
+}
+
+// Takes the block's own marks off line_start_ and emits them; what remains is inline text.
+bool MarkdownStream::begin_block() {
+  if (!fence_.empty()) return !may_close_fence();
+  const size_t blanks = std::min(line_start_.find_first_not_of(' '), line_start_.size());
+  const std::string_view marks = std::string_view(line_start_).substr(blanks);
+  const BlockKind kind = block_kind(marks);
+  if (kind == BlockKind::kUndecided) return false;
+  indent_ = quote_ + static_cast<int>(blanks);
+  table_ = kind == BlockKind::kTable;
+  heading_ = kind == BlockKind::kHeading;
+  if (kind == BlockKind::kFence) {
+    open_fence(marks);
+  } else if (kind == BlockKind::kHeading) {
+    emit(std::exchange(line_start_, {}), kMark);
+  } else if (kind == BlockKind::kBullet) {
+    indent_ = quote_ + static_cast<int>(line_start_.size());
+    emit(std::exchange(line_start_, {}), {});
+  } else if (kind == BlockKind::kQuote) {
+    quote_ += static_cast<int>(line_start_.size());
+    emit(std::exchange(line_start_, {}), kMark);
+    return false;  // a quoted line begins anew after its mark
+  }
+  return true;
+}
+
+void MarkdownStream::open_fence(std::string_view marks) {
+  fence_ = marks.substr(0, marks.find_first_not_of(marks[0]));
+  fence_line_ = true;
+  before_ = marks[0];
+}
+
+// Whether line_start_ can still be the fence that closes the block: blanks, a run as long as the opening one, blanks.
+bool MarkdownStream::may_close_fence() const {
+  std::string_view s = line_start_;
+  s.remove_prefix(std::min(s.find_first_not_of(' '), s.size()));
+  s.remove_prefix(std::min(s.find_first_not_of(fence_[0]), s.size()));
+  return s.find_first_not_of(' ') == std::string_view::npos;
+}
+
+void MarkdownStream::add_inline(char c) {
+  if (!fence_.empty()) {
+    // A fence of backticks has none after it in its line: this was a code span.
+    if (fence_line_ && c == '`' && fence_[0] == '`' && before_ != '`') one_line_fence_ = true;
+    if (c != ' ') before_ = c;
+    return emit({&c, 1}, fence_line_ ? kMark : Style{.code = true});
+  }
+  if (table_) return emit({&c, 1}, {});
+  if (!mark_run_.empty() && mark_run_[0] != c) end_mark_run(c);
+  if (!escaped_ && (c == '`' || (code_run_ == 0 && (c == '*' || c == '_')))) {
+    mark_run_ += c;
+    return;
+  }
+  escaped_ = code_run_ == 0 && c == '\\' && !escaped_;
+  emit({&c, 1}, text_style());
+  before_ = c;
+}
+
+void MarkdownStream::end_mark_run(char next) {
+  const std::string run = std::exchange(mark_run_, {});
+  const size_t n = run.size();
+  if (run[0] == '`') {
+    const bool opens = code_run_ == 0, closes = code_run_ == n;
+    emit(run, opens || closes ? kMark : text_style());
+    if (opens || closes) code_run_ = opens ? n : 0;
+    before_ = '`';
+    return;
+  }
+  const bool left = !is_space(next), right = !is_space(before_), underscore = run[0] == '_';
+  const bool can_close = right && (!underscore || !left || is_punctuation(next));
+  const bool can_open = left && (!underscore || !right || is_punctuation(before_));
+  const bool for_bold = n == 2 || n == 3, for_italic = n == 1 || n == 3;
+  const bool closes = can_close && n <= 3 && (!for_bold || bold_) && (!for_italic || italic_);
+  const bool opens = !closes && can_open && n <= 3 && !(for_bold && bold_) && !(for_italic && italic_);
+  emit(run, closes || opens ? kMark : text_style());
+  if (closes || opens) {
+    if (for_bold) bold_ = opens;
+    if (for_italic) italic_ = opens;
+  }
+  before_ = run[0];
+}
+
+void MarkdownStream::end_line() {
+  if (at_line_start_ && !line_start_.empty()) end_undecided_line();
+  if (!mark_run_.empty()) end_mark_run('\n');
+  if (one_line_fence_) fence_.clear();
+  fence_line_ = one_line_fence_ = heading_ = table_ = bold_ = italic_ = escaped_ = false;
+  code_run_ = 0;
+  indent_ = quote_ = 0;
+}
+
+// A fence without more on its line opens or closes a block; anything else undecided is text.
+void MarkdownStream::end_undecided_line() {
+  const size_t blanks = std::min(line_start_.find_first_not_of(' '), line_start_.size());
+  const std::string_view marks = std::string_view(line_start_).substr(blanks);
+  const bool closes = !fence_.empty() && marks.starts_with(fence_);
+  const bool opens = fence_.empty() && (marks.starts_with("```") || marks.starts_with("~~~"));
+  if (opens) fence_ = marks;
+  fence_line_ = closes || opens;
+  at_line_start_ = false;
+  for (char c : std::exchange(line_start_, {})) {
+    if (fence_line_)
+      emit({&c, 1}, kMark);
+    else
+      add_inline(c);
+  }
+  if (closes) fence_.clear();
+}
+
+void MarkdownStream::emit(std::string_view text, Style style) {
+  append(out_, {std::string(text), style, !fence_.empty() || table_, indent_});
+}
+
+Style MarkdownStream::text_style() const {
+  return {.bold = bold_ || heading_, .dim = false, .italic = italic_, .code = code_run_ > 0};
+}
+
+}  // namespace warpchat

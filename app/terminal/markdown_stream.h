@@ -1,0 +1,46 @@
+// Gives streamed Markdown a look and changes no character of it: what is copied from the terminal is what the model
+// wrote. Marks are dimmed; headings, emphasis, code, lists and quotes are recognised line by line.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/terminal/styled_text.h"
+
+namespace warpchat {
+
+class MarkdownStream {
+ public:
+  // The text whose look is known; the rest (the begin of a line, a run of marks) waits for more.
+  std::vector<StyledText> add(std::string_view text);
+  std::vector<StyledText> finish();
+
+ private:
+  void add_byte(char c);
+  void add_to_line_start(char c);
+  bool begin_block();  // decides what kind of line line_start_ opens; false while it is undecided
+  void add_inline(char c);
+  void end_mark_run(char next);  // decides what mark_run_ means, now that the character after it is known
+  void open_fence(std::string_view marks);
+  bool may_close_fence() const;
+  void end_line();
+  void end_undecided_line();
+  void emit(std::string_view text, Style style);
+  Style text_style() const;
+
+  std::vector<StyledText> out_;
+  bool at_line_start_ = true;
+  std::string line_start_;       // held until the line's kind is decided
+  std::string fence_;            // the run of ` or ~ that opened the code block we are in
+  bool fence_line_ = false;      // this line is a fence itself
+  bool one_line_fence_ = false;  // and closed on it
+  bool heading_ = false, table_ = false;
+  int indent_ = 0;  // of the lines that wrapping adds
+  int quote_ = 0;   // columns of the quote marks before the line
+  bool bold_ = false, italic_ = false, escaped_ = false;
+  size_t code_run_ = 0;   // backticks that opened the code span we are in
+  std::string mark_run_;  // held: a run of one of * _ `
+  char before_ = '\n';    // the character before the one being read, before the run if one is held
+};
+
+}  // namespace warpchat

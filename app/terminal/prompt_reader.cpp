@@ -1,0 +1,82 @@
+// Bytes to keys to the editor to the screen, until a line is complete. Keys typed ahead stay for the next line.
+#include "app/terminal/prompt_reader.h"
+
+#include <csignal>
+#include <utility>
+
+#include "app/output.h"
+#include "app/signals.h"
+#include "app/terminal/slash_command.h"
+
+namespace warpchat {
+
+namespace {
+
+constexpr std::chrono::milliseconds kForEver{-1}, kEscapeDelay{50};  // the rest of a sequence comes sooner
+constexpr std::string_view kLeaveHint = "(Ctrl-D or /exit leaves)\r\n";
+
+}  // namespace
+
+PromptReader::PromptReader(Terminal& terminal, History& history)
+    : terminal_(terminal), editor_(history, complete_slash_line) {}
+
+std::optional<std::string> PromptReader::read(std::string text) {
+  terminal_.edit();
+  on_interrupt(OnInterrupt::kNote);
+  editor_.begin(std::move(text));
+  view_.forget();
+  std::optional<EditOutcome> outcome = press_keys(std::exchange(waiting_, {}));
+  for (;;) {
+    draw();
+    if (outcome == EditOutcome::kLine || outcome == EditOutcome::kEnd) break;
+    std::string bytes;
+    const Terminal::Input input = terminal_.read(bytes, decoder_.waiting() ? kEscapeDelay : kForEver);
+    if (input == Terminal::Input::kEnd) return std::nullopt;
+    if (input == Terminal::Input::kSignal) {
+      take_resize();
+      if (take_interrupt()) outcome = press_keys({{KeyKind::kControl, {}, 'C'}});
+    } else {
+      outcome = press_keys(input == Terminal::Input::kNothing ? decoder_.timeout() : decoder_.add(bytes));
+    }
+  }
+  write_output(view_.finish());
+  on_interrupt(OnInterrupt::kExit);
+  terminal_.watch();
+  if (outcome == EditOutcome::kEnd) return std::nullopt;
+  return editor_.take_line();
+}
+
+std::optional<EditOutcome> PromptReader::press_keys(const std::vector<Key>& keys) {
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const EditOutcome outcome = editor_.press(keys[i]);
+    switch (outcome) {
+      case EditOutcome::kEditing:
+        break;
+      case EditOutcome::kLine:
+      case EditOutcome::kEnd:
+        waiting_.assign(keys.begin() + static_cast<std::ptrdiff_t>(i) + 1, keys.end());
+        return outcome;
+      case EditOutcome::kInterrupted:
+        draw();
+        write_output(view_.finish() + std::string(editor_.interrupted_empty() ? kLeaveHint : ""));
+        editor_.begin();
+        break;
+      case EditOutcome::kSuspend:
+        write_output(view_.finish());
+        raise(SIGTSTP);
+        break;
+      case EditOutcome::kClearScreen:
+        write_output("\x1b[H\x1b[2J");
+        view_.forget();
+        break;
+    }
+  }
+  return std::nullopt;
+}
+
+void PromptReader::draw() {
+  const TerminalSize size = terminal_size();
+  write_output(view_.draw(editor_.layout(size.columns), size.columns, size.rows));
+}
+
+}  // namespace warpchat

@@ -1,0 +1,29 @@
+// Reads one line (or several) from the user: the line editor on the real terminal.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "app/terminal/history.h"
+#include "app/terminal/line_editor.h"
+#include "app/terminal/terminal.h"
+
+namespace warpchat {
+
+class PromptReader {
+ public:
+  PromptReader(Terminal& terminal, History& history);
+
+  // nullopt: the user leaves. text: what is there to change already.
+  std::optional<std::string> read(std::string text = "");
+
+ private:
+  std::optional<EditOutcome> press_keys(const std::vector<Key>& keys);  // kLine or kEnd, if one of them comes
+  void draw();
+  Terminal& terminal_;
+  LineEditor editor_;
+  PromptView view_;
+  KeyDecoder decoder_;
+  std::vector<Key> waiting_;  // keys that came after the line's end: the next line's
+};
+
+}  // namespace warpchat

@@ -1,0 +1,114 @@
+// Every redraw goes to the first shown row, clears downwards and writes all rows in one piece: no flicker, no state in
+// the terminal that could differ from ours.
+#include "app/terminal/prompt_view.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/terminal/graphemes.h"
+
+namespace warpchat {
+
+namespace {
+
+constexpr int kTabWidth = 4;
+
+// What a cluster looks like: a tab as blanks, a control character as ^X.
+PromptRow shown_cluster(std::string_view cluster) {
+  const char32_t c = first_code_point(cluster).value;
+  if (c == '\t') return {std::string(kTabWidth, ' '), kTabWidth};
+  if (c < 0x20 || c == 0x7F) return {{'^', static_cast<char>(c ^ 0x40)}, 2};
+  if (is_control(c)) return {"?", 1};
+  return {std::string(cluster), grapheme_width(cluster)};
+}
+
+class Rows {
+ public:
+  explicit Rows(int width) : width_(std::max(width, 2)) { layout_.rows.emplace_back(); }
+
+  void add(const PromptRow& cluster) {
+    if (layout_.rows.back().width + cluster.width > width_) new_row();
+    layout_.rows.back().text += cluster.text;
+    layout_.rows.back().width += cluster.width;
+  }
+  void add_text(std::string_view text) {
+    for (size_t at = 0; at < text.size();) {
+      const size_t end = next_grapheme(text, at);
+      add(shown_cluster(text.substr(at, end - at)));
+      at = end;
+    }
+  }
+  void new_row() { layout_.rows.emplace_back(); }
+  // next_width: of the cluster at the cursor; one that does not fit takes the cursor along to the next row.
+  void put_cursor(int next_width) {
+    if (layout_.rows.back().width + std::max(next_width, 1) > width_) new_row();
+    layout_.cursor_row = layout_.rows.size() - 1;
+    layout_.cursor_column = layout_.rows.back().width;
+  }
+  PromptLayout take() { return std::move(layout_); }
+
+ private:
+  int width_;
+  PromptLayout layout_;
+};
+
+std::string move(size_t n, char direction) { return n == 0 ? "" : "\x1b[" + std::to_string(n) + direction; }
+
+}  // namespace
+
+PromptLayout lay_out_prompt(std::string_view prompt, std::string_view continuation, std::string_view text,
+                            size_t cursor, int width) {
+  Rows rows(width);
+  rows.add_text(prompt);
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = next_grapheme(text, at);
+    const std::string_view cluster = text.substr(at, end - at);
+    const bool line_break = cluster == "\n";
+    if (at == cursor) rows.put_cursor(cluster.empty() || line_break ? 1 : shown_cluster(cluster).width);
+    if (at == text.size()) break;
+    if (line_break) {
+      rows.new_row();
+      rows.add_text(continuation);
+    } else {
+      rows.add(shown_cluster(cluster));
+    }
+    at = end;
+  }
+  return rows.take();
+}
+
+std::string PromptView::draw(PromptLayout layout, int width, int height) {
+  const size_t above = rows_above_cursor(width);
+  const size_t visible = static_cast<size_t>(std::max(height, 1));
+  if (layout.rows.size() > visible) {  // the cursor's row and as many of those above it as there is room for
+    const size_t last = std::max(layout.cursor_row + 1, visible);
+    layout.rows.resize(last);
+    layout.rows.erase(layout.rows.begin(), layout.rows.end() - static_cast<std::ptrdiff_t>(visible));
+    layout.cursor_row -= last - visible;
+  }
+  std::string out = "\x1b[?25l" + move(above, 'A') + "\r\x1b[J";
+  for (size_t i = 0; i < layout.rows.size(); ++i) out += (i == 0 ? "" : "\r\n") + layout.rows[i].text;
+  out += move(layout.rows.size() - 1 - layout.cursor_row, 'A') + "\r" +
+         move(static_cast<size_t>(layout.cursor_column), 'C') + "\x1b[?25h";
+  shown_ = std::move(layout);
+  return out;
+}
+
+std::string PromptView::finish() {
+  if (shown_.rows.empty()) return "";
+  const std::string out = move(shown_.rows.size() - 1 - shown_.cursor_row, 'B') + "\r\n";
+  forget();
+  return out;
+}
+
+// A narrower terminal has broken our rows into more; each of ours began a new line, so they break one by one.
+size_t PromptView::rows_above_cursor(int width) const {
+  if (shown_.rows.empty()) return 0;
+  const int columns = std::max(width, 2);
+  size_t above = 0;
+  for (size_t i = 0; i < shown_.cursor_row; ++i)
+    above += static_cast<size_t>(std::max(1, (shown_.rows[i].width + columns - 1) / columns));
+  return above + static_cast<size_t>(shown_.cursor_column / columns);
+}
+
+}  // namespace warpchat

@@ -1,0 +1,27 @@
+// Text with a look, on its way from an answer to the terminal: what the Markdown reader makes and the word wrap takes.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warpchat {
+
+struct Style {
+  bool bold = false, dim = false, italic = false, code = false;
+  bool operator==(const Style&) const = default;
+};
+
+// The escape sequence that gives this look and no other.
+std::string escape_sequence(Style style);
+
+struct StyledText {
+  std::string text;
+  Style style = {};
+  bool verbatim = false;  // is not wrapped: code and tables
+  int indent = 0;         // blanks before the lines that wrapping adds
+};
+
+// Adds a piece, or joins it to the last one of the same look.
+void append(std::vector<StyledText>& pieces, const StyledText& piece);
+
+}  // namespace warpchat

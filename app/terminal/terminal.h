@@ -1,0 +1,32 @@
+// The user's terminal: its modes, its size, its keyboard.
+#pragma once
+#include <termios.h>
+
+#include <chrono>
+#include <string>
+
+namespace warpchat {
+
+struct TerminalSize {
+  int columns = 80, rows = 24;
+};
+TerminalSize terminal_size();  // of standard output; the default where it has none
+
+class Terminal {
+ public:
+  Terminal();   // standard input and output must be a terminal
+  ~Terminal();  // as it was before
+
+  void edit();   // raw: every key comes as bytes, nothing is echoed, pasted text is bracketed
+  void watch();  // while an answer streams: no echo, but Ctrl-C and Ctrl-Z are signals; typed text waits
+  void leave();  // as it was before
+
+  enum class Input { kBytes, kNothing, kSignal, kEnd };
+  // Waits for keys or a signal; timeout below 0: for ever. kBytes: `bytes` is not empty. kEnd: the terminal is gone.
+  Input read(std::string& bytes, std::chrono::milliseconds timeout);
+
+ private:
+  termios original_;
+};
+
+}  // namespace warpchat

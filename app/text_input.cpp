@@ -1,0 +1,73 @@
+// Plain reads, and a check of every byte.
+#include "app/text_input.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utf8proc.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "models/error.h"
+#include "models/message.h"
+
+namespace warpchat {
+
+namespace {
+
+std::string read_descriptor(int fd, const std::string& source) {
+  std::string text;
+  char buffer[1 << 16];
+  for (;;) {
+    const ssize_t n = read(fd, buffer, sizeof buffer);
+    if (n == 0) return text;
+    if (n > 0)
+      text.append(buffer, static_cast<size_t>(n));
+    else if (errno != EINTR)
+      throw Error("cannot read " + source + ": " + std::strerror(errno));
+  }
+}
+
+}  // namespace
+
+std::optional<size_t> invalid_utf8_at(std::string_view text) {
+  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
+  for (size_t at = 0; at < text.size();) {
+    utf8proc_int32_t code_point;
+    const utf8proc_ssize_t n =
+        utf8proc_iterate(bytes + at, static_cast<utf8proc_ssize_t>(text.size() - at), &code_point);
+    if (n <= 0) return at;
+    at += static_cast<size_t>(n);
+  }
+  return std::nullopt;
+}
+
+void require_utf8(std::string_view text, const std::string& source) {
+  if (const std::optional<size_t> at = invalid_utf8_at(text))
+    throw Error(source + ": byte " + grouped(*at) + " is not valid UTF-8; convert the text to UTF-8 first");
+}
+
+std::string read_standard_input() { return read_descriptor(STDIN_FILENO, "standard input"); }
+
+std::string read_file(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) throw Error("cannot read " + path + ": " + std::strerror(errno));
+  std::string text;
+  try {
+    text = read_descriptor(fd, path);
+  } catch (...) {
+    close(fd);
+    throw;
+  }
+  close(fd);
+  return text;
+}
+
+std::string without_last_newline(std::string text) {
+  if (text.ends_with('\n')) text.pop_back();
+  if (text.ends_with('\r')) text.pop_back();
+  return text;
+}
+
+}  // namespace warpchat

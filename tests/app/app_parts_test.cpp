@@ -1,0 +1,194 @@
+// The small pure parts: text input, history, settings, export, bench report.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "app/chat_settings.h"
+#include "app/commands/bench_report.h"
+#include "app/export.h"
+#include "app/terminal/history.h"
+#include "app/text_input.h"
+
+namespace warpchat {
+namespace {
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    char name[] = "/tmp/warpchat_app_XXXXXX";
+    path_ = mkdtemp(name);
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+struct Utf8Case {
+  const char* name;
+  std::string_view text;
+  int fault;  // -1: valid
+};
+
+constexpr Utf8Case kUtf8[] = {
+    {"ascii", "abc", -1},
+    {"all_lengths", "aé日😀", -1},
+    {"lone_continuation", "ab\x80", 2},
+    {"cut_character", "a\xE6\x97", 1},
+    {"overlong", "\xC0\xAF", 0},
+    {"surrogate", "a\xED\xA0\x80", 1},
+    {"beyond_unicode", "\xF4\x90\x80\x80", 0},
+    {"latin1", "caf\xE9", 3},
+};
+
+TEST(TextInput, FindsTheFirstInvalidByte) {
+  for (const Utf8Case& c : kUtf8) {
+    const std::optional<size_t> at = invalid_utf8_at(c.text);
+    EXPECT_EQ(at ? static_cast<int>(*at) : -1, c.fault) << c.name;
+  }
+}
+
+TEST(TextInput, DropsOneLineEnd) {
+  EXPECT_EQ(without_last_newline("a\n"), "a");
+  EXPECT_EQ(without_last_newline("a\r\n"), "a");
+  EXPECT_EQ(without_last_newline("a\n\n"), "a\n");
+  EXPECT_EQ(without_last_newline("a"), "a");
+}
+
+TEST(History, KeepsLinesOnDiskForTheOwnerOnly) {
+  TemporaryFolder folder;
+  {
+    History history(folder / "history");
+    history.add("one");
+    history.add("two\nlines \\n");
+    history.add("two\nlines \\n");
+  }
+  const History again(folder / "history");
+  EXPECT_EQ(again.lines(), (std::vector<std::string>{"one", "two\nlines \\n"}));
+  struct stat status;
+  ASSERT_EQ(stat((folder / "history").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+}
+
+TEST(History, SkipsBrokenLinesAndCutsAnOldFile) {
+  TemporaryFolder folder;
+  {
+    std::ofstream file(folder / "history");
+    file << "bad\xff\n\n";
+    for (int i = 0; i < 5000; ++i) file << "line " << i << "\n";
+  }
+  EXPECT_EQ(History(folder / "history").lines().size(), 2000u);
+  const History cut(folder / "history");
+  EXPECT_EQ(cut.lines().size(), 2000u);
+  EXPECT_EQ(cut.lines().back(), "line 4999");
+}
+
+TEST(Settings, FlagsBeatTheFileAndTheFileBeatsTheBuiltIn) {
+  SamplingParams file;
+  file.temperature = 0.3f;
+  file.top_k = 7;
+  ChatOptions options;
+  options.top_k = 9;
+  options.seed = 5;
+  const SamplingParams p = settings_from(options, file).session.sampling;
+  EXPECT_EQ(p.temperature, 0.3f);
+  EXPECT_EQ(p.top_k, 9u);
+  EXPECT_EQ(p.top_p, 0.95f);
+  EXPECT_EQ(p.seed, 5u);
+}
+
+TEST(Settings, ThinkIsATemplateVariable) {
+  ChatOptions options;
+  EXPECT_TRUE(settings_from(options, {}).session.template_variables.empty());
+  options.think = false;
+  options.template_variables = R"({"a": 1})";
+  EXPECT_EQ(settings_from(options, {}).session.template_variables.dump(), R"({"a":1,"enable_thinking":false})");
+}
+
+struct SettingCase {
+  const char* name;
+  const char* value;
+  const char* fault;  // nullptr: taken
+};
+
+constexpr SettingCase kSettingCases[] = {
+    {"temp", "0.5", nullptr},
+    {"top-k", "5", nullptr},
+    {"system", "be brief, please", nullptr},
+    {"system", "", nullptr},
+    {"think", "default", nullptr},
+    {"wordwrap", "off", nullptr},
+    {"n_predict", "-1", nullptr},
+    {"temp", "hot", "temp takes a number from 0 to 100, found 'hot'"},
+    {"temp", "nan", "temp takes a number from 0 to 100, found 'nan'"},
+    {"top_p", "1.5", "top_p takes a number from 0 to 1, found '1.5'"},
+    {"top_k", "5x", "top_k takes a number from 0 to 2147483647, found '5x'"},
+    {"think", "perhaps", "think is on or off, found 'perhaps'"},
+    {"colour", "red", "unknown setting 'colour'; /set lists them"},
+};
+
+TEST(Settings, SetTakesOrRefuses) {
+  for (const SettingCase& c : kSettingCases) {
+    ChatSettings settings;
+    try {
+      change_setting(settings, c.name, c.value);
+      EXPECT_EQ(c.fault, nullptr) << c.name << " " << c.value;
+      EXPECT_NE(list_settings(settings).find(*c.value ? c.value : "-"), std::string::npos);
+    } catch (const Error& error) {
+      EXPECT_STREQ(error.what(), c.fault ? c.fault : "taken");
+    }
+  }
+}
+
+const std::vector<Message> kMessages = {{"user", "Hi \"you\""}, {"assistant", "Hello\n"}};
+
+TEST(Export, WritesMarkdownAndJson) {
+  EXPECT_EQ(export_text("a.md", "M", "", kMessages),
+            "# Conversation with M\n\n## You\n\nHi \"you\"\n\n## M\n\nHello\n");
+  const auto json = nlohmann::json::parse(export_text("a.json", "M", "be brief", kMessages));
+  EXPECT_EQ(json["messages"][0]["role"], "system");
+  EXPECT_EQ(json["messages"][1]["content"], "Hi \"you\"");
+  EXPECT_THROW(export_text("a.txt", "M", "", kMessages), Error);
+}
+
+TEST(Export, NeverOverwrites) {
+  TemporaryFolder folder;
+  export_conversation(folder / "a.md", "M", "", kMessages);
+  EXPECT_THROW(export_conversation(folder / "a.md", "M", "", kMessages), Error);
+}
+
+const BenchSubject kSubject{"x.gguf", "qwen2 3B Q4_K", 2'000'000'000, 3'090'000'000, "CPU", "A \"CPU\"", 2, 2048, 512};
+const std::vector<BenchResult> kResults = {{512, 0, 0, "2025-01-01T00:00:00Z", {1.0, 2.0}},
+                                           {0, 128, 4096, "2025-01-01T00:00:00Z", {4.0, 4.0}}};
+
+TEST(BenchReport, MarkdownHasLlamaBenchsColumns) {
+  EXPECT_EQ(bench_report(kSubject, kResults, "md"),
+            "| model         |     size | params | backend | threads |          test |             t/s |\n"
+            "| ------------- | -------: | -----: | ------- | ------: | ------------: | --------------: |\n"
+            "| qwen2 3B Q4_K | 1.86 GiB | 3.09 B | CPU     |       2 |         pp512 | 384.00 ± 181.02 |\n"
+            "| qwen2 3B Q4_K | 1.86 GiB | 3.09 B | CPU     |       2 | tg128 @ d4096 |    32.00 ± 0.00 |\n");
+}
+
+TEST(BenchReport, JsonAndJsonLinesAgree) {
+  const auto array = nlohmann::json::parse(bench_report(kSubject, kResults, "json"));
+  ASSERT_EQ(array.size(), 2u);
+  EXPECT_DOUBLE_EQ(array[0]["avg_ts"].get<double>(), 384);
+  EXPECT_EQ(array[0]["n_prompt"], 512);
+  EXPECT_EQ(array[1]["n_depth"], 4096);
+  EXPECT_EQ(array[1]["avg_ns"], 4'000'000'000);
+  const std::string lines = bench_report(kSubject, kResults, "jsonl");
+  EXPECT_EQ(nlohmann::json::parse(lines.substr(0, lines.find('\n'))), array[0]);
+}
+
+TEST(BenchReport, CsvQuotesItsFields) {
+  const std::string csv = bench_report(kSubject, kResults, "csv");
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 3);
+  EXPECT_NE(csv.find("\"A \"\"CPU\"\"\""), std::string::npos);
+}
+
+}  // namespace
+}  // namespace warpchat

@@ -1,0 +1,261 @@
+// Bytes as a keyboard sends them, and the screen a person would see.
+#include "app/terminal/line_editor.h"
+
+#include <gtest/gtest.h>
+
+#include "app/terminal/slash_command.h"
+#include "tests/app/screen.h"
+
+namespace warpchat {
+namespace {
+
+constexpr int kColumns = 20, kRows = 6;
+
+// The line editor on a small screen.
+class Typist {
+ public:
+  explicit Typist(std::vector<std::string> history = {}, int columns = kColumns)
+      : screen(columns, kRows), columns_(columns) {
+    for (const std::string& line : history) history_.add(line);
+    editor.begin();
+    draw();
+  }
+
+  // Returns the last outcome.
+  EditOutcome type(std::string_view bytes) {
+    EditOutcome outcome = EditOutcome::kEditing;
+    for (const Key& key : decoder_.add(bytes)) outcome = editor.press(key);
+    draw();
+    return outcome;
+  }
+  void pause() {
+    for (const Key& key : decoder_.timeout()) editor.press(key);
+    draw();
+  }
+  void resize(int columns) {
+    screen.resize(columns);
+    columns_ = columns;
+    draw();
+  }
+  // The screen with ^ under the cursor.
+  std::string seen() const {
+    return screen.text() + "\n" + std::string(static_cast<size_t>(screen.cursor_column()), ' ') + "^" +
+           std::to_string(screen.cursor_row());
+  }
+
+  Screen screen;
+
+ private:
+  void draw() { screen.write(view_.draw(editor.layout(columns_), columns_, kRows)); }
+  int columns_;
+  History history_;
+  PromptView view_;
+  KeyDecoder decoder_;
+
+ public:
+  LineEditor editor{history_, complete_slash_line};
+};
+
+struct EditCase {
+  const char* name;
+  const char* typed;
+  const char* line;  // what Enter then gives
+};
+
+class Edit : public testing::TestWithParam<EditCase> {};
+
+constexpr EditCase kEdits[] = {
+    {"plain", "hello", "hello"},
+    {"insert_in_the_middle", "helo\x1b[D\x1b[Dl", "hello"},
+    {"backspace", "hellp\x7fo", "hello"},
+    {"backspace_takes_a_wide_character", "日本語\x7f", "日本"},
+    {"backspace_takes_a_combining_mark_with_its_base", "ae\xCC\x81\x7f", "a"},
+    {"backspace_takes_a_family_of_emoji", "x👨‍👩‍👧‍👦\x7f", "x"},
+    {"backspace_takes_a_flag_and_leaves_the_other", "🇩🇪🇫🇷\x7f", "🇩🇪"},
+    {"left_passes_a_wide_character_in_one_step", "a日\x1b[Db", "ab日"},
+    {"left_passes_a_combining_mark_in_one_step", "ae\xCC\x81\x1b[Db", "abe\xCC\x81"},
+    {"delete_takes_the_whole_cluster", "👍🏽x\x01\x1b[3~", "x"},
+    {"a_mark_typed_later_joins_its_base", "e\x1b[D\x1b[C\xCC\x81\x7f", ""},
+    {"ctrl_a_ctrl_e",
+     "b\x01"
+     "a\x05"
+     "c",
+     "abc"},
+    {"home_end", "b\x1b[Ha\x1b[Fc", "abc"},
+    {"home_end_of_rxvt", "b\x1b[7~a\x1b[8~c", "abc"},
+    {"home_end_in_application_mode", "b\x1bOHa\x1bOFc", "abc"},
+    {"ctrl_k_and_ctrl_y", "one two\x01\x1b[1;5C\x0b\x19\x19", "one two two"},
+    {"ctrl_u", "one two\x15three", "three"},
+    {"ctrl_u_in_the_middle", "one two\x1b[D\x15", "o"},
+    {"ctrl_w_takes_a_word_and_the_blanks_after_it", "one two  \x17", "one "},
+    {"ctrl_left_goes_by_words", "one two\x1b[1;5Dx", "one xtwo"},
+    {"alt_b_and_alt_f",
+     "one two\x1b"
+     "b\x1b"
+     "b\x1b"
+     "f,",
+     "one, two"},
+    {"alt_d",
+     "one two\x01\x1b"
+     "d",
+     " two"},
+    {"alt_backspace", "one two\x1b\x7f", "one "},
+    {"alt_enter_is_a_line_break", "one\x1b\rtwo", "one\ntwo"},
+    {"shift_enter_of_newer_terminals", "one\x1b[13;2utwo", "one\ntwo"},
+    {"paste_with_line_breaks_is_text", "\x1b[200~one\r\ntwo\rthree\x1b[201~", "one\ntwo\nthree"},
+    {"paste_drops_escapes", "\x1b[200~a\x1b[31mb\x07\x1b[201~", "a[31mb"},
+    {"paste_keeps_tabs", "\x1b[200~a\tb\x1b[201~", "a\tb"},
+    {"broken_utf8_is_dropped", "a\xff\xc3z", "az"},
+    {"unknown_sequences_do_nothing", "a\x1b[15~\x1b[1;2Pb\x1bx", "ab"},
+    {"escaped_arrow_is_no_text", "a\x1b\x1b[Db", "ba"},
+    {"ctrl_d_deletes_in_a_text", "ab\x01\x04", "b"},
+    {"nul_and_other_controls_do_nothing",
+     "a\x1c\x1d"
+     "b",
+     "ab"},
+    {"up_moves_within_several_lines", "one\x1b\rtwo\x1b[A!", "one!\ntwo"},
+    {"up_keeps_the_column", "abcd\x1b\rxy\x1b[A!", "ab!cd\nxy"},
+    {"ctrl_k_joins_lines", "one\x1b\rtwo\x1b[A\x05\x0b", "onetwo"},
+};
+
+TEST_P(Edit, GivesTheLine) {
+  Typist typist;
+  typist.type(GetParam().typed);
+  EXPECT_EQ(typist.type("\r"), EditOutcome::kLine);
+  EXPECT_EQ(typist.editor.take_line(), GetParam().line);
+  EXPECT_TRUE(typist.screen.unknown().empty());
+}
+
+TEST_P(Edit, ByteByByteIsTheSame) {
+  Typist typist;
+  for (const char* c = GetParam().typed; *c; ++c) typist.type({c, 1});
+  typist.type("\r");
+  EXPECT_EQ(typist.editor.take_line(), GetParam().line);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, Edit, testing::ValuesIn(kEdits), [](const auto& test) { return test.param.name; });
+
+struct ShowCase {
+  const char* name;
+  const char* typed;
+  const char* seen;
+};
+class Show : public testing::TestWithParam<ShowCase> {};
+
+constexpr ShowCase kShown[] = {
+    {"empty", "", ">\n  ^0"},
+    {"text", "hello", "> hello\n       ^0"},
+    {"wide_characters_take_two_columns", "日本", "> 日本\n      ^0"},
+    {"a_combining_mark_takes_none", "e\xCC\x81x", "> e\xCC\x81x\n    ^0"},
+    {"a_family_takes_two", "👨‍👩‍👧x", "> 👨‍👩‍👧x\n     ^0"},
+    {"a_flag_takes_two", "🇩🇪x", "> 🇩🇪x\n     ^0"},
+    {"a_full_row_moves_the_cursor_on", "123456789012345678", "> 123456789012345678\n^1"},
+    {"a_long_text_goes_on_below", "12345678901234567890", "> 123456789012345678\n90\n  ^1"},
+    {"a_wide_character_is_not_halved", "12345678901234567日", "> 12345678901234567\n日\n  ^1"},
+    {"several_lines", "one\x1b\rtwo", "> one\n. two\n     ^1"},
+    {"quotes_go_on", "\"\"\"one\rtwo", "> \"\"\"one\n. two\n     ^1"},
+    {"tab_shows_as_blanks", "\x1b[200~a\tb\x1b[201~", "> a    b\n        ^0"},
+    {"cursor_in_the_middle", "hello\x1b[D\x1b[D", "> hello\n     ^0"},
+    {"erasing_clears_the_row_below", "12345678901234567890\x7f\x7f\x7f", "> 12345678901234567\n                   ^0"},
+    {"more_rows_than_the_screen_has", "1\x1b\r2\x1b\r3\x1b\r4\x1b\r5\x1b\r6\x1b\r7\x1b\r8",
+     ". 3\n. 4\n. 5\n. 6\n. 7\n. 8\n   ^5"},
+    {"a_completed_command", "/ex\t", "> /ex\n     ^0"},  // /export and /exit
+    {"a_completed_command_of_one_choice", "/pe\t", "> /perf\n        ^0"},
+};
+
+TEST_P(Show, LooksSo) {
+  Typist typist;
+  for (const char* c = GetParam().typed; *c; ++c) typist.type({c, 1});
+  EXPECT_EQ(typist.seen(), GetParam().seen);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, Show, testing::ValuesIn(kShown), [](const auto& test) { return test.param.name; });
+
+TEST(LineEditor, QuotesGiveTheLinesBetweenThem) {
+  Typist typist;
+  typist.type("\"\"\"\rone\rtwo\r\"\"\"");
+  EXPECT_EQ(typist.type("\r"), EditOutcome::kLine);
+  EXPECT_EQ(typist.editor.take_line(), "one\ntwo");
+}
+
+TEST(LineEditor, QuotesOnOneLineAreTakenOffToo) {
+  Typist typist;
+  EXPECT_EQ(typist.type("\"\"\"one\"\"\"\r"), EditOutcome::kLine);
+  EXPECT_EQ(typist.editor.take_line(), "one");
+}
+
+TEST(LineEditor, RecallsHistoryAndTheDraft) {
+  Typist typist({"first", "second"});
+  typist.type("dra");
+  typist.type("\x1b[A");
+  EXPECT_EQ(typist.screen.text(), "> second");
+  typist.type("\x1b[A\x1b[A");
+  EXPECT_EQ(typist.screen.text(), "> first");
+  typist.type("\x1b[B\x1b[B");
+  EXPECT_EQ(typist.screen.text(), "> dra");
+  typist.type("ft\r");
+  EXPECT_EQ(typist.editor.take_line(), "draft");
+}
+
+TEST(LineEditor, SearchesTheHistory) {
+  Typist typist({"apple pie", "pear", "apple cake"});
+  typist.type(
+      "\x12"
+      "app");
+  EXPECT_EQ(typist.screen.text(), "search 'app': apple\ncake");
+  typist.type("\x12");
+  EXPECT_EQ(typist.screen.text(), "search 'app': apple\npie");
+  EXPECT_EQ(typist.type("\r"), EditOutcome::kLine);
+  EXPECT_EQ(typist.editor.take_line(), "apple pie");
+}
+
+TEST(LineEditor, SearchCanBeLeftWithAndWithoutTheMatch) {
+  Typist typist({"apple"});
+  typist.type(
+      "dr\x12"
+      "pp\x07");
+  EXPECT_EQ(typist.screen.text(), "> dr");
+  typist.type(
+      "\x12"
+      "pp\x1b");
+  typist.pause();
+  EXPECT_EQ(typist.screen.text(), "> apple");
+  typist.type("s\x12zz");
+  EXPECT_EQ(typist.screen.text(), "nothing with 'zz': a\npples");
+}
+
+TEST(LineEditor, CtrlCAndCtrlDTellTheirReasons) {
+  Typist typist;
+  EXPECT_EQ(typist.type("\x03"), EditOutcome::kInterrupted);
+  EXPECT_TRUE(typist.editor.interrupted_empty());
+  EXPECT_EQ(typist.type("abc\x03"), EditOutcome::kInterrupted);
+  EXPECT_FALSE(typist.editor.interrupted_empty());
+  typist.editor.begin();
+  EXPECT_EQ(typist.type("\x04"), EditOutcome::kEnd);
+  EXPECT_EQ(typist.type("\x1a"), EditOutcome::kSuspend);
+  EXPECT_EQ(typist.type("\x0c"), EditOutcome::kClearScreen);
+}
+
+struct ResizeCase {
+  const char* name;
+  int to;
+  const char* seen;
+};
+class Resize : public testing::TestWithParam<ResizeCase> {};
+
+constexpr ResizeCase kResizes[] = {
+    {"wider", 30, "> one two three four five six\n. seven\n       ^1"},
+    {"narrower", 11, "> one two t\nhree four f\nive six\n. seven\n       ^3"},
+};
+
+TEST_P(Resize, DrawsAgainWithoutRemains) {
+  Typist typist;
+  typist.type("one two three four five six\x1b\rseven");
+  typist.resize(GetParam().to);
+  EXPECT_EQ(typist.seen(), GetParam().seen);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, Resize, testing::ValuesIn(kResizes), [](const auto& test) { return test.param.name; });
+
+}  // namespace
+}  // namespace warpchat

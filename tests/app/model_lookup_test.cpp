@@ -1,0 +1,126 @@
+// Model names against a small world of folders in a temporary directory.
+#include "app/model_lookup.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace warpchat {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ModelLookup : public testing::Test {
+ protected:
+  ModelLookup() {
+    char name[] = "/tmp/warpchat_lookup_XXXXXX";
+    root_ = mkdtemp(name);
+    folders_ = {{root_ + "/plain", false}, {root_ + "/hub", true}, {root_ + "/missing", false}};
+    fs::create_directories(root_ + "/plain");
+    fs::create_directories(root_ + "/hub");
+  }
+  ~ModelLookup() override { fs::remove_all(root_); }
+
+  std::string add(const std::string& path) {
+    fs::create_directories(fs::path(root_ + "/" + path).parent_path());
+    std::ofstream(root_ + "/" + path) << "x";
+    return root_ + "/" + path;
+  }
+  // As Hugging Face's tools lay it out: the snapshot holds a link to the blob.
+  std::string add_cached(const std::string& repository, const std::string& commit, const std::string& file) {
+    const std::string base = "hub/models--" + repository;
+    const std::string blob = add(base + "/blobs/" + commit + file);
+    const std::string link = root_ + "/" + base + "/snapshots/" + commit + "/" + file;
+    fs::create_directories(fs::path(link).parent_path());
+    fs::create_symlink(blob, link);
+    return link;
+  }
+  std::string resolve(const std::string& name) { return resolve_model(name, folders_, root_ + "/state"); }
+  template <class E>
+  std::string refusal(const std::string& name) {
+    try {
+      return "resolved to " + resolve(name);
+    } catch (const E& error) {
+      return error.what();
+    }
+  }
+
+  std::string root_;
+  std::vector<ModelFolder> folders_;
+};
+
+TEST_F(ModelLookup, APathIsItself) {
+  const std::string path = add("anywhere/x.gguf");
+  EXPECT_EQ(resolve(path), path);
+}
+
+TEST_F(ModelLookup, WithoutANameTheOnlyOneIsTaken) {
+  const std::string path = add("plain/x.gguf");
+  add("plain/mmproj-x.gguf");
+  add("plain/notes.txt");
+  EXPECT_EQ(resolve(""), path);
+}
+
+TEST_F(ModelLookup, WithoutANameTheLastUsedIsTaken) {
+  add("plain/x.gguf");
+  const std::string used = add("elsewhere/y.gguf");
+  remember_model(used, root_ + "/state");
+  EXPECT_EQ(resolve(""), used);
+  fs::remove(used);
+  EXPECT_EQ(resolve(""), root_ + "/plain/x.gguf");
+}
+
+TEST_F(ModelLookup, WithoutANameNoneOrSeveralIsAUsageError) {
+  EXPECT_EQ(refusal<UsageError>(""),
+            "no model found; give one with --model FILE.gguf, or run app/quickstart.sh to fetch a small one");
+  add("plain/a.gguf");
+  add("plain/b.gguf");
+  EXPECT_EQ(refusal<UsageError>(""), "several models found: a.gguf, b.gguf; choose one with --model");
+}
+
+TEST_F(ModelLookup, PartsOfASplitModelCountOnce) {
+  const std::string first = add("plain/x-00001-of-00002.gguf");
+  add("plain/x-00002-of-00002.gguf");
+  EXPECT_EQ(resolve(""), first);
+}
+
+TEST_F(ModelLookup, AFileNameIsFoundInTheFolders) {
+  const std::string path = add("plain/x.gguf");
+  EXPECT_EQ(resolve("x.gguf"), path);
+}
+
+TEST_F(ModelLookup, ARepositoryNameIsFoundInTheCache) {
+  const std::string q4 = add_cached("Qwen--Qwen2.5-3B-Instruct-GGUF", "c1", "qwen2.5-3b-instruct-q4_k_m.gguf");
+  const std::string q8 = add_cached("Qwen--Qwen2.5-3B-Instruct-GGUF", "c1", "qwen2.5-3b-instruct-q8_0.gguf");
+  EXPECT_EQ(resolve("Qwen/Qwen2.5-3B-Instruct-GGUF"), q4);
+  EXPECT_EQ(resolve("Qwen/Qwen2.5-3B-Instruct-GGUF:q8_0"), q8);
+  EXPECT_EQ(resolve("hf.co/Qwen/Qwen2.5-3B-Instruct-GGUF:Q4_K_M"), q4);
+  EXPECT_EQ(refusal<Error>("Qwen/Qwen2.5-3B-Instruct-GGUF:Q6_K"),
+            "no Qwen/Qwen2.5-3B-Instruct-GGUF:Q6_K in the model caches; there is Qwen/Qwen2.5-3B-Instruct-GGUF:Q4_K_M, "
+            "Qwen/Qwen2.5-3B-Instruct-GGUF:Q8_0");
+}
+
+TEST_F(ModelLookup, TheSnapshotThatMainNamesComesFirst) {
+  add_cached("o--r", "a1", "m-Q4_K_M.gguf");
+  const std::string current = add_cached("o--r", "b2", "m-Q4_K_M.gguf");
+  fs::create_directories(root_ + "/hub/models--o--r/refs");
+  std::ofstream(root_ + "/hub/models--o--r/refs/main") << "b2";
+  EXPECT_EQ(resolve("o/r"), current);
+}
+
+TEST_F(ModelLookup, ASplitModelInAFolderOfItsSnapshot) {
+  const std::string first = add_cached("o--r", "a1", "Q5_K_M/m-Q5_K_M-00001-of-00002.gguf");
+  add_cached("o--r", "a1", "Q5_K_M/m-Q5_K_M-00002-of-00002.gguf");
+  EXPECT_EQ(resolve("o/r:Q5_K_M"), first);
+}
+
+TEST_F(ModelLookup, UnknownNamesSayWhereWasLooked) {
+  EXPECT_EQ(refusal<Error>("nothing.gguf"), "cannot load nothing.gguf: no such file, here or in the model folders");
+  EXPECT_EQ(
+      refusal<Error>("org/none"),
+      "no org/none:Q4_K_M in the model caches, and this program downloads nothing; fetch the file and name its path");
+}
+
+}  // namespace
+}  // namespace warpchat
