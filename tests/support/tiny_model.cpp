@@ -19,21 +19,22 @@ class Builder {
     add_keys();
     const uint32_t n_vocab = spec_.n_vocab ? spec_.n_vocab : vocabulary_size(spec_.vocabulary);
     add_vocabulary(writer_, spec_.vocabulary, n_vocab);
-    matrix("token_embd.weight", spec_.formats.token_embd, n_vocab, spec_.hidden, 2,
-           {.large_column = !spec_.tied_output, .small_column = spec_.tied_output});
+    add_embedding(n_vocab);
     for (uint32_t layer = 0; layer < spec_.n_layers; ++layer) add_layer("blk." + std::to_string(layer) + ".");
-    norm("output_norm.weight");
+    add_output_norm();
     if (!spec_.tied_output) {
-      matrix("output.weight", spec_.formats.output, n_vocab, spec_.hidden, 3, {.small_column = true});
+      // Stored columns are no smaller than a step of their format: times the outlier they outweigh the rest.
+      matrix("output.weight", spec_.formats.output, n_vocab, spec_.hidden, has_outlier() ? 0.3f : 3,
+             {.small_column = true});
     }
     if (spec_.rope_scaling.kind == RopeScaling::Kind::kLlama3) add_frequency_divisors();
     return std::move(writer_);
   }
 
  private:
-  // Where the outlier channel passes: it leaves through a row or column that is large and is met by one that is small.
+  // Where the outlier channel passes: it leaves a matrix through a large row and meets a small column in the next.
   struct Outlier {
-    bool large_row = false, large_column = false, small_column = false;
+    bool large_row = false, small_column = false;
   };
 
   std::string key(const char* name) const { return spec_.architecture + "." + name; }
@@ -73,12 +74,13 @@ class Builder {
   void add_layer(const std::string& blk) {
     const uint32_t q_rows = spec_.n_heads * spec_.head_size(), kv_rows = spec_.n_kv_heads * spec_.head_size();
     const TinyFormats& f = spec_.formats;
+    // With an outlier the norms do not hold the other channels at an rms of one: what is added to them must be small.
+    const float write_gain = has_outlier() ? 0.25f : 1;
     norm(blk + "attn_norm.weight");
     matrix(blk + "attn_q.weight", f.attn_q, q_rows, spec_.hidden, 1.5f, {.small_column = true});
     matrix(blk + "attn_k.weight", f.attn_k, kv_rows, spec_.hidden, 1.5f, {.small_column = true});
     matrix(blk + "attn_v.weight", f.attn_v, kv_rows, spec_.hidden, 1, {.large_row = true, .small_column = true});
-    matrix(blk + "attn_output.weight", f.attn_output, spec_.hidden, q_rows, 1,
-           {.large_row = true, .small_column = true});
+    matrix(blk + "attn_output.weight", f.attn_output, spec_.hidden, q_rows, write_gain, {.small_column = true});
     if (spec_.architecture == "qwen2") {
       vector(blk + "attn_q.bias", q_rows, 0, 0.5f);
       vector(blk + "attn_k.bias", kv_rows, 0, 0.5f);
@@ -91,7 +93,7 @@ class Builder {
     norm(blk + "ffn_norm.weight");
     matrix(blk + "ffn_gate.weight", f.ffn_gate, spec_.ffn, spec_.hidden, 1.5f, {.small_column = true});
     matrix(blk + "ffn_up.weight", f.ffn_up, spec_.ffn, spec_.hidden, 1, {.large_row = true, .small_column = true});
-    matrix(blk + "ffn_down.weight", f.ffn_down, spec_.hidden, spec_.ffn, 1, {.large_row = true, .small_column = true});
+    matrix(blk + "ffn_down.weight", f.ffn_down, spec_.hidden, spec_.ffn, write_gain, {.small_column = true});
   }
 
   // Llama 3's scheme in small: fast pairs keep their frequency, slow ones are divided by 8.
@@ -103,35 +105,55 @@ class Builder {
     add("rope_freqs.weight", TensorType::kF32, {divisors.size()}, divisors);
   }
 
+  bool has_outlier() const { return spec_.outlier != 1; }
+
+  // The residual stream's outlier is the same for every token, as real models have it: one that varied would vary the
+  // norm of everything else with it.
+  void add_embedding(uint32_t n_vocab) {
+    const float deviation = has_outlier() ? 1 : 2 / std::sqrt(static_cast<float>(spec_.hidden));
+    std::vector<float> weights = random_numbers(uint64_t{n_vocab} * spec_.hidden, 0, deviation);
+    for (uint64_t at = kOutlierChannel; has_outlier() && at < weights.size(); at += spec_.hidden) {
+      weights[at] = spec_.outlier;
+    }
+    add("token_embd.weight", spec_.formats.token_embd, {spec_.hidden, n_vocab}, weights);
+  }
+
   // The outlier takes most of the rms: the norm's gain gives the other channels their order of one back.
-  void norm(const std::string& name) {
-    const float gain = std::max(1.0f, spec_.outlier / std::sqrt(static_cast<float>(spec_.hidden)));
-    vector(name, spec_.hidden, gain, 0.2f * gain);
+  float norm_gain() const { return std::max(1.0f, spec_.outlier / std::sqrt(static_cast<float>(spec_.hidden))); }
+
+  void norm(const std::string& name) { vector(name, spec_.hidden, norm_gain(), 0.2f * norm_gain()); }
+
+  // A tied output would turn the outlier into the same huge logit for every token: there the last norm removes it.
+  void add_output_norm() {
+    const bool removed = has_outlier() && spec_.tied_output;
+    const float gain = norm_gain() * (removed ? 2 / std::sqrt(static_cast<float>(spec_.hidden)) : 1);
+    std::vector<float> gains = random_numbers(spec_.hidden, gain, 0.2f * gain);
+    if (removed) gains[kOutlierChannel] = 0;
+    add("output_norm.weight", TensorType::kF32, {spec_.hidden}, gains);
+  }
+
+  std::vector<float> random_numbers(uint64_t n, float mean, float deviation) {
+    std::normal_distribution<float> normal(mean, deviation);
+    std::vector<float> values(n);
+    for (float& v : values) v = normal(random_);
+    return values;
   }
 
   void vector(const std::string& name, uint64_t size, float mean, float deviation) {
-    std::normal_distribution<float> normal(mean, deviation);
-    std::vector<float> values(size);
-    for (float& v : values) v = normal(random_);
-    add(name, TensorType::kF32, {size}, values);
+    add(name, TensorType::kF32, {size}, random_numbers(size, mean, deviation));
   }
 
   // gain: the standard deviation of a row's product with an input of rms 1.
   void matrix(const std::string& name, TensorType type, uint64_t rows, uint64_t k, float gain, Outlier outlier) {
-    std::normal_distribution<float> normal(0, gain / std::sqrt(static_cast<float>(k)));
-    std::vector<float> weights(rows * k);
-    for (float& w : weights) w = normal(random_);
-    if (spec_.outlier != 1) place_outlier(weights, rows, k, outlier);
+    std::vector<float> weights = random_numbers(rows * k, 0, gain / std::sqrt(static_cast<float>(k)));
+    if (has_outlier()) place_outlier(weights, rows, k, outlier);
     add(name, type, {k, rows}, weights);
   }
 
   void place_outlier(std::vector<float>& weights, uint64_t rows, uint64_t k, Outlier outlier) const {
     const float smaller = std::sqrt(static_cast<float>(k)) / spec_.outlier;
     const uint64_t row = kOutlierChannel % rows, column = kOutlierChannel % k;
-    for (uint64_t r = 0; r < rows; ++r) {
-      if (outlier.large_column) weights[r * k + column] *= spec_.outlier;
-      if (outlier.small_column) weights[r * k + column] *= smaller;
-    }
+    for (uint64_t at = column; outlier.small_column && at < weights.size(); at += k) weights[at] *= smaller;
     for (uint64_t i = 0; outlier.large_row && i < k; ++i) weights[row * k + i] *= spec_.outlier;
   }
 

@@ -32,9 +32,9 @@ struct TinyModelSpec {
   float rms_eps = 1e-6f, rope_base = 10000;
   uint32_t rope_dims = 0;    // 0: head_dim, and no key in the file
   RopeScaling rope_scaling;  // kLlama3: factors 1 to 8 in rope_freqs.weight, architecture llama only
-  // One channel of every matrix's input at this many times the rms of the others, and the matrix's column for it so
-  // much smaller that the channel matters as much as all others together; 1: no such channel. With tied output the
-  // channel enters the residual stream after the first attention, else with the embedding.
+  // One channel of every matrix's input at about this many times the rms of the others, and the matrix's column for it
+  // so much smaller that the channel matters as much as all others together; 1: no such channel. A tied output alone
+  // gets an input without it.
   float outlier = 1;
 
   uint32_t head_size() const { return head_dim ? head_dim : hidden / n_heads; }

@@ -19,9 +19,9 @@ struct Tokens {
 
 // Pairs in merge order: every part is a byte or an earlier pair.
 constexpr std::string_view kMerges[] = {
-    "Ġ t", "Ġ a",   "h e",    "i n",   "r e", "o n",     "Ġt he", "e r",  "Ġ s",  "a t",   "l l",  "Ġ w",
-    "n d", "Ġ o",   "o r",    "Ġ i",   "i s", "o u",     "Ġ b",   "in g", "Ġ f",  "Ġa nd", "Ġ H",  "e l",
-    "l o", "el lo", "H ello", "Ġw or", "l d", "Ġwor ld", "Ġo f",  "Ġi s", "Ġt o", "Ġ Ġ",   "y ou", "Ġ you",
+    "Ġ t",   "Ġ a",    "h e",   "i n", "r e",     "o n",  "Ġt he", "e r",  "Ġ s",   "a t",  "Ġ w",   "n d",
+    "Ġ o",   "o r",    "Ġ i",   "i s", "o u",     "Ġ b",  "in g",  "Ġ f",  "Ġa nd", "Ġ H",  "e l",   "l o",
+    "el lo", "H ello", "Ġw or", "l d", "Ġwor ld", "Ġo f", "Ġi s",  "Ġt o", "Ġ Ġ",   "y ou", "Ġ you",
 };
 
 constexpr std::string_view kPieces[] = {"▁",  "t",  "h",    "e",      "a",    "o",      "n",  "i",    "s",
