@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 """Runs the chat program over malformed model files and checks how it ends.
 
-usage: malformed_run.py CHAT FOLDER [--every N]
+usage: malformed_run.py CHAT MALFORMED_FILES [--every N] [--sanitized]
 
-FOLDER is what malformed_files wrote: models and expectations.tsv. Every file is opened by
-"chat --model FILE -p hi -n 1 --temp 0" under 4 GiB of address space; each run must end within 1 s and 256 MiB of
-resident memory. A faulty file must give exit code 1, nothing on stdout and one line on stderr that names the file and
-the fault; a harmless one must give exit code 0. Prints one line for each that does not, and a summary; exit code 1 if any.
+Every Nth file that the program MALFORMED_FILES writes is opened by "chat --model FILE -p hi -n 1 --temp 0" under 4 GiB
+of address space; each run must end within 1 s and 256 MiB of resident memory. A faulty file must give exit code 1,
+nothing on stdout and one line on stderr that names the file and the fault; a harmless one must give exit code 0. Prints
+one line for each that does not, and a summary; exit code 1 if any. N is 10 by default, and 1 if WARPCHAT_FULL_TESTS is
+set. A program built with sanitizers is given --sanitized: it needs more of everything, so only what it says is checked.
 """
 import argparse
 import os
 import resource
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -22,23 +24,24 @@ MOST_SECONDS = 1.0
 KILL_AFTER_SECONDS = 5
 
 
-def limit_child(out, err):
-    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
+def prepare_child(out, err, sanitized):
+    if not sanitized:
+        resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     null = os.open(os.devnull, os.O_RDONLY)
     for source, target in ((null, 0), (out.fileno(), 1), (err.fileno(), 2)):
         os.dup2(source, target)
-    signal.alarm(KILL_AFTER_SECONDS)  # survives exec and kills what hangs
+    signal.alarm(KILL_AFTER_SECONDS * (10 if sanitized else 1))  # survives exec and kills what hangs
 
 
-def run(chat, model, environment):
+def run(chat, model, environment, sanitized):
     """(wait status, seconds, resident bytes, stdout, stderr) of one start."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         begin = time.monotonic()
         child = os.fork()
         if child == 0:
             try:
-                limit_child(out, err)
+                prepare_child(out, err, sanitized)
                 os.execve(chat, [chat, "--model", model, "-p", "hi", "-n", "1", "--temp", "0"], environment)
             finally:
                 os._exit(127)
@@ -48,15 +51,15 @@ def run(chat, model, environment):
         return status, seconds, usage.ru_maxrss * 1024, out.read(), err.read()
 
 
-def run_in_time(chat, model, environment):
+def run_in_time(chat, model, environment, sanitized):
     """The fastest of up to three runs: a busy machine is no fault of the program."""
     results = []
-    while len(results) < 3 and not (results and results[-1][1] <= MOST_SECONDS):
-        results.append(run(chat, model, environment))
+    while len(results) < (1 if sanitized else 3) and not (results and results[-1][1] <= MOST_SECONDS):
+        results.append(run(chat, model, environment, sanitized))
     return min(results, key=lambda result: result[1])
 
 
-def faults(model, expectation, fault, result):
+def faults(model, expectation, fault, result, sanitized):
     """What is wrong with one run, as a list of phrases."""
     status, seconds, resident, out, err = result
     found = []
@@ -64,9 +67,9 @@ def faults(model, expectation, fault, result):
         found.append("killed by " + signal.Signals(os.WTERMSIG(status)).name)
     elif os.WEXITSTATUS(status) != (0 if expectation == "loads" else 1):
         found.append(f"exit code {os.WEXITSTATUS(status)}")
-    if seconds > MOST_SECONDS:
+    if seconds > MOST_SECONDS and not sanitized:
         found.append(f"{seconds:.2f} s")
-    if resident > MOST_RESIDENT:
+    if resident > MOST_RESIDENT and not sanitized:
         found.append(f"{resident >> 20} MiB")
     if expectation == "refused":
         lines = err.decode("utf-8", "backslashreplace").splitlines()
@@ -81,28 +84,35 @@ def faults(model, expectation, fault, result):
     return found
 
 
+def check_all(chat, folder, sanitized):
+    """Prints what is wrong with each run; returns the number of files and of wrong ones."""
+    with open(os.path.join(folder, "expectations.tsv"), encoding="utf-8", newline="\n") as table:
+        rows = [line.rstrip("\n").split("\t") for line in table]
+    n_bad, slowest, largest = 0, 0.0, 0
+    environment = {"HOME": folder, "PATH": os.environ.get("PATH", ""), "LANG": "C.UTF-8"}
+    for name, expectation, fault in rows:
+        model = os.path.join(folder, name)
+        result = run_in_time(chat, model, environment, sanitized)
+        slowest, largest = max(slowest, result[1]), max(largest, result[2])
+        found = faults(model, expectation, fault, result, sanitized)
+        if found:
+            n_bad += 1
+            print(f"{name}: expected to be {expectation}: {', '.join(found)}: {result[4][:300]!r}")
+    print(f"{len(rows)} files, {n_bad} wrong; slowest {slowest:.2f} s, largest {largest >> 20} MiB")
+    return len(rows), n_bad
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("chat")
-    parser.add_argument("folder")
-    parser.add_argument("--every", type=int, default=1, help="run only every Nth file")
+    parser.add_argument("malformed_files")
+    parser.add_argument("--every", type=int, default=1 if os.environ.get("WARPCHAT_FULL_TESTS") else 10)
+    parser.add_argument("--sanitized", action="store_true")
     options = parser.parse_args()
-    chat = os.path.abspath(options.chat)
-    with open(os.path.join(options.folder, "expectations.tsv"), encoding="utf-8", newline="\n") as table:
-        rows = [line.rstrip("\n").split("\t") for line in table][:: options.every]
-    n_bad, slowest, largest = 0, 0.0, 0
-    with tempfile.TemporaryDirectory() as home:
-        environment = {"HOME": home, "PATH": os.environ.get("PATH", ""), "LANG": "C.UTF-8"}
-        for name, expectation, fault in rows:
-            model = os.path.join(options.folder, name)
-            result = run_in_time(chat, model, environment)
-            slowest, largest = max(slowest, result[1]), max(largest, result[2])
-            found = faults(model, expectation, fault, result)
-            if found:
-                n_bad += 1
-                print(f"{name}: expected to be {expectation}: {', '.join(found)}: {result[4][:300]!r}")
-    print(f"{len(rows)} files, {n_bad} wrong; slowest {slowest:.2f} s, largest {largest >> 20} MiB")
-    return 1 if n_bad or not rows else 0
+    with tempfile.TemporaryDirectory(prefix="warpchat-malformed-") as folder:
+        subprocess.run([options.malformed_files, folder, "--every", str(options.every)], check=True)
+        n_files, n_bad = check_all(os.path.abspath(options.chat), folder, options.sanitized)
+    return 1 if n_bad or not n_files else 0
 
 
 if __name__ == "__main__":
