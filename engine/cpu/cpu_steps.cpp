@@ -35,14 +35,6 @@ std::vector<float> floats_of(const TensorInfo* tensor) {
 float* floats(Buffer buffer) { return static_cast<float*>(buffer.data); }
 float* column_of(Buffer buffer, uint32_t column) { return floats(buffer) + uint64_t{column} * buffer.width; }
 
-// One head in place: [n]
-void rms_norm(float* x, const std::vector<float>& gain, float eps) {
-  double squares = 0;
-  for (size_t i = 0; i < gain.size(); ++i) squares += double{x[i]} * x[i];
-  const float scale = static_cast<float>(1.0 / std::sqrt(squares / static_cast<double>(gain.size()) + eps));
-  for (size_t i = 0; i < gain.size(); ++i) x[i] *= scale * gain[i];
-}
-
 const CpuKernels& kernels_for(const CpuOptions& options) {
   const char* wanted = std::getenv("WARPCHAT_SIMD");
   return choose_kernels(options.simd.empty() && wanted != nullptr ? wanted : options.simd);
@@ -88,7 +80,8 @@ class CpuSteps final : public Steps {
   RopeTable rope_;
   ProductRunner products_;
   CachedAttention cache_;
-  const TensorInfo* embedding_;
+  Arena weights_;
+  const TensorInfo* embedding_;  // in the file; its rows are read from output_ where both are one tensor
   PackedMatrix output_;
   std::vector<Layer> layers_;
   std::vector<float> output_norm_;
@@ -112,6 +105,7 @@ CpuSteps::CpuSteps(const CpuKernels& kernels, const ModelConfig& config, const M
       rope_(config),
       products_(pool_, kernels, max_columns_, widest_input(config)),
       cache_(pool_, kernels, config, context_),
+      weights_(memory_budget(kernels, config, tensors, max_columns_).weights_bytes, "weights"),
       embedding_(tensors.token_embd),
       output_norm_(floats_of(tensors.output_norm)) {
   load(tensors, options);
@@ -126,14 +120,17 @@ CpuSteps::CpuSteps(const CpuKernels& kernels, const ModelConfig& config, const M
   op_logits_ = profile_.operation("norm_logits");
 }
 
-// Packs every matrix and gives its pages of the file back at once, so that no two copies are resident.
+// Packs every matrix and gives its pages of the file back at once, so that no two copies are resident; and once more
+// at the end, because reading a tensor brings pages of its neighbours with it.
 void CpuSteps::load(const ModelTensors& tensors, const CpuOptions& options) {
   const FileMappings mappings;
   const double total = static_cast<double>(memory_budget(kernels_, config_, tensors, max_columns_).weights_bytes);
   double done = 0;
+  std::vector<const TensorInfo*> packed_tensors;
   const auto pack = [&](const TensorInfo* tensor) {
-    PackedMatrix packed(pool_, kernels_, *tensor);
+    PackedMatrix packed(pool_, kernels_, *tensor, weights_);
     mappings.release(tensor->data.data(), tensor->data.size());
+    packed_tensors.push_back(tensor);
     done += static_cast<double>(packed.n_bytes());
     if (options.progress) options.progress(std::min(1.0, done / total));
     return packed;
@@ -145,6 +142,7 @@ void CpuSteps::load(const ModelTensors& tensors, const CpuOptions& options) {
                        floats_of(t.attn_q_bias), floats_of(t.attn_k_bias), floats_of(t.attn_v_bias),
                        floats_of(t.attn_q_norm), floats_of(t.attn_k_norm)});
   output_ = pack(tensors.output);
+  for (const TensorInfo* tensor : packed_tensors) mappings.release(tensor->data.data(), tensor->data.size());
 }
 
 void CpuSteps::lay_out_buffers() {
@@ -180,9 +178,17 @@ void CpuSteps::begin(std::span<const Token> tokens, uint32_t position) {
 void CpuSteps::embed(Buffer hidden) {
   OperationTimer timer(profile_, op_embed_, column_bytes(hidden.width));
   const uint64_t row_bytes = bytes_per_row(embedding_->type, embedding_->k());
-  pool_.for_each(n_columns(), [&](uint32_t column) {
-    const auto row = embedding_->data.subspan(static_cast<uint32_t>(tokens_[column]) * row_bytes, row_bytes);
-    dequantise_row(embedding_->type, row, std::span<float>(column_of(hidden, column), hidden.width));
+  constexpr uint32_t kColumnsPerTask = 8;
+  pool_.for_each((n_columns() + kColumnsPerTask - 1) / kColumnsPerTask, [&](uint32_t task) {
+    std::vector<std::byte> unpacked(config_.tied_output ? row_bytes : 0);
+    const uint32_t end = std::min(n_columns(), (task + 1) * kColumnsPerTask);
+    for (uint32_t column = task * kColumnsPerTask; column < end; ++column) {
+      const auto token = static_cast<uint32_t>(tokens_[column]);
+      if (config_.tied_output) output_.read_row(token, unpacked);
+      const auto row = config_.tied_output ? std::span<const std::byte>(unpacked)
+                                           : embedding_->data.subspan(token * row_bytes, row_bytes);
+      dequantise_row(embedding_->type, row, std::span<float>(column_of(hidden, column), hidden.width));
+    }
   });
 }
 
@@ -203,16 +209,15 @@ void CpuSteps::rope_scatter(uint32_t index, Buffer q, Buffer k, Buffer v) {
   OperationTimer timer(profile_, op_rope_, column_bytes(2 * uint64_t{q.width} + 3 * uint64_t{k.width}));
   const uint32_t head_dim = config_.head_dim;
   pool_.for_each(n_columns(), [&](uint32_t column) {
-    const auto turn = [&](float* head, const std::vector<float>& gain) {
-      if (!gain.empty()) rms_norm(head, gain, config_.rms_eps);
-      rope_.rotate(column, head);
+    const auto turn = [&](float* heads, uint32_t n_heads, const std::vector<float>& gain) {
+      kernels_.turn_heads({heads, n_heads, head_dim, gain.empty() ? nullptr : gain.data(), config_.rms_eps,
+                           rope_.cosines(column), rope_.sines(column), rope_.dims(), rope_.neox()});
     };
-    float *queries = column_of(q, column), *keys = column_of(k, column), *values = column_of(v, column);
-    for (uint32_t h = 0; h < config_.n_heads; ++h) turn(queries + h * head_dim, layer.q_norm);
-    for (uint32_t h = 0; h < config_.n_kv_heads; ++h) {
-      turn(keys + h * head_dim, layer.k_norm);
+    float *keys = column_of(k, column), *values = column_of(v, column);
+    turn(column_of(q, column), config_.n_heads, layer.q_norm);
+    turn(keys, config_.n_kv_heads, layer.k_norm);
+    for (uint32_t h = 0; h < config_.n_kv_heads; ++h)
       cache_.store(index, h, position_ + column, keys + h * head_dim, values + h * head_dim);
-    }
   });
 }
 

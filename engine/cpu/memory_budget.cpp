@@ -75,7 +75,7 @@ MemoryBudget memory_budget(const CpuKernels& kernels, const ModelConfig& config,
                            uint32_t max_columns) {
   MemoryBudget budget{};
   const auto add = [&](const TensorInfo* t) {
-    budget.weights_bytes = plus(budget.weights_bytes, PackedMatrix::bytes_needed(kernels, *t));
+    budget.weights_bytes = plus(budget.weights_bytes, plus(PackedMatrix::bytes_needed(kernels, *t), 63) / 64 * 64);
   };
   for (const LayerTensors& layer : tensors.layers)
     for (const TensorInfo* t :

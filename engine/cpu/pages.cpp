@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cassert>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -13,26 +14,48 @@
 
 namespace warpchat {
 
-Pages::Pages(uint64_t n_bytes, const char* purpose) {
-  if (n_bytes == 0) return;
-  void* memory = n_bytes > PTRDIFF_MAX ? MAP_FAILED
-                                       : mmap(nullptr, n_bytes, PROT_READ | PROT_WRITE,
-                                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED)
-    throw Error("the system gives no " + std::to_string(n_bytes >> 20) + " MiB for " + purpose + " (" +
-                std::strerror(n_bytes > PTRDIFF_MAX ? ENOMEM : errno) + "); close other programs or lower --ctx-size");
-  data_ = memory;
-  n_bytes_ = n_bytes;
+namespace {
+
+constexpr uint64_t kHugePage = 2 << 20;
+
+void* map_zeroed(uint64_t n_bytes) {
+  if (n_bytes > PTRDIFF_MAX) {
+    errno = ENOMEM;
+    return MAP_FAILED;
+  }
+  return mmap(nullptr, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-void Pages::prefer_huge() {
+}  // namespace
+
+Pages::Pages(uint64_t n_bytes, const char* purpose, Size size) {
+  if (n_bytes == 0) return;
+  const bool huge = size == Size::kHuge && n_bytes >= kHugePage;
+  const uint64_t with_margin = huge ? n_bytes + kHugePage : n_bytes;  // so that it can begin at a huge page
+  void* memory = map_zeroed(with_margin < n_bytes ? UINT64_MAX : with_margin);
+  if (memory == MAP_FAILED)
+    throw Error("the system gives no " + std::to_string(n_bytes >> 20) + " MiB for " + purpose + " (" +
+                std::strerror(errno) + "); close other programs or lower --ctx-size");
+  mapping_ = memory;
+  mapping_bytes_ = with_margin;
+  data_ = static_cast<std::byte*>(memory);
+  n_bytes_ = n_bytes;
+  if (!huge) return;
+  data_ += -reinterpret_cast<uintptr_t>(memory) % kHugePage;
 #if defined(MADV_HUGEPAGE)
-  if (data_ != nullptr) madvise(data_, n_bytes_, MADV_HUGEPAGE);  // a wish: the system may refuse
+  madvise(data_, n_bytes_, MADV_HUGEPAGE);
 #endif
 }
 
 Pages::~Pages() {
-  if (data_ != nullptr) munmap(data_, n_bytes_);
+  if (mapping_ != nullptr) munmap(mapping_, mapping_bytes_);
+}
+
+uint8_t* Arena::take(uint64_t n_bytes) {
+  assert(used_ + rounded(n_bytes) <= pages_.n_bytes());
+  uint8_t* piece = pages_.as<uint8_t>() + used_;
+  used_ += rounded(n_bytes);
+  return piece;
 }
 
 FileMappings::FileMappings() {

@@ -12,7 +12,10 @@ namespace warpchat {
 class Pages {
  public:
   Pages() = default;
-  explicit Pages(uint64_t n_bytes, const char* purpose);  // Error naming the purpose and the size if refused
+  // Error naming the purpose and the size if refused. Huge pages mean fewer page-table walks for what is read in
+  // streams, but the first touch of a byte then takes 2 MiB; the system may not grant them.
+  enum class Size { kSmall, kHuge };
+  Pages(uint64_t n_bytes, const char* purpose, Size size = Size::kSmall);
   Pages(Pages&& other) noexcept { swap(other); }
   Pages& operator=(Pages&& other) noexcept {
     swap(other);
@@ -20,11 +23,9 @@ class Pages {
   }
   ~Pages();
 
-  void prefer_huge();  // fewer page-table walks for what is read in streams; a touch may then cost 2 MiB
-
   template <class T>
   T* as() const {
-    return static_cast<T*>(data_);
+    return reinterpret_cast<T*>(data_);
   }
   uint64_t n_bytes() const { return n_bytes_; }
 
@@ -32,9 +33,25 @@ class Pages {
   void swap(Pages& other) {
     std::swap(data_, other.data_);
     std::swap(n_bytes_, other.n_bytes_);
+    std::swap(mapping_, other.mapping_);
+    std::swap(mapping_bytes_, other.mapping_bytes_);
   }
-  void* data_ = nullptr;
+  std::byte* data_ = nullptr;  // within the mapping, aligned to its pages
   uint64_t n_bytes_ = 0;
+  void* mapping_ = nullptr;
+  uint64_t mapping_bytes_ = 0;
+};
+
+// Huge pages handed out piece by piece: the weights of a model.
+class Arena {
+ public:
+  Arena(uint64_t n_bytes, const char* purpose) : pages_(n_bytes, purpose, Pages::Size::kHuge) {}
+  uint8_t* take(uint64_t n_bytes);  // aligned to 64 bytes; the sizes, rounded up to 64, must not exceed the arena
+  static uint64_t rounded(uint64_t n_bytes) { return (n_bytes + 63) / 64 * 64; }
+
+ private:
+  Pages pages_;
+  uint64_t used_ = 0;
 };
 
 // The read-only file mappings of this process, whose pages can be given back without losing anything.

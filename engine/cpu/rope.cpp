@@ -1,4 +1,4 @@
-// Source: Su et al., RoFormer (2021); interleaved pairs are (2i, 2i+1), NEOX pairs (i, i + rope_dims/2).
+// The first of a pair turns by -sin of its partner, the second by +sin of the first.
 #include "engine/cpu/rope.h"
 
 #include <algorithm>
@@ -9,33 +9,29 @@
 namespace warpchat {
 
 RopeTable::RopeTable(const ModelConfig& config)
-    : frequencies_(config.rope_frequencies), magnitude_(config.rope_magnitude), pairing_(config.rope_pairing) {}
+    : frequencies_(config.rope_frequencies),
+      magnitude_(config.rope_magnitude),
+      neox_(config.rope_pairing == RopePairing::kNeox) {}
 
 void RopeTable::prepare(ThreadPool& pool, uint32_t position, uint32_t columns) {
-  const size_t pairs = frequencies_.size();
-  cosines_.resize(columns * pairs);
-  sines_.resize(columns * pairs);
+  cosines_.resize(uint64_t{columns} * dims());
+  sines_.resize(uint64_t{columns} * dims());
   constexpr uint32_t kColumnsPerTask = 16;
   pool.for_each((columns + kColumnsPerTask - 1) / kColumnsPerTask, [&](uint32_t task) {
     const uint32_t end = std::min(columns, (task + 1) * kColumnsPerTask);
-    for (uint32_t column = task * kColumnsPerTask; column < end; ++column)
-      for (size_t i = 0; i < pairs; ++i) {
-        const double angle = frequencies_[i] * (uint64_t{position} + column);
-        cosines_[column * pairs + i] = static_cast<float>(std::cos(angle) * magnitude_);
-        sines_[column * pairs + i] = static_cast<float>(std::sin(angle) * magnitude_);
-      }
+    for (uint32_t column = task * kColumnsPerTask; column < end; ++column) fill(position + column, column);
   });
 }
 
-void RopeTable::rotate(uint32_t column, float* head) const {
+void RopeTable::fill(uint32_t position, uint32_t column) {
   const size_t pairs = frequencies_.size();
-  const float *cosine = &cosines_[column * pairs], *sine = &sines_[column * pairs];
-  const size_t stride = pairing_ == RopePairing::kNeox ? 1 : 2, distance = pairing_ == RopePairing::kNeox ? pairs : 1;
+  float *cosines = &cosines_[column * uint64_t{dims()}], *sines = &sines_[column * uint64_t{dims()}];
   for (size_t i = 0; i < pairs; ++i) {
-    float &a = head[i * stride], &b = head[i * stride + distance];
-    const float rotated = a * cosine[i] - b * sine[i];
-    b = a * sine[i] + b * cosine[i];
-    a = rotated;
+    const size_t first = neox_ ? i : 2 * i, second = neox_ ? i + pairs : 2 * i + 1;
+    const double angle = frequencies_[i] * position;
+    cosines[first] = cosines[second] = static_cast<float>(std::cos(angle) * magnitude_);
+    sines[second] = static_cast<float>(std::sin(angle) * magnitude_);
+    sines[first] = -sines[second];
   }
 }
 

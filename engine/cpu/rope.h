@@ -1,4 +1,4 @@
-// Rotary position embedding: angles in double, one table a pass, applied to heads in place.
+// The angles of rotary position embedding, computed in double, one table a pass.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -13,17 +13,22 @@ class RopeTable {
  public:
   explicit RopeTable(const ModelConfig& config);
 
-  // cos and sin of `columns` consecutive positions from `position`, times the model's magnitude.
+  // For `columns` consecutive positions from `position`.
   void prepare(ThreadPool& pool, uint32_t position, uint32_t columns);
 
-  // head: [head_dim]; rotates its first rope_dims values by the angles of the pass's column.
-  void rotate(uint32_t column, float* head) const;
+  // [rope_dims], times the model's magnitude, in the order and with the signs that TurnHeads takes.
+  const float* cosines(uint32_t column) const { return &cosines_[column * dims()]; }
+  const float* sines(uint32_t column) const { return &sines_[column * dims()]; }
+  bool neox() const { return neox_; }
+  uint32_t dims() const { return 2 * static_cast<uint32_t>(frequencies_.size()); }
 
  private:
+  void fill(uint32_t position, uint32_t column);
+
   std::vector<double> frequencies_;  // [rope_dims / 2], radians a position
   double magnitude_;
-  RopePairing pairing_;
-  std::vector<float> cosines_, sines_;  // [columns, rope_dims / 2]
+  bool neox_;
+  std::vector<float> cosines_, sines_;  // [columns, rope_dims]
 };
 
 }  // namespace warpchat

@@ -185,5 +185,9 @@ struct Format<bf16> {
   static WARPCHAT_INLINE Floats weights(const uint8_t* group, size_t i) { return load_bfloats(group + i * 2 * kLanes); }
 };
 
+// Whether the weights are codes in blocks, to be multiplied with integer tiles.
+template <class Block>
+constexpr bool kHasCodes = sizeof(Block) > 4;
+
 }  // namespace
 }  // namespace warpchat

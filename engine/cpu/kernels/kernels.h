@@ -78,11 +78,24 @@ constexpr uint64_t attend_scratch(uint32_t value_stride) {
   return uint64_t{kKeyTile} * (2 * value_stride + kAttentionRows);
 }
 
+// QK norm where the model has it, then RoPE, on heads in place: x[i] = x[i] * cosines[i] + x[partner of i] * sines[i],
+// the partner being i +- rope_dims/2 (NEOX) or the other of the pair (2j, 2j+1). sines carry the sign.
+struct TurnHeads {
+  float* heads;  // [n_heads, head_dim]
+  uint32_t n_heads, head_dim;
+  const float* gain;  // [head_dim], or null: no norm
+  float eps;
+  const float *cosines, *sines;  // [rope_dims]
+  uint32_t rope_dims;
+  bool neox;
+};
+
 struct FormatKernels {
   uint32_t tensor_type;  // the TensorType's number
   bool takes_floats;     // which tiles it reads
   void (*multiply)(const MultiplyTiles&);
   void (*pack)(const PackGroup&);
+  void (*unpack_row)(const uint8_t* group, uint32_t lane, uint64_t row_bytes, uint8_t* row);
 };
 
 struct CpuKernels {
@@ -92,6 +105,7 @@ struct CpuKernels {
   uint32_t tile_columns;    // of a full tile
   uint32_t narrow_columns;  // of a last tile of more than one column, where they fit; a single column has width 1
   void (*prepare)(const PrepareInput&);
+  void (*turn_heads)(const TurnHeads&);
   void (*store_head)(const HeadCache&, uint32_t position, const float* key, const float* value);
   void (*attend)(const Attend&);
   FormatKernels formats[13];

@@ -103,7 +103,7 @@ template <class Block, int kColumns>
 void multiply_tile(const MultiplyTiles& m, const uint8_t* group, uint32_t row, const uint8_t* tile,
                    uint32_t first_column, uint32_t columns) {
   Floats sums[kColumns] = {};
-  if constexpr (requires { Format<Block>::kWeights; })
+  if constexpr (kHasCodes<Block>)
     multiply_integers<Block>(group, m.k, tile, sums);
   else
     multiply_floats<Block>(group, m.k, reinterpret_cast<const float*>(tile), sums);
@@ -115,8 +115,8 @@ void multiply_tile(const MultiplyTiles& m, const uint8_t* group, uint32_t row, c
 
 template <class Block>
 void multiply(const MultiplyTiles& m) {
-  const uint64_t column_bytes = requires { Format<Block>::kWeights; }
-  ? uint64_t{(m.k + kInputBlock - 1) / kInputBlock} * kInputBlockBytes : uint64_t{m.k} * sizeof(float);
+  const uint64_t column_bytes = kHasCodes<Block> ? uint64_t{(m.k + kInputBlock - 1) / kInputBlock} * kInputBlockBytes
+                                                 : uint64_t{m.k} * sizeof(float);
   const uint8_t* group = m.groups;
   for (uint32_t row = m.first_row; row < m.end_row; row += kLanes, group += m.group_bytes) {
     const uint8_t* tile = m.tiles;

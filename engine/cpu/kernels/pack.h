@@ -44,14 +44,26 @@ constexpr BlockLayout kLayout<BlockQ6K> = {0, 52, 1};
 // Bit 4 * quad + i goes to bit quad of byte i: then one shift brings a quad's four bits to their bytes.
 WARPCHAT_INLINE uint32_t by_quads(uint32_t bits) {
   uint32_t result = 0;
-  for (int i = 0; i < 4; ++i) {
-    uint32_t b = bits >> i & 0x11111111u;  // bit 4 * quad
-    b = (b | b >> 3) & 0x03030303u;
-    b = (b | b >> 6) & 0x000f000fu;
-    b = (b | b >> 12) & 0xffu;
-    result |= b << (8 * i);
-  }
+  for (int quad = 0; quad < 8; ++quad)
+    for (int i = 0; i < 4; ++i) result |= (bits >> (4 * quad + i) & 1u) << (8 * i + quad);
   return result;
+}
+WARPCHAT_INLINE uint32_t by_weights(uint32_t bits) {  // the way back
+  uint32_t result = 0;
+  for (int quad = 0; quad < 8; ++quad)
+    for (int i = 0; i < 4; ++i) result |= (bits >> (8 * i + quad) & 1u) << (4 * quad + i);
+  return result;
+}
+
+// Calls half(offset) for every 2-byte field and word(offset, is_fifth_bits) for every word of a block, in order.
+template <class Block, class Half, class Word>
+WARPCHAT_INLINE void for_each_element(const Half& half, const Word& word) {
+  constexpr BlockLayout layout = kLayout<Block>;
+  static_assert(2 * (layout.front_halves + layout.back_halves) + 4 * layout.words == sizeof(Block));
+  constexpr uint32_t kWords = 2 * layout.front_halves, kBack = kWords + 4 * layout.words;
+  for (uint32_t i = 0; i < layout.front_halves; ++i) half(2 * i);
+  for (uint32_t i = 0; i < layout.words; ++i) word(kWords + 4 * i, i == layout.fifth_bits);
+  for (uint32_t i = 0; i < layout.back_halves; ++i) half(kBack + 2 * i);
 }
 
 template <class Element>
@@ -60,30 +72,38 @@ WARPCHAT_INLINE Element read(const uint8_t* from) {
   __builtin_memcpy(&e, from, sizeof e);
   return e;
 }
+template <class Element>
+WARPCHAT_INLINE void write(uint8_t* to, Element e) {
+  __builtin_memcpy(to, &e, sizeof e);
+}
 
 template <class Block>
 void pack(const PackGroup& p) {
-  constexpr BlockLayout layout = kLayout<Block>;
-  static_assert(2 * (layout.front_halves + layout.back_halves) + 4 * layout.words == sizeof(Block));
-  constexpr uint32_t kWords = 2 * layout.front_halves, kBack = kWords + 4 * layout.words;
   const uint64_t n_blocks = p.row_bytes / sizeof(Block);
+  if (p.n_rows < kLanes) __builtin_memset(p.group, 0, p.row_bytes * kLanes);
   uint8_t* to = p.group;
-  for (uint64_t b = 0; b < n_blocks; ++b, to += sizeof(Block) * kLanes) {
-    for (uint32_t lane = 0; lane < kLanes; ++lane) {
+  for (uint64_t b = 0; b < n_blocks; ++b, to += sizeof(Block) * kLanes)
+    for (uint32_t lane = 0; lane < p.n_rows; ++lane) {
       const uint8_t* from = p.rows + lane * p.row_bytes + b * sizeof(Block);
-      const bool real = lane < p.n_rows;
-      const auto put_half = [&](uint32_t offset) {
-        const uint16_t half = real ? read<uint16_t>(from + offset) : uint16_t{0};
-        __builtin_memcpy(to + offset * kLanes + 2 * lane, &half, 2);
-      };
-      for (uint32_t i = 0; i < layout.front_halves; ++i) put_half(2 * i);
-      for (uint32_t i = 0; i < layout.words; ++i) {
-        uint32_t word = real ? read<uint32_t>(from + kWords + 4 * i) : 0;
-        if (i == layout.fifth_bits) word = by_quads(word);
-        __builtin_memcpy(to + (kWords + 4 * i) * kLanes + 4 * lane, &word, 4);
-      }
-      for (uint32_t i = 0; i < layout.back_halves; ++i) put_half(kBack + 2 * i);
+      for_each_element<Block>(
+          [&](uint32_t offset) { write(to + offset * kLanes + 2 * lane, read<uint16_t>(from + offset)); },
+          [&](uint32_t offset, bool fifth_bits) {
+            const uint32_t word = read<uint32_t>(from + offset);
+            write(to + offset * kLanes + 4 * lane, fifth_bits ? by_quads(word) : word);
+          });
     }
+}
+
+template <class Block>
+void unpack_row(const uint8_t* group, uint32_t lane, uint64_t row_bytes, uint8_t* row) {
+  for (uint64_t at = 0; at < row_bytes; at += sizeof(Block), row += sizeof(Block)) {
+    const uint8_t* from = group + at * kLanes;
+    for_each_element<Block>(
+        [&](uint32_t offset) { write(row + offset, read<uint16_t>(from + offset * kLanes + 2 * lane)); },
+        [&](uint32_t offset, bool fifth_bits) {
+          const uint32_t word = read<uint32_t>(from + offset * kLanes + 4 * lane);
+          write(row + offset, fifth_bits ? by_weights(word) : word);
+        });
   }
 }
 

@@ -60,6 +60,7 @@ WARPCHAT_INLINE Ints splat(int32_t x) { return reinterpret_cast<Ints>(_mm512_set
 WARPCHAT_INLINE Floats fma(Floats a, Floats b, Floats c) { return _mm512_fmadd_ps(a, b, c); }  // a * b + c
 WARPCHAT_INLINE Floats maximum(Floats a, Floats b) { return _mm512_max_ps(a, b); }
 WARPCHAT_INLINE Ints nearest(Floats v) { return reinterpret_cast<Ints>(_mm512_cvtps_epi32(v)); }  // ties to even
+WARPCHAT_INLINE Floats swap_pairs(Floats v) { return _mm512_permute_ps(v, 0xb1); }                // lanes 2i and 2i+1
 WARPCHAT_INLINE Floats load_halves(const void* from) { return _mm512_cvtph_ps(load<__m256i>(from)); }
 WARPCHAT_INLINE void store_halves(void* to, Floats v) { store(to, _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT)); }
 WARPCHAT_INLINE Floats load_bfloats(const void* from) {
@@ -73,6 +74,7 @@ WARPCHAT_INLINE Ints splat(int32_t x) { return reinterpret_cast<Ints>(_mm256_set
 WARPCHAT_INLINE Floats fma(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
 WARPCHAT_INLINE Floats maximum(Floats a, Floats b) { return _mm256_max_ps(a, b); }
 WARPCHAT_INLINE Ints nearest(Floats v) { return reinterpret_cast<Ints>(_mm256_cvtps_epi32(v)); }
+WARPCHAT_INLINE Floats swap_pairs(Floats v) { return _mm256_permute_ps(v, 0xb1); }
 WARPCHAT_INLINE Floats load_halves(const void* from) { return _mm256_cvtph_ps(load<__m128i>(from)); }
 WARPCHAT_INLINE void store_halves(void* to, Floats v) { store(to, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT)); }
 WARPCHAT_INLINE Floats load_bfloats(const void* from) {
@@ -89,6 +91,7 @@ WARPCHAT_INLINE Ints nearest(Floats v) {  // |v| < 2^22: adding 1.5 * 2^23 leave
   const Floats magic = splat(12582912.0f);
   return reinterpret_cast<Ints>(v + magic) - reinterpret_cast<Ints>(magic);
 }
+WARPCHAT_INLINE Floats swap_pairs(Floats v) { return Floats{v[1], v[0], v[3], v[2]}; }
 WARPCHAT_INLINE Words load_uint16(const void* from) {
   uint16_t values[kLanes];
   __builtin_memcpy(values, from, sizeof values);

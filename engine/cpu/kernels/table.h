@@ -14,6 +14,7 @@ constexpr int kNarrowColumns = kTileColumns / 2;
 }  // namespace warpchat
 
 #include "engine/cpu/kernels/attention.h"
+#include "engine/cpu/kernels/heads.h"
 #include "engine/cpu/kernels/input.h"
 #include "engine/cpu/kernels/multiply.h"
 #include "engine/cpu/kernels/pack.h"
@@ -29,11 +30,8 @@ void prepare(const PrepareInput& in) {
 
 template <class Block>
 constexpr FormatKernels kernels_of(uint32_t tensor_type) {
-  return {tensor_type, !requires {Format<Block>::kWeights;
+  return {tensor_type, !kHasCodes<Block>, multiply<Block>, pack<Block>, unpack_row<Block>};
 }
-, multiply<Block>, pack<Block>
-};  // namespace
-}  // namespace warpchat
 
 }  // namespace
 
@@ -45,6 +43,7 @@ const CpuKernels& WARPCHAT_KERNELS() {
       .tile_columns = kTileColumns,
       .narrow_columns = kNarrowColumns,
       .prepare = prepare,
+      .turn_heads = turn_heads,
       .store_head = store_head,
       .attend = attend,
       .formats = {kernels_of<float>(0), kernels_of<f16>(1), kernels_of<BlockQ4_0>(2), kernels_of<BlockQ4_1>(3),
