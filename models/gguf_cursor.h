@@ -34,6 +34,9 @@ class GgufCursor {
     return taken;
   }
 
+  // The bytes from an earlier position to this one.
+  std::span<const std::byte> since(uint64_t begin) const { return bytes_.subspan(begin, position_ - begin); }
+
   template <class T>
   T read(const char* field) {
     static_assert(std::is_arithmetic_v<T>);

@@ -97,7 +97,7 @@ struct Elements {
 };
 
 // Type, count and elements of an array; depth counts the arrays around it.
-Elements read_array(GgufCursor& file, std::span<const std::byte> all, int depth) {
+Elements read_array(GgufCursor& file, int depth) {
   if (depth == kDeepestArray) file.fail("nests arrays more than " + std::to_string(kDeepestArray) + " deep");
   const GgufType type = read_type(file, "array element type");
   constexpr uint64_t kEmptyArrayBytes = 12, kEmptyStringBytes = 8;
@@ -112,18 +112,18 @@ Elements read_array(GgufCursor& file, std::span<const std::byte> all, int depth)
       if (type == GgufType::kString)
         file.read_string("string in an array");
       else
-        read_array(file, all, depth + 1);
+        read_array(file, depth + 1);
     }
   }
-  return {type, count, all.subspan(begin, file.position() - begin)};
+  return {type, count, file.since(begin)};
 }
 
-GgufValue read_value(GgufCursor& file, std::span<const std::byte> all, std::string_view key) {
+GgufValue read_value(GgufCursor& file, std::string_view key) {
   const uint64_t begin = file.position();
   GgufValue value{key, read_type(file, "value type"), {}, 1, {}, {}};
   value.element = value.type;
   if (value.type == GgufType::kArray) {
-    const Elements array = read_array(file, all, 0);
+    const Elements array = read_array(file, 0);
     value.element = array.type, value.n_elements = array.count, value.elements = array.bytes;
   } else {
     const uint64_t value_begin = file.position();
@@ -131,10 +131,10 @@ GgufValue read_value(GgufCursor& file, std::span<const std::byte> all, std::stri
       file.read_string("string");
     else
       file.take(value_bytes(value.type), "value");
-    value.elements = all.subspan(value_begin, file.position() - value_begin);
+    value.elements = file.since(value_begin);
     if (value.type == GgufType::kBool) check_bools(file, value.elements);
   }
-  value.encoded = all.subspan(begin, file.position() - begin);
+  value.encoded = file.since(begin);
   return value;
 }
 
@@ -148,13 +148,13 @@ std::string_view read_name(GgufCursor& file, const char* field, size_t longest) 
   return name;
 }
 
-void read_values(GgufCursor& file, std::span<const std::byte> all, uint64_t count, GgufPart& part) {
+void read_values(GgufCursor& file, uint64_t count, GgufPart& part) {
   for (uint64_t i = 0; i < count; ++i) {
     file.enter("key number " + grouped(i + 1) + " of " + grouped(count));
     const std::string_view key = read_name(file, "name", kLongestKey);
     file.enter("key " + printable(key));
     if (!part.keys.emplace(key, i).second) file.fail("appears twice");
-    part.values.push_back(read_value(file, all, key));
+    part.values.push_back(read_value(file, key));
   }
 }
 
@@ -273,7 +273,7 @@ GgufPart parse_gguf_part(std::span<const std::byte> bytes, const std::string& pa
   part.version = read_version(file);
   const uint64_t n_tensors = read_count(file, "tensor", kSmallestTensorBytes);
   const uint64_t n_keys = read_count(file, "key", kSmallestKeyBytes);
-  read_values(file, bytes, n_keys, part);
+  read_values(file, n_keys, part);
   read_tensors(file, bytes, n_tensors, part);
   return part;
 }

@@ -115,6 +115,9 @@ void read_heads(const GgufFile& file, const Keys& keys, ModelConfig& config) {
   if (!keys.has("attention.key_length") && (even_share == 0 || config.hidden % config.n_heads != 0))
     file.fail("the embedding length " + grouped(config.hidden) + " is no multiple of the " +
               counted(config.n_heads, "head") + ", and key " + keys.name("attention.key_length") + " is missing");
+  if (config.head_dim > kLargestHead)
+    file.fail("heads have " + counted(config.head_dim, "dimension") + ", at most " + grouped(kLargestHead) +
+              " are supported");
   if (config.head_dim != value_length)
     file.fail("key " + keys.name("attention.key_length") + " is " + std::to_string(config.head_dim) + " and key " +
               keys.name("attention.value_length") + " " + std::to_string(value_length) +
