@@ -75,14 +75,13 @@ TEST_P(Quantise, KeepsGaussianWeights) {
 }
 
 TEST_P(Quantise, KeepsEveryWeightWithinAStep) {
-  const size_t block = std::max(traits(GetParam().type).block_weights, 256u);
   Row outlier = gaussian(256, 1, /*seed=*/2);
   outlier[77] = 200;  // one channel at 200 times the rms
   Row positive = gaussian(256, 1, /*seed=*/3), negative = positive, ramp(256);
   for (size_t i = 0; i < 256; ++i) {
     positive[i] = 5 + positive[i], negative[i] = -5 - negative[i], ramp[i] = static_cast<float>(i) - 100;
   }
-  for (const Row& row : {gaussian(block, 1, 4), outlier, positive, negative, ramp}) {
+  for (const Row& row : {gaussian(256, 1, 4), outlier, positive, negative, ramp}) {
     const auto [least, most] = std::minmax_element(row.begin(), row.end());
     const double grid = GetParam().symmetric ? 2.0 * std::max(std::fabs(*most), std::fabs(*least))
                                              : std::max(*most, 0.0f) - std::min(*least, 0.0f);

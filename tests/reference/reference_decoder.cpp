@@ -199,7 +199,8 @@ std::vector<double> reference_logits(const GgufFile& file, std::span<const int32
   Array x;
   for (int32_t token : tokens) {
     if (token < 0 || static_cast<uint32_t>(token) >= config.n_vocab) {
-      file.fail("token " + std::to_string(token) + " is outside the vocabulary of " + std::to_string(config.n_vocab));
+      throw Error("token " + std::to_string(token) + " is outside the vocabulary of " + file.path() + ", which has " +
+                  std::to_string(config.n_vocab) + " tokens");
     }
     x.resize(x.size() + config.hidden);
     read_row(*tensors.token_embd, static_cast<size_t>(token), x.data() + x.size() - config.hidden);

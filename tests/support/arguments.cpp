@@ -71,7 +71,7 @@ int run_tool(const char* name, int (*tool)(int, char**), int argc, char** argv) 
     return tool(argc, argv);
   } catch (const Error& error) {
     std::fprintf(stderr, "%s: %s\n", name, error.what());
-    return 2;
+    return 1;
   }
 }
 

@@ -24,7 +24,7 @@ class Arguments {
 // "1,2,3", or "@FILE" with the ids in a file; separated by commas or white space.
 std::vector<int32_t> parse_tokens(const std::string& text);
 
-// Runs a tool: exit code 0, or 2 after "NAME: message" on stderr for an Error.
+// Runs a tool: exit code 0, or 1 after "NAME: message" on stderr for an Error.
 int run_tool(const char* name, int (*tool)(int, char**), int argc, char** argv);
 
 }  // namespace warpchat

@@ -96,7 +96,7 @@ class Rewriter {
   }
 
   // The share of a padded vector that is not padding: its mean square is that much of the original's.
-  double filled() const { return double{static_cast<double>(to_.old_hidden)} / to_.hidden; }
+  double filled() const { return static_cast<double>(to_.old_hidden) / to_.hidden; }
 
   void rewrite_layer(const LayerTensors& layer, const std::string& block, uint32_t index) {
     const uint64_t q_rows = uint64_t{to_.n_heads} * to_.head_dim, kv_rows = uint64_t{to_.n_kv_heads} * to_.head_dim;
