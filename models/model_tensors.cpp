@@ -107,7 +107,7 @@ LayerTensors read_layer(Directory& directory, const ModelConfig& config, const s
 
 }  // namespace
 
-ModelTensors read_model_tensors(const GgufFile& file, const ModelConfig& config) {
+ModelTensors find_model_tensors(const GgufFile& file, const ModelConfig& config) {
   Directory directory(file);
   ModelTensors tensors{};
   tensors.token_embd = directory.matrix("token_embd.weight", config.n_vocab, config.hidden);
@@ -118,6 +118,11 @@ ModelTensors read_model_tensors(const GgufFile& file, const ModelConfig& config)
   for (uint32_t i = 0; i < config.n_layers; ++i)
     tensors.layers.push_back(read_layer(directory, config, "blk." + std::to_string(i) + "."));
   directory.refuse_strays();
+  return tensors;
+}
+
+ModelTensors read_model_tensors(const GgufFile& file, const ModelConfig& config) {
+  ModelTensors tensors = find_model_tensors(file, config);
   check_scales(file);
   return tensors;
 }

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "engine/cpu/cpu_steps.h"
+#include "engine/cpu/memory_budget.h"
 #include "models/chat_template/chat_template.h"
+#include "models/weight_check.h"
 
 namespace warpchat {
 
@@ -45,6 +47,8 @@ std::unique_ptr<Steps> make_steps(const ModelOptions& options, const Model& mode
   cpu.context = model.context;
   cpu.max_columns = std::clamp<uint32_t>(options.batch, 1, std::max<uint32_t>(1, model.context));
   cpu.progress = options.progress;
+  // A model that does not fit is refused by make_cpu_steps, without reading all of its weights first.
+  if (cpu_memory_needed(model.config, model.tensors, cpu) <= available_memory()) check_scales(model.file);
   return make_cpu_steps(model.config, model.tensors, cpu);
 }
 
@@ -67,7 +71,7 @@ std::unique_ptr<Model> Model::load(const ModelOptions& options) {
                 " tokens, the embedding " + std::to_string(model->config.n_vocab) + "; the file is inconsistent");
   model->chat_template = find_chat_template(model->file, *model->tokenizer);
   model->file_sampling = read_sampling(model->file);
-  model->tensors = read_model_tensors(model->file, model->config);
+  model->tensors = find_model_tensors(model->file, model->config);
   model->context = choose_context(options, model->config);
   model->decoder = std::make_unique<Decoder>(model->config, make_steps(options, *model));
   model->load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

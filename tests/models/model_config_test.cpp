@@ -115,6 +115,9 @@ TEST(ModelConfig, NamesWhatIsNotSupported) {
          to.add_ints("llama.attention.head_count", std::vector<int32_t>{4, 2, 4});
        },
        "key llama.attention.head_count differs from layer to layer (4, 2), which is not supported"},
+      {{"llama.embedding_length"},
+       [](GgufWriter& to) { to.add_uint32("llama.embedding_length", 1 << 24); },
+       "heads have 4,194,304 dimensions, at most 4,096 are supported"},
       {{},
        [](GgufWriter& to) { to.add_uint32("llama.expert_count", 8); },
        "key llama.expert_count is 8: mixture-of-experts models are not supported"},
@@ -144,6 +147,17 @@ TEST(ModelConfig, NamesWhatIsNotSupported) {
   for (const Row& row : rows)
     EXPECT_EQ(error_of(with_keys(small("llama"), row.replaced, row.add)),
               std::string("cannot load a.gguf: ") + row.error);
+}
+
+TEST(ModelTensors, AreFoundWithoutReadingWeights) {
+  TinyModelSpec spec = small("qwen2");
+  Bytes bytes = build_tiny_model(spec, 1);
+  const GgufFile file = GgufFile::view(bytes, "a.gguf");
+  const ModelConfig config = read_model_config(file);
+  const auto at = static_cast<size_t>(file.tensor("blk.1.ffn_up.weight").data.data() - bytes.data());
+  bytes[at] = std::byte{0}, bytes[at + 1] = std::byte{0x7c};  // the first scale is infinite
+  EXPECT_NO_THROW(find_model_tensors(file, config));
+  EXPECT_THROW(read_model_tensors(file, config), Error);
 }
 
 TEST(ModelTensors, AreFoundByRole) {
