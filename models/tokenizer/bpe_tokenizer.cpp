@@ -35,7 +35,7 @@ void BpeTokenizer::build_model(const std::vector<MergeRule>& rules) {
   model_ = std::make_unique<SentencePieceModel>(std::move(bytes), " ");  // the alphabet has no space
 }
 
-void BpeTokenizer::encode_text(std::string_view text, bool, std::vector<Token>& ids) const {
+void BpeTokenizer::encode_text(std::string_view text, std::vector<Token>& ids) const {
   struct Known {
     size_t from, to;  // in ids, where this word's are
   };

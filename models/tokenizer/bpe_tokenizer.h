@@ -18,7 +18,7 @@ class BpeTokenizer final : public VocabularyTokenizer {
   bool adds_space() const override { return false; }
 
  private:
-  void encode_text(std::string_view text, bool at_start, std::vector<Token>& ids) const override;
+  void encode_text(std::string_view text, std::vector<Token>& ids) const override;
   std::string text_of_normal(Token token) const override;
   void encode_word(std::string_view word, Merger& merger, std::vector<Token>& ids) const;
   void build_model(const std::vector<MergeRule>& rules);

@@ -9,6 +9,7 @@ namespace warpchat {
 namespace {
 
 constexpr std::string_view kMerges = "tokenizer.ggml.merges";
+constexpr size_t kMaxScores = size_t{1} << 24;  // whole numbers that float32 holds exactly
 
 // The rules' results with the rank of their rule.
 class Origins {
@@ -87,6 +88,7 @@ MergeTable::MergeTable(const std::vector<MergeRule>& rules)
 
 std::string why_pairs_matter(const std::vector<MergeRule>& rules, const MergeTable& table,
                              const Vocabulary& vocabulary) {
+  if (rules.size() > kMaxScores) return "more merges than sentencepiece's scores can tell apart";
   Origins origins(vocabulary.size());
   for (uint32_t rank = 0; rank < rules.size(); ++rank) {
     const auto [left, right, result] = rules[rank];

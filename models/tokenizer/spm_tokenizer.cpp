@@ -60,14 +60,14 @@ void SpmTokenizer::build_model(const std::vector<float>& scores) {
 void SpmTokenizer::rank_scores(const std::vector<float>& scores) {
   std::vector<float> distinct = scores;
   std::ranges::sort(distinct, std::greater{});
-  distinct.erase(std::ranges::unique(distinct).begin(), distinct.end());
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
   for (const float score : scores)
     rank_.push_back(
         static_cast<uint32_t>(std::ranges::lower_bound(distinct, score, std::greater{}) - distinct.begin()));
 }
 
-void SpmTokenizer::encode_text(std::string_view text, bool at_start, std::vector<Token>& ids) const {
-  std::string marked = adds_space_ && at_start ? std::string(kSpaceMark) : std::string();
+void SpmTokenizer::encode_text(std::string_view text, std::vector<Token>& ids) const {
+  std::string marked = adds_space_ ? std::string(kSpaceMark) : std::string();
   marked += replace_all(text, " ", kSpaceMark);
   if (!model_) return merge_own(marked, ids);
   for (const FoundPiece& found : model_->encode(marked)) {

@@ -16,7 +16,7 @@ class SpmTokenizer final : public VocabularyTokenizer {
   bool adds_space() const override { return adds_space_; }
 
  private:
-  void encode_text(std::string_view text, bool at_start, std::vector<Token>& ids) const override;
+  void encode_text(std::string_view text, std::vector<Token>& ids) const override;
   std::string text_of_normal(Token token) const override;
   bool can_merge(Token token) const;
   void build_model(const std::vector<float>& scores);

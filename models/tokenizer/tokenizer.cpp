@@ -11,7 +11,7 @@
 namespace warpchat {
 namespace {
 
-constexpr uint64_t kMaxTextBytes = uint64_t{1} << 30;  // keeps every position in 32 bits, however spaces are written
+constexpr uint64_t kMaxTextBytes = uint64_t{1} << 28;  // keeps every position in 31 bits, however spaces are written
 
 const PreTokenizer& pre_tokenizer_of(const GgufFile& file) {
   // Files from before GGUF had the key mean "default".
@@ -51,14 +51,12 @@ std::vector<Token> VocabularyTokenizer::encode(std::string_view text, bool parse
   if (!is_valid_utf8(text)) text = repaired = replace_invalid_utf8(text);
   std::vector<Token> ids;
   if (add_bos && adds_bos_) ids.push_back(bos());
-  bool at_start = true;
   for (const Fragment& fragment : special_.split(vocabulary_, text, parse_special)) {
     if (fragment.token >= 0) {
       ids.push_back(fragment.token);
     } else {
-      encode_text(fragment.text, at_start, ids);
+      encode_text(fragment.text, ids);
     }
-    at_start = fragment.token >= 0;
   }
   return ids;
 }

@@ -26,9 +26,9 @@ class VocabularyTokenizer : public Tokenizer {
  protected:
   VocabularyTokenizer(const GgufFile& file, TokenRoles defaults, bool adds_bos_by_default);
 
-  // Appends the ids of valid text without special tokens, not empty. at_start: it starts the text or follows a special
-  // token.
-  virtual void encode_text(std::string_view text, bool at_start, std::vector<Token>& ids) const = 0;
+  // Appends the ids of valid text that is not empty and has no special tokens: the whole text, or what stands before,
+  // between or behind them.
+  virtual void encode_text(std::string_view text, std::vector<Token>& ids) const = 0;
   virtual std::string text_of_normal(Token token) const = 0;
 
   Vocabulary vocabulary_;
