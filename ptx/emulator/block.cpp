@@ -1,0 +1,121 @@
+// Blocks: how one begins and how its warps take turns.
+#include "ptx/emulator/block.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ptx::emulator {
+namespace {
+
+constexpr int64_t kWarpSlice = 4096;  // instructions before the next warp's turn
+
+void start_warp(BlockState& block, WarpState& w, uint32_t index, uint32_t threads) {
+  LaunchContext& launch = *block.launch;
+  static_cast<Warp&>(w) = Warp{};
+  w.warp_index = index;
+  w.block = &block;
+  w.shared = block.shared.get();
+  w.shared_bytes = block.shared_bytes;
+  w.parameters = launch.request.parameters.data();
+  w.parameter_bytes = static_cast<uint32_t>(launch.request.parameters.size());
+  w.jitter = launch.request.options.jitter ? launch.request.options.seed * 2 + 1 : 0;
+  const uint32_t lanes = std::min(kLanes, threads - index * kLanes);
+  w.all_lanes = w.live = lanes == kLanes ? kAllLanes : (1u << lanes) - 1;
+  Frame* frame = enter_frame(w, *launch.request.code, nullptr, w.live, 0, nullptr);
+  w.fragments.push_back({0, w.live, frame});
+}
+
+void report_deadlock(BlockState& block, Executor&) {
+  for (WarpState& w : block.warps) {
+    if (w.fragments.empty()) continue;
+    const Fragment& f = w.fragments.front();
+    w.registers = f.frame->registers.get();
+    w.active = f.mask;
+    const Instruction& i = f.frame->code->instructions[f.pc];
+    w.instructions = f.frame->code->instructions.data();
+    const bool at_barrier = f.state != FragmentState::kSync;
+    std::string detail =
+        at_barrier ? "waits for threads that never come" : "waits for lanes of its warp that never come";
+    if (at_barrier) {
+      const BarrierState& barrier = block.barriers[f.barrier];
+      detail += ": " + std::to_string(barrier.arrived) + " of " +
+                std::to_string(barrier.expected ? barrier.expected : block.live_threads()) +
+                " threads are at barrier " + std::to_string(f.barrier);
+    }
+    return fault_at_instruction(w, i, FaultKind::kDeadlock, detail);
+  }
+}
+
+// All warps wait: barriers that are complete open. False if nothing can go on.
+bool unblock(BlockState& block, Executor& executor) {
+  bool moved = false;
+  for (WarpState& w : block.warps) {
+    if (w.fragments.empty() || w.has_runnable()) continue;
+    arrive_at_barriers(w);
+    if (executor.faulted) return true;
+    moved = w.has_runnable() || release_warp_barriers(w) || moved;
+  }
+  return complete_barriers(block) || moved;
+}
+
+}  // namespace
+
+std::unique_ptr<BlockState> make_block(LaunchContext& launch, uint64_t linear) {
+  auto block = std::make_unique<BlockState>();
+  block->launch = &launch;
+  block->linear = linear;
+  const Dim3& grid = launch.request.grid;
+  block->index[0] = static_cast<uint32_t>(linear % grid.x);
+  block->index[1] = static_cast<uint32_t>(linear / grid.x % grid.y);
+  block->index[2] = static_cast<uint32_t>(linear / grid.x / grid.y);
+  block->shared_bytes = launch.shared_total;
+  block->shared = aligned_bytes(std::max(64u, launch.shared_total));
+  std::memset(block->shared.get(), 0, std::max(64u, launch.shared_total));
+  const uint32_t threads = static_cast<uint32_t>(launch.request.block.count());
+  block->warps = std::vector<WarpState>((threads + kLanes - 1) / kLanes);
+  for (uint32_t w = 0; w < block->warps.size(); ++w) start_warp(*block, block->warps[w], w, threads);
+  return block;
+}
+
+BlockResult run_block(BlockState& block, Executor& executor, uint64_t budget) {
+  executor.block = &block;
+  int64_t left = static_cast<int64_t>(budget);
+  for (WarpState& w : block.warps) {
+    w.executor = &executor;
+    w.instructions = nullptr;
+  }
+  while (left > 0) {
+    bool any_progress = false, any_polling = false, any_alive = false;
+    for (size_t turn = 0; turn < block.warps.size(); ++turn) {
+      WarpState& w = block.warps[(block.next_warp + turn) % block.warps.size()];
+      if (w.fragments.empty()) continue;
+      any_alive = true;
+      if (!w.has_runnable()) continue;
+      int64_t slice = kWarpSlice;
+      const WarpResult result = run_warp(w, executor, slice);
+      left -= kWarpSlice - slice;
+      if (result == WarpResult::kFaulted || executor.faulted) return BlockResult::kFaulted;
+      if (result == WarpResult::kPolled)
+        any_polling = true;
+      else
+        any_progress = true;
+    }
+    block.next_warp = static_cast<uint32_t>((block.next_warp + 1) % block.warps.size());
+    if (!any_alive) return BlockResult::kDone;
+    const bool runnable = std::ranges::any_of(block.warps, [](const WarpState& w) { return w.has_runnable(); });
+    if (!any_progress || !runnable) {
+      const bool opened = unblock(block, executor);
+      if (executor.faulted) return BlockResult::kFaulted;
+      if (opened) continue;
+      if (std::ranges::all_of(block.warps, [](const WarpState& w) { return w.fragments.empty(); }))
+        return BlockResult::kDone;
+      if (any_polling || runnable) return BlockResult::kPolling;
+      report_deadlock(block, executor);
+      return BlockResult::kFaulted;
+    }
+    if (any_polling) unblock(block, executor);
+  }
+  return executor.faulted ? BlockResult::kFaulted : BlockResult::kProgress;
+}
+
+}  // namespace ptx::emulator

@@ -1,0 +1,134 @@
+// A block while it runs: warps of fragments, shared memory and barriers; and the executor, one host thread's share of
+// a launch. A block is plain state: a step runs some of it and returns.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "ptx/emulator/barrier_kind.h"
+#include "ptx/emulator/code.h"
+#include "ptx/emulator/fault.h"
+#include "ptx/emulator/launch.h"
+
+namespace ptx::emulator {
+
+struct LaunchContext;
+struct WarpState;
+
+struct AlignedDelete {
+  void operator()(uint8_t* p) const { ::operator delete[](p, std::align_val_t{64}); }
+};
+using AlignedBytes = std::unique_ptr<uint8_t[], AlignedDelete>;
+inline AlignedBytes aligned_bytes(size_t size) {
+  return AlignedBytes(static_cast<uint8_t*>(::operator new[](size, std::align_val_t{64})));
+}
+
+// One activation of a function, shared by the lanes that called it together.
+struct Frame {
+  const Code* code = nullptr;
+  Frame* parent = nullptr;
+  uint32_t return_pc = 0, lanes = 0, local_base = 0, depth = 0;
+  const CallSite* site = nullptr;
+  AlignedBytes registers;
+};
+
+enum class FragmentState : uint8_t {
+  kRunnable,
+  kSync,       // waits for lanes of its warp
+  kAtBarrier,  // stands before a block barrier, may still be joined by others
+  kArrived     // counted at the barrier
+};
+
+// Lanes of a warp that stand at the same instruction of the same activation.
+struct Fragment {
+  uint32_t pc = 0, mask = 0;
+  Frame* frame = nullptr;
+  FragmentState state = FragmentState::kRunnable;
+  bool held = false;   // ran long while others waited: they go first
+  bool alone = false;  // split off to run one operation: joins nobody before it has
+  uint32_t barrier = 0;
+  int64_t ran = 0;  // instructions since it was last held
+};
+
+struct WarpState : Warp {
+  std::vector<Fragment> fragments;
+  std::vector<std::unique_ptr<Frame>> frames;  // frames[0] is the kernel's
+  std::vector<std::unique_ptr<Frame>> spare;
+  std::vector<uint8_t> local_memory;
+  uint32_t all_lanes = 0;
+  bool is_polling = false;
+  uint32_t current = 0;  // fragment that runs now
+  bool has_runnable() const;
+};
+
+struct BarrierState {
+  uint32_t arrived = 0, expected = 0;  // threads; expected 0: every live thread of the block
+  uint32_t popcount = 0;
+  bool all = true, any = false;
+};
+
+struct BlockState {
+  LaunchContext* launch = nullptr;
+  uint32_t index[3] = {0, 0, 0};
+  uint64_t linear = 0;
+  std::vector<WarpState> warps;
+  AlignedBytes shared;
+  uint32_t shared_bytes = 0;
+  BarrierState barriers[16];
+  uint32_t next_warp = 0;
+  void* checks = nullptr;  // what observers keep per block
+  uint32_t live_threads() const;
+};
+
+// One host thread at work on a launch.
+struct Executor {
+  LaunchContext* launch = nullptr;
+  std::unordered_map<const Code*, std::vector<Range>> ranges;
+  uint64_t memory_generation = 0;
+  bool faulted = false;
+  Fault fault;
+  const Instruction* fault_instruction = nullptr;
+  Counters counters;
+  uint64_t random = 0;
+  BlockState* block = nullptr;
+};
+
+// What a whole launch shares.
+struct LaunchContext {
+  LaunchRequest request;
+  const Module* module = nullptr;
+  Profile profile;
+  Memory* memory = nullptr;
+  uint32_t shared_total = 0, dynamic_base = 0;
+  std::atomic<bool> stopped = false;
+  uint64_t grid_id = 0;
+  bool observed = false;
+};
+
+enum class BlockResult : uint8_t { kProgress, kPolling, kDone, kFaulted };
+
+std::unique_ptr<BlockState> make_block(LaunchContext& launch, uint64_t linear);
+BlockResult run_block(BlockState& block, Executor& executor, uint64_t budget);
+
+// machine.cpp: one warp until it waits, polls, ends or has used its budget.
+enum class WarpResult : uint8_t { kBudget, kPolled, kBlocked, kFinished, kFaulted };
+WarpResult run_warp(WarpState& w, Executor& executor, int64_t& budget);
+
+// frames.cpp
+Frame* enter_frame(WarpState& w, const Code& code, Frame* parent, uint32_t lanes, uint32_t return_pc,
+                   const CallSite* site);
+void leave_frame(WarpState& w, Frame* frame, uint32_t lanes);
+void call_builtin(WarpState& w, const CallSite& site, const Instruction& i, uint32_t lanes, uint32_t local_base);
+
+// barriers.cpp
+void arrive_at_barriers(WarpState& w);
+bool complete_barriers(BlockState& block);
+bool release_warp_barriers(WarpState& w);
+
+void fault_at_instruction(Warp& w, const Instruction& i, FaultKind kind, std::string detail);
+const Code& code_of(const Warp& w, const Instruction& i);
+
+}  // namespace ptx::emulator

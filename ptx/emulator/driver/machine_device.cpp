@@ -1,0 +1,203 @@
+// The driver's device on top of the emulator's machine: memory, modules and launches passed through, environment read.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "ptx/emulator/driver/device.h"
+#include "ptx/emulator/emulator.h"
+
+namespace ptx::emulator::driver {
+
+namespace {
+
+Fault to_fault(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::kNone:
+      return Fault::kStopped;  // cancelled
+    case FaultKind::kIllegalAddress:
+    case FaultKind::kLocalBounds:
+    case FaultKind::kSharedBounds:
+      return Fault::kIllegalAddress;
+    case FaultKind::kMisaligned:
+      return Fault::kMisaligned;
+    case FaultKind::kTrap:
+    case FaultKind::kBreakpoint:
+      return Fault::kIllegalInstruction;
+    case FaultKind::kAssert:
+      return Fault::kAssert;
+    case FaultKind::kStackOverflow:
+      return Fault::kStack;
+    default:
+      return Fault::kLaunchFailed;  // findings of the checks, calls into nowhere
+  }
+}
+
+// What all launches of a device share.
+struct Machine {
+  Profile profile;
+  Memory memory;
+  LaunchOptions options;
+  uint32_t threads = std::max(1u, std::thread::hardware_concurrency());
+
+  Machine(const Profile& given, const LaunchOptions& asked)
+      : profile(given), memory(given.memory_bytes), options(asked) {}
+};
+
+class MachineFunction : public LoadedFunction {
+ public:
+  MachineFunction(Machine& machine, const Module& module, const Code& code)
+      : machine_(machine), module_(module), code_(code) {
+    traits_.name = code.name;
+    for (const Parameter& parameter : code.parameters)
+      traits_.parameters.push_back({parameter.offset, parameter.bytes});
+    traits_.parameter_bytes = code.parameter_bytes;
+    traits_.static_shared_bytes = code.shared_bytes;
+    traits_.local_bytes = code.frame_bytes;
+    if (code.max_threads > 0) traits_.max_threads = std::min(traits_.max_threads, code.max_threads);
+    traits_.n_registers = std::clamp(code.register_count, 16u, 255u);
+    traits_.ptx_version = module.ptx_version();
+    traits_.target = module.ptx_target();
+  }
+
+  const FunctionTraits& traits() const override { return traits_; }
+
+  Fault run(const LaunchShape& shape, const std::vector<std::byte>& parameters,
+            const std::atomic<bool>& stop) const override {
+    LaunchRequest request;
+    request.code = &code_;
+    request.grid = {shape.grid[0], shape.grid[1], shape.grid[2]};
+    request.block = {shape.block[0], shape.block[1], shape.block[2]};
+    request.dynamic_shared_bytes = static_cast<uint32_t>(shape.dynamic_shared_bytes);
+    request.parameters.resize(parameters.size());
+    std::memcpy(request.parameters.data(), parameters.data(), parameters.size());
+    request.options = machine_.options;
+    request.options.cooperative = shape.is_cooperative;
+    Launch launch(std::move(request), module_, machine_.profile, machine_.memory);
+    if (drive(launch, request.grid.count() > 1, stop) == LaunchState::kDone) return Fault::kNone;
+    if (machine_.options.checks.any()) std::fprintf(stderr, "%s\n", launch.fault().message().c_str());
+    return to_fault(launch.fault().kind);
+  }
+
+ private:
+  // The first step runs here: most launches end with it, and need no threads.
+  LaunchState drive(Launch& launch, bool has_many_blocks, const std::atomic<bool>& stop) const {
+    LaunchState state = launch.step();
+    if (state == LaunchState::kDone || state == LaunchState::kFaulted) return state;
+    std::vector<std::thread> helpers;
+    for (uint32_t i = 1; has_many_blocks && i < machine_.threads; ++i)
+      helpers.emplace_back([&] { step_on(launch, stop); });
+    state = step_on(launch, stop);
+    for (std::thread& helper : helpers) helper.join();
+    return state;
+  }
+
+  static LaunchState step_on(Launch& launch, const std::atomic<bool>& stop) {
+    for (;;) {
+      if (stop) launch.cancel();
+      const LaunchState state = launch.step();
+      if (state == LaunchState::kDone || state == LaunchState::kFaulted) return state;
+      // Every block polls: what it waits for must come from the host or from another stream.
+      if (state == LaunchState::kWaiting) std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  }
+
+  Machine& machine_;
+  const Module& module_;
+  const Code& code_;
+  FunctionTraits traits_;
+};
+
+class MachineModule : public LoadedModule {
+ public:
+  MachineModule(Machine& machine, std::string_view text) : module_(text, machine.profile, machine.memory) {
+    for (const Code* code : module_.entries()) functions_.push_back({machine, module_, *code});
+  }
+
+  std::vector<const LoadedFunction*> functions() const override {
+    std::vector<const LoadedFunction*> list;
+    for (const MachineFunction& function : functions_) list.push_back(&function);
+    return list;
+  }
+
+  std::vector<GlobalVariable> globals() const override {
+    std::vector<GlobalVariable> list;
+    for (const auto& variable : module_.globals()) list.push_back({variable.name, variable.address, variable.bytes});
+    return list;
+  }
+
+ private:
+  Module module_;
+  std::vector<MachineFunction> functions_;
+};
+
+std::string compiler_log(const LoadError& error) {
+  std::string log;
+  for (const Problem& problem : error.problems)
+    log += "ptx line " + std::to_string(problem.at.line) + ", column " + std::to_string(problem.at.column) + ": " +
+           problem.message + ": " + problem.text + "\n";
+  return log;
+}
+
+// The loader stops at a .version that is newer than it knows.
+bool is_version_too_new(const LoadError& error) {
+  const std::string& message = error.problems.front().message;
+  return message.starts_with("PTX version") && message.find("newer") != std::string::npos;
+}
+
+class MachineDevice : public Device {
+ public:
+  MachineDevice(const Profile& given, const LaunchOptions& options) : machine_(given, options) {
+    profile_.target = given.target;
+    profile_.n_sms = given.sm_count;
+    profile_.max_threads_per_sm = given.max_threads_per_sm;
+    profile_.max_blocks_per_sm = given.max_blocks_per_sm;
+    profile_.registers_per_sm = given.registers_per_sm;
+    profile_.shared_per_block = given.shared_bytes_per_block;
+    profile_.shared_per_block_optin = given.shared_bytes_per_block_optin;
+    profile_.shared_per_sm = given.shared_bytes_per_sm;
+    profile_.memory_bytes = given.memory_bytes;
+  }
+
+  const DeviceProfile& profile() const override { return profile_; }
+
+  std::unique_ptr<LoadedModule> load(std::string_view ptx) override {
+    try {
+      return std::make_unique<MachineModule>(machine_, ptx);
+    } catch (const LoadError& error) {
+      throw InvalidPtx{compiler_log(error), is_version_too_new(error)};
+    }
+  }
+
+  uint64_t allocate(uint64_t bytes) override { return machine_.memory.allocate(bytes); }
+  bool release(uint64_t address) override { return machine_.memory.free(address); }
+  void map_host(void* start, uint64_t bytes) override { machine_.memory.register_host(start, bytes); }
+  void unmap_host(void* start) override { machine_.memory.unregister_host(start); }
+
+  Range find(uint64_t address) const override {
+    const std::optional<Allocation> found = machine_.memory.find(address);
+    return found ? Range{found->address, found->bytes, found->is_host} : Range{};
+  }
+
+  uint64_t free_bytes() const override { return machine_.memory.total() - machine_.memory.used(); }
+  std::byte* host_view(uint64_t address) override { return reinterpret_cast<std::byte*>(address); }
+
+ private:
+  Machine machine_;
+  DeviceProfile profile_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_device() {
+  const char* device = std::getenv("CUDA_EMULATOR_DEVICE");
+  const char* checks = std::getenv("CUDA_EMULATOR_CHECKS");
+  LaunchOptions options;
+  if (checks != nullptr && *checks != 0) options.checks = checks_named(checks);
+  return std::make_unique<MachineDevice>(device != nullptr && *device != 0 ? profile_named(device) : Profile{},
+                                         options);
+}
+
+}  // namespace ptx::emulator::driver

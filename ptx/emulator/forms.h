@@ -1,0 +1,104 @@
+// The instructions of PTX: which modifiers each takes, which operands, since which target and version.
+// A form is one row of the ISA's tables; the loader matches a statement against the forms of its opcode.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ptx/emulator/syntax_tree.h"
+
+namespace ptx::emulator {
+
+// How a matched statement becomes decoded instructions.
+enum class Lowering : uint8_t {
+  kSimple,
+  kCarry,
+  kMove,
+  kSetp,
+  kSet,
+  kSelect,
+  kLop3,
+  kPredicateLogic,
+  kConvert,
+  kConvertPack,
+  kLoad,
+  kStore,
+  kAtomic,
+  kReduction,
+  kAddress,
+  kIsSpace,
+  kBarrier,
+  kBranch,
+  kBranchIndexed,
+  kCall,
+  kReturn,
+  kExit,
+  kTrap,
+  kNothing,
+  kShuffle,
+  kVote,
+  kMatch,
+  kRedux,
+  kActiveMask,
+  kElect,
+  kWarpBarrier,
+  kMatrix,
+  kMatrixLoad,
+  kWmmaMemory,
+  kVideo,
+  kFence,
+  kSleep,
+  kMbarrier,
+  kAsyncCopy,
+  kBulkCopy,
+  kPolicy,
+  kPrefetch,
+  kSetpPair,
+  kAlloca
+};
+
+struct FormRow {
+  const char* opcode;
+  const char* modifiers;  // groups: "rnd=rn|rz!rn ?ftz t=f32"; see forms.cpp
+  const char* operands;   // "d s s:u32 ?P"
+  Lowering lowering = Lowering::kSimple;
+  uint32_t target = 0, version = 0;  // the least: 80 for sm_80, 78 for PTX 7.8
+  const char* handler = nullptr;     // opcode under which the handler is registered, if another
+};
+
+struct Group {
+  std::string name;  // "t", "rnd"; the word itself for a lone word
+  std::vector<std::string> words;
+  std::string fallback;  // the word when absent, if there is one
+  bool is_optional = false, is_silent = false, as_bits = false;
+};
+
+struct OperandPattern {
+  char kind;         // d s r p P i a D S V W v x
+  std::string type;  // a type's name or a group's; "wide"
+  bool is_optional = false;
+};
+
+struct Form {
+  const FormRow* row;
+  std::vector<Group> groups;
+  std::vector<OperandPattern> operands;
+};
+
+struct Match {
+  const Form* form = nullptr;
+  std::vector<std::string> chosen;                      // a word per group, empty if absent
+  std::string_view word(std::string_view group) const;  // empty if absent or no such group
+  bool has(std::string_view group) const { return !word(group).empty(); }
+  Type type(std::string_view group = "t") const { return type_named(word(group)); }
+  std::string handler_name() const;  // opcode and words, as handlers are registered
+};
+
+// The match of a statement's modifiers; throws ParseProblem if no form fits, or if the target or version is too old.
+// Several forms may share their modifiers and differ in operands: `skip` continues after the first ones.
+std::optional<Match> match_form(const Statement& statement, uint32_t target, uint32_t version, size_t skip);
+
+}  // namespace ptx::emulator

@@ -1,0 +1,267 @@
+// Activations: entering a function gives its lanes columns with constants and special registers filled in.
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <cstring>
+
+#include "ptx/emulator/block.h"
+
+namespace ptx::emulator {
+namespace {
+
+constexpr uint32_t kMaxDepth = 4096;
+
+uint64_t special_value(const WarpState& w, Special which, uint32_t lane, uint32_t local_base) {
+  const BlockState& block = *w.block;
+  const LaunchContext& launch = *block.launch;
+  const Dim3 &threads = launch.request.block, &grid = launch.request.grid;
+  const uint32_t linear = w.warp_index * kLanes + lane;
+  switch (which) {
+    case Special::tid_x:
+      return linear % threads.x;
+    case Special::tid_y:
+      return linear / threads.x % threads.y;
+    case Special::tid_z:
+      return linear / threads.x / threads.y;
+    case Special::ntid_x:
+      return threads.x;
+    case Special::ntid_y:
+      return threads.y;
+    case Special::ntid_z:
+      return threads.z;
+    case Special::ctaid_x:
+      return block.index[0];
+    case Special::ctaid_y:
+      return block.index[1];
+    case Special::ctaid_z:
+      return block.index[2];
+    case Special::nctaid_x:
+      return grid.x;
+    case Special::nctaid_y:
+      return grid.y;
+    case Special::nctaid_z:
+      return grid.z;
+    case Special::laneid:
+      return lane;
+    case Special::warpid:
+      return w.warp_index;
+    case Special::nwarpid:
+      return launch.profile.max_threads_per_sm / kLanes;
+    case Special::smid:
+      return block.linear % launch.profile.sm_count;
+    case Special::nsmid:
+      return launch.profile.sm_count;
+    case Special::gridid:
+      return launch.grid_id;
+    case Special::lanemask_eq:
+      return 1ull << lane;
+    case Special::lanemask_le:
+      return (2ull << lane) - 1;
+    case Special::lanemask_lt:
+      return (1ull << lane) - 1;
+    case Special::lanemask_ge:
+      return 0xffffffffull << lane & 0xffffffffull;
+    case Special::lanemask_gt:
+      return 0xfffffffeull << lane & 0xffffffffull;
+    case Special::dynamic_smem_size:
+      return launch.request.dynamic_shared_bytes;
+    case Special::total_smem_size:
+    case Special::aggr_smem_size:
+    case Special::reserved_smem_offset:
+      return launch.shared_total;
+    case Special::one:
+      return 1;
+    case Special::local_base:
+      return local_base;
+    case Special::extern_shared:
+      return launch.dynamic_base;
+    default:
+      return 0;
+  }
+}
+
+void fill_specials(WarpState& w, Frame& frame) {
+  for (const SpecialColumn& column : frame.code->specials) {
+    uint8_t* at = frame.registers.get() + column.offset;
+    if (column.bytes == 0) {
+      std::memset(at, 0, 4);
+      continue;
+    }
+    for (uint32_t l = 0; l < kLanes; ++l) {
+      const uint64_t value = special_value(w, column.value, l, frame.local_base) + column.addend;
+      std::memcpy(at + l * column.bytes, &value, column.bytes);
+    }
+  }
+}
+
+// Local memory grows with the depth of the calls; its pieces of 16 bytes per lane keep their place when it does.
+bool reserve_local(WarpState& w, uint32_t bytes) {
+  if (bytes <= w.local_bytes) return true;
+  if (bytes > w.block->launch->profile.local_bytes_limit) return false;
+  const uint32_t rounded = std::max(bytes, w.local_bytes * 2);
+  w.local_memory.resize(size_t{rounded + 15} / 16 * 16 * kLanes);
+  w.local = w.local_memory.data();
+  w.local_bytes = rounded;
+  return true;
+}
+
+}  // namespace
+
+Frame* enter_frame(WarpState& w, const Code& code, Frame* parent, uint32_t lanes, uint32_t return_pc,
+                   const CallSite* site) {
+  const uint32_t base = parent ? parent->local_base + parent->code->frame_bytes : 0;
+  if (parent && parent->depth >= kMaxDepth) return nullptr;
+  if (!reserve_local(w, base + code.frame_bytes)) return nullptr;
+  auto found = std::ranges::find_if(w.spare, [&](const auto& f) { return f->code == &code; });
+  std::unique_ptr<Frame> frame;
+  if (found != w.spare.end()) {
+    frame = std::move(*found);
+    w.spare.erase(found);
+  } else {
+    frame = std::make_unique<Frame>();
+    frame->registers = aligned_bytes(std::max(64u, code.register_bytes));
+    std::memset(frame->registers.get(), 0, std::max(64u, code.register_bytes));
+    if (!code.constants.empty()) std::memcpy(frame->registers.get(), code.constants.data(), code.constants.size());
+  }
+  frame->code = &code;
+  frame->parent = parent;
+  frame->return_pc = return_pc;
+  frame->lanes = lanes;
+  frame->local_base = base;
+  frame->depth = parent ? parent->depth + 1 : 0;
+  frame->site = site;
+  fill_specials(w, *frame);
+  for (size_t a = 0; site && a < site->arguments.size(); ++a) {
+    for (uint32_t l = 0; l < kLanes; ++l) {
+      if (!(lanes >> l & 1)) continue;
+      const uint32_t from = parent->local_base + site->arguments[a].offset, to = base + code.parameters[a].offset;
+      for (uint32_t b = 0; b < site->arguments[a].bytes; ++b) *local_at(w, l, to + b) = *local_at(w, l, from + b);
+    }
+  }
+  w.frames.push_back(std::move(frame));
+  return w.frames.back().get();
+}
+
+// Lanes are gone from this activation and its callers; an activation without lanes is put aside for the next call.
+void leave_frame(WarpState& w, Frame* frame, uint32_t lanes) {
+  while (frame) {
+    Frame* parent = frame->parent;
+    frame->lanes &= ~lanes;
+    if (frame->lanes == 0 && parent) {
+      auto found = std::ranges::find_if(w.frames, [&](const auto& f) { return f.get() == frame; });
+      w.spare.push_back(std::move(*found));
+      w.frames.erase(found);
+    }
+    if (lanes == 0) return;
+    frame = parent;
+  }
+}
+
+namespace {
+
+uint64_t argument(const WarpState& w, const CallSite& site, size_t which, uint32_t lane, uint32_t local_base) {
+  uint64_t value = 0;
+  for (uint32_t b = 0; b < std::min(8u, site.arguments[which].bytes); ++b) {
+    value |= uint64_t{*local_at(w, lane, local_base + site.arguments[which].offset + b)} << 8 * b;
+  }
+  return value;
+}
+
+// A byte behind a generic address, 0 where there is none.
+uint8_t byte_at(const WarpState& w, uint32_t lane, uint64_t address) {
+  if (address - kLocalWindow < kWindowBytes) {
+    return address - kLocalWindow < w.local_bytes ? *local_at(w, lane, address - kLocalWindow) : 0;
+  }
+  Range range;
+  if (address >= kSharedWindow || !w.block->launch->memory->mapped_range(address, 1, range)) return 0;
+  return *reinterpret_cast<const uint8_t*>(address);
+}
+
+std::string text_at(const WarpState& w, uint32_t lane, uint64_t address) {
+  std::string text;
+  for (uint8_t c; text.size() < 4096 && (c = byte_at(w, lane, address + text.size())) != 0;)
+    text += static_cast<char>(c);
+  return text;
+}
+
+// One conversion of a device printf: the specification as written, the argument from the packed list.
+std::string format_one(const WarpState& w, uint32_t lane, std::string spec, uint64_t list, uint64_t& offset) {
+  const char kind = spec.back();
+  const bool is_long =
+      spec.find('l') != std::string::npos || spec.find('j') != std::string::npos || spec.find('z') != std::string::npos;
+  const bool is_double = std::string("fFeEgGaA").find(kind) != std::string::npos;
+  const uint64_t bytes = is_double || is_long || kind == 'p' || kind == 's' ? 8 : 4;
+  offset = (offset + bytes - 1) / bytes * bytes;
+  uint64_t bits = 0;
+  for (uint64_t b = 0; b < bytes; ++b) bits |= uint64_t{byte_at(w, lane, list + offset + b)} << 8 * b;
+  offset += bytes;
+  std::erase_if(spec, [](char c) { return c == 'l' || c == 'h' || c == 'j' || c == 'z' || c == 't'; });
+  char out[512];
+  int n = 0;
+  if (is_double)
+    n = std::snprintf(out, sizeof out, spec.c_str(), std::bit_cast<double>(bits));
+  else if (kind == 's')
+    n = std::snprintf(out, sizeof out, spec.c_str(), text_at(w, lane, bits).c_str());
+  else if (kind == 'p')
+    n = std::snprintf(out, sizeof out, "%p", reinterpret_cast<void*>(bits));
+  else if (kind == 'c')
+    n = std::snprintf(out, sizeof out, spec.c_str(), static_cast<int>(bits));
+  else if (kind == 'd' || kind == 'i') {
+    n = std::snprintf(out, sizeof out, spec.insert(spec.size() - 1, "ll").c_str(),
+                      is_long ? static_cast<long long>(bits) : static_cast<long long>(static_cast<int32_t>(bits)));
+  } else {
+    n = std::snprintf(out, sizeof out, spec.insert(spec.size() - 1, "ll").c_str(),
+                      static_cast<unsigned long long>(bits));
+  }
+  return std::string(out, static_cast<size_t>(std::clamp(n, 0, 511)));
+}
+
+std::string format(const WarpState& w, uint32_t lane, uint64_t address, uint64_t list) {
+  const std::string text = text_at(w, lane, address);
+  std::string result;
+  uint64_t offset = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '%' || at + 1 == text.size()) {
+      result += text[at];
+      continue;
+    }
+    const size_t end = text.find_first_of("diouxXcspfFeEgGaA%", at + 1);
+    if (end == std::string::npos) break;
+    if (text[end] == '%')
+      result += '%';
+    else if (end - at < 24)
+      result += format_one(w, lane, text.substr(at, end - at + 1), list, offset);
+    at = end;
+  }
+  return result;
+}
+
+}  // namespace
+
+void call_builtin(WarpState& w, const CallSite& site, const Instruction& i, uint32_t lanes, uint32_t local_base) {
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    if (!(lanes >> l & 1)) continue;
+    uint64_t result = 0;
+    if (*site.builtin == "vprintf") {
+      const std::string text = format(w, l, argument(w, site, 0, l, local_base), argument(w, site, 1, l, local_base));
+      std::fwrite(text.data(), 1, text.size(), stdout);
+      result = text.size();
+    } else if (*site.builtin == "__assertfail") {
+      const std::string what = text_at(w, l, argument(w, site, 0, l, local_base)),
+                        file = text_at(w, l, argument(w, site, 1, l, local_base));
+      const uint64_t line = argument(w, site, 2, l, local_base);
+      fault_at_instruction(w, i, FaultKind::kAssert,
+                           "fails the assertion `" + what + "` at " + file + ":" + std::to_string(line));
+      return;
+    } else if (*site.builtin == "malloc") {
+      result = w.block->launch->memory->allocate(argument(w, site, 0, l, local_base), "device heap");
+    } else {
+      w.block->launch->memory->free(argument(w, site, 0, l, local_base));
+    }
+    for (uint32_t b = 0; !site.results.empty() && b < site.results[0].bytes; ++b) {
+      *local_at(w, l, local_base + site.results[0].offset + b) = static_cast<uint8_t>(result >> 8 * b);
+    }
+  }
+}
+
+}  // namespace ptx::emulator

@@ -1,0 +1,172 @@
+// Lowers one parsed function to decoded instructions: operands are checked against the form, names become columns,
+// labels become instruction indices. One method per Lowering kind, spread over lower_*.cpp by subject.
+#pragma once
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ptx/emulator/code.h"
+#include "ptx/emulator/forms.h"
+
+namespace ptx::emulator {
+
+// Where module-scope names ended up.
+struct ModuleLayout {
+  const Registry* registry = nullptr;
+  uint32_t target = 0, version = 0;
+  std::unordered_map<const Variable*, uint64_t> addresses;  // .global .const: device address; .shared: window offset
+  std::unordered_map<const SyntaxFunction*, Code*> functions;
+  uint32_t shared_bytes = 0;  // of module scope
+};
+
+using ColumnId = uint32_t;  // before columns have offsets; kNoColumn for none
+
+struct Draft {
+  Instruction code{};          // d a b c e hold ColumnIds
+  std::vector<ColumnId> list;  // further operands
+  uint32_t list_defs = 0;      // of these, how many (the first) are written
+  bool writes_d = true, writes_e = false;
+  HandlerPair handler, observed;
+  Position at;
+  std::string spelling, tag;
+  ColumnId guard = kNoColumn;
+  int64_t target_statement = -1;
+};
+
+struct ColumnInfo {
+  enum Kind : uint8_t { kRegister, kConstant, kSpecial } kind = kRegister;
+  uint32_t bytes = 4;  // per lane; 0 for a predicate
+  uint64_t value = 0;  // of a constant; added to a special
+  Special special = Special::zero;
+  uint32_t offset = 0;
+};
+
+class FunctionLoader {
+ public:
+  FunctionLoader(const SyntaxFunction& function, ModuleLayout& layout, Code& code);
+  void load(std::vector<ParseProblem>& problems);
+
+ private:
+  // columns
+  ColumnId column_of(uint32_t reg) const { return reg; }
+  ColumnId constant(uint64_t value, uint32_t bytes);
+  ColumnId special(Special value, uint32_t bytes, uint64_t addend = 0);
+  ColumnId temporary(uint32_t bytes);
+  ColumnId source(const Operand& operand, Type wanted);
+  uint64_t immediate_bits(const Operand& operand, Type wanted) const;
+  Type type_of(const Operand& reg) const { return function_.registers[reg.index].type; }
+  uint32_t width_of(const Operand& reg) const;  // bytes of the register's column
+
+  // checks
+  void check_operands(const Statement& s, const Match& m) const;
+  bool operands_fit(const Statement& s, const Match& m, std::string& complaint) const;
+  bool fits(const Operand& o, const OperandPattern& p, const Match& m, std::string& complaint) const;
+  bool fits_value(const Operand& o, const OperandPattern& p, Type wanted, std::string& complaint) const;
+  bool fits_vector(const Operand& o, const OperandPattern& p, Type wanted, const Match& m,
+                   std::string& complaint) const;
+  Type wanted_type(const OperandPattern& p, const Match& m) const;
+  std::string describe(const Operand& o) const;
+
+  // statements
+  void lower(const Statement& s);
+  void lower_as(const Statement& s, const Match& m);
+  Draft& emit(const std::string& handler);
+  Draft& emit_control(Control control);
+  HandlerPair handler(const std::string& name) const;
+  ColumnId predicate_source(const Operand& p, bool& negated);
+  ColumnId true_predicate();
+  void guard_by_branch(const Statement& s);
+
+  void lower_simple(const Statement& s, const Match& m);
+  void lower_carry(const Statement& s, const Match& m);
+  void lower_move(const Statement& s, const Match& m);
+  void lower_pack(const Statement& s, Type type);
+  void lower_unpack(const Statement& s, Type type);
+  void lower_address_of(const Statement& s, Type type);
+  void lower_setp(const Statement& s, const Match& m);
+  void lower_setp_pair(const Statement& s, const Match& m);
+  void lower_set(const Statement& s, const Match& m);
+  void lower_select(const Statement& s, const Match& m);
+  void lower_lop3(const Statement& s, const Match& m);
+  void lower_predicate_logic(const Statement& s, const Match& m);
+  void lower_convert(const Statement& s, const Match& m);
+  void check_convert(const Statement& s, const Match& m) const;
+  void lower_convert_integer(const Statement& s, const Match& m, ColumnId from, uint32_t from_bytes);
+  void lower_convert_pack(const Statement& s, const Match& m);
+  void lower_video(const Statement& s, const Match& m);
+
+  void lower_load(const Statement& s, const Match& m);
+  void lower_store(const Statement& s, const Match& m);
+  void lower_atomic(const Statement& s, const Match& m, bool returns);
+  void lower_cvta(const Statement& s, const Match& m);
+  void lower_isspacep(const Statement& s, const Match& m);
+  void lower_fence(const Statement& s, const Match& m);
+  void lower_mbarrier(const Statement& s, const Match& m);
+  void lower_async_copy(const Statement& s, const Match& m);
+  void lower_bulk_copy(const Statement& s, const Match& m);
+  void lower_prefetch(const Statement& s, const Match& m);
+  struct Place {
+    Space space;
+    ColumnId base = kNoColumn, frame = kNoColumn;
+    int64_t offset = 0;
+    uint32_t flags = 0;
+  };
+  Place place_of(const Operand& address, Space space, Position at);
+  void set_place(Draft& draft, const Place& place);
+  Space space_of(const Statement& s, const Match& m) const;
+  uint32_t semantics_of(const Match& m) const;
+  void set_elements(Draft& draft, const Operand& data, Type type, uint32_t bytes, bool loads);
+
+  void lower_barrier(const Statement& s, const Match& m);
+  void lower_branch(const Statement& s);
+  void lower_indexed(const Statement& s);
+  void lower_call(const Statement& s);
+  void read_call(const Statement& s, CallSite& site, const Operand*& arguments, const Operand*& results);
+  std::vector<Parameter> pass(const Operand* list, const std::vector<Parameter>& formal, bool results,
+                              std::vector<std::pair<ColumnId, Parameter>>& registers);
+  void move_register(ColumnId reg, const Parameter& slot, bool loads);
+  void lower_shuffle(const Statement& s, const Match& m);
+  void lower_warp(const Statement& s, const Match& m);
+  void lower_matrix(const Statement& s, const Match& m);
+  void lower_matrix_load(const Statement& s, const Match& m);
+  void lower_wmma_memory(const Statement& s, const Match& m);
+  std::vector<ColumnId> vector_columns(const Operand& o, Type type, size_t count, const char* what);
+
+  // layout
+  void place_variables();
+  void finish();
+  void find_blocks();
+  void number_blocks();
+  void place_columns();
+  void fill_instruction(Instruction& i, const Draft& draft);
+  void declare_parameters();
+
+  const SyntaxFunction& function_;
+  ModuleLayout& layout_;
+  Code& code_;
+  const Statement* statement_ = nullptr;
+  std::vector<ColumnInfo> columns_;
+  std::map<std::pair<uint64_t, uint32_t>, ColumnId> constants_;
+  std::map<std::tuple<Special, uint32_t, uint64_t>, ColumnId> specials_;
+  std::unordered_map<const Variable*, uint64_t> frame_;  // .local and .param offsets; shared offsets of the body
+  std::vector<Draft> drafts_;
+  std::vector<uint32_t> first_draft_;  // by statement
+  std::vector<uint32_t> targets_;      // statements that are jumped to
+  ColumnId carry_ = kNoColumn, true_predicate_ = kNoColumn;
+};
+
+// Flags of memory instructions, shared with handlers/pointers.h and the checks.
+namespace access {
+constexpr uint32_t kAddress32 = 1, kAddressNone = 2, kPolls = 4, kFrameRelative = 8;
+constexpr uint32_t kOrderShift = 4;      // 3 bits: Order
+constexpr uint32_t kScopeShift = 7;      // 2 bits: Scope
+constexpr uint32_t kReadOnly = 1u << 9;  // ld.global.nc
+constexpr uint32_t kSpaceShift = 10;     // 3 bits: Space as written
+constexpr uint32_t kFreeShift = 16;      // an instruction's own
+enum Order : uint32_t { kWeak, kVolatile, kRelaxed, kAcquire, kRelease, kAcqRel, kSc };
+enum Scope : uint32_t { kCta, kCluster, kGpu, kSys };
+}  // namespace access
+
+}  // namespace ptx::emulator

@@ -1,0 +1,27 @@
+// Every subject's handlers of one instruction set.
+#include "ptx/emulator/handlers/lanes.h"
+
+namespace ptx::emulator::EMULATOR_ISA {
+
+void register_integer(Registry& r);
+void register_bits(Registry& r);
+void register_real(Registry& r);
+void register_approximate(Registry& r);
+void register_halves(Registry& r);
+void register_compare(Registry& r);
+void register_convert(Registry& r);
+void register_load_store(Registry& r);
+
+void register_all(Registry& r);
+void register_all(Registry& r) {
+  register_integer(r);
+  register_bits(r);
+  register_real(r);
+  register_approximate(r);
+  register_halves(r);
+  register_compare(r);
+  register_convert(r);
+  register_load_store(r);
+}
+
+}  // namespace ptx::emulator::EMULATOR_ISA

@@ -1,0 +1,18 @@
+// The entry of each handler library: one per instruction set, and the handlers that are compiled only once.
+#pragma once
+
+namespace ptx::emulator {
+class Registry;
+namespace baseline {
+void register_all(Registry& r);
+}
+namespace avx2 {
+void register_all(Registry& r);
+}
+namespace avx512 {
+void register_all(Registry& r);
+}
+namespace common {
+void register_all(Registry& r);
+}
+}  // namespace ptx::emulator

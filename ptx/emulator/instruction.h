@@ -1,0 +1,118 @@
+// The decoded form: fixed-size instructions over columns of registers, and the warp state their handlers work on.
+// A column is one register of a warp, 32 lanes side by side; a predicate column is one 32-bit word, a bit per lane.
+// Kept free of library headers: the handlers are compiled once per instruction set.
+#pragma once
+
+#include <cstdint>
+
+namespace ptx::emulator {
+
+constexpr uint32_t kLanes = 32;
+constexpr uint32_t kAllLanes = 0xffffffffu;
+
+struct Instruction;
+struct Warp;
+struct Executor;
+struct BlockState;
+struct Code;
+using Handler = void (*)(Warp&, const Instruction&);
+
+struct HandlerPair {
+  Handler full = nullptr, masked = nullptr;
+  uint32_t flags = 0;
+};
+
+// What ends a basic block. Everything else runs straight through.
+enum class Control : uint8_t { kNone, kBranch, kBranchIndexed, kCall, kReturn, kExit, kBarrier, kTrap };
+
+struct alignas(64) Instruction {
+  Handler full;            // every lane is active
+  Handler masked;          // only Warp::active
+  uint32_t d, a, b, c, e;  // byte offsets of columns in Warp::registers
+  uint32_t list;           // further operands start here in Code::operands
+  int64_t immediate;       // address offset, branch target, barrier number, ...
+  uint32_t flags;          // meaning belongs to the handler
+  uint32_t index;          // in Code::instructions
+  uint32_t guard;          // predicate column; kNoGuard
+  uint8_t guard_negated;
+  Control control;
+  uint8_t count;  // vector elements, or operands in the list
+  uint8_t unused;
+};
+static_assert(sizeof(Instruction) == 64);
+constexpr uint32_t kNoGuard = 0xffffffffu;
+constexpr uint32_t kNoColumn = 0xfffffffeu;
+
+// A range of device addresses known to be good: the last one an instruction touched.
+struct Range {
+  uint64_t start = 1, bytes = 0;  // empty: matches nothing
+};
+
+struct Warp {
+  uint8_t* registers;  // the columns of the running function
+  uint32_t active;     // lanes that execute now
+  uint32_t live;       // lanes that have not exited
+  bool stop;           // set by a masked handler that has to wait for other lanes
+  uint32_t ready;      // with stop: the active lanes that do not have to wait
+  bool polled;         // a load other threads may answer ran since the last backward branch
+  bool faulted;
+  const Instruction* instructions;
+  const HandlerPair* inner;  // Code::inner, by instruction
+  const uint32_t* operands;  // Code::operands
+  Range* ranges;             // one per instruction
+  uint8_t* shared;
+  uint32_t shared_bytes;
+  uint32_t local_bytes;  // of each lane
+  uint8_t* local;        // 16 bytes of lane 0, 16 of lane 1, ...: see local_at
+  const uint8_t* parameters;
+  uint32_t parameter_bytes;
+  uint32_t warp_index;  // in its block
+  uint64_t jitter;      // seed of the approximations' errors; 0: none
+  BlockState* block;
+  Executor* executor;
+};
+
+// Generic addresses of the windows; everything below is global memory.
+constexpr uint64_t kSharedWindow = 1ull << 48;
+constexpr uint64_t kLocalWindow = 2ull << 48;
+constexpr uint64_t kParamWindow = 4ull << 48;
+constexpr uint64_t kWindowBytes = 1ull << 32;
+
+// Where byte `offset` of a lane's local memory lies: naturally aligned accesses stay within a 16-byte piece.
+inline uint8_t* local_at(const Warp& w, uint32_t lane, uint64_t offset) {
+  return w.local + ((offset >> 4) << 9) + (lane << 4) + (offset & 15);
+}
+
+enum class FaultKind : uint8_t {
+  kNone,
+  kIllegalAddress,
+  kMisaligned,
+  kSharedBounds,
+  kLocalBounds,
+  kTrap,
+  kAssert,
+  kBreakpoint,
+  kInvalidCall,
+  kStackOverflow,
+  kDivergentBarrier,
+  kDeadlock,
+  kUninitialised,
+  kFreedMemory,
+  kOutOfBounds,
+  kSharedRace,
+  kGlobalRace,
+  kReadOnlyWritten,
+  kUnsupported
+};
+
+// Slow paths, defined once in the machine.
+bool find_range(Warp& w, const Instruction& i, uint64_t address, uint32_t bytes, Range& range);
+void fault_at(Warp& w, const Instruction& i, FaultKind kind, uint32_t lane, uint64_t address, uint32_t bytes);
+
+// One memory operation of an instruction, told to the launch's checks before it happens. Returns the lanes that
+// may go on: a check that performs the access itself, or forbids it, takes its lanes away.
+enum class AccessKind : uint8_t { kLoad, kStore, kAtomic, kReduction };
+uint32_t observe(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
+                 const uint64_t* addresses);
+
+}  // namespace ptx::emulator

@@ -1,0 +1,201 @@
+#include "ptx/emulator/lexer.h"
+
+#include <bit>
+#include <cstdlib>
+#include <string>
+
+namespace ptx::emulator {
+namespace {
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_name_part(char c) { return is_letter(c) || is_digit(c); }
+int hex_digit(char c) {
+  if (is_digit(c)) return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+class Lexer {
+ public:
+  explicit Lexer(std::string_view text) : text_(text) {}
+
+  std::vector<Token> run() {
+    std::vector<Token> tokens;
+    tokens.reserve(text_.size() / 4);
+    do tokens.push_back(next());
+    while (tokens.back().kind != TokenKind::kEnd);
+    return tokens;
+  }
+
+ private:
+  char peek(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
+  void advance() {
+    if (text_[at_++] == '\n') {
+      ++line_;
+      line_start_ = at_;
+    }
+  }
+  Position here() const { return {line_, static_cast<uint32_t>(at_ - line_start_ + 1)}; }
+
+  bool skip_space() {
+    const size_t start = at_;
+    while (at_ < text_.size()) {
+      const char c = peek();
+      if (c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f' || c == '\v') {
+        advance();
+      } else if (c == '/' && peek(1) == '/') {
+        while (at_ < text_.size() && peek() != '\n') advance();
+      } else if (c == '/' && peek(1) == '*') {
+        skip_block_comment();
+      } else {
+        break;
+      }
+    }
+    return at_ != start;
+  }
+
+  void skip_block_comment() {
+    const Position start = here();
+    at_ += 2;
+    while (!(peek() == '*' && peek(1) == '/')) {
+      if (at_ >= text_.size()) refuse(start, "the comment is never closed");
+      advance();
+    }
+    at_ += 2;
+  }
+
+  Token next() {
+    Token token;
+    token.spaced = skip_space();
+    token.at = here();
+    const size_t start = at_;
+    const char c = peek();
+    if (at_ >= text_.size()) return token;
+    if (is_letter(c)) {
+      token.kind = TokenKind::kName;
+      while (is_name_part(peek())) ++at_;
+    } else if (c == '.' && is_name_part(peek(1))) {
+      lex_dot(token);
+      return token;
+    } else if (is_digit(c)) {
+      lex_number(token);
+    } else if (c == '"') {
+      lex_string(token);
+      return token;
+    } else if (std::string_view("{}()[],;:<>=+-!@|~*/&^?").find(c) != std::string_view::npos) {
+      token.kind = TokenKind::kPunctuation;
+      ++at_;
+    } else {
+      refuse(token.at, "unexpected character " + printable(c));
+    }
+    token.text = text_.substr(start, at_ - start);
+    return token;
+  }
+
+  static std::string printable(char c) {
+    if (c > ' ' && c < 127) return std::string("'") + c + "'";
+    return "with code " + std::to_string(static_cast<unsigned char>(c));
+  }
+
+  // .name, and the qualified .shared::cta, .L2::128B
+  void lex_dot(Token& token) {
+    token.kind = TokenKind::kDot;
+    const size_t start = ++at_;
+    while (is_name_part(peek()) || (peek() == ':' && peek(1) == ':' && is_name_part(peek(2)))) {
+      at_ += peek() == ':' ? 2 : 1;
+    }
+    token.text = text_.substr(start, at_ - start);
+  }
+
+  void lex_string(Token& token) {
+    token.kind = TokenKind::kString;
+    const size_t start = ++at_;
+    while (at_ < text_.size() && peek() != '"' && peek() != '\n')
+      at_ += peek() == '\\' && at_ + 1 < text_.size() ? 2 : 1;
+    if (peek() != '"') refuse(token.at, "the string is never closed");
+    token.text = text_.substr(start, at_ - start);
+    ++at_;
+  }
+
+  void lex_number(Token& token) {
+    const char mark = peek(1);
+    if (peek() == '0' && (mark == 'f' || mark == 'F')) return lex_pattern(token, 8);
+    if (peek() == '0' && (mark == 'd' || mark == 'D')) return lex_pattern(token, 16);
+    size_t end = at_;
+    const bool based = peek() == '0' && (mark == 'x' || mark == 'X' || mark == 'b' || mark == 'B');
+    if (!based) {
+      while (end < text_.size() && is_digit(text_[end])) ++end;
+      const char after = end < text_.size() ? text_[end] : '\0';
+      if (after == '.' || after == 'e' || after == 'E') return lex_decimal(token);
+    }
+    lex_integer(token);
+  }
+
+  void lex_pattern(Token& token, int digits) {
+    token.kind = TokenKind::kFloat;
+    at_ += 2;
+    uint64_t bits = 0;
+    for (int i = 0; i < digits; ++i, ++at_) {
+      const int digit = hex_digit(peek());
+      if (digit < 0)
+        refuse(token.at, "a floating-point pattern needs " + std::to_string(digits) + " hexadecimal digits");
+      bits = bits << 4 | static_cast<uint64_t>(digit);
+    }
+    if (is_name_part(peek())) refuse(token.at, "a floating-point pattern has " + std::to_string(digits) + " digits");
+    if (digits == 8) {
+      token.is_single = true;
+      token.single = static_cast<uint32_t>(bits);
+      bits = std::bit_cast<uint64_t>(static_cast<double>(std::bit_cast<float>(token.single)));
+    }
+    token.bits = bits;
+  }
+
+  void lex_decimal(Token& token) {
+    token.kind = TokenKind::kFloat;
+    const size_t start = at_;
+    while (is_digit(peek())) ++at_;
+    if (peek() == '.') ++at_;
+    while (is_digit(peek())) ++at_;
+    if ((peek() == 'e' || peek() == 'E') &&
+        (is_digit(peek(1)) || ((peek(1) == '+' || peek(1) == '-') && is_digit(peek(2))))) {
+      at_ += 2;
+      while (is_digit(peek())) ++at_;
+    }
+    token.bits = std::bit_cast<uint64_t>(std::strtod(std::string(text_.substr(start, at_ - start)).c_str(), nullptr));
+  }
+
+  void lex_integer(Token& token) {
+    token.kind = TokenKind::kInteger;
+    unsigned base = 10;
+    if (peek() == '0' && (peek(1) == 'x' || peek(1) == 'X'))
+      base = 16;
+    else if (peek() == '0' && (peek(1) == 'b' || peek(1) == 'B'))
+      base = 2;
+    else if (peek() == '0' && is_digit(peek(1)))
+      base = 8;
+    if (base == 16 || base == 2) at_ += 2;
+    const size_t start = at_;
+    for (int digit; (digit = hex_digit(peek())) >= 0; ++at_) {
+      if (static_cast<unsigned>(digit) >= base) refuse(token.at, "a digit does not belong to this number");
+      const uint64_t next_bits = token.bits * base + static_cast<unsigned>(digit);
+      if (token.bits > (~0ull - static_cast<unsigned>(digit)) / base)
+        refuse(token.at, "the number needs more than 64 bits");
+      token.bits = next_bits;
+    }
+    if (at_ == start) refuse(token.at, "a number has no digits");
+    if (peek() == 'U' || peek() == 'u') ++at_;
+    if (is_name_part(peek())) refuse(token.at, "a name cannot begin with a digit");
+  }
+
+  std::string_view text_;
+  size_t at_ = 0, line_start_ = 0;
+  uint32_t line_ = 1;
+};
+
+}  // namespace
+
+std::vector<Token> tokenise(std::string_view text) { return Lexer(text).run(); }
+
+}  // namespace ptx::emulator

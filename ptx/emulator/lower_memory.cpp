@@ -1,0 +1,346 @@
+// Lowering of memory operations: where an address lies, in which window, and with which semantics.
+#include <algorithm>
+
+#include "ptx/emulator/function_loader.h"
+
+namespace ptx::emulator {
+
+std::string spelling_of(const Statement& s);
+
+Space FunctionLoader::space_of(const Statement& s, const Match& m) const {
+  const std::string_view word = m.word("space");
+  if (word.empty()) return Space::generic;
+  if (word == "global") return Space::global;
+  if (word == "const") return Space::constant;
+  if (word.starts_with("shared")) return Space::shared;
+  if (word == "local") return Space::local;
+  if (word.starts_with("param")) return Space::param;
+  refuse(s.at, "unknown state space ." + std::string(word));
+}
+
+uint32_t FunctionLoader::semantics_of(const Match& m) const {
+  using namespace access;
+  Order order = kWeak;
+  Scope scope = kGpu;
+  const std::string_view sem = m.word("sem"), where = m.word("scope");
+  if (m.has("volatile")) order = kVolatile, scope = kSys;
+  if (sem == "relaxed" || m.has("relaxed")) order = kRelaxed;
+  if (sem == "acquire") order = kAcquire;
+  if (sem == "release") order = kRelease;
+  if (sem == "acq_rel") order = kAcqRel;
+  if (where == "cta") scope = kCta;
+  if (where == "cluster") scope = kCluster;
+  if (where == "sys" || m.has("sys")) scope = kSys;
+  const bool polls = order == kVolatile || order == kRelaxed || order == kAcquire || m.word("cop") == "cv";
+  return static_cast<uint32_t>(order) << kOrderShift | static_cast<uint32_t>(scope) << kScopeShift |
+         (polls ? kPolls : 0) | (m.has("nc") ? kReadOnly : 0);
+}
+
+FunctionLoader::Place FunctionLoader::place_of(const Operand& address, Space space, Position at) {
+  const Operand& base = address.elements[0];
+  Place place;
+  place.space = space;
+  place.offset = address.offset;
+  if (base.kind == OperandKind::kInteger) {
+    place.flags = access::kAddressNone;
+    return place;
+  }
+  if (base.kind == OperandKind::kRegister) {
+    const uint32_t bytes = width_of(base);
+    if (class_of(type_of(base)) == Class::real || class_of(type_of(base)) == Class::predicate || bytes < 4) {
+      refuse(base.at, "an address needs a 32- or 64-bit integer register, found " + describe(base));
+    }
+    const bool windowed =
+        space == Space::shared || space == Space::local || space == Space::param || space == Space::constant;
+    if (bytes == 4 && !windowed) refuse(base.at, "a global or generic address has 64 bits, found " + describe(base));
+    place.base = column_of(base.index);
+    if (bytes == 4) place.flags = access::kAddress32;
+    return place;
+  }
+  const Variable& v = *base.variable;
+  const bool of_kernel = function_.is_entry && std::ranges::count(function_.signature.parameters, &v);
+  const bool fits = v.space == space ||
+                    (space == Space::generic && (v.space == Space::global || v.space == Space::constant)) ||
+                    (space == Space::global && v.space == Space::constant);
+  if (!fits) refuse(at, "variable " + v.name + " does not lie in the state space of this access");
+  if (v.space == Space::shared && v.is_unsized) {
+    place.base = special(Special::extern_shared, 4);
+    place.flags = access::kAddress32;
+    return place;
+  }
+  place.flags = access::kAddressNone;
+  if (frame_.contains(&v))
+    place.offset += static_cast<int64_t>(frame_.at(&v));
+  else
+    place.offset += static_cast<int64_t>(layout_.addresses.at(&v));
+  if (v.space == Space::local || (v.space == Space::param && !of_kernel)) {
+    place.space = Space::local;
+    place.frame = special(Special::local_base, 8);
+    place.flags |= access::kFrameRelative;
+  }
+  return place;
+}
+
+void FunctionLoader::set_place(Draft& draft, const Place& place) {
+  draft.code.a = place.base;
+  draft.code.e = place.frame;
+  draft.code.immediate = place.offset;
+  draft.code.flags |= place.flags | static_cast<uint32_t>(place.space) << access::kSpaceShift;
+}
+
+namespace {
+
+const char* space_name(Space space) {
+  switch (space) {
+    case Space::global:
+    case Space::constant:
+      return ".global";
+    case Space::shared:
+      return ".shared";
+    case Space::local:
+      return ".local";
+    case Space::param:
+      return ".param";
+    default:
+      return "";
+  }
+}
+
+// Memory type in a register of `bytes`: ".s8.32"; equal widths do not care for the sign.
+std::string width_suffix(Type type, uint32_t bytes, bool loads) {
+  const uint32_t size = size_of(type);
+  if (size == 16) return ".b128.128";
+  const bool sign = loads && is_signed(type) && class_of(type) == Class::integer && size < bytes;
+  return std::string(sign ? ".s" : ".u") + std::to_string(8 * size) + "." + std::to_string(8 * bytes);
+}
+
+}  // namespace
+
+void FunctionLoader::set_elements(Draft& draft, const Operand& data, Type type, uint32_t bytes, bool loads) {
+  draft.writes_d = loads;
+  const auto column = [&](const Operand& o) -> ColumnId {
+    if (o.kind == OperandKind::kSink) return kNoColumn;
+    return o.kind == OperandKind::kRegister ? column_of(o.index) : constant(immediate_bits(o, type), bytes);
+  };
+  if (data.elements.empty()) {
+    draft.code.d = column(data);
+    return;
+  }
+  draft.code.count = static_cast<uint8_t>(data.elements.size());
+  for (const Operand& e : data.elements) draft.list.push_back(column(e));
+  if (loads) draft.list_defs = draft.code.count;
+}
+
+namespace {
+uint32_t register_bytes(const std::vector<Register>& registers, const Operand& data, Type type) {
+  const Operand* one = &data;
+  for (const Operand& e : data.elements) {
+    if (e.kind == OperandKind::kRegister) one = &e;
+  }
+  if (one->kind != OperandKind::kRegister) return std::max(2u, size_of(type));
+  return std::max(2u, size_of(registers[one->index].type));
+}
+}  // namespace
+
+void FunctionLoader::lower_load(const Statement& s, const Match& m) {
+  const Type type = m.type();
+  const Place place = place_of(s.operands[1], space_of(s, m), s.at);
+  const uint32_t bytes = register_bytes(function_.registers, s.operands[0], type);
+  for (const Operand& e : s.operands[0].elements) {
+    if (e.kind == OperandKind::kRegister && width_of(e) != bytes)
+      refuse(e.at, spelling_of(s) + ": registers of different sizes");
+  }
+  Draft& draft = emit(std::string("ld") + space_name(place.space) + width_suffix(type, bytes, true));
+  draft.code.flags = semantics_of(m);
+  set_place(draft, place);
+  set_elements(draft, s.operands[0], type, bytes, true);
+}
+
+void FunctionLoader::lower_store(const Statement& s, const Match& m) {
+  const Type type = m.type();
+  const Place place = place_of(s.operands[0], space_of(s, m), s.at);
+  if (place.space == Space::param) refuse(s.at, "a kernel's parameters cannot be written");
+  if (place.space == Space::constant) refuse(s.at, "constant memory cannot be written");
+  const uint32_t bytes = register_bytes(function_.registers, s.operands[1], type);
+  for (const Operand& e : s.operands[1].elements) {
+    if (e.kind == OperandKind::kRegister && width_of(e) != bytes)
+      refuse(e.at, spelling_of(s) + ": registers of different sizes");
+  }
+  Draft& draft = emit(std::string("st") + space_name(place.space) + width_suffix(type, bytes, false));
+  draft.code.flags = semantics_of(m) & ~access::kPolls;
+  set_place(draft, place);
+  set_elements(draft, s.operands[1], type, bytes, false);
+}
+
+void FunctionLoader::lower_atomic(const Statement& s, const Match& m, bool returns) {
+  const Type type = m.type();
+  const size_t at = returns ? 1 : 0;
+  const Operand& value = s.operands[at + 1];
+  const Place place = place_of(s.operands[at], space_of(s, m), s.at);
+  const bool is_cas = m.word("op") == "cas", is_vector = m.has("vec");
+  if (is_vector) refuse(s.at, "the emulator does not run " + spelling_of(s));
+  const ColumnId b = source(value, type), c = is_cas ? source(s.operands[at + 2], type) : kNoColumn;
+  const bool used = returns && s.operands[0].kind != OperandKind::kSink;
+  Draft& draft = emit("atom." + std::string(m.word("op")) + "." + std::string(m.word("t")));
+  draft.code.flags = semantics_of(m) & ~access::kPolls;
+  if ((draft.code.flags >> access::kOrderShift & 7) == access::kWeak)
+    draft.code.flags |= access::kRelaxed << access::kOrderShift;
+  if (used) draft.code.flags |= access::kPolls;
+  set_place(draft, place);
+  draft.code.d = used ? column_of(s.operands[0].index) : kNoColumn;
+  draft.code.b = b;
+  draft.code.c = c;
+}
+
+void FunctionLoader::lower_cvta(const Statement& s, const Match& m) {
+  if (s.opcode == "mapa") refuse(s.at, "the emulator does not run " + spelling_of(s));
+  const Space space = space_of(s, m);
+  const uint64_t window = space == Space::shared  ? kSharedWindow
+                          : space == Space::local ? kLocalWindow
+                          : space == Space::param ? kParamWindow
+                                                  : 0;
+  const Operand& from = s.operands[1];
+  ColumnId a;
+  if (from.kind == OperandKind::kRegister) {
+    if (width_of(from) != 8 || class_of(type_of(from)) == Class::real)
+      refuse(from.at, spelling_of(s) + ": operand 2: expected a .u64 register, found " + describe(from));
+    a = column_of(from.index);
+  } else if (from.kind == OperandKind::kVariable) {
+    const Place place = place_of(
+        [&] {
+          Operand address;
+          address.elements.push_back(from);
+          address.offset = from.offset;
+          return address;
+        }(),
+        space == Space::param ? Space::param : from.variable->space, s.at);
+    if (place.frame != kNoColumn)
+      a = special(Special::local_base, 8, static_cast<uint64_t>(place.offset));
+    else if (place.base != kNoColumn)
+      a = special(Special::extern_shared, 8, static_cast<uint64_t>(place.offset));
+    else
+      a = constant(static_cast<uint64_t>(place.offset), 8);
+  } else {
+    refuse(from.at, spelling_of(s) + ": operand 2: expected a register or variable, found " + describe(from));
+  }
+  const ColumnId b = window ? constant(window, 8) : kNoColumn;
+  Draft& draft = emit(window == 0 ? "mov.b64" : m.has("to") ? "sub.u64" : "add.u64");
+  draft.code.d = column_of(s.operands[0].index);
+  draft.code.a = a;
+  draft.code.b = b;
+}
+
+void FunctionLoader::lower_isspacep(const Statement& s, const Match& m) {
+  Draft& draft = emit("isspacep");
+  draft.code.d = column_of(s.operands[0].index);
+  draft.code.a = column_of(s.operands[1].index);
+  draft.code.flags = static_cast<uint32_t>(space_of(s, m));
+}
+
+void FunctionLoader::lower_fence(const Statement& s, const Match& m) {
+  using namespace access;
+  if (s.opcode == "membar" && m.has("proxy")) return;
+  if (m.has("proxy") || m.has("mbarrier_init")) return;
+  Order order = kSc;
+  Scope scope = kSys;
+  const std::string_view level = m.word("level"), where = m.word("scope"), sem = m.word("sem");
+  if (level == "cta" || where == "cta") scope = kCta;
+  if (where == "cluster") scope = kCluster;
+  if (level == "gl" || where == "gpu") scope = kGpu;
+  if (sem == "acq_rel") order = kAcqRel;
+  if (sem == "acquire") order = kAcquire;
+  if (sem == "release") order = kRelease;
+  if (s.opcode == "fence" && where.empty()) refuse(s.at, spelling_of(s) + ": a scope is missing");
+  emit("fence").code.flags = static_cast<uint32_t>(order) << kOrderShift | static_cast<uint32_t>(scope) << kScopeShift;
+}
+
+void FunctionLoader::lower_prefetch(const Statement& s, const Match& m) {
+  place_of(s.operands[0], space_of(s, m), s.at);  // the address is checked, nothing happens
+}
+
+void FunctionLoader::lower_mbarrier(const Statement& s, const Match& m) {
+  const std::string op(m.word("m"));
+  const bool has_state = op.starts_with("arrive");
+  if (op == "pending_count") {
+    Draft& draft = emit("mbarrier.pending_count");
+    draft.code.d = column_of(s.operands[0].index);
+    draft.code.a = column_of(s.operands[1].index);
+    return;
+  }
+  const bool waits = op == "test_wait" || op == "try_wait";
+  const size_t at = has_state || waits ? 1 : 0;
+  const Space space = m.word("space").empty() ? Space::generic : Space::shared;
+  const Place place = place_of(s.operands[at], space, s.at);
+  const size_t value_at = at + 1;
+  ColumnId b = kNoColumn;
+  if (s.operands.size() > value_at) b = source(s.operands[value_at], waits && !m.has("parity") ? Type::b64 : Type::u32);
+  if (has_state && b == kNoColumn) b = constant(1, 4);
+  if (m.has("expect_tx") && s.operands.size() <= value_at) refuse(s.at, spelling_of(s) + ": the byte count is missing");
+  const Operand& to = s.operands[0];
+  if (has_state && to.kind != OperandKind::kSink &&
+      (to.kind != OperandKind::kRegister || !agrees(type_of(to), Type::b64))) {
+    refuse(to.at, spelling_of(s) + ": operand 1: expected a .b64 register or _, found " + describe(to));
+  }
+  Draft& draft = emit("mbarrier." + op + (m.has("expect_tx") && has_state ? ".expect_tx" : "") +
+                      (m.has("parity") ? ".parity" : ""));
+  draft.code.flags = (waits ? access::kPolls : 0) | (waits ? access::kAcquire : access::kRelease)
+                                                        << access::kOrderShift;
+  set_place(draft, place);
+  draft.code.b = b;
+  if (at == 1 && to.kind == OperandKind::kRegister) draft.code.d = column_of(to.index);
+}
+
+void FunctionLoader::lower_async_copy(const Statement& s, const Match& m) {
+  if (m.has("commit_group")) return static_cast<void>(emit("cp.async.commit_group"));
+  if (m.has("wait_all")) return static_cast<void>(emit("cp.async.wait_group").code.immediate = 0);
+  if (m.has("wait_group"))
+    return static_cast<void>(emit("cp.async.wait_group").code.immediate = static_cast<int64_t>(s.operands[0].bits));
+  if (m.has("m")) {
+    const Place place = place_of(s.operands[0], m.word("space").empty() ? Space::generic : Space::shared, s.at);
+    Draft& draft = emit("cp.async.mbarrier");
+    draft.code.count = m.has("noinc") || m.word("m").ends_with("noinc") ? 1 : 0;
+    return set_place(draft, place);
+  }
+  const uint64_t bytes = s.operands[2].bits;
+  if (bytes != 4 && bytes != 8 && bytes != 16)
+    refuse(s.operands[2].at, "cp.async copies 4, 8 or 16 bytes, found " + std::to_string(bytes));
+  if (m.word("cop") == "cg" && bytes != 16)
+    refuse(s.operands[2].at, "cp.async.cg copies 16 bytes, found " + std::to_string(bytes));
+  const Place to = place_of(s.operands[0], Space::shared, s.at), from = place_of(s.operands[1], Space::global, s.at);
+  ColumnId size = kNoColumn, ignore = kNoColumn;
+  if (s.operands.size() > 3 && !m.has("L2::cache_hint")) {
+    const Operand& x = s.operands[3];
+    const bool is_predicate = x.kind == OperandKind::kRegister && type_of(x) == Type::pred;
+    if (is_predicate)
+      ignore = column_of(x.index);
+    else
+      size = source(x, Type::u32);
+  } else if (s.operands.size() > 4) {
+    size = source(s.operands[3], Type::u32);
+  }
+  Draft& draft = emit("cp.async.copy");
+  set_place(draft, to);
+  draft.list = {from.base, size, ignore, constant(static_cast<uint64_t>(from.offset), 8)};
+  draft.code.flags |= from.flags << access::kFreeShift;
+  draft.code.count = static_cast<uint8_t>(bytes);
+}
+
+void FunctionLoader::lower_bulk_copy(const Statement& s, const Match& m) {
+  if (m.has("commit_group")) return static_cast<void>(emit("cp.async.bulk.commit_group"));
+  if (m.has("wait_group")) return static_cast<void>(emit("cp.async.bulk.wait_group"));
+  const bool into_shared = m.word("dst").starts_with("shared");
+  const Place to = place_of(s.operands[0], into_shared ? Space::shared : Space::global, s.at);
+  const Place from = place_of(s.operands[1], into_shared ? Space::global : Space::shared, s.at);
+  const ColumnId size = source(s.operands[2], Type::u32);
+  Place barrier;
+  if (into_shared) barrier = place_of(s.operands[3], Space::shared, s.at);
+  std::string name = into_shared ? "cp.async.bulk.load" : "cp.async.bulk.store";
+  if (m.has("reduce")) name = "cp.reduce.async.bulk." + std::string(m.word("op")) + "." + std::string(m.word("t"));
+  Draft& draft = emit(name);
+  set_place(draft, to);
+  draft.list = {from.base, size, barrier.base, constant(static_cast<uint64_t>(from.offset), 8),
+                constant(static_cast<uint64_t>(barrier.offset), 8)};
+  draft.code.flags |= from.flags << access::kFreeShift | barrier.flags << (access::kFreeShift + 4);
+}
+
+}  // namespace ptx::emulator

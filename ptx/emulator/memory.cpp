@@ -1,0 +1,131 @@
+#include "ptx/emulator/memory.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+namespace ptx::emulator {
+namespace {
+
+constexpr uint64_t kAlign = 256;        // of an allocation
+constexpr uint64_t kPage = 2ull << 20;  // what a device maps at once
+constexpr size_t kFreedRemembered = 4096;
+
+uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
+
+}  // namespace
+
+Memory::Memory(uint64_t bytes) : bytes_(round_up(bytes, kPage)) {
+  void* start = mmap(nullptr, bytes_ + kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (start == MAP_FAILED) throw std::bad_alloc();
+  reservation_ = start;
+  base_ = round_up(reinterpret_cast<uint64_t>(start), kPage);
+  holes_[base_] = bytes_;
+}
+
+Memory::~Memory() { munmap(reservation_, bytes_ + kPage); }
+
+void Memory::commit(uint64_t address, uint64_t bytes) {
+  const uint64_t start = address / kPage * kPage, end = round_up(address + bytes, kPage);
+  mprotect(reinterpret_cast<void*>(start), end - start, PROT_READ | PROT_WRITE);
+}
+
+uint64_t Memory::allocate(uint64_t bytes, std::string name, bool is_constant) {
+  std::unique_lock lock(mutex_);
+  if (bytes == 0 || bytes > bytes_) return 0;
+  const uint64_t room = round_up(bytes, kAlign);
+  auto hole = std::ranges::find_if(holes_, [&](const auto& h) { return h.second >= room; });
+  if (hole == holes_.end()) return 0;
+  const uint64_t address = hole->first, left = hole->second - room;
+  holes_.erase(hole);
+  if (left) holes_[address + room] = left;
+  commit(address, room);
+  if (name.empty()) name = "allocation " + std::to_string(serial_);
+  live_[address] = {address, bytes, std::move(name), false, is_constant, serial_++};
+  used_ += room;
+  return address;
+}
+
+bool Memory::free(uint64_t address) {
+  std::unique_lock lock(mutex_);
+  const auto found = live_.find(address);
+  if (found == live_.end() || found->second.is_host) return false;
+  const uint64_t room = round_up(found->second.bytes, kAlign);
+  freed_.push_back(std::move(found->second));
+  if (freed_.size() > kFreedRemembered) freed_.erase(freed_.begin(), freed_.begin() + kFreedRemembered / 2);
+  live_.erase(found);
+  used_ -= room;
+  auto hole = holes_.emplace(address, room).first;
+  if (auto next = std::next(hole); next != holes_.end() && hole->first + hole->second == next->first) {
+    hole->second += next->second;
+    holes_.erase(next);
+  }
+  if (hole != holes_.begin()) {
+    if (auto before = std::prev(hole); before->first + before->second == hole->first) {
+      before->second += hole->second;
+      holes_.erase(hole);
+    }
+  }
+  ++generation_;
+  return true;
+}
+
+void Memory::register_host(void* start, uint64_t bytes) {
+  std::unique_lock lock(mutex_);
+  const uint64_t address = reinterpret_cast<uint64_t>(start);
+  live_[address] = {address, bytes, "host memory " + std::to_string(serial_), true, false, serial_};
+  ++serial_;
+}
+
+bool Memory::unregister_host(void* start) {
+  std::unique_lock lock(mutex_);
+  const auto found = live_.find(reinterpret_cast<uint64_t>(start));
+  if (found == live_.end() || !found->second.is_host) return false;
+  live_.erase(found);
+  ++generation_;
+  return true;
+}
+
+std::optional<Allocation> Memory::nearest_below(uint64_t address) const {
+  std::shared_lock lock(mutex_);
+  auto after = live_.upper_bound(address);
+  if (after == live_.begin()) return std::nullopt;
+  return std::prev(after)->second;
+}
+
+std::optional<Allocation> Memory::find(uint64_t address) const {
+  auto below = nearest_below(address);
+  if (!below || address - below->address >= below->bytes) return std::nullopt;
+  return below;
+}
+
+std::optional<Allocation> Memory::find_freed(uint64_t address) const {
+  std::shared_lock lock(mutex_);
+  for (auto freed = freed_.rbegin(); freed != freed_.rend(); ++freed) {
+    if (address >= freed->address && address - freed->address < freed->bytes) return *freed;
+  }
+  return std::nullopt;
+}
+
+bool Memory::mapped_range(uint64_t address, uint32_t bytes, Range& range) const {
+  std::shared_lock lock(mutex_);
+  const auto after = live_.upper_bound(address);
+  if (after != live_.begin()) {
+    const Allocation& below = std::prev(after)->second;
+    const uint64_t end = below.is_host ? below.address + below.bytes : round_up(below.address + below.bytes, kPage);
+    if (address < end && end - address >= bytes) {
+      range = {below.address, end - below.address};
+      return true;
+    }
+  }
+  if (after == live_.end() || after->second.is_host) return false;
+  const uint64_t page = after->second.address / kPage * kPage;  // in the same page, before the allocation
+  if (address < page) return false;
+  range = {page, after->second.address - page + after->second.bytes};
+  return range.bytes - (address - page) >= bytes;
+}
+
+}  // namespace ptx::emulator

@@ -1,0 +1,62 @@
+// The device's global memory. Device addresses are host addresses: allocations are carved from one large reservation,
+// host memory that a kernel may touch is registered where it lies. Freed memory stays readable by the process, so
+// that a kernel that still uses it faults by the rules and never crashes the host.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+#include "ptx/emulator/instruction.h"
+
+namespace ptx::emulator {
+
+struct Allocation {
+  uint64_t address = 0, bytes = 0;
+  std::string name;      // of a module's variable; otherwise "allocation N"
+  bool is_host = false;  // pinned or registered: counts as initialised
+  bool is_constant = false;
+  uint64_t serial = 0;
+};
+
+class Memory {
+ public:
+  explicit Memory(uint64_t bytes);
+  ~Memory();
+  Memory(const Memory&) = delete;
+
+  // 0 if there is no room. 256-byte aligned; contents are undefined (zero when fresh).
+  uint64_t allocate(uint64_t bytes, std::string name = {}, bool is_constant = false);
+  bool free(uint64_t address);                      // false unless it is an allocation's start
+  void register_host(void* start, uint64_t bytes);  // pinned or mapped host memory
+  bool unregister_host(void* start);
+
+  std::optional<Allocation> find(uint64_t address) const;        // the live allocation that contains it
+  std::optional<Allocation> find_freed(uint64_t address) const;  // the last freed one that contained it
+  std::optional<Allocation> nearest_below(uint64_t address) const;
+
+  // What a kernel without checks may touch around `address`: whole pages that hold allocations, as on a device.
+  bool mapped_range(uint64_t address, uint32_t bytes, Range& range) const;
+
+  uint64_t total() const { return bytes_; }
+  uint64_t used() const { return used_; }
+  uint64_t generation() const { return generation_; }  // changes whenever something is freed
+
+ private:
+  void commit(uint64_t address, uint64_t bytes);
+
+  mutable std::shared_mutex mutex_;
+  void* reservation_ = nullptr;
+  uint64_t base_ = 0, bytes_ = 0, used_ = 0, serial_ = 0;
+  std::map<uint64_t, Allocation> live_;
+  std::map<uint64_t, uint64_t> holes_;  // free ranges of the reservation: address -> bytes
+  std::vector<Allocation> freed_;       // the most recent last
+  std::atomic<uint64_t> generation_ = 1;
+};
+
+}  // namespace ptx::emulator

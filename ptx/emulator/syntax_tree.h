@@ -1,0 +1,118 @@
+// A parsed module: names are resolved to indices, instructions still are words. The loader lowers it to code.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ptx/emulator/load_error.h"
+#include "ptx/emulator/types.h"
+
+namespace ptx::emulator {
+
+enum class Space : uint8_t { generic, global, constant, shared, local, param };
+
+struct SyntaxFunction;
+
+// What an initialiser stores: a number, or the address of a symbol (plus an offset) patched in at load.
+struct Initialiser {
+  uint64_t offset = 0;      // bytes from the variable's start
+  uint32_t size = 0;        // bytes
+  uint64_t bits = 0;        // the number, or the offset added to the symbol's address
+  std::string symbol;       // empty for a number
+  bool is_generic = false;  // generic(symbol): its generic address
+  uint64_t mask = ~0ull;    // 0xFF(symbol): only these bits, shifted down
+  Position at;
+};
+
+struct Variable {
+  std::string name;
+  Space space = Space::global;
+  Type type = Type::none;  // of one element
+  uint64_t size = 0;       // bytes; 0 for an extern array without a size
+  uint32_t align = 1;
+  bool is_extern = false, is_unsized = false;
+  std::vector<Initialiser> initialisers;
+  Position at;
+};
+
+struct Register {
+  std::string name;
+  Type type = Type::none;
+  uint32_t vector = 1;  // elements of a .v2 or .v4 register, each with its own index
+};
+
+enum class OperandKind : uint8_t {
+  kRegister,    // index; `elements` for a vector register
+  kInteger,     // bits
+  kFloat,       // bits of a double; `single` if written as 0f
+  kSpecial,     // name (%tid.x)
+  kVariable,    // variable + offset
+  kFunction,    // function
+  kLabel,       // name, resolved to a statement at the end of its scope
+  kLabelTable,  // of .branchtargets, by index
+  kPrototype,   // of .callprototype, by index
+  kAddress,     // [base + offset]: base in elements[0] (register, variable or number); further ones for bulk copies
+  kVector,      // { elements }
+  kList,        // ( elements )
+  kSink         // _
+};
+
+struct Operand {
+  OperandKind kind = OperandKind::kSink;
+  Position at;
+  std::string name;
+  uint32_t index = 0;  // register, label table or prototype
+  uint64_t bits = 0;
+  int64_t offset = 0;
+  bool is_negated = false;  // !%p
+  bool is_single = false;
+  uint32_t single = 0;
+  const Variable* variable = nullptr;
+  const SyntaxFunction* function = nullptr;
+  std::vector<Operand> elements;
+  std::shared_ptr<Operand> second;  // the q of p|q
+  uint32_t target = 0;              // of a label: statement index
+};
+
+struct Statement {
+  std::string opcode;                  // "ld"
+  std::vector<std::string> modifiers;  // "global" "v4" "u32"
+  std::vector<Operand> operands;
+  Position at;
+  bool has_guard = false, guard_negated = false;
+  uint32_t guard = 0;  // register
+  std::string tag;     // the innermost region named by a "// tag:" comment
+};
+
+struct Signature {
+  std::vector<const Variable*> returns, parameters;
+};
+
+struct SyntaxFunction {
+  std::string name;
+  bool is_entry = false, is_defined = false, is_extern = false, is_weak = false;
+  Position at;
+  Signature signature;
+  std::vector<Register> registers;
+  std::vector<std::unique_ptr<Variable>> variables;  // parameters, then .local, .shared, .param of the body
+  std::vector<Statement> body;
+  std::vector<std::vector<Operand>> label_tables;
+  std::vector<Signature> prototypes;
+  uint32_t max_threads = 0, required_threads[3] = {0, 0, 0}, min_blocks = 0, max_registers = 0;
+};
+
+struct SyntaxModule {
+  uint32_t version = 0;           // 10 * major + minor
+  uint32_t target = 0;            // 90 for sm_90
+  bool is_arch_specific = false;  // sm_90a
+  bool is_debug = false;
+  std::vector<std::unique_ptr<Variable>> variables;  // .global .const .shared at module scope
+  std::vector<std::unique_ptr<SyntaxFunction>> functions;
+};
+
+// Throws LoadError with every problem found.
+SyntaxModule parse(std::string_view text);
+
+}  // namespace ptx::emulator
