@@ -44,7 +44,12 @@ void ChatSession::compile_template() {
                 ": the file has no chat template and its vocabulary no <|im_start|>; use --raw, or give a template "
                 "with --chat-template");
   if (template_ && source == template_source_) return;
-  template_ = std::make_unique<ChatTemplate>(source);
+  try {
+    template_ = std::make_unique<ChatTemplate>(source);
+  } catch (const Error& error) {
+    if (options_.chat_template.empty()) model_.file.fail(error.what());
+    throw;
+  }
   template_source_ = source;
 }
 
