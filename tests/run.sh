@@ -28,7 +28,8 @@ run_fuzzers() {
   ninja -C "$build" fuzzers
   for fuzzer in "$build"/*_fuzz; do
     echo "fuzzing $(basename "$fuzzer")"
-    (cd "$build" && "$fuzzer" -max_total_time="${FUZZ_SECONDS:-120}" -rss_limit_mb=1024 -timeout=10 >"$fuzzer.log" 2>&1) ||
+    (cd "$build" && "$fuzzer" -max_total_time="${FUZZ_SECONDS:-120}" -rss_limit_mb=1024 -timeout=10 \
+      "corpus/$(basename "$fuzzer")" >"$fuzzer.log" 2>&1) ||
       { tail -n 40 "$fuzzer.log"; fail "$(basename "$fuzzer") found a fault"; }
   done
 }
