@@ -97,6 +97,27 @@ TEST(TokenizerFaults, Sentences) {
   }
 }
 
+// Whatever one wrong byte makes of a file: an Error in one line, or a tokeniser that works.
+TEST(TokenizerFaults, EveryByteChanged) {
+  for (const auto base : {bpe, spm}) {
+    const std::vector<std::byte> good = base().bytes();
+    int refused = 0;
+    for (size_t at = 0; at < good.size(); ++at) {
+      std::vector<std::byte> bytes = good;
+      bytes[at] ^= std::byte{static_cast<uint8_t>(1u << at % 8)};
+      try {
+        const auto tokenizer = Tokenizer::from(GgufFile::view(bytes, "test.gguf"), MergeMethod::kOwn);
+        const std::vector<Token> ids = tokenizer->encode("ab <s> é", true, true);
+        EXPECT_FALSE(decode(*tokenizer, ids).empty());
+      } catch (const Error& error) {
+        EXPECT_THAT(error.what(), testing::StartsWith("cannot load test.gguf: "));
+        ++refused;
+      }
+    }
+    EXPECT_GT(refused, static_cast<int>(good.size() / 10));
+  }
+}
+
 TEST(TokenizerFaults, HarmlessOnes) {
   TestVocabulary v = bpe();
   v.types.clear();  // all normal
