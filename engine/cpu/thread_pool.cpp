@@ -70,7 +70,7 @@ uint32_t physical_cores() {
   return cores.empty() ? n_usable_cpus() : static_cast<uint32_t>(cores.size());
 }
 
-ThreadPool::ThreadPool(uint32_t n_threads) {
+ThreadPool::ThreadPool(uint32_t n_threads) : shares_(n_threads) {
   assert(n_threads > 0 && n_threads <= kInside);
   spin_nanoseconds_ = n_threads <= n_usable_cpus() ? kSpinNanoseconds : 0;  // too many threads: leave the core to them
   workers_.reserve(n_threads - 1);
@@ -90,7 +90,10 @@ void ThreadPool::run(const Job& job) {
     return;
   }
   job_ = job;
-  next_task_.store(0, std::memory_order_relaxed);
+  for (uint64_t i = 0; i < n_threads(); ++i) {
+    shares_[i].next.store(static_cast<uint32_t>(i * job.n_tasks / n_threads()), std::memory_order_relaxed);
+    shares_[i].end = static_cast<uint32_t>((i + 1) * job.n_tasks / n_threads());
+  }
   state_.fetch_add(kNextJob + kOpen);
   state_.notify_all();
   work(0);
@@ -101,10 +104,12 @@ void ThreadPool::run(const Job& job) {
 
 void ThreadPool::work(uint32_t thread) {
   const Job job = job_;
-  for (;;) {
-    const uint32_t task = next_task_.fetch_add(1, std::memory_order_relaxed);
-    if (task >= job.n_tasks) return;
-    job.call(job.body, task, thread);
+  for (uint32_t i = 0; i < n_threads(); ++i) {
+    Share& share = shares_[(thread + i) % n_threads()];
+    while (share.next.load(std::memory_order_relaxed) < share.end) {
+      const uint32_t task = share.next.fetch_add(1, std::memory_order_relaxed);
+      if (task < share.end) job.call(job.body, task, thread);
+    }
   }
 }
 

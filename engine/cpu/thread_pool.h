@@ -16,7 +16,7 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  uint32_t n_threads() const { return static_cast<uint32_t>(workers_.size()) + 1; }
+  uint32_t n_threads() const { return static_cast<uint32_t>(shares_.size()); }
 
   // Calls body(task) or body(task, thread) once for every task in 0..n_tasks-1, in no order and on any thread, and
   // returns when all are done; thread is below n_threads() and busy with one task at a time. One caller at a time;
@@ -45,10 +45,16 @@ class ThreadPool {
   void worker(uint32_t thread);
   uint32_t wait_for_change(uint32_t seen);
 
+  // A thread's share of the tasks, in a row, so that it reads memory in order; whoever is done takes from the others.
+  struct alignas(64) Share {
+    std::atomic<uint32_t> next{0};
+    uint32_t end = 0;
+  };
+
   std::vector<std::thread> workers_;
+  std::vector<Share> shares_;
   int64_t spin_nanoseconds_;  // before an idle worker sleeps
   Job job_;                   // written only while no worker is inside
-  alignas(64) std::atomic<uint32_t> next_task_{0};
   // Workers inside the job in the low half, above it whether the job is open, above that the job's number. Entering is
   // one compare-and-swap, so a worker that sleeps through a job is not waited for.
   alignas(64) std::atomic<uint32_t> state_{0};
