@@ -33,7 +33,7 @@ std::string help_text() {
     text += line + std::string(command.help) + "\n";
   }
   return text +
-         "\n  \"\"\"                     begins and ends a message of several lines; Alt-Enter adds a line too\n"
+         "\n  \"\"\"                     around a message of several lines; Alt-Enter works too\n"
          "  Ctrl-C                  stops an answer and keeps its text\n"
          "  Up, Down, Ctrl-R        earlier messages, search in them\n";
 }
@@ -213,6 +213,7 @@ void Conversation::set(const std::string& argument) {
   const size_t blank = std::min(argument.find_first_of(" \t"), argument.size());
   const size_t value = std::min(argument.find_first_not_of(" \t", blank), argument.size());
   change_setting(settings_, argument.substr(0, blank), argument.substr(value));
+  say(argument.substr(0, blank) + (value < argument.size() ? ": " + argument.substr(value) : " is empty now"));
 }
 
 void Conversation::show() const {

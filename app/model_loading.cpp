@@ -56,8 +56,9 @@ std::string human_bytes(uint64_t bytes) {
 }
 
 std::string model_name(const Model& model) {
-  if (!model.config.name.empty()) return printable(model.config.name);
-  return std::filesystem::path(model.file.path()).filename().string();
+  std::string name = std::filesystem::path(model.file.path()).stem().string();
+  if (const size_t part = name.rfind("-00001-of-"); part != std::string::npos) name.resize(part);
+  return printable(name);
 }
 
 std::string describe(const Model& model) {

@@ -13,9 +13,9 @@ std::string find_model_file(const std::string& name);  // resolve_model with thi
 // context: positions, where the command and not the user decides; 0: as the flags say.
 std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context = 0);
 
-// "SmolLM2 135M Instruct, 95 MB, cpu: 2 threads, context 2,048"
+// "SmolLM2-135M-Instruct.Q4_1, 95 MB, cpu: 2 threads, context 2,048"
 std::string describe(const Model& model);
-std::string model_name(const Model& model);  // general.name, else the file's
+std::string model_name(const Model& model);  // the file's: general.name often says less
 
 std::string human_bytes(uint64_t bytes);  // "95 MB", "1.9 GB", powers of ten
 

@@ -7,6 +7,7 @@
 #include "app/text_input.h"
 #include "engine/session/model.h"
 #include "models/chat_template/chat_template.h"
+#include "models/message.h"
 
 namespace warpchat {
 
@@ -23,7 +24,7 @@ ordered_json read_variables(const std::string& path) {
       throw Error(path + ": expected a JSON object with an array 'messages'");
     return variables;
   } catch (const nlohmann::json::parse_error& error) {
-    throw Error(path + ": no valid JSON at byte " + std::to_string(error.byte));
+    throw Error(path + ": no valid JSON at byte " + grouped(error.byte > 0 ? error.byte - 1 : 0));
   }
 }
 

@@ -1,4 +1,4 @@
-// utf8proc's break rules and widths. An emoji sequence is as wide as its widest part, as terminals draw it today.
+// utf8proc's break rules and widths, corrected where terminals (and wcwidth) differ: spacing marks, Jamo, emoji.
 #include "app/terminal/graphemes.h"
 
 #include <utf8proc.h>
@@ -9,9 +9,13 @@ namespace warpchat {
 
 namespace {
 
-constexpr char32_t kReplacement = 0xFFFD, kEmojiPresentation = 0xFE0F;
+constexpr char32_t kReplacement = 0xFFFD, kEmojiPresentation = 0xFE0F, kZeroWidthJoiner = 0x200D;
 
-bool is_regional_indicator(char32_t c) { return c >= 0x1F1E6 && c <= 0x1F1FF; }
+WidthRules width_rules;
+
+// Vowels and final consonants that a terminal draws into the syllable before them.
+bool is_joining_jamo(char32_t c) { return (c >= 0x1160 && c <= 0x11FF) || (c >= 0xD7B0 && c <= 0xD7FF); }
+bool is_skin_tone(char32_t c) { return c >= 0x1F3FB && c <= 0x1F3FF; }
 
 }  // namespace
 
@@ -54,19 +58,26 @@ size_t previous_grapheme(std::string_view text, size_t from) {
 bool is_control(char32_t c) { return c < 0x20 || (c >= 0x7F && c < 0xA0); }
 
 int code_point_width(char32_t code_point) {
-  if (is_control(code_point)) return 0;
+  if (is_control(code_point) || is_joining_jamo(code_point)) return 0;
+  if (utf8proc_category(static_cast<utf8proc_int32_t>(code_point)) == UTF8PROC_CATEGORY_MC) return 1;
   return std::clamp(utf8proc_charwidth(static_cast<utf8proc_int32_t>(code_point)), 0, 2);
 }
 
+void set_width_rules(const WidthRules& rules) { width_rules = rules; }
+
 int grapheme_width(std::string_view cluster) {
-  int width = 0, n_flags = 0;
+  int width = 0;
+  char32_t before = 0;
   while (!cluster.empty()) {
     const CodePoint c = first_code_point(cluster);
-    n_flags += is_regional_indicator(c.value);
-    width = std::max(width, c.value == kEmojiPresentation && width > 0 ? 2 : code_point_width(c.value));
+    const bool joined = (width_rules.joins_sequences && before == kZeroWidthJoiner) ||
+                        (width_rules.joins_skin_tones && is_skin_tone(c.value) && width > 0);
+    if (!joined) width += code_point_width(c.value);
+    if (width_rules.widens_presentations && c.value == kEmojiPresentation && width == 1) width = 2;
+    before = c.value;
     cluster.remove_prefix(c.bytes);
   }
-  return n_flags == 2 ? 2 : width;
+  return width;
 }
 
 int text_width(std::string_view text) {

@@ -28,7 +28,23 @@ CodePoint first_code_point(std::string_view text);
 size_t next_grapheme(std::string_view text, size_t from);      // end of the cluster that begins at from
 size_t previous_grapheme(std::string_view text, size_t from);  // begin of the cluster that ends at from
 
-// Columns: 0, 1 or 2 for a cluster; the sum over clusters for a text. Control characters count nothing.
+// How the terminal draws emoji sequences: as one emoji, or each part by itself. There is one terminal, so there is one
+// set of rules; the line editor asks the terminal for it (see kWidthProbes), and wrong rules only misplace the cursor
+// in lines with such sequences.
+struct WidthRules {
+  bool joins_skin_tones = true;      // a hand and a skin tone are one hand
+  bool joins_sequences = true;       // parts with a zero-width joiner between them are one emoji
+  bool widens_presentations = true;  // a narrow symbol with an emoji presentation selector takes two columns
+  bool operator==(const WidthRules&) const = default;
+};
+void set_width_rules(const WidthRules& rules);
+
+// Three texts that each take two columns where the rule of the same place in WidthRules holds.
+inline constexpr std::string_view kWidthProbes[] = {"\U0001F44D\U0001F3FD", "\U0001F469\u200D\U0001F52C",
+                                                    "\u2764\uFE0F"};
+
+// Columns of a code point, a cluster (the sum over its code points, by the rules), a text. Control characters count
+// nothing.
 int code_point_width(char32_t code_point);
 int grapheme_width(std::string_view cluster);
 int text_width(std::string_view text);

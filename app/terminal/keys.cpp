@@ -2,6 +2,7 @@
 #include "app/terminal/keys.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "app/terminal/graphemes.h"
 
@@ -68,6 +69,16 @@ size_t sequence_length(std::string_view text) {
   for (size_t i = 1; i < text.size(); ++i)
     if (is_final(text[i]) || i + 1 == kLongestSequence) return i + 1;
   return 0;
+}
+
+// "[ROW;COLUMNR"
+std::optional<Key> cursor_report(std::string_view bytes) {
+  const size_t semicolon = bytes.find(';');
+  if (!bytes.starts_with('[') || !bytes.ends_with('R') || semicolon == std::string_view::npos) return std::nullopt;
+  int column = 0;
+  const char* end = bytes.data() + bytes.size() - 1;
+  if (std::from_chars(bytes.data() + semicolon + 1, end, column).ptr != end) return std::nullopt;
+  return Key{KeyKind::kCursorColumn, {}, 0, column};
 }
 
 Key control_key(char byte) {
@@ -154,6 +165,7 @@ std::optional<Key> KeyDecoder::take_escape() {
     pasting_ = true;
     return take_paste();
   }
+  if (const std::optional<Key> report = cursor_report(bytes)) return report;
   const auto* found =
       std::find_if(std::begin(kSequences), std::end(kSequences), [&](const Sequence& s) { return s.bytes == bytes; });
   return Key{found == std::end(kSequences) ? KeyKind::kOther : found->kind};

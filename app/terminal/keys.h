@@ -28,13 +28,15 @@ enum class KeyKind {
   kWordRight,
   kDeleteWordLeft,
   kDeleteWordRight,
-  kOther,  // a known sequence without meaning here
+  kCursorColumn,  // the terminal's answer to where the cursor is (or Shift-F3 and the like, which nobody uses here)
+  kOther,         // a known sequence without meaning here
 };
 
 struct Key {
   KeyKind kind;
   std::string text = {};  // of kText and kPaste: valid UTF-8 without control characters other than \n and \t
   char letter = 0;        // of kControl: 'A'..'Z', or one of @ [ \ ] ^ _
+  int column = 0;         // of kCursorColumn: from 1
   bool operator==(const Key&) const = default;
 };
 

@@ -108,6 +108,7 @@ EditOutcome LineEditor::press(const Key& key) {
       buffer_.kill_word_right();
       break;
     case KeyKind::kEscape:
+    case KeyKind::kCursorColumn:
     case KeyKind::kOther:
       break;
   }

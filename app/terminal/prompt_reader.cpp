@@ -2,6 +2,7 @@
 #include "app/terminal/prompt_reader.h"
 
 #include <csignal>
+#include <cstdlib>
 #include <utility>
 
 #include "app/output.h"
@@ -25,6 +26,7 @@ std::optional<std::string> PromptReader::read(std::string text) {
   on_interrupt(OnInterrupt::kNote);
   editor_.begin(std::move(text));
   view_.forget();
+  if (!n_probed_) probe_widths();
   std::optional<EditOutcome> outcome = press_keys(std::exchange(waiting_, {}));
   for (;;) {
     draw();
@@ -48,6 +50,7 @@ std::optional<std::string> PromptReader::read(std::string text) {
 
 std::optional<EditOutcome> PromptReader::press_keys(const std::vector<Key>& keys) {
   for (size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i].kind == KeyKind::kCursorColumn) take_cursor_column(keys[i].column);
     const EditOutcome outcome = editor_.press(keys[i]);
     switch (outcome) {
       case EditOutcome::kEditing:
@@ -72,6 +75,33 @@ std::optional<EditOutcome> PromptReader::press_keys(const std::vector<Key>& keys
     }
   }
   return std::nullopt;
+}
+
+void PromptReader::probe_widths() {
+  n_probed_ = 0;
+  const char* term = std::getenv("TERM");
+  if (!term || std::string_view(term) == "dumb") return;
+  std::string question;
+  for (std::string_view probe : kWidthProbes) question += "\r" + std::string(probe) + "\x1b[6n";
+  write_output(question + "\r\x1b[K");
+}
+
+void PromptReader::take_cursor_column(int column) {
+  const bool joined = column == 3;  // after two columns, counted from 1
+  switch ((*n_probed_)++) {
+    case 0:
+      width_rules_.joins_skin_tones = joined;
+      break;
+    case 1:
+      width_rules_.joins_sequences = joined;
+      break;
+    case 2:
+      width_rules_.widens_presentations = joined;
+      break;
+    default:
+      return;
+  }
+  set_width_rules(width_rules_);
 }
 
 void PromptReader::draw() {

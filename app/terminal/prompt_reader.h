@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "app/terminal/graphemes.h"
 #include "app/terminal/history.h"
 #include "app/terminal/line_editor.h"
 #include "app/terminal/terminal.h"
@@ -19,10 +20,14 @@ class PromptReader {
  private:
   std::optional<EditOutcome> press_keys(const std::vector<Key>& keys);  // kLine or kEnd, if one of them comes
   void draw();
+  void probe_widths();                  // asks the terminal how wide it draws emoji sequences
+  void take_cursor_column(int column);  // its answers, in order
   Terminal& terminal_;
   LineEditor editor_;
   PromptView view_;
   KeyDecoder decoder_;
+  std::optional<size_t> n_probed_;  // answers that came; none before the question
+  WidthRules width_rules_;
   std::vector<Key> waiting_;  // keys that came after the line's end: the next line's
 };
 

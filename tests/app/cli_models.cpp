@@ -1,0 +1,59 @@
+// Writes the small models that cli_test.py runs the program on into a folder: tiny.gguf (qwen2), spm.gguf (llama, wants
+// a bos), vocabulary.gguf (no tensors), endless.gguf (no token ends an answer, a long context).
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+
+#include "tests/support/tiny_model.h"
+
+namespace warpchat {
+namespace {
+
+void write_vocabulary(const std::string& path) {
+  GgufWriter writer;
+  writer.add_string("general.architecture", "qwen2");
+  add_vocabulary(writer, TinyVocabulary::kByteBpe, vocabulary_size(TinyVocabulary::kByteBpe));
+  writer.write(path);
+}
+
+// The rows of the control tokens, the last of the vocabulary, are zero in the (tied) output matrix: so are their
+// logits, and some other token's is always larger.
+void write_endless(const std::string& path) {
+  constexpr size_t kControlTokens = 3;
+  const std::vector<std::byte> bytes = build_tiny_model({.n_layers = 1, .context_length = 65536}, /*seed=*/1);
+  const GgufFile tiny = GgufFile::view(bytes, "tiny");
+  GgufWriter writer;
+  writer.copy_metadata(tiny);
+  for (const TensorInfo& tensor : tiny.tensors()) {
+    std::vector<std::byte> data(tensor.data.begin(), tensor.data.end());
+    if (tensor.name == "token_embd.weight")
+      std::fill(data.end() - static_cast<std::ptrdiff_t>(kControlTokens * data.size() / tensor.rows()), data.end(),
+                std::byte{0});
+    writer.add_tensor(tensor.name, tensor.type, std::span(tensor.shape).first(tensor.n_dims), data);
+  }
+  writer.write(path);
+}
+
+void write_models(const std::string& folder) {
+  tiny_model({}, /*seed=*/1).write(folder + "/tiny.gguf");
+  tiny_model({.architecture = "llama", .vocabulary = TinyVocabulary::kSpm}, /*seed=*/2).write(folder + "/spm.gguf");
+  write_vocabulary(folder + "/vocabulary.gguf");
+  write_endless(folder + "/endless.gguf");
+}
+
+}  // namespace
+}  // namespace warpchat
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fputs("usage: cli_models FOLDER\n", stderr);
+    return 2;
+  }
+  try {
+    warpchat::write_models(argv[1]);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "cli_models: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,434 @@
+#!/usr/bin/env python3
+"""The chat program without a terminal: what each command promises, and what becomes of bad input.
+
+usage: cli_test.py CHAT CLI_MODELS [unittest arguments]
+"""
+import json
+import math
+import os
+import re
+import signal
+import struct
+import subprocess
+import sys
+import time
+import unittest
+
+from program import CHAT, ENDLESS, FOLDER, SPM, TINY, VOCABULARY, Run, environment, path
+
+ONE_ANSWER = ("--temp", "0", "-n", "8")
+
+
+class Case(unittest.TestCase):
+    def run_well(self, *arguments, **more):
+        run = Run(*arguments, **more)
+        self.assertEqual(run.code, 0, run)
+        return run
+
+    def assert_refused(self, run, code, *words):
+        """One line "chat: sentence" on stderr that has all the words, nothing on stdout."""
+        self.assertEqual(run.code, code, run)
+        self.assertEqual(run.out, b"", run)
+        self.assertRegex(run.err.decode(), r"\Achat: [^\n]+[^.\n]\n\Z", run)
+        for word in words:
+            self.assertIn(word, run.err.decode(), run)
+
+
+class Answers(Case):
+    def test_only_the_answer_is_on_stdout(self):
+        run = self.run_well("-m", TINY, "-p", "Hello", *ONE_ANSWER)
+        self.assertEqual(run.err, b"", run)
+        self.assertTrue(run.out.endswith(b"\n"), run)
+        self.assertNotIn(b"\x1b", run.out)
+
+    def test_temperature_0_and_equal_seeds_repeat_themselves(self):
+        for flags in (("--temp", "0"), ("--temp", "2", "-s", "7")):
+            first, second = (self.run_well("-m", TINY, "-p", "Hello", "-n", "20", *flags) for _ in range(2))
+            self.assertEqual(first.out, second.out)
+
+    def test_other_seeds_give_other_answers(self):
+        outs = {self.run_well("-m", TINY, "-p", "Hello", "-n", "20", "--temp", "2", "-s", str(seed)).out
+                for seed in range(4)}
+        self.assertGreater(len(outs), 1)
+
+    def test_prompts_are_joined_input_first_then_file_then_flag(self):
+        file = path("prompt.txt", b"two\n")
+        together = self.run_well("-m", TINY, "--raw", "-p", "one\ntwo\nthree", *ONE_ANSWER)
+        parts = self.run_well("-m", TINY, "--raw", "-f", file, "-p", "three", *ONE_ANSWER, stdin=b"one\n")
+        self.assertEqual(together.out, parts.out)
+
+    def test_standard_input_alone_is_one_prompt(self):
+        flag = self.run_well("-m", TINY, "-p", "one\n\ntwo", *ONE_ANSWER)
+        piped = self.run_well("-m", TINY, *ONE_ANSWER, stdin=b"one\n\ntwo\n")
+        self.assertEqual(flag.out, piped.out)
+
+    def test_raw_adds_a_bos_only_where_the_file_wants_one(self):
+        for model, bos in ((TINY, 0), (SPM, 1)):
+            ids = self.run_well("tokenize", "-m", model, stdin=b"Hello world").out.split()
+            run = self.run_well("-m", model, "-p", "Hello world", "--raw", "--verbose", "-n", "1")
+            self.assertIn(f"prompt       {len(ids) + bos} tokens", run.err.decode())
+
+    def test_verbose_tells_timings_seed_and_profile(self):
+        run = self.run_well("-m", TINY, "-p", "Hello", "--verbose", "-s", "42", "-n", "4")
+        for word in ("prompt", "answer", "t/s", "seed         42", "attention", "norm_logits"):
+            self.assertIn(word, run.err.decode())
+
+    def test_system_prompt_and_template_reach_the_model(self):
+        template = path("system.jinja", b"{% for m in messages %}{{ m.role }}={{ m.content }};{% endfor %}{{ extra }}")
+        as_raw = self.run_well("-m", TINY, "--raw", "-p", "system=be brief;user=Hello;more", *ONE_ANSWER)
+        run = self.run_well("-m", TINY, "--chat-template-file", template, "--chat-template-kwargs",
+                            '{"extra": "more"}', "-sys", "be brief", "-p", "Hello", *ONE_ANSWER)
+        self.assertEqual(run.out, as_raw.out)
+
+    def test_think_is_a_template_variable(self):
+        template = "{{ enable_thinking }}"
+        for flag, text in (("--think", "True"), ("--no-think", "False")):
+            as_raw = self.run_well("-m", TINY, "--raw", "-p", text, *ONE_ANSWER)
+            run = self.run_well("-m", TINY, "--chat-template", template, flag, "-p", "Hello", *ONE_ANSWER)
+            self.assertEqual(run.out, as_raw.out)
+
+    def test_thinking_can_be_hidden(self):
+        opens_thought = ("--chat-template", "{{ messages[0].content }}<think>")
+        shown = self.run_well("-m", TINY, "-p", "Hello", *opens_thought, *ONE_ANSWER)
+        hidden = self.run_well("-m", TINY, "-p", "Hello", *opens_thought, "--hide-thinking", *ONE_ANSWER)
+        self.assertNotEqual(shown.out, b"")
+        self.assertEqual(hidden.out, b"")
+
+    def test_an_interrupted_answer_keeps_its_text(self):
+        process = subprocess.Popen([CHAT, "-m", ENDLESS, "-c", "0", "-p", "Hello", "--temp", "0"],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   env=environment())
+        first = process.stdout.read(1)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertTrue((first + out).endswith(b"\n"))
+        self.assertEqual(err, b"")
+
+    def test_an_interrupt_while_reading_input_ends_at_once(self):
+        process = subprocess.Popen([CHAT, "-m", TINY], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, env=environment())
+        wait_until(lambda: reads_input(process.pid))
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, out, err), (130, b"", b""))
+
+    def test_an_interrupt_while_reading_a_long_prompt_ends_it(self):
+        prompt = path("long.txt", b"Hello world " * 20000)
+        process = subprocess.Popen([CHAT, "-m", ENDLESS, "-c", "0", "-f", prompt, "-ub", "16"],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   env=environment())
+        wait_until(lambda: n_threads(process.pid) > 1)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, err), (130, b""))
+
+
+def wait_until(condition):
+    for _ in range(6000):
+        if condition():
+            return
+        time.sleep(0.01)
+    raise AssertionError("waited in vain")
+
+
+def reads_input(pid):
+    with open(f"/proc/{pid}/syscall") as file:
+        return file.read().startswith("0 0x0 ")  # read(0, ...) on x86-64
+
+
+def n_threads(pid):
+    return len(os.listdir(f"/proc/{pid}/task"))
+
+
+class Commands(Case):
+    def test_version_and_help(self):
+        self.assertRegex(self.run_well("--version").out.decode(), r"\Achat \d+\.\d+\.\d+\n\Z")
+        for command in ((), ("tokenize",), ("logits",), ("template",), ("perplexity",), ("inspect",), ("bench",)):
+            help_text = self.run_well(*command, "--help").out.decode()
+            self.assertIn("--device", help_text)
+            self.assertLessEqual(max(map(len, help_text.splitlines())), 80)
+
+    def test_devices(self):
+        self.assertRegex(self.run_well("--list-devices").out.decode(), r"\Acpu  .*\d+ cores?, .+\n\Z")
+        for command in (("-p", "x"), ("bench",), ("inspect",)):
+            for device in ("cuda", "emulator"):
+                self.assert_refused(Run(*command, "-m", TINY, "--device", device), 1, device, "no GPU path")
+            self.assert_refused(Run(*command, "-m", TINY, "-dev", "abacus"), 2, "abacus", "--list-devices")
+        self.run_well("-m", TINY, "-p", "x", "-n", "1", "--device", "cpu")
+
+    def test_what_this_build_lacks_is_refused(self):
+        for flags in (("-ctk", "q8_0"), ("-ctv", "q4_0"), ("-np", "2")):
+            self.assert_refused(Run("-m", TINY, "-p", "x", *flags), 1, "not supported on cpu")
+        self.assert_refused(Run("-m", TINY, "-p", "x", "-ctk", "f7"), 2, "f7")
+        self.run_well("-m", TINY, "-p", "x", "-n", "1", "-ctk", "f16", "-ctv", "f16", "-ub", "16", "-np", "1", "--offline")
+
+    def test_tokenize(self):
+        text = "Hello world<|im_end|>\n é日👍"
+        ids = self.run_well("tokenize", "-m", TINY, stdin=text.encode()).out
+        self.assertRegex(ids, rb"\A\d+( \d+)*\n\Z")
+        self.assertEqual(ids, self.run_well("tokenize", "-m", VOCABULARY, "-f", path("t.txt", text.encode())).out)
+        metadata = json.loads(self.run_well("inspect", TINY, "--json").out)["metadata"]
+        self.assertIn(str(metadata["tokenizer.ggml.eos_token_id"]).encode(), ids.split())  # specials are parsed
+        spm = self.run_well("tokenize", "-m", SPM, stdin=b"Hello").out.split()
+        self.assertNotEqual(spm[0], b"1")  # no bos
+
+    def test_tokenize_records(self):
+        records = [b"Hello", b"", b"a\nb", b""]
+        one_by_one = b"".join(self.run_well("tokenize", "-m", TINY, stdin=record).out for record in records)
+        self.assertEqual(self.run_well("tokenize", "-m", TINY, "--null", stdin=b"\0".join(records)).out, one_by_one)
+        self.assertEqual(one_by_one.count(b"\n"), len(records))
+
+    def logits(self, tokens, *flags, model=TINY):
+        out = path("out.f32")
+        run = self.run_well("logits", "-m", model, "--tokens", ",".join(map(str, tokens)), "-o", out, *flags)
+        self.assertEqual(run.out, b"")
+        with open(out, "rb") as file:
+            data = file.read()
+        values = struct.unpack(f"<{len(data) // 4}f", data)
+        n = len(values) // len(tokens)
+        return [values[i * n:(i + 1) * n] for i in range(len(tokens))]
+
+    def test_logits(self):
+        tokens = [5, 200, 33, 7, 101]
+        n_vocab = json.loads(self.run_well("inspect", TINY, "--json").out)["tensors"][0]["shape"][1]
+        at_once, one_by_one, short_passes = (
+            self.logits(tokens, *flags) for flags in ((), ("--one-by-one",), ("-ub", "2")))
+        self.assertEqual([len(row) for row in at_once], [n_vocab] * len(tokens))
+        for other in (one_by_one, short_passes):
+            for a, b in zip(at_once, other):
+                distance = math.dist(a, b) / math.hypot(*a)
+                self.assertLess(distance, 5e-3)
+
+    def test_logits_are_written_whole_or_not_at_all(self):
+        old = path("old.f32", b"old")
+        self.assert_refused(Run("logits", "-m", TINY, "--tokens", "1,99999", "-o", old), 1, "99999", "ids 0 to")
+        with open(old, "rb") as file:
+            self.assertEqual(file.read(), b"old")
+        self.assert_refused(Run("logits", "-m", TINY, "--tokens", "1", "-o", path("no/such/folder")), 1, "no/such/folder")
+        self.assert_refused(Run("logits", "-m", TINY, "--tokens", "1", "-o", "/dev/full"), 1, "/dev/full")
+        self.run_well("logits", "-m", TINY, "--tokens", "1", "-o", "/dev/null")
+        self.assertTrue(os.path.exists("/dev/null"))
+        self.assertEqual([name for name in os.listdir(FOLDER) if name.startswith("old.f32.")], [])
+
+    def render(self, variables, *flags):
+        messages = path("messages.json", json.dumps(variables).encode())
+        return self.run_well("template", *flags, "--messages", messages).out.decode()
+
+    def test_template(self):
+        messages = [{"role": "user", "content": "é\n"}]
+        chatml = "<|im_start|>user\né\n<|im_end|>\n"
+        self.assertEqual(self.render({"messages": messages}, "-m", VOCABULARY), chatml + "<|im_start|>assistant\n")
+        self.assertEqual(self.render({"messages": messages, "add_generation_prompt": False}, "-m", VOCABULARY), chatml)
+        template = path("t.jinja", b"{{ bos_token }}{{ messages | length }}{{ date_string }}{{ tools }}{{ eos_token }}")
+        self.assertEqual(self.render({"messages": messages, "date_string": "today"}, "--template", template),
+                         "<s>1today</s>")
+        self.assertEqual(self.render({"messages": [], "bos_token": "B", "tools": [1]}, "--template", template), "B0[1]</s>")
+        bad = path("bad.json", b'{"messages": [')
+        self.assert_refused(Run("template", "-m", TINY, "--messages", bad), 1, "bad.json", "byte 14")
+        self.assert_refused(Run("template", "-m", TINY, "--messages", path("list.json", b"[]")), 1, "messages")
+
+    def test_perplexity(self):
+        text = path("text.txt", b"Hello world, the end of it is you and the other one. " * 12 + b"\n")
+        for model, bos in ((TINY, None), (SPM, 1)):
+            run = self.run_well("perplexity", "-m", model, "-f", text, "-c", "64", "-ub", "24")
+            value = float(re.fullmatch(r"perplexity ([\d.]+)", run.out.decode().splitlines()[-1])[1])
+            with open(text, "rb") as file:
+                plain = file.read()[:-1]
+            tokens = list(map(int, self.run_well("tokenize", "-m", model, stdin=plain).out.split()))
+            if bos is not None:
+                tokens.insert(0, bos)
+            self.assertAlmostEqual(value / self.perplexity_by_hand(model, tokens, 64, bos), 1, delta=1e-4)
+        self.assert_refused(Run("perplexity", "-m", TINY, "-f", path("short.txt", b"Hello")), 1, "short.txt", "512")
+
+    def perplexity_by_hand(self, model, tokens, window, bos):
+        total, n = 0.0, 0
+        for start in range(0, len(tokens) - window + 1, window):
+            part = tokens[start:start + window]
+            if bos is not None:
+                part[0] = bos
+            rows = self.logits(part, model=model)
+            for i in range(window // 2, window - 1):
+                top = max(rows[i])
+                total += top + math.log(sum(math.exp(x - top) for x in rows[i])) - rows[i][part[i + 1]]
+                n += 1
+        return math.exp(total / n)
+
+    def test_inspect(self):
+        text = self.run_well("inspect", TINY).out.decode()
+        for word in ("GGUF version 3", "general.architecture", "qwen2", "token_embd.weight", "Q6_K", "blk.1.attn_q.bias"):
+            self.assertIn(word, text)
+        parsed = json.loads(self.run_well("inspect", "-m", TINY, "--json").out)
+        self.assertEqual(parsed["bytes"], os.path.getsize(TINY))
+        self.assertEqual(parsed["metadata"]["qwen2.block_count"], 2)
+        self.assertEqual(sum(math.prod(t["shape"]) for t in parsed["tensors"]), parsed["parameters"])
+        self.assertEqual(json.loads(self.run_well("inspect", VOCABULARY, "--json").out)["tensors"], [])
+
+    def test_bench(self):
+        flags = ("bench", "-m", TINY, "-p", "8,16", "-n", "4", "-d", "0,8", "-r", "2", "-o")
+        rows = json.loads(self.run_well(*flags, "json").out)
+        tests = [(r["n_prompt"], r["n_gen"], r["n_depth"]) for r in rows]
+        self.assertEqual(tests, [(8, 0, 0), (16, 0, 0), (0, 4, 0), (8, 0, 8), (16, 0, 8), (0, 4, 8)])
+        for row in rows:
+            self.assertEqual(len(row["samples_ts"]), 2)
+            self.assertAlmostEqual(sum(row["samples_ts"]) / 2 / row["avg_ts"], 1, places=6)
+        self.assertEqual(len(self.run_well(*flags, "jsonl").out.splitlines()), 6)
+        self.assertEqual(len(self.run_well(*flags, "csv").out.splitlines()), 7)
+        table = self.run_well(*flags, "md").out.decode().splitlines()
+        self.assertEqual([cell.strip() for cell in table[0].strip("|").split("|")],
+                         ["model", "size", "params", "backend", "threads", "test", "t/s"])
+        self.assertIn("tg4 @ d8", table[-1])
+        self.assert_refused(Run("bench", "-m", TINY, "-p", "0", "-n", "0"), 2, "nothing to measure")
+
+    def test_a_model_before_the_command_belongs_to_it(self):
+        self.assertEqual(self.run_well("--model", TINY, "tokenize", stdin=b"Hello").out,
+                         self.run_well("tokenize", "-m", TINY, stdin=b"Hello").out)
+
+    def test_log_file_tells_what_happens_but_not_what_is_said(self):
+        log = path("chat.log")
+        self.run_well("-m", TINY, "-p", "secret words", "-n", "2", "--log-file", log)
+        self.assertEqual(Run("-m", "missing.gguf", "-p", "x", "--log-file", log).code, 1)
+        with open(log) as file:
+            text = file.read()
+        self.assertIn("loaded", text)
+        self.assertIn("error: ", text)
+        self.assertNotIn("secret", text)
+        self.assert_refused(Run("-m", TINY, "-p", "x", "--log-file", "/proc/nowhere/log"), 1, "/proc/nowhere/log")
+
+
+class ModelSearch(Case):
+    def home(self, name):
+        home = path(name)
+        os.makedirs(home, exist_ok=True)
+        return home
+
+    def link(self, home, below):
+        target = os.path.join(home, below)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        os.symlink(TINY, target)
+        return target
+
+    def test_none_is_a_usage_error_that_says_how_to_get_one(self):
+        env = environment(self.home("none"))
+        self.assert_refused(Run("-p", "x", env=env), 2, "--model", "quickstart.sh")
+        self.assert_refused(Run("tokenize", env=env), 2, "--model", "quickstart.sh")
+
+    def test_the_only_one_then_the_last_used(self):
+        home = self.home("one")
+        self.link(home, ".cache/warpchat/models/only.gguf")
+        env = environment(home)
+        only = self.run_well("-p", "x", *ONE_ANSWER, env=env)
+        self.assertEqual(only.out, self.run_well("-m", TINY, "-p", "x", *ONE_ANSWER, env=environment()).out)
+        self.run_well("-m", SPM, "-p", "x", *ONE_ANSWER, env=env)
+        self.assertEqual(self.run_well("tokenize", stdin=b"Hello", env=env).out,
+                         self.run_well("tokenize", "-m", SPM, stdin=b"Hello").out)
+
+    def test_several_are_named(self):
+        home = self.home("several")
+        self.link(home, ".cache/warpchat/models/a.gguf")
+        os.makedirs(os.path.join(home, ".cache/llama.cpp"))
+        with open(SPM, "rb") as source:
+            path("several/.cache/llama.cpp/b.gguf", source.read())
+        self.assert_refused(Run("-p", "x", env=environment(home)), 2, "a.gguf", "b.gguf", "--model")
+
+    def test_xdg_and_hugging_face_folders(self):
+        home = self.home("xdg")
+        self.link(home, "cache/warpchat/models/x.gguf")
+        self.run_well("tokenize", env=environment(home, XDG_CACHE_HOME=os.path.join(home, "cache")))
+        home = self.home("hf")
+        self.link(home, "hub/models--org--repo/snapshots/c0ffee/m-Q4_K_M.gguf")
+        env = environment(home, HF_HUB_CACHE=os.path.join(home, "hub"))
+        self.run_well("tokenize", "-m", "org/repo", env=env)
+        self.assert_refused(Run("tokenize", "-m", "org/repo:Q8_0", env=env), 1, "org/repo:Q8_0", "org/repo:Q4_K_M")
+
+
+class BadInput(Case):
+    def assert_model_refused(self, model, *words):
+        for command in (("-p", "x"), ("inspect",), ("bench",)):
+            self.assert_refused(Run(*command, "-m", model), 1, model, *words)
+
+    def test_files_that_are_no_models(self):
+        os.mkfifo(path("fifo.gguf"))
+        os.mkdir(path("folder.gguf"))
+        with open(TINY, "rb") as file:
+            whole = file.read()
+        self.assert_refused(Run("-m", path("missing.gguf"), "-p", "x"), 1, "missing.gguf")
+        self.assert_model_refused(path("folder.gguf"), "directory")
+        self.assert_model_refused(path("fifo.gguf"), "pipe")
+        self.assert_model_refused("/dev/null")
+        self.assert_model_refused(path("empty.gguf", b""), "empty")
+        self.assert_model_refused(path("text.gguf", b"Hello world, this is no model at all."), "GGUF")
+        for length in (3, 23, 200, len(whole) // 2, len(whole) - 1):
+            self.assert_model_refused(path("cut.gguf", whole[:length]))
+        self.assert_model_refused(path("magic.gguf", b"GGML" + whole[4:]))
+        self.assert_model_refused(path("version.gguf", whole[:4] + struct.pack("<I", 99) + whole[8:]), "99")
+
+    def test_models_that_this_program_cannot_run(self):
+        with open(TINY, "rb") as file:
+            whole = file.read()
+        other = path("mamba.gguf", whole.replace(b"qwen2", b"mamba", 1))
+        self.assert_refused(Run("-m", other, "-p", "x"), 1, other, "mamba", "llama", "qwen2", "qwen3")
+        missing = path("key.gguf", whole.replace(b"qwen2.block_count", b"qwen2.block_xount"))
+        self.assert_refused(Run("-m", missing, "-p", "x"), 1, missing, "qwen2.block_count")
+        missing = path("tensor.gguf", whole.replace(b"blk.1.ffn_down.weight", b"blk.1.ffn_xown.weight"))
+        self.assert_refused(Run("-m", missing, "-p", "x"), 1, missing, "blk.1.ffn_down.weight")
+        name = whole.index(b"blk.0.ffn_up.weight") + len(b"blk.0.ffn_up.weight")
+        at = name + 4 + 2 * 8  # after the number of dimensions and both of them
+        strange = path("type.gguf", whole[:at] + struct.pack("<I", 20) + whole[at + 4:])
+        self.assert_refused(Run("-m", strange, "-p", "x"), 1, strange, "blk.0.ffn_up.weight", "IQ4_NL")
+        self.assert_refused(Run("-m", VOCABULARY, "-p", "x"), 1, VOCABULARY)
+
+    def test_more_memory_than_there_is(self):
+        self.assert_refused(Run("-m", TINY, "-p", "x", "-c", "2000000000"), 1, "available", "--ctx-size")
+
+    def test_a_prompt_longer_than_the_context(self):
+        for flags, n in ((("--raw",), 41), ((), 50)):
+            run = Run("-m", TINY, "-c", "32", "-p", "!" * 41, *flags)
+            self.assert_refused(run, 1, " 32", "--ctx-size")
+            found = int(re.search(r"needs (\d+) tokens", run.err.decode())[1])
+            self.assertGreaterEqual(found, n)
+
+    def test_invalid_utf8(self):
+        bad = b"ab\xffcd"
+        self.assert_refused(Run("-m", TINY, "-p", "x", stdin=bad), 1, "standard input", "byte 2 ")
+        self.assert_refused(Run("-m", TINY, stdin=b"x" * 5000 + b"\xc3"), 1, "standard input", "byte 5,000 ")
+        self.assert_refused(Run("-m", TINY, "-f", path("bad.txt", bad)), 1, "bad.txt", "byte 2 ")
+        self.assert_refused(Run("-m", TINY, "-p", os.fsdecode(bad)), 1, "--prompt", "byte 2 ")
+        self.assert_refused(Run("-m", TINY, "-p", "x", "-sys", os.fsdecode(bad)), 1, "--system-prompt", "byte 2 ")
+        self.assert_refused(Run("tokenize", "-m", TINY, stdin=bad), 1, "standard input", "byte 2 ")
+        self.assert_refused(Run("perplexity", "-m", TINY, "-f", path("bad.txt", bad)), 1, "bad.txt", "byte 2 ")
+
+    def test_command_lines_that_say_nothing(self):
+        for arguments in (("--colour",), ("-x",), ("hello",), ("-p",), ("--temp", "warm"), ("--temp", "-1"),
+                          ("--top-p", "2"), ("-n", "many"), ("-c", "-5"), ("-t", "0"), ("bench", "--raw"), ("logits",),
+                          ("--chat-template-kwargs", "[1]", "-p", "x"), ("--chat-template", "llama2", "-p", "x")):
+            self.assert_refused(Run(*arguments, "-m", TINY), 2)
+        self.assert_refused(Run("-m", TINY), 2, "prompt")
+        self.assert_refused(Run("-m", TINY, "-p", ""), 2, "prompt")
+
+    def test_prompt_files_that_cannot_be_read(self):
+        self.assert_refused(Run("-m", TINY, "-f", path("no.txt")), 1, "no.txt")
+        self.assert_refused(Run("-m", TINY, "-f", FOLDER), 1, FOLDER)
+
+    def test_a_closed_output_ends_quietly(self):
+        for arguments in (("-m", ENDLESS, "-c", "0", "-p", "x"), ("inspect", TINY), ("--help",)):
+            reader, writer = os.pipe()
+            os.close(reader)
+            process = subprocess.run([CHAT, *arguments], stdin=subprocess.DEVNULL, stdout=writer,
+                                     stderr=subprocess.PIPE, env=environment(), timeout=60)
+            os.close(writer)
+            self.assertEqual((process.returncode, process.stderr), (1, b""), arguments)
+
+    def test_a_full_disk_is_an_error(self):
+        with open("/dev/full", "wb") as full:
+            process = subprocess.run([CHAT, "inspect", TINY], stdout=full, stderr=subprocess.PIPE, env=environment())
+        self.assertEqual(process.returncode, 1)
+        self.assertRegex(process.stderr, rb"\Achat: cannot write to standard output: [^\n]+\n\Z")
+
+    def test_a_home_that_cannot_be_written_is_no_obstacle(self):
+        self.run_well("-m", TINY, "-p", "x", "-n", "1", env=environment("/proc/nowhere"))
+        self.run_well("-m", TINY, "-p", "x", "-n", "1", env={"PATH": os.environ["PATH"]})
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]] + sys.argv[3:])

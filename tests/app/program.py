@@ -1,0 +1,48 @@
+"""What the tests of the chat program share: its path, its models, a home of its own, and a way to run it."""
+import atexit
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+CHAT, MAKE_MODELS = (os.path.abspath(path) for path in sys.argv[1:3])
+FOLDER = tempfile.mkdtemp(prefix="warpchat_cli_")
+atexit.register(shutil.rmtree, FOLDER, True)
+subprocess.run([MAKE_MODELS, FOLDER], check=True)
+
+TINY, SPM, VOCABULARY, ENDLESS = (
+    os.path.join(FOLDER, name + ".gguf") for name in ("tiny", "spm", "vocabulary", "endless"))
+MOST_SECONDS = 120  # only to end what hangs
+
+
+def environment(home=None, **more):
+    """Nothing of this user's reaches the program: no caches, no history, no colours."""
+    clean = {key: value for key, value in os.environ.items()
+             if not key.startswith(("XDG_", "HF_", "LLAMA_", "NO_COLOR"))}
+    clean.update(HOME=home or FOLDER, TERM="xterm-256color", LC_ALL="C.UTF-8", **more)
+    return clean
+
+
+def path(name, content=None):
+    """A path in the test's folder; with content (bytes), a file there."""
+    full = os.path.join(FOLDER, name)
+    if content is not None:
+        with open(full, "wb") as file:
+            file.write(content)
+    return full
+
+
+class Run:
+    """One start of the program: code, out and err (bytes)."""
+
+    def __init__(self, *arguments, stdin=b"", env=None, shell_limits="", cwd=FOLDER):
+        command = [CHAT, *arguments]
+        if shell_limits:
+            command = ["bash", "-c", shell_limits + '; exec "$0" "$@"', *command]
+        done = subprocess.run(command, input=stdin, capture_output=True, timeout=MOST_SECONDS,
+                              env=env or environment(), cwd=cwd)
+        self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
+
+    def __repr__(self):
+        return f"exit code {self.code}, stdout {self.out[-300:]!r}, stderr {self.err[-500:]!r}"

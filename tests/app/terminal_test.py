@@ -1,0 +1,361 @@
+#!/usr/bin/env python3
+"""The chat program in a terminal: a pseudo-terminal types, looks, resizes, interrupts.
+
+usage: terminal_test.py CHAT CLI_MODELS [unittest arguments]
+"""
+import fcntl
+import json
+import os
+import pty
+import re
+import select
+import signal
+import stat
+import struct
+import sys
+import tempfile
+import termios
+import time
+import unittest
+
+from program import CHAT, ENDLESS, FOLDER, TINY, environment, path
+
+PROMPT = "\n> "
+MOST_SECONDS = 60  # only to end what hangs
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+WIDTH_QUESTION = "\x1b[6n"
+
+
+class Terminal:
+    """chat on a pseudo-terminal of its own. seen: all it has written, \\r\\n as \\n."""
+
+    def __init__(self, *arguments, home=FOLDER, columns=80, rows=24, **variables):
+        self.seen, self.position, self.raw_position, self.status = "", 0, 0, None
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.execve(CHAT, [CHAT, *arguments], environment(home, **variables))
+        self.resize(columns, rows)
+        self.pending = b""
+
+    def resize(self, columns, rows=24):
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def type(self, text):
+        os.write(self.fd, text.encode() if isinstance(text, str) else text)
+
+    def read_some(self, timeout):
+        """False at the end of the program's output."""
+        if not select.select([self.fd], [], [], timeout)[0]:
+            return True
+        try:
+            data = os.read(self.fd, 65536)
+        except OSError:
+            return False
+        self.pending += data
+        text = self.pending.decode(errors="ignore")
+        self.pending = b"" if text.encode() == self.pending else self.pending[len(text.encode()):]
+        self.seen += text.replace("\r\n", "\n")
+        return bool(data)
+
+    def plain(self):
+        """What it wrote since the last wait, without escape sequences."""
+        return ESCAPES.sub("", self.seen).replace("\r", "")[self.position:]
+
+    def wait_for(self, text, raw=False):
+        """Reads until the text came since the last wait for its kind, with (raw) or without escape sequences, and goes
+        behind it. Returns what came before it."""
+        end = time.monotonic() + MOST_SECONDS
+        rest = lambda: self.seen[self.raw_position:] if raw else self.plain()
+        while text not in rest():
+            if time.monotonic() > end or not self.read_some(0.2) and text not in rest():
+                raise AssertionError(f"waited in vain for {text!r}; seen: {rest()[-1500:]!r}")
+        found = rest()[:rest().index(text)]
+        if raw:
+            self.raw_position += len(found) + len(text)
+        else:
+            self.position += len(found) + len(text)
+        return found
+
+    def read_to_end(self):
+        while self.read_some(MOST_SECONDS):
+            pass
+        return self.plain()
+
+    def wait(self):
+        """The exit code, negative for a signal."""
+        if self.status is None:
+            self.read_to_end()
+            self.status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+            os.close(self.fd)
+        return self.status
+
+    def echoes(self):
+        """Whether the terminal is as a shell needs it: it echoes and gives lines."""
+        flags = termios.tcgetattr(self.fd)[3]
+        return bool(flags & termios.ECHO) and bool(flags & termios.ICANON)
+
+
+class Case(unittest.TestCase):
+    def start(self, *arguments, **more):
+        terminal = Terminal("-m", TINY, "--temp", "0", "-n", "12", *arguments, **more)
+        self.addCleanup(self.end, terminal)
+        terminal.wait_for("Ctrl-D leaves")
+        terminal.wait_for("> ")
+        return terminal
+
+    def start_endless(self, *arguments, **more):
+        terminal = Terminal("-m", ENDLESS, "-c", "0", "--temp", "0", *arguments, **more)
+        self.addCleanup(self.end, terminal)
+        return terminal
+
+    def end(self, terminal):
+        if terminal.status is None:
+            os.kill(terminal.pid, signal.SIGKILL)
+            terminal.wait()
+
+    def messages(self, terminal):
+        """The conversation as /export gives it."""
+        file = tempfile.mktemp(suffix=".json", dir=FOLDER)
+        terminal.type(f"/export {file}\r")
+        terminal.wait_for("wrote ")
+        with open(file) as exported:
+            return [(m["role"], m["content"]) for m in json.load(exported)["messages"]]
+
+    def send(self, terminal, text):
+        terminal.type(text + "\r")
+        answer = terminal.wait_for("\n\n> ")
+        return answer
+
+
+class Conversation(Case):
+    def test_answers_and_leaves_with_ctrl_d(self):
+        terminal = self.start()
+        self.send(terminal, "Hello")
+        roles = [role for role, _ in self.messages(terminal)]
+        self.assertEqual(roles, ["user", "assistant"])
+        terminal.type("\x04")
+        self.assertEqual(terminal.wait(), 0)
+
+    def test_the_terminal_is_raw_while_editing_and_restored_at_the_end(self):
+        terminal = self.start()
+        self.assertFalse(terminal.echoes())
+        self.assertIn("\x1b[?2004h", terminal.seen)
+        terminal.type("/exit\r")
+        terminal.wait_for("\x1b[?2004l", raw=True)
+        terminal.read_to_end()
+        self.assertTrue(terminal.echoes())
+        self.assertEqual(terminal.wait(), 0)
+
+    def test_keys_typed_during_the_answer_are_the_next_line(self):
+        terminal = self.start()
+        terminal.type("Hello\r/export " + path("ahead.json") + "\r")
+        terminal.wait_for("wrote ")
+
+    def test_ctrl_c_on_an_empty_prompt_hints(self):
+        terminal = self.start()
+        terminal.type("\x03")
+        terminal.wait_for("(Ctrl-D or /exit leaves)")
+        terminal.type("abc\x03")
+        terminal.wait_for("> abc")
+        terminal.type("Hello\r")
+        terminal.wait_for("\n\n> ")
+        self.assertEqual(self.messages(terminal)[0], ("user", "Hello"))
+
+    def test_ctrl_c_stops_an_answer_and_keeps_its_text(self):
+        terminal = self.start_endless()
+        terminal.wait_for("Ctrl-D leaves")
+        terminal.type("Hello\r")
+        terminal.wait_for("Hello\n")
+        while not terminal.plain().strip():
+            terminal.read_some(1)
+        terminal.type("\x03")
+        terminal.wait_for("(stopped)")
+        self.assertNotEqual(self.messages(terminal)[1][1], "")
+        terminal.type("\x04")
+        self.assertEqual(terminal.wait(), 0)
+
+    def test_ctrl_c_in_one_shot_is_130(self):
+        terminal = self.start_endless("-p", "Hello")
+        while not terminal.plain().strip():
+            terminal.read_some(1)
+        terminal.type("\x03")
+        self.assertEqual(terminal.wait(), 130)
+
+    def test_a_signal_restores_the_terminal(self):
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            terminal = self.start()
+            os.kill(terminal.pid, number)
+            terminal.read_to_end()
+            self.assertTrue(terminal.echoes())
+            self.assertEqual(terminal.wait(), -number)
+
+    def test_an_interrupt_by_signal_is_ctrl_c(self):
+        terminal = self.start()
+        os.kill(terminal.pid, signal.SIGINT)
+        terminal.wait_for("(Ctrl-D or /exit leaves)")
+
+    def test_ctrl_z_stops_and_goes_on(self):
+        terminal = self.start()
+        terminal.type("abc\x1a")
+        _, status = os.waitpid(terminal.pid, os.WUNTRACED)
+        self.assertTrue(os.WIFSTOPPED(status))
+        self.assertTrue(terminal.echoes())
+        os.kill(terminal.pid, signal.SIGCONT)
+        terminal.wait_for("> abc")
+        self.assertFalse(terminal.echoes())
+        terminal.type("d\r")
+        terminal.wait_for("\n\n> ")
+        self.assertEqual(self.messages(terminal)[0], ("user", "abcd"))
+
+    def test_a_closed_terminal_ends_it(self):
+        terminal = self.start()
+        os.close(terminal.fd)
+        _, status = os.waitpid(terminal.pid, 0)
+        terminal.status = os.waitstatus_to_exitcode(status)
+        self.assertIn(terminal.status, (0, 1, -signal.SIGHUP))
+
+
+class Typing(Case):
+    def assert_sent(self, typed, message):
+        terminal = self.start()
+        terminal.type(typed)
+        terminal.wait_for("\n\n> ")
+        self.assertEqual(self.messages(terminal)[0], ("user", message))
+
+    def test_pasted_lines_are_one_message(self):
+        self.assert_sent("\x1b[200~one\ntwo\r\nthree\x1b[201~\r", "one\ntwo\nthree")
+
+    def test_quotes_hold_several_lines(self):
+        self.assert_sent('"""one\rtwo\r"""\r', "one\ntwo")
+
+    def test_wide_characters_and_clusters(self):
+        self.assert_sent("日本語x\x7f\x1b[D\x1b[Da👨‍👩‍👧\x7f\r", "日a本語")
+
+    def test_a_line_end_of_either_kind_sends(self):
+        self.assert_sent("Hello\n", "Hello")
+
+    def test_resizing_draws_the_line_anew(self):
+        terminal = self.start()
+        terminal.type("one two three four five")
+        terminal.wait_for("five")
+        terminal.resize(12)
+        terminal.wait_for("> one two th\nree four fiv\ne")
+        terminal.resize(80)
+        terminal.wait_for("> one two three four five")
+
+    def test_the_terminals_habits_with_emoji_are_asked_for(self):
+        terminal = self.start()
+        self.assertEqual(terminal.seen.count(WIDTH_QUESTION), 3)
+        terminal.type("\x1b[5;5R\x1b[5;3R\x1b[5;2R")  # skin tones apart, sequences joined, presentations narrow
+        terminal.type("👍🏽")
+        terminal.wait_for("👍🏽\r\x1b[6C", raw=True)
+
+    def test_history_is_recalled_in_the_next_run(self):
+        home = path("history_home")
+        os.makedirs(home, exist_ok=True)
+        terminal = self.start(home=home)
+        self.send(terminal, "first of all")
+        terminal.type("\x04")
+        self.assertEqual(terminal.wait(), 0)
+        file = os.path.join(home, ".local/state/warpchat/history")
+        self.assertEqual(stat.S_IMODE(os.stat(file).st_mode), 0o600)
+        self.assertEqual(stat.S_IMODE(os.stat(os.path.dirname(file)).st_mode), 0o700)
+        terminal = self.start(home=home)
+        terminal.type("\x1b[A")
+        terminal.wait_for("> first of all")
+        terminal.type("\x15\x12of")
+        terminal.wait_for("search 'of': first of all")
+
+    def test_tab_completes_commands(self):
+        terminal = self.start()
+        terminal.type("/pe\t")
+        terminal.wait_for("/perf ")
+
+
+class Slash(Case):
+    def test_what_each_command_does(self):
+        terminal = self.start()
+        for typed, seen in (("/help", "/export FILE"), ("/perf", "chat: there is no answer yet"),
+                            ("/regen", "chat: there is no answer"), ("/undo", "chat: there is no message yet"),
+                            ("/hepl", "chat: unknown command /hepl; /help lists them"),
+                            ("/save x", "chat: /save comes with the conversation store"),
+                            ("/load x", "chat: /load comes with the conversation store"),
+                            ("/read", "chat: /read needs an argument: /read FILE"),
+                            ("/read /nowhere", "chat: cannot read /nowhere"),
+                            ("/export x.txt", "chat: cannot export to x.txt"),
+                            ("/set temp hot", "chat: temp takes a number from 0 to 100, found 'hot'"),
+                            ("/set temp 0.5", "temp: 0.5"), ("/set", "temp              0.5"),
+                            ("/show", "0 of 1,024 tokens"), ("/model", "now: " + TINY),
+                            ("/model /nowhere.gguf", "chat: cannot load /nowhere.gguf")):
+            terminal.type(typed + "\r")
+            terminal.wait_for(seen)
+        terminal.type("/exit\r")
+        self.assertEqual(terminal.wait(), 0)
+
+    def test_edit_undo_regen_new(self):
+        terminal = self.start()
+        self.send(terminal, "one")
+        before = self.messages(terminal)
+        self.send(terminal, "/regen")
+        self.assertEqual(self.messages(terminal), before)  # at temperature 0
+        terminal.type("/edit\r")
+        terminal.wait_for("> one")
+        self.send(terminal, " more")
+        self.assertEqual(self.messages(terminal)[0], ("user", "one more"))
+        self.send(terminal, "two")
+        self.assertEqual(len(self.messages(terminal)), 4)
+        terminal.type("/undo\r")
+        terminal.wait_for("forgot: two")
+        self.assertEqual(len(self.messages(terminal)), 2)
+        terminal.type("/new\r")
+        terminal.wait_for("a new conversation")
+        self.assertEqual(self.messages(terminal), [])
+
+    def test_a_file_goes_before_the_next_message(self):
+        terminal = self.start()
+        terminal.type("/read " + path("notes.txt", "é notes\n".encode()) + "\r")
+        terminal.wait_for("sent before your next message")
+        self.send(terminal, "sum up")
+        self.send(terminal, "again")
+        users = [content for role, content in self.messages(terminal) if role == "user"]
+        self.assertEqual(users, ["é notes\n\nsum up", "again"])
+
+    def test_another_model_takes_the_conversation_over(self):
+        terminal = self.start()
+        self.send(terminal, "one")
+        terminal.type(f"/model {ENDLESS}\r")
+        terminal.wait_for("endless")
+        self.assertEqual(self.messages(terminal)[0], ("user", "one"))
+
+    def test_verbose_can_be_switched_on(self):
+        terminal = self.start()
+        terminal.type("/set verbose on\r")
+        terminal.wait_for("verbose: on")
+        self.assertIn("first token  after", self.send(terminal, "one"))
+
+
+class Looks(Case):
+    CURSOR_ONLY = re.compile(r"\x1b\[(\?25[lh]|\?2004[lh]|[0-9]*[ABCDJK]|6n|0m)")
+
+    def test_no_color_means_none(self):
+        terminal = self.start(NO_COLOR="1")
+        self.send(terminal, "one")
+        self.assertEqual(re.findall(r"\x1b", self.CURSOR_ONLY.sub("", terminal.seen)), [])
+
+    def test_thinking_is_dimmed_or_hidden(self):
+        template = ("--chat-template", "{{ messages[0].content }}<think>")
+        terminal = self.start(*template)
+        terminal.type("Hello\r")
+        terminal.wait_for("\x1b[0;2m", raw=True)
+        terminal = self.start("--hide-thinking", *template)
+        self.assertTrue(self.send(terminal, "Hello").endswith("> Hello"))
+
+    def test_an_answer_to_a_prompt_flag_has_no_banner(self):
+        terminal = Terminal("-m", TINY, "-p", "Hello", "--temp", "0", "-n", "4")
+        self.addCleanup(self.end, terminal)
+        self.assertNotIn("Ctrl-D", terminal.read_to_end())
+        self.assertEqual(terminal.wait(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]] + sys.argv[3:])
