@@ -125,6 +125,8 @@ void fault_at_instruction(Warp& w, const Instruction& i, FaultKind kind, std::st
   executor.fault.other_lanes = w.active ? static_cast<uint32_t>(std::popcount(w.active)) - 1 : 0;
 }
 
-uint32_t observe(Warp&, const Instruction&, AccessKind, uint32_t lanes, uint32_t, const uint64_t*) { return lanes; }
+uint32_t observe(Warp&, const Instruction&, AccessKind, uint32_t, uint32_t lanes, uint32_t, const uint64_t*) {
+  return lanes;
+}
 
 }  // namespace ptx::emulator

@@ -153,6 +153,10 @@ bool FunctionLoader::fits(const Operand& o, const OperandPattern& p, const Match
     complaint = "a second destination does not belong here";
     return false;
   }
+  if (!o.selector.empty() && p.kind != 'x') {
+    complaint = "a part of a register does not belong here";
+    return false;
+  }
   if (o.is_negated && p.kind != 'P' && p.kind != 'x') {
     complaint = "only a predicate source can be negated";
     return false;

@@ -110,9 +110,9 @@ bool find_range(Warp& w, const Instruction& i, uint64_t address, uint32_t bytes,
 void fault_at(Warp& w, const Instruction& i, FaultKind kind, uint32_t lane, uint64_t address, uint32_t bytes);
 
 // One memory operation of an instruction, told to the launch's checks before it happens. Returns the lanes that
-// may go on: a check that performs the access itself, or forbids it, takes its lanes away.
+// may go on: a check that performs the access itself, or forbids it, takes its lanes away. `space` is a Space.
 enum class AccessKind : uint8_t { kLoad, kStore, kAtomic, kReduction };
-uint32_t observe(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
+uint32_t observe(Warp& w, const Instruction& i, AccessKind kind, uint32_t space, uint32_t lanes, uint32_t bytes,
                  const uint64_t* addresses);
 
 }  // namespace ptx::emulator

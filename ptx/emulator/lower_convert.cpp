@@ -125,8 +125,4 @@ void FunctionLoader::lower_convert_pack(const Statement& s, const Match& m) {
   draft.code.flags = request.pack();
 }
 
-void FunctionLoader::lower_video(const Statement& s, const Match&) {
-  refuse(s.at, "the emulator does not run " + spelling_of(s));
-}
-
 }  // namespace ptx::emulator

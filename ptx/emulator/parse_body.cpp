@@ -8,6 +8,12 @@
 namespace ptx::emulator {
 namespace {
 
+// b0, h1, h10, b7654: parts of a register in a video instruction
+bool is_selector(std::string_view text) {
+  if (text.size() < 2 || (text[0] != 'b' && text[0] != 'h')) return false;
+  return text.find_first_not_of("01234567", 1) == std::string_view::npos;
+}
+
 bool is_branch_opcode(std::string_view opcode) { return opcode == "bra" || opcode == "brx"; }
 
 }  // namespace
@@ -209,6 +215,12 @@ Operand Parser::parse_simple_operand(bool is_branch) {
   if (token.kind == TokenKind::kName) return parse_name_operand(is_branch);
   if (token.kind == TokenKind::kInteger || token.kind == TokenKind::kFloat) return parse_number(false);
   if (token.kind == TokenKind::kPunctuation) {
+    if (at('-') && peek(1).kind == TokenKind::kName && peek(1).text[0] == '%') {
+      take();
+      Operand operand = parse_name_operand(is_branch);
+      operand.is_negated = true;
+      return operand;
+    }
     if (accept('-')) return parse_number(true);
     if (accept('!')) {
       Operand operand = parse_name_operand(is_branch);
@@ -233,6 +245,10 @@ Operand Parser::parse_name_operand(bool is_branch) {
     operand.offset = parse_constant();
   } else if (operand.kind == OperandKind::kRegister && peek().kind == TokenKind::kDot && !peek().spaced) {
     const Token part = take();
+    if (is_selector(part.text)) {
+      operand.selector = std::string(part.text);
+      return operand;
+    }
     const size_t which = std::string_view("xyzwrgba").find(part.text[0]) % 4;
     if (part.text.size() != 1 || std::string_view("xyzwrgba").find(part.text[0]) == std::string_view::npos ||
         which >= function_->registers[operand.index].vector) {

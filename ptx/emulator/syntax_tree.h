@@ -66,7 +66,8 @@ struct Operand {
   uint32_t index = 0;  // register, label table or prototype
   uint64_t bits = 0;
   int64_t offset = 0;
-  bool is_negated = false;  // !%p
+  bool is_negated = false;  // !%p, and -%r in vmad
+  std::string selector;     // of a video operand: %r1.b0, %r2.h10
   bool is_single = false;
   uint32_t single = 0;
   const Variable* variable = nullptr;

@@ -18,8 +18,8 @@ struct Atomic {
     alignas(64) uint8_t* pointers[kLanes];
     read_addresses(w, i, addresses);
     if (observed) {
-      lanes =
-          observe(w, i, i.d == kNoColumn ? AccessKind::kReduction : AccessKind::kAtomic, lanes, sizeof(T), addresses);
+      lanes = observe(w, i, i.d == kNoColumn ? AccessKind::kReduction : AccessKind::kAtomic, space_of(i), lanes,
+                      sizeof(T), addresses);
       if (lanes == 0) return;
     }
     resolve(w, i, space_of(i), lanes, sizeof(T), addresses, pointers);

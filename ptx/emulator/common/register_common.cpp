@@ -8,6 +8,9 @@ void register_warp_operations(Registry& r);
 void register_atomics(Registry& r);
 void register_miscellany(Registry& r);
 void register_convert_any(Registry& r);
+void register_video(Registry& r);
+void register_matrix_memory(Registry& r);
+void register_async_copies(Registry& r);
 
 void resolve(Warp& w, const Instruction& i, uint32_t space, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
              uint8_t** pointers) {
@@ -30,6 +33,9 @@ void register_all(Registry& r) {
   register_atomics(r);
   register_miscellany(r);
   register_convert_any(r);
+  register_video(r);
+  register_matrix_memory(r);
+  register_async_copies(r);
 }
 
 }  // namespace ptx::emulator::common

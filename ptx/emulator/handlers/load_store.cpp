@@ -82,7 +82,7 @@ struct Move {
     const uint32_t bytes = sizeof(M) * i.count;
     read_addresses(w, i, addresses);
     if constexpr (observed) {
-      lanes = observe(w, i, loads ? AccessKind::kLoad : AccessKind::kStore, lanes, bytes, addresses);
+      lanes = observe(w, i, loads ? AccessKind::kLoad : AccessKind::kStore, Where::kSpace, lanes, bytes, addresses);
       if (lanes == 0) return;
     }
     Where::resolve(w, i, lanes, bytes, addresses, pointers);

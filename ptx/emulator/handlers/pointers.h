@@ -13,6 +13,7 @@ enum AccessFlags : uint32_t {
   kFrameRelative = 8,  // local: the immediate counts from the frame, whose base is in column e
 };
 
+// kSpace below is Space of the syntax tree.
 constexpr uint64_t kScratchBytes = 64;
 inline thread_local uint8_t scratch[kScratchBytes] __attribute__((aligned(64)));
 
@@ -56,6 +57,7 @@ inline uint8_t* window_pointer(Warp& w, const Instruction& i, uint32_t lane, uin
 }
 
 struct Global {
+  static constexpr uint32_t kSpace = 1;
   static void resolve(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
                       uint8_t** pointers) {
     const Range range = w.ranges[i.index];
@@ -75,6 +77,7 @@ struct Global {
 };
 
 struct Shared {
+  static constexpr uint32_t kSpace = 3;
   static void resolve(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
                       uint8_t** pointers) {
     const uint64_t limit = w.shared_bytes;
@@ -97,6 +100,7 @@ struct Shared {
 };
 
 struct Local {
+  static constexpr uint32_t kSpace = 4;
   static void resolve(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
                       uint8_t** pointers) {
     const uint64_t frame = i.flags & kFrameRelative ? *column<uint64_t>(w, i.e) : 0;
@@ -111,6 +115,7 @@ struct Local {
 };
 
 struct Generic {
+  static constexpr uint32_t kSpace = 0;
   static uint8_t* one(Warp& w, const Instruction& i, uint32_t lane, uint64_t address, uint32_t bytes) {
     uint8_t* refused;
     if (address < kSharedWindow) return global_pointer(w, i, lane, address, bytes);

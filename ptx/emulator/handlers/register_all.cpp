@@ -11,6 +11,7 @@ void register_halves(Registry& r);
 void register_compare(Registry& r);
 void register_convert(Registry& r);
 void register_load_store(Registry& r);
+void register_matrix(Registry& r);
 
 void register_all(Registry& r);
 void register_all(Registry& r) {
@@ -22,6 +23,7 @@ void register_all(Registry& r) {
   register_compare(r);
   register_convert(r);
   register_load_store(r);
+  register_matrix(r);
 }
 
 }  // namespace ptx::emulator::EMULATOR_ISA

@@ -1,0 +1,121 @@
+// Lowering of the video instructions: vadd and its like on parts of registers, and the SIMD forms on halves and bytes.
+#include <algorithm>
+
+#include "ptx/emulator/function_loader.h"
+#include "ptx/emulator/video_operation.h"
+
+namespace ptx::emulator {
+
+std::string spelling_of(const Statement& s);
+
+namespace {
+
+VideoOperation operation_of(std::string name) {
+  while (name.back() >= '0' && name.back() <= '9') name.pop_back();
+  constexpr std::pair<std::string_view, VideoOperation> kNames[] = {{"vadd", VideoOperation::kAdd},
+                                                                    {"vsub", VideoOperation::kSubtract},
+                                                                    {"vabsdiff", VideoOperation::kDifference},
+                                                                    {"vmin", VideoOperation::kMinimum},
+                                                                    {"vmax", VideoOperation::kMaximum},
+                                                                    {"vshl", VideoOperation::kShiftLeft},
+                                                                    {"vshr", VideoOperation::kShiftRight},
+                                                                    {"vmad", VideoOperation::kMad},
+                                                                    {"vset", VideoOperation::kSet},
+                                                                    {"vavrg", VideoOperation::kAverage}};
+  return std::ranges::find(kNames, name, &std::pair<std::string_view, VideoOperation>::first)->second;
+}
+
+VideoTest test_of(std::string_view name) {
+  constexpr std::string_view kNames[] = {"eq", "ne", "lt", "le", "gt", "ge"};
+  return static_cast<VideoTest>(std::ranges::find(kNames, name) - std::begin(kNames));
+}
+
+// .b0 to .b3, .h0 and .h1: offset and width in bits; the whole register without one
+uint32_t part_of(const Operand& o, const std::string& what) {
+  if (o.selector.empty()) return 32u << 8;
+  const uint32_t width = o.selector[0] == 'b' ? 8 : 16, index = static_cast<uint32_t>(o.selector[1] - '0');
+  if (o.selector.size() != 2 || index * width >= 32) refuse(o.at, what + ": no part ." + o.selector);
+  return index * width | width << 8;
+}
+
+// .h10 and .b3210: which parts of the pair b:a, the highest first
+uint32_t order_of(const Operand& o, uint32_t parts, uint32_t first, const std::string& what) {
+  uint32_t order = 0;
+  for (uint32_t p = 0; p < parts; ++p) {
+    uint32_t from = first + p;
+    if (!o.selector.empty()) {
+      if (o.selector.size() != parts + 1 || (o.selector[0] == 'h') != (parts == 2))
+        refuse(o.at, what + ": no parts ." + o.selector);
+      from = static_cast<uint32_t>(o.selector[parts - p] - '0');
+    }
+    if (from >= 2 * parts) refuse(o.at, what + ": no parts ." + o.selector);
+    order |= from << 4 * p;
+  }
+  return order;
+}
+
+uint32_t mask_of(const Operand& o, uint32_t parts, const std::string& what) {
+  if (o.selector.empty()) return (1u << parts) - 1;
+  uint32_t mask = 0;
+  for (char c : o.selector.substr(1)) {
+    const uint32_t part = static_cast<uint32_t>(c - '0');
+    if (part >= parts) refuse(o.at, what + ": no parts ." + o.selector);
+    mask |= 1u << part;
+  }
+  return mask;
+}
+
+}  // namespace
+
+void FunctionLoader::lower_video(const Statement& s, const Match& m) {
+  const std::string what = spelling_of(s);
+  VideoRequest q;
+  q.operation = operation_of(s.opcode);
+  if (m.has("c")) q.test = test_of(m.word("c"));
+  q.parts = s.opcode.back() == '2' ? 2 : s.opcode.back() == '4' ? 4 : 1;
+  q.d_signed = m.word("t") == "s32";
+  q.a_signed = m.word("u") == "s32";
+  q.b_signed = m.word("v") == "s32";
+  q.saturates = m.has("sat");
+  q.wraps = m.word("m") == "wrap";
+  q.plus_one = m.has("po");
+  q.shift = m.word("m") == "shr7" ? 7 : m.word("m") == "shr15" ? 15 : 0;
+  const std::string_view merge = m.word("op");
+  if (!merge.empty())
+    q.merge = merge == "add" ? VideoMerge::kAdd : merge == "min" ? VideoMerge::kMin : VideoMerge::kMax;
+  const Operand &d = s.operands[0], &a = s.operands[1], &b = s.operands[2];
+  const bool is_mad = q.operation == VideoOperation::kMad;
+  for (const Operand* o : {&d, &a, &b}) {
+    const bool number = o != &d && o->kind == OperandKind::kInteger;
+    if (!number && (o->kind != OperandKind::kRegister || !agrees(type_of(*o), Type::b32)))
+      refuse(o->at, what + ": expected a .b32 register, found " + describe(*o));
+  }
+  if (q.parts == 1) {
+    q.a_select = part_of(a, what);
+    q.b_select = part_of(b, what);
+    q.d_select = part_of(d, what);
+    if (!d.selector.empty()) q.merge = VideoMerge::kInsert;
+    const bool wants_c = q.merge != VideoMerge::kNone || is_mad;
+    if (wants_c != (s.operands.size() == 4))
+      refuse(s.at, what + (wants_c ? ": a third source is missing" : ": a third source does not belong here"));
+  } else {
+    q.a_select = order_of(a, q.parts, 0, what);
+    q.b_select = order_of(b, q.parts, q.parts, what);
+    q.d_select = mask_of(d, q.parts, what);
+  }
+  if (is_mad) {
+    q.product_negated = a.is_negated != b.is_negated;
+    q.c_negated = s.operands[3].is_negated;
+  }
+  const ColumnId x = source(a, Type::b32), y = source(b, Type::b32);
+  const ColumnId z = s.operands.size() > 3 ? source(s.operands[3], Type::b32) : constant(0, 4);
+  Draft& draft = emit("video");
+  draft.code.d = column_of(d.index);
+  draft.code.a = x;
+  draft.code.b = y;
+  draft.code.c = z;
+  draft.code.flags = q.pack_flags();
+  draft.code.immediate = q.pack_selects();
+}
+
+}  // namespace ptx::emulator
