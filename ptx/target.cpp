@@ -1,5 +1,6 @@
 #include "ptx/target.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "ptx/error.h"
@@ -9,16 +10,17 @@ namespace {
 
 struct TargetRow {
   int sm;
+  Version version;  // the oldest that knows it
   TargetLimits limits;
 };
 constexpr uint32_t kKiB = 1024;
 
 // CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"; PTX ISA, "Release Notes".
 constexpr TargetRow kTargets[] = {
-    {75, {{63}, 64 * kKiB, 1024}},   {80, {{70}, 163 * kKiB, 2048}},  {86, {{71}, 99 * kKiB, 1536}},
-    {87, {{74}, 163 * kKiB, 1536}},  {88, {{90}, 163 * kKiB, 1536}},  {89, {{78}, 99 * kKiB, 1536}},
-    {90, {{78}, 227 * kKiB, 2048}},  {100, {{86}, 227 * kKiB, 2048}}, {103, {{88}, 227 * kKiB, 2048}},
-    {110, {{90}, 227 * kKiB, 1536}}, {120, {{87}, 99 * kKiB, 1536}},  {121, {{88}, 99 * kKiB, 1536}},
+    {75, {63}, {64 * kKiB, 1024}},   {80, {70}, {163 * kKiB, 2048}},  {86, {71}, {99 * kKiB, 1536}},
+    {87, {74}, {163 * kKiB, 1536}},  {88, {90}, {163 * kKiB, 1536}},  {89, {78}, {99 * kKiB, 1536}},
+    {90, {78}, {227 * kKiB, 2048}},  {100, {86}, {227 * kKiB, 2048}}, {103, {88}, {227 * kKiB, 2048}},
+    {110, {90}, {227 * kKiB, 1536}}, {120, {87}, {99 * kKiB, 1536}},  {121, {88}, {99 * kKiB, 1536}},
 };
 
 const TargetRow* find(int sm) {
@@ -26,6 +28,11 @@ const TargetRow* find(int sm) {
     if (row.sm == sm) return &row;
   }
   return nullptr;
+}
+
+const TargetRow& row_of(Target target) {
+  if (const TargetRow* row = find(target.sm)) return *row;
+  throw Error("ptx: target " + spell(target) + " is unknown");
 }
 
 }  // namespace
@@ -64,10 +71,12 @@ bool runs(Target target, Target minimum) {
   return target.sm >= minimum.sm;
 }
 
-const TargetLimits& limits(Target target) {
-  const TargetRow* row = find(target.sm);
-  if (!row) throw Error("ptx: target " + spell(target) + " is unknown");
-  return row->limits;
+const TargetLimits& limits(Target target) { return row_of(target).limits; }
+
+Version oldest_version(Target target) {
+  constexpr Version kFirstSpecific{80};  // with sm_90a
+  const Version version = row_of(target).version;
+  return target.specific ? std::max(version, kFirstSpecific) : version;
 }
 
 }  // namespace ptx

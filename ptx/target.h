@@ -22,7 +22,8 @@ struct Target {
 };
 std::string spell(Target target);  // "sm_90a"
 
-inline constexpr Target sm_75{75}, sm_80{80}, sm_86{86}, sm_89{89}, sm_90{90}, sm_90a{90, true}, sm_100{100}, sm_120{120};
+inline constexpr Target sm_75{75}, sm_80{80}, sm_86{86}, sm_89{89}, sm_90{90}, sm_90a{90, true}, sm_100{100},
+    sm_120{120};
 
 // The target of a compute capability, 7.5 or newer; throws Error for an older one.
 Target target_of_capability(int major, int minor);
@@ -32,17 +33,17 @@ Target parse_target(std::string_view name);  // "sm_90a"; throws Error
 bool runs(Target target, Target minimum);
 
 struct TargetLimits {
-  Version version;               // the oldest PTX version that knows the target
-  uint32_t shared_bytes;         // static and dynamic together, with the opt-in for more than 48 KiB
+  uint32_t shared_bytes;  // static and dynamic together, with the opt-in for more than 48 KiB
   uint32_t max_threads_per_sm;
 };
 const TargetLimits& limits(Target target);
+Version oldest_version(Target target);  // that knows the target
 
 inline constexpr uint32_t kMaxStaticSharedBytes = 48 * 1024;
 inline constexpr uint32_t kMaxConstantBytes = 64 * 1024;
 inline constexpr uint32_t kMaxThreadsPerBlock = 1024;
-inline constexpr uint32_t kMaxParameterBytes = 32764;      // from PTX 8.1
-inline constexpr uint32_t kMaxOldParameterBytes = 4352;    // before
+inline constexpr uint32_t kMaxParameterBytes = 32764;    // from PTX 8.1
+inline constexpr uint32_t kMaxOldParameterBytes = 4352;  // before
 inline constexpr Version kLongParameters{81};
 inline constexpr uint32_t kWarpSize = 32;
 

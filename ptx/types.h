@@ -9,20 +9,35 @@ namespace ptx {
 
 enum class Type : uint8_t {
   kPred,
-  kU8, kU16, kU32, kU64,
-  kS8, kS16, kS32, kS64,
-  kB8, kB16, kB32, kB64,
-  kF16, kBf16, kF16x2, kBf16x2,
-  kU8x4, kS8x4,
-  kF32, kF64,
-};  // clang-format: one row a family
+  kU8,
+  kU16,
+  kU32,
+  kU64,
+  kS8,
+  kS16,
+  kS32,
+  kS64,
+  kB8,
+  kB16,
+  kB32,
+  kB64,
+  kF16,
+  kBf16,
+  kF16x2,
+  kBf16x2,
+  kU8x4,
+  kS8x4,
+  kF32,
+  kF64,
+};
 
 enum class Family : uint8_t { kPredicate, kUnsigned, kSigned, kBits, kFloat };
 
 struct TypeInfo {
-  std::string_view name;   // in arithmetic: "f16x2"
-  std::string_view plain;  // in memory accesses, mov and .reg: "b32"
-  int bytes;               // 0 for a predicate
+  std::string_view name;      // in arithmetic: "f16x2"
+  std::string_view plain;     // in memory accesses and mov: "b32"
+  std::string_view declared;  // in .reg: integers, halves and packed bytes are plain bits there
+  int bytes;                  // 0 for a predicate
   Family family;
 };
 const TypeInfo& info(Type type);
@@ -30,27 +45,32 @@ const TypeInfo& info(Type type);
 // The type called `name` in PTX; false if there is none.
 bool parse_type(std::string_view name, Type& type);
 
-struct pred { static constexpr Type kType = Type::kPred; using Number = bool; };
-struct u8 { static constexpr Type kType = Type::kU8; using Number = uint8_t; };
-struct u16 { static constexpr Type kType = Type::kU16; using Number = uint16_t; };
-struct u32 { static constexpr Type kType = Type::kU32; using Number = uint32_t; };
-struct u64 { static constexpr Type kType = Type::kU64; using Number = uint64_t; };
-struct s8 { static constexpr Type kType = Type::kS8; using Number = int8_t; };
-struct s16 { static constexpr Type kType = Type::kS16; using Number = int16_t; };
-struct s32 { static constexpr Type kType = Type::kS32; using Number = int32_t; };
-struct s64 { static constexpr Type kType = Type::kS64; using Number = int64_t; };
-struct b8 { static constexpr Type kType = Type::kB8; using Number = uint8_t; };
-struct b16 { static constexpr Type kType = Type::kB16; using Number = uint16_t; };
-struct b32 { static constexpr Type kType = Type::kB32; using Number = uint32_t; };
-struct b64 { static constexpr Type kType = Type::kB64; using Number = uint64_t; };
-struct f16 { static constexpr Type kType = Type::kF16; using Number = float; };
-struct bf16 { static constexpr Type kType = Type::kBf16; using Number = float; };
-struct f16x2 { static constexpr Type kType = Type::kF16x2; using Number = float; };    // a number fills both halves
-struct bf16x2 { static constexpr Type kType = Type::kBf16x2; using Number = float; };  // likewise
-struct u8x4 { static constexpr Type kType = Type::kU8x4; using Number = uint32_t; };   // byte 0 in the low bits
-struct s8x4 { static constexpr Type kType = Type::kS8x4; using Number = uint32_t; };
-struct f32 { static constexpr Type kType = Type::kF32; using Number = float; };
-struct f64 { static constexpr Type kType = Type::kF64; using Number = double; };
+// Tags: Reg<u32>, Global<f16>.
+template <Type t>
+struct Tag {
+  static constexpr Type kType = t;
+};
+struct pred : Tag<Type::kPred> {};
+struct u8 : Tag<Type::kU8> {};
+struct u16 : Tag<Type::kU16> {};
+struct u32 : Tag<Type::kU32> {};
+struct u64 : Tag<Type::kU64> {};
+struct s8 : Tag<Type::kS8> {};
+struct s16 : Tag<Type::kS16> {};
+struct s32 : Tag<Type::kS32> {};
+struct s64 : Tag<Type::kS64> {};
+struct b8 : Tag<Type::kB8> {};  // raw bits, to which registers of the same size fit
+struct b16 : Tag<Type::kB16> {};
+struct b32 : Tag<Type::kB32> {};
+struct b64 : Tag<Type::kB64> {};
+struct f16 : Tag<Type::kF16> {};
+struct bf16 : Tag<Type::kBf16> {};
+struct f16x2 : Tag<Type::kF16x2> {};    // a number fills both halves
+struct bf16x2 : Tag<Type::kBf16x2> {};  // likewise
+struct u8x4 : Tag<Type::kU8x4> {};      // byte 0 in the low bits
+struct s8x4 : Tag<Type::kS8x4> {};      // likewise
+struct f32 : Tag<Type::kF32> {};
+struct f64 : Tag<Type::kF64> {};
 
 template <class T, class... List>
 concept OneOf = (std::is_same_v<T, List> || ...);
@@ -74,15 +94,30 @@ constexpr int bytes_of(Type t) {
 // A register holds T: everything but single bytes, which load into 32 bits (Loaded<u8> is u32).
 template <class T>
 concept Registrable = !OneOf<T, u8, s8, b8>;
-template <class T> struct LoadedType { using type = T; };
-template <> struct LoadedType<u8> { using type = u32; };
-template <> struct LoadedType<s8> { using type = s32; };
-template <> struct LoadedType<b8> { using type = b32; };
-template <class T> using Loaded = typename LoadedType<T>::type;
+template <class T>
+struct LoadedType {
+  using type = T;
+};
+template <>
+struct LoadedType<u8> {
+  using type = u32;
+};
+template <>
+struct LoadedType<s8> {
+  using type = s32;
+};
+template <>
+struct LoadedType<b8> {
+  using type = b32;
+};
+template <class T>
+using Loaded = typename LoadedType<T>::type;
 
-// An operand of type To may be a register of type From: the same type, or raw bits of the same size.
-template <class To, class From>
-concept Fits = std::is_same_v<To, From> ||
-               (OneOf<To, b16, b32, b64> && bytes_of(To::kType) == bytes_of(From::kType) && Registrable<From>);
+// The same for values: what a register holds of a cell in memory.
+constexpr Type in_register(Type t) {
+  if (t == Type::kU8) return Type::kU32;
+  if (t == Type::kS8) return Type::kS32;
+  return t == Type::kB8 ? Type::kB32 : t;
+}
 
 }  // namespace ptx

@@ -1,0 +1,176 @@
+// Builds one kernel: parameters and memory here, what it does in the headers included below, PTX text from finish().
+//   Builder b("scale", sm_80);
+//   Global<f32> x = b.global<f32>("x", n);
+//   Reg<u32> i = b.block() * 256 + b.thread();
+//   b.if_(i < n, [&] { x.store(i, x.load(i) * 2.0f); });
+//   Kernel kernel = b.finish(Launch{ceil_div(n, 256), 256});
+#pragma once
+#include "ptx/arithmetic.h"
+#include "ptx/async_copy.h"
+#include "ptx/control.h"
+#include "ptx/convert.h"
+#include "ptx/kernel.h"
+#include "ptx/memory.h"
+#include "ptx/special.h"
+#include "ptx/tensor.h"
+#include "ptx/warp.h"
+
+namespace ptx {
+
+// The type of a C++ number: 0.0f is f32, 1u is u32, 1 is s32.
+template <class N>
+struct TypeOfNumber;
+template <>
+struct TypeOfNumber<float> {
+  using type = f32;
+};
+template <>
+struct TypeOfNumber<double> {
+  using type = f64;
+};
+template <>
+struct TypeOfNumber<uint32_t> {
+  using type = u32;
+};
+template <>
+struct TypeOfNumber<int32_t> {
+  using type = s32;
+};
+template <>
+struct TypeOfNumber<uint64_t> {
+  using type = u64;
+};
+template <>
+struct TypeOfNumber<int64_t> {
+  using type = s64;
+};
+template <>
+struct TypeOfNumber<bool> {
+  using type = pred;
+};
+
+// An operand of a raw line, of any type.
+struct RawOperand : AnyIn {
+  template <Value V>
+  RawOperand(const V& value) : AnyIn(In<ElementOf<V>>(value)) {}
+  template <class T>
+  RawOperand(const In<T>& value) : AnyIn(value) {}
+};
+
+// Holds what the parts of the builder write into, and so is made before them.
+class BodyOwner {
+ protected:
+  BodyOwner(std::string name, Target target) : kernel_{std::move(name), target} {}
+  Body kernel_;
+};
+
+class Builder : private BodyOwner,
+                public Arithmetic,
+                public Conversions,
+                public AsyncCopies,
+                public Warps,
+                public Tensors,
+                public Control,
+                public Specials {
+ public:
+  // `name` is the entry's, an identifier; throws Error otherwise.
+  Builder(std::string name, Target target, Where at = Where::current());
+  Builder(const Builder&) = delete;
+  Builder& operator=(const Builder&) = delete;
+
+  // Parameters, in the order of the launch's arguments.
+  template <class T>
+  Global<T> global(const std::string& name, uint64_t elements = 0, int alignment = 16, Where at = Where::current()) {
+    return {kernel_, buffer(name, T::kType, elements, alignment, at)};
+  }
+  template <class T>
+  Reg<T> param(const std::string& name, Where at = Where::current()) {
+    return {kernel_, scalar(name, T::kType, at)};
+  }
+
+  // Memory of the block, the thread, and the module. Dynamic shared memory follows the static one, its parts in order.
+  template <class T>
+  Shared<T> shared(const std::string& name, uint64_t elements, int alignment = 16, Where at = Where::current()) {
+    return {kernel_, array(Space::kShared, name, T::kType, elements, alignment, at)};
+  }
+  template <class T>
+  Shared<T> dynamic_shared(const std::string& name, uint64_t elements, int alignment = 16,
+                           Where at = Where::current()) {
+    return {kernel_, dynamic_array(name, T::kType, elements, alignment, at)};
+  }
+  template <class T>
+  Local<T> local(const std::string& name, uint64_t elements, int alignment = 16, Where at = Where::current()) {
+    return {kernel_, array(Space::kLocal, name, T::kType, elements, alignment, at)};
+  }
+  template <class T, class N>
+  requires(sizeof(N) == bytes_of(T::kType)) Const<T> constant(const std::string& name, const std::vector<N>& values,
+                                                              Where at = Where::current()) {
+    return {kernel_, constants(name, T::kType, values.data(), values.size() * sizeof(N), at)};
+  }
+  Mbarrier mbarrier(const std::string& name, Where at = Where::current()) {
+    return Mbarrier(shared<b64>(name, 1, 8, at));
+  }
+  std::vector<Mbarrier> mbarriers(const std::string& name, int n, Where at = Where::current());
+  // An address that memory held: a page of a table, a buffer of another kernel.
+  template <class T>
+  Global<T> pointer(In<u64> address, int alignment) {
+    return Global<T>(kernel_, settled(kernel_, Type::kU64, address.operand, address.at)).aligned(alignment, address.at);
+  }
+
+  // Variables. Without a value they must be assigned on every way to a use.
+  template <class T>
+  Var<T> var(const std::string& name, Where at = Where::current()) {
+    return {kernel_, new_register(kernel_, T::kType, name, at, true)};
+  }
+  template <class T>
+  Var<T> var(const std::string& name, In<T> value) {
+    Var<T> variable = var<T>(name, value.at);
+    variable = value;
+    return variable;
+  }
+  template <class N>
+  requires requires { typename TypeOfNumber<N>::type; }
+  Var<typename TypeOfNumber<N>::type> var(const std::string& name, N value, Where at = Where::current()) {
+    using T = typename TypeOfNumber<N>::type;
+    return var<T>(name, In<T>(value, at));
+  }
+  template <Value V>
+  Var<ElementOf<V>> var(const std::string& name, const V& value, Where at = Where::current()) {
+    return var<ElementOf<V>>(name, In<ElementOf<V>>(value, at));
+  }
+  template <class T, int N>
+  VarVec<T, N> vars(const std::string& name, In<T> value) {
+    std::vector<Operand> registers;
+    for (int i = 0; i < N; ++i) registers.push_back(var<T>(name, value).operand());
+    return {kernel_, std::move(registers)};
+  }
+
+  // Launch bounds: .maxntid (finish takes it from the launch otherwise) and .minnctapersm.
+  void max_threads(uint32_t per_block) { kernel_.max_threads = per_block; }
+  void min_blocks_per_sm(uint32_t blocks) { kernel_.min_blocks = blocks; }
+
+  // A line as it is, for what the builder lacks; {0}, {1}, ... stand for the result, if any, and the operands. The
+  // verifier cannot look inside and notes it.
+  void raw(const std::string& line, std::initializer_list<RawOperand> operands = {}, Where at = Where::current());
+  template <class T>
+  Reg<T> raw(const std::string& line, std::initializer_list<RawOperand> operands = {}, Where at = Where::current()) {
+    return {kernel_, raw_value(line, T::kType, operands, at)};
+  }
+
+  Target target() const { return kernel_.target; }
+  const std::string& name() const { return kernel_.name; }
+
+  // Verifies and spells the kernel; throws Error with every finding. The builder is spent afterwards.
+  Kernel finish(Launch launch = {}, Cost cost = {});
+
+ private:
+  Operand buffer(const std::string& name, Type element, uint64_t elements, int alignment, Where at);
+  Operand scalar(const std::string& name, Type type, Where at);
+  Operand array(Space space, const std::string& name, Type element, uint64_t elements, int alignment, Where at);
+  Operand dynamic_array(const std::string& name, Type element, uint64_t elements, int alignment, Where at);
+  Operand constants(const std::string& name, Type element, const void* data, size_t bytes, Where at);
+  Operand raw_value(const std::string& line, Type type, std::initializer_list<RawOperand> operands, Where at);
+  int declare(Symbol symbol, Where at);
+};
+
+}  // namespace ptx

@@ -1,0 +1,107 @@
+// A kernel as data: registers, symbols and a flat list of instructions in text order. The builder's calls fill it, the
+// passes read it: uniformity, alignment, the verifier, and the emitter, which spells it.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ptx/error.h"
+#include "ptx/target.h"
+#include "ptx/types.h"
+
+namespace ptx {
+
+struct Form;  // instruction_table.h
+
+enum class Space : uint8_t { kGlobal, kShared, kLocal, kConst, kParam };
+std::string_view spell(Space space);  // "global"
+
+struct Operand {
+  enum class Kind : uint8_t {
+    kNone,
+    kRegister,   // %sum; with `negated`, !%p
+    kImmediate,  // bits, of `type`
+    kSpecial,    // %tid.x, spelled by `text`
+    kSymbol,     // the address of a symbol
+    kAddress,    // [register + offset] or [symbol + offset]
+    kList,       // {%a, %b}
+    kPair,       // %value|%flag
+    kLabel,
+    kSink,  // _
+  };
+  Kind kind = Kind::kNone;
+  Type type = Type::kB32;
+  bool negated = false;
+  int index = -1;              // register, label, symbol; of an address: the register, or -1
+  int symbol = -1;             // of an address without register
+  uint64_t bits = 0;           // of an immediate
+  int64_t offset = 0;          // bytes, of an address
+  std::string_view text = {};  // of a special register; a literal
+  std::vector<Operand> parts = {};
+};
+
+Operand register_operand(int index, Type type);
+Operand immediate_operand(uint64_t bits, Type type);
+Operand list_operand(std::vector<Operand> parts);
+Operand pair_operand(Operand value, Operand flag);
+Operand label_operand(int label);
+
+// What the author vouches for, where no analysis can know.
+struct Claim {
+  enum class Kind : uint8_t { kNone, kBlockUniform, kWarpUniform, kAligned };
+  Kind kind = Kind::kNone;
+  int alignment = 0;  // bytes
+};
+
+struct Instruction {
+  enum class Kind : uint8_t { kOperation, kLabel, kComment, kRaw };
+  Kind kind = Kind::kOperation;
+  std::string spelling = {};  // "fma.rn.f32"; the comment; the raw line
+  const Form* form = nullptr;
+  std::vector<Operand> operands = {};  // in text order, results first; of a label: itself
+  int n_results = 0;
+  Operand guard = {};  // a predicate register, or nothing
+  Claim claim = {};
+  bool snapshot = false;  // a copy of a variable: folded into its readers where the variable keeps its value
+  Where at = {};
+};
+
+struct Register {
+  Type type;
+  std::string role;         // "sum" is spelled %sum, %sum_2, ...
+  bool assignable = false;  // a Var, which may be assigned again
+  Where at = {};
+};
+
+struct Symbol {
+  Space space;
+  std::string name;
+  Type element;
+  uint64_t count;  // elements; 0 where unknown (a buffer behind a parameter)
+  uint32_t alignment;
+  bool pointer = false;            // a parameter that points to global memory
+  bool dynamic = false;            // a part of the launch's dynamic shared memory
+  uint64_t offset = 0;             // bytes, of a dynamic part
+  std::vector<uint8_t> data = {};  // of constants
+  uint64_t bytes() const { return count * bytes_of(element); }
+};
+
+struct Body {
+  std::string name;
+  Target target;
+  std::vector<Register> registers = {};
+  std::vector<Symbol> symbols = {};
+  std::vector<std::string> labels = {};
+  std::vector<Instruction> prologue = {};  // parameters and special registers, read once, before everything
+  std::vector<Instruction> code = {};
+  uint32_t max_threads = 0;  // .maxntid, 0 for none
+  uint32_t min_blocks = 0;   // .minnctapersm
+  bool asks_warp = false;    // uses the warp's number, which needs a one-dimensional block
+  Operand guard = {};        // while building: the predicate of every instruction that follows
+};
+
+// "ptx: <kernel> (<file>:<line>): <what>", thrown where a builder call cannot stand.
+[[noreturn]] void fail(const Body& body, Where at, const std::string& what);
+
+}  // namespace ptx

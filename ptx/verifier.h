@@ -1,0 +1,30 @@
+// Reads a finished kernel as the driver and the hardware will: what would be refused, undefined or hang is a finding.
+//   operands and types   as the instruction table has them
+//   values               defined on every way to every use
+//   labels, parameters   placed once, inside their declarations, distinct names
+//   barriers             where control has not parted the threads that they wait for
+//   addresses            as aligned as the access needs, provably
+//   budgets              shared memory, parameters, constants, threads
+#pragma once
+#include <string>
+#include <vector>
+
+#include "ptx/emitter.h"
+
+namespace ptx {
+
+struct Finding {
+  int instruction = -1;  // index in the body's code; -1 for the kernel as a whole
+  Where at = {};
+  std::string what;
+};
+
+// The findings in text order. `names`, `labels` and `text` are the emitter's for this body.
+std::vector<Finding> verify(const Body& body, const std::vector<std::string>& names,
+                            const std::vector<std::string>& labels, const Text& text);
+std::vector<Finding> verify(const Body& body);
+
+// "ptx: <kernel> line <n> (<file>:<line>): <what>"; further ones indented below.
+std::string spell(const Body& body, const std::vector<Finding>& findings, const Text& text);
+
+}  // namespace ptx

@@ -1,0 +1,43 @@
+// Whole kernels written with the builder: what ptxas assembles for every target and the emulator runs.
+#pragma once
+#include "ptx/builder.h"
+
+namespace ptx::testing {
+
+// sum[i] = x[i] + y[i], i < n
+Kernel vector_add(uint32_t n, Target target);
+
+// out[row, :] = softmax(in[row, :]); one block a row
+Kernel softmax(uint32_t rows, uint32_t columns, Target target);
+
+// c[m, n] = a[m, k] * b[n, k]^T in f16 with f32 sums; m and n multiples of 64, k of 32
+Kernel matmul(uint32_t m, uint32_t n, uint32_t k, Target target);
+
+// y[row] = scale[row] * (w[row, :] . x) with 8-bit integers; k a multiple of 16; one warp a row
+Kernel gemv_s8(uint32_t rows, uint32_t k, Target target);
+
+// out[i] = in[0] + ... + in[i], wrapping; one pass with look-back. state: u64 [ceil(n / 256)], ticket: u32, both zero.
+Kernel scan(uint32_t n, Target target);
+
+// Sorts each 1,024 numbers, in place and ascending; one block each.
+Kernel sort_blocks(uint32_t blocks, Target target);
+
+// Rounds of "every block writes, all wait, every block adds up what all wrote": values f32 [blocks], out f32 [blocks],
+// arrived u32, zero before. A cooperative launch.
+Kernel grid_sums(uint32_t blocks, uint32_t rounds, Target target);
+
+struct ExampleKernel {
+  const char* name;
+  Kernel (*build)(Target target);
+};
+inline constexpr ExampleKernel kExampleKernels[] = {
+    {"vector_add", [](Target t) { return vector_add(1000, t); }},
+    {"softmax", [](Target t) { return softmax(5, 777, t); }},
+    {"matmul", [](Target t) { return matmul(128, 192, 96, t); }},
+    {"gemv_s8", [](Target t) { return gemv_s8(37, 272, t); }},
+    {"scan", [](Target t) { return scan(5000, t); }},
+    {"sort_blocks", [](Target t) { return sort_blocks(3, t); }},
+    {"grid_sums", [](Target t) { return grid_sums(6, 4, t); }},
+};
+
+}  // namespace ptx::testing

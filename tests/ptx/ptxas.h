@@ -1,0 +1,20 @@
+// NVIDIA's assembler as a judge, where the CUDA toolkit is installed.
+#pragma once
+#include <set>
+#include <string>
+
+#include "ptx/target.h"
+
+namespace ptx::testing {
+
+// The path of ptxas, from PATH or /usr/local/cuda/bin; empty if there is none.
+std::string find_ptxas();
+
+struct Assembly {
+  bool accepted = false;
+  std::set<int> error_lines;  // of the text, from 1
+  std::string output;
+};
+Assembly assemble(const std::string& text, Target target);
+
+}  // namespace ptx::testing
