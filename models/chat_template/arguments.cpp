@@ -37,6 +37,10 @@ std::vector<Value> bind(std::string_view function, const Arguments& arguments,
   return values;
 }
 
+void bind_nothing(std::string_view what, const Arguments& arguments) {
+  if (!arguments.positional.empty() || !arguments.named.empty()) throw Fault(std::string(what) + " takes no arguments");
+}
+
 int64_t to_integer(const Value& v, std::string_view what) {
   if (const bool* truth = v.boolean()) return *truth ? 1 : 0;
   if (const int64_t* number = v.integer()) return *number;

@@ -16,6 +16,9 @@ struct Parameter {
 std::vector<Value> bind(std::string_view function, const Arguments& arguments,
                         std::initializer_list<Parameter> parameters);
 
+// Fault where any argument was given; what: the function as a message names it.
+void bind_nothing(std::string_view what, const Arguments& arguments);
+
 // Bound values as C++ ones; Fault where the type is another.
 int64_t to_integer(const Value& v, std::string_view what);          // int or bool
 const std::string& to_text(const Value& v, std::string_view what);  // str

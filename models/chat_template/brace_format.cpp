@@ -38,16 +38,18 @@ FormatSpec parse_spec(std::string_view text) {
   };
   size_t fill_length = 0;
   if (!text.empty()) next_code_point(text, fill_length);
-  if (fill_length < text.size() && is_one_of(text[fill_length], "<>=^")) {
+  const bool has_fill = fill_length < text.size() && is_one_of(text[fill_length], "<>=^");
+  if (has_fill) {
     spec.fill = text.substr(0, fill_length);
     text.remove_prefix(fill_length);
   }
   spec.align = take("<>=^");
   if (const char sign = take("+- ")) spec.sign = sign;
   spec.alternate = take("#") != 0;
-  if (front() == '0') {
+  if (front() == '0' && !has_fill) {
     text.remove_prefix(1);
-    if (!spec.align) spec.fill = "0", spec.align = '0';  // resolved by type: '=' of numbers, '<' of texts
+    spec.fill = "0";
+    if (!spec.align) spec.align = '0';  // resolved by type: '=' of numbers, '<' of texts
   }
   spec.width = std::max<int64_t>(take_number(text), 0);
   spec.grouping = take(",_");
@@ -85,7 +87,7 @@ class BraceFormatter {
       : heap_(heap), arguments_(arguments), markup_(markup) {}
 
   std::string run(std::string_view text, int depth = 0) {
-    if (depth > 1) throw Fault("a format is nested too deeply");
+    if (depth > 2) throw Fault("a format is nested too deeply");
     std::string out;
     while (!text.empty()) {
       const char c = text.front();
@@ -167,6 +169,8 @@ class BraceFormatter {
     int64_t place = take_number(digits);
     if (name.empty()) place = next_++;
     if (place >= 0 && digits.empty()) {
+      (name.empty() ? is_counting_ : is_numbered_) = true;
+      if (is_counting_ && is_numbered_) throw Fault("a format mixes numbered fields with ones that are not");
       if (place >= static_cast<int64_t>(arguments_.positional.size()))
         throw Fault("a format has more fields than values");
       return arguments_.positional[static_cast<size_t>(place)];
@@ -181,6 +185,7 @@ class BraceFormatter {
   const Arguments& arguments_;
   bool markup_;
   int64_t next_ = 0;
+  bool is_counting_ = false, is_numbered_ = false;
 };
 
 }  // namespace

@@ -56,13 +56,13 @@ Value list_remove(Heap&, const Value& self, const Arguments& arguments) {
 }
 
 Value list_clear(Heap&, const Value& self, const Arguments& arguments) {
-  bind("clear", arguments, {});
+  bind_nothing("clear", arguments);
   items_of(self).clear();
   return None{};
 }
 
 Value list_reverse(Heap&, const Value& self, const Arguments& arguments) {
-  bind("reverse", arguments, {});
+  bind_nothing("reverse", arguments);
   std::reverse(items_of(self).begin(), items_of(self).end());
   return None{};
 }
@@ -75,7 +75,7 @@ Value list_sort(Heap&, const Value& self, const Arguments& arguments) {
 }
 
 Value list_copy(Heap& heap, const Value& self, const Arguments& arguments) {
-  bind("copy", arguments, {});
+  bind_nothing("copy", arguments);
   return heap.list(items_of(self));
 }
 
@@ -97,24 +97,24 @@ Value dict_get(Heap&, const Value& self, const Arguments& arguments) {
 }
 
 Value dict_keys(Heap& heap, const Value& self, const Arguments& arguments) {
-  bind("keys", arguments, {});
+  bind_nothing("keys", arguments);
   return heap.list(iterate(heap, self), List::Form::kKeys);
 }
 
 Value dict_values(Heap& heap, const Value& self, const Arguments& arguments) {
-  bind("values", arguments, {});
+  bind_nothing("values", arguments);
   std::vector<Value> values;
   for (const auto& entry : self.dict()->entries()) values.push_back(entry.second);
   return heap.list(std::move(values), List::Form::kValues);
 }
 
 Value dict_items(Heap& heap, const Value& self, const Arguments& arguments) {
-  bind("items", arguments, {});
+  bind_nothing("items", arguments);
   return heap.list(pairs_of(heap, *self.dict()), List::Form::kItems);
 }
 
 Value dict_copy(Heap& heap, const Value& self, const Arguments& arguments) {
-  bind("copy", arguments, {});
+  bind_nothing("copy", arguments);
   Dict* copy = heap.dict();
   for (const auto& [key, value] : self.dict()->entries()) heap.set(*copy, key, value);
   return copy;
@@ -143,7 +143,7 @@ Value dict_set_default(Heap& heap, const Value& self, const Arguments& arguments
 }
 
 Value dict_clear(Heap&, const Value& self, const Arguments& arguments) {
-  bind("clear", arguments, {});
+  bind_nothing("clear", arguments);
   self.dict()->clear();
   return None{};
 }

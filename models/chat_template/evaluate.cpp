@@ -93,6 +93,9 @@ Arguments Interpreter::evaluate_arguments(const CallArguments& node, const Scope
     if (!rest.dict()) throw Fault(std::string("what follows ** must be a dict, but is of type ") + type_name(rest));
     for (const auto& [key, value] : rest.dict()->entries()) {
       if (!key.text()) throw Fault("the keys of what follows ** must be texts");
+      for (const auto& earlier : arguments.named) {
+        if (earlier.first == key.text()->bytes) throw Fault("the argument '" + earlier.first + "' is given twice");
+      }
       arguments.named.emplace_back(key.text()->bytes, value);
     }
   }

@@ -71,17 +71,17 @@ Interpreter::Flow Interpreter::run_node(const If& node, Scope& scope, std::strin
 Interpreter::Flow Interpreter::run_node(const For& node, Scope& scope, std::string& out) {
   Loop* loop = start_loop(node, scope);
   Scope& inner = inner_scope(scope);
-  bool has_run = false;
-  while (loop->advance()) {
+  bool has_completed = false;  // jinja2 runs `else` where no pass came to its end, be it for break or continue
+  for (Flow flow = Flow::kNext; flow != Flow::kBreak && loop->advance();) {
     count_step();
-    has_run = true;
     inner.names.clear();
     inner.set("loop", loop);
     assign(node.target, loop->current(), inner);
-    if (execute(node.body, inner, out) == Flow::kBreak) break;
+    flow = execute(node.body, inner, out);
+    has_completed |= flow == Flow::kNext;
   }
   loop->finish();
-  if (!has_run && !node.otherwise.empty()) return execute(node.otherwise, inner_scope(scope), out);
+  if (!has_completed && !node.otherwise.empty()) return execute(node.otherwise, inner_scope(scope), out);
   return Flow::kNext;
 }
 
@@ -98,18 +98,26 @@ Loop* Interpreter::start_loop(const For& node, Scope& scope) {
       count_step();
       testing.names.clear();
       assign(node.target, *item, testing);
-      if (is_true_in(*node.condition, testing)) return item;
+      if (is_true_in(*node.condition, testing)) return packed(node.target, testing);
     }
     return std::nullopt;
   };
   return heap_.make<Loop>(filtered, std::nullopt, 1);
 }
 
+// What a filtered loop's item is afterwards: unpacked items are put together again, as a tuple.
+Value Interpreter::packed(const Target& target, const Scope& scope) {
+  if (!target.is_tuple) return *scope.find(target.name);
+  std::vector<Value> items;
+  for (const Target& one : target.several) items.push_back(packed(one, scope));
+  return heap_.list(std::move(items), List::Form::kTuple);
+}
+
 void Interpreter::assign(const Target& target, const Value& value, Scope& scope) {
   if (target.is_tuple) {
     const std::vector<Value> items = iterate(heap_, value);
     if (items.size() != target.several.size()) {
-      throw Fault(std::to_string(items.size()) + " values cannot be unpacked into " +
+      throw Fault("a sequence of " + std::to_string(items.size()) + " cannot be unpacked into " +
                   std::to_string(target.several.size()) + " names");
     }
     for (size_t i = 0; i < items.size(); ++i) assign(target.several[i], items[i], scope);

@@ -13,7 +13,7 @@ namespace warpchat::jinja {
 // What a template may use before it is stopped with an Error.
 struct Limits {
   size_t bytes = size_t{512} << 20;  // of all values at a time
-  int64_t steps = 50'000'000;        // evaluated expressions and passes of loops
+  int64_t steps = 200'000'000;       // evaluated expressions and passes of loops
   int depth = 1000;                  // of expressions, blocks and macros within each other
 };
 
@@ -47,6 +47,7 @@ class Interpreter {
 
   Scope& inner_scope(const Scope& outer) { return *heap_.make<Scope>(&outer); }
   Loop* start_loop(const For& node, Scope& scope);
+  Value packed(const Target& target, const Scope& scope);
   void assign(const Target& target, const Value& value, Scope& scope);
   Callable* make_macro(const Macro& macro, const Scope& scope);
   Value call_macro(const Macro& macro, const Scope& defined_in, const Arguments& arguments);

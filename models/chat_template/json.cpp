@@ -106,6 +106,8 @@ void Writer::write(const Value& v) {
     write_list(*v.list());
   } else if (v.dict()) {
     write_dict(*v.dict());
+  } else if (v.undefined()) {
+    fail_undefined(*v.undefined());
   } else {
     throw Fault(std::string("a value of type ") + type_name(v) + " cannot be written as JSON");
   }

@@ -8,9 +8,12 @@
 #include "models/chat_template/unicode.h"
 #include "models/chat_template/value.h"
 #include "models/error.h"
+#include "models/message.h"
 
 namespace warpchat::jinja {
 namespace {
+
+constexpr size_t kMaxMessageBytes = 500;  // texts of the template stand in messages
 
 // Every line end becomes \n, and one at the very end is dropped.
 std::string normalize_lines(std::string_view source) {
@@ -290,7 +293,7 @@ std::vector<Token> tokenize(std::string_view source) {
 }
 
 void fail_at(int line, const std::string& what) {
-  throw Error("chat template line " + std::to_string(line) + ": " + what);
+  throw Error("chat template line " + std::to_string(line) + ": " + printable(what, kMaxMessageBytes));
 }
 
 }  // namespace warpchat::jinja

@@ -43,7 +43,7 @@ Value filter_float(Heap&, const Value& input, const Arguments& arguments) {
 }
 
 Value filter_abs(Heap&, const Value& input, const Arguments& arguments) {
-  bind("abs", arguments, {});
+  bind_nothing("abs", arguments);
   if (input.undefined()) fail_undefined(*input.undefined());
   if (const double* real = input.real()) return std::fabs(*real);
   const int64_t number = to_integer(input, "what the filter abs takes");
@@ -95,7 +95,7 @@ Value filter_round(Heap&, const Value& input, const Arguments& arguments) {
 }
 
 Value filter_length(Heap&, const Value& input, const Arguments& arguments) {
-  bind("length", arguments, {});
+  bind_nothing("length", arguments);
   return length_of(input);
 }
 

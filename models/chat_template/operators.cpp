@@ -20,6 +20,11 @@ namespace {
               type_name(b));
 }
 
+[[noreturn]] void fail_sign(const char* sign, const Value& v) {
+  if (v.undefined()) fail_undefined(*v.undefined());
+  throw Fault(std::string("the sign ") + sign + " does not take a value of type " + type_name(v));
+}
+
 [[noreturn]] void fail_overflow() { throw Fault("the result is an int beyond 64 bits"); }
 
 bool are_integers(const Value& a, const Value& b) {
@@ -231,13 +236,13 @@ Value power(const Value& a, const Value& b) {
 }
 
 Value negate(const Value& a) {
-  if (!is_number(a)) fail_operator("-", a, a);
+  if (!is_number(a)) fail_sign("-", a);
   if (a.real()) return -*a.real();
   return subtract(Value(0), a);
 }
 
 Value plus(const Value& a) {
-  if (!is_number(a)) fail_operator("+", a, a);
+  if (!is_number(a)) fail_sign("+", a);
   return a.boolean() ? Value(integer_of(a)) : a;
 }
 

@@ -73,6 +73,12 @@ std::string ExpressionParser::expect_name() {
   return take().text;
 }
 
+std::string ExpressionParser::expect_dotted_name() {
+  std::string name = expect_name();
+  while (skip_operator(".")) name += "." + expect_name();
+  return name;
+}
+
 void ExpressionParser::expect(TokenType type) {
   if (current().type != type) fail_unexpected(describe({type, 0, ""}));
   take();
@@ -318,7 +324,7 @@ ExprPtr ExpressionParser::parse_subscript(ExprPtr object) {
     result = parse_slice(std::move(object), nullptr, line);
   } else {
     ListDisplay indices{{}, true};
-    indices.items.push_back(parse_expression());
+    if (!is_operator("]")) indices.items.push_back(parse_expression());
     if (is_operator(":")) {
       result = parse_slice(std::move(object), std::move(indices.items[0]), line);
     } else {
@@ -349,7 +355,7 @@ ExprPtr ExpressionParser::parse_call(ExprPtr callee) {
 CallArguments ExpressionParser::parse_arguments() {
   const int line = current().line;
   const auto ensure = [line](bool holds) {
-    if (!holds) fail_at(line, "the arguments of a call are in the wrong order");
+    if (!holds) fail_at(line, "the arguments of a call are in the wrong order or doubled");
   };
   CallArguments arguments;
   expect_operator("(");
@@ -365,6 +371,7 @@ CallArguments ExpressionParser::parse_arguments() {
     } else if (current().type == TokenType::kName && is_operator(following(), "=")) {
       ensure(!arguments.named_rest);
       std::string name = take().text;
+      for (const auto& earlier : arguments.named) ensure(earlier.first != name);
       take();
       arguments.named.emplace_back(std::move(name), parse_expression());
     } else {
@@ -395,7 +402,7 @@ ExprPtr ExpressionParser::parse_filters(ExprPtr input, bool begins_with_name) {
     begins_with_name = false;
     const int line = current().line;
     Filtered filtered;
-    filtered.name = expect_name();
+    filtered.name = expect_dotted_name();
     filtered.filter = find_filter(filtered.name);
     if (!filtered.filter) unsupported_.emplace_back(line, "the filter '" + filtered.name + "' is not supported");
     filtered.input = std::move(input);
@@ -409,7 +416,7 @@ ExprPtr ExpressionParser::parse_test(ExprPtr value) {
   const int line = take().line;
   const bool negated = skip_name("not");
   Tested tested;
-  tested.name = expect_name();
+  tested.name = expect_dotted_name();
   tested.test = find_test(tested.name);
   if (!tested.test) unsupported_.emplace_back(line, "the test '" + tested.name + "' is not supported");
   tested.value = std::move(value);

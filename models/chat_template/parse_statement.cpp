@@ -100,7 +100,8 @@ class StatementParser : ExpressionParser {
 
   [[noreturn]] void fail_tag(const Token& tag) const {
     if (is_unsupported(tag.text)) fail_at(tag.line, "the tag '" + tag.text + "' is not supported");
-    std::string what = "unknown tag '" + tag.text + "'";
+    const bool belongs = tag.text.starts_with("end") || tag.text == "else" || tag.text == "elif";
+    std::string what = (belongs ? "unexpected tag '" : "unknown tag '") + tag.text + "'";
     if (open_.size() > 1) {
       const auto& [outer, line] = open_[open_.size() - 2];
       what += "; the tag '" + outer + "' of line " + std::to_string(line) + " is still open";
@@ -148,7 +149,7 @@ class StatementParser : ExpressionParser {
 
   // One name or several, up to `end`; with namespaces' attributes where those may be assigned to.
   Target parse_target(std::string_view end, bool with_attributes) {
-    const auto is_end = [&] { return is_operator("=") || is_operator(")") || is_name(end) || is_block_end(); };
+    const auto is_end = [&] { return is_operator(")") || is_name(end) || is_block_end(); };
     Target target = parse_one_target(with_attributes);
     if (!is_operator(",")) return target;
     Target several;

@@ -42,6 +42,7 @@ class ExpressionParser {
   bool skip_operator(std::string_view op);
   void expect_operator(std::string_view op);
   std::string expect_name();
+  std::string expect_dotted_name();
   void expect(TokenType type);
   [[noreturn]] void fail_unexpected(const std::string& expected) const;
 

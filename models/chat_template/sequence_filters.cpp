@@ -25,19 +25,19 @@ Value filter_attr(Heap& heap, const Value& input, const Arguments& arguments) {
 }
 
 Value filter_list(Heap& heap, const Value& input, const Arguments& arguments) {
-  bind("list", arguments, {});
+  bind_nothing("list", arguments);
   return heap.list(iterate(heap, input));
 }
 
 Value filter_items(Heap& heap, const Value& input, const Arguments& arguments) {
-  bind("items", arguments, {});
+  bind_nothing("items", arguments);
   if (input.undefined()) return heap.iterator({});
   if (!input.dict()) throw Fault(std::string("the filter items takes a dict, not a value of type ") + type_name(input));
   return heap.iterator(pairs_of(heap, *input.dict()));
 }
 
 Value filter_first(Heap& heap, const Value& input, const Arguments& arguments) {
-  bind("first", arguments, {});
+  bind_nothing("first", arguments);
   if (Iterator* iterator = input.iterator(); iterator && iterator->next < iterator->items.size()) {
     return iterator->items[iterator->next++];
   }
@@ -46,14 +46,14 @@ Value filter_first(Heap& heap, const Value& input, const Arguments& arguments) {
 }
 
 Value filter_last(Heap& heap, const Value& input, const Arguments& arguments) {
-  bind("last", arguments, {});
+  bind_nothing("last", arguments);
   if (input.iterator()) throw Fault("an iterator has no last item; turn it into a list with |list");
   const std::vector<Value> items = iterate(heap, input);
   return items.empty() ? undefined("the last item of an empty sequence is undefined") : items.back();
 }
 
 Value filter_reverse(Heap& heap, const Value& input, const Arguments& arguments) {
-  bind("reverse", arguments, {});
+  bind_nothing("reverse", arguments);
   if (const Text* text = input.text()) {
     std::u32string letters = decode(text->bytes);
     std::reverse(letters.begin(), letters.end());

@@ -44,7 +44,7 @@ Value filter_center(Heap& heap, const Value& input, const Arguments& arguments) 
 
 // Words begin after white space and - ( { [ <.
 Value filter_title(Heap& heap, const Value& input, const Arguments& arguments) {
-  bind("title", arguments, {});
+  bind_nothing("title", arguments);
   const auto begins_word = [](char32_t c) { return is_space(c) || std::u32string_view(U"-({[<").find(c) < 5; };
   const std::u32string text = decode(str(input));
   std::string out;
@@ -58,22 +58,22 @@ Value filter_title(Heap& heap, const Value& input, const Arguments& arguments) {
 }
 
 Value filter_string(Heap& heap, const Value& input, const Arguments& arguments) {
-  bind("string", arguments, {});
+  bind_nothing("string", arguments);
   return as_text(heap, input);
 }
 
 Value filter_safe(Heap& heap, const Value& input, const Arguments& arguments) {
-  bind("safe", arguments, {});
+  bind_nothing("safe", arguments);
   return heap.text(str(input), true);
 }
 
 Value filter_escape(Heap& heap, const Value& input, const Arguments& arguments) {
-  bind("escape", arguments, {});
+  bind_nothing("escape", arguments);
   return heap.text(str_as_markup(input), true);
 }
 
 Value filter_force_escape(Heap& heap, const Value& input, const Arguments& arguments) {
-  bind("forceescape", arguments, {});
+  bind_nothing("forceescape", arguments);
   return heap.text(escape_html(str(input)), true);
 }
 
@@ -125,13 +125,13 @@ Value filter_indent(Heap& heap, const Value& input, const Arguments& arguments) 
 Value filter_truncate(Heap& heap, const Value& input, const Arguments& arguments) {
   const auto given = bind("truncate", arguments,
                           {{"length", 255}, {"killwords", false}, {"end", literal_text("...")}, {"leeway", None{}}});
-  const std::u32string text = decode(to_text(input, "what the filter truncate takes"));
   const std::string& end = to_text(given[2], "truncate's end");
   const auto end_length = static_cast<int64_t>(count_code_points(end));
   const int64_t length = to_integer(given[0], "truncate's length");
   const int64_t leeway = given[3].is_none() ? 5 : to_integer(given[3], "truncate's leeway");
   if (length < end_length || leeway < 0) throw Fault("truncate's length is shorter than its end");
-  if (static_cast<int64_t>(text.size()) - leeway <= length) return input;
+  if (static_cast<int64_t>(length_of(input)) - leeway <= length) return input;
+  const std::u32string text = decode(to_text(input, "what the filter truncate takes"));
   const std::string kept = encode(std::u32string_view(text).substr(0, static_cast<size_t>(length - end_length)));
   const std::string_view cut = is_true(given[1]) ? kept : split_at_from_right(kept, " ", 1)[0];
   return heap.text(std::string(cut) + end, input.text()->markup);
@@ -155,7 +155,7 @@ std::string quote_url(const Value& v, bool in_query) {
 }
 
 Value filter_urlencode(Heap& heap, const Value& input, const Arguments& arguments) {
-  bind("urlencode", arguments, {});
+  bind_nothing("urlencode", arguments);
   if (input.text() || !is_iterable(input)) return heap.text(quote_url(input, false));
   std::string out;
   for (const Value& item : input.dict() ? pairs_of(heap, *input.dict()) : iterate(heap, input)) {
@@ -167,7 +167,7 @@ Value filter_urlencode(Heap& heap, const Value& input, const Arguments& argument
 }
 
 Value filter_wordcount(Heap&, const Value& input, const Arguments& arguments) {
-  bind("wordcount", arguments, {});
+  bind_nothing("wordcount", arguments);
   int64_t n = 0;
   bool in_word = false;
   for (const char32_t c : decode(str(input))) {

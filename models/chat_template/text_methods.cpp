@@ -27,7 +27,7 @@ Value derived_list(Heap& heap, const Value& self, const std::vector<std::string_
 
 template <std::string (*convert)(std::string_view)>
 Value converted(Heap& heap, const Value& self, const Arguments& arguments) {
-  bind("a case conversion", arguments, {});
+  bind_nothing("a case conversion", arguments);
   return derived(heap, self, convert(bytes_of(self)));
 }
 
@@ -191,20 +191,20 @@ Value starts_or_ends_with(Heap&, const Value& self, const Arguments& arguments) 
 
 template <bool (*has_property)(char32_t)>
 Value all_are(Heap&, const Value& self, const Arguments& arguments) {
-  bind("a question about a str", arguments, {});
+  bind_nothing("a question about a str", arguments);
   const std::u32string text = decode(bytes_of(self));
   return !text.empty() && std::all_of(text.begin(), text.end(), has_property);
 }
 
 Value is_ascii(Heap&, const Value& self, const Arguments& arguments) {
-  bind("isascii", arguments, {});
+  bind_nothing("isascii", arguments);
   return std::all_of(bytes_of(self).begin(), bytes_of(self).end(), [](char c) { return (c & 0x80) == 0; });
 }
 
 // Cased letters there are, and all of them of one case.
 template <bool (*is_case)(char32_t), bool (*is_other_case)(char32_t)>
 Value is_all_cased(Heap&, const Value& self, const Arguments& arguments) {
-  bind("a question about a str", arguments, {});
+  bind_nothing("a question about a str", arguments);
   const std::u32string text = decode(bytes_of(self));
   return std::any_of(text.begin(), text.end(), is_case) && std::none_of(text.begin(), text.end(), is_other_case);
 }

@@ -12,8 +12,7 @@ Parts split_spaces(std::string_view text, int64_t limit) {
   for (text = strip_left(text); !text.empty(); text = strip_left(text)) {
     size_t end = 0;
     if (limit >= 0 && static_cast<int64_t>(parts.size()) >= limit) {
-      end = strip_right(text).size();
-      parts.push_back(text.substr(0, end));
+      parts.push_back(text);
       break;
     }
     while (end < text.size()) {
@@ -32,7 +31,7 @@ Parts split_spaces_from_right(std::string_view text, int64_t limit) {
   Parts parts;
   for (text = strip_right(text); !text.empty(); text = strip_right(text)) {
     if (limit >= 0 && static_cast<int64_t>(parts.size()) >= limit) {
-      parts.push_back(strip_left(text));
+      parts.push_back(text);
       break;
     }
     size_t start = 0;

@@ -109,6 +109,7 @@ size_t Dict::Hash::operator()(const Value& v) const { return hash_of(v); }
 bool Dict::Same::operator()(const Value& a, const Value& b) const { return equal(a, b); }
 
 const Value* Dict::find(const Value& key) const {
+  if (key.list() || key.dict()) hash_of(key);  // a small map does not hash what it looks for
   const auto place = places_.find(key);
   return place == places_.end() ? nullptr : &entries_[place->second].second;
 }
@@ -137,6 +138,7 @@ void Dict::clear() {
 }
 
 Value Heap::text(std::string bytes, bool markup) {
+  if (bytes.size() > kMaxTextBytes) throw Fault("a text is longer than 64 MiB");
   const size_t charged = sizeof(Text) + bytes.size();
   charge(charged);
   return Value(std::shared_ptr<const Text>(new Text{std::move(bytes), markup}, [this, charged](const Text* text) {

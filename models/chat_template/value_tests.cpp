@@ -10,14 +10,15 @@ namespace {
 // A test without parameters, from a question about the value.
 template <bool (*question)(const Value&)>
 bool plain(Heap&, const Value& v, const Arguments& arguments) {
-  bind("a test", arguments, {});
+  bind_nothing("this test", arguments);
   return question(v);
 }
 
 // A test with one parameter.
 template <bool (*question)(Heap&, const Value&, const Value&)>
 bool compared(Heap& heap, const Value& v, const Arguments& arguments) {
-  return question(heap, v, bind("a test", arguments, {{"other"}})[0]);
+  if (arguments.positional.size() != 1 || !arguments.named.empty()) throw Fault("this test takes one argument");
+  return question(heap, v, arguments.positional[0]);
 }
 
 bool is_undefined(const Value& v) { return v.undefined() != nullptr; }
@@ -51,11 +52,11 @@ bool leaves(Heap& heap, const Value& v, const Value& divisor, int64_t rest) {
   return equal(modulo(heap, v, divisor), Value(rest));
 }
 bool odd(Heap& heap, const Value& v, const Arguments& arguments) {
-  bind("odd", arguments, {});
+  bind_nothing("odd", arguments);
   return leaves(heap, v, Value(2), 1);
 }
 bool even(Heap& heap, const Value& v, const Arguments& arguments) {
-  bind("even", arguments, {});
+  bind_nothing("even", arguments);
   return leaves(heap, v, Value(2), 0);
 }
 
