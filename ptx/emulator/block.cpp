@@ -21,7 +21,17 @@ void start_warp(BlockState& block, WarpState& w, uint32_t index, uint32_t thread
   w.jitter = launch.request.options.jitter ? launch.request.options.seed * 2 + 1 : 0;
   const uint32_t lanes = std::min(kLanes, threads - index * kLanes);
   w.all_lanes = w.live = lanes == kLanes ? kAllLanes : (1u << lanes) - 1;
-  Frame* frame = enter_frame(w, *launch.request.code, nullptr, w.live, 0, nullptr);
+  Frame* frame;
+  if (w.frames.empty()) {
+    frame = enter_frame(w, *launch.request.code, nullptr, w.live, 0, nullptr);
+  } else {
+    frame = w.frames.front().get();
+    frame->lanes = w.live;
+    renew_frame(w, *frame);
+  }
+  w.local = w.local_memory.data();
+  w.local_bytes = static_cast<uint32_t>(w.local_memory.size() / kLanes);
+  w.fragments.clear();
   w.fragments.push_back({0, w.live, frame});
 }
 
@@ -60,8 +70,8 @@ bool unblock(BlockState& block, Executor& executor) {
 
 }  // namespace
 
-std::unique_ptr<BlockState> make_block(LaunchContext& launch, uint64_t linear) {
-  auto block = std::make_unique<BlockState>();
+std::unique_ptr<BlockState> make_block(LaunchContext& launch, uint64_t linear, std::unique_ptr<BlockState> spare) {
+  auto block = spare ? std::move(spare) : std::make_unique<BlockState>();
   block->launch = &launch;
   block->linear = linear;
   const Dim3& grid = launch.request.grid;
@@ -69,10 +79,14 @@ std::unique_ptr<BlockState> make_block(LaunchContext& launch, uint64_t linear) {
   block->index[1] = static_cast<uint32_t>(linear / grid.x % grid.y);
   block->index[2] = static_cast<uint32_t>(linear / grid.x / grid.y);
   block->shared_bytes = launch.shared_total;
-  block->shared = aligned_bytes(std::max(64u, launch.shared_total));
-  std::memset(block->shared.get(), 0, std::max(64u, launch.shared_total));
+  for (BarrierState& barrier : block->barriers) barrier = {};
+  block->next_warp = 0;
   const uint32_t threads = static_cast<uint32_t>(launch.request.block.count());
-  block->warps = std::vector<WarpState>((threads + kLanes - 1) / kLanes);
+  if (block->warps.empty()) {
+    block->shared = aligned_bytes(std::max(64u, launch.shared_total));
+    std::memset(block->shared.get(), 0, std::max(64u, launch.shared_total));
+    block->warps = std::vector<WarpState>((threads + kLanes - 1) / kLanes);
+  }
   for (uint32_t w = 0; w < block->warps.size(); ++w) start_warp(*block, block->warps[w], w, threads);
   return block;
 }

@@ -110,7 +110,8 @@ struct LaunchContext {
 
 enum class BlockResult : uint8_t { kProgress, kPolling, kDone, kFaulted };
 
-std::unique_ptr<BlockState> make_block(LaunchContext& launch, uint64_t linear);
+// A block ready to run; `spare`, if given, is a finished block of the same launch whose memory is used again.
+std::unique_ptr<BlockState> make_block(LaunchContext& launch, uint64_t linear, std::unique_ptr<BlockState> spare);
 BlockResult run_block(BlockState& block, Executor& executor, uint64_t budget);
 
 // machine.cpp: one warp until it waits, polls, ends or has used its budget.
@@ -120,6 +121,7 @@ WarpResult run_warp(WarpState& w, Executor& executor, int64_t& budget);
 // frames.cpp
 Frame* enter_frame(WarpState& w, const Code& code, Frame* parent, uint32_t lanes, uint32_t return_pc,
                    const CallSite* site);
+void renew_frame(WarpState& w, Frame& frame);  // the kernel's, for another block of the same launch
 void leave_frame(WarpState& w, Frame* frame, uint32_t lanes);
 void call_builtin(WarpState& w, const CallSite& site, const Instruction& i, uint32_t lanes, uint32_t local_base);
 

@@ -81,7 +81,7 @@ struct GlobalVariable {
 class Module {
  public:
   // Parses and decodes; global variables are allocated in `memory` and initialised. Throws LoadError.
-  Module(std::string_view text, const Profile& profile, Memory& memory);
+  Module(std::string_view text, const Profile& profile, Memory& memory, InstructionSet set = best_instruction_set());
   ~Module();
   Module(const Module&) = delete;
 

@@ -1,9 +1,11 @@
-// From drafts to code: the frame's layout, basic blocks in reverse post-order, columns with offsets.
+// From drafts to code: the frame's layout, basic blocks, columns with offsets.
 #include <algorithm>
 #include <cstring>
 
+#include "ptx/emulator/flow.h"
 #include "ptx/emulator/function_loader.h"
 #include "ptx/emulator/guard.h"
+#include "ptx/emulator/liveness.h"
 
 namespace ptx::emulator {
 namespace {
@@ -55,32 +57,94 @@ void FunctionLoader::place_variables() {
 void FunctionLoader::finish() {
   code_.frame_bytes = static_cast<uint32_t>(aligned(code_.frame_bytes, 16));
   first_draft_.push_back(static_cast<uint32_t>(drafts_.size()));
-  place_columns();
-  code_.instructions.resize(drafts_.size());
-  code_.inner.resize(drafts_.size());
-  code_.observed.resize(drafts_.size());
-  for (size_t i = 0; i < drafts_.size(); ++i) {
-    Instruction& instruction = code_.instructions[i];
-    instruction = drafts_[i].code;
-    instruction.index = static_cast<uint32_t>(i);
-    fill_instruction(instruction, drafts_[i]);
-    code_.positions.push_back(drafts_[i].at);
-    code_.spellings.push_back(std::move(drafts_[i].spelling));
-    code_.tags.push_back(std::move(drafts_[i].tag));
-  }
   for (const auto& table : function_.label_tables) {
     auto& targets = code_.jump_tables.emplace_back();
     for (const Operand& label : table) targets.push_back(first_draft_[label.target]);
   }
+  for (size_t i = 0; i < drafts_.size(); ++i) {
+    Instruction& instruction = code_.instructions.emplace_back(drafts_[i].code);
+    instruction.index = static_cast<uint32_t>(i);
+    instruction.guard = drafts_[i].guard;  // a column's number until it has an offset
+    if (drafts_[i].target_statement >= 0)
+      instruction.immediate = first_draft_[static_cast<size_t>(drafts_[i].target_statement)];
+  }
+  find_blocks(code_);
+  const auto successors = successors_of(code_);
+  order_blocks(code_, successors);
+  place_columns(successors);
+  code_.inner.resize(drafts_.size());
+  code_.observed.resize(drafts_.size());
+  for (size_t i = 0; i < drafts_.size(); ++i) {
+    fill_instruction(code_.instructions[i], drafts_[i]);
+    code_.positions.push_back(drafts_[i].at);
+    code_.spellings.push_back(std::move(drafts_[i].spelling));
+    code_.tags.push_back(std::move(drafts_[i].tag));
+  }
   for (CallSite& site : code_.calls) {
     if (site.target != kNoColumn) site.target = columns_[site.target].offset;
   }
-  find_blocks();
-  number_blocks();
+}
+
+Effects FunctionLoader::effects_of(const Draft& draft) const {
+  Effects effects;
+  const auto is_register = [this](ColumnId id) {
+    return id != kNoColumn && columns_[id].kind == ColumnInfo::kRegister;
+  };
+  const auto reads = [&](ColumnId id) {
+    if (is_register(id)) effects.reads.push_back(id);
+  };
+  const auto writes = [&](ColumnId id) {
+    if (!is_register(id)) return;
+    effects.writes.push_back(id);
+    if (draft.guard != kNoColumn) effects.reads.push_back(id);
+  };
+  const Instruction& i = draft.code;
+  reads(draft.guard);
+  for (ColumnId id : {i.a, i.b, i.c}) reads(id);
+  if (!draft.writes_e || draft.reads_e) reads(i.e);
+  if (draft.writes_e) writes(i.e);
+  draft.writes_d ? writes(i.d) : reads(i.d);
+  for (size_t k = 0; k < draft.list.size(); ++k) k < draft.list_defs ? writes(draft.list[k]) : reads(draft.list[k]);
+  return effects;
+}
+
+// Registers share columns where their lives do not overlap, except those that may be read before they are written:
+// these keep a column of their own, so that a check can tell.
+uint32_t FunctionLoader::place_registers(uint32_t offset, const std::vector<std::vector<uint32_t>>& successors) {
+  std::vector<Effects> effects;
+  for (const Draft& draft : drafts_) effects.push_back(effects_of(draft));
+  const Lives lives = find_lives(effects, code_.blocks, successors, static_cast<uint32_t>(columns_.size()));
+  std::vector<ColumnId> by_start;
+  for (ColumnId id = 0; id < columns_.size(); ++id) {
+    if (columns_[id].kind == ColumnInfo::kRegister && lives.spans[id].first <= lives.spans[id].last)
+      by_start.push_back(id);
+  }
+  std::ranges::sort(by_start, {}, [&](ColumnId id) { return lives.spans[id].first; });
+  struct Slot {
+    uint32_t offset, free_after;
+  };
+  std::map<uint32_t, std::vector<Slot>> slots;  // by width
+  for (ColumnId id : by_start) {
+    ColumnInfo& c = columns_[id];
+    auto& pool = slots[c.bytes];
+    const auto& span = lives.spans[id];
+    const bool alone = lives.maybe_undefined[id];
+    const auto free_slot =
+        alone ? pool.end() : std::ranges::find_if(pool, [&](const Slot& s) { return s.free_after < span.first; });
+    if (free_slot != pool.end()) {
+      c.offset = free_slot->offset;
+      free_slot->free_after = span.last;
+      continue;
+    }
+    c.offset = static_cast<uint32_t>(aligned(offset, c.bytes == 0 ? 4 : kColumnAlign));
+    offset = c.offset + column_bytes(c);
+    if (!alone) pool.push_back({c.offset, span.last});
+  }
+  return offset;
 }
 
 // Constants first (one copy fills them), then what a frame computes, then the registers.
-void FunctionLoader::place_columns() {
+void FunctionLoader::place_columns(const std::vector<std::vector<uint32_t>>& successors) {
   uint32_t offset = 0;
   const auto place = [&](ColumnInfo& c) {
     offset = static_cast<uint32_t>(aligned(offset, c.bytes == 0 ? 4 : kColumnAlign));
@@ -102,9 +166,7 @@ void FunctionLoader::place_columns() {
     place(c);
     code_.specials.push_back({c.special, c.offset, c.bytes, c.value});
   }
-  for (ColumnInfo& c : columns_) {
-    if (c.kind == ColumnInfo::kRegister) place(c);
-  }
+  offset = place_registers(offset, successors);
   code_.register_bytes = static_cast<uint32_t>(aligned(offset, kColumnAlign));
   code_.register_count = std::clamp<uint32_t>(static_cast<uint32_t>(function_.registers.size() / 4), 16, 255);
 }
@@ -119,7 +181,6 @@ void FunctionLoader::fill_instruction(Instruction& i, const Draft& draft) {
   i.guard = draft.guard == kNoColumn ? kNoGuard : columns_[draft.guard].offset;
   i.list = static_cast<uint32_t>(code_.operands.size());
   for (ColumnId id : draft.list) code_.operands.push_back(offset_of(id));
-  if (draft.target_statement >= 0) i.immediate = first_draft_[static_cast<size_t>(draft.target_statement)];
   if (i.control != Control::kNone) return;
   code_.inner[i.index] = draft.handler;
   code_.observed[i.index] = draft.observed;
@@ -129,80 +190,6 @@ void FunctionLoader::fill_instruction(Instruction& i, const Draft& draft) {
     i.full = &guarded_full;
     i.masked = &guarded_masked;
   }
-}
-
-// A block begins where something jumps to and after whatever ends one.
-void FunctionLoader::find_blocks() {
-  const uint32_t n = static_cast<uint32_t>(code_.instructions.size());
-  std::vector<bool> leads(n + 1, false);
-  leads[0] = true;
-  for (const Instruction& i : code_.instructions) {
-    if (i.control == Control::kNone) continue;
-    leads[i.index + 1] = true;
-    if (i.control == Control::kBranch) leads[static_cast<size_t>(i.immediate)] = true;
-  }
-  for (const auto& table : code_.jump_tables) {
-    for (uint32_t target : table) leads[target] = true;
-  }
-  code_.block_of.resize(n);
-  for (uint32_t at = 0; at < n; ++at) {
-    if (leads[at]) code_.blocks.push_back({at, at, 0, false});
-    BasicBlock& block = code_.blocks.back();
-    code_.block_of[at] = static_cast<uint32_t>(code_.blocks.size() - 1);
-    block.has_terminator = code_.instructions[at].control != Control::kNone;
-    block.end = block.has_terminator ? at : at + 1;
-  }
-}
-
-// Reverse post-order: where fragments of a warp may meet, those behind in this order run first.
-void FunctionLoader::number_blocks() {
-  const auto successors = [this](const BasicBlock& block) {
-    std::vector<uint32_t> next;
-    const auto add = [&](uint64_t at) {
-      if (at < code_.block_of.size()) next.push_back(code_.block_of[at]);
-    };
-    if (!block.has_terminator) {
-      add(block.end);
-      return next;
-    }
-    const Instruction& i = code_.instructions[block.end];
-    const bool falls = i.guard != kNoGuard || i.control == Control::kCall || i.control == Control::kBarrier ||
-                       i.control == Control::kTrap;
-    if (falls) add(block.end + 1);
-    if (i.control == Control::kBranch) add(static_cast<uint64_t>(i.immediate));
-    if (i.control == Control::kBranchIndexed) {
-      for (uint32_t target : code_.jump_tables[static_cast<size_t>(i.immediate)]) add(target);
-    }
-    std::ranges::sort(next);  // the last in the text is visited first: what leaves a loop is ordered behind its body
-    return next;
-  };
-  struct Visit {
-    uint32_t block;
-    std::vector<uint32_t> next;
-  };
-  std::vector<bool> seen(code_.blocks.size(), false);
-  std::vector<uint32_t> finished;
-  std::vector<Visit> stack;
-  for (uint32_t root = 0; root < code_.blocks.size(); ++root) {
-    if (seen[root]) continue;
-    seen[root] = true;
-    stack.push_back({root, successors(code_.blocks[root])});
-    while (!stack.empty()) {
-      Visit& top = stack.back();
-      if (top.next.empty()) {
-        finished.push_back(top.block);
-        stack.pop_back();
-        continue;
-      }
-      const uint32_t next = top.next.back();
-      top.next.pop_back();
-      if (seen[next]) continue;
-      seen[next] = true;
-      stack.push_back({next, successors(code_.blocks[next])});
-    }
-    if (root == 0) std::ranges::reverse(finished);
-  }
-  for (uint32_t order = 0; order < finished.size(); ++order) code_.blocks[finished[order]].order = order;
 }
 
 }  // namespace ptx::emulator

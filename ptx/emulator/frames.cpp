@@ -80,17 +80,15 @@ uint64_t special_value(const WarpState& w, Special which, uint32_t lane, uint32_
   }
 }
 
-void fill_specials(WarpState& w, Frame& frame) {
-  for (const SpecialColumn& column : frame.code->specials) {
-    uint8_t* at = frame.registers.get() + column.offset;
-    if (column.bytes == 0) {
-      std::memset(at, 0, 4);
-      continue;
-    }
-    for (uint32_t l = 0; l < kLanes; ++l) {
-      const uint64_t value = special_value(w, column.value, l, frame.local_base) + column.addend;
-      std::memcpy(at + l * column.bytes, &value, column.bytes);
-    }
+void fill_special(const WarpState& w, Frame& frame, const SpecialColumn& column) {
+  uint8_t* at = frame.registers.get() + column.offset;
+  if (column.bytes == 0) {
+    std::memset(at, 0, 4);
+    return;
+  }
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    const uint64_t value = special_value(w, column.value, l, frame.local_base) + column.addend;
+    std::memcpy(at + l * column.bytes, &value, column.bytes);
   }
 }
 
@@ -130,7 +128,7 @@ Frame* enter_frame(WarpState& w, const Code& code, Frame* parent, uint32_t lanes
   frame->local_base = base;
   frame->depth = parent ? parent->depth + 1 : 0;
   frame->site = site;
-  fill_specials(w, *frame);
+  for (const SpecialColumn& column : code.specials) fill_special(w, *frame, column);
   for (size_t a = 0; site && a < site->arguments.size(); ++a) {
     for (uint32_t l = 0; l < kLanes; ++l) {
       if (!(lanes >> l & 1)) continue;
@@ -140,6 +138,15 @@ Frame* enter_frame(WarpState& w, const Code& code, Frame* parent, uint32_t lanes
   }
   w.frames.push_back(std::move(frame));
   return w.frames.back().get();
+}
+
+// Only what differs between blocks is filled in again.
+void renew_frame(WarpState& w, Frame& frame) {
+  for (const SpecialColumn& column : frame.code->specials) {
+    const bool of_block = column.value == Special::ctaid_x || column.value == Special::ctaid_y ||
+                          column.value == Special::ctaid_z || column.value == Special::smid;
+    if (of_block) fill_special(w, frame, column);
+  }
 }
 
 // Lanes are gone from this activation and its callers; an activation without lanes is put aside for the next call.

@@ -9,6 +9,7 @@
 
 #include "ptx/emulator/code.h"
 #include "ptx/emulator/forms.h"
+#include "ptx/emulator/liveness.h"
 
 namespace ptx::emulator {
 
@@ -27,7 +28,7 @@ struct Draft {
   Instruction code{};          // d a b c e hold ColumnIds
   std::vector<ColumnId> list;  // further operands
   uint32_t list_defs = 0;      // of these, how many (the first) are written
-  bool writes_d = true, writes_e = false;
+  bool writes_d = true, writes_e = false, reads_e = false;
   HandlerPair handler, observed;
   Position at;
   std::string spelling, tag;
@@ -137,9 +138,9 @@ class FunctionLoader {
   // layout
   void place_variables();
   void finish();
-  void find_blocks();
-  void number_blocks();
-  void place_columns();
+  void place_columns(const std::vector<std::vector<uint32_t>>& successors);
+  uint32_t place_registers(uint32_t offset, const std::vector<std::vector<uint32_t>>& successors);
+  Effects effects_of(const Draft& draft) const;
   void fill_instruction(Instruction& i, const Draft& draft);
   void declare_parameters();
 

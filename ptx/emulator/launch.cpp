@@ -67,8 +67,9 @@ uint32_t max_resident_blocks(const Code& code, uint32_t block_threads, uint32_t 
 struct Launch::State {
   LaunchContext context;
   std::mutex mutex;
-  std::deque<std::unique_ptr<BlockState>> ready;  // resident and nobody's turn
-  std::vector<std::unique_ptr<Executor>> idle;    // executors between steps
+  std::deque<std::unique_ptr<BlockState>> ready;   // resident and nobody's turn
+  std::vector<std::unique_ptr<BlockState>> spare;  // finished, for their memory
+  std::vector<std::unique_ptr<Executor>> idle;     // executors between steps
   uint64_t next_block = 0, n_blocks = 0, running = 0, resident = 0, resident_limit = 1;
   uint64_t polls_in_a_row = 0;
   LaunchState state = LaunchState::kRunning;
@@ -143,12 +144,15 @@ LaunchState Launch::step() {
   } else {
     return LaunchState::kWaiting;  // other threads run what is left
   }
+  if (starts && !s.spare.empty()) {
+    block = std::move(s.spare.back());
+    s.spare.pop_back();
+  }
   ++s.running;
   auto executor = take_executor(s.idle, s.context);
   lock.unlock();
-  if (starts) block = make_block(s.context, linear);
+  if (starts) block = make_block(s.context, linear, std::move(block));
   const BlockResult result = run_block(*block, *executor, cooperative ? kCooperativeSlice : kBlockSlice);
-  if (result == BlockResult::kDone) block.reset();
   lock.lock();
   --s.running;
   s.counters.instructions += executor->counters.instructions;
@@ -164,6 +168,7 @@ LaunchState Launch::step() {
   if (s.state != LaunchState::kRunning) return s.state;
   if (result == BlockResult::kDone) {
     --s.resident;
+    s.spare.push_back(std::move(block));
     s.polls_in_a_row = 0;
     if (s.resident == 0 && s.next_block == s.n_blocks) s.state = LaunchState::kDone;
     return s.state;

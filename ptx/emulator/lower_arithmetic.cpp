@@ -31,6 +31,7 @@ void FunctionLoader::lower_carry(const Statement& s, const Match& m) {
   draft.code.c = sources[2];
   draft.code.e = carry_;
   draft.writes_e = true;
+  draft.reads_e = s.opcode == "addc" || s.opcode == "subc" || s.opcode == "madc";
 }
 
 void FunctionLoader::lower_move(const Statement& s, const Match& m) {

@@ -318,6 +318,7 @@ WarpResult run_warp(WarpState& w, Executor& executor, int64_t& budget) {
     select(w, executor, w.fragments[w.current]);
     const Code& code = *w.fragments[w.current].frame->code;
     uint32_t pc = w.fragments[w.current].pc;
+    const uint32_t n_lanes = static_cast<uint32_t>(std::popcount(w.active));
     while (true) {
       const BasicBlock& block = code.blocks[code.block_of[pc]];
       const uint32_t start = pc;
@@ -325,7 +326,7 @@ WarpResult run_warp(WarpState& w, Executor& executor, int64_t& budget) {
       const uint32_t ran = pc - start + (through && block.has_terminator ? 1 : 0);
       budget -= ran;
       executor.counters.instructions += ran;
-      executor.counters.lane_instructions += uint64_t{ran} * static_cast<uint32_t>(std::popcount(w.active));
+      executor.counters.lane_instructions += uint64_t{ran} * n_lanes;
       if (__builtin_expect(w.faulted, 0)) return WarpResult::kFaulted;
       Fragment& f = w.fragments[w.current];
       f.pc = pc;

@@ -17,14 +17,14 @@ constexpr uint64_t kFunctionStep = 0x100;
 
 class Loader {
  public:
-  Loader(Module& module, std::string_view text, const Profile& profile, Memory& memory)
-      : module_(module), text_(text), profile_(profile), memory_(memory) {}
+  Loader(Module& module, std::string_view text, const Profile& profile, Memory& memory, InstructionSet set)
+      : module_(module), text_(text), profile_(profile), memory_(memory), set_(set) {}
 
   void run() {
     syntax_ = parse(text_);
     module_.version_ = syntax_.version;
     module_.target_ = syntax_.target;
-    layout_.registry = &registry_for(best_instruction_set());
+    layout_.registry = &registry_for(set_);
     layout_.target = syntax_.target;
     layout_.version = syntax_.version;
     if (syntax_.target > profile_.target) {
@@ -138,6 +138,7 @@ class Loader {
   std::string_view text_;
   const Profile& profile_;
   Memory& memory_;
+  InstructionSet set_;
   SyntaxModule syntax_;
   ModuleLayout layout_;
   uint32_t dynamic_align_ = 16;
@@ -145,9 +146,9 @@ class Loader {
   std::vector<ParseProblem> problems_;
 };
 
-Module::Module(std::string_view text, const Profile& profile, Memory& memory) : memory_(memory) {
+Module::Module(std::string_view text, const Profile& profile, Memory& memory, InstructionSet set) : memory_(memory) {
   try {
-    Loader(*this, text, profile, memory).run();
+    Loader(*this, text, profile, memory, set).run();
   } catch (...) {
     for (uint64_t address : allocations_) memory_.free(address);
     throw;

@@ -1,4 +1,6 @@
 // Integer arithmetic: wraps like the hardware, in unsigned C++.
+#include <immintrin.h>
+
 #include "ptx/emulator/handlers/lanes.h"
 
 namespace ptx::emulator::EMULATOR_ISA {
@@ -107,15 +109,7 @@ void carries(Registry& r, const char* suffix) {
   carry<T>(r, "madc.hi", "madc.hi.cc", suffix, mad_hi, kReadsCarry);
 }
 
-// Sums of products of bytes: a and b are signed or unsigned each on its own.
-template <class A, class B>
-int32_t dot4(uint32_t a, uint32_t b, int32_t c) {
-  uint32_t sum = static_cast<uint32_t>(c);
-  for (uint32_t i = 0; i < 4; ++i) {
-    sum += static_cast<uint32_t>(static_cast<int32_t>(static_cast<A>(a >> 8 * i)) * static_cast<B>(b >> 8 * i));
-  }
-  return static_cast<int32_t>(sum);
-}
+// Sums of products of pairs: a and b are signed or unsigned each on its own.
 template <class A, class B, uint32_t first>
 int32_t dot2(uint32_t a, uint32_t b, int32_t c) {
   const auto half = [&](uint32_t i) {
@@ -125,10 +119,75 @@ int32_t dot2(uint32_t a, uint32_t b, int32_t c) {
   return static_cast<int32_t>(static_cast<uint32_t>(c) + half(0) * byte(first) + half(1) * byte(first + 1));
 }
 
+// Bytes as 16-bit lanes, even and odd ones apart: their products' pairwise sums are one instruction.
+#if defined(__AVX512BW__)
+struct Vector {
+  using Type = __m512i;
+  static Type load(const void* p) { return _mm512_load_si512(p); }
+  static void store(void* p, Type v) { _mm512_store_si512(p, v); }
+  static Type add(Type a, Type b) { return _mm512_add_epi32(a, b); }
+  static Type pairs(Type a, Type b) { return _mm512_madd_epi16(a, b); }
+  static Type left(Type a) { return _mm512_slli_epi16(a, 8); }
+  template <bool is_signed>
+  static Type right(Type a) {
+    return is_signed ? _mm512_srai_epi16(a, 8) : _mm512_srli_epi16(a, 8);
+  }
+};
+#elif defined(__AVX2__)
+struct Vector {
+  using Type = __m256i;
+  static Type load(const void* p) { return _mm256_load_si256(static_cast<const Type*>(p)); }
+  static void store(void* p, Type v) { _mm256_store_si256(static_cast<Type*>(p), v); }
+  static Type add(Type a, Type b) { return _mm256_add_epi32(a, b); }
+  static Type pairs(Type a, Type b) { return _mm256_madd_epi16(a, b); }
+  static Type left(Type a) { return _mm256_slli_epi16(a, 8); }
+  template <bool is_signed>
+  static Type right(Type a) {
+    return is_signed ? _mm256_srai_epi16(a, 8) : _mm256_srli_epi16(a, 8);
+  }
+};
+#else
+struct Vector {
+  using Type = __m128i;
+  static Type load(const void* p) { return _mm_load_si128(static_cast<const Type*>(p)); }
+  static void store(void* p, Type v) { _mm_store_si128(static_cast<Type*>(p), v); }
+  static Type add(Type a, Type b) { return _mm_add_epi32(a, b); }
+  static Type pairs(Type a, Type b) { return _mm_madd_epi16(a, b); }
+  static Type left(Type a) { return _mm_slli_epi16(a, 8); }
+  template <bool is_signed>
+  static Type right(Type a) {
+    return is_signed ? _mm_srai_epi16(a, 8) : _mm_srli_epi16(a, 8);
+  }
+};
+#endif
+
+template <bool a_signed, bool b_signed>
+struct Dot4 {
+  static void sums(Warp& w, const Instruction& i, uint32_t* result) {
+    const uint32_t *a = column<uint32_t>(w, i.a), *b = column<uint32_t>(w, i.b), *c = column<uint32_t>(w, i.c);
+    constexpr uint32_t kStep = sizeof(Vector::Type) / 4;
+    for (uint32_t l = 0; l < kLanes; l += kStep) {
+      const auto x = Vector::load(a + l), y = Vector::load(b + l);
+      const auto odd = Vector::pairs(Vector::right<a_signed>(x), Vector::right<b_signed>(y));
+      const auto even =
+          Vector::pairs(Vector::right<a_signed>(Vector::left(x)), Vector::right<b_signed>(Vector::left(y)));
+      Vector::store(result + l, Vector::add(Vector::load(c + l), Vector::add(odd, even)));
+    }
+  }
+  static void full(Warp& w, const Instruction& i) { sums(w, i, column<uint32_t>(w, i.d)); }
+  static void masked(Warp& w, const Instruction& i) {
+    alignas(64) uint32_t result[kLanes];
+    sums(w, i, result);
+    uint32_t* d = column<uint32_t>(w, i.d);
+    const uint32_t active = w.active;
+    EMULATOR_LANES d[l] = blend(active >> l & 1, result[l], d[l]);
+  }
+};
+
 template <class A4, class B4, class A2>
 void dot_products(Registry& r, const char* suffix) {
-  op<int32_t, uint32_t, uint32_t, int32_t>(r, "dp4a", suffix,
-                                           [](uint32_t a, uint32_t b, int32_t c) { return dot4<A4, B4>(a, b, c); });
+  using Dot = Dot4<(A4(-1) < A4(0)), (B4(-1) < B4(0))>;
+  add_handler(r, "dp4a", suffix, &Dot::full, &Dot::masked, 0);
   op<int32_t, uint32_t, uint32_t, int32_t>(r, "dp2a.lo", suffix,
                                            [](uint32_t a, uint32_t b, int32_t c) { return dot2<A2, B4, 0>(a, b, c); });
   op<int32_t, uint32_t, uint32_t, int32_t>(r, "dp2a.hi", suffix,

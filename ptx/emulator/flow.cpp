@@ -1,0 +1,87 @@
+// Basic blocks of decoded code, and the order in which the machine prefers them.
+#include "ptx/emulator/flow.h"
+
+#include <algorithm>
+
+namespace ptx::emulator {
+
+// A block begins where something jumps to and after whatever ends one.
+void find_blocks(Code& code) {
+  const uint32_t n = static_cast<uint32_t>(code.instructions.size());
+  std::vector<bool> leads(n + 1, false);
+  leads[0] = true;
+  for (const Instruction& i : code.instructions) {
+    if (i.control == Control::kNone) continue;
+    leads[i.index + 1] = true;
+    if (i.control == Control::kBranch) leads[static_cast<size_t>(i.immediate)] = true;
+  }
+  for (const auto& table : code.jump_tables) {
+    for (uint32_t target : table) leads[target] = true;
+  }
+  code.block_of.resize(n);
+  for (uint32_t at = 0; at < n; ++at) {
+    if (leads[at]) code.blocks.push_back({at, at, 0, false});
+    BasicBlock& block = code.blocks.back();
+    code.block_of[at] = static_cast<uint32_t>(code.blocks.size() - 1);
+    block.has_terminator = code.instructions[at].control != Control::kNone;
+    block.end = block.has_terminator ? at : at + 1;
+  }
+}
+
+std::vector<std::vector<uint32_t>> successors_of(const Code& code) {
+  std::vector<std::vector<uint32_t>> result;
+  for (const BasicBlock& block : code.blocks) {
+    std::vector<uint32_t>& next = result.emplace_back();
+    const auto add = [&](uint64_t at) {
+      if (at < code.block_of.size()) next.push_back(code.block_of[at]);
+    };
+    if (!block.has_terminator) {
+      add(block.end);
+      continue;
+    }
+    const Instruction& i = code.instructions[block.end];
+    const bool falls = i.guard != kNoGuard || i.control == Control::kCall || i.control == Control::kBarrier ||
+                       i.control == Control::kTrap;
+    if (falls) add(block.end + 1);
+    if (i.control == Control::kBranch) add(static_cast<uint64_t>(i.immediate));
+    if (i.control == Control::kBranchIndexed) {
+      for (uint32_t target : code.jump_tables[static_cast<size_t>(i.immediate)]) add(target);
+    }
+    std::ranges::sort(next);
+  }
+  return result;
+}
+
+// Reverse post-order: where fragments of a warp may meet, those behind in this order run first. The last
+// successor in the text is visited first: what leaves a loop is ordered behind its body.
+void order_blocks(Code& code, const std::vector<std::vector<uint32_t>>& successors) {
+  struct Visit {
+    uint32_t block;
+    std::vector<uint32_t> next;
+  };
+  std::vector<bool> seen(code.blocks.size(), false);
+  std::vector<uint32_t> finished;
+  std::vector<Visit> stack;
+  for (uint32_t root = 0; root < code.blocks.size(); ++root) {
+    if (seen[root]) continue;
+    seen[root] = true;
+    stack.push_back({root, successors[root]});
+    while (!stack.empty()) {
+      Visit& top = stack.back();
+      if (top.next.empty()) {
+        finished.push_back(top.block);
+        stack.pop_back();
+        continue;
+      }
+      const uint32_t next = top.next.back();
+      top.next.pop_back();
+      if (seen[next]) continue;
+      seen[next] = true;
+      stack.push_back({next, successors[next]});
+    }
+    if (root == 0) std::ranges::reverse(finished);
+  }
+  for (uint32_t order = 0; order < finished.size(); ++order) code.blocks[finished[order]].order = order;
+}
+
+}  // namespace ptx::emulator

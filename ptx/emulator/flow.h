@@ -1,0 +1,15 @@
+// The control flow of decoded code.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ptx/emulator/code.h"
+
+namespace ptx::emulator {
+
+void find_blocks(Code& code);                                        // from the instructions and jump tables
+std::vector<std::vector<uint32_t>> successors_of(const Code& code);  // by block, in the order of the text
+void order_blocks(Code& code, const std::vector<std::vector<uint32_t>>& successors);  // BasicBlock::order
+
+}  // namespace ptx::emulator
