@@ -131,7 +131,7 @@ void CpuSteps::load(const ModelTensors& tensors, const CpuOptions& options) {
     PackedMatrix packed(pool_, kernels_, *tensor, weights_);
     mappings.release(tensor->data.data(), tensor->data.size());
     packed_tensors.push_back(tensor);
-    done += static_cast<double>(packed.n_bytes());
+    done += static_cast<double>(Arena::rounded(packed.n_bytes()));
     if (options.progress) options.progress(std::min(1.0, done / total));
     return packed;
   };

@@ -1,4 +1,4 @@
-// Input tiles: RMSNorm where asked for, then 16-bit integers with a scale for every 256 values, or floats.
+// Input tiles: RMSNorm where asked for, then 16-bit integers with a scale for every 32 values, or floats.
 #pragma once
 #include "engine/cpu/kernels/exact_dot.h"
 #include "engine/cpu/kernels/kernels.h"
@@ -7,11 +7,10 @@ namespace warpchat {
 namespace {
 
 template <int kColumns>
-struct InputBlock {  // 256 values of each column; x = scale * integer
-  Quad quads[64][kColumns];
-  float sums32[8][kColumns], sums16[16][kColumns];  // of integers
+struct InputBlock {  // 32 values of each column; x = scale * integer
+  Quad quads[8][kColumns];
   float scale[kColumns];
-  float unused[7][kColumns];
+  float sum[kColumns], half_sums[2][kColumns];  // scale times the sum of 32 and of 16 integers
 };
 static_assert(sizeof(InputBlock<1>) == kInputBlockBytes && sizeof(InputBlock<8>) == 8 * kInputBlockBytes);
 
@@ -29,30 +28,28 @@ WARPCHAT_INLINE float inverse_rms(const float* x, uint32_t k, float eps) {
   return static_cast<float>(1.0 / __builtin_sqrt(sum / k + eps));
 }
 
-// values: 256 of them, zeros behind the last. Writes column `column` of the block.
+// values: 32 of them, zeros behind the last. Writes column `column` of the block.
 template <int kColumns>
-WARPCHAT_INLINE void quantise_block(const float* values, int column, InputBlock<kColumns>& block) {
+WARPCHAT_INLINE void quantise_block(const float* values, uint32_t column, InputBlock<kColumns>& block) {
   Floats largest = {};
-  for (int i = 0; i < 256; i += kLanes) {
+  for (int i = 0; i < 32; i += kLanes) {
     const Floats v = load<Floats>(values + i);
     largest = maximum(largest, maximum(v, -v));
   }
   const float limit = maximum_of(largest);
   const bool vanishes = limit < 1e-30f;  // its inverse would overflow; NaN and infinity pass on through the scale
-  const Floats inverse = splat(vanishes ? 0.0f : kLargestInput / limit);
-  block.scale[column] = vanishes ? 0.0f : limit / kLargestInput;
-  alignas(64) float integers[256];
-  for (int i = 0; i < 256; i += kLanes) {
+  const float inverse = vanishes ? 0.0f : kLargestInput / limit, scale = vanishes ? 0.0f : limit / kLargestInput;
+  Ints half_sums[2] = {};
+  for (int i = 0; i < 32; i += kLanes) {
     const Ints n = nearest(load<Floats>(values + i) * inverse);
     store_quads(&block.quads[i / 4][column], kColumns, n);
-    store(integers + i, to_floats(n));
+    half_sums[i / 16] += n;
   }
-  for (int s = 0; s < 16; ++s) {
-    float sum = 0;
-    for (int i = 0; i < 16; ++i) sum += integers[16 * s + i];  // exact: below 2^24
-    block.sums16[s][column] = sum;
-  }
-  for (int s = 0; s < 8; ++s) block.sums32[s][column] = block.sums16[2 * s][column] + block.sums16[2 * s + 1][column];
+  const float sums[2] = {sum_of(to_floats(half_sums[0])), sum_of(to_floats(half_sums[1]))};  // exact: below 2^24
+  block.scale[column] = scale;
+  block.sum[column] = scale * (sums[0] + sums[1]);
+  block.half_sums[0][column] = scale * sums[0];
+  block.half_sums[1][column] = scale * sums[1];
 }
 
 template <int kColumns>
@@ -64,18 +61,14 @@ void prepare_tile(const PrepareInput& in) {
     __builtin_memset(in.floats, 0, uint64_t{in.k} * kColumns * sizeof(float));
   for (uint32_t column = 0; column < in.columns; ++column) {
     const float* x = in.x + column * in.stride;
-    const Floats factor = splat(in.gain != nullptr ? inverse_rms(x, in.k, in.eps) : 1.0f);
+    const float factor = in.gain != nullptr ? inverse_rms(x, in.k, in.eps) : 1.0f;
     for (uint32_t b = 0; b < n_blocks; ++b) {
       alignas(64) float values[kInputBlock] = {};
       const uint32_t first = b * kInputBlock, n = in.k - first < kInputBlock ? in.k - first : kInputBlock;
       __builtin_memcpy(values, x + first, n * sizeof(float));
       if (in.gain != nullptr)
-        for (uint32_t i = 0; i < n; i += kLanes) {
-          const Floats gain =
-              i + kLanes <= n ? load<Floats>(in.gain + first + i) : load_some(in.gain + first + i, n - i);
-          store(values + i, load<Floats>(values + i) * factor * gain);
-        }
-      if (blocks != nullptr) quantise_block(values, static_cast<int>(column), blocks[b]);
+        for (uint32_t i = 0; i < n; ++i) values[i] = values[i] * factor * in.gain[first + i];
+      if (blocks != nullptr) quantise_block(values, column, blocks[b]);
       if (in.floats != nullptr)
         for (uint32_t i = 0; i < n; ++i) in.floats[uint64_t{first + i} * kColumns + column] = values[i];
     }

@@ -7,10 +7,10 @@ namespace warpchat {
 
 // Prepared input of a product: the columns in tiles, so that a kernel reads what it needs in one stream. A tile is
 // `width` columns wide (a full tile is CpuKernels::tile_columns, the last may be narrower; unused columns are zero).
-// Integers: blocks of 256 values a column, each with its own scale, 16 bits a value, and the sums of 16 and 32 values
-// for formats whose weights have a minimum. Floats: [k][width].
-constexpr uint32_t kInputBlock = 256;
-constexpr uint32_t kInputBlockBytes = 640;  // of one column of an integer tile
+// Integers: blocks of 32 values a column, each with its own scale, 16 bits a value, and the sums of 16 and 32 values
+// for weights that have a minimum. Floats: [k][width].
+constexpr uint32_t kInputBlock = 32;
+constexpr uint32_t kInputBlockBytes = 80;  // of one column of an integer tile
 
 struct PrepareInput {
   const float* x;       // [columns, stride]

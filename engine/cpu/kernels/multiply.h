@@ -12,8 +12,8 @@ constexpr size_t kPrefetchBytes = 8192;  // ahead of the weights in use; measure
 
 // Adds the weights with one scale: kScaled of them, 16 or 32, times the columns' integers.
 template <class Format, int kColumns>
-WARPCHAT_INLINE void add_scaled(const Format& format, int sub, const Quad (*x)[kColumns], const float* input_sums,
-                                Floats (&partial)[kColumns]) {
+WARPCHAT_INLINE void add_scaled(const Format& format, int sub, const Quad (*x)[kColumns], const float* input_scales,
+                                const float* input_sums, Floats (&sums)[kColumns]) {
   DotSum dots[kColumns];
   WARPCHAT_UNROLL
   for (int quad = 0; quad < Format::kScaled / 4; ++quad) {
@@ -24,40 +24,33 @@ WARPCHAT_INLINE void add_scaled(const Format& format, int sub, const Quad (*x)[k
   const Floats scale = format.scale(sub), lowest = format.lowest(sub);
   WARPCHAT_UNROLL
   for (int c = 0; c < kColumns; ++c) {
-    partial[c] = fma(lowest, splat(input_sums[c]), partial[c]);
-    partial[c] = fma(scale, to_floats(dots[c].total()), partial[c]);
+    sums[c] = fma(lowest, splat(input_sums[c]), sums[c]);
+    sums[c] = fma(scale * splat(input_scales[c]), to_floats(dots[c].total()), sums[c]);
   }
 }
 
-// The blocks of weights that meet one block of inputs: n_values of them, a multiple of 32.
-template <class Block, int kColumns>
-WARPCHAT_INLINE void add_input_block(const uint8_t* weights, const InputBlock<kColumns>& x, uint32_t n_values,
-                                     Floats (&partial)[kColumns]) {
-  using F = Format<Block>;
-  if constexpr (F::kWeights == kInputBlock) {
-    const F format(weights);
-    WARPCHAT_UNROLL
-    for (int sub = 0; sub < F::kWeights / F::kScaled; ++sub)
-      add_scaled(format, sub, x.quads + sub * (F::kScaled / 4), F::kScaled == 16 ? x.sums16[sub] : x.sums32[sub],
-                 partial);
-  } else {
-    for (uint32_t b = 0; b < n_values / F::kWeights; ++b)
-      add_scaled(F(weights + b * sizeof(Block) * kLanes), 0, x.quads + b * (F::kWeights / 4), x.sums32[b], partial);
+// A block of weights, and the blocks of 32 inputs it meets.
+template <class Format, int kColumns>
+WARPCHAT_INLINE void add_block(const Format& format, const InputBlock<kColumns>* x, Floats (&sums)[kColumns]) {
+  WARPCHAT_UNROLL
+  for (int sub = 0; sub < Format::kWeights / Format::kScaled; ++sub) {
+    const int b = sub * Format::kScaled / 32;
+    if constexpr (Format::kScaled == 32)
+      add_scaled(format, sub, x[b].quads, x[b].scale, x[b].sum, sums);
+    else
+      add_scaled(format, sub, x[b].quads + sub % 2 * 4, x[b].scale, x[b].half_sums[sub % 2], sums);
   }
 }
 
 template <class Block, int kColumns>
 WARPCHAT_INLINE void multiply_integers(const uint8_t* group, uint32_t k, const uint8_t* tile,
                                        Floats (&sums)[kColumns]) {
+  constexpr int kWeights = Format<Block>::kWeights;
   const auto* x = reinterpret_cast<const InputBlock<kColumns>*>(tile);
-  constexpr size_t kStep = kInputBlock / Format<Block>::kWeights * sizeof(Block) * kLanes;
-  for (uint32_t first = 0; first < k; first += kInputBlock, ++x, group += kStep) {
-    Floats partial[kColumns] = {};
+  for (uint32_t first = 0; first < k; first += kWeights, x += kWeights / 32, group += sizeof(Block) * kLanes) {
     if constexpr (kColumns == 1)  // decoding waits for memory; the hardware stops at the end of a page
-      for (size_t at = 0; at < kStep; at += 64) __builtin_prefetch(group + kPrefetchBytes + at);
-    add_input_block<Block>(group, *x, k - first < kInputBlock ? k - first : kInputBlock, partial);
-    WARPCHAT_UNROLL
-    for (int c = 0; c < kColumns; ++c) sums[c] = fma(partial[c], splat(x->scale[c]), sums[c]);
+      for (size_t at = 0; at < sizeof(Block) * kLanes; at += 64) __builtin_prefetch(group + kPrefetchBytes + at);
+    add_block(Format<Block>(group), x, sums);
   }
 }
 

@@ -1,0 +1,118 @@
+// Attention over the fp16 cache against double arithmetic on the same rounded keys and values.
+#include "engine/cpu/attention.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/cpu/thread_pool.h"
+#include "models/half.h"
+#include "tests/engine/cpu_problems.h"
+
+namespace warpchat {
+namespace {
+
+struct Case {
+  const char* name;
+  uint32_t n_heads, n_kv_heads, head_dim;
+  uint32_t position, columns;
+};
+
+constexpr Case kCases[] = {
+    {"first_token", 4, 2, 64, 0, 1},
+    {"second_token", 4, 2, 64, 1, 1},
+    {"end_of_a_key_block", 4, 2, 64, 15, 1},
+    {"start_of_a_tile", 4, 2, 64, 64, 1},
+    {"several_stretches", 9, 3, 64, 300, 1},
+    {"longer_than_64_tiles", 2, 1, 64, 4200, 1},  // stretches of two tiles
+    {"no_grouping", 5, 5, 32, 77, 1},
+    {"all_heads_share_one", 14, 1, 64, 130, 1},
+    {"more_rows_than_a_call_takes", 13, 1, 64, 90, 8},  // 104 query rows
+    {"few_columns", 4, 2, 64, 63, 3},
+    {"last_of_few_columns", 4, 2, 64, 120, 8},
+    {"shortest_prefill", 4, 2, 64, 0, 9},
+    {"prefill", 6, 2, 64, 0, 200},
+    {"prefill_after_a_prefix", 6, 2, 64, 117, 75},
+    {"prefill_in_ragged_blocks", 7, 1, 48, 33, 101},
+    {"head_dim_80", 4, 2, 80, 70, 1},
+    {"head_dim_80_prefill", 4, 2, 80, 5, 70},
+    {"head_dim_96_prefill", 4, 4, 96, 0, 66},
+    {"head_dim_128", 4, 2, 128, 140, 1},
+    {"head_dim_256_prefill", 2, 1, 256, 60, 20},
+    {"head_dim_of_no_vector", 4, 2, 22, 70, 1},
+    {"head_dim_of_no_vector_prefill", 4, 2, 22, 3, 70},
+    {"smallest_head_dim", 2, 2, 2, 20, 11},
+};
+
+class Attention : public testing::TestWithParam<std::tuple<std::string, Case>> {};
+
+double rounded(float v) { return to_float(to_f16(v)); }
+
+// One query row: head h of column c. keys, values: [positions, n_kv_heads, head_dim].
+void reference_row(const Case& s, std::span<const float> q, std::span<const float> keys, std::span<const float> values,
+                   uint32_t c, uint32_t h, std::span<double> out) {
+  const uint32_t kv_head = h / (s.n_heads / s.n_kv_heads), length = s.position + c + 1;
+  const auto at = [&](uint32_t p, uint32_t d) { return (size_t{p} * s.n_kv_heads + kv_head) * s.head_dim + d; };
+  std::vector<double> weights(length);
+  double sum = 0;
+  for (uint32_t p = 0; p < length; ++p) {
+    for (uint32_t d = 0; d < s.head_dim; ++d)
+      weights[p] += q[(size_t{c} * s.n_heads + h) * s.head_dim + d] * rounded(keys[at(p, d)]);
+    sum += weights[p] = std::exp(weights[p] / std::sqrt(double(s.head_dim)));
+  }
+  for (uint32_t d = 0; d < s.head_dim; ++d)
+    for (uint32_t p = 0; p < length; ++p) out[d] += weights[p] / sum * rounded(values[at(p, d)]);
+}
+
+TEST_P(Attention, MatchesDouble) {
+  const auto& [simd, s] = GetParam();
+  const uint32_t positions = s.position + s.columns;
+  const std::vector<float> keys = normal_floats(size_t{positions} * s.n_kv_heads * s.head_dim, /*seed=*/1);
+  const std::vector<float> values = normal_floats(keys.size(), /*seed=*/2);
+  const std::vector<float> q = normal_floats(size_t{s.columns} * s.n_heads * s.head_dim, /*seed=*/3);
+  ModelConfig config{};
+  config.n_layers = 2, config.n_heads = s.n_heads, config.n_kv_heads = s.n_kv_heads, config.head_dim = s.head_dim;
+  ThreadPool pool(3);
+  CachedAttention attention(pool, choose_kernels(simd), config, positions + 1);
+  const std::vector<float> poison(s.head_dim, INFINITY);  // beyond the end and in the other layer: must not be seen
+  for (uint32_t h = 0; h < s.n_kv_heads; ++h) {
+    for (uint32_t p = 0; p <= positions; ++p) attention.store(0, h, p, poison.data(), poison.data());
+    attention.store(1, h, positions, poison.data(), poison.data());
+    for (uint32_t p = 0; p < positions; ++p) {
+      const size_t at = (size_t{p} * s.n_kv_heads + h) * s.head_dim;
+      attention.store(1, h, p, &keys[at], &values[at]);
+    }
+  }
+  std::vector<float> got(q.size(), NAN);
+  attention.run(1, q.data(), s.position, s.columns, got.data());
+  std::vector<double> expected(q.size());
+  for (uint32_t c = 0; c < s.columns; ++c)
+    for (uint32_t h = 0; h < s.n_heads; ++h)
+      reference_row(s, q, keys, values, c, h,
+                    std::span(expected).subspan((size_t{c} * s.n_heads + h) * s.head_dim, s.head_dim));
+  EXPECT_LE(relative_error(got, expected), 2e-6);  // float sums of some hundred terms
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryShape, Attention,
+                         testing::Combine(testing::ValuesIn(instruction_sets()), testing::ValuesIn(kCases)),
+                         [](const auto& c) { return std::get<0>(c.param) + "_" + std::get<1>(c.param).name; });
+
+// Scores far beyond what exp can take: the running maximum must keep everything finite, in one stretch and in many.
+TEST(AttentionScores, MayBeHuge) {
+  for (const std::string& simd : instruction_sets())
+    for (uint32_t columns : {1u, 20u}) {
+      ModelConfig config{};
+      config.n_layers = 1, config.n_heads = 1, config.n_kv_heads = 1, config.head_dim = 16;
+      ThreadPool pool(2);
+      CachedAttention attention(pool, choose_kernels(simd), config, 256);
+      for (uint32_t p = 0; p < 256; ++p) {  // the key of position 130 wins by far, early or late in the sequence
+        const std::vector<float> key(16, p == 130 ? 100.0f : -100.0f), value(16, static_cast<float>(p));
+        attention.store(0, 0, p, key.data(), value.data());
+      }
+      const std::vector<float> q(size_t{columns} * 16, 50.0f);
+      std::vector<float> got(q.size(), NAN);
+      attention.run(0, q.data(), 256 - columns, columns, got.data());
+      for (float v : got) EXPECT_FLOAT_EQ(v, 130.0f) << simd << ", " << columns << " columns";
+    }
+}
+
+}  // namespace
+}  // namespace warpchat

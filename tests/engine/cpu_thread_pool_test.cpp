@@ -1,0 +1,60 @@
+// Every task exactly once, whatever the numbers of tasks and threads; results visible to the caller; sleepers wake.
+#include "engine/cpu/thread_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <numeric>
+
+namespace warpchat {
+namespace {
+
+TEST(ThreadPool, RunsEveryTaskOnce) {
+  for (uint32_t n_threads : {1u, 2u, 3u, 7u}) {
+    ThreadPool pool(n_threads);
+    EXPECT_EQ(pool.n_threads(), n_threads);
+    for (uint32_t n_tasks : {0u, 1u, 2u, 3u, 6u, 100u, 1001u}) {
+      std::vector<int> runs(n_tasks, 0);  // not atomic: a task on two threads is also a race that TSan reports
+      pool.for_each(n_tasks, [&](uint32_t task) { ++runs[task]; });
+      EXPECT_EQ(runs, std::vector<int>(n_tasks, 1)) << n_threads << " threads";
+    }
+  }
+}
+
+TEST(ThreadPool, GivesAThreadOneTaskAtATime) {
+  ThreadPool pool(4);
+  std::vector<int> busy(4, 0), sums(4, 0);
+  pool.for_each(500, [&](uint32_t task, uint32_t thread) {
+    EXPECT_EQ(busy[thread]++, 0);
+    sums[thread] += static_cast<int>(task);
+    --busy[thread];
+  });
+  EXPECT_EQ(std::accumulate(sums.begin(), sums.end(), 0), 500 * 499 / 2);
+}
+
+// Many short loops in a row, each reading what the last one wrote: the hand-over in both directions.
+TEST(ThreadPool, PassesResultsFromLoopToLoop) {
+  ThreadPool pool(3);
+  std::vector<uint32_t> values(40, 0), next(40, 0);
+  for (uint32_t loop = 0; loop < 3000; ++loop) {
+    pool.for_each(40, [&](uint32_t task) { next[task] = values[(task + 1) % 40] + 1; });
+    values.swap(next);
+  }
+  EXPECT_EQ(values, std::vector<uint32_t>(40, 3000));
+}
+
+TEST(ThreadPool, WakesSleepersAndEndsWhileTheySleep) {
+  for (int round = 0; round < 5; ++round) {
+    ThreadPool pool(3);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // longer than they spin
+    std::vector<int> runs(64, 0);
+    pool.for_each(64, [&](uint32_t task) { ++runs[task]; });
+    EXPECT_EQ(runs, std::vector<int>(64, 1));
+    if (round % 2) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+TEST(ThreadPool, FindsAtLeastOneCore) { EXPECT_GE(physical_cores(), 1u); }
+
+}  // namespace
+}  // namespace warpchat
