@@ -42,7 +42,7 @@ class Verifier {
 
  private:
   void found(int i, std::string what) { findings_.push_back({i, body_.code[i].at, std::move(what)}); }
-  void found(Where at, std::string what) { findings_.push_back({-1, at, std::move(what)}); }
+  void found_overall(std::string what) { findings_.push_back({-1, {}, std::move(what)}); }
   std::string operand(const Operand& o) const { return spell_operand(body_, names_, labels_, o); }
   std::string line(int i) const {
     return "line " + std::to_string(text_.lines[i]) + " (" + spell(body_.code[i].at) + ")";
@@ -71,7 +71,7 @@ class Verifier {
 void Verifier::check_symbols() {
   std::set<std::string> seen = {body_.name};
   for (const Symbol& symbol : body_.symbols) {
-    if (!seen.insert(symbol.name).second) found({}, "the name " + symbol.name + " is declared twice");
+    if (!seen.insert(symbol.name).second) found_overall("the name " + symbol.name + " is declared twice");
   }
 }
 
@@ -319,15 +319,15 @@ void Verifier::check_budgets() {
   for (const Symbol& symbol : body_.symbols) constants += symbol.space == Space::kConst ? symbol.bytes() : 0;
   const auto over = [&](uint64_t bytes, uint64_t most, const std::string& what) {
     if (bytes <= most) return;
-    found({},
-          what + " takes " + std::to_string(bytes) + " bytes, " + spell(body_.target) + " has " + std::to_string(most));
+    found_overall(what + " takes " + std::to_string(bytes) + " bytes, " + spell(body_.target) + " has " +
+                  std::to_string(most));
   };
   over(fixed, kMaxStaticSharedBytes, "static shared memory");
   over(fixed + dynamic, limits(body_.target).shared_bytes, "shared memory");
   over(constants, kMaxConstantBytes, "constant memory");
   over(lay_out_parameters(body_).bytes, kMaxParameterBytes, "the parameter list");
   if (body_.max_threads > kMaxThreadsPerBlock) {
-    found({}, "a block of " + std::to_string(body_.max_threads) + " threads; at most " +
+    found_overall("a block of " + std::to_string(body_.max_threads) + " threads; at most " +
                   std::to_string(kMaxThreadsPerBlock) + " fit");
   }
 }
