@@ -1,0 +1,105 @@
+// Half and bfloat arithmetic, alone and in pairs: exact in double, rounded once.
+#include "tests/emulator/lane_function.h"
+
+namespace ptx::emulator {
+namespace {
+
+using u16 = uint16_t;
+using u32 = uint32_t;
+
+struct Format {
+  const char* name;
+  int exponent_bits, mantissa_bits;
+
+  double value(u16 bits) const {
+    const int bias = (1 << (exponent_bits - 1)) - 1, field = bits >> mantissa_bits & ((1 << exponent_bits) - 1),
+              mantissa = bits & ((1 << mantissa_bits) - 1);
+    const double sign = bits >> 15 ? -1 : 1;
+    if (field == (1 << exponent_bits) - 1) return mantissa ? NAN : sign * INFINITY;
+    return sign *
+           std::ldexp(field ? mantissa + (1 << mantissa_bits) : mantissa, (field ? field : 1) - bias - mantissa_bits);
+  }
+  // Nearest even of an exact sum hi + lo, |lo| far below hi's last bit: the tie is broken by lo.
+  u16 round(double hi, double lo) const {
+    if (std::isnan(hi)) return 0x7fff;
+    const u16 sign = std::signbit(hi) ? 0x8000 : 0;
+    const u16 infinity = static_cast<u16>(((1 << exponent_bits) - 1) << mantissa_bits);
+    const double m = std::fabs(hi), rest = std::signbit(hi) ? -lo : lo;
+    if (std::isinf(m)) return sign | infinity;
+    u32 low = 0, high = infinity;
+    while (high - low > 1) {
+      const u32 middle = (low + high) / 2;
+      (value(static_cast<u16>(middle)) < m || (value(static_cast<u16>(middle)) == m && rest >= 0) ? low : high) =
+          middle;
+    }
+    const double below = value(static_cast<u16>(low)), step = low + 1 == infinity
+                                                                  ? below - value(static_cast<u16>(low - 1))
+                                                                  : value(static_cast<u16>(low + 1)) - below;
+    const double over = m - below - step / 2;
+    const bool up = over > 0 || (over == 0 && (rest > 0 || (rest == 0 && (low & 1))));
+    return sign | static_cast<u16>(low + up);
+  }
+  u16 sum(double a, double b) const {
+    const double s = a + b, part = s - a, error = std::isfinite(s) ? (a - (s - part)) + (b - part) : 0;
+    return round(s, error);
+  }
+};
+constexpr Format kHalf{"f16", 5, 10}, kBfloat{"bf16", 8, 7};
+
+template <class F>
+void both(const Format& f, const std::string& op, const std::string& suffix, F reference) {
+  const std::string name = op + "." + f.name;
+  expect_lanes<u16, u16, u16, u16>(name + " %d, " + suffix + ";", reference);
+  expect_lanes<u32, u32, u32, u32>(name + "x2 %d, " + suffix + ";", [&](u32 a, u32 b, u32 c) {
+    return u32(u16(reference(u16(a >> 16), u16(b >> 16), u16(c >> 16)))) << 16 | u16(reference(u16(a), u16(b), u16(c)));
+  });
+}
+
+void arithmetic(const Format& f) {
+  both(f, "add.rn", "%a, %b", [&](u16 a, u16 b, u16) { return f.sum(f.value(a), f.value(b)); });
+  both(f, "sub", "%a, %b", [&](u16 a, u16 b, u16) { return f.sum(f.value(a), -f.value(b)); });
+  both(f, "mul", "%a, %b", [&](u16 a, u16 b, u16) { return f.round(f.value(a) * f.value(b), 0); });
+  both(f, "fma.rn", "%a, %b, %c", [&](u16 a, u16 b, u16 c) { return f.sum(f.value(a) * f.value(b), f.value(c)); });
+  both(f, "fma.rn.relu", "%a, %b, %c", [&](u16 a, u16 b, u16 c) {
+    const u16 d = f.sum(f.value(a) * f.value(b), f.value(c));
+    return d > 0x8000 ? u16(0) : d == 0x8000 ? u16(0) : d;
+  });
+  both(f, "neg", "%a", [](u16 a, u16, u16) { return u16(a ^ 0x8000); });
+  both(f, "abs", "%a", [](u16 a, u16, u16) { return u16(a & 0x7fff); });
+  const auto rank = [](u16 x) { return x & 0x8000 ? -1 - int(x & 0x7fff) : int(x); };
+  const auto nan = [&](u16 x) { return std::isnan(f.value(x)); };
+  const auto pick = [=](u16 a, u16 b, bool least) {
+    return nan(a) ? (nan(b) ? u16(0x7fff) : b) : nan(b) || (rank(a) < rank(b)) == least ? a : b;
+  };
+  both(f, "min", "%a, %b", [&](u16 a, u16 b, u16) { return pick(a, b, true); });
+  both(f, "max", "%a, %b", [&](u16 a, u16 b, u16) { return pick(a, b, false); });
+  both(f, "max.NaN", "%a, %b", [&](u16 a, u16 b, u16) { return nan(a) || nan(b) ? u16(0x7fff) : pick(a, b, false); });
+}
+
+TEST(Half, Arithmetic) { arithmetic(kHalf); }
+TEST(Half, BfloatArithmetic) { arithmetic(kBfloat); }
+
+TEST(Half, SaturationAndFlush) {
+  both(kHalf, "add.sat", "%a, %b", [](u16 a, u16 b, u16) {
+    const double s = kHalf.value(kHalf.sum(kHalf.value(a), kHalf.value(b)));
+    return std::isnan(s) || s <= 0 ? u16(0) : kHalf.round(std::min(s, 1.0), 0);
+  });
+  const auto flush = [](u16 x) { return x & 0x7c00 ? x : u16(x & 0x8000); };
+  both(kHalf, "mul.ftz", "%a, %b",
+       [&](u16 a, u16 b, u16) { return flush(kHalf.round(kHalf.value(flush(a)) * kHalf.value(flush(b)), 0)); });
+}
+
+TEST(Half, Comparisons) {
+  expect_lanes<bool, u16, u16>("setp.lt.f16 %d, %a, %b;", [](u16 a, u16 b) { return kHalf.value(a) < kHalf.value(b); });
+  expect_lanes<bool, u16, u16>("setp.neu.bf16 %d, %a, %b;",
+                               [](u16 a, u16 b) { return kBfloat.value(a) != kBfloat.value(b); });
+  expect_lanes<bool, u32, u32>("setp.ge.f16x2 %p|%d, %a, %b;",
+                               [](u32 a, u32 b) { return kHalf.value(u16(a >> 16)) >= kHalf.value(u16(b >> 16)); });
+  expect_lanes<u32, u32, u32>("set.gt.f16x2.f16x2 %d, %a, %b;", [](u32 a, u32 b) {
+    return (kHalf.value(u16(a >> 16)) > kHalf.value(u16(b >> 16)) ? 0x3c000000u : 0) |
+           (kHalf.value(u16(a)) > kHalf.value(u16(b)) ? 0x3c00u : 0);
+  });
+}
+
+}  // namespace
+}  // namespace ptx::emulator
