@@ -10,10 +10,10 @@
 namespace warpchat {
 
 struct CpuOptions {
-  uint32_t threads = 0;                  // 0: one per physical core
-  uint32_t context = 0;                  // positions in the KV cache; > 0
-  uint32_t max_columns = 512;            // positions in one prefill pass
-  std::string simd;                      // "avx512", "avx2", "portable"; empty: $WARPCHAT_SIMD, else the best
+  uint32_t threads = 0;        // 0: one per physical core
+  uint32_t context = 0;        // positions in the KV cache; > 0
+  uint32_t max_columns = 512;  // positions in one prefill pass
+  std::string simd;            // "avx512", "avxvnni", "avx2", "portable"; empty: $WARPCHAT_SIMD, else the best
   std::function<void(double)> progress;  // 0..1 while the weights are prepared; may be empty
 };
 

@@ -12,6 +12,7 @@ std::vector<const CpuKernels*> usable_kernels() {
   if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni"))
     usable.push_back(&avx512_kernels());
+  if (avx2 && __builtin_cpu_supports("avxvnni")) usable.push_back(&avxvnni_kernels());
   if (avx2) usable.push_back(&avx2_kernels());
 #endif
   usable.push_back(&portable_kernels());

@@ -14,30 +14,56 @@ struct Quad {
 // The largest input; leaves its high byte at 127.
 constexpr float kLargestInput = 32512;
 
-#if defined(__AVX512VNNI__)
+#if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
 
 // first: the four high bytes, second: the four low bytes; input = 256 * high + low, both signed.
+#if defined(__AVX512VNNI__)
+
 WARPCHAT_INLINE void store_quads(Quad* to, size_t stride, Ints inputs) {
   const Ints high = (inputs + 128) >> 8;
   const __m128i highs = _mm512_cvtepi32_epi8(reinterpret_cast<__m512i>(high));
   const __m128i lows = _mm512_cvtepi32_epi8(reinterpret_cast<__m512i>(inputs - (high << 8)));
   const __m128i front = _mm_unpacklo_epi32(highs, lows), back = _mm_unpackhi_epi32(highs, lows);
-  _mm_storel_epi64(reinterpret_cast<__m128i*>(to), front);
-  _mm_storeh_pd(reinterpret_cast<double*>(to + stride), reinterpret_cast<__m128d>(front));
-  _mm_storel_epi64(reinterpret_cast<__m128i*>(to + 2 * stride), back);
-  _mm_storeh_pd(reinterpret_cast<double*>(to + 3 * stride), reinterpret_cast<__m128d>(back));
+  __builtin_memcpy(to, &front, 8);
+  __builtin_memcpy(to + stride, reinterpret_cast<const char*>(&front) + 8, 8);
+  __builtin_memcpy(to + 2 * stride, &back, 8);
+  __builtin_memcpy(to + 3 * stride, reinterpret_cast<const char*>(&back) + 8, 8);
+}
+WARPCHAT_INLINE Ints add_products(Ints sum, Words codes, int32_t bytes) {
+  return reinterpret_cast<Ints>(
+      _mm512_dpbusd_epi32(reinterpret_cast<__m512i>(sum), reinterpret_cast<__m512i>(codes), _mm512_set1_epi32(bytes)));
 }
 
-using Operand = __m512i;
-WARPCHAT_INLINE Operand operand(Words codes) { return reinterpret_cast<__m512i>(codes); }
+#else
+
+WARPCHAT_INLINE __m128i narrowed(Ints v) {  // to bytes, in the low half
+  const __m256i wide = reinterpret_cast<__m256i>(v);
+  const __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(wide), _mm256_extracti128_si256(wide, 1));
+  return _mm_packs_epi16(words, words);
+}
+WARPCHAT_INLINE void store_quads(Quad* to, size_t stride, Ints inputs) {
+  const Ints high = (inputs + 128) >> 8;
+  const __m128i both = _mm_unpacklo_epi32(narrowed(high), narrowed(inputs - (high << 8)));
+  __builtin_memcpy(to, &both, 8);
+  __builtin_memcpy(to + stride, reinterpret_cast<const char*>(&both) + 8, 8);
+}
+WARPCHAT_INLINE Ints add_products(Ints sum, Words codes, int32_t bytes) {
+  return reinterpret_cast<Ints>(_mm256_dpbusd_avx_epi32(reinterpret_cast<__m256i>(sum),
+                                                        reinterpret_cast<__m256i>(codes), _mm256_set1_epi32(bytes)));
+}
+
+#endif
+
+using Operand = Words;
+WARPCHAT_INLINE Operand operand(Words codes) { return codes; }
 
 struct DotSum {
-  __m512i high = _mm512_setzero_si512(), low = _mm512_setzero_si512();
+  Ints high = {}, low = {};
   WARPCHAT_INLINE void add(Operand codes, const Quad& x) {
-    high = _mm512_dpbusd_epi32(high, codes, _mm512_set1_epi32(x.first));
-    low = _mm512_dpbusd_epi32(low, codes, _mm512_set1_epi32(x.second));
+    high = add_products(high, codes, x.first);
+    low = add_products(low, codes, x.second);
   }
-  WARPCHAT_INLINE Ints total() const { return (reinterpret_cast<Ints>(high) << 8) + reinterpret_cast<Ints>(low); }
+  WARPCHAT_INLINE Ints total() const { return (high << 8) + low; }
 };
 
 #else

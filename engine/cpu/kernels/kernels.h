@@ -114,6 +114,7 @@ struct CpuKernels {
 const CpuKernels& portable_kernels();
 #if defined(__x86_64__)
 const CpuKernels& avx2_kernels();
+const CpuKernels& avxvnni_kernels();
 const CpuKernels& avx512_kernels();
 #endif
 

@@ -32,7 +32,7 @@ WARPCHAT_INLINE void add_scaled(const Format& format, int sub, const Quad (*x)[k
 // A block of weights, and the blocks of 32 inputs it meets.
 template <class Format, int kColumns>
 WARPCHAT_INLINE void add_block(const Format& format, const InputBlock<kColumns>* x, Floats (&sums)[kColumns]) {
-  WARPCHAT_UNROLL
+  WARPCHAT_UNROLL_BLOCK
   for (int sub = 0; sub < Format::kWeights / Format::kScaled; ++sub) {
     const int b = sub * Format::kScaled / 32;
     if constexpr (Format::kScaled == 32)

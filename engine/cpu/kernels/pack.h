@@ -44,8 +44,13 @@ constexpr BlockLayout kLayout<BlockQ6K> = {0, 52, 1};
 // Bit 4 * quad + i goes to bit quad of byte i: then one shift brings a quad's four bits to their bytes.
 WARPCHAT_INLINE uint32_t by_quads(uint32_t bits) {
   uint32_t result = 0;
-  for (int quad = 0; quad < 8; ++quad)
-    for (int i = 0; i < 4; ++i) result |= (bits >> (4 * quad + i) & 1u) << (8 * i + quad);
+  for (int i = 0; i < 4; ++i) {
+    uint32_t b = bits >> i & 0x11111111u;  // every fourth bit, now pushed together
+    b = (b | b >> 3) & 0x03030303u;
+    b = (b | b >> 6) & 0x000f000fu;
+    b = (b | b >> 12) & 0xffu;
+    result |= b << (8 * i);
+  }
   return result;
 }
 WARPCHAT_INLINE uint32_t by_weights(uint32_t bits) {  // the way back

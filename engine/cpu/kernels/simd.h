@@ -9,10 +9,17 @@
 #include <immintrin.h>
 #endif
 
+// WARPCHAT_UNROLL: registers are arrays indexed by the loop. WARPCHAT_UNROLL_BLOCK: shifts and masks become constants;
+// the portable kernels do without, their code would be the largest and matters least.
 #if defined(__clang__)
 #define WARPCHAT_UNROLL _Pragma("unroll")
 #else
 #define WARPCHAT_UNROLL _Pragma("GCC unroll 64")
+#endif
+#if defined(__AVX2__)
+#define WARPCHAT_UNROLL_BLOCK WARPCHAT_UNROLL
+#else
+#define WARPCHAT_UNROLL_BLOCK
 #endif
 #define WARPCHAT_INLINE inline __attribute__((always_inline))
 
