@@ -17,8 +17,9 @@ namespace warpchat {
 namespace {
 
 using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
 constexpr milliseconds kTick{100};
-constexpr unsigned kTicksBeforeSpinner = 3;
+constexpr milliseconds kBeforeSpinner{300};
 constexpr std::string_view kClearLine = "\r\x1b[K";
 
 // Where answers go when nobody watches: the text as it is.
@@ -71,7 +72,8 @@ class AnswerStream {
   AnswerView view_;
   std::string out_;
   bool spinner_drawn_ = false, text_shown_ = false;
-  unsigned ticks_ = 0;
+  unsigned frame_ = 0;
+  Clock::time_point next_frame_ = Clock::now() + kBeforeSpinner;
   PromptProgress progress_{0, 0};
   std::optional<GenerationEnd> end_;
 };
@@ -102,11 +104,15 @@ void AnswerStream::handle(const GenerationEnd& end) {
   end_ = end;
 }
 
+// Draws a frame when it is time for one: events may come faster or slower than frames should.
 void AnswerStream::tick() {
-  if (!terminal_ || text_shown_ || ++ticks_ < kTicksBeforeSpinner) return;
+  const auto now = Clock::now();
+  if (!terminal_ || text_shown_ || now < next_frame_) return;
+  next_frame_ = now + kTick;
   const bool reading = progress_.done < progress_.total || progress_.total == 0;
   const double fraction = progress_.total > 0 ? static_cast<double>(progress_.done) / progress_.total : 0;
-  out_ += "\r" + spinner_frame(reading ? "reading" : "thinking", reading ? fraction : 0, ticks_) + "\x1b[K";
+  const std::string label = reading ? "reading the prompt" : "thinking";
+  out_ += "\r" + spinner_frame(label, reading ? fraction : 0, frame_++) + "\x1b[K";
   spinner_drawn_ = true;
 }
 
@@ -136,7 +142,7 @@ StreamedAnswer stream_answer(const EventSource& source, const ChatSettings& sett
   const NotedInterrupts noted;
   while (!stream.end()) {
     std::optional<Event> event = source.next(kTick);
-    if (!event) stream.tick();
+    stream.tick();
     for (; event; event = stream.end() ? std::nullopt : source.next(milliseconds(0))) stream.take(*event);
     stream.flush();
     if (take_interrupt()) {
@@ -151,6 +157,9 @@ StreamedAnswer stream_answer(const EventSource& source, const ChatSettings& sett
 
 std::string timing_report(const Timings& t, uint64_t seed, const std::vector<OperationProfile>& profile) {
   const uint32_t computed = t.prompt_tokens - t.reused_tokens;
+  if (t.prompt_seconds <= 0)
+    return "prompt       " + std::to_string(t.prompt_tokens) + " tokens, stopped while they were read\n\n" +
+           profile_table(profile);
   return line("prompt       %.0f tokens, %.0f of them computed in %.3f s: %.1f t/s\n", t.prompt_tokens, computed,
               t.prompt_seconds, per_second(computed, t.prompt_seconds)) +
          line("answer       %.0f tokens in %.3f s: %.1f t/s\n", t.generated_tokens, t.generate_seconds,

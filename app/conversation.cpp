@@ -140,8 +140,23 @@ void Conversation::answer(const std::function<void()>& start) {
 }
 
 void Conversation::send(const std::string& text) {
-  answer([&] { session_->send(attached_ + text); });
-  attached_.clear();
+  const size_t before = session_->messages().size();
+  try {
+    answer([&] { session_->send(attached_ + text); });
+  } catch (...) {
+    take_back(before);
+    throw;
+  }
+  if (!take_back(before)) attached_.clear();
+}
+
+// A message without an answer would break the turns that templates expect.
+bool Conversation::take_back(size_t n_messages) {
+  const bool unanswered = session_->messages().size() == n_messages + 1;
+  if (!unanswered) return false;
+  session_->undo();
+  say("(there is no answer, so the message is not kept; Up recalls it)");
+  return true;
 }
 
 std::string Conversation::last_user_text() const {

@@ -24,6 +24,7 @@ class Conversation {
   bool run_slash(const SlashLine& line);    // likewise
   void answer(const std::function<void()>& start);
   void send(const std::string& text);
+  bool take_back(size_t n_messages);  // the message after these, if nothing answered it
   void edit(const std::string& text);
   void undo();
   void start_anew(bool clear_screen);

@@ -2,28 +2,12 @@
 #include "app/devices.h"
 
 #include <fstream>
-#include <string_view>
 
 #include "app/model_lookup.h"
+#include "engine/cpu/simd_level.h"
 #include "engine/cpu/thread_pool.h"
 
 namespace warpchat {
-
-namespace {
-
-std::string instruction_set() {
-#if defined(__x86_64__)
-  std::string name = "SSE";
-  if (__builtin_cpu_supports("avx2")) name = "AVX2";
-  if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) name = "AVX-512";
-  if (__builtin_cpu_supports("avx512vnni")) name += " with VNNI";
-  return name;
-#else
-  return "portable code";
-#endif
-}
-
-}  // namespace
 
 std::string processor_name() {
   std::ifstream info("/proc/cpuinfo");
@@ -36,7 +20,7 @@ std::string processor_name() {
 std::string device_list() {
   const uint32_t cores = physical_cores();
   return "cpu  " + processor_name() + ", " + std::to_string(cores) + (cores == 1 ? " core, " : " cores, ") +
-         instruction_set() + "\n";
+         usable_kernels().front()->shown + "\n";
 }
 
 void require_known_device(const std::string& name) {

@@ -174,6 +174,19 @@ class Conversation(Case):
         terminal.type("\x04")
         self.assertEqual(terminal.wait(), 0)
 
+    def test_a_message_stopped_before_its_answer_is_taken_back(self):
+        terminal = self.start_endless("-ub", "8")
+        terminal.wait_for("Ctrl-D leaves")
+        terminal.type("/read " + path("long.txt", b"Hello world " * 10000) + "\r")
+        terminal.wait_for("sent before your next message")
+        terminal.type("Hello\r")
+        terminal.wait_for("reading the prompt")
+        terminal.type("\x03")
+        terminal.wait_for("the message is not kept")
+        self.assertEqual(self.messages(terminal), [])
+        terminal.type("\x1b[A\x1b[A")
+        terminal.wait_for("> Hello")
+
     def test_ctrl_c_in_one_shot_is_130(self):
         terminal = self.start_endless("-p", "Hello")
         while not terminal.plain().strip():
