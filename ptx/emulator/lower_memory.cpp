@@ -298,7 +298,7 @@ void FunctionLoader::lower_async_copy(const Statement& s, const Match& m) {
   if (m.has("m")) {
     const Place place = place_of(s.operands[0], m.word("space").empty() ? Space::generic : Space::shared, s.at);
     Draft& draft = emit("cp.async.mbarrier");
-    draft.code.count = m.has("noinc") || m.word("m").ends_with("noinc") ? 1 : 0;
+    draft.code.count = m.has("noinc") ? 1 : 0;
     return set_place(draft, place);
   }
   const uint64_t bytes = s.operands[2].bits;
