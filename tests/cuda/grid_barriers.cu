@@ -56,9 +56,11 @@ extern "C" __global__ void barrier_of_flags(unsigned* cells, unsigned* next, int
   unsigned round = 0;
   run_rounds(cells, next, rounds, [&, flags] {
     ++round;
-    __threadfence_system();
     __syncthreads();
-    if (threadIdx.x == 0) flags[blockIdx.x] = round;
+    if (threadIdx.x == 0) {
+      __threadfence_system();
+      flags[blockIdx.x] = round;
+    }
     if (threadIdx.x < 32)
       for (unsigned block = threadIdx.x; block < gridDim.x; block += 32)
         while (flags[block] < round) __nanosleep(20);
