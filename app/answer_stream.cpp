@@ -120,12 +120,6 @@ void AnswerStream::flush() {
   if (!out_.empty()) write_output(std::exchange(out_, {}));
 }
 
-class NotedInterrupts {  // while it lives, Ctrl-C is noted instead of ending the program
- public:
-  NotedInterrupts() { on_interrupt(OnInterrupt::kNote); }
-  ~NotedInterrupts() { on_interrupt(OnInterrupt::kExit); }
-};
-
 std::string line(const char* format, double a, double b = 0, double c = 0, double d = 0) {
   char text[160];
   std::snprintf(text, sizeof text, format, a, b, c, d);

@@ -55,7 +55,9 @@ int Conversation::run() {
     if (!line) return 0;
     try {
       if (!take_line(*line)) return 0;
-    } catch (const Error& error) {
+    } catch (const OutputClosed&) {
+      throw;
+    } catch (const std::exception& error) {
       log_line(std::string("error: ") + error.what());
       print_error(error.what());
     }

@@ -7,6 +7,7 @@
 #include "app/answer_stream.h"
 #include "app/chat_settings.h"
 #include "app/options.h"
+#include "app/signals.h"
 #include "app/terminal/history.h"
 #include "app/terminal/prompt_reader.h"
 #include "app/terminal/slash_command.h"
@@ -36,6 +37,7 @@ class Conversation {
   void perf() const;
   std::string last_user_text() const;  // Error if there is none
 
+  NotedInterrupts noted_interrupts_;  // Ctrl-C never ends the conversation
   ChatOptions options_;
   ChatSettings settings_;
   std::unique_ptr<Model> model_;

@@ -8,6 +8,7 @@
 #include "app/directories.h"
 #include "app/log.h"
 #include "app/model_lookup.h"
+#include "app/signals.h"
 #include "app/terminal/spinner.h"
 #include "models/message.h"
 
@@ -39,7 +40,10 @@ std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context) {
   options.context_from_model = context == 0 && flags.context == 0;
   options.batch = std::min(flags.batch, flags.micro_batch);
   Spinner spinner("loading " + std::filesystem::path(options.path).filename().string());
-  options.progress = [&](double fraction) { spinner.set_progress(fraction); };
+  options.progress = [&](double fraction) {
+    spinner.set_progress(fraction);
+    if (take_interrupt()) throw Error("loading " + options.path + " was stopped");
+  };
   std::unique_ptr<Model> model = Model::load(options);
   log_line("loaded " + options.path + " in " + std::to_string(model->load_seconds) + " s: " + describe(*model));
   return model;

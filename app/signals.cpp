@@ -92,13 +92,17 @@ void install_signal_handlers() {
   handle(SIGINT, handle_interrupt);
   handle(SIGTERM, handle_end);
   handle(SIGHUP, handle_end);
+  handle(SIGQUIT, handle_end);
+  handle(SIGABRT, handle_end);
   handle(SIGTSTP, handle_stop);
   handle(SIGWINCH, handle_resize);
 }
 
-void on_interrupt(OnInterrupt what) {
-  interrupts = 0;
-  exit_on_interrupt = what == OnInterrupt::kExit;
+OnInterrupt on_interrupt(OnInterrupt what) {
+  const bool exits = what == OnInterrupt::kExit;
+  const bool exited = exit_on_interrupt.exchange(exits);
+  if (exits != exited) interrupts = 0;
+  return exited ? OnInterrupt::kExit : OnInterrupt::kNote;
 }
 
 bool take_interrupt() { return interrupts.exchange(0) > 0; }

@@ -7,14 +7,25 @@ namespace warpchat {
 
 constexpr int kInterruptedExitCode = 130;
 
-// SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH; SIGPIPE is ignored, so that writes fail instead.
+// SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGABRT, SIGTSTP, SIGWINCH; SIGPIPE is ignored, so that writes fail instead.
 void install_signal_handlers();
 
 enum class OnInterrupt {
   kExit,  // at once, with 130
   kNote,  // take_interrupt() tells; the fifth that nobody took exits
 };
-void on_interrupt(OnInterrupt what);
+OnInterrupt on_interrupt(OnInterrupt what);  // returns what held before; at first kExit
+
+class NotedInterrupts {  // while it lives, Ctrl-C is noted
+ public:
+  NotedInterrupts() : before_(on_interrupt(OnInterrupt::kNote)) {}
+  ~NotedInterrupts() { on_interrupt(before_); }
+  NotedInterrupts(const NotedInterrupts&) = delete;
+  NotedInterrupts& operator=(const NotedInterrupts&) = delete;
+
+ private:
+  OnInterrupt before_;
+};
 bool take_interrupt();  // whether there was one since the last call
 bool take_resize();     // whether the terminal's size may have changed, or the program was stopped and went on
 

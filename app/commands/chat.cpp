@@ -29,6 +29,7 @@ std::string joined(std::string before, const std::string& after) {
 std::string read_prompt(const ChatOptions& options) {
   std::string prompt;
   if (!input_is_terminal() || (!options.prompt && !options.prompt_file)) {
+    if (input_is_terminal()) write_error("type the prompt; Ctrl-D ends it\n");
     prompt = without_last_newline(read_standard_input());
     require_utf8(prompt, "standard input");
   }

@@ -25,16 +25,17 @@ double negative_log_likelihood(std::span<const float> logits, Token token) {
   return largest + std::log(sum) - logits[static_cast<size_t>(token)];
 }
 
-// The sum over the scored tokens of one window: those after position c / 2.
+// The sum over the scored tokens of one window: those after position c / 2. No pass crosses it, so that only scored
+// positions cost logits.
 double score_window(Decoder& decoder, std::span<const Token> window) {
   const size_t first_scored = window.size() / 2;
   double sum = 0;
-  for (size_t position = 0; position + 1 < window.size(); position += decoder.max_columns()) {
-    const size_t n = std::min<size_t>(decoder.max_columns(), window.size() - position);
-    const bool wanted = position + n > first_scored;
+  for (size_t position = 0, n; position + 1 < window.size(); position += n) {
+    const bool scored = position >= first_scored;
+    n = std::min<size_t>(decoder.max_columns(), (scored ? window.size() : first_scored) - position);
     decoder.forward(window.subspan(position, n), static_cast<uint32_t>(position),
-                    wanted ? Logits::kAll : Logits::kNone);
-    for (size_t i = std::max(position, first_scored); i < position + n && i + 1 < window.size(); ++i)
+                    scored ? Logits::kAll : Logits::kNone);
+    for (size_t i = position; scored && i < position + n && i + 1 < window.size(); ++i)
       sum += negative_log_likelihood(decoder.logits(static_cast<uint32_t>(i - position)), window[i + 1]);
   }
   return sum;

@@ -23,7 +23,7 @@ PromptReader::PromptReader(Terminal& terminal, History& history)
 
 std::optional<std::string> PromptReader::read(std::string text) {
   terminal_.edit();
-  on_interrupt(OnInterrupt::kNote);
+  take_interrupt();  // one that came too late for what it was meant to stop
   editor_.begin(std::move(text));
   view_.forget();
   if (!n_probed_) probe_widths();
@@ -42,7 +42,6 @@ std::optional<std::string> PromptReader::read(std::string text) {
     }
   }
   write_output(view_.finish());
-  on_interrupt(OnInterrupt::kExit);
   terminal_.watch();
   if (outcome == EditOutcome::kEnd) return std::nullopt;
   return editor_.take_line();
