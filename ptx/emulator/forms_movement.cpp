@@ -88,8 +88,8 @@ constexpr FormRow kForms[] = {
     {"membar", "level=cta|gl|sys", "", kFence},
     {"membar", "proxy p=alias|async|async.global", "", kFence, 70, 75},
     {"fence", "?sem=sc|acq_rel|acquire|release ?" SCOPES, "", kFence, 70, 60},
-    {"fence", "proxy p=alias|async", "", kFence, 70, 75},
-    {"fence", "proxy p=async q=global|shared::cta|shared::cluster", "", kFence, 90, 80},
+    {"fence", "proxy p=alias", "", kFence, 70, 75},
+    {"fence", "proxy p=async ?q=global|shared::cta|shared::cluster", "", kFence, 90, 80},
     {"fence", "proxy p=tensormap::generic ?sem=release|acquire " SCOPES, "?a ?s:u32", kFence, 90, 83},
     {"fence", "mbarrier_init release cluster", "", kFence, 90, 80},
 

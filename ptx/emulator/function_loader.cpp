@@ -142,6 +142,10 @@ bool FunctionLoader::fits_vector(const Operand& o, const OperandPattern& p, Type
     complaint = "expected a vector of " + std::to_string(count) + ", found " + describe(o);
     return false;
   }
+  if (count * size_of(wanted) > 16 && (layout_.target < 100 || m.word("space") != "global")) {
+    complaint = "32 bytes at once need global memory and sm_100";
+    return false;
+  }
   return std::ranges::all_of(o.elements, [&](const Operand& e) {
     return (e.kind == OperandKind::kSink && p.kind == 'V') || fits_value(e, p, wanted, complaint);
   });
