@@ -64,6 +64,7 @@ std::optional<EditOutcome> PromptReader::press_keys(const std::vector<Key>& keys
         editor_.begin();
         break;
       case EditOutcome::kSuspend:
+        draw();
         write_output(view_.finish());
         raise(SIGTSTP);
         break;
