@@ -5,7 +5,7 @@
 namespace ptx {
 namespace {
 
-constexpr Version v65{65}, v70{70}, v71{71}, v74{74}, v78{78}, v80{80}, v81{81}, v86{86}, v88{88};
+constexpr Version v65{65}, v70{70}, v71{71}, v74{74}, v78{78}, v80{80}, v81{81}, v88{88};
 
 constexpr Row kRows[] = {
     // Integers

@@ -3,9 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-
 #include "example_kernels.h"
+#include "form_examples.h"
 #include "operations.h"
 #include "ptx/instruction_table.h"
 
@@ -37,51 +36,6 @@ TEST_P(PtxasTest, AssemblesEveryExample) {
   }
 }
 
-// An operand that fits the slot; `n` counts registers, so that neighbours differ.
-std::string example_operand(const Form& form, const Slot& slot, int& n) {
-  const auto reg = [&](Type type) {
-    return "%" + std::string(info(in_register(type)).declared) + "_" + std::to_string(n++ % 16);
-  };
-  if (slot.kind == Slot::Kind::kLabel) return "$end";
-  if (slot.kind == Slot::Kind::kConstant) return form.spelling.starts_with("setmaxnreg") ? "40" : "16";
-  if (slot.kind == Slot::Kind::kAddress) {
-    static const std::map<Space, std::string> kAddresses = {{Space::kGlobal, "[%b64_0+32]"},
-                                                            {Space::kShared, "[%b32_0+32]"},
-                                                            {Space::kLocal, "[stack]"},
-                                                            {Space::kConst, "[table]"},
-                                                            {Space::kParam, "[parameter]"}};
-    return kAddresses.at(slot.space);
-  }
-  if (slot.paired) return reg(slot.type) + "|" + reg(Type::kPred);
-  if (!slot.listed) return reg(slot.type);
-  std::string list = "{" + reg(slot.type);
-  for (int i = 1; i < slot.count; ++i) list += ", " + reg(slot.type);
-  return list + "}";
-}
-
-std::string example_line(const Form& form, const Signature& signature) {
-  std::string line = form.spelling;
-  int n = 1;
-  for (size_t i = 0; i < signature.slots.size(); ++i) {
-    line += (i ? ", " : " ") + example_operand(form, signature.slots[i], n);
-  }
-  return line + ";\n";
-}
-
-// A kernel of the given lines, the first of which stands in line `first_line`. Its last line is wrong on purpose: ptxas
-// then names every wrong line and spares itself the compiling.
-std::string kernel_around(const std::vector<std::string>& lines, Target target, Version version, int& first_line) {
-  std::string text = ".version " + spell(version) + "\n.target " + spell(target) + "\n.address_size 64\n" +
-                     ".const .align 32 .b8 table[64];\n.visible .entry all(.param .align 32 .b8 parameter[64])\n{\n";
-  for (const char* type : {"pred", "b16", "b32", "b64", "f32", "f64"}) {
-    text += ".reg ." + std::string(type) + " %" + type + "_<16>;\n";
-  }
-  text += ".local .align 32 .b8 stack[64];\n";
-  first_line = static_cast<int>(std::count(text.begin(), text.end(), '\n')) + 1;
-  for (const std::string& line : lines) text += line;
-  return text + "$end:\nret %pred_0;\n}\n";
-}
-
 struct Judged {
   const Form* form;
   bool refused;
@@ -100,8 +54,9 @@ std::vector<Judged> judge(Target target, Version version, F&& takes) {
     }
   }
   if (lines.empty()) return judged;
+  // The last line is wrong on purpose: ptxas then names every wrong line and spares itself the compiling.
   int first_line = 0;
-  const Assembly assembly = assemble(kernel_around(lines, target, version, first_line), target);
+  const Assembly assembly = assemble(kernel_around(lines, target, version, "ret %pred_0", first_line), target);
   EXPECT_EQ(assembly.error_lines.count(first_line + static_cast<int>(lines.size()) + 1), 1u) << assembly.output;
   for (size_t i = 0; i < judged.size(); ++i) {
     judged[i].refused = assembly.error_lines.contains(first_line + static_cast<int>(i));

@@ -1,6 +1,10 @@
 // The emitted text as a whole: names, comments, order, to the byte.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
 #include "example_kernels.h"
 #include "ptx/builder.h"
 
@@ -52,9 +56,9 @@ constexpr const char* kRowSums = R"(.version 7.0
   mov.u32 %block, %ctaid.x;
   mov.u32 %lane, %laneid;
   mov.u32 %thread, %tid.x;
-  mov.u32 %row, %block;  // the same in the whole block (tests/ptx/text_test.cpp:16)
+  mov.u32 %row, %block;  // the same in the whole block (tests/ptx/text_test.cpp:20)
   mov.f32 %sum, 0f00000000;
-  // for column = lane to 100 step 32 (tests/ptx/text_test.cpp:18)
+  // for column = lane to 100 step 32 (tests/ptx/text_test.cpp:22)
   mov.u32 %column, %lane;
   setp.ge.u32 %ge, %column, 100;
   @%ge bra $column_end;
@@ -81,7 +85,7 @@ $column_end:
   st.shared.f32 [%slot], %sum;
 $endif:
   bar.sync 0;
-  pmevent 3;  // raw (tests/ptx/text_test.cpp:23)
+  pmevent 3;  // raw (tests/ptx/text_test.cpp:27)
   setp.eq.u32 %eq_2, %thread, 0;
   @!%eq_2 bra $endif_2;
   ld.shared.f32 %slot_value, [%slot];
@@ -171,7 +175,7 @@ TEST(KernelTest, SaysWhatALaunchNeeds) {
 TEST(KernelTest, NotesRawLines) {
   const Kernel kernel = row_sums(sm_80);
   ASSERT_EQ(kernel.notes.size(), 1u);
-  EXPECT_EQ(kernel.notes[0], "row_sums line 56 (tests/ptx/text_test.cpp:23): a raw line, which nothing verifies");
+  EXPECT_EQ(kernel.notes[0], "row_sums line 56 (tests/ptx/text_test.cpp:27): a raw line, which nothing verifies");
 }
 
 TEST(KernelTest, SeveralMakeAModule) {
@@ -211,6 +215,20 @@ TEST(KernelTest, ErrorsAreSentences) {
             "ptx: target \"sm_9x\" is unknown; expected one like sm_75 or sm_90a");
   EXPECT_EQ(error_of([] { target_of_capability(7, 0); }),
             "ptx: compute capability 7.0 is no target of this builder, which knows 7.5 to 12.1");
+}
+
+// What the page for developers shows is what compiles, and what the emulator runs.
+TEST(ReadmeTest, ShowsTheKernelThatIsTested) {
+  const auto contents = [](const std::string& name) {
+    std::ifstream file(WARPCHAT_SOURCE_DIR "/" + name);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const std::string page = contents("ptx/README.md"), code = contents("tests/ptx/readme_kernel.h");
+  const size_t start = page.find("```cpp\n") + 7, end = page.find("```", start);
+  ASSERT_LT(end, page.size());
+  const std::string shown = page.substr(start, end - start);
+  EXPECT_EQ(shown, code.substr(code.find("#include")));
+  EXPECT_LT(std::count(shown.begin(), shown.end(), '\n'), 40);
 }
 
 TEST(TargetTest, CapabilitiesAndNames) {
