@@ -159,4 +159,11 @@ struct Statement {
   std::variant<Data, Print, If, For, Set, SetBlock, Macro, CallBlock, FilterBlock, With, Scoped, Break, Continue> node;
 };
 
+struct Template {
+  Body body;
+  // Variables that are undefined until the template sets them: it does so unconditionally, at the top level, without
+  // mentioning them there before. jinja2 then never looks for what was passed in, not even in a loop further up.
+  std::vector<std::string> hidden;
+};
+
 }  // namespace warpchat::jinja

@@ -6,7 +6,7 @@
 namespace warpchat {
 
 struct ChatTemplate::Program {
-  jinja::Body body;
+  jinja::Template parsed;
 };
 
 ChatTemplate::ChatTemplate(std::string_view source) : program_(new Program{jinja::parse_template(source)}) {}
@@ -15,7 +15,7 @@ ChatTemplate::~ChatTemplate() = default;
 ChatTemplate::ChatTemplate(ChatTemplate&&) noexcept = default;
 
 std::string ChatTemplate::render(const nlohmann::ordered_json& variables) const {
-  return jinja::Interpreter(jinja::Limits{}).run(program_->body, variables);
+  return jinja::Interpreter(jinja::Limits{}).run(program_->parsed, variables);
 }
 
 }  // namespace warpchat

@@ -12,7 +12,7 @@
 
 namespace warpchat::jinja {
 
-std::string Interpreter::run(const Body& body, const nlohmann::ordered_json& variables) {
+std::string Interpreter::run(const Template& parsed, const nlohmann::ordered_json& variables) {
   if (!variables.is_object()) throw Error("the variables of a chat template must be a JSON object");
   std::string out;
   try {
@@ -21,7 +21,9 @@ std::string Interpreter::run(const Body& body, const nlohmann::ordered_json& var
   } catch (const Fault& fault) {
     throw Error(std::string("the variables of the chat template: ") + fault.what());
   }
-  execute(body, *heap_.make<Scope>(nullptr), out);
+  Scope& scope = *heap_.make<Scope>(nullptr);
+  for (const std::string& name : parsed.hidden) scope.set(name, undefined("'" + name + "' is undefined"));
+  execute(parsed.body, scope, out);
   return out;
 }
 

@@ -42,15 +42,17 @@ std::string lay_out_number(bool negative, const std::string& prefix, const std::
 }
 
 std::string format_integer(int64_t number, const FormatSpec& spec) {
-  const int base = spec.conversion == 'x' || spec.conversion == 'X' ? 16
-                   : spec.conversion == 'o'                         ? 8
-                   : spec.conversion == 'b'                         ? 2
-                                                                    : 10;
+  const uint64_t base = spec.conversion == 'x' || spec.conversion == 'X' ? 16
+                        : spec.conversion == 'o'                         ? 8
+                        : spec.conversion == 'b'                         ? 2
+                                                                         : 10;
+  const char* letters = spec.conversion == 'X' ? "0123456789ABCDEF" : "0123456789abcdef";
   std::string digits;
-  for (uint64_t rest = number < 0 ? 0 - static_cast<uint64_t>(number) : static_cast<uint64_t>(number);
-       rest > 0 || digits.empty(); rest /= static_cast<uint64_t>(base)) {
-    digits += (spec.conversion == 'X' ? "0123456789ABCDEF" : "0123456789abcdef")[rest % static_cast<uint64_t>(base)];
-  }
+  uint64_t rest = number < 0 ? 0 - static_cast<uint64_t>(number) : static_cast<uint64_t>(number);
+  do {
+    digits += letters[rest % base];
+    rest /= base;
+  } while (rest > 0);
   std::reverse(digits.begin(), digits.end());
   if (spec.precision > static_cast<int64_t>(digits.size())) {  // of % only: at least so many digits
     digits.insert(0, static_cast<size_t>(spec.precision) - digits.size(), '0');

@@ -22,7 +22,7 @@ class Interpreter {
   explicit Interpreter(const Limits& limits) : limits_(limits), heap_(limits.bytes) {}
 
   // variables: a JSON object. Error with the line for everything that goes wrong.
-  std::string run(const Body& body, const nlohmann::ordered_json& variables);
+  std::string run(const Template& parsed, const nlohmann::ordered_json& variables);
 
  private:
   enum class Flow { kNext, kBreak, kContinue };

@@ -237,6 +237,7 @@ ExprPtr ExpressionParser::parse_name() {
     macro.varargs |= name == "varargs";
     macro.kwargs |= name == "kwargs";
   }
+  mention(name);
   return make(token.line, Variable{name});
 }
 

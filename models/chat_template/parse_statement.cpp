@@ -17,10 +17,12 @@ class StatementParser : ExpressionParser {
  public:
   using ExpressionParser::ExpressionParser;
 
-  Body parse() {
-    Body body = parse_body({});
+  Template parse() {
+    Template parsed;
+    parsed.body = parse_body({});
+    parsed.hidden = std::move(hidden_);
     if (!unsupported_.empty()) fail_at(unsupported_[0].first, unsupported_[0].second);
-    return body;
+    return parsed;
   }
 
  private:
@@ -90,7 +92,9 @@ class StatementParser : ExpressionParser {
     if (tag.text == "filter") return add(parse_filter_block());
     if (tag.text == "with") return add(parse_with());
     if (tag.text == "print") return parse_print(tag.line, body);
-    if (tag.text == "generation") return add(Scoped{outside_loop([this] { return parse_block("endgeneration"); })});
+    if (tag.text == "generation") {
+      return add(Scoped{in_scope([this] { return outside_loop([this] { return parse_block("endgeneration"); }); })});
+    }
     if (tag.text == "break" || tag.text == "continue") {
       if (loops_ == 0) fail_at(tag.line, "the tag '" + tag.text + "' stands outside a loop");
       return tag.text == "break" ? add(Break{}) : add(Continue{});
@@ -112,11 +116,13 @@ class StatementParser : ExpressionParser {
   If parse_if() {
     If node;
     const size_t unsupported_before = unsupported_.size();
+    ++branches_;
     do {
       ExprPtr test = parse_tuple({.allows_conditional = false});
       node.branches.push_back({std::move(test), parse_branch({"elif", "else", "endif"})});
     } while (skip_name("elif"));
     if (skip_name("else")) node.otherwise = parse_branch({"endif"});
+    --branches_;
     unsupported_.resize(unsupported_before);
     take();
     return node;
@@ -127,12 +133,14 @@ class StatementParser : ExpressionParser {
     node.target = parse_target("in", false);
     if (!skip_name("in")) fail_unexpected("'in'");
     node.items = parse_tuple({.allows_conditional = false, .end_name = "recursive"});
+    ++scopes_;
     if (skip_name("if")) node.condition = parse_expression();
     if (is_name("recursive")) fail_at(current().line, "a recursive 'for' is not supported");
     ++loops_;
     node.body = parse_branch({"endfor", "else"});
     --loops_;
     if (skip_name("else")) node.otherwise = parse_branch({"endfor"});
+    --scopes_;
     take();
     return node;
   }
@@ -140,11 +148,18 @@ class StatementParser : ExpressionParser {
   void parse_set(int line, Body& body) {
     Target target = parse_target({}, true);
     if (skip_operator("=")) {
-      body.push_back({line, Set{std::move(target), parse_tuple({})}});
+      ExprPtr value = parse_tuple({});
+      note_store(target);
+      body.push_back({line, Set{std::move(target), std::move(value)}});
       return;
     }
-    ExprPtr filter = parse_filters(nullptr);
-    body.push_back({line, SetBlock{std::move(target), std::move(filter), parse_block("endset")}});
+    note_store(target);
+    ExprPtr filter;
+    Body inner = in_scope([&] {
+      filter = parse_filters(nullptr);
+      return parse_block("endset");
+    });
+    body.push_back({line, SetBlock{std::move(target), std::move(filter), std::move(inner)}});
   }
 
   // One name or several, up to `end`; with namespaces' attributes where those may be assigned to.
@@ -196,6 +211,22 @@ class StatementParser : ExpressionParser {
     return parameters;
   }
 
+  // An assignment outside all scopes may hide the variable that was passed in.
+  void note_store(const Target& target) {
+    for (const Target& one : target.several) note_store(one);
+    if (scopes_ > 0 || target.is_tuple) return;
+    const bool is_new = mentioned_.insert(target.name).second;
+    if (is_new && branches_ == 0 && !target.attribute.text()) hidden_.push_back(target.name);
+  }
+
+  template <class Parse>
+  Body in_scope(Parse parse) {
+    ++scopes_;
+    Body body = parse();
+    --scopes_;
+    return body;
+  }
+
   // Inside a macro or a call's body no loop of the outside can be left.
   template <class Parse>
   Body outside_loop(Parse parse) {
@@ -216,29 +247,38 @@ class StatementParser : ExpressionParser {
   Macro parse_macro() {
     Macro macro;
     macro.name = expect_name();
+    Target target;
+    target.name = macro.name;
+    note_store(target);
+    ++scopes_;
     macros_.emplace_back();
     macro.parameters = parse_parameters();
     parse_macro_body(macro, "endmacro");
+    --scopes_;
     return macro;
   }
 
   CallBlock parse_call_block() {
     CallBlock node;
     macros_.emplace_back();
+    ++scopes_;
     if (is_operator("(")) node.caller.parameters = parse_parameters();
+    --scopes_;
     node.caller.name = "caller";
     const MacroUses uses = std::exchange(macros_.back(), MacroUses{});
     const int line = current().line;
     node.call = parse_expression();
     if (!std::holds_alternative<Call>(node.call->node)) fail_at(line, "the tag 'call' needs a call");
     macros_.back() = uses;
+    ++scopes_;
     parse_macro_body(node.caller, "endcall");
+    --scopes_;
     return node;
   }
 
   FilterBlock parse_filter_block() {
     ExprPtr filter = parse_filters(nullptr, true);
-    return {std::move(filter), parse_block("endfilter")};
+    return {std::move(filter), in_scope([this] { return parse_block("endfilter"); })};
   }
 
   With parse_with() {
@@ -249,7 +289,7 @@ class StatementParser : ExpressionParser {
       expect_operator("=");
       node.assignments.emplace_back(std::move(target), parse_expression());
     }
-    node.body = parse_block("endwith");
+    node.body = in_scope([this] { return parse_block("endwith"); });
     return node;
   }
 
@@ -262,11 +302,13 @@ class StatementParser : ExpressionParser {
 
   std::vector<std::pair<std::string, int>> open_;  // tags and their lines
   int loops_ = 0;                                  // around this place
+  int branches_ = 0;                               // of 'if' around this place
   int target_depth_ = 0;
+  std::vector<std::string> hidden_;
 };
 
 }  // namespace
 
-Body parse_template(std::string_view source) { return StatementParser(tokenize(source)).parse(); }
+Template parse_template(std::string_view source) { return StatementParser(tokenize(source)).parse(); }
 
 }  // namespace warpchat::jinja

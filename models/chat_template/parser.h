@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -11,7 +12,7 @@
 namespace warpchat::jinja {
 
 // Error, naming the construct and its line, for wrong syntax and for what this interpreter does not support.
-Body parse_template(std::string_view source);
+Template parse_template(std::string_view source);
 
 // Expressions: one function per level of precedence, lowest first.
 class ExpressionParser {
@@ -52,7 +53,13 @@ class ExpressionParser {
   ExprPtr parse_filters(ExprPtr input, bool begins_with_name = false);
   ExprPtr parse_primary();
 
-  std::vector<MacroUses> macros_;  // that are being parsed, outermost first
+  void mention(const std::string& name) {
+    if (scopes_ == 0) mentioned_.insert(name);
+  }
+
+  std::vector<MacroUses> macros_;    // that are being parsed, outermost first
+  int scopes_ = 0;                   // around this place: loops, macros, blocks
+  std::set<std::string> mentioned_;  // variables, outside all scopes
   // Unknown filters and tests so far, with their lines, outside what may never run: there they are errors when reached.
   std::vector<std::pair<int, std::string>> unsupported_;
 

@@ -107,6 +107,11 @@ TEMPLATES = {
     "set inside for, inside if": "{% for i in numbers %}{% if i == 3 %}{% set v = i %}{% endif %}{{ v is defined }}"
                                  "{% endfor %}",
     "set over a variable": "{{ name }}{% set name = 'Bo' %}{{ name }}",
+    "set later hides what was passed in": "{% for i in [1] %}[{{ name }}]{% endfor %}{% set name = 'Bo' %}{{ name }}",
+    "set later in a branch hides nothing": "{% for i in [1] %}[{{ name }}]{% endfor %}{% if yes %}{% set name = 'Bo' %}{% endif %}"
+                                           "{{ name }}",
+    "set later, read before, hides nothing": "{{ name }}{% for i in [1] %}[{{ name }}]{% endfor %}{% set name = name %}{{ name }}",
+    "macro of a variable's name hides it": "{% for i in [1] %}[{{ name }}]{% endfor %}{% macro name() %}m{% endmacro %}{{ name() }}",
     "set a constant": "{% set true = 1 %}",
     "set an item": "{% set person['name'] = 1 %}",
     "set undefined": "{% set v = nope %}{{ v is defined }}[{{ v }}]",

@@ -106,7 +106,7 @@ class Maker:
                                "{{ loop.revindex0 }}", "{{ loop.changed(a) }}", "{{ loop.cycle(1, 2) }}"])
             return self.tag(f"for {target} in {source}{condition}") + show + inner(True) + other + self.tag("endfor")
         if kind in (4, 5):
-            return self.tag(f"set {rng.choice(['a', 'b', 'c', 'ns.v', 'a, b'])} = {e()}")
+            return self.tag(f"set {rng.choice(['a', 'b', 'c', 'name', 'ns.v', 'a, b'])} = {e()}")
         if kind == 6:
             return self.tag("set c") + inner() + self.tag("endset")
         if kind == 7:

@@ -43,8 +43,8 @@ void check_error(std::string_view message) {
 
 void render(std::string_view source, const ordered_json& variables) {
   try {
-    const jinja::Body body = jinja::parse_template(source);
-    const std::string text = jinja::Interpreter(kLimits).run(body, variables);
+    const jinja::Template parsed = jinja::parse_template(source);
+    const std::string text = jinja::Interpreter(kLimits).run(parsed, variables);
     require(jinja::find_invalid_utf8(text) == std::string::npos);
   } catch (const Error& error) {
     check_error(error.what());
