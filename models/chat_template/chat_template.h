@@ -1,10 +1,10 @@
 // Renders a model's Jinja chat template: messages to the exact prompt text, byte for byte what python3-jinja2 gives in
 // transformers' settings (trim_blocks, lstrip_blocks, loop controls, tojson in insertion order).
-// Reading path: lexer -> parser (parse_statement, parse_expression) -> ast -> interpreter (execute, evaluate), which calls
-// operators, methods, filters and value_tests on values (value, loop); python_text, json and the formats print them.
-// Left out, each an Error with its name and line: include, import, extends, block, recursive loops, and the filters
-// filesizeformat, groupby, pprint, random, striptags, urlize, wordwrap, xmlattr. More than transformers allows: methods
-// that change lists and dicts, which its sandbox refuses.
+// Reading path: lexer -> parser (parse_statement, parse_expression) -> ast -> interpreter (execute, evaluate), which
+// calls operators, methods, filters and value_tests on values (value, loop); python_text, json and the formats print
+// them. Left out, each an Error with its name and line: include, import, extends, block, recursive loops, and the
+// filters filesizeformat, groupby, pprint, random, striptags, urlize, wordwrap, xmlattr. More than transformers allows:
+// methods that change lists and dicts, which its sandbox refuses.
 #pragma once
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
