@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "ptx/emulator/block.h"
+#include "ptx/emulator/checks/launch_checks.h"
 #include "ptx/emulator/guard.h"
 
 namespace ptx::emulator {
@@ -89,6 +90,7 @@ void arrive_at_barriers(WarpState& w) {
     if (barrier.arrived == 0) barrier = BarrierState{};
     barrier.expected = expected;
     barrier.arrived += static_cast<uint32_t>(std::popcount(f.mask));
+    if (w.block->launch->checks) w.block->launch->checks->arrive(w, id);
     add_to_reduction(barrier, f);
     f.barrier = id;
     f.state = FragmentState::kArrived;
@@ -112,11 +114,13 @@ bool complete_barriers(BlockState& block) {
       for (Fragment& f : w.fragments) {
         if (f.state != FragmentState::kArrived || f.barrier != id) continue;
         give_result(f, barrier);
+        if (block.launch->checks) block.launch->checks->pass(w, id);
         f.state = FragmentState::kRunnable;
         ++f.pc;
       }
     }
     barrier = BarrierState{};
+    if (block.launch->checks) block.launch->checks->reopen(block, id);
   }
   return opened;
 }
@@ -134,6 +138,7 @@ bool release_warp_barriers(WarpState& w) {
     if (wanted & ~waiting) continue;
     f.state = FragmentState::kRunnable;
     ++f.pc;
+    observe_warp_barrier(w, wanted);
     released = true;
   }
   return released;

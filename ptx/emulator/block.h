@@ -17,6 +17,8 @@ namespace ptx::emulator {
 
 struct LaunchContext;
 struct WarpState;
+class LaunchChecks;
+struct BlockChecks;
 
 struct AlignedDelete {
   void operator()(uint8_t* p) const { ::operator delete[](p, std::align_val_t{64}); }
@@ -79,7 +81,7 @@ struct BlockState {
   uint32_t shared_bytes = 0;
   BarrierState barriers[16];
   uint32_t next_warp = 0;
-  void* checks = nullptr;  // what observers keep per block
+  std::shared_ptr<BlockChecks> checks;  // what observers keep per block
   uint32_t live_threads() const;
 };
 
@@ -105,7 +107,7 @@ struct LaunchContext {
   uint32_t shared_total = 0, dynamic_base = 0;
   std::atomic<bool> stopped = false;
   uint64_t grid_id = 0;
-  bool observed = false;
+  LaunchChecks* checks = nullptr;  // null: nothing observes
 };
 
 enum class BlockResult : uint8_t { kProgress, kPolling, kDone, kFaulted };
@@ -130,6 +132,8 @@ void arrive_at_barriers(WarpState& w);
 bool complete_barriers(BlockState& block);
 bool release_warp_barriers(WarpState& w);
 
+void fault_at_lane(Warp& w, const Instruction& i, FaultKind kind, uint32_t lane, uint64_t address, uint32_t bytes,
+                   const std::string& why);
 void fault_at_instruction(Warp& w, const Instruction& i, FaultKind kind, std::string detail);
 const Code& code_of(const Warp& w, const Instruction& i);
 

@@ -49,8 +49,10 @@ struct Code {
   std::string name;
   bool is_entry = false;
   std::vector<Instruction> instructions;
-  std::vector<HandlerPair> inner;     // of guarded instructions: what runs under the guard
-  std::vector<HandlerPair> observed;  // memory operations that report to checks; null elsewhere
+  std::vector<HandlerPair> inner;                  // of guarded instructions: what runs under the guard
+  std::vector<Instruction> observed_instructions;  // the same, but memory operations report to checks
+  std::vector<HandlerPair> observed_inner;
+  std::vector<uint32_t> unread_elements;  // of a load: elements whose register nothing reads, a bit each
   std::vector<uint32_t> operands;
   std::vector<Position> positions;
   std::vector<std::string> spellings;  // "ld.global.u32", for messages

@@ -2,6 +2,7 @@
 #include <bit>
 
 #include "ptx/emulator/block.h"
+#include "ptx/emulator/checks/launch_checks.h"
 
 namespace ptx::emulator {
 namespace {
@@ -51,6 +52,10 @@ std::string describe(const Warp& w, const Instruction& i, FaultKind kind, uint64
     case FaultKind::kLocalBounds:
       return std::string(how) + " local byte " + with_commas(address) + ", the thread has " +
              with_commas(w.local_bytes);
+    case FaultKind::kUninitialised:
+      if (address >= kSharedWindow)
+        return "reads shared byte " + with_commas(address - kSharedWindow) + ", which was never written";
+      return describe_address(*w.block->launch->memory, address, how) + ", which was never written";
     default:
       return describe_address(*w.block->launch->memory, address, how);
   }
@@ -91,6 +96,8 @@ const Code& code_of(const Warp& w, const Instruction& i) {
   for (const auto& frame : state.frames) {
     const Instruction* first = frame->code->instructions.data();
     if (&i >= first && &i < first + frame->code->instructions.size()) return *frame->code;
+    first = frame->code->observed_instructions.data();
+    if (&i >= first && &i < first + frame->code->observed_instructions.size()) return *frame->code;
   }
   return *w.block->launch->request.code;
 }
@@ -114,6 +121,18 @@ void fault_at(Warp& w, const Instruction& i, FaultKind kind, uint32_t lane, uint
   fill(executor.fault, w, i, lane);
 }
 
+void fault_at_lane(Warp& w, const Instruction& i, FaultKind kind, uint32_t lane, uint64_t address, uint32_t bytes,
+                   const std::string& why) {
+  const bool first = !w.executor->faulted;
+  fault_at(w, i, kind, lane, address, bytes);
+  if (!first) return;
+  const char* how = verb(code_of(w, i).spellings[i.index]);
+  const bool in_shared = kind == FaultKind::kSharedRace;
+  std::string place = in_shared ? std::string(how) + " shared byte " + with_commas(address)
+                                : describe_address(*w.block->launch->memory, address, how);
+  w.executor->fault.detail = place + ", " + why;
+}
+
 void fault_at_instruction(Warp& w, const Instruction& i, FaultKind kind, std::string detail) {
   Executor& executor = *w.executor;
   if (executor.faulted) return;
@@ -125,8 +144,21 @@ void fault_at_instruction(Warp& w, const Instruction& i, FaultKind kind, std::st
   executor.fault.other_lanes = w.active ? static_cast<uint32_t>(std::popcount(w.active)) - 1 : 0;
 }
 
-uint32_t observe(Warp&, const Instruction&, AccessKind, uint32_t, uint32_t lanes, uint32_t, const uint64_t*) {
-  return lanes;
+uint32_t observe(Warp& w, const Instruction& i, AccessKind kind, uint32_t space, uint32_t lanes, uint32_t bytes,
+                 const uint64_t* addresses) {
+  return w.block->launch->checks->access(w, i, kind, space, lanes, bytes, addresses);
+}
+
+void observe_fence(Warp& w, const Instruction& i) {
+  if (w.block->launch->checks) w.block->launch->checks->fence(w, i);
+}
+
+void observe_warp_barrier(Warp& w, uint32_t lanes) {
+  if (w.block->launch->checks) w.block->launch->checks->warp_barrier(w, lanes);
+}
+
+void observe_barrier_object(Warp& w, uint64_t offset, bool arrives, bool passed) {
+  if (w.block->launch->checks) w.block->launch->checks->barrier_object(w, offset, arrives, passed);
 }
 
 }  // namespace ptx::emulator

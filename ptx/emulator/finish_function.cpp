@@ -73,19 +73,45 @@ void FunctionLoader::finish() {
   order_blocks(code_, successors);
   place_columns(successors);
   code_.inner.resize(drafts_.size());
-  code_.observed.resize(drafts_.size());
   for (size_t i = 0; i < drafts_.size(); ++i) {
     fill_instruction(code_.instructions[i], drafts_[i]);
     code_.positions.push_back(drafts_[i].at);
     code_.spellings.push_back(std::move(drafts_[i].spelling));
     code_.tags.push_back(std::move(drafts_[i].tag));
   }
+  make_observed();
   for (CallSite& site : code_.calls) {
     if (site.target != kNoColumn) site.target = columns_[site.target].offset;
   }
 }
 
-Effects FunctionLoader::effects_of(const Draft& draft) const {
+// The second form of the code, for launches with checks.
+void FunctionLoader::make_observed() {
+  code_.observed_instructions = code_.instructions;
+  code_.observed_inner = code_.inner;
+  std::vector<bool> is_read(columns_.size(), false);
+  for (const Draft& draft : drafts_) {
+    for (uint32_t r : effects_of(draft, false).reads) is_read[r] = true;
+  }
+  code_.unread_elements.resize(drafts_.size());
+  for (size_t k = 0; k < drafts_.size(); ++k) {
+    const Draft& draft = drafts_[k];
+    if (draft.observed.full == nullptr) continue;
+    Instruction& i = code_.observed_instructions[k];
+    code_.observed_inner[k] = draft.observed;
+    if (i.guard == kNoGuard) {
+      i.full = draft.observed.full;
+      i.masked = draft.observed.masked;
+    }
+    const auto unread = [&](ColumnId id) {
+      return id == kNoColumn || (columns_[id].kind == ColumnInfo::kRegister && !is_read[id]);
+    };
+    for (uint32_t e = 0; e < draft.list_defs; ++e) code_.unread_elements[k] |= unread(draft.list[e]) ? 1u << e : 0;
+    if (draft.list.empty() && draft.writes_d && unread(draft.code.d)) code_.unread_elements[k] = 1;
+  }
+}
+
+Effects FunctionLoader::effects_of(const Draft& draft, bool guarded_writes_read) const {
   Effects effects;
   const auto is_register = [this](ColumnId id) {
     return id != kNoColumn && columns_[id].kind == ColumnInfo::kRegister;
@@ -96,7 +122,7 @@ Effects FunctionLoader::effects_of(const Draft& draft) const {
   const auto writes = [&](ColumnId id) {
     if (!is_register(id)) return;
     effects.writes.push_back(id);
-    if (draft.guard != kNoColumn) effects.reads.push_back(id);
+    if (draft.guard != kNoColumn && guarded_writes_read) effects.reads.push_back(id);
   };
   const Instruction& i = draft.code;
   reads(draft.guard);
@@ -112,7 +138,7 @@ Effects FunctionLoader::effects_of(const Draft& draft) const {
 // these keep a column of their own, so that a check can tell.
 uint32_t FunctionLoader::place_registers(uint32_t offset, const std::vector<std::vector<uint32_t>>& successors) {
   std::vector<Effects> effects;
-  for (const Draft& draft : drafts_) effects.push_back(effects_of(draft));
+  for (const Draft& draft : drafts_) effects.push_back(effects_of(draft, true));
   const Lives lives = find_lives(effects, code_.blocks, successors, static_cast<uint32_t>(columns_.size()));
   std::vector<ColumnId> by_start;
   for (ColumnId id = 0; id < columns_.size(); ++id) {
@@ -183,7 +209,6 @@ void FunctionLoader::fill_instruction(Instruction& i, const Draft& draft) {
   for (ColumnId id : draft.list) code_.operands.push_back(offset_of(id));
   if (i.control != Control::kNone) return;
   code_.inner[i.index] = draft.handler;
-  code_.observed[i.index] = draft.observed;
   i.full = draft.handler.full;
   i.masked = draft.handler.masked;
   if (i.guard != kNoGuard) {

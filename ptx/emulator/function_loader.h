@@ -140,7 +140,8 @@ class FunctionLoader {
   void finish();
   void place_columns(const std::vector<std::vector<uint32_t>>& successors);
   uint32_t place_registers(uint32_t offset, const std::vector<std::vector<uint32_t>>& successors);
-  Effects effects_of(const Draft& draft) const;
+  Effects effects_of(const Draft& draft, bool guarded_writes_read) const;
+  void make_observed();
   void fill_instruction(Instruction& i, const Draft& draft);
   void declare_parameters();
 

@@ -115,4 +115,9 @@ enum class AccessKind : uint8_t { kLoad, kStore, kAtomic, kReduction };
 uint32_t observe(Warp& w, const Instruction& i, AccessKind kind, uint32_t space, uint32_t lanes, uint32_t bytes,
                  const uint64_t* addresses);
 
+// Further events; nothing happens without checks.
+void observe_fence(Warp& w, const Instruction& i);
+void observe_warp_barrier(Warp& w, uint32_t lanes);
+void observe_barrier_object(Warp& w, uint64_t offset, bool arrives, bool passed);
+
 }  // namespace ptx::emulator

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "ptx/emulator/block.h"
+#include "ptx/emulator/checks/launch_checks.h"
 
 namespace ptx::emulator {
 namespace {
@@ -66,6 +67,8 @@ uint32_t max_resident_blocks(const Code& code, uint32_t block_threads, uint32_t 
 
 struct Launch::State {
   LaunchContext context;
+  std::unique_ptr<LaunchChecks> checks;
+  std::mutex one_at_a_time;  // with checks
   std::mutex mutex;
   std::deque<std::unique_ptr<BlockState>> ready;   // resident and nobody's turn
   std::vector<std::unique_ptr<BlockState>> spare;  // finished, for their memory
@@ -90,7 +93,10 @@ Launch::Launch(LaunchRequest request, const Module& module, const Profile& profi
   s.context.dynamic_base =
       r.dynamic_shared_bytes ? round_up(r.code->shared_bytes, r.code->dynamic_align) : r.code->shared_bytes;
   s.context.shared_total = s.context.dynamic_base + r.dynamic_shared_bytes;
-  s.context.observed = r.options.checks.any() || r.options.weak_memory;
+  if (r.options.checks.any()) {
+    s.checks = std::make_unique<LaunchChecks>(s.context);
+    s.context.checks = s.checks.get();
+  }
   s.n_blocks = r.grid.count();
   const uint32_t per_sm =
       max_resident_blocks(*r.code, static_cast<uint32_t>(r.block.count()), r.dynamic_shared_bytes, profile);
@@ -152,7 +158,12 @@ LaunchState Launch::step() {
   auto executor = take_executor(s.idle, s.context);
   lock.unlock();
   if (starts) block = make_block(s.context, linear, std::move(block));
+  std::unique_lock alone(s.one_at_a_time, std::defer_lock);
+  if (s.checks) alone.lock();
+  if (starts && s.checks) s.checks->begin_block(*block);
   const BlockResult result = run_block(*block, *executor, cooperative ? kCooperativeSlice : kBlockSlice);
+  if (s.checks && result == BlockResult::kDone) s.checks->end_block(*block);
+  if (s.checks) alone.unlock();
   lock.lock();
   --s.running;
   s.counters.instructions += executor->counters.instructions;

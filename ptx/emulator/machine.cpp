@@ -48,13 +48,14 @@ int pick(WarpState& w) {
 
 void select(WarpState& w, Executor& executor, const Fragment& f) {
   const Code& code = *f.frame->code;
+  const bool observed = executor.launch->checks != nullptr;
+  const Instruction* instructions = observed ? code.observed_instructions.data() : code.instructions.data();
   w.registers = f.frame->registers.get();
   w.active = f.mask;
-  if (w.instructions != code.instructions.data()) {
-    w.instructions = code.instructions.data();
-    w.inner = code.inner.data();
-    w.operands = code.operands.data();
-  }
+  if (w.instructions == instructions) return;
+  w.instructions = instructions;
+  w.inner = observed ? code.observed_inner.data() : code.inner.data();
+  w.operands = code.operands.data();
   auto& ranges = executor.ranges[&code];
   if (ranges.size() != code.instructions.size()) ranges.resize(code.instructions.size());
   w.ranges = ranges.data();
@@ -284,9 +285,9 @@ After terminate(WarpState& w, Executor& executor, uint32_t pc) {
 }
 
 // Straight-line code from pc to the block's end; false if a masked operation has to wait (w.stop, pc moved there).
-inline bool run_straight(WarpState& w, const Code& code, uint32_t& pc, uint32_t end) {
-  const Instruction* i = &code.instructions[pc];
-  const Instruction* const stop = &code.instructions[0] + end;
+inline bool run_straight(WarpState& w, uint32_t& pc, uint32_t end) {
+  const Instruction* i = w.instructions + pc;
+  const Instruction* const stop = w.instructions + end;
   if (w.active == kAllLanes) {
     for (; i != stop; ++i) i->full(w, *i);
     pc = end;
@@ -322,7 +323,7 @@ WarpResult run_warp(WarpState& w, Executor& executor, int64_t& budget) {
     while (true) {
       const BasicBlock& block = code.blocks[code.block_of[pc]];
       const uint32_t start = pc;
-      const bool through = run_straight(w, code, pc, block.end);
+      const bool through = run_straight(w, pc, block.end);
       const uint32_t ran = pc - start + (through && block.has_terminator ? 1 : 0);
       budget -= ran;
       executor.counters.instructions += ran;

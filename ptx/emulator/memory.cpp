@@ -18,6 +18,35 @@ uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * 
 
 }  // namespace
 
+void WrittenBytes::mark(uint64_t offset, uint64_t bytes) {
+  if (all_ || offset >= bytes_) return;
+  bytes = std::min(bytes, bytes_ - offset);
+  if (offset == 0 && bytes == bytes_) return mark_all();
+  std::atomic<uint64_t>* words = words_;
+  if (!words) {
+    std::lock_guard lock(growing_);
+    if (!storage_) storage_ = std::make_unique<std::atomic<uint64_t>[]>((bytes_ + 63) / 64);
+    words_ = words = storage_.get();
+  }
+  for (uint64_t at = offset; at < offset + bytes;) {
+    const uint64_t bit = at % 64, count = std::min<uint64_t>(64 - bit, offset + bytes - at);
+    const uint64_t mask = (count == 64 ? ~0ull : (1ull << count) - 1) << bit;
+    if ((words[at / 64].load(std::memory_order_relaxed) & mask) != mask)
+      words[at / 64].fetch_or(mask, std::memory_order_relaxed);
+    at += count;
+  }
+}
+
+bool WrittenBytes::any(uint64_t offset, uint64_t bytes) const {
+  if (all_) return true;
+  const std::atomic<uint64_t>* words = words_;
+  if (!words || offset >= bytes_) return false;
+  for (uint64_t at = offset; at < std::min(offset + bytes, bytes_); ++at) {
+    if (words[at / 64].load(std::memory_order_relaxed) >> at % 64 & 1) return true;
+  }
+  return false;
+}
+
 Memory::Memory(uint64_t bytes) : bytes_(round_up(bytes, kPage)) {
   void* start = mmap(nullptr, bytes_ + kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (start == MAP_FAILED) throw std::bad_alloc();
@@ -44,7 +73,8 @@ uint64_t Memory::allocate(uint64_t bytes, std::string name, bool is_constant) {
   if (left) holes_[address + room] = left;
   commit(address, room);
   if (name.empty()) name = "allocation " + std::to_string(serial_);
-  live_[address] = {address, bytes, std::move(name), false, is_constant, serial_++};
+  live_[address] = {
+      address, bytes, std::move(name), false, is_constant, serial_++, std::make_shared<WrittenBytes>(bytes)};
   used_ += room;
   return address;
 }
@@ -76,7 +106,9 @@ bool Memory::free(uint64_t address) {
 void Memory::register_host(void* start, uint64_t bytes) {
   std::unique_lock lock(mutex_);
   const uint64_t address = reinterpret_cast<uint64_t>(start);
-  live_[address] = {address, bytes, "host memory " + std::to_string(serial_), true, false, serial_};
+  auto written = std::make_shared<WrittenBytes>(bytes);
+  written->mark_all();
+  live_[address] = {address, bytes, "host memory " + std::to_string(serial_), true, false, serial_, std::move(written)};
   ++serial_;
 }
 
@@ -108,6 +140,17 @@ std::optional<Allocation> Memory::find_freed(uint64_t address) const {
     if (address >= freed->address && address - freed->address < freed->bytes) return *freed;
   }
   return std::nullopt;
+}
+
+void Memory::mark_initialised(uint64_t address, uint64_t bytes) {
+  while (bytes > 0) {
+    const auto owner = find(address);
+    if (!owner) return;
+    const uint64_t part = std::min(bytes, owner->bytes - (address - owner->address));
+    owner->written->mark(address - owner->address, part);
+    address += part;
+    bytes -= part;
+  }
 }
 
 bool Memory::mapped_range(uint64_t address, uint32_t bytes, Range& range) const {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <shared_mutex>
 #include <string>
@@ -16,12 +17,29 @@
 
 namespace ptx::emulator {
 
+// Which bytes of an allocation somebody has written.
+class WrittenBytes {
+ public:
+  explicit WrittenBytes(uint64_t bytes) : bytes_(bytes) {}
+  void mark(uint64_t offset, uint64_t bytes);
+  bool any(uint64_t offset, uint64_t bytes) const;
+  void mark_all() { all_ = true; }
+
+ private:
+  uint64_t bytes_;
+  std::atomic<bool> all_ = false;
+  mutable std::mutex growing_;
+  std::atomic<std::atomic<uint64_t>*> words_ = nullptr;  // a bit per byte, made at the first partial mark
+  std::unique_ptr<std::atomic<uint64_t>[]> storage_;
+};
+
 struct Allocation {
   uint64_t address = 0, bytes = 0;
   std::string name;      // of a module's variable; otherwise "allocation N"
   bool is_host = false;  // pinned or registered: counts as initialised
   bool is_constant = false;
   uint64_t serial = 0;
+  std::shared_ptr<WrittenBytes> written;
 };
 
 class Memory {
@@ -39,6 +57,9 @@ class Memory {
   std::optional<Allocation> find(uint64_t address) const;        // the live allocation that contains it
   std::optional<Allocation> find_freed(uint64_t address) const;  // the last freed one that contained it
   std::optional<Allocation> nearest_below(uint64_t address) const;
+
+  // For the check of uninitialised reads: the host wrote here (a copy, a set). Kernels mark their own stores.
+  void mark_initialised(uint64_t address, uint64_t bytes);
 
   // What a kernel without checks may touch around `address`: whole pages that hold allocations, as on a device.
   bool mapped_range(uint64_t address, uint32_t bytes, Range& range) const;

@@ -73,6 +73,7 @@ class Loader {
     if (address == 0)
       return refuse_at(v.at, "no room for variable " + v.name + " of " + std::to_string(v.size) + " bytes");
     std::memset(reinterpret_cast<void*>(address), 0, v.size);
+    memory_.mark_initialised(address, std::max<uint64_t>(1, v.size));
     layout_.addresses[&v] = address;
     module_.allocations_.push_back(address);
     module_.globals_.push_back({v.name, address, v.size, v.space == Space::constant});

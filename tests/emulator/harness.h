@@ -18,6 +18,7 @@ class Device {
   T* upload(const std::vector<T>& values) {
     T* p = reinterpret_cast<T*>(memory.allocate(values.size() * sizeof(T)));
     std::memcpy(p, values.data(), values.size() * sizeof(T));
+    memory.mark_initialised(reinterpret_cast<uint64_t>(p), values.size() * sizeof(T));
     return p;
   }
   template <class T>

@@ -81,17 +81,18 @@ void each_barrier(Warp& w, const Instruction& i, uint32_t lanes, F f) {
     if (!(lanes >> l & 1)) continue;
     BarrierWord word;
     __builtin_memcpy(&word, pointers[l], 8);
-    f(word, l);
+    f(word, l, static_cast<uint64_t>(pointers[l] - w.shared));
     __builtin_memcpy(pointers[l], &word, 8);
   }
 }
 
 void arrive(Warp& w, const Instruction& i, uint32_t lanes, bool drops, bool expects) {
   const uint32_t* count = i.b == kNoColumn ? nullptr : column<uint32_t>(w, i.b);
-  each_barrier(w, i, lanes, [&](BarrierWord& word, uint32_t l) {
+  each_barrier(w, i, lanes, [&](BarrierWord& word, uint32_t l, uint64_t offset) {
     if (i.d != kNoColumn) column<uint64_t>(w, i.d)[l] = word.bits;
     const uint32_t n = expects || !count ? 1 : count[l];
     const int32_t bytes = word.bytes() + (expects ? static_cast<int32_t>(count[l]) : 0);
+    observe_barrier_object(w, offset, true, false);
     word = BarrierWord::of(word.pending() - n, word.expected() - (drops ? n : 0), bytes, word.parity());
     word.settle();
   });
@@ -99,17 +100,20 @@ void arrive(Warp& w, const Instruction& i, uint32_t lanes, bool drops, bool expe
 
 void wait_for_phase(Warp& w, const Instruction& i, uint32_t lanes, bool by_parity) {
   uint32_t done = 0;
-  each_barrier(w, i, lanes, [&](BarrierWord& word, uint32_t l) {
+  each_barrier(w, i, lanes, [&](BarrierWord& word, uint32_t l, uint64_t offset) {
     const uint32_t phase =
         by_parity ? column<uint32_t>(w, i.b)[l] & 1 : BarrierWord{column<uint64_t>(w, i.b)[l]}.parity();
-    done |= word.parity() != phase ? 1u << l : 0;
+    if (word.parity() != phase) {
+      done |= 1u << l;
+      observe_barrier_object(w, offset, false, true);
+    }
   });
   set_predicate(w, i.d, done, lanes);
   if (done != lanes) w.polled = true;
 }
 
 void add_bytes(Warp& w, const Instruction& i, uint32_t lanes, int32_t sign) {
-  each_barrier(w, i, lanes, [&](BarrierWord& word, uint32_t l) {
+  each_barrier(w, i, lanes, [&](BarrierWord& word, uint32_t l, uint64_t) {
     const int32_t bytes = word.bytes() + sign * static_cast<int32_t>(column<uint32_t>(w, i.b)[l]);
     word = BarrierWord::of(word.pending(), word.expected(), bytes, word.parity());
     if (sign < 0) word.settle();
@@ -118,13 +122,14 @@ void add_bytes(Warp& w, const Instruction& i, uint32_t lanes, int32_t sign) {
 
 void register_barriers(Registry& r) {
   add(r, "mbarrier.init", "", [](Warp& w, const Instruction& i, uint32_t lanes) {
-    each_barrier(w, i, lanes, [&](BarrierWord& word, uint32_t l) {
+    each_barrier(w, i, lanes, [&](BarrierWord& word, uint32_t l, uint64_t) {
       const uint32_t n = column<uint32_t>(w, i.b)[l];
       word = BarrierWord::of(n, n, 0, 0);
     });
   });
-  add(r, "mbarrier.inval", "",
-      [](Warp& w, const Instruction& i, uint32_t lanes) { each_barrier(w, i, lanes, [](BarrierWord&, uint32_t) {}); });
+  add(r, "mbarrier.inval", "", [](Warp& w, const Instruction& i, uint32_t lanes) {
+    each_barrier(w, i, lanes, [](BarrierWord&, uint32_t, uint64_t) {});
+  });
   add(r, "mbarrier.expect_tx", "", [](Warp& w, const Instruction& i, uint32_t lanes) { add_bytes(w, i, lanes, 1); });
   add(r, "mbarrier.complete_tx", "", [](Warp& w, const Instruction& i, uint32_t lanes) { add_bytes(w, i, lanes, -1); });
   add(r, "mbarrier.arrive", "",
@@ -205,6 +210,8 @@ void bulk_load(Warp& w, const Instruction& i, uint32_t lanes) {
     __builtin_memcpy(shared, global, bytes);
     alignas(64) uint8_t* pointers[kLanes];
     Shared::resolve(w, i, 1u << l, 8, barriers, pointers);
+    if (w.faulted) return;
+    observe_barrier_object(w, barriers[l], true, false);
     BarrierWord word;
     __builtin_memcpy(&word, pointers[l], 8);
     word = BarrierWord::of(word.pending(), word.expected(), word.bytes() - static_cast<int32_t>(bytes), word.parity());

@@ -84,7 +84,10 @@ void register_miscellany(Registry& r) {
   add(r, "mov.special", "", [](Warp& w, const Instruction& i, uint32_t lanes) { read_clock(w, i, lanes); });
   add(r, "isspacep", "", [](Warp& w, const Instruction& i, uint32_t lanes) { is_in_space(w, i, lanes); });
   add(r, "nanosleep", "", [](Warp& w, const Instruction&, uint32_t) { w.polled = true; });
-  add(r, "fence", "", [](Warp&, const Instruction&, uint32_t) { std::atomic_thread_fence(std::memory_order_seq_cst); });
+  add(r, "fence", "", [](Warp& w, const Instruction& i, uint32_t) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    observe_fence(w, i);
+  });
 }
 
 }  // namespace ptx::emulator::common

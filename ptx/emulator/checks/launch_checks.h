@@ -1,0 +1,51 @@
+// The checks of one launch: observers of accesses, barriers and fences. The machine tells; they answer with a fault
+// or nothing. Blocks of a checked launch run one at a time, so that nothing here needs a lock.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ptx/emulator/block.h"
+#include "ptx/emulator/checks/races.h"
+#include "ptx/emulator/checks/shared_state.h"
+#include "ptx/emulator/launch.h"
+
+namespace ptx::emulator {
+
+class LaunchChecks {
+ public:
+  LaunchChecks(LaunchContext& launch);
+
+  void begin_block(BlockState& block);
+  void end_block(BlockState& block);
+  uint32_t access(Warp& w, const Instruction& i, AccessKind kind, uint32_t space, uint32_t lanes, uint32_t bytes,
+                  const uint64_t* addresses);
+  void arrive(Warp& w, uint32_t id);            // at a block barrier
+  void pass(Warp& w, uint32_t id);              // it opened
+  void reopen(BlockState& block, uint32_t id);  // for the next round
+  void warp_barrier(Warp& w, uint32_t lanes);
+  void fence(Warp& w, const Instruction& i);
+  void barrier_object(Warp& w, uint64_t offset, bool arrives, bool passed);  // an mbarrier
+
+ private:
+  uint32_t global(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
+                  const uint64_t* addresses);
+  uint32_t shared(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
+                  const uint64_t* addresses);
+  bool inside(Warp& w, const Instruction& i, uint32_t lane, uint64_t address, uint32_t bytes);
+  void synchronise(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, const uint64_t* addresses,
+                   uint32_t block);
+  bool shared_initialised(Warp& w, const Instruction& i, AccessKind kind, uint32_t lane, uint64_t offset,
+                          uint32_t bytes);
+  bool initialised(Warp& w, const Instruction& i, AccessKind kind, uint32_t lane, uint64_t address, uint32_t bytes);
+
+  LaunchContext& launch_;
+  Checks checks_;
+  Races races_;
+  Allocation recent_;  // the allocation of the last access
+};
+
+}  // namespace ptx::emulator
