@@ -48,6 +48,7 @@ class CudaKernels : public testing::TestWithParam<CudaCase> {
   T* upload(const std::vector<T>& values) {
     T* p = reinterpret_cast<T*>(memory.allocate(values.size() * sizeof(T)));
     std::memcpy(static_cast<void*>(p), values.data(), values.size() * sizeof(T));
+    memory.mark_initialised(reinterpret_cast<uint64_t>(p), values.size() * sizeof(T));
     return p;
   }
   template <class T>
@@ -63,7 +64,7 @@ class CudaKernels : public testing::TestWithParam<CudaCase> {
     return std::vector<T>(p, p + count);
   }
 
-  // Runs a kernel to its end and expects no fault. Arguments are packed by their own alignment.
+  // Runs a kernel to its end; a fault is thrown. Arguments are packed by their own alignment.
   template <class... Arguments>
   void launch(const char* kernel, Dim3 grid, Dim3 block, const Arguments&... arguments) {
     std::vector<uint8_t> bytes;

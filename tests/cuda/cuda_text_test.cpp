@@ -67,7 +67,7 @@ void CudaKernels::SetUp() {
 
 void CudaKernels::launch_packed(const char* kernel, Dim3 grid, Dim3 block, std::vector<uint8_t> parameters) {
   const Code* code = module->find_function(kernel);
-  ASSERT_NE(code, nullptr) << "no kernel " << kernel << " in " << GetParam().text.path;
+  if (code == nullptr) throw std::runtime_error("no kernel " + std::string(kernel) + " in " + GetParam().text.path);
   LaunchOptions options;
   options.cooperative = cooperative;
   if (GetParam().mode == Mode::kChecked) options.checks = Checks::all();
@@ -76,8 +76,7 @@ void CudaKernels::launch_packed(const char* kernel, Dim3 grid, Dim3 block, std::
     options.weak_memory = options.jitter = true;
   }
   Launch launch({code, grid, block, dynamic_shared_bytes, std::move(parameters), options}, *module, profile, memory);
-  const LaunchState end = launch.run(2);
-  EXPECT_EQ(end, LaunchState::kDone) << kernel << ": " << launch.fault().message();
+  if (launch.run(2) != LaunchState::kDone) throw std::runtime_error(launch.fault().message());
 }
 
 void expect_close(const std::string& what, const std::vector<double>& got, const std::vector<double>& want,
