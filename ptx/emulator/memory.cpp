@@ -12,6 +12,7 @@ namespace {
 
 constexpr uint64_t kAlign = 256;        // of an allocation
 constexpr uint64_t kPage = 2ull << 20;  // what a device maps at once
+constexpr uint64_t kGap = 256;          // behind each allocation: one byte too far belongs to nobody
 constexpr size_t kFreedRemembered = 4096;
 
 uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
@@ -65,7 +66,7 @@ void Memory::commit(uint64_t address, uint64_t bytes) {
 uint64_t Memory::allocate(uint64_t bytes, std::string name, bool is_constant) {
   std::unique_lock lock(mutex_);
   if (bytes == 0 || bytes > bytes_) return 0;
-  const uint64_t room = round_up(bytes, kAlign);
+  const uint64_t room = round_up(bytes, kAlign) + kGap;
   auto hole = std::ranges::find_if(holes_, [&](const auto& h) { return h.second >= room; });
   if (hole == holes_.end()) return 0;
   const uint64_t address = hole->first, left = hole->second - room;
@@ -83,7 +84,7 @@ bool Memory::free(uint64_t address) {
   std::unique_lock lock(mutex_);
   const auto found = live_.find(address);
   if (found == live_.end() || found->second.is_host) return false;
-  const uint64_t room = round_up(found->second.bytes, kAlign);
+  const uint64_t room = round_up(found->second.bytes, kAlign) + kGap;
   freed_.push_back(std::move(found->second));
   if (freed_.size() > kFreedRemembered) freed_.erase(freed_.begin(), freed_.begin() + kFreedRemembered / 2);
   live_.erase(found);
