@@ -101,6 +101,7 @@ class Device {
   virtual uint64_t free_bytes() const = 0;
   // Copies and sets by the host or a copy engine. Both ends have been checked against find().
   virtual std::byte* host_view(uint64_t address) = 0;
+  virtual void mark_initialised(uint64_t address, uint64_t bytes) = 0;  // written by a copy or a set
 };
 
 // The device that CUDA_EMULATOR_DEVICE and CUDA_EMULATOR_CHECKS describe. Throws std::invalid_argument with a sentence

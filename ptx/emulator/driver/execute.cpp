@@ -49,11 +49,13 @@ struct Executor {
 
   CUresult operator()(const CopyWork& work) {
     Device& device = *d.device;
+    const bool to_device = device.find(work.to).bytes > 0;
     for (uint64_t z = 0; z < work.depth; ++z)
       for (uint64_t y = 0; y < work.height; ++y) {
         const uint64_t to = work.to + z * work.to_slice + y * work.to_pitch;
         const uint64_t from = work.from + z * work.from_slice + y * work.from_pitch;
         std::memmove(view(device, to), view(device, from), work.width);
+        if (to_device) device.mark_initialised(to, work.width);
       }
     return CUDA_SUCCESS;
   }
@@ -64,6 +66,7 @@ struct Executor {
       const uint64_t row = p.dst + y * p.pitch;
       std::byte* to = d.device->host_view(row);
       for (uint64_t i = 0; i < p.width; ++i) std::memcpy(to + i * p.elementSize, &p.value, p.elementSize);
+      d.device->mark_initialised(row, p.width * p.elementSize);
     }
     return CUDA_SUCCESS;
   }

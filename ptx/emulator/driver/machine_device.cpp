@@ -183,6 +183,7 @@ class MachineDevice : public Device {
 
   uint64_t free_bytes() const override { return machine_.memory.total() - machine_.memory.used(); }
   std::byte* host_view(uint64_t address) override { return reinterpret_cast<std::byte*>(address); }
+  void mark_initialised(uint64_t address, uint64_t bytes) override { machine_.memory.mark_initialised(address, bytes); }
 
  private:
   Machine machine_;
