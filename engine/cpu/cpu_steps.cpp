@@ -101,7 +101,7 @@ CpuSteps::CpuSteps(const CpuKernels& kernels, const ModelConfig& config, const M
       config_(config),
       context_(options.context),
       max_columns_(options.max_columns),
-      pool_(options.threads > 0 ? options.threads : physical_cores()),
+      pool_(std::min(options.threads > 0 ? options.threads : physical_cores(), uint32_t{ThreadPool::kMostThreads})),
       rope_(config),
       products_(pool_, kernels, max_columns_, widest_input(config)),
       cache_(pool_, kernels, config, context_),

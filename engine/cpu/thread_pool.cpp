@@ -9,6 +9,9 @@
 #include <fstream>
 #include <set>
 #include <string>
+#include <system_error>
+
+#include "models/error.h"
 
 namespace warpchat {
 namespace {
@@ -71,13 +74,23 @@ uint32_t physical_cores() {
 }
 
 ThreadPool::ThreadPool(uint32_t n_threads) : shares_(n_threads) {
-  assert(n_threads > 0 && n_threads <= kInside);
+  static_assert(kMostThreads <= kInside);
+  assert(n_threads > 0 && n_threads <= kMostThreads);
   spin_nanoseconds_ = n_threads <= n_usable_cpus() ? kSpinNanoseconds : 0;  // too many threads: leave the core to them
   workers_.reserve(n_threads - 1);
-  for (uint32_t i = 1; i < n_threads; ++i) workers_.emplace_back([this, i] { worker(i); });
+  try {
+    for (uint32_t i = 1; i < n_threads; ++i) workers_.emplace_back([this, i] { worker(i); });
+  } catch (const std::system_error& error) {
+    const size_t started = workers_.size() + 1;
+    stop();
+    throw Error("cannot start " + std::to_string(n_threads) + " threads, the system stops at " +
+                std::to_string(started) + " (" + error.what() + "); choose fewer with --threads");
+  }
 }
 
-ThreadPool::~ThreadPool() {
+ThreadPool::~ThreadPool() { stop(); }
+
+void ThreadPool::stop() {
   stopping_.store(true);
   state_.fetch_add(kNextJob);
   state_.notify_all();

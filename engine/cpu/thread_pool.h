@@ -11,7 +11,9 @@ namespace warpchat {
 
 class ThreadPool {
  public:
-  explicit ThreadPool(uint32_t n_threads);  // > 0; the calling thread is one of them
+  static constexpr uint32_t kMostThreads = 1024;
+
+  explicit ThreadPool(uint32_t n_threads);  // 1 .. kMostThreads, the calling one included; Error if the system refuses
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
@@ -41,6 +43,7 @@ class ThreadPool {
   };
 
   void run(const Job& job);
+  void stop();
   void work(uint32_t thread);  // takes tasks until none is left
   void worker(uint32_t thread);
   uint32_t wait_for_change(uint32_t seen);

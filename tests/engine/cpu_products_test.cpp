@@ -185,7 +185,7 @@ INSTANTIATE_TEST_SUITE_P(EveryFormat, Products, testing::ValuesIn(all_cases()), 
   return c.param.simd + "_" + std::string(traits(c.param.type).name) + "_" + c.param.shape.name;
 });
 
-// Vectors that no scale fits: all zero, subnormal, and one infinity that must not turn into a number.
+// Vectors that no scale fits: all zero, subnormal, huge; and what is no number must not become one.
 TEST(ProductInputs, ExtremesOfScale) {
   for (const std::string& simd : instruction_sets()) {
     const RandomMatrix m(TensorType::kQ4_K, 16, 256, /*seed=*/18);
@@ -203,10 +203,12 @@ TEST(ProductInputs, ExtremesOfScale) {
     for (float v : out) EXPECT_LE(std::abs(v), 1e-30f) << simd;
     run(std::vector<float>(256, 1e35f));
     for (float v : out) EXPECT_TRUE(std::isfinite(v)) << simd;
-    std::vector<float> infinite(256, 1.0f);
-    infinite[5] = INFINITY;
-    run(infinite);
-    for (float v : out) EXPECT_FALSE(std::isfinite(v)) << simd;
+    for (float bad : {INFINITY, NAN}) {
+      std::vector<float> x(256, 1.0f);
+      x[5] = bad;
+      run(x);
+      for (float v : out) EXPECT_TRUE(std::isnan(v)) << simd << ": " << bad;
+    }
   }
 }
 

@@ -10,8 +10,11 @@
 #endif
 
 // WARPCHAT_UNROLL: registers are arrays indexed by the loop. WARPCHAT_UNROLL_BLOCK: shifts and masks become constants;
-// the portable kernels do without, their code would be the largest and matters least.
-#if defined(__clang__)
+// the portable kernels do without, their code would be the largest and matters least. Sanitizers would take minutes to
+// compile what is unrolled.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define WARPCHAT_UNROLL
+#elif defined(__clang__)
 #define WARPCHAT_UNROLL _Pragma("unroll")
 #else
 #define WARPCHAT_UNROLL _Pragma("GCC unroll 64")

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Tokens per second of `chat` beside llama.cpp, in turns on the same machine, so that a busy moment meets both.
+
+    compare_llama.py MODEL.gguf [--chat build/chat] [--threads 2] [--prompt 512] [--generate 128] [--rounds 7]
+
+Needs llama-cpp-python built for this machine; where its AMX code crashes, built without:
+    CMAKE_ARGS="-DGGML_NATIVE=OFF -DGGML_AVX512=ON -DGGML_AVX512_VNNI=ON -DGGML_AVX512_VBMI=ON -DGGML_AVX512_BF16=ON \
+-DGGML_AVX_VNNI=ON" pip install --no-binary llama-cpp-python llama-cpp-python
+Prints a Markdown table: the median of each side and the median of the rounds' ratios.
+"""
+import argparse
+import ctypes
+import json
+import platform
+import statistics
+import subprocess
+import sys
+import time
+
+import llama_cpp
+
+
+def chat_rates(options, prompt, generate):
+    """One `chat bench` run: tokens per second of the one test asked for."""
+    command = [options.chat, "bench", "-m", options.model, "-t", str(options.threads), "-p", str(prompt),
+               "-n", str(generate), "-r", "1", "-o", "json"]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)[0]["avg_ts"]
+
+
+class Llama:
+    """llama.cpp through its C functions, as llama-bench uses them: random tokens, logits of the last one only."""
+
+    def __init__(self, options):
+        self.model = llama_cpp.Llama(options.model, n_ctx=options.prompt + options.generate, n_batch=options.prompt,
+                                     n_ubatch=options.prompt, n_threads=options.threads,
+                                     n_threads_batch=options.threads, flash_attn=options.flash_attention,
+                                     verbose=False)
+        self.n_vocab = self.model.n_vocab()
+
+    def decode(self, tokens):
+        array = (llama_cpp.llama_token * len(tokens))(*tokens)
+        if llama_cpp.llama_decode(self.model.ctx, llama_cpp.llama_batch_get_one(array, len(tokens))) != 0:
+            sys.exit("llama_decode failed")
+        llama_cpp.llama_synchronize(self.model.ctx)
+
+    def rate(self, prompt, generate):
+        tokens = [i * 7919 % self.n_vocab for i in range(max(prompt, generate))]
+        elapsed = 0.0
+        for timed in (False, True):
+            llama_cpp.llama_memory_clear(llama_cpp.llama_get_memory(self.model.ctx), True)
+            start = time.perf_counter()
+            if prompt:
+                self.decode(tokens[:prompt])
+            else:
+                for token in tokens[:generate if timed else 1]:
+                    self.decode([token])
+            elapsed = time.perf_counter() - start
+        return (prompt or generate) / elapsed
+
+
+def processor():
+    with open("/proc/cpuinfo", encoding="utf-8") as info:
+        names = [line.split(":", 1)[1].strip() for line in info if line.startswith("model name")]
+    return names[0] if names else platform.processor()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model")
+    parser.add_argument("--chat", default="build/chat")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--prompt", type=int, default=512)
+    parser.add_argument("--generate", type=int, default=128)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--flash-attention", action="store_true", help="in llama.cpp")
+    options = parser.parse_args()
+
+    llama = Llama(options)
+    tests = {f"pp{options.prompt}": (options.prompt, 0), f"tg{options.generate}": (0, options.generate)}
+    rates = {name: ([], []) for name in tests}
+    for _ in range(options.rounds):
+        for name, (prompt, generate) in tests.items():
+            rates[name][0].append(chat_rates(options, prompt, generate))
+            rates[name][1].append(llama.rate(prompt, generate))
+            time.sleep(0.05)  # its threads spin a while before they sleep
+
+    print(f"{processor()}, {options.threads} threads, {time.strftime('%Y-%m-%d')}, "
+          f"llama-cpp-python {llama_cpp.__version__}, medians of {options.rounds} rounds in turns\n")
+    print("| test | chat, t/s | llama.cpp, t/s | ratio |\n| --- | ---: | ---: | ---: |")
+    for name, (ours, theirs) in rates.items():
+        ratio = statistics.median(a / b for a, b in zip(ours, theirs))
+        print(f"| {name} | {statistics.median(ours):.1f} | {statistics.median(theirs):.1f} | {ratio:.2f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+// The profile's rows and their table.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "engine/profile.h"
+
+namespace warpchat {
+namespace {
+
+TEST(Profile, AddsUpByOperationInOrderOfRegistration) {
+  Profile profile;
+  const uint32_t attention = profile.operation("attention"), embed = profile.operation("embed");
+  EXPECT_EQ(profile.operation("attention"), attention);
+  profile.record(embed, 0.25, 100);
+  profile.record(attention, 0.5, 7);
+  profile.record(attention, 1.0, 3);
+  const std::vector<OperationProfile> rows = profile.rows();
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].name, "attention");
+  EXPECT_EQ(rows[0].calls, 2u);
+  EXPECT_DOUBLE_EQ(rows[0].seconds, 1.5);
+  EXPECT_EQ(rows[0].bytes, 10u);
+  EXPECT_EQ(rows[1].calls, 1u);
+  profile.reset();
+  EXPECT_EQ(profile.rows()[0].calls, 0u);
+  EXPECT_EQ(profile.operation("embed"), embed);
+}
+
+TEST(Profile, TimesFromConstructionToDestruction) {
+  Profile profile;
+  const uint32_t id = profile.operation("embed");
+  {
+    const OperationTimer timer(profile, id, 42);
+    EXPECT_EQ(profile.rows()[0].calls, 0u);
+  }
+  EXPECT_EQ(profile.rows()[0].calls, 1u);
+  EXPECT_EQ(profile.rows()[0].bytes, 42u);
+  EXPECT_GT(profile.rows()[0].seconds, 0.0);
+}
+
+TEST(Profile, IsReadWhileItIsWritten) {
+  Profile profile;
+  const uint32_t id = profile.operation("embed");
+  std::thread writer([&] {
+    for (int i = 0; i < 1000; ++i) profile.record(id, 1, 1);
+  });
+  for (int i = 0; i < 100; ++i) {
+    const OperationProfile row = profile.rows()[0];
+    EXPECT_EQ(row.calls, row.bytes);  // never half a record
+  }
+  writer.join();
+  EXPECT_EQ(profile.rows()[0].calls, 1000u);
+}
+
+TEST(ProfileTable, ShowsShareAndBandwidthAndSkipsWhatNeverRan) {
+  const std::string table =
+      profile_table({{"attention", 4, 0.003, 6'000'000}, {"embed", 0, 0, 0}, {"norm_qkv", 2, 0.001, 0}});
+  EXPECT_THAT(table, testing::HasSubstr("GB/s"));
+  EXPECT_THAT(table, testing::ContainsRegex("attention +4 +3.00 +750.00 +75.0% +2.00\n"));
+  EXPECT_THAT(table, testing::ContainsRegex("norm_qkv +2 +1.00 +500.00 +25.0% +0.00\n"));
+  EXPECT_THAT(table, testing::Not(testing::HasSubstr("embed")));
+}
+
+}  // namespace
+}  // namespace warpchat
