@@ -41,11 +41,11 @@ std::string spell(Mode mode) {
 }
 
 template <class T>
-Reg<T> ArithmeticOf<T>::min(In<T> a, In<T> b) requires(Integer<T> || Float<T>) {
+Reg<T> ArithmeticOf<T>::min(In<T> a, In<T> b) requires Numeric<T> {
   return op<T>("min" + name<T>(), a, b);
 }
 template <class T>
-Reg<T> ArithmeticOf<T>::max(In<T> a, In<T> b) requires(Integer<T> || Float<T>) {
+Reg<T> ArithmeticOf<T>::max(In<T> a, In<T> b) requires Numeric<T> {
   return op<T>("max" + name<T>(), a, b);
 }
 template <class T>
@@ -57,11 +57,11 @@ Reg<T> ArithmeticOf<T>::max_or_nan(In<T> a, In<T> b) requires(Half<T> || OneOf<T
   return op<T>("max.NaN" + name<T>(), a, b);
 }
 template <class T>
-Reg<T> ArithmeticOf<T>::abs(In<T> a) requires(Signed<T> || Float<T>) {
+Reg<T> ArithmeticOf<T>::abs(In<T> a) requires Negatable<T> {
   return op<T>("abs" + name<T>(), a);
 }
 template <class T>
-Reg<T> ArithmeticOf<T>::select(In<pred> p, In<T> a, In<T> b) requires(!OneOf<T, pred>) {
+Reg<T> ArithmeticOf<T>::select(In<pred> p, In<T> a, In<T> b) requires NoPredicate<T> {
   return op<T>("selp" + plain<T>(), a, b, p);
 }
 template <class T>
@@ -109,11 +109,11 @@ Reg<T> ArithmeticOf<T>::brev(In<T> a) requires LongWord<T> {
   return op<T>("brev" + bits<T>(), a);
 }
 template <class T>
-Reg<u32> ArithmeticOf<T>::bfind(In<T> a) requires(Integer<T>&& LongWord<T>) {
+Reg<u32> ArithmeticOf<T>::bfind(In<T> a) requires LongInteger<T> {
   return op<u32>("bfind" + name<T>(), a);
 }
 template <class T>
-Reg<T> ArithmeticOf<T>::bfe(In<T> a, In<u32> first, In<u32> count) requires(Integer<T>&& LongWord<T>) {
+Reg<T> ArithmeticOf<T>::bfe(In<T> a, In<u32> first, In<u32> count) requires LongInteger<T> {
   return op<T>("bfe" + name<T>(), a, first, count);
 }
 template <class T>
@@ -181,8 +181,8 @@ Reg<pred> ArithmeticOf<T>::is(FloatClass what, In<T> a) requires Full<T> {
   return op<pred>("testp." + std::string(kClasses[static_cast<int>(what)]) + name<T>(), a);
 }
 template <class T>
-Reg<pred> ArithmeticOf<T>::compare(Compare how, In<T> a, In<T> b) requires(Integer<T> || Float<T>) {
-  return Reg<T>::condition(how, a, b);
+Reg<pred> ArithmeticOf<T>::compare(Compare how, In<T> a, In<T> b) requires Numeric<T> {
+  return {body_of({&a, &b}), ptx::compare(how, T::kType, a, b)};
 }
 template <class T>
 Reg<T> ArithmeticOf<T>::div_approx(In<T> a, In<T> b, bool flush) requires OneOf<T, f32> {

@@ -17,28 +17,17 @@ std::string spell(Mode mode);  // ".rn.ftz"
 
 enum class FloatClass : uint8_t { kFinite, kInfinite, kNumber, kNan, kNormal, kSubnormal };
 
+// The type of twice the width: where a product fits. Itself where there is none.
+namespace maps {
 template <class T>
-struct WideType {
-  using type = T;
-};
-template <>
-struct WideType<u16> {
-  using type = u32;
-};
-template <>
-struct WideType<s16> {
-  using type = s32;
-};
-template <>
-struct WideType<u32> {
-  using type = u64;
-};
-template <>
-struct WideType<s32> {
-  using type = s64;
-};
+T wide(T);
+u32 wide(u16);
+s32 wide(s16);
+u64 wide(u32);
+s64 wide(s32);
+}  // namespace maps
 template <class T>
-using Wide = typename WideType<T>::type;
+using Wide = decltype(maps::wide(T{}));
 template <class T>
 concept Widenable = OneOf<T, u16, u32, s16, s32>;
 template <class T>
@@ -49,17 +38,19 @@ template <class T>
 concept Word = OneOf<T, u32, s32, b32>;  // 32 plain bits
 template <class T>
 concept LongWord = OneOf<T, u32, s32, b32, u64, s64, b64>;
+template <class T>
+concept LongInteger = OneOf<T, u32, s32, u64, s64>;
 
 template <class T>
 class ArithmeticOf {
  public:
   // Numbers
-  static Reg<T> min(In<T> a, In<T> b) requires(Integer<T> || Float<T>);  // halves sm_80; the number beside a NaN
-  static Reg<T> max(In<T> a, In<T> b) requires(Integer<T> || Float<T>);
+  static Reg<T> min(In<T> a, In<T> b) requires Numeric<T>;  // halves sm_80; the number beside a NaN
+  static Reg<T> max(In<T> a, In<T> b) requires Numeric<T>;
   static Reg<T> min_or_nan(In<T> a, In<T> b) requires(Half<T> || OneOf<T, f32>);  // sm_80; NaN beside a NaN
   static Reg<T> max_or_nan(In<T> a, In<T> b) requires(Half<T> || OneOf<T, f32>);
-  static Reg<T> abs(In<T> a) requires(Signed<T> || Float<T>);
-  static Reg<T> select(In<pred> p, In<T> a, In<T> b) requires(!OneOf<T, pred>);  // p ? a : b
+  static Reg<T> abs(In<T> a) requires Negatable<T>;
+  static Reg<T> select(In<pred> p, In<T> a, In<T> b) requires NoPredicate<T>;  // p ? a : b
 
   // Integers; results wrap
   static Reg<T> mul_hi(In<T> a, In<T> b) requires Integer<T>;            // the upper half of a * b
@@ -72,11 +63,11 @@ class ArithmeticOf {
   static Reg<T> sub_saturated(In<T> a, In<T> b) requires OneOf<T, s32>;
 
   // Bits
-  static Reg<u32> popc(In<T> a) requires LongWord<T>;                 // how many are set
-  static Reg<u32> clz(In<T> a) requires LongWord<T>;                  // leading zeros; the width for 0
-  static Reg<T> brev(In<T> a) requires LongWord<T>;                   // in reverse order
-  static Reg<u32> bfind(In<T> a) requires(Integer<T>&& LongWord<T>);  // highest bit that is not the sign; ~0: none
-  static Reg<T> bfe(In<T> a, In<u32> first, In<u32> count) requires(Integer<T>&& LongWord<T>);  // sign-extended if s32
+  static Reg<u32> popc(In<T> a) requires LongWord<T>;      // how many are set
+  static Reg<u32> clz(In<T> a) requires LongWord<T>;       // leading zeros; the width for 0
+  static Reg<T> brev(In<T> a) requires LongWord<T>;        // in reverse order
+  static Reg<u32> bfind(In<T> a) requires LongInteger<T>;  // highest bit that is not the sign; ~0: none
+  static Reg<T> bfe(In<T> a, In<u32> first, In<u32> count) requires LongInteger<T>;  // sign-extended if s32
   static Reg<T> bfi(In<T> bits, In<T> into, In<u32> first, In<u32> count) requires LongWord<T>;
   static Reg<T> lop3(In<T> a, In<T> b, In<T> c, int table) requires Word<T>;  // bit (a<<2|b<<1|c) of table, per bit
   static Reg<T> prmt(In<T> a, In<T> b, Raw32 selector) requires Word<T>;      // byte i is byte selector[4i..] of {b,a}
@@ -97,7 +88,7 @@ class ArithmeticOf {
   static Reg<T> sqrt(In<T> a, Mode mode = {}) requires Full<T>;
   static Reg<T> copysign(In<T> sign, In<T> magnitude) requires Full<T>;
   static Pred is(FloatClass what, In<T> a) requires Full<T>;
-  static Pred compare(Compare how, In<T> a, In<T> b) requires(Integer<T> || Float<T>);  // kLtu: less or unordered, ...
+  static Pred compare(Compare how, In<T> a, In<T> b) requires Numeric<T>;  // kLtu: less or unordered, ...
 
   // Approximations: relative error about 2^-22 for f32 (PTX ISA, "Floating Point Instructions"). `flush`: .ftz
   static Reg<T> div_approx(In<T> a, In<T> b, bool flush = false) requires OneOf<T, f32>;  // 0 for |b| > 2^126

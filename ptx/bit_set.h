@@ -9,8 +9,10 @@ class BitSet {
  public:
   explicit BitSet(size_t n, bool full = false) : words_((n + 63) / 64, full ? ~uint64_t{0} : 0) {}
   void set(int i) { words_[i / 64] |= uint64_t{1} << (i % 64); }
-  void clear(int i) { words_[i / 64] &= ~(uint64_t{1} << (i % 64)); }
   bool has(int i) const { return words_[i / 64] >> (i % 64) & 1; }
+  void remove(const BitSet& other) {
+    for (size_t w = 0; w < words_.size(); ++w) words_[w] &= ~other.words_[w];
+  }
   // Keeps what `other` has too; returns whether anything went.
   bool intersect(const BitSet& other) {
     bool changed = false;

@@ -18,36 +18,21 @@
 namespace ptx {
 
 // The type of a C++ number: 0.0f is f32, 1u is u32, 1 is s32.
-template <class N>
-struct TypeOfNumber;
-template <>
-struct TypeOfNumber<float> {
-  using type = f32;
-};
-template <>
-struct TypeOfNumber<double> {
-  using type = f64;
-};
-template <>
-struct TypeOfNumber<uint32_t> {
-  using type = u32;
-};
-template <>
-struct TypeOfNumber<int32_t> {
-  using type = s32;
-};
-template <>
-struct TypeOfNumber<uint64_t> {
-  using type = u64;
-};
-template <>
-struct TypeOfNumber<int64_t> {
-  using type = s64;
-};
-template <>
-struct TypeOfNumber<bool> {
-  using type = pred;
-};
+namespace maps {
+f32 of_number(float);
+f64 of_number(double);
+u32 of_number(uint32_t);
+s32 of_number(int32_t);
+u64 of_number(uint64_t);
+s64 of_number(int64_t);
+pred of_number(bool);
+}  // namespace maps
+template <Number N>
+using TypeOfNumber = decltype(maps::of_number(N{}));
+
+// A C++ type with the bytes of T, for tables of constants.
+template <class N, class T>
+concept StoredAs = sizeof(N) == bytes_of(T::kType);
 
 // An operand of a raw line, of any type.
 struct RawOperand : AnyIn {
@@ -102,9 +87,8 @@ class Builder : private BodyOwner,
   Local<T> local(const std::string& name, uint64_t elements, int alignment = 16, Where at = Where::current()) {
     return {kernel_, array(Space::kLocal, name, T::kType, elements, alignment, at)};
   }
-  template <class T, class N>
-  requires(sizeof(N) == bytes_of(T::kType)) Const<T> constant(const std::string& name, const std::vector<N>& values,
-                                                              Where at = Where::current()) {
+  template <class T, StoredAs<T> N>
+  Const<T> constant(const std::string& name, const std::vector<N>& values, Where at = Where::current()) {
     return {kernel_, constants(name, T::kType, values.data(), values.size() * sizeof(N), at)};
   }
   Mbarrier mbarrier(const std::string& name, Where at = Where::current()) {
@@ -128,11 +112,9 @@ class Builder : private BodyOwner,
     variable = value;
     return variable;
   }
-  template <class N>
-  requires requires { typename TypeOfNumber<N>::type; }
-  Var<typename TypeOfNumber<N>::type> var(const std::string& name, N value, Where at = Where::current()) {
-    using T = typename TypeOfNumber<N>::type;
-    return var<T>(name, In<T>(value, at));
+  template <Number N>
+  Var<TypeOfNumber<N>> var(const std::string& name, N value, Where at = Where::current()) {
+    return var<TypeOfNumber<N>>(name, In<TypeOfNumber<N>>(value, at));
   }
   template <Value V>
   Var<ElementOf<V>> var(const std::string& name, const V& value, Where at = Where::current()) {

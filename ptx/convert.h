@@ -13,6 +13,12 @@ Operand convert(Body& body, Type to, Type from, const Operand& value, std::optio
 Operand join(Body& body, Type to, const Operand& low, const Operand& high, Where at);
 std::vector<Operand> split(Body& body, Type half, const Operand& value, Where at);
 
+template <class V, class To>
+concept HalfOf = Value<V> && 2 * bytes_of(ElementOf<V>::kType) == bytes_of(To::kType);
+template <class V, class To>
+concept TwiceOf = Value<V> && bytes_of(ElementOf<V>::kType)
+== 2 * bytes_of(To::kType);
+
 class Conversions {
  public:
   // x as another type. Integers keep their low bits; integers become floats, and floats narrower floats, rounded to
@@ -43,14 +49,12 @@ class Conversions {
   static Vec<f32, 2> widen(In<bf16x2> pair);  // sm_80
 
   // Two values side by side in one of twice the size, `low` in the low bits, and back.
-  template <class To, Value V>
-  requires(bytes_of(To::kType) == 2 * bytes_of(ElementOf<V>::kType)) static Reg<To> join(const V& low, const V& high,
-                                                                                         Where at = Where::current()) {
+  template <class To, HalfOf<To> V>
+  static Reg<To> join(const V& low, const V& high, Where at = Where::current()) {
     return {low.body(), ptx::join(low.body(), To::kType, low.operand(), high.operand(), at)};
   }
-  template <class To, Value V>
-  requires(2 * bytes_of(To::kType) ==
-           bytes_of(ElementOf<V>::kType)) static Vec<To, 2> split(const V& x, Where at = Where::current()) {
+  template <class To, TwiceOf<To> V>
+  static Vec<To, 2> split(const V& x, Where at = Where::current()) {
     return {x.body(), ptx::split(x.body(), To::kType, x.operand(), at)};
   }
 };

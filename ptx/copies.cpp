@@ -1,6 +1,7 @@
 #include "ptx/copies.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "ptx/bit_set.h"
 #include "ptx/flow_graph.h"
@@ -41,15 +42,16 @@ bool same_guard(const Instruction& a, const Instruction& b) {
 // variable not assigned since. Reads of an available copy may read the variable instead.
 class SnapshotFolder {
  public:
-  explicit SnapshotFolder(Body& body)
-      : body_(body), graph_(body), copies_of_(body.registers.size()), copy_in_(body.registers.size(), -1) {
+  explicit SnapshotFolder(Body& body) : body_(body), graph_(body), copy_in_(body.registers.size(), -1) {
     for (int i = 0; i < static_cast<int>(body.code.size()); ++i) {
       const Instruction& instruction = body.code[i];
       if (!instruction.snapshot || is_guarded(instruction)) continue;
       const int copy = static_cast<int>(variables_.size());
       variables_.push_back(instruction.operands[1].index);
-      copies_of_[variables_.back()].push_back(copy);
       copy_in_[instruction.operands[0].index] = copy;
+    }
+    for (size_t copy = 0; copy < variables_.size(); ++copy) {
+      copies_of_.try_emplace(variables_[copy], variables_.size()).first->second.set(static_cast<int>(copy));
     }
   }
 
@@ -77,7 +79,7 @@ class SnapshotFolder {
  private:
   void step(const Instruction& instruction, BitSet& available) const {
     for_each_write(instruction, [&](int r) {
-      for (int copy : copies_of_[r]) available.clear(copy);
+      if (const auto copies = copies_of_.find(r); copies != copies_of_.end()) available.remove(copies->second);
     });
     if (instruction.snapshot && !is_guarded(instruction)) available.set(copy_in_[instruction.operands[0].index]);
   }
@@ -86,15 +88,13 @@ class SnapshotFolder {
     const auto& blocks = graph_.blocks();
     in_.assign(blocks.size(), BitSet(variables_.size(), true));
     in_[0] = BitSet(variables_.size());
-    std::vector<int> todo(blocks.size());
-    for (size_t b = 0; b < blocks.size(); ++b) todo[b] = static_cast<int>(blocks.size() - 1 - b);
-    while (!todo.empty()) {
-      const int b = todo.back();
-      todo.pop_back();
-      BitSet out = in_[b];
-      for (int i = blocks[b].first; i < blocks[b].end; ++i) step(body_.code[i], out);
-      for (int next : blocks[b].successors) {
-        if (in_[next].intersect(out)) todo.push_back(next);
+    // Blocks in text order are nearly in the order of control, so that a few rounds do.
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (size_t b = 0; b < blocks.size(); ++b) {
+        BitSet out = in_[b];
+        for (int i = blocks[b].first; i < blocks[b].end; ++i) step(body_.code[i], out);
+        for (int next : blocks[b].successors) changed |= in_[next].intersect(out);
       }
     }
   }
@@ -112,9 +112,9 @@ class SnapshotFolder {
 
   Body& body_;
   FlowGraph graph_;
-  std::vector<int> variables_;               // of each copy
-  std::vector<std::vector<int>> copies_of_;  // of each register
-  std::vector<int> copy_in_;                 // of each register: the copy it holds, or -1
+  std::vector<int> variables_;                 // of each copy
+  std::unordered_map<int, BitSet> copies_of_;  // of each variable
+  std::vector<int> copy_in_;                   // of each register: the copy it holds, or -1
   std::vector<BitSet> in_;
   std::vector<bool> foldable_;
 };

@@ -25,13 +25,15 @@ struct Cache {
 inline constexpr Cache kReadOnly{.read_only = true};
 inline constexpr Cache kReadOnce{.read_only = true, .l1 = Cache::L1::kNoAllocate};  // a stream, as weights are
 
+template <class V>
+concept IndexValue = Value<V> && OneOf<ElementOf<V>, u32, s32, u64, s64>;
+
 // A whole number of elements: a register of 32 or 64 bits, or a C++ integer.
 class Index : public AnyIn {
  public:
   Index(Where where = Where::current()) : AnyIn{{}, nullptr, where} {}  // 0
-  template <Value V>
-  requires OneOf<ElementOf<V>, u32, s32, u64, s64> Index(const V& value, Where where = Where::current())
-      : AnyIn(In<ElementOf<V>>(value, where)) {}
+  template <IndexValue V>
+  Index(const V& value, Where where = Where::current()) : AnyIn(In<ElementOf<V>>(value, where)) {}
   template <std::integral N>
   Index(N number, Where where = Where::current()) : AnyIn{{}, nullptr, where}, constant(static_cast<int64_t>(number)) {}
   int64_t constant = 0;  // where no register is given

@@ -1,7 +1,7 @@
 // Who and where a thread is, clocks, and hints to the scheduler. What never changes is read once, at the kernel's
 // start.
 #pragma once
-#include "ptx/value.h"
+#include "ptx/memory.h"
 
 namespace ptx {
 
@@ -46,8 +46,8 @@ class Specials {
     return {*body_, claim(*body_, ElementOf<V>::kType, x.operand(), {Claim::Kind::kWarpUniform}, at)};
   }
   // The author vouches that x is a multiple of `factor`, a power of two, for the alignment of addresses made from it.
-  template <Value V>
-  requires Integer<ElementOf<V>> Reg<ElementOf<V>> multiple_of(int factor, const V& x, Where at = Where::current()) {
+  template <IndexValue V>
+  Reg<ElementOf<V>> multiple_of(int factor, const V& x, Where at = Where::current()) {
     return {*body_, claim(*body_, ElementOf<V>::kType, x.operand(), {Claim::Kind::kAligned, factor}, at)};
   }
 

@@ -9,28 +9,16 @@ template <class T>
 concept Byte4 = OneOf<T, u8x4, s8x4>;
 
 // What one 32-bit register of a fragment holds: two halves or four bytes.
+namespace maps {
 template <class T>
-struct PackedType {
-  using type = T;
-};
-template <>
-struct PackedType<f16> {
-  using type = f16x2;
-};
-template <>
-struct PackedType<bf16> {
-  using type = bf16x2;
-};
-template <>
-struct PackedType<u8> {
-  using type = u8x4;
-};
-template <>
-struct PackedType<s8> {
-  using type = s8x4;
-};
+T packed(T);
+f16x2 packed(f16);
+bf16x2 packed(bf16);
+u8x4 packed(u8);
+s8x4 packed(s8);
+}  // namespace maps
 template <class T>
-using Packed = typename PackedType<T>::type;
+using Packed = decltype(maps::packed(T{}));
 
 enum class Layout : uint8_t { kRow, kColumn };
 enum class WmmaShape : uint8_t { kM16N16K16, kM8N32K16, kM32N8K16 };

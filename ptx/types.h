@@ -85,6 +85,10 @@ template <class T>
 concept Bits = OneOf<T, b8, b16, b32, b64, u8x4, s8x4>;
 template <class T>
 concept Float = OneOf<T, f16, bf16, f16x2, bf16x2, f32, f64>;
+template <class T>
+concept Numeric = Integer<T> || Float<T>;
+template <class T>
+concept Bitwise = Integer<T> || Bits<T>;
 
 constexpr int bytes_of(Type t) {
   constexpr int kBytes[] = {0, 1, 2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 4, 4, 4, 4, 8};
@@ -94,24 +98,15 @@ constexpr int bytes_of(Type t) {
 // A register holds T: everything but single bytes, which load into 32 bits (Loaded<u8> is u32).
 template <class T>
 concept Registrable = !OneOf<T, u8, s8, b8>;
+namespace maps {
 template <class T>
-struct LoadedType {
-  using type = T;
-};
-template <>
-struct LoadedType<u8> {
-  using type = u32;
-};
-template <>
-struct LoadedType<s8> {
-  using type = s32;
-};
-template <>
-struct LoadedType<b8> {
-  using type = b32;
-};
+T loaded(T);
+u32 loaded(u8);
+s32 loaded(s8);
+b32 loaded(b8);
+}  // namespace maps
 template <class T>
-using Loaded = typename LoadedType<T>::type;
+using Loaded = decltype(maps::loaded(T{}));
 
 // The same for values: what a register holds of a cell in memory.
 constexpr Type in_register(Type t) {

@@ -29,10 +29,16 @@ struct AnyIn {
   Where at;
 };
 
+// A C++ number that may stand for a value of type T: whole numbers for integers and bits, any number for floats.
+template <class N>
+concept Number = std::is_arithmetic_v<N>;
+template <Number N, class T>
+constexpr bool stands_for() {
+  if (std::same_as<N, bool>) return std::same_as<T, pred>;
+  return Float<T> || (std::integral<N> && (Integer<T> || Bits<T>));
+}
 template <class N, class T>
-concept NumberFor = (std::integral<N> && (Integer<T> || Bits<T>)&&!std::same_as<N, bool>) ||
-                    (std::same_as<N, bool> && std::same_as<T, pred>) ||
-                    ((std::integral<N> || std::floating_point<N>)&&Float<T> && !std::same_as<N, bool>);
+concept NumberFor = Number<N> && stands_for<N, T>();
 
 template <class T>
 class In : public AnyIn {
@@ -55,15 +61,16 @@ class In : public AnyIn {
 };
 
 // Any value of 32 bits, or any of 64, where only the bits count.
+template <class T, class B>
+concept SizedAs = bytes_of(T::kType)
+== bytes_of(B::kType);
 template <class B>
 class Raw : public AnyIn {
  public:
-  template <class T>
-  requires(bytes_of(T::kType) == bytes_of(B::kType)) Raw(const Reg<T>& reg, Where where = Where::current())
-      : AnyIn{reg.operand(), &reg.body(), where} {}
-  template <class T>
-  requires(bytes_of(T::kType) == bytes_of(B::kType)) Raw(const Var<T>& var, Where where = Where::current())
-      : AnyIn{var.operand(), &var.body(), where} {}
+  template <SizedAs<B> T>
+  Raw(const Reg<T>& reg, Where where = Where::current()) : AnyIn(In<T>(reg, where)) {}
+  template <SizedAs<B> T>
+  Raw(const Var<T>& var, Where where = Where::current()) : AnyIn(In<T>(var, where)) {}
   template <NumberFor<B> N>
   Raw(N number, Where where = Where::current()) : AnyIn(In<B>(number, where)) {}
 };
@@ -86,76 +93,52 @@ Operand binary(Binary op, Type type, const AnyIn& a, const AnyIn& b);
 Operand unary(std::string_view op, Type type, const AnyIn& a);  // "neg", "not"
 Operand compare(Compare op, Type type, const AnyIn& a, const AnyIn& b);
 
+template <class T>
+concept Divisible = Integer<T> || OneOf<T, f32, f64>;
+template <class T>
+concept Negatable = Signed<T> || Float<T>;
+template <class T>
+concept Predicate = std::same_as<T, pred>;
+template <class T>
+concept NoPredicate = !Predicate<T>;
+
 // The operators, found through Reg<T> and Var<T> alike. Integers wrap; / and % of integers truncate; shifts by the
 // width or more give 0 (or the sign); floats round to nearest even and are never contracted into fma.
 template <class T>
 struct Operators {
-  friend Reg<T> operator+(In<T> a, In<T> b) requires(Integer<T> || Float<T>) {
-    return make(binary(Binary::kAdd, T::kType, a, b), a, b);
-  }
-  friend Reg<T> operator-(In<T> a, In<T> b) requires(Integer<T> || Float<T>) {
-    return make(binary(Binary::kSub, T::kType, a, b), a, b);
-  }
-  friend Reg<T> operator*(In<T> a, In<T> b) requires(Integer<T> || Float<T>) {
-    return make(binary(Binary::kMul, T::kType, a, b), a, b);
-  }
-  friend Reg<T> operator/(In<T> a, In<T> b) requires(Integer<T> || OneOf<T, f32, f64>) {
-    return make(binary(Binary::kDiv, T::kType, a, b), a, b);
-  }
-  friend Reg<T> operator%(In<T> a, In<T> b) requires Integer<T> {
-    return make(binary(Binary::kRem, T::kType, a, b), a, b);
-  }
-  friend Reg<T> operator&(In<T> a, In<T> b) requires(Integer<T> || Bits<T>) {
-    return make(binary(Binary::kAnd, T::kType, a, b), a, b);
-  }
-  friend Reg<T> operator|(In<T> a, In<T> b) requires(Integer<T> || Bits<T>) {
-    return make(binary(Binary::kOr, T::kType, a, b), a, b);
-  }
-  friend Reg<T> operator^(In<T> a, In<T> b) requires(Integer<T> || Bits<T>) {
-    return make(binary(Binary::kXor, T::kType, a, b), a, b);
-  }
-  friend Reg<T> operator<<(In<T> a, In<u32> n) requires(Integer<T> || Bits<T>) {
-    return make(binary(Binary::kShl, T::kType, a, n), a, n);
-  }
-  friend Reg<T> operator>>(In<T> a, In<u32> n) requires(Integer<T> || Bits<T>) {
-    return make(binary(Binary::kShr, T::kType, a, n), a, n);
-  }
-  friend Reg<T> operator-(In<T> a) requires(Signed<T> || Float<T>) { return make(unary("neg", T::kType, a), a, a); }
-  friend Reg<T> operator~(In<T> a) requires(Integer<T> || Bits<T>) { return make(unary("not", T::kType, a), a, a); }
+  friend Reg<T> operator+(In<T> a, In<T> b) requires Numeric<T> { return apply(Binary::kAdd, a, b); }
+  friend Reg<T> operator-(In<T> a, In<T> b) requires Numeric<T> { return apply(Binary::kSub, a, b); }
+  friend Reg<T> operator*(In<T> a, In<T> b) requires Numeric<T> { return apply(Binary::kMul, a, b); }
+  friend Reg<T> operator/(In<T> a, In<T> b) requires Divisible<T> { return apply(Binary::kDiv, a, b); }
+  friend Reg<T> operator%(In<T> a, In<T> b) requires Integer<T> { return apply(Binary::kRem, a, b); }
+  friend Reg<T> operator&(In<T> a, In<T> b) requires Bitwise<T> { return apply(Binary::kAnd, a, b); }
+  friend Reg<T> operator|(In<T> a, In<T> b) requires Bitwise<T> { return apply(Binary::kOr, a, b); }
+  friend Reg<T> operator^(In<T> a, In<T> b) requires Bitwise<T> { return apply(Binary::kXor, a, b); }
+  friend Reg<T> operator<<(In<T> a, In<u32> n) requires Bitwise<T> { return apply(Binary::kShl, a, n); }
+  friend Reg<T> operator>>(In<T> a, In<u32> n) requires Bitwise<T> { return apply(Binary::kShr, a, n); }
+  friend Reg<T> operator-(In<T> a) requires Negatable<T> { return Reg<T>(*a.body, unary("neg", T::kType, a)); }
+  friend Reg<T> operator~(In<T> a) requires Bitwise<T> { return Reg<T>(*a.body, unary("not", T::kType, a)); }
 
-  friend Condition<T> operator==(In<T> a, In<T> b) requires(!std::same_as<T, pred>) {
-    return Reg<T>::condition(Compare::kEq, a, b);
+  friend Condition<T> operator==(In<T> a, In<T> b) requires NoPredicate<T> { return ask(Compare::kEq, a, b); }
+  friend Condition<T> operator!=(In<T> a, In<T> b) requires NoPredicate<T> {
+    return ask(Float<T> ? Compare::kNeu : Compare::kNe, a, b);
   }
-  friend Condition<T> operator!=(In<T> a, In<T> b) requires(!std::same_as<T, pred>) {
-    return Reg<T>::condition(Float<T> ? Compare::kNeu : Compare::kNe, a, b);
-  }
-  friend Condition<T> operator<(In<T> a, In<T> b) requires(Integer<T> || Float<T>) {
-    return Reg<T>::condition(Compare::kLt, a, b);
-  }
-  friend Condition<T> operator<=(In<T> a, In<T> b) requires(Integer<T> || Float<T>) {
-    return Reg<T>::condition(Compare::kLe, a, b);
-  }
-  friend Condition<T> operator>(In<T> a, In<T> b) requires(Integer<T> || Float<T>) {
-    return Reg<T>::condition(Compare::kGt, a, b);
-  }
-  friend Condition<T> operator>=(In<T> a, In<T> b) requires(Integer<T> || Float<T>) {
-    return Reg<T>::condition(Compare::kGe, a, b);
-  }
+  friend Condition<T> operator<(In<T> a, In<T> b) requires Numeric<T> { return ask(Compare::kLt, a, b); }
+  friend Condition<T> operator<=(In<T> a, In<T> b) requires Numeric<T> { return ask(Compare::kLe, a, b); }
+  friend Condition<T> operator>(In<T> a, In<T> b) requires Numeric<T> { return ask(Compare::kGt, a, b); }
+  friend Condition<T> operator>=(In<T> a, In<T> b) requires Numeric<T> { return ask(Compare::kGe, a, b); }
 
   // Both sides are always computed.
-  friend Condition<T> operator&&(In<T> a, In<T> b) requires std::same_as<T, pred> {
-    return make(binary(Binary::kAnd, T::kType, a, b), a, b);
-  }
-  friend Condition<T> operator||(In<T> a, In<T> b) requires std::same_as<T, pred> {
-    return make(binary(Binary::kOr, T::kType, a, b), a, b);
-  }
-  friend Condition<T> operator^(In<T> a, In<T> b) requires std::same_as<T, pred> {
-    return make(binary(Binary::kXor, T::kType, a, b), a, b);
-  }
+  friend Condition<T> operator&&(In<T> a, In<T> b) requires Predicate<T> { return apply(Binary::kAnd, a, b); }
+  friend Condition<T> operator||(In<T> a, In<T> b) requires Predicate<T> { return apply(Binary::kOr, a, b); }
+  friend Condition<T> operator^(In<T> a, In<T> b) requires Predicate<T> { return apply(Binary::kXor, a, b); }
 
  private:
-  static Reg<T> make(const Operand& operand, const AnyIn& a, const AnyIn& b) {
-    return Reg<T>(a.body ? *a.body : *b.body, operand);
+  static Reg<T> apply(Binary op, const AnyIn& a, const AnyIn& b) {
+    return Reg<T>(body_of({&a, &b}), binary(op, T::kType, a, b));
+  }
+  static Condition<T> ask(Compare op, const AnyIn& a, const AnyIn& b) {
+    return Condition<T>(body_of({&a, &b}), compare(op, T::kType, a, b));
   }
 };
 
@@ -184,17 +167,13 @@ class Reg : public Operators<T> {
     body_->registers[operand_.index].role = std::move(role);
     return *this;
   }
-  friend Pred operator!(const Reg& p) requires std::same_as<T, pred> {
+  friend Pred operator!(const Reg& p) requires Predicate<T> {
     Operand flipped = p.operand_;
     flipped.negated = !flipped.negated;
     return Pred(*p.body_, flipped);
   }
   const Operand& operand() const { return operand_; }
   Body& body() const { return *body_; }
-
-  static Pred condition(Compare op, const AnyIn& a, const AnyIn& b) {
-    return Pred(a.body ? *a.body : *b.body, compare(op, T::kType, a, b));
-  }
 
  private:
   Body* body_;
@@ -212,13 +191,13 @@ class Var : public Operators<T> {
 
   Var& operator=(In<T> value) { return set(value); }
   Var& operator=(const Var& other) { return set(In<T>(other)); }  // the value, as everywhere
-  Var& operator+=(In<T> value) requires(Integer<T> || Float<T>) { return set(Binary::kAdd, value); }
-  Var& operator-=(In<T> value) requires(Integer<T> || Float<T>) { return set(Binary::kSub, value); }
-  Var& operator*=(In<T> value) requires(Integer<T> || Float<T>) { return set(Binary::kMul, value); }
-  Var& operator&=(In<T> value) requires(Integer<T> || Bits<T>) { return set(Binary::kAnd, value); }
-  Var& operator|=(In<T> value) requires(Integer<T> || Bits<T>) { return set(Binary::kOr, value); }
-  Var& operator^=(In<T> value) requires(Integer<T> || Bits<T>) { return set(Binary::kXor, value); }
-  friend Pred operator!(const Var& p) requires std::same_as<T, pred> { return !Pred(p); }
+  Var& operator+=(In<T> value) requires Numeric<T> { return set(Binary::kAdd, value); }
+  Var& operator-=(In<T> value) requires Numeric<T> { return set(Binary::kSub, value); }
+  Var& operator*=(In<T> value) requires Numeric<T> { return set(Binary::kMul, value); }
+  Var& operator&=(In<T> value) requires Bitwise<T> { return set(Binary::kAnd, value); }
+  Var& operator|=(In<T> value) requires Bitwise<T> { return set(Binary::kOr, value); }
+  Var& operator^=(In<T> value) requires Bitwise<T> { return set(Binary::kXor, value); }
+  friend Pred operator!(const Var& p) requires Predicate<T> { return !Pred(p); }
 
   const Operand& operand() const { return operand_; }
   Body& body() const { return *body_; }
@@ -242,8 +221,9 @@ class Vec {
  public:
   Vec(Body& body, std::vector<Operand> lanes) : body_(&body), lanes_(std::move(lanes)) {}
   template <std::same_as<Reg<T>>... Rest>
-  requires(sizeof...(Rest) + 1 == N) Vec(const Reg<T>& first, const Rest&... rest)
-      : Vec(first.body(), {first.operand(), rest.operand()...}) {}
+  Vec(const Reg<T>& first, const Rest&... rest) : Vec(first.body(), {first.operand(), rest.operand()...}) {
+    static_assert(sizeof...(Rest) + 1 == N, "a Vec<T, N> is made of N values");
+  }
   Vec(const Vec&) = default;
   Vec& operator=(const Vec&) = delete;
 

@@ -195,16 +195,12 @@ void Verifier::check_definitions() {
   const auto step = [&](const Instruction& instruction, BitSet& defined) {
     if (!is_guarded(instruction)) for_each_write(instruction, [&](int r) { defined.set(r); });
   };
-  std::vector<int> todo = {0};
-  std::vector<bool> visited(blocks.size());
-  while (!todo.empty()) {
-    const int b = todo.back();
-    todo.pop_back();
-    visited[b] = true;
-    BitSet out = in[b];
-    for (int i = blocks[b].first; i < blocks[b].end; ++i) step(body_.code[i], out);
-    for (int next : blocks[b].successors) {
-      if (in[next].intersect(out) || !visited[next]) todo.push_back(next);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (size_t b = 0; b < blocks.size(); ++b) {
+      BitSet out = in[b];
+      for (int i = blocks[b].first; i < blocks[b].end; ++i) step(body_.code[i], out);
+      for (int next : blocks[b].successors) changed |= in[next].intersect(out);
     }
   }
   for (size_t b = 0; b < blocks.size(); ++b) {

@@ -3,6 +3,10 @@
 namespace ptx {
 namespace {
 
+void check_barrier(const Body& body, int id, Where at) {
+  if (id < 1 || id > 15) fail(body, at, "barrier " + std::to_string(id) + "; a block has 1 to 15, and 0 for all of it");
+}
+
 Operand number(uint32_t value) { return immediate_operand(value, Type::kU32); }
 
 }  // namespace
@@ -66,9 +70,11 @@ Reg<b32> Warps::reduce_xor(In<b32> x, Lanes lanes) { return op<b32>("redux.sync.
 void Warps::warp_barrier(Lanes lanes) { emit(*body_, "bar.warp.sync", {lanes.operand}, lanes.at); }
 void Warps::barrier(Where at) { emit(*body_, "bar.sync", {number(0)}, at); }
 void Warps::barrier(int id, In<u32> threads) {
+  check_barrier(*body_, id, threads.at);
   emit(*body_, "bar.sync", {number(static_cast<uint32_t>(id)), threads.operand}, threads.at);
 }
 void Warps::barrier_arrive(int id, In<u32> threads) {
+  check_barrier(*body_, id, threads.at);
   emit(*body_, "bar.arrive", {number(static_cast<uint32_t>(id)), threads.operand}, threads.at);
 }
 Reg<u32> Warps::barrier_count(In<pred> p) {

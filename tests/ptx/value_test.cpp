@@ -146,6 +146,8 @@ TEST(ValueTest, ErrorsNameKernelPlaceAndNumber) {
       "test_values ", "an operand belongs to kernel other");
   expect_error([](Builder& b, const Inputs& t) { line = __LINE__, b.shuffle(t.a, 0, kFullWarp, 12); }, "test_values ",
                "a shuffle in segments of 12 lanes; expected a power of two up to 32");
+  expect_error([](Builder& b, const Inputs&) { line = __LINE__, b.barrier(16, 32); }, "test_values ",
+               "barrier 16; a block has 1 to 15, and 0 for all of it");
   expect_error(
       [](Builder& b, const Inputs& t) {
         Vec<f16x2, 2> a(t.f16x2_a, t.f16x2_b);
