@@ -106,7 +106,7 @@ TEST(Refusal, Modules) {
   EXPECT_THAT(load(head + ".global .b32 x;\n.global .b32 x;\n"), HasSubstr("name x is declared twice"));
   EXPECT_THAT(load(head + ".global .b32 x[2] = {1, 2, 3};\n"), HasSubstr("more initial values"));
   EXPECT_THAT(load(head + ".global .b64 x = y;\n"), HasSubstr("undeclared name y"));
-  EXPECT_THAT(load(head + ".shared .b8 x[50000];\n.entry k() { ret; }\n"), HasSubstr("bytes of static shared memory"));
+  EXPECT_THAT(load(head + ".shared .b8 x[50000];\n.entry k() { .reg .b32 %r; mov.u32 %r, x; ret; }\n"), HasSubstr("bytes of static shared memory"));
   EXPECT_THAT(load(".version 9.0\n.target sm_120\n.entry k() { ret; }\n"),
               HasSubstr("the text is for sm_120, the device is sm_90"));
   EXPECT_THAT(load(head + ".nonsense\n"), HasSubstr("unknown directive .nonsense"));

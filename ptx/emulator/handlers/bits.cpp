@@ -155,7 +155,7 @@ struct Lop3 {
 uint32_t find_nth_set(uint32_t mask, uint32_t base, int32_t n) {
   if (n == 0) return base < 32 && (mask >> base & 1) ? base : 0xffffffffu;
   const int32_t step = n > 0 ? 1 : -1;
-  int32_t left = n > 0 ? n : -n;
+  int64_t left = n > 0 ? n : -int64_t{n};
   for (int32_t at = static_cast<int32_t>(base); at >= 0 && at < 32; at += step) {
     if ((mask >> at & 1) && --left == 0) return static_cast<uint32_t>(at);
   }
