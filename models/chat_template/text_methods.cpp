@@ -101,6 +101,7 @@ Value join(Heap& heap, const Value& self, const Arguments& arguments) {
     if (!is_first) out += bytes_of(self);
     is_first = false;
     out += self.text()->markup ? str_as_markup(item) : to_text(item, "an item of join()");
+    if (out.size() > kMaxTextBytes) throw Fault("a joined text is longer than 64 MiB");
   }
   return derived(heap, self, out);
 }

@@ -19,21 +19,33 @@ import jinja2_oracle
 NAMES = ["n", "x", "yes", "no", "nothing", "name", "empty", "numbers", "words", "nested", "person", "people", "text",
          "unicode", "html", "nope", "a", "b", "c", "ns"]
 ATTRIBUTES = ["name", "age", "tags", "address", "city", "items", "nope", "a", "0", "index"]
-TEXT_CALLS = ["strip()", "split()", "split('a')", "upper()", "lower()", "title()", "replace('a', 'b')", "startswith('A')",
-              "endswith('a')", "splitlines()", "lstrip('A')", "rstrip('a')", "find('a')", "count('a')", "items()", "get('name')",
-              "keys()", "values()", "get('x', 1)", "strip('\\n')", "format(1, 'b')", "capitalize()", "partition('a')",
-              "join(['x', 'y'])", "isdigit()", "rsplit('a', 1)", "index(1)", "copy()"]
-FILTERS = ["trim", "upper", "lower", "title", "capitalize", "length", "string", "tojson", "list", "join", "join(', ')", "first", "last",
-           "default('d')", "default('d', true)", "int", "float", "abs", "round", "round(1)", "sort", "reverse|list", "unique|list", "sum", "min", "max",
-           "map('upper')|list", "map(attribute='name')|list", "select|list", "reject('none')|list", "selectattr('age')|list", "items|list",
-           "dictsort", "tojson(indent=2)", "replace('a', 'o')", "indent", "escape", "safe", "string|safe", "batch(2)|list", "count",
-           "sort(reverse=true)", "map('string')|list", "wordcount", "center(9)", "urlencode", "slice(2)|list", "truncate(5)"]
-TESTS = ["defined", "undefined", "none", "string", "mapping", "iterable", "sequence", "number", "integer", "float", "boolean", "true",
-         "false", "odd", "even", "divisibleby 2", "eq 1", "in numbers", "lower", "upper", "callable", "not defined", "not none", "sameas n",
-         "lt 2", "ge 2", "not string", "ne 'a'"]
-BINARY = ["+", "-", "*", "/", "//", "%", "~", "==", "!=", "<", "<=", ">", ">=", "and", "or", "in", "not in", "+", "~", "and", "or", "=="]
-LITERALS = ["0", "1", "2", "-1", "2.5", "1e3", "true", "false", "none", "''", "'a'", "'Ada'", "' b\\n'", "'<&>'", "'ü世🌍'", "[]", "{}", "[1, 2]",
-            "('a', 1)", "{'a': 1, 'b': [2]}", "'%s'", "'{}'"]
+TEXT_CALLS = [
+    "strip()", "split()", "split('a')", "upper()", "lower()", "title()", "replace('a', 'b')", "startswith('A')",
+    "endswith('a')", "splitlines()", "lstrip('A')", "rstrip('a')", "find('a')", "count('a')", "items()",
+    "get('name')", "keys()", "values()", "get('x', 1)", "strip('\\n')", "format(1, 'b')", "capitalize()",
+    "partition('a')", "join(['x', 'y'])", "isdigit()", "rsplit('a', 1)", "index(1)", "copy()",
+]
+FILTERS = [
+    "trim", "upper", "lower", "title", "capitalize", "length", "string", "tojson", "list", "join", "join(', ')",
+    "first", "last", "default('d')", "default('d', true)", "int", "float", "abs", "round", "round(1)", "sort",
+    "reverse|list", "unique|list", "sum", "min", "max", "map('upper')|list", "map(attribute='name')|list",
+    "select|list", "reject('none')|list", "selectattr('age')|list", "items|list", "dictsort", "tojson(indent=2)",
+    "replace('a', 'o')", "indent", "escape", "safe", "string|safe", "batch(2)|list", "count", "sort(reverse=true)",
+    "map('string')|list", "wordcount", "center(9)", "urlencode", "slice(2)|list", "truncate(5)",
+]
+TESTS = [
+    "defined", "undefined", "none", "string", "mapping", "iterable", "sequence", "number", "integer", "float",
+    "boolean", "true", "false", "odd", "even", "divisibleby 2", "eq 1", "in numbers", "lower", "upper", "callable",
+    "not defined", "not none", "sameas n", "lt 2", "ge 2", "not string", "ne 'a'",
+]
+BINARY = [
+    "+", "-", "*", "/", "//", "%", "~", "==", "!=", "<", "<=", ">", ">=", "and", "or", "in", "not in", "+", "~",
+    "and", "or", "==",
+]
+LITERALS = [
+    "0", "1", "2", "-1", "2.5", "1e3", "true", "false", "none", "''", "'a'", "'Ada'", "' b\\n'", "'<&>'", "'ü世🌍'",
+    "[]", "{}", "[1, 2]", "('a', 1)", "{'a': 1, 'b': [2]}", "'%s'", "'{}'",
+]
 
 
 class Maker:
@@ -52,7 +64,8 @@ class Maker:
             return f"{self.operand(depth)}[{inner()}]"
         if kind == 2:
             bound = lambda: rng.choice(["", "", "0", "1", "-1", "n", inner()])
-            return f"{self.operand(depth, is_sliced=True)}[{bound()}:{bound()}" + (f":{rng.choice(['', '-1', '2'])}" if rng.random() < 0.3 else "") + "]"
+            step = rng.choice(["", "", "", ":", ":-1", ":2"])
+            return f"{self.operand(depth, is_sliced=True)}[{bound()}:{bound()}{step}]"
         if kind == 3:
             return f"{self.operand(depth)}.{rng.choice(TEXT_CALLS)}"
         if kind in (4, 5):
@@ -66,8 +79,10 @@ class Maker:
         return self.wrapped(inner)
 
     def wrapped(self, inner):
-        shape = self.rng.choice(["not @", "-@", "[@, @]", "(@)", "{'k': @, n: @}", "range(@)|list", "dict(k=@)", "(@, @)",
-                                 "namespace(a=@).a", "m(@)", "m(@, b=@)"])
+        shape = self.rng.choice([
+            "not @", "-@", "[@, @]", "(@)", "{'k': @, n: @}", "range(@)|list", "dict(k=@)", "(@, @)",
+            "namespace(a=@).a", "m(@)", "m(@, b=@)",
+        ])
         return re.sub("@", lambda _: inner(), shape)
 
     def operand(self, depth, is_sliced=False):
@@ -84,7 +99,8 @@ class Maker:
         return self.rng.choice(["", " ", "\n", "x", " \n  ", "  x\n", "\n\n", "\t"])
 
     def body(self, depth, in_loop=False):
-        return "".join(self.text() + self.statement(depth, in_loop) for _ in range(self.rng.randint(1, 3))) + self.text()
+        n = self.rng.randint(1, 3)
+        return "".join(self.text() + self.statement(depth, in_loop) for _ in range(n)) + self.text()
 
     def statement(self, depth, in_loop):
         rng, e = self.rng, lambda: self.expression(rng.randint(0, 3))
@@ -102,8 +118,10 @@ class Maker:
             condition = f" if {e()}" if rng.random() < 0.2 else ""
             source = rng.choice(["numbers", "words", "nested", "people", "person.items()", "range(3)", e()])
             other = self.tag("else") + inner() if rng.random() < 0.2 else ""
-            show = rng.choice(["", "{{ loop.index }}", "{{ loop.last }}", "{{ loop.length }}", "{{ loop.previtem }}", "{{ loop.nextitem }}",
-                               "{{ loop.revindex0 }}", "{{ loop.changed(a) }}", "{{ loop.cycle(1, 2) }}"])
+            show = rng.choice([
+                "", "{{ loop.index }}", "{{ loop.last }}", "{{ loop.length }}", "{{ loop.previtem }}",
+                "{{ loop.nextitem }}", "{{ loop.revindex0 }}", "{{ loop.changed(a) }}", "{{ loop.cycle(1, 2) }}",
+            ])
             return self.tag(f"for {target} in {source}{condition}") + show + inner(True) + other + self.tag("endfor")
         if kind in (4, 5):
             return self.tag(f"set {rng.choice(['a', 'b', 'c', 'name', 'ns.v', 'a, b'])} = {e()}")
@@ -115,12 +133,15 @@ class Maker:
             return self.tag("call m(1)") + inner(False) + self.tag("endcall")
         if kind == 9 and in_loop:
             return self.tag(f"if {e()}") + self.tag(rng.choice(["break", "continue"])) + self.tag("endif")
-        return rng.choice([self.tag("filter upper") + inner() + self.tag("endfilter"), self.tag(f"with a = {e()}, b = {e()}") + inner() + self.tag("endwith"),
-                           "{# note #}", "{#- note -#}", self.tag("generation") + inner(False) + self.tag("endgeneration"),
-                           "{% raw %}{{ x }}{% endraw %}"])
+        return rng.choice([
+            self.tag("filter upper") + inner() + self.tag("endfilter"),
+            self.tag(f"with a = {e()}, b = {e()}") + inner() + self.tag("endwith"),
+            self.tag("generation") + inner(False) + self.tag("endgeneration"),
+            "{# note #}", "{#- note -#}", "{% raw %}{{ x }}{% endraw %}"])
 
     def template(self):
-        start = "{% set ns = namespace(v=0) %}{% macro m(a, b=2) %}{{ a }}{{ b }}{{ caller() if caller is defined }}{% endmacro %}"
+        start = ("{% set ns = namespace(v=0) %}"
+                 "{% macro m(a, b=2) %}{{ a }}{{ b }}{{ caller() if caller is defined }}{% endmacro %}")
         return start + self.body(self.rng.randint(0, 3))
 
 

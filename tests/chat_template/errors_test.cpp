@@ -113,6 +113,8 @@ TEST(Limits, StopWhatGoesTooFar) {
        "chat template line 1: the template needs more than 8 MiB of memory"},
       {"a repeated text", "{{ 'x' * 1000000000000 }}", "chat template line 1: a repeated text is too long"},
       {"a repeated list", "{{ [1] * 1000000000000 }}", "chat template line 1: a repeated list is too long"},
+      {"a joined text", "{{ ''.join(['x' * 1000000] * 1000) }}",
+       "chat template line 1: a joined text is longer than 64 MiB"},
       {"a wide column", "{{ 'x'.center(1000000000000) }}", "chat template line 1: a width is too large"},
       {"a wide number", "{{ '%1000000000000d' % 1 }}", "chat template line 1: a width is too large"},
       {"a list in itself, printed", "{% set l = [] %}{% set _ = l.append(l) %}{{ l }}",
