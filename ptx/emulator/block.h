@@ -104,7 +104,8 @@ struct LaunchContext {
   const Module* module = nullptr;
   Profile profile;
   Memory* memory = nullptr;
-  uint32_t shared_total = 0, dynamic_base = 0;
+  uint32_t shared_total = 0, dynamic_base = 0, reserved_base = 0;
+  uint64_t grid_workspace = 0;  // device address of a cooperative launch's, where the module asks for one
   std::atomic<bool> stopped = false;
   uint64_t grid_id = 0;
   LaunchChecks* checks = nullptr;  // null: nothing observes

@@ -94,6 +94,7 @@ class Module {
   const std::vector<GlobalVariable>& globals() const { return globals_; }
   uint32_t ptx_version() const { return version_; }  // 10 * major + minor
   uint32_t ptx_target() const { return target_; }
+  bool uses(Special value) const { return used_specials_ >> static_cast<uint32_t>(value) & 1; }
 
  private:
   friend class Loader;
@@ -102,6 +103,7 @@ class Module {
   std::vector<GlobalVariable> globals_;
   std::vector<uint64_t> allocations_;
   uint32_t version_ = 0, target_ = 0;
+  uint64_t used_specials_ = 0;  // a bit per Special that some function reads
 };
 
 }  // namespace ptx::emulator

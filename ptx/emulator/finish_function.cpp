@@ -39,16 +39,15 @@ void FunctionLoader::declare_parameters() {
 
 void FunctionLoader::place_variables() {
   declare_parameters();
-  uint64_t shared = layout_.shared_bytes, frame = code_.frame_bytes;
+  uint64_t frame = code_.frame_bytes;
   for (const auto& v : function_.variables) {
     if (frame_.contains(v.get())) continue;
-    uint64_t& next = v->space == Space::shared ? shared : frame;
-    if (v->space == Space::global || v->space == Space::constant) continue;  // placed with the module's
-    next = aligned(next, v->align);
-    frame_[v.get()] = next;
-    next += v->size;
+    if (v->space != Space::local && v->space != Space::param) continue;  // placed with the module's
+    frame = aligned(frame, v->align);
+    frame_[v.get()] = frame;
+    frame += v->size;
   }
-  code_.shared_bytes = static_cast<uint32_t>(shared);
+  if (function_.is_entry) code_.shared_bytes = layout_.shared_bytes.at(&function_);
   if (frame > 1u << 24)
     refuse(function_.at, "the local variables of " + function_.name + " need " + std::to_string(frame) + " bytes");
   code_.frame_bytes = static_cast<uint32_t>(aligned(frame, 16));

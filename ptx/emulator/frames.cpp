@@ -66,9 +66,17 @@ uint64_t special_value(const WarpState& w, Special which, uint32_t lane, uint32_
     case Special::dynamic_smem_size:
       return launch.request.dynamic_shared_bytes;
     case Special::total_smem_size:
+    case Special::reserved_smem_begin:
+      return launch.reserved_base;
     case Special::aggr_smem_size:
-    case Special::reserved_smem_offset:
+    case Special::reserved_smem_end:
       return launch.shared_total;
+    case Special::reserved_smem_bytes:
+      return launch.shared_total - launch.reserved_base;
+    case Special::grid_workspace_low:
+      return launch.grid_workspace & 0xffffffffu;
+    case Special::grid_workspace_high:
+      return launch.grid_workspace >> 32;
     case Special::one:
       return 1;
     case Special::local_base:

@@ -19,7 +19,7 @@ struct ModuleLayout {
   uint32_t target = 0, version = 0;
   std::unordered_map<const Variable*, uint64_t> addresses;  // .global .const: device address; .shared: window offset
   std::unordered_map<const SyntaxFunction*, Code*> functions;
-  uint32_t shared_bytes = 0;  // of module scope
+  std::unordered_map<const SyntaxFunction*, uint32_t> shared_bytes;  // static ones of entries
 };
 
 using ColumnId = uint32_t;  // before columns have offsets; kNoColumn for none
@@ -115,6 +115,7 @@ class FunctionLoader {
     uint32_t flags = 0;
   };
   Place place_of(const Operand& address, Space space, Position at);
+  void lower_vector_atomic(const Statement& s, const Match& m, const Place& place, bool returns);
   void set_place(Draft& draft, const Place& place);
   Space space_of(const Statement& s, const Match& m) const;
   uint32_t semantics_of(const Match& m) const;
@@ -152,7 +153,7 @@ class FunctionLoader {
   std::vector<ColumnInfo> columns_;
   std::map<std::pair<uint64_t, uint32_t>, ColumnId> constants_;
   std::map<std::tuple<Special, uint32_t, uint64_t>, ColumnId> specials_;
-  std::unordered_map<const Variable*, uint64_t> frame_;  // .local and .param offsets; shared offsets of the body
+  std::unordered_map<const Variable*, uint64_t> frame_;  // .local and .param offsets
   std::vector<Draft> drafts_;
   std::vector<uint32_t> first_draft_;  // by statement
   std::vector<uint32_t> targets_;      // statements that are jumped to
@@ -167,6 +168,7 @@ constexpr uint32_t kScopeShift = 7;      // 2 bits: Scope
 constexpr uint32_t kReadOnly = 1u << 9;  // ld.global.nc
 constexpr uint32_t kSpaceShift = 10;     // 3 bits: Space as written
 constexpr uint32_t kFreeShift = 16;      // an instruction's own
+constexpr uint32_t kReturnsOld = 1u << kFreeShift;  // of a vector atomic: the list begins with destinations
 enum Order : uint32_t { kWeak, kVolatile, kRelaxed, kAcquire, kRelease, kAcqRel, kSc };
 enum Scope : uint32_t { kCta, kCluster, kGpu, kSys };
 }  // namespace access

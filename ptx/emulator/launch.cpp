@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <cstring>
 #include <deque>
 #include <mutex>
 #include <stdexcept>
@@ -16,6 +17,9 @@ namespace {
 
 constexpr uint64_t kBlockSlice = 1u << 20;        // instructions of a block before the next one's turn
 constexpr uint64_t kCooperativeSlice = 1u << 14;  // when blocks wait for each other
+
+constexpr uint32_t kReservedShared = 1024;  // what cooperative_groups uses of a block's shared memory
+constexpr uint32_t kGridWorkspace = 256;    // and of global memory for a whole grid
 
 std::atomic<uint64_t> next_grid_id = 1;
 
@@ -92,7 +96,11 @@ Launch::Launch(LaunchRequest request, const Module& module, const Profile& profi
   const LaunchRequest& r = s.context.request;
   s.context.dynamic_base =
       r.dynamic_shared_bytes ? round_up(r.code->shared_bytes, r.code->dynamic_align) : r.code->shared_bytes;
-  s.context.shared_total = s.context.dynamic_base + r.dynamic_shared_bytes;
+  s.context.reserved_base = s.context.shared_total = s.context.dynamic_base + r.dynamic_shared_bytes;
+  if (module.uses(Special::reserved_smem_begin)) {
+    s.context.reserved_base = round_up(s.context.shared_total, 128);
+    s.context.shared_total = s.context.reserved_base + kReservedShared;
+  }
   if (r.options.checks.any()) {
     s.checks = std::make_unique<LaunchChecks>(s.context);
     s.context.checks = s.checks.get();
@@ -105,9 +113,18 @@ Launch::Launch(LaunchRequest request, const Module& module, const Profile& profi
     throw std::invalid_argument("cannot launch " + r.code->name + " cooperatively: " + std::to_string(s.n_blocks) +
                                 " blocks, the device holds " + std::to_string(s.resident_limit) + " at once");
   }
+  if (r.options.cooperative && module.uses(Special::grid_workspace_low)) {
+    s.context.grid_workspace = memory.allocate(kGridWorkspace, "the grid's workspace");
+    if (s.context.grid_workspace == 0)
+      throw std::invalid_argument("cannot launch " + r.code->name + " cooperatively: no memory for the grid's workspace");
+    std::memset(reinterpret_cast<void*>(s.context.grid_workspace), 0, kGridWorkspace);
+    memory.mark_initialised(s.context.grid_workspace, kGridWorkspace);
+  }
 }
 
-Launch::~Launch() = default;
+Launch::~Launch() {
+  if (state_->context.grid_workspace) state_->context.memory->free(state_->context.grid_workspace);
+}
 
 namespace {
 

@@ -87,7 +87,7 @@ void FunctionLoader::lower_pack(const Statement& s, Type type) {
   const auto& parts = s.operands[1].elements;
   if (class_of(type) != Class::bits) refuse(s.at, spelling_of(s) + ": only .b types pack a vector");
   const uint32_t part = parts.empty() ? 0 : size_of(type) / static_cast<uint32_t>(parts.size());
-  if (part < 2 || part * parts.size() != size_of(type) || parts.size() > 4)
+  if (part < 1 || part * parts.size() != size_of(type) || parts.size() > 4)
     refuse(s.at, spelling_of(s) + ": the parts do not fill the register");
   ColumnId columns[4] = {kNoColumn, kNoColumn, kNoColumn, kNoColumn};
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -97,7 +97,7 @@ void FunctionLoader::lower_pack(const Statement& s, Type type) {
     if (!good)
       refuse(parts[i].at, spelling_of(s) + ": expected a register of " + std::to_string(8 * part) + " bits, found " +
                               describe(parts[i]));
-    columns[i] = parts[i].kind == OperandKind::kRegister ? column_of(parts[i].index) : constant(parts[i].bits, part);
+    columns[i] = parts[i].kind == OperandKind::kRegister ? column_of(parts[i].index) : constant(parts[i].bits, std::max(2u, part));
   }
   Draft& draft = emit("pack." + std::to_string(8 * part) + "." + std::to_string(parts.size()));
   draft.code.d = column_of(s.operands[0].index);
@@ -116,7 +116,7 @@ void FunctionLoader::lower_unpack(const Statement& s, Type type) {
                         describe(from));
   }
   const uint32_t part = parts.empty() ? 0 : size_of(type) / static_cast<uint32_t>(parts.size());
-  if (part < 2 || part * parts.size() != size_of(type))
+  if (part < 1 || part * parts.size() != size_of(type) || parts.size() > 4)
     refuse(s.at, spelling_of(s) + ": the parts do not fill the register");
   for (size_t i = 0; i < parts.size(); ++i) {
     if (parts[i].kind == OperandKind::kSink) continue;

@@ -177,8 +177,8 @@ void FunctionLoader::lower_atomic(const Statement& s, const Match& m, bool retur
   const size_t at = returns ? 1 : 0;
   const Operand& value = s.operands[at + 1];
   const Place place = place_of(s.operands[at], space_of(s, m), s.at);
-  const bool is_cas = m.word("op") == "cas", is_vector = m.has("vec");
-  if (is_vector) refuse(s.at, "the emulator does not run " + spelling_of(s));
+  if (m.has("vec")) return lower_vector_atomic(s, m, place, returns);
+  const bool is_cas = m.word("op") == "cas";
   const ColumnId b = source(value, type), c = is_cas ? source(s.operands[at + 2], type) : kNoColumn;
   const bool used = returns && s.operands[0].kind != OperandKind::kSink;
   Draft& draft = emit("atom." + std::string(m.word("op")) + "." + std::string(m.word("t")));
@@ -190,6 +190,25 @@ void FunctionLoader::lower_atomic(const Statement& s, const Match& m, bool retur
   draft.code.d = used ? column_of(s.operands[0].index) : kNoColumn;
   draft.code.b = b;
   draft.code.c = c;
+}
+
+// Elements are added one by one; what the list holds is told where it is run.
+void FunctionLoader::lower_vector_atomic(const Statement& s, const Match& m, const Place& place, bool returns) {
+  const Type type = m.type();
+  std::vector<ColumnId> list;
+  for (const Operand& o : returns ? s.operands[0].elements : std::vector<Operand>{})
+    list.push_back(o.kind == OperandKind::kSink ? kNoColumn : column_of(o.index));
+  const uint32_t defs = static_cast<uint32_t>(list.size());
+  for (const Operand& o : s.operands[returns ? 2 : 1].elements) list.push_back(source(o, type));
+  Draft& draft = emit("atom.add.vector." + std::string(m.word("t")));
+  draft.code.flags = (semantics_of(m) & ~access::kPolls) | (returns ? access::kPolls | access::kReturnsOld : 0);
+  if ((draft.code.flags >> access::kOrderShift & 7) == access::kWeak)
+    draft.code.flags |= access::kRelaxed << access::kOrderShift;
+  set_place(draft, place);
+  draft.writes_d = false;
+  draft.list = std::move(list);
+  draft.list_defs = defs;
+  draft.code.count = static_cast<uint8_t>(draft.list.size() - defs);
 }
 
 void FunctionLoader::lower_cvta(const Statement& s, const Match& m) {

@@ -5,6 +5,7 @@
 #include "ptx/emulator/code.h"
 #include "ptx/emulator/function_loader.h"
 #include "ptx/emulator/memory.h"
+#include "ptx/emulator/shared_layout.h"
 
 namespace ptx::emulator {
 
@@ -41,31 +42,32 @@ class Loader {
     }
     if (!problems_.empty()) throw load_error(text_, problems_);
     check_shared();
+    for (const auto& code : module_.functions_)
+      for (const SpecialColumn& column : code->specials) module_.used_specials_ |= 1ull << static_cast<uint32_t>(column.value);
   }
 
  private:
   void place_variables() {
-    uint64_t shared = 0;
-    for (const auto& v : syntax_.variables) place_variable(*v, shared);
+    for (const auto& v : syntax_.variables) place_variable(*v);
     for (const auto& f : syntax_.functions) {
       for (const auto& v : f->variables) {
-        if (v->space == Space::global || v->space == Space::constant) place_variable(*v, shared);
+        if (v->space != Space::local && v->space != Space::param) place_variable(*v);
       }
     }
-    layout_.shared_bytes = static_cast<uint32_t>(shared);
+    if (!problems_.empty()) throw load_error(text_, problems_);
+    const SharedLayout shared = lay_out_shared(syntax_);
+    layout_.addresses.insert(shared.offsets.begin(), shared.offsets.end());
+    for (const auto& [entry, bytes] : shared.bytes) {
+      if (bytes > 1u << 20) refuse_at(entry->at, "shared memory of more than a megabyte");
+      layout_.shared_bytes[entry] = static_cast<uint32_t>(bytes);
+    }
     if (!problems_.empty()) throw load_error(text_, problems_);
   }
 
-  void place_variable(const Variable& v, uint64_t& shared) {
+  void place_variable(const Variable& v) {
     if (v.space == Space::shared) {
-      if (v.is_unsized) {
-        dynamic_align_ = std::max(dynamic_align_, v.align);
-        return;
-      }
-      shared = (shared + v.align - 1) / v.align * v.align;
-      layout_.addresses[&v] = shared;
-      shared += v.size;
-      if (shared > 1u << 20) refuse_at(v.at, "shared memory of more than a megabyte");
+      if (v.is_unsized) dynamic_align_ = std::max(dynamic_align_, v.align);
+      if (v.size > 1u << 20) refuse_at(v.at, "shared memory of more than a megabyte");
       return;
     }
     if (v.is_extern) return refuse_at(v.at, "extern variable " + v.name + " is never defined");

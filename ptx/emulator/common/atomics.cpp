@@ -8,6 +8,8 @@
 namespace ptx::emulator::common {
 namespace {
 
+constexpr uint32_t kReturnsOld = 1u << 16;  // as in the loader's access flags
+
 uint32_t space_of(const Instruction& i) { return i.flags >> 10 & 7; }
 
 // F(old, b, c) gives the new value; a compare-and-swap loop applies it.
@@ -82,9 +84,85 @@ uint64_t add_double(uint64_t a, uint64_t b) {
   return std::bit_cast<uint64_t>(std::bit_cast<double>(a) + std::bit_cast<double>(b));
 }
 
+// .v2 and .v4 additions: each element is atomic on its own. The list holds the old values' columns, if they are wanted,
+// then the operands'.
+void add_vector(Warp& w, const Instruction& i, uint32_t lanes, bool observed) {
+  const uint32_t count = i.count, bytes = 4 * count;
+  alignas(64) uint64_t addresses[kLanes];
+  alignas(64) uint8_t* pointers[kLanes];
+  read_addresses(w, i, addresses);
+  const bool returns = i.flags & kReturnsOld;
+  if (observed) {
+    const AccessKind kind = returns ? AccessKind::kAtomic : AccessKind::kReduction;
+    lanes = observe(w, i, kind, space_of(i), lanes, bytes, addresses);
+    if (lanes == 0) return;
+  }
+  resolve(w, i, space_of(i), lanes, bytes, addresses, pointers);
+  if (i.flags & kPolls) w.polled = true;
+  const uint32_t *olds = w.operands + i.list, *operands = olds + (returns ? count : 0);
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    if (!(lanes >> l & 1)) continue;
+    uint32_t b[4], old[4];
+    for (uint32_t e = 0; e < count; ++e) b[e] = column<uint32_t>(w, operands[e])[l];
+    const auto sum = [](uint32_t x, uint32_t y, uint32_t) { return add_float(x, y); };
+    for (uint32_t e = 0; e < count; ++e) old[e] = Atomic<decltype(sum), uint32_t>::apply(pointers[l] + 4 * e, b[e], 0);
+    for (uint32_t e = 0; e < count && returns; ++e)
+      if (olds[e] != kNoColumn) column<uint32_t>(w, olds[e])[l] = old[e];
+  }
+}
+
+struct alignas(16) Word128 {
+  uint64_t low, high;
+};
+
+// The machine's own instruction; std::atomic_ref would take a lock of the library's, which the host does not know.
+Word128 compare_and_swap(uint8_t* pointer, Word128 expected, Word128 desired) {
+  asm volatile("lock cmpxchg16b %0"
+               : "+m"(*reinterpret_cast<Word128*>(pointer)), "+a"(expected.low), "+d"(expected.high)
+               : "b"(desired.low), "c"(desired.high)
+               : "cc", "memory");
+  return expected;
+}
+
+void atomic_128(Warp& w, const Instruction& i, uint32_t lanes, bool observed, bool compares) {
+  alignas(64) uint64_t addresses[kLanes];
+  alignas(64) uint8_t* pointers[kLanes];
+  read_addresses(w, i, addresses);
+  if (observed) {
+    lanes = observe(w, i, AccessKind::kAtomic, space_of(i), lanes, 16, addresses);
+    if (lanes == 0) return;
+  }
+  resolve(w, i, space_of(i), lanes, 16, addresses, pointers);
+  if (i.flags & kPolls) w.polled = true;
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    if (!(lanes >> l & 1)) continue;
+    const Word128 b = column<Word128>(w, i.b)[l];
+    Word128 expected = compares ? b : Word128{0, 0};
+    const Word128 desired = compares ? column<Word128>(w, i.c)[l] : b;
+    Word128 old = compare_and_swap(pointers[l], expected, desired);
+    while (!compares && (old.low != expected.low || old.high != expected.high)) {
+      expected = old;
+      old = compare_and_swap(pointers[l], expected, desired);
+    }
+    if (i.d != kNoColumn) column<Word128>(w, i.d)[l] = old;
+  }
+}
+
 }  // namespace
 
 void register_atomics(Registry& r) {
+  add(r, "atom.add.vector", ".f32",
+      [](Warp& w, const Instruction& i, uint32_t lanes) { add_vector(w, i, lanes, false); });
+  add(r, "!atom.add.vector", ".f32",
+      [](Warp& w, const Instruction& i, uint32_t lanes) { add_vector(w, i, lanes, true); });
+  add(r, "atom.exch", ".b128",
+      [](Warp& w, const Instruction& i, uint32_t lanes) { atomic_128(w, i, lanes, false, false); });
+  add(r, "!atom.exch", ".b128",
+      [](Warp& w, const Instruction& i, uint32_t lanes) { atomic_128(w, i, lanes, true, false); });
+  add(r, "atom.cas", ".b128",
+      [](Warp& w, const Instruction& i, uint32_t lanes) { atomic_128(w, i, lanes, false, true); });
+  add(r, "!atom.cas", ".b128",
+      [](Warp& w, const Instruction& i, uint32_t lanes) { atomic_128(w, i, lanes, true, true); });
   bitwise<uint32_t>(r, ".b32");
   bitwise<uint64_t>(r, ".b64");
   atomic<uint16_t>(r, "atom.cas", ".b16", [](uint16_t a, uint16_t b, uint16_t c) { return a == b ? c : a; });

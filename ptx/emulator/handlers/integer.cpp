@@ -94,14 +94,16 @@ template <class T>
 void carries(Registry& r, const char* suffix) {
   using U = Unsigned<T>;
   using W = unsigned __int128;
-  // Two operands: a and b. Subtraction keeps the borrow in the carry bit.
+  // Subtraction adds the complement, so its carry is 1 where nothing was borrowed: nvcc's 128-bit division reads the
+  // bit that sub.cc leaves with addc.
   const auto add = [](T a, T b, T, uint32_t in) { return W(U(a)) + U(b) + in; };
-  const auto sub = [](T a, T b, T, uint32_t in) { return W(U(a)) - U(b) - in; };
+  const auto sub = [](T a, T b, T, uint32_t in) { return W(U(a)) + U(~U(b)) + in; };
+  const auto sub_first = [](T a, T b, T, uint32_t) { return W(U(a)) + U(~U(b)) + 1; };
   const auto mad_lo = [](T a, T b, T c, uint32_t in) { return W(U(mul_wrapping(a, b))) + U(c) + in; };
   const auto mad_hi = [](T a, T b, T c, uint32_t in) { return W(U(mul_high(a, b))) + U(c) + in; };
   carry<T>(r, "", "add.cc", suffix, add, 0);
   carry<T>(r, "addc", "addc.cc", suffix, add, kReadsCarry);
-  carry<T>(r, "", "sub.cc", suffix, sub, 0);
+  carry<T>(r, "", "sub.cc", suffix, sub_first, 0);
   carry<T>(r, "subc", "subc.cc", suffix, sub, kReadsCarry);
   carry<T>(r, "", "mad.lo.cc", suffix, mad_lo, 0);
   carry<T>(r, "", "mad.hi.cc", suffix, mad_hi, 0);
