@@ -1,7 +1,8 @@
 // Typed pointers into the memory spaces. p + i counts elements; constants fold into the address of the access.
 //   Global<f32> x = b.global<f32>("x", n);  Reg<f32> v = x.load(i);  Vec<f32, 8> w = x.load<8>(i * 8);  y.store(i, v);
-// A wide access is split into the widest instructions the target has: 16 bytes, 32 of global memory from sm_100. Its
-// address must be aligned to each; the verifier proves it from the declared alignments and the arithmetic.
+// A wide access is split into the widest instructions the target has: four elements and 16 bytes, or eight and 32 of
+// global memory from sm_100 (so halves go widest in pairs, p.as<f16x2>()). Its address must be aligned to each; the
+// verifier proves it from the declared alignments and the arithmetic.
 #pragma once
 #include "ptx/value.h"
 

@@ -119,28 +119,86 @@ TEST_P(EmulatedTest, TakesSoftmax) {
   }
 }
 
-// Small whole numbers: every product and sum is exact, in any order.
-TEST_P(EmulatedTest, MultipliesMatrices) {
-  constexpr uint32_t kM = 128, kN = 192, kK = 96;
-  Device device(profile_of(GetParam()));
+// c = a * b^T of small whole numbers: every product and sum is exact, in any order.
+void expect_product(Target target, const Kernel& kernel, uint32_t m, uint32_t n, uint32_t k) {
+  Device device(profile_of(target));
   std::mt19937 random(4);
-  std::vector<int> a(kM * kK), b(kN * kK);
+  std::vector<int> a(m * k), b(n * k);
   std::vector<uint16_t> a_bits, b_bits;
   for (int& value : a) a_bits.push_back(half_bits(value = static_cast<int>(random() % 17) - 8));
   for (int& value : b) b_bits.push_back(half_bits(value = static_cast<int>(random() % 17) - 8));
-  float* c = device.zeros<float>(kM * kN);
-  const Kernel kernel = matmul(kM, kN, kK, GetParam());
+  float* c = device.zeros<float>(m * n);
   ASSERT_EQ(run(device, kernel, checked(kernel), device.upload(a_bits), device.upload(b_bits), c), "");
   int wrong = 0;
-  for (uint32_t row = 0; row < kM; ++row) {
-    for (uint32_t column = 0; column < kN; ++column) {
-      const int expected = std::inner_product(&a[row * kK], &a[row * kK] + kK, &b[column * kK], 0);
-      if (c[row * kN + column] != static_cast<float>(expected) && wrong++ == 0) {
-        ADD_FAILURE() << "c[" << row << ", " << column << "] is " << c[row * kN + column] << ", expected " << expected;
+  for (uint32_t row = 0; row < m; ++row) {
+    for (uint32_t column = 0; column < n; ++column) {
+      const int expected = std::inner_product(&a[row * k], &a[row * k] + k, &b[column * k], 0);
+      if (c[row * n + column] != static_cast<float>(expected) && wrong++ == 0) {
+        ADD_FAILURE() << "c[" << row << ", " << column << "] is " << c[row * n + column] << ", expected " << expected;
       }
     }
   }
-  EXPECT_EQ(wrong, 0) << "of " << kM * kN;
+  EXPECT_EQ(wrong, 0) << "of " << m * n;
+}
+
+TEST_P(EmulatedTest, MultipliesMatrices) { expect_product(GetParam(), matmul(128, 192, 96, GetParam()), 128, 192, 96); }
+
+TEST_P(EmulatedTest, MultipliesMatricesByWmma) {
+  constexpr uint32_t kM = 32, kN = 48, kK = 64;
+  const Kernel kernel = matmul_wmma(kM, kN, kK, GetParam());
+  expect_product(GetParam(), kernel, kM, kN, kK);
+}
+
+TEST_P(EmulatedTest, CountsBytes) {
+  constexpr uint32_t kN = 3000;  // the last block is ragged
+  Device device(profile_of(GetParam()));
+  std::mt19937 random(11);
+  std::vector<uint8_t> in(kN);
+  std::vector<uint32_t> expected(256);
+  for (uint8_t& byte : in) ++expected[byte = static_cast<uint8_t>(random() % 200)];
+  uint32_t* counts = device.zeros<uint32_t>(256);
+  const Kernel kernel = histogram(kN, GetParam());
+  ASSERT_EQ(run(device, kernel, checked(kernel), device.upload(in), counts), "");
+  EXPECT_EQ(device.download(counts, 256), expected);
+}
+
+// Quarters up to 8: products and sums are exact in double, so that rounding once is rounding the double.
+void expect_fma(Target target, const Kernel& kernel, uint16_t (*encode)(double)) {
+  constexpr size_t kN = 1000;
+  Device device(profile_of(target));
+  std::mt19937 random(12);
+  std::vector<uint16_t> bits[3], expected;
+  for (size_t i = 0; i < kN; ++i) {
+    double values[3];
+    for (int j = 0; j < 3; ++j) {
+      values[j] = (static_cast<int>(random() % 65) - 32) / 4.0 + (random() % 7) / 16.0;
+      bits[j].push_back(encode(values[j]));
+    }
+    expected.push_back(encode(values[0] * values[1] + values[2]));
+  }
+  uint16_t* out = device.zeros<uint16_t>(kN);
+  ASSERT_EQ(
+      run(device, kernel, checked(kernel), device.upload(bits[0]), device.upload(bits[1]), device.upload(bits[2]), out),
+      "");
+  EXPECT_EQ(device.download(out, kN), expected);
+}
+
+TEST_P(EmulatedTest, FusesHalves) {
+  expect_fma(GetParam(), fma_f16(500, GetParam()), half_bits);
+  if (runs(GetParam(), sm_80)) expect_fma(GetParam(), fma_bf16(500, GetParam()), bfloat16_bits);
+}
+
+TEST(EmulatedBulkTest, SumsWhatBulkCopiesBring) {
+  constexpr uint32_t kBlocks = 3, kRounds = 5, kCells = 256;
+  std::mt19937 random(13);
+  std::vector<float> x(kBlocks * kRounds * kCells), expected(kBlocks);
+  for (float& value : x) value = static_cast<float>(random() % 100);  // sums are exact in any order
+  for (uint32_t i = 0; i < x.size(); ++i) expected[i / (kRounds * kCells)] += x[i];
+  const Kernel kernel = bulk_sums(kBlocks, kRounds, sm_90);
+  Device device(profile_of(sm_90));
+  float* sums = device.zeros<float>(kBlocks);
+  ASSERT_EQ(run(device, kernel, checked(kernel), device.upload(x), sums), "");
+  EXPECT_EQ(device.download(sums, kBlocks), expected);
 }
 
 TEST_P(EmulatedTest, MultipliesBytes) {

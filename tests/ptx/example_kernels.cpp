@@ -258,4 +258,91 @@ Kernel grid_sums(uint32_t blocks, uint32_t rounds, Target target) {
   return b.finish(Launch{.blocks = blocks, .threads = 64, .cooperative = true});
 }
 
+Kernel histogram(uint32_t n, Target target) {
+  constexpr uint32_t kThreads = 256, kEach = 4;
+  Builder b("histogram", target);
+  Global<u8> in = b.global<u8>("in", n);
+  Global<u32> counts = b.global<u32>("counts", 256);
+  Shared<u32> bins = b.shared<u32>("bins", 256);
+  bins.store(b.thread(), 0);
+  b.barrier();
+  Reg<u32> first = (b.block() * kThreads + b.thread()) * kEach;
+  for (uint32_t i = 0; i < kEach; ++i) {
+    Reg<u32> cell = first + i;
+    b.if_(cell < n, [&] { (bins + in.load(cell)).red(Atomic::kAdd, 1, Order::kRelaxed, Scope::kBlock); });
+  }
+  b.barrier();
+  (counts + b.thread()).red(Atomic::kAdd, bins.load(b.thread()));
+  return b.finish(Launch{ceil_div(n, kThreads * kEach), kThreads});
+}
+
+Kernel matmul_wmma(uint32_t m, uint32_t n, uint32_t k, Target target) {
+  constexpr uint32_t kTile = 16;
+  const WmmaShape shape = WmmaShape::kM16N16K16;
+  Builder b("matmul_wmma", target);
+  Global<f16> a = b.global<f16>("a", uint64_t{m} * k, 32), bt = b.global<f16>("b", uint64_t{n} * k, 32);
+  Global<f32> c = b.global<f32>("c", uint64_t{m} * n, 32);
+  Reg<u32> row = b.block(Axis::kY) * kTile, column = b.block(Axis::kX) * kTile;
+  Accumulator<f32> sums = b.wmma_accumulator<f32>(shape, 0.0f);
+  b.for_("depth", 0, k, kTile, [&](Reg<u32> depth) {
+    auto rows = b.wmma_load_a(shape, Layout::kRow, a + wide(row) * k + depth, k);
+    auto columns = b.wmma_load_b(shape, Layout::kColumn, bt + wide(column) * k + depth, k);
+    b.wmma(rows, columns, sums);
+  });
+  b.wmma_store(c + wide(row) * n + column, sums, Layout::kRow, n);
+  return b.finish(Launch{{n / kTile, m / kTile}, kWarpSize});
+}
+
+namespace {
+
+template <class Pair>
+Kernel fma_pairs(const char* name, uint32_t pairs, Target target) {
+  Builder b(name, target);
+  Global<Pair> x = b.global<Pair>("x", pairs), y = b.global<Pair>("y", pairs), z = b.global<Pair>("z", pairs);
+  Global<Pair> out = b.global<Pair>("out", pairs);
+  Reg<u32> i = (b.block() * 128 + b.thread()).named("i");
+  b.return_if(i >= pairs);
+  Reg<Pair> left = x.load(i), right = y.load(i), addend = z.load(i);
+  out.store(i, b.fma(left, right, addend));
+  return b.finish(Launch{ceil_div(pairs, 128), 128});
+}
+
+}  // namespace
+
+Kernel fma_f16(uint32_t pairs, Target target) { return fma_pairs<f16x2>("fma_f16", pairs, target); }
+Kernel fma_bf16(uint32_t pairs, Target target) { return fma_pairs<bf16x2>("fma_bf16", pairs, target); }
+
+Kernel bulk_sums(uint32_t blocks, uint32_t rounds, Target target) {
+  constexpr uint32_t kCells = 256, kStages = 2, kThreads = 128;
+  Builder b("bulk_sums", target);
+  Global<f32> x = b.global<f32>("x", uint64_t{blocks} * rounds * kCells), sums = b.global<f32>("sums", blocks);
+  Shared<f32> ring = b.dynamic_shared<f32>("ring", kStages * kCells, 128);
+  Shared<f32> slots = b.shared<f32>("slots", kThreads / kWarpSize);
+  std::vector<Mbarrier> full = b.mbarriers("full", kStages);
+  Global<f32> block_start = x + wide(b.block()) * (rounds * kCells);
+  const auto fetch = [&](uint32_t round) {
+    full[round % kStages].arrive_expecting(kCells * 4);
+    b.copy_bulk(ring + round % kStages * kCells, block_start + round * kCells, kCells * 4, full[round % kStages]);
+  };
+  b.if_(b.thread() == 0, [&] {
+    for (const Mbarrier& barrier : full) barrier.init(1);
+    b.fence_mbarrier_init();
+  });
+  b.barrier();
+  b.if_(b.thread() == 0, [&] {
+    for (uint32_t round = 0; round < kStages && round < rounds; ++round) fetch(round);
+  });
+  Var<f32> sum = b.var("sum", 0.0f);
+  for (uint32_t round = 0; round < rounds; ++round) {
+    full[round % kStages].wait(round / kStages % 2);
+    Shared<f32> stage = ring + round % kStages * kCells;
+    for (uint32_t half = 0; half < kCells; half += kThreads) sum += stage.load(b.thread() + half);
+    b.barrier();  // all have read: the stage may be overwritten
+    if (round + kStages < rounds) b.if_(b.thread() == 0, [&] { fetch(round + kStages); });
+  }
+  Reg<f32> total = block_reduce(b, slots, kThreads / kWarpSize, sum, [&](In<f32> l, In<f32> r) { return b.add(l, r); });
+  b.if_(b.thread() == 0, [&] { sums.store(b.block(), total); });
+  return b.finish(Launch{blocks, kThreads});
+}
+
 }  // namespace ptx::testing
