@@ -1,6 +1,6 @@
 // Matrix times input tiles: one loop for decoding (one column) and prefill (a tile of columns), for every format.
-// The lanes are rows, so a group's sums need no reduction; a row's result does not depend on the columns beside it, on
-// the rows of a task or on the number of threads.
+// The lanes are rows, so a group's sums need no reduction. A result depends on its row and its column alone, not on how
+// rows and columns are shared out; only the formats without blocks order their float sums by the width of the tile.
 #pragma once
 #include "engine/cpu/kernels/formats.h"
 #include "engine/cpu/kernels/input.h"
@@ -42,14 +42,18 @@ WARPCHAT_INLINE void add_block(const Format& format, const InputBlock<kColumns>*
   }
 }
 
+// Decoding waits for memory, and the hardware looks no further ahead than the end of a page.
+WARPCHAT_INLINE void prefetch(const uint8_t* weights, size_t n_bytes) {
+  for (size_t at = 0; at < n_bytes; at += 64) __builtin_prefetch(weights + kPrefetchBytes + at);
+}
+
 template <class Block, int kColumns>
 WARPCHAT_INLINE void multiply_integers(const uint8_t* group, uint32_t k, const uint8_t* tile,
                                        Floats (&sums)[kColumns]) {
   constexpr int kWeights = Format<Block>::kWeights;
   const auto* x = reinterpret_cast<const InputBlock<kColumns>*>(tile);
   for (uint32_t first = 0; first < k; first += kWeights, x += kWeights / 32, group += sizeof(Block) * kLanes) {
-    if constexpr (kColumns == 1)  // decoding waits for memory; the hardware stops at the end of a page
-      for (size_t at = 0; at < sizeof(Block) * kLanes; at += 64) __builtin_prefetch(group + kPrefetchBytes + at);
+    if constexpr (kColumns == 1) prefetch(group, sizeof(Block) * kLanes);
     add_block(Format<Block>(group), x, sums);
   }
 }
@@ -58,17 +62,18 @@ template <class Element, int kColumns>
 WARPCHAT_INLINE void multiply_floats(const uint8_t* group, uint32_t k, const float* x, Floats (&sums)[kColumns]) {
   constexpr int kChains = kColumns >= 8 ? 1 : 8 / kColumns;  // independent sums hide the latency of fma
   Floats chains[kChains][kColumns] = {};
-  uint32_t i = 0;
-  for (; i + kChains <= k; i += kChains) WARPCHAT_UNROLL
-  for (int j = 0; j < kChains; ++j) {
-    const Floats w = Format<Element>::weights(group, i + j);
-    WARPCHAT_UNROLL
-    for (int c = 0; c < kColumns; ++c) chains[j][c] = fma(w, splat(x[(i + j) * uint64_t{kColumns} + c]), chains[j][c]);
-  }
-  for (; i < k; ++i) {
+  const auto add = [&](uint32_t i, Floats(&chain)[kColumns]) {
     const Floats w = Format<Element>::weights(group, i);
-    for (int c = 0; c < kColumns; ++c) chains[0][c] = fma(w, splat(x[i * uint64_t{kColumns} + c]), chains[0][c]);
+    WARPCHAT_UNROLL
+    for (int c = 0; c < kColumns; ++c) chain[c] = fma(w, splat(x[uint64_t{i} * kColumns + c]), chain[c]);
+  };
+  uint32_t i = 0;
+  for (; i + kChains <= k; i += kChains) {
+    if constexpr (kColumns == 1) prefetch(group + i * sizeof(Element) * kLanes, kChains * sizeof(Element) * kLanes);
+    WARPCHAT_UNROLL
+    for (int j = 0; j < kChains; ++j) add(i + j, chains[j]);
   }
+  for (; i < k; ++i) add(i, chains[0]);
   WARPCHAT_UNROLL
   for (int j = 0; j < kChains; ++j)
     for (int c = 0; c < kColumns; ++c) sums[c] += chains[j][c];
@@ -95,7 +100,7 @@ __attribute__((noinline)) void finish(const MultiplyTiles& m, uint32_t row, uint
   }
 }
 
-// One tile of kColumns columns, of which the first `columns` count, for every group.
+// One group times one tile of kColumns columns, of which the first `columns` count.
 template <class Block, int kColumns>
 void multiply_tile(const MultiplyTiles& m, const uint8_t* group, uint32_t row, const uint8_t* tile,
                    uint32_t first_column, uint32_t columns) {

@@ -6,7 +6,7 @@
 namespace warpchat {
 namespace {
 
-// As many columns as registers hold: each needs two sums of integers and one of floats with 16 lanes, one of each else.
+// As many columns as the registers hold: each takes two sums of integers and one of floats.
 constexpr int kTileColumns = kLanes == 16 ? 8 : 4;
 constexpr int kNarrowColumns = kTileColumns / 2;
 
