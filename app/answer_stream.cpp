@@ -20,6 +20,7 @@ using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 constexpr milliseconds kTick{100};
 constexpr milliseconds kBeforeSpinner{300};
+constexpr int kMostEventsAtOnce = 64;  // a model may be faster than the terminal; Ctrl-C must still be seen
 constexpr std::string_view kClearLine = "\r\x1b[K";
 
 // Where answers go when nobody watches: the text as it is.
@@ -137,7 +138,10 @@ StreamedAnswer stream_answer(const EventSource& source, const ChatSettings& sett
   while (!stream.end()) {
     std::optional<Event> event = source.next(kTick);
     stream.tick();
-    for (; event; event = stream.end() ? std::nullopt : source.next(milliseconds(0))) stream.take(*event);
+    for (int n = 1; event; ++n) {
+      stream.take(*event);
+      event = stream.end() || n == kMostEventsAtOnce ? std::nullopt : source.next(milliseconds(0));
+    }
     stream.flush();
     if (take_interrupt()) {
       answer.interrupted = true;
