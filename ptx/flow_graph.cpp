@@ -52,7 +52,7 @@ void FlowGraph::connect(const Body& body) {
       blocks_[b].successors.push_back(to);
       blocks_[to].predecessors.push_back(b);
     };
-    if (jumps && !ends_thread(*last)) add(block_of_label[last->operands[0].index]);
+    if (jumps && !ends_thread(*last) && !last->operands.empty()) add(block_of_label[last->operands[0].index]);
     if (falls && b + 1 < n) add(b + 1);
     leaves_[b] = (jumps && ends_thread(*last)) || (falls && b + 1 == n);
     parts_[b] = jumps && is_guarded(*last) && last->spelling != "trap";  // a trap ends the whole launch

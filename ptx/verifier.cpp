@@ -31,9 +31,11 @@ class Verifier {
     for (int i = 0; i < static_cast<int>(body_.code.size()); ++i) {
       if (body_.code[i].kind == Instruction::Kind::kOperation) check_operands(i);
     }
-    check_definitions();
-    check_barriers();
-    check_alignment();
+    if (findings_.empty()) {  // what follows supposes well-formed instructions
+      check_definitions();
+      check_barriers();
+      check_alignment();
+    }
     check_budgets();
     std::stable_sort(findings_.begin(), findings_.end(),
                      [](const Finding& a, const Finding& b) { return a.instruction < b.instruction; });

@@ -188,8 +188,11 @@ TEST_P(Atomics, HalvesAndPairs) {
   };
   run("atomicAdd_f16", half, false, true);
   run("atomicAdd_f16x2", half, true, true);
-  run("atomicAdd_bf16", bfloat, false, true);
-  run("atomicAdd_bf16x2", bfloat, true, true);
+  // Below sm_90 the headers begin bfloat16's compare-and-swap loop with an ordinary load, which is a race.
+  if (target() >= 90 || GetParam().mode != Mode::kChecked) {
+    run("atomicAdd_bf16", bfloat, false, true);
+    run("atomicAdd_bf16x2", bfloat, true, true);
+  }
   run("atomicAdd_f16x2_unused", half, true, false);
 }
 
@@ -199,7 +202,8 @@ TEST_P(Atomics, VectorsAndWideWordsOfSm90) {
     const auto operands = quarters<float>();
     auto *cells = zeros<float>(kCells * width), *old = zeros<float>(kN * width);
     const int n = kN / width;
-    launch(width == 2 ? "atomicAdd_float2" : "atomicAdd_float4", kGrid, kBlock, cells, kCells, upload(operands), old, n);
+    launch(width == 2 ? "atomicAdd_float2" : "atomicAdd_float4", kGrid, kBlock, cells, kCells, upload(operands), old,
+           n);
     std::vector<float> want(kCells * width);
     for (int i = 0; i < n * width; ++i) want[i / width % kCells * width + i % width] += operands[i];
     EXPECT_EQ(download(cells, want.size()), want) << width;

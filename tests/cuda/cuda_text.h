@@ -108,8 +108,8 @@ std::vector<T> random_integers(size_t count, T least, T greatest, unsigned seed 
 }
 std::vector<float> random_floats(size_t count, float least, float greatest, unsigned seed = 1);
 
-#define INSTANTIATE_CUDA(Suite, kernels)                                                              \
-  static const bool k##Suite##Runs = ptx::emulator::instantiated_kernels().insert(kernels).second;    \
+#define INSTANTIATE_CUDA(Suite, kernels)                                                           \
+  static const bool k##Suite##Runs = ptx::emulator::instantiated_kernels().insert(kernels).second; \
   INSTANTIATE_TEST_SUITE_P(Cuda, Suite, testing::ValuesIn(ptx::emulator::cuda_cases(kernels)), ptx::emulator::case_name)
 
 }  // namespace ptx::emulator

@@ -169,13 +169,15 @@ TEST_P(HalfArithmetic, SumsAndProducts) {
   expect("mul", [](double a, double b, double) { return times(a, b); });
   expect("add_rn", [](double a, double b, double) { return wide(a) + wide(b); });
   expect("mul_rn", [](double a, double b, double) { return times(a, b); });
-  expect("fma", [](double a, double b, double c) { return fused(a, b, c); }, true);
+  expect(
+      "fma", [](double a, double b, double c) { return fused(a, b, c); }, true);
 }
 
 TEST_P(HalfArithmetic, Saturation) {
   expect("add_sat", [](double a, double b, double) { return saturated(wide(a) + wide(b)); });
   expect("mul_sat", [](double a, double b, double) { return saturated(times(a, b)); });
-  expect("fma_sat", [](double a, double b, double c) { return saturated(fused(a, b, c)); }, true);
+  expect(
+      "fma_sat", [](double a, double b, double c) { return saturated(fused(a, b, c)); }, true);
   if (target() < 80) return;  // relu came with sm_80
   expect("fma_relu", [](double a, double b, double c) { return relu(fused(a, b, c)); });
 }
@@ -222,10 +224,9 @@ TEST_P(HalfArithmetic, ComparisonsAsBits) {
            upload(bs), to, n);
     for (int i = 0; i < n; ++i) {
       const double a = decode(as[i], f), b = decode(bs[i], f);
-      const bool ordered[6] = {a == b, a < b || a > b, a < b, a <= b, a > b, a >= b};
+      const bool ordered[6] = {a == b, a < b || a > b, a<b, a <= b, a> b, a >= b};
       uint32_t want = 0;
-      for (int k = 0; k < 6; ++k)
-        want |= ordered[k] << k | (ordered[k] || std::isnan(a) || std::isnan(b)) << (6 + k);
+      for (int k = 0; k < 6; ++k) want |= ordered[k] << k | (ordered[k] || std::isnan(a) || std::isnan(b)) << (6 + k);
       ASSERT_EQ(to[i], want) << std::hex << as[i] << " " << bs[i];
     }
   }
@@ -234,22 +235,34 @@ TEST_P(HalfArithmetic, ComparisonsAsBits) {
 TEST_P(HalfArithmetic, RoundingToIntegers) {
   for (const char* type : {"_f16", "_bf16"}) {
     const Format& f = std::string(type) == "_f16" ? kHalf : kBfloat;
-    expect_one(std::string("floor") + type, f, [](double a, double, double) { return wide(std::floor(a)); }, 1);
-    expect_one(std::string("ceil") + type, f, [](double a, double, double) { return wide(std::ceil(a)); }, 1);
-    expect_one(std::string("trunc") + type, f, [](double a, double, double) { return wide(std::trunc(a)); }, 1);
-    expect_one(std::string("rint") + type, f, [](double a, double, double) { return wide(std::nearbyint(a)); }, 1);
+    expect_one(
+        std::string("floor") + type, f, [](double a, double, double) { return wide(std::floor(a)); }, 1);
+    expect_one(
+        std::string("ceil") + type, f, [](double a, double, double) { return wide(std::ceil(a)); }, 1);
+    expect_one(
+        std::string("trunc") + type, f, [](double a, double, double) { return wide(std::trunc(a)); }, 1);
+    expect_one(
+        std::string("rint") + type, f, [](double a, double, double) { return wide(std::nearbyint(a)); }, 1);
   }
 }
 
 TEST_P(HalfArithmetic, Functions) {
-  expect_near("sqrt", [](double a) { return std::sqrt(a); }, 0);
-  expect_near("rsqrt", [](double a) { return 1 / std::sqrt(a); }, 0);
-  expect_near("rcp", [](double a) { return 1 / a; }, 0);
-  expect_near("exp", [](double a) { return std::exp(a); }, 0);
-  expect_near("exp2", [](double a) { return std::exp2(a); }, 0);
-  expect_near("log", [](double a) { return std::log(a); }, 0);
-  expect_near("log2", [](double a) { return std::log2(a); }, 0);
-  expect_near("tanh", [](double a) { return std::tanh(a); }, 0);
+  expect_near(
+      "sqrt", [](double a) { return std::sqrt(a); }, 0);
+  expect_near(
+      "rsqrt", [](double a) { return 1 / std::sqrt(a); }, 0);
+  expect_near(
+      "rcp", [](double a) { return 1 / a; }, 0);
+  expect_near(
+      "exp", [](double a) { return std::exp(a); }, 0);
+  expect_near(
+      "exp2", [](double a) { return std::exp2(a); }, 0);
+  expect_near(
+      "log", [](double a) { return std::log(a); }, 0);
+  expect_near(
+      "log2", [](double a) { return std::log2(a); }, 0);
+  expect_near(
+      "tanh", [](double a) { return std::tanh(a); }, 0);
 }
 
 // Quotients are rounded from float; the corners (0 / 0, overflow) follow from float's.
@@ -298,14 +311,15 @@ class HalfConversions : public CudaKernels {
   // To an integer type: rounded, then clamped to its range; NaN is 0 for 32 bits and fewer.
   template <class To>
   void expect_to_integer(const std::string& name, const Format& f, double (*round)(double)) {
-    expect<uint16_t, To>((f.fraction_bits == 10 ? "f16_to_" : "bf16_to_") + name, patterns(f), [=](uint16_t bits) -> To {
-      const double value = decode(bits, f);
-      if (std::isnan(value)) return sizeof(To) == 8 ? To(0x8000000000000000ull) : To(0);
-      const double rounded = round(value);
-      if (rounded <= double(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
-      if (rounded >= double(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
-      return static_cast<To>(rounded);
-    });
+    expect<uint16_t, To>((f.fraction_bits == 10 ? "f16_to_" : "bf16_to_") + name, patterns(f),
+                         [=](uint16_t bits) -> To {
+                           const double value = decode(bits, f);
+                           if (std::isnan(value)) return sizeof(To) == 8 ? To(0x8000000000000000ull) : To(0);
+                           const double rounded = round(value);
+                           if (rounded <= double(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
+                           if (rounded >= double(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
+                           return static_cast<To>(rounded);
+                         });
   }
   template <class From>
   void expect_from_integer(const std::string& type, const std::string& rounding, Rounding r) {
@@ -346,10 +360,11 @@ TEST_P(HalfConversions, FromFloatWithEveryRounding) {
     const auto exact = reals(f);
     const std::vector<float> floats(exact.begin(), exact.end());
     for (const auto& [name, rounding] : roundings) {
-      expect<float, uint16_t>("f32_to_" + type + "_" + name, floats,
-                              [=, r = rounding](float v) { return encode(wide(v), f, r); }, equal);
+      expect<float, uint16_t>(
+          "f32_to_" + type + "_" + name, floats, [=, r = rounding](float v) { return encode(wide(v), f, r); }, equal);
     }
-    expect<double, uint16_t>("f64_to_" + type + "_rn", exact, [=](double v) { return encode(wide(v), f); }, equal);
+    expect<double, uint16_t>(
+        "f64_to_" + type + "_rn", exact, [=](double v) { return encode(wide(v), f); }, equal);
   }
 }
 
@@ -358,7 +373,8 @@ TEST_P(HalfConversions, ToFloatAndInPairs) {
     const std::string type = f.fraction_bits == 10 ? "f16" : "bf16";
     const auto from = patterns(f);
     const auto equal = [](float got, float want) { return got == want || (std::isnan(got) && std::isnan(want)); };
-    expect<uint16_t, float>(type + "_to_f32", from, [=](uint16_t v) { return float(decode(v, f)); }, equal);
+    expect<uint16_t, float>(
+        type + "_to_f32", from, [=](uint16_t v) { return float(decode(v, f)); }, equal);
     const int pairs = static_cast<int>(from.size()) / 2;
     auto* floats = zeros<float>(2 * pairs);
     auto* back = zeros<uint16_t>(2 * pairs);

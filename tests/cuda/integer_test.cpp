@@ -37,8 +37,9 @@ class IntegerKernels : public CudaKernels {
  protected:
   // Runs `kernel` on every pair for which it is defined and compares with f.
   template <class T, class To>
-  void expect(const std::string& kernel, const std::function<To(T, T)>& f,
-              const std::function<bool(T, T)>& defined = [](T, T) { return true; }) {
+  void expect(
+      const std::string& kernel, const std::function<To(T, T)>& f,
+      const std::function<bool(T, T)>& defined = [](T, T) { return true; }) {
     const auto [all_a, all_b] = pairs_of_corners<T>();
     std::vector<T> a, b;
     for (size_t i = 0; i < all_a.size(); ++i) {
@@ -66,8 +67,10 @@ class Integers : public IntegerKernels {
     const auto defined = [](T a, T b) {
       return b != 0 && !(std::is_signed_v<T> && sizeof(T) >= 4 && a == std::numeric_limits<T>::min() && b == T(-1));
     };
-    expect<T, T>("div_" + type, [](T a, T b) { return static_cast<T>(a / b); }, defined);
-    expect<T, T>("rem_" + type, [](T a, T b) { return static_cast<T>(a % b); }, defined);
+    expect<T, T>(
+        "div_" + type, [](T a, T b) { return static_cast<T>(a / b); }, defined);
+    expect<T, T>(
+        "rem_" + type, [](T a, T b) { return static_cast<T>(a % b); }, defined);
   }
 };
 
@@ -128,9 +131,8 @@ TEST_P(Integers, Shifts) {
   expect<int64_t, int64_t>("shr_s64", [](int64_t a, int64_t n) { return a >> std::min(U32(n), 63u); });
   expect<U64, U64>("shr_u64", [](U64 a, U64 n) { return U32(n) > 63 ? 0 : a >> U32(n); });
   expect<int8_t, int8_t>("shift_s8", [](int8_t a, int8_t b) { return int8_t(a >> (b & 7)) ^ int8_t(a << (b & 7)); });
-  expect<uint16_t, uint16_t>("shift_u16", [](uint16_t a, uint16_t b) {
-    return uint16_t(uint16_t(a >> (b & 15)) ^ uint16_t(a << (b & 15)));
-  });
+  expect<uint16_t, uint16_t>(
+      "shift_u16", [](uint16_t a, uint16_t b) { return uint16_t(uint16_t(a >> (b & 15)) ^ uint16_t(a << (b & 15))); });
   const auto joined = [](U32 low) { return U64{~low} << 32 | low; };
   expect<U32, U32>("funnel_l", [&](U32 a, U32 n) { return U32(joined(a) << (n & 31) >> 32); });
   expect<U32, U32>("funnel_lc", [&](U32 a, U32 n) { return n >= 32 ? U32(joined(a)) : U32(joined(a) << n >> 32); });
@@ -304,7 +306,8 @@ TEST_P(DotProducts, EveryMixtureOfSigns) {
     for (int i = 0; i < n; ++i) {
       int64_t sum = c[i];
       for (int k = 0; k < (four ? 4 : 2); ++k)
-        sum += (four ? byte_at(a[i], k, a_signed) : half_at(a[i], k, a_signed)) * byte_at(b[i], from_byte + k, b_signed);
+        sum +=
+            (four ? byte_at(a[i], k, a_signed) : half_at(a[i], k, a_signed)) * byte_at(b[i], from_byte + k, b_signed);
       ASSERT_EQ(to[i], uint32_t(sum)) << kernel << " " << std::hex << a[i] << " " << b[i] << " " << c[i];
     }
   };

@@ -201,17 +201,20 @@ TEST_P(MatmulMma, ShapesOfSm80) {
 }
 
 TEST_P(MatmulMma, HalvesThatAreNoIntegers) {
-  const auto a = random_floats(16 * 8, -1, 1, 1), b = random_floats(8 * 8, -1, 1, 2), c = random_floats(16 * 8, -1, 1, 3);
+  const auto a = random_floats(16 * 8, -1, 1, 1), b = random_floats(8 * 8, -1, 1, 2),
+             c = random_floats(16 * 8, -1, 1, 3);
   const auto half_a = cast_all<_Float16>(as_doubles(a)), half_b = cast_all<_Float16>(as_doubles(b));
   auto* sums = upload(c);
   launch("mma_f16_f32_k8", {1}, {32}, upload(half_a), upload(half_b), sums);
-  // Products are exact in float; a device aligns the terms and truncates, at most one unit of 2^-23 of the largest each.
+  // Products are exact in float; a device aligns the terms and truncates, at most one unit of 2^-23 of the largest
+  // each.
   expect_close("sums", as_doubles(download(sums, 128)),
                product(as_doubles(half_a), as_doubles(half_b), as_doubles(c), 16, 8, 8), 9 * 0x1p-22, 0);
 }
 
 TEST_P(MatmulMma, FragmentsByLdmatrix) {
-  const auto a = small_integers(256, -20, 20, 1), b = small_integers(128, -20, 20, 2), c = small_integers(128, -9, 9, 3);
+  const auto a = small_integers(256, -20, 20, 1), b = small_integers(128, -20, 20, 2),
+             c = small_integers(128, -9, 9, 3);
   auto* sums = upload(cast_all<float>(c));
   launch("mma_from_ldmatrix", {1}, {32}, upload(cast_all<_Float16>(a)), upload(cast_all<_Float16>(b)), sums);
   expect_close("sums", as_doubles(download(sums, 128)), product(a, b, c, 16, 8, 16), 0, 0);

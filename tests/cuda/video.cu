@@ -70,7 +70,7 @@ INSTRUCTION(vset_then_add, "vset.u32.u32.ge.add %0, %1.h0, %2.h1, %3;")
 // SIMD: selections across both operands, masks of elements to write, sums of all elements.
 INSTRUCTION(vadd4_selected, "vadd4.s32.s32.u32.sat %0.b3210, %1.b0123, %2.b7654, %3;")
 INSTRUCTION(vadd2_masked, "vadd2.u32.u32.s32 %0.h1, %1.h10, %2.h32, %3;")
-INSTRUCTION(vsub4_summed, "vsub4.s32.u32.u32.add %0, %1.b3210, %2.b3210, %3;")
+INSTRUCTION(vsub4_summed, "vsub4.s32.u32.u32.add %0, %1.b3210, %2.b7654, %3;")
 INSTRUCTION(vabsdiff4_summed, "vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;")
 INSTRUCTION(vavrg2_signed, "vavrg2.s32.s32.s32 %0, %1, %2, %3;")
 INSTRUCTION(vmax4_mixed, "vmax4.s32.s32.s32 %0, %1.b5140, %2.b7362, %3;")

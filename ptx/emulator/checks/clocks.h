@@ -40,10 +40,12 @@ class Clock {
 // One access as a cell remembers it. Clock 0: none.
 struct Epoch {
   uint32_t warp = 0, clock = 0;
-  uint32_t instruction = 0;      // index in `places` of the detector
-  uint16_t lane = 0, bytes = 0;  // bytes: mask of the word's bytes
-  uint32_t instance = 0;         // of the instruction within its warp: lanes of one instance do not race
-  uint32_t lane_epoch = 0;       // warp barriers of the lane before it
+  uint32_t instruction = 0;  // index in `places` of the detector
+  uint8_t lanes[4] = {};     // which lane touched each byte of the word
+  uint8_t bytes = 0;         // mask of the word's bytes
+  bool is_strong = false;    // volatile, relaxed or stronger
+  uint32_t instance = 0;     // of the instruction within its warp: lanes of one instance do not race
+  uint32_t lane_epoch = 0;   // warp barriers of the lane before it
 };
 
 }  // namespace ptx::emulator

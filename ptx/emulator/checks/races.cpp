@@ -1,17 +1,17 @@
 #include "ptx/emulator/checks/races.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace ptx::emulator {
 
-bool Races::ordered(const Touch& touch, const Epoch& earlier) const {
+bool Races::ordered(const Touch& touch, const Epoch& earlier, uint32_t lane) const {
   if (earlier.clock == 0) return true;
   if (earlier.warp != touch.warp->number) return touch.warp->clock.of(earlier.warp) >= earlier.clock;
-  if (!touch.lanes_matter || earlier.lane == touch.lane || earlier.instance == touch.warp->instance) return true;
+  if (!touch.lanes_matter || lane == touch.lane || earlier.instance == touch.warp->instance) return true;
   // another lane of the same warp: a block barrier raised the warp's clock, or a warp barrier both lanes' epochs
   if (touch.warp->clock.of(earlier.warp) > earlier.clock) return true;
-  return touch.warp->lane_epochs[touch.lane] > earlier.lane_epoch &&
-         touch.warp->lane_epochs[earlier.lane] > earlier.lane_epoch;
+  return touch.warp->lane_epochs[touch.lane] > earlier.lane_epoch && touch.warp->lane_epochs[lane] > earlier.lane_epoch;
 }
 
 Epoch Races::epoch_of(Warp& w, const Touch& touch, uint8_t bytes) {
@@ -26,14 +26,15 @@ Epoch Races::epoch_of(Warp& w, const Touch& touch, uint8_t bytes) {
   epoch.warp = touch.warp->number;
   epoch.clock = touch.warp->clock.of(epoch.warp);
   epoch.instruction = entry->second;
-  epoch.lane = static_cast<uint16_t>(touch.lane);
+  std::ranges::fill(epoch.lanes, static_cast<uint8_t>(touch.lane));
   epoch.bytes = bytes;
+  epoch.is_strong = touch.is_strong;
   epoch.instance = touch.warp->instance;
   epoch.lane_epoch = touch.warp->lane_epochs[touch.lane];
   return epoch;
 }
 
-std::string Races::describe(const Warp& w, const Epoch& earlier, bool wrote) const {
+std::string Races::describe(const Warp& w, const Epoch& earlier, uint32_t lane, bool wrote) const {
   const uint32_t per_block = static_cast<uint32_t>(w.block->warps.size());
   const Dim3& grid = w.block->launch->request.grid;
   const uint64_t block = earlier.warp / per_block;
@@ -41,19 +42,26 @@ std::string Races::describe(const Warp& w, const Epoch& earlier, bool wrote) con
   if (grid.y > 1 || grid.z > 1)
     where += "," + std::to_string(block / grid.x % grid.y) + "," + std::to_string(block / grid.x / grid.y);
   return std::string(wrote ? "written" : "read") + " without order by " + places_[earlier.instruction].text +
-         " in block " + where + " thread " + std::to_string(earlier.warp % per_block * kLanes + earlier.lane);
+         " in block " + where + " thread " + std::to_string(earlier.warp % per_block * kLanes + lane);
 }
 
 std::string Races::check(Warp& w, Cell& cell, const Touch& touch, uint8_t bytes) {
-  const auto conflicts = [&](const Epoch& e) { return (e.bytes & bytes) && !ordered(touch, e); };
-  if (conflicts(cell.write)) return describe(w, cell.write, true);
-  if (!touch.is_strong && conflicts(cell.strong_write)) return describe(w, cell.strong_write, true);
+  uint32_t lane = 0;  // of the earlier access in conflict
+  const auto conflicts = [&](const Epoch& e) {
+    for (uint32_t both = e.bytes & bytes; both != 0; both &= both - 1) {
+      lane = e.lanes[std::countr_zero(both)];
+      if (!ordered(touch, e, lane)) return true;
+    }
+    return false;
+  };
+  if (conflicts(cell.write)) return describe(w, cell.write, lane, true);
+  if (!touch.is_strong && conflicts(cell.strong_write)) return describe(w, cell.strong_write, lane, true);
   if (!touch.writes) return {};
-  if (conflicts(cell.read)) return describe(w, cell.read, false);
-  if (!touch.is_strong && conflicts(cell.strong_read)) return describe(w, cell.strong_read, false);
+  if (conflicts(cell.read)) return describe(w, cell.read, lane, false);
+  if (!touch.is_strong && conflicts(cell.strong_read)) return describe(w, cell.strong_read, lane, false);
   if (cell.readers >= 0) {
     for (const Epoch& e : readers_[static_cast<size_t>(cell.readers)]) {
-      if (conflicts(e)) return describe(w, e, false);
+      if (!(e.is_strong && touch.is_strong) && conflicts(e)) return describe(w, e, lane, false);
     }
   }
   return {};
@@ -63,11 +71,14 @@ std::string Races::check(Warp& w, Cell& cell, const Touch& touch, uint8_t bytes)
 void Races::remember(Cell& cell, const Touch& touch, const Epoch& epoch) {
   if (touch.writes) {
     Epoch& slot = touch.is_strong ? cell.strong_write : cell.write;
-    const bool same_word = slot.warp == epoch.warp && slot.clock == epoch.clock && slot.instance == epoch.instance &&
-                           slot.lane != epoch.lane;
-    const uint16_t before = same_word ? slot.bytes : 0;
+    const bool same_instance = slot.warp == epoch.warp && slot.clock == epoch.clock && slot.instance == epoch.instance;
+    const Epoch before = slot;
     slot = epoch;
-    slot.bytes |= before;
+    for (uint32_t kept = same_instance ? before.bytes & ~epoch.bytes : 0; kept != 0; kept &= kept - 1) {
+      const int byte = std::countr_zero(kept);
+      slot.lanes[byte] = before.lanes[byte];
+      slot.bytes |= static_cast<uint8_t>(1u << byte);
+    }
     cell.written = true;
     if (!touch.is_strong && epoch.bytes == 15) {
       cell.read = {};
@@ -76,7 +87,8 @@ void Races::remember(Cell& cell, const Touch& touch, const Epoch& epoch) {
     return;
   }
   Epoch& slot = touch.is_strong ? cell.strong_read : cell.read;
-  const bool replaces = slot.clock == 0 || ordered(touch, slot) || touch.is_strong;
+  const bool replaces =
+      slot.clock == 0 || ordered(touch, slot, slot.lanes[std::countr_zero(slot.bytes)]) || touch.is_strong;
   if (replaces && (slot.bytes & ~epoch.bytes) == 0) {
     slot = epoch;
     return;
@@ -87,7 +99,7 @@ void Races::remember(Cell& cell, const Touch& touch, const Epoch& epoch) {
   }
   auto& list = readers_[static_cast<size_t>(cell.readers)];
   for (Epoch& e : list) {
-    if (e.warp == epoch.warp && e.lane == epoch.lane) {
+    if (e.warp == epoch.warp && std::ranges::equal(e.lanes, epoch.lanes) && e.is_strong == epoch.is_strong) {
       e = epoch;
       return;
     }
@@ -136,7 +148,10 @@ std::string Races::touch_shared(Warp& w, BlockChecks& block, const Touch& touch)
 std::string Races::read_only_conflict(Warp& w, const Touch& touch) {
   for (uint64_t word = touch.address / 4; word * 4 < touch.address + touch.bytes; ++word) {
     Cell& cell = cell_at(word * 4);
-    if (touch.is_read_only && cell.written) return describe(w, cell.write.clock ? cell.write : cell.strong_write, true);
+    if (touch.is_read_only && cell.written) {
+      const Epoch& write = cell.write.clock ? cell.write : cell.strong_write;
+      return describe(w, write, write.lanes[std::countr_zero(write.bytes)], true);
+    }
     if (touch.writes && cell.read_only_read) return "read before by a non-coherent load of this launch";
     cell.read_only_read = cell.read_only_read || touch.is_read_only;
     if (touch.writes) {

@@ -44,8 +44,8 @@ class Races {
   };
   Cell& cell_at(uint64_t address);
   std::string check(Warp& w, Cell& cell, const Touch& touch, uint8_t bytes);
-  bool ordered(const Touch& touch, const Epoch& earlier) const;
-  std::string describe(const Warp& w, const Epoch& earlier, bool wrote) const;
+  bool ordered(const Touch& touch, const Epoch& earlier, uint32_t lane) const;  // of the earlier access
+  std::string describe(const Warp& w, const Epoch& earlier, uint32_t lane, bool wrote) const;
   Epoch epoch_of(Warp& w, const Touch& touch, uint8_t bytes);
   void remember(Cell& cell, const Touch& touch, const Epoch& epoch);
 

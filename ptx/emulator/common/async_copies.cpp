@@ -38,7 +38,13 @@ void copy_async(Warp& w, const Instruction& i, uint32_t lanes) {
     if (sizes[l] == 0) reads &= ~(1u << l);
   }
   if (observed) {
-    observe(w, i, AccessKind::kLoad, kGlobalSpace, reads, bytes, from);
+    for (uint32_t left = reads; left != 0 && !w.faulted;) {  // lanes that read equally much at a time
+      const uint32_t size = sizes[__builtin_ctz(left)];
+      uint32_t alike = 0;
+      for (uint32_t l = 0; l < kLanes; ++l) alike |= (left >> l & 1) && sizes[l] == size ? 1u << l : 0;
+      observe(w, i, AccessKind::kLoad, kGlobalSpace, alike, size, from);
+      left &= ~alike;
+    }
     observe(w, i, AccessKind::kStore, kSharedSpace, lanes, bytes, to);
     if (w.faulted) return;
   }
