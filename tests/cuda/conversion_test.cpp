@@ -33,6 +33,8 @@ To rounded_to(long double value, Rounding whole) {  // to a narrower real, for v
 
 class Conversions : public CudaKernels {
  protected:
+  template <class To>
+  static constexpr int kTopBit = int(sizeof(To)) * 8 - 1;
   template <class From, class To>
   void expect(const std::string& kernel, const std::vector<From>& from, const std::function<To(From)>& f) {
     const uint32_t n = from.size();
@@ -47,12 +49,12 @@ class Conversions : public CudaKernels {
     }
   }
 
-  // Clamped to the range; NaN is 0 for 32 bits, the most significant bit for 64.
+  // Clamped to the range. NaN is 0 where neither side has 64 bits, else the most significant bit alone (PTX ISA, cvt).
   template <class From, class To>
   void expect_to_integer(const std::string& name) {
     for (const NamedRounding& r : kRoundings) {
       expect<From, To>(name + r.name, reals<From>(), [&](From v) -> To {
-        if (std::isnan(v)) return sizeof(To) == 8 ? static_cast<To>(0x8000000000000000ull) : To(0);
+        if (std::isnan(v)) return std::max(sizeof(From), sizeof(To)) == 8 ? static_cast<To>(To{1} << kTopBit<To>) : 0;
         const long double whole = r.whole(v);
         if (whole <= static_cast<long double>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
         if (whole >= static_cast<long double>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
@@ -68,7 +70,7 @@ class Conversions : public CudaKernels {
 
   template <class T>
   static std::vector<T> reals() {
-    std::vector<T> values = {0,    T(-0.0), T(0.5),       T(1.5),       T(2.5),   T(-0.5),     T(-1.5),
+    std::vector<T> values = {0,      T(-0.0),     T(0.5),       T(1.5),   T(2.5),          T(-0.5),          T(-1.5),
                              T(NAN), T(INFINITY), T(-INFINITY), T(1e-40), T(2147483647.5), T(-2147483648.5), T(1e30)};
     for (int bits : {7, 8, 15, 16, 23, 24, 31, 32, 52, 53, 63, 64}) {
       const T power = std::ldexp(T(1), bits);

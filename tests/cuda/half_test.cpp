@@ -140,12 +140,14 @@ class HalfArithmetic : public CudaKernels {
                     << ", expected " << want;
     }
   }
-  // Approximations: within `steps` units in the last place of the result, or `absolute`.
-  void expect_near(const std::string& name, const std::function<double(double)>& function, double absolute) {
+  // Approximations, of numbers up to `largest`: within a step of the result's format, or `absolute`.
+  void expect_near(const std::string& name, const std::function<double(double)>& function, double absolute,
+                   double largest = INFINITY) {
     for (const Format& f : {kHalf, kBfloat}) {
       const bool half = f.fraction_bits == 10;
       auto values = interesting(f);
       for (int i = 0; i < 100; ++i) values.push_back(encode((i - 50) / 7.0, f));
+      std::erase_if(values, [&](uint16_t v) { return std::fabs(decode(v, f)) > largest; });
       const int n = static_cast<int>(values.size());
       auto* to = zeros<uint16_t>(n);
       const std::string kernel = name + (half ? "_f16" : "_bf16");
@@ -263,6 +265,36 @@ TEST_P(HalfArithmetic, Functions) {
       "log2", [](double a) { return std::log2(a); }, 0);
   expect_near(
       "tanh", [](double a) { return std::tanh(a); }, 0);
+}
+
+// With -use_fast_math sines are sin.approx, whose error is 2^-20.9 within a turn and unbounded beyond.
+TEST_P(HalfArithmetic, SinesAndCosines) {
+  const double absolute = fast() ? 0x1p-20 : 0, largest = fast() ? 3.14 : INFINITY;
+  expect_near(
+      "sin", [](double a) { return std::sin(a); }, absolute, largest);
+  expect_near(
+      "cos", [](double a) { return std::cos(a); }, absolute, largest);
+}
+
+// a * b + c for complex numbers in pairs: two fused steps for each part, rounded each time.
+TEST_P(HalfArithmetic, ComplexProducts) {
+  if (target() < 80) GTEST_SKIP() << "complex products need sm_80";
+  for (const Format& f : {kHalf, kBfloat}) {
+    std::vector<uint16_t> a, b, c;
+    for (float v : random_floats(400, -30, 30)) a.push_back(encode(v, f));
+    for (float v : random_floats(400, -30, 30, 2)) b.push_back(encode(v, f));
+    for (float v : random_floats(400, -900, 900, 3)) c.push_back(encode(v, f));
+    auto* to = zeros<uint16_t>(400);
+    launch(f.fraction_bits == 10 ? "complex_fma_f16x2" : "complex_fma_bf16x2", {2}, {128}, upload(a), upload(b),
+           upload(c), to, 200);
+    const auto step = [&](double x, double y, double z) { return decode(encode(fused(x, y, z), f), f); };
+    for (int i = 0; i < 400; i += 2) {
+      const double re = decode(a[i], f), im = decode(a[i + 1], f);
+      const double other_re = decode(b[i], f), other_im = decode(b[i + 1], f);
+      EXPECT_EQ(decode(to[i], f), step(-im, other_im, step(re, other_re, decode(c[i], f)))) << i;
+      EXPECT_EQ(decode(to[i + 1], f), step(im, other_re, step(re, other_im, decode(c[i + 1], f)))) << i;
+    }
+  }
 }
 
 // Quotients are rounded from float; the corners (0 / 0, overflow) follow from float's.
