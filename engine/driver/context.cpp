@@ -1,0 +1,145 @@
+// RAII over contexts, memory, events and streams.
+#include "engine/driver/context.h"
+
+#include <utility>
+
+#include "models/message.h"
+
+namespace warpchat {
+
+using namespace ptx::cuda;
+
+Context::Context(const DriverTable& table, const GpuDevice& device) : table_(table), device_(device) {}
+
+std::shared_ptr<Context> Context::open(const DriverTable& table, const GpuDevice& device) {
+  std::shared_ptr<Context> context(new Context(table, device));
+  const std::string what = "opening GPU " + std::to_string(device.index) + " (" + device.name + ")";
+  context->check(table.cuDeviceGet(&context->handle_, device.index), "cuDeviceGet", what);
+  context->check(table.cuDevicePrimaryCtxRetain(&context->context_, context->handle_), "cuDevicePrimaryCtxRetain",
+                 what);
+  context->make_current();
+  return context;
+}
+
+Context::~Context() {
+  if (context_ != nullptr) table_.cuDevicePrimaryCtxRelease(handle_);
+}
+
+void Context::make_current() const { check(table_.cuCtxSetCurrent(context_), "cuCtxSetCurrent", "using the GPU"); }
+
+void Context::synchronise() const { check(table_.cuCtxSynchronize(), "cuCtxSynchronize", "waiting for the GPU"); }
+
+Context::MemoryInfo Context::memory() const {
+  size_t free_bytes = 0, total = 0;
+  check(table_.cuMemGetInfo(&free_bytes, &total), "cuMemGetInfo", "asking for the GPU's free memory");
+  return {free_bytes, total};
+}
+
+DeviceMemory::DeviceMemory(ContextPointer context, uint64_t bytes, std::string_view purpose)
+    : context_(std::move(context)), bytes_(bytes) {
+  if (bytes == 0) return;
+  CUdeviceptr address = 0;
+  const CUresult code = context_->table().cuMemAlloc(&address, bytes);
+  if (code != CUDA_SUCCESS)
+    context_->check(code, "cuMemAlloc",
+                    "allocating " + grouped(bytes) + " bytes of GPU memory for " + std::string(purpose));
+  address_ = address;
+}
+
+DeviceMemory::~DeviceMemory() {
+  if (address_ == 0) return;
+  context_->table().cuMemFree(address_);
+}
+
+void DeviceMemory::swap(DeviceMemory& other) noexcept {
+  std::swap(context_, other.context_);
+  std::swap(address_, other.address_);
+  std::swap(bytes_, other.bytes_);
+}
+
+HostMemory::HostMemory(ContextPointer context, uint64_t bytes, std::string_view purpose)
+    : context_(std::move(context)), bytes_(bytes) {
+  if (bytes == 0) return;
+  const CUresult code = context_->table().cuMemHostAlloc(&data_, bytes, CU_MEMHOSTALLOC_PORTABLE);
+  if (code != CUDA_SUCCESS)
+    context_->check(code, "cuMemHostAlloc",
+                    "allocating " + grouped(bytes) + " bytes of pinned memory for " + std::string(purpose));
+}
+
+HostMemory::~HostMemory() {
+  if (data_ != nullptr) context_->table().cuMemFreeHost(data_);
+}
+
+void HostMemory::swap(HostMemory& other) noexcept {
+  std::swap(context_, other.context_);
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+}
+
+Event::Event(ContextPointer context, Timing timing) : context_(std::move(context)) {
+  const unsigned flags = timing == Timing::kOn ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING;
+  context_->check(context_->table().cuEventCreate(&event_, flags), "cuEventCreate", "preparing the GPU");
+}
+
+Event::~Event() {
+  if (event_ != nullptr) context_->table().cuEventDestroy(event_);
+}
+
+void Event::wait() const {
+  context_->check(context_->table().cuEventSynchronize(event_), "cuEventSynchronize", "waiting for the GPU");
+}
+
+bool Event::has_come() const {
+  const CUresult code = context_->table().cuEventQuery(event_);
+  if (code == CUDA_ERROR_NOT_READY) return false;
+  context_->check(code, "cuEventQuery", "asking the GPU");
+  return true;
+}
+
+double Event::seconds_since(const Event& earlier) const {
+  float milliseconds = 0;
+  context_->check(context_->table().cuEventElapsedTime(&milliseconds, earlier.event_, event_), "cuEventElapsedTime",
+                  "measuring a kernel");
+  return milliseconds * 1e-3;
+}
+
+Stream::Stream(ContextPointer context) : context_(std::move(context)) {
+  context_->check(context_->table().cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate",
+                  "preparing the GPU");
+}
+
+Stream::~Stream() {
+  if (stream_ == nullptr) return;
+  context_->table().cuStreamSynchronize(stream_);  // what it still does must not outlive the memory it uses
+  context_->table().cuStreamDestroy(stream_);
+}
+
+void Stream::wait() const {
+  context_->check(context_->table().cuStreamSynchronize(stream_), "cuStreamSynchronize", "computing on the GPU");
+}
+
+void Stream::upload(uint64_t to, std::span<const std::byte> from) const {
+  context_->check(context_->table().cuMemcpyHtoDAsync(to, from.data(), from.size(), stream_), "cuMemcpyHtoDAsync",
+                  "copying to the GPU");
+}
+
+void Stream::download(std::span<std::byte> to, uint64_t from) const {
+  context_->check(context_->table().cuMemcpyDtoHAsync(to.data(), from, to.size(), stream_), "cuMemcpyDtoHAsync",
+                  "copying from the GPU");
+}
+
+void Stream::fill(uint64_t to, uint8_t value, uint64_t bytes) const {
+  context_->check(context_->table().cuMemsetD8Async(to, value, bytes, stream_), "cuMemsetD8Async",
+                  "clearing GPU memory");
+}
+
+void Stream::record(const Event& event) const {
+  context_->check(context_->table().cuEventRecord(event.handle(), stream_), "cuEventRecord", "computing on the GPU");
+}
+
+void Stream::wait_for(const Event& event) const {
+  context_->check(context_->table().cuStreamWaitEvent(stream_, event.handle(), 0), "cuStreamWaitEvent",
+                  "computing on the GPU");
+}
+
+}  // namespace warpchat

@@ -1,0 +1,130 @@
+// A device's primary context, and what lives in it: memory, modules, streams and events. Every object keeps its context
+// alive, frees itself, and works on any thread that made the context current.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "engine/driver/driver_error.h"
+#include "engine/driver/gpu_device.h"
+
+namespace warpchat {
+
+class Context : public std::enable_shared_from_this<Context> {
+ public:
+  // The device's primary context, current on this thread.
+  static std::shared_ptr<Context> open(const DriverTable& table, const GpuDevice& device);
+  ~Context();
+  Context(const Context&) = delete;
+
+  void make_current() const;  // cheap; owed by every thread before it uses the context
+  void synchronise() const;   // waits for everything in it
+  struct MemoryInfo {
+    uint64_t free_bytes, total_bytes;
+  };
+  MemoryInfo memory() const;
+
+  const DriverTable& table() const { return table_; }
+  const GpuDevice& device() const { return device_; }
+  void check(ptx::cuda::CUresult code, std::string_view call, std::string_view what) const {
+    warpchat::check(table_, code, call, what);
+  }
+
+ private:
+  Context(const DriverTable& table, const GpuDevice& device);
+  const DriverTable& table_;
+  GpuDevice device_;
+  ptx::cuda::CUdevice handle_ = 0;
+  ptx::cuda::CUcontext context_ = nullptr;
+};
+using ContextPointer = std::shared_ptr<Context>;
+
+// A range of device memory. An address is an integer: only kernels and copies read what is there.
+class DeviceMemory {
+ public:
+  DeviceMemory() = default;
+  DeviceMemory(ContextPointer context, uint64_t bytes, std::string_view purpose);
+  DeviceMemory(DeviceMemory&& other) noexcept { swap(other); }
+  DeviceMemory& operator=(DeviceMemory&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~DeviceMemory();
+
+  uint64_t address() const { return address_; }
+  uint64_t n_bytes() const { return bytes_; }
+
+ private:
+  void swap(DeviceMemory& other) noexcept;
+  ContextPointer context_;
+  uint64_t address_ = 0, bytes_ = 0;
+};
+
+// Page-locked host memory, which copies reach without a detour.
+class HostMemory {
+ public:
+  HostMemory() = default;
+  HostMemory(ContextPointer context, uint64_t bytes, std::string_view purpose);
+  HostMemory(HostMemory&& other) noexcept { swap(other); }
+  HostMemory& operator=(HostMemory&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~HostMemory();
+
+  std::span<std::byte> bytes() const { return {static_cast<std::byte*>(data_), bytes_}; }
+  template <class T>
+  std::span<T> as() const {
+    return {static_cast<T*>(data_), bytes_ / sizeof(T)};
+  }
+
+ private:
+  void swap(HostMemory& other) noexcept;
+  ContextPointer context_;
+  void* data_ = nullptr;
+  uint64_t bytes_ = 0;
+};
+
+class Event {
+ public:
+  enum class Timing : bool { kOff, kOn };
+  explicit Event(ContextPointer context, Timing timing = Timing::kOff);
+  Event(Event&& other) noexcept : context_(std::move(other.context_)), event_(std::exchange(other.event_, nullptr)) {}
+  Event& operator=(Event&&) = delete;
+  ~Event();
+
+  void wait() const;      // of the host, for all work before its record; at once if never recorded
+  bool has_come() const;  // without waiting
+  double seconds_since(const Event& earlier) const;  // both recorded with timing, both have come
+  ptx::cuda::CUevent handle() const { return event_; }
+
+ private:
+  ContextPointer context_;
+  ptx::cuda::CUevent event_ = nullptr;
+};
+
+// Work in order. Copies and launches return before they are done; pinned memory must stay until then.
+class Stream {
+ public:
+  explicit Stream(ContextPointer context);
+  Stream(const Stream&) = delete;
+  ~Stream();
+
+  void wait() const;  // of the host, for everything enqueued; errors of kernels appear here
+  void upload(uint64_t to, std::span<const std::byte> from) const;
+  void download(std::span<std::byte> to, uint64_t from) const;
+  void fill(uint64_t to, uint8_t value, uint64_t bytes) const;
+  void record(const Event& event) const;
+  void wait_for(const Event& event) const;
+  ptx::cuda::CUstream handle() const { return stream_; }
+  const ContextPointer& context() const { return context_; }
+
+ private:
+  ContextPointer context_;
+  ptx::cuda::CUstream stream_ = nullptr;
+};
+
+}  // namespace warpchat

@@ -1,0 +1,28 @@
+// Errors of the CUDA Driver API: every one names the call, CUDA's name for it and what it means for the user.
+#pragma once
+#include <string_view>
+
+#include "engine/driver/driver_table.h"
+#include "models/error.h"
+
+namespace warpchat {
+
+class DriverError : public Error {
+ public:
+  DriverError(ptx::cuda::CUresult code, const std::string& sentence) : Error(sentence), code_(code) {}
+  ptx::cuda::CUresult code() const { return code_; }
+
+ private:
+  ptx::cuda::CUresult code_;
+};
+
+// "WHAT: cuMemAlloc failed with CUDA_ERROR_OUT_OF_MEMORY: the GPU's memory is full; ...". `what` is what was being
+// done.
+[[noreturn]] void throw_driver_error(const DriverTable& table, ptx::cuda::CUresult code, std::string_view call,
+                                     std::string_view what);
+
+inline void check(const DriverTable& table, ptx::cuda::CUresult code, std::string_view call, std::string_view what) {
+  if (code != ptx::cuda::CUDA_SUCCESS) throw_driver_error(table, code, call, what);
+}
+
+}  // namespace warpchat

@@ -1,0 +1,77 @@
+// Asks the driver what its devices are.
+#include "engine/driver/gpu_device.h"
+
+#include "engine/driver/driver_error.h"
+#include "models/error.h"
+#include "ptx/error.h"
+
+namespace warpchat {
+
+using namespace ptx::cuda;
+
+namespace {
+
+GpuDevice read_device(const DriverTable& table, int index) {
+  GpuDevice device;
+  device.index = index;
+  device.is_emulated = &table == &emulator_table();
+  const std::string what = "asking about GPU " + std::to_string(index);
+  CUdevice handle = 0;
+  check(table, table.cuDeviceGet(&handle, index), "cuDeviceGet", what);
+  char name[256] = {};
+  check(table, table.cuDeviceGetName(name, sizeof name, handle), "cuDeviceGetName", what);
+  device.name = name;
+  size_t bytes = 0;
+  check(table, table.cuDeviceTotalMem(&bytes, handle), "cuDeviceTotalMem", what);
+  device.memory_bytes = bytes;
+  const auto attribute = [&](CUdevice_attribute number) {
+    int value = 0;
+    check(table, table.cuDeviceGetAttribute(&value, number, handle), "cuDeviceGetAttribute", what);
+    return value;
+  };
+  const auto optional = [&](CUdevice_attribute number) {  // newer drivers drop what newer GPUs cannot tell
+    int value = 0;
+    return table.cuDeviceGetAttribute(&value, number, handle) == CUDA_SUCCESS ? value : 0;
+  };
+  device.major = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+  device.minor = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  device.n_sms = static_cast<uint32_t>(attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
+  device.shared_bytes_optin = static_cast<uint32_t>(attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
+  device.has_watchdog = attribute(CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT) != 0;
+  device.can_cooperate = attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) != 0;
+  // Two transfers a clock; the clock is in kHz, the width in bits.
+  device.peak_bandwidth =
+      2e3 * optional(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE) * optional(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8;
+  return device;
+}
+
+std::string cuda_version(int number) {
+  return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+}
+
+}  // namespace
+
+ptx::Target GpuDevice::target() const {
+  try {
+    return ptx::target_of_capability(major, minor);
+  } catch (const ptx::Error&) {
+    throw Error("GPU " + std::to_string(index) + " (" + name + ") has compute capability " + std::to_string(major) +
+                "." + std::to_string(minor) + "; the kernels need 7.5 (Turing) or newer: use --device cpu");
+  }
+}
+
+std::vector<GpuDevice> list_gpus(const DriverTable& table) {
+  check(table, table.cuInit(0), "cuInit", "starting the NVIDIA driver");
+  int version = 0;
+  check(table, table.cuDriverGetVersion(&version), "cuDriverGetVersion", "starting the NVIDIA driver");
+  if (version < kOldestDriverVersion)
+    throw Error("the NVIDIA driver is too old: it has CUDA " + cuda_version(version) + ", needed is " +
+                cuda_version(kOldestDriverVersion) + "; update it, or use --device cpu");
+  int n = 0;
+  check(table, table.cuDeviceGetCount(&n), "cuDeviceGetCount", "starting the NVIDIA driver");
+  std::vector<GpuDevice> devices;
+  for (int i = 0; i < n; ++i) devices.push_back(read_device(table, i));
+  return devices;
+}
+
+}  // namespace warpchat

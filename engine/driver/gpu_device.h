@@ -1,0 +1,33 @@
+// The devices behind a driver table: what they are, and the highest target whose kernels they run.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/driver/driver_table.h"
+#include "ptx/target.h"
+
+namespace warpchat {
+
+struct GpuDevice {
+  int index = 0;  // of the driver
+  std::string name;
+  int major = 0, minor = 0;   // compute capability
+  uint64_t memory_bytes = 0;  // all of it, used or not
+  uint32_t n_sms = 0;
+  uint32_t shared_bytes_optin = 0;  // of one block, with the opt-in
+  double peak_bandwidth = 0;        // bytes per second by clock and bus width; 0 where the driver does not say
+  bool has_watchdog = false;        // kernels that run for seconds are ended
+  bool can_cooperate = false;       // cooperative launches
+  bool is_emulated = false;
+
+  ptx::Target target() const;  // Error for a GPU older than sm_75
+};
+
+constexpr int kOldestDriverVersion = 12000;  // CUDA 12.0
+
+// Starts the driver if it does not run yet, and asks for its devices. DriverError or Error: no device, no permission, a
+// driver too old, each in its own sentence.
+std::vector<GpuDevice> list_gpus(const DriverTable& table);
+
+}  // namespace warpchat

@@ -1,0 +1,63 @@
+// Kernels on a device: text compiled by the driver, and launches that check their arguments.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/driver/context.h"
+#include "ptx/kernel.h"
+
+namespace warpchat {
+
+// A value for a kernel's parameter: a device address or a number, as its 64 bits.
+struct Argument {
+  Argument(const DeviceMemory& memory) : bits(memory.address()), is_address(true) {}
+  Argument(uint32_t value) : bits(value), is_address(false) {}
+  static Argument address(uint64_t address) { return Argument(address, true); }
+  uint64_t bits;
+  bool is_address;
+
+ private:
+  Argument(uint64_t bits_, bool is_address_) : bits(bits_), is_address(is_address_) {}
+};
+
+class Module;
+
+// A kernel ready to launch: what the generator said about it, and the driver's handle. Lives as long as its module.
+class LoadedKernel {
+ public:
+  const ptx::Kernel& kernel() const { return kernel_; }
+  // With the launch shape of the generator, or fewer blocks where the kernel's contract allows it.
+  void launch(const Stream& stream, std::initializer_list<Argument> arguments) const {
+    launch(stream, {arguments.begin(), arguments.size()}, kernel_.launch.blocks);
+  }
+  void launch(const Stream& stream, std::span<const Argument> arguments, ptx::Dimensions blocks) const;
+
+ private:
+  friend class Module;
+  LoadedKernel(ptx::Kernel kernel) : kernel_(std::move(kernel)) {}
+  ptx::Kernel kernel_;
+  ptx::cuda::CUfunction function_ = nullptr;
+};
+
+class Module {
+ public:
+  // Compiles all kernels as one module. DriverError with the compiler's log if it refuses the text.
+  Module(ContextPointer context, std::vector<ptx::Kernel> kernels);
+  Module(const Module&) = delete;
+  ~Module();
+
+  const LoadedKernel& kernel(size_t index) const { return *kernels_.at(index); }  // in the order given
+  size_t size() const { return kernels_.size(); }
+
+ private:
+  ContextPointer context_;
+  ptx::cuda::CUmodule module_ = nullptr;
+  std::vector<std::unique_ptr<LoadedKernel>> kernels_;
+};
+
+}  // namespace warpchat

@@ -1,0 +1,154 @@
+// Contexts, memory, streams, events, modules and launches over the emulator's table: what works, and what each failure
+// says.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "engine/driver/module.h"
+#include "ptx/builder.h"
+
+namespace warpchat {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using namespace ptx::cuda;
+
+std::string error_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// y[i] += x[i] * factor
+ptx::Kernel scaled_sum(uint32_t n) {
+  ptx::Builder b("scaled_sum", ptx::sm_75);
+  ptx::Global<ptx::f32> x = b.global<ptx::f32>("x", n), y = b.global<ptx::f32>("y", n);
+  ptx::Reg<ptx::u32> factor = b.param<ptx::u32>("factor");
+  ptx::Reg<ptx::u32> i = b.block() * 64 + b.thread();
+  b.if_(i < n, [&] { y.store(i, y.load(i) + x.load(i) * b.convert<ptx::f32>(factor)); });
+  return b.finish(ptx::Launch{(n + 63) / 64, 64});
+}
+
+// Reads far outside of x.
+ptx::Kernel wild_read() {
+  ptx::Builder b("wild_read", ptx::sm_75);
+  ptx::Global<ptx::f32> x = b.global<ptx::f32>("x", 1);
+  x.store(0, x.load(int64_t{1} << 40));
+  return b.finish(ptx::Launch{1, 32});
+}
+
+struct Gpu : ::testing::Test {
+  const DriverTable& table = emulator_table();
+  ContextPointer context = Context::open(table, list_gpus(table).at(0));
+};
+
+TEST_F(Gpu, AModuleRunsOnAStream) {
+  constexpr uint32_t kN = 100;
+  const Module module(context, {scaled_sum(kN)});
+  const Stream stream(context);
+  std::vector<float> x(kN), y(kN, 1.0f);
+  std::iota(x.begin(), x.end(), 0.0f);
+  const DeviceMemory device_x(context, kN * 4, "x"), device_y(context, kN * 4, "y");
+  stream.upload(device_x.address(), std::as_bytes(std::span(x)));
+  stream.upload(device_y.address(), std::as_bytes(std::span(y)));
+  module.kernel(0).launch(stream, {device_x, device_y, 3u});
+  stream.download(std::as_writable_bytes(std::span(y)), device_y.address());
+  stream.wait();
+  for (uint32_t i = 0; i < kN; ++i) EXPECT_EQ(y[i], 1.0f + 3.0f * static_cast<float>(i));
+}
+
+TEST_F(Gpu, EventsOrderStreamsAndMeasure) {
+  const Module module(context, {scaled_sum(1)});
+  const Stream first(context), second(context);
+  const DeviceMemory x(context, 4, "x"), y(context, 4, "y");
+  const Event before(context, Event::Timing::kOn), after(context, Event::Timing::kOn);
+  EXPECT_NO_THROW(Event(context).wait()) << "an event that nobody recorded has come";
+  first.fill(x.address(), 0, 4);
+  first.fill(y.address(), 0, 4);
+  first.record(before);
+  module.kernel(0).launch(first, {x, y, 1u});
+  first.record(after);
+  second.wait_for(after);
+  float result = -1;
+  second.download(std::as_writable_bytes(std::span(&result, 1)), y.address());
+  second.wait();
+  EXPECT_EQ(result, 0.0f);
+  EXPECT_TRUE(after.has_come());
+  EXPECT_GE(after.seconds_since(before), 0.0);
+}
+
+TEST_F(Gpu, MemoryIsGivenBack) {
+  const uint64_t before = context->memory().free_bytes;
+  {
+    DeviceMemory first(context, 1 << 20, "a test");
+    const DeviceMemory moved = std::move(first);
+    EXPECT_LE(context->memory().free_bytes, before - (1 << 20));
+    const HostMemory pinned(context, 4096, "a test");
+    EXPECT_EQ(pinned.as<uint32_t>().size(), 1024u);
+  }
+  EXPECT_EQ(context->memory().free_bytes, before);
+}
+
+TEST_F(Gpu, AFullMemorySaysWhatItWasFor) {
+  EXPECT_THAT(
+      error_of([&] { DeviceMemory(context, uint64_t{1} << 50, "weights"); }),
+      AllOf(HasSubstr("allocating 1,125,899,906,842,624 bytes of GPU memory for weights: cuMemAlloc failed with "
+                      "CUDA_ERROR_OUT_OF_MEMORY (2)"),
+            HasSubstr("--ctx-size")));
+}
+
+TEST_F(Gpu, RefusedTextBringsTheCompilersLog) {
+  ptx::Kernel broken = scaled_sum(1);
+  const size_t at = broken.entry.find("fma.rn.f32");
+  const size_t mul = at == std::string::npos ? broken.entry.find("mul") : at;
+  ASSERT_NE(mul, std::string::npos);
+  broken.entry.insert(mul, "frobnicate.f32 %a, %b;\n  ");
+  EXPECT_THAT(
+      error_of([&] { Module(context, {broken}); }),
+      AllOf(HasSubstr("compiling the kernels ("), HasSubstr("frobnicate"), HasSubstr("CUDA_ERROR_INVALID_PTX")));
+}
+
+// Last of its context: a fault stays with it until everything has been given back.
+TEST(FaultyKernel, IsReportedWhenTheHostWaits) {
+  const DriverTable& table = emulator_table();
+  {
+    const ContextPointer context = Context::open(table, list_gpus(table).at(0));
+    const Module module(context, {wild_read()});
+    const Stream stream(context);
+    const DeviceMemory x(context, 4, "x");
+    module.kernel(0).launch(stream, {x});
+    EXPECT_THAT(error_of([&] { stream.wait(); }),
+                AllOf(HasSubstr("computing on the GPU: cuStreamSynchronize failed with CUDA_ERROR_ILLEGAL_ADDRESS"),
+                      HasSubstr("fault of warpchat")));
+  }
+  const ContextPointer again = Context::open(table, list_gpus(table).at(0));
+  EXPECT_NO_THROW(Stream(again).wait()) << "a fresh context works";
+}
+
+// Every error of the table below becomes one sentence with the call, CUDA's name and a next step.
+TEST(DriverErrors, SayWhatTheyMean) {
+  struct Row {
+    CUresult code;
+    const char *name, *meaning;
+  };
+  constexpr Row kRows[] = {
+      {CUDA_ERROR_NO_DEVICE, "CUDA_ERROR_NO_DEVICE", "--device cpu"},
+      {CUDA_ERROR_NOT_PERMITTED, "CUDA_ERROR_NOT_PERMITTED", "/dev/nvidia"},
+      {CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "restart"},
+      {CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "update"},
+      {CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN", "conversation is kept"},
+      {CUDA_ERROR_MAP_FAILED, "CUDA_ERROR_MAP_FAILED", ""},  // has no sentence of its own: CUDA's
+      {static_cast<CUresult>(4711), "an unknown error", "does not know"},
+  };
+  for (const Row& row : kRows)
+    EXPECT_THAT(error_of([&] { check(emulator_table(), row.code, "cuThing", "doing things"); }),
+                AllOf(HasSubstr("doing things: cuThing failed with"), HasSubstr(row.name), HasSubstr(row.meaning)));
+}
+
+}  // namespace
+}  // namespace warpchat
