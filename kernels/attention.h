@@ -1,0 +1,46 @@
+// Incremental attention: one query token of each column against its own key-value cache, grouped-query, fp32
+// throughout. A block takes one stretch of `keys_per_split` keys for all query heads of one KV head, so that each byte
+// of the cache is read once; the last block to arrive merges the stretches' online-softmax states in index order. What
+// is added to what follows from the spec and the length alone: results are the same to the bit for every grid and
+// schedule.
+#pragma once
+#include <cstdint>
+
+#include "ptx/kernel.h"
+
+namespace warpchat {
+
+struct AttentionSpec {
+  uint32_t n_heads, n_kv_heads;   // the first a multiple of the second
+  uint32_t head_dim;              // a multiple of 8, at most 256
+  uint32_t max_positions;         // of each cache
+  uint32_t columns = 1;           // sequences, or positions of one sequence
+  uint32_t keys_per_split = 128;  // a multiple of 64, at most 1024
+  float scale = 0;                // of the scores; 0: 1 / sqrt(head_dim)
+  // The array of lengths holds positions, the one that kv_scatter reads too: the keys to attend to are one more.
+  bool lengths_are_positions = false;
+};
+
+// Name: incremental_attention_h14_kv2_d64_s32768_k128_c1. Parameters in order:
+//   q                   f32 [columns, n_heads * head_dim]
+//   k_caches, v_caches  u64 [columns]: addresses of each column's caches, f16 [n_kv_heads, max_positions, head_dim],
+//                       16-byte aligned
+//   lengths             u32 [columns]: how many keys to attend to, from the first; 0 gives zeros
+//   out                 f32 [columns, n_heads * head_dim]
+//   scratch             u8 [attention_scratch_bytes]: all zeros before the first launch; a launch leaves it ready
+//   error               u32 [4]: kernels/error_word.h. A length above max_positions, or above what the grid covers,
+//                       sets it and leaves the column's out as it was
+//   n_columns           u32, only if columns > 1: at most `columns`; what lies beyond is neither read nor written
+// Two launches that may run at the same time need a scratch each. Throws Error for a spec outside the bounds above.
+ptx::Kernel incremental_attention(const AttentionSpec& spec, ptx::Target target);
+
+uint64_t attention_scratch_bytes(const AttentionSpec& spec);
+
+// The blocks for keys up to `longest_length` (at most max_positions): what a launcher that knows the lengths may use in
+// place of the kernel's own launch, which covers max_positions.
+ptx::Dimensions attention_grid(const AttentionSpec& spec, uint32_t longest_length);
+
+// `keys`: summed over the columns. The kernel's own cost is that of full caches.
+ptx::Cost attention_cost(const AttentionSpec& spec, uint64_t keys);
+
+}  // namespace warpchat
