@@ -15,6 +15,7 @@
 #include "engine/cpu/rope.h"
 #include "engine/cpu/simd_level.h"
 #include "engine/cpu/thread_pool.h"
+#include "engine/file_mappings.h"
 #include "engine/profile.h"
 #include "models/dequantise.h"
 

@@ -8,6 +8,7 @@
 #include "engine/cpu/cpu_steps.h"
 #include "engine/cpu/memory_budget.h"
 #include "engine/cpu/pages.h"
+#include "engine/file_mappings.h"
 #include "engine/cpu/simd_level.h"
 #include "models/error.h"
 #include "tests/support/tiny_model.h"

@@ -1,0 +1,23 @@
+// What a model on a device will hold in memory, and the sentence for a device that lacks it.
+#pragma once
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+
+namespace warpchat {
+
+struct MemoryBudget {
+  uint64_t weights_bytes;             // packed copies of every matrix
+  uint64_t cache_bytes_per_position;  // keys and values of all layers
+  uint64_t activation_bytes;          // the buffers of one pass, and whatever else does not grow with the context
+  uint64_t total(uint32_t context) const;
+};
+
+// 64-bit sums and products that stay at UINT64_MAX instead of wrapping.
+uint64_t saturating_sum(std::initializer_list<uint64_t> terms);
+uint64_t saturating_product(std::initializer_list<uint64_t> factors);
+
+// Error "needs ..., available ..., largest --ctx-size that fits" if total(context) > available. kind: "memory".
+void check_memory(const MemoryBudget& budget, uint32_t context, uint64_t available, std::string_view kind = "memory");
+
+}  // namespace warpchat
