@@ -1,0 +1,29 @@
+// How a kernel says that an input was out of range: four u32 in device memory, zeroed by the host before a pass and
+// read after it. The first kernel and thread to report wins; all others leave it alone.
+#pragma once
+#include <cstdint>
+
+#include "ptx/builder.h"
+
+namespace warpchat {
+
+enum class KernelError : uint32_t {
+  kNone = 0,
+  kTokenOutOfRange,     // value: the token, limit: n_vocab
+  kPositionOutOfRange,  // value: the position, limit: max_positions
+  kLengthOutOfRange,    // value: the length in keys, limit: the most keys
+};
+
+struct ErrorWord {
+  KernelError code = KernelError::kNone;
+  uint32_t value = 0, limit = 0;  // what was found, and the first number that is too large
+  uint32_t column = 0;            // of the pass
+};
+static_assert(sizeof(ErrorWord) == 16);
+inline constexpr uint32_t kErrorWords = 4;
+
+// By one thread: sets the word unless it is set. error: [kErrorWords]
+void report_error(ptx::Builder& b, const ptx::Global<ptx::u32>& error, KernelError code, ptx::In<ptx::u32> value,
+                  ptx::In<ptx::u32> limit, ptx::In<ptx::u32> column);
+
+}  // namespace warpchat
