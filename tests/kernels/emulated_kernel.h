@@ -1,0 +1,171 @@
+// Runs a kernel of the builder in the emulator: every check on unless told otherwise, poison round every buffer.
+//   GuardedDevice device(sm_75);
+//   float* y = device.poisoned<float>(rows);
+//   EXPECT_EQ(device.run(gemv(spec, sm_75), device.upload(weights), device.upload(x), y), "");
+//   expect_close(device.download(y, rows), reference, 1e-3);
+#pragma once
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "ptx/emulator/emulator.h"
+#include "ptx/kernel.h"
+
+namespace warpchat {
+
+inline constexpr ptx::emulator::LaunchOptions kAllChecks{.checks = {true, true, true, true, true, true}};
+
+// All checks, stores that arrive late, and approximations and schedules that vary by `seed`, above 0.
+inline ptx::emulator::LaunchOptions shaken(uint64_t seed) {
+  ptx::emulator::LaunchOptions options = kAllChecks;
+  options.seed = seed;
+  options.weak_memory = options.jitter = true;
+  return options;
+}
+
+class GuardedDevice {
+ public:
+  explicit GuardedDevice(ptx::Target target) : memory_(uint64_t{8} << 30) {
+    profile_.target = static_cast<uint32_t>(target.sm);
+    profile_.shared_bytes_per_block_optin = ptx::limits(target).shared_bytes;
+  }
+
+  // A buffer with these values, which a kernel may change.
+  template <class T>
+  T* upload(const std::vector<T>& values) {
+    T* p = allocate<T>(values.size());
+    std::memcpy(p, values.data(), values.size() * sizeof(T));
+    memory_.mark_initialised(reinterpret_cast<uint64_t>(p), values.size() * sizeof(T));
+    return p;
+  }
+  // A buffer of NaNs that counts as never written.
+  template <class T>
+  T* poisoned(size_t n) {
+    return allocate<T>(n);
+  }
+  template <class T>
+  T* zeros(size_t n) {
+    return upload(std::vector<T>(n));
+  }
+  template <class T>
+  std::vector<T> download(const T* p, size_t n) const {
+    return std::vector<T>(p, p + n);
+  }
+
+  // Arguments in the order of the kernel's parameters: pointers, or numbers of the parameter's size. "" or what went
+  // wrong, first a fault's message, then poison that was written to.
+  template <class... A>
+  std::string run(const ptx::Kernel& kernel, A... arguments) {
+    return run_as(kAllChecks, kernel, kernel.launch.blocks, arguments...);
+  }
+  template <class... A>
+  std::string run_as(ptx::emulator::LaunchOptions options, const ptx::Kernel& kernel, ptx::Dimensions grid,
+                     A... arguments) {
+    std::vector<uint8_t> bytes;
+    (append(bytes, arguments), ...);
+    if (sizeof...(A) != kernel.parameters.size() || bytes.size() != kernel.parameter_bytes) {
+      return kernel.name + " takes " + std::to_string(kernel.parameters.size()) + " parameters in " +
+             std::to_string(kernel.parameter_bytes) + " bytes, given " + std::to_string(sizeof...(A)) + " in " +
+             std::to_string(bytes.size());
+    }
+    return launch(kernel, grid, std::move(bytes), options);
+  }
+
+  // Of the last run with options.count.
+  const ptx::emulator::Counters& counters() const { return counters_; }
+  ptx::emulator::Memory& memory() { return memory_; }
+
+ private:
+  static constexpr size_t kZoneBytes = 4096;
+  static constexpr uint8_t kPoison = 0xff;  // NaN in every float format
+
+  uint8_t* raw(size_t n_bytes) {
+    auto* p = reinterpret_cast<uint8_t*>(memory_.allocate(std::max<size_t>(n_bytes, 1)));
+    if (p == nullptr) throw std::bad_alloc();
+    std::memset(p, kPoison, n_bytes);
+    return p;
+  }
+  template <class T>
+  T* allocate(size_t n) {
+    zones_.push_back(raw(kZoneBytes));
+    T* p = reinterpret_cast<T*>(raw(n * sizeof(T)));
+    zones_.push_back(raw(kZoneBytes));
+    return p;
+  }
+
+  template <class A>
+  static void append(std::vector<uint8_t>& bytes, A argument) {
+    bytes.resize((bytes.size() + sizeof argument - 1) / sizeof argument * sizeof argument);
+    const auto* p = reinterpret_cast<const uint8_t*>(&argument);
+    bytes.insert(bytes.end(), p, p + sizeof argument);
+  }
+
+  std::string launch(const ptx::Kernel& kernel, ptx::Dimensions grid, std::vector<uint8_t> bytes,
+                     ptx::emulator::LaunchOptions options) {
+    using namespace ptx::emulator;
+    options.cooperative = kernel.launch.cooperative;
+    const ptx::Dimensions& block = kernel.launch.threads;
+    try {
+      const Module module(kernel.text, profile_, memory_);
+      Launch launch({module.find_function(kernel.name),
+                     {grid.x, grid.y, grid.z},
+                     {block.x, block.y, block.z},
+                     kernel.dynamic_shared_bytes,
+                     std::move(bytes),
+                     options},
+                    module, profile_, memory_);
+      if (launch.run() != LaunchState::kDone) return launch.fault().message();
+      counters_ = launch.counters();
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+    for (const uint8_t* zone : zones_) {
+      const uint8_t* end = zone + kZoneBytes;
+      const uint8_t* changed = std::find_if(zone, end, [](uint8_t byte) { return byte != kPoison; });
+      if (changed != end) return kernel.name + " wrote to the poison beside a buffer";
+    }
+    return "";
+  }
+
+  ptx::emulator::Profile profile_;
+  ptx::emulator::Memory memory_;
+  std::vector<const uint8_t*> zones_;
+  ptx::emulator::Counters counters_;
+};
+
+// |got - reference| / |reference|; NaN if anything is NaN.
+inline double relative_error(std::span<const float> got, std::span<const double> reference) {
+  double error = 0, norm = 0;
+  for (size_t i = 0; i < reference.size(); ++i) {
+    error += (got[i] - reference[i]) * (got[i] - reference[i]);
+    norm += reference[i] * reference[i];
+  }
+  return norm > 0 ? std::sqrt(error / norm) : std::sqrt(error);
+}
+
+// Expects the error to be at most `tolerance` of the norm of the reference (absolute where that is 0).
+inline void expect_close(std::span<const float> got, std::span<const double> reference, double tolerance) {
+  ASSERT_EQ(got.size(), reference.size());
+  const double error = relative_error(got, reference);
+  if (error <= tolerance) return;
+  size_t worst = 0;
+  for (size_t i = 0; i < got.size(); ++i) {
+    const double here = std::abs(got[i] - reference[i]);
+    if (!(here <= std::abs(got[worst] - reference[worst]))) worst = i;
+  }
+  std::string beside;
+  for (size_t i = worst < 2 ? 0 : worst - 2; i < std::min(worst + 3, got.size()); ++i) {
+    beside += " [" + std::to_string(i) + "] " + std::to_string(got[i]) + " for " + std::to_string(reference[i]);
+  }
+  ADD_FAILURE() << "error " << error << " of the norm, allowed " << tolerance << "; worst at " << worst << " of "
+                << got.size() << ":" << beside;
+}
+
+}  // namespace warpchat
