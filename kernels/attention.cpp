@@ -1,0 +1,298 @@
+// The cache is read in pieces of 8 halves, 16 bytes a lane; the lanes of a key are neighbours, so a warp reads whole
+// keys side by side. A block computes the scores of all its keys, then their weights, then the weighted values, which
+// are summed within a lane, across the keys of a warp and across the warps, in this order.
+#include "kernels/attention.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <numbers>
+
+#include "kernels/attention_merge.h"
+#include "kernels/attention_plan.h"
+#include "kernels/columns.h"
+#include "kernels/error_word.h"
+#include "kernels/warp_sums.h"
+#include "ptx/builder.h"
+
+namespace warpchat {
+
+using namespace ptx;
+
+namespace {
+
+constexpr uint32_t kWarps = AttentionPlan::kWarps, kThreads = kWarps * kWarpSize;
+constexpr uint32_t kPiece = AttentionPlan::kPiece, kLoadsAhead = AttentionPlan::kLoadsAhead;
+constexpr uint32_t kHeadsAtOnce = AttentionPlan::kHeadsAtOnce;
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+
+using Query = Vec<f32, kPiece>;
+using HalfPiece = Vec<f16x2, kPiece / 2>;
+
+// The keys of one block: those of a split, of one column and KV head. Lanes beyond a key's last piece read that piece
+// again and count as zero; rows beyond the last key read that key again and weigh nothing.
+class Stretch {
+ public:
+  // q: [group, head_dim]; keys, values: [n_keys, head_dim], n_keys at least 1.
+  Stretch(Builder& b, const AttentionPlan& plan, const Global<f32>& q, const Global<ptx::f16>& keys,
+          const Global<ptx::f16>& values, const Reg<u32>& n_keys);
+
+  // For some heads of the group, at most kHeadsAtOnce; their results go to `merge`.
+  void attend(uint32_t first_head, uint32_t heads, const SplitMerge& merge, const Reg<u32>& split);
+
+ private:
+  Query load_query(uint32_t head);
+  std::vector<HalfPiece> load_ahead(const Global<ptx::f16>& cache, const Reg<u32>& row);
+  Reg<u32> key_of(const Reg<u32>& row, uint32_t ahead) { return row + (own_key_ + ahead * plan_.block_keys); }
+  std::vector<Reg<f32>> widened(const HalfPiece& piece);
+  Reg<f32> dot(const Query& query, const std::vector<Reg<f32>>& key);
+  void score(uint32_t first_head, uint32_t heads, uint32_t width);
+  void weigh(uint32_t width);
+  std::vector<Reg<f32>> weights_of(const Reg<u32>& key, uint32_t width);
+  void sum_values(uint32_t heads, uint32_t width);
+  Reg<f32> highest(const Reg<u32>& head);
+  SoftmaxState state(uint32_t heads, const Reg<u32>& head, const Reg<u32>& dim);
+
+  Builder& b_;
+  const AttentionPlan& plan_;
+  const uint32_t rows_ahead_;  // keys that the block loads in one round
+  Reg<u32> n_keys_;
+  Reg<u32> piece_, own_key_;  // of this lane: which piece of a key, which of the block_keys side by side
+  Pred idle_;                 // this lane is beyond the last piece
+  Reg<u32> loaded_piece_;
+  Global<f32> q_;
+  Global<ptx::f16> keys_, values_;  // from this lane's piece on
+  Shared<f32> tops_, sums_;         // [kWarps, kHeadsAtOnce]: of each warp's keys
+  Shared<f32> scores_;              // [keys_per_split, width], where the weights replace them
+  Shared<f32> parts_;               // [kWarps, heads, head_dim], in the same place: the weighted values of each warp
+};
+
+uint32_t workspace(const AttentionPlan& plan) {
+  const uint32_t heads = std::min(plan.group, kHeadsAtOnce);
+  return std::max(plan.spec.keys_per_split * std::bit_ceil(heads), kWarps * heads * plan.spec.head_dim);
+}
+
+Stretch::Stretch(Builder& b, const AttentionPlan& plan, const Global<f32>& q, const Global<ptx::f16>& keys,
+                 const Global<ptx::f16>& values, const Reg<u32>& n_keys)
+    : b_(b),
+      plan_(plan),
+      rows_ahead_(plan.block_keys * kLoadsAhead),
+      n_keys_(n_keys),
+      piece_(b.lane() & (plan.key_lanes - 1)),
+      own_key_(b.warp() * plan.warp_keys + b.lane() / plan.key_lanes),
+      idle_(piece_ >= plan.pieces),
+      loaded_piece_(b.min(piece_, plan.pieces - 1)),
+      q_(q + loaded_piece_ * kPiece),
+      keys_(keys + loaded_piece_ * kPiece),
+      values_(values + loaded_piece_ * kPiece),
+      tops_(b.shared<f32>("tops", kWarps * kHeadsAtOnce)),
+      sums_(b.shared<f32>("sums", kWarps * kHeadsAtOnce)),
+      scores_(b.shared<f32>("workspace", workspace(plan))),
+      parts_(scores_) {}
+
+void Stretch::attend(uint32_t first_head, uint32_t heads, const SplitMerge& merge, const Reg<u32>& split) {
+  const uint32_t width = std::bit_ceil(heads);
+  if (first_head > 0) b_.barrier();  // the workspace of the heads before has been read
+  b_.region("scores", [&] { score(first_head, heads, width); });
+  b_.barrier();
+  b_.region("weights", [&] { weigh(width); });
+  b_.barrier();
+  b_.region("values", [&] { sum_values(heads, width); });
+  b_.barrier();
+  merge.for_items(heads, [&](const Reg<u32>& head, const Reg<u32>& dim) {
+    merge.put(split, head + first_head, dim, state(heads, head, dim));
+  });
+}
+
+// Scaled so that weights are powers of two.
+Query Stretch::load_query(uint32_t head) {
+  const Global<f32> from = q_ + head * plan_.spec.head_dim;
+  const float scale = plan_.spec.scale * std::numbers::log2e_v<float>;
+  std::vector<Operand> scaled;
+  for (uint32_t i = 0; i < kPiece; i += 4) {
+    Vec<f32, 4> four = from.load<4>(i, kReadOnly);
+    for (int j = 0; j < 4; ++j) scaled.push_back(b_.select(idle_, 0.0f, four[j] * scale).operand());
+  }
+  return {b_.lane().body(), scaled};
+}
+
+std::vector<HalfPiece> Stretch::load_ahead(const Global<ptx::f16>& cache, const Reg<u32>& row) {
+  std::vector<HalfPiece> loaded;
+  for (uint32_t ahead = 0; ahead < kLoadsAhead; ++ahead) {
+    Reg<u32> key = b_.min(key_of(row, ahead), n_keys_ - 1);
+    loaded.push_back((cache + b_.mul_wide(key, plan_.spec.head_dim)).as<f16x2>().load<4>(0, kReadOnce));
+  }
+  return loaded;
+}
+
+std::vector<Reg<f32>> Stretch::widened(const HalfPiece& piece) {
+  std::vector<Reg<f32>> values;
+  for (uint32_t i = 0; i < kPiece / 2; ++i) {
+    Vec<f32, 2> pair = b_.widen(piece[i]);
+    for (int j = 0; j < 2; ++j) values.push_back(pair[j]);
+  }
+  return values;
+}
+
+Reg<f32> Stretch::dot(const Query& query, const std::vector<Reg<f32>>& key) {
+  Var<f32> sum = b_.var("dot", query[0] * key[0]);
+  for (uint32_t i = 1; i < kPiece; ++i) sum = b_.fma(query[i], key[i], sum);
+  return sum;
+}
+
+// A key's sums scatter over its lanes, `share` of them for a head, so that a lane has the same head throughout.
+void Stretch::score(uint32_t first_head, uint32_t heads, uint32_t width) {
+  const uint32_t share = plan_.key_lanes / width;
+  std::vector<Query> queries;
+  for (uint32_t i = 0; i < heads; ++i) queries.push_back(load_query(first_head + i));
+  Reg<f32> nothing = b_.var("nothing", 0.0f);
+  Reg<u32> head = piece_ / share;
+  Pred owner = (piece_ & (share - 1)) == 0;
+  Var<f32> top = b_.var("top", kMinusInfinity);
+  b_.for_("row", 0, n_keys_, rows_ahead_, [&](Reg<u32> row) {
+    const std::vector<HalfPiece> keys = load_ahead(keys_, row);
+    for (uint32_t ahead = 0; ahead < kLoadsAhead; ++ahead) {
+      const std::vector<Reg<f32>> piece = widened(keys[ahead]);
+      std::vector<Reg<f32>> dots;
+      for (const Query& query : queries) dots.push_back(dot(query, piece));
+      while (dots.size() < width) dots.push_back(nothing);
+      Reg<u32> key = key_of(row, ahead);
+      Reg<f32> score = b_.select(key < n_keys_, scattered_sums(b_, dots, plan_.key_lanes), kMinusInfinity);
+      top = b_.max(top, score);
+      b_.if_(owner, [&] { scores_.store(key * width + head, score); });
+    }
+  });
+  Reg<f32> top_of_warp = strided_max(b_, top, plan_.key_lanes);
+  b_.if_(owner && b_.lane() < plan_.key_lanes, [&] { tops_.store(b_.warp() * kHeadsAtOnce + head, top_of_warp); });
+}
+
+Reg<f32> Stretch::highest(const Reg<u32>& head) {
+  Var<f32> top = b_.var("top", tops_.load(head));
+  for (uint32_t warp = 1; warp < kWarps; ++warp) top = b_.max(top, tops_.load(head + warp * kHeadsAtOnce));
+  return top;
+}
+
+// A thread keeps to one head. Rows that score filled beyond the last key become zeros.
+void Stretch::weigh(uint32_t width) {
+  Reg<u32> head = b_.thread() & (width - 1);
+  Reg<f32> top = highest(head);
+  Var<f32> sum = b_.var("sum", 0.0f);
+  Reg<u32> filled = (n_keys_ + (rows_ahead_ - 1)) / rows_ahead_ * rows_ahead_;
+  b_.for_("cell", b_.thread(), filled * width, kThreads, [&](Reg<u32> cell) {
+    Reg<f32> weight = b_.ex2(scores_.load(cell) - top);
+    scores_.store(cell, weight);
+    sum += weight;
+  });
+  Reg<f32> sum_of_warp = strided_sum(b_, sum, width);
+  b_.if_(b_.lane() < width, [&] { sums_.store(b_.warp() * kHeadsAtOnce + head, sum_of_warp); });
+}
+
+std::vector<Reg<f32>> Stretch::weights_of(const Reg<u32>& key, uint32_t width) {
+  std::vector<Reg<f32>> weights;
+  const auto take = [&](const auto& loaded) {
+    for (int i = 0; i < loaded.size(); ++i) weights.push_back(loaded[i]);
+  };
+  const Shared<f32> row = scores_ + key * width;
+  if (width == 1) weights.push_back(row.load());
+  if (width == 2) take(row.load<2>());
+  for (uint32_t i = 0; i + 4 <= width; i += 4) take(row.load<4>(i));
+  return weights;
+}
+
+void Stretch::sum_values(uint32_t heads, uint32_t width) {
+  std::vector<VarVec<f32, kPiece>> sums;
+  for (uint32_t head = 0; head < heads; ++head) sums.push_back(b_.vars<f32, kPiece>("value", 0.0f));
+  b_.for_("row", 0, n_keys_, rows_ahead_, [&](Reg<u32> row) {
+    const std::vector<HalfPiece> values = load_ahead(values_, row);
+    for (uint32_t ahead = 0; ahead < kLoadsAhead; ++ahead) {
+      const std::vector<Reg<f32>> weights = weights_of(key_of(row, ahead), width);
+      const std::vector<Reg<f32>> piece = widened(values[ahead]);
+      for (uint32_t head = 0; head < heads; ++head) {
+        for (uint32_t i = 0; i < kPiece; ++i) sums[head][i] = b_.fma(weights[head], piece[i], sums[head][i]);
+      }
+    }
+  });
+  for (VarVec<f32, kPiece>& head : sums) {
+    for (uint32_t i = 0; i < kPiece; ++i) head[i] = strided_sum(b_, head[i], plan_.key_lanes);
+  }
+  b_.barrier();  // all weights have been read: the parts may replace them
+  b_.if_(b_.lane() < plan_.pieces, [&] {
+    for (uint32_t head = 0; head < heads; ++head) {
+      const Shared<f32> to = parts_ + ((b_.warp() * heads + head) * plan_.spec.head_dim + piece_ * kPiece);
+      for (uint32_t i = 0; i < kPiece; i += 4) {
+        to.store(i, {sums[head][i], sums[head][i + 1], sums[head][i + 2], sums[head][i + 3]});
+      }
+    }
+  });
+}
+
+SoftmaxState Stretch::state(uint32_t heads, const Reg<u32>& head, const Reg<u32>& dim) {
+  const Shared<f32> parts = parts_ + (head * plan_.spec.head_dim + dim);
+  Var<f32> sum = b_.var("sum", sums_.load(head));
+  VarVec<f32, 4> values = b_.vars<f32, 4>("value", 0.0f);
+  values = parts.load<4>();
+  for (uint32_t warp = 1; warp < kWarps; ++warp) {
+    sum += sums_.load(head + warp * kHeadsAtOnce);
+    Vec<f32, 4> part = parts.load<4>(warp * heads * plan_.spec.head_dim);
+    for (int i = 0; i < 4; ++i) values[i] += part[i];
+  }
+  return {highest(head), sum,
+          Vec<f32, 4>(Reg<f32>(values[0]), Reg<f32>(values[1]), Reg<f32>(values[2]), Reg<f32>(values[3]))};
+}
+
+// The keys that column may attend to, as far as the cache and the grid reach; ends the threads of a column that asks
+// for more, one of which sets the error word.
+Reg<u32> checked_length(Builder& b, const AttentionSpec& s, const Global<u32>& lengths, const Global<u32>& error,
+                        const Reg<u32>& column) {
+  Reg<u32> given = lengths.load(column, kReadOnly);
+  const uint32_t splits = ceil_div(s.max_positions, s.keys_per_split);
+  Reg<u32> covered = b.min(b.min(b.blocks(), splits) * s.keys_per_split, s.max_positions);
+  Pred outside = s.lengths_are_positions ? given >= covered : given > covered;
+  b.if_(outside, [&] {
+    b.if_((b.block() | b.block(Axis::kY) | b.thread()) == 0, [&] {
+      const auto code = s.lengths_are_positions ? KernelError::kPositionOutOfRange : KernelError::kLengthOutOfRange;
+      report_error(b, error, code, given, covered, column);
+    });
+    b.return_();
+  });
+  return (given + (s.lengths_are_positions ? 1 : 0)).named("length");
+}
+
+}  // namespace
+
+Kernel incremental_attention(const AttentionSpec& spec, Target target) {
+  const AttentionPlan plan(spec);
+  const AttentionSpec& s = plan.spec;
+  const uint64_t q_width = uint64_t{s.n_heads} * s.head_dim, group_width = uint64_t{plan.group} * s.head_dim;
+  Builder b(plan.name(), target);
+  Global<f32> q = b.global<f32>("q", s.columns * q_width);
+  Global<u64> k_caches = b.global<u64>("k_caches", s.columns), v_caches = b.global<u64>("v_caches", s.columns);
+  Global<u32> lengths = b.global<u32>("lengths", s.columns);
+  Global<f32> out = b.global<f32>("out", s.columns * q_width);
+  Global<u8> scratch = b.global<u8>("scratch", plan.scratch_bytes);
+  Global<u32> error = b.global<u32>("error", kErrorWords);
+  Reg<u32> split = b.block().named("split"), kv_head = b.block(Axis::kY).named("kv_head");
+  Reg<u32> column = b.block(Axis::kZ).named("column");
+  leave_beyond_columns(b, s.columns, column);
+  Reg<u32> length = checked_length(b, s, lengths, error, column);
+
+  Reg<u32> kv_cell = (column * s.n_kv_heads + kv_head).named("kv_cell");
+  Reg<u32> n_splits = (length + (s.keys_per_split - 1)) / s.keys_per_split;
+  SplitMerge merge(b, plan, scratch, out + wide(kv_cell) * group_width, kv_cell, n_splits);
+  b.if_((length | split) == 0, [&] { merge.put_zeros(); });
+  b.return_if(split >= n_splits);
+
+  Reg<u32> first_key = split * s.keys_per_split;
+  Reg<u64> offset = (wide(kv_head) * s.max_positions + wide(first_key)) * s.head_dim;
+  const Global<ptx::f16> keys = b.pointer<ptx::f16>(k_caches.load(column, kReadOnly), 16) + offset;
+  const Global<ptx::f16> values = b.pointer<ptx::f16>(v_caches.load(column, kReadOnly), 16) + offset;
+  Stretch stretch(b, plan, q + wide(kv_cell) * group_width, keys, values, b.min(length - first_key, s.keys_per_split));
+  for (uint32_t head = 0; head < plan.group; head += kHeadsAtOnce) {
+    stretch.attend(head, std::min(kHeadsAtOnce, plan.group - head), merge, split);
+  }
+  merge.finish(split);
+  return b.finish(Launch{attention_grid(s, s.max_positions), kThreads},
+                  attention_cost(s, uint64_t{s.columns} * s.max_positions));
+}
+
+}  // namespace warpchat

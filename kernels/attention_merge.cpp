@@ -1,0 +1,123 @@
+#include "kernels/attention_merge.h"
+
+#include <limits>
+
+namespace warpchat {
+
+using namespace ptx;
+
+SplitMerge::SplitMerge(Builder& b, const AttentionPlan& plan, const Global<u8>& scratch, const Global<f32>& out,
+                       const Reg<u32>& kv_cell, const Reg<u32>& n_splits)
+    : b_(b),
+      plan_(plan),
+      scratch_(scratch),
+      out_(out),
+      kv_cell_(kv_cell),
+      n_splits_(n_splits),
+      arrived_(b.shared<u32>("arrived", 1)) {}
+
+void SplitMerge::for_items(uint32_t heads, const Item& body) const {
+  const uint32_t fours = plan_.spec.head_dim / 4;
+  b_.for_("item", b_.thread(), heads * fours, AttentionPlan::kWarps * kWarpSize, [&](Reg<u32> item) {
+    Reg<u32> head = item / fours, dim = (item - head * fours) * 4;
+    body(head, dim);
+  });
+}
+
+void SplitMerge::put(const Reg<u32>& split, const Reg<u32>& head, const Reg<u32>& dim,
+                     const SoftmaxState& state) const {
+  if (plan_.levels.empty()) return put_out(head, dim, state);
+  b_.if_else(
+      n_splits_ == 1, [&] { put_out(head, dim, state); }, [&] { put_node(0, split, head, dim, state); });
+}
+
+void SplitMerge::put_zeros() const {
+  for_items(plan_.group, [&](const Reg<u32>& head, const Reg<u32>& dim) {
+    (out_ + (head * plan_.spec.head_dim + dim)).store(0, {0.0f, 0.0f, 0.0f, 0.0f});
+  });
+}
+
+void SplitMerge::finish(const Reg<u32>& split) const {
+  if (plan_.levels.empty()) return;
+  b_.return_if(n_splits_ == 1);
+  Var<u32> node = b_.var("node", split), n_nodes = b_.var("n_nodes", n_splits_);
+  for (size_t level = 0; level < plan_.levels.size(); ++level) {
+    b_.region("merge", [&] {
+      Reg<u32> parent = node / AttentionPlan::kFanIn, first = parent * AttentionPlan::kFanIn;
+      Reg<u32> children = b_.min(n_nodes - first, AttentionPlan::kFanIn);
+      b_.return_if(!last_to_arrive(level, parent, children));
+      const bool top = level + 1 == plan_.levels.size();
+      Pred only = n_nodes <= AttentionPlan::kFanIn;
+      for_items(plan_.group, [&](const Reg<u32>& head, const Reg<u32>& dim) {
+        const SoftmaxState state = merged(level, first, children, head, dim);
+        if (top) return put_out(head, dim, state);
+        b_.if_else(
+            only, [&] { put_out(head, dim, state); }, [&] { put_node(level + 1, parent, head, dim, state); });
+      });
+      if (top) return;
+      b_.return_if(only);
+      node = parent;
+      n_nodes = (n_nodes + (AttentionPlan::kFanIn - 1)) / AttentionPlan::kFanIn;
+    });
+  }
+}
+
+void SplitMerge::put_out(const Reg<u32>& head, const Reg<u32>& dim, const SoftmaxState& state) const {
+  Reg<f32> share = b_.rcp(state.sum);
+  const Vec<f32, 4>& v = state.values;
+  (out_ + (head * plan_.spec.head_dim + dim)).store(0, {v[0] * share, v[1] * share, v[2] * share, v[3] * share});
+}
+
+void SplitMerge::put_node(size_t level, const Reg<u32>& node, const Reg<u32>& head, const Reg<u32>& dim,
+                          const SoftmaxState& state) const {
+  values(level, node, head, dim).store<4>(0, state.values);
+  b_.if_(dim == 0, [&] { states(level, node, head).store(0, {state.top, state.sum}); });
+}
+
+Global<f32> SplitMerge::states(size_t level, const Reg<u32>& node, const Reg<u32>& head) const {
+  Reg<u64> cell = wide(kv_cell_) * plan_.nodes[level] + wide(node);
+  return (scratch_ + plan_.levels[level].states).as<f32>() + (cell * plan_.group + wide(head)) * 2;
+}
+
+Global<f32> SplitMerge::values(size_t level, const Reg<u32>& node, const Reg<u32>& head, const Reg<u32>& dim) const {
+  Reg<u64> cell = wide(kv_cell_) * plan_.nodes[level] + wide(node);
+  return (scratch_ + plan_.levels[level].values).as<f32>() +
+         ((cell * plan_.group + wide(head)) * plan_.spec.head_dim + wide(dim));
+}
+
+// Counts modulo the children, so that the last one leaves zero for the next launch. The barriers and the atomic's
+// release and acquire make what all threads of the earlier blocks have stored visible to all threads of the last.
+Pred SplitMerge::last_to_arrive(size_t level, const Reg<u32>& parent, const Reg<u32>& children) const {
+  Reg<u64> cell = wide(kv_cell_) * plan_.nodes[level + 1] + wide(parent);
+  Global<u32> arrivals = (scratch_ + plan_.levels[level].arrivals).as<u32>() + cell;
+  b_.barrier();
+  b_.if_(b_.thread() == 0, [&] {
+    arrived_.store(0, arrivals.atom(Atomic::kIncrement, children - 1, Order::kAcquireRelease, Scope::kGpu));
+  });
+  b_.barrier();
+  return b_.uniform(arrived_.load()) == children - 1;
+}
+
+// The largest score first, so that no weight exceeds 1; then each child's sums, scaled from its own largest score to
+// it.
+SoftmaxState SplitMerge::merged(size_t level, const Reg<u32>& first, const Reg<u32>& children, const Reg<u32>& head,
+                                const Reg<u32>& dim) const {
+  const Global<f32> first_state = states(level, first, head), first_values = values(level, first, head, dim);
+  const uint32_t state_stride = plan_.group * 2, value_stride = plan_.group * plan_.spec.head_dim;
+  Var<f32> top = b_.var("top", -std::numeric_limits<float>::infinity()), sum = b_.var("sum", 0.0f);
+  VarVec<f32, 4> total = b_.vars<f32, 4>("total", 0.0f);
+  b_.for_("child", 0, children, 1, [&](Reg<u32> child) { top = b_.max(top, first_state.load(child * state_stride)); });
+  b_.for_(
+      "child", 0, children, 1,
+      [&](Reg<u32> child) {
+        Vec<f32, 2> state = first_state.load<2>(child * state_stride);
+        Vec<f32, 4> part = first_values.load<4>(child * value_stride);
+        Reg<f32> weight = b_.ex2(state[0] - top);
+        sum = b_.fma(weight, state[1], sum);
+        for (int i = 0; i < 4; ++i) total[i] = b_.fma(weight, part[i], total[i]);
+      },
+      Unroll{4});
+  return {top, sum, Vec<f32, 4>(Reg<f32>(total[0]), Reg<f32>(total[1]), Reg<f32>(total[2]), Reg<f32>(total[3]))};
+}
+
+}  // namespace warpchat

@@ -1,0 +1,54 @@
+// The end of incremental attention: what a split has computed goes to the output if it is the only one, else to
+// scratch, where the last to arrive of up to kFanIn neighbours merges them, and so on up a tree. A node's children are
+// merged in index order, whoever does it.
+#pragma once
+#include <functional>
+
+#include "kernels/attention_plan.h"
+#include "ptx/builder.h"
+
+namespace warpchat {
+
+// Of four dimensions of one head: the online softmax over some keys. values: the sum of 2^(score - top) * value.
+struct SoftmaxState {
+  ptx::Reg<ptx::f32> top, sum;
+  ptx::Vec<ptx::f32, 4> values;
+};
+
+class SplitMerge {
+ public:
+  // out: [group, head_dim], of this column and KV head. n_splits: of the column's length, in [1, plan.nodes[0]].
+  SplitMerge(ptx::Builder& b, const AttentionPlan& plan, const ptx::Global<ptx::u8>& scratch,
+             const ptx::Global<ptx::f32>& out, const ptx::Reg<ptx::u32>& kv_cell, const ptx::Reg<ptx::u32>& n_splits);
+
+  // body(head, dim) for each four dimensions of `heads` heads, spread over the block's threads.
+  using Item = std::function<void(const ptx::Reg<ptx::u32>& head, const ptx::Reg<ptx::u32>& dim)>;
+  void for_items(uint32_t heads, const Item& body) const;
+
+  // The split's result for these dimensions of a head of the group; every head and dimension before finish.
+  void put(const ptx::Reg<ptx::u32>& split, const ptx::Reg<ptx::u32>& head, const ptx::Reg<ptx::u32>& dim,
+           const SoftmaxState& state) const;
+  void put_zeros() const;  // the output of a column without keys
+  // Arrives; of all blocks of the column and KV head the last one writes the output.
+  void finish(const ptx::Reg<ptx::u32>& split) const;
+
+ private:
+  void put_out(const ptx::Reg<ptx::u32>& head, const ptx::Reg<ptx::u32>& dim, const SoftmaxState& state) const;
+  void put_node(size_t level, const ptx::Reg<ptx::u32>& node, const ptx::Reg<ptx::u32>& head,
+                const ptx::Reg<ptx::u32>& dim, const SoftmaxState& state) const;
+  ptx::Global<ptx::f32> states(size_t level, const ptx::Reg<ptx::u32>& node, const ptx::Reg<ptx::u32>& head) const;
+  ptx::Global<ptx::f32> values(size_t level, const ptx::Reg<ptx::u32>& node, const ptx::Reg<ptx::u32>& head,
+                               const ptx::Reg<ptx::u32>& dim) const;
+  ptx::Pred last_to_arrive(size_t level, const ptx::Reg<ptx::u32>& parent, const ptx::Reg<ptx::u32>& children) const;
+  SoftmaxState merged(size_t level, const ptx::Reg<ptx::u32>& first, const ptx::Reg<ptx::u32>& children,
+                      const ptx::Reg<ptx::u32>& head, const ptx::Reg<ptx::u32>& dim) const;
+
+  ptx::Builder& b_;
+  const AttentionPlan& plan_;
+  ptx::Global<ptx::u8> scratch_;
+  ptx::Global<ptx::f32> out_;
+  ptx::Reg<ptx::u32> kv_cell_, n_splits_;
+  ptx::Shared<ptx::u32> arrived_;  // what the block's first thread counted
+};
+
+}  // namespace warpchat

@@ -1,0 +1,100 @@
+#include "kernels/attention_plan.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "kernels/columns.h"
+#include "models/error.h"
+#include "ptx/target.h"
+
+namespace warpchat {
+namespace {
+
+constexpr uint32_t kMaxHeadDim = 256;  // a piece for each lane of a warp
+constexpr uint32_t kSplitMultiple = 64, kMaxKeysPerSplit = 1024;
+constexpr uint32_t kMaxBlocksInY = 65535;  // of a grid, and in z
+
+void check(const AttentionSpec& s) {
+  const auto refuse = [](const char* what, uint32_t found, const std::string& expected) {
+    throw Error("incremental_attention: " + std::string(what) + " is " + std::to_string(found) + ", expected " +
+                expected);
+  };
+  const auto up_to = [](uint32_t most) { return "1 to " + std::to_string(most); };
+  const auto outside = [](uint32_t value, uint32_t most) { return value == 0 || value > most; };
+  if (outside(s.n_kv_heads, kMaxBlocksInY)) refuse("n_kv_heads", s.n_kv_heads, up_to(kMaxBlocksInY));
+  if (s.n_heads == 0 || s.n_heads % s.n_kv_heads != 0)
+    refuse("n_heads", s.n_heads, "a multiple of the " + std::to_string(s.n_kv_heads) + " KV heads");
+  if (outside(s.head_dim, kMaxHeadDim) || s.head_dim % AttentionPlan::kPiece != 0)
+    refuse("head_dim", s.head_dim, "a multiple of 8 up to " + std::to_string(kMaxHeadDim));
+  if (outside(s.keys_per_split, kMaxKeysPerSplit) || s.keys_per_split % kSplitMultiple != 0)
+    refuse("keys_per_split", s.keys_per_split, "a multiple of 64 up to " + std::to_string(kMaxKeysPerSplit));
+  if (outside(s.max_positions, INT32_MAX)) refuse("max_positions", s.max_positions, up_to(INT32_MAX));
+  if (outside(s.columns, kMaxBlocksInY)) refuse("columns", s.columns, up_to(kMaxBlocksInY));
+  if (!std::isfinite(s.scale)) throw Error("incremental_attention: the scale is no finite number");
+}
+
+// Hands out 256-byte aligned parts of scratch.
+class Parts {
+ public:
+  uint64_t take(uint64_t cells) {
+    const uint64_t start = bytes_;
+    bytes_ += (4 * cells + 255) / 256 * 256;
+    return start;
+  }
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace
+
+AttentionPlan::AttentionPlan(const AttentionSpec& given) : spec(given) {
+  check(spec);
+  if (spec.scale == 0) spec.scale = 1 / std::sqrt(static_cast<float>(spec.head_dim));
+  group = spec.n_heads / spec.n_kv_heads;
+  pieces = spec.head_dim / kPiece;
+  key_lanes = std::max(8u, std::bit_ceil(pieces));
+  warp_keys = ptx::kWarpSize / key_lanes;
+  block_keys = kWarps * warp_keys;
+
+  nodes = {ceil_div(spec.max_positions, spec.keys_per_split)};
+  while (nodes.back() > 1) nodes.push_back(ceil_div(nodes.back(), kFanIn));
+  levels.resize(nodes.size() - 1);
+  Parts parts;
+  const uint64_t kv_heads = uint64_t{spec.columns} * spec.n_kv_heads;
+  for (size_t i = 0; i < levels.size(); ++i) {
+    levels[i].arrivals = parts.take(kv_heads * nodes[i + 1]);
+    levels[i].states = parts.take(kv_heads * nodes[i] * group * 2);
+    levels[i].values = parts.take(kv_heads * nodes[i] * group * spec.head_dim);
+  }
+  scratch_bytes = std::max<uint64_t>(parts.bytes(), 256);  // so that there always is a buffer to pass
+}
+
+std::string AttentionPlan::name() const {
+  std::string result = "incremental_attention";
+  const auto add = [&](const char* letter, uint32_t n) { result += letter + std::to_string(n); };
+  add("_h", spec.n_heads), add("_kv", spec.n_kv_heads), add("_d", spec.head_dim), add("_s", spec.max_positions);
+  add("_k", spec.keys_per_split), add("_c", spec.columns);
+  if (spec.lengths_are_positions) result += "_positions";
+  if (spec.scale != 1 / std::sqrt(static_cast<float>(spec.head_dim)))
+    add("_scale", std::bit_cast<uint32_t>(spec.scale));
+  return result;
+}
+
+uint64_t attention_scratch_bytes(const AttentionSpec& spec) { return AttentionPlan(spec).scratch_bytes; }
+
+ptx::Dimensions attention_grid(const AttentionSpec& spec, uint32_t longest_length) {
+  const uint32_t keys = std::clamp(longest_length, 1u, spec.max_positions);
+  return {ceil_div(keys, spec.keys_per_split), spec.n_kv_heads, spec.columns};
+}
+
+// Every key and value once, each query in and each result out; a product and a sum each for score and value.
+ptx::Cost attention_cost(const AttentionSpec& spec, uint64_t keys) {
+  const uint64_t queries = uint64_t{spec.columns} * spec.n_heads * spec.head_dim;
+  return {.bytes = keys * spec.n_kv_heads * spec.head_dim * 2 * 2 + queries * 4 * 2,
+          .flops = keys * spec.n_heads * spec.head_dim * 4};
+}
+
+}  // namespace warpchat

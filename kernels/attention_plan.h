@@ -1,0 +1,38 @@
+// What follows from an AttentionSpec: how a block's lanes share the keys, the tree that merges the splits, and where
+// its parts lie in scratch.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "kernels/attention.h"
+
+namespace warpchat {
+
+struct AttentionPlan {
+  static constexpr uint32_t kWarps = 4;
+  static constexpr uint32_t kPiece = 8;        // halves of a load, 16 bytes a lane
+  static constexpr uint32_t kLoadsAhead = 4;   // of a lane in flight
+  static constexpr uint32_t kHeadsAtOnce = 8;  // of which a lane holds queries, then sums: kPiece registers each
+  static constexpr uint32_t kFanIn = 32;       // children of a node of the merge
+
+  // Of every level of the merge but the last, which is the output; bytes into scratch.
+  struct Level {
+    uint64_t arrivals = 0;  // u32 [columns, n_kv_heads, nodes of the next level]
+    uint64_t states = 0;    // f32 [columns, n_kv_heads, nodes, group, 2]: the largest score and the sum of the weights
+    uint64_t values = 0;    // f32 [columns, n_kv_heads, nodes, group, head_dim]: the values, weighted and summed
+  };
+
+  explicit AttentionPlan(const AttentionSpec& spec);  // throws Error for a spec that no kernel can have
+  std::string name() const;
+
+  AttentionSpec spec;              // with its scale
+  uint32_t group;                  // query heads of a KV head
+  uint32_t pieces;                 // of a key
+  uint32_t key_lanes;              // pieces, rounded up to a power of two, at least 8; those beyond idle
+  uint32_t warp_keys, block_keys;  // side by side in a warp and in a block
+  std::vector<uint32_t> nodes;     // of each level, for a column and KV head: [0] are the splits, the last is 1
+  std::vector<Level> levels;       // nodes.size() - 1
+  uint64_t scratch_bytes;
+};
+
+}  // namespace warpchat
