@@ -68,6 +68,24 @@ bool unblock(BlockState& block, Executor& executor) {
   return complete_barriers(block) || moved;
 }
 
+// What it means that no warp can go on by itself.
+BlockResult stand_still(BlockState& block, Executor& executor, bool is_polling) {
+  if (executor.faulted) return BlockResult::kFaulted;
+  if (std::ranges::all_of(block.warps, [](const WarpState& w) { return w.fragments.empty(); }))
+    return BlockResult::kDone;
+  if (is_polling) return BlockResult::kPolling;
+  report_deadlock(block, executor);
+  return BlockResult::kFaulted;
+}
+
+void begin_turn(BlockState& block, Executor& executor) {
+  executor.block = &block;
+  for (WarpState& w : block.warps) {
+    w.executor = &executor;
+    w.instructions = nullptr;
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<BlockState> make_block(LaunchContext& launch, uint64_t linear, std::unique_ptr<BlockState> spare) {
@@ -91,13 +109,35 @@ std::unique_ptr<BlockState> make_block(LaunchContext& launch, uint64_t linear, s
   return block;
 }
 
-BlockResult run_block(BlockState& block, Executor& executor, uint64_t budget) {
-  executor.block = &block;
+BlockResult run_block_by_seed(BlockState& block, Executor& executor, uint64_t budget) {
+  begin_turn(block, executor);
+  Choices& choices = *block.launch->choices;
   int64_t left = static_cast<int64_t>(budget);
-  for (WarpState& w : block.warps) {
-    w.executor = &executor;
-    w.instructions = nullptr;
+  uint32_t polled = 0;  // warps that polled since another got on
+  unblock(block, executor);
+  while (left > 0 && !executor.faulted) {
+    uint32_t ready[kLanes], n = 0;
+    for (uint32_t k = 0; k < block.warps.size(); ++k) {
+      if (!(polled >> k & 1) && block.warps[k].has_runnable()) ready[n++] = k;
+    }
+    if (n == 0) {
+      if (!unblock(block, executor)) return stand_still(block, executor, polled != 0);
+      continue;
+    }
+    const uint32_t k = ready[choices.below(n)];
+    const int64_t slice = choices.slice();
+    int64_t rest = slice;
+    const WarpResult result = run_warp(block.warps[k], executor, rest);
+    left -= std::max<int64_t>(1, slice - rest);
+    if (result == WarpResult::kFaulted) return BlockResult::kFaulted;
+    polled = result == WarpResult::kPolled ? polled | 1u << k : 0;
   }
+  return executor.faulted ? BlockResult::kFaulted : BlockResult::kProgress;
+}
+
+BlockResult run_block(BlockState& block, Executor& executor, uint64_t budget) {
+  begin_turn(block, executor);
+  int64_t left = static_cast<int64_t>(budget);
   while (left > 0) {
     bool any_progress = false, any_polling = false, any_alive = false;
     for (size_t turn = 0; turn < block.warps.size(); ++turn) {
@@ -121,11 +161,7 @@ BlockResult run_block(BlockState& block, Executor& executor, uint64_t budget) {
       const bool opened = unblock(block, executor);
       if (executor.faulted) return BlockResult::kFaulted;
       if (opened) continue;
-      if (std::ranges::all_of(block.warps, [](const WarpState& w) { return w.fragments.empty(); }))
-        return BlockResult::kDone;
-      if (any_polling || runnable) return BlockResult::kPolling;
-      report_deadlock(block, executor);
-      return BlockResult::kFaulted;
+      return stand_still(block, executor, any_polling || runnable);
     }
     if (any_polling) unblock(block, executor);
   }

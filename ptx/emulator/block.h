@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ptx/emulator/barrier_kind.h"
+#include "ptx/emulator/choices.h"
 #include "ptx/emulator/code.h"
 #include "ptx/emulator/fault.h"
 #include "ptx/emulator/launch.h"
@@ -108,7 +109,10 @@ struct LaunchContext {
   uint64_t grid_workspace = 0;  // device address of a cooperative launch's, where the module asks for one
   std::atomic<bool> stopped = false;
   uint64_t grid_id = 0;
-  LaunchChecks* checks = nullptr;  // null: nothing observes
+  LaunchChecks* checks = nullptr;      // null: no check is on
+  Choices* choices = nullptr;          // null without a seed: turns go round
+  bool observes = false;               // handlers tell of their accesses
+  std::atomic<uint64_t> n_writes = 0;  // stores and atomics told of
 };
 
 enum class BlockResult : uint8_t { kProgress, kPolling, kDone, kFaulted };
@@ -116,6 +120,7 @@ enum class BlockResult : uint8_t { kProgress, kPolling, kDone, kFaulted };
 // A block ready to run; `spare`, if given, is a finished block of the same launch whose memory is used again.
 std::unique_ptr<BlockState> make_block(LaunchContext& launch, uint64_t linear, std::unique_ptr<BlockState> spare);
 BlockResult run_block(BlockState& block, Executor& executor, uint64_t budget);
+BlockResult run_block_by_seed(BlockState& block, Executor& executor, uint64_t budget);
 
 // machine.cpp: one warp until it waits, polls, ends or has used its budget.
 enum class WarpResult : uint8_t { kBudget, kPolled, kBlocked, kFinished, kFaulted };

@@ -2,7 +2,6 @@
 #include <bit>
 
 #include "ptx/emulator/block.h"
-#include "ptx/emulator/checks/launch_checks.h"
 
 namespace ptx::emulator {
 namespace {
@@ -142,23 +141,6 @@ void fault_at_instruction(Warp& w, const Instruction& i, FaultKind kind, std::st
   executor.fault.detail = std::move(detail);
   fill(executor.fault, w, i, w.active ? static_cast<uint32_t>(std::countr_zero(w.active)) : 0);
   executor.fault.other_lanes = w.active ? static_cast<uint32_t>(std::popcount(w.active)) - 1 : 0;
-}
-
-uint32_t observe(Warp& w, const Instruction& i, AccessKind kind, uint32_t space, uint32_t lanes, uint32_t bytes,
-                 const uint64_t* addresses) {
-  return w.block->launch->checks->access(w, i, kind, space, lanes, bytes, addresses);
-}
-
-void observe_fence(Warp& w, const Instruction& i) {
-  if (w.block->launch->checks) w.block->launch->checks->fence(w, i);
-}
-
-void observe_warp_barrier(Warp& w, uint32_t lanes) {
-  if (w.block->launch->checks) w.block->launch->checks->warp_barrier(w, lanes);
-}
-
-void observe_barrier_object(Warp& w, uint64_t offset, bool arrives, bool passed) {
-  if (w.block->launch->checks) w.block->launch->checks->barrier_object(w, offset, arrives, passed);
 }
 
 }  // namespace ptx::emulator

@@ -72,7 +72,8 @@ uint32_t max_resident_blocks(const Code& code, uint32_t block_threads, uint32_t 
 struct Launch::State {
   LaunchContext context;
   std::unique_ptr<LaunchChecks> checks;
-  std::mutex one_at_a_time;  // with checks
+  std::unique_ptr<Choices> choices;
+  std::mutex one_at_a_time;  // with checks, and where a seed decides
   std::mutex mutex;
   std::deque<std::unique_ptr<BlockState>> ready;   // resident and nobody's turn
   std::vector<std::unique_ptr<BlockState>> spare;  // finished, for their memory
@@ -105,6 +106,11 @@ Launch::Launch(LaunchRequest request, const Module& module, const Profile& profi
     s.checks = std::make_unique<LaunchChecks>(s.context);
     s.context.checks = s.checks.get();
   }
+  if (r.options.seed) {
+    s.choices = std::make_unique<Choices>(r.options.seed);
+    s.context.choices = s.choices.get();
+  }
+  s.context.observes = s.checks != nullptr;
   s.n_blocks = r.grid.count();
   const uint32_t per_sm =
       max_resident_blocks(*r.code, static_cast<uint32_t>(r.block.count()), r.dynamic_shared_bytes, profile);
@@ -145,23 +151,28 @@ std::unique_ptr<Executor> take_executor(std::vector<std::unique_ptr<Executor>>& 
   return executor;
 }
 
+uint64_t seeded_slice(Choices& choices) { return static_cast<uint64_t>(choices.slice()) * (1 + choices.below(4)); }
+
 }  // namespace
 
 LaunchState Launch::step() {
   State& s = *state_;
   const bool cooperative = s.context.request.options.cooperative;
+  std::unique_lock alone(s.one_at_a_time, std::defer_lock);
+  if (s.choices) alone.lock();  // the sequence of turns is the seed's, however many threads call
   std::unique_lock lock(s.mutex);
   if (s.state != LaunchState::kRunning) return s.state;
   if (s.context.stopped) return s.state = LaunchState::kFaulted;
   const bool may_start = s.next_block < s.n_blocks && s.resident < s.resident_limit;
-  const bool must_start = s.ready.empty() || cooperative || s.polls_in_a_row >= s.ready.size();
+  const bool must_start = s.ready.empty() || (cooperative && !s.choices) || s.polls_in_a_row >= s.ready.size();
   std::unique_ptr<BlockState> block;
   uint64_t linear = 0;
-  const bool starts = may_start && must_start;
+  const bool starts = may_start && (must_start || (s.choices && s.choices->one_in(2)));
   if (starts) {
     linear = s.next_block++;
     ++s.resident;
   } else if (!s.ready.empty()) {
+    if (s.choices) std::swap(s.ready.front(), s.ready[s.choices->below(static_cast<uint32_t>(s.ready.size()))]);
     block = std::move(s.ready.front());
     s.ready.pop_front();
   } else {
@@ -175,12 +186,12 @@ LaunchState Launch::step() {
   auto executor = take_executor(s.idle, s.context);
   lock.unlock();
   if (starts) block = make_block(s.context, linear, std::move(block));
-  std::unique_lock alone(s.one_at_a_time, std::defer_lock);
-  if (s.checks) alone.lock();
+  if (s.checks && !s.choices) alone.lock();
   if (starts && s.checks) s.checks->begin_block(*block);
-  const BlockResult result = run_block(*block, *executor, cooperative ? kCooperativeSlice : kBlockSlice);
+  const BlockResult result = s.choices ? run_block_by_seed(*block, *executor, seeded_slice(*s.choices))
+                                       : run_block(*block, *executor, cooperative ? kCooperativeSlice : kBlockSlice);
   if (s.checks && result == BlockResult::kDone) s.checks->end_block(*block);
-  if (s.checks) alone.unlock();
+  if (s.checks && !s.choices) alone.unlock();
   lock.lock();
   --s.running;
   s.counters.instructions += executor->counters.instructions;

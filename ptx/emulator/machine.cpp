@@ -29,6 +29,17 @@ bool is_behind(const Fragment& a, const Fragment& b) {
   return a.frame->depth > b.frame->depth;
 }
 
+// Now and then another one than `best`: seldom, since lanes that part by chance may not meet again for long.
+int pick_by_seed(WarpState& w, int best) {
+  const uint32_t n = static_cast<uint32_t>(w.fragments.size());
+  if (n == 1) return best;
+  Choices& choices = *w.block->launch->choices;
+  if (!choices.one_in(8)) return best;
+  const uint32_t other = choices.below(n);
+  const Fragment& f = w.fragments[other];
+  return f.state == FragmentState::kRunnable && !f.held ? static_cast<int>(other) : best;
+}
+
 // Index of the fragment to run, or -1.
 int pick(WarpState& w) {
   int best = -1;
@@ -41,6 +52,7 @@ int pick(WarpState& w) {
     else if (best < 0 || is_behind(f, w.fragments[static_cast<size_t>(best)]))
       best = k;
   }
+  if (best >= 0 && w.block->launch->choices) return pick_by_seed(w, best);
   if (best >= 0 || !any_held) return best;
   for (Fragment& f : w.fragments) f.held = false;
   return pick(w);
@@ -48,7 +60,7 @@ int pick(WarpState& w) {
 
 void select(WarpState& w, Executor& executor, const Fragment& f) {
   const Code& code = *f.frame->code;
-  const bool observed = executor.launch->checks != nullptr;
+  const bool observed = executor.launch->observes;
   const Instruction* instructions = observed ? code.observed_instructions.data() : code.instructions.data();
   w.registers = f.frame->registers.get();
   w.active = f.mask;

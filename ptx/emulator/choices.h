@@ -1,0 +1,26 @@
+// Choices by seed: the same seed gives the same sequence on any machine (SplitMix64).
+#pragma once
+
+#include <cstdint>
+
+namespace ptx::emulator {
+
+class Choices {
+ public:
+  explicit Choices(uint64_t seed) : state_(seed * 0xd1342543de82ef95ull + 0x2545f4914f6cdd1dull) {}
+
+  uint64_t next() {
+    uint64_t z = state_ += 0x9e3779b97f4a7c15ull;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+    return z ^ z >> 31;
+  }
+  uint32_t below(uint32_t n) { return static_cast<uint32_t>((next() >> 32) * n >> 32); }
+  bool one_in(uint32_t n) { return below(n) == 0; }
+  int64_t slice() { return 64 + below(193); }  // instructions of a warp before the next one's turn: 64 to 256
+
+ private:
+  uint64_t state_;
+};
+
+}  // namespace ptx::emulator

@@ -1,0 +1,26 @@
+// What handlers tell of accesses, fences and barriers, handed on to those who watch this launch.
+#include "ptx/emulator/block.h"
+#include "ptx/emulator/checks/launch_checks.h"
+
+namespace ptx::emulator {
+
+uint32_t observe(Warp& w, const Instruction& i, AccessKind kind, uint32_t space, uint32_t lanes, uint32_t bytes,
+                 const uint64_t* addresses) {
+  LaunchContext& launch = *w.block->launch;
+  if (kind != AccessKind::kLoad) ++launch.n_writes;
+  return launch.checks ? launch.checks->access(w, i, kind, space, lanes, bytes, addresses) : lanes;
+}
+
+void observe_fence(Warp& w, const Instruction& i) {
+  if (w.block->launch->checks) w.block->launch->checks->fence(w, i);
+}
+
+void observe_warp_barrier(Warp& w, uint32_t lanes) {
+  if (w.block->launch->checks) w.block->launch->checks->warp_barrier(w, lanes);
+}
+
+void observe_barrier_object(Warp& w, uint64_t offset, bool arrives, bool passed) {
+  if (w.block->launch->checks) w.block->launch->checks->barrier_object(w, offset, arrives, passed);
+}
+
+}  // namespace ptx::emulator
