@@ -1,0 +1,362 @@
+// One description of where a format keeps each code's bits serves both ways: packing reads them, unpacking writes them.
+#include "kernels/weight_layout.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#include "models/quant_blocks.h"
+
+namespace warpchat {
+namespace {
+
+struct StreamRow {
+  TensorType type;
+  uint32_t low_bits, high_bits, head_bytes, scale_bytes;
+};
+constexpr StreamRow kStreams[] = {
+    {TensorType::kF32, 32, 0, 0, 0}, {TensorType::kF16, 16, 0, 0, 0}, {TensorType::kBF16, 16, 0, 0, 0},
+    {TensorType::kQ4_0, 4, 0, 2, 0}, {TensorType::kQ4_1, 4, 0, 4, 0}, {TensorType::kQ5_0, 4, 1, 2, 0},
+    {TensorType::kQ5_1, 4, 1, 4, 0}, {TensorType::kQ8_0, 8, 0, 2, 0}, {TensorType::kQ2_K, 2, 0, 4, 2},
+    {TensorType::kQ3_K, 2, 1, 2, 2}, {TensorType::kQ4_K, 4, 0, 4, 2}, {TensorType::kQ5_K, 4, 1, 4, 2},
+    {TensorType::kQ6_K, 4, 2, 2, 2},
+};
+
+const StreamRow& row_of(TensorType type) {
+  for (const StreamRow& row : kStreams)
+    if (row.type == type) return row;
+  assert(false && "a TensorType outside its enumeration");
+  __builtin_unreachable();
+}
+
+constexpr int kUnit = 32;
+using Codes = uint8_t[kUnit];
+
+// Bits of a block's byte: where a part of a code lies.
+struct BitsAt {
+  size_t offset;
+  int shift;
+};
+
+template <class Block>
+struct Fields;
+
+template <class Block>
+struct NibbleFields {  // of the formats with one block a unit
+  static BitsAt low(int, int i) { return {offsetof(Block, qs) + i % 16, i / 16 * 4}; }
+};
+template <>
+struct Fields<BlockQ4_0> : NibbleFields<BlockQ4_0> {};
+template <>
+struct Fields<BlockQ4_1> : NibbleFields<BlockQ4_1> {};
+template <>
+struct Fields<BlockQ5_0> : NibbleFields<BlockQ5_0> {
+  static BitsAt high(int, int i) { return {offsetof(BlockQ5_0, qh) + i / 8, i % 8}; }
+};
+template <>
+struct Fields<BlockQ5_1> : NibbleFields<BlockQ5_1> {
+  static BitsAt high(int, int i) { return {offsetof(BlockQ5_1, qh) + i / 8, i % 8}; }
+};
+template <>
+struct Fields<BlockQ8_0> {
+  static BitsAt low(int, int i) { return {offsetof(BlockQ8_0, qs) + i, 0}; }
+};
+template <>
+struct Fields<BlockQ2K> {
+  static BitsAt low(int unit, int i) { return {offsetof(BlockQ2K, qs) + unit / 4 * 32 + i, unit % 4 * 2}; }
+};
+template <>
+struct Fields<BlockQ3K> {
+  static BitsAt low(int unit, int i) { return {offsetof(BlockQ3K, qs) + unit / 4 * 32 + i, unit % 4 * 2}; }
+  static BitsAt high(int unit, int i) { return {offsetof(BlockQ3K, hmask) + i, unit}; }
+};
+template <>
+struct Fields<BlockQ4K> {
+  static BitsAt low(int unit, int i) { return {offsetof(BlockQ4K, qs) + unit / 2 * 32 + i, unit % 2 * 4}; }
+};
+template <>
+struct Fields<BlockQ5K> {
+  static BitsAt low(int unit, int i) { return {offsetof(BlockQ5K, qs) + unit / 2 * 32 + i, unit % 2 * 4}; }
+  static BitsAt high(int unit, int i) { return {offsetof(BlockQ5K, qh) + i, unit}; }
+};
+template <>
+struct Fields<BlockQ6K> {
+  static BitsAt low(int unit, int i) {
+    return {offsetof(BlockQ6K, ql) + unit / 4 * 64 + unit % 2 * 32 + i, unit / 2 % 2 * 4};
+  }
+  static BitsAt high(int unit, int i) { return {offsetof(BlockQ6K, qh) + unit / 4 * 32 + i, unit % 4 * 2}; }
+};
+
+template <class Block>
+concept HasHigh = requires {
+  Fields<Block>::high(0, 0);
+};
+
+// Which code lies in bits `at` of byte `byte` of a stream's unit, for codes of `bits` bits.
+constexpr int code_at(int bits, int byte, int at) {
+  if (bits == 4) return byte + 4 * at;
+  if (bits == 2) return byte / 4 * 16 + byte % 4 + 2 * at;
+  return bits == 1 ? byte + 4 * at : byte;
+}
+
+template <int bits>
+void put(const Codes& codes, int shift, std::byte* stream) {
+  for (int byte = 0; byte < 4 * bits; ++byte) {
+    unsigned value = 0;
+    for (int at = 0; at < 8; at += bits) value |= (codes[code_at(bits, byte, at)] >> shift & ((1u << bits) - 1)) << at;
+    stream[byte] = std::byte(value);
+  }
+}
+template <int bits>
+void get(const std::byte* stream, int shift, Codes& codes) {
+  for (int byte = 0; byte < 4 * bits; ++byte) {
+    for (int at = 0; at < 8; at += bits) {
+      const unsigned part = std::to_integer<unsigned>(stream[byte]) >> at & ((1u << bits) - 1);
+      codes[code_at(bits, byte, at)] |= static_cast<uint8_t>(part << shift);
+    }
+  }
+}
+
+// The two bytes of a unit's scale stream.
+struct ScaleBytes {
+  uint8_t first, second;
+};
+template <class Block>
+ScaleBytes read_scales(const Block& b, int unit) {
+  if constexpr (std::is_same_v<Block, BlockQ3K>) {
+    return {q3k_scale(b.scales, 2 * unit), q3k_scale(b.scales, 2 * unit + 1)};
+  } else if constexpr (sizeof b.scales == 12) {
+    const auto [scale, min] = scale_and_min(b.scales, unit);
+    return {scale, min};
+  } else {
+    return {static_cast<uint8_t>(b.scales[2 * unit]), static_cast<uint8_t>(b.scales[2 * unit + 1])};
+  }
+}
+
+void write_q3k_scale(BlockQ3K& b, int s, int scale) {
+  b.scales[s % 8] |= static_cast<uint8_t>((scale & 15) << (s / 8 * 4));
+  b.scales[8 + s % 4] |= static_cast<uint8_t>(scale >> 4 << (s / 4 * 2));
+}
+// Into a block whose scales are 0 so far.
+template <class Block>
+void write_scales(Block& b, int unit, ScaleBytes bytes) {
+  if constexpr (std::is_same_v<Block, BlockQ3K>) {
+    write_q3k_scale(b, 2 * unit, bytes.first);
+    write_q3k_scale(b, 2 * unit + 1, bytes.second);
+  } else if constexpr (sizeof b.scales == 12) {
+    if (unit < 4) {
+      b.scales[unit] |= bytes.first;
+      b.scales[unit + 4] |= bytes.second;
+    } else {
+      b.scales[unit + 4] = static_cast<uint8_t>((bytes.first & 15) | (bytes.second & 15) << 4);
+      b.scales[unit - 4] |= static_cast<uint8_t>(bytes.first >> 4 << 6);
+      b.scales[unit] |= static_cast<uint8_t>(bytes.second >> 4 << 6);
+    }
+  } else {
+    std::memcpy(&b.scales[2 * unit], &bytes, 2);
+  }
+}
+
+// The f16 numbers of a block, in the order of its head.
+template <class Block, class Visit>
+void for_each_head(Block& b, Visit visit) {
+  visit(b.d);
+  if constexpr (requires { b.dmin; }) visit(b.dmin);
+  if constexpr (requires { b.m; }) visit(b.m);
+}
+
+// A row's streams at a unit.
+template <class Block>
+struct UnitOf {
+  static constexpr int kLowBits = std::is_same_v<Block, BlockQ8_0>                                     ? 8
+                                  : std::is_same_v<Block, BlockQ2K> || std::is_same_v<Block, BlockQ3K> ? 2
+                                                                                                       : 4;
+  static constexpr int kHighBits = std::is_same_v<Block, BlockQ6K> ? 2 : 1;  // where there are any
+
+  // Visits the parts of 16 bytes: 8-bit codes are in two streams, one behind the other.
+  template <class Byte, class Visit>
+  static void for_low(const PackedStreams& s, Byte* row, uint64_t unit, Visit visit) {
+    if constexpr (kLowBits == 8) {
+      visit(row + unit * 16, 0, 16);
+      visit(row + s.n_units * uint64_t{16} + unit * 16, 16, 16);
+    } else {
+      visit(row + unit * 4 * kLowBits, 0, kUnit);
+    }
+  }
+};
+
+template <class Block>
+void pack_unit(const PackedStreams& s, const Block& block, int sub, uint64_t unit, std::byte* row) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(&block);
+  using Unit = UnitOf<Block>;
+  Codes codes;
+  for (int i = 0; i < kUnit; ++i) {
+    const BitsAt at = Fields<Block>::low(sub, i);
+    codes[i] = static_cast<uint8_t>(bytes[at.offset] >> at.shift);  // `put` masks
+  }
+  Unit::for_low(s, row, unit, [&](std::byte* to, int first, int n) {
+    if constexpr (Unit::kLowBits == 8)
+      std::memcpy(to, codes + first, n);
+    else
+      put<Unit::kLowBits>(codes, 0, to);
+  });
+  if constexpr (HasHigh<Block>) {
+    for (int i = 0; i < kUnit; ++i) {
+      const BitsAt at = Fields<Block>::high(sub, i);
+      codes[i] = static_cast<uint8_t>(bytes[at.offset] >> at.shift);
+    }
+    put<Unit::kHighBits>(codes, 0, row + s.high + unit * 4 * Unit::kHighBits);
+  }
+  if constexpr (requires { block.scales; }) {
+    const ScaleBytes scales = read_scales(block, sub);
+    std::memcpy(row + s.scales + 2 * unit, &scales, 2);
+  }
+}
+
+template <class Block>
+void unpack_unit(const PackedStreams& s, const std::byte* row, uint64_t unit, int sub, Block& block) {
+  auto* bytes = reinterpret_cast<uint8_t*>(&block);
+  using Unit = UnitOf<Block>;
+  Codes codes = {};
+  Unit::for_low(s, row, unit, [&](const std::byte* from, int first, int n) {
+    if constexpr (Unit::kLowBits == 8)
+      std::memcpy(codes + first, from, n);
+    else
+      get<Unit::kLowBits>(from, 0, codes);
+  });
+  for (int i = 0; i < kUnit; ++i) {
+    const BitsAt at = Fields<Block>::low(sub, i);
+    bytes[at.offset] |= static_cast<uint8_t>(codes[i] << at.shift);
+  }
+  if constexpr (HasHigh<Block>) {
+    Codes high = {};
+    get<Unit::kHighBits>(row + s.high + unit * 4 * Unit::kHighBits, 0, high);
+    for (int i = 0; i < kUnit; ++i) {
+      const BitsAt at = Fields<Block>::high(sub, i);
+      bytes[at.offset] |= static_cast<uint8_t>(high[i] << at.shift);
+    }
+  }
+  if constexpr (requires { block.scales; }) {
+    ScaleBytes scales;
+    std::memcpy(&scales, row + s.scales + 2 * unit, 2);
+    write_scales(block, sub, scales);
+  }
+}
+
+template <class Block>
+void pack_row(const PackedStreams& s, const std::byte* blocks, std::byte* row) {
+  for (uint64_t unit = 0; unit < s.n_units; blocks += sizeof(Block)) {
+    Block block;
+    std::memcpy(&block, blocks, sizeof block);
+    std::byte* head = row + s.heads + unit / s.units_per_head * s.head_bytes;
+    for_each_head(block, [&](const f16& number) {
+      std::memcpy(head, &number, 2);
+      head += 2;
+    });
+    for (uint32_t sub = 0; sub < s.units_per_head; ++sub) pack_unit(s, block, static_cast<int>(sub), unit++, row);
+  }
+}
+
+template <class Block>
+void unpack_row(const PackedStreams& s, const std::byte* row, std::byte* blocks) {
+  for (uint64_t unit = 0; unit < s.n_units; blocks += sizeof(Block)) {
+    Block block = {};
+    const std::byte* head = row + s.heads + unit / s.units_per_head * s.head_bytes;
+    for_each_head(block, [&](f16& number) {
+      std::memcpy(&number, head, 2);
+      head += 2;
+    });
+    for (uint32_t sub = 0; sub < s.units_per_head; ++sub) unpack_unit(s, row, unit++, static_cast<int>(sub), block);
+    std::memcpy(blocks, &block, sizeof block);
+  }
+}
+
+// Calls visit(Block{}) with the format's struct; false for the float formats.
+template <class Visit>
+bool with_block(TensorType type, Visit visit) {
+  switch (type) {
+    case TensorType::kF32:
+    case TensorType::kF16:
+    case TensorType::kBF16:
+      return false;
+    case TensorType::kQ4_0:
+      return visit(BlockQ4_0{}), true;
+    case TensorType::kQ4_1:
+      return visit(BlockQ4_1{}), true;
+    case TensorType::kQ5_0:
+      return visit(BlockQ5_0{}), true;
+    case TensorType::kQ5_1:
+      return visit(BlockQ5_1{}), true;
+    case TensorType::kQ8_0:
+      return visit(BlockQ8_0{}), true;
+    case TensorType::kQ2_K:
+      return visit(BlockQ2K{}), true;
+    case TensorType::kQ3_K:
+      return visit(BlockQ3K{}), true;
+    case TensorType::kQ4_K:
+      return visit(BlockQ4K{}), true;
+    case TensorType::kQ5_K:
+      return visit(BlockQ5K{}), true;
+    case TensorType::kQ6_K:
+      return visit(BlockQ6K{}), true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool is_packable(TensorType type, uint32_t k) { return k > 0 && k % traits(type).block_weights == 0; }
+
+PackedStreams packed_streams(TensorType type, uint32_t k) {
+  assert(is_packable(type, k));
+  const StreamRow& row = row_of(type);
+  PackedStreams s = {};
+  s.unit_weights = row.low_bits > 8 ? 128 / row.low_bits : kUnit;
+  s.n_units = static_cast<uint32_t>((uint64_t{k} + s.unit_weights - 1) / s.unit_weights);
+  s.units_per_head = std::max(1u, traits(type).block_weights / kUnit);
+  s.low_bits = row.low_bits, s.high_bits = row.high_bits;
+  s.head_bytes = row.head_bytes, s.scale_bytes = row.scale_bytes;
+  const uint64_t n_units = s.n_units;
+  s.high = n_units * s.unit_weights * s.low_bits / 8;
+  const uint64_t high_end = s.high + n_units * kUnit * s.high_bits / 8;
+  const uint64_t n_heads = n_units / s.units_per_head;
+  // Four bytes before two, so that each stream begins aligned.
+  s.heads = s.head_bytes == 2 ? high_end + n_units * s.scale_bytes : high_end;
+  s.scales = s.head_bytes == 2 ? high_end : high_end + n_heads * s.head_bytes;
+  s.end = high_end + n_heads * s.head_bytes + n_units * s.scale_bytes;
+  return s;
+}
+
+uint64_t packed_bytes_per_row(TensorType type, uint32_t k) { return (packed_streams(type, k).end + 15) / 16 * 16; }
+
+void pack_rows(TensorType type, uint32_t k, uint64_t n_rows, std::span<const std::byte> blocks,
+               std::span<std::byte> packed) {
+  const uint64_t row_bytes = bytes_per_row(type, k), packed_bytes = packed_bytes_per_row(type, k);
+  assert(blocks.size() == n_rows * row_bytes && packed.size() == n_rows * packed_bytes);
+  const PackedStreams streams = packed_streams(type, k);
+  for (uint64_t row = 0; row < n_rows; ++row) {
+    const std::byte* from = blocks.data() + row * row_bytes;
+    std::byte* to = packed.data() + row * packed_bytes;
+    if (!with_block(type, [&](auto block) { pack_row<decltype(block)>(streams, from, to); })) {
+      std::memcpy(to, from, row_bytes);
+    }
+    const uint64_t used = with_block(type, [](auto) {}) ? streams.end : row_bytes;
+    std::memset(to + used, 0, packed_bytes - used);
+  }
+}
+
+void unpack_rows(TensorType type, uint32_t k, uint64_t n_rows, std::span<const std::byte> packed,
+                 std::span<std::byte> blocks) {
+  const uint64_t row_bytes = bytes_per_row(type, k), packed_bytes = packed_bytes_per_row(type, k);
+  assert(blocks.size() == n_rows * row_bytes && packed.size() == n_rows * packed_bytes);
+  const PackedStreams streams = packed_streams(type, k);
+  for (uint64_t row = 0; row < n_rows; ++row) {
+    const std::byte* from = packed.data() + row * packed_bytes;
+    std::byte* to = blocks.data() + row * row_bytes;
+    if (!with_block(type, [&](auto block) { unpack_row<decltype(block)>(streams, from, to); })) {
+      std::memcpy(to, from, row_bytes);
+    }
+  }
+}
+
+}  // namespace warpchat
