@@ -1,6 +1,7 @@
 // The greedy choice: the index of the largest logit of each column.
 #pragma once
 #include <cstdint>
+#include <string>
 
 #include "ptx/kernel.h"
 
@@ -16,6 +17,7 @@ struct ArgmaxSpec {
 // all zeros before the first launch and left so by each, and n_columns u32 if columns > 1: at most `columns`; what lies
 // beyond is neither read nor written. Throws Error for n = 0.
 ptx::Kernel argmax(const ArgmaxSpec& spec, ptx::Target target);
+std::string name_of(const ArgmaxSpec& spec);
 
 uint64_t argmax_scratch_bytes(const ArgmaxSpec& spec);
 

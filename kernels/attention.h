@@ -5,6 +5,7 @@
 // schedule.
 #pragma once
 #include <cstdint>
+#include <string>
 
 #include "ptx/kernel.h"
 
@@ -33,6 +34,7 @@ struct AttentionSpec {
 //   n_columns           u32, only if columns > 1: at most `columns`; what lies beyond is neither read nor written
 // Two launches that may run at the same time need a scratch each. Throws Error for a spec outside the bounds above.
 ptx::Kernel incremental_attention(const AttentionSpec& spec, ptx::Target target);
+std::string name_of(const AttentionSpec& spec);
 
 uint64_t attention_scratch_bytes(const AttentionSpec& spec);
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "kernels/columns.h"
-#include "models/error.h"
+#include "kernels/spec_check.h"
 #include "ptx/target.h"
 
 namespace warpchat {
@@ -16,22 +16,18 @@ constexpr uint32_t kSplitMultiple = 64, kMaxKeysPerSplit = 1024;
 constexpr uint32_t kMaxBlocksInY = 65535;  // of a grid, and in z
 
 void check(const AttentionSpec& s) {
-  const auto refuse = [](const char* what, uint32_t found, const std::string& expected) {
-    throw Error("incremental_attention: " + std::string(what) + " is " + std::to_string(found) + ", expected " +
-                expected);
-  };
-  const auto up_to = [](uint32_t most) { return "1 to " + std::to_string(most); };
-  const auto outside = [](uint32_t value, uint32_t most) { return value == 0 || value > most; };
-  if (outside(s.n_kv_heads, kMaxBlocksInY)) refuse("n_kv_heads", s.n_kv_heads, up_to(kMaxBlocksInY));
-  if (s.n_heads == 0 || s.n_heads % s.n_kv_heads != 0)
-    refuse("n_heads", s.n_heads, "a multiple of the " + std::to_string(s.n_kv_heads) + " KV heads");
-  if (outside(s.head_dim, kMaxHeadDim) || s.head_dim % AttentionPlan::kPiece != 0)
-    refuse("head_dim", s.head_dim, "a multiple of 8 up to " + std::to_string(kMaxHeadDim));
-  if (outside(s.keys_per_split, kMaxKeysPerSplit) || s.keys_per_split % kSplitMultiple != 0)
-    refuse("keys_per_split", s.keys_per_split, "a multiple of 64 up to " + std::to_string(kMaxKeysPerSplit));
-  if (outside(s.max_positions, INT32_MAX)) refuse("max_positions", s.max_positions, up_to(INT32_MAX));
-  if (outside(s.columns, kMaxBlocksInY)) refuse("columns", s.columns, up_to(kMaxBlocksInY));
-  if (!std::isfinite(s.scale)) throw Error("incremental_attention: the scale is no finite number");
+  const std::string family = "incremental_attention";
+  require_between(1, kMaxBlocksInY, family, "n_kv_heads", s.n_kv_heads);
+  require_spec(s.n_heads > 0 && s.n_heads % s.n_kv_heads == 0, family, "n_heads", s.n_heads,
+               "a multiple of the " + std::to_string(s.n_kv_heads) + " KV heads");
+  require_spec(s.head_dim > 0 && s.head_dim <= kMaxHeadDim && s.head_dim % AttentionPlan::kPiece == 0, family,
+               "head_dim", s.head_dim, "a multiple of 8 up to " + std::to_string(kMaxHeadDim));
+  require_spec(s.keys_per_split > 0 && s.keys_per_split <= kMaxKeysPerSplit && s.keys_per_split % kSplitMultiple == 0,
+               family, "keys_per_split", s.keys_per_split,
+               "a multiple of 64 up to " + std::to_string(kMaxKeysPerSplit));
+  require_between(1, INT32_MAX, family, "max_positions", s.max_positions);
+  require_between(1, kMaxBlocksInY, family, "columns", s.columns);
+  if (!std::isfinite(s.scale)) throw Error(family + ": the scale is no finite number");
 }
 
 // Hands out 256-byte aligned parts of scratch.
@@ -82,6 +78,8 @@ std::string AttentionPlan::name() const {
     add("_scale", std::bit_cast<uint32_t>(spec.scale));
   return result;
 }
+
+std::string name_of(const AttentionSpec& spec) { return AttentionPlan(spec).name(); }
 
 uint64_t attention_scratch_bytes(const AttentionSpec& spec) { return AttentionPlan(spec).scratch_bytes; }
 

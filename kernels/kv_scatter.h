@@ -2,6 +2,7 @@
 // as fp16 into the caches at the positions, which are read from device memory, so that a captured graph replays right.
 #pragma once
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "models/model_config.h"
@@ -35,5 +36,6 @@ struct KvScatterSpec {
 // Angles are exact to 1e-6 at every position: they are counted in 2^-64 turns, which wrap as turns do.
 // Throws Error for a spec outside the bounds above.
 ptx::Kernel kv_scatter(const KvScatterSpec& spec, ptx::Target target);
+std::string name_of(const KvScatterSpec& spec);
 
 }  // namespace warpchat

@@ -1,0 +1,79 @@
+// A logit and its index in one number that orders as the choice does: the integer maximum needs no order of arrival.
+#include "kernels/argmax.h"
+
+#include "kernels/columns.h"
+#include "kernels/spec_check.h"
+#include "ptx/builder.h"
+
+namespace warpchat {
+
+using namespace ptx;
+
+namespace {
+
+constexpr uint32_t kThreads = 256, kEach = 16;  // logits of a thread
+constexpr uint32_t kPerBlock = kThreads * kEach;
+
+// Upper word: rises with the logit, 0 for NaN. Lower word: falls with the index.
+Reg<u64> candidate(Builder& b, const Reg<f32>& logit, const Reg<u32>& index) {
+  Reg<u32> bits = (logit + 0.0f).as<u32>();  // of -0 those of +0
+  Reg<u32> sign = (bits.as<s32>() >> 31).as<u32>();
+  Reg<u32> rank = b.select(b.is(FloatClass::kNan, logit), 0, bits ^ (sign | 0x80000000u));
+  return b.join<u64>(~index, rank);
+}
+
+Reg<u64> warp_max(Builder& b, In<u64> x) {
+  Var<u64> best = b.var<u64>("best", x);
+  for (uint32_t distance = kWarpSize / 2; distance > 0; distance /= 2) {
+    Vec<u32, 2> words = b.split<u32>(best);
+    best = b.max(best, b.join<u64>(b.shuffle_xor(words[0], distance), b.shuffle_xor(words[1], distance)));
+  }
+  return best;
+}
+
+}  // namespace
+
+std::string name_of(const ArgmaxSpec& s) { return "argmax_" + std::to_string(s.n) + "_c" + std::to_string(s.columns); }
+
+// Of each column the best so far, u64, and the arrivals, u32.
+uint64_t argmax_scratch_bytes(const ArgmaxSpec& s) { return uint64_t{s.columns} * 12; }
+
+Kernel argmax(const ArgmaxSpec& s, Target target) {
+  require_between(1, INT32_MAX, "argmax", "n", s.n);
+  require_between(1, UINT16_MAX, "argmax", "columns", s.columns);
+  const uint32_t blocks = ceil_div(s.n, kPerBlock);
+  Builder b(name_of(s), target);
+  Global<f32> logits = b.global<f32>("logits", uint64_t{s.columns} * s.n);
+  Global<u32> out = b.global<u32>("out", s.columns);
+  Global<u8> scratch = b.global<u8>("scratch", argmax_scratch_bytes(s));
+  Shared<u64> best_of_warp = b.shared<u64>("best_of_warp", kThreads / kWarpSize);
+  Reg<u32> column = b.block(Axis::kY).named("column");
+  leave_beyond_columns(b, s.columns, column);
+  Global<f32> row = logits + wide(column) * s.n;
+  Global<u64> best_of_column = scratch.as<u64>() + wide(column);
+  Global<u32> arrivals = (scratch + uint64_t{s.columns} * 8).as<u32>() + wide(column);
+
+  Var<u64> best = b.var("best", uint64_t{0});
+  for (uint32_t i = 0; i < kEach; ++i) {
+    Reg<u32> index = b.block() * kPerBlock + (b.thread() + i * kThreads);
+    b.if_(index < s.n, [&] { best = b.max(best, candidate(b, row.load(index, kReadOnly), index)); });
+  }
+  Reg<u64> of_warp = warp_max(b, best);
+  b.if_(b.lane() == 0, [&] { best_of_warp.store(b.warp(), of_warp); });
+  b.barrier();
+  b.if_(b.thread() == 0, [&] {
+    Var<u64> of_block = b.var("of_block", best_of_warp.load());
+    for (uint32_t warp = 1; warp < kThreads / kWarpSize; ++warp) of_block = b.max(of_block, best_of_warp.load(warp));
+    best_of_column.red(Atomic::kMax, of_block);
+    // Counts modulo the blocks and takes the best away: both are zero for the next launch.
+    Reg<u32> before = arrivals.atom(Atomic::kIncrement, blocks - 1, Order::kAcquireRelease);
+    b.if_(before == blocks - 1, [&] {
+      Reg<u64> of_all = best_of_column.atom(Atomic::kExchange, uint64_t{0});
+      out.store(column, ~b.convert<u32>(of_all));
+    });
+  });
+  return b.finish(Launch{{blocks, s.columns}, kThreads},
+                  {.bytes = uint64_t{s.columns} * (uint64_t{s.n} * 4 + 4), .flops = uint64_t{s.columns} * s.n});
+}
+
+}  // namespace warpchat

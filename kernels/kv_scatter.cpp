@@ -1,0 +1,223 @@
+// A warp a head, first the query heads, then the keys', then the values'. A lane holds pairs of dimensions: those that
+// RoPE turns together; beyond the rotated dimensions, neighbours.
+#include "kernels/kv_scatter.h"
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+
+#include "kernels/columns.h"
+#include "kernels/error_word.h"
+#include "kernels/rotation.h"
+#include "kernels/spec_check.h"
+#include "kernels/warp_sums.h"
+#include "ptx/builder.h"
+
+namespace warpchat {
+
+using namespace ptx;
+
+namespace {
+
+constexpr uint32_t kWarps = 4;
+constexpr uint32_t kMaxHeadDim = 256;
+
+void check(const KvScatterSpec& s) {
+  const std::string family = "kv_scatter";
+  require_between(1, UINT16_MAX, family, "n_heads", s.n_heads);
+  require_between(1, UINT16_MAX, family, "n_kv_heads", s.n_kv_heads);
+  require_spec(s.head_dim > 0 && s.head_dim <= kMaxHeadDim && s.head_dim % 8 == 0, family, "head_dim", s.head_dim,
+               "a multiple of 8 up to " + std::to_string(kMaxHeadDim));
+  require_spec(s.rope_dims > 0 && s.rope_dims <= s.head_dim && s.rope_dims % 2 == 0, family, "rope_dims", s.rope_dims,
+               "an even number up to the head_dim of " + std::to_string(s.head_dim));
+  require_spec(s.frequencies.size() == s.rope_dims / 2, family, "the number of frequencies", s.frequencies.size(),
+               std::to_string(s.rope_dims / 2) + ", one for each pair");
+  require_between(1, INT32_MAX, family, "max_positions", s.max_positions);
+  require_between(1, UINT16_MAX, family, "columns", s.columns);
+  bool finite = std::isfinite(s.rope_magnitude) && std::isfinite(s.eps) && s.eps >= 0;
+  for (double frequency : s.frequencies) finite = finite && std::isfinite(frequency);
+  if (!finite) throw Error(family + ": eps, the magnitude or a frequency is no finite number");
+}
+
+// FNV-1a over what the text holds beyond the name's numbers.
+uint32_t hash_of(const KvScatterSpec& s) {
+  uint32_t hash = 2166136261u;
+  const auto add = [&](const auto& value) {
+    unsigned char bytes[sizeof value];
+    std::memcpy(bytes, &value, sizeof value);
+    for (unsigned char byte : bytes) hash = (hash ^ byte) * 16777619u;
+  };
+  add(static_cast<uint32_t>(s.pairing)), add(s.rope_dims), add(s.rope_magnitude), add(s.eps);
+  for (double frequency : s.frequencies) add(frequency);
+  return hash;
+}
+
+struct Pair {
+  Reg<u32> first, second;  // dimensions
+  Pred rotated;
+  Var<f32> a, b;  // their values
+};
+
+class Head {
+ public:
+  Head(Builder& b, const KvScatterSpec& spec) : b_(b), s_(spec) {}
+
+  void load(const Global<f32>& from);
+  void normalise(const Global<f32>& gamma);
+  void rotate(const Const<u64>& turns, const Reg<u32>& position);
+  void store(const Global<f32>& to);
+  void store(const Global<ptx::f16>& to);
+
+ private:
+  Pair pair_of(const Reg<u32>& index);
+  // body(pair, its index) for each pair of this lane.
+  void for_pairs(const std::function<void(Pair&, const Reg<u32>&)>& body);
+
+  Builder& b_;
+  const KvScatterSpec& s_;
+  std::vector<Pair> pairs_;
+};
+
+Pair Head::pair_of(const Reg<u32>& index) {
+  const uint32_t turned = s_.rope_dims / 2;
+  Pred rotated = index < turned;
+  Reg<u32> even = index * 2, odd = even + 1;
+  if (s_.pairing == RopePairing::kInterleaved) return {even, odd, rotated, b_.var("a", 0.0f), b_.var("b", 0.0f)};
+  return {b_.select(rotated, index, even), b_.select(rotated, index + turned, odd), rotated, b_.var("a", 0.0f),
+          b_.var("b", 0.0f)};
+}
+
+void Head::for_pairs(const std::function<void(Pair&, const Reg<u32>&)>& body) {
+  const uint32_t n_pairs = s_.head_dim / 2;
+  for (uint32_t step = 0; step * kWarpSize < n_pairs; ++step) {
+    Reg<u32> index = b_.lane() + step * kWarpSize;
+    if (step == pairs_.size()) pairs_.push_back(pair_of(index));
+    const auto run = [&] { body(pairs_[step], index); };
+    if ((step + 1) * kWarpSize <= n_pairs)
+      run();
+    else
+      b_.if_(index < n_pairs, run);
+  }
+}
+
+void Head::load(const Global<f32>& from) {
+  for_pairs([&](Pair& pair, const Reg<u32>&) {
+    pair.a = from.load(pair.first);
+    pair.b = from.load(pair.second);
+  });
+}
+
+void Head::normalise(const Global<f32>& gamma) {
+  Var<f32> squares = b_.var("squares", 0.0f);
+  for (Pair& pair : pairs_) squares = b_.fma(pair.b, pair.b, b_.fma(pair.a, pair.a, squares));
+  Reg<f32> mean = warp_sum(b_, squares) * (1.0f / static_cast<float>(s_.head_dim));
+  Reg<f32> factor = b_.rsqrt(mean + s_.eps);
+  for_pairs([&](Pair& pair, const Reg<u32>&) {
+    pair.a *= factor * gamma.load(pair.first, kReadOnly);
+    pair.b *= factor * gamma.load(pair.second, kReadOnly);
+  });
+}
+
+void Head::rotate(const Const<u64>& turns, const Reg<u32>& position) {
+  const float magnitude = static_cast<float>(s_.rope_magnitude);
+  for_pairs([&](Pair& pair, const Reg<u32>& index) {
+    b_.if_(pair.rotated, [&] {
+      const Rotation rotation = rotation_at(b_, turns.load(index), position);
+      Reg<f32> a = pair.a * magnitude, c = pair.b * magnitude;
+      pair.a = b_.fma(a, rotation.cosine, -(c * rotation.sine));
+      pair.b = b_.fma(a, rotation.sine, c * rotation.cosine);
+    });
+  });
+}
+
+void Head::store(const Global<f32>& to) {
+  for_pairs([&](Pair& pair, const Reg<u32>&) {
+    to.store(pair.first, pair.a);
+    to.store(pair.second, pair.b);
+  });
+}
+
+void Head::store(const Global<ptx::f16>& to) {
+  for_pairs([&](Pair& pair, const Reg<u32>&) {
+    to.store(pair.first, b_.convert<ptx::f16>(pair.a));
+    to.store(pair.second, b_.convert<ptx::f16>(pair.b));
+  });
+}
+
+// Ends the threads of a column whose position the cache does not have, one of which sets the error word.
+Reg<u32> checked_position(Builder& b, const KvScatterSpec& s, const Global<u32>& positions, const Global<u32>& error,
+                          const Reg<u32>& column) {
+  Reg<u32> position = positions.load(column, kReadOnly).named("position");
+  b.if_(position >= s.max_positions, [&] {
+    b.if_((b.block() | b.thread()) == 0,
+          [&] { report_error(b, error, KernelError::kPositionOutOfRange, position, s.max_positions, column); });
+    b.return_();
+  });
+  return position;
+}
+
+Cost cost_of(const KvScatterSpec& s) {
+  const uint64_t q = uint64_t{s.columns} * s.n_heads * s.head_dim, kv = uint64_t{s.columns} * s.n_kv_heads * s.head_dim;
+  return {.bytes = q * 8 + kv * 2 * (4 + 2), .flops = (q + kv) * (s.qk_norm ? 7 : 3)};
+}
+
+}  // namespace
+
+std::string name_of(const KvScatterSpec& s) {
+  char name[128];
+  std::snprintf(name, sizeof name, "kv_scatter_h%u_kv%u_d%u_s%u_c%u%s_%08x", s.n_heads, s.n_kv_heads, s.head_dim,
+                s.max_positions, s.columns, s.qk_norm ? "_norm" : "", hash_of(s));
+  return name;
+}
+
+Kernel kv_scatter(const KvScatterSpec& s, Target target) {
+  check(s);
+  const uint64_t q_width = uint64_t{s.n_heads} * s.head_dim, kv_width = uint64_t{s.n_kv_heads} * s.head_dim;
+  Builder b(name_of(s), target);
+  Global<f32> q = b.global<f32>("q", s.columns * q_width);
+  Global<f32> k = b.global<f32>("k", s.columns * kv_width), v = b.global<f32>("v", s.columns * kv_width);
+  std::vector<Global<f32>> gamma;  // of q and k
+  if (s.qk_norm) gamma.push_back(b.global<f32>("q_gamma", s.head_dim));
+  if (s.qk_norm) gamma.push_back(b.global<f32>("k_gamma", s.head_dim));
+  Global<u32> positions = b.global<u32>("positions", s.columns);
+  Global<u64> k_caches = b.global<u64>("k_caches", s.columns), v_caches = b.global<u64>("v_caches", s.columns);
+  Global<u32> error = b.global<u32>("error", kErrorWords);
+  std::vector<uint64_t> table;
+  for (double frequency : s.frequencies) table.push_back(turns_per_position(frequency));
+  Const<u64> turns = b.constant<u64>("turns", table);
+
+  Reg<u32> column = b.block(Axis::kY).named("column");
+  leave_beyond_columns(b, s.columns, column);
+  Reg<u32> position = checked_position(b, s, positions, error, column);
+  const auto cell = [&](const Global<u64>& caches, const Reg<u32>& head) {
+    Reg<u64> offset = (wide(head) * s.max_positions + wide(position)) * s.head_dim;
+    return b.pointer<ptx::f16>(caches.load(column, kReadOnly), 16) + offset;
+  };
+  const auto turned = [&](const Global<f32>& from, int which) {
+    Head head(b, s);
+    head.load(from);
+    if (s.qk_norm) b.region("norm", [&] { head.normalise(gamma[which]); });
+    b.region("rope", [&] { head.rotate(turns, position); });
+    return head;
+  };
+
+  Reg<u32> index = (b.block() * kWarps + b.warp()).named("head");
+  b.if_(index < s.n_heads, [&] {
+    const Global<f32> query = q + wide(column) * q_width + index * s.head_dim;
+    turned(query, 0).store(query);
+  });
+  b.if_(index >= s.n_heads && index < s.n_heads + s.n_kv_heads, [&] {
+    Reg<u32> head = index - s.n_heads;
+    turned(k + wide(column) * kv_width + head * s.head_dim, 1).store(cell(k_caches, head));
+  });
+  b.if_(index >= s.n_heads + s.n_kv_heads && index < s.n_heads + 2 * s.n_kv_heads, [&] {
+    Reg<u32> head = index - (s.n_heads + s.n_kv_heads);
+    Head value(b, s);
+    value.load(v + wide(column) * kv_width + head * s.head_dim);
+    value.store(cell(v_caches, head));
+  });
+  return b.finish(Launch{{ceil_div(s.n_heads + 2 * s.n_kv_heads, kWarps), s.columns}, kWarps * kWarpSize}, cost_of(s));
+}
+
+}  // namespace warpchat
