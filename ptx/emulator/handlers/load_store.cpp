@@ -1,4 +1,5 @@
-// ld and st of every space: addresses -> host pointers -> lanes. `count` elements of M per lane, into registers D.
+// ld and st of every space. A lane's access, up to 32 bytes, moves in units of at most 8: a load fetches the units of
+// all lanes and splits them into its elements, a store joins its elements and puts the units.
 #include "ptx/emulator/handlers/pointers.h"
 
 namespace ptx::emulator::EMULATOR_ISA {
@@ -7,12 +8,6 @@ namespace {
 struct Wide128 {
   uint64_t low, high;
 };
-template <class T>
-inline T peek(const uint8_t* p) {
-  T value;
-  __builtin_memcpy(&value, p, sizeof(T));
-  return value;
-}
 template <class D, class M>
 inline D widen(M m) {
   if constexpr (sizeof(M) == 16)
@@ -21,102 +16,204 @@ inline D widen(M m) {
     return static_cast<D>(m);  // signed memory types extend their sign
 }
 
-inline uint32_t register_of(Warp& w, const Instruction& i, uint32_t element) {
-  return i.count == 1 ? i.d : w.operands[i.list + element];
+// `total` bytes of a lane: piece p of lane l is unit p * 32 + l.
+template <uint32_t total>
+struct UnitOf {
+  using type = uint64_t;
+};
+template <>
+struct UnitOf<4> {
+  using type = uint32_t;
+};
+template <>
+struct UnitOf<2> {
+  using type = uint16_t;
+};
+template <>
+struct UnitOf<1> {
+  using type = uint8_t;
+};
+template <uint32_t total>
+using Unit = typename UnitOf<total>::type;
+template <uint32_t total>
+constexpr uint32_t kPieces = total > 8 ? total / 8 : 1;
+
+// Where an access goes: true if all lanes are known to be good, false if `slow` has what was found lane by lane.
+template <class Where, bool observed, AccessKind kind>
+inline bool locate(Warp& w, const Instruction& i, uint32_t& lanes, uint32_t bytes, uint64_t* pointers) {
+  alignas(64) uint64_t addresses[kLanes];
+  read_addresses(w, i, addresses);
+  if constexpr (observed) {
+    lanes = observe(w, i, kind, Where::kSpace, lanes, bytes, addresses);
+    if (lanes == 0) return false;
+  }
+  if (__builtin_expect(Where::quick(w, i, lanes, bytes, addresses, pointers), 1)) return true;
+  Where::resolve(w, i, lanes, bytes, addresses, reinterpret_cast<uint8_t**>(pointers));
+  return false;
 }
 
-template <uint32_t count, class M, class D>
-inline void gather(Warp& w, const Instruction& i, uint32_t lanes, uint8_t* const* pointers) {
-  D* out[count];
-  alignas(64) D sink[kLanes];
-  for (uint32_t k = 0; k < count; ++k) {
-    const uint32_t where = register_of(w, i, k);
-    out[k] = where == kNoColumn ? sink : column<D>(w, where);
-  }
-  if (lanes == kAllLanes && contiguous(pointers, sizeof(M) * count)) {
-    const uint8_t* p = pointers[0];
-    for (uint32_t k = 0; k < count; ++k) {
-      D* d = out[k];
-      EMULATOR_LANES d[l] = widen<D>(peek<M>(p + (l * count + k) * sizeof(M)));
+template <class F>
+inline void each_lane(uint32_t lanes, F f) {
+  for (; lanes; lanes &= lanes - 1) f(static_cast<uint32_t>(__builtin_ctz(lanes)));
+}
+
+// Units of the lanes that may go on, which are returned.
+template <class Where, bool observed, bool all, uint32_t total>
+__attribute__((noinline)) uint32_t fetch(Warp& w, const Instruction& i, Unit<total>* units) {
+  using U = Unit<total>;
+  constexpr uint32_t kStep = sizeof(U);
+  uint32_t lanes = all ? kAllLanes : w.active;
+  alignas(64) uint64_t pointers[kLanes];
+  const bool quick = locate<Where, observed, AccessKind::kLoad>(w, i, lanes, total, pointers);
+  if (i.flags & kPolls) w.polled = true;
+  if (!quick) {
+    for (uint32_t p = 0; p < kPieces<total>; ++p)
+      each_lane(lanes, [&](uint32_t l) { units[p * kLanes + l] = peek<U>(host(pointers[l]) + p * kStep); });
+  } else if (contiguous(pointers, total)) {
+    const uint8_t* first = host(pointers[0]);
+    for (uint32_t p = 0; p < kPieces<total>; ++p)
+      EMULATOR_LANES units[p * kLanes + l] = peek<U>(first + l * total + p * kStep);
+  } else {
+    for (uint32_t p = 0; p < kPieces<total>; ++p) {
+      gather(units + p * kLanes, pointers);
+      EMULATOR_LANES pointers[l] += kStep;
     }
+  }
+  return lanes;
+}
+
+template <class Where, bool observed, bool all, uint32_t total>
+__attribute__((noinline)) void put(Warp& w, const Instruction& i, const Unit<total>* units) {
+  using U = Unit<total>;
+  constexpr uint32_t kStep = sizeof(U);
+  uint32_t lanes = all ? kAllLanes : w.active;
+  alignas(64) uint64_t pointers[kLanes];
+  const bool quick = locate<Where, observed, AccessKind::kStore>(w, i, lanes, total, pointers);
+  if (quick && lanes == kAllLanes && contiguous(pointers, total)) {
+    uint8_t* first = host(pointers[0]);
+    for (uint32_t p = 0; p < kPieces<total>; ++p)
+      EMULATOR_LANES __builtin_memcpy(first + l * total + p * kStep, &units[p * kLanes + l], kStep);
     return;
   }
-  for (uint32_t l = 0; l < kLanes; ++l) {
-    if (!(lanes >> l & 1)) continue;
-    for (uint32_t k = 0; k < count; ++k) out[k][l] = widen<D>(peek<M>(pointers[l] + k * sizeof(M)));
-  }
+  for (uint32_t p = 0; p < kPieces<total>; ++p)
+    each_lane(lanes,
+              [&](uint32_t l) { __builtin_memcpy(host(pointers[l]) + p * kStep, &units[p * kLanes + l], kStep); });
 }
 
-template <uint32_t count, class M, class D>
-inline void scatter(Warp& w, const Instruction& i, uint32_t lanes, uint8_t* const* pointers) {
-  const D* in[count];
-  for (uint32_t k = 0; k < count; ++k) in[k] = column<D>(w, register_of(w, i, k));
-  if (lanes == kAllLanes && contiguous(pointers, sizeof(M) * count)) {
-    uint8_t* p = pointers[0];
-    for (uint32_t k = 0; k < count; ++k) {
-      const D* s = in[k];
-      EMULATOR_LANES {
-        const M value = static_cast<M>(s[l]);
-        __builtin_memcpy(p + (l * count + k) * sizeof(M), &value, sizeof(M));
-      }
-    }
-    return;
-  }
-  for (uint32_t l = 0; l < kLanes; ++l) {
-    if (!(lanes >> l & 1)) continue;
-    for (uint32_t k = 0; k < count; ++k) {
-      const M value = static_cast<M>(in[k][l]);
-      __builtin_memcpy(pointers[l] + k * sizeof(M), &value, sizeof(M));
-    }
-  }
-}
+template <class Where, class M, class D, bool observed>
+struct Load {
+  static void full(Warp& w, const Instruction& i) { by_count<true>(w, i); }
+  static void masked(Warp& w, const Instruction& i) { by_count<false>(w, i); }
 
-template <class Where, class M, class D, bool loads, bool observed>
-struct Move {
-  static void full(Warp& w, const Instruction& i) { run(w, i, kAllLanes); }
-  static void masked(Warp& w, const Instruction& i) { run(w, i, w.active); }
-
-  static void run(Warp& w, const Instruction& i, uint32_t lanes) {
-    alignas(64) uint64_t addresses[kLanes];
-    alignas(64) uint8_t* pointers[kLanes];
-    const uint32_t bytes = sizeof(M) * i.count;
-    read_addresses(w, i, addresses);
-    if constexpr (observed) {
-      lanes = observe(w, i, loads ? AccessKind::kLoad : AccessKind::kStore, Where::kSpace, lanes, bytes, addresses);
-      if (lanes == 0) return;
-    }
-    Where::resolve(w, i, lanes, bytes, addresses, pointers);
-    if (loads && (i.flags & kPolls)) w.polled = true;
-    copy(w, i, lanes, pointers);
-  }
-
-  static void copy(Warp& w, const Instruction& i, uint32_t lanes, uint8_t* const* pointers) {
+  template <bool all>
+  static void by_count(Warp& w, const Instruction& i) {
     switch (i.count) {
       case 1:
-        return copy_of<1>(w, i, lanes, pointers);
+        return one<all>(w, i);
       case 2:
-        return copy_of<2>(w, i, lanes, pointers);
+        return several<all, 2>(w, i);
       case 4:
-        return copy_of<4>(w, i, lanes, pointers);
+        return several<all, 4>(w, i);
       default:
-        return copy_of<8>(w, i, lanes, pointers);
+        return several<all, 8>(w, i);
     }
   }
-  template <uint32_t count>
-  static void copy_of(Warp& w, const Instruction& i, uint32_t lanes, uint8_t* const* pointers) {
+  template <bool all>
+  static void one(Warp& w, const Instruction& i) {
+    if constexpr (all && !observed && sizeof(M) == sizeof(D) && sizeof(M) <= 8) {
+      fetch<Where, observed, all, sizeof(M)>(w, i, column<Unit<sizeof(M)>>(w, i.d));
+    } else {
+      alignas(64) Unit<sizeof(M)> units[kPieces<sizeof(M)> * kLanes];
+      const uint32_t lanes = fetch<Where, observed, all, sizeof(M)>(w, i, units);
+      split<1>(w, i.d, 0, all && !observed ? kAllLanes : lanes, units);
+    }
+  }
+  template <bool all, uint32_t count>
+  static void several(Warp& w, const Instruction& i) {
     if constexpr (sizeof(M) * count <= 32) {
-      if constexpr (loads)
-        gather<count, M, D>(w, i, lanes, pointers);
-      else
-        scatter<count, M, D>(w, i, lanes, pointers);
+      alignas(64) Unit<sizeof(M) * count> units[kPieces<sizeof(M) * count> * kLanes];
+      const uint32_t lanes = fetch<Where, observed, all, sizeof(M) * count>(w, i, units);
+      for (uint32_t k = 0; k < count; ++k) {
+        const uint32_t where = w.operands[i.list + k];
+        if (where != kNoColumn) split<count>(w, where, k, all && !observed ? kAllLanes : lanes, units);
+      }
+    }
+  }
+  template <uint32_t count, class U>
+  static void split(Warp& w, uint32_t where, uint32_t element, uint32_t lanes, const U* units) {
+    D* d = column<D>(w, where);
+    if constexpr (sizeof(M) == 16) {
+      for (uint32_t l = 0; l < kLanes; ++l) {
+        if (lanes >> l & 1) d[l] = {units[2 * element * kLanes + l], units[(2 * element + 1) * kLanes + l]};
+      }
+    } else {
+      const uint32_t at = element * sizeof(M), shift = at % sizeof(U) * 8;
+      const U* piece = units + at / sizeof(U) * kLanes;
+      EMULATOR_LANES d[l] = blend(lanes >> l & 1, widen<D>(static_cast<M>(piece[l] >> shift)), d[l]);
     }
   }
 };
 
+template <class Where, class M, class D, bool observed>
+struct Store {
+  static void full(Warp& w, const Instruction& i) { by_count<true>(w, i); }
+  static void masked(Warp& w, const Instruction& i) { by_count<false>(w, i); }
+
+  template <bool all>
+  static void by_count(Warp& w, const Instruction& i) {
+    switch (i.count) {
+      case 1:
+        return several<all, 1>(w, i, &i.d);
+      case 2:
+        return several<all, 2>(w, i, w.operands + i.list);
+      case 4:
+        return several<all, 4>(w, i, w.operands + i.list);
+      default:
+        return several<all, 8>(w, i, w.operands + i.list);
+    }
+  }
+  template <bool all, uint32_t count>
+  static void several(Warp& w, const Instruction& i, const uint32_t* columns) {
+    if constexpr (sizeof(M) * count <= 32) {
+      constexpr uint32_t kTotal = sizeof(M) * count;
+      if constexpr (count == 1 && sizeof(M) == sizeof(D) && sizeof(M) <= 8) {
+        put<Where, observed, all, kTotal>(w, i, column<Unit<kTotal>>(w, columns[0]));
+      } else {
+        alignas(64) Unit<kTotal> units[kPieces<kTotal> * kLanes] = {};
+        for (uint32_t k = 0; k < count; ++k) join(column<D>(w, columns[k]), k, units);
+        put<Where, observed, all, kTotal>(w, i, units);
+      }
+    }
+  }
+  template <class U>
+  static void join(const D* from, uint32_t element, U* units) {
+    if constexpr (sizeof(M) == 16) {
+      EMULATOR_LANES units[2 * element * kLanes + l] = from[l].low;
+      EMULATOR_LANES units[(2 * element + 1) * kLanes + l] = from[l].high;
+    } else {
+      const uint32_t at = element * sizeof(M), shift = at % sizeof(U) * 8;
+      U* piece = units + at / sizeof(U) * kLanes;
+      EMULATOR_LANES piece[l] =
+          static_cast<U>(piece[l] | static_cast<U>(static_cast<U>(static_cast<M>(from[l])) << shift));
+    }
+  }
+};
+
+template <bool first, class A, class B>
+struct Choice {
+  using type = A;
+};
+template <class A, class B>
+struct Choice<false, A, B> {
+  using type = B;
+};
+template <bool first, class A, class B>
+using Either = typename Choice<first, A, B>::type;
+
 template <class Where, class M, class D, bool loads>
 void one(Registry& r, const char* name, const char* suffix) {
-  using Plain = Move<Where, M, D, loads, false>;
-  using Observed = Move<Where, M, D, loads, true>;
+  using Plain = Either<loads, Load<Where, M, D, false>, Store<Where, M, D, false>>;
+  using Observed = Either<loads, Load<Where, M, D, true>, Store<Where, M, D, true>>;
   add_handler(r, name, suffix, &Plain::full, &Plain::masked, 0);
   add_handler(r, Spelling("!", name).text, suffix, &Observed::full, &Observed::masked, 0);
 }
@@ -159,7 +256,7 @@ struct LoadParameter {
   static void run(Warp& w, const Instruction& i, uint32_t lanes) {
     for (uint32_t k = 0; k < i.count; ++k) {
       const uint64_t at = static_cast<uint64_t>(i.immediate) + k * sizeof(M);
-      const uint32_t where = register_of(w, i, k);
+      const uint32_t where = i.count == 1 ? i.d : w.operands[i.list + k];
       if (where == kNoColumn) continue;
       if (i.flags & kAddressNone) {
         const D value = at + sizeof(M) <= w.parameter_bytes ? widen<D>(peek<M>(w.parameters + at)) : D{};

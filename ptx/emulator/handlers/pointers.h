@@ -1,8 +1,9 @@
-// From the addresses of an access to host pointers, per lane: windows, bounds and alignment.
-// A lane whose access is refused reports its fault and gets a scratch piece, so that copies need no branches.
+// From the addresses of an access to host addresses, per lane: windows, bounds and alignment. Each space has two ways:
+// `quick` judges the whole warp at once and answers only if every lane is good; `resolve` goes lane by lane, reports
+// what is refused and gives those lanes a scratch piece.
 #pragma once
 
-#include "ptx/emulator/handlers/lanes.h"
+#include "ptx/emulator/handlers/gather.h"
 
 namespace ptx::emulator::EMULATOR_ISA {
 
@@ -28,6 +29,25 @@ inline void read_addresses(Warp& w, const Instruction& i, uint64_t* addresses) {
     const uint64_t* base = column<uint64_t>(w, i.a);
     EMULATOR_LANES addresses[l] = base[l] + offset;
   }
+}
+
+// Whether the accesses of all `lanes` lie in [start, start + room) and are aligned; short ones with room for a gather.
+inline bool all_inside(uint32_t lanes, uint64_t start, uint64_t room, uint32_t bytes, const uint64_t* addresses) {
+  const uint64_t reach = bytes < kGatherBytes ? kGatherBytes : bytes, low_bits = bytes - 1;
+  if (room < reach) return false;
+  const uint64_t last = room - reach;
+  uint64_t bad = 0;
+  EMULATOR_LANES {
+    const uint64_t refused = (addresses[l] - start > last ? 1 : 0) | (addresses[l] & low_bits);
+    bad |= lanes >> l & 1 ? refused : 0;
+  }
+  return bad == 0;
+}
+
+// Idle lanes read the warp's registers, which is harmless.
+inline void place(Warp& w, uint32_t lanes, uint64_t shift, const uint64_t* addresses, uint64_t* pointers) {
+  const uint64_t idle = reinterpret_cast<uint64_t>(w.registers);
+  EMULATOR_LANES pointers[l] = lanes >> l & 1 ? addresses[l] + shift : idle;
 }
 
 inline uint8_t* global_pointer(Warp& w, const Instruction& i, uint32_t lane, uint64_t address, uint32_t bytes) {
@@ -58,52 +78,66 @@ inline uint8_t* window_pointer(Warp& w, const Instruction& i, uint32_t lane, uin
 
 struct Global {
   static constexpr uint32_t kSpace = 1;
+  static bool quick_in(const Range& range, Warp& w, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
+                       uint64_t* pointers) {
+    if (__builtin_expect(!all_inside(lanes, range.start, range.bytes, bytes, addresses), 0)) return false;
+    place(w, lanes, 0, addresses, pointers);
+    return true;
+  }
+  static bool quick(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
+                    uint64_t* pointers) {
+    return quick_in(w.ranges[i.index], w, lanes, bytes, addresses, pointers);
+  }
   static void resolve(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
                       uint8_t** pointers) {
-    const Range range = w.ranges[i.index];
-    uint64_t bad = 0;
-    EMULATOR_LANES {
-      const uint64_t into = addresses[l] - range.start;
-      const bool refused = into >= range.bytes || range.bytes - into < bytes || (addresses[l] & (bytes - 1)) != 0;
-      const bool active = lanes >> l & 1;
-      bad |= refused && active ? 1 : 0;
-      pointers[l] = active ? reinterpret_cast<uint8_t*>(addresses[l]) : scratch;
-    }
-    if (__builtin_expect(bad == 0, 1)) return;
-    for (uint32_t l = 0; l < kLanes; ++l) {
-      if (lanes >> l & 1) pointers[l] = global_pointer(w, i, l, addresses[l], bytes);
-    }
+    for (uint32_t l = 0; l < kLanes; ++l)
+      pointers[l] = lanes >> l & 1 ? global_pointer(w, i, l, addresses[l], bytes) : scratch;
   }
 };
 
 struct Shared {
   static constexpr uint32_t kSpace = 3;
+  static bool quick_from(uint64_t window, Warp& w, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
+                         uint64_t* pointers) {
+    if (!all_inside(lanes, window, w.shared_bytes, bytes, addresses)) return false;
+    place(w, lanes, reinterpret_cast<uint64_t>(w.shared) - window, addresses, pointers);
+    return true;
+  }
+  static bool quick(Warp& w, const Instruction&, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
+                    uint64_t* pointers) {
+    return quick_from(0, w, lanes, bytes, addresses, pointers);
+  }
   static void resolve(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
                       uint8_t** pointers) {
-    const uint64_t limit = w.shared_bytes;
-    uint64_t bad = 0;
-    uint8_t* const base = w.shared;
-    EMULATOR_LANES {
-      const uint64_t offset = addresses[l];
-      const bool refused = offset >= limit || limit - offset < bytes || (offset & (bytes - 1)) != 0;
-      const bool active = lanes >> l & 1;
-      bad |= refused && active ? 1 : 0;
-      pointers[l] = active ? base + offset : scratch;
-    }
-    if (__builtin_expect(bad == 0, 1)) return;
     for (uint32_t l = 0; l < kLanes; ++l) {
+      pointers[l] = scratch;
       if (!(lanes >> l & 1)) continue;
-      uint8_t* refused = window_pointer(w, i, l, addresses[l], bytes, limit, FaultKind::kSharedBounds);
-      if (refused) pointers[l] = refused;
+      uint8_t* refused = window_pointer(w, i, l, addresses[l], bytes, w.shared_bytes, FaultKind::kSharedBounds);
+      pointers[l] = refused ? refused : w.shared + addresses[l];
     }
   }
 };
 
 struct Local {
   static constexpr uint32_t kSpace = 4;
+  static bool quick_from(uint64_t window, Warp& w, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
+                         uint64_t* pointers) {
+    if (bytes > 16 || !all_inside(lanes, window, w.local_bytes, bytes, addresses)) return false;
+    const uint64_t local = reinterpret_cast<uint64_t>(w.local), idle = reinterpret_cast<uint64_t>(w.registers);
+    EMULATOR_LANES {
+      const uint64_t offset = addresses[l] - window;
+      const uint64_t at = local + (offset >> 4 << 9) + (l << 4) + (offset & 15);  // local_at
+      pointers[l] = lanes >> l & 1 ? at : idle;
+    }
+    return true;
+  }
+  static bool quick(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
+                    uint64_t* pointers) {
+    return quick_from(0 - frame_of(w, i), w, lanes, bytes, addresses, pointers);
+  }
   static void resolve(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
                       uint8_t** pointers) {
-    const uint64_t frame = i.flags & kFrameRelative ? *column<uint64_t>(w, i.e) : 0;
+    const uint64_t frame = frame_of(w, i);
     for (uint32_t l = 0; l < kLanes; ++l) {
       pointers[l] = scratch;
       if (!(lanes >> l & 1)) continue;
@@ -111,6 +145,9 @@ struct Local {
       uint8_t* refused = window_pointer(w, i, l, offset, bytes, w.local_bytes, FaultKind::kLocalBounds);
       pointers[l] = refused ? refused : local_at(w, l, offset);
     }
+  }
+  static uint64_t frame_of(Warp& w, const Instruction& i) {
+    return i.flags & kFrameRelative ? *column<uint64_t>(w, i.e) : 0;
   }
 };
 
@@ -130,20 +167,18 @@ struct Generic {
     refused = window_pointer(w, i, lane, address - kParamWindow, bytes, w.parameter_bytes, FaultKind::kIllegalAddress);
     return refused ? refused : const_cast<uint8_t*>(w.parameters) + (address - kParamWindow);
   }
+  // The first lane's window decides; lanes that differ go one by one.
+  static bool quick(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
+                    uint64_t* pointers) {
+    const uint64_t first = addresses[lanes ? __builtin_ctz(lanes) : 0];
+    if (first < kSharedWindow) return Global::quick(w, i, lanes, bytes, addresses, pointers);
+    if (first < kLocalWindow) return Shared::quick_from(kSharedWindow, w, lanes, bytes, addresses, pointers);
+    return Local::quick_from(kLocalWindow, w, lanes, bytes, addresses, pointers);
+  }
   static void resolve(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
                       uint8_t** pointers) {
-    uint64_t windows = 0;
-    EMULATOR_LANES windows |= lanes >> l & 1 ? addresses[l] >> 48 : 0;
-    if (windows == 0) return Global::resolve(w, i, lanes, bytes, addresses, pointers);
     for (uint32_t l = 0; l < kLanes; ++l) pointers[l] = lanes >> l & 1 ? one(w, i, l, addresses[l], bytes) : scratch;
   }
 };
-
-inline bool contiguous(uint8_t* const* pointers, uint64_t stride) {
-  uint64_t difference = 0;
-  const uint64_t first = reinterpret_cast<uint64_t>(pointers[0]);
-  EMULATOR_LANES difference |= reinterpret_cast<uint64_t>(pointers[l]) ^ (first + l * stride);
-  return difference == 0;
-}
 
 }  // namespace ptx::emulator::EMULATOR_ISA
