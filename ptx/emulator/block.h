@@ -11,6 +11,7 @@
 #include "ptx/emulator/barrier_kind.h"
 #include "ptx/emulator/choices.h"
 #include "ptx/emulator/code.h"
+#include "ptx/emulator/execution_counts.h"
 #include "ptx/emulator/fault.h"
 #include "ptx/emulator/launch.h"
 
@@ -94,8 +95,8 @@ struct Executor {
   bool faulted = false;
   Fault fault;
   const Instruction* fault_instruction = nullptr;
-  Counters counters;
-  uint64_t random = 0;
+  Counts counters;
+  std::unique_ptr<ExecutionCounts> counts;  // null unless asked for
   BlockState* block = nullptr;
 };
 

@@ -82,7 +82,7 @@ struct Launch::State {
   uint64_t polls_in_a_row = 0;
   LaunchState state = LaunchState::kRunning;
   Fault fault;
-  Counters counters;
+  Counts counters;
 };
 
 Launch::Launch(LaunchRequest request, const Module& module, const Profile& profile, Memory& memory)
@@ -110,7 +110,7 @@ Launch::Launch(LaunchRequest request, const Module& module, const Profile& profi
     s.choices = std::make_unique<Choices>(r.options.seed);
     s.context.choices = s.choices.get();
   }
-  s.context.observes = s.checks != nullptr;
+  s.context.observes = s.checks != nullptr || r.options.count;
   s.n_blocks = r.grid.count();
   const uint32_t per_sm =
       max_resident_blocks(*r.code, static_cast<uint32_t>(r.block.count()), r.dynamic_shared_bytes, profile);
@@ -143,6 +143,7 @@ std::unique_ptr<Executor> take_executor(std::vector<std::unique_ptr<Executor>>& 
     idle.pop_back();
   }
   executor->launch = &context;
+  if (context.request.options.count && !executor->counts) executor->counts = std::make_unique<ExecutionCounts>();
   const uint64_t generation = context.memory->generation();
   if (executor->memory_generation != generation) {
     executor->ranges.clear();
@@ -194,10 +195,7 @@ LaunchState Launch::step() {
   if (s.checks && !s.choices) alone.unlock();
   lock.lock();
   --s.running;
-  s.counters.instructions += executor->counters.instructions;
-  s.counters.lane_instructions += executor->counters.lane_instructions;
-  s.counters.divergent_branches += executor->counters.divergent_branches;
-  s.counters.barriers += executor->counters.barriers;
+  s.counters += executor->counters;
   executor->counters = {};
   if (result == BlockResult::kFaulted && s.state == LaunchState::kRunning) {
     s.fault = executor->fault;
@@ -239,7 +237,12 @@ void Launch::cancel() { state_->context.stopped = true; }
 const Fault& Launch::fault() const { return state_->fault; }
 Counters Launch::counters() const {
   std::lock_guard lock(state_->mutex);
-  return state_->counters;
+  Counters counters;
+  if (!state_->context.request.options.count) static_cast<Counts&>(counters) = state_->counters;
+  for (const auto& executor : state_->idle) {
+    if (executor->counts) executor->counts->add_to(counters);
+  }
+  return counters;
 }
 
 Checks checks_named(std::string_view text) {

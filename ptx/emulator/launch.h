@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ptx/emulator/code.h"
+#include "ptx/emulator/counters.h"
 #include "ptx/emulator/fault.h"
 #include "ptx/emulator/memory.h"
 #include "ptx/emulator/profile.h"
@@ -39,14 +40,7 @@ struct LaunchOptions {
   uint64_t seed = 0;         // other than 0: schedules, weak memory and approximations vary by it
   bool weak_memory = false;  // delayed stores and stale loads, by seed
   bool jitter = false;       // approximations move within their error, by seed
-  bool count = false;        // keep counters
-};
-
-struct Counters {
-  uint64_t instructions = 0;  // warp instructions
-  uint64_t lane_instructions = 0;
-  uint64_t divergent_branches = 0;
-  uint64_t barriers = 0;  // warps times barriers
+  bool count = false;        // all of Counters, not the totals alone
 };
 
 struct LaunchRequest {
@@ -75,7 +69,7 @@ class Launch {
 
   void cancel();               // the next steps end the launch as faulted, without a description
   const Fault& fault() const;  // valid once a step returned kFaulted
-  Counters counters() const;
+  Counters counters() const;   // complete once the launch has ended
 
  private:
   friend struct Executor;

@@ -1,5 +1,6 @@
 #include "ptx/emulator/lexer.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <string>
@@ -24,8 +25,12 @@ class Lexer {
   std::vector<Token> run() {
     std::vector<Token> tokens;
     tokens.reserve(text_.size() / 4);
-    do tokens.push_back(next());
-    while (tokens.back().kind != TokenKind::kEnd);
+    do {
+      tokens.push_back(next());
+      tokens.back().tag = open_tags_.empty() ? std::string_view() : open_tags_.back();
+      if (tokens.back().text == "entry" || tokens.back().text == "func")
+        open_tags_.clear();  // a region has one function
+    } while (tokens.back().kind != TokenKind::kEnd);
     return tokens;
   }
 
@@ -46,7 +51,9 @@ class Lexer {
       if (c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f' || c == '\v') {
         advance();
       } else if (c == '/' && peek(1) == '/') {
+        const size_t comment = at_;
         while (at_ < text_.size() && peek() != '\n') advance();
+        note_tag(text_.substr(comment + 2, at_ - comment - 2));
       } else if (c == '/' && peek(1) == '*') {
         skip_block_comment();
       } else {
@@ -54,6 +61,19 @@ class Lexer {
       }
     }
     return at_ != start;
+  }
+
+  // An end closes the regions opened since its own name; one without a beginning closes nothing.
+  void note_tag(std::string_view comment) {
+    const auto trim = [](std::string_view s) {
+      const size_t first = s.find_first_not_of(" \t\r"), last = s.find_last_not_of(" \t\r");
+      return first == std::string_view::npos ? std::string_view() : s.substr(first, last - first + 1);
+    };
+    comment = trim(comment);
+    if (comment.starts_with("tag:")) open_tags_.push_back(trim(comment.substr(4)));
+    if (!comment.starts_with("end tag:")) return;
+    const auto own = std::ranges::find(open_tags_.rbegin(), open_tags_.rend(), trim(comment.substr(8)));
+    if (own != open_tags_.rend()) open_tags_.erase(own.base() - 1, open_tags_.end());
   }
 
   void skip_block_comment() {
@@ -190,6 +210,7 @@ class Lexer {
   }
 
   std::string_view text_;
+  std::vector<std::string_view> open_tags_;  // the innermost last
   size_t at_ = 0, line_start_ = 0;
   uint32_t line_ = 1;
 };

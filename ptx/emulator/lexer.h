@@ -1,4 +1,5 @@
-// PTX text -> tokens. Comments and white space vanish; every token keeps its place in the text.
+// PTX text -> tokens. White space and comments vanish, but those that open and close tagged regions leave their mark;
+// every token keeps its place in the text.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,7 @@ struct Token {
   bool spaced = true;      // white space or a comment stands before it
   bool is_single = false;  // a float written as 0f........, whose pattern is also in `single`
   uint32_t single = 0;
+  std::string_view tag;  // of the innermost "// tag: name" whose "// end tag: name" has not come
 };
 
 // `text` must outlive the tokens. Throws ParseProblem.

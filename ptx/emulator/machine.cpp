@@ -255,6 +255,7 @@ After terminate(WarpState& w, Executor& executor, uint32_t pc) {
         f.pc = pc + 1;
       else {
         ++executor.counters.divergent_branches;
+        if (executor.counts) executor.counts->diverged(*f.frame->code, pc);
         split(w, f, lanes, target);
         w.fragments[w.current].pc = pc + 1;
       }
@@ -288,6 +289,7 @@ After terminate(WarpState& w, Executor& executor, uint32_t pc) {
       return After::kReselect;
     case Control::kBarrier:
       f.state = FragmentState::kAtBarrier;
+      ++executor.counters.barriers;
       return After::kReselect;
     default:
       if (lanes) fault_at_instruction(w, i, FaultKind::kTrap, "traps");
@@ -340,6 +342,7 @@ WarpResult run_warp(WarpState& w, Executor& executor, int64_t& budget) {
       budget -= ran;
       executor.counters.instructions += ran;
       executor.counters.lane_instructions += uint64_t{ran} * n_lanes;
+      if (__builtin_expect(executor.counts != nullptr, 0)) executor.counts->ran(code, start, ran, n_lanes);
       if (__builtin_expect(w.faulted, 0)) return WarpResult::kFaulted;
       Fragment& f = w.fragments[w.current];
       f.pc = pc;

@@ -7,7 +7,8 @@ namespace ptx::emulator {
 uint32_t observe(Warp& w, const Instruction& i, AccessKind kind, uint32_t space, uint32_t lanes, uint32_t bytes,
                  const uint64_t* addresses) {
   LaunchContext& launch = *w.block->launch;
-  if (kind != AccessKind::kLoad) ++launch.n_writes;
+  if (kind != AccessKind::kLoad) launch.n_writes.fetch_add(1, std::memory_order_relaxed);
+  if (w.executor->counts) w.executor->counts->access(code_of(w, i), i, kind, space, lanes, bytes, addresses);
   return launch.checks ? launch.checks->access(w, i, kind, space, lanes, bytes, addresses) : lanes;
 }
 

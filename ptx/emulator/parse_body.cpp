@@ -184,6 +184,7 @@ void Parser::parse_guard(Statement& statement) {
 
 void Parser::parse_statement() {
   Statement statement;
+  statement.tag = peek().tag;
   parse_guard(statement);
   statement.at = peek().at;
   statement.opcode = expect_name("an instruction");
