@@ -104,7 +104,7 @@ const std::vector<Seeded>& seeded_bugs() {
        message("st.release.gpu.global.b32 [flag], 1;", "ld.acquire.gpu.global.b32 %r1, [flag];"),
        {2},
        {32},
-       "ld.global.b32 reads byte 0 of datum"},
+       "ld.acquire.gpu.global.b32 reads byte 0 of flag (4 bytes), written without order by line 18"},
       {"atomic_counter_orders_nothing",
        kFlag,
        message("red.relaxed.gpu.global.add.u32 [flag], 1;", "ld.acquire.gpu.global.b32 %r1, [flag];"),

@@ -8,13 +8,17 @@ namespace ptx::emulator {
 namespace {
 
 uint32_t order_of(const Instruction& i) { return i.flags >> access::kOrderShift & 7; }
+bool is_strong(const Instruction& i, AccessKind kind) {
+  return order_of(i) != access::kWeak || kind == AccessKind::kAtomic || kind == AccessKind::kReduction;
+}
 uint32_t scope_of(const Instruction& i) { return i.flags >> access::kScopeShift & 3; }
 
 WarpChecks& warp_checks(const Warp& w) { return w.block->checks->warps[w.warp_index]; }
 
 }  // namespace
 
-LaunchChecks::LaunchChecks(LaunchContext& launch) : launch_(launch), checks_(launch.request.options.checks) {}
+LaunchChecks::LaunchChecks(LaunchContext& launch)
+    : launch_(launch), checks_(launch.request.options.checks), races_(checks_) {}
 
 void LaunchChecks::begin_block(BlockState& block) {
   auto state = std::make_shared<BlockChecks>();
@@ -23,10 +27,11 @@ void LaunchChecks::begin_block(BlockState& block) {
   for (uint32_t k = 0; k < n; ++k) {
     state->warps[k].number = first + k;
     state->warps[k].clock = Clock(first, n);
-    state->warps[k].clock.raise(first + k, 1);
+    state->warps[k].tick();
   }
+  state->no_clock = Clock(first, n);
+  for (Clock& barrier : state->barriers) barrier = state->no_clock;
   state->shared_initialised.assign(block.shared_bytes, 0);
-  if (checks_.shared_races) state->shared_cells.resize((block.shared_bytes + 3) / 4);
   block.checks = std::move(state);
 }
 
@@ -34,11 +39,10 @@ void LaunchChecks::end_block(BlockState& block) { block.checks.reset(); }
 
 uint32_t LaunchChecks::access(Warp& w, const Instruction& i, AccessKind kind, uint32_t space, uint32_t lanes,
                               uint32_t bytes, const uint64_t* addresses) {
-  ++warp_checks(w).instance;
   switch (static_cast<Space>(space)) {
     case Space::global:
     case Space::constant:
-      return global(w, i, kind, lanes, bytes, addresses);
+      return global(w, i, kind, lanes, bytes, addresses, static_cast<Space>(space) == Space::constant);
     case Space::shared:
       return shared(w, i, kind, lanes, bytes, addresses);
     case Space::generic:
@@ -57,7 +61,7 @@ uint32_t LaunchChecks::access(Warp& w, const Instruction& i, AccessKind kind, ui
     offsets[l] = addresses[l] - kSharedWindow;
   }
   uint32_t allowed = lanes & ~in_shared & ~in_global;
-  if (in_global) allowed |= global(w, i, kind, in_global, bytes, addresses);
+  if (in_global) allowed |= global(w, i, kind, in_global, bytes, addresses, false);
   if (in_shared) allowed |= shared(w, i, kind, in_shared, bytes, offsets);
   return allowed;
 }
@@ -92,18 +96,8 @@ bool LaunchChecks::initialised(Warp& w, const Instruction& i, AccessKind kind, u
 }
 
 uint32_t LaunchChecks::global(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
-                              const uint64_t* addresses) {
-  WarpChecks& warp = warp_checks(w);
-  Touch touch;
-  touch.warp = &warp;
-  touch.instruction = &i;
-  touch.bytes = bytes;
-  touch.writes = kind != AccessKind::kLoad;
-  touch.reads = kind != AccessKind::kStore;
-  touch.is_strong = order_of(i) != access::kWeak || kind == AccessKind::kAtomic || kind == AccessKind::kReduction;
-  touch.is_read_only = (i.flags & access::kReadOnly) != 0;
-  uint32_t allowed = 0;
-  const uint32_t block = static_cast<uint32_t>(w.block->linear);
+                              const uint64_t* addresses, bool is_constant) {
+  uint32_t allowed = 0, inside_lanes = 0;
   for (uint32_t l = 0; l < kLanes; ++l) {
     if (!(lanes >> l & 1)) continue;
     const uint64_t address = addresses[l];
@@ -113,94 +107,38 @@ uint32_t LaunchChecks::global(Warp& w, const Instruction& i, AccessKind kind, ui
       continue;
     }
     if (checks_.uninitialised && !initialised(w, i, kind, l, address, bytes)) continue;
-    touch.lane = l;
-    touch.address = address;
-    std::string race;
-    if (checks_.read_only && (touch.is_read_only || touch.writes)) {
-      race = races_.read_only_conflict(w, touch);
-      if (!race.empty()) {
-        fault_at_lane(w, i, FaultKind::kReadOnlyWritten, l, address, bytes, race);
-        continue;
-      }
-    }
-    if (checks_.global_races && !recent_.is_constant) race = races_.touch_global(w, touch);
-    if (!race.empty()) {
-      fault_at_lane(w, i, FaultKind::kGlobalRace, l, address, bytes, race);
-      continue;
-    }
-    allowed |= 1u << l;
+    inside_lanes |= 1u << l;
   }
-  if (w.faulted || !touch.is_strong) return allowed;
-  synchronise(w, i, kind, allowed, addresses, block);
+  if (!w.faulted && inside_lanes != 0 && !is_constant && (checks_.global_races || checks_.read_only))
+    inside_lanes = races_.global(w, i, kind, inside_lanes, bytes, addresses);
+  allowed |= inside_lanes;
+  if (w.faulted || !is_strong(i, kind)) return allowed;
+  const uint32_t block = static_cast<uint32_t>(w.block->linear);
+  synchronisation_.access(warp_checks(w), order_of(i), scope_of(i), kind, allowed, addresses, block);
   return allowed;
-}
-
-// Strong accesses hand clocks over: release and acquire by themselves, relaxed ones with the fences around them.
-void LaunchChecks::synchronise(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes,
-                               const uint64_t* addresses, uint32_t block) {
-  using namespace ptx::emulator::access;
-  WarpChecks& warp = warp_checks(w);
-  const uint32_t order = order_of(i), scope = scope_of(i);
-  bool released = false;
-  for (uint32_t l = 0; l < kLanes; ++l) {
-    if (!(lanes >> l & 1)) continue;
-    const uint64_t address = addresses[l];
-    if (kind == AccessKind::kLoad || kind == AccessKind::kAtomic) {
-      if (const Clock* seen = races_.acquired(address, scope, block)) {
-        if (order == kAcquire || order == kAcqRel) {
-          warp.clock.join(*seen);
-        } else {
-          warp.pending.join(*seen);
-          warp.has_pending = true;
-        }
-      }
-    }
-    if (kind == AccessKind::kLoad) continue;
-    const bool joins = kind != AccessKind::kStore;
-    if (order == kRelease || order == kAcqRel) {
-      races_.release(warp, address, warp.clock, scope, block, joins);
-      released = true;
-    } else if (warp.has_fence) {
-      races_.release(warp, address, warp.fence, std::min(scope, warp.fence_scope), block, joins);
-    }
-  }
-  if (released) warp.clock.raise(warp.number, warp.clock.of(warp.number) + 1);
 }
 
 uint32_t LaunchChecks::shared(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
                               const uint64_t* offsets) {
-  BlockChecks& block = *w.block->checks;
-  WarpChecks& warp = warp_checks(w);
-  Touch touch;
-  touch.warp = &warp;
-  touch.instruction = &i;
-  touch.bytes = bytes;
-  touch.writes = kind != AccessKind::kLoad;
-  touch.reads = kind != AccessKind::kStore;
-  touch.is_strong = order_of(i) != access::kWeak || kind == AccessKind::kAtomic || kind == AccessKind::kReduction;
-  touch.lanes_matter = true;
-  uint32_t allowed = 0;
+  uint32_t allowed = 0, inside_lanes = 0;
   for (uint32_t l = 0; l < kLanes; ++l) {
     if (!(lanes >> l & 1)) continue;
-    allowed |= 1u << l;
     const uint64_t offset = offsets[l];
-    if (offset >= w.shared_bytes || w.shared_bytes - offset < bytes) continue;  // the machine faults
-    if (checks_.uninitialised && !shared_initialised(w, i, kind, l, offset, bytes)) {
-      allowed &= ~(1u << l);
+    if (offset >= w.shared_bytes || w.shared_bytes - offset < bytes) {
+      allowed |= 1u << l;  // the machine faults
       continue;
     }
-    if (!checks_.shared_races) continue;
-    touch.lane = l;
-    touch.address = offset;
-    const std::string race = races_.touch_shared(w, block, touch);
-    if (race.empty()) continue;
-    fault_at_lane(w, i, FaultKind::kSharedRace, l, offset, bytes, race);
-    allowed &= ~(1u << l);
+    if (checks_.uninitialised && !shared_initialised(w, i, kind, l, offset, bytes)) continue;
+    inside_lanes |= 1u << l;
   }
-  if (!w.faulted && touch.is_strong) {
+  if (!w.faulted && inside_lanes != 0 && checks_.shared_races)
+    inside_lanes = races_.shared(w, i, kind, inside_lanes, bytes, offsets);
+  allowed |= inside_lanes;
+  if (!w.faulted && is_strong(i, kind)) {
+    const uint32_t block = static_cast<uint32_t>(w.block->linear);
     uint64_t keys[kLanes];  // beside the global ones: the window and the block
     for (uint32_t l = 0; l < kLanes; ++l) keys[l] = kSharedWindow | w.block->linear << 24 | (offsets[l] & 0xffffff);
-    synchronise(w, i, kind, allowed, keys, static_cast<uint32_t>(w.block->linear));
+    synchronisation_.access(warp_checks(w), order_of(i), scope_of(i), kind, allowed, keys, block);
   }
   return allowed;
 }
@@ -229,48 +167,23 @@ bool LaunchChecks::shared_initialised(Warp& w, const Instruction& i, AccessKind 
 void LaunchChecks::arrive(Warp& w, uint32_t id) {
   WarpChecks& warp = warp_checks(w);
   w.block->checks->barriers[id].join(warp.clock);
-  warp.clock.raise(warp.number, warp.clock.of(warp.number) + 1);
+  warp.tick();
 }
 
-void LaunchChecks::pass(Warp& w, uint32_t id) {
-  WarpChecks& warp = warp_checks(w);
-  warp.clock.join(w.block->checks->barriers[id]);
-}
+void LaunchChecks::pass(Warp& w, uint32_t id) { warp_checks(w).clock.join(w.block->checks->barriers[id]); }
 
-void LaunchChecks::reopen(BlockState& block, uint32_t id) { block.checks->barriers[id] = {}; }
+void LaunchChecks::reopen(BlockState& block, uint32_t id) { block.checks->barriers[id] = block.checks->no_clock; }
 
-void LaunchChecks::warp_barrier(Warp& w, uint32_t lanes) {
-  WarpChecks& warp = warp_checks(w);
-  uint32_t newest = 0;
-  for (uint32_t epoch : warp.lane_epochs) newest = std::max(newest, epoch);
-  for (uint32_t l = 0; l < kLanes; ++l) {
-    if (lanes >> l & 1) warp.lane_epochs[l] = newest + 1;
-  }
-}
+void LaunchChecks::warp_barrier(Warp& w, uint32_t lanes) { warp_checks(w).lanes.barrier(lanes, w.live); }
 
-void LaunchChecks::fence(Warp& w, const Instruction& i) {
-  WarpChecks& warp = warp_checks(w);
-  if (warp.has_pending) warp.clock.join(warp.pending);
-  warp.pending = {};
-  warp.has_pending = false;
-  warp.fence = warp.clock;
-  warp.fence_scope = scope_of(i);
-  warp.has_fence = true;
-  warp.clock.raise(warp.number, warp.clock.of(warp.number) + 1);
-}
+void LaunchChecks::fence(Warp& w, const Instruction& i) { synchronisation_.fence(warp_checks(w), scope_of(i)); }
 
 void LaunchChecks::barrier_object(Warp& w, uint64_t offset, bool arrives, bool passed) {
-  BlockChecks& block = *w.block->checks;
   WarpChecks& warp = warp_checks(w);
-  Clock& object = block.barrier_objects[offset];
-  if (arrives) {
-    object.join(warp.clock);
-    warp.clock.raise(warp.number, warp.clock.of(warp.number) + 1);
-  }
-  if (passed) {
-    warp.clock.join(object);
-    warp.clock.raise(warp.number, warp.clock.of(warp.number) + 1);
-  }
+  Clock& object = w.block->checks->barrier_objects[offset];
+  if (arrives) object.join(warp.clock);
+  if (passed) warp.clock.join(object);
+  if (arrives || passed) warp.tick();
 }
 
 }  // namespace ptx::emulator

@@ -11,6 +11,7 @@
 #include "ptx/emulator/block.h"
 #include "ptx/emulator/checks/races.h"
 #include "ptx/emulator/checks/shared_state.h"
+#include "ptx/emulator/checks/synchronisation.h"
 #include "ptx/emulator/launch.h"
 
 namespace ptx::emulator {
@@ -32,12 +33,10 @@ class LaunchChecks {
 
  private:
   uint32_t global(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
-                  const uint64_t* addresses);
+                  const uint64_t* addresses, bool is_constant);
   uint32_t shared(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
                   const uint64_t* addresses);
   bool inside(Warp& w, const Instruction& i, uint32_t lane, uint64_t address, uint32_t bytes);
-  void synchronise(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, const uint64_t* addresses,
-                   uint32_t block);
   bool shared_initialised(Warp& w, const Instruction& i, AccessKind kind, uint32_t lane, uint64_t offset,
                           uint32_t bytes);
   bool initialised(Warp& w, const Instruction& i, AccessKind kind, uint32_t lane, uint64_t address, uint32_t bytes);
@@ -45,6 +44,7 @@ class LaunchChecks {
   LaunchContext& launch_;
   Checks checks_;
   Races races_;
+  Synchronisation synchronisation_;
   Allocation recent_;  // the allocation of the last access
 };
 

@@ -3,181 +3,200 @@
 #include <algorithm>
 #include <bit>
 
+#include "ptx/emulator/function_loader.h"
+
 namespace ptx::emulator {
-
-bool Races::ordered(const Touch& touch, const Epoch& earlier, uint32_t lane) const {
-  if (earlier.clock == 0) return true;
-  if (earlier.warp != touch.warp->number) return touch.warp->clock.of(earlier.warp) >= earlier.clock;
-  if (!touch.lanes_matter || lane == touch.lane || earlier.instance == touch.warp->instance) return true;
-  // another lane of the same warp: a block barrier raised the warp's clock, or a warp barrier both lanes' epochs
-  if (touch.warp->clock.of(earlier.warp) > earlier.clock) return true;
-  return touch.warp->lane_epochs[touch.lane] > earlier.lane_epoch && touch.warp->lane_epochs[lane] > earlier.lane_epoch;
-}
-
-Epoch Races::epoch_of(Warp& w, const Touch& touch, uint8_t bytes) {
-  auto [entry, fresh] = place_of_.try_emplace(touch.instruction, static_cast<uint32_t>(places_.size()));
-  if (fresh) {
-    const Code& code = code_of(w, *touch.instruction);
-    const uint32_t index = touch.instruction->index;
-    places_.push_back(
-        {touch.instruction, "line " + std::to_string(code.positions[index].line) + " " + code.spellings[index]});
-  }
-  Epoch epoch;
-  epoch.warp = touch.warp->number;
-  epoch.clock = touch.warp->clock.of(epoch.warp);
-  epoch.instruction = entry->second;
-  std::ranges::fill(epoch.lanes, static_cast<uint8_t>(touch.lane));
-  epoch.bytes = bytes;
-  epoch.is_strong = touch.is_strong;
-  epoch.instance = touch.warp->instance;
-  epoch.lane_epoch = touch.warp->lane_epochs[touch.lane];
-  return epoch;
-}
-
-std::string Races::describe(const Warp& w, const Epoch& earlier, uint32_t lane, bool wrote) const {
-  const uint32_t per_block = static_cast<uint32_t>(w.block->warps.size());
-  const Dim3& grid = w.block->launch->request.grid;
-  const uint64_t block = earlier.warp / per_block;
-  std::string where = std::to_string(block % grid.x);
-  if (grid.y > 1 || grid.z > 1)
-    where += "," + std::to_string(block / grid.x % grid.y) + "," + std::to_string(block / grid.x / grid.y);
-  return std::string(wrote ? "written" : "read") + " without order by " + places_[earlier.instruction].text +
-         " in block " + where + " thread " + std::to_string(earlier.warp % per_block * kLanes + lane);
-}
-
-std::string Races::check(Warp& w, Cell& cell, const Touch& touch, uint8_t bytes) {
-  uint32_t lane = 0;  // of the earlier access in conflict
-  const auto conflicts = [&](const Epoch& e) {
-    for (uint32_t both = e.bytes & bytes; both != 0; both &= both - 1) {
-      lane = e.lanes[std::countr_zero(both)];
-      if (!ordered(touch, e, lane)) return true;
-    }
-    return false;
-  };
-  if (conflicts(cell.write)) return describe(w, cell.write, lane, true);
-  if (!touch.is_strong && conflicts(cell.strong_write)) return describe(w, cell.strong_write, lane, true);
-  if (!touch.writes) return {};
-  if (conflicts(cell.read)) return describe(w, cell.read, lane, false);
-  if (!touch.is_strong && conflicts(cell.strong_read)) return describe(w, cell.strong_read, lane, false);
-  if (cell.readers >= 0) {
-    for (const Epoch& e : readers_[static_cast<size_t>(cell.readers)]) {
-      if (!(e.is_strong && touch.is_strong) && conflicts(e)) return describe(w, e, lane, false);
-    }
-  }
-  return {};
-}
-
-// A write forgets earlier reads it is ordered after; a read by another warp joins the list of readers.
-void Races::remember(Cell& cell, const Touch& touch, const Epoch& epoch) {
-  if (touch.writes) {
-    Epoch& slot = touch.is_strong ? cell.strong_write : cell.write;
-    const bool same_instance = slot.warp == epoch.warp && slot.clock == epoch.clock && slot.instance == epoch.instance;
-    const Epoch before = slot;
-    slot = epoch;
-    for (uint32_t kept = same_instance ? before.bytes & ~epoch.bytes : 0; kept != 0; kept &= kept - 1) {
-      const int byte = std::countr_zero(kept);
-      slot.lanes[byte] = before.lanes[byte];
-      slot.bytes |= static_cast<uint8_t>(1u << byte);
-    }
-    cell.written = true;
-    if (!touch.is_strong && epoch.bytes == 15) {
-      cell.read = {};
-      if (cell.readers >= 0) readers_[static_cast<size_t>(cell.readers)].clear();
-    }
-    return;
-  }
-  Epoch& slot = touch.is_strong ? cell.strong_read : cell.read;
-  const bool replaces =
-      slot.clock == 0 || ordered(touch, slot, slot.lanes[std::countr_zero(slot.bytes)]) || touch.is_strong;
-  if (replaces && (slot.bytes & ~epoch.bytes) == 0) {
-    slot = epoch;
-    return;
-  }
-  if (cell.readers < 0) {
-    cell.readers = static_cast<int32_t>(readers_.size());
-    readers_.emplace_back();
-  }
-  auto& list = readers_[static_cast<size_t>(cell.readers)];
-  for (Epoch& e : list) {
-    if (e.warp == epoch.warp && std::ranges::equal(e.lanes, epoch.lanes) && e.is_strong == epoch.is_strong) {
-      e = epoch;
-      return;
-    }
-  }
-  list.push_back(epoch);
-}
-
-Cell& Races::cell_at(uint64_t address) {
-  auto& page = pages_[address / (4 * kPageWords)];
-  if (!page) page = std::make_unique<Cell[]>(kPageWords);
-  return page[address / 4 % kPageWords];
-}
-
 namespace {
-// The bytes of word `k` of an access, as a mask.
-uint8_t mask_of(uint64_t address, uint32_t bytes, uint64_t word) {
-  uint8_t mask = 0;
-  for (uint64_t b = 0; b < 4; ++b) mask |= word * 4 + b >= address && word * 4 + b < address + bytes ? 1u << b : 0;
-  return mask;
+
+bool contiguous(const uint64_t* addresses, uint64_t stride) {
+  uint64_t difference = 0;
+  for (uint32_t l = 0; l < kLanes; ++l) difference |= addresses[l] ^ (addresses[0] + l * stride);
+  return difference == 0;
 }
+
+// Cells of a warp side by side, `words` a lane, as 64-bit values: whether each is `first`, with the lane added.
+template <uint32_t words>
+bool are_alike(const uint64_t* cells, uint64_t first, uint64_t per_lane) {
+  uint64_t difference = 0;
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    for (uint32_t k = 0; k < words; ++k) difference |= cells[l * words + k] ^ (first + l * per_lane);
+  }
+  return difference == 0;
+}
+
+template <uint32_t words>
+void fill(uint64_t* cells, uint64_t first, uint64_t per_lane) {
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    for (uint32_t k = 0; k < words; ++k) cells[l * words + k] = first + l * per_lane;
+  }
+}
+
+uint64_t bits_of(Cell cell) { return std::bit_cast<uint64_t>(cell); }
+uint64_t lane_steps(Cell cell) { return bits_of({cell.write ? 1u : 0u, cell.read ? 1u : 0u}); }
+
 }  // namespace
 
-std::string Races::touch_global(Warp& w, const Touch& touch) {
-  for (uint64_t word = touch.address / 4; word * 4 < touch.address + touch.bytes; ++word) {
-    const uint8_t bytes = mask_of(touch.address, touch.bytes, word);
-    Cell& cell = cell_at(word * 4);
-    std::string race = check(w, cell, touch, bytes);
-    if (!race.empty()) return race;
-    remember(cell, touch, epoch_of(w, touch, bytes));
-  }
-  return {};
+uint32_t Races::place_of(Warp& w, const Instruction& i, AccessKind kind) {
+  const auto [entry, fresh] = place_numbers_.try_emplace(&i, static_cast<uint32_t>(places_.size()));
+  if (!fresh) return entry->second;
+  const Code& code = code_of(w, i);
+  const uint32_t order = i.flags >> access::kOrderShift & 7, scope = i.flags >> access::kScopeShift & 3;
+  Place& place = places_.emplace_back();
+  place.is_strong = order != access::kWeak || kind == AccessKind::kAtomic || kind == AccessKind::kReduction;
+  place.is_read_only = (i.flags & access::kReadOnly) != 0;
+  place.is_narrow = place.is_strong && scope < access::kGpu;
+  any_narrow_ = any_narrow_ || place.is_narrow;
+  const std::string& tag = code.tags[i.index];
+  place.text = "line " + std::to_string(code.positions[i.index].line) + (tag.empty() ? " " : " [" + tag + "] ") +
+               code.spellings[i.index];
+  return entry->second;
 }
 
-std::string Races::touch_shared(Warp& w, BlockChecks& block, const Touch& touch) {
-  for (uint64_t word = touch.address / 4; word * 4 < touch.address + touch.bytes && word < block.shared_cells.size();
-       ++word) {
-    const uint8_t bytes = mask_of(touch.address, touch.bytes, word);
-    Cell& cell = block.shared_cells[word];
-    std::string race = check(w, cell, touch, bytes);
-    if (!race.empty()) return race;
-    remember(cell, touch, epoch_of(w, touch, bytes));
+RecentAccess& Races::recent_access(Warp& w, WarpChecks& warp, const Instruction& i, AccessKind kind) {
+  RecentAccess& recent = warp.recent[reinterpret_cast<uintptr_t>(&i) / sizeof(Instruction) % kRecentAccesses];
+  const uint32_t clock = warp.clock.of(warp.number);
+  if (recent.instruction != &i || recent.generation != global_.generation()) {
+    recent = {};
+    recent.instruction = &i;
+    recent.generation = global_.generation();
+    recent.place = place_of(w, i, kind);
   }
-  return {};
+  if (recent.clock != clock) {
+    recent.clock = clock;
+    recent.event = 0;
+    recent.from = recent.to = 0;
+  }
+  return recent;
 }
 
-std::string Races::read_only_conflict(Warp& w, const Touch& touch) {
-  for (uint64_t word = touch.address / 4; word * 4 < touch.address + touch.bytes; ++word) {
-    Cell& cell = cell_at(word * 4);
-    if (touch.is_read_only && cell.written) {
-      const Epoch& write = cell.write.clock ? cell.write : cell.strong_write;
-      return describe(w, write, write.lanes[std::countr_zero(write.bytes)], true);
+uint32_t Races::global(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
+                       const uint64_t* addresses) {
+  if (global_.history.is_full()) global_.collect();
+  WarpChecks& warp = w.block->checks->warps[w.warp_index];
+  RecentAccess& recent = recent_access(w, warp, i, kind);
+  if (recent.event == 0) recent.event = global_.history.add({warp.number, recent.clock, recent.place, 0});
+  Visit v{w, warp, global_, places_[recent.place], recent, false, checks_.global_races, checks_.read_only};
+  return run(v, i, kind, lanes, bytes, addresses);
+}
+
+uint32_t Races::shared(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
+                       const uint64_t* offsets) {
+  BlockChecks& block = *w.block->checks;
+  WarpChecks& warp = block.warps[w.warp_index];
+  if (block.shared.history.is_full()) block.shared.collect();
+  RecentAccess recent;
+  recent.clock = warp.clock.of(warp.number);
+  recent.place = recent_access(w, warp, i, kind).place;
+  recent.event = block.shared.history.add({warp.number, recent.clock, recent.place, warp.lanes.time()});
+  Visit v{w, warp, block.shared, places_[recent.place], recent, true, checks_.shared_races, false};
+  return run(v, i, kind, lanes, bytes, offsets);
+}
+
+uint32_t Races::run(Visit& v, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
+                    const uint64_t* addresses) {
+  const bool writes = kind != AccessKind::kLoad;
+  if (lanes == kAllLanes && !v.place.is_strong && contiguous(addresses, bytes) &&
+      run_together(v, writes, bytes, addresses[0])) {
+    return lanes;
+  }
+  uint32_t clean = lanes;
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    const uint32_t lane = static_cast<uint32_t>(std::countr_zero(left));
+    if (writes ? touch<true>(v, lane, addresses[lane], bytes) : touch<false>(v, lane, addresses[lane], bytes)) continue;
+    clean &= ~(1u << lane);
+    fault_at_lane(v.w, i, v.kind, lane, addresses[lane], bytes, v.finding);
+  }
+  return clean;
+}
+
+// A warp side by side whose words were all touched in the same way before; false: look at each lane.
+bool Races::run_together(Visit& v, bool writes, uint32_t bytes, uint64_t address) {
+  const uint32_t into = address % ShadowPage::kBytes;
+  if ((bytes != 4 && bytes != 8 && bytes != 16) || address % bytes != 0 || into + kLanes * bytes > ShadowPage::kBytes)
+    return false;
+  ShadowPage& page = v.shadow.page_of(address);
+  if (page.shift != 2) return false;
+  uint64_t* cells = reinterpret_cast<uint64_t*>(&page.cells[into / 4]);
+  const Cell first = page.cells[into / 4];
+  if (first.write == kContended) return false;
+  const uint64_t bits = bits_of(first), steps = lane_steps(first);
+  if (lane_of(first.write) + lane_of(first.read) != 0) return false;
+  if (!(bytes == 4   ? are_alike<1>(cells, bits, steps)
+        : bytes == 8 ? are_alike<2>(cells, bits, steps)
+                     : are_alike<4>(cells, bits, steps)))
+    return false;
+  Cell next = first;  // of lane 0: what it does to its cell goes for all
+  v.alike = true;
+  if (!(writes ? write_cell(v, next, 0) : read_cell(v, next, 0)) || !v.alike) return false;
+  const uint64_t to = bits_of(next), to_steps = lane_steps(next);
+  if (to == bits) return true;
+  bytes == 4 ? fill<1>(cells, to, to_steps) : bytes == 8 ? fill<2>(cells, to, to_steps) : fill<4>(cells, to, to_steps);
+  return true;
+}
+
+template <bool writes>
+bool Races::touch(Visit& v, uint32_t lane, uint64_t address, uint32_t bytes) {
+  while (bytes != 0) {
+    ShadowPage& page = v.shadow.page_of(address);
+    const uint32_t into = address % ShadowPage::kBytes, here = std::min(bytes, ShadowPage::kBytes - into);
+    const uint32_t shift = static_cast<uint32_t>(std::countr_zero(into | here | 4u));
+    if (shift < page.shift) v.shadow.refine(page, shift);
+    Cell* const end = &page.cells[0] + ((into + here) >> page.shift);
+    for (Cell* cell = &page.cells[into >> page.shift]; cell != end; ++cell) {
+      if (!(writes ? write_cell(v, *cell, lane) : read_cell(v, *cell, lane))) return false;
     }
-    if (touch.writes && cell.read_only_read) return "read before by a non-coherent load of this launch";
-    cell.read_only_read = cell.read_only_read || touch.is_read_only;
-    if (touch.writes) {
-      cell.written = true;
-      Epoch& slot = touch.is_strong ? cell.strong_write : cell.write;
-      if (slot.clock == 0) slot = epoch_of(w, touch, mask_of(touch.address, touch.bytes, word));
-    }
+    address += here;
+    bytes -= here;
   }
-  return {};
+  return true;
 }
 
-void Races::release(WarpChecks&, uint64_t address, const Clock& what, uint32_t scope, uint32_t block, bool joins) {
-  Published& entry = published_[address];
-  if (!joins || (entry.block != block && entry.scope == 0))
-    entry.clock = what;
+inline bool Races::read_cell(Visit& v, Cell& cell, uint32_t lane) {
+  RecentAccess& recent = v.recent;
+  if (cell.write != 0 || v.place.is_strong) {
+    if (cell.write == kContended || v.place.is_strong) return touch_contended(v, cell, false, lane);
+    if (v.place.is_read_only && v.read_only_counts)
+      return report(v, FaultKind::kReadOnlyWritten, v.shadow.history.latest(cell.write), lane_of(cell.write), true);
+    if (cell.write >> kRefLaneBits != recent.ordered_write && !accept_write(v, cell.write, lane)) return false;
+  }
+  if (cell.read == 0)
+    cell.read = ref_of(recent.event, lane);
+  else if (without_lane(cell.read) == recent.from && lane_of(cell.read) == lane)
+    cell.read = recent.to | lane;
   else
-    entry.clock.join(what);
-  entry.scope = joins ? std::min(entry.scope ? entry.scope : scope, scope) : scope;
-  entry.block = block;
+    cell.read = with_reader(v, cell.read, lane);
+  return true;
 }
 
-const Clock* Races::acquired(uint64_t address, uint32_t scope, uint32_t block) const {
-  const auto found = published_.find(address);
-  if (found == published_.end()) return nullptr;
-  const bool narrow = scope == 0 || found->second.scope == 0;  // cta
-  return narrow && found->second.block != block ? nullptr : &found->second.clock;
+inline bool Races::write_cell(Visit& v, Cell& cell, uint32_t lane) {
+  if (cell.write == kContended || v.place.is_strong) return touch_contended(v, cell, true, lane);
+  if (cell.write != 0 && cell.write >> kRefLaneBits != v.recent.ordered_write && !accept_write(v, cell.write, lane))
+    return false;
+  if (cell.read != 0 && without_lane(cell.read) != v.recent.ordered_readers && !accept_readers(v, cell.read, lane))
+    return false;
+  cell = {ref_of(v.recent.event, lane), 0};
+  return true;
+}
+
+bool Races::touch_contended(Visit& v, Cell& cell, bool writes, uint32_t lane) {
+  const bool strong = v.place.is_strong;
+  ContendedCell& c = v.shadow.contend(cell);
+  v.alike = false;
+  if (v.place.is_read_only && v.read_only_counts && (c.write != 0 || c.strong_write != 0)) {
+    const Ref write = c.write != 0 ? c.write : c.strong_write;
+    return report(v, FaultKind::kReadOnlyWritten, v.shadow.history.latest(write), lane_of(write), true);
+  }
+  if (c.write != 0 && !accept_write(v, c.write, lane)) return false;
+  if (!accept_strong(v, c.strong_write, lane, true)) return false;
+  if (writes && c.read != 0 && !accept_readers(v, c.read, lane)) return false;
+  if (writes && !accept_strong(v, c.strong_read, lane, false)) return false;
+  if (strong)
+    (writes ? c.strong_write : c.strong_read) = with_strong(v, writes ? c.strong_write : c.strong_read, lane);
+  else if (writes)
+    c = {ref_of(v.recent.event, lane), 0, 0, 0};
+  else
+    c.read = c.read == 0 ? ref_of(v.recent.event, lane) : with_reader(v, c.read, lane);
+  return true;
 }
 
 }  // namespace ptx::emulator

@@ -1,60 +1,73 @@
-// Races by happens-before, after FastTrack: each word remembers its last accesses as epochs (warp, clock), and two
-// accesses race if neither warp's clock knows of the other. Release and acquire on an address hand clocks over.
+// Races by happens-before, after FastTrack (Flanagan and Freund, 2009): each word remembers who touched it last, and
+// two accesses race if neither warp's clock knows of the other. In shared memory two lanes of a warp may race as well.
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <deque>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "ptx/emulator/block.h"
+#include "ptx/emulator/checks/shadow.h"
 #include "ptx/emulator/checks/shared_state.h"
 
 namespace ptx::emulator {
 
-struct Touch {  // one lane's access
-  WarpChecks* warp = nullptr;
-  const Instruction* instruction = nullptr;
-  uint32_t lane = 0, bytes = 0;
-  uint64_t address = 0;
-  bool writes = false, reads = false, is_strong = false, is_read_only = false;
-  bool lanes_matter = false;  // shared memory: two lanes of a warp may race
-};
-
 class Races {
  public:
-  // The earlier access that `touch` races with, described; empty if there is none. Remembers the touch.
-  std::string touch_global(Warp& w, const Touch& touch);
-  std::string touch_shared(Warp& w, BlockChecks& block, const Touch& touch);
-  std::string read_only_conflict(Warp& w, const Touch& touch);  // ld.global.nc beside a store of this launch
+  explicit Races(const Checks& checks) : checks_(checks) {}
 
-  void release(WarpChecks& warp, uint64_t address, const Clock& what, uint32_t scope, uint32_t block, bool joins);
-  // What an acquire on the address sees, or null; scope and block decide whether it counts.
-  const Clock* acquired(uint64_t address, uint32_t scope, uint32_t block) const;
+  // The lanes of an access that race with nobody; faults name the others. Remembers the access.
+  uint32_t global(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
+                  const uint64_t* addresses);
+  uint32_t shared(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
+                  const uint64_t* offsets);
 
  private:
-  struct Published {
-    Clock clock;
-    uint32_t scope = 0, block = 0;
-  };
-  struct Place {
-    const Instruction* instruction;
+  struct Place {  // an instruction that touches memory
+    bool is_strong = false, is_read_only = false, is_narrow = false;
     std::string text;  // "line 12 st.global.u32"
   };
-  Cell& cell_at(uint64_t address);
-  std::string check(Warp& w, Cell& cell, const Touch& touch, uint8_t bytes);
-  bool ordered(const Touch& touch, const Epoch& earlier, uint32_t lane) const;  // of the earlier access
-  std::string describe(const Warp& w, const Epoch& earlier, uint32_t lane, bool wrote) const;
-  Epoch epoch_of(Warp& w, const Touch& touch, uint8_t bytes);
-  void remember(Cell& cell, const Touch& touch, const Epoch& epoch);
+  struct Visit {  // one access while it is looked at
+    Warp& w;
+    WarpChecks& warp;
+    Shadow& shadow;
+    const Place& place;
+    RecentAccess& recent;
+    bool lanes_matter;
+    bool races_count, read_only_counts;  // which findings are reported
+    bool alike = true;                   // what one lane did to its cell, its neighbours do to theirs
+    FaultKind kind = FaultKind::kNone;   // of the lane that is looked at
+    std::string finding;
+    FaultKind race_kind() const { return lanes_matter ? FaultKind::kSharedRace : FaultKind::kGlobalRace; }
+  };
 
-  static constexpr uint32_t kPageWords = 1024;
-  std::unordered_map<uint64_t, std::unique_ptr<Cell[]>> pages_;  // global cells by address / 4096
-  std::unordered_map<uint64_t, Published> published_;
-  std::vector<std::vector<Epoch>> readers_;
-  std::vector<Place> places_;
-  std::unordered_map<const Instruction*, uint32_t> place_of_;
+  uint32_t place_of(Warp& w, const Instruction& i, AccessKind kind);
+  RecentAccess& recent_access(Warp& w, WarpChecks& warp, const Instruction& i, AccessKind kind);
+  uint32_t run(Visit& v, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
+               const uint64_t* addresses);
+  bool run_together(Visit& v, bool writes, uint32_t bytes, uint64_t address);
+  template <bool writes>
+  bool touch(Visit& v, uint32_t lane, uint64_t address, uint32_t bytes);
+  bool read_cell(Visit& v, Cell& cell, uint32_t lane);
+  bool write_cell(Visit& v, Cell& cell, uint32_t lane);
+  bool touch_contended(Visit& v, Cell& cell, bool writes, uint32_t lane);
+
+  bool is_ordered(const Visit& v, const Event& earlier, uint32_t earlier_lane, uint32_t lane) const;
+  bool accept_write(Visit& v, Ref write, uint32_t lane);
+  bool accept_readers(Visit& v, Ref readers, uint32_t lane);
+  bool accept_strong(Visit& v, Ref others, uint32_t lane, bool wrote);
+  bool report(Visit& v, FaultKind kind, const Event& earlier, uint32_t earlier_lane, bool wrote) const;
+  Ref with_reader(Visit& v, Ref readers, uint32_t lane);
+  Ref with_strong(Visit& v, Ref members, uint32_t lane);
+  Ref tidied(Visit& v, Ref members);
+
+  Checks checks_;
+  Shadow global_;
+  std::deque<Place> places_;
+  bool any_narrow_ = false;
+  std::unordered_map<const Instruction*, uint32_t> place_numbers_;
 };
 
 }  // namespace ptx::emulator
