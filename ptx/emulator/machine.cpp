@@ -213,13 +213,14 @@ void return_lanes(WarpState& w, Fragment& f, uint32_t lanes) {
 
 enum class After : uint8_t { kContinue, kReselect, kYield };
 
-// A masked operation at f.pc needs lanes that are not here. Those whose partners are all here go on alone.
+// A masked operation at f.pc needs lanes that are not here: they may wait for it, too, having come on their own. Those
+// whose partners are all here go on alone.
 void wait_for_lanes(WarpState& w) {
   const uint32_t ready = w.ready;
   w.stop = false;
   w.ready = 0;
   if (ready == 0) {
-    w.fragments[w.current].state = FragmentState::kSync;
+    if (!merge(w, w.current)) w.fragments[w.current].state = FragmentState::kSync;
     return;
   }
   Fragment& f = w.fragments[w.current];
