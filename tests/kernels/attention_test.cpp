@@ -1,0 +1,403 @@
+// Incremental attention against softmax in double over the same fp16 cache. What lies behind a column's last key was
+// never written, so that reading it is a fault.
+#include "kernels/attention.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "emulated_kernel.h"
+#include "kernels/error_word.h"
+#include "models/error.h"
+#include "models/half.h"
+
+namespace warpchat {
+namespace {
+
+enum class Scores {
+  kRandom,
+  kRising,   // every key scores higher than all before: the maximum moves with each
+  kFalling,  // ... lower: only the first keys count
+  kHuge,     // differences of thousands: exponentials of the scores themselves would overflow
+};
+
+struct AttentionCase {
+  const char* name;
+  AttentionSpec spec;
+  std::vector<uint32_t> lengths;
+  Scores scores = Scores::kRandom;
+};
+
+std::string case_name(const auto& info) { return info.param.name; }
+std::ostream& operator<<(std::ostream& out, const AttentionCase& c) { return out << c.name; }
+
+// n_heads, n_kv_heads, head_dim, max_positions, columns, keys_per_split
+const AttentionCase kCases[] = {
+    {"one_key", {14, 2, 64, 256, 1, 64}, {1}},
+    {"no_key_gives_zeros", {14, 2, 64, 256, 1, 64}, {0}},
+    {"no_key_beside_some", {4, 2, 64, 256, 4, 64}, {0, 256, 0, 3}},
+    {"below_a_split", {14, 2, 64, 256, 1, 64}, {63}},
+    {"a_whole_split", {14, 2, 64, 256, 1, 64}, {64}},
+    {"one_key_in_the_second_split", {14, 2, 64, 256, 1, 64}, {65}},
+    {"full_cache", {14, 2, 64, 256, 1, 64}, {256}},
+    {"cache_no_multiple_of_a_split", {3, 1, 64, 197, 2, 64}, {197, 193}},
+    {"columns_of_different_lengths", {6, 2, 64, 300, 5, 128}, {300, 1, 129, 128, 127}},
+    {"head_of_80", {8, 2, 80, 150, 2, 64}, {150, 65}},  // six lanes of sixteen idle
+    {"head_of_96", {6, 2, 96, 150, 2, 64}, {150, 65}},  // four
+    {"head_of_128", {16, 2, 128, 150, 2, 64}, {150, 129}},
+    {"head_of_256", {8, 1, 256, 150, 2, 64}, {150, 65}},  // a key fills a warp
+    {"head_of_8", {2, 1, 8, 100, 1, 64}, {99}},
+    {"no_groups", {3, 3, 64, 130, 1, 64}, {130}},
+    {"groups_of_2", {4, 2, 128, 130, 1, 64}, {130}},
+    {"groups_of_3", {9, 3, 64, 130, 1, 64}, {130}},
+    {"groups_of_5", {5, 1, 64, 130, 1, 64}, {130}},
+    {"groups_of_11", {11, 1, 64, 130, 1, 64}, {130}},  // in two rounds
+    {"groups_of_16", {32, 2, 256, 70, 1, 64}, {66}},
+    {"rising_scores", {7, 1, 64, 400, 1, 64}, {390}, Scores::kRising},
+    {"falling_scores", {7, 1, 64, 400, 1, 64}, {390}, Scores::kFalling},
+    {"huge_scores", {7, 1, 64, 400, 1, 64}, {390}, Scores::kHuge},
+    {"merge_of_two_levels", {2, 1, 8, 64 * 40, 2, 64}, {64 * 40, 64 * 33 + 1}},
+    {"merge_that_ends_early", {2, 1, 8, 64 * 40, 2, 64}, {64 * 32, 64 * 2}},
+    {"largest_split", {2, 1, 64, 1100, 1, 1024}, {1100}},
+    {"scale_of_its_own", {2, 1, 64, 100, 1, 64, 0.5f}, {100}},
+    {"positions_for_lengths", {2, 1, 64, 100, 2, 64, 0, true}, {100, 1}},
+};
+
+// The inputs of a case, and the exact result.
+class Problem {
+ public:
+  Problem(const AttentionSpec& s, const std::vector<uint32_t>& lengths, Scores scores, uint32_t seed)
+      : spec(s), random_(seed) {
+    for (uint32_t i = 0; i < s.columns * s.n_heads * s.head_dim; ++i) q.push_back(normal_(random_));
+    for (uint32_t column = 0; column < s.columns; ++column) {
+      keys.push_back(cache(lengths[column], scores));
+      values.push_back(cache(lengths[column], Scores::kRandom));
+    }
+    if (scores != Scores::kRandom) {  // one dimension decides
+      for (uint32_t i = 0; i < q.size(); i += s.head_dim) q[i] = 8;
+    }
+  }
+
+  uint64_t cell(uint32_t kv_head, uint32_t key) const {
+    return (uint64_t{kv_head} * spec.max_positions + key) * spec.head_dim;
+  }
+
+  // lengths: at most those given before.
+  std::vector<double> expected(const std::vector<uint32_t>& lengths) const {
+    std::vector<double> out;
+    for (uint32_t column = 0; column < spec.columns; ++column) {
+      for (uint32_t head = 0; head < spec.n_heads; ++head) attend(column, head, lengths[column], out);
+    }
+    return out;
+  }
+
+  const AttentionSpec spec;
+  std::vector<float> q;
+  std::vector<std::vector<f16>> keys, values;  // of each column, [n_kv_heads, max_positions, head_dim]
+
+ private:
+  std::vector<f16> cache(uint32_t n_keys, Scores scores) {
+    std::vector<f16> cells(spec.n_kv_heads * uint64_t{spec.max_positions} * spec.head_dim, f16{0xffff});
+    const auto first = [&](float key) {  // of the deciding dimension: scores differ by a few, or by thousands
+      return scores == Scores::kHuge ? 3e4f * std::sin(key) : (scores == Scores::kRising ? key : -key) / 16;
+    };
+    for (uint32_t kv_head = 0; kv_head < spec.n_kv_heads; ++kv_head) {
+      for (uint32_t key = 0; key < n_keys; ++key) {
+        f16* row = &cells[cell(kv_head, key)];
+        for (uint32_t i = 0; i < spec.head_dim; ++i) row[i] = to_f16(normal_(random_));
+        if (scores != Scores::kRandom) row[0] = to_f16(first(static_cast<float>(key)));
+      }
+    }
+    return cells;
+  }
+
+  void attend(uint32_t column, uint32_t head, uint32_t n_keys, std::vector<double>& out) const {
+    const uint32_t kv_head = head / (spec.n_heads / spec.n_kv_heads);
+    const double scale = spec.scale != 0 ? spec.scale : 1 / std::sqrt(double{1} * spec.head_dim);
+    const float* query = &q[(uint64_t{column} * spec.n_heads + head) * spec.head_dim];
+    std::vector<double> weights(n_keys), sums(spec.head_dim);
+    for (uint32_t key = 0; key < n_keys; ++key) {
+      const f16* row = &keys[column][cell(kv_head, key)];
+      for (uint32_t i = 0; i < spec.head_dim; ++i) weights[key] += scale * query[i] * to_float(row[i]);
+    }
+    const double top = n_keys > 0 ? *std::max_element(weights.begin(), weights.end()) : 0;
+    double total = 0;
+    for (uint32_t key = 0; key < n_keys; ++key) {
+      const f16* row = &values[column][cell(kv_head, key)];
+      const double weight = std::exp(weights[key] - top);
+      total += weight;
+      for (uint32_t i = 0; i < spec.head_dim; ++i) sums[i] += weight * to_float(row[i]);
+    }
+    for (double sum : sums) out.push_back(n_keys > 0 ? sum / total : 0);
+  }
+
+  std::mt19937 random_;
+  std::normal_distribution<float> normal_;
+};
+
+// A problem on a device, launched as often as a test likes.
+class Attention {
+ public:
+  Attention(const Problem& problem, const std::vector<uint32_t>& n_keys, ptx::Target target = ptx::sm_75)
+      : device(target), spec(problem.spec), kernel(incremental_attention(spec, target)), n_columns(spec.columns) {
+    q = device.upload(problem.q);
+    for (uint32_t column = 0; column < spec.columns; ++column) {
+      k_tables.push_back(upload_written(problem.keys[column]));
+      v_tables.push_back(upload_written(problem.values[column]));
+    }
+    k_caches = device.upload(k_tables), v_caches = device.upload(v_tables);
+    set_lengths(n_keys);
+    scratch = device.zeros<uint8_t>(attention_scratch_bytes(spec));
+    error = device.zeros<uint32_t>(4);
+    out = device.poisoned<float>(out_size());
+  }
+
+  void set_lengths(std::vector<uint32_t> values) {
+    if (spec.lengths_are_positions) std::ranges::for_each(values, [](uint32_t& length) { --length; });
+    lengths = device.upload(values);
+  }
+
+  std::string run(ptx::emulator::LaunchOptions options, ptx::Dimensions grid) {
+    if (spec.columns == 1)
+      return device.run_as(options, kernel, grid, q, k_caches, v_caches, lengths, out, scratch, error);
+    return device.run_as(options, kernel, grid, q, k_caches, v_caches, lengths, out, scratch, error, n_columns);
+  }
+  std::string run(ptx::emulator::LaunchOptions options = kAllChecks) { return run(options, kernel.launch.blocks); }
+
+  size_t out_size() const { return size_t{spec.columns} * spec.n_heads * spec.head_dim; }
+  std::vector<float> result() const { return device.download(out, out_size()); }
+  std::vector<uint32_t> error_word() const { return device.download(error, 4); }
+
+  GuardedDevice device;
+  const AttentionSpec spec;
+  const ptx::Kernel kernel;
+  uint32_t n_columns;
+  std::vector<uint64_t> k_tables, v_tables;
+  float *q, *out;
+  uint64_t *k_caches, *v_caches;
+  uint32_t *lengths, *error;
+  uint8_t* scratch;
+
+ private:
+  // Cells of 0xffff stay as if never written.
+  uint64_t upload_written(const std::vector<f16>& cells) {
+    f16* to = device.poisoned<f16>(cells.size());
+    for (size_t i = 0; i < cells.size();) {
+      size_t end = i;
+      while (end < cells.size() && (cells[end].bits == 0xffff) == (cells[i].bits == 0xffff)) ++end;
+      if (cells[i].bits != 0xffff) {
+        std::copy(&cells[i], cells.data() + end, to + i);
+        device.memory().mark_initialised(reinterpret_cast<uint64_t>(to + i), 2 * (end - i));
+      }
+      i = end;
+    }
+    return reinterpret_cast<uint64_t>(to);
+  }
+};
+
+// Sums of up to some hundred fp32 terms, and scores rounded to fp32 before they become exponents.
+constexpr double kTolerance = 5e-6;
+constexpr double kToleranceOfHugeScores = 2e-3;  // a score of 1e4 in fp32 is exact to 1e-3
+
+double tolerance(const AttentionCase& c) { return c.scores == Scores::kHuge ? kToleranceOfHugeScores : kTolerance; }
+
+class IncrementalAttention : public ::testing::TestWithParam<AttentionCase> {};
+
+TEST_P(IncrementalAttention, MatchesDouble) {
+  const AttentionCase& c = GetParam();
+  const Problem problem(c.spec, c.lengths, c.scores, /*seed=*/1);
+  const std::vector<double> expected = problem.expected(c.lengths);
+  Attention attention(problem, c.lengths);
+  ASSERT_EQ(attention.run(), "");
+  expect_close(attention.result(), expected, tolerance(c));
+  for (uint64_t seed = 1; seed <= 2; ++seed) {
+    ASSERT_EQ(attention.run(shaken(seed)), "") << "seed " << seed;
+    expect_close(attention.result(), expected, tolerance(c));
+  }
+  EXPECT_EQ(attention.error_word(), std::vector<uint32_t>(4));
+}
+
+// Whatever the grid and the order in which its blocks arrive; and every launch leaves scratch as it found it.
+TEST_P(IncrementalAttention, RepeatsToTheBit) {
+  const AttentionCase& c = GetParam();
+  const Problem problem(c.spec, c.lengths, c.scores, /*seed=*/2);
+  Attention attention(problem, c.lengths);
+  ASSERT_EQ(attention.run(), "");
+  const std::vector<float> first = attention.result();
+  const uint32_t longest = *std::ranges::max_element(c.lengths);
+  for (uint64_t seed = 1; seed <= 3; ++seed) {
+    ptx::emulator::LaunchOptions options = kAllChecks;
+    options.seed = seed;
+    options.weak_memory = true;
+    const ptx::Dimensions grid = seed == 1 ? attention.kernel.launch.blocks : attention_grid(c.spec, longest);
+    ASSERT_EQ(attention.run(options, grid), "") << "seed " << seed;
+    ASSERT_EQ(attention.result(), first) << "seed " << seed;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, IncrementalAttention, ::testing::ValuesIn(kCases),
+                         [](const auto& row) { return case_name(row); });
+
+// The counters of arrival count to what the lengths ask for, and are zero again for any other.
+TEST(IncrementalAttentionInputs, LengthsChangeBetweenLaunches) {
+  const AttentionSpec spec{4, 2, 64, 64 * 40, 2, 64};
+  const std::vector<uint32_t> full(2, spec.max_positions);
+  const Problem problem(spec, full, Scores::kRandom, 3);
+  Attention attention(problem, full);
+  for (uint32_t length : {64 * 40, 1, 64 * 33, 0, 64 * 32, 65, 64 * 40}) {
+    const std::vector<uint32_t> lengths{length, spec.max_positions - length};
+    attention.set_lengths(lengths);
+    ASSERT_EQ(attention.run(), "") << length;
+    expect_close(attention.result(), problem.expected(lengths), kTolerance);
+  }
+}
+
+// Of columns beyond n_columns there may be no length, no cache and no result.
+TEST(IncrementalAttentionInputs, ColumnsBeyondAreLeftAlone) {
+  const AttentionSpec spec{4, 2, 64, 128, 4, 64};
+  const std::vector<uint32_t> lengths{128, 70, 1, 1};
+  const Problem problem(spec, lengths, Scores::kRandom, 4);
+  Attention attention(problem, lengths);
+  attention.n_columns = 2;
+  attention.lengths = attention.device.poisoned<uint32_t>(4);
+  attention.lengths[0] = 128, attention.lengths[1] = 70;
+  attention.device.memory().mark_initialised(reinterpret_cast<uint64_t>(attention.lengths), 8);
+  ASSERT_EQ(attention.run(), "");
+  std::vector<float> result = attention.result();
+  EXPECT_TRUE(std::all_of(result.begin() + 2 * 256, result.end(), [](float x) { return std::isnan(x); }));
+  std::vector<double> expected = problem.expected(lengths);
+  result.resize(2 * 256), expected.resize(2 * 256);
+  expect_close(result, expected, kTolerance);
+}
+
+struct WrongLength {
+  const char* name;
+  bool positions;
+  uint32_t given;   // of column 1
+  uint32_t blocks;  // of the grid; 0: the launch's own
+  KernelError code;
+  uint32_t limit;
+};
+const WrongLength kWrongLengths[] = {
+    {"length_above_the_cache", false, 131, 0, KernelError::kLengthOutOfRange, 130},
+    {"length_of_all_ones", false, ~0u, 0, KernelError::kLengthOutOfRange, 130},
+    {"position_behind_the_cache", true, 130, 0, KernelError::kPositionOutOfRange, 130},
+    {"position_that_wraps_to_no_key", true, ~0u, 0, KernelError::kPositionOutOfRange, 130},
+    {"length_above_the_grid", false, 65, 1, KernelError::kLengthOutOfRange, 64},
+    {"position_above_the_grid", true, 64, 1, KernelError::kPositionOutOfRange, 64},
+};
+
+class IncrementalAttentionErrors : public ::testing::TestWithParam<WrongLength> {};
+
+TEST_P(IncrementalAttentionErrors, AreReportedAndWriteNothing) {
+  const WrongLength& wrong = GetParam();
+  AttentionSpec spec{4, 2, 64, 130, 3, 64};
+  spec.lengths_are_positions = wrong.positions;
+  const std::vector<uint32_t> lengths{64, 64, 3};
+  const Problem problem(spec, lengths, Scores::kRandom, 5);
+  Attention attention(problem, lengths);
+  attention.lengths[1] = wrong.given;
+  ptx::Dimensions grid = attention.kernel.launch.blocks;
+  if (wrong.blocks > 0) grid.x = wrong.blocks;
+  ASSERT_EQ(attention.run(kAllChecks, grid), "");
+  EXPECT_EQ(attention.error_word(),
+            (std::vector<uint32_t>{static_cast<uint32_t>(wrong.code), wrong.given, wrong.limit, 1}));
+  const std::vector<float> result = attention.result();
+  const std::vector<double> expected = problem.expected(lengths);
+  for (size_t i = 0; i < result.size(); ++i) {
+    if (i / 256 == 1)
+      EXPECT_TRUE(std::isnan(result[i])) << i;
+    else
+      EXPECT_NEAR(result[i], expected[i], 1e-5) << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, IncrementalAttentionErrors, ::testing::ValuesIn(kWrongLengths),
+                         [](const auto& row) { return case_name(row); });
+
+TEST(IncrementalAttentionErrors, KeepTheFirstReport) {
+  const AttentionSpec spec{1, 1, 8, 64, 1, 64};
+  const Problem problem(spec, {64}, Scores::kRandom, 6);
+  Attention attention(problem, {65});
+  std::copy_n(std::vector<uint32_t>{7, 8, 9, 10}.begin(), 4, attention.error);
+  ASSERT_EQ(attention.run(), "");
+  EXPECT_EQ(attention.error_word(), (std::vector<uint32_t>{7, 8, 9, 10}));
+}
+
+// The second KV head lies 4 GiB behind the first: an offset in 32 bits would find the first one's keys.
+TEST(IncrementalAttentionSizes, OffsetsHave64Bits) {
+  const AttentionSpec spec{2, 2, 64, 1u << 25, 1, 1024};
+  constexpr uint32_t kKeys = 70;
+  const uint64_t head_bytes = uint64_t{spec.max_positions} * spec.head_dim * 2, row_bytes = kKeys * 64 * 2;
+  GuardedDevice device(ptx::sm_75);
+  const uint64_t cache = device.memory().allocate(head_bytes + row_bytes);  // keys and values at once
+  ASSERT_NE(cache, 0u);
+  const AttentionSpec small{2, 2, 64, kKeys, 1, 64};
+  const Problem problem(small, {kKeys}, Scores::kRandom, 7);
+  for (uint32_t head = 0; head < 2; ++head) {
+    std::memcpy(reinterpret_cast<void*>(cache + head * head_bytes), &problem.keys[0][problem.cell(head, 0)], row_bytes);
+  }
+  device.memory().mark_initialised(cache, head_bytes + row_bytes);
+  Problem same = problem;
+  same.values = same.keys;
+  uint64_t* caches = device.upload(std::vector<uint64_t>{cache});
+  float* out = device.poisoned<float>(128);
+  ASSERT_EQ(device.run_as(kAllChecks, incremental_attention(spec, ptx::sm_75), attention_grid(spec, kKeys),
+                          device.upload(problem.q), caches, caches, device.upload(std::vector<uint32_t>{kKeys}), out,
+                          device.zeros<uint8_t>(attention_scratch_bytes(spec)), device.zeros<uint32_t>(4)),
+            "");
+  expect_close(device.download(out, 128), same.expected({kKeys}), kTolerance);
+}
+
+TEST(IncrementalAttentionSizes, TakesThe131072ndKey) {
+  const AttentionSpec spec{2, 1, 64, 131072};
+  const Problem problem(spec, {131072}, Scores::kRandom, 8);
+  Attention attention(problem, {131072});
+  ASSERT_EQ(attention.run(), "");
+  expect_close(attention.result(), problem.expected({131072}), kTolerance);
+}
+
+TEST(IncrementalAttentionSpecs, TellLaunchAndCost) {
+  const AttentionSpec spec{14, 2, 64, 1000, 3};
+  const ptx::Kernel kernel = incremental_attention(spec, ptx::sm_90);
+  EXPECT_EQ(kernel.name, "incremental_attention_h14_kv2_d64_s1000_k128_c3");
+  const ptx::Dimensions& grid = kernel.launch.blocks;
+  EXPECT_EQ((std::vector<uint32_t>{grid.x, grid.y, grid.z}), (std::vector<uint32_t>{8, 2, 3}));
+  EXPECT_EQ(attention_grid(spec, 0).x, 1u);
+  EXPECT_EQ(attention_grid(spec, 129).x, 2u);
+  const uint64_t queries = 3 * 14 * 64;
+  EXPECT_EQ(attention_cost(spec, 10).bytes, 10 * 2 * 64 * 4 + queries * 8);
+  EXPECT_EQ(kernel.cost.bytes, attention_cost(spec, 3000).bytes);
+  EXPECT_EQ(kernel.cost.flops, uint64_t{3000} * 14 * 64 * 4);
+}
+
+struct WrongSpec {
+  AttentionSpec spec;
+  const char* message;
+};
+const WrongSpec kWrongSpecs[] = {
+    {{7, 2, 64, 64}, "incremental_attention: n_heads is 7, expected a multiple of the 2 KV heads"},
+    {{4, 0, 64, 64}, "incremental_attention: n_kv_heads is 0, expected 1 to 65535"},
+    {{4, 2, 65, 64}, "incremental_attention: head_dim is 65, expected a multiple of 8 up to 256"},
+    {{4, 2, 264, 64}, "incremental_attention: head_dim is 264, expected a multiple of 8 up to 256"},
+    {{4, 2, 64, 0}, "incremental_attention: max_positions is 0, expected 1 to 2147483647"},
+    {{4, 2, 64, 64, 0}, "incremental_attention: columns is 0, expected 1 to 65535"},
+    {{4, 2, 64, 64, 1, 96}, "incremental_attention: keys_per_split is 96, expected a multiple of 64 up to 1024"},
+    {{4, 2, 64, 64, 1, 64, INFINITY}, "incremental_attention: the scale is no finite number"},
+};
+
+TEST(IncrementalAttentionSpecs, AreCheckedByName) {
+  for (const WrongSpec& wrong : kWrongSpecs) {
+    try {
+      incremental_attention(wrong.spec, ptx::sm_75);
+      ADD_FAILURE() << "accepted: " << wrong.message;
+    } catch (const Error& error) {
+      EXPECT_STREQ(error.what(), wrong.message);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace warpchat
