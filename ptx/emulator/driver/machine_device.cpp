@@ -2,11 +2,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <thread>
 
 #include "ptx/emulator/driver/device.h"
+#include "ptx/emulator/driver/emulator_counters.h"
+#include "ptx/emulator/driver/environment.h"
 #include "ptx/emulator/emulator.h"
 
 namespace ptx::emulator::driver {
@@ -75,9 +76,13 @@ class MachineFunction : public LoadedFunction {
     std::memcpy(request.parameters.data(), parameters.data(), parameters.size());
     request.options = machine_.options;
     request.options.cooperative = shape.is_cooperative;
+    request.options.count = launches_are_counted();
+    const bool has_many_blocks = request.grid.count() > 1, counts = request.options.count;
     Launch launch(std::move(request), module_, machine_.profile, machine_.memory);
-    if (drive(launch, request.grid.count() > 1, stop) == LaunchState::kDone) return Fault::kNone;
-    if (machine_.options.checks.any()) std::fprintf(stderr, "%s\n", launch.fault().message().c_str());
+    const LaunchState end = drive(launch, has_many_blocks, stop);
+    if (counts) keep_counters(code_.name, launch.counters());
+    if (end == LaunchState::kDone) return Fault::kNone;
+    if (machine_.options.checks.any() || machine_.options.seed) std::fprintf(stderr, "%s\n", launch.fault().message().c_str());
     return to_fault(launch.fault().kind);
   }
 
@@ -193,12 +198,7 @@ class MachineDevice : public Device {
 }  // namespace
 
 std::unique_ptr<Device> make_device() {
-  const char* device = std::getenv("CUDA_EMULATOR_DEVICE");
-  const char* checks = std::getenv("CUDA_EMULATOR_CHECKS");
-  LaunchOptions options;
-  if (checks != nullptr && *checks != 0) options.checks = checks_named(checks);
-  return std::make_unique<MachineDevice>(device != nullptr && *device != 0 ? profile_named(device) : Profile{},
-                                         options);
+  return std::make_unique<MachineDevice>(profile_from_environment(), options_from_environment());
 }
 
 }  // namespace ptx::emulator::driver
