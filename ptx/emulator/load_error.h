@@ -15,8 +15,9 @@ struct Position {
 
 struct Problem {
   Position at;
-  std::string message;  // one clause: what is wrong and what was expected
-  std::string text;     // the offending line of the source, trimmed
+  std::string message;      // one clause: what is wrong and what was expected
+  std::string text;         // the offending line of the source, trimmed
+  bool is_too_new = false;  // the text's .version is newer than any that is known here
 };
 
 class LoadError : public std::runtime_error {
@@ -32,6 +33,7 @@ class LoadError : public std::runtime_error {
 struct ParseProblem {
   Position at;
   std::string message;
+  bool is_too_new = false;
 };
 
 [[noreturn]] inline void refuse(Position at, std::string message) { throw ParseProblem{at, std::move(message)}; }

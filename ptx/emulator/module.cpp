@@ -28,10 +28,11 @@ class Loader {
     layout_.registry = &registry_for(set_);
     layout_.target = syntax_.target;
     layout_.version = syntax_.version;
-    if (syntax_.target > profile_.target) {
-      problems_.push_back({{1, 1},
-                           "the text is for sm_" + std::to_string(syntax_.target) + ", the device is sm_" +
-                               std::to_string(profile_.target)});
+    const bool is_elsewhere = syntax_.is_arch_specific && syntax_.target != profile_.target;  // sm_90a is no sm_100
+    if (syntax_.target > profile_.target || is_elsewhere) {
+      refuse_at(syntax_.target_at, "the text is for sm_" + std::to_string(syntax_.target) +
+                                       (is_elsewhere ? " alone" : "") + ", the device is sm_" +
+                                       std::to_string(profile_.target));
     }
     place_variables();
     declare_functions();

@@ -39,7 +39,7 @@ std::string LoadError::describe(const std::vector<Problem>& found) {
 
 LoadError load_error(std::string_view text, const std::vector<ParseProblem>& problems) {
   std::vector<Problem> found;
-  for (const ParseProblem& p : problems) found.push_back({p.at, p.message, source_line(text, p.at.line)});
+  for (const ParseProblem& p : problems) found.push_back({p.at, p.message, source_line(text, p.at.line), p.is_too_new});
   return LoadError(std::move(found));
 }
 
@@ -134,11 +134,11 @@ void Parser::parse_version() {
     refuse(where, "malformed version " + number);
   module_.version = static_cast<uint32_t>(std::stoul(number.substr(0, dot)) * 10 + (number[dot + 1] - '0'));
   if (module_.version > kNewestVersion)
-    refuse(where, "PTX version " + number + " is newer than 9.0, the newest this emulator knows");
+    throw ParseProblem{where, "PTX version " + number + " is newer than 9.0, the newest this emulator knows", true};
 }
 
 void Parser::parse_target() {
-  const Position where = take().at;
+  const Position where = module_.target_at = take().at;
   do {
     const std::string word = expect_name("a target such as sm_90");
     if (word.starts_with("sm_")) {

@@ -107,6 +107,7 @@ struct SyntaxFunction {
 struct SyntaxModule {
   uint32_t version = 0;           // 10 * major + minor
   uint32_t target = 0;            // 90 for sm_90
+  Position target_at;
   bool is_arch_specific = false;  // sm_90a
   bool is_debug = false;
   std::vector<std::unique_ptr<Variable>> variables;  // .global .const .shared at module scope

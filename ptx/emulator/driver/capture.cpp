@@ -8,6 +8,8 @@ namespace ptx::emulator::driver {
 
 namespace {
 
+thread_local CUstreamCaptureMode interaction_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+
 CUgraphNodeType type_of(const Work& work) {
   struct Visitor {
     CUgraphNodeType operator()(const EmptyWork&) { return CU_GRAPH_NODE_TYPE_EMPTY; }
@@ -67,6 +69,11 @@ CUresult begin(CUstream handle, CUgraph given, std::vector<Node*> frontier, CUst
   });
 }
 
+bool captures_blocking_stream(const Context& context) {
+  return std::any_of(context.streams.begin(), context.streams.end(),
+                     [](const auto& stream) { return stream->capture && !(stream->flags & CU_STREAM_NON_BLOCKING); });
+}
+
 // Ends the capture of all its streams. Returns the result that the origin's cuStreamEndCapture has.
 CUresult end(Driver& d, Context& context, Stream& origin, CUgraph* out) {
   const std::shared_ptr<Capture> capture = origin.capture;
@@ -106,15 +113,27 @@ CUresult record_node(Stream& stream, Work work) {
 }
 
 CUresult refuse_while_capturing(Driver& d) {
+  if (interaction_mode == CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_SUCCESS;
   for (const auto& capture : d.captures) {
     const bool forbids =
-        capture->mode == CU_STREAM_CAPTURE_MODE_GLOBAL ||
-        (capture->mode == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL && capture->thread == std::this_thread::get_id());
+        capture->thread == std::this_thread::get_id()
+            ? capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED
+            : capture->mode == CU_STREAM_CAPTURE_MODE_GLOBAL && interaction_mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
     if (!forbids) continue;
     capture->status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   }
   return CUDA_SUCCESS;
+}
+
+CUresult refuse_implicit_dependency(Context& context) {
+  CUresult result = CUDA_SUCCESS;
+  for (const auto& stream : context.streams) {
+    if (!stream->capture || (stream->flags & CU_STREAM_NON_BLOCKING)) continue;
+    stream->capture->status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
+    result = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+  }
+  return result;
 }
 
 }  // namespace ptx::emulator::driver
@@ -148,6 +167,7 @@ CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus* status) {
     std::shared_ptr<Stream> stream = find_stream(context, handle);
     if (!stream) return CUDA_ERROR_INVALID_HANDLE;
     if (status == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (stream->is_legacy && captures_blocking_stream(context)) return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
     *status = stream->capture ? stream->capture->status : CU_STREAM_CAPTURE_STATUS_NONE;
     return CUDA_SUCCESS;
   });
@@ -185,9 +205,8 @@ CUresult cuStreamUpdateCaptureDependencies_v2(CUstream handle, CUgraphNode* depe
 }
 
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
-  static thread_local CUstreamCaptureMode current = CU_STREAM_CAPTURE_MODE_GLOBAL;
   if (mode == nullptr || *mode > CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_ERROR_INVALID_VALUE;
-  std::swap(current, *mode);
+  std::swap(interaction_mode, *mode);
   return CUDA_SUCCESS;
 }
 

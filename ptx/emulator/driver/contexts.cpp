@@ -19,14 +19,21 @@ std::vector<Context*>& context_stack() {
 
 Context* current_context() {
   const auto& stack = context_stack();
-  if (stack.empty() || stack.back() == nullptr) return nullptr;
-  return driver().contexts.find(stack.back());
+  return stack.empty() ? nullptr : driver().contexts.find(stack.back());
 }
 
 namespace {
 
+// The primary context's handle stays the same for as long as the process lives.
+std::unique_ptr<Context> fresh_context(Driver& d, bool is_primary) {
+  if (!is_primary || !d.inactive_primary) return std::make_unique<Context>();
+  std::destroy_at(d.inactive_primary.get());
+  std::construct_at(d.inactive_primary.get());
+  return std::move(d.inactive_primary);
+}
+
 Context* make_context(Driver& d, unsigned flags, bool is_primary) {
-  auto context = std::make_unique<Context>();
+  std::unique_ptr<Context> context = fresh_context(d, is_primary);
   context->flags = flags;
   context->is_primary = is_primary;
   context->id = d.next_id++;
@@ -47,14 +54,22 @@ void destroy_context(Driver& d, std::unique_lock<std::mutex>& lock, Context& con
   d.modules.erase_if([&](Module& module) { return module.context == &context; });
   d.events.erase_if([&](Event& event) { return event.context == &context; });
   for (const auto& [address, bytes] : context.allocations) d.device->release(address);
-  for (const auto& [pointer, bytes] : context.pinned) {
+  for (const auto& [pointer, flags] : context.pinned) {
     d.device->unmap_host(pointer);
     std::free(pointer);
   }
   for (void* pointer : context.registered) d.device->unmap_host(pointer);
-  if (d.primary == &context) d.primary = nullptr;
-  d.contexts.take(&context);
+  context.legacy.reset();
+  std::unique_ptr<Context> object = d.contexts.take(&context);
+  if (d.primary == &context) {
+    d.primary = nullptr;
+    d.inactive_primary = std::move(object);
+  } else {
+    d.destroyed.push_back(std::move(object));
+  }
 }
+
+constexpr unsigned kContextFlags = 0xff;  // CU_CTX_FLAGS_MASK
 
 bool valid(CUdevice device) { return device == 0; }
 
@@ -135,6 +150,7 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
 CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags) {
   return api([&](Driver& d, auto&) -> CUresult {
     if (!valid(device)) return CUDA_ERROR_INVALID_DEVICE;
+    if (flags & ~kContextFlags) return CUDA_ERROR_INVALID_VALUE;
     d.primary_flags = flags;
     if (d.primary) d.primary->flags = flags;
     return CUDA_SUCCESS;
@@ -155,6 +171,7 @@ CUresult cuCtxCreate_v4(CUcontext* out, CUctxCreateParams* params, unsigned flag
   return api([&](Driver& d, auto&) -> CUresult {
     if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
     if (!valid(device)) return CUDA_ERROR_INVALID_DEVICE;
+    if (flags & ~kContextFlags) return CUDA_ERROR_INVALID_VALUE;
     if (params != nullptr && (params->numExecAffinityParams > 0 || params->cigParams)) return CUDA_ERROR_NOT_SUPPORTED;
     Context* context = make_context(d, flags, false);
     context_stack().push_back(context);

@@ -32,10 +32,12 @@ CopyWork line(uint64_t to, uint64_t from, uint64_t bytes) {
 }
 
 CUresult run(Driver& d, std::unique_lock<std::mutex>& lock, Context& context, CUstream handle, Work work, bool async) {
-  if (!async)
-    if (CUresult refused = refuse_while_capturing(d); refused != CUDA_SUCCESS) return refused;
   std::shared_ptr<Stream> stream = find_stream(context, handle);
   if (!stream) return CUDA_ERROR_INVALID_HANDLE;
+  if (stream->is_legacy)
+    if (CUresult refused = refuse_implicit_dependency(context); refused != CUDA_SUCCESS) return refused;
+  if (!async)
+    if (CUresult refused = refuse_while_capturing(d); refused != CUDA_SUCCESS) return refused;
   if (CUresult result = submit(d, *stream, std::move(work)); result != CUDA_SUCCESS) return result;
   if (async) return CUDA_SUCCESS;
   const std::shared_ptr<Completion> last = stream->last;

@@ -28,7 +28,6 @@ enum class Fault {
   kIllegalAddress,
   kMisaligned,
   kInvalidAddressSpace,
-  kIllegalInstruction,
   kAssert,
   kStack,
   kLaunchFailed,
@@ -78,7 +77,7 @@ class LoadedModule {
 // Thrown by load: the lines of a compiler's log.
 struct InvalidPtx {
   std::string log;
-  bool unsupported_version;  // a .version or .target newer than the device understands
+  bool unsupported_version;  // a .version newer than the loader knows
 };
 
 class Device {

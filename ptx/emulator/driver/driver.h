@@ -51,6 +51,8 @@ struct Driver {
   Registry<Graph> graphs;
   Registry<GraphExec> graph_execs;
   Context* primary = nullptr;
+  std::vector<std::unique_ptr<Context>> destroyed;  // their handles stay what they were: names of destroyed contexts
+  std::unique_ptr<Context> inactive_primary;        // after a reset; the next one has the same handle
   unsigned primary_flags = 0, primary_references = 0;
   std::vector<std::shared_ptr<Capture>> captures;  // active ones
   uint64_t next_id = 1;
@@ -82,15 +84,16 @@ CUresult api(Body body) noexcept {
 template <class Body>
 CUresult in_context(Body body) noexcept {
   return api([&](Driver& d, std::unique_lock<std::mutex>& lock) -> CUresult {
+    if (context_stack().empty()) return CUDA_ERROR_INVALID_CONTEXT;
     Context* context = current_context();
-    if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+    if (context == nullptr) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (context->fault != CUDA_SUCCESS) return context->fault;
     return body(d, *context, lock);
   });
 }
 
 // --- streams.cpp
-// The stream behind a handle (null and 1: the legacy default stream, 2: treated as the legacy one); null if invalid.
+// The stream behind a handle (null and 1: the legacy default stream, 2: the calling thread's own); null if invalid.
 std::shared_ptr<Stream> find_stream(Context& context, CUstream handle);
 // Enqueues, or adds a node where the stream records. Call with the lock held.
 CUresult submit(Driver& d, Stream& stream, Work work, std::vector<std::shared_ptr<Completion>> after = {});
@@ -103,8 +106,10 @@ void close_streams(Driver& d, std::unique_lock<std::mutex>& lock, Context& conte
 // --- capture.cpp
 Node* add_node(Graph& graph, CUgraphNodeType type, Work work, std::vector<Node*> dependencies);
 CUresult record_node(Stream& stream, Work work);
-// Calls that may block or depend on the default stream are refused while a capture forbids them; the capture is lost.
+// Calls that may block are refused while a capture forbids them; the capture is lost.
 CUresult refuse_while_capturing(Driver& d);
+// The same for the legacy default stream's work, which would wait for the blocking streams that are being captured.
+CUresult refuse_implicit_dependency(Context& context);
 
 // --- execute.cpp: carries work out on the calling thread, without the lock.
 CUresult execute(Driver& d, Context& context, const Work& work);

@@ -17,7 +17,9 @@ CUresult with_event(CUevent handle, Body body) {
 }
 
 // The stream starts or goes on recording into the event's capture.
-CUresult join(Stream& stream, const Event& event) {
+CUresult join(Driver& d, Stream& stream, const Event& event) {
+  if (std::find(d.captures.begin(), d.captures.end(), event.capture) == d.captures.end())
+    return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;  // that capture has ended
   if (stream.capture && stream.capture != event.capture) return CUDA_ERROR_STREAM_CAPTURE_MERGE;
   if (stream.is_legacy) return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
   stream.capture = event.capture;
@@ -125,7 +127,7 @@ CUresult cuStreamWaitEvent(CUstream stream_handle, CUevent handle, unsigned flag
     std::shared_ptr<Stream> stream = find_stream(context, stream_handle);
     if (!stream) return CUDA_ERROR_INVALID_HANDLE;
     if (flags > 1) return CUDA_ERROR_INVALID_VALUE;
-    if (event.capture && flags == 0) return join(*stream, event);
+    if (event.capture && flags == 0) return join(d, *stream, event);
     if (stream->capture) {
       if (flags == 0) {  // an event from outside the capture
         stream->capture->status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;

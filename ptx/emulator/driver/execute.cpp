@@ -16,8 +16,6 @@ CUresult to_result(Fault fault) {
       return CUDA_ERROR_MISALIGNED_ADDRESS;
     case Fault::kInvalidAddressSpace:
       return CUDA_ERROR_INVALID_ADDRESS_SPACE;
-    case Fault::kIllegalInstruction:
-      return CUDA_ERROR_ILLEGAL_INSTRUCTION;
     case Fault::kAssert:
       return CUDA_ERROR_ASSERT;
     case Fault::kStack:

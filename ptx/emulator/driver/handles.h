@@ -103,12 +103,13 @@ struct Context {
   unsigned flags = 0;
   uint64_t id = 0;
   CUresult fault = CUDA_SUCCESS;   // of a kernel: every later call returns it
-  std::atomic<bool> stop = false;  // the context is being destroyed: running kernels end
+  std::atomic<bool> stop = false;  // the context has faulted or is being destroyed: running kernels end
   std::shared_ptr<Stream> legacy;
-  std::vector<std::shared_ptr<Stream>> streams;        // without the legacy one; closing ones until they are empty
-  std::unordered_map<uint64_t, uint64_t> allocations;  // device memory by address: bytes
-  std::unordered_map<void*, uint64_t> pinned;          // host memory allocated here
-  std::unordered_set<void*> registered;                // host memory of the program's own
+  std::vector<std::shared_ptr<Stream>> streams;             // without the legacy one; closing ones until they are empty
+  std::unordered_map<std::thread::id, Stream*> per_thread;  // each thread's default stream, among `streams`
+  std::unordered_map<uint64_t, uint64_t> allocations;       // device memory by address: bytes
+  std::unordered_map<void*, unsigned> pinned;               // host memory allocated here: its flags
+  std::unordered_set<void*> registered;                     // host memory of the program's own
   std::unordered_map<CUlimit, size_t> limits;
 };
 

@@ -114,7 +114,7 @@ CUresult get_attribute(int* value, CUfunction_attribute attribute, const void* h
       case CU_FUNC_ATTRIBUTE_NUM_REGS:
         return give(traits.n_registers);
       case CU_FUNC_ATTRIBUTE_PTX_VERSION:
-        return give(traits.ptx_version);
+        return give(traits.target);  // the virtual architecture, in spite of its name
       case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
         return give(d.device->profile().target);
       case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:

@@ -24,15 +24,12 @@ Fault to_fault(FaultKind kind) {
       return Fault::kIllegalAddress;
     case FaultKind::kMisaligned:
       return Fault::kMisaligned;
-    case FaultKind::kTrap:
-    case FaultKind::kBreakpoint:
-      return Fault::kIllegalInstruction;
     case FaultKind::kAssert:
       return Fault::kAssert;
     case FaultKind::kStackOverflow:
       return Fault::kStack;
     default:
-      return Fault::kLaunchFailed;  // findings of the checks, calls into nowhere
+      return Fault::kLaunchFailed;  // traps, findings of the checks, calls into nowhere
   }
 }
 
@@ -146,12 +143,6 @@ std::string compiler_log(const LoadError& error) {
   return log;
 }
 
-// The loader stops at a .version that is newer than it knows.
-bool is_version_too_new(const LoadError& error) {
-  const std::string& message = error.problems.front().message;
-  return message.starts_with("PTX version") && message.find("newer") != std::string::npos;
-}
-
 class MachineDevice : public Device {
  public:
   MachineDevice(const Profile& given, const LaunchOptions& options) : machine_(given, options) {
@@ -172,7 +163,7 @@ class MachineDevice : public Device {
     try {
       return std::make_unique<MachineModule>(machine_, ptx);
     } catch (const LoadError& error) {
-      throw InvalidPtx{compiler_log(error), is_version_too_new(error)};
+      throw InvalidPtx{compiler_log(error), error.problems.front().is_too_new};
     }
   }
 

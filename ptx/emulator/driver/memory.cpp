@@ -30,7 +30,7 @@ CUresult host_allocate(void** out, size_t bytes, unsigned flags) {
     void* pointer = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
     if (pointer == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
     d.device->map_host(pointer, bytes);  // unified addressing: kernels may use pinned memory under its own address
-    context.pinned.emplace(pointer, bytes);
+    context.pinned.emplace(pointer, flags | CU_MEMHOSTALLOC_DEVICEMAP);
     *out = pointer;
     return CUDA_SUCCESS;
   });
@@ -169,7 +169,7 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* out, void* pointer, unsigned 
 CUresult cuMemHostGetFlags(unsigned* flags, void* pointer) {
   return in_context([&](Driver&, Context& context, auto&) -> CUresult {
     if (flags == nullptr || !context.pinned.contains(pointer)) return CUDA_ERROR_INVALID_VALUE;
-    *flags = CU_MEMHOSTALLOC_DEVICEMAP;
+    *flags = context.pinned.at(pointer);
     return CUDA_SUCCESS;
   });
 }

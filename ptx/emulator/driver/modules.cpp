@@ -16,7 +16,8 @@ struct JitLog {
 
   void write(const std::string& text) const {
     if (buffer == nullptr || bytes == nullptr) return;
-    const size_t room = reinterpret_cast<size_t>(*bytes);
+    const size_t room =
+        static_cast<unsigned>(reinterpret_cast<size_t>(*bytes));  // an unsigned int in a pointer's place
     const size_t n = room == 0 ? 0 : std::min(room - 1, text.size());
     if (room > 0) {
       std::memcpy(buffer, text.data(), n);

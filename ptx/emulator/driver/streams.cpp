@@ -30,7 +30,10 @@ void serve(Driver& d, std::shared_ptr<Stream> stream) {
       result = execute(d, context, operation.work);
       lock.lock();
     }
-    if (result != CUDA_SUCCESS && context.fault == CUDA_SUCCESS) context.fault = result;
+    if (result != CUDA_SUCCESS && context.fault == CUDA_SUCCESS) {
+      context.fault = result;
+      context.stop = true;  // other kernels may wait for what will never come
+    }
     operation.done->is_done = true;
     operation.done->at = std::chrono::steady_clock::now();
     stream->is_running = false;
@@ -55,7 +58,15 @@ std::shared_ptr<Stream> make_stream(Driver& d, Context& context, unsigned flags,
 }
 
 std::shared_ptr<Stream> find_stream(Context& context, CUstream handle) {
-  if (handle == nullptr || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD) return context.legacy;
+  if (handle == nullptr || handle == CU_STREAM_LEGACY) return context.legacy;
+  if (handle == CU_STREAM_PER_THREAD) {
+    Stream*& own = context.per_thread[std::this_thread::get_id()];
+    if (own == nullptr) {
+      context.streams.push_back(make_stream(driver(), context, 0, 0));
+      own = context.streams.back().get();
+    }
+    handle = reinterpret_cast<CUstream>(own);
+  }
   for (const auto& stream : context.streams)
     if (reinterpret_cast<CUstream>(stream.get()) == handle && !stream->is_closing) return stream;
   return nullptr;
@@ -66,12 +77,8 @@ CUresult submit(Driver& d, Stream& stream, Work work, std::vector<std::shared_pt
   if (stream.capture) return record_node(stream, std::move(work));
   const bool joins_legacy = !(stream.flags & CU_STREAM_NON_BLOCKING);
   if (joins_legacy) {
-    for (const auto& capture : d.captures)
-      if (stream.is_legacy && capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED) {
-        capture->status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
-        return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
-      }
     if (stream.is_legacy) {
+      if (CUresult refused = refuse_implicit_dependency(context); refused != CUDA_SUCCESS) return refused;
       for (const auto& other : context.streams)
         if (!(other->flags & CU_STREAM_NON_BLOCKING)) depend_on(after, other->last);
     } else {
@@ -166,7 +173,7 @@ CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned flags, int priori
 
 CUresult cuStreamDestroy_v2(CUstream handle) {
   return with_stream(handle, [&](Driver& d, Stream& stream, auto&) -> CUresult {
-    if (stream.is_legacy) return CUDA_ERROR_INVALID_HANDLE;
+    if (stream.is_legacy || handle == CU_STREAM_PER_THREAD) return CUDA_ERROR_INVALID_HANDLE;
     if (stream.capture) stream.capture->status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
     stream.is_closing = true;  // what is queued still runs
     d.changed.notify_all();
