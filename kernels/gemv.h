@@ -1,6 +1,6 @@
 // y[column, row] = epilogue(W[row, :] . prologue(x[column, :])) for 1 to 8 columns: the one product of decoding.
 // Quantised weights meet activations as 16-bit integers in two int8 planes with a scale for every 32 values: dp4a sums
-// are exact, the combination is fp32. Float weights meet fp32 activations. The error is below 1e-4 of the output's
+// are exact, the combination is fp32. Float weights meet fp32 activations. The error is below 3e-4 of the output's
 // norm. The order of every sum follows from the spec: results are the same to the bit on every run, and a column's do
 // not depend on the columns beside it.
 #pragma once
@@ -33,9 +33,9 @@ struct GemvSpec {
   GemvEpilogue epilogue = GemvEpilogue::kStore;
   float eps = 0;                      // of the prologue; not part of the name, as a model has but one
   std::optional<TensorType> up = {};  // of the up matrix, with kSwiglu: as `weights` if empty
-  // How the work is shared out; 0: chosen from the shape. A block takes rows_per_block rows, a warp rows_per_warp at a
-  // time for each of its 32 / lanes_per_row groups of lanes. lanes_per_row: a power of two up to 32.
-  uint32_t warps = 0, rows_per_warp = 0, lanes_per_row = 0, rows_per_block = 0;
+  // How the work is shared out. A block of `warps` warps takes rows_per_block rows, a warp rows_per_warp at a time for
+  // each of its 32 / lanes_per_row groups of lanes. lanes_per_row: a power of two up to 32. 0: chosen from the shape.
+  uint32_t warps = 8, rows_per_warp = 0, lanes_per_row = 0, rows_per_block = 0;
 };
 
 // Parameters in order, those that apply:

@@ -78,6 +78,16 @@ class GuardedDevice {
     return launch(kernel, grid, std::move(bytes), options);
   }
 
+  // The same for a list of pointers and then numbers of 32 bits.
+  std::string run_listed(ptx::emulator::LaunchOptions options, const ptx::Kernel& kernel,
+                         const std::vector<uint64_t>& pointers, const std::vector<uint32_t>& numbers) {
+    std::vector<uint8_t> bytes;
+    for (uint64_t pointer : pointers) append(bytes, pointer);
+    for (uint32_t number : numbers) append(bytes, number);
+    if (bytes.size() != kernel.parameter_bytes) return kernel.name + " takes other parameters";
+    return launch(kernel, kernel.launch.blocks, std::move(bytes), options);
+  }
+
   // Of the last run with options.count.
   const ptx::emulator::Counters& counters() const { return counters_; }
   ptx::emulator::Memory& memory() { return memory_; }

@@ -1,0 +1,344 @@
+#include "kernels/gemv.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "kernels/gemv_plan.h"
+#include "kernels/shared_input.h"
+#include "kernels/warp_sums.h"
+#include "kernels/weight_unit.h"
+
+namespace warpchat {
+
+using namespace ptx;
+
+namespace {
+
+// What every row needs of a column's unit: the integers' sums as the format's zero or lowest weight meets them.
+struct ScaledSums {
+  std::vector<Reg<u32>> starts;     // of the sums of low products: -zero * sum
+  std::vector<Reg<f32>> of_lowest;  // factors of the lowest weights
+};
+
+ScaledSums scaled_sums(Builder& b, const UnitFormat& format, const InputUnit& x) {
+  ScaledSums result;
+  if (format.zero == 0 && !format.has_lowest) return result;
+  const std::vector<Reg<s32>> sums = format.n_scales == 1 ? std::vector<Reg<s32>>{x.sums[0] + x.sums[1]} : x.sums;
+  for (const Reg<s32>& sum : sums) {
+    if (format.has_lowest)
+      result.of_lowest.push_back(b.convert<f32>(sum));
+    else
+      result.starts.push_back((sum * -format.zero).as<u32>());
+  }
+  return result;
+}
+
+// The exact sum of (code - zero) * n over the words from `first`.
+Reg<s32> dot(Builder& b, const UnitFormat& format, const DecodedCodes& w, const InputUnit& x, size_t first, size_t n,
+             const std::vector<Reg<u32>>& starts, size_t part) {
+  Var<s32> high = b.var<s32>("high", 0);
+  Var<u32> low = starts.empty() ? b.var<u32>("low", 0) : b.var<u32>("low", starts[part]);
+  for (size_t j = first; j < first + n; ++j) {
+    if (format.has_signed_codes) {
+      high = b.dp4a(w.codes[j].as<s8x4>(), x.high[j].as<s8x4>(), high);
+      low = b.dp4a(w.codes[j].as<s8x4>(), x.low[j].as<u8x4>(), Reg<u32>(low).as<s32>()).as<u32>();
+    } else {
+      high = b.dp4a(w.codes[j].as<u8x4>(), x.high[j].as<s8x4>(), high);
+      low = b.dp4a(w.codes[j].as<u8x4>(), x.low[j].as<u8x4>(), low);
+    }
+  }
+  return b.mad(high, 256, Reg<u32>(low).as<s32>());
+}
+
+// sum += the unit's weights . the unit's values
+void add_codes(Builder& b, const UnitFormat& format, const DecodedCodes& w, const InputUnit& x, const ScaledSums& sums,
+               Var<f32>& sum) {
+  const size_t n = 8 / format.n_scales;
+  std::vector<Reg<f32>> total;
+  const auto add = [&](const Reg<f32>& factor, const Reg<f32>& value) {
+    const Reg<f32> next = total.empty() ? factor * value : b.fma(factor, value, total.back());
+    total.push_back(next);
+  };
+  for (size_t part = 0; part < format.n_scales; ++part) {
+    add(w.scales[part], b.convert<f32>(dot(b, format, w, x, part * n, n, sums.starts, part)));
+    if (format.has_lowest) add(w.lowest[part], sums.of_lowest[part]);
+  }
+  sum = b.fma(total.back(), x.scale[0], sum);
+}
+
+class GemvWriter {
+ public:
+  GemvWriter(Builder& b, const GemvPlan& plan)
+      : b_(b), plan_(plan), spec_(plan.spec), parameters_(b, plan), input_(b, plan) {}
+
+  void write() {
+    if (plan_.is_tiled()) return write_tiled();
+    input_.fill(parameters_.x, parameters_.gamma, parameters_.n_columns, {});
+    b_.barrier();
+    Reg<u32> first_step = b_.block() * (plan_.warps * plan_.n_passes) + b_.warp();
+    if (plan_.n_passes == 1) return write_step(first_step);
+    b_.for_("pass", 0, plan_.n_passes, 1, [&](Reg<u32> pass) { write_step(first_step + pass * plan_.warps); });
+  }
+
+ private:
+  struct Parameters {
+    std::vector<Global<u8>> matrices;
+    Global<f32> x;
+    std::optional<Global<f32>> gamma, bias;
+    Global<f32> y;
+    std::optional<Reg<u32>> n_columns;
+
+    Parameters(Builder& b, const GemvPlan& plan)
+        : matrices(matrices_of(b, plan)),
+          x(b.global<f32>("x", uint64_t{plan.spec.columns} * plan.spec.k)),
+          gamma(plan.normalises() ? std::optional(b.global<f32>("gamma", plan.spec.k)) : std::nullopt),
+          bias(plan.spec.epilogue == GemvEpilogue::kBias ? std::optional(b.global<f32>("bias", plan.spec.rows))
+                                                         : std::nullopt),
+          y(b.global<f32>("y", uint64_t{plan.spec.columns} * plan.spec.rows)),
+          n_columns(plan.spec.columns > 1 ? std::optional(b.param<u32>("n_columns")) : std::nullopt) {}
+    static std::vector<Global<u8>> matrices_of(Builder& b, const GemvPlan& plan) {
+      std::vector<Global<u8>> all;
+      for (const GemvMatrix& matrix : plan.matrices)
+        all.push_back(b.global<u8>(all.empty() ? "weights" : "up", matrix.row_bytes * plan.spec.rows));
+      return all;
+    }
+  };
+
+  // The rows of a lane in a step: `row`, and every n_groups-th after it. Rows before `first` are another warp's.
+  struct Rows {
+    Reg<u32> first, row;
+    std::vector<Global<u8>> starts;  // of `row` in each matrix
+  };
+
+  // A warp's step when all of the input is in shared memory.
+  void write_step(const Reg<u32>& step) {
+    b_.if_(step < plan_.n_steps, [&] {
+      const Rows rows = rows_of(step);
+      Sums sums = new_sums();
+      add_products(rows, {}, sums);
+      write_rows(rows, sums);
+    });
+  }
+
+  void write_tiled() {
+    Reg<u32> step = b_.block() * plan_.warps + b_.warp();
+    const Rows rows = rows_of(b_.min(step, plan_.n_steps - 1));
+    Sums sums = new_sums();
+    input_.clear_squares();
+    b_.for_("first_unit", 0, plan_.n_units, plan_.tile_units, [&](Reg<u32> first_unit) {
+      b_.barrier();  // nobody reads the tile before any more
+      input_.fill(parameters_.x, parameters_.gamma, parameters_.n_columns, first_unit);
+      b_.barrier();
+      b_.if_(step < plan_.n_steps, [&] { add_products(rows, first_unit, sums); });
+    });
+    b_.if_(step < plan_.n_steps, [&] { write_rows(rows, sums); });
+  }
+
+  Rows rows_of(const Reg<u32>& step) {
+    Reg<u32> first = (step * plan_.rows_per_step).named("first_row");
+    const bool overlaps = spec_.rows % plan_.rows_per_step != 0;
+    Reg<u32> start = overlaps ? b_.min(first, spec_.rows - plan_.rows_per_step) : first;
+    Rows rows{first, plan_.n_groups == 1 ? start : start + b_.lane() / plan_.lanes_per_row, {}};
+    for (size_t m = 0; m < plan_.matrices.size(); ++m)
+      rows.starts.push_back(parameters_.matrices[m] + wide(rows.row) * plan_.matrices[m].row_bytes);
+    return rows;
+  }
+
+  using Sums = std::vector<Var<f32>>;  // [matrices, columns, rows_per_warp]
+  Sums new_sums() {
+    Sums sums;
+    const size_t n = plan_.matrices.size() * spec_.columns * plan_.rows_per_warp;
+    for (size_t i = 0; i < n; ++i) sums.push_back(b_.var("sum", 0.0f));
+    return sums;
+  }
+  size_t sum_index(size_t matrix, size_t column, size_t i) const {
+    return (matrix * spec_.columns + column) * plan_.rows_per_warp + i;
+  }
+
+  Reg<u32> lane_of_row() { return plan_.n_groups == 1 ? b_.lane() : b_.lane() % plan_.lanes_per_row; }
+
+  void add_products(const Rows& rows, const FirstUnit& first, Sums& sums) {
+    b_.region("products", [&] {
+      const auto body = [&](const Reg<u32>& unit) { add_unit(rows, first ? unit + *first : unit, unit, sums); };
+      if (first && plan_.n_units % plan_.tile_units != 0) {
+        Reg<u32> n_units = b_.min(plan_.n_units - *first, plan_.tile_units);
+        b_.for_("unit", lane_of_row(), n_units, plan_.lanes_per_row, body);
+      } else {
+        b_.for_("unit", lane_of_row(), plan_.tile_units, plan_.lanes_per_row, body);
+      }
+    });
+  }
+
+  // unit: of the row; input_unit: of the tile
+  void add_unit(const Rows& rows, const Reg<u32>& unit, const Reg<u32>& input_unit, Sums& sums) {
+    std::vector<LoadedUnit> loaded;  // [matrices, rows_per_warp]
+    for (size_t m = 0; m < plan_.matrices.size(); ++m) {
+      const GemvMatrix& matrix = plan_.matrices[m];
+      const UnitPlace place = place_unit(rows.starts[m], matrix.streams, unit);
+      for (uint32_t i = 0; i < plan_.rows_per_warp; ++i)
+        loaded.push_back(
+            load_unit(matrix.type, matrix.streams, place, uint64_t{i} * plan_.n_groups * matrix.row_bytes));
+    }
+    if (plan_.has_float_input)
+      add_float_unit(loaded, input_unit, sums);
+    else
+      add_code_unit(loaded, input_unit, sums);
+  }
+
+  // The first column is always there.
+  template <class F>
+  void for_each_column(F&& body) {
+    body(0u);
+    for (uint32_t column = 1; column < spec_.columns; ++column)
+      b_.if_(*parameters_.n_columns > column, [&] { body(column); });
+  }
+
+  template <class F>
+  void for_each_row(F&& body) {
+    for (size_t m = 0; m < plan_.matrices.size(); ++m)
+      for (uint32_t i = 0; i < plan_.rows_per_warp; ++i) body(m, i);
+  }
+
+  void add_code_unit(const std::vector<LoadedUnit>& loaded, const Reg<u32>& unit, Sums& sums) {
+    std::vector<DecodedCodes> decoded;
+    for_each_row([&](size_t m, uint32_t i) {
+      const GemvMatrix& matrix = plan_.matrices[m];
+      decoded.push_back(decode_codes(b_, matrix.type, matrix.streams, loaded[m * plan_.rows_per_warp + i]));
+    });
+    for_each_column([&](uint32_t column) {
+      const InputUnit x = input_.load_integers(unit, column);
+      std::vector<ScaledSums> scaled;
+      for (const GemvMatrix& matrix : plan_.matrices) {
+        const bool is_repeated = !scaled.empty() && matrix.type == plan_.matrices[0].type;
+        const ScaledSums own = is_repeated ? scaled[0] : scaled_sums(b_, unit_format(matrix.type), x);
+        scaled.push_back(own);
+      }
+      for_each_row([&](size_t m, uint32_t i) {
+        add_codes(b_, unit_format(plan_.matrices[m].type), decoded[m * plan_.rows_per_warp + i], x, scaled[m],
+                  sums[sum_index(m, column, i)]);
+      });
+    });
+  }
+
+  void add_float_unit(const std::vector<LoadedUnit>& loaded, const Reg<u32>& unit, Sums& sums) {
+    std::vector<std::vector<Reg<f32>>> decoded;
+    for_each_row([&](size_t m, uint32_t i) {
+      decoded.push_back(decode_floats(b_, plan_.matrices[m].type, loaded[m * plan_.rows_per_warp + i]));
+    });
+    for_each_column([&](uint32_t column) {
+      const std::vector<Reg<f32>> x = input_.load_floats(unit, column);
+      for_each_row([&](size_t m, uint32_t i) {
+        Var<f32>& sum = sums[sum_index(m, column, i)];
+        for (size_t j = 0; j < x.size(); ++j) sum = b_.fma(decoded[m * plan_.rows_per_warp + i][j], x[j], sum);
+      });
+    });
+  }
+
+  // Adds up over the lanes of a row, as many of the [columns, rows_per_warp] sums at once as there are lanes, and
+  // writes each from the first lane that has it.
+  void write_rows(const Rows& rows, const Sums& sums) {
+    const uint32_t n_sums = spec_.columns * plan_.rows_per_warp;
+    for (uint32_t first = 0; first < n_sums;) {
+      const uint32_t n = std::min(std::bit_floor(n_sums - first), plan_.lanes_per_row);
+      std::vector<Reg<f32>> totals;  // of each matrix
+      b_.region("reduce", [&] {
+        for (size_t m = 0; m < plan_.matrices.size(); ++m) {
+          const auto begin = sums.begin() + static_cast<ptrdiff_t>(sum_index(m, 0, first));
+          totals.push_back(scattered_sums(b_, std::vector<Reg<f32>>(begin, begin + n), plan_.lanes_per_row));
+        }
+      });
+      b_.region("write", [&] { write_totals(rows, totals, first, n); });
+      first += n;
+    }
+  }
+
+  // totals: of the n sums from `first`, each in lanes_per_row / n lanes.
+  void write_totals(const Rows& rows, const std::vector<Reg<f32>>& totals, uint32_t first, uint32_t n) {
+    const uint32_t lanes_per_sum = plan_.lanes_per_row / n;
+    Reg<u32> index = lane_of_row() / lanes_per_sum + first;
+    Reg<u32> column = index / plan_.rows_per_warp;
+    Reg<u32> row = plan_.rows_per_warp == 1 ? rows.row : rows.row + index % plan_.rows_per_warp * plan_.n_groups;
+    std::vector<Pred> conditions;
+    if (lanes_per_sum > 1) conditions.push_back(lane_of_row() % lanes_per_sum == 0);
+    if (spec_.rows % plan_.rows_per_step != 0) conditions.push_back(row >= rows.first);
+    if (spec_.columns > 1) conditions.push_back(column < *parameters_.n_columns);
+    const auto write = [&] { write_total(row, column, totals); };
+    if (conditions.empty()) return write();
+    Var<pred> is_mine = b_.var("is_mine", conditions[0]);
+    for (size_t i = 1; i < conditions.size(); ++i) is_mine = is_mine && conditions[i];
+    b_.if_(is_mine, write);
+  }
+
+  void write_total(const Reg<u32>& row, const Reg<u32>& column, const std::vector<Reg<f32>>& totals) {
+    std::vector<Reg<f32>> products;
+    std::optional<Reg<f32>> factor;
+    if (plan_.normalises()) factor.emplace(input_.rms_factor(column));
+    for (const Reg<f32>& total : totals) products.push_back(factor ? total * *factor : total);
+    Global<f32> y = (spec_.columns == 1 ? parameters_.y : parameters_.y + wide(column) * spec_.rows) + row;
+    switch (spec_.epilogue) {
+      case GemvEpilogue::kStore:
+        return y.store(0, products[0]);
+      case GemvEpilogue::kBias:
+        return y.store(0, products[0] + parameters_.bias->load(row));
+      case GemvEpilogue::kResidual:
+        return y.store(0, products[0] + y.load());
+      case GemvEpilogue::kSwiglu:
+        return y.store(0, swiglu(products[0], products[1]));
+    }
+  }
+
+  // silu(gate) * up, where silu(v) = v / (1 + exp(-v))
+  Reg<f32> swiglu(const Reg<f32>& gate, const Reg<f32>& up) {
+    constexpr float kLog2E = 1.44269504f;
+    return b_.div_full(gate, b_.ex2(gate * -kLog2E) + 1.0f) * up;
+  }
+
+  Builder& b_;
+  const GemvPlan& plan_;
+  const GemvSpec& spec_;
+  Parameters parameters_;
+  SharedInput input_;
+};
+
+Cost cost_of(const GemvPlan& plan) {
+  const GemvSpec& spec = plan.spec;
+  const uint64_t rows = spec.rows, k = spec.k, columns = spec.columns;
+  Cost cost;
+  for (const GemvMatrix& matrix : plan.matrices) {
+    cost.bytes += rows * matrix.row_bytes;
+    cost.flops += 2 * rows * k * columns;
+  }
+  const uint64_t n_outputs = columns * rows * (spec.epilogue == GemvEpilogue::kResidual ? 2 : 1);
+  const uint64_t n_vector = (plan.normalises() ? k : 0) + (spec.epilogue == GemvEpilogue::kBias ? rows : 0);
+  cost.bytes += 4 * (columns * k + n_outputs + n_vector);
+  return cost;
+}
+
+}  // namespace
+
+std::string name_of(const GemvSpec& spec) {
+  std::string name = "gemv_" + std::string(unit_format(spec.weights).name);
+  if (spec.up && *spec.up != spec.weights) name += "_" + std::string(unit_format(*spec.up).name);
+  name += "_" + std::to_string(spec.rows) + "x" + std::to_string(spec.k);
+  if (spec.prologue == GemvPrologue::kRmsNorm) name += "_rmsnorm";
+  constexpr const char* kEpilogues[] = {"", "_bias", "_residual", "_swiglu"};
+  name += kEpilogues[static_cast<int>(spec.epilogue)];
+  name += "_c" + std::to_string(spec.columns);
+  const auto add = [&](const char* letter, uint32_t n) {
+    if (n != 0) name += "_" + std::string(letter) + std::to_string(n);
+  };
+  add("w", spec.warps);
+  add("r", spec.rows_per_warp);
+  add("l", spec.lanes_per_row);
+  add("b", spec.rows_per_block);
+  return name;
+}
+
+Kernel gemv(const GemvSpec& spec, Target target) {
+  const GemvPlan plan = plan_of(spec);
+  Builder b(name_of(spec), target);
+  GemvWriter(b, plan).write();
+  return b.finish(Launch{plan.n_blocks, plan.threads()}, cost_of(plan));
+}
+
+}  // namespace warpchat

@@ -1,0 +1,118 @@
+#include "kernels/gemv_plan.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "kernels/weight_unit.h"
+#include "models/error.h"
+#include "ptx/target.h"
+
+namespace warpchat {
+namespace {
+
+// Static shared memory alone, which every target has: at least two blocks share a multiprocessor, and hide each other's
+// waiting.
+constexpr uint32_t kSharedBytes = ptx::kMaxStaticSharedBytes;
+constexpr uint32_t kMaxColumns = 8;
+constexpr uint32_t kFewBlocks = 264;   // two for each multiprocessor of a large GPU
+constexpr uint32_t kManyBlocks = 528;  // more only repeat the prologue
+
+uint32_t ceil_div(uint32_t a, uint32_t b) { return a / b + (a % b != 0); }
+
+void require(bool condition, const GemvSpec& spec, const std::string& what) {
+  if (!condition) throw Error("cannot generate " + name_of(spec) + ": " + what);
+}
+
+void check(const GemvSpec& spec) {
+  require(spec.rows > 0, spec, "it has no rows");
+  require(is_packable(spec.weights, spec.k), spec,
+          "k is " + std::to_string(spec.k) + "; " + std::string(traits(spec.weights).name) + " needs a multiple of " +
+              std::to_string(traits(spec.weights).block_weights));
+  require(spec.columns >= 1 && spec.columns <= kMaxColumns, spec,
+          "it has " + std::to_string(spec.columns) + " columns; expected 1 to " + std::to_string(kMaxColumns));
+  if (!spec.up) return;
+  require(spec.epilogue == GemvEpilogue::kSwiglu, spec, "only swiglu has an up matrix");
+  require(is_packable(*spec.up, spec.k) && is_float(*spec.up) == is_float(spec.weights) &&
+              (!is_float(*spec.up) ||
+               packed_streams(*spec.up, spec.k).unit_weights == packed_streams(spec.weights, spec.k).unit_weights),
+          spec, "its matrices are of formats that do not mix");
+}
+
+// Half a warp or fewer lanes for a row whose units would leave many lanes idle in the last round.
+uint32_t choose_lanes(uint32_t n_units) {
+  for (uint32_t lanes : {32u, 16u, 8u}) {
+    if (n_units * 20 >= ceil_div(n_units, lanes) * lanes * 17) return lanes;
+  }
+  return 4;
+}
+
+void share_rows(GemvPlan& plan) {
+  const GemvSpec& spec = plan.spec;
+  plan.warps = spec.warps;
+  require(plan.warps >= 1 && plan.warps <= 32, spec, "a block has 1 to 32 warps");
+  plan.lanes_per_row = spec.lanes_per_row ? spec.lanes_per_row : choose_lanes(plan.n_units);
+  if (spec.lanes_per_row == 0 && spec.rows < 32 / plan.lanes_per_row) plan.lanes_per_row = 32;
+  require(std::has_single_bit(plan.lanes_per_row) && plan.lanes_per_row <= 32, spec,
+          "lanes_per_row is no power of two up to 32");
+  plan.n_groups = 32 / plan.lanes_per_row;
+  plan.rows_per_warp = spec.rows_per_warp;
+  if (plan.rows_per_warp == 0) {
+    plan.rows_per_warp =
+        std::max<uint32_t>(1, (spec.columns == 1 ? 4 : 2) / static_cast<uint32_t>(plan.matrices.size()));
+    while (plan.rows_per_warp > 1 && spec.rows / (plan.warps * plan.n_groups * plan.rows_per_warp) < kFewBlocks)
+      plan.rows_per_warp /= 2;
+  }
+  plan.rows_per_step = plan.n_groups * plan.rows_per_warp;
+  require(plan.rows_per_step <= spec.rows, spec, "a warp takes more rows than there are");
+  plan.n_steps = ceil_div(spec.rows, plan.rows_per_step);
+  const uint32_t rows_per_pass = plan.rows_per_step * plan.warps;
+  if (spec.rows_per_block != 0) {
+    require(spec.rows_per_block % rows_per_pass == 0, spec,
+            "rows_per_block is no multiple of " + std::to_string(rows_per_pass));
+    plan.n_passes = spec.rows_per_block / rows_per_pass;
+  } else {
+    plan.n_passes = plan.is_tiled() ? 1 : ceil_div(ceil_div(plan.n_steps, plan.warps), kManyBlocks);
+  }
+  require(plan.n_passes == 1 || !plan.is_tiled(), spec, "its input is tiled, so that a warp makes one pass");
+  plan.n_blocks = ceil_div(plan.n_steps, plan.warps * plan.n_passes);
+}
+
+// The most units that fit, shared out evenly over the tiles; a multiple of 32, so that lanes meet the same units in the
+// same order as without tiles.
+void share_input(GemvPlan& plan) {
+  const uint32_t squares_bytes = plan.normalises() ? plan.spec.columns * 32 * 4 : 0;
+  const uint32_t most = ((kSharedBytes - squares_bytes) / plan.spec.columns - 15) / plan.input_unit_bytes();
+  plan.tile_units = plan.n_units;
+  if (plan.n_units <= most) return;
+  const uint32_t n_tiles = ceil_div(plan.n_units, most / 32 * 32);
+  plan.tile_units = ceil_div(ceil_div(plan.n_units, n_tiles), 32) * 32;
+}
+
+}  // namespace
+
+uint32_t GemvPlan::input_unit_bytes() const {
+  if (has_float_input) return unit_weights * 4;
+  return unit_weights * 2 + (has_input_sums ? 8 : 0) + 4;
+}
+
+uint32_t GemvPlan::input_column_bytes() const { return (tile_units * input_unit_bytes() + 15) / 16 * 16; }
+
+GemvPlan plan_of(const GemvSpec& spec) {
+  check(spec);
+  GemvPlan plan = {};
+  plan.spec = spec;
+  const auto add = [&](TensorType type) {
+    plan.matrices.push_back({type, packed_streams(type, spec.k), packed_bytes_per_row(type, spec.k)});
+    plan.has_input_sums |= unit_format(type).zero != 0 || unit_format(type).has_lowest;
+  };
+  add(spec.weights);
+  if (spec.epilogue == GemvEpilogue::kSwiglu) add(spec.up.value_or(spec.weights));
+  plan.has_float_input = is_float(spec.weights);
+  plan.unit_weights = plan.matrices[0].streams.unit_weights;
+  plan.n_units = plan.matrices[0].streams.n_units;
+  share_input(plan);
+  share_rows(plan);
+  return plan;
+}
+
+}  // namespace warpchat

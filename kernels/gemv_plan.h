@@ -1,0 +1,44 @@
+// A GEMV's spec with every choice made: how rows, lanes and the input are shared out. Results do not depend on it but
+// for lanes_per_row (the order of a row's sum) and warps (that of RMSNorm's squares).
+#pragma once
+#include <vector>
+
+#include "kernels/gemv.h"
+#include "kernels/weight_layout.h"
+
+namespace warpchat {
+
+struct GemvMatrix {
+  TensorType type;
+  PackedStreams streams;
+  uint64_t row_bytes;  // packed
+};
+
+struct GemvPlan {
+  GemvSpec spec;
+  std::vector<GemvMatrix> matrices;  // the weights, and with kSwiglu up
+
+  // Rows: a warp takes rows_per_step at a time, row r of its step by the lanes of group r % n_groups.
+  uint32_t warps, rows_per_warp, lanes_per_row;
+  uint32_t n_groups;       // of lanes in a warp
+  uint32_t rows_per_step;  // n_groups * rows_per_warp, at most spec.rows
+  uint32_t n_steps;        // of all warps together; the last one overlaps the one before if the rows do not fill it
+  uint32_t n_passes;       // steps a warp makes, one after the other
+  uint32_t n_blocks;
+
+  // Input: units of all columns in shared memory, tile_units of them at once.
+  bool has_float_input;  // else 16-bit integers
+  bool has_input_sums;   // of the integers, for formats with a zero or a lowest weight
+  uint32_t unit_weights, n_units, tile_units;
+
+  bool is_tiled() const { return tile_units < n_units; }
+  bool normalises() const { return spec.prologue == GemvPrologue::kRmsNorm; }
+  uint32_t threads() const { return warps * 32; }
+  uint32_t input_unit_bytes() const;    // of a column
+  uint32_t input_column_bytes() const;  // of the tile
+};
+
+// Throws Error with the spec's name and what is wrong with it.
+GemvPlan plan_of(const GemvSpec& spec);
+
+}  // namespace warpchat

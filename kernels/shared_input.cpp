@@ -1,0 +1,213 @@
+#include "kernels/shared_input.h"
+
+#include "kernels/warp_sums.h"
+
+namespace warpchat {
+
+using namespace ptx;
+
+namespace {
+
+constexpr uint32_t kUnitsPerWarp = 4;  // while integers are made: eight lanes a unit, four values a lane
+constexpr float kLargestInteger = 32512;
+constexpr float kVanishing = 1e-30f;  // the inverse of less would overflow
+
+// Adding it to a float of at most 2^22 leaves the float's nearest integer in the low bits.
+constexpr float kMagic = 12582912;
+constexpr uint32_t kMagicBits = 0x4b400000;
+
+}  // namespace
+
+SharedInput::SharedInput(Builder& b, const GemvPlan& plan)
+    : b_(b),
+      plan_(plan),
+      plane_words_(plan.tile_units * 4),
+      planes_(b.shared<b32>("input", uint64_t{plan.spec.columns} * plan.input_column_bytes() / 4)) {
+  if (plan.normalises()) squares_.emplace(b.shared<f32>("squares", uint64_t{plan.spec.columns} * plan.warps));
+}
+
+void SharedInput::clear_squares() {
+  if (!squares_) return;
+  b_.for_("slot", b_.thread(), plan_.spec.columns * plan_.warps, plan_.threads(),
+          [&](Reg<u32> slot) { squares_->store(slot, 0.0f); });
+}
+
+void SharedInput::fill(const Global<f32>& x, const std::optional<Global<f32>>& gamma,
+                       const std::optional<Reg<u32>>& n_columns, const FirstUnit& first) {
+  const auto from = [&](const Global<f32>& p) { return first ? p + *first * plan_.unit_weights : p; };
+  Column tile{from(x), {}, planes_};
+  if (gamma) tile.gamma.emplace(from(*gamma));
+  const auto fill_column = [&](const std::optional<Reg<u32>>& column) {
+    Var<f32> squares = b_.var("squares", 0.0f);
+    if (plan_.has_float_input)
+      fill_floats(column_at(tile, column), first, squares);
+    else
+      fill_integers(column_at(tile, column), first, squares);
+    if (squares_) store_squares(column, squares);
+  };
+  b_.region("normalise", [&] {
+    if (n_columns)
+      b_.for_("column", 0, *n_columns, 1, [&](Reg<u32> column) { fill_column(column); });
+    else
+      fill_column({});
+  });
+}
+
+SharedInput::Column SharedInput::column_at(const Column& first, const std::optional<Reg<u32>>& column) const {
+  if (!column) return first;
+  return {first.x + wide(*column) * plan_.spec.k, first.gamma,
+          first.planes + *column * (plan_.input_column_bytes() / 4)};
+}
+
+// N values from the index-th N, scaled by gamma and their squares added up; zeros outside.
+template <int N>
+std::vector<Reg<f32>> SharedInput::load_values(const Column& column, const Reg<u32>& index,
+                                               const std::optional<Pred>& is_inside, Var<f32>& squares) {
+  const auto load_from = [&](const Global<f32>& p) {
+    std::vector<Reg<f32>> values;
+    if constexpr (N == 1) {
+      values.push_back(p.load(index));
+    } else {
+      Vec<f32, N> all = p.template load<N>(index * N);
+      for (int i = 0; i < N; ++i) values.push_back(all[i]);
+    }
+    return values;
+  };
+  const auto load = [&] {
+    const std::vector<Reg<f32>> x = load_from(column.x);
+    if (!column.gamma) return x;
+    const std::vector<Reg<f32>> gamma = load_from(*column.gamma);
+    std::vector<Reg<f32>> scaled;
+    for (int i = 0; i < N; ++i) {
+      squares = b_.fma(x[i], x[i], squares);
+      scaled.push_back(x[i] * gamma[i]);
+    }
+    return scaled;
+  };
+  if (!is_inside) return load();
+  VarVec<f32, N> values = b_.vars<f32, N>("value", 0.0f);
+  b_.if_(*is_inside, [&] {
+    const std::vector<Reg<f32>> loaded = load();
+    for (int i = 0; i < N; ++i) values[i] = loaded[i];
+  });
+  std::vector<Reg<f32>> all;
+  for (int i = 0; i < N; ++i) all.emplace_back(values[i]);
+  return all;
+}
+
+// Eight lanes a unit, four values a lane; no branch parts the lanes around the shuffles.
+void SharedInput::fill_integers(const Column& column, const FirstUnit& first, Var<f32>& squares) {
+  const bool is_ragged = plan_.n_units % (plan_.is_tiled() ? plan_.tile_units : kUnitsPerWarp) != 0;
+  const uint32_t n_rounds = (plan_.tile_units + kUnitsPerWarp - 1) / kUnitsPerWarp;
+  b_.for_("round", b_.warp(), n_rounds, plan_.warps, [&](Reg<u32> round) {
+    Reg<u32> quad = (round * kWarpSize + b_.lane()).named("quad");
+    std::optional<Pred> is_inside;
+    if (is_ragged) {
+      Reg<u32> unit = quad >> 3;
+      is_inside.emplace((first ? unit + *first : unit) < plan_.n_units);
+    }
+    store_integers(column, quad, is_inside, load_values<4>(column, quad, is_inside, squares));
+  });
+}
+
+void SharedInput::store_integers(const Column& column, const Reg<u32>& quad, const std::optional<Pred>& is_inside,
+                                 const std::vector<Reg<f32>>& values) {
+  // As integers, the magnitudes of NaN and infinity are the largest, and make the scale none.
+  std::vector<Reg<u32>> sizes;
+  for (const Reg<f32>& value : values) sizes.push_back(value.as<u32>() & 0x7fffffffu);
+  Var<u32> most = b_.var("most", b_.max(b_.max(sizes[0], sizes[1]), b_.max(sizes[2], sizes[3])));
+  for (uint32_t distance : {4u, 2u, 1u}) most = b_.max(most, b_.shuffle_xor(most, distance));
+  Reg<f32> limit = Reg<u32>(most).as<f32>();
+  Pred vanishes = limit < kVanishing;
+  Reg<f32> inverse = b_.select(vanishes, 0.0f, b_.rcp_approx(limit) * kLargestInteger);
+  std::vector<Reg<u32>> bits;
+  for (const Reg<f32>& value : values) bits.push_back(b_.fma(value, inverse, kMagic).as<u32>());
+  const auto bytes = [&](uint32_t which) {  // byte 0 or 1 of all four
+    Reg<u32> front = b_.prmt(bits[0], bits[1], 0x40 + 0x11 * which),
+             back = b_.prmt(bits[2], bits[3], 0x40 + 0x11 * which);
+    return b_.prmt(front, back, 0x5410).as<b32>();
+  };
+  Reg<b32> low = bytes(0), high = bytes(1);
+  std::optional<Var<s32>> sum;
+  if (plan_.has_input_sums) {
+    sum.emplace(b_.var("sum", (bits[0] + bits[1] + bits[2] + bits[3] - 4 * kMagicBits).as<s32>()));
+    for (uint32_t distance : {2u, 1u}) *sum += b_.shuffle_xor(*sum, distance);
+  }
+  Reg<u32> unit = quad >> 3, part = quad & 7;
+  where(is_inside, [&] {
+    Shared<b32> word = column.planes + (part >> 2) * plane_words_ + unit * 4 + (part & 3);
+    word.store(0, high);
+    word.store(2 * plane_words_, low);
+    if (sum) b_.if_((part & 3) == 0, [&] { sums_of(column.planes).store(quad >> 2, Reg<s32>(*sum).as<b32>()); });
+    b_.if_(part == 0,
+           [&] { scales_of(column.planes).store(unit, b_.select(vanishes, 0.0f, limit * (1 / kLargestInteger))); });
+  });
+}
+
+void SharedInput::fill_floats(const Column& column, const FirstUnit& first, Var<f32>& squares) {
+  const uint32_t unit_weights = plan_.unit_weights, n_values = plan_.tile_units * unit_weights;
+  const bool is_ragged = plan_.spec.k % (plan_.is_tiled() ? n_values : unit_weights) != 0;
+  b_.for_("i", b_.thread(), n_values, plan_.threads(), [&](Reg<u32> i) {
+    std::optional<Pred> is_inside;
+    if (is_ragged) is_inside.emplace((first ? i + *first * unit_weights : i) < plan_.spec.k);
+    Reg<f32> value = load_values<1>(column, i, is_inside, squares)[0];
+    if (unit_weights == 4) {
+      column.planes.as<f32>().store(i, value);
+    } else {
+      Shared<b32> plane = column.planes + (i >> 2 & 1) * plane_words_;
+      plane.as<f32>().store((i >> 3) * 4 + (i & 3), value);
+    }
+  });
+}
+
+void SharedInput::store_squares(const std::optional<Reg<u32>>& column, const Var<f32>& squares) {
+  Reg<f32> total = warp_sum(b_, squares);
+  b_.if_(b_.lane() == 0, [&] {
+    Reg<u32> slot = column ? *column * plan_.warps + b_.warp() : b_.warp();
+    if (plan_.is_tiled())
+      squares_->store(slot, squares_->load(slot) + total);
+    else
+      squares_->store(slot, total);
+  });
+}
+
+Shared<f32> SharedInput::scales_of(const Shared<b32>& planes) const {
+  return (planes + (plan_.has_input_sums ? 4 * plane_words_ + 2 * plan_.tile_units : 4 * plane_words_)).as<f32>();
+}
+
+InputUnit SharedInput::load_integers(const Reg<u32>& unit, uint32_t column) const {
+  Shared<b32> planes = planes_ + uint64_t{column} * (plan_.input_column_bytes() / 4), words = planes + unit * 4;
+  InputUnit input;
+  for (uint32_t half = 0; half < 2; ++half) {
+    Vec<b32, 4> high = words.load<4>(half * plane_words_), low = words.load<4>((2 + half) * plane_words_);
+    for (int i = 0; i < 4; ++i) {
+      input.high.push_back(high[i]);
+      input.low.push_back(low[i]);
+    }
+  }
+  if (plan_.has_input_sums) {
+    Vec<b32, 2> sums = (sums_of(planes) + unit * 2).load<2>();
+    for (int i = 0; i < 2; ++i) input.sums.push_back(sums[i].as<s32>());
+  }
+  input.scale.push_back(scales_of(planes).load(unit));
+  return input;
+}
+
+std::vector<Reg<f32>> SharedInput::load_floats(const Reg<u32>& unit, uint32_t column) const {
+  Shared<b32> words = planes_ + uint64_t{column} * (plan_.input_column_bytes() / 4) + unit * 4;
+  std::vector<Reg<f32>> values;
+  for (uint32_t plane = 0; plane < plan_.unit_weights / 4; ++plane) {
+    Vec<f32, 4> four = (words + plane * plane_words_).as<f32>().load<4>();
+    for (int i = 0; i < 4; ++i) values.push_back(four[i]);
+  }
+  return values;
+}
+
+Reg<f32> SharedInput::rms_factor(const Reg<u32>& column) const {
+  Shared<f32> of_column = *squares_ + column * plan_.warps;
+  Var<f32> sum = b_.var("sum", of_column.load());
+  for (uint32_t warp = 1; warp < plan_.warps; ++warp) sum += of_column.load(warp);
+  return b_.rsqrt(b_.fma(sum, 1.0f / static_cast<float>(plan_.spec.k), plan_.spec.eps));
+}
+
+}  // namespace warpchat

@@ -1,0 +1,155 @@
+#include "kernels/weight_unit.h"
+
+#include <cassert>
+
+namespace warpchat {
+
+using namespace ptx;
+
+namespace {
+
+constexpr UnitFormat kUnitFormats[] = {
+    // type, name, signed codes, zero, scales a unit, has a lowest weight
+    {TensorType::kF32, "f32", false, 0, 0, false},   {TensorType::kF16, "f16", false, 0, 0, false},
+    {TensorType::kBF16, "bf16", false, 0, 0, false}, {TensorType::kQ4_0, "q40", false, 8, 1, false},
+    {TensorType::kQ4_1, "q41", false, 0, 1, true},   {TensorType::kQ5_0, "q50", false, 16, 1, false},
+    {TensorType::kQ5_1, "q51", false, 0, 1, true},   {TensorType::kQ8_0, "q80", true, 0, 1, false},
+    {TensorType::kQ2_K, "q2k", false, 0, 2, true},   {TensorType::kQ3_K, "q3k", false, 4, 2, false},
+    {TensorType::kQ4_K, "q4k", false, 0, 1, true},   {TensorType::kQ5_K, "q5k", false, 0, 1, true},
+    {TensorType::kQ6_K, "q6k", false, 32, 2, false},
+};
+
+// The same bits in every byte.
+constexpr uint32_t in_each_byte(uint32_t bits) { return bits * 0x01010101u; }
+
+// w shifted by `left` bits, to the right where negative.
+Reg<b32> shifted(const Reg<b32>& w, int left) {
+  if (left == 0) return w;
+  return left > 0 ? w << static_cast<uint32_t>(left) : w >> static_cast<uint32_t>(-left);
+}
+
+// Word j's part of codes of `bits` bits each from a stream's words, moved to bit `to` of every byte.
+Reg<b32> code_bits(const std::vector<Reg<b32>>& words, int bits, int j, int to) {
+  if (bits == 8) return words[j];
+  const int n_words = bits, word = bits == 4 ? j % 4 : j / (8 / n_words),
+            at = bits == 4 ? j / 4 * 4 : j % (8 / n_words) * bits;
+  return shifted(words[word], to - at) & in_each_byte(((1u << bits) - 1) << to);
+}
+
+Reg<f32> number(Builder& b, const Reg<s32>& x) { return b.convert<f32>(x); }
+
+void decode_scales(Builder& b, TensorType type, const LoadedUnit& unit, DecodedCodes& out) {
+  std::vector<Reg<f32>> head;
+  for (const auto& half : unit.head) head.push_back(b.convert<f32>(half));
+  switch (type) {
+    case TensorType::kQ4_1:
+    case TensorType::kQ5_1:  // d, m
+      out.scales.push_back(head[0]);
+      out.lowest.push_back(head[1]);
+      return;
+    case TensorType::kQ4_K:
+    case TensorType::kQ5_K:  // d * scale, -dmin * min
+      out.scales.push_back(head[0] * number(b, unit.scales[0]));
+      out.lowest.push_back(head[1] * number(b, -unit.scales[1]));
+      return;
+    case TensorType::kQ2_K:  // the same, as nibbles
+      for (const Reg<s32>& nibbles : unit.scales) {
+        out.scales.push_back(head[0] * number(b, nibbles & 15));
+        out.lowest.push_back(head[1] * number(b, -(nibbles >> 4)));
+      }
+      return;
+    case TensorType::kQ3_K:  // d * (scale - 32)
+      for (const Reg<s32>& scale : unit.scales) out.scales.push_back(head[0] * number(b, scale - 32));
+      return;
+    case TensorType::kQ6_K:  // d * scale
+      for (const Reg<s32>& scale : unit.scales) out.scales.push_back(head[0] * number(b, scale));
+      return;
+    default:  // d
+      out.scales.push_back(head[0]);
+  }
+}
+
+}  // namespace
+
+const UnitFormat& unit_format(TensorType type) {
+  for (const UnitFormat& format : kUnitFormats)
+    if (format.type == type) return format;
+  assert(false && "a TensorType outside its enumeration");
+  __builtin_unreachable();
+}
+
+bool is_float(TensorType type) { return unit_format(type).n_scales == 0; }
+
+UnitPlace place_unit(const Global<u8>& row, const PackedStreams& streams, const Reg<u32>& unit) {
+  const uint32_t low_words = streams.low_bits == 2 ? 2 : 4;
+  UnitPlace place{row.as<b32>() + unit * low_words, {}, {}, {}};
+  if (streams.high_bits != 0) place.high.push_back((row + streams.high).as<b32>() + unit * streams.high_bits);
+  if (streams.head_bytes != 0) {
+    Reg<u32> block = streams.units_per_head == 1 ? unit : unit >> 3;
+    place.heads.push_back((row + streams.heads).as<ptx::f16>() + block * (streams.head_bytes / 2));
+  }
+  if (streams.scale_bytes != 0) place.scales.push_back(row + streams.scales + unit * 2);
+  return place;
+}
+
+LoadedUnit load_unit(TensorType type, const PackedStreams& streams, const UnitPlace& place, uint64_t offset) {
+  LoadedUnit unit;
+  const auto append = [](auto& to, const auto& values) {
+    for (int i = 0; i < values.size(); ++i) to.push_back(values[i]);
+  };
+  Global<b32> low = place.low + offset / 4;
+  if (streams.low_bits == 2)
+    append(unit.low, low.load<2>({}, kReadOnce));
+  else
+    append(unit.low, low.load<4>({}, kReadOnce));
+  if (streams.low_bits == 8) append(unit.low, low.load<4>(streams.n_units * uint64_t{4}, kReadOnce));
+  for (const auto& high : place.high) {
+    if (streams.high_bits == 2)
+      append(unit.high, (high + offset / 4).load<2>({}, kReadOnce));
+    else
+      unit.high.push_back((high + offset / 4).load({}, kReadOnce));
+  }
+  // Short reads share their sectors with the lane's next ones: L1 keeps them.
+  for (const auto& heads : place.heads) {
+    if (streams.head_bytes == 4)
+      append(unit.head, (heads + offset / 2).load<2>({}, kReadOnly));
+    else
+      unit.head.push_back((heads + offset / 2).load({}, kReadOnly));
+  }
+  for (const auto& scales : place.scales) {
+    if (type == TensorType::kQ6_K)
+      append(unit.scales, (scales + offset).as<s8>().load<2>({}, kReadOnly));
+    else
+      append(unit.scales, (scales + offset).load<2>({}, kReadOnly).as<s32>());
+  }
+  return unit;
+}
+
+DecodedCodes decode_codes(Builder& b, TensorType type, const PackedStreams& streams, const LoadedUnit& unit) {
+  DecodedCodes out;
+  const int low_bits = static_cast<int>(streams.low_bits), high_bits = static_cast<int>(streams.high_bits);
+  for (int j = 0; j < 8; ++j) {
+    Reg<b32> low = code_bits(unit.low, low_bits, j, 0);
+    out.codes.push_back(high_bits == 0 ? low : low | code_bits(unit.high, high_bits, j, low_bits));
+  }
+  decode_scales(b, type, unit, out);
+  return out;
+}
+
+std::vector<Reg<f32>> decode_floats(Builder& b, TensorType type, const LoadedUnit& unit) {
+  std::vector<Reg<f32>> weights;
+  for (const Reg<b32>& word : unit.low) {
+    if (type == TensorType::kF32) {
+      weights.push_back(word.as<f32>());
+    } else if (type == TensorType::kF16) {
+      Vec<f32, 2> pair = b.widen(word.as<f16x2>());
+      for (int i = 0; i < 2; ++i) weights.push_back(pair[i]);
+    } else {  // bfloat16 is the upper half of an f32
+      weights.push_back((word << 16).as<f32>());
+      weights.push_back((word & 0xffff0000u).as<f32>());
+    }
+  }
+  return weights;
+}
+
+}  // namespace warpchat

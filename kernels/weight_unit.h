@@ -1,0 +1,53 @@
+// One unit of a packed row in registers: what every product, and the embedding, reads weights through.
+//   load_unit     the unit's bytes, 16 of the codes at once
+//   decode_codes  quantised formats: weight = scale * (code - zero) + lowest
+//   decode_floats F32, F16, BF16: the weights themselves
+#pragma once
+#include <vector>
+
+#include "kernels/weight_layout.h"
+#include "ptx/builder.h"
+
+namespace warpchat {
+
+// How a format's bytes are numbers.
+struct UnitFormat {
+  TensorType type;
+  const char* name;  // in kernels' names: "q4k"
+  bool has_signed_codes;
+  int zero;           // the code of weight 0, where there is no lowest
+  uint32_t n_scales;  // of a unit: each of 32 / n_scales weights
+  bool has_lowest;
+};
+const UnitFormat& unit_format(TensorType type);
+bool is_float(TensorType type);
+
+// Registers with a unit's bytes.
+struct LoadedUnit {
+  std::vector<ptx::Reg<ptx::b32>> low, high;
+  std::vector<ptx::Reg<ptx::f16>> head;
+  std::vector<ptx::Reg<ptx::s32>> scales;
+};
+
+// Where a lane's unit lies: computed once for all rows of the lane, which are constant distances apart.
+struct UnitPlace {
+  ptx::Global<ptx::b32> low;
+  std::vector<ptx::Global<ptx::b32>> high;  // one or none, as of the next two
+  std::vector<ptx::Global<ptx::f16>> heads;
+  std::vector<ptx::Global<ptx::u8>> scales;
+};
+// row: the first byte of a packed row; unit: below streams.n_units
+UnitPlace place_unit(const ptx::Global<ptx::u8>& row, const PackedStreams& streams, const ptx::Reg<ptx::u32>& unit);
+
+// `offset`: bytes from the placed row to the one to read, a multiple of 16.
+LoadedUnit load_unit(TensorType type, const PackedStreams& streams, const UnitPlace& place, uint64_t offset);
+
+struct DecodedCodes {
+  std::vector<ptx::Reg<ptx::b32>> codes;           // 8 words, byte b of word j is weight 4 j + b
+  std::vector<ptx::Reg<ptx::f32>> scales, lowest;  // n_scales of the format, or none
+};
+DecodedCodes decode_codes(ptx::Builder& b, TensorType type, const PackedStreams& streams, const LoadedUnit& unit);
+
+std::vector<ptx::Reg<ptx::f32>> decode_floats(ptx::Builder& b, TensorType type, const LoadedUnit& unit);
+
+}  // namespace warpchat

@@ -1,0 +1,96 @@
+// The embedding against the exact weights, to the bit.
+#include "kernels/embedding.h"
+
+#include <gtest/gtest.h>
+
+#include "kernels/error_word.h"
+#include "models/error.h"
+#include "tests/kernels/gemv_problem.h"
+
+namespace warpchat {
+namespace {
+
+struct Result {
+  std::string fault;
+  std::vector<float> out;
+  std::vector<uint32_t> error;
+};
+
+// Only the first n_columns tokens exist.
+Result embed(const EmbeddingSpec& spec, const PackedWeights& weights, const std::vector<uint32_t>& tokens,
+             const std::vector<uint32_t>& error_before = {0, 0, 0, 0}) {
+  GuardedDevice device(ptx::sm_75);
+  float* out = device.poisoned<float>(size_t{spec.columns} * spec.hidden);
+  uint32_t* error = device.upload(error_before);
+  const std::vector<uint64_t> pointers = {reinterpret_cast<uint64_t>(device.upload(weights.bytes)),
+                                          reinterpret_cast<uint64_t>(device.upload(tokens)),
+                                          reinterpret_cast<uint64_t>(out), reinterpret_cast<uint64_t>(error)};
+  std::vector<uint32_t> numbers;
+  if (spec.columns > 1) numbers.push_back(static_cast<uint32_t>(tokens.size()));
+  const std::string fault = device.run_listed(kAllChecks, embedding(spec, ptx::sm_75), pointers, numbers);
+  return {fault, device.download(out, size_t{spec.columns} * spec.hidden), device.download(error, kErrorWords)};
+}
+
+void expect_row(const Result& result, const PackedWeights& weights, size_t hidden, size_t column, size_t token) {
+  for (size_t i = 0; i < hidden; ++i) {
+    ASSERT_EQ(result.out[column * hidden + i], static_cast<float>(weights.values[token * hidden + i]))
+        << "column " << column << " token " << token << " value " << i;
+  }
+}
+
+class Embedding : public ::testing::TestWithParam<TensorTypeTraits> {};
+
+TEST_P(Embedding, IsExact) {
+  const uint32_t block = GetParam().block_weights;
+  // More units than a block has threads, and a last unit of floats that ends early.
+  const uint32_t hidden = block == 1 ? 531 : block == 32 ? 32 * 67 : 256 * 9;
+  const EmbeddingSpec spec{GetParam().type, 11, hidden, 3};
+  const PackedWeights weights(spec.weights, spec.n_vocab, hidden, 5);
+  const Result result = embed(spec, weights, {10, 0, 7});
+  EXPECT_EQ(result.fault, "");
+  EXPECT_EQ(result.error, std::vector<uint32_t>(4));
+  for (size_t column = 0; column < 3; ++column)
+    expect_row(result, weights, hidden, column, std::array{10, 0, 7}[column]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, Embedding,
+                         ::testing::ValuesIn(supported_tensor_types().begin(), supported_tensor_types().end()),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+TEST(EmbeddingTest, ReportsATokenOutOfRangeAndWritesNothing) {
+  const EmbeddingSpec spec{TensorType::kQ4_0, 9, 64, 4};
+  const PackedWeights weights(spec.weights, spec.n_vocab, spec.hidden, 5);
+  const Result result = embed(spec, weights, {8, 9, 3});
+  EXPECT_EQ(result.fault, "");
+  const auto code = static_cast<uint32_t>(KernelError::kTokenOutOfRange);
+  EXPECT_EQ(result.error, (std::vector<uint32_t>{code, 9, 9, 1}));
+  expect_row(result, weights, 64, 0, 8);
+  expect_row(result, weights, 64, 2, 3);
+  for (size_t i = 0; i < 64; ++i) {
+    EXPECT_TRUE(std::isnan(result.out[64 + i])) << i;      // the bad token's column
+    EXPECT_TRUE(std::isnan(result.out[3 * 64 + i])) << i;  // beyond n_columns
+  }
+}
+
+TEST(EmbeddingTest, KeepsTheFirstReport) {
+  const EmbeddingSpec spec{TensorType::kF16, 9, 5};
+  const PackedWeights weights(spec.weights, spec.n_vocab, spec.hidden, 5);
+  const std::vector<uint32_t> before = {77, 1, 2, 3};
+  const Result result = embed(spec, weights, {0xffffffff}, before);
+  EXPECT_EQ(result.fault, "");
+  EXPECT_EQ(result.error, before);
+  EXPECT_EQ(embed(spec, weights, {0xffffffff}).error[1], 0xffffffff);
+}
+
+TEST(EmbeddingTest, RefusesWithASentence) {
+  EXPECT_THROW(embedding({TensorType::kQ4_K, 0, 256}, ptx::sm_75), Error);
+  try {
+    embedding({TensorType::kQ4_K, 9, 300}, ptx::sm_75);
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "cannot generate embedding_q4k_9x300_c1: hidden is 300; Q4_K needs a multiple of 256");
+  }
+}
+
+}  // namespace
+}  // namespace warpchat

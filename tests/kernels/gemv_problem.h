@@ -1,0 +1,131 @@
+// Random products with what makes them hard, and their results in double.
+#pragma once
+#include <cmath>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "kernels/gemv.h"
+#include "kernels/weight_layout.h"
+#include "models/dequantise.h"
+#include "models/quantise.h"
+#include "tests/kernels/emulated_kernel.h"
+
+namespace warpchat {
+
+inline std::vector<float> normal_floats(size_t n, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  std::vector<float> values(n);
+  for (float& value : values) value = normal(random);
+  return values;
+}
+
+// [columns, k]; one channel is 200 times the rms, as in real language models.
+inline std::vector<float> outlier_floats(uint32_t columns, uint32_t k, uint32_t seed) {
+  std::vector<float> x = normal_floats(size_t{columns} * k, seed);
+  for (uint32_t c = 0; c < columns; ++c) x[size_t{c} * k + k / 3] = c % 2 ? 200.0f : -200.0f;
+  return x;
+}
+
+struct PackedWeights {
+  std::vector<std::byte> bytes;  // packed
+  std::vector<double> values;    // [rows, k], exactly what the bytes mean
+
+  PackedWeights(TensorType type, uint32_t rows, uint32_t k, uint32_t seed)
+      : bytes(rows * packed_bytes_per_row(type, k)), values(size_t{rows} * k) {
+    const std::vector<float> random = normal_floats(values.size(), seed);
+    const size_t packed_row = packed_bytes_per_row(type, k);
+    for (size_t row = 0; row < rows; ++row) {
+      const std::vector<std::byte> blocks = quantise_row(type, std::span(random).subspan(row * k, k));
+      dequantise_row(type, blocks, std::span(values).subspan(row * k, k));
+      pack_rows(type, k, 1, blocks, std::span(bytes).subspan(row * packed_row, packed_row));
+    }
+  }
+};
+
+struct GemvProblem {
+  GemvSpec spec;
+  PackedWeights weights;
+  std::optional<PackedWeights> up;
+  std::vector<float> x, gamma, bias, y;  // y: what is there before
+
+  explicit GemvProblem(const GemvSpec& s, uint32_t seed = 1)
+      : spec(s),
+        weights(s.weights, s.rows, s.k, seed),
+        x(outlier_floats(s.columns, s.k, seed + 1)),
+        gamma(normal_floats(s.k, seed + 2)),
+        bias(normal_floats(s.rows, seed + 3)),
+        y(normal_floats(size_t{s.columns} * s.rows, seed + 4)) {
+    if (s.epilogue == GemvEpilogue::kSwiglu) {
+      up.emplace(s.up.value_or(s.weights), s.rows, s.k, seed + 5);
+      // Gates of about 1: silu saturates for larger ones and would hide their errors.
+      for (float& v : s.prologue == GemvPrologue::kNone ? x : gamma) v *= 0.01f;
+    }
+    for (float& v : bias) v *= 20;
+    for (float& v : y) v *= 20;
+  }
+
+  // Of the first n_columns columns; the others keep y.
+  std::vector<double> reference(uint32_t n_columns) const {
+    std::vector<double> out(y.begin(), y.end());
+    for (uint32_t c = 0; c < n_columns; ++c) {
+      const std::vector<double> in = prepared(c);
+      for (uint32_t row = 0; row < spec.rows; ++row) {
+        double& result = out[size_t{c} * spec.rows + row];
+        const double product = dot(weights, row, in);
+        if (spec.epilogue == GemvEpilogue::kStore) result = product;
+        if (spec.epilogue == GemvEpilogue::kBias) result = product + bias[row];
+        if (spec.epilogue == GemvEpilogue::kResidual) result += product;
+        if (spec.epilogue == GemvEpilogue::kSwiglu) result = product / (1 + std::exp(-product)) * dot(*up, row, in);
+      }
+    }
+    return out;
+  }
+
+  // y after the kernel; a fault is a failure of the test.
+  std::vector<float> run(const ptx::Kernel& kernel, ptx::Target target, uint32_t n_columns,
+                         ptx::emulator::LaunchOptions options = kAllChecks, std::string* fault = nullptr) const {
+    GuardedDevice device(target);
+    float* out = spec.epilogue == GemvEpilogue::kResidual ? device.upload(y) : device.poisoned<float>(y.size());
+    std::vector<uint64_t> arguments = {address(device.upload(weights.bytes))};
+    if (up) arguments.push_back(address(device.upload(up->bytes)));
+    // Nothing may read the columns beyond n_columns.
+    const std::vector<float> used(x.begin(), x.begin() + static_cast<ptrdiff_t>(size_t{n_columns} * spec.k));
+    arguments.push_back(address(device.upload(used)));
+    if (spec.prologue == GemvPrologue::kRmsNorm) arguments.push_back(address(device.upload(gamma)));
+    if (spec.epilogue == GemvEpilogue::kBias) arguments.push_back(address(device.upload(bias)));
+    arguments.push_back(address(out));
+    const std::string message = device.run_listed(
+        options, kernel, arguments, spec.columns > 1 ? std::vector<uint32_t>{n_columns} : std::vector<uint32_t>{});
+    if (fault != nullptr)
+      *fault = message;
+    else
+      EXPECT_EQ(message, "");
+    counters = device.counters();
+    return device.download(out, y.size());
+  }
+  mutable ptx::emulator::Counters counters;  // of the last run with options.count
+
+ private:
+  template <class T>
+  static uint64_t address(T* p) {
+    return reinterpret_cast<uint64_t>(p);
+  }
+  std::vector<double> prepared(uint32_t column) const {
+    std::vector<double> in(x.begin() + static_cast<ptrdiff_t>(size_t{column} * spec.k),
+                           x.begin() + static_cast<ptrdiff_t>(size_t{column + 1} * spec.k));
+    if (spec.prologue == GemvPrologue::kNone) return in;
+    double squares = 0;
+    for (double v : in) squares += v * v;
+    for (uint32_t i = 0; i < spec.k; ++i) in[i] *= gamma[i] / std::sqrt(squares / spec.k + spec.eps);
+    return in;
+  }
+  double dot(const PackedWeights& w, size_t row, const std::vector<double>& in) const {
+    double sum = 0;
+    for (size_t i = 0; i < in.size(); ++i) sum += w.values[row * in.size() + i] * in[i];
+    return sum;
+  }
+};
+
+}  // namespace warpchat

@@ -1,0 +1,327 @@
+// The GEMV against double precision in the emulator, over every format and the shapes that break kernels.
+#include "kernels/gemv.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "kernels/gemv_plan.h"
+#include "models/error.h"
+#include "tests/kernels/gemv_problem.h"
+
+namespace warpchat {
+namespace {
+
+using enum GemvPrologue;
+using enum GemvEpilogue;
+
+constexpr double kTolerance = 3e-4;  // of the norm: an outlier of 200x leaves its neighbours 9 bits, swiglu doubles
+
+// Runs the kernel with all checks on; the first n_columns must be right, the others as they were.
+void expect_right(const GemvProblem& problem, ptx::Target target, uint32_t n_columns, double tolerance = kTolerance,
+                  ptx::emulator::LaunchOptions options = kAllChecks) {
+  const GemvSpec& spec = problem.spec;
+  const std::vector<float> y = problem.run(gemv(spec, target), target, n_columns, options);
+  const std::vector<double> reference = problem.reference(n_columns);
+  for (uint32_t c = 0; c < spec.columns; ++c) {
+    SCOPED_TRACE("column " + std::to_string(c) + " of " + std::to_string(n_columns) + ", " + name_of(spec));
+    const auto column = std::span(y).subspan(size_t{c} * spec.rows, spec.rows);
+    if (c < n_columns) {
+      expect_close(column, std::span(reference).subspan(size_t{c} * spec.rows, spec.rows), tolerance);
+    } else {
+      for (uint32_t row = 0; row < spec.rows; ++row) {
+        const float before = spec.epilogue == kResidual ? problem.y[size_t{c} * spec.rows + row]
+                                                        : std::numeric_limits<float>::quiet_NaN();
+        EXPECT_TRUE(column[row] == before || (column[row] != column[row] && before != before)) << row;
+      }
+    }
+  }
+}
+
+struct GemvCase {
+  const char* name;
+  GemvSpec spec;
+};
+std::ostream& operator<<(std::ostream& out, const GemvCase& c) { return out << name_of(c.spec); }
+
+class Gemv : public ::testing::TestWithParam<GemvCase> {};
+
+TEST_P(Gemv, MatchesDouble) {
+  const GemvProblem problem(GetParam().spec);
+  expect_right(problem, ptx::sm_75, problem.spec.columns);
+}
+
+using enum TensorType;
+constexpr float kEps = 1e-6f;
+
+constexpr GemvCase kFormats[] = {
+    // the last step of the rows overlaps, the units fill no warp
+    {"F16", {.weights = kF16, .rows = 37, .k = 256, .prologue = kRmsNorm, .epilogue = kBias, .eps = kEps}},
+    {"F32", {.weights = kF32, .rows = 37, .k = 256, .prologue = kRmsNorm, .epilogue = kBias, .eps = kEps}},
+    {"BF16", {.weights = kBF16, .rows = 37, .k = 256, .prologue = kRmsNorm, .epilogue = kBias, .eps = kEps}},
+    {"Q4_K", {.weights = kQ4_K, .rows = 37, .k = 512, .prologue = kRmsNorm, .epilogue = kBias, .eps = kEps}},
+    {"Q6_K", {.weights = kQ6_K, .rows = 37, .k = 512, .prologue = kRmsNorm, .epilogue = kBias, .eps = kEps}},
+    {"Q5_0", {.weights = kQ5_0, .rows = 37, .k = 160, .prologue = kRmsNorm, .epilogue = kBias, .eps = kEps}},
+    {"Q8_0", {.weights = kQ8_0, .rows = 37, .k = 160, .prologue = kRmsNorm, .epilogue = kBias, .eps = kEps}},
+    {"Q4_1", {.weights = kQ4_1, .rows = 37, .k = 160, .prologue = kRmsNorm, .epilogue = kBias, .eps = kEps}},
+    {"Q4_0", {.weights = kQ4_0, .rows = 37, .k = 160, .prologue = kRmsNorm, .epilogue = kBias, .eps = kEps}},
+    {"Q5_1", {.weights = kQ5_1, .rows = 37, .k = 160, .prologue = kRmsNorm, .epilogue = kBias, .eps = kEps}},
+    {"Q5_K", {.weights = kQ5_K, .rows = 37, .k = 512, .prologue = kRmsNorm, .epilogue = kBias, .eps = kEps}},
+    {"Q3_K", {.weights = kQ3_K, .rows = 37, .k = 512, .prologue = kRmsNorm, .epilogue = kBias, .eps = kEps}},
+    {"Q2_K", {.weights = kQ2_K, .rows = 37, .k = 512, .prologue = kRmsNorm, .epilogue = kBias, .eps = kEps}},
+};
+INSTANTIATE_TEST_SUITE_P(Formats, Gemv, ::testing::ValuesIn(kFormats),
+                         [](const auto& c) { return std::string(c.param.name); });
+
+// Four columns and two matrices of every format.
+class GemvColumns : public ::testing::TestWithParam<GemvCase> {};
+TEST_P(GemvColumns, MatchesDouble) {
+  GemvSpec spec = GetParam().spec;
+  spec.epilogue = kSwiglu;
+  spec.columns = 3;
+  spec.rows = 21;
+  spec.rows_per_warp = 2;
+  const GemvProblem problem(spec);
+  expect_right(problem, ptx::sm_90, 3);
+}
+INSTANTIATE_TEST_SUITE_P(Formats, GemvColumns, ::testing::ValuesIn(kFormats),
+                         [](const auto& c) { return std::string(c.param.name); });
+
+constexpr GemvCase kShapes[] = {
+    {"one_row_of_one_unit", {kQ4_0, 1, 32}},
+    {"one_row_of_one_float", {.weights = kF32, .rows = 1, .k = 1, .epilogue = kResidual}},
+    {"odd_k_of_halves", {.weights = kF16, .rows = 19, .k = 37, .columns = 3, .prologue = kRmsNorm, .eps = kEps}},
+    {"odd_k_of_floats",
+     {.weights = kF32, .rows = 9, .k = 131, .columns = 2, .prologue = kRmsNorm, .epilogue = kResidual, .eps = kEps}},
+    {"eight_columns",
+     {.weights = kQ4_K, .rows = 64, .k = 768, .columns = 8, .prologue = kRmsNorm, .epilogue = kResidual, .eps = kEps}},
+    {"seven_columns", {.weights = kQ6_K, .rows = 40, .k = 256, .columns = 7, .epilogue = kBias, .rows_per_warp = 4}},
+    {"small_model", {.weights = kQ4_1, .rows = 192, .k = 576, .prologue = kRmsNorm, .eps = kEps}},  // four lanes a row
+    {"small_model_columns", {.weights = kQ4_1, .rows = 192, .k = 576, .columns = 5, .prologue = kRmsNorm, .eps = kEps}},
+    {"sixteen_lanes_a_row", {.weights = kQ8_0, .rows = 70, .k = 1536, .columns = 2, .epilogue = kResidual}},
+    {"one_lane_a_row",
+     {.weights = kQ5_0, .rows = 45, .k = 96, .columns = 1, .epilogue = kBias, .warps = 1, .lanes_per_row = 1}},
+    {"one_warp",
+     {.weights = kQ4_K, .rows = 33, .k = 256, .prologue = kRmsNorm, .eps = kEps, .warps = 1, .rows_per_warp = 4}},
+    {"many_warps", {.weights = kQ4_K, .rows = 33, .k = 256, .prologue = kRmsNorm, .eps = kEps, .warps = 13}},
+    {"several_passes",
+     {.weights = kQ5_1,
+      .rows = 95,
+      .k = 320,
+      .columns = 2,
+      .prologue = kRmsNorm,
+      .epilogue = kStore,
+      .eps = kEps,
+      .warps = 2,
+      .rows_per_warp = 2,
+      .lanes_per_row = 32,
+      .rows_per_block = 12}},
+    {"fewer_rows_than_groups", {kQ4_1, 5, 576}},
+    {"tiles",
+     {.weights = kQ4_K,
+      .rows = 12,
+      .k = 3 * 2048 + 256,
+      .columns = 8,
+      .prologue = kRmsNorm,
+      .epilogue = kResidual,
+      .eps = kEps,
+      .warps = 2}},
+    {"tiles_of_floats",
+     {.weights = kF16, .rows = 5, .k = 3333, .columns = 5, .prologue = kRmsNorm, .eps = kEps, .warps = 2}},
+    {"tiles_one_column",
+     {.weights = kQ8_0, .rows = 3, .k = 24576, .prologue = kRmsNorm, .epilogue = kStore, .eps = kEps}},
+    {"mixed_formats",
+     {.weights = kQ4_K,
+      .rows = 24,
+      .k = 512,
+      .columns = 2,
+      .prologue = kRmsNorm,
+      .epilogue = kSwiglu,
+      .eps = kEps,
+      .up = kQ6_K}},
+    {"mixed_with_signed",
+     {.weights = kQ8_0, .rows = 24, .k = 512, .epilogue = kSwiglu, .up = kQ5_K, .rows_per_warp = 2}},
+};
+INSTANTIATE_TEST_SUITE_P(Shapes, Gemv, ::testing::ValuesIn(kShapes),
+                         [](const auto& c) { return std::string(c.param.name); });
+
+TEST(GemvColumnsTest, LeavesColumnsBeyondTheCountAlone) {
+  for (GemvEpilogue epilogue : {kStore, kResidual}) {
+    const GemvProblem problem({kQ4_K, 40, 512, 8, kRmsNorm, epilogue, kEps});
+    for (uint32_t n_columns : {1u, 3u, 8u}) expect_right(problem, ptx::sm_80, n_columns);
+  }
+  const GemvProblem floats({kF32, 10, 50, 4, kRmsNorm, kStore, kEps});
+  for (uint32_t n_columns : {1u, 3u}) expect_right(floats, ptx::sm_80, n_columns);
+}
+
+// One column's results are the same to the bit beside any others, in one tile or several.
+TEST(GemvColumnsTest, ColumnsDoNotMeet) {
+  const GemvProblem eight({kQ4_K, 24, 4096, 8});
+  const std::vector<float> together = eight.run(gemv(eight.spec, ptx::sm_90), ptx::sm_90, 8);
+  GemvProblem one({kQ4_K, 24, 4096, 1});
+  for (uint32_t c = 0; c < 8; c += 3) {
+    std::copy_n(eight.x.begin() + c * 4096, 4096, one.x.begin());
+    const std::vector<float> alone = one.run(gemv(one.spec, ptx::sm_90), ptx::sm_90, 1);
+    EXPECT_TRUE(std::equal(alone.begin(), alone.end(), together.begin() + c * 24)) << "column " << c;
+  }
+}
+
+TEST(GemvReproducibilityTest, IsTheSameUnderEverySchedule) {
+  const GemvProblem problem({kQ6_K, 20, 4352, 3, kNone, kResidual});
+  const ptx::Kernel kernel = gemv(problem.spec, ptx::sm_75);
+  const std::vector<float> expected = problem.run(kernel, ptx::sm_75, 3);
+  for (uint64_t seed = 1; seed < 4; ++seed) {
+    ptx::emulator::LaunchOptions options = shaken(seed);
+    options.jitter = false;  // a machine's approximations are always the same
+    EXPECT_EQ(problem.run(kernel, ptx::sm_75, 3, options), expected) << "seed " << seed;
+  }
+}
+
+TEST(GemvReproducibilityTest, IsRightUnderEverySchedule) {  // rsqrt and ex2 move within their error
+  const GemvProblem problem({kQ4_1, 70, 160, 2, kRmsNorm, kSwiglu, kEps});
+  for (uint64_t seed = 1; seed < 4; ++seed) expect_right(problem, ptx::sm_75, 2, kTolerance, shaken(seed));
+}
+
+// Inputs.
+
+TEST(GemvInputTest, TakesLargeValues) {  // fp16 would overflow
+  for (TensorType type : {kQ4_K, kQ6_K, kF16}) {
+    for (GemvPrologue prologue : {kNone, kRmsNorm}) {
+      GemvProblem problem({type, 20, 512, 1, prologue, kStore, kEps});
+      for (float& v : problem.x) v *= 1e5f / 200;
+      expect_right(problem, ptx::sm_75, 1);
+    }
+  }
+}
+
+TEST(GemvInputTest, TakesTinyValuesAndZeros) {
+  for (TensorType type : {kQ4_K, kQ4_0, kF32}) {
+    for (float scale : {0.0f, 1e-20f}) {
+      GemvProblem problem({type, 20, 512, 1, kRmsNorm, kBias, kEps});
+      for (float& v : problem.x) v *= scale;
+      expect_right(problem, ptx::sm_75, 1);
+    }
+    GemvProblem vanishing({type, 20, 512});  // products below 1e-30 are none
+    for (float& v : vanishing.x) v *= 1e-40f;
+    for (float y : vanishing.run(gemv(vanishing.spec, ptx::sm_75), ptx::sm_75, 1)) EXPECT_LT(std::abs(y), 1e-30f);
+  }
+}
+
+TEST(GemvInputTest, StaysNoneWhereAValueIsNone) {
+  for (TensorType type : {kQ4_K, kQ6_K, kQ8_0, kF16, kF32}) {
+    for (float value : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+      for (GemvPrologue prologue : {kNone, kRmsNorm}) {
+        GemvProblem problem({type, 9, 512, 2, prologue, kStore, kEps});
+        problem.x[512 + 77] = value;
+        const std::vector<float> y = problem.run(gemv(problem.spec, ptx::sm_75), ptx::sm_75, 2);
+        const std::vector<double> reference = problem.reference(1);
+        expect_close(std::span(y).first(9), std::span(reference).first(9), kTolerance);
+        for (uint32_t row = 0; row < 9; ++row) EXPECT_FALSE(std::isfinite(y[9 + row])) << row;
+      }
+    }
+  }
+}
+
+// What the kernels before these got wrong: each mistake, put into the text, is found; see GemvMistake's rows.
+
+struct Mistake {
+  const char* name;
+  const char *text, *replacement;
+  GemvSpec spec;
+  const char* fault;  // in the emulator's words; "" where the results are wrong instead
+};
+std::ostream& operator<<(std::ostream& out, const Mistake& m) { return out << m.name; }
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const size_t at = text.find(from);
+  if (at == text.npos) throw std::runtime_error("no \"" + from + "\" in the text");
+  return text.replace(at, from.size(), to);
+}
+
+class GemvMistake : public ::testing::TestWithParam<Mistake> {};
+
+TEST_P(GemvMistake, IsFound) {
+  const GemvProblem problem(GetParam().spec);
+  ptx::Kernel kernel = gemv(problem.spec, ptx::sm_75);
+  std::string fault;
+  problem.run(kernel, ptx::sm_75, 1, kAllChecks, &fault);
+  ASSERT_EQ(fault, "");
+  kernel.text = replaced(kernel.text, GetParam().text, GetParam().replacement);
+  const std::vector<float> y = problem.run(kernel, ptx::sm_75, 1, kAllChecks, &fault);
+  if (*GetParam().fault != 0) {
+    EXPECT_NE(fault.find(GetParam().fault), fault.npos) << fault;
+  } else {
+    EXPECT_EQ(fault, "");
+    EXPECT_FALSE(relative_error(y, problem.reference(1)) <= kTolerance);
+  }
+}
+
+constexpr GemvSpec kNormed = {kQ4_K, 9, 768, 1, kRmsNorm, kStore, kEps};
+constexpr Mistake kMistakes[] = {
+    {"squares_overwrite_the_first_values", "mov.u32 %squares, squares;", "mov.u32 %squares, input;", kNormed,
+     "written without order"},
+    {"no_barrier_before_the_readers", "bar.sync 0;", "", kNormed, "which was never written"},
+    {"reads_past_x",
+     "setp.lt.u32 %lt, %shr, 5;",
+     "setp.lt.u32 %lt, %shr, 8;",
+     {kQ4_0, 9, 160, 1, kRmsNorm, kStore, kEps},
+     "reads byte 640"},
+    {"forgets_gamma", "ld.global.v4.f32 {%gamma_value,", "ld.global.v4.f32 {%x_value,", kNormed, ""},
+};
+INSTANTIATE_TEST_SUITE_P(Reference, GemvMistake, ::testing::ValuesIn(kMistakes),
+                         [](const auto& m) { return std::string(m.param.name); });
+
+// Several rows share a block's normalised input, and the block reads it once.
+TEST(GemvPlanTest, SharesTheInputAmongRows) {
+  for (uint32_t k : {896u, 2048u, 3584u}) {
+    const GemvPlan plan = plan_of({kQ4_K, 2048, k - k % 256, 1, kRmsNorm, kStore, kEps});
+    EXPECT_GE(2048 / plan.n_blocks, 8u) << k;
+  }
+  EXPECT_LE(plan_of({kQ6_K, 151936, 2048, 1, kRmsNorm}).n_blocks, 528u);
+}
+
+TEST(GemvPlanTest, ReportsLaunchAndCost) {
+  const ptx::Kernel kernel = gemv({kQ4_K, 100, 512, 2, kRmsNorm, kResidual, kEps}, ptx::sm_80);
+  EXPECT_EQ(kernel.launch.threads.total(), 256u);
+  EXPECT_EQ(kernel.launch.blocks.total(), 7u);  // two rows a warp
+  EXPECT_EQ(kernel.static_shared_bytes, 2u * (16 * 76 + 8 * 4));
+  EXPECT_EQ(kernel.cost.bytes, 100 * packed_bytes_per_row(kQ4_K, 512) + 4 * (2 * 512 + 512 + 2 * 2 * 100));
+  EXPECT_EQ(kernel.cost.flops, 2u * 100 * 512 * 2);
+}
+
+TEST(GemvPlanTest, NamesSayWhatDiffers) {
+  EXPECT_EQ(name_of({kQ4_K, 2048, 11008, 8, kRmsNorm, kSwiglu}), "gemv_q4k_2048x11008_rmsnorm_swiglu_c8_w8");
+  EXPECT_EQ(name_of({.weights = kQ4_K, .rows = 64, .k = 256, .epilogue = kSwiglu, .up = kQ6_K, .rows_per_warp = 2}),
+            "gemv_q4k_q6k_64x256_swiglu_c1_w8_r2");
+}
+
+struct Refused {
+  GemvSpec spec;
+  const char* sentence;
+};
+TEST(GemvPlanTest, RefusesWithASentence) {
+  const Refused kRefused[] = {
+      {{kQ4_K, 0, 256}, "cannot generate gemv_q4k_0x256_c1_w8: it has no rows"},
+      {{kQ4_K, 8, 300}, "cannot generate gemv_q4k_8x300_c1_w8: k is 300; Q4_K needs a multiple of 256"},
+      {{kQ4_K, 8, 256, 9}, "cannot generate gemv_q4k_8x256_c9_w8: it has 9 columns; expected 1 to 8"},
+      {{.weights = kQ4_K, .rows = 8, .k = 256, .up = kQ4_K},
+       "cannot generate gemv_q4k_8x256_c1_w8: only swiglu has an up matrix"},
+      {{.weights = kQ4_K, .rows = 8, .k = 256, .epilogue = kSwiglu, .up = kF16},
+       "cannot generate gemv_q4k_f16_8x256_swiglu_c1_w8: its matrices are of formats that do not mix"},
+      {{.weights = kQ4_K, .rows = 8, .k = 256, .lanes_per_row = 3},
+       "cannot generate gemv_q4k_8x256_c1_w8_l3: lanes_per_row is no power of two up to 32"},
+      {{.weights = kQ4_K, .rows = 8, .k = 256, .rows_per_block = 9},
+       "cannot generate gemv_q4k_8x256_c1_w8_b9: rows_per_block is no multiple"},
+  };
+  for (const Refused& refused : kRefused) {
+    try {
+      gemv(refused.spec, ptx::sm_75);
+      ADD_FAILURE() << "accepted: " << refused.sentence;
+    } catch (const Error& error) {
+      EXPECT_TRUE(std::string(error.what()).starts_with(refused.sentence)) << error.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace warpchat
