@@ -8,6 +8,8 @@
 namespace ptx::emulator {
 namespace {
 
+uint64_t bits_of(Cell cell) { return std::bit_cast<uint64_t>(cell); }
+
 bool contiguous(const uint64_t* addresses, uint64_t stride) {
   uint64_t difference = 0;
   for (uint32_t l = 0; l < kLanes; ++l) difference |= addresses[l] ^ (addresses[0] + l * stride);
@@ -31,8 +33,48 @@ void fill(uint64_t* cells, uint64_t first, uint64_t per_lane) {
   }
 }
 
-uint64_t bits_of(Cell cell) { return std::bit_cast<uint64_t>(cell); }
 uint64_t lane_steps(Cell cell) { return bits_of({cell.write ? 1u : 0u, cell.read ? 1u : 0u}); }
+
+// What an access knows so far, by value, so that stores to cells cannot change it.
+struct Known {
+  Ref own, from, to, ordered_readers;
+  uint32_t ordered_write;
+  explicit Known(const RecentAccess& recent)
+      : own(ref_of(recent.event, 0)),
+        from(recent.from),
+        to(recent.to),
+        ordered_readers(recent.ordered_readers),
+        ordered_write(recent.ordered_write) {}
+};
+
+// The words of one lane in the frequent cases: all in the same state, and nobody in it whose order is not known yet.
+// False: nothing was done.
+template <bool writes, bool lanes_matter, uint32_t words>
+inline bool touch_words(const Known& known, Cell* cells, uint32_t lane, bool is_read_only) {
+  const Cell first = cells[0];
+  uint64_t difference = 0;
+  for (uint32_t k = 1; k < words; ++k) difference |= bits_of(cells[k]) ^ bits_of(first);
+  if (difference != 0) return false;
+  if (first.write != 0 && (is_read_only || first.write >> kRefLaneBits != known.ordered_write)) return false;
+  const Ref members = without_lane(first.read);
+  Cell next{first.write, 0};
+  if constexpr (writes) {
+    if (first.read != 0 && members != known.ordered_readers) return false;
+    next.write = known.own | lane;
+  } else {
+    const bool is_own_lane = lane_of(first.read) == lane;
+    if (first.read == 0)
+      next.read = known.own | lane;
+    else if ((members == known.to || members == known.own) && (!lanes_matter || is_own_lane))
+      return true;
+    else if (members == known.from && is_own_lane)
+      next.read = known.to | lane;
+    else
+      return false;
+  }
+  for (uint32_t k = 0; k < words; ++k) cells[k] = next;
+  return true;
+}
 
 }  // namespace
 
@@ -99,12 +141,57 @@ uint32_t Races::run(Visit& v, const Instruction& i, AccessKind kind, uint32_t la
       run_together(v, writes, bytes, addresses[0])) {
     return lanes;
   }
+  const auto by_words = [&]<uint32_t words>() {
+    if (v.lanes_matter)
+      return writes ? run_lanes<true, true, words>(v, i, lanes, bytes, addresses)
+                    : run_lanes<false, true, words>(v, i, lanes, bytes, addresses);
+    return writes ? run_lanes<true, false, words>(v, i, lanes, bytes, addresses)
+                  : run_lanes<false, false, words>(v, i, lanes, bytes, addresses);
+  };
+  if (v.place.is_strong) return by_words.operator()<0>();
+  switch (bytes) {
+    case 1:
+    case 2:
+    case 4:
+      return by_words.operator()<1>();
+    case 8:
+      return by_words.operator()<2>();
+    case 16:
+      return by_words.operator()<4>();
+    default:
+      return by_words.operator()<0>();
+  }
+}
+
+// Each lane has `words` whole words or one part of a word, or (0) anything else.
+template <bool writes, bool lanes_matter, uint32_t words>
+uint32_t Races::run_lanes(Visit& v, const Instruction& i, uint32_t lanes, uint32_t bytes, const uint64_t* addresses) {
   uint32_t clean = lanes;
+  Known known(v.recent);
+  const uint32_t shift = bytes < 4 ? bytes / 2 : 2;
+  uint64_t number = ~0ull;
+  Cell* cells = nullptr;  // of that page, if they have that size
   for (uint32_t left = lanes; left != 0; left &= left - 1) {
     const uint32_t lane = static_cast<uint32_t>(std::countr_zero(left));
-    if (writes ? touch<true>(v, lane, addresses[lane], bytes) : touch<false>(v, lane, addresses[lane], bytes)) continue;
-    clean &= ~(1u << lane);
-    fault_at_lane(v.w, i, v.kind, lane, addresses[lane], bytes, v.finding);
+    const uint64_t address = addresses[lane];
+    if constexpr (words != 0) {
+      if (address >> ShadowPage::kShift != number) {
+        number = address >> ShadowPage::kShift;
+        const ShadowPage& page = v.shadow.page_of(address);
+        cells = page.shift == shift ? page.cells.get() : nullptr;
+      }
+      Cell* const first = cells + (address % ShadowPage::kBytes >> shift);
+      if (cells && (address & (bytes - 1)) == 0 &&
+          touch_words<writes, lanes_matter, words>(known, first, lane, v.place.is_read_only)) {
+        continue;
+      }
+    }
+    if (!touch<writes>(v, lane, address, bytes)) {
+      clean &= ~(1u << lane);
+      fault_at_lane(v.w, i, v.kind, lane, address, bytes, v.finding);
+    }
+    known = Known(v.recent);
+    number = ~0ull;  // its page may have been refined
   }
   return clean;
 }

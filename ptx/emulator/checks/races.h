@@ -47,6 +47,8 @@ class Races {
   RecentAccess& recent_access(Warp& w, WarpChecks& warp, const Instruction& i, AccessKind kind);
   uint32_t run(Visit& v, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
                const uint64_t* addresses);
+  template <bool writes, bool lanes_matter, uint32_t words>
+  uint32_t run_lanes(Visit& v, const Instruction& i, uint32_t lanes, uint32_t bytes, const uint64_t* addresses);
   bool run_together(Visit& v, bool writes, uint32_t bytes, uint64_t address);
   template <bool writes>
   bool touch(Visit& v, uint32_t lane, uint64_t address, uint32_t bytes);
