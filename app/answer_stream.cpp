@@ -9,6 +9,7 @@
 #include "app/terminal/answer_view.h"
 #include "app/terminal/spinner.h"
 #include "app/terminal/terminal.h"
+#include "engine/profile_report.h"
 #include "models/error.h"
 #include "models/message.h"
 
@@ -153,17 +154,17 @@ StreamedAnswer stream_answer(const EventSource& source, const ChatSettings& sett
   return answer;
 }
 
-std::string timing_report(const Timings& t, uint64_t seed, const std::vector<OperationProfile>& profile) {
+std::string timing_report(const Timings& t, uint64_t seed, const Profile& profile) {
   const uint32_t computed = t.prompt_tokens - t.reused_tokens;
   if (t.prompt_seconds <= 0)
     return "prompt       " + std::to_string(t.prompt_tokens) + " tokens, stopped while they were read\n\n" +
-           profile_table(profile);
+           profile_table(profile.rows(), profile.peak_bandwidth());
   return line("prompt       %.0f tokens, %.0f of them computed in %.3f s: %.1f t/s\n", t.prompt_tokens, computed,
               t.prompt_seconds, per_second(computed, t.prompt_seconds)) +
          line("answer       %.0f tokens in %.3f s: %.1f t/s\n", t.generated_tokens, t.generate_seconds,
               per_second(t.generated_tokens, t.generate_seconds)) +
          line("first token  after %.3f s\n", t.first_token_seconds) + "seed         " + std::to_string(seed) + "\n\n" +
-         profile_table(profile);
+         profile_table(profile.rows(), profile.peak_bandwidth());
 }
 
 }  // namespace warpchat

@@ -27,6 +27,6 @@ struct StreamedAnswer {
 StreamedAnswer stream_answer(const EventSource& source, const ChatSettings& settings);
 
 // For --verbose and /perf: tokens, times and speeds, then the profile's table.
-std::string timing_report(const Timings& timings, uint64_t seed, const std::vector<OperationProfile>& profile);
+std::string timing_report(const Timings& timings, uint64_t seed, const Profile& profile);
 
 }  // namespace warpchat

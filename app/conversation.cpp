@@ -50,17 +50,23 @@ Conversation::Conversation(const ChatOptions& options, std::unique_ptr<Model> mo
 
 int Conversation::run() {
   say(describe(*model_) + "\n/help lists commands, Ctrl-D leaves");
-  for (;;) {
-    const std::optional<std::string> line = reader_.read(std::exchange(prefilled_, {}));
-    if (!line) return 0;
-    try {
-      if (!take_line(*line)) return 0;
-    } catch (const OutputClosed&) {
-      throw;
-    } catch (const std::exception& error) {
-      log_line(std::string("error: ") + error.what());
-      print_error(error.what());
-    }
+  while (take_turn()) {
+  }
+  save_profile(*model_, options_);
+  return 0;
+}
+
+bool Conversation::take_turn() {
+  const std::optional<std::string> line = reader_.read(std::exchange(prefilled_, {}));
+  if (!line) return false;
+  try {
+    return take_line(*line);
+  } catch (const OutputClosed&) {
+    throw;
+  } catch (const std::exception& error) {
+    log_line(std::string("error: ") + error.what());
+    print_error(error.what());
+    return true;
   }
 }
 
@@ -136,8 +142,7 @@ void Conversation::answer(const std::function<void()>& start) {
   last_timings_ = streamed.end.timings;
   if (streamed.interrupted) say("(stopped)");
   if (settings_.verbose)
-    write_error(
-        timing_report(*last_timings_, settings_.session.sampling.seed, model_->decoder->steps().profile().rows()));
+    write_error(timing_report(*last_timings_, settings_.session.sampling.seed, model_->decoder->steps().profile()));
   write_output("\n");
 }
 
@@ -242,8 +247,7 @@ void Conversation::show() const {
 
 void Conversation::perf() const {
   if (!last_timings_) throw Error("there is no answer yet");
-  write_output(
-      timing_report(*last_timings_, settings_.session.sampling.seed, model_->decoder->steps().profile().rows()));
+  write_output(timing_report(*last_timings_, settings_.session.sampling.seed, model_->decoder->steps().profile()));
 }
 
 }  // namespace warpchat

@@ -21,6 +21,7 @@ class Conversation {
   int run();  // the program's exit code
 
  private:
+  bool take_turn();                         // false: the user leaves
   bool take_line(const std::string& line);  // false: the user leaves
   bool run_slash(const SlashLine& line);    // likewise
   void answer(const std::function<void()>& start);

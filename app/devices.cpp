@@ -1,11 +1,12 @@
-// The CPU is the only device of this build.
+// Asks the CPU, the NVIDIA driver and the emulator who they are.
 #include "app/devices.h"
 
 #include <fstream>
 
-#include "app/model_lookup.h"
+#include "app/model_loading.h"
 #include "engine/cpu/simd_level.h"
 #include "engine/cpu/thread_pool.h"
+#include "engine/driver/device_choice.h"
 
 namespace warpchat {
 
@@ -17,17 +18,38 @@ std::string processor_name() {
   return "processor";
 }
 
+namespace {
+
+std::string line(const std::string& name, const std::string& what) {
+  return name + std::string(name.size() < 10 ? 10 - name.size() : 1, ' ') + what + "\n";
+}
+
+std::string gpu_lines() {
+  try {
+    std::string lines;
+    for (const GpuDevice& gpu : list_gpus(libcuda_table()))
+      lines += line("cuda:" + std::to_string(gpu.index), gpu.name + ", " + human_bytes(gpu.memory_bytes) + ", sm_" +
+                                                             std::to_string(gpu.major * 10 + gpu.minor) + ", " +
+                                                             std::to_string(gpu.n_sms) + " processors");
+    return lines;
+  } catch (const Error& error) {
+    return line("cuda", std::string("not usable: ") + error.what());
+  }
+}
+
+}  // namespace
+
 std::string device_list() {
   const uint32_t cores = physical_cores();
-  return "cpu  " + processor_name() + ", " + std::to_string(cores) + (cores == 1 ? " core, " : " cores, ") +
-         usable_kernels().front()->shown + "\n";
+  return line("cpu", processor_name() + ", " + std::to_string(cores) + (cores == 1 ? " core, " : " cores, ") +
+                         usable_kernels().front()->shown) +
+         gpu_lines() + line("emulator", "a GPU on the CPU: checks the kernels, and is slow; emulator:sm_90 names one");
 }
 
 void require_known_device(const std::string& name) {
-  if (name.empty() || name == "cpu") return;
-  if (name == "cuda" || name == "emulator")
-    throw Error("--device " + name + " is not available: this build has no GPU path yet; use --device cpu");
-  throw UsageError("unknown device '" + name + "'; --list-devices lists them");
+  if (!is_device_name(name))
+    throw UsageError("unknown device '" + name +
+                     "'; use cpu, cuda, cuda:N or emulator[:sm_XX]; --list-devices lists them");
 }
 
 }  // namespace warpchat

@@ -1,4 +1,4 @@
-// The devices that this build can compute on.
+// The devices of this machine.
 #pragma once
 #include <string>
 
@@ -6,10 +6,11 @@ namespace warpchat {
 
 std::string processor_name();  // "AMD EPYC 9B14"
 
-// One line a device, for --list-devices: "cpu   AMD EPYC ..., 2 cores, AVX-512".
+// One line a device, for --list-devices: "cpu       AMD EPYC ..., 2 cores, AVX-512"; a driver without a
+// usable GPU has a line that says why.
 std::string device_list();
 
-// Error for a device that this build lacks, UsageError for a name that no build knows; empty: the default.
+// UsageError for a name of no known form; empty: the default.
 void require_known_device(const std::string& name);
 
 }  // namespace warpchat

@@ -8,8 +8,10 @@
 #include "app/directories.h"
 #include "app/log.h"
 #include "app/model_lookup.h"
+#include "app/output.h"
 #include "app/signals.h"
 #include "app/terminal/spinner.h"
+#include "engine/profile_report.h"
 #include "models/message.h"
 
 namespace warpchat {
@@ -33,7 +35,9 @@ std::string find_model_file(const std::string& name) { return resolve_model(name
 std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context) {
   require_f16(flags.cache_type_k, "--cache-type-k");
   require_f16(flags.cache_type_v, "--cache-type-v");
+  if (flags.launch != "stream") throw UsageError("unknown launch mode '" + flags.launch + "'; use stream");
   ModelOptions options;
+  options.device = flags.device;
   options.path = find_model_file(flags.model);
   options.threads = flags.threads;
   options.context = context > 0 ? context : flags.context > 0 ? static_cast<uint32_t>(flags.context) : 0;
@@ -45,6 +49,7 @@ std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context) {
     if (take_interrupt()) throw Error("loading " + options.path + " was stopped");
   };
   std::unique_ptr<Model> model = Model::load(options);
+  if (!flags.profile.empty()) model->decoder->steps().profile().keep_trace();
   log_line("loaded " + options.path + " in " + std::to_string(model->load_seconds) + " s: " + describe(*model));
   return model;
 }
@@ -67,7 +72,18 @@ std::string model_name(const Model& model) {
 
 std::string describe(const Model& model) {
   return model_name(model) + ", " + human_bytes(model.file.file_bytes()) + ", " + model.decoder->steps().description() +
-         ", context " + grouped(model.context);
+         (model.device_reason.empty() ? "" : " (" + model.device_reason + ")") + ", context " + grouped(model.context);
+}
+
+void save_profile(const Model& model, const ModelFlags& flags) {
+  if (flags.profile.empty()) return;
+  const Profile& profile = model.decoder->steps().profile();
+  for (const auto& [path, text] : {std::pair(flags.profile, profile_trace_json(profile, describe(model))),
+                                   std::pair(flags.profile + ".md", profile_markdown(profile, describe(model)))}) {
+    OutputFile file(path);
+    file.write(text.data(), text.size());
+    file.finish();
+  }
 }
 
 }  // namespace warpchat

@@ -13,6 +13,9 @@ std::string find_model_file(const std::string& name);  // resolve_model with thi
 // context: positions, where the command and not the user decides; 0: as the flags say.
 std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context = 0);
 
+// The trace and its summary that --profile asks for.
+void save_profile(const Model& model, const ModelFlags& flags);
+
 // "SmolLM2-135M-Instruct.Q4_1, 95 MB, cpu: 2 threads, context 2,048"
 std::string describe(const Model& model);
 std::string model_name(const Model& model);  // the file's: general.name often says less

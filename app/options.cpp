@@ -39,7 +39,8 @@ void text(CLI::App& app, const std::string& names, T& value, const std::string& 
 
 void add_common(CLI::App& app, CommonOptions& o) {
   app.option_defaults()->group("General");
-  text(app, "--device", o.device, "NAME", "where to compute: cpu");
+  text(app, "--device", o.device, "NAME",
+       "where to compute: cpu, cuda, cuda:N, emulator[:sm_XX]; default: a GPU, else the CPU");
   app.add_flag("--list-devices", o.list_devices, "list this machine's devices and exit");
   text(app, "--log-file", o.log_file, "FILE", "append a log of what the program does, not of what is said");
   app.set_help_flag("-h,--help", "show this help and exit");
@@ -59,6 +60,8 @@ void add_model_flags(CLI::App& app, ModelFlags& o, const std::string& context_he
   number(app, "--ubatch-size", o.micro_batch, "most of them computed in one pass; default 512", 1, 1 << 20);
   text(app, "--cache-type-k", o.cache_type_k, "TYPE", "format of the cached keys: f16");
   text(app, "--cache-type-v", o.cache_type_v, "TYPE", "format of the cached values: f16");
+  text(app, "--launch", o.launch, "MODE", "how a GPU's kernels are launched: stream");
+  text(app, "--profile", o.profile, "FILE", "write a trace for Perfetto at the end, and a summary as FILE.md");
 }
 
 void add_sampling(CLI::App& app, SamplingFlags& o) {

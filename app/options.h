@@ -16,12 +16,14 @@ struct CommonOptions {  // of every command
   std::string log_file;
 };
 
-struct ModelFlags {
-  std::string model;  // empty: see resolve_model
+struct ModelFlags : CommonOptions {  // of every command that loads a model
+  std::string model;                 // empty: see resolve_model
   uint32_t threads = 0;
   int32_t context = -1;  // -1: the model's own, at most 8192; 0: the model's own
   uint32_t batch = 2048, micro_batch = 512;
   std::string cache_type_k = "f16", cache_type_v = "f16";
+  std::string launch = "stream";  // how kernels are launched on a GPU
+  std::string profile;            // FILE for a trace; empty: none
 };
 
 struct SamplingFlags {  // what is given here beats the file
@@ -30,7 +32,7 @@ struct SamplingFlags {  // what is given here beats the file
   int64_t seed = -1;  // -1: random
 };
 
-struct ChatOptions : CommonOptions, ModelFlags, SamplingFlags {
+struct ChatOptions : ModelFlags, SamplingFlags {
   std::optional<std::string> prompt, prompt_file;
   std::string system_prompt;
   int32_t n_predict = -1;  // -1: until the end of the answer
@@ -48,7 +50,7 @@ struct TokenizeOptions : CommonOptions {
   bool null_separated = false;
 };
 
-struct LogitsOptions : CommonOptions, ModelFlags {
+struct LogitsOptions : ModelFlags {
   std::vector<int64_t> tokens;
   std::string output;
   bool one_by_one = false;
@@ -58,7 +60,7 @@ struct TemplateOptions : CommonOptions {
   std::string model, template_file, messages_file;
 };
 
-struct PerplexityOptions : CommonOptions, ModelFlags {
+struct PerplexityOptions : ModelFlags {
   std::string file;
 };
 
@@ -67,7 +69,7 @@ struct InspectOptions : CommonOptions {
   bool json = false;
 };
 
-struct BenchOptions : CommonOptions, ModelFlags {
+struct BenchOptions : ModelFlags {
   std::vector<uint32_t> n_prompt = {512}, n_generate = {128}, depth = {0};
   uint32_t repetitions = 5;
   std::string format = "md";

@@ -1,8 +1,7 @@
-// The profile's rows behind a mutex, and their table in text.
+// The profile's rows and its ring of calls behind a mutex.
 #include "engine/profile.h"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace warpchat {
 
@@ -14,12 +13,27 @@ uint32_t Profile::operation(std::string_view name) {
   return static_cast<uint32_t>(rows_.size() - 1);
 }
 
-void Profile::record(uint32_t operation, double seconds, uint64_t bytes) {
+void Profile::record(uint32_t operation, double start, double seconds, uint64_t bytes) {
   std::lock_guard lock(mutex_);
   OperationProfile& row = rows_.at(operation);
   ++row.calls;
   row.seconds += seconds;
   row.bytes += bytes;
+  if (ring_size_ == 0) return;
+  const TraceSpan span{operation, start, seconds, bytes};
+  if (ring_.size() < ring_size_)
+    ring_.push_back(span);
+  else
+    ring_[next_] = span, next_ = (next_ + 1) % ring_size_;
+}
+
+void Profile::count(uint32_t operation, const KernelCounters& counters) {
+  std::lock_guard lock(mutex_);
+  KernelCounters& sum = rows_.at(operation).counters;
+  sum.instructions += counters.instructions;
+  sum.lane_instructions += counters.lane_instructions;
+  sum.sectors += counters.sectors;
+  sum.bank_conflicts += counters.bank_conflicts;
 }
 
 void Profile::reset() {
@@ -32,22 +46,18 @@ std::vector<OperationProfile> Profile::rows() const {
   return rows_;
 }
 
-std::string profile_table(const std::vector<OperationProfile>& rows) {
-  double total = 0;
-  for (const OperationProfile& row : rows) total += row.seconds;
-  char line[160];
-  std::snprintf(line, sizeof line, "%-18s %9s %12s %12s %7s %8s\n", "operation", "calls", "total ms", "us/call",
-                "share", "GB/s");
-  std::string table = line;
-  for (const OperationProfile& row : rows) {
-    if (row.calls == 0) continue;
-    std::snprintf(line, sizeof line, "%-18s %9llu %12.2f %12.2f %6.1f%% %8.2f\n", row.name.c_str(),
-                  static_cast<unsigned long long>(row.calls), row.seconds * 1e3,
-                  row.seconds * 1e6 / static_cast<double>(row.calls), total > 0 ? 100 * row.seconds / total : 0.0,
-                  row.seconds > 0 ? static_cast<double>(row.bytes) / row.seconds * 1e-9 : 0.0);
-    table += line;
-  }
-  return table;
+double Profile::now() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
+
+void Profile::keep_trace(size_t spans) {
+  std::lock_guard lock(mutex_);
+  ring_size_ = spans;
+}
+
+std::vector<TraceSpan> Profile::trace() const {
+  std::lock_guard lock(mutex_);
+  std::vector<TraceSpan> spans = ring_;
+  std::rotate(spans.begin(), spans.begin() + static_cast<std::ptrdiff_t>(next_), spans.end());
+  return spans;
 }
 
 }  // namespace warpchat

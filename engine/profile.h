@@ -1,4 +1,5 @@
-// Calls, time and bytes per operation, recorded while decoding; every front end shows the same table.
+// Calls, time, bytes and counters per operation, recorded while decoding; every front end shows the same table. On the
+// CPU the rows are the decoder's steps, on a GPU its kernels; an emulated GPU has counters where a real one has time.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -9,35 +10,63 @@
 
 namespace warpchat {
 
+// What the emulator counted of a kernel's launches.
+struct KernelCounters {
+  uint64_t instructions = 0;       // of warps
+  uint64_t lane_instructions = 0;  // of active lanes
+  uint64_t sectors = 0;            // of global memory, 32 bytes each
+  uint64_t bank_conflicts = 0;     // replays of shared-memory accesses
+};
+
 struct OperationProfile {
-  std::string name;  // "norm_qkv", "attention", ...
+  std::string name;  // "norm_qkv" on the CPU, "gemv_q4k_..." on a GPU
   uint64_t calls = 0;
   double seconds = 0;
   uint64_t bytes = 0;  // read and written: weights, cache and activations, as the operation's formula says
+  KernelCounters counters;
+};
+
+// One call on the time line.
+struct TraceSpan {
+  uint32_t operation;
+  double start, seconds;  // seconds since the profile was made
+  uint64_t bytes;
 };
 
 // Written by the engine's thread, read by any.
 class Profile {
  public:
   uint32_t operation(std::string_view name);  // id of a row, made at the first call
-  void record(uint32_t operation, double seconds, uint64_t bytes);
-  void reset();                                // zeroes the rows, keeps the ids
+  void record(uint32_t operation, double start, double seconds, uint64_t bytes);
+  void count(uint32_t operation, const KernelCounters& counters);
+  void reset();                                // zeroes the rows, keeps ids and trace
   std::vector<OperationProfile> rows() const;  // in order of first registration
 
+  double now() const;  // seconds since the profile was made
+
+  // From now on the last `spans` calls are kept.
+  void keep_trace(size_t spans = size_t{1} << 18);
+  std::vector<TraceSpan> trace() const;  // oldest first
+
+  void set_peak_bandwidth(double bytes_per_second) { peak_bandwidth_ = bytes_per_second; }
+  double peak_bandwidth() const { return peak_bandwidth_; }  // of the device's memory; 0: unknown
+
  private:
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point began_ = Clock::now();
+  double peak_bandwidth_ = 0;
   mutable std::mutex mutex_;
   std::vector<OperationProfile> rows_;
+  std::vector<TraceSpan> ring_;
+  size_t ring_size_ = 0, next_ = 0;  // of the ring: its bound, and where the next span goes once it is full
 };
 
 // Records one call from construction to destruction.
 class OperationTimer {
  public:
   OperationTimer(Profile& profile, uint32_t operation, uint64_t bytes)
-      : profile_(profile), operation_(operation), bytes_(bytes), start_(std::chrono::steady_clock::now()) {}
-  ~OperationTimer() {
-    profile_.record(operation_, std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(),
-                    bytes_);
-  }
+      : profile_(profile), operation_(operation), bytes_(bytes), start_(profile.now()) {}
+  ~OperationTimer() { profile_.record(operation_, start_, profile_.now() - start_, bytes_); }
   OperationTimer(const OperationTimer&) = delete;
   OperationTimer& operator=(const OperationTimer&) = delete;
 
@@ -45,10 +74,7 @@ class OperationTimer {
   Profile& profile_;
   uint32_t operation_;
   uint64_t bytes_;
-  std::chrono::steady_clock::time_point start_;
+  double start_;
 };
-
-// The table for people: operation, calls, microseconds a call, share, GB/s.
-std::string profile_table(const std::vector<OperationProfile>& rows);
 
 }  // namespace warpchat

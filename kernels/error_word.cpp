@@ -1,4 +1,7 @@
+// The kernel's side of the error word, and the host's.
 #include "kernels/error_word.h"
+
+#include "models/message.h"
 
 namespace warpchat {
 
@@ -12,6 +15,21 @@ void report_error(Builder& b, const Global<u32>& error, KernelError code, In<u32
     error.store(2, limit);
     error.store(3, column);
   });
+}
+
+std::string describe(const ErrorWord& word) {
+  const std::string found = grouped(word.value) + " in column " + std::to_string(word.column) + ", ";
+  switch (word.code) {
+    case KernelError::kNone:
+      return "nothing";
+    case KernelError::kTokenOutOfRange:
+      return "token " + found + "the vocabulary ends before " + grouped(word.limit);
+    case KernelError::kPositionOutOfRange:
+      return "position " + found + "the cache ends before " + grouped(word.limit);
+    case KernelError::kLengthOutOfRange:
+      return "length " + found + "attention covers " + grouped(word.limit) + " keys";
+  }
+  return "error " + std::to_string(static_cast<uint32_t>(word.code)) + " with " + grouped(word.value);
 }
 
 }  // namespace warpchat

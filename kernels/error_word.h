@@ -2,6 +2,7 @@
 // read after it. The first kernel and thread to report wins; all others leave it alone.
 #pragma once
 #include <cstdint>
+#include <string>
 
 #include "ptx/builder.h"
 
@@ -21,6 +22,9 @@ struct ErrorWord {
 };
 static_assert(sizeof(ErrorWord) == 16);
 inline constexpr uint32_t kErrorWords = 4;
+
+// "position 4,096 in column 2, the cache ends at 4,096".
+std::string describe(const ErrorWord& word);
 
 // By one thread: sets the word unless it is set. error: [kErrorWords]
 void report_error(ptx::Builder& b, const ptx::Global<ptx::u32>& error, KernelError code, ptx::In<ptx::u32> value,

@@ -1,6 +1,7 @@
 // chat bench: tokens per second of prompt passes and of single-token passes, as llama-bench measures them: random
 // tokens, no sampling, one warm-up before each test, the cache filled to the depth before the clock starts.
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <ctime>
 #include <filesystem>
@@ -90,12 +91,20 @@ std::string main_format(const GgufFile& file) {
   return std::string(name);
 }
 
+// "CPU", "CUDA" or "EMULATOR": the first word of the decoder's own description.
+std::string backend_of(const Model& model) {
+  std::string name = model.decoder->steps().description();
+  name.resize(std::min(name.find(':'), name.size()));
+  for (char& letter : name) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+  return name;
+}
+
 BenchSubject subject_of(const Model& model, const BenchOptions& options) {
   BenchSubject subject{std::filesystem::path(model.file.path()).filename().string(),
                        "",
                        0,
                        0,
-                       "CPU",
+                       backend_of(model),
                        processor_name(),
                        options.threads > 0 ? options.threads : physical_cores(),
                        options.batch,
@@ -126,6 +135,7 @@ int run_command(const BenchOptions& options) {
     test.test_time = utc_time();
     for (uint32_t i = 0; i < options.repetitions; ++i) test.seconds.push_back(timed_run(*model->decoder, test));
   }
+  save_profile(*model, options);
   write_output(bench_report(subject_of(*model, options), tests, options.format));
   return 0;
 }

@@ -80,9 +80,10 @@ int answer_once(const ChatOptions& options, const std::string& prompt) {
   const StreamedAnswer answer =
       options.raw ? answer_raw(*model, settings, prompt) : answer_in_chat(*model, settings, prompt);
   const std::string report =
-      timing_report(answer.end.timings, settings.session.sampling.seed, model->decoder->steps().profile().rows());
+      timing_report(answer.end.timings, settings.session.sampling.seed, model->decoder->steps().profile());
   log_line("answered:\n" + report);
   if (settings.verbose) write_error(report);
+  save_profile(*model, options);
   return answer.interrupted ? kInterruptedExitCode : 0;
 }
 

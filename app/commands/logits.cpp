@@ -38,6 +38,7 @@ int run_command(const LogitsOptions& options) {
     }
   }
   file.finish();
+  save_profile(*model, options);
   return 0;
 }
 

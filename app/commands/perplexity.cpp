@@ -67,6 +67,7 @@ int run_command(const PerplexityOptions& options) {
                   std::exp(sum / static_cast<double>(n_scored)));
     write_error(line);
   }
+  save_profile(*model, options);
   char line[64];
   std::snprintf(line, sizeof line, "perplexity %.6f\n", std::exp(sum / static_cast<double>(n_scored)));
   write_output(line);

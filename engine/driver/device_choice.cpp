@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "engine/driver/driver_error.h"
 #include "models/error.h"
 #include "ptx/error.h"
 #include "ptx/target.h"
@@ -57,11 +58,15 @@ DeviceChoice emulator_device(std::string_view profile) {
   return {&emulator_table(), gpu, ""};
 }
 
+std::string first_clause(const std::string& sentence) { return sentence.substr(0, sentence.find_first_of(":;")); }
+
 DeviceChoice best_device() {
   try {
     return cuda_device(0);
+  } catch (const DriverError& error) {
+    return {nullptr, {}, first_clause(meaning_of(libcuda_table(), error.code()))};
   } catch (const Error& error) {
-    return {nullptr, {}, error.what()};
+    return {nullptr, {}, first_clause(error.what())};
   }
 }
 

@@ -11,7 +11,7 @@ namespace warpchat {
 struct DeviceChoice {
   const DriverTable* table = nullptr;  // null: the CPU
   GpuDevice gpu;                       // where a table is
-  std::string reason;                  // why the default is what it is; empty where the user chose
+  std::string reason;                  // why the CPU is the default, in a few words; else empty
 };
 
 // Whether a name is of the three forms, without asking any driver.

@@ -49,7 +49,9 @@ constexpr Meaning kMeanings[] = {
     {CUDA_ERROR_DEINITIALIZED, kLost},
 };
 
-std::string meaning(const DriverTable& table, CUresult code) {
+}  // namespace
+
+std::string meaning_of(const DriverTable& table, CUresult code) {
   for (const Meaning& m : kMeanings)
     if (m.code == code) return m.sentence;
   const char* text = nullptr;
@@ -58,13 +60,11 @@ std::string meaning(const DriverTable& table, CUresult code) {
   return text;
 }
 
-}  // namespace
-
 void throw_driver_error(const DriverTable& table, CUresult code, std::string_view call, std::string_view what) {
   const char* name = nullptr;
   if (table.cuGetErrorName(code, &name) != CUDA_SUCCESS || name == nullptr) name = "an unknown error";
   throw DriverError(code, std::string(what) + ": " + std::string(call) + " failed with " + name + " (" +
-                              std::to_string(static_cast<unsigned>(code)) + "): " + meaning(table, code));
+                              std::to_string(static_cast<unsigned>(code)) + "): " + meaning_of(table, code));
 }
 
 }  // namespace warpchat

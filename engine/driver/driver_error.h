@@ -1,5 +1,6 @@
 // Errors of the CUDA Driver API: every one names the call, CUDA's name for it and what it means for the user.
 #pragma once
+#include <string>
 #include <string_view>
 
 #include "engine/driver/driver_table.h"
@@ -20,6 +21,9 @@ class DriverError : public Error {
 // done.
 [[noreturn]] void throw_driver_error(const DriverTable& table, ptx::cuda::CUresult code, std::string_view call,
                                      std::string_view what);
+
+// What a code means to the user, and what to do about it.
+std::string meaning_of(const DriverTable& table, ptx::cuda::CUresult code);
 
 inline void check(const DriverTable& table, ptx::cuda::CUresult code, std::string_view call, std::string_view what) {
   if (code != ptx::cuda::CUDA_SUCCESS) throw_driver_error(table, code, call, what);

@@ -15,14 +15,17 @@ namespace warpchat {
 
 // A value for a kernel's parameter: a device address or a number, as its 64 bits.
 struct Argument {
+  Argument() = default;
   Argument(const DeviceMemory& memory) : bits(memory.address()), is_address(true) {}
-  Argument(uint32_t value) : bits(value), is_address(false) {}
-  static Argument address(uint64_t address) { return Argument(address, true); }
-  uint64_t bits;
-  bool is_address;
-
- private:
-  Argument(uint64_t bits_, bool is_address_) : bits(bits_), is_address(is_address_) {}
+  Argument(uint32_t value) : bits(value) {}
+  static Argument address(uint64_t address) {
+    Argument argument;
+    argument.bits = address;
+    argument.is_address = true;
+    return argument;
+  }
+  uint64_t bits = 0;
+  bool is_address = false;
 };
 
 class Module;

@@ -73,6 +73,7 @@ bool Generator::prefill(const GenerationRequest& request, Timings& timings) {
     last_column_ = static_cast<uint32_t>(n) - 1;
     events_.push(PromptProgress{static_cast<uint32_t>(cached_.size()) - timings.reused_tokens, total});
   }
+  model_.decoder->logits(last_column_);  // a GPU may still be computing them
   timings.prompt_seconds = seconds_since(start);
   return true;
 }

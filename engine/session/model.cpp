@@ -8,6 +8,7 @@
 
 #include "engine/cpu/cpu_steps.h"
 #include "engine/cpu/memory_budget.h"
+#include "engine/gpu/gpu_steps.h"
 #include "models/chat_template/chat_template.h"
 #include "models/weight_check.h"
 
@@ -40,8 +41,13 @@ uint32_t choose_context(const ModelOptions& options, const ModelConfig& config) 
   return options.context_from_model ? config.context_length : std::min(config.context_length, kDefaultContextLimit);
 }
 
-std::unique_ptr<Steps> make_steps(const ModelOptions& options, const Model& model) {
-  if (options.device != "cpu") throw Error("unknown device '" + options.device + "'; this build runs models on: cpu");
+std::unique_ptr<Steps> make_gpu_steps(const ModelOptions& options, const Model& model, const DeviceChoice& device) {
+  const GpuOptions gpu{device, model.context, options.progress};
+  check_scales(model.file);
+  return make_gpu_steps(model.config, model.tensors, gpu);
+}
+
+std::unique_ptr<Steps> make_cpu_steps(const ModelOptions& options, const Model& model) {
   CpuOptions cpu;
   cpu.threads = options.threads;
   cpu.context = model.context;
@@ -73,7 +79,11 @@ std::unique_ptr<Model> Model::load(const ModelOptions& options) {
   model->file_sampling = read_sampling(model->file);
   model->tensors = find_model_tensors(model->file, model->config);
   model->context = choose_context(options, model->config);
-  model->decoder = std::make_unique<Decoder>(model->config, make_steps(options, *model));
+  const DeviceChoice device = choose_device(options.device);
+  model->device_reason = device.reason;
+  model->decoder =
+      std::make_unique<Decoder>(model->config, device.table != nullptr ? make_gpu_steps(options, *model, device)
+                                                                       : make_cpu_steps(options, *model));
   model->load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return model;
 }

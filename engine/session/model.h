@@ -20,7 +20,7 @@ std::string find_chat_template(const GgufFile& file, const Tokenizer& tokenizer)
 
 struct ModelOptions {
   std::string path;
-  std::string device = "cpu";
+  std::string device = "cpu";            // engine/driver/device_choice.h; empty: the best there is
   uint32_t threads = 0;                  // 0: one per physical core
   bool context_from_model = false;       // the model's own context length, however long (-c 0)
   uint32_t context = 0;                  // positions; 0: the model's own, at most kDefaultContextLimit
@@ -39,7 +39,8 @@ struct Model {
   std::string chat_template;     // Jinja source; empty if the file has none and ChatML does not fit either
   SamplingParams file_sampling;  // built-in defaults with the file's general.sampling.* keys applied
   std::unique_ptr<Decoder> decoder;
-  uint32_t context;  // positions of the KV cache
+  uint32_t context;           // positions of the KV cache
+  std::string device_reason;  // why the CPU was taken where no device was named; else empty
   double load_seconds;
 
  private:

@@ -2,9 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <thread>
 
-#include "engine/profile.h"
+#include "engine/profile_report.h"
 
 namespace warpchat {
 namespace {
@@ -13,9 +14,9 @@ TEST(Profile, AddsUpByOperationInOrderOfRegistration) {
   Profile profile;
   const uint32_t attention = profile.operation("attention"), embed = profile.operation("embed");
   EXPECT_EQ(profile.operation("attention"), attention);
-  profile.record(embed, 0.25, 100);
-  profile.record(attention, 0.5, 7);
-  profile.record(attention, 1.0, 3);
+  profile.record(embed, 0, 0.25, 100);
+  profile.record(attention, 0, 0.5, 7);
+  profile.record(attention, 0, 1.0, 3);
   const std::vector<OperationProfile> rows = profile.rows();
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].name, "attention");
@@ -44,7 +45,7 @@ TEST(Profile, IsReadWhileItIsWritten) {
   Profile profile;
   const uint32_t id = profile.operation("embed");
   std::thread writer([&] {
-    for (int i = 0; i < 1000; ++i) profile.record(id, 1, 1);
+    for (int i = 0; i < 1000; ++i) profile.record(id, 0, 1, 1);
   });
   for (int i = 0; i < 100; ++i) {
     const OperationProfile row = profile.rows()[0];
@@ -61,6 +62,49 @@ TEST(ProfileTable, ShowsShareAndBandwidthAndSkipsWhatNeverRan) {
   EXPECT_THAT(table, testing::ContainsRegex("attention +4 +3.00 +750.00 +75.0% +2.00\n"));
   EXPECT_THAT(table, testing::ContainsRegex("norm_qkv +2 +1.00 +500.00 +25.0% +0.00\n"));
   EXPECT_THAT(table, testing::Not(testing::HasSubstr("embed")));
+}
+
+TEST(ProfileTable, ShowsTheShareOfThePeakWhereItIsKnown) {
+  EXPECT_THAT(profile_table({{"attention", 1, 0.001, 1'000'000}}, 4e9), testing::HasSubstr("25.0%"));
+}
+
+TEST(ProfileTable, ShowsCountersWhereTimeMeansNothing) {
+  const std::string table = profile_table({{"gemv", 2, 0.5, 64, {2'000, 64'000, 4, 0}}});
+  EXPECT_THAT(table, testing::ContainsRegex("gemv +2 +1,000 +2 +0 +32\n"));
+  EXPECT_THAT(table, testing::Not(testing::HasSubstr("GB/s")));
+}
+
+TEST(ProfileTrace, KeepsTheLastCallsInOrder) {
+  Profile profile;
+  const uint32_t id = profile.operation("embed");
+  profile.record(id, 0, 1, 1);
+  EXPECT_TRUE(profile.trace().empty()) << "nobody asked for a trace yet";
+  profile.keep_trace(3);
+  for (int i = 1; i <= 5; ++i) profile.record(id, i, 0.5, 1);
+  const std::vector<TraceSpan> spans = profile.trace();
+  ASSERT_EQ(spans.size(), 3u);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(spans[i].start, i + 3);
+}
+
+TEST(ProfileTrace, IsChromesJson) {
+  Profile profile;
+  profile.keep_trace();
+  profile.record(profile.operation("embed"), 0.25, 0.5, 7);
+  const auto trace = nlohmann::json::parse(profile_trace_json(profile, "a \"model\""));
+  const auto& events = trace.at("traceEvents");
+  EXPECT_EQ(events.at(0).at("args").at("name"), "a \"model\"");
+  const auto& call = events.back();
+  EXPECT_EQ(call.at("ph"), "X");
+  EXPECT_EQ(call.at("name"), "embed");
+  EXPECT_EQ(call.at("ts"), 0.25e6);
+  EXPECT_EQ(call.at("dur"), 0.5e6);
+}
+
+TEST(ProfileMarkdown, IsATableUnderAHeading) {
+  Profile profile;
+  profile.record(profile.operation("embed"), 0, 0.001, 2'000'000);
+  EXPECT_THAT(profile_markdown(profile, "demo"), testing::StartsWith("# demo\n\n| operation | calls |"));
+  EXPECT_THAT(profile_markdown(profile, "demo"), testing::HasSubstr("| embed | 1 | 1.00 | 1000.00 | 100.0% | 2.00 |"));
 }
 
 }  // namespace

@@ -1,0 +1,66 @@
+// Every size of a model on a GPU, computed once: the plan that is checked, and the one that is carried out.
+#include "engine/gpu/gpu_memory.h"
+
+#include "engine/gpu/weight_upload.h"
+#include "kernels/attention.h"
+
+namespace warpchat {
+
+namespace {
+
+constexpr uint64_t kModuleBytes = 16 << 20;  // compiled kernels and what the driver keeps for them: an estimate
+
+}  // namespace
+
+uint64_t weights_bytes(const ModelConfig& config, const ModelTensors& tensors) {
+  uint64_t sum = vector_bytes(*tensors.output_norm) + matrix_bytes(*tensors.token_embd) +
+                 (config.tied_output ? 0 : matrix_bytes(*tensors.output));
+  for (const LayerTensors& t : tensors.layers) {
+    for (const TensorInfo* matrix : {t.attn_q, t.attn_k, t.attn_v, t.attn_output, t.ffn_gate, t.ffn_up, t.ffn_down})
+      sum = saturating_sum({sum, matrix_bytes(*matrix)});
+    for (const TensorInfo* vector :
+         {t.attn_norm, t.ffn_norm, t.attn_q_bias, t.attn_k_bias, t.attn_v_bias, t.attn_q_norm, t.attn_k_norm})
+      if (vector != nullptr) sum = saturating_sum({sum, vector_bytes(*vector)});
+  }
+  return sum;
+}
+
+uint64_t cache_bytes_per_position(const ModelConfig& config) {
+  return saturating_product({config.n_layers, 2, config.n_kv_heads, config.head_dim, sizeof(uint16_t)});
+}
+
+ActivationPlan plan_activations(const ModelConfig& config, uint32_t context, uint32_t columns) {
+  ActivationPlan plan;
+  const auto place = [&](uint64_t n_bytes) {
+    const uint64_t at = plan.n_bytes;
+    plan.n_bytes = saturating_sum({plan.n_bytes, saturating_sum({n_bytes, 255}) / 256 * 256});
+    return at;
+  };
+  const auto floats = [&](uint64_t width) { return place(saturating_product({columns, width, sizeof(float)})); };
+  const uint64_t q_width = uint64_t{config.n_heads} * config.head_dim;
+  const uint64_t kv_width = uint64_t{config.n_kv_heads} * config.head_dim;
+  plan.hidden = floats(config.hidden);
+  plan.q = floats(q_width);
+  plan.k = floats(kv_width);
+  plan.v = floats(kv_width);
+  plan.mixed = floats(q_width);
+  plan.inner = floats(config.ffn);
+  plan.logits = floats(config.n_vocab);
+  plan.pass = place(sizeof(uint32_t) * 2 * columns);
+  plan.error = place(16);
+  plan.cache_table = place(saturating_product({config.n_layers, 2, columns, sizeof(uint64_t)}));
+  AttentionSpec attention{config.n_heads, config.n_kv_heads, config.head_dim, context};
+  const uint64_t before = plan.n_bytes;
+  plan.scratch[0] = place(attention_scratch_bytes(attention));
+  attention.columns = columns;
+  plan.scratch[1] = place(attention_scratch_bytes(attention));
+  plan.scratch_bytes = plan.n_bytes - before;
+  return plan;
+}
+
+MemoryBudget gpu_memory_budget(const ModelConfig& config, const ModelTensors& tensors, uint32_t context) {
+  return {weights_bytes(config, tensors), cache_bytes_per_position(config),
+          saturating_sum({plan_activations(config, context, kGpuPassColumns).n_bytes, kModuleBytes})};
+}
+
+}  // namespace warpchat

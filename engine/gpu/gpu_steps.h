@@ -1,0 +1,23 @@
+// The decoder's steps on a GPU: the generated kernels, launched one by one on a stream.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "engine/driver/device_choice.h"
+#include "engine/steps.h"
+
+namespace warpchat {
+
+struct GpuOptions {
+  DeviceChoice device;                   // with a table
+  uint32_t context = 0;                  // positions in the KV cache; > 0
+  std::function<void(double)> progress;  // 0..1 while the weights are copied; may be empty
+};
+
+// tensors must outlive the call only. Error if the device lacks the memory (needed, free, the largest context that
+// fits), before anything is allocated; DriverError if it fails.
+std::unique_ptr<Steps> make_gpu_steps(const ModelConfig& config, const ModelTensors& tensors,
+                                      const GpuOptions& options);
+
+}  // namespace warpchat

@@ -1,0 +1,91 @@
+// Two staging buffers in turns: one is packed while the other is copied.
+#include "engine/gpu/weight_upload.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#include "kernels/weight_layout.h"
+#include "models/message.h"
+
+namespace warpchat {
+
+namespace {
+
+constexpr uint64_t kUnit = 256;  // alignment of everything placed
+constexpr uint64_t kStagingBytes = 8 << 20;
+
+uint64_t rounded(uint64_t n_bytes) { return (n_bytes + kUnit - 1) / kUnit * kUnit; }
+
+uint64_t packed_row_bytes(const TensorInfo& tensor) {
+  const auto k = static_cast<uint32_t>(tensor.k());
+  if (!is_packable(tensor.type, k))
+    throw Error("tensor " + tensor.name + " (" + std::string(traits(tensor.type).name) + ", rows of " + grouped(k) +
+                ") has a format that the GPU kernels do not read; use --device cpu");
+  return packed_bytes_per_row(tensor.type, k);
+}
+
+}  // namespace
+
+uint64_t matrix_bytes(const TensorInfo& tensor) { return rounded(packed_row_bytes(tensor) * tensor.rows()); }
+
+uint64_t vector_bytes(const TensorInfo& tensor) { return rounded(tensor.data.size()); }
+
+WeightUpload::WeightUpload(const Stream& stream, uint64_t total_bytes, std::function<void(double)> progress)
+    : stream_(stream),
+      progress_(std::move(progress)),
+      memory_(stream.context(), total_bytes, "weights"),
+      slots_{Slot{HostMemory(stream.context(), kStagingBytes, "loading"), Event(stream.context())},
+             Slot{HostMemory(stream.context(), kStagingBytes, "loading"), Event(stream.context())}} {}
+
+uint64_t WeightUpload::take(uint64_t n_bytes) {
+  assert(used_ + rounded(n_bytes) <= memory_.n_bytes());
+  const uint64_t address = memory_.address() + used_;
+  used_ += rounded(n_bytes);
+  return address;
+}
+
+std::span<std::byte> WeightUpload::free_slot(uint64_t n_bytes) {
+  Slot& slot = slots_[next_];
+  slot.done.wait();
+  if (slot.memory.bytes().size() < n_bytes) slot.memory = HostMemory(stream_.context(), n_bytes, "loading");
+  return slot.memory.bytes();
+}
+
+void WeightUpload::send(uint64_t to, std::span<const std::byte> staged) {
+  stream_.upload(to, staged);
+  stream_.record(slots_[next_].done);
+  next_ = (next_ + 1) % slots_.size();
+  sent_bytes_ += staged.size();
+  if (progress_) progress_(std::min(1.0, static_cast<double>(sent_bytes_) / static_cast<double>(memory_.n_bytes())));
+}
+
+uint64_t WeightUpload::place_matrix(const TensorInfo& tensor) {
+  const uint64_t row_bytes = packed_row_bytes(tensor), file_row_bytes = bytes_per_row(tensor.type, tensor.k());
+  const uint64_t address = take(row_bytes * tensor.rows());
+  const uint64_t rows_a_slot = std::max<uint64_t>(1, kStagingBytes / row_bytes);
+  for (uint64_t row = 0; row < tensor.rows(); row += rows_a_slot) {
+    const uint64_t n_rows = std::min(rows_a_slot, tensor.rows() - row);
+    const std::span<std::byte> staged = free_slot(n_rows * row_bytes).first(n_rows * row_bytes);
+    pack_rows(tensor.type, static_cast<uint32_t>(tensor.k()), n_rows,
+              tensor.data.subspan(row * file_row_bytes, n_rows * file_row_bytes), staged);
+    send(address + row * row_bytes, staged);
+  }
+  mappings_.release(tensor.data.data(), tensor.data.size());
+  return address;
+}
+
+uint64_t WeightUpload::place_vector(const TensorInfo& tensor) {
+  const uint64_t address = take(tensor.data.size());
+  const std::span<std::byte> staged = free_slot(tensor.data.size()).first(tensor.data.size());
+  std::memcpy(staged.data(), tensor.data.data(), staged.size());
+  send(address, staged);
+  return address;
+}
+
+DeviceMemory WeightUpload::finish() {
+  stream_.wait();
+  return std::move(memory_);
+}
+
+}  // namespace warpchat

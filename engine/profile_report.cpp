@@ -1,0 +1,120 @@
+// Columns are chosen once, for both tables; each is a heading, a width and a formula.
+#include "engine/profile_report.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+
+#include <nlohmann/json.hpp>
+
+#include "models/message.h"
+
+namespace warpchat {
+
+namespace {
+
+struct Column {
+  const char* heading;
+  int width;
+  std::function<std::string(const OperationProfile&)> cell;
+};
+
+std::string with_digits(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
+double per(double value, double by) { return by > 0 ? value / by : 0; }
+
+std::vector<Column> time_columns(double total_seconds, double peak_bandwidth) {
+  const auto bandwidth = [](const OperationProfile& row) { return per(static_cast<double>(row.bytes), row.seconds); };
+  std::vector<Column> columns{
+      {"total ms", 11, [](const auto& row) { return with_digits(row.seconds * 1e3, 2); }},
+      {"us/call", 11,
+       [](const auto& row) { return with_digits(per(row.seconds * 1e6, static_cast<double>(row.calls)), 2); }},
+      {"share", 7, [=](const auto& row) { return with_digits(100 * per(row.seconds, total_seconds), 1) + "%"; }},
+      {"GB/s", 9, [=](const auto& row) { return with_digits(bandwidth(row) * 1e-9, 2); }}};
+  if (peak_bandwidth > 0)
+    columns.push_back(
+        {"of peak", 8, [=](const auto& row) { return with_digits(100 * bandwidth(row) / peak_bandwidth, 1) + "%"; }});
+  return columns;
+}
+
+std::vector<Column> counter_columns() {
+  const auto each = [](uint64_t value, const OperationProfile& row) {
+    return grouped(row.calls > 0 ? value / row.calls : 0);
+  };
+  return {{"instructions/call", 18, [=](const auto& row) { return each(row.counters.instructions, row); }},
+          {"sectors/call", 14, [=](const auto& row) { return each(row.counters.sectors, row); }},
+          {"bank conflicts/call", 20, [=](const auto& row) { return each(row.counters.bank_conflicts, row); }},
+          {"bytes/call", 14, [=](const auto& row) { return each(row.bytes, row); }}};
+}
+
+std::vector<Column> columns_for(const std::vector<OperationProfile>& rows, double peak_bandwidth) {
+  double seconds = 0;
+  uint64_t instructions = 0;
+  for (const OperationProfile& row : rows) seconds += row.seconds, instructions += row.counters.instructions;
+  std::vector<Column> columns{{"calls", 9, [](const auto& row) { return std::to_string(row.calls); }}};
+  const std::vector<Column> rest = instructions > 0 ? counter_columns() : time_columns(seconds, peak_bandwidth);
+  columns.insert(columns.end(), rest.begin(), rest.end());
+  return columns;
+}
+
+std::string padded(std::string text, int width, bool to_the_left) {
+  const size_t missing = text.size() < static_cast<size_t>(width) ? static_cast<size_t>(width) - text.size() : 0;
+  return to_the_left ? text + std::string(missing, ' ') : std::string(missing, ' ') + text;
+}
+
+}  // namespace
+
+std::string profile_table(const std::vector<OperationProfile>& rows, double peak_bandwidth) {
+  const std::vector<Column> columns = columns_for(rows, peak_bandwidth);
+  int name_width = 18;
+  for (const OperationProfile& row : rows)
+    if (row.calls > 0) name_width = std::max(name_width, static_cast<int>(row.name.size()));
+  std::string table = padded("operation", name_width, true);
+  for (const Column& column : columns) table += " " + padded(column.heading, column.width, false);
+  table += "\n";
+  for (const OperationProfile& row : rows) {
+    if (row.calls == 0) continue;
+    table += padded(row.name, name_width, true);
+    for (const Column& column : columns) table += " " + padded(column.cell(row), column.width, false);
+    table += "\n";
+  }
+  return table;
+}
+
+std::string profile_markdown(const Profile& profile, const std::string& title) {
+  const std::vector<OperationProfile> rows = profile.rows();
+  const std::vector<Column> columns = columns_for(rows, profile.peak_bandwidth());
+  std::string text = "# " + title + "\n\n| operation |", rule = "| --- |";
+  for (const Column& column : columns) text += " " + std::string(column.heading) + " |", rule += " ---: |";
+  text += "\n" + rule + "\n";
+  for (const OperationProfile& row : rows) {
+    if (row.calls == 0) continue;
+    text += "| " + row.name + " |";
+    for (const Column& column : columns) text += " " + column.cell(row) + " |";
+    text += "\n";
+  }
+  return text;
+}
+
+std::string profile_trace_json(const Profile& profile, const std::string& title) {
+  const std::vector<OperationProfile> rows = profile.rows();
+  nlohmann::json events = nlohmann::json::array();
+  events.push_back({{"ph", "M"}, {"pid", 1}, {"tid", 1}, {"name", "process_name"}, {"args", {{"name", title}}}});
+  events.push_back({{"ph", "M"}, {"pid", 1}, {"tid", 1}, {"name", "thread_name"}, {"args", {{"name", "stream"}}}});
+  for (const TraceSpan& span : profile.trace())
+    events.push_back({{"ph", "X"},
+                      {"pid", 1},
+                      {"tid", 1},
+                      {"name", rows[span.operation].name},
+                      {"ts", span.start * 1e6},
+                      {"dur", span.seconds * 1e6},
+                      {"args", {{"bytes", span.bytes}}}});
+  return nlohmann::json{{"traceEvents", events}, {"displayTimeUnit", "ns"}}.dump(
+      -1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace warpchat
