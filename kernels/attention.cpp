@@ -144,7 +144,9 @@ Reg<f32> Stretch::dot(const Query& query, const std::vector<Reg<f32>>& key) {
 void Stretch::score(uint32_t first_head, uint32_t heads, uint32_t width) {
   const uint32_t share = plan_.key_lanes / width;
   std::vector<Query> queries;
-  for (uint32_t i = 0; i < heads; ++i) queries.push_back(load_query(first_head + i));
+  b_.region("queries", [&] {
+    for (uint32_t i = 0; i < heads; ++i) queries.push_back(load_query(first_head + i));
+  });
   Reg<f32> nothing = b_.var("nothing", 0.0f);
   Reg<u32> head = piece_ / share;
   Pred owner = (piece_ & (share - 1)) == 0;

@@ -2,6 +2,7 @@
 // never written, so that reading it is a fault.
 #include "kernels/attention.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -159,7 +160,9 @@ class Attention {
     lengths = device.upload(values);
   }
 
+  // With an output that nothing has been written to.
   std::string run(ptx::emulator::LaunchOptions options, ptx::Dimensions grid) {
+    std::fill_n(out, out_size(), NAN);
     if (spec.columns == 1)
       return device.run_as(options, kernel, grid, q, k_caches, v_caches, lengths, out, scratch, error);
     return device.run_as(options, kernel, grid, q, k_caches, v_caches, lengths, out, scratch, error, n_columns);
@@ -172,7 +175,7 @@ class Attention {
 
   GuardedDevice device;
   const AttentionSpec spec;
-  const ptx::Kernel kernel;
+  ptx::Kernel kernel;
   uint32_t n_columns;
   std::vector<uint64_t> k_tables, v_tables;
   float *q, *out;
@@ -357,6 +360,36 @@ TEST(IncrementalAttentionSizes, TakesThe131072ndKey) {
   Attention attention(problem, {131072});
   ASSERT_EQ(attention.run(), "");
   expect_close(attention.result(), problem.expected({131072}), kTolerance);
+}
+
+// Arrivals that order nothing leave the last block with what others may not have written yet.
+TEST(IncrementalAttentionFaults, MergingWithoutReleaseIsARace) {
+  const AttentionSpec spec{2, 1, 64, 300, 1, 64};
+  const Problem problem(spec, {300}, Scores::kRandom, 9);
+  Attention attention(problem, {300});
+  const size_t order = attention.kernel.text.find("atom.acq_rel");
+  ASSERT_NE(order, std::string::npos);
+  attention.kernel.text.replace(order, 12, "atom.relaxed");
+  EXPECT_THAT(attention.run(), ::testing::HasSubstr("written without order by line"));
+}
+
+// Lanes beyond the last piece and the heads of a group cost no further sectors.
+TEST(IncrementalAttentionCounters, EachByteOfTheCacheIsReadOnce) {
+  for (uint32_t head_dim : {64, 80, 128, 256}) {
+    const AttentionSpec spec{14, 2, head_dim, 256, 2, 64};
+    const std::vector<uint32_t> lengths{256, 128};
+    const Problem problem(spec, lengths, Scores::kRandom, 10);
+    Attention attention(problem, lengths);
+    ptx::emulator::LaunchOptions counting;
+    counting.count = true;
+    ASSERT_EQ(attention.run(counting), "");
+    const uint64_t sectors = (256 + 128) * 2 * head_dim * 2 / 32;
+    for (const char* tag : {"scores", "values"}) {
+      const ptx::emulator::Counts* counts = attention.device.counters().of_tag(tag);
+      ASSERT_NE(counts, nullptr);
+      EXPECT_EQ(counts->loads.sectors, sectors) << tag << " of heads of " << head_dim;
+    }
+  }
 }
 
 TEST(IncrementalAttentionSpecs, TellLaunchAndCost) {
