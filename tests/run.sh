@@ -36,11 +36,22 @@ run_fuzzers() {
   done
 }
 
+# NVIDIA's Python bindings, which one test runs on the emulator, are in no Debian package. Without them it is skipped.
+fetch_cuda_bindings() {
+  local folder=$here/build/python
+  export PYTHONPATH=$folder${PYTHONPATH:+:$PYTHONPATH}
+  python3 -c 'import cuda.bindings' 2>/dev/null && return
+  install_packages $download_packages
+  python3 -m pip install -q --disable-pip-version-check --target "$folder" cuda-bindings==13.0.3 >&2 ||
+    echo "run.sh: cuda-bindings could not be installed; see pip's message above" >&2
+}
+
 install_packages $build_packages $test_packages
 if [ "$full" = yes ]; then
   export WARPCHAT_FULL_TESTS=1
   install_packages $full_test_packages
   fetch_demo_model
+  fetch_cuda_bindings
 fi
 run_tests "$here/build" -DCMAKE_BUILD_TYPE=Release
 if [ "$full" = yes ]; then

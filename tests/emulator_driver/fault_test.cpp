@@ -65,8 +65,10 @@ TEST_F(Faults, AreReportedByWhateverWaits) {
   EXPECT_RESULT(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(s));
   expect_a_new_context_works();
   CUevent e = event();
+  Gate gate = close(nullptr);
   fault_in(nullptr);
-  ok(cuEventRecord(e, nullptr));
+  ok(cuEventRecord(e, nullptr));  // before the fault
+  gate.open();
   EXPECT_RESULT(CUDA_ERROR_ILLEGAL_ADDRESS, cuEventSynchronize(e));
   expect_a_new_context_works();
   uint32_t host = 0;

@@ -21,6 +21,8 @@ Fault to_fault(FaultKind kind) {
     case FaultKind::kIllegalAddress:
     case FaultKind::kLocalBounds:
     case FaultKind::kSharedBounds:
+    case FaultKind::kOutOfBounds:
+    case FaultKind::kFreedMemory:
       return Fault::kIllegalAddress;
     case FaultKind::kMisaligned:
       return Fault::kMisaligned;
@@ -29,7 +31,7 @@ Fault to_fault(FaultKind kind) {
     case FaultKind::kStackOverflow:
       return Fault::kStack;
     default:
-      return Fault::kLaunchFailed;  // traps, findings of the checks, calls into nowhere
+      return Fault::kLaunchFailed;  // traps, calls into nowhere, what else the checks find
   }
 }
 
