@@ -33,21 +33,31 @@ ScaledSums scaled_sums(Builder& b, const UnitFormat& format, const InputUnit& x)
   return result;
 }
 
-// The exact sum of (code - zero) * n over the words from `first`.
-Reg<s32> dot(Builder& b, const UnitFormat& format, const DecodedCodes& w, const InputUnit& x, size_t first, size_t n,
-             const std::vector<Reg<u32>>& starts, size_t part) {
-  Var<s32> high = b.var<s32>("high", 0);
-  Var<u32> low = starts.empty() ? b.var<u32>("low", 0) : b.var<u32>("low", starts[part]);
-  for (size_t j = first; j < first + n; ++j) {
-    if (format.has_signed_codes) {
-      high = b.dp4a(w.codes[j].as<s8x4>(), x.high[j].as<s8x4>(), high);
-      low = b.dp4a(w.codes[j].as<s8x4>(), x.low[j].as<u8x4>(), Reg<u32>(low).as<s32>()).as<u32>();
-    } else {
-      high = b.dp4a(w.codes[j].as<u8x4>(), x.high[j].as<s8x4>(), high);
-      low = b.dp4a(w.codes[j].as<u8x4>(), x.low[j].as<u8x4>(), low);
-    }
+// before + code . n for the two planes of four values
+Reg<s32> add_high(Builder& b, bool has_signed_codes, const Reg<b32>& codes, const Reg<b32>& n, In<s32> before) {
+  if (has_signed_codes) return b.dp4a(codes.as<s8x4>(), n.as<s8x4>(), before);
+  return b.dp4a(codes.as<u8x4>(), n.as<s8x4>(), before);
+}
+Reg<u32> add_low(Builder& b, bool has_signed_codes, const Reg<b32>& codes, const Reg<b32>& n,
+                 const std::optional<Reg<u32>>& before) {
+  if (!has_signed_codes) return b.dp4a(codes.as<u8x4>(), n.as<u8x4>(), before ? In<u32>(*before) : In<u32>(0u));
+  const In<s32> sum = before ? In<s32>(before->as<s32>()) : In<s32>(0);
+  return b.dp4a(codes.as<s8x4>(), n.as<u8x4>(), sum).as<u32>();
+}
+
+// The exact sum of (code - zero) * n over the `n_words` words from `first`; start: -zero times the sum of n, or none.
+Reg<s32> dot(Builder& b, const UnitFormat& format, const DecodedCodes& w, const InputUnit& x, size_t first,
+             size_t n_words, const std::optional<Reg<u32>>& start) {
+  const bool is_signed = format.has_signed_codes;
+  std::vector<Reg<s32>> high = {add_high(b, is_signed, w.codes[first], x.high[first], 0)};
+  std::vector<Reg<u32>> low = {add_low(b, is_signed, w.codes[first], x.low[first], start)};
+  for (size_t j = first + 1; j < first + n_words; ++j) {
+    const Reg<s32> next_high = add_high(b, is_signed, w.codes[j], x.high[j], high.back());
+    const Reg<u32> next_low = add_low(b, is_signed, w.codes[j], x.low[j], low.back());
+    high.push_back(next_high);
+    low.push_back(next_low);
   }
-  return b.mad(high, 256, Reg<u32>(low).as<s32>());
+  return b.mad(high.back(), 256, low.back().as<s32>());
 }
 
 // sum += the unit's weights . the unit's values
@@ -60,7 +70,8 @@ void add_codes(Builder& b, const UnitFormat& format, const DecodedCodes& w, cons
     total.push_back(next);
   };
   for (size_t part = 0; part < format.n_scales; ++part) {
-    add(w.scales[part], b.convert<f32>(dot(b, format, w, x, part * n, n, sums.starts, part)));
+    const auto start = sums.starts.empty() ? std::nullopt : std::optional(sums.starts[part]);
+    add(w.scales[part], b.convert<f32>(dot(b, format, w, x, part * n, n, start)));
     if (format.has_lowest) add(w.lowest[part], sums.of_lowest[part]);
   }
   sum = b.fma(total.back(), x.scale[0], sum);
@@ -205,8 +216,9 @@ class GemvWriter {
       const GemvMatrix& matrix = plan_.matrices[m];
       decoded.push_back(decode_codes(b_, matrix.type, matrix.streams, loaded[m * plan_.rows_per_warp + i]));
     });
+    const SharedInput::Place place = input_.place(unit);
     for_each_column([&](uint32_t column) {
-      const InputUnit x = input_.load_integers(unit, column);
+      const InputUnit x = input_.load_integers(place, column);
       std::vector<ScaledSums> scaled;
       for (const GemvMatrix& matrix : plan_.matrices) {
         const bool is_repeated = !scaled.empty() && matrix.type == plan_.matrices[0].type;
@@ -225,8 +237,9 @@ class GemvWriter {
     for_each_row([&](size_t m, uint32_t i) {
       decoded.push_back(decode_floats(b_, plan_.matrices[m].type, loaded[m * plan_.rows_per_warp + i]));
     });
+    const SharedInput::Place place = input_.place(unit);
     for_each_column([&](uint32_t column) {
-      const std::vector<Reg<f32>> x = input_.load_floats(unit, column);
+      const std::vector<Reg<f32>> x = input_.load_floats(place, column);
       for_each_row([&](size_t m, uint32_t i) {
         Var<f32>& sum = sums[sum_index(m, column, i)];
         for (size_t j = 0; j < x.size(); ++j) sum = b_.fma(decoded[m * plan_.rows_per_warp + i][j], x[j], sum);

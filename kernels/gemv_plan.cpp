@@ -14,7 +14,7 @@ namespace {
 // waiting.
 constexpr uint32_t kSharedBytes = ptx::kMaxStaticSharedBytes;
 constexpr uint32_t kMaxColumns = 8;
-constexpr uint32_t kFewBlocks = 264;   // two for each multiprocessor of a large GPU
+constexpr uint32_t kFewBlocks = 112;   // about one for each multiprocessor of a large GPU
 constexpr uint32_t kManyBlocks = 528;  // more only repeat the prologue
 
 uint32_t ceil_div(uint32_t a, uint32_t b) { return a / b + (a % b != 0); }

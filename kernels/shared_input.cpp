@@ -175,29 +175,37 @@ Shared<f32> SharedInput::scales_of(const Shared<b32>& planes) const {
   return (planes + (plan_.has_input_sums ? 4 * plane_words_ + 2 * plan_.tile_units : 4 * plane_words_)).as<f32>();
 }
 
-InputUnit SharedInput::load_integers(const Reg<u32>& unit, uint32_t column) const {
-  Shared<b32> planes = planes_ + uint64_t{column} * (plan_.input_column_bytes() / 4), words = planes + unit * 4;
+SharedInput::Place SharedInput::place(const Reg<u32>& unit) const {
+  Shared<b32> words = (planes_.as<u8>() + unit * 16).as<b32>();
+  if (plan_.has_float_input) return {words, planes_, planes_.as<f32>()};
+  Shared<b32> sums = plan_.has_input_sums ? (sums_of(planes_).as<b64>() + unit).as<b32>() : planes_;
+  return {words, sums, scales_of(planes_) + unit};
+}
+
+InputUnit SharedInput::load_integers(const Place& place, uint32_t column) const {
+  const uint32_t offset = column * (plan_.input_column_bytes() / 4);  // words
   InputUnit input;
   for (uint32_t half = 0; half < 2; ++half) {
-    Vec<b32, 4> high = words.load<4>(half * plane_words_), low = words.load<4>((2 + half) * plane_words_);
+    Vec<b32, 4> high = place.words.load<4>(offset + half * plane_words_);
+    Vec<b32, 4> low = place.words.load<4>(offset + (2 + half) * plane_words_);
     for (int i = 0; i < 4; ++i) {
       input.high.push_back(high[i]);
       input.low.push_back(low[i]);
     }
   }
   if (plan_.has_input_sums) {
-    Vec<b32, 2> sums = (sums_of(planes) + unit * 2).load<2>();
+    Vec<b32, 2> sums = place.sums.load<2>(offset);
     for (int i = 0; i < 2; ++i) input.sums.push_back(sums[i].as<s32>());
   }
-  input.scale.push_back(scales_of(planes).load(unit));
+  input.scale.push_back(place.scale.load(offset));
   return input;
 }
 
-std::vector<Reg<f32>> SharedInput::load_floats(const Reg<u32>& unit, uint32_t column) const {
-  Shared<b32> words = planes_ + uint64_t{column} * (plan_.input_column_bytes() / 4) + unit * 4;
+std::vector<Reg<f32>> SharedInput::load_floats(const Place& place, uint32_t column) const {
+  const uint32_t offset = column * (plan_.input_column_bytes() / 4);
   std::vector<Reg<f32>> values;
   for (uint32_t plane = 0; plane < plan_.unit_weights / 4; ++plane) {
-    Vec<f32, 4> four = (words + plane * plane_words_).as<f32>().load<4>();
+    Vec<f32, 4> four = place.words.as<f32>().load<4>(offset + plane * plane_words_);
     for (int i = 0; i < 4; ++i) values.push_back(four[i]);
   }
   return values;

@@ -31,8 +31,14 @@ class SharedInput {
   void fill(const ptx::Global<ptx::f32>& x, const std::optional<ptx::Global<ptx::f32>>& gamma,
             const std::optional<ptx::Reg<ptx::u32>>& n_columns, const FirstUnit& first);
 
-  InputUnit load_integers(const ptx::Reg<ptx::u32>& unit, uint32_t column) const;
-  std::vector<ptx::Reg<ptx::f32>> load_floats(const ptx::Reg<ptx::u32>& unit, uint32_t column) const;
+  // Where a unit of the tile lies in the first column; the others are constant distances away.
+  struct Place {
+    ptx::Shared<ptx::b32> words, sums;
+    ptx::Shared<ptx::f32> scale;
+  };
+  Place place(const ptx::Reg<ptx::u32>& unit) const;
+  InputUnit load_integers(const Place& place, uint32_t column) const;
+  std::vector<ptx::Reg<ptx::f32>> load_floats(const Place& place, uint32_t column) const;
 
   // rsqrt(mean(x^2) + eps) of a column, when all of it was here.
   ptx::Reg<ptx::f32> rms_factor(const ptx::Reg<ptx::u32>& column) const;

@@ -80,15 +80,18 @@ const UnitFormat& unit_format(TensorType type) {
 
 bool is_float(TensorType type) { return unit_format(type).n_scales == 0; }
 
+// Each stream is counted in elements as large as a unit's share of it, so that an address is one instruction.
 UnitPlace place_unit(const Global<u8>& row, const PackedStreams& streams, const Reg<u32>& unit) {
-  const uint32_t low_words = streams.low_bits == 2 ? 2 : 4;
-  UnitPlace place{row.as<b32>() + unit * low_words, {}, {}, {}};
-  if (streams.high_bits != 0) place.high.push_back((row + streams.high).as<b32>() + unit * streams.high_bits);
+  UnitPlace place{streams.low_bits == 2 ? (row.as<b64>() + unit).as<b32>() : (row + unit * 16).as<b32>(), {}, {}, {}};
+  Global<u8> high = row + streams.high, heads = row + streams.heads, scales = row + streams.scales;
+  if (streams.high_bits == 2) place.high.push_back((high.as<b64>() + unit).as<b32>());
+  if (streams.high_bits == 1) place.high.push_back(high.as<b32>() + unit);
   if (streams.head_bytes != 0) {
     Reg<u32> block = streams.units_per_head == 1 ? unit : unit >> 3;
-    place.heads.push_back((row + streams.heads).as<ptx::f16>() + block * (streams.head_bytes / 2));
+    place.heads.push_back(streams.head_bytes == 4 ? (heads.as<f16x2>() + block).as<ptx::f16>()
+                                                  : heads.as<ptx::f16>() + block);
   }
-  if (streams.scale_bytes != 0) place.scales.push_back(row + streams.scales + unit * 2);
+  if (streams.scale_bytes != 0) place.scales.push_back((scales.as<u16>() + unit).as<u8>());
   return place;
 }
 
