@@ -38,6 +38,7 @@ std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context) {
   if (flags.launch != "stream") throw UsageError("unknown launch mode '" + flags.launch + "'; use stream");
   ModelOptions options;
   options.device = flags.device;
+  options.count = !flags.profile.empty();
   options.path = find_model_file(flags.model);
   options.threads = flags.threads;
   options.context = context > 0 ? context : flags.context > 0 ? static_cast<uint32_t>(flags.context) : 0;

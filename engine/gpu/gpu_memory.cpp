@@ -1,6 +1,8 @@
 // Every size of a model on a GPU, computed once: the plan that is checked, and the one that is carried out.
 #include "engine/gpu/gpu_memory.h"
 
+#include <algorithm>
+
 #include "engine/gpu/weight_upload.h"
 #include "kernels/attention.h"
 
@@ -59,8 +61,10 @@ ActivationPlan plan_activations(const ModelConfig& config, uint32_t context, uin
 }
 
 MemoryBudget gpu_memory_budget(const ModelConfig& config, const ModelTensors& tensors, uint32_t context) {
-  return {weights_bytes(config, tensors), cache_bytes_per_position(config),
-          saturating_sum({plan_activations(config, context, kGpuPassColumns).n_bytes, kModuleBytes})};
+  const ActivationPlan activations = plan_activations(config, context, kGpuPassColumns);
+  const uint64_t scratch_per_position = activations.scratch_bytes / std::max(1u, context) + 1;
+  return {weights_bytes(config, tensors), saturating_sum({cache_bytes_per_position(config), scratch_per_position}),
+          activations.n_bytes - activations.scratch_bytes + kModuleBytes};
 }
 
 }  // namespace warpchat

@@ -9,7 +9,7 @@ namespace warpchat {
 
 constexpr uint32_t kGpuPassColumns = 8;  // most positions in one pass
 
-// What the device will hold: weights, KV cache per position, and activations, attention's scratch and kernels.
+// What the device will hold: weights, KV cache and attention's scratch per position, activations and kernels.
 MemoryBudget gpu_memory_budget(const ModelConfig& config, const ModelTensors& tensors, uint32_t context);
 
 uint64_t weights_bytes(const ModelConfig& config, const ModelTensors& tensors);

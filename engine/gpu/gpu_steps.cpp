@@ -6,6 +6,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "engine/driver/emulator_profile.h"
 #include "engine/gpu/gpu_memory.h"
 #include "engine/gpu/kernel_set.h"
 #include "engine/gpu/launch_timer.h"
@@ -90,6 +91,7 @@ class GpuSteps final : public Steps {
     run(step, arguments, step.kernel->kernel().launch.blocks, step.kernel->kernel().cost.bytes, n_columns_);
   }
   void run(const Step& step, Arguments arguments, ptx::Dimensions blocks, uint64_t bytes, uint32_t columns);
+  void collect_profile();
   void check_error_word();
 
   ModelConfig config_;
@@ -109,6 +111,7 @@ class GpuSteps final : public Steps {
   PassState state_;
   uint32_t n_columns_ = 0, position_ = 0, first_logits_column_ = 0, next_slot_ = 0;
   bool has_arrived_ = false;  // the pass's logits
+  bool counts_;
 };
 
 std::vector<ptx::Kernel> all_kernels(const ModelConfig& config, const ModelTensors& tensors, uint32_t context,
@@ -136,7 +139,9 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
              Slot{HostMemory(context, 64, "tokens"), Event(context)},
              Slot{HostMemory(context, 64, "tokens"), Event(context)}},
       logits_(context, uint64_t{kGpuPassColumns} * config.n_vocab * sizeof(float), "logits"),
-      error_(context, sizeof(ErrorWord), "errors") {
+      error_(context, sizeof(ErrorWord), "errors"),
+      counts_(options.count && context->device().is_emulated) {
+  if (counts_) count_emulated_launches(true);
   const DecoderFormats formats = formats_of(tensors);
   passes_ = {find_steps(decoder_specs(config, formats, positions_, 1)),
              find_steps(decoder_specs(config, formats, positions_, kGpuPassColumns))};
@@ -305,11 +310,18 @@ std::span<const float> GpuSteps::read_logits(uint32_t column) {
   assert(column >= first_logits_column_ && column < n_columns_);
   if (!has_arrived_) {
     stream_.wait();
-    timer_.collect();
+    collect_profile();
     check_error_word();
     has_arrived_ = true;
   }
   return logits_.as<float>().subspan(uint64_t{column - first_logits_column_} * config_.n_vocab, config_.n_vocab);
+}
+
+void GpuSteps::collect_profile() {
+  timer_.collect();
+  if (!counts_) return;
+  for (const CountedKernel& kernel : take_emulated_counters())
+    profile_.count(profile_.operation(kernel.name), kernel.counters);
 }
 
 void GpuSteps::check_error_word() {
@@ -325,6 +337,9 @@ void GpuSteps::check_error_word() {
 std::unique_ptr<Steps> make_gpu_steps(const ModelConfig& config, const ModelTensors& tensors,
                                       const GpuOptions& options) {
   assert(options.context > 0 && options.device.table != nullptr);
+  if (config.head_dim % 8 != 0 || config.head_dim > 256)
+    throw Error("the model's heads have " + std::to_string(config.head_dim) +
+                " values; the GPU kernels need a multiple of 8 up to 256: use --device cpu");
   const ContextPointer context = Context::open(*options.device.table, options.device.gpu);
   check_memory(gpu_memory_budget(config, tensors, options.context), options.context, context->memory().free_bytes,
                "GPU memory");

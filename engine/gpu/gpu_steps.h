@@ -12,6 +12,7 @@ namespace warpchat {
 struct GpuOptions {
   DeviceChoice device;                   // with a table
   uint32_t context = 0;                  // positions in the KV cache; > 0
+  bool count = false;                    // emulated: keep counters, which takes time
   std::function<void(double)> progress;  // 0..1 while the weights are copied; may be empty
 };
 

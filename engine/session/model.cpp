@@ -42,7 +42,7 @@ uint32_t choose_context(const ModelOptions& options, const ModelConfig& config) 
 }
 
 std::unique_ptr<Steps> make_gpu_steps(const ModelOptions& options, const Model& model, const DeviceChoice& device) {
-  const GpuOptions gpu{device, model.context, options.progress};
+  const GpuOptions gpu{device, model.context, options.count, options.progress};
   check_scales(model.file);
   return make_gpu_steps(model.config, model.tensors, gpu);
 }

@@ -5,9 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <map>
 
 #include "engine/decoder.h"
@@ -16,100 +13,24 @@
 #include "tests/engine/cpu_problems.h"
 #include "tests/reference/closeness.h"
 #include "tests/reference/reference_decoder.h"
+#include "tests/support/decoder_cases.h"
 #include "tests/support/test_files.h"
 #include "tests/support/tiny_model.h"
 
 namespace warpchat {
 namespace {
 
-// The project's limits; see DESIGN.md, Numbers.
-constexpr double kAllowedError = 5e-3, kAllowedKl = 2e-5;
-
-struct LoadedModel {
-  GgufFile file;
-  ModelConfig config;
-  ModelTensors tensors;
-  explicit LoadedModel(GgufFile f)
-      : file(std::move(f)), config(read_model_config(file)), tensors(read_model_tensors(file, config)) {}
-
-  Decoder decoder(const std::string& simd = "", uint32_t threads = 2, uint32_t max_columns = 64,
-                  uint32_t context = 256) const {
-    CpuOptions options;
-    options.simd = simd, options.threads = threads, options.max_columns = max_columns, options.context = context;
-    return Decoder(config, make_cpu_steps(config, tensors, options));
-  }
-};
-
-// Logits of all tokens [n_tokens, n_vocab], decoded in passes of the given sizes (the last one repeats).
-std::vector<float> decode(Decoder& decoder, std::span<const Token> tokens, std::vector<uint32_t> passes,
-                          uint32_t position = 0) {
-  std::vector<float> logits;
-  for (size_t at = 0, pass = 0; at < tokens.size(); ++pass) {
-    const size_t n = std::min<size_t>(passes[std::min(pass, passes.size() - 1)], tokens.size() - at);
-    EXPECT_TRUE(decoder.forward(tokens.subspan(at, n), position + static_cast<uint32_t>(at), Logits::kAll));
-    for (uint32_t c = 0; c < n; ++c) {
-      const std::span<const float> row = decoder.logits(c);
-      logits.insert(logits.end(), row.begin(), row.end());
-    }
-    at += n;
-  }
-  return logits;
+Decoder cpu_decoder(const LoadedModel& model, const std::string& simd = "", uint32_t threads = 2,
+                    uint32_t max_columns = 64, uint32_t context = 256) {
+  CpuOptions options;
+  options.simd = simd, options.threads = threads, options.max_columns = max_columns, options.context = context;
+  return Decoder(model.config, make_cpu_steps(model.config, model.tensors, options));
 }
 
-std::vector<Token> some_tokens(size_t n) {
-  std::vector<Token> tokens(n);
-  for (size_t i = 0; i < n; ++i) tokens[i] = static_cast<Token>(i * 37 % 256);
-  return tokens;
-}
-
-RopeScaling scaling(RopeScaling::Kind kind, double factor) {
-  RopeScaling s;
-  s.kind = kind, s.factor = factor, s.original_context = 64;
-  return s;
-}
-
-struct ModelCase {
-  const char* name;
-  TinyModelSpec spec;
-};
-
-const ModelCase kModels[] = {
-    {"qwen2_tied", {}},
-    {"qwen3_untied_own_head_dim", {.architecture = "qwen3", .head_dim = 128, .tied_output = false}},
-    {"llama_interleaved", {.architecture = "llama"}},
-    {"llama_frequency_divisors", {.architecture = "llama", .rope_scaling = scaling(RopeScaling::Kind::kLlama3, 1)}},
-    {"linear_scaling", {.rope_scaling = scaling(RopeScaling::Kind::kLinear, 4)}},
-    {"yarn", {.rope_scaling = scaling(RopeScaling::Kind::kYarn, 4)}},
-    {"half_of_the_head_rotates", {.architecture = "llama", .rope_dims = 32}},
-    {"one_kv_head", {.n_kv_heads = 1}},
-    {"no_grouping", {.n_kv_heads = 4}},
-    {"head_dim_80", {.architecture = "qwen3", .head_dim = 80, .formats = TinyFormats::all(TensorType::kQ8_0)}},
-    {"head_dim_96", {.architecture = "qwen3", .head_dim = 96, .formats = TinyFormats::all(TensorType::kQ8_0)}},
-    {"head_dim_256", {.architecture = "qwen3", .head_dim = 256}},
-    {"padded_vocabulary", {.n_vocab = 517, .vocabulary = TinyVocabulary::kSpm}},
-    {"k_no_multiple_of_256",
-     {.hidden = 224, .ffn = 352, .n_heads = 7, .n_kv_heads = 1, .formats = TinyFormats::all(TensorType::kQ5_0)}},
-    {"hidden_no_multiple_of_32",
-     {.hidden = 84, .ffn = 150, .n_heads = 6, .n_kv_heads = 3, .formats = TinyFormats::all(TensorType::kF16)}},
-    {"formats_mixed_in_one_step",  // integers and floats prepared for the same step
-     {.formats = {TensorType::kQ8_0, TensorType::kQ6_K, TensorType::kQ4_K, TensorType::kF16, TensorType::kQ6_K,
-                  TensorType::kQ5_1, TensorType::kBF16, TensorType::kQ4_0, TensorType::kF32}}},
-    {"f32", {.formats = TinyFormats::all(TensorType::kF32)}},
-    {"q4_0", {.formats = TinyFormats::all(TensorType::kQ4_0)}},
-    {"q4_1", {.formats = TinyFormats::all(TensorType::kQ4_1)}},
-    {"q8_0", {.formats = TinyFormats::all(TensorType::kQ8_0)}},
-    {"q2_k", {.formats = TinyFormats::all(TensorType::kQ2_K)}},
-    {"q3_k", {.formats = TinyFormats::all(TensorType::kQ3_K)}},
-    {"q5_k", {.formats = TinyFormats::all(TensorType::kQ5_K)}},
-    // At 200 the fp16 of the KV cache alone exceeds the limit on models this small.
-    {"outlier_channel_tied", {.outlier = 50}},
-    {"outlier_channel", {.tied_output = false, .outlier = 50}},
-};
-
-class CpuDecoder : public testing::TestWithParam<std::tuple<std::string, ModelCase>> {
+class CpuDecoder : public testing::TestWithParam<std::tuple<std::string, DecoderCase>> {
  protected:
   // The reference is slow: once for all instruction sets.
-  static const std::vector<double>& reference(const ModelCase& model, const GgufFile& file,
+  static const std::vector<double>& reference(const DecoderCase& model, const GgufFile& file,
                                               std::span<const Token> tokens) {
     static std::map<std::string, std::vector<double>> known;
     auto [entry, is_new] = known.try_emplace(model.name);
@@ -129,7 +50,7 @@ TEST_P(CpuDecoder, MatchesTheReference) {
     std::vector<uint32_t> passes;
   } ways[] = {{"prefill", {64}}, {"one by one", {1}}, {"odd passes", {9, 1, 2, 31, 5, 3}}};
   for (const auto& way : ways) {
-    Decoder decoder = loaded.decoder(simd);
+    Decoder decoder = cpu_decoder(loaded, simd);
     const Closeness closeness = compare_logits(decode(decoder, tokens, way.passes), expected, loaded.config.n_vocab);
     EXPECT_LE(closeness.relative_error, kAllowedError) << way.name;
     EXPECT_LE(closeness.mean_kl, kAllowedKl) << way.name;
@@ -137,16 +58,9 @@ TEST_P(CpuDecoder, MatchesTheReference) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryModel, CpuDecoder,
-                         testing::Combine(testing::ValuesIn(instruction_sets()), testing::ValuesIn(kModels)),
+                         testing::Combine(testing::ValuesIn(instruction_sets()),
+                                          testing::ValuesIn(decoder_cases().begin(), decoder_cases().end())),
                          [](const auto& c) { return std::get<0>(c.param) + "_" + std::get<1>(c.param).name; });
-
-std::vector<float> read_floats(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  const std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
-  std::vector<float> values(bytes.size() / sizeof(float));
-  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
-  return values;
-}
 
 TEST(CpuDecoderOnRealFiles, MatchesExactLogits) {
   const std::vector<Token> tokens = {10, 200, 1300, 5, 77, 1234, 432, 999, 42, 1999, 1, 1500, 1750, 8, 64};
@@ -158,7 +72,7 @@ TEST(CpuDecoderOnRealFiles, MatchesExactLogits) {
     const std::vector<double> expected(floats.begin(), floats.end());
     for (const std::string& simd : instruction_sets())
       for (uint32_t pass : {64u, 1u}) {
-        Decoder decoder = loaded.decoder(simd);
+        Decoder decoder = cpu_decoder(loaded, simd);
         const std::vector<float> got = decode(decoder, tokens, {pass});
         ASSERT_EQ(got.size(), expected.size());
         const Closeness closeness = compare_logits(got, expected, loaded.config.n_vocab);
@@ -176,10 +90,10 @@ class CpuDecoderOnOneModel : public testing::Test {
 
 TEST_F(CpuDecoderOnOneModel, GivesTheSameBitsOnAnyNumberOfThreads) {
   const std::vector<Token> tokens = some_tokens(40);
-  Decoder alone = model_.decoder("", 1);
+  Decoder alone = cpu_decoder(model_, "", 1);
   const std::vector<float> expected = decode(alone, tokens, {25, 1, 1, 4});
   for (uint32_t threads : {2u, 3u, 5u}) {
-    Decoder decoder = model_.decoder("", threads);
+    Decoder decoder = cpu_decoder(model_, "", threads);
     EXPECT_EQ(decode(decoder, tokens, {25, 1, 1, 4}), expected) << threads << " threads";
   }
 }
@@ -187,7 +101,7 @@ TEST_F(CpuDecoderOnOneModel, GivesTheSameBitsOnAnyNumberOfThreads) {
 // A conversation is taken back to an earlier position and goes on differently; what lay beyond must leave no trace.
 TEST_F(CpuDecoderOnOneModel, ForgetsWhatLiesBeyondThePosition) {
   const std::vector<Token> tokens = some_tokens(90), other = {7, 9, 11, 13, 15};
-  Decoder fresh = model_.decoder(), used = model_.decoder();
+  Decoder fresh = cpu_decoder(model_), used = cpu_decoder(model_);
   decode(fresh, std::span(tokens).first(20), {20});
   const std::vector<float> expected = decode(fresh, other, {2, 1}, 20);
   decode(used, std::span(tokens).first(20), {20});
@@ -196,7 +110,7 @@ TEST_F(CpuDecoderOnOneModel, ForgetsWhatLiesBeyondThePosition) {
 }
 
 TEST_F(CpuDecoderOnOneModel, FillsTheContextToTheLastPosition) {
-  Decoder small = model_.decoder("", 2, 16, 37), large = model_.decoder("", 2, 16, 256);
+  Decoder small = cpu_decoder(model_, "", 2, 16, 37), large = cpu_decoder(model_, "", 2, 16, 256);
   const std::vector<Token> tokens = some_tokens(37);
   EXPECT_EQ(small.max_positions(), 37u);
   EXPECT_EQ(decode(small, tokens, {16}), decode(large, tokens, {16}));
@@ -204,7 +118,7 @@ TEST_F(CpuDecoderOnOneModel, FillsTheContextToTheLastPosition) {
 
 TEST_F(CpuDecoderOnOneModel, WritesOnlyTheLogitsAskedFor) {
   const std::vector<Token> tokens = some_tokens(12);
-  Decoder all = model_.decoder(), last = model_.decoder();
+  Decoder all = cpu_decoder(model_), last = cpu_decoder(model_);
   const std::vector<float> expected = decode(all, tokens, {12});
   ASSERT_TRUE(last.forward(tokens, 0, Logits::kLast));
   const std::span<const float> got = last.logits(11);
@@ -212,13 +126,13 @@ TEST_F(CpuDecoderOnOneModel, WritesOnlyTheLogitsAskedFor) {
 }
 
 TEST_F(CpuDecoderOnOneModel, StopsBeforeALayer) {
-  Decoder decoder = model_.decoder();
+  Decoder decoder = cpu_decoder(model_);
   const std::atomic<bool> stop = true;
   EXPECT_FALSE(decoder.forward(some_tokens(3), 0, Logits::kLast, &stop));
 }
 
 TEST_F(CpuDecoderOnOneModel, RecordsEveryStep) {
-  Decoder decoder = model_.decoder();
+  Decoder decoder = cpu_decoder(model_);
   decode(decoder, some_tokens(8), {4});
   const std::vector<OperationProfile> rows = decoder.steps().profile().rows();
   const std::map<std::string, uint64_t> calls = {{"embed", 2},         {"norm_qkv", 4},        {"rope_scatter", 4},

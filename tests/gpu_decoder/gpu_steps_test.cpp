@@ -1,0 +1,259 @@
+// The decoder on a GPU (the emulator here, with all checks where ctest runs it) against the float64 reference.
+#include "engine/gpu/gpu_steps.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "engine/driver/context.h"
+#include "engine/gpu/gpu_memory.h"
+#include "engine/profile.h"
+#include "tests/reference/closeness.h"
+#include "tests/reference/reference_decoder.h"
+#include "tests/support/decoder_cases.h"
+#include "tests/support/test_files.h"
+
+namespace warpchat {
+namespace {
+
+using ::testing::HasSubstr;
+
+const DeviceChoice& device() {
+  static const DeviceChoice choice = choose_device("emulator");
+  return choice;
+}
+
+std::unique_ptr<Steps> gpu_steps(const LoadedModel& model, uint32_t context = 64, const DeviceChoice& on = device()) {
+  return make_gpu_steps(model.config, model.tensors, {on, context, false, {}});
+}
+
+Decoder gpu_decoder(const LoadedModel& model, uint32_t context = 64) {
+  return Decoder(model.config, gpu_steps(model, context));
+}
+
+std::string error_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+class GpuDecoder : public testing::TestWithParam<DecoderCase> {};
+
+TEST_P(GpuDecoder, MatchesTheReference) {
+  const std::vector<std::byte> bytes = build_tiny_model(GetParam().spec, /*seed=*/1);
+  const LoadedModel model(GgufFile::view(bytes, GetParam().name));
+  const std::vector<Token> tokens = some_tokens(11);
+  const std::vector<double> expected = reference_logits(model.file, tokens);
+  const struct {
+    const char* name;
+    std::vector<uint32_t> passes;
+  } ways[] = {{"prefill", {8}}, {"one by one", {1}}, {"odd passes", {5, 1, 2, 3}}};
+  for (const auto& way : ways) {
+    Decoder decoder = gpu_decoder(model);
+    const Closeness closeness = compare_logits(decode(decoder, tokens, way.passes), expected, model.config.n_vocab);
+    EXPECT_LE(closeness.relative_error, kAllowedError) << way.name;
+    EXPECT_LE(closeness.mean_kl, kAllowedKl) << way.name;
+  }
+}
+
+// What the kernels do not read is refused by name.
+const std::map<std::string, std::string> kRefused = {
+    {"hidden_no_multiple_of_32", "the model's heads have 14 values; the GPU kernels need a multiple of 8 up to 256"},
+    {"formats_mixed_in_one_step", "formats that do not mix"}};
+
+std::vector<DecoderCase> cases_for_a_gpu() {
+  std::vector<DecoderCase> cases;
+  for (const DecoderCase& c : decoder_cases())
+    if (!kRefused.contains(c.name)) cases.push_back(c);
+  cases.push_back({"odd_sizes",
+                   {.architecture = "qwen3",
+                    .hidden = 84,
+                    .ffn = 150,
+                    .n_heads = 6,
+                    .n_kv_heads = 3,
+                    .head_dim = 24,
+                    .formats = TinyFormats::all(TensorType::kF16)}});
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryModel, GpuDecoder, testing::ValuesIn(cases_for_a_gpu()),
+                         [](const auto& c) { return c.param.name; });
+
+TEST(GpuModels, RefusesWhatTheKernelsDoNotRead) {
+  for (const DecoderCase& c : decoder_cases()) {
+    if (!kRefused.contains(c.name)) continue;
+    const std::vector<std::byte> bytes = build_tiny_model(c.spec, /*seed=*/1);
+    const LoadedModel model(GgufFile::view(bytes, c.name));
+    EXPECT_THAT(error_of([&] { gpu_steps(model); }), HasSubstr(kRefused.at(c.name)));
+  }
+}
+
+TEST(GpuDecoderOnRealFiles, MatchesExactLogits) {
+  const std::vector<Token> tokens = {10, 200, 1300, 5, 77, 1234, 432, 999, 42, 1999, 1, 1500, 1750, 8, 64};
+  for (const std::string name : {"tiny2", "mini3", "odd2", "tinyll"}) {
+    const auto path = reference_data_path(name + "-q4km.gguf"), exact = reference_data_path(name + ".logits.f32");
+    if (!path || !exact) GTEST_SKIP() << kNoReferenceData;
+    const LoadedModel model(GgufFile::open(*path));
+    const std::vector<float> floats = read_floats(*exact);
+    const std::vector<double> expected(floats.begin(), floats.end());
+    for (uint32_t pass : {8u, 1u}) {
+      Decoder decoder = gpu_decoder(model);
+      const Closeness closeness = compare_logits(decode(decoder, tokens, {pass}), expected, model.config.n_vocab);
+      EXPECT_LE(closeness.relative_error, kAllowedError) << name << ", passes of " << pass;
+      EXPECT_LE(closeness.mean_kl, kAllowedKl) << name << ", passes of " << pass;
+    }
+  }
+}
+
+class GpuDecoderOnOneModel : public testing::Test {
+ protected:
+  const std::vector<std::byte> bytes_ = build_tiny_model({}, /*seed=*/2);
+  const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
+};
+
+// A column's sums do not depend on its neighbours, so neither do the logits on how the tokens were cut.
+TEST_F(GpuDecoderOnOneModel, GivesTheSameBitsHoweverTokensAreCut) {
+  const std::vector<Token> tokens = some_tokens(19);
+  Decoder once = gpu_decoder(model_), again = gpu_decoder(model_), other = gpu_decoder(model_);
+  const std::vector<float> expected = decode(once, tokens, {8});
+  EXPECT_EQ(decode(again, tokens, {8}), expected);
+  EXPECT_EQ(decode(other, tokens, {1, 3, 5, 2, 8}), expected);
+}
+
+TEST_F(GpuDecoderOnOneModel, ForgetsWhatLiesBeyondThePosition) {
+  const std::vector<Token> tokens = some_tokens(30), other = {7, 9, 11, 13, 15};
+  Decoder fresh = gpu_decoder(model_), used = gpu_decoder(model_);
+  decode(fresh, std::span(tokens).first(10), {8});
+  const std::vector<float> expected = decode(fresh, other, {2, 1}, 10);
+  decode(used, tokens, {8});
+  EXPECT_EQ(decode(used, other, {2, 1}, 10), expected);
+}
+
+TEST_F(GpuDecoderOnOneModel, FillsTheContextToTheLastPosition) {
+  Decoder small = gpu_decoder(model_, 19), large = gpu_decoder(model_, 256);
+  const std::vector<Token> tokens = some_tokens(19);
+  EXPECT_EQ(small.max_positions(), 19u);
+  EXPECT_EQ(decode(small, tokens, {8}), decode(large, tokens, {8}));
+}
+
+TEST_F(GpuDecoderOnOneModel, GivesTheLogitsAskedFor) {
+  const std::vector<Token> tokens = some_tokens(6);
+  Decoder all = gpu_decoder(model_), last = gpu_decoder(model_);
+  const std::vector<float> expected = decode(all, tokens, {6});
+  ASSERT_TRUE(last.forward(std::span(tokens).first(4), 0, Logits::kNone));
+  ASSERT_TRUE(last.forward(std::span(tokens).subspan(4), 4, Logits::kLast));
+  const std::span<const float> got = last.logits(1);
+  EXPECT_TRUE(std::equal(got.begin(), got.end(), expected.end() - static_cast<ptrdiff_t>(got.size())));
+}
+
+TEST_F(GpuDecoderOnOneModel, StopsBeforeALayer) {
+  Decoder decoder = gpu_decoder(model_);
+  const std::atomic<bool> stop = true;
+  EXPECT_FALSE(decoder.forward(some_tokens(3), 0, Logits::kLast, &stop));
+  EXPECT_TRUE(decoder.forward(some_tokens(3), 0, Logits::kLast)) << "and goes on when asked again";
+}
+
+TEST_F(GpuDecoderOnOneModel, RecordsEveryKernel) {
+  Decoder decoder = gpu_decoder(model_);
+  decoder.steps().profile().keep_trace();
+  decode(decoder, some_tokens(3), {1});
+  uint64_t calls = 0;
+  for (const OperationProfile& row : decoder.steps().profile().rows()) {
+    calls += row.calls;
+    if (row.calls > 0) {
+      EXPECT_GT(row.bytes, 0u) << row.name;
+    }
+  }
+  EXPECT_EQ(calls, 3u * (1 + 2 * 8 + 1)) << "embedding, eight kernels a layer, logits";
+  const std::vector<TraceSpan> trace = decoder.steps().profile().trace();
+  ASSERT_EQ(trace.size(), calls);
+  for (size_t i = 1; i < trace.size(); ++i) EXPECT_GE(trace[i].start, trace[i - 1].start);
+}
+
+TEST_F(GpuDecoderOnOneModel, CountsInstructionsWhenAsked) {
+  Decoder decoder(model_.config, make_gpu_steps(model_.config, model_.tensors, {device(), 64, true, {}}));
+  decode(decoder, some_tokens(2), {1});
+  for (const OperationProfile& row : decoder.steps().profile().rows()) {
+    if (row.calls == 0) continue;
+    EXPECT_GT(row.counters.instructions, 0u) << row.name;
+    EXPECT_GT(row.counters.sectors, 0u) << row.name;
+  }
+}
+
+TEST_F(GpuDecoderOnOneModel, RefusesATokenOutsideTheVocabulary) {
+  Decoder decoder = gpu_decoder(model_);
+  const std::vector<Token> tokens = some_tokens(3);
+  const std::vector<float> expected = decode(decoder, tokens, {3});
+  const Token wrong[] = {5, static_cast<Token>(model_.config.n_vocab)};
+  ASSERT_TRUE(decoder.forward(wrong, 3, Logits::kLast));
+  const std::string n_vocab = std::to_string(model_.config.n_vocab);
+  EXPECT_EQ(error_of([&] { decoder.logits(1); }),
+            "the GPU refuses a pass: token " + n_vocab + " in column 1, the vocabulary ends before " + n_vocab);
+  EXPECT_EQ(decode(decoder, tokens, {3}), expected) << "the next pass works";
+}
+
+TEST_F(GpuDecoderOnOneModel, GivesItsMemoryBack) {
+  const ContextPointer context = Context::open(*device().table, device().gpu);
+  const uint64_t before = context->memory().free_bytes;
+  for (int i = 0; i < 3; ++i) {
+    Decoder decoder = gpu_decoder(model_);
+    decode(decoder, some_tokens(2), {2});
+    context->make_current();
+    EXPECT_LT(context->memory().free_bytes, before);
+  }
+  EXPECT_EQ(context->memory().free_bytes, before);
+}
+
+TEST_F(GpuDecoderOnOneModel, PlansWhatItAllocates) {
+  const ContextPointer context = Context::open(*device().table, device().gpu);
+  const uint64_t before = context->memory().free_bytes;
+  const std::unique_ptr<Steps> steps = gpu_steps(model_, 100);
+  const uint64_t used = before - context->memory().free_bytes;
+  const uint64_t planned = gpu_memory_budget(model_.config, model_.tensors, 100).total(100);
+  EXPECT_LE(used, planned);
+  EXPECT_GE(used + (17 << 20), planned) << "16 MiB of the plan are for compiled kernels";
+}
+
+TEST_F(GpuDecoderOnOneModel, RefusesAContextThatDoesNotFit) {
+  const ContextPointer context = Context::open(*device().table, device().gpu);
+  const uint64_t before = context->memory().free_bytes;
+  EXPECT_THAT(error_of([&] { gpu_steps(model_, 1 << 30); }),
+              testing::AllOf(HasSubstr("GiB of GPU memory"), HasSubstr("the largest --ctx-size that fits is ")));
+  EXPECT_EQ(context->memory().free_bytes, before);
+}
+
+// Memory runs out at each allocation in turn, as if another program took it between the plan and the allocation.
+TEST_F(GpuDecoderOnOneModel, SurvivesRunningOutOfMemoryAnywhere) {
+  static int left;
+  static const DriverTable* real;
+  DriverTable table = *device().table;
+  real = device().table;
+  table.cuMemAlloc = [](ptx::cuda::CUdeviceptr* address, size_t bytes) {
+    return --left < 0 ? ptx::cuda::CUDA_ERROR_OUT_OF_MEMORY : real->cuMemAlloc(address, bytes);
+  };
+  table.cuMemHostAlloc = [](void** address, size_t bytes, unsigned flags) {
+    return --left < 0 ? ptx::cuda::CUDA_ERROR_OUT_OF_MEMORY : real->cuMemHostAlloc(address, bytes, flags);
+  };
+  DeviceChoice choice = device();
+  choice.table = &table;
+  const ContextPointer context = Context::open(*device().table, device().gpu);
+  const uint64_t before = context->memory().free_bytes;
+  int allocations = 0;
+  for (bool failed = true; failed; ++allocations) {
+    left = allocations;
+    const std::string error = error_of([&] { gpu_steps(model_, 64, choice); });
+    failed = error != "no error";
+    if (failed) {
+      EXPECT_THAT(error, HasSubstr("CUDA_ERROR_OUT_OF_MEMORY"));
+    }
+    EXPECT_EQ(context->memory().free_bytes, before) << "after allocation " << allocations;
+  }
+  EXPECT_GE(allocations, 8);
+}
+
+}  // namespace
+}  // namespace warpchat

@@ -1,0 +1,88 @@
+// The models that every decoder is tested with, and the walk through their tokens.
+#include "tests/support/decoder_cases.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+namespace warpchat {
+
+std::vector<float> decode(Decoder& decoder, std::span<const Token> tokens, const std::vector<uint32_t>& passes,
+                          uint32_t position) {
+  std::vector<float> logits;
+  for (size_t at = 0, pass = 0; at < tokens.size(); ++pass) {
+    const size_t n =
+        std::min<size_t>({passes[std::min(pass, passes.size() - 1)], tokens.size() - at, decoder.max_columns()});
+    if (!decoder.forward(tokens.subspan(at, n), position + static_cast<uint32_t>(at), Logits::kAll))
+      throw std::logic_error("the decoder stopped");
+    for (uint32_t c = 0; c < n; ++c) {
+      const std::span<const float> row = decoder.logits(c);
+      logits.insert(logits.end(), row.begin(), row.end());
+    }
+    at += n;
+  }
+  return logits;
+}
+
+std::vector<Token> some_tokens(size_t n) {
+  std::vector<Token> tokens(n);
+  for (size_t i = 0; i < n; ++i) tokens[i] = static_cast<Token>(i * 37 % 256);
+  return tokens;
+}
+
+namespace {
+
+RopeScaling scaling(RopeScaling::Kind kind, double factor) {
+  RopeScaling s;
+  s.kind = kind, s.factor = factor, s.original_context = 64;
+  return s;
+}
+
+const DecoderCase kCases[] = {
+    {"qwen2_tied", {}},
+    {"qwen3_untied_own_head_dim", {.architecture = "qwen3", .head_dim = 128, .tied_output = false}},
+    {"llama_interleaved", {.architecture = "llama"}},
+    {"llama_frequency_divisors", {.architecture = "llama", .rope_scaling = scaling(RopeScaling::Kind::kLlama3, 1)}},
+    {"linear_scaling", {.rope_scaling = scaling(RopeScaling::Kind::kLinear, 4)}},
+    {"yarn", {.rope_scaling = scaling(RopeScaling::Kind::kYarn, 4)}},
+    {"half_of_the_head_rotates", {.architecture = "llama", .rope_dims = 32}},
+    {"one_kv_head", {.n_kv_heads = 1}},
+    {"no_grouping", {.n_kv_heads = 4}},
+    {"head_dim_80", {.architecture = "qwen3", .head_dim = 80, .formats = TinyFormats::all(TensorType::kQ8_0)}},
+    {"head_dim_96", {.architecture = "qwen3", .head_dim = 96, .formats = TinyFormats::all(TensorType::kQ8_0)}},
+    {"head_dim_256", {.architecture = "qwen3", .head_dim = 256}},
+    {"padded_vocabulary", {.n_vocab = 517, .vocabulary = TinyVocabulary::kSpm}},
+    {"k_no_multiple_of_256",
+     {.hidden = 224, .ffn = 352, .n_heads = 7, .n_kv_heads = 1, .formats = TinyFormats::all(TensorType::kQ5_0)}},
+    {"hidden_no_multiple_of_32",
+     {.hidden = 84, .ffn = 150, .n_heads = 6, .n_kv_heads = 3, .formats = TinyFormats::all(TensorType::kF16)}},
+    {"formats_mixed_in_one_step",  // integers and floats prepared for the same step
+     {.formats = {TensorType::kQ8_0, TensorType::kQ6_K, TensorType::kQ4_K, TensorType::kF16, TensorType::kQ6_K,
+                  TensorType::kQ5_1, TensorType::kBF16, TensorType::kQ4_0, TensorType::kF32}}},
+    {"f32", {.formats = TinyFormats::all(TensorType::kF32)}},
+    {"q4_0", {.formats = TinyFormats::all(TensorType::kQ4_0)}},
+    {"q4_1", {.formats = TinyFormats::all(TensorType::kQ4_1)}},
+    {"q8_0", {.formats = TinyFormats::all(TensorType::kQ8_0)}},
+    {"q2_k", {.formats = TinyFormats::all(TensorType::kQ2_K)}},
+    {"q3_k", {.formats = TinyFormats::all(TensorType::kQ3_K)}},
+    {"q5_k", {.formats = TinyFormats::all(TensorType::kQ5_K)}},
+    // At 200 the fp16 of the KV cache alone exceeds the limit on models this small.
+    {"outlier_channel_tied", {.outlier = 50}},
+    {"outlier_channel", {.tied_output = false, .outlier = 50}},
+};
+
+}  // namespace
+
+std::span<const DecoderCase> decoder_cases() { return kCases; }
+
+std::vector<float> read_floats(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  const std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
+  std::vector<float> values(bytes.size() / sizeof(float));
+  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
+  return values;
+}
+
+}  // namespace warpchat
