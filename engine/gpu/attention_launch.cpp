@@ -1,0 +1,170 @@
+// Checks, arguments in the kernels' order, and the order of launches that share scratch memory.
+#include "engine/gpu/attention_launch.h"
+
+#include <cstring>
+
+#include "kernels/error_word.h"
+#include "models/message.h"
+
+namespace warpchat {
+
+namespace {
+
+ptx::Target target_of(const ContextPointer& context) { return context->device().target(); }
+
+// The launch's columns: the first dimension of q, within the spec's.
+uint32_t columns_of(const std::string& operation, const TensorView& q, uint32_t most) {
+  const uint64_t columns = q.shape.empty() ? 0 : q.shape[0];
+  if (columns < 1 || columns > most)
+    throw Error(operation + ": q is " + describe(q.type, q.shape) + ", expected 1 to " + grouped(most) +
+                " in its first dimension");
+  return static_cast<uint32_t>(columns);
+}
+
+void throw_if_set(const ErrorWord& word, const std::string& kernel) {
+  if (word.code != KernelError::kNone) throw Error(kernel + ": " + describe(word));
+}
+
+}  // namespace
+
+struct PendingLaunch::State {
+  State(ContextPointer context_, const std::string& kernel_)
+      : context(context_), done(context_), kernel(kernel_), error(context_, sizeof(ErrorWord), "errors") {}
+  ~State() {
+    try {
+      context->make_current();
+      done.wait();
+    } catch (const Error&) {  // nobody asked for the result
+    }
+  }
+  ContextPointer context;
+  Event done;
+  std::string kernel;
+  HostMemory error;
+};
+
+void PendingLaunch::wait() {
+  state_->context->make_current();
+  state_->done.wait();
+  ErrorWord word;
+  std::memcpy(&word, state_->error.bytes().data(), sizeof word);
+  throw_if_set(word, state_->kernel);
+}
+
+bool PendingLaunch::is_done() const {
+  state_->context->make_current();
+  return state_->done.has_come();
+}
+
+LaunchForms::LaunchForms(ContextPointer context, ptx::Kernel kernel, uint64_t scratch_bytes)
+    : context_(context),
+      module_(context, {std::move(kernel)}),
+      stream_(context),
+      scratch_(context, scratch_bytes, "scratch"),
+      error_(context, sizeof(ErrorWord), "errors"),
+      error_read_(context, sizeof(ErrorWord), "errors"),
+      last_use_(context) {
+  if (scratch_bytes > 0) stream_.fill(scratch_.address(), 0, scratch_bytes);
+  stream_.fill(error_.address(), 0, sizeof(ErrorWord));
+  stream_.record(last_use_);
+}
+
+void LaunchForms::enqueue(const Stream& stream, std::span<const Argument> arguments, ptx::Dimensions blocks) {
+  stream.wait_for(last_use_);
+  kernel().launch(stream, arguments, blocks);
+  stream.record(last_use_);
+}
+
+PendingLaunch LaunchForms::start(std::span<const Argument> arguments, ptx::Dimensions blocks) {
+  context_->make_current();
+  auto state = std::make_shared<PendingLaunch::State>(context_, kernel().kernel().name);
+  enqueue(stream_, arguments, blocks);
+  stream_.download(state->error.bytes(), error_.address());
+  stream_.fill(error_.address(), 0, sizeof(ErrorWord));
+  stream_.record(last_use_);
+  stream_.record(state->done);
+  return PendingLaunch(std::move(state));
+}
+
+void LaunchForms::check(const Stream& stream) {
+  context_->make_current();
+  stream.wait_for(last_use_);
+  stream.download(error_read_.bytes(), error_.address());
+  stream.fill(error_.address(), 0, sizeof(ErrorWord));
+  stream.record(last_use_);
+  stream.wait();
+  ErrorWord word;
+  std::memcpy(&word, error_read_.bytes().data(), sizeof word);
+  throw_if_set(word, kernel().kernel().name);
+}
+
+AttentionLaunch::AttentionLaunch(ContextPointer context, const AttentionSpec& spec)
+    : LaunchForms(context, incremental_attention(spec, target_of(context)), attention_scratch_bytes(spec)),
+      spec_(spec) {}
+
+std::vector<Argument> AttentionLaunch::arguments_of(const AttentionTensors& t) const {
+  const std::string operation = "incremental attention";
+  const uint64_t columns = columns_of(operation, t.q, spec_.columns);
+  const uint64_t width = uint64_t{spec_.n_heads} * spec_.head_dim;
+  require_tensor(operation, "q", t.q, ElementType::kF32, {columns, width}, 16);
+  require_tensor(operation, "k_caches", t.k_caches, ElementType::kU64, {columns}, 8);
+  require_tensor(operation, "v_caches", t.v_caches, ElementType::kU64, {columns}, 8);
+  require_tensor(operation, spec_.lengths_are_positions ? "positions" : "lengths", t.lengths, ElementType::kU32,
+                 {columns}, 4);
+  require_tensor(operation, "out", t.out, ElementType::kF32, {columns, width}, 16);
+  std::vector<Argument> arguments;
+  for (uint64_t address :
+       {t.q.address, t.k_caches.address, t.v_caches.address, t.lengths.address, t.out.address, scratch(), error()})
+    arguments.push_back(Argument::address(address));
+  if (spec_.columns > 1) arguments.push_back(static_cast<uint32_t>(columns));
+  return arguments;
+}
+
+ptx::Dimensions AttentionLaunch::blocks_for(uint32_t longest) const {
+  return attention_grid(spec_, std::min(longest, spec_.max_positions));
+}
+
+void AttentionLaunch::enqueue(const Stream& stream, const AttentionTensors& tensors, uint32_t longest) {
+  LaunchForms::enqueue(stream, arguments_of(tensors), blocks_for(longest));
+}
+
+PendingLaunch AttentionLaunch::start(const AttentionTensors& tensors, uint32_t longest) {
+  return LaunchForms::start(arguments_of(tensors), blocks_for(longest));
+}
+
+KvScatterLaunch::KvScatterLaunch(ContextPointer context, const KvScatterSpec& spec)
+    : LaunchForms(context, kv_scatter(spec, target_of(context)), 0), spec_(spec) {}
+
+std::vector<Argument> KvScatterLaunch::arguments_of(const KvScatterTensors& t) const {
+  const std::string operation = "KV scatter";
+  const uint64_t columns = columns_of(operation, t.q, spec_.columns);
+  const uint64_t kv_width = uint64_t{spec_.n_kv_heads} * spec_.head_dim;
+  require_tensor(operation, "q", t.q, ElementType::kF32, {columns, uint64_t{spec_.n_heads} * spec_.head_dim}, 16);
+  require_tensor(operation, "k", t.k, ElementType::kF32, {columns, kv_width}, 16);
+  require_tensor(operation, "v", t.v, ElementType::kF32, {columns, kv_width}, 16);
+  std::vector<Argument> arguments{Argument::address(t.q.address), Argument::address(t.k.address),
+                                  Argument::address(t.v.address)};
+  if (spec_.qk_norm) {
+    require_tensor(operation, "q_gamma", t.q_gamma, ElementType::kF32, {spec_.head_dim}, 16);
+    require_tensor(operation, "k_gamma", t.k_gamma, ElementType::kF32, {spec_.head_dim}, 16);
+    arguments.push_back(Argument::address(t.q_gamma.address));
+    arguments.push_back(Argument::address(t.k_gamma.address));
+  }
+  require_tensor(operation, "positions", t.positions, ElementType::kU32, {columns}, 4);
+  require_tensor(operation, "k_caches", t.k_caches, ElementType::kU64, {columns}, 8);
+  require_tensor(operation, "v_caches", t.v_caches, ElementType::kU64, {columns}, 8);
+  for (uint64_t address : {t.positions.address, t.k_caches.address, t.v_caches.address, error()})
+    arguments.push_back(Argument::address(address));
+  if (spec_.columns > 1) arguments.push_back(static_cast<uint32_t>(columns));
+  return arguments;
+}
+
+void KvScatterLaunch::enqueue(const Stream& stream, const KvScatterTensors& tensors) {
+  LaunchForms::enqueue(stream, arguments_of(tensors), kernel().kernel().launch.blocks);
+}
+
+PendingLaunch KvScatterLaunch::start(const KvScatterTensors& tensors) {
+  return LaunchForms::start(arguments_of(tensors), kernel().kernel().launch.blocks);
+}
+
+}  // namespace warpchat
