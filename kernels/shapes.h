@@ -1,0 +1,27 @@
+// The shapes of well-known models, so that their kernels can be listed, checked and timed without a file.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/kernel_list.h"
+#include "models/model_config.h"
+
+namespace warpchat {
+
+struct ModelShape {
+  ModelConfig config;
+  DecoderFormats formats;  // of the model in Q4_K_M
+};
+
+std::vector<std::string> shape_names();  // "qwen2.5-0.5b", ...
+
+// Throws Error for an unknown name, with the known ones.
+ModelShape model_shape(std::string_view name);
+
+// What llama.cpp's quantiser makes of a model in Q4_K_M: Q6_K for the output and, in the layers it deems to need more
+// bits, for V and down, Q4_K for the rest; where k is no multiple of 256, Q8_0 for Q6_K and Q5_0 for Q4_K.
+// Source: llama_tensor_get_type in llama.cpp's src/llama-quant.cpp.
+DecoderFormats q4_k_m_formats(const ModelConfig& config);
+
+}  // namespace warpchat

@@ -1,0 +1,71 @@
+// The named shapes give the sizes that the published files have.
+#include "kernels/shapes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "models/error.h"
+
+namespace warpchat {
+namespace {
+
+// Bytes of the matrices that a token reads: of the embedding only as the tied output.
+uint64_t bytes_per_token(const ModelShape& shape) {
+  const ModelConfig& c = shape.config;
+  const auto matrix = [](TensorType type, uint64_t rows, uint64_t k) { return rows * bytes_per_row(type, k); };
+  const uint64_t q = c.n_heads * c.head_dim, kv = c.n_kv_heads * c.head_dim;
+  uint64_t bytes = matrix(shape.formats.output, c.n_vocab, c.hidden);
+  for (const LayerFormats& f : shape.formats.layers) {
+    bytes += matrix(f.q, q, c.hidden) + matrix(f.k, kv, c.hidden) + matrix(f.v, kv, c.hidden);
+    bytes += matrix(f.output, c.hidden, q) + matrix(f.gate, c.ffn, c.hidden) + matrix(f.up, c.ffn, c.hidden);
+    bytes += matrix(f.down, c.hidden, c.ffn);
+  }
+  return bytes;
+}
+
+struct ShapeCase {
+  const char* name;
+  double megabytes;  // a token's, in Q4_K_M
+};
+constexpr ShapeCase kCases[] = {
+    {"qwen2.5-0.5b", 392},
+    {"qwen2.5-1.5b", 980},
+    {"qwen2.5-3b", 1923},
+    {"qwen2.5-7b", 4369},
+};
+
+TEST(Shapes, ReadAsManyBytesAsTheFiles) {
+  for (const ShapeCase& c : kCases) EXPECT_NEAR(bytes_per_token(model_shape(c.name)) / 1e6, c.megabytes, 1) << c.name;
+}
+
+TEST(Shapes, MixFormatsAsTheQuantiser) {
+  const DecoderFormats small = model_shape("qwen2.5-0.5b").formats;  // 896 is no multiple of 256, 4864 is
+  EXPECT_EQ(small.token_embd, TensorType::kQ8_0);
+  EXPECT_EQ(small.layers[0].q, TensorType::kQ5_0);
+  EXPECT_EQ(small.layers[0].v, TensorType::kQ8_0);
+  EXPECT_EQ(small.layers[0].down, TensorType::kQ6_K);
+  EXPECT_EQ(small.layers[3].v, TensorType::kQ5_0);
+  EXPECT_EQ(small.layers[3].down, TensorType::kQ4_K);
+  EXPECT_EQ(std::ranges::count(small.layers, TensorType::kQ6_K, &LayerFormats::down), 12);
+  const DecoderFormats large = model_shape("qwen2.5-7b").formats;  // with an output of its own
+  EXPECT_EQ(large.token_embd, TensorType::kQ4_K);
+  EXPECT_EQ(large.output, TensorType::kQ6_K);
+  EXPECT_TRUE(large.layers[0].q_bias && !large.layers[0].qk_norm);
+  EXPECT_TRUE(model_shape("qwen3-4b").formats.layers[0].qk_norm);
+}
+
+TEST(Shapes, AreKnownByName) {
+  EXPECT_EQ(shape_names().size(), 7u);
+  for (const std::string& name : shape_names()) EXPECT_EQ(model_shape(name).config.name, name);
+  try {
+    model_shape("qwen3b");
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), ::testing::StartsWith("the shape \"qwen3b\" is unknown, expected one of qwen2.5-0.5b, "));
+  }
+}
+
+}  // namespace
+}  // namespace warpchat
