@@ -350,6 +350,7 @@ std::string name_of(const GemvSpec& spec) {
 Kernel gemv(const GemvSpec& spec, Target target) {
   const GemvPlan plan = plan_of(spec);
   Builder b(name_of(spec), target);
+  b.min_blocks_per_sm(std::max(1u, 512 / plan.threads()));  // 128 registers a thread, so that nothing spills
   GemvWriter(b, plan).write();
   return b.finish(Launch{plan.n_blocks, plan.threads()}, cost_of(plan));
 }

@@ -266,7 +266,7 @@ constexpr Mistake kMistakes[] = {
      "setp.lt.u32 %lt, %shr, 8;",
      {kQ4_0, 9, 160, 1, kRmsNorm, kStore, kEps},
      "reads byte 640"},
-    {"forgets_gamma", "ld.global.v4.f32 {%gamma_value,", "ld.global.v4.f32 {%x_value,", kNormed, ""},
+    {"forgets_gamma", "[%gamma_2];", "[%x_2];", kNormed, ""},
 };
 INSTANTIATE_TEST_SUITE_P(Reference, GemvMistake, ::testing::ValuesIn(kMistakes),
                          [](const auto& m) { return std::string(m.param.name); });

@@ -25,7 +25,8 @@ std::string find_ptxas() {
 Assembly assemble(const std::string& text, Target target) {
   const auto file = std::filesystem::temp_directory_path() / ("ptx_test_" + std::to_string(getpid()) + ".ptx");
   std::ofstream(file) << text;
-  const std::string command = find_ptxas() + " -arch=" + spell(target) + " " + file.string() + " -o /dev/null 2>&1";
+  const std::string command =
+      find_ptxas() + " --warn-on-spills -arch=" + spell(target) + " " + file.string() + " -o /dev/null 2>&1";
   Assembly result;
   FILE* pipe = popen(command.c_str(), "r");
   char buffer[4096];

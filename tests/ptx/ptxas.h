@@ -13,7 +13,7 @@ std::string find_ptxas();
 struct Assembly {
   bool accepted = false;
   std::set<int> error_lines;  // of the text, from 1
-  std::string output;
+  std::string output;  // also warns of spills
 };
 Assembly assemble(const std::string& text, Target target);
 

@@ -1,0 +1,54 @@
+// ptxas assembles the kernels for every target, and none spills a register.
+#include "tests/ptx/ptxas.h"
+
+#include <gtest/gtest.h>
+
+#include <span>
+
+#include "kernels/embedding.h"
+#include "kernels/gemv.h"
+
+namespace warpchat {
+namespace {
+
+using enum TensorType;
+using enum GemvPrologue;
+using enum GemvEpilogue;
+
+constexpr float kEps = 1e-6f;
+
+constexpr TensorType kCommon[] = {kF16, kQ4_K, kQ6_K, kQ5_0};
+constexpr TensorType kOthers[] = {kF32, kQ8_0, kQ4_1, kQ4_0, kQ5_1, kQ5_K, kBF16, kQ3_K, kQ2_K};
+
+// One shape of each family, as models have them.
+std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Target target) {
+  std::vector<ptx::Kernel> kernels;
+  for (TensorType type : types) {
+    kernels.push_back(gemv({type, 2048, 1536, 1, kRmsNorm, kBias, kEps}, target));
+    kernels.push_back(gemv({type, 8960, 1536, 8, kRmsNorm, kSwiglu, kEps}, target));
+    kernels.push_back(embedding({type, 151936, 1536, 8}, target));
+  }
+  kernels.push_back(gemv({types[0], 151936, 3584, 1, kRmsNorm, kStore, kEps}, target));  // several passes
+  kernels.push_back(gemv({types[0], 3584, 18944, 8, kNone, kResidual}, target));         // tiles
+  return kernels;
+}
+
+void expect_assembled(std::span<const TensorType> types, ptx::Target target) {
+  if (ptx::testing::find_ptxas().empty()) GTEST_SKIP() << "ptxas is not installed; nothing assembles the text here";
+  const ptx::testing::Assembly assembly = ptx::testing::assemble(ptx::module_text(kernels_of(types, target)), target);
+  EXPECT_TRUE(assembly.accepted);
+  EXPECT_EQ(assembly.output, "");
+}
+
+class KernelsPtxas : public ::testing::TestWithParam<ptx::Target> {};
+
+TEST_P(KernelsPtxas, AssemblesWithoutSpills) { expect_assembled(kCommon, GetParam()); }
+TEST(KernelsPtxasTest, AssemblesEveryFormatWithoutSpills) { expect_assembled(kOthers, ptx::sm_80); }
+
+INSTANTIATE_TEST_SUITE_P(Targets, KernelsPtxas,
+                         ::testing::Values(ptx::sm_75, ptx::sm_80, ptx::sm_86, ptx::sm_89, ptx::sm_90, ptx::sm_100,
+                                           ptx::sm_120),
+                         [](const auto& row) { return ptx::spell(row.param); });
+
+}  // namespace
+}  // namespace warpchat
