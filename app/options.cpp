@@ -24,6 +24,7 @@ constexpr CommandEntry kCommandEntries[] = {
     {"perplexity", "measure how well a model predicts a text"},
     {"inspect", "list a model file's metadata and tensors"},
     {"bench", "measure tokens per second, as llama-bench does"},
+    {"kernels", "list the GPU kernels of a model, and write their PTX"},
 };
 
 template <class T>
@@ -162,6 +163,17 @@ void add_bench(CLI::App& app, BenchOptions& o) {
       ->option_text("FORMAT");
 }
 
+void add_kernels(CLI::App& app, KernelsOptions& o) {
+  add_model(app, o.model);
+  text(app, "--shape", o.shape, "NAME",
+       "a known model's shape in Q4_K_M instead of a file: qwen2.5-0.5b, qwen2.5-1.5b, qwen2.5-3b, qwen2.5-7b, "
+       "qwen3-0.6b, qwen3-1.7b, qwen3-4b");
+  number(app, "-c,--ctx-size", o.context, "context in tokens; default: the model's own, at most 8192", 1);
+  app.option_defaults()->group("Output");
+  text(app, "--target", o.target, "sm_XX", "the GPU architecture, sm_75 to sm_120; default sm_90");
+  text(app, "--ptx", o.ptx_folder, "FOLDER", "write each kernel as FOLDER/NAME.ptx");
+}
+
 constexpr std::string_view kExamples = R"(
 Usage: chat [FLAGS]            a conversation in the terminal
        chat -p TEXT [FLAGS]    one answer
@@ -266,6 +278,7 @@ ParsedOptions parse_options(std::vector<std::string> arguments) {
   if (line.command == "perplexity") return parse<PerplexityOptions>(line, purpose, add_perplexity);
   if (line.command == "inspect") return parse<InspectOptions>(line, purpose, add_inspect);
   if (line.command == "bench") return parse<BenchOptions>(line, purpose, add_bench);
+  if (line.command == "kernels") return parse<KernelsOptions>(line, purpose, add_kernels);
   return parse<ChatOptions>(line, purpose, add_chat);
 }
 

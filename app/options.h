@@ -75,8 +75,15 @@ struct BenchOptions : ModelFlags {
   std::string format = "md";
 };
 
+struct KernelsOptions : CommonOptions {
+  std::string model, shape;  // one of them
+  std::string target = "sm_90";
+  std::string ptx_folder;  // empty: no texts
+  uint32_t context = 0;    // 0: the model's own, at most 8192
+};
+
 using Options = std::variant<ChatOptions, TokenizeOptions, LogitsOptions, TemplateOptions, PerplexityOptions,
-                             InspectOptions, BenchOptions>;
+                             InspectOptions, BenchOptions, KernelsOptions>;
 
 struct ParsedOptions {
   std::optional<Options> options;  // nullopt: `text` (--help, --version) answers everything

@@ -11,5 +11,6 @@ int run_command(const TemplateOptions& options);
 int run_command(const PerplexityOptions& options);
 int run_command(const InspectOptions& options);
 int run_command(const BenchOptions& options);
+int run_command(const KernelsOptions& options);
 
 }  // namespace warpchat

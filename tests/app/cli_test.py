@@ -11,6 +11,7 @@ import signal
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -152,6 +153,29 @@ class Commands(Case):
             self.assert_refused(Run(*command, "-m", TINY, "-dev", "abacus"), 2, "abacus", "--list-devices")
         self.assert_refused(Run("-m", TINY, "-p", "x", "--launch", "rocket"), 2, "rocket", "stream")
         self.run_well("-m", TINY, "-p", "x", "-n", "1", "--device", "cpu")
+
+    def test_kernels_are_listed_and_written(self):
+        with tempfile.TemporaryDirectory() as folder:
+            texts = os.path.join(folder, "texts")
+            listing = self.run_well("kernels", "-m", TINY, "--target", "sm_80", "--ptx", texts).out.decode()
+            names = [line.split()[0] for line in listing.splitlines()[3:-2]]
+            self.assertEqual(sorted(name + ".ptx" for name in names), sorted(os.listdir(texts)))
+            self.assertTrue(any(name.startswith("incremental_attention_") for name in names))
+            with open(os.path.join(texts, names[0] + ".ptx")) as text:
+                self.assertIn(".target sm_80", text.read())
+        self.assertIn("gemv_q4k_11008x2048", self.run_well("kernels", "--shape", "qwen2.5-3b").out.decode())
+        self.assert_refused(Run("kernels", "--shape", "qwen9"), 2, "qwen9", "qwen2.5-7b")
+        self.assert_refused(Run("kernels", "--shape", "qwen2.5-3b", "--target", "sm_12"), 2, "sm_12")
+
+    def test_a_profile_is_written(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trace = os.path.join(folder, "trace.json")
+            self.run_well("-m", TINY, "-p", "x", "-n", "2", "--device", "emulator", "--profile", trace)
+            with open(trace) as text:
+                events = json.load(text)["traceEvents"]
+            self.assertTrue(any(e["ph"] == "X" and e["name"].startswith("gemv_") for e in events))
+            with open(trace + ".md") as text:
+                self.assertIn("| instructions/call |", text.read())
 
     def test_what_this_build_lacks_is_refused(self):
         for flags in (("-ctk", "q8_0"), ("-ctv", "q4_0"), ("-np", "2")):

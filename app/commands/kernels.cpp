@@ -1,0 +1,108 @@
+// chat kernels: what a model's decoder launches on a GPU: every kernel with its launch, memory and cost, and its PTX.
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+
+#include "app/commands/commands.h"
+#include "app/model_loading.h"
+#include "app/output.h"
+#include "engine/gpu/gpu_memory.h"
+#include "kernels/shapes.h"
+#include "models/message.h"
+#include "ptx/error.h"
+
+namespace warpchat {
+
+namespace {
+
+struct Subject {
+  std::string name;
+  ModelShape shape;
+};
+
+Subject subject_of(const KernelsOptions& options) {
+  if (!options.shape.empty() && !options.model.empty()) throw UsageError("--shape and --model exclude each other");
+  if (!options.shape.empty()) {
+    const std::vector<std::string> names = shape_names();
+    if (std::find(names.begin(), names.end(), options.shape) == names.end())
+      throw UsageError("unknown shape '" + options.shape + "'; known are " +
+                       std::accumulate(names.begin() + 1, names.end(), names[0],
+                                       [](const std::string& a, const std::string& b) { return a + ", " + b; }));
+    return {options.shape, model_shape(options.shape)};
+  }
+  const GgufFile file = GgufFile::open(find_model_file(options.model));
+  const ModelConfig config = read_model_config(file);
+  return {printable(file.path()), {config, formats_of(find_model_tensors(file, config))}};
+}
+
+ptx::Target target_of(const std::string& name) {
+  try {
+    return ptx::parse_target(name);
+  } catch (const ptx::Error& error) {
+    throw UsageError("--target " + name + ": " + error.what());
+  }
+}
+
+std::string dimensions(const ptx::Dimensions& d) {
+  std::string text = grouped(d.x);
+  if (d.y > 1 || d.z > 1) text += " x " + grouped(d.y);
+  if (d.z > 1) text += " x " + grouped(d.z);
+  return text;
+}
+
+size_t lines_of(const std::string& text) { return static_cast<size_t>(std::count(text.begin(), text.end(), '\n')); }
+
+std::string listing(const std::vector<ptx::Kernel>& kernels) {
+  std::vector<std::vector<std::string>> rows{
+      {"kernel", "blocks", "threads", "shared bytes", "bytes moved", "flops", "PTX lines"}};
+  size_t lines = 0;
+  for (const ptx::Kernel& k : kernels) {
+    rows.push_back({k.name, dimensions(k.launch.blocks), dimensions(k.launch.threads),
+                    grouped(k.static_shared_bytes + k.dynamic_shared_bytes), grouped(k.cost.bytes),
+                    grouped(k.cost.flops), grouped(lines_of(k.text))});
+    lines += lines_of(k.text);
+  }
+  std::vector<size_t> widths(rows[0].size(), 0);
+  for (const auto& row : rows)
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  std::string text;
+  for (const auto& row : rows) {
+    for (size_t i = 0; i < row.size(); ++i) {
+      const std::string blanks(widths[i] - row[i].size(), ' ');
+      text += i == 0 ? row[i] + blanks : "  " + blanks + row[i];
+    }
+    text += "\n";
+  }
+  return text + "\n" + counted(kernels.size(), "kernel") + ", " + counted(lines, "line") + " of PTX\n";
+}
+
+void write_texts(const std::vector<ptx::Kernel>& kernels, const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw Error("cannot create the folder " + folder + ": " + error.message());
+  for (const ptx::Kernel& kernel : kernels) {
+    OutputFile file(folder + "/" + kernel.name + ".ptx");
+    file.write(kernel.text.data(), kernel.text.size());
+    file.finish();
+  }
+}
+
+}  // namespace
+
+int run_command(const KernelsOptions& options) {
+  const ptx::Target target = target_of(options.target);
+  const Subject subject = subject_of(options);
+  const ModelConfig& config = subject.shape.config;
+  const uint32_t context =
+      options.context > 0 ? options.context : std::min(config.context_length, kDefaultContextLimit);
+  std::vector<ptx::Kernel> kernels;
+  for (const uint32_t columns : {1u, kGpuPassColumns})
+    for (ptx::Kernel& kernel : decoder_kernels(decoder_specs(config, subject.shape.formats, context, columns), target))
+      kernels.push_back(std::move(kernel));
+  if (!options.ptx_folder.empty()) write_texts(kernels, options.ptx_folder);
+  write_output(subject.name + " on " + ptx::spell(target) + ", context " + grouped(context) + "\n\n" +
+               listing(kernels));
+  return 0;
+}
+
+}  // namespace warpchat
