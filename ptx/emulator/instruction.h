@@ -109,6 +109,10 @@ enum class FaultKind : uint8_t {
 bool find_range(Warp& w, const Instruction& i, uint64_t address, uint32_t bytes, Range& range);
 void fault_at(Warp& w, const Instruction& i, FaultKind kind, uint32_t lane, uint64_t address, uint32_t bytes);
 
+// Whether an operation between lanes, with its mask in column e, may run for all active ones; otherwise the warp stops
+// with those that may.
+bool lanes_are_here(Warp& w, const Instruction& i);
+
 // One memory operation of an instruction, told to the launch's checks before it happens. Returns the lanes that
 // may go on: a check that performs the access itself, or forbids it, takes its lanes away. `space` is a Space.
 enum class AccessKind : uint8_t { kLoad, kStore, kAtomic, kReduction };

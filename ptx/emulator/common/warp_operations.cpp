@@ -1,17 +1,14 @@
-// Exchanges between the lanes of a warp: shfl, vote, match, redux, elect, activemask, bar.warp.sync.
+// Votes and other exchanges between the lanes of a warp: vote, match, redux, elect, activemask, bar.warp.sync.
 // Each waits until the lanes its mask names are here; lanes that have exited count as here.
 #include <bit>
 #include <cmath>
-#include <cstring>
 
 #include "ptx/emulator/common/common.h"
 
-namespace ptx::emulator::common {
-namespace {
+namespace ptx::emulator {
 
-// Whether the operation may run for all active lanes; otherwise stops with those that may.
 bool lanes_are_here(Warp& w, const Instruction& i) {
-  const uint32_t* mask = column<uint32_t>(w, i.e);
+  const uint32_t* mask = common::column<uint32_t>(w, i.e);
   uint32_t ready = 0;
   for (uint32_t l = 0; l < kLanes; ++l) {
     if ((w.active >> l & 1) && (mask[l] & w.live & ~w.active) == 0) ready |= 1u << l;
@@ -22,6 +19,11 @@ bool lanes_are_here(Warp& w, const Instruction& i) {
   return false;
 }
 
+}  // namespace ptx::emulator
+
+namespace ptx::emulator::common {
+namespace {
+
 template <class F>
 void waiting(Registry& r, const char* name, F) {
   static const auto masked = [](Warp& w, const Instruction& i) {
@@ -29,51 +31,6 @@ void waiting(Registry& r, const char* name, F) {
   };
   static const auto full = [](Warp& w, const Instruction& i) { F{}(w, i, kAllLanes); };
   add_handler(r, name, "", full, masked, 0);
-}
-
-enum class Shuffle { kUp, kDown, kButterfly, kIndex };
-
-template <Shuffle mode>
-void shuffle(Warp& w, const Instruction& i, uint32_t lanes) {
-  const uint32_t *a = column<uint32_t>(w, i.a), *b = column<uint32_t>(w, i.b), *c = column<uint32_t>(w, i.c);
-  uint32_t from[kLanes], in_range = 0;
-  std::memcpy(from, a, sizeof from);
-  uint32_t result[kLanes];
-  for (uint32_t l = 0; l < kLanes; ++l) {
-    const int32_t offset = static_cast<int32_t>(b[l] & 31), clamp = static_cast<int32_t>(c[l] & 31),
-                  segment = static_cast<int32_t>(c[l] >> 8 & 31);
-    const int32_t lane = static_cast<int32_t>(l);
-    const int32_t highest = (lane & segment) | (clamp & ~segment), lowest = lane & segment;
-    int32_t source = lane;
-    bool good = false;
-    switch (mode) {
-      case Shuffle::kUp:
-        source = lane - offset;
-        good = source >= highest;
-        break;
-      case Shuffle::kDown:
-        source = lane + offset;
-        good = source <= highest;
-        break;
-      case Shuffle::kButterfly:
-        source = lane ^ offset;
-        good = source <= highest;
-        break;
-      case Shuffle::kIndex:
-        source = lowest | (offset & ~segment);
-        good = source <= highest;
-        break;
-    }
-    if (!good) source = lane;
-    result[l] = from[source & 31];
-    in_range |= good ? 1u << l : 0;
-  }
-  if (i.d != kNoColumn) {
-    uint32_t* d = column<uint32_t>(w, i.d);
-    for (uint32_t l = 0; l < kLanes; ++l) d[l] = lanes >> l & 1 ? result[l] : d[l];
-  }
-  const uint32_t p = w.operands[i.list];
-  if (p != kNoColumn) set_predicate(w, p, in_range, lanes);
 }
 
 // Votes and reductions are taken among the active lanes with the same mask.
@@ -154,11 +111,6 @@ void reduction(Registry& r, const char* name, F) {
 }  // namespace
 
 void register_warp_operations(Registry& r) {
-  waiting(r, "shfl.up", [](Warp& w, const Instruction& i, uint32_t lanes) { shuffle<Shuffle::kUp>(w, i, lanes); });
-  waiting(r, "shfl.down", [](Warp& w, const Instruction& i, uint32_t lanes) { shuffle<Shuffle::kDown>(w, i, lanes); });
-  waiting(r, "shfl.bfly",
-          [](Warp& w, const Instruction& i, uint32_t lanes) { shuffle<Shuffle::kButterfly>(w, i, lanes); });
-  waiting(r, "shfl.idx", [](Warp& w, const Instruction& i, uint32_t lanes) { shuffle<Shuffle::kIndex>(w, i, lanes); });
   waiting(r, "vote.all", [](Warp& w, const Instruction& i, uint32_t lanes) {
     vote(w, i, lanes, [](uint32_t yes, uint32_t all) { return yes == all; });
   });

@@ -1,5 +1,7 @@
 // setp, selp, slct and predicate logic (set is a setp and a selp). A comparison with a NaN is false unless it ends in
 // u.
+#include <immintrin.h>
+
 #include "ptx/emulator/handlers/lanes.h"
 
 namespace ptx::emulator::EMULATOR_ISA {
@@ -7,28 +9,21 @@ namespace {
 
 enum CompareFlags : uint32_t { kAnd = 1, kOr = 2, kXor = 3, kNegated = 4, kHasSecond = 8, kHasCombine = 16 };
 
-template <class T>
-inline bool unordered(T a, T b) {
-  if constexpr (T(0.5) != T(0))
-    return a != a || b != b;
-  else
-    return static_cast<void>(a), static_cast<void>(b), false;
-}
-
+// On lanes and on vectors of lanes alike: no &&, no conversion to bool.
 constexpr auto kEq = [](auto a, auto b) { return a == b; };
-constexpr auto kNe = [](auto a, auto b) { return a != b && !unordered(a, b); };
+constexpr auto kNe = [](auto a, auto b) { return (a < b) | (a > b); };
 constexpr auto kLt = [](auto a, auto b) { return a < b; };
 constexpr auto kLe = [](auto a, auto b) { return a <= b; };
 constexpr auto kGt = [](auto a, auto b) { return a > b; };
 constexpr auto kGe = [](auto a, auto b) { return a >= b; };
-constexpr auto kEqu = [](auto a, auto b) { return !(a < b || a > b); };
+constexpr auto kEqu = [](auto a, auto b) { return !((a < b) | (a > b)); };
 constexpr auto kNeu = [](auto a, auto b) { return a != b; };
 constexpr auto kLtu = [](auto a, auto b) { return !(a >= b); };
 constexpr auto kLeu = [](auto a, auto b) { return !(a > b); };
 constexpr auto kGtu = [](auto a, auto b) { return !(a <= b); };
 constexpr auto kGeu = [](auto a, auto b) { return !(a < b); };
-constexpr auto kNum = [](auto a, auto b) { return !unordered(a, b); };
-constexpr auto kNan = [](auto a, auto b) { return unordered(a, b); };
+constexpr auto kNum = [](auto a, auto b) { return (a == a) & (b == b); };
+constexpr auto kNan = [](auto a, auto b) { return (a != a) | (b != b); };
 
 // Sources as they are compared: halves as floats, flushed floats without subnormals.
 struct Plain {
@@ -53,12 +48,67 @@ struct FlushedHalf {
   }
 };
 
+// The top bit of every lane of a vector of comparisons, in order.
+#if defined(__AVX512BW__) && defined(__AVX512DQ__)
+constexpr uint32_t kVectorBytes = 64;
+template <uint32_t lane_bytes, class V>
+inline uint32_t top_bits(V v) {
+  const __m512i bits = bits_as<__m512i>(v);
+  if constexpr (lane_bytes == 2) return _mm512_movepi16_mask(bits);
+  return lane_bytes == 4 ? uint32_t{_mm512_movepi32_mask(bits)} : uint32_t{_mm512_movepi64_mask(bits)};
+}
+#elif defined(__AVX2__)
+constexpr uint32_t kVectorBytes = 32;
+template <uint32_t lane_bytes, class V>
+inline uint32_t top_bits(V v) {
+  return static_cast<uint32_t>(lane_bytes == 4 ? _mm256_movemask_ps(bits_as<__m256>(v))
+                                               : _mm256_movemask_pd(bits_as<__m256d>(v)));
+}
+#else
+constexpr uint32_t kVectorBytes = 16;
+template <uint32_t lane_bytes, class V>
+inline uint32_t top_bits(V v) {
+  return static_cast<uint32_t>(lane_bytes == 4 ? _mm_movemask_ps(bits_as<__m128>(v))
+                                               : _mm_movemask_pd(bits_as<__m128d>(v)));
+}
+#endif
+
+template <class T>
+struct VectorOf {
+  typedef T type __attribute__((vector_size(kVectorBytes)));
+};
+template <class Read, class T>
+constexpr bool kByVectors = false;
+template <>
+constexpr bool kByVectors<Plain, uint16_t> = kVectorBytes == 64;
+template <>
+constexpr bool kByVectors<Plain, int16_t> = kVectorBytes == 64;
+template <>
+constexpr bool kByVectors<Plain, uint32_t> = true;
+template <>
+constexpr bool kByVectors<Plain, int32_t> = true;
+template <>
+constexpr bool kByVectors<Plain, uint64_t> = true;
+template <>
+constexpr bool kByVectors<Plain, int64_t> = true;
+template <>
+constexpr bool kByVectors<Plain, float> = true;
+template <>
+constexpr bool kByVectors<Plain, double> = true;
+
 template <class F, class T, class Read>
 uint32_t compare_lanes(Warp& w, const Instruction& i) {
-  const T* a = column<T>(w, i.a);
-  const T* b = column<T>(w, i.b);
   uint32_t bits = 0;
-  for (uint32_t l = 0; l < kLanes; ++l) bits |= (F{}(Read::of(a[l]), Read::of(b[l])) ? 1u : 0u) << l;
+  if constexpr (kByVectors<Read, T>) {
+    using V = typename VectorOf<T>::type;
+    constexpr uint32_t kStep = kVectorBytes / sizeof(T);
+    const V *a = column<V>(w, i.a), *b = column<V>(w, i.b);
+    for (uint32_t k = 0; k < kLanes / kStep; ++k) bits |= top_bits<sizeof(T)>(F{}(a[k], b[k])) << k * kStep % kLanes;
+  } else {
+    const T* a = column<T>(w, i.a);
+    const T* b = column<T>(w, i.b);
+    for (uint32_t l = 0; l < kLanes; ++l) bits |= (F{}(Read::of(a[l]), Read::of(b[l])) ? 1u : 0u) << l;
+  }
   return bits;
 }
 

@@ -60,6 +60,67 @@ inline uint32_t truncate_unsigned(float x) {
   return x >= 4294967296.0f ? 0xffffffffu : static_cast<uint32_t>(inside);
 }
 
+// Halves by the machine's own conversion, which agrees with to_float and to_f16 but for NaNs.
+#if defined(__AVX512F__)
+inline void widen_halves(const f16* a, float* to) {
+  for (uint32_t l = 0; l < kLanes; l += 16) {
+    const __m256i halves = _mm256_load_si256(reinterpret_cast<const __m256i*>(a + l));
+    _mm512_store_ps(to + l, _mm512_maskz_cvtph_ps(0xffff, halves));
+  }
+}
+inline void narrow_floats(const float* a, f16* to) {
+  for (uint32_t l = 0; l < kLanes; l += 16) {
+    const __m256i halves = _mm512_maskz_cvtps_ph(0xffff, _mm512_load_ps(a + l), 0);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(to + l), halves);
+  }
+}
+#elif defined(__F16C__)
+inline void widen_halves(const f16* a, float* to) {
+  for (uint32_t l = 0; l < kLanes; l += 8)
+    _mm256_store_ps(to + l, _mm256_cvtph_ps(_mm_load_si128(reinterpret_cast<const __m128i*>(a + l))));
+}
+inline void narrow_floats(const float* a, f16* to) {
+  for (uint32_t l = 0; l < kLanes; l += 8)
+    _mm_store_si128(reinterpret_cast<__m128i*>(to + l), _mm256_cvtps_ph(_mm256_load_ps(a + l), 0));
+}
+#else
+inline void widen_halves(const f16* a, float* to) { EMULATOR_LANES to[l] = to_float(a[l]); }
+inline void narrow_floats(const float* a, f16* to) { EMULATOR_LANES to[l] = to_f16(a[l]); }
+#endif
+
+struct HalfToFloat {
+  static void convert(const f16* a, float* to) {
+    alignas(64) float exact[kLanes];
+    widen_halves(a, exact);
+    EMULATOR_LANES to[l] = canonical(exact[l]);
+  }
+};
+struct FloatToHalf {
+  static void convert(const float* a, f16* to) {
+    alignas(64) f16 rounded[kLanes];
+    narrow_floats(a, rounded);
+    EMULATOR_LANES to[l].bits = is_nan(rounded[l]) ? 0x7fff : rounded[l].bits;
+  }
+};
+
+template <class F, class D, class A>
+struct Conversion {
+  static void full(Warp& w, const Instruction& i) {
+    alignas(64) D fresh[kLanes];
+    F::convert(column<A>(w, i.a), fresh);
+    __builtin_memcpy(column<D>(w, i.d), fresh, sizeof fresh);
+  }
+  static void masked(Warp& w, const Instruction& i) {
+    alignas(64) D fresh[kLanes];
+    F::convert(column<A>(w, i.a), fresh);
+    keep_active(column<D>(w, i.d), fresh, w.active);
+  }
+};
+template <class F, class D, class A>
+void conversion(Registry& r, const char* name, const char* suffix) {
+  add_handler(r, name, suffix, &Conversion<F, D, A>::full, &Conversion<F, D, A>::masked, 0);
+}
+
 }  // namespace
 
 void register_convert(Registry& r) {
@@ -95,8 +156,8 @@ void register_convert(Registry& r) {
   op<int32_t, float>(r, "cvt.rni", ".s32.f32.32", [](float a) { return truncate_signed(__builtin_nearbyintf(a)); });
   op<double, float>(r, "cvt", ".f64.f32.32", [](float a) { return static_cast<double>(a); });
   op<float, double>(r, "cvt.rn", ".f32.f64.64", [](double a) { return canonical(static_cast<float>(a)); });
-  op<float, f16>(r, "cvt", ".f32.f16.16", [](f16 a) { return canonical(to_float(a)); });
-  op<f16, float>(r, "cvt.rn", ".f16.f32.32", [](float a) { return to_f16(a); });
+  conversion<HalfToFloat, float, f16>(r, "cvt", ".f32.f16.16");
+  conversion<FloatToHalf, f16, float>(r, "cvt.rn", ".f16.f32.32");
   op<float, bf16>(r, "cvt", ".f32.bf16.16", [](bf16 a) { return canonical(to_float(a)); });
   op<bf16, float>(r, "cvt.rn", ".bf16.f32.32", [](float a) { return to_bf16(a); });
   op<f16x2, float, float>(r, "cvt.rn", ".f16x2.f32",

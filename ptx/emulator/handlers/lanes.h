@@ -2,6 +2,10 @@
 // Included by every handler file; EMULATOR_ISA names the namespace of the instruction set it is compiled for.
 #pragma once
 
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
 #include <cstdint>
 
 #include "ptx/emulator/handlers/numbers.h"
@@ -87,7 +91,7 @@ struct Spelling {  // up to four parts of a name, joined without a library
   }
 };
 
-// Sixteen-bit lanes blend by bits: g++ 12 cannot select them by mask.
+// Sixteen-bit lanes blend by bits: g++ 12 cannot select them by mask, and needs to be told where the machine can.
 template <class T>
 inline T blend(uint32_t take, T fresh, T old) {
   if constexpr (sizeof(T) == 2) {
@@ -96,6 +100,18 @@ inline T blend(uint32_t take, T fresh, T old) {
   } else {
     return take ? fresh : old;
   }
+}
+
+// d takes the fresh lanes that are active. `fresh` is a column of its own.
+template <class D>
+inline void keep_active(D* d, const D* fresh, uint32_t active) {
+#if defined(__AVX512BW__)
+  if constexpr (sizeof(D) == 2) {
+    _mm512_mask_storeu_epi16(d, active, _mm512_loadu_si512(fresh));
+    return;
+  }
+#endif
+  EMULATOR_LANES d[l] = blend(active >> l & 1, fresh[l], d[l]);
 }
 
 template <class F, class D, class... S>
@@ -111,11 +127,9 @@ struct Operation<F, D, A> {
   static void masked(Warp& w, const Instruction& i) {
     D* d = column<D>(w, i.d);
     const A* a = column<A>(w, i.a);
-    const uint32_t active = w.active;
-    EMULATOR_LANES {
-      const D r = F{}(a[l]);
-      d[l] = blend(active >> l & 1, r, d[l]);
-    }
+    alignas(64) D fresh[kLanes];
+    EMULATOR_LANES fresh[l] = F{}(a[l]);
+    keep_active(d, fresh, w.active);
   }
 };
 
@@ -131,11 +145,9 @@ struct Operation<F, D, A, B> {
     D* d = column<D>(w, i.d);
     const A* a = column<A>(w, i.a);
     const B* b = column<B>(w, i.b);
-    const uint32_t active = w.active;
-    EMULATOR_LANES {
-      const D r = F{}(a[l], b[l]);
-      d[l] = blend(active >> l & 1, r, d[l]);
-    }
+    alignas(64) D fresh[kLanes];
+    EMULATOR_LANES fresh[l] = F{}(a[l], b[l]);
+    keep_active(d, fresh, w.active);
   }
 };
 
@@ -153,11 +165,9 @@ struct Operation<F, D, A, B, C> {
     const A* a = column<A>(w, i.a);
     const B* b = column<B>(w, i.b);
     const C* c = column<C>(w, i.c);
-    const uint32_t active = w.active;
-    EMULATOR_LANES {
-      const D r = F{}(a[l], b[l], c[l]);
-      d[l] = blend(active >> l & 1, r, d[l]);
-    }
+    alignas(64) D fresh[kLanes];
+    EMULATOR_LANES fresh[l] = F{}(a[l], b[l], c[l]);
+    keep_active(d, fresh, w.active);
   }
 };
 
@@ -175,11 +185,9 @@ struct Operation<F, D, A, B, C, E> {
     const B* b = column<B>(w, i.b);
     const C* c = column<C>(w, i.c);
     const E* e = column<E>(w, i.e);
-    const uint32_t active = w.active;
-    EMULATOR_LANES {
-      const D r = F{}(a[l], b[l], c[l], e[l]);
-      d[l] = blend(active >> l & 1, r, d[l]);
-    }
+    alignas(64) D fresh[kLanes];
+    EMULATOR_LANES fresh[l] = F{}(a[l], b[l], c[l], e[l]);
+    keep_active(d, fresh, w.active);
   }
 };
 

@@ -38,17 +38,19 @@ using Unit = typename UnitOf<total>::type;
 template <uint32_t total>
 constexpr uint32_t kPieces = total > 8 ? total / 8 : 1;
 
-// Where an access goes: true if all lanes are known to be good, false if `slow` has what was found lane by lane.
+// The host addresses of an access: true if all lanes are known to be good, false if they were found one by one.
 template <class Where, bool observed, AccessKind kind>
-inline bool locate(Warp& w, const Instruction& i, uint32_t& lanes, uint32_t bytes, uint64_t* pointers) {
-  alignas(64) uint64_t addresses[kLanes];
-  read_addresses(w, i, addresses);
+[[gnu::always_inline]] inline bool locate(Warp& w, const Instruction& i, uint32_t& lanes, uint32_t bytes,
+                                          uint64_t* at) {
+  read_addresses(w, i, at);
   if constexpr (observed) {
-    lanes = observe(w, i, kind, Where::kSpace, lanes, bytes, addresses);
+    lanes = observe(w, i, kind, Where::kSpace, lanes, bytes, at);
     if (lanes == 0) return false;
   }
-  if (__builtin_expect(Where::quick(w, i, lanes, bytes, addresses, pointers), 1)) return true;
-  Where::resolve(w, i, lanes, bytes, addresses, reinterpret_cast<uint8_t**>(pointers));
+  if (__builtin_expect(Where::quick(w, i, lanes, bytes, at), 1)) return true;
+  uint8_t* pointers[kLanes];
+  Where::resolve(w, i, lanes, bytes, at, pointers);
+  for (uint32_t l = 0; l < kLanes; ++l) at[l] = reinterpret_cast<uint64_t>(pointers[l]);
   return false;
 }
 
@@ -59,45 +61,44 @@ inline void each_lane(uint32_t lanes, F f) {
 
 // Units of the lanes that may go on, which are returned.
 template <class Where, bool observed, bool all, uint32_t total>
-__attribute__((noinline)) uint32_t fetch(Warp& w, const Instruction& i, Unit<total>* units) {
+[[gnu::noinline]] uint32_t fetch(Warp& w, const Instruction& i, Unit<total>* units) {
   using U = Unit<total>;
   constexpr uint32_t kStep = sizeof(U);
   uint32_t lanes = all ? kAllLanes : w.active;
-  alignas(64) uint64_t pointers[kLanes];
-  const bool quick = locate<Where, observed, AccessKind::kLoad>(w, i, lanes, total, pointers);
+  alignas(64) uint64_t at[kLanes];
+  const bool quick = locate<Where, observed, AccessKind::kLoad>(w, i, lanes, total, at);
   if (i.flags & kPolls) w.polled = true;
   if (!quick) {
     for (uint32_t p = 0; p < kPieces<total>; ++p)
-      each_lane(lanes, [&](uint32_t l) { units[p * kLanes + l] = peek<U>(host(pointers[l]) + p * kStep); });
-  } else if (contiguous(pointers, total)) {
-    const uint8_t* first = host(pointers[0]);
+      each_lane(lanes, [&](uint32_t l) { units[p * kLanes + l] = peek<U>(host(at[l]) + p * kStep); });
+  } else if (contiguous(at, total)) {
+    const uint8_t* first = host(at[0]);
     for (uint32_t p = 0; p < kPieces<total>; ++p)
       EMULATOR_LANES units[p * kLanes + l] = peek<U>(first + l * total + p * kStep);
   } else {
     for (uint32_t p = 0; p < kPieces<total>; ++p) {
-      gather(units + p * kLanes, pointers);
-      EMULATOR_LANES pointers[l] += kStep;
+      gather(units + p * kLanes, at);
+      EMULATOR_LANES at[l] += kStep;
     }
   }
   return lanes;
 }
 
 template <class Where, bool observed, bool all, uint32_t total>
-__attribute__((noinline)) void put(Warp& w, const Instruction& i, const Unit<total>* units) {
+[[gnu::noinline]] void put(Warp& w, const Instruction& i, const Unit<total>* units) {
   using U = Unit<total>;
   constexpr uint32_t kStep = sizeof(U);
   uint32_t lanes = all ? kAllLanes : w.active;
-  alignas(64) uint64_t pointers[kLanes];
-  const bool quick = locate<Where, observed, AccessKind::kStore>(w, i, lanes, total, pointers);
-  if (quick && lanes == kAllLanes && contiguous(pointers, total)) {
-    uint8_t* first = host(pointers[0]);
+  alignas(64) uint64_t at[kLanes];
+  const bool quick = locate<Where, observed, AccessKind::kStore>(w, i, lanes, total, at);
+  if (quick && lanes == kAllLanes && contiguous(at, total)) {
+    uint8_t* first = host(at[0]);
     for (uint32_t p = 0; p < kPieces<total>; ++p)
       EMULATOR_LANES __builtin_memcpy(first + l * total + p * kStep, &units[p * kLanes + l], kStep);
     return;
   }
   for (uint32_t p = 0; p < kPieces<total>; ++p)
-    each_lane(lanes,
-              [&](uint32_t l) { __builtin_memcpy(host(pointers[l]) + p * kStep, &units[p * kLanes + l], kStep); });
+    each_lane(lanes, [&](uint32_t l) { __builtin_memcpy(host(at[l]) + p * kStep, &units[p * kLanes + l], kStep); });
 }
 
 template <class Where, class M, class D, bool observed>
@@ -149,7 +150,9 @@ struct Load {
     } else {
       const uint32_t at = element * sizeof(M), shift = at % sizeof(U) * 8;
       const U* piece = units + at / sizeof(U) * kLanes;
-      EMULATOR_LANES d[l] = blend(lanes >> l & 1, widen<D>(static_cast<M>(piece[l] >> shift)), d[l]);
+      alignas(64) D fresh[kLanes];
+      EMULATOR_LANES fresh[l] = widen<D>(static_cast<M>(piece[l] >> shift));
+      keep_active(d, fresh, lanes);
     }
   }
 };

@@ -1,6 +1,6 @@
 // From the addresses of an access to host addresses, per lane: windows, bounds and alignment. Each space has two ways:
-// `quick` judges the whole warp at once and answers only if every lane is good; `resolve` goes lane by lane, reports
-// what is refused and gives those lanes a scratch piece.
+// `quick` judges the whole warp at once and turns addresses into host addresses only if every lane is good; `resolve`
+// goes lane by lane, reports what is refused and gives those lanes a scratch piece.
 #pragma once
 
 #include "ptx/emulator/handlers/gather.h"
@@ -33,21 +33,14 @@ inline void read_addresses(Warp& w, const Instruction& i, uint64_t* addresses) {
 
 // Whether the accesses of all `lanes` lie in [start, start + room) and are aligned; short ones with room for a gather.
 inline bool all_inside(uint32_t lanes, uint64_t start, uint64_t room, uint32_t bytes, const uint64_t* addresses) {
-  const uint64_t reach = bytes < kGatherBytes ? kGatherBytes : bytes, low_bits = bytes - 1;
-  if (room < reach) return false;
-  const uint64_t last = room - reach;
-  uint64_t bad = 0;
-  EMULATOR_LANES {
-    const uint64_t refused = (addresses[l] - start > last ? 1 : 0) | (addresses[l] & low_bits);
-    bad |= lanes >> l & 1 ? refused : 0;
-  }
-  return bad == 0;
+  const uint64_t reach = bytes < kGatherBytes ? kGatherBytes : bytes;
+  return room >= reach && all_within(lanes, start, room - reach, bytes - 1, addresses);
 }
 
-// Idle lanes read the warp's registers, which is harmless.
-inline void place(Warp& w, uint32_t lanes, uint64_t shift, const uint64_t* addresses, uint64_t* pointers) {
+// From addresses to host addresses. Idle lanes read the warp's registers, which is harmless.
+inline void place(Warp& w, uint32_t lanes, uint64_t shift, uint64_t* at) {
   const uint64_t idle = reinterpret_cast<uint64_t>(w.registers);
-  EMULATOR_LANES pointers[l] = lanes >> l & 1 ? addresses[l] + shift : idle;
+  EMULATOR_LANES at[l] = lanes >> l & 1 ? at[l] + shift : idle;
 }
 
 inline uint8_t* global_pointer(Warp& w, const Instruction& i, uint32_t lane, uint64_t address, uint32_t bytes) {
@@ -78,15 +71,13 @@ inline uint8_t* window_pointer(Warp& w, const Instruction& i, uint32_t lane, uin
 
 struct Global {
   static constexpr uint32_t kSpace = 1;
-  static bool quick_in(const Range& range, Warp& w, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
-                       uint64_t* pointers) {
-    if (__builtin_expect(!all_inside(lanes, range.start, range.bytes, bytes, addresses), 0)) return false;
-    place(w, lanes, 0, addresses, pointers);
+  static bool quick_in(const Range& range, Warp& w, uint32_t lanes, uint32_t bytes, uint64_t* at) {
+    if (!all_inside(lanes, range.start, range.bytes, bytes, at)) return false;
+    place(w, lanes, 0, at);
     return true;
   }
-  static bool quick(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
-                    uint64_t* pointers) {
-    return quick_in(w.ranges[i.index], w, lanes, bytes, addresses, pointers);
+  static bool quick(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, uint64_t* at) {
+    return quick_in(w.ranges[i.index], w, lanes, bytes, at);
   }
   static void resolve(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
                       uint8_t** pointers) {
@@ -97,15 +88,13 @@ struct Global {
 
 struct Shared {
   static constexpr uint32_t kSpace = 3;
-  static bool quick_from(uint64_t window, Warp& w, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
-                         uint64_t* pointers) {
-    if (!all_inside(lanes, window, w.shared_bytes, bytes, addresses)) return false;
-    place(w, lanes, reinterpret_cast<uint64_t>(w.shared) - window, addresses, pointers);
+  static bool quick_from(uint64_t window, Warp& w, uint32_t lanes, uint32_t bytes, uint64_t* at) {
+    if (!all_inside(lanes, window, w.shared_bytes, bytes, at)) return false;
+    place(w, lanes, reinterpret_cast<uint64_t>(w.shared) - window, at);
     return true;
   }
-  static bool quick(Warp& w, const Instruction&, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
-                    uint64_t* pointers) {
-    return quick_from(0, w, lanes, bytes, addresses, pointers);
+  static bool quick(Warp& w, const Instruction&, uint32_t lanes, uint32_t bytes, uint64_t* at) {
+    return quick_from(0, w, lanes, bytes, at);
   }
   static void resolve(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
                       uint8_t** pointers) {
@@ -120,20 +109,18 @@ struct Shared {
 
 struct Local {
   static constexpr uint32_t kSpace = 4;
-  static bool quick_from(uint64_t window, Warp& w, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
-                         uint64_t* pointers) {
-    if (bytes > 16 || !all_inside(lanes, window, w.local_bytes, bytes, addresses)) return false;
-    const uint64_t local = reinterpret_cast<uint64_t>(w.local), idle = reinterpret_cast<uint64_t>(w.registers);
+  static bool quick_from(uint64_t window, Warp& w, uint32_t lanes, uint32_t bytes, uint64_t* at) {
+    if (bytes > 16 || !all_inside(lanes, window, w.local_bytes, bytes, at)) return false;
+    const uint64_t local = reinterpret_cast<uint64_t>(w.local);
     EMULATOR_LANES {
-      const uint64_t offset = addresses[l] - window;
-      const uint64_t at = local + (offset >> 4 << 9) + (l << 4) + (offset & 15);  // local_at
-      pointers[l] = lanes >> l & 1 ? at : idle;
+      const uint64_t offset = at[l] - window;
+      at[l] = local + (offset >> 4 << 9) + (l << 4) + (offset & 15);  // local_at
     }
+    place(w, lanes, 0, at);
     return true;
   }
-  static bool quick(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
-                    uint64_t* pointers) {
-    return quick_from(0 - frame_of(w, i), w, lanes, bytes, addresses, pointers);
+  static bool quick(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, uint64_t* at) {
+    return quick_from(0 - frame_of(w, i), w, lanes, bytes, at);
   }
   static void resolve(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
                       uint8_t** pointers) {
@@ -168,12 +155,11 @@ struct Generic {
     return refused ? refused : const_cast<uint8_t*>(w.parameters) + (address - kParamWindow);
   }
   // The first lane's window decides; lanes that differ go one by one.
-  static bool quick(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
-                    uint64_t* pointers) {
-    const uint64_t first = addresses[lanes ? __builtin_ctz(lanes) : 0];
-    if (first < kSharedWindow) return Global::quick(w, i, lanes, bytes, addresses, pointers);
-    if (first < kLocalWindow) return Shared::quick_from(kSharedWindow, w, lanes, bytes, addresses, pointers);
-    return Local::quick_from(kLocalWindow, w, lanes, bytes, addresses, pointers);
+  static bool quick(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, uint64_t* at) {
+    const uint64_t first = at[lanes ? __builtin_ctz(lanes) : 0];
+    if (first < kSharedWindow) return Global::quick(w, i, lanes, bytes, at);
+    if (first < kLocalWindow) return Shared::quick_from(kSharedWindow, w, lanes, bytes, at);
+    return Local::quick_from(kLocalWindow, w, lanes, bytes, at);
   }
   static void resolve(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
                       uint8_t** pointers) {

@@ -12,6 +12,8 @@ void register_compare(Registry& r);
 void register_convert(Registry& r);
 void register_load_store(Registry& r);
 void register_matrix(Registry& r);
+void register_packs(Registry& r);
+void register_shuffle(Registry& r);
 
 void register_all(Registry& r);
 void register_all(Registry& r) {
@@ -24,6 +26,8 @@ void register_all(Registry& r) {
   register_convert(r);
   register_load_store(r);
   register_matrix(r);
+  register_packs(r);
+  register_shuffle(r);
 }
 
 }  // namespace ptx::emulator::EMULATOR_ISA
