@@ -1,0 +1,30 @@
+// A model of a known shape with random weights, for measurements: every format of its Q4_K_M mix, no file.
+#pragma once
+#include <cstddef>
+#include <list>
+#include <map>
+#include <vector>
+
+#include "kernels/shapes.h"
+
+namespace warpchat {
+
+class ShapedModel {
+ public:
+  explicit ShapedModel(const ModelShape& shape);
+  const ModelConfig& config() const { return config_; }
+  const ModelTensors& tensors() const { return tensors_; }
+  uint64_t n_bytes() const { return bytes_; }  // of a file with these tensors
+
+ private:
+  const TensorInfo* add(const std::string& name, TensorType type, uint64_t k, uint64_t rows);
+  std::span<const std::byte> blocks(TensorType type, uint64_t n_bytes);
+
+  ModelConfig config_;
+  ModelTensors tensors_;
+  std::list<TensorInfo> infos_;
+  std::map<TensorType, std::vector<std::byte>> blocks_;  // tensors of one format share their bytes
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace warpchat
