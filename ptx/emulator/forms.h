@@ -28,7 +28,9 @@ enum class Lowering : uint8_t {
   kStore,
   kAtomic,
   kReduction,
+  kStoreAsync,
   kAddress,
+  kCluster,
   kIsSpace,
   kBarrier,
   kBranch,
@@ -57,7 +59,7 @@ enum class Lowering : uint8_t {
   kPolicy,
   kPrefetch,
   kSetpPair,
-  kAlloca
+  kStack
 };
 
 struct FormRow {

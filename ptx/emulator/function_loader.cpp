@@ -17,6 +17,7 @@ FunctionLoader::FunctionLoader(const SyntaxFunction& function, ModuleLayout& lay
 
 void FunctionLoader::load(std::vector<ParseProblem>& problems) {
   place_variables();
+  enter_function();
   for (const Statement& s : function_.body) {
     first_draft_.push_back(static_cast<uint32_t>(drafts_.size()));
     statement_ = &s;
@@ -321,8 +322,12 @@ void FunctionLoader::lower_as(const Statement& s, const Match& m) {
       return lower_atomic(*use, m, true);
     case kReduction:
       return lower_atomic(*use, m, false);
+    case kStoreAsync:
+      return lower_store_async(*use, m);
     case kAddress:
       return lower_cvta(*use, m);
+    case kCluster:
+      return lower_cluster(*use, m);
     case kIsSpace:
       return lower_isspacep(*use, m);
     case kBarrier:
@@ -334,6 +339,7 @@ void FunctionLoader::lower_as(const Statement& s, const Match& m) {
     case kCall:
       return lower_call(*use);
     case kReturn:
+      store_register_results();
       emit_control(function_.is_entry ? Control::kExit : Control::kReturn);
       return;
     case kExit:
@@ -376,8 +382,8 @@ void FunctionLoader::lower_as(const Statement& s, const Match& m) {
       emit("mov.b64").code.d = column_of(use->operands[0].index);
       drafts_.back().code.a = constant(0, 8);
       return;
-    case kAlloca:
-      refuse(s.at, "the emulator does not run " + spelling_of(s));
+    case kStack:
+      return lower_stack(*use, m);
   }
 }
 

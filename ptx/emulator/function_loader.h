@@ -102,6 +102,8 @@ class FunctionLoader {
   void lower_store(const Statement& s, const Match& m);
   void lower_atomic(const Statement& s, const Match& m, bool returns);
   void lower_cvta(const Statement& s, const Match& m);
+  void lower_cluster(const Statement& s, const Match& m);
+  void lower_store_async(const Statement& s, const Match& m);
   void lower_isspacep(const Statement& s, const Match& m);
   void lower_fence(const Statement& s, const Match& m);
   void lower_mbarrier(const Statement& s, const Match& m);
@@ -129,8 +131,12 @@ class FunctionLoader {
   std::vector<Parameter> pass(const Operand* list, const std::vector<Parameter>& formal, bool results,
                               std::vector<std::pair<ColumnId, Parameter>>& registers);
   void move_register(ColumnId reg, const Parameter& slot, bool loads);
+  void enter_function();
+  void store_register_results();
+  void lower_stack(const Statement& s, const Match& m);
   void lower_shuffle(const Statement& s, const Match& m);
   void lower_warp(const Statement& s, const Match& m);
+  void lower_quad_pair_product(const Statement& s, const Match& m);
   void lower_matrix(const Statement& s, const Match& m);
   void lower_matrix_load(const Statement& s, const Match& m);
   void lower_wmma_memory(const Statement& s, const Match& m);
@@ -158,6 +164,8 @@ class FunctionLoader {
   std::vector<uint32_t> first_draft_;  // by statement
   std::vector<uint32_t> targets_;      // statements that are jumped to
   ColumnId carry_ = kNoColumn, true_predicate_ = kNoColumn;
+  ColumnId stack_top_ = kNoColumn;  // bytes that alloca has handed out, u32; of functions that use it
+  uint32_t stack_offset_ = 0;       // of alloca's room in the frame
 };
 
 // Flags of memory instructions, shared with handlers/pointers.h and the checks.

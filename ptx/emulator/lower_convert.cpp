@@ -48,7 +48,7 @@ void FunctionLoader::check_convert(const Statement& s, const Match& m) const {
   }
   if (m.has("ftz") && to != Type::f32 && from != Type::f32) refuse(s.at, spelling_of(s) + ": .ftz needs f32");
   if (rnd == "rna" && to != Type::tf32) refuse(s.at, spelling_of(s) + ": .rna needs tf32");
-  if (rnd == "rs") refuse(s.at, "the emulator does not run stochastic rounding");
+  if (rnd == "rs") refuse(s.at, spelling_of(s) + ": stochastic rounding needs sm_100a, which the emulator does not know");
   const bool half = to == Type::bf16 || from == Type::bf16;
   const uint32_t least = to == Type::tf32 || (half && is_real(to) && is_real(from)) ? 80
                          : half                                                     ? 90

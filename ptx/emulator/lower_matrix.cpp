@@ -47,8 +47,8 @@ void FunctionLoader::lower_matrix(const Statement& s, const Match& m) {
                                                        : matrix_type(m.word("b"));
   shape.saturates = m.has("satfinite");
   shape.uses_and = m.word("op") == "and" || m.word("b") == "and";
-  const bool volta = s.opcode == "mma" && m.word("shape") == "m8n8k4" && shape.a == MatrixType::f16;
-  if (volta) refuse(s.at, "the emulator does not run " + spelling_of(s) + "; use m16n8k8");
+  if (s.opcode == "mma" && m.word("shape") == "m8n8k4" && shape.a == MatrixType::f16)
+    return lower_quad_pair_product(s, m);
   const uint32_t counts[4] = {fragment_registers(shape, shape.d, shape.m * shape.n, true),
                               fragment_registers(shape, shape.a, shape.m * shape.k, false),
                               fragment_registers(shape, shape.b, shape.k * shape.n, false),
@@ -61,6 +61,25 @@ void FunctionLoader::lower_matrix(const Statement& s, const Match& m) {
       list.push_back(c);
   }
   Draft& draft = emit("mma");
+  draft.list = std::move(list);
+  draft.list_defs = counts[0];
+  draft.code.immediate = shape.pack();
+}
+
+// mma.m8n8k4 of halves: four products at once, each of two quads of lanes.
+void FunctionLoader::lower_quad_pair_product(const Statement& s, const Match& m) {
+  MatrixShape shape{8, 8, 4, matrix_type(m.word("d")), MatrixType::f16, MatrixType::f16, matrix_type(m.word("c"))};
+  shape.a_by_column = m.word("la") == "col";
+  shape.b_by_column = m.word("lb") == "col";
+  const MatrixType types[4] = {shape.d, shape.a, shape.b, shape.c};
+  const uint32_t counts[4] = {shape.d == MatrixType::f16 ? 4u : 8u, 2, 2, shape.c == MatrixType::f16 ? 4u : 8u};
+  std::vector<ColumnId> list;
+  for (size_t i = 0; i < 4; ++i) {
+    const std::string what = spelling_of(s) + ": operand " + std::to_string(i + 1);
+    for (ColumnId c : vector_columns(s.operands[i], register_type(types[i]), counts[i], what.c_str()))
+      list.push_back(c);
+  }
+  Draft& draft = emit("mma.quad_pair");
   draft.list = std::move(list);
   draft.list_defs = counts[0];
   draft.code.immediate = shape.pack();

@@ -212,7 +212,6 @@ void FunctionLoader::lower_vector_atomic(const Statement& s, const Match& m, con
 }
 
 void FunctionLoader::lower_cvta(const Statement& s, const Match& m) {
-  if (s.opcode == "mapa") refuse(s.at, "the emulator does not run " + spelling_of(s));
   const Space space = space_of(s, m);
   const uint64_t window = space == Space::shared  ? kSharedWindow
                           : space == Space::local ? kLocalWindow
@@ -247,6 +246,37 @@ void FunctionLoader::lower_cvta(const Statement& s, const Match& m) {
   draft.code.d = column_of(s.operands[0].index);
   draft.code.a = a;
   draft.code.b = b;
+}
+
+// A cluster is one block here: its rank is 0, and that block's shared memory is at its own address.
+void FunctionLoader::lower_cluster(const Statement& s, const Match& m) {
+  const Operand& from = s.operands[1];
+  const bool is_rank = s.opcode == "getctarank";
+  const Type type = m.type(is_rank ? "u" : "t");
+  const bool is_variable = from.kind == OperandKind::kVariable && from.variable->space == Space::shared;
+  if (!is_variable && (from.kind != OperandKind::kRegister || !agrees(type_of(from), type)))
+    refuse(from.at, spelling_of(s) + ": operand 2: expected a ." + std::string(name_of(type)) +
+                        " register or a shared variable, found " + describe(from));
+  if (!is_rank && is_variable) return lower_address_of(s, type);
+  const ColumnId a = is_rank ? constant(0, 4) : column_of(from.index);
+  Draft& draft = emit(is_rank || type == Type::u32 ? "mov.b32" : "mov.b64");
+  draft.code.d = column_of(s.operands[0].index);
+  draft.code.a = a;
+}
+
+// The store or reduction at once, then its bytes reach the barrier: what every correct program allows.
+void FunctionLoader::lower_store_async(const Statement& s, const Match& m) {
+  const Space space = space_of(s, m);
+  const uint32_t elements = std::max(1u, static_cast<uint32_t>(s.operands[1].elements.size()));
+  const ColumnId bytes = constant(elements * size_of(m.type()), 4);
+  const Place barrier = place_of(s.operands[2], space, s.at);
+  if (s.opcode == "st")
+    lower_store(s, m);
+  else
+    lower_atomic(s, m, false);
+  Draft& draft = emit("mbarrier.complete_tx");
+  set_place(draft, barrier);
+  draft.code.b = bytes;
 }
 
 void FunctionLoader::lower_isspacep(const Statement& s, const Match& m) {

@@ -219,6 +219,7 @@ void Parser::parse_function(bool is_extern, bool is_weak) {
   labels_.emplace_back();
   SyntaxFunction& f = *owned;
   if (!f.is_entry && at('(')) f.signature.returns = parse_parameters(f, "", true);
+  for (RegisterParameter& p : f.register_parameters) p.is_result = true;
   f.at = peek().at;
   f.name = expect_name("the function's name");
   if (at('(')) f.signature.parameters = parse_parameters(f, f.name, true);
@@ -262,12 +263,21 @@ std::vector<const Variable*> Parser::parse_parameters(SyntaxFunction& owner, std
   expect('(', "before the parameters");
   if (accept(')')) return result;
   do {
-    if (!accept_dot("param"))
+    const bool in_register = !owner.is_entry && accept_dot("reg");
+    if (!in_register && !accept_dot("param"))
       refuse(peek().at, "expected .param in the parameter list of " + std::string(function_name));
     const Declaration head = parse_declaration_head();
     auto variable = parse_variable(head, Space::param);
-    if (named && variable->name != "_")
+    if (in_register && (variable->size == 0 || variable->size > 8 || head.vector > 1))
+      refuse(variable->at, "parameter " + variable->name + " does not fit a register");
+    if (in_register && named) {
+      const uint32_t reg = static_cast<uint32_t>(owner.registers.size());
+      declare(variable->name, {Symbol::Kind::kRegister, reg}, variable->at);
+      owner.registers.push_back({variable->name, head.type, 1});
+      owner.register_parameters.push_back({variable.get(), reg});
+    } else if (named && variable->name != "_") {
       declare(variable->name, {Symbol::Kind::kVariable, 0, variable.get()}, variable->at);
+    }
     result.push_back(variable.get());
     owner.variables.push_back(std::move(variable));
   } while (accept(','));

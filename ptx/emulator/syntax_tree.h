@@ -91,12 +91,20 @@ struct Signature {
   std::vector<const Variable*> returns, parameters;
 };
 
+// A parameter or result declared in .reg space: passed like any other, kept in a register.
+struct RegisterParameter {
+  const Variable* variable = nullptr;
+  uint32_t reg = 0;
+  bool is_result = false;
+};
+
 struct SyntaxFunction {
   std::string name;
   bool is_entry = false, is_defined = false, is_extern = false, is_weak = false;
   Position at;
   Signature signature;
   std::vector<Register> registers;
+  std::vector<RegisterParameter> register_parameters;
   std::vector<std::unique_ptr<Variable>> variables;  // parameters, then .local, .shared, .param of the body
   std::vector<Statement> body;
   std::vector<std::vector<Operand>> label_tables;

@@ -119,7 +119,8 @@ void wait_for_phase(Warp& w, const Instruction& i, uint32_t lanes, bool by_parit
 }
 
 void add_bytes(Warp& w, const Instruction& i, uint32_t lanes, int32_t sign) {
-  each_barrier(w, i, lanes, [&](BarrierWord& word, uint32_t l, uint64_t) {
+  each_barrier(w, i, lanes, [&](BarrierWord& word, uint32_t l, uint64_t offset) {
+    if (sign < 0) observe_barrier_object(w, offset, true, false);  // bytes that arrived are seen by who waits
     const int32_t bytes = word.bytes() + sign * static_cast<int32_t>(column<uint32_t>(w, i.b)[l]);
     word = BarrierWord::of(word.pending(), word.expected(), bytes, word.parity());
     if (sign < 0) word.settle();

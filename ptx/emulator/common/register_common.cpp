@@ -10,6 +10,8 @@ void register_miscellany(Registry& r);
 void register_convert_any(Registry& r);
 void register_video(Registry& r);
 void register_matrix_memory(Registry& r);
+void register_quad_pair_products(Registry& r);
+void register_stack(Registry& r);
 void register_async_copies(Registry& r);
 
 void resolve(Warp& w, const Instruction& i, uint32_t space, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
@@ -35,6 +37,8 @@ void register_all(Registry& r) {
   register_convert_any(r);
   register_video(r);
   register_matrix_memory(r);
+  register_quad_pair_products(r);
+  register_stack(r);
   register_async_copies(r);
 }
 
