@@ -7,6 +7,7 @@
 
 #include "engine/driver/module.h"
 #include "ptx/builder.h"
+#include "tests/support/test_device.h"
 
 namespace warpchat {
 namespace {
@@ -43,8 +44,7 @@ ptx::Kernel wild_read() {
 }
 
 struct Gpu : ::testing::Test {
-  const DriverTable& table = emulator_table();
-  ContextPointer context = Context::open(table, list_gpus(table).at(0));
+  ContextPointer context = Context::open(*test_device().table, test_device().gpu);
 };
 
 TEST_F(Gpu, AModuleRunsOnAStream) {
@@ -115,9 +115,9 @@ TEST_F(Gpu, RefusedTextBringsTheCompilersLog) {
 
 // Last of its context: a fault stays with it until everything has been given back.
 TEST(FaultyKernel, IsReportedWhenTheHostWaits) {
-  const DriverTable& table = emulator_table();
+  const DeviceChoice& device = test_device();
   {
-    const ContextPointer context = Context::open(table, list_gpus(table).at(0));
+    const ContextPointer context = Context::open(*device.table, device.gpu);
     const Module module(context, {wild_read()});
     const Stream stream(context);
     const DeviceMemory x(context, 4, "x");
@@ -126,7 +126,7 @@ TEST(FaultyKernel, IsReportedWhenTheHostWaits) {
                 AllOf(HasSubstr("computing on the GPU: cuStreamSynchronize failed with CUDA_ERROR_ILLEGAL_ADDRESS"),
                       HasSubstr("fault of warpchat")));
   }
-  const ContextPointer again = Context::open(table, list_gpus(table).at(0));
+  const ContextPointer again = Context::open(*device.table, device.gpu);
   EXPECT_NO_THROW(Stream(again).wait()) << "a fresh context works";
 }
 

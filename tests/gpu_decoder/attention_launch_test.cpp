@@ -8,8 +8,8 @@
 #include <cmath>
 #include <functional>
 
-#include "engine/driver/device_choice.h"
 #include "models/half.h"
+#include "tests/support/test_device.h"
 
 namespace warpchat {
 namespace {
@@ -94,7 +94,7 @@ class AttentionForms : public testing::Test {
   static constexpr uint64_t kCacheBytes = uint64_t{kKvHeads} * kPositions * kHeadDim * 2;
   static constexpr float kPoison = 12345;
   const AttentionSpec spec{kHeads, kKvHeads, kHeadDim, kPositions, kColumns};
-  const DeviceChoice choice = choose_device("emulator");
+  const DeviceChoice choice = test_device();
   const ContextPointer context = Context::open(*choice.table, choice.gpu);
   const Stream stream{context};
   const DeviceMemory caches{context, kColumns * 2 * kCacheBytes, "caches"};

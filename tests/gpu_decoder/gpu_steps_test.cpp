@@ -12,6 +12,7 @@
 #include "tests/reference/closeness.h"
 #include "tests/reference/reference_decoder.h"
 #include "tests/support/decoder_cases.h"
+#include "tests/support/test_device.h"
 #include "tests/support/test_files.h"
 
 namespace warpchat {
@@ -19,12 +20,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const DeviceChoice& device() {
-  static const DeviceChoice choice = choose_device("emulator");
-  return choice;
-}
-
-std::unique_ptr<Steps> gpu_steps(const LoadedModel& model, uint32_t context = 64, const DeviceChoice& on = device()) {
+std::unique_ptr<Steps> gpu_steps(const LoadedModel& model, uint32_t context = 64,
+                                 const DeviceChoice& on = test_device()) {
   return make_gpu_steps(model.config, model.tensors, {on, context, false, {}});
 }
 
@@ -175,7 +172,7 @@ TEST_F(GpuDecoderOnOneModel, RecordsEveryKernel) {
 }
 
 TEST_F(GpuDecoderOnOneModel, CountsInstructionsWhenAsked) {
-  Decoder decoder(model_.config, make_gpu_steps(model_.config, model_.tensors, {device(), 64, true, {}}));
+  Decoder decoder(model_.config, make_gpu_steps(model_.config, model_.tensors, {test_device(), 64, true, {}}));
   decode(decoder, some_tokens(2), {1});
   for (const OperationProfile& row : decoder.steps().profile().rows()) {
     if (row.calls == 0) continue;
@@ -197,7 +194,7 @@ TEST_F(GpuDecoderOnOneModel, RefusesATokenOutsideTheVocabulary) {
 }
 
 TEST_F(GpuDecoderOnOneModel, GivesItsMemoryBack) {
-  const ContextPointer context = Context::open(*device().table, device().gpu);
+  const ContextPointer context = Context::open(*test_device().table, test_device().gpu);
   const uint64_t before = context->memory().free_bytes;
   for (int i = 0; i < 3; ++i) {
     Decoder decoder = gpu_decoder(model_);
@@ -209,7 +206,7 @@ TEST_F(GpuDecoderOnOneModel, GivesItsMemoryBack) {
 }
 
 TEST_F(GpuDecoderOnOneModel, PlansWhatItAllocates) {
-  const ContextPointer context = Context::open(*device().table, device().gpu);
+  const ContextPointer context = Context::open(*test_device().table, test_device().gpu);
   const uint64_t before = context->memory().free_bytes;
   const std::unique_ptr<Steps> steps = gpu_steps(model_, 100);
   const uint64_t used = before - context->memory().free_bytes;
@@ -219,7 +216,7 @@ TEST_F(GpuDecoderOnOneModel, PlansWhatItAllocates) {
 }
 
 TEST_F(GpuDecoderOnOneModel, RefusesAContextThatDoesNotFit) {
-  const ContextPointer context = Context::open(*device().table, device().gpu);
+  const ContextPointer context = Context::open(*test_device().table, test_device().gpu);
   const uint64_t before = context->memory().free_bytes;
   EXPECT_THAT(error_of([&] { gpu_steps(model_, 1 << 30); }),
               testing::AllOf(HasSubstr("GiB of GPU memory"), HasSubstr("the largest --ctx-size that fits is ")));
@@ -230,17 +227,17 @@ TEST_F(GpuDecoderOnOneModel, RefusesAContextThatDoesNotFit) {
 TEST_F(GpuDecoderOnOneModel, SurvivesRunningOutOfMemoryAnywhere) {
   static int left;
   static const DriverTable* real;
-  DriverTable table = *device().table;
-  real = device().table;
+  DriverTable table = *test_device().table;
+  real = test_device().table;
   table.cuMemAlloc = [](ptx::cuda::CUdeviceptr* address, size_t bytes) {
     return --left < 0 ? ptx::cuda::CUDA_ERROR_OUT_OF_MEMORY : real->cuMemAlloc(address, bytes);
   };
   table.cuMemHostAlloc = [](void** address, size_t bytes, unsigned flags) {
     return --left < 0 ? ptx::cuda::CUDA_ERROR_OUT_OF_MEMORY : real->cuMemHostAlloc(address, bytes, flags);
   };
-  DeviceChoice choice = device();
+  DeviceChoice choice = test_device();
   choice.table = &table;
-  const ContextPointer context = Context::open(*device().table, device().gpu);
+  const ContextPointer context = Context::open(*test_device().table, test_device().gpu);
   const uint64_t before = context->memory().free_bytes;
   int allocations = 0;
   for (bool failed = true; failed; ++allocations) {

@@ -192,7 +192,7 @@ class Attention {
       while (end < cells.size() && (cells[end].bits == 0xffff) == (cells[i].bits == 0xffff)) ++end;
       if (cells[i].bits != 0xffff) {
         std::copy(&cells[i], cells.data() + end, to + i);
-        device.memory().mark_initialised(reinterpret_cast<uint64_t>(to + i), 2 * (end - i));
+        device.mark_initialised(to + i, 2 * (end - i));
       }
       i = end;
     }
@@ -266,7 +266,7 @@ TEST(IncrementalAttentionInputs, ColumnsBeyondAreLeftAlone) {
   attention.n_columns = 2;
   attention.lengths = attention.device.poisoned<uint32_t>(4);
   attention.lengths[0] = 128, attention.lengths[1] = 70;
-  attention.device.memory().mark_initialised(reinterpret_cast<uint64_t>(attention.lengths), 8);
+  attention.device.mark_initialised(attention.lengths, 8);
   ASSERT_EQ(attention.run(), "");
   std::vector<float> result = attention.result();
   EXPECT_TRUE(std::all_of(result.begin() + 2 * 256, result.end(), [](float x) { return std::isnan(x); }));
@@ -335,14 +335,14 @@ TEST(IncrementalAttentionSizes, OffsetsHave64Bits) {
   constexpr uint32_t kKeys = 70;
   const uint64_t head_bytes = uint64_t{spec.max_positions} * spec.head_dim * 2, row_bytes = kKeys * 64 * 2;
   GuardedDevice device(ptx::sm_75);
-  const uint64_t cache = device.memory().allocate(head_bytes + row_bytes);  // keys and values at once
+  const auto cache = reinterpret_cast<uint64_t>(device.plain(head_bytes + row_bytes));  // keys and values at once
   ASSERT_NE(cache, 0u);
   const AttentionSpec small{2, 2, 64, kKeys, 1, 64};
   const Problem problem(small, {kKeys}, Scores::kRandom, 7);
   for (uint32_t head = 0; head < 2; ++head) {
     std::memcpy(reinterpret_cast<void*>(cache + head * head_bytes), &problem.keys[0][problem.cell(head, 0)], row_bytes);
   }
-  device.memory().mark_initialised(cache, head_bytes + row_bytes);
+  device.mark_initialised(reinterpret_cast<void*>(cache), head_bytes + row_bytes);
   Problem same = problem;
   same.values = same.keys;
   uint64_t* caches = device.upload(std::vector<uint64_t>{cache});

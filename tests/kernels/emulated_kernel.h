@@ -1,4 +1,5 @@
-// Runs a kernel of the builder in the emulator: every check on unless told otherwise, poison round every buffer.
+// Runs a kernel of the builder in the emulator: every check on unless told otherwise, poison round every buffer. With
+// WARPCHAT_TEST_DEVICE=cuda it runs on that GPU instead, whatever options are given.
 //   GuardedDevice device(sm_75);
 //   float* y = device.poisoned<float>(rows);
 //   EXPECT_EQ(device.run(gemv(spec, sm_75), device.upload(weights), device.upload(x), y), "");
@@ -10,6 +11,8 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -17,6 +20,7 @@
 
 #include "ptx/emulator/emulator.h"
 #include "ptx/kernel.h"
+#include "tests/kernels/real_gpu.h"
 
 namespace warpchat {
 
@@ -42,7 +46,7 @@ class GuardedDevice {
   T* upload(const std::vector<T>& values) {
     T* p = allocate<T>(values.size());
     std::memcpy(p, values.data(), values.size() * sizeof(T));
-    memory_.mark_initialised(reinterpret_cast<uint64_t>(p), values.size() * sizeof(T));
+    mark_initialised(p, values.size() * sizeof(T));
     return p;
   }
   // A buffer of NaNs that counts as never written.
@@ -90,15 +94,24 @@ class GuardedDevice {
 
   // Of the last run with options.count.
   const ptx::emulator::Counters& counters() const { return counters_; }
-  ptx::emulator::Memory& memory() { return memory_; }
+  // Counters, checks and seeds are the emulator's.
+  bool is_emulated() const { return gpu_ == nullptr; }
+  void mark_initialised(const void* p, size_t n_bytes) {
+    if (is_emulated()) memory_.mark_initialised(reinterpret_cast<uint64_t>(p), n_bytes);
+  }
+  // A buffer as the device gives it, with no poison in or round it.
+  uint8_t* plain(size_t n_bytes) {
+    void* p = is_emulated() ? reinterpret_cast<void*>(memory_.allocate(n_bytes)) : gpu_->allocate(n_bytes);
+    if (p == nullptr) throw std::bad_alloc();
+    return static_cast<uint8_t*>(p);
+  }
 
  private:
   static constexpr size_t kZoneBytes = 4096;
   static constexpr uint8_t kPoison = 0xff;  // NaN in every float format
 
   uint8_t* raw(size_t n_bytes) {
-    auto* p = reinterpret_cast<uint8_t*>(memory_.allocate(std::max<size_t>(n_bytes, 1)));
-    if (p == nullptr) throw std::bad_alloc();
+    uint8_t* p = plain(std::max<size_t>(n_bytes, 1));
     std::memset(p, kPoison, n_bytes);
     return p;
   }
@@ -118,12 +131,25 @@ class GuardedDevice {
   }
 
   std::string launch(const ptx::Kernel& kernel, ptx::Dimensions grid, std::vector<uint8_t> bytes,
-                     ptx::emulator::LaunchOptions options) {
+                     const ptx::emulator::LaunchOptions& options) {
+    const std::string fault =
+        is_emulated() ? emulate(kernel, grid, std::move(bytes), options) : gpu_->launch(kernel, grid, bytes);
+    if (!fault.empty()) return fault;
+    for (const uint8_t* zone : zones_) {
+      const uint8_t* end = zone + kZoneBytes;
+      const uint8_t* changed = std::find_if(zone, end, [](uint8_t byte) { return byte != kPoison; });
+      if (changed != end) return kernel.name + " wrote to the poison beside a buffer";
+    }
+    return "";
+  }
+
+  std::string emulate(const ptx::Kernel& kernel, ptx::Dimensions grid, std::vector<uint8_t> bytes,
+                      ptx::emulator::LaunchOptions options) {
     using namespace ptx::emulator;
     options.cooperative = kernel.launch.cooperative;
     const ptx::Dimensions& block = kernel.launch.threads;
     try {
-      const Module module(kernel.text, profile_, memory_);
+      const ptx::emulator::Module module(kernel.text, profile_, memory_);
       Launch launch({module.find_function(kernel.name),
                      {grid.x, grid.y, grid.z},
                      {block.x, block.y, block.z},
@@ -133,17 +159,13 @@ class GuardedDevice {
                     module, profile_, memory_);
       if (launch.run() != LaunchState::kDone) return launch.fault().message();
       counters_ = launch.counters();
+      return "";
     } catch (const std::exception& error) {
       return error.what();
     }
-    for (const uint8_t* zone : zones_) {
-      const uint8_t* end = zone + kZoneBytes;
-      const uint8_t* changed = std::find_if(zone, end, [](uint8_t byte) { return byte != kPoison; });
-      if (changed != end) return kernel.name + " wrote to the poison beside a buffer";
-    }
-    return "";
   }
 
+  std::unique_ptr<RealGpu> gpu_ = RealGpu::if_asked_for();
   ptx::emulator::Profile profile_;
   ptx::emulator::Memory memory_;
   std::vector<const uint8_t*> zones_;

@@ -70,7 +70,7 @@ TEST(RmsNormColumns, BeyondAreLeftAlone) {
   GuardedDevice device(ptx::sm_75);
   float *x = device.poisoned<float>(3 * 40), *y = device.poisoned<float>(3 * 40);
   std::fill_n(x, 40, 2.0f);
-  device.memory().mark_initialised(reinterpret_cast<uint64_t>(x), 40 * sizeof(float));
+  device.mark_initialised(x, 40 * sizeof(float));
   ASSERT_EQ(device.run(rmsnorm({40, 3}, ptx::sm_75), x, device.upload(std::vector<float>(40, 3.0f)), y, 1u), "");
   for (uint32_t i = 0; i < 40; ++i) EXPECT_NEAR(y[i], 3, 1e-5);
   for (uint32_t i = 40; i < 120; ++i) EXPECT_TRUE(std::isnan(y[i])) << i;

@@ -1,0 +1,25 @@
+#!/bin/sh
+# Links what a machine with a GPU and nothing but CUDA needs to check and measure the kernels: everything but the C
+# library is inside the programs. Leaves build/gpu-check/ with run.sh; copy the folder there and start run.sh.
+#   tests/gpu/pack.sh [BUILD_DIRECTORY]
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+build=${1:-$root/build/portable}
+pack=$root/build/gpu-check
+programs="kernels_test gpu_decoder_test driver_test gpu_bench"
+
+cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DWARPCHAT_PORTABLE=ON > /dev/null
+ninja -C "$build" $programs
+rm -rf "$pack"
+mkdir -p "$pack"
+for program in $programs; do
+  strip -o "$pack/$program" "$build/$program"
+  foreign=$(ldd "$pack/$program" | grep -vE 'linux-vdso|ld-linux|libc\.so|libm\.so|libpthread|libdl' || true)
+  if [ -n "$foreign" ]; then
+    echo "pack.sh: $program needs more than the C library: $foreign" >&2
+    exit 1
+  fi
+done
+cp "$root/tests/gpu/run.sh" "$pack/"
+git -C "$root" describe --always --dirty > "$pack/COMMIT" 2> /dev/null || echo unknown > "$pack/COMMIT"
+du -sh "$pack"
