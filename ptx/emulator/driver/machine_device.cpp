@@ -5,6 +5,7 @@
 #include <cstring>
 #include <thread>
 
+#include "ptx/emulator/driver/crew.h"
 #include "ptx/emulator/driver/device.h"
 #include "ptx/emulator/driver/emulator_counters.h"
 #include "ptx/emulator/driver/environment.h"
@@ -40,7 +41,7 @@ struct Machine {
   Profile profile;
   Memory memory;
   LaunchOptions options;
-  uint32_t threads = std::max(1u, std::thread::hardware_concurrency());
+  Crew crew{std::max(1u, std::thread::hardware_concurrency()) - 1};
 
   Machine(const Profile& given, const LaunchOptions& asked)
       : profile(given), memory(given.memory_bytes), options(asked) {}
@@ -76,7 +77,9 @@ class MachineFunction : public LoadedFunction {
     request.options = machine_.options;
     request.options.cooperative = shape.is_cooperative;
     request.options.count = launches_are_counted();
-    const bool has_many_blocks = request.grid.count() > 1, counts = request.options.count;
+    // The blocks of a checked launch run one at a time.
+    const bool has_many_blocks = request.grid.count() > 1 && !request.options.checks.any();
+    const bool counts = request.options.count;
     Launch launch(std::move(request), module_, machine_.profile, machine_.memory);
     const LaunchState end = drive(launch, has_many_blocks, stop);
     if (counts) keep_counters(code_.name, launch.counters());
@@ -90,12 +93,9 @@ class MachineFunction : public LoadedFunction {
   LaunchState drive(Launch& launch, bool has_many_blocks, const std::atomic<bool>& stop) const {
     LaunchState state = launch.step();
     if (state == LaunchState::kDone || state == LaunchState::kFaulted) return state;
-    std::vector<std::thread> helpers;
-    for (uint32_t i = 1; has_many_blocks && i < machine_.threads; ++i)
-      helpers.emplace_back([&] { step_on(launch, stop); });
-    state = step_on(launch, stop);
-    for (std::thread& helper : helpers) helper.join();
-    return state;
+    if (!has_many_blocks) return step_on(launch, stop);
+    machine_.crew.run([&] { step_on(launch, stop); });
+    return launch.step();
   }
 
   static LaunchState step_on(Launch& launch, const std::atomic<bool>& stop) {

@@ -1,0 +1,47 @@
+#include "ptx/emulator/driver/crew.h"
+
+namespace ptx::emulator::driver {
+
+Crew::~Crew() {
+  {
+    std::lock_guard lock(mutex_);
+    is_closing_ = true;
+  }
+  has_job_.notify_all();
+  for (std::thread& member : members_) member.join();
+}
+
+void Crew::run(const std::function<void()>& work) {
+  {
+    std::unique_lock lock(mutex_);
+    if (job_ != nullptr) {
+      lock.unlock();
+      return work();
+    }
+    while (members_.size() < n_members_) members_.emplace_back([this] { serve(); });
+    job_ = &work;
+    ++n_jobs_;
+  }
+  has_job_.notify_all();
+  work();
+  std::unique_lock lock(mutex_);
+  job_ = nullptr;
+  is_idle_.wait(lock, [this] { return n_working_ == 0; });
+}
+
+void Crew::serve() {
+  std::unique_lock lock(mutex_);
+  for (uint64_t done = 0;;) {
+    has_job_.wait(lock, [&] { return is_closing_ || (job_ != nullptr && n_jobs_ != done); });
+    if (is_closing_) return;
+    done = n_jobs_;
+    const std::function<void()>& work = *job_;
+    ++n_working_;
+    lock.unlock();
+    work();
+    lock.lock();
+    if (--n_working_ == 0) is_idle_.notify_all();
+  }
+}
+
+}  // namespace ptx::emulator::driver
