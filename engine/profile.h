@@ -1,6 +1,7 @@
 // Calls, time, bytes and counters per operation, recorded while decoding; every front end shows the same table. On the
 // CPU the rows are the decoder's steps, on a GPU its kernels; an emulated GPU has counters where a real one has time.
 #pragma once
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <mutex>
@@ -42,6 +43,10 @@ class Profile {
   void reset();                                // zeroes the rows, keeps ids and trace
   std::vector<OperationProfile> rows() const;  // in order of first registration
 
+  // Off: a device need not measure, which costs a GPU an event a kernel. On at first.
+  void set_enabled(bool on) { enabled_ = on; }
+  bool is_enabled() const { return enabled_; }
+
   double now() const;  // seconds since the profile was made
 
   // From now on the last `spans` calls are kept.
@@ -55,6 +60,7 @@ class Profile {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point began_ = Clock::now();
   double peak_bandwidth_ = 0;
+  std::atomic<bool> enabled_ = true;
   mutable std::mutex mutex_;
   std::vector<OperationProfile> rows_;
   std::vector<TraceSpan> ring_;

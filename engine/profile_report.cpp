@@ -66,19 +66,26 @@ std::string padded(std::string text, int width, bool to_the_left) {
   return to_the_left ? text + std::string(missing, ' ') : std::string(missing, ' ') + text;
 }
 
+// A kernel's name without its middle: family and last part tell rows of one model apart.
+std::string shortened(const std::string& name) {
+  constexpr size_t kMost = 42, kEnd = 14;
+  if (name.size() <= kMost) return name;
+  return name.substr(0, kMost - kEnd - 2) + ".." + name.substr(name.size() - kEnd);
+}
+
 }  // namespace
 
 std::string profile_table(const std::vector<OperationProfile>& rows, double peak_bandwidth) {
   const std::vector<Column> columns = columns_for(rows, peak_bandwidth);
   int name_width = 18;
   for (const OperationProfile& row : rows)
-    if (row.calls > 0) name_width = std::max(name_width, static_cast<int>(row.name.size()));
+    if (row.calls > 0) name_width = std::max(name_width, static_cast<int>(shortened(row.name).size()));
   std::string table = padded("operation", name_width, true);
   for (const Column& column : columns) table += " " + padded(column.heading, column.width, false);
   table += "\n";
   for (const OperationProfile& row : rows) {
     if (row.calls == 0) continue;
-    table += padded(row.name, name_width, true);
+    table += padded(shortened(row.name), name_width, true);
     for (const Column& column : columns) table += " " + padded(column.cell(row), column.width, false);
     table += "\n";
   }

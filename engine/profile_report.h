@@ -8,7 +8,8 @@
 namespace warpchat {
 
 // operation, calls, total, microseconds a call, share, GB/s, and the share of the peak bandwidth where that is known;
-// in the emulator instructions, sectors and bank conflicts instead of times. Rows that never ran are left out.
+// in the emulator instructions, sectors and bank conflicts instead of times. Rows that never ran are left out, long
+// names lose their middle.
 std::string profile_table(const std::vector<OperationProfile>& rows, double peak_bandwidth = 0);
 
 // The same as a Markdown table under a heading.

@@ -145,7 +145,7 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
   const DecoderFormats formats = formats_of(tensors);
   passes_ = {find_steps(decoder_specs(config, formats, positions_, 1)),
              find_steps(decoder_specs(config, formats, positions_, kGpuPassColumns))};
-  profile_.set_peak_bandwidth(context->device().peak_bandwidth);
+  if (!context->device().is_emulated) profile_.set_peak_bandwidth(context->device().peak_bandwidth);
   place_weights(tensors, options);
   stream_.fill(activations_.address() + plan_.error, 0, sizeof(ErrorWord));
   stream_.fill(activations_.address() + plan_.scratch[0], 0, plan_.scratch_bytes);

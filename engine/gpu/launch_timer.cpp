@@ -16,6 +16,7 @@ void LaunchTimer::mark(const Mark& mark) {
 }
 
 void LaunchTimer::begin_pass() {
+  if (!profile_.is_enabled()) return;
   if (marks_.size() >= kMostMarks) {
     stream_.wait();
     collect();
@@ -24,7 +25,9 @@ void LaunchTimer::begin_pass() {
   mark({});
 }
 
-void LaunchTimer::launched(uint32_t operation, uint64_t bytes) { mark({operation, bytes}); }
+void LaunchTimer::launched(uint32_t operation, uint64_t bytes) {
+  if (!marks_.empty()) mark({operation, bytes});
+}
 
 void LaunchTimer::collect() {
   for (size_t i = 1; i < marks_.size(); ++i) {

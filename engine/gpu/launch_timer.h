@@ -13,7 +13,7 @@ class LaunchTimer {
  public:
   LaunchTimer(const Stream& stream, Profile& profile) : stream_(stream), profile_(profile) {}
 
-  // Waits for the stream if very many launches have not been collected yet.
+  // Waits for the stream if very many launches have not been collected yet. Nothing is timed while the profile is off.
   void begin_pass();
   void launched(uint32_t operation, uint64_t bytes);  // the work just enqueued
   void collect();                                     // after the host waited for the stream

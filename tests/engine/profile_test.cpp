@@ -68,6 +68,11 @@ TEST(ProfileTable, ShowsTheShareOfThePeakWhereItIsKnown) {
   EXPECT_THAT(profile_table({{"attention", 1, 0.001, 1'000'000}}, 4e9), testing::HasSubstr("25.0%"));
 }
 
+TEST(ProfileTable, ShortensLongNamesInTheMiddle) {
+  const std::string table = profile_table({{"incremental_attention_h9_kv3_d64_s8192_k128_c1_positions", 1, 1, 1}});
+  EXPECT_THAT(table, testing::HasSubstr("incremental_attention_h9_k..8_c1_positions "));
+}
+
 TEST(ProfileTable, ShowsCountersWhereTimeMeansNothing) {
   const std::string table = profile_table({{"gemv", 2, 0.5, 64, {2'000, 64'000, 4, 0}}});
   EXPECT_THAT(table, testing::ContainsRegex("gemv +2 +1,000 +2 +0 +32\n"));

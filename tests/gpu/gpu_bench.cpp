@@ -114,6 +114,7 @@ void measure(const std::string& name, const Plan& plan, const DeviceChoice& choi
       "\n## %s\n\n%s bytes of weights, loaded in %.1f s\n\n| test | tokens/s | of the read ceiling |\n"
       "| --- | ---: | ---: |\n",
       name.c_str(), grouped(model.n_bytes()).c_str(), load_seconds);
+  profile.set_enabled(false);
   for (uint32_t depth : plan.depths) {
     if (depth + plan.tokens + 2 > context) continue;
     const double speed = decode_speed(decoder, depth, plan.tokens);
@@ -124,7 +125,7 @@ void measure(const std::string& name, const Plan& plan, const DeviceChoice& choi
   const uint32_t prompt = std::min(plan.prompt, context);
   prefill_speed(decoder, prompt);
   std::printf("| prefill of %u | %.1f | |\n\n", prompt, prefill_speed(decoder, prompt));
-  profile.reset();
+  profile.set_enabled(true);
   decode_speed(decoder, 0, plan.tokens);
   std::printf("%s\n", profile_markdown(profile, name + ", kernels of decode at 0").c_str());
   std::fflush(stdout);

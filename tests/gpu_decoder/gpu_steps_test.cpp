@@ -171,6 +171,22 @@ TEST_F(GpuDecoderOnOneModel, RecordsEveryKernel) {
   for (size_t i = 1; i < trace.size(); ++i) EXPECT_GE(trace[i].start, trace[i - 1].start);
 }
 
+TEST_F(GpuDecoderOnOneModel, MeasuresNothingWhileTheProfileIsOff) {
+  Decoder decoder = gpu_decoder(model_);
+  Profile& profile = decoder.steps().profile();
+  const auto calls = [&] {
+    uint64_t sum = 0;
+    for (const OperationProfile& row : profile.rows()) sum += row.calls;
+    return sum;
+  };
+  profile.set_enabled(false);
+  decode(decoder, some_tokens(2), {2});
+  EXPECT_EQ(calls(), 0u);
+  profile.set_enabled(true);
+  decode(decoder, some_tokens(2), {2});
+  EXPECT_EQ(calls(), 18u);
+}
+
 TEST_F(GpuDecoderOnOneModel, CountsInstructionsWhenAsked) {
   Decoder decoder(model_.config, make_gpu_steps(model_.config, model_.tensors, {test_device(), 64, true, {}}));
   decode(decoder, some_tokens(2), {1});
