@@ -57,7 +57,8 @@ Argument at(Buffer buffer) { return at(address_of(buffer)); }
 
 class GpuSteps final : public Steps {
  public:
-  GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const GpuOptions& options, ContextPointer context);
+  GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const GpuOptions& options, ContextPointer context,
+           std::vector<ptx::Kernel> kernels);
   ~GpuSteps() override;
 
   uint32_t max_columns() const override { return std::min(kGpuPassColumns, positions_); }
@@ -114,17 +115,22 @@ class GpuSteps final : public Steps {
   bool counts_;
 };
 
+// For passes of one column and of several. A model that the kernels cannot compute is refused here.
 std::vector<ptx::Kernel> all_kernels(const ModelConfig& config, const ModelTensors& tensors, uint32_t context,
                                      ptx::Target target) {
-  const DecoderFormats formats = formats_of(tensors);
-  std::vector<ptx::Kernel> kernels = decoder_kernels(decoder_specs(config, formats, context, 1), target);
-  for (ptx::Kernel& kernel : decoder_kernels(decoder_specs(config, formats, context, kGpuPassColumns), target))
-    kernels.push_back(std::move(kernel));
-  return kernels;
+  try {
+    const DecoderFormats formats = formats_of(tensors);
+    std::vector<ptx::Kernel> kernels = decoder_kernels(decoder_specs(config, formats, context, 1), target);
+    for (ptx::Kernel& kernel : decoder_kernels(decoder_specs(config, formats, context, kGpuPassColumns), target))
+      kernels.push_back(std::move(kernel));
+    return kernels;
+  } catch (const Error& error) {
+    throw Error(std::string("the GPU kernels cannot compute this model: ") + error.what() + "; use --device cpu");
+  }
 }
 
 GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const GpuOptions& options,
-                   ContextPointer context)
+                   ContextPointer context, std::vector<ptx::Kernel> kernels)
     : config_(config),
       positions_(options.context),
       context_(context),
@@ -133,7 +139,7 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
       plan_(plan_activations(config, options.context, kGpuPassColumns)),
       activations_(context, plan_.n_bytes, "activations"),
       cache_(context, cache_bytes_per_position(config) * options.context, "the KV cache"),
-      kernels_(context, all_kernels(config, tensors, options.context, context->device().target())),
+      kernels_(context, std::move(kernels)),
       slots_{Slot{HostMemory(context, 64, "tokens"), Event(context)},
              Slot{HostMemory(context, 64, "tokens"), Event(context)},
              Slot{HostMemory(context, 64, "tokens"), Event(context)},
@@ -337,13 +343,11 @@ void GpuSteps::check_error_word() {
 std::unique_ptr<Steps> make_gpu_steps(const ModelConfig& config, const ModelTensors& tensors,
                                       const GpuOptions& options) {
   assert(options.context > 0 && options.device.table != nullptr);
-  if (config.head_dim % 8 != 0 || config.head_dim > 256)
-    throw Error("the model's heads have " + std::to_string(config.head_dim) +
-                " values; the GPU kernels need a multiple of 8 up to 256: use --device cpu");
+  std::vector<ptx::Kernel> kernels = all_kernels(config, tensors, options.context, options.device.gpu.target());
   const ContextPointer context = Context::open(*options.device.table, options.device.gpu);
   check_memory(gpu_memory_budget(config, tensors, options.context), options.context, context->memory().free_bytes,
                "GPU memory");
-  return std::make_unique<GpuSteps>(config, tensors, options, context);
+  return std::make_unique<GpuSteps>(config, tensors, options, context, std::move(kernels));
 }
 
 }  // namespace warpchat

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <thread>
+#include <vector>
 
 #include "kernels/weight_layout.h"
 #include "models/message.h"
@@ -16,6 +18,17 @@ constexpr uint64_t kUnit = 256;  // alignment of everything placed
 constexpr uint64_t kStagingBytes = 8 << 20;
 
 uint64_t rounded(uint64_t n_bytes) { return (n_bytes + kUnit - 1) / kUnit * kUnit; }
+
+// Calls work(first, n) for parts of the rows, on as many threads as the machine has.
+void share_rows(uint64_t n_rows, const std::function<void(uint64_t, uint64_t)>& work) {
+  const uint64_t n_parts = std::clamp<uint64_t>(std::thread::hardware_concurrency(), 1, n_rows);
+  const auto begin_of = [&](uint64_t part) { return n_rows * part / n_parts; };
+  std::vector<std::thread> others;
+  for (uint64_t part = 1; part < n_parts; ++part)
+    others.emplace_back([&, part] { work(begin_of(part), begin_of(part + 1) - begin_of(part)); });
+  work(0, begin_of(1));
+  for (std::thread& other : others) other.join();
+}
 
 uint64_t packed_row_bytes(const TensorInfo& tensor) {
   const auto k = static_cast<uint32_t>(tensor.k());
@@ -67,8 +80,11 @@ uint64_t WeightUpload::place_matrix(const TensorInfo& tensor) {
   for (uint64_t row = 0; row < tensor.rows(); row += rows_a_slot) {
     const uint64_t n_rows = std::min(rows_a_slot, tensor.rows() - row);
     const std::span<std::byte> staged = free_slot(n_rows * row_bytes).first(n_rows * row_bytes);
-    pack_rows(tensor.type, static_cast<uint32_t>(tensor.k()), n_rows,
-              tensor.data.subspan(row * file_row_bytes, n_rows * file_row_bytes), staged);
+    share_rows(n_rows, [&](uint64_t first, uint64_t n) {
+      pack_rows(tensor.type, static_cast<uint32_t>(tensor.k()), n,
+                tensor.data.subspan((row + first) * file_row_bytes, n * file_row_bytes),
+                staged.subspan(first * row_bytes, n * row_bytes));
+    });
     send(address + row * row_bytes, staged);
   }
   mappings_.release(tensor.data.data(), tensor.data.size());

@@ -153,6 +153,12 @@ class Commands(Case):
             self.assert_refused(Run(*command, "-m", TINY, "-dev", "abacus"), 2, "abacus", "--list-devices")
         self.assert_refused(Run("-m", TINY, "-p", "x", "--launch", "rocket"), 2, "rocket", "stream")
         self.run_well("-m", TINY, "-p", "x", "-n", "1", "--device", "cpu")
+        if "not usable" in self.run_well("--list-devices").out.decode():
+            self.assert_refused(Run("-m", TINY, "-p", "x", "--device", "cuda"), 1, "NVIDIA driver", "--device cpu")
+
+    def test_devices_agree(self):
+        flags = ("-m", TINY, "-p", "one two three", "-n", "8", "--temp", "0", "--raw")
+        self.assertEqual(self.run_well(*flags, "--device", "emulator:sm_80").out, self.run_well(*flags).out)
 
     def test_kernels_are_listed_and_written(self):
         with tempfile.TemporaryDirectory() as folder:
