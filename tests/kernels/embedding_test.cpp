@@ -82,6 +82,22 @@ TEST(EmbeddingTest, KeepsTheFirstReport) {
   EXPECT_EQ(embed(spec, weights, {0xffffffff}).error[1], 0xffffffff);
 }
 
+// The last row begins beyond 4 GiB; the others are memory that nothing ever touches.
+TEST(EmbeddingTest, OffsetsHave64Bits) {
+  const EmbeddingSpec spec{TensorType::kF32, 300'000, 4096};
+  const uint64_t row_bytes = packed_bytes_per_row(spec.weights, spec.hidden), offset = (spec.n_vocab - 1) * row_bytes;
+  ASSERT_GT(offset, uint64_t{1} << 32);
+  GuardedDevice device(ptx::sm_75);
+  uint8_t* table = device.plain(offset + row_bytes);
+  device.mark_initialised(table, offset + row_bytes);
+  const std::vector<float> row = normal_floats(spec.hidden, 3);
+  std::memcpy(table + offset, row.data(), row_bytes);
+  float* out = device.poisoned<float>(spec.hidden);
+  const std::vector<uint32_t> token = {spec.n_vocab - 1};
+  EXPECT_EQ(device.run(embedding(spec, ptx::sm_75), table, device.upload(token), out, device.zeros<uint32_t>(4)), "");
+  EXPECT_EQ(device.download(out, spec.hidden), row);
+}
+
 TEST(EmbeddingTest, RefusesWithASentence) {
   EXPECT_THROW(embedding({TensorType::kQ4_K, 0, 256}, ptx::sm_75), Error);
   try {

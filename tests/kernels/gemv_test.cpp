@@ -241,6 +241,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 class GemvMistake : public ::testing::TestWithParam<Mistake> {};
 
 TEST_P(GemvMistake, IsFound) {
+  if (!GuardedDevice(ptx::sm_75).is_emulated()) GTEST_SKIP() << "the emulator's checks find it";
   const GemvProblem problem(GetParam().spec);
   ptx::Kernel kernel = gemv(problem.spec, ptx::sm_75);
   std::string fault;
@@ -270,6 +271,26 @@ constexpr Mistake kMistakes[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Reference, GemvMistake, ::testing::ValuesIn(kMistakes),
                          [](const auto& m) { return std::string(m.param.name); });
+
+// Each byte of the weights is read once, in whole sectors of 32 bytes, and the input without bank conflicts.
+TEST(GemvCountersTest, ReadsWeightsOnceAndWithoutBankConflicts) {
+  if (!GuardedDevice(ptx::sm_75).is_emulated()) GTEST_SKIP() << "the counters are the emulator's";
+  const ptx::emulator::LaunchOptions counting{.count = true};
+  for (const GemvSpec& spec :
+       {GemvSpec{kQ4_K, 32, 4096}, GemvSpec{kQ6_K, 32, 4096}, GemvSpec{kQ8_0, 32, 2048, 3}, GemvSpec{kF16, 32, 1024, 2},
+        GemvSpec{kF32, 32, 1024}, GemvSpec{kQ5_0, 32, 2048}, GemvSpec{kQ4_1, 32, 2048, 1, kRmsNorm, kSwiglu, kEps}}) {
+    SCOPED_TRACE(name_of(spec));
+    const GemvProblem problem(spec);
+    problem.run(gemv(spec, ptx::sm_90), ptx::sm_90, spec.columns, counting);
+    const ptx::emulator::Counts* products = problem.counters.of_tag("products");
+    ASSERT_NE(products, nullptr);
+    const uint64_t n_bytes = problem.weights.bytes.size() + (problem.up ? problem.up->bytes.size() : 0);
+    EXPECT_GE(products->loads.sectors, n_bytes / 32);
+    EXPECT_LE(static_cast<double>(products->loads.sectors), static_cast<double>(n_bytes) / 32 * 1.03);
+    EXPECT_EQ(products->bank_replays, 0u);
+    EXPECT_GT(products->shared_requests, 0u);
+  }
+}
 
 // Several rows share a block's normalised input, and the block reads it once.
 TEST(GemvPlanTest, SharesTheInputAmongRows) {
