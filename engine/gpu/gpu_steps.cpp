@@ -5,10 +5,12 @@
 #include <array>
 #include <cassert>
 #include <cstring>
+#include <utility>
 
 #include "engine/driver/emulator_profile.h"
 #include "engine/gpu/gpu_memory.h"
 #include "engine/gpu/kernel_set.h"
+#include "engine/gpu/launch_graph.h"
 #include "engine/gpu/launch_timer.h"
 #include "engine/gpu/weight_upload.h"
 #include "engine/profile.h"
@@ -92,6 +94,8 @@ class GpuSteps final : public Steps {
     run(step, arguments, step.kernel->kernel().launch.blocks, step.kernel->kernel().cost.bytes, n_columns_);
   }
   void run(const Step& step, Arguments arguments, ptx::Dimensions blocks, uint64_t bytes, uint32_t columns);
+  void begin_layers();  // with a graph: from here to end_layers launches are recorded, or have been
+  void end_layers();
   void collect_profile();
   void check_error_word();
 
@@ -104,6 +108,9 @@ class GpuSteps final : public Steps {
   ActivationPlan plan_;
   DeviceMemory activations_, cache_, weights_;
   KernelSet kernels_;
+  LaunchMode launch_mode_;
+  LaunchGraph layers_graph_;
+  uint32_t graph_operation_;
   std::array<PassSteps, 2> passes_;
   std::vector<LayerWeights> layers_;
   uint64_t token_embd_ = 0, output_norm_ = 0, output_ = 0;
@@ -111,7 +118,8 @@ class GpuSteps final : public Steps {
   HostMemory logits_, error_;
   PassState state_;
   uint32_t n_columns_ = 0, position_ = 0, first_logits_column_ = 0, next_slot_ = 0;
-  bool has_arrived_ = false;  // the pass's logits
+  bool has_arrived_ = false;   // the pass's logits
+  bool is_replaying_ = false;  // the pass's launches are in the graph
   bool counts_;
 };
 
@@ -140,6 +148,9 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
       activations_(context, plan_.n_bytes, "activations"),
       cache_(context, cache_bytes_per_position(config) * options.context, "the KV cache"),
       kernels_(context, std::move(kernels)),
+      launch_mode_(options.launch),
+      layers_graph_(context),
+      graph_operation_(profile_.operation("layers graph")),
       slots_{Slot{HostMemory(context, 64, "tokens"), Event(context)},
              Slot{HostMemory(context, 64, "tokens"), Event(context)},
              Slot{HostMemory(context, 64, "tokens"), Event(context)},
@@ -176,7 +187,7 @@ GpuSteps::~GpuSteps() {
 std::string GpuSteps::description() const {
   const GpuDevice& device = context_->device();
   return (device.is_emulated ? "emulator: " : "cuda: " + device.name + " ") + ptx::spell(device.target()) +
-         ", launch stream";
+         ", launch " + std::string(name_of(launch_mode_));
 }
 
 PassSteps GpuSteps::find_steps(const DecoderSpecs& specs) {
@@ -221,14 +232,36 @@ void GpuSteps::fill_cache_table() {
 }
 
 void GpuSteps::run(const Step& step, Arguments arguments, ptx::Dimensions blocks, uint64_t bytes, uint32_t columns) {
+  if (is_replaying_) return;
   if (n_columns_ > 1 && columns > 1) arguments.add(columns);
+  if (layers_graph_.is_recording()) {  // for every position: with all the blocks there may be, and timed as a whole
+    step.kernel->launch(stream_, std::span(arguments.items).first(arguments.n), step.kernel->kernel().launch.blocks);
+    return;
+  }
   step.kernel->launch(stream_, std::span(arguments.items).first(arguments.n), blocks);
   timer_.launched(step.operation, bytes);
+}
+
+void GpuSteps::begin_layers() {
+  const bool uses_graph = launch_mode_ == LaunchMode::kGraph && n_columns_ == 1;
+  is_replaying_ = uses_graph && layers_graph_.is_recorded();
+  if (uses_graph && !is_replaying_) layers_graph_.begin(stream_);
+}
+
+void GpuSteps::end_layers() {
+  if (layers_graph_.is_recording()) {
+    layers_graph_.end(stream_);
+    is_replaying_ = true;
+  }
+  if (!std::exchange(is_replaying_, false)) return;
+  layers_graph_.launch(stream_);
+  timer_.launched(graph_operation_, weights_.n_bytes());
 }
 
 void GpuSteps::begin(std::span<const Token> tokens, uint32_t position) {
   assert(!tokens.empty() && tokens.size() <= max_columns() && uint64_t{position} + tokens.size() <= positions_);
   context_->make_current();
+  if (layers_graph_.is_recording()) layers_graph_.abandon(stream_);  // of a pass that was stopped
   n_columns_ = static_cast<uint32_t>(tokens.size());
   position_ = position;
   has_arrived_ = false;
@@ -242,6 +275,7 @@ void GpuSteps::begin(std::span<const Token> tokens, uint32_t position) {
   stream_.upload(activations_.address() + plan_.pass, std::as_bytes(words));
   stream_.record(slot.copied);
   timer_.begin_pass();
+  begin_layers();
 }
 
 void GpuSteps::embed(Buffer hidden) {
@@ -297,6 +331,7 @@ void GpuSteps::norm_gate_up(uint32_t index, Buffer hidden, Buffer inner) {
 
 void GpuSteps::down_residual(uint32_t index, Buffer inner, Buffer hidden) {
   run(pass().layers[index].down, {at(layers_[index].down), at(inner), at(hidden)});
+  if (index + 1 == config_.n_layers) end_layers();
 }
 
 void GpuSteps::norm_logits(Buffer hidden, uint32_t first_column, Buffer logits) {
@@ -339,6 +374,20 @@ void GpuSteps::check_error_word() {
 }
 
 }  // namespace
+
+namespace {
+
+constexpr std::array<std::string_view, 2> kLaunchModes = {"stream", "graph"};
+
+}  // namespace
+
+std::optional<LaunchMode> launch_mode_named(std::string_view name) {
+  for (size_t i = 0; i < kLaunchModes.size(); ++i)
+    if (kLaunchModes[i] == name) return static_cast<LaunchMode>(i);
+  return std::nullopt;
+}
+
+std::string_view name_of(LaunchMode mode) { return kLaunchModes[static_cast<size_t>(mode)]; }
 
 std::unique_ptr<Steps> make_gpu_steps(const ModelConfig& config, const ModelTensors& tensors,
                                       const GpuOptions& options) {

@@ -1,17 +1,28 @@
-// The decoder's steps on a GPU: the generated kernels, launched one by one on a stream.
+// The decoder's steps on a GPU: the generated kernels, launched one by one, or those of a token recorded and replayed.
 #pragma once
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string_view>
 
 #include "engine/driver/device_choice.h"
 #include "engine/steps.h"
 
 namespace warpchat {
 
+// How passes of one token are launched; longer ones always go kernel by kernel. Results are the same to the bit.
+enum class LaunchMode : uint8_t {
+  kStream,  // kernel by kernel
+  kGraph,   // the layers as one CUDA graph, recorded with the first token
+};
+std::optional<LaunchMode> launch_mode_named(std::string_view name);  // "stream", "graph"
+std::string_view name_of(LaunchMode mode);
+
 struct GpuOptions {
-  DeviceChoice device;                   // with a table
-  uint32_t context = 0;                  // positions in the KV cache; > 0
+  DeviceChoice device;   // with a table
+  uint32_t context = 0;  // positions in the KV cache; > 0
+  LaunchMode launch = LaunchMode::kStream;
   bool count = false;                    // emulated: keep counters, which takes time
   std::function<void(double)> progress;  // 0..1 while the weights are copied; may be empty
 };

@@ -158,7 +158,8 @@ class Commands(Case):
 
     def test_devices_agree(self):
         flags = ("-m", TINY, "-p", "one two three", "-n", "8", "--temp", "0", "--raw")
-        self.assertEqual(self.run_well(*flags, "--device", "emulator:sm_80").out, self.run_well(*flags).out)
+        for more in ((), ("--launch", "graph")):
+            self.assertEqual(self.run_well(*flags, "--device", "emulator:sm_80", *more).out, self.run_well(*flags).out)
 
     def test_kernels_are_listed_and_written(self):
         with tempfile.TemporaryDirectory() as folder:

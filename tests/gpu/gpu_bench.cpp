@@ -1,6 +1,7 @@
 // Measures a GPU: what its memory gives at best, and on models of known shapes what every kernel reaches of that, and
 // tokens per second. Writes Markdown.
-//   gpu_bench [--device cuda] [--shapes qwen2.5-0.5b,qwen2.5-3b] [--depths 0,4096,32768] [--tokens 64]
+//   gpu_bench [--device cuda] [--launch stream|graph] [--shapes qwen2.5-0.5b,qwen2.5-3b] [--depths 0,4096,32768]
+//   [--tokens 64]
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -96,6 +97,7 @@ double prefill_speed(Decoder& decoder, uint32_t tokens) {
 
 struct Plan {
   std::string device = "cuda";
+  LaunchMode launch = LaunchMode::kStream;
   std::vector<std::string> shapes = shape_names();
   std::vector<uint32_t> depths = {0, 4096, 32000};
   uint32_t tokens = 64, prompt = 512;
@@ -106,7 +108,8 @@ void measure(const std::string& name, const Plan& plan, const DeviceChoice& choi
   const uint32_t context = std::min(model.config().context_length,
                                     *std::max_element(plan.depths.begin(), plan.depths.end()) + plan.tokens + 512);
   const auto start = Clock::now();
-  Decoder decoder(model.config(), make_gpu_steps(model.config(), model.tensors(), {choice, context, false, {}}));
+  Decoder decoder(model.config(),
+                  make_gpu_steps(model.config(), model.tensors(), {choice, context, plan.launch, false, {}}));
   const double load_seconds = seconds_since(start);
   Profile& profile = decoder.steps().profile();
   profile.set_peak_bandwidth(ceiling);
@@ -146,6 +149,10 @@ Plan parse(int argc, char** argv) {
     const std::string value = argv[i + 1];
     if (flag == "--device") {
       plan.device = value;
+    } else if (flag == "--launch") {
+      const std::optional<LaunchMode> mode = launch_mode_named(value);
+      if (!mode) throw Error("unknown launch mode " + value);
+      plan.launch = *mode;
     } else if (flag == "--shapes") {
       plan.shapes = list_of(value);
     } else if (flag == "--depths") {
@@ -156,7 +163,7 @@ Plan parse(int argc, char** argv) {
     } else if (flag == "--prompt") {
       plan.prompt = static_cast<uint32_t>(std::stoul(value));
     } else {
-      throw Error("unknown flag " + flag + "; use --device, --shapes, --depths, --tokens, --prompt");
+      throw Error("unknown flag " + flag + "; use --device, --launch, --shapes, --depths, --tokens, --prompt");
     }
   }
   return plan;

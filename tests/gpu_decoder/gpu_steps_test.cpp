@@ -21,8 +21,8 @@ namespace {
 using ::testing::HasSubstr;
 
 std::unique_ptr<Steps> gpu_steps(const LoadedModel& model, uint32_t context = 64,
-                                 const DeviceChoice& on = test_device()) {
-  return make_gpu_steps(model.config, model.tensors, {on, context, false, {}});
+                                 const DeviceChoice& on = test_device(), LaunchMode launch = LaunchMode::kStream) {
+  return make_gpu_steps(model.config, model.tensors, {on, context, launch, false, {}});
 }
 
 Decoder gpu_decoder(const LoadedModel& model, uint32_t context = 64) {
@@ -121,6 +121,27 @@ TEST_F(GpuDecoderOnOneModel, GivesTheSameBitsHoweverTokensAreCut) {
   EXPECT_EQ(decode(other, tokens, {1, 3, 5, 2, 8}), expected);
 }
 
+TEST_F(GpuDecoderOnOneModel, GivesTheSameBitsFromAGraph) {
+  const std::vector<Token> tokens = some_tokens(40);
+  Decoder streamed = gpu_decoder(model_);
+  Decoder graphed(model_.config, gpu_steps(model_, 64, test_device(), LaunchMode::kGraph));
+  EXPECT_THAT(graphed.steps().description(), HasSubstr("launch graph"));
+  EXPECT_EQ(decode(graphed, tokens, {5, 1, 1, 1, 8, 1}), decode(streamed, tokens, {5, 1, 1, 1, 8, 1}));
+  const Token again[] = {3};  // back to an earlier position
+  EXPECT_EQ(decode(graphed, again, {1}, 7), decode(streamed, again, {1}, 7));
+}
+
+TEST_F(GpuDecoderOnOneModel, StopsWhileAGraphIsRecorded) {
+  Decoder decoder(model_.config, gpu_steps(model_, 64, test_device(), LaunchMode::kGraph));
+  Decoder fresh = gpu_decoder(model_);
+  const std::vector<Token> tokens = some_tokens(4);
+  const std::atomic<bool> stop = true;
+  EXPECT_FALSE(decoder.forward(std::span(tokens).first(1), 0, Logits::kLast, &stop)) << "while it is recorded";
+  EXPECT_EQ(decode(decoder, tokens, {1}), decode(fresh, tokens, {1}));
+  EXPECT_FALSE(decoder.forward(std::span(tokens).first(1), 0, Logits::kLast, &stop)) << "while it is replayed";
+  EXPECT_EQ(decode(decoder, tokens, {1}), decode(fresh, tokens, {1}));
+}
+
 TEST_F(GpuDecoderOnOneModel, ForgetsWhatLiesBeyondThePosition) {
   const std::vector<Token> tokens = some_tokens(30), other = {7, 9, 11, 13, 15};
   Decoder fresh = gpu_decoder(model_), used = gpu_decoder(model_);
@@ -188,7 +209,8 @@ TEST_F(GpuDecoderOnOneModel, MeasuresNothingWhileTheProfileIsOff) {
 }
 
 TEST_F(GpuDecoderOnOneModel, CountsInstructionsWhenAsked) {
-  Decoder decoder(model_.config, make_gpu_steps(model_.config, model_.tensors, {test_device(), 64, true, {}}));
+  Decoder decoder(model_.config,
+                  make_gpu_steps(model_.config, model_.tensors, {test_device(), 64, LaunchMode::kStream, true, {}}));
   decode(decoder, some_tokens(2), {1});
   for (const OperationProfile& row : decoder.steps().profile().rows()) {
     if (row.calls == 0) continue;

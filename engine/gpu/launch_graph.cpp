@@ -1,0 +1,41 @@
+#include "engine/gpu/launch_graph.h"
+
+#include <cassert>
+
+namespace warpchat {
+
+using namespace ptx::cuda;
+
+LaunchGraph::~LaunchGraph() {
+  if (exec_ != nullptr) context_->table().cuGraphExecDestroy(exec_);
+}
+
+void LaunchGraph::begin(const Stream& stream) {
+  assert(!is_recording_ && exec_ == nullptr);
+  context_->check(context_->table().cuStreamBeginCapture(stream.handle(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+                  "cuStreamBeginCapture", "recording a token");
+  is_recording_ = true;
+}
+
+void LaunchGraph::end(const Stream& stream) {
+  CUgraph graph = nullptr;
+  is_recording_ = false;
+  context_->check(context_->table().cuStreamEndCapture(stream.handle(), &graph), "cuStreamEndCapture",
+                  "recording a token");
+  const CUresult code = context_->table().cuGraphInstantiate(&exec_, graph, 0);
+  context_->table().cuGraphDestroy(graph);
+  context_->check(code, "cuGraphInstantiate", "recording a token");
+}
+
+void LaunchGraph::abandon(const Stream& stream) {
+  CUgraph graph = nullptr;
+  is_recording_ = false;
+  if (context_->table().cuStreamEndCapture(stream.handle(), &graph) == CUDA_SUCCESS && graph != nullptr)
+    context_->table().cuGraphDestroy(graph);
+}
+
+void LaunchGraph::launch(const Stream& stream) const {
+  context_->check(context_->table().cuGraphLaunch(exec_, stream.handle()), "cuGraphLaunch", "computing a token");
+}
+
+}  // namespace warpchat
