@@ -54,10 +54,14 @@ bool input_is_terminal() { return isatty(STDIN_FILENO) != 0; }
 bool output_is_terminal() { return isatty(STDOUT_FILENO) != 0; }
 bool error_is_terminal() { return isatty(STDERR_FILENO) != 0; }
 
+bool moves_cursor() {
+  const char* term = std::getenv("TERM");
+  return output_is_terminal() && term && *term && std::strcmp(term, "dumb") != 0;
+}
+
 bool wants_style() {
   const char* no_color = std::getenv("NO_COLOR");
-  const char* term = std::getenv("TERM");
-  return output_is_terminal() && !(no_color && *no_color) && term && std::strcmp(term, "dumb") != 0;
+  return moves_cursor() && !(no_color && *no_color);
 }
 
 OutputFile::OutputFile(std::string path) : path_(std::move(path)) {

@@ -22,7 +22,8 @@ void print_error(std::string_view sentence);  // as the one line "chat: SENTENCE
 bool input_is_terminal();
 bool output_is_terminal();
 bool error_is_terminal();
-bool wants_style();  // standard output is a terminal that understands escape sequences, and NO_COLOR is not set
+bool moves_cursor();  // standard output is a terminal that understands escape sequences: TERM is set, and not to dumb
+bool wants_style();   // the same, and NO_COLOR is not set
 
 // A file that appears under its name only when it is complete: written beside it, renamed by finish(), removed if that
 // is never reached, also by Ctrl-C. A device or pipe of that name is written directly.

@@ -2,7 +2,6 @@
 #include "app/terminal/prompt_reader.h"
 
 #include <csignal>
-#include <cstdlib>
 #include <utility>
 
 #include "app/output.h"
@@ -22,6 +21,7 @@ PromptReader::PromptReader(Terminal& terminal, History& history)
     : terminal_(terminal), editor_(history, complete_slash_line) {}
 
 std::optional<std::string> PromptReader::read(std::string text) {
+  if (terminal_.is_plain()) return read_plain(text);
   terminal_.edit();
   take_interrupt();  // one that came too late for what it was meant to stop
   editor_.begin(std::move(text));
@@ -45,6 +45,35 @@ std::optional<std::string> PromptReader::read(std::string text) {
   terminal_.watch();
   if (outcome == EditOutcome::kEnd) return std::nullopt;
   return editor_.take_line();
+}
+
+// A line, or lines between two of nothing but """. Nothing can be put into the terminal's own line, so a text to change
+// is shown above it.
+std::optional<std::string> PromptReader::read_plain(const std::string& text) {
+  constexpr std::string_view kQuotes = "\"\"\"";
+  take_interrupt();
+  write_output((text.empty() ? "" : "was: " + text + "\n") + "> ");
+  std::string quoted;
+  for (bool in_quotes = false;;) {
+    const size_t end = plain_input_.find('\n');
+    if (end != std::string::npos) {
+      const std::string line = plain_input_.substr(0, end);
+      plain_input_.erase(0, end + 1);
+      if (line != kQuotes && !in_quotes) return line;
+      if (line == kQuotes && in_quotes) return quoted;
+      if (in_quotes) quoted += (quoted.empty() ? "" : "\n") + line;
+      in_quotes = true;
+      continue;
+    }
+    std::string bytes;
+    const Terminal::Input input = terminal_.read(bytes, kForEver);
+    if (input == Terminal::Input::kEnd) return std::nullopt;
+    if (input == Terminal::Input::kSignal && take_interrupt()) {
+      plain_input_.clear();
+      write_output("\n(Ctrl-D or /exit leaves)\n> ");
+    }
+    plain_input_ += bytes;
+  }
 }
 
 std::optional<EditOutcome> PromptReader::press_keys(const std::vector<Key>& keys) {
@@ -79,8 +108,6 @@ std::optional<EditOutcome> PromptReader::press_keys(const std::vector<Key>& keys
 
 void PromptReader::probe_widths() {
   n_probed_ = 0;
-  const char* term = std::getenv("TERM");
-  if (!term || std::string_view(term) == "dumb") return;
   std::string question;
   for (std::string_view probe : kWidthProbes) question += "\r" + std::string(probe) + "\x1b[6n";
   write_output(question + "\r\x1b[K");

@@ -18,6 +18,7 @@ class PromptReader {
   std::optional<std::string> read(std::string text = "");
 
  private:
+  std::optional<std::string> read_plain(const std::string& text);       // as the terminal's own line editing gives it
   std::optional<EditOutcome> press_keys(const std::vector<Key>& keys);  // kLine or kEnd, if one of them comes
   void draw();
   void probe_widths();                  // asks the terminal how wide it draws emoji sequences
@@ -29,6 +30,7 @@ class PromptReader {
   std::optional<size_t> n_probed_;  // answers that came; none before the question
   WidthRules width_rules_;
   std::vector<Key> waiting_;  // keys that came after the line's end: the next line's
+  std::string plain_input_;   // lines that came and have not been asked for
 };
 
 }  // namespace warpchat

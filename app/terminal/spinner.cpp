@@ -26,7 +26,7 @@ std::string spinner_frame(const std::string& label, double fraction, unsigned ti
 }
 
 Spinner::Spinner(std::string label) : label_(std::move(label)) {
-  if (error_is_terminal() && output_is_terminal()) thread_ = std::thread([this] { run(); });
+  if (error_is_terminal() && moves_cursor()) thread_ = std::thread([this] { run(); });
 }
 
 Spinner::~Spinner() {

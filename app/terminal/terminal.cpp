@@ -7,6 +7,7 @@
 
 #include <cerrno>
 
+#include "app/output.h"
 #include "app/signals.h"
 
 namespace warpchat {
@@ -17,10 +18,11 @@ TerminalSize terminal_size() {
   return {size.ws_col, size.ws_row};
 }
 
-Terminal::Terminal() { tcgetattr(STDIN_FILENO, &original_); }
+Terminal::Terminal() : plain_(!moves_cursor()) { tcgetattr(STDIN_FILENO, &original_); }
 Terminal::~Terminal() { leave(); }
 
 void Terminal::edit() {
+  if (plain_) return;
   termios mode = original_;
   mode.c_iflag &= ~static_cast<tcflag_t>(BRKINT | ICRNL | INLCR | IGNCR | INPCK | ISTRIP | IXON);
   mode.c_cflag |= CS8;
@@ -31,6 +33,7 @@ void Terminal::edit() {
 }
 
 void Terminal::watch() {
+  if (plain_) return;
   termios mode = original_;
   mode.c_iflag &= ~static_cast<tcflag_t>(ICRNL | INLCR | IGNCR);
   mode.c_lflag &= ~static_cast<tcflag_t>(ECHO | ICANON);

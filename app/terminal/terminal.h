@@ -17,6 +17,7 @@ class Terminal {
   Terminal();   // standard input and output must be a terminal
   ~Terminal();  // as it was before
 
+  bool is_plain() const { return plain_; }  // it cannot move its cursor; edit and watch leave its mode alone
   void edit();   // raw: every key comes as bytes, nothing is echoed, pasted text is bracketed
   void watch();  // while an answer streams: no echo, but Ctrl-C and Ctrl-Z are signals; typed text waits
   void leave();  // as it was before
@@ -26,6 +27,7 @@ class Terminal {
   Input read(std::string& bytes, std::chrono::milliseconds timeout);
 
  private:
+  bool plain_;
   termios original_;
 };
 

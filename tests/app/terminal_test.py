@@ -372,5 +372,28 @@ class Looks(Case):
         self.assertEqual(terminal.wait(), 0)
 
 
+class PlainTerminal(Case):
+    """One that cannot move its cursor: an editor's shell window, a serial line."""
+
+    def test_no_escape_sequence_is_written(self):
+        terminal = self.start(TERM="dumb")
+        terminal.type('Hello\n"""\nover\nlines\n"""\n')
+        for _ in range(2):
+            terminal.wait_for("\n\n> ")
+        users = [content for role, content in self.messages(terminal) if role == "user"]
+        self.assertEqual(users, ["Hello", "over\nlines"])
+        self.assertNotIn("\x1b", terminal.seen)
+        terminal.type("\x04")
+        self.assertEqual(terminal.wait(), 0)
+
+    def test_ctrl_c_hints_and_drops_the_line(self):
+        terminal = self.start(TERM="dumb")
+        terminal.type("abc\x03")
+        terminal.wait_for("(Ctrl-D or /exit leaves)")
+        terminal.type("Hello\n")
+        terminal.wait_for("\n\n> ")
+        self.assertEqual(self.messages(terminal)[0], ("user", "Hello"))
+
+
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0]] + sys.argv[3:])
