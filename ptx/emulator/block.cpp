@@ -35,27 +35,6 @@ void start_warp(BlockState& block, WarpState& w, uint32_t index, uint32_t thread
   w.fragments.push_back({0, w.live, frame});
 }
 
-void report_deadlock(BlockState& block, Executor&) {
-  for (WarpState& w : block.warps) {
-    if (w.fragments.empty()) continue;
-    const Fragment& f = w.fragments.front();
-    w.registers = f.frame->registers.get();
-    w.active = f.mask;
-    const Instruction& i = f.frame->code->instructions[f.pc];
-    w.instructions = f.frame->code->instructions.data();
-    const bool at_barrier = f.state != FragmentState::kSync;
-    std::string detail =
-        at_barrier ? "waits for threads that never come" : "waits for lanes of its warp that never come";
-    if (at_barrier) {
-      const BarrierState& barrier = block.barriers[f.barrier];
-      detail += ": " + std::to_string(barrier.arrived) + " of " +
-                std::to_string(barrier.expected ? barrier.expected : block.live_threads()) +
-                " threads are at barrier " + std::to_string(f.barrier);
-    }
-    return fault_at_instruction(w, i, FaultKind::kDeadlock, detail);
-  }
-}
-
 // All warps wait: barriers that are complete open. False if nothing can go on.
 bool unblock(BlockState& block, Executor& executor) {
   bool moved = false;
@@ -74,7 +53,7 @@ BlockResult stand_still(BlockState& block, Executor& executor, bool is_polling) 
   if (std::ranges::all_of(block.warps, [](const WarpState& w) { return w.fragments.empty(); }))
     return BlockResult::kDone;
   if (is_polling) return BlockResult::kPolling;
-  report_deadlock(block, executor);
+  report_standstill(block, executor);
   return BlockResult::kFaulted;
 }
 
@@ -99,6 +78,7 @@ std::unique_ptr<BlockState> make_block(LaunchContext& launch, uint64_t linear, s
   block->shared_bytes = launch.shared_total;
   for (BarrierState& barrier : block->barriers) barrier = {};
   block->next_warp = 0;
+  block->idle_polls = block->idle_since = 0;
   const uint32_t threads = static_cast<uint32_t>(launch.request.block.count());
   if (block->warps.empty()) {
     block->shared = aligned_bytes(std::max(64u, launch.shared_total));
@@ -107,6 +87,36 @@ std::unique_ptr<BlockState> make_block(LaunchContext& launch, uint64_t linear, s
   }
   for (uint32_t w = 0; w < block->warps.size(); ++w) start_warp(*block, block->warps[w], w, threads);
   return block;
+}
+
+// The first part that polls, else the first that waits.
+void report_standstill(BlockState& block, Executor& executor) {
+  WarpState* stuck = nullptr;
+  const Fragment* part = nullptr;
+  for (WarpState& w : block.warps) {
+    for (const Fragment& f : w.fragments) {
+      if (part && (part->state == FragmentState::kRunnable || f.state != FragmentState::kRunnable)) continue;
+      stuck = &w;
+      part = &f;
+    }
+  }
+  if (!part) return;
+  stuck->executor = &executor;
+  stuck->registers = part->frame->registers.get();
+  stuck->active = part->mask;
+  stuck->instructions = part->frame->code->instructions.data();
+  std::string detail = "waits for threads that never come";
+  if (part->state == FragmentState::kRunnable) {
+    detail = "polls for what no thread will write";
+  } else if (part->state == FragmentState::kSync) {
+    detail = "waits for lanes of its warp that never come";
+  } else {
+    const BarrierState& barrier = block.barriers[part->barrier];
+    detail += ": " + std::to_string(barrier.arrived) + " of " +
+              std::to_string(barrier.expected ? barrier.expected : block.live_threads()) +
+              " threads are at barrier " + std::to_string(part->barrier);
+  }
+  fault_at_instruction(*stuck, part->frame->code->instructions[part->pc], FaultKind::kDeadlock, detail);
 }
 
 BlockResult run_block_by_seed(BlockState& block, Executor& executor, uint64_t budget) {

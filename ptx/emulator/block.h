@@ -20,6 +20,8 @@ namespace ptx::emulator {
 struct LaunchContext;
 struct WarpState;
 class LaunchChecks;
+class WeakMemory;
+struct BlockView;
 struct BlockChecks;
 
 struct AlignedDelete {
@@ -84,6 +86,8 @@ struct BlockState {
   BarrierState barriers[16];
   uint32_t next_warp = 0;
   std::shared_ptr<BlockChecks> checks;  // what observers keep per block
+  BlockView* view = nullptr;            // of global memory, where that is weak
+  uint64_t idle_polls = 0, idle_since = 0;  // turns that ended in a poll since so many writes were made in all
   uint32_t live_threads() const;
 };
 
@@ -112,6 +116,7 @@ struct LaunchContext {
   uint64_t grid_id = 0;
   LaunchChecks* checks = nullptr;      // null: no check is on
   Choices* choices = nullptr;          // null without a seed: turns go round
+  WeakMemory* weak = nullptr;          // null: memory is sequentially consistent
   bool observes = false;               // handlers tell of their accesses
   std::atomic<uint64_t> n_writes = 0;  // stores and atomics told of
 };
@@ -121,6 +126,7 @@ enum class BlockResult : uint8_t { kProgress, kPolling, kDone, kFaulted };
 // A block ready to run; `spare`, if given, is a finished block of the same launch whose memory is used again.
 std::unique_ptr<BlockState> make_block(LaunchContext& launch, uint64_t linear, std::unique_ptr<BlockState> spare);
 BlockResult run_block(BlockState& block, Executor& executor, uint64_t budget);
+void report_standstill(BlockState& block, Executor& executor);  // a fault: its warps wait or poll for ever
 BlockResult run_block_by_seed(BlockState& block, Executor& executor, uint64_t budget);
 
 // machine.cpp: one warp until it waits, polls, ends or has used its budget.

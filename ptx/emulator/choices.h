@@ -17,7 +17,8 @@ class Choices {
   }
   uint32_t below(uint32_t n) { return static_cast<uint32_t>((next() >> 32) * n >> 32); }
   bool one_in(uint32_t n) { return below(n) == 0; }
-  int64_t slice() { return 64 + below(193); }  // instructions of a warp before the next one's turn: 64 to 256
+  // Instructions of a warp before the next one's turn: 64 to 256, now and then a few.
+  int64_t slice() { return one_in(4) ? 1 + below(16) : 64 + below(193); }
 
  private:
   uint64_t state_;

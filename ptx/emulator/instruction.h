@@ -119,6 +119,10 @@ enum class AccessKind : uint8_t { kLoad, kStore, kAtomic, kReduction };
 uint32_t observe(Warp& w, const Instruction& i, AccessKind kind, uint32_t space, uint32_t lanes, uint32_t bytes,
                  const uint64_t* addresses);
 
+// With weak memory, after the pointers are known: where lanes read or write instead of global memory. True if any does.
+bool redirect(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
+              uint8_t** pointers);
+
 // Further events; nothing happens without checks.
 void observe_fence(Warp& w, const Instruction& i);
 void observe_warp_barrier(Warp& w, uint32_t lanes);

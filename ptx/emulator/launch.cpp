@@ -8,15 +8,20 @@
 #include <mutex>
 #include <stdexcept>
 #include <thread>
+#include <unordered_map>
 
 #include "ptx/emulator/block.h"
 #include "ptx/emulator/checks/launch_checks.h"
+#include "ptx/emulator/weak_memory.h"
 
 namespace ptx::emulator {
 namespace {
 
 constexpr uint64_t kBlockSlice = 1u << 20;        // instructions of a block before the next one's turn
 constexpr uint64_t kCooperativeSlice = 1u << 14;  // when blocks wait for each other
+
+constexpr uint64_t kStartAhead = 64;  // with a seed: which of so many blocks starts next
+constexpr uint64_t kIdlePolls = 500;  // of every block, in which nobody writes: none will be answered
 
 constexpr uint32_t kReservedShared = 1024;  // what cooperative_groups uses of a block's shared memory
 constexpr uint32_t kGridWorkspace = 256;    // and of global memory for a whole grid
@@ -46,6 +51,7 @@ void check_request(const LaunchRequest& r, const Profile& profile) {
   if (required[0] && (r.block.x != required[0] || r.block.y != required[1] || r.block.z != required[2])) {
     refuse("block " + shape(r.block) + " differs from the kernel's .reqntid");
   }
+  if (r.options.weak_memory && !r.options.seed) refuse("weak memory needs a seed");
   if (uint64_t{r.code->shared_bytes} + r.dynamic_shared_bytes > profile.shared_bytes_per_block_optin) {
     refuse(std::to_string(r.code->shared_bytes) + " static and " + std::to_string(r.dynamic_shared_bytes) +
            " dynamic bytes of shared memory exceed " + std::to_string(profile.shared_bytes_per_block_optin));
@@ -73,6 +79,7 @@ struct Launch::State {
   LaunchContext context;
   std::unique_ptr<LaunchChecks> checks;
   std::unique_ptr<Choices> choices;
+  std::unique_ptr<WeakMemory> weak;
   std::mutex one_at_a_time;  // with checks, and where a seed decides
   std::mutex mutex;
   std::deque<std::unique_ptr<BlockState>> ready;   // resident and nobody's turn
@@ -80,9 +87,18 @@ struct Launch::State {
   std::vector<std::unique_ptr<Executor>> idle;     // executors between steps
   uint64_t next_block = 0, n_blocks = 0, running = 0, resident = 0, resident_limit = 1;
   uint64_t polls_in_a_row = 0;
+  std::unordered_map<uint64_t, uint64_t>
+      moved;  // with a seed: block at a place of the order, if another than the place's
   LaunchState state = LaunchState::kRunning;
   Fault fault;
   Counts counters;
+
+  struct Turn;
+  bool take_turn(Turn& turn);
+  uint64_t start_by_seed();
+  BlockResult run_turn(Turn& turn);
+  bool is_hopeless(BlockState& block, BlockResult result);
+  LaunchState finish_turn(Turn& turn, BlockResult result);
 };
 
 Launch::Launch(LaunchRequest request, const Module& module, const Profile& profile, Memory& memory)
@@ -110,7 +126,11 @@ Launch::Launch(LaunchRequest request, const Module& module, const Profile& profi
     s.choices = std::make_unique<Choices>(r.options.seed);
     s.context.choices = s.choices.get();
   }
-  s.context.observes = s.checks != nullptr || r.options.count;
+  if (r.options.weak_memory) {
+    s.weak = std::make_unique<WeakMemory>(r.options.seed);
+    s.context.weak = s.weak.get();
+  }
+  s.context.observes = s.checks || s.weak || r.options.count;
   s.n_blocks = r.grid.count();
   const uint32_t per_sm =
       max_resident_blocks(*r.code, static_cast<uint32_t>(r.block.count()), r.dynamic_shared_bytes, profile);
@@ -122,7 +142,8 @@ Launch::Launch(LaunchRequest request, const Module& module, const Profile& profi
   if (r.options.cooperative && module.uses(Special::grid_workspace_low)) {
     s.context.grid_workspace = memory.allocate(kGridWorkspace, "the grid's workspace");
     if (s.context.grid_workspace == 0)
-      throw std::invalid_argument("cannot launch " + r.code->name + " cooperatively: no memory for the grid's workspace");
+      throw std::invalid_argument("cannot launch " + r.code->name +
+                                  " cooperatively: no memory for the grid's workspace");
     std::memset(reinterpret_cast<void*>(s.context.grid_workspace), 0, kGridWorkspace);
     memory.mark_initialised(s.context.grid_workspace, kGridWorkspace);
   }
@@ -156,73 +177,134 @@ uint64_t seeded_slice(Choices& choices) { return static_cast<uint64_t>(choices.s
 
 }  // namespace
 
+struct Launch::State::Turn {
+  std::unique_ptr<BlockState> block;
+  std::unique_ptr<Executor> executor;
+  uint64_t linear = 0;
+  bool starts = false;
+};
+
+// Whose turn it is; false if other threads run what is left.
+bool Launch::State::take_turn(Turn& turn) {
+  const bool in_order = context.request.options.cooperative && !choices;  // all blocks start before one goes on
+  const bool may_start = next_block < n_blocks && resident < resident_limit;
+  const bool must_start = ready.empty() || in_order || polls_in_a_row >= ready.size();
+  turn.starts = may_start && (must_start || (choices && choices->one_in(2)));
+  if (turn.starts) {
+    turn.linear = choices ? start_by_seed() : next_block;
+    ++next_block;
+    ++resident;
+  } else if (!ready.empty()) {
+    if (choices) std::swap(ready.front(), ready[choices->below(static_cast<uint32_t>(ready.size()))]);
+    turn.block = std::move(ready.front());
+    ready.pop_front();
+  } else {
+    return false;
+  }
+  if (turn.starts && !spare.empty()) {
+    turn.block = std::move(spare.back());
+    spare.pop_back();
+  }
+  ++running;
+  turn.executor = take_executor(idle, context);
+  return true;
+}
+
+// Any block that has not started: those of next_block and later, where two have changed places if `moved` says so.
+uint64_t Launch::State::start_by_seed() {
+  const uint64_t left = std::min<uint64_t>(n_blocks - next_block, kStartAhead);
+  const uint64_t chosen = next_block + choices->below(static_cast<uint32_t>(left));
+  const auto block_at = [this](uint64_t place) { return moved.contains(place) ? moved.at(place) : place; };
+  const uint64_t linear = block_at(chosen);
+  moved[chosen] = block_at(next_block);
+  moved.erase(next_block);
+  return linear;
+}
+
+BlockResult Launch::State::run_turn(Turn& turn) {
+  if (turn.starts) turn.block = make_block(context, turn.linear, std::move(turn.block));
+  BlockState& block = *turn.block;
+  std::unique_lock alone(one_at_a_time, std::defer_lock);
+  if (checks && !choices) alone.lock();
+  if (turn.starts && checks) checks->begin_block(block);
+  if (turn.starts && weak) weak->begin_block(block);
+  if (weak) weak->turn(block);
+  const uint64_t budget = choices                               ? seeded_slice(*choices)
+                          : context.request.options.cooperative ? kCooperativeSlice
+                                                                : kBlockSlice;
+  BlockResult result =
+      choices ? run_block_by_seed(block, *turn.executor, budget) : run_block(block, *turn.executor, budget);
+  if (is_hopeless(block, result)) {
+    report_standstill(block, *turn.executor);
+    result = BlockResult::kFaulted;
+  }
+  if (checks && result == BlockResult::kDone) checks->end_block(block);
+  if (weak && result == BlockResult::kDone) weak->end_block(block);
+  return result;
+}
+
+// Nobody else writes, every block has polled again and again since the last write, and no store is on its way.
+bool Launch::State::is_hopeless(BlockState& block, BlockResult result) {
+  if (!context.request.options.alone || !context.observes) return false;
+  const uint64_t writes = context.n_writes;
+  if (block.idle_since != writes) block.idle_polls = 0;
+  block.idle_since = writes;
+  if (result != BlockResult::kPolling || ++block.idle_polls < kIdlePolls) return false;
+  const auto is_idle = [&](const auto& b) { return b->idle_since == writes && b->idle_polls >= kIdlePolls; };
+  if (ready.size() + 1 != resident || !std::ranges::all_of(ready, is_idle)) return false;
+  if (next_block < n_blocks && resident < resident_limit) return false;
+  block.idle_polls = 0;
+  return !weak || !weak->let_all_arrive();
+}
+
+LaunchState Launch::State::finish_turn(Turn& turn, BlockResult result) {
+  --running;
+  counters += turn.executor->counters;
+  turn.executor->counters = {};
+  if (result == BlockResult::kFaulted && state == LaunchState::kRunning) {
+    fault = turn.executor->fault;
+    state = LaunchState::kFaulted;
+  }
+  idle.push_back(std::move(turn.executor));
+  if (state != LaunchState::kRunning) return state;
+  if (result == BlockResult::kDone) {
+    --resident;
+    spare.push_back(std::move(turn.block));
+    polls_in_a_row = 0;
+    if (resident == 0 && next_block == n_blocks) state = LaunchState::kDone;
+    return state;
+  }
+  polls_in_a_row = result == BlockResult::kPolling ? polls_in_a_row + 1 : 0;
+  ready.push_back(std::move(turn.block));
+  const bool all_poll = polls_in_a_row > resident && (next_block == n_blocks || resident == resident_limit);
+  if (!all_poll) return LaunchState::kRunning;
+  polls_in_a_row = 0;
+  return LaunchState::kWaiting;
+}
+
 LaunchState Launch::step() {
   State& s = *state_;
-  const bool cooperative = s.context.request.options.cooperative;
   std::unique_lock alone(s.one_at_a_time, std::defer_lock);
   if (s.choices) alone.lock();  // the sequence of turns is the seed's, however many threads call
   std::unique_lock lock(s.mutex);
   if (s.state != LaunchState::kRunning) return s.state;
   if (s.context.stopped) return s.state = LaunchState::kFaulted;
-  const bool may_start = s.next_block < s.n_blocks && s.resident < s.resident_limit;
-  const bool must_start = s.ready.empty() || (cooperative && !s.choices) || s.polls_in_a_row >= s.ready.size();
-  std::unique_ptr<BlockState> block;
-  uint64_t linear = 0;
-  const bool starts = may_start && (must_start || (s.choices && s.choices->one_in(2)));
-  if (starts) {
-    linear = s.next_block++;
-    ++s.resident;
-  } else if (!s.ready.empty()) {
-    if (s.choices) std::swap(s.ready.front(), s.ready[s.choices->below(static_cast<uint32_t>(s.ready.size()))]);
-    block = std::move(s.ready.front());
-    s.ready.pop_front();
-  } else {
-    return LaunchState::kWaiting;  // other threads run what is left
-  }
-  if (starts && !s.spare.empty()) {
-    block = std::move(s.spare.back());
-    s.spare.pop_back();
-  }
-  ++s.running;
-  auto executor = take_executor(s.idle, s.context);
+  State::Turn turn;
+  if (!s.take_turn(turn)) return LaunchState::kWaiting;
   lock.unlock();
-  if (starts) block = make_block(s.context, linear, std::move(block));
-  if (s.checks && !s.choices) alone.lock();
-  if (starts && s.checks) s.checks->begin_block(*block);
-  const BlockResult result = s.choices ? run_block_by_seed(*block, *executor, seeded_slice(*s.choices))
-                                       : run_block(*block, *executor, cooperative ? kCooperativeSlice : kBlockSlice);
-  if (s.checks && result == BlockResult::kDone) s.checks->end_block(*block);
-  if (s.checks && !s.choices) alone.unlock();
+  const BlockResult result = s.run_turn(turn);
   lock.lock();
-  --s.running;
-  s.counters += executor->counters;
-  executor->counters = {};
-  if (result == BlockResult::kFaulted && s.state == LaunchState::kRunning) {
-    s.fault = executor->fault;
-    s.state = LaunchState::kFaulted;
-  }
-  s.idle.push_back(std::move(executor));
-  if (s.state != LaunchState::kRunning) return s.state;
-  if (result == BlockResult::kDone) {
-    --s.resident;
-    s.spare.push_back(std::move(block));
-    s.polls_in_a_row = 0;
-    if (s.resident == 0 && s.next_block == s.n_blocks) s.state = LaunchState::kDone;
-    return s.state;
-  }
-  s.polls_in_a_row = result == BlockResult::kPolling ? s.polls_in_a_row + 1 : 0;
-  s.ready.push_back(std::move(block));
-  const bool all_poll = s.polls_in_a_row > s.resident && (s.next_block == s.n_blocks || s.resident == s.resident_limit);
-  if (!all_poll) return LaunchState::kRunning;
-  s.polls_in_a_row = 0;
-  return LaunchState::kWaiting;
+  const LaunchState state = s.finish_turn(turn, result);
+  if (s.weak && state != LaunchState::kRunning && state != LaunchState::kWaiting) s.weak->let_all_arrive();
+  return state;
 }
 
 LaunchState Launch::run(uint32_t threads) {
-  const auto work = [this] {
+  const bool alone = state_->context.request.options.alone && threads == 1;
+  const auto work = [this, alone] {
     LaunchState state;
     while ((state = step()) == LaunchState::kRunning || state == LaunchState::kWaiting) {
-      if (state == LaunchState::kWaiting) std::this_thread::yield();
+      if (state == LaunchState::kWaiting && !alone) std::this_thread::yield();
     }
     return state;
   };

@@ -40,6 +40,7 @@ struct LaunchOptions {
   uint64_t seed = 0;         // other than 0: schedules, weak memory and approximations vary by it
   bool weak_memory = false;  // delayed stores and stale loads, by seed
   bool jitter = false;       // approximations move within their error, by seed
+  bool alone = false;        // nobody else writes meanwhile: with checks or weak memory, polls in vain are a deadlock
   bool count = false;        // all of Counters, not the totals alone
 };
 

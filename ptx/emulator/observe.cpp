@@ -1,6 +1,7 @@
 // What handlers tell of accesses, fences and barriers, handed on to those who watch this launch.
 #include "ptx/emulator/block.h"
 #include "ptx/emulator/checks/launch_checks.h"
+#include "ptx/emulator/weak_memory.h"
 
 namespace ptx::emulator {
 
@@ -12,7 +13,14 @@ uint32_t observe(Warp& w, const Instruction& i, AccessKind kind, uint32_t space,
   return launch.checks ? launch.checks->access(w, i, kind, space, lanes, bytes, addresses) : lanes;
 }
 
+bool redirect(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
+              uint8_t** pointers) {
+  WeakMemory* weak = w.block->launch->weak;
+  return weak && !w.faulted && weak->access(w, i, kind, lanes, bytes, addresses, pointers);
+}
+
 void observe_fence(Warp& w, const Instruction& i) {
+  if (w.block->launch->weak) w.block->launch->weak->fence(w, i);
   if (w.block->launch->checks) w.block->launch->checks->fence(w, i);
 }
 

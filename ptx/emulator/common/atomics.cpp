@@ -25,6 +25,7 @@ struct Atomic {
       if (lanes == 0) return;
     }
     resolve(w, i, space_of(i), lanes, sizeof(T), addresses, pointers);
+    if (observed) redirect(w, i, AccessKind::kAtomic, lanes, sizeof(T), addresses, pointers);
     if (i.flags & kPolls) w.polled = true;
     const T *b = column<T>(w, i.b), *c = column<T>(w, i.c == kNoColumn ? i.b : i.c);
     T* d = i.d == kNoColumn ? nullptr : column<T>(w, i.d);
@@ -98,6 +99,7 @@ void add_vector(Warp& w, const Instruction& i, uint32_t lanes, bool observed) {
     if (lanes == 0) return;
   }
   resolve(w, i, space_of(i), lanes, bytes, addresses, pointers);
+  if (observed) redirect(w, i, AccessKind::kAtomic, lanes, bytes, addresses, pointers);
   if (i.flags & kPolls) w.polled = true;
   const uint32_t *olds = w.operands + i.list, *operands = olds + (returns ? count : 0);
   for (uint32_t l = 0; l < kLanes; ++l) {
@@ -133,6 +135,7 @@ void atomic_128(Warp& w, const Instruction& i, uint32_t lanes, bool observed, bo
     if (lanes == 0) return;
   }
   resolve(w, i, space_of(i), lanes, 16, addresses, pointers);
+  if (observed) redirect(w, i, AccessKind::kAtomic, lanes, 16, addresses, pointers);
   if (i.flags & kPolls) w.polled = true;
   for (uint32_t l = 0; l < kLanes; ++l) {
     if (!(lanes >> l & 1)) continue;

@@ -125,6 +125,7 @@ void for_each_slot(Warp& w, const Instruction& i, AccessKind kind, bool observed
       uint32_t lanes = w.active;
       if (observed) lanes = observe(w, i, kind, space_of(i), lanes, bytes, addresses);
       resolve(w, i, space_of(i), lanes, bytes, addresses, pointers);
+      if (observed) redirect(w, i, kind, lanes, bytes, addresses, pointers);
       if (w.faulted) return;
       for (uint32_t l = 0; l < kLanes; ++l) {
         if (lanes >> l & 1) touch(pointers[l], shift[l], w.operands[i.list + r], l, j, f);

@@ -38,20 +38,38 @@ using Unit = typename UnitOf<total>::type;
 template <uint32_t total>
 constexpr uint32_t kPieces = total > 8 ? total / 8 : 1;
 
-// The host addresses of an access: true if all lanes are known to be good, false if they were found one by one.
-template <class Where, bool observed, AccessKind kind>
-[[gnu::always_inline]] inline bool locate(Warp& w, const Instruction& i, uint32_t& lanes, uint32_t bytes,
-                                          uint64_t* at) {
-  read_addresses(w, i, at);
-  if constexpr (observed) {
-    lanes = observe(w, i, kind, Where::kSpace, lanes, bytes, at);
-    if (lanes == 0) return false;
-  }
+// Addresses become host addresses. True if all lanes are known to be good, false if they were found one by one.
+template <class Where>
+inline bool find(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, uint64_t* at) {
   if (__builtin_expect(Where::quick(w, i, lanes, bytes, at), 1)) return true;
   uint8_t* pointers[kLanes];
   Where::resolve(w, i, lanes, bytes, at, pointers);
   for (uint32_t l = 0; l < kLanes; ++l) at[l] = reinterpret_cast<uint64_t>(pointers[l]);
   return false;
+}
+
+// The same when others watch: they may take lanes away, or send them elsewhere.
+template <class Where, AccessKind kind>
+[[gnu::noinline]] bool find_observed(Warp& w, const Instruction& i, uint32_t& lanes, uint32_t bytes, uint64_t* at) {
+  alignas(64) uint64_t addresses[kLanes];
+  __builtin_memcpy(addresses, at, sizeof addresses);
+  lanes = observe(w, i, kind, Where::kSpace, lanes, bytes, addresses);
+  if (lanes == 0) return false;
+  const bool quick = find<Where>(w, i, lanes, bytes, at);
+  if constexpr (Where::kSpace <= Global::kSpace) {
+    if (redirect(w, i, kind, lanes, bytes, addresses, reinterpret_cast<uint8_t**>(at))) return false;
+  }
+  return quick;
+}
+
+template <class Where, bool observed, AccessKind kind>
+[[gnu::always_inline]] inline bool locate(Warp& w, const Instruction& i, uint32_t& lanes, uint32_t bytes,
+                                          uint64_t* at) {
+  read_addresses(w, i, at);
+  if constexpr (observed)
+    return find_observed<Where, kind>(w, i, lanes, bytes, at);
+  else
+    return find<Where>(w, i, lanes, bytes, at);
 }
 
 template <class F>
