@@ -169,31 +169,51 @@ class GemvWriter {
   Reg<u32> lane_of_row() { return plan_.n_groups == 1 ? b_.lane() : b_.lane() % plan_.lanes_per_row; }
 
   void add_products(const Rows& rows, const FirstUnit& first, Sums& sums) {
+    const uint32_t lanes = plan_.lanes_per_row, n_units = plan_.tile_units, in_flight = plan_.units_in_flight;
+    const auto add = [&](uint32_t n) {
+      return [this, &rows, &first, &sums, n](const Reg<u32>& unit) { add_units(rows, first, unit, n, sums); };
+    };
     b_.region("products", [&] {
-      const auto body = [&](const Reg<u32>& unit) { add_unit(rows, first ? unit + *first : unit, unit, sums); };
-      if (first && plan_.n_units % plan_.tile_units != 0) {
-        Reg<u32> n_units = b_.min(plan_.n_units - *first, plan_.tile_units);
-        b_.for_("unit", lane_of_row(), n_units, plan_.lanes_per_row, body);
+      if (first && plan_.n_units % n_units != 0) {
+        b_.for_("unit", lane_of_row(), b_.min(plan_.n_units - *first, n_units), lanes, add(1));
+      } else if (in_flight == 1) {
+        b_.for_("unit", lane_of_row(), n_units, lanes, add(1));
       } else {
-        b_.for_("unit", lane_of_row(), plan_.tile_units, plan_.lanes_per_row, body);
+        const uint32_t round = lanes * in_flight, n_whole = n_units / round * round;
+        b_.for_("unit", lane_of_row(), n_whole, round, add(in_flight));
+        if (n_whole < n_units) b_.for_("unit", lane_of_row() + n_whole, n_units, lanes, add(1));
       }
     });
   }
 
-  // unit: of the row; input_unit: of the tile
-  void add_unit(const Rows& rows, const Reg<u32>& unit, const Reg<u32>& input_unit, Sums& sums) {
-    std::vector<LoadedUnit> loaded;  // [matrices, rows_per_warp]
+  // Adds the products of n units of the tile, lanes_per_row apart.
+  void add_units(const Rows& rows, const FirstUnit& first, const Reg<u32>& first_unit, uint32_t n, Sums& sums) {
+    std::vector<Reg<u32>> units;
+    std::vector<std::vector<LoadedUnit>> loaded;
+    for (uint32_t i = 0; i < n; ++i) {
+      units.push_back(i == 0 ? first_unit : first_unit + i * plan_.lanes_per_row);
+      loaded.push_back(load_rows(rows, first ? units[i] + *first : units[i]));
+    }
+    for (uint32_t i = 0; i < n; ++i) {
+      const SharedInput::Place place = input_.place(units[i]);
+      if (plan_.has_float_input)
+        add_float_unit(loaded[i], place, sums);
+      else
+        add_code_unit(loaded[i], place, sums);
+    }
+  }
+
+  // A unit of each of the lane's rows: [matrices, rows_per_warp]
+  std::vector<LoadedUnit> load_rows(const Rows& rows, const Reg<u32>& unit) {
+    std::vector<LoadedUnit> loaded;
     for (size_t m = 0; m < plan_.matrices.size(); ++m) {
       const GemvMatrix& matrix = plan_.matrices[m];
       const UnitPlace place = place_unit(rows.starts[m], matrix.streams, unit);
+      const uint64_t stride = plan_.n_groups * matrix.row_bytes;
       for (uint32_t i = 0; i < plan_.rows_per_warp; ++i)
-        loaded.push_back(
-            load_unit(matrix.type, matrix.streams, place, uint64_t{i} * plan_.n_groups * matrix.row_bytes));
+        loaded.push_back(load_unit(matrix.type, matrix.streams, place, i * stride));
     }
-    if (plan_.has_float_input)
-      add_float_unit(loaded, input_unit, sums);
-    else
-      add_code_unit(loaded, input_unit, sums);
+    return loaded;
   }
 
   // The first column is always there.
@@ -210,13 +230,12 @@ class GemvWriter {
       for (uint32_t i = 0; i < plan_.rows_per_warp; ++i) body(m, i);
   }
 
-  void add_code_unit(const std::vector<LoadedUnit>& loaded, const Reg<u32>& unit, Sums& sums) {
+  void add_code_unit(const std::vector<LoadedUnit>& loaded, const SharedInput::Place& place, Sums& sums) {
     std::vector<DecodedCodes> decoded;
     for_each_row([&](size_t m, uint32_t i) {
       const GemvMatrix& matrix = plan_.matrices[m];
       decoded.push_back(decode_codes(b_, matrix.type, matrix.streams, loaded[m * plan_.rows_per_warp + i]));
     });
-    const SharedInput::Place place = input_.place(unit);
     for_each_column([&](uint32_t column) {
       const InputUnit x = input_.load_integers(place, column);
       std::vector<ScaledSums> scaled;
@@ -232,12 +251,11 @@ class GemvWriter {
     });
   }
 
-  void add_float_unit(const std::vector<LoadedUnit>& loaded, const Reg<u32>& unit, Sums& sums) {
+  void add_float_unit(const std::vector<LoadedUnit>& loaded, const SharedInput::Place& place, Sums& sums) {
     std::vector<std::vector<Reg<f32>>> decoded;
     for_each_row([&](size_t m, uint32_t i) {
       decoded.push_back(decode_floats(b_, plan_.matrices[m].type, loaded[m * plan_.rows_per_warp + i]));
     });
-    const SharedInput::Place place = input_.place(unit);
     for_each_column([&](uint32_t column) {
       const std::vector<Reg<f32>> x = input_.load_floats(place, column);
       for_each_row([&](size_t m, uint32_t i) {

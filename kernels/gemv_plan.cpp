@@ -77,6 +77,15 @@ void share_rows(GemvPlan& plan) {
   plan.n_blocks = ceil_div(plan.n_steps, plan.warps * plan.n_passes);
 }
 
+// A single column's products are quick, so that loads must be many to keep the memory busy: at least four of each lane.
+uint32_t choose_units_in_flight(const GemvPlan& plan) {
+  if (plan.spec.columns > 1 || plan.is_tiled()) return 1;
+  const uint32_t rows = plan.rows_per_warp * static_cast<uint32_t>(plan.matrices.size());
+  uint32_t units = 4;
+  while (units > 1 && (units * rows > 4 || units > plan.n_units / plan.lanes_per_row)) units /= 2;
+  return units;
+}
+
 // The most units that fit, shared out evenly over the tiles; a multiple of 32, so that lanes meet the same units in the
 // same order as without tiles.
 void share_input(GemvPlan& plan) {
@@ -112,6 +121,7 @@ GemvPlan plan_of(const GemvSpec& spec) {
   plan.n_units = plan.matrices[0].streams.n_units;
   share_input(plan);
   share_rows(plan);
+  plan.units_in_flight = choose_units_in_flight(plan);
   return plan;
 }
 

@@ -25,6 +25,7 @@ struct GemvPlan {
   uint32_t n_steps;        // of all warps together; the last one overlaps the one before if the rows do not fill it
   uint32_t n_passes;       // steps a warp makes, one after the other
   uint32_t n_blocks;
+  uint32_t units_in_flight;  // of each row that a lane loads before it multiplies the first
 
   // Input: units of all columns in shared memory, tile_units of them at once.
   bool has_float_input;  // else 16-bit integers

@@ -213,8 +213,17 @@ std::vector<Reg<f32>> SharedInput::load_floats(const Place& place, uint32_t colu
 
 Reg<f32> SharedInput::rms_factor(const Reg<u32>& column) const {
   Shared<f32> of_column = *squares_ + column * plan_.warps;
-  Var<f32> sum = b_.var("sum", of_column.load());
-  for (uint32_t warp = 1; warp < plan_.warps; ++warp) sum += of_column.load(warp);
+  std::vector<Reg<f32>> squares;
+  if (plan_.warps % 4 == 0) {
+    for (uint32_t warp = 0; warp < plan_.warps; warp += 4) {
+      Vec<f32, 4> four = of_column.load<4>(warp);
+      for (int i = 0; i < 4; ++i) squares.push_back(four[i]);
+    }
+  } else {
+    for (uint32_t warp = 0; warp < plan_.warps; ++warp) squares.push_back(of_column.load(warp));
+  }
+  Var<f32> sum = b_.var("sum", squares[0]);
+  for (size_t i = 1; i < squares.size(); ++i) sum += squares[i];
   return b_.rsqrt(b_.fma(sum, 1.0f / static_cast<float>(plan_.spec.k), plan_.spec.eps));
 }
 
