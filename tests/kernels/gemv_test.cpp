@@ -145,6 +145,26 @@ constexpr GemvCase kShapes[] = {
 INSTANTIATE_TEST_SUITE_P(Shapes, Gemv, ::testing::ValuesIn(kShapes),
                          [](const auto& c) { return std::string(c.param.name); });
 
+// Shapes and sharings that nobody thought of, the same ones every time.
+TEST(GemvRandomTest, MatchesDouble) {
+  constexpr TensorType kTypes[] = {kF16, kF32, kBF16, kQ4_K, kQ6_K, kQ5_0, kQ8_0, kQ4_1, kQ4_0, kQ5_1};
+  std::mt19937 random(7);
+  const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
+  for (int i = 0; i < 40; ++i) {
+    const TensorType type = kTypes[below(std::size(kTypes))];
+    const uint32_t block = traits(type).block_weights;
+    GemvSpec spec{type, 1 + below(90), block * (1 + below(block == 1 ? 700 : block == 32 ? 30 : 6)), 1 + below(8)};
+    spec.prologue = below(2) ? kRmsNorm : kNone;
+    spec.epilogue = static_cast<GemvEpilogue>(below(4));
+    spec.eps = kEps;
+    spec.warps = 1 + below(9);
+    spec.lanes_per_row = 1u << below(6);
+    spec.rows_per_warp = 1 + below(4);
+    if (32 / spec.lanes_per_row * spec.rows_per_warp > spec.rows) spec.lanes_per_row = spec.rows_per_warp = 0;
+    expect_right(GemvProblem(spec, random()), ptx::sm_75, 1 + below(spec.columns), 1e-3);  // few rows have odd norms
+  }
+}
+
 TEST(GemvColumnsTest, LeavesColumnsBeyondTheCountAlone) {
   for (GemvEpilogue epilogue : {kStore, kResidual}) {
     const GemvProblem problem({kQ4_K, 40, 512, 8, kRmsNorm, epilogue, kEps});
