@@ -38,11 +38,13 @@ struct BitsAt {
   int shift;
 };
 
+// Where code i of a block's unit has its low and its high bits.
 template <class Block>
 struct Fields;
 
 template <class Block>
 struct NibbleFields {  // of the formats with one block a unit
+  static constexpr int kLowBits = 4;
   static BitsAt low(int, int i) { return {offsetof(Block, qs) + i % 16, i / 16 * 4}; }
 };
 template <>
@@ -51,36 +53,44 @@ template <>
 struct Fields<BlockQ4_1> : NibbleFields<BlockQ4_1> {};
 template <>
 struct Fields<BlockQ5_0> : NibbleFields<BlockQ5_0> {
+  static constexpr int kHighBits = 1;
   static BitsAt high(int, int i) { return {offsetof(BlockQ5_0, qh) + i / 8, i % 8}; }
 };
 template <>
 struct Fields<BlockQ5_1> : NibbleFields<BlockQ5_1> {
+  static constexpr int kHighBits = 1;
   static BitsAt high(int, int i) { return {offsetof(BlockQ5_1, qh) + i / 8, i % 8}; }
 };
 template <>
 struct Fields<BlockQ8_0> {
+  static constexpr int kLowBits = 8;
   static BitsAt low(int, int i) { return {offsetof(BlockQ8_0, qs) + i, 0}; }
 };
 template <>
 struct Fields<BlockQ2K> {
+  static constexpr int kLowBits = 2;
   static BitsAt low(int unit, int i) { return {offsetof(BlockQ2K, qs) + unit / 4 * 32 + i, unit % 4 * 2}; }
 };
 template <>
 struct Fields<BlockQ3K> {
+  static constexpr int kLowBits = 2, kHighBits = 1;
   static BitsAt low(int unit, int i) { return {offsetof(BlockQ3K, qs) + unit / 4 * 32 + i, unit % 4 * 2}; }
   static BitsAt high(int unit, int i) { return {offsetof(BlockQ3K, hmask) + i, unit}; }
 };
 template <>
 struct Fields<BlockQ4K> {
+  static constexpr int kLowBits = 4;
   static BitsAt low(int unit, int i) { return {offsetof(BlockQ4K, qs) + unit / 2 * 32 + i, unit % 2 * 4}; }
 };
 template <>
 struct Fields<BlockQ5K> {
+  static constexpr int kLowBits = 4, kHighBits = 1;
   static BitsAt low(int unit, int i) { return {offsetof(BlockQ5K, qs) + unit / 2 * 32 + i, unit % 2 * 4}; }
   static BitsAt high(int unit, int i) { return {offsetof(BlockQ5K, qh) + i, unit}; }
 };
 template <>
 struct Fields<BlockQ6K> {
+  static constexpr int kLowBits = 4, kHighBits = 2;
   static BitsAt low(int unit, int i) {
     return {offsetof(BlockQ6K, ql) + unit / 4 * 64 + unit % 2 * 32 + i, unit / 2 % 2 * 4};
   }
@@ -165,47 +175,38 @@ void for_each_head(Block& b, Visit visit) {
   if constexpr (requires { b.m; }) visit(b.m);
 }
 
-// A row's streams at a unit.
-template <class Block>
-struct UnitOf {
-  static constexpr int kLowBits = std::is_same_v<Block, BlockQ8_0>                                     ? 8
-                                  : std::is_same_v<Block, BlockQ2K> || std::is_same_v<Block, BlockQ3K> ? 2
-                                                                                                       : 4;
-  static constexpr int kHighBits = std::is_same_v<Block, BlockQ6K> ? 2 : 1;  // where there are any
-
-  // Visits the parts of 16 bytes: 8-bit codes are in two streams, one behind the other.
-  template <class Byte, class Visit>
-  static void for_low(const PackedStreams& s, Byte* row, uint64_t unit, Visit visit) {
-    if constexpr (kLowBits == 8) {
-      visit(row + unit * 16, 0, 16);
-      visit(row + s.n_units * uint64_t{16} + unit * 16, 16, 16);
-    } else {
-      visit(row + unit * 4 * kLowBits, 0, kUnit);
-    }
+// Calls visit(bytes, first code, n) for a unit's low codes: those of 8 bits are in two streams, one behind the other.
+template <class Block, class Byte, class Visit>
+void for_low(const PackedStreams& s, Byte* row, uint64_t unit, Visit visit) {
+  if constexpr (Fields<Block>::kLowBits == 8) {
+    visit(row + unit * 16, 0, 16);
+    visit(row + s.n_units * uint64_t{16} + unit * 16, 16, 16);
+  } else {
+    visit(row + unit * 4 * Fields<Block>::kLowBits, 0, kUnit);
   }
-};
+}
 
 template <class Block>
 void pack_unit(const PackedStreams& s, const Block& block, int sub, uint64_t unit, std::byte* row) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(&block);
-  using Unit = UnitOf<Block>;
+  using Of = Fields<Block>;
   Codes codes;
   for (int i = 0; i < kUnit; ++i) {
-    const BitsAt at = Fields<Block>::low(sub, i);
+    const BitsAt at = Of::low(sub, i);
     codes[i] = static_cast<uint8_t>(bytes[at.offset] >> at.shift);  // `put` masks
   }
-  Unit::for_low(s, row, unit, [&](std::byte* to, int first, int n) {
-    if constexpr (Unit::kLowBits == 8)
+  for_low<Block>(s, row, unit, [&](std::byte* to, int first, int n) {
+    if constexpr (Of::kLowBits == 8)
       std::memcpy(to, codes + first, n);
     else
-      put<Unit::kLowBits>(codes, 0, to);
+      put<Of::kLowBits>(codes, 0, to);
   });
   if constexpr (HasHigh<Block>) {
     for (int i = 0; i < kUnit; ++i) {
-      const BitsAt at = Fields<Block>::high(sub, i);
+      const BitsAt at = Of::high(sub, i);
       codes[i] = static_cast<uint8_t>(bytes[at.offset] >> at.shift);
     }
-    put<Unit::kHighBits>(codes, 0, row + s.high + unit * 4 * Unit::kHighBits);
+    put<Of::kHighBits>(codes, 0, row + s.high + unit * 4 * Of::kHighBits);
   }
   if constexpr (requires { block.scales; }) {
     const ScaleBytes scales = read_scales(block, sub);
@@ -216,23 +217,23 @@ void pack_unit(const PackedStreams& s, const Block& block, int sub, uint64_t uni
 template <class Block>
 void unpack_unit(const PackedStreams& s, const std::byte* row, uint64_t unit, int sub, Block& block) {
   auto* bytes = reinterpret_cast<uint8_t*>(&block);
-  using Unit = UnitOf<Block>;
+  using Of = Fields<Block>;
   Codes codes = {};
-  Unit::for_low(s, row, unit, [&](const std::byte* from, int first, int n) {
-    if constexpr (Unit::kLowBits == 8)
+  for_low<Block>(s, row, unit, [&](const std::byte* from, int first, int n) {
+    if constexpr (Of::kLowBits == 8)
       std::memcpy(codes + first, from, n);
     else
-      get<Unit::kLowBits>(from, 0, codes);
+      get<Of::kLowBits>(from, 0, codes);
   });
   for (int i = 0; i < kUnit; ++i) {
-    const BitsAt at = Fields<Block>::low(sub, i);
+    const BitsAt at = Of::low(sub, i);
     bytes[at.offset] |= static_cast<uint8_t>(codes[i] << at.shift);
   }
   if constexpr (HasHigh<Block>) {
     Codes high = {};
-    get<Unit::kHighBits>(row + s.high + unit * 4 * Unit::kHighBits, 0, high);
+    get<Of::kHighBits>(row + s.high + unit * 4 * Of::kHighBits, 0, high);
     for (int i = 0; i < kUnit; ++i) {
-      const BitsAt at = Fields<Block>::high(sub, i);
+      const BitsAt at = Of::high(sub, i);
       bytes[at.offset] |= static_cast<uint8_t>(high[i] << at.shift);
     }
   }
@@ -337,11 +338,10 @@ void pack_rows(TensorType type, uint32_t k, uint64_t n_rows, std::span<const std
   for (uint64_t row = 0; row < n_rows; ++row) {
     const std::byte* from = blocks.data() + row * row_bytes;
     std::byte* to = packed.data() + row * packed_bytes;
+    std::memset(to + packed_bytes - 16, 0, 16);  // the padding is shorter
     if (!with_block(type, [&](auto block) { pack_row<decltype(block)>(streams, from, to); })) {
       std::memcpy(to, from, row_bytes);
     }
-    const uint64_t used = with_block(type, [](auto) {}) ? streams.end : row_bytes;
-    std::memset(to + used, 0, packed_bytes - used);
   }
 }
 
