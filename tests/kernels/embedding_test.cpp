@@ -38,6 +38,8 @@ void expect_row(const Result& result, const PackedWeights& weights, size_t hidde
   }
 }
 
+// Every weight of every format: a fifth bit of Q5_K from the wrong byte, or a wrong scale of Q4_K's last four
+// sub-blocks, would show.
 class Embedding : public ::testing::TestWithParam<TensorTypeTraits> {};
 
 TEST_P(Embedding, IsExact) {

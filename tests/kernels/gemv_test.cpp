@@ -309,6 +309,9 @@ TEST(GemvCountersTest, ReadsWeightsOnceAndWithoutBankConflicts) {
     EXPECT_LE(static_cast<double>(products->loads.sectors), static_cast<double>(n_bytes) / 32 * 1.03);
     EXPECT_EQ(products->bank_replays, 0u);
     EXPECT_GT(products->shared_requests, 0u);
+    // A block reads each value of x, and of gamma, once.
+    const uint64_t n_vectors = spec.columns * (spec.prologue == kRmsNorm ? 2 : 1);
+    EXPECT_EQ(problem.counters.of_tag("normalise")->loads.bytes, plan_of(spec).n_blocks * n_vectors * spec.k * 4);
   }
 }
 
