@@ -104,7 +104,7 @@ void Stretch::attend(uint32_t first_head, uint32_t heads, const SplitMerge& merg
   });
 }
 
-// Scaled so that weights are powers of two.
+// Scaled so that a key's weight is 2 to the power of its score.
 Query Stretch::load_query(uint32_t head) {
   const Global<f32> from = q_ + head * plan_.spec.head_dim;
   const float scale = plan_.spec.scale * std::numbers::log2e_v<float>;

@@ -12,7 +12,7 @@
 namespace warpchat {
 
 struct AttentionSpec {
-  uint32_t n_heads, n_kv_heads;   // the first a multiple of the second
+  uint32_t n_heads, n_kv_heads;   // the first a multiple of the second, up to 128 for each
   uint32_t head_dim;              // a multiple of 8, at most 256
   uint32_t max_positions;         // of each cache
   uint32_t columns = 1;           // sequences, or positions of one sequence
@@ -32,7 +32,8 @@ struct AttentionSpec {
 //   error               u32 [4]: kernels/error_word.h. A length above max_positions, or above what the grid covers,
 //                       sets it and leaves the column's out as it was
 //   n_columns           u32, only if columns > 1: at most `columns`; what lies beyond is neither read nor written
-// Two launches that may run at the same time need a scratch each. Throws Error for a spec outside the bounds above.
+// Nothing else may write q, the caches or the lengths while it runs, and two launches that may run at the same time
+// need a scratch each. Throws Error for a spec outside the bounds above.
 ptx::Kernel incremental_attention(const AttentionSpec& spec, ptx::Target target);
 std::string name_of(const AttentionSpec& spec);
 

@@ -33,8 +33,8 @@ struct KvScatterSpec {
 //   error               u32 [4]: kernels/error_word.h. A position of max_positions or more sets it, and nothing of that
 //                       column is written, not even q
 //   n_columns           u32, only if columns > 1: at most `columns`; what lies beyond is neither read nor written
-// Angles are exact to 1e-6 at every position: they are counted in 2^-64 turns, which wrap as turns do.
-// Throws Error for a spec outside the bounds above.
+// Columns of one sequence have different positions. Angles are exact to 1e-6 at every position: they are counted in
+// 2^-64 turns, which wrap as turns do. Throws Error for a spec outside the bounds above.
 ptx::Kernel kv_scatter(const KvScatterSpec& spec, ptx::Target target);
 std::string name_of(const KvScatterSpec& spec);
 

@@ -411,7 +411,9 @@ struct WrongSpec {
   const char* message;
 };
 const WrongSpec kWrongSpecs[] = {
-    {{7, 2, 64, 64}, "incremental_attention: n_heads is 7, expected a multiple of the 2 KV heads"},
+    {{7, 2, 64, 64}, "incremental_attention: n_heads is 7, expected a multiple of the 2 KV heads, up to 128 for each"},
+    {{129, 1, 64, 64},
+     "incremental_attention: n_heads is 129, expected a multiple of the 1 KV heads, up to 128 for each"},
     {{4, 0, 64, 64}, "incremental_attention: n_kv_heads is 0, expected 1 to 65535"},
     {{4, 2, 65, 64}, "incremental_attention: head_dim is 65, expected a multiple of 8 up to 256"},
     {{4, 2, 264, 64}, "incremental_attention: head_dim is 264, expected a multiple of 8 up to 256"},
