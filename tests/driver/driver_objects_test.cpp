@@ -7,6 +7,7 @@
 
 #include "engine/driver/module.h"
 #include "ptx/builder.h"
+#include "tests/support/error_of.h"
 #include "tests/support/test_device.h"
 
 namespace warpchat {
@@ -15,15 +16,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using namespace ptx::cuda;
-
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 // y[i] += x[i] * factor
 ptx::Kernel scaled_sum(uint32_t n) {

@@ -8,24 +8,16 @@
 #include "engine/cpu/cpu_steps.h"
 #include "engine/cpu/memory_budget.h"
 #include "engine/cpu/pages.h"
-#include "engine/file_mappings.h"
 #include "engine/cpu/simd_level.h"
+#include "engine/file_mappings.h"
 #include "models/error.h"
+#include "tests/support/error_of.h"
 #include "tests/support/tiny_model.h"
 
 namespace warpchat {
 namespace {
 
 using testing::HasSubstr;
-
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 TEST(MemoryCheck, NamesTheLargestContextThatFits) {
   const MemoryBudget budget{

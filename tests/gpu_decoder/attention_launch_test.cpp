@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "models/half.h"
+#include "tests/support/error_of.h"
 #include "tests/support/test_device.h"
 
 namespace warpchat {
@@ -139,15 +140,6 @@ TEST_F(AttentionForms, StartReturnsAHandle) {
   EXPECT_TRUE(first.is_done()) << "launches of one object run in order";
   first.wait();
   expect_right(kColumns);
-}
-
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST_F(AttentionForms, RefusesWrongTensorsAndWritesNothing) {

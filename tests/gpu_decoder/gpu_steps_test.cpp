@@ -12,6 +12,7 @@
 #include "tests/reference/closeness.h"
 #include "tests/reference/reference_decoder.h"
 #include "tests/support/decoder_cases.h"
+#include "tests/support/error_of.h"
 #include "tests/support/test_device.h"
 #include "tests/support/test_files.h"
 
@@ -27,15 +28,6 @@ std::unique_ptr<Steps> gpu_steps(const LoadedModel& model, uint32_t context = 64
 
 Decoder gpu_decoder(const LoadedModel& model, uint32_t context = 64) {
   return Decoder(model.config, gpu_steps(model, context));
-}
-
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 class GpuDecoder : public testing::TestWithParam<DecoderCase> {};
