@@ -79,6 +79,7 @@ std::unique_ptr<BlockState> make_block(LaunchContext& launch, uint64_t linear, s
   for (BarrierState& barrier : block->barriers) barrier = {};
   block->next_warp = 0;
   block->idle_polls = block->idle_since = 0;
+  block->copies.reset();
   const uint32_t threads = static_cast<uint32_t>(launch.request.block.count());
   if (block->warps.empty()) {
     block->shared = aligned_bytes(std::max(64u, launch.shared_total));

@@ -11,6 +11,7 @@
 #include "ptx/emulator/barrier_kind.h"
 #include "ptx/emulator/choices.h"
 #include "ptx/emulator/code.h"
+#include "ptx/emulator/copies_in_flight.h"
 #include "ptx/emulator/execution_counts.h"
 #include "ptx/emulator/fault.h"
 #include "ptx/emulator/launch.h"
@@ -85,8 +86,9 @@ struct BlockState {
   uint32_t shared_bytes = 0;
   BarrierState barriers[16];
   uint32_t next_warp = 0;
-  std::shared_ptr<BlockChecks> checks;  // what observers keep per block
-  BlockView* view = nullptr;            // of global memory, where that is weak
+  std::shared_ptr<BlockChecks> checks;      // what observers keep per block
+  BlockView* view = nullptr;                // of global memory, where that is weak
+  std::unique_ptr<CopiesInFlight> copies;   // null: none since the block began
   uint64_t idle_polls = 0, idle_since = 0;  // turns that ended in a poll since so many writes were made in all
   uint32_t live_threads() const;
 };
@@ -118,6 +120,7 @@ struct LaunchContext {
   Choices* choices = nullptr;          // null without a seed: turns go round
   WeakMemory* weak = nullptr;          // null: memory is sequentially consistent
   bool observes = false;               // handlers tell of their accesses
+  bool watches_proxies = false;        // bulk copies need a proxy fence behind ordinary stores
   std::atomic<uint64_t> n_writes = 0;  // stores and atomics told of
 };
 

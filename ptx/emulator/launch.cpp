@@ -62,6 +62,12 @@ void check_request(const LaunchRequest& r, const Profile& profile) {
   }
 }
 
+bool copies_out_of_shared(const Code& code) {
+  return std::ranges::any_of(code.spellings, [](const std::string& s) {
+    return s.starts_with("cp.async.bulk.global") || s.starts_with("cp.reduce.async.bulk");
+  });
+}
+
 }  // namespace
 
 uint32_t max_resident_blocks(const Code& code, uint32_t block_threads, uint32_t dynamic_shared_bytes,
@@ -130,7 +136,8 @@ Launch::Launch(LaunchRequest request, const Module& module, const Profile& profi
     s.weak = std::make_unique<WeakMemory>(r.options.seed);
     s.context.weak = s.weak.get();
   }
-  s.context.observes = s.checks || s.weak || r.options.count;
+  s.context.observes = s.checks || s.choices || r.options.count;
+  s.context.watches_proxies = r.options.checks.shared_races && copies_out_of_shared(*r.code);
   s.n_blocks = r.grid.count();
   const uint32_t per_sm =
       max_resident_blocks(*r.code, static_cast<uint32_t>(r.block.count()), r.dynamic_shared_bytes, profile);
@@ -234,10 +241,9 @@ BlockResult Launch::State::run_turn(Turn& turn) {
                                                                 : kBlockSlice;
   BlockResult result =
       choices ? run_block_by_seed(block, *turn.executor, budget) : run_block(block, *turn.executor, budget);
-  if (is_hopeless(block, result)) {
-    report_standstill(block, *turn.executor);
-    result = BlockResult::kFaulted;
-  }
+  if (is_hopeless(block, result)) report_standstill(block, *turn.executor);
+  if (result == BlockResult::kDone && block.copies) block.copies->end(block);
+  if (turn.executor->faulted) result = BlockResult::kFaulted;
   if (checks && result == BlockResult::kDone) checks->end_block(block);
   if (weak && result == BlockResult::kDone) weak->end_block(block);
   return result;

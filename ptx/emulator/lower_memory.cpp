@@ -1,6 +1,7 @@
 // Lowering of memory operations: where an address lies, in which window, and with which semantics.
 #include <algorithm>
 
+#include "ptx/emulator/copies_in_flight.h"
 #include "ptx/emulator/function_loader.h"
 
 namespace ptx::emulator {
@@ -289,6 +290,7 @@ void FunctionLoader::lower_isspacep(const Statement& s, const Match& m) {
 void FunctionLoader::lower_fence(const Statement& s, const Match& m) {
   using namespace access;
   if (s.opcode == "membar" && m.has("proxy")) return;
+  if (m.word("p") == "async" && m.word("q") != "global") return static_cast<void>(emit("fence.proxy.async"));
   if (m.has("proxy") || m.has("mbarrier_init")) return;
   Order order = kSc;
   Scope scope = kSys;
@@ -341,7 +343,7 @@ void FunctionLoader::lower_mbarrier(const Statement& s, const Match& m) {
 
 void FunctionLoader::lower_async_copy(const Statement& s, const Match& m) {
   if (m.has("commit_group")) return static_cast<void>(emit("cp.async.commit_group"));
-  if (m.has("wait_all")) return static_cast<void>(emit("cp.async.wait_group").code.immediate = 0);
+  if (m.has("wait_all")) return static_cast<void>(emit("cp.async.wait_group").code.count = kWaitsForAll);
   if (m.has("wait_group"))
     return static_cast<void>(emit("cp.async.wait_group").code.immediate = static_cast<int64_t>(s.operands[0].bits));
   if (m.has("m")) {
@@ -376,7 +378,12 @@ void FunctionLoader::lower_async_copy(const Statement& s, const Match& m) {
 
 void FunctionLoader::lower_bulk_copy(const Statement& s, const Match& m) {
   if (m.has("commit_group")) return static_cast<void>(emit("cp.async.bulk.commit_group"));
-  if (m.has("wait_group")) return static_cast<void>(emit("cp.async.bulk.wait_group"));
+  if (m.has("wait_group")) {
+    Draft& wait = emit("cp.async.bulk.wait_group");
+    wait.code.immediate = static_cast<int64_t>(s.operands[0].bits);
+    if (m.has("read")) wait.code.count = kWaitsForReads;
+    return;
+  }
   const bool into_shared = m.word("dst").starts_with("shared");
   const Place to = place_of(s.operands[0], into_shared ? Space::shared : Space::global, s.at);
   const Place from = place_of(s.operands[1], into_shared ? Space::global : Space::shared, s.at);

@@ -237,9 +237,7 @@ bool WeakMemory::access(Warp& w, const Instruction& i, AccessKind kind, uint32_t
     } else if (!reaches_others(i)) {
       pointers[l] = atomic_within(view, address, bytes);
     } else {
-      let_overlapping_arrive(view, address, bytes);
-      before_write(view, address);
-      invalidate(view, address, bytes);
+      before_atomic(*w.block, address, bytes);
       continue;
     }
     changed = true;
@@ -251,6 +249,17 @@ bool WeakMemory::access(Warp& w, const Instruction& i, AccessKind kind, uint32_t
 void WeakMemory::fence(Warp& w, const Instruction& i) {
   if (releases(i)) let_all_arrive(*w.block->view);
   if (acquires(i)) w.block->view->lines.clear();
+}
+
+void WeakMemory::before_atomic(BlockState& block, uint64_t address, uint32_t bytes) {
+  BlockView& view = *block.view;
+  for (uint64_t at = address; at < address + bytes;) {
+    const uint32_t part = static_cast<uint32_t>(std::min(address + bytes - at, kLineBytes - at % kLineBytes));
+    let_overlapping_arrive(view, at, part);
+    before_write(view, at);
+    invalidate(view, at, part);
+    at += part;
+  }
 }
 
 void WeakMemory::read(BlockState& block, uint64_t address, uint32_t bytes, uint8_t* to) {

@@ -64,6 +64,7 @@ class WeakMemory {
   void fence(Warp& w, const Instruction& i);
   void read(BlockState& block, uint64_t address, uint32_t bytes, uint8_t* to);           // as a weak load
   void write(BlockState& block, uint64_t address, uint32_t bytes, const uint8_t* from);  // as a weak store
+  void before_atomic(BlockState& block, uint64_t address, uint32_t bytes);  // somebody acts on memory itself
 
  private:
   enum class Through : uint8_t { kLines, kReadOnlyLines, kMemory };

@@ -1,6 +1,8 @@
-// cp.async, bulk copies and mbarrier. Copies are done where they are issued, which every correct program allows;
-// a barrier object is one 64-bit word in shared memory whose layout is ours.
+// cp.async, bulk copies and mbarrier. Copies are done where they are issued, which every correct program allows, unless
+// others watch: then they are done where they are waited for. A barrier object is one 64-bit word in shared memory
+// whose layout is ours.
 #include "ptx/emulator/common/common.h"
+#include "ptx/emulator/copies_in_flight.h"
 
 namespace ptx::emulator::common {
 namespace {
@@ -19,6 +21,13 @@ void second_addresses(Warp& w, uint32_t base, uint32_t offset_column, uint32_t f
     else
       addresses[l] = column<uint64_t>(w, base)[l] + offset[l];
   }
+}
+
+AsyncCopy copy_of(const Warp& w, const Instruction& i, uint32_t lane) {
+  AsyncCopy copy;
+  copy.instruction = &i;
+  copy.thread = w.warp_index * kLanes + lane;
+  return copy;
 }
 
 template <bool observed>
@@ -54,6 +63,15 @@ void copy_async(Warp& w, const Instruction& i, uint32_t lanes) {
   for (uint32_t l = 0; l < kLanes; ++l) {
     if (!(lanes >> l & 1)) continue;
     const uint32_t size = reads >> l & 1 ? sizes[l] : 0;
+    if (observed) {
+      AsyncCopy copy = copy_of(w, i, l);
+      copy.global = from[l];
+      copy.shared = static_cast<uint64_t>(to_pointers[l] - w.shared);
+      copy.bytes = size;
+      copy.zeros = bytes - size;
+      copies_of(w).issue(w, copy);
+      continue;
+    }
     __builtin_memcpy(to_pointers[l], from_pointers[l], size);
     __builtin_memset(to_pointers[l] + size, 0, bytes - size);
   }
@@ -107,6 +125,12 @@ void arrive(Warp& w, const Instruction& i, uint32_t lanes, bool drops, bool expe
 void wait_for_phase(Warp& w, const Instruction& i, uint32_t lanes, bool by_parity) {
   uint32_t done = 0;
   each_barrier(w, i, lanes, [&](BarrierWord& word, uint32_t l, uint64_t offset) {
+    const CopiesInFlight::Arrivals landed = land_copies_at(w, offset);
+    if (landed.threads || landed.bytes) {
+      word =
+          BarrierWord::of(word.pending() - landed.threads, word.expected(), word.bytes() - landed.bytes, word.parity());
+      word.settle();
+    }
     const uint32_t phase =
         by_parity ? column<uint32_t>(w, i.b)[l] & 1 : BarrierWord{column<uint64_t>(w, i.b)[l]}.parity();
     if (word.parity() != phase) {
@@ -164,6 +188,13 @@ void register_barriers(Registry& r) {
     if (i.count == 0) return;  // counts itself and arrives at once: the copies are done
     arrive(w, i, lanes, false, false);
   });
+  add(r, "!cp.async.mbarrier", "", [](Warp& w, const Instruction& i, uint32_t lanes) {
+    each_barrier(w, i, lanes, [&](BarrierWord& word, uint32_t l, uint64_t offset) {
+      if (i.count == 0) word = BarrierWord::of(word.pending() + 1, word.expected(), word.bytes(), word.parity());
+      copies_of(w).attach(w, l, offset);
+      observe_barrier_object(w, offset, true, false);
+    });
+  });
 }
 
 // A whole range of global memory, or null with a fault.
@@ -185,9 +216,9 @@ uint8_t* shared_range(Warp& w, const Instruction& i, uint32_t lane, uint64_t off
   return nullptr;
 }
 
-// F(global, shared, bytes) for each active lane of a bulk copy, after its bounds are known to be good.
+// F(global, shared, bytes, lane) for each active lane of a bulk copy, after its bounds are known to be good.
 template <class F>
-void bulk(Warp& w, const Instruction& i, uint32_t lanes, bool into_shared, bool observed, F f) {
+void bulk(Warp& w, const Instruction& i, uint32_t lanes, bool into_shared, AccessKind observed_as, bool observed, F f) {
   alignas(64) uint64_t to[kLanes], from[kLanes];
   const uint32_t* list = w.operands + i.list;
   read_addresses(w, i, to);
@@ -198,7 +229,8 @@ void bulk(Warp& w, const Instruction& i, uint32_t lanes, bool into_shared, bool 
     if (size[l] & 15) return fault_at(w, i, FaultKind::kMisaligned, l, size[l], 16);
     if (observed) {
       observe(w, i, AccessKind::kLoad, into_shared ? kGlobalSpace : kSharedSpace, 1u << l, size[l], from);
-      observe(w, i, AccessKind::kStore, into_shared ? kSharedSpace : kGlobalSpace, 1u << l, size[l], to);
+      if (w.faulted) return;
+      observe(w, i, observed_as, into_shared ? kSharedSpace : kGlobalSpace, 1u << l, size[l], to);
       if (w.faulted) return;
     }
     uint8_t* global = global_range(w, i, l, into_shared ? from[l] : to[l], size[l]);
@@ -208,45 +240,76 @@ void bulk(Warp& w, const Instruction& i, uint32_t lanes, bool into_shared, bool 
   }
 }
 
+AsyncCopy bulk_copy_of(Warp& w, const Instruction& i, uint32_t lane, const uint8_t* global, const uint8_t* shared,
+                       uint32_t bytes) {
+  AsyncCopy copy = copy_of(w, i, lane);
+  copy.is_bulk = true;
+  copy.global = reinterpret_cast<uint64_t>(global);
+  copy.shared = static_cast<uint64_t>(shared - w.shared);
+  copy.bytes = bytes;
+  return copy;
+}
+
 template <bool observed>
 void bulk_load(Warp& w, const Instruction& i, uint32_t lanes) {
   alignas(64) uint64_t barriers[kLanes];
   const uint32_t* list = w.operands + i.list;
   second_addresses(w, list[2], list[4], i.flags >> 20 & 3, barriers);
-  bulk(w, i, lanes, true, observed, [&](uint8_t* global, uint8_t* shared, uint32_t bytes, uint32_t l) {
-    __builtin_memcpy(shared, global, bytes);
+  const auto load = [&](uint8_t* global, uint8_t* shared, uint32_t bytes, uint32_t l) {
     alignas(64) uint8_t* pointers[kLanes];
     Shared::resolve(w, i, 1u << l, 8, barriers, pointers);
     if (w.faulted) return;
-    observe_barrier_object(w, barriers[l], true, false);
+    if (observed) {
+      AsyncCopy copy = bulk_copy_of(w, i, l, global, shared, bytes);
+      copy.has_barrier = true;
+      copy.barrier = static_cast<uint64_t>(pointers[l] - w.shared);
+      observe_barrier_object(w, copy.barrier, true, false);
+      return copies_of(w).issue(w, copy);
+    }
+    __builtin_memcpy(shared, global, bytes);
     BarrierWord word;
     __builtin_memcpy(&word, pointers[l], 8);
     word = BarrierWord::of(word.pending(), word.expected(), word.bytes() - static_cast<int32_t>(bytes), word.parity());
     word.settle();
     __builtin_memcpy(pointers[l], &word, 8);
-  });
+  };
+  bulk(w, i, lanes, true, AccessKind::kStore, observed, load);
 }
+
+void copy_out(uint8_t* global, const uint8_t* shared, uint32_t bytes) { __builtin_memcpy(global, shared, bytes); }
+
+// Out of shared memory: `apply` changes the global range, at once or where it is waited for.
 template <bool observed>
-void bulk_store(Warp& w, const Instruction& i, uint32_t lanes) {
-  bulk(w, i, lanes, false, observed,
-       [](uint8_t* global, uint8_t* shared, uint32_t bytes, uint32_t) { __builtin_memcpy(global, shared, bytes); });
+void bulk_store(Warp& w, const Instruction& i, uint32_t lanes, AsyncCopy::Reduce apply) {
+  const bool reduces = apply != &copy_out;
+  const auto store = [&](uint8_t* global, uint8_t* shared, uint32_t bytes, uint32_t l) {
+    if (!observed) return apply(global, shared, bytes);
+    AsyncCopy copy = bulk_copy_of(w, i, l, global, shared, bytes);
+    copy.into_shared = false;
+    copy.reduce = reduces ? apply : nullptr;
+    copies_of(w).issue(w, copy);
+  };
+  bulk(w, i, lanes, false, reduces ? AccessKind::kReduction : AccessKind::kStore, observed, store);
 }
 
 // Bulk reductions: every element of the range by an atomic of its type.
 template <class T, class F>
+void reduce_range(uint8_t* global, const uint8_t* shared, uint32_t bytes) {
+  for (uint32_t at = 0; at < bytes; at += sizeof(T)) {
+    T* cell = reinterpret_cast<T*>(global + at);
+    T value, old = __atomic_load_n(cell, __ATOMIC_RELAXED);
+    __builtin_memcpy(&value, shared + at, sizeof(T));
+    T next = F{}(old, value);
+    while (!__atomic_compare_exchange_n(cell, &old, next, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+      next = F{}(old, value);
+  }
+}
+template <class T, class F>
 void bulk_reduction(Registry& r, const char* name, F) {
-  add(r, "cp.reduce.async.bulk.", name, [](Warp& w, const Instruction& i, uint32_t lanes) {
-    bulk(w, i, lanes, false, false, [](uint8_t* global, const uint8_t* shared, uint32_t bytes, uint32_t) {
-      for (uint32_t at = 0; at < bytes; at += sizeof(T)) {
-        T* cell = reinterpret_cast<T*>(global + at);
-        T value, old = __atomic_load_n(cell, __ATOMIC_RELAXED);
-        __builtin_memcpy(&value, shared + at, sizeof(T));
-        T next = F{}(old, value);
-        while (!__atomic_compare_exchange_n(cell, &old, next, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-          next = F{}(old, value);
-      }
-    });
-  });
+  add(r, "cp.reduce.async.bulk.", name,
+      [](Warp& w, const Instruction& i, uint32_t lanes) { bulk_store<false>(w, i, lanes, &reduce_range<T, F>); });
+  add(r, "!cp.reduce.async.bulk.", name,
+      [](Warp& w, const Instruction& i, uint32_t lanes) { bulk_store<true>(w, i, lanes, &reduce_range<T, F>); });
 }
 
 void register_bulk(Registry& r) {
@@ -255,9 +318,9 @@ void register_bulk(Registry& r) {
   add(r, "!cp.async.bulk.load", "",
       [](Warp& w, const Instruction& i, uint32_t lanes) { bulk_load<true>(w, i, lanes); });
   add(r, "cp.async.bulk.store", "",
-      [](Warp& w, const Instruction& i, uint32_t lanes) { bulk_store<false>(w, i, lanes); });
+      [](Warp& w, const Instruction& i, uint32_t lanes) { bulk_store<false>(w, i, lanes, &copy_out); });
   add(r, "!cp.async.bulk.store", "",
-      [](Warp& w, const Instruction& i, uint32_t lanes) { bulk_store<true>(w, i, lanes); });
+      [](Warp& w, const Instruction& i, uint32_t lanes) { bulk_store<true>(w, i, lanes, &copy_out); });
   using U = uint32_t;
   using L = uint64_t;
   bulk_reduction<U>(r, "add.u32", [](U a, U b) { return a + b; });
@@ -280,10 +343,20 @@ void register_async_copies(Registry& r) {
   const auto nothing = [](Warp&, const Instruction&, uint32_t) {};
   add(r, "cp.async.copy", "", [](Warp& w, const Instruction& i, uint32_t lanes) { copy_async<false>(w, i, lanes); });
   add(r, "!cp.async.copy", "", [](Warp& w, const Instruction& i, uint32_t lanes) { copy_async<true>(w, i, lanes); });
-  add(r, "cp.async.commit_group", "", nothing);
-  add(r, "cp.async.wait_group", "", nothing);
-  add(r, "cp.async.bulk.commit_group", "", nothing);
-  add(r, "cp.async.bulk.wait_group", "", nothing);
+  for (const char* name : {"cp.async.commit_group", "cp.async.wait_group", "cp.async.bulk.commit_group",
+                           "cp.async.bulk.wait_group", "fence.proxy.async"})
+    add(r, name, "", nothing);
+  add(r, "!cp.async.commit_group", "",
+      [](Warp& w, const Instruction&, uint32_t lanes) { copies_of(w).commit(w, lanes, false); });
+  add(r, "!cp.async.bulk.commit_group", "",
+      [](Warp& w, const Instruction&, uint32_t lanes) { copies_of(w).commit(w, lanes, true); });
+  add(r, "!cp.async.wait_group", "", [](Warp& w, const Instruction& i, uint32_t lanes) {
+    copies_of(w).wait(w, lanes, false, static_cast<uint32_t>(i.immediate), i.count == kWaitsForAll, false);
+  });
+  add(r, "!cp.async.bulk.wait_group", "", [](Warp& w, const Instruction& i, uint32_t lanes) {
+    copies_of(w).wait(w, lanes, true, static_cast<uint32_t>(i.immediate), false, i.count == kWaitsForReads);
+  });
+  add(r, "!fence.proxy.async", "", [](Warp& w, const Instruction&, uint32_t) { copies_of(w).proxy_fence(); });
   register_barriers(r);
   register_bulk(r);
 }
