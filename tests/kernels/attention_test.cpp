@@ -373,6 +373,28 @@ TEST(IncrementalAttentionFaults, MergingWithoutReleaseIsARace) {
   EXPECT_THAT(attention.run(), ::testing::HasSubstr("written without order by line"));
 }
 
+// ... which shows in the result, too, where stores arrive late.
+TEST(IncrementalAttentionFaults, MergingWithoutReleaseMissesLateStores) {
+  const AttentionSpec spec{2, 1, 64, 300, 1, 64};
+  const Problem problem(spec, {300}, Scores::kRandom, 9);
+  Attention attention(problem, {300});
+  ptx::emulator::LaunchOptions late;
+  late.weak_memory = true;
+  const auto is_wrong = [&](uint64_t seed) {
+    late.seed = seed;
+    EXPECT_EQ(attention.run(late), "") << "seed " << seed;
+    return !(relative_error(attention.result(), problem.expected({300})) < kTolerance);
+  };
+  for (uint64_t seed = 1; seed <= 20; ++seed) EXPECT_FALSE(is_wrong(seed)) << "seed " << seed;
+  attention.kernel.text.replace(attention.kernel.text.find("atom.acq_rel"), 12, "atom.relaxed");
+  bool any_wrong = false;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    attention.scratch = attention.device.zeros<uint8_t>(attention_scratch_bytes(spec));
+    any_wrong = any_wrong || is_wrong(seed);
+  }
+  EXPECT_TRUE(any_wrong);
+}
+
 // Lanes beyond the last piece and the heads of a group cost no further sectors.
 TEST(IncrementalAttentionCounters, EachByteOfTheCacheIsReadOnce) {
   for (uint32_t head_dim : {64, 80, 128, 256}) {
