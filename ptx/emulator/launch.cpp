@@ -282,7 +282,8 @@ LaunchState Launch::State::finish_turn(Turn& turn, BlockResult result) {
   }
   polls_in_a_row = result == BlockResult::kPolling ? polls_in_a_row + 1 : 0;
   ready.push_back(std::move(turn.block));
-  const bool all_poll = polls_in_a_row > resident && (next_block == n_blocks || resident == resident_limit);
+  const uint64_t round = choices ? 8 * resident : resident;  // by then each has had its turn
+  const bool all_poll = polls_in_a_row > round && (next_block == n_blocks || resident == resident_limit);
   if (!all_poll) return LaunchState::kRunning;
   polls_in_a_row = 0;
   return LaunchState::kWaiting;
