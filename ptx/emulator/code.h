@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ptx/emulator/definedness.h"
 #include "ptx/emulator/instruction.h"
 #include "ptx/emulator/profile.h"
 #include "ptx/emulator/registry.h"
@@ -52,6 +53,9 @@ struct Code {
   std::vector<HandlerPair> inner;                  // of guarded instructions: what runs under the guard
   std::vector<Instruction> observed_instructions;  // the same, but memory operations report to checks
   std::vector<HandlerPair> observed_inner;
+  std::vector<TrackedInstruction> tracked;  // by tracked_of - 1: what may touch registers nobody has written
+  std::vector<uint32_t> tracked_of;         // by instruction, 0 for none; empty if all are
+  uint32_t defined_offset = 0, defined_bytes = 0;  // of their words in the frame's registers, 0 when it is entered
   std::vector<uint32_t> unread_elements;  // of a load: elements whose register nothing reads, a bit each
   std::vector<uint32_t> operands;
   std::vector<Position> positions;

@@ -2,6 +2,7 @@
 #include <bit>
 
 #include "ptx/emulator/block.h"
+#include "ptx/emulator/function_loader.h"
 
 namespace ptx::emulator {
 namespace {
@@ -38,12 +39,23 @@ std::string describe_address(const Memory& memory, uint64_t address, const char*
   return std::string(how) + " address " + hex(address) + ", which belongs to no allocation";
 }
 
+// Where a misaligned address lies: in which buffer or window.
+std::string place_of(const Warp& w, const Instruction& i, uint64_t address) {
+  const Space space = static_cast<Space>(i.flags >> access::kSpaceShift & 7);
+  if (space == Space::shared) return "shared byte " + with_commas(address);
+  if (space == Space::local) return "local byte " + with_commas(address);
+  const auto owner = w.block->launch->memory->find(address);
+  if (!owner) return hex(address);
+  return "byte " + with_commas(address - owner->address) + " of " + owner->name + " (" + with_commas(owner->bytes) +
+         " bytes)";
+}
+
 std::string describe(const Warp& w, const Instruction& i, FaultKind kind, uint64_t address, uint32_t bytes) {
   const std::string& spelling = code_of(w, i).spellings[i.index];
   const char* how = verb(spelling);
   switch (kind) {
     case FaultKind::kMisaligned:
-      return std::string(how) + " " + std::to_string(bytes) + " bytes at " + hex(address) +
+      return std::string(how) + " " + std::to_string(bytes) + " bytes at " + place_of(w, i, address) +
              ", which is not a multiple of " + std::to_string(bytes);
     case FaultKind::kSharedBounds:
       return std::string(how) + " shared byte " + with_commas(address) + ", the block has " +

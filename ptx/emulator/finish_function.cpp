@@ -78,6 +78,7 @@ void FunctionLoader::finish() {
     code_.spellings.push_back(std::move(drafts_[i].spelling));
     code_.tags.push_back(std::move(drafts_[i].tag));
   }
+  track_definedness();
   make_observed();
   for (CallSite& site : code_.calls) {
     if (site.target != kNoColumn) site.target = columns_[site.target].offset;
@@ -105,8 +106,17 @@ void FunctionLoader::make_observed() {
     const auto unread = [&](ColumnId id) {
       return id == kNoColumn || (columns_[id].kind == ColumnInfo::kRegister && !is_read[id]);
     };
+    const bool only_loads = code_.spellings[k].starts_with("ld") || code_.spellings[k].starts_with("wmma.load");
+    if (!only_loads) continue;  // an atomic uses what it reads
     for (uint32_t e = 0; e < draft.list_defs; ++e) code_.unread_elements[k] |= unread(draft.list[e]) ? 1u << e : 0;
     if (draft.list.empty() && draft.writes_d && unread(draft.code.d)) code_.unread_elements[k] = 1;
+  }
+  for (size_t k = 0; k < code_.tracked_of.size(); ++k) {
+    Instruction& i = code_.observed_instructions[k];
+    if (code_.tracked_of[k] == 0 || i.control != Control::kNone) continue;
+    code_.tracked[code_.tracked_of[k] - 1].handler = {i.full, i.masked};
+    i.full = &tracked_full;
+    i.masked = &tracked_masked;
   }
 }
 
@@ -139,6 +149,7 @@ uint32_t FunctionLoader::place_registers(uint32_t offset, const std::vector<std:
   std::vector<Effects> effects;
   for (const Draft& draft : drafts_) effects.push_back(effects_of(draft, true));
   const Lives lives = find_lives(effects, code_.blocks, successors, static_cast<uint32_t>(columns_.size()));
+  maybe_undefined_ = lives.maybe_undefined;
   std::vector<ColumnId> by_start;
   for (ColumnId id = 0; id < columns_.size(); ++id) {
     if (columns_[id].kind == ColumnInfo::kRegister && lives.spans[id].first <= lives.spans[id].last)

@@ -100,6 +100,11 @@ void fill_special(const WarpState& w, Frame& frame, const SpecialColumn& column)
   }
 }
 
+void forget_definedness(Frame& frame) {
+  const Code& code = *frame.code;
+  if (code.defined_bytes) std::memset(frame.registers.get() + code.defined_offset, 0, code.defined_bytes);
+}
+
 // Local memory grows with the depth of the calls; its pieces of 16 bytes per lane keep their place when it does.
 bool reserve_local(WarpState& w, uint32_t bytes) {
   if (bytes <= w.local_bytes) return true;
@@ -137,6 +142,7 @@ Frame* enter_frame(WarpState& w, const Code& code, Frame* parent, uint32_t lanes
   frame->depth = parent ? parent->depth + 1 : 0;
   frame->site = site;
   for (const SpecialColumn& column : code.specials) fill_special(w, *frame, column);
+  forget_definedness(*frame);
   for (size_t a = 0; site && a < site->arguments.size(); ++a) {
     for (uint32_t l = 0; l < kLanes; ++l) {
       if (!(lanes >> l & 1)) continue;
@@ -155,6 +161,7 @@ void renew_frame(WarpState& w, Frame& frame) {
                           column.value == Special::ctaid_z || column.value == Special::smid;
     if (of_block) fill_special(w, frame, column);
   }
+  forget_definedness(frame);
 }
 
 // Lanes are gone from this activation and its callers; an activation without lanes is put aside for the next call.

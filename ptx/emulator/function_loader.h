@@ -149,6 +149,9 @@ class FunctionLoader {
   uint32_t place_registers(uint32_t offset, const std::vector<std::vector<uint32_t>>& successors);
   Effects effects_of(const Draft& draft, bool guarded_writes_read) const;
   void make_observed();
+  void track_definedness();
+  std::vector<std::pair<ColumnId, TrackedInstruction::Role>> roles_of(const Draft& draft,
+                                                                      const std::string& spelling) const;
   void fill_instruction(Instruction& i, const Draft& draft);
   void declare_parameters();
 
@@ -161,6 +164,7 @@ class FunctionLoader {
   std::map<std::tuple<Special, uint32_t, uint64_t>, ColumnId> specials_;
   std::unordered_map<const Variable*, uint64_t> frame_;  // .local and .param offsets
   std::vector<Draft> drafts_;
+  std::vector<bool> maybe_undefined_;  // by column: read on some path before any write
   std::vector<uint32_t> first_draft_;  // by statement
   std::vector<uint32_t> targets_;      // statements that are jumped to
   ColumnId carry_ = kNoColumn, true_predicate_ = kNoColumn;

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "ptx/emulator/block.h"
+#include "ptx/emulator/checks/launch_checks.h"
 #include "ptx/emulator/guard.h"
 
 namespace ptx::emulator {
@@ -248,6 +249,9 @@ After terminate(WarpState& w, Executor& executor, uint32_t pc) {
   const Instruction& i = f.frame->code->instructions[pc];
   const uint32_t lanes = guard_lanes(w, i) & f.mask;
   f.pc = pc;
+  if (LaunchChecks* checks = executor.launch->checks) {
+    if (!checks->registers(w, i, *f.frame->code, f.mask)) return After::kReselect;
+  }
   switch (i.control) {
     case Control::kBranch: {
       const uint32_t target = static_cast<uint32_t>(i.immediate);

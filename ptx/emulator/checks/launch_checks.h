@@ -24,6 +24,7 @@ class LaunchChecks {
   void end_block(BlockState& block);
   uint32_t access(Warp& w, const Instruction& i, AccessKind kind, uint32_t space, uint32_t lanes, uint32_t bytes,
                   const uint64_t* addresses);
+  bool registers(Warp& w, const Instruction& i, const Code& code, uint32_t lanes);
   void arrive(Warp& w, uint32_t id);            // at a block barrier
   void pass(Warp& w, uint32_t id);              // it opened
   void reopen(BlockState& block, uint32_t id);  // for the next round

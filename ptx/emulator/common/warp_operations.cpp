@@ -143,7 +143,9 @@ void register_warp_operations(Registry& r) {
   reduction<uint32_t>(r, "redux.xor.b32", [](uint32_t a, uint32_t b) { return a ^ b; });
   reduction<float>(r, "redux.min.f32", [](float a, float b) { return std::fmin(a, b); });
   reduction<float>(r, "redux.max.f32", [](float a, float b) { return std::fmax(a, b); });
-  waiting(r, "bar.warp", [](Warp& w, const Instruction&, uint32_t lanes) { observe_warp_barrier(w, lanes); });
+  waiting(r, "bar.warp", [](Warp& w, const Instruction& i, uint32_t lanes) {
+    for_each_group(w, i, lanes, [&](uint32_t, uint32_t members) { observe_warp_barrier(w, members); });
+  });
   waiting(r, "elect", [](Warp& w, const Instruction& i, uint32_t lanes) {
     uint32_t leader[kLanes] = {}, elected = 0;
     for_each_group(w, i, lanes, [&](uint32_t group, uint32_t members) {

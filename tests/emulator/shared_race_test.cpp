@@ -1,0 +1,149 @@
+// Races in shared memory: between the warps of a block, and between the lanes of one warp.
+#include "tests/emulator/seeded_fault.h"
+
+namespace ptx::emulator {
+namespace {
+
+const char* const kShared = ".shared .align 16 .b32 words[256];\n";
+const char* const kObject = ".shared .align 16 .b64 object[2];\n.shared .align 16 .b32 words[256];\n";
+const std::string kOwn = "mov.u32 %r1, words;\nmad.lo.u32 %r2, %thread, 4, %r1;\n";
+const std::string kStoreOwn = kOwn + "st.shared.b32 [%r2], %thread; // THERE\n";
+
+// Every thread reads the word of the thread whose number differs by `bits`.
+std::string load_neighbours(const std::string& bits, const std::string& mark = "") {
+  return "xor.b32 %r3, %thread, " + bits + ";\nmad.lo.u32 %r3, %r3, 4, %r1;\nld.shared.b32 %r0, [%r3]; // " + mark +
+         "\n" + kStoreResult;
+}
+
+const std::vector<SeededFault> kRows = {
+    {"read_of_another_warps_word",
+     kShared,
+     kStoreOwn + "setp.lt.u32 %p0, %thread, 32;\n@%p0 bra done;\n" + load_neighbours("32", "HERE") + "done:\n",
+     kStoreOwn + "bar.sync 0;\n" + load_neighbours("32"),
+     {1},
+     {64},
+     "ld.shared.b32 reads shared byte 0, written without order by line {THERE} st.shared.b32 in block 0 thread 0; "
+     "block 0 thread 32 and 31 more"},
+    {"read_of_another_lanes_word",
+     kShared,
+     kStoreOwn + load_neighbours("1", "HERE"),
+     kStoreOwn + "bar.warp.sync -1;\n" + load_neighbours("1"),
+     {1},
+     {32},
+     "ld.shared.b32 reads shared byte 4, written without order by line {THERE} st.shared.b32 in block 0 thread 1; "
+     "block 0 thread 0 and 31 more"},
+    {"lanes_may_meet_at_a_block_barrier",
+     kShared,
+     kStoreOwn + load_neighbours("1", "HERE"),
+     kStoreOwn + "bar.sync 0;\n" + load_neighbours("1"),
+     {1},
+     {32},
+     "ld.shared.b32 reads shared byte 4, written without order by line {THERE} st.shared.b32 in block 0 thread 1; "
+     "block 0 thread 0 and 31 more"},
+    // lanes 16 to 31 synchronise among themselves: that orders nothing for their partners in 0 to 15
+    {"halves_of_a_warp_meet_apart",
+     kShared,
+     kStoreOwn + "setp.lt.u32 %p1, %thread, 16;\nselp.b32 %r4, 0xffff, 0xffff0000, %p1;\nbar.warp.sync %r4;\n" +
+         load_neighbours("16", "HERE"),
+     kStoreOwn + "setp.lt.u32 %p1, %thread, 16;\nselp.b32 %r4, 0xffff, 0xffff0000, %p1;\nbar.warp.sync %r4;\n" +
+         load_neighbours("8"),
+     {1},
+     {32},
+     "ld.shared.b32 reads shared byte 64, written without order by line {THERE} st.shared.b32 in block 0 thread 16; "
+     "block 0 thread 0 and 31 more"},
+    {"a_vote_orders_no_memory",
+     kShared,
+     kStoreOwn + "vote.sync.any.pred %p1, 1, -1;\n" + load_neighbours("1", "HERE"),
+     kStoreOwn + "vote.sync.any.pred %p1, 1, -1;\nbar.warp.sync -1;\n" + load_neighbours("1"),
+     {1},
+     {32},
+     "ld.shared.b32 reads shared byte 4, written without order by line {THERE} st.shared.b32 in block 0 thread 1; "
+     "block 0 thread 0 and 31 more"},
+    {"next_round_overwrites_what_others_read",
+     kShared,
+     kOwn +
+         "st.shared.b32 [%r2], %thread;\nbar.sync 0;\nxor.b32 %r3, %thread, 32;\nmad.lo.u32 %r3, %r3, 4, %r1;\n"
+         "ld.shared.b32 %r0, [%r3]; // THERE\nsetp.lt.u32 %p0, %thread, 32;\n@%p0 st.shared.b32 [%r2], %r0; // HERE\n",
+     kOwn + "st.shared.b32 [%r2], %thread;\nbar.sync 0;\nxor.b32 %r3, %thread, 32;\nmad.lo.u32 %r3, %r3, 4, %r1;\n"
+            "ld.shared.b32 %r0, [%r3];\nbar.sync 0;\nst.shared.b32 [%r2], %r0;\n",
+     {1},
+     {64},
+     "st.shared.b32 writes shared byte 0, read without order by line {THERE} ld.shared.b32 in block 0 thread 32; "
+     "block 0 thread 0 and 31 more"},
+    {"two_warps_store_one_word",
+     kShared,
+     "st.shared.b32 [words+4], 1; // HERE\n",
+     "setp.lt.u32 %p0, %thread, 32;\n@%p0 st.shared.b32 [words+4], 1;",
+     {1},
+     {64},
+     "st.shared.b32 writes shared byte 4, written without order by line {HERE} st.shared.b32 in block 0 thread 31; "
+     "block 0 thread 32 and 31 more"},
+    {"a_lane_overwrites_what_all_read",
+     kShared,
+     "setp.eq.u32 %p0, %thread, 0;\n@%p0 st.shared.b32 [words], 1;\nbar.sync 0;\nld.shared.b32 %r0, [words]; // THERE\n"
+     "@%p0 st.shared.b32 [words], 2; // HERE\n",
+     "setp.eq.u32 %p0, %thread, 0;\n@%p0 st.shared.b32 [words], 1;\nbar.sync 0;\nld.shared.b32 %r0, [words];\n"
+     "bar.warp.sync -1;\n@%p0 st.shared.b32 [words], 2;\n",
+     {1},
+     {32},
+     "st.shared.b32 writes shared byte 0, read without order by line {THERE} ld.shared.b32 in block 0 thread 1; "
+     "block 0 thread 0"},
+    // neighbours share words but no bytes
+    {"bytes_are_told_apart",
+     kShared,
+     "mov.u32 %r1, words;\nadd.u32 %r1, %r1, %thread;\nst.shared.u8 [%r1], %thread; // THERE\n"
+     "ld.shared.u8 %r0, [%r1+1]; // HERE\n",
+     "mov.u32 %r1, words;\nadd.u32 %r1, %r1, %thread;\nst.shared.u8 [%r1], %thread;\nld.shared.u8 %r0, [%r1];\n",
+     {1},
+     {31},
+     "ld.shared.u8 reads shared byte 1, written without order by line {THERE} st.shared.u8 in block 0 thread 1; "
+     "block 0 thread 0 and 29 more"},
+    {"plain_store_beside_atomics",
+     kShared,
+     "setp.ge.u32 %p0, %thread, 32;\n@!%p0 st.shared.b32 [words], 0; // THERE\n"
+     "@%p0 red.shared.add.u32 [words], 1; // HERE\n",
+     "setp.eq.u32 %p0, %thread, 0;\n@%p0 st.shared.b32 [words], 0;\nbar.sync 0;\nred.shared.add.u32 [words], 1;\n",
+     {1},
+     {64},
+     "red.shared.add.u32 accesses shared byte 0, written without order by line {THERE} st.shared.b32 in block 0 "
+     "thread "
+     "31; block 0 thread 32 and 31 more"},
+    {"a_barrier_of_other_warps",
+     kShared,
+     "setp.ge.u32 %p0, %thread, 64;\nsetp.eq.u32 %p1, %thread, 0;\n@%p1 st.shared.b32 [words], 1; // THERE\n"
+     "@%p0 bra third;\nbar.sync 1, 64;\nbra done;\nthird:\nld.shared.b32 %r0, [words]; // HERE\ndone:\n",
+     "setp.ge.u32 %p0, %thread, 64;\nsetp.eq.u32 %p1, %thread, 0;\n@%p1 st.shared.b32 [words], 1;\n"
+     "@%p0 bra third;\nbar.sync 1, 96;\nbra done;\nthird:\nbar.sync 1, 96;\nld.shared.b32 %r0, [words];\ndone:\n",
+     {1},
+     {96},
+     "ld.shared.b32 reads shared byte 0, written without order by line {THERE} st.shared.b32 in block 0 thread 0; "
+     "block 0 thread 64 and 31 more"},
+    {"a_barrier_object_that_nobody_waits_for",
+     kObject,
+     "setp.eq.u32 %p0, %thread, 0;\n@%p0 mbarrier.init.shared.b64 [object], 1;\nbar.sync 0;\n"
+     "setp.ge.u32 %p1, %thread, 32;\n@%p1 bra consumer;\nst.shared.b32 [words], 7; // HERE\n"
+     "@%p0 mbarrier.arrive.shared.b64 %rd1, [object];\nbra done;\nconsumer:\nld.shared.b32 %r0, [words]; // "
+     "THERE\ndone:\n",
+     "setp.eq.u32 %p0, %thread, 0;\n@%p0 mbarrier.init.shared.b64 [object], 1;\nbar.sync 0;\n"
+     "setp.ge.u32 %p1, %thread, 32;\n@%p1 bra consumer;\nst.shared.b32 [words], 7;\n"
+     "@%p0 mbarrier.arrive.shared.b64 %rd1, [object];\nbra done;\nconsumer:\n"
+     "mbarrier.try_wait.parity.shared.b64 %p2, [object], 0;\n@!%p2 bra consumer;\nld.shared.b32 %r0, [words];\ndone:\n",
+     {1},
+     {64},
+     "st.shared.b32 writes shared byte 16, read without order by line {THERE} ld.shared.b32 in block 0 thread 33; "
+     "block 0 thread 0 and 31 more"},
+};
+SEEDED_FAULTS(SharedRace, kRows);
+
+// Lanes of one instruction never race; any of several stores to one word wins.
+TEST(SharedRace, OneInstructionIsOneAccess) {
+  LaunchOptions options;
+  options.checks = Checks::all();
+  EXPECT_EQ(run_text(kernel("st.shared.b32 [words], %thread;\nbar.warp.sync -1;\nld.shared.b32 %r0, [words];", kShared),
+                     {1}, {32}, 64, {5}, options)
+                .fault,
+            "");
+}
+
+}  // namespace
+}  // namespace ptx::emulator
