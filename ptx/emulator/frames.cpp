@@ -279,6 +279,7 @@ void call_builtin(WarpState& w, const CallSite& site, const Instruction& i, uint
       result = w.block->launch->memory->allocate(argument(w, site, 0, l, local_base), "device heap");
     } else {
       w.block->launch->memory->free(argument(w, site, 0, l, local_base));
+      for (auto& [code, ranges] : w.executor->ranges) std::ranges::fill(ranges, Range{});
     }
     for (uint32_t b = 0; !site.results.empty() && b < site.results[0].bytes; ++b) {
       *local_at(w, l, local_base + site.results[0].offset + b) = static_cast<uint8_t>(result >> 8 * b);

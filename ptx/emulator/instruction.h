@@ -60,6 +60,10 @@ struct Warp {
   const HandlerPair* inner;  // Code::inner, by instruction
   const uint32_t* operands;  // Code::operands
   Range* ranges;             // one per instruction
+  Range* granted;            // one per instruction, with checks: no access inside can be a fault, unless a race
+  bool grants_suffice;       // nobody but such checks watches: accesses inside are not told of
+  bool local_unseen;         // nobody counts accesses to local memory
+  bool is_granted;           // the access that is told of now lies inside
   uint8_t* shared;
   uint32_t shared_bytes;
   uint32_t local_bytes;  // of each lane

@@ -124,7 +124,7 @@ void FunctionLoader::set_elements(Draft& draft, const Operand& data, Type type, 
     return o.kind == OperandKind::kRegister ? column_of(o.index) : constant(immediate_bits(o, type), bytes);
   };
   if (data.elements.empty()) {
-    draft.code.d = column(data);
+    draft.code.d = data.kind == OperandKind::kSink ? temporary(bytes) : column(data);
     return;
   }
   draft.code.count = static_cast<uint8_t>(data.elements.size());
@@ -151,7 +151,8 @@ void FunctionLoader::lower_load(const Statement& s, const Match& m) {
     if (e.kind == OperandKind::kRegister && width_of(e) != bytes)
       refuse(e.at, spelling_of(s) + ": registers of different sizes");
   }
-  Draft& draft = emit(std::string("ld") + space_name(place.space) + width_suffix(type, bytes, true));
+  Draft& draft = emit(std::string("ld") + space_name(place.space) + width_suffix(type, bytes, true) +
+                      (s.operands[0].elements.size() > 1 ? ".v" : ""));
   draft.code.flags = semantics_of(m);
   set_place(draft, place);
   set_elements(draft, s.operands[0], type, bytes, true);
@@ -167,7 +168,8 @@ void FunctionLoader::lower_store(const Statement& s, const Match& m) {
     if (e.kind == OperandKind::kRegister && width_of(e) != bytes)
       refuse(e.at, spelling_of(s) + ": registers of different sizes");
   }
-  Draft& draft = emit(std::string("st") + space_name(place.space) + width_suffix(type, bytes, false));
+  Draft& draft = emit(std::string("st") + space_name(place.space) + width_suffix(type, bytes, false) +
+                      (s.operands[1].elements.size() > 1 ? ".v" : ""));
   draft.code.flags = semantics_of(m) & ~access::kPolls;
   set_place(draft, place);
   set_elements(draft, s.operands[1], type, bytes, false);

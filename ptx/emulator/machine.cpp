@@ -13,6 +13,8 @@ namespace {
 
 constexpr int64_t kHoldAfter = 2048;  // instructions a fragment runs while others of its warp could
 
+uint32_t order_of(const Code& code, uint32_t pc) { return code.blocks[code.block_of[pc]].order; }
+
 // Whether a is behind b: an inner activation before its caller's continuation, else by order in the common function.
 bool is_behind(const Fragment& a, const Fragment& b) {
   const Frame *x = a.frame, *y = b.frame;
@@ -23,8 +25,7 @@ bool is_behind(const Fragment& a, const Fragment& b) {
     x_pc = x->return_pc - 1, x = x->parent;
     y_pc = y->return_pc - 1, y = y->parent;
   }
-  const uint32_t x_order = x->code->blocks[x->code->block_of[x_pc]].order,
-                 y_order = y->code->blocks[y->code->block_of[y_pc]].order;
+  const uint32_t x_order = order_of(*x->code, x_pc), y_order = order_of(*y->code, y_pc);
   if (x_order != y_order) return x_order < y_order;
   if (x_pc != y_pc) return x_pc < y_pc;
   return a.frame->depth > b.frame->depth;
@@ -61,6 +62,20 @@ int pick(WarpState& w) {
   return pick(w);
 }
 
+// Fragment `current` goes on without a look at the others as long as it stays before this order.
+uint32_t order_to_stop_at(const WarpState& w) {
+  if (w.fragments.size() == 1) return ~0u;
+  if (w.block->launch->choices) return 0;
+  const Fragment& f = w.fragments[w.current];
+  uint32_t order = ~0u;
+  for (const Fragment& g : w.fragments) {
+    if (&g == &f || g.state == FragmentState::kArrived) continue;
+    if (g.frame != f.frame) return 0;
+    order = std::min(order, order_of(*g.frame->code, g.pc));
+  }
+  return order;
+}
+
 void select(WarpState& w, Executor& executor, const Fragment& f) {
   const Code& code = *f.frame->code;
   const bool observed = executor.launch->observes;
@@ -71,9 +86,13 @@ void select(WarpState& w, Executor& executor, const Fragment& f) {
   w.instructions = instructions;
   w.inner = observed ? code.observed_inner.data() : code.inner.data();
   w.operands = code.operands.data();
+  const size_t n = code.instructions.size();
   auto& ranges = executor.ranges[&code];
-  if (ranges.size() != code.instructions.size()) ranges.resize(code.instructions.size());
+  if (ranges.size() != 2 * n) ranges.resize(2 * n);
   w.ranges = ranges.data();
+  w.granted = w.ranges + n;
+  w.local_unseen = !executor.counts;
+  w.grants_suffice = executor.launch->checks && executor.launch->checks->grants_suffice();
 }
 
 // Joins fragment k with another at the same place. Returns whether it did; the other's slot is gone then.
@@ -256,11 +275,13 @@ After terminate(WarpState& w, Executor& executor, uint32_t pc) {
     case Control::kBranch: {
       const uint32_t target = static_cast<uint32_t>(i.immediate);
       const bool backward = target <= pc;
+      After after = After::kContinue;
       if (lanes == f.mask)
         f.pc = target;
       else if (lanes == 0)
         f.pc = pc + 1;
       else {
+        after = After::kReselect;
         ++executor.counters.divergent_branches;
         if (executor.counts) executor.counts->diverged(*f.frame->code, pc);
         split(w, f, lanes, target);
@@ -270,7 +291,7 @@ After terminate(WarpState& w, Executor& executor, uint32_t pc) {
         w.polled = false;
         return After::kYield;
       }
-      return w.fragments.size() == 1 ? After::kContinue : After::kReselect;
+      return after;
     }
     case Control::kExit:
       if (lanes == 0) {
@@ -340,7 +361,7 @@ WarpResult run_warp(WarpState& w, Executor& executor, int64_t& budget) {
     select(w, executor, w.fragments[w.current]);
     const Code& code = *w.fragments[w.current].frame->code;
     uint32_t pc = w.fragments[w.current].pc;
-    const uint32_t n_lanes = static_cast<uint32_t>(std::popcount(w.active));
+    const uint32_t n_lanes = static_cast<uint32_t>(std::popcount(w.active)), stop_order = order_to_stop_at(w);
     while (true) {
       const BasicBlock& block = code.blocks[code.block_of[pc]];
       const uint32_t start = pc;
@@ -358,9 +379,7 @@ WarpResult run_warp(WarpState& w, Executor& executor, int64_t& budget) {
         break;
       }
       account(w, ran);
-      const After after = block.has_terminator      ? terminate(w, executor, pc)
-                          : w.fragments.size() == 1 ? After::kContinue
-                                                    : After::kReselect;
+      const After after = block.has_terminator ? terminate(w, executor, pc) : After::kContinue;
       if (w.faulted) return WarpResult::kFaulted;
       if (after == After::kYield) {
         if (w.fragments.size() == 1) return WarpResult::kPolled;
@@ -373,7 +392,9 @@ WarpResult run_warp(WarpState& w, Executor& executor, int64_t& budget) {
       }
       if (budget <= 0) return WarpResult::kBudget;
       if (after == After::kReselect) break;
-      pc = w.fragments[w.current].pc;
+      const Fragment& next = w.fragments[w.current];
+      pc = next.pc;
+      if (w.fragments.size() > 1 && (next.held || order_of(code, pc) >= stop_order)) break;
     }
   }
 }

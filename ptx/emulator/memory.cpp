@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -19,33 +20,51 @@ uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * 
 
 }  // namespace
 
-void WrittenBytes::mark(uint64_t offset, uint64_t bytes) {
-  if (all_ || offset >= bytes_) return;
-  bytes = std::min(bytes, bytes_ - offset);
-  if (offset == 0 && bytes == bytes_) return mark_all();
-  std::atomic<uint64_t>* words = words_;
-  if (!words) {
-    std::lock_guard lock(growing_);
-    if (!storage_) storage_ = std::make_unique<std::atomic<uint64_t>[]>((bytes_ + 63) / 64);
-    words_ = words = storage_.get();
-  }
-  for (uint64_t at = offset; at < offset + bytes;) {
-    const uint64_t bit = at % 64, count = std::min<uint64_t>(64 - bit, offset + bytes - at);
-    const uint64_t mask = (count == 64 ? ~0ull : (1ull << count) - 1) << bit;
-    if ((words[at / 64].load(std::memory_order_relaxed) & mask) != mask)
-      words[at / 64].fetch_or(mask, std::memory_order_relaxed);
-    at += count;
+namespace {
+
+// Calls f(word, mask) for the words that hold the bits [first, end); f returns whether to go on.
+template <class F>
+void each_word(uint64_t first, uint64_t end, F f) {
+  while (first < end) {
+    const uint64_t bit = first % 64, count = std::min(64 - bit, end - first);
+    if (!f(first / 64, (count == 64 ? ~0ull : (1ull << count) - 1) << bit)) return;
+    first += count;
   }
 }
 
+}  // namespace
+
+void WrittenBytes::mark(uint64_t offset, uint64_t bytes) {
+  if (all() || offset >= bytes_) return;
+  bytes = std::min(bytes, bytes_ - offset);
+  if (bytes == bytes_) return mark_all();
+  if (!words_) {
+    std::lock_guard lock(growing_);
+    if (!storage_) storage_ = std::make_unique<std::atomic<uint64_t>[]>((bytes_ + 63) / 64);
+    words_ = storage_.get();
+  }
+  std::atomic<uint64_t>* const words = words_;
+  each_word(offset, offset + bytes, [&](uint64_t word, uint64_t mask) {
+    if ((words[word].load(std::memory_order_relaxed) & mask) == mask) return true;
+    const uint64_t before = words[word].fetch_or(mask, std::memory_order_relaxed);
+    const uint64_t fresh = static_cast<uint64_t>(std::popcount(mask & ~before));
+    uint64_t left = left_;  // another thread may have marked all meanwhile
+    while (left != 0 && !left_.compare_exchange_weak(left, left - fresh)) {
+    }
+    return true;
+  });
+}
+
 bool WrittenBytes::any(uint64_t offset, uint64_t bytes) const {
-  if (all_) return true;
+  if (all()) return true;
   const std::atomic<uint64_t>* words = words_;
   if (!words || offset >= bytes_) return false;
-  for (uint64_t at = offset; at < std::min(offset + bytes, bytes_); ++at) {
-    if (words[at / 64].load(std::memory_order_relaxed) >> at % 64 & 1) return true;
-  }
-  return false;
+  bool found = false;
+  each_word(offset, std::min(offset + bytes, bytes_), [&](uint64_t word, uint64_t mask) {
+    found = (words[word].load(std::memory_order_relaxed) & mask) != 0;
+    return !found;
+  });
+  return found;
 }
 
 Memory::Memory(uint64_t bytes) : bytes_(round_up(bytes, kPage)) {

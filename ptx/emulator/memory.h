@@ -20,14 +20,15 @@ namespace ptx::emulator {
 // Which bytes of an allocation somebody has written.
 class WrittenBytes {
  public:
-  explicit WrittenBytes(uint64_t bytes) : bytes_(bytes) {}
+  explicit WrittenBytes(uint64_t bytes) : bytes_(bytes), left_(bytes) {}
   void mark(uint64_t offset, uint64_t bytes);
   bool any(uint64_t offset, uint64_t bytes) const;
-  void mark_all() { all_ = true; }
+  bool all() const { return left_ == 0; }
+  void mark_all() { left_ = 0; }
 
  private:
   uint64_t bytes_;
-  std::atomic<bool> all_ = false;
+  std::atomic<uint64_t> left_;  // bytes that nobody has written
   mutable std::mutex growing_;
   std::atomic<std::atomic<uint64_t>*> words_ = nullptr;  // a bit per byte, made at the first partial mark
   std::unique_ptr<std::atomic<uint64_t>[]> storage_;

@@ -70,7 +70,7 @@ void append(std::vector<uint8_t>& to, T value) {
   to.insert(to.end(), p, p + sizeof value);
 }
 
-constexpr int kRows = 2048, kColumns = 4096;  // weights of one matrix; a warp computes a row
+constexpr int kRows = 1536, kColumns = 8960;  // a 1.5B model's last matrix of a layer; a warp computes a row
 Dim3 gemv_grid() { return {kRows / 4}; }
 
 std::vector<uint8_t> gemv_parameters(Memory& memory, int block_values, uint64_t block_bytes) {

@@ -18,7 +18,10 @@ WarpChecks& warp_checks(const Warp& w) { return w.block->checks->warps[w.warp_in
 }  // namespace
 
 LaunchChecks::LaunchChecks(LaunchContext& launch)
-    : launch_(launch), checks_(launch.request.options.checks), races_(checks_) {}
+    : launch_(launch), checks_(launch.request.options.checks), races_(checks_) {
+  const LaunchOptions& options = launch.request.options;
+  grants_suffice_ = !checks_.global_races && !checks_.read_only && !options.weak_memory && !options.count;
+}
 
 void LaunchChecks::begin_block(BlockState& block) {
   auto state = std::make_shared<BlockChecks>();
@@ -95,20 +98,30 @@ bool LaunchChecks::initialised(Warp& w, const Instruction& i, AccessKind kind, u
   return true;
 }
 
+// Lanes whose accesses are neither out of bounds nor of unwritten bytes; `unknown` are those left to the machine.
+uint32_t LaunchChecks::good_lanes(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
+                                  const uint64_t* addresses, uint32_t& unknown) {
+  if (const uint64_t generation = launch_.memory->generation(); memory_generation_ != generation) {
+    memory_generation_ = generation;
+    recent_ = {};
+  }
+  uint32_t good = 0;
+  for (uint32_t left = lanes; left; left &= left - 1) {
+    const uint32_t l = static_cast<uint32_t>(std::countr_zero(left));
+    if (!inside(w, i, l, addresses[l], bytes))
+      unknown |= w.faulted ? 0 : 1u << l;
+    else if (!checks_.uninitialised || initialised(w, i, kind, l, addresses[l], bytes))
+      good |= 1u << l;
+  }
+  const bool is_written = recent_.written && (!checks_.uninitialised || recent_.written->all());
+  w.granted[i.index] = is_written && !w.faulted ? Range{recent_.address, recent_.bytes} : Range{};
+  return good;
+}
+
 uint32_t LaunchChecks::global(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
                               const uint64_t* addresses, bool is_constant) {
-  uint32_t allowed = 0, inside_lanes = 0;
-  for (uint32_t l = 0; l < kLanes; ++l) {
-    if (!(lanes >> l & 1)) continue;
-    const uint64_t address = addresses[l];
-    if (!inside(w, i, l, address, bytes)) {
-      if (w.faulted) continue;
-      allowed |= 1u << l;  // the machine itself judges it
-      continue;
-    }
-    if (checks_.uninitialised && !initialised(w, i, kind, l, address, bytes)) continue;
-    inside_lanes |= 1u << l;
-  }
+  uint32_t allowed = 0;
+  uint32_t inside_lanes = w.is_granted ? lanes : good_lanes(w, i, kind, lanes, bytes, addresses, allowed);
   if (!w.faulted && inside_lanes != 0 && !is_constant && (checks_.global_races || checks_.read_only))
     inside_lanes = races_.global(w, i, kind, inside_lanes, bytes, addresses);
   allowed |= inside_lanes;

@@ -25,6 +25,8 @@ class LaunchChecks {
   uint32_t access(Warp& w, const Instruction& i, AccessKind kind, uint32_t space, uint32_t lanes, uint32_t bytes,
                   const uint64_t* addresses);
   bool registers(Warp& w, const Instruction& i, const Code& code, uint32_t lanes);
+  // Whether an access inside a granted range needs no further look: nobody counts it, no race matters.
+  bool grants_suffice() const { return grants_suffice_; }
   void arrive(Warp& w, uint32_t id);            // at a block barrier
   void pass(Warp& w, uint32_t id);              // it opened
   void reopen(BlockState& block, uint32_t id);  // for the next round
@@ -37,6 +39,8 @@ class LaunchChecks {
                   const uint64_t* addresses, bool is_constant);
   uint32_t shared(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
                   const uint64_t* addresses);
+  uint32_t good_lanes(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
+                      const uint64_t* addresses, uint32_t& unknown);
   bool inside(Warp& w, const Instruction& i, uint32_t lane, uint64_t address, uint32_t bytes);
   bool shared_initialised(Warp& w, const Instruction& i, AccessKind kind, uint32_t lane, uint64_t offset,
                           uint32_t bytes);
@@ -46,7 +50,9 @@ class LaunchChecks {
   Checks checks_;
   Races races_;
   Synchronisation synchronisation_;
-  Allocation recent_;  // the allocation of the last access
+  Allocation recent_;               // the allocation of the last access
+  uint64_t memory_generation_ = 0;  // that recent_ is of
+  bool grants_suffice_ = false;
 };
 
 }  // namespace ptx::emulator

@@ -65,12 +65,12 @@ inline uint32_t truncate_unsigned(float x) {
 inline void widen_halves(const f16* a, float* to) {
   for (uint32_t l = 0; l < kLanes; l += 16) {
     const __m256i halves = _mm256_load_si256(reinterpret_cast<const __m256i*>(a + l));
-    _mm512_store_ps(to + l, _mm512_maskz_cvtph_ps(0xffff, halves));
+    _mm512_store_ps(to + l, _mm512_cvtph_ps(halves));
   }
 }
 inline void narrow_floats(const float* a, f16* to) {
   for (uint32_t l = 0; l < kLanes; l += 16) {
-    const __m256i halves = _mm512_maskz_cvtps_ph(0xffff, _mm512_load_ps(a + l), 0);
+    const __m256i halves = _mm512_cvtps_ph(_mm512_load_ps(a + l), 0);
     _mm256_store_si256(reinterpret_cast<__m256i*>(to + l), halves);
   }
 }

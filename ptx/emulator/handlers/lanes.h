@@ -107,7 +107,8 @@ template <class D>
 inline void keep_active(D* d, const D* fresh, uint32_t active) {
 #if defined(__AVX512BW__)
   if constexpr (sizeof(D) == 2) {
-    _mm512_mask_storeu_epi16(d, active, _mm512_loadu_si512(fresh));
+    const __m512i kept = _mm512_load_si512(d);  // a masked store would be slow to read back
+    _mm512_store_si512(d, _mm512_mask_mov_epi16(kept, active, _mm512_load_si512(fresh)));
     return;
   }
 #endif

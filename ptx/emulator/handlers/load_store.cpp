@@ -38,235 +38,290 @@ using Unit = typename UnitOf<total>::type;
 template <uint32_t total>
 constexpr uint32_t kPieces = total > 8 ? total / 8 : 1;
 
-// Addresses become host addresses. True if all lanes are known to be good, false if they were found one by one.
-template <class Where>
-inline bool find(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, uint64_t* at) {
-  if (__builtin_expect(Where::quick(w, i, lanes, bytes, at), 1)) return true;
-  uint8_t* pointers[kLanes];
-  Where::resolve(w, i, lanes, bytes, at, pointers);
-  for (uint32_t l = 0; l < kLanes; ++l) at[l] = reinterpret_cast<uint64_t>(pointers[l]);
-  return false;
-}
-
-// The same when others watch: they may take lanes away, or send them elsewhere.
-template <class Where, AccessKind kind>
-[[gnu::noinline]] bool find_observed(Warp& w, const Instruction& i, uint32_t& lanes, uint32_t bytes, uint64_t* at) {
-  alignas(64) uint64_t addresses[kLanes];
-  __builtin_memcpy(addresses, at, sizeof addresses);
-  lanes = observe(w, i, kind, Where::kSpace, lanes, bytes, addresses);
-  if (lanes == 0) return false;
-  const bool quick = find<Where>(w, i, lanes, bytes, at);
-  if constexpr (Where::kSpace <= Global::kSpace) {
-    if (redirect(w, i, kind, lanes, bytes, addresses, reinterpret_cast<uint8_t**>(at))) return false;
-  }
-  return quick;
-}
-
-template <class Where, bool observed, AccessKind kind>
-[[gnu::always_inline]] inline bool locate(Warp& w, const Instruction& i, uint32_t& lanes, uint32_t bytes,
-                                          uint64_t* at) {
-  read_addresses(w, i, at);
-  if constexpr (observed)
-    return find_observed<Where, kind>(w, i, lanes, bytes, at);
-  else
-    return find<Where>(w, i, lanes, bytes, at);
-}
-
 template <class F>
 inline void each_lane(uint32_t lanes, F f) {
   for (; lanes; lanes &= lanes - 1) f(static_cast<uint32_t>(__builtin_ctz(lanes)));
 }
 
+// Lanes that went one by one.
+template <uint32_t total>
+inline void fetch_each(uint32_t lanes, uint8_t* const* pointers, Unit<total>* units) {
+  using U = Unit<total>;
+  for (uint32_t p = 0; p < kPieces<total>; ++p)
+    each_lane(lanes, [&](uint32_t l) { units[p * kLanes + l] = peek<U>(pointers[l] + p * sizeof(U)); });
+}
+template <uint32_t total>
+inline void put_each(uint32_t lanes, uint8_t* const* pointers, const Unit<total>* units) {
+  using U = Unit<total>;
+  for (uint32_t p = 0; p < kPieces<total>; ++p) {
+    const U* from = units + p * kLanes;
+    each_lane(lanes, [&](uint32_t l) { __builtin_memcpy(pointers[l] + p * sizeof(U), from + l, sizeof(U)); });
+  }
+}
+
+// All lanes are known to be good.
+template <uint32_t total>
+[[gnu::always_inline]] inline void fetch_quickly(Addresses& at, Unit<total>* units) {
+  using U = Unit<total>;
+  if (at.contiguous(total)) {
+    const uint8_t* first = host(at.first());
+    for (uint32_t p = 0; p < kPieces<total>; ++p)
+      EMULATOR_LANES units[p * kLanes + l] = peek<U>(first + l * total + p * sizeof(U));
+    return;
+  }
+  gather(units, at);
+  for (uint32_t p = 1; p < kPieces<total>; ++p) {
+    at.add(sizeof(U));
+    gather(units + p * kLanes, at);
+  }
+}
+template <uint32_t total>
+[[gnu::always_inline]] inline void put_quickly(uint32_t lanes, const Addresses& at, const Unit<total>* units) {
+  using U = Unit<total>;
+  if (lanes == kAllLanes && at.contiguous(total)) {
+    uint8_t* first = host(at.first());
+    for (uint32_t p = 0; p < kPieces<total>; ++p)
+      EMULATOR_LANES __builtin_memcpy(first + l * total + p * sizeof(U), units + p * kLanes + l, sizeof(U));
+    return;
+  }
+  alignas(64) uint64_t pointers[kLanes];
+  at.store(pointers);
+  if (lanes != kAllLanes) return put_each<total>(lanes, reinterpret_cast<uint8_t* const*>(pointers), units);
+  for (uint32_t p = 0; p < kPieces<total>; ++p) {
+#pragma GCC unroll 32
+    for (uint32_t l = 0; l < kLanes; ++l)
+      __builtin_memcpy(host(pointers[l]) + p * sizeof(U), units + p * kLanes + l, sizeof(U));
+  }
+}
+
+// Whether the checks have nothing to say of an access, nor anybody else.
+template <class Where>
+inline bool passes_unseen(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, Addresses& at) {
+  if constexpr (Where::kSpace == Local::kSpace) return w.local_unseen && Where::quick(w, i, lanes, bytes, at);
+  if constexpr (Where::kSpace > Global::kSpace) return false;
+  const Range& granted = w.granted[i.index];
+  w.is_granted = all_inside(at, lanes, granted.start, granted.bytes, bytes);
+  if (!w.is_granted || !w.grants_suffice || (i.flags & kStrong)) return false;
+  w.is_granted = false;
+  rest_idle(w, lanes, at);
+  return true;
+}
+
+// Pointers of the lanes that those who watch leave to the access; they may send them elsewhere.
+template <class Where, AccessKind kind>
+inline uint32_t watched(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, const Addresses& at,
+                        uint8_t** pointers) {
+  alignas(64) uint64_t addresses[kLanes];
+  at.store(addresses);
+  lanes = observe(w, i, kind, Where::kSpace, lanes, bytes, addresses);
+  w.is_granted = false;
+  if (lanes == 0) return 0;
+  Addresses found = at;
+  if (Where::quick(w, i, lanes, bytes, found))
+    found.store(reinterpret_cast<uint64_t*>(pointers));
+  else
+    Where::resolve(w, i, lanes, bytes, addresses, pointers);
+  if constexpr (Where::kSpace <= Global::kSpace) redirect(w, i, kind, lanes, bytes, addresses, pointers);
+  return lanes;
+}
+
+template <class Where, AccessKind kind, bool observed>
+inline uint32_t slow_pointers(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, uint8_t** pointers) {
+  const Addresses at = addresses_of(w, i);
+  if constexpr (observed) return watched<Where, kind>(w, i, lanes, bytes, at, pointers);
+  alignas(64) uint64_t addresses[kLanes];
+  at.store(addresses);
+  Where::resolve(w, i, lanes, bytes, addresses, pointers);
+  return lanes;
+}
+
+template <class Where, bool observed, uint32_t total>
+[[gnu::noinline]] uint32_t fetch_slowly(Warp& w, const Instruction& i, uint32_t lanes, Unit<total>* units) {
+  alignas(64) uint8_t* pointers[kLanes];
+  lanes = slow_pointers<Where, AccessKind::kLoad, observed>(w, i, lanes, total, pointers);
+  fetch_each<total>(lanes, pointers, units);
+  return lanes;
+}
+template <class Where, bool observed, uint32_t total>
+[[gnu::noinline]] void put_slowly(Warp& w, const Instruction& i, uint32_t lanes, const Unit<total>* units) {
+  alignas(64) uint8_t* pointers[kLanes];
+  lanes = slow_pointers<Where, AccessKind::kStore, observed>(w, i, lanes, total, pointers);
+  put_each<total>(lanes, pointers, units);
+}
+
+template <class Where, bool observed>
+[[gnu::always_inline]] inline bool is_quick(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes,
+                                            Addresses& at) {
+  if constexpr (observed)
+    return passes_unseen<Where>(w, i, lanes, bytes, at);
+  else
+    return Where::quick(w, i, lanes, bytes, at);
+}
+
 // Units of the lanes that may go on, which are returned.
 template <class Where, bool observed, bool all, uint32_t total>
-[[gnu::noinline]] uint32_t fetch(Warp& w, const Instruction& i, Unit<total>* units) {
-  using U = Unit<total>;
-  constexpr uint32_t kStep = sizeof(U);
-  uint32_t lanes = all ? kAllLanes : w.active;
-  alignas(64) uint64_t at[kLanes];
-  const bool quick = locate<Where, observed, AccessKind::kLoad>(w, i, lanes, total, at);
+[[gnu::always_inline]] inline uint32_t fetch(Warp& w, const Instruction& i, Unit<total>* units) {
+  const uint32_t lanes = all ? kAllLanes : w.active;
   if (i.flags & kPolls) w.polled = true;
-  if (!quick) {
-    for (uint32_t p = 0; p < kPieces<total>; ++p)
-      each_lane(lanes, [&](uint32_t l) { units[p * kLanes + l] = peek<U>(host(at[l]) + p * kStep); });
-  } else if (contiguous(at, total)) {
-    const uint8_t* first = host(at[0]);
-    for (uint32_t p = 0; p < kPieces<total>; ++p)
-      EMULATOR_LANES units[p * kLanes + l] = peek<U>(first + l * total + p * kStep);
-  } else {
-    for (uint32_t p = 0; p < kPieces<total>; ++p) {
-      gather(units + p * kLanes, at);
-      EMULATOR_LANES at[l] += kStep;
-    }
-  }
+  Addresses at = addresses_of(w, i);
+  if (__builtin_expect(!is_quick<Where, observed>(w, i, lanes, total, at), 0))
+    return fetch_slowly<Where, observed, total>(w, i, lanes, units);
+  fetch_quickly<total>(at, units);
   return lanes;
 }
 
 template <class Where, bool observed, bool all, uint32_t total>
-[[gnu::noinline]] void put(Warp& w, const Instruction& i, const Unit<total>* units) {
-  using U = Unit<total>;
-  constexpr uint32_t kStep = sizeof(U);
-  uint32_t lanes = all ? kAllLanes : w.active;
-  alignas(64) uint64_t at[kLanes];
-  const bool quick = locate<Where, observed, AccessKind::kStore>(w, i, lanes, total, at);
-  if (quick && lanes == kAllLanes && contiguous(at, total)) {
-    uint8_t* first = host(at[0]);
-    for (uint32_t p = 0; p < kPieces<total>; ++p)
-      EMULATOR_LANES __builtin_memcpy(first + l * total + p * kStep, &units[p * kLanes + l], kStep);
-    return;
-  }
-  for (uint32_t p = 0; p < kPieces<total>; ++p)
-    each_lane(lanes, [&](uint32_t l) { __builtin_memcpy(host(at[l]) + p * kStep, &units[p * kLanes + l], kStep); });
+[[gnu::noinline]] uint32_t fetch_apart(Warp& w, const Instruction& i, Unit<total>* units) {
+  return fetch<Where, observed, all, total>(w, i, units);
 }
+
+template <class Where, bool observed, bool all, uint32_t total>
+[[gnu::always_inline]] inline void put(Warp& w, const Instruction& i, const Unit<total>* units) {
+  const uint32_t lanes = all ? kAllLanes : w.active;
+  Addresses at = addresses_of(w, i);
+  if (__builtin_expect(!is_quick<Where, observed>(w, i, lanes, total, at), 0))
+    return put_slowly<Where, observed, total>(w, i, lanes, units);
+  put_quickly<total>(lanes, at, units);
+}
+
+template <class Where, bool observed, bool all, uint32_t total>
+[[gnu::noinline]] void put_apart(Warp& w, const Instruction& i, const Unit<total>* units) {
+  put<Where, observed, all, total>(w, i, units);
+}
+
+// Units to the columns of a load's elements, of the given lanes.
+template <class M, class D, uint32_t count>
+[[gnu::noinline]] void split(Warp& w, const uint32_t* columns, uint32_t lanes, const Unit<sizeof(M) * count>* units) {
+  using U = Unit<sizeof(M) * count>;
+  for (uint32_t k = 0; k < count; ++k) {
+    if (columns[k] == kNoColumn) continue;
+    D* d = column<D>(w, columns[k]);
+    alignas(64) D fresh[kLanes];
+    if constexpr (sizeof(M) == 16) {
+      EMULATOR_LANES fresh[l] = {units[2 * k * kLanes + l], units[(2 * k + 1) * kLanes + l]};
+      each_lane(lanes, [&](uint32_t l) { d[l] = fresh[l]; });
+    } else {
+      const uint32_t at = k * sizeof(M), shift = at % sizeof(U) * 8;
+      const U* piece = units + at / sizeof(U) * kLanes;
+      EMULATOR_LANES fresh[l] = widen<D>(static_cast<M>(piece[l] >> shift));
+      keep_active(d, fresh, lanes);
+    }
+  }
+}
+
+// The columns of a store's elements to units.
+template <class M, class D, uint32_t count>
+[[gnu::noinline]] void join(Warp& w, const uint32_t* columns, Unit<sizeof(M) * count>* units) {
+  using U = Unit<sizeof(M) * count>;
+  for (uint32_t k = 0; k < count; ++k) {
+    const D* from = column<D>(w, columns[k]);
+    if constexpr (sizeof(M) == 16) {
+      EMULATOR_LANES units[2 * k * kLanes + l] = from[l].low;
+      EMULATOR_LANES units[(2 * k + 1) * kLanes + l] = from[l].high;
+    } else {
+      const uint32_t at = k * sizeof(M), shift = at % sizeof(U) * 8;
+      U* piece = units + at / sizeof(U) * kLanes;
+      const U old_bits = at % sizeof(U) ? static_cast<U>(~U{0}) : U{0};  // the unit's first element starts it
+      EMULATOR_LANES piece[l] =
+          static_cast<U>((piece[l] & old_bits) | static_cast<U>(static_cast<M>(from[l])) << shift);
+    }
+  }
+}
+
+// Registers of the memory's width are units themselves: stores, and loads of a full warp, move them as they are.
+template <class M, class D, uint32_t count>
+constexpr bool kDirect = count == 1 && sizeof(M) == sizeof(D) && sizeof(M) <= 8;
 
 template <class Where, class M, class D, bool observed>
 struct Load {
-  static void full(Warp& w, const Instruction& i) { by_count<true>(w, i); }
-  static void masked(Warp& w, const Instruction& i) { by_count<false>(w, i); }
-
-  template <bool all>
-  static void by_count(Warp& w, const Instruction& i) {
-    switch (i.count) {
-      case 1:
-        return one<all>(w, i);
-      case 2:
-        return several<all, 2>(w, i);
-      case 4:
-        return several<all, 4>(w, i);
-      default:
-        return several<all, 8>(w, i);
-    }
-  }
-  template <bool all>
-  static void one(Warp& w, const Instruction& i) {
-    if constexpr (all && !observed && sizeof(M) == sizeof(D) && sizeof(M) <= 8) {
-      fetch<Where, observed, all, sizeof(M)>(w, i, column<Unit<sizeof(M)>>(w, i.d));
-    } else {
-      alignas(64) Unit<sizeof(M)> units[kPieces<sizeof(M)> * kLanes];
-      const uint32_t lanes = fetch<Where, observed, all, sizeof(M)>(w, i, units);
-      split<1>(w, i.d, 0, all && !observed ? kAllLanes : lanes, units);
-    }
-  }
   template <bool all, uint32_t count>
-  static void several(Warp& w, const Instruction& i) {
-    if constexpr (sizeof(M) * count <= 32) {
-      alignas(64) Unit<sizeof(M) * count> units[kPieces<sizeof(M) * count> * kLanes];
-      const uint32_t lanes = fetch<Where, observed, all, sizeof(M) * count>(w, i, units);
-      for (uint32_t k = 0; k < count; ++k) {
-        const uint32_t where = w.operands[i.list + k];
-        if (where != kNoColumn) split<count>(w, where, k, all && !observed ? kAllLanes : lanes, units);
-      }
-    }
-  }
-  template <uint32_t count, class U>
-  static void split(Warp& w, uint32_t where, uint32_t element, uint32_t lanes, const U* units) {
-    D* d = column<D>(w, where);
-    if constexpr (sizeof(M) == 16) {
-      for (uint32_t l = 0; l < kLanes; ++l) {
-        if (lanes >> l & 1) d[l] = {units[2 * element * kLanes + l], units[(2 * element + 1) * kLanes + l]};
-      }
-    } else {
-      const uint32_t at = element * sizeof(M), shift = at % sizeof(U) * 8;
-      const U* piece = units + at / sizeof(U) * kLanes;
-      alignas(64) D fresh[kLanes];
-      EMULATOR_LANES fresh[l] = widen<D>(static_cast<M>(piece[l] >> shift));
-      keep_active(d, fresh, lanes);
+  [[gnu::always_inline]] static void run(Warp& w, const Instruction& i) {
+    constexpr uint32_t kTotal = sizeof(M) * count;
+    if constexpr (all && kDirect<M, D, count>) {
+      fetch<Where, observed, all, kTotal>(w, i, column<Unit<kTotal>>(w, i.d));
+    } else if constexpr (kTotal <= 32) {
+      alignas(64) Unit<kTotal> units[kPieces<kTotal> * kLanes];
+      const uint32_t lanes = fetch_apart<Where, observed, all, kTotal>(w, i, units);
+      split<M, D, count>(w, count == 1 ? &i.d : w.operands + i.list, lanes, units);
     }
   }
 };
 
 template <class Where, class M, class D, bool observed>
 struct Store {
-  static void full(Warp& w, const Instruction& i) { by_count<true>(w, i); }
-  static void masked(Warp& w, const Instruction& i) { by_count<false>(w, i); }
-
-  template <bool all>
-  static void by_count(Warp& w, const Instruction& i) {
-    switch (i.count) {
-      case 1:
-        return several<all, 1>(w, i, &i.d);
-      case 2:
-        return several<all, 2>(w, i, w.operands + i.list);
-      case 4:
-        return several<all, 4>(w, i, w.operands + i.list);
-      default:
-        return several<all, 8>(w, i, w.operands + i.list);
-    }
-  }
   template <bool all, uint32_t count>
-  static void several(Warp& w, const Instruction& i, const uint32_t* columns) {
-    if constexpr (sizeof(M) * count <= 32) {
-      constexpr uint32_t kTotal = sizeof(M) * count;
-      if constexpr (count == 1 && sizeof(M) == sizeof(D) && sizeof(M) <= 8) {
-        put<Where, observed, all, kTotal>(w, i, column<Unit<kTotal>>(w, columns[0]));
-      } else {
-        alignas(64) Unit<kTotal> units[kPieces<kTotal> * kLanes] = {};
-        for (uint32_t k = 0; k < count; ++k) join(column<D>(w, columns[k]), k, units);
-        put<Where, observed, all, kTotal>(w, i, units);
-      }
-    }
-  }
-  template <class U>
-  static void join(const D* from, uint32_t element, U* units) {
-    if constexpr (sizeof(M) == 16) {
-      EMULATOR_LANES units[2 * element * kLanes + l] = from[l].low;
-      EMULATOR_LANES units[(2 * element + 1) * kLanes + l] = from[l].high;
-    } else {
-      const uint32_t at = element * sizeof(M), shift = at % sizeof(U) * 8;
-      U* piece = units + at / sizeof(U) * kLanes;
-      EMULATOR_LANES piece[l] =
-          static_cast<U>(piece[l] | static_cast<U>(static_cast<U>(static_cast<M>(from[l])) << shift));
+  [[gnu::always_inline]] static void run(Warp& w, const Instruction& i) {
+    constexpr uint32_t kTotal = sizeof(M) * count;
+    if constexpr (kDirect<M, D, count>) {
+      put<Where, observed, all, kTotal>(w, i, column<Unit<kTotal>>(w, i.d));
+    } else if constexpr (kTotal <= 32) {
+      alignas(64) Unit<kTotal> units[kPieces<kTotal> * kLanes];
+      join<M, D, count>(w, count == 1 ? &i.d : w.operands + i.list, units);
+      put_apart<Where, observed, all, kTotal>(w, i, units);
     }
   }
 };
 
-template <bool first, class A, class B>
-struct Choice {
-  using type = A;
-};
-template <class A, class B>
-struct Choice<false, A, B> {
-  using type = B;
-};
-template <bool first, class A, class B>
-using Either = typename Choice<first, A, B>::type;
+template <class Access, bool all>
+void single(Warp& w, const Instruction& i) {
+  Access::template run<all, 1>(w, i);
+}
+template <class Access, bool all>
+void vector(Warp& w, const Instruction& i) {
+  switch (i.count) {
+    case 2:
+      return Access::template run<all, 2>(w, i);
+    case 4:
+      return Access::template run<all, 4>(w, i);
+    default:
+      return Access::template run<all, 8>(w, i);
+  }
+}
 
-template <class Where, class M, class D, bool loads>
-void one(Registry& r, const char* name, const char* suffix) {
-  using Plain = Either<loads, Load<Where, M, D, false>, Store<Where, M, D, false>>;
-  using Observed = Either<loads, Load<Where, M, D, true>, Store<Where, M, D, true>>;
-  add_handler(r, name, suffix, &Plain::full, &Plain::masked, 0);
-  add_handler(r, Spelling("!", name).text, suffix, &Observed::full, &Observed::masked, 0);
+template <class Access>
+void access(Registry& r, const char* name, const char* suffix) {
+  add_handler(r, name, suffix, &single<Access, true>, &single<Access, false>, 0);
+  add_handler(r, name, Spelling(suffix, ".v").text, &vector<Access, true>, &vector<Access, false>, 0);
+}
+template <class Where, class M, class D>
+void load(Registry& r, const char* name, const char* suffix) {
+  access<Load<Where, M, D, false>>(r, name, suffix);
+  access<Load<Where, M, D, true>>(r, Spelling("!", name).text, suffix);
+}
+template <class Where, class M, class D>
+void store(Registry& r, const char* name, const char* suffix) {
+  access<Store<Where, M, D, false>>(r, name, suffix);
+  access<Store<Where, M, D, true>>(r, Spelling("!", name).text, suffix);
 }
 
 template <class Where>
-void every_width(Registry& r, const char* load, const char* store) {
-  one<Where, uint8_t, uint16_t, true>(r, load, ".u8.16");
-  one<Where, uint8_t, uint32_t, true>(r, load, ".u8.32");
-  one<Where, uint8_t, uint64_t, true>(r, load, ".u8.64");
-  one<Where, int8_t, int16_t, true>(r, load, ".s8.16");
-  one<Where, int8_t, int32_t, true>(r, load, ".s8.32");
-  one<Where, int8_t, int64_t, true>(r, load, ".s8.64");
-  one<Where, uint16_t, uint16_t, true>(r, load, ".u16.16");
-  one<Where, uint16_t, uint32_t, true>(r, load, ".u16.32");
-  one<Where, uint16_t, uint64_t, true>(r, load, ".u16.64");
-  one<Where, int16_t, int32_t, true>(r, load, ".s16.32");
-  one<Where, int16_t, int64_t, true>(r, load, ".s16.64");
-  one<Where, uint32_t, uint32_t, true>(r, load, ".u32.32");
-  one<Where, uint32_t, uint64_t, true>(r, load, ".u32.64");
-  one<Where, int32_t, int64_t, true>(r, load, ".s32.64");
-  one<Where, uint64_t, uint64_t, true>(r, load, ".u64.64");
-  one<Where, Wide128, Wide128, true>(r, load, ".b128.128");
-  one<Where, uint8_t, uint16_t, false>(r, store, ".u8.16");
-  one<Where, uint8_t, uint32_t, false>(r, store, ".u8.32");
-  one<Where, uint8_t, uint64_t, false>(r, store, ".u8.64");
-  one<Where, uint16_t, uint16_t, false>(r, store, ".u16.16");
-  one<Where, uint16_t, uint32_t, false>(r, store, ".u16.32");
-  one<Where, uint16_t, uint64_t, false>(r, store, ".u16.64");
-  one<Where, uint32_t, uint32_t, false>(r, store, ".u32.32");
-  one<Where, uint32_t, uint64_t, false>(r, store, ".u32.64");
-  one<Where, uint64_t, uint64_t, false>(r, store, ".u64.64");
-  one<Where, Wide128, Wide128, false>(r, store, ".b128.128");
+void every_width(Registry& r, const char* ld, const char* st) {
+  load<Where, uint8_t, uint16_t>(r, ld, ".u8.16");
+  load<Where, uint8_t, uint32_t>(r, ld, ".u8.32");
+  load<Where, uint8_t, uint64_t>(r, ld, ".u8.64");
+  load<Where, int8_t, int16_t>(r, ld, ".s8.16");
+  load<Where, int8_t, int32_t>(r, ld, ".s8.32");
+  load<Where, int8_t, int64_t>(r, ld, ".s8.64");
+  load<Where, uint16_t, uint16_t>(r, ld, ".u16.16");
+  load<Where, uint16_t, uint32_t>(r, ld, ".u16.32");
+  load<Where, uint16_t, uint64_t>(r, ld, ".u16.64");
+  load<Where, int16_t, int32_t>(r, ld, ".s16.32");
+  load<Where, int16_t, int64_t>(r, ld, ".s16.64");
+  load<Where, uint32_t, uint32_t>(r, ld, ".u32.32");
+  load<Where, uint32_t, uint64_t>(r, ld, ".u32.64");
+  load<Where, int32_t, int64_t>(r, ld, ".s32.64");
+  load<Where, uint64_t, uint64_t>(r, ld, ".u64.64");
+  load<Where, Wide128, Wide128>(r, ld, ".b128.128");
+  store<Where, uint8_t, uint16_t>(r, st, ".u8.16");
+  store<Where, uint8_t, uint32_t>(r, st, ".u8.32");
+  store<Where, uint8_t, uint64_t>(r, st, ".u8.64");
+  store<Where, uint16_t, uint16_t>(r, st, ".u16.16");
+  store<Where, uint16_t, uint32_t>(r, st, ".u16.32");
+  store<Where, uint16_t, uint64_t>(r, st, ".u16.64");
+  store<Where, uint32_t, uint32_t>(r, st, ".u32.32");
+  store<Where, uint32_t, uint64_t>(r, st, ".u32.64");
+  store<Where, uint64_t, uint64_t>(r, st, ".u64.64");
+  store<Where, Wide128, Wide128>(r, st, ".b128.128");
 }
 
 // Parameters of a kernel: the same for every lane, at a fixed offset.
@@ -303,7 +358,9 @@ struct LoadParameter {
 };
 template <class M, class D>
 void parameter(Registry& r, const char* suffix) {
-  add_handler(r, "ld.param", suffix, &LoadParameter<M, D>::full, &LoadParameter<M, D>::masked, 0);
+  using H = LoadParameter<M, D>;
+  add_handler(r, "ld.param", suffix, &H::full, &H::masked, 0);
+  add_handler(r, "ld.param", Spelling(suffix, ".v").text, &H::full, &H::masked, 0);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 // goes lane by lane, reports what is refused and gives those lanes a scratch piece.
 #pragma once
 
-#include "ptx/emulator/handlers/gather.h"
+#include "ptx/emulator/handlers/addresses.h"
 
 namespace ptx::emulator::EMULATOR_ISA {
 
@@ -12,35 +12,33 @@ enum AccessFlags : uint32_t {
   kAddressNone = 2,    // the address is the immediate alone
   kPolls = 4,          // another thread may answer: volatile, relaxed, acquire
   kFrameRelative = 8,  // local: the immediate counts from the frame, whose base is in column e
+  kStrong = 7u << 4,   // volatile, relaxed or stronger: other threads may wait for it
 };
 
 // kSpace below is Space of the syntax tree.
 constexpr uint64_t kScratchBytes = 64;
 inline thread_local uint8_t scratch[kScratchBytes] __attribute__((aligned(64)));
 
-inline void read_addresses(Warp& w, const Instruction& i, uint64_t* addresses) {
+[[gnu::always_inline]] inline Addresses addresses_of(Warp& w, const Instruction& i) {
   const uint64_t offset = static_cast<uint64_t>(i.immediate);
-  if (i.flags & kAddressNone) {
-    EMULATOR_LANES addresses[l] = offset;
-  } else if (i.flags & kAddress32) {
-    const uint32_t* base = column<uint32_t>(w, i.a);
-    EMULATOR_LANES addresses[l] = static_cast<uint32_t>(base[l] + static_cast<uint32_t>(offset));
-  } else {
-    const uint64_t* base = column<uint64_t>(w, i.a);
-    EMULATOR_LANES addresses[l] = base[l] + offset;
+  if (__builtin_expect(!(i.flags & (kAddressNone | kAddress32)), 1)) {
+    return Addresses::from(column<uint64_t>(w, i.a), offset);
   }
+  if (i.flags & kAddressNone) return Addresses::all(offset);
+  return Addresses::from(column<uint32_t>(w, i.a), static_cast<uint32_t>(offset));
 }
+inline void read_addresses(Warp& w, const Instruction& i, uint64_t* addresses) { addresses_of(w, i).store(addresses); }
 
 // Whether the accesses of all `lanes` lie in [start, start + room) and are aligned; short ones with room for a gather.
-inline bool all_inside(uint32_t lanes, uint64_t start, uint64_t room, uint32_t bytes, const uint64_t* addresses) {
+[[gnu::always_inline]] inline bool all_inside(const Addresses& at, uint32_t lanes, uint64_t start, uint64_t room,
+                                              uint32_t bytes) {
   const uint64_t reach = bytes < kGatherBytes ? kGatherBytes : bytes;
-  return room >= reach && all_within(lanes, start, room - reach, bytes - 1, addresses);
+  return room >= reach && at.within(lanes, start, room - reach, bytes - 1);
 }
 
-// From addresses to host addresses. Idle lanes read the warp's registers, which is harmless.
-inline void place(Warp& w, uint32_t lanes, uint64_t shift, uint64_t* at) {
-  const uint64_t idle = reinterpret_cast<uint64_t>(w.registers);
-  EMULATOR_LANES at[l] = lanes >> l & 1 ? at[l] + shift : idle;
+// Idle lanes read the warp's registers, which is harmless.
+[[gnu::always_inline]] inline void rest_idle(Warp& w, uint32_t lanes, Addresses& at) {
+  if (lanes != kAllLanes) at.keep(lanes, reinterpret_cast<uint64_t>(w.registers));
 }
 
 inline uint8_t* global_pointer(Warp& w, const Instruction& i, uint32_t lane, uint64_t address, uint32_t bytes) {
@@ -71,13 +69,12 @@ inline uint8_t* window_pointer(Warp& w, const Instruction& i, uint32_t lane, uin
 
 struct Global {
   static constexpr uint32_t kSpace = 1;
-  static bool quick_in(const Range& range, Warp& w, uint32_t lanes, uint32_t bytes, uint64_t* at) {
-    if (!all_inside(lanes, range.start, range.bytes, bytes, at)) return false;
-    place(w, lanes, 0, at);
+  [[gnu::always_inline]] static bool quick(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes,
+                                           Addresses& at) {
+    const Range& range = w.ranges[i.index];
+    if (!all_inside(at, lanes, range.start, range.bytes, bytes)) return false;
+    rest_idle(w, lanes, at);
     return true;
-  }
-  static bool quick(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, uint64_t* at) {
-    return quick_in(w.ranges[i.index], w, lanes, bytes, at);
   }
   static void resolve(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
                       uint8_t** pointers) {
@@ -88,12 +85,14 @@ struct Global {
 
 struct Shared {
   static constexpr uint32_t kSpace = 3;
-  static bool quick_from(uint64_t window, Warp& w, uint32_t lanes, uint32_t bytes, uint64_t* at) {
-    if (!all_inside(lanes, window, w.shared_bytes, bytes, at)) return false;
-    place(w, lanes, reinterpret_cast<uint64_t>(w.shared) - window, at);
+  [[gnu::always_inline]] static bool quick_from(uint64_t window, Warp& w, uint32_t lanes, uint32_t bytes,
+                                                Addresses& at) {
+    if (!all_inside(at, lanes, window, w.shared_bytes, bytes)) return false;
+    at.add(reinterpret_cast<uint64_t>(w.shared) - window);
+    rest_idle(w, lanes, at);
     return true;
   }
-  static bool quick(Warp& w, const Instruction&, uint32_t lanes, uint32_t bytes, uint64_t* at) {
+  [[gnu::always_inline]] static bool quick(Warp& w, const Instruction&, uint32_t lanes, uint32_t bytes, Addresses& at) {
     return quick_from(0, w, lanes, bytes, at);
   }
   static void resolve(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
@@ -109,17 +108,16 @@ struct Shared {
 
 struct Local {
   static constexpr uint32_t kSpace = 4;
-  static bool quick_from(uint64_t window, Warp& w, uint32_t lanes, uint32_t bytes, uint64_t* at) {
-    if (bytes > 16 || !all_inside(lanes, window, w.local_bytes, bytes, at)) return false;
-    const uint64_t local = reinterpret_cast<uint64_t>(w.local);
-    EMULATOR_LANES {
-      const uint64_t offset = at[l] - window;
-      at[l] = local + (offset >> 4 << 9) + (l << 4) + (offset & 15);  // local_at
-    }
-    place(w, lanes, 0, at);
+  [[gnu::always_inline]] static bool quick_from(uint64_t window, Warp& w, uint32_t lanes, uint32_t bytes,
+                                                Addresses& at) {
+    if (bytes > 16 || !all_inside(at, lanes, window, w.local_bytes, bytes)) return false;
+    at.add(0 - window);
+    at.into_local(reinterpret_cast<uint64_t>(w.local));
+    rest_idle(w, lanes, at);
     return true;
   }
-  static bool quick(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, uint64_t* at) {
+  [[gnu::always_inline]] static bool quick(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes,
+                                           Addresses& at) {
     return quick_from(0 - frame_of(w, i), w, lanes, bytes, at);
   }
   static void resolve(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
@@ -154,12 +152,10 @@ struct Generic {
     refused = window_pointer(w, i, lane, address - kParamWindow, bytes, w.parameter_bytes, FaultKind::kIllegalAddress);
     return refused ? refused : const_cast<uint8_t*>(w.parameters) + (address - kParamWindow);
   }
-  // The first lane's window decides; lanes that differ go one by one.
-  static bool quick(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, uint64_t* at) {
-    const uint64_t first = at[lanes ? __builtin_ctz(lanes) : 0];
-    if (first < kSharedWindow) return Global::quick(w, i, lanes, bytes, at);
-    if (first < kLocalWindow) return Shared::quick_from(kSharedWindow, w, lanes, bytes, at);
-    return Local::quick_from(kLocalWindow, w, lanes, bytes, at);
+  [[gnu::always_inline]] static bool quick(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes,
+                                           Addresses& at) {
+    return Global::quick(w, i, lanes, bytes, at) || Shared::quick_from(kSharedWindow, w, lanes, bytes, at) ||
+           Local::quick_from(kLocalWindow, w, lanes, bytes, at);
   }
   static void resolve(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
                       uint8_t** pointers) {
