@@ -41,6 +41,7 @@ CUresult cuCtxGetCurrent(CUcontext* pctx);
 CUresult cuCtxGetDevice(CUdevice* device);
 CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext ctx);
 CUresult cuCtxGetFlags(unsigned* flags);
+CUresult cuCtxSetFlags(unsigned flags);
 CUresult cuCtxGetId(CUcontext ctx, unsigned long long* ctx_id);
 CUresult cuCtxSynchronize();
 CUresult cuCtxSynchronize_v2(CUcontext ctx);
@@ -69,6 +70,9 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr* dptr, size_t* bytes, CUmodule hmod, c
 CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* jit_options, void** jit_options_values,
                            unsigned num_jit_options, CUlibraryOption* library_options, void** library_option_values,
                            unsigned num_library_options);
+CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* file_name, CUjit_option* jit_options,
+                               void** jit_options_values, unsigned num_jit_options, CUlibraryOption* library_options,
+                               void** library_option_values, unsigned num_library_options);
 CUresult cuLibraryUnload(CUlibrary library);
 CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* name);
 CUresult cuLibraryGetKernelCount(unsigned* count, CUlibrary lib);
@@ -76,6 +80,8 @@ CUresult cuLibraryEnumerateKernels(CUkernel* kernels, unsigned num_kernels, CUli
 CUresult cuLibraryGetModule(CUmodule* mod, CUlibrary library);
 CUresult cuLibraryGetGlobal(CUdeviceptr* dptr, size_t* bytes, CUlibrary library, const char* name);
 CUresult cuKernelGetFunction(CUfunction* func, CUkernel kernel);
+CUresult cuKernelGetParamInfo(CUkernel kernel, size_t param_index, size_t* param_offset, size_t* param_size);
+CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice dev);
 CUresult cuKernelGetName(const char** name, CUkernel hfunc);
 CUresult cuKernelGetLibrary(CUlibrary* lib, CUkernel kernel);
 CUresult cuKernelGetAttribute(int* pi, CUfunction_attribute attrib, CUkernel kernel, CUdevice dev);
@@ -211,6 +217,17 @@ CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS
 CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS* node_params);
 CUresult cuGraphAddMemcpyNode(CUgraphNode* graph_node, CUgraph graph, const CUgraphNode* dependencies,
                               size_t num_dependencies, const CUDA_MEMCPY3D* copy_params, CUcontext ctx);
+CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D* node_params);
+CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS* node_params);
+CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS* node_params);
+CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode node, CUevent* event);
+CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode node, CUevent event);
+CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode node, CUevent* event);
+CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event);
+CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph* graph);
+CUresult cuGraphNodeFindInClone(CUgraphNode* node, CUgraphNode original_node, CUgraph cloned_graph);
+CUresult cuGraphNodeSetEnabled(CUgraphExec graph_exec, CUgraphNode node, unsigned is_enabled);
+CUresult cuGraphNodeGetEnabled(CUgraphExec graph_exec, CUgraphNode node, unsigned* is_enabled);
 CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D* node_params);
 CUresult cuGraphAddMemsetNode(CUgraphNode* graph_node, CUgraph graph, const CUgraphNode* dependencies,
                               size_t num_dependencies, const CUDA_MEMSET_NODE_PARAMS* memset_params, CUcontext ctx);

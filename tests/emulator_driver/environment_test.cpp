@@ -111,6 +111,16 @@ TEST_F(Environment, FindingsEndTheLaunchWithADescription) {
   EXPECT_THAT(run(leaves + "bounds", "launch k 32", kRight).out, HasSubstr("sum"));
 }
 
+TEST_F(Environment, SeedsVaryWhatMayVary) {
+  for (const char* seed : {"", "1", "77"})
+    EXPECT_EQ(run(std::string("CUDA_EMULATOR_SEED=") + seed, "launch k 32", kRight).out, "sum 64\n") << seed;
+  for (const char* wrong : {"0", "-1", "1x", "many"}) {
+    const Output o = run(std::string("CUDA_EMULATOR_SEED=") + wrong, "init");
+    EXPECT_EQ(o.out, "cuInit: CUDA_ERROR_INVALID_VALUE\n") << wrong;
+    EXPECT_THAT(o.errors, HasSubstr("CUDA_EMULATOR_SEED")) << wrong;
+  }
+}
+
 TEST_F(Environment, UnknownChecksAreRefused) {
   const Output o = run("CUDA_EMULATOR_CHECKS=bounds,spelling", "init");
   EXPECT_EQ(o.out, "cuInit: CUDA_ERROR_INVALID_VALUE\n");

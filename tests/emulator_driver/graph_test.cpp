@@ -299,6 +299,79 @@ TEST_F(Graphs, ClonesChildrenAndEvents) {
   EXPECT_EQ(word(p), 2343u);
 }
 
+TEST_F(Graphs, ParametersOfNodes) {
+  const CUdeviceptr p = upload<uint32_t>({0, 0, 0, 0});
+  CUgraph graph = nullptr, twin = nullptr, inner = nullptr, child_graph = nullptr;
+  CUgraphNode clear = nullptr, copy = nullptr, child = nullptr, record = nullptr, found = nullptr;
+  ok(cuGraphCreate(&graph, 0));
+  CUDA_MEMSET_NODE_PARAMS set{}, asked{};
+  set.dst = p, set.elementSize = 4, set.width = set.height = 1, set.value = 5;
+  ok(cuGraphAddMemsetNode(&clear, graph, nullptr, 0, &set, context));
+  const CUgraphNode append = add_append(graph, p, 1, {clear});
+  CUDA_MEMCPY3D box{}, asked_box{};
+  box.srcMemoryType = box.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  box.srcDevice = p, box.dstDevice = p + 4, box.WidthInBytes = 4, box.Height = box.Depth = 1;
+  ok(cuGraphAddMemcpyNode(&copy, graph, &append, 1, &box, context));
+
+  ok(cuGraphMemsetNodeGetParams(clear, &asked));
+  EXPECT_EQ(asked.value, 5u);
+  asked.value = 6;
+  ok(cuGraphMemsetNodeSetParams(clear, &asked));
+  ok(cuGraphMemcpyNodeGetParams(copy, &asked_box));
+  EXPECT_EQ(asked_box.dstDevice, p + 4);
+  asked_box.dstDevice = p + 8;
+  ok(cuGraphMemcpyNodeSetParams(copy, &asked_box));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuGraphMemcpyNodeSetParams(clear, &asked_box));
+  CUDA_KERNEL_NODE_PARAMS params{};
+  ok(cuGraphKernelNodeGetParams_v2(append, &params));
+  EXPECT_EQ(params.func, kernel("append"));
+  EXPECT_EQ(*static_cast<CUdeviceptr*>(params.kernelParams[0]), p);
+  EXPECT_EQ(*static_cast<uint32_t*>(params.kernelParams[1]), 1u);
+  uint32_t two = 2;
+  void* arguments[] = {params.kernelParams[0], &two};
+  params.kernelParams = arguments;
+  ok(cuGraphKernelNodeSetParams_v2(append, &params));
+  CUstream s = stream();
+  CUgraphExec exec = instantiate(graph);
+  ok(cuGraphLaunch(exec, s));
+  ok(cuStreamSynchronize(s));
+  EXPECT_EQ(download<uint32_t>(p, 3), (std::vector<uint32_t>{62, 0, 62}));
+
+  // Nodes of an executable can be switched off and on again.
+  unsigned enabled = 9;
+  ok(cuGraphNodeSetEnabled(exec, clear, 0));
+  ok(cuGraphNodeGetEnabled(exec, clear, &enabled));
+  EXPECT_EQ(enabled, 0u);
+  ok(cuGraphLaunch(exec, s));
+  ok(cuStreamSynchronize(s));
+  EXPECT_EQ(word(p), 622u);
+  ok(cuGraphNodeSetEnabled(exec, clear, 1));
+  ok(cuGraphLaunch(exec, s));
+  ok(cuStreamSynchronize(s));
+  EXPECT_EQ(word(p), 62u);
+
+  // A clone's nodes are found by their originals, a child's by its graph.
+  ok(cuGraphClone(&twin, graph));
+  ok(cuGraphNodeFindInClone(&found, append, twin));
+  EXPECT_NE(found, append);
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuGraphNodeFindInClone(&found, found, twin));
+  ok(cuGraphCreate(&inner, 0));
+  add_append(inner, p, 3, {});
+  ok(cuGraphAddChildGraphNode(&child, twin, &found, 1, inner));
+  ok(cuGraphChildGraphNodeGetGraph(child, &child_graph));
+  size_t count = 0;
+  ok(cuGraphGetNodes(child_graph, nullptr, &count));
+  EXPECT_EQ(count, 1u);
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuGraphDestroy(child_graph));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuGraphChildGraphNodeGetGraph(append, &child_graph));
+  CUevent first = event(), second = event(), now = nullptr;
+  ok(cuGraphAddEventRecordNode(&record, twin, &child, 1, first));
+  ok(cuGraphEventRecordNodeSetEvent(record, second));
+  ok(cuGraphEventRecordNodeGetEvent(record, &now));
+  EXPECT_EQ(now, second);
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuGraphEventWaitNodeGetEvent(record, &now));
+}
+
 TEST_F(Graphs, DependenciesMustNotRunInCircles) {
   const CUdeviceptr p = upload<uint32_t>({0});
   CUgraph graph = nullptr;

@@ -259,6 +259,14 @@ CUresult cuCtxGetFlags(unsigned* flags) {
   });
 }
 
+CUresult cuCtxSetFlags(unsigned flags) {
+  return in_context([&](Driver&, Context& context, auto&) -> CUresult {
+    if (flags & ~kContextFlags) return CUDA_ERROR_INVALID_VALUE;
+    context.flags = flags;
+    return CUDA_SUCCESS;
+  });
+}
+
 CUresult cuCtxGetId(CUcontext handle, unsigned long long* id) {
   return api([&](Driver& d, auto&) -> CUresult {
     Context* context = handle == nullptr ? current_context() : d.contexts.find(handle);

@@ -125,7 +125,9 @@ CUresult check_set(Driver& d, const CUDA_MEMSET_NODE_PARAMS& asked);
 CUresult make_kernel(Driver& d, const CUDA_KERNEL_NODE_PARAMS& asked, bool is_cooperative, KernelWork* work);
 Function* find_function(Driver& d, const void* handle);
 
-// --- graph.cpp
+// --- graphs.cpp
+Graph* find_graph(Driver& d, const void* handle);  // also a child of a node
+Node* find_node(Driver& d, const void* handle);
 std::shared_ptr<GraphProgram> make_program(const Graph& graph, std::vector<const Node*>* sources);  // null: a cycle
 
 }  // namespace ptx::emulator::driver

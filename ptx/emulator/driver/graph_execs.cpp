@@ -1,6 +1,7 @@
 // Graphs made executable: an order of works that respects every edge, launched as one piece of work.
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "ptx/emulator/driver/driver.h"
 
@@ -49,8 +50,14 @@ CUresult instantiate(CUgraphExec* out, CUgraph handle, unsigned long long flags)
   });
 }
 
+Work& current(GraphExec& exec, size_t index) {
+  const auto disabled = exec.disabled.find(index);
+  return disabled != exec.disabled.end() ? disabled->second : exec.program->works[index];
+}
+
 // Launches that are queued keep the program they were launched with.
 Work& editable(GraphExec& exec, size_t index) {
+  if (exec.disabled.contains(index)) return current(exec, index);
   exec.program = std::make_shared<GraphProgram>(*exec.program);
   return exec.program->works[index];
 }
@@ -125,7 +132,8 @@ CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec_handle, CUgraphNode 
                      [&](Driver& d, GraphExec& exec, size_t index) -> CUresult {
                        KernelWork work;
                        if (params == nullptr) return CUDA_ERROR_INVALID_VALUE;
-                       const CUresult result = make_kernel(d, *params, false, &work);
+                       const KernelWork& old = std::get<KernelWork>(current(exec, index));
+                       const CUresult result = make_kernel(d, *params, old.shape.is_cooperative, &work);
                        if (result == CUDA_SUCCESS) editable(exec, index) = std::move(work);
                        return result;
                      });
@@ -178,6 +186,7 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec exec_handle, CUgraph graph_handle, CUg
       info->result = 2;  // CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED
       return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
     }
+    for (auto& [index, work] : exec->disabled) work = std::exchange(program->works[index], Work{EmptyWork{}});
     exec->program = std::move(program);
     exec->sources = std::move(sources);
     return CUDA_SUCCESS;

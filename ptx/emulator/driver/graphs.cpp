@@ -12,16 +12,7 @@ Graph::~Graph() {
 
 namespace {
 
-template <class Body>
-CUresult with_graph(CUgraph handle, Body body) {
-  return api([&](Driver& d, auto&) -> CUresult {
-    Graph* graph = d.graphs.find(handle);
-    if (graph == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    return body(d, *graph);
-  });
-}
-
-// Nodes are found through their graphs, child graphs included.
+// Nodes and child graphs are found through the graphs that hold them.
 Node* find_in(const Graph& graph, const void* handle) {
   for (const auto& node : graph.nodes) {
     if (node.get() == handle) return node.get();
@@ -31,12 +22,43 @@ Node* find_in(const Graph& graph, const void* handle) {
   return nullptr;
 }
 
+Graph* child_of(const Graph& graph, const void* handle) {
+  for (const auto& node : graph.nodes) {
+    if (node->child == nullptr) continue;
+    if (node->child == handle) return node->child;
+    if (Graph* found = child_of(*node->child, handle)) return found;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 Node* find_node(Driver& d, const void* handle) {
   Node* found = nullptr;
   d.graphs.for_each([&](Graph& graph) {
-    if (found == nullptr) found = find_in(graph, handle);
+    if (found == nullptr && handle != nullptr) found = find_in(graph, handle);
   });
   return found;
+}
+
+Graph* find_graph(Driver& d, const void* handle) {
+  Graph* found = d.graphs.find(handle);
+  if (found != nullptr || handle == nullptr) return found;
+  d.graphs.for_each([&](Graph& graph) {
+    if (found == nullptr) found = child_of(graph, handle);
+  });
+  return found;
+}
+
+namespace {
+
+template <class Body>
+CUresult with_graph(CUgraph handle, Body body) {
+  return api([&](Driver& d, auto&) -> CUresult {
+    Graph* graph = find_graph(d, handle);
+    if (graph == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    return body(d, *graph);
+  });
 }
 
 template <class Body>
@@ -79,6 +101,7 @@ Graph* clone(const Graph& original) {
   std::unordered_map<const Node*, Node*> twin;
   for (const auto& node : original.nodes) {
     Node* added = add_node(*copy, node->type, node->work, {});
+    added->original = node.get();
     if (node->child != nullptr) added->child = clone(*node->child);
     twin[node.get()] = added;
   }
@@ -129,8 +152,7 @@ CUresult cuGraphCreate(CUgraph* out, unsigned flags) {
 
 CUresult cuGraphDestroy(CUgraph handle) {
   return with_graph(handle, [&](Driver& d, Graph&) -> CUresult {
-    d.graphs.take(handle);
-    return CUDA_SUCCESS;
+    return d.graphs.take(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;  // children go with their node
   });
 }
 
@@ -205,27 +227,6 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode* out, CUgraph handle, const CUgrap
     Node* node = add_node(graph, CU_GRAPH_NODE_TYPE_GRAPH, EmptyWork{}, std::move(nodes));
     node->child = clone(*child);
     *out = reinterpret_cast<CUgraphNode>(node);
-    return CUDA_SUCCESS;
-  });
-}
-
-CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS* out) {
-  return get_params<KernelWork>(node, [&](const KernelWork& work) {
-    if (out == nullptr) return false;
-    const LaunchShape& s = work.shape;
-    *out = {work.handle, s.grid[0],  s.grid[1],  s.grid[2],
-            s.block[0],  s.block[1], s.block[2], static_cast<unsigned>(s.dynamic_shared_bytes),
-            nullptr,     nullptr,    nullptr,    nullptr};
-    return true;
-  });
-}
-
-CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode handle, const CUDA_KERNEL_NODE_PARAMS* params) {
-  return with_node(handle, [&](Driver& d, Node& node) -> CUresult {
-    if (params == nullptr || node.type != CU_GRAPH_NODE_TYPE_KERNEL) return CUDA_ERROR_INVALID_VALUE;
-    KernelWork work;
-    if (CUresult result = make_kernel(d, *params, false, &work); result != CUDA_SUCCESS) return result;
-    node.work = std::move(work);
     return CUDA_SUCCESS;
   });
 }

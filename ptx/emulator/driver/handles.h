@@ -82,7 +82,9 @@ struct Node {
   Graph* graph = nullptr;
   CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
   Work work;
-  Graph* child = nullptr;  // of a child-graph node; owned
+  Graph* child = nullptr;            // of a child-graph node; owned
+  const Node* original = nullptr;    // in the graph that this one was cloned from
+  std::vector<void*> argument_list;  // what cuGraphKernelNodeGetParams handed out
   std::vector<Node*> dependencies;
 };
 
@@ -95,6 +97,7 @@ struct GraphExec {
   std::vector<const Node*> sources;  // nodes of the graph it came from, by program index
   std::vector<CUgraphNodeType> types;
   std::shared_ptr<GraphProgram> program;
+  std::unordered_map<size_t, Work> disabled;  // what nodes that are switched off would do
   unsigned long long flags = 0;
 };
 

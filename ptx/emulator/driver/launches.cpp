@@ -253,6 +253,12 @@ CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
     return CUDA_SUCCESS;
   });
 }
+CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t* offset, size_t* bytes) {
+  return parameter_info(kernel, index, offset, bytes);
+}
+CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice device) {
+  return device == 0 ? cuFuncSetCacheConfig(reinterpret_cast<CUfunction>(kernel), config) : CUDA_ERROR_INVALID_DEVICE;
+}
 CUresult cuKernelGetName(const char** name, CUkernel kernel) { return get_name(name, kernel); }
 CUresult cuKernelGetLibrary(CUlibrary* library, CUkernel kernel) {
   return get_module(static_cast<void**>(static_cast<void*>(library)), kernel);

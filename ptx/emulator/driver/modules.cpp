@@ -83,6 +83,14 @@ CUresult load_image(void** out, const void* image, unsigned count, const CUjit_o
   });
 }
 
+CUresult load_file(void** out, const char* path, unsigned count, const CUjit_option* options, void** values) {
+  if (path == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return CUDA_ERROR_FILE_NOT_FOUND;
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  return load_image(out, text.c_str(), count, options, values);
+}
+
 template <class Body>
 CUresult with_module(const void* handle, Body body) {
   return in_context([&](Driver& d, Context&, std::unique_lock<std::mutex>& lock) -> CUresult {
@@ -163,11 +171,7 @@ CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned count,
 CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image) { return cuModuleLoadData(module, image); }
 
 CUresult cuModuleLoad(CUmodule* module, const char* path) {
-  if (path == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return CUDA_ERROR_FILE_NOT_FOUND;
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  return cuModuleLoadData(module, text.c_str());
+  return load_file(static_cast<void**>(out_of(module)), path, 0, nullptr, nullptr);
 }
 
 CUresult cuModuleUnload(CUmodule module) { return unload(module); }
@@ -195,6 +199,11 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr* address, size_t* bytes, CUmodule modu
 CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* options, void** values, unsigned count,
                            CUlibraryOption*, void**, unsigned) {
   return load_image(static_cast<void**>(out_of(library)), code, count, options, values);
+}
+
+CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* path, CUjit_option* options, void** values,
+                               unsigned count, CUlibraryOption*, void**, unsigned) {
+  return load_file(static_cast<void**>(out_of(library)), path, count, options, values);
 }
 
 CUresult cuLibraryUnload(CUlibrary library) { return unload(library); }
