@@ -5,7 +5,7 @@
 //   t=u32|s32         one of several, kept under a name     ?b=and|or     perhaps one of several
 //   rnd=rn|rz!rn      perhaps one of several, else rn       ~uni          not part of the handler's name
 //   t#=u32|f32        named in the handler by its bits: b32
-// Like ptxas, modifiers are accepted in any order; of groups that know the same word the first takes it.
+// Like ptxas, modifiers are accepted in any order, but for a row that begins with `op`; of groups that know the same word the first takes it.
 // Operands: d destination, s source (register or number), r source register, p and P predicates written and read,
 // i number, a address, D and S registers at least as wide as the type, V and W the same or vectors of .vN,
 // v a vector of any length, x anything the lowering checks; `:` names the type or its group, ? what may be left out.
@@ -90,6 +90,10 @@ const FormTable& forms() {
 // How many modifiers fit before the first that does not; all of them and every required group is a match.
 bool try_match(const Form& form, const Statement& statement, std::vector<std::string>& chosen, size_t& fitted) {
   chosen.assign(form.groups.size(), {});
+  fitted = 0;
+  const bool op_leads = !form.groups.empty() && form.groups[0].name == "op";  // wmma.load, not wmma.sync.load
+  if (op_leads && (statement.modifiers.empty() || !std::ranges::count(form.groups[0].words, statement.modifiers[0])))
+    return false;
   for (fitted = 0; fitted < statement.modifiers.size(); ++fitted) {
     const std::string& word = statement.modifiers[fitted];
     size_t g = 0;

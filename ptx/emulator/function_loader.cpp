@@ -115,10 +115,11 @@ bool FunctionLoader::fits_value(const Operand& o, const OperandPattern& p, Type 
   if (o.kind == OperandKind::kRegister) {
     good = agrees(type_of(o), wanted);
     if (!good && (p.kind == 'D' || p.kind == 'S' || p.kind == 'V' || p.kind == 'W')) {
-      const Class own = class_of(type_of(o));
-      const bool same = own == kind || own == Class::bits || kind == Class::bits;
-      const bool wide = kind != Class::real && size_of(type_of(o)) >= size_of(wanted);
-      good = same && own != Class::predicate && own != Class::real && wide;
+      // Wider registers take narrower values; reals only in untyped ones, and bfloat16s in none.
+      const Type own = type_of(o);
+      const bool integers = class_of(own) == Class::integer && (kind == Class::integer || is_untyped(wanted));
+      const bool wide = size_of(own) >= size_of(wanted) && size_of(own) <= 8;
+      good = wide && (integers || (is_untyped(own) && (kind != Class::bits || is_untyped(wanted))));
     }
   } else if (p.kind == 's' || p.kind == 'S' || p.kind == 'W') {
     if (o.kind == OperandKind::kInteger) good = kind == Class::integer || (kind == Class::bits && !is_half(wanted));
@@ -198,6 +199,14 @@ bool FunctionLoader::fits(const Operand& o, const OperandPattern& p, const Match
   return fits_value(o, p, wanted_type(p, m), complaint);
 }
 
+namespace {
+bool takes_cache_hint(const Match& m) {
+  const auto& patterns = m.form->operands;
+  return std::ranges::count(m.form->groups, "L2::cache_hint", &Group::name) > 0 && patterns.back().is_optional &&
+         patterns.back().type == "b64";
+}
+}  // namespace
+
 bool FunctionLoader::operands_fit(const Statement& s, const Match& m, std::string& complaint) const {
   const auto& patterns = m.form->operands;
   const size_t least =
@@ -205,6 +214,14 @@ bool FunctionLoader::operands_fit(const Statement& s, const Match& m, std::strin
   if (s.operands.size() < least || s.operands.size() > patterns.size()) {
     complaint = "expected " + std::to_string(least) + (patterns.size() > least ? " or more" : "") +
                 " operands, found " + std::to_string(s.operands.size());
+    return false;
+  }
+  if (takes_cache_hint(m) && (s.operands.size() == patterns.size()) != m.has("L2::cache_hint")) {
+    complaint = "the last operand and .L2::cache_hint need each other";
+    return false;
+  }
+  if (!s.operands.empty() && (s.operands[0].is_negated || (s.operands[0].second && s.operands[0].second->is_negated))) {
+    complaint = "operand 1: only a predicate source can be negated";
     return false;
   }
   for (size_t i = 0; i < s.operands.size(); ++i) {

@@ -29,8 +29,20 @@ void read_shape(std::string_view text, MatrixShape& shape) {
 }
 
 Type register_type(MatrixType t) {
-  if (t == MatrixType::f64) return Type::f64;
-  return t == MatrixType::f32 ? Type::f32 : Type::b32;
+  switch (t) {
+    case MatrixType::f64:
+      return Type::f64;
+    case MatrixType::f32:
+      return Type::f32;
+    case MatrixType::f16:
+      return Type::f16x2;
+    case MatrixType::bf16:
+      return Type::bf16x2;
+    case MatrixType::tf32:
+      return Type::tf32;
+    default:
+      return Type::b32;
+  }
 }
 
 }  // namespace

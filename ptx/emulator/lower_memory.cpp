@@ -48,7 +48,8 @@ FunctionLoader::Place FunctionLoader::place_of(const Operand& address, Space spa
   }
   if (base.kind == OperandKind::kRegister) {
     const uint32_t bytes = width_of(base);
-    if (class_of(type_of(base)) == Class::real || class_of(type_of(base)) == Class::predicate || bytes < 4) {
+    const bool is_integer = class_of(type_of(base)) == Class::integer || is_untyped(type_of(base));
+    if (!is_integer || bytes < 4 || bytes > 8) {
       refuse(base.at, "an address needs a 32- or 64-bit integer register, found " + describe(base));
     }
     const bool windowed =
@@ -364,6 +365,9 @@ void FunctionLoader::lower_async_copy(const Statement& s, const Match& m) {
   if (s.operands.size() > 3 && !m.has("L2::cache_hint")) {
     const Operand& x = s.operands[3];
     const bool is_predicate = x.kind == OperandKind::kRegister && type_of(x) == Type::pred;
+    std::string complaint;
+    if (!is_predicate && !fits_value(x, {'s', "u32"}, Type::u32, complaint))
+      refuse(x.at, spelling_of(s) + ": operand 4: " + complaint);
     if (is_predicate)
       ignore = column_of(x.index);
     else

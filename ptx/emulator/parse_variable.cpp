@@ -30,6 +30,8 @@ Parser::Declaration Parser::parse_declaration_head() {
     if (head.is_pointer && token.text == "align") head.align = 0;  // the pointee's
   }
   if (head.type == Type::none) refuse(peek().at, "the declaration names no type");
+  if (!can_be_declared(head.type))
+    refuse(peek().at, "nothing can be declared ." + std::string(name_of(head.type)) + "; use an untyped .b type");
   return head;
 }
 

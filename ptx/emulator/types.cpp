@@ -39,6 +39,10 @@ uint32_t size_of(Type type) { return row_of(type).size; }
 Class class_of(Type type) { return row_of(type).kind; }
 bool is_signed(Type type) { return row_of(type).is_signed; }
 
+bool is_untyped(Type type) { return type >= Type::b8 && type <= Type::b128; }
+bool can_be_declared(Type type) {
+  return type <= Type::f16 || type == Type::f16x2 || type == Type::f32 || type == Type::f64;
+}
 bool is_half(Type type) { return type >= Type::f16 && type <= Type::bf16x2; }
 
 bool agrees(Type declared, Type wanted) {
@@ -46,7 +50,9 @@ bool agrees(Type declared, Type wanted) {
     return class_of(declared) == class_of(wanted);
   }
   if (size_of(declared) != size_of(wanted)) return false;
-  return class_of(declared) == Class::bits || class_of(wanted) == Class::bits || class_of(declared) == class_of(wanted);
+  if (is_untyped(declared) || declared == wanted) return true;
+  if (declared == Type::f16x2) return is_untyped(wanted) || class_of(wanted) == Class::integer;
+  return is_untyped(wanted) || (class_of(declared) == class_of(wanted) && class_of(wanted) != Class::bits);
 }
 
 }  // namespace ptx::emulator

@@ -13,7 +13,7 @@ inline std::string kernel(const std::string& body, const std::string& before = "
          ".visible .entry k(.param .b64 p_out, .param .b64 p_in)\n{\n"
          ".reg .pred %p<8>; .reg .b16 %h<8>; .reg .b32 %r<32>, %thread, %block; .reg .b64 %rd<16>, %out, %in; .reg "
          ".f32 "
-         "%f<32>; .reg .f64 %fd<8>;\n"
+         "%f<32>; .reg .f64 %fd<8>; .reg .f16x2 %hx<8>; .reg .u32 %u<8>;\n"
          "ld.param.b64 %out, [p_out];\nld.param.b64 %in, [p_in];\nmov.u32 %thread, %tid.x;\nmov.u32 %block, "
          "%ctaid.x;\n" +
          body + "\nret;\n}\n";

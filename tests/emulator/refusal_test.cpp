@@ -2,12 +2,21 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
 #include "tests/emulator/kernel_text.h"
 
 namespace ptx::emulator {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 struct Refusal {
   const char *line, *expected;
@@ -61,11 +70,86 @@ constexpr Refusal kRefusals[] = {
     {"/* never closed", "the comment is never closed"},
     {"mov.u32 %r1, 0x1ffffffffffffffff;", "more than 64 bits"},
     {"mov.u32 %r1, 5; #", "unexpected character '#'"},
+    {".reg .bf16 %x;", "nothing can be declared .bf16"},
+    {"add.bf16x2 %hx1, %hx1, %hx1;", "expected a .bf16x2 register, found .f16x2 register"},
+    {"add.f16x2 %u1, %u1, %u1;", "expected a .f16x2 register"},
+    {"mul.f32 %hx1, %f1, %f1;", "expected a .f32 register"},
+    {"cvt.f32.bf16 %f1, %r1;", "expected a .bf16 register"},
+    {"cvt.rna.tf32.f32 %f1, %f2;", "expected a .tf32 register"},
+    {"min.u16x2 %u1, %u1, %u1;", "expected a .u16x2 register"},
+    {"ld.global.u32 %r1, [%hx1];", "an address needs"},
+    {"ld.global.u32 %r1, [%in], %rd1;", "the last operand and .L2::cache_hint need each other"},
+    {"atom.global.exch.b32 %r1, [%in], 0, 0;", "operand"},
+    {"setp.lt.f32 !%p1, %f1, %f2;", "operand 1: only a predicate source can be negated"},
+    {"wmma.shared.load.a.sync.aligned.row.m8n32k16.bf16 {%r1, %r2}, [%rd1], %r3;", "wmma"},
+    {"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f0,%f1,%f2,%f3}, {%f0,%f1,%f2,%f3}, {%f0,%f1}, "
+     "{%f0,%f1,%f2,%f3};",
+     "expected a .tf32 register"},
+    {"alloca.u64 %rd1, %r1;", "operand 2"},
+    {"st.volatile.local.u32 [%rd1], %r1;", "modifier .local does not fit there"},
+    {"match.all.sync.b32 %r1|!%p1, %r2, -1;", "only a predicate source can be negated"},
+    {"cp.async.ca.shared.global [%r1], [%rd1], 4, 1.0;", "operand 4: expected a .u32 register"},
+    {"alloca.u64 %rd1, %rd2, 3;", "power of two"},
+    {"mapa.u64 %rd1, %r1, 0;", "operand 2"},
+    {"st.async.shared::cluster.mbarrier::complete_tx::bytes.b8 [%r1], %r2, [%r3];", "does not fit there"},
+    {"mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3}, {%r0,%r1}, {%r2,%r3}, {%f0,%f1,%f2,%f3};",
+     "expected 8 registers, found 4"},
+};
+
+// Neighbours of lines above that are right: what may look wrong and is not.
+constexpr const char* kAccepted[] = {
+    "cvt.rn.f16.f32 %r1, %f1;",  // a real in a wider untyped register
+    "cvt.rn.f32.u32 %rd1, %r1;",
+    "add.u32 %hx1, %hx1, 1;",  // a pair of halves passes for an integer
+    "add.f16x2 %r1, %hx1, %r2;",
+    "shl.b32 %r1, %r2, %r3;",
+    "setp.eq.b32 %p1, %f1, %f2;",
+    "mov.b32 %f1, %hx1;",
+    "ld.global.L2::cache_hint.u32 %r1, [%in], %rd2;",
+    "alloca.u64 %rd1, %rd2, 16;",
+    "mapa.shared::cluster.u32 %r1, %r2, 0;",
+    "mov.b32 %r1, {%h1, %h2};",
+    "shfl.sync.down.b32 %r1|%p1, %r2, 1, 31, -1;",
+    "@!%p1 bra here; here:",
 };
 
 TEST(Refusal, LinesThatPtxasRefuses) {
   for (const Refusal& row : kRefusals) {
     EXPECT_THAT(run_text(kernel(row.line), {1}, {1}, 1).fault, HasSubstr(row.expected)) << row.line;
+  }
+}
+
+// The path of NVIDIA's assembler, from PATH or /usr/local/cuda/bin; empty if there is none.
+std::string find_ptxas() {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(std::string(path ? path : "") + ":/usr/local/cuda/bin");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (access((folder + "/ptxas").c_str(), X_OK) == 0) return folder + "/ptxas";
+  return "";
+}
+
+bool ptxas_accepts(const std::string& text, uint32_t target) {
+  const auto file = std::filesystem::path(::testing::TempDir()) / ("refusal_" + std::to_string(getpid()) + ".ptx");
+  std::ofstream(file) << text;
+  const std::string command =
+      find_ptxas() + " -arch=sm_" + std::to_string(target) + " " + file.string() + " -o /dev/null >/dev/null 2>&1";
+  const bool accepted = std::system(command.c_str()) == 0;
+  std::filesystem::remove(file);
+  return accepted;
+}
+
+// NVIDIA's assembler refuses the same lines, but for those that it reads in a way of its own.
+TEST(Refusal, AsNvidiasAssembler) {
+  if (find_ptxas().empty()) GTEST_SKIP() << "no ptxas in PATH or /usr/local/cuda/bin";
+  const std::set<std::string> tolerated = {
+      "mov.u32 %r1, 0x1ffffffffffffffff;",  // cut to 64 bits without a word
+  };
+  for (const Refusal& row : kRefusals)
+    EXPECT_EQ(ptxas_accepts(kernel(row.line), 90), tolerated.contains(row.line)) << row.line;
+  EXPECT_TRUE(ptxas_accepts(kernel("add.u32 %r1, %r2, %r3;"), 90));
+  for (const char* line : kAccepted) {
+    EXPECT_TRUE(ptxas_accepts(kernel(line), 90)) << line;
+    EXPECT_THAT(run_text(kernel(line + std::string("\nret;")), {1}, {1}, 1).fault, Not(HasSubstr("line "))) << line;
   }
 }
 
@@ -106,7 +190,8 @@ TEST(Refusal, Modules) {
   EXPECT_THAT(load(head + ".global .b32 x;\n.global .b32 x;\n"), HasSubstr("name x is declared twice"));
   EXPECT_THAT(load(head + ".global .b32 x[2] = {1, 2, 3};\n"), HasSubstr("more initial values"));
   EXPECT_THAT(load(head + ".global .b64 x = y;\n"), HasSubstr("undeclared name y"));
-  EXPECT_THAT(load(head + ".shared .b8 x[50000];\n.entry k() { .reg .b32 %r; mov.u32 %r, x; ret; }\n"), HasSubstr("bytes of static shared memory"));
+  EXPECT_THAT(load(head + ".shared .b8 x[50000];\n.entry k() { .reg .b32 %r; mov.u32 %r, x; ret; }\n"),
+              HasSubstr("bytes of static shared memory"));
   EXPECT_THAT(load(".version 9.0\n.target sm_120\n.entry k() { ret; }\n"),
               HasSubstr("the text is for sm_120, the device is sm_90"));
   EXPECT_THAT(load(head + ".nonsense\n"), HasSubstr("unknown directive .nonsense"));
