@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "kernels/epilogue.h"
 #include "kernels/gemv_plan.h"
 #include "kernels/shared_input.h"
 #include "kernels/warp_sums.h"
@@ -306,22 +307,7 @@ class GemvWriter {
     if (plan_.normalises()) factor.emplace(input_.rms_factor(column));
     for (const Reg<f32>& total : totals) products.push_back(factor ? total * *factor : total);
     Global<f32> y = (spec_.columns == 1 ? parameters_.y : parameters_.y + wide(column) * spec_.rows) + row;
-    switch (spec_.epilogue) {
-      case GemvEpilogue::kStore:
-        return y.store(0, products[0]);
-      case GemvEpilogue::kBias:
-        return y.store(0, products[0] + parameters_.bias->load(row));
-      case GemvEpilogue::kResidual:
-        return y.store(0, products[0] + y.load());
-      case GemvEpilogue::kSwiglu:
-        return y.store(0, swiglu(products[0], products[1]));
-    }
-  }
-
-  // silu(gate) * up, where silu(v) = v / (1 + exp(-v))
-  Reg<f32> swiglu(const Reg<f32>& gate, const Reg<f32>& up) {
-    constexpr float kLog2E = 1.44269504f;
-    return b_.div_full(gate, b_.ex2(gate * -kLog2E) + 1.0f) * up;
+    write_product(b_, spec_.epilogue, products, parameters_.bias, row, y);
   }
 
   Builder& b_;

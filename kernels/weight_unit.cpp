@@ -38,6 +38,72 @@ Reg<b32> code_bits(const std::vector<Reg<b32>>& words, int bits, int j, int to) 
 
 Reg<f32> number(Builder& b, const Reg<s32>& x) { return b.convert<f32>(x); }
 
+template <class Values, class V>
+void append(Values& to, const V& values) {
+  for (int i = 0; i < values.size(); ++i) to.push_back(values[i]);
+}
+
+}  // namespace
+
+const UnitFormat& unit_format(TensorType type) {
+  for (const UnitFormat& format : kUnitFormats)
+    if (format.type == type) return format;
+  assert(false && "a TensorType outside its enumeration");
+  __builtin_unreachable();
+}
+
+bool is_float(TensorType type) { return unit_format(type).n_scales == 0; }
+
+// Each stream is counted in elements as large as a unit's share of it, so that an address is one instruction.
+UnitPlace place_unit(const Global<u8>& row, const PackedStreams& streams, const Reg<u32>& unit) {
+  UnitPlace place{streams.low_bits == 2 ? (row.as<b64>() + unit).as<b32>() : (row + unit * 16).as<b32>(), {}, {}, {}};
+  Global<u8> high = row + streams.high, heads = row + streams.heads, scales = row + streams.scales;
+  if (streams.high_bits == 2) place.high.push_back((high.as<b64>() + unit).as<b32>());
+  if (streams.high_bits == 1) place.high.push_back(high.as<b32>() + unit);
+  if (streams.head_bytes != 0) {
+    Reg<u32> block = streams.units_per_head == 1 ? unit : unit >> 3;
+    place.heads.push_back(streams.head_bytes == 4 ? (heads.as<f16x2>() + block).as<ptx::f16>()
+                                                  : heads.as<ptx::f16>() + block);
+  }
+  if (streams.scale_bytes != 0) place.scales.push_back((scales.as<u16>() + unit).as<u8>());
+  return place;
+}
+
+void load_scales(TensorType type, const PackedStreams& streams, const UnitPlace& place, uint64_t offset,
+                 LoadedUnit& unit) {
+  // Short reads share their sectors with the lane's next ones: L1 keeps them.
+  for (const auto& heads : place.heads) {
+    if (streams.head_bytes == 4)
+      append(unit.head, (heads + offset / 2).load<2>({}, kReadOnly));
+    else
+      unit.head.push_back((heads + offset / 2).load({}, kReadOnly));
+  }
+  for (const auto& scales : place.scales) {
+    if (type == TensorType::kQ6_K)
+      append(unit.scales, (scales + offset).as<s8>().load<2>({}, kReadOnly));
+    else
+      append(unit.scales, (scales + offset).load<2>({}, kReadOnly).as<s32>());
+  }
+}
+
+LoadedUnit load_unit(TensorType type, const PackedStreams& streams, const UnitPlace& place, uint64_t offset) {
+  LoadedUnit unit;
+  Global<b32> low = place.low + offset / 4;
+  if (streams.low_bits == 2)
+    append(unit.low, low.load<2>({}, kReadOnce));
+  else
+    append(unit.low, low.load<4>({}, kReadOnce));
+  if (streams.low_bits == 8) append(unit.low, low.load<4>(streams.n_units * uint64_t{4}, kReadOnce));
+  for (const auto& high : place.high) {
+    if (streams.high_bits == 2)
+      append(unit.high, (high + offset / 4).load<2>({}, kReadOnce));
+    else
+      unit.high.push_back((high + offset / 4).load({}, kReadOnce));
+  }
+  load_scales(type, streams, place, offset, unit);
+  return unit;
+}
+
 void decode_scales(Builder& b, TensorType type, const LoadedUnit& unit, DecodedCodes& out) {
   std::vector<Reg<f32>> head;
   for (const auto& half : unit.head) head.push_back(b.convert<f32>(half));
@@ -67,65 +133,6 @@ void decode_scales(Builder& b, TensorType type, const LoadedUnit& unit, DecodedC
     default:  // d
       out.scales.push_back(head[0]);
   }
-}
-
-}  // namespace
-
-const UnitFormat& unit_format(TensorType type) {
-  for (const UnitFormat& format : kUnitFormats)
-    if (format.type == type) return format;
-  assert(false && "a TensorType outside its enumeration");
-  __builtin_unreachable();
-}
-
-bool is_float(TensorType type) { return unit_format(type).n_scales == 0; }
-
-// Each stream is counted in elements as large as a unit's share of it, so that an address is one instruction.
-UnitPlace place_unit(const Global<u8>& row, const PackedStreams& streams, const Reg<u32>& unit) {
-  UnitPlace place{streams.low_bits == 2 ? (row.as<b64>() + unit).as<b32>() : (row + unit * 16).as<b32>(), {}, {}, {}};
-  Global<u8> high = row + streams.high, heads = row + streams.heads, scales = row + streams.scales;
-  if (streams.high_bits == 2) place.high.push_back((high.as<b64>() + unit).as<b32>());
-  if (streams.high_bits == 1) place.high.push_back(high.as<b32>() + unit);
-  if (streams.head_bytes != 0) {
-    Reg<u32> block = streams.units_per_head == 1 ? unit : unit >> 3;
-    place.heads.push_back(streams.head_bytes == 4 ? (heads.as<f16x2>() + block).as<ptx::f16>()
-                                                  : heads.as<ptx::f16>() + block);
-  }
-  if (streams.scale_bytes != 0) place.scales.push_back((scales.as<u16>() + unit).as<u8>());
-  return place;
-}
-
-LoadedUnit load_unit(TensorType type, const PackedStreams& streams, const UnitPlace& place, uint64_t offset) {
-  LoadedUnit unit;
-  const auto append = [](auto& to, const auto& values) {
-    for (int i = 0; i < values.size(); ++i) to.push_back(values[i]);
-  };
-  Global<b32> low = place.low + offset / 4;
-  if (streams.low_bits == 2)
-    append(unit.low, low.load<2>({}, kReadOnce));
-  else
-    append(unit.low, low.load<4>({}, kReadOnce));
-  if (streams.low_bits == 8) append(unit.low, low.load<4>(streams.n_units * uint64_t{4}, kReadOnce));
-  for (const auto& high : place.high) {
-    if (streams.high_bits == 2)
-      append(unit.high, (high + offset / 4).load<2>({}, kReadOnce));
-    else
-      unit.high.push_back((high + offset / 4).load({}, kReadOnce));
-  }
-  // Short reads share their sectors with the lane's next ones: L1 keeps them.
-  for (const auto& heads : place.heads) {
-    if (streams.head_bytes == 4)
-      append(unit.head, (heads + offset / 2).load<2>({}, kReadOnly));
-    else
-      unit.head.push_back((heads + offset / 2).load({}, kReadOnly));
-  }
-  for (const auto& scales : place.scales) {
-    if (type == TensorType::kQ6_K)
-      append(unit.scales, (scales + offset).as<s8>().load<2>({}, kReadOnly));
-    else
-      append(unit.scales, (scales + offset).load<2>({}, kReadOnly).as<s32>());
-  }
-  return unit;
 }
 
 DecodedCodes decode_codes(Builder& b, TensorType type, const PackedStreams& streams, const LoadedUnit& unit) {

@@ -48,6 +48,11 @@ struct DecodedCodes {
 };
 DecodedCodes decode_codes(ptx::Builder& b, TensorType type, const PackedStreams& streams, const LoadedUnit& unit);
 
+// The parts of the above that know scales alone, for who takes the codes in another order.
+void load_scales(TensorType type, const PackedStreams& streams, const UnitPlace& place, uint64_t offset,
+                 LoadedUnit& unit);
+void decode_scales(ptx::Builder& b, TensorType type, const LoadedUnit& unit, DecodedCodes& out);
+
 std::vector<ptx::Reg<ptx::f32>> decode_floats(ptx::Builder& b, TensorType type, const LoadedUnit& unit);
 
 }  // namespace warpchat

@@ -8,6 +8,7 @@
 #include "kernels/argmax.h"
 #include "kernels/attention.h"
 #include "kernels/embedding.h"
+#include "kernels/gemm.h"
 #include "kernels/gemv.h"
 #include "kernels/kv_scatter.h"
 #include "kernels/rmsnorm.h"
@@ -31,6 +32,9 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
     kernels.push_back(gemv({type, 2048, 1536, 1, kRmsNorm, kBias, kEps}, target));
     kernels.push_back(gemv({type, 8960, 1536, 8, kRmsNorm, kSwiglu, kEps}, target));
     kernels.push_back(embedding({type, 151936, 1536, 8}, target));
+    if (!has_gemm(type)) continue;
+    kernels.push_back(gemm({type, 2048, 1536, kRmsNorm, kBias, kEps}, target));
+    kernels.push_back(gemm({type, 8960, 1536, kRmsNorm, kSwiglu, kEps}, target));
   }
   kernels.push_back(gemv({types[0], 151936, 3584, 1, kRmsNorm, kStore, kEps}, target));  // several passes
   kernels.push_back(gemv({types[0], 3584, 18944, 8, kNone, kResidual}, target));         // tiles

@@ -1,0 +1,252 @@
+#include "kernels/gemm.h"
+
+#include <algorithm>
+
+#include "kernels/columns.h"
+#include "kernels/epilogue.h"
+#include "kernels/gemm_input.h"
+#include "kernels/gemm_weights.h"
+
+namespace warpchat {
+
+using namespace ptx;
+
+namespace {
+
+constexpr uint32_t kOnes = 0x3c003c00;  // 1 in both halves
+
+class GemmWriter {
+ public:
+  GemmWriter(Builder& b, const GemmPlan& plan)
+      : b_(b), plan_(plan), spec_(plan.spec), parameters_(b, plan), input_(b, plan), zero_(b.var("zero", 0.0f)) {
+    for (const GemmMatrix& matrix : plan.matrices) {
+      weights_.emplace_back(b, matrix);
+      if (ones_.empty() && unit_format(matrix.type).has_lowest)
+        ones_ = std::vector<Reg<f16x2>>(4, Reg<u32>(b.var("ones", kOnes)).as<f16x2>());
+    }
+  }
+
+  void write() {
+    Reg<u32> first_column = (b_.block() * plan_.columns).named("first_column");
+    b_.return_if(first_column >= parameters_.n_columns);
+    GemmInput::Columns columns{parameters_.x + wide(first_column) * spec_.k, parameters_.gamma,
+                               b_.min(parameters_.n_columns - first_column, plan_.columns)};
+    const Rows rows = rows_of_warp();
+    Sums sums = new_sums();
+    input_.clear(columns);
+    b_.for_("first_unit", 0, plan_.n_units, kGemmTileUnits, [&](Reg<u32> first_unit) {
+      b_.barrier();  // nobody reads the tile before any more
+      input_.fill(columns, first_unit);
+      b_.barrier();
+      rescale(sums);
+      b_.region("products", [&] { add_tile(rows, first_unit, sums); });
+    });
+    b_.barrier();
+    input_.settle();
+    b_.barrier();
+    b_.region("write", [&] { write_sums(rows, first_column, columns.count, sums); });
+  }
+
+ private:
+  struct Parameters {
+    std::vector<Global<u8>> matrices;
+    Global<f32> x;
+    std::optional<Global<f32>> gamma, bias;
+    Global<f32> y;
+    Reg<u32> n_columns;
+
+    Parameters(Builder& b, const GemmPlan& plan)
+        : matrices(matrices_of(b, plan)),
+          x(b.global<f32>("x")),
+          gamma(plan.normalises() ? std::optional(b.global<f32>("gamma", plan.spec.k)) : std::nullopt),
+          bias(plan.spec.epilogue == GemvEpilogue::kBias ? std::optional(b.global<f32>("bias", plan.spec.rows))
+                                                         : std::nullopt),
+          y(b.global<f32>("y")),
+          n_columns(b.param<u32>("n_columns")) {}
+    static std::vector<Global<u8>> matrices_of(Builder& b, const GemmPlan& plan) {
+      std::vector<Global<u8>> all;
+      for (const GemmMatrix& matrix : plan.matrices)
+        all.push_back(b.global<u8>(all.empty() ? "weights" : "up", matrix.row_bytes * plan.spec.rows));
+      return all;
+    }
+  };
+
+  // A lane's rows: `row` and every 8th after it, rows_per_warp / 8 of them. Rows before `first` are another warp's.
+  struct Rows {
+    Reg<u32> first, row;
+    std::vector<Global<u8>> starts;  // of `row` in each matrix
+  };
+  Rows rows_of_warp() {
+    Reg<u32> step = b_.block(Axis::kY) * plan_.warps + b_.warp();
+    Reg<u32> first = (step * plan_.rows_per_warp).named("first_row");
+    Reg<u32> row = b_.min(first, spec_.rows - plan_.rows_per_warp) + (b_.lane() >> 2);
+    Rows rows{first, row, {}};
+    for (size_t m = 0; m < plan_.matrices.size(); ++m)
+      rows.starts.push_back(parameters_.matrices[m] + wide(row) * plan_.matrices[m].row_bytes);
+    return rows;
+  }
+
+  // [matrices, rows_per_warp / 16, columns / 8] tiles of 16 rows by 8 columns. A lane has two columns side by side of a
+  // row, then of the row 8 below.
+  using Sums = std::vector<VarVec<f32, 4>>;
+  size_t n_row_tiles() const { return plan_.rows_per_warp / 16; }
+  size_t n_column_tiles() const { return plan_.columns / 8; }
+  size_t tile_index(size_t matrix, size_t row_tile, size_t column_tile) const {
+    return (matrix * n_row_tiles() + row_tile) * n_column_tiles() + column_tile;
+  }
+  Sums new_sums() {
+    Sums sums;
+    const size_t n = plan_.matrices.size() * n_row_tiles() * n_column_tiles();
+    for (size_t i = 0; i < n; ++i) sums.push_back(b_.vars<f32, 4>("sum", 0.0f));
+    return sums;
+  }
+  template <class F>
+  void for_each_row_tile(F&& body) const {
+    for (size_t m = 0; m < plan_.matrices.size(); ++m)
+      for (size_t r = 0; r < n_row_tiles(); ++r) body(m, r);
+  }
+
+  void rescale(Sums& sums) {
+    for (uint32_t c = 0; c < n_column_tiles(); ++c) {
+      const Vec<f32, 2> factors = input_.rescale(c);
+      for_each_row_tile([&](size_t m, size_t r) {
+        VarVec<f32, 4>& sum = sums[tile_index(m, r, c)];
+        for (int i = 0; i < 4; ++i) sum[i] *= factors[i % 2];
+      });
+    }
+  }
+
+  void add_tile(const Rows& rows, const Reg<u32>& first_unit, Sums& sums) {
+    // A bound that is no constant: ptxas would unroll the loop and run out of registers.
+    b_.for_("unit", 0, b_.min(plan_.n_units - first_unit, kGemmTileUnits), 1,
+            [&](Reg<u32> unit) { add_unit(rows, first_unit + unit, unit, sums); });
+  }
+
+  // unit: of the row, and of the tile.
+  void add_unit(const Rows& rows, const Reg<u32>& unit, const Reg<u32>& tile_unit, Sums& sums) {
+    std::vector<std::vector<WeightPart>> parts;  // [matrices][rows_per_warp / 8]
+    for (size_t m = 0; m < plan_.matrices.size(); ++m)
+      parts.push_back(weights_[m].load(rows.starts[m], unit, plan_.rows_per_warp / 8));
+    const GemmInput::Place place = input_.place(tile_unit);
+    for (uint32_t c = 0; c < n_column_tiles(); ++c) {
+      const Vec<f16x2, 4> x = input_.load(place, c);
+      ColumnSums column_sums;
+      for_each_row_tile([&](size_t m, size_t r) {
+        add_products(parts[m][2 * r], parts[m][2 * r + 1], x, column_sums, sums[tile_index(m, r, c)]);
+      });
+    }
+  }
+
+  // Sums of the values that share a scale, for the formats with lowest weights: [parts of a unit], by their number.
+  using ColumnSums = std::vector<std::vector<Vec<f32, 4>>>;
+
+  // sum += upper's row and lower's, 8 below, times x.
+  void add_products(const WeightPart& upper, const WeightPart& lower, const Vec<f16x2, 4>& x, ColumnSums& column_sums,
+                    VarVec<f32, 4>& sum) {
+    if (upper.scales.empty()) {
+      sum = multiply(upper.pairs, lower.pairs, x, 0, 4, sum);
+      return;
+    }
+    const size_t n_scales = upper.scales.size(), n_pairs = 4 / n_scales;
+    for (size_t s = 0; s < n_scales; ++s) {
+      const Vec<f32, 4> products = multiply(upper.pairs, lower.pairs, x, s * n_pairs, n_pairs, zeros());
+      for (int i = 0; i < 4; ++i) sum[i] = b_.fma(i < 2 ? upper.scales[s] : lower.scales[s], products[i], sum[i]);
+    }
+    for (size_t s = 0; s < upper.lowest.size(); ++s) {
+      const Vec<f32, 4> x_sum = sum_of(x, s, n_scales, column_sums);
+      for (int i = 0; i < 4; ++i) sum[i] = b_.fma(i < 2 ? upper.lowest[s] : lower.lowest[s], x_sum[i], sum[i]);
+    }
+  }
+
+  // The columns' sums over part s of the unit, in every row: the product with ones.
+  Vec<f32, 4> sum_of(const Vec<f16x2, 4>& x, size_t s, size_t n_scales, ColumnSums& known) {
+    known.resize(std::max(known.size(), n_scales * 2));
+    std::vector<Vec<f32, 4>>& found = known[n_scales + s];
+    if (found.empty()) {
+      found.push_back(multiply(ones_, ones_, x, s * 4 / n_scales, 4 / n_scales, zeros()));
+    }
+    return found[0];
+  }
+
+  InVec<f32, 4> zeros() { return {zero_, zero_, zero_, zero_}; }
+
+  // before + the products of n pairs from `first`, for two rows of weights 8 apart and eight columns.
+  Vec<f32, 4> multiply(const std::vector<Reg<f16x2>>& upper, const std::vector<Reg<f16x2>>& lower,
+                       const Vec<f16x2, 4>& x, size_t first, size_t n, const InVec<f32, 4>& before) {
+    std::vector<Vec<f32, 4>> sums;
+    const size_t step = runs(b_.target(), sm_80) ? 2 : 1;  // m16n8k16, or m16n8k8
+    for (size_t p = first; p < first + n; p += step) {
+      const InVec<f32, 4> sum = sums.empty() ? before : InVec<f32, 4>(sums.back());
+      const int at = static_cast<int>(p);
+      if (step == 2)
+        sums.push_back(b_.mma({upper[p], lower[p], upper[p + 1], lower[p + 1]}, x.slice<2>(at), sum));
+      else
+        sums.push_back(b_.mma({upper[p], lower[p]}, x.slice<1>(at), sum));
+    }
+    return sums.back();
+  }
+
+  void write_sums(const Rows& rows, const Reg<u32>& first_column, const Reg<u32>& n_columns, Sums& sums) {
+    for (uint32_t c = 0; c < n_column_tiles(); ++c) {
+      const Vec<f32, 2> factors = input_.factors_of(c);
+      for (uint32_t i = 0; i < 2; ++i) {
+        Reg<u32> column = (b_.lane() & 3) * 2 + (c * 8 + i);
+        b_.if_(column < n_columns, [&] { write_column(rows, first_column + column, c, i, factors[i], sums); });
+      }
+    }
+  }
+
+  void write_column(const Rows& rows, const Reg<u32>& column, size_t c, int i, const Reg<f32>& factor, Sums& sums) {
+    Global<f32> y = parameters_.y + wide(column) * spec_.rows;
+    for (uint32_t r = 0; r < plan_.rows_per_warp / 8; ++r) {
+      Reg<u32> row = rows.row + r * 8;
+      const auto write = [&] {
+        std::vector<Reg<f32>> products;
+        for (size_t m = 0; m < plan_.matrices.size(); ++m)
+          products.push_back(sums[tile_index(m, r / 2, c)][static_cast<int>(r % 2 * 2) + i] * factor);
+        write_product(b_, spec_.epilogue, products, parameters_.bias, row, y + row);
+      };
+      if (spec_.rows % plan_.rows_per_block() == 0)
+        write();
+      else
+        b_.if_(row >= rows.first, write);
+    }
+  }
+
+  Builder& b_;
+  const GemmPlan& plan_;
+  const GemmSpec& spec_;
+  Parameters parameters_;
+  GemmInput input_;
+  std::vector<GemmWeights> weights_;
+  Var<f32> zero_;
+  std::vector<Reg<f16x2>> ones_;
+};
+
+// Of one block of columns.
+Cost cost_of(const GemmPlan& plan) {
+  const GemmSpec& spec = plan.spec;
+  const uint64_t rows = spec.rows, k = spec.k, columns = plan.columns;
+  Cost cost;
+  for (const GemmMatrix& matrix : plan.matrices) {
+    cost.bytes += rows * matrix.row_bytes;
+    cost.flops += 2 * rows * k * columns;
+  }
+  const uint64_t n_outputs = columns * rows * (spec.epilogue == GemvEpilogue::kResidual ? 2 : 1);
+  const uint64_t n_vector = (plan.normalises() ? k : 0) + (spec.epilogue == GemvEpilogue::kBias ? rows : 0);
+  cost.bytes += 4 * (columns * k + n_outputs + n_vector);
+  return cost;
+}
+
+}  // namespace
+
+Kernel gemm(const GemmSpec& spec, Target target) {
+  const GemmPlan plan = plan_of(spec);
+  Builder b(name_of(spec), target);
+  b.min_blocks_per_sm(
+      std::max(1u, 256 / plan.threads()));  // up to 255 registers a thread: ptxas' own bound would spill a few
+  GemmWriter(b, plan).write();
+  return b.finish(Launch{gemm_grid(spec, plan.columns), plan.threads()}, cost_of(plan));
+}
+
+}  // namespace warpchat

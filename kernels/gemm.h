@@ -1,0 +1,46 @@
+// y[column, row] = epilogue(W[row, :] . prologue(x[column, :])) for many columns, on tensor cores: the one product of
+// prefill. Codes of quantised weights are exact in halves, and their scales meet the fp32 sums of 32 or 16 products.
+// Activations become halves, each column scaled by a power of two that follows its largest value, so that none
+// overflows: the error is that of rounding x to 11 bits, below 5e-4 of the output's norm for any x. A column's results
+// do not depend on the columns beside it, nor on the sharing, and are the same to the bit on every run.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "kernels/gemv.h"
+
+namespace warpchat {
+
+struct GemmSpec {
+  TensorType weights;  // all that gemv reads but F32 and BF16, whose values are not exact in halves
+  uint32_t rows, k;    // rows: at least 16; k as is_packable (kernels/weight_layout.h) asks
+  GemvPrologue prologue = GemvPrologue::kNone;
+  GemvEpilogue epilogue = GemvEpilogue::kStore;
+  float eps = 0;                      // of the prologue; not part of the name
+  std::optional<TensorType> up = {};  // of the up matrix, with kSwiglu: as `weights` if empty
+  // A block of `warps` warps takes rows_per_warp rows (16 or 32) a warp, of each matrix, and columns_per_block columns
+  // (8 to 64, a multiple of 8). 0: chosen.
+  uint32_t warps = 0, rows_per_warp = 0, columns_per_block = 0;
+};
+
+// Whether weights of this type can be multiplied here; gemv takes the others.
+bool has_gemm(TensorType weights);
+
+// Parameters in order, those that apply:
+//   weights    packed_bytes_per_row(weights, k) * rows bytes, 16-byte aligned: kernels/weight_layout.h
+//   up         likewise, with kSwiglu
+//   x          f32 [n_columns, k], 16-byte aligned
+//   gamma      f32 [k], with kRmsNorm
+//   bias       f32 [rows], with kBias
+//   y          f32 [n_columns, rows]; not x
+//   n_columns  u32, at least 1
+// To be launched with gemm_grid's blocks; the kernel's own launch is of one block of columns. An input that is no
+// number makes its column's outputs none. Throws Error for a spec outside the bounds above.
+ptx::Kernel gemm(const GemmSpec& spec, ptx::Target target);
+ptx::Dimensions gemm_grid(const GemmSpec& spec, uint32_t n_columns);
+
+// gemm_q4k_2048x11008_rmsnorm_swiglu, with _w, _r, _c for what of the sharing is given.
+std::string name_of(const GemmSpec& spec);
+
+}  // namespace warpchat

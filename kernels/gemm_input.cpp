@@ -1,0 +1,145 @@
+#include "kernels/gemm_input.h"
+
+#include "kernels/warp_sums.h"
+
+namespace warpchat {
+
+using namespace ptx;
+
+namespace {
+
+constexpr uint32_t kColumnPairs = kGemmTileK / 2 + 16;  // 64 bytes of padding: fragments have no bank conflicts
+
+// Of float exponents with their bias of 127. The largest value becomes 2^14 to 2^15; below 2^-112 it vanishes.
+constexpr uint32_t kTopExponent = 14;
+constexpr uint32_t kLeastExponent = kTopExponent + 1;
+
+// 2^n, n with the bias
+Reg<f32> power_of_two(const Reg<u32>& n) { return (n << 23).as<f32>(); }
+
+// Where the lane's quad of values goes: in its place for F16, else beside the quad 16 values away.
+Reg<u32> quad_pair(const Reg<u32>& lane, bool in_order) {
+  if (in_order) return lane * 2;
+  return (lane >> 3) * 16 + (lane & 3) * 4 + (lane >> 2 & 1) * 2;
+}
+
+}  // namespace
+
+GemmInput::GemmInput(Builder& b, const GemmPlan& plan)
+    : b_(b),
+      plan_(plan),
+      halves_(b.shared<b32>("input", uint64_t{plan.columns} * kColumnPairs)),
+      factors_(b.shared<f32>("factors", plan.columns)),
+      squares_(plan.normalises() ? std::optional(b.shared<f32>("squares", plan.columns * kWarpSize)) : std::nullopt),
+      fragment_(halves_ + (b.lane() >> 2) * kColumnPairs + (b.lane() & 3) * 4),
+      lane_columns_(((b.lane() & 3) * 2).named("lane_columns")),
+      quad_pair_(quad_pair(b.lane(), plan.matrices[0].type == TensorType::kF16).named("quad_pair")),
+      exponent_(b.var("exponent", kLeastExponent)) {}
+
+void GemmInput::clear(const Columns& columns) {
+  b_.for_("pair", columns.count * kColumnPairs + b_.thread(), plan_.columns * kColumnPairs, plan_.threads(),
+          [&](Reg<u32> pair) { halves_.store(pair, 0); });
+  if (!squares_) return;
+  b_.for_("slot", b_.thread(), plan_.columns * kWarpSize, plan_.threads(),
+          [&](Reg<u32> slot) { squares_->store(slot, 0.0f); });
+}
+
+// A column's tile is a warp's, four values a lane. Lane i knows the exponent of the warp's column i.
+void GemmInput::fill(const Columns& columns, const Reg<u32>& first_unit) {
+  b_.region("fill", [&] {
+    Reg<u32> first = (first_unit * kGemmUnit + b_.lane() * 4).named("first");
+    const std::vector<Reg<f32>> gamma =
+        columns.gamma ? load_quad(*columns.gamma + first, first) : std::vector<Reg<f32>>{};
+    Global<f32> x = columns.x + first;
+    Reg<u32> before = exponent_;
+    Var<u32> turn = b_.var("turn", 0u);
+    b_.for_("column", b_.warp(), columns.count, plan_.warps, [&](Reg<u32> column) {
+      fill_column(column, turn, load_quad(x + wide(column) * plan_.spec.k, first), gamma);
+      turn += 1;
+    });
+    Reg<u32> own = own_column();
+    b_.if_(own < plan_.columns, [&] {
+      Reg<s32> ratio = (before - exponent_ + 127).as<s32>();
+      factors_.store(own, power_of_two(b_.max(ratio, 0).as<u32>()));
+    });
+  });
+}
+
+Reg<u32> GemmInput::own_column() { return b_.lane() * plan_.warps + b_.warp(); }
+
+// Four values from `from`, which is the first-th; zeros beyond k.
+std::vector<Reg<f32>> GemmInput::load_quad(const Global<f32>& from, const Reg<u32>& first) const {
+  const uint32_t k = plan_.spec.k;
+  std::vector<Reg<f32>> all;
+  if (k % kGemmTileK == 0) {
+    Vec<f32, 4> loaded = from.aligned(16).load<4>();
+    for (int i = 0; i < 4; ++i) all.push_back(loaded[i]);
+    return all;
+  }
+  VarVec<f32, 4> values = b_.vars<f32, 4>("value", 0.0f);
+  if (k % 4 == 0) {
+    b_.if_(first < k, [&] { values = from.aligned(16).load<4>(); });
+  } else {
+    for (int i = 0; i < 4; ++i) b_.if_(first + i < k, [&] { values[i] = from.load(i); });
+  }
+  for (int i = 0; i < 4; ++i) all.emplace_back(values[i]);
+  return all;
+}
+
+// turn: which of the warp's columns it is
+void GemmInput::fill_column(const Reg<u32>& column, const Reg<u32>& turn, const std::vector<Reg<f32>>& values,
+                            const std::vector<Reg<f32>>& gamma) {
+  if (squares_) {
+    Shared<f32> slot = *squares_ + (column * kWarpSize + b_.lane());
+    Var<f32> sum = b_.var("squares", slot.load());
+    for (const Reg<f32>& value : values) sum = b_.fma(value, value, sum);
+    slot.store(0, sum);
+  }
+  std::vector<Reg<f32>> scaled;
+  for (size_t i = 0; i < values.size(); ++i) scaled.push_back(gamma.empty() ? values[i] : values[i] * gamma[i]);
+  Reg<f32> scale = power_of_two(127 + 127 + kTopExponent - advance_exponent(turn, scaled));
+  const auto pair = [&](size_t i) {
+    return b_.convert_pair<f16x2>(scaled[i] * scale, scaled[i + 1] * scale).as<b32>();
+  };
+  Reg<b32> front = pair(0), back = pair(2);
+  (halves_ + column * kColumnPairs + quad_pair_).store(0, Vec<b32, 2>(front, back));
+}
+
+// The largest exponent of the column so far, which its lane keeps. Infinity has the largest of all, and NaN needs none.
+Reg<u32> GemmInput::advance_exponent(const Reg<u32>& turn, const std::vector<Reg<f32>>& values) {
+  Reg<f32> front = b_.max(b_.abs(values[0]), b_.abs(values[1])), back = b_.max(b_.abs(values[2]), b_.abs(values[3]));
+  Reg<u32> most = b_.max(front, back).as<u32>() >> 23;
+  Reg<u32> highest = b_.max(warp_max(most), b_.shuffle(exponent_, turn));
+  exponent_ = b_.select(b_.lane() == turn, highest, exponent_);
+  return highest;
+}
+
+Reg<u32> GemmInput::warp_max(const Reg<u32>& x) {
+  if (runs(b_.target(), sm_80)) return b_.reduce_max(x);
+  Var<u32> most = b_.var("most", x);
+  for (uint32_t distance : {16u, 8u, 4u, 2u, 1u}) most = b_.max(most, b_.shuffle_xor(most, distance));
+  return most;
+}
+
+void GemmInput::settle() {
+  Var<f32> factor = b_.var("factor", power_of_two(exponent_ - kTopExponent));
+  if (squares_) {
+    Var<u32> turn = b_.var("turn", 0u);
+    b_.for_("column", b_.warp(), plan_.columns, plan_.warps, [&](Reg<u32> column) {
+      Reg<f32> sum = warp_sum(b_, squares_->load(column * kWarpSize + b_.lane()));
+      Reg<f32> rms = b_.rsqrt(b_.fma(sum, 1.0f / static_cast<float>(plan_.spec.k), plan_.spec.eps));
+      factor = b_.select(b_.lane() == turn, factor * rms, factor);
+      turn += 1;
+    });
+  }
+  Reg<u32> own = own_column();
+  b_.if_(own < plan_.columns, [&] { factors_.store(own, factor); });
+}
+
+Vec<f16x2, 4> GemmInput::load(const Place& place, uint32_t i) const {
+  return place.load<4>(i * 8 * kColumnPairs).as<f16x2>();
+}
+
+Vec<f32, 2> GemmInput::factors_of(uint32_t i) const { return (factors_ + lane_columns_).load<2>(i * 8); }
+
+}  // namespace warpchat

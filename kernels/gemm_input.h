@@ -1,0 +1,55 @@
+// The columns of a GEMM's input in shared memory as halves, kGemmTileK values of k at once: filled by the block
+// together, multiplied by gamma where RMSNorm comes first, read as fragments of mma's second operand.
+// A column's values are multiplied by 2^15 over the power of two above the largest so far, so that halves neither
+// overflow nor lose bits that matter. When a tile brings a larger one, the sums so far must be multiplied by `rescale`.
+#pragma once
+#include <optional>
+
+#include "kernels/gemm_plan.h"
+#include "ptx/builder.h"
+
+namespace warpchat {
+
+class GemmInput {
+ public:
+  GemmInput(ptx::Builder& b, const GemmPlan& plan);
+
+  struct Columns {            // of the block
+    ptx::Global<ptx::f32> x;  // of the first one
+    std::optional<ptx::Global<ptx::f32>> gamma;
+    ptx::Reg<ptx::u32> count;  // those beyond read as 0
+  };
+  // Each to be parted from what is read and written before and after it by block barriers.
+  void clear(const Columns& columns);
+  void fill(const Columns& columns, const ptx::Reg<ptx::u32>& first_unit);
+  void settle();  // when all of k was here
+
+  // Where a lane's values of a unit of the tile lie, and those for mma's columns 8 i to 8 i + 7: the same of k as
+  // GemmWeights', in pairs.
+  using Place = ptx::Shared<ptx::b32>;
+  Place place(const ptx::Reg<ptx::u32>& unit) const { return fragment_ + unit * (kGemmUnit / 2); }
+  ptx::Vec<ptx::f16x2, 4> load(const Place& place, uint32_t i) const;
+  // Of the columns of a lane's sums: what the tile multiplies them by, and once settled what makes them products.
+  ptx::Vec<ptx::f32, 2> rescale(uint32_t i) const { return factors_of(i); }
+  ptx::Vec<ptx::f32, 2> factors_of(uint32_t i) const;
+
+ private:
+  std::vector<ptx::Reg<ptx::f32>> load_quad(const ptx::Global<ptx::f32>& from, const ptx::Reg<ptx::u32>& first) const;
+  void fill_column(const ptx::Reg<ptx::u32>& column, const ptx::Reg<ptx::u32>& turn,
+                   const std::vector<ptx::Reg<ptx::f32>>& values, const std::vector<ptx::Reg<ptx::f32>>& gamma);
+  ptx::Reg<ptx::u32> advance_exponent(const ptx::Reg<ptx::u32>& turn, const std::vector<ptx::Reg<ptx::f32>>& values);
+  ptx::Reg<ptx::u32> warp_max(const ptx::Reg<ptx::u32>& x);
+  ptx::Reg<ptx::u32> own_column();
+
+  ptx::Builder& b_;
+  const GemmPlan& plan_;
+  ptx::Shared<ptx::b32> halves_;                  // [columns, kGemmTileK and padding], in pairs
+  ptx::Shared<ptx::f32> factors_;                 // [columns]
+  std::optional<ptx::Shared<ptx::f32>> squares_;  // [columns, 32]: sums of each lane's values
+  ptx::Shared<ptx::b32> fragment_;                // the lane's first pair of unit 0, column lane / 4
+  ptx::Reg<ptx::u32> lane_columns_;               // the first of the two of a lane's sums
+  ptx::Reg<ptx::u32> quad_pair_;                  // the first pair of the four values that a lane fills
+  ptx::Var<ptx::u32> exponent_;                   // of the largest value so far of own_column(), the warp's lane-th
+};
+
+}  // namespace warpchat

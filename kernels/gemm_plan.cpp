@@ -1,0 +1,81 @@
+#include "kernels/gemm_plan.h"
+
+#include <algorithm>
+
+#include "kernels/columns.h"
+#include "kernels/weight_unit.h"
+#include "models/error.h"
+
+namespace warpchat {
+namespace {
+
+void require(bool condition, const GemmSpec& spec, const std::string& what) {
+  if (!condition) throw Error("cannot generate " + name_of(spec) + ": " + what);
+}
+
+void check_type(const GemmSpec& spec, TensorType type) {
+  const std::string format(traits(type).name);
+  require(has_gemm(type), spec, "values of " + format + " are not exact in halves; gemv takes them");
+  require(is_packable(type, spec.k), spec,
+          "k is " + std::to_string(spec.k) + "; " + format + " needs a multiple of " +
+              std::to_string(traits(type).block_weights));
+}
+
+void check(const GemmSpec& spec) {
+  require(spec.rows >= 16, spec, "it has " + std::to_string(spec.rows) + " rows; expected at least 16");
+  check_type(spec, spec.weights);
+  if (!spec.up) return;
+  require(spec.epilogue == GemvEpilogue::kSwiglu, spec, "only swiglu has an up matrix");
+  check_type(spec, *spec.up);
+  require(is_float(*spec.up) == is_float(spec.weights), spec, "its matrices are of formats that do not mix");
+}
+
+}  // namespace
+
+bool has_gemm(TensorType weights) { return !is_float(weights) || weights == TensorType::kF16; }
+
+std::string name_of(const GemmSpec& spec) {
+  std::string name = "gemm_" + std::string(unit_format(spec.weights).name);
+  if (spec.up && *spec.up != spec.weights) name += "_" + std::string(unit_format(*spec.up).name);
+  name += "_" + std::to_string(spec.rows) + "x" + std::to_string(spec.k);
+  if (spec.prologue == GemvPrologue::kRmsNorm) name += "_rmsnorm";
+  constexpr const char* kEpilogues[] = {"", "_bias", "_residual", "_swiglu"};
+  name += kEpilogues[static_cast<int>(spec.epilogue)];
+  const auto add = [&](const char* letter, uint32_t n) {
+    if (n != 0) name += "_" + std::string(letter) + std::to_string(n);
+  };
+  add("w", spec.warps);
+  add("r", spec.rows_per_warp);
+  add("c", spec.columns_per_block);
+  return name;
+}
+
+// A warp's sums fill 64 registers: 32 rows, or 16 of two matrices, by 64 columns.
+GemmPlan plan_of(const GemmSpec& spec) {
+  check(spec);
+  GemmPlan plan = {};
+  plan.spec = spec;
+  const auto add = [&](TensorType type) {
+    plan.matrices.push_back({type, packed_streams(type, spec.k), packed_bytes_per_row(type, spec.k)});
+  };
+  add(spec.weights);
+  if (spec.epilogue == GemvEpilogue::kSwiglu) add(spec.up.value_or(spec.weights));
+  plan.warps = spec.warps ? spec.warps : 4;
+  require(plan.warps <= 16, spec, "a block has 1 to 16 warps");
+  plan.rows_per_warp = spec.rows_per_warp ? spec.rows_per_warp : plan.matrices.size() == 1 && spec.rows >= 32 ? 32 : 16;
+  require(plan.rows_per_warp == 16 || plan.rows_per_warp == 32, spec, "a warp takes 16 or 32 rows");
+  require(plan.rows_per_warp <= spec.rows, spec, "a warp takes more rows than there are");
+  plan.columns = spec.columns_per_block ? spec.columns_per_block : std::min(64u, plan.warps * 32);
+  require(plan.columns % 8 == 0 && plan.columns <= 64, spec, "columns_per_block is no multiple of 8 up to 64");
+  require(plan.columns <= plan.warps * 32, spec, "a warp has more than 32 columns");
+  plan.n_units = ceil_div(spec.k, kGemmUnit);
+  plan.n_row_blocks = ceil_div(spec.rows, plan.rows_per_block());
+  return plan;
+}
+
+ptx::Dimensions gemm_grid(const GemmSpec& spec, uint32_t n_columns) {
+  const GemmPlan plan = plan_of(spec);
+  return {ceil_div(n_columns, plan.columns), plan.n_row_blocks};
+}
+
+}  // namespace warpchat

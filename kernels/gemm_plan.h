@@ -1,0 +1,34 @@
+// A GEMM's spec with every choice made: how rows, columns and k are shared out.
+#pragma once
+#include <vector>
+
+#include "kernels/gemm.h"
+#include "kernels/weight_layout.h"
+
+namespace warpchat {
+
+inline constexpr uint32_t kGemmUnit = 32;      // values of k whose products are added up before scales meet them
+inline constexpr uint32_t kGemmTileUnits = 4;  // of the columns in shared memory at once
+inline constexpr uint32_t kGemmTileK = kGemmUnit * kGemmTileUnits;
+
+struct GemmMatrix {
+  TensorType type;
+  PackedStreams streams;
+  uint64_t row_bytes;  // packed
+};
+
+struct GemmPlan {
+  GemmSpec spec;
+  std::vector<GemmMatrix> matrices;  // the weights, and with kSwiglu up
+  uint32_t warps, rows_per_warp, columns;
+  uint32_t n_units;       // of kGemmUnit values of k, the last one padded where k is no multiple
+  uint32_t n_row_blocks;  // the last warps overlap the ones before if the rows do not fill them
+  uint32_t threads() const { return warps * 32; }
+  uint32_t rows_per_block() const { return warps * rows_per_warp; }
+  bool normalises() const { return spec.prologue == GemvPrologue::kRmsNorm; }
+};
+
+// Throws Error with the spec's name and what is wrong with it.
+GemmPlan plan_of(const GemmSpec& spec);
+
+}  // namespace warpchat

@@ -1,0 +1,342 @@
+// The GEMM against double precision in the emulator, over every format and the shapes that break kernels.
+#include "kernels/gemm.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "models/error.h"
+#include "tests/kernels/gemv_problem.h"
+
+namespace warpchat {
+namespace {
+
+using enum GemvPrologue;
+using enum GemvEpilogue;
+using enum TensorType;
+
+constexpr double kTolerance = 1e-3;  // of the norm: half of 2^-10 where one value is all, twice with swiglu
+constexpr float kEps = 1e-6f;
+
+// A product of n_columns columns, and one more behind them that nothing may touch.
+class GemmProblem {
+ public:
+  GemmProblem(const GemmSpec& s, uint32_t n_columns, uint32_t seed = 1)
+      : spec(s),
+        n_columns_(n_columns),
+        gemv({s.weights, s.rows, s.k, n_columns + 1, s.prologue, s.epilogue, s.eps, s.up}, seed) {
+    for (float& v : gemv.x) v *= 1.0003f;  // or the outliers would be halves
+  }
+
+  std::vector<float> run(ptx::Target target, ptx::emulator::LaunchOptions options = kAllChecks) const {
+    return run(gemm(spec, target), target, options);
+  }
+  std::vector<float> run(ptx::Kernel kernel, ptx::Target target, ptx::emulator::LaunchOptions options = kAllChecks,
+                         std::string* fault = nullptr) const {
+    kernel.launch.blocks = gemm_grid(spec, n_columns_);
+    return gemv.run(kernel, target, n_columns_, options, fault);
+  }
+
+  void expect_right(ptx::Target target, ptx::emulator::LaunchOptions options = kAllChecks) const {
+    expect_right(run(target, options), target);
+  }
+  void expect_right(const std::vector<float>& y, ptx::Target target) const {
+    const std::vector<double> reference = gemv.reference(n_columns_);
+    for (uint32_t c = 0; c < n_columns_; ++c) {
+      SCOPED_TRACE("column " + std::to_string(c) + " of " + std::to_string(n_columns_) + ", " + name_of(spec) + ", " +
+                   ptx::spell(target));
+      expect_close(column(y, c), std::span(reference).subspan(size_t{c} * spec.rows, spec.rows), kTolerance);
+    }
+    for (uint32_t row = 0; row < spec.rows; ++row) {
+      const float after = column(y, n_columns_)[row], before = gemv.y[size_t{n_columns_} * spec.rows + row];
+      EXPECT_TRUE(spec.epilogue == kResidual ? after == before : std::isnan(after)) << "beyond the columns, " << row;
+    }
+  }
+  double worst_error(ptx::Target target) const {
+    const std::vector<float> y = run(target);
+    const std::vector<double> reference = gemv.reference(n_columns_);
+    double worst = 0;
+    for (uint32_t c = 0; c < n_columns_; ++c)
+      worst =
+          std::max(worst, relative_error(column(y, c), std::span(reference).subspan(size_t{c} * spec.rows, spec.rows)));
+    return worst;
+  }
+  std::span<const float> column(const std::vector<float>& y, uint32_t c) const {
+    return std::span(y).subspan(size_t{c} * spec.rows, spec.rows);
+  }
+  float* x(uint32_t c) { return gemv.x.data() + size_t{c} * spec.k; }
+
+  GemmSpec spec;
+
+ private:
+  uint32_t n_columns_;
+
+ public:
+  GemvProblem gemv;
+};
+
+struct GemmCase {
+  const char* name;
+  GemmSpec spec;
+  uint32_t n_columns;
+};
+std::ostream& operator<<(std::ostream& out, const GemmCase& c) { return out << name_of(c.spec); }
+std::string name_of_case(const ::testing::TestParamInfo<GemmCase>& c) { return c.param.name; }
+
+class Gemm : public ::testing::TestWithParam<GemmCase> {};
+
+// The targets multiply fragments of 8 and of 16 values of k.
+TEST_P(Gemm, MatchesDouble) {
+  const GemmProblem problem(GetParam().spec, GetParam().n_columns);
+  for (ptx::Target target : {ptx::sm_75, ptx::sm_80}) problem.expect_right(target);
+}
+
+// The last warp overlaps the one before, the second column tile has one column; k ends inside a tile.
+GemmSpec ragged(TensorType type, uint32_t k, GemvEpilogue epilogue = kBias) {
+  return {.weights = type,
+          .rows = 37,
+          .k = k,
+          .prologue = kRmsNorm,
+          .epilogue = epilogue,
+          .eps = kEps,
+          .warps = 2,
+          .columns_per_block = 16};
+}
+const GemmCase kFormats[] = {
+    {"F16", ragged(kF16, 200), 9},   {"Q4_K", ragged(kQ4_K, 256), 9}, {"Q6_K", ragged(kQ6_K, 256), 9},
+    {"Q5_0", ragged(kQ5_0, 160), 9}, {"Q8_0", ragged(kQ8_0, 160), 9}, {"Q4_1", ragged(kQ4_1, 160), 9},
+    {"Q4_0", ragged(kQ4_0, 160), 9}, {"Q5_1", ragged(kQ5_1, 160), 9}, {"Q5_K", ragged(kQ5_K, 256), 9},
+    {"Q3_K", ragged(kQ3_K, 256), 9}, {"Q2_K", ragged(kQ2_K, 256), 9},
+};
+INSTANTIATE_TEST_SUITE_P(Formats, Gemm, ::testing::ValuesIn(kFormats), name_of_case);
+
+const GemmCase kShapes[] = {
+    {"one_unit_of_one_column", {kQ4_0, 16, 32}, 1},
+    {"one_column", {kQ4_K, 64, 512}, 1},
+    {"k_of_tiles_and_a_half", {.weights = kQ4_1, .rows = 40, .k = 576, .prologue = kRmsNorm, .eps = kEps}, 5},
+    {"full_blocks", {.weights = kQ6_K, .rows = 256, .k = 256, .epilogue = kResidual}, 64},
+    {"one_column_more", {.weights = kQ8_0, .rows = 33, .k = 96, .epilogue = kResidual}, 65},
+    {"two_hundred_columns", {.weights = kQ5_0, .rows = 70, .k = 64, .epilogue = kBias}, 200},
+    {"odd_k_of_halves", {.weights = kF16, .rows = 19, .k = 37, .prologue = kRmsNorm, .eps = kEps}, 3},
+    {"k_of_halves_ends_in_a_quad", {.weights = kF16, .rows = 130, .k = 257, .epilogue = kBias}, 12},
+    {"k_of_halves_ends_with_a_unit", {.weights = kF16, .rows = 16, .k = 136, .epilogue = kResidual}, 7},
+    {"swiglu", {.weights = kQ4_K, .rows = 48, .k = 256, .prologue = kRmsNorm, .epilogue = kSwiglu, .eps = kEps}, 10},
+    {"swiglu_of_halves", {.weights = kF16, .rows = 80, .k = 128, .epilogue = kSwiglu}, 17},
+    {"mixed_formats",
+     {.weights = kQ4_K, .rows = 21, .k = 256, .prologue = kRmsNorm, .epilogue = kSwiglu, .eps = kEps, .up = kQ6_K},
+     9},
+    {"two_scales_beside_one", {.weights = kQ2_K, .rows = 21, .k = 256, .epilogue = kSwiglu, .up = kQ5_K}, 9},
+    {"one_warp", {.weights = kQ5_K, .rows = 50, .k = 256, .prologue = kRmsNorm, .eps = kEps, .warps = 1}, 9},
+    {"many_warps", {.weights = kQ5_1, .rows = 100, .k = 96, .prologue = kRmsNorm, .eps = kEps, .warps = 7}, 33},
+    {"two_row_tiles_of_two_matrices",
+     {.weights = kQ4_1, .rows = 45, .k = 64, .epilogue = kSwiglu, .rows_per_warp = 32, .columns_per_block = 24},
+     50},
+    {"narrow_blocks", {.weights = kQ3_K, .rows = 17, .k = 256, .epilogue = kResidual, .columns_per_block = 8}, 20},
+};
+INSTANTIATE_TEST_SUITE_P(Shapes, Gemm, ::testing::ValuesIn(kShapes), name_of_case);
+
+// A column's results are the same to the bit however the work is shared and whatever is beside it.
+TEST(GemmReproducibilityTest, DoesNotDependOnTheSharingOrTheColumnsBeside) {
+  const GemmSpec base{.weights = kQ4_K, .rows = 70, .k = 512, .prologue = kRmsNorm, .eps = kEps};
+  const GemmProblem many(base, 20);
+  const std::vector<float> expected = many.run(ptx::sm_80);
+  for (GemmSpec spec : {GemmSpec{.warps = 1, .rows_per_warp = 16, .columns_per_block = 8},
+                        GemmSpec{.warps = 3, .rows_per_warp = 32, .columns_per_block = 40}}) {
+    GemmProblem other(base, 20);
+    other.spec.warps = spec.warps, other.spec.rows_per_warp = spec.rows_per_warp;
+    other.spec.columns_per_block = spec.columns_per_block;
+    const std::vector<float> y = other.run(ptx::sm_80);
+    EXPECT_TRUE(std::equal(y.begin(), y.begin() + 20 * 70, expected.begin())) << name_of(other.spec);
+  }
+  GemmProblem one(base, 1);
+  std::copy_n(many.gemv.x.begin() + 13 * 512, 512, one.x(0));
+  const std::vector<float> alone = one.run(ptx::sm_80);
+  EXPECT_TRUE(std::equal(alone.begin(), alone.begin() + 70, expected.begin() + 13 * 70));
+}
+
+TEST(GemmReproducibilityTest, IsTheSameUnderEverySchedule) {
+  const GemmProblem problem({.weights = kQ6_K, .rows = 40, .k = 512, .prologue = kRmsNorm, .eps = kEps}, 11);
+  const std::vector<float> expected = problem.run(ptx::sm_80);
+  for (uint64_t seed = 1; seed < 4; ++seed) {
+    ptx::emulator::LaunchOptions options = shaken(seed);
+    options.jitter = false;  // a machine's approximations are always the same
+    const std::vector<float> y = problem.run(ptx::sm_80, options);
+    EXPECT_TRUE(std::equal(y.begin(), y.begin() + 11 * 40, expected.begin())) << "seed " << seed;
+  }
+}
+
+TEST(GemmReproducibilityTest, IsRightUnderEverySchedule) {  // the order of tensor cores' sums is nobody's promise
+  const GemmProblem codes(
+      {.weights = kQ4_K, .rows = 40, .k = 512, .prologue = kRmsNorm, .epilogue = kSwiglu, .eps = kEps}, 11);
+  const GemmProblem halves({.weights = kF16, .rows = 40, .k = 512}, 11);
+  for (uint64_t seed = 1; seed < 4; ++seed) {
+    for (ptx::Target target : {ptx::sm_75, ptx::sm_90}) {
+      codes.expect_right(target, shaken(seed));
+      halves.expect_right(target, shaken(seed));
+    }
+  }
+}
+
+// Inputs.
+
+TEST(GemmInputTest, TakesLargeValues) {  // fp16 would overflow
+  for (TensorType type : {kQ4_K, kQ6_K, kF16}) {
+    for (GemvPrologue prologue : {kNone, kRmsNorm}) {
+      GemmProblem problem({.weights = type, .rows = 20, .k = 512, .prologue = prologue, .eps = kEps}, 3);
+      for (float& v : problem.gemv.x) v *= 1e5f / 200;
+      problem.expect_right(ptx::sm_75);
+      for (float& v : problem.gemv.x) v *= 1e25f;
+      if (prologue == kNone) problem.expect_right(ptx::sm_75);  // the squares would be infinite
+    }
+  }
+}
+
+TEST(GemmInputTest, TakesTinyValuesAndZeros) {
+  for (TensorType type : {kQ4_K, kQ4_0, kF16}) {
+    for (float scale : {0.0f, 1e-20f}) {
+      GemmProblem problem({.weights = type, .rows = 20, .k = 512, .prologue = kRmsNorm, .epilogue = kBias, .eps = kEps},
+                          2);
+      for (float& v : problem.gemv.x) v *= scale;
+      problem.expect_right(ptx::sm_75);
+    }
+    GemmProblem small({.weights = type, .rows = 20, .k = 512}, 2);
+    for (float& v : small.gemv.x) v *= 1e-30f;
+    small.expect_right(ptx::sm_75);
+  }
+}
+
+// The scale of a column follows its largest value, tile by tile, and the sums so far with it.
+TEST(GemmInputTest, FollowsValuesThatRiseAndFall) {
+  for (TensorType type : {kQ4_K, kF16}) {
+    GemmProblem problem({.weights = type, .rows = 40, .k = 1024, .epilogue = kResidual}, 4);
+    for (uint32_t i = 0; i < 1024; ++i) {
+      const float tile = static_cast<float>(i / 128);
+      problem.x(0)[i] *= std::pow(3.7f, tile);           // each tile is larger
+      problem.x(1)[i] *= std::pow(0.3f, tile);           // smaller
+      problem.x(2)[i] *= i / 128 == 5 ? 1e38f : 1e-10f;  // the others vanish
+      problem.x(3)[i] *= i / 128 == 2 ? 0.0f : 1.0f;
+    }
+    for (float& v : std::span(problem.x(2), 1024)) v /= 1e30f;
+    problem.expect_right(ptx::sm_80);
+  }
+}
+
+TEST(GemmInputTest, StaysNoneWhereAValueIsNone) {
+  for (TensorType type : {kQ4_K, kQ6_K, kQ8_0, kF16}) {
+    for (float value : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+      for (GemvPrologue prologue : {kNone, kRmsNorm}) {
+        GemmProblem problem({.weights = type, .rows = 17, .k = 512, .prologue = prologue, .eps = kEps}, 3);
+        problem.x(1)[77] = value;
+        const std::vector<float> y = problem.run(ptx::sm_75);
+        const std::vector<double> reference = problem.gemv.reference(1);
+        expect_close(problem.column(y, 0), std::span(reference).first(17), kTolerance);
+        for (float v : problem.column(y, 1)) EXPECT_FALSE(std::isfinite(v));
+      }
+    }
+  }
+}
+
+// One value is nearly all of the product, at its worst place between two halves.
+TEST(GemmInputTest, RoundsOutliersByHalfAStep) {
+  GemmProblem problem({.weights = kQ6_K, .rows = 64, .k = 256}, 2);
+  for (uint32_t c = 0; c < 2; ++c) problem.x(c)[256 / 3] = c ? 1025.0f : 128.0f * 1.00048f;
+  EXPECT_LT(problem.worst_error(ptx::sm_80), 5e-4);
+}
+
+// Each mistake, put into the text, is found.
+
+struct Mistake {
+  const char* name;
+  const char *text, *replacement;
+  int occurrence;
+  const char* fault;  // in the emulator's words; "" where the results are wrong instead
+};
+std::ostream& operator<<(std::ostream& out, const Mistake& m) { return out << m.name; }
+
+class GemmMistake : public ::testing::TestWithParam<Mistake> {};
+
+TEST_P(GemmMistake, IsFound) {
+  if (!GuardedDevice(ptx::sm_75).is_emulated()) GTEST_SKIP() << "the emulator's checks find it";
+  const Mistake& mistake = GetParam();
+  GemmProblem problem({.weights = kQ4_K, .rows = 40, .k = 512, .prologue = kRmsNorm, .eps = kEps}, 9);
+  problem.x(0)[300] = 1e4f;  // in the third tile
+  ptx::Kernel kernel = gemm(problem.spec, ptx::sm_80);
+  size_t at = kernel.text.find(mistake.text);
+  for (int i = 0; i < mistake.occurrence; ++i) at = kernel.text.find(mistake.text, at + 1);
+  ASSERT_NE(at, std::string::npos);
+  kernel.text.replace(at, std::strlen(mistake.text), mistake.replacement);
+  std::string fault;
+  const std::vector<float> y = problem.run(kernel, ptx::sm_80, kAllChecks, &fault);
+  if (*mistake.fault != 0) {
+    EXPECT_NE(fault.find(mistake.fault), fault.npos) << fault;
+  } else {
+    EXPECT_EQ(fault, "");
+    EXPECT_FALSE(relative_error(problem.column(y, 0), problem.gemv.reference(1)) <= kTolerance);
+  }
+}
+constexpr Mistake kMistakes[] = {
+    {"fills_while_others_read", "bar.sync 0;", "", 0, "read without order"},
+    {"reads_before_it_is_filled", "bar.sync 0;", "", 1, "which was never written"},
+    {"settles_while_others_read", "bar.sync 0;", "", 2, "read without order"},
+};
+INSTANTIATE_TEST_SUITE_P(Barriers, GemmMistake, ::testing::ValuesIn(kMistakes),
+                         [](const auto& m) { return std::string(m.param.name); });
+
+// A weight meets 64 columns for a small part of the GEMV's work, and without bank conflicts.
+TEST(GemmCountersTest, SharesDecodedWeightsAmongColumns) {
+  if (!GuardedDevice(ptx::sm_75).is_emulated()) GTEST_SKIP() << "the counters are the emulator's";
+  const GemmProblem problem({.weights = kQ4_K, .rows = 128, .k = 1024, .prologue = kRmsNorm, .eps = kEps}, 64);
+  problem.run(ptx::sm_90, {.count = true});
+  const ptx::emulator::Counts* products = problem.gemv.counters.of_tag("products");
+  ASSERT_NE(products, nullptr);
+  EXPECT_EQ(products->bank_replays, 0u);
+  EXPECT_LE(static_cast<double>(problem.gemv.counters.instructions) * 32, 0.3 * 128 * 1024 * 64);
+}
+
+TEST(GemmPlanTest, ReportsLaunchAndCost) {
+  const GemmSpec spec{.weights = kQ4_K, .rows = 300, .k = 512, .prologue = kRmsNorm, .epilogue = kResidual};
+  const ptx::Kernel kernel = gemm(spec, ptx::sm_80);
+  EXPECT_EQ(kernel.launch.threads.total(), 128u);
+  EXPECT_EQ(kernel.launch.blocks.total(), 3u);
+  EXPECT_EQ(gemm_grid(spec, 65).x, 2u);
+  EXPECT_EQ(gemm_grid(spec, 65).y, 3u);
+  EXPECT_EQ(kernel.cost.bytes, 300 * packed_bytes_per_row(kQ4_K, 512) + 4 * (64 * 512 + 512 + 2 * 64 * 300));
+  EXPECT_EQ(kernel.cost.flops, uint64_t{2} * 300 * 512 * 64);
+}
+
+TEST(GemmPlanTest, NamesSayWhatDiffers) {
+  EXPECT_EQ(name_of(GemmSpec{kQ4_K, 2048, 11008, kRmsNorm, kSwiglu}), "gemm_q4k_2048x11008_rmsnorm_swiglu");
+  EXPECT_EQ(name_of(GemmSpec{.weights = kQ4_K, .rows = 64, .k = 256, .epilogue = kSwiglu, .up = kQ6_K, .warps = 2}),
+            "gemm_q4k_q6k_64x256_swiglu_w2");
+}
+
+struct Refused {
+  GemmSpec spec;
+  const char* sentence;
+};
+TEST(GemmPlanTest, RefusesWithASentence) {
+  const Refused kRefused[] = {
+      {{kQ4_K, 15, 256}, "cannot generate gemm_q4k_15x256: it has 15 rows; expected at least 16"},
+      {{kQ4_K, 16, 300}, "cannot generate gemm_q4k_16x300: k is 300; Q4_K needs a multiple of 256"},
+      {{kBF16, 16, 64}, "cannot generate gemm_bf16_16x64: values of BF16 are not exact in halves; gemv takes them"},
+      {{.weights = kQ4_K, .rows = 16, .k = 256, .up = kQ4_K},
+       "cannot generate gemm_q4k_16x256: only swiglu has an up matrix"},
+      {{.weights = kQ4_K, .rows = 16, .k = 256, .epilogue = kSwiglu, .up = kF16},
+       "cannot generate gemm_q4k_f16_16x256_swiglu: its matrices are of formats that do not mix"},
+      {{.weights = kQ4_K, .rows = 16, .k = 256, .columns_per_block = 12},
+       "cannot generate gemm_q4k_16x256_c12: columns_per_block is no multiple of 8 up to 64"},
+      {{.weights = kQ4_K, .rows = 16, .k = 256, .rows_per_warp = 32},
+       "cannot generate gemm_q4k_16x256_r32: a warp takes more rows than there are"},
+  };
+  for (const Refused& refused : kRefused) {
+    try {
+      gemm(refused.spec, ptx::sm_75);
+      ADD_FAILURE() << "accepted: " << refused.sentence;
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()), refused.sentence);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace warpchat
