@@ -21,70 +21,81 @@ inline uint8_t* host(uint64_t address) { return reinterpret_cast<uint8_t*>(addre
 inline __m512i every(uint64_t value) { return _mm512_set1_epi64(static_cast<int64_t>(value)); }
 
 struct Addresses {
-  __m512i part[4];  // of eight lanes each
+  __m512i a, b, c, d;  // of eight lanes each; no array, which the compiler would keep in memory
 
-  static Addresses all(uint64_t address) {
+  template <class F>
+  [[gnu::always_inline]] void each(F f) {
+    f(a, 0), f(b, 8), f(c, 16), f(d, 24);
+  }
+  template <class F>
+  [[gnu::always_inline]] void each(F f) const {
+    f(a, 0), f(b, 8), f(c, 16), f(d, 24);
+  }
+
+  [[gnu::always_inline]] static Addresses all(uint64_t address) {
     const __m512i same = every(address);
-    return {{same, same, same, same}};
+    return {same, same, same, same};
   }
-  static Addresses from(const uint64_t* base, uint64_t offset) {
+  [[gnu::always_inline]] static Addresses from(const uint64_t* base, uint64_t offset) {
     Addresses at = all(offset);
-    for (uint32_t p = 0; p < 4; ++p) at.part[p] = _mm512_add_epi64(at.part[p], _mm512_load_si512(base + 8 * p));
+    at.each([&](__m512i& part, uint32_t l) { part = _mm512_add_epi64(part, _mm512_load_si512(base + l)); });
     return at;
   }
-  static Addresses from(const uint32_t* base, uint32_t offset) {
-    Addresses at;
-    const __m256i offsets = _mm256_set1_epi32(static_cast<int32_t>(offset));
-    for (uint32_t p = 0; p < 4; ++p) {
-      const __m256i low = _mm256_load_si256(reinterpret_cast<const __m256i*>(base + 8 * p));
-      at.part[p] = _mm512_cvtepu32_epi64(_mm256_add_epi32(low, offsets));
-    }
+  [[gnu::always_inline]] static Addresses from(const uint32_t* base, uint32_t offset) {
+    Addresses at = all(0);
+    at.each([&](__m512i& part, uint32_t l) {
+      const __m256i low = _mm256_load_si256(reinterpret_cast<const __m256i*>(base + l));
+      part = _mm512_cvtepu32_epi64(_mm256_add_epi32(low, _mm256_set1_epi32(static_cast<int32_t>(offset))));
+    });
     return at;
   }
-  void store(uint64_t* to) const {
-    for (uint32_t p = 0; p < 4; ++p) _mm512_store_si512(to + 8 * p, part[p]);
+  [[gnu::always_inline]] void store(uint64_t* to) const {
+    each([&](__m512i part, uint32_t l) { _mm512_store_si512(to + l, part); });
   }
-  void add(uint64_t value) {
-    for (__m512i& p : part) p = _mm512_add_epi64(p, every(value));
+  [[gnu::always_inline]] void add(uint64_t value) {
+    each([&](__m512i& part, uint32_t) { part = _mm512_add_epi64(part, every(value)); });
   }
   // Lanes outside `lanes` get `idle`.
-  void keep(uint32_t lanes, uint64_t idle) {
-    for (uint32_t p = 0; p < 4; ++p)
-      part[p] = _mm512_mask_mov_epi64(every(idle), static_cast<__mmask8>(lanes >> 8 * p), part[p]);
+  [[gnu::always_inline]] void keep(uint32_t lanes, uint64_t idle) {
+    each([&](__m512i& part, uint32_t l) {
+      part = _mm512_mask_mov_epi64(every(idle), static_cast<__mmask8>(lanes >> l), part);
+    });
   }
   // From offsets in local memory to where a lane's byte lies: local_at of every lane.
-  void into_local(uint64_t local) {
-    for (uint32_t p = 0; p < 4; ++p) {
-      const __m512i lane = _mm512_add_epi64(every(8 * p), _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0));
-      const __m512i piece = _mm512_slli_epi64(_mm512_srli_epi64(part[p], 4), 9);
-      const __m512i start = _mm512_add_epi64(every(local), _mm512_slli_epi64(lane, 4));
-      part[p] = _mm512_add_epi64(_mm512_add_epi64(start, piece), _mm512_and_epi64(part[p], every(15)));
-    }
+  [[gnu::always_inline]] void into_local(uint64_t local) {
+    each([&](__m512i& part, uint32_t l) {
+      const __m512i lane = _mm512_add_epi64(every(local + 16 * l), _mm512_set_epi64(112, 96, 80, 64, 48, 32, 16, 0));
+      const __m512i piece = _mm512_slli_epi64(_mm512_srli_epi64(part, 4), 9);
+      part = _mm512_add_epi64(_mm512_add_epi64(lane, piece), _mm512_and_epi64(part, every(15)));
+    });
   }
   // Whether all `lanes` lie in [start, start + last] and have none of the low bits.
-  bool within(uint32_t lanes, uint64_t start, uint64_t last, uint64_t low_bits) const {
+  [[gnu::always_inline]] bool within(uint32_t lanes, uint64_t start, uint64_t last, uint64_t low_bits) const {
     __mmask8 bad = 0;
-    for (uint32_t p = 0; p < 4; ++p) {
-      const __mmask8 active = static_cast<__mmask8>(lanes >> 8 * p);
-      const __m512i into = _mm512_sub_epi64(part[p], every(start));
+    __m512i bits = _mm512_setzero_si512();
+    each([&](__m512i part, uint32_t l) {
+      const __mmask8 active = static_cast<__mmask8>(lanes >> l);
+      const __m512i into = _mm512_sub_epi64(part, every(start));
       bad = _kor_mask8(bad, _mm512_mask_cmpgt_epu64_mask(active, into, every(last)));
-      bad = _kor_mask8(bad, _mm512_mask_test_epi64_mask(active, part[p], every(low_bits)));
-    }
-    return _kortestz_mask8_u8(bad, bad);
+      bits = _mm512_mask_or_epi64(bits, active, bits, part);
+    });
+    return _kortestz_mask8_u8(bad, _mm512_test_epi64_mask(bits, every(low_bits)));
   }
-  bool contiguous(uint64_t stride) const {
+  [[gnu::always_inline]] bool contiguous(uint64_t stride) const {
     const __m512i lane = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
-    __m512i expected = _mm512_add_epi64(_mm512_broadcastq_epi64(_mm512_castsi512_si128(part[0])),
-                                        _mm512_mullo_epi64(lane, every(stride)));
-    if (_mm512_cmpneq_epi64_mask(part[0], expected)) return false;
+    const __m512i expected =
+        _mm512_add_epi64(_mm512_broadcastq_epi64(_mm512_castsi512_si128(a)), _mm512_mullo_epi64(lane, every(stride)));
+    if (_mm512_cmpneq_epi64_mask(a, expected)) return false;
     __mmask8 differs = 0;
-    for (uint32_t p = 1; p < 4; ++p) {
-      expected = _mm512_add_epi64(expected, every(8 * stride));
-      differs = _kor_mask8(differs, _mm512_cmpneq_epi64_mask(part[p], expected));
-    }
+    each([&](__m512i part, uint32_t l) {
+      const __m512i here = _mm512_add_epi64(expected, every(l * stride));
+      differs = _kor_mask8(differs, _mm512_cmpneq_epi64_mask(part, here));
+    });
     return _kortestz_mask8_u8(differs, differs);
   }
-  uint64_t first() const { return static_cast<uint64_t>(_mm_cvtsi128_si64(_mm512_castsi512_si128(part[0]))); }
+  [[gnu::always_inline]] uint64_t first() const {
+    return static_cast<uint64_t>(_mm_cvtsi128_si64(_mm512_castsi512_si128(a)));
+  }
 };
 
 inline __m512i gather_words(__m512i low, __m512i high) {
@@ -94,18 +105,18 @@ inline __m512i gather_words(__m512i low, __m512i high) {
 }
 
 template <class U>
-inline void gather(U* to, const Addresses& at) {
+[[gnu::always_inline]] inline void gather(U* to, const Addresses& at) {
   if constexpr (sizeof(U) == 8) {
-    for (uint32_t p = 0; p < 4; ++p) _mm512_store_si512(to + 8 * p, _mm512_i64gather_epi64(at.part[p], nullptr, 1));
+    at.each([&](__m512i part, uint32_t l) { _mm512_store_si512(to + l, _mm512_i64gather_epi64(part, nullptr, 1)); });
     return;
   }
-  const __m512i low = gather_words(at.part[0], at.part[1]), high = gather_words(at.part[2], at.part[3]);
+  const __m512i low = gather_words(at.a, at.b), high = gather_words(at.c, at.d);
   if constexpr (sizeof(U) == 4) {
     _mm512_store_si512(to, low);
     _mm512_store_si512(to + 16, high);
   } else if constexpr (sizeof(U) == 2) {
-    const __m256i a = _mm512_cvtepi32_epi16(low), b = _mm512_cvtepi32_epi16(high);
-    _mm512_store_si512(to, _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1));
+    const __m256i first = _mm512_cvtepi32_epi16(low), second = _mm512_cvtepi32_epi16(high);
+    _mm512_store_si512(to, _mm512_inserti64x4(_mm512_castsi256_si512(first), second, 1));
   } else {
     const __m128i a = _mm512_cvtepi32_epi8(low), b = _mm512_cvtepi32_epi8(high);
     _mm256_store_si256(reinterpret_cast<__m256i*>(to), _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1));
