@@ -1,0 +1,369 @@
+// A block takes 64 rows, 16 a warp, and walks the keys in tiles that it copies to shared memory: the values of a tile
+// come while its scores are computed, the next tile's keys while its values are weighted. In mma's layout a lane has
+// two rows, lane / 4 and the one 8 below, and of every 8 columns the two from 2 (lane % 4); the four lanes of a row
+// keep its softmax state alike, and the layout of the scores is that of mma's first operand, which the weights become.
+#include "kernels/flash_attention.h"
+
+#include <limits>
+#include <numbers>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/error_word.h"
+#include "kernels/flash_attention_plan.h"
+#include "ptx/builder.h"
+
+namespace warpchat {
+
+using namespace ptx;
+
+namespace {
+
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+constexpr float kTopWeight = 14;             // a row's largest weight is 2^14: of halves, the small ones keep most bits
+constexpr uint32_t kTopExponent = 14;        // a query's largest element becomes 2^14 to 2^15
+constexpr uint32_t kLeastExponent = 1 + 14;  // below 2^-112 an element vanishes
+constexpr uint32_t kOnes = 0x3c003c00;       // 1 in both halves
+
+using Fragment = Vec<f16x2, 4>;  // 16 rows, 16 of k: (row, first 8 of k), (row + 8, first 8), (row, last 8), ...
+using Tile = VarVec<f32, 4>;     // 16 rows, 8 columns: two columns of row, two of row + 8
+using Tiles = std::vector<Tile>;
+
+// 2^n, n with the exponent's bias of 127
+Reg<f32> power_of_two(const Reg<u32>& n) { return (n << 23).as<f32>(); }
+
+class FlashAttentionWriter {
+ public:
+  FlashAttentionWriter(Builder& b, const FlashAttentionPlan& plan)
+      : b_(b),
+        plan_(plan),
+        spec_(plan.spec),
+        parameters_(b, plan),
+        kv_head_(b.block(Axis::kY).named("kv_head")),
+        pair_(((b.lane() & 3) * 2).named("pair")),
+        keys_(shared<ptx::f16>("keys", plan.tile_halves())),
+        values_(shared<ptx::f16>("values", plan.tile_halves())) {
+    if (!plan.queries_in_shared) return;
+    Reg<u32> of_lane = (b.warp() * (2 * plan.dim_steps() * kWarpSize) + b.lane()) * 4;
+    own_queries_.emplace(shared<b32>("queries", plan.query_words()) + of_lane);
+  }
+
+  void write() {
+    Reg<u32> position = checked_position().named("position");
+    Reg<u32> n_keys = position + parameters_.n_queries;
+    Reg<u32> n_rows = (parameters_.n_queries * plan_.group).named("n_rows");
+    Reg<u32> n_tiles = (n_rows + (plan_.rows() - 1)) / plan_.rows();
+    const Reg<u64> cache = wide(kv_head_) * (uint64_t{spec_.max_positions} * spec_.head_dim);
+    const Source keys{b_.pointer<ptx::f16>(parameters_.k_caches.load(0, kReadOnly), 16) + cache, n_keys};
+    const Source values{b_.pointer<ptx::f16>(parameters_.v_caches.load(0, kReadOnly), 16) + cache, n_keys};
+    b_.for_("tile", b_.block(), n_tiles, b_.blocks(), [&](Reg<u32> tile) {
+      Reg<u32> first_row = (n_tiles - 1 - tile) * plan_.rows();  // the longest rows first
+      attend(rows_of(first_row, n_rows, position, n_keys), keys, values);
+    });
+  }
+
+ private:
+  struct Parameters {
+    Global<f32> q;
+    Global<u64> k_caches, v_caches;
+    Global<u32> positions;
+    Global<f32> out;
+    Global<u32> error;
+    Reg<u32> n_queries;
+
+    Parameters(Builder& b, const FlashAttentionPlan&)
+        : q(b.global<f32>("q")),
+          k_caches(b.global<u64>("k_caches", 1)),
+          v_caches(b.global<u64>("v_caches", 1)),
+          positions(b.global<u32>("positions", 1)),
+          out(b.global<f32>("out")),
+          error(b.global<u32>("error", kErrorWords)),
+          n_queries(b.param<u32>("n_queries")) {}
+  };
+
+  // A cache of one KV head: [n_keys, head_dim].
+  struct Source {
+    Global<ptx::f16> cells;
+    Reg<u32> n_keys;
+  };
+
+  // A lane's two rows; beyond the last row they are that one again, but for `row`.
+  struct Row {
+    Reg<u32> row;
+    Reg<u64> offset;  // in q and out, of the lane's first pair of dimensions
+    Reg<u32> n_keys;  // that it attends to
+  };
+  struct Rows {
+    std::vector<Row> lane;
+    Reg<u32> n_rows;
+    Reg<u32> least_keys;  // of the warp's rows
+    Reg<u32> most_keys;   // of the block's
+  };
+
+  // [dim_steps] in registers, or in shared memory where only their own lane reads them.
+  struct Queries {
+    std::vector<Fragment> high, low;
+    std::vector<Reg<f32>> factors;  // of each row: a product times it is a score, in powers of two
+  };
+
+  template <class T>
+  Shared<T> shared(const std::string& name, uint64_t n) {
+    return plan_.shared_bytes() > kMaxStaticSharedBytes ? b_.dynamic_shared<T>(name, n) : b_.shared<T>(name, n);
+  }
+
+  // Ends all threads if there is a query behind the cache.
+  Reg<u32> checked_position() {
+    Reg<u32> given = parameters_.positions.load(0, kReadOnly);
+    Reg<u32> room = spec_.max_positions - b_.min(given, spec_.max_positions);
+    b_.if_(parameters_.n_queries > room, [&] {
+      b_.if_((b_.block() | b_.block(Axis::kY) | b_.thread()) == 0, [&] {
+        report_error(b_, parameters_.error, KernelError::kPositionOutOfRange, given + room, spec_.max_positions, room);
+      });
+      b_.return_();
+    });
+    return given;
+  }
+
+  Reg<u32> keys_of(const Reg<u32>& query, const Reg<u32>& position, const Reg<u32>& n_keys) {
+    return spec_.causal ? position + query + 1 : n_keys;
+  }
+
+  Rows rows_of(const Reg<u32>& first_row, const Reg<u32>& n_rows, const Reg<u32>& position, const Reg<u32>& n_keys) {
+    const auto query_of = [&](const Reg<u32>& row) { return b_.min(row, n_rows - 1) / plan_.group; };
+    Reg<u32> warp_row = first_row + b_.warp() * FlashAttentionPlan::kWarpRows;
+    Rows rows{{},
+              n_rows,
+              keys_of(query_of(warp_row), position, n_keys).named("least_keys"),
+              keys_of(query_of(first_row + (plan_.rows() - 1)), position, n_keys).named("most_keys")};
+    for (uint32_t i = 0; i < 2; ++i) {
+      Reg<u32> row = (warp_row + (b_.lane() >> 2) + i * 8).named("row");
+      Reg<u32> query = query_of(row);
+      Reg<u32> head = kv_head_ * plan_.group + (b_.min(row, n_rows - 1) - query * plan_.group);
+      Reg<u64> offset = b_.mad_wide(query, spec_.n_heads * spec_.head_dim, wide(head * spec_.head_dim + pair_));
+      rows.lane.push_back({row, offset, keys_of(query, position, n_keys)});
+    }
+    return rows;
+  }
+
+  void attend(const Rows& rows, const Source& keys, const Source& values) {
+    const Reg<u32>& end = rows.most_keys;
+    fill(keys_, keys, b_.var("first_key", 0u), end);
+    const Queries queries = load_queries(rows);
+    Tiles sums = new_tiles(spec_.head_dim / 8 + 1);  // the last: of the weights themselves
+    VarVec<f32, 2> tops = b_.vars<f32, 2>("top", kMinusInfinity);
+    b_.for_("first_key", 0, end, plan_.keys, [&](Reg<u32> first_key) {
+      arrive();  // these keys are here, and the values before are no longer needed
+      fill(values_, values, first_key, end);
+      Tiles scores = new_tiles(plan_.keys / 8);
+      b_.region("scores", [&] { add_scores(queries, scores); });
+      arrive();  // the values are here, and the keys are no longer needed
+      b_.if_(first_key + plan_.keys < end, [&] { fill(keys_, keys, first_key + plan_.keys, end); });
+      b_.region("softmax", [&] {
+        mask(rows, first_key, scores);
+        weigh(queries.factors, scores, tops, sums);
+      });
+      b_.region("values", [&] { add_values(scores, sums); });
+    });
+    b_.region("write", [&] { write_rows(rows, sums); });
+  }
+
+  Tiles new_tiles(uint32_t n) {
+    Tiles tiles;
+    for (uint32_t i = 0; i < n; ++i) tiles.push_back(b_.vars<f32, 4>("tile", 0.0f));
+    return tiles;
+  }
+
+  // Begins to copy the tile of keys from the first; those from `end` on are the last one again.
+  void fill(const Shared<ptx::f16>& to, const Source& from, const Reg<u32>& first_key, const Reg<u32>& end) {
+    const uint32_t lanes = plan_.key_lanes, at_once = plan_.threads() / lanes;
+    const uint32_t rounds = spec_.head_dim / FlashAttentionPlan::kPiece / lanes;
+    Reg<u32> own_key = b_.thread() / lanes, first_half = (b_.thread() & (lanes - 1)) * FlashAttentionPlan::kPiece;
+    const auto copy_keys = [&](uint32_t key) {
+      Reg<u32> row = own_key + key, loaded = b_.min(first_key + row, end - 1);
+      const Global<ptx::f16> source = from.cells + b_.mul_wide(loaded, spec_.head_dim) + first_half;
+      const Shared<ptx::f16> target = to + (row * plan_.key_stride() + first_half);
+      for (uint32_t i = 0; i < rounds; ++i) {
+        const uint32_t piece = i * lanes * FlashAttentionPlan::kPiece;
+        if (plan_.copies_async)
+          b_.copy_async(target + piece, source + piece, Bytes<16>{});
+        else
+          (target + piece).as<b32>().store(0, (source + piece).as<b32>().load<4>(0, kReadOnly));
+      }
+    };
+    if (at_once > plan_.keys)
+      b_.if_(own_key < plan_.keys, [&] { copy_keys(0); });
+    else
+      for (uint32_t key = 0; key < plan_.keys; key += at_once) copy_keys(key);
+    if (plan_.copies_async) b_.commit_copies();
+  }
+
+  void arrive() {
+    if (plan_.copies_async) b_.wait_copies();
+    b_.barrier();
+  }
+
+  Queries load_queries(const Rows& rows) {
+    Queries queries;
+    b_.region("queries", [&] {
+      std::vector<Reg<f16x2>> high[2], low[2];
+      for (int r = 0; r < 2; ++r) split_query(rows.lane[r], high[r], low[r], queries.factors);
+      for (uint32_t step = 0; step < plan_.dim_steps(); ++step) {
+        const auto keep = [&](const std::vector<Reg<f16x2>>(&of)[2], std::vector<Fragment>& to, uint32_t plane) {
+          const size_t i = 2 * step;
+          const Fragment fragment(of[0][i], of[1][i], of[0][i + 1], of[1][i + 1]);
+          if (own_queries_)
+            query_place(plane, step).store(0, fragment.as<b32>());
+          else
+            to.push_back(fragment);
+        };
+        keep(high, queries.high, 0);
+        keep(low, queries.low, 1);
+      }
+    });
+    return queries;
+  }
+
+  // A row of q in the units of the exponent, times a power of two, as pairs of halves and of what they leave.
+  void split_query(const Row& row, std::vector<Reg<f16x2>>& high, std::vector<Reg<f16x2>>& low,
+                   std::vector<Reg<f32>>& factors) {
+    std::vector<Reg<f32>> elements;
+    const Global<f32> q = parameters_.q + row.offset;
+    Var<u32> most = b_.var("most", 0u);
+    for (uint32_t dim = 0; dim < spec_.head_dim; dim += 8) {
+      const Vec<f32, 2> loaded = q.load<2>(dim, kReadOnly);
+      for (int i = 0; i < 2; ++i) {
+        elements.push_back(loaded[i] * (spec_.scale * std::numbers::log2e_v<float>));
+        most = b_.max(most, elements.back().as<u32>() & 0x7fffffffu);
+      }
+    }
+    for (uint32_t distance : {1u, 2u}) most = b_.max(most, b_.shuffle_xor(most, distance));
+    Reg<u32> exponent = b_.max(most >> 23, kLeastExponent);
+    Reg<f32> scale = power_of_two(127 + 127 + kTopExponent - exponent);
+    factors.push_back(power_of_two(exponent - kTopExponent).named("factor"));
+    for (size_t i = 0; i < elements.size(); i += 2) {
+      Reg<f32> first = elements[i] * scale, second = elements[i + 1] * scale;
+      high.push_back(b_.convert_pair<f16x2>(first, second));
+      const Vec<f32, 2> rounded = b_.widen(high.back());
+      low.push_back(b_.convert_pair<f16x2>(first - rounded[0], second - rounded[1]));
+    }
+  }
+
+  Shared<b32> query_place(uint32_t plane, uint32_t step) {
+    return *own_queries_ + (plane * plan_.dim_steps() + step) * kWarpSize * 4;
+  }
+
+  Fragment query(const Queries& queries, uint32_t plane, uint32_t step) {
+    if (own_queries_) return query_place(plane, step).load<4>().as<f16x2>();
+    return (plane == 0 ? queries.high : queries.low)[step];
+  }
+
+  // sum += a * b, of 16 of k
+  void multiply(const Fragment& a, const Vec<f16x2, 2>& b, Tile& sum) {
+    if (runs(b_.target(), sm_80)) {
+      sum = b_.mma(a, b, sum);
+    } else {
+      sum = b_.mma(a.slice<2>(0), b.slice<1>(0), sum);
+      sum = b_.mma(a.slice<2>(2), b.slice<1>(1), sum);
+    }
+  }
+
+  void add_scores(const Queries& queries, Tiles& scores) {
+    Reg<u32> key = (b_.lane() & 7) + (b_.lane() >> 4) * 8, dim = (b_.lane() >> 3 & 1) * 8;
+    const Shared<ptx::f16> own = keys_ + (key * plan_.key_stride() + dim);
+    for (uint32_t step = 0; step < plan_.dim_steps(); ++step) {
+      const Fragment high = query(queries, 0, step), low = query(queries, 1, step);
+      for (uint32_t tile = 0; tile < scores.size(); tile += 2) {
+        const Vec<f16x2, 4> pair = b_.ldmatrix<4>(own + (tile * 8 * plan_.key_stride() + step * 16));
+        for (uint32_t i = 0; i < 2; ++i) {
+          multiply(low, pair.slice<2>(2 * i), scores[tile + i]);
+          multiply(high, pair.slice<2>(2 * i), scores[tile + i]);
+        }
+      }
+    }
+  }
+
+  void mask(const Rows& rows, const Reg<u32>& first_key, Tiles& scores) {
+    b_.if_(first_key + plan_.keys > rows.least_keys, [&] {
+      for (int r = 0; r < 2; ++r) {
+        Reg<s32> n_keys = (rows.lane[r].n_keys - (first_key + pair_)).as<s32>();
+        for (uint32_t tile = 0; tile < scores.size(); ++tile) {
+          for (int i = 0; i < 2; ++i) {
+            Var<f32>& score = scores[tile][2 * r + i];
+            score = b_.select(n_keys > static_cast<int>(tile * 8) + i, score, kMinusInfinity);
+          }
+        }
+      }
+    });
+  }
+
+  // Scores become weights relative to the largest score so far, and so do the sums.
+  void weigh(const std::vector<Reg<f32>>& factors, Tiles& scores, VarVec<f32, 2>& tops, Tiles& sums) {
+    for (int r = 0; r < 2; ++r) {
+      Var<f32> top = b_.var("top", b_.max(scores[0][2 * r], scores[0][2 * r + 1]));
+      for (size_t tile = 1; tile < scores.size(); ++tile)
+        top = b_.max(top, b_.max(scores[tile][2 * r], scores[tile][2 * r + 1]));
+      for (uint32_t distance : {1u, 2u}) top = b_.max(top, b_.shuffle_xor(top, distance));
+      top = b_.max(top, tops[r]);
+      Reg<f32> correction = b_.ex2((tops[r] - top) * factors[r]);
+      Reg<f32> shift = kTopWeight - top * factors[r];
+      tops[r] = top;
+      for (Tile& sum : sums) {
+        for (int i = 2 * r; i < 2 * r + 2; ++i) sum[i] *= correction;
+      }
+      for (Tile& score : scores) {
+        for (int i = 2 * r; i < 2 * r + 2; ++i) score[i] = b_.ex2(b_.fma(score[i], factors[r], shift));
+      }
+    }
+  }
+
+  void add_values(const Tiles& weights, Tiles& sums) {
+    Reg<u32> key = b_.lane() & 15, dim = (b_.lane() >> 4) * 8;
+    const Shared<ptx::f16> own = values_ + (key * plan_.key_stride() + dim);
+    Reg<f16x2> one = Reg<u32>(b_.var("ones", kOnes)).as<f16x2>();
+    const Vec<f16x2, 2> ones(one, one);
+    for (uint32_t tile = 0; tile < weights.size(); tile += 2) {
+      const auto pair = [&](uint32_t t, int i) { return b_.convert_pair<f16x2>(weights[t][i], weights[t][i + 1]); };
+      const Reg<f16x2> first = pair(tile, 0), second = pair(tile, 2), third = pair(tile + 1, 0);
+      const Fragment rounded(first, second, third, pair(tile + 1, 2));
+      for (uint32_t step = 0; step < plan_.dim_steps(); ++step) {
+        const Vec<f16x2, 4> loaded = b_.ldmatrix_transposed<4>(own + (tile * 8 * plan_.key_stride() + step * 16));
+        for (uint32_t i = 0; i < 2; ++i) multiply(rounded, loaded.slice<2>(2 * i), sums[2 * step + i]);
+      }
+      multiply(rounded, ones, sums.back());
+    }
+  }
+
+  void write_rows(const Rows& rows, Tiles& sums) {
+    for (int r = 0; r < 2; ++r) {
+      Reg<f32> share = b_.rcp(sums.back()[2 * r]);
+      b_.if_(rows.lane[r].row < rows.n_rows, [&] {
+        const Global<f32> out = parameters_.out + rows.lane[r].offset;
+        for (uint32_t tile = 0; tile + 1 < sums.size(); ++tile)
+          out.store(tile * 8, {sums[tile][2 * r] * share, sums[tile][2 * r + 1] * share});
+      });
+    }
+  }
+
+  Builder& b_;
+  const FlashAttentionPlan& plan_;
+  const FlashAttentionSpec& spec_;
+  Parameters parameters_;
+  Reg<u32> kv_head_;
+  Reg<u32> pair_;                           // the first of a lane's columns of eight
+  Shared<ptx::f16> keys_, values_;          // [keys, key_stride]
+  std::optional<Shared<b32>> own_queries_;  // of [warps, 2, dim_steps, 32, 4], the lane's first
+};
+
+}  // namespace
+
+Kernel flash_attention(const FlashAttentionSpec& spec, Target target) {
+  const FlashAttentionPlan plan(spec, target);
+  Builder b(name_of(spec), target);
+  b.min_blocks_per_sm(plan.blocks_per_sm);
+  FlashAttentionWriter(b, plan).write();
+  return b.finish(Launch{flash_attention_grid(spec, spec.max_positions), plan.threads()},
+                  flash_attention_cost(spec, spec.max_positions, 0));
+}
+
+}  // namespace warpchat

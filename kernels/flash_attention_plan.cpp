@@ -1,0 +1,72 @@
+#include "kernels/flash_attention_plan.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "kernels/columns.h"
+#include "kernels/spec_check.h"
+#include "ptx/target.h"
+
+namespace warpchat {
+namespace {
+
+constexpr uint32_t kMaxGroup = 128;
+constexpr uint32_t kMaxBlocksInY = 65535;
+constexpr uint32_t kMostDimsInRegisters = 128;  // of queries beside the sums
+constexpr uint32_t kRowsOfGrid = 64;
+
+void check(const FlashAttentionSpec& s) {
+  const std::string family = "flash_attention";
+  require_between(1, kMaxBlocksInY, family, "n_kv_heads", s.n_kv_heads);
+  require_spec(s.n_heads > 0 && s.n_heads % s.n_kv_heads == 0 && s.n_heads / s.n_kv_heads <= kMaxGroup, family,
+               "n_heads", s.n_heads,
+               "a multiple of the " + std::to_string(s.n_kv_heads) + " KV heads, up to " + std::to_string(kMaxGroup) +
+                   " for each");
+  require_spec(s.head_dim >= 64 && s.head_dim <= 256 && s.head_dim % 16 == 0, family, "head_dim", s.head_dim,
+               "a multiple of 16 from 64 to 256");
+  require_between(1, INT32_MAX / (s.n_heads / s.n_kv_heads), family, "max_positions", s.max_positions);
+  if (!std::isfinite(s.scale)) throw Error(family + ": the scale is no finite number");
+}
+
+float default_scale(const FlashAttentionSpec& s) { return 1 / std::sqrt(static_cast<float>(s.head_dim)); }
+
+}  // namespace
+
+FlashAttentionPlan::FlashAttentionPlan(const FlashAttentionSpec& given, ptx::Target target) : spec(given) {
+  check(spec);
+  if (spec.scale == 0) spec.scale = default_scale(spec);
+  group = spec.n_heads / spec.n_kv_heads;
+  copies_async = ptx::runs(target, ptx::sm_80);
+  queries_in_shared = spec.head_dim > kMostDimsInRegisters;
+  const bool is_tight = queries_in_shared && !copies_async;  // sm_75 has 64 KiB of shared memory
+  warps = is_tight ? 2 : 4;
+  keys = is_tight ? 16 : (queries_in_shared ? 32 : 64);
+  blocks_per_sm = spec.head_dim == 64 ? 3 : (queries_in_shared ? 1 : 2);
+  const uint32_t pieces = spec.head_dim / kPiece;
+  key_lanes = 1u << std::countr_zero(pieces);
+}
+
+std::string name_of(const FlashAttentionSpec& s) {
+  check(s);
+  std::string name = s.causal ? "flash_attention_causal" : "flash_attention_full";
+  const auto add = [&](const char* letter, uint32_t n) { name += letter + std::to_string(n); };
+  add("_h", s.n_heads), add("_kv", s.n_kv_heads), add("_d", s.head_dim), add("_s", s.max_positions);
+  if (s.scale != 0 && s.scale != default_scale(s)) add("_scale", std::bit_cast<uint32_t>(s.scale));
+  return name;
+}
+
+ptx::Dimensions flash_attention_grid(const FlashAttentionSpec& spec, uint32_t n_queries) {
+  check(spec);
+  const uint32_t rows = std::clamp(n_queries, 1u, spec.max_positions) * (spec.n_heads / spec.n_kv_heads);
+  return {ceil_div(rows, kRowsOfGrid), spec.n_kv_heads};
+}
+
+ptx::Cost flash_attention_cost(const FlashAttentionSpec& spec, uint32_t n_queries, uint32_t first_position) {
+  const uint64_t n = n_queries, n_keys = first_position + n;
+  const uint64_t pairs = spec.causal ? n * first_position + n * (n + 1) / 2 : n * n_keys;
+  return {.bytes = n_keys * spec.n_kv_heads * spec.head_dim * 2 * 2 + n * spec.n_heads * spec.head_dim * 4 * 2,
+          .flops = pairs * spec.n_heads * spec.head_dim * 4};
+}
+
+}  // namespace warpchat

@@ -1,0 +1,429 @@
+// Flash attention against softmax in double over the same fp16 cache, row by row. What lies behind the last key was
+// never written, so that reading it is a fault.
+#include "kernels/flash_attention.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "emulated_kernel.h"
+#include "kernels/error_word.h"
+#include "models/error.h"
+#include "models/half.h"
+#include "tests/ptx/ptxas.h"
+
+namespace warpchat {
+namespace {
+
+enum class Scores {
+  kRandom,
+  kRising,   // every key scores higher than all before: the maximum moves, and keys to come would count most
+  kFalling,  // ... lower: only the first keys count
+  kApart,    // the heads of a group, and odd and even queries, look for different keys: their maxima differ
+  kFifty,    // up to 50 either way, from all channels alike
+  kOutlier,  // up to 50 either way, nearly all from one channel at 200 times the others
+  kHuge,     // hundreds of thousands, keys up to the largest half: sums of products overflow halves
+};
+
+struct FlashCase {
+  const char* name;
+  FlashAttentionSpec spec;
+  uint32_t n_queries, past;
+  Scores scores = Scores::kRandom;
+};
+
+std::string case_name(const auto& info) { return info.param.name; }
+std::ostream& operator<<(std::ostream& out, const FlashCase& c) { return out << c.name; }
+
+constexpr bool kFull = false;
+
+// n_heads, n_kv_heads, head_dim, max_positions, causal
+const FlashCase kCases[] = {
+    {"one_query_no_past", {2, 1, 64, 64}, 1, 0},
+    {"one_query_and_past", {7, 1, 64, 320}, 1, 300},
+    {"two_keys", {2, 2, 64, 64}, 2, 0},
+    {"a_whole_tile", {1, 1, 64, 64}, 64, 0},
+    {"the_diagonal_tile_has_its_mask", {1, 1, 64, 64}, 64, 0, Scores::kRising},
+    {"one_row_in_the_second_tile", {1, 1, 64, 70}, 65, 0},
+    {"one_key_in_the_second_tile", {1, 1, 64, 70}, 2, 63},
+    {"ragged_rows_and_keys", {3, 1, 64, 200}, 43, 34},
+    {"past_of_a_whole_tile", {2, 1, 64, 200}, 33, 64},
+    {"past_longer_than_the_queries", {2, 1, 64, 320}, 19, 300},
+    {"no_groups", {2, 2, 64, 130}, 130, 0},
+    {"groups_of_7", {14, 2, 64, 130}, 21, 5},
+    {"groups_of_2_with_their_own_maxima", {4, 2, 64, 130}, 40, 21, Scores::kApart},
+    {"rows_with_their_own_maxima", {1, 1, 64, 130}, 130, 0, Scores::kApart},
+    {"groups_larger_than_a_warp", {20, 1, 64, 130}, 9, 61},
+    {"full_cache", {2, 1, 64, 96}, 32, 64},
+    {"head_of_80", {4, 2, 80, 130}, 45, 50},
+    {"head_of_96", {4, 2, 96, 130}, 25, 50},
+    {"head_of_128", {4, 2, 128, 200}, 35, 100},
+    {"head_of_144", {2, 1, 144, 130}, 20, 30},  // more threads than copy a tile's keys
+    {"head_of_256", {2, 1, 256, 130}, 45, 50},
+    {"full", {3, 1, 64, 130, kFull}, 43, 0},
+    {"full_and_past", {2, 1, 128, 130, kFull}, 40, 33},
+    {"full_head_of_256", {2, 2, 256, 130, kFull}, 17, 30},
+    {"full_one_query", {2, 2, 80, 130, kFull}, 1, 0},
+    {"rising_scores", {2, 1, 64, 320}, 20, 250, Scores::kRising},
+    {"falling_scores", {2, 1, 64, 320}, 20, 250, Scores::kFalling},
+    {"scores_of_fifty", {2, 1, 64, 200}, 40, 150, Scores::kFifty},
+    {"scores_of_fifty_head_of_128", {2, 1, 128, 200}, 20, 150, Scores::kFifty},
+    {"one_outlier_channel", {2, 1, 128, 200}, 20, 150, Scores::kOutlier},
+    {"one_outlier_channel_head_of_256", {2, 1, 256, 200}, 20, 100, Scores::kOutlier},
+    {"huge_scores", {2, 1, 64, 200}, 40, 70, Scores::kHuge},
+    {"scale_of_its_own", {2, 1, 64, 100, true, 0.5f}, 30, 20},
+    {"negative_scale", {2, 1, 64, 100, true, -0.2f}, 30, 20},
+};
+
+// The inputs of a case, and the exact result.
+class Problem {
+ public:
+  Problem(const FlashAttentionSpec& s, uint32_t queries, uint32_t past_keys, Scores scores, uint32_t seed)
+      : spec(s), n_queries(queries), past(past_keys), n_keys(queries + past_keys), random_(seed) {
+    for (uint32_t i = 0; i < n_queries * row_width(); ++i) q.push_back(normal_(random_));
+    for (uint32_t i = 0; i < s.n_kv_heads * n_keys * s.head_dim; ++i) {
+      keys.push_back(to_f16(normal_(random_)));
+      values.push_back(to_f16(normal_(random_)));
+    }
+    shape(scores);
+  }
+
+  uint32_t row_width() const { return spec.n_heads * spec.head_dim; }
+  uint32_t n_rows() const { return n_queries * spec.n_heads; }  // of head_dim outputs
+
+  std::vector<double> expected() const {
+    std::vector<double> out;
+    for (uint32_t query = 0; query < n_queries; ++query) {
+      for (uint32_t head = 0; head < spec.n_heads; ++head) attend(query, head, out);
+    }
+    return out;
+  }
+
+  const FlashAttentionSpec spec;
+  const uint32_t n_queries, past, n_keys;
+  std::vector<float> q;           // [n_queries, n_heads, head_dim]
+  std::vector<f16> keys, values;  // [n_kv_heads, n_keys, head_dim]
+
+ private:
+  // Gives the first channel of each key and query, or all of them, what makes the scores.
+  void shape(Scores scores) {
+    const uint32_t d = spec.head_dim;
+    const float root = std::sqrt(static_cast<float>(d));
+    if (scores == Scores::kRandom) return;
+    if (scores == Scores::kFifty) {  // products of a random sign and size, the largest about 4 root(d) before scaling
+      for (float& x : q) x *= 12;
+      return;
+    }
+    for (size_t i = 0; i < keys.size(); i += d) {
+      const auto key = static_cast<float>(i / d % n_keys);
+      if (scores == Scores::kRising || scores == Scores::kFalling) keys[i] = to_f16(key / 16);
+      if (scores == Scores::kApart) keys[i] = to_f16(8 * std::sin(key));
+      if (scores == Scores::kOutlier) keys[i] = to_f16(200 * normal_(random_) / 3);
+      if (scores == Scores::kHuge) keys[i] = to_f16(65504 * std::sin(key));
+    }
+    for (size_t i = 0; i < q.size(); i += d) {
+      const size_t head = i / d % spec.n_heads, query = i / d / spec.n_heads;
+      if (scores == Scores::kRising) q[i] = root / 2;
+      if (scores == Scores::kFalling) q[i] = -root / 2;
+      if (scores == Scores::kApart) q[i] = (head + query) % 2 == 0 ? 2 * root : -root;
+      if (scores == Scores::kOutlier) q[i] = 50 * root / 200 * normal_(random_);
+      if (scores == Scores::kHuge) q[i] = 7 * root;
+    }
+  }
+
+  void attend(uint32_t query, uint32_t head, std::vector<double>& out) const {
+    const uint32_t d = spec.head_dim, kv_head = head / (spec.n_heads / spec.n_kv_heads);
+    const double scale = spec.scale != 0 ? spec.scale : 1 / std::sqrt(double{1} * d);
+    const float* from = &q[(size_t{query} * spec.n_heads + head) * d];
+    const size_t cache = size_t{kv_head} * n_keys * d;
+    std::vector<double> weights(spec.causal ? past + query + 1 : n_keys), sums(d);
+    for (size_t key = 0; key < weights.size(); ++key) {
+      for (uint32_t i = 0; i < d; ++i) weights[key] += scale * from[i] * to_float(keys[cache + key * d + i]);
+    }
+    const double top = *std::max_element(weights.begin(), weights.end());
+    double total = 0;
+    for (size_t key = 0; key < weights.size(); ++key) {
+      const double weight = std::exp(weights[key] - top);
+      total += weight;
+      for (uint32_t i = 0; i < d; ++i) sums[i] += weight * to_float(values[cache + key * d + i]);
+    }
+    for (double sum : sums) out.push_back(sum / total);
+  }
+
+  std::mt19937 random_;
+  std::normal_distribution<float> normal_;
+};
+
+// A problem on a device, launched as often as a test likes.
+class Flash {
+ public:
+  Flash(const Problem& problem, ptx::Target target)
+      : device(target), spec(problem.spec), kernel(flash_attention(spec, target)), n_queries(problem.n_queries) {
+    q = device.upload(problem.q);
+    k_caches = upload_cache(problem.keys, problem.n_keys), v_caches = upload_cache(problem.values, problem.n_keys);
+    positions = device.upload(std::vector<uint32_t>{problem.past});
+    error = device.zeros<uint32_t>(4);
+    out = device.poisoned<float>(problem.q.size());
+    n_out = problem.q.size();
+  }
+
+  // With an output that nothing has been written to.
+  std::string run(ptx::emulator::LaunchOptions options, ptx::Dimensions grid) {
+    std::fill_n(out, n_out, NAN);
+    return device.run_as(options, kernel, grid, q, k_caches, v_caches, positions, out, error, n_queries);
+  }
+  std::string run(ptx::emulator::LaunchOptions options = kAllChecks) {
+    return run(options, flash_attention_grid(spec, n_queries));
+  }
+  std::vector<float> result() const { return device.download(out, n_out); }
+  std::vector<uint32_t> error_word() const { return device.download(error, 4); }
+
+  GuardedDevice device;
+  const FlashAttentionSpec spec;
+  ptx::Kernel kernel;
+  uint32_t n_queries;
+  float *q, *out;
+  uint64_t *k_caches, *v_caches;
+  uint32_t *positions, *error;
+  size_t n_out;
+
+ private:
+  // [n_kv_heads, n_keys, head_dim] into a cache whose later cells stay as if never written.
+  uint64_t* upload_cache(const std::vector<f16>& cells, uint32_t n_keys) {
+    const size_t head_cells = size_t{n_keys} * spec.head_dim, head_stride = size_t{spec.max_positions} * spec.head_dim;
+    f16* cache = device.poisoned<f16>(spec.n_kv_heads * head_stride);
+    for (uint32_t head = 0; head < spec.n_kv_heads; ++head) {
+      std::copy_n(&cells[head * head_cells], head_cells, cache + head * head_stride);
+      device.mark_initialised(cache + head * head_stride, 2 * head_cells);
+    }
+    return device.upload(std::vector<uint64_t>{reinterpret_cast<uint64_t>(cache)});
+  }
+};
+
+// Weights are rounded to halves: of the norm that makes up to 1.8e-4, of a row's norm up to 3.6e-4. With one half to an
+// element of q, scores of fifty would be at 7e-4 and 3e-3.
+constexpr double kTolerance = 3e-4;
+constexpr double kToleranceOfARow = 6e-4;
+
+void expect_rows_close(const std::vector<float>& got, const std::vector<double>& expected, uint32_t head_dim) {
+  expect_close(got, expected, kTolerance);
+  double worst = 0;
+  for (size_t i = 0; i < got.size(); i += head_dim) {
+    const double error = relative_error({&got[i], head_dim}, {&expected[i], head_dim});
+    if (!(error <= worst)) worst = error;
+  }
+  EXPECT_LE(worst, kToleranceOfARow) << "of the worst row's norm";
+}
+
+class FlashAttention : public ::testing::TestWithParam<FlashCase> {};
+
+TEST_P(FlashAttention, MatchesDouble) {
+  const FlashCase& c = GetParam();
+  const Problem problem(c.spec, c.n_queries, c.past, c.scores, /*seed=*/1);
+  const std::vector<double> expected = problem.expected();
+  for (ptx::Target target : {ptx::sm_75, ptx::sm_80}) {
+    Flash flash(problem, target);
+    ASSERT_EQ(flash.run(), "") << ptx::spell(target);
+    expect_rows_close(flash.result(), expected, c.spec.head_dim);
+    ASSERT_EQ(flash.run(shaken(static_cast<uint64_t>(target.sm))), "") << ptx::spell(target);
+    expect_rows_close(flash.result(), expected, c.spec.head_dim);
+    EXPECT_EQ(flash.error_word(), std::vector<uint32_t>(4));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, FlashAttention, ::testing::ValuesIn(kCases),
+                         [](const auto& row) { return case_name(row); });
+
+const FlashAttentionSpec kSmall{4, 2, 64, 200};
+
+// Whatever the grid, and the order in which blocks and warps go.
+TEST(FlashAttentionBits, AreThoseOfEveryGridAndSchedule) {
+  const Problem problem(kSmall, 40, 70, Scores::kApart, 2);
+  for (ptx::Target target : {ptx::sm_75, ptx::sm_80}) {
+    Flash flash(problem, target);
+    ASSERT_EQ(flash.run(), "");
+    const std::vector<float> first = flash.result();
+    uint64_t seed = 1;
+    for (const ptx::Dimensions& grid : {flash.kernel.launch.blocks, {1, 2}, {2, 2}, {17, 2}}) {
+      ptx::emulator::LaunchOptions options = kAllChecks;
+      options.seed = seed++;
+      options.weak_memory = true;
+      ASSERT_EQ(flash.run(options, grid), "") << grid.x << " blocks";
+      EXPECT_EQ(flash.result(), first) << grid.x << " blocks";
+    }
+  }
+}
+
+// A prompt in two parts gives what it gives at once.
+TEST(FlashAttentionBits, AreThoseOfEveryCutOfThePrompt) {
+  const Problem problem(kSmall, 90, 70, Scores::kRandom, 3);
+  Flash flash(problem, ptx::sm_80);
+  ASSERT_EQ(flash.run(), "");
+  const std::vector<float> whole = flash.result();
+  for (uint32_t cut : {1, 31, 58, 89}) {
+    const size_t cells = size_t{cut} * problem.row_width();
+    flash.n_queries = cut, flash.positions[0] = problem.past;
+    ASSERT_EQ(flash.run(), "") << cut;
+    std::vector<float> parts = flash.result();
+    flash.n_queries = problem.n_queries - cut, flash.positions[0] = problem.past + cut;
+    flash.q += cells;
+    ASSERT_EQ(flash.run(), "") << cut;
+    flash.q -= cells;
+    std::copy_n(flash.result().begin(), whole.size() - cells, parts.begin() + cells);
+    EXPECT_EQ(parts, whole) << cut;
+  }
+}
+
+TEST(FlashAttentionInputs, NoNumberStaysInItsRow) {
+  Problem problem(kSmall, 20, 50, Scores::kRandom, 4);
+  problem.q[5 * problem.row_width() + 64 + 3] = NAN;  // query 5, head 1
+  const size_t bad = 5 * 4 + 1;
+  Flash flash(problem, ptx::sm_80);
+  ASSERT_EQ(flash.run(), "");
+  const std::vector<float> result = flash.result();
+  const std::vector<double> expected = problem.expected();
+  for (size_t i = 0; i < result.size(); ++i) {
+    if (i / 64 == bad)
+      EXPECT_TRUE(std::isnan(result[i])) << i;
+    else
+      EXPECT_NEAR(result[i], expected[i], 2e-3) << i;
+  }
+}
+
+struct WrongPosition {
+  const char* name;
+  uint32_t position, n_queries, value, column;  // the last two: as reported
+};
+const WrongPosition kWrongPositions[] = {
+    {"the_last_query_is_behind_the_cache", 181, 20, 200, 19},
+    {"half_of_the_queries_are", 190, 20, 200, 10},
+    {"all_queries_are", 200, 20, 200, 0},
+    {"position_of_all_ones", ~0u, 20, ~0u, 0},
+    {"sum_that_wraps", 100, ~0u - 50, 200, 100},
+};
+
+class FlashAttentionErrors : public ::testing::TestWithParam<WrongPosition> {};
+
+TEST_P(FlashAttentionErrors, AreReportedAndWriteNothing) {
+  const WrongPosition& wrong = GetParam();
+  const Problem problem(kSmall, 20, 180, Scores::kRandom, 5);  // just fits
+  Flash flash(problem, ptx::sm_80);
+  ASSERT_EQ(flash.run(), "");
+  EXPECT_EQ(flash.error_word(), std::vector<uint32_t>(4));
+  flash.positions[0] = wrong.position, flash.n_queries = wrong.n_queries;
+  ASSERT_EQ(flash.run(kAllChecks, {3, 2}), "");
+  EXPECT_EQ(flash.error_word(), (std::vector<uint32_t>{static_cast<uint32_t>(KernelError::kPositionOutOfRange),
+                                                       wrong.value, 200, wrong.column}));
+  const std::vector<float> result = flash.result();
+  EXPECT_TRUE(std::ranges::all_of(result, [](float x) { return std::isnan(x); }));
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, FlashAttentionErrors, ::testing::ValuesIn(kWrongPositions),
+                         [](const auto& row) { return case_name(row); });
+
+// The second KV head lies 4 GiB behind the first: an offset in 32 bits would find the first one's keys.
+TEST(FlashAttentionSizes, OffsetsHave64Bits) {
+  const FlashAttentionSpec spec{2, 2, 64, 1u << 25};
+  const Problem problem({2, 2, 64, 70}, 20, 50, Scores::kRandom, 6);
+  const size_t head_bytes = size_t{spec.max_positions} * 64 * 2, row_bytes = size_t{problem.n_keys} * 64 * 2;
+  GuardedDevice device(ptx::sm_80);
+  const auto cache = reinterpret_cast<uint64_t>(device.plain(head_bytes + row_bytes));  // keys and values at once
+  for (uint32_t head = 0; head < 2; ++head) {
+    std::memcpy(reinterpret_cast<void*>(cache + head * head_bytes), &problem.keys[head * row_bytes / 2], row_bytes);
+  }
+  device.mark_initialised(reinterpret_cast<void*>(cache), head_bytes + row_bytes);
+  Problem same = problem;
+  same.values = same.keys;
+  uint64_t* caches = device.upload(std::vector<uint64_t>{cache});
+  float* out = device.poisoned<float>(problem.q.size());
+  ASSERT_EQ(device.run_as(kAllChecks, flash_attention(spec, ptx::sm_80), flash_attention_grid(spec, 20),
+                          device.upload(problem.q), caches, caches, device.upload(std::vector<uint32_t>{50}), out,
+                          device.zeros<uint32_t>(4), 20u),
+            "");
+  expect_rows_close(device.download(out, problem.q.size()), same.expected(), 64);
+}
+
+// Each of the two barriers of a tile parts the copies of one buffer from those who read it.
+TEST(FlashAttentionFaults, WithoutABarrierCopiesRaceWithReaders) {
+  const Problem problem(kSmall, 40, 100, Scores::kRandom, 7);
+  for (ptx::Target target : {ptx::sm_75, ptx::sm_80}) {
+    for (int which = 0; which < 2; ++which) {
+      Flash flash(problem, target);
+      const std::string barrier = "bar.sync 0;";
+      size_t at = flash.kernel.text.find(barrier);
+      if (which == 1) at = flash.kernel.text.find(barrier, at + 1);
+      ASSERT_NE(at, std::string::npos);
+      flash.kernel.text.replace(at, barrier.size(), "");
+      ptx::emulator::LaunchOptions options = kAllChecks;
+      options.checks.uninitialised = false;
+      EXPECT_THAT(flash.run(options), ::testing::HasSubstr("without order by line"))
+          << ptx::spell(target) << " " << which;
+    }
+  }
+}
+
+TEST(FlashAttentionSpecs, TellLaunchAndCost) {
+  const FlashAttentionSpec spec{14, 2, 64, 1000};
+  const ptx::Kernel kernel = flash_attention(spec, ptx::sm_90);
+  EXPECT_EQ(kernel.name, "flash_attention_causal_h14_kv2_d64_s1000");
+  EXPECT_EQ(name_of({14, 2, 64, 1000, kFull, 0.5f}), "flash_attention_full_h14_kv2_d64_s1000_scale1056964608");
+  const auto blocks = [](const ptx::Dimensions& grid) { return std::vector<uint32_t>{grid.x, grid.y, grid.z}; };
+  EXPECT_EQ(blocks(kernel.launch.blocks), (std::vector<uint32_t>{110, 2, 1}));  // 7,000 rows, 64 a block
+  EXPECT_EQ(blocks(flash_attention_grid(spec, 1)), (std::vector<uint32_t>{1, 2, 1}));
+  EXPECT_EQ(blocks(flash_attention_grid(spec, 10)), (std::vector<uint32_t>{2, 2, 1}));
+  EXPECT_EQ(flash_attention_cost(spec, 10, 90).bytes, 100 * 2 * 64 * 4 + 10 * 14 * 64 * 8);
+  EXPECT_EQ(flash_attention_cost(spec, 10, 90).flops, (10 * 90 + 55) * 14 * 64 * 4);
+  EXPECT_EQ(flash_attention_cost({14, 2, 64, 1000, kFull}, 10, 90).flops, 10 * 100 * 14 * 64 * 4);
+  EXPECT_EQ(kernel.cost.flops, flash_attention_cost(spec, 1000, 0).flops);
+}
+
+struct WrongSpec {
+  FlashAttentionSpec spec;
+  const char* message;
+};
+const WrongSpec kWrongSpecs[] = {
+    {{7, 2, 64, 64}, "flash_attention: n_heads is 7, expected a multiple of the 2 KV heads, up to 128 for each"},
+    {{129, 1, 64, 64}, "flash_attention: n_heads is 129, expected a multiple of the 1 KV heads, up to 128 for each"},
+    {{4, 0, 64, 64}, "flash_attention: n_kv_heads is 0, expected 1 to 65535"},
+    {{4, 2, 48, 64}, "flash_attention: head_dim is 48, expected a multiple of 16 from 64 to 256"},
+    {{4, 2, 72, 64}, "flash_attention: head_dim is 72, expected a multiple of 16 from 64 to 256"},
+    {{4, 2, 272, 64}, "flash_attention: head_dim is 272, expected a multiple of 16 from 64 to 256"},
+    {{4, 2, 64, 0}, "flash_attention: max_positions is 0, expected 1 to 1073741823"},
+    {{4, 2, 64, 64, true, INFINITY}, "flash_attention: the scale is no finite number"},
+};
+
+TEST(FlashAttentionSpecs, AreCheckedByName) {
+  for (const WrongSpec& wrong : kWrongSpecs) {
+    try {
+      flash_attention(wrong.spec, ptx::sm_75);
+      ADD_FAILURE() << "accepted: " << wrong.message;
+    } catch (const Error& error) {
+      EXPECT_STREQ(error.what(), wrong.message);
+    }
+  }
+}
+
+class FlashAttentionPtxas : public ::testing::TestWithParam<ptx::Target> {};
+
+TEST_P(FlashAttentionPtxas, AssemblesWithoutSpills) {
+  if (ptx::testing::find_ptxas().empty()) GTEST_SKIP() << "ptxas is not installed; nothing assembles the text here";
+  std::vector<ptx::Kernel> kernels;
+  const bool alike = GetParam() == ptx::sm_86 || GetParam() == ptx::sm_89;  // to sm_80
+  for (uint32_t head_dim : alike ? std::vector<uint32_t>{128} : std::vector<uint32_t>{64, 80, 96, 128, 256}) {
+    kernels.push_back(flash_attention({14, 2, head_dim, 32768, head_dim != 80}, GetParam()));
+  }
+  const ptx::testing::Assembly assembly = ptx::testing::assemble(ptx::module_text(kernels), GetParam());
+  EXPECT_TRUE(assembly.accepted);
+  EXPECT_EQ(assembly.output, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, FlashAttentionPtxas,
+                         ::testing::Values(ptx::sm_75, ptx::sm_80, ptx::sm_86, ptx::sm_89, ptx::sm_90, ptx::sm_100,
+                                           ptx::sm_120),
+                         [](const auto& row) { return ptx::spell(row.param); });
+
+}  // namespace
+}  // namespace warpchat
