@@ -31,7 +31,7 @@ class GemmWriter {
     b_.return_if(first_column >= parameters_.n_columns);
     GemmInput::Columns columns{parameters_.x + wide(first_column) * spec_.k, parameters_.gamma,
                                b_.min(parameters_.n_columns - first_column, plan_.columns)};
-    const Rows rows = rows_of_warp();
+    const std::vector<Global<u8>> starts = row_starts();
     Sums sums = new_sums();
     input_.clear(columns);
     b_.for_("first_unit", 0, plan_.n_units, kGemmTileUnits, [&](Reg<u32> first_unit) {
@@ -39,12 +39,12 @@ class GemmWriter {
       input_.fill(columns, first_unit);
       b_.barrier();
       rescale(sums);
-      b_.region("products", [&] { add_tile(rows, first_unit, sums); });
+      b_.region("products", [&] { add_tile(starts, first_unit, sums); });
     });
     b_.barrier();
     input_.settle();
     b_.barrier();
-    b_.region("write", [&] { write_sums(rows, first_column, columns.count, sums); });
+    b_.region("write", [&] { write_sums(first_column, columns.count, sums); });
   }
 
  private:
@@ -74,16 +74,19 @@ class GemmWriter {
   // A lane's rows: `row` and every 8th after it, rows_per_warp / 8 of them. Rows before `first` are another warp's.
   struct Rows {
     Reg<u32> first, row;
-    std::vector<Global<u8>> starts;  // of `row` in each matrix
   };
-  Rows rows_of_warp() {
+  Rows rows_of_lane() {
     Reg<u32> step = b_.block(Axis::kY) * plan_.warps + b_.warp();
     Reg<u32> first = (step * plan_.rows_per_warp).named("first_row");
-    Reg<u32> row = b_.min(first, spec_.rows - plan_.rows_per_warp) + (b_.lane() >> 2);
-    Rows rows{first, row, {}};
+    return {first, b_.min(first, spec_.rows - plan_.rows_per_warp) + (b_.lane() >> 2)};
+  }
+  // Where `row` begins in each matrix.
+  std::vector<Global<u8>> row_starts() {
+    const Rows rows = rows_of_lane();
+    std::vector<Global<u8>> starts;
     for (size_t m = 0; m < plan_.matrices.size(); ++m)
-      rows.starts.push_back(parameters_.matrices[m] + wide(row) * plan_.matrices[m].row_bytes);
-    return rows;
+      starts.push_back(parameters_.matrices[m] + wide(rows.row) * plan_.matrices[m].row_bytes);
+    return starts;
   }
 
   // [matrices, rows_per_warp / 16, columns / 8] tiles of 16 rows by 8 columns. A lane has two columns side by side of a
@@ -116,17 +119,17 @@ class GemmWriter {
     }
   }
 
-  void add_tile(const Rows& rows, const Reg<u32>& first_unit, Sums& sums) {
+  void add_tile(const std::vector<Global<u8>>& starts, const Reg<u32>& first_unit, Sums& sums) {
     // A bound that is no constant: ptxas would unroll the loop and run out of registers.
     b_.for_("unit", 0, b_.min(plan_.n_units - first_unit, kGemmTileUnits), 1,
-            [&](Reg<u32> unit) { add_unit(rows, first_unit + unit, unit, sums); });
+            [&](Reg<u32> unit) { add_unit(starts, first_unit + unit, unit, sums); });
   }
 
   // unit: of the row, and of the tile.
-  void add_unit(const Rows& rows, const Reg<u32>& unit, const Reg<u32>& tile_unit, Sums& sums) {
+  void add_unit(const std::vector<Global<u8>>& starts, const Reg<u32>& unit, const Reg<u32>& tile_unit, Sums& sums) {
     std::vector<std::vector<WeightPart>> parts;  // [matrices][rows_per_warp / 8]
     for (size_t m = 0; m < plan_.matrices.size(); ++m)
-      parts.push_back(weights_[m].load(rows.starts[m], unit, plan_.rows_per_warp / 8));
+      parts.push_back(weights_[m].load(starts[m], unit, plan_.rows_per_warp / 8));
     const GemmInput::Place place = input_.place(tile_unit);
     for (uint32_t c = 0; c < n_column_tiles(); ++c) {
       const Vec<f16x2, 4> x = input_.load(place, c);
@@ -186,7 +189,8 @@ class GemmWriter {
     return sums.back();
   }
 
-  void write_sums(const Rows& rows, const Reg<u32>& first_column, const Reg<u32>& n_columns, Sums& sums) {
+  void write_sums(const Reg<u32>& first_column, const Reg<u32>& n_columns, Sums& sums) {
+    const Rows rows = rows_of_lane();
     for (uint32_t c = 0; c < n_column_tiles(); ++c) {
       const Vec<f32, 2> factors = input_.factors_of(c);
       for (uint32_t i = 0; i < 2; ++i) {
@@ -238,13 +242,23 @@ Cost cost_of(const GemmPlan& plan) {
   return cost;
 }
 
+// With 512 threads, each has 128 registers. Where ptxas would spill some: mma of 8 values of k, two lowest weights a
+// unit, and its sm_120.
+uint32_t threads_per_sm(const GemmPlan& plan, Target target) {
+  bool is_large = !runs(target, sm_80) || runs(target, sm_120);
+  for (const GemmMatrix& matrix : plan.matrices) {
+    const UnitFormat& format = unit_format(matrix.type);
+    is_large |= format.has_lowest && format.n_scales == 2;
+  }
+  return is_large ? 256 : 512;
+}
+
 }  // namespace
 
 Kernel gemm(const GemmSpec& spec, Target target) {
   const GemmPlan plan = plan_of(spec);
   Builder b(name_of(spec), target);
-  b.min_blocks_per_sm(
-      std::max(1u, 256 / plan.threads()));  // up to 255 registers a thread: ptxas' own bound would spill a few
+  b.min_blocks_per_sm(std::max(1u, threads_per_sm(plan, target) / plan.threads()));
   GemmWriter(b, plan).write();
   return b.finish(Launch{gemm_grid(spec, plan.columns), plan.threads()}, cost_of(plan));
 }
