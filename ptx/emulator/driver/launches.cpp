@@ -39,7 +39,7 @@ CUresult pack_parameters(const FunctionTraits& traits, void** params, void** ext
       return CUDA_ERROR_INVALID_VALUE;
   }
   if (bytes < traits.parameter_bytes || (buffer == nullptr && bytes > 0)) return CUDA_ERROR_INVALID_VALUE;
-  if (buffer != nullptr) std::memcpy(packed->data(), buffer, packed->size());
+  if (!packed->empty()) std::memcpy(packed->data(), buffer, packed->size());
   return CUDA_SUCCESS;
 }
 

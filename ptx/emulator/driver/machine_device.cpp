@@ -72,8 +72,8 @@ class MachineFunction : public LoadedFunction {
     request.grid = {shape.grid[0], shape.grid[1], shape.grid[2]};
     request.block = {shape.block[0], shape.block[1], shape.block[2]};
     request.dynamic_shared_bytes = static_cast<uint32_t>(shape.dynamic_shared_bytes);
-    request.parameters.resize(parameters.size());
-    std::memcpy(request.parameters.data(), parameters.data(), parameters.size());
+    const auto* bytes = reinterpret_cast<const uint8_t*>(parameters.data());
+    request.parameters.assign(bytes, bytes + parameters.size());
     request.options = machine_.options;
     request.options.cooperative = shape.is_cooperative;
     request.options.count = launches_are_counted();
@@ -84,7 +84,8 @@ class MachineFunction : public LoadedFunction {
     const LaunchState end = drive(launch, has_many_blocks, stop);
     if (counts) keep_counters(code_.name, launch.counters());
     if (end == LaunchState::kDone) return Fault::kNone;
-    if (machine_.options.checks.any() || machine_.options.seed) std::fprintf(stderr, "%s\n", launch.fault().message().c_str());
+    if (machine_.options.checks.any() || machine_.options.seed)
+      std::fprintf(stderr, "%s\n", launch.fault().message().c_str());
     return to_fault(launch.fault().kind);
   }
 
