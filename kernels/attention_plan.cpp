@@ -13,16 +13,10 @@ namespace {
 
 constexpr uint32_t kMaxHeadDim = 256;  // a piece for each lane of a warp
 constexpr uint32_t kSplitMultiple = 64, kMaxKeysPerSplit = 1024;
-constexpr uint32_t kMaxGroup = 128;        // query heads of a KV head: each round of eight adds to the text
-constexpr uint32_t kMaxBlocksInY = 65535;  // of a grid, and in z
 
 void check(const AttentionSpec& s) {
   const std::string family = "incremental_attention";
-  require_between(1, kMaxBlocksInY, family, "n_kv_heads", s.n_kv_heads);
-  require_spec(s.n_heads > 0 && s.n_heads % s.n_kv_heads == 0 && s.n_heads / s.n_kv_heads <= kMaxGroup, family,
-               "n_heads", s.n_heads,
-               "a multiple of the " + std::to_string(s.n_kv_heads) + " KV heads, up to " + std::to_string(kMaxGroup) +
-                   " for each");
+  require_heads(family, s.n_heads, s.n_kv_heads);
   require_spec(s.head_dim > 0 && s.head_dim <= kMaxHeadDim && s.head_dim % AttentionPlan::kPiece == 0, family,
                "head_dim", s.head_dim, "a multiple of 8 up to " + std::to_string(kMaxHeadDim));
   require_spec(s.keys_per_split > 0 && s.keys_per_split <= kMaxKeysPerSplit && s.keys_per_split % kSplitMultiple == 0,

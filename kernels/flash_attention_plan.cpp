@@ -11,18 +11,12 @@
 namespace warpchat {
 namespace {
 
-constexpr uint32_t kMaxGroup = 128;
-constexpr uint32_t kMaxBlocksInY = 65535;
 constexpr uint32_t kMostDimsInRegisters = 128;  // of queries beside the sums
 constexpr uint32_t kRowsOfGrid = 64;
 
 void check(const FlashAttentionSpec& s) {
   const std::string family = "flash_attention";
-  require_between(1, kMaxBlocksInY, family, "n_kv_heads", s.n_kv_heads);
-  require_spec(s.n_heads > 0 && s.n_heads % s.n_kv_heads == 0 && s.n_heads / s.n_kv_heads <= kMaxGroup, family,
-               "n_heads", s.n_heads,
-               "a multiple of the " + std::to_string(s.n_kv_heads) + " KV heads, up to " + std::to_string(kMaxGroup) +
-                   " for each");
+  require_heads(family, s.n_heads, s.n_kv_heads);
   require_spec(s.head_dim >= 64 && s.head_dim <= 256 && s.head_dim % 16 == 0, family, "head_dim", s.head_dim,
                "a multiple of 16 from 64 to 256");
   require_between(1, INT32_MAX / (s.n_heads / s.n_kv_heads), family, "max_positions", s.max_positions);

@@ -19,7 +19,7 @@ class GemmWriter {
  public:
   GemmWriter(Builder& b, const GemmPlan& plan)
       : b_(b), plan_(plan), spec_(plan.spec), parameters_(b, plan), input_(b, plan), zero_(b.var("zero", 0.0f)) {
-    for (const GemmMatrix& matrix : plan.matrices) {
+    for (const ProductMatrix& matrix : plan.matrices) {
       weights_.emplace_back(b, matrix);
       if (ones_.empty() && unit_format(matrix.type).has_lowest)
         ones_ = std::vector<Reg<f16x2>>(4, Reg<u32>(b.var("ones", kOnes)).as<f16x2>());
@@ -56,19 +56,13 @@ class GemmWriter {
     Reg<u32> n_columns;
 
     Parameters(Builder& b, const GemmPlan& plan)
-        : matrices(matrices_of(b, plan)),
+        : matrices(declare_matrices(b, plan.matrices, plan.spec.rows)),
           x(b.global<f32>("x")),
           gamma(plan.normalises() ? std::optional(b.global<f32>("gamma", plan.spec.k)) : std::nullopt),
           bias(plan.spec.epilogue == GemvEpilogue::kBias ? std::optional(b.global<f32>("bias", plan.spec.rows))
                                                          : std::nullopt),
           y(b.global<f32>("y")),
           n_columns(b.param<u32>("n_columns")) {}
-    static std::vector<Global<u8>> matrices_of(Builder& b, const GemmPlan& plan) {
-      std::vector<Global<u8>> all;
-      for (const GemmMatrix& matrix : plan.matrices)
-        all.push_back(b.global<u8>(all.empty() ? "weights" : "up", matrix.row_bytes * plan.spec.rows));
-      return all;
-    }
   };
 
   // A lane's rows: `row` and every 8th after it, rows_per_warp / 8 of them. Rows before `first` are another warp's.
@@ -227,26 +221,11 @@ class GemmWriter {
   std::vector<Reg<f16x2>> ones_;
 };
 
-// Of one block of columns.
-Cost cost_of(const GemmPlan& plan) {
-  const GemmSpec& spec = plan.spec;
-  const uint64_t rows = spec.rows, k = spec.k, columns = plan.columns;
-  Cost cost;
-  for (const GemmMatrix& matrix : plan.matrices) {
-    cost.bytes += rows * matrix.row_bytes;
-    cost.flops += 2 * rows * k * columns;
-  }
-  const uint64_t n_outputs = columns * rows * (spec.epilogue == GemvEpilogue::kResidual ? 2 : 1);
-  const uint64_t n_vector = (plan.normalises() ? k : 0) + (spec.epilogue == GemvEpilogue::kBias ? rows : 0);
-  cost.bytes += 4 * (columns * k + n_outputs + n_vector);
-  return cost;
-}
-
 // With 512 threads, each has 128 registers. Where ptxas would spill some: mma of 8 values of k, two lowest weights a
 // unit, and its sm_120.
 uint32_t threads_per_sm(const GemmPlan& plan, Target target) {
   bool is_large = !runs(target, sm_80) || runs(target, sm_120);
-  for (const GemmMatrix& matrix : plan.matrices) {
+  for (const ProductMatrix& matrix : plan.matrices) {
     const UnitFormat& format = unit_format(matrix.type);
     is_large |= format.has_lowest && format.n_scales == 2;
   }
@@ -260,7 +239,8 @@ Kernel gemm(const GemmSpec& spec, Target target) {
   Builder b(name_of(spec), target);
   b.min_blocks_per_sm(std::max(1u, threads_per_sm(plan, target) / plan.threads()));
   GemmWriter(b, plan).write();
-  return b.finish(Launch{gemm_grid(spec, plan.columns), plan.threads()}, cost_of(plan));
+  return b.finish(Launch{gemm_grid(spec, plan.columns), plan.threads()},
+                  product_cost(spec, plan.matrices, plan.columns));
 }
 
 }  // namespace warpchat

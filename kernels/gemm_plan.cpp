@@ -3,15 +3,9 @@
 #include <algorithm>
 
 #include "kernels/columns.h"
-#include "kernels/weight_unit.h"
-#include "models/error.h"
 
 namespace warpchat {
 namespace {
-
-void require(bool condition, const GemmSpec& spec, const std::string& what) {
-  if (!condition) throw Error("cannot generate " + name_of(spec) + ": " + what);
-}
 
 void check_type(const GemmSpec& spec, TensorType type) {
   const std::string format(traits(type).name);
@@ -35,19 +29,8 @@ void check(const GemmSpec& spec) {
 bool has_gemm(TensorType weights) { return !is_float(weights) || weights == TensorType::kF16; }
 
 std::string name_of(const GemmSpec& spec) {
-  std::string name = "gemm_" + std::string(unit_format(spec.weights).name);
-  if (spec.up && *spec.up != spec.weights) name += "_" + std::string(unit_format(*spec.up).name);
-  name += "_" + std::to_string(spec.rows) + "x" + std::to_string(spec.k);
-  if (spec.prologue == GemvPrologue::kRmsNorm) name += "_rmsnorm";
-  constexpr const char* kEpilogues[] = {"", "_bias", "_residual", "_swiglu"};
-  name += kEpilogues[static_cast<int>(spec.epilogue)];
-  const auto add = [&](const char* letter, uint32_t n) {
-    if (n != 0) name += "_" + std::string(letter) + std::to_string(n);
-  };
-  add("w", spec.warps);
-  add("r", spec.rows_per_warp);
-  add("c", spec.columns_per_block);
-  return name;
+  return product_name("gemm", spec) + name_part("w", spec.warps) + name_part("r", spec.rows_per_warp) +
+         name_part("c", spec.columns_per_block);
 }
 
 // A warp's sums fill 64 registers: 32 rows, or 16 of two matrices, by 64 columns.
@@ -55,11 +38,7 @@ GemmPlan plan_of(const GemmSpec& spec) {
   check(spec);
   GemmPlan plan = {};
   plan.spec = spec;
-  const auto add = [&](TensorType type) {
-    plan.matrices.push_back({type, packed_streams(type, spec.k), packed_bytes_per_row(type, spec.k)});
-  };
-  add(spec.weights);
-  if (spec.epilogue == GemvEpilogue::kSwiglu) add(spec.up.value_or(spec.weights));
+  plan.matrices = matrices_of(spec);
   plan.warps = spec.warps ? spec.warps : 4;
   require(plan.warps <= 16, spec, "a block has 1 to 16 warps");
   plan.rows_per_warp = spec.rows_per_warp ? spec.rows_per_warp : plan.matrices.size() == 1 && spec.rows >= 32 ? 32 : 16;

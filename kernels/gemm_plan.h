@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "kernels/gemm.h"
-#include "kernels/weight_layout.h"
+#include "kernels/product.h"
 
 namespace warpchat {
 
@@ -11,15 +11,9 @@ inline constexpr uint32_t kGemmUnit = 32;      // values of k whose products are
 inline constexpr uint32_t kGemmTileUnits = 4;  // of the columns in shared memory at once
 inline constexpr uint32_t kGemmTileK = kGemmUnit * kGemmTileUnits;
 
-struct GemmMatrix {
-  TensorType type;
-  PackedStreams streams;
-  uint64_t row_bytes;  // packed
-};
-
 struct GemmPlan {
   GemmSpec spec;
-  std::vector<GemmMatrix> matrices;  // the weights, and with kSwiglu up
+  std::vector<ProductMatrix> matrices;
   uint32_t warps, rows_per_warp, columns;
   uint32_t n_units;       // of kGemmUnit values of k, the last one padded where k is no multiple
   uint32_t n_row_blocks;  // the last warps overlap the ones before if the rows do not fill them

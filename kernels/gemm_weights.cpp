@@ -27,7 +27,7 @@ uint32_t zero_bits(TensorType type) {
 
 }  // namespace
 
-GemmWeights::GemmWeights(Builder& b, const GemmMatrix& matrix)
+GemmWeights::GemmWeights(Builder& b, const ProductMatrix& matrix)
     : b_(b),
       matrix_(matrix),
       part_((b.lane() & 3).named("part")),

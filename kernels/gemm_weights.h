@@ -16,7 +16,7 @@ struct WeightPart {
 
 class GemmWeights {
  public:
-  GemmWeights(ptx::Builder& b, const GemmMatrix& matrix);
+  GemmWeights(ptx::Builder& b, const ProductMatrix& matrix);
   // Loads and decodes the parts of `n_rows` rows, 8 apart, from the one at `row`. unit: below the plan's n_units.
   std::vector<WeightPart> load(const ptx::Global<ptx::u8>& row, const ptx::Reg<ptx::u32>& unit, uint32_t n_rows) const;
 
@@ -27,7 +27,7 @@ class GemmWeights {
   void append_halves(const ptx::Reg<ptx::b32>& codes, std::vector<ptx::Reg<ptx::f16x2>>& pairs) const;
 
   ptx::Builder& b_;
-  const GemmMatrix& matrix_;
+  const ProductMatrix& matrix_;
   ptx::Reg<ptx::u32> part_, two_parts_;  // t, 2 t
   ptx::Reg<ptx::f16x2> zero_;            // the half that a code of weight 0 becomes at first
 };

@@ -101,19 +101,13 @@ class GemvWriter {
     std::optional<Reg<u32>> n_columns;
 
     Parameters(Builder& b, const GemvPlan& plan)
-        : matrices(matrices_of(b, plan)),
+        : matrices(declare_matrices(b, plan.matrices, plan.spec.rows)),
           x(b.global<f32>("x", uint64_t{plan.spec.columns} * plan.spec.k)),
           gamma(plan.normalises() ? std::optional(b.global<f32>("gamma", plan.spec.k)) : std::nullopt),
           bias(plan.spec.epilogue == GemvEpilogue::kBias ? std::optional(b.global<f32>("bias", plan.spec.rows))
                                                          : std::nullopt),
           y(b.global<f32>("y", uint64_t{plan.spec.columns} * plan.spec.rows)),
           n_columns(plan.spec.columns > 1 ? std::optional(b.param<u32>("n_columns")) : std::nullopt) {}
-    static std::vector<Global<u8>> matrices_of(Builder& b, const GemvPlan& plan) {
-      std::vector<Global<u8>> all;
-      for (const GemvMatrix& matrix : plan.matrices)
-        all.push_back(b.global<u8>(all.empty() ? "weights" : "up", matrix.row_bytes * plan.spec.rows));
-      return all;
-    }
   };
 
   // The rows of a lane in a step: `row`, and every n_groups-th after it. Rows before `first` are another warp's.
@@ -208,7 +202,7 @@ class GemvWriter {
   std::vector<LoadedUnit> load_rows(const Rows& rows, const Reg<u32>& unit) {
     std::vector<LoadedUnit> loaded;
     for (size_t m = 0; m < plan_.matrices.size(); ++m) {
-      const GemvMatrix& matrix = plan_.matrices[m];
+      const ProductMatrix& matrix = plan_.matrices[m];
       const UnitPlace place = place_unit(rows.starts[m], matrix.streams, unit);
       const uint64_t stride = plan_.n_groups * matrix.row_bytes;
       for (uint32_t i = 0; i < plan_.rows_per_warp; ++i)
@@ -234,13 +228,13 @@ class GemvWriter {
   void add_code_unit(const std::vector<LoadedUnit>& loaded, const SharedInput::Place& place, Sums& sums) {
     std::vector<DecodedCodes> decoded;
     for_each_row([&](size_t m, uint32_t i) {
-      const GemvMatrix& matrix = plan_.matrices[m];
+      const ProductMatrix& matrix = plan_.matrices[m];
       decoded.push_back(decode_codes(b_, matrix.type, matrix.streams, loaded[m * plan_.rows_per_warp + i]));
     });
     for_each_column([&](uint32_t column) {
       const InputUnit x = input_.load_integers(place, column);
       std::vector<ScaledSums> scaled;
-      for (const GemvMatrix& matrix : plan_.matrices) {
+      for (const ProductMatrix& matrix : plan_.matrices) {
         const bool is_repeated = !scaled.empty() && matrix.type == plan_.matrices[0].type;
         const ScaledSums own = is_repeated ? scaled[0] : scaled_sums(b_, unit_format(matrix.type), x);
         scaled.push_back(own);
@@ -317,38 +311,11 @@ class GemvWriter {
   SharedInput input_;
 };
 
-Cost cost_of(const GemvPlan& plan) {
-  const GemvSpec& spec = plan.spec;
-  const uint64_t rows = spec.rows, k = spec.k, columns = spec.columns;
-  Cost cost;
-  for (const GemvMatrix& matrix : plan.matrices) {
-    cost.bytes += rows * matrix.row_bytes;
-    cost.flops += 2 * rows * k * columns;
-  }
-  const uint64_t n_outputs = columns * rows * (spec.epilogue == GemvEpilogue::kResidual ? 2 : 1);
-  const uint64_t n_vector = (plan.normalises() ? k : 0) + (spec.epilogue == GemvEpilogue::kBias ? rows : 0);
-  cost.bytes += 4 * (columns * k + n_outputs + n_vector);
-  return cost;
-}
-
 }  // namespace
 
 std::string name_of(const GemvSpec& spec) {
-  std::string name = "gemv_" + std::string(unit_format(spec.weights).name);
-  if (spec.up && *spec.up != spec.weights) name += "_" + std::string(unit_format(*spec.up).name);
-  name += "_" + std::to_string(spec.rows) + "x" + std::to_string(spec.k);
-  if (spec.prologue == GemvPrologue::kRmsNorm) name += "_rmsnorm";
-  constexpr const char* kEpilogues[] = {"", "_bias", "_residual", "_swiglu"};
-  name += kEpilogues[static_cast<int>(spec.epilogue)];
-  name += "_c" + std::to_string(spec.columns);
-  const auto add = [&](const char* letter, uint32_t n) {
-    if (n != 0) name += "_" + std::string(letter) + std::to_string(n);
-  };
-  add("w", spec.warps);
-  add("r", spec.rows_per_warp);
-  add("l", spec.lanes_per_row);
-  add("b", spec.rows_per_block);
-  return name;
+  return product_name("gemv", spec) + "_c" + std::to_string(spec.columns) + name_part("w", spec.warps) +
+         name_part("r", spec.rows_per_warp) + name_part("l", spec.lanes_per_row) + name_part("b", spec.rows_per_block);
 }
 
 Kernel gemv(const GemvSpec& spec, Target target) {
@@ -356,7 +323,7 @@ Kernel gemv(const GemvSpec& spec, Target target) {
   Builder b(name_of(spec), target);
   b.min_blocks_per_sm(std::max(1u, 512 / plan.threads()));  // 128 registers a thread, so that nothing spills
   GemvWriter(b, plan).write();
-  return b.finish(Launch{plan.n_blocks, plan.threads()}, cost_of(plan));
+  return b.finish(Launch{plan.n_blocks, plan.threads()}, product_cost(spec, plan.matrices, spec.columns));
 }
 
 }  // namespace warpchat

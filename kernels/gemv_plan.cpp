@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "kernels/weight_unit.h"
-#include "models/error.h"
+#include "kernels/columns.h"
 #include "ptx/target.h"
 
 namespace warpchat {
@@ -16,12 +15,6 @@ constexpr uint32_t kSharedBytes = ptx::kMaxStaticSharedBytes;
 constexpr uint32_t kMaxColumns = 8;
 constexpr uint32_t kFewBlocks = 112;   // about one for each multiprocessor of a large GPU
 constexpr uint32_t kManyBlocks = 528;  // more only repeat the prologue
-
-uint32_t ceil_div(uint32_t a, uint32_t b) { return a / b + (a % b != 0); }
-
-void require(bool condition, const GemvSpec& spec, const std::string& what) {
-  if (!condition) throw Error("cannot generate " + name_of(spec) + ": " + what);
-}
 
 void check(const GemvSpec& spec) {
   require(spec.rows > 0, spec, "it has no rows");
@@ -110,12 +103,9 @@ GemvPlan plan_of(const GemvSpec& spec) {
   check(spec);
   GemvPlan plan = {};
   plan.spec = spec;
-  const auto add = [&](TensorType type) {
-    plan.matrices.push_back({type, packed_streams(type, spec.k), packed_bytes_per_row(type, spec.k)});
-    plan.has_input_sums |= unit_format(type).zero != 0 || unit_format(type).has_lowest;
-  };
-  add(spec.weights);
-  if (spec.epilogue == GemvEpilogue::kSwiglu) add(spec.up.value_or(spec.weights));
+  plan.matrices = matrices_of(spec);
+  for (const ProductMatrix& matrix : plan.matrices)
+    plan.has_input_sums |= unit_format(matrix.type).zero != 0 || unit_format(matrix.type).has_lowest;
   plan.has_float_input = is_float(spec.weights);
   plan.unit_weights = plan.matrices[0].streams.unit_weights;
   plan.n_units = plan.matrices[0].streams.n_units;

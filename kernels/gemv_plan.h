@@ -3,20 +3,13 @@
 #pragma once
 #include <vector>
 
-#include "kernels/gemv.h"
-#include "kernels/weight_layout.h"
+#include "kernels/product.h"
 
 namespace warpchat {
 
-struct GemvMatrix {
-  TensorType type;
-  PackedStreams streams;
-  uint64_t row_bytes;  // packed
-};
-
 struct GemvPlan {
   GemvSpec spec;
-  std::vector<GemvMatrix> matrices;  // the weights, and with kSwiglu up
+  std::vector<ProductMatrix> matrices;
 
   // Rows: a warp takes rows_per_step at a time, row r of its step by the lanes of group r % n_groups.
   uint32_t warps, rows_per_warp, lanes_per_row;

@@ -18,4 +18,15 @@ inline void require_between(uint64_t least, uint64_t most, const std::string& fa
                std::to_string(least) + " to " + std::to_string(most));
 }
 
+// Query heads that share KV heads evenly: each group of up to 128, since every round of eight adds to the text; a KV
+// head is a block in the grid's y.
+inline constexpr uint32_t kMaxGroup = 128, kMaxBlocksInY = 65535;
+inline void require_heads(const std::string& family, uint32_t n_heads, uint32_t n_kv_heads) {
+  require_between(1, kMaxBlocksInY, family, "n_kv_heads", n_kv_heads);
+  require_spec(n_heads > 0 && n_heads % n_kv_heads == 0 && n_heads / n_kv_heads <= kMaxGroup, family, "n_heads",
+               n_heads,
+               "a multiple of the " + std::to_string(n_kv_heads) + " KV heads, up to " + std::to_string(kMaxGroup) +
+                   " for each");
+}
+
 }  // namespace warpchat

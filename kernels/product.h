@@ -1,0 +1,77 @@
+// What every matrix product has, on whichever instructions it runs: its matrices, its name and its cost. A spec here is
+// GemvSpec or GemmSpec, which spell these fields alike.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/gemv.h"
+#include "kernels/weight_layout.h"
+#include "kernels/weight_unit.h"
+#include "models/error.h"
+#include "ptx/builder.h"
+
+namespace warpchat {
+
+struct ProductMatrix {
+  TensorType type;
+  PackedStreams streams;
+  uint64_t row_bytes;  // packed
+};
+
+// The weights, and with kSwiglu up, which is as the weights where the spec does not say.
+template <class Spec>
+std::vector<ProductMatrix> matrices_of(const Spec& spec) {
+  std::vector<ProductMatrix> matrices;
+  const auto add = [&](TensorType type) {
+    matrices.push_back({type, packed_streams(type, spec.k), packed_bytes_per_row(type, spec.k)});
+  };
+  add(spec.weights);
+  if (spec.epilogue == GemvEpilogue::kSwiglu) add(spec.up.value_or(spec.weights));
+  return matrices;
+}
+
+// Declares a kernel's first parameters, "weights" and "up".
+std::vector<ptx::Global<ptx::u8>> declare_matrices(ptx::Builder& b, const std::vector<ProductMatrix>& matrices,
+                                                   uint32_t rows);
+
+// Of `columns` columns: every matrix once, input and output, and the vectors of prologue and epilogue.
+template <class Spec>
+ptx::Cost product_cost(const Spec& spec, const std::vector<ProductMatrix>& matrices, uint64_t columns) {
+  const uint64_t rows = spec.rows, k = spec.k;
+  ptx::Cost cost;
+  for (const ProductMatrix& matrix : matrices) {
+    cost.bytes += rows * matrix.row_bytes;
+    cost.flops += 2 * rows * k * columns;
+  }
+  const uint64_t n_outputs = columns * rows * (spec.epilogue == GemvEpilogue::kResidual ? 2 : 1);
+  const uint64_t n_vector =
+      (spec.prologue == GemvPrologue::kRmsNorm ? k : 0) + (spec.epilogue == GemvEpilogue::kBias ? rows : 0);
+  cost.bytes += 4 * (columns * k + n_outputs + n_vector);
+  return cost;
+}
+
+// "gemv_q4k_2048x11008_rmsnorm_swiglu": family, formats, rows x k, prologue, epilogue.
+template <class Spec>
+std::string product_name(const std::string& family, const Spec& spec) {
+  std::string name = family + "_" + std::string(unit_format(spec.weights).name);
+  if (spec.up && *spec.up != spec.weights) name += "_" + std::string(unit_format(*spec.up).name);
+  name += "_" + std::to_string(spec.rows) + "x" + std::to_string(spec.k);
+  if (spec.prologue == GemvPrologue::kRmsNorm) name += "_rmsnorm";
+  constexpr const char* kEpilogues[] = {"", "_bias", "_residual", "_swiglu"};
+  return name + kEpilogues[static_cast<int>(spec.epilogue)];
+}
+
+// What of the sharing a spec gives, "_w8"; nothing for 0.
+inline std::string name_part(const char* letter, uint32_t n) {
+  return n != 0 ? "_" + std::string(letter) + std::to_string(n) : "";
+}
+
+// Throws Error "cannot generate NAME: WHAT" unless the condition holds.
+template <class Spec>
+void require(bool condition, const Spec& spec, const std::string& what) {
+  if (!condition) throw Error("cannot generate " + name_of(spec) + ": " + what);
+}
+
+}  // namespace warpchat
