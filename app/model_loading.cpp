@@ -11,7 +11,6 @@
 #include "app/output.h"
 #include "app/signals.h"
 #include "app/terminal/spinner.h"
-#include "engine/gpu/gpu_steps.h"
 #include "engine/profile_report.h"
 #include "models/message.h"
 
@@ -36,11 +35,11 @@ std::string find_model_file(const std::string& name) { return resolve_model(name
 std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context) {
   require_f16(flags.cache_type_k, "--cache-type-k");
   require_f16(flags.cache_type_v, "--cache-type-v");
-  if (!launch_mode_named(flags.launch))
-    throw UsageError("unknown launch mode '" + flags.launch + "'; use stream or graph");
+  const std::optional<LaunchMode> launch = launch_mode_named(flags.launch);
+  if (!launch) throw UsageError("unknown launch mode '" + flags.launch + "'; use stream or graph");
   ModelOptions options;
   options.device = flags.device;
-  options.launch = flags.launch;
+  options.launch = *launch;
   options.count = !flags.profile.empty();
   options.path = find_model_file(flags.model);
   options.threads = flags.threads;

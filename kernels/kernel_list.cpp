@@ -8,7 +8,7 @@ namespace warpchat {
 
 namespace {
 
-LayerSpecs layer_specs(const ModelConfig& c, const LayerFormats& f, uint32_t context, uint32_t columns) {
+LayerSpecs layer_specs(const ModelConfig& c, const LayerFormats& f, uint32_t columns) {
   const uint32_t q_width = c.n_heads * c.head_dim, kv_width = c.n_kv_heads * c.head_dim;
   const auto product = [&](TensorType weights, uint32_t rows, uint32_t k, GemvPrologue prologue,
                            GemvEpilogue epilogue) {
@@ -21,15 +21,11 @@ LayerSpecs layer_specs(const ModelConfig& c, const LayerFormats& f, uint32_t con
       .q = projection(f.q, q_width, f.q_bias),
       .k = projection(f.k, kv_width, f.k_bias),
       .v = projection(f.v, kv_width, f.v_bias),
-      .kv_scatter = {c.n_heads, c.n_kv_heads, c.head_dim, c.rope_dims, c.rope_pairing, context, columns, f.qk_norm,
-                     f.qk_norm ? c.rms_eps : 0, c.rope_magnitude, c.rope_frequencies},
-      .attention = {c.n_heads, c.n_kv_heads, c.head_dim, context, columns},
       .output = product(f.output, c.hidden, q_width, GemvPrologue::kNone, GemvEpilogue::kResidual),
       .gate_up = product(f.gate, c.ffn, c.hidden, GemvPrologue::kRmsNorm, GemvEpilogue::kSwiglu),
       .down = product(f.down, c.hidden, c.ffn, GemvPrologue::kNone, GemvEpilogue::kResidual),
   };
   layer.gate_up.up = f.up;
-  layer.attention.lengths_are_positions = true;
   return layer;
 }
 
@@ -44,13 +40,18 @@ DecoderFormats formats_of(const ModelTensors& tensors) {
   return formats;
 }
 
-DecoderSpecs decoder_specs(const ModelConfig& config, const DecoderFormats& formats, uint32_t context,
-                           uint32_t columns) {
-  DecoderSpecs specs{};
-  specs.embedding = {formats.token_embd, config.n_vocab, config.hidden, columns};
-  for (const LayerFormats& layer : formats.layers) specs.layers.push_back(layer_specs(config, layer, context, columns));
-  specs.logits = {formats.output,         config.n_vocab,       config.hidden, columns,
-                  GemvPrologue::kRmsNorm, GemvEpilogue::kStore, config.rms_eps};
+DecoderSpecs decoder_specs(const ModelConfig& c, const DecoderFormats& formats, uint32_t context, uint32_t columns) {
+  const bool qk_norm = formats.layers.at(0).qk_norm;  // an architecture has it in every layer or in none
+  DecoderSpecs specs{
+      .embedding = {formats.token_embd, c.n_vocab, c.hidden, columns},
+      .kv_scatter = {c.n_heads, c.n_kv_heads, c.head_dim, c.rope_dims, c.rope_pairing, context, columns, qk_norm,
+                     qk_norm ? c.rms_eps : 0, c.rope_magnitude, c.rope_frequencies},
+      .attention = {c.n_heads, c.n_kv_heads, c.head_dim, context, columns},
+      .layers = {},
+      .logits = {formats.output, c.n_vocab, c.hidden, columns, GemvPrologue::kRmsNorm, GemvEpilogue::kStore, c.rms_eps},
+  };
+  specs.attention.lengths_are_positions = true;
+  for (const LayerFormats& layer : formats.layers) specs.layers.push_back(layer_specs(c, layer, columns));
   return specs;
 }
 
@@ -64,12 +65,10 @@ std::vector<ptx::Kernel> decoder_kernels(const DecoderSpecs& specs, ptx::Target 
     if (!names.contains(name_of(spec))) add(gemv(spec, target));
   };
   add(embedding(specs.embedding, target));
+  add(kv_scatter(specs.kv_scatter, target));
+  add(incremental_attention(specs.attention, target));
   for (const LayerSpecs& layer : specs.layers) {
     for (const GemvSpec* spec : {&layer.q, &layer.k, &layer.v}) add_gemv(*spec);
-    if (&layer == &specs.layers.front()) {  // the same in every layer
-      add(kv_scatter(layer.kv_scatter, target));
-      add(incremental_attention(layer.attention, target));
-    }
     for (const GemvSpec* spec : {&layer.output, &layer.gate_up, &layer.down}) add_gemv(*spec);
   }
   add_gemv(specs.logits);

@@ -27,23 +27,23 @@ DecoderFormats formats_of(const ModelTensors& tensors);
 // The steps of engine/steps.h as specs, for passes of up to `columns` columns.
 struct LayerSpecs {
   GemvSpec q, k, v;  // rmsnorm prologue; bias where the model has one
-  KvScatterSpec kv_scatter;
-  AttentionSpec attention;
   GemvSpec output;   // residual
   GemvSpec gate_up;  // rmsnorm prologue, swiglu
   GemvSpec down;     // residual
 };
 struct DecoderSpecs {
   EmbeddingSpec embedding;
+  KvScatterSpec kv_scatter;  // of every layer, as is attention
+  AttentionSpec attention;
   std::vector<LayerSpecs> layers;
   GemvSpec logits;  // rmsnorm prologue
 };
 
 // context: positions of each KV cache. Columns 1 to 8.
 DecoderSpecs decoder_specs(const ModelConfig& config, const DecoderFormats& formats, uint32_t context,
-                           uint32_t columns);
+                           uint32_t columns);  // formats: at least one layer
 
-// Every kernel of the specs once, in the order of first use.
+// Every kernel of the specs once.
 std::vector<ptx::Kernel> decoder_kernels(const DecoderSpecs& specs, ptx::Target target);
 
 }  // namespace warpchat

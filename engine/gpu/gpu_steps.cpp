@@ -27,14 +27,16 @@ struct Step {  // a kernel and its row in the profile
 };
 
 struct LayerSteps {
-  Step q, k, v, kv_scatter, attention, output, gate_up, down;
+  Step q, k, v, output, gate_up, down;
 };
 
 struct PassSteps {  // of passes of one column, or of several
-  Step embedding, logits;
+  Step embedding, kv_scatter, attention, logits;
   std::vector<LayerSteps> layers;
-  AttentionSpec attention;
+  AttentionSpec attention_spec;
 };
+
+using PassSpecs = std::array<DecoderSpecs, 2>;  // of passes of one column, and of several
 
 struct LayerWeights {  // device addresses; 0 where the model has none
   uint64_t q, k, v, output, gate, up, down;
@@ -60,7 +62,7 @@ Argument at(Buffer buffer) { return at(address_of(buffer)); }
 class GpuSteps final : public Steps {
  public:
   GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const GpuOptions& options, ContextPointer context,
-           std::vector<ptx::Kernel> kernels);
+           const PassSpecs& specs, std::vector<ptx::Kernel> kernels);
   ~GpuSteps() override;
 
   uint32_t max_columns() const override { return std::min(kGpuPassColumns, positions_); }
@@ -123,22 +125,20 @@ class GpuSteps final : public Steps {
   bool counts_;
 };
 
-// For passes of one column and of several. A model that the kernels cannot compute is refused here.
-std::vector<ptx::Kernel> all_kernels(const ModelConfig& config, const ModelTensors& tensors, uint32_t context,
-                                     ptx::Target target) {
+// A model that the kernels cannot compute is refused here.
+std::vector<ptx::Kernel> kernels_of(const PassSpecs& passes, ptx::Target target) {
+  std::vector<ptx::Kernel> kernels;
   try {
-    const DecoderFormats formats = formats_of(tensors);
-    std::vector<ptx::Kernel> kernels = decoder_kernels(decoder_specs(config, formats, context, 1), target);
-    for (ptx::Kernel& kernel : decoder_kernels(decoder_specs(config, formats, context, kGpuPassColumns), target))
-      kernels.push_back(std::move(kernel));
-    return kernels;
+    for (const DecoderSpecs& specs : passes)
+      for (ptx::Kernel& kernel : decoder_kernels(specs, target)) kernels.push_back(std::move(kernel));
   } catch (const Error& error) {
     throw Error(std::string("the GPU kernels cannot compute this model: ") + error.what() + "; use --device cpu");
   }
+  return kernels;
 }
 
 GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const GpuOptions& options,
-                   ContextPointer context, std::vector<ptx::Kernel> kernels)
+                   ContextPointer context, const PassSpecs& specs, std::vector<ptx::Kernel> kernels)
     : config_(config),
       positions_(options.context),
       context_(context),
@@ -159,9 +159,7 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
       error_(context, sizeof(ErrorWord), "errors"),
       counts_(options.count && context->device().is_emulated) {
   if (counts_) count_emulated_launches(true);
-  const DecoderFormats formats = formats_of(tensors);
-  passes_ = {find_steps(decoder_specs(config, formats, positions_, 1)),
-             find_steps(decoder_specs(config, formats, positions_, kGpuPassColumns))};
+  passes_ = {find_steps(specs[0]), find_steps(specs[1])};
   if (!context->device().is_emulated) profile_.set_peak_bandwidth(context->device().peak_bandwidth);
   place_weights(tensors, options);
   stream_.fill(activations_.address() + plan_.error, 0, sizeof(ErrorWord));
@@ -192,12 +190,15 @@ std::string GpuSteps::description() const {
 
 PassSteps GpuSteps::find_steps(const DecoderSpecs& specs) {
   const auto step = [&](const std::string& name) { return Step{&kernels_[name], profile_.operation(name)}; };
-  PassSteps pass{step(name_of(specs.embedding)), step(name_of(specs.logits)), {}, specs.layers.at(0).attention};
-  const Step kv_scatter = step(name_of(specs.layers[0].kv_scatter)), attention = step(name_of(pass.attention));
+  PassSteps pass{step(name_of(specs.embedding)),
+                 step(name_of(specs.kv_scatter)),
+                 step(name_of(specs.attention)),
+                 step(name_of(specs.logits)),
+                 {},
+                 specs.attention};
   for (const LayerSpecs& layer : specs.layers)
-    pass.layers.push_back({step(name_of(layer.q)), step(name_of(layer.k)), step(name_of(layer.v)), kv_scatter,
-                           attention, step(name_of(layer.output)), step(name_of(layer.gate_up)),
-                           step(name_of(layer.down))});
+    pass.layers.push_back({step(name_of(layer.q)), step(name_of(layer.k)), step(name_of(layer.v)),
+                           step(name_of(layer.output)), step(name_of(layer.gate_up)), step(name_of(layer.down))});
   return pass;
 }
 
@@ -306,7 +307,7 @@ void GpuSteps::rope_scatter(uint32_t index, Buffer q, Buffer k, Buffer v) {
   arguments.add(at(cache_table(index, 0)));
   arguments.add(at(cache_table(index, 1)));
   arguments.add(at(activations_.address() + plan_.error));
-  run(pass().layers[index].kv_scatter, arguments);
+  run(pass().kv_scatter, arguments);
 }
 
 void GpuSteps::attention(uint32_t index, Buffer q, Buffer mixed) {
@@ -314,10 +315,10 @@ void GpuSteps::attention(uint32_t index, Buffer q, Buffer mixed) {
   const uint64_t positions = base + plan_.pass + kGpuPassColumns * sizeof(uint32_t);
   const uint32_t longest = position_ + n_columns_;
   const uint64_t keys = uint64_t{n_columns_} * position_ + uint64_t{n_columns_} * (n_columns_ + 1) / 2;
-  run(pass().layers[index].attention,
+  run(pass().attention,
       {at(q), at(cache_table(index, 0)), at(cache_table(index, 1)), at(positions), at(mixed),
        at(base + plan_.scratch[n_columns_ > 1]), at(base + plan_.error)},
-      attention_grid(pass().attention, longest), attention_cost(pass().attention, keys).bytes, n_columns_);
+      attention_grid(pass().attention_spec, longest), attention_cost(pass().attention_spec, keys).bytes, n_columns_);
 }
 
 void GpuSteps::output_residual(uint32_t index, Buffer mixed, Buffer hidden) {
@@ -375,28 +376,17 @@ void GpuSteps::check_error_word() {
 
 }  // namespace
 
-namespace {
-
-constexpr std::array<std::string_view, 2> kLaunchModes = {"stream", "graph"};
-
-}  // namespace
-
-std::optional<LaunchMode> launch_mode_named(std::string_view name) {
-  for (size_t i = 0; i < kLaunchModes.size(); ++i)
-    if (kLaunchModes[i] == name) return static_cast<LaunchMode>(i);
-  return std::nullopt;
-}
-
-std::string_view name_of(LaunchMode mode) { return kLaunchModes[static_cast<size_t>(mode)]; }
-
 std::unique_ptr<Steps> make_gpu_steps(const ModelConfig& config, const ModelTensors& tensors,
                                       const GpuOptions& options) {
   assert(options.context > 0 && options.device.table != nullptr);
-  std::vector<ptx::Kernel> kernels = all_kernels(config, tensors, options.context, options.device.gpu.target());
+  const DecoderFormats formats = formats_of(tensors);
+  const PassSpecs specs = {decoder_specs(config, formats, options.context, 1),
+                           decoder_specs(config, formats, options.context, kGpuPassColumns)};
+  std::vector<ptx::Kernel> kernels = kernels_of(specs, options.device.gpu.target());
   const ContextPointer context = Context::open(*options.device.table, options.device.gpu);
   check_memory(gpu_memory_budget(config, tensors, options.context), options.context, context->memory().free_bytes,
                "GPU memory");
-  return std::make_unique<GpuSteps>(config, tensors, options, context, std::move(kernels));
+  return std::make_unique<GpuSteps>(config, tensors, options, context, specs, std::move(kernels));
 }
 
 }  // namespace warpchat

@@ -3,21 +3,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
-#include <string_view>
 
 #include "engine/driver/device_choice.h"
+#include "engine/gpu/launch_mode.h"
 #include "engine/steps.h"
 
 namespace warpchat {
-
-// How passes of one token are launched; longer ones always go kernel by kernel. Results are the same to the bit.
-enum class LaunchMode : uint8_t {
-  kStream,  // kernel by kernel
-  kGraph,   // the layers as one CUDA graph, recorded with the first token
-};
-std::optional<LaunchMode> launch_mode_named(std::string_view name);  // "stream", "graph"
-std::string_view name_of(LaunchMode mode);
 
 struct GpuOptions {
   DeviceChoice device;   // with a table

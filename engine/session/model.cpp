@@ -42,9 +42,7 @@ uint32_t choose_context(const ModelOptions& options, const ModelConfig& config) 
 }
 
 std::unique_ptr<Steps> make_gpu_steps(const ModelOptions& options, const Model& model, const DeviceChoice& device) {
-  const std::optional<LaunchMode> launch = launch_mode_named(options.launch);
-  if (!launch) throw Error("unknown launch mode '" + options.launch + "'; use stream or graph");
-  const GpuOptions gpu{device, model.context, *launch, options.count, options.progress};
+  const GpuOptions gpu{device, model.context, options.launch, options.count, options.progress};
   check_scales(model.file);
   return make_gpu_steps(model.config, model.tensors, gpu);
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "engine/decoder.h"
+#include "engine/gpu/launch_mode.h"
 #include "engine/sampler.h"
 #include "models/gguf_reader.h"
 #include "models/model_config.h"
@@ -20,12 +21,12 @@ std::string find_chat_template(const GgufFile& file, const Tokenizer& tokenizer)
 
 struct ModelOptions {
   std::string path;
-  std::string device = "cpu";            // engine/driver/device_choice.h; empty: the best there is
-  uint32_t threads = 0;                  // 0: one per physical core
-  bool context_from_model = false;       // the model's own context length, however long (-c 0)
-  uint32_t context = 0;                  // positions; 0: the model's own, at most kDefaultContextLimit
-  uint32_t batch = 512;                  // positions in one prefill pass
-  std::string launch = "stream";         // on a GPU: engine/gpu/gpu_steps.h
+  std::string device = "cpu";       // engine/driver/device_choice.h; empty: the best there is
+  uint32_t threads = 0;             // 0: one per physical core
+  bool context_from_model = false;  // the model's own context length, however long (-c 0)
+  uint32_t context = 0;             // positions; 0: the model's own, at most kDefaultContextLimit
+  uint32_t batch = 512;             // positions in one prefill pass
+  LaunchMode launch = LaunchMode::kStream;
   bool count = false;                    // on the emulator: keep counters, which takes time
   std::function<void(double)> progress;  // 0..1 while loading; may be empty
 };

@@ -1,0 +1,25 @@
+// How a GPU's kernels are launched, by the names that --launch takes.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace warpchat {
+
+// Of passes of one token; longer ones always go kernel by kernel. Results are the same to the bit.
+enum class LaunchMode : uint8_t {
+  kStream,  // kernel by kernel
+  kGraph,   // the layers as one CUDA graph, recorded with the first token
+};
+inline constexpr std::array<std::string_view, 2> kLaunchModeNames = {"stream", "graph"};
+
+inline std::string_view name_of(LaunchMode mode) { return kLaunchModeNames[static_cast<size_t>(mode)]; }
+
+inline std::optional<LaunchMode> launch_mode_named(std::string_view name) {
+  for (size_t i = 0; i < kLaunchModeNames.size(); ++i)
+    if (kLaunchModeNames[i] == name) return static_cast<LaunchMode>(i);
+  return std::nullopt;
+}
+
+}  // namespace warpchat
