@@ -1,7 +1,6 @@
 // chat kernels: what a model's decoder launches on a GPU: every kernel with its launch, memory and cost, and its PTX.
 #include <algorithm>
 #include <filesystem>
-#include <numeric>
 
 #include "app/commands/commands.h"
 #include "app/model_loading.h"
@@ -23,12 +22,11 @@ struct Subject {
 Subject subject_of(const KernelsOptions& options) {
   if (!options.shape.empty() && !options.model.empty()) throw UsageError("--shape and --model exclude each other");
   if (!options.shape.empty()) {
-    const std::vector<std::string> names = shape_names();
-    if (std::find(names.begin(), names.end(), options.shape) == names.end())
-      throw UsageError("unknown shape '" + options.shape + "'; known are " +
-                       std::accumulate(names.begin() + 1, names.end(), names[0],
-                                       [](const std::string& a, const std::string& b) { return a + ", " + b; }));
-    return {options.shape, model_shape(options.shape)};
+    try {
+      return {options.shape, model_shape(options.shape)};
+    } catch (const Error& error) {
+      throw UsageError(std::string("--shape: ") + error.what());
+    }
   }
   const GgufFile file = GgufFile::open(find_model_file(options.model));
   const ModelConfig config = read_model_config(file);
