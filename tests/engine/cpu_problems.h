@@ -3,7 +3,6 @@
 #pragma once
 #include <cmath>
 #include <cstddef>
-#include <random>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,23 +11,9 @@
 #include "models/dequantise.h"
 #include "models/quantise.h"
 #include "models/tensor_type.h"
+#include "tests/support/random_floats.h"
 
 namespace warpchat {
-
-inline std::vector<float> normal_floats(size_t n, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  std::vector<float> values(n);
-  for (float& v : values) v = normal(random);
-  return values;
-}
-
-// [columns, k]; one channel is 200 times as large as the others, as in real language models.
-inline std::vector<float> outlier_floats(uint32_t columns, uint32_t k, uint32_t seed) {
-  std::vector<float> x = normal_floats(size_t{columns} * k, seed);
-  for (uint32_t c = 0; c < columns; ++c) x[size_t{c} * k + k / 3] = c % 2 ? 200.0f : -200.0f;
-  return x;
-}
 
 struct RandomMatrix {
   TensorInfo tensor;

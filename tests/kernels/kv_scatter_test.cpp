@@ -13,6 +13,7 @@
 #include "models/error.h"
 #include "models/half.h"
 #include "models/rope.h"
+#include "tests/support/random_floats.h"
 
 namespace warpchat {
 namespace {
@@ -66,14 +67,6 @@ KvScatterSpec spec_of(const ScatterCase& c) {
           .frequencies = rope_frequencies(c.scaling, 1e6, c.rope_dims, {})};
 }
 
-std::vector<float> random_floats(size_t n, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  std::vector<float> values(n);
-  for (float& value : values) value = normal(random);
-  return values;
-}
-
 // One head, normalised and turned in double.
 std::vector<double> turned(const KvScatterSpec& s, const float* head, const std::vector<float>& gamma,
                            uint32_t position) {
@@ -104,11 +97,11 @@ class Scatter {
         spec(s),
         kernel(kv_scatter(s, ptx::sm_75)),
         n_columns(s.columns),
-        q_values(random_floats(size_t{s.columns} * s.n_heads * s.head_dim, 1)),
-        k_values(random_floats(size_t{s.columns} * s.n_kv_heads * s.head_dim, 2)),
-        v_values(random_floats(k_values.size(), 3)),
-        q_gamma(random_floats(s.head_dim, 4)),
-        k_gamma(random_floats(s.head_dim, 5)),
+        q_values(normal_floats(size_t{s.columns} * s.n_heads * s.head_dim, 1)),
+        k_values(normal_floats(size_t{s.columns} * s.n_kv_heads * s.head_dim, 2)),
+        v_values(normal_floats(k_values.size(), 3)),
+        q_gamma(normal_floats(s.head_dim, 4)),
+        k_gamma(normal_floats(s.head_dim, 5)),
         cells(size_t{s.n_kv_heads} * s.max_positions * s.head_dim) {
     q = device.upload(q_values), k = device.upload(k_values), v = device.upload(v_values);
     gammas[0] = device.upload(q_gamma), gammas[1] = device.upload(k_gamma);
@@ -251,7 +244,7 @@ TEST(KvScatterSizes, OffsetsHave64Bits) {
   const uint32_t position = spec.max_positions - 1;
   const uint64_t offset = uint64_t{position} * 64 * 2;
   GuardedDevice device(ptx::sm_75);
-  const std::vector<float> values = random_floats(64, 1);
+  const std::vector<float> values = normal_floats(64, 1);
   uint16_t *key = device.poisoned<uint16_t>(64), *value = device.poisoned<uint16_t>(64);
   ASSERT_EQ(device.run(kv_scatter(spec, ptx::sm_75), device.upload(values), device.upload(values),
                        device.upload(values), device.upload(std::vector<uint32_t>{position}),

@@ -12,6 +12,7 @@
 #include "ptx/number.h"
 #include "readme_kernel.h"
 #include "tests/emulator/harness.h"
+#include "tests/support/random_floats.h"
 
 namespace ptx::testing {
 namespace {
@@ -43,14 +44,6 @@ emulator::LaunchOptions checked(const Kernel& kernel, uint64_t seed = 0) {
           .cooperative = kernel.launch.cooperative,
           .seed = seed,
           .weak_memory = seed != 0};
-}
-
-std::vector<float> random_floats(size_t n, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  std::vector<float> values(n);
-  for (float& value : values) value = normal(random);
-  return values;
 }
 
 class EmulatedTest : public ::testing::TestWithParam<Target> {};
@@ -93,7 +86,7 @@ TEST_P(EmulatedTest, AgreesOnEveryInstruction) {
 TEST_P(EmulatedTest, AddsVectors) {
   constexpr uint32_t kN = 1000;  // the last block is ragged
   Device device(profile_of(GetParam()));
-  const std::vector<float> x = random_floats(kN, 1), y = random_floats(kN, 2);
+  const std::vector<float> x = warpchat::normal_floats(kN, 1), y = warpchat::normal_floats(kN, 2);
   float* sum = device.zeros<float>(kN);
   const Kernel kernel = vector_add(kN, GetParam());
   ASSERT_EQ(run(device, kernel, checked(kernel), device.upload(x), device.upload(y), sum), "");
@@ -103,7 +96,7 @@ TEST_P(EmulatedTest, AddsVectors) {
 TEST_P(EmulatedTest, TakesSoftmax) {
   constexpr uint32_t kRows = 5, kColumns = 777;
   Device device(profile_of(GetParam()));
-  const std::vector<float> in = random_floats(kRows * kColumns, 3);
+  const std::vector<float> in = warpchat::normal_floats(kRows * kColumns, 3);
   float* out = device.zeros<float>(kRows * kColumns);
   const Kernel kernel = softmax(kRows, kColumns, GetParam());
   ASSERT_EQ(run(device, kernel, checked(kernel), device.upload(in), out), "");
@@ -208,7 +201,7 @@ TEST_P(EmulatedTest, MultipliesBytes) {
   std::vector<int8_t> weights(kRows * kK), x(kK);
   for (int8_t& value : weights) value = static_cast<int8_t>(random());
   for (int8_t& value : x) value = static_cast<int8_t>(random());
-  const std::vector<float> scale = random_floats(kRows, 6);
+  const std::vector<float> scale = warpchat::normal_floats(kRows, 6);
   float* y = device.zeros<float>(kRows);
   const Kernel kernel = gemv_s8(kRows, kK, GetParam());
   ASSERT_EQ(run(device, kernel, checked(kernel), device.upload(weights), device.upload(x), device.upload(scale), y),
@@ -222,7 +215,7 @@ TEST_P(EmulatedTest, MultipliesBytes) {
 TEST_P(EmulatedTest, RunsTheReadmesKernel) {
   constexpr uint32_t kRows = 21, kK = 300;
   Device device(profile_of(GetParam()));
-  const std::vector<float> w = random_floats(kRows * kK, 9), x = random_floats(kK, 10);
+  const std::vector<float> w = warpchat::normal_floats(kRows * kK, 9), x = warpchat::normal_floats(kK, 10);
   float* y = device.zeros<float>(kRows);
   const Kernel kernel = gemv(kRows, kK, GetParam());
   ASSERT_EQ(run(device, kernel, checked(kernel), device.upload(w), device.upload(x), y), "");

@@ -11,8 +11,8 @@
 
 #include "models/error.h"
 #include "tests/reference/closeness.h"
+#include "tests/support/decoder_cases.h"
 #include "tests/support/test_files.h"
-#include "tests/support/tiny_model.h"
 
 namespace warpchat {
 namespace {
@@ -40,24 +40,13 @@ TEST(ReferenceDecoder, MatchesExactLogitsOfRealArchitectures) {
   }
 }
 
-struct ModelCase {
-  const char* name;
-  TinyModelSpec spec;
-};
-
-RopeScaling scaling(RopeScaling::Kind kind, double factor) {
-  RopeScaling s;
-  s.kind = kind, s.factor = factor, s.original_context = 64;
-  return s;
-}
-
-const ModelCase kModels[] = {
+const DecoderCase kModels[] = {
     {"qwen2_tied", {}},
     {"qwen3_untied_own_head_dim", {.architecture = "qwen3", .head_dim = 128, .tied_output = false}},
     {"llama_interleaved", {.architecture = "llama"}},
-    {"llama_frequency_divisors", {.architecture = "llama", .rope_scaling = scaling(RopeScaling::Kind::kLlama3, 1)}},
-    {"linear_scaling", {.rope_scaling = scaling(RopeScaling::Kind::kLinear, 4)}},
-    {"yarn", {.rope_scaling = scaling(RopeScaling::Kind::kYarn, 4)}},
+    {"llama_frequency_divisors", {.architecture = "llama", .rope_scaling = scaled_rope(RopeScaling::Kind::kLlama3, 1)}},
+    {"linear_scaling", {.rope_scaling = scaled_rope(RopeScaling::Kind::kLinear, 4)}},
+    {"yarn", {.rope_scaling = scaled_rope(RopeScaling::Kind::kYarn, 4)}},
     {"half_of_the_head_rotates", {.architecture = "llama", .rope_dims = 32}},
     {"one_kv_head", {.n_kv_heads = 1}},
     {"spm_vocabulary_with_padding", {.n_vocab = 512, .vocabulary = TinyVocabulary::kSpm}},
@@ -68,7 +57,7 @@ const ModelCase kModels[] = {
     {"outlier_channel", {.tied_output = false, .outlier = 200}},
 };
 
-class ReferenceDecoder : public testing::TestWithParam<ModelCase> {};
+class ReferenceDecoder : public testing::TestWithParam<DecoderCase> {};
 
 // 40 tokens: more than two tiles, so the prefix falls into other tiles than the whole does.
 TEST_P(ReferenceDecoder, IsCausalToTheBit) {

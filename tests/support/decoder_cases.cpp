@@ -32,21 +32,21 @@ std::vector<Token> some_tokens(size_t n) {
   return tokens;
 }
 
-namespace {
-
-RopeScaling scaling(RopeScaling::Kind kind, double factor) {
+RopeScaling scaled_rope(RopeScaling::Kind kind, double factor) {
   RopeScaling s;
   s.kind = kind, s.factor = factor, s.original_context = 64;
   return s;
 }
 
+namespace {
+
 const DecoderCase kCases[] = {
     {"qwen2_tied", {}},
     {"qwen3_untied_own_head_dim", {.architecture = "qwen3", .head_dim = 128, .tied_output = false}},
     {"llama_interleaved", {.architecture = "llama"}},
-    {"llama_frequency_divisors", {.architecture = "llama", .rope_scaling = scaling(RopeScaling::Kind::kLlama3, 1)}},
-    {"linear_scaling", {.rope_scaling = scaling(RopeScaling::Kind::kLinear, 4)}},
-    {"yarn", {.rope_scaling = scaling(RopeScaling::Kind::kYarn, 4)}},
+    {"llama_frequency_divisors", {.architecture = "llama", .rope_scaling = scaled_rope(RopeScaling::Kind::kLlama3, 1)}},
+    {"linear_scaling", {.rope_scaling = scaled_rope(RopeScaling::Kind::kLinear, 4)}},
+    {"yarn", {.rope_scaling = scaled_rope(RopeScaling::Kind::kYarn, 4)}},
     {"half_of_the_head_rotates", {.architecture = "llama", .rope_dims = 32}},
     {"one_kv_head", {.n_kv_heads = 1}},
     {"no_grouping", {.n_kv_heads = 4}},

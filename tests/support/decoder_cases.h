@@ -34,7 +34,8 @@ struct DecoderCase {
   const char* name;
   TinyModelSpec spec;
 };
-std::span<const DecoderCase> decoder_cases();  // architectures, shapes, RoPE scalings and formats
+RopeScaling scaled_rope(RopeScaling::Kind kind, double factor);  // of a context of 64
+std::span<const DecoderCase> decoder_cases();                    // architectures, shapes, RoPE scalings and formats
 
 std::vector<float> read_floats(const std::string& path);
 
