@@ -13,6 +13,8 @@
 
 namespace ptx::emulator {
 
+struct MatrixShape;
+
 // Where module-scope names ended up.
 struct ModuleLayout {
   const Registry* registry = nullptr;
@@ -137,6 +139,7 @@ class FunctionLoader {
   void lower_shuffle(const Statement& s, const Match& m);
   void lower_warp(const Statement& s, const Match& m);
   void lower_quad_pair_product(const Statement& s, const Match& m);
+  void emit_product(const char* name, const Statement& s, const MatrixShape& shape, const uint32_t (&counts)[4]);
   void lower_matrix(const Statement& s, const Match& m);
   void lower_matrix_load(const Statement& s, const Match& m);
   void lower_wmma_memory(const Statement& s, const Match& m);
@@ -175,11 +178,11 @@ class FunctionLoader {
 // Flags of memory instructions, shared with handlers/pointers.h and the checks.
 namespace access {
 constexpr uint32_t kAddress32 = 1, kAddressNone = 2, kPolls = 4, kFrameRelative = 8;
-constexpr uint32_t kOrderShift = 4;      // 3 bits: Order
-constexpr uint32_t kScopeShift = 7;      // 2 bits: Scope
-constexpr uint32_t kReadOnly = 1u << 9;  // ld.global.nc
-constexpr uint32_t kSpaceShift = 10;     // 3 bits: Space as written
-constexpr uint32_t kFreeShift = 16;      // an instruction's own
+constexpr uint32_t kOrderShift = 4;                 // 3 bits: Order
+constexpr uint32_t kScopeShift = 7;                 // 2 bits: Scope
+constexpr uint32_t kReadOnly = 1u << 9;             // ld.global.nc
+constexpr uint32_t kSpaceShift = 10;                // 3 bits: Space as written
+constexpr uint32_t kFreeShift = 16;                 // an instruction's own
 constexpr uint32_t kReturnsOld = 1u << kFreeShift;  // of a vector atomic: the list begins with destinations
 enum Order : uint32_t { kWeak, kVolatile, kRelaxed, kAcquire, kRelease, kAcqRel, kSc };
 enum Scope : uint32_t { kCta, kCluster, kGpu, kSys };

@@ -65,6 +65,12 @@ void FunctionLoader::lower_matrix(const Statement& s, const Match& m) {
                               fragment_registers(shape, shape.a, shape.m * shape.k, false),
                               fragment_registers(shape, shape.b, shape.k * shape.n, false),
                               fragment_registers(shape, shape.c, shape.m * shape.n, true)};
+  emit_product("mma", s, shape, counts);
+}
+
+// counts: registers of the fragments d, a, b, c, which are the operands in this order.
+void FunctionLoader::emit_product(const char* name, const Statement& s, const MatrixShape& shape,
+                                  const uint32_t (&counts)[4]) {
   const MatrixType types[4] = {shape.d, shape.a, shape.b, shape.c};
   std::vector<ColumnId> list;
   for (size_t i = 0; i < 4; ++i) {
@@ -72,7 +78,7 @@ void FunctionLoader::lower_matrix(const Statement& s, const Match& m) {
     for (ColumnId c : vector_columns(s.operands[i], register_type(types[i]), counts[i], what.c_str()))
       list.push_back(c);
   }
-  Draft& draft = emit("mma");
+  Draft& draft = emit(name);
   draft.list = std::move(list);
   draft.list_defs = counts[0];
   draft.code.immediate = shape.pack();
@@ -83,18 +89,8 @@ void FunctionLoader::lower_quad_pair_product(const Statement& s, const Match& m)
   MatrixShape shape{8, 8, 4, matrix_type(m.word("d")), MatrixType::f16, MatrixType::f16, matrix_type(m.word("c"))};
   shape.a_by_column = m.word("la") == "col";
   shape.b_by_column = m.word("lb") == "col";
-  const MatrixType types[4] = {shape.d, shape.a, shape.b, shape.c};
   const uint32_t counts[4] = {shape.d == MatrixType::f16 ? 4u : 8u, 2, 2, shape.c == MatrixType::f16 ? 4u : 8u};
-  std::vector<ColumnId> list;
-  for (size_t i = 0; i < 4; ++i) {
-    const std::string what = spelling_of(s) + ": operand " + std::to_string(i + 1);
-    for (ColumnId c : vector_columns(s.operands[i], register_type(types[i]), counts[i], what.c_str()))
-      list.push_back(c);
-  }
-  Draft& draft = emit("mma.quad_pair");
-  draft.list = std::move(list);
-  draft.list_defs = counts[0];
-  draft.code.immediate = shape.pack();
+  emit_product("mma.quad_pair", s, shape, counts);
 }
 
 void FunctionLoader::lower_matrix_load(const Statement& s, const Match& m) {
