@@ -99,9 +99,13 @@ class Case(unittest.TestCase):
     def start(self, *arguments, **more):
         terminal = Terminal("-m", TINY, "--temp", "0", "-n", "12", *arguments, **more)
         self.addCleanup(self.end, terminal)
+        self.wait_for_prompt(terminal)
+        return terminal
+
+    def wait_for_prompt(self, terminal):
+        """Before it the terminal echoes by itself, and what is typed for the answer could reach the line editor."""
         terminal.wait_for("Ctrl-D leaves")
         terminal.wait_for("> ")
-        return terminal
 
     def start_endless(self, *arguments, **more):
         terminal = Terminal("-m", ENDLESS, "-c", "0", "--temp", "0", *arguments, **more)
@@ -163,7 +167,7 @@ class Conversation(Case):
 
     def test_ctrl_c_stops_an_answer_and_keeps_its_text(self):
         terminal = self.start_endless()
-        terminal.wait_for("Ctrl-D leaves")
+        self.wait_for_prompt(terminal)
         terminal.type("Hello\r")
         terminal.wait_for("Hello\n")
         while not terminal.plain().strip():
@@ -176,7 +180,7 @@ class Conversation(Case):
 
     def test_a_message_stopped_before_its_answer_is_taken_back(self):
         terminal = self.start_endless("-ub", "8")
-        terminal.wait_for("Ctrl-D leaves")
+        self.wait_for_prompt(terminal)
         terminal.type("/read " + path("long.txt", b"Hello world " * 10000) + "\r")
         terminal.wait_for("sent before your next message")
         terminal.type("Hello\r")
