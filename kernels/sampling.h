@@ -1,0 +1,69 @@
+// The next token, chosen on the device: penalties, top_k, top_p, min_p, temperature and one draw, in that order and by
+// the definitions of engine/sampler.h. Settings, recent tokens, position and the token itself stay in device memory, so
+// that a captured graph or a persistent kernel needs no host. The logits are left as they are.
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ptx/builder.h"
+
+namespace warpchat {
+
+struct SampleSpec {
+  uint32_t n_vocab;         // logits of a column
+  uint32_t columns = 1;     // sequences, each with a state of its own
+  uint32_t threads = 1024;  // of the block that serves a column: a power of two, 32 to 1,024
+  uint32_t ring = 64;       // recent tokens that a state holds: a power of two up to 4,096
+  bool advances = false;    // positions[column] += 1 after the choice
+};
+
+// How a column chooses; in device memory, with u32 [spec.ring] right behind it: of the tokens accepted so far, number i
+// at i modulo spec.ring. The kernel appends what it chooses. The settings are those of SamplingParams.
+struct SamplerState {
+  float repeat_penalty = 1, presence_penalty = 0, frequency_penalty = 0;
+  uint32_t penalty_window = 0;  // recent tokens that count, as far as the ring holds them
+  uint32_t top_k = 0;           // 0 is off
+  float top_p = 1;              // 1 is off
+  float temperature = 0;        // 0: the argmax
+  uint32_t reserved = 0;
+  double log_min_p = -std::numeric_limits<double>::infinity();  // ln(min_p); -infinity is off
+  uint64_t seed = 0;
+  uint64_t n_accepted = 0;
+};
+static_assert(sizeof(SamplerState) == 56);
+
+// Bytes from one column's state to the next, and a state with the last of `recent` in its ring, as the device reads it.
+uint64_t sampler_state_stride(const SampleSpec& spec);
+std::vector<uint8_t> packed_sampler_state(const SampleSpec& spec, SamplerState state, std::span<const uint32_t> recent);
+
+// What a block chooses from, of all columns.
+struct SampleBuffers {
+  ptx::Global<ptx::f32> logits;     // [columns, n_vocab], 16-byte aligned; not changed
+  ptx::Global<ptx::u8> states;      // [columns * sampler_state_stride(spec)], 16-byte aligned
+  ptx::Global<ptx::u32> tokens;     // [columns], out
+  ptx::Global<ptx::u32> positions;  // [columns]: the counter of the random numbers, and advanced where the spec says so
+  ptx::Global<ptx::u32> error;      // [kErrorWords]
+};
+
+// Name: sample_151936_c1_t1024_r64, "_advances". One block a column. Parameters: SampleBuffers in their order, and
+// n_columns u32 if columns > 1: at most `columns`; what lies beyond is neither read nor written.
+// The token follows from logits, state and position alone: neither threads nor schedule nor device matter. Of equal
+// logits the lower id ranks first. Weights are exp(logit - best) to 2e-6 of each, in steps of 2^-44 for 151,936 of
+// them; the random number is Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011) with
+// the seed as key and the position as counter. A logit that is not finite, before or after its penalty, sets the error
+// word with the lowest such id, and nothing of the column is written. Throws Error for a spec outside the bounds above.
+ptx::Kernel sample(const SampleSpec& spec, ptx::Target target);
+std::string name_of(const SampleSpec& spec);
+
+// The same inside another kernel, by one whole block of spec.threads threads that have not parted; `column` is the same
+// in all of them. memory: of sample_shared_bytes(spec), 16-byte aligned, behind a barrier from other uses before and,
+// for what comes after, behind the barrier that ends the body. No thread returns. The choice is visible to the block
+// after that barrier, and to others as far as the caller publishes it.
+void sample_body(ptx::Builder& b, const SampleSpec& spec, const SampleBuffers& buffers,
+                 const ptx::Reg<ptx::u32>& column, const ptx::Shared<ptx::u8>& memory);
+uint64_t sample_shared_bytes(const SampleSpec& spec);
+
+}  // namespace warpchat
