@@ -8,13 +8,19 @@ namespace warpchat {
 
 Decoder::Decoder(const ModelConfig& config, std::unique_ptr<Steps> steps) : config_(config), steps_(std::move(steps)) {}
 
-bool Decoder::forward(std::span<const Token> tokens, uint32_t position, Logits wanted, const std::atomic<bool>* stop) {
-  assert(!tokens.empty() && tokens.size() <= max_columns());
-  assert(uint64_t{position} + tokens.size() <= max_positions());
-  const PassState& s = steps_->buffers();
-  const uint32_t last_column = static_cast<uint32_t>(tokens.size()) - 1;
+bool Decoder::forward(std::span<const Token> tokens, uint32_t position, Logits wanted, const std::atomic<bool>* stop,
+                      uint32_t sequence) {
+  columns_.clear();
+  for (const Token token : tokens) columns_.push_back({token, position++, sequence});
+  return forward(columns_, wanted, stop);
+}
 
-  steps_->begin(tokens, position);
+bool Decoder::forward(std::span<const Column> columns, Logits wanted, const std::atomic<bool>* stop) {
+  assert(!columns.empty() && columns.size() <= (wanted == Logits::kAll ? max_logits_columns() : max_columns()));
+  const PassState& s = steps_->buffers();
+  const uint32_t last_column = static_cast<uint32_t>(columns.size()) - 1;
+
+  steps_->begin(columns);
   steps_->embed(s.hidden);
   for (uint32_t layer = 0; layer < config_.n_layers; ++layer) {
     if (stop != nullptr && *stop) return false;

@@ -1,9 +1,10 @@
-// The decoder: tokens of one sequence in, logits out, on whichever device its steps belong to.
+// The decoder: tokens in, logits out, on whichever device its steps belong to.
 #pragma once
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "engine/steps.h"
 
@@ -16,13 +17,18 @@ class Decoder {
   Decoder(const ModelConfig& config, std::unique_ptr<Steps> steps);
 
   uint32_t max_columns() const { return steps_->max_columns(); }
+  uint32_t max_logits_columns() const { return steps_->max_logits_columns(); }
+  uint32_t max_sequences() const { return steps_->max_sequences(); }
   uint32_t max_positions() const { return steps_->max_positions(); }
 
-  // One pass over tokens[0..n) at positions position..position+n-1: 1 <= n <= max_columns(), all positions below
-  // max_positions(). Positions before `position` must have been decoded before; later ones are forgotten.
+  // One pass over tokens[0..n) at positions position..position+n-1 of a sequence: 1 <= n <= max_columns(), or
+  // max_logits_columns() if the logits of all are wanted; all positions below max_positions(). Positions before
+  // `position` must have been decoded before; later ones are forgotten.
   // False if `stop` was set before the last layer began: nothing of the pass counts then.
-  bool forward(std::span<const Token> tokens, uint32_t position, Logits wanted,
-               const std::atomic<bool>* stop = nullptr);
+  bool forward(std::span<const Token> tokens, uint32_t position, Logits wanted, const std::atomic<bool>* stop = nullptr,
+               uint32_t sequence = 0);
+  // The same over any columns that one pass may have: of a batch the next position of each of its sequences.
+  bool forward(std::span<const Column> columns, Logits wanted, const std::atomic<bool>* stop = nullptr);
 
   // After a pass that wanted them: the logits of one of its columns, [n_vocab], valid until the next pass.
   std::span<const float> logits(uint32_t column) { return steps_->read_logits(column); }
@@ -33,6 +39,7 @@ class Decoder {
  private:
   ModelConfig config_;
   std::unique_ptr<Steps> steps_;
+  std::vector<Column> columns_;
 };
 
 }  // namespace warpchat

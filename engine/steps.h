@@ -19,7 +19,17 @@ struct Buffer {
   uint32_t width = 0;
 };
 
-// The buffers of one pass: `columns` consecutive positions of one sequence, at most Steps::max_columns().
+// A token of a sequence at its position. The columns of a pass are either consecutive positions of one sequence, or one
+// position each of different sequences: a batch.
+struct Column {
+  Token token;
+  uint32_t position, sequence = 0;
+};
+inline bool is_batch(std::span<const Column> columns) {
+  return columns.size() > 1 && columns[0].sequence != columns[1].sequence;
+}
+
+// The buffers of one pass, of at most Steps::max_columns() columns.
 struct PassState {
   Buffer hidden;  // [columns, hidden]
   Buffer q;       // [columns, n_heads * head_dim]
@@ -33,14 +43,16 @@ class Steps {
  public:
   virtual ~Steps() = default;
 
-  virtual uint32_t max_columns() const = 0;    // most positions in one pass
-  virtual uint32_t max_positions() const = 0;  // of the KV cache: the context size
+  virtual uint32_t max_columns() const = 0;         // most in one pass
+  virtual uint32_t max_logits_columns() const = 0;  // most whose logits one pass gives
+  virtual uint32_t max_sequences() const = 0;       // each with a KV cache
+  virtual uint32_t max_positions() const = 0;       // of each KV cache: the context size
   virtual const PassState& buffers() const = 0;
   virtual Profile& profile() = 0;               // where the steps record calls, time and bytes
   virtual std::string description() const = 0;  // for the status line: "cpu: 2 threads, AVX-512"
 
-  // Token ids of the pass and the position of the first: position + tokens.size() <= max_positions().
-  virtual void begin(std::span<const Token> tokens, uint32_t position) = 0;
+  // Positions below max_positions(), sequences below max_sequences(); a batch has at most one column of each.
+  virtual void begin(std::span<const Column> columns) = 0;
   virtual void embed(Buffer hidden) = 0;
   // q, k, v = W . rmsnorm(hidden) + bias
   virtual void norm_qkv(uint32_t layer, Buffer hidden, Buffer q, Buffer k, Buffer v) = 0;

@@ -268,7 +268,8 @@ Kernel incremental_attention(const AttentionSpec& spec, Target target) {
   const uint64_t q_width = uint64_t{s.n_heads} * s.head_dim, group_width = uint64_t{plan.group} * s.head_dim;
   Builder b(plan.name(), target);
   Global<f32> q = b.global<f32>("q", s.columns * q_width);
-  Global<u64> k_caches = b.global<u64>("k_caches", s.columns), v_caches = b.global<u64>("v_caches", s.columns);
+  const uint32_t n_caches = s.one_sequence ? 1 : s.columns;
+  Global<u64> k_caches = b.global<u64>("k_caches", n_caches), v_caches = b.global<u64>("v_caches", n_caches);
   Global<u32> lengths = b.global<u32>("lengths", s.columns);
   Global<f32> out = b.global<f32>("out", s.columns * q_width);
   Global<u8> scratch = b.global<u8>("scratch", plan.scratch_bytes);
@@ -286,8 +287,11 @@ Kernel incremental_attention(const AttentionSpec& spec, Target target) {
 
   Reg<u32> first_key = split * s.keys_per_split;
   Reg<u64> offset = (wide(kv_head) * s.max_positions + wide(first_key)) * s.head_dim;
-  const Global<ptx::f16> keys = b.pointer<ptx::f16>(k_caches.load(column, kReadOnly), 16) + offset;
-  const Global<ptx::f16> values = b.pointer<ptx::f16>(v_caches.load(column, kReadOnly), 16) + offset;
+  const auto cells = [&](const Global<u64>& caches) {
+    Reg<u64> cache = s.one_sequence ? caches.load(0, kReadOnly) : caches.load(column, kReadOnly);
+    return b.pointer<ptx::f16>(cache, 16) + offset;
+  };
+  const Global<ptx::f16> keys = cells(k_caches), values = cells(v_caches);
   Stretch stretch(b, plan, q + wide(kv_cell) * group_width, keys, values, b.min(length - first_key, s.keys_per_split));
   for (uint32_t head = 0; head < plan.group; head += kHeadsAtOnce) {
     stretch.attend(head, std::min(kHeadsAtOnce, plan.group - head), merge, split);

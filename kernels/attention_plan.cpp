@@ -70,6 +70,7 @@ std::string AttentionPlan::name() const {
   const auto add = [&](const char* letter, uint32_t n) { result += letter + std::to_string(n); };
   add("_h", spec.n_heads), add("_kv", spec.n_kv_heads), add("_d", spec.head_dim), add("_s", spec.max_positions);
   add("_k", spec.keys_per_split), add("_c", spec.columns);
+  if (spec.one_sequence) result += "_one";
   if (spec.lengths_are_positions) result += "_positions";
   if (spec.scale != 1 / std::sqrt(static_cast<float>(spec.head_dim)))
     add("_scale", std::bit_cast<uint32_t>(spec.scale));

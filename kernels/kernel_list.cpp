@@ -1,6 +1,7 @@
 // From a model's sizes and formats to the specs of its kernels.
 #include "kernels/kernel_list.h"
 
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -8,25 +9,40 @@ namespace warpchat {
 
 namespace {
 
-LayerSpecs layer_specs(const ModelConfig& c, const LayerFormats& f, uint32_t columns) {
+constexpr uint32_t kLeastGemmRows = 16;
+
+bool gemm_takes(const GemvSpec& spec) {
+  const auto takes = [&](TensorType type) { return has_gemm(type); };
+  return spec.rows >= kLeastGemmRows && takes(spec.weights) && takes(spec.up.value_or(spec.weights));
+}
+
+ProductSpec product_of(GemvSpec gemv, PassKind kind) {
+  if (kind == PassKind::kToken) return gemv;
+  if (gemm_takes(gemv))
+    return GemmSpec{gemv.weights, gemv.rows, gemv.k, gemv.prologue, gemv.epilogue, gemv.eps, gemv.up};
+  gemv.columns = kGemvColumns;
+  return gemv;
+}
+
+LayerSpecs layer_specs(const ModelConfig& c, const LayerFormats& f, PassKind kind) {
   const uint32_t q_width = c.n_heads * c.head_dim, kv_width = c.n_kv_heads * c.head_dim;
   const auto product = [&](TensorType weights, uint32_t rows, uint32_t k, GemvPrologue prologue,
                            GemvEpilogue epilogue) {
-    return GemvSpec{weights, rows, k, columns, prologue, epilogue, c.rms_eps};
+    return GemvSpec{weights, rows, k, 1, prologue, epilogue, c.rms_eps};
   };
   const auto projection = [&](TensorType weights, uint32_t rows, bool bias) {
     return product(weights, rows, c.hidden, GemvPrologue::kRmsNorm, bias ? GemvEpilogue::kBias : GemvEpilogue::kStore);
   };
-  LayerSpecs layer{
-      .q = projection(f.q, q_width, f.q_bias),
-      .k = projection(f.k, kv_width, f.k_bias),
-      .v = projection(f.v, kv_width, f.v_bias),
-      .output = product(f.output, c.hidden, q_width, GemvPrologue::kNone, GemvEpilogue::kResidual),
-      .gate_up = product(f.gate, c.ffn, c.hidden, GemvPrologue::kRmsNorm, GemvEpilogue::kSwiglu),
-      .down = product(f.down, c.hidden, c.ffn, GemvPrologue::kNone, GemvEpilogue::kResidual),
+  GemvSpec gate_up = product(f.gate, c.ffn, c.hidden, GemvPrologue::kRmsNorm, GemvEpilogue::kSwiglu);
+  gate_up.up = f.up;
+  return {
+      .q = product_of(projection(f.q, q_width, f.q_bias), kind),
+      .k = product_of(projection(f.k, kv_width, f.k_bias), kind),
+      .v = product_of(projection(f.v, kv_width, f.v_bias), kind),
+      .output = product_of(product(f.output, c.hidden, q_width, GemvPrologue::kNone, GemvEpilogue::kResidual), kind),
+      .gate_up = product_of(gate_up, kind),
+      .down = product_of(product(f.down, c.hidden, c.ffn, GemvPrologue::kNone, GemvEpilogue::kResidual), kind),
   };
-  layer.gate_up.up = f.up;
-  return layer;
 }
 
 }  // namespace
@@ -40,39 +56,61 @@ DecoderFormats formats_of(const ModelTensors& tensors) {
   return formats;
 }
 
-DecoderSpecs decoder_specs(const ModelConfig& c, const DecoderFormats& formats, uint32_t context, uint32_t columns) {
+DecoderAttentionSpec decoder_attention(const ModelConfig& c, uint32_t context, PassKind kind, uint32_t columns) {
+  const bool flash_takes_heads = c.head_dim >= 64 && c.head_dim % 16 == 0;
+  if (kind == PassKind::kPrompt && flash_takes_heads)
+    return FlashAttentionSpec{c.n_heads, c.n_kv_heads, c.head_dim, context};
+  AttentionSpec spec{c.n_heads, c.n_kv_heads, c.head_dim, context, columns};
+  spec.lengths_are_positions = true;
+  if (kind != PassKind::kPrompt) return spec;
+  spec.columns = kGemvColumns;
+  spec.one_sequence = true;
+  return spec;
+}
+
+DecoderSpecs decoder_specs(const ModelConfig& c, const DecoderFormats& formats, uint32_t context, PassKind kind,
+                           uint32_t columns) {
   const bool qk_norm = formats.layers.at(0).qk_norm;  // an architecture has it in every layer or in none
+  const GemvSpec logits{formats.output,       c.n_vocab, c.hidden, 1, GemvPrologue::kRmsNorm,
+                        GemvEpilogue::kStore, c.rms_eps};
   DecoderSpecs specs{
       .embedding = {formats.token_embd, c.n_vocab, c.hidden, columns},
-      .kv_scatter = {c.n_heads, c.n_kv_heads, c.head_dim, c.rope_dims, c.rope_pairing, context, columns, qk_norm,
-                     qk_norm ? c.rms_eps : 0, c.rope_magnitude, c.rope_frequencies},
-      .attention = {c.n_heads, c.n_kv_heads, c.head_dim, context, columns},
+      .kv_scatter = {c.n_heads, c.n_kv_heads, c.head_dim, c.rope_dims, c.rope_pairing, context, columns,
+                     kind == PassKind::kPrompt, qk_norm, qk_norm ? c.rms_eps : 0, c.rope_magnitude, c.rope_frequencies},
+      .attention = decoder_attention(c, context, kind, columns),
       .layers = {},
-      .logits = {formats.output, c.n_vocab, c.hidden, columns, GemvPrologue::kRmsNorm, GemvEpilogue::kStore, c.rms_eps},
+      .logits = product_of(logits, kind),
   };
-  specs.attention.lengths_are_positions = true;
-  for (const LayerFormats& layer : formats.layers) specs.layers.push_back(layer_specs(c, layer, columns));
+  for (const LayerFormats& layer : formats.layers) specs.layers.push_back(layer_specs(c, layer, kind));
   return specs;
 }
 
 std::vector<ptx::Kernel> decoder_kernels(const DecoderSpecs& specs, ptx::Target target) {
   std::vector<ptx::Kernel> kernels;
   std::set<std::string> names;
-  const auto add = [&](ptx::Kernel kernel) {
-    if (names.insert(kernel.name).second) kernels.push_back(std::move(kernel));
+  const auto add_product = [&](const ProductSpec& product) {
+    if (!names.insert(name_of(product)).second) return;
+    const auto* one = std::get_if<GemvSpec>(&product);
+    kernels.push_back(one ? gemv(*one, target) : gemm(std::get<GemmSpec>(product), target));
   };
-  const auto add_gemv = [&](const GemvSpec& spec) {
-    if (!names.contains(name_of(spec))) add(gemv(spec, target));
-  };
-  add(embedding(specs.embedding, target));
-  add(kv_scatter(specs.kv_scatter, target));
-  add(incremental_attention(specs.attention, target));
-  for (const LayerSpecs& layer : specs.layers) {
-    for (const GemvSpec* spec : {&layer.q, &layer.k, &layer.v}) add_gemv(*spec);
-    for (const GemvSpec* spec : {&layer.output, &layer.gate_up, &layer.down}) add_gemv(*spec);
-  }
-  add_gemv(specs.logits);
+  kernels.push_back(embedding(specs.embedding, target));
+  kernels.push_back(kv_scatter(specs.kv_scatter, target));
+  const auto* one = std::get_if<AttentionSpec>(&specs.attention);
+  kernels.push_back(one ? incremental_attention(*one, target)
+                        : flash_attention(std::get<FlashAttentionSpec>(specs.attention), target));
+  for (const LayerSpecs& layer : specs.layers)
+    for (const ProductSpec* product : {&layer.q, &layer.k, &layer.v, &layer.output, &layer.gate_up, &layer.down})
+      add_product(*product);
+  add_product(specs.logits);
   return kernels;
+}
+
+std::string name_of(const ProductSpec& spec) {
+  return std::visit([](const auto& s) { return name_of(s); }, spec);
+}
+
+std::string name_of(const DecoderAttentionSpec& spec) {
+  return std::visit([](const auto& s) { return name_of(s); }, spec);
 }
 
 }  // namespace warpchat

@@ -1,11 +1,13 @@
-// The kernels that a decoder of given sizes and formats needs: the specs of a token's steps, and each kernel once.
+// The kernels that a decoder of given sizes and formats needs: the specs of a pass's steps, and each kernel once.
 #pragma once
 #include <cstdint>
+#include <variant>
 #include <vector>
 
-#include "kernels/argmax.h"
 #include "kernels/attention.h"
 #include "kernels/embedding.h"
+#include "kernels/flash_attention.h"
+#include "kernels/gemm.h"
 #include "kernels/gemv.h"
 #include "kernels/kv_scatter.h"
 #include "models/model_config.h"
@@ -24,26 +26,49 @@ struct DecoderFormats {
 
 DecoderFormats formats_of(const ModelTensors& tensors);
 
-// The steps of engine/steps.h as specs, for passes of up to `columns` columns.
+// What the columns of a pass are.
+enum class PassKind : uint8_t {
+  kToken,   // one position
+  kPrompt,  // consecutive positions of one sequence
+  kBatch,   // one position each of several sequences
+};
+inline constexpr size_t kPassKinds = 3;
+
+// A matrix product: gemv where there is one column, and in several launches of up to kGemvColumns where gemm does not
+// take the matrix; else gemm.
+using ProductSpec = std::variant<GemvSpec, GemmSpec>;
+inline constexpr uint32_t kGemvColumns = 8;
+
+// Flash attention for a prompt, where it takes the heads; else incremental attention, for a prompt in several launches
+// of up to kGemvColumns columns.
+using DecoderAttentionSpec = std::variant<AttentionSpec, FlashAttentionSpec>;
+
+// The steps of engine/steps.h as specs.
 struct LayerSpecs {
-  GemvSpec q, k, v;  // rmsnorm prologue; bias where the model has one
-  GemvSpec output;   // residual
-  GemvSpec gate_up;  // rmsnorm prologue, swiglu
-  GemvSpec down;     // residual
+  ProductSpec q, k, v;  // rmsnorm prologue; bias where the model has one
+  ProductSpec output;   // residual
+  ProductSpec gate_up;  // rmsnorm prologue, swiglu
+  ProductSpec down;     // residual
 };
 struct DecoderSpecs {
   EmbeddingSpec embedding;
   KvScatterSpec kv_scatter;  // of every layer, as is attention
-  AttentionSpec attention;
+  DecoderAttentionSpec attention;
   std::vector<LayerSpecs> layers;
-  GemvSpec logits;  // rmsnorm prologue
+  ProductSpec logits;  // rmsnorm prologue
 };
 
-// context: positions of each KV cache. Columns 1 to 8.
-DecoderSpecs decoder_specs(const ModelConfig& config, const DecoderFormats& formats, uint32_t context,
-                           uint32_t columns);  // formats: at least one layer
+// context: positions of each KV cache. columns: most of a pass, 1 for kToken. formats: at least one layer.
+DecoderSpecs decoder_specs(const ModelConfig& config, const DecoderFormats& formats, uint32_t context, PassKind kind,
+                           uint32_t columns);
+
+// That of decoder_specs.
+DecoderAttentionSpec decoder_attention(const ModelConfig& config, uint32_t context, PassKind kind, uint32_t columns);
 
 // Every kernel of the specs once.
 std::vector<ptx::Kernel> decoder_kernels(const DecoderSpecs& specs, ptx::Target target);
+
+std::string name_of(const ProductSpec& spec);
+std::string name_of(const DecoderAttentionSpec& spec);
 
 }  // namespace warpchat

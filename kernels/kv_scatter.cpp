@@ -166,8 +166,8 @@ Cost cost_of(const KvScatterSpec& s) {
 
 std::string name_of(const KvScatterSpec& s) {
   char name[128];
-  std::snprintf(name, sizeof name, "kv_scatter_h%u_kv%u_d%u_s%u_c%u%s_%08x", s.n_heads, s.n_kv_heads, s.head_dim,
-                s.max_positions, s.columns, s.qk_norm ? "_norm" : "", hash_of(s));
+  std::snprintf(name, sizeof name, "kv_scatter_h%u_kv%u_d%u_s%u_c%u%s%s_%08x", s.n_heads, s.n_kv_heads, s.head_dim,
+                s.max_positions, s.columns, s.one_sequence ? "_one" : "", s.qk_norm ? "_norm" : "", hash_of(s));
   return name;
 }
 
@@ -181,7 +181,8 @@ Kernel kv_scatter(const KvScatterSpec& s, Target target) {
   if (s.qk_norm) gamma.push_back(b.global<f32>("q_gamma", s.head_dim));
   if (s.qk_norm) gamma.push_back(b.global<f32>("k_gamma", s.head_dim));
   Global<u32> positions = b.global<u32>("positions", s.columns);
-  Global<u64> k_caches = b.global<u64>("k_caches", s.columns), v_caches = b.global<u64>("v_caches", s.columns);
+  const uint32_t n_caches = s.one_sequence ? 1 : s.columns;
+  Global<u64> k_caches = b.global<u64>("k_caches", n_caches), v_caches = b.global<u64>("v_caches", n_caches);
   Global<u32> error = b.global<u32>("error", kErrorWords);
   std::vector<uint64_t> table;
   for (double frequency : s.frequencies) table.push_back(turns_per_position(frequency));
@@ -192,7 +193,8 @@ Kernel kv_scatter(const KvScatterSpec& s, Target target) {
   Reg<u32> position = checked_position(b, s, positions, error, column);
   const auto cell = [&](const Global<u64>& caches, const Reg<u32>& head) {
     Reg<u64> offset = (wide(head) * s.max_positions + wide(position)) * s.head_dim;
-    return b.pointer<ptx::f16>(caches.load(column, kReadOnly), 16) + offset;
+    Reg<u64> cache = s.one_sequence ? caches.load(0, kReadOnly) : caches.load(column, kReadOnly);
+    return b.pointer<ptx::f16>(cache, 16) + offset;
   };
   const auto turned = [&](const Global<f32>& from, int which) {
     Head head(b, s);

@@ -15,21 +15,23 @@ struct KvScatterSpec {
   uint32_t head_dim;   // a multiple of 8, at most 256
   uint32_t rope_dims;  // rotated dimensions of a head, even; the others pass through
   RopePairing pairing;
-  uint32_t max_positions;  // of each cache
-  uint32_t columns = 1;    // sequences, or positions of one sequence
-  bool qk_norm = false;    // q, k = x * rsqrt(mean(x^2) + eps) * gamma, head by head, before RoPE
+  uint32_t max_positions;     // of each cache
+  uint32_t columns = 1;       // sequences, or positions of one sequence
+  bool one_sequence = false;  // all columns share the first cache
+  bool qk_norm = false;       // q, k = x * rsqrt(mean(x^2) + eps) * gamma, head by head, before RoPE
   float eps = 0;
   double rope_magnitude = 1;        // factor on cos and sin
   std::vector<double> frequencies;  // [rope_dims / 2] radians per position, finite
 };
 
-// Name: kv_scatter_h14_kv2_d64_s32768_c1, "_norm" for QK norm, and a hash of the rotation. Parameters in order:
+// Name: kv_scatter_h14_kv2_d64_s32768_c1, "_one" for one sequence, "_norm" for QK norm, and a hash of the rotation.
+// Parameters in order:
 //   q                   f32 [columns, n_heads * head_dim], normalised and rotated in place
 //   k, v                f32 [columns, n_kv_heads * head_dim]
 //   q_gamma, k_gamma    f32 [head_dim], only with qk_norm
 //   positions           u32 [columns]
-//   k_caches, v_caches  u64 [columns]: addresses of each column's caches, f16 [n_kv_heads, max_positions, head_dim],
-//                       16-byte aligned
+//   k_caches, v_caches  u64 [columns], or [1 or more] for one sequence: addresses of each column's caches, f16
+//                       [n_kv_heads, max_positions, head_dim], 16-byte aligned
 //   error               u32 [4]: kernels/error_word.h. A position of max_positions or more sets it, and nothing of that
 //                       column is written, not even q
 //   n_columns           u32, only if columns > 1: at most `columns`; what lies beyond is neither read nor written

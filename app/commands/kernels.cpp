@@ -85,6 +85,8 @@ void write_texts(const std::vector<ptx::Kernel>& kernels, const std::string& fol
   }
 }
 
+constexpr uint32_t kPromptColumns = 512;  // of a pass, as by default
+
 }  // namespace
 
 int run_command(const KernelsOptions& options) {
@@ -94,8 +96,9 @@ int run_command(const KernelsOptions& options) {
   const uint32_t context =
       options.context > 0 ? options.context : std::min(config.context_length, kDefaultContextLimit);
   std::vector<ptx::Kernel> kernels;
-  for (const uint32_t columns : {1u, kGpuPassColumns})
-    for (ptx::Kernel& kernel : decoder_kernels(decoder_specs(config, subject.shape.formats, context, columns), target))
+  for (const auto& [kind, columns] : {std::pair(PassKind::kToken, 1u), std::pair(PassKind::kPrompt, kPromptColumns)})
+    for (ptx::Kernel& kernel :
+         decoder_kernels(decoder_specs(config, subject.shape.formats, context, kind, columns), target))
       kernels.push_back(std::move(kernel));
   if (!options.ptx_folder.empty()) write_texts(kernels, options.ptx_folder);
   write_output(subject.name + " on " + ptx::spell(target) + ", context " + grouped(context) + "\n\n" +

@@ -28,7 +28,7 @@ int run_command(const LogitsOptions& options) {
   const std::vector<Token> tokens = checked_tokens(options.tokens, *model);
   OutputFile file(options.output);
   Decoder& decoder = *model->decoder;
-  const size_t columns = options.one_by_one ? 1 : decoder.max_columns();
+  const size_t columns = options.one_by_one ? 1 : decoder.max_logits_columns();
   for (size_t position = 0; position < tokens.size(); position += columns) {
     const auto pass = std::span(tokens).subspan(position, std::min(columns, tokens.size() - position));
     decoder.forward(pass, static_cast<uint32_t>(position), Logits::kAll);

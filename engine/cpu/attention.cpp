@@ -48,7 +48,7 @@ uint64_t CachedAttention::cache_bytes_per_position(const ModelConfig& config) {
 }
 
 CachedAttention::CachedAttention(ThreadPool& pool, const CpuKernels& kernels, const ModelConfig& config,
-                                 uint32_t context)
+                                 uint32_t context, uint32_t sequences)
     : pool_(pool),
       kernels_(kernels),
       n_heads_(config.n_heads),
@@ -56,7 +56,7 @@ CachedAttention::CachedAttention(ThreadPool& pool, const CpuKernels& kernels, co
       head_dim_(config.head_dim),
       value_stride_(round_up(config.head_dim, kKeyBlock)),
       padded_context_((uint64_t{context} + kKeyTile - 1) / kKeyTile * kKeyTile) {
-  const uint64_t heads = uint64_t{config.n_layers} * n_kv_heads_;
+  const uint64_t heads = uint64_t{config.n_layers} * sequences * n_kv_heads_;
   keys_ = Pages(heads * padded_context_ * head_dim_ * sizeof(uint16_t), "the keys of the KV cache");
   values_ = Pages(heads * padded_context_ * value_stride_ * sizeof(uint16_t), "the values of the KV cache");
   partials_ = Pages(uint64_t{kMostChunks} * kFewColumns * n_heads_ * (value_stride_ + 2) * sizeof(float), "attention");

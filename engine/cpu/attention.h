@@ -13,9 +13,11 @@ class ThreadPool;
 
 class CachedAttention {
  public:
-  CachedAttention(ThreadPool& pool, const CpuKernels& kernels, const ModelConfig& config, uint32_t context);
+  // Each sequence has a cache of its own in every layer: that of a layer is layer + sequence * n_layers below.
+  CachedAttention(ThreadPool& pool, const CpuKernels& kernels, const ModelConfig& config, uint32_t context,
+                  uint32_t sequences = 1);
 
-  // All layers together; saturates.
+  // All layers of a sequence together; saturates.
   static uint64_t cache_bytes_per_position(const ModelConfig& config);
 
   // key, value: [head_dim], already rotated.

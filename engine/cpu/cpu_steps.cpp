@@ -47,6 +47,8 @@ class CpuSteps final : public Steps {
            const CpuOptions& options);
 
   uint32_t max_columns() const override { return max_columns_; }
+  uint32_t max_logits_columns() const override { return max_columns_; }
+  uint32_t max_sequences() const override { return sequences_; }
   uint32_t max_positions() const override { return context_; }
   const PassState& buffers() const override { return state_; }
   Profile& profile() override { return profile_; }
@@ -55,7 +57,7 @@ class CpuSteps final : public Steps {
            kernels_.shown;
   }
 
-  void begin(std::span<const Token> tokens, uint32_t position) override;
+  void begin(std::span<const Column> columns) override;
   void embed(Buffer hidden) override;
   void norm_qkv(uint32_t layer, Buffer hidden, Buffer q, Buffer k, Buffer v) override;
   void rope_scatter(uint32_t layer, Buffer q, Buffer k, Buffer v) override;
@@ -72,11 +74,12 @@ class CpuSteps final : public Steps {
   ProductInput normalised(Buffer hidden, const std::vector<float>& gain, uint32_t first_column = 0) const;
   ProductInput plain(Buffer x) const { return {floats(x), n_columns(), x.width}; }
   uint64_t column_bytes(uint64_t values) const { return n_columns() * values * sizeof(float); }
-  uint32_t n_columns() const { return static_cast<uint32_t>(tokens_.size()); }
+  uint32_t n_columns() const { return static_cast<uint32_t>(columns_.size()); }
+  uint32_t cache_of(uint32_t layer, const Column& column) const { return layer + column.sequence * config_.n_layers; }
 
   const CpuKernels& kernels_;
   ModelConfig config_;
-  uint32_t context_, max_columns_;
+  uint32_t context_, max_columns_, sequences_;
   ThreadPool pool_;
   RopeTable rope_;
   ProductRunner products_;
@@ -90,8 +93,7 @@ class CpuSteps final : public Steps {
   std::vector<float> logits_;  // of the columns asked for
   uint32_t first_logits_column_ = 0;
   PassState state_;
-  std::vector<Token> tokens_;  // of the pass
-  uint32_t position_ = 0;      // of its first token
+  std::vector<Column> columns_;  // of the pass
   Profile profile_;
   uint32_t op_embed_, op_qkv_, op_rope_, op_attention_, op_output_, op_gate_up_, op_down_, op_logits_;
 };
@@ -101,11 +103,12 @@ CpuSteps::CpuSteps(const CpuKernels& kernels, const ModelConfig& config, const M
     : kernels_(kernels),
       config_(config),
       context_(options.context),
-      max_columns_(options.max_columns),
+      max_columns_(std::max(options.max_columns, options.sequences)),
+      sequences_(options.sequences),
       pool_(std::min(options.threads > 0 ? options.threads : physical_cores(), uint32_t{ThreadPool::kMostThreads})),
       rope_(config),
       products_(pool_, kernels, max_columns_, widest_input(config)),
-      cache_(pool_, kernels, config, context_),
+      cache_(pool_, kernels, config, context_, sequences_),
       weights_(memory_budget(kernels, config, tensors, max_columns_).weights_bytes, "weights"),
       embedding_(tensors.token_embd),
       output_norm_(floats_of(tensors.output_norm)) {
@@ -169,11 +172,15 @@ ProductInput CpuSteps::normalised(Buffer hidden, const std::vector<float>& gain,
   return {column_of(hidden, first_column), n_columns() - first_column, hidden.width, gain.data(), config_.rms_eps};
 }
 
-void CpuSteps::begin(std::span<const Token> tokens, uint32_t position) {
-  assert(!tokens.empty() && tokens.size() <= max_columns_ && position + tokens.size() <= context_);
-  tokens_.assign(tokens.begin(), tokens.end());
-  position_ = position;
-  rope_.prepare(pool_, position, n_columns());
+void CpuSteps::begin(std::span<const Column> columns) {
+  assert(!columns.empty() && columns.size() <= max_columns_);
+  columns_.assign(columns.begin(), columns.end());
+  std::vector<uint32_t> positions;
+  for (const Column& column : columns) {
+    assert(column.position < context_ && column.sequence < sequences_);
+    positions.push_back(column.position);
+  }
+  rope_.prepare(pool_, positions);
 }
 
 void CpuSteps::embed(Buffer hidden) {
@@ -184,7 +191,7 @@ void CpuSteps::embed(Buffer hidden) {
     std::vector<std::byte> unpacked(config_.tied_output ? row_bytes : 0);
     const uint32_t end = std::min(n_columns(), (task + 1) * kColumnsPerTask);
     for (uint32_t column = task * kColumnsPerTask; column < end; ++column) {
-      const auto token = static_cast<uint32_t>(tokens_[column]);
+      const auto token = static_cast<uint32_t>(columns_[column].token);
       if (config_.tied_output) output_.read_row(token, unpacked);
       const auto row = config_.tied_output ? std::span<const std::byte>(unpacked)
                                            : embedding_->data.subspan(token * row_bytes, row_bytes);
@@ -218,14 +225,20 @@ void CpuSteps::rope_scatter(uint32_t index, Buffer q, Buffer k, Buffer v) {
     turn(column_of(q, column), config_.n_heads, layer.q_norm);
     turn(keys, config_.n_kv_heads, layer.k_norm);
     for (uint32_t h = 0; h < config_.n_kv_heads; ++h)
-      cache_.store(index, h, position_ + column, keys + h * head_dim, values + h * head_dim);
+      cache_.store(cache_of(index, columns_[column]), h, columns_[column].position, keys + h * head_dim,
+                   values + h * head_dim);
   });
 }
 
 void CpuSteps::attention(uint32_t index, Buffer q, Buffer mixed) {
-  const uint64_t cached = uint64_t{position_ + n_columns()} * 2 * sizeof(uint16_t) * config_.n_kv_heads;
+  const uint32_t at_once = is_batch(columns_) ? 1 : n_columns();  // columns whose past is one
+  uint64_t n_keys = 0;
+  for (uint32_t column = at_once - 1; column < n_columns(); column += at_once) n_keys += columns_[column].position + 1;
+  const uint64_t cached = n_keys * 2 * sizeof(uint16_t) * config_.n_kv_heads;
   OperationTimer timer(profile_, op_attention_, column_bytes(2 * uint64_t{q.width}) + cached * config_.head_dim);
-  cache_.run(index, floats(q), position_, n_columns(), floats(mixed));
+  for (uint32_t first = 0; first < n_columns(); first += at_once)
+    cache_.run(cache_of(index, columns_[first]), column_of(q, first), columns_[first].position, at_once,
+               column_of(mixed, first));
 }
 
 void CpuSteps::output_residual(uint32_t index, Buffer mixed, Buffer hidden) {
@@ -268,14 +281,18 @@ std::span<const float> CpuSteps::read_logits(uint32_t column) {
 }  // namespace
 
 uint64_t cpu_memory_needed(const ModelConfig& config, const ModelTensors& tensors, const CpuOptions& options) {
-  return memory_budget(kernels_for(options), config, tensors, options.max_columns).total(options.context);
+  return memory_budget(kernels_for(options), config, tensors, std::max(options.max_columns, options.sequences),
+                       options.sequences)
+      .total(options.context);
 }
 
 std::unique_ptr<Steps> make_cpu_steps(const ModelConfig& config, const ModelTensors& tensors,
                                       const CpuOptions& options) {
   assert(options.context > 0 && options.max_columns > 0);
   const CpuKernels& kernels = kernels_for(options);
-  check_memory(memory_budget(kernels, config, tensors, options.max_columns), options.context, available_memory());
+  check_memory(
+      memory_budget(kernels, config, tensors, std::max(options.max_columns, options.sequences), options.sequences),
+      options.context, available_memory());
   return std::make_unique<CpuSteps>(kernels, config, tensors, options);
 }
 

@@ -13,13 +13,14 @@ RopeTable::RopeTable(const ModelConfig& config)
       magnitude_(config.rope_magnitude),
       neox_(config.rope_pairing == RopePairing::kNeox) {}
 
-void RopeTable::prepare(ThreadPool& pool, uint32_t position, uint32_t columns) {
+void RopeTable::prepare(ThreadPool& pool, std::span<const uint32_t> positions) {
+  const uint32_t columns = static_cast<uint32_t>(positions.size());
   cosines_.resize(uint64_t{columns} * dims());
   sines_.resize(uint64_t{columns} * dims());
   constexpr uint32_t kColumnsPerTask = 16;
   pool.for_each((columns + kColumnsPerTask - 1) / kColumnsPerTask, [&](uint32_t task) {
     const uint32_t end = std::min(columns, (task + 1) * kColumnsPerTask);
-    for (uint32_t column = task * kColumnsPerTask; column < end; ++column) fill(position + column, column);
+    for (uint32_t column = task * kColumnsPerTask; column < end; ++column) fill(positions[column], column);
   });
 }
 

@@ -1,6 +1,7 @@
 // The angles of rotary position embedding, computed in double, one table a pass.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "models/model_config.h"
@@ -13,8 +14,8 @@ class RopeTable {
  public:
   explicit RopeTable(const ModelConfig& config);
 
-  // For `columns` consecutive positions from `position`.
-  void prepare(ThreadPool& pool, uint32_t position, uint32_t columns);
+  // For the positions of a pass.
+  void prepare(ThreadPool& pool, std::span<const uint32_t> positions);
 
   // [rope_dims], times the model's magnitude, in the order and with the signs that TurnHeads takes.
   const float* cosines(uint32_t column) const { return &cosines_[column * dims()]; }

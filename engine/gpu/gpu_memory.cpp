@@ -10,9 +10,14 @@ namespace warpchat {
 
 namespace {
 
+constexpr uint32_t kLogitsColumns = 32;
 constexpr uint64_t kModuleBytes = 16 << 20;  // compiled kernels and what the driver keeps for them: an estimate
 
 }  // namespace
+
+uint32_t GpuSizes::columns() const { return std::max(std::min(batch, context), sequences); }
+
+uint32_t GpuSizes::logits_columns() const { return std::min(columns(), std::max(kLogitsColumns, sequences)); }
 
 uint64_t weights_bytes(const ModelConfig& config, const ModelTensors& tensors) {
   uint64_t sum = vector_bytes(*tensors.output_norm) + matrix_bytes(*tensors.token_embd) +
@@ -31,7 +36,8 @@ uint64_t cache_bytes_per_position(const ModelConfig& config) {
   return saturating_product({config.n_layers, 2, config.n_kv_heads, config.head_dim, sizeof(uint16_t)});
 }
 
-ActivationPlan plan_activations(const ModelConfig& config, uint32_t context, uint32_t columns) {
+ActivationPlan plan_activations(const ModelConfig& config, const GpuSizes& sizes) {
+  const uint32_t columns = sizes.columns();
   ActivationPlan plan;
   const auto place = [&](uint64_t n_bytes) {
     const uint64_t at = plan.n_bytes;
@@ -47,23 +53,26 @@ ActivationPlan plan_activations(const ModelConfig& config, uint32_t context, uin
   plan.v = floats(kv_width);
   plan.mixed = floats(q_width);
   plan.inner = floats(config.ffn);
-  plan.logits = floats(config.n_vocab);
+  plan.logits = place(saturating_product({logits_rows(sizes), config.n_vocab, sizeof(float)}));
   plan.pass = place(sizeof(uint32_t) * 2 * columns);
   plan.error = place(16);
-  plan.cache_table = place(saturating_product({config.n_layers, 2, columns, sizeof(uint64_t)}));
-  AttentionSpec attention{config.n_heads, config.n_kv_heads, config.head_dim, context};
+  plan.cache_table = place(saturating_product({config.n_layers, 2, sizes.sequences, sizeof(uint64_t)}));
   const uint64_t before = plan.n_bytes;
-  plan.scratch[0] = place(attention_scratch_bytes(attention));
-  attention.columns = columns;
-  plan.scratch[1] = place(attention_scratch_bytes(attention));
+  for (const PassKind kind : {PassKind::kToken, PassKind::kPrompt, PassKind::kBatch}) {
+    const uint32_t n_columns = kind == PassKind::kToken ? 1 : kind == PassKind::kPrompt ? columns : sizes.sequences;
+    const DecoderAttentionSpec spec = decoder_attention(config, sizes.context, kind, n_columns);
+    const auto* incremental = std::get_if<AttentionSpec>(&spec);
+    plan.scratch[static_cast<size_t>(kind)] = place(incremental ? attention_scratch_bytes(*incremental) : 0);
+  }
   plan.scratch_bytes = plan.n_bytes - before;
   return plan;
 }
 
-MemoryBudget gpu_memory_budget(const ModelConfig& config, const ModelTensors& tensors, uint32_t context) {
-  const ActivationPlan activations = plan_activations(config, context, kGpuPassColumns);
-  const uint64_t scratch_per_position = activations.scratch_bytes / std::max(1u, context) + 1;
-  return {weights_bytes(config, tensors), saturating_sum({cache_bytes_per_position(config), scratch_per_position}),
+MemoryBudget gpu_memory_budget(const ModelConfig& config, const ModelTensors& tensors, const GpuSizes& sizes) {
+  const ActivationPlan activations = plan_activations(config, sizes);
+  const uint64_t scratch_per_position = activations.scratch_bytes / std::max(1u, sizes.context) + 1;
+  const uint64_t cache_per_position = saturating_product({cache_bytes_per_position(config), sizes.sequences});
+  return {weights_bytes(config, tensors), saturating_sum({cache_per_position, scratch_per_position}),
           activations.n_bytes - activations.scratch_bytes + kModuleBytes};
 }
 

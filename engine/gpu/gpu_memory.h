@@ -3,27 +3,39 @@
 #include <cstdint>
 
 #include "engine/memory_budget.h"
+#include "kernels/kernel_list.h"
 #include "models/model_config.h"
 
 namespace warpchat {
 
-constexpr uint32_t kGpuPassColumns = 8;  // most positions in one pass
+// How much a decoder on a GPU does at once.
+struct GpuSizes {
+  uint32_t context = 0;             // positions in each sequence's KV cache
+  uint32_t batch = 512;             // positions in one prefill pass
+  uint32_t sequences = 1;           // each with a KV cache
+  uint32_t columns() const;         // most of a pass
+  uint32_t logits_columns() const;  // most whose logits are computed in one pass: each is as wide as the vocabulary
+};
 
 // What the device will hold: weights, KV cache and attention's scratch per position, activations and kernels.
-MemoryBudget gpu_memory_budget(const ModelConfig& config, const ModelTensors& tensors, uint32_t context);
+MemoryBudget gpu_memory_budget(const ModelConfig& config, const ModelTensors& tensors, const GpuSizes& sizes);
 
 uint64_t weights_bytes(const ModelConfig& config, const ModelTensors& tensors);
 uint64_t cache_bytes_per_position(const ModelConfig& config);  // keys and values of all layers, fp16
 
+// A pass may compute the logits of up to three columns more than are wanted: its input begins at 16 bytes.
+inline uint32_t logits_rows(const GpuSizes& sizes) { return sizes.logits_columns() + 3; }
+
 // Byte offsets in one allocation, each a multiple of 256.
 struct ActivationPlan {
-  uint64_t hidden, q, k, v, mixed, inner, logits;  // f32 [columns, width]
-  uint64_t pass;                                   // u32 tokens [columns], positions [columns]
-  uint64_t error;                                  // u32 [4]
-  uint64_t cache_table;                            // u64 [n_layers][k, v][columns]
-  uint64_t scratch[2], scratch_bytes;              // of attention: of one column, and of all
+  uint64_t hidden, q, k, v, mixed, inner;       // f32 [columns, width]
+  uint64_t logits;                              // f32 [logits_rows, n_vocab]
+  uint64_t pass;                                // u32 tokens [columns of the pass], then as many positions
+  uint64_t error;                               // u32 [4]
+  uint64_t cache_table;                         // u64 [n_layers][k, v][sequences]: of the pass's columns in order
+  uint64_t scratch[kPassKinds], scratch_bytes;  // of incremental attention, for each kind of pass
   uint64_t n_bytes = 0;
 };
-ActivationPlan plan_activations(const ModelConfig& config, uint32_t context, uint32_t columns);
+ActivationPlan plan_activations(const ModelConfig& config, const GpuSizes& sizes);
 
 }  // namespace warpchat

@@ -1,4 +1,6 @@
-// The decoder's steps in the order of its page: each is a kernel or three, with its parameters in the kernel's order.
+// The decoder's steps in the order of its page: each is a kernel or three, with its parameters in the kernel's order. A
+// pass of one column, a prompt's and a batch's have kernels of their own; those of the last two are made when the first
+// such pass begins.
 #include "engine/gpu/gpu_steps.h"
 
 #include <algorithm>
@@ -9,34 +11,16 @@
 
 #include "engine/driver/emulator_profile.h"
 #include "engine/gpu/gpu_memory.h"
-#include "engine/gpu/kernel_set.h"
 #include "engine/gpu/launch_graph.h"
 #include "engine/gpu/launch_timer.h"
+#include "engine/gpu/pass_kernels.h"
 #include "engine/gpu/weight_upload.h"
 #include "engine/profile.h"
 #include "kernels/error_word.h"
-#include "kernels/kernel_list.h"
 #include "models/message.h"
 
 namespace warpchat {
 namespace {
-
-struct Step {  // a kernel and its row in the profile
-  const LoadedKernel* kernel;
-  uint32_t operation;
-};
-
-struct LayerSteps {
-  Step q, k, v, output, gate_up, down;
-};
-
-struct PassSteps {  // of passes of one column, or of several
-  Step embedding, kv_scatter, attention, logits;
-  std::vector<LayerSteps> layers;
-  AttentionSpec attention_spec;
-};
-
-using PassSpecs = std::array<DecoderSpecs, 2>;  // of passes of one column, and of several
 
 struct LayerWeights {  // device addresses; 0 where the model has none
   uint64_t q, k, v, output, gate, up, down;
@@ -55,23 +39,32 @@ struct Arguments {
   }
 };
 
+struct Operands {  // of a product: device addresses; 0 for what it has not
+  uint64_t weights, up, gamma, bias;
+  Buffer x, y;
+};
+
 uint64_t address_of(Buffer buffer) { return reinterpret_cast<uint64_t>(buffer.data); }
 Argument at(uint64_t address) { return Argument::address(address); }
 Argument at(Buffer buffer) { return at(address_of(buffer)); }
+uint64_t column_of(Buffer buffer, uint32_t column) {
+  return address_of(buffer) + uint64_t{column} * buffer.width * sizeof(float);
+}
 
 class GpuSteps final : public Steps {
  public:
-  GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const GpuOptions& options, ContextPointer context,
-           const PassSpecs& specs, std::vector<ptx::Kernel> kernels);
+  GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const GpuOptions& options, ContextPointer context);
   ~GpuSteps() override;
 
-  uint32_t max_columns() const override { return std::min(kGpuPassColumns, positions_); }
-  uint32_t max_positions() const override { return positions_; }
+  uint32_t max_columns() const override { return sizes_.columns(); }
+  uint32_t max_logits_columns() const override { return sizes_.logits_columns(); }
+  uint32_t max_sequences() const override { return sizes_.sequences; }
+  uint32_t max_positions() const override { return sizes_.context; }
   const PassState& buffers() const override { return state_; }
   Profile& profile() override { return profile_; }
   std::string description() const override;
 
-  void begin(std::span<const Token> tokens, uint32_t position) override;
+  void begin(std::span<const Column> columns) override;
   void embed(Buffer hidden) override;
   void norm_qkv(uint32_t layer, Buffer hidden, Buffer q, Buffer k, Buffer v) override;
   void rope_scatter(uint32_t layer, Buffer q, Buffer k, Buffer v) override;
@@ -87,84 +80,79 @@ class GpuSteps final : public Steps {
     HostMemory words;
     Event copied;
   };
-  const PassSteps& pass() const { return passes_[n_columns_ > 1]; }
-  PassSteps find_steps(const DecoderSpecs& specs);
+  PassKernels& kernels_of(PassKind kind);
+  PassKernels& pass() { return kernels_of(kind_); }
   void place_weights(const ModelTensors& tensors, const GpuOptions& options);
-  void fill_cache_table();
+  void fill_cache_table(std::span<const Column> columns);
   uint64_t cache_table(uint32_t layer, uint32_t values) const;  // 0: keys, 1: values
-  void run(const Step& step, const Arguments& arguments) {
-    run(step, arguments, step.kernel->kernel().launch.blocks, step.kernel->kernel().cost.bytes, n_columns_);
-  }
-  void run(const Step& step, Arguments arguments, ptx::Dimensions blocks, uint64_t bytes, uint32_t columns);
+  void run(const GpuStep& step, const Arguments& arguments, ptx::Dimensions blocks, uint64_t bytes);
+  void run(const GpuStep& step, Arguments arguments);  // a launch of all columns
+  void multiply(const ProductStep& product, const Operands& operands, uint32_t columns);
+  uint64_t tokens() const { return activations_.address() + plan_.pass; }
+  uint64_t positions() const { return tokens() + n_columns_ * sizeof(uint32_t); }
+  uint64_t error_address() const { return activations_.address() + plan_.error; }
   void begin_layers();  // with a graph: from here to end_layers launches are recorded, or have been
   void end_layers();
   void collect_profile();
   void check_error_word();
 
   ModelConfig config_;
-  uint32_t positions_;
+  DecoderFormats formats_;
+  GpuSizes sizes_;
   ContextPointer context_;
   Stream stream_;
   Profile profile_;
   LaunchTimer timer_;
   ActivationPlan plan_;
   DeviceMemory activations_, cache_, weights_;
-  KernelSet kernels_;
   LaunchMode launch_mode_;
   LaunchGraph layers_graph_;
   uint32_t graph_operation_;
-  std::array<PassSteps, 2> passes_;
+  std::array<std::unique_ptr<PassKernels>, kPassKinds> passes_;
   std::vector<LayerWeights> layers_;
   uint64_t token_embd_ = 0, output_norm_ = 0, output_ = 0;
   std::array<Slot, 4> slots_;
   HostMemory logits_, error_;
   PassState state_;
-  uint32_t n_columns_ = 0, position_ = 0, first_logits_column_ = 0, next_slot_ = 0;
-  bool has_arrived_ = false;   // the pass's logits
-  bool is_replaying_ = false;  // the pass's launches are in the graph
+  PassKind kind_ = PassKind::kToken;
+  uint32_t n_columns_ = 0, first_logits_column_ = 0, next_slot_ = 0;
+  uint32_t longest_ = 0;             // keys of the pass's last position
+  uint64_t n_keys_ = 0;              // summed over the columns
+  std::vector<uint32_t> sequences_;  // in the cache table
+  bool has_arrived_ = false;         // the pass's logits
+  bool is_replaying_ = false;        // the pass's launches are in the graph
   bool counts_;
 };
 
-// A model that the kernels cannot compute is refused here.
-std::vector<ptx::Kernel> kernels_of(const PassSpecs& passes, ptx::Target target) {
-  std::vector<ptx::Kernel> kernels;
-  try {
-    for (const DecoderSpecs& specs : passes)
-      for (ptx::Kernel& kernel : decoder_kernels(specs, target)) kernels.push_back(std::move(kernel));
-  } catch (const Error& error) {
-    throw Error(std::string("the GPU kernels cannot compute this model: ") + error.what() + "; use --device cpu");
-  }
-  return kernels;
+HostMemory pinned_words(const ContextPointer& context, const GpuSizes& sizes) {
+  return HostMemory(context, uint64_t{sizes.columns()} * 2 * sizeof(uint32_t), "tokens");
 }
 
 GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const GpuOptions& options,
-                   ContextPointer context, const PassSpecs& specs, std::vector<ptx::Kernel> kernels)
+                   ContextPointer context)
     : config_(config),
-      positions_(options.context),
+      formats_(formats_of(tensors)),
+      sizes_(options.sizes),
       context_(context),
       stream_(context),
       timer_(stream_, profile_),
-      plan_(plan_activations(config, options.context, kGpuPassColumns)),
+      plan_(plan_activations(config, sizes_)),
       activations_(context, plan_.n_bytes, "activations"),
-      cache_(context, cache_bytes_per_position(config) * options.context, "the KV cache"),
-      kernels_(context, std::move(kernels)),
+      cache_(context, cache_bytes_per_position(config) * sizes_.context * sizes_.sequences, "the KV cache"),
       launch_mode_(options.launch),
       layers_graph_(context),
       graph_operation_(profile_.operation("layers graph")),
-      slots_{Slot{HostMemory(context, 64, "tokens"), Event(context)},
-             Slot{HostMemory(context, 64, "tokens"), Event(context)},
-             Slot{HostMemory(context, 64, "tokens"), Event(context)},
-             Slot{HostMemory(context, 64, "tokens"), Event(context)}},
-      logits_(context, uint64_t{kGpuPassColumns} * config.n_vocab * sizeof(float), "logits"),
+      slots_{Slot{pinned_words(context, sizes_), Event(context)}, Slot{pinned_words(context, sizes_), Event(context)},
+             Slot{pinned_words(context, sizes_), Event(context)}, Slot{pinned_words(context, sizes_), Event(context)}},
+      logits_(context, uint64_t{logits_rows(sizes_)} * config.n_vocab * sizeof(float), "logits"),
       error_(context, sizeof(ErrorWord), "errors"),
       counts_(options.count && context->device().is_emulated) {
   if (counts_) count_emulated_launches(true);
-  passes_ = {find_steps(specs[0]), find_steps(specs[1])};
+  kernels_of(PassKind::kToken);
   if (!context->device().is_emulated) profile_.set_peak_bandwidth(context->device().peak_bandwidth);
   place_weights(tensors, options);
-  stream_.fill(activations_.address() + plan_.error, 0, sizeof(ErrorWord));
+  stream_.fill(error_address(), 0, sizeof(ErrorWord));
   stream_.fill(activations_.address() + plan_.scratch[0], 0, plan_.scratch_bytes);
-  fill_cache_table();
   const auto buffer = [&](uint64_t offset, uint32_t width) {
     return Buffer{reinterpret_cast<void*>(activations_.address() + offset), width};
   };
@@ -188,18 +176,15 @@ std::string GpuSteps::description() const {
          ", launch " + std::string(name_of(launch_mode_));
 }
 
-PassSteps GpuSteps::find_steps(const DecoderSpecs& specs) {
-  const auto step = [&](const std::string& name) { return Step{&kernels_[name], profile_.operation(name)}; };
-  PassSteps pass{step(name_of(specs.embedding)),
-                 step(name_of(specs.kv_scatter)),
-                 step(name_of(specs.attention)),
-                 step(name_of(specs.logits)),
-                 {},
-                 specs.attention};
-  for (const LayerSpecs& layer : specs.layers)
-    pass.layers.push_back({step(name_of(layer.q)), step(name_of(layer.k)), step(name_of(layer.v)),
-                           step(name_of(layer.output)), step(name_of(layer.gate_up)), step(name_of(layer.down))});
-  return pass;
+PassKernels& GpuSteps::kernels_of(PassKind kind) {
+  std::unique_ptr<PassKernels>& kernels = passes_[static_cast<size_t>(kind)];
+  const uint32_t columns = kind == PassKind::kToken    ? 1
+                           : kind == PassKind::kPrompt ? sizes_.columns()
+                                                       : sizes_.sequences;
+  if (!kernels)
+    kernels = std::make_unique<PassKernels>(context_, decoder_specs(config_, formats_, sizes_.context, kind, columns),
+                                            profile_);
+  return *kernels;
 }
 
 void GpuSteps::place_weights(const ModelTensors& tensors, const GpuOptions& options) {
@@ -219,32 +204,66 @@ void GpuSteps::place_weights(const ModelTensors& tensors, const GpuOptions& opti
 
 uint64_t GpuSteps::cache_table(uint32_t layer, uint32_t values) const {
   return activations_.address() + plan_.cache_table +
-         (uint64_t{layer} * 2 + values) * kGpuPassColumns * sizeof(uint64_t);
+         (uint64_t{layer} * 2 + values) * sizes_.sequences * sizeof(uint64_t);
 }
 
-// All columns are positions of one sequence, so each column's entry is the same cache.
-void GpuSteps::fill_cache_table() {
-  const uint64_t cache_bytes = cache_bytes_per_position(config_) / config_.n_layers / 2 * positions_;
-  std::vector<uint64_t> table;
-  for (uint64_t cache = 0; cache < uint64_t{config_.n_layers} * 2; ++cache)
-    table.insert(table.end(), kGpuPassColumns, cache_.address() + cache * cache_bytes);
+// The table stays as it is while passes are of the same sequences, and where it is: a graph holds its address.
+void GpuSteps::fill_cache_table(std::span<const Column> columns) {
+  std::vector<uint32_t> sequences;
+  for (const Column& column : columns) {
+    if (sequences.empty() || sequences.back() != column.sequence) sequences.push_back(column.sequence);
+  }
+  if (sequences == sequences_) return;
+  const uint64_t n_caches = uint64_t{config_.n_layers} * 2;  // of a sequence
+  const uint64_t cache_bytes = cache_bytes_per_position(config_) / n_caches * sizes_.context;
+  std::vector<uint64_t> table(n_caches * sizes_.sequences);
+  for (uint64_t cache = 0; cache < n_caches; ++cache)
+    for (size_t i = 0; i < sequences.size(); ++i)
+      table[cache * sizes_.sequences + i] = cache_.address() + (sequences[i] * n_caches + cache) * cache_bytes;
   stream_.upload(cache_table(0, 0), std::as_bytes(std::span(table)));
   stream_.wait();
+  sequences_ = std::move(sequences);
 }
 
-void GpuSteps::run(const Step& step, Arguments arguments, ptx::Dimensions blocks, uint64_t bytes, uint32_t columns) {
+void GpuSteps::run(const GpuStep& step, const Arguments& arguments, ptx::Dimensions blocks, uint64_t bytes) {
   if (is_replaying_) return;
-  if (n_columns_ > 1 && columns > 1) arguments.add(columns);
+  const std::span<const Argument> items = std::span(arguments.items).first(arguments.n);
   if (layers_graph_.is_recording()) {  // for every position: with all the blocks there may be, and timed as a whole
-    step.kernel->launch(stream_, std::span(arguments.items).first(arguments.n), step.kernel->kernel().launch.blocks);
+    step.kernel->launch(stream_, items, step.kernel->kernel().launch.blocks);
     return;
   }
-  step.kernel->launch(stream_, std::span(arguments.items).first(arguments.n), blocks);
+  step.kernel->launch(stream_, items, blocks);
   timer_.launched(step.operation, bytes);
 }
 
+void GpuSteps::run(const GpuStep& step, Arguments arguments) {
+  const ptx::Kernel& kernel = step.kernel->kernel();
+  ptx::Dimensions blocks = kernel.launch.blocks;
+  const uint32_t most = blocks.y;  // a block or more for each column there may be
+  if (kind_ != PassKind::kToken) {
+    arguments.add(n_columns_);
+    blocks.y = n_columns_;
+  }
+  run(step, arguments, blocks, kernel.cost.bytes / most * n_columns_);
+}
+
+void GpuSteps::multiply(const ProductStep& product, const Operands& o, uint32_t n_columns) {
+  for (uint32_t first = 0; first < n_columns;) {
+    const uint32_t columns = std::min(n_columns - first, product.columns_at_once());
+    Arguments arguments{at(o.weights)};
+    arguments.add_unless_null(o.up);
+    arguments.add(at(column_of(o.x, first)));
+    arguments.add_unless_null(o.gamma);
+    arguments.add_unless_null(o.bias);
+    arguments.add(at(column_of(o.y, first)));
+    if (product.takes_columns()) arguments.add(columns);
+    run(product.step, arguments, product.blocks(columns), product.bytes(columns));
+    first += columns;
+  }
+}
+
 void GpuSteps::begin_layers() {
-  const bool uses_graph = launch_mode_ == LaunchMode::kGraph && n_columns_ == 1;
+  const bool uses_graph = launch_mode_ == LaunchMode::kGraph && kind_ == PassKind::kToken;
   is_replaying_ = uses_graph && layers_graph_.is_recorded();
   if (uses_graph && !is_replaying_) layers_graph_.begin(stream_);
 }
@@ -259,43 +278,42 @@ void GpuSteps::end_layers() {
   timer_.launched(graph_operation_, weights_.n_bytes());
 }
 
-void GpuSteps::begin(std::span<const Token> tokens, uint32_t position) {
-  assert(!tokens.empty() && tokens.size() <= max_columns() && uint64_t{position} + tokens.size() <= positions_);
+void GpuSteps::begin(std::span<const Column> columns) {
+  assert(!columns.empty() && columns.size() <= max_columns());
   context_->make_current();
   if (layers_graph_.is_recording()) layers_graph_.abandon(stream_);  // of a pass that was stopped
-  n_columns_ = static_cast<uint32_t>(tokens.size());
-  position_ = position;
+  n_columns_ = static_cast<uint32_t>(columns.size());
+  kind_ = n_columns_ == 1 ? PassKind::kToken : is_batch(columns) ? PassKind::kBatch : PassKind::kPrompt;
+  kernels_of(kind_);
   has_arrived_ = false;
+  longest_ = 0, n_keys_ = 0;
+  fill_cache_table(columns);
   Slot& slot = slots_[next_slot_++ % slots_.size()];
   slot.copied.wait();
-  const std::span<uint32_t> words = slot.words.as<uint32_t>();
-  for (uint32_t column = 0; column < n_columns_; ++column) {
-    words[column] = static_cast<uint32_t>(tokens[column]);
-    words[kGpuPassColumns + column] = position + column;
+  const std::span<uint32_t> words = slot.words.as<uint32_t>().first(size_t{2} * n_columns_);
+  for (uint32_t i = 0; i < n_columns_; ++i) {
+    assert(columns[i].position < sizes_.context && columns[i].sequence < sizes_.sequences);
+    words[i] = static_cast<uint32_t>(columns[i].token);
+    words[n_columns_ + i] = columns[i].position;
+    longest_ = std::max(longest_, columns[i].position + 1);
+    n_keys_ += columns[i].position + 1;
   }
-  stream_.upload(activations_.address() + plan_.pass, std::as_bytes(words));
+  stream_.upload(tokens(), std::as_bytes(words));
   stream_.record(slot.copied);
   timer_.begin_pass();
   begin_layers();
 }
 
 void GpuSteps::embed(Buffer hidden) {
-  const uint64_t tokens = activations_.address() + plan_.pass, error = activations_.address() + plan_.error;
-  run(pass().embedding, {at(token_embd_), at(tokens), at(hidden), at(error)});
+  run(pass().embedding, {at(token_embd_), at(tokens()), at(hidden), at(error_address())});
 }
 
 void GpuSteps::norm_qkv(uint32_t index, Buffer hidden, Buffer q, Buffer k, Buffer v) {
   const LayerSteps& step = pass().layers[index];
   const LayerWeights& w = layers_[index];
-  const auto project = [&](const Step& product, uint64_t weights, uint64_t bias, Buffer y) {
-    Arguments arguments{at(weights), at(hidden), at(w.attn_norm)};
-    arguments.add_unless_null(bias);
-    arguments.add(at(y));
-    run(product, arguments);
-  };
-  project(step.q, w.q, w.q_bias, q);
-  project(step.k, w.k, w.k_bias, k);
-  project(step.v, w.v, w.v_bias, v);
+  multiply(step.q, {w.q, 0, w.attn_norm, w.q_bias, hidden, q}, n_columns_);
+  multiply(step.k, {w.k, 0, w.attn_norm, w.k_bias, hidden, k}, n_columns_);
+  multiply(step.v, {w.v, 0, w.attn_norm, w.v_bias, hidden, v}, n_columns_);
 }
 
 void GpuSteps::rope_scatter(uint32_t index, Buffer q, Buffer k, Buffer v) {
@@ -303,49 +321,57 @@ void GpuSteps::rope_scatter(uint32_t index, Buffer q, Buffer k, Buffer v) {
   Arguments arguments{at(q), at(k), at(v)};
   arguments.add_unless_null(w.q_norm);
   arguments.add_unless_null(w.k_norm);
-  arguments.add(at(activations_.address() + plan_.pass + kGpuPassColumns * sizeof(uint32_t)));
-  arguments.add(at(cache_table(index, 0)));
-  arguments.add(at(cache_table(index, 1)));
-  arguments.add(at(activations_.address() + plan_.error));
+  for (const uint64_t address : {positions(), cache_table(index, 0), cache_table(index, 1), error_address()})
+    arguments.add(at(address));
   run(pass().kv_scatter, arguments);
 }
 
 void GpuSteps::attention(uint32_t index, Buffer q, Buffer mixed) {
-  const uint64_t base = activations_.address();
-  const uint64_t positions = base + plan_.pass + kGpuPassColumns * sizeof(uint32_t);
-  const uint32_t longest = position_ + n_columns_;
-  const uint64_t keys = uint64_t{n_columns_} * position_ + uint64_t{n_columns_} * (n_columns_ + 1) / 2;
-  run(pass().attention,
-      {at(q), at(cache_table(index, 0)), at(cache_table(index, 1)), at(positions), at(mixed),
-       at(base + plan_.scratch[n_columns_ > 1]), at(base + plan_.error)},
-      attention_grid(pass().attention_spec, longest), attention_cost(pass().attention_spec, keys).bytes, n_columns_);
+  const GpuStep& step = pass().attention;
+  const uint64_t keys = cache_table(index, 0), values = cache_table(index, 1);
+  if (const auto* flash = std::get_if<FlashAttentionSpec>(&pass().specs.attention)) {
+    run(step, {at(q), at(keys), at(values), at(positions()), at(mixed), at(error_address()), n_columns_},
+        flash_attention_grid(*flash, n_columns_),
+        flash_attention_cost(*flash, n_columns_, longest_ - n_columns_).bytes);
+    return;
+  }
+  const auto& spec = std::get<AttentionSpec>(pass().specs.attention);
+  const uint64_t scratch = activations_.address() + plan_.scratch[static_cast<size_t>(kind_)];
+  for (uint32_t first = 0; first < n_columns_; first += spec.columns) {
+    const uint32_t columns = std::min(spec.columns, n_columns_ - first);
+    Arguments arguments{
+        at(column_of(q, first)),     at(keys),    at(values),         at(positions() + first * sizeof(uint32_t)),
+        at(column_of(mixed, first)), at(scratch), at(error_address())};
+    if (spec.columns > 1) arguments.add(columns);
+    run(step, arguments, attention_grid(spec, longest_), attention_cost(spec, n_keys_ * columns / n_columns_).bytes);
+  }
 }
 
 void GpuSteps::output_residual(uint32_t index, Buffer mixed, Buffer hidden) {
-  run(pass().layers[index].output, {at(layers_[index].output), at(mixed), at(hidden)});
+  multiply(pass().layers[index].output, {layers_[index].output, 0, 0, 0, mixed, hidden}, n_columns_);
 }
 
 void GpuSteps::norm_gate_up(uint32_t index, Buffer hidden, Buffer inner) {
   const LayerWeights& w = layers_[index];
-  run(pass().layers[index].gate_up, {at(w.gate), at(w.up), at(hidden), at(w.ffn_norm), at(inner)});
+  multiply(pass().layers[index].gate_up, {w.gate, w.up, w.ffn_norm, 0, hidden, inner}, n_columns_);
 }
 
 void GpuSteps::down_residual(uint32_t index, Buffer inner, Buffer hidden) {
-  run(pass().layers[index].down, {at(layers_[index].down), at(inner), at(hidden)});
+  multiply(pass().layers[index].down, {layers_[index].down, 0, 0, 0, inner, hidden}, n_columns_);
   if (index + 1 == config_.n_layers) end_layers();
 }
 
 void GpuSteps::norm_logits(Buffer hidden, uint32_t first_column, Buffer logits) {
-  // The kernel reads from 16-byte boundaries; where the first column wanted is not at one, all are computed.
-  first_logits_column_ = hidden.width % 4 == 0 ? first_column : 0;
+  // The kernels read from 16-byte boundaries, which every fourth column is at.
+  first_logits_column_ = hidden.width % 4 == 0 ? first_column : first_column / 4 * 4;
   const uint32_t columns = n_columns_ - first_logits_column_;
-  const uint64_t x = address_of(hidden) + uint64_t{first_logits_column_} * hidden.width * sizeof(float);
-  const Step& step = passes_[columns > 1].logits;
-  run(step, {at(output_), at(x), at(output_norm_), at(logits)}, step.kernel->kernel().launch.blocks,
-      step.kernel->kernel().cost.bytes, columns);
+  assert(columns <= logits_rows(sizes_));
+  hidden.data = reinterpret_cast<void*>(column_of(hidden, first_logits_column_));
+  const ProductStep& product = columns == 1 ? kernels_of(PassKind::kToken).logits : pass().logits;
+  multiply(product, {output_, 0, output_norm_, 0, hidden, logits}, columns);
   const uint64_t n_bytes = uint64_t{columns} * config_.n_vocab * sizeof(float);
   stream_.download(logits_.bytes().first(n_bytes), address_of(logits));
-  stream_.download(error_.bytes(), activations_.address() + plan_.error);
+  stream_.download(error_.bytes(), error_address());
 }
 
 std::span<const float> GpuSteps::read_logits(uint32_t column) {
@@ -370,7 +396,7 @@ void GpuSteps::check_error_word() {
   ErrorWord word;
   std::memcpy(&word, error_.bytes().data(), sizeof word);
   if (word.code == KernelError::kNone) return;
-  stream_.fill(activations_.address() + plan_.error, 0, sizeof word);
+  stream_.fill(error_address(), 0, sizeof word);
   throw Error("the GPU refuses a pass: " + describe(word));
 }
 
@@ -378,15 +404,11 @@ void GpuSteps::check_error_word() {
 
 std::unique_ptr<Steps> make_gpu_steps(const ModelConfig& config, const ModelTensors& tensors,
                                       const GpuOptions& options) {
-  assert(options.context > 0 && options.device.table != nullptr);
-  const DecoderFormats formats = formats_of(tensors);
-  const PassSpecs specs = {decoder_specs(config, formats, options.context, 1),
-                           decoder_specs(config, formats, options.context, kGpuPassColumns)};
-  std::vector<ptx::Kernel> kernels = kernels_of(specs, options.device.gpu.target());
+  assert(options.sizes.context > 0 && options.device.table != nullptr);
   const ContextPointer context = Context::open(*options.device.table, options.device.gpu);
-  check_memory(gpu_memory_budget(config, tensors, options.context), options.context, context->memory().free_bytes,
+  check_memory(gpu_memory_budget(config, tensors, options.sizes), options.sizes.context, context->memory().free_bytes,
                "GPU memory");
-  return std::make_unique<GpuSteps>(config, tensors, options, context, specs, std::move(kernels));
+  return std::make_unique<GpuSteps>(config, tensors, options, context);
 }
 
 }  // namespace warpchat

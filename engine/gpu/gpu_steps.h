@@ -5,14 +5,15 @@
 #include <memory>
 
 #include "engine/driver/device_choice.h"
+#include "engine/gpu/gpu_memory.h"
 #include "engine/gpu/launch_mode.h"
 #include "engine/steps.h"
 
 namespace warpchat {
 
 struct GpuOptions {
-  DeviceChoice device;   // with a table
-  uint32_t context = 0;  // positions in the KV cache; > 0
+  DeviceChoice device;  // with a table
+  GpuSizes sizes;       // context > 0
   LaunchMode launch = LaunchMode::kStream;
   bool count = false;                    // emulated: keep counters, which takes time
   std::function<void(double)> progress;  // 0..1 while the weights are copied; may be empty

@@ -42,7 +42,8 @@ uint32_t choose_context(const ModelOptions& options, const ModelConfig& config) 
 }
 
 std::unique_ptr<Steps> make_gpu_steps(const ModelOptions& options, const Model& model, const DeviceChoice& device) {
-  const GpuOptions gpu{device, model.context, options.launch, options.count, options.progress};
+  const GpuSizes sizes{model.context, options.batch, options.sequences};
+  const GpuOptions gpu{device, sizes, options.launch, options.count, options.progress};
   check_scales(model.file);
   return make_gpu_steps(model.config, model.tensors, gpu);
 }
@@ -51,6 +52,7 @@ std::unique_ptr<Steps> make_cpu_steps(const ModelOptions& options, const Model& 
   CpuOptions cpu;
   cpu.threads = options.threads;
   cpu.context = model.context;
+  cpu.sequences = options.sequences;
   cpu.max_columns = std::clamp<uint32_t>(options.batch, 1, std::max<uint32_t>(1, model.context));
   cpu.progress = options.progress;
   // A model that does not fit is refused by make_cpu_steps, without reading all of its weights first.

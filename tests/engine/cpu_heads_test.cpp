@@ -65,7 +65,8 @@ TEST_P(Heads, AreNormalisedAndRotated) {
     config.rope_frequencies.push_back(std::pow(10000.0, -2.0 * i / s.rope_dims));
   ThreadPool pool(1);
   RopeTable table(config);
-  table.prepare(pool, s.position, 2);
+  const uint32_t positions[] = {s.position, s.position + 1};
+  table.prepare(pool, positions);
   const std::vector<float> x = normal_floats(size_t{3} * s.head_dim, /*seed=*/1), gain = normal_floats(s.head_dim, 2);
   for (uint32_t column : {0u, 1u}) {
     std::vector<float> got = x;

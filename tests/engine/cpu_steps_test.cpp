@@ -13,6 +13,7 @@
 #include "tests/engine/cpu_problems.h"
 #include "tests/reference/closeness.h"
 #include "tests/reference/reference_decoder.h"
+#include "tests/support/batch_walk.h"
 #include "tests/support/decoder_cases.h"
 #include "tests/support/test_files.h"
 #include "tests/support/tiny_model.h"
@@ -157,6 +158,13 @@ TEST_F(CpuDecoderOnOneModel, ReportsProgressAndDescribesItself) {
   EXPECT_TRUE(rising);
   EXPECT_DOUBLE_EQ(last, 1.0);
   EXPECT_EQ(steps->description(), "cpu: 3 threads, portable");
+}
+
+TEST_F(CpuDecoderOnOneModel, GivesEachSequenceOfABatchItsOwnLogits) {
+  CpuOptions options;
+  options.threads = 2, options.context = 64, options.sequences = 3;
+  Decoder decoder(model_.config, make_cpu_steps(model_.config, model_.tensors, options));
+  expect_batches_match_the_reference(decoder, model_, "cpu");
 }
 
 TEST_F(CpuDecoderOnOneModel, RefusesAContextBeyondTheMemory) {

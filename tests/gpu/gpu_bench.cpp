@@ -86,6 +86,8 @@ double decode_speed(Decoder& decoder, uint32_t depth, uint32_t tokens) {
 
 double prefill_speed(Decoder& decoder, uint32_t tokens) {
   std::vector<Token> prompt(tokens, 1);
+  decoder.forward(std::span(prompt).first(std::min(2u, tokens)), 0, Logits::kLast);  // compiles the prompt's kernels
+  decoder.logits(std::min(2u, tokens) - 1);
   const auto start = Clock::now();
   for (uint32_t at = 0; at < tokens; at += decoder.max_columns()) {
     const uint32_t n = std::min(decoder.max_columns(), tokens - at);
@@ -108,8 +110,8 @@ void measure(const std::string& name, const Plan& plan, const DeviceChoice& choi
   const uint32_t context = std::min(model.config().context_length,
                                     *std::max_element(plan.depths.begin(), plan.depths.end()) + plan.tokens + 512);
   const auto start = Clock::now();
-  Decoder decoder(model.config(),
-                  make_gpu_steps(model.config(), model.tensors(), {choice, context, plan.launch, false, {}}));
+  Decoder decoder(model.config(), make_gpu_steps(model.config(), model.tensors(),
+                                                 {choice, {.context = context}, plan.launch, false, {}}));
   const double load_seconds = seconds_since(start);
   Profile& profile = decoder.steps().profile();
   profile.set_peak_bandwidth(ceiling);

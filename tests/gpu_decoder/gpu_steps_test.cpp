@@ -11,6 +11,7 @@
 #include "engine/profile.h"
 #include "tests/reference/closeness.h"
 #include "tests/reference/reference_decoder.h"
+#include "tests/support/batch_walk.h"
 #include "tests/support/decoder_cases.h"
 #include "tests/support/error_of.h"
 #include "tests/support/test_device.h"
@@ -23,7 +24,7 @@ using ::testing::HasSubstr;
 
 std::unique_ptr<Steps> gpu_steps(const LoadedModel& model, uint32_t context = 64,
                                  const DeviceChoice& on = test_device(), LaunchMode launch = LaunchMode::kStream) {
-  return make_gpu_steps(model.config, model.tensors, {on, context, launch, false, {}});
+  return make_gpu_steps(model.config, model.tensors, {on, {.context = context}, launch, false, {}});
 }
 
 Decoder gpu_decoder(const LoadedModel& model, uint32_t context = 64) {
@@ -98,19 +99,32 @@ TEST(GpuDecoderOnRealFiles, MatchesExactLogits) {
   }
 }
 
+// Sequences decoded side by side, joining late and leaving early, beside each alone.
+TEST(GpuBatches, GiveEachSequenceItsOwnLogits) {
+  for (const DecoderCase& c : decoder_cases()) {
+    if (std::string(c.name) != "qwen2_tied" && std::string(c.name) != "f32") continue;
+    const std::vector<std::byte> bytes = build_tiny_model(c.spec, /*seed=*/3);
+    const LoadedModel model(GgufFile::view(bytes, c.name));
+    Decoder decoder(model.config,
+                    make_gpu_steps(model.config, model.tensors, {test_device(), {.context = 64, .sequences = 3}}));
+    expect_batches_match_the_reference(decoder, model, c.name);
+  }
+}
+
 class GpuDecoderOnOneModel : public testing::Test {
  protected:
   const std::vector<std::byte> bytes_ = build_tiny_model({}, /*seed=*/2);
   const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
 };
 
-// A column's sums do not depend on its neighbours, so neither do the logits on how the tokens were cut.
+// A column's sums do not depend on its neighbours, so neither do the logits on how a prompt was cut, but for passes of
+// one column, which have a product of their own.
 TEST_F(GpuDecoderOnOneModel, GivesTheSameBitsHoweverTokensAreCut) {
   const std::vector<Token> tokens = some_tokens(19);
   Decoder once = gpu_decoder(model_), again = gpu_decoder(model_), other = gpu_decoder(model_);
   const std::vector<float> expected = decode(once, tokens, {8});
   EXPECT_EQ(decode(again, tokens, {8}), expected);
-  EXPECT_EQ(decode(other, tokens, {1, 3, 5, 2, 8}), expected);
+  EXPECT_EQ(decode(other, tokens, {3, 5, 2, 9}), expected);
 }
 
 TEST_F(GpuDecoderOnOneModel, GivesTheSameBitsFromAGraph) {
@@ -152,12 +166,16 @@ TEST_F(GpuDecoderOnOneModel, FillsTheContextToTheLastPosition) {
 
 TEST_F(GpuDecoderOnOneModel, GivesTheLogitsAskedFor) {
   const std::vector<Token> tokens = some_tokens(6);
-  Decoder all = gpu_decoder(model_), last = gpu_decoder(model_);
-  const std::vector<float> expected = decode(all, tokens, {6});
-  ASSERT_TRUE(last.forward(std::span(tokens).first(4), 0, Logits::kNone));
-  ASSERT_TRUE(last.forward(std::span(tokens).subspan(4), 4, Logits::kLast));
-  const std::span<const float> got = last.logits(1);
-  EXPECT_TRUE(std::equal(got.begin(), got.end(), expected.end() - static_cast<ptrdiff_t>(got.size())));
+  Decoder all = gpu_decoder(model_), last = gpu_decoder(model_), cut = gpu_decoder(model_);
+  const uint32_t n_vocab = model_.config.n_vocab;
+  const std::vector<float> of_all = decode(all, tokens, {6});
+  ASSERT_TRUE(last.forward(tokens, 0, Logits::kLast));
+  const std::vector<float> of_last(last.logits(5).begin(), last.logits(5).end());
+  const std::vector<double> expected(of_all.end() - n_vocab, of_all.end());
+  EXPECT_LE(compare_logits(of_last, expected, n_vocab).relative_error, 1e-3) << "another product, of one column";
+  ASSERT_TRUE(cut.forward(std::span(tokens).first(4), 0, Logits::kNone));
+  ASSERT_TRUE(cut.forward(std::span(tokens).subspan(4), 4, Logits::kLast));
+  EXPECT_TRUE(std::equal(of_last.begin(), of_last.end(), cut.logits(1).begin()));
 }
 
 TEST_F(GpuDecoderOnOneModel, StopsBeforeALayer) {
@@ -201,8 +219,8 @@ TEST_F(GpuDecoderOnOneModel, MeasuresNothingWhileTheProfileIsOff) {
 }
 
 TEST_F(GpuDecoderOnOneModel, CountsInstructionsWhenAsked) {
-  Decoder decoder(model_.config,
-                  make_gpu_steps(model_.config, model_.tensors, {test_device(), 64, LaunchMode::kStream, true, {}}));
+  Decoder decoder(model_.config, make_gpu_steps(model_.config, model_.tensors,
+                                                {test_device(), {.context = 64}, LaunchMode::kStream, true, {}}));
   decode(decoder, some_tokens(2), {1});
   for (const OperationProfile& row : decoder.steps().profile().rows()) {
     if (row.calls == 0) continue;
@@ -240,7 +258,7 @@ TEST_F(GpuDecoderOnOneModel, PlansWhatItAllocates) {
   const uint64_t before = context->memory().free_bytes;
   const std::unique_ptr<Steps> steps = gpu_steps(model_, 100);
   const uint64_t used = before - context->memory().free_bytes;
-  const uint64_t planned = gpu_memory_budget(model_.config, model_.tensors, 100).total(100);
+  const uint64_t planned = gpu_memory_budget(model_.config, model_.tensors, {.context = 100}).total(100);
   EXPECT_LE(used, planned);
   EXPECT_GE(used + (17 << 20), planned) << "16 MiB of the plan are for compiled kernels";
 }

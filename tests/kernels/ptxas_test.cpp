@@ -42,7 +42,7 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
     kernels.push_back(incremental_attention({14, 2, head_dim, 32768, 8}, target));
   }
   for (RopePairing pairing : {RopePairing::kNeox, RopePairing::kInterleaved}) {
-    kernels.push_back(kv_scatter({16, 8, 128, 128, pairing, 32768, 8, true, kEps, 1, std::vector(64, 0.1)}, target));
+    kernels.push_back(kv_scatter({16, 8, 128, 128, pairing, 32768, 8, false, true, kEps, 1, std::vector(64, 0.1)}, target));
   }
   kernels.push_back(rmsnorm({3584, 8, kEps}, target));
   kernels.push_back(argmax({151936, 8}, target));

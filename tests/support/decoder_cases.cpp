@@ -14,7 +14,7 @@ std::vector<float> decode(Decoder& decoder, std::span<const Token> tokens, const
   std::vector<float> logits;
   for (size_t at = 0, pass = 0; at < tokens.size(); ++pass) {
     const size_t n =
-        std::min<size_t>({passes[std::min(pass, passes.size() - 1)], tokens.size() - at, decoder.max_columns()});
+        std::min<size_t>({passes[std::min(pass, passes.size() - 1)], tokens.size() - at, decoder.max_logits_columns()});
     if (!decoder.forward(tokens.subspan(at, n), position + static_cast<uint32_t>(at), Logits::kAll))
       throw std::logic_error("the decoder stopped");
     for (uint32_t c = 0; c < n; ++c) {

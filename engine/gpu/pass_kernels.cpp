@@ -1,0 +1,50 @@
+#include "engine/gpu/pass_kernels.h"
+
+#include <limits>
+#include <utility>
+
+namespace warpchat {
+
+namespace {
+
+std::vector<ptx::Kernel> generated(const DecoderSpecs& specs, ptx::Target target) {
+  try {
+    return decoder_kernels(specs, target);
+  } catch (const Error& error) {
+    throw Error(std::string("the GPU kernels cannot compute this model: ") + error.what() + "; use --device cpu");
+  }
+}
+
+}  // namespace
+
+uint32_t ProductStep::columns_at_once() const {
+  const auto* gemv = std::get_if<GemvSpec>(&spec);
+  return gemv ? gemv->columns : std::numeric_limits<uint32_t>::max();
+}
+
+bool ProductStep::takes_columns() const { return columns_at_once() > 1; }
+
+ptx::Dimensions ProductStep::blocks(uint32_t columns) const {
+  const auto* gemm = std::get_if<GemmSpec>(&spec);
+  return gemm ? gemm_grid(*gemm, columns) : step.kernel->kernel().launch.blocks;
+}
+
+uint64_t ProductStep::bytes(uint32_t columns) const {
+  const uint64_t blocks_of_columns = std::holds_alternative<GemmSpec>(spec) ? blocks(columns).x : 1;
+  return step.kernel->kernel().cost.bytes * blocks_of_columns;
+}
+
+PassKernels::PassKernels(ContextPointer context, DecoderSpecs given, Profile& profile)
+    : specs(std::move(given)), kernels(context, generated(specs, context->device().target())) {
+  const auto step = [&](const std::string& name) { return GpuStep{&kernels[name], profile.operation(name)}; };
+  const auto product = [&](const ProductSpec& spec) { return ProductStep{step(name_of(spec)), spec}; };
+  embedding = step(name_of(specs.embedding));
+  kv_scatter = step(name_of(specs.kv_scatter));
+  attention = step(name_of(specs.attention));
+  for (const LayerSpecs& layer : specs.layers)
+    layers.push_back({product(layer.q), product(layer.k), product(layer.v), product(layer.output),
+                      product(layer.gate_up), product(layer.down)});
+  logits = product(specs.logits);
+}
+
+}  // namespace warpchat

@@ -1,0 +1,52 @@
+// Several sequences through one decoder, beside each alone.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/reference/closeness.h"
+#include "tests/reference/reference_decoder.h"
+#include "tests/support/decoder_cases.h"
+
+namespace warpchat {
+
+// Decodes three sequences in passes that some of them leave and others join, and compares every logit with what the
+// reference gives for the sequence alone. The decoder: of at least three sequences.
+inline void expect_batches_match_the_reference(Decoder& decoder, const LoadedModel& model, const std::string& name) {
+  const std::vector<Token> text = some_tokens(40);
+  const std::vector<Token> prompts[] = {
+      {text.begin(), text.begin() + 9}, {text.begin() + 20, text.begin() + 21}, {text.begin() + 30, text.begin() + 37}};
+  const std::vector<std::vector<uint32_t>> batches = {{0}, {0, 1}, {0, 1, 2}, {1, 2, 0}, {2, 0}, {1}, {2, 1}};
+  const uint32_t n_vocab = model.config.n_vocab;
+  std::vector<Token> tokens[3];
+  std::vector<float> logits[3];
+  const auto keep = [&](uint32_t sequence, std::span<const float> row) {
+    logits[sequence].insert(logits[sequence].end(), row.begin(), row.end());
+  };
+  uint32_t next = 0;
+  for (const std::vector<uint32_t>& batch : batches) {
+    for (const uint32_t sequence : batch) {
+      if (!tokens[sequence].empty()) continue;
+      tokens[sequence] = prompts[sequence];  // joins: its prompt by itself
+      ASSERT_TRUE(decoder.forward(prompts[sequence], 0, Logits::kAll, nullptr, sequence));
+      for (uint32_t i = 0; i < prompts[sequence].size(); ++i) keep(sequence, decoder.logits(i));
+    }
+    std::vector<Column> columns;
+    for (const uint32_t sequence : batch) {
+      const Token token = static_cast<Token>(++next * 53 % 256);
+      columns.push_back({token, static_cast<uint32_t>(tokens[sequence].size()), sequence});
+      tokens[sequence].push_back(token);
+    }
+    ASSERT_TRUE(decoder.forward(columns, Logits::kAll));
+    for (uint32_t i = 0; i < batch.size(); ++i) keep(batch[i], decoder.logits(i));
+  }
+  for (uint32_t sequence = 0; sequence < 3; ++sequence) {
+    const Closeness closeness =
+        compare_logits(logits[sequence], reference_logits(model.file, tokens[sequence]), n_vocab);
+    EXPECT_LE(closeness.relative_error, kAllowedError) << name << ", sequence " << sequence;
+    EXPECT_LE(closeness.mean_kl, kAllowedKl) << name << ", sequence " << sequence;
+  }
+}
+
+}  // namespace warpchat
