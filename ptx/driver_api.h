@@ -107,6 +107,22 @@ CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream stream);
 CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr ptr);
 CUresult cuPointerGetAttributes(unsigned num_attributes, CUpointer_attribute* attributes, void** data, CUdeviceptr ptr);
 
+// Memory pools
+CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* pool_props);
+CUresult cuMemPoolDestroy(CUmemoryPool pool);
+CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void* value);
+CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void* value);
+CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* map, size_t count);
+CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool pool, CUmemLocation* location);
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t min_bytes_to_keep);
+CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice dev);
+CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice dev);
+CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool);
+CUresult cuMemGetDefaultMemPool(CUmemoryPool* pool, CUmemLocation* location, CUmemAllocationType type);
+CUresult cuMemGetMemPool(CUmemoryPool* pool, CUmemLocation* location, CUmemAllocationType type);
+CUresult cuMemSetMemPool(CUmemLocation* location, CUmemAllocationType type, CUmemoryPool pool);
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr* dptr, size_t bytes, CUmemoryPool pool, CUstream stream);
+
 // Copies and sets
 CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t byte_count);
 CUresult cuMemcpyHtoD_v2(CUdeviceptr dst_device, const void* src_host, size_t byte_count);
@@ -165,6 +181,18 @@ CUresult cuStreamUpdateCaptureDependencies_v2(CUstream stream, CUgraphNode* depe
                                               unsigned flags);
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode);
 
+// Words in memory that streams wait for and write
+CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr addr, uint32_t value, unsigned flags);
+CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr addr, uint64_t value, unsigned flags);
+CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, uint32_t value, unsigned flags);
+CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, uint64_t value, unsigned flags);
+CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned count, CUstreamBatchMemOpParams* params, unsigned flags);
+CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr addr, uint32_t value, unsigned flags);
+CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr addr, uint64_t value, unsigned flags);
+CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr addr, uint32_t value, unsigned flags);
+CUresult cuStreamWriteValue64(CUstream stream, CUdeviceptr addr, uint64_t value, unsigned flags);
+CUresult cuStreamBatchMemOp(CUstream stream, unsigned count, CUstreamBatchMemOpParams* params, unsigned flags);
+
 // Events
 CUresult cuEventCreate(CUevent* event, unsigned flags);
 CUresult cuEventRecord(CUevent event, CUstream stream);
@@ -211,10 +239,24 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* dynamic_smem_size, CUfu
 CUresult cuGraphCreate(CUgraph* graph, unsigned flags);
 CUresult cuGraphDestroy(CUgraph graph);
 CUresult cuGraphClone(CUgraph* graph_clone, CUgraph original_graph);
+CUresult cuGraphAddNode(CUgraphNode* graph_node, CUgraph graph, const CUgraphNode* dependencies,
+                        size_t num_dependencies, CUgraphNodeParams* node_params);
+CUresult cuGraphAddNode_v2(CUgraphNode* graph_node, CUgraph graph, const CUgraphNode* dependencies,
+                           const CUgraphEdgeData* dependency_data, size_t num_dependencies,
+                           CUgraphNodeParams* node_params);
+CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams* node_params);
+CUresult cuGraphExecNodeSetParams(CUgraphExec graph_exec, CUgraphNode node, CUgraphNodeParams* node_params);
 CUresult cuGraphAddKernelNode_v2(CUgraphNode* graph_node, CUgraph graph, const CUgraphNode* dependencies,
                                  size_t num_dependencies, const CUDA_KERNEL_NODE_PARAMS* node_params);
 CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS* node_params);
 CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS* node_params);
+CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, CUlaunchAttributeID attr, CUlaunchAttributeValue* value);
+CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUlaunchAttributeID attr, const CUlaunchAttributeValue* value);
+CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNode src);
+CUresult cuGraphAddBatchMemOpNode(CUgraphNode* graph_node, CUgraph graph, const CUgraphNode* dependencies,
+                                  size_t num_dependencies, const CUDA_BATCH_MEM_OP_NODE_PARAMS* node_params);
+CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode node, CUDA_BATCH_MEM_OP_NODE_PARAMS* node_params);
+CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode node, const CUDA_BATCH_MEM_OP_NODE_PARAMS* node_params);
 CUresult cuGraphAddMemcpyNode(CUgraphNode* graph_node, CUgraph graph, const CUgraphNode* dependencies,
                               size_t num_dependencies, const CUDA_MEMCPY3D* copy_params, CUcontext ctx);
 CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D* node_params);
@@ -273,5 +315,10 @@ CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec graph_exec, CUgraphNode node
                                         const CUDA_MEMSET_NODE_PARAMS* memset_params, CUcontext ctx);
 CUresult cuGraphExecHostNodeSetParams(CUgraphExec graph_exec, CUgraphNode node,
                                       const CUDA_HOST_NODE_PARAMS* node_params);
+CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec graph_exec, CUgraphNode node,
+                                            const CUDA_BATCH_MEM_OP_NODE_PARAMS* node_params);
+CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec graph_exec, CUgraphNode node, CUevent event);
+CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec graph_exec, CUgraphNode node, CUevent event);
+CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec graph_exec, CUgraphNode node, CUgraph child_graph);
 }  // extern "C"
 }  // namespace ptx::cuda

@@ -21,6 +21,7 @@ CUgraphNodeType type_of(const Work& work) {
     CUgraphNodeType operator()(const WaitWork&) { return CU_GRAPH_NODE_TYPE_WAIT_EVENT; }
     CUgraphNodeType operator()(const GraphWork&) { return CU_GRAPH_NODE_TYPE_GRAPH; }
     CUgraphNodeType operator()(const FreeWork&) { return CU_GRAPH_NODE_TYPE_EMPTY; }
+    CUgraphNodeType operator()(const MemoryWork&) { return CU_GRAPH_NODE_TYPE_BATCH_MEM_OP; }
   };
   return std::visit(Visitor{}, work);
 }

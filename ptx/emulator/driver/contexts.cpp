@@ -53,7 +53,7 @@ void destroy_context(Driver& d, std::unique_lock<std::mutex>& lock, Context& con
   std::erase_if(d.captures, [&](const auto& capture) { return capture->status != CU_STREAM_CAPTURE_STATUS_ACTIVE; });
   d.modules.erase_if([&](Module& module) { return module.context == &context; });
   d.events.erase_if([&](Event& event) { return event.context == &context; });
-  for (const auto& [address, bytes] : context.allocations) d.device->release(address);
+  while (!context.allocations.empty()) release_memory(d, context, context.allocations.begin()->first);
   for (const auto& [pointer, flags] : context.pinned) {
     d.device->unmap_host(pointer);
     std::free(pointer);

@@ -55,6 +55,8 @@ struct Driver {
   std::unique_ptr<Context> inactive_primary;        // after a reset; the next one has the same handle
   unsigned primary_flags = 0, primary_references = 0;
   std::vector<std::shared_ptr<Capture>> captures;  // active ones
+  std::shared_ptr<MemoryPool> default_pool = std::make_shared<MemoryPool>(), current_pool = default_pool;
+  std::vector<std::shared_ptr<MemoryPool>> pools;  // the program's own
   uint64_t next_id = 1;
 };
 
@@ -93,8 +95,15 @@ CUresult in_context(Body body) noexcept {
 }
 
 // --- streams.cpp
-// The stream behind a handle (null and 1: the legacy default stream, 2: the calling thread's own); null if invalid.
+// The stream behind a handle (1: the legacy default stream, 2: the calling thread's own, null: the one of the two that
+// the call's entry point stands for); null if invalid.
 std::shared_ptr<Stream> find_stream(Context& context, CUstream handle);
+// While it lives, the null stream is the calling thread's own: calls under names that end in _ptsz or _ptds.
+class OwnDefaultStream {
+ public:
+  OwnDefaultStream();
+  ~OwnDefaultStream();
+};
 // Enqueues, or adds a node where the stream records. Call with the lock held.
 CUresult submit(Driver& d, Stream& stream, Work work, std::vector<std::shared_ptr<Completion>> after = {});
 CUresult wait_for(Driver& d, std::unique_lock<std::mutex>& lock, Context& context,
@@ -115,7 +124,15 @@ CUresult refuse_implicit_dependency(Context& context);
 CUresult execute(Driver& d, Context& context, const Work& work);
 
 // --- memory.cpp
-bool is_device_range(Driver& d, uint64_t address, uint64_t bytes);  // inside one allocation or mapped host range
+bool is_device_range(Driver& d, uint64_t address, uint64_t bytes);   // inside one allocation or mapped host range
+void release_memory(Driver& d, Context& context, uint64_t address);  // of one of the context's allocations
+
+// --- memory_pools.cpp
+std::shared_ptr<MemoryPool> find_pool(Driver& d, const void* handle);  // null if invalid
+
+// --- memory_operations.cpp
+CUresult make_memory_work(Driver& d, const CUDA_BATCH_MEM_OP_NODE_PARAMS& asked, MemoryWork* work);
+CUresult execute_memory_work(Driver& d, Context& context, const MemoryWork& work);  // without the lock
 
 // --- copies.cpp: checks what the caller asked for.
 CUresult make_copy(Driver& d, const CUDA_MEMCPY3D& asked, CopyWork* work);

@@ -103,10 +103,11 @@ struct Executor {
 
   CUresult operator()(const FreeWork& work) {
     std::lock_guard lock(d.mutex);
-    context.allocations.erase(work.address);
-    d.device->release(work.address);
+    release_memory(d, context, work.address);
     return CUDA_SUCCESS;
   }
+
+  CUresult operator()(const MemoryWork& work) { return execute_memory_work(d, context, work); }
 };
 
 }  // namespace

@@ -75,6 +75,15 @@ CUresult change_node(CUgraphExec handle, CUgraphNode node, CUgraphNodeType type,
   });
 }
 
+template <class EventWork>
+CUresult change_event(CUgraphExec exec_handle, CUgraphNode node, CUgraphNodeType type, CUevent event) {
+  return change_node(exec_handle, node, type, [&](Driver& d, GraphExec& exec, size_t index) -> CUresult {
+    if (d.events.find(event) == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    editable(exec, index) = EventWork{event, nullptr};
+    return CUDA_SUCCESS;
+  });
+}
+
 }  // namespace
 }  // namespace ptx::emulator::driver
 
@@ -134,6 +143,7 @@ CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec_handle, CUgraphNode 
                        if (params == nullptr) return CUDA_ERROR_INVALID_VALUE;
                        const KernelWork& old = std::get<KernelWork>(current(exec, index));
                        const CUresult result = make_kernel(d, *params, old.shape.is_cooperative, &work);
+                       work.priority = old.priority;
                        if (result == CUDA_SUCCESS) editable(exec, index) = std::move(work);
                        return result;
                      });
@@ -169,6 +179,65 @@ CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec_handle, CUgraphNode node,
                        editable(exec, index) = HostWork{params->fn, params->userData};
                        return CUDA_SUCCESS;
                      });
+}
+
+CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec exec_handle, CUgraphNode node,
+                                            const CUDA_BATCH_MEM_OP_NODE_PARAMS* params) {
+  return change_node(exec_handle, node, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,
+                     [&](Driver& d, GraphExec& exec, size_t index) -> CUresult {
+                       MemoryWork work;
+                       if (params == nullptr) return CUDA_ERROR_INVALID_VALUE;
+                       const CUresult result = make_memory_work(d, *params, &work);
+                       if (result == CUDA_SUCCESS) editable(exec, index) = std::move(work);
+                       return result;
+                     });
+}
+
+CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec exec_handle, CUgraphNode node, CUevent event) {
+  return change_event<RecordWork>(exec_handle, node, CU_GRAPH_NODE_TYPE_EVENT_RECORD, event);
+}
+CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec exec_handle, CUgraphNode node, CUevent event) {
+  return change_event<WaitWork>(exec_handle, node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event);
+}
+
+// The child must have the nodes of the one that the node was made from, in the same order.
+CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec_handle, CUgraphNode node, CUgraph child_handle) {
+  return change_node(exec_handle, node, CU_GRAPH_NODE_TYPE_GRAPH,
+                     [&](Driver& d, GraphExec& exec, size_t index) -> CUresult {
+                       Graph* child = d.graphs.find(child_handle);
+                       if (child == nullptr) return CUDA_ERROR_INVALID_VALUE;
+                       auto program = make_program(*child, nullptr);
+                       const GraphProgram& old = *std::get<GraphWork>(current(exec, index)).program;
+                       const auto kind = [](const Work& work) { return work.index(); };
+                       if (!program || !std::ranges::equal(program->works, old.works, {}, kind, kind))
+                         return CUDA_ERROR_INVALID_VALUE;
+                       editable(exec, index) = GraphWork{std::move(program)};
+                       return CUDA_SUCCESS;
+                     });
+}
+
+CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams* params) {
+  if (params == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  switch (params->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+      return cuGraphExecKernelNodeSetParams_v2(exec, node, &params->kernel);
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+      return cuGraphExecMemcpyNodeSetParams(exec, node, &params->memcpy.copyParams, params->memcpy.copyCtx);
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+      return cuGraphExecMemsetNodeSetParams(exec, node, &params->memset.set, params->memset.ctx);
+    case CU_GRAPH_NODE_TYPE_HOST:
+      return cuGraphExecHostNodeSetParams(exec, node, &params->host);
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+      return cuGraphExecChildGraphNodeSetParams(exec, node, params->graph.graph);
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+      return cuGraphExecEventWaitNodeSetEvent(exec, node, params->eventWait.event);
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+      return cuGraphExecEventRecordNodeSetEvent(exec, node, params->eventRecord.event);
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+      return cuGraphExecBatchMemOpNodeSetParams(exec, node, &params->memOp);
+    default:
+      return CUDA_ERROR_NOT_SUPPORTED;
+  }
 }
 
 // Takes over the parameters of a graph of the same shape: the same kinds of node in the same order.

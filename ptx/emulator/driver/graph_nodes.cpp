@@ -72,8 +72,10 @@ CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode handle, const CUDA_KERNEL_NOD
   return with_node(handle, CU_GRAPH_NODE_TYPE_KERNEL, [&](Driver& d, Node& node) -> CUresult {
     if (params == nullptr) return CUDA_ERROR_INVALID_VALUE;
     KernelWork work;
-    const bool is_cooperative = std::get<KernelWork>(node.work).shape.is_cooperative;
-    if (CUresult result = make_kernel(d, *params, is_cooperative, &work); result != CUDA_SUCCESS) return result;
+    const KernelWork& old = std::get<KernelWork>(node.work);
+    if (CUresult result = make_kernel(d, *params, old.shape.is_cooperative, &work); result != CUDA_SUCCESS)
+      return result;
+    work.priority = old.priority;
     node.work = std::move(work);
     return CUDA_SUCCESS;
   });
@@ -102,6 +104,94 @@ CUresult cuGraphHostNodeSetParams(CUgraphNode handle, const CUDA_HOST_NODE_PARAM
   return with_node(handle, CU_GRAPH_NODE_TYPE_HOST, [&](Driver&, Node& node) -> CUresult {
     if (params == nullptr || params->fn == nullptr) return CUDA_ERROR_INVALID_VALUE;
     node.work = HostWork{params->fn, params->userData};
+    return CUDA_SUCCESS;
+  });
+}
+
+// paramArray points into the node, as kernelParams do.
+CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode handle, CUDA_BATCH_MEM_OP_NODE_PARAMS* out) {
+  return with_node(handle, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, [&](Driver&, Node& node) -> CUresult {
+    if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    std::vector<CUstreamBatchMemOpParams>& operations = std::get<MemoryWork>(node.work).operations;
+    *out = {nullptr, static_cast<unsigned>(operations.size()), operations.data(), 0};
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode handle, const CUDA_BATCH_MEM_OP_NODE_PARAMS* params) {
+  return with_node(handle, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, [&](Driver& d, Node& node) -> CUresult {
+    MemoryWork work;
+    if (params == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const CUresult result = make_memory_work(d, *params, &work);
+    if (result == CUDA_SUCCESS) node.work = std::move(work);
+    return result;
+  });
+}
+
+CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams* params) {
+  if (params == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  switch (params->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+      return cuGraphKernelNodeSetParams_v2(node, &params->kernel);
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+      return cuGraphMemcpyNodeSetParams(node, &params->memcpy.copyParams);
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+      return cuGraphMemsetNodeSetParams(node, &params->memset.set);
+    case CU_GRAPH_NODE_TYPE_HOST:
+      return cuGraphHostNodeSetParams(node, &params->host);
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+      return cuGraphEventWaitNodeSetEvent(node, params->eventWait.event);
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+      return cuGraphEventRecordNodeSetEvent(node, params->eventRecord.event);
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+      return cuGraphBatchMemOpNodeSetParams(node, &params->memOp);
+    default:
+      return CUDA_ERROR_NOT_SUPPORTED;
+  }
+}
+
+CUresult cuGraphKernelNodeGetAttribute(CUgraphNode handle, CUlaunchAttributeID id, CUlaunchAttributeValue* out) {
+  return with_node(handle, CU_GRAPH_NODE_TYPE_KERNEL, [&](Driver&, Node& node) -> CUresult {
+    const KernelWork& work = std::get<KernelWork>(node.work);
+    if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *out = {};
+    if (id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
+      out->cooperative = work.shape.is_cooperative;
+    else if (id == CU_LAUNCH_ATTRIBUTE_PRIORITY)
+      out->priority = work.priority;
+    else if (id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+      out->clusterDim = {1, 1, 1};
+    else
+      return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphKernelNodeSetAttribute(CUgraphNode handle, CUlaunchAttributeID id,
+                                       const CUlaunchAttributeValue* value) {
+  return with_node(handle, CU_GRAPH_NODE_TYPE_KERNEL, [&](Driver&, Node& node) -> CUresult {
+    KernelWork& work = std::get<KernelWork>(node.work);
+    if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
+      work.shape.is_cooperative = value->cooperative != 0;
+    else if (id == CU_LAUNCH_ATTRIBUTE_PRIORITY)
+      work.priority = value->priority;
+    else if (id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+      return CUDA_ERROR_INVALID_VALUE;
+    else if (value->clusterDim.x * value->clusterDim.y * value->clusterDim.z > 1)
+      return CUDA_ERROR_NOT_SUPPORTED;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode from) {
+  return with_node(from, CU_GRAPH_NODE_TYPE_KERNEL, [&](Driver& d, Node& source) -> CUresult {
+    Node* target = find_node(d, to);
+    if (target == nullptr || target->type != CU_GRAPH_NODE_TYPE_KERNEL) return CUDA_ERROR_INVALID_VALUE;
+    const KernelWork& given = std::get<KernelWork>(source.work);
+    KernelWork& work = std::get<KernelWork>(target->work);
+    work.shape.is_cooperative = given.shape.is_cooperative;
+    work.priority = given.priority;
     return CUDA_SUCCESS;
   });
 }

@@ -127,6 +127,22 @@ std::vector<Node*> list(const Graph& graph, bool roots_only) {
   return nodes;
 }
 
+// The child is cloned, or moves into its node and can no longer be destroyed alone.
+CUresult add_child(CUgraphNode* out, CUgraph handle, const CUgraphNode* dependencies, size_t count,
+                   CUgraph child_handle, bool moves) {
+  return with_graph(handle, [&](Driver& d, Graph& graph) -> CUresult {
+    Graph* child = d.graphs.find(child_handle);
+    std::vector<Node*> nodes;
+    if (out == nullptr || child == nullptr || child == &graph) return CUDA_ERROR_INVALID_VALUE;
+    if (moves && child_of(*child, handle) != nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (CUresult result = to_nodes(graph, dependencies, count, &nodes); result != CUDA_SUCCESS) return result;
+    Node* node = add_node(graph, CU_GRAPH_NODE_TYPE_GRAPH, EmptyWork{}, std::move(nodes));
+    node->child = moves ? d.graphs.take(child_handle).release() : clone(*child);
+    *out = reinterpret_cast<CUgraphNode>(node);
+    return CUDA_SUCCESS;
+  });
+}
+
 template <class T, class Give>
 CUresult get_params(CUgraphNode handle, Give give_params) {
   return with_node(handle, [&](Driver&, Node& node) -> CUresult {
@@ -219,16 +235,47 @@ CUresult cuGraphAddEventWaitNode(CUgraphNode* out, CUgraph graph, const CUgraphN
 
 CUresult cuGraphAddChildGraphNode(CUgraphNode* out, CUgraph handle, const CUgraphNode* dependencies, size_t count,
                                   CUgraph child_handle) {
-  return with_graph(handle, [&](Driver& d, Graph& graph) -> CUresult {
-    Graph* child = d.graphs.find(child_handle);
-    std::vector<Node*> nodes;
-    if (out == nullptr || child == nullptr || child == &graph) return CUDA_ERROR_INVALID_VALUE;
-    if (CUresult result = to_nodes(graph, dependencies, count, &nodes); result != CUDA_SUCCESS) return result;
-    Node* node = add_node(graph, CU_GRAPH_NODE_TYPE_GRAPH, EmptyWork{}, std::move(nodes));
-    node->child = clone(*child);
-    *out = reinterpret_cast<CUgraphNode>(node);
-    return CUDA_SUCCESS;
+  return add_child(out, handle, dependencies, count, child_handle, false);
+}
+
+CUresult cuGraphAddBatchMemOpNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count,
+                                  const CUDA_BATCH_MEM_OP_NODE_PARAMS* params) {
+  return add(out, graph, dependencies, count, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, [&](Driver& d, Work* work) -> CUresult {
+    return params == nullptr ? CUDA_ERROR_INVALID_VALUE : make_memory_work(d, *params, &work->emplace<MemoryWork>());
   });
+}
+
+CUresult cuGraphAddNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count,
+                        CUgraphNodeParams* params) {
+  if (params == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  switch (params->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+      return cuGraphAddKernelNode_v2(out, graph, dependencies, count, &params->kernel);
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+      return cuGraphAddMemcpyNode(out, graph, dependencies, count, &params->memcpy.copyParams, params->memcpy.copyCtx);
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+      return cuGraphAddMemsetNode(out, graph, dependencies, count, &params->memset.set, params->memset.ctx);
+    case CU_GRAPH_NODE_TYPE_HOST:
+      return cuGraphAddHostNode(out, graph, dependencies, count, &params->host);
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+      if (params->graph.ownership > 1) return CUDA_ERROR_INVALID_VALUE;
+      return add_child(out, graph, dependencies, count, params->graph.graph, params->graph.ownership == 1);
+    case CU_GRAPH_NODE_TYPE_EMPTY:
+      return cuGraphAddEmptyNode(out, graph, dependencies, count);
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+      return cuGraphAddEventWaitNode(out, graph, dependencies, count, params->eventWait.event);
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+      return cuGraphAddEventRecordNode(out, graph, dependencies, count, params->eventRecord.event);
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+      return cuGraphAddBatchMemOpNode(out, graph, dependencies, count, &params->memOp);
+  }
+  return CUDA_ERROR_NOT_SUPPORTED;  // semaphores of other APIs, a graph's own memory, conditions
+}
+
+// An edge's data may weaken it; here every edge waits for its whole node.
+CUresult cuGraphAddNode_v2(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, const CUgraphEdgeData*,
+                           size_t count, CUgraphNodeParams* params) {
+  return cuGraphAddNode(out, graph, dependencies, count, params);
 }
 
 CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D* out) {

@@ -101,6 +101,20 @@ struct GraphExec {
   unsigned long long flags = 0;
 };
 
+// A pool's books; reserved are the bytes in use.
+struct MemoryPool {
+  uint64_t most_bytes = UINT64_MAX;
+  uint64_t used = 0, used_high = 0, reserved_high = 0;
+  uint64_t release_threshold = 0;
+  int reuse[3] = {1, 1, 1};  // the switches of CU_MEMPOOL_ATTR_REUSE_..., in their order
+  void take(uint64_t bytes);
+};
+
+struct Allocation {
+  uint64_t bytes;
+  std::shared_ptr<MemoryPool> pool;  // null: none
+};
+
 struct Context {
   bool is_primary = false;
   unsigned flags = 0;
@@ -110,7 +124,7 @@ struct Context {
   std::shared_ptr<Stream> legacy;
   std::vector<std::shared_ptr<Stream>> streams;             // without the legacy one; closing ones until they are empty
   std::unordered_map<std::thread::id, Stream*> per_thread;  // each thread's default stream, among `streams`
-  std::unordered_map<uint64_t, uint64_t> allocations;       // device memory by address: bytes
+  std::unordered_map<uint64_t, Allocation> allocations;     // device memory by address
   std::unordered_map<void*, unsigned> pinned;               // host memory allocated here: its flags
   std::unordered_set<void*> registered;                     // host memory of the program's own
   std::unordered_map<CUlimit, size_t> limits;

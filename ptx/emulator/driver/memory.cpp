@@ -1,4 +1,5 @@
 // Memory: device allocations, pinned and registered host memory, and what the API tells about pointers.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -11,14 +12,24 @@ bool is_device_range(Driver& d, uint64_t address, uint64_t bytes) {
   return range.bytes > 0 && address - range.start <= range.bytes && bytes <= range.bytes - (address - range.start);
 }
 
+void release_memory(Driver& d, Context& context, uint64_t address) {
+  const auto allocation = context.allocations.extract(address);
+  if (allocation.empty()) return;
+  if (allocation.mapped().pool) allocation.mapped().pool->used -= allocation.mapped().bytes;
+  d.device->release(address);
+}
+
 namespace {
 
-CUresult allocate(Driver& d, Context& context, CUdeviceptr* out, size_t bytes) {
+CUresult allocate(Driver& d, Context& context, CUdeviceptr* out, size_t bytes,
+                  std::shared_ptr<MemoryPool> pool = nullptr) {
   if (out == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
   if (bytes > d.device->free_bytes()) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (pool && bytes > pool->most_bytes - std::min(pool->used, pool->most_bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
   const uint64_t address = d.device->allocate(bytes);
   if (address == 0) return CUDA_ERROR_OUT_OF_MEMORY;
-  context.allocations.emplace(address, bytes);
+  if (pool) pool->take(bytes);
+  context.allocations.emplace(address, Allocation{bytes, std::move(pool)});
   *out = address;
   return CUDA_SUCCESS;
 }
@@ -34,6 +45,25 @@ CUresult host_allocate(void** out, size_t bytes, unsigned flags) {
     *out = pointer;
     return CUDA_SUCCESS;
   });
+}
+
+// The pool is asked for with the lock held; null: the handle is not valid. The memory is there at once: earlier than
+// the stream's order is allowed to notice.
+template <class FindPool>
+CUresult allocate_in_stream(CUdeviceptr* out, size_t bytes, CUstream stream, FindPool pool_of) {
+  return in_context([&](Driver& d, Context& context, auto&) -> CUresult {
+    std::shared_ptr<Stream> found = find_stream(context, stream);
+    if (!found) return CUDA_ERROR_INVALID_HANDLE;
+    std::shared_ptr<MemoryPool> pool = pool_of(d);
+    if (!pool) return CUDA_ERROR_INVALID_VALUE;
+    if (found->capture) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    return allocate(d, context, out, bytes, std::move(pool));
+  });
+}
+
+CUmemoryPool pool_of(Context& context, uint64_t start) {
+  const auto found = context.allocations.find(start);
+  return found == context.allocations.end() ? nullptr : reinterpret_cast<CUmemoryPool>(found->second.pool.get());
 }
 
 CUresult query(Driver& d, void* data, CUpointer_attribute attribute, CUdeviceptr pointer) {
@@ -61,6 +91,8 @@ CUresult query(Driver& d, void* data, CUpointer_attribute attribute, CUdeviceptr
       return store(range.start);
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
       return store(static_cast<size_t>(range.bytes));
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+      return store(pool_of(*current_context(), range.start));
     default:
       return CUDA_ERROR_INVALID_VALUE;
   }
@@ -101,12 +133,11 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr* out, size_t* pitch, size_t width, size_
 }
 
 CUresult cuMemAllocAsync(CUdeviceptr* out, size_t bytes, CUstream stream) {
-  return in_context([&](Driver& d, Context& context, auto&) -> CUresult {
-    std::shared_ptr<Stream> found = find_stream(context, stream);
-    if (!found) return CUDA_ERROR_INVALID_HANDLE;
-    if (found->capture) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-    return allocate(d, context, out, bytes);  // at once: earlier than the stream's order is allowed to notice
-  });
+  return allocate_in_stream(out, bytes, stream, [](Driver& d) { return d.current_pool; });
+}
+
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr* out, size_t bytes, CUmemoryPool pool, CUstream stream) {
+  return allocate_in_stream(out, bytes, stream, [&](Driver& d) { return find_pool(d, pool); });
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream stream) {
@@ -125,8 +156,8 @@ CUresult cuMemFree_v2(CUdeviceptr pointer) {
     if (!context.allocations.contains(pointer)) return CUDA_ERROR_INVALID_VALUE;
     if (CUresult refused = refuse_while_capturing(d); refused != CUDA_SUCCESS) return refused;
     const CUresult result = synchronise(d, lock, context);  // as the hardware's driver does: nothing may still use it
-    if (context.allocations.erase(pointer) == 0) return CUDA_ERROR_INVALID_VALUE;
-    d.device->release(pointer);
+    if (!context.allocations.contains(pointer)) return CUDA_ERROR_INVALID_VALUE;
+    release_memory(d, context, pointer);
     return result;
   });
 }

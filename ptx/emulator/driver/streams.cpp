@@ -57,8 +57,16 @@ std::shared_ptr<Stream> make_stream(Driver& d, Context& context, unsigned flags,
   return stream;
 }
 
+namespace {
+thread_local unsigned own_default_streams = 0;  // calls under way whose null stream is the thread's own
+}
+
+OwnDefaultStream::OwnDefaultStream() { ++own_default_streams; }
+OwnDefaultStream::~OwnDefaultStream() { --own_default_streams; }
+
 std::shared_ptr<Stream> find_stream(Context& context, CUstream handle) {
-  if (handle == nullptr || handle == CU_STREAM_LEGACY) return context.legacy;
+  if (handle == nullptr) handle = own_default_streams ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
+  if (handle == CU_STREAM_LEGACY) return context.legacy;
   if (handle == CU_STREAM_PER_THREAD) {
     Stream*& own = context.per_thread[std::this_thread::get_id()];
     if (own == nullptr) {

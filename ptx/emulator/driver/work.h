@@ -21,6 +21,7 @@ struct KernelWork {
   CUfunction handle;
   LaunchShape shape;
   std::vector<std::byte> parameters;  // packed, as the function's traits lay them out
+  int priority = 0;                   // of a graph's node: told when asked
 };
 
 // A box of depth * height rows of `width` bytes; addresses are of the first byte on either side.
@@ -56,9 +57,12 @@ struct EmptyWork {};
 struct FreeWork {
   uint64_t address;
 };
+struct MemoryWork {  // words waited for and written, in order
+  std::vector<CUstreamBatchMemOpParams> operations;
+};
 
-using Work =
-    std::variant<EmptyWork, KernelWork, CopyWork, SetWork, HostWork, RecordWork, WaitWork, GraphWork, FreeWork>;
+using Work = std::variant<EmptyWork, KernelWork, CopyWork, SetWork, HostWork, RecordWork, WaitWork, GraphWork, FreeWork,
+                          MemoryWork>;
 
 // A graph made ready to run: its nodes in an order that respects the edges.
 struct GraphProgram {
