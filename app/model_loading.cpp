@@ -46,6 +46,7 @@ std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context) {
   options.context = context > 0 ? context : flags.context > 0 ? static_cast<uint32_t>(flags.context) : 0;
   options.context_from_model = context == 0 && flags.context == 0;
   options.batch = std::min(flags.batch, flags.micro_batch);
+  options.kernel_cache = cache_directory() + "/kernels";
   Spinner spinner("loading " + std::filesystem::path(options.path).filename().string());
   options.progress = [&](double fraction) {
     spinner.set_progress(fraction);

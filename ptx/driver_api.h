@@ -66,6 +66,13 @@ CUresult cuModuleGetFunctionCount(unsigned* count, CUmodule mod);
 CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned num_functions, CUmodule mod);
 CUresult cuModuleGetGlobal_v2(CUdeviceptr* dptr, size_t* bytes, CUmodule hmod, const char* name);
 
+// Linking: from PTX to an image that cuModuleLoadData takes. The image is the link state's, until that is destroyed.
+CUresult cuLinkCreate_v2(unsigned num_options, CUjit_option* options, void** option_values, CUlinkState* state_out);
+CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* data, size_t size, const char* name,
+                          unsigned num_options, CUjit_option* options, void** option_values);
+CUresult cuLinkComplete(CUlinkState state, void** cubin_out, size_t* size_out);
+CUresult cuLinkDestroy(CUlinkState state);
+
 // Libraries
 CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* jit_options, void** jit_options_values,
                            unsigned num_jit_options, CUlibraryOption* library_options, void** library_option_values,

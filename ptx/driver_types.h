@@ -187,6 +187,15 @@ enum : CUjit_option {
   CU_JIT_CACHE_MODE = 14,
 };
 
+using CUjitInputType = unsigned;
+enum : CUjitInputType {
+  CU_JIT_INPUT_CUBIN = 0,
+  CU_JIT_INPUT_PTX = 1,
+  CU_JIT_INPUT_FATBINARY = 2,
+  CU_JIT_INPUT_OBJECT = 3,
+  CU_JIT_INPUT_LIBRARY = 4,
+};
+
 using CUlimit = unsigned;
 enum : CUlimit {
   CU_LIMIT_STACK_SIZE = 0,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/driver/context.h"
+#include "engine/driver/module_cache.h"
 #include "ptx/kernel.h"
 
 namespace warpchat {
@@ -49,8 +50,9 @@ class LoadedKernel {
 
 class Module {
  public:
-  // Compiles all kernels as one module. DriverError with the compiler's log if it refuses the text.
-  Module(ContextPointer context, std::vector<ptx::Kernel> kernels);
+  // Compiles all kernels as one module, or takes what was compiled before from the cache. DriverError with the
+  // compiler's log if it refuses the text.
+  Module(ContextPointer context, std::vector<ptx::Kernel> kernels, const ModuleCache& cache = ModuleCache());
   Module(const Module&) = delete;
   ~Module();
 
@@ -58,8 +60,9 @@ class Module {
   size_t size() const { return kernels_.size(); }
 
  private:
+  Module(ContextPointer context, ptx::cuda::CUmodule module) : context_(std::move(context)), module_(module) {}
   ContextPointer context_;
-  ptx::cuda::CUmodule module_ = nullptr;
+  ptx::cuda::CUmodule module_;
   std::vector<std::unique_ptr<LoadedKernel>> kernels_;
 };
 

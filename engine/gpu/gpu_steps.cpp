@@ -7,6 +7,7 @@
 #include <array>
 #include <cassert>
 #include <cstring>
+#include <future>
 #include <utility>
 
 #include "engine/driver/emulator_profile.h"
@@ -80,6 +81,7 @@ class GpuSteps final : public Steps {
     HostMemory words;
     Event copied;
   };
+  std::future<std::unique_ptr<PassKernels>> compile(PassKind kind);  // on threads of their own
   PassKernels& kernels_of(PassKind kind);
   PassKernels& pass() { return kernels_of(kind_); }
   void place_weights(const ModelTensors& tensors, const GpuOptions& options);
@@ -98,6 +100,7 @@ class GpuSteps final : public Steps {
 
   ModelConfig config_;
   DecoderFormats formats_;
+  ModuleCache kernel_cache_;
   GpuSizes sizes_;
   ContextPointer context_;
   Stream stream_;
@@ -132,6 +135,7 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
                    ContextPointer context)
     : config_(config),
       formats_(formats_of(tensors)),
+      kernel_cache_(options.kernel_cache),
       sizes_(options.sizes),
       context_(context),
       stream_(context),
@@ -148,9 +152,10 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
       error_(context, sizeof(ErrorWord), "errors"),
       counts_(options.count && context->device().is_emulated) {
   if (counts_) count_emulated_launches(true);
-  kernels_of(PassKind::kToken);
+  std::future<std::unique_ptr<PassKernels>> token_kernels = compile(PassKind::kToken);  // during the upload
   if (!context->device().is_emulated) profile_.set_peak_bandwidth(context->device().peak_bandwidth);
   place_weights(tensors, options);
+  passes_[static_cast<size_t>(PassKind::kToken)] = token_kernels.get();
   stream_.fill(error_address(), 0, sizeof(ErrorWord));
   stream_.fill(activations_.address() + plan_.scratch[0], 0, plan_.scratch_bytes);
   const auto buffer = [&](uint64_t offset, uint32_t width) {
@@ -176,14 +181,21 @@ std::string GpuSteps::description() const {
          ", launch " + std::string(name_of(launch_mode_));
 }
 
-PassKernels& GpuSteps::kernels_of(PassKind kind) {
-  std::unique_ptr<PassKernels>& kernels = passes_[static_cast<size_t>(kind)];
+std::future<std::unique_ptr<PassKernels>> GpuSteps::compile(PassKind kind) {
   const uint32_t columns = kind == PassKind::kToken    ? 1
                            : kind == PassKind::kPrompt ? sizes_.columns()
                                                        : sizes_.sequences;
-  if (!kernels)
-    kernels = std::make_unique<PassKernels>(context_, decoder_specs(config_, formats_, sizes_.context, kind, columns),
-                                            profile_);
+  DecoderSpecs specs = decoder_specs(config_, formats_, sizes_.context, kind, columns);
+  std::vector<ptx::Kernel> kernels = generate_kernels(specs, context_->device().target());
+  return std::async(std::launch::async, [this, specs = std::move(specs), kernels = std::move(kernels)]() mutable {
+    context_->make_current();
+    return std::make_unique<PassKernels>(context_, std::move(specs), std::move(kernels), kernel_cache_, profile_);
+  });
+}
+
+PassKernels& GpuSteps::kernels_of(PassKind kind) {
+  std::unique_ptr<PassKernels>& kernels = passes_[static_cast<size_t>(kind)];
+  if (!kernels) kernels = compile(kind).get();
   return *kernels;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "engine/driver/device_choice.h"
 #include "engine/gpu/gpu_memory.h"
@@ -17,6 +18,7 @@ struct GpuOptions {
   LaunchMode launch = LaunchMode::kStream;
   bool count = false;                    // emulated: keep counters, which takes time
   std::function<void(double)> progress;  // 0..1 while the weights are copied; may be empty
+  std::string kernel_cache;              // folder of compiled kernels; empty: they are compiled each time
 };
 
 // tensors must outlive the call only. Error if the device lacks the memory (needed, free, the largest context that

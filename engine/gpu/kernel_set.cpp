@@ -1,22 +1,49 @@
+// A thread a module: the driver's compiler takes about 26 us a line, so a model's kernels would take half a second.
 #include "engine/gpu/kernel_set.h"
 
+#include <algorithm>
+#include <numeric>
 #include <set>
 
 namespace warpchat {
 
 namespace {
 
-std::vector<ptx::Kernel> without_duplicates(std::vector<ptx::Kernel> kernels) {
-  std::set<std::string> names;
-  std::erase_if(kernels, [&](const ptx::Kernel& kernel) { return !names.insert(kernel.name).second; });
-  return kernels;
+size_t lines_of(const ptx::Kernel& kernel) {
+  return static_cast<size_t>(std::count(kernel.entry.begin(), kernel.entry.end(), '\n'));
 }
 
 }  // namespace
 
-KernelSet::KernelSet(ContextPointer context, std::vector<ptx::Kernel> kernels)
-    : module_(std::move(context), without_duplicates(std::move(kernels))) {
-  for (size_t i = 0; i < module_.size(); ++i) index_[module_.kernel(i).kernel().name] = i;
+std::vector<std::vector<ptx::Kernel>> split_into_modules(std::vector<ptx::Kernel> kernels) {
+  std::set<std::string> names;
+  std::erase_if(kernels, [&](const ptx::Kernel& kernel) { return !names.insert(kernel.name).second; });
+  std::ranges::stable_sort(kernels, std::greater(), lines_of);
+  const size_t lines = std::transform_reduce(kernels.begin(), kernels.end(), size_t{0}, std::plus(), lines_of);
+  const size_t most = std::min(kMostModules, kernels.size());
+  std::vector<std::vector<ptx::Kernel>> modules(std::min(most, 1 + lines / kModuleLines));
+  std::vector<size_t> filled(modules.size(), 0);
+  for (ptx::Kernel& kernel : kernels) {
+    const auto least = static_cast<size_t>(std::ranges::min_element(filled) - filled.begin());
+    filled[least] += lines_of(kernel);
+    modules[least].push_back(std::move(kernel));
+  }
+  return modules;
+}
+
+KernelSet::KernelSet(ContextPointer context, std::vector<ptx::Kernel> kernels, const ModuleCache& cache) {
+  for (std::vector<ptx::Kernel>& module : split_into_modules(std::move(kernels))) {
+    for (size_t i = 0; i < module.size(); ++i) places_[module[i].name] = {modules_.size(), i};
+    modules_.push_back(std::async(std::launch::async, [context, cache, taken = std::move(module)]() mutable {
+      context->make_current();
+      return std::make_unique<Module>(context, std::move(taken), cache);
+    }));
+  }
+}
+
+const LoadedKernel& KernelSet::operator[](const std::string& name) const {
+  const Place& place = places_.at(name);
+  return modules_[place.module].get()->kernel(place.index);
 }
 
 }  // namespace warpchat

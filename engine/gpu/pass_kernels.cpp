@@ -5,17 +5,13 @@
 
 namespace warpchat {
 
-namespace {
-
-std::vector<ptx::Kernel> generated(const DecoderSpecs& specs, ptx::Target target) {
+std::vector<ptx::Kernel> generate_kernels(const DecoderSpecs& specs, ptx::Target target) {
   try {
     return decoder_kernels(specs, target);
   } catch (const Error& error) {
     throw Error(std::string("the GPU kernels cannot compute this model: ") + error.what() + "; use --device cpu");
   }
 }
-
-}  // namespace
 
 uint32_t ProductStep::columns_at_once() const {
   const auto* gemv = std::get_if<GemvSpec>(&spec);
@@ -34,8 +30,9 @@ uint64_t ProductStep::bytes(uint32_t columns) const {
   return step.kernel->kernel().cost.bytes * blocks_of_columns;
 }
 
-PassKernels::PassKernels(ContextPointer context, DecoderSpecs given, Profile& profile)
-    : specs(std::move(given)), kernels(context, generated(specs, context->device().target())) {
+PassKernels::PassKernels(ContextPointer context, DecoderSpecs given, std::vector<ptx::Kernel> list,
+                         const ModuleCache& cache, Profile& profile)
+    : specs(std::move(given)), kernels(std::move(context), std::move(list), cache) {
   const auto step = [&](const std::string& name) { return GpuStep{&kernels[name], profile.operation(name)}; };
   const auto product = [&](const ProductSpec& spec) { return ProductStep{step(name_of(spec)), spec}; };
   embedding = step(name_of(specs.embedding));

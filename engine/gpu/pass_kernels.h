@@ -27,9 +27,13 @@ struct LayerSteps {
   ProductStep q, k, v, output, gate_up, down;
 };
 
+// decoder_kernels, with an Error that names the way out for a model that they cannot compute.
+std::vector<ptx::Kernel> generate_kernels(const DecoderSpecs& specs, ptx::Target target);
+
 struct PassKernels {
-  // Generates and compiles them: Error for a model that they cannot compute, DriverError if the driver refuses them.
-  PassKernels(ContextPointer context, DecoderSpecs specs, Profile& profile);
+  // Compiles them, or takes them from the cache. kernels: the specs'. DriverError if the driver refuses them.
+  PassKernels(ContextPointer context, DecoderSpecs specs, std::vector<ptx::Kernel> kernels, const ModuleCache& cache,
+              Profile& profile);
 
   DecoderSpecs specs;
   KernelSet kernels;

@@ -43,7 +43,7 @@ uint32_t choose_context(const ModelOptions& options, const ModelConfig& config) 
 
 std::unique_ptr<Steps> make_gpu_steps(const ModelOptions& options, const Model& model, const DeviceChoice& device) {
   const GpuSizes sizes{model.context, options.batch, options.sequences};
-  const GpuOptions gpu{device, sizes, options.launch, options.count, options.progress};
+  const GpuOptions gpu{device, sizes, options.launch, options.count, options.progress, options.kernel_cache};
   check_scales(model.file);
   return make_gpu_steps(model.config, model.tensors, gpu);
 }

@@ -30,6 +30,7 @@ struct ModelOptions {
   LaunchMode launch = LaunchMode::kStream;
   bool count = false;                    // on the emulator: keep counters, which takes time
   std::function<void(double)> progress;  // 0..1 while loading; may be empty
+  std::string kernel_cache;              // folder of compiled GPU kernels; empty: none
 };
 
 struct Model {

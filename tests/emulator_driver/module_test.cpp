@@ -91,6 +91,58 @@ TEST_F(Modules, TextsAndImagesThatAreNone) {
   EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuModuleLoadDataEx(&module, kKernels, 1, nullptr, nullptr));
 }
 
+// PTX text becomes an image, the image becomes a module. It is the link's: whoever keeps it makes a copy.
+TEST_F(Modules, FromALink) {
+  std::string text = kKernels;
+  CUlinkState link = nullptr;
+  ok(cuLinkCreate_v2(0, nullptr, nullptr, &link));
+  void* data = nullptr;
+  size_t size = 0;
+  EXPECT_RESULT(CUDA_ERROR_INVALID_IMAGE, cuLinkComplete(link, &data, &size)) << "nothing was added";
+  ok(cuLinkAddData_v2(link, CU_JIT_INPUT_PTX, text.data(), text.size() + 1, "kernels", 0, nullptr, nullptr));
+  EXPECT_RESULT(CUDA_ERROR_NOT_SUPPORTED,
+                cuLinkAddData_v2(link, CU_JIT_INPUT_PTX, text.data(), text.size() + 1, "again", 0, nullptr, nullptr));
+  ok(cuLinkComplete(link, &data, &size));
+  const std::vector<char> image(static_cast<char*>(data), static_cast<char*>(data) + size);
+  ok(cuLinkDestroy(link));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_HANDLE, cuLinkDestroy(link));
+  EXPECT_RESULT(CUDA_SUCCESS, cuModuleLoadData(&module, image.data()));
+  const CUdeviceptr p = upload<uint32_t>({4});
+  ok(launch(kernel("append"), 1, 1, nullptr, p, 2u));
+  EXPECT_EQ(word(p), 42u);
+}
+
+TEST_F(Modules, LinksRefuseWhatModulesRefuse) {
+  const std::string bad = kHead + ".visible .entry k() {\n  nonsense;\n  ret;\n}\n";
+  const std::string too_new = ".version 99.0\n.target sm_90\n", machine_code =
+                                                                    "\x7f"
+                                                                    "ELF\2\1\1";
+  const struct {
+    const char* why;
+    CUjitInputType type;
+    const std::string& input;
+    CUresult result;
+    const char* log;
+  } rows[] = {
+      {"broken text", CU_JIT_INPUT_PTX, bad, CUDA_ERROR_INVALID_PTX, "line 5, column 3"},
+      {"text of a later compiler", CU_JIT_INPUT_PTX, too_new, CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "version"},
+      {"machine code", CU_JIT_INPUT_CUBIN, machine_code, CUDA_ERROR_NO_BINARY_FOR_GPU, ""},
+      {"no kind of input", 99, bad, CUDA_ERROR_INVALID_VALUE, ""},
+  };
+  for (const auto& row : rows) {
+    char log[512] = "";
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+    CUlinkState link = nullptr;
+    ok(cuLinkCreate_v2(2, options, values, &link));
+    std::string input = row.input;
+    EXPECT_RESULT(row.result, cuLinkAddData_v2(link, row.type, input.data(), input.size() + 1, "", 0, nullptr, nullptr))
+        << row.why;
+    EXPECT_THAT(log, HasSubstr(row.log)) << row.why;
+    ok(cuLinkDestroy(link));
+  }
+}
+
 TEST_F(Modules, FromAFile) {
   const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "emulator_driver_module.ptx";
   std::ofstream(path) << kKernels;

@@ -20,6 +20,7 @@ TEST_F(WrongCalls, ReturnTheDocumentedResult) {
   CUgraph graph = nullptr;
   CUgraphExec exec = nullptr;
   CUgraphNode node = nullptr;
+  CUlinkState link = nullptr;
   CUstreamCaptureStatus status;
   CUgraphNodeType type;
   char text[8];
@@ -31,6 +32,7 @@ TEST_F(WrongCalls, ReturnTheDocumentedResult) {
   const CUgraphExec no_exec = nonsense(exec);
   const CUgraphNode no_node = nonsense(node);
   const CUfunction no_function = nonsense(CUfunction{});
+  const CUlinkState no_link = nonsense(link);
   const CUmodule no_module = nonsense(CUmodule{});
   const CUresult kValue = CUDA_ERROR_INVALID_VALUE, kHandle = CUDA_ERROR_INVALID_HANDLE;
 #define ROW(expected, call) \
@@ -90,6 +92,11 @@ TEST_F(WrongCalls, ReturnTheDocumentedResult) {
       ROW(kHandle, cuModuleUnload(no_module)),
       ROW(kHandle, cuModuleUnload(nullptr)),
       ROW(kHandle, cuModuleGetGlobal_v2(&p, &bytes, nullptr, "x")),
+      ROW(kValue, cuLinkCreate_v2(0, nullptr, nullptr, nullptr)),
+      ROW(kValue, cuLinkCreate_v2(1, nullptr, nullptr, &link)),
+      ROW(kHandle, cuLinkAddData_v2(no_link, CU_JIT_INPUT_PTX, text, 8, "", 0, nullptr, nullptr)),
+      ROW(kHandle, cuLinkComplete(no_link, nullptr, nullptr)),
+      ROW(kHandle, cuLinkDestroy(nullptr)),
       ROW(kHandle, cuFuncGetAttribute(&number, 0, no_function)),
       ROW(kHandle, cuFuncSetAttribute(no_function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 0)),
       ROW(kHandle, cuLaunchKernel(no_function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr)),

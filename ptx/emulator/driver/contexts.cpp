@@ -52,6 +52,7 @@ void destroy_context(Driver& d, std::unique_lock<std::mutex>& lock, Context& con
   close_streams(d, lock, context);
   std::erase_if(d.captures, [&](const auto& capture) { return capture->status != CU_STREAM_CAPTURE_STATUS_ACTIVE; });
   d.modules.erase_if([&](Module& module) { return module.context == &context; });
+  d.links.erase_if([&](LinkState& link) { return link.context == &context; });
   d.events.erase_if([&](Event& event) { return event.context == &context; });
   while (!context.allocations.empty()) release_memory(d, context, context.allocations.begin()->first);
   for (const auto& [pointer, flags] : context.pinned) {

@@ -47,6 +47,7 @@ struct Driver {
   std::unique_ptr<Device> device;
   Registry<Context> contexts;
   Registry<Module> modules;
+  Registry<LinkState> links;
   Registry<Event> events;
   Registry<Graph> graphs;
   Registry<GraphExec> graph_execs;

@@ -12,6 +12,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "ptx/emulator/driver/jit.h"
 #include "ptx/emulator/driver/work.h"
 
 namespace ptx::emulator::driver {
@@ -76,6 +77,12 @@ struct Module {
   Context* context = nullptr;
   std::unique_ptr<LoadedModule> loaded;
   std::vector<std::unique_ptr<Function>> functions;
+};
+
+struct LinkState {
+  Context* context = nullptr;
+  JitOptions options;
+  std::string image;  // of what was added; empty before
 };
 
 struct Node {

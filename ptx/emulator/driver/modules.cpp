@@ -1,5 +1,4 @@
 // Modules and libraries from PTX text; both are the same thing here. JIT options that ask for logs get them.
-#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -10,51 +9,16 @@ namespace ptx::emulator::driver {
 
 namespace {
 
-struct JitLog {
-  char* buffer = nullptr;
-  void** bytes = nullptr;  // in: the buffer's size, out: what was written
-
-  void write(const std::string& text) const {
-    if (buffer == nullptr || bytes == nullptr) return;
-    const size_t room =
-        static_cast<unsigned>(reinterpret_cast<size_t>(*bytes));  // an unsigned int in a pointer's place
-    const size_t n = room == 0 ? 0 : std::min(room - 1, text.size());
-    if (room > 0) {
-      std::memcpy(buffer, text.data(), n);
-      buffer[n] = 0;
-    }
-    *bytes = reinterpret_cast<void*>(n);
-  }
-};
-
-struct JitOptions {
-  JitLog info, error;
-
-  JitOptions(unsigned count, const CUjit_option* options, void** values) {
-    for (unsigned i = 0; i < count; ++i) {
-      if (options[i] == CU_JIT_INFO_LOG_BUFFER) info.buffer = static_cast<char*>(values[i]);
-      if (options[i] == CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES) info.bytes = &values[i];
-      if (options[i] == CU_JIT_ERROR_LOG_BUFFER) error.buffer = static_cast<char*>(values[i]);
-      if (options[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES) error.bytes = &values[i];
-    }
-  }
-};
-
-// A cubin starts as an ELF file, a fat binary with its own number: neither holds text to run.
-bool is_text(const char* image) {
-  constexpr unsigned char kElf[] = {0x7f, 'E', 'L', 'F'}, kFatBinary[] = {0x50, 0xed, 0x55, 0xba};
-  return std::memcmp(image, kElf, 4) != 0 && std::memcmp(image, kFatBinary, 4) != 0;
-}
-
 CUresult load(Driver& d, Context& context, const char* image, const JitOptions& options, Module** out) {
   if (std::strlen(image) < 4) return CUDA_ERROR_INVALID_IMAGE;
-  if (!is_text(image)) {
+  const char* text = text_of(image);
+  if (text == nullptr) {
     options.error.write("the emulator runs PTX text; this image is machine code for a GPU");
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
   }
   auto module = std::make_unique<Module>();
   try {
-    module->loaded = d.device->load(image);
+    module->loaded = d.device->load(text);
   } catch (const InvalidPtx& problem) {
     options.error.write(problem.log);
     return problem.unsupported_version ? CUDA_ERROR_UNSUPPORTED_PTX_VERSION : CUDA_ERROR_INVALID_PTX;
