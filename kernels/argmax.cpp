@@ -1,9 +1,9 @@
 // A logit and its index in one number that orders as the choice does: the integer maximum needs no order of arrival.
 #include "kernels/argmax.h"
 
+#include "kernels/bodies.h"
 #include "kernels/columns.h"
 #include "kernels/spec_check.h"
-#include "ptx/builder.h"
 
 namespace warpchat {
 
@@ -38,30 +38,26 @@ std::string name_of(const ArgmaxSpec& s) { return "argmax_" + std::to_string(s.n
 // Of each column the best so far, u64, and the arrivals, u32.
 uint64_t argmax_scratch_bytes(const ArgmaxSpec& s) { return uint64_t{s.columns} * 12; }
 
-Kernel argmax(const ArgmaxSpec& s, Target target) {
-  require_between(1, INT32_MAX, "argmax", "n", s.n);
-  require_between(1, UINT16_MAX, "argmax", "columns", s.columns);
-  const uint32_t blocks = ceil_div(s.n, kPerBlock);
-  Builder b(name_of(s), target);
-  Global<f32> logits = b.global<f32>("logits", uint64_t{s.columns} * s.n);
-  Global<u32> out = b.global<u32>("out", s.columns);
-  Global<u8> scratch = b.global<u8>("scratch", argmax_scratch_bytes(s));
-  Shared<u64> best_of_warp = b.shared<u64>("best_of_warp", kThreads / kWarpSize);
-  Reg<u32> column = b.block(Axis::kY).named("column");
-  leave_beyond_columns(b, s.columns, column);
-  Global<f32> row = logits + wide(column) * s.n;
-  Global<u64> best_of_column = scratch.as<u64>() + wide(column);
-  Global<u32> arrivals = (scratch + uint64_t{s.columns} * 8).as<u32>() + wide(column);
+Launch argmax_launch(const ArgmaxSpec& s) { return {{ceil_div(s.n, kPerBlock), s.columns}, kThreads}; }
+
+void argmax_body(Builder& b, const ArgmaxSpec& s, const ArgmaxAddresses& at, const VirtualBlock& block) {
+  const uint32_t blocks = argmax_launch(s).blocks.x;
+  Shared<u64> best_of_warp = block.shared<u64>("best_of_warp", kThreads / kWarpSize);
+  Reg<u32> column = block.block(Axis::kY).named("column");
+  leave_beyond_columns(b, at.n_columns, column);
+  Global<f32> row = at.logits + wide(column) * s.n;
+  Global<u64> best_of_column = at.scratch.as<u64>() + wide(column);
+  Global<u32> arrivals = (at.scratch + uint64_t{s.columns} * 8).as<u32>() + wide(column);
 
   Var<u64> best = b.var("best", uint64_t{0});
   for (uint32_t i = 0; i < kEach; ++i) {
-    Reg<u32> index = b.block() * kPerBlock + (b.thread() + i * kThreads);
-    b.if_(index < s.n, [&] { best = b.max(best, candidate(b, row.load(index, kReadOnly), index)); });
+    Reg<u32> index = block.block() * kPerBlock + (block.thread() + i * kThreads);
+    b.if_(index < s.n, [&] { best = b.max(best, candidate(b, row.load(index, block.cache(kReadOnly)), index)); });
   }
   Reg<u64> of_warp = warp_max(b, best);
-  b.if_(b.lane() == 0, [&] { best_of_warp.store(b.warp(), of_warp); });
-  b.barrier();
-  b.if_(b.thread() == 0, [&] {
+  b.if_(b.lane() == 0, [&] { best_of_warp.store(block.warp(), of_warp); });
+  block.barrier();
+  b.if_(block.thread() == 0, [&] {
     Var<u64> of_block = b.var("of_block", best_of_warp.load());
     for (uint32_t warp = 1; warp < kThreads / kWarpSize; ++warp) of_block = b.max(of_block, best_of_warp.load(warp));
     best_of_column.red(Atomic::kMax, of_block);
@@ -69,10 +65,20 @@ Kernel argmax(const ArgmaxSpec& s, Target target) {
     Reg<u32> before = arrivals.atom(Atomic::kIncrement, blocks - 1, Order::kAcquireRelease);
     b.if_(before == blocks - 1, [&] {
       Reg<u64> of_all = best_of_column.atom(Atomic::kExchange, uint64_t{0});
-      out.store(column, ~b.convert<u32>(of_all));
+      at.out.store(column, ~b.convert<u32>(of_all));
     });
   });
-  return b.finish(Launch{{blocks, s.columns}, kThreads},
+}
+
+Kernel argmax(const ArgmaxSpec& s, Target target) {
+  require_between(1, INT32_MAX, "argmax", "n", s.n);
+  require_between(1, UINT16_MAX, "argmax", "columns", s.columns);
+  Builder b(name_of(s), target);
+  Global<f32> logits = b.global<f32>("logits", uint64_t{s.columns} * s.n);
+  Global<u32> out = b.global<u32>("out", s.columns);
+  Global<u8> scratch = b.global<u8>("scratch", argmax_scratch_bytes(s));
+  argmax_body(b, s, {logits, out, scratch, declare_columns(b, s.columns)}, VirtualBlock(b));
+  return b.finish(argmax_launch(s),
                   {.bytes = uint64_t{s.columns} * (uint64_t{s.n} * 4 + 4), .flops = uint64_t{s.columns} * s.n});
 }
 

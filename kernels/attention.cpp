@@ -10,10 +10,10 @@
 
 #include "kernels/attention_merge.h"
 #include "kernels/attention_plan.h"
+#include "kernels/bodies.h"
 #include "kernels/columns.h"
 #include "kernels/error_word.h"
 #include "kernels/warp_sums.h"
-#include "ptx/builder.h"
 
 namespace warpchat {
 
@@ -34,8 +34,8 @@ using HalfPiece = Vec<f16x2, kPiece / 2>;
 class Stretch {
  public:
   // q: [group, head_dim]; keys, values: [n_keys, head_dim], n_keys at least 1.
-  Stretch(Builder& b, const AttentionPlan& plan, const Global<f32>& q, const Global<ptx::f16>& keys,
-          const Global<ptx::f16>& values, const Reg<u32>& n_keys);
+  Stretch(Builder& b, const AttentionPlan& plan, const VirtualBlock& block, const Global<f32>& q,
+          const Global<ptx::f16>& keys, const Global<ptx::f16>& values, const Reg<u32>& n_keys);
 
   // For some heads of the group, at most kHeadsAtOnce; their results go to `merge`.
   void attend(uint32_t first_head, uint32_t heads, const SplitMerge& merge, const Reg<u32>& split);
@@ -55,6 +55,7 @@ class Stretch {
 
   Builder& b_;
   const AttentionPlan& plan_;
+  const VirtualBlock& block_;
   const uint32_t rows_ahead_;  // keys that the block loads in one round
   Reg<u32> n_keys_;
   Reg<u32> piece_, own_key_;  // of this lane: which piece of a key, which of the block_keys side by side
@@ -72,33 +73,34 @@ uint32_t workspace(const AttentionPlan& plan) {
   return std::max(plan.spec.keys_per_split * std::bit_ceil(heads), kWarps * heads * plan.spec.head_dim);
 }
 
-Stretch::Stretch(Builder& b, const AttentionPlan& plan, const Global<f32>& q, const Global<ptx::f16>& keys,
-                 const Global<ptx::f16>& values, const Reg<u32>& n_keys)
+Stretch::Stretch(Builder& b, const AttentionPlan& plan, const VirtualBlock& block, const Global<f32>& q,
+                 const Global<ptx::f16>& keys, const Global<ptx::f16>& values, const Reg<u32>& n_keys)
     : b_(b),
       plan_(plan),
+      block_(block),
       rows_ahead_(plan.block_keys * kLoadsAhead),
       n_keys_(n_keys),
       piece_(b.lane() & (plan.key_lanes - 1)),
-      own_key_(b.warp() * plan.warp_keys + b.lane() / plan.key_lanes),
+      own_key_(block.warp() * plan.warp_keys + b.lane() / plan.key_lanes),
       idle_(piece_ >= plan.pieces),
       loaded_piece_(b.min(piece_, plan.pieces - 1)),
       q_(q + loaded_piece_ * kPiece),
       keys_(keys + loaded_piece_ * kPiece),
       values_(values + loaded_piece_ * kPiece),
-      tops_(b.shared<f32>("tops", kWarps * kHeadsAtOnce)),
-      sums_(b.shared<f32>("sums", kWarps * kHeadsAtOnce)),
-      scores_(b.shared<f32>("workspace", workspace(plan))),
+      tops_(block.shared<f32>("tops", kWarps * kHeadsAtOnce)),
+      sums_(block.shared<f32>("sums", kWarps * kHeadsAtOnce)),
+      scores_(block.shared<f32>("workspace", workspace(plan))),
       parts_(scores_) {}
 
 void Stretch::attend(uint32_t first_head, uint32_t heads, const SplitMerge& merge, const Reg<u32>& split) {
   const uint32_t width = std::bit_ceil(heads);
-  if (first_head > 0) b_.barrier();  // the workspace of the heads before has been read
+  if (first_head > 0) block_.barrier();  // the workspace of the heads before has been read
   b_.region("scores", [&] { score(first_head, heads, width); });
-  b_.barrier();
+  block_.barrier();
   b_.region("weights", [&] { weigh(width); });
-  b_.barrier();
+  block_.barrier();
   b_.region("values", [&] { sum_values(heads, width); });
-  b_.barrier();
+  block_.barrier();
   merge.for_items(heads, [&](const Reg<u32>& head, const Reg<u32>& dim) {
     merge.put(split, head + first_head, dim, state(heads, head, dim));
   });
@@ -110,7 +112,7 @@ Query Stretch::load_query(uint32_t head) {
   const float scale = plan_.spec.scale * std::numbers::log2e_v<float>;
   std::vector<Operand> scaled;
   for (uint32_t i = 0; i < kPiece; i += 4) {
-    Vec<f32, 4> four = from.load<4>(i, kReadOnly);
+    Vec<f32, 4> four = from.load<4>(i, block_.cache(kReadOnly));
     for (int j = 0; j < 4; ++j) scaled.push_back(b_.select(idle_, 0.0f, four[j] * scale).operand());
   }
   return {b_.lane().body(), scaled};
@@ -120,7 +122,7 @@ std::vector<HalfPiece> Stretch::load_ahead(const Global<ptx::f16>& cache, const 
   std::vector<HalfPiece> loaded;
   for (uint32_t ahead = 0; ahead < kLoadsAhead; ++ahead) {
     Reg<u32> key = b_.min(key_of(row, ahead), n_keys_ - 1);
-    loaded.push_back((cache + b_.mul_wide(key, plan_.spec.head_dim)).as<f16x2>().load<4>(0, kReadOnce));
+    loaded.push_back((cache + b_.mul_wide(key, plan_.spec.head_dim)).as<f16x2>().load<4>(0, block_.cache(kReadOnce)));
   }
   return loaded;
 }
@@ -165,7 +167,7 @@ void Stretch::score(uint32_t first_head, uint32_t heads, uint32_t width) {
     }
   });
   Reg<f32> top_of_warp = strided_max(b_, top, plan_.key_lanes);
-  b_.if_(owner && b_.lane() < plan_.key_lanes, [&] { tops_.store(b_.warp() * kHeadsAtOnce + head, top_of_warp); });
+  b_.if_(owner && b_.lane() < plan_.key_lanes, [&] { tops_.store(block_.warp() * kHeadsAtOnce + head, top_of_warp); });
 }
 
 Reg<f32> Stretch::highest(const Reg<u32>& head) {
@@ -176,17 +178,17 @@ Reg<f32> Stretch::highest(const Reg<u32>& head) {
 
 // A thread keeps to one head. Rows that score filled beyond the last key become zeros.
 void Stretch::weigh(uint32_t width) {
-  Reg<u32> head = b_.thread() & (width - 1);
+  Reg<u32> head = block_.thread() & (width - 1);
   Reg<f32> top = highest(head);
   Var<f32> sum = b_.var("sum", 0.0f);
   Reg<u32> filled = (n_keys_ + (rows_ahead_ - 1)) / rows_ahead_ * rows_ahead_;
-  b_.for_("cell", b_.thread(), filled * width, kThreads, [&](Reg<u32> cell) {
+  b_.for_("cell", block_.thread(), filled * width, kThreads, [&](Reg<u32> cell) {
     Reg<f32> weight = b_.ex2(scores_.load(cell) - top);
     scores_.store(cell, weight);
     sum += weight;
   });
   Reg<f32> sum_of_warp = strided_sum(b_, sum, width);
-  b_.if_(b_.lane() < width, [&] { sums_.store(b_.warp() * kHeadsAtOnce + head, sum_of_warp); });
+  b_.if_(b_.lane() < width, [&] { sums_.store(block_.warp() * kHeadsAtOnce + head, sum_of_warp); });
 }
 
 std::vector<Reg<f32>> Stretch::weights_of(const Reg<u32>& key, uint32_t width) {
@@ -217,10 +219,10 @@ void Stretch::sum_values(uint32_t heads, uint32_t width) {
   for (VarVec<f32, kPiece>& head : sums) {
     for (uint32_t i = 0; i < kPiece; ++i) head[i] = strided_sum(b_, head[i], plan_.key_lanes);
   }
-  b_.barrier();  // all weights have been read: the parts may replace them
+  block_.barrier();  // all weights have been read: the parts may replace them
   b_.if_(b_.lane() < plan_.pieces, [&] {
     for (uint32_t head = 0; head < heads; ++head) {
-      const Shared<f32> to = parts_ + ((b_.warp() * heads + head) * plan_.spec.head_dim + piece_ * kPiece);
+      const Shared<f32> to = parts_ + ((block_.warp() * heads + head) * plan_.spec.head_dim + piece_ * kPiece);
       for (uint32_t i = 0; i < kPiece; i += 4) {
         to.store(i, {sums[head][i], sums[head][i + 1], sums[head][i + 2], sums[head][i + 3]});
       }
@@ -244,16 +246,16 @@ SoftmaxState Stretch::state(uint32_t heads, const Reg<u32>& head, const Reg<u32>
 
 // The keys that column may attend to, as far as the cache and the grid reach; ends the threads of a column that asks
 // for more, one of which sets the error word.
-Reg<u32> checked_length(Builder& b, const AttentionSpec& s, const Global<u32>& lengths, const Global<u32>& error,
+Reg<u32> checked_length(Builder& b, const AttentionSpec& s, const AttentionAddresses& at, const VirtualBlock& block,
                         const Reg<u32>& column) {
-  Reg<u32> given = lengths.load(column, kReadOnly);
+  Reg<u32> given = block.load_uniform(at.lengths, column);
   const uint32_t splits = ceil_div(s.max_positions, s.keys_per_split);
-  Reg<u32> covered = b.min(b.min(b.blocks(), splits) * s.keys_per_split, s.max_positions);
+  Reg<u32> covered = b.min(b.min(block.blocks(), splits) * s.keys_per_split, s.max_positions);
   Pred outside = s.lengths_are_positions ? given >= covered : given > covered;
   b.if_(outside, [&] {
-    b.if_((b.block() | b.block(Axis::kY) | b.thread()) == 0, [&] {
+    b.if_((block.block() | block.block(Axis::kY) | block.thread()) == 0, [&] {
       const auto code = s.lengths_are_positions ? KernelError::kPositionOutOfRange : KernelError::kLengthOutOfRange;
-      report_error(b, error, code, given, covered, column);
+      report_error(b, at.error, code, given, covered, column);
     });
     b.return_();
   });
@@ -262,26 +264,20 @@ Reg<u32> checked_length(Builder& b, const AttentionSpec& s, const Global<u32>& l
 
 }  // namespace
 
-Kernel incremental_attention(const AttentionSpec& spec, Target target) {
+uint32_t attention_warps() { return kWarps; }
+
+void attention_body(Builder& b, const AttentionSpec& spec, const AttentionAddresses& at, const VirtualBlock& block) {
   const AttentionPlan plan(spec);
   const AttentionSpec& s = plan.spec;
-  const uint64_t q_width = uint64_t{s.n_heads} * s.head_dim, group_width = uint64_t{plan.group} * s.head_dim;
-  Builder b(plan.name(), target);
-  Global<f32> q = b.global<f32>("q", s.columns * q_width);
-  const uint32_t n_caches = s.one_sequence ? 1 : s.columns;
-  Global<u64> k_caches = b.global<u64>("k_caches", n_caches), v_caches = b.global<u64>("v_caches", n_caches);
-  Global<u32> lengths = b.global<u32>("lengths", s.columns);
-  Global<f32> out = b.global<f32>("out", s.columns * q_width);
-  Global<u8> scratch = b.global<u8>("scratch", plan.scratch_bytes);
-  Global<u32> error = b.global<u32>("error", kErrorWords);
-  Reg<u32> split = b.block().named("split"), kv_head = b.block(Axis::kY).named("kv_head");
-  Reg<u32> column = b.block(Axis::kZ).named("column");
-  leave_beyond_columns(b, s.columns, column);
-  Reg<u32> length = checked_length(b, s, lengths, error, column);
+  const uint64_t group_width = uint64_t{plan.group} * s.head_dim;
+  Reg<u32> split = block.block().named("split"), kv_head = block.block(Axis::kY).named("kv_head");
+  Reg<u32> column = block.block(Axis::kZ).named("column");
+  leave_beyond_columns(b, at.n_columns, column);
+  Reg<u32> length = checked_length(b, s, at, block, column);
 
   Reg<u32> kv_cell = (column * s.n_kv_heads + kv_head).named("kv_cell");
   Reg<u32> n_splits = (length + (s.keys_per_split - 1)) / s.keys_per_split;
-  SplitMerge merge(b, plan, scratch, out + wide(kv_cell) * group_width, kv_cell, n_splits);
+  SplitMerge merge(b, plan, block, at.scratch, at.out + wide(kv_cell) * group_width, kv_cell, n_splits);
   b.if_((length | split) == 0, [&] { merge.put_zeros(); });
   b.return_if(split >= n_splits);
 
@@ -291,12 +287,28 @@ Kernel incremental_attention(const AttentionSpec& spec, Target target) {
     Reg<u64> cache = s.one_sequence ? caches.load(0, kReadOnly) : caches.load(column, kReadOnly);
     return b.pointer<ptx::f16>(cache, 16) + offset;
   };
-  const Global<ptx::f16> keys = cells(k_caches), values = cells(v_caches);
-  Stretch stretch(b, plan, q + wide(kv_cell) * group_width, keys, values, b.min(length - first_key, s.keys_per_split));
+  const Global<ptx::f16> keys = cells(at.k_caches), values = cells(at.v_caches);
+  Stretch stretch(b, plan, block, at.q + wide(kv_cell) * group_width, keys, values,
+                  b.min(length - first_key, s.keys_per_split));
   for (uint32_t head = 0; head < plan.group; head += kHeadsAtOnce) {
     stretch.attend(head, std::min(kHeadsAtOnce, plan.group - head), merge, split);
   }
   merge.finish(split);
+}
+
+Kernel incremental_attention(const AttentionSpec& s, Target target) {
+  const AttentionPlan plan(s);
+  const uint64_t q_width = uint64_t{s.n_heads} * s.head_dim;
+  Builder b(plan.name(), target);
+  Global<f32> q = b.global<f32>("q", s.columns * q_width);
+  const uint32_t n_caches = s.one_sequence ? 1 : s.columns;
+  Global<u64> k_caches = b.global<u64>("k_caches", n_caches), v_caches = b.global<u64>("v_caches", n_caches);
+  Global<u32> lengths = b.global<u32>("lengths", s.columns);
+  Global<f32> out = b.global<f32>("out", s.columns * q_width);
+  Global<u8> scratch = b.global<u8>("scratch", plan.scratch_bytes);
+  Global<u32> error = b.global<u32>("error", kErrorWords);
+  const ColumnCount n_columns = declare_columns(b, s.columns);
+  attention_body(b, s, {q, k_caches, v_caches, lengths, out, scratch, error, n_columns}, VirtualBlock(b));
   return b.finish(Launch{attention_grid(s, s.max_positions), kThreads},
                   attention_cost(s, uint64_t{s.columns} * s.max_positions));
 }

@@ -6,19 +6,20 @@ namespace warpchat {
 
 using namespace ptx;
 
-SplitMerge::SplitMerge(Builder& b, const AttentionPlan& plan, const Global<u8>& scratch, const Global<f32>& out,
-                       const Reg<u32>& kv_cell, const Reg<u32>& n_splits)
+SplitMerge::SplitMerge(Builder& b, const AttentionPlan& plan, const VirtualBlock& block, const Global<u8>& scratch,
+                       const Global<f32>& out, const Reg<u32>& kv_cell, const Reg<u32>& n_splits)
     : b_(b),
       plan_(plan),
+      block_(block),
       scratch_(scratch),
       out_(out),
       kv_cell_(kv_cell),
       n_splits_(n_splits),
-      arrived_(b.shared<u32>("arrived", 1)) {}
+      arrived_(block.shared<u32>("arrived", 1)) {}
 
 void SplitMerge::for_items(uint32_t heads, const Item& body) const {
   const uint32_t fours = plan_.spec.head_dim / 4;
-  b_.for_("item", b_.thread(), heads * fours, AttentionPlan::kWarps * kWarpSize, [&](Reg<u32> item) {
+  b_.for_("item", block_.thread(), heads * fours, AttentionPlan::kWarps * kWarpSize, [&](Reg<u32> item) {
     Reg<u32> head = item / fours, dim = (item - head * fours) * 4;
     body(head, dim);
   });
@@ -90,12 +91,12 @@ Global<f32> SplitMerge::values(size_t level, const Reg<u32>& node, const Reg<u32
 Pred SplitMerge::last_to_arrive(size_t level, const Reg<u32>& parent, const Reg<u32>& children) const {
   Reg<u64> cell = wide(kv_cell_) * plan_.nodes[level + 1] + wide(parent);
   Global<u32> arrivals = (scratch_ + plan_.levels[level].arrivals).as<u32>() + cell;
-  b_.barrier();
-  b_.if_(b_.thread() == 0, [&] {
+  block_.barrier();
+  b_.if_(block_.thread() == 0, [&] {
     arrived_.store(0, arrivals.atom(Atomic::kIncrement, children - 1, Order::kAcquireRelease, Scope::kGpu));
   });
-  b_.barrier();
-  return b_.uniform(arrived_.load()) == children - 1;
+  block_.barrier();
+  return block_.uniform(arrived_.load()) == children - 1;
 }
 
 // The largest score first, so that no weight exceeds 1; then each child's sums, scaled from its own largest score to

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "kernels/attention_plan.h"
-#include "ptx/builder.h"
+#include "kernels/virtual_block.h"
 
 namespace warpchat {
 
@@ -18,7 +18,7 @@ struct SoftmaxState {
 class SplitMerge {
  public:
   // out: [group, head_dim], of this column and KV head. n_splits: of the column's length, in [1, plan.nodes[0]].
-  SplitMerge(ptx::Builder& b, const AttentionPlan& plan, const ptx::Global<ptx::u8>& scratch,
+  SplitMerge(ptx::Builder& b, const AttentionPlan& plan, const VirtualBlock& block, const ptx::Global<ptx::u8>& scratch,
              const ptx::Global<ptx::f32>& out, const ptx::Reg<ptx::u32>& kv_cell, const ptx::Reg<ptx::u32>& n_splits);
 
   // body(head, dim) for each four dimensions of `heads` heads, spread over the block's threads.
@@ -45,6 +45,7 @@ class SplitMerge {
 
   ptx::Builder& b_;
   const AttentionPlan& plan_;
+  const VirtualBlock& block_;
   ptx::Global<ptx::u8> scratch_;
   ptx::Global<ptx::f32> out_;
   ptx::Reg<ptx::u32> kv_cell_, n_splits_;

@@ -1,5 +1,7 @@
 #include "kernels/embedding.h"
 
+#include "kernels/bodies.h"
+#include "kernels/columns.h"
 #include "kernels/error_word.h"
 #include "kernels/weight_unit.h"
 #include "models/error.h"
@@ -52,6 +54,31 @@ std::string name_of(const EmbeddingSpec& spec) {
          std::to_string(spec.hidden) + "_c" + std::to_string(spec.columns);
 }
 
+Launch embedding_launch(const EmbeddingSpec& spec) {
+  return {{ceil_div(packed_streams(spec.weights, spec.hidden).n_units, kThreads), spec.columns}, kThreads};
+}
+
+void embedding_body(Builder& b, const EmbeddingSpec& spec, const EmbeddingAddresses& at, const VirtualBlock& block) {
+  const PackedStreams streams = packed_streams(spec.weights, spec.hidden);
+  const uint64_t row_bytes = packed_bytes_per_row(spec.weights, spec.hidden);
+  Reg<u32> column = block.block(Axis::kY);
+  leave_beyond_columns(b, at.n_columns, column);
+  Reg<u32> token = at.tokens.load(column).named("token");
+  Reg<u32> unit = (block.block() * kThreads + block.thread()).named("unit");
+  b.if_(token >= spec.n_vocab, [&] {
+    b.if_(unit == 0, [&] { report_error(b, at.error, KernelError::kTokenOutOfRange, token, spec.n_vocab, column); });
+    b.return_();
+  });
+  b.return_if(unit >= streams.n_units);
+  b.region("dequantise", [&] {
+    const UnitPlace place = place_unit(at.weights + wide(token) * row_bytes, streams, unit);
+    const LoadedUnit loaded = load_unit(spec.weights, streams, place, 0);
+    const std::vector<Reg<f32>> weights = weights_of(b, spec.weights, streams, loaded);
+    Reg<u32> first = unit * streams.unit_weights;
+    store_weights(b, spec, at.out + wide(column) * spec.hidden + first, first, weights);
+  });
+}
+
 Kernel embedding(const EmbeddingSpec& spec, Target target) {
   require(spec.n_vocab > 0, spec, "it has no rows");
   require(is_packable(spec.weights, spec.hidden), spec,
@@ -59,32 +86,15 @@ Kernel embedding(const EmbeddingSpec& spec, Target target) {
               " needs a multiple of " + std::to_string(traits(spec.weights).block_weights));
   require(spec.columns >= 1 && spec.columns <= kMaxColumns, spec,
           "columns must be 1 to " + std::to_string(kMaxColumns));
-  const PackedStreams streams = packed_streams(spec.weights, spec.hidden);
   const uint64_t row_bytes = packed_bytes_per_row(spec.weights, spec.hidden);
-
   Builder b(name_of(spec), target);
   Global<u8> table = b.global<u8>("weights", spec.n_vocab * row_bytes);
   Global<u32> tokens = b.global<u32>("tokens", spec.columns);
   Global<f32> out = b.global<f32>("out", uint64_t{spec.columns} * spec.hidden);
   Global<u32> error = b.global<u32>("error", kErrorWords);
-  Reg<u32> column = b.block(Axis::kY);
-  if (spec.columns > 1) b.return_if(column >= b.param<u32>("n_columns"));
-  Reg<u32> token = tokens.load(column).named("token");
-  Reg<u32> unit = (b.block() * kThreads + b.thread()).named("unit");
-  b.if_(token >= spec.n_vocab, [&] {
-    b.if_(unit == 0, [&] { report_error(b, error, KernelError::kTokenOutOfRange, token, spec.n_vocab, column); });
-    b.return_();
-  });
-  b.return_if(unit >= streams.n_units);
-  b.region("dequantise", [&] {
-    const UnitPlace place = place_unit(table + wide(token) * row_bytes, streams, unit);
-    const LoadedUnit loaded = load_unit(spec.weights, streams, place, 0);
-    const std::vector<Reg<f32>> weights = weights_of(b, spec.weights, streams, loaded);
-    Reg<u32> first = unit * streams.unit_weights;
-    store_weights(b, spec, out + wide(column) * spec.hidden + first, first, weights);
-  });
+  embedding_body(b, spec, {table, tokens, out, error, declare_columns(b, spec.columns)}, VirtualBlock(b));
   const uint64_t n_values = uint64_t{spec.columns} * spec.hidden;
-  return b.finish(Launch{{(streams.n_units + kThreads - 1) / kThreads, spec.columns}, kThreads},
+  return b.finish(embedding_launch(spec),
                   {spec.columns * row_bytes + 4 * n_values, is_float(spec.weights) ? 0 : 2 * n_values});
 }
 

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <bit>
 
+#include "kernels/bodies.h"
+#include "kernels/columns.h"
 #include "kernels/epilogue.h"
-#include "kernels/gemv_plan.h"
 #include "kernels/shared_input.h"
 #include "kernels/warp_sums.h"
 #include "kernels/weight_unit.h"
@@ -80,36 +81,36 @@ void add_codes(Builder& b, const UnitFormat& format, const DecodedCodes& w, cons
 
 class GemvWriter {
  public:
-  GemvWriter(Builder& b, const GemvPlan& plan)
-      : b_(b), plan_(plan), spec_(plan.spec), parameters_(b, plan), input_(b, plan) {}
+  GemvWriter(Builder& b, const GemvPlan& plan, const GemvAddresses& at, const VirtualBlock& block)
+      : b_(b), plan_(plan), spec_(plan.spec), at_(at), block_(block), input_(b, plan, block) {}
 
+  // Block `block()` of the plan's.
   void write() {
-    if (plan_.is_tiled()) return write_tiled();
-    input_.fill(parameters_.x, parameters_.gamma, parameters_.n_columns, {});
-    b_.barrier();
-    Reg<u32> first_step = b_.block() * (plan_.warps * plan_.n_passes) + b_.warp();
+    if (plan_.is_tiled()) return write_tiled(block_.block());
+    input_.fill(at_.x, at_.gamma, at_.n_columns, {});
+    block_.barrier();
+    Reg<u32> first_step = block_.block() * (plan_.warps * plan_.n_passes) + block_.warp();
     if (plan_.n_passes == 1) return write_step(first_step);
     b_.for_("pass", 0, plan_.n_passes, 1, [&](Reg<u32> pass) { write_step(first_step + pass * plan_.warps); });
   }
 
+  // Every blocks()-th step of the block's warps, from its own.
+  void write_share() {
+    if (plan_.is_tiled()) {
+      b_.for_("tiled_block", block_.block(), plan_.n_blocks, block_.blocks(), [&](Reg<u32> tiled_block) {
+        write_tiled(tiled_block);
+        block_.barrier();  // the sums of squares have been read
+      });
+      return;
+    }
+    input_.fill(at_.x, at_.gamma, at_.n_columns, {});
+    block_.barrier();
+    Reg<u32> first_step = block_.block() * plan_.warps + block_.warp();
+    b_.for_("step", first_step, plan_.n_steps, block_.blocks() * plan_.warps,
+            [&](Reg<u32> step) { write_rows_of(step); });
+  }
+
  private:
-  struct Parameters {
-    std::vector<Global<u8>> matrices;
-    Global<f32> x;
-    std::optional<Global<f32>> gamma, bias;
-    Global<f32> y;
-    std::optional<Reg<u32>> n_columns;
-
-    Parameters(Builder& b, const GemvPlan& plan)
-        : matrices(declare_matrices(b, plan.matrices, plan.spec.rows)),
-          x(b.global<f32>("x", uint64_t{plan.spec.columns} * plan.spec.k)),
-          gamma(plan.normalises() ? std::optional(b.global<f32>("gamma", plan.spec.k)) : std::nullopt),
-          bias(plan.spec.epilogue == GemvEpilogue::kBias ? std::optional(b.global<f32>("bias", plan.spec.rows))
-                                                         : std::nullopt),
-          y(b.global<f32>("y", uint64_t{plan.spec.columns} * plan.spec.rows)),
-          n_columns(plan.spec.columns > 1 ? std::optional(b.param<u32>("n_columns")) : std::nullopt) {}
-  };
-
   // The rows of a lane in a step: `row`, and every n_groups-th after it. Rows before `first` are another warp's.
   struct Rows {
     Reg<u32> first, row;
@@ -118,23 +119,24 @@ class GemvWriter {
 
   // A warp's step when all of the input is in shared memory.
   void write_step(const Reg<u32>& step) {
-    b_.if_(step < plan_.n_steps, [&] {
-      const Rows rows = rows_of(step);
-      Sums sums = new_sums();
-      add_products(rows, {}, sums);
-      write_rows(rows, sums);
-    });
+    b_.if_(step < plan_.n_steps, [&] { write_rows_of(step); });
+  }
+  void write_rows_of(const Reg<u32>& step) {
+    const Rows rows = rows_of(step);
+    Sums sums = new_sums();
+    add_products(rows, {}, sums);
+    write_rows(rows, sums);
   }
 
-  void write_tiled() {
-    Reg<u32> step = b_.block() * plan_.warps + b_.warp();
+  void write_tiled(const Reg<u32>& block) {
+    Reg<u32> step = block * plan_.warps + block_.warp();
     const Rows rows = rows_of(b_.min(step, plan_.n_steps - 1));
     Sums sums = new_sums();
     input_.clear_squares();
     b_.for_("first_unit", 0, plan_.n_units, plan_.tile_units, [&](Reg<u32> first_unit) {
-      b_.barrier();  // nobody reads the tile before any more
-      input_.fill(parameters_.x, parameters_.gamma, parameters_.n_columns, first_unit);
-      b_.barrier();
+      block_.barrier();  // nobody reads the tile before any more
+      input_.fill(at_.x, at_.gamma, at_.n_columns, first_unit);
+      block_.barrier();
       b_.if_(step < plan_.n_steps, [&] { add_products(rows, first_unit, sums); });
     });
     b_.if_(step < plan_.n_steps, [&] { write_rows(rows, sums); });
@@ -146,7 +148,7 @@ class GemvWriter {
     Reg<u32> start = overlaps ? b_.min(first, spec_.rows - plan_.rows_per_step) : first;
     Rows rows{first, plan_.n_groups == 1 ? start : start + b_.lane() / plan_.lanes_per_row, {}};
     for (size_t m = 0; m < plan_.matrices.size(); ++m)
-      rows.starts.push_back(parameters_.matrices[m] + wide(rows.row) * plan_.matrices[m].row_bytes);
+      rows.starts.push_back(at_.matrices[m] + wide(rows.row) * plan_.matrices[m].row_bytes);
     return rows;
   }
 
@@ -215,8 +217,7 @@ class GemvWriter {
   template <class F>
   void for_each_column(F&& body) {
     body(0u);
-    for (uint32_t column = 1; column < spec_.columns; ++column)
-      b_.if_(*parameters_.n_columns > column, [&] { body(column); });
+    for (uint32_t column = 1; column < spec_.columns; ++column) b_.if_(*at_.n_columns > column, [&] { body(column); });
   }
 
   template <class F>
@@ -287,7 +288,7 @@ class GemvWriter {
     std::vector<Pred> conditions;
     if (lanes_per_sum > 1) conditions.push_back(lane_of_row() % lanes_per_sum == 0);
     if (spec_.rows % plan_.rows_per_step != 0) conditions.push_back(row >= rows.first);
-    if (spec_.columns > 1) conditions.push_back(column < *parameters_.n_columns);
+    if (spec_.columns > 1) conditions.push_back(column < *at_.n_columns);
     const auto write = [&] { write_total(row, column, totals); };
     if (conditions.empty()) return write();
     Var<pred> is_mine = b_.var("is_mine", conditions[0]);
@@ -300,16 +301,28 @@ class GemvWriter {
     std::optional<Reg<f32>> factor;
     if (plan_.normalises()) factor.emplace(input_.rms_factor(column));
     for (const Reg<f32>& total : totals) products.push_back(factor ? total * *factor : total);
-    Global<f32> y = (spec_.columns == 1 ? parameters_.y : parameters_.y + wide(column) * spec_.rows) + row;
-    write_product(b_, spec_.epilogue, products, parameters_.bias, row, y);
+    Global<f32> y = (spec_.columns == 1 ? at_.y : at_.y + wide(column) * spec_.rows) + row;
+    write_product(b_, spec_.epilogue, products, at_.bias, row, y);
   }
 
   Builder& b_;
   const GemvPlan& plan_;
   const GemvSpec& spec_;
-  Parameters parameters_;
+  const GemvAddresses& at_;
+  const VirtualBlock& block_;
   SharedInput input_;
 };
+
+GemvAddresses declare_addresses(Builder& b, const GemvPlan& plan) {
+  const GemvSpec& s = plan.spec;
+  std::vector<Global<u8>> matrices = declare_matrices(b, plan.matrices, s.rows);
+  Global<f32> x = b.global<f32>("x", uint64_t{s.columns} * s.k);
+  std::optional<Global<f32>> gamma, bias;
+  if (plan.normalises()) gamma.emplace(b.global<f32>("gamma", s.k));
+  if (s.epilogue == GemvEpilogue::kBias) bias.emplace(b.global<f32>("bias", s.rows));
+  Global<f32> y = b.global<f32>("y", uint64_t{s.columns} * s.rows);
+  return {std::move(matrices), x, gamma, bias, y, declare_columns(b, s.columns)};
+}
 
 }  // namespace
 
@@ -318,11 +331,20 @@ std::string name_of(const GemvSpec& spec) {
          name_part("r", spec.rows_per_warp) + name_part("l", spec.lanes_per_row) + name_part("b", spec.rows_per_block);
 }
 
+void gemv_body(Builder& b, const GemvPlan& plan, const GemvAddresses& at, const VirtualBlock& block) {
+  GemvWriter writer(b, plan, at, block);
+  if (block.is_played())
+    writer.write_share();
+  else
+    writer.write();
+}
+
 Kernel gemv(const GemvSpec& spec, Target target) {
   const GemvPlan plan = plan_of(spec);
   Builder b(name_of(spec), target);
   b.min_blocks_per_sm(std::max(1u, 512 / plan.threads()));  // 128 registers a thread, so that nothing spills
-  GemvWriter(b, plan).write();
+  const GemvAddresses at = declare_addresses(b, plan);
+  gemv_body(b, plan, at, VirtualBlock(b));
   return b.finish(Launch{plan.n_blocks, plan.threads()}, product_cost(spec, plan.matrices, spec.columns));
 }
 

@@ -7,12 +7,12 @@
 #include <cstring>
 #include <functional>
 
+#include "kernels/bodies.h"
 #include "kernels/columns.h"
 #include "kernels/error_word.h"
 #include "kernels/rotation.h"
 #include "kernels/spec_check.h"
 #include "kernels/warp_sums.h"
-#include "ptx/builder.h"
 
 namespace warpchat {
 
@@ -146,12 +146,12 @@ void Head::store(const Global<ptx::f16>& to) {
 }
 
 // Ends the threads of a column whose position the cache does not have, one of which sets the error word.
-Reg<u32> checked_position(Builder& b, const KvScatterSpec& s, const Global<u32>& positions, const Global<u32>& error,
+Reg<u32> checked_position(Builder& b, const KvScatterSpec& s, const KvScatterAddresses& at, const VirtualBlock& block,
                           const Reg<u32>& column) {
-  Reg<u32> position = positions.load(column, kReadOnly).named("position");
+  Reg<u32> position = block.load_uniform(at.positions, column).named("position");
   b.if_(position >= s.max_positions, [&] {
-    b.if_((b.block() | b.thread()) == 0,
-          [&] { report_error(b, error, KernelError::kPositionOutOfRange, position, s.max_positions, column); });
+    b.if_((block.block() | block.thread()) == 0,
+          [&] { report_error(b, at.error, KernelError::kPositionOutOfRange, position, s.max_positions, column); });
     b.return_();
   });
   return position;
@@ -171,26 +171,19 @@ std::string name_of(const KvScatterSpec& s) {
   return name;
 }
 
-Kernel kv_scatter(const KvScatterSpec& s, Target target) {
-  check(s);
+Launch kv_scatter_launch(const KvScatterSpec& s) {
+  return {{ceil_div(s.n_heads + 2 * s.n_kv_heads, kWarps), s.columns}, kWarps * kWarpSize};
+}
+
+void kv_scatter_body(Builder& b, const KvScatterSpec& s, const KvScatterAddresses& at, const VirtualBlock& block) {
   const uint64_t q_width = uint64_t{s.n_heads} * s.head_dim, kv_width = uint64_t{s.n_kv_heads} * s.head_dim;
-  Builder b(name_of(s), target);
-  Global<f32> q = b.global<f32>("q", s.columns * q_width);
-  Global<f32> k = b.global<f32>("k", s.columns * kv_width), v = b.global<f32>("v", s.columns * kv_width);
-  std::vector<Global<f32>> gamma;  // of q and k
-  if (s.qk_norm) gamma.push_back(b.global<f32>("q_gamma", s.head_dim));
-  if (s.qk_norm) gamma.push_back(b.global<f32>("k_gamma", s.head_dim));
-  Global<u32> positions = b.global<u32>("positions", s.columns);
-  const uint32_t n_caches = s.one_sequence ? 1 : s.columns;
-  Global<u64> k_caches = b.global<u64>("k_caches", n_caches), v_caches = b.global<u64>("v_caches", n_caches);
-  Global<u32> error = b.global<u32>("error", kErrorWords);
   std::vector<uint64_t> table;
   for (double frequency : s.frequencies) table.push_back(turns_per_position(frequency));
   Const<u64> turns = b.constant<u64>("turns", table);
 
-  Reg<u32> column = b.block(Axis::kY).named("column");
-  leave_beyond_columns(b, s.columns, column);
-  Reg<u32> position = checked_position(b, s, positions, error, column);
+  Reg<u32> column = block.block(Axis::kY).named("column");
+  leave_beyond_columns(b, at.n_columns, column);
+  Reg<u32> position = checked_position(b, s, at, block, column);
   const auto cell = [&](const Global<u64>& caches, const Reg<u32>& head) {
     Reg<u64> offset = (wide(head) * s.max_positions + wide(position)) * s.head_dim;
     Reg<u64> cache = s.one_sequence ? caches.load(0, kReadOnly) : caches.load(column, kReadOnly);
@@ -199,27 +192,44 @@ Kernel kv_scatter(const KvScatterSpec& s, Target target) {
   const auto turned = [&](const Global<f32>& from, int which) {
     Head head(b, s);
     head.load(from);
-    if (s.qk_norm) b.region("norm", [&] { head.normalise(gamma[which]); });
+    if (s.qk_norm) b.region("norm", [&] { head.normalise(at.gamma[which]); });
     b.region("rope", [&] { head.rotate(turns, position); });
     return head;
   };
 
-  Reg<u32> index = (b.block() * kWarps + b.warp()).named("head");
+  Reg<u32> index = (block.block() * kWarps + block.warp()).named("head");
   b.if_(index < s.n_heads, [&] {
-    const Global<f32> query = q + wide(column) * q_width + index * s.head_dim;
+    const Global<f32> query = at.q + wide(column) * q_width + index * s.head_dim;
     turned(query, 0).store(query);
   });
   b.if_(index >= s.n_heads && index < s.n_heads + s.n_kv_heads, [&] {
     Reg<u32> head = index - s.n_heads;
-    turned(k + wide(column) * kv_width + head * s.head_dim, 1).store(cell(k_caches, head));
+    turned(at.k + wide(column) * kv_width + head * s.head_dim, 1).store(cell(at.k_caches, head));
   });
   b.if_(index >= s.n_heads + s.n_kv_heads && index < s.n_heads + 2 * s.n_kv_heads, [&] {
     Reg<u32> head = index - (s.n_heads + s.n_kv_heads);
     Head value(b, s);
-    value.load(v + wide(column) * kv_width + head * s.head_dim);
-    value.store(cell(v_caches, head));
+    value.load(at.v + wide(column) * kv_width + head * s.head_dim);
+    value.store(cell(at.v_caches, head));
   });
-  return b.finish(Launch{{ceil_div(s.n_heads + 2 * s.n_kv_heads, kWarps), s.columns}, kWarps * kWarpSize}, cost_of(s));
+}
+
+Kernel kv_scatter(const KvScatterSpec& s, Target target) {
+  check(s);
+  const uint64_t q_width = uint64_t{s.n_heads} * s.head_dim, kv_width = uint64_t{s.n_kv_heads} * s.head_dim;
+  Builder b(name_of(s), target);
+  Global<f32> q = b.global<f32>("q", s.columns * q_width);
+  Global<f32> k = b.global<f32>("k", s.columns * kv_width), v = b.global<f32>("v", s.columns * kv_width);
+  std::vector<Global<f32>> gamma;
+  if (s.qk_norm) gamma.push_back(b.global<f32>("q_gamma", s.head_dim));
+  if (s.qk_norm) gamma.push_back(b.global<f32>("k_gamma", s.head_dim));
+  Global<u32> positions = b.global<u32>("positions", s.columns);
+  const uint32_t n_caches = s.one_sequence ? 1 : s.columns;
+  Global<u64> k_caches = b.global<u64>("k_caches", n_caches), v_caches = b.global<u64>("v_caches", n_caches);
+  Global<u32> error = b.global<u32>("error", kErrorWords);
+  const ColumnCount n_columns = declare_columns(b, s.columns);
+  kv_scatter_body(b, s, {q, k, v, gamma, positions, k_caches, v_caches, error, n_columns}, VirtualBlock(b));
+  return b.finish(kv_scatter_launch(s), cost_of(s));
 }
 
 }  // namespace warpchat

@@ -30,7 +30,7 @@ Kernel rmsnorm(const RmsNormSpec& s, Target target) {
   Global<f32> y = b.global<f32>("y", uint64_t{s.columns} * s.n);
   Shared<f32> slots = b.shared<f32>("slots", kThreads / kWarpSize);
   Reg<u32> column = b.block().named("column");
-  leave_beyond_columns(b, s.columns, column);
+  leave_beyond_columns(b, declare_columns(b, s.columns), column);
   Global<f32> from = x + wide(column) * s.n, to = y + wide(column) * s.n;
 
   Var<f32> squares = b.var("squares", 0.0f);

@@ -18,17 +18,18 @@ constexpr uint32_t kMagicBits = 0x4b400000;
 
 }  // namespace
 
-SharedInput::SharedInput(Builder& b, const GemvPlan& plan)
+SharedInput::SharedInput(Builder& b, const GemvPlan& plan, const VirtualBlock& block)
     : b_(b),
       plan_(plan),
+      block_(block),
       plane_words_(plan.tile_units * 4),
-      planes_(b.shared<b32>("input", uint64_t{plan.spec.columns} * plan.input_column_bytes() / 4)) {
-  if (plan.normalises()) squares_.emplace(b.shared<f32>("squares", uint64_t{plan.spec.columns} * plan.warps));
+      planes_(block.shared<b32>("input", uint64_t{plan.spec.columns} * plan.input_column_bytes() / 4)) {
+  if (plan.normalises()) squares_.emplace(block.shared<f32>("squares", uint64_t{plan.spec.columns} * plan.warps));
 }
 
 void SharedInput::clear_squares() {
   if (!squares_) return;
-  b_.for_("slot", b_.thread(), plan_.spec.columns * plan_.warps, plan_.threads(),
+  b_.for_("slot", block_.thread(), plan_.spec.columns * plan_.warps, plan_.threads(),
           [&](Reg<u32> slot) { squares_->store(slot, 0.0f); });
 }
 
@@ -99,7 +100,7 @@ std::vector<Reg<f32>> SharedInput::load_values(const Column& column, const Reg<u
 void SharedInput::fill_integers(const Column& column, const FirstUnit& first, Var<f32>& squares) {
   const bool is_ragged = plan_.n_units % (plan_.is_tiled() ? plan_.tile_units : kUnitsPerWarp) != 0;
   const uint32_t n_rounds = (plan_.tile_units + kUnitsPerWarp - 1) / kUnitsPerWarp;
-  b_.for_("round", b_.warp(), n_rounds, plan_.warps, [&](Reg<u32> round) {
+  b_.for_("round", block_.warp(), n_rounds, plan_.warps, [&](Reg<u32> round) {
     Reg<u32> quad = (round * kWarpSize + b_.lane()).named("quad");
     std::optional<Pred> is_inside;
     if (is_ragged) {
@@ -147,7 +148,7 @@ void SharedInput::store_integers(const Column& column, const Reg<u32>& quad, con
 void SharedInput::fill_floats(const Column& column, const FirstUnit& first, Var<f32>& squares) {
   const uint32_t unit_weights = plan_.unit_weights, n_values = plan_.tile_units * unit_weights;
   const bool is_ragged = plan_.spec.k % (plan_.is_tiled() ? n_values : unit_weights) != 0;
-  b_.for_("i", b_.thread(), n_values, plan_.threads(), [&](Reg<u32> i) {
+  b_.for_("i", block_.thread(), n_values, plan_.threads(), [&](Reg<u32> i) {
     std::optional<Pred> is_inside;
     if (is_ragged) is_inside.emplace((first ? i + *first * unit_weights : i) < plan_.spec.k);
     Reg<f32> value = load_values<1>(column, i, is_inside, squares)[0];
@@ -163,7 +164,7 @@ void SharedInput::fill_floats(const Column& column, const FirstUnit& first, Var<
 void SharedInput::store_squares(const std::optional<Reg<u32>>& column, const Var<f32>& squares) {
   Reg<f32> total = warp_sum(b_, squares);
   b_.if_(b_.lane() == 0, [&] {
-    Reg<u32> slot = column ? *column * plan_.warps + b_.warp() : b_.warp();
+    Reg<u32> slot = column ? *column * plan_.warps + block_.warp() : block_.warp();
     if (plan_.is_tiled())
       squares_->store(slot, squares_->load(slot) + total);
     else

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "kernels/gemv_plan.h"
-#include "ptx/builder.h"
+#include "kernels/virtual_block.h"
 
 namespace warpchat {
 
@@ -23,7 +23,7 @@ struct InputUnit {                            // of integers
 
 class SharedInput {
  public:
-  SharedInput(ptx::Builder& b, const GemvPlan& plan);
+  SharedInput(ptx::Builder& b, const GemvPlan& plan, const VirtualBlock& block);
 
   // Before the first stretch; a block barrier must follow.
   void clear_squares();
@@ -72,6 +72,7 @@ class SharedInput {
 
   ptx::Builder& b_;
   const GemvPlan& plan_;
+  const VirtualBlock& block_;
   uint32_t plane_words_;  // of a half plane of bytes, or a plane of floats
   ptx::Shared<ptx::b32> planes_;
   std::optional<ptx::Shared<ptx::f32>> squares_;  // [columns, warps]: sums over each warp's values

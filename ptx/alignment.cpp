@@ -67,7 +67,7 @@ class Analysis {
         return known_[operand.index];
       case Operand::Kind::kSymbol: {
         const Symbol& symbol = body_.symbols[operand.symbol];
-        return make(std::countr_zero(symbol.alignment), 0);
+        return make(std::countr_zero(symbol.alignment), static_cast<uint64_t>(operand.offset));
       }
       default:
         return Residue{};

@@ -91,7 +91,23 @@ Operand Builder::scalar(const std::string& name, Type type, Where at) {
   return in_prologue(kernel_, "ld.param." + std::string(info(type).plain), type, {from}, name, at);
 }
 
+// Where it stands, not in the prologue: no other turn needs the address.
+Operand Builder::array_in_turn(const std::string& name, Type element, uint64_t elements, int alignment, Where at) {
+  const uint32_t aligned = static_cast<uint32_t>(std::max(alignment, bytes_of(element)));
+  if (kernel_.turns_symbol < 0)
+    kernel_.turns_symbol = declare(
+        {.space = Space::kShared, .name = "shared_in_turn", .element = Type::kU8, .count = 0, .alignment = 16}, at);
+  Symbol& region = kernel_.symbols[kernel_.turns_symbol];
+  const uint64_t offset = round_up(*kernel_.turn_bytes, aligned);
+  kernel_.turn_bytes = offset + elements * bytes_of(element);
+  region.count = std::max(region.count, *kernel_.turn_bytes);
+  region.alignment = std::max(region.alignment, aligned);
+  return emit(kernel_, "mov.u32", Type::kU32, {symbol_operand(kernel_.turns_symbol, static_cast<int64_t>(offset))}, at,
+              name);
+}
+
 Operand Builder::array(Space space, const std::string& name, Type element, uint64_t elements, int alignment, Where at) {
+  if (space == Space::kShared && kernel_.turn_bytes) return array_in_turn(name, element, elements, alignment, at);
   const int symbol = declare({.space = space,
                               .name = name,
                               .element = element,

@@ -83,6 +83,14 @@ class Builder : private BodyOwner,
                            Where at = Where::current()) {
     return {kernel_, dynamic_array(name, T::kType, elements, alignment, at)};
   }
+  // Shared arrays that body() asks for begin where those of every other turn begin: one array serves all turns, as
+  // large as the largest. A block barrier must part a turn from the next. Names may repeat from turn to turn.
+  template <std::invocable F>
+  void in_turn(F&& body) {
+    const auto outer = std::exchange(kernel_.turn_bytes, uint64_t{0});
+    body();
+    kernel_.turn_bytes = outer;
+  }
   template <class T>
   Local<T> local(const std::string& name, uint64_t elements, int alignment = 16, Where at = Where::current()) {
     return {kernel_, array(Space::kLocal, name, T::kType, elements, alignment, at)};
@@ -149,6 +157,7 @@ class Builder : private BodyOwner,
   Operand buffer(const std::string& name, Type element, uint64_t elements, int alignment, Where at);
   Operand scalar(const std::string& name, Type type, Where at);
   Operand array(Space space, const std::string& name, Type element, uint64_t elements, int alignment, Where at);
+  Operand array_in_turn(const std::string& name, Type element, uint64_t elements, int alignment, Where at);
   Operand dynamic_array(const std::string& name, Type element, uint64_t elements, int alignment, Where at);
   Operand constants(const std::string& name, Type element, const void* data, size_t bytes, Where at);
   Operand raw_value(const std::string& line, Type type, std::initializer_list<RawOperand> operands, Where at);

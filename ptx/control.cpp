@@ -142,9 +142,13 @@ void Control::break_if(In<pred> condition) {
   branch(ends_.back(), condition.operand, condition.at);
 }
 
-void Control::return_(Where at) { emit(*body_, "ret", {}, at); }
+void Control::return_(Where at) {
+  if (!parts_.empty()) return branch(parts_.back(), {}, at);
+  emit(*body_, "ret", {}, at);
+}
 
 void Control::return_if(In<pred> condition) {
+  if (!parts_.empty()) return branch(parts_.back(), condition.operand, condition.at);
   predicated(condition, [&] { emit(*body_, "ret", {}, condition.at); });
 }
 

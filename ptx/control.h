@@ -71,6 +71,15 @@ class Control {
   void return_if(In<pred> condition);
   void trap_if(In<pred> condition);  // ends the launch with an error
 
+  // body() as a part of a larger kernel: a return inside ends the part, and what stands behind it goes on.
+  template <std::invocable F>
+  void inlined(F&& body, Where at = Where::current()) {
+    parts_.push_back(new_label(*body_, "end_of_part"));
+    body();
+    place_label(*body_, parts_.back(), at);
+    parts_.pop_back();
+  }
+
   // Every instruction of the body is guarded by p instead of branched around: for a few stores or updates of
   // variables. What the body defines holds only under p.
   template <std::invocable F>
@@ -118,7 +127,8 @@ class Control {
   Operand begin_predicated(const AnyIn& p);
   void branch(int to, const Operand& guard, Where at);
   Body* body_;
-  std::vector<int> ends_;  // of the loops around, innermost last
+  std::vector<int> ends_;   // of the loops around, innermost last
+  std::vector<int> parts_;  // ends of the inlined parts around
 };
 
 }  // namespace ptx

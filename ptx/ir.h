@@ -95,10 +95,12 @@ struct Body {
   std::vector<std::string> labels = {};
   std::vector<Instruction> prologue = {};  // parameters and special registers, read once, before everything
   std::vector<Instruction> code = {};
-  uint32_t max_threads = 0;  // .maxntid, 0 for none
-  uint32_t min_blocks = 0;   // .minnctapersm
-  bool asks_warp = false;    // uses the warp's number, which needs a one-dimensional block
-  Operand guard = {};        // while building: the predicate of every instruction that follows
+  uint32_t max_threads = 0;                 // .maxntid, 0 for none
+  uint32_t min_blocks = 0;                  // .minnctapersm
+  bool asks_warp = false;                   // uses the warp's number, which needs a one-dimensional block
+  int turns_symbol = -1;                    // the shared array that the parts of a kernel use in turn
+  std::optional<uint64_t> turn_bytes = {};  // while building such a part: bytes it has taken of that array
+  Operand guard = {};                       // while building: the predicate of every instruction that follows
 };
 
 // "ptx: <kernel> (<file>:<line>): <what>", thrown where a builder call cannot stand.

@@ -73,6 +73,9 @@ void Warps::barrier(int id, In<u32> threads) {
   check_barrier(*body_, id, threads.at);
   emit(*body_, "bar.sync", {number(static_cast<uint32_t>(id)), threads.operand}, threads.at);
 }
+void Warps::barrier(const Reg<u32>& id, In<u32> threads) {
+  emit(*body_, "bar.sync", {id.operand(), threads.operand}, threads.at);
+}
 void Warps::barrier_arrive(int id, In<u32> threads) {
   check_barrier(*body_, id, threads.at);
   emit(*body_, "bar.arrive", {number(static_cast<uint32_t>(id)), threads.operand}, threads.at);

@@ -80,13 +80,14 @@ class Warps {
   Reg<b32> reduce_or(In<b32> x, Lanes lanes = {});
   Reg<b32> reduce_xor(In<b32> x, Lanes lanes = {});
 
-  void warp_barrier(Lanes lanes = {});           // orders the memory accesses of the mask's lanes
-  void barrier(Where at = Where::current());     // of the whole block; every thread or none
-  void barrier(int id, In<u32> threads);         // of `threads` threads, whole warps; ids 1 to 15
-  void barrier_arrive(int id, In<u32> threads);  // counts without waiting
-  Reg<u32> barrier_count(In<pred> p);            // a block barrier that returns in how many threads p holds
-  Pred barrier_and(In<pred> p);                  // ... whether in all
-  Pred barrier_or(In<pred> p);                   // ... whether in any
+  void warp_barrier(Lanes lanes = {});                // orders the memory accesses of the mask's lanes
+  void barrier(Where at = Where::current());          // of the whole block; every thread or none
+  void barrier(int id, In<u32> threads);              // of `threads` threads, whole warps; ids 1 to 15
+  void barrier(const Reg<u32>& id, In<u32> threads);  // the caller sees to the range
+  void barrier_arrive(int id, In<u32> threads);       // counts without waiting
+  Reg<u32> barrier_count(In<pred> p);                 // a block barrier that returns in how many threads p holds
+  Pred barrier_and(In<pred> p);                       // ... whether in all
+  Pred barrier_or(In<pred> p);                        // ... whether in any
 
   void fence_acq_rel(Scope scope, Where at = Where::current());
   void fence_sc(Scope scope, Where at = Where::current());  // also orders with other fence_sc

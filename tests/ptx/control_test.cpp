@@ -225,6 +225,26 @@ setp.ge.u32 %ge, %a, %b;
 ret;
 $endif:
 )"},
+    // A part's return goes to its end; behind it the kernel's own return is one again.
+    {"inlined_parts_return_to_their_ends",
+     [](Builder& b, const Inputs& t) {
+       b.inlined([&] {
+         b.return_if(t.p);
+         b.inlined([&] { b.if_(t.q, [&] { b.return_(); }); });
+         b.return_if(!t.q);
+       });
+       b.return_if(t.q);
+     },
+     R"(
+@%p bra $end_of_part;
+@!%q bra $endif;
+bra $end_of_part_2;
+$endif:
+$end_of_part_2:
+@!%q bra $end_of_part;
+$end_of_part:
+@%q ret;
+)"},
     // A guard within a guard needs both.
     {"predicated",
      [](Builder& b, const Inputs& t) {

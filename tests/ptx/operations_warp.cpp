@@ -77,6 +77,7 @@ redux.sync.xor.b32 %redux_9, %b32_a, 0xffffffff;)"},
          b.warp_barrier(0xff);
          b.barrier();
          b.barrier(1, 64);
+         b.barrier(t.a, 64);
          b.barrier_arrive(2, t.a);
          b.barrier_count(t.p);
          b.barrier_and(t.p);
@@ -87,6 +88,7 @@ bar.warp.sync 0xffffffff;
 bar.warp.sync 0xff;
 bar.sync 0;
 bar.sync 1, 64;
+bar.sync %a, 64;
 bar.arrive 2, %a;
 bar.red.popc.u32 %bar, 0, %p;
 bar.red.and.pred %bar_2, 0, %p;

@@ -172,6 +172,25 @@ TEST(KernelTest, SaysWhatALaunchNeeds) {
   EXPECT_TRUE(kernel.notes.empty());
 }
 
+TEST(KernelTest, PartsTakeTurnsWithSharedMemory) {
+  Builder b("turns", sm_80);
+  b.shared<f32>("always", 3);
+  b.in_turn([&] {
+    b.shared<f32>("tile", 5);
+    b.in_turn([&] { b.shared<u8>("inner", 1); });  // begins where all turns begin
+    b.shared<f32>("next", 4);
+  });
+  b.in_turn([&] { b.shared<u64>("tile", 2, 32); });
+  b.shared<f32>("after", 1);
+  const Kernel kernel = b.finish(Launch{1, 32});
+  for (const char* line :
+       {".shared .align 16 .b8 always[12]", ".shared .align 32 .b8 shared_in_turn[48]", ".shared .align 16 .b8 after[4]",
+        "mov.u32 %tile, shared_in_turn;", "mov.u32 %next, shared_in_turn+32;", "mov.u32 %tile_2, shared_in_turn;"}) {
+    EXPECT_NE(kernel.text.find(line), std::string::npos) << line << " is missing from\n" << kernel.text;
+  }
+  EXPECT_EQ(kernel.static_shared_bytes, 84u);  // 12, then 48 aligned to 32, then 4
+}
+
 TEST(KernelTest, NotesRawLines) {
   const Kernel kernel = row_sums(sm_80);
   ASSERT_EQ(kernel.notes.size(), 1u);

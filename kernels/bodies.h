@@ -1,0 +1,77 @@
+// What the decoding kernels do, apart from their parameters: each body takes a spec, the addresses that its kernel's
+// header describes as parameters, and the block that it is. A kernel of one operation calls its body once; one that
+// plays many blocks of many operations calls the same bodies.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "kernels/argmax.h"
+#include "kernels/attention.h"
+#include "kernels/embedding.h"
+#include "kernels/gemv.h"
+#include "kernels/gemv_plan.h"
+#include "kernels/kv_scatter.h"
+#include "kernels/virtual_block.h"
+
+namespace warpchat {
+
+// The number of real columns, where a spec has several.
+using ColumnCount = std::optional<ptx::Reg<ptx::u32>>;
+
+struct EmbeddingAddresses {
+  ptx::Global<ptx::u8> weights;
+  ptx::Global<ptx::u32> tokens;
+  ptx::Global<ptx::f32> out;
+  ptx::Global<ptx::u32> error;
+  ColumnCount n_columns;
+};
+ptx::Launch embedding_launch(const EmbeddingSpec& spec);  // blocks: parts of a row, columns
+void embedding_body(ptx::Builder& b, const EmbeddingSpec& spec, const EmbeddingAddresses& at,
+                    const VirtualBlock& block);
+
+struct GemvAddresses {
+  std::vector<ptx::Global<ptx::u8>> matrices;  // weights, and with kSwiglu up
+  ptx::Global<ptx::f32> x;
+  std::optional<ptx::Global<ptx::f32>> gamma, bias;
+  ptx::Global<ptx::f32> y;
+  ColumnCount n_columns;
+};
+// A played block stands for all blocks whose index has its rest by `blocks()`: any grid does the whole product.
+void gemv_body(ptx::Builder& b, const GemvPlan& plan, const GemvAddresses& at, const VirtualBlock& block);
+
+struct KvScatterAddresses {
+  ptx::Global<ptx::f32> q, k, v;
+  std::vector<ptx::Global<ptx::f32>> gamma;  // of q and k, with qk_norm
+  ptx::Global<ptx::u32> positions;
+  ptx::Global<ptx::u64> k_caches, v_caches;
+  ptx::Global<ptx::u32> error;
+  ColumnCount n_columns;
+};
+ptx::Launch kv_scatter_launch(const KvScatterSpec& spec);  // blocks: heads, columns
+void kv_scatter_body(ptx::Builder& b, const KvScatterSpec& spec, const KvScatterAddresses& at,
+                     const VirtualBlock& block);
+
+struct AttentionAddresses {
+  ptx::Global<ptx::f32> q;
+  ptx::Global<ptx::u64> k_caches, v_caches;
+  ptx::Global<ptx::u32> lengths;
+  ptx::Global<ptx::f32> out;
+  ptx::Global<ptx::u8> scratch;
+  ptx::Global<ptx::u32> error;
+  ColumnCount n_columns;
+};
+// Blocks as attention_grid says; those of a column that find no keys return.
+void attention_body(ptx::Builder& b, const AttentionSpec& spec, const AttentionAddresses& at,
+                    const VirtualBlock& block);
+uint32_t attention_warps();  // of a block
+
+struct ArgmaxAddresses {
+  ptx::Global<ptx::f32> logits;
+  ptx::Global<ptx::u32> out;
+  ptx::Global<ptx::u8> scratch;
+  ColumnCount n_columns;
+};
+ptx::Launch argmax_launch(const ArgmaxSpec& spec);  // blocks: parts of the logits, columns
+void argmax_body(ptx::Builder& b, const ArgmaxSpec& spec, const ArgmaxAddresses& at, const VirtualBlock& block);
+
+}  // namespace warpchat

@@ -1,0 +1,37 @@
+#include "kernels/virtual_block.h"
+
+#include <cassert>
+
+namespace warpchat {
+
+using namespace ptx;
+
+Team team_of(Builder& b, uint32_t block_warps, uint32_t warps) {
+  assert(block_warps % warps == 0);
+  const uint32_t n_teams = block_warps / warps;
+  if (n_teams == 1) return {n_teams, warps, b.var("team", 0u), b.thread(), b.warp()};
+  Reg<u32> index = (b.warp() / warps).named("team");
+  return {n_teams, warps, index, b.thread() - index * (warps * kWarpSize), b.warp() - index * warps};
+}
+
+// Barrier 0 is the whole block's; each team has one of its own behind it.
+void Team::barrier(Builder& b) const {
+  if (n_teams == 1) return b.barrier();
+  b.barrier(index + 1, threads());
+}
+
+Reg<u32> VirtualBlock::block(Axis axis) const {
+  if (!played_) return b_.block(axis);
+  return axis == Axis::kX ? played_->x : axis == Axis::kY ? played_->y : played_->z;
+}
+
+Reg<u32> VirtualBlock::blocks() const { return played_ ? played_->n_x : b_.blocks(); }
+Reg<u32> VirtualBlock::thread() const { return played_ ? played_->team.thread : b_.thread(); }
+Reg<u32> VirtualBlock::warp() const { return played_ ? played_->team.warp : b_.warp(); }
+
+void VirtualBlock::barrier() const {
+  if (!played_) return b_.barrier();
+  played_->team.barrier(b_);
+}
+
+}  // namespace warpchat

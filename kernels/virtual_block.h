@@ -1,0 +1,81 @@
+// A block as the body of a kernel sees it: the launch's own, or one that a larger kernel plays with a team of its
+// block's warps. Bodies ask here, not the builder, for what differs: who they are, who waits for whom, where shared
+// memory lies, and whether what they read may have been written by the same launch.
+#pragma once
+#include <optional>
+
+#include "ptx/builder.h"
+
+namespace warpchat {
+
+// Some warps of every block: team `index` of `n_teams`, whose warps are neighbours.
+struct Team {
+  uint32_t n_teams, warps;
+  ptx::Reg<ptx::u32> index, thread, warp;  // which team of the block, who in the team
+
+  uint32_t threads() const { return warps * ptx::kWarpSize; }
+  void barrier(ptx::Builder& b) const;
+};
+// Splits blocks of `block_warps` warps, a multiple of `warps`.
+Team team_of(ptx::Builder& b, uint32_t block_warps, uint32_t warps);
+
+class VirtualBlock {
+ public:
+  explicit VirtualBlock(ptx::Builder& b) : b_(b) {}  // the launch's own
+  // Block (x, y, z) of a grid of n_x times any. The body must stand in inlined(), its shared memory in in_turn() with a
+  // barrier of the team between one body and the next.
+  VirtualBlock(ptx::Builder& b, const Team& team, const ptx::Reg<ptx::u32>& x, const ptx::Reg<ptx::u32>& y,
+               const ptx::Reg<ptx::u32>& z, const ptx::Reg<ptx::u32>& n_x)
+      : b_(b), played_(Played{team, x, y, z, n_x}) {}
+
+  bool is_played() const { return played_.has_value(); }
+  ptx::Reg<ptx::u32> block(ptx::Axis axis = ptx::Axis::kX) const;
+  ptx::Reg<ptx::u32> blocks() const;  // of the grid's x
+  ptx::Reg<ptx::u32> thread() const;
+  ptx::Reg<ptx::u32> warp() const;
+  void barrier() const;  // of the threads that play the block
+
+  template <class T>
+  ptx::Shared<T> shared(const std::string& name, uint64_t elements) const {
+    if (!played_ || played_->team.n_teams == 1) return b_.shared<T>(name, elements);
+    const uint64_t bytes = (elements * ptx::bytes_of(T::kType) + 15) / 16 * 16, each = bytes / ptx::bytes_of(T::kType);
+    return b_.shared<T>(name, each * played_->team.n_teams) + played_->team.index * static_cast<uint32_t>(each);
+  }
+
+  // How to read what earlier phases of the launch may have written: around the read-only path, if there are any.
+  ptx::Cache cache(ptx::Cache cache) const {
+    cache.read_only = cache.read_only && !played_;
+    return cache;
+  }
+  // A cell of such memory that all threads of the block read alike.
+  ptx::Reg<ptx::u32> load_uniform(const ptx::Global<ptx::u32>& from, const ptx::Index& i) const {
+    if (!played_) return from.load(i, ptx::kReadOnly);
+    return b_.uniform(from.load(i));
+  }
+  // The author vouches that all threads of the block have the same value.
+  template <class T>
+  ptx::Reg<T> uniform(const ptx::Reg<T>& x) const {
+    return played_ && played_->team.n_teams > 1 ? b_.warp_uniform(x) : b_.uniform(x);
+  }
+
+ private:
+  struct Played {
+    Team team;
+    ptx::Reg<ptx::u32> x, y, z, n_x;
+  };
+  ptx::Builder& b_;
+  std::optional<Played> played_;
+};
+
+// Plays blocks 0 to n - 1 of a grid, numbered in any way: body(number) for each, dealt out to all teams of all blocks
+// in turn, to the blocks first, so that few virtual blocks still use all multiprocessors.
+template <class F>
+void play_blocks(ptx::Builder& b, const Team& team, ptx::In<ptx::u32> n, F&& body) {
+  ptx::Reg<ptx::u32> first = team.index * b.blocks() + b.block();
+  b.for_("virtual_block", first, n, b.blocks() * team.n_teams, [&](ptx::Reg<ptx::u32> number) {
+    b.inlined([&] { body(number); });
+    team.barrier(b);  // shared memory is the next one's
+  });
+}
+
+}  // namespace warpchat

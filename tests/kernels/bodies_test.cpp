@@ -1,0 +1,210 @@
+// Every body, played by the teams of another grid's blocks, gives the bits of its own kernel.
+#include "kernels/bodies.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "gemv_problem.h"
+#include "kernels/error_word.h"
+#include "models/half.h"
+
+namespace warpchat {
+namespace {
+
+using namespace ptx;
+using enum TensorType;
+using enum GemvPrologue;
+using enum GemvEpilogue;
+
+constexpr uint32_t kWarps = 8;  // of the blocks that play
+constexpr uint32_t kGrids[] = {1, 2, 3, 7};
+
+// All checks, stores that arrive late and another schedule for every seed, but the arithmetic of every run.
+emulator::LaunchOptions shaken_order(uint64_t seed) {
+  emulator::LaunchOptions options = shaken(seed);
+  options.jitter = false;
+  return options;
+}
+
+// A kernel of blocks of kWarps warps whose teams play `body`.
+Kernel played(const std::function<void(Builder&)>& body) {
+  Builder b("played", sm_75);
+  b.in_turn([&] { body(b); });
+  return b.finish(Launch{1, kWarps * kWarpSize});
+}
+
+struct GemvCase {
+  const char* name;
+  GemvSpec spec;
+};
+const GemvCase kGemvCases[] = {
+    {"ragged_rows", {kQ4_K, 37, 512, 1, kRmsNorm, kBias, 1e-5f}},
+    {"two_matrices", {kQ8_0, 200, 96, 1, kRmsNorm, kSwiglu, 1e-5f}},
+    {"several_passes", {kF32, 300, 8, 1, kNone, kStore, 0, {}, 8, 1, 32, 32}},
+    {"tiled", {kF32, 70, 13000, 1, kRmsNorm, kResidual, 1e-5f}},
+};
+
+// By blocks of kWarps warps, in a grid of any size.
+Kernel played_gemv(const GemvSpec& s) {
+  const GemvPlan plan = plan_of(s);
+  return played([&](Builder& b) {
+    std::vector<Global<u8>> matrices = {b.global<u8>("weights")};
+    if (s.epilogue == kSwiglu) matrices.push_back(b.global<u8>("up"));
+    Global<f32> x = b.global<f32>("x");
+    std::optional<Global<f32>> gamma, bias;
+    if (s.prologue == kRmsNorm) gamma.emplace(b.global<f32>("gamma"));
+    if (s.epilogue == kBias) bias.emplace(b.global<f32>("bias"));
+    const GemvAddresses at{matrices, x, gamma, bias, b.global<f32>("y"), {}};
+    Reg<u32> zero = b.var("zero", 0u);
+    gemv_body(b, plan, at, VirtualBlock(b, team_of(b, kWarps, s.warps), b.block(), zero, zero, b.blocks()));
+  });
+}
+
+TEST(Bodies, GemvByAnyGrid) {
+  for (const GemvCase& c : kGemvCases) {
+    const GemvProblem problem(c.spec);
+    const std::vector<float> expected = problem.run(gemv(c.spec, sm_75), sm_75, 1);
+    Kernel kernel = played_gemv(c.spec);
+    for (uint32_t grid : kGrids) {
+      kernel.launch.blocks = grid;
+      EXPECT_EQ(problem.run(kernel, sm_75, 1, shaken_order(grid)), expected) << c.name << ", grid " << grid;
+    }
+  }
+}
+
+TEST(Bodies, EmbeddingInTeams) {
+  const EmbeddingSpec s{kF16, 5, 600};
+  std::vector<uint8_t> weights(packed_bytes_per_row(s.weights, s.hidden) * s.n_vocab);
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<uint8_t>(i % 60);
+  GuardedDevice device(sm_75);
+  const uint8_t* w = device.upload(weights);
+  const auto* tokens = device.upload(std::vector<uint32_t>{3});
+  float *expected = device.poisoned<float>(s.hidden), *out = device.poisoned<float>(s.hidden);
+  uint32_t* error = device.zeros<uint32_t>(kErrorWords);
+  ASSERT_EQ(device.run(embedding(s, sm_75), w, tokens, expected, error), "");
+  Kernel kernel = played([&](Builder& b) {
+    const EmbeddingAddresses at{
+        b.global<u8>("weights"), b.global<u32>("tokens"), b.global<f32>("out"), b.global<u32>("error"), {}};
+    const Launch launch = embedding_launch(s);
+    const Team team = team_of(b, kWarps, launch.threads.x / kWarpSize);
+    Reg<u32> zero = b.var("zero", 0u), n = b.var("n", launch.blocks.x);
+    play_blocks(b, team, n,
+                [&](const Reg<u32>& x) { embedding_body(b, s, at, VirtualBlock(b, team, x, zero, zero, n)); });
+  });
+  for (uint32_t grid : kGrids) {
+    ASSERT_EQ(device.run_as(shaken_order(grid), kernel, grid, w, tokens, out, error), "");
+    EXPECT_EQ(device.download(out, s.hidden), device.download(expected, s.hidden)) << "grid " << grid;
+  }
+}
+
+// Scatter and attention over the same caches: the keys come from memory that the launch before has written.
+TEST(Bodies, ScatterAndAttentionInTeams) {
+  const KvScatterSpec scatter{6, 3, 40, 40, RopePairing::kNeox, 300, 1, false, true, 1e-6f, 1, std::vector(20, 0.3)};
+  AttentionSpec attend{6, 3, 40, 300, 1, 64};
+  attend.lengths_are_positions = true;
+  const uint32_t position = 200, q_width = 240, kv_width = 120;
+  GuardedDevice device(sm_75);
+  struct Cache {
+    uint16_t *k, *v;
+    uint64_t *k_table, *v_table;
+    float* q;
+    float* out;
+  };
+  std::vector<uint16_t> old(kv_width * 300);
+  const std::vector<float> past = normal_floats(old.size(), 7);
+  for (size_t i = 0; i < old.size(); ++i) old[i] = to_f16(past[i]).bits;
+  const auto make = [&] {
+    Cache c{device.upload(old),
+            device.upload(old),
+            {},
+            {},
+            device.upload(normal_floats(q_width, 1)),
+            device.poisoned<float>(q_width)};
+    c.k_table = device.upload(std::vector{reinterpret_cast<uint64_t>(c.k)});
+    c.v_table = device.upload(std::vector{reinterpret_cast<uint64_t>(c.v)});
+    return c;
+  };
+  const float *k = device.upload(normal_floats(kv_width, 2)), *v = device.upload(normal_floats(kv_width, 3));
+  const float *q_gamma = device.upload(normal_floats(40, 4)), *k_gamma = device.upload(normal_floats(40, 5));
+  const auto* positions = device.upload(std::vector{position});
+  uint8_t* scratch = device.zeros<uint8_t>(attention_scratch_bytes(attend));
+  uint32_t* error = device.zeros<uint32_t>(kErrorWords);
+  const Cache own = make();
+  ASSERT_EQ(
+      device.run(kv_scatter(scatter, sm_75), own.q, k, v, q_gamma, k_gamma, positions, own.k_table, own.v_table, error),
+      "");
+  ASSERT_EQ(device.run(incremental_attention(attend, sm_75), own.q, own.k_table, own.v_table, positions, own.out,
+                       scratch, error),
+            "");
+
+  Kernel scattering = played([&](Builder& b) {
+    Global<f32> q = b.global<f32>("q"), keys = b.global<f32>("k"), values = b.global<f32>("v");
+    std::vector<Global<f32>> gamma = {b.global<f32>("q_gamma")};
+    gamma.push_back(b.global<f32>("k_gamma"));
+    Global<u32> at = b.global<u32>("positions");
+    Global<u64> k_caches = b.global<u64>("k_caches"), v_caches = b.global<u64>("v_caches");
+    const KvScatterAddresses all{q, keys, values, gamma, at, k_caches, v_caches, b.global<u32>("error"), {}};
+    const Launch launch = kv_scatter_launch(scatter);
+    const Team team = team_of(b, kWarps, launch.threads.x / kWarpSize);
+    Reg<u32> zero = b.var("zero", 0u), n = b.var("n", launch.blocks.x);
+    play_blocks(b, team, n,
+                [&](const Reg<u32>& x) { kv_scatter_body(b, scatter, all, VirtualBlock(b, team, x, zero, zero, n)); });
+  });
+  Kernel attending = played([&](Builder& b) {
+    Global<f32> q = b.global<f32>("q");
+    Global<u64> k_caches = b.global<u64>("k_caches"), v_caches = b.global<u64>("v_caches");
+    Global<u32> lengths = b.global<u32>("lengths");
+    Global<f32> out = b.global<f32>("out");
+    Global<u8> parts = b.global<u8>("scratch");
+    const AttentionAddresses all{q, k_caches, v_caches, lengths, out, parts, b.global<u32>("error"), {}};
+    const Dimensions blocks = attention_grid(attend, attend.max_positions);
+    const Team team = team_of(b, kWarps, attention_warps());
+    Reg<u32> zero = b.var("zero", 0u), splits = b.var("splits", blocks.x);
+    play_blocks(b, team, blocks.x * blocks.y, [&](const Reg<u32>& number) {
+      Reg<u32> split = number / blocks.y;
+      attention_body(b, attend, all, VirtualBlock(b, team, split, number - split * blocks.y, zero, splits));
+    });
+  });
+  for (uint32_t grid : kGrids) {
+    const Cache c = make();
+    ASSERT_EQ(device.run_as(shaken_order(grid), scattering, grid, c.q, k, v, q_gamma, k_gamma, positions, c.k_table,
+                            c.v_table, error),
+              "");
+    EXPECT_EQ(device.download(c.k, old.size()), device.download(own.k, old.size())) << "grid " << grid;
+    EXPECT_EQ(device.download(c.v, old.size()), device.download(own.v, old.size())) << "grid " << grid;
+    EXPECT_EQ(device.download(c.q, q_width), device.download(own.q, q_width)) << "grid " << grid;
+    for (uint64_t seed = 1; seed <= 3; ++seed) {
+      ASSERT_EQ(device.run_as(shaken_order(seed), attending, grid, c.q, c.k_table, c.v_table, positions, c.out, scratch,
+                              error),
+                "");
+      EXPECT_EQ(device.download(c.out, q_width), device.download(own.out, q_width)) << "grid " << grid;
+    }
+  }
+}
+
+TEST(Bodies, ArgmaxByAnyGrid) {
+  const ArgmaxSpec s{20000};
+  std::vector<float> logits = normal_floats(s.n, 1);
+  logits[12345] = logits[17000] = 50;
+  GuardedDevice device(sm_75);
+  const float* x = device.upload(logits);
+  uint8_t* scratch = device.zeros<uint8_t>(argmax_scratch_bytes(s));
+  Kernel kernel = played([&](Builder& b) {
+    Global<f32> row = b.global<f32>("logits");
+    Global<u32> out = b.global<u32>("out");
+    const ArgmaxAddresses at{row, out, b.global<u8>("scratch"), {}};
+    const Launch launch = argmax_launch(s);
+    const Team team = team_of(b, kWarps, launch.threads.x / kWarpSize);
+    Reg<u32> zero = b.var("zero", 0u), n = b.var("n", launch.blocks.x);
+    play_blocks(b, team, n, [&](const Reg<u32>& i) { argmax_body(b, s, at, VirtualBlock(b, team, i, zero, zero, n)); });
+  });
+  for (uint32_t grid : kGrids) {
+    uint32_t* out = device.upload(std::vector<uint32_t>{7});
+    ASSERT_EQ(device.run_as(shaken_order(grid), kernel, grid, x, out, scratch), "");
+    EXPECT_EQ(*out, 12345u) << "grid " << grid;
+  }
+}
+
+}  // namespace
+}  // namespace warpchat
