@@ -84,20 +84,58 @@ std::vector<bool> used_registers(const Body& body) {
   return used;
 }
 
-// .reg lines, one declared type after the other.
+// A name as Namer makes it: "%sum_12" is the 12th of "%sum".
+struct Numbered {
+  std::string stem;
+  size_t number = 0;  // 0: none
+};
+Numbered numbered(const std::string& name) {
+  const size_t digits = name.find_last_not_of("0123456789") + 1;
+  if (digits == name.size() || name[digits - 1] != '_' || name[digits] == '0' || name.size() - digits > 6)
+    return {name};
+  return {name.substr(0, digits - 1), std::stoul(name.substr(digits))};
+}
+
+// The numbered names of one stem, where all of them are declared alike.
+struct Numbers {
+  std::string_view declared;
+  bool are_alike = true;
+  size_t n = 0, highest = 0;
+  // Shorter as one range, which also names some registers that there are not.
+  bool is_range() const { return are_alike && n >= 6 && highest < 2 * n; }
+};
+
+// .reg lines, one declared type after the other; "%sum_<65>" stands for %sum_0 to %sum_64.
 std::string spell_registers(const Body& body, const std::vector<std::string>& names) {
   constexpr std::string_view kDeclared[] = {"pred", "b16", "b32", "b64", "f32", "f64"};
+  const auto declared_as = [&](size_t r) { return info(body.registers[r].type).declared; };
+  std::map<std::string, Numbers> stems;
+  for (size_t r = 0; r < names.size(); ++r) {
+    const Numbered name = numbered(names[r]);
+    if (name.number == 0) continue;
+    Numbers& stem = stems.try_emplace(name.stem, Numbers{declared_as(r)}).first->second;
+    stem.are_alike &= stem.declared == declared_as(r);
+    stem.highest = std::max(stem.highest, name.number);
+    ++stem.n;
+  }
   std::string text;
   for (std::string_view declared : kDeclared) {
     std::string line;
-    for (size_t r = 0; r < body.registers.size(); ++r) {
-      if (names[r].empty() || info(body.registers[r].type).declared != declared) continue;
-      if (!line.empty() && line.size() + names[r].size() + 2 > kLineWidth) {
+    std::set<std::string> ranges;
+    for (size_t r = 0; r < names.size(); ++r) {
+      if (names[r].empty() || declared_as(r) != declared) continue;
+      std::string spelled = names[r];
+      const Numbered name = numbered(names[r]);
+      if (name.number != 0 && stems[name.stem].is_range()) {
+        if (!ranges.insert(name.stem).second) continue;
+        spelled = name.stem + "_<" + std::to_string(stems[name.stem].highest + 1) + ">";
+      }
+      if (!line.empty() && line.size() + spelled.size() + 2 > kLineWidth) {
         text += line + ";\n";
         line.clear();
       }
       line += line.empty() ? "  .reg ." + std::string(declared) + " " : ", ";
-      line += names[r];
+      line += spelled;
     }
     if (!line.empty()) text += line + ";\n";
   }

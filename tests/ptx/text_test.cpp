@@ -259,5 +259,20 @@ TEST(TargetTest, CapabilitiesAndNames) {
   EXPECT_FALSE(runs(sm_100, sm_90a));
 }
 
+// Many registers of one name are one range, unless another type has some of its numbers.
+TEST(Text, DeclaresManyRegistersOfANameAtOnce) {
+  Builder b("ranges", sm_80);
+  Global<f32> x = b.global<f32>("x", 64);
+  Global<u32> n = b.global<u32>("n", 64);
+  for (uint32_t i = 0; i < 8; ++i) {
+    Reg<f32> value = x.load(i);
+    x.store(i, b.fma(value, value, value + 1.0f));  // add of f32 and, below, of u32
+    n.store(i, n.load(i) + 1u);
+  }
+  const std::string text = b.finish(Launch{1, 32}).text;
+  EXPECT_NE(text.find(".reg .f32 %x_value, %add, %fma, %x_value_<9>, %add_3"), std::string::npos) << text;
+  EXPECT_NE(text.find(".reg .b32 %n_value, %add_2, %n_value_<9>, %add_4"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace ptx::testing
