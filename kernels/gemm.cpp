@@ -65,21 +65,21 @@ class GemmWriter {
           n_columns(b.param<u32>("n_columns")) {}
   };
 
-  // A lane's rows: `row` and every 8th after it, rows_per_warp / 8 of them. Rows before `first` are another warp's.
+  // A warp's rows_per_warp rows: it reads those from first_read. Rows before `first` are another warp's.
   struct Rows {
-    Reg<u32> first, row;
+    Reg<u32> first, first_read;
   };
-  Rows rows_of_lane() {
+  Rows rows_of_warp() {
     Reg<u32> step = b_.block(Axis::kY) * plan_.warps + b_.warp();
     Reg<u32> first = (step * plan_.rows_per_warp).named("first_row");
-    return {first, b_.min(first, spec_.rows - plan_.rows_per_warp) + (b_.lane() >> 2)};
+    return {first, b_.min(first, spec_.rows - plan_.rows_per_warp)};
   }
-  // Where `row` begins in each matrix.
+  // Where the lane's first row begins in each matrix; it has every 8th from there.
   std::vector<Global<u8>> row_starts() {
-    const Rows rows = rows_of_lane();
+    Reg<u32> row = rows_of_warp().first_read + (b_.lane() >> 2);
     std::vector<Global<u8>> starts;
     for (size_t m = 0; m < plan_.matrices.size(); ++m)
-      starts.push_back(parameters_.matrices[m] + wide(rows.row) * plan_.matrices[m].row_bytes);
+      starts.push_back(parameters_.matrices[m] + wide(row) * plan_.matrices[m].row_bytes);
     return starts;
   }
 
@@ -183,32 +183,53 @@ class GemmWriter {
     return sums.back();
   }
 
+  // A warp's sums by way of shared memory, in the input's place, stage_columns at once. Lanes side by side then have
+  // rows side by side, of 32 / rows_per_warp columns.
   void write_sums(const Reg<u32>& first_column, const Reg<u32>& n_columns, Sums& sums) {
-    const Rows rows = rows_of_lane();
-    for (uint32_t c = 0; c < n_column_tiles(); ++c) {
-      const Vec<f32, 2> factors = input_.factors_of(c);
-      for (uint32_t i = 0; i < 2; ++i) {
-        Reg<u32> column = (b_.lane() & 3) * 2 + (c * 8 + i);
-        b_.if_(column < n_columns, [&] { write_column(rows, first_column + column, c, i, factors[i], sums); });
-      }
+    const Rows rows = rows_of_warp();
+    const uint32_t columns_at_once = kWarpSize / plan_.rows_per_warp;
+    Shared<f32> stage = input_.stage();
+    Shared<f32> fragment = stage + (b_.lane() & 3) * (2 * plan_.stage_column()) + (b_.lane() >> 2);
+    Reg<u32> lane_row = (b_.lane() % plan_.rows_per_warp).named("lane_row");
+    Reg<u32> row = (rows.first_read + lane_row).named("row");
+    for (uint32_t begin = 0; begin < plan_.columns; begin += plan_.stage_columns()) {
+      stage_sums(fragment, begin, sums);
+      b_.warp_barrier();
+      Reg<u32> end = b_.min(n_columns, std::min(begin + plan_.stage_columns(), plan_.columns));
+      b_.for_("column", b_.lane() / plan_.rows_per_warp + begin, end, columns_at_once, [&](Reg<u32> column) {
+        write_value(rows, row, first_column + column, input_.factor(column),
+                    stage + ((column - begin) * plan_.stage_column() + lane_row));
+      });
+      b_.warp_barrier();
     }
   }
 
-  void write_column(const Rows& rows, const Reg<u32>& column, size_t c, int i, const Reg<f32>& factor, Sums& sums) {
-    Global<f32> y = parameters_.y + wide(column) * spec_.rows;
-    for (uint32_t r = 0; r < plan_.rows_per_warp / 8; ++r) {
-      Reg<u32> row = rows.row + r * 8;
-      const auto write = [&] {
-        std::vector<Reg<f32>> products;
-        for (size_t m = 0; m < plan_.matrices.size(); ++m)
-          products.push_back(sums[tile_index(m, r / 2, c)][static_cast<int>(r % 2 * 2) + i] * factor);
-        write_product(b_, spec_.epilogue, products, parameters_.bias, row, y + row);
-      };
-      if (spec_.rows % plan_.rows_per_block() == 0)
-        write();
-      else
-        b_.if_(row >= rows.first, write);
-    }
+  void stage_sums(const Shared<f32>& fragment, uint32_t begin, Sums& sums) {
+    const size_t first_tile = begin / 8,
+                 end_tile = std::min(n_column_tiles(), (begin + plan_.stage_columns()) / size_t{8});
+    for_each_row_tile([&](size_t m, size_t r) {
+      for (size_t c = first_tile; c < end_tile; ++c)
+        for (uint32_t i = 0; i < 4; ++i)
+          fragment.store((c - first_tile) * 8 * plan_.stage_column() + i % 2 * plan_.stage_column() +
+                             m * plan_.rows_per_warp + r * 16 + i / 2 * 8,
+                         sums[tile_index(m, r, c)][static_cast<int>(i)]);
+    });
+  }
+
+  // staged: the sum of the first matrix; that of the second is rows_per_warp further.
+  void write_value(const Rows& rows, const Reg<u32>& row, const Reg<u32>& column, const Reg<f32>& factor,
+                   const Shared<f32>& staged) {
+    Global<f32> y = parameters_.y + wide(column) * spec_.rows + row;
+    const auto write = [&] {
+      std::vector<Reg<f32>> products;
+      for (uint32_t m = 0; m < plan_.matrices.size(); ++m)
+        products.push_back(staged.load(m * plan_.rows_per_warp) * factor);
+      write_product(b_, spec_.epilogue, products, parameters_.bias, row, y);
+    };
+    if (spec_.rows % plan_.rows_per_block() == 0)
+      write();
+    else
+      b_.if_(row >= rows.first, write);
   }
 
   Builder& b_;

@@ -1,5 +1,7 @@
 #include "kernels/gemm_input.h"
 
+#include <algorithm>
+
 #include "kernels/warp_sums.h"
 
 namespace warpchat {
@@ -28,7 +30,8 @@ Reg<u32> quad_pair(const Reg<u32>& lane, bool in_order) {
 GemmInput::GemmInput(Builder& b, const GemmPlan& plan)
     : b_(b),
       plan_(plan),
-      halves_(b.shared<b32>("input", uint64_t{plan.columns} * kColumnPairs)),
+      halves_(b.shared<b32>(
+          "input", std::max(plan.columns * kColumnPairs, plan.warps * plan.stage_columns() * plan.stage_column()))),
       factors_(b.shared<f32>("factors", plan.columns)),
       squares_(plan.normalises() ? std::optional(b.shared<f32>("squares", plan.columns * kWarpSize)) : std::nullopt),
       fragment_(halves_ + (b.lane() >> 2) * kColumnPairs + (b.lane() & 3) * 4),
@@ -140,6 +143,6 @@ Vec<f16x2, 4> GemmInput::load(const Place& place, uint32_t i) const {
   return place.load<4>(i * 8 * kColumnPairs).as<f16x2>();
 }
 
-Vec<f32, 2> GemmInput::factors_of(uint32_t i) const { return (factors_ + lane_columns_).load<2>(i * 8); }
+Vec<f32, 2> GemmInput::rescale(uint32_t i) const { return (factors_ + lane_columns_).load<2>(i * 8); }
 
 }  // namespace warpchat

@@ -24,14 +24,19 @@ class GemmInput {
   void fill(const Columns& columns, const ptx::Reg<ptx::u32>& first_unit);
   void settle();  // when all of k was here
 
+  // Afterwards the warp's part of the same memory, [stage_columns, stage_column].
+  ptx::Shared<ptx::f32> stage() const {
+    return halves_.as<ptx::f32>() + b_.warp() * (plan_.stage_columns() * plan_.stage_column());
+  }
+  ptx::Reg<ptx::f32> factor(const ptx::Reg<ptx::u32>& column) const { return factors_.load(column); }  // once settled
+
   // Where a lane's values of a unit of the tile lie, and those for mma's columns 8 i to 8 i + 7: the same of k as
   // GemmWeights', in pairs.
   using Place = ptx::Shared<ptx::b32>;
   Place place(const ptx::Reg<ptx::u32>& unit) const { return fragment_ + unit * (kGemmUnit / 2); }
   ptx::Vec<ptx::f16x2, 4> load(const Place& place, uint32_t i) const;
-  // Of the columns of a lane's sums: what the tile multiplies them by, and once settled what makes them products.
-  ptx::Vec<ptx::f32, 2> rescale(uint32_t i) const { return factors_of(i); }
-  ptx::Vec<ptx::f32, 2> factors_of(uint32_t i) const;
+  // Of the columns of a lane's sums: what the tile multiplies them by.
+  ptx::Vec<ptx::f32, 2> rescale(uint32_t i) const;
 
  private:
   std::vector<ptx::Reg<ptx::f32>> load_quad(const ptx::Global<ptx::f32>& from, const ptx::Reg<ptx::u32>& first) const;

@@ -19,6 +19,11 @@ struct GemmPlan {
   uint32_t n_row_blocks;  // the last warps overlap the ones before if the rows do not fill them
   uint32_t threads() const { return warps * 32; }
   uint32_t rows_per_block() const { return warps * rows_per_warp; }
+  // What a warp writes at once: columns of all its sums, each with 4 of padding, so that neither fragments nor columns
+  // have bank conflicts.
+  uint32_t sums_per_column() const { return static_cast<uint32_t>(matrices.size()) * rows_per_warp; }
+  uint32_t stage_column() const { return sums_per_column() + 4; }
+  uint32_t stage_columns() const { return sums_per_column() <= 32 ? 32 : 16; }
   bool normalises() const { return spec.prologue == GemvPrologue::kRmsNorm; }
 };
 
