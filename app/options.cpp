@@ -172,6 +172,8 @@ void add_kernels(CLI::App& app, KernelsOptions& o) {
   app.option_defaults()->group("Output");
   text(app, "--target", o.target, "sm_XX", "the GPU architecture, sm_75 to sm_120; default sm_90");
   text(app, "--ptx", o.ptx_folder, "FOLDER", "write each kernel as FOLDER/NAME.ptx");
+  text(app, "--gpu", o.gpu, "NAME",
+       "instead of the list, what a model of this GPU predicts: time a kernel, tokens per second; h200 or 4090");
 }
 
 constexpr std::string_view kExamples = R"(

@@ -80,6 +80,7 @@ struct KernelsOptions : CommonOptions {
   std::string target = "sm_90";
   std::string ptx_folder;  // empty: no texts
   uint32_t context = 0;    // 0: the model's own, at most 8192
+  std::string gpu;         // instead of the list: how fast this one could be
 };
 
 using Options = std::variant<ChatOptions, TokenizeOptions, LogitsOptions, TemplateOptions, PerplexityOptions,

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "app/commands/commands.h"
+#include "app/commands/kernel_speeds.h"
 #include "app/model_loading.h"
 #include "app/output.h"
 #include "engine/gpu/gpu_memory.h"
@@ -51,27 +52,15 @@ std::string dimensions(const ptx::Dimensions& d) {
 size_t lines_of(const std::string& text) { return static_cast<size_t>(std::count(text.begin(), text.end(), '\n')); }
 
 std::string listing(const std::vector<ptx::Kernel>& kernels) {
-  std::vector<std::vector<std::string>> rows{
-      {"kernel", "blocks", "threads", "shared bytes", "bytes moved", "flops", "PTX lines"}};
+  TextTable table{{"kernel", "blocks", "threads", "shared bytes", "bytes moved", "flops", "PTX lines"}};
   size_t lines = 0;
   for (const ptx::Kernel& k : kernels) {
-    rows.push_back({k.name, dimensions(k.launch.blocks), dimensions(k.launch.threads),
-                    grouped(k.static_shared_bytes + k.dynamic_shared_bytes), grouped(k.cost.bytes),
-                    grouped(k.cost.flops), grouped(lines_of(k.text))});
+    table.push_back({k.name, dimensions(k.launch.blocks), dimensions(k.launch.threads),
+                     grouped(k.static_shared_bytes + k.dynamic_shared_bytes), grouped(k.cost.bytes),
+                     grouped(k.cost.flops), grouped(lines_of(k.text))});
     lines += lines_of(k.text);
   }
-  std::vector<size_t> widths(rows[0].size(), 0);
-  for (const auto& row : rows)
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  std::string text;
-  for (const auto& row : rows) {
-    for (size_t i = 0; i < row.size(); ++i) {
-      const std::string blanks(widths[i] - row[i].size(), ' ');
-      text += i == 0 ? row[i] + blanks : "  " + blanks + row[i];
-    }
-    text += "\n";
-  }
-  return text + "\n" + counted(kernels.size(), "kernel") + ", " + counted(lines, "line") + " of PTX\n";
+  return aligned(table) + "\n" + counted(kernels.size(), "kernel") + ", " + counted(lines, "line") + " of PTX\n";
 }
 
 void write_texts(const std::vector<ptx::Kernel>& kernels, const std::string& folder) {
@@ -90,8 +79,12 @@ constexpr uint32_t kPromptColumns = 512;  // of a pass, as by default
 }  // namespace
 
 int run_command(const KernelsOptions& options) {
-  const ptx::Target target = target_of(options.target);
   const Subject subject = subject_of(options);
+  if (!options.gpu.empty()) {
+    write_output(predicted_speeds(subject.name, subject.shape, options.gpu));
+    return 0;
+  }
+  const ptx::Target target = target_of(options.target);
   const ModelConfig& config = subject.shape.config;
   const uint32_t context =
       options.context > 0 ? options.context : std::min(config.context_length, kDefaultContextLimit);

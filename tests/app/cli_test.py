@@ -173,6 +173,10 @@ class Commands(Case):
         self.assertIn("gemv_q4k_11008x2048", self.run_well("kernels", "--shape", "qwen2.5-3b").out.decode())
         self.assert_refused(Run("kernels", "--shape", "qwen9"), 2, "qwen9", "qwen2.5-7b")
         self.assert_refused(Run("kernels", "--shape", "qwen2.5-3b", "--target", "sm_12"), 2, "sm_12")
+        speeds = self.run_well("kernels", "--shape", "qwen2.5-0.5b", "--gpu", "h200").out.decode()
+        for part in ("NVIDIA H200 (sm_90): 4.30 TB/s", "us by issue", "at position 32,767", "those of PTX"):
+            self.assertIn(part, speeds)
+        self.assert_refused(Run("kernels", "--shape", "qwen2.5-3b", "--gpu", "h300"), 2, "h300", "4090")
 
     def test_a_profile_is_written(self):
         with tempfile.TemporaryDirectory() as folder:
