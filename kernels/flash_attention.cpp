@@ -4,6 +4,7 @@
 // keep its softmax state alike, and the layout of the scores is that of mma's first operand, which the weights become.
 #include "kernels/flash_attention.h"
 
+#include <algorithm>
 #include <limits>
 #include <numbers>
 #include <optional>
@@ -12,6 +13,7 @@
 
 #include "kernels/error_word.h"
 #include "kernels/flash_attention_plan.h"
+#include "kernels/flash_tile.h"
 #include "ptx/builder.h"
 
 namespace warpchat {
@@ -41,9 +43,7 @@ class FlashAttentionWriter {
         spec_(plan.spec),
         parameters_(b, plan),
         kv_head_(b.block(Axis::kY).named("kv_head")),
-        pair_(((b.lane() & 3) * 2).named("pair")),
-        keys_(shared<ptx::f16>("keys", plan.tile_halves())),
-        values_(shared<ptx::f16>("values", plan.tile_halves())) {
+        pair_(((b.lane() & 3) * 2).named("pair")) {
     if (!plan.queries_in_shared) return;
     Reg<u32> of_lane = (b.warp() * (2 * plan.dim_steps() * kWarpSize) + b.lane()) * 4;
     own_queries_.emplace(shared<b32>("queries", plan.query_words()) + of_lane);
@@ -54,9 +54,11 @@ class FlashAttentionWriter {
     Reg<u32> n_keys = position + parameters_.n_queries;
     Reg<u32> n_rows = (parameters_.n_queries * plan_.group).named("n_rows");
     Reg<u32> n_tiles = (n_rows + (plan_.rows() - 1)) / plan_.rows();
-    const Reg<u64> cache = wide(kv_head_) * (uint64_t{spec_.max_positions} * spec_.head_dim);
-    const Source keys{b_.pointer<ptx::f16>(parameters_.k_caches.load(0, kReadOnly), 16) + cache, n_keys};
-    const Source values{b_.pointer<ptx::f16>(parameters_.v_caches.load(0, kReadOnly), 16) + cache, n_keys};
+    std::optional<FlashStage> stage;
+    if (const uint32_t n = plan_.staged_pieces(); n > 0)
+      stage.emplace(shared<u32>("staged_codes", n * 4), shared<ptx::f16>("staged_scales", n * 2));
+    const FlashTile keys = tile_of("keys", parameters_.k_caches, spec_.k_type, stage, has_key_scales());
+    const FlashTile values = tile_of("values", parameters_.v_caches, spec_.v_type, stage, false);
     b_.for_("tile", b_.block(), n_tiles, b_.blocks(), [&](Reg<u32> tile) {
       Reg<u32> first_row = (n_tiles - 1 - tile) * plan_.rows();  // the longest rows first
       attend(rows_of(first_row, n_rows, position, n_keys), keys, values);
@@ -80,12 +82,6 @@ class FlashAttentionWriter {
           out(b.global<f32>("out")),
           error(b.global<u32>("error", kErrorWords)),
           n_queries(b.param<u32>("n_queries")) {}
-  };
-
-  // A cache of one KV head: [n_keys, head_dim].
-  struct Source {
-    Global<ptx::f16> cells;
-    Reg<u32> n_keys;
   };
 
   // A lane's two rows; beyond the last row they are that one again, but for `row`.
@@ -146,24 +142,39 @@ class FlashAttentionWriter {
     return rows;
   }
 
-  void attend(const Rows& rows, const Source& keys, const Source& values) {
+  bool has_key_scales() const { return spec_.k_type != KvType::kF16; }
+
+  FlashTile tile_of(const std::string& name, const Global<u64>& caches, KvType type,
+                    const std::optional<FlashStage>& stage, bool has_scales) {
+    const Shared<ptx::f16> halves = shared<ptx::f16>(name, plan_.tile_halves());
+    std::optional<Shared<f32>> scales;
+    if (has_scales) scales.emplace(shared<f32>("key_scales", plan_.key_scales()));
+    const KvRows rows(b_, plan_.cache(type), caches.load(0, kReadOnly), wide(kv_head_) * spec_.max_positions);
+    return {b_, plan_, rows, halves, plan_.stages(type) ? stage : std::nullopt, scales};
+  }
+
+  void attend(const Rows& rows, const FlashTile& keys, const FlashTile& values) {
     const Reg<u32>& end = rows.most_keys;
-    fill(keys_, keys, b_.var("first_key", 0u), end);
+    keys.begin(b_.var("first_key", 0u), end);
     const Queries queries = load_queries(rows);
     Tiles sums = new_tiles(spec_.head_dim / 8 + 1);  // the last: of the weights themselves
     VarVec<f32, 2> tops = b_.vars<f32, 2>("top", kMinusInfinity);
     b_.for_("first_key", 0, end, plan_.keys, [&](Reg<u32> first_key) {
-      arrive();  // these keys are here, and the values before are no longer needed
-      fill(values_, values, first_key, end);
+      keys.finish();
+      b_.barrier();  // these keys are here, and the values before are no longer needed
+      values.begin(first_key, end);
       Tiles scores = new_tiles(plan_.keys / 8);
-      b_.region("scores", [&] { add_scores(queries, scores); });
-      arrive();  // the values are here, and the keys are no longer needed
-      b_.if_(first_key + plan_.keys < end, [&] { fill(keys_, keys, first_key + plan_.keys, end); });
+      b_.region("scores", [&] {
+        keys.has_scales() ? add_scaled_scores(queries, keys, scores) : add_scores(queries, keys, scores);
+      });
+      values.finish();
+      b_.barrier();  // the values are here, and the keys are no longer needed
+      b_.if_(first_key + plan_.keys < end, [&] { keys.begin(first_key + plan_.keys, end); });
       b_.region("softmax", [&] {
         mask(rows, first_key, scores);
         weigh(queries.factors, scores, tops, sums);
       });
-      b_.region("values", [&] { add_values(scores, sums); });
+      b_.region("values", [&] { add_values(scores, values, sums); });
     });
     b_.region("write", [&] { write_rows(rows, sums); });
   }
@@ -172,35 +183,6 @@ class FlashAttentionWriter {
     Tiles tiles;
     for (uint32_t i = 0; i < n; ++i) tiles.push_back(b_.vars<f32, 4>("tile", 0.0f));
     return tiles;
-  }
-
-  // Begins to copy the tile of keys from the first; those from `end` on are the last one again.
-  void fill(const Shared<ptx::f16>& to, const Source& from, const Reg<u32>& first_key, const Reg<u32>& end) {
-    const uint32_t lanes = plan_.key_lanes, at_once = plan_.threads() / lanes;
-    const uint32_t rounds = spec_.head_dim / FlashAttentionPlan::kPiece / lanes;
-    Reg<u32> own_key = b_.thread() / lanes, first_half = (b_.thread() & (lanes - 1)) * FlashAttentionPlan::kPiece;
-    const auto copy_keys = [&](uint32_t key) {
-      Reg<u32> row = own_key + key, loaded = b_.min(first_key + row, end - 1);
-      const Global<ptx::f16> source = from.cells + b_.mul_wide(loaded, spec_.head_dim) + first_half;
-      const Shared<ptx::f16> target = to + (row * plan_.key_stride() + first_half);
-      for (uint32_t i = 0; i < rounds; ++i) {
-        const uint32_t piece = i * lanes * FlashAttentionPlan::kPiece;
-        if (plan_.copies_async)
-          b_.copy_async(target + piece, source + piece, Bytes<16>{});
-        else
-          (target + piece).as<b32>().store(0, (source + piece).as<b32>().load<4>(0, kReadOnly));
-      }
-    };
-    if (at_once > plan_.keys)
-      b_.if_(own_key < plan_.keys, [&] { copy_keys(0); });
-    else
-      for (uint32_t key = 0; key < plan_.keys; key += at_once) copy_keys(key);
-    if (plan_.copies_async) b_.commit_copies();
-  }
-
-  void arrive() {
-    if (plan_.copies_async) b_.wait_copies();
-    b_.barrier();
   }
 
   Queries load_queries(const Rows& rows) {
@@ -258,19 +240,16 @@ class FlashAttentionWriter {
     return (plane == 0 ? queries.high : queries.low)[step];
   }
 
-  // sum += a * b, of 16 of k
-  void multiply(const Fragment& a, const Vec<f16x2, 2>& b, Tile& sum) {
-    if (runs(b_.target(), sm_80)) {
-      sum = b_.mma(a, b, sum);
-    } else {
-      sum = b_.mma(a.slice<2>(0), b.slice<1>(0), sum);
-      sum = b_.mma(a.slice<2>(2), b.slice<1>(1), sum);
-    }
+  // a * b + c, of 16 of k
+  Vec<f32, 4> product(const Fragment& a, const Vec<f16x2, 2>& b, InVec<f32, 4> c) {
+    if (runs(b_.target(), sm_80)) return b_.mma(a, b, c);
+    return b_.mma(a.slice<2>(2), b.slice<1>(1), b_.mma(a.slice<2>(0), b.slice<1>(0), c));
   }
+  void multiply(const Fragment& a, const Vec<f16x2, 2>& b, Tile& sum) { sum = product(a, b, sum); }
 
-  void add_scores(const Queries& queries, Tiles& scores) {
+  void add_scores(const Queries& queries, const FlashTile& keys, Tiles& scores) {
     Reg<u32> key = (b_.lane() & 7) + (b_.lane() >> 4) * 8, dim = (b_.lane() >> 3 & 1) * 8;
-    const Shared<ptx::f16> own = keys_ + (key * plan_.key_stride() + dim);
+    const Shared<ptx::f16> own = keys.halves() + (key * plan_.key_stride() + dim);
     for (uint32_t step = 0; step < plan_.dim_steps(); ++step) {
       const Fragment high = query(queries, 0, step), low = query(queries, 1, step);
       for (uint32_t tile = 0; tile < scores.size(); tile += 2) {
@@ -281,6 +260,39 @@ class FlashAttentionWriter {
         }
       }
     }
+  }
+
+  // The products of bare codes, times the keys' scales: group by group, which is two steps, or what is left of one. A
+  // group's sums start at zero times the scores: that ptxas cannot compute ahead, and so keeps few of them in
+  // registers.
+  void add_scaled_scores(const Queries& queries, const FlashTile& keys, Tiles& scores) {
+    constexpr uint32_t kSteps = KvLayout::kGroup / 16;
+    const Shared<ptx::f16> own = keys.halves() + ((b_.lane() & 7) * plan_.key_stride() + (b_.lane() >> 3) * 8);
+    for (uint32_t step = 0; step < plan_.dim_steps(); step += kSteps) {
+      const Shared<f32> scales = keys.scales() + (pair_ + step / kSteps * plan_.keys);
+      std::vector<Fragment> high, low;
+      for (uint32_t i = step; i < std::min(step + kSteps, plan_.dim_steps()); ++i)
+        high.push_back(query(queries, 0, i)), low.push_back(query(queries, 1, i));
+      for (uint32_t tile = 0; tile < scores.size(); ++tile) {
+        Tile& score = scores[tile];
+        const Tile& done = scores[(tile + scores.size() - 2) % scores.size()];
+        const Vec<f32, 4> zeros(done[0] * 0.0f, done[1] * 0.0f, done[2] * 0.0f, done[3] * 0.0f);
+        const Shared<ptx::f16> from = own + (tile * 8 * plan_.key_stride() + step * 16);
+        const Vec<f32, 4> sum = high.size() == kSteps ? products(low, high, b_.ldmatrix<4>(from), zeros)
+                                                      : products(low, high, b_.ldmatrix<2>(from), zeros);
+        const Vec<f32, 2> scale = scales.load<2>(tile * 8);
+        for (int i = 0; i < 4; ++i) score[i] = b_.fma(sum[i], scale[i & 1], score[i]);
+      }
+    }
+  }
+
+  // Of both planes, step by step; two registers of `b` a step.
+  template <int N>
+  Vec<f32, 4> products(const std::vector<Fragment>& low, const std::vector<Fragment>& high, const Vec<f16x2, N>& b,
+                       Vec<f32, 4> sum, int step = 0) {
+    const Vec<f32, 4> with_low = product(low[step], b.template slice<2>(2 * step), sum);
+    const Vec<f32, 4> with_both = product(high[step], b.template slice<2>(2 * step), with_low);
+    return 2 * (step + 1) == N ? with_both : products(low, high, b, with_both, step + 1);
   }
 
   void mask(const Rows& rows, const Reg<u32>& first_key, Tiles& scores) {
@@ -317,9 +329,9 @@ class FlashAttentionWriter {
     }
   }
 
-  void add_values(const Tiles& weights, Tiles& sums) {
+  void add_values(const Tiles& weights, const FlashTile& values, Tiles& sums) {
     Reg<u32> key = b_.lane() & 15, dim = (b_.lane() >> 4) * 8;
-    const Shared<ptx::f16> own = values_ + (key * plan_.key_stride() + dim);
+    const Shared<ptx::f16> own = values.halves() + (key * plan_.key_stride() + dim);
     Reg<f16x2> one = Reg<u32>(b_.var("ones", kOnes)).as<f16x2>();
     const Vec<f16x2, 2> ones(one, one);
     for (uint32_t tile = 0; tile < weights.size(); tile += 2) {
@@ -351,7 +363,6 @@ class FlashAttentionWriter {
   Parameters parameters_;
   Reg<u32> kv_head_;
   Reg<u32> pair_;                           // the first of a lane's columns of eight
-  Shared<ptx::f16> keys_, values_;          // [keys, key_stride]
   std::optional<Shared<b32>> own_queries_;  // of [warps, 2, dim_steps, 32, 4], the lane's first
 };
 

@@ -2,12 +2,14 @@
 // are in the cache. Grouped-query, causal or full, over any number of past positions, with the online softmax in fp32.
 // A query enters as two halves to an element, the second what the first rounds away, so that scores are exact to fp32;
 // the weights are rounded to halves, and divided by the sum of what they were rounded to. That makes an error of up to
-// 2e-4 of the output's norm, 4e-4 of a single row's, whatever the scores. A query's result follows from it and its keys
+// 2e-4 of the output's norm, 4e-4 of a single row's, whatever the scores. Keys in q8_0 are exact, too; values in q8_0
+// are rounded to halves, as the weights are: up to 4e-4 and 8e-4. A query's result follows from it and its keys
 // alone: it is the same to the bit for every grid, schedule and number of queries beside it.
 #pragma once
 #include <cstdint>
 #include <string>
 
+#include "kernels/kv_cache.h"
 #include "ptx/kernel.h"
 
 namespace warpchat {
@@ -18,18 +20,18 @@ struct FlashAttentionSpec {
   uint32_t max_positions;        // of the cache
   bool causal = true;            // a query attends to the keys up to its own position; else to all
   float scale = 0;               // of the scores; 0: 1 / sqrt(head_dim)
+  KvType k_type = KvType::kF16, v_type = KvType::kF16;
 };
 
-// Name: flash_attention_causal_h14_kv2_d64_s32768, or flash_attention_full_... Parameters in order:
+// Name: flash_attention_causal_h14_kv2_d64_s32768, or flash_attention_full_...; "_kq8", "_vq8". Parameters in order:
 //   q                   f32 [n_queries, n_heads * head_dim]
-//   k_caches, v_caches  u64 [1 or more]: the first is the address of the sequence's cache, f16 [n_kv_heads,
-//                       max_positions, head_dim], 16-byte aligned, finite as far as it is attended to
+//   k_caches, v_caches  u64 [1 or more]: the first is the address of the sequence's cache as in kernels/kv_cache.h,
+//                       finite as far as it is attended to
 //   positions           u32 [1 or more]: the first is the first query's position; the others follow it. The keys are
 //                       those of all positions up to the last query's
 //   out                 f32 [n_queries, n_heads * head_dim]; not q
 //   error               u32 [4]: kernels/error_word.h. If a query's position is max_positions or more, the first such
-//   is
-//                       reported, its query as the column, and nothing is written
+//                       is reported, its query as the column, and nothing is written
 //   n_queries           u32
 // Nothing else may write q, the cache or the positions while it runs. Throws Error for a spec outside the bounds above.
 ptx::Kernel flash_attention(const FlashAttentionSpec& spec, ptx::Target target);

@@ -37,8 +37,14 @@ FlashAttentionPlan::FlashAttentionPlan(const FlashAttentionSpec& given, ptx::Tar
   warps = is_tight ? 2 : 4;
   keys = is_tight ? 16 : (queries_in_shared ? 32 : 64);
   blocks_per_sm = spec.head_dim == 64 ? 3 : (queries_in_shared ? 1 : 2);
-  const uint32_t pieces = spec.head_dim / kPiece;
-  key_lanes = 1u << std::countr_zero(pieces);
+}
+
+uint32_t FlashAttentionPlan::staged_pieces() const {
+  return stages(spec.k_type) || stages(spec.v_type) ? keys * pieces(KvType::kQ8_0) : 0;
+}
+
+uint64_t FlashAttentionPlan::key_scales() const {
+  return spec.k_type == KvType::kF16 ? 0 : uint64_t{keys} * cache(spec.k_type).scales_per_row();
 }
 
 std::string name_of(const FlashAttentionSpec& s) {
@@ -46,6 +52,7 @@ std::string name_of(const FlashAttentionSpec& s) {
   std::string name = s.causal ? "flash_attention_causal" : "flash_attention_full";
   const auto add = [&](const char* letter, uint32_t n) { name += letter + std::to_string(n); };
   add("_h", s.n_heads), add("_kv", s.n_kv_heads), add("_d", s.head_dim), add("_s", s.max_positions);
+  name += kv_suffix(s.k_type, s.v_type);
   if (s.scale != 0 && s.scale != default_scale(s)) add("_scale", std::bit_cast<uint32_t>(s.scale));
   return name;
 }
@@ -59,8 +66,10 @@ ptx::Dimensions flash_attention_grid(const FlashAttentionSpec& spec, uint32_t n_
 ptx::Cost flash_attention_cost(const FlashAttentionSpec& spec, uint32_t n_queries, uint32_t first_position) {
   const uint64_t n = n_queries, n_keys = first_position + n;
   const uint64_t pairs = spec.causal ? n * first_position + n * (n + 1) / 2 : n * n_keys;
-  return {.bytes = n_keys * spec.n_kv_heads * spec.head_dim * 2 * 2 + n * spec.n_heads * spec.head_dim * 4 * 2,
-          .flops = pairs * spec.n_heads * spec.head_dim * 4};
+  const KvLayout k{spec.k_type, 1, 1, spec.head_dim}, v{spec.v_type, 1, 1, spec.head_dim};
+  return {
+      .bytes = n_keys * spec.n_kv_heads * (k.row_bytes() + v.row_bytes()) + n * spec.n_heads * spec.head_dim * 4 * 2,
+      .flops = pairs * spec.n_heads * spec.head_dim * 4};
 }
 
 }  // namespace warpchat

@@ -9,11 +9,12 @@ namespace warpchat {
 
 struct FlashAttentionPlan {
   static constexpr uint32_t kWarpRows = 16;  // of mma's first operand
-  static constexpr uint32_t kPiece = 8;      // halves of a copy, 16 bytes
+  static constexpr uint32_t kCopy = 16;      // bytes at a time from a cache to shared memory
   static constexpr uint32_t kPadding = 8;    // halves behind a key, with which eight keys' pieces lie in all banks
 
   FlashAttentionPlan(const FlashAttentionSpec& spec, ptx::Target target);  // throws Error for a spec out of bounds
 
+  KvLayout cache(KvType type) const { return {type, spec.n_kv_heads, spec.max_positions, spec.head_dim}; }
   uint32_t threads() const { return warps * ptx::kWarpSize; }
   uint32_t rows() const { return warps * kWarpRows; }  // of a block
   uint32_t key_stride() const { return spec.head_dim + kPadding; }
@@ -22,14 +23,20 @@ struct FlashAttentionPlan {
   uint64_t query_words() const {
     return queries_in_shared ? uint64_t{warps} * 2 * dim_steps() * 4 * ptx::kWarpSize : 0;
   }
-  uint64_t shared_bytes() const { return 2 * tile_halves() * 2 + 4 * query_words(); }
+  // Codes wait in shared memory until they become halves, each piece beside the word that holds its scale.
+  bool stages(KvType type) const { return type == KvType::kQ8_0 && copies_async && !queries_in_shared; }
+  uint32_t pieces(KvType type) const { return spec.head_dim * (type == KvType::kF16 ? 2 : 1) / kCopy; }  // of a key
+  uint32_t staged_pieces() const;
+  uint64_t key_scales() const;  // floats, of keys that are codes
+  uint64_t shared_bytes() const {
+    return 2 * tile_halves() * 2 + 4 * query_words() + (kCopy + 4) * staged_pieces() + 4 * key_scales();
+  }
 
   FlashAttentionSpec spec;  // with its scale
   uint32_t group;           // query heads of a KV head
   bool queries_in_shared;   // else in registers
   uint32_t warps;
-  uint32_t keys;       // of a tile
-  uint32_t key_lanes;  // threads side by side that copy a key, a piece each at a time
+  uint32_t keys;  // of a tile
   bool copies_async;
   uint32_t blocks_per_sm;  // for which there are registers
 };

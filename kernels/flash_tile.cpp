@@ -1,0 +1,83 @@
+// Threads take the pieces of 16 bytes in turn, neighbours side by side. Halves are copied as they are. Codes become
+// halves on the way: those of a staged tile when they have come, by the thread that copied them.
+#include "kernels/flash_tile.h"
+
+namespace warpchat {
+
+using namespace ptx;
+
+namespace {
+
+constexpr uint32_t kCopy = FlashAttentionPlan::kCopy;
+
+}  // namespace
+
+FlashTile::FlashTile(Builder& b, const FlashAttentionPlan& plan, const KvRows& rows, const Shared<ptx::f16>& halves,
+                     const std::optional<FlashStage>& stage, const std::optional<Shared<f32>>& scales)
+    : b_(b),
+      plan_(plan),
+      type_(rows.has_codes() ? KvType::kQ8_0 : KvType::kF16),
+      rows_(rows),
+      halves_(halves),
+      stage_(stage),
+      scales_(scales) {}
+
+void FlashTile::for_pieces(const PieceBody& body) const {
+  const uint32_t pieces = plan_.pieces(type_);
+  b_.for_("piece", b_.thread(), plan_.keys * pieces, plan_.threads(), [&](Reg<u32> index) {
+    Reg<u32> row = index / pieces;
+    body({index, row, index - row * pieces});
+  });
+}
+
+Shared<ptx::f16> FlashTile::place(const Piece& piece) const {
+  return halves_ + (piece.row * plan_.key_stride() + piece.part * (plan_.spec.head_dim / plan_.pieces(type_)));
+}
+
+void FlashTile::begin(const Reg<u32>& first_row, const Reg<u32>& end) const {
+  for_pieces([&](const Piece& piece) {
+    Reg<u32> row = b_.min(first_row + piece.row, end - 1);
+    if (type_ == KvType::kF16) {
+      const Global<ptx::f16> from = rows_.halves(row) + piece.part * (kCopy / 2);
+      if (plan_.copies_async)
+        b_.copy_async(place(piece), from, Bytes<kCopy>{});
+      else
+        place(piece).as<b32>().store(0, from.as<b32>().load<4>(0, kReadOnly));
+      return;
+    }
+    const Global<u8> codes = rows_.codes(row) + piece.part * kCopy;
+    Reg<u32> group = piece.part / (KvLayout::kGroup / kCopy);
+    if (!stage_) return decode(piece, codes.as<u32>().load<4>(0, kReadOnly), rows_.scales(row).load(group, kReadOnly));
+    b_.copy_async(stage_->codes + piece.index * (kCopy / 4), codes, Bytes<kCopy>{});
+    b_.copy_async(stage_->scales + piece.index * 2, rows_.scales(row) + group / 2 * 2, Bytes<4>{});
+  });
+  if (plan_.copies_async) b_.commit_copies();
+}
+
+void FlashTile::finish() const {
+  if (plan_.copies_async) b_.wait_copies();
+  if (!stage_) return;
+  for_pieces([&](const Piece& piece) {
+    Reg<u32> group = piece.part / (KvLayout::kGroup / kCopy);
+    decode(piece, (stage_->codes + piece.index * (kCopy / 4)).load<4>(),
+           stage_->scales.load(piece.index * 2 + (group & 1)));
+  });
+}
+
+void FlashTile::decode(const Piece& piece, const Vec<u32, 4>& codes, const Reg<ptx::f16>& scale) const {
+  const Shared<f16x2> to = place(piece).as<f16x2>();
+  std::optional<Reg<f16x2>> factor;
+  if (!scales_) factor.emplace(b_.join<f16x2>(scale, scale));
+  const auto value = [&](const Reg<f16x2>& pair) { return factor ? pair * *factor : pair; };
+  for (int word = 0; word < 4; word += 2) {
+    const Vec<f16x2, 2> low = codes_as_halves(b_, codes[word]), high = codes_as_halves(b_, codes[word + 1]);
+    to.store(word * 2, {value(low[0]), value(low[1]), value(high[0]), value(high[1])});
+  }
+  if (!scales_) return;
+  constexpr uint32_t kPieces = KvLayout::kGroup / kCopy;  // of a group, whose first one brings the scale
+  Reg<u32> group = piece.part / kPieces;
+  b_.if_((piece.part & (kPieces - 1)) == 0,
+         [&] { scales_->store(group * plan_.keys + piece.row, b_.convert<f32>(scale)); });
+}
+
+}  // namespace warpchat

@@ -1,0 +1,32 @@
+// A KV cache inside a kernel: where rows lie, and the numbers that codes stand for.
+#pragma once
+#include <optional>
+
+#include "kernels/kv_cache.h"
+#include "ptx/builder.h"
+
+namespace warpchat {
+
+// The rows of a cache from `first_row` on: head * max_positions + position.
+class KvRows {
+ public:
+  KvRows(ptx::Builder& b, const KvLayout& cache, const ptx::Reg<ptx::u64>& address,
+         const ptx::Reg<ptx::u64>& first_row);
+
+  bool has_codes() const { return scales_.has_value(); }
+  ptx::Global<ptx::f16> halves(const ptx::Reg<ptx::u32>& row) const;  // of f16: [head_dim]
+  ptx::Global<ptx::u8> codes(const ptx::Reg<ptx::u32>& row) const;    // of q8_0: [head_dim]
+  ptx::Global<ptx::f16> scales(const ptx::Reg<ptx::u32>& row) const;  // of q8_0: [scales_per_row]
+
+ private:
+  ptx::Builder& b_;
+  KvLayout layout_;
+  ptx::Global<ptx::u8> cells_;
+  std::optional<ptx::Global<ptx::f16>> scales_;
+};
+
+// What the four codes of a word stand for, without their scale.
+ptx::Vec<ptx::f16x2, 2> codes_as_halves(ptx::Builder& b, const ptx::Reg<ptx::u32>& word);
+ptx::Vec<ptx::f32, 4> codes_as_floats(ptx::Builder& b, const ptx::Reg<ptx::u32>& word);
+
+}  // namespace warpchat
