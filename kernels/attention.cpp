@@ -1,6 +1,6 @@
-// The cache is read in pieces of 8 halves, 16 bytes a lane; the lanes of a key are neighbours, so a warp reads whole
-// keys side by side. A block computes the scores of all its keys, then their weights, then the weighted values, which
-// are summed within a lane, across the keys of a warp and across the warps, in this order.
+// The cache is read in pieces of 8 values, 16 bytes a lane, or 8 of codes; the lanes of a key are neighbours, so a warp
+// reads whole keys side by side. A block computes the scores of all its keys, then their weights, then the weighted
+// values, which are summed within a lane, across the keys of a warp and across the warps, in this order.
 #include "kernels/attention.h"
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include "kernels/bodies.h"
 #include "kernels/columns.h"
 #include "kernels/error_word.h"
+#include "kernels/kv_rows.h"
 #include "kernels/warp_sums.h"
 
 namespace warpchat {
@@ -27,25 +28,38 @@ constexpr uint32_t kHeadsAtOnce = AttentionPlan::kHeadsAtOnce;
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
 using Query = Vec<f32, kPiece>;
-using HalfPiece = Vec<f16x2, kPiece / 2>;
+
+// A piece as it is in memory: halves, or codes and their scale.
+struct Piece {
+  std::vector<Reg<u32>> words;
+  std::optional<Reg<ptx::f16>> scale;
+};
+
+// What it stands for, times the scale where there is one.
+struct Numbers {
+  std::vector<Reg<f32>> values;
+  std::optional<Reg<f32>> scale;
+  Reg<f32> scaled(const Reg<f32>& x) const { return scale ? x * *scale : x; }
+};
 
 // The keys of one block: those of a split, of one column and KV head. Lanes beyond a key's last piece read that piece
 // again and count as zero; rows beyond the last key read that key again and weigh nothing.
 class Stretch {
  public:
   // q: [group, head_dim]; keys, values: [n_keys, head_dim], n_keys at least 1.
-  Stretch(Builder& b, const AttentionPlan& plan, const VirtualBlock& block, const Global<f32>& q,
-          const Global<ptx::f16>& keys, const Global<ptx::f16>& values, const Reg<u32>& n_keys);
+  Stretch(Builder& b, const AttentionPlan& plan, const VirtualBlock& block, const Global<f32>& q, const KvRows& keys,
+          const KvRows& values, const Reg<u32>& n_keys);
 
   // For some heads of the group, at most kHeadsAtOnce; their results go to `merge`.
   void attend(uint32_t first_head, uint32_t heads, const SplitMerge& merge, const Reg<u32>& split);
 
  private:
   Query load_query(uint32_t head);
-  std::vector<HalfPiece> load_ahead(const Global<ptx::f16>& cache, const Reg<u32>& row);
+  Piece load_piece(const KvRows& rows, const Reg<u32>& key);
+  std::vector<Piece> load_ahead(const KvRows& rows, const Reg<u32>& row);
   Reg<u32> key_of(const Reg<u32>& row, uint32_t ahead) { return row + (own_key_ + ahead * plan_.block_keys); }
-  std::vector<Reg<f32>> widened(const HalfPiece& piece);
-  Reg<f32> dot(const Query& query, const std::vector<Reg<f32>>& key);
+  Numbers widened(const Piece& piece);
+  Reg<f32> dot(const Query& query, const Numbers& key);
   void score(uint32_t first_head, uint32_t heads, uint32_t width);
   void weigh(uint32_t width);
   std::vector<Reg<f32>> weights_of(const Reg<u32>& key, uint32_t width);
@@ -62,10 +76,10 @@ class Stretch {
   Pred idle_;                 // this lane is beyond the last piece
   Reg<u32> loaded_piece_;
   Global<f32> q_;
-  Global<ptx::f16> keys_, values_;  // from this lane's piece on
-  Shared<f32> tops_, sums_;         // [kWarps, kHeadsAtOnce]: of each warp's keys
-  Shared<f32> scores_;              // [keys_per_split, width], where the weights replace them
-  Shared<f32> parts_;               // [kWarps, heads, head_dim], in the same place: the weighted values of each warp
+  const KvRows keys_, values_;
+  Shared<f32> tops_, sums_;  // [kWarps, kHeadsAtOnce]: of each warp's keys
+  Shared<f32> scores_;       // [keys_per_split, width], where the weights replace them
+  Shared<f32> parts_;        // [kWarps, heads, head_dim], in the same place: the weighted values of each warp
 };
 
 uint32_t workspace(const AttentionPlan& plan) {
@@ -74,7 +88,7 @@ uint32_t workspace(const AttentionPlan& plan) {
 }
 
 Stretch::Stretch(Builder& b, const AttentionPlan& plan, const VirtualBlock& block, const Global<f32>& q,
-                 const Global<ptx::f16>& keys, const Global<ptx::f16>& values, const Reg<u32>& n_keys)
+                 const KvRows& keys, const KvRows& values, const Reg<u32>& n_keys)
     : b_(b),
       plan_(plan),
       block_(block),
@@ -85,8 +99,8 @@ Stretch::Stretch(Builder& b, const AttentionPlan& plan, const VirtualBlock& bloc
       idle_(piece_ >= plan.pieces),
       loaded_piece_(b.min(piece_, plan.pieces - 1)),
       q_(q + loaded_piece_ * kPiece),
-      keys_(keys + loaded_piece_ * kPiece),
-      values_(values + loaded_piece_ * kPiece),
+      keys_(keys),
+      values_(values),
       tops_(block.shared<f32>("tops", kWarps * kHeadsAtOnce)),
       sums_(block.shared<f32>("sums", kWarps * kHeadsAtOnce)),
       scores_(block.shared<f32>("workspace", workspace(plan))),
@@ -118,28 +132,48 @@ Query Stretch::load_query(uint32_t head) {
   return {b_.lane().body(), scaled};
 }
 
-std::vector<HalfPiece> Stretch::load_ahead(const Global<ptx::f16>& cache, const Reg<u32>& row) {
-  std::vector<HalfPiece> loaded;
-  for (uint32_t ahead = 0; ahead < kLoadsAhead; ++ahead) {
-    Reg<u32> key = b_.min(key_of(row, ahead), n_keys_ - 1);
-    loaded.push_back((cache + b_.mul_wide(key, plan_.spec.head_dim)).as<f16x2>().load<4>(0, block_.cache(kReadOnce)));
+Piece Stretch::load_piece(const KvRows& rows, const Reg<u32>& key) {
+  Piece piece;
+  const auto take = [&](const auto& loaded) {
+    for (int i = 0; i < loaded.size(); ++i) piece.words.push_back(loaded[i]);
+  };
+  if (!rows.has_codes()) {
+    const Global<ptx::f16> halves = rows.halves(key) + loaded_piece_ * kPiece;
+    take(halves.as<u32>().load<4>(0, block_.cache(kReadOnce)));
+    return piece;
   }
+  take((rows.codes(key) + loaded_piece_ * kPiece).as<u32>().load<2>(0, block_.cache(kReadOnce)));
+  Reg<u32> group = loaded_piece_ / (KvLayout::kGroup / kPiece);
+  piece.scale.emplace(rows.scales(key).load(group, block_.cache(kReadOnly)));
+  return piece;
+}
+
+std::vector<Piece> Stretch::load_ahead(const KvRows& rows, const Reg<u32>& row) {
+  std::vector<Piece> loaded;
+  for (uint32_t ahead = 0; ahead < kLoadsAhead; ++ahead)
+    loaded.push_back(load_piece(rows, b_.min(key_of(row, ahead), n_keys_ - 1)));
   return loaded;
 }
 
-std::vector<Reg<f32>> Stretch::widened(const HalfPiece& piece) {
-  std::vector<Reg<f32>> values;
-  for (uint32_t i = 0; i < kPiece / 2; ++i) {
-    Vec<f32, 2> pair = b_.widen(piece[i]);
-    for (int j = 0; j < 2; ++j) values.push_back(pair[j]);
+Numbers Stretch::widened(const Piece& piece) {
+  Numbers numbers;
+  for (const Reg<u32>& word : piece.words) {
+    if (piece.scale) {
+      const Vec<f32, 4> codes = codes_as_floats(b_, word);
+      for (int i = 0; i < 4; ++i) numbers.values.push_back(codes[i]);
+    } else {
+      const Vec<f32, 2> pair = b_.widen(word.as<f16x2>());
+      for (int i = 0; i < 2; ++i) numbers.values.push_back(pair[i]);
+    }
   }
-  return values;
+  if (piece.scale) numbers.scale.emplace(b_.convert<f32>(*piece.scale));
+  return numbers;
 }
 
-Reg<f32> Stretch::dot(const Query& query, const std::vector<Reg<f32>>& key) {
-  Var<f32> sum = b_.var("dot", query[0] * key[0]);
-  for (uint32_t i = 1; i < kPiece; ++i) sum = b_.fma(query[i], key[i], sum);
-  return sum;
+Reg<f32> Stretch::dot(const Query& query, const Numbers& key) {
+  Var<f32> sum = b_.var("dot", query[0] * key.values[0]);
+  for (uint32_t i = 1; i < kPiece; ++i) sum = b_.fma(query[i], key.values[i], sum);
+  return key.scaled(sum);
 }
 
 // A key's sums scatter over its lanes, `share` of them for a head, so that a lane has the same head throughout.
@@ -154,9 +188,9 @@ void Stretch::score(uint32_t first_head, uint32_t heads, uint32_t width) {
   Pred owner = (piece_ & (share - 1)) == 0;
   Var<f32> top = b_.var("top", kMinusInfinity);
   b_.for_("row", 0, n_keys_, rows_ahead_, [&](Reg<u32> row) {
-    const std::vector<HalfPiece> keys = load_ahead(keys_, row);
+    const std::vector<Piece> keys = load_ahead(keys_, row);
     for (uint32_t ahead = 0; ahead < kLoadsAhead; ++ahead) {
-      const std::vector<Reg<f32>> piece = widened(keys[ahead]);
+      const Numbers piece = widened(keys[ahead]);
       std::vector<Reg<f32>> dots;
       for (const Query& query : queries) dots.push_back(dot(query, piece));
       while (dots.size() < width) dots.push_back(nothing);
@@ -207,12 +241,13 @@ void Stretch::sum_values(uint32_t heads, uint32_t width) {
   std::vector<VarVec<f32, kPiece>> sums;
   for (uint32_t head = 0; head < heads; ++head) sums.push_back(b_.vars<f32, kPiece>("value", 0.0f));
   b_.for_("row", 0, n_keys_, rows_ahead_, [&](Reg<u32> row) {
-    const std::vector<HalfPiece> values = load_ahead(values_, row);
+    const std::vector<Piece> values = load_ahead(values_, row);
     for (uint32_t ahead = 0; ahead < kLoadsAhead; ++ahead) {
       const std::vector<Reg<f32>> weights = weights_of(key_of(row, ahead), width);
-      const std::vector<Reg<f32>> piece = widened(values[ahead]);
+      const Numbers piece = widened(values[ahead]);
       for (uint32_t head = 0; head < heads; ++head) {
-        for (uint32_t i = 0; i < kPiece; ++i) sums[head][i] = b_.fma(weights[head], piece[i], sums[head][i]);
+        Reg<f32> weight = piece.scaled(weights[head]);
+        for (uint32_t i = 0; i < kPiece; ++i) sums[head][i] = b_.fma(weight, piece.values[i], sums[head][i]);
       }
     }
   });
@@ -282,12 +317,12 @@ void attention_body(Builder& b, const AttentionSpec& spec, const AttentionAddres
   b.return_if(split >= n_splits);
 
   Reg<u32> first_key = split * s.keys_per_split;
-  Reg<u64> offset = (wide(kv_head) * s.max_positions + wide(first_key)) * s.head_dim;
-  const auto cells = [&](const Global<u64>& caches) {
+  const auto rows = [&](KvType type, const Global<u64>& caches) {
     Reg<u64> cache = s.one_sequence ? caches.load(0, kReadOnly) : caches.load(column, kReadOnly);
-    return b.pointer<ptx::f16>(cache, 16) + offset;
+    const KvLayout layout{type, s.n_kv_heads, s.max_positions, s.head_dim};
+    return KvRows(b, layout, cache, wide(kv_head) * s.max_positions + wide(first_key));
   };
-  const Global<ptx::f16> keys = cells(at.k_caches), values = cells(at.v_caches);
+  const KvRows keys = rows(s.k_type, at.k_caches), values = rows(s.v_type, at.v_caches);
   Stretch stretch(b, plan, block, at.q + wide(kv_cell) * group_width, keys, values,
                   b.min(length - first_key, s.keys_per_split));
   for (uint32_t head = 0; head < plan.group; head += kHeadsAtOnce) {

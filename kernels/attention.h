@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "kernels/kv_cache.h"
 #include "ptx/kernel.h"
 
 namespace warpchat {
@@ -21,12 +22,14 @@ struct AttentionSpec {
   // The array of lengths holds positions, the one that kv_scatter reads too: the keys to attend to are one more.
   bool lengths_are_positions = false;
   bool one_sequence = false;  // all columns share the first cache
+  KvType k_type = KvType::kF16, v_type = KvType::kF16;
 };
 
-// Name: incremental_attention_h14_kv2_d64_s32768_k128_c1, "_one" for one sequence. Parameters in order:
+// Name: incremental_attention_h14_kv2_d64_s32768_k128_c1, "_one" for one sequence, "_kq8" and "_vq8" for
+// caches in q8_0, which are as exact. Parameters in order:
 //   q                   f32 [columns, n_heads * head_dim]
-//   k_caches, v_caches  u64 [columns], or [1 or more] for one sequence: addresses of each column's caches, f16
-//                       [n_kv_heads, max_positions, head_dim], 16-byte aligned
+//   k_caches, v_caches  u64 [columns], or [1 or more] for one sequence: addresses of each column's caches as
+//                       in kernels/kv_cache.h
 //   lengths             u32 [columns]: how many keys to attend to, from the first; 0 gives zeros
 //   out                 f32 [columns, n_heads * head_dim]
 //   scratch             u8 [attention_scratch_bytes]: all zeros before the first launch; a launch leaves it ready

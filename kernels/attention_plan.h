@@ -10,7 +10,7 @@ namespace warpchat {
 
 struct AttentionPlan {
   static constexpr uint32_t kWarps = 4;
-  static constexpr uint32_t kPiece = 8;        // halves of a load, 16 bytes a lane
+  static constexpr uint32_t kPiece = 8;        // values of a load: 16 bytes of halves, or 8 of codes
   static constexpr uint32_t kLoadsAhead = 4;   // of a lane in flight
   static constexpr uint32_t kHeadsAtOnce = 8;  // of which a lane holds queries, then sums: kPiece registers each
   static constexpr uint32_t kFanIn = 32;       // children of a node of the merge

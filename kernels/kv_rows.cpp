@@ -26,6 +26,32 @@ Global<ptx::f16> KvRows::scales(const Reg<u32>& row) const {
   return *scales_ + b_.mul_wide(row, layout_.scales_per_row());
 }
 
+// The words of four codes: the nearest numbers q in -127 to 127, and the bias. Ties go up, as in models/quantise.h.
+Reg<u32> packed(Builder& b, const std::vector<Reg<f32>>& values, size_t first, const Reg<f32>& inverse) {
+  std::vector<Reg<u32>> codes;
+  for (size_t i = first; i < first + 4; ++i)
+    codes.push_back(b.convert<u32>(b.min(values[i] * inverse, 127.0f) + 127.0f + 0.5f));  // below zero becomes zero
+  Reg<u32> low = b.prmt(codes[0], codes[1], 0x0040), high = b.prmt(codes[2], codes[3], 0x0040);
+  return b.prmt(low, high, 0x5410) + 0x01010101u * (KvLayout::kBias - 127);
+}
+
+// The largest magnitude is found among bits, where no number is larger than any: it makes the scale no number.
+void store_codes(Builder& b, const KvRows& row, const std::vector<Reg<f32>>& values) {
+  constexpr uint32_t kLanes = KvLayout::kGroup / 8;  // of a scale
+  constexpr float kMost = 127 * KvLayout::kMostScale;
+  Var<u32> bits = b.var("most", 0u);
+  for (const Reg<f32>& value : values) bits = b.max(bits, value.as<u32>() & 0x7fffffffu);
+  for (uint32_t distance = 1; distance < kLanes; distance *= 2) bits = b.max(bits, b.shuffle_xor(bits, distance));
+  Reg<f32> most = Reg<u32>(bits).as<f32>();
+  Reg<ptx::f16> scale = b.convert<ptx::f16>(b.div(b.select(most > kMost, kMost, most), 127.0f));
+  Reg<f32> stored = b.convert<f32>(scale);
+  Reg<f32> inverse = b.select(stored == 0.0f, 0.0f, b.rcp(stored));
+  Reg<u32> first = packed(b, values, 0, inverse), second = packed(b, values, 4, inverse);
+  b.if_(b.lane() < row.layout().head_dim / 8, [&] { row.codes().as<u32>().store(b.lane() * 2, {first, second}); });
+  Reg<u32> group = b.lane() / kLanes;
+  b.if_(group * kLanes == b.lane() && group < row.layout().scales_per_row(), [&] { row.scales().store(group, scale); });
+}
+
 Vec<f16x2, 2> codes_as_halves(Builder& b, const Reg<u32>& word) {
   constexpr uint32_t kExponents = 0x64646464;  // 1024 in each half, whose last place is 1
   const auto pair = [&](uint32_t selector) {

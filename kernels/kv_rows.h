@@ -1,6 +1,7 @@
 // A KV cache inside a kernel: where rows lie, and the numbers that codes stand for.
 #pragma once
 #include <optional>
+#include <vector>
 
 #include "kernels/kv_cache.h"
 #include "ptx/builder.h"
@@ -14,9 +15,13 @@ class KvRows {
          const ptx::Reg<ptx::u64>& first_row);
 
   bool has_codes() const { return scales_.has_value(); }
-  ptx::Global<ptx::f16> halves(const ptx::Reg<ptx::u32>& row) const;  // of f16: [head_dim]
-  ptx::Global<ptx::u8> codes(const ptx::Reg<ptx::u32>& row) const;    // of q8_0: [head_dim]
-  ptx::Global<ptx::f16> scales(const ptx::Reg<ptx::u32>& row) const;  // of q8_0: [scales_per_row]
+  ptx::Global<ptx::f16> halves() const { return cells_.as<ptx::f16>(); }  // of f16: the first row, [head_dim]
+  const ptx::Global<ptx::u8>& codes() const { return cells_; }            // of q8_0: the first row, [head_dim]
+  const ptx::Global<ptx::f16>& scales() const { return *scales_; }        // of q8_0: the first row, [scales_per_row]
+  ptx::Global<ptx::f16> halves(const ptx::Reg<ptx::u32>& row) const;      // ... and the rows after it
+  ptx::Global<ptx::u8> codes(const ptx::Reg<ptx::u32>& row) const;
+  ptx::Global<ptx::f16> scales(const ptx::Reg<ptx::u32>& row) const;
+  const KvLayout& layout() const { return layout_; }
 
  private:
   ptx::Builder& b_;
@@ -24,6 +29,9 @@ class KvRows {
   ptx::Global<ptx::u8> cells_;
   std::optional<ptx::Global<ptx::f16>> scales_;
 };
+
+// Quantises a row by a warp, each lane its eight values from 8 * lane on; lanes beyond the row give zeros.
+void store_codes(ptx::Builder& b, const KvRows& row, const std::vector<ptx::Reg<ptx::f32>>& values);
 
 // What the four codes of a word stand for, without their scale.
 ptx::Vec<ptx::f16x2, 2> codes_as_halves(ptx::Builder& b, const ptx::Reg<ptx::u32>& word);

@@ -10,6 +10,7 @@
 #include "kernels/bodies.h"
 #include "kernels/columns.h"
 #include "kernels/error_word.h"
+#include "kernels/kv_rows.h"
 #include "kernels/rotation.h"
 #include "kernels/spec_check.h"
 #include "kernels/warp_sums.h"
@@ -66,8 +67,8 @@ class Head {
   void load(const Global<f32>& from);
   void normalise(const Global<f32>& gamma);
   void rotate(const Const<u64>& turns, const Reg<u32>& position);
-  void store(const Global<f32>& to);
-  void store(const Global<ptx::f16>& to);
+  template <class T, Space S>
+  void store(const Pointer<T, S>& to);
 
  private:
   Pair pair_of(const Reg<u32>& index);
@@ -131,18 +132,28 @@ void Head::rotate(const Const<u64>& turns, const Reg<u32>& position) {
   });
 }
 
-void Head::store(const Global<f32>& to) {
+template <class T, Space S>
+void Head::store(const Pointer<T, S>& to) {
   for_pairs([&](Pair& pair, const Reg<u32>&) {
-    to.store(pair.first, pair.a);
-    to.store(pair.second, pair.b);
+    if constexpr (std::is_same_v<T, f32>) {
+      to.store(pair.first, pair.a);
+      to.store(pair.second, pair.b);
+    } else {
+      to.store(pair.first, b_.convert<T>(pair.a));
+      to.store(pair.second, b_.convert<T>(pair.b));
+    }
   });
 }
 
-void Head::store(const Global<ptx::f16>& to) {
-  for_pairs([&](Pair& pair, const Reg<u32>&) {
-    to.store(pair.first, b_.convert<ptx::f16>(pair.a));
-    to.store(pair.second, b_.convert<ptx::f16>(pair.b));
-  });
+// A lane's eight values of a head, zeros beyond it.
+template <Space S>
+std::vector<Reg<f32>> eight_of(Builder& b, const Pointer<f32, S>& head, uint32_t head_dim) {
+  const uint32_t pieces = head_dim / 8;
+  const Vec<f32, 8> loaded = head.template load<8>(b.min(b.lane(), pieces - 1) * 8);
+  std::vector<Reg<f32>> values;
+  for (int i = 0; i < 8; ++i)
+    values.push_back(pieces == kWarpSize ? loaded[i] : b.select(b.lane() < pieces, loaded[i], 0.0f));
+  return values;
 }
 
 // Ends the threads of a column whose position the cache does not have, one of which sets the error word.
@@ -159,15 +170,19 @@ Reg<u32> checked_position(Builder& b, const KvScatterSpec& s, const KvScatterAdd
 
 Cost cost_of(const KvScatterSpec& s) {
   const uint64_t q = uint64_t{s.columns} * s.n_heads * s.head_dim, kv = uint64_t{s.columns} * s.n_kv_heads * s.head_dim;
-  return {.bytes = q * 8 + kv * 2 * (4 + 2), .flops = (q + kv) * (s.qk_norm ? 7 : 3)};
+  const uint64_t stored =
+      KvLayout{s.k_type, 1, 1, s.head_dim}.row_bytes() + KvLayout{s.v_type, 1, 1, s.head_dim}.row_bytes();
+  return {.bytes = q * 8 + kv * 2 * 4 + uint64_t{s.columns} * s.n_kv_heads * stored,
+          .flops = (q + kv) * (s.qk_norm ? 7 : 3)};
 }
 
 }  // namespace
 
 std::string name_of(const KvScatterSpec& s) {
   char name[128];
-  std::snprintf(name, sizeof name, "kv_scatter_h%u_kv%u_d%u_s%u_c%u%s%s_%08x", s.n_heads, s.n_kv_heads, s.head_dim,
-                s.max_positions, s.columns, s.one_sequence ? "_one" : "", s.qk_norm ? "_norm" : "", hash_of(s));
+  std::snprintf(name, sizeof name, "kv_scatter_h%u_kv%u_d%u_s%u_c%u%s%s%s_%08x", s.n_heads, s.n_kv_heads, s.head_dim,
+                s.max_positions, s.columns, s.one_sequence ? "_one" : "", s.qk_norm ? "_norm" : "",
+                kv_suffix(s.k_type, s.v_type).data(), hash_of(s));
   return name;
 }
 
@@ -184,10 +199,10 @@ void kv_scatter_body(Builder& b, const KvScatterSpec& s, const KvScatterAddresse
   Reg<u32> column = block.block(Axis::kY).named("column");
   leave_beyond_columns(b, at.n_columns, column);
   Reg<u32> position = checked_position(b, s, at, block, column);
-  const auto cell = [&](const Global<u64>& caches, const Reg<u32>& head) {
-    Reg<u64> offset = (wide(head) * s.max_positions + wide(position)) * s.head_dim;
+  const auto row = [&](KvType type, const Global<u64>& caches, const Reg<u32>& head) {
     Reg<u64> cache = s.one_sequence ? caches.load(0, kReadOnly) : caches.load(column, kReadOnly);
-    return b.pointer<ptx::f16>(cache, 16) + offset;
+    const KvLayout layout{type, s.n_kv_heads, s.max_positions, s.head_dim};
+    return KvRows(b, layout, cache, wide(head) * s.max_positions + wide(position));
   };
   const auto turned = [&](const Global<f32>& from, int which) {
     Head head(b, s);
@@ -204,13 +219,22 @@ void kv_scatter_body(Builder& b, const KvScatterSpec& s, const KvScatterAddresse
   });
   b.if_(index >= s.n_heads && index < s.n_heads + s.n_kv_heads, [&] {
     Reg<u32> head = index - s.n_heads;
-    turned(at.k + wide(column) * kv_width + head * s.head_dim, 1).store(cell(at.k_caches, head));
+    Head key = turned(at.k + wide(column) * kv_width + head * s.head_dim, 1);
+    const KvRows to = row(s.k_type, at.k_caches, head);
+    if (s.k_type == KvType::kF16) return key.store(to.halves());
+    const Shared<f32> own = block.shared<f32>("keys", kWarps * s.head_dim) + block.warp() * s.head_dim;
+    key.store(own);  // pairs, out of which come neighbours
+    b.warp_barrier();
+    store_codes(b, to, eight_of(b, own, s.head_dim));
   });
   b.if_(index >= s.n_heads + s.n_kv_heads && index < s.n_heads + 2 * s.n_kv_heads, [&] {
     Reg<u32> head = index - (s.n_heads + s.n_kv_heads);
+    const Global<f32> from = at.v + wide(column) * kv_width + head * s.head_dim;
+    const KvRows to = row(s.v_type, at.v_caches, head);
+    if (s.v_type != KvType::kF16) return store_codes(b, to, eight_of(b, from, s.head_dim));
     Head value(b, s);
-    value.load(at.v + wide(column) * kv_width + head * s.head_dim);
-    value.store(cell(at.v_caches, head));
+    value.load(from);
+    value.store(to.halves());
   });
 }
 

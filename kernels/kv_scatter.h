@@ -1,10 +1,12 @@
 // From a token's projections to its place in the cache: QK norm where the model has it, RoPE on q and k, then k and v
-// as fp16 into the caches at the positions, which are read from device memory, so that a captured graph replays right.
+// as f16 or q8_0 into the caches at the positions, which are read from device memory, so that a captured graph replays
+// right.
 #pragma once
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "kernels/kv_cache.h"
 #include "models/model_config.h"
 #include "ptx/kernel.h"
 
@@ -22,21 +24,25 @@ struct KvScatterSpec {
   float eps = 0;
   double rope_magnitude = 1;        // factor on cos and sin
   std::vector<double> frequencies;  // [rope_dims / 2] radians per position, finite
+  KvType k_type = KvType::kF16, v_type = KvType::kF16;
 };
 
-// Name: kv_scatter_h14_kv2_d64_s32768_c1, "_one" for one sequence, "_norm" for QK norm, and a hash of the rotation.
+// Name: kv_scatter_h14_kv2_d64_s32768_c1, "_one" for one sequence, "_norm" for QK norm, "_kq8" and "_vq8" for caches in
+// q8_0, and a hash of the rotation.
 // Parameters in order:
 //   q                   f32 [columns, n_heads * head_dim], normalised and rotated in place
 //   k, v                f32 [columns, n_kv_heads * head_dim]
 //   q_gamma, k_gamma    f32 [head_dim], only with qk_norm
 //   positions           u32 [columns]
-//   k_caches, v_caches  u64 [columns], or [1 or more] for one sequence: addresses of each column's caches, f16
-//                       [n_kv_heads, max_positions, head_dim], 16-byte aligned
+//   k_caches, v_caches  u64 [columns], or [1 or more] for one sequence: addresses of each column's caches as
+//                       in kernels/kv_cache.h
 //   error               u32 [4]: kernels/error_word.h. A position of max_positions or more sets it, and nothing of that
 //                       column is written, not even q
 //   n_columns           u32, only if columns > 1: at most `columns`; what lies beyond is neither read nor written
 // Columns of one sequence have different positions. Angles are exact to 1e-6 at every position: they are counted in
-// 2^-64 turns, which wrap as turns do. Throws Error for a spec outside the bounds above.
+// 2^-64 turns, which wrap as turns do. A row of q8_0 follows from its own values alone, by models/quantise.h; larger
+// ones than 65,024 are clamped to it, and a group with a NaN has that as its scale. Throws Error for a spec outside the
+// bounds above.
 ptx::Kernel kv_scatter(const KvScatterSpec& spec, ptx::Target target);
 std::string name_of(const KvScatterSpec& spec);
 

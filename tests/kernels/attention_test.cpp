@@ -1,5 +1,5 @@
-// Incremental attention against softmax in double over the same fp16 cache. What lies behind a column's last key was
-// never written, so that reading it is a fault.
+// Incremental attention against softmax in double over what the same cache stands for. What lies behind a column's last
+// key was never written, so that reading it is a fault.
 #include "kernels/attention.h"
 
 #include <gmock/gmock.h>
@@ -11,8 +11,8 @@
 
 #include "emulated_kernel.h"
 #include "kernels/error_word.h"
+#include "kv_image.h"
 #include "models/error.h"
-#include "models/half.h"
 
 namespace warpchat {
 namespace {
@@ -30,6 +30,15 @@ struct AttentionCase {
   std::vector<uint32_t> lengths;
   Scores scores = Scores::kRandom;
 };
+
+constexpr auto kF16 = KvType::kF16, kQ8 = KvType::kQ8_0;
+
+// Other types of keys and values.
+AttentionSpec typed(AttentionSpec spec, KvType k_type, KvType v_type) {
+  spec.k_type = k_type, spec.v_type = v_type;
+  return spec;
+}
+AttentionSpec q8(const AttentionSpec& spec) { return typed(spec, kQ8, kQ8); }
 
 std::string case_name(const auto& info) { return info.param.name; }
 std::ostream& operator<<(std::ostream& out, const AttentionCase& c) { return out << c.name; }
@@ -64,6 +73,20 @@ const AttentionCase kCases[] = {
     {"largest_split", {2, 1, 64, 1100, 1, 1024}, {1100}},
     {"scale_of_its_own", {2, 1, 64, 100, 1, 64, 0.5f}, {100}},
     {"positions_for_lengths", {2, 1, 64, 100, 2, 64, 0, true}, {100, 1}},
+    {"q8", q8({14, 2, 64, 256, 1, 64}), {65}},
+    {"q8_no_key_beside_some", q8({4, 2, 64, 256, 4, 64}), {0, 256, 0, 3}},
+    {"q8_rows_no_multiple_of_the_alignment", q8({9, 3, 64, 197, 2, 64}), {197, 193}},
+    {"q8_keys", typed({6, 2, 64, 300, 2, 128}, kQ8, kF16), {300, 129}},
+    {"q8_values", typed({6, 2, 64, 300, 2, 128}, kF16, kQ8), {300, 129}},
+    {"q8_head_of_80", q8({8, 2, 80, 150, 2, 64}), {150, 65}},  // a last group of 16, and no fourth
+    {"q8_head_of_96", q8({6, 2, 96, 150, 2, 64}), {150, 65}},  // three groups
+    {"q8_head_of_128", q8({16, 2, 128, 150, 2, 64}), {150, 129}},
+    {"q8_head_of_256", q8({8, 1, 256, 150, 2, 64}), {150, 65}},
+    {"q8_head_of_8", q8({2, 1, 8, 100, 1, 64}), {99}},
+    {"q8_groups_of_11", q8({11, 1, 64, 130, 1, 64}), {130}},
+    {"q8_rising_scores", q8({7, 1, 64, 400, 1, 64}), {390}, Scores::kRising},
+    {"q8_huge_scores", q8({7, 1, 64, 400, 1, 64}), {390}, Scores::kHuge},
+    {"q8_merge_of_two_levels", q8({2, 1, 8, 64 * 40, 2, 64}), {64 * 40, 64 * 33 + 1}},
 };
 
 // The inputs of a case, and the exact result.
@@ -73,16 +96,12 @@ class Problem {
       : spec(s), random_(seed) {
     for (uint32_t i = 0; i < s.columns * s.n_heads * s.head_dim; ++i) q.push_back(normal_(random_));
     for (uint32_t column = 0; column < s.columns; ++column) {
-      keys.push_back(cache(lengths[column], scores));
-      values.push_back(cache(lengths[column], Scores::kRandom));
+      keys.push_back(cache(s.k_type, lengths[column], scores));
+      values.push_back(cache(s.v_type, lengths[column], Scores::kRandom));
     }
     if (scores != Scores::kRandom) {  // one dimension decides
       for (uint32_t i = 0; i < q.size(); i += s.head_dim) q[i] = 8;
     }
-  }
-
-  uint64_t cell(uint32_t kv_head, uint32_t key) const {
-    return (uint64_t{kv_head} * spec.max_positions + key) * spec.head_dim;
   }
 
   // lengths: at most those given before.
@@ -96,22 +115,23 @@ class Problem {
 
   const AttentionSpec spec;
   std::vector<float> q;
-  std::vector<std::vector<f16>> keys, values;  // of each column, [n_kv_heads, max_positions, head_dim]
+  std::vector<KvImage> keys, values;  // of each column
 
  private:
-  std::vector<f16> cache(uint32_t n_keys, Scores scores) {
-    std::vector<f16> cells(spec.n_kv_heads * uint64_t{spec.max_positions} * spec.head_dim, f16{0xffff});
+  KvImage cache(KvType type, uint32_t n_keys, Scores scores) {
+    KvImage image({type, spec.n_kv_heads, spec.max_positions, spec.head_dim});
     const auto first = [&](float key) {  // of the deciding dimension: scores differ by a few, or by thousands
       return scores == Scores::kHuge ? 3e4f * std::sin(key) : (scores == Scores::kRising ? key : -key) / 16;
     };
+    std::vector<float> row(spec.head_dim);
     for (uint32_t kv_head = 0; kv_head < spec.n_kv_heads; ++kv_head) {
       for (uint32_t key = 0; key < n_keys; ++key) {
-        f16* row = &cells[cell(kv_head, key)];
-        for (uint32_t i = 0; i < spec.head_dim; ++i) row[i] = to_f16(normal_(random_));
-        if (scores != Scores::kRandom) row[0] = to_f16(first(static_cast<float>(key)));
+        for (float& value : row) value = normal_(random_);
+        if (scores != Scores::kRandom) row[0] = first(static_cast<float>(key));
+        image.set(kv_head, key, row);
       }
     }
-    return cells;
+    return image;
   }
 
   void attend(uint32_t column, uint32_t head, uint32_t n_keys, std::vector<double>& out) const {
@@ -120,16 +140,14 @@ class Problem {
     const float* query = &q[(uint64_t{column} * spec.n_heads + head) * spec.head_dim];
     std::vector<double> weights(n_keys), sums(spec.head_dim);
     for (uint32_t key = 0; key < n_keys; ++key) {
-      const f16* row = &keys[column][cell(kv_head, key)];
-      for (uint32_t i = 0; i < spec.head_dim; ++i) weights[key] += scale * query[i] * to_float(row[i]);
+      for (uint32_t i = 0; i < spec.head_dim; ++i) weights[key] += scale * query[i] * keys[column].at(kv_head, key, i);
     }
     const double top = n_keys > 0 ? *std::max_element(weights.begin(), weights.end()) : 0;
     double total = 0;
     for (uint32_t key = 0; key < n_keys; ++key) {
-      const f16* row = &values[column][cell(kv_head, key)];
       const double weight = std::exp(weights[key] - top);
       total += weight;
-      for (uint32_t i = 0; i < spec.head_dim; ++i) sums[i] += weight * to_float(row[i]);
+      for (uint32_t i = 0; i < spec.head_dim; ++i) sums[i] += weight * values[column].at(kv_head, key, i);
     }
     for (double sum : sums) out.push_back(n_keys > 0 ? sum / total : 0);
   }
@@ -145,8 +163,8 @@ class Attention {
       : device(target), spec(problem.spec), kernel(incremental_attention(spec, target)), n_columns(spec.columns) {
     q = device.upload(problem.q);
     for (uint32_t column = 0; column < spec.columns; ++column) {
-      k_tables.push_back(upload_written(problem.keys[column]));
-      v_tables.push_back(upload_written(problem.values[column]));
+      k_tables.push_back(problem.keys[column].upload(device));
+      v_tables.push_back(problem.values[column].upload(device));
     }
     k_caches = device.upload(k_tables), v_caches = device.upload(v_tables);
     set_lengths(n_keys);
@@ -182,22 +200,6 @@ class Attention {
   uint64_t *k_caches, *v_caches;
   uint32_t *lengths, *error;
   uint8_t* scratch;
-
- private:
-  // Cells of 0xffff stay as if never written.
-  uint64_t upload_written(const std::vector<f16>& cells) {
-    f16* to = device.poisoned<f16>(cells.size());
-    for (size_t i = 0; i < cells.size();) {
-      size_t end = i;
-      while (end < cells.size() && (cells[end].bits == 0xffff) == (cells[i].bits == 0xffff)) ++end;
-      if (cells[i].bits != 0xffff) {
-        std::copy(&cells[i], cells.data() + end, to + i);
-        device.mark_initialised(to + i, 2 * (end - i));
-      }
-      i = end;
-    }
-    return reinterpret_cast<uint64_t>(to);
-  }
 };
 
 // Sums of up to some hundred fp32 terms, and scores rounded to fp32 before they become exponents.
@@ -329,29 +331,37 @@ TEST(IncrementalAttentionErrors, KeepTheFirstReport) {
   EXPECT_EQ(attention.error_word(), (std::vector<uint32_t>{7, 8, 9, 10}));
 }
 
-// The second KV head lies 4 GiB behind the first: an offset in 32 bits would find the first one's keys.
+// The last KV head lies 4 GiB behind the first: an offset in 32 bits would find the first one's keys.
 TEST(IncrementalAttentionSizes, OffsetsHave64Bits) {
-  const AttentionSpec spec{2, 2, 64, 1u << 25, 1, 1024};
-  constexpr uint32_t kKeys = 70;
-  const uint64_t head_bytes = uint64_t{spec.max_positions} * spec.head_dim * 2, row_bytes = kKeys * 64 * 2;
-  GuardedDevice device(ptx::sm_75);
-  const auto cache = reinterpret_cast<uint64_t>(device.plain(head_bytes + row_bytes));  // keys and values at once
-  ASSERT_NE(cache, 0u);
-  const AttentionSpec small{2, 2, 64, kKeys, 1, 64};
-  const Problem problem(small, {kKeys}, Scores::kRandom, 7);
-  for (uint32_t head = 0; head < 2; ++head) {
-    std::memcpy(reinterpret_cast<void*>(cache + head * head_bytes), &problem.keys[0][problem.cell(head, 0)], row_bytes);
+  for (KvType type : {kF16, kQ8}) {
+    constexpr uint32_t kKeys = 70;
+    const uint32_t heads = type == kF16 ? 2 : 3, many = 1u << 25;
+    const AttentionSpec spec = typed({heads, heads, 64, many, 1, 1024}, type, type);
+    const Problem problem(typed({heads, heads, 64, kKeys, 1, 64}, type, type), {kKeys}, Scores::kRandom, 7);
+    const KvLayout large{type, heads, many, 64}, small = problem.keys[0].layout;
+    GuardedDevice device(ptx::sm_75);
+    const uint64_t last_half = ((heads - 1) * uint64_t{many} + kKeys) * 128;
+    auto* cache = device.plain(type == kF16 ? last_half : large.n_bytes());  // keys and values at once
+    const auto copy = [&](uint64_t to, uint64_t from, uint64_t n_bytes) {
+      std::memcpy(cache + to, &problem.keys[0].bytes[from], n_bytes);
+      device.mark_initialised(cache + to, n_bytes);
+    };
+    for (uint64_t head = 0; head < heads; ++head) {
+      const uint64_t cells = type == kF16 ? 128 : 64, scales = 2 * small.scales_per_row();
+      copy(head * many * cells, head * kKeys * cells, kKeys * cells);
+      if (type == kF16) continue;
+      copy(large.scales_offset() + head * many * scales, small.scales_offset() + head * kKeys * scales, kKeys * scales);
+    }
+    Problem same = problem;
+    same.values = same.keys;
+    uint64_t* caches = device.upload(std::vector<uint64_t>{reinterpret_cast<uint64_t>(cache)});
+    float* out = device.poisoned<float>(heads * 64);
+    ASSERT_EQ(device.run_as(kAllChecks, incremental_attention(spec, ptx::sm_75), attention_grid(spec, kKeys),
+                            device.upload(problem.q), caches, caches, device.upload(std::vector<uint32_t>{kKeys}), out,
+                            device.zeros<uint8_t>(attention_scratch_bytes(spec)), device.zeros<uint32_t>(4)),
+              "");
+    expect_close(device.download(out, heads * 64), same.expected({kKeys}), kTolerance);
   }
-  device.mark_initialised(reinterpret_cast<void*>(cache), head_bytes + row_bytes);
-  Problem same = problem;
-  same.values = same.keys;
-  uint64_t* caches = device.upload(std::vector<uint64_t>{cache});
-  float* out = device.poisoned<float>(128);
-  ASSERT_EQ(device.run_as(kAllChecks, incremental_attention(spec, ptx::sm_75), attention_grid(spec, kKeys),
-                          device.upload(problem.q), caches, caches, device.upload(std::vector<uint32_t>{kKeys}), out,
-                          device.zeros<uint8_t>(attention_scratch_bytes(spec)), device.zeros<uint32_t>(4)),
-            "");
-  expect_close(device.download(out, 128), same.expected({kKeys}), kTolerance);
 }
 
 TEST(IncrementalAttentionSizes, TakesThe131072ndKey) {
@@ -395,17 +405,20 @@ TEST(IncrementalAttentionFaults, MergingWithoutReleaseMissesLateStores) {
   EXPECT_TRUE(any_wrong);
 }
 
-// Lanes beyond the last piece and the heads of a group cost no further sectors.
+// Lanes beyond the last piece and the heads of a group cost no further sectors. The scales of the keys that a warp
+// reads at once lie in one.
 TEST(IncrementalAttentionCounters, EachByteOfTheCacheIsReadOnce) {
-  for (uint32_t head_dim : {64, 80, 128, 256}) {
-    const AttentionSpec spec{14, 2, head_dim, 256, 2, 64};
+  for (const auto& [type, head_dim] : std::vector<std::pair<KvType, uint32_t>>{
+           {kF16, 64}, {kF16, 80}, {kF16, 128}, {kF16, 256}, {kQ8, 64}, {kQ8, 128}, {kQ8, 256}}) {
+    const AttentionSpec spec = typed({14, 2, head_dim, 256, 2, 64}, type, type);
     const std::vector<uint32_t> lengths{256, 128};
     const Problem problem(spec, lengths, Scores::kRandom, 10);
     Attention attention(problem, lengths);
     ptx::emulator::LaunchOptions counting;
     counting.count = true;
     ASSERT_EQ(attention.run(counting), "");
-    const uint64_t sectors = (256 + 128) * 2 * head_dim * 2 / 32;
+    const uint64_t cells = (256 + 128) * 2 * head_dim, warp_keys = 256 / head_dim;
+    const uint64_t sectors = type == kF16 ? cells * 2 / 32 : cells / 32 + (256 + 128) * 2 / warp_keys;
     for (const char* tag : {"scores", "values"}) {
       const ptx::emulator::Counts* counts = attention.device.counters().of_tag(tag);
       ASSERT_NE(counts, nullptr);
@@ -426,6 +439,8 @@ TEST(IncrementalAttentionSpecs, TellLaunchAndCost) {
   EXPECT_EQ(attention_cost(spec, 10).bytes, 10 * 2 * 64 * 4 + queries * 8);
   EXPECT_EQ(kernel.cost.bytes, attention_cost(spec, 3000).bytes);
   EXPECT_EQ(kernel.cost.flops, uint64_t{3000} * 14 * 64 * 4);
+  EXPECT_EQ(name_of(q8({14, 2, 80, 1000})), "incremental_attention_h14_kv2_d80_s1000_k128_c1_kq8_vq8");
+  EXPECT_EQ(attention_cost(q8({14, 2, 80, 1000}), 10).bytes, 10 * 2 * 2 * (80 + 8) + 14 * 80 * 8);
 }
 
 struct WrongSpec {

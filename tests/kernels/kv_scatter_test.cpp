@@ -10,6 +10,7 @@
 
 #include "emulated_kernel.h"
 #include "kernels/error_word.h"
+#include "kv_image.h"
 #include "models/error.h"
 #include "models/half.h"
 #include "models/rope.h"
@@ -27,10 +28,12 @@ struct ScatterCase {
   bool qk_norm;
   std::vector<uint32_t> positions;  // of the columns
   RopeScaling scaling = {};
+  KvType k_type = KvType::kF16, v_type = KvType::kF16;
 };
 std::ostream& operator<<(std::ostream& out, const ScatterCase& c) { return out << c.name; }
 
 constexpr uint32_t kMaxPositions = 40;
+constexpr auto kF16 = KvType::kF16, kQ8 = KvType::kQ8_0;
 constexpr auto kNeox = RopePairing::kNeox, kInterleaved = RopePairing::kInterleaved;
 const RopeScaling kLinear{.kind = RopeScaling::Kind::kLinear, .factor = 4};
 const RopeScaling kYarn{.kind = RopeScaling::Kind::kYarn, .factor = 4, .original_context = 32};
@@ -51,6 +54,17 @@ const ScatterCase kCases[] = {
     {"head_of_8", 5, 1, 8, 8, kNeox, true, {38}},  // most lanes idle
     {"linear", 2, 1, 64, 64, kNeox, false, {39}, kLinear},
     {"yarn", 2, 1, 64, 64, kNeox, false, {39}, kYarn},  // a magnitude other than 1
+    {"q8", 14, 2, 64, 64, kNeox, false, {7}, {}, kQ8, kQ8},
+    {"q8_interleaved", 9, 3, 64, 64, kInterleaved, false, {7}, {}, kQ8, kQ8},
+    {"q8_norm", 16, 8, 128, 128, kNeox, true, {39}, {}, kQ8, kQ8},
+    {"q8_keys", 4, 2, 64, 64, kNeox, false, {7}, {}, kQ8, kF16},
+    {"q8_values", 4, 2, 64, 64, kNeox, false, {7}, {}, kF16, kQ8},
+    {"q8_columns_of_several_sequences", 6, 2, 64, 64, kNeox, false, {3, 39, 0, 3, 17}, {}, kQ8, kQ8},
+    {"q8_some_dimensions_pass", 4, 2, 64, 26, kNeox, false, {5, 6}, {}, kQ8, kQ8},
+    {"q8_head_of_80", 3, 1, 80, 80, kNeox, true, {11, 12}, {}, kQ8, kQ8},  // a last group of 16, and no fourth
+    {"q8_head_of_96", 2, 2, 96, 96, kInterleaved, true, {11, 12}, {}, kQ8, kQ8},
+    {"q8_head_of_256", 2, 1, 256, 256, kNeox, true, {38}, {}, kQ8, kQ8},
+    {"q8_head_of_8", 5, 1, 8, 8, kNeox, true, {38}, {}, kQ8, kQ8},
 };
 
 KvScatterSpec spec_of(const ScatterCase& c) {
@@ -64,7 +78,9 @@ KvScatterSpec spec_of(const ScatterCase& c) {
           .qk_norm = c.qk_norm,
           .eps = c.qk_norm ? 1e-6f : 0,
           .rope_magnitude = rope_magnitude(c.scaling),
-          .frequencies = rope_frequencies(c.scaling, 1e6, c.rope_dims, {})};
+          .frequencies = rope_frequencies(c.scaling, 1e6, c.rope_dims, {}),
+          .k_type = c.k_type,
+          .v_type = c.v_type};
 }
 
 // One head, normalised and turned in double.
@@ -89,7 +105,8 @@ std::vector<double> turned(const KvScatterSpec& s, const float* head, const std:
   return x;
 }
 
-// The inputs of a spec on a device.
+// The inputs of a spec on a device. Where keys become codes, the first query heads and their gamma are the keys' own,
+// so that q says to the bit what was quantised.
 class Scatter {
  public:
   Scatter(const KvScatterSpec& s, const std::vector<uint32_t>& at)
@@ -101,14 +118,19 @@ class Scatter {
         k_values(normal_floats(size_t{s.columns} * s.n_kv_heads * s.head_dim, 2)),
         v_values(normal_floats(k_values.size(), 3)),
         q_gamma(normal_floats(s.head_dim, 4)),
-        k_gamma(normal_floats(s.head_dim, 5)),
-        cells(size_t{s.n_kv_heads} * s.max_positions * s.head_dim) {
+        k_gamma(normal_floats(s.head_dim, s.k_type == kF16 ? 5 : 4)),
+        k_layout{s.k_type, s.n_kv_heads, s.max_positions, s.head_dim},
+        v_layout{s.v_type, s.n_kv_heads, s.max_positions, s.head_dim} {
+    const size_t width = size_t{s.n_kv_heads} * s.head_dim;
+    for (uint32_t column = 0; column < s.columns && s.k_type != kF16; ++column)
+      std::copy_n(&k_values[column * width], width, &q_values[size_t{column} * s.n_heads * s.head_dim]);
     q = device.upload(q_values), k = device.upload(k_values), v = device.upload(v_values);
     gammas[0] = device.upload(q_gamma), gammas[1] = device.upload(k_gamma);
     positions = device.upload(at);
     std::vector<uint64_t> tables[2];
     for (uint32_t column = 0; column < s.columns; ++column) {
-      for (auto* caches : {&k_caches, &v_caches}) caches->push_back(device.poisoned<uint16_t>(cells));
+      k_caches.push_back(device.poisoned<uint8_t>(k_layout.n_bytes()));
+      v_caches.push_back(device.poisoned<uint8_t>(v_layout.n_bytes()));
       tables[0].push_back(reinterpret_cast<uint64_t>(k_caches.back()));
       tables[1].push_back(reinterpret_cast<uint64_t>(v_caches.back()));
     }
@@ -132,22 +154,26 @@ class Scatter {
       const size_t at = (size_t{column} * spec.n_heads + head) * d;
       expect_close({q + at, d}, turned(spec, &q_values[at], q_gamma, position), 5e-7);  // some roundings of fp32
     }
-    std::vector<double> k_expected(cells, NAN), v_expected(cells, NAN);
+    std::vector<double> halves(k_layout.rows() * d, NAN);
+    KvImage keys(k_layout), values(v_layout);
     for (uint32_t head = 0; head < spec.n_kv_heads; ++head) {
       const size_t from = (size_t{column} * spec.n_kv_heads + head) * d;
-      const size_t to = (size_t{head} * spec.max_positions + position) * d;
       const std::vector<double> key = turned(spec, &k_values[from], k_gamma, position);
-      for (uint32_t i = 0; i < d; ++i) k_expected[to + i] = key[i], v_expected[to + i] = v_values[from + i];
+      std::ranges::copy(key, &halves[(size_t{head} * spec.max_positions + position) * d]);
+      keys.set(head, position, {q + (size_t{column} * spec.n_heads + head) * d, d});
+      values.set(head, position, {&v_values[from], d});
     }
-    expect_halves(k_caches[column], k_expected, "key");
-    expect_halves(v_caches[column], v_expected, "value");
+    if (spec.k_type == kF16)
+      expect_halves(k_caches[column], halves);
+    else
+      expect_bytes(k_caches[column], keys, "key");
+    expect_bytes(v_caches[column], values, "value");
   }
   void expect_untouched(uint32_t column) const {
     const size_t width = size_t{spec.n_heads} * spec.head_dim;
     for (size_t i = column * width; i < (column + 1) * width; ++i) ASSERT_EQ(q[i], q_values[i]) << i;
-    for (const uint16_t* cache : {k_caches[column], v_caches[column]}) {
-      for (size_t i = 0; i < cells; ++i) ASSERT_EQ(cache[i], kUntouched) << i;
-    }
+    expect_bytes(k_caches[column], KvImage(k_layout), "key");
+    expect_bytes(v_caches[column], KvImage(v_layout), "value");
   }
   std::vector<uint32_t> error_word() const { return device.download(error, 4); }
 
@@ -155,23 +181,28 @@ class Scatter {
   const KvScatterSpec spec;
   const ptx::Kernel kernel;
   uint32_t n_columns;
-  const std::vector<float> q_values, k_values, v_values, q_gamma, k_gamma;
-  const size_t cells;  // of a cache
+  std::vector<float> q_values, k_values, v_values;
+  const std::vector<float> q_gamma, k_gamma;
+  const KvLayout k_layout, v_layout;
   float *q, *k, *v, *gammas[2];
   uint32_t *positions, *error;
-  std::vector<uint16_t*> k_caches, v_caches;
+  std::vector<uint8_t*> k_caches, v_caches;
   uint64_t *k_table, *v_table;
 
  private:
-  // Rounded once to fp16 from what may be off by a few roundings of fp32.
-  void expect_halves(const uint16_t* cache, const std::vector<double>& expected, const char* what) const {
-    for (size_t i = 0; i < cells; ++i) {
+  // Rounded once to fp16 from what may be off by a few roundings of fp32; NaN: untouched.
+  static void expect_halves(const uint8_t* cache, const std::vector<double>& expected) {
+    for (size_t i = 0; i < expected.size(); ++i) {
+      f16 half;
+      std::memcpy(&half, cache + 2 * i, sizeof half);
       if (std::isnan(expected[i]))
-        ASSERT_EQ(cache[i], kUntouched) << what << " cell " << i;
+        ASSERT_EQ(half.bits, kUntouched) << "key cell " << i;
       else
-        ASSERT_NEAR(to_float(f16{cache[i]}), expected[i], std::abs(expected[i]) * 0x1.01p-11 + 1e-6)
-            << what << " cell " << i;
+        ASSERT_NEAR(to_float(half), expected[i], std::abs(expected[i]) * 0x1.01p-11 + 1e-6) << "key cell " << i;
     }
+  }
+  static void expect_bytes(const uint8_t* cache, const KvImage& expected, const char* what) {
+    for (size_t i = 0; i < expected.bytes.size(); ++i) ASSERT_EQ(cache[i], expected.bytes[i]) << what << " byte " << i;
   }
 };
 
@@ -196,8 +227,8 @@ TEST(KvScatterInputs, PositionIsReadFromDeviceMemory) {
   ASSERT_EQ(scatter.run(), "");
   scatter.expect_column(0, 3);
   std::copy(scatter.q_values.begin(), scatter.q_values.end(), scatter.q);
-  std::fill_n(scatter.k_caches[0], scatter.cells, kUntouched);
-  std::fill_n(scatter.v_caches[0], scatter.cells, kUntouched);
+  std::fill_n(scatter.k_caches[0], scatter.k_layout.n_bytes(), 0xff);
+  std::fill_n(scatter.v_caches[0], scatter.v_layout.n_bytes(), 0xff);
   *scatter.positions = 4;
   ASSERT_EQ(scatter.run(), "");
   scatter.expect_column(0, 4);
@@ -253,6 +284,90 @@ TEST(KvScatterSizes, OffsetsHave64Bits) {
                        device.zeros<uint32_t>(4)),
             "");
   for (uint32_t i = 0; i < 64; ++i) EXPECT_EQ(value[i], to_f16(values[i]).bits) << i;
+}
+
+// The last codes lie 4 GiB behind the cache's start, and their scales behind them.
+TEST(KvScatterSizes, OffsetsOfCodesHave64Bits) {
+  KvScatterSpec spec = spec_of({"", 1, 1, 64, 64, kNeox, false, {0}, {}, kQ8, kQ8});
+  spec.max_positions = 1u << 26;
+  const KvLayout large{kQ8, 1, spec.max_positions, 64};
+  GuardedDevice device(ptx::sm_75);
+  const std::vector<float> values = normal_floats(64, 1);
+  uint8_t* cache = device.plain(large.n_bytes());
+  spec.k_type = kF16;  // of which only the last row exists
+  uint8_t* keys = device.poisoned<uint8_t>(128) - uint64_t{spec.max_positions - 1} * 128;
+  ASSERT_EQ(
+      device.run(kv_scatter(spec, ptx::sm_75), device.upload(values), device.upload(values), device.upload(values),
+                 device.upload(std::vector<uint32_t>{spec.max_positions - 1}),
+                 device.upload(std::vector<uint64_t>{reinterpret_cast<uint64_t>(keys)}),
+                 device.upload(std::vector<uint64_t>{reinterpret_cast<uint64_t>(cache)}), device.zeros<uint32_t>(4)),
+      "");
+  KvImage row({kQ8, 1, 1, 64});
+  row.set(0, 0, values);
+  for (uint64_t i = 0; i < 64; ++i) EXPECT_EQ(cache[large.scales_offset() - 64 + i], row.bytes[i]) << i;
+  for (uint64_t i = 0; i < 4; ++i)
+    EXPECT_EQ(cache[large.n_bytes() - 4 + i], row.bytes[row.layout.scales_offset() + i]) << i;
+}
+
+struct CodesCase {
+  const char* name;
+  float value, rest;  // of one dimension in 32, and of the others
+};
+const CodesCase kCodesCases[] = {
+    {"zeros", 0, 0},
+    {"negative_zeros", -0.0f, -0.0f},
+    {"ties", 127, 2.5f},
+    {"negative_ties", 127, -2.5f},
+    {"negative_extreme", -127, 63.5f},
+    {"scale_rounded_down", 1, 0.3f},  // to less than 1/127: the largest code would be 127.06
+    {"scale_is_subnormal", 1e-4f, 3e-5f},
+    {"scale_of_the_last_place", 5e-6f, -1e-6f},
+    {"scale_vanishes", 1e-6f, 1e-6f},
+    {"subnormal_values", 1e-40f, -1e-42f},
+    {"the_largest_value", 65024, -65024},
+    {"values_above_are_clamped", 65025, -7e4f},
+    {"one_huge_value", 3.4e38f, 1000},
+    {"one_huge_negative_value", -3.4e38f, -1000},
+};
+
+// Keys at position 0 turn by nothing.
+TEST(KvScatterCodes, AreThoseOfTheQuantiserAtEveryExtreme) {
+  const uint32_t n = std::size(kCodesCases);
+  Scatter scatter(spec_of({"", 1, 1, 64, 64, kNeox, false, std::vector<uint32_t>(n), {}, kQ8, kQ8}),
+                  std::vector<uint32_t>(n));
+  for (size_t i = 0; i < n * 64; ++i) {
+    const CodesCase& c = kCodesCases[i / 64];
+    scatter.q[i] = scatter.k[i] = scatter.v[i] = scatter.v_values[i] = i % 32 == 5 ? c.value : c.rest;
+  }
+  ASSERT_EQ(scatter.run(), "");
+  for (uint32_t column = 0; column < n; ++column) {
+    KvImage image(scatter.k_layout);
+    image.set(0, 0, {&scatter.v_values[column * 64], 64});
+    for (const uint8_t* cache : {scatter.k_caches[column], scatter.v_caches[column]}) {
+      EXPECT_TRUE(std::equal(image.bytes.begin(), image.bytes.end(), cache)) << kCodesCases[column].name;
+    }
+    for (uint32_t i = 0; i < 64; ++i) EXPECT_TRUE(std::isfinite(image.at(0, 0, i))) << kCodesCases[column].name;
+  }
+}
+
+// What is no number stays none, in its group; what is infinite is the largest value.
+TEST(KvScatterCodes, NoNumbersStayInTheirGroup) {
+  Scatter scatter(spec_of({"", 1, 1, 64, 64, kNeox, false, {0}, {}, kF16, kQ8}), {0});
+  scatter.v[3] = NAN, scatter.v[40] = -INFINITY;
+  ASSERT_EQ(scatter.run(), "");
+  std::vector<float> row(scatter.v, scatter.v + 64);
+  row[3] = 0;
+  KvImage image(scatter.v_layout);
+  image.set(0, 0, row);
+  const uint8_t* cache = scatter.v_caches[0];
+  EXPECT_TRUE(std::equal(&image.bytes[32], &image.bytes[64], cache + 32));
+  const auto scale = [&](uint64_t group) {
+    f16 half;
+    std::memcpy(&half, cache + scatter.v_layout.scales_offset() + 2 * group, sizeof half);
+    return to_float(half);
+  };
+  EXPECT_TRUE(std::isnan(scale(0)));
+  EXPECT_EQ(scale(1), KvLayout::kMostScale);
 }
 
 // Angles of a million turns are as exact as small ones. The first of each pair is 1, the second 0.
@@ -328,6 +443,11 @@ TEST(KvScatterSpecs, NamesTellRotationsApart) {
   KvScatterSpec other = spec;
   EXPECT_THAT(name_of(spec), ::testing::StartsWith("kv_scatter_h14_kv2_d64_s40_c1_"));
   EXPECT_EQ(name_of(spec), name_of(other));
+  other.k_type = kQ8;
+  EXPECT_THAT(name_of(other), ::testing::StartsWith("kv_scatter_h14_kv2_d64_s40_c1_kq8_"));
+  other.v_type = kQ8;
+  EXPECT_THAT(name_of(other), ::testing::StartsWith("kv_scatter_h14_kv2_d64_s40_c1_kq8_vq8_"));
+  other = spec;
   other.frequencies.back() /= 2;
   EXPECT_NE(name_of(spec), name_of(other));
 }

@@ -39,10 +39,14 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
   kernels.push_back(gemv({types[0], 151936, 3584, 1, kRmsNorm, kStore, kEps}, target));  // several passes
   kernels.push_back(gemv({types[0], 3584, 18944, 8, kNone, kResidual}, target));         // tiles
   for (uint32_t head_dim : {64, 80, 96, 128, 256}) {
-    kernels.push_back(incremental_attention({14, 2, head_dim, 32768, 8}, target));
+    AttentionSpec spec{14, 2, head_dim, 32768, 8};
+    kernels.push_back(incremental_attention(spec, target));
+    spec.k_type = spec.v_type = KvType::kQ8_0;
+    kernels.push_back(incremental_attention(spec, target));
   }
   for (RopePairing pairing : {RopePairing::kNeox, RopePairing::kInterleaved}) {
-    kernels.push_back(kv_scatter({16, 8, 128, 128, pairing, 32768, 8, false, true, kEps, 1, std::vector(64, 0.1)}, target));
+    kernels.push_back(
+        kv_scatter({16, 8, 128, 128, pairing, 32768, 8, false, true, kEps, 1, std::vector(64, 0.1)}, target));
   }
   kernels.push_back(rmsnorm({3584, 8, kEps}, target));
   kernels.push_back(argmax({151936, 8}, target));
