@@ -3,7 +3,9 @@
 
 #include "kernels/bodies.h"
 #include "kernels/columns.h"
+#include "kernels/logit_order.h"
 #include "kernels/spec_check.h"
+#include "kernels/warp_sums.h"
 
 namespace warpchat {
 
@@ -16,19 +18,8 @@ constexpr uint32_t kPerBlock = kThreads * kEach;
 
 // Upper word: rises with the logit, 0 for NaN. Lower word: falls with the index.
 Reg<u64> candidate(Builder& b, const Reg<f32>& logit, const Reg<u32>& index) {
-  Reg<u32> bits = (logit + 0.0f).as<u32>();  // of -0 those of +0
-  Reg<u32> sign = (bits.as<s32>() >> 31).as<u32>();
-  Reg<u32> rank = b.select(b.is(FloatClass::kNan, logit), 0, bits ^ (sign | 0x80000000u));
+  Reg<u32> rank = b.select(b.is(FloatClass::kNan, logit), 0, ordered_bits(logit));
   return b.join<u64>(~index, rank);
-}
-
-Reg<u64> warp_max(Builder& b, In<u64> x) {
-  Var<u64> best = b.var<u64>("best", x);
-  for (uint32_t distance = kWarpSize / 2; distance > 0; distance /= 2) {
-    Vec<u32, 2> words = b.split<u32>(best);
-    best = b.max(best, b.join<u64>(b.shuffle_xor(words[0], distance), b.shuffle_xor(words[1], distance)));
-  }
-  return best;
 }
 
 }  // namespace

@@ -28,6 +28,9 @@ std::string describe(const ErrorWord& word) {
       return "position " + found + "the cache ends before " + grouped(word.limit);
     case KernelError::kLengthOutOfRange:
       return "length " + found + "attention covers " + grouped(word.limit) + " keys";
+    case KernelError::kLogitNotFinite:
+      return "the logit of token " + grouped(word.value) + " in column " + std::to_string(word.column) +
+             " is not finite; the model's file is damaged or its activations overflow";
   }
   return "error " + std::to_string(static_cast<uint32_t>(word.code)) + " with " + grouped(word.value);
 }

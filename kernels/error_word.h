@@ -13,6 +13,7 @@ enum class KernelError : uint32_t {
   kTokenOutOfRange,     // value: the token, limit: n_vocab
   kPositionOutOfRange,  // value: the position, limit: max_positions
   kLengthOutOfRange,    // value: the length in keys, limit: the most keys
+  kLogitNotFinite,      // value: the token, limit: n_vocab
 };
 
 struct ErrorWord {

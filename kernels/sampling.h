@@ -16,7 +16,7 @@ struct SampleSpec {
   uint32_t n_vocab;         // logits of a column
   uint32_t columns = 1;     // sequences, each with a state of its own
   uint32_t threads = 1024;  // of the block that serves a column: a power of two, 32 to 1,024
-  uint32_t ring = 64;       // recent tokens that a state holds: a power of two up to 4,096
+  uint32_t ring = 64;       // recent tokens that a state holds: a power of two up to 1,024
   bool advances = false;    // positions[column] += 1 after the choice
 };
 
@@ -51,7 +51,7 @@ struct SampleBuffers {
 // Name: sample_151936_c1_t1024_r64, "_advances". One block a column. Parameters: SampleBuffers in their order, and
 // n_columns u32 if columns > 1: at most `columns`; what lies beyond is neither read nor written.
 // The token follows from logits, state and position alone: neither threads nor schedule nor device matter. Of equal
-// logits the lower id ranks first. Weights are exp(logit - best) to 2e-6 of each, in steps of 2^-44 for 151,936 of
+// logits the lower id ranks first. Weights are exp(logit - best) to 6e-6 of each, in steps of 2^-44 for 151,936 of
 // them; the random number is Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011) with
 // the seed as key and the position as counter. A logit that is not finite, before or after its penalty, sets the error
 // word with the lowest such id, and nothing of the column is written. Throws Error for a spec outside the bounds above.

@@ -1,4 +1,5 @@
-// Sums and maxima over the lanes of a warp, in a fixed order. No branch may have split the warp.
+// Sums, maxima and scans over the lanes of a warp or the threads of a block, in a fixed order. No branch may have split
+// the warp, or the block.
 #pragma once
 #include <vector>
 
@@ -19,5 +20,20 @@ ptx::Reg<ptx::f32> scattered_sums(ptx::Builder& b, const std::vector<ptx::Reg<pt
 
 // The sum over the block's threads, in all of them. slots: one a warp, which a barrier must part from earlier uses.
 ptx::Reg<ptx::f32> block_sum(ptx::Builder& b, ptx::In<ptx::f32> x, const ptx::Shared<ptx::f32>& slots, uint32_t warps);
+
+// The sum and the largest over the warp, in all lanes.
+ptx::Reg<ptx::u64> warp_sum(ptx::Builder& b, ptx::In<ptx::u64> x);
+ptx::Reg<ptx::u32> warp_max(ptx::Builder& b, ptx::In<ptx::u32> x);
+ptx::Reg<ptx::u64> warp_max(ptx::Builder& b, ptx::In<ptx::u64> x);
+
+// The same over the block, in all threads. slots: one a warp; both end with a barrier, so that they may be used again.
+ptx::Reg<ptx::u64> block_sum(ptx::Builder& b, ptx::In<ptx::u64> x, const ptx::Shared<ptx::u64>& slots, uint32_t warps);
+ptx::Reg<ptx::u64> block_max(ptx::Builder& b, ptx::In<ptx::u64> x, const ptx::Shared<ptx::u64>& slots, uint32_t warps);
+
+// Over the block's threads in their order: the sum of those before, and of all. slots: as of block_sum.
+struct BlockScan {
+  ptx::Reg<ptx::u64> before, total;
+};
+BlockScan block_scan(ptx::Builder& b, ptx::In<ptx::u64> x, const ptx::Shared<ptx::u64>& slots, uint32_t warps);
 
 }  // namespace warpchat

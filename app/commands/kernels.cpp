@@ -7,6 +7,7 @@
 #include "app/model_loading.h"
 #include "app/output.h"
 #include "engine/gpu/gpu_memory.h"
+#include "kernels/sampling.h"
 #include "kernels/shapes.h"
 #include "models/message.h"
 #include "ptx/error.h"
@@ -93,6 +94,7 @@ int run_command(const KernelsOptions& options) {
     for (ptx::Kernel& kernel :
          decoder_kernels(decoder_specs(config, subject.shape.formats, context, kind, columns), target))
       kernels.push_back(std::move(kernel));
+  kernels.push_back(sample({config.n_vocab}, target));
   if (!options.ptx_folder.empty()) write_texts(kernels, options.ptx_folder);
   write_output(subject.name + " on " + ptx::spell(target) + ", context " + grouped(context) + "\n\n" +
                listing(kernels));

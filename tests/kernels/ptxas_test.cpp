@@ -12,6 +12,7 @@
 #include "kernels/gemv.h"
 #include "kernels/kv_scatter.h"
 #include "kernels/rmsnorm.h"
+#include "kernels/sampling.h"
 
 namespace warpchat {
 namespace {
@@ -50,6 +51,8 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
   }
   kernels.push_back(rmsnorm({3584, 8, kEps}, target));
   kernels.push_back(argmax({151936, 8}, target));
+  kernels.push_back(sample({151936, 8, 1024, 64, true}, target));
+  kernels.push_back(sample({32001, 1, 256, 1024}, target));
   return kernels;
 }
 

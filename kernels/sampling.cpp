@@ -1,0 +1,197 @@
+// A block reads its column's logits once for the best one and a bound under which nothing can be chosen, and once more
+// to collect what is above it. A handful is then filtered in shared memory; where more remain than the block has
+// threads, the same rules narrow all logits down. Whole numbers everywhere, so that both ways and every order of
+// threads choose the same token.
+#include "kernels/sampling.h"
+
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <numbers>
+
+#include "kernels/columns.h"
+#include "kernels/error_word.h"
+#include "kernels/logit_order.h"
+#include "kernels/sampling_filters.h"
+#include "kernels/spec_check.h"
+#include "kernels/warp_sums.h"
+
+namespace warpchat {
+
+using namespace ptx;
+
+namespace {
+
+constexpr uint32_t kMostThreads = 1024, kMostRing = 1024;
+
+void require_sample_spec(const SampleSpec& s) {
+  require_between(1, INT32_MAX, "sample", "n_vocab", s.n_vocab);
+  require_between(1, UINT16_MAX, "sample", "columns", s.columns);
+  require_spec(std::has_single_bit(s.threads) && s.threads >= kWarpSize && s.threads <= kMostThreads, "sample",
+               "threads", s.threads, "a power of two from 32 to 1024");
+  require_spec(std::has_single_bit(s.ring) && s.ring <= kMostRing, "sample", "ring", s.ring,
+               "a power of two up to 1024");
+}
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+struct Best {
+  Reg<f32> of_thread;  // the thread's best logit; -infinity if it has none
+  Reg<u64> of_all;     // candidate
+  Pred all_finite;     // of the column's logits
+};
+
+Best find_best(const SampleColumn& column) {
+  Builder& b = column.b;
+  Var<f32> top = b.var("top", -kInfinity), zero = b.var("zero", 0.0f);
+  Var<u32> top_id = b.var("top_id", 0u);
+  column.for_all(4, [&](const Reg<u32>& id, const Reg<f32>& logit) {
+    zero = b.fma(logit, 0.0f, zero);  // NaN from the first logit on that is not finite
+    top_id = b.select(logit > top, id, top_id);
+    top = b.max(top, logit);
+  });
+  Pred some_are_not = b.barrier_or(zero != 0.0f);
+  Reg<u64> own = column.candidate(ordered_bits(top), top_id);
+  return {top, b.uniform(block_max(b, own, column.memory.warp_slots, column.warps())), !some_are_not};
+}
+
+void put_most(const SampleColumn& column, const Reg<u32>& value) {
+  column.memory.most.red(Atomic::kMax, value, Order::kRelaxed, Scope::kBlock);
+}
+
+void report_first_not_finite(const SampleColumn& column) {
+  Builder& b = column.b;
+  column.for_all(1, [&](const Reg<u32>& id, const Reg<f32>& logit) {
+    b.if_(!b.is(FloatClass::kFinite, logit), [&] { put_most(column, ~id); });
+  });
+  b.barrier();
+  b.if_(b.thread() == 0, [&] {
+    report_error(b, column.buffers.error, KernelError::kLogitNotFinite, ~column.memory.most.load(), column.spec.n_vocab,
+                 column.column);
+  });
+}
+
+// A logit that at least top_k others reach, if top_k is at most the number of threads: each warp has enough threads
+// whose best does.
+Reg<f32> bound_of_top_k(const SampleColumn& column, const Reg<f32>& best_of_thread) {
+  Builder& b = column.b;
+  Var<f32> left = b.var("left", best_of_thread), reached = b.var("reached", -kInfinity);
+  Var<u32> n = b.var("n", 0u);
+  b.do_while([&] {
+    reached = strided_max(b, left, 1);
+    left = b.select(left == reached, -kInfinity, left);
+    n += column.warps();
+    return b.uniform(n) < column.settings.top_k;
+  });
+  b.if_(b.lane() == 0, [&] { put_most(column, ~ordered_bits(reached)); });
+  b.barrier();
+  return logit_of(~column.memory.most.load());
+}
+
+// A logit whose inferiors weigh, even if all logits were among them, less than half of what top_p leaves out. Only the
+// exponent counts, so that no approximation is needed.
+Reg<f32> bound_of_top_p(const SampleColumn& column, const SampleRules& rules, const Reg<u64>& total) {
+  Builder& b = column.b;
+  Reg<f32> left_out = b.convert<f32>(total) * (1.0f - column.settings.top_p);
+  Reg<u32> bits = (left_out * (0.5f / static_cast<float>(column.spec.n_vocab))).as<u32>();
+  Reg<s32> exponent = (bits >> 23).as<s32>() - (127 + static_cast<int32_t>(column.weight_bits()));
+  return b.fma(b.convert<f32>(exponent), std::numbers::ln2_v<float>, rules.best_logit);
+}
+
+// All candidates from the bound on, as far as memory.candidates goes; returns how many there are.
+Reg<u32> collect(const SampleColumn& column, const Reg<f32>& bound) {
+  Builder& b = column.b;
+  column.for_all(4, [&](const Reg<u32>& id, const Reg<f32>& logit) {
+    b.if_(logit >= bound, [&] {
+      Reg<u32> place = column.memory.n_candidates.atom(Atomic::kAdd, 1, Order::kRelaxed, Scope::kBlock);
+      b.if_(place < column.spec.threads,
+            [&] { column.memory.candidates.store(place, column.candidate(ordered_bits(logit), id)); });
+    });
+  });
+  b.barrier();
+  return b.uniform(column.memory.n_candidates.load());
+}
+
+void filter_and_draw(const SampleColumn& column, const Best& best) {
+  Builder& b = column.b;
+  const uint32_t threads = column.spec.threads, n_vocab = column.spec.n_vocab;
+  const SampleRules rules = sample_rules(column, best.of_all);
+  Var<u64> total = b.var("total", uint64_t{0});
+  Var<f32> bound = b.var("bound", rules.min_p_logit);
+  b.if_else(
+      rules.has_top_k,
+      [&] {
+        bound = -kInfinity;
+        b.if_(column.settings.top_k <= threads, [&] { bound = bound_of_top_k(column, best.of_thread); });
+      },
+      [&] {
+        b.if_(rules.has_top_p, [&] {
+          total = sum_of_all(column, rules);
+          bound = b.max(bound, bound_of_top_p(column, rules, total));
+        });
+      });
+  bound = b.min(bound, rules.best_logit);
+  Var<u32> n_candidates = b.var("n_candidates", n_vocab);
+  Pred is_bound = b.uniform(bound) > std::numeric_limits<float>::lowest();
+  const auto collect_them = [&] { n_candidates = collect(column, bound); };
+  if (n_vocab <= threads) {
+    collect_them();
+  } else {
+    b.if_(is_bound, collect_them);
+  }
+  b.if_else(
+      b.uniform(n_candidates) <= threads,
+      [&] { b.region("few", [&] { choose_of_few(column, rules, n_candidates, total); }); },
+      [&] { b.region("many", [&] { choose_of_many(column, rules, total); }); });
+}
+
+}  // namespace
+
+std::string name_of(const SampleSpec& s) {
+  return "sample_" + std::to_string(s.n_vocab) + "_c" + std::to_string(s.columns) + "_t" + std::to_string(s.threads) +
+         "_r" + std::to_string(s.ring) + (s.advances ? "_advances" : "");
+}
+
+uint64_t sampler_state_stride(const SampleSpec& s) {
+  return (sizeof(SamplerState) + uint64_t{s.ring} * sizeof(uint32_t) + 15) / 16 * 16;
+}
+
+std::vector<uint8_t> packed_sampler_state(const SampleSpec& s, SamplerState state, std::span<const uint32_t> recent) {
+  std::vector<uint8_t> bytes(sampler_state_stride(s));
+  state.n_accepted = recent.size();
+  std::memcpy(bytes.data(), &state, sizeof state);
+  for (size_t i = recent.size() - std::min<size_t>(recent.size(), s.ring); i < recent.size(); ++i)
+    std::memcpy(&bytes[sizeof state + i % s.ring * sizeof(uint32_t)], &recent[i], sizeof(uint32_t));
+  return bytes;
+}
+
+void sample_body(Builder& b, const SampleSpec& spec, const SampleBuffers& buffers, const Reg<u32>& column_index,
+                 const Shared<u8>& memory) {
+  const SampleColumn column(b, spec, buffers, column_index, memory);
+  const Best best = find_best(column);
+  const auto greedy = [&] { b.if_(b.thread() == 0, [&] { column.commit(column.id_of(best.of_all)); }); };
+  const auto choose = [&] {
+    b.if_else(column.settings.temperature <= 0.0f, greedy, [&] { filter_and_draw(column, best); });
+  };
+  b.if_else(best.all_finite, choose, [&] { report_first_not_finite(column); });
+  b.barrier();
+}
+
+Kernel sample(const SampleSpec& s, Target target) {
+  require_sample_spec(s);
+  Builder b(name_of(s), target);
+  const SampleBuffers buffers{b.global<f32>("logits", uint64_t{s.columns} * s.n_vocab),
+                              b.global<u8>("states", s.columns * sampler_state_stride(s)),
+                              b.global<u32>("tokens", s.columns), b.global<u32>("positions", s.columns),
+                              b.global<u32>("error", kErrorWords)};
+  b.min_blocks_per_sm(1);  // ptxas would rather spill than leave room for one block only
+  Shared<u8> memory = b.shared<u8>("memory", sample_shared_bytes(s));
+  Reg<u32> column = b.block().named("column");
+  leave_beyond_columns(b, declare_columns(b, s.columns), column);
+  sample_body(b, s, buffers, column, memory);
+  return b.finish(Launch{s.columns, s.threads},
+                  {.bytes = uint64_t{s.columns} * (uint64_t{s.n_vocab} * 8 + sampler_state_stride(s)),
+                   .flops = uint64_t{s.columns} * s.n_vocab});
+}
+
+}  // namespace warpchat

@@ -1,0 +1,108 @@
+#include "kernels/sampling_column.h"
+
+#include <bit>
+#include <cstddef>
+
+#include "kernels/sampling_weight.h"
+
+namespace warpchat {
+
+using namespace ptx;
+
+namespace {
+
+SampleMemory shared_parts(Builder& b, const SampleSpec& s, const Shared<u8>& memory) {
+  const Shared<u64> words = memory.as<u64>();
+  const Shared<u64> slots = words + 2 * s.threads, found = slots + kWarpSize, behind = found + 2;
+  const Shared<u32> zeros = behind.as<u32>();
+  SampleMemory parts{words, words + s.threads, slots, found, zeros, zeros + 1, (behind + 1).as<u8>()};
+  b.if_(b.thread() == 0, [&] { zeros.store(0, {0u, 0u}); });
+  return parts;
+}
+
+Global<u8> field(const Global<u8>& state, size_t offset) { return state + static_cast<int64_t>(offset); }
+
+SampleSettings load_settings(Builder& b, const SampleSpec& s, const Global<u8>& state, const Reg<u32>& position) {
+  const auto f32_at = [&](size_t offset) { return b.uniform(field(state, offset).as<f32>().load()); };
+  const auto u32_at = [&](size_t offset) { return b.uniform(field(state, offset).as<u32>().load()); };
+  Reg<u64> n_accepted = b.uniform(field(state, offsetof(SamplerState, n_accepted)).as<u64>().load());
+  Reg<u32> window = b.min(u32_at(offsetof(SamplerState, penalty_window)), s.ring);
+  Reg<u32> n_tokens = b.convert<u32>(b.min(n_accepted, wide(window)));
+  Reg<f32> repeat = f32_at(offsetof(SamplerState, repeat_penalty));
+  Reg<f32> presence = f32_at(offsetof(SamplerState, presence_penalty));
+  Reg<f32> frequency = f32_at(offsetof(SamplerState, frequency_penalty));
+  Reg<u32> top_k = u32_at(offsetof(SamplerState, top_k));
+  Reg<f32> top_p = f32_at(offsetof(SamplerState, top_p));
+  Reg<f32> temperature = f32_at(offsetof(SamplerState, temperature));
+  Reg<f64> log_min_p = b.uniform(field(state, offsetof(SamplerState, log_min_p)).as<f64>().load());
+  Reg<u64> seed = b.uniform(field(state, offsetof(SamplerState, seed)).as<u64>().load());
+  return {{repeat, presence, frequency, n_tokens, n_accepted}, top_k, top_p, temperature, log_min_p, seed, position};
+}
+
+}  // namespace
+
+uint64_t sample_shared_bytes(const SampleSpec& s) {
+  return (uint64_t{s.threads} * 2 + kWarpSize + 3) * sizeof(uint64_t) + RecentTokens::shared_bytes(s.ring);
+}
+
+SampleColumn::SampleColumn(Builder& builder, const SampleSpec& s, const SampleBuffers& sources, const Reg<u32>& which,
+                           const Shared<u8>& shared)
+    : b(builder),
+      spec(s),
+      buffers(sources),
+      column(which),
+      memory(shared_parts(b, s, shared)),
+      settings(load_settings(b, s, buffers.states + wide(column) * sampler_state_stride(s),
+                             b.uniform(buffers.positions.load(column)))),
+      state_(buffers.states + wide(column) * sampler_state_stride(s)),
+      ring_(field(state_, sizeof(SamplerState)).as<u32>()),
+      logits_(buffers.logits + wide(column) * s.n_vocab),
+      recent_(b, s.n_vocab, s.ring, s.threads, settings.penalties, ring_, memory.penalties),
+      id_bits_(static_cast<uint32_t>(std::bit_width(s.n_vocab - 1))) {}
+
+void SampleColumn::for_all(uint32_t at_once, const OnLogit& body) const {
+  if (at_once == 1 || spec.n_vocab % 4 != 0) {
+    b.for_("id", b.thread(), spec.n_vocab, spec.threads, [&](Reg<u32> id) { body(id, logit(id)); });
+    return;
+  }
+  b.for_("four", b.thread(), spec.n_vocab / 4, spec.threads, [&](Reg<u32> four) {
+    Reg<u32> first = four * 4;
+    VarVec<f32, 4> values = b.vars<f32, 4>("logit", 0.0f);
+    values = logits_.load<4>(first);
+    b.if_(recent_.may_know_four(first), [&] {
+      b.for_("turn", first, first + 4, 1, [&](Reg<u32> id) {  // each in its turn, and all back in their places
+        Reg<f32> next = recent_.penalised(id, values[0]);
+        for (int i = 0; i < 3; ++i) values[i] = values[i + 1];
+        values[3] = next;
+      });
+    });
+    for (uint32_t i = 0; i < 4; ++i) body(first + i, values[i]);
+  });
+}
+
+Reg<f32> SampleColumn::logit(const Reg<u32>& id) const { return recent_.penalised(id, logits_.load(id)); }
+
+Reg<u64> SampleColumn::candidate(const Reg<u32>& ordered, const Reg<u32>& id) const {
+  return (wide(ordered) << id_bits_) + wide((spec.n_vocab - 1) - id);
+}
+
+Reg<u32> SampleColumn::ordered_of(const Reg<u64>& candidate) const { return b.convert<u32>(candidate >> id_bits_); }
+
+Reg<u32> SampleColumn::id_of(const Reg<u64>& candidate) const {
+  const uint32_t mask = (1u << id_bits_) - 1;
+  return (spec.n_vocab - 1) - (b.convert<u32>(candidate) & mask);
+}
+
+Reg<u64> SampleColumn::lowest_of(const Reg<u32>& ordered) const { return wide(ordered) << id_bits_; }
+
+uint32_t SampleColumn::weight_bits() const { return sampling_weight_bits(spec.n_vocab); }
+
+void SampleColumn::commit(const Reg<u32>& token) const {
+  const Reg<u64>& n_accepted = settings.penalties.n_accepted;
+  buffers.tokens.store(column, token);
+  ring_.store(b.convert<u32>(n_accepted) & (spec.ring - 1), token);
+  field(state_, offsetof(SamplerState, n_accepted)).as<u64>().store(0, n_accepted + 1);
+  if (spec.advances) buffers.positions.store(column, settings.position + 1);
+}
+
+}  // namespace warpchat
