@@ -4,6 +4,8 @@
 #include <cassert>
 #include <utility>
 
+#include "engine/device_sampler.h"
+
 namespace warpchat {
 
 Decoder::Decoder(const ModelConfig& config, std::unique_ptr<Steps> steps) : config_(config), steps_(std::move(steps)) {}
@@ -17,10 +19,17 @@ bool Decoder::forward(std::span<const Token> tokens, uint32_t position, Logits w
 
 bool Decoder::forward(std::span<const Column> columns, Logits wanted, const std::atomic<bool>* stop) {
   assert(!columns.empty() && columns.size() <= (wanted == Logits::kAll ? max_logits_columns() : max_columns()));
-  const PassState& s = steps_->buffers();
-  const uint32_t last_column = static_cast<uint32_t>(columns.size()) - 1;
-
   steps_->begin(columns);
+  return run(wanted, stop);
+}
+
+bool Decoder::forward_sampled(Logits wanted, const std::atomic<bool>* stop) {
+  steps_->sampler()->begin_next();
+  return run(wanted, stop);
+}
+
+bool Decoder::run(Logits wanted, const std::atomic<bool>* stop) {
+  const PassState& s = steps_->buffers();
   steps_->embed(s.hidden);
   for (uint32_t layer = 0; layer < config_.n_layers; ++layer) {
     if (stop != nullptr && *stop) return false;
@@ -31,7 +40,7 @@ bool Decoder::forward(std::span<const Column> columns, Logits wanted, const std:
     steps_->norm_gate_up(layer, s.hidden, s.inner);
     steps_->down_residual(layer, s.inner, s.hidden);
   }
-  if (wanted != Logits::kNone) steps_->norm_logits(s.hidden, wanted == Logits::kAll ? 0 : last_column, s.logits);
+  if (wanted != Logits::kNone) steps_->norm_logits(s.hidden, wanted, s.logits);
   return true;
 }
 

@@ -10,8 +10,6 @@
 
 namespace warpchat {
 
-enum class Logits { kNone, kLast, kAll };  // of which columns of a pass
-
 class Decoder {
  public:
   Decoder(const ModelConfig& config, std::unique_ptr<Steps> steps);
@@ -30,13 +28,20 @@ class Decoder {
   // The same over any columns that one pass may have: of a batch the next position of each of its sequences.
   bool forward(std::span<const Column> columns, Logits wanted, const std::atomic<bool>* stop = nullptr);
 
+  // The same over the tokens that the device's sampler has just chosen, each at its column's next position.
+  bool forward_sampled(Logits wanted, const std::atomic<bool>* stop = nullptr);
+
   // After a pass that wanted them: the logits of one of its columns, [n_vocab], valid until the next pass.
   std::span<const float> logits(uint32_t column) { return steps_->read_logits(column); }
+
+  void wait() { steps_->wait(); }  // for the passes begun; Error if one failed
 
   Steps& steps() { return *steps_; }
   const ModelConfig& config() const { return config_; }
 
  private:
+  bool run(Logits wanted, const std::atomic<bool>* stop);  // the pass begun
+
   ModelConfig config_;
   std::unique_ptr<Steps> steps_;
   std::vector<Column> columns_;

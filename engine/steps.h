@@ -11,6 +11,7 @@
 
 namespace warpchat {
 
+class DeviceSampler;
 class Profile;
 
 // A float buffer [columns, width] on the device. Only the device that handed it out can look inside.
@@ -28,6 +29,8 @@ struct Column {
 inline bool is_batch(std::span<const Column> columns) {
   return columns.size() > 1 && columns[0].sequence != columns[1].sequence;
 }
+
+enum class Logits { kNone, kLast, kAll };  // of which columns of a pass
 
 // The buffers of one pass, of at most Steps::max_columns() columns.
 struct PassState {
@@ -64,8 +67,9 @@ class Steps {
   // inner = silu(Wgate . rmsnorm(hidden)) * (Wup . rmsnorm(hidden))
   virtual void norm_gate_up(uint32_t layer, Buffer hidden, Buffer inner) = 0;
   virtual void down_residual(uint32_t layer, Buffer inner, Buffer hidden) = 0;  // hidden += W . inner
-  // logits of columns first_column .. the last one of the pass
-  virtual void norm_logits(Buffer hidden, uint32_t first_column, Buffer logits) = 0;
+  virtual void norm_logits(Buffer hidden, Logits wanted, Buffer logits) = 0;    // wanted: kLast or kAll
+  virtual void wait() = 0;                              // for the passes begun; Error if one failed
+  virtual DeviceSampler* sampler() { return nullptr; }  // null: logits are sampled on the host
   // Waits for the pass and returns the logits of one of those columns on the host: [n_vocab], valid until begin().
   virtual std::span<const float> read_logits(uint32_t column) = 0;
 };

@@ -65,7 +65,8 @@ class CpuSteps final : public Steps {
   void output_residual(uint32_t layer, Buffer mixed, Buffer hidden) override;
   void norm_gate_up(uint32_t layer, Buffer hidden, Buffer inner) override;
   void down_residual(uint32_t layer, Buffer inner, Buffer hidden) override;
-  void norm_logits(Buffer hidden, uint32_t first_column, Buffer logits) override;
+  void norm_logits(Buffer hidden, Logits wanted, Buffer logits) override;
+  void wait() override {}
   std::span<const float> read_logits(uint32_t column) override;
 
  private:
@@ -263,7 +264,8 @@ void CpuSteps::down_residual(uint32_t index, Buffer inner, Buffer hidden) {
   products_.run(plain(inner), {&product, 1});
 }
 
-void CpuSteps::norm_logits(Buffer hidden, uint32_t first_column, Buffer) {
+void CpuSteps::norm_logits(Buffer hidden, Logits wanted, Buffer) {
+  const uint32_t first_column = wanted == Logits::kAll ? 0 : n_columns() - 1;
   const uint32_t columns = n_columns() - first_column;
   OperationTimer timer(profile_, op_logits_,
                        output_.n_bytes() + uint64_t{columns} * (hidden.width + config_.n_vocab) * sizeof(float));

@@ -12,6 +12,7 @@
 
 #include "engine/driver/emulator_profile.h"
 #include "engine/gpu/gpu_memory.h"
+#include "engine/gpu/gpu_sampler.h"
 #include "engine/gpu/launch_graph.h"
 #include "engine/gpu/launch_timer.h"
 #include "engine/gpu/pass_kernels.h"
@@ -52,7 +53,7 @@ uint64_t column_of(Buffer buffer, uint32_t column) {
   return address_of(buffer) + uint64_t{column} * buffer.width * sizeof(float);
 }
 
-class GpuSteps final : public Steps {
+class GpuSteps final : public Steps, private DeviceSampler {
  public:
   GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const GpuOptions& options, ContextPointer context);
   ~GpuSteps() override;
@@ -73,10 +74,17 @@ class GpuSteps final : public Steps {
   void output_residual(uint32_t layer, Buffer mixed, Buffer hidden) override;
   void norm_gate_up(uint32_t layer, Buffer hidden, Buffer inner) override;
   void down_residual(uint32_t layer, Buffer inner, Buffer hidden) override;
-  void norm_logits(Buffer hidden, uint32_t first_column, Buffer logits) override;
+  void norm_logits(Buffer hidden, Logits wanted, Buffer logits) override;
+  void wait() override;
   std::span<const float> read_logits(uint32_t column) override;
+  DeviceSampler* sampler() override { return this; }
 
  private:
+  void start(std::span<const Start> columns) override;
+  void sample() override;
+  void begin_next() override;
+  std::span<const Token> read() override;
+
   struct Slot {  // of what the host tells a pass
     HostMemory words;
     Event copied;
@@ -85,6 +93,8 @@ class GpuSteps final : public Steps {
   PassKernels& kernels_of(PassKind kind);
   PassKernels& pass() { return kernels_of(kind_); }
   void place_weights(const ModelTensors& tensors, const GpuOptions& options);
+  void begin_pass(uint32_t n_columns, PassKind kind);
+  void upload_pass(std::span<const uint32_t> tokens_and_positions);
   void fill_cache_table(std::span<const Column> columns);
   uint64_t cache_table(uint32_t layer, uint32_t values) const;  // 0: keys, 1: values
   void run(const GpuStep& step, const Arguments& arguments, ptx::Dimensions blocks, uint64_t bytes);
@@ -96,7 +106,7 @@ class GpuSteps final : public Steps {
   void begin_layers();  // with a graph: from here to end_layers launches are recorded, or have been
   void end_layers();
   void collect_profile();
-  void check_error_word();
+  void check(const ErrorWord& word);
 
   ModelConfig config_;
   DecoderFormats formats_;
@@ -116,12 +126,15 @@ class GpuSteps final : public Steps {
   uint64_t token_embd_ = 0, output_norm_ = 0, output_ = 0;
   std::array<Slot, 4> slots_;
   HostMemory logits_, error_;
+  GpuSampler sampler_;
   PassState state_;
   PassKind kind_ = PassKind::kToken;
   uint32_t n_columns_ = 0, first_logits_column_ = 0, next_slot_ = 0;
+  std::vector<uint32_t> column_positions_;
   uint32_t longest_ = 0;             // keys of the pass's last position
   uint64_t n_keys_ = 0;              // summed over the columns
   std::vector<uint32_t> sequences_;  // in the cache table
+  uint64_t wanted_logits_ = 0;       // device address of the first that is wanted
   bool has_arrived_ = false;         // the pass's logits
   bool is_replaying_ = false;        // the pass's launches are in the graph
   bool counts_;
@@ -150,6 +163,7 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
              Slot{pinned_words(context, sizes_), Event(context)}, Slot{pinned_words(context, sizes_), Event(context)}},
       logits_(context, uint64_t{logits_rows(sizes_)} * config.n_vocab * sizeof(float), "logits"),
       error_(context, sizeof(ErrorWord), "errors"),
+      sampler_(stream_, timer_, profile_, config.n_vocab, sizes_.sequences),
       counts_(options.count && context->device().is_emulated) {
   if (counts_) count_emulated_launches(true);
   std::future<std::unique_ptr<PassKernels>> token_kernels = compile(PassKind::kToken);  // during the upload
@@ -293,25 +307,41 @@ void GpuSteps::end_layers() {
 void GpuSteps::begin(std::span<const Column> columns) {
   assert(!columns.empty() && columns.size() <= max_columns());
   context_->make_current();
-  if (layers_graph_.is_recording()) layers_graph_.abandon(stream_);  // of a pass that was stopped
-  n_columns_ = static_cast<uint32_t>(columns.size());
-  kind_ = n_columns_ == 1 ? PassKind::kToken : is_batch(columns) ? PassKind::kBatch : PassKind::kPrompt;
-  kernels_of(kind_);
-  has_arrived_ = false;
-  longest_ = 0, n_keys_ = 0;
+  std::vector<uint32_t> words;
+  column_positions_.clear();
+  for (const Column& column : columns) {
+    assert(column.position < sizes_.context && column.sequence < sizes_.sequences);
+    words.push_back(static_cast<uint32_t>(column.token));
+    column_positions_.push_back(column.position);
+  }
+  words.insert(words.end(), column_positions_.begin(), column_positions_.end());
   fill_cache_table(columns);
+  upload_pass(words);
+  begin_pass(static_cast<uint32_t>(columns.size()), columns.size() == 1 ? PassKind::kToken
+                                                    : is_batch(columns) ? PassKind::kBatch
+                                                                        : PassKind::kPrompt);
+}
+
+void GpuSteps::upload_pass(std::span<const uint32_t> tokens_and_positions) {
   Slot& slot = slots_[next_slot_++ % slots_.size()];
   slot.copied.wait();
-  const std::span<uint32_t> words = slot.words.as<uint32_t>().first(size_t{2} * n_columns_);
-  for (uint32_t i = 0; i < n_columns_; ++i) {
-    assert(columns[i].position < sizes_.context && columns[i].sequence < sizes_.sequences);
-    words[i] = static_cast<uint32_t>(columns[i].token);
-    words[n_columns_ + i] = columns[i].position;
-    longest_ = std::max(longest_, columns[i].position + 1);
-    n_keys_ += columns[i].position + 1;
-  }
+  const std::span<uint32_t> words = slot.words.as<uint32_t>().first(tokens_and_positions.size());
+  std::copy(tokens_and_positions.begin(), tokens_and_positions.end(), words.begin());
   stream_.upload(tokens(), std::as_bytes(words));
   stream_.record(slot.copied);
+}
+
+void GpuSteps::begin_pass(uint32_t n_columns, PassKind kind) {
+  if (layers_graph_.is_recording()) layers_graph_.abandon(stream_);  // of a pass that was stopped
+  n_columns_ = n_columns;
+  kind_ = kind;
+  kernels_of(kind);
+  has_arrived_ = false;
+  longest_ = 0, n_keys_ = 0;
+  for (const uint32_t position : column_positions_) {
+    longest_ = std::max(longest_, position + 1);
+    n_keys_ += position + 1;
+  }
   timer_.begin_pass();
   begin_layers();
 }
@@ -373,28 +403,63 @@ void GpuSteps::down_residual(uint32_t index, Buffer inner, Buffer hidden) {
   if (index + 1 == config_.n_layers) end_layers();
 }
 
-void GpuSteps::norm_logits(Buffer hidden, uint32_t first_column, Buffer logits) {
+void GpuSteps::norm_logits(Buffer hidden, Logits wanted, Buffer logits) {
+  const uint32_t first_wanted = wanted == Logits::kAll ? 0 : n_columns_ - 1;
   // The kernels read from 16-byte boundaries, which every fourth column is at.
-  first_logits_column_ = hidden.width % 4 == 0 ? first_column : first_column / 4 * 4;
+  first_logits_column_ = hidden.width % 4 == 0 ? first_wanted : first_wanted / 4 * 4;
   const uint32_t columns = n_columns_ - first_logits_column_;
   assert(columns <= logits_rows(sizes_));
   hidden.data = reinterpret_cast<void*>(column_of(hidden, first_logits_column_));
   const ProductStep& product = columns == 1 ? kernels_of(PassKind::kToken).logits : pass().logits;
   multiply(product, {output_, 0, output_norm_, 0, hidden, logits}, columns);
-  const uint64_t n_bytes = uint64_t{columns} * config_.n_vocab * sizeof(float);
-  stream_.download(logits_.bytes().first(n_bytes), address_of(logits));
+  wanted_logits_ = column_of(logits, first_wanted - first_logits_column_);
+}
+
+void GpuSteps::wait() {
   stream_.download(error_.bytes(), error_address());
+  stream_.wait();
+  collect_profile();
+  ErrorWord word;
+  std::memcpy(&word, error_.bytes().data(), sizeof word);
+  check(word);
 }
 
 std::span<const float> GpuSteps::read_logits(uint32_t column) {
   assert(column >= first_logits_column_ && column < n_columns_);
   if (!has_arrived_) {
-    stream_.wait();
-    collect_profile();
-    check_error_word();
+    const uint64_t n_bytes = uint64_t{n_columns_ - first_logits_column_} * config_.n_vocab * sizeof(float);
+    stream_.download(logits_.bytes().first(n_bytes), address_of(state_.logits));
+    wait();
     has_arrived_ = true;
   }
   return logits_.as<float>().subspan(uint64_t{column - first_logits_column_} * config_.n_vocab, config_.n_vocab);
+}
+
+void GpuSteps::start(std::span<const Start> columns) {
+  sampler_.start(columns);
+  if (kind_ != PassKind::kPrompt) return;
+  // From here on the pass is of one column, the prompt's last.
+  column_positions_ = {column_positions_.back()};
+  const uint32_t token_and_position[] = {0, column_positions_[0]};
+  upload_pass(token_and_position);
+  n_columns_ = 1;
+  kind_ = PassKind::kToken;
+}
+
+void GpuSteps::sample() {
+  assert(sampler_.n_columns() == n_columns_);
+  sampler_.sample({wanted_logits_, tokens(), positions(), error_address()});
+  for (uint32_t& position : column_positions_) ++position;
+}
+
+void GpuSteps::begin_next() { begin_pass(n_columns_, kind_); }
+
+std::span<const Token> GpuSteps::read() {
+  const GpuSampler::Sampled sampled = sampler_.read();
+  if (counts_) stream_.wait();  // for the counters to be whole
+  collect_profile();
+  check(sampled.error);
+  return sampled.tokens;
 }
 
 void GpuSteps::collect_profile() {
@@ -404,9 +469,7 @@ void GpuSteps::collect_profile() {
     profile_.count(profile_.operation(kernel.name), kernel.counters);
 }
 
-void GpuSteps::check_error_word() {
-  ErrorWord word;
-  std::memcpy(&word, error_.bytes().data(), sizeof word);
+void GpuSteps::check(const ErrorWord& word) {
   if (word.code == KernelError::kNone) return;
   stream_.fill(error_address(), 0, sizeof word);
   throw Error("the GPU refuses a pass: " + describe(word));

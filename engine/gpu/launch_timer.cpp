@@ -30,12 +30,15 @@ void LaunchTimer::launched(uint32_t operation, uint64_t bytes) {
 }
 
 void LaunchTimer::collect() {
-  for (size_t i = 1; i < marks_.size(); ++i) {
+  for (; collected_ < marks_.size(); ++collected_) {
+    const size_t i = collected_;
+    if (!events_[i].has_come()) return;
     if (marks_[i].operation == Mark::kNothing) continue;
     profile_.record(marks_[i].operation, began_ + events_[i - 1].seconds_since(events_[0]),
                     events_[i].seconds_since(events_[i - 1]), marks_[i].bytes);
   }
   marks_.clear();
+  collected_ = 0;
 }
 
 }  // namespace warpchat

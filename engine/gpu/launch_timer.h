@@ -16,7 +16,7 @@ class LaunchTimer {
   // Waits for the stream if very many launches have not been collected yet. Nothing is timed while the profile is off.
   void begin_pass();
   void launched(uint32_t operation, uint64_t bytes);  // the work just enqueued
-  void collect();                                     // after the host waited for the stream
+  void collect();                                     // what has ended since the last call
 
  private:
   struct Mark {  // an event and what ended with it
@@ -30,6 +30,7 @@ class LaunchTimer {
   Profile& profile_;
   std::vector<Event> events_;  // made as they are needed, used again after collect
   std::vector<Mark> marks_;    // of the events in use
+  size_t collected_ = 0;       // of them
   double began_ = 0;           // the first mark's time by the profile's clock
 };
 

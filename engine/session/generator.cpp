@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/session/thinking.h"
+#include "engine/token_source.h"
 
 namespace warpchat {
 
@@ -73,46 +74,41 @@ bool Generator::prefill(const GenerationRequest& request, Timings& timings) {
     last_column_ = static_cast<uint32_t>(n) - 1;
     events_.push(PromptProgress{static_cast<uint32_t>(cached_.size()) - timings.reused_tokens, total});
   }
-  model_.decoder->logits(last_column_);  // a GPU may still be computing them
+  model_.decoder->wait();
   timings.prompt_seconds = seconds_since(start);
   return true;
 }
 
 EndReason Generator::generate(const GenerationRequest& request, Timings& timings) {
-  Sampler sampler(request.sampling);
-  for (Token token : request.prompt) sampler.accept(token);
   StreamDetokenizer detokenizer(*model_.tokenizer);
   ThinkingTracker thinking(request.starts_thinking);
   const auto start = Clock::now();
   auto last = start;
-  EndReason reason = EndReason::kTokenLimit;
-  for (int64_t n = 0; request.max_tokens < 0 || n < request.max_tokens; ++n) {
-    if (stop_) {
+  const uint64_t room = model_.context - cached_.size();  // the last token of a full context is never decoded
+  const uint64_t most = request.max_tokens < 0 ? room : std::min<uint64_t>(request.max_tokens, room);
+  EndReason reason = most == room ? EndReason::kContextFull : EndReason::kTokenLimit;
+  std::unique_ptr<TokenSource> source;
+  if (most > 0)
+    source = make_token_source(
+        *model_.decoder, {request.sampling, request.prompt, static_cast<uint32_t>(cached_.size()), last_column_, most});
+  std::optional<Token> before;
+  for (uint64_t n = 0; n < most; ++n) {
+    const std::optional<Token> token = source->next(stop_);
+    if (!token) {
       reason = EndReason::kStopped;
       break;
     }
-    const Token token = sampler.sample(model_.decoder->logits(last_column_));
-    sampler.accept(token);
+    if (before) cached_.push_back(*before);
+    before = token;
     if (n == 0) timings.first_token_seconds = timings.prompt_seconds + seconds_since(start);
     ++timings.generated_tokens;
-    if (!request.ignore_end && model_.tokenizer->ends_generation(token)) {
+    if (!request.ignore_end && model_.tokenizer->ends_generation(*token)) {
       reason = EndReason::kEndOfText;
       break;
     }
-    auto [text, inside] = thinking.add(detokenizer.add(token));
-    events_.push(TextDelta{std::move(text), token, seconds_since(last), inside});
+    auto [text, inside] = thinking.add(detokenizer.add(*token));
+    events_.push(TextDelta{std::move(text), *token, seconds_since(last), inside});
     last = Clock::now();
-    if (cached_.size() + 1 >= model_.context) {
-      reason = EndReason::kContextFull;
-      break;
-    }
-    if (n + 1 == request.max_tokens) break;
-    if (!model_.decoder->forward({&token, 1}, static_cast<uint32_t>(cached_.size()), Logits::kLast, &stop_)) {
-      reason = EndReason::kStopped;
-      break;
-    }
-    cached_.push_back(token);
-    last_column_ = 0;
   }
   timings.generate_seconds = seconds_since(start);
   for (auto [text, inside] : {thinking.add(detokenizer.flush()), thinking.finish()})

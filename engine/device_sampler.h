@@ -1,0 +1,28 @@
+// Sampling by the device that computed the logits: neither logits nor the host lie between one token and the next.
+#pragma once
+#include <span>
+
+#include "engine/sampler.h"
+
+namespace warpchat {
+
+class DeviceSampler {
+ public:
+  virtual ~DeviceSampler() = default;
+
+  // How a column of the last pass's logits chooses. recent: what penalties count, oldest first.
+  struct Start {
+    SamplingParams params;
+    std::span<const Token> recent;
+  };
+  // After a pass that wanted logits: one start for each of its columns with logits, a prompt's last column or every one
+  // of a batch. They hold for the passes that follow, until a pass has tokens from the host again.
+  virtual void start(std::span<const Start> columns) = 0;
+  virtual void sample() = 0;  // chooses the next token of each column; does not wait
+  // In place of Steps::begin: the next pass takes the tokens just chosen, each at its column's next position.
+  virtual void begin_next() = 0;
+  // Waits for the oldest sample that has not been read; at most two may be under way. Valid until the next call.
+  virtual std::span<const Token> read() = 0;
+};
+
+}  // namespace warpchat

@@ -1,0 +1,112 @@
+#include "engine/gpu/gpu_sampler.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cmath>
+#include <cstring>
+
+#include "models/error.h"
+#include "models/message.h"
+
+namespace warpchat {
+
+namespace {
+
+constexpr uint32_t kLeastRing = 64, kLargestRing = 4096;  // recent tokens; the least fits the usual window
+
+SamplerState state_of(const SamplingParams& p) {
+  SamplerState state;
+  state.repeat_penalty = p.repeat_penalty;
+  state.presence_penalty = p.presence_penalty;
+  state.frequency_penalty = p.frequency_penalty;
+  state.penalty_window = p.penalty_window;
+  state.top_k = p.top_k;
+  state.top_p = p.top_p;
+  state.temperature = p.temperature;
+  if (p.min_p > 0) state.log_min_p = std::log(static_cast<double>(p.min_p));
+  state.seed = p.seed;
+  return state;
+}
+
+bool has_penalties(const SamplingParams& p) {
+  return p.repeat_penalty != 1 || p.presence_penalty != 0 || p.frequency_penalty != 0;
+}
+
+// Recent tokens that the ring must hold.
+uint32_t ring_for(std::span<const DeviceSampler::Start> columns) {
+  uint32_t window = kLeastRing;
+  for (const DeviceSampler::Start& column : columns)
+    if (has_penalties(column.params)) window = std::max(window, column.params.penalty_window);
+  if (window > kLargestRing)
+    throw Error("--repeat-last-n is " + grouped(window) + ", a GPU's sampler looks back at most " +
+                grouped(kLargestRing) + " tokens; lower it");
+  return std::bit_ceil(window);
+}
+
+}  // namespace
+
+GpuSampler::GpuSampler(const Stream& stream, LaunchTimer& timer, Profile& profile, uint32_t n_vocab, uint32_t sequences)
+    : stream_(stream), timer_(timer), profile_(profile), spec_{n_vocab, sequences} {
+  spec_.ring = 0;
+  spec_.advances = true;
+  const auto slot = [&] {
+    return Slot{HostMemory(stream.context(), uint64_t{sequences} * sizeof(Token), "tokens"),
+                HostMemory(stream.context(), sizeof(ErrorWord), "errors"), Event(stream.context())};
+  };
+  slots_ = {slot(), slot()};
+}
+
+// One kernel, for the longest window that was asked for.
+void GpuSampler::compile(uint32_t ring) {
+  spec_.ring = ring;
+  std::vector<ptx::Kernel> kernels;
+  kernels.push_back(warpchat::sample(spec_, stream_.context()->device().target()));
+  stream_.wait();  // the kernel and the states before may be in use
+  kernels_ = std::make_unique<KernelSet>(stream_.context(), std::move(kernels));
+  kernel_ = &(*kernels_)[name_of(spec_)];
+  operation_ = profile_.operation(name_of(spec_));
+  states_ = DeviceMemory();
+  states_ = DeviceMemory(stream_.context(), spec_.columns * sampler_state_stride(spec_), "the sampler");
+}
+
+void GpuSampler::start(std::span<const DeviceSampler::Start> columns) {
+  assert(!columns.empty() && columns.size() <= spec_.columns);
+  const uint32_t ring = ring_for(columns);
+  if (ring > spec_.ring) compile(ring);
+  std::vector<uint8_t> states;
+  for (const DeviceSampler::Start& column : columns) {
+    const std::vector<uint32_t> recent(column.recent.begin(), column.recent.end());
+    const std::vector<uint8_t> state = packed_sampler_state(spec_, state_of(column.params), recent);
+    states.insert(states.end(), state.begin(), state.end());
+  }
+  stream_.upload(states_.address(), std::as_bytes(std::span(states)));
+  stream_.wait();
+  n_columns_ = static_cast<uint32_t>(columns.size());
+  n_sampled_ = n_read_ = 0;
+}
+
+void GpuSampler::sample(const Buffers& b) {
+  assert(n_sampled_ - n_read_ < kSlots);
+  std::vector<Argument> arguments;
+  for (const uint64_t address : {b.logits, states_.address(), b.tokens, b.positions, b.error})
+    arguments.push_back(Argument::address(address));
+  if (spec_.columns > 1) arguments.push_back(n_columns_);
+  kernel_->launch(stream_, arguments, {n_columns_});
+  timer_.launched(operation_, uint64_t{n_columns_} * spec_.n_vocab * sizeof(float));
+  const Slot& slot = slots_[n_sampled_++ % kSlots];
+  stream_.download(slot.tokens.bytes().first(n_columns_ * sizeof(Token)), b.tokens);
+  stream_.download(slot.error.bytes(), b.error);
+  stream_.record(slot.copied);
+}
+
+GpuSampler::Sampled GpuSampler::read() {
+  assert(n_read_ < n_sampled_);
+  const Slot& slot = slots_[n_read_++ % kSlots];
+  slot.copied.wait();
+  Sampled sampled{slot.tokens.as<Token>().first(n_columns_), {}};
+  std::memcpy(&sampled.error, slot.error.bytes().data(), sizeof sampled.error);
+  return sampled;
+}
+
+}  // namespace warpchat

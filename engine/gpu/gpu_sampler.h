@@ -1,0 +1,52 @@
+// The sampling kernel with what it keeps on the device, and the tokens on their way to the host.
+#pragma once
+#include <array>
+#include <memory>
+#include <optional>
+
+#include "engine/device_sampler.h"
+#include "engine/gpu/kernel_set.h"
+#include "engine/gpu/launch_timer.h"
+#include "kernels/error_word.h"
+#include "kernels/sampling.h"
+
+namespace warpchat {
+
+class GpuSampler {
+ public:
+  GpuSampler(const Stream& stream, LaunchTimer& timer, Profile& profile, uint32_t n_vocab, uint32_t sequences);
+
+  void start(std::span<const DeviceSampler::Start> columns);
+  struct Buffers {  // device addresses: f32 [columns, n_vocab], u32 [columns], u32 [columns], u32 [kErrorWords]
+    uint64_t logits, tokens, positions, error;
+  };
+  void sample(const Buffers& buffers);  // columns: as many as have started; positions advance
+  struct Sampled {
+    std::span<const Token> tokens;  // [columns]
+    ErrorWord error;                // of everything up to this sample
+  };
+  Sampled read();  // waits for the oldest sample not read
+  uint32_t n_columns() const { return n_columns_; }
+
+ private:
+  struct Slot {
+    HostMemory tokens, error;
+    Event copied;
+  };
+  static constexpr uint32_t kSlots = 2;  // samples under way at most
+  void compile(uint32_t ring);
+
+  const Stream& stream_;
+  LaunchTimer& timer_;
+  Profile& profile_;
+  SampleSpec spec_;  // ring 0: no kernel yet
+  std::unique_ptr<KernelSet> kernels_;
+  const LoadedKernel* kernel_ = nullptr;
+  uint32_t operation_ = 0;
+  DeviceMemory states_;
+  std::array<Slot, kSlots> slots_;
+  uint32_t n_columns_ = 0;
+  uint64_t n_sampled_ = 0, n_read_ = 0;
+};
+
+}  // namespace warpchat

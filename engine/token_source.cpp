@@ -1,0 +1,74 @@
+#include "engine/token_source.h"
+
+#include <cassert>
+#include <utility>
+
+#include "engine/device_sampler.h"
+
+namespace warpchat {
+
+namespace {
+
+// Logits come to the host, and the token goes back.
+class HostTokens final : public TokenSource {
+ public:
+  HostTokens(Decoder& decoder, TokenRun run)
+      : decoder_(decoder), sampler_(run.sampling), position_(run.position), column_(run.last_column) {
+    for (const Token token : run.recent) sampler_.accept(token);
+  }
+
+  std::optional<Token> next(const std::atomic<bool>& stop) override {
+    if (stop) return std::nullopt;
+    if (last_) {
+      if (!decoder_.forward({&*last_, 1}, position_, Logits::kLast, &stop)) return std::nullopt;
+      ++position_;
+      column_ = 0;
+    }
+    last_ = sampler_.sample(decoder_.logits(column_));
+    sampler_.accept(*last_);
+    return last_;
+  }
+
+ private:
+  Decoder& decoder_;
+  Sampler sampler_;
+  uint32_t position_, column_;
+  std::optional<Token> last_;
+};
+
+// The pass after a token is under way before the host knows it.
+class DeviceTokens final : public TokenSource {
+ public:
+  DeviceTokens(Decoder& decoder, DeviceSampler& sampler, const TokenRun& run)
+      : decoder_(decoder), sampler_(sampler), position_(run.position), tokens_left_(run.max_tokens) {
+    const DeviceSampler::Start start{run.sampling, run.recent};
+    sampler_.start({&start, 1});
+    sampler_.sample();
+  }
+
+  std::optional<Token> next(const std::atomic<bool>& stop) override {
+    if (stop) return std::nullopt;
+    assert(tokens_left_ > 0);
+    if (--tokens_left_ > 0 && position_ < decoder_.max_positions()) {
+      if (!decoder_.forward_sampled(Logits::kLast, &stop)) return std::nullopt;
+      sampler_.sample();
+      ++position_;
+    }
+    return sampler_.read()[0];
+  }
+
+ private:
+  Decoder& decoder_;
+  DeviceSampler& sampler_;
+  uint32_t position_;  // of the pass to come
+  uint64_t tokens_left_;
+};
+
+}  // namespace
+
+std::unique_ptr<TokenSource> make_token_source(Decoder& decoder, TokenRun run) {
+  if (DeviceSampler* sampler = decoder.steps().sampler()) return std::make_unique<DeviceTokens>(decoder, *sampler, run);
+  return std::make_unique<HostTokens>(decoder, std::move(run));
+}
+
+}  // namespace warpchat

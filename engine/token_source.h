@@ -1,0 +1,33 @@
+// The next tokens of a sequence, one after the other, sampled where the device samples best.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/decoder.h"
+#include "engine/sampler.h"
+
+namespace warpchat {
+
+struct TokenRun {
+  SamplingParams sampling;
+  std::vector<Token> recent;  // what penalties count, oldest first
+  uint32_t position;          // of the first token to come; those before are in the cache
+  uint32_t last_column;       // of the pass before: its logits give the first token
+  uint64_t max_tokens;        // at least 1; no work is done for more
+};
+
+class TokenSource {
+ public:
+  virtual ~TokenSource() = default;
+  // The next token; nullopt if `stop` was set. A token's keys and values are in the cache once the next call has
+  // returned a token. Error if the device fails: what the cache holds is then unknown.
+  virtual std::optional<Token> next(const std::atomic<bool>& stop) = 0;
+};
+
+// The decoder must have had a pass with Logits::kLast or kAll that ended before run.position, and do nothing else while
+// the source lives. At most max_positions() - run.position + 1 tokens may be asked for.
+std::unique_ptr<TokenSource> make_token_source(Decoder& decoder, TokenRun run);
+
+}  // namespace warpchat
