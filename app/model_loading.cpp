@@ -32,7 +32,7 @@ void require_f16(const std::string& type, const std::string& flag) {
 
 std::string find_model_file(const std::string& name) { return resolve_model(name, model_folders(), state_directory()); }
 
-std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context) {
+std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context, uint32_t sequences) {
   require_f16(flags.cache_type_k, "--cache-type-k");
   require_f16(flags.cache_type_v, "--cache-type-v");
   const std::optional<LaunchMode> launch = launch_mode_named(flags.launch);
@@ -46,6 +46,7 @@ std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context) {
   options.context = context > 0 ? context : flags.context > 0 ? static_cast<uint32_t>(flags.context) : 0;
   options.context_from_model = context == 0 && flags.context == 0;
   options.batch = std::min(flags.batch, flags.micro_batch);
+  options.sequences = sequences;
   options.kernel_cache = cache_directory() + "/kernels";
   Spinner spinner("loading " + std::filesystem::path(options.path).filename().string());
   options.progress = [&](double fraction) {

@@ -10,8 +10,9 @@ namespace warpchat {
 
 std::string find_model_file(const std::string& name);  // resolve_model with this user's folders
 
-// context: positions, where the command and not the user decides; 0: as the flags say.
-std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context = 0);
+// context: positions, where the command and not the user decides; 0: as the flags say. sequences: each with a cache of
+// so many.
+std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context = 0, uint32_t sequences = 1);
 
 // The trace and its summary that --profile asks for.
 void save_profile(const Model& model, const ModelFlags& flags);

@@ -157,6 +157,7 @@ void add_bench(CLI::App& app, BenchOptions& o) {
   list("-p,--n-prompt", o.n_prompt, "prompt tokens to compute; 0: none; default 512");
   list("-n,--n-gen", o.n_generate, "tokens to decode one by one; 0: none; default 128");
   list("-d,--n-depth", o.depth, "tokens already in the cache; default 0");
+  number(app, "--parallel", o.parallel, "sequences that -n decodes side by side; default 1", 1, 256);
   number(app, "-r,--repetitions", o.repetitions, "runs of each test after a warm-up; default 5", 1, 10000);
   app.add_option("-o,--output", o.format, "md, csv, json or jsonl; default md")
       ->check(CLI::IsMember({"md", "csv", "json", "jsonl"}))

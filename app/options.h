@@ -72,6 +72,7 @@ struct InspectOptions : CommonOptions {
 struct BenchOptions : ModelFlags {
   std::vector<uint32_t> n_prompt = {512}, n_generate = {128}, depth = {0};
   uint32_t repetitions = 5;
+  uint32_t parallel = 1;  // sequences decoded side by side
   std::string format = "md";
 };
 

@@ -36,21 +36,25 @@ std::vector<Token> random_tokens(uint32_t n, uint32_t n_vocab) {
   return tokens;
 }
 
-void prefill(Decoder& decoder, std::span<const Token> tokens, uint32_t position) {
+void prefill(Decoder& decoder, std::span<const Token> tokens, uint32_t position, uint32_t sequence = 0) {
   for (size_t done = 0; done < tokens.size();) {
     const size_t n = std::min<size_t>(decoder.max_columns(), tokens.size() - done);
     const bool last = done + n == tokens.size();
     decoder.forward(tokens.subspan(done, n), position + static_cast<uint32_t>(done),
-                    last ? Logits::kLast : Logits::kNone);
+                    last ? Logits::kLast : Logits::kNone, nullptr, sequence);
     if (last) decoder.logits(static_cast<uint32_t>(n) - 1);
     done += n;
   }
 }
 
-void decode(Decoder& decoder, std::span<const Token> tokens, uint32_t position) {
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    decoder.forward(tokens.subspan(i, 1), position + static_cast<uint32_t>(i), Logits::kLast);
+// Every sequence decodes the same tokens.
+void decode(Decoder& decoder, std::span<const Token> tokens, uint32_t position, uint32_t sequences) {
+  std::vector<Column> columns(sequences);
+  for (const Token token : tokens) {
+    for (uint32_t i = 0; i < sequences; ++i) columns[i] = {token, position, i};
+    decoder.forward(columns, Logits::kAll);
     decoder.logits(0);
+    ++position;
   }
 }
 
@@ -58,12 +62,12 @@ double timed_run(Decoder& decoder, const BenchResult& test) {
   const uint32_t n_vocab = decoder.config().n_vocab;
   const std::vector<Token> before = random_tokens(test.depth, n_vocab);
   const std::vector<Token> tokens = random_tokens(test.n_prompt + test.n_generate, n_vocab);
-  prefill(decoder, before, 0);
+  for (uint32_t sequence = 0; sequence < test.n_parallel; ++sequence) prefill(decoder, before, 0, sequence);
   const auto start = std::chrono::steady_clock::now();
   if (test.n_prompt > 0)
     prefill(decoder, tokens, test.depth);
   else
-    decode(decoder, tokens, test.depth);
+    decode(decoder, tokens, test.depth, test.n_parallel);
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
@@ -71,9 +75,9 @@ std::vector<BenchResult> planned_tests(const BenchOptions& options) {
   std::vector<BenchResult> tests;
   for (uint32_t depth : options.depth) {
     for (uint32_t n : options.n_prompt)
-      if (n > 0) tests.push_back({n, 0, depth, "", {}});
+      if (n > 0) tests.push_back({n, 0, depth, 1, "", {}});
     for (uint32_t n : options.n_generate)
-      if (n > 0) tests.push_back({0, n, depth, "", {}});
+      if (n > 0) tests.push_back({0, n, depth, options.parallel, "", {}});
   }
   if (tests.empty()) throw UsageError("nothing to measure: -p and -n are both 0");
   return tests;
@@ -127,7 +131,7 @@ int run_command(const BenchOptions& options) {
   std::vector<BenchResult> tests = planned_tests(options);
   uint32_t context = 0;
   for (const BenchResult& test : tests) context = std::max(context, test.n_prompt + test.n_generate + test.depth);
-  const std::unique_ptr<Model> model = load_model(options, context);
+  const std::unique_ptr<Model> model = load_model(options, context, options.parallel);
   model->decoder->steps().profile().set_enabled(!options.profile.empty());
   for (BenchResult& test : tests) {
     BenchResult warm_up = test;

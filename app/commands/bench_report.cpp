@@ -16,7 +16,8 @@ using nlohmann::ordered_json;
 
 std::vector<double> tokens_per_second(const BenchResult& result) {
   std::vector<double> rates;
-  for (double seconds : result.seconds) rates.push_back((result.n_prompt + result.n_generate) / seconds);
+  for (double seconds : result.seconds)
+    rates.push_back((result.n_prompt + result.n_generate * result.n_parallel) / seconds);
   return rates;
 }
 
@@ -45,6 +46,7 @@ ordered_json fields(const BenchSubject& s, const BenchResult& r) {
                       {"n_prompt", r.n_prompt},
                       {"n_gen", r.n_generate},
                       {"n_depth", r.depth},
+                      {"n_parallel", r.n_parallel},
                       {"test_time", r.test_time},
                       {"avg_ns", std::llround(time.mean)},
                       {"stddev_ns", std::llround(time.deviation)},
@@ -141,6 +143,7 @@ BenchStatistics statistics(const std::vector<double>& values) {
 std::string test_name(const BenchResult& result) {
   std::string name =
       result.n_prompt > 0 ? "pp" + std::to_string(result.n_prompt) : "tg" + std::to_string(result.n_generate);
+  if (result.n_parallel > 1) name += " x " + std::to_string(result.n_parallel);
   if (result.depth > 0) name += " @ d" + std::to_string(result.depth);
   return name;
 }

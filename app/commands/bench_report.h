@@ -16,6 +16,7 @@ struct BenchSubject {       // the same in every row
 
 struct BenchResult {
   uint32_t n_prompt, n_generate, depth;
+  uint32_t n_parallel;          // sequences that decode n_generate tokens each
   std::string test_time;        // UTC, ISO 8601, when it began
   std::vector<double> seconds;  // of each repetition
 };
@@ -25,7 +26,7 @@ struct BenchStatistics {
 };
 BenchStatistics statistics(const std::vector<double>& values);
 
-// "pp512", "tg128", "tg128 @ d4096"
+// "pp512", "tg128", "tg128 x 4 @ d4096"
 std::string test_name(const BenchResult& result);
 
 // format: md, csv, json or jsonl.

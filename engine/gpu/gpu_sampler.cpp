@@ -50,11 +50,9 @@ GpuSampler::GpuSampler(const Stream& stream, LaunchTimer& timer, Profile& profil
     : stream_(stream), timer_(timer), profile_(profile), spec_{n_vocab, sequences} {
   spec_.ring = 0;
   spec_.advances = true;
-  const auto slot = [&] {
-    return Slot{HostMemory(stream.context(), uint64_t{sequences} * sizeof(Token), "tokens"),
-                HostMemory(stream.context(), sizeof(ErrorWord), "errors"), Event(stream.context())};
-  };
-  slots_ = {slot(), slot()};
+  for (uint32_t i = 0; i < kSlots; ++i)
+    slots_.push_back({HostMemory(stream.context(), uint64_t{sequences} * sizeof(Token), "tokens"),
+                      HostMemory(stream.context(), sizeof(ErrorWord), "errors"), Event(stream.context())});
 }
 
 // One kernel, for the longest window that was asked for.

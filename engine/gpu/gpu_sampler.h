@@ -1,8 +1,7 @@
 // The sampling kernel with what it keeps on the device, and the tokens on their way to the host.
 #pragma once
-#include <array>
 #include <memory>
-#include <optional>
+#include <vector>
 
 #include "engine/device_sampler.h"
 #include "engine/gpu/kernel_set.h"
@@ -44,7 +43,7 @@ class GpuSampler {
   const LoadedKernel* kernel_ = nullptr;
   uint32_t operation_ = 0;
   DeviceMemory states_;
-  std::array<Slot, kSlots> slots_;
+  std::vector<Slot> slots_;
   uint32_t n_columns_ = 0;
   uint64_t n_sampled_ = 0, n_read_ = 0;
 };

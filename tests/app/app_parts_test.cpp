@@ -162,20 +162,22 @@ TEST(Export, NeverOverwrites) {
 }
 
 const BenchSubject kSubject{"x.gguf", "qwen2 3B Q4_K", 2'000'000'000, 3'090'000'000, "CPU", "A \"CPU\"", 2, 2048, 512};
-const std::vector<BenchResult> kResults = {{512, 0, 0, "2025-01-01T00:00:00Z", {1.0, 2.0}},
-                                           {0, 128, 4096, "2025-01-01T00:00:00Z", {4.0, 4.0}}};
+const std::vector<BenchResult> kResults = {{512, 0, 0, 1, "2025-01-01T00:00:00Z", {1.0, 2.0}},
+                                           {0, 128, 4096, 1, "2025-01-01T00:00:00Z", {4.0, 4.0}},
+                                           {0, 64, 0, 4, "2025-01-01T00:00:00Z", {2.0, 2.0}}};
 
 TEST(BenchReport, MarkdownHasLlamaBenchsColumns) {
   EXPECT_EQ(bench_report(kSubject, kResults, "md"),
             "| model         |     size | params | backend | threads |          test |             t/s |\n"
             "| ------------- | -------: | -----: | ------- | ------: | ------------: | --------------: |\n"
             "| qwen2 3B Q4_K | 1.86 GiB | 3.09 B | CPU     |       2 |         pp512 | 384.00 ± 181.02 |\n"
-            "| qwen2 3B Q4_K | 1.86 GiB | 3.09 B | CPU     |       2 | tg128 @ d4096 |    32.00 ± 0.00 |\n");
+            "| qwen2 3B Q4_K | 1.86 GiB | 3.09 B | CPU     |       2 | tg128 @ d4096 |    32.00 ± 0.00 |\n"
+            "| qwen2 3B Q4_K | 1.86 GiB | 3.09 B | CPU     |       2 |      tg64 x 4 |   128.00 ± 0.00 |\n");
 }
 
 TEST(BenchReport, JsonAndJsonLinesAgree) {
   const auto array = nlohmann::json::parse(bench_report(kSubject, kResults, "json"));
-  ASSERT_EQ(array.size(), 2u);
+  ASSERT_EQ(array.size(), 3u);
   EXPECT_DOUBLE_EQ(array[0]["avg_ts"].get<double>(), 384);
   EXPECT_EQ(array[0]["n_prompt"], 512);
   EXPECT_EQ(array[1]["n_depth"], 4096);
@@ -186,7 +188,7 @@ TEST(BenchReport, JsonAndJsonLinesAgree) {
 
 TEST(BenchReport, CsvQuotesItsFields) {
   const std::string csv = bench_report(kSubject, kResults, "csv");
-  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 3);
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 4);
   EXPECT_NE(csv.find("\"A \"\"CPU\"\"\""), std::string::npos);
 }
 

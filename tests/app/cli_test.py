@@ -309,6 +309,11 @@ class Commands(Case):
         self.assertEqual([cell.strip() for cell in table[0].strip("|").split("|")],
                          ["model", "size", "params", "backend", "threads", "test", "t/s"])
         self.assertIn("tg4 @ d8", table[-1])
+        for device in ("cpu", "emulator"):
+            flags = ("bench", "-m", TINY, "--device", device, "-p", "0", "-n", "3", "-np", "3", "-r", "1", "-o", "jsonl")
+            row = json.loads(self.run_well(*flags).out)
+            self.assertEqual(row["n_parallel"], 3)
+            self.assertAlmostEqual(row["avg_ts"] * row["avg_ns"] / 9e9, 1, places=6)
         self.assert_refused(Run("bench", "-m", TINY, "-p", "0", "-n", "0"), 2, "nothing to measure")
 
     def test_a_model_before_the_command_belongs_to_it(self):
