@@ -28,6 +28,12 @@ void require_f16(const std::string& type, const std::string& flag) {
   throw UsageError("unknown cache type '" + type + "' for " + flag + "; use f16");
 }
 
+std::string launch_mode_list() {
+  std::string names;
+  for (const std::string_view name : kLaunchModeNames) names += (names.empty() ? "" : ", ") + std::string(name);
+  return names;
+}
+
 }  // namespace
 
 std::string find_model_file(const std::string& name) { return resolve_model(name, model_folders(), state_directory()); }
@@ -36,10 +42,11 @@ std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context, uin
   require_f16(flags.cache_type_k, "--cache-type-k");
   require_f16(flags.cache_type_v, "--cache-type-v");
   const std::optional<LaunchMode> launch = launch_mode_named(flags.launch);
-  if (!launch) throw UsageError("unknown launch mode '" + flags.launch + "'; use stream or graph");
+  if (!launch && flags.launch != "auto")
+    throw UsageError("unknown launch mode '" + flags.launch + "'; use " + launch_mode_list() + " or auto");
   ModelOptions options;
   options.device = flags.device;
-  options.launch = *launch;
+  options.launch = launch;
   options.count = !flags.profile.empty();
   options.path = find_model_file(flags.model);
   options.threads = flags.threads;

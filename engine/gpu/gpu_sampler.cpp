@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
-#include <cmath>
 #include <cstring>
 
+#include "engine/gpu/sampler_state.h"
 #include "models/error.h"
 #include "models/message.h"
 
@@ -14,20 +14,6 @@ namespace warpchat {
 namespace {
 
 constexpr uint32_t kLeastRing = 64, kLargestRing = 4096;  // recent tokens; the least fits the usual window
-
-SamplerState state_of(const SamplingParams& p) {
-  SamplerState state;
-  state.repeat_penalty = p.repeat_penalty;
-  state.presence_penalty = p.presence_penalty;
-  state.frequency_penalty = p.frequency_penalty;
-  state.penalty_window = p.penalty_window;
-  state.top_k = p.top_k;
-  state.top_p = p.top_p;
-  state.temperature = p.temperature;
-  if (p.min_p > 0) state.log_min_p = std::log(static_cast<double>(p.min_p));
-  state.seed = p.seed;
-  return state;
-}
 
 bool has_penalties(const SamplingParams& p) {
   return p.repeat_penalty != 1 || p.presence_penalty != 0 || p.frequency_penalty != 0;
@@ -75,7 +61,7 @@ void GpuSampler::start(std::span<const DeviceSampler::Start> columns) {
   std::vector<uint8_t> states;
   for (const DeviceSampler::Start& column : columns) {
     const std::vector<uint32_t> recent(column.recent.begin(), column.recent.end());
-    const std::vector<uint8_t> state = packed_sampler_state(spec_, state_of(column.params), recent);
+    const std::vector<uint8_t> state = packed_sampler_state(spec_, sampler_state(column.params), recent);
     states.insert(states.end(), state.begin(), state.end());
   }
   stream_.upload(states_.address(), std::as_bytes(std::span(states)));

@@ -53,7 +53,7 @@ uint64_t column_of(Buffer buffer, uint32_t column) {
   return address_of(buffer) + uint64_t{column} * buffer.width * sizeof(float);
 }
 
-class GpuSteps final : public Steps, private DeviceSampler {
+class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
  public:
   GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const GpuOptions& options, ContextPointer context);
   ~GpuSteps() override;
@@ -65,6 +65,11 @@ class GpuSteps final : public Steps, private DeviceSampler {
   const PassState& buffers() const override { return state_; }
   Profile& profile() override { return profile_; }
   std::string description() const override;
+  void set_launch_mode(LaunchMode mode, std::string why) override {
+    launch_mode_ = mode;
+    why_launched_so_ = std::move(why);
+  }
+  bool is_emulated() const override { return context_->device().is_emulated; }
 
   void begin(std::span<const Column> columns) override;
   void embed(Buffer hidden) override;
@@ -93,6 +98,9 @@ class GpuSteps final : public Steps, private DeviceSampler {
   PassKernels& kernels_of(PassKind kind);
   PassKernels& pass() { return kernels_of(kind_); }
   void place_weights(const ModelTensors& tensors, const GpuOptions& options);
+  void forget_stopped_pass() {
+    if (layers_graph_.is_recording()) layers_graph_.abandon(stream_);
+  }
   void begin_pass(uint32_t n_columns, PassKind kind);
   void upload_pass(std::span<const uint32_t> tokens_and_positions);
   void fill_cache_table(std::span<const Column> columns);
@@ -119,6 +127,7 @@ class GpuSteps final : public Steps, private DeviceSampler {
   ActivationPlan plan_;
   DeviceMemory activations_, cache_, weights_;
   LaunchMode launch_mode_;
+  std::string why_launched_so_;
   LaunchGraph layers_graph_;
   uint32_t graph_operation_;
   std::array<std::unique_ptr<PassKernels>, kPassKinds> passes_;
@@ -192,7 +201,8 @@ GpuSteps::~GpuSteps() {
 std::string GpuSteps::description() const {
   const GpuDevice& device = context_->device();
   return (device.is_emulated ? "emulator: " : "cuda: " + device.name + " ") + ptx::spell(device.target()) +
-         ", launch " + std::string(name_of(launch_mode_));
+         ", launch " + std::string(name_of(launch_mode_)) +
+         (why_launched_so_.empty() ? "" : " (" + why_launched_so_ + ")");
 }
 
 std::future<std::unique_ptr<PassKernels>> GpuSteps::compile(PassKind kind) {
@@ -307,6 +317,7 @@ void GpuSteps::end_layers() {
 void GpuSteps::begin(std::span<const Column> columns) {
   assert(!columns.empty() && columns.size() <= max_columns());
   context_->make_current();
+  forget_stopped_pass();
   std::vector<uint32_t> words;
   column_positions_.clear();
   for (const Column& column : columns) {
@@ -332,7 +343,6 @@ void GpuSteps::upload_pass(std::span<const uint32_t> tokens_and_positions) {
 }
 
 void GpuSteps::begin_pass(uint32_t n_columns, PassKind kind) {
-  if (layers_graph_.is_recording()) layers_graph_.abandon(stream_);  // of a pass that was stopped
   n_columns_ = n_columns;
   kind_ = kind;
   kernels_of(kind);
@@ -452,7 +462,10 @@ void GpuSteps::sample() {
   for (uint32_t& position : column_positions_) ++position;
 }
 
-void GpuSteps::begin_next() { begin_pass(n_columns_, kind_); }
+void GpuSteps::begin_next() {
+  forget_stopped_pass();
+  begin_pass(n_columns_, kind_);
+}
 
 std::span<const Token> GpuSteps::read() {
   const GpuSampler::Sampled sampled = sampler_.read();
@@ -477,8 +490,8 @@ void GpuSteps::check(const ErrorWord& word) {
 
 }  // namespace
 
-std::unique_ptr<Steps> make_gpu_steps(const ModelConfig& config, const ModelTensors& tensors,
-                                      const GpuOptions& options) {
+std::unique_ptr<GpuDecoderSteps> make_gpu_steps(const ModelConfig& config, const ModelTensors& tensors,
+                                                const GpuOptions& options) {
   assert(options.sizes.context > 0 && options.device.table != nullptr);
   const ContextPointer context = Context::open(*options.device.table, options.device.gpu);
   check_memory(gpu_memory_budget(config, tensors, options.sizes), options.sizes.context, context->memory().free_bytes,

@@ -21,9 +21,16 @@ struct GpuOptions {
   std::string kernel_cache;              // folder of compiled kernels; empty: they are compiled each time
 };
 
+class GpuDecoderSteps : public Steps {
+ public:
+  // From the next token on. why: stands behind the mode in the description; may be empty.
+  virtual void set_launch_mode(LaunchMode mode, std::string why) = 0;
+  virtual bool is_emulated() const = 0;
+};
+
 // tensors must outlive the call only. Error if the device lacks the memory (needed, free, the largest context that
 // fits), before anything is allocated; DriverError if it fails.
-std::unique_ptr<Steps> make_gpu_steps(const ModelConfig& config, const ModelTensors& tensors,
-                                      const GpuOptions& options);
+std::unique_ptr<GpuDecoderSteps> make_gpu_steps(const ModelConfig& config, const ModelTensors& tensors,
+                                                const GpuOptions& options);
 
 }  // namespace warpchat

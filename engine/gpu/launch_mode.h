@@ -12,7 +12,8 @@ enum class LaunchMode : uint8_t {
   kStream,  // kernel by kernel
   kGraph,   // the layers as one CUDA graph, recorded with the first token
 };
-inline constexpr std::array<std::string_view, 2> kLaunchModeNames = {"stream", "graph"};
+inline constexpr std::array<LaunchMode, 2> kLaunchModes = {LaunchMode::kStream, LaunchMode::kGraph};
+inline constexpr std::array<std::string_view, kLaunchModes.size()> kLaunchModeNames = {"stream", "graph"};
 
 inline std::string_view name_of(LaunchMode mode) { return kLaunchModeNames[static_cast<size_t>(mode)]; }
 

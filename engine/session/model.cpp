@@ -9,6 +9,7 @@
 #include "engine/cpu/cpu_steps.h"
 #include "engine/cpu/memory_budget.h"
 #include "engine/gpu/gpu_steps.h"
+#include "engine/gpu/launch_choice.h"
 #include "models/chat_template/chat_template.h"
 #include "models/weight_check.h"
 
@@ -41,14 +42,23 @@ uint32_t choose_context(const ModelOptions& options, const ModelConfig& config) 
   return options.context_from_model ? config.context_length : std::min(config.context_length, kDefaultContextLimit);
 }
 
-std::unique_ptr<Steps> make_gpu_steps(const ModelOptions& options, const Model& model, const DeviceChoice& device) {
+std::unique_ptr<Decoder> make_gpu_decoder(const ModelOptions& options, const Model& model, const DeviceChoice& device) {
   const GpuSizes sizes{model.context, options.batch, options.sequences};
-  const GpuOptions gpu{device, sizes, options.launch, options.count, options.progress, options.kernel_cache};
+  const GpuOptions gpu{device,
+                       sizes,
+                       options.launch.value_or(LaunchMode::kStream),
+                       options.count,
+                       options.progress,
+                       options.kernel_cache};
   check_scales(model.file);
-  return make_gpu_steps(model.config, model.tensors, gpu);
+  std::unique_ptr<GpuDecoderSteps> steps = make_gpu_steps(model.config, model.tensors, gpu);
+  GpuDecoderSteps& gpu_steps = *steps;
+  auto decoder = std::make_unique<Decoder>(model.config, std::move(steps));
+  if (!options.launch && !gpu_steps.is_emulated()) choose_launch_mode(*decoder, gpu_steps);
+  return decoder;
 }
 
-std::unique_ptr<Steps> make_cpu_steps(const ModelOptions& options, const Model& model) {
+std::unique_ptr<Decoder> make_cpu_decoder(const ModelOptions& options, const Model& model) {
   CpuOptions cpu;
   cpu.threads = options.threads;
   cpu.context = model.context;
@@ -57,7 +67,7 @@ std::unique_ptr<Steps> make_cpu_steps(const ModelOptions& options, const Model& 
   cpu.progress = options.progress;
   // A model that does not fit is refused by make_cpu_steps, without reading all of its weights first.
   if (cpu_memory_needed(model.config, model.tensors, cpu) <= available_memory()) check_scales(model.file);
-  return make_cpu_steps(model.config, model.tensors, cpu);
+  return std::make_unique<Decoder>(model.config, make_cpu_steps(model.config, model.tensors, cpu));
 }
 
 }  // namespace
@@ -84,8 +94,7 @@ std::unique_ptr<Model> Model::load(const ModelOptions& options) {
   const DeviceChoice device = choose_device(options.device);
   model->device_reason = device.reason;
   model->decoder =
-      std::make_unique<Decoder>(model->config, device.table != nullptr ? make_gpu_steps(options, *model, device)
-                                                                       : make_cpu_steps(options, *model));
+      device.table != nullptr ? make_gpu_decoder(options, *model, device) : make_cpu_decoder(options, *model);
   model->load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return model;
 }

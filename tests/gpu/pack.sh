@@ -6,7 +6,7 @@ set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=${1:-$root/build/portable}
 pack=$root/build/gpu-check
-programs="kernels_test gpu_decoder_test driver_test gpu_bench"
+programs="kernels_test gpu_decoder_test gpu_logits_test driver_test gpu_bench"
 
 cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DWARPCHAT_PORTABLE=ON > /dev/null
 ninja -C "$build" $programs

@@ -54,6 +54,7 @@ check driver "$programs/driver_test" --gtest_brief=1
 emulator_only="*Counters*:*Mistake*:*Faults*:*Ptxas*"
 check kernels "$programs/kernels_test" --gtest_brief=1 --gtest_filter="-$emulator_only"
 check decoder "$programs/gpu_decoder_test" --gtest_brief=1 --gtest_filter="-*Counts*"
+check logits "$programs/gpu_logits_test"  # of the models in $WARPCHAT_REFERENCE_DATA; skipped without
 
 sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2> /dev/null || true)
 if [ "${QUICK:-0}" = 1 ]; then

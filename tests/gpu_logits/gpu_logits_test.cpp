@@ -1,0 +1,62 @@
+// Logits of small real-format models on a GPU (the emulator here) against exact ones: as a prefill, token by token, in
+// batches, and mixed, in every launch mode.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <stdexcept>
+
+#include "engine/gpu/gpu_steps.h"
+#include "tests/reference/closeness.h"
+#include "tests/support/decoder_cases.h"
+#include "tests/support/test_device.h"
+#include "tests/support/test_files.h"
+
+namespace warpchat {
+namespace {
+
+// The logits of the first of two sequences with the same tokens, the second behind the first.
+std::vector<float> decode_in_batches(Decoder& decoder, std::span<const Token> tokens) {
+  std::vector<float> logits;
+  for (uint32_t position = 0; position < tokens.size(); ++position) {
+    std::vector<Column> columns;
+    if (position >= 3) columns.push_back({tokens[position - 3], position - 3, 1});
+    columns.push_back({tokens[position], position, 0});
+    if (!decoder.forward(columns, Logits::kAll)) throw std::logic_error("the decoder stopped");
+    const std::span<const float> row = decoder.logits(static_cast<uint32_t>(columns.size()) - 1);
+    logits.insert(logits.end(), row.begin(), row.end());
+  }
+  return logits;
+}
+
+TEST(GpuDecoderOnRealFiles, MatchesExactLogits) {
+  const std::vector<Token> tokens = {10, 200, 1300, 5, 77, 1234, 432, 999, 42, 1999, 1, 1500, 1750, 8, 64};
+  const struct {
+    const char* name;
+    LaunchMode launch;
+    std::vector<uint32_t> passes;  // none: in batches
+  } ways[] = {{"prefill", LaunchMode::kStream, {15}},
+              {"one by one", LaunchMode::kStream, {1}},
+              {"mixed, from a graph", LaunchMode::kGraph, {4, 1, 1, 3, 1}},
+              {"batches", LaunchMode::kStream, {}}};
+  for (const std::string name : {"tiny2", "mini3", "odd2", "tinyll"}) {
+    const auto path = reference_data_path(name + "-q4km.gguf"), exact = reference_data_path(name + ".logits.f32");
+    if (!path || !exact) GTEST_SKIP() << kNoReferenceData;
+    const LoadedModel model(GgufFile::open(*path));
+    const std::vector<float> floats = read_floats(*exact);
+    const std::vector<double> expected(floats.begin(), floats.end());
+    for (const auto& way : ways) {
+      Decoder decoder(model.config, make_gpu_steps(model.config, model.tensors,
+                                                   {test_device(), {.context = 64, .sequences = 2}, way.launch}));
+      const std::vector<float> logits =
+          way.passes.empty() ? decode_in_batches(decoder, tokens) : decode(decoder, tokens, way.passes);
+      const Closeness closeness = compare_logits(logits, expected, model.config.n_vocab);
+      EXPECT_LE(closeness.relative_error, kAllowedError) << name << ", " << way.name;
+      EXPECT_LE(closeness.mean_kl, kAllowedKl) << name << ", " << way.name;
+      std::printf("%s, %s: relative error %.2e, mean KL %.2e\n", name.c_str(), way.name, closeness.relative_error,
+                  closeness.mean_kl);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace warpchat
