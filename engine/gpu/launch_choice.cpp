@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "engine/profile.h"
 #include "engine/token_source.h"
 
 namespace warpchat {

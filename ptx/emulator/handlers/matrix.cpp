@@ -185,6 +185,59 @@ void scatter(Warp& w, const Instruction& i, const MatrixShape& s, uint32_t lanes
   });
 }
 
+// The shapes of prefill, m16n8k8 and m16n8k16 of halves with fp32 sums, without the detour over single elements: a
+// register of all lanes is an 8 x 8 block, of A row by row, of B column by column.
+bool is_half_product(const MatrixShape& s) {
+  return !s.is_wmma && s.m == 16 && s.n == 8 && (s.k == 8 || s.k == 16) && s.a == s.b && s.c == MatrixType::f32 &&
+         s.d == MatrixType::f32 && (s.a == MatrixType::f16 || s.a == MatrixType::bf16);
+}
+
+template <class Half>
+void read_block(Warp& w, const Instruction& i, uint32_t operand, float (&block)[64]) {
+  const uint32_t* registers = column<uint32_t>(w, w.operands[i.list + operand]);
+  uint32_t words[kLanes];
+  __builtin_memcpy(words, registers, sizeof words);
+  for (uint32_t lane = 0; lane < kLanes; ++lane) {
+    block[2 * lane] = to_float(Half{static_cast<uint16_t>(words[lane])});
+    block[2 * lane + 1] = to_float(Half{static_cast<uint16_t>(words[lane] >> 16)});
+  }
+}
+
+template <class Half>
+void run_halves(Warp& w, const Instruction& i, const MatrixShape& s, uint32_t lanes) {
+  constexpr uint32_t kRegistersOfD = 4;
+  alignas(64) float a[16][16], b[16][8], c[16][8];
+  const uint32_t n_blocks = s.k / 8, first_b = kRegistersOfD + 2 * n_blocks, first_c = first_b + n_blocks;
+  float block[64];
+  for (uint32_t r = 0; r < 2 * n_blocks; ++r) {
+    read_block<Half>(w, i, kRegistersOfD + r, block);
+    for (uint32_t row = 0; row < 8; ++row)
+      for (uint32_t k = 0; k < 8; ++k) a[row + 8 * (r & 1)][k + 8 * (r >> 1)] = block[row * 8 + k];
+  }
+  for (uint32_t r = 0; r < n_blocks; ++r) {
+    read_block<Half>(w, i, first_b + r, block);
+    for (uint32_t k = 0; k < 8; ++k)
+      for (uint32_t n = 0; n < 8; ++n) b[k + 8 * r][n] = block[n * 8 + k];
+  }
+  for (uint32_t e = 0; e < 4; ++e) {
+    const float* from = column<float>(w, w.operands[i.list + first_c + e]);
+    for (uint32_t lane = 0; lane < kLanes; ++lane) c[lane / 4 + 8 * (e >> 1)][lane % 4 * 2 + (e & 1)] = from[lane];
+  }
+  const uint32_t turn = static_cast<uint32_t>(w.jitter % 97);
+  for (uint32_t step = 0; step < s.k; ++step) {
+    const uint32_t k = (step + turn) % s.k;
+    for (uint32_t row = 0; row < 16; ++row) {
+      const float factor = a[row][k];
+      for (uint32_t n = 0; n < 8; ++n) c[row][n] += factor * b[k][n];
+    }
+  }
+  for (uint32_t e = 0; e < 4; ++e) {
+    float* to = column<float>(w, w.operands[i.list + e]);
+    for (uint32_t lane = 0; lane < kLanes; ++lane)
+      if (lanes >> lane & 1) to[lane] = canonical(c[lane / 4 + 8 * (e >> 1)][lane % 4 * 2 + (e & 1)]);
+  }
+}
+
 template <class T>
 void run_as(Warp& w, const Instruction& i, const MatrixShape& s, uint32_t lanes) {
   static thread_local Operands<T> x;
@@ -205,7 +258,9 @@ void run_as(Warp& w, const Instruction& i, const MatrixShape& s, uint32_t lanes)
 
 void run(Warp& w, const Instruction& i, uint32_t lanes) {
   const MatrixShape s = MatrixShape::unpack(i.immediate);
-  if (s.d == MatrixType::s32)
+  if (is_half_product(s))
+    s.a == MatrixType::f16 ? run_halves<f16>(w, i, s, lanes) : run_halves<bf16>(w, i, s, lanes);
+  else if (s.d == MatrixType::s32)
     run_as<int64_t>(w, i, s, lanes);
   else if (s.d == MatrixType::f64)
     run_as<double>(w, i, s, lanes);
