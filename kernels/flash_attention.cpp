@@ -5,6 +5,8 @@
 #include "kernels/flash_attention.h"
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <limits>
 #include <numbers>
 #include <optional>
@@ -156,7 +158,7 @@ class FlashAttentionWriter {
   void attend(const Rows& rows, const FlashTile& keys, const FlashTile& values) {
     const Reg<u32>& end = rows.most_keys;
     keys.begin(b_.var("first_key", 0u), end);
-    const Queries queries = load_queries(rows);
+    const Queries queries = load_queries(rows, values);
     Tiles sums = new_tiles(spec_.head_dim / 8 + 1);  // the last: of the weights themselves
     VarVec<f32, 2> tops = b_.vars<f32, 2>("top", kMinusInfinity);
     b_.for_("first_key", 0, end, plan_.keys, [&](Reg<u32> first_key) {
@@ -185,58 +187,76 @@ class FlashAttentionWriter {
     return tiles;
   }
 
-  Queries load_queries(const Rows& rows) {
+  // The queries' fragments are made in a loop, by way of shared memory, where each lane finds its own again: where
+  // they stay, or in the place of the values.
+  Queries load_queries(const Rows& rows, const FlashTile& values) {
     Queries queries;
     b_.region("queries", [&] {
-      std::vector<Reg<f16x2>> high[2], low[2];
-      for (int r = 0; r < 2; ++r) split_query(rows.lane[r], high[r], low[r], queries.factors);
-      for (uint32_t step = 0; step < plan_.dim_steps(); ++step) {
-        const auto keep = [&](const std::vector<Reg<f16x2>>(&of)[2], std::vector<Fragment>& to, uint32_t plane) {
-          const size_t i = 2 * step;
-          const Fragment fragment(of[0][i], of[1][i], of[0][i + 1], of[1][i + 1]);
-          if (own_queries_)
-            query_place(plane, step).store(0, fragment.as<b32>());
-          else
-            to.push_back(fragment);
-        };
-        keep(high, queries.high, 0);
-        keep(low, queries.low, 1);
+      std::vector<Reg<f32>> scales;
+      for (const Row& row : rows.lane) find_scale(row, scales, queries.factors);
+      const auto make = [&](const std::function<void(const Reg<u32>&, const Split&)>& keep) {
+        b_.for_("step", 0, plan_.dim_steps(), 1, [&](Reg<u32> step) { keep(step, split_queries(rows, step, scales)); });
+      };
+      if (own_queries_) {
+        make([&](const Reg<u32>& step, const Split& split) {
+          for (uint32_t plane : {0, 1}) (query_place(plane) + step * kWarpSize * 4).store(0, split[plane].as<b32>());
+        });
+        return;
+      }
+      b_.barrier();  // nobody needs the values of the rows before any more
+      const Shared<b32> own = values.halves().as<b32>() + b_.thread() * 4;
+      for (uint32_t plane : {0, 1}) {
+        make([&](const Reg<u32>& step, const Split& split) {
+          (own + step * plan_.threads() * 4).store(0, split[plane].as<b32>());
+        });
+        std::vector<Fragment>& to = plane == 0 ? queries.high : queries.low;
+        for (uint32_t step = 0; step < plan_.dim_steps(); ++step)
+          to.push_back(own.load<4>(step * plan_.threads() * 4).as<f16x2>());
       }
     });
     return queries;
   }
 
-  // A row of q in the units of the exponent, times a power of two, as pairs of halves and of what they leave.
-  void split_query(const Row& row, std::vector<Reg<f16x2>>& high, std::vector<Reg<f16x2>>& low,
-                   std::vector<Reg<f32>>& factors) {
-    std::vector<Reg<f32>> elements;
-    const Global<f32> q = parameters_.q + row.offset;
+  // A row's elements are multiplied by `scale` before they become halves, and its scores by `factor`.
+  void find_scale(const Row& row, std::vector<Reg<f32>>& scales, std::vector<Reg<f32>>& factors) {
     Var<u32> most = b_.var("most", 0u);
-    for (uint32_t dim = 0; dim < spec_.head_dim; dim += 8) {
-      const Vec<f32, 2> loaded = q.load<2>(dim, kReadOnly);
-      for (int i = 0; i < 2; ++i) {
-        elements.push_back(loaded[i] * (spec_.scale * std::numbers::log2e_v<float>));
-        most = b_.max(most, elements.back().as<u32>() & 0x7fffffffu);
-      }
-    }
+    b_.for_("dim", 0, spec_.head_dim, 8, [&](Reg<u32> dim) {
+      const Vec<f32, 2> elements = load_elements(row, dim);
+      for (int i = 0; i < 2; ++i) most = b_.max(most, elements[i].as<u32>() & 0x7fffffffu);
+    });
     for (uint32_t distance : {1u, 2u}) most = b_.max(most, b_.shuffle_xor(most, distance));
     Reg<u32> exponent = b_.max(most >> 23, kLeastExponent);
-    Reg<f32> scale = power_of_two(127 + 127 + kTopExponent - exponent);
+    scales.push_back(power_of_two(127 + 127 + kTopExponent - exponent).named("scale"));
     factors.push_back(power_of_two(exponent - kTopExponent).named("factor"));
-    for (size_t i = 0; i < elements.size(); i += 2) {
-      Reg<f32> first = elements[i] * scale, second = elements[i + 1] * scale;
-      high.push_back(b_.convert_pair<f16x2>(first, second));
-      const Vec<f32, 2> rounded = b_.widen(high.back());
-      low.push_back(b_.convert_pair<f16x2>(first - rounded[0], second - rounded[1]));
-    }
   }
 
-  Shared<b32> query_place(uint32_t plane, uint32_t step) {
-    return *own_queries_ + (plane * plan_.dim_steps() + step) * kWarpSize * 4;
+  // Two of a row of q, in the units of the exponent.
+  Vec<f32, 2> load_elements(const Row& row, const Reg<u32>& dim) {
+    const Vec<f32, 2> loaded = (parameters_.q + row.offset + dim).load<2>(0, kReadOnly);
+    constexpr float kLog2E = std::numbers::log2e_v<float>;
+    return {loaded[0] * (spec_.scale * kLog2E), loaded[1] * (spec_.scale * kLog2E)};
   }
+
+  // A fragment of halves, and one of what they leave.
+  using Split = std::array<Fragment, 2>;
+  Split split_queries(const Rows& rows, const Reg<u32>& step, const std::vector<Reg<f32>>& scales) {
+    std::vector<Reg<f16x2>> high, low;
+    for (uint32_t part : {0, 8}) {
+      for (size_t r = 0; r < 2; ++r) {
+        const Vec<f32, 2> elements = load_elements(rows.lane[r], step * 16 + part);
+        Reg<f32> first = elements[0] * scales[r], second = elements[1] * scales[r];
+        high.push_back(b_.convert_pair<f16x2>(first, second));
+        const Vec<f32, 2> rounded = b_.widen(high.back());
+        low.push_back(b_.convert_pair<f16x2>(first - rounded[0], second - rounded[1]));
+      }
+    }
+    return {Fragment(high[0], high[1], high[2], high[3]), Fragment(low[0], low[1], low[2], low[3])};
+  }
+
+  Shared<b32> query_place(uint32_t plane) { return *own_queries_ + plane * plan_.dim_steps() * kWarpSize * 4; }
 
   Fragment query(const Queries& queries, uint32_t plane, uint32_t step) {
-    if (own_queries_) return query_place(plane, step).load<4>().as<f16x2>();
+    if (own_queries_) return query_place(plane).load<4>(step * kWarpSize * 4).as<f16x2>();
     return (plane == 0 ? queries.high : queries.low)[step];
   }
 
