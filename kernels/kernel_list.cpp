@@ -5,26 +5,31 @@
 #include <set>
 #include <string>
 
+#include "kernels/columns.h"
+
 namespace warpchat {
 
 namespace {
 
-constexpr uint32_t kLeastGemmRows = 16;
+constexpr uint32_t kLeastGemmRows = 16, kMostGemmColumns = 64;  // the columns of a block
 
 bool gemm_takes(const GemvSpec& spec) {
   const auto takes = [&](TensorType type) { return has_gemm(type); };
   return spec.rows >= kLeastGemmRows && takes(spec.weights) && takes(spec.up.value_or(spec.weights));
 }
 
-ProductSpec product_of(GemvSpec gemv, PassKind kind) {
+ProductSpec product_of(GemvSpec gemv, PassKind kind, uint32_t columns) {
   if (kind == PassKind::kToken) return gemv;
-  if (gemm_takes(gemv))
-    return GemmSpec{gemv.weights, gemv.rows, gemv.k, gemv.prologue, gemv.epilogue, gemv.eps, gemv.up};
+  if (gemm_takes(gemv)) {
+    GemmSpec gemm{gemv.weights, gemv.rows, gemv.k, gemv.prologue, gemv.epilogue, gemv.eps, gemv.up};
+    if (kind == PassKind::kBatch) gemm.columns_per_block = std::min(kMostGemmColumns, ceil_div(columns, 8) * 8);
+    return gemm;
+  }
   gemv.columns = kGemvColumns;
   return gemv;
 }
 
-LayerSpecs layer_specs(const ModelConfig& c, const LayerFormats& f, PassKind kind) {
+LayerSpecs layer_specs(const ModelConfig& c, const LayerFormats& f, PassKind kind, uint32_t columns) {
   const uint32_t q_width = c.n_heads * c.head_dim, kv_width = c.n_kv_heads * c.head_dim;
   const auto product = [&](TensorType weights, uint32_t rows, uint32_t k, GemvPrologue prologue,
                            GemvEpilogue epilogue) {
@@ -36,12 +41,13 @@ LayerSpecs layer_specs(const ModelConfig& c, const LayerFormats& f, PassKind kin
   GemvSpec gate_up = product(f.gate, c.ffn, c.hidden, GemvPrologue::kRmsNorm, GemvEpilogue::kSwiglu);
   gate_up.up = f.up;
   return {
-      .q = product_of(projection(f.q, q_width, f.q_bias), kind),
-      .k = product_of(projection(f.k, kv_width, f.k_bias), kind),
-      .v = product_of(projection(f.v, kv_width, f.v_bias), kind),
-      .output = product_of(product(f.output, c.hidden, q_width, GemvPrologue::kNone, GemvEpilogue::kResidual), kind),
-      .gate_up = product_of(gate_up, kind),
-      .down = product_of(product(f.down, c.hidden, c.ffn, GemvPrologue::kNone, GemvEpilogue::kResidual), kind),
+      .q = product_of(projection(f.q, q_width, f.q_bias), kind, columns),
+      .k = product_of(projection(f.k, kv_width, f.k_bias), kind, columns),
+      .v = product_of(projection(f.v, kv_width, f.v_bias), kind, columns),
+      .output =
+          product_of(product(f.output, c.hidden, q_width, GemvPrologue::kNone, GemvEpilogue::kResidual), kind, columns),
+      .gate_up = product_of(gate_up, kind, columns),
+      .down = product_of(product(f.down, c.hidden, c.ffn, GemvPrologue::kNone, GemvEpilogue::kResidual), kind, columns),
   };
 }
 
@@ -79,9 +85,9 @@ DecoderSpecs decoder_specs(const ModelConfig& c, const DecoderFormats& formats, 
                      kind == PassKind::kPrompt, qk_norm, qk_norm ? c.rms_eps : 0, c.rope_magnitude, c.rope_frequencies},
       .attention = decoder_attention(c, context, kind, columns),
       .layers = {},
-      .logits = product_of(logits, kind),
+      .logits = product_of(logits, kind, columns),
   };
-  for (const LayerFormats& layer : formats.layers) specs.layers.push_back(layer_specs(c, layer, kind));
+  for (const LayerFormats& layer : formats.layers) specs.layers.push_back(layer_specs(c, layer, kind, columns));
   return specs;
 }
 

@@ -35,7 +35,10 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
     kernels.push_back(embedding({type, 151936, 1536, 8}, target));
     if (!has_gemm(type)) continue;
     kernels.push_back(gemm({type, 2048, 1536, kRmsNorm, kBias, kEps}, target));
-    kernels.push_back(gemm({type, 8960, 1536, kRmsNorm, kSwiglu, kEps}, target));
+    GemmSpec swiglu{type, 8960, 1536, kRmsNorm, kSwiglu, kEps};
+    kernels.push_back(gemm(swiglu, target));
+    swiglu.columns_per_block = 8;  // of a small batch
+    kernels.push_back(gemm(swiglu, target));
   }
   kernels.push_back(gemv({types[0], 151936, 3584, 1, kRmsNorm, kStore, kEps}, target));  // several passes
   kernels.push_back(gemv({types[0], 3584, 18944, 8, kNone, kResidual}, target));         // tiles
