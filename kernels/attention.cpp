@@ -70,7 +70,8 @@ class Stretch {
   Builder& b_;
   const AttentionPlan& plan_;
   const VirtualBlock& block_;
-  const uint32_t rows_ahead_;  // keys that the block loads in one round
+  const uint32_t loads_ahead_;  // of a lane in flight
+  const uint32_t rows_ahead_;   // keys that the block loads in one round
   Reg<u32> n_keys_;
   Reg<u32> piece_, own_key_;  // of this lane: which piece of a key, which of the block_keys side by side
   Pred idle_;                 // this lane is beyond the last piece
@@ -87,12 +88,19 @@ uint32_t workspace(const AttentionPlan& plan) {
   return std::max(plan.spec.keys_per_split * std::bit_ceil(heads), kWarps * heads * plan.spec.head_dim);
 }
 
+// Among other bodies, fewer registers are left to one with all heads at once. What is added to what stays the same: a
+// round that reaches beyond the last key adds zeros.
+uint32_t loads_ahead(const AttentionPlan& plan, const VirtualBlock& block) {
+  return block.is_played() && plan.group >= kHeadsAtOnce ? kLoadsAhead / 2 : kLoadsAhead;
+}
+
 Stretch::Stretch(Builder& b, const AttentionPlan& plan, const VirtualBlock& block, const Global<f32>& q,
                  const KvRows& keys, const KvRows& values, const Reg<u32>& n_keys)
     : b_(b),
       plan_(plan),
       block_(block),
-      rows_ahead_(plan.block_keys * kLoadsAhead),
+      loads_ahead_(loads_ahead(plan, block)),
+      rows_ahead_(plan.block_keys * loads_ahead_),
       n_keys_(n_keys),
       piece_(b.lane() & (plan.key_lanes - 1)),
       own_key_(block.warp() * plan.warp_keys + b.lane() / plan.key_lanes),
@@ -150,7 +158,7 @@ Piece Stretch::load_piece(const KvRows& rows, const Reg<u32>& key) {
 
 std::vector<Piece> Stretch::load_ahead(const KvRows& rows, const Reg<u32>& row) {
   std::vector<Piece> loaded;
-  for (uint32_t ahead = 0; ahead < kLoadsAhead; ++ahead)
+  for (uint32_t ahead = 0; ahead < loads_ahead_; ++ahead)
     loaded.push_back(load_piece(rows, b_.min(key_of(row, ahead), n_keys_ - 1)));
   return loaded;
 }
@@ -189,7 +197,7 @@ void Stretch::score(uint32_t first_head, uint32_t heads, uint32_t width) {
   Var<f32> top = b_.var("top", kMinusInfinity);
   b_.for_("row", 0, n_keys_, rows_ahead_, [&](Reg<u32> row) {
     const std::vector<Piece> keys = load_ahead(keys_, row);
-    for (uint32_t ahead = 0; ahead < kLoadsAhead; ++ahead) {
+    for (uint32_t ahead = 0; ahead < loads_ahead_; ++ahead) {
       const Numbers piece = widened(keys[ahead]);
       std::vector<Reg<f32>> dots;
       for (const Query& query : queries) dots.push_back(dot(query, piece));
@@ -242,7 +250,7 @@ void Stretch::sum_values(uint32_t heads, uint32_t width) {
   for (uint32_t head = 0; head < heads; ++head) sums.push_back(b_.vars<f32, kPiece>("value", 0.0f));
   b_.for_("row", 0, n_keys_, rows_ahead_, [&](Reg<u32> row) {
     const std::vector<Piece> values = load_ahead(values_, row);
-    for (uint32_t ahead = 0; ahead < kLoadsAhead; ++ahead) {
+    for (uint32_t ahead = 0; ahead < loads_ahead_; ++ahead) {
       const std::vector<Reg<f32>> weights = weights_of(key_of(row, ahead), width);
       const Numbers piece = widened(values[ahead]);
       for (uint32_t head = 0; head < heads; ++head) {

@@ -10,8 +10,8 @@ namespace warpchat {
 namespace {
 
 // Static shared memory alone, which every target has: at least two blocks share a multiprocessor, and hide each other's
-// waiting.
-constexpr uint32_t kSharedBytes = ptx::kMaxStaticSharedBytes;
+// waiting. A little is left to a kernel that plays this one among others.
+constexpr uint32_t kSharedBytes = ptx::kMaxStaticSharedBytes - 64;
 constexpr uint32_t kMaxColumns = 8;
 constexpr uint32_t kFewBlocks = 112;   // about one for each multiprocessor of a large GPU
 constexpr uint32_t kManyBlocks = 528;  // more only repeat the prologue

@@ -1,22 +1,23 @@
 #include "kernels/virtual_block.h"
 
+#include <algorithm>
 #include <cassert>
 
 namespace warpchat {
 
 using namespace ptx;
 
-Team team_of(Builder& b, uint32_t block_warps, uint32_t warps) {
-  assert(block_warps % warps == 0);
-  const uint32_t n_teams = block_warps / warps;
-  if (n_teams == 1) return {n_teams, warps, b.var("team", 0u), b.thread(), b.warp()};
+Team team_of(Builder& b, uint32_t block_warps, uint32_t warps, uint32_t most_teams) {
+  assert(block_warps % warps == 0 && most_teams > 0);
+  const uint32_t n_teams = std::min(block_warps / warps, most_teams);
+  if (warps == block_warps) return {block_warps, n_teams, warps, b.var("team", 0u), b.thread(), b.warp()};
   Reg<u32> index = (b.warp() / warps).named("team");
-  return {n_teams, warps, index, b.thread() - index * (warps * kWarpSize), b.warp() - index * warps};
+  return {block_warps, n_teams, warps, index, b.thread() - index * (warps * kWarpSize), b.warp() - index * warps};
 }
 
 // Barrier 0 is the whole block's; each team has one of its own behind it.
 void Team::barrier(Builder& b) const {
-  if (n_teams == 1) return b.barrier();
+  if (is_block()) return b.barrier();
   b.barrier(index + 1, threads());
 }
 

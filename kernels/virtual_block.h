@@ -8,16 +8,19 @@
 
 namespace warpchat {
 
-// Some warps of every block: team `index` of `n_teams`, whose warps are neighbours.
+// Some warps of every block: team `index` of `n_teams`, whose warps are neighbours. Warps beyond the last team have an
+// index of n_teams or more, and play nothing.
 struct Team {
-  uint32_t n_teams, warps;
+  uint32_t block_warps, n_teams, warps;
   ptx::Reg<ptx::u32> index, thread, warp;  // which team of the block, who in the team
 
   uint32_t threads() const { return warps * ptx::kWarpSize; }
+  bool is_block() const { return warps == block_warps; }
+  bool leaves_warps() const { return n_teams * warps < block_warps; }
   void barrier(ptx::Builder& b) const;
 };
-// Splits blocks of `block_warps` warps, a multiple of `warps`.
-Team team_of(ptx::Builder& b, uint32_t block_warps, uint32_t warps);
+// Splits blocks of `block_warps` warps into teams of `warps`, which divides them: as many as there are, or most_teams.
+Team team_of(ptx::Builder& b, uint32_t block_warps, uint32_t warps, uint32_t most_teams = UINT32_MAX);
 
 class VirtualBlock {
  public:
@@ -55,7 +58,7 @@ class VirtualBlock {
   // The author vouches that all threads of the block have the same value.
   template <class T>
   ptx::Reg<T> uniform(const ptx::Reg<T>& x) const {
-    return played_ && played_->team.n_teams > 1 ? b_.warp_uniform(x) : b_.uniform(x);
+    return played_ && !played_->team.is_block() ? b_.warp_uniform(x) : b_.uniform(x);
   }
 
  private:
@@ -71,11 +74,17 @@ class VirtualBlock {
 // in turn, to the blocks first, so that few virtual blocks still use all multiprocessors.
 template <class F>
 void play_blocks(ptx::Builder& b, const Team& team, ptx::In<ptx::u32> n, F&& body) {
-  ptx::Reg<ptx::u32> first = team.index * b.blocks() + b.block();
-  b.for_("virtual_block", first, n, b.blocks() * team.n_teams, [&](ptx::Reg<ptx::u32> number) {
-    b.inlined([&] { body(number); });
-    team.barrier(b);  // shared memory is the next one's
-  });
+  const auto play = [&] {
+    ptx::Reg<ptx::u32> first = team.index * b.blocks() + b.block();
+    b.for_("virtual_block", first, n, b.blocks() * team.n_teams, [&](ptx::Reg<ptx::u32> number) {
+      b.inlined([&] { body(number); });
+      team.barrier(b);  // shared memory is the next one's
+    });
+  };
+  if (team.leaves_warps())
+    b.if_(team.index < team.n_teams, play);
+  else
+    play();
 }
 
 }  // namespace warpchat

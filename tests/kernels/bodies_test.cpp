@@ -20,13 +20,6 @@ using enum GemvEpilogue;
 constexpr uint32_t kWarps = 8;  // of the blocks that play
 constexpr uint32_t kGrids[] = {1, 2, 3, 7};
 
-// All checks, stores that arrive late and another schedule for every seed, but the arithmetic of every run.
-emulator::LaunchOptions shaken_order(uint64_t seed) {
-  emulator::LaunchOptions options = shaken(seed);
-  options.jitter = false;
-  return options;
-}
-
 // A kernel of blocks of kWarps warps whose teams play `body`.
 Kernel played(const std::function<void(Builder&)>& body) {
   Builder b("played", sm_75);
@@ -68,7 +61,7 @@ TEST(Bodies, GemvByAnyGrid) {
     Kernel kernel = played_gemv(c.spec);
     for (uint32_t grid : kGrids) {
       kernel.launch.blocks = grid;
-      EXPECT_EQ(problem.run(kernel, sm_75, 1, shaken_order(grid)), expected) << c.name << ", grid " << grid;
+      EXPECT_EQ(problem.run(kernel, sm_75, 1, reordered(grid)), expected) << c.name << ", grid " << grid;
     }
   }
 }
@@ -93,7 +86,7 @@ TEST(Bodies, EmbeddingInTeams) {
                 [&](const Reg<u32>& x) { embedding_body(b, s, at, VirtualBlock(b, team, x, zero, zero, n)); });
   });
   for (uint32_t grid : kGrids) {
-    ASSERT_EQ(device.run_as(shaken_order(grid), kernel, grid, w, tokens, out, error), "");
+    ASSERT_EQ(device.run_as(reordered(grid), kernel, grid, w, tokens, out, error), "");
     EXPECT_EQ(device.download(out, s.hidden), device.download(expected, s.hidden)) << "grid " << grid;
   }
 }
@@ -168,16 +161,16 @@ TEST(Bodies, ScatterAndAttentionInTeams) {
   });
   for (uint32_t grid : kGrids) {
     const Cache c = make();
-    ASSERT_EQ(device.run_as(shaken_order(grid), scattering, grid, c.q, k, v, q_gamma, k_gamma, positions, c.k_table,
+    ASSERT_EQ(device.run_as(reordered(grid), scattering, grid, c.q, k, v, q_gamma, k_gamma, positions, c.k_table,
                             c.v_table, error),
               "");
     EXPECT_EQ(device.download(c.k, old.size()), device.download(own.k, old.size())) << "grid " << grid;
     EXPECT_EQ(device.download(c.v, old.size()), device.download(own.v, old.size())) << "grid " << grid;
     EXPECT_EQ(device.download(c.q, q_width), device.download(own.q, q_width)) << "grid " << grid;
     for (uint64_t seed = 1; seed <= 3; ++seed) {
-      ASSERT_EQ(device.run_as(shaken_order(seed), attending, grid, c.q, c.k_table, c.v_table, positions, c.out, scratch,
-                              error),
-                "");
+      ASSERT_EQ(
+          device.run_as(reordered(seed), attending, grid, c.q, c.k_table, c.v_table, positions, c.out, scratch, error),
+          "");
       EXPECT_EQ(device.download(c.out, q_width), device.download(own.out, q_width)) << "grid " << grid;
     }
   }
@@ -201,7 +194,7 @@ TEST(Bodies, ArgmaxByAnyGrid) {
   });
   for (uint32_t grid : kGrids) {
     uint32_t* out = device.upload(std::vector<uint32_t>{7});
-    ASSERT_EQ(device.run_as(shaken_order(grid), kernel, grid, x, out, scratch), "");
+    ASSERT_EQ(device.run_as(reordered(grid), kernel, grid, x, out, scratch), "");
     EXPECT_EQ(*out, 12345u) << "grid " << grid;
   }
 }

@@ -34,6 +34,13 @@ inline ptx::emulator::LaunchOptions shaken(uint64_t seed) {
   return options;
 }
 
+// The same with every run's own arithmetic, for results that must be equal to the bit.
+inline ptx::emulator::LaunchOptions reordered(uint64_t seed) {
+  ptx::emulator::LaunchOptions options = shaken(seed);
+  options.jitter = false;
+  return options;
+}
+
 class GuardedDevice {
  public:
   explicit GuardedDevice(ptx::Target target) : memory_(uint64_t{8} << 30) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <span>
 
 #include "kernels/argmax.h"
@@ -11,8 +12,10 @@
 #include "kernels/gemm.h"
 #include "kernels/gemv.h"
 #include "kernels/kv_scatter.h"
+#include "kernels/persistent_decoder.h"
 #include "kernels/rmsnorm.h"
 #include "kernels/sampling.h"
+#include "kernels/shapes.h"
 
 namespace warpchat {
 namespace {
@@ -59,17 +62,36 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
   return kernels;
 }
 
-void expect_assembled(std::span<const TensorType> types, ptx::Target target) {
+void expect_assembled(const std::function<std::vector<ptx::Kernel>()>& kernels, ptx::Target target) {
   if (ptx::testing::find_ptxas().empty()) GTEST_SKIP() << "ptxas is not installed; nothing assembles the text here";
-  const ptx::testing::Assembly assembly = ptx::testing::assemble(ptx::module_text(kernels_of(types, target)), target);
+  const ptx::testing::Assembly assembly = ptx::testing::assemble(ptx::module_text(kernels()), target);
   EXPECT_TRUE(assembly.accepted);
   EXPECT_EQ(assembly.output, "");
 }
 
+// Whole decoders, with the most registers that a block of their size may have: eight query heads of a KV head, and
+// seven with formats for rows that are no multiple of 256.
+std::vector<ptx::Kernel> decoders(ptx::Target target) {
+  std::vector<ptx::Kernel> kernels;
+  for (const char* name : {"qwen2.5-3b", "qwen2.5-0.5b"}) {
+    const ModelShape shape = model_shape(name);
+    const DecoderSpecs specs = decoder_specs(shape.config, shape.formats, 32768, PassKind::kToken, 1);
+    kernels.push_back(persistent_decoder({specs}, target));
+  }
+  return kernels;
+}
+
 class KernelsPtxas : public ::testing::TestWithParam<ptx::Target> {};
 
-TEST_P(KernelsPtxas, AssemblesWithoutSpills) { expect_assembled(kCommon, GetParam()); }
-TEST(KernelsPtxasTest, AssemblesEveryFormatWithoutSpills) { expect_assembled(kOthers, ptx::sm_80); }
+TEST_P(KernelsPtxas, AssemblesWithoutSpills) {
+  expect_assembled([] { return kernels_of(kCommon, GetParam()); }, GetParam());
+}
+TEST_P(KernelsPtxas, AssemblesDecodersWithoutSpills) {
+  expect_assembled([] { return decoders(GetParam()); }, GetParam());
+}
+TEST(KernelsPtxasTest, AssemblesEveryFormatWithoutSpills) {
+  expect_assembled([] { return kernels_of(kOthers, ptx::sm_80); }, ptx::sm_80);
+}
 
 INSTANTIATE_TEST_SUITE_P(Targets, KernelsPtxas,
                          ::testing::Values(ptx::sm_75, ptx::sm_80, ptx::sm_86, ptx::sm_89, ptx::sm_90, ptx::sm_100,

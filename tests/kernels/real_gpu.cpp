@@ -21,6 +21,7 @@ void* RealGpu::allocate(uint64_t n_bytes) {
 
 std::string RealGpu::launch(const ptx::Kernel& kernel, ptx::Dimensions grid, const std::vector<uint8_t>& parameters) {
   try {
+    context_->make_current();  // on this thread, which may be a test's own
     const Module module(context_, {kernel});
     std::vector<Argument> arguments;
     for (const ptx::Parameter& parameter : kernel.parameters) {

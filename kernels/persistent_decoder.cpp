@@ -1,0 +1,464 @@
+#include "kernels/persistent_decoder.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <functional>
+#include <numeric>
+#include <optional>
+
+#include "kernels/attention_plan.h"
+#include "kernels/bodies.h"
+#include "kernels/columns.h"
+#include "kernels/error_word.h"
+#include "kernels/grid_barrier.h"
+#include "kernels/phase_program.h"
+#include "kernels/product.h"
+
+namespace warpchat {
+
+using namespace ptx;
+
+namespace {
+
+constexpr uint32_t kWarps = kPersistentThreads / kWarpSize;
+
+// A 64-bit word of a struct in memory that nothing writes meanwhile.
+Reg<u64> word_at(const Global<u8>& base, size_t offset) { return (base + offset).as<u64>().load({}, kReadOnly); }
+Reg<u32> number_at(const Global<u8>& base, size_t offset) { return (base + offset).as<u32>().load({}, kReadOnly); }
+
+// A row of the table in registers.
+struct Product {
+  Reg<u64> weights, up, gamma, bias, y;
+  Reg<u32> variant, first_block, n_blocks;
+};
+
+Product load_product(const Global<u8>& row) {
+  const auto word = [&](size_t offset) { return word_at(row, offset); };
+  const auto number = [&](size_t offset) { return number_at(row, offset); };
+  return {word(offsetof(ProductRow, weights)),
+          word(offsetof(ProductRow, up)),
+          word(offsetof(ProductRow, gamma)),
+          word(offsetof(ProductRow, bias)),
+          word(offsetof(ProductRow, y)),
+          number(offsetof(ProductRow, variant)),
+          number(offsetof(ProductRow, first_block)),
+          number(offsetof(ProductRow, n_blocks))};
+}
+
+struct Parameters {
+  Global<u8> layers, logits_row, token_embd;
+  Global<f32> hidden, q, k, v, mixed, inner, logits;
+  Global<u8> scratch, choice_scratch;
+  Global<u32> error;
+  Global<u64> barrier;
+  Global<u8> state, request;
+  Global<u32> forced;
+  Global<u8> host;
+  Global<f32> rows;
+
+  Parameters(Builder& b, const DecoderSpecs& s)
+      : layers(b.global<u8>("layers", s.layers.size() * sizeof(LayerRow))),
+        logits_row(b.global<u8>("logits_row", sizeof(ProductRow))),
+        token_embd(b.global<u8>("token_embd")),
+        hidden(b.global<f32>("hidden", s.embedding.hidden)),
+        q(b.global<f32>("q", uint64_t{s.kv_scatter.n_heads} * s.kv_scatter.head_dim)),
+        k(b.global<f32>("k", uint64_t{s.kv_scatter.n_kv_heads} * s.kv_scatter.head_dim)),
+        v(b.global<f32>("v", uint64_t{s.kv_scatter.n_kv_heads} * s.kv_scatter.head_dim)),
+        mixed(b.global<f32>("mixed", uint64_t{s.kv_scatter.n_heads} * s.kv_scatter.head_dim)),
+        inner(b.global<f32>("inner")),
+        logits(b.global<f32>("logits", s.embedding.n_vocab)),
+        scratch(b.global<u8>("scratch")),
+        choice_scratch(b.global<u8>("choice_scratch")),
+        error(b.global<u32>("error", kErrorWords)),
+        barrier(b.global<u64>("barrier", 1)),
+        state(b.global<u8>("state", sizeof(DecoderState))),
+        request(b.global<u8>("request", sizeof(DecodeRequest))),
+        forced(b.global<u32>("forced")),
+        host(b.global<u8>("host")),
+        rows(b.global<f32>("rows")) {}
+
+  Global<u32> in_state(size_t offset) const { return (state + offset).as<u32>(); }
+  Global<u32> token() const { return in_state(offsetof(DecoderState, token)); }
+  Global<u32> position() const { return in_state(offsetof(DecoderState, position)); }
+  Global<u32> choice() const { return in_state(offsetof(DecoderState, choice)); }
+  Global<u32> end() const { return in_state(offsetof(DecoderState, end)); }
+  Global<u32> step() const { return in_state(offsetof(DecoderState, step)); }
+};
+
+// Writes down when the block's phases begin and end.
+class StampWriter {
+ public:
+  explicit StampWriter(Builder& b)
+      : b_(b),
+        request_(b.global<u8>("stamps")),
+        n_blocks_(number_at(request_, offsetof(StampRequest, n_blocks))),
+        n_slots_(number_at(request_, offsetof(StampRequest, n_slots))),
+        count_(b.var("stamp", 0u)) {}
+
+  // By every thread; one of them writes.
+  void put(uint32_t phase) {
+    b_.if_(b_.thread() == 0 && b_.block() < n_blocks_, [&] {
+      Reg<u64> bytes = wide(n_slots_) * sizeof(Stamp) + 16;  // of a block
+      Global<u8> own = request_ + 16 + wide(b_.block()) * bytes;
+      Global<u8> slot = own + 16 + wide(count_ % n_slots_) * sizeof(Stamp);
+      slot.as<u64>().store(0, b_.globaltimer());
+      (slot + offsetof(Stamp, phase)).as<u32>().store(0, phase);
+      (slot + offsetof(Stamp, sm)).as<u32>().store(0, b_.sm());
+      count_ += 1;
+      own.as<u32>().store(0, count_);
+    });
+  }
+
+ private:
+  Builder& b_;
+  Global<u8> request_;
+  Reg<u32> n_blocks_, n_slots_;
+  Var<u32> count_;
+};
+
+class DecoderWriter {
+ public:
+  DecoderWriter(const PersistentSpec& spec, Target target)
+      : b_(name_of(spec), target),
+        specs_(spec.decoder),
+        attention_(std::get<AttentionSpec>(specs_.attention)),
+        variants_(product_variants(specs_)),
+        at_(b_, specs_),
+        barrier_(b_, at_.barrier),
+        zero_(b_.var("zero", 0u)),
+        attention_teams_(teams_of_attention(target)) {
+    b_.min_blocks_per_sm(512 / kPersistentThreads);  // 128 registers a thread, as the bodies need
+    if (spec.stamps) stamps_.emplace(b_);
+  }
+
+  Kernel write() {
+    const PhaseProgram program = decoder_program();
+    check_program(program);
+    leave_if_refused();
+    b_.do_while([&] {
+      run_phases(program, 0, program.layer_begin);
+      b_.for_("layer", 0, static_cast<uint32_t>(specs_.layers.size()), 1, [&](Reg<u32> layer) {
+        layer_.emplace(at_.layers + wide(layer) * sizeof(LayerRow));
+        run_phases(program, program.layer_begin, program.layer_end);
+      });
+      run_phases(program, program.layer_end, program.phases.size());
+      barrier_.wait();
+      return b_.uniform(at_.end().load()) == 0;  // of the whole grid: a barrier lies behind its writing
+    });
+    return b_.finish(Launch{1, kPersistentThreads, true});
+  }
+
+ private:
+  using Wait = std::function<void()>;
+
+  uint32_t teams_of_attention(Target target) const {
+    const uint32_t bytes = std::max(1u, incremental_attention(attention_, target).static_shared_bytes);
+    return std::clamp(kMaxStaticSharedBytes / (bytes + 64), 1u, kWarps / attention_warps());
+  }
+
+  void run_phases(const PhaseProgram& program, size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) run_phase(program.phases[i], static_cast<uint32_t>(i));
+  }
+
+  // What a phase reads of the tables, it asks for before it waits.
+  void run_phase(const Phase& phase, uint32_t index) {
+    const bool waits = !phase.waits_for.empty() && index != 0;  // the first one's barrier ends the token
+    const Wait wait = [&] {
+      if (waits) barrier_.wait();
+      if (stamps_) stamps_->put(index);
+    };
+    b_.region(phase.name, [&] { b_.in_turn([&] { write_phase(phase.name, wait); }); });
+    if (stamps_) {
+      b_.barrier();
+      stamps_->put(index | kEndOfPhase);
+    }
+  }
+
+  void write_phase(const std::string& name, const Wait& wait) {
+    if (name == "embed") return embed(wait);
+    if (name == "qkv") return multiply(row(offsetof(LayerRow, q)), 3, variants_.qkv, at_.hidden, wait);
+    if (name == "scatter") return scatter(wait);
+    if (name == "attention") return attend(wait);
+    if (name == "output") return multiply(row(offsetof(LayerRow, output)), 1, variants_.output, at_.mixed, wait);
+    if (name == "gate_up") return multiply(row(offsetof(LayerRow, gate_up)), 1, variants_.gate_up, at_.hidden, wait);
+    if (name == "down") return multiply(row(offsetof(LayerRow, down)), 1, variants_.down, at_.inner, wait);
+    if (name == "logits") return multiply(at_.logits_row, 1, {std::get<GemvSpec>(specs_.logits)}, at_.hidden, wait);
+    if (name == "choose") return choose(wait);
+    if (name == "publish") return publish(wait);
+    throw Error("the persistent decoder has no phase " + name);
+  }
+
+  Global<u8> row(size_t offset) const { return *layer_ + offset; }
+
+  // Virtual block `number` of a grid in one dimension.
+  VirtualBlock block_of(const Team& team, const Reg<u32>& number, const Reg<u32>& n) {
+    return VirtualBlock(b_, team, number, zero_, zero_, n);
+  }
+  // body(block) for all blocks of a launch.
+  template <class F>
+  void play(const Launch& launch, F&& body) {
+    const Team team = team_of(b_, kWarps, launch.threads.x / kWarpSize);
+    Reg<u32> n = b_.var("n_blocks", launch.blocks.x);
+    play_blocks(b_, team, n, [&](const Reg<u32>& number) { body(block_of(team, number, n)); });
+  }
+
+  void embed(const Wait& wait) {
+    wait();
+    const EmbeddingAddresses at{at_.token_embd, at_.token(), at_.hidden, at_.error, {}};
+    play(embedding_launch(specs_.embedding),
+         [&](const VirtualBlock& block) { embedding_body(b_, specs_.embedding, at, block); });
+  }
+
+  // n_rows products of the same input, each by the blocks that its row names.
+  void multiply(const Global<u8>& rows, uint32_t n_rows, const std::vector<GemvSpec>& variants, const Global<f32>& x,
+                const Wait& wait) {
+    if (n_rows == 1) {
+      const Product product = load_product(rows);
+      wait();
+      return multiply_by_share(product, variants, x);
+    }
+    wait();
+    b_.for_("product", 0, n_rows, 1, [&](Reg<u32> index) {
+      multiply_by_share(load_product(rows + wide(index) * sizeof(ProductRow)), variants, x);
+      b_.barrier();  // shared memory is the next one's
+    });
+  }
+
+  void multiply_by_share(const Product& product, const std::vector<GemvSpec>& variants, const Global<f32>& x) {
+    Reg<u32> rank = b_.block() - product.first_block;  // wraps far up for blocks before the first
+    b_.if_(rank < product.n_blocks, [&] {
+      for (uint32_t i = 0; i < variants.size(); ++i) {
+        const auto body = [&] { b_.in_turn([&] { multiply_as(variants[i], product, x, rank); }); };
+        if (variants.size() == 1)
+          body();
+        else
+          b_.if_(product.variant == i, body);
+      }
+    });
+  }
+
+  void multiply_as(const GemvSpec& spec, const Product& product, const Global<f32>& x, const Reg<u32>& rank) {
+    const GemvPlan plan = plan_of(spec);
+    std::vector<Global<u8>> matrices = {b_.pointer<u8>(product.weights, 16)};
+    if (spec.epilogue == GemvEpilogue::kSwiglu) matrices.push_back(b_.pointer<u8>(product.up, 16));
+    std::optional<Global<f32>> gamma, bias;
+    if (plan.normalises()) gamma.emplace(b_.pointer<f32>(product.gamma, 16));
+    if (spec.epilogue == GemvEpilogue::kBias) bias.emplace(b_.pointer<f32>(product.bias, 16));
+    const GemvAddresses at{matrices, x, gamma, bias, b_.pointer<f32>(product.y, 16), {}};
+    const Team team = team_of(b_, kWarps, plan.warps);
+    b_.inlined([&] { gemv_body(b_, plan, at, VirtualBlock(b_, team, rank, zero_, zero_, product.n_blocks)); });
+  }
+
+  Global<u64> cache(size_t offset) const { return row(offset).as<u64>(); }
+
+  void scatter(const Wait& wait) {
+    std::vector<Global<f32>> gamma;
+    if (specs_.kv_scatter.qk_norm)
+      for (size_t offset : {offsetof(LayerRow, q_gamma), offsetof(LayerRow, k_gamma)})
+        gamma.push_back(b_.pointer<f32>(word_at(row(offset), 0), 16));
+    wait();
+    const KvScatterAddresses at{at_.q,
+                                at_.k,
+                                at_.v,
+                                gamma,
+                                at_.position(),
+                                cache(offsetof(LayerRow, k_cache)),
+                                cache(offsetof(LayerRow, v_cache)),
+                                at_.error,
+                                {}};
+    play(kv_scatter_launch(specs_.kv_scatter),
+         [&](const VirtualBlock& block) { kv_scatter_body(b_, specs_.kv_scatter, at, block); });
+  }
+
+  // The splits that the position has; one block of a grid for the whole context tells of a position beyond it.
+  void attend(const Wait& wait) {
+    wait();
+    const AttentionAddresses at{at_.q,
+                                cache(offsetof(LayerRow, k_cache)),
+                                cache(offsetof(LayerRow, v_cache)),
+                                at_.position(),
+                                at_.mixed,
+                                at_.scratch,
+                                at_.error,
+                                {}};
+    const Dimensions grid = attention_grid(attention_, attention_.max_positions);
+    const Team team = team_of(b_, kWarps, attention_warps(), attention_teams_);
+    Reg<u32> n_x = b_.var("n_splits", grid.x);
+    Reg<u32> position = b_.uniform(at_.position().load());
+    Reg<u32> splits = b_.min(position / attention_.keys_per_split + 1, grid.x);
+    play_blocks(b_, team, splits * grid.y, [&](const Reg<u32>& number) {
+      Reg<u32> split = number / grid.y;
+      attention_body(b_, attention_, at, VirtualBlock(b_, team, split, number - split * grid.y, zero_, n_x));
+    });
+  }
+
+  void choose(const Wait& wait) {
+    wait();
+    const ArgmaxSpec spec{n_vocab()};
+    const ArgmaxAddresses at{at_.logits, at_.choice(), at_.choice_scratch, {}};
+    play(argmax_launch(spec), [&](const VirtualBlock& block) { argmax_body(b_, spec, at, block); });
+    b_.if_(in_request(offsetof(DecodeRequest, returns_rows)) != 0, [&] { return_row(); });
+  }
+
+  void return_row() {
+    Global<f32> row = at_.rows + wide(at_.step().load() % in_request(offsetof(DecodeRequest, n_slots))) * n_vocab();
+    Reg<u32> first = b_.block() * kPersistentThreads + b_.thread();
+    b_.for_("logit", first, n_vocab(), b_.blocks() * kPersistentThreads,
+            [&](Reg<u32> i) { row.store(i, at_.logits.load(i)); });
+  }
+
+  Reg<u32> in_request(size_t offset) const { return number_at(at_.request, offset); }
+
+  // A token or position that no phase could use: said by one thread; all leave before the first barrier.
+  void leave_if_refused() {
+    Reg<u32> token = at_.token().load(), position = at_.position().load();
+    Pred refused = token >= n_vocab() || position >= max_positions();
+    b_.if_(b_.uniform(refused), [&] {
+      b_.if_((b_.block() | b_.thread()) == 0, [&] {
+        refuse_token(token);
+        b_.if_(position >= max_positions(), [&] {
+          report_error(b_, at_.error, KernelError::kPositionOutOfRange, position, max_positions(), zero_);
+        });
+        tell_end(static_cast<uint32_t>(DecodeEnd::kError));
+      });
+      b_.return_();
+    });
+  }
+  void refuse_token(const Reg<u32>& token) {
+    b_.if_(token >= n_vocab(),
+           [&] { report_error(b_, at_.error, KernelError::kTokenOutOfRange, token, n_vocab(), zero_); });
+  }
+  void tell_end(In<u32> end) { (at_.host + offsetof(HostWords, end)).as<u32>().store_release(end, Scope::kSystem); }
+  uint32_t n_vocab() const { return specs_.embedding.n_vocab; }
+  uint32_t max_positions() const { return specs_.kv_scatter.max_positions; }
+
+  void publish(const Wait& wait) {
+    wait();
+    b_.if_((b_.block() | b_.thread()) == 0, [&] {
+      Reg<u32> step = at_.step().load(), number = step + 1;
+      Var<u32> token = b_.var("next_token", at_.choice().load());
+      Pred is_forced = number < in_request(offsetof(DecodeRequest, n_forced));
+      b_.if_(is_forced, [&] { token = at_.forced.load(number, kReadOnly); });
+      refuse_token(token);
+      Var<u32> end = b_.var("end", static_cast<uint32_t>(DecodeEnd::kError));
+      b_.if_(at_.error.load() == 0, [&] { go_on(step, token, is_forced, end); });
+      at_.end().store(0, end);
+      b_.if_(end != 0, [&] { tell_end(end); });
+    });
+  }
+
+  // The next token to the host and into the state, or a reason to end.
+  void go_on(const Reg<u32>& step, const Reg<u32>& token, const Pred& is_forced, Var<u32>& end) {
+    Reg<u32> number = step + 1, n_slots = in_request(offsetof(DecodeRequest, n_slots));
+    Reg<u32> position = at_.position().load() + 1;
+    end = static_cast<uint32_t>(DecodeEnd::kNone);
+    const auto end_if = [&](const Pred& condition, DecodeEnd reason) {
+      b_.if_(condition, [&] { end = static_cast<uint32_t>(reason); });
+    };
+    end_if(position >= max_positions(), DecodeEnd::kNoRoom);
+    end_if(number >= in_request(offsetof(DecodeRequest, most_steps)), DecodeEnd::kMostSteps);
+    end_if(stop_flag() != 0, DecodeEnd::kStopped);
+    b_.for_("end_token", 0, in_request(offsetof(DecodeRequest, n_end_tokens)), 1, [&](Reg<u32> i) {
+      Reg<u32> end_token = (at_.request + offsetof(DecodeRequest, end_tokens)).as<u32>().load(i, kReadOnly);
+      end_if(!is_forced && end_token == token, DecodeEnd::kEndToken);
+    });
+    // What all blocks wrote of this step is visible to who sees the slot.
+    Global<u64> ring = (at_.host + sizeof(HostWords)).as<u64>();
+    (ring + step % n_slots).store_release(b_.join<u64>(token, number), Scope::kSystem);
+    at_.token().store(0, token);
+    at_.position().store(0, position);
+    at_.step().store(0, number);
+    b_.if_(end == 0, [&] { wait_for_slot(number, n_slots, end); });
+  }
+
+  Reg<u32> stop_flag() { return (at_.host + offsetof(HostWords, stop)).as<u32>().load_relaxed(Scope::kSystem); }
+
+  // Until the host has taken what lies in the slot of the step to come.
+  void wait_for_slot(const Reg<u32>& step, const Reg<u32>& n_slots, Var<u32>& end) {
+    Global<u64> n_taken = (at_.host + offsetof(HostWords, n_taken)).as<u64>();
+    b_.while_([&] { return n_taken.load_acquire(Scope::kSystem) + wide(n_slots) <= wide(step); },
+              [&] {
+                b_.if_(stop_flag() != 0, [&] { end = static_cast<uint32_t>(DecodeEnd::kStopped); });
+                b_.break_if(end != 0);
+                b_.nanosleep(1000);
+              });
+  }
+
+  Builder b_;
+  const DecoderSpecs& specs_;
+  const AttentionSpec& attention_;
+  ProductVariants variants_;
+  Parameters at_;
+  GridBarrier barrier_;
+  Reg<u32> zero_;
+  uint32_t attention_teams_;
+  std::optional<StampWriter> stamps_;
+  std::optional<Global<u8>> layer_;  // the row of the layer
+};
+
+// FNV-1a over the names of all steps: which formats, where.
+uint32_t hash_of(const DecoderSpecs& specs) {
+  uint32_t hash = 2166136261u;
+  const auto add = [&](const std::string& name) {
+    for (unsigned char c : name + ";") hash = (hash ^ c) * 16777619u;
+  };
+  add(name_of(specs.embedding)), add(name_of(specs.kv_scatter)), add(name_of(specs.attention));
+  for (const LayerSpecs& layer : specs.layers)
+    for (const ProductSpec* product : {&layer.q, &layer.k, &layer.v, &layer.output, &layer.gate_up, &layer.down})
+      add(name_of(*product));
+  add(name_of(specs.logits));
+  return hash;
+}
+
+}  // namespace
+
+std::string name_of(const PersistentSpec& spec) {
+  const DecoderSpecs& s = spec.decoder;
+  char hash[16];
+  std::snprintf(hash, sizeof hash, "%08x", hash_of(s));
+  return "persistent_decoder_l" + std::to_string(s.layers.size()) + "_h" + std::to_string(s.embedding.hidden) + "_v" +
+         std::to_string(s.embedding.n_vocab) + "_s" + std::to_string(s.kv_scatter.max_positions) +
+         (spec.stamps ? "_stamps_" : "_") + hash;
+}
+
+ProductVariants product_variants(const DecoderSpecs& specs) {
+  ProductVariants all;
+  const auto add = [](std::vector<GemvSpec>& variants, const ProductSpec& product) {
+    const GemvSpec& spec = std::get<GemvSpec>(product);
+    const auto same = [&](const GemvSpec& other) { return name_of(other) == name_of(spec); };
+    if (std::none_of(variants.begin(), variants.end(), same)) variants.push_back(spec);
+  };
+  for (const LayerSpecs& layer : specs.layers) {
+    for (const ProductSpec* product : {&layer.q, &layer.k, &layer.v}) add(all.qkv, *product);
+    add(all.output, layer.output), add(all.gate_up, layer.gate_up), add(all.down, layer.down);
+  }
+  return all;
+}
+
+uint32_t variant_of(const std::vector<GemvSpec>& variants, const ProductSpec& product) {
+  const auto same = [&](const GemvSpec& spec) { return name_of(spec) == name_of(product); };
+  return static_cast<uint32_t>(std::find_if(variants.begin(), variants.end(), same) - variants.begin());
+}
+
+void share_blocks(std::span<ProductRow* const> rows, std::span<const uint64_t> bytes, uint32_t n_blocks) {
+  const uint64_t total = std::accumulate(bytes.begin(), bytes.end(), uint64_t{0});
+  uint32_t first = 0, spare = n_blocks - std::min(n_blocks, static_cast<uint32_t>(rows.size()));
+  uint64_t before = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (n_blocks < rows.size()) {
+      rows[i]->first_block = 0, rows[i]->n_blocks = n_blocks;
+      continue;
+    }
+    // One for each, and of the rest what its bytes come to.
+    const auto part = [&](uint64_t up_to) { return static_cast<uint32_t>((up_to * spare + total / 2) / total); };
+    rows[i]->first_block = first;
+    rows[i]->n_blocks = 1 + part(before + bytes[i]) - part(before);
+    first += rows[i]->n_blocks;
+    before += bytes[i];
+  }
+}
+
+Kernel persistent_decoder(const PersistentSpec& spec, Target target) { return DecoderWriter(spec, target).write(); }
+
+}  // namespace warpchat

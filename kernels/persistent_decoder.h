@@ -1,0 +1,130 @@
+// The persistent decoder: one cooperative launch that decodes many tokens, a program of phases (phase_program.h) over
+// the bodies of the separate kernels (bodies.h), with a grid barrier between phases. Results are those of the separate
+// kernels to the bit: the same bodies add the same numbers in the same order, whoever runs them.
+// Who does what is settled when the tables are built, not taken from a queue: a phase's work is known in advance and
+// even, a queue would cost an atomic on the critical path of each of some 200 phases a token, and a fixed share lets a
+// block ask for its first weights without asking anybody. Products give each matrix a range of blocks in proportion to
+// its bytes; the other phases deal their virtual blocks out in turn.
+// Layers differ in formats only: every layer's row of a table names, for each product, which of the phase's variants
+// computes it and where its operands are. Each variant's code stands in the text once.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/kernel_list.h"
+
+namespace warpchat {
+
+struct PersistentSpec {
+  DecoderSpecs decoder;  // of PassKind::kToken, as decoder_kernels takes them
+  bool stamps = false;   // keeps time
+};
+
+// A product of the table: device addresses, 0 for what it has not.
+struct ProductRow {
+  uint64_t weights = 0, up = 0, gamma = 0, bias = 0, y = 0;
+  uint32_t variant = 0;                    // of the phase's, as product_variants has them
+  uint32_t first_block = 0, n_blocks = 0;  // who computes it
+  uint32_t reserved[3] = {};
+};
+static_assert(sizeof(ProductRow) == 64);
+
+struct LayerRow {
+  ProductRow q, k, v, output, gate_up, down;
+  uint64_t k_cache = 0, v_cache = 0;  // of the sequence
+  uint64_t q_gamma = 0, k_gamma = 0;
+};
+static_assert(sizeof(LayerRow) == 416);
+
+// Read and written by the kernel; the launcher sets token and position, and zeros the rest.
+struct DecoderState {
+  uint32_t token, position;  // of the step under way
+  uint32_t choice = 0;       // the next token by the logits
+  uint32_t end = 0;          // DecodeEnd
+  uint32_t step = 0;         // of the launch
+};
+
+enum class DecodeEnd : uint32_t {
+  kNone,       // it goes on
+  kEndToken,   // one of the request's end tokens was chosen
+  kStopped,    // the host's stop flag
+  kMostSteps,  // the request's
+  kNoRoom,     // no position is left in the cache
+  kError,      // the error word says which
+};
+
+// What one launch is asked for; constant while it runs.
+struct DecodeRequest {
+  static constexpr uint32_t kMostEndTokens = 15;
+  uint32_t most_steps = 1;    // tokens to decode; at least 1
+  uint32_t n_forced = 0;      // tokens of the queue, which then begins with the state's token
+  uint32_t n_slots = 1;       // of the ring, and of the rows
+  uint32_t returns_rows = 0;  // 1: the logits of every step
+  uint32_t n_end_tokens = 0, end_tokens[kMostEndTokens] = {};
+};
+static_assert(sizeof(DecodeRequest) == 80);
+
+// Mapped host memory. Each word has one writer; host and device write to different lines of 128 bytes.
+struct HostWords {
+  uint32_t stop = 0, reserved = 0;  // host: 1 ends the launch within a token
+  uint64_t n_taken = 0;             // host: tokens taken from the ring
+  uint32_t unused[28] = {};
+  uint32_t end = 0;  // device: DecodeEnd, after the last token
+  uint32_t unused_too[31] = {};
+  // behind it the ring, u64 [n_slots]: token | number << 32 for the number-th token of the launch, from 1
+};
+static_assert(sizeof(HostWords) == 256);
+
+struct Stamp {
+  uint64_t time;   // %globaltimer, nanoseconds
+  uint32_t phase;  // index in decoder_program(), with kEndOfPhase when its work is done
+  uint32_t sm;
+};
+inline constexpr uint32_t kEndOfPhase = 1u << 31;
+static_assert(sizeof(Stamp) == 16);
+
+// Stamps of a block: a ring of n_slots behind a count, for the blocks below n_blocks.
+struct StampRequest {
+  uint32_t n_blocks = 0, n_slots = 0;  // n_slots: at least 1 if n_blocks is not 0
+};
+
+// Name: persistent_decoder_l36_h2048_v151936_s32768, "_stamps", and a hash of what the kernels are. Parameters in
+// order:
+//   layers         LayerRow [n_layers], 16-byte aligned
+//   logits_row     ProductRow
+//   token_embd     packed as for gemv
+//   hidden, q, k, v, mixed, inner, logits  f32: of one column, as PassState in engine/steps.h
+//   scratch        of incremental attention, zeros
+//   choice_scratch u8 [argmax_scratch_bytes], zeros
+//   error          u32 [4]: kernels/error_word.h; what is out of range ends the launch
+//   barrier        u64, zero, alone in 128 bytes
+//   state          DecoderState
+//   request        DecodeRequest
+//   forced         u32 [n_forced]: tokens of the first steps, in place of choices
+//   host           HostWords and the ring, which the device sees at this address
+//   rows           f32 [n_slots, n_vocab]: of step i at i modulo n_slots; touched only if the request asks for them
+//   stamps         with spec.stamps: StampRequest, padded to 16 bytes, then for each of its blocks u32 count (wraps),
+//                  padded to 16 bytes, and Stamp [n_slots]
+// Launch: cooperative, as many blocks as are resident together or fewer; the rows name blocks of that grid. Of step i
+// (from 0) the kernel returns the next token as number i + 1: the forced one, or the choice. It ends after the first
+// step that gives a reason; the reason of lowest rank in DecodeEnd is told, but an error before all others. A step
+// whose token the ring has no slot for waits until the host has taken one.
+ptx::Kernel persistent_decoder(const PersistentSpec& spec, ptx::Target target);
+std::string name_of(const PersistentSpec& spec);
+inline constexpr uint32_t kPersistentThreads = 256;
+
+// The distinct products of each phase, in the order that ProductRow::variant counts them.
+struct ProductVariants {
+  std::vector<GemvSpec> qkv, output, gate_up, down;
+};
+ProductVariants product_variants(const DecoderSpecs& specs);
+uint32_t variant_of(const std::vector<GemvSpec>& variants, const ProductSpec& product);
+
+// Gives each of these products, which run at the same time, a range of the grid's blocks in proportion to its bytes, or
+// all blocks to each in turn where there are fewer than products.
+void share_blocks(std::span<ProductRow* const> rows, std::span<const uint64_t> bytes, uint32_t n_blocks);
+
+}  // namespace warpchat

@@ -1,0 +1,100 @@
+#include "kernels/phase_program.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "models/error.h"
+
+namespace warpchat {
+namespace {
+
+[[noreturn]] void refuse(const Phase& phase, const std::string& what) {
+  throw Error("phase " + phase.name + " " + what);
+}
+
+std::vector<const Phase*> unrolled(const PhaseProgram& program) {
+  std::vector<const Phase*> order;
+  const auto add = [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) order.push_back(&program.phases[i]);
+  };
+  for (int token = 0; token < 2; ++token) {
+    add(0, program.layer_begin);
+    for (int layer = 0; layer < 2; ++layer) add(program.layer_begin, program.layer_end);
+    add(program.layer_end, program.phases.size());
+  }
+  return order;
+}
+
+void check_names(const PhaseProgram& program) {
+  std::set<std::string> names;
+  for (const Phase& phase : program.phases)
+    if (!names.insert(phase.name).second) refuse(phase, "stands twice in the program");
+  for (const Phase& phase : program.phases)
+    for (const std::string& name : phase.waits_for)
+      if (!names.contains(name)) refuse(phase, "waits for " + name + ", which no phase is");
+}
+
+// The last of `order` before `at` with this name.
+std::optional<size_t> last_before(const std::vector<const Phase*>& order, size_t at, const std::string& name) {
+  while (at-- > 0)
+    if (order[at]->name == name) return at;
+  return {};
+}
+
+// How many of the phases before order[at] all blocks have ended when it begins, given how many when the one before it
+// began. All that comes before a phase has ended with it, as blocks go in order.
+size_t ended_before(const std::vector<const Phase*>& order, size_t at, size_t ended) {
+  const Phase& phase = *order[at];
+  bool waits = at == 0 || phase.waits_for.empty();
+  for (const std::string& name : phase.waits_for) {
+    const auto awaited = last_before(order, at, name);
+    if (!awaited) continue;
+    waits = true;
+    ended = std::max(ended, *awaited + 1);
+  }
+  if (!waits) refuse(phase, "waits for " + phase.waits_for[0] + ", which comes only behind it: nobody goes on");
+  return ended;
+}
+
+void check_apart(const Phase& early, const Phase& late) {
+  const auto check = [&](const std::vector<std::string>& a, const std::vector<std::string>& b, const char* does,
+                         const char* did) {
+    for (const std::string& memory : a)
+      if (std::count(b.begin(), b.end(), memory) != 0)
+        refuse(late, std::string(does) + " " + memory + " while " + early.name + " may still " + did +
+                         " it; it must wait for it");
+  };
+  check(late.reads, early.writes, "reads", "write");
+  check(late.writes, early.reads, "writes", "read");
+  check(late.writes, early.writes, "writes", "write");
+}
+
+}  // namespace
+
+void check_program(const PhaseProgram& program) {
+  check_names(program);
+  const std::vector<const Phase*> order = unrolled(program);
+  size_t ended = 0;
+  for (size_t at = 0; at < order.size(); ++at) {
+    ended = ended_before(order, at, ended);
+    for (size_t running = ended; running < at; ++running) check_apart(*order[running], *order[at]);
+  }
+}
+
+PhaseProgram decoder_program() {
+  return {{{"embed", {"state", "weights"}, {"hidden"}, {"publish"}},
+           {"qkv", {"hidden"}, {"q", "k", "v"}, {"embed", "down"}},
+           {"scatter", {"q", "k", "v", "state"}, {"q", "cache"}, {"qkv"}},
+           {"attention", {"q", "cache", "state"}, {"mixed", "scratch"}, {"scatter"}},
+           {"output", {"mixed", "hidden"}, {"hidden"}, {"attention"}},
+           {"gate_up", {"hidden"}, {"inner"}, {"output"}},
+           {"down", {"inner", "hidden"}, {"hidden"}, {"gate_up"}},
+           {"logits", {"hidden"}, {"logits"}, {"down"}},
+           {"choose", {"logits", "state"}, {"choice", "rows"}, {"logits"}},
+           {"publish", {"choice", "rows", "state"}, {"state"}, {"choose"}}},
+          1,
+          7};
+}
+
+}  // namespace warpchat

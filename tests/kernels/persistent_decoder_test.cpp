@@ -1,0 +1,311 @@
+// The persistent decoder against the separate kernels, to the bit, and against hosts that stop it or take their time.
+#include "kernels/persistent_decoder.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "tests/kernels/tiny_decoder.h"
+
+namespace warpchat {
+namespace {
+
+using enum TensorType;
+
+LayerFormats all(TensorType type) { return {type, type, type, type, type, type, type, true, true, true}; }
+LayerFormats mixed() { return {kQ8_0, kF16, kQ8_0, kF16, kF16, kF16, kQ8_0, true, true, true}; }
+LayerFormats plain(bool qk_norm) {
+  LayerFormats formats = all(kF16);
+  formats.q_bias = formats.k_bias = formats.v_bias = false;
+  formats.qk_norm = qk_norm;
+  return formats;
+}
+
+struct DecoderCase {
+  const char* name;
+  TinyDecoderSpec spec;
+  uint32_t position = 0;
+};
+std::ostream& operator<<(std::ostream& out, const DecoderCase& c) { return out << c.name; }
+const DecoderCase kCases[] = {
+    {"formats_differ_by_layer", {.layers = {all(kF16), mixed()}}, 3},
+    {"qk_norm_without_bias", {.qk_norm = true, .bias = false, .layers = {plain(true), plain(true)}}},
+    {"several_splits_and_choices",  // of the attention's keys, and blocks of the argmax
+     {.hidden = 32, .ffn = 40, .n_vocab = 4500, .context = 300, .layers = {all(kF16), all(kF16)}},
+     258},
+    {"eight_heads_at_once_load_less_ahead",
+     {.hidden = 32, .ffn = 40, .n_heads = 8, .n_kv_heads = 1, .head_dim = 64, .layers = {all(kF16)}},
+     77},
+    {"teams_are_fewer_than_fit",  // attention's shared memory
+     {.hidden = 32, .ffn = 40, .n_heads = 8, .n_kv_heads = 1, .head_dim = 256, .layers = {all(kF16)}},
+     130},
+};
+
+class PersistentDecoder : public ::testing::TestWithParam<DecoderCase> {};
+
+TEST_P(PersistentDecoder, GivesTheBitsOfTheSeparateKernels) {
+  const DecoderCase& c = GetParam();
+  constexpr uint32_t kSteps = 4;
+  TinyDecoder decoder(c.spec, ptx::sm_75);
+  const Decoded expected = decoder.separately(7, c.position, kSteps);
+  const ptx::Kernel kernel = decoder.persistent();
+  for (uint32_t grid : {1, 2, 4}) {
+    DecodeRequest request{.most_steps = kSteps, .n_slots = kSteps, .returns_rows = 1};
+    const TinyDecoder::Run run = decoder.new_run(7, c.position, request, grid);
+    ASSERT_EQ(decoder.launch(kernel, run, grid), "") << "grid " << grid;
+    EXPECT_EQ(decoder.decoded(run, kSteps), expected) << "grid " << grid;
+    EXPECT_EQ(run.host->end, static_cast<uint32_t>(DecodeEnd::kMostSteps));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, PersistentDecoder, ::testing::ValuesIn(kCases),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+constexpr uint32_t kToken = 7, kGrid = 3;
+
+// One layer of one small decoder for the tests of the launch itself.
+struct SmallDecoder {
+  TinyDecoder decoder{
+      {.hidden = 32, .ffn = 40, .n_heads = 2, .n_kv_heads = 1, .n_vocab = 100, .context = 20, .layers = {all(kF16)}},
+      ptx::sm_75};
+  ptx::Kernel kernel = decoder.persistent();
+
+  // In a thread of its own, as a GPU is; join() gives the fault.
+  std::thread start(const TinyDecoder::Run& run, std::string& fault) {
+    return std::thread([this, &run, &fault] { fault = decoder.launch(kernel, run, kGrid); });
+  }
+};
+
+uint32_t end_of(const TinyDecoder::Run& run) { return run.host->end; }
+uint32_t end_as(DecodeEnd end) { return static_cast<uint32_t>(end); }
+
+template <class T>
+T read(const T& word) {
+  return std::atomic_ref(const_cast<T&>(word)).load(std::memory_order_acquire);
+}
+template <class T>
+void write(T& word, T value) {
+  std::atomic_ref(word).store(value, std::memory_order_release);
+}
+
+// Waits for the number-th token and takes it; 0 where the launch ended without it.
+uint64_t take(const TinyDecoder::Run& run, uint64_t number) {
+  const uint64_t& slot = run.ring[(number - 1) % run.request.n_slots];
+  while (read(slot) >> 32 != number) {
+    if (read(run.host->end) != 0 && read(slot) >> 32 != number) return 0;
+    std::this_thread::yield();
+  }
+  const uint64_t taken = read(slot);
+  write(run.host->n_taken, number);
+  return taken;
+}
+
+TEST(PersistentDecoderQueue, ForcedTokensComeInPlaceOfChoices) {
+  SmallDecoder small;
+  const std::vector<uint32_t> forced = {kToken, 99, 0, 51, 7};
+  const auto n_steps = static_cast<uint32_t>(forced.size());
+  const Decoded expected = small.decoder.separately(kToken, 2, n_steps, forced);
+  const DecodeRequest request{.most_steps = n_steps, .n_slots = n_steps, .returns_rows = 1};
+  const TinyDecoder::Run run = small.decoder.new_run(kToken, 2, request, kGrid, forced);
+  ASSERT_EQ(small.decoder.launch(small.kernel, run, kGrid), "");
+  EXPECT_EQ(small.decoder.decoded(run, n_steps), expected);
+}
+
+struct EndCase {
+  const char* name;
+  uint32_t token = kToken, position = 0;
+  DecodeRequest request;
+  std::vector<uint32_t> forced;
+  DecodeEnd end;
+  uint32_t n_steps;  // that the host sees
+};
+
+TEST(PersistentDecoderEnd, HasItsReason) {
+  SmallDecoder small;
+  const std::vector<uint32_t> choices = small.decoder.separately(kToken, 0, 8).tokens;
+  const uint32_t wanted = choices[3];
+  const auto first = static_cast<uint32_t>(std::find(choices.begin(), choices.end(), wanted) - choices.begin()) + 1;
+  const EndCase cases[] = {
+      {"most_steps", kToken, 0, {.most_steps = 3, .n_slots = 8}, {}, DecodeEnd::kMostSteps, 3},
+      {"end_token_is_returned",
+       kToken,
+       0,
+       {.most_steps = 8, .n_slots = 8, .n_end_tokens = 2, .end_tokens = {1000, wanted}},
+       {},
+       DecodeEnd::kEndToken,
+       first},
+      {"end_token_before_most_steps",
+       kToken,
+       0,
+       {.most_steps = first, .n_slots = 8, .n_end_tokens = 1, .end_tokens = {wanted}},
+       {},
+       DecodeEnd::kEndToken,
+       first},
+      {"forced_end_token_goes_on",
+       kToken,
+       0,
+       {.most_steps = 3, .n_slots = 8, .n_end_tokens = 1, .end_tokens = {50}},
+       {kToken, 50, 50, 50},
+       DecodeEnd::kMostSteps,
+       3},
+      {"last_position", kToken, 18, {.most_steps = 8, .n_slots = 8}, {}, DecodeEnd::kNoRoom, 2},
+      {"token_outside_the_vocabulary", 100, 0, {.most_steps = 8, .n_slots = 8}, {}, DecodeEnd::kError, 0},
+      {"forced_token_outside", kToken, 0, {.most_steps = 8, .n_slots = 8}, {kToken, 5, 100}, DecodeEnd::kError, 1},
+      {"position_outside_the_cache", kToken, 20, {.most_steps = 8, .n_slots = 8}, {}, DecodeEnd::kError, 0},
+  };
+  for (const EndCase& c : cases) {
+    const TinyDecoder::Run run = small.decoder.new_run(c.token, c.position, c.request, kGrid, c.forced);
+    ASSERT_EQ(small.decoder.launch(small.kernel, run, kGrid), "") << c.name;
+    EXPECT_EQ(end_of(run), end_as(c.end)) << c.name;
+    uint32_t n_steps = 0;
+    while (n_steps < c.request.n_slots && run.ring[n_steps] != 0) ++n_steps;
+    EXPECT_EQ(n_steps, c.n_steps) << c.name;
+    EXPECT_EQ(run.error[0] != 0, c.end == DecodeEnd::kError) << c.name;
+  }
+}
+
+TEST(PersistentDecoderHost, StopsWithinAToken) {
+  SmallDecoder small;
+  const TinyDecoder::Run run = small.decoder.new_run(kToken, 0, {.most_steps = 18, .n_slots = 32}, kGrid);
+  write(run.host->stop, 1u);
+  ASSERT_EQ(small.decoder.launch(small.kernel, run, kGrid), "");
+  EXPECT_EQ(end_of(run), end_as(DecodeEnd::kStopped));
+  EXPECT_NE(run.ring[0], 0u);
+  EXPECT_EQ(run.ring[1], 0u);
+}
+
+TEST(PersistentDecoderHost, StopsWhileTheRingIsFull) {
+  SmallDecoder small;
+  const TinyDecoder::Run run = small.decoder.new_run(kToken, 0, {.most_steps = 18, .n_slots = 2}, kGrid);
+  std::string fault;
+  std::thread device = small.start(run, fault);
+  while (read(run.ring[1]) == 0) std::this_thread::yield();
+  EXPECT_EQ(end_of(run), 0u);
+  write(run.host->stop, 1u);
+  device.join();
+  EXPECT_EQ(fault, "");
+  EXPECT_EQ(end_of(run), end_as(DecodeEnd::kStopped));
+  EXPECT_EQ(run.ring[0] >> 32, 1u);  // nothing was overwritten
+}
+
+// A host that takes a token only when the ring is full: every token comes, in order, with its row.
+TEST(PersistentDecoderHost, MayBeSlow) {
+  constexpr uint32_t kSteps = 11, kSlots = 3;
+  SmallDecoder small;
+  const Decoded expected = small.decoder.separately(kToken, 0, kSteps);
+  const DecodeRequest request{.most_steps = kSteps, .n_slots = kSlots, .returns_rows = 1};
+  const TinyDecoder::Run run = small.decoder.new_run(kToken, 0, request, kGrid);
+  std::string fault;
+  std::thread device = small.start(run, fault);
+  Decoded got;
+  for (uint32_t number = 1; number <= kSteps; ++number) {
+    const uint32_t newest = std::min(number + kSlots - 1, kSteps);
+    while (read(run.ring[(newest - 1) % kSlots]) >> 32 != newest && read(run.host->end) == 0) std::this_thread::yield();
+    const float* row = run.rows + size_t{(number - 1) % kSlots} * 100;
+    got.logits.insert(got.logits.end(), row, row + 100);  // before it is taken
+    got.tokens.push_back(static_cast<uint32_t>(take(run, number)));
+  }
+  device.join();
+  EXPECT_EQ(fault, "");
+  EXPECT_EQ(got, expected);
+}
+
+TEST(PersistentDecoderStamps, NameEveryPhaseInABoundedRing) {
+  constexpr uint32_t kSteps = 2, kPhases = 10;  // of one layer
+  SmallDecoder small;
+  const StampRequest requests[] = {{0, 1}, {1, 64}, {kGrid, 8}};  // no block, one, and all with too few slots
+  for (const StampRequest& stamps : requests) {
+    const TinyDecoder::Run run =
+        small.decoder.new_run(kToken, 0, {.most_steps = kSteps, .n_slots = 4}, kGrid, {}, stamps);
+    ASSERT_EQ(small.decoder.launch(small.decoder.persistent(true), run, kGrid), "");
+    for (uint32_t block = 0; block < stamps.n_blocks; ++block) {
+      const uint8_t* own = run.stamps + 16 + block * (16 + stamps.n_slots * sizeof(Stamp));
+      uint32_t count = 0;
+      std::memcpy(&count, own, sizeof count);
+      ASSERT_EQ(count, kSteps * kPhases * 2);
+      uint64_t before = 0;
+      for (uint32_t i = count - std::min(count, stamps.n_slots); i < count; ++i) {
+        Stamp stamp;
+        std::memcpy(&stamp, own + 16 + i % stamps.n_slots * sizeof stamp, sizeof stamp);
+        EXPECT_EQ(stamp.phase, (i / 2 % kPhases) | (i % 2 != 0 ? kEndOfPhase : 0));
+        EXPECT_GE(stamp.time, before);
+        before = stamp.time;
+      }
+    }
+  }
+}
+
+TEST(PersistentDecoderSeeds, EveryScheduleGivesTheSame) {
+  constexpr uint32_t kSteps = 2;
+  SmallDecoder small;
+  const Decoded expected = small.decoder.separately(kToken, 0, kSteps);
+  const uint64_t n_seeds = std::getenv("WARPCHAT_FULL_TESTS") != nullptr ? 1000 : 20;
+  for (uint64_t seed = 1; seed <= n_seeds; ++seed) {
+    const DecodeRequest request{.most_steps = kSteps, .n_slots = kSteps, .returns_rows = 1};
+    const TinyDecoder::Run run = small.decoder.new_run(kToken, 0, request, kGrid);
+    ASSERT_EQ(small.decoder.launch(small.kernel, run, kGrid, reordered(seed)), "") << "seed " << seed;
+    ASSERT_EQ(small.decoder.decoded(run, kSteps), expected) << "seed " << seed;
+  }
+}
+
+struct FlawCase {
+  const char *name, *from, *to;
+};
+std::ostream& operator<<(std::ostream& out, const FlawCase& c) { return out << c.name; }
+const FlawCase kFlaws[] = {
+    {"arrival_without_release", "red.release.gpu.global.add.u64", "red.relaxed.gpu.global.add.u64"},
+    {"wait_without_acquire", "ld.acquire.gpu.global.u64", "ld.relaxed.gpu.global.u64"},
+    {"release_for_the_block_only", "red.release.gpu.global.add.u64", "red.release.cta.global.add.u64"},
+};
+
+class FlawedBarrier : public ::testing::TestWithParam<FlawCase> {};
+
+// The race check sees the missing order under every schedule.
+TEST_P(FlawedBarrier, IsFound) {
+  const FlawCase& c = GetParam();
+  SmallDecoder small;
+  if (!small.decoder.device().is_emulated()) GTEST_SKIP() << "a GPU finds no races";
+  std::string& text = small.kernel.text;
+  size_t n_replaced = 0;
+  for (size_t at = 0; (at = text.find(c.from, at)) != std::string::npos; ++n_replaced)
+    text.replace(at, std::strlen(c.from), c.to);
+  ASSERT_GT(n_replaced, 0u);
+  const DecodeRequest request{.most_steps = 2, .n_slots = 2, .returns_rows = 1};
+  const TinyDecoder::Run run = small.decoder.new_run(kToken, 0, request, kGrid);
+  const std::string fault = small.decoder.launch(small.kernel, run, kGrid);
+  EXPECT_NE(fault.find("without order"), std::string::npos) << fault;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, FlawedBarrier, ::testing::ValuesIn(kFlaws),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+TEST(PersistentDecoderShares, FollowTheBytes) {
+  struct Case {
+    const char* name;
+    std::vector<uint64_t> bytes;
+    uint32_t n_blocks;
+    std::vector<std::pair<uint32_t, uint32_t>> shares;  // first block, blocks
+  };
+  const Case cases[] = {
+      {"one_product_takes_all", {5}, 264, {{0, 264}}},
+      {"in_proportion", {600, 200, 200}, 13, {{0, 7}, {7, 3}, {10, 3}}},
+      {"a_small_one_has_a_block", {1'000'000, 1}, 10, {{0, 9}, {9, 1}}},
+      {"as_many_blocks_as_products", {9, 1, 1}, 3, {{0, 1}, {1, 1}, {2, 1}}},
+      {"too_few_blocks_serve_each_in_turn", {9, 1, 1}, 2, {{0, 2}, {0, 2}, {0, 2}}},
+  };
+  for (const Case& c : cases) {
+    std::vector<ProductRow> rows(c.bytes.size());
+    std::vector<ProductRow*> pointers;
+    for (ProductRow& row : rows) pointers.push_back(&row);
+    share_blocks(pointers, c.bytes, c.n_blocks);
+    std::vector<std::pair<uint32_t, uint32_t>> shares;
+    for (const ProductRow& row : rows) shares.emplace_back(row.first_block, row.n_blocks);
+    EXPECT_EQ(shares, c.shares) << c.name;
+  }
+}
+}  // namespace
+}  // namespace warpchat

@@ -1,0 +1,70 @@
+// The decoder's program passes; every program that would hang or race is refused by the phase that does it.
+#include "kernels/phase_program.h"
+
+#include <gtest/gtest.h>
+
+#include "models/error.h"
+
+namespace warpchat {
+namespace {
+
+std::string refusal(const PhaseProgram& program) {
+  try {
+    check_program(program);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+TEST(PhaseProgram, OfTheDecoderIsSound) { EXPECT_EQ(refusal(decoder_program()), ""); }
+
+struct BrokenCase {
+  const char* name;
+  PhaseProgram program;
+  const char* refusal;
+};
+std::ostream& operator<<(std::ostream& out, const BrokenCase& c) { return out << c.name; }
+
+const BrokenCase kCases[] = {
+    {"reads_without_a_barrier",
+     {{{"write", {}, {"x"}, {"read"}}, {"read", {"x"}, {}, {}}}},
+     "phase read reads x while write may still write it; it must wait for it"},
+    {"next_token_overwrites_what_is_read",
+     {{{"write", {}, {"x"}, {}}, {"read", {"x"}, {}, {"write"}}}},
+     "phase write writes x while read may still read it; it must wait for it"},
+    {"next_layer_overwrites_what_is_read",
+     {{{"first", {}, {"x"}, {"last"}}, {"layer", {"x"}, {"y"}, {"first"}}, {"last", {"y"}, {}, {"layer"}}}, 1, 2},
+     "phase layer writes y while layer may still write it; it must wait for it"},
+    {"two_writers",
+     {{{"one", {}, {"x"}, {"two"}}, {"two", {}, {"x"}, {}}}},
+     "phase two writes x while one may still write it; it must wait for it"},
+    {"waits_for_the_wrong_phase",  // `one` has ended, `two` has not
+     {{{"one", {}, {"x"}, {"three"}}, {"two", {"x"}, {"y"}, {"one"}}, {"three", {"y"}, {}, {"one"}}}},
+     "phase three reads y while two may still write it; it must wait for it"},
+    {"waits_for_what_comes_later",
+     {{{"one", {}, {"x"}, {}}, {"two", {"x"}, {}, {"three"}}, {"three", {}, {}, {"two"}}}},
+     "phase two waits for three, which comes only behind it: nobody goes on"},
+    {"waits_for_itself",
+     {{{"one", {}, {}, {}}, {"two", {}, {}, {"two"}}}},
+     "phase two waits for two, which comes only behind it: nobody goes on"},
+    {"waits_for_nobody", {{{"one", {}, {}, {"none"}}}}, "phase one waits for none, which no phase is"},
+    {"stands_twice", {{{"one", {}, {}, {}}, {"one", {}, {}, {}}}}, "phase one stands twice in the program"},
+};
+
+class BrokenProgram : public ::testing::TestWithParam<BrokenCase> {};
+TEST_P(BrokenProgram, IsRefused) { EXPECT_EQ(refusal(GetParam().program), GetParam().refusal); }
+INSTANTIATE_TEST_SUITE_P(Cases, BrokenProgram, ::testing::ValuesIn(kCases),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+// Without any one of its waits the decoder's program is refused: none is there for nothing.
+TEST(PhaseProgram, NeedsEveryBarrier) {
+  for (size_t i = 0; i < decoder_program().phases.size(); ++i) {
+    PhaseProgram program = decoder_program();
+    program.phases[i].waits_for.clear();
+    EXPECT_NE(refusal(program), "") << program.phases[i].name;
+  }
+}
+
+}  // namespace
+}  // namespace warpchat

@@ -1,0 +1,273 @@
+// A decoder of two small layers with random weights on a GuardedDevice, token by token with the separate kernels and in
+// one launch of the persistent one.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/argmax.h"
+#include "kernels/error_word.h"
+#include "kernels/persistent_decoder.h"
+#include "models/half.h"
+#include "tests/kernels/gemv_problem.h"
+
+namespace warpchat {
+
+struct TinyDecoderSpec {
+  uint32_t hidden = 64, ffn = 96, n_heads = 4, n_kv_heads = 2, head_dim = 16, n_vocab = 300, context = 200;
+  bool qk_norm = false, bias = true;
+  std::vector<LayerFormats> layers;
+  TensorType embedding = TensorType::kF16, output = TensorType::kF16;
+};
+
+// What decoding gave: the token after each step, and each step's logits.
+struct Decoded {
+  std::vector<uint32_t> tokens;
+  std::vector<float> logits;  // [steps, n_vocab]
+  bool operator==(const Decoded&) const = default;
+};
+
+class TinyDecoder {
+ public:
+  TinyDecoder(const TinyDecoderSpec& spec, ptx::Target target) : spec_(spec), target_(target), device_(target) {
+    ModelConfig c{};
+    c.n_layers = static_cast<uint32_t>(spec.layers.size());
+    c.hidden = spec.hidden, c.ffn = spec.ffn, c.n_heads = spec.n_heads, c.n_kv_heads = spec.n_kv_heads;
+    c.head_dim = c.rope_dims = spec.head_dim, c.n_vocab = spec.n_vocab, c.rms_eps = 1e-5f;
+    c.rope_pairing = RopePairing::kNeox, c.rope_magnitude = 1;
+    c.rope_frequencies = std::vector<double>(spec.head_dim / 2, 0.3);
+    const DecoderFormats formats{spec.embedding, spec.output, spec.layers};
+    specs_ = decoder_specs(c, formats, spec.context, PassKind::kToken, 1);
+    place_weights();
+  }
+
+  GuardedDevice& device() { return device_; }
+  const DecoderSpecs& specs() const { return specs_; }
+
+  // From `token` at `position`; forced tokens (the first of them `token`) come in place of choices.
+  Decoded separately(uint32_t token, uint32_t position, uint32_t n_steps, const std::vector<uint32_t>& forced = {}) {
+    Decoded result;
+    Buffers at = new_buffers(token, position);
+    for (uint32_t step = 0; step < n_steps; ++step) {
+      decode_token(at);
+      const std::vector<float> logits = device_.download(at.logits, spec_.n_vocab);
+      result.logits.insert(result.logits.end(), logits.begin(), logits.end());
+      const uint32_t next = step + 1 < forced.size() ? forced[step + 1] : at.state->choice;
+      result.tokens.push_back(next);
+      at.state->token = next, at.state->position += 1;
+    }
+    return result;
+  }
+
+  // Everything one persistent launch works on. The test plays the host: it may write `host` while the kernel runs.
+  struct Run {
+    DecodeRequest request;
+    DecoderState* state;
+    HostWords* host;
+    uint64_t* ring;
+    float* rows;
+    uint32_t* error;
+    uint8_t* stamps = nullptr;
+    std::vector<uint64_t> arguments;
+  };
+  Run new_run(uint32_t token, uint32_t position, DecodeRequest request, uint32_t grid,
+              const std::vector<uint32_t>& forced = {}, std::optional<StampRequest> stamps = {}) {
+    Buffers at = new_buffers(token, position);
+    Run run{request, at.state, {}, {}, {}, at.error};
+    run.request.n_forced = static_cast<uint32_t>(forced.size());
+    auto* words = device_.upload(std::vector<uint64_t>(sizeof(HostWords) / 8 + request.n_slots));
+    run.host = reinterpret_cast<HostWords*>(words);
+    run.ring = words + sizeof(HostWords) / 8;
+    run.rows = device_.poisoned<float>(size_t{request.n_slots} * spec_.n_vocab);
+    const auto [layers, logits] = tables(at, grid);
+    const auto add = [&](const void* p) { run.arguments.push_back(reinterpret_cast<uint64_t>(p)); };
+    add(device_.upload(layers)), add(device_.upload(std::vector{logits})), add(embedding_);
+    for (const float* p : {at.hidden, at.q, at.k, at.v, at.mixed, at.inner, at.logits}) add(p);
+    add(at.scratch), add(at.choice_scratch), add(at.error), add(device_.zeros<uint64_t>(16)), add(at.state);
+    add(device_.upload(std::vector{run.request}));
+    add(device_.upload(forced.empty() ? std::vector<uint32_t>{0} : forced));
+    add(words), add(run.rows);
+    if (stamps) {
+      std::vector<uint8_t> ring(16 + size_t{stamps->n_blocks} * (16 + stamps->n_slots * sizeof(Stamp)));
+      std::memcpy(ring.data(), &*stamps, sizeof *stamps);
+      add(run.stamps = device_.upload(ring));
+    }
+    return run;
+  }
+
+  ptx::Kernel persistent(bool stamps = false) const { return persistent_decoder({specs_, stamps}, target_); }
+
+  // "" or the fault.
+  std::string launch(ptx::Kernel kernel, const Run& run, uint32_t grid,
+                     const ptx::emulator::LaunchOptions& options = kAllChecks) {
+    kernel.launch.blocks = grid;
+    return device_.run_listed(options, kernel, run.arguments, {});
+  }
+
+  // What the ring and the rows hold after a launch of n_steps that fitted into them.
+  Decoded decoded(const Run& run, uint32_t n_steps) const {
+    Decoded result;
+    for (uint32_t step = 0; step < n_steps; ++step) {
+      const uint64_t slot = run.ring[step % run.request.n_slots];
+      if (slot >> 32 != step + 1) throw std::logic_error("the ring lacks step " + std::to_string(step));
+      result.tokens.push_back(static_cast<uint32_t>(slot));
+    }
+    result.logits = device_.download(run.rows, run.request.returns_rows ? size_t{n_steps} * spec_.n_vocab : 0);
+    return result;
+  }
+
+ private:
+  struct Layer {
+    const std::byte *q, *k, *v, *output, *gate, *up, *down;
+    const float *attn_norm, *ffn_norm, *q_bias, *k_bias, *v_bias, *q_gamma, *k_gamma;
+  };
+  struct Buffers {
+    float *hidden, *q, *k, *v, *mixed, *inner, *logits;
+    DecoderState* state;
+    uint32_t* error;
+    uint8_t *scratch, *choice_scratch;
+    std::vector<uint16_t*> k_caches, v_caches;
+  };
+
+  const std::byte* matrix(TensorType type, uint32_t rows, uint32_t k) {
+    return device_.upload(PackedWeights(type, rows, k, ++seed_).bytes);
+  }
+  const float* vector(uint32_t n) { return device_.upload(normal_floats(n, ++seed_)); }
+
+  void place_weights() {
+    const TinyDecoderSpec& s = spec_;
+    const uint32_t q_width = s.n_heads * s.head_dim, kv_width = s.n_kv_heads * s.head_dim;
+    for (const LayerFormats& f : s.layers)
+      layers_.push_back({matrix(f.q, q_width, s.hidden), matrix(f.k, kv_width, s.hidden),
+                         matrix(f.v, kv_width, s.hidden), matrix(f.output, s.hidden, q_width),
+                         matrix(f.gate, s.ffn, s.hidden), matrix(f.up, s.ffn, s.hidden),
+                         matrix(f.down, s.hidden, s.ffn), vector(s.hidden), vector(s.hidden), vector(q_width),
+                         vector(kv_width), vector(kv_width), vector(s.head_dim), vector(s.head_dim)});
+    embedding_ = matrix(s.embedding, s.n_vocab, s.hidden);
+    output_ = matrix(s.output, s.n_vocab, s.hidden);
+    output_norm_ = vector(s.hidden);
+  }
+
+  Buffers new_buffers(uint32_t token, uint32_t position) {
+    const TinyDecoderSpec& s = spec_;
+    const uint32_t q_width = s.n_heads * s.head_dim, kv_width = s.n_kv_heads * s.head_dim;
+    const auto floats = [&](uint32_t n) { return device_.poisoned<float>(n); };
+    Buffers at{floats(s.hidden),
+               floats(q_width),
+               floats(kv_width),
+               floats(kv_width),
+               floats(q_width),
+               floats(s.ffn),
+               floats(s.n_vocab),
+               {},
+               {},
+               {},
+               {},
+               {},
+               {}};
+    at.state = device_.upload(std::vector{DecoderState{token, position, 0, 0}});
+    at.error = device_.zeros<uint32_t>(kErrorWords);
+    at.scratch = device_.zeros<uint8_t>(attention_scratch_bytes(std::get<AttentionSpec>(specs_.attention)));
+    at.choice_scratch = device_.zeros<uint8_t>(argmax_scratch_bytes({s.n_vocab}));
+    for (size_t i = 0; i < s.layers.size(); ++i) {
+      at.k_caches.push_back(device_.upload(past(i * 2)));
+      at.v_caches.push_back(device_.upload(past(i * 2 + 1)));
+    }
+    return at;
+  }
+  // Positions that earlier tokens have filled.
+  std::vector<uint16_t> past(size_t seed) const {
+    const std::vector<float> values =
+        normal_floats(size_t{spec_.n_kv_heads} * spec_.context * spec_.head_dim, static_cast<uint32_t>(1000 + seed));
+    std::vector<uint16_t> halves;
+    for (float value : values) halves.push_back(to_f16(value).bits);
+    return halves;
+  }
+
+  static uint64_t address(const void* p) { return reinterpret_cast<uint64_t>(p); }
+
+  void run(const ptx::Kernel& kernel, const std::vector<const void*>& pointers) {
+    std::vector<uint64_t> arguments;
+    for (const void* p : pointers) arguments.push_back(address(p));
+    const std::string fault = device_.run_listed(kAllChecks, kernel, arguments, {});
+    if (!fault.empty()) throw std::logic_error(fault);
+  }
+  const ptx::Kernel& product(const ProductSpec& spec) {
+    const std::string name = name_of(spec);
+    if (!products_.contains(name)) products_.emplace(name, gemv(std::get<GemvSpec>(spec), target_));
+    return products_.at(name);
+  }
+
+  void decode_token(Buffers& at) {
+    const AttentionSpec& attention = std::get<AttentionSpec>(specs_.attention);
+    run(embedding(specs_.embedding, target_), {embedding_, &at.state->token, at.hidden, at.error});
+    for (size_t i = 0; i < layers_.size(); ++i) {
+      const Layer& w = layers_[i];
+      const LayerSpecs& s = specs_.layers[i];
+      const auto project = [&](const ProductSpec& spec, const std::byte* weights, const float* bias, float* y) {
+        std::vector<const void*> arguments = {weights, at.hidden, w.attn_norm};
+        if (spec_.bias) arguments.push_back(bias);
+        arguments.push_back(y);
+        run(product(spec), arguments);
+      };
+      project(s.q, w.q, w.q_bias, at.q), project(s.k, w.k, w.k_bias, at.k), project(s.v, w.v, w.v_bias, at.v);
+      const auto *k_cache = device_.upload(std::vector{address(at.k_caches[i])}),
+                 *v_cache = device_.upload(std::vector{address(at.v_caches[i])});
+      std::vector<const void*> scatter = {at.q, at.k, at.v};
+      if (spec_.qk_norm) scatter.push_back(w.q_gamma), scatter.push_back(w.k_gamma);
+      for (const void* p : std::vector<const void*>{&at.state->position, k_cache, v_cache, at.error})
+        scatter.push_back(p);
+      run(kv_scatter(specs_.kv_scatter, target_), scatter);
+      run(incremental_attention(attention, target_),
+          {at.q, k_cache, v_cache, &at.state->position, at.mixed, at.scratch, at.error});
+      run(product(s.output), {w.output, at.mixed, at.hidden});
+      run(product(s.gate_up), {w.gate, w.up, at.hidden, w.ffn_norm, at.inner});
+      run(product(s.down), {w.down, at.inner, at.hidden});
+    }
+    run(product(specs_.logits), {output_, at.hidden, output_norm_, at.logits});
+    run(argmax({spec_.n_vocab}, target_), {at.logits, &at.state->choice, at.choice_scratch});
+  }
+
+  std::pair<std::vector<LayerRow>, ProductRow> tables(const Buffers& at, uint32_t grid) const {
+    const ProductVariants variants = product_variants(specs_);
+    std::vector<LayerRow> rows;
+    for (size_t i = 0; i < layers_.size(); ++i) {
+      const Layer& w = layers_[i];
+      const LayerSpecs& s = specs_.layers[i];
+      const auto product = [&](const std::vector<GemvSpec>& all, const ProductSpec& spec, const void* weights,
+                               const void* up, const void* gamma, const void* bias, const void* y) {
+        return ProductRow{
+            address(weights), address(up), address(gamma), address(bias), address(y), variant_of(all, spec), 0, grid};
+      };
+      LayerRow row{product(variants.qkv, s.q, w.q, nullptr, w.attn_norm, w.q_bias, at.q),
+                   product(variants.qkv, s.k, w.k, nullptr, w.attn_norm, w.k_bias, at.k),
+                   product(variants.qkv, s.v, w.v, nullptr, w.attn_norm, w.v_bias, at.v),
+                   product(variants.output, s.output, w.output, nullptr, nullptr, nullptr, at.hidden),
+                   product(variants.gate_up, s.gate_up, w.gate, w.up, w.ffn_norm, nullptr, at.inner),
+                   product(variants.down, s.down, w.down, nullptr, nullptr, nullptr, at.hidden),
+                   address(at.k_caches[i]),
+                   address(at.v_caches[i]),
+                   address(w.q_gamma),
+                   address(w.k_gamma)};
+      ProductRow* projections[] = {&row.q, &row.k, &row.v};
+      const uint64_t bytes[] = {spec_.n_heads, spec_.n_kv_heads, spec_.n_kv_heads};
+      share_blocks(projections, bytes, grid);
+      rows.push_back(row);
+    }
+    ProductRow logits{address(output_), 0, address(output_norm_), 0, address(at.logits), 0, 0, grid};
+    return {rows, logits};
+  }
+
+  TinyDecoderSpec spec_;
+  ptx::Target target_;
+  GuardedDevice device_;
+  DecoderSpecs specs_;
+  std::vector<Layer> layers_;
+  const std::byte *embedding_ = nullptr, *output_ = nullptr;
+  const float* output_norm_ = nullptr;
+  std::map<std::string, ptx::Kernel> products_;
+  uint32_t seed_ = 0;
+};
+
+}  // namespace warpchat
