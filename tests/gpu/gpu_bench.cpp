@@ -1,33 +1,20 @@
 // Measures a GPU: what its memory gives at best, and on models of known shapes what every kernel reaches of that, and
 // tokens per second. Writes Markdown.
-//   gpu_bench [--device cuda] [--launch stream|graph] [--shapes qwen2.5-0.5b,qwen2.5-3b] [--depths 0,4096,32768]
-//   [--tokens 64]
+//   gpu_bench [--device cuda] [--shapes qwen2.5-0.5b,qwen2.5-3b] [--depths 0,4096,32000] [--tokens 64]
+//   [--prompts 512,4096] [--batches 1,2,4,8,16,32,64]
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <cstring>
-#include <map>
 #include <sstream>
 
-#include "engine/decoder.h"
+#include "engine/driver/device_choice.h"
 #include "engine/driver/module.h"
-#include "engine/gpu/gpu_steps.h"
-#include "engine/profile_report.h"
+#include "kernels/shapes.h"
 #include "models/message.h"
 #include "ptx/builder.h"
-#include "tests/gpu/shaped_model.h"
+#include "tests/gpu/measure_shape.h"
 
 namespace warpchat {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 // Reads n * 16 bytes as a stream and does next to nothing with them.
 ptx::Kernel read_stream(uint64_t n, uint32_t blocks, ptx::Target target) {
@@ -71,71 +58,6 @@ double read_ceiling(const ContextPointer& context) {
   return best;
 }
 
-// Tokens per second of single-token passes from position `depth`; what lies before in the cache is zeros.
-double decode_speed(Decoder& decoder, uint32_t depth, uint32_t tokens) {
-  std::vector<double> seconds;
-  for (uint32_t i = 0; i < tokens + 2; ++i) {
-    const Token token = static_cast<Token>(i + 1);
-    const auto start = Clock::now();
-    decoder.forward({&token, 1}, depth + i, Logits::kLast);
-    decoder.logits(0);
-    if (i >= 2) seconds.push_back(seconds_since(start));  // the first two warm caches and clocks up
-  }
-  return 1 / median(seconds);
-}
-
-double prefill_speed(Decoder& decoder, uint32_t tokens) {
-  std::vector<Token> prompt(tokens, 1);
-  decoder.forward(std::span(prompt).first(std::min(2u, tokens)), 0, Logits::kLast);  // compiles the prompt's kernels
-  decoder.logits(std::min(2u, tokens) - 1);
-  const auto start = Clock::now();
-  for (uint32_t at = 0; at < tokens; at += decoder.max_columns()) {
-    const uint32_t n = std::min(decoder.max_columns(), tokens - at);
-    decoder.forward(std::span(prompt).subspan(at, n), at, at + n == tokens ? Logits::kLast : Logits::kNone);
-    if (at + n == tokens) decoder.logits(n - 1);
-  }
-  return tokens / seconds_since(start);
-}
-
-struct Plan {
-  std::string device = "cuda";
-  LaunchMode launch = LaunchMode::kStream;
-  std::vector<std::string> shapes = shape_names();
-  std::vector<uint32_t> depths = {0, 4096, 32000};
-  uint32_t tokens = 64, prompt = 512;
-};
-
-void measure(const std::string& name, const Plan& plan, const DeviceChoice& choice, double ceiling) {
-  const ShapedModel model(model_shape(name));
-  const uint32_t context = std::min(model.config().context_length,
-                                    *std::max_element(plan.depths.begin(), plan.depths.end()) + plan.tokens + 512);
-  const auto start = Clock::now();
-  Decoder decoder(model.config(), make_gpu_steps(model.config(), model.tensors(),
-                                                 {choice, {.context = context}, plan.launch, false, {}}));
-  const double load_seconds = seconds_since(start);
-  Profile& profile = decoder.steps().profile();
-  profile.set_peak_bandwidth(ceiling);
-  std::printf(
-      "\n## %s\n\n%s bytes of weights, loaded in %.1f s\n\n| test | tokens/s | of the read ceiling |\n"
-      "| --- | ---: | ---: |\n",
-      name.c_str(), grouped(model.n_bytes()).c_str(), load_seconds);
-  profile.set_enabled(false);
-  for (uint32_t depth : plan.depths) {
-    if (depth + plan.tokens + 2 > context) continue;
-    const double speed = decode_speed(decoder, depth, plan.tokens);
-    const uint64_t cached = uint64_t{4} * model.config().n_layers * model.config().n_kv_heads * model.config().head_dim;
-    const double bytes = static_cast<double>(model.n_bytes() + cached * depth);
-    std::printf("| decode at %u | %.1f | %.1f%% |\n", depth, speed, 100 * bytes * speed / ceiling);
-  }
-  const uint32_t prompt = std::min(plan.prompt, context);
-  prefill_speed(decoder, prompt);
-  std::printf("| prefill of %u | %.1f | |\n\n", prompt, prefill_speed(decoder, prompt));
-  profile.set_enabled(true);
-  decode_speed(decoder, 0, plan.tokens);
-  std::printf("%s\n", profile_markdown(profile, name + ", kernels of decode at 0").c_str());
-  std::fflush(stdout);
-}
-
 std::vector<std::string> list_of(const std::string& text) {
   std::vector<std::string> items;
   std::istringstream in(text);
@@ -143,37 +65,46 @@ std::vector<std::string> list_of(const std::string& text) {
   return items;
 }
 
-Plan parse(int argc, char** argv) {
-  Plan plan;
+std::vector<uint32_t> numbers_of(const std::string& text) {
+  std::vector<uint32_t> numbers;
+  for (const std::string& item : list_of(text)) numbers.push_back(static_cast<uint32_t>(std::stoul(item)));
+  return numbers;
+}
+
+struct Arguments {
+  std::string device = "cuda";
+  std::vector<std::string> shapes = shape_names();
+  BenchPlan plan;
+};
+
+Arguments parse(int argc, char** argv) {
+  Arguments arguments;
   for (int i = 1; i < argc; i += 2) {
     const std::string flag = argv[i];
     if (i + 1 == argc) throw Error(flag + " needs a value");
     const std::string value = argv[i + 1];
     if (flag == "--device") {
-      plan.device = value;
-    } else if (flag == "--launch") {
-      const std::optional<LaunchMode> mode = launch_mode_named(value);
-      if (!mode) throw Error("unknown launch mode " + value);
-      plan.launch = *mode;
+      arguments.device = value;
     } else if (flag == "--shapes") {
-      plan.shapes = list_of(value);
+      arguments.shapes = list_of(value);
     } else if (flag == "--depths") {
-      plan.depths.clear();
-      for (const std::string& depth : list_of(value)) plan.depths.push_back(static_cast<uint32_t>(std::stoul(depth)));
+      arguments.plan.depths = numbers_of(value);
     } else if (flag == "--tokens") {
-      plan.tokens = static_cast<uint32_t>(std::stoul(value));
-    } else if (flag == "--prompt") {
-      plan.prompt = static_cast<uint32_t>(std::stoul(value));
+      arguments.plan.tokens = static_cast<uint32_t>(std::stoul(value));
+    } else if (flag == "--prompts") {
+      arguments.plan.prompts = numbers_of(value);
+    } else if (flag == "--batches") {
+      arguments.plan.batches = numbers_of(value);
     } else {
-      throw Error("unknown flag " + flag + "; use --device, --launch, --shapes, --depths, --tokens, --prompt");
+      throw Error("unknown flag " + flag + "; use --device, --shapes, --depths, --tokens, --prompts, --batches");
     }
   }
-  return plan;
+  return arguments;
 }
 
-void run(const Plan& plan) {
-  const DeviceChoice choice = choose_device(plan.device);
-  if (choice.table == nullptr) throw Error("--device " + plan.device + " is no GPU");
+void run(const Arguments& arguments) {
+  const DeviceChoice choice = choose_device(arguments.device);
+  if (choice.table == nullptr) throw Error("--device " + arguments.device + " is no GPU");
   double ceiling = 0;
   {
     const ContextPointer context = Context::open(*choice.table, choice.gpu);
@@ -182,7 +113,7 @@ void run(const Plan& plan) {
   std::printf("# %s, %s\n\nMeasured read ceiling %.1f GB/s (clock and bus width promise %.1f).\n",
               choice.gpu.name.c_str(), ptx::spell(choice.gpu.target()).c_str(), ceiling * 1e-9,
               choice.gpu.peak_bandwidth * 1e-9);
-  for (const std::string& shape : plan.shapes) measure(shape, plan, choice, ceiling);
+  for (const std::string& shape : arguments.shapes) measure_shape(shape, arguments.plan, choice, ceiling);
 }
 
 }  // namespace
