@@ -48,6 +48,16 @@ struct Range {
   uint64_t start = 1, bytes = 0;  // empty: matches nothing
 };
 
+// The reads of an instruction that wait for a writer, as the check of races has them: the next one is known already if
+// the same warp makes it at the same clock and all lanes are where they are expected.
+struct alignas(64) ReadTrail {
+  uint64_t offsets[kLanes];     // of the lanes from the first one's address
+  uint64_t reader = 0;          // the warp and its clock
+  uint64_t next = 0, step = 0;  // where the first lane reads next, and how much further on each time
+  uint64_t left = 0;            // so often: beyond, nobody has looked for writes
+  uint32_t lanes = 0;
+};
+
 struct Warp {
   uint8_t* registers;  // the columns of the running function
   uint32_t active;     // lanes that execute now
@@ -62,8 +72,11 @@ struct Warp {
   Range* ranges;             // one per instruction
   Range* granted;            // one per instruction, with checks: no access inside can be a fault, unless a race
   bool grants_suffice;       // nobody but such checks watches: accesses inside are not told of
+  bool trails_suffice;       // nobody but those and the check of races watches reads
   bool local_unseen;         // nobody counts accesses to local memory
   bool is_granted;           // the access that is told of now lies inside
+  ReadTrail** trails;        // two per instruction, of reads by all lanes and by some, with a check of races
+  const uint64_t* reader;    // the warp at its clock, as ReadTrail has it
   uint8_t* shared;
   uint32_t shared_bytes;
   uint32_t local_bytes;  // of each lane
@@ -126,6 +139,9 @@ uint32_t observe(Warp& w, const Instruction& i, AccessKind kind, uint32_t space,
 // With weak memory, after the pointers are known: where lanes read or write instead of global memory. True if any does.
 bool redirect(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
               uint8_t** pointers);
+
+// A read in the shape of its instruction's trail that does not go on there: whether the check of races knows it now.
+bool resume_trail(Warp& w, ReadTrail& trail, uint64_t first_address);
 
 // Further events; nothing happens without checks.
 void observe_fence(Warp& w, const Instruction& i);

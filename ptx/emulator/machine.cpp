@@ -92,7 +92,7 @@ void select(WarpState& w, Executor& executor, const Fragment& f) {
   w.ranges = ranges.data();
   w.granted = w.ranges + n;
   w.local_unseen = !executor.counts;
-  w.grants_suffice = executor.launch->checks && executor.launch->checks->grants_suffice();
+  if (executor.launch->checks) executor.launch->checks->enter(w, code);
 }
 
 // Joins fragment k with another at the same place. Returns whether it did; the other's slot is gone then.

@@ -39,6 +39,10 @@ uint32_t observe(Warp& w, const Instruction& i, AccessKind kind, uint32_t space,
   return launch.checks ? launch.checks->access(w, i, kind, space, lanes, bytes, addresses) : lanes;
 }
 
+bool resume_trail(Warp& w, ReadTrail& trail, uint64_t first_address) {
+  return w.block->launch->checks->resume(w, trail, first_address);
+}
+
 bool redirect(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
               uint8_t** pointers) {
   WeakMemory* weak = w.block->launch->weak;

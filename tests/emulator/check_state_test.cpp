@@ -1,10 +1,15 @@
 // What the race check is made of: clocks, sets of readers, the order of lanes.
 #include <gtest/gtest.h>
 
+#include <random>
+#include <set>
+#include <tuple>
+
 #include "ptx/emulator/checks/clocks.h"
 #include "ptx/emulator/checks/history.h"
 #include "ptx/emulator/checks/lane_order.h"
 #include "ptx/emulator/checks/shadow.h"
+#include "ptx/emulator/checks/waiting_reads.h"
 
 namespace ptx::emulator {
 namespace {
@@ -105,6 +110,71 @@ TEST(Shadow, RefinedPagesKeepWhatTheyHeld) {
   for (uint32_t byte = 12; byte < 16; ++byte) EXPECT_EQ(shadow.contend(page.cells[byte]).strong_read, ref_of(3, 6));
   shadow.contend(page.cells[12]).strong_read = 0;  // each byte has its own
   EXPECT_EQ(shadow.contend(page.cells[13]).strong_read, ref_of(3, 6));
+}
+
+using LaneRead = std::tuple<uint64_t, uint64_t, uint32_t, uint32_t>;  // address, reader, place, lane
+
+// One instruction's reads by a warp: lane 0 at `first`, then `count - 1` times `step` further on.
+struct ReadPattern {
+  const char* name;
+  uint32_t lanes, bytes;
+  int64_t lane_step, step;
+  uint32_t count;
+};
+constexpr ReadPattern kReadPatterns[] = {
+    {"words_side_by_side", kAllLanes, 4, 4, 128, 40},         {"backward_over_many_pages", kAllLanes, 8, -8, -1000, 60},
+    {"halves_34_bytes_apart", kAllLanes, 2, 34, 2176, 9},     {"the_same_word_again", kAllLanes, 4, 0, 0, 5},
+    {"the_same_place_twice_each", kAllLanes, 4, 4, 0, 7},     {"some_lanes_of_far_rows", 0x00f0f00e, 16, 9040, 16, 20},
+    {"one_lane_in_great_leaps", 0x80000000, 1, 0, 70001, 30}, {"once", kAllLanes, 32, 32, 0, 1},
+};
+
+// Whatever note() took is told once when its grain is written, or when all is told; nothing else is.
+TEST(WaitingReads, TellEachLaneOnce) {
+  constexpr uint64_t kStart = 1ull << 33, kGrainBytes = 1u << ShadowPage::kGrainShift;
+  for (uint32_t seed = 1; seed <= 20; ++seed) {
+    std::mt19937 random(seed);
+    WaitingReads reads;
+    Code code;
+    code.instructions.resize(std::size(kReadPatterns));
+    ReadTrail** trails = reads.trails_of(code);
+    std::set<LaneRead> waiting, told;
+    const auto tell = [&](const WaitingRead& read, uint32_t lane, uint64_t address, uint32_t) {
+      told.emplace(address, read.reader, read.place, lane);
+    };
+    const auto end_waiting = [&](uint64_t address) {
+      const uint64_t grain = address / kGrainBytes * kGrainBytes;
+      told.clear();
+      reads.end_waiting(address, tell);
+      const auto from = waiting.lower_bound({grain, 0, 0, 0}), to = waiting.lower_bound({grain + kGrainBytes, 0, 0, 0});
+      EXPECT_EQ(told, std::set<LaneRead>(from, to)) << "seed " << seed << ", grain " << std::hex << grain;
+      waiting.erase(from, to);
+    };
+    uint32_t accepted = 0;
+    for (uint32_t turn = 0; turn < 60; ++turn) {
+      const uint32_t place = static_cast<uint32_t>(random() % std::size(kReadPatterns));
+      const ReadPattern& pattern = kReadPatterns[place];
+      const uint64_t first = kStart + random() % 2048 * 512, reader = random() % 4 + 1;
+      for (uint32_t n = 0; n < pattern.count; ++n) {
+        uint64_t addresses[kLanes];
+        for (uint32_t l = 0; l < kLanes; ++l)
+          addresses[l] =
+              first + static_cast<uint64_t>(n * pattern.step / pattern.bytes * pattern.bytes + l * pattern.lane_step);
+        if (random() % 40 == 0) end_waiting(addresses[random() % kLanes]);
+        if (!reads.note(trails[2 * place], reader, place, pattern.lanes, pattern.bytes, addresses)) continue;
+        ++accepted;
+        for (uint32_t l = 0; l < kLanes; ++l) {
+          if (pattern.lanes >> l & 1) waiting.emplace(addresses[l], reader, place, l);
+        }
+      }
+    }
+    EXPECT_GT(accepted, 500u);
+    told.clear();
+    reads.end_all(tell);
+    EXPECT_EQ(told, waiting) << "seed " << seed;
+    told.clear();
+    reads.end_all(tell);
+    EXPECT_TRUE(told.empty());
+  }
 }
 
 TEST(LaneOrder, BarriersOfSomeLanesChain) {

@@ -1,4 +1,6 @@
 // Races in global memory between warps and blocks, by happens-before; and non-coherent loads of what a launch writes.
+#include <gmock/gmock.h>
+
 #include "tests/emulator/seeded_fault.h"
 
 namespace ptx::emulator {
@@ -198,6 +200,35 @@ TEST(GlobalRace, TooNarrowRelease) {  // reported where the flag itself is met
                 ": ld.acquire.gpu.global.b32 reads byte 0 of flag (4 bytes), written without order by line " +
                 std::to_string(line_of(text, "THERE")) +
                 " st.release.cta.global.b32 in block 0 thread 0; block 1 thread 0");
+}
+
+// Threads of block 0 read eight halves each, 34 bytes from the next thread's; then one of block 1 writes a byte.
+std::string write_behind_a_loop(uint32_t byte) {
+  return kernel(
+      "setp.ne.u32 %p0, %block, 0;\n@%p0 bra writer;\nmul.wide.u32 %rd1, %thread, 34;\nadd.u64 %rd1, %rd1, %in;\n"
+      "mov.u32 %r1, 0;\nagain:\nld.global.u16 %h1, [%rd1]; // THERE\nadd.u64 %rd1, %rd1, 2;\nadd.u32 %r1, %r1, 1;\n"
+      "setp.lt.u32 %p1, %r1, 8;\n@%p1 bra again;\nbra done;\nwriter:\nsetp.ne.u32 %p2, %thread, 9;\n"
+      "@%p2 bra done;\nst.global.u8 [%in+" +
+      std::to_string(byte) + "], 1; // HERE\ndone:\n");
+}
+
+TEST(GlobalRace, ReadsOfALoopAreToldApart) {
+  LaunchOptions options;
+  options.checks = Checks::all();
+  const auto fault_at = [&](uint32_t byte) {
+    const std::vector<uint32_t> in(1024);
+    return run_text(write_behind_a_loop(byte), {2}, {64}, 1, in, options).fault;
+  };
+  const std::string text = write_behind_a_loop(0);
+  const uint32_t start = 37 * 34;  // of what thread 37 reads
+  EXPECT_EQ(fault_at(start + 12),
+            with_lines("emulator: k line {HERE}: st.global.u8 writes byte 1,270 of allocation 1 (4,096 bytes), read "
+                       "without order by line {THERE} ld.global.u16 in block 0 thread 37; block 1 thread 9",
+                       text));
+  EXPECT_THAT(fault_at(start), ::testing::HasSubstr("in block 0 thread 37;"));
+  EXPECT_THAT(fault_at(start + 15), ::testing::HasSubstr("in block 0 thread 37;"));
+  EXPECT_EQ(fault_at(start - 1), "");
+  EXPECT_EQ(fault_at(start + 16), "");
 }
 
 const std::vector<SeededFault> kReadOnlyRows = {

@@ -20,7 +20,15 @@ WarpChecks& warp_checks(const Warp& w) { return w.block->checks->warps[w.warp_in
 LaunchChecks::LaunchChecks(LaunchContext& launch)
     : launch_(launch), checks_(launch.request.options.checks), races_(checks_) {
   const LaunchOptions& options = launch.request.options;
-  grants_suffice_ = !checks_.global_races && !checks_.read_only && !options.weak_memory && !options.count;
+  races_matter_ = checks_.global_races || checks_.read_only;
+  others_watch_ = options.weak_memory || options.count;
+}
+
+void LaunchChecks::enter(Warp& w, const Code& code) {
+  w.grants_suffice = !races_matter_ && !others_watch_;
+  w.trails_suffice = races_matter_ && !others_watch_;
+  w.trails = races_.trails_of(code);
+  w.reader = &warp_checks(w).reader;
 }
 
 void LaunchChecks::begin_block(BlockState& block) {
@@ -122,7 +130,7 @@ uint32_t LaunchChecks::global(Warp& w, const Instruction& i, AccessKind kind, ui
                               const uint64_t* addresses, bool is_constant) {
   uint32_t allowed = 0;
   uint32_t inside_lanes = w.is_granted ? lanes : good_lanes(w, i, kind, lanes, bytes, addresses, allowed);
-  if (!w.faulted && inside_lanes != 0 && !is_constant && (checks_.global_races || checks_.read_only))
+  if (!w.faulted && inside_lanes != 0 && !is_constant && races_matter_)
     inside_lanes = races_.global(w, i, kind, inside_lanes, bytes, addresses);
   allowed |= inside_lanes;
   if (w.faulted || !is_strong(i, kind)) return allowed;

@@ -25,8 +25,8 @@ class LaunchChecks {
   uint32_t access(Warp& w, const Instruction& i, AccessKind kind, uint32_t space, uint32_t lanes, uint32_t bytes,
                   const uint64_t* addresses);
   bool registers(Warp& w, const Instruction& i, const Code& code, uint32_t lanes);
-  // Whether an access inside a granted range needs no further look: nobody counts it, no race matters.
-  bool grants_suffice() const { return grants_suffice_; }
+  void enter(Warp& w, const Code& code);  // the warp runs the function from now on
+  bool resume(Warp& w, ReadTrail& trail, uint64_t first_address) { return races_.resume(w, trail, first_address); }
   void arrive(Warp& w, uint32_t id);            // at a block barrier
   void pass(Warp& w, uint32_t id);              // it opened
   void reopen(BlockState& block, uint32_t id);  // for the next round
@@ -50,9 +50,9 @@ class LaunchChecks {
   Checks checks_;
   Races races_;
   Synchronisation synchronisation_;
-  Allocation recent_;               // the allocation of the last access
-  uint64_t memory_generation_ = 0;  // that recent_ is of
-  bool grants_suffice_ = false;
+  Allocation recent_;                 // the allocation of the last access
+  uint64_t memory_generation_ = 0;    // that recent_ is of
+  bool races_matter_, others_watch_;  // accesses to global memory
 };
 
 }  // namespace ptx::emulator

@@ -1,5 +1,6 @@
 // What the race check holds to be ordered, whom it remembers, and how it says what it found.
-#include <unordered_set>
+#include <algorithm>
+#include <unordered_map>
 
 #include "ptx/emulator/checks/races.h"
 
@@ -91,12 +92,16 @@ Ref Races::with_reader(Visit& v, Ref readers, uint32_t lane) {
   return result;
 }
 
-// Of several reads by one warp (in shared memory: by one lane) the latest stands for the others.
+// Of several reads by one warp (in shared memory: by one lane) the latest stands for the others. Reads that waited may
+// stand behind later ones.
 Ref Races::tidied(Visit& v, Ref members) {
-  std::unordered_set<uint64_t> seen;
+  std::unordered_map<uint64_t, uint32_t> seen;  // up to which clock
   return v.shadow.history.filtered(members, [&](const Event& e, uint32_t lane) {
     const uint64_t who = uint64_t{e.warp} << 8 | (v.lanes_matter ? lane << 1 : 0) | places_[e.place].is_read_only;
-    return seen.insert(who).second;
+    uint32_t& clock = seen[who];
+    const bool is_news = e.clock > clock;
+    clock = std::max(clock, e.clock);
+    return is_news;
   });
 }
 

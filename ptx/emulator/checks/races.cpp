@@ -11,6 +11,7 @@ namespace {
 uint64_t bits_of(Cell cell) { return std::bit_cast<uint64_t>(cell); }
 
 bool contiguous(const uint64_t* addresses, uint64_t stride) {
+  if (addresses[kLanes - 1] - addresses[0] != (kLanes - 1) * stride) return false;
   uint64_t difference = 0;
   for (uint32_t l = 0; l < kLanes; ++l) difference |= addresses[l] ^ (addresses[0] + l * stride);
   return difference == 0;
@@ -31,6 +32,12 @@ void fill(uint64_t* cells, uint64_t first, uint64_t per_lane) {
   for (uint32_t l = 0; l < kLanes; ++l) {
     for (uint32_t k = 0; k < words; ++k) cells[l * words + k] = first + l * per_lane;
   }
+}
+
+// The grains of a page that an access touches, a bit each.
+uint32_t grains_of(uint64_t address, uint32_t bytes) {
+  const uint32_t from = address % ShadowPage::kBytes, to = from + bytes - 1;
+  return (2u << (to >> ShadowPage::kGrainShift)) - (1u << (from >> ShadowPage::kGrainShift));
 }
 
 uint64_t lane_steps(Cell cell) { return bits_of({cell.write ? 1u : 0u, cell.read ? 1u : 0u}); }
@@ -111,8 +118,61 @@ RecentAccess& Races::recent_access(Warp& w, WarpChecks& warp, const Instruction&
   return recent;
 }
 
+// Whether the access is a read that nobody can race with as long as nobody writes there.
+bool Races::waits(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
+                  const uint64_t* addresses) {
+  if (kind != AccessKind::kLoad || (i.flags >> access::kOrderShift & 7) != access::kWeak) return false;
+  if (waiting_.is_full()) {
+    waiting_.end_all([&](const WaitingRead& read, uint32_t lane, uint64_t address, uint32_t n) {
+      end_waiting(w, read, lane, address, n);
+    });
+    past_.read = nullptr;
+  }
+  ReadTrail*& trail = w.trails[2 * i.index + (lanes != kAllLanes)];
+  const uint32_t place = waiting_.has_trail(trail) ? 0 : place_of(w, i, kind);
+  return waiting_.note(trail, *w.reader, place, lanes, bytes, addresses);
+}
+
+// The lane has read there before anybody wrote; nobody looked at the word yet.
+void Races::end_waiting(Warp& w, const WaitingRead& read, uint32_t lane, uint64_t address, uint32_t bytes) {
+  if (past_.read != &read) {
+    past_.read = &read;
+    const uint32_t number = static_cast<uint32_t>(read.reader >> 32), clock = static_cast<uint32_t>(read.reader);
+    past_.warp.number = number;
+    past_.warp.clock = Clock(number, 1);  // whom the warp knew then, nobody knows; its own past is enough
+    past_.warp.clock.raise(number, clock);
+    past_.access = {};
+    past_.access.clock = clock;
+    past_.access.place = read.place;
+    past_.access.event = global_.history.add({number, clock, read.place, 0});
+  }
+  Visit v{w, past_.warp, global_, places_[read.place], past_.access, false, checks_.global_races, checks_.read_only};
+  touch<false>(v, lane, address, bytes);
+}
+
+// Whether an access within a page is the first to some grain that a waiting read could race with.
+inline bool Races::begins_writing(const Visit& v, const ShadowPage& page, bool writes, uint64_t address,
+                                  uint32_t bytes) const {
+  if (v.lanes_matter || !(writes || v.place.is_strong)) return false;
+  return (grains_of(address, bytes) & ~page.written) != 0;
+}
+
+void Races::begin_writing(Visit& v, ShadowPage& page, uint64_t address, uint32_t bytes) {
+  const uint32_t fresh = grains_of(address, bytes) & ~page.written;
+  page.written |= fresh;
+  for (uint32_t left = fresh; left != 0; left &= left - 1) {
+    const uint64_t grain = static_cast<uint64_t>(std::countr_zero(left)) << ShadowPage::kGrainShift;
+    const uint64_t start = (address & ~uint64_t{ShadowPage::kBytes - 1}) + grain;
+    waiting_.end_waiting(start, [&](const WaitingRead& read, uint32_t lane, uint64_t at, uint32_t n) {
+      end_waiting(v.w, read, lane, at, n);
+    });
+  }
+  past_.read = nullptr;
+}
+
 uint32_t Races::global(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
                        const uint64_t* addresses) {
+  if (waits(w, i, kind, lanes, bytes, addresses)) return lanes;
   if (global_.history.is_full()) global_.collect();
   WarpChecks& warp = w.block->checks->warps[w.warp_index];
   RecentAccess& recent = recent_access(w, warp, i, kind);
@@ -170,6 +230,7 @@ uint32_t Races::run_lanes(Visit& v, const Instruction& i, uint32_t lanes, uint32
   Known known(v.recent);
   const uint32_t shift = bytes < 4 ? bytes / 2 : 2;
   uint64_t number = ~0ull;
+  const ShadowPage* page = nullptr;
   Cell* cells = nullptr;  // of that page, if they have that size
   for (uint32_t left = lanes; left != 0; left &= left - 1) {
     const uint32_t lane = static_cast<uint32_t>(std::countr_zero(left));
@@ -177,11 +238,11 @@ uint32_t Races::run_lanes(Visit& v, const Instruction& i, uint32_t lanes, uint32
     if constexpr (words != 0) {
       if (address >> ShadowPage::kShift != number) {
         number = address >> ShadowPage::kShift;
-        const ShadowPage& page = v.shadow.page_of(address);
-        cells = page.shift == shift ? page.cells.get() : nullptr;
+        page = &v.shadow.page_of(address);
+        cells = page->shift == shift ? page->cells.get() : nullptr;
       }
       Cell* const first = cells + (address % ShadowPage::kBytes >> shift);
-      if (cells && (address & (bytes - 1)) == 0 &&
+      if (cells && (address & (bytes - 1)) == 0 && !begins_writing(v, *page, writes, address, bytes) &&
           touch_words<writes, lanes_matter, words>(known, first, lane, v.place.is_read_only)) {
         continue;
       }
@@ -202,6 +263,7 @@ bool Races::run_together(Visit& v, bool writes, uint32_t bytes, uint64_t address
   if ((bytes != 4 && bytes != 8 && bytes != 16) || address % bytes != 0 || into + kLanes * bytes > ShadowPage::kBytes)
     return false;
   ShadowPage& page = v.shadow.page_of(address);
+  if (begins_writing(v, page, writes, address, kLanes * bytes)) begin_writing(v, page, address, kLanes * bytes);
   if (page.shift != 2) return false;
   uint64_t* cells = reinterpret_cast<uint64_t*>(&page.cells[into / 4]);
   const Cell first = page.cells[into / 4];
@@ -226,6 +288,7 @@ bool Races::touch(Visit& v, uint32_t lane, uint64_t address, uint32_t bytes) {
   while (bytes != 0) {
     ShadowPage& page = v.shadow.page_of(address);
     const uint32_t into = address % ShadowPage::kBytes, here = std::min(bytes, ShadowPage::kBytes - into);
+    if (begins_writing(v, page, writes, address, here)) begin_writing(v, page, address, here);
     const uint32_t shift = static_cast<uint32_t>(std::countr_zero(into | here | 4u));
     if (shift < page.shift) v.shadow.refine(page, shift);
     Cell* const end = &page.cells[0] + ((into + here) >> page.shift);

@@ -1,5 +1,6 @@
 // Races by happens-before, after FastTrack (Flanagan and Freund, 2009): each word remembers who touched it last, and
 // two accesses race if neither warp's clock knows of the other. In shared memory two lanes of a warp may race as well.
+// Of several earlier reads that race with a write any one is named.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include "ptx/emulator/block.h"
 #include "ptx/emulator/checks/shadow.h"
 #include "ptx/emulator/checks/shared_state.h"
+#include "ptx/emulator/checks/waiting_reads.h"
 
 namespace ptx::emulator {
 
@@ -23,6 +25,10 @@ class Races {
                   const uint64_t* addresses);
   uint32_t shared(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
                   const uint64_t* offsets);
+
+  // For reads that wait, see WaitingReads.
+  ReadTrail** trails_of(const Code& code) { return waiting_.trails_of(code); }
+  bool resume(Warp& w, ReadTrail& trail, uint64_t address) { return waiting_.resume(trail, *w.reader, address); }
 
  private:
   struct Place {  // an instruction that touches memory
@@ -43,6 +49,10 @@ class Races {
     FaultKind race_kind() const { return lanes_matter ? FaultKind::kSharedRace : FaultKind::kGlobalRace; }
   };
 
+  bool waits(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes, const uint64_t* addresses);
+  bool begins_writing(const Visit& v, const ShadowPage& page, bool writes, uint64_t address, uint32_t bytes) const;
+  void begin_writing(Visit& v, ShadowPage& page, uint64_t address, uint32_t bytes);
+  void end_waiting(Warp& w, const WaitingRead& read, uint32_t lane, uint64_t address, uint32_t bytes);
   uint32_t place_of(Warp& w, const Instruction& i, AccessKind kind);
   RecentAccess& recent_access(Warp& w, WarpChecks& warp, const Instruction& i, AccessKind kind);
   uint32_t run(Visit& v, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
@@ -67,6 +77,12 @@ class Races {
 
   Checks checks_;
   Shadow global_;
+  WaitingReads waiting_;
+  struct {  // whose reads no longer wait
+    const WaitingRead* read = nullptr;
+    WarpChecks warp;
+    RecentAccess access;
+  } past_;
   std::deque<Place> places_;
   bool any_narrow_ = false;
   std::unordered_map<const Instruction*, uint32_t> place_numbers_;

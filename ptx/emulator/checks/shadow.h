@@ -26,7 +26,9 @@ struct ContendedCell {
 
 struct ShadowPage {
   static constexpr uint32_t kShift = 12, kBytes = 1u << kShift;
-  uint32_t shift = 2;  // a cell covers 1 << shift bytes
+  static constexpr uint32_t kGrainShift = 8;  // device memory is allocated in multiples of a grain
+  uint32_t shift = 2;                         // a cell covers 1 << shift bytes
+  uint32_t written = 0;                       // of global memory: a bit a grain. Until then reads may wait elsewhere
   std::unique_ptr<Cell[]> cells;
 };
 

@@ -12,6 +12,9 @@
 
 namespace ptx::emulator {
 
+// A warp at a clock, as ReadTrail has it.
+inline uint64_t reader_of(uint32_t warp, uint32_t clock) { return uint64_t{warp} << 32 | clock; }
+
 // What a warp found out when it last touched global memory with an instruction, so that the next time is quick.
 struct RecentAccess {
   const Instruction* instruction = nullptr;
@@ -27,6 +30,7 @@ constexpr uint32_t kRecentAccesses = 128;
 struct WarpChecks {
   Clock clock;
   uint32_t number = 0;  // through the grid
+  uint64_t reader = 0;  // reader_of number and clock
   LaneOrder lanes;
   Clock fence;    // what the last fence published; a strong store carries it
   Clock pending;  // what strong loads saw; the next fence takes it in
@@ -35,7 +39,10 @@ struct WarpChecks {
   RecentAccess recent[kRecentAccesses];  // by instruction
 
   // What follows is not yet known to anybody.
-  void tick() { clock.raise(number, clock.of(number) + 1); }
+  void tick() {
+    clock.raise(number, clock.of(number) + 1);
+    reader = reader_of(number, clock.of(number));
+  }
 };
 
 struct BlockChecks {

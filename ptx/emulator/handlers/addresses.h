@@ -93,6 +93,20 @@ struct Addresses {
     });
     return _kortestz_mask8_u8(differs, differs);
   }
+  // Whether `lanes` lie that far from an address.
+  [[gnu::always_inline]] bool has_offsets(uint32_t lanes, uint64_t address, const uint64_t* offsets) const {
+    __mmask8 differs = 0;
+    each([&](__m512i part, uint32_t l) {
+      const __m512i here = _mm512_add_epi64(every(address), _mm512_load_si512(offsets + l));
+      differs = _kor_mask8(differs, _mm512_mask_cmpneq_epi64_mask(static_cast<__mmask8>(lanes >> l), part, here));
+    });
+    return _kortestz_mask8_u8(differs, differs);
+  }
+  [[gnu::always_inline]] uint64_t of(uint32_t lane) const {
+    alignas(64) uint64_t addresses[kLanes];
+    store(addresses);
+    return addresses[lane];
+  }
   [[gnu::always_inline]] uint64_t first() const {
     return static_cast<uint64_t>(_mm_cvtsi128_si64(_mm512_castsi512_si128(a)));
   }
@@ -159,6 +173,12 @@ struct Addresses {
     EMULATOR_LANES difference |= lane[l] ^ (lane[0] + l * stride);
     return difference == 0;
   }
+  bool has_offsets(uint32_t lanes, uint64_t address, const uint64_t* offsets) const {
+    uint64_t difference = 0;
+    EMULATOR_LANES difference |= lanes >> l & 1 ? lane[l] ^ (address + offsets[l]) : 0;
+    return difference == 0;
+  }
+  uint64_t of(uint32_t l) const { return lane[l]; }
   uint64_t first() const { return lane[0]; }
 };
 

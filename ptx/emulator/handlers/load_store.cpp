@@ -94,14 +94,26 @@ template <uint32_t total>
   }
 }
 
+// Whether the check of races knows a read without being told of it.
+[[gnu::always_inline]] inline bool is_on_trail(Warp& w, const Instruction& i, uint32_t lanes, const Addresses& at) {
+  ReadTrail& trail = *w.trails[2 * i.index + (lanes != kAllLanes)];
+  const uint64_t first = lanes == kAllLanes ? at.first() : at.of(static_cast<uint32_t>(__builtin_ctz(lanes)));
+  if (trail.lanes != lanes || !at.has_offsets(lanes, first, trail.offsets)) return false;
+  if (first != trail.next || trail.left == 0 || trail.reader != *w.reader) return resume_trail(w, trail, first);
+  trail.next += trail.step;
+  --trail.left;
+  return true;
+}
+
 // Whether the checks have nothing to say of an access, nor anybody else.
-template <class Where>
+template <class Where, bool reads>
 inline bool passes_unseen(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, Addresses& at) {
   if constexpr (Where::kSpace == Local::kSpace) return w.local_unseen && Where::quick(w, i, lanes, bytes, at);
   if constexpr (Where::kSpace > Global::kSpace) return false;
   const Range& granted = w.granted[i.index];
   w.is_granted = all_inside(at, lanes, granted.start, granted.bytes, bytes);
-  if (!w.is_granted || !w.grants_suffice || (i.flags & kStrong)) return false;
+  if (!w.is_granted || (i.flags & kStrong)) return false;
+  if (!w.grants_suffice && !(reads && w.trails_suffice && is_on_trail(w, i, lanes, at))) return false;
   w.is_granted = false;
   rest_idle(w, lanes, at);
   return true;
@@ -149,11 +161,11 @@ template <class Where, bool observed, uint32_t total>
   put_each<total>(lanes, pointers, units);
 }
 
-template <class Where, bool observed>
+template <class Where, bool observed, bool reads>
 [[gnu::always_inline]] inline bool is_quick(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes,
                                             Addresses& at) {
   if constexpr (observed)
-    return passes_unseen<Where>(w, i, lanes, bytes, at);
+    return passes_unseen<Where, reads>(w, i, lanes, bytes, at);
   else
     return Where::quick(w, i, lanes, bytes, at);
 }
@@ -164,7 +176,7 @@ template <class Where, bool observed, bool all, uint32_t total>
   const uint32_t lanes = all ? kAllLanes : w.active;
   if (i.flags & kPolls) w.polled = true;
   Addresses at = addresses_of(w, i);
-  if (__builtin_expect(!is_quick<Where, observed>(w, i, lanes, total, at), 0))
+  if (__builtin_expect(!is_quick<Where, observed, true>(w, i, lanes, total, at), 0))
     return fetch_slowly<Where, observed, total>(w, i, lanes, units);
   fetch_quickly<total>(at, units);
   return lanes;
@@ -179,7 +191,7 @@ template <class Where, bool observed, bool all, uint32_t total>
 [[gnu::always_inline]] inline void put(Warp& w, const Instruction& i, const Unit<total>* units) {
   const uint32_t lanes = all ? kAllLanes : w.active;
   Addresses at = addresses_of(w, i);
-  if (__builtin_expect(!is_quick<Where, observed>(w, i, lanes, total, at), 0))
+  if (__builtin_expect(!is_quick<Where, observed, false>(w, i, lanes, total, at), 0))
     return put_slowly<Where, observed, total>(w, i, lanes, units);
   put_quickly<total>(lanes, at, units);
 }
