@@ -133,7 +133,7 @@ Launch::Launch(LaunchRequest request, const Module& module, const Profile& profi
     s.context.choices = s.choices.get();
   }
   if (r.options.weak_memory) {
-    s.weak = std::make_unique<WeakMemory>(r.options.seed);
+    s.weak = std::make_unique<WeakMemory>(r.options.seed, s.checks.get());
     s.context.weak = s.weak.get();
   }
   s.context.observes = s.checks || s.choices || r.options.count;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ptx/emulator/checks/launch_checks.h"
 #include "ptx/emulator/function_loader.h"
 
 namespace ptx::emulator {
@@ -64,7 +65,7 @@ void invalidate(BlockView& view, uint64_t address, uint32_t bytes) {
 
 }  // namespace
 
-WeakMemory::WeakMemory(uint64_t seed) : choices_(seed ^ 0x7765616bull) {
+WeakMemory::WeakMemory(uint64_t seed, LaunchChecks* checks) : choices_(seed ^ 0x7765616bull), checks_(checks) {
   const auto one_of = [this](std::initializer_list<uint32_t> list) {
     return list.begin()[choices_.below(static_cast<uint32_t>(list.size()))];
   };
@@ -77,6 +78,7 @@ WeakMemory::WeakMemory(uint64_t seed) : choices_(seed ^ 0x7765616bull) {
 void WeakMemory::begin_block(BlockState& block) {
   views_.push_back(std::make_unique<BlockView>());
   block.view = views_.back().get();
+  block.view->block = block.linear;
 }
 
 void WeakMemory::end_block(BlockState& block) {
@@ -141,6 +143,7 @@ void WeakMemory::arrive(BlockView& view, BlockView::Store* store) {
   before_write(view, store->address);
   copy(reinterpret_cast<uint8_t*>(store->address), store->data, store->bytes);
   invalidate(view, store->address, store->bytes);
+  if (checks_) checks_->arrived(store->address, view.block);
   of_line.erase(first);
   if (of_line.empty()) view.pending_of_line.erase(line);
   const uint32_t place = store->place;

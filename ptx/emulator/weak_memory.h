@@ -40,6 +40,7 @@ struct BlockView {
   };
   using Lines = std::unordered_map<uint64_t, Line>;  // by address / kLineBytes
 
+  uint64_t block = 0;  // in the grid
   bool resident = true;
   std::vector<std::unique_ptr<Store>> pending;
   std::unordered_map<uint64_t, std::vector<Store*>> pending_of_line;  // oldest first
@@ -50,7 +51,7 @@ struct BlockView {
 
 class WeakMemory {
  public:
-  explicit WeakMemory(uint64_t seed);
+  WeakMemory(uint64_t seed, LaunchChecks* checks);  // which are told of stores that arrive, unless null
 
   void begin_block(BlockState& block);
   void end_block(BlockState& block);  // its stores may still be on their way
@@ -79,6 +80,7 @@ class WeakMemory {
   void before_write(const BlockView& writer, uint64_t address);
 
   Choices choices_;
+  LaunchChecks* checks_;
   uint32_t arrive_one_in_, drop_one_in_, keep_one_in_, prefetch_one_in_;  // drop: 0 for never
   std::vector<std::unique_ptr<BlockView>> views_;
 };

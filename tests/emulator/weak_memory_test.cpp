@@ -279,6 +279,58 @@ TEST(WeakMemory, NeedsASeed) {
   EXPECT_THAT(run_text(kernel(""), {1}, {1}, 1, {0}, options).fault, HasSubstr("weak memory needs a seed"));
 }
 
+// Who reads a flag before its release has arrived is not ordered after it: if nobody is accused, the flag was seen.
+TEST(WeakMemory, ChecksOrderAReaderAfterWhatItSaw) {
+  const std::string text =
+      kernel(two_blocks("st.global.b32 [x], 42;\nst.release.gpu.global.b32 [y], 1;",
+                        pause("wait") +
+                            "ld.acquire.gpu.global.b32 %r0, [y];\nld.global.b32 %r2, [x];\nst.global.b32 [%out], %r0;"),
+             kPlaces);
+  uint64_t seen = 0;
+  for (uint64_t seed = 1; seed <= 10 * kFewSeeds; ++seed) {
+    LaunchOptions options = weak(seed);
+    options.checks = Checks::all();
+    options.cooperative = true;
+    const Result result = run_text(text, {2}, {32}, 1, {0}, options);
+    if (!result.fault.empty()) continue;
+    ASSERT_EQ(result.words[0], 1u) << "seed " << seed;
+    ++seen;
+  }
+  EXPECT_GT(seen, 0u);
+}
+
+// A block reads 7 behind a flag, in the end, and nobody is accused.
+void expect_sevens(const std::string& body, uint32_t blocks) {
+  for (uint64_t seed = 1; seed <= 10 * kFewSeeds; ++seed) {
+    LaunchOptions options = weak(seed);
+    options.checks = Checks::all();
+    options.cooperative = true;
+    const Result result = run_text(kernel(body, kPlaces), {blocks}, {32}, blocks, {0}, options);
+    ASSERT_EQ(result.fault, "") << "seed " << seed;
+    ASSERT_EQ(result.words[blocks - 1], 7u) << "seed " << seed;
+  }
+}
+
+// Two blocks release the same flag; the third goes by the one whose value it reads.
+TEST(WeakMemory, ChecksAccuseNobodyOfTwoReleases) {
+  expect_sevens(
+      "setp.ne.u32 %p0, %thread, 0;\n@%p0 bra end;\nmad.wide.u32 %rd1, %block, 4, %out;\n"
+      "setp.eq.u32 %p1, %block, 2;\n@%p1 bra poll;\nst.global.b32 [%rd1], 7;\nadd.u32 %r1, %block, 1;\n"
+      "st.release.gpu.global.b32 [y], %r1;\nbra end;\npoll:\nld.acquire.gpu.global.b32 %r2, [y];\n"
+      "setp.eq.u32 %p2, %r2, 0;\n@%p2 bra poll;\nsub.u32 %r2, %r2, 1;\nmad.wide.u32 %rd2, %r2, 4, %out;\n"
+      "ld.global.b32 %r3, [%rd2];\nst.global.b32 [%rd1], %r3;\nend:\n",
+      3);
+}
+
+// An atomic of the block that stored a flag makes the store arrive first and speaks for both.
+TEST(WeakMemory, ChecksAccuseNobodyOfAStoreAndAnAtomic) {
+  expect_sevens(two_blocks("st.release.gpu.global.b32 [y], 1;\nst.global.b32 [x], 7;\n"
+                           "red.release.gpu.global.add.u32 [y], 1;",
+                           "poll:\nld.acquire.gpu.global.b32 %r1, [y];\nsetp.ne.u32 %p2, %r1, 2;\n@%p2 bra poll;\n"
+                           "ld.global.b32 %r2, [x];\nst.global.b32 [%out+4], %r2;"),
+                2);
+}
+
 // The checks see the same program whether memory is weak or not.
 TEST(WeakMemory, ChecksBesideAccuseNobody) {
   const Program p = grid_barrier("red.release.gpu.global.add.u32", "ld.acquire.gpu.global.u32");

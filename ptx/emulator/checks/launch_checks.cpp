@@ -18,7 +18,10 @@ WarpChecks& warp_checks(const Warp& w) { return w.block->checks->warps[w.warp_in
 }  // namespace
 
 LaunchChecks::LaunchChecks(LaunchContext& launch)
-    : launch_(launch), checks_(launch.request.options.checks), races_(checks_) {
+    : launch_(launch),
+      checks_(launch.request.options.checks),
+      races_(checks_),
+      synchronisation_(launch.request.options.weak_memory) {
   const LaunchOptions& options = launch.request.options;
   races_matter_ = checks_.global_races || checks_.read_only;
   others_watch_ = options.weak_memory || options.count;

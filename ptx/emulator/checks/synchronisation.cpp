@@ -22,13 +22,22 @@ void Synchronisation::access(WarpChecks& warp, uint32_t order, uint32_t scope, A
 }
 
 void Synchronisation::acquire(WarpChecks& warp, uint32_t order, uint32_t scope, uint64_t address, uint32_t block) {
-  const auto found = published_.find(address);
-  if (found == published_.end()) return;
-  const bool narrow = scope == kCta || found->second.scope == kCta;
-  if (narrow && found->second.block != block) return;
-  if (order == kAcquire || order == kAcqRel) return warp.clock.join(found->second.clock);
-  warp.pending.join(found->second.clock);
+  const Published* found = seen_by(block, address);
+  if (!found) return;
+  const bool narrow = scope == kCta || found->scope == kCta;
+  if (narrow && found->block != block) return;
+  if (order == kAcquire || order == kAcqRel) return warp.clock.join(found->clock);
+  warp.pending.join(found->clock);
   warp.has_pending = true;
+}
+
+// A block sees its own stores before others do.
+const Synchronisation::Published* Synchronisation::seen_by(uint32_t block, uint64_t address) const {
+  if (const auto own = on_their_way_.find(block); own != on_their_way_.end()) {
+    if (const auto found = own->second.find(address); found != own->second.end()) return &found->second;
+  }
+  const auto found = published_.find(address);
+  return found == published_.end() ? nullptr : &found->second;
 }
 
 bool Synchronisation::release(WarpChecks& warp, uint32_t order, uint32_t scope, uint64_t address, uint32_t block,
@@ -43,6 +52,10 @@ bool Synchronisation::release(WarpChecks& warp, uint32_t order, uint32_t scope, 
 
 // A store replaces what stood at the address; a read-modify-write continues it.
 void Synchronisation::publish(uint64_t address, const Clock& what, uint32_t scope, uint32_t block, bool joins) {
+  if (stores_wait_ && address < kSharedWindow) {
+    if (!joins) return void(on_their_way_[block][address] = {what, scope, block});
+    arrived(address, block);  // what the block stored there before lies in memory by the time of an atomic
+  }
   Published& entry = published_[address];
   if (!joins || (entry.block != block && entry.scope == kCta))
     entry.clock = what;
@@ -50,6 +63,16 @@ void Synchronisation::publish(uint64_t address, const Clock& what, uint32_t scop
     entry.clock.join(what);
   entry.scope = joins ? std::min(entry.scope ? entry.scope : scope, scope) : scope;
   entry.block = block;
+}
+
+void Synchronisation::arrived(uint64_t address, uint32_t block) {
+  const auto own = on_their_way_.find(block);
+  if (own == on_their_way_.end()) return;
+  const auto found = own->second.find(address);
+  if (found == own->second.end()) return;
+  published_[address] = std::move(found->second);
+  own->second.erase(found);
+  if (own->second.empty()) on_their_way_.erase(own);
 }
 
 void Synchronisation::fence(WarpChecks& warp, uint32_t scope) {
