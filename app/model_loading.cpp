@@ -18,14 +18,14 @@ namespace warpchat {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> kKnownCacheTypes = {"f32",  "f16",  "bf16", "q8_0",  "q4_0",
-                                                              "q4_1", "q5_0", "q5_1", "iq4_nl"};
+// What llama.cpp has beside f16 and q8_0.
+constexpr std::array<std::string_view, 7> kOtherCacheTypes = {"f32", "bf16", "q4_0", "q4_1", "q5_0", "q5_1", "iq4_nl"};
 
-void require_f16(const std::string& type, const std::string& flag) {
-  if (type == "f16") return;
-  for (std::string_view known : kKnownCacheTypes)
-    if (type == known) throw Error(flag + " " + type + " is not supported on cpu; use f16");
-  throw UsageError("unknown cache type '" + type + "' for " + flag + "; use f16");
+KvType cache_type(const std::string& type, const std::string& flag) {
+  if (const std::optional<KvType> known = kv_type_named(type)) return *known;
+  for (std::string_view other : kOtherCacheTypes)
+    if (type == other) throw Error(flag + " " + type + " is not supported; use f16 or q8_0");
+  throw UsageError("unknown cache type '" + type + "' for " + flag + "; use f16 or q8_0");
 }
 
 std::string launch_mode_list() {
@@ -39,14 +39,15 @@ std::string launch_mode_list() {
 std::string find_model_file(const std::string& name) { return resolve_model(name, model_folders(), state_directory()); }
 
 std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context, uint32_t sequences) {
-  require_f16(flags.cache_type_k, "--cache-type-k");
-  require_f16(flags.cache_type_v, "--cache-type-v");
+  const KvTypes cache{cache_type(flags.cache_type_k, "--cache-type-k"),
+                      cache_type(flags.cache_type_v, "--cache-type-v")};
   const std::optional<LaunchMode> launch = launch_mode_named(flags.launch);
   if (!launch && flags.launch != "auto")
     throw UsageError("unknown launch mode '" + flags.launch + "'; use " + launch_mode_list() + " or auto");
   ModelOptions options;
   options.device = flags.device;
   options.launch = launch;
+  options.cache = cache;
   options.count = !flags.profile.empty();
   options.path = find_model_file(flags.model);
   options.threads = flags.threads;

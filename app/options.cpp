@@ -59,8 +59,9 @@ void add_model_flags(CLI::App& app, ModelFlags& o, const std::string& context_he
   number(app, "-t,--threads", o.threads, "CPU threads; default: one per core", 1, 1024);
   number(app, "-b,--batch-size", o.batch, "most prompt tokens handed over at once; default 2048", 1, 1 << 20);
   number(app, "--ubatch-size", o.micro_batch, "most of them computed in one pass; default 512", 1, 1 << 20);
-  text(app, "--cache-type-k", o.cache_type_k, "TYPE", "format of the cached keys: f16");
-  text(app, "--cache-type-v", o.cache_type_v, "TYPE", "format of the cached values: f16");
+  text(app, "--cache-type-k", o.cache_type_k, "TYPE",
+       "format of the cached keys: f16, the default, or q8_0, which is half as large");
+  text(app, "--cache-type-v", o.cache_type_v, "TYPE", "format of the cached values, likewise");
   text(app, "--launch", o.launch, "MODE",
        "how a GPU's kernels are launched: stream, graph, auto; default auto: what is fastest");
   text(app, "--profile", o.profile, "FILE", "write a trace for Perfetto at the end, and a summary as FILE.md");

@@ -77,10 +77,10 @@ class Stretch {
   Pred idle_;                 // this lane is beyond the last piece
   Reg<u32> loaded_piece_;
   Global<f32> q_;
-  const KvRows keys_, values_;
-  Shared<f32> tops_, sums_;  // [kWarps, kHeadsAtOnce]: of each warp's keys
-  Shared<f32> scores_;       // [keys_per_split, width], where the weights replace them
-  Shared<f32> parts_;        // [kWarps, heads, head_dim], in the same place: the weighted values of each warp
+  const KvRows keys_, values_;  // from this lane's piece on
+  Shared<f32> tops_, sums_;     // [kWarps, kHeadsAtOnce]: of each warp's keys
+  Shared<f32> scores_;          // [keys_per_split, width], where the weights replace them
+  Shared<f32> parts_;           // [kWarps, heads, head_dim], in the same place: the weighted values of each warp
 };
 
 uint32_t workspace(const AttentionPlan& plan) {
@@ -107,8 +107,8 @@ Stretch::Stretch(Builder& b, const AttentionPlan& plan, const VirtualBlock& bloc
       idle_(piece_ >= plan.pieces),
       loaded_piece_(b.min(piece_, plan.pieces - 1)),
       q_(q + loaded_piece_ * kPiece),
-      keys_(keys),
-      values_(values),
+      keys_(keys.from_value(loaded_piece_ * kPiece)),
+      values_(values.from_value(loaded_piece_ * kPiece)),
       tops_(block.shared<f32>("tops", kWarps * kHeadsAtOnce)),
       sums_(block.shared<f32>("sums", kWarps * kHeadsAtOnce)),
       scores_(block.shared<f32>("workspace", workspace(plan))),
@@ -145,14 +145,12 @@ Piece Stretch::load_piece(const KvRows& rows, const Reg<u32>& key) {
   const auto take = [&](const auto& loaded) {
     for (int i = 0; i < loaded.size(); ++i) piece.words.push_back(loaded[i]);
   };
-  if (!rows.has_codes()) {
-    const Global<ptx::f16> halves = rows.halves(key) + loaded_piece_ * kPiece;
-    take(halves.as<u32>().load<4>(0, block_.cache(kReadOnce)));
-    return piece;
+  if (rows.has_codes()) {
+    take(rows.codes(key).as<u32>().load<2>(0, block_.cache(kReadOnce)));
+    piece.scale.emplace(rows.scales(key).load(0, block_.cache(kReadOnly)));
+  } else {
+    take(rows.halves(key).as<u32>().load<4>(0, block_.cache(kReadOnce)));
   }
-  take((rows.codes(key) + loaded_piece_ * kPiece).as<u32>().load<2>(0, block_.cache(kReadOnce)));
-  Reg<u32> group = loaded_piece_ / (KvLayout::kGroup / kPiece);
-  piece.scale.emplace(rows.scales(key).load(group, block_.cache(kReadOnly)));
   return piece;
 }
 

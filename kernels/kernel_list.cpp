@@ -62,12 +62,14 @@ DecoderFormats formats_of(const ModelTensors& tensors) {
   return formats;
 }
 
-DecoderAttentionSpec decoder_attention(const ModelConfig& c, uint32_t context, PassKind kind, uint32_t columns) {
+DecoderAttentionSpec decoder_attention(const ModelConfig& c, uint32_t context, PassKind kind, uint32_t columns,
+                                       KvTypes cache) {
   const bool flash_takes_heads = c.head_dim >= 64 && c.head_dim % 16 == 0;
   if (kind == PassKind::kPrompt && flash_takes_heads)
-    return FlashAttentionSpec{c.n_heads, c.n_kv_heads, c.head_dim, context};
+    return FlashAttentionSpec{c.n_heads, c.n_kv_heads, c.head_dim, context, true, 0, cache.k, cache.v};
   AttentionSpec spec{c.n_heads, c.n_kv_heads, c.head_dim, context, columns};
   spec.lengths_are_positions = true;
+  spec.k_type = cache.k, spec.v_type = cache.v;
   if (kind != PassKind::kPrompt) return spec;
   spec.columns = kGemvColumns;
   spec.one_sequence = true;
@@ -75,15 +77,16 @@ DecoderAttentionSpec decoder_attention(const ModelConfig& c, uint32_t context, P
 }
 
 DecoderSpecs decoder_specs(const ModelConfig& c, const DecoderFormats& formats, uint32_t context, PassKind kind,
-                           uint32_t columns) {
+                           uint32_t columns, KvTypes cache) {
   const bool qk_norm = formats.layers.at(0).qk_norm;  // an architecture has it in every layer or in none
   const GemvSpec logits{formats.output,       c.n_vocab, c.hidden, 1, GemvPrologue::kRmsNorm,
                         GemvEpilogue::kStore, c.rms_eps};
   DecoderSpecs specs{
       .embedding = {formats.token_embd, c.n_vocab, c.hidden, columns},
       .kv_scatter = {c.n_heads, c.n_kv_heads, c.head_dim, c.rope_dims, c.rope_pairing, context, columns,
-                     kind == PassKind::kPrompt, qk_norm, qk_norm ? c.rms_eps : 0, c.rope_magnitude, c.rope_frequencies},
-      .attention = decoder_attention(c, context, kind, columns),
+                     kind == PassKind::kPrompt, qk_norm, qk_norm ? c.rms_eps : 0, c.rope_magnitude, c.rope_frequencies,
+                     cache.k, cache.v},
+      .attention = decoder_attention(c, context, kind, columns, cache),
       .layers = {},
       .logits = product_of(logits, kind, columns),
   };

@@ -60,10 +60,11 @@ struct DecoderSpecs {
 
 // context: positions of each KV cache. columns: most of a pass, 1 for kToken. formats: at least one layer.
 DecoderSpecs decoder_specs(const ModelConfig& config, const DecoderFormats& formats, uint32_t context, PassKind kind,
-                           uint32_t columns);
+                           uint32_t columns, KvTypes cache = {});
 
 // That of decoder_specs.
-DecoderAttentionSpec decoder_attention(const ModelConfig& config, uint32_t context, PassKind kind, uint32_t columns);
+DecoderAttentionSpec decoder_attention(const ModelConfig& config, uint32_t context, PassKind kind, uint32_t columns,
+                                       KvTypes cache = {});
 
 // Every kernel of the specs once.
 std::vector<ptx::Kernel> decoder_kernels(const DecoderSpecs& specs, ptx::Target target);

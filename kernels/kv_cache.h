@@ -15,6 +15,10 @@ std::string_view name_of(KvType type);                       // "f16", "q8_0": a
 std::optional<KvType> kv_type_named(std::string_view name);  // nothing for another name
 std::string_view kv_suffix(KvType k_type, KvType v_type);    // of a kernel's name: "", "_kq8", "_vq8", "_kq8_vq8"
 
+struct KvTypes {
+  KvType k = KvType::kF16, v = KvType::kF16;
+};
+
 struct KvLayout {
   static constexpr uint32_t kGroup = 32;    // values of a row that share a scale
   static constexpr int kBias = 128;         // of a code

@@ -16,6 +16,11 @@ KvRows::KvRows(Builder& b, const KvLayout& cache, const Reg<u64>& address, const
   scales_.emplace(start.as<ptx::f16>() + first_row * cache.scales_per_row());
 }
 
+KvRows KvRows::from_value(const Reg<u32>& value) const {
+  if (!scales_) return {b_, layout_, (cells_.as<ptx::f16>() + value).as<u8>(), {}};
+  return {b_, layout_, cells_ + value, *scales_ + value / KvLayout::kGroup};
+}
+
 Global<ptx::f16> KvRows::halves(const Reg<u32>& row) const {
   return cells_.as<ptx::f16>() + b_.mul_wide(row, layout_.head_dim);
 }

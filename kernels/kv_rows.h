@@ -14,6 +14,9 @@ class KvRows {
   KvRows(ptx::Builder& b, const KvLayout& cache, const ptx::Reg<ptx::u64>& address,
          const ptx::Reg<ptx::u64>& first_row);
 
+  // The same rows from one of their values on, and from its scale on.
+  KvRows from_value(const ptx::Reg<ptx::u32>& value) const;
+
   bool has_codes() const { return scales_.has_value(); }
   ptx::Global<ptx::f16> halves() const { return cells_.as<ptx::f16>(); }  // of f16: the first row, [head_dim]
   const ptx::Global<ptx::u8>& codes() const { return cells_; }            // of q8_0: the first row, [head_dim]
@@ -24,6 +27,10 @@ class KvRows {
   const KvLayout& layout() const { return layout_; }
 
  private:
+  KvRows(ptx::Builder& b, const KvLayout& cache, const ptx::Global<ptx::u8>& cells,
+         const std::optional<ptx::Global<ptx::f16>>& scales)
+      : b_(b), layout_(cache), cells_(cells), scales_(scales) {}
+
   ptx::Builder& b_;
   KvLayout layout_;
   ptx::Global<ptx::u8> cells_;

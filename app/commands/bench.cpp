@@ -113,7 +113,9 @@ BenchSubject subject_of(const Model& model, const BenchOptions& options) {
                        processor_name(),
                        options.threads > 0 ? options.threads : physical_cores(),
                        options.batch,
-                       std::min(options.batch, options.micro_batch)};
+                       std::min(options.batch, options.micro_batch),
+                       options.cache_type_k,
+                       options.cache_type_v};
   for (const TensorInfo& tensor : model.file.tensors()) {
     subject.bytes += tensor.data.size();
     subject.n_parameters += tensor.k() * tensor.rows();

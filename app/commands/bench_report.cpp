@@ -1,4 +1,5 @@
-// One list of fields for CSV and JSON, as llama-bench names them; the Markdown table shows seven of them.
+// One list of fields for CSV and JSON, as llama-bench names them; the Markdown table shows seven of them, and types of
+// the cache that are not f16.
 #include "app/commands/bench_report.h"
 
 #include <algorithm>
@@ -41,8 +42,8 @@ ordered_json fields(const BenchSubject& s, const BenchResult& r) {
                       {"n_batch", s.batch},
                       {"n_ubatch", s.micro_batch},
                       {"n_threads", s.threads},
-                      {"type_k", "f16"},
-                      {"type_v", "f16"},
+                      {"type_k", s.type_k},
+                      {"type_v", s.type_v},
                       {"n_prompt", r.n_prompt},
                       {"n_gen", r.n_generate},
                       {"n_depth", r.depth},
@@ -110,6 +111,10 @@ std::string markdown(const BenchSubject& subject, const std::vector<BenchResult>
     rows.push_back({subject.model, size_text(subject.bytes), parameters_text(subject.n_parameters), subject.backend,
                     std::to_string(subject.threads), test_name(result),
                     formatted("%.2f", rate.mean) + " ± " + formatted("%.2f", rate.deviation)});
+  }
+  for (const auto& [name, value] : {std::pair("type_v", subject.type_v), std::pair("type_k", subject.type_k)}) {
+    if (value == "f16") continue;  // as llama-bench, only what is not the default
+    for (size_t r = 0; r < rows.size(); ++r) rows[r].insert(rows[r].begin() + 5, r == 0 ? name : value);
   }
   std::vector<size_t> widths(rows[0].size(), 0);
   const auto width_of = [](const std::string& s) { return s.size() - (s.find("±") != std::string::npos ? 1 : 0); };

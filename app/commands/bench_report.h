@@ -12,6 +12,7 @@ struct BenchSubject {       // the same in every row
   std::string backend;  // "CPU"
   std::string cpu;      // its name
   uint32_t threads, batch, micro_batch;
+  std::string type_k, type_v;  // of the cache: "f16"
 };
 
 struct BenchResult {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "engine/cpu/kv_codes.h"
 #include "engine/cpu/thread_pool.h"
 
 namespace warpchat {
@@ -16,6 +17,11 @@ constexpr uint32_t kFewColumns = 8;   // up to here the past is cut into stretch
 constexpr uint32_t kMostChunks = 64;  // stretches of a KV head's past
 
 uint32_t round_up(uint32_t n, uint32_t multiple) { return (n + multiple - 1) / multiple * multiple; }
+
+// Of a row of so many values: halves, or codes and their scales.
+uint64_t row_bytes(KvType type, uint64_t width, uint32_t head_dim) {
+  return type == KvType::kF16 ? width * sizeof(uint16_t) : width + code_groups(head_dim) * sizeof(float);
+}
 
 uint64_t scratch_floats(uint32_t head_dim, uint32_t value_stride) {
   const uint64_t row = head_dim + value_stride + 3;  // query, output; limit, highest, sum
@@ -39,38 +45,50 @@ struct CachedAttention::Partial {
   float *out, *highest, *sum;  // [rows, value_stride], [rows], [rows]
 };
 
-uint64_t CachedAttention::cache_bytes_per_position(const ModelConfig& config) {
-  const uint64_t widths = uint64_t{config.head_dim} + round_up(config.head_dim, kKeyBlock);
+uint64_t CachedAttention::cache_bytes_per_position(const ModelConfig& config, KvTypes types) {
+  const uint64_t rows = row_bytes(types.k, config.head_dim, config.head_dim) +
+                        row_bytes(types.v, round_up(config.head_dim, kKeyBlock), config.head_dim);
   uint64_t bytes = 0;
-  return __builtin_mul_overflow(uint64_t{config.n_layers} * config.n_kv_heads, widths * sizeof(uint16_t), &bytes)
-             ? UINT64_MAX
-             : bytes;
+  return __builtin_mul_overflow(uint64_t{config.n_layers} * config.n_kv_heads, rows, &bytes) ? UINT64_MAX : bytes;
 }
 
 CachedAttention::CachedAttention(ThreadPool& pool, const CpuKernels& kernels, const ModelConfig& config,
-                                 uint32_t context, uint32_t sequences)
+                                 uint32_t context, uint32_t sequences, KvTypes types)
     : pool_(pool),
       kernels_(kernels),
       n_heads_(config.n_heads),
       n_kv_heads_(config.n_kv_heads),
       head_dim_(config.head_dim),
       value_stride_(round_up(config.head_dim, kKeyBlock)),
+      types_(types),
       padded_context_((uint64_t{context} + kKeyTile - 1) / kKeyTile * kKeyTile) {
   const uint64_t heads = uint64_t{config.n_layers} * sequences * n_kv_heads_;
-  keys_ = Pages(heads * padded_context_ * head_dim_ * sizeof(uint16_t), "the keys of the KV cache");
-  values_ = Pages(heads * padded_context_ * value_stride_ * sizeof(uint16_t), "the values of the KV cache");
+  keys_ = Pages(heads * padded_context_ * row_bytes(types.k, head_dim_, head_dim_), "the keys of the KV cache");
+  values_ = Pages(heads * padded_context_ * row_bytes(types.v, value_stride_, head_dim_), "the values of the KV cache");
   partials_ = Pages(uint64_t{kMostChunks} * kFewColumns * n_heads_ * (value_stride_ + 2) * sizeof(float), "attention");
   scratch_ = Pages(pool.n_threads() * scratch_floats(head_dim_, value_stride_) * sizeof(float), "attention");
 }
 
 HeadCache CachedAttention::head(uint32_t layer, uint32_t kv_head) const {
   const uint64_t before = (uint64_t{layer} * n_kv_heads_ + kv_head) * padded_context_;
-  return {keys_.as<uint16_t>() + before * head_dim_, values_.as<uint16_t>() + before * value_stride_, head_dim_,
-          value_stride_};
+  HeadCache cache{nullptr, nullptr, head_dim_, value_stride_, {}, {}};
+  const auto place = [&](KvType type, const Pages& pages, uint32_t width, uint16_t*& halves, HeadCodes& codes) {
+    uint8_t* start = pages.as<uint8_t>() + before * row_bytes(type, width, head_dim_);
+    if (type == KvType::kF16)
+      halves = reinterpret_cast<uint16_t*>(start);
+    else
+      codes = {reinterpret_cast<int8_t*>(start), reinterpret_cast<float*>(start + padded_context_ * width)};
+  };
+  place(types_.k, keys_, head_dim_, cache.keys, cache.key_codes);
+  place(types_.v, values_, value_stride_, cache.values, cache.value_codes);
+  return cache;
 }
 
 void CachedAttention::store(uint32_t layer, uint32_t kv_head, uint32_t position, const float* key, const float* value) {
-  kernels_.store_head(head(layer, kv_head), position, key, value);
+  const HeadCache cache = head(layer, kv_head);
+  kernels_.store_head(cache, position, key, value);
+  if (cache.keys == nullptr) store_key_codes(cache, position, key);
+  if (cache.values == nullptr) store_value_codes(cache, position, value);
 }
 
 float* CachedAttention::scratch(uint32_t thread) const {

@@ -1,10 +1,11 @@
-// The KV cache in fp16 and the attention over it.
+// The KV cache, in fp16 or q8_0, and the attention over it.
 #pragma once
 #include <cstdint>
 #include <vector>
 
 #include "engine/cpu/kernels/kernels.h"
 #include "engine/cpu/pages.h"
+#include "kernels/kv_cache.h"
 #include "models/model_config.h"
 
 namespace warpchat {
@@ -15,10 +16,10 @@ class CachedAttention {
  public:
   // Each sequence has a cache of its own in every layer: that of a layer is layer + sequence * n_layers below.
   CachedAttention(ThreadPool& pool, const CpuKernels& kernels, const ModelConfig& config, uint32_t context,
-                  uint32_t sequences = 1);
+                  uint32_t sequences = 1, KvTypes types = {});
 
   // All layers of a sequence together; saturates.
-  static uint64_t cache_bytes_per_position(const ModelConfig& config);
+  static uint64_t cache_bytes_per_position(const ModelConfig& config, KvTypes types = {});
 
   // key, value: [head_dim], already rotated.
   void store(uint32_t layer, uint32_t kv_head, uint32_t position, const float* key, const float* value);
@@ -42,6 +43,7 @@ class CachedAttention {
   ThreadPool& pool_;
   const CpuKernels& kernels_;
   uint32_t n_heads_, n_kv_heads_, head_dim_, value_stride_;
+  KvTypes types_;
   uint64_t padded_context_;  // positions, rounded up to whole tiles
   Pages keys_, values_;      // [n_layers, n_kv_heads] times HeadCache's arrays
   Pages partials_, scratch_;

@@ -109,7 +109,7 @@ CpuSteps::CpuSteps(const CpuKernels& kernels, const ModelConfig& config, const M
       pool_(std::min(options.threads > 0 ? options.threads : physical_cores(), uint32_t{ThreadPool::kMostThreads})),
       rope_(config),
       products_(pool_, kernels, max_columns_, widest_input(config)),
-      cache_(pool_, kernels, config, context_, sequences_),
+      cache_(pool_, kernels, config, context_, sequences_, options.cache),
       weights_(memory_budget(kernels, config, tensors, max_columns_).weights_bytes, "weights"),
       embedding_(tensors.token_embd),
       output_norm_(floats_of(tensors.output_norm)) {
@@ -280,21 +280,23 @@ std::span<const float> CpuSteps::read_logits(uint32_t column) {
   return std::span(logits_).subspan(uint64_t{column - first_logits_column_} * config_.n_vocab, config_.n_vocab);
 }
 
+MemoryBudget budget_of(const CpuKernels& kernels, const ModelConfig& config, const ModelTensors& tensors,
+                       const CpuOptions& options) {
+  return memory_budget(kernels, config, tensors, std::max(options.max_columns, options.sequences), options.sequences,
+                       options.cache);
+}
+
 }  // namespace
 
 uint64_t cpu_memory_needed(const ModelConfig& config, const ModelTensors& tensors, const CpuOptions& options) {
-  return memory_budget(kernels_for(options), config, tensors, std::max(options.max_columns, options.sequences),
-                       options.sequences)
-      .total(options.context);
+  return budget_of(kernels_for(options), config, tensors, options).total(options.context);
 }
 
 std::unique_ptr<Steps> make_cpu_steps(const ModelConfig& config, const ModelTensors& tensors,
                                       const CpuOptions& options) {
   assert(options.context > 0 && options.max_columns > 0);
   const CpuKernels& kernels = kernels_for(options);
-  check_memory(
-      memory_budget(kernels, config, tensors, std::max(options.max_columns, options.sequences), options.sequences),
-      options.context, available_memory());
+  check_memory(budget_of(kernels, config, tensors, options), options.context, available_memory());
   return std::make_unique<CpuSteps>(kernels, config, tensors, options);
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "engine/steps.h"
+#include "kernels/kv_cache.h"
 
 namespace warpchat {
 
@@ -14,6 +15,7 @@ struct CpuOptions {
   uint32_t context = 0;        // positions in the KV cache; > 0
   uint32_t max_columns = 512;  // positions in one prefill pass
   uint32_t sequences = 1;      // each with a KV cache of `context` positions
+  KvTypes cache = {};          // how keys and values are stored
   std::string simd;            // "avx512", "avxvnni", "avx2", "portable"; empty: $WARPCHAT_SIMD, else the best
   std::function<void(double)> progress;  // 0..1 while the weights are prepared; may be empty
 };

@@ -51,7 +51,7 @@ uint32_t widest_input(const ModelConfig& config) {
 }
 
 MemoryBudget memory_budget(const CpuKernels& kernels, const ModelConfig& config, const ModelTensors& tensors,
-                           uint32_t max_columns, uint32_t sequences) {
+                           uint32_t max_columns, uint32_t sequences, KvTypes cache) {
   MemoryBudget budget{};
   const auto add = [&](const TensorInfo* t) {
     budget.weights_bytes =
@@ -62,7 +62,8 @@ MemoryBudget memory_budget(const CpuKernels& kernels, const ModelConfig& config,
          {layer.attn_q, layer.attn_k, layer.attn_v, layer.attn_output, layer.ffn_gate, layer.ffn_up, layer.ffn_down})
       add(t);
   add(tensors.output);
-  budget.cache_bytes_per_position = saturating_product({CachedAttention::cache_bytes_per_position(config), sequences});
+  budget.cache_bytes_per_position =
+      saturating_product({CachedAttention::cache_bytes_per_position(config, cache), sequences});
   const uint64_t q_width = saturating_product({config.n_heads, config.head_dim});
   const uint64_t kv_width = saturating_product({config.n_kv_heads, config.head_dim});
   const uint64_t values = saturating_sum({config.hidden, config.ffn, q_width, q_width, kv_width, kv_width});

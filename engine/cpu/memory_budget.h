@@ -4,6 +4,7 @@
 
 #include "engine/cpu/kernels/kernels.h"
 #include "engine/memory_budget.h"
+#include "kernels/kv_cache.h"
 #include "models/model_config.h"
 
 namespace warpchat {
@@ -13,7 +14,7 @@ uint32_t widest_input(const ModelConfig& config);
 
 // Saturates instead of overflowing.
 MemoryBudget memory_budget(const CpuKernels& kernels, const ModelConfig& config, const ModelTensors& tensors,
-                           uint32_t max_columns, uint32_t sequences = 1);
+                           uint32_t max_columns, uint32_t sequences = 1, KvTypes cache = {});
 
 // What the system would still give this process: the least of free memory, control group and address space limits.
 uint64_t available_memory();

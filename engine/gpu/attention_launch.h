@@ -50,7 +50,7 @@ class LaunchForms {
 
 struct AttentionTensors {
   TensorView q;                   // f32 [columns, n_heads * head_dim]
-  TensorView k_caches, v_caches;  // u64 [columns]: addresses of f16 [n_kv_heads, max_positions, head_dim]
+  TensorView k_caches, v_caches;  // u64 [columns]: addresses of caches as in kernels/kv_cache.h
   TensorView lengths;             // u32 [columns], or positions where the spec says so
   TensorView out;                 // f32 [columns, n_heads * head_dim]
 };
@@ -74,7 +74,7 @@ struct KvScatterTensors {
   TensorView k, v;                // f32 [columns, n_kv_heads * head_dim]
   TensorView q_gamma, k_gamma;    // f32 [head_dim], with qk_norm only
   TensorView positions;           // u32 [columns]
-  TensorView k_caches, v_caches;  // u64 [columns]: addresses of f16 [n_kv_heads, max_positions, head_dim]
+  TensorView k_caches, v_caches;  // u64 [columns]: addresses of caches as in kernels/kv_cache.h
 };
 
 class KvScatterLaunch : public LaunchForms {

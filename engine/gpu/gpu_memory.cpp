@@ -32,8 +32,13 @@ uint64_t weights_bytes(const ModelConfig& config, const ModelTensors& tensors) {
   return sum;
 }
 
-uint64_t cache_bytes_per_position(const ModelConfig& config) {
-  return saturating_product({config.n_layers, 2, config.n_kv_heads, config.head_dim, sizeof(uint16_t)});
+CachePlan::CachePlan(const ModelConfig& config, const GpuSizes& sizes)
+    : layers(config.n_layers),
+      k{sizes.cache.k, config.n_kv_heads, sizes.context, config.head_dim},
+      v{sizes.cache.v, config.n_kv_heads, sizes.context, config.head_dim} {}
+
+uint64_t CachePlan::bytes_per_position() const {
+  return saturating_product({layers, k.n_kv_heads, k.row_bytes() + v.row_bytes()});
 }
 
 ActivationPlan plan_activations(const ModelConfig& config, const GpuSizes& sizes) {
@@ -60,7 +65,7 @@ ActivationPlan plan_activations(const ModelConfig& config, const GpuSizes& sizes
   const uint64_t before = plan.n_bytes;
   for (const PassKind kind : {PassKind::kToken, PassKind::kPrompt, PassKind::kBatch}) {
     const uint32_t n_columns = kind == PassKind::kToken ? 1 : kind == PassKind::kPrompt ? columns : sizes.sequences;
-    const DecoderAttentionSpec spec = decoder_attention(config, sizes.context, kind, n_columns);
+    const DecoderAttentionSpec spec = decoder_attention(config, sizes.context, kind, n_columns, sizes.cache);
     const auto* incremental = std::get_if<AttentionSpec>(&spec);
     plan.scratch[static_cast<size_t>(kind)] = place(incremental ? attention_scratch_bytes(*incremental) : 0);
   }
@@ -71,9 +76,11 @@ ActivationPlan plan_activations(const ModelConfig& config, const GpuSizes& sizes
 MemoryBudget gpu_memory_budget(const ModelConfig& config, const ModelTensors& tensors, const GpuSizes& sizes) {
   const ActivationPlan activations = plan_activations(config, sizes);
   const uint64_t scratch_per_position = activations.scratch_bytes / std::max(1u, sizes.context) + 1;
-  const uint64_t cache_per_position = saturating_product({cache_bytes_per_position(config), sizes.sequences});
+  const uint64_t cache_per_position =
+      saturating_product({CachePlan(config, sizes).bytes_per_position(), sizes.sequences});
+  const uint64_t cache_alignment = saturating_product({config.n_layers, 4 * KvLayout::kAlignment, sizes.sequences});
   return {weights_bytes(config, tensors), saturating_sum({cache_per_position, scratch_per_position}),
-          activations.n_bytes - activations.scratch_bytes + kModuleBytes};
+          saturating_sum({activations.n_bytes - activations.scratch_bytes, cache_alignment, kModuleBytes})};
 }
 
 }  // namespace warpchat

@@ -10,9 +10,10 @@ namespace warpchat {
 
 // How much a decoder on a GPU does at once.
 struct GpuSizes {
-  uint32_t context = 0;             // positions in each sequence's KV cache
-  uint32_t batch = 512;             // positions in one prefill pass
-  uint32_t sequences = 1;           // each with a KV cache
+  uint32_t context = 0;    // positions in each sequence's KV cache
+  uint32_t batch = 512;    // positions in one prefill pass
+  uint32_t sequences = 1;  // each with a KV cache
+  KvTypes cache = {};
   uint32_t columns() const;         // most of a pass
   uint32_t logits_columns() const;  // most whose logits are computed in one pass: each is as wide as the vocabulary
 };
@@ -21,7 +22,19 @@ struct GpuSizes {
 MemoryBudget gpu_memory_budget(const ModelConfig& config, const ModelTensors& tensors, const GpuSizes& sizes);
 
 uint64_t weights_bytes(const ModelConfig& config, const ModelTensors& tensors);
-uint64_t cache_bytes_per_position(const ModelConfig& config);  // keys and values of all layers, fp16
+
+// The caches of one sequence lie behind each other, those of keys and values in turn.
+struct CachePlan {
+  CachePlan(const ModelConfig& config, const GpuSizes& sizes);
+  uint64_t bytes_per_position() const;  // of all layers, without what aligns them; saturates
+  uint64_t n_bytes() const { return layers * (k.n_bytes() + v.n_bytes()); }  // of a sequence
+  uint64_t offset(uint64_t layer, bool values) const {
+    return layer * (k.n_bytes() + v.n_bytes()) + (values ? k.n_bytes() : 0);
+  }
+
+  uint64_t layers;
+  KvLayout k, v;  // of a layer
+};
 
 // A pass may compute the logits of up to three columns more than are wanted: its input begins at 16 bytes.
 inline uint32_t logits_rows(const GpuSizes& sizes) { return sizes.logits_columns() + 3; }

@@ -125,6 +125,7 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
   Profile profile_;
   LaunchTimer timer_;
   ActivationPlan plan_;
+  CachePlan cache_plan_;
   DeviceMemory activations_, cache_, weights_;
   LaunchMode launch_mode_;
   std::string why_launched_so_;
@@ -163,8 +164,9 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
       stream_(context),
       timer_(stream_, profile_),
       plan_(plan_activations(config, sizes_)),
+      cache_plan_(config, sizes_),
       activations_(context, plan_.n_bytes, "activations"),
-      cache_(context, cache_bytes_per_position(config) * sizes_.context * sizes_.sequences, "the KV cache"),
+      cache_(context, cache_plan_.n_bytes() * sizes_.sequences, "the KV cache"),
       launch_mode_(options.launch),
       layers_graph_(context),
       graph_operation_(profile_.operation("layers graph")),
@@ -209,7 +211,7 @@ std::future<std::unique_ptr<PassKernels>> GpuSteps::compile(PassKind kind) {
   const uint32_t columns = kind == PassKind::kToken    ? 1
                            : kind == PassKind::kPrompt ? sizes_.columns()
                                                        : sizes_.sequences;
-  DecoderSpecs specs = decoder_specs(config_, formats_, sizes_.context, kind, columns);
+  DecoderSpecs specs = decoder_specs(config_, formats_, sizes_.context, kind, columns, sizes_.cache);
   std::vector<ptx::Kernel> kernels = generate_kernels(specs, context_->device().target());
   return std::async(std::launch::async, [this, specs = std::move(specs), kernels = std::move(kernels)]() mutable {
     context_->make_current();
@@ -251,11 +253,11 @@ void GpuSteps::fill_cache_table(std::span<const Column> columns) {
   }
   if (sequences == sequences_) return;
   const uint64_t n_caches = uint64_t{config_.n_layers} * 2;  // of a sequence
-  const uint64_t cache_bytes = cache_bytes_per_position(config_) / n_caches * sizes_.context;
   std::vector<uint64_t> table(n_caches * sizes_.sequences);
   for (uint64_t cache = 0; cache < n_caches; ++cache)
     for (size_t i = 0; i < sequences.size(); ++i)
-      table[cache * sizes_.sequences + i] = cache_.address() + (sequences[i] * n_caches + cache) * cache_bytes;
+      table[cache * sizes_.sequences + i] =
+          cache_.address() + sequences[i] * cache_plan_.n_bytes() + cache_plan_.offset(cache / 2, cache % 2 == 1);
   stream_.upload(cache_table(0, 0), std::as_bytes(std::span(table)));
   stream_.wait();
   sequences_ = std::move(sequences);

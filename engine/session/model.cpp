@@ -43,7 +43,7 @@ uint32_t choose_context(const ModelOptions& options, const ModelConfig& config) 
 }
 
 std::unique_ptr<Decoder> make_gpu_decoder(const ModelOptions& options, const Model& model, const DeviceChoice& device) {
-  const GpuSizes sizes{model.context, options.batch, options.sequences};
+  const GpuSizes sizes{model.context, options.batch, options.sequences, options.cache};
   const GpuOptions gpu{device,
                        sizes,
                        options.launch.value_or(LaunchMode::kStream),
@@ -63,6 +63,7 @@ std::unique_ptr<Decoder> make_cpu_decoder(const ModelOptions& options, const Mod
   cpu.threads = options.threads;
   cpu.context = model.context;
   cpu.sequences = options.sequences;
+  cpu.cache = options.cache;
   cpu.max_columns = std::clamp<uint32_t>(options.batch, 1, std::max<uint32_t>(1, model.context));
   cpu.progress = options.progress;
   // A model that does not fit is refused by make_cpu_steps, without reading all of its weights first.

@@ -8,6 +8,7 @@
 #include "engine/decoder.h"
 #include "engine/gpu/launch_mode.h"
 #include "engine/sampler.h"
+#include "kernels/kv_cache.h"
 #include "models/gguf_reader.h"
 #include "models/model_config.h"
 #include "models/tokenizer/tokenizer.h"
@@ -21,13 +22,14 @@ std::string find_chat_template(const GgufFile& file, const Tokenizer& tokenizer)
 
 struct ModelOptions {
   std::string path;
-  std::string device = "cpu";       // engine/driver/device_choice.h; empty: the best there is
-  uint32_t threads = 0;             // 0: one per physical core
-  bool context_from_model = false;  // the model's own context length, however long (-c 0)
-  uint32_t context = 0;             // positions; 0: the model's own, at most kDefaultContextLimit
-  uint32_t batch = 512;             // positions in one prefill pass
-  uint32_t sequences = 1;           // decoded side by side, each with a KV cache of its own
-  std::optional<LaunchMode> launch;  // on a GPU; none: the fastest measured, on the emulator kStream
+  std::string device = "cpu";            // engine/driver/device_choice.h; empty: the best there is
+  uint32_t threads = 0;                  // 0: one per physical core
+  bool context_from_model = false;       // the model's own context length, however long (-c 0)
+  uint32_t context = 0;                  // positions; 0: the model's own, at most kDefaultContextLimit
+  uint32_t batch = 512;                  // positions in one prefill pass
+  uint32_t sequences = 1;                // decoded side by side, each with a KV cache of its own
+  KvTypes cache = {};                    // how keys and values are stored
+  std::optional<LaunchMode> launch;      // on a GPU; none: the fastest measured, on the emulator kStream
   bool count = false;                    // on the emulator: keep counters, which takes time
   std::function<void(double)> progress;  // 0..1 while loading; may be empty
   std::string kernel_cache;              // folder of compiled GPU kernels; empty: none

@@ -161,7 +161,8 @@ TEST(Export, NeverOverwrites) {
   EXPECT_THROW(export_conversation(folder / "a.md", "M", "", kMessages), Error);
 }
 
-const BenchSubject kSubject{"x.gguf", "qwen2 3B Q4_K", 2'000'000'000, 3'090'000'000, "CPU", "A \"CPU\"", 2, 2048, 512};
+const BenchSubject kSubject{"x.gguf", "qwen2 3B Q4_K", 2'000'000'000, 3'090'000'000, "CPU", "A \"CPU\"", 2, 2048,
+                            512,      "f16",           "f16"};
 const std::vector<BenchResult> kResults = {{512, 0, 0, 1, "2025-01-01T00:00:00Z", {1.0, 2.0}},
                                            {0, 128, 4096, 1, "2025-01-01T00:00:00Z", {4.0, 4.0}},
                                            {0, 64, 0, 4, "2025-01-01T00:00:00Z", {2.0, 2.0}}};
@@ -173,6 +174,18 @@ TEST(BenchReport, MarkdownHasLlamaBenchsColumns) {
             "| qwen2 3B Q4_K | 1.86 GiB | 3.09 B | CPU     |       2 |         pp512 | 384.00 ± 181.02 |\n"
             "| qwen2 3B Q4_K | 1.86 GiB | 3.09 B | CPU     |       2 | tg128 @ d4096 |    32.00 ± 0.00 |\n"
             "| qwen2 3B Q4_K | 1.86 GiB | 3.09 B | CPU     |       2 |      tg64 x 4 |   128.00 ± 0.00 |\n");
+}
+
+TEST(BenchReport, TellsTypesOfTheCacheOtherThanF16) {
+  BenchSubject subject = kSubject;
+  subject.type_v = "q8_0";
+  EXPECT_EQ(bench_report(subject, {kResults[0]}, "md"),
+            "| model         |     size | params | backend | threads | type_v |  test |             t/s |\n"
+            "| ------------- | -------: | -----: | ------- | ------: | -----: | ----: | --------------: |\n"
+            "| qwen2 3B Q4_K | 1.86 GiB | 3.09 B | CPU     |       2 |   q8_0 | pp512 | 384.00 ± 181.02 |\n");
+  const auto row = nlohmann::json::parse(bench_report(subject, {kResults[0]}, "jsonl"));
+  EXPECT_EQ(row["type_k"], "f16");
+  EXPECT_EQ(row["type_v"], "q8_0");
 }
 
 TEST(BenchReport, JsonAndJsonLinesAgree) {

@@ -189,10 +189,12 @@ class Commands(Case):
                 self.assertIn("| instructions/call |", text.read())
 
     def test_what_this_build_lacks_is_refused(self):
-        for flags in (("-ctk", "q8_0"), ("-ctv", "q4_0"), ("-np", "2")):
-            self.assert_refused(Run("-m", TINY, "-p", "x", *flags), 1, "not supported on cpu")
+        for flags in (("-ctk", "q5_0"), ("-ctv", "q4_0"), ("-np", "2")):
+            self.assert_refused(Run("-m", TINY, "-p", "x", *flags), 1, "not supported")
         self.assert_refused(Run("-m", TINY, "-p", "x", "-ctk", "f7"), 2, "f7")
         self.run_well("-m", TINY, "-p", "x", "-n", "1", "-ctk", "f16", "-ctv", "f16", "-ub", "16", "-np", "1", "--offline")
+        for device in ("cpu", "emulator"):
+            self.run_well("-m", TINY, "-p", "x", "-n", "1", "-ctk", "q8_0", "-ctv", "q8_0", "-dev", device)
 
     def test_tokenize(self):
         text = "Hello world<|im_end|>\n é日👍"

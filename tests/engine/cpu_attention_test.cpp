@@ -1,10 +1,14 @@
-// Attention over the fp16 cache against double arithmetic on the same rounded keys and values.
+// Attention over the cache against double arithmetic on the same rounded keys and values.
 #include "engine/cpu/attention.h"
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "engine/cpu/thread_pool.h"
 #include "models/half.h"
+#include "models/quant_blocks.h"
+#include "models/quantise.h"
 #include "tests/engine/cpu_problems.h"
 
 namespace warpchat {
@@ -14,7 +18,10 @@ struct Case {
   const char* name;
   uint32_t n_heads, n_kv_heads, head_dim;
   uint32_t position, columns;
+  KvTypes types = {};
 };
+
+constexpr KvTypes kQ8{KvType::kQ8_0, KvType::kQ8_0};
 
 constexpr Case kCases[] = {
     {"first_token", 4, 2, 64, 0, 1},
@@ -40,26 +47,52 @@ constexpr Case kCases[] = {
     {"head_dim_of_no_vector", 4, 2, 22, 70, 1},
     {"head_dim_of_no_vector_prefill", 4, 2, 22, 3, 70},
     {"smallest_head_dim", 2, 2, 2, 20, 11},
+    {"q8", 4, 2, 64, 130, 1, kQ8},
+    {"q8_several_stretches", 9, 3, 64, 300, 1, kQ8},
+    {"q8_few_columns", 4, 2, 64, 63, 3, kQ8},
+    {"q8_prefill", 6, 2, 64, 117, 75, kQ8},
+    {"q8_keys", 6, 2, 64, 100, 1, {KvType::kQ8_0, KvType::kF16}},
+    {"q8_values", 6, 2, 64, 100, 1, {KvType::kF16, KvType::kQ8_0}},
+    {"q8_keys_prefill", 6, 2, 64, 17, 20, {KvType::kQ8_0, KvType::kF16}},
+    {"q8_values_prefill", 6, 2, 64, 17, 20, {KvType::kF16, KvType::kQ8_0}},
+    {"q8_head_dim_80", 4, 2, 80, 70, 1, kQ8},  // a last group of 16
+    {"q8_head_dim_128_prefill", 4, 2, 128, 140, 11, kQ8},
+    {"q8_head_dim_of_no_vector", 4, 2, 22, 70, 1, kQ8},
 };
 
 class Attention : public testing::TestWithParam<std::tuple<std::string, Case>> {};
 
-double rounded(float v) { return to_float(to_f16(v)); }
+// What a cache of this type makes of rows of head_dim values.
+std::vector<double> stored(KvType type, const std::vector<float>& rows, uint32_t head_dim) {
+  std::vector<double> values;
+  for (size_t row = 0; row < rows.size(); row += head_dim) {
+    for (uint32_t d = 0; d < head_dim && type == KvType::kF16; ++d) values.push_back(to_float(to_f16(rows[row + d])));
+    for (uint32_t first = 0; first < head_dim && type == KvType::kQ8_0; first += 32) {
+      const uint32_t n = std::min(32u, head_dim - first);
+      float block[32] = {};
+      std::copy_n(&rows[row + first], n, block);
+      BlockQ8_0 quantised;
+      std::memcpy(&quantised, quantise_row(TensorType::kQ8_0, block).data(), sizeof quantised);
+      for (uint32_t i = 0; i < n; ++i) values.push_back(to_float(quantised.d) * double{1} * quantised.qs[i]);
+    }
+  }
+  return values;
+}
 
 // One query row: head h of column c. keys, values: [positions, n_kv_heads, head_dim].
-void reference_row(const Case& s, std::span<const float> q, std::span<const float> keys, std::span<const float> values,
-                   uint32_t c, uint32_t h, std::span<double> out) {
+void reference_row(const Case& s, std::span<const float> q, std::span<const double> keys,
+                   std::span<const double> values, uint32_t c, uint32_t h, std::span<double> out) {
   const uint32_t kv_head = h / (s.n_heads / s.n_kv_heads), length = s.position + c + 1;
   const auto at = [&](uint32_t p, uint32_t d) { return (size_t{p} * s.n_kv_heads + kv_head) * s.head_dim + d; };
   std::vector<double> weights(length);
   double sum = 0;
   for (uint32_t p = 0; p < length; ++p) {
     for (uint32_t d = 0; d < s.head_dim; ++d)
-      weights[p] += q[(size_t{c} * s.n_heads + h) * s.head_dim + d] * rounded(keys[at(p, d)]);
+      weights[p] += q[(size_t{c} * s.n_heads + h) * s.head_dim + d] * keys[at(p, d)];
     sum += weights[p] = std::exp(weights[p] / std::sqrt(double(s.head_dim)));
   }
   for (uint32_t d = 0; d < s.head_dim; ++d)
-    for (uint32_t p = 0; p < length; ++p) out[d] += weights[p] / sum * rounded(values[at(p, d)]);
+    for (uint32_t p = 0; p < length; ++p) out[d] += weights[p] / sum * values[at(p, d)];
 }
 
 TEST_P(Attention, MatchesDouble) {
@@ -71,7 +104,7 @@ TEST_P(Attention, MatchesDouble) {
   ModelConfig config{};
   config.n_layers = 2, config.n_heads = s.n_heads, config.n_kv_heads = s.n_kv_heads, config.head_dim = s.head_dim;
   ThreadPool pool(3);
-  CachedAttention attention(pool, choose_kernels(simd), config, positions + 1);
+  CachedAttention attention(pool, choose_kernels(simd), config, positions + 1, 1, s.types);
   const std::vector<float> poison(s.head_dim, INFINITY);  // beyond the end and in the other layer: must not be seen
   for (uint32_t h = 0; h < s.n_kv_heads; ++h) {
     for (uint32_t p = 0; p <= positions; ++p) attention.store(0, h, p, poison.data(), poison.data());
@@ -83,10 +116,12 @@ TEST_P(Attention, MatchesDouble) {
   }
   std::vector<float> got(q.size(), NAN);
   attention.run(1, q.data(), s.position, s.columns, got.data());
+  const std::vector<double> stored_keys = stored(s.types.k, keys, s.head_dim);
+  const std::vector<double> stored_values = stored(s.types.v, values, s.head_dim);
   std::vector<double> expected(q.size());
   for (uint32_t c = 0; c < s.columns; ++c)
     for (uint32_t h = 0; h < s.n_heads; ++h)
-      reference_row(s, q, keys, values, c, h,
+      reference_row(s, q, stored_keys, stored_values, c, h,
                     std::span(expected).subspan((size_t{c} * s.n_heads + h) * s.head_dim, s.head_dim));
   EXPECT_LE(relative_error(got, expected), 2e-6);  // float sums of some hundred terms
 }

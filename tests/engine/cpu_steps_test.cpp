@@ -22,8 +22,9 @@ namespace warpchat {
 namespace {
 
 Decoder cpu_decoder(const LoadedModel& model, const std::string& simd = "", uint32_t threads = 2,
-                    uint32_t max_columns = 64, uint32_t context = 256) {
+                    uint32_t max_columns = 64, uint32_t context = 256, KvTypes cache = {}) {
   CpuOptions options;
+  options.cache = cache;
   options.simd = simd, options.threads = threads, options.max_columns = max_columns, options.context = context;
   return Decoder(model.config, make_cpu_steps(model.config, model.tensors, options));
 }
@@ -80,6 +81,42 @@ TEST(CpuDecoderOnRealFiles, MatchesExactLogits) {
         EXPECT_LE(closeness.relative_error, kAllowedError) << name << ", " << simd << ", passes of " << pass;
         EXPECT_LE(closeness.mean_kl, kAllowedKl) << name << ", " << simd << ", passes of " << pass;
       }
+  }
+}
+
+// Exact arithmetic over keys and values that were rounded to eight bits: their error, and nothing beside it.
+TEST(CpuDecoderOnRealFiles, StatesTheErrorOfCachesInQ8) {
+  const std::vector<Token> tokens = {10, 200, 1300, 5, 77, 1234, 432, 999, 42, 1999, 1, 1500, 1750, 8, 64};
+  for (const std::string name : {"tiny2", "mini3", "odd2", "tinyll"}) {
+    const auto path = reference_data_path(name + "-q4km.gguf"), exact = reference_data_path(name + ".logits.f32");
+    if (!path || !exact) GTEST_SKIP() << kNoReferenceData;
+    const LoadedModel loaded(GgufFile::open(*path));
+    const std::vector<float> floats = read_floats(*exact);
+    const std::vector<double> expected(floats.begin(), floats.end());
+    for (uint32_t pass : {64u, 1u}) {
+      Decoder decoder = cpu_decoder(loaded, "", 2, 64, 256, {KvType::kQ8_0, KvType::kQ8_0});
+      const Closeness closeness = compare_logits(decode(decoder, tokens, {pass}), expected, loaded.config.n_vocab);
+      EXPECT_LE(closeness.relative_error, kAllowedErrorOfCodes) << name << ", passes of " << pass;
+      EXPECT_LE(closeness.mean_kl, kAllowedKlOfCodes) << name << ", passes of " << pass;
+      RecordProperty(name + "_" + std::to_string(pass),
+                     std::to_string(closeness.relative_error) + " " + std::to_string(closeness.mean_kl * 1e6) + "e-6");
+    }
+  }
+}
+
+TEST(CpuCaches, MayBeOfEitherTypeEach) {
+  const std::vector<std::byte> bytes = build_tiny_model({}, /*seed=*/1);
+  const LoadedModel loaded(GgufFile::view(bytes, "tiny"));
+  const std::vector<Token> tokens = some_tokens(40);
+  const std::vector<double> expected = reference_logits(loaded.file, tokens);
+  const auto q8 = KvType::kQ8_0, f16 = KvType::kF16;
+  for (const KvTypes types : {KvTypes{q8, q8}, KvTypes{q8, f16}, KvTypes{f16, q8}}) {
+    Decoder decoder = cpu_decoder(loaded, "", 2, 64, 256, types);
+    const Closeness closeness =
+        compare_logits(decode(decoder, tokens, {20, 1, 2, 17}), expected, loaded.config.n_vocab);
+    EXPECT_LE(closeness.relative_error, kAllowedErrorOfCodes);
+    EXPECT_GT(closeness.relative_error, kAllowedError / 50) << "as if there were no codes";
+    EXPECT_LE(closeness.mean_kl, kAllowedKlOfTinyCodes);
   }
 }
 

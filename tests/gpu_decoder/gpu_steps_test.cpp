@@ -26,6 +26,8 @@ std::unique_ptr<Steps> gpu_steps(const LoadedModel& model, uint32_t context = 64
   return make_gpu_steps(model.config, model.tensors, {on, {.context = context}, launch, false, {}});
 }
 
+constexpr KvTypes kCodes{KvType::kQ8_0, KvType::kQ8_0};
+
 Decoder gpu_decoder(const LoadedModel& model, uint32_t context = 64) {
   return Decoder(model.config, gpu_steps(model, context));
 }
@@ -71,6 +73,22 @@ std::vector<DecoderCase> cases_for_a_gpu() {
 
 INSTANTIATE_TEST_SUITE_P(EveryModel, GpuDecoder, testing::ValuesIn(cases_for_a_gpu()),
                          [](const auto& c) { return c.param.name; });
+
+// Each type of the other's beside it, in prefill and one by one, and sequences with caches of their own.
+TEST(GpuCaches, MayBeOfEitherTypeEach) {
+  const std::vector<std::byte> bytes = build_tiny_model({}, /*seed=*/1);
+  const LoadedModel model(GgufFile::view(bytes, "tiny"));
+  const std::vector<Token> tokens = some_tokens(11);
+  const std::vector<double> expected = reference_logits(model.file, tokens);
+  for (const KvTypes types : {kCodes, KvTypes{KvType::kQ8_0, KvType::kF16}, KvTypes{KvType::kF16, KvType::kQ8_0}}) {
+    Decoder decoder(model.config, make_gpu_steps(model.config, model.tensors,
+                                                 {test_device(), {.context = 64, .sequences = 2, .cache = types}}));
+    const Closeness closeness = compare_logits(decode(decoder, tokens, {5, 1, 2, 3}), expected, model.config.n_vocab);
+    EXPECT_LE(closeness.relative_error, kAllowedErrorOfCodes) << name_of(types.k) << ", " << name_of(types.v);
+    EXPECT_GT(closeness.relative_error, kAllowedError / 50) << "as if there were no codes";
+    EXPECT_LE(closeness.mean_kl, kAllowedKlOfTinyCodes) << name_of(types.k) << ", " << name_of(types.v);
+  }
+}
 
 TEST(GpuModels, RefusesWhatTheKernelsDoNotRead) {
   for (const DecoderCase& c : decoder_cases()) {
@@ -236,13 +254,26 @@ TEST_F(GpuDecoderOnOneModel, GivesItsMemoryBack) {
 }
 
 TEST_F(GpuDecoderOnOneModel, PlansWhatItAllocates) {
-  const ContextPointer context = Context::open(*test_device().table, test_device().gpu);
-  const uint64_t before = context->memory().free_bytes;
-  const std::unique_ptr<Steps> steps = gpu_steps(model_, 100);
-  const uint64_t used = before - context->memory().free_bytes;
-  const uint64_t planned = gpu_memory_budget(model_.config, model_.tensors, {.context = 100}).total(100);
-  EXPECT_LE(used, planned);
-  EXPECT_GE(used + (17 << 20), planned) << "16 MiB of the plan are for compiled kernels";
+  for (const KvTypes types : {KvTypes{}, kCodes}) {
+    const GpuSizes sizes{.context = 100, .cache = types};
+    const ContextPointer context = Context::open(*test_device().table, test_device().gpu);
+    const uint64_t before = context->memory().free_bytes;
+    const std::unique_ptr<Steps> steps = make_gpu_steps(model_.config, model_.tensors, {test_device(), sizes});
+    const uint64_t used = before - context->memory().free_bytes;
+    const uint64_t planned = gpu_memory_budget(model_.config, model_.tensors, sizes).total(100);
+    EXPECT_LE(used, planned);
+    EXPECT_GE(used + (17 << 20), planned) << "16 MiB of the plan are for compiled kernels";
+  }
+}
+
+// Two layers, two KV heads of 64: halves, or codes and two scales.
+TEST_F(GpuDecoderOnOneModel, PlansCachesByTheirTypes) {
+  const auto bytes = [&](KvTypes types) {
+    return CachePlan(model_.config, {.context = 100, .cache = types}).bytes_per_position();
+  };
+  EXPECT_EQ(bytes({}), 2 * 2 * (128 + 128));
+  EXPECT_EQ(bytes({KvType::kQ8_0, KvType::kF16}), 2 * 2 * (68 + 128));
+  EXPECT_EQ(bytes(kCodes), 2 * 2 * (68 + 68));
 }
 
 TEST_F(GpuDecoderOnOneModel, RefusesAContextThatDoesNotFit) {

@@ -112,6 +112,29 @@ WARPCHAT_INLINE void widen(const uint16_t* from, uint64_t n, float* to) {
   for (uint64_t i = 0; i < n; i += kLanes) store(to + i, load_halves(from + i));
 }
 
+// The keys of a tile from position p on, and n values, as floats.
+WARPCHAT_INLINE void widen_keys(const HeadCache& cache, uint32_t p, float* to) {
+  if (cache.keys != nullptr)
+    return widen(cache.keys + uint64_t{p} * cache.head_dim, uint64_t{kKeyTile} * cache.head_dim, to);
+  for (uint64_t block = p / kKeyBlock; block < (p + kKeyTile) / kKeyBlock; ++block) {
+    for (uint32_t d = 0; d < cache.head_dim; ++d, to += kKeyBlock) {
+      const float* scales = cache.key_codes.scales + (block * code_groups(cache.head_dim) + d / kCodeGroup) * kKeyBlock;
+      const int8_t* codes = cache.key_codes.codes + (block * cache.head_dim + d) * kKeyBlock;
+      for (uint32_t i = 0; i < kKeyBlock; ++i) to[i] = static_cast<float>(codes[i]) * scales[i];
+    }
+  }
+}
+
+WARPCHAT_INLINE void widen_values(const HeadCache& cache, uint32_t p, uint32_t n, float* to) {
+  const uint32_t width = cache.value_stride;
+  if (cache.values != nullptr) return widen(cache.values + uint64_t{p} * width, uint64_t{n} * width, to);
+  for (uint64_t position = p; position < p + n; ++position) {
+    const float* scales = cache.value_codes.scales + position * code_groups(cache.head_dim);
+    const int8_t* codes = cache.value_codes.codes + position * width;
+    for (uint32_t d = 0; d < width; ++d) *to++ = static_cast<float>(codes[d]) * scales[d / kCodeGroup];
+  }
+}
+
 void attend(const Attend& a) {
   constexpr uint32_t kFewRows = 6;  // up to here widening a tile first costs more than it saves
   float *scores = a.scratch, *keys = scores + kAttentionRows * kKeyTile,
@@ -123,22 +146,20 @@ void attend(const Attend& a) {
   __builtin_memset(a.out, 0, uint64_t{a.rows} * a.cache.value_stride * sizeof(float));
   for (uint32_t p = a.first; p < a.end; p += kKeyTile) {
     const uint32_t n = a.end - p < kKeyTile ? a.end - p : kKeyTile;
-    const uint16_t* tile_keys = a.cache.keys + uint64_t{p} * a.cache.head_dim;
-    const uint16_t* tile_values = a.cache.values + uint64_t{p} * a.cache.value_stride;
-    if (a.rows <= kFewRows) {
-      score_tile(a, tile_keys, scores);
+    if (a.rows <= kFewRows && a.cache.keys != nullptr) {
+      score_tile(a, a.cache.keys + uint64_t{p} * a.cache.head_dim, scores);
     } else {
-      widen(tile_keys, uint64_t{kKeyTile} * a.cache.head_dim, keys);
+      widen_keys(a.cache, p, keys);
       score_tile(a, keys, scores);
     }
     for (uint32_t r = 0; r < a.rows; ++r) {
       const uint32_t seen = a.limits[r] > p ? a.limits[r] - p : 0;
       weigh_row(a, r, seen < n ? seen : n, scores + r * kKeyTile);
     }
-    if (a.rows <= kFewRows) {
-      mix_tile(a, tile_values, n, scores);
+    if (a.rows <= kFewRows && a.cache.values != nullptr) {
+      mix_tile(a, a.cache.values + uint64_t{p} * a.cache.value_stride, n, scores);
     } else {
-      widen(tile_values, uint64_t{n} * a.cache.value_stride, values);
+      widen_values(a.cache, p, n, values);
       mix_tile(a, values, n, scores);
     }
   }
@@ -150,8 +171,11 @@ void store_head(const HeadCache& cache, uint32_t position, const float* key, con
   for (uint32_t d = 0; d < cache.head_dim; d += kLanes) {
     const uint32_t n = cache.head_dim - d < kLanes ? cache.head_dim - d : kLanes;
     uint16_t halves[kLanes];
-    store_halves(halves, n == kLanes ? load<Floats>(key + d) : load_some(key + d, n));
-    for (uint32_t i = 0; i < n; ++i) keys[(d + i) * kKeyBlock] = halves[i];
+    if (cache.keys != nullptr) {
+      store_halves(halves, n == kLanes ? load<Floats>(key + d) : load_some(key + d, n));
+      for (uint32_t i = 0; i < n; ++i) keys[(d + i) * kKeyBlock] = halves[i];
+    }
+    if (cache.values == nullptr) continue;
     store_halves(halves, n == kLanes ? load<Floats>(value + d) : load_some(value + d, n));
     __builtin_memcpy(values + d, halves, n * sizeof(uint16_t));
   }

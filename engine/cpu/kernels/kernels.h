@@ -53,11 +53,18 @@ struct PackGroup {
 // The KV cache of one layer and KV head. Keys lie in blocks of 16 positions, each [head_dim][16], so that a vector of
 // scores needs no sum across its lanes; values lie by position.
 constexpr uint32_t kKeyBlock = 16;
+constexpr uint32_t kCodeGroup = 32;  // values of a row that share a scale
+constexpr uint32_t code_groups(uint32_t head_dim) { return (head_dim + kCodeGroup - 1) / kCodeGroup; }
+struct HeadCodes {  // of q8_0: code * scale
+  int8_t* codes;    // in the order of the halves
+  float* scales;    // of keys [positions / 16][groups][16], of values [positions][groups]
+};
 struct HeadCache {
-  uint16_t* keys;    // fp16 [positions / 16][head_dim][16]
-  uint16_t* values;  // fp16 [positions][value_stride]
+  uint16_t* keys;    // fp16 [positions / 16][head_dim][16]; null: they are codes
+  uint16_t* values;  // fp16 [positions][value_stride]; null: they are codes
   uint32_t head_dim;
   uint32_t value_stride;  // head_dim rounded up to a multiple of 16; the rest is zero
+  HeadCodes key_codes, value_codes;
 };
 
 // Attention of some query rows over the positions first .. end-1 of a KV head; first is a multiple of 64. Row r sees
@@ -106,7 +113,7 @@ struct CpuKernels {
   uint32_t narrow_columns;  // of a last tile of more than one column, where they fit; a single column has width 1
   void (*prepare)(const PrepareInput&);
   void (*turn_heads)(const TurnHeads&);
-  void (*store_head)(const HeadCache&, uint32_t position, const float* key, const float* value);
+  void (*store_head)(const HeadCache&, uint32_t position, const float* key, const float* value);  // what is fp16
   void (*attend)(const Attend&);
   FormatKernels formats[13];
 };

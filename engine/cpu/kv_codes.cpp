@@ -1,0 +1,50 @@
+#include "engine/cpu/kv_codes.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/kv_cache.h"
+#include "models/half.h"
+#include "models/quantise_fit.h"
+
+namespace warpchat {
+namespace {
+
+// body(group, scale, first value, count, 1 / scale)
+template <class F>
+void for_groups(const float* row, uint32_t head_dim, const F& body) {
+  constexpr float kMost = 127 * KvLayout::kMostScale;
+  for (uint32_t first = 0; first < head_dim; first += kCodeGroup) {
+    const uint32_t n = std::min(kCodeGroup, head_dim - first);
+    float most = 0;
+    for (uint32_t i = first; i < first + n && !std::isnan(most); ++i)
+      most = std::isnan(row[i]) ? row[i] : std::max(most, std::fabs(row[i]));
+    const float scale = to_float(to_f16((most > kMost ? kMost : most) / 127));
+    body(first / kCodeGroup, scale, first, n, scale == 0 ? 0 : 1 / scale);
+  }
+}
+
+int8_t code_of(float value, float inverse) { return static_cast<int8_t>(nearest(value * inverse, -127, 127)); }
+
+}  // namespace
+
+void store_key_codes(const HeadCache& cache, uint32_t position, const float* key) {
+  const uint64_t block = position / kKeyBlock, lane = position % kKeyBlock;
+  const HeadCodes& to = cache.key_codes;
+  for_groups(key, cache.head_dim, [&](uint32_t group, float scale, uint32_t first, uint32_t n, float inverse) {
+    to.scales[(block * code_groups(cache.head_dim) + group) * kKeyBlock + lane] = scale;
+    for (uint32_t d = first; d < first + n; ++d)
+      to.codes[(block * cache.head_dim + d) * kKeyBlock + lane] = code_of(key[d], inverse);
+  });
+}
+
+void store_value_codes(const HeadCache& cache, uint32_t position, const float* value) {
+  const HeadCodes& to = cache.value_codes;
+  for_groups(value, cache.head_dim, [&](uint32_t group, float scale, uint32_t first, uint32_t n, float inverse) {
+    to.scales[uint64_t{position} * code_groups(cache.head_dim) + group] = scale;
+    for (uint32_t d = first; d < first + n; ++d)
+      to.codes[uint64_t{position} * cache.value_stride + d] = code_of(value[d], inverse);
+  });
+}
+
+}  // namespace warpchat
