@@ -96,7 +96,7 @@ Numbered numbered(const std::string& name) {
   return {name.substr(0, digits - 1), std::stoul(name.substr(digits))};
 }
 
-// The numbered names of one stem, where all of them are declared alike.
+// The numbered names of one stem. A role may end as other names do, and so be of another type.
 struct Numbers {
   std::string_view declared;
   bool are_alike = true;
@@ -215,12 +215,19 @@ std::string describe_claim(const Claim& claim, Where at) {
 
 }  // namespace
 
+// Registers of one role are numbered by what they are declared as, and those of its second and third type say so, as
+// %mul_f32_2, so that each row of numbers can be declared at once.
 std::vector<std::string> name_registers(const Body& body) {
   const std::vector<bool> used = used_registers(body);
   std::vector<std::string> names(body.registers.size());
+  std::map<std::string, std::string_view> first_type;  // of a role
   Namer namer;
   for (size_t r = 0; r < names.size(); ++r) {
-    if (used[r]) names[r] = namer.fresh(body.registers[r].role, "%");
+    if (!used[r]) continue;
+    const std::string& role = body.registers[r].role;
+    const std::string_view declared = info(body.registers[r].type).declared;
+    const bool is_first = first_type.try_emplace(role, declared).first->second == declared;
+    names[r] = namer.fresh(is_first ? role : role + "_" + std::string(declared), "%");
   }
   return names;
 }

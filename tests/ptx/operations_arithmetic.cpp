@@ -61,8 +61,8 @@ xor.pred %xor, %p, %q;)"},
        },
        R"(
 not.b32 %not, %a;
-not.b64 %not_2, %b64_a;
-not.b16 %not_3, %u16_a;)"},
+not.b64 %not_b64, %b64_a;
+not.b16 %not_b16, %u16_a;)"},
       {"shl", sm_75,
        [](Builder&, const Inputs& t) {
          t.a << 3;
@@ -71,8 +71,8 @@ not.b16 %not_3, %u16_a;)"},
        },
        R"(
 shl.b32 %shl, %a, 3;
-shl.b64 %shl_2, %v, %b;
-shl.b32 %shl_3, %b32_a, %a;)"},
+shl.b64 %shl_b64, %v, %b;
+shl.b32 %shl_2, %b32_a, %a;)"},
       {"shr", sm_75,
        [](Builder&, const Inputs& t) {
          t.a >> 3;
@@ -84,7 +84,7 @@ shl.b32 %shl_3, %b32_a, %a;)"},
 shr.u32 %shr, %a, 3;
 shr.s32 %shr_2, %i, %b;
 shr.b32 %shr_3, %b32_a, 1;
-shr.b64 %shr_4, %b64_a, %a;)"},
+shr.b64 %shr_b64, %b64_a, %a;)"},
       {"neg", sm_75,
        [](Builder&, const Inputs& t) {
          -t.i;
@@ -94,9 +94,9 @@ shr.b64 %shr_4, %b64_a, %a;)"},
        },
        R"(
 neg.s32 %neg, %i;
-neg.f32 %neg_2, %x;
-neg.f16 %neg_3, %f16_a;
-neg.f64 %neg_4, %d;)"},
+neg.f32 %neg_f32, %x;
+neg.f16 %neg_b16, %f16_a;
+neg.f64 %neg_f64, %d;)"},
       {"neg_bf16", sm_80,
        [](Builder&, const Inputs& t) {
          -t.bf16_a;
@@ -104,7 +104,7 @@ neg.f64 %neg_4, %d;)"},
        },
        R"(
 neg.bf16 %neg, %bf16_a;
-neg.bf16x2 %neg_2, %bf16x2_a;)"},
+neg.bf16x2 %neg_b32, %bf16x2_a;)"},
       {"min_max_integer", sm_75,
        [](Builder& b, const Inputs& t) {
          b.min(t.a, t.b);
@@ -115,8 +115,8 @@ neg.bf16x2 %neg_2, %bf16x2_a;)"},
        R"(
 min.u32 %min, %a, %b;
 max.s32 %max, %i, 0;
-min.u16 %min_2, %u16_a, %u16_b;
-max.u64 %max_2, %l, %m;)"},
+min.u16 %min_b16, %u16_a, %u16_b;
+max.u64 %max_b64, %l, %m;)"},
       {"min_max_float", sm_75,
        [](Builder& b, const Inputs& t) {
          b.min(t.x, t.y);
@@ -146,7 +146,7 @@ max.bf16x2 %max_2, %bf16x2_a, %bf16x2_b;)"},
        R"(
 min.NaN.f32 %min, %x, %y;
 max.NaN.f16x2 %max, %f16x2_a, %f16x2_b;
-max.NaN.bf16 %max_2, %bf16_a, %bf16_b;)"},
+max.NaN.bf16 %max_b16, %bf16_a, %bf16_b;)"},
       {"abs", sm_75,
        [](Builder& b, const Inputs& t) {
          b.abs(t.i);
@@ -157,10 +157,10 @@ max.NaN.bf16 %max_2, %bf16_a, %bf16_b;)"},
        },
        R"(
 abs.s32 %abs, %i;
-abs.s64 %abs_2, %v;
-abs.f32 %abs_3, %x;
-abs.f64 %abs_4, %d;
-abs.f16x2 %abs_5, %f16x2_a;)"},
+abs.s64 %abs_b64, %v;
+abs.f32 %abs_f32, %x;
+abs.f64 %abs_f64, %d;
+abs.f16x2 %abs_2, %f16x2_a;)"},
       {"abs_bf16", sm_80,
        [](Builder& b, const Inputs& t) {
          b.abs(t.bf16_a);
@@ -168,7 +168,7 @@ abs.f16x2 %abs_5, %f16x2_a;)"},
        },
        R"(
 abs.bf16 %abs, %bf16_a;
-abs.bf16x2 %abs_2, %bf16x2_a;)"},
+abs.bf16x2 %abs_b32, %bf16x2_a;)"},
       {"select", sm_75,
        [](Builder& b, const Inputs& t) {
          b.select(t.p, t.a, t.b);
@@ -179,9 +179,9 @@ abs.bf16x2 %abs_2, %bf16x2_a;)"},
        R"(
 selp.u32 %selp, %a, %b, %p;
 not.pred %not, %p;
-selp.f32 %selp_2, %x, 0f00000000, %not;
-selp.b32 %selp_3, %f16x2_a, %f16x2_b, %p;
-selp.u16 %selp_4, %u16_a, 9, %q;)"},
+selp.f32 %selp_f32, %x, 0f00000000, %not;
+selp.b32 %selp_2, %f16x2_a, %f16x2_b, %p;
+selp.u16 %selp_b16, %u16_a, 9, %q;)"},
       {"mul_hi", sm_75,
        [](Builder& b, const Inputs& t) {
          b.mul_hi(t.a, t.b);
@@ -189,7 +189,7 @@ selp.u16 %selp_4, %u16_a, 9, %q;)"},
        },
        R"(
 mul.hi.u32 %mul, %a, %b;
-mul.hi.s64 %mul_2, %v, %w;)"},
+mul.hi.s64 %mul_b64, %v, %w;)"},
       {"mad", sm_75,
        [](Builder& b, const Inputs& t) {
          b.mad(t.a, 8, t.b);
@@ -208,7 +208,7 @@ mad.hi.s32 %mad_2, %i, %j, %k;)"},
        },
        R"(
 mul.wide.u32 %mul, %a, %b;
-mul.wide.s16 %mul_2, %s16_a, %s16_b;
+mul.wide.s16 %mul_b32, %s16_a, %s16_b;
 mad.wide.u32 %mad, %a, 4, %l;
 mad.wide.s32 %mad_2, %i, %j, %v;)"},
       {"saturated_integers", sm_75,
@@ -242,7 +242,7 @@ bfind.u64 %bfind_2, %l;)"},
        },
        R"(
 brev.b32 %brev, %a;
-brev.b64 %brev_2, %b64_a;)"},
+brev.b64 %brev_b64, %b64_a;)"},
       {"bit_fields", sm_75,
        [](Builder& b, const Inputs& t) {
          b.bfe(t.a, 4, 8);
@@ -252,9 +252,9 @@ brev.b64 %brev_2, %b64_a;)"},
        },
        R"(
 bfe.u32 %bfe, %a, 4, 8;
-bfe.s64 %bfe_2, %v, %a, %b;
+bfe.s64 %bfe_b64, %v, %a, %b;
 bfi.b32 %bfi, %a, %b, 8, %c;
-bfi.b64 %bfi_2, %b64_a, %b64_b, 0, 5;)"},
+bfi.b64 %bfi_b64, %b64_a, %b64_b, 0, 5;)"},
       {"lop3", sm_75, [](Builder& b, const Inputs& t) { b.lop3(t.b32_a, t.b32_b, t.b32_c, 0xe8); },
        "lop3.b32 %lop3, %b32_a, %b32_b, %b32_c, 0xe8;"},
       {"prmt", sm_75,
@@ -300,7 +300,7 @@ add.rn.f32 %add, %x, %y;
 sub.rn.f32 %sub, %x, 0f3FC00000;
 mul.rn.f32 %mul, 0f40000000, %x;
 div.rn.f32 %div, %x, %y;
-mul.rn.f64 %mul_2, %d, %e;)"},
+mul.rn.f64 %mul_f64, %d, %e;)"},
       {"half_operators", sm_75,
        [](Builder&, const Inputs& t) {
          t.f16_a + t.f16_b;
@@ -313,8 +313,8 @@ add.rn.f16 %add, %f16_a, %f16_b;
 mov.b16 %constant, 0x4000;
 mul.rn.f16 %mul, %f16_a, %constant;
 sub.rn.f16x2 %sub, %f16x2_a, %f16x2_b;
-mov.b32 %constant_2, 0x38003800;
-mul.rn.f16x2 %mul_2, %f16x2_a, %constant_2;)"},
+mov.b32 %constant_b32, 0x38003800;
+mul.rn.f16x2 %mul_b32, %f16x2_a, %constant_b32;)"},
       {"bf16_operators", sm_90,
        [](Builder&, const Inputs& t) {
          t.bf16_a + t.bf16_b;
@@ -354,10 +354,10 @@ add.rn.ftz.f16x2 %add, %f16x2_a, %f16x2_b;)"},
        R"(
 fma.rn.f32 %fma, %x, %y, %z;
 fma.rn.ftz.f32 %fma_2, %x, 0f40000000, %z;
-fma.rz.f64 %fma_3, %d, %e, %f;
-fma.rn.f16 %fma_4, %f16_a, %f16_b, %f16_c;
+fma.rz.f64 %fma_f64, %d, %e, %f;
+fma.rn.f16 %fma_b16, %f16_a, %f16_b, %f16_c;
 mov.b32 %constant, 0x3c003c00;
-fma.rn.sat.f16x2 %fma_5, %f16x2_a, %f16x2_b, %constant;)"},
+fma.rn.sat.f16x2 %fma_b32, %f16x2_a, %f16x2_b, %constant;)"},
       {"fma_bf16", sm_80,
        [](Builder& b, const Inputs& t) {
          b.fma(t.bf16_a, t.bf16_b, t.bf16_c);
@@ -366,7 +366,7 @@ fma.rn.sat.f16x2 %fma_5, %f16x2_a, %f16x2_b, %constant;)"},
        R"(
 fma.rn.bf16 %fma, %bf16_a, %bf16_b, %bf16_c;
 mov.b32 %constant, 0xbf80bf80;
-fma.rn.bf16x2 %fma_2, %bf16x2_a, %bf16x2_b, %constant;)"},
+fma.rn.bf16x2 %fma_b32, %bf16x2_a, %bf16x2_b, %constant;)"},
       {"fma_relu", sm_80,
        [](Builder& b, const Inputs& t) {
          b.fma_relu(t.f16x2_a, t.f16x2_b, t.f16x2_c);
@@ -374,7 +374,7 @@ fma.rn.bf16x2 %fma_2, %bf16x2_a, %bf16x2_b, %constant;)"},
        },
        R"(
 fma.rn.relu.f16x2 %fma, %f16x2_a, %f16x2_b, %f16x2_c;
-fma.rn.relu.bf16 %fma_2, %bf16_a, %bf16_b, %bf16_c;)"},
+fma.rn.relu.bf16 %fma_b16, %bf16_a, %bf16_b, %bf16_c;)"},
       {"div", sm_75,
        [](Builder& b, const Inputs& t) {
          b.div(t.x, t.y, {.round = Round::kZero});
@@ -384,9 +384,9 @@ fma.rn.relu.bf16 %fma_2, %bf16_a, %bf16_b, %bf16_c;)"},
        },
        R"(
 div.rz.f32 %div, %x, %y;
-div.rn.f64 %div_2, %d, %e;
-div.approx.f32 %div_3, %x, %y;
-div.full.ftz.f32 %div_4, %x, %y;)"},
+div.rn.f64 %div_f64, %d, %e;
+div.approx.f32 %div_2, %x, %y;
+div.full.ftz.f32 %div_3, %x, %y;)"},
       {"rcp_sqrt", sm_75,
        [](Builder& b, const Inputs& t) {
          b.rcp(t.x);
@@ -396,9 +396,9 @@ div.full.ftz.f32 %div_4, %x, %y;)"},
        },
        R"(
 rcp.rn.f32 %rcp, %x;
-rcp.rm.f64 %rcp_2, %d;
+rcp.rm.f64 %rcp_f64, %d;
 sqrt.rn.ftz.f32 %sqrt, %x;
-sqrt.rn.f64 %sqrt_2, %d;)"},
+sqrt.rn.f64 %sqrt_f64, %d;)"},
       {"approximations", sm_75,
        [](Builder& b, const Inputs& t) {
          b.rcp_approx(t.x);
@@ -414,7 +414,7 @@ sqrt.rn.f64 %sqrt_2, %d;)"},
 rcp.approx.f32 %rcp, %x;
 sqrt.approx.ftz.f32 %sqrt, %x;
 rsqrt.approx.f32 %rsqrt, %x;
-rsqrt.approx.f64 %rsqrt_2, %d;
+rsqrt.approx.f64 %rsqrt_f64, %d;
 sin.approx.f32 %sin, %x;
 cos.approx.ftz.f32 %cos, %x;
 lg2.approx.f32 %lg2, %x;
@@ -429,10 +429,10 @@ ex2.approx.ftz.f32 %ex2, %x;)"},
        },
        R"(
 ex2.approx.f16 %ex2, %f16_a;
-ex2.approx.f16x2 %ex2_2, %f16x2_a;
+ex2.approx.f16x2 %ex2_b32, %f16x2_a;
 tanh.approx.f32 %tanh, %x;
-tanh.approx.f16 %tanh_2, %f16_a;
-tanh.approx.f16x2 %tanh_3, %f16x2_a;)"},
+tanh.approx.f16 %tanh_b16, %f16_a;
+tanh.approx.f16x2 %tanh_b32, %f16x2_a;)"},
       {"approximations_bf16", sm_90,
        [](Builder& b, const Inputs& t) {
          b.ex2(t.bf16_a);
@@ -442,9 +442,9 @@ tanh.approx.f16x2 %tanh_3, %f16x2_a;)"},
        },
        R"(
 ex2.approx.ftz.bf16 %ex2, %bf16_a;
-ex2.approx.ftz.bf16x2 %ex2_2, %bf16x2_a;
+ex2.approx.ftz.bf16x2 %ex2_b32, %bf16x2_a;
 tanh.approx.bf16 %tanh, %bf16_a;
-tanh.approx.bf16x2 %tanh_2, %bf16x2_a;)"},
+tanh.approx.bf16x2 %tanh_b32, %bf16x2_a;)"},
       {"copysign", sm_75,
        [](Builder& b, const Inputs& t) {
          b.copysign(t.x, t.y);
@@ -452,7 +452,7 @@ tanh.approx.bf16x2 %tanh_2, %bf16x2_a;)"},
        },
        R"(
 copysign.f32 %copysign, %x, %y;
-copysign.f64 %copysign_2, %d, %e;)"},
+copysign.f64 %copysign_f64, %d, %e;)"},
       {"float_classes", sm_75,
        [](Builder& b, const Inputs& t) {
          b.is(FloatClass::kNan, t.x);

@@ -17,10 +17,10 @@ const std::vector<Operation>& conversion_operations() {
        R"(
 cvt.u64.u32 %cvt, %a;
 cvt.s64.s32 %cvt_2, %i;
-cvt.u16.u32 %cvt_3, %a;
-cvt.s8.s32 %cvt_4, %i;
-cvt.u32.s64 %cvt_5, %v;
-cvt.s32.u32 %cvt_6, %a;)"},
+cvt.u16.u32 %cvt_b16, %a;
+cvt.s8.s32 %cvt_b32, %i;
+cvt.u32.s64 %cvt_b32_2, %v;
+cvt.s32.u32 %cvt_b32_3, %a;)"},
       {"integers_saturated", sm_75,
        [](Builder& b, const Inputs& t) {
          b.convert_saturated<u8>(t.i);
@@ -35,12 +35,12 @@ cvt.s32.u32 %cvt_6, %a;)"},
        R"(
 cvt.sat.u8.s32 %cvt, %i;
 cvt.sat.s8.s32 %cvt_2, %i;
-cvt.sat.u16.u32 %cvt_3, %a;
-cvt.sat.s16.s64 %cvt_4, %v;
-cvt.sat.u32.u64 %cvt_5, %l;
-cvt.sat.s32.u64 %cvt_6, %l;
-cvt.sat.s64.u64 %cvt_7, %l;
-cvt.sat.u8.u32 %cvt_8, %a;)"},
+cvt.sat.u16.u32 %cvt_b16, %a;
+cvt.sat.s16.s64 %cvt_b16_2, %v;
+cvt.sat.u32.u64 %cvt_3, %l;
+cvt.sat.s32.u64 %cvt_4, %l;
+cvt.sat.s64.u64 %cvt_b64, %l;
+cvt.sat.u8.u32 %cvt_5, %a;)"},
       {"integer_to_float", sm_75,
        [](Builder& b, const Inputs& t) {
          b.convert<f32>(t.i);
@@ -51,8 +51,8 @@ cvt.sat.u8.u32 %cvt_8, %a;)"},
        R"(
 cvt.rn.f32.s32 %cvt, %i;
 cvt.rz.f32.u32 %cvt_2, %a;
-cvt.rn.f64.u64 %cvt_3, %l;
-cvt.rp.f16.s16 %cvt_4, %s16_a;)"},
+cvt.rn.f64.u64 %cvt_f64, %l;
+cvt.rp.f16.s16 %cvt_b16, %s16_a;)"},
       {"float_to_integer", sm_75,
        [](Builder& b, const Inputs& t) {
          b.convert<s32>(t.x);
@@ -65,10 +65,10 @@ cvt.rp.f16.s16 %cvt_4, %s16_a;)"},
        R"(
 cvt.rzi.s32.f32 %cvt, %x;
 cvt.rni.u32.f32 %cvt_2, %x;
-cvt.rmi.u64.f64 %cvt_3, %d;
-cvt.rpi.s16.f16 %cvt_4, %f16_a;
-cvt.rni.s8.f32 %cvt_5, %x;
-cvt.rni.sat.s8.f32 %cvt_6, %x;)"},
+cvt.rmi.u64.f64 %cvt_b64, %d;
+cvt.rpi.s16.f16 %cvt_b16, %f16_a;
+cvt.rni.s8.f32 %cvt_3, %x;
+cvt.rni.sat.s8.f32 %cvt_4, %x;)"},
       {"narrow_floats", sm_75,
        [](Builder& b, const Inputs& t) {
          b.convert<f16>(t.x);
@@ -81,10 +81,10 @@ cvt.rni.sat.s8.f32 %cvt_6, %x;)"},
        R"(
 cvt.rn.f16.f32 %cvt, %x;
 cvt.rz.f16.f32 %cvt_2, %x;
-cvt.rn.f32.f64 %cvt_3, %d;
-cvt.rm.f16.f64 %cvt_4, %d;
-cvt.rn.sat.f16.f32 %cvt_5, %x;
-cvt.sat.f32.f32 %cvt_6, %x;)"},
+cvt.rn.f32.f64 %cvt_f32, %d;
+cvt.rm.f16.f64 %cvt_3, %d;
+cvt.rn.sat.f16.f32 %cvt_4, %x;
+cvt.sat.f32.f32 %cvt_f32_2, %x;)"},
       {"widen_floats", sm_75,
        [](Builder& b, const Inputs& t) {
          b.convert<f32>(t.f16_a);
@@ -94,9 +94,9 @@ cvt.sat.f32.f32 %cvt_6, %x;)"},
        },
        R"(
 cvt.f32.f16 %cvt, %f16_a;
-cvt.f64.f32 %cvt_2, %x;
-cvt.f64.f16 %cvt_3, %f16_a;
-cvt.sat.f32.f16 %cvt_4, %f16_a;)"},
+cvt.f64.f32 %cvt_f64, %x;
+cvt.f64.f16 %cvt_f64_2, %f16_a;
+cvt.sat.f32.f16 %cvt_2, %f16_a;)"},
       {"same_type", sm_75, [](Builder& b, const Inputs& t) { b.convert<f32>(t.x); }, ""},
       {"bf16", sm_80,
        [](Builder& b, const Inputs& t) {
@@ -107,7 +107,7 @@ cvt.sat.f32.f16 %cvt_4, %f16_a;)"},
        R"(
 cvt.rn.bf16.f32 %cvt, %x;
 cvt.rz.bf16.f32 %cvt_2, %x;
-cvt.f32.bf16 %cvt_3, %bf16_a;)"},
+cvt.f32.bf16 %cvt_f32, %bf16_a;)"},
       {"bf16_integers", sm_90,
        [](Builder& b, const Inputs& t) {
          b.convert<bf16>(t.i);
@@ -116,8 +116,8 @@ cvt.f32.bf16 %cvt_3, %bf16_a;)"},
        },
        R"(
 cvt.rn.bf16.s32 %cvt, %i;
-cvt.rzi.s32.bf16 %cvt_2, %bf16_a;
-cvt.rni.u16.bf16 %cvt_3, %bf16_a;)"},
+cvt.rzi.s32.bf16 %cvt_b32, %bf16_a;
+cvt.rni.u16.bf16 %cvt_2, %bf16_a;)"},
       {"round", sm_75,
        [](Builder& b, const Inputs& t) {
          b.round(t.x, Round::kNearest);
@@ -127,9 +127,9 @@ cvt.rni.u16.bf16 %cvt_3, %bf16_a;)"},
        },
        R"(
 cvt.rni.f32.f32 %round, %x;
-cvt.rmi.f64.f64 %round_2, %d;
-cvt.rpi.f16.f16 %round_3, %f16_a;
-cvt.rzi.f32.f32 %round_4, %x;)"},
+cvt.rmi.f64.f64 %round_f64, %d;
+cvt.rpi.f16.f16 %round_b16, %f16_a;
+cvt.rzi.f32.f32 %round_2, %x;)"},
       {"pairs", sm_80,
        [](Builder& b, const Inputs& t) {
          b.convert_pair<f16x2>(t.x, t.y);
@@ -142,8 +142,8 @@ cvt.rn.f16x2.f32 %cvt, %y, %x;
 cvt.rn.bf16x2.f32 %cvt_2, %y, %x;
 cvt.rz.f16x2.f32 %cvt_3, %y, %x;
 mov.b32 {%low, %high}, %bf16x2_a;
-cvt.f32.bf16 %cvt_4, %low;
-cvt.f32.bf16 %cvt_5, %high;)"},
+cvt.f32.bf16 %cvt_f32, %low;
+cvt.f32.bf16 %cvt_f32_2, %high;)"},
       {"eight_bit_floats", sm_89,
        [](Builder& b, const Inputs& t) {
          b.to_e4m3x2(t.x, t.y);
@@ -154,8 +154,8 @@ cvt.f32.bf16 %cvt_5, %high;)"},
        R"(
 cvt.rn.satfinite.e4m3x2.f32 %cvt, %y, %x;
 cvt.rn.satfinite.e5m2x2.f32 %cvt_2, %y, %x;
-cvt.rn.f16x2.e4m3x2 %cvt_3, %b16_a;
-cvt.rn.f16x2.e5m2x2 %cvt_4, %b16_a;)"},
+cvt.rn.f16x2.e4m3x2 %cvt_b32, %b16_a;
+cvt.rn.f16x2.e5m2x2 %cvt_b32_2, %b16_a;)"},
       {"join_split", sm_75,
        [](Builder& b, const Inputs& t) {
          b.join<f16x2>(t.f16_a, t.f16_b);
@@ -169,15 +169,15 @@ cvt.rn.f16x2.e5m2x2 %cvt_4, %b16_a;)"},
        },
        R"(
 mov.b32 %join, {%f16_a, %f16_b};
-mov.b64 %join_2, {%a, %b};
-mov.b32 %join_3, {%u16_a, %u16_b};
-mov.b64 %join_4, {%x, %y};
+mov.b64 %join_b64, {%a, %b};
+mov.b32 %join_2, {%u16_a, %u16_b};
+mov.b64 %join_b64_2, {%x, %y};
 mov.b64 {%low, %high}, %l;
-mov.b32 {%low_2, %high_2}, %f16x2_a;
-mov.b64 {%low_3, %high_3}, %b64_a;
-mov.b32 {%low_4, %high_4}, %f16x2_a;
-cvt.f32.f16 %cvt, %low_4;
-cvt.f32.f16 %cvt_2, %high_4;)"},
+mov.b32 {%low_b16, %high_b16}, %f16x2_a;
+mov.b64 {%low_f32, %high_f32}, %b64_a;
+mov.b32 {%low_b16_2, %high_b16_2}, %f16x2_a;
+cvt.f32.f16 %cvt, %low_b16_2;
+cvt.f32.f16 %cvt_2, %high_b16_2;)"},
       {"wide", sm_75,
        [](Builder&, const Inputs& t) {
          wide(t.a);
@@ -195,9 +195,9 @@ cvt.s64.s32 %wide_2, %i;)"},
          t.u8x4_a.as<s8x4>();
        },
        R"(
-mov.b32 %x_2, %x;
-mov.b32 %b32_a_2, %b32_a;
-mov.b64 %d_2, %d;
+mov.b32 %x_b32, %x;
+mov.b32 %b32_a_f32, %b32_a;
+mov.b64 %d_b64, %d;
 mul.rn.f16x2 %mul, %a, %f16x2_b;)"},
   };
   return kOperations;

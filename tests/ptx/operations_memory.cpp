@@ -23,18 +23,18 @@ const std::vector<Operation>& memory_operations() {
 mov.u64 %l_2, %l;
 ld.global.u8 %l_value, [%l_2];
 ld.global.s8 %l_value_2, [%l_2+1];
-ld.global.u16 %l_value_3, [%l_2+2];
-ld.global.b16 %l_value_4, [%l_2+2];
-ld.global.b32 %l_value_5, [%l_2+4];
-ld.global.f32 %l_value_6, [%l_2+-4];
+ld.global.u16 %l_value_b16, [%l_2+2];
+ld.global.b16 %l_value_b16_2, [%l_2+2];
+ld.global.b32 %l_value_3, [%l_2+4];
+ld.global.f32 %l_value_f32, [%l_2+-4];
 mad.wide.u32 %l_3, %a, 8, %l_2;
-ld.global.f64 %l_value_7, [%l_3];
+ld.global.f64 %l_value_f64, [%l_3];
 mad.wide.s32 %l_4, %i, 4, %l_2;
-ld.global.b32 %l_value_8, [%l_4];
+ld.global.b32 %l_value_4, [%l_4];
 mad.lo.u64 %l_5, %l, 8, %l_2;
-ld.global.b64 %l_value_9, [%l_5];
+ld.global.b64 %l_value_b64, [%l_5];
 add.u64 %l_6, %l_2, %v;
-ld.global.u8 %l_value_10, [%l_6];)"},
+ld.global.u8 %l_value_5, [%l_6];)"},
       {"buffer", sm_75,
        [](Builder& b, const Inputs& t) {
          auto g = b.global<f32>("buffer", 4);
@@ -67,11 +67,11 @@ ld.global.v4.u32 {%l_value_11, %l_value_12, %l_value_13, %l_value_14}, [%l_2+48]
 ld.global.v4.u8 {%l_value_15, %l_value_16, %l_value_17, %l_value_18}, [%l_2];
 ld.global.v4.u8 {%l_value_19, %l_value_20, %l_value_21, %l_value_22}, [%l_2];
 ld.global.v4.u8 {%l_value_23, %l_value_24, %l_value_25, %l_value_26}, [%l_2+4];
-ld.global.v4.b16 {%l_value_27, %l_value_28, %l_value_29, %l_value_30}, [%l_2];
-ld.global.v4.b16 {%l_value_31, %l_value_32, %l_value_33, %l_value_34}, [%l_2+8];
-ld.global.v2.f64 {%l_value_35, %l_value_36}, [%l_2];
-ld.global.v2.f64 {%l_value_37, %l_value_38}, [%l_2];
-ld.global.v2.f64 {%l_value_39, %l_value_40}, [%l_2+16];)"},
+ld.global.v4.b16 {%l_value_b16, %l_value_b16_2, %l_value_b16_3, %l_value_b16_4}, [%l_2];
+ld.global.v4.b16 {%l_value_b16_5, %l_value_b16_6, %l_value_b16_7, %l_value_b16_8}, [%l_2+8];
+ld.global.v2.f64 {%l_value_f64, %l_value_f64_2}, [%l_2];
+ld.global.v2.f64 {%l_value_f64_3, %l_value_f64_4}, [%l_2];
+ld.global.v2.f64 {%l_value_f64_5, %l_value_f64_6}, [%l_2+16];)"},
       {"load_caches", sm_75,
        [](Builder& b, const Inputs& t) {
          auto g = b.pointer<f32>(t.l, 256);
@@ -115,13 +115,13 @@ mov.u64 %l_2, %l;
 ld.global.v8.f32 {%l_value, %l_value_2, %l_value_3, %l_value_4, %l_value_5, %l_value_6, %l_value_7, %l_value_8}, [%l_2];
 ld.global.nc.v8.f32 {%l_value_9, %l_value_10, %l_value_11, %l_value_12, %l_value_13, %l_value_14, %l_value_15, %l_value_16}, [%l_2];
 ld.global.nc.v8.f32 {%l_value_17, %l_value_18, %l_value_19, %l_value_20, %l_value_21, %l_value_22, %l_value_23, %l_value_24}, [%l_2+32];
-ld.global.v4.f64 {%l_value_25, %l_value_26, %l_value_27, %l_value_28}, [%l_2];
-ld.global.v4.b16 {%l_value_29, %l_value_30, %l_value_31, %l_value_32}, [%l_2];
-ld.global.v4.b16 {%l_value_33, %l_value_34, %l_value_35, %l_value_36}, [%l_2+8];
-ld.global.v8.f32 {%l_value_37, %l_value_38, %l_value_39, %l_value_40, %l_value_41, %l_value_42, %l_value_43, %l_value_44}, [%l_2];
-st.global.v8.f32 [%l_2+32], {%l_value_37, %l_value_38, %l_value_39, %l_value_40, %l_value_41, %l_value_42, %l_value_43, %l_value_44};
-ld.global.v4.u64 {%l_value_45, %l_value_46, %l_value_47, %l_value_48}, [%l_2];
-st.global.v4.u64 [%l_2], {%l_value_45, %l_value_46, %l_value_47, %l_value_48};)",
+ld.global.v4.f64 {%l_value_f64, %l_value_f64_2, %l_value_f64_3, %l_value_f64_4}, [%l_2];
+ld.global.v4.b16 {%l_value_b16, %l_value_b16_2, %l_value_b16_3, %l_value_b16_4}, [%l_2];
+ld.global.v4.b16 {%l_value_b16_5, %l_value_b16_6, %l_value_b16_7, %l_value_b16_8}, [%l_2+8];
+ld.global.v8.f32 {%l_value_25, %l_value_26, %l_value_27, %l_value_28, %l_value_29, %l_value_30, %l_value_31, %l_value_32}, [%l_2];
+st.global.v8.f32 [%l_2+32], {%l_value_25, %l_value_26, %l_value_27, %l_value_28, %l_value_29, %l_value_30, %l_value_31, %l_value_32};
+ld.global.v4.u64 {%l_value_b64, %l_value_b64_2, %l_value_b64_3, %l_value_b64_4}, [%l_2];
+st.global.v4.u64 [%l_2], {%l_value_b64, %l_value_b64_2, %l_value_b64_3, %l_value_b64_4};)",
        true},
       {"store", sm_75,
        [](Builder& b, const Inputs& t) {
@@ -183,9 +183,9 @@ mad.lo.u32 %tile_3, %a, 4, %tile;
 ld.shared.f32 %tile_value, [%tile_3];
 ld.shared.v4.f32 {%tile_value_2, %tile_value_3, %tile_value_4, %tile_value_5}, [%tile+16];
 mad.lo.u32 %tile_4, %i, 2, %tile;
-ld.shared.u16 %tile_value_6, [%tile_4];
+ld.shared.u16 %tile_value_b16, [%tile_4];
 add.u32 %tile_5, %tile, %a;
-ld.shared.u8 %tile_value_7, [%tile_5];)"},
+ld.shared.u8 %tile_value_b32, [%tile_5];)"},
       {"dynamic_shared", sm_75,
        [](Builder& b, const Inputs& t) {
          auto first = b.dynamic_shared<f32>("first", 3);
@@ -274,11 +274,11 @@ atom.acquire.gpu.global.exch.b32 %old_4, [%l_2], %a;
 atom.relaxed.gpu.global.or.b32 %old_5, [%l_2], 4;
 atom.release.cta.shared.min.s32 %old_6, [%count], %i;
 atom.relaxed.gpu.shared.and.b32 %old_7, [%count], -2;
-atom.relaxed.gpu.global.add.f32 %old_8, [%l_2], %x;
-atom.relaxed.gpu.global.add.f64 %old_9, [%l_2], 0d3FF0000000000000;
-atom.relaxed.gpu.global.add.u64 %old_10, [%l_2], %m;
-atom.relaxed.gpu.global.add.noftz.f16x2 %old_11, [%l_2], %f16x2_a;
-atom.relaxed.gpu.global.exch.b32 %old_12, [%l_2], %x;)"},
+atom.relaxed.gpu.global.add.f32 %old_f32, [%l_2], %x;
+atom.relaxed.gpu.global.add.f64 %old_f64, [%l_2], 0d3FF0000000000000;
+atom.relaxed.gpu.global.add.u64 %old_b64, [%l_2], %m;
+atom.relaxed.gpu.global.add.noftz.f16x2 %old_8, [%l_2], %f16x2_a;
+atom.relaxed.gpu.global.exch.b32 %old_f32_2, [%l_2], %x;)"},
       {"atomics_bf16", sm_90,
        [](Builder& b, const Inputs& t) {
          auto g = b.pointer<bf16x2>(t.l, 256);
@@ -299,8 +299,8 @@ red.relaxed.gpu.global.add.noftz.bf16x2 [%l_2], %bf16x2_a;)"},
        R"(
 mov.u64 %l_2, %l;
 atom.relaxed.gpu.global.cas.b32 %old, [%l_2], 0, 1;
-atom.acquire.cta.global.cas.b64 %old_2, [%l_2], %l, %m;
-atom.relaxed.gpu.global.cas.b16 %old_3, [%l_2], %b16_a, 3;)"},
+atom.acquire.cta.global.cas.b64 %old_b64, [%l_2], %l, %m;
+atom.relaxed.gpu.global.cas.b16 %old_b16, [%l_2], %b16_a, 3;)"},
       {"reductions", sm_75,
        [](Builder& b, const Inputs& t) {
          auto g = b.pointer<u32>(t.l, 256);

@@ -22,7 +22,7 @@ mov.f32 %acc_4, 0f00000000;
 mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%acc, %acc_2, %acc_3, %acc_4}, {%f16x2_a, %f16x2_b}, {%f16x2_c}, {%acc, %acc_2, %acc_3, %acc_4};
 mov.f32 %constant, 0f00000000;
 mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%mma, %mma_2, %mma_3, %mma_4}, {%f16x2_a, %f16x2_b}, {%f16x2_c}, {%x, %y, %z, %constant};
-mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%mma_5, %mma_6}, {%f16x2_a, %f16x2_b}, {%f16x2_c}, {%f16x2_a, %f16x2_b};)"},
+mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%mma_b32, %mma_b32_2}, {%f16x2_a, %f16x2_b}, {%f16x2_c}, {%f16x2_a, %f16x2_b};)"},
       {"mma_f16_k16", sm_80,
        [](Builder& b, const Inputs& t) {
          Vec<f16x2, 4> a(t.f16x2_a, t.f16x2_b, t.f16x2_c, t.f16x2_a);
@@ -33,7 +33,7 @@ mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%mma_5, %mma_6}, {%f16x2_a, %f
        },
        R"(
 mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%mma, %mma_2, %mma_3, %mma_4}, {%f16x2_a, %f16x2_b, %f16x2_c, %f16x2_a}, {%f16x2_b, %f16x2_c}, {%x, %y, %z, %x};
-mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%mma_5, %mma_6}, {%f16x2_a, %f16x2_b, %f16x2_c, %f16x2_a}, {%f16x2_b, %f16x2_c}, {%f16x2_b, %f16x2_c};)"},
+mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%mma_b32, %mma_b32_2}, {%f16x2_a, %f16x2_b, %f16x2_c, %f16x2_a}, {%f16x2_b, %f16x2_c}, {%f16x2_b, %f16x2_c};)"},
       {"mma_bf16", sm_80,
        [](Builder& b, const Inputs& t) {
          Vec<bf16x2, 4> a(t.bf16x2_a, t.bf16x2_b, t.bf16x2_c, t.bf16x2_a);
@@ -113,17 +113,17 @@ stmatrix.sync.aligned.m8n8.x4.shared.b16 [%tile], {%matrix, %matrix_2, %matrix_3
 mov.u64 %l_2, %l;
 wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%fragment, %fragment_2, %fragment_3, %fragment_4, %fragment_5, %fragment_6, %fragment_7, %fragment_8}, [%tile], 16;
 wmma.load.b.sync.aligned.col.m16n16k16.shared.f16 {%fragment_9, %fragment_10, %fragment_11, %fragment_12, %fragment_13, %fragment_14, %fragment_15, %fragment_16}, [%tile+512], 16;
-mov.f32 %fragment_17, 0f00000000;
-mov.f32 %fragment_18, 0f00000000;
-mov.f32 %fragment_19, 0f00000000;
-mov.f32 %fragment_20, 0f00000000;
-mov.f32 %fragment_21, 0f00000000;
-mov.f32 %fragment_22, 0f00000000;
-mov.f32 %fragment_23, 0f00000000;
-mov.f32 %fragment_24, 0f00000000;
-wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%fragment_17, %fragment_18, %fragment_19, %fragment_20, %fragment_21, %fragment_22, %fragment_23, %fragment_24}, {%fragment, %fragment_2, %fragment_3, %fragment_4, %fragment_5, %fragment_6, %fragment_7, %fragment_8}, {%fragment_9, %fragment_10, %fragment_11, %fragment_12, %fragment_13, %fragment_14, %fragment_15, %fragment_16}, {%fragment_17, %fragment_18, %fragment_19, %fragment_20, %fragment_21, %fragment_22, %fragment_23, %fragment_24};
-mul.rn.f32 %fragment_17, %fragment_17, 0f40000000;
-wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%l_2], {%fragment_17, %fragment_18, %fragment_19, %fragment_20, %fragment_21, %fragment_22, %fragment_23, %fragment_24}, %a;)"},
+mov.f32 %fragment_f32, 0f00000000;
+mov.f32 %fragment_f32_2, 0f00000000;
+mov.f32 %fragment_f32_3, 0f00000000;
+mov.f32 %fragment_f32_4, 0f00000000;
+mov.f32 %fragment_f32_5, 0f00000000;
+mov.f32 %fragment_f32_6, 0f00000000;
+mov.f32 %fragment_f32_7, 0f00000000;
+mov.f32 %fragment_f32_8, 0f00000000;
+wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%fragment_f32, %fragment_f32_2, %fragment_f32_3, %fragment_f32_4, %fragment_f32_5, %fragment_f32_6, %fragment_f32_7, %fragment_f32_8}, {%fragment, %fragment_2, %fragment_3, %fragment_4, %fragment_5, %fragment_6, %fragment_7, %fragment_8}, {%fragment_9, %fragment_10, %fragment_11, %fragment_12, %fragment_13, %fragment_14, %fragment_15, %fragment_16}, {%fragment_f32, %fragment_f32_2, %fragment_f32_3, %fragment_f32_4, %fragment_f32_5, %fragment_f32_6, %fragment_f32_7, %fragment_f32_8};
+mul.rn.f32 %fragment_f32, %fragment_f32, 0f40000000;
+wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%l_2], {%fragment_f32, %fragment_f32_2, %fragment_f32_3, %fragment_f32_4, %fragment_f32_5, %fragment_f32_6, %fragment_f32_7, %fragment_f32_8}, %a;)"},
       {"wmma_f16_sums", sm_75,
        [](Builder& b, const Inputs&) {
          auto s = b.shared<f16>("tile", 512, 32);
@@ -166,9 +166,20 @@ mov.f32 %fragment_5, 0f00000000;
 mov.f32 %fragment_6, 0f00000000;
 mov.f32 %fragment_7, 0f00000000;
 mov.f32 %fragment_8, 0f00000000;
-wmma.load.a.sync.aligned.row.m16n16k16.shared.bf16 {%fragment_9, %fragment_10, %fragment_11, %fragment_12}, [%tile], 16;
-wmma.load.b.sync.aligned.col.m16n16k16.shared.bf16 {%fragment_13, %fragment_14, %fragment_15, %fragment_16}, [%tile], 16;
-wmma.mma.sync.aligned.row.col.m16n16k16.f32.bf16.bf16.f32 {%fragment, %fragment_2, %fragment_3, %fragment_4, %fragment_5, %fragment_6, %fragment_7, %fragment_8}, {%fragment_9, %fragment_10, %fragment_11, %fragment_12}, {%fragment_13, %fragment_14, %fragment_15, %fragment_16}, {%fragment, %fragment_2, %fragment_3, %fragment_4, %fragment_5, %fragment_6, %fragment_7, %fragment_8};
+wmma.load.a.sync.aligned.row.m16n16k16.shared.bf16 {%fragment_b32, %fragment_b32_2, %fragment_b32_3, %fragment_b32_4}, [%tile], 16;
+wmma.load.b.sync.aligned.col.m16n16k16.shared.bf16 {%fragment_b32_5, %fragment_b32_6, %fragment_b32_7, %fragment_b32_8}, [%tile], 16;
+wmma.mma.sync.aligned.row.col.m16n16k16.f32.bf16.bf16.f32 {%fragment, %fragment_2, %fragment_3, %fragment_4, %fragment_5, %fragment_6, %fragment_7, %fragment_8}, {%fragment_b32, %fragment_b32_2, %fragment_b32_3, %fragment_b32_4}, {%fragment_b32_5, %fragment_b32_6, %fragment_b32_7, %fragment_b32_8}, {%fragment, %fragment_2, %fragment_3, %fragment_4, %fragment_5, %fragment_6, %fragment_7, %fragment_8};
+mov.f32 %fragment_9, 0f00000000;
+mov.f32 %fragment_10, 0f00000000;
+mov.f32 %fragment_11, 0f00000000;
+mov.f32 %fragment_12, 0f00000000;
+mov.f32 %fragment_13, 0f00000000;
+mov.f32 %fragment_14, 0f00000000;
+mov.f32 %fragment_15, 0f00000000;
+mov.f32 %fragment_16, 0f00000000;
+wmma.load.a.sync.aligned.row.m8n32k16.shared.bf16 {%fragment_b32_9, %fragment_b32_10}, [%tile], 16;
+wmma.load.b.sync.aligned.col.m8n32k16.shared.bf16 {%fragment_b32_11, %fragment_b32_12, %fragment_b32_13, %fragment_b32_14, %fragment_b32_15, %fragment_b32_16, %fragment_b32_17, %fragment_b32_18}, [%tile], 16;
+wmma.mma.sync.aligned.row.col.m8n32k16.f32.bf16.bf16.f32 {%fragment_9, %fragment_10, %fragment_11, %fragment_12, %fragment_13, %fragment_14, %fragment_15, %fragment_16}, {%fragment_b32_9, %fragment_b32_10}, {%fragment_b32_11, %fragment_b32_12, %fragment_b32_13, %fragment_b32_14, %fragment_b32_15, %fragment_b32_16, %fragment_b32_17, %fragment_b32_18}, {%fragment_9, %fragment_10, %fragment_11, %fragment_12, %fragment_13, %fragment_14, %fragment_15, %fragment_16};
 mov.f32 %fragment_17, 0f00000000;
 mov.f32 %fragment_18, 0f00000000;
 mov.f32 %fragment_19, 0f00000000;
@@ -177,20 +188,9 @@ mov.f32 %fragment_21, 0f00000000;
 mov.f32 %fragment_22, 0f00000000;
 mov.f32 %fragment_23, 0f00000000;
 mov.f32 %fragment_24, 0f00000000;
-wmma.load.a.sync.aligned.row.m8n32k16.shared.bf16 {%fragment_25, %fragment_26}, [%tile], 16;
-wmma.load.b.sync.aligned.col.m8n32k16.shared.bf16 {%fragment_27, %fragment_28, %fragment_29, %fragment_30, %fragment_31, %fragment_32, %fragment_33, %fragment_34}, [%tile], 16;
-wmma.mma.sync.aligned.row.col.m8n32k16.f32.bf16.bf16.f32 {%fragment_17, %fragment_18, %fragment_19, %fragment_20, %fragment_21, %fragment_22, %fragment_23, %fragment_24}, {%fragment_25, %fragment_26}, {%fragment_27, %fragment_28, %fragment_29, %fragment_30, %fragment_31, %fragment_32, %fragment_33, %fragment_34}, {%fragment_17, %fragment_18, %fragment_19, %fragment_20, %fragment_21, %fragment_22, %fragment_23, %fragment_24};
-mov.f32 %fragment_35, 0f00000000;
-mov.f32 %fragment_36, 0f00000000;
-mov.f32 %fragment_37, 0f00000000;
-mov.f32 %fragment_38, 0f00000000;
-mov.f32 %fragment_39, 0f00000000;
-mov.f32 %fragment_40, 0f00000000;
-mov.f32 %fragment_41, 0f00000000;
-mov.f32 %fragment_42, 0f00000000;
-wmma.load.a.sync.aligned.row.m32n8k16.shared.bf16 {%fragment_43, %fragment_44, %fragment_45, %fragment_46, %fragment_47, %fragment_48, %fragment_49, %fragment_50}, [%tile], 16;
-wmma.load.b.sync.aligned.col.m32n8k16.shared.bf16 {%fragment_51, %fragment_52}, [%tile], 16;
-wmma.mma.sync.aligned.row.col.m32n8k16.f32.bf16.bf16.f32 {%fragment_35, %fragment_36, %fragment_37, %fragment_38, %fragment_39, %fragment_40, %fragment_41, %fragment_42}, {%fragment_43, %fragment_44, %fragment_45, %fragment_46, %fragment_47, %fragment_48, %fragment_49, %fragment_50}, {%fragment_51, %fragment_52}, {%fragment_35, %fragment_36, %fragment_37, %fragment_38, %fragment_39, %fragment_40, %fragment_41, %fragment_42};)"},
+wmma.load.a.sync.aligned.row.m32n8k16.shared.bf16 {%fragment_b32_19, %fragment_b32_20, %fragment_b32_21, %fragment_b32_22, %fragment_b32_23, %fragment_b32_24, %fragment_b32_25, %fragment_b32_26}, [%tile], 16;
+wmma.load.b.sync.aligned.col.m32n8k16.shared.bf16 {%fragment_b32_27, %fragment_b32_28}, [%tile], 16;
+wmma.mma.sync.aligned.row.col.m32n8k16.f32.bf16.bf16.f32 {%fragment_17, %fragment_18, %fragment_19, %fragment_20, %fragment_21, %fragment_22, %fragment_23, %fragment_24}, {%fragment_b32_19, %fragment_b32_20, %fragment_b32_21, %fragment_b32_22, %fragment_b32_23, %fragment_b32_24, %fragment_b32_25, %fragment_b32_26}, {%fragment_b32_27, %fragment_b32_28}, {%fragment_17, %fragment_18, %fragment_19, %fragment_20, %fragment_21, %fragment_22, %fragment_23, %fragment_24};)"},
       {"wmma_s8", sm_75,
        [](Builder& b, const Inputs& t) {
          auto s = b.shared<s8>("tile", 512, 32);

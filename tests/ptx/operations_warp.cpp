@@ -34,7 +34,7 @@ vote.sync.any.pred %vote, %p, 0xffffffff;
 not.pred %not, %p;
 vote.sync.all.pred %vote_2, %not, 0xffffffff;
 vote.sync.uni.pred %vote_3, %p, 0xffffffff;
-vote.sync.ballot.b32 %vote_4, %p, 0xffff;
+vote.sync.ballot.b32 %vote_b32, %p, 0xffff;
 activemask.b32 %activemask;)"},
       {"match", sm_75,
        [](Builder& b, const Inputs& t) {
@@ -91,8 +91,8 @@ bar.sync 1, 64;
 bar.sync %a, 64;
 bar.arrive 2, %a;
 bar.red.popc.u32 %bar, 0, %p;
-bar.red.and.pred %bar_2, 0, %p;
-bar.red.or.pred %bar_3, 0, %p;)"},
+bar.red.and.pred %bar_pred, 0, %p;
+bar.red.or.pred %bar_pred_2, 0, %p;)"},
       {"clocks", sm_75,
        [](Builder& b, const Inputs&) {
          b.clock();

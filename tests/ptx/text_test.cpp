@@ -45,7 +45,7 @@ constexpr const char* kRowSums = R"(.version 7.0
   .reg .pred %ge, %lt, %eq, %eq_2;
   .reg .b32 %slot, %block, %row, %lane, %column, %mul, %add, %thread;
   .reg .b64 %x_generic, %x, %sums_generic, %sums, %x_2, %sums_2;
-  .reg .f32 %scale, %sum, %x_value, %sum_2, %sum_3, %sum_4, %slot_value, %mul_2;
+  .reg .f32 %scale, %sum, %x_value, %sum_2, %sum_3, %sum_4, %slot_value, %mul_f32;
   .shared .align 16 .b8 slot[4];
   ld.param.u64 %x_generic, [x];
   cvta.to.global.u64 %x, %x_generic;
@@ -89,9 +89,9 @@ $endif:
   setp.eq.u32 %eq_2, %thread, 0;
   @!%eq_2 bra $endif_2;
   ld.shared.f32 %slot_value, [%slot];
-  mul.rn.f32 %mul_2, %slot_value, %scale;
+  mul.rn.f32 %mul_f32, %slot_value, %scale;
   mad.wide.u32 %sums_2, %row, 4, %sums;
-  st.global.f32 [%sums_2], %mul_2;
+  st.global.f32 [%sums_2], %mul_f32;
 $endif_2:
   ret;
 }
@@ -183,9 +183,9 @@ TEST(KernelTest, PartsTakeTurnsWithSharedMemory) {
   b.in_turn([&] { b.shared<u64>("tile", 2, 32); });
   b.shared<f32>("after", 1);
   const Kernel kernel = b.finish(Launch{1, 32});
-  for (const char* line :
-       {".shared .align 16 .b8 always[12]", ".shared .align 32 .b8 shared_in_turn[48]", ".shared .align 16 .b8 after[4]",
-        "mov.u32 %tile, shared_in_turn;", "mov.u32 %next, shared_in_turn+32;", "mov.u32 %tile_2, shared_in_turn;"}) {
+  for (const char* line : {".shared .align 16 .b8 always[12]", ".shared .align 32 .b8 shared_in_turn[48]",
+                           ".shared .align 16 .b8 after[4]", "mov.u32 %tile, shared_in_turn;",
+                           "mov.u32 %next, shared_in_turn+32;", "mov.u32 %tile_2, shared_in_turn;"}) {
     EXPECT_NE(kernel.text.find(line), std::string::npos) << line << " is missing from\n" << kernel.text;
   }
   EXPECT_EQ(kernel.static_shared_bytes, 84u);  // 12, then 48 aligned to 32, then 4
@@ -259,7 +259,7 @@ TEST(TargetTest, CapabilitiesAndNames) {
   EXPECT_FALSE(runs(sm_100, sm_90a));
 }
 
-// Many registers of one name are one range, unless another type has some of its numbers.
+// Many registers of one name are one range; those of another type have a name of their own.
 TEST(Text, DeclaresManyRegistersOfANameAtOnce) {
   Builder b("ranges", sm_80);
   Global<f32> x = b.global<f32>("x", 64);
@@ -270,8 +270,8 @@ TEST(Text, DeclaresManyRegistersOfANameAtOnce) {
     n.store(i, n.load(i) + 1u);
   }
   const std::string text = b.finish(Launch{1, 32}).text;
-  EXPECT_NE(text.find(".reg .f32 %x_value, %add, %fma, %x_value_<9>, %add_3"), std::string::npos) << text;
-  EXPECT_NE(text.find(".reg .b32 %n_value, %add_2, %n_value_<9>, %add_4"), std::string::npos) << text;
+  EXPECT_NE(text.find(".reg .f32 %x_value, %add, %fma, %x_value_<9>, %add_<9>, %fma_<9>;"), std::string::npos) << text;
+  EXPECT_NE(text.find(".reg .b32 %n_value, %add_b32, %n_value_<9>, %add_b32_<9>;"), std::string::npos) << text;
 }
 
 }  // namespace
