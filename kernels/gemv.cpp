@@ -173,30 +173,29 @@ class GemvWriter {
     b_.region("products", [&] {
       if (first && plan_.n_units % n_units != 0) {
         b_.for_("unit", lane_of_row(), b_.min(plan_.n_units - *first, n_units), lanes, add(1));
-      } else if (in_flight == 1) {
-        b_.for_("unit", lane_of_row(), n_units, lanes, add(1));
       } else {
-        const uint32_t round = lanes * in_flight, n_whole = n_units / round * round;
-        b_.for_("unit", lane_of_row(), n_whole, round, add(in_flight));
-        if (n_whole < n_units) b_.for_("unit", lane_of_row() + n_whole, n_units, lanes, add(1));
+        b_.for_("unit", lane_of_row(), n_units, lanes * in_flight, add(in_flight));
       }
     });
   }
 
-  // Adds the products of n units of the tile, lanes_per_row apart.
+  // Adds the products of n units of the tile, lanes_per_row apart: the first, and those of the others that are there.
+  // All are loaded before any is decoded, the last one in place of those beyond.
   void add_units(const Rows& rows, const FirstUnit& first, const Reg<u32>& first_unit, uint32_t n, Sums& sums) {
     std::vector<Reg<u32>> units;
     std::vector<std::vector<LoadedUnit>> loaded;
+    const bool is_whole = plan_.tile_units % (n * plan_.lanes_per_row) == 0;
     for (uint32_t i = 0; i < n; ++i) {
       units.push_back(i == 0 ? first_unit : first_unit + i * plan_.lanes_per_row);
-      loaded.push_back(load_rows(rows, first ? units[i] + *first : units[i]));
+      Reg<u32> unit = i == 0 || is_whole ? units[i] : b_.min(units[i], plan_.tile_units - 1);
+      loaded.push_back(load_rows(rows, first ? unit + *first : unit));
     }
     for (uint32_t i = 0; i < n; ++i) {
-      const SharedInput::Place place = input_.place(units[i]);
-      if (plan_.has_float_input)
-        add_float_unit(loaded[i], place, sums);
+      const auto add = [&] { add_unit(loaded[i], input_.place(units[i]), sums); };
+      if (i == 0 || is_whole)
+        add();
       else
-        add_code_unit(loaded[i], place, sums);
+        b_.if_(units[i] < plan_.tile_units, add);
     }
   }
 
@@ -224,6 +223,10 @@ class GemvWriter {
   void for_each_row(F&& body) {
     for (size_t m = 0; m < plan_.matrices.size(); ++m)
       for (uint32_t i = 0; i < plan_.rows_per_warp; ++i) body(m, i);
+  }
+
+  void add_unit(const std::vector<LoadedUnit>& loaded, const SharedInput::Place& place, Sums& sums) {
+    plan_.has_float_input ? add_float_unit(loaded, place, sums) : add_code_unit(loaded, place, sums);
   }
 
   void add_code_unit(const std::vector<LoadedUnit>& loaded, const SharedInput::Place& place, Sums& sums) {
