@@ -49,7 +49,7 @@ Product load_product(const Global<u8>& row) {
 struct Parameters {
   Global<u8> layers, logits_row, token_embd;
   Global<f32> hidden, q, k, v, mixed, inner, logits;
-  Global<u8> scratch, choice_scratch;
+  Global<u8> scratch, chooser;
   Global<u32> error;
   Global<u64> barrier;
   Global<u8> state, request;
@@ -69,7 +69,7 @@ struct Parameters {
         inner(b.global<f32>("inner")),
         logits(b.global<f32>("logits", s.embedding.n_vocab)),
         scratch(b.global<u8>("scratch")),
-        choice_scratch(b.global<u8>("choice_scratch")),
+        chooser(b.global<u8>("chooser")),
         error(b.global<u32>("error", kErrorWords)),
         barrier(b.global<u64>("barrier", 1)),
         state(b.global<u8>("state", sizeof(DecoderState))),
@@ -123,6 +123,7 @@ class DecoderWriter {
       : b_(name_of(spec), target),
         specs_(spec.decoder),
         attention_(std::get<AttentionSpec>(specs_.attention)),
+        sampling_(spec.ring ? std::optional(persistent_sampling(spec)) : std::nullopt),
         variants_(product_variants(specs_)),
         at_(b_, specs_),
         barrier_(b_, at_.barrier),
@@ -295,10 +296,26 @@ class DecoderWriter {
 
   void choose(const Wait& wait) {
     wait();
-    const ArgmaxSpec spec{n_vocab()};
-    const ArgmaxAddresses at{at_.logits, at_.choice(), at_.choice_scratch, {}};
-    play(argmax_launch(spec), [&](const VirtualBlock& block) { argmax_body(b_, spec, at, block); });
+    if (sampling_)
+      sample();
+    else
+      take_largest();
     b_.if_(in_request(offsetof(DecodeRequest, returns_rows)) != 0, [&] { return_row(); });
+  }
+
+  void take_largest() {
+    const ArgmaxSpec spec{n_vocab()};
+    const ArgmaxAddresses at{at_.logits, at_.choice(), at_.chooser, {}};
+    play(argmax_launch(spec), [&](const VirtualBlock& block) { argmax_body(b_, spec, at, block); });
+  }
+
+  // By the first block, unless a forced token comes, which the sampler then has not chosen.
+  void sample() {
+    Reg<u32> number = b_.uniform(at_.step().load()) + 1;
+    b_.if_(b_.block() == 0 && number >= in_request(offsetof(DecodeRequest, n_forced)), [&] {
+      const SampleBuffers buffers{at_.logits, at_.chooser, at_.choice(), at_.position(), at_.error};
+      sample_body(b_, *sampling_, buffers, zero_, b_.shared<u8>("sampler_memory", sample_shared_bytes(*sampling_)));
+    });
   }
 
   void return_row() {
@@ -388,6 +405,7 @@ class DecoderWriter {
   Builder b_;
   const DecoderSpecs& specs_;
   const AttentionSpec& attention_;
+  std::optional<SampleSpec> sampling_;
   ProductVariants variants_;
   Parameters at_;
   GridBarrier barrier_;
@@ -419,7 +437,11 @@ std::string name_of(const PersistentSpec& spec) {
   std::snprintf(hash, sizeof hash, "%08x", hash_of(s));
   return "persistent_decoder_l" + std::to_string(s.layers.size()) + "_h" + std::to_string(s.embedding.hidden) + "_v" +
          std::to_string(s.embedding.n_vocab) + "_s" + std::to_string(s.kv_scatter.max_positions) +
-         (spec.stamps ? "_stamps_" : "_") + hash;
+         (spec.ring ? "_r" + std::to_string(*spec.ring) : "") + (spec.stamps ? "_stamps_" : "_") + hash;
+}
+
+SampleSpec persistent_sampling(const PersistentSpec& spec) {
+  return {.n_vocab = spec.decoder.embedding.n_vocab, .threads = kPersistentThreads, .ring = spec.ring.value()};
 }
 
 ProductVariants product_variants(const DecoderSpecs& specs) {

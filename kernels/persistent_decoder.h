@@ -10,17 +10,20 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "kernels/kernel_list.h"
+#include "kernels/sampling.h"
 
 namespace warpchat {
 
 struct PersistentSpec {
-  DecoderSpecs decoder;  // of PassKind::kToken, as decoder_kernels takes them
-  bool stamps = false;   // keeps time
+  DecoderSpecs decoder;               // of PassKind::kToken, as decoder_kernels takes them
+  std::optional<uint32_t> ring = {};  // samples, by SampleSpec's ring, with n_vocab and persistent_sampling's rest
+  bool stamps = false;                // keeps time
 };
 
 // A product of the table: device addresses, 0 for what it has not.
@@ -91,14 +94,14 @@ struct StampRequest {
   uint32_t n_blocks = 0, n_slots = 0;  // n_slots: at least 1 if n_blocks is not 0
 };
 
-// Name: persistent_decoder_l36_h2048_v151936_s32768, "_stamps", and a hash of what the kernels are. Parameters in
-// order:
+// Name: persistent_decoder_l36_h2048_v151936_s32768, "_r64" for sampling with a ring, "_stamps", and a hash of what the
+// kernels are. Without a ring the choice is the argmax. Parameters in order:
 //   layers         LayerRow [n_layers], 16-byte aligned
 //   logits_row     ProductRow
 //   token_embd     packed as for gemv
 //   hidden, q, k, v, mixed, inner, logits  f32: of one column, as PassState in engine/steps.h
 //   scratch        of incremental attention, zeros
-//   choice_scratch u8 [argmax_scratch_bytes], zeros
+//   chooser        u8 [argmax_scratch_bytes], zeros; or with a ring the sampler's state, of persistent_sampling(spec)
 //   error          u32 [4]: kernels/error_word.h; what is out of range ends the launch
 //   barrier        u64, zero, alone in 128 bytes
 //   state          DecoderState
@@ -113,6 +116,7 @@ struct StampRequest {
 // step that gives a reason; the reason of lowest rank in DecodeEnd is told, but an error before all others. A step
 // whose token the ring has no slot for waits until the host has taken one.
 ptx::Kernel persistent_decoder(const PersistentSpec& spec, ptx::Target target);
+SampleSpec persistent_sampling(const PersistentSpec& spec);  // with a ring: one column, by one block of this kernel
 std::string name_of(const PersistentSpec& spec);
 inline constexpr uint32_t kPersistentThreads = 256;
 

@@ -60,7 +60,8 @@ void DeviceMemory::swap(DeviceMemory& other) noexcept {
 HostMemory::HostMemory(ContextPointer context, uint64_t bytes, std::string_view purpose)
     : context_(std::move(context)), bytes_(bytes) {
   if (bytes == 0) return;
-  const CUresult code = context_->table().cuMemHostAlloc(&data_, bytes, CU_MEMHOSTALLOC_PORTABLE);
+  const CUresult code =
+      context_->table().cuMemHostAlloc(&data_, bytes, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
   if (code != CUDA_SUCCESS)
     context_->check(code, "cuMemHostAlloc",
                     "allocating " + grouped(bytes) + " bytes of pinned memory for " + std::string(purpose));
@@ -68,6 +69,13 @@ HostMemory::HostMemory(ContextPointer context, uint64_t bytes, std::string_view 
 
 HostMemory::~HostMemory() {
   if (data_ != nullptr) context_->table().cuMemFreeHost(data_);
+}
+
+uint64_t HostMemory::device_address() const {
+  CUdeviceptr address = 0;
+  context_->check(context_->table().cuMemHostGetDevicePointer(&address, data_, 0), "cuMemHostGetDevicePointer",
+                  "mapping pinned memory");
+  return address;
 }
 
 void HostMemory::swap(HostMemory& other) noexcept {

@@ -63,7 +63,7 @@ class DeviceMemory {
   uint64_t address_ = 0, bytes_ = 0;
 };
 
-// Page-locked host memory, which copies reach without a detour.
+// Page-locked host memory, which copies reach without a detour and kernels through an address of their own.
 class HostMemory {
  public:
   HostMemory() = default;
@@ -76,6 +76,7 @@ class HostMemory {
   ~HostMemory();
 
   std::span<std::byte> bytes() const { return {static_cast<std::byte*>(data_), bytes_}; }
+  uint64_t device_address() const;
   template <class T>
   std::span<T> as() const {
     return {static_cast<T*>(data_), bytes_ / sizeof(T)};

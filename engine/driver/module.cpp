@@ -99,6 +99,14 @@ Module::Module(ContextPointer context, std::vector<ptx::Kernel> kernels, const M
 
 Module::~Module() { context_->table().cuModuleUnload(module_); }
 
+uint32_t LoadedKernel::resident_blocks(const Context& context) const {
+  int per_sm = 0;
+  context.check(context.table().cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                    &per_sm, function_, static_cast<int>(kernel_.launch.threads.total()), kernel_.dynamic_shared_bytes),
+                "cuOccupancyMaxActiveBlocksPerMultiprocessor", kernel_.name);
+  return static_cast<uint32_t>(per_sm) * context.device().n_sms;
+}
+
 void LoadedKernel::launch(const Stream& stream, std::span<const Argument> arguments, ptx::Dimensions blocks) const {
   constexpr size_t kMostParameters = 24;
   assert(arguments.size() == kernel_.parameters.size() && arguments.size() <= kMostParameters);

@@ -40,6 +40,8 @@ class LoadedKernel {
     launch(stream, {arguments.begin(), arguments.size()}, kernel_.launch.blocks);
   }
   void launch(const Stream& stream, std::span<const Argument> arguments, ptx::Dimensions blocks) const;
+  // Most blocks that the device holds at once, as a cooperative launch needs them all.
+  uint32_t resident_blocks(const Context& context) const;
 
  private:
   friend class Module;

@@ -115,6 +115,42 @@ TEST(PersistentDecoderQueue, ForcedTokensComeInPlaceOfChoices) {
   EXPECT_EQ(small.decoder.decoded(run, n_steps), expected);
 }
 
+TEST(PersistentDecoderSampling, DrawsAsItsKernelDoes) {
+  constexpr uint32_t kSteps = 6;
+  SmallDecoder small;
+  SamplerState state{.repeat_penalty = 1.3f, .penalty_window = 8, .top_k = 20, .top_p = 0.95f, .temperature = 1.5f};
+  for (uint64_t seed : {1, 2}) {
+    state.seed = seed;
+    small.decoder.set_sampler(state, {3, 1, 4, 1, 5});
+    small.kernel = small.decoder.persistent();
+    const Decoded expected = small.decoder.separately(kToken, 2, kSteps);
+    const DecodeRequest request{.most_steps = kSteps, .n_slots = kSteps, .returns_rows = 1};
+    const TinyDecoder::Run run = small.decoder.new_run(kToken, 2, request, kGrid);
+    ASSERT_EQ(small.decoder.launch(small.kernel, run, kGrid, reordered(seed)), "");
+    EXPECT_EQ(small.decoder.decoded(run, kSteps), expected) << "seed " << seed;
+  }
+}
+
+// The sampler remembers what it chose, not what it would have chosen in place of the queue's tokens.
+TEST(PersistentDecoderSampling, BeginsBehindTheQueue) {
+  SmallDecoder small;
+  small.decoder.set_sampler({.presence_penalty = 3, .penalty_window = 8, .temperature = 2, .seed = 5}, {});
+  small.kernel = small.decoder.persistent();
+  const TinyDecoder::Run run = small.decoder.new_run(kToken, 0, {.most_steps = 6, .n_slots = 8}, kGrid, {kToken, 9, 8});
+  ASSERT_EQ(small.decoder.launch(small.kernel, run, kGrid), "");
+  const std::vector<uint32_t> tokens = small.decoder.decoded(run, 6).tokens;
+  EXPECT_EQ(tokens[0], 9u);
+  EXPECT_EQ(tokens[1], 8u);
+  SamplerState after;
+  std::memcpy(&after, reinterpret_cast<const void*>(run.chooser), sizeof after);
+  EXPECT_EQ(after.n_accepted, 4u);
+  for (uint32_t i = 0; i < 4; ++i) {
+    uint32_t accepted = 0;
+    std::memcpy(&accepted, run.chooser + sizeof after + i * 4, sizeof accepted);
+    EXPECT_EQ(accepted, tokens[i + 2]);
+  }
+}
+
 struct EndCase {
   const char* name;
   uint32_t token = kToken, position = 0;

@@ -8,7 +8,7 @@
 
 #include "kernels/argmax.h"
 #include "kernels/error_word.h"
-#include "kernels/persistent_decoder.h"
+#include "kernels/persistent_tables.h"
 #include "models/half.h"
 #include "tests/kernels/gemv_problem.h"
 
@@ -42,6 +42,12 @@ class TinyDecoder {
     place_weights();
   }
 
+  // From here on tokens are sampled, with a ring of 64 that holds `recent`.
+  void set_sampler(const SamplerState& state, const std::vector<uint32_t>& recent) {
+    sampler_ = state;
+    recent_ = recent;
+  }
+
   GuardedDevice& device() { return device_; }
   const DecoderSpecs& specs() const { return specs_; }
 
@@ -68,6 +74,7 @@ class TinyDecoder {
     uint64_t* ring;
     float* rows;
     uint32_t* error;
+    uint8_t* chooser = nullptr;
     uint8_t* stamps = nullptr;
     std::vector<uint64_t> arguments;
   };
@@ -75,6 +82,7 @@ class TinyDecoder {
               const std::vector<uint32_t>& forced = {}, std::optional<StampRequest> stamps = {}) {
     Buffers at = new_buffers(token, position);
     Run run{request, at.state, {}, {}, {}, at.error};
+    run.chooser = at.chooser;
     run.request.n_forced = static_cast<uint32_t>(forced.size());
     auto* words = device_.upload(std::vector<uint64_t>(sizeof(HostWords) / 8 + request.n_slots));
     run.host = reinterpret_cast<HostWords*>(words);
@@ -84,7 +92,7 @@ class TinyDecoder {
     const auto add = [&](const void* p) { run.arguments.push_back(reinterpret_cast<uint64_t>(p)); };
     add(device_.upload(layers)), add(device_.upload(std::vector{logits})), add(embedding_);
     for (const float* p : {at.hidden, at.q, at.k, at.v, at.mixed, at.inner, at.logits}) add(p);
-    add(at.scratch), add(at.choice_scratch), add(at.error), add(device_.zeros<uint64_t>(16)), add(at.state);
+    add(at.scratch), add(at.chooser), add(at.error), add(device_.zeros<uint64_t>(16)), add(at.state);
     add(device_.upload(std::vector{run.request}));
     add(device_.upload(forced.empty() ? std::vector<uint32_t>{0} : forced));
     add(words), add(run.rows);
@@ -96,7 +104,7 @@ class TinyDecoder {
     return run;
   }
 
-  ptx::Kernel persistent(bool stamps = false) const { return persistent_decoder({specs_, stamps}, target_); }
+  ptx::Kernel persistent(bool stamps = false) const { return persistent_decoder(persistent_spec(stamps), target_); }
 
   // "" or the fault.
   std::string launch(ptx::Kernel kernel, const Run& run, uint32_t grid,
@@ -126,7 +134,7 @@ class TinyDecoder {
     float *hidden, *q, *k, *v, *mixed, *inner, *logits;
     DecoderState* state;
     uint32_t* error;
-    uint8_t *scratch, *choice_scratch;
+    uint8_t *scratch, *chooser;
     std::vector<uint16_t*> k_caches, v_caches;
   };
 
@@ -169,7 +177,9 @@ class TinyDecoder {
     at.state = device_.upload(std::vector{DecoderState{token, position, 0, 0}});
     at.error = device_.zeros<uint32_t>(kErrorWords);
     at.scratch = device_.zeros<uint8_t>(attention_scratch_bytes(std::get<AttentionSpec>(specs_.attention)));
-    at.choice_scratch = device_.zeros<uint8_t>(argmax_scratch_bytes({s.n_vocab}));
+    at.chooser = sampler_
+                     ? device_.upload(packed_sampler_state(persistent_sampling(persistent_spec()), *sampler_, recent_))
+                     : device_.zeros<uint8_t>(argmax_scratch_bytes({s.n_vocab}));
     for (size_t i = 0; i < s.layers.size(); ++i) {
       at.k_caches.push_back(device_.upload(past(i * 2)));
       at.v_caches.push_back(device_.upload(past(i * 2 + 1)));
@@ -185,6 +195,9 @@ class TinyDecoder {
     return halves;
   }
 
+  PersistentSpec persistent_spec(bool stamps = false) const {
+    return {specs_, sampler_ ? std::optional(64u) : std::nullopt, stamps};
+  }
   static uint64_t address(const void* p) { return reinterpret_cast<uint64_t>(p); }
 
   void run(const ptx::Kernel& kernel, const std::vector<const void*>& pointers) {
@@ -226,37 +239,24 @@ class TinyDecoder {
       run(product(s.down), {w.down, at.inner, at.hidden});
     }
     run(product(specs_.logits), {output_, at.hidden, output_norm_, at.logits});
-    run(argmax({spec_.n_vocab}, target_), {at.logits, &at.state->choice, at.choice_scratch});
+    if (!sampler_) return run(argmax({spec_.n_vocab}, target_), {at.logits, &at.state->choice, at.chooser});
+    run(sample(persistent_sampling(persistent_spec()), target_),
+        {at.logits, at.chooser, &at.state->choice, &at.state->position, at.error});
   }
 
-  std::pair<std::vector<LayerRow>, ProductRow> tables(const Buffers& at, uint32_t grid) const {
-    const ProductVariants variants = product_variants(specs_);
-    std::vector<LayerRow> rows;
+  DecoderTables tables(const Buffers& at, uint32_t grid) const {
+    DecoderAddresses all;
     for (size_t i = 0; i < layers_.size(); ++i) {
       const Layer& w = layers_[i];
-      const LayerSpecs& s = specs_.layers[i];
-      const auto product = [&](const std::vector<GemvSpec>& all, const ProductSpec& spec, const void* weights,
-                               const void* up, const void* gamma, const void* bias, const void* y) {
-        return ProductRow{
-            address(weights), address(up), address(gamma), address(bias), address(y), variant_of(all, spec), 0, grid};
-      };
-      LayerRow row{product(variants.qkv, s.q, w.q, nullptr, w.attn_norm, w.q_bias, at.q),
-                   product(variants.qkv, s.k, w.k, nullptr, w.attn_norm, w.k_bias, at.k),
-                   product(variants.qkv, s.v, w.v, nullptr, w.attn_norm, w.v_bias, at.v),
-                   product(variants.output, s.output, w.output, nullptr, nullptr, nullptr, at.hidden),
-                   product(variants.gate_up, s.gate_up, w.gate, w.up, w.ffn_norm, nullptr, at.inner),
-                   product(variants.down, s.down, w.down, nullptr, nullptr, nullptr, at.hidden),
-                   address(at.k_caches[i]),
-                   address(at.v_caches[i]),
-                   address(w.q_gamma),
-                   address(w.k_gamma)};
-      ProductRow* projections[] = {&row.q, &row.k, &row.v};
-      const uint64_t bytes[] = {spec_.n_heads, spec_.n_kv_heads, spec_.n_kv_heads};
-      share_blocks(projections, bytes, grid);
-      rows.push_back(row);
+      all.layers.push_back({address(w.q), address(w.k), address(w.v), address(w.output), address(w.gate), address(w.up),
+                            address(w.down), address(w.attn_norm), address(w.ffn_norm), address(w.q_bias),
+                            address(w.k_bias), address(w.v_bias), address(w.q_gamma), address(w.k_gamma),
+                            address(at.k_caches[i]), address(at.v_caches[i])});
     }
-    ProductRow logits{address(output_), 0, address(output_norm_), 0, address(at.logits), 0, 0, grid};
-    return {rows, logits};
+    all.output = address(output_), all.output_norm = address(output_norm_);
+    all.hidden = address(at.hidden), all.q = address(at.q), all.k = address(at.k), all.v = address(at.v);
+    all.mixed = address(at.mixed), all.inner = address(at.inner), all.logits = address(at.logits);
+    return decoder_tables(specs_, all, grid);
   }
 
   TinyDecoderSpec spec_;
@@ -267,6 +267,8 @@ class TinyDecoder {
   const std::byte *embedding_ = nullptr, *output_ = nullptr;
   const float* output_norm_ = nullptr;
   std::map<std::string, ptx::Kernel> products_;
+  std::optional<SamplerState> sampler_;
+  std::vector<uint32_t> recent_;
   uint32_t seed_ = 0;
 };
 

@@ -1,0 +1,221 @@
+#include "engine/gpu/persistent_launch.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cassert>
+#include <cstring>
+#include <thread>
+
+#include "kernels/argmax.h"
+#include "models/error.h"
+
+namespace warpchat {
+namespace {
+
+constexpr uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
+
+// Words that the kernel reads and writes while the host does.
+template <class T>
+T read(const T& word) {
+  return std::atomic_ref(const_cast<T&>(word)).load(std::memory_order_acquire);
+}
+template <class T>
+void write(T& word, T value) {
+  std::atomic_ref(word).store(value, std::memory_order_release);
+}
+
+std::vector<uint32_t> ids(std::span<const Token> tokens) { return {tokens.begin(), tokens.end()}; }
+
+template <class T>
+void append(std::vector<std::byte>& bytes, std::span<const T> values, uint64_t at) {
+  bytes.resize(std::max(bytes.size(), static_cast<size_t>(at + values.size_bytes())));
+  if (!values.empty()) std::memcpy(bytes.data() + at, values.data(), values.size_bytes());
+}
+
+uint64_t stamp_block_bytes() { return 16 + uint64_t{PersistentLaunch::kStampSlots} * sizeof(Stamp); }
+
+}  // namespace
+
+PersistentLaunch::PersistentLaunch(const Stream& stream, const PersistentSpec& spec, const DecoderAddresses& at,
+                                   const ModuleCache& cache)
+    : stream_(stream),
+      spec_(spec),
+      at_(at),
+      module_(stream.context(), {persistent_decoder(spec, stream.context()->device().target())}, cache),
+      n_blocks_(module_.kernel(0).resident_blocks(*stream.context())),
+      done_(stream.context()) {
+  const ContextPointer& context = stream.context();
+  if (n_blocks_ == 0 || !context->device().can_cooperate)
+    throw Error("the GPU cannot run the persistent decoder, whose blocks must all be resident; use --launch graph");
+  const uint64_t n_layers = spec.decoder.layers.size();
+  offsets_ = {0, 128, 256, 384, 512, 512 + n_layers * sizeof(LayerRow)};
+  control_ = DeviceMemory(context, offsets_.n_bytes, "the persistent decoder");
+  const uint64_t chooser_bytes = spec.ring ? sampler_state_stride(persistent_sampling(spec))
+                                           : argmax_scratch_bytes({spec.decoder.embedding.n_vocab});
+  chooser_ = DeviceMemory(context, chooser_bytes, "the sampler");
+  forced_ = DeviceMemory(context, sizeof(uint32_t), "forced tokens");
+  host_ = HostMemory(context, sizeof(HostWords) + kSlots * sizeof(uint64_t), "tokens");
+  if (spec.stamps) stamps_ = DeviceMemory(context, 16 + n_blocks_ * stamp_block_bytes(), "time stamps");
+  place_tables();
+  if (!spec.ring) stream_.fill(chooser_.address(), 0, chooser_bytes);
+  stream_.wait();
+}
+
+PersistentLaunch::~PersistentLaunch() {
+  if (!is_running_) return;
+  stop();
+  try {
+    stream_.context()->make_current();
+    done_.wait();
+  } catch (const Error&) {  // nobody asked for the result
+  }
+}
+
+void PersistentLaunch::place_tables() {
+  DecoderAddresses at = at_;
+  for (LayerAddresses& layer : at.layers) layer.k_cache += cache_offset_, layer.v_cache += cache_offset_;
+  const DecoderTables tables = decoder_tables(spec_.decoder, at, n_blocks_);
+  stream_.upload(control_.address() + offsets_.layers, std::as_bytes(std::span(tables.layers)));
+  stream_.upload(control_.address() + offsets_.logits_row, std::as_bytes(std::span(&tables.logits, 1)));
+  stream_.wait();
+}
+
+// Everything that the kernel reads and the last launch may have left otherwise.
+void PersistentLaunch::place_request(const Request& r) {
+  assert(r.end_tokens.size() <= DecodeRequest::kMostEndTokens);
+  DecodeRequest request{.most_steps = r.most_tokens,
+                        .n_forced = static_cast<uint32_t>(r.forced.size()),
+                        .n_slots = n_slots_,
+                        .returns_rows = r.returns_rows,
+                        .n_end_tokens = static_cast<uint32_t>(r.end_tokens.size())};
+  std::copy(r.end_tokens.begin(), r.end_tokens.end(), request.end_tokens);
+  const DecoderState state{static_cast<uint32_t>(r.token), r.position};
+  std::vector<std::byte> control;
+  append(control, std::span(&state, 1), offsets_.state);
+  append(control, std::span<const DecodeRequest>(&request, 1), offsets_.request);
+  stream_.upload(control_.address(), control);  // zeros the barrier, too
+  const std::vector<uint32_t> forced = ids(r.forced), recent = ids(r.recent);
+  if (forced_.n_bytes() < forced.size() * sizeof(uint32_t)) {
+    forced_ = DeviceMemory();
+    forced_ = DeviceMemory(stream_.context(), forced.size() * sizeof(uint32_t), "forced tokens");
+  }
+  if (!forced.empty()) stream_.upload(forced_.address(), std::as_bytes(std::span(forced)));
+  std::vector<uint8_t> sampler;
+  if (spec_.ring) sampler = packed_sampler_state(persistent_sampling(spec_), r.sampler, recent);
+  if (spec_.ring) stream_.upload(chooser_.address(), std::as_bytes(std::span(sampler)));
+  const StampRequest stamps{std::min(r.stamped_blocks, n_blocks_), kStampSlots};
+  if (spec_.stamps) stream_.upload(stamps_.address(), std::as_bytes(std::span(&stamps, 1)));
+  stream_.fill(at_.error, 0, sizeof(ErrorWord));
+  stream_.wait();  // what was uploaded from here may go
+  n_stamped_ = stamps.n_blocks;
+}
+
+void PersistentLaunch::start(const Request& request) {
+  assert(!is_running_ && request.most_tokens > 0);
+  stream_.context()->make_current();
+  const uint64_t row_bytes = uint64_t{spec_.decoder.embedding.n_vocab} * sizeof(float);
+  returns_rows_ = request.returns_rows;
+  n_slots_ = returns_rows_ ? kRowSlots : kSlots;
+  if (returns_rows_ && rows_.bytes().empty()) rows_ = HostMemory(stream_.context(), kRowSlots * row_bytes, "logits");
+  if (cache_offset_ != request.cache_offset) {
+    cache_offset_ = request.cache_offset;
+    place_tables();
+  }
+  place_request(request);
+  std::fill(host_.bytes().begin(), host_.bytes().end(), std::byte{0});
+  n_returned_ = 0;
+  end_ = DecodeEnd::kNone;
+  launch();
+  is_running_ = true;
+}
+
+void PersistentLaunch::launch() {
+  std::vector<Argument> arguments;
+  const auto add = [&](uint64_t address) { arguments.push_back(Argument::address(address)); };
+  add(control_.address() + offsets_.layers), add(control_.address() + offsets_.logits_row), add(at_.token_embd);
+  for (const uint64_t address : {at_.hidden, at_.q, at_.k, at_.v, at_.mixed, at_.inner, at_.logits, at_.scratch})
+    add(address);
+  add(chooser_.address()), add(at_.error);
+  for (const uint64_t offset : {offsets_.barrier, offsets_.state, offsets_.request}) add(control_.address() + offset);
+  add(forced_.address()), add(host_.device_address());
+  add(returns_rows_ ? rows_.device_address() : host_.device_address());
+  if (spec_.stamps) add(stamps_.address());
+  module_.kernel(0).launch(stream_, arguments, n_blocks_);
+  stream_.record(done_);
+}
+
+std::optional<Token> PersistentLaunch::take() {
+  const uint64_t* ring = reinterpret_cast<const uint64_t*>(host_.bytes().data() + sizeof(HostWords));
+  const uint64_t slot = read(ring[n_returned_ % n_slots_]);
+  if (slot >> 32 != n_returned_ + 1) return {};
+  ++n_returned_;
+  return static_cast<Token>(slot & 0xffffffff);
+}
+
+std::optional<Token> PersistentLaunch::next() {
+  if (!is_running_) return {};
+  write(words().n_taken, n_returned_);  // the row of the token before is free
+  constexpr uint32_t kPollsBetweenChecks = 1024;
+  for (uint32_t poll = 1;; ++poll) {
+    if (const std::optional<Token> token = take()) return token;
+    if (read(words().end) != 0) {
+      if (const std::optional<Token> token = take()) return token;  // written before the end was
+      finish();
+      return {};
+    }
+    if (poll % kPollsBetweenChecks == 0) check_alive();
+    std::this_thread::yield();
+  }
+}
+
+void PersistentLaunch::check_alive() {
+  stream_.context()->make_current();
+  try {
+    if (!done_.has_come() || read(words().end) != 0) return;
+  } catch (const Error&) {
+    is_running_ = false;
+    throw;
+  }
+  is_running_ = false;
+  throw Error("the persistent decoder ended without a word");
+}
+
+void PersistentLaunch::finish() {
+  is_running_ = false;
+  end_ = static_cast<DecodeEnd>(read(words().end));
+  stream_.context()->make_current();
+  done_.wait();
+  if (end_ != DecodeEnd::kError) return;
+  ErrorWord word;
+  stream_.download(std::as_writable_bytes(std::span(&word, 1)), at_.error);
+  stream_.fill(at_.error, 0, sizeof word);
+  stream_.wait();
+  throw Error("the GPU refuses a token: " + describe(word));
+}
+
+std::span<const float> PersistentLaunch::row() const {
+  assert(returns_rows_ && n_returned_ > 0);
+  const size_t n_vocab = spec_.decoder.embedding.n_vocab;
+  return rows_.as<float>().subspan((n_returned_ - 1) % n_slots_ * n_vocab, n_vocab);
+}
+
+void PersistentLaunch::stop() { write(words().stop, 1u); }
+
+std::vector<Stamp> PersistentLaunch::stamps(uint32_t block) const {
+  assert(!is_running_);
+  if (block >= n_stamped_) return {};
+  stream_.context()->make_current();
+  std::vector<std::byte> bytes(stamp_block_bytes());
+  stream_.download(bytes, stamps_.address() + 16 + block * stamp_block_bytes());
+  stream_.wait();
+  uint32_t count = 0;
+  std::memcpy(&count, bytes.data(), sizeof count);
+  std::vector<Stamp> stamps(std::min(count, kStampSlots));
+  for (uint32_t i = 0; i < stamps.size(); ++i) {
+    const uint32_t slot = (count - static_cast<uint32_t>(stamps.size()) + i) % kStampSlots;
+    std::memcpy(&stamps[i], bytes.data() + 16 + slot * sizeof(Stamp), sizeof(Stamp));
+  }
+  return stamps;
+}
+
+}  // namespace warpchat

@@ -1,0 +1,83 @@
+// The persistent decoder as the host sees it: tokens of one sequence come out of a launch that goes on by itself until
+// it is stopped, meets an end token, or has done what it was asked for.
+#pragma once
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/driver/module.h"
+#include "kernels/error_word.h"
+#include "kernels/persistent_tables.h"
+#include "models/token.h"
+
+namespace warpchat {
+
+class PersistentLaunch {
+ public:
+  // Compiles the kernel and fills its tables. at: must stay where it is as long as this object. stream: where the
+  // launches take their turn; nothing else may use the activations meanwhile. Error if the device cannot hold the
+  // launch's blocks at once; DriverError if it refuses the kernel.
+  PersistentLaunch(const Stream& stream, const PersistentSpec& spec, const DecoderAddresses& at,
+                   const ModuleCache& cache = ModuleCache());
+  PersistentLaunch(const PersistentLaunch&) = delete;
+  ~PersistentLaunch();  // stops a launch under way, and waits
+
+  struct Request {
+    Token token = 0;  // the first to decode, at `position`
+    uint32_t position = 0;
+    uint32_t most_tokens = UINT32_MAX;   // that come out; where the device has a watchdog, few enough for its patience
+    std::span<const Token> forced = {};  // the first tokens, `token` among them, in place of choices
+    std::span<const Token> end_tokens = {};  // at most DecodeRequest::kMostEndTokens; each comes out before the end
+    bool returns_rows = false;               // the logits of every token, too
+    SamplerState sampler = {};               // with the spec's ring; else the choice is the argmax
+    std::span<const Token> recent = {};      // that the sampler's penalties count, oldest first
+    uint64_t cache_offset = 0;               // bytes from the caches of the addresses to those of the sequence
+    uint32_t stamped_blocks = 0;             // with the spec's stamps: the blocks that keep time
+  };
+  // Returns at once. No launch may be under way: next() has returned nothing since the last start.
+  void start(const Request& request);
+
+  // The next token, once it is there; nothing after the last. Error for a token or position out of range, or logits
+  // that are no numbers; DriverError if the device fails.
+  std::optional<Token> next();
+  // The logits from which that token was chosen, or would have been: [n_vocab], until next() is called again.
+  std::span<const float> row() const;
+  void stop();  // from any thread: at most one token more is decoded, and next() still returns what was
+
+  bool is_running() const { return is_running_; }
+  DecodeEnd end() const { return end_; }            // why the last launch ended
+  std::vector<Stamp> stamps(uint32_t block) const;  // of the last launch, oldest first; the ring keeps the last ones
+  uint32_t n_blocks() const { return n_blocks_; }
+  const ptx::Kernel& kernel() const { return module_.kernel(0).kernel(); }
+
+  static constexpr uint32_t kSlots = 64, kRowSlots = 4, kStampSlots = 4096;  // of the ring; with rows; of a block
+
+ private:
+  struct Offsets {  // into control_
+    uint64_t barrier, state, request, logits_row, layers, n_bytes;
+  };
+  void place_tables();
+  void place_request(const Request& request);
+  void launch();
+  std::optional<Token> take();  // if it is there
+  void check_alive();           // throws if the launch is over without having said so
+  void finish();
+  HostWords& words() const { return *reinterpret_cast<HostWords*>(host_.bytes().data()); }
+
+  const Stream& stream_;
+  PersistentSpec spec_;
+  DecoderAddresses at_;
+  Module module_;
+  uint32_t n_blocks_;
+  Offsets offsets_;
+  DeviceMemory control_, chooser_, forced_, stamps_;
+  HostMemory host_, rows_;
+  Event done_;
+  uint32_t n_slots_ = kSlots, n_stamped_ = 0;
+  uint64_t n_returned_ = 0, cache_offset_ = 0;
+  bool is_running_ = false, returns_rows_ = false;
+  DecodeEnd end_ = DecodeEnd::kNone;
+};
+
+}  // namespace warpchat

@@ -1,0 +1,217 @@
+// The persistent decoder from the host's side, on the device of the tests, against the same model kernel by kernel.
+#include "engine/gpu/persistent_launch.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "engine/gpu/gpu_memory.h"
+#include "engine/gpu/gpu_steps.h"
+#include "engine/gpu/weight_upload.h"
+#include "kernels/phase_program.h"
+#include "tests/support/decoder_cases.h"
+#include "tests/support/error_of.h"
+#include "tests/support/test_device.h"
+
+namespace warpchat {
+namespace {
+
+constexpr uint32_t kContext = 32;
+
+// A small model in device memory with all that a persistent launch works on.
+struct PersistentModel {
+  std::vector<std::byte> bytes = build_tiny_model({.formats = TinyFormats::all(TensorType::kQ8_0)}, /*seed=*/1);
+  LoadedModel model{GgufFile::view(bytes, "tiny")};
+  ContextPointer context = Context::open(*test_device().table, test_device().gpu);
+  Stream stream{context};
+  PersistentSpec spec{decoder_specs(model.config, formats_of(model.tensors), kContext, PassKind::kToken, 1), {}, false};
+  DeviceMemory weights;
+  std::vector<DeviceMemory> buffers;
+  DecoderAddresses at;
+
+  PersistentModel() {
+    place_weights();
+    const ModelConfig& c = model.config;
+    const uint32_t q_width = c.n_heads * c.head_dim, kv_width = c.n_kv_heads * c.head_dim;
+    at.hidden = floats(c.hidden), at.q = floats(q_width), at.k = floats(kv_width), at.v = floats(kv_width);
+    at.mixed = floats(q_width), at.inner = floats(c.ffn), at.logits = floats(c.n_vocab);
+    at.scratch = zeros(attention_scratch_bytes(std::get<AttentionSpec>(spec.decoder.attention)));
+    at.error = zeros(sizeof(ErrorWord));
+    for (LayerAddresses& layer : at.layers) {
+      layer.k_cache = zeros(uint64_t{kv_width} * kContext * 2);
+      layer.v_cache = zeros(uint64_t{kv_width} * kContext * 2);
+    }
+    stream.wait();
+  }
+
+  std::unique_ptr<PersistentLaunch> launch() { return std::make_unique<PersistentLaunch>(stream, spec, at); }
+
+ private:
+  void place_weights() {
+    WeightUpload upload(stream, weights_bytes(model.config, model.tensors), {});
+    const auto vector = [&](const TensorInfo* tensor) { return tensor ? upload.place_vector(*tensor) : 0; };
+    const auto matrix = [&](const TensorInfo* tensor) { return upload.place_matrix(*tensor); };
+    for (const LayerTensors& t : model.tensors.layers)
+      at.layers.push_back({matrix(t.attn_q), matrix(t.attn_k), matrix(t.attn_v), matrix(t.attn_output),
+                           matrix(t.ffn_gate), matrix(t.ffn_up), matrix(t.ffn_down), vector(t.attn_norm),
+                           vector(t.ffn_norm), vector(t.attn_q_bias), vector(t.attn_k_bias), vector(t.attn_v_bias),
+                           vector(t.attn_q_norm), vector(t.attn_k_norm)});
+    at.token_embd = matrix(model.tensors.token_embd);
+    at.output = model.config.tied_output ? at.token_embd : matrix(model.tensors.output);
+    at.output_norm = vector(model.tensors.output_norm);
+    weights = upload.finish();
+  }
+  uint64_t floats(uint32_t n) { return memory(uint64_t{n} * sizeof(float)); }
+  uint64_t zeros(uint64_t n_bytes) {
+    const uint64_t address = memory(n_bytes);
+    stream.fill(address, 0, n_bytes);
+    return address;
+  }
+  uint64_t memory(uint64_t n_bytes) {
+    buffers.emplace_back(context, n_bytes, "a test");
+    return buffers.back().address();
+  }
+};
+
+struct Answer {
+  std::vector<Token> tokens;
+  std::vector<float> logits;
+  bool operator==(const Answer&) const = default;
+};
+
+// The same tokens kernel by kernel: each the argmax of the last's logits, but for the forced ones.
+Answer kernel_by_kernel(const LoadedModel& model, Token token, uint32_t n_tokens, std::span<const Token> forced) {
+  Decoder decoder(model.config, make_gpu_steps(model.config, model.tensors,
+                                               {test_device(), {.context = kContext}, LaunchMode::kStream, false, {}}));
+  Answer answer;
+  for (uint32_t i = 0; i < n_tokens; ++i) {
+    EXPECT_TRUE(decoder.forward(std::span(&token, 1), i, Logits::kLast));
+    const std::span<const float> row = decoder.logits(0);
+    answer.logits.insert(answer.logits.end(), row.begin(), row.end());
+    token = i + 1 < forced.size() ? forced[i + 1]
+                                  : static_cast<Token>(std::max_element(row.begin(), row.end()) - row.begin());
+    answer.tokens.push_back(token);
+  }
+  return answer;
+}
+
+Answer all_of(PersistentLaunch& launch, const PersistentLaunch::Request& request) {
+  Answer answer;
+  launch.start(request);
+  while (const std::optional<Token> token = launch.next()) {
+    answer.tokens.push_back(*token);
+    if (!request.returns_rows) continue;
+    const std::span<const float> row = launch.row();
+    answer.logits.insert(answer.logits.end(), row.begin(), row.end());
+  }
+  return answer;
+}
+
+TEST(PersistentLaunch, GivesTheBitsOfTheStream) {
+  PersistentModel m;
+  const auto launch = m.launch();
+  constexpr uint32_t kTokens = 7;  // more than there are slots for rows
+  const std::vector<Token> forced = {5, 200, 17, 3, 99, 42, 8};
+  const struct {
+    const char* name;
+    std::span<const Token> forced;
+  } ways[] = {{"choices", {}}, {"forced", forced}, {"forced, then choices", std::span(forced).first(3)}};
+  for (const auto& way : ways) {
+    const Answer expected = kernel_by_kernel(m.model, 5, kTokens, way.forced);
+    EXPECT_EQ(all_of(*launch, {.token = 5, .most_tokens = kTokens, .forced = way.forced, .returns_rows = true}),
+              expected)
+        << way.name;
+    EXPECT_EQ(launch->end(), DecodeEnd::kMostSteps);
+  }
+}
+
+TEST(PersistentLaunch, GoesOnWhereItEnded) {
+  PersistentModel m;
+  const auto launch = m.launch();
+  const Answer expected = kernel_by_kernel(m.model, 5, 6, {});
+  Answer answer = all_of(*launch, {.token = 5, .most_tokens = 2});
+  const Answer rest = all_of(*launch, {.token = answer.tokens.back(), .position = 2, .most_tokens = 4});
+  answer.tokens.insert(answer.tokens.end(), rest.tokens.begin(), rest.tokens.end());
+  EXPECT_EQ(answer.tokens, expected.tokens);
+}
+
+TEST(PersistentLaunch, EndsAtAnEndToken) {
+  PersistentModel m;
+  const auto launch = m.launch();
+  const std::vector<Token> tokens = all_of(*launch, {.token = 5, .most_tokens = 5}).tokens;
+  const auto first = std::find(tokens.begin(), tokens.end(), tokens[3]);
+  const std::vector<Token> end_tokens = {tokens[3]};
+  const Answer answer = all_of(*launch, {.token = 5, .end_tokens = end_tokens});
+  EXPECT_EQ(answer.tokens, std::vector<Token>(tokens.begin(), first + 1));
+  EXPECT_EQ(launch->end(), DecodeEnd::kEndToken);
+}
+
+TEST(PersistentLaunch, FillsTheContext) {
+  PersistentModel m;
+  const auto launch = m.launch();
+  EXPECT_EQ(all_of(*launch, {.token = 5, .position = kContext - 3}).tokens.size(), 3u);
+  EXPECT_EQ(launch->end(), DecodeEnd::kNoRoom);
+}
+
+// With rows, the kernel is at most kRowSlots tokens ahead; a stop lets it end the one under way.
+TEST(PersistentLaunch, StopsWithinAToken) {
+  PersistentModel m;
+  const auto launch = m.launch();
+  launch->start({.token = 5, .returns_rows = true});
+  ASSERT_TRUE(launch->next());
+  launch->stop();
+  uint32_t n = 1;
+  while (launch->next()) ++n;
+  EXPECT_LE(n, PersistentLaunch::kRowSlots + 1);
+  EXPECT_EQ(launch->end(), DecodeEnd::kStopped);
+  EXPECT_EQ(all_of(*launch, {.token = 5, .most_tokens = 2}).tokens.size(), 2u);  // and starts again
+}
+
+TEST(PersistentLaunch, MayBeDroppedUnderWay) {
+  PersistentModel m;
+  const auto launch = m.launch();
+  launch->start({.token = 5, .returns_rows = true});
+  ASSERT_TRUE(launch->next());
+}
+
+TEST(PersistentLaunch, RefusesWhatIsOutOfRangeAndWorksAgain) {
+  PersistentModel m;
+  const auto launch = m.launch();
+  EXPECT_EQ(error_of([&] { all_of(*launch, {.token = 100'000}); }),
+            "the GPU refuses a token: token 100,000 in column 0, the vocabulary ends before " +
+                std::to_string(m.model.config.n_vocab));
+  EXPECT_EQ(launch->end(), DecodeEnd::kError);
+  EXPECT_EQ(error_of([&] { all_of(*launch, {.token = 5, .position = kContext}); }),
+            "the GPU refuses a token: position 32 in column 0, the cache ends before 32");
+  EXPECT_EQ(all_of(*launch, {.token = 5, .most_tokens = 2}).tokens.size(), 2u);
+}
+
+TEST(PersistentLaunch, SamplesByTheSeed) {
+  PersistentModel m;
+  m.spec.ring = 64;
+  const auto launch = m.launch();
+  const auto tokens_of = [&](uint64_t seed) {
+    return all_of(*launch, {.token = 5, .most_tokens = 6, .sampler = {.temperature = 2, .seed = seed}}).tokens;
+  };
+  EXPECT_EQ(tokens_of(1), tokens_of(1));
+  EXPECT_NE(tokens_of(1), tokens_of(2));
+}
+
+TEST(PersistentLaunch, KeepsTimeWhereAsked) {
+  PersistentModel m;
+  m.spec.stamps = true;
+  const auto launch = m.launch();
+  constexpr uint32_t kTokens = 2;
+  all_of(*launch, {.token = 5, .most_tokens = kTokens, .stamped_blocks = 1});
+  const PhaseProgram program = decoder_program();
+  const size_t per_layer = program.layer_end - program.layer_begin;
+  const size_t per_token = program.phases.size() + (m.model.config.n_layers - 1) * per_layer;
+  const std::vector<Stamp> stamps = launch->stamps(0);
+  ASSERT_EQ(stamps.size(), kTokens * per_token * 2);
+  EXPECT_EQ(stamps.front().phase, 0u);
+  EXPECT_EQ(stamps.back().phase, (program.phases.size() - 1) | kEndOfPhase);
+  EXPECT_TRUE(launch->stamps(1).empty());
+}
+
+}  // namespace
+}  // namespace warpchat
