@@ -2,6 +2,8 @@
 // device (CPU, GPU) implements them and owns its buffers, weights and KV cache.
 #pragma once
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +15,8 @@ namespace warpchat {
 
 class DeviceSampler;
 class Profile;
+class TokenSource;
+struct TokenRun;
 
 // A float buffer [columns, width] on the device. Only the device that handed it out can look inside.
 struct Buffer {
@@ -70,6 +74,12 @@ class Steps {
   virtual void norm_logits(Buffer hidden, Logits wanted, Buffer logits) = 0;    // wanted: kLast or kAll
   virtual void wait() = 0;                              // for the passes begun; Error if one failed
   virtual DeviceSampler* sampler() { return nullptr; }  // null: logits are sampled on the host
+  // A device that decodes many tokens without the host: null where it does not. See make_token_source.
+  virtual std::unique_ptr<TokenSource> token_source(const TokenRun& run);
+  // Likewise given tokens at position, position + 1, ... of sequence 0, one by one, with each one's logits [n_vocab].
+  // False where it does not.
+  virtual bool decode_given(std::span<const Token> tokens, uint32_t position,
+                            const std::function<void(std::span<const float>)>& take);
   // Waits for the pass and returns the logits of one of those columns on the host: [n_vocab], valid until begin().
   virtual std::span<const float> read_logits(uint32_t column) = 0;
 };

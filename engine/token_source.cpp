@@ -66,7 +66,14 @@ class DeviceTokens final : public TokenSource {
 
 }  // namespace
 
+std::unique_ptr<TokenSource> Steps::token_source(const TokenRun&) { return nullptr; }
+
+bool Steps::decode_given(std::span<const Token>, uint32_t, const std::function<void(std::span<const float>)>&) {
+  return false;
+}
+
 std::unique_ptr<TokenSource> make_token_source(Decoder& decoder, TokenRun run) {
+  if (std::unique_ptr<TokenSource> source = decoder.steps().token_source(run)) return source;
   if (DeviceSampler* sampler = decoder.steps().sampler()) return std::make_unique<DeviceTokens>(decoder, *sampler, run);
   return std::make_unique<HostTokens>(decoder, std::move(run));
 }

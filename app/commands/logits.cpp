@@ -28,14 +28,13 @@ int run_command(const LogitsOptions& options) {
   const std::vector<Token> tokens = checked_tokens(options.tokens, *model);
   OutputFile file(options.output);
   Decoder& decoder = *model->decoder;
+  const auto write = [&](std::span<const float> logits) { file.write(logits.data(), logits.size_bytes()); };
+  const bool done = options.one_by_one && decoder.steps().decode_given(tokens, 0, write);
   const size_t columns = options.one_by_one ? 1 : decoder.max_logits_columns();
-  for (size_t position = 0; position < tokens.size(); position += columns) {
+  for (size_t position = 0; !done && position < tokens.size(); position += columns) {
     const auto pass = std::span(tokens).subspan(position, std::min(columns, tokens.size() - position));
     decoder.forward(pass, static_cast<uint32_t>(position), Logits::kAll);
-    for (uint32_t column = 0; column < pass.size(); ++column) {
-      const std::span<const float> logits = decoder.logits(column);
-      file.write(logits.data(), logits.size_bytes());
-    }
+    for (uint32_t column = 0; column < pass.size(); ++column) write(decoder.logits(column));
   }
   file.finish();
   save_profile(*model, options);

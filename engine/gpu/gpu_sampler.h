@@ -26,6 +26,7 @@ class GpuSampler {
   };
   Sampled read();  // waits for the oldest sample not read
   uint32_t n_columns() const { return n_columns_; }
+  uint32_t ring() const { return spec_.ring; }  // recent tokens that the states hold
 
  private:
   struct Slot {

@@ -16,18 +16,15 @@
 #include "engine/gpu/launch_graph.h"
 #include "engine/gpu/launch_timer.h"
 #include "engine/gpu/pass_kernels.h"
+#include "engine/gpu/persistent_tokens.h"
 #include "engine/gpu/weight_upload.h"
 #include "engine/profile.h"
 #include "kernels/error_word.h"
+#include "kernels/phase_program.h"
 #include "models/message.h"
 
 namespace warpchat {
 namespace {
-
-struct LayerWeights {  // device addresses; 0 where the model has none
-  uint64_t q, k, v, output, gate, up, down;
-  uint64_t attn_norm, ffn_norm, q_bias, k_bias, v_bias, q_norm, k_norm;
-};
 
 struct Arguments {
   std::array<Argument, 16> items;
@@ -69,6 +66,9 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
     launch_mode_ = mode;
     why_launched_so_ = std::move(why);
   }
+  bool can_launch(LaunchMode mode) const override {
+    return mode != LaunchMode::kPersistent || context_->device().can_cooperate;
+  }
   bool is_emulated() const override { return context_->device().is_emulated; }
 
   void begin(std::span<const Column> columns) override;
@@ -83,6 +83,9 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
   void wait() override;
   std::span<const float> read_logits(uint32_t column) override;
   DeviceSampler* sampler() override { return this; }
+  std::unique_ptr<TokenSource> token_source(const TokenRun& run) override;
+  bool decode_given(std::span<const Token> tokens, uint32_t position,
+                    const std::function<void(std::span<const float>)>& take) override;
 
  private:
   void start(std::span<const Start> columns) override;
@@ -114,6 +117,9 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
   void begin_layers();  // with a graph: from here to end_layers launches are recorded, or have been
   void end_layers();
   void collect_profile();
+  PersistentLaunch& persistent(uint32_t ring);
+  void record_stamps(uint32_t position);
+  uint64_t phase_bytes(const std::string& phase, uint32_t layer, uint32_t position);
   void check(const ErrorWord& word);
 
   ModelConfig config_;
@@ -132,11 +138,13 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
   LaunchGraph layers_graph_;
   uint32_t graph_operation_;
   std::array<std::unique_ptr<PassKernels>, kPassKinds> passes_;
-  std::vector<LayerWeights> layers_;
+  std::vector<LayerAddresses> layers_;  // with the caches of sequence 0
   uint64_t token_embd_ = 0, output_norm_ = 0, output_ = 0;
   std::array<Slot, 4> slots_;
   HostMemory logits_, error_;
   GpuSampler sampler_;
+  std::unique_ptr<PersistentLaunch> persistent_;
+  uint32_t persistent_ring_ = 0;
   PassState state_;
   PassKind kind_ = PassKind::kToken;
   uint32_t n_columns_ = 0, first_logits_column_ = 0, next_slot_ = 0;
@@ -364,14 +372,14 @@ void GpuSteps::embed(Buffer hidden) {
 
 void GpuSteps::norm_qkv(uint32_t index, Buffer hidden, Buffer q, Buffer k, Buffer v) {
   const LayerSteps& step = pass().layers[index];
-  const LayerWeights& w = layers_[index];
+  const LayerAddresses& w = layers_[index];
   multiply(step.q, {w.q, 0, w.attn_norm, w.q_bias, hidden, q}, n_columns_);
   multiply(step.k, {w.k, 0, w.attn_norm, w.k_bias, hidden, k}, n_columns_);
   multiply(step.v, {w.v, 0, w.attn_norm, w.v_bias, hidden, v}, n_columns_);
 }
 
 void GpuSteps::rope_scatter(uint32_t index, Buffer q, Buffer k, Buffer v) {
-  const LayerWeights& w = layers_[index];
+  const LayerAddresses& w = layers_[index];
   Arguments arguments{at(q), at(k), at(v)};
   arguments.add_unless_null(w.q_norm);
   arguments.add_unless_null(w.k_norm);
@@ -406,7 +414,7 @@ void GpuSteps::output_residual(uint32_t index, Buffer mixed, Buffer hidden) {
 }
 
 void GpuSteps::norm_gate_up(uint32_t index, Buffer hidden, Buffer inner) {
-  const LayerWeights& w = layers_[index];
+  const LayerAddresses& w = layers_[index];
   multiply(pass().layers[index].gate_up, {w.gate, w.up, w.ffn_norm, 0, hidden, inner}, n_columns_);
 }
 
@@ -475,6 +483,90 @@ std::span<const Token> GpuSteps::read() {
   collect_profile();
   check(sampled.error);
   return sampled.tokens;
+}
+
+PersistentLaunch& GpuSteps::persistent(uint32_t ring) {
+  if (persistent_ && persistent_ring_ >= ring) return *persistent_;
+  DecoderAddresses at{layers_, token_embd_, output_, output_norm_};
+  at.hidden = address_of(state_.hidden), at.logits = address_of(state_.logits);
+  at.q = address_of(state_.q), at.k = address_of(state_.k), at.v = address_of(state_.v);
+  at.mixed = address_of(state_.mixed), at.inner = address_of(state_.inner);
+  at.scratch = activations_.address() + plan_.scratch[static_cast<size_t>(PassKind::kToken)];
+  at.error = error_address();
+  persistent_.reset();
+  persistent_ = std::make_unique<PersistentLaunch>(
+      stream_, PersistentSpec{kernels_of(PassKind::kToken).specs, ring, /*stamps=*/true}, at, kernel_cache_);
+  persistent_ring_ = ring;
+  return *persistent_;
+}
+
+std::unique_ptr<TokenSource> GpuSteps::token_source(const TokenRun& run) {
+  if (launch_mode_ != LaunchMode::kPersistent) return nullptr;
+  const Start sampling{run.sampling, run.recent};
+  start({&sampling, 1});
+  sample();
+  PersistentTokens::Start start{read()[0], sequence_offset(sequences_.front())};
+  if (context_->device().has_watchdog) start.tokens_per_launch = kTokensUnderWatchdog;
+  PersistentLaunch& launch = persistent(sampler_.ring());
+  if (profile_.is_enabled()) {
+    const PhaseProgram program = decoder_program();
+    const size_t of_a_layer = program.layer_end - program.layer_begin;
+    const size_t phases = program.phases.size() + of_a_layer * (config_.n_layers - 1);
+    start.stamped_blocks = 1;
+    start.tokens_per_launch = std::min(start.tokens_per_launch,
+                                       std::max(1u, static_cast<uint32_t>(PersistentLaunch::kStampSlots / 2 / phases)));
+    start.ended = [this](uint32_t position) { record_stamps(position); };
+  }
+  return std::make_unique<PersistentTokens>(launch, run, std::move(start));
+}
+
+bool GpuSteps::decode_given(std::span<const Token> tokens, uint32_t position,
+                            const std::function<void(std::span<const float>)>& take) {
+  if (launch_mode_ != LaunchMode::kPersistent) return false;
+  PersistentLaunch& launch = persistent(kLeastSamplerRing);
+  PersistentLaunch::Request request;
+  request.token = tokens.front();
+  request.position = position;
+  request.most_tokens = static_cast<uint32_t>(tokens.size());
+  request.forced = tokens;
+  request.returns_rows = true;
+  launch.start(request);
+  while (launch.next()) take(launch.row());
+  return true;
+}
+
+// Of the launch that ended last and began at `position`: what its first block did when.
+void GpuSteps::record_stamps(uint32_t position) {
+  const PhaseProgram program = decoder_program();
+  const std::vector<Stamp> stamps = persistent_->stamps(0);
+  if (stamps.empty()) return;
+  const double shift = profile_.now() - static_cast<double>(stamps.back().time) * 1e-9;
+  uint32_t layer = 0;
+  for (size_t i = 0; i + 1 < stamps.size(); ++i) {
+    const Stamp &begin = stamps[i], &end = stamps[i + 1];
+    if (end.phase != (begin.phase | kEndOfPhase)) continue;
+    const std::string& name = program.phases[begin.phase].name;
+    if (begin.phase == 0 && i > 0) ++position;
+    if (begin.phase == 0) layer = 0;
+    profile_.record(profile_.operation("persistent " + name), shift + static_cast<double>(begin.time) * 1e-9,
+                    static_cast<double>(end.time - begin.time) * 1e-9, phase_bytes(name, layer, position));
+    if (begin.phase + 1 == program.layer_end) ++layer;
+  }
+}
+
+uint64_t GpuSteps::phase_bytes(const std::string& phase, uint32_t layer, uint32_t position) {
+  const PassKernels& kernels = kernels_of(PassKind::kToken);
+  const LayerSteps& l = kernels.layers[std::min<size_t>(layer, kernels.layers.size() - 1)];
+  if (phase == "embed") return kernels.embedding.kernel->kernel().cost.bytes;
+  if (phase == "qkv") return l.q.bytes(1) + l.k.bytes(1) + l.v.bytes(1);
+  if (phase == "scatter") return kernels.kv_scatter.kernel->kernel().cost.bytes;
+  if (phase == "attention") return attention_cost(std::get<AttentionSpec>(kernels.specs.attention), position + 1).bytes;
+  if (phase == "output") return l.output.bytes(1);
+  if (phase == "gate_up") return l.gate_up.bytes(1);
+  if (phase == "down") return l.down.bytes(1);
+  if (phase == "logits") return kernels.logits.bytes(1);
+  if (phase == "choose") return config_.n_vocab * sizeof(float);
+  return 0;
 }
 
 void GpuSteps::collect_profile() {

@@ -25,6 +25,7 @@ class GpuDecoderSteps : public Steps {
  public:
   // From the next token on. why: stands behind the mode in the description; may be empty.
   virtual void set_launch_mode(LaunchMode mode, std::string why) = 0;
+  virtual bool can_launch(LaunchMode mode) const = 0;
   virtual bool is_emulated() const = 0;
 };
 

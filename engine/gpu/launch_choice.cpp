@@ -36,6 +36,7 @@ LaunchMode choose_launch_mode(Decoder& decoder, GpuDecoderSteps& steps) {
   profile.set_enabled(false);
   std::vector<MeasuredLaunch> measured;
   for (const LaunchMode mode : kLaunchModes) {
+    if (!steps.can_launch(mode)) continue;
     steps.set_launch_mode(mode, "");
     measured.push_back({mode, seconds_a_token(decoder)});
   }

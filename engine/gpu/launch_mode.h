@@ -11,9 +11,13 @@ namespace warpchat {
 enum class LaunchMode : uint8_t {
   kStream,  // kernel by kernel
   kGraph,   // the layers as one CUDA graph, recorded with the first token
+  // One cooperative launch decodes many tokens. What is not decoded as such a run (engine/token_source.h) goes kernel
+  // by kernel.
+  kPersistent,
 };
-inline constexpr std::array<LaunchMode, 2> kLaunchModes = {LaunchMode::kStream, LaunchMode::kGraph};
-inline constexpr std::array<std::string_view, kLaunchModes.size()> kLaunchModeNames = {"stream", "graph"};
+inline constexpr std::array<LaunchMode, 3> kLaunchModes = {LaunchMode::kStream, LaunchMode::kGraph,
+                                                           LaunchMode::kPersistent};
+inline constexpr std::array<std::string_view, kLaunchModes.size()> kLaunchModeNames = {"stream", "graph", "persistent"};
 
 inline std::string_view name_of(LaunchMode mode) { return kLaunchModeNames[static_cast<size_t>(mode)]; }
 

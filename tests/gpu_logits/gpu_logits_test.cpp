@@ -29,18 +29,25 @@ std::vector<float> decode_in_batches(Decoder& decoder, std::span<const Token> to
 }
 
 constexpr KvTypes kCodes{KvType::kQ8_0, KvType::kQ8_0};
+std::vector<float> decode_in_one_launch(Decoder& decoder, std::span<const Token> tokens) {
+  std::vector<float> logits;
+  const auto take = [&](std::span<const float> row) { logits.insert(logits.end(), row.begin(), row.end()); };
+  if (!decoder.steps().decode_given(tokens, 0, take)) throw std::logic_error("nothing was decoded");
+  return logits;
+}
 
 TEST(GpuDecoderOnRealFiles, MatchesExactLogits) {
   const std::vector<Token> tokens = {10, 200, 1300, 5, 77, 1234, 432, 999, 42, 1999, 1, 1500, 1750, 8, 64};
   const struct {
     const char* name;
     LaunchMode launch;
-    std::vector<uint32_t> passes;  // none: in batches
+    std::vector<uint32_t> passes;  // none: in batches, or one persistent launch
     KvTypes cache = {};
   } ways[] = {{"prefill", LaunchMode::kStream, {15}},
               {"one by one", LaunchMode::kStream, {1}},
               {"mixed, from a graph", LaunchMode::kGraph, {4, 1, 1, 3, 1}},
               {"batches", LaunchMode::kStream, {}},
+              {"one launch", LaunchMode::kPersistent, {}},
               {"q8_0, prefill", LaunchMode::kStream, {15}, kCodes},
               {"q8_0, mixed, from a graph", LaunchMode::kGraph, {4, 1, 1, 3, 1}, kCodes},
               {"q8_0, batches", LaunchMode::kStream, {}, kCodes}};
@@ -50,11 +57,17 @@ TEST(GpuDecoderOnRealFiles, MatchesExactLogits) {
     const LoadedModel model(GgufFile::open(*path));
     const std::vector<float> floats = read_floats(*exact);
     const std::vector<double> expected(floats.begin(), floats.end());
+    std::vector<float> one_by_one;
     for (const auto& way : ways) {
       const GpuSizes sizes{.context = 64, .sequences = 2, .cache = way.cache};
       Decoder decoder(model.config, make_gpu_steps(model.config, model.tensors, {test_device(), sizes, way.launch}));
-      const std::vector<float> logits =
-          way.passes.empty() ? decode_in_batches(decoder, tokens) : decode(decoder, tokens, way.passes);
+      const std::vector<float> logits = way.launch == LaunchMode::kPersistent ? decode_in_one_launch(decoder, tokens)
+                                        : way.passes.empty()                  ? decode_in_batches(decoder, tokens)
+                                                                              : decode(decoder, tokens, way.passes);
+      if (std::string(way.name) == "one by one") one_by_one = logits;
+      if (way.launch == LaunchMode::kPersistent) {
+        EXPECT_EQ(logits, one_by_one) << name << ": the same to the bit";
+      }
       const Closeness closeness = compare_logits(logits, expected, model.config.n_vocab);
       const bool has_codes = way.cache.k == KvType::kQ8_0;
       EXPECT_LE(closeness.relative_error, has_codes ? kAllowedErrorOfCodes : kAllowedError) << name << ", " << way.name;

@@ -66,6 +66,13 @@ TEST_P(TokenSourceTest, GivesTheCpusTokensWhenGreedy) {
   EXPECT_EQ(generate(here, greedy(), 12), generate(cpu, greedy(), 12));
 }
 
+// The same kernels' bodies add the same numbers in the same order, whoever launches them.
+TEST_P(TokenSourceTest, GivesTheSameTokensAsAStreamWhenRandom) {
+  if (!GetParam().launch) GTEST_SKIP() << "the CPU has random numbers of its own";
+  Decoder here = decoder(), stream = decoder(LaunchMode::kStream);
+  EXPECT_EQ(generate(here, random(3), 20), generate(stream, random(3), 20));
+}
+
 TEST_P(TokenSourceTest, FollowsTheSeed) {
   Decoder one = decoder(), again = decoder();
   const std::vector<Token> tokens = generate(one, random(7), 12);
@@ -104,13 +111,13 @@ TEST_P(TokenSourceTest, ComputesNothingAfterTheLastToken) {
   generate(here, greedy(), 5);
   uint64_t passes = 0;
   for (const OperationProfile& row : here.steps().profile().rows())
-    if (row.name.starts_with("embed") || row.name == "layers graph") passes += row.calls;
+    if (row.name.starts_with("embed") || row.name == "persistent embed") passes += row.calls;
   EXPECT_EQ(passes, 1u + 4u) << "the prompt, and every token but the last";
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryDevice, TokenSourceTest,
                          testing::Values(Way{"cpu", std::nullopt}, Way{"stream", LaunchMode::kStream},
-                                         Way{"graph", LaunchMode::kGraph}),
+                                         Way{"graph", LaunchMode::kGraph}, Way{"persistent", LaunchMode::kPersistent}),
                          [](const auto& way) { return way.param.name; });
 
 }  // namespace

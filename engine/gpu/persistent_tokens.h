@@ -1,0 +1,40 @@
+// The tokens of a sequence out of the persistent decoder: one launch after the other, each as long as it may be.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "engine/gpu/persistent_launch.h"
+#include "engine/token_source.h"
+
+namespace warpchat {
+
+class PersistentTokens final : public TokenSource {
+ public:
+  struct Start {
+    Token first;                              // chosen already, at run.position
+    uint64_t cache_offset;                    // PersistentLaunch::Request's
+    uint32_t tokens_per_launch = UINT32_MAX;  // at least 1
+    uint32_t stamped_blocks = 0;
+    std::function<void(uint32_t position)> ended = {};  // after each launch, with its first token's position
+  };
+  // launch: for nothing else while this lives; with the ring that run's penalties need.
+  PersistentTokens(PersistentLaunch& launch, TokenRun run, Start start);
+  ~PersistentTokens() override;  // ends the launch
+
+  std::optional<Token> next(const std::atomic<bool>& stop) override;
+
+ private:
+  Token next_of_launch();
+  void start_launch();
+  void end_launch();
+
+  PersistentLaunch& launch_;
+  TokenRun run_;
+  Start start_;
+  uint64_t n_given_ = 0;
+  uint32_t launched_at_ = 0;  // position of the launch's first token
+};
+
+}  // namespace warpchat
