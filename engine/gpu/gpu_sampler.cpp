@@ -13,7 +13,7 @@ namespace warpchat {
 
 namespace {
 
-constexpr uint32_t kLeastRing = 64, kLargestRing = 4096;  // recent tokens; the least fits the usual window
+constexpr uint32_t kLargestRing = 4096;  // recent tokens
 
 bool has_penalties(const SamplingParams& p) {
   return p.repeat_penalty != 1 || p.presence_penalty != 0 || p.frequency_penalty != 0;
@@ -21,7 +21,7 @@ bool has_penalties(const SamplingParams& p) {
 
 // Recent tokens that the ring must hold.
 uint32_t ring_for(std::span<const DeviceSampler::Start> columns) {
-  uint32_t window = kLeastRing;
+  uint32_t window = GpuSampler::kLeastRing;
   for (const DeviceSampler::Start& column : columns)
     if (has_penalties(column.params)) window = std::max(window, column.params.penalty_window);
   if (window > kLargestRing)

@@ -13,6 +13,8 @@ namespace warpchat {
 
 class GpuSampler {
  public:
+  static constexpr uint32_t kLeastRing = 64;  // recent tokens: fits the usual window of penalties
+
   GpuSampler(const Stream& stream, LaunchTimer& timer, Profile& profile, uint32_t n_vocab, uint32_t sequences);
 
   void start(std::span<const DeviceSampler::Start> columns);

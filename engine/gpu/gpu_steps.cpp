@@ -50,6 +50,9 @@ uint64_t column_of(Buffer buffer, uint32_t column) {
   return address_of(buffer) + uint64_t{column} * buffer.width * sizeof(float);
 }
 
+// Tokens of one persistent launch where the system ends kernels that run for seconds: 50 ms each would still do.
+constexpr uint32_t kTokensUnderWatchdog = 16;
+
 class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
  public:
   GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const GpuOptions& options, ContextPointer context);
@@ -113,6 +116,10 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
   void multiply(const ProductStep& product, const Operands& operands, uint32_t columns);
   uint64_t tokens() const { return activations_.address() + plan_.pass; }
   uint64_t positions() const { return tokens() + n_columns_ * sizeof(uint32_t); }
+  uint64_t cache_of_first(uint64_t layer, bool of_values) const {  // of sequence 0
+    return cache_.address() + cache_plan_.offset(layer, of_values);
+  }
+  uint64_t sequence_offset(uint32_t sequence) const { return sequence * cache_plan_.n_bytes(); }
   uint64_t error_address() const { return activations_.address() + plan_.error; }
   void begin_layers();  // with a graph: from here to end_layers launches are recorded, or have been
   void end_layers();
@@ -242,6 +249,10 @@ void GpuSteps::place_weights(const ModelTensors& tensors, const GpuOptions& opti
                        matrix(t.ffn_up), matrix(t.ffn_down), vector(t.attn_norm), vector(t.ffn_norm),
                        vector(t.attn_q_bias), vector(t.attn_k_bias), vector(t.attn_v_bias), vector(t.attn_q_norm),
                        vector(t.attn_k_norm)});
+  for (size_t layer = 0; layer < layers_.size(); ++layer) {
+    layers_[layer].k_cache = cache_of_first(layer, false);
+    layers_[layer].v_cache = cache_of_first(layer, true);
+  }
   token_embd_ = matrix(tensors.token_embd);
   output_ = config_.tied_output ? token_embd_ : matrix(tensors.output);
   output_norm_ = vector(tensors.output_norm);
@@ -264,8 +275,7 @@ void GpuSteps::fill_cache_table(std::span<const Column> columns) {
   std::vector<uint64_t> table(n_caches * sizes_.sequences);
   for (uint64_t cache = 0; cache < n_caches; ++cache)
     for (size_t i = 0; i < sequences.size(); ++i)
-      table[cache * sizes_.sequences + i] =
-          cache_.address() + sequences[i] * cache_plan_.n_bytes() + cache_plan_.offset(cache / 2, cache % 2 == 1);
+      table[cache * sizes_.sequences + i] = sequence_offset(sequences[i]) + cache_of_first(cache / 2, cache % 2 == 1);
   stream_.upload(cache_table(0, 0), std::as_bytes(std::span(table)));
   stream_.wait();
   sequences_ = std::move(sequences);
@@ -523,7 +533,8 @@ std::unique_ptr<TokenSource> GpuSteps::token_source(const TokenRun& run) {
 bool GpuSteps::decode_given(std::span<const Token> tokens, uint32_t position,
                             const std::function<void(std::span<const float>)>& take) {
   if (launch_mode_ != LaunchMode::kPersistent) return false;
-  PersistentLaunch& launch = persistent(kLeastSamplerRing);
+  context_->make_current();
+  PersistentLaunch& launch = persistent(GpuSampler::kLeastRing);
   PersistentLaunch::Request request;
   request.token = tokens.front();
   request.position = position;
