@@ -1,6 +1,8 @@
 #include "ptx/emulator/checks/launch_checks.h"
 
+#include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "ptx/emulator/function_loader.h"
 
@@ -12,6 +14,17 @@ bool is_strong(const Instruction& i, AccessKind kind) {
   return order_of(i) != access::kWeak || kind == AccessKind::kAtomic || kind == AccessKind::kReduction;
 }
 uint32_t scope_of(const Instruction& i) { return i.flags >> access::kScopeShift & 3; }
+
+// Whether any of some bytes is not 0, in few steps for the sizes of an element.
+bool any_marked(const uint8_t* bytes, uint32_t count) {
+  uint64_t word = 0;
+  if (count == 4) return std::memcpy(&word, bytes, 4), word != 0;
+  for (; count >= 8; bytes += 8, count -= 8) {
+    std::memcpy(&word, bytes, 8);
+    if (word != 0) return true;
+  }
+  return std::any_of(bytes, bytes + count, [](uint8_t byte) { return byte != 0; });
+}
 
 WarpChecks& warp_checks(const Warp& w) { return w.block->checks->warps[w.warp_index]; }
 
@@ -175,15 +188,13 @@ bool LaunchChecks::shared_initialised(Warp& w, const Instruction& i, AccessKind 
     const uint32_t unread = code_of(w, i).unread_elements[i.index];
     for (uint32_t e = 0; e * element < bytes; ++e) {
       if (unread >> e & 1) continue;
-      bool any = false;
-      for (uint32_t b = 0; b < element; ++b) any = any || state[e * element + b];
-      if (any) continue;
+      if (any_marked(state + e * element, element)) continue;
       fault_at(w, i, FaultKind::kUninitialised, lane, kSharedWindow + offset + e * element, element);
       return false;
     }
   }
   if (kind != AccessKind::kLoad) {
-    for (uint32_t b = 0; b < bytes; ++b) state[b] = 1;
+    std::memset(state, 1, bytes);
   }
   return true;
 }

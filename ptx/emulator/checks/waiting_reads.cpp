@@ -15,20 +15,6 @@ ReadTrail** WaitingReads::trails_of(const Code& code) {
   return trails.data();
 }
 
-// Of region `number`, a bit a grain: those from, or up to, a grain of any region.
-uint64_t WaitingReads::bits_from(uint64_t number, uint64_t grain) {
-  return number > grain / kGrains ? ~0ull : ~0ull << grain % kGrains;
-}
-uint64_t WaitingReads::bits_to(uint64_t number, uint64_t grain) {
-  return number < grain / kGrains ? ~0ull : ~0ull >> (kGrains - 1 - grain % kGrains);
-}
-
-WaitingReads::Region& WaitingReads::region_of(uint64_t number) {
-  auto& recent = recent_[number % std::size(recent_)];
-  if (recent.number != number) recent = {number, &regions_[number]};
-  return *recent.region;
-}
-
 uint64_t WaitingReads::hash_of(const Shape& shape) {
   uint64_t hash = uint64_t{shape.lanes} << 8 | shape.bytes;
   for (const uint64_t offset : shape.offsets) hash = (hash ^ offset ^ hash >> 29) * 0x9e3779b97f4a7c15ull;

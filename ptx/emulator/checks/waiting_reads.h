@@ -70,10 +70,23 @@ class WaitingReads {
     uint64_t written = 0, read = 0;  // a bit a grain; reads by trails count once they are settled
     std::vector<uint32_t> records;
   };
+  struct Recent {
+    uint64_t number = ~0ull;
+    Region* region = nullptr;
+  };
 
-  static uint64_t bits_from(uint64_t number, uint64_t grain);
-  static uint64_t bits_to(uint64_t number, uint64_t grain);
-  Region& region_of(uint64_t number);
+  // Of region `number`, a bit a grain: those from, or up to, a grain of any region.
+  static uint64_t bits_from(uint64_t number, uint64_t grain) {
+    return number > grain / kGrains ? ~0ull : ~0ull << grain % kGrains;
+  }
+  static uint64_t bits_to(uint64_t number, uint64_t grain) {
+    return number < grain / kGrains ? ~0ull : ~0ull >> (kGrains - 1 - grain % kGrains);
+  }
+  Region& region_of(uint64_t number) {
+    Recent& recent = recent_[number % recent_.size()];
+    if (recent.number != number) recent = {number, &regions_[number]};
+    return *recent.region;
+  }
   static uint64_t hash_of(const Shape& shape);
   static bool keeps_shape(const Trail& t, uint32_t lanes, uint32_t bytes, const uint64_t* addresses);
   void take_no_shape(Trail& t);
@@ -92,10 +105,7 @@ class WaitingReads {
   std::unordered_map<uint64_t, uint32_t> shapes_by_hash_;
   std::array<uint64_t, 1024> seen_once_{};  // hashes of some shapes without a number
   std::unordered_map<uint64_t, Region> regions_;
-  struct {
-    uint64_t number = ~0ull;
-    Region* region = nullptr;
-  } recent_[64];
+  std::array<Recent, 64> recent_;
 };
 
 // Reads that touch [start, last]: their lanes there.
