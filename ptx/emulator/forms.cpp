@@ -5,10 +5,12 @@
 //   t=u32|s32         one of several, kept under a name     ?b=and|or     perhaps one of several
 //   rnd=rn|rz!rn      perhaps one of several, else rn       ~uni          not part of the handler's name
 //   t#=u32|f32        named in the handler by its bits: b32
-// Like ptxas, modifiers are accepted in any order, but for a row that begins with `op`; of groups that know the same word the first takes it.
+// Like ptxas, modifiers are accepted in any order, but for a row that begins with `op`; of groups that know the same
+// word the first takes it.
 // Operands: d destination, s source (register or number), r source register, p and P predicates written and read,
-// i number, a address, D and S registers at least as wide as the type, V and W the same or vectors of .vN,
-// v a vector of any length, x anything the lowering checks; `:` names the type or its group, ? what may be left out.
+// i number, a address, D and S registers at least as wide as the type, V and W the same or vectors of .vN, X and Y like
+// d and s or vectors of .vN, v a vector of any length, x anything the lowering checks; `:` names the type or its group
+// (wide: twice the type; packed: two 8-bit reals), ? what may be left out.
 #include "ptx/emulator/forms.h"
 
 #include <algorithm>
@@ -118,14 +120,34 @@ std::string decimal_version(uint32_t version) {
   return std::to_string(version / 10) + "." + std::to_string(version % 10);
 }
 
-void check_age(const Statement& statement, const FormRow& row, uint32_t target, uint32_t version) {
-  if (row.target > target) {
-    refuse(statement.at, spelled(statement) + " needs sm_" + std::to_string(row.target) + ", the target is sm_" +
-                             std::to_string(target));
+bool target_fits(const FormRow& row, const Dialect& dialect) {
+  switch (row.suffix) {
+    case Suffix::kAny:
+      return row.target <= dialect.target && dialect.suffix != 0;
+    case Suffix::kOwn:
+      return row.target == dialect.target && dialect.suffix == 'a';
+    case Suffix::kOwnOrFamily:
+      return row.target == dialect.target && dialect.suffix != 0;
+    default:
+      return row.target <= dialect.target;
   }
-  if (row.version > version) {
+}
+
+std::string target_named(uint32_t target, char suffix) {
+  std::string name = "sm_" + std::to_string(target);
+  if (suffix != 0) name += suffix;
+  return name;
+}
+
+void check_age(const Statement& statement, const FormRow& row, const Dialect& dialect) {
+  if (!target_fits(row, dialect)) {
+    refuse(statement.at, spelled(statement) + " needs " +
+                             target_named(row.target, row.suffix == Suffix::kNone ? '\0' : 'a') + ", the target is " +
+                             target_named(dialect.target, dialect.suffix));
+  }
+  if (row.version > dialect.version) {
     refuse(statement.at, spelled(statement) + " needs PTX " + decimal_version(row.version) + ", the text says " +
-                             decimal_version(version));
+                             decimal_version(dialect.version));
   }
 }
 
@@ -158,7 +180,7 @@ std::string Match::handler_name() const {
   return name;
 }
 
-std::optional<Match> match_form(const Statement& statement, uint32_t target, uint32_t version, size_t skip) {
+std::optional<Match> match_form(const Statement& statement, const Dialect& dialect, size_t skip) {
   const auto found = forms().find(statement.opcode);
   if (found == forms().end()) refuse(statement.at, "unknown instruction " + spelled(statement));
   size_t best = 0, matched = 0;
@@ -169,13 +191,13 @@ std::optional<Match> match_form(const Statement& statement, uint32_t target, uin
     const bool fits = try_match(form, statement, match.chosen, fitted);
     best = std::max(best, fitted);
     if (!fits || matched++ < skip) continue;
-    if (form.row->target > target || form.row->version > version) {
+    if (!target_fits(*form.row, dialect) || form.row->version > dialect.version) {
       too_new = form.row;
       continue;
     }
     return match;
   }
-  if (too_new && skip == 0) check_age(statement, *too_new, target, version);
+  if (too_new && skip == 0) check_age(statement, *too_new, dialect);
   if (matched == 0) refuse_modifiers(statement, best);
   return std::nullopt;
 }

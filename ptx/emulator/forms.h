@@ -62,6 +62,9 @@ enum class Lowering : uint8_t {
   kStack
 };
 
+// Which targets with a suffix a row wants: sm_90a is no sm_90.
+enum class Suffix : uint8_t { kNone, kAny, kOwn, kOwnOrFamily };  // own: sm_100a of a row for 100; family: sm_100f
+
 struct FormRow {
   const char* opcode;
   const char* modifiers;  // groups: "rnd=rn|rz!rn ?ftz t=f32"; see forms.cpp
@@ -69,6 +72,7 @@ struct FormRow {
   Lowering lowering = Lowering::kSimple;
   uint32_t target = 0, version = 0;  // the least: 80 for sm_80, 78 for PTX 7.8
   const char* handler = nullptr;     // opcode under which the handler is registered, if another
+  Suffix suffix = Suffix::kNone;
 };
 
 struct Group {
@@ -79,7 +83,7 @@ struct Group {
 };
 
 struct OperandPattern {
-  char kind;         // d s r p P i a D S V W v x
+  char kind;         // d s r p P i a D S V W X Y v x
   std::string type;  // a type's name or a group's; "wide"
   bool is_optional = false;
 };
@@ -88,6 +92,12 @@ struct Form {
   const FormRow* row;
   std::vector<Group> groups;
   std::vector<OperandPattern> operands;
+};
+
+// What a text says of itself.
+struct Dialect {
+  uint32_t target = 0, version = 0;  // 90 for sm_90, 78 for PTX 7.8
+  char suffix = 0;                   // a for sm_90a, f for sm_100f; 0 for none
 };
 
 struct Match {
@@ -101,6 +111,6 @@ struct Match {
 
 // The match of a statement's modifiers; throws ParseProblem if no form fits, or if the target or version is too old.
 // Several forms may share their modifiers and differ in operands: `skip` continues after the first ones.
-std::optional<Match> match_form(const Statement& statement, uint32_t target, uint32_t version, size_t skip);
+std::optional<Match> match_form(const Statement& statement, const Dialect& dialect, size_t skip);
 
 }  // namespace ptx::emulator

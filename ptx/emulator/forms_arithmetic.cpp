@@ -53,9 +53,9 @@ constexpr FormRow kForms[] = {
     {"bfe", "t=u32|u64|s32|s64", "d s s:u32 s:u32"},
     {"bfi", "t=b32|b64", "d s s s:u32 s:u32"},
     {"szext", "m=wrap|clamp t=u32|s32", "d s s:u32", kSimple, 70, 76},
-    {"bmsk", "m=wrap|clamp t=b32", "d s s", kSimple, 70, 76},
-    {"dp4a", "t=u32|s32 u=u32|s32", "d:b32 s:b32 s:b32 s:b32", kSimple, 61, 50},
-    {"dp2a", "m=lo|hi t=u32|s32 u=u32|s32", "d:b32 s:b32 s:b32 s:b32", kSimple, 61, 50},
+    {"bmsk", "m=wrap|clamp t=b32", "d:u32 s:u32 s:u32", kSimple, 70, 76},
+    {"dp4a", "t=u32|s32 u=u32|s32", "d:u32 s:u32 s:u32 s:u32", kSimple, 61, 50},
+    {"dp2a", "m=lo|hi t=u32|s32 u=u32|s32", "d:u32 s:u32 s:u32 s:u32", kSimple, 61, 50},
 
     // reals
     {"add", ROUNDING "!rn ?ftz ?sat t=f32", "d s s"},

@@ -4,7 +4,15 @@
 #include <algorithm>
 #include <bit>
 
+#include "ptx/emulator/number_ranges.h"
+
 namespace ptx::emulator {
+
+std::string spelling_of(const Statement& s) {
+  std::string text = s.opcode;
+  for (const std::string& m : s.modifiers) text += "." + m;
+  return text;
+}
 
 FunctionLoader::FunctionLoader(const SyntaxFunction& function, ModuleLayout& layout, Code& code)
     : function_(function), layout_(layout), code_(code) {
@@ -105,6 +113,7 @@ Type FunctionLoader::wanted_type(const OperandPattern& p, const Match& m) const 
         return Type::s64;
     }
   }
+  if (p.type == "packed") return Type::bf16;  // like it, two 8-bit reals want an untyped register of 16 bits
   const std::string_view word = m.word(p.type);
   return type_named(word.empty() ? std::string_view(p.type) : word);
 }
@@ -112,8 +121,11 @@ Type FunctionLoader::wanted_type(const OperandPattern& p, const Match& m) const 
 bool FunctionLoader::fits_value(const Operand& o, const OperandPattern& p, Type wanted, std::string& complaint) const {
   const Class kind = class_of(wanted);
   bool good = false;
+  const bool takes_number = std::string_view("sSWY").find(p.kind) != std::string_view::npos;
   if (o.kind == OperandKind::kRegister) {
-    good = agrees(type_of(o), wanted);
+    // A pair of halves passes for an integer of the instruction's type, but not for a count, a size or a mask.
+    const bool is_pair_as_count = type_of(o) == Type::f16x2 && kind == Class::integer && type_named(p.type) == wanted;
+    good = agrees(type_of(o), wanted) && !is_pair_as_count;
     if (!good && (p.kind == 'D' || p.kind == 'S' || p.kind == 'V' || p.kind == 'W')) {
       // Wider registers take narrower values; reals only in untyped ones, and bfloat16s in none.
       const Type own = type_of(o);
@@ -121,7 +133,7 @@ bool FunctionLoader::fits_value(const Operand& o, const OperandPattern& p, Type 
       const bool wide = size_of(own) >= size_of(wanted) && size_of(own) <= 8;
       good = wide && (integers || (is_untyped(own) && (kind != Class::bits || is_untyped(wanted))));
     }
-  } else if (p.kind == 's' || p.kind == 'S' || p.kind == 'W') {
+  } else if (takes_number) {
     if (o.kind == OperandKind::kInteger) good = kind == Class::integer || (kind == Class::bits && !is_half(wanted));
     if (o.kind == OperandKind::kFloat) {
       good = kind == Class::real && wanted != Type::f16;
@@ -129,8 +141,8 @@ bool FunctionLoader::fits_value(const Operand& o, const OperandPattern& p, Type 
     }
   }
   if (!good) {
-    complaint = "expected a ." + std::string(name_of(wanted)) + " register" +
-                (p.kind == 's' || p.kind == 'S' || p.kind == 'W' ? " or number" : "") + ", found " + describe(o);
+    complaint = "expected a ." + std::string(p.type == "packed" ? "b16" : name_of(wanted)) + " register" +
+                (takes_number ? " or number" : "") + ", found " + describe(o);
   }
   return good;
 }
@@ -144,29 +156,39 @@ bool FunctionLoader::fits_vector(const Operand& o, const OperandPattern& p, Type
     complaint = "expected a vector of " + std::to_string(count) + ", found " + describe(o);
     return false;
   }
-  if (count * size_of(wanted) > 16 && (layout_.target < 100 || m.word("space") != "global")) {
+  if (count * size_of(wanted) > 16 && (layout_.dialect.target < 100 || m.word("space") != "global")) {
     complaint = "32 bytes at once need global memory and sm_100";
     return false;
   }
   return std::ranges::all_of(o.elements, [&](const Operand& e) {
-    return (e.kind == OperandKind::kSink && p.kind == 'V') || fits_value(e, p, wanted, complaint);
+    const bool is_dropped = e.kind == OperandKind::kSink && (p.kind == 'V' || p.kind == 'X');
+    return is_dropped || fits_value(e, p, wanted, complaint);
   });
+}
+
+// Neither a second destination, nor a part of a register, nor negated.
+bool FunctionLoader::is_plain(const Operand& o, std::string& complaint) const {
+  if (o.second)
+    complaint = "a second destination does not belong here";
+  else if (!o.selector.empty())
+    complaint = "a part of a register does not belong here";
+  else if (o.is_negated)
+    complaint = "only a predicate source can be negated";
+  else
+    return true;
+  return false;
+}
+
+void FunctionLoader::check_plain(const Statement& s, size_t index) const {
+  std::string complaint;
+  if (!is_plain(s.operands[index], complaint))
+    refuse(s.operands[index].at, spelling_of(s) + ": operand " + std::to_string(index + 1) + ": " + complaint);
 }
 
 bool FunctionLoader::fits(const Operand& o, const OperandPattern& p, const Match& m, std::string& complaint) const {
   const bool is_predicate = o.kind == OperandKind::kRegister && type_of(o) == Type::pred;
-  if (o.second && p.kind != 'x') {
-    complaint = "a second destination does not belong here";
-    return false;
-  }
-  if (!o.selector.empty() && p.kind != 'x') {
-    complaint = "a part of a register does not belong here";
-    return false;
-  }
-  if (o.is_negated && p.kind != 'P' && p.kind != 'x') {
-    complaint = "only a predicate source can be negated";
-    return false;
-  }
+  const bool is_negated_predicate = p.kind == 'P' && o.is_negated && !o.second && o.selector.empty();
+  if (p.kind != 'x' && !is_negated_predicate && !is_plain(o, complaint)) return false;
   switch (p.kind) {
     case 'x':
       return true;
@@ -184,9 +206,11 @@ bool FunctionLoader::fits(const Operand& o, const OperandPattern& p, const Match
       return o.kind == OperandKind::kAddress;
     case 'v':
       complaint = "expected a vector, found " + describe(o);
-      return !o.elements.empty() || o.kind == OperandKind::kRegister;
+      return o.kind == OperandKind::kVector;
     case 'V':
     case 'W':
+    case 'X':
+    case 'Y':
       return fits_vector(o, p, wanted_type(p, m), m, complaint);
     default:
       break;
@@ -203,7 +227,7 @@ namespace {
 bool takes_cache_hint(const Match& m) {
   const auto& patterns = m.form->operands;
   return std::ranges::count(m.form->groups, "L2::cache_hint", &Group::name) > 0 && patterns.back().is_optional &&
-         patterns.back().type == "b64";
+         patterns.back().type == "u64";
 }
 }  // namespace
 
@@ -232,19 +256,16 @@ bool FunctionLoader::operands_fit(const Statement& s, const Match& m, std::strin
   return true;
 }
 
-std::string spelling_of(const Statement& s) {
-  std::string text = s.opcode;
-  for (const std::string& m : s.modifiers) text += "." + m;
-  return text;
-}
-
 void FunctionLoader::lower(const Statement& s) {
   std::string complaint;
   for (size_t skip = 0;; ++skip) {
-    const auto match = match_form(s, layout_.target, layout_.version, skip);
+    const auto match = match_form(s, layout_.dialect, skip);
     if (!match) refuse(s.at, spelling_of(s) + ": " + complaint);
     std::string found;
-    if (operands_fit(s, *match, found)) return lower_as(s, *match);
+    if (operands_fit(s, *match, found)) {
+      check_numbers(s);
+      return lower_as(s, *match);
+    }
     if (complaint.empty()) complaint = found;
   }
 }
@@ -396,9 +417,7 @@ void FunctionLoader::lower_as(const Statement& s, const Match& m) {
     case kPrefetch:
       return lower_prefetch(*use, m);
     case kPolicy:
-      emit("mov.b64").code.d = column_of(use->operands[0].index);
-      drafts_.back().code.a = constant(0, 8);
-      return;
+      return lower_policy(*use, m);
     case kStack:
       return lower_stack(*use, m);
   }

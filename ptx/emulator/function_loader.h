@@ -18,7 +18,7 @@ struct MatrixShape;
 // Where module-scope names ended up.
 struct ModuleLayout {
   const Registry* registry = nullptr;
-  uint32_t target = 0, version = 0;
+  Dialect dialect;
   std::unordered_map<const Variable*, uint64_t> addresses;  // .global .const: device address; .shared: window offset
   std::unordered_map<const SyntaxFunction*, Code*> functions;
   std::unordered_map<const SyntaxFunction*, uint32_t> shared_bytes;  // static ones of entries
@@ -72,6 +72,11 @@ class FunctionLoader {
   Type wanted_type(const OperandPattern& p, const Match& m) const;
   std::string describe(const Operand& o) const;
 
+  bool is_plain(const Operand& o, std::string& complaint) const;
+  void check_plain(const Statement& s, size_t index) const;
+  enum class Pair : uint8_t { kNo, kMay, kMust };  // whether a predicate stands behind a result: d|p
+  void check_exchange_result(const Statement& s, bool may_discard, Pair pair) const;
+
   // statements
   void lower(const Statement& s);
   void lower_as(const Statement& s, const Match& m);
@@ -88,6 +93,7 @@ class FunctionLoader {
   void lower_pack(const Statement& s, Type type);
   void lower_unpack(const Statement& s, Type type);
   void lower_address_of(const Statement& s, Type type);
+  void check_predicate_results(const Statement& s) const;
   void lower_setp(const Statement& s, const Match& m);
   void lower_setp_pair(const Statement& s, const Match& m);
   void lower_set(const Statement& s, const Match& m);
@@ -99,11 +105,13 @@ class FunctionLoader {
   void lower_convert_integer(const Statement& s, const Match& m, ColumnId from, uint32_t from_bytes);
   void lower_convert_pack(const Statement& s, const Match& m);
   void lower_video(const Statement& s, const Match& m);
+  void check_video_operands(const Statement& s, const std::string& what, bool takes_numbers) const;
 
   void lower_load(const Statement& s, const Match& m);
   void lower_store(const Statement& s, const Match& m);
   void lower_atomic(const Statement& s, const Match& m, bool returns);
   void lower_cvta(const Statement& s, const Match& m);
+  void lower_policy(const Statement& s, const Match& m);
   void lower_cluster(const Statement& s, const Match& m);
   void lower_store_async(const Statement& s, const Match& m);
   void lower_isspacep(const Statement& s, const Match& m);
@@ -140,6 +148,7 @@ class FunctionLoader {
   void lower_warp(const Statement& s, const Match& m);
   void lower_quad_pair_product(const Statement& s, const Match& m);
   void emit_product(const char* name, const Statement& s, const MatrixShape& shape, const uint32_t (&counts)[4]);
+  void check_one_type(const Statement& s, const Operand& fragment) const;
   void lower_matrix(const Statement& s, const Match& m);
   void lower_matrix_load(const Statement& s, const Match& m);
   void lower_wmma_memory(const Statement& s, const Match& m);

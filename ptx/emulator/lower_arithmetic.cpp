@@ -97,7 +97,8 @@ void FunctionLoader::lower_pack(const Statement& s, Type type) {
     if (!good)
       refuse(parts[i].at, spelling_of(s) + ": expected a register of " + std::to_string(8 * part) + " bits, found " +
                               describe(parts[i]));
-    columns[i] = parts[i].kind == OperandKind::kRegister ? column_of(parts[i].index) : constant(parts[i].bits, std::max(2u, part));
+    columns[i] = parts[i].kind == OperandKind::kRegister ? column_of(parts[i].index)
+                                                         : constant(parts[i].bits, std::max(2u, part));
   }
   Draft& draft = emit("pack." + std::to_string(8 * part) + "." + std::to_string(parts.size()));
   draft.code.d = column_of(s.operands[0].index);
@@ -118,6 +119,8 @@ void FunctionLoader::lower_unpack(const Statement& s, Type type) {
   const uint32_t part = parts.empty() ? 0 : size_of(type) / static_cast<uint32_t>(parts.size());
   if (part < 1 || part * parts.size() != size_of(type) || parts.size() > 4)
     refuse(s.at, spelling_of(s) + ": the parts do not fill the register");
+  if (std::ranges::all_of(parts, [](const Operand& p) { return p.kind == OperandKind::kSink; }))
+    refuse(s.at, spelling_of(s) + ": no part is kept");
   for (size_t i = 0; i < parts.size(); ++i) {
     if (parts[i].kind == OperandKind::kSink) continue;
     if (parts[i].kind != OperandKind::kRegister || size_of(type_of(parts[i])) != part) {
@@ -168,24 +171,34 @@ uint32_t combine_flags(const Match& m) {
   return kHasCombine | (b == "and" ? kAnd : b == "or" ? kOr : kXor);
 }
 
+uint32_t checked_combine_flags(const Statement& s, const Match& m) {
+  const uint32_t flags = combine_flags(m);
+  if ((flags != 0) != (s.operands.size() == 4))
+    refuse(s.at, spelling_of(s) + ": a combined comparison has a third source, a plain one has not");
+  return flags;
+}
+
 std::string test_name(const Match& m) {
   return "setp." + std::string(m.word("c")) + (m.has("ftz") ? ".ftz." : ".") + std::string(m.word("t"));
 }
 }  // namespace
 
+// p or p|q, either of which may be _
+void FunctionLoader::check_predicate_results(const Statement& s) const {
+  const Operand& to = s.operands[0];
+  for (const Operand* p : {&to, static_cast<const Operand*>(to.second.get())}) {
+    if (p == nullptr || p->kind == OperandKind::kSink) continue;
+    if (p->kind != OperandKind::kRegister || type_of(*p) != Type::pred || !p->selector.empty())
+      refuse(p->at, spelling_of(s) + ": operand 1: expected a predicate register, found " + describe(*p));
+  }
+}
+
 void FunctionLoader::lower_setp(const Statement& s, const Match& m) {
   const Operand& to = s.operands[0];
-  const auto check = [&](const Operand& p) {
-    if (p.kind == OperandKind::kSink) return;
-    if (p.kind != OperandKind::kRegister || type_of(p) != Type::pred) {
-      refuse(p.at, spelling_of(s) + ": operand 1: expected a predicate register, found " + describe(p));
-    }
-  };
-  check(to);
-  if (to.second) check(*to.second);
-  uint32_t flags = combine_flags(m);
-  if ((flags != 0) != (s.operands.size() == 4))
-    refuse(s.at, spelling_of(s) + ": a combined comparison has a third source, a plain one has not");
+  check_predicate_results(s);
+  if (to.second && size_of(m.type()) == 2 && class_of(m.type()) != Class::integer && !is_untyped(m.type()))
+    refuse(to.at, spelling_of(s) + ": operand 1: a second destination does not belong here");
+  uint32_t flags = checked_combine_flags(s, m);
   const ColumnId a = source(s.operands[1], m.type()), b = source(s.operands[2], m.type());
   ColumnId c = kNoColumn;
   if (flags) {
@@ -208,6 +221,8 @@ void FunctionLoader::lower_setp(const Statement& s, const Match& m) {
 // Comparisons of pairs: each half by the scalar test, on unpacked halves.
 void FunctionLoader::lower_setp_pair(const Statement& s, const Match& m) {
   const bool is_set = s.opcode == "set";
+  const uint32_t combine = checked_combine_flags(s, m);
+  if (!is_set) check_predicate_results(s);
   const std::string half = m.type() == Type::f16x2 ? "f16" : "bf16";
   const std::string name = "setp." + std::string(m.word("c")) + (m.has("ftz") ? ".ftz." : ".") + half;
   ColumnId results[2], halves[2] = {temporary(2), temporary(2)};
@@ -222,7 +237,7 @@ void FunctionLoader::lower_setp_pair(const Statement& s, const Match& m) {
     const Operand& to = s.operands[0];
     const Operand* p = h == 0 ? &to : to.second.get();
     results[h] = !is_set && p && p->kind == OperandKind::kRegister ? column_of(p->index) : temporary(0);
-    uint32_t flags = combine_flags(m);
+    uint32_t flags = combine;
     ColumnId c = kNoColumn;
     if (flags) {
       bool negated;
@@ -252,9 +267,7 @@ void FunctionLoader::lower_setp_pair(const Statement& s, const Match& m) {
 
 // set: the test into a hidden predicate, then all ones or 1.0 by it.
 void FunctionLoader::lower_set(const Statement& s, const Match& m) {
-  uint32_t flags = combine_flags(m);
-  if ((flags != 0) != (s.operands.size() == 4))
-    refuse(s.at, spelling_of(s) + ": a combined comparison has a third source, a plain one has not");
+  uint32_t flags = checked_combine_flags(s, m);
   const ColumnId a = source(s.operands[1], m.type()), b = source(s.operands[2], m.type());
   ColumnId c = kNoColumn;
   if (flags) {

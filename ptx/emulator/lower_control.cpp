@@ -28,7 +28,9 @@ void FunctionLoader::lower_barrier(const Statement& s, const Match& m) {
   bool negated = false;
   if (reduces) {
     const Operand& last = s.operands.back();
-    if (s.operands.size() < 3 || last.kind != OperandKind::kRegister || type_of(last) != Type::pred) {
+    const bool is_predicate = last.kind == OperandKind::kRegister ? type_of(last) == Type::pred && !last.second
+                                                                  : last.kind == OperandKind::kInteger;
+    if (s.operands.size() < 3 || !is_predicate) {
       refuse(last.at, spelling_of(s) + ": the last operand must be a predicate");
     }
     predicate = predicate_source(last, negated);
@@ -171,10 +173,26 @@ void FunctionLoader::lower_call(const Statement& s) {
   for (const auto& [reg, slot] : out) move_register(reg, slot, true);
 }
 
+// d or d|p of an exchange between lanes: 32 bits, and a predicate.
+void FunctionLoader::check_exchange_result(const Statement& s, bool may_discard, Pair pair) const {
+  const Operand& to = s.operands[0];
+  const std::string what = spelling_of(s) + ": operand 1: ";
+  const Type type = s.opcode == "shfl" ? Type::b32 : Type::u32;
+  const bool is_register = to.kind == OperandKind::kRegister && to.elements.empty() && to.selector.empty() &&
+                           agrees(type_of(to), type) && (type == Type::b32 || type_of(to) != Type::f16x2);
+  if (!is_register && !(may_discard && to.kind == OperandKind::kSink))
+    refuse(to.at, what + "expected a ." + std::string(name_of(type)) + " register, found " + describe(to));
+  const Operand* p = to.second.get();
+  const bool is_predicate = p && p->kind == OperandKind::kRegister && type_of(*p) == Type::pred && !p->is_negated;
+  const bool is_sink = p && p->kind == OperandKind::kSink && pair != Pair::kMust;
+  if (pair == Pair::kNo ? p != nullptr : p ? !is_predicate && !is_sink : pair == Pair::kMust)
+    refuse(to.at,
+           what + (pair == Pair::kNo ? "a second destination does not belong here" : "expected a predicate behind |"));
+}
+
 void FunctionLoader::lower_shuffle(const Statement& s, const Match& m) {
   const Operand& to = s.operands[0];
-  const Operand* p = to.second.get();
-  (void)p;
+  check_exchange_result(s, false, Pair::kMay);
   const ColumnId a = source(s.operands[1], Type::b32), b = source(s.operands[2], Type::u32),
                  c = source(s.operands[3], Type::u32), mask = source(s.operands[4], Type::u32);
   Draft& draft = emit("shfl." + std::string(m.word("m")));
@@ -196,6 +214,9 @@ void FunctionLoader::lower_warp(const Statement& s, const Match& m) {
     return static_cast<void>(emit("bar.warp").code.e = mask);
   }
   const Operand& to = s.operands[0];
+  if (kind == Lowering::kMatch)
+    check_exchange_result(s, m.word("m") == "all", m.word("m") == "all" ? Pair::kMay : Pair::kNo);
+  if (kind == Lowering::kElect) check_exchange_result(s, true, Pair::kMust);
   const ColumnId mask = source(s.operands.back(), Type::u32);
   ColumnId a = kNoColumn;
   bool negated = false;

@@ -27,6 +27,12 @@ uint32_t precision(Type t) {  // bits of the significand, to tell narrowing from
   }
 }
 
+// Whether every value of one integer type is a value of the other.
+bool holds_all_of(Type to, Type from) {
+  if (is_signed(to) == is_signed(from)) return size_of(to) >= size_of(from);
+  return is_signed(to) && size_of(to) > size_of(from);
+}
+
 }  // namespace
 
 void FunctionLoader::check_convert(const Statement& s, const Match& m) const {
@@ -36,6 +42,8 @@ void FunctionLoader::check_convert(const Statement& s, const Match& m) const {
   if (!rnd.empty() && !irnd.empty()) refuse(s.at, spelling_of(s) + ": two roundings");
   if (!to_real && !from_real && (!rnd.empty() || !irnd.empty()))
     refuse(s.at, spelling_of(s) + ": integers take no rounding");
+  if (!to_real && !from_real && m.has("sat") && holds_all_of(to, from))
+    refuse(s.at, spelling_of(s) + ": there is nothing to saturate");
   if (!to_real && from_real && irnd.empty())
     refuse(s.at, spelling_of(s) + ": an integer rounding (.rni, .rzi, .rmi, .rpi) is required");
   if (to_real && !from_real && rnd.empty())
@@ -48,15 +56,16 @@ void FunctionLoader::check_convert(const Statement& s, const Match& m) const {
   }
   if (m.has("ftz") && to != Type::f32 && from != Type::f32) refuse(s.at, spelling_of(s) + ": .ftz needs f32");
   if (rnd == "rna" && to != Type::tf32) refuse(s.at, spelling_of(s) + ": .rna needs tf32");
-  if (rnd == "rs") refuse(s.at, spelling_of(s) + ": stochastic rounding needs sm_100a, which the emulator does not know");
+  if (rnd == "rs")
+    refuse(s.at, spelling_of(s) + ": stochastic rounding needs sm_100a, which the emulator does not know");
   const bool half = to == Type::bf16 || from == Type::bf16;
   const uint32_t least = to == Type::tf32 || (half && is_real(to) && is_real(from)) ? 80
                          : half                                                     ? 90
                          : to == Type::f16 || from == Type::f16                     ? 53
                                                                                     : 0;
-  if (layout_.target < least)
+  if (layout_.dialect.target < least)
     refuse(s.at, spelling_of(s) + " needs sm_" + std::to_string(least) + ", the target is sm_" +
-                     std::to_string(layout_.target));
+                     std::to_string(layout_.dialect.target));
 }
 
 void FunctionLoader::lower_convert(const Statement& s, const Match& m) {

@@ -41,11 +41,22 @@ Type register_type(MatrixType t) {
     case MatrixType::tf32:
       return Type::tf32;
     default:
-      return Type::b32;
+      return Type::u32;
   }
 }
 
 }  // namespace
+
+// The registers of one fragment of mma are of one type, or of none.
+void FunctionLoader::check_one_type(const Statement& s, const Operand& fragment) const {
+  Type type = Type::none;
+  for (const Operand& e : fragment.elements) {
+    if (e.kind != OperandKind::kRegister || is_untyped(type_of(e))) continue;
+    if (type != Type::none && type != type_of(e))
+      refuse(e.at, spelling_of(s) + ": registers of different types in one fragment");
+    type = type_of(e);
+  }
+}
 
 void FunctionLoader::lower_matrix(const Statement& s, const Match& m) {
   MatrixShape shape;
@@ -75,6 +86,7 @@ void FunctionLoader::emit_product(const char* name, const Statement& s, const Ma
   std::vector<ColumnId> list;
   for (size_t i = 0; i < 4; ++i) {
     const std::string what = spelling_of(s) + ": operand " + std::to_string(i + 1);
+    if (s.opcode == "mma") check_one_type(s, s.operands[i]);
     for (ColumnId c : vector_columns(s.operands[i], register_type(types[i]), counts[i], what.c_str()))
       list.push_back(c);
   }

@@ -1,5 +1,6 @@
 // Lowering of memory operations: where an address lies, in which window, and with which semantics.
 #include <algorithm>
+#include <bit>
 
 #include "ptx/emulator/copies_in_flight.h"
 #include "ptx/emulator/function_loader.h"
@@ -43,6 +44,7 @@ FunctionLoader::Place FunctionLoader::place_of(const Operand& address, Space spa
   place.space = space;
   place.offset = address.offset;
   if (base.kind == OperandKind::kInteger) {
+    if (space != Space::local) refuse(base.at, "a number is an address in local memory only");
     place.flags = access::kAddressNone;
     return place;
   }
@@ -144,8 +146,17 @@ uint32_t register_bytes(const std::vector<Register>& registers, const Operand& d
 }
 }  // namespace
 
+namespace {
+// What the cache does with 32 bytes at once can be chosen for L2 alone.
+void check_eviction(const Statement& s, const Match& m, const Operand& data) {
+  if (m.has("l2") && data.elements.size() * size_of(m.type()) != 32)
+    refuse(s.at, spelling_of(s) + ": ." + std::string(m.word("l2")) + " needs .v8 of 32 bits or .v4 of 64");
+}
+}  // namespace
+
 void FunctionLoader::lower_load(const Statement& s, const Match& m) {
   const Type type = m.type();
+  check_eviction(s, m, s.operands[0]);
   const Place place = place_of(s.operands[1], space_of(s, m), s.at);
   const uint32_t bytes = register_bytes(function_.registers, s.operands[0], type);
   for (const Operand& e : s.operands[0].elements) {
@@ -161,6 +172,7 @@ void FunctionLoader::lower_load(const Statement& s, const Match& m) {
 
 void FunctionLoader::lower_store(const Statement& s, const Match& m) {
   const Type type = m.type();
+  check_eviction(s, m, s.operands[1]);
   const Place place = place_of(s.operands[0], space_of(s, m), s.at);
   if (place.space == Space::param) refuse(s.at, "a kernel's parameters cannot be written");
   if (place.space == Space::constant) refuse(s.at, "constant memory cannot be written");
@@ -228,6 +240,8 @@ void FunctionLoader::lower_cvta(const Statement& s, const Match& m) {
       refuse(from.at, spelling_of(s) + ": operand 2: expected a .u64 register, found " + describe(from));
     a = column_of(from.index);
   } else if (from.kind == OperandKind::kVariable) {
+    if (from.variable->space != space)
+      refuse(from.at, spelling_of(s) + ": variable " + from.name + " does not lie in that state space");
     const Place place = place_of(
         [&] {
           Operand address;
@@ -252,11 +266,26 @@ void FunctionLoader::lower_cvta(const Statement& s, const Match& m) {
   draft.code.b = b;
 }
 
+// Caches have no priorities here; what is asked for is checked all the same.
+void FunctionLoader::lower_policy(const Statement& s, const Match& m) {
+  if (m.has("range")) place_of(s.operands[1], m.has("global") ? Space::global : Space::generic, s.at);
+  if (m.has("fractional") && s.operands.size() > 1 && s.operands[1].kind == OperandKind::kFloat) {
+    const double part = std::bit_cast<double>(s.operands[1].bits);
+    if (!(part > 0 && part <= 1))
+      refuse(s.operands[1].at, spelling_of(s) + ": operand 2: expected a part of more than 0 and at most 1");
+  }
+  const ColumnId nothing = constant(0, 8);
+  Draft& draft = emit("mov.b64");
+  draft.code.d = column_of(s.operands[0].index);
+  draft.code.a = nothing;
+}
+
 // A cluster is one block here: its rank is 0, and that block's shared memory is at its own address.
 void FunctionLoader::lower_cluster(const Statement& s, const Match& m) {
   const Operand& from = s.operands[1];
   const bool is_rank = s.opcode == "getctarank";
   const Type type = m.type(is_rank ? "u" : "t");
+  check_plain(s, 1);
   const bool is_variable = from.kind == OperandKind::kVariable && from.variable->space == Space::shared;
   if (!is_variable && (from.kind != OperandKind::kRegister || !agrees(type_of(from), type)))
     refuse(from.at, spelling_of(s) + ": operand 2: expected a ." + std::string(name_of(type)) +
@@ -316,14 +345,18 @@ void FunctionLoader::lower_mbarrier(const Statement& s, const Match& m) {
   const std::string op(m.word("m"));
   const bool has_state = op.starts_with("arrive");
   if (op == "pending_count") {
+    const ColumnId state = source(s.operands[1], Type::b64);
     Draft& draft = emit("mbarrier.pending_count");
     draft.code.d = column_of(s.operands[0].index);
-    draft.code.a = column_of(s.operands[1].index);
+    draft.code.a = state;
     return;
   }
   const bool waits = op == "test_wait" || op == "try_wait";
   const size_t at = has_state || waits ? 1 : 0;
-  const Space space = m.word("space").empty() ? Space::generic : Space::shared;
+  const bool is_named = s.operands[at].elements[0].kind == OperandKind::kVariable;  // which must be shared
+  const Space space = m.word("space").empty() && !is_named ? Space::generic : Space::shared;
+  if (m.word("sem").empty() != m.word("scope").empty())
+    refuse(s.at, spelling_of(s) + ": an order and a scope need each other");
   const Place place = place_of(s.operands[at], space, s.at);
   const size_t value_at = at + 1;
   ColumnId b = kNoColumn;
@@ -331,9 +364,12 @@ void FunctionLoader::lower_mbarrier(const Statement& s, const Match& m) {
   if (has_state && b == kNoColumn) b = constant(1, 4);
   if (m.has("expect_tx") && s.operands.size() <= value_at) refuse(s.at, spelling_of(s) + ": the byte count is missing");
   const Operand& to = s.operands[0];
+  if (has_state) check_plain(s, 0);
+  const bool is_elsewhere = m.word("space") == "shared::cluster";  // whose state is none of ours
   if (has_state && to.kind != OperandKind::kSink &&
-      (to.kind != OperandKind::kRegister || !agrees(type_of(to), Type::b64))) {
-    refuse(to.at, spelling_of(s) + ": operand 1: expected a .b64 register or _, found " + describe(to));
+      (is_elsewhere || to.kind != OperandKind::kRegister || !agrees(type_of(to), Type::u64))) {
+    refuse(to.at, spelling_of(s) + ": operand 1: expected " + (is_elsewhere ? "_" : "a .u64 register or _") +
+                      ", found " + describe(to));
   }
   Draft& draft = emit("mbarrier." + op + (m.has("expect_tx") && has_state ? ".expect_tx" : "") +
                       (m.has("parity") ? ".parity" : ""));
@@ -366,8 +402,11 @@ void FunctionLoader::lower_async_copy(const Statement& s, const Match& m) {
     const Operand& x = s.operands[3];
     const bool is_predicate = x.kind == OperandKind::kRegister && type_of(x) == Type::pred;
     std::string complaint;
-    if (!is_predicate && !fits_value(x, {'s', "u32"}, Type::u32, complaint))
-      refuse(x.at, spelling_of(s) + ": operand 4: " + complaint);
+    const bool fits = is_predicate || (is_plain(x, complaint) && fits_value(x, {'s', "u32"}, Type::u32, complaint));
+    if (!fits) refuse(x.at, spelling_of(s) + ": operand 4: " + complaint);
+    if (x.second) check_plain(s, 3);
+    if (x.kind == OperandKind::kInteger && x.bits > bytes)
+      refuse(x.at, spelling_of(s) + ": operand 4: expected 0 to " + std::to_string(bytes) + " bytes");
     if (is_predicate)
       ignore = column_of(x.index);
     else

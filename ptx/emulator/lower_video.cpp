@@ -54,18 +54,51 @@ uint32_t order_of(const Operand& o, uint32_t parts, uint32_t first, const std::s
   return order;
 }
 
+// .h1 and .b310: the parts that are written, the highest first
 uint32_t mask_of(const Operand& o, uint32_t parts, const std::string& what) {
   if (o.selector.empty()) return (1u << parts) - 1;
-  uint32_t mask = 0;
+  uint32_t mask = 0, above = parts;
+  if ((o.selector[0] == 'h') != (parts == 2)) refuse(o.at, what + ": no parts ." + o.selector);
   for (char c : o.selector.substr(1)) {
     const uint32_t part = static_cast<uint32_t>(c - '0');
-    if (part >= parts) refuse(o.at, what + ": no parts ." + o.selector);
+    if (part >= above) refuse(o.at, what + ": no parts ." + o.selector);
     mask |= 1u << part;
+    above = part;
   }
   return mask;
 }
 
+// What may be negated, as ptxas has it: in vmad one of the factors (or both, which is neither) or the summand.
+void check_negations(const Statement& s, const std::string& what, bool is_mad, bool adds_one) {
+  const Operand* negated = nullptr;
+  for (const Operand& o : s.operands)
+    if (o.is_negated) negated = &o;
+  if (negated == nullptr) return;
+  if (!is_mad) refuse(negated->at, what + ": only vmad negates a source");
+  if (adds_one) refuse(negated->at, what + ": .po leaves no source to negate");
+  if (s.operands[3].is_negated && s.operands[1].is_negated != s.operands[2].is_negated)
+    refuse(negated->at, what + ": either the product or the third source can be negated");
+}
+
 }  // namespace
+
+// Registers of 32 bits that hold an integer, or a pair of halves (ptxas: but not as the result of a comparison or a
+// summand of SIMD forms); scalar forms also take numbers.
+void FunctionLoader::check_video_operands(const Statement& s, const std::string& what, bool takes_numbers) const {
+  const bool is_mad = s.opcode == "vmad";
+  for (size_t i = 0; i < s.operands.size(); ++i) {
+    const Operand& o = s.operands[i];
+    const bool number = o.kind == OperandKind::kInteger && i > 0 && takes_numbers;
+    if (o.second) refuse(o.at, what + ": a second destination does not belong here");
+    if (number) continue;
+    const bool is_integer_only = (s.opcode.starts_with("vset") && i == 0) || (!takes_numbers && i == 3);
+    if (o.kind != OperandKind::kRegister || !o.elements.empty() || !agrees(type_of(o), Type::u32) ||
+        (is_integer_only && type_of(o) == Type::f16x2))
+      refuse(o.at, what + ": operand " + std::to_string(i + 1) + ": expected a .u32 register, found " + describe(o));
+    if (!o.selector.empty() && (i == 3 || (i == 0 && is_mad)))
+      refuse(o.at, what + ": a part of a register does not belong here");
+  }
+}
 
 void FunctionLoader::lower_video(const Statement& s, const Match& m) {
   const std::string what = spelling_of(s);
@@ -85,15 +118,14 @@ void FunctionLoader::lower_video(const Statement& s, const Match& m) {
     q.merge = merge == "add" ? VideoMerge::kAdd : merge == "min" ? VideoMerge::kMin : VideoMerge::kMax;
   const Operand &d = s.operands[0], &a = s.operands[1], &b = s.operands[2];
   const bool is_mad = q.operation == VideoOperation::kMad;
-  for (const Operand* o : {&d, &a, &b}) {
-    const bool number = o != &d && o->kind == OperandKind::kInteger;
-    if (!number && (o->kind != OperandKind::kRegister || !agrees(type_of(*o), Type::b32)))
-      refuse(o->at, what + ": expected a .b32 register, found " + describe(*o));
-  }
+  check_video_operands(s, what, q.parts == 1);
+  check_negations(s, what, is_mad, q.plus_one);
   if (q.parts == 1) {
     q.a_select = part_of(a, what);
     q.b_select = part_of(b, what);
     q.d_select = part_of(d, what);
+    if (!d.selector.empty() && !merge.empty())
+      refuse(d.at, what + ": a part of the destination and a second operation exclude each other");
     if (!d.selector.empty()) q.merge = VideoMerge::kInsert;
     const bool wants_c = q.merge != VideoMerge::kNone || is_mad;
     if (wants_c != (s.operands.size() == 4))

@@ -26,9 +26,8 @@ class Loader {
     module_.version_ = syntax_.version;
     module_.target_ = syntax_.target;
     layout_.registry = &registry_for(set_);
-    layout_.target = syntax_.target;
-    layout_.version = syntax_.version;
-    const bool is_elsewhere = syntax_.is_arch_specific && syntax_.target != profile_.target;  // sm_90a is no sm_100
+    layout_.dialect = {syntax_.target, syntax_.version, syntax_.target_suffix};
+    const bool is_elsewhere = syntax_.target_suffix != 0 && syntax_.target != profile_.target;  // sm_90a is no sm_100
     if (syntax_.target > profile_.target || is_elsewhere) {
       refuse_at(syntax_.target_at, "the text is for sm_" + std::to_string(syntax_.target) +
                                        (is_elsewhere ? " alone" : "") + ", the device is sm_" +
@@ -44,7 +43,8 @@ class Loader {
     if (!problems_.empty()) throw load_error(text_, problems_);
     check_shared();
     for (const auto& code : module_.functions_)
-      for (const SpecialColumn& column : code->specials) module_.used_specials_ |= 1ull << static_cast<uint32_t>(column.value);
+      for (const SpecialColumn& column : code->specials)
+        module_.used_specials_ |= 1ull << static_cast<uint32_t>(column.value);
   }
 
  private:

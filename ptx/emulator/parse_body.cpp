@@ -16,6 +16,37 @@ bool is_selector(std::string_view text) {
 
 bool is_branch_opcode(std::string_view opcode) { return opcode == "bra" || opcode == "brx"; }
 
+struct Absent {
+  const char *opcode, *modifier, *what;  // the modifier may be ""
+};
+constexpr Absent kAbsent[] = {
+    {"cp", "tensor", "copies through tensor maps"},
+    {"tensormap", "", "tensor maps"},
+    {"wgmma", "", "matrix products of warp groups"},
+    {"tcgen05", "", "tensor memory"},
+    {"multimem", "", "multicast memory"},
+    {"clusterlaunchcontrol", "", "clusters of more than one block"},
+    {"tex", "", "textures"},
+    {"tld4", "", "textures"},
+    {"txq", "", "textures"},
+    {"istypep", "", "textures"},
+    {"suld", "", "surfaces"},
+    {"sust", "", "surfaces"},
+    {"sured", "", "surfaces"},
+    {"suq", "", "surfaces"},
+};
+
+// Told by name, before operands that nothing else has.
+void refuse_absent(const Statement& s) {
+  for (const Absent& row : kAbsent) {
+    if (s.opcode != row.opcode) continue;
+    if (*row.modifier && !std::ranges::count(s.modifiers, row.modifier)) continue;
+    std::string spelling = s.opcode;
+    for (const std::string& m : s.modifiers) spelling += "." + m;
+    refuse(s.at, "the emulator has no " + std::string(row.what) + ": " + spelling);
+  }
+}
+
 }  // namespace
 
 void Parser::declare(const std::string& name, Symbol symbol, Position where) {
@@ -189,6 +220,7 @@ void Parser::parse_statement() {
   statement.at = peek().at;
   statement.opcode = expect_name("an instruction");
   while (peek().kind == TokenKind::kDot && !peek().spaced) statement.modifiers.emplace_back(take().text);
+  refuse_absent(statement);
   const bool is_branch = is_branch_opcode(statement.opcode);
   while (!at(';')) {
     statement.operands.push_back(parse_operand(is_branch));
@@ -251,8 +283,9 @@ Operand Parser::parse_name_operand(bool is_branch) {
       return operand;
     }
     const size_t which = std::string_view("xyzwrgba").find(part.text[0]) % 4;
+    const uint32_t n_components = function_->registers[operand.index].vector;
     if (part.text.size() != 1 || std::string_view("xyzwrgba").find(part.text[0]) == std::string_view::npos ||
-        which >= function_->registers[operand.index].vector) {
+        n_components < 2 || which >= n_components) {
       refuse(part.at, "register " + operand.name + " has no component ." + std::string(part.text));
     }
     operand.index += static_cast<uint32_t>(which);

@@ -146,8 +146,9 @@ void Parser::parse_target() {
       while (digits < word.size() && isdigit(static_cast<unsigned char>(word[digits]))) ++digits;
       if (digits == 3 || digits > 6) refuse(where, "unknown target " + word);
       module_.target = static_cast<uint32_t>(std::stoul(word.substr(3, digits - 3)));
-      module_.is_arch_specific = digits + 1 == word.size() && (word[digits] == 'a' || word[digits] == 'f');
-      if (!std::ranges::count(kTargets, module_.target) || (digits != word.size() && !module_.is_arch_specific)) {
+      const bool has_suffix = digits + 1 == word.size() && (word[digits] == 'a' || word[digits] == 'f');
+      module_.target_suffix = has_suffix ? word[digits] : '\0';
+      if (!std::ranges::count(kTargets, module_.target) || (digits != word.size() && !has_suffix)) {
         refuse(where, "unknown target " + word);
       }
     } else if (word == "debug") {

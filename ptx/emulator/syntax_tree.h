@@ -113,10 +113,10 @@ struct SyntaxFunction {
 };
 
 struct SyntaxModule {
-  uint32_t version = 0;           // 10 * major + minor
-  uint32_t target = 0;            // 90 for sm_90
+  uint32_t version = 0;  // 10 * major + minor
+  uint32_t target = 0;   // 90 for sm_90
   Position target_at;
-  bool is_arch_specific = false;  // sm_90a
+  char target_suffix = 0;  // a of sm_90a, f of sm_100f; 0: none
   bool is_debug = false;
   std::vector<std::unique_ptr<Variable>> variables;  // .global .const .shared at module scope
   std::vector<std::unique_ptr<SyntaxFunction>> functions;

@@ -2,15 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <unistd.h>
-
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include "tests/emulator/kernel_text.h"
+#include "tests/emulator/ptxas_verdict.h"
 
 namespace ptx::emulator {
 namespace {
@@ -119,25 +114,6 @@ TEST(Refusal, LinesThatPtxasRefuses) {
   }
 }
 
-// The path of NVIDIA's assembler, from PATH or /usr/local/cuda/bin; empty if there is none.
-std::string find_ptxas() {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(std::string(path ? path : "") + ":/usr/local/cuda/bin");
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (access((folder + "/ptxas").c_str(), X_OK) == 0) return folder + "/ptxas";
-  return "";
-}
-
-bool ptxas_accepts(const std::string& text, uint32_t target) {
-  const auto file = std::filesystem::path(::testing::TempDir()) / ("refusal_" + std::to_string(getpid()) + ".ptx");
-  std::ofstream(file) << text;
-  const std::string command =
-      find_ptxas() + " -arch=sm_" + std::to_string(target) + " " + file.string() + " -o /dev/null >/dev/null 2>&1";
-  const bool accepted = std::system(command.c_str()) == 0;
-  std::filesystem::remove(file);
-  return accepted;
-}
-
 // NVIDIA's assembler refuses the same lines, but for those that it reads in a way of its own.
 TEST(Refusal, AsNvidiasAssembler) {
   if (find_ptxas().empty()) GTEST_SKIP() << "no ptxas in PATH or /usr/local/cuda/bin";
@@ -145,10 +121,10 @@ TEST(Refusal, AsNvidiasAssembler) {
       "mov.u32 %r1, 0x1ffffffffffffffff;",  // cut to 64 bits without a word
   };
   for (const Refusal& row : kRefusals)
-    EXPECT_EQ(ptxas_accepts(kernel(row.line), 90), tolerated.contains(row.line)) << row.line;
-  EXPECT_TRUE(ptxas_accepts(kernel("add.u32 %r1, %r2, %r3;"), 90));
+    EXPECT_EQ(ptxas_accepts(kernel(row.line), "sm_90"), tolerated.contains(row.line)) << row.line;
+  EXPECT_TRUE(ptxas_accepts(kernel("add.u32 %r1, %r2, %r3;"), "sm_90"));
   for (const char* line : kAccepted) {
-    EXPECT_TRUE(ptxas_accepts(kernel(line), 90)) << line;
+    EXPECT_TRUE(ptxas_accepts(kernel(line), "sm_90")) << line;
     EXPECT_THAT(run_text(kernel(line + std::string("\nret;")), {1}, {1}, 1).fault, Not(HasSubstr("line "))) << line;
   }
 }

@@ -62,8 +62,7 @@ TEST_P(EmulatedTest, LoadsEveryOperation) {
   }
 }
 
-// The emulator and the builder know the same instructions, and each target's alike; only that the emulator's sm_90 is
-// sm_90a, too.
+// The emulator and the builder know the same instructions, and each target's alike.
 TEST_P(EmulatedTest, AgreesOnEveryInstruction) {
   constexpr Version kNewest{90};
   Device device(profile_of(GetParam()));
@@ -77,7 +76,7 @@ TEST_P(EmulatedTest, AgreesOnEveryInstruction) {
       } catch (const std::exception& error) {
         refusal = error.what();
       }
-      const bool expected = runs(GetParam() == sm_90 ? sm_90a : GetParam(), form.row->minimum);
+      const bool expected = runs(GetParam(), form.row->minimum);
       EXPECT_EQ(refusal.empty(), expected) << form.spelling << ": " << refusal;
     }
   }

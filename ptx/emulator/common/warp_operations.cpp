@@ -2,6 +2,8 @@
 // Each waits until the lanes its mask names are here; lanes that have exited count as here.
 #include <bit>
 #include <cmath>
+#include <functional>
+#include <string>
 
 #include "ptx/emulator/common/common.h"
 
@@ -86,8 +88,8 @@ void match_all(Warp& w, const Instruction& i, uint32_t lanes) {
   if (w.operands[i.list] != kNoColumn) set_predicate(w, w.operands[i.list], same, lanes);
 }
 
-template <class T, class F>
-void reduce(Warp& w, const Instruction& i, uint32_t lanes, F f) {
+template <class T, class F, class First>
+void reduce(Warp& w, const Instruction& i, uint32_t lanes, F f, First of_first) {
   const T* a = column<T>(w, i.a);
   T result[kLanes] = {};
   for_each_group(w, i, lanes, [&](uint32_t group, uint32_t members) {
@@ -95,7 +97,7 @@ void reduce(Warp& w, const Instruction& i, uint32_t lanes, F f) {
     T sum{};
     for (uint32_t l = 0; l < kLanes; ++l) {
       if (!(members >> l & 1)) continue;
-      sum = first ? a[l] : f(sum, a[l]);
+      sum = first ? of_first(a[l]) : f(sum, a[l]);
       first = false;
     }
     for (uint32_t l = 0; l < kLanes; ++l) result[l] = (group >> l & 1) ? sum : result[l];
@@ -105,7 +107,37 @@ void reduce(Warp& w, const Instruction& i, uint32_t lanes, F f) {
 
 template <class T, class F>
 void reduction(Registry& r, const char* name, F) {
-  waiting(r, name, [](Warp& w, const Instruction& i, uint32_t lanes) { reduce<T>(w, i, lanes, F{}); });
+  waiting(r, name,
+          [](Warp& w, const Instruction& i, uint32_t lanes) { reduce<T>(w, i, lanes, F{}, [](T x) { return x; }); });
+}
+
+// The extreme of real numbers, of their magnitudes with .abs; with .NaN one NaN decides, else numbers do.
+template <class Before, bool of_magnitudes, bool nan_decides>
+struct Extreme {
+  float operator()(float a, float b) const {
+    if (of_magnitudes) a = std::fabs(a), b = std::fabs(b);
+    if (a != a || b != b) {
+      const bool both = a != a && b != b;
+      return nan_decides || both ? std::bit_cast<float>(0x7fffffffu) : a != a ? b : a;
+    }
+    return Before{}(a, b) || (a == b && std::signbit(a) == Before{}(0, 1)) ? a : b;  // -0 counts as less than +0
+  }
+};
+
+template <class Before, bool of_magnitudes, bool nan_decides>
+void real_reduction(Registry& r, const std::string& name) {
+  waiting(r, name.c_str(), [](Warp& w, const Instruction& i, uint32_t lanes) {
+    using F = Extreme<Before, of_magnitudes, nan_decides>;
+    reduce<float>(w, i, lanes, F{}, [](float x) { return F{}(x, x); });
+  });
+}
+
+template <class Before>
+void real_reductions(Registry& r, const std::string& name) {
+  real_reduction<Before, false, false>(r, name);
+  real_reduction<Before, true, false>(r, name + ".abs");
+  real_reduction<Before, false, true>(r, name + ".NaN");
+  real_reduction<Before, true, true>(r, name + ".abs.NaN");
 }
 
 }  // namespace
@@ -141,8 +173,8 @@ void register_warp_operations(Registry& r) {
   reduction<uint32_t>(r, "redux.and.b32", [](uint32_t a, uint32_t b) { return a & b; });
   reduction<uint32_t>(r, "redux.or.b32", [](uint32_t a, uint32_t b) { return a | b; });
   reduction<uint32_t>(r, "redux.xor.b32", [](uint32_t a, uint32_t b) { return a ^ b; });
-  reduction<float>(r, "redux.min.f32", [](float a, float b) { return std::fmin(a, b); });
-  reduction<float>(r, "redux.max.f32", [](float a, float b) { return std::fmax(a, b); });
+  real_reductions<std::less<float>>(r, "redux.min.f32");
+  real_reductions<std::greater<float>>(r, "redux.max.f32");
   waiting(r, "bar.warp", [](Warp& w, const Instruction& i, uint32_t lanes) {
     for_each_group(w, i, lanes, [&](uint32_t, uint32_t members) { observe_warp_barrier(w, members); });
   });

@@ -6,7 +6,6 @@
 namespace ptx::emulator::EMULATOR_ISA {
 namespace {
 
-inline float to_float(float x) { return x; }
 template <class H>
 inline H flush_half(H x) {
   if constexpr (sizeof(H) == 2 && __is_same(H, f16))
