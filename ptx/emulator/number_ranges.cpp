@@ -1,3 +1,4 @@
+// One table of ranges, from the PTX ISA and from what ptxas refuses; a row holds for one operand of an instruction.
 #include "ptx/emulator/number_ranges.h"
 
 #include <algorithm>

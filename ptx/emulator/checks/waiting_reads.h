@@ -150,8 +150,10 @@ void WaitingReads::end_waiting(uint64_t address, F f) {
 template <class F>
 void WaitingReads::end_all(F f) {
   for (Trail& t : trails_) settle(t);
-  for (auto& [number, region] : regions_) {
-    const uint64_t start = number * kGrains << kGrainShift, last = start + (uint64_t{kGrains} << kGrainShift) - 1;
+  for (auto& numbered : regions_) {
+    auto& region = numbered.second;
+    const uint64_t start = numbered.first * kGrains << kGrainShift;
+    const uint64_t last = start + (uint64_t{kGrains} << kGrainShift) - 1;
     const auto waits = [&](const WaitingRead& read, uint32_t lane, uint64_t address, uint32_t bytes) {
       if (!(region.written >> ((address - start) >> kGrainShift) & 1)) f(read, lane, address, bytes);
     };
