@@ -18,13 +18,17 @@ using enum Lowering;
 constexpr FormRow kForms[] = {
     {"mov", "t=b16|b32|b64|b128|u16|u32|u64|s16|s32|s64|f32|f64|pred", "x x", kMove},
     {"cvt",
-     "?rnd=rn|rz|rm|rp|rna|rs ?irnd=rni|rzi|rmi|rpi ?ftz ?relu ?sat ?satfinite "
+     "?rnd=rn|rz|rm|rp|rna ?irnd=rni|rzi|rmi|rpi ?ftz ?relu ?sat ?satfinite "
      "t=u8|s8|u16|s16|u32|s32|u64|s64|f16|bf16|f32|f64|tf32 u=u8|s8|u16|s16|u32|s32|u64|s64|f16|bf16|f32|f64",
      "D S:u", kConvert},
     {"cvt", "rnd=rn|rz ?relu ?satfinite t=f16x2|bf16x2 u=f32", "d s:u s:u", kConvertPack, 80, 70},
     {"cvt", "rnd=rn ?relu satfinite t=e4m3x2|e5m2x2 u=f32", "d:packed s:u s:u", kConvertPack, 89, 81},
     {"cvt", "rnd=rn ?relu satfinite t=e4m3x2|e5m2x2 u=f16x2", "d:packed r:b32", kConvertPack, 89, 81},
     {"cvt", "rnd=rn ?relu t=f16x2 u=e4m3x2|e5m2x2", "d:b32 r:packed", kConvertPack, 89, 81},
+    {"cvt", "rnd=rs ?relu ?satfinite t=f16x2|bf16x2 u=f32", "x s:u s:u s:u32", kConvertPack, 100, 87, nullptr,
+     Suffix::kOwn},
+    {"cvt", "rnd=rs ?relu satfinite t=e4m3x4|e5m2x4|e2m3x4|e3m2x4|e2m1x4 u=f32", "x v s:u32", kConvertPack, 100, 87,
+     nullptr, Suffix::kOwn},
     {"cvt", "pack sat t=u16|s16 u=s32", "d:u32 s:u s:u", kConvertPack, 72, 65},
     {"cvt", "pack sat t=u8|s8 u=s32 w=b32", "d:u32 s:u s:u s:u32", kConvertPack, 72, 65},
     {"cvta", "space=global|shared|shared::cta|shared::cluster|local|param|param::entry|const t=u64", "d x", kAddress},

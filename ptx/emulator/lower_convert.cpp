@@ -56,8 +56,6 @@ void FunctionLoader::check_convert(const Statement& s, const Match& m) const {
   }
   if (m.has("ftz") && to != Type::f32 && from != Type::f32) refuse(s.at, spelling_of(s) + ": .ftz needs f32");
   if (rnd == "rna" && to != Type::tf32) refuse(s.at, spelling_of(s) + ": .rna needs tf32");
-  if (rnd == "rs")
-    refuse(s.at, spelling_of(s) + ": stochastic rounding needs sm_100a, which the emulator does not know");
   const bool half = to == Type::bf16 || from == Type::bf16;
   const uint32_t least = to == Type::tf32 || (half && is_real(to) && is_real(from)) ? 80
                          : half                                                     ? 90
@@ -115,6 +113,7 @@ void FunctionLoader::lower_convert_integer(const Statement& s, const Match& m, C
 }
 
 void FunctionLoader::lower_convert_pack(const Statement& s, const Match& m) {
+  if (m.word("rnd") == "rs") refuse(s.at, "the emulator has no stochastic rounding: " + spelling_of(s));
   const std::string to(m.word("t")), from(m.word("u"));
   const std::string plain_name = "cvt." + std::string(m.word("rnd")) + "." + to + "." + from;
   const bool plain = !m.has("relu") && !m.has("satfinite") && layout_.registry->find(plain_name);

@@ -124,6 +124,10 @@ TEST(OperandRefusal, SuffixesOfTargets) {
       {"setmaxnreg.inc.sync.aligned.u32 40;", "sm_90a", ""},
       {"setmaxnreg.inc.sync.aligned.u32 40;", "sm_120a", ""},
       {"setmaxnreg.inc.sync.aligned.u32 41;", "sm_90a", "a multiple of 8"},
+      {"cvt.rs.f16x2.f32 %r1, %f1, %f2, %r2;", "sm_90", "needs sm_100a, the target is sm_90"},
+      {"cvt.rs.f16x2.f32 %r1, %f1, %f2, %r2;", "sm_100", "needs sm_100a, the target is sm_100"},
+      {"cvt.rs.satfinite.e4m3x4.f32 %r1, {%f1, %f2, %f3, %f4}, %r2;", "sm_120a",
+       "needs sm_100a, the target is sm_120a"},
       {"redux.sync.min.abs.NaN.f32 %f1, %f2, -1;", "sm_100", "needs sm_100a, the target is sm_100"},
       {"redux.sync.min.abs.NaN.f32 %f1, %f2, -1;", "sm_100a", ""},
       {"redux.sync.min.abs.NaN.f32 %f1, %f2, -1;", "sm_120a", "needs sm_100a, the target is sm_120a"},
@@ -160,6 +164,15 @@ TEST(OperandRefusal, WhatIsNotEmulated) {
       {"suld.b.1d.b32.trap {%r1}, [%rd1, {%r2}];", "the emulator has no surfaces: suld.b"},
   };
   for (const auto& row : rows) EXPECT_THAT(run_text(kernel(row.line), {1}, {1}, 1).fault, HasSubstr(row.expected));
+  std::string own = kernel("cvt.rs.f16x2.f32 %r1, %f1, %f2, %r2;");
+  own.replace(own.find("sm_90"), 5, "sm_100a");
+  Device device(profile_named("sm_100"));
+  try {
+    const Module module(own, device.profile, device.memory);
+    ADD_FAILURE() << "loaded";
+  } catch (const LoadError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the emulator has no stochastic rounding: cvt.rs.f16x2.f32"));
+  }
 }
 
 }  // namespace
