@@ -53,6 +53,11 @@ void Profile::keep_trace(size_t spans) {
   ring_size_ = spans;
 }
 
+bool Profile::keeps_trace() const {
+  std::lock_guard lock(mutex_);
+  return ring_size_ > 0;
+}
+
 std::vector<TraceSpan> Profile::trace() const {
   std::lock_guard lock(mutex_);
   std::vector<TraceSpan> spans = ring_;

@@ -52,6 +52,7 @@ class Profile {
   // From now on the last `spans` calls are kept.
   void keep_trace(size_t spans = size_t{1} << 18);
   std::vector<TraceSpan> trace() const;  // oldest first
+  bool keeps_trace() const;
 
   void set_peak_bandwidth(double bytes_per_second) { peak_bandwidth_ = bytes_per_second; }
   double peak_bandwidth() const { return peak_bandwidth_; }  // of the device's memory; 0: unknown

@@ -52,6 +52,7 @@
   F(cuEventCreate, cuEventCreate)                                                             \
   F(cuEventDestroy, cuEventDestroy_v2)                                                        \
   F(cuEventRecord, cuEventRecord)                                                             \
+  F(cuEventRecordWithFlags, cuEventRecordWithFlags)                                           \
   F(cuEventSynchronize, cuEventSynchronize)                                                   \
   F(cuEventQuery, cuEventQuery)                                                               \
   F(cuFuncGetAttribute, cuFuncGetAttribute)                                                   \

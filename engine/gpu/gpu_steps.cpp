@@ -105,7 +105,8 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
   PassKernels& pass() { return kernels_of(kind_); }
   void place_weights(const ModelTensors& tensors, const GpuOptions& options);
   void forget_stopped_pass() {
-    if (layers_graph_.is_recording()) layers_graph_.abandon(stream_);
+    if (graph_ != nullptr && graph_->is_recording()) graph_->abandon(stream_);
+    graph_ = nullptr;
   }
   void begin_pass(uint32_t n_columns, PassKind kind);
   void upload_pass(std::span<const uint32_t> tokens_and_positions);
@@ -142,7 +143,10 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
   DeviceMemory activations_, cache_, weights_;
   LaunchMode launch_mode_;
   std::string why_launched_so_;
-  LaunchGraph layers_graph_;
+  std::array<LaunchGraph, 3> layers_graphs_;  // the last two with times, in turn: two passes may be under way
+  LaunchGraph* graph_ = nullptr;              // of the pass, from begin_layers to end_layers
+  std::vector<LaunchTimer::Part> graph_parts_;
+  uint32_t n_timed_graphs_ = 0;
   uint32_t graph_operation_;
   std::array<std::unique_ptr<PassKernels>, kPassKinds> passes_;
   std::vector<LayerAddresses> layers_;  // with the caches of sequence 0
@@ -183,7 +187,8 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
       activations_(context, plan_.n_bytes, "activations"),
       cache_(context, cache_plan_.n_bytes() * sizes_.sequences, "the KV cache"),
       launch_mode_(options.launch),
-      layers_graph_(context),
+      layers_graphs_{LaunchGraph(context), LaunchGraph(context, LaunchGraph::Times::kOn),
+                     LaunchGraph(context, LaunchGraph::Times::kOn)},
       graph_operation_(profile_.operation("layers graph")),
       slots_{Slot{pinned_words(context, sizes_), Event(context)}, Slot{pinned_words(context, sizes_), Event(context)},
              Slot{pinned_words(context, sizes_), Event(context)}, Slot{pinned_words(context, sizes_), Event(context)}},
@@ -282,11 +287,12 @@ void GpuSteps::fill_cache_table(std::span<const Column> columns) {
 }
 
 void GpuSteps::run(const GpuStep& step, const Arguments& arguments, ptx::Dimensions blocks, uint64_t bytes) {
+  if (graph_ != nullptr) graph_parts_.push_back({step.operation, bytes});
   if (is_replaying_) return;
   const std::span<const Argument> items = std::span(arguments.items).first(arguments.n);
-  if (layers_graph_.is_recording()) {  // for every position: with all the blocks there may be, and timed as a whole
+  if (graph_ != nullptr) {  // for every position: with all the blocks there may be
     step.kernel->launch(stream_, items, step.kernel->kernel().launch.blocks);
-    return;
+    return graph_->launched(stream_);
   }
   step.kernel->launch(stream_, items, blocks);
   timer_.launched(step.operation, bytes);
@@ -319,19 +325,23 @@ void GpuSteps::multiply(const ProductStep& product, const Operands& o, uint32_t 
 }
 
 void GpuSteps::begin_layers() {
-  const bool uses_graph = launch_mode_ == LaunchMode::kGraph && kind_ == PassKind::kToken;
-  is_replaying_ = uses_graph && layers_graph_.is_recorded();
-  if (uses_graph && !is_replaying_) layers_graph_.begin(stream_);
+  graph_parts_.clear();
+  is_replaying_ = false;
+  if (launch_mode_ != LaunchMode::kGraph || kind_ != PassKind::kToken) return;
+  graph_ = timer_.wants_parts() ? &layers_graphs_[1 + n_timed_graphs_++ % 2] : &layers_graphs_[0];
+  is_replaying_ = graph_->is_recorded();
+  if (!is_replaying_) graph_->begin(stream_);
 }
 
 void GpuSteps::end_layers() {
-  if (layers_graph_.is_recording()) {
-    layers_graph_.end(stream_);
-    is_replaying_ = true;
-  }
-  if (!std::exchange(is_replaying_, false)) return;
-  layers_graph_.launch(stream_);
-  timer_.launched(graph_operation_, weights_.n_bytes());
+  if (graph_ == nullptr) return;
+  if (graph_->is_recording()) graph_->end(stream_);
+  const std::span<const Event> times = graph_->times();
+  timer_.await_times(times);
+  graph_->launch(stream_);
+  timer_.launched(graph_operation_, weights_.n_bytes(), times, std::move(graph_parts_));
+  graph_ = nullptr;
+  is_replaying_ = false;
 }
 
 void GpuSteps::begin(std::span<const Column> columns) {

@@ -6,6 +6,12 @@ namespace warpchat {
 
 using namespace ptx::cuda;
 
+namespace {
+
+constexpr unsigned kExternal = 1;  // CU_EVENT_RECORD_EXTERNAL: a node that records whenever the graph runs
+
+}  // namespace
+
 LaunchGraph::~LaunchGraph() {
   if (exec_ != nullptr) context_->table().cuGraphExecDestroy(exec_);
 }
@@ -15,6 +21,14 @@ void LaunchGraph::begin(const Stream& stream) {
   context_->check(context_->table().cuStreamBeginCapture(stream.handle(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
                   "cuStreamBeginCapture", "recording a token");
   is_recording_ = true;
+}
+
+void LaunchGraph::launched(const Stream& stream) {
+  assert(is_recording_);
+  if (!is_timed_) return;
+  times_.emplace_back(context_, Event::Timing::kOn);
+  context_->check(context_->table().cuEventRecordWithFlags(times_.back().handle(), stream.handle(), kExternal),
+                  "cuEventRecordWithFlags", "recording a token");
 }
 
 void LaunchGraph::end(const Stream& stream) {
@@ -30,6 +44,7 @@ void LaunchGraph::end(const Stream& stream) {
 void LaunchGraph::abandon(const Stream& stream) {
   CUgraph graph = nullptr;
   is_recording_ = false;
+  times_.clear();
   if (context_->table().cuStreamEndCapture(stream.handle(), &graph) == CUDA_SUCCESS && graph != nullptr)
     context_->table().cuGraphDestroy(graph);
 }

@@ -202,6 +202,32 @@ TEST_F(GpuDecoderOnOneModel, RecordsEveryKernel) {
   for (size_t i = 1; i < trace.size(); ++i) EXPECT_GE(trace[i].start, trace[i - 1].start);
 }
 
+// With a trace, a graph's kernels are told apart: the same rows as of single launches. Without one it is a single row.
+TEST_F(GpuDecoderOnOneModel, ProfilesTheKernelsOfAGraphWhileATraceIsKept) {
+  Decoder streamed = gpu_decoder(model_);
+  Decoder graphed(model_.config, gpu_steps(model_, 64, test_device(), LaunchMode::kGraph));
+  Profile &of_stream = streamed.steps().profile(), &of_graph = graphed.steps().profile();
+  const auto rows = [](const Profile& profile) {
+    std::map<std::string, std::pair<uint64_t, uint64_t>> found;  // calls and bytes by name
+    for (const OperationProfile& row : profile.rows())
+      if (row.calls > 0) found[row.name] = {row.calls, row.bytes};
+    return found;
+  };
+  const std::vector<Token> tokens = some_tokens(5);
+  EXPECT_EQ(decode(graphed, tokens, {1}), decode(streamed, tokens, {1}));
+  EXPECT_EQ(rows(of_graph).at("layers graph").first, 5u);
+  of_graph.keep_trace(), of_stream.keep_trace();
+  of_graph.reset(), of_stream.reset();
+  EXPECT_EQ(decode(graphed, tokens, {1}), decode(streamed, tokens, {1}));
+  EXPECT_EQ(rows(of_graph), rows(of_stream));
+  const std::vector<TraceSpan> trace = of_graph.trace();
+  ASSERT_EQ(trace.size(), of_stream.trace().size());
+  for (size_t i = 1; i < trace.size(); ++i) {
+    EXPECT_GE(trace[i].start, trace[i - 1].start);
+    EXPECT_GE(trace[i].seconds, 0);
+  }
+}
+
 TEST_F(GpuDecoderOnOneModel, MeasuresNothingWhileTheProfileIsOff) {
   Decoder decoder = gpu_decoder(model_);
   Profile& profile = decoder.steps().profile();
