@@ -149,10 +149,13 @@ void Head::store(const Pointer<T, S>& to) {
 template <Space S>
 std::vector<Reg<f32>> eight_of(Builder& b, const Pointer<f32, S>& head, uint32_t head_dim) {
   const uint32_t pieces = head_dim / 8;
-  const Vec<f32, 8> loaded = head.template load<8>(b.min(b.lane(), pieces - 1) * 8);
+  const Pointer<f32, S> own = head + b.min(b.lane(), pieces - 1) * 8;
   std::vector<Reg<f32>> values;
-  for (int i = 0; i < 8; ++i)
-    values.push_back(pieces == kWarpSize ? loaded[i] : b.select(b.lane() < pieces, loaded[i], 0.0f));
+  for (uint32_t first : {0, 4}) {  // 16 bytes at a time: what heads are aligned to
+    const Vec<f32, 4> loaded = own.template load<4>(first);
+    for (int i = 0; i < 4; ++i)
+      values.push_back(pieces == kWarpSize ? loaded[i] : b.select(b.lane() < pieces, loaded[i], 0.0f));
+  }
   return values;
 }
 

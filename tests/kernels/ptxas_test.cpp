@@ -52,8 +52,10 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
     kernels.push_back(incremental_attention(spec, target));
   }
   for (RopePairing pairing : {RopePairing::kNeox, RopePairing::kInterleaved}) {
-    kernels.push_back(
-        kv_scatter({16, 8, 128, 128, pairing, 32768, 8, false, true, kEps, 1, std::vector(64, 0.1)}, target));
+    KvScatterSpec spec{16, 8, 128, 128, pairing, 32768, 8, false, true, kEps, 1, std::vector(64, 0.1)};
+    kernels.push_back(kv_scatter(spec, target));
+    spec.k_type = spec.v_type = KvType::kQ8_0;
+    kernels.push_back(kv_scatter(spec, target));
   }
   kernels.push_back(rmsnorm({3584, 8, kEps}, target));
   kernels.push_back(argmax({151936, 8}, target));
