@@ -56,6 +56,20 @@ TEST(Shapes, MixFormatsAsTheQuantiser) {
   EXPECT_TRUE(model_shape("qwen3-4b").formats.layers[0].qk_norm);
 }
 
+// The driver's compiler takes about 26 us a line. Sampling, the same for every model, is not among these.
+TEST(Shapes, TakeFewerThan15000LinesOfPtxToDecodeAndPrefill) {
+  for (const std::string& name : shape_names()) {
+    const ModelShape shape = model_shape(name);
+    ptrdiff_t lines = 0;
+    for (const auto& [kind, columns] : {std::pair(PassKind::kToken, 1u), std::pair(PassKind::kPrompt, 512u)}) {
+      const DecoderSpecs specs = decoder_specs(shape.config, shape.formats, 8192, kind, columns);
+      for (const ptx::Kernel& kernel : decoder_kernels(specs, ptx::sm_90))
+        lines += std::ranges::count(kernel.text, '\n');
+    }
+    EXPECT_LT(lines, 15000) << name;
+  }
+}
+
 TEST(Shapes, AreKnownByName) {
   EXPECT_EQ(shape_names().size(), 7u);
   for (const std::string& name : shape_names()) EXPECT_EQ(model_shape(name).config.name, name);
