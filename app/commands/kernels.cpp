@@ -7,6 +7,7 @@
 #include "app/model_loading.h"
 #include "app/output.h"
 #include "engine/gpu/gpu_memory.h"
+#include "kernels/persistent_decoder.h"
 #include "kernels/sampling.h"
 #include "kernels/shapes.h"
 #include "models/message.h"
@@ -89,15 +90,22 @@ int run_command(const KernelsOptions& options) {
   const ModelConfig& config = subject.shape.config;
   const uint32_t context =
       options.context > 0 ? options.context : std::min(config.context_length, kDefaultContextLimit);
+  const DecoderSpecs of_token = decoder_specs(config, subject.shape.formats, context, PassKind::kToken, 1);
   std::vector<ptx::Kernel> kernels;
   for (const auto& [kind, columns] : {std::pair(PassKind::kToken, 1u), std::pair(PassKind::kPrompt, kPromptColumns)})
     for (ptx::Kernel& kernel :
          decoder_kernels(decoder_specs(config, subject.shape.formats, context, kind, columns), target))
       kernels.push_back(std::move(kernel));
-  kernels.push_back(sample({config.n_vocab}, target));
-  if (!options.ptx_folder.empty()) write_texts(kernels, options.ptx_folder);
+  const SampleSpec sampling{.n_vocab = config.n_vocab, .advances = true};
+  kernels.push_back(sample(sampling, target));
+  std::vector<ptx::Kernel> persistent;
+  persistent.push_back(persistent_decoder({of_token, sampling.ring, /*stamps=*/true}, target));
+  if (!options.ptx_folder.empty()) {
+    write_texts(kernels, options.ptx_folder);
+    write_texts(persistent, options.ptx_folder);
+  }
   write_output(subject.name + " on " + ptx::spell(target) + ", context " + grouped(context) + "\n\n" +
-               listing(kernels));
+               listing(kernels) + "\nwith --launch persistent, a block on every processor\n\n" + listing(persistent));
   return 0;
 }
 

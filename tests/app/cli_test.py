@@ -158,19 +158,22 @@ class Commands(Case):
 
     def test_devices_agree(self):
         flags = ("-m", TINY, "-p", "one two three", "-n", "8", "--temp", "0", "--raw")
-        for more in ((), ("--launch", "graph")):
+        for more in ((), ("--launch", "graph"), ("--launch", "persistent")):
             self.assertEqual(self.run_well(*flags, "--device", "emulator:sm_80", *more).out, self.run_well(*flags).out)
 
     def test_kernels_are_listed_and_written(self):
         with tempfile.TemporaryDirectory() as folder:
             texts = os.path.join(folder, "texts")
             listing = self.run_well("kernels", "-m", TINY, "--target", "sm_80", "--ptx", texts).out.decode()
-            names = [line.split()[0] for line in listing.splitlines()[3:-2]]
+            names = re.findall(r"^([a-z]+_\S+) {2,}", listing, re.MULTILINE)
             self.assertEqual(sorted(name + ".ptx" for name in names), sorted(os.listdir(texts)))
             self.assertTrue(any(name.startswith("incremental_attention_") for name in names))
             with open(os.path.join(texts, names[0] + ".ptx")) as text:
                 self.assertIn(".target sm_80", text.read())
-        self.assertIn("gemv_q4k_11008x2048", self.run_well("kernels", "--shape", "qwen2.5-3b").out.decode())
+        listing = self.run_well("kernels", "--shape", "qwen2.5-3b").out.decode()
+        for family in ("embedding_q6k_151936x2048", "gemv_q4k_11008x2048", "kv_scatter_h16", "incremental_attention_h16",
+                       "gemm_q4k_11008x2048", "flash_attention_causal_h16", "sample_151936", "persistent_decoder_l36"):
+            self.assertIn(family, listing)
         self.assert_refused(Run("kernels", "--shape", "qwen9"), 2, "qwen9", "qwen2.5-7b")
         self.assert_refused(Run("kernels", "--shape", "qwen2.5-3b", "--target", "sm_12"), 2, "sm_12")
         speeds = self.run_well("kernels", "--shape", "qwen2.5-0.5b", "--gpu", "h200").out.decode()
