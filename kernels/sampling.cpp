@@ -22,14 +22,14 @@ using namespace ptx;
 
 namespace {
 
-constexpr uint32_t kMostThreads = 1024, kMostRing = 1024;
+constexpr uint32_t kMostThreads = 1024;
 
 void require_sample_spec(const SampleSpec& s) {
   require_between(1, INT32_MAX, "sample", "n_vocab", s.n_vocab);
   require_between(1, UINT16_MAX, "sample", "columns", s.columns);
   require_spec(std::has_single_bit(s.threads) && s.threads >= kWarpSize && s.threads <= kMostThreads, "sample",
                "threads", s.threads, "a power of two from 32 to 1024");
-  require_spec(std::has_single_bit(s.ring) && s.ring <= kMostRing, "sample", "ring", s.ring,
+  require_spec(std::has_single_bit(s.ring) && s.ring <= kLargestSampleRing, "sample", "ring", s.ring,
                "a power of two up to 1024");
 }
 

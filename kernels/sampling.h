@@ -12,11 +12,13 @@
 
 namespace warpchat {
 
+inline constexpr uint32_t kLargestSampleRing = 1024;
+
 struct SampleSpec {
   uint32_t n_vocab;         // logits of a column
   uint32_t columns = 1;     // sequences, each with a state of its own
   uint32_t threads = 1024;  // of the block that serves a column: a power of two, 32 to 1,024
-  uint32_t ring = 64;       // recent tokens that a state holds: a power of two up to 1,024
+  uint32_t ring = 64;       // recent tokens that a state holds: a power of two up to kLargestSampleRing
   bool advances = false;    // positions[column] += 1 after the choice
 };
 

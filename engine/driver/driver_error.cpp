@@ -17,7 +17,9 @@ struct Meaning {
 constexpr const char* kLost =
     "the GPU stopped answering; the conversation is kept: load the model again, and look into the system log (dmesg) "
     "for NVRM messages";
-constexpr const char* kFault = "a kernel broke a rule of the GPU, which is a fault of warpchat: please report it";
+// CUDA refuses all further work of the process.
+constexpr const char* kFault =
+    "a kernel broke a rule of the GPU, which is a fault of warpchat: please report it, and start the program again";
 
 constexpr Meaning kMeanings[] = {
     {CUDA_ERROR_OUT_OF_MEMORY, "the GPU's memory is full; close other programs on it or use a smaller --ctx-size"},
@@ -35,7 +37,7 @@ constexpr Meaning kMeanings[] = {
     {CUDA_ERROR_INVALID_PTX, "the driver's compiler refuses a generated kernel, which is a fault of warpchat"},
     {CUDA_ERROR_JIT_COMPILER_NOT_FOUND, "the driver's PTX compiler (libnvidia-ptxjitcompiler) is missing; install it"},
     {CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "the GPU has too few registers or too little shared memory for a kernel"},
-    {CUDA_ERROR_LAUNCH_TIMEOUT, "the system's watchdog ended a kernel that ran too long"},
+    {CUDA_ERROR_LAUNCH_TIMEOUT, "the system's watchdog ended a kernel that ran too long; start the program again"},
     {CUDA_ERROR_ILLEGAL_ADDRESS, kFault},
     {CUDA_ERROR_MISALIGNED_ADDRESS, kFault},
     {CUDA_ERROR_ILLEGAL_INSTRUCTION, kFault},

@@ -13,8 +13,6 @@ namespace warpchat {
 
 namespace {
 
-constexpr uint32_t kLargestRing = 4096;  // recent tokens
-
 bool has_penalties(const SamplingParams& p) {
   return p.repeat_penalty != 1 || p.presence_penalty != 0 || p.frequency_penalty != 0;
 }
@@ -24,9 +22,9 @@ uint32_t ring_for(std::span<const DeviceSampler::Start> columns) {
   uint32_t window = GpuSampler::kLeastRing;
   for (const DeviceSampler::Start& column : columns)
     if (has_penalties(column.params)) window = std::max(window, column.params.penalty_window);
-  if (window > kLargestRing)
+  if (window > kLargestSampleRing)
     throw Error("--repeat-last-n is " + grouped(window) + ", a GPU's sampler looks back at most " +
-                grouped(kLargestRing) + " tokens; lower it");
+                grouped(kLargestSampleRing) + " tokens; lower it");
   return std::bit_ceil(window);
 }
 
@@ -41,17 +39,21 @@ GpuSampler::GpuSampler(const Stream& stream, LaunchTimer& timer, Profile& profil
                       HostMemory(stream.context(), sizeof(ErrorWord), "errors"), Event(stream.context())});
 }
 
-// One kernel, for the longest window that was asked for.
+// One kernel, for the longest window that was asked for. What fails leaves the one before.
 void GpuSampler::compile(uint32_t ring) {
-  spec_.ring = ring;
+  SampleSpec spec = spec_;
+  spec.ring = ring;
   std::vector<ptx::Kernel> kernels;
-  kernels.push_back(warpchat::sample(spec_, stream_.context()->device().target()));
+  kernels.push_back(warpchat::sample(spec, stream_.context()->device().target()));
+  auto compiled = std::make_unique<KernelSet>(stream_.context(), std::move(kernels));
+  const LoadedKernel& kernel = (*compiled)[name_of(spec)];
+  DeviceMemory states(stream_.context(), spec.columns * sampler_state_stride(spec), "the sampler");
   stream_.wait();  // the kernel and the states before may be in use
-  kernels_ = std::make_unique<KernelSet>(stream_.context(), std::move(kernels));
-  kernel_ = &(*kernels_)[name_of(spec_)];
-  operation_ = profile_.operation(name_of(spec_));
-  states_ = DeviceMemory();
-  states_ = DeviceMemory(stream_.context(), spec_.columns * sampler_state_stride(spec_), "the sampler");
+  operation_ = profile_.operation(name_of(spec));
+  kernels_ = std::move(compiled);
+  kernel_ = &kernel;
+  states_ = std::move(states);
+  spec_ = spec;
 }
 
 void GpuSampler::start(std::span<const DeviceSampler::Start> columns) {

@@ -216,6 +216,7 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
 GpuSteps::~GpuSteps() {
   try {
     context_->make_current();  // the members free their memory on this thread
+    stream_.wait();            // which passes that were stopped may still use
   } catch (const Error&) {     // a lost device has nothing left to free
   }
 }

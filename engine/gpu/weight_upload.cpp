@@ -51,6 +51,13 @@ WeightUpload::WeightUpload(const Stream& stream, uint64_t total_bytes, std::func
       slots_{Slot{HostMemory(stream.context(), kStagingBytes, "loading"), Event(stream.context())},
              Slot{HostMemory(stream.context(), kStagingBytes, "loading"), Event(stream.context())}} {}
 
+WeightUpload::~WeightUpload() {
+  try {
+    stream_.wait();
+  } catch (const Error&) {  // a lost device reads nothing any more
+  }
+}
+
 uint64_t WeightUpload::take(uint64_t n_bytes) {
   assert(used_ + rounded(n_bytes) <= memory_.n_bytes());
   const uint64_t address = memory_.address() + used_;

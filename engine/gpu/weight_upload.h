@@ -19,6 +19,7 @@ class WeightUpload {
  public:
   // total_bytes: of all that will be placed. progress: 0..1, may be empty; what it throws ends the upload.
   WeightUpload(const Stream& stream, uint64_t total_bytes, std::function<void(double)> progress);
+  ~WeightUpload();  // waits for the stream, which may still read the staging memory
 
   // Each returns the tensor's device address. Error for a matrix whose format or width no kernel reads.
   uint64_t place_matrix(const TensorInfo& tensor);
