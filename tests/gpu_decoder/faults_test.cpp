@@ -1,0 +1,182 @@
+// What a decoder does when the driver fails: one sentence, nothing left behind, and the next request works or says why
+// not.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/gpu/gpu_steps.h"
+#include "engine/token_source.h"
+#include "tests/support/decoder_cases.h"
+#include "tests/support/error_of.h"
+#include "tests/support/faulty_driver.h"
+
+namespace warpchat {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using namespace ptx::cuda;
+
+constexpr uint32_t kContext = 32;
+
+class GpuFaults : public testing::Test {
+ protected:
+  std::unique_ptr<Steps> load(FaultyDriver& driver, LaunchMode launch = LaunchMode::kStream) const {
+    return make_gpu_steps(model_.config, model_.tensors,
+                          {driver.device(), {.context = kContext, .batch = 8}, launch, false, {}, {}});
+  }
+  // A prompt, some tokens of the host's and some of the device's: all logits, then the tokens.
+  std::vector<float> request(Decoder& decoder) const {
+    const std::vector<Token> tokens = some_tokens(8);
+    std::vector<float> results = decode(decoder, tokens, {5, 1});
+    const std::unique_ptr<TokenSource> source = make_token_source(decoder, {SamplingParams{}, tokens, 8, 0, 4});
+    const std::atomic<bool> stop = false;
+    for (int i = 0; i < 4; ++i) results.push_back(static_cast<float>(*source->next(stop)));
+    return results;
+  }
+
+  const std::vector<std::byte> bytes_ = build_tiny_model({.n_layers = 1,
+                                                          .hidden = 64,
+                                                          .ffn = 128,
+                                                          .n_heads = 2,
+                                                          .n_kv_heads = 1,
+                                                          .formats = TinyFormats::all(TensorType::kF16)},
+                                                         /*seed=*/1);
+  const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
+};
+
+// "what was done: cuCall failed with CUDA_ERROR_NAME (number): what it means".
+auto says(const std::string& function, const std::string& code) {
+  return AllOf(HasSubstr(": " + function + " failed with " + code + " ("), Not(HasSubstr("\n")));
+}
+
+TEST_F(GpuFaults, AtEachAllocationOfALoad) {
+  for (const std::string function : {"cuMemAlloc", "cuMemHostAlloc"}) {
+    uint64_t n_calls = 0;
+    {
+      FaultyDriver driver;
+      load(driver);
+      n_calls = driver.calls(function);
+    }
+    ASSERT_GE(n_calls, 3u);
+    for (uint64_t call = 1; call <= n_calls; ++call) {
+      FaultyDriver driver;
+      driver.fail(function, call, CUDA_ERROR_OUT_OF_MEMORY);
+      EXPECT_THAT(error_of([&] { load(driver); }), AllOf(says(function, "CUDA_ERROR_OUT_OF_MEMORY"),
+                                                         HasSubstr("allocating "), HasSubstr("memory is full")))
+          << call;
+      EXPECT_EQ(driver.alive(), "") << function << " " << call;
+    }
+  }
+}
+
+// Of every function that a load calls, the first call and the last.
+TEST_F(GpuFaults, AtEachFunctionThatALoadCalls) {
+  std::map<std::string, uint64_t> calls;
+  {
+    FaultyDriver driver;
+    const std::unique_ptr<Steps> steps = load(driver);
+    calls = driver.all_calls();
+  }
+  uint64_t n_faults = 0;
+  for (const auto& [function, n_calls] : calls) {
+    if (FaultyDriver::ends_something(function)) continue;
+    for (const uint64_t call : {uint64_t{1}, n_calls}) {
+      FaultyDriver driver;
+      driver.fail(function, call, CUDA_ERROR_UNKNOWN);
+      const std::string error = error_of([&] { load(driver); });
+      if (!driver.has_failed()) continue;  // how often threads ask may differ
+      ++n_faults;
+      EXPECT_THAT(error, says(function, "CUDA_ERROR_UNKNOWN")) << call;
+      EXPECT_EQ(driver.alive(), "") << function << " " << call;
+    }
+  }
+  EXPECT_GE(n_faults, 20u);
+}
+
+TEST_F(GpuFaults, AKernelThatTheDriverRefusesIsNamedByItsLog) {
+  FaultyDriver driver;
+  driver.damage_modules(true);
+  EXPECT_THAT(error_of([&] { load(driver); }),
+              AllOf(HasSubstr("compiling the kernels (ptx line 4"), HasSubstr("frobnicate"),
+                    HasSubstr("cuModuleLoadDataEx failed with CUDA_ERROR_INVALID_PTX")));
+  EXPECT_EQ(driver.alive(), "");
+  driver.damage_modules(false);
+  EXPECT_EQ(error_of([&] { load(driver); }), "no error");
+}
+
+// Kernels of prompts are compiled with the first prompt: a failure there is that prompt's alone.
+TEST_F(GpuFaults, PromptKernelsAreCompiledAgainAfterAFailure) {
+  FaultyDriver driver;
+  Decoder decoder(model_.config, load(driver));
+  driver.fail("cuModuleLoadDataEx", 1, CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_THAT(error_of([&] { request(decoder); }), says("cuModuleLoadDataEx", "CUDA_ERROR_OUT_OF_MEMORY"));
+  EXPECT_EQ(error_of([&] { request(decoder); }), "no error");
+}
+
+class GpuFaultsInMode : public GpuFaults, public testing::WithParamInterface<LaunchMode> {
+ protected:
+  // Of every function that decoding calls, how often.
+  std::map<std::string, uint64_t> calls_of_decoding() const {
+    FaultyDriver driver;
+    Decoder decoder(model_.config, load(driver, GetParam()));
+    std::map<std::string, uint64_t> calls = driver.all_calls();
+    request(decoder);
+    std::map<std::string, uint64_t> more;
+    for (const auto& [function, n] : driver.all_calls())
+      if (n > calls[function] && !FaultyDriver::ends_something(function)) more[function] = n - calls[function];
+    return more;
+  }
+  std::vector<float> expected() const {
+    FaultyDriver driver;
+    Decoder decoder(model_.config, load(driver, GetParam()));
+    return request(decoder);
+  }
+};
+
+TEST_P(GpuFaultsInMode, WhileDecodingLeaveTheNextPassRight) {
+  const std::vector<float> undisturbed = expected();
+  for (const auto& [function, n_calls] : calls_of_decoding()) {
+    for (const uint64_t call : {uint64_t{1}, n_calls}) {
+      FaultyDriver driver;
+      {
+        Decoder decoder(model_.config, load(driver, GetParam()));
+        driver.fail(function, call, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+        const std::string error = error_of([&] { request(decoder); });
+        if (!driver.has_failed()) continue;  // how many events are in use at once may differ
+        EXPECT_THAT(error, says(function, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES")) << call;
+        EXPECT_EQ(request(decoder), undisturbed) << function << " " << call;
+      }
+      EXPECT_EQ(driver.alive(), "") << function << " " << call;
+      if (n_calls == 1) break;
+    }
+  }
+}
+
+TEST_P(GpuFaultsInMode, ALostDeviceIsToldAtEveryRequestUntilTheModelIsLoadedAgain) {
+  const std::vector<float> undisturbed = expected();
+  const std::string graph_launch = GetParam() == LaunchMode::kGraph ? "cuGraphLaunch" : "cuLaunchKernel";
+  for (const std::string& function : {std::string("cuStreamSynchronize"), graph_launch}) {
+    for (const CUresult code : {CUDA_ERROR_UNKNOWN, CUDA_ERROR_LAUNCH_FAILED}) {
+      FaultyDriver driver;
+      {
+        Decoder decoder(model_.config, load(driver, GetParam()));
+        request(decoder);
+        driver.fail(function, 2, code, FaultyDriver::Extent::kLost);
+        const std::string name = code == CUDA_ERROR_UNKNOWN ? "CUDA_ERROR_UNKNOWN" : "CUDA_ERROR_LAUNCH_FAILED";
+        EXPECT_THAT(error_of([&] { request(decoder); }), says(function, name));
+        for (int again = 0; again < 2; ++again)
+          EXPECT_THAT(error_of([&] { request(decoder); }), HasSubstr(" failed with " + name));
+      }
+      EXPECT_EQ(driver.alive(), "") << function;
+      Decoder decoder(model_.config, load(driver, GetParam()));
+      EXPECT_EQ(request(decoder), undisturbed);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, GpuFaultsInMode, testing::Values(LaunchMode::kStream, LaunchMode::kGraph),
+                         [](const auto& c) { return std::string(name_of(c.param)); });
+
+}  // namespace
+}  // namespace warpchat

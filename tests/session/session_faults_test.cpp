@@ -1,0 +1,193 @@
+// A conversation whose device fails: it is kept, the user hears one sentence, and goes on or hears why not.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "engine/gpu/gpu_steps.h"
+#include "engine/session/chat_session.h"
+#include "tests/support/faulty_driver.h"
+#include "tests/support/test_files.h"
+#include "tests/support/tiny_model.h"
+
+namespace warpchat {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace ptx::cuda;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Extent = FaultyDriver::Extent;
+
+class SessionFaults : public testing::Test {
+ protected:
+  static std::string path_of(uint32_t model) {
+    const auto build = [](TensorType type, uint32_t seed) {
+      return build_tiny_model(
+          {.n_layers = 1, .hidden = 64, .ffn = 128, .n_heads = 2, .n_kv_heads = 1, .formats = TinyFormats::all(type)},
+          seed);
+    };
+    static const TemporaryFile half(build(TensorType::kF16, 5)), bytes(build(TensorType::kQ8_0, 6));
+    return (model == 0 ? half : bytes).path();
+  }
+  static std::unique_ptr<Model> load_on_cpu(uint32_t which, uint32_t context) {
+    ModelOptions options;
+    options.path = path_of(which);
+    options.context = context;
+    options.threads = 1;
+    return Model::load(options);
+  }
+  // A model whose decoder runs on the driver that fails when told to.
+  std::unique_ptr<Model> load(uint32_t which = 0, uint32_t context = 256, LaunchMode launch = LaunchMode::kStream) {
+    std::unique_ptr<Model> model = load_on_cpu(which, context);
+    model->decoder.reset();
+    model->decoder = std::make_unique<Decoder>(
+        model->config, make_gpu_steps(model->config, model->tensors,
+                                      {driver_.device(), {.context = context, .batch = 16}, launch, false, {}, {}}));
+    return model;
+  }
+  static SessionOptions greedy() {
+    SessionOptions options;
+    options.sampling.temperature = 0;
+    options.max_tokens = 12;
+    return options;
+  }
+
+  struct Answer {
+    std::string text;
+    GenerationEnd end;
+  };
+  // Drains the running generation; calls after_three behind the third token.
+  static Answer collect(
+      ChatSession& session, const std::function<void()>& after_three = [] {}) {
+    Answer answer;
+    for (int n_tokens = 0;;) {
+      const std::optional<Event> event = session.next_event(60s);
+      if (!event) {
+        ADD_FAILURE() << "no event for a minute";
+        return answer;
+      }
+      if (const auto* delta = std::get_if<TextDelta>(&*event)) {
+        answer.text += delta->text;
+        if (++n_tokens == 3) after_three();
+      }
+      if (const auto* end = std::get_if<GenerationEnd>(&*event)) {
+        answer.end = *end;
+        return answer;
+      }
+    }
+  }
+  // What a session without faults answers to this after that conversation.
+  std::string answer_to(const std::vector<Message>& before, const std::string& text) {
+    const std::unique_ptr<Model> model = load();
+    ChatSession session(*model, greedy());
+    session.restore(before);
+    session.send(text);
+    return collect(session).text;
+  }
+
+  FaultyDriver driver_;
+};
+
+TEST_F(SessionFaults, AFailedLaunchEndsTheAnswerAndTheNextOneIsRight) {
+  const std::unique_ptr<Model> model = load();
+  ChatSession session(*model, greedy());
+  session.send("tell me of the sea");
+  const Answer cut = collect(session, [&] { driver_.fail("cuLaunchKernel", 1, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES); });
+  ASSERT_TRUE(driver_.has_failed()) << "the answer had ended before";
+  EXPECT_EQ(cut.end.reason, EndReason::kFailed);
+  EXPECT_THAT(cut.end.error, HasSubstr("cuLaunchKernel failed with CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"));
+  EXPECT_THAT(cut.end.error, Not(HasSubstr("\n")));
+  ASSERT_EQ(session.messages().size(), 2u);
+  EXPECT_EQ(session.messages()[0].content, "tell me of the sea");
+  EXPECT_EQ(session.messages()[1].content, cut.text);
+  EXPECT_FALSE(session.busy());
+
+  const std::vector<Message> kept = session.messages();
+  session.send("and more");
+  const Answer next = collect(session);
+  EXPECT_EQ(next.end.error, "");
+  EXPECT_EQ(next.end.timings.reused_tokens, 0u) << "the cache is unknown after a failure";
+  EXPECT_EQ(next.text, answer_to(kept, "and more"));
+}
+
+TEST_F(SessionFaults, ALostDeviceKeepsTheConversationForAnotherModel) {
+  std::vector<Message> kept;
+  {
+    const std::unique_ptr<Model> model = load();
+    ChatSession session(*model, greedy());
+    session.send("tell me of the sea");
+    const Answer cut =
+        collect(session, [&] { driver_.fail("cuEventSynchronize", 1, CUDA_ERROR_UNKNOWN, Extent::kLost); });
+    ASSERT_TRUE(driver_.has_failed()) << "the answer had ended before";
+    EXPECT_THAT(cut.end.error, HasSubstr("the GPU stopped answering; the conversation is kept: load the model again"));
+    ASSERT_EQ(session.messages().size(), 2u);
+    EXPECT_EQ(session.messages()[1].content, cut.text);
+    kept = session.messages();
+
+    session.send("and more");
+    const Answer refused = collect(session);
+    EXPECT_EQ(refused.end.reason, EndReason::kFailed);
+    EXPECT_THAT(refused.end.error, HasSubstr("load the model again"));
+    ASSERT_EQ(session.messages().size(), 3u) << "the question stays, so that it can be asked again";
+    EXPECT_EQ(session.messages()[2].content, "and more");
+  }
+  EXPECT_EQ(driver_.alive(), "");
+  const std::unique_ptr<Model> again = load();
+  ChatSession session(*again, greedy());
+  session.restore(kept);
+  session.send("and more");
+  const Answer answer = collect(session);
+  EXPECT_EQ(answer.end.error, "");
+  EXPECT_EQ(answer.text, answer_to(kept, "and more"));
+}
+
+// The kernels of prompts are compiled with the first of them, that of the sampler with the first answer.
+TEST_F(SessionFaults, MemoryThatRunsOutInTheFirstAnswerIsAskedForAgain) {
+  for (const std::string function : {"cuModuleLoadDataEx", "cuMemAlloc"}) {
+    const std::unique_ptr<Model> model = load();
+    ChatSession session(*model, greedy());
+    driver_.fail(function, 1, CUDA_ERROR_OUT_OF_MEMORY);
+    session.send("tell me of the sea");
+    const Answer none = collect(session);
+    EXPECT_EQ(none.end.reason, EndReason::kFailed);
+    EXPECT_THAT(none.end.error, HasSubstr("CUDA_ERROR_OUT_OF_MEMORY (2): the GPU's memory is full"));
+    ASSERT_EQ(session.messages().size(), 1u) << "no answer, the question is kept";
+    session.regenerate();
+    EXPECT_EQ(collect(session).text, answer_to({}, "tell me of the sea"));
+  }
+}
+
+// Loaded, asked for two tokens and dropped, with another model, context, launch mode and device each time.
+TEST_F(SessionFaults, AHundredSwitchesLeaveNothingBehind) {
+  const DriverTable& table = emulator_table();
+  CUdevice gpu = 0;
+  CUcontext context = nullptr;  // held meanwhile: with the last of its holders it would give everything back
+  driver_.device();             // starts the driver
+  ASSERT_EQ(table.cuDeviceGet(&gpu, 0), CUDA_SUCCESS);
+  ASSERT_EQ(table.cuDevicePrimaryCtxRetain(&context, gpu), CUDA_SUCCESS);
+  ASSERT_EQ(table.cuCtxSetCurrent(context), CUDA_SUCCESS);
+  const auto free_bytes = [&] {
+    size_t free = 0, total = 0;
+    EXPECT_EQ(table.cuMemGetInfo(&free, &total), CUDA_SUCCESS);
+    return free;
+  };
+  const uint64_t free_before = free_bytes();
+  for (uint32_t i = 0; i < 100; ++i) {
+    const uint32_t positions = 64 + i % 7 * 16;
+    const std::unique_ptr<Model> model =
+        i % 5 == 4 ? load_on_cpu(i % 2, positions)
+                   : load(i % 2, positions, i % 4 < 2 ? LaunchMode::kStream : LaunchMode::kGraph);
+    SessionOptions options = greedy();
+    options.max_tokens = 2;
+    ChatSession session(*model, options);
+    session.send("hello");
+    ASSERT_EQ(collect(session).end.error, "");
+  }
+  EXPECT_EQ(free_bytes(), free_before);
+  EXPECT_EQ(driver_.alive(), "");
+  EXPECT_EQ(table.cuDevicePrimaryCtxRelease(gpu), CUDA_SUCCESS);
+}
+
+}  // namespace
+}  // namespace warpchat
