@@ -47,9 +47,11 @@ TEST(GpuDecoderOnRealFiles, MatchesExactLogits) {
               {"one by one", LaunchMode::kStream, {1}},
               {"mixed, from a graph", LaunchMode::kGraph, {4, 1, 1, 3, 1}},
               {"batches", LaunchMode::kStream, {}},
-              {"one launch", LaunchMode::kPersistent, {}},
+              {"one launch", LaunchMode::kPersistent, {}},  // after "one by one", with which it is compared
               {"q8_0, prefill", LaunchMode::kStream, {15}, kCodes},
               {"q8_0, mixed, from a graph", LaunchMode::kGraph, {4, 1, 1, 3, 1}, kCodes},
+              {"q8_0, one by one", LaunchMode::kStream, {1}, kCodes},
+              {"q8_0, one launch", LaunchMode::kPersistent, {}, kCodes},
               {"q8_0, batches", LaunchMode::kStream, {}, kCodes}};
   for (const std::string name : {"tiny2", "mini3", "odd2", "tinyll"}) {
     const auto path = reference_data_path(name + "-q4km.gguf"), exact = reference_data_path(name + ".logits.f32");
@@ -64,7 +66,7 @@ TEST(GpuDecoderOnRealFiles, MatchesExactLogits) {
       const std::vector<float> logits = way.launch == LaunchMode::kPersistent ? decode_in_one_launch(decoder, tokens)
                                         : way.passes.empty()                  ? decode_in_batches(decoder, tokens)
                                                                               : decode(decoder, tokens, way.passes);
-      if (std::string(way.name) == "one by one") one_by_one = logits;
+      if (way.passes == std::vector<uint32_t>{1}) one_by_one = logits;
       if (way.launch == LaunchMode::kPersistent) {
         EXPECT_EQ(logits, one_by_one) << name << ": the same to the bit";
       }
