@@ -4,19 +4,25 @@
 #include <filesystem>
 #include <utility>
 
+#include "app/conversation_list.h"
 #include "app/directories.h"
 #include "app/export.h"
 #include "app/log.h"
 #include "app/model_loading.h"
 #include "app/output.h"
 #include "app/text_input.h"
+#include "engine/store/search_words.h"
 #include "models/message.h"
 
 namespace warpchat {
 
 namespace {
 
-std::string history_path() {
+constexpr uint32_t kListed = 20;
+constexpr size_t kShownOfMessage = 300;  // bytes
+
+std::string history_path(const ChatOptions& options) {
+  if (options.no_history) return "";
   const std::string folder = state_directory();
   return make_private_directory(folder) ? folder + "/history" : "";
 }
@@ -45,15 +51,21 @@ Conversation::Conversation(const ChatOptions& options, std::unique_ptr<Model> mo
       settings_(std::move(settings)),
       model_(std::move(model)),
       session_(std::make_unique<ChatSession>(*model_, settings_.session)),
-      history_(history_path()),
+      record_(!options.no_history),
+      history_(history_path(options)),
       reader_(terminal_, history_) {}
 
 int Conversation::run() {
   say(describe(*model_) + "\n/help lists commands, Ctrl-D leaves");
-  while (take_turn()) {
-  }
+  do {
+    tell_notices();
+  } while (take_turn());
   save_profile(*model_, options_);
   return 0;
+}
+
+void Conversation::tell_notices() {
+  if (const std::string notice = record_.take_notice(); !notice.empty()) print_error(notice);
 }
 
 bool Conversation::take_turn() {
@@ -90,13 +102,15 @@ bool Conversation::run_slash(const SlashLine& line) {
     case SlashAction::kExit:
       return false;
     case SlashAction::kClear:
-      start_anew(/*clear_screen=*/true);
+      start_anew();
+      write_output("\x1b[H\x1b[2J\x1b[3J");
       break;
     case SlashAction::kNew:
-      start_anew(/*clear_screen=*/false);
+      start_anew();
+      say("a new conversation");
       break;
     case SlashAction::kRegenerate:
-      answer([&] { session_->regenerate(); });
+      regenerate();
       break;
     case SlashAction::kEdit:
       edit(line.argument);
@@ -117,10 +131,17 @@ bool Conversation::run_slash(const SlashLine& line) {
       show();
       break;
     case SlashAction::kSave:
+      save(line.argument);
+      break;
+    case SlashAction::kList:
+      list(line.argument);
+      break;
+    case SlashAction::kSearch:
+      search(line.argument);
+      break;
     case SlashAction::kLoad:
-      throw Error(std::string(line.command->name) +
-                  " comes with the conversation store, which this version does not have; "
-                  "/export writes the conversation to a file");
+      load(line.argument);
+      break;
     case SlashAction::kExport:
       export_conversation(line.argument, model_name(*model_), settings_.session.system_prompt, session_->messages());
       say("wrote " + line.argument);
@@ -136,9 +157,13 @@ void Conversation::answer(const std::function<void()>& start) {
   session_->options() = settings_.session;
   model_->decoder->steps().profile().reset();
   start();
-  const StreamedAnswer streamed = stream_answer(
-      {[&](std::chrono::milliseconds timeout) { return session_->next_event(timeout); }, [&] { session_->stop(); }},
-      settings_);
+  record_.answer_begins();
+  const auto next_event = [&](std::chrono::milliseconds timeout) {
+    std::optional<Event> event = session_->next_event(timeout);
+    record_.follow(session_->messages(), event);
+    return event;
+  };
+  const StreamedAnswer streamed = stream_answer({next_event, [&] { session_->stop(); }}, settings_);
   last_timings_ = streamed.end.timings;
   if (streamed.interrupted) say("(stopped)");
   if (settings_.verbose)
@@ -148,6 +173,7 @@ void Conversation::answer(const std::function<void()>& start) {
 
 void Conversation::send(const std::string& text) {
   const size_t before = session_->messages().size();
+  record(attached_ + text, text, before);
   try {
     answer([&] { session_->send(attached_ + text); });
   } catch (...) {
@@ -157,45 +183,114 @@ void Conversation::send(const std::string& text) {
   if (!take_back(before)) attached_.clear();
 }
 
+void Conversation::record(const std::string& text, const std::string& typed, size_t n_before) {
+  record_.send({.text = text,
+                .title = title_from(typed),
+                .n_before = n_before,
+                .system_prompt = settings_.session.system_prompt,
+                .model = model_->file.path()});
+}
+
+void Conversation::regenerate() {
+  if (!session_->messages().empty()) record_.regenerate(last_user_message() + 1);
+  answer([&] { session_->regenerate(); });
+}
+
 // A message without an answer would break the turns that templates expect.
 bool Conversation::take_back(size_t n_messages) {
   const bool unanswered = session_->messages().size() == n_messages + 1;
   if (!unanswered) return false;
   session_->undo();
+  record_.keep(n_messages);
   say("(there is no answer, so the message is not kept; Up recalls it)");
   return true;
 }
 
-std::string Conversation::last_user_text() const {
-  for (auto message = session_->messages().rbegin(); message != session_->messages().rend(); ++message)
-    if (message->role == "user") return message->content;
+size_t Conversation::last_user_message() const {
+  for (size_t i = session_->messages().size(); i-- > 0;)
+    if (session_->messages()[i].role == "user") return i;
   throw Error("there is no message yet");
 }
 
 void Conversation::edit(const std::string& text) {
-  const std::string last = last_user_text();
+  const size_t last = last_user_message();
   if (text.empty()) {
     editing_ = true;
-    prefilled_ = last;
+    prefilled_ = session_->messages()[last].content;
   } else {
+    record(text, text, last);
     answer([&] { session_->edit_last(text); });
   }
 }
 
 void Conversation::undo() {
-  const std::string last = last_user_text();
+  const std::string last = session_->messages()[last_user_message()].content;
   session_->undo();
+  record_.undo(session_->messages().size());
   say("forgot: " + printable(last, 60));
 }
 
-void Conversation::start_anew(bool clear_screen) {
+void Conversation::start_anew() {
   session_->clear();
+  record_.start_new();
   attached_.clear();
   last_timings_.reset();
-  if (clear_screen)
-    write_output("\x1b[H\x1b[2J\x1b[3J");
-  else
-    say("a new conversation");
+}
+
+void Conversation::save(const std::string& title) {
+  ConversationStore& store = record_.store();
+  if (record_.conversation() == 0) throw Error("there is no message yet");
+  store.rename(record_.conversation(), title);
+  say("saved as: " + printable(title, kShownOfMessage));
+}
+
+void Conversation::list(const std::string& count) {
+  const uint32_t limit = count.empty() ? kListed : parse_count(count);
+  if (limit == 0) throw Error("/list takes how many to show, found '" + printable(count, 60) + "'");
+  const std::vector<ConversationSummary> latest = record_.store().list(limit);
+  listed_.clear();
+  for (const ConversationSummary& conversation : latest) listed_.push_back(conversation.id);
+  latest.empty() ? say("no conversation is stored yet") : write_output(list_conversations(latest));
+}
+
+void Conversation::search(const std::string& words) {
+  const std::vector<SearchHit> hits = record_.store().search(words, kListed);
+  listed_.clear();
+  for (const SearchHit& hit : hits) listed_.push_back(hit.conversation.id);
+  hits.empty() ? say("no conversation has " + printable(words, 60)) : write_output(list_hits(hits));
+}
+
+// Without a list before it, numbers are those that /list would show.
+void Conversation::load(const std::string& wanted) {
+  const ConversationStore& store = record_.store();
+  if (listed_.empty())
+    for (const ConversationSummary& conversation : store.list(kListed)) listed_.push_back(conversation.id);
+  restore(store.load(find_conversation(store, listed_, wanted)));
+}
+
+// A last message that was never answered is put before the user instead: templates expect turns to alternate.
+void Conversation::restore(const StoredConversation& stored) {
+  std::vector<Message> messages;
+  std::vector<TurnId> path;
+  for (const Turn& turn : stored.turns) {
+    messages.push_back({turn.role, turn.text});
+    path.push_back(turn.id);
+  }
+  if (!messages.empty() && messages.back().role == "user") {
+    prefilled_ = messages.back().content;
+    messages.pop_back();
+    path.pop_back();
+  }
+  start_anew();
+  session_->restore(messages);
+  record_.go_on(stored.summary.id, std::move(path));
+  say(printable(stored.summary.title, kShownOfMessage) + ": " + counted(messages.size(), "message"));
+  if (settings_.session.system_prompt != stored.system_prompt)
+    say("its system message: " + excerpt(stored.system_prompt, {}, kShownOfMessage));
+  settings_.session.system_prompt = stored.system_prompt;
+  for (size_t i = messages.size() - std::min<size_t>(messages.size(), 2); i < messages.size(); ++i)
+    say((messages[i].role == "user" ? "> " : "") + excerpt(messages[i].content, {}, kShownOfMessage));
+  if (!prefilled_.empty()) say("(your last message has no answer yet: Enter sends it)");
 }
 
 void Conversation::read(const std::string& path) {

@@ -6,6 +6,7 @@
 
 #include "app/answer_stream.h"
 #include "app/chat_settings.h"
+#include "app/conversation_record.h"
 #include "app/options.h"
 #include "app/signals.h"
 #include "app/terminal/history.h"
@@ -24,19 +25,27 @@ class Conversation {
   bool take_turn();                         // false: the user leaves
   bool take_line(const std::string& line);  // false: the user leaves
   bool run_slash(const SlashLine& line);    // likewise
+  void tell_notices();
   void answer(const std::function<void()>& start);
   void send(const std::string& text);
+  void record(const std::string& text, const std::string& typed, size_t n_before);  // before it is sent
+  void regenerate();
   bool take_back(size_t n_messages);  // the message after these, if nothing answered it
   void edit(const std::string& text);
   void undo();
-  void start_anew(bool clear_screen);
+  void start_anew();
+  void save(const std::string& title);
+  void list(const std::string& count);
+  void search(const std::string& words);
+  void load(const std::string& wanted);
+  void restore(const StoredConversation& stored);
   void read(const std::string& path);
   void change_model(const std::string& name);
   void show_models() const;
   void set(const std::string& argument);
   void show() const;
   void perf() const;
-  std::string last_user_text() const;  // Error if there is none
+  size_t last_user_message() const;  // its index; Error if there is none
 
   NotedInterrupts noted_interrupts_;  // Ctrl-C never ends the conversation
   ChatOptions options_;
@@ -47,6 +56,8 @@ class Conversation {
   std::string attached_;   // files that go before the next message
   std::string prefilled_;  // what the next prompt starts with
   bool editing_ = false;   // the next line replaces the last message
+  ConversationRecord record_;
+  std::vector<ConversationId> listed_;  // by the numbers that /list or /search showed last
   History history_;
   Terminal terminal_;
   PromptReader reader_;

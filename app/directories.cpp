@@ -34,6 +34,7 @@ void add(std::vector<ModelFolder>& folders, const std::string& path, bool huggin
 
 }  // namespace
 
+std::string data_directory() { return xdg_directory("XDG_DATA_HOME", ".local/share") + "/warpchat"; }
 std::string state_directory() { return xdg_directory("XDG_STATE_HOME", ".local/state") + "/warpchat"; }
 std::string cache_directory() { return cache_home() + "/warpchat"; }
 

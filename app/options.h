@@ -23,7 +23,7 @@ struct ModelFlags : CommonOptions {  // of every command that loads a model
   uint32_t batch = 2048, micro_batch = 512;
   std::string cache_type_k = "f16", cache_type_v = "f16";
   std::string launch = "auto";  // how kernels are launched on a GPU
-  std::string profile;            // FILE for a trace; empty: none
+  std::string profile;          // FILE for a trace; empty: none
 };
 
 struct SamplingFlags {  // what is given here beats the file
@@ -40,8 +40,9 @@ struct ChatOptions : ModelFlags, SamplingFlags {
   std::string chat_template, chat_template_file, template_variables;  // the last: a JSON object
   std::optional<bool> think;
   bool hide_thinking = false, verbose = false, no_word_wrap = false;
-  bool offline = false;   // nothing here ever uses a network
-  uint32_t parallel = 1;  // conversations at once
+  bool no_history = false;  // keep neither conversations nor typed lines
+  bool offline = false;     // nothing here ever uses a network
+  uint32_t parallel = 1;    // conversations at once
 };
 
 struct TokenizeOptions : CommonOptions {

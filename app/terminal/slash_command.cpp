@@ -19,14 +19,16 @@ constexpr SlashCommand kCommands[] = {
     {A::kUndo, "/undo", "", false, "forget the last message and its answer"},
     {A::kNew, "/new", "", false, "start a new conversation"},
     {A::kClear, "/clear", "", false, "start a new conversation on a clear screen"},
+    {A::kList, "/list", "[N]", false, "show the latest N conversations; 20 without N"},
+    {A::kSearch, "/search", "WORDS", true, "find the conversations that have these words"},
+    {A::kLoad, "/load", "N|TITLE", true, "continue a conversation, by its number in the list or its title"},
+    {A::kSave, "/save", "TITLE", true, "give this conversation a title; it is stored anyway"},
     {A::kRead, "/read", "FILE", true, "put a text file before the next message"},
     {A::kModel, "/model", "[MODEL]", false, "show the model and those found, or change to another"},
     {A::kSet, "/set", "[NAME VALUE]", false, "change a setting; alone: list them"},
     {A::kShow, "/show", "", false, "show model, device, context and settings"},
     {A::kPerf, "/perf", "", false, "show the timings of the last answer"},
     {A::kExport, "/export", "FILE", true, "write the conversation as .md or .json"},
-    {A::kSave, "/save", "[NAME]", false, "not available yet"},
-    {A::kLoad, "/load", "[NAME]", false, "not available yet"},
     {A::kExit, "/exit", "", false, "leave (also Ctrl-D)"},
 };
 

@@ -22,6 +22,8 @@ enum class SlashAction {
   kShow,
   kSave,
   kLoad,
+  kList,
+  kSearch,
   kExport,
   kPerf,
 };

@@ -3,132 +3,18 @@
 
 usage: terminal_test.py CHAT CLI_MODELS [unittest arguments]
 """
-import fcntl
-import json
 import os
-import pty
 import re
-import select
 import signal
 import stat
-import struct
 import sys
-import tempfile
-import termios
 import time
 import unittest
 
-from program import CHAT, ENDLESS, FOLDER, TINY, environment, path
+from program import ENDLESS, TINY, path
+from pseudo_terminal import MOST_SECONDS, Case, Terminal
 
-PROMPT = "\n> "
-MOST_SECONDS = 60  # only to end what hangs
-ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 WIDTH_QUESTION = "\x1b[6n"
-
-
-class Terminal:
-    """chat on a pseudo-terminal of its own. seen: all it has written, \\r\\n as \\n."""
-
-    def __init__(self, *arguments, home=FOLDER, columns=80, rows=24, **variables):
-        self.seen, self.position, self.raw_position, self.status = "", 0, 0, None
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            os.execve(CHAT, [CHAT, *arguments], environment(home, **variables))
-        self.resize(columns, rows)
-        self.pending = b""
-
-    def resize(self, columns, rows=24):
-        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-
-    def type(self, text):
-        os.write(self.fd, text.encode() if isinstance(text, str) else text)
-
-    def read_some(self, timeout):
-        """False at the end of the program's output."""
-        if not select.select([self.fd], [], [], timeout)[0]:
-            return True
-        try:
-            data = os.read(self.fd, 65536)
-        except OSError:
-            return False
-        self.pending += data
-        text = self.pending.decode(errors="ignore")
-        self.pending = b"" if text.encode() == self.pending else self.pending[len(text.encode()):]
-        self.seen += text.replace("\r\n", "\n")
-        return bool(data)
-
-    def plain(self):
-        """What it wrote since the last wait, without escape sequences."""
-        return ESCAPES.sub("", self.seen).replace("\r", "")[self.position:]
-
-    def wait_for(self, text, raw=False):
-        """Reads until the text came since the last wait for its kind, with (raw) or without escape sequences, and goes
-        behind it. Returns what came before it."""
-        end = time.monotonic() + MOST_SECONDS
-        rest = lambda: self.seen[self.raw_position:] if raw else self.plain()
-        while text not in rest():
-            if time.monotonic() > end or not self.read_some(0.2) and text not in rest():
-                raise AssertionError(f"waited in vain for {text!r}; seen: {rest()[-1500:]!r}")
-        found = rest()[:rest().index(text)]
-        if raw:
-            self.raw_position += len(found) + len(text)
-        else:
-            self.position += len(found) + len(text)
-        return found
-
-    def read_to_end(self):
-        while self.read_some(MOST_SECONDS):
-            pass
-        return self.plain()
-
-    def wait(self):
-        """The exit code, negative for a signal."""
-        if self.status is None:
-            self.read_to_end()
-            self.status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
-            os.close(self.fd)
-        return self.status
-
-    def echoes(self):
-        """Whether the terminal is as a shell needs it: it echoes and gives lines."""
-        flags = termios.tcgetattr(self.fd)[3]
-        return bool(flags & termios.ECHO) and bool(flags & termios.ICANON)
-
-
-class Case(unittest.TestCase):
-    def start(self, *arguments, **more):
-        terminal = Terminal("-m", TINY, "--temp", "0", "-n", "12", *arguments, **more)
-        self.addCleanup(self.end, terminal)
-        self.wait_for_prompt(terminal)
-        return terminal
-
-    def wait_for_prompt(self, terminal):
-        """Before it the terminal echoes by itself, and what is typed for the answer could reach the line editor."""
-        terminal.wait_for("Ctrl-D leaves")
-        terminal.wait_for("> ")
-
-    def start_endless(self, *arguments, **more):
-        terminal = Terminal("-m", ENDLESS, "-c", "0", "--temp", "0", *arguments, **more)
-        self.addCleanup(self.end, terminal)
-        return terminal
-
-    def end(self, terminal):
-        if terminal.status is None:
-            os.kill(terminal.pid, signal.SIGKILL)
-            terminal.wait()
-
-    def messages(self, terminal):
-        """The conversation as /export gives it."""
-        file = tempfile.mktemp(suffix=".json", dir=FOLDER)
-        terminal.type(f"/export {file}\r")
-        terminal.wait_for("wrote ")
-        with open(file) as exported:
-            return [(m["role"], m["content"]) for m in json.load(exported)["messages"]]
-
-    def send(self, terminal, text):
-        terminal.type(text + "\r")
-        answer = terminal.wait_for("\n\n> ")
-        return answer
 
 
 class Conversation(Case):
@@ -297,8 +183,11 @@ class Slash(Case):
         for typed, seen in (("/help", "/export FILE"), ("/perf", "chat: there is no answer yet"),
                             ("/regen", "chat: there is no answer"), ("/undo", "chat: there is no message yet"),
                             ("/hepl", "chat: unknown command /hepl; /help lists them"),
-                            ("/save x", "chat: /save comes with the conversation store"),
-                            ("/load x", "chat: /load comes with the conversation store"),
+                            ("/save x", "chat: there is no message yet"),
+                            ("/load", "chat: /load needs an argument: /load N|TITLE"),
+                            ("/load no such", "chat: no conversation is called 'no such'"),
+                            ("/list x", "chat: /list takes how many to show, found 'x'"),
+                            ("/search no such words", "no conversation has no such words"),
                             ("/read", "chat: /read needs an argument: /read FILE"),
                             ("/read /nowhere", "chat: cannot read /nowhere"),
                             ("/export x.txt", "chat: cannot export to x.txt"),

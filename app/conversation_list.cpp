@@ -1,0 +1,67 @@
+// Numbers come first, so that a conversation called "3" is found by its title only where no list has three entries.
+#include "app/conversation_list.h"
+
+#include <charconv>
+#include <cstdio>
+#include <ctime>
+
+#include "models/message.h"
+
+namespace warpchat {
+
+namespace {
+
+constexpr size_t kMostTitleBytes = 200;
+
+std::string local_minute(StoreTime time) {
+  const auto seconds = static_cast<std::time_t>(time / 1000);
+  std::tm parts{};
+  localtime_r(&seconds, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M", &parts);
+  return text;
+}
+
+std::string line_of(size_t number, const ConversationSummary& conversation) {
+  char start[80];
+  std::snprintf(start, sizeof start, "%4zu  %s  %12s  ", number, local_minute(conversation.updated).c_str(),
+                counted(conversation.n_messages, "message").c_str());
+  return start + printable(conversation.title, kMostTitleBytes) + "\n";
+}
+
+}  // namespace
+
+std::string list_conversations(const std::vector<ConversationSummary>& conversations) {
+  std::string lines;
+  for (size_t i = 0; i < conversations.size(); ++i) lines += line_of(i + 1, conversations[i]);
+  return lines;
+}
+
+std::string list_hits(const std::vector<SearchHit>& hits) {
+  std::string lines;
+  for (size_t i = 0; i < hits.size(); ++i) {
+    lines += line_of(i + 1, hits[i].conversation);
+    if (hits[i].turn != 0) lines += "      " + printable(hits[i].excerpt, kMostTitleBytes) + "\n";
+  }
+  return lines;
+}
+
+uint32_t parse_count(const std::string& text) {
+  uint32_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  return error == std::errc() && end == text.data() + text.size() ? count : 0;
+}
+
+ConversationId find_conversation(const ConversationStore& store, const std::vector<ConversationId>& listed,
+                                 const std::string& wanted) {
+  const uint32_t number = parse_count(wanted);
+  if (number > 0 && number <= listed.size()) return listed[number - 1];
+  const std::vector<ConversationSummary> found = store.find_title(wanted);
+  const std::string shown = "'" + printable(wanted, 60) + "'";
+  if (found.empty()) throw Error("no conversation is called " + shown + "; /list and /search number them");
+  if (found.size() > 1)
+    throw Error(counted(found.size(), "conversation") + " are called " + shown + "; /list and /search number them");
+  return found.front().id;
+}
+
+}  // namespace warpchat

@@ -1,0 +1,21 @@
+// Stored conversations as lines for a terminal, and the numbers by which the user calls them.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "engine/store/conversation_store.h"
+
+namespace warpchat {
+
+// "   1  2026-11-21 19:12   4 messages  the title", one line each, numbered from 1; an excerpt is a line below.
+std::string list_conversations(const std::vector<ConversationSummary>& conversations);
+std::string list_hits(const std::vector<SearchHit>& hits);
+
+// The conversation that a number of the last list or a title means. Error if there is none or more than one.
+ConversationId find_conversation(const ConversationStore& store, const std::vector<ConversationId>& listed,
+                                 const std::string& wanted);
+
+// A whole number from 1 on; 0 if the text is none.
+uint32_t parse_count(const std::string& text);
+
+}  // namespace warpchat

@@ -1,0 +1,273 @@
+// Each function is a statement or a transaction; the tables are described in schema.cpp.
+#include "engine/store/conversation_store.h"
+
+#include <chrono>
+
+#include "engine/store/schema.h"
+#include "engine/store/search_words.h"
+#include "engine/store/store_file.h"
+
+namespace warpchat {
+
+namespace {
+
+constexpr size_t kTitleCharacters = 60;
+constexpr std::string_view kBlanks = " \t\r\n";
+
+// The columns of a ConversationSummary, of table c.
+const std::string kSummary =
+    "c.id, c.title, c.model, c.created, c.updated, c.trashed, (SELECT depth FROM turns WHERE turns.id = c.head)";
+constexpr int kSummaryColumns = 7;
+
+ConversationSummary read_summary(const Statement& row) {
+  return {.id = row.integer(0),
+          .title = row.text(1),
+          .model = row.text(2),
+          .created = row.integer(3),
+          .updated = row.integer(4),
+          .trashed = row.integer(5),
+          .n_messages = static_cast<uint32_t>(row.integer(6))};
+}
+
+StoreTime now() {
+  using namespace std::chrono;
+  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+Error gone(const char* what) { return Error(std::string("the ") + what + " was erased meanwhile; start a new one"); }
+
+// Whether the column has all the words: none of the patterns ?2 is missing.
+std::string has_all(const std::string& column) {
+  return "NOT EXISTS (SELECT 1 FROM json_each(?2) WHERE " + column + " NOT LIKE value ESCAPE '\\')";
+}
+
+// The latest ?3 conversations, each with the newest turn that has all words; 0: its title has them. ?1: the words for
+// the index, which knows all titles and all turns but the open ones.
+std::string search_statement(bool indexed) {
+  const std::string turns = indexed ? "id IN (SELECT rowid FROM text_index WHERE text_index MATCH ?1)"
+                                      " OR (state = 0 AND " +
+                                          has_all("text") + ")"
+                                    : has_all("text");
+  const std::string titles =
+      indexed ? "id IN (SELECT rowid FROM title_index WHERE title_index MATCH ?1)" : has_all("title");
+  return "WITH hits(conversation, turn) AS (SELECT conversation, id FROM turns WHERE " + turns +
+         " UNION ALL SELECT id, 0 FROM conversations WHERE " + titles + ") SELECT " + kSummary +
+         ", max(turn) FROM hits JOIN conversations AS c ON c.id = conversation WHERE c.trashed IS NULL"
+         " GROUP BY c.id ORDER BY c.updated DESC, c.id DESC LIMIT ?3";
+}
+
+}  // namespace
+
+std::string title_from(std::string_view message) {
+  message.remove_prefix(std::min(message.find_first_not_of(kBlanks), message.size()));
+  message = message.substr(0, message.find_first_of("\r\n"));
+  message = message.substr(0, message.find_last_not_of(kBlanks) + 1);
+  size_t end = 0, n_characters = 0;
+  for (; end < message.size(); ++end) {
+    const bool begins_character = (static_cast<unsigned char>(message[end]) & 0xc0) != 0x80;
+    if (begins_character && ++n_characters > kTitleCharacters) break;
+  }
+  return std::string(message.substr(0, end)) + (end < message.size() ? "..." : "");
+}
+
+ConversationStore::Opened ConversationStore::open(const std::string& folder) {
+  const StoreFile file(folder);  // held until the store is ready
+  Opened opened;
+  try {
+    opened.store.reset(new ConversationStore(file.path()));
+  } catch (const DamagedDatabase&) {
+    opened.notice = "the conversations in " + file.path() + " are damaged: they were set aside as " + file.set_aside() +
+                    ", and a new store begins";
+    opened.store.reset(new ConversationStore(file.path()));
+  }
+  return opened;
+}
+
+ConversationStore::ConversationStore(const std::string& path) : database_(path) {
+  database_.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON");
+  check_pages(database_);
+  migrate(database_);
+}
+
+template <class... Values>
+void ConversationStore::change(std::string_view sql, const Values&... values) {
+  database_.prepare(sql).with(values...).run();
+  if (database_.changes() == 0) throw gone("conversation");
+}
+
+ConversationStore::Started ConversationStore::start(const NewConversation& conversation, std::string_view user_text) {
+  Transaction transaction(database_);
+  database_
+      .prepare("INSERT INTO conversations(title, system_prompt, model, created, updated) VALUES (?1, ?2, ?3, ?4, ?4)")
+      .with(conversation.title, conversation.system_prompt, conversation.model, now())
+      .run();
+  Started started{database_.last_row(), 0};
+  started.turn = insert_turn(started.conversation, 0, "user", user_text, TurnState::kComplete);
+  transaction.commit();
+  return started;
+}
+
+TurnId ConversationStore::add(ConversationId conversation, TurnId parent, std::string_view role, std::string_view text,
+                              TurnState state) {
+  Transaction transaction(database_);
+  const TurnId turn = insert_turn(conversation, parent, role, text, state);
+  transaction.commit();
+  return turn;
+}
+
+TurnId ConversationStore::insert_turn(ConversationId conversation, TurnId parent, std::string_view role,
+                                      std::string_view text, TurnState state) {
+  const int64_t depth = parent == 0 ? 1 : depth_of(conversation, parent) + 1;
+  database_
+      .prepare(
+          "INSERT INTO turns(conversation, parent, depth, role, text, state, created)"
+          " VALUES (?1, nullif(?2, 0), ?3, ?4, ?5, ?6, ?7)")
+      .with(conversation, parent, depth, role, text, static_cast<int64_t>(state), now())
+      .run();
+  const TurnId turn = database_.last_row();
+  change("UPDATE conversations SET head = ?2, updated = ?3 WHERE id = ?1", conversation, turn, now());
+  return turn;
+}
+
+int64_t ConversationStore::depth_of(ConversationId conversation, TurnId turn) const {
+  Statement found = database_.prepare("SELECT depth FROM turns WHERE id = ?1 AND conversation = ?2");
+  if (!found.with(turn, conversation).step()) throw gone("message");
+  return found.integer(0);
+}
+
+void ConversationStore::append(TurnId turn, std::string_view text) {
+  database_.prepare("UPDATE turns SET text = text || ?2 WHERE id = ?1 AND state = 0").with(turn, text).run();
+  if (database_.changes() == 0) throw gone("answer");
+}
+
+void ConversationStore::end(TurnId turn, TurnState state) {
+  database_.prepare("UPDATE turns SET state = ?2 WHERE id = ?1 AND state = 0")
+      .with(turn, static_cast<int64_t>(state))
+      .run();
+  if (database_.changes() == 0) throw gone("answer");
+}
+
+std::vector<Turn> ConversationStore::branch(TurnId last) const {
+  Statement row = database_.prepare(
+      "WITH RECURSIVE up(id, parent) AS (SELECT id, parent FROM turns WHERE id = ?1"
+      "  UNION ALL SELECT turns.id, turns.parent FROM turns JOIN up ON turns.id = up.parent)"
+      " SELECT id, parent, role, text, state, created FROM turns WHERE id IN (SELECT id FROM up) ORDER BY depth");
+  row.with(last);
+  std::vector<Turn> turns;
+  while (row.step())
+    turns.push_back({.id = row.integer(0),
+                     .parent = row.integer(1),
+                     .role = row.text(2),
+                     .text = row.text(3),
+                     .state = static_cast<TurnState>(row.integer(4)),
+                     .created = row.integer(5)});
+  return turns;
+}
+
+std::vector<TurnId> ConversationStore::siblings(TurnId turn) const {
+  Statement row = database_.prepare(
+      "SELECT other.id FROM turns AS own JOIN turns AS other"
+      " ON other.conversation = own.conversation AND other.parent IS own.parent WHERE own.id = ?1 ORDER BY other.id");
+  row.with(turn);
+  std::vector<TurnId> turns;
+  while (row.step()) turns.push_back(row.integer(0));
+  return turns;
+}
+
+void ConversationStore::show(ConversationId conversation, TurnId last) {
+  if (last != 0) depth_of(conversation, last);
+  change("UPDATE conversations SET head = nullif(?2, 0) WHERE id = ?1", conversation, last);
+}
+
+// Ids grow downwards, so the largest on the way is the end.
+TurnId ConversationStore::show_newest_below(ConversationId conversation, TurnId turn) {
+  Transaction transaction(database_);
+  Statement found = database_.prepare(
+      "WITH RECURSIVE down(id) AS (SELECT ?1"
+      "  UNION ALL SELECT (SELECT max(turns.id) FROM turns WHERE turns.parent = down.id) FROM down WHERE id IS NOT "
+      "NULL)"
+      " SELECT max(id) FROM down");
+  const TurnId last = found.with(turn).step() ? found.integer(0) : turn;
+  show(conversation, last);
+  transaction.commit();
+  return last;
+}
+
+StoredConversation ConversationStore::load(ConversationId conversation) const {
+  Statement row =
+      database_.prepare("SELECT " + kSummary + ", c.system_prompt, c.head FROM conversations AS c WHERE c.id = ?1");
+  if (!row.with(conversation).step()) throw gone("conversation");
+  return {.summary = read_summary(row),
+          .system_prompt = row.text(kSummaryColumns),
+          .turns = branch(row.integer(kSummaryColumns + 1))};
+}
+
+// rest: from WHERE on, with ?1 the parameter and ?2 the limit.
+std::vector<ConversationSummary> ConversationStore::summaries(std::string_view rest, std::string_view parameter,
+                                                              uint32_t limit) const {
+  Statement row =
+      database_.prepare("SELECT " + kSummary + " FROM conversations AS c " + std::string(rest) + " LIMIT ?2");
+  row.with(parameter, int64_t{limit});
+  std::vector<ConversationSummary> found;
+  while (row.step()) found.push_back(read_summary(row));
+  return found;
+}
+
+std::vector<ConversationSummary> ConversationStore::list(uint32_t limit) const {
+  return summaries("WHERE c.trashed IS NULL ORDER BY c.updated DESC, c.id DESC", "", limit);
+}
+
+std::vector<ConversationSummary> ConversationStore::trash(uint32_t limit) const {
+  return summaries("WHERE c.trashed IS NOT NULL ORDER BY c.trashed DESC, c.id DESC", "", limit);
+}
+
+std::vector<ConversationSummary> ConversationStore::find_title(std::string_view title) const {
+  constexpr uint32_t kEnough = 100;
+  constexpr std::string_view kSame =
+      "WHERE c.trashed IS NULL AND c.title = ?1 COLLATE NOCASE ORDER BY c.updated DESC, c.id DESC";
+  constexpr std::string_view kContaining =
+      "WHERE c.trashed IS NULL AND instr(lower(c.title), lower(?1)) > 0 ORDER BY c.updated DESC, c.id DESC";
+  std::vector<ConversationSummary> found = summaries(kSame, title, kEnough);
+  return found.empty() ? summaries(kContaining, title, kEnough) : found;
+}
+
+void ConversationStore::rename(ConversationId conversation, std::string_view title) {
+  change("UPDATE conversations SET title = ?2, renamed = 1 WHERE id = ?1", conversation, title);
+}
+
+void ConversationStore::retitle(ConversationId conversation, std::string_view title) {
+  change("UPDATE conversations SET title = CASE renamed WHEN 0 THEN ?2 ELSE title END WHERE id = ?1", conversation,
+         title);
+}
+
+void ConversationStore::describe(ConversationId conversation, std::string_view system_prompt, std::string_view model) {
+  change("UPDATE conversations SET system_prompt = ?2, model = ?3 WHERE id = ?1", conversation, system_prompt, model);
+}
+
+void ConversationStore::throw_away(ConversationId conversation) {
+  change("UPDATE conversations SET trashed = ?2 WHERE id = ?1", conversation, now());
+}
+
+void ConversationStore::take_from_trash(ConversationId conversation) {
+  change("UPDATE conversations SET trashed = ?2 WHERE id = ?1", conversation, nullptr);
+}
+
+void ConversationStore::erase(ConversationId conversation) {
+  change("DELETE FROM conversations WHERE id = ?1", conversation);
+}
+
+std::vector<SearchHit> ConversationStore::search(std::string_view query, uint32_t limit) const {
+  const std::vector<std::string> words = split_search_words(query);
+  std::vector<SearchHit> hits;
+  if (words.empty()) return hits;
+  Statement row = database_.prepare(search_statement(fits_index(words)));
+  row.with(index_query(words), like_patterns(words), int64_t{limit});
+  while (row.step()) hits.push_back({read_summary(row), row.integer(kSummaryColumns), ""});
+  for (SearchHit& hit : hits) {
+    Statement text = database_.prepare("SELECT text FROM turns WHERE id = ?1");
+    hit.excerpt = excerpt(text.with(hit.turn).step() ? text.text(0) : hit.conversation.title, words);
+  }
+  return hits;
+}
+
+}  // namespace warpchat

@@ -1,0 +1,119 @@
+// Conversations on disk, shared by everything of this program that runs: each is a tree of turns of which one branch is
+// shown. What returns has been committed, so that killing the program loses nothing of it. Several processes may use
+// one store; an object belongs to one thread at a time. Error: one sentence with the file, what is wrong and what to
+// do.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/store/database.h"
+
+namespace warpchat {
+
+using ConversationId = int64_t;  // from 1, never used again; 0: none
+using TurnId = int64_t;          // likewise
+using StoreTime = int64_t;       // milliseconds since 1970
+
+enum class TurnState : int64_t {
+  kOpen = 0,      // being streamed, or left by a program that was killed: what is there of it
+  kComplete = 1,  // a message, or an answer that came to its end
+  kStopped = 2,   // an answer that was stopped or failed
+};
+
+struct Turn {
+  TurnId id, parent;  // parent 0: a first message
+  std::string role;   // "user", "assistant"
+  std::string text;   // an answer includes its <think> block
+  TurnState state;
+  StoreTime created;
+};
+
+struct ConversationSummary {
+  ConversationId id;
+  std::string title, model;
+  StoreTime created, updated;
+  StoreTime trashed;    // 0: it is not in the trash
+  uint32_t n_messages;  // of the branch that is shown
+};
+
+struct StoredConversation {
+  ConversationSummary summary;
+  std::string system_prompt;
+  std::vector<Turn> turns;  // of the branch that is shown, oldest first
+};
+
+struct SearchHit {
+  ConversationSummary conversation;
+  TurnId turn;          // the newest with all words; 0: they are in the title
+  std::string excerpt;  // around the first word, on one line
+};
+
+// A title from a first message: its first line with text, at most 60 characters.
+std::string title_from(std::string_view message);
+
+class ConversationStore {
+ public:
+  struct Opened {
+    std::unique_ptr<ConversationStore> store;
+    std::string notice;  // what the user must be told: a damaged file was set aside; else empty
+  };
+  // The store in this folder, which exists; created if it is not there, migrated if it is older. Error if the folder
+  // cannot be written, if the file is of a newer version, or if another process holds it for too long.
+  static Opened open(const std::string& folder);
+
+  const std::string& path() const { return database_.path(); }
+
+  struct NewConversation {
+    std::string title, system_prompt, model;
+  };
+  struct Started {
+    ConversationId conversation;
+    TurnId turn;
+  };
+  Started start(const NewConversation& conversation, std::string_view user_text);
+
+  // A turn below its parent (0: a first message, as when the first one is edited), which from now on ends the shown
+  // branch. Error if conversation or parent are not there any more.
+  TurnId add(ConversationId conversation, TurnId parent, std::string_view role, std::string_view text,
+             TurnState state = TurnState::kComplete);
+
+  // An open turn, engine/store/answer_writer.h. Error if it was erased meanwhile.
+  void append(TurnId turn, std::string_view text);
+  void end(TurnId turn, TurnState state);
+
+  // Branches.
+  std::vector<Turn> branch(TurnId last) const;                         // from the first message to this turn
+  std::vector<TurnId> siblings(TurnId turn) const;                     // with the same parent, itself too, oldest first
+  void show(ConversationId conversation, TurnId last);                 // the branch that ends here; 0: no message
+  TurnId show_newest_below(ConversationId conversation, TurnId turn);  // that goes through it; returns where it ends
+
+  // Conversations.
+  StoredConversation load(ConversationId conversation) const;                 // Error if it is not there
+  std::vector<ConversationSummary> list(uint32_t limit = 1000) const;         // latest first, without the trash
+  std::vector<ConversationSummary> trash(uint32_t limit = 1000) const;        // last thrown away first
+  std::vector<ConversationSummary> find_title(std::string_view title) const;  // those that have it; else contain it
+  std::vector<SearchHit> search(std::string_view words, uint32_t limit = 100) const;  // all words; latest first
+  void rename(ConversationId conversation, std::string_view title);
+  void retitle(ConversationId conversation, std::string_view title);  // unless the user has renamed it
+  void describe(ConversationId conversation, std::string_view system_prompt, std::string_view model);
+  void throw_away(ConversationId conversation);
+  void take_from_trash(ConversationId conversation);
+  void erase(ConversationId conversation);  // for ever
+
+ private:
+  explicit ConversationStore(const std::string& path);
+  int64_t depth_of(ConversationId conversation, TurnId turn) const;  // Error if it is not there
+  TurnId insert_turn(ConversationId conversation, TurnId parent, std::string_view role, std::string_view text,
+                     TurnState state);
+  std::vector<ConversationSummary> summaries(std::string_view rest, std::string_view parameter, uint32_t limit) const;
+  template <class... Values>
+  void change(std::string_view sql, const Values&... values);
+
+  Database database_;
+};
+
+}  // namespace warpchat

@@ -1,0 +1,123 @@
+// One table turns SQLite's result codes into what a person can do about them.
+#include "engine/store/database.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace warpchat {
+
+namespace {
+
+constexpr mode_t kOwnerOnly = 0600;
+constexpr int kBusyMilliseconds = 5000;  // another process writes for a few milliseconds at a time
+
+struct Fault {
+  int code;  // primary result code
+  const char* sentence;
+};
+constexpr Fault kFaults[] = {
+    {SQLITE_READONLY, "the file or its folder is read-only; give yourself the right to write both"},
+    {SQLITE_CANTOPEN, "the file cannot be opened; give yourself the right to read and write it and its folder"},
+    {SQLITE_PERM, "access is denied; give yourself the right to read and write it"},
+    {SQLITE_FULL, "the disk is full; free some space"},
+    {SQLITE_IOERR, "the disk does not take or give the data; check its free space, your quota and its health"},
+    {SQLITE_BUSY, "another program has held it for 5 seconds; close that program, or try again"},
+    {SQLITE_LOCKED, "another part of this program holds it; try again"},
+    {SQLITE_NOMEM, "out of memory; close other programs"},
+    {SQLITE_CORRUPT, "the file is damaged; the next start sets it aside and begins a new one"},
+    {SQLITE_NOTADB, "the file is no database; the next start sets it aside and begins a new one"},
+};
+
+bool is_damage(int code) { return code == SQLITE_CORRUPT || code == SQLITE_NOTADB; }
+
+std::string sentence(int code, sqlite3* connection) {
+  for (const Fault& fault : kFaults)
+    if (fault.code == code) return fault.sentence;
+  return connection ? sqlite3_errmsg(connection) : sqlite3_errstr(code);
+}
+
+// SQLite gives the files it puts beside the database the same permissions.
+void make_private_file(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kOwnerOnly);
+  if (fd < 0) return;  // opening tells why
+  fchmod(fd, kOwnerOnly);
+  close(fd);
+}
+
+}  // namespace
+
+std::string Statement::text(int column) const {
+  const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
+  const int size = sqlite3_column_bytes(statement_.get(), column);
+  return bytes ? std::string(bytes, static_cast<size_t>(size)) : std::string();
+}
+
+void Statement::bind(int parameter, int64_t value) { check(sqlite3_bind_int64(statement_.get(), parameter, value)); }
+
+void Statement::bind(int parameter, std::string_view value) {
+  const char* bytes = value.data() ? value.data() : "";  // a null pointer would be NULL
+  check(sqlite3_bind_text64(statement_.get(), parameter, bytes, value.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
+}
+
+void Statement::bind(int parameter, std::nullptr_t) { check(sqlite3_bind_null(statement_.get(), parameter)); }
+
+void Statement::check(int result) const {
+  if (result != SQLITE_OK) database_.fail(result, sqlite3_stmt_readonly(statement_.get()) == 0);
+}
+
+bool Statement::step() {
+  const int result = sqlite3_step(statement_.get());
+  if (result == SQLITE_ROW) return true;
+  if (result != SQLITE_DONE) check(result);
+  return false;
+}
+
+void Statement::run() {
+  while (step()) {
+  }
+}
+
+Database::Database(std::string path) : path_(std::move(path)) {
+  make_private_file(path_);
+  sqlite3* connection = nullptr;
+  const int result = sqlite3_open_v2(path_.c_str(), &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  connection_.reset(connection);
+  if (result != SQLITE_OK) fail(result, /*writing=*/true);
+  sqlite3_busy_timeout(connection, kBusyMilliseconds);
+}
+
+void Database::fail(int result, bool writing) const {
+  const int code = result & 0xff;  // the extended code says more than a sentence can
+  const std::string text = std::string("cannot ") + (writing ? "write to " : "read from ") + path_ + ": " +
+                           sentence(code, connection_.get());
+  if (is_damage(code)) throw DamagedDatabase(text);
+  throw Error(text);
+}
+
+Statement Database::prepare(std::string_view sql) const {
+  sqlite3_stmt* statement = nullptr;
+  const int result =
+      sqlite3_prepare_v2(connection_.get(), sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
+  if (result != SQLITE_OK) fail(result, /*writing=*/false);
+  return Statement(*this, statement);
+}
+
+void Database::run(const char* sql) const {
+  const int result = sqlite3_exec(connection_.get(), sql, nullptr, nullptr, nullptr);
+  if (result != SQLITE_OK) fail(result, /*writing=*/true);
+}
+
+void Database::roll_back() const noexcept { sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr, nullptr); }
+
+int64_t Database::integer(std::string_view sql) const {
+  Statement statement = prepare(sql);
+  return statement.step() ? statement.integer(0) : 0;
+}
+
+// A failed statement may have rolled back already; what a failed rollback leaves, the next opening undoes.
+Transaction::~Transaction() {
+  if (database_.in_transaction()) database_.roll_back();
+}
+
+}  // namespace warpchat

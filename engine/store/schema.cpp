@@ -1,0 +1,87 @@
+// Steps are never changed once released: a new version appends one.
+#include "engine/store/schema.h"
+
+namespace warpchat {
+
+namespace {
+
+// Times are milliseconds since 1970. Turns are a tree: parent is NULL for a first message; depth counts the turns from
+// there, this one included. head is the last turn of the branch that is shown; NULL: none.
+constexpr const char* kConversationsAndTurns = R"(
+  CREATE TABLE conversations (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    title TEXT NOT NULL,
+    renamed INTEGER NOT NULL DEFAULT 0,  -- 1: the title is the user's, and stays
+    system_prompt TEXT NOT NULL DEFAULT '',
+    model TEXT NOT NULL DEFAULT '',      -- path of the file that answered last
+    head INTEGER,
+    created INTEGER NOT NULL,
+    updated INTEGER NOT NULL,
+    trashed INTEGER                      -- when; NULL: not in the trash
+  );
+  CREATE TABLE turns (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    conversation INTEGER NOT NULL REFERENCES conversations(id) ON DELETE CASCADE,
+    parent INTEGER REFERENCES turns(id) ON DELETE CASCADE,
+    depth INTEGER NOT NULL,
+    role TEXT NOT NULL,                  -- user, assistant
+    text TEXT NOT NULL,
+    state INTEGER NOT NULL,              -- TurnState
+    created INTEGER NOT NULL
+  );
+  CREATE INDEX conversations_by_time ON conversations(updated);
+  CREATE INDEX turns_by_conversation ON turns(conversation);
+  CREATE INDEX turns_by_parent ON turns(parent);
+)";
+
+// A turn is indexed when its text will not change any more. The open ones (a stream, or what a kill left) are few and
+// are searched without an index.
+constexpr const char* kSearchIndex = R"(
+  CREATE INDEX open_turns ON turns(id) WHERE state = 0;
+  CREATE VIRTUAL TABLE text_index USING fts5(text, content='turns', content_rowid='id', tokenize='trigram');
+  CREATE VIRTUAL TABLE title_index USING fts5(title, content='conversations', content_rowid='id', tokenize='trigram');
+  INSERT INTO text_index(rowid, text) SELECT id, text FROM turns WHERE state <> 0;
+  INSERT INTO title_index(rowid, title) SELECT id, title FROM conversations;
+  CREATE TRIGGER turn_added AFTER INSERT ON turns WHEN new.state <> 0 BEGIN
+    INSERT INTO text_index(rowid, text) VALUES (new.id, new.text);
+  END;
+  CREATE TRIGGER turn_ended AFTER UPDATE OF state ON turns WHEN old.state = 0 AND new.state <> 0 BEGIN
+    INSERT INTO text_index(rowid, text) VALUES (new.id, new.text);
+  END;
+  CREATE TRIGGER turn_erased AFTER DELETE ON turns WHEN old.state <> 0 BEGIN
+    INSERT INTO text_index(text_index, rowid, text) VALUES ('delete', old.id, old.text);
+  END;
+  CREATE TRIGGER conversation_added AFTER INSERT ON conversations BEGIN
+    INSERT INTO title_index(rowid, title) VALUES (new.id, new.title);
+  END;
+  CREATE TRIGGER conversation_renamed AFTER UPDATE OF title ON conversations BEGIN
+    INSERT INTO title_index(title_index, rowid, title) VALUES ('delete', old.id, old.title);
+    INSERT INTO title_index(rowid, title) VALUES (new.id, new.title);
+  END;
+  CREATE TRIGGER conversation_erased AFTER DELETE ON conversations BEGIN
+    INSERT INTO title_index(title_index, rowid, title) VALUES ('delete', old.id, old.title);
+  END;
+)";
+
+constexpr const char* kSteps[] = {kConversationsAndTurns, kSearchIndex};
+
+}  // namespace
+
+std::span<const char* const> schema_steps() { return kSteps; }
+
+void migrate(const Database& database) {
+  const auto newest = static_cast<int64_t>(std::size(kSteps));
+  if (database.integer("PRAGMA user_version") == newest) return;
+  Transaction transaction(database);
+  const int64_t version = database.integer("PRAGMA user_version");
+  if (version > newest)
+    throw Error("cannot use " + database.path() + ": a newer version of this program wrote it (schema " +
+                std::to_string(version) + ", this one knows " + std::to_string(newest) +
+                "); update the program, or set XDG_DATA_HOME to another folder");
+  if (version < 0) throw DamagedDatabase("cannot use " + database.path() + ": its schema version is negative");
+  for (int64_t v = version; v < newest; ++v) database.run(kSteps[v]);
+  database.run(("PRAGMA user_version = " + std::to_string(newest)).c_str());
+  transaction.commit();
+}
+
+}  // namespace warpchat

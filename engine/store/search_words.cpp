@@ -1,0 +1,100 @@
+// Small pure functions; tests hold them against SQLite itself.
+#include "engine/store/search_words.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "models/error.h"
+#include "models/message.h"
+
+namespace warpchat {
+
+namespace {
+
+constexpr size_t kMostWords = 64, kMostWordBytes = 1000;  // SQLite's own limits lie above
+constexpr size_t kIndexedCharacters = 3;
+constexpr std::string_view kBlanks(" \t\r\n\0", 5);
+
+bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
+size_t n_characters(std::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return !continues_character(c); }));
+}
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+size_t find_word(std::string_view text, std::string_view word) {
+  const auto found = std::search(text.begin(), text.end(), word.begin(), word.end(),
+                                 [](char a, char b) { return lower(a) == lower(b); });
+  return found == text.end() ? std::string_view::npos : static_cast<size_t>(found - text.begin());
+}
+
+size_t at_character(std::string_view text, size_t byte) {  // the first one at or after this byte
+  while (byte < text.size() && continues_character(text[byte])) ++byte;
+  return std::min(byte, text.size());
+}
+
+std::string on_one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    const bool blank = static_cast<unsigned char>(c) <= ' ';
+    if (!blank) line += c;
+    if (blank && !line.empty() && line.back() != ' ') line += ' ';
+  }
+  if (line.ends_with(' ')) line.pop_back();
+  return line;
+}
+
+}  // namespace
+
+std::vector<std::string> split_search_words(std::string_view query) {
+  std::vector<std::string> words;
+  while (true) {
+    query.remove_prefix(std::min(query.find_first_not_of(kBlanks), query.size()));
+    if (query.empty()) return words;
+    const std::string_view word = query.substr(0, query.find_first_of(kBlanks));
+    if (word.size() > kMostWordBytes || words.size() == kMostWords)
+      throw Error("a search takes at most " + counted(kMostWords, "word") + " of " + counted(kMostWordBytes, "byte") +
+                  "; search for less");
+    words.emplace_back(word);
+    query.remove_prefix(word.size());
+  }
+}
+
+bool fits_index(const std::vector<std::string>& words) {
+  return std::all_of(words.begin(), words.end(), [](const auto& w) { return n_characters(w) >= kIndexedCharacters; });
+}
+
+std::string index_query(const std::vector<std::string>& words) {
+  std::string query;
+  for (const std::string& word : words) {
+    query += query.empty() ? "\"" : " \"";
+    for (const char c : word) query += c == '"' ? "\"\"" : std::string(1, c);
+    query += '"';
+  }
+  return query;
+}
+
+std::string like_patterns(const std::vector<std::string>& words) {
+  nlohmann::json patterns = nlohmann::json::array();
+  for (const std::string& word : words) {
+    std::string pattern = "%";
+    for (const char c : word) {
+      if (c == '%' || c == '_' || c == '\\') pattern += '\\';
+      pattern += c;
+    }
+    patterns.push_back(pattern + "%");
+  }
+  return patterns.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string excerpt(std::string_view text, const std::vector<std::string>& words, size_t bytes) {
+  size_t found = std::string_view::npos;
+  for (const std::string& word : words) found = std::min(found, find_word(text, word));
+  const size_t before = bytes / 3;
+  const size_t begin = found == std::string_view::npos || found < before ? 0 : at_character(text, found - before);
+  const size_t end = at_character(text, std::min(text.size(), begin + bytes));
+  return (begin > 0 ? "..." : "") + on_one_line(text.substr(begin, end - begin)) + (end < text.size() ? "..." : "");
+}
+
+}  // namespace warpchat

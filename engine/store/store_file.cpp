@@ -1,0 +1,73 @@
+// A lock file beside the database, since the database itself may be renamed.
+#include "engine/store/store_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <thread>
+
+namespace warpchat {
+
+namespace {
+
+constexpr mode_t kOwnerOnly = 0600;
+constexpr std::chrono::milliseconds kBetweenTries{20};
+constexpr int kTries = 250;
+
+std::string local_time() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  localtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y%m%d-%H%M%S", &parts);
+  return text;
+}
+
+bool lock(int descriptor) {
+  for (int i = 0; i < kTries; ++i) {
+    if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) return true;
+    if (errno != EWOULDBLOCK && errno != EINTR) return true;  // a file system without locks: go on
+    std::this_thread::sleep_for(kBetweenTries);
+  }
+  return false;
+}
+
+}  // namespace
+
+StoreFile::StoreFile(const std::string& folder) : path_(folder + "/conversations.db") {
+  const std::string lock_path = path_ + ".lock";
+  lock_ = open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kOwnerOnly);
+  if (lock_ < 0)
+    throw Error("cannot write to " + folder + ": " + std::strerror(errno) +
+                "; give yourself the right to write it, or free some space");
+  if (lock(lock_)) return;
+  close(lock_);
+  throw Error("cannot open " + path_ + ": another program has been opening it for 5 seconds; close that program");
+}
+
+StoreFile::~StoreFile() { close(lock_); }
+
+std::string StoreFile::set_aside() const {
+  const std::string stem = path_ + ".damaged-" + local_time();
+  std::string to = stem;
+  for (int i = 2; access(to.c_str(), F_OK) == 0; ++i) to = stem + "-" + std::to_string(i);
+  if (std::rename(path_.c_str(), to.c_str()) != 0)
+    throw Error("cannot set the damaged " + path_ + " aside: " + std::strerror(errno) + "; move it away yourself");
+  for (const char* suffix : {"-wal", "-shm"}) std::rename((path_ + suffix).c_str(), (to + suffix).c_str());
+  return to;
+}
+
+void check_pages(const Database& database) {
+  Statement check = database.prepare("PRAGMA quick_check(1)");
+  if (!check.step()) return;
+  const std::string found = check.text(0);
+  if (found != "ok") throw DamagedDatabase("cannot use " + database.path() + ": " + found);
+}
+
+}  // namespace warpchat

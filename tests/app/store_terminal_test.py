@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+"""The conversation store as a user of the terminal meets it: stored, killed, listed, continued, searched.
+
+usage: store_terminal_test.py CHAT CLI_MODELS [unittest arguments]
+"""
+import os
+import random
+import resource
+import signal
+import sqlite3
+import stat
+import sys
+import tempfile
+import time
+import unittest
+
+from program import ENDLESS, FOLDER, TINY, Run, environment
+from pseudo_terminal import MOST_SECONDS, Case, Terminal
+
+N_KILLS = int(os.environ.get("WARPCHAT_STORE_KILLS", "20"))
+
+
+class StoreCase(Case):
+    def setUp(self):
+        self.home = tempfile.mkdtemp(dir=FOLDER)
+        self.file = os.path.join(self.home, ".local/share/warpchat/conversations.db")
+
+    def chat(self, *arguments, **more):
+        return self.start(*arguments, home=self.home, **more)
+
+    def rows(self, sql):
+        connection = sqlite3.connect(self.file)
+        try:
+            return connection.execute(sql).fetchall()
+        finally:
+            connection.close()
+
+    def leave(self, terminal):
+        terminal.type("\x04")
+        self.assertEqual(terminal.wait(), 0)
+
+    def kill(self, terminal):
+        os.kill(terminal.pid, signal.SIGKILL)
+        self.assertEqual(terminal.wait(), -signal.SIGKILL)
+
+
+class Store(StoreCase):
+    def test_a_killed_conversation_is_continued(self):
+        terminal = self.chat("-sys", "Be brief")
+        self.send(terminal, "first question")
+        self.send(terminal, "second question")
+        before = self.messages(terminal)
+        terminal.type("/save My talk\r")
+        terminal.wait_for("saved as: My talk")
+        self.kill(terminal)
+        for folder in (self.file, os.path.dirname(self.file)):
+            self.assertEqual(stat.S_IMODE(os.stat(folder).st_mode) & 0o077, 0)
+
+        terminal = self.chat()
+        self.send(terminal, "another one")
+        terminal.type("/list\r")
+        self.assertRegex(terminal.wait_for("My talk"), r"   1  [-0-9]+ [0-9:]+    2 messages  another one\n   2  ")
+        terminal.type("/load 2\r")
+        terminal.wait_for("My talk: 4 messages")
+        terminal.wait_for("its system message: Be brief")
+        self.assertEqual(self.messages(terminal), before)
+        self.send(terminal, "third question")
+        terminal.type("/new\r/load my TALK\r")
+        terminal.wait_for("My talk: 6 messages")
+        terminal.type("/list 1\r")
+        terminal.wait_for("   1  ")
+        terminal.wait_for("My talk")
+        self.leave(terminal)
+
+    def test_search_finds_and_numbers(self):
+        terminal = self.chat()
+        self.send(terminal, "about apples 日本語")
+        terminal.type("/new\r")
+        self.send(terminal, "about pears")
+        for words in ("apples", "日本", "\"about\" OR", "about"):
+            terminal.type(f"/search {words}\r")
+            terminal.wait_for(f"/search {words}\n")
+            if "OR" in words:
+                terminal.wait_for("no conversation has")
+            else:
+                terminal.wait_for("about pears" if words == "about" else "about apples 日本語")
+        terminal.type("/search apples\r/load 1\r")
+        terminal.wait_for("about apples 日本語: 2 messages")
+        self.leave(terminal)
+
+    def test_old_branches_stay(self):
+        terminal = self.chat()
+        self.send(terminal, "one")
+        self.send(terminal, "/regen")
+        self.send(terminal, "/edit two")
+        self.send(terminal, "three")
+        terminal.type("/undo\r")
+        terminal.wait_for("forgot: three")
+        shown = self.messages(terminal)
+        self.leave(terminal)
+        self.assertEqual([text for text, in self.rows("SELECT text FROM turns WHERE role = 'user' ORDER BY id")],
+                         ["one", "two", "three"])
+        self.assertEqual(self.rows("SELECT role, count(*) FROM turns GROUP BY role ORDER BY role"),
+                         [("assistant", 4), ("user", 3)])
+        self.assertEqual(self.rows("SELECT DISTINCT state FROM turns"), [(1,)])
+        self.assertEqual(self.rows("SELECT title FROM conversations"), [("two",)])
+        terminal = self.chat()
+        terminal.type("/load two\r")
+        terminal.wait_for("two: 2 messages")
+        self.assertEqual(self.messages(terminal), shown)
+
+    def test_a_stopped_answer_is_marked(self):
+        terminal = self.start_endless(home=self.home)
+        self.wait_for_prompt(terminal)
+        terminal.type("Hello\r")
+        terminal.wait_for("Hello\n")
+        while not terminal.plain().strip():
+            terminal.read_some(1)
+        terminal.type("\x03")
+        terminal.wait_for("(stopped)")
+        kept = self.messages(terminal)[1][1]
+        self.leave(terminal)
+        self.assertEqual(self.rows("SELECT text, state FROM turns WHERE role = 'assistant'"), [(kept, 2)])
+
+    def test_a_message_that_was_never_answered_comes_back(self):
+        terminal = self.start_endless("-ub", "8", home=self.home)
+        self.wait_for_prompt(terminal)
+        terminal.type("\x1b[200~" + "Hello world " * 5000 + "\x1b[201~\r")
+        terminal.wait_for("reading the prompt")
+        self.kill(terminal)
+        self.assertEqual(self.rows("SELECT text, role FROM turns"), [("Hello world " * 5000, "user")])
+        terminal = self.chat()
+        terminal.type("/load 1\r")
+        terminal.wait_for("0 messages")
+        terminal.wait_for("(your last message has no answer yet: Enter sends it)")
+
+    def test_nothing_is_stored_where_it_should_not_be(self):
+        self.assertEqual(Run("-m", TINY, "-p", "Hello", "-n", "2", env=environment(self.home)).code, 0)
+        self.assertFalse(os.path.exists(self.file))
+        terminal = self.chat("--no-history")
+        self.send(terminal, "Hello")
+        terminal.type("/list\r")
+        terminal.wait_for("chat: conversations are not stored: --no-history was given")
+        self.leave(terminal)
+        self.assertFalse(os.path.exists(self.file))
+        self.assertFalse(os.path.exists(os.path.join(self.home, ".local/state/warpchat/history")))
+
+    def test_a_data_folder_that_cannot_be_is_one_sentence(self):
+        os.makedirs(os.path.join(self.home, ".local"))
+        with open(os.path.join(self.home, ".local/share"), "w"):
+            pass
+        terminal = self.chat()
+        self.send(terminal, "Hello")
+        self.send(terminal, "again")
+        self.assertEqual(len(self.messages(terminal)), 4)
+        self.leave(terminal)
+        self.assertEqual(terminal.seen.count("this conversation is not stored"), 1)
+
+    def test_a_disk_that_fills_up_is_one_sentence(self):
+        terminal = self.chat()
+        self.send(terminal, "Hello")
+        limit = os.path.getsize(self.file + "-wal")
+        resource.prlimit(terminal.pid, resource.RLIMIT_FSIZE, (limit, limit))
+        terminal.type("again\r")
+        terminal.wait_for("; this conversation goes on without being stored\n> ")
+        self.send(terminal, "and again")
+        self.assertEqual(len(self.messages(terminal)), 6)
+        self.leave(terminal)
+        self.assertEqual(terminal.seen.count("this conversation goes on without being stored"), 1)
+        self.assertEqual(self.rows("PRAGMA integrity_check"), [("ok",)])
+
+    def test_a_damaged_store_is_set_aside(self):
+        os.makedirs(os.path.dirname(self.file))
+        with open(self.file, "wb") as file:
+            file.write(b"no database" * 1000)
+        terminal = Terminal("-m", TINY, "-n", "4", home=self.home)
+        self.addCleanup(self.end, terminal)
+        terminal.wait_for("are damaged: they were set aside as ")
+        terminal.wait_for("> ")
+        self.send(terminal, "Hello")
+        self.leave(terminal)
+        self.assertEqual(self.rows("SELECT text FROM turns WHERE role = 'user'"), [("Hello",)])
+
+    def test_two_chats_share_one_store(self):
+        one, two = self.chat(), self.chat()
+        for terminal, text in ((one, "from one"), (two, "from two"), (one, "more of one")):
+            self.send(terminal, text)
+        two.type("/load from one\r")
+        two.wait_for("from one: 4 messages")
+        self.leave(one)
+        self.leave(two)
+
+
+def letters(text):
+    """What word wrap and Markdown leave of it."""
+    return "".join(c for c in text if c.isalnum())
+
+
+class Kills(StoreCase):
+    """Killed at random moments of a stream. That a second is the most that waits is tested with a clock of its own
+    (tests/store); here, however slow the machine is: what was shown reaches the disk while the answer still streams,
+    and whatever was there is there after the kill."""
+
+    def read_for(self, terminal, seconds):
+        until = time.monotonic() + seconds
+        while time.monotonic() < until or not terminal.plain().strip():
+            terminal.read_some(0.02)
+
+    def last_answer(self):
+        rows = self.rows("SELECT text FROM turns WHERE role = 'assistant' AND parent = (SELECT max(id) FROM turns"
+                         " WHERE role = 'user')")
+        return rows[0][0] if rows else ""
+
+    def test_killed_while_streaming(self):
+        generator = random.Random(1)
+        for n in range(1, N_KILLS + 1):
+            terminal = Terminal("-m", ENDLESS, "-c", "0", "--temp", "1", "-s", str(n), "--nowordwrap", home=self.home)
+            self.addCleanup(self.end, terminal)
+            self.wait_for_prompt(terminal)
+            terminal.type(f"question {n}\r")
+            terminal.wait_for(f"question {n}\n")
+            self.read_for(terminal, generator.uniform(0, 1))
+            shown = letters(terminal.plain())
+            end = time.monotonic() + MOST_SECONDS
+            while not letters(self.last_answer()).startswith(shown):
+                self.assertLess(time.monotonic(), end, f"not stored: {shown!r}")
+                self.read_for(terminal, 0.1)
+            self.read_for(terminal, generator.uniform(0, 1))
+            self.assertNotIn("\n> ", terminal.plain())
+            stored = self.last_answer()
+            self.kill(terminal)
+            self.assertTrue(self.last_answer().startswith(stored))
+            self.assertEqual(self.rows("PRAGMA integrity_check"), [("ok",)])
+            questions = self.rows("SELECT text FROM turns WHERE role = 'user' ORDER BY id")
+            self.assertEqual(questions, [(f"question {i}",) for i in range(1, n + 1)])
+        self.assertEqual(self.rows("SELECT DISTINCT state FROM turns WHERE role = 'assistant'"), [(0,)])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]] + sys.argv[3:])

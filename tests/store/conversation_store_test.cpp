@@ -1,0 +1,227 @@
+// The tree of turns, the lists, the search and the writer of answers.
+#include "engine/store/conversation_store.h"
+
+#include <gmock/gmock.h>
+
+#include "engine/store/answer_writer.h"
+#include "tests/store/store_folder.h"
+
+namespace warpchat {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::ElementsAre;
+
+class Store : public testing::Test {
+ protected:
+  std::vector<std::string> texts(ConversationId id) const {
+    std::vector<std::string> found;
+    for (const Turn& turn : store_->load(id).turns) found.push_back(turn.text);
+    return found;
+  }
+  std::vector<std::string> found(std::string_view words) const {
+    std::vector<std::string> titles;
+    for (const SearchHit& hit : store_->search(words)) titles.push_back(hit.conversation.title);
+    return titles;
+  }
+  ConversationStore::Started talk(const std::string& title, const std::string& question, const std::string& answer) {
+    const auto started = store_->start({title, "", "m.gguf"}, question);
+    store_->add(started.conversation, started.turn, "assistant", answer);
+    return started;
+  }
+
+  StoreFolder folder_;
+  std::unique_ptr<ConversationStore> store_ = ConversationStore::open(folder_.path()).store;
+};
+
+TEST_F(Store, KeepsWhatItWasGiven) {
+  const std::string text = "日本語 \xf0\x9f\x91\xa9 \"quoted\" %_\\\n" + std::string(1 << 20, 'x');
+  const auto started = store_->start({"title", "be brief", "/m.gguf"}, text);
+  const StoredConversation loaded = ConversationStore::open(folder_.path()).store->load(started.conversation);
+  EXPECT_EQ(loaded.summary.title, "title");
+  EXPECT_EQ(loaded.summary.model, "/m.gguf");
+  EXPECT_EQ(loaded.system_prompt, "be brief");
+  EXPECT_EQ(loaded.summary.n_messages, 1u);
+  ASSERT_EQ(loaded.turns.size(), 1u);
+  EXPECT_EQ(loaded.turns[0].text, text);
+  EXPECT_EQ(loaded.turns[0].role, "user");
+  EXPECT_EQ(loaded.turns[0].state, TurnState::kComplete);
+}
+
+TEST_F(Store, AnEditedTurnKeepsTheOldBranch) {
+  const auto [id, first] = store_->start({"t", "", ""}, "one");
+  const TurnId old_answer = store_->add(id, first, "assistant", "1");
+  const TurnId old_question = store_->add(id, old_answer, "user", "two");
+  const TurnId old_end = store_->add(id, old_question, "assistant", "2");
+  const TurnId edited = store_->add(id, old_answer, "user", "zwei");
+  store_->add(id, edited, "assistant", "II");
+  EXPECT_THAT(texts(id), ElementsAre("one", "1", "zwei", "II"));
+  EXPECT_THAT(store_->siblings(edited), ElementsAre(old_question, edited));
+
+  EXPECT_EQ(store_->show_newest_below(id, old_question), old_end);  // walked back to
+  EXPECT_THAT(texts(id), ElementsAre("one", "1", "two", "2"));
+  store_->show(id, old_answer);  // undone
+  EXPECT_THAT(texts(id), ElementsAre("one", "1"));
+  EXPECT_EQ(store_->load(id).summary.n_messages, 2u);
+  store_->show(id, 0);
+  EXPECT_THAT(texts(id), ElementsAre());
+  EXPECT_EQ(store_->load(id).summary.n_messages, 0u);
+}
+
+TEST_F(Store, AFirstMessageHasSiblingsInItsOwnConversationOnly) {
+  const auto [id, first] = store_->start({"t", "", ""}, "one");
+  store_->start({"other", "", ""}, "one");
+  const TurnId edited = store_->add(id, 0, "user", "eins");
+  EXPECT_THAT(store_->siblings(first), ElementsAre(first, edited));
+  EXPECT_THAT(texts(id), ElementsAre("eins"));
+}
+
+TEST_F(Store, TurnsOfAnotherConversationAreRefused) {
+  const auto one = store_->start({"a", "", ""}, "one"), two = store_->start({"b", "", ""}, "two");
+  EXPECT_THROW(store_->add(one.conversation, two.turn, "user", "x"), Error);
+  EXPECT_THROW(store_->show(one.conversation, two.turn), Error);
+  EXPECT_THAT(texts(one.conversation), ElementsAre("one"));
+}
+
+TEST_F(Store, TrashIsUndoneAndErasingIsNot) {
+  talk("kept", "apples", "pears");
+  const auto thrown = talk("thrown", "apples", "plums");
+  store_->throw_away(thrown.conversation);
+  EXPECT_THAT(found("apples"), ElementsAre("kept"));
+  ASSERT_EQ(store_->list().size(), 1u);
+  ASSERT_EQ(store_->trash().size(), 1u);
+  EXPECT_NE(store_->trash()[0].trashed, 0);
+  store_->take_from_trash(thrown.conversation);
+  EXPECT_EQ(store_->list().size(), 2u);
+  EXPECT_THAT(found("plums"), ElementsAre("thrown"));
+  store_->erase(thrown.conversation);
+  EXPECT_THAT(found("plums"), ElementsAre());
+  EXPECT_THAT(found("apples"), ElementsAre("kept"));
+  EXPECT_THROW(store_->load(thrown.conversation), Error);
+  EXPECT_GT(talk("next", "x", "y").conversation, thrown.conversation);  // numbers are not used again
+}
+
+TEST_F(Store, ATitleFollowsTheFirstMessageUntilItIsRenamed) {
+  const auto id = store_->start({"one", "", ""}, "one").conversation;
+  store_->retitle(id, "two");
+  EXPECT_EQ(store_->load(id).summary.title, "two");
+  store_->rename(id, "mine");
+  store_->retitle(id, "three");
+  EXPECT_EQ(store_->load(id).summary.title, "mine");
+  EXPECT_EQ(store_->find_title("MINE").size(), 1u);
+  EXPECT_EQ(store_->find_title("in").size(), 1u);
+  EXPECT_EQ(store_->find_title("two").size(), 0u);
+}
+
+struct TitleCase {
+  const char *name, *message, *title;
+};
+const std::string kSixty(60, 'x'), kLong = kSixty + "y", kCut = kSixty + "...";
+const TitleCase kTitles[] = {
+    {"one_line", "Why?", "Why?"},
+    {"first_line_with_text", "\n \n  Why?  \nBecause", "Why?"},
+    {"longest", kSixty.c_str(), kSixty.c_str()},
+    {"too_long", kLong.c_str(), kCut.c_str()},
+    {"characters_are_not_cut", "\xe6\x97\xa5\xe6\x9c\xac", "\xe6\x97\xa5\xe6\x9c\xac"},
+    {"empty", " \n", ""},
+};
+TEST(Title, ComesFromTheFirstMessage) {
+  for (const TitleCase& row : kTitles) EXPECT_EQ(title_from(row.message), row.title) << row.name;
+}
+
+struct SearchCase {
+  const char *name, *words;
+  bool finds;
+};
+constexpr SearchCase kSearches[] = {
+    {"a_word", "wonderful", true},
+    {"inside_a_word", "onder", true},
+    {"either_case", "WONDERFUL", true},
+    {"case_beyond_ascii", "ÜBERALL", true},
+    {"all_words_in_any_order", "überall wonderful", true},
+    {"one_word_missing", "wonderful nowhere", false},
+    {"three_cjk_characters", "好世界", true},
+    {"two_cjk_characters", "世界", true},  // too short for the index
+    {"one_cjk_character", "界", true},
+    {"cjk_that_is_not_there", "世好", false},
+    {"short_and_long_words", "is wonderful", true},
+    {"title", "greetings", true},
+    {"two_letters_of_the_title", "gs", true},
+    {"title_and_text_do_not_add_up", "greetings wonderful", false},
+    {"quotes", "\"quoted\"", true},
+    {"lone_quote", "quoted\"", true},
+    {"operators_are_words", "AND OR NOT", true},
+    {"operators_do_not_operate", "wonderful OR nowhere", false},
+    {"near", "NEAR(wonderful)", false},
+    {"column_filter", "text:wonderful", false},
+    {"prefix_star", "wonderf*", false},
+    {"minus_and_caret", "^wonderful -nowhere", false},
+    {"percent_is_no_wildcard", "%", true},  // "100% sure"
+    {"underscore_is_no_wildcard", "_", false},
+    {"backslash", "\\", false},
+    {"nothing", "  ", false},
+};
+TEST_F(Store, SearchTable) {
+  talk("greetings", "hello 你好世界", "is it wonderful überall? and or not: say \"quoted\" 100% sure");
+  talk("another", "nothing of it", "here");
+  for (const SearchCase& row : kSearches) EXPECT_EQ(found(row.words).size(), row.finds ? 1u : 0u) << row.name;
+}
+
+TEST_F(Store, SearchFindsAnswersThatNeverEnded) {
+  const auto started = store_->start({"t", "", ""}, "question");
+  const TurnId answer = store_->add(started.conversation, started.turn, "assistant", "kill", TurnState::kOpen);
+  store_->append(answer, "joy");
+  EXPECT_THAT(found("killjoy"), ElementsAre("t"));
+  store_->end(answer, TurnState::kStopped);
+  EXPECT_THAT(found("killjoy"), ElementsAre("t"));
+  EXPECT_THROW(store_->append(answer, "s"), Error);  // what the index knows does not change
+}
+
+TEST_F(Store, SearchGivesTheLatestFirstAndAnExcerpt) {
+  talk("old", "needle", "x");
+  talk("new", std::string(500, 'a') + "\n the Needle\tin\nhay " + std::string(500, 'b'), "needles");
+  const std::vector<SearchHit> hits = store_->search("needle");
+  ASSERT_EQ(hits.size(), 2u);
+  EXPECT_EQ(hits[0].conversation.title, "new");
+  EXPECT_EQ(hits[0].excerpt, "needles");  // its newest turn
+  EXPECT_NE(store_->search("the needle")[0].excerpt.find("the Needle in hay"), std::string::npos);
+  EXPECT_EQ(store_->search("needle", 1).size(), 1u);
+}
+
+TEST_F(Store, AnAnswerIsWrittenAtMostOnceASecond) {
+  const auto [id, question] = store_->start({"t", "", ""}, "question");
+  AnswerWriter writer(*store_, id, question);
+  const AnswerWriter::Clock::time_point start{};
+  struct Step {
+    int at;  // milliseconds
+    const char *text, *stored;
+  };
+  constexpr Step kSteps[] = {
+      {0, "a", "a"},           // its first text makes it an answer
+      {999, "ab", "a"},        // less than a second later
+      {1000, "abc", "abc"},    // all that has gathered
+      {1999, "abcd", "abc"},   //
+      {2000, "abcd", "abcd"},  // no event is needed
+      {9000, "abcd", "abcd"},  // nothing new
+  };
+  for (const Step& step : kSteps) {
+    writer.follow(step.text, start + milliseconds(step.at));
+    EXPECT_EQ(texts(id).back(), step.stored) << step.at;
+  }
+  EXPECT_EQ(store_->load(id).turns.back().state, TurnState::kOpen);
+  writer.finish("abcde", TurnState::kStopped);
+  EXPECT_EQ(texts(id).back(), "abcde");
+  EXPECT_EQ(store_->load(id).turns.back().state, TurnState::kStopped);
+}
+
+TEST_F(Store, AnAnswerWithoutTextIsNone) {
+  const auto [id, question] = store_->start({"t", "", ""}, "question");
+  AnswerWriter writer(*store_, id, question);
+  writer.follow("", {});
+  writer.finish("", TurnState::kStopped);
+  EXPECT_EQ(writer.turn(), 0);
+  EXPECT_THAT(texts(id), ElementsAre("question"));
+}
+
+}  // namespace
+}  // namespace warpchat
