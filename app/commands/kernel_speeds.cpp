@@ -29,13 +29,13 @@ std::string decimal(const char* format, double value) {
 }
 
 // A row a kernel, with the time of all its calls.
-TextTable kernel_table(const GpuTraits& gpu, const std::vector<Phase>& token) {
+TextTable kernel_table(const GpuTraits& gpu, const std::vector<KernelGroup>& token) {
   struct Row {
     KernelWork work;
     uint32_t calls = 0;
   };
   std::vector<Row> rows;
-  for (const Phase& phase : token) {
+  for (const KernelGroup& phase : token) {
     for (const KernelWork& work : phase) {
       auto row = std::ranges::find(rows, work.name, [](const Row& r) { return r.work.name; });
       if (row == rows.end()) row = rows.insert(row, {work});

@@ -18,7 +18,7 @@ constexpr GpuTraits kGpus[] = {
     {"4090", "NVIDIA GeForce RTX 4090", ptx::sm_89, 0.95e12, 128, 2.52e9, 4, 2.3e-6, 1.3e-6, 1.0e-6},
 };
 
-KernelWork together(const Phase& phase) {
+KernelWork together(const KernelGroup& phase) {
   KernelWork sum{.blocks = 0};
   for (const KernelWork& work : phase) {
     sum.bytes += work.bytes;
@@ -55,9 +55,9 @@ double seconds(const GpuTraits& gpu, const KernelWork& work) {
   return std::max(seconds_of_bytes(gpu, work), seconds_of_issue(gpu, work));
 }
 
-TokensPerSecond predict(const GpuTraits& gpu, std::span<const Phase> token) {
+TokensPerSecond predict(const GpuTraits& gpu, std::span<const KernelGroup> token) {
   double bytes = 0, alone = 0, shared = 0, launches = 0;
-  for (const Phase& phase : token) {
+  for (const KernelGroup& phase : token) {
     for (const KernelWork& work : phase) {
       bytes += seconds_of_bytes(gpu, work);
       alone += seconds(gpu, work);

@@ -42,12 +42,12 @@ double seconds(const GpuTraits& gpu, const KernelWork& work);  // the longer of 
 
 // Kernels that do not wait for each other: launched one by one, or between two barriers of the persistent decoder,
 // where they share bandwidth and processors.
-using Phase = std::vector<KernelWork>;
+using KernelGroup = std::vector<KernelWork>;
 
 struct TokensPerSecond {
   double bandwidth;  // bytes alone, all of them at once
   double stream, graph, persistent;
 };
-TokensPerSecond predict(const GpuTraits& gpu, std::span<const Phase> token);
+TokensPerSecond predict(const GpuTraits& gpu, std::span<const KernelGroup> token);
 
 }  // namespace warpchat

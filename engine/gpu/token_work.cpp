@@ -84,8 +84,8 @@ KernelWork TokenWork::attention_at(uint32_t position) const {
   return {attention_.name, attention_cost(attention_spec_, keys).bytes, instructions, blocks.total()};
 }
 
-std::vector<Phase> TokenWork::at(uint32_t position) const {
-  std::vector<Phase> phases{{works_.at(name_of(specs_.embedding))}};
+std::vector<KernelGroup> TokenWork::at(uint32_t position) const {
+  std::vector<KernelGroup> phases{{works_.at(name_of(specs_.embedding))}};
   const KernelWork attention = attention_at(position);
   for (const LayerSpecs& layer : specs_.layers) {
     phases.push_back({work_of(layer.q), work_of(layer.k), work_of(layer.v)});

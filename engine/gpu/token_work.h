@@ -22,7 +22,7 @@ class TokenWork {
   TokenWork(DecoderSpecs specs, ptx::Target target);
 
   // In the order of the decoder's page. position: below the specs' positions.
-  std::vector<Phase> at(uint32_t position) const;
+  std::vector<KernelGroup> at(uint32_t position) const;
 
  private:
   struct Attention {  // instructions = fixed + splits * of_a_split, from kSplits on

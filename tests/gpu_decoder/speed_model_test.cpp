@@ -38,7 +38,7 @@ TEST(SpeedModel, TakesTheLongerOfBytesAndInstructions) {
 TEST(SpeedModel, AddsLaunchesOfKernelsAndBarriersOfPhases) {
   // Of two independent kernels one waits for bytes, 1 ms, the other for its 5 blocks' instructions, 1 ms: side by side
   // 1.1 ms of bytes and, in 10 blocks, 1.1 ms of instructions at most.
-  const std::vector<Phase> token = {{{"bytes", 1'000'000, 2'000, 5}, {"issue", 100'000, 10'000, 5}},
+  const std::vector<KernelGroup> token = {{{"bytes", 1'000'000, 2'000, 5}, {"issue", 100'000, 10'000, 5}},
                                     {{"last", 2'000'000, 20, 1}}};
   const TokensPerSecond speed = predict(kRound, token);
   EXPECT_DOUBLE_EQ(speed.bandwidth, 1 / 3.1e-3);
@@ -72,7 +72,7 @@ TEST(CountedWork, OfLongAttentionFollowsFromShort) {
   const auto& attention = std::get<AttentionSpec>(specs.attention);
   const uint64_t cache = uint64_t{attention.n_kv_heads} * attention.max_positions * attention.head_dim * 2;
   for (uint32_t position : {0u, 511u, 1535u}) {
-    const std::vector<Phase> token = work.at(position);
+    const std::vector<KernelGroup> token = work.at(position);
     ASSERT_EQ(token.size(), 2 + 6 * shape.config.n_layers);
     const KernelWork& found = token.at(3).at(0);
     const ptx::Kernel kernel = incremental_attention(attention, ptx::sm_80);
