@@ -25,6 +25,12 @@ struct BasicBlock {
   bool has_terminator = false;
 };
 
+// A branch whose lanes soon meet again: two ways, each straight from block to block, neither waiting for other lanes.
+struct Fork {
+  std::vector<uint32_t> ways[2];  // blocks: of the lanes that fall through, of those that branch
+  uint32_t join = 0;              // instruction where they meet
+};
+
 struct Parameter {
   std::string name;
   uint32_t offset = 0, bytes = 0, align = 1;
@@ -53,16 +59,20 @@ struct Code {
   std::vector<HandlerPair> inner;                  // of guarded instructions: what runs under the guard
   std::vector<Instruction> observed_instructions;  // the same, but memory operations report to checks
   std::vector<HandlerPair> observed_inner;
-  std::vector<TrackedInstruction> tracked;  // by tracked_of - 1: what may touch registers nobody has written
-  std::vector<uint32_t> tracked_of;         // by instruction, 0 for none; empty if all are
+  std::vector<TrackedInstruction> tracked;         // by tracked_of - 1: what may touch registers nobody has written
+  std::vector<uint32_t> tracked_of;                // by instruction, 0 for none; empty if all are
   uint32_t defined_offset = 0, defined_bytes = 0;  // of their words in the frame's registers, 0 when it is entered
-  std::vector<uint32_t> unread_elements;  // of a load: elements whose register nothing reads, a bit each
+  std::vector<uint32_t> unread_elements;           // of a load: elements whose register nothing reads, a bit each
   std::vector<uint32_t> operands;
+  std::vector<LoadGroup> load_groups;
+  std::vector<GroupedLoad> grouped_loads;
   std::vector<Position> positions;
   std::vector<std::string> spellings;  // "ld.global.u32", for messages
   std::vector<std::string> tags;       // region of each instruction, empty where there is none
   std::vector<BasicBlock> blocks;
   std::vector<uint32_t> block_of;  // by instruction
+  std::vector<Fork> forks;
+  std::vector<uint32_t> fork_of;   // by block: 1 + the index of the fork that it ends in, 0 for none
   std::vector<uint8_t> constants;  // the first columns of every frame
   std::vector<SpecialColumn> specials;
   std::vector<CallSite> calls;

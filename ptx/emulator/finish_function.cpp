@@ -63,13 +63,15 @@ void FunctionLoader::finish() {
   for (size_t i = 0; i < drafts_.size(); ++i) {
     Instruction& instruction = code_.instructions.emplace_back(drafts_[i].code);
     instruction.index = static_cast<uint32_t>(i);
-    instruction.guard = drafts_[i].guard;  // a column's number until it has an offset
+    const ColumnId guard = drafts_[i].guard;
+    instruction.guard = guard == kNoColumn ? kNoGuard : guard;  // a column's number until it has an offset
     if (drafts_[i].target_statement >= 0)
       instruction.immediate = first_draft_[static_cast<size_t>(drafts_[i].target_statement)];
   }
   find_blocks(code_);
   const auto successors = successors_of(code_);
   order_blocks(code_, successors);
+  group_loads();
   place_columns(successors);
   code_.inner.resize(drafts_.size());
   for (size_t i = 0; i < drafts_.size(); ++i) {
@@ -78,6 +80,7 @@ void FunctionLoader::finish() {
     code_.spellings.push_back(std::move(drafts_[i].spelling));
     code_.tags.push_back(std::move(drafts_[i].tag));
   }
+  find_forks(code_, successors);
   track_definedness();
   make_observed();
   for (CallSite& site : code_.calls) {
@@ -111,6 +114,7 @@ void FunctionLoader::make_observed() {
     for (uint32_t e = 0; e < draft.list_defs; ++e) code_.unread_elements[k] |= unread(draft.list[e]) ? 1u << e : 0;
     if (draft.list.empty() && draft.writes_d && unread(draft.code.d)) code_.unread_elements[k] = 1;
   }
+  finish_groups();
   for (size_t k = 0; k < code_.tracked_of.size(); ++k) {
     Instruction& i = code_.observed_instructions[k];
     if (code_.tracked_of[k] == 0 || i.control != Control::kNone) continue;
@@ -148,6 +152,7 @@ Effects FunctionLoader::effects_of(const Draft& draft, bool guarded_writes_read)
 uint32_t FunctionLoader::place_registers(uint32_t offset, const std::vector<std::vector<uint32_t>>& successors) {
   std::vector<Effects> effects;
   for (const Draft& draft : drafts_) effects.push_back(effects_of(draft, true));
+  add_group_effects(effects);
   const Lives lives = find_lives(effects, code_.blocks, successors, static_cast<uint32_t>(columns_.size()));
   maybe_undefined_ = lives.maybe_undefined;
   std::vector<ColumnId> by_start;

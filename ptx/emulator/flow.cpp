@@ -4,6 +4,21 @@
 #include <algorithm>
 
 namespace ptx::emulator {
+namespace {
+
+constexpr size_t kLongestWay = 4;  // blocks
+
+// Runs straight to its only successor, and no lane waits for another on the way.
+bool is_plain(const Code& code, const BasicBlock& block) {
+  if (block.has_terminator) {
+    const Instruction& last = code.instructions[block.end];
+    if (last.control != Control::kBranch || last.guard != kNoGuard) return false;
+  }
+  const auto waits = [](const std::string& spelling) { return spelling.find(".sync") != std::string::npos; };
+  return std::none_of(code.spellings.begin() + block.begin, code.spellings.begin() + block.end, waits);
+}
+
+}  // namespace
 
 // A block begins where something jumps to and after whatever ends one.
 void find_blocks(Code& code) {
@@ -82,6 +97,39 @@ void order_blocks(Code& code, const std::vector<std::vector<uint32_t>>& successo
     if (root == 0) std::ranges::reverse(finished);
   }
   for (uint32_t order = 0; order < finished.size(); ++order) code.blocks[finished[order]].order = order;
+}
+
+void find_forks(Code& code, const std::vector<std::vector<uint32_t>>& successors) {
+  std::vector<uint32_t> n_before(code.blocks.size(), 0);
+  ++n_before[0];
+  for (const auto& next : successors) {
+    for (uint32_t block : next) ++n_before[block];
+  }
+  const auto follow = [&](uint32_t block, std::vector<uint32_t>& way) {  // returns the block behind the way
+    while (way.size() < kLongestWay && n_before[block] == 1 && successors[block].size() == 1 &&
+           is_plain(code, code.blocks[block])) {
+      way.push_back(block);
+      block = successors[block][0];
+    }
+    return block;
+  };
+  code.fork_of.resize(code.blocks.size(), 0);
+  for (uint32_t b = 0; b < code.blocks.size(); ++b) {
+    const uint32_t at = code.blocks[b].end;
+    if (!code.blocks[b].has_terminator || code.instructions[at].control != Control::kBranch) continue;
+    if (code.instructions[at].guard == kNoGuard || at + 1 == code.instructions.size()) continue;
+    Fork fork;
+    const uint32_t join = follow(code.block_of[at + 1], fork.ways[0]);
+    if (follow(code.block_of[static_cast<size_t>(code.instructions[at].immediate)], fork.ways[1]) != join) continue;
+    fork.join = code.blocks[join].begin;
+    const auto is_behind = [&](uint32_t block) { return code.blocks[block].begin > at; };
+    if (!is_behind(join) || !std::ranges::all_of(fork.ways[0], is_behind) ||
+        !std::ranges::all_of(fork.ways[1], is_behind)) {
+      continue;
+    }
+    code.forks.push_back(std::move(fork));
+    code.fork_of[b] = static_cast<uint32_t>(code.forks.size());
+  }
 }
 
 }  // namespace ptx::emulator

@@ -26,12 +26,18 @@ struct ModuleLayout {
 
 using ColumnId = uint32_t;  // before columns have offsets; kNoColumn for none
 
+constexpr uint32_t kNoGroup = ~0u;
+
 struct Draft {
   Instruction code{};          // d a b c e hold ColumnIds
   std::vector<ColumnId> list;  // further operands
   uint32_t list_defs = 0;      // of these, how many (the first) are written
   bool writes_d = true, writes_e = false, reads_e = false;
   HandlerPair handler, observed;
+  uint32_t loaded_bytes = 0;  // of a load's element
+  bool extends_sign = false;  // of a load, to its register's width
+  uint32_t group = kNoGroup;  // of loads, in Code::load_groups
+  bool leads_group = false;   // fetches for the others
   Position at;
   std::string spelling, tag;
   ColumnId guard = kNoColumn;
@@ -159,6 +165,11 @@ class FunctionLoader {
   void finish();
   void place_columns(const std::vector<std::vector<uint32_t>>& successors);
   uint32_t place_registers(uint32_t offset, const std::vector<std::vector<uint32_t>>& successors);
+  bool may_group(const Draft& draft) const;
+  void group_loads();
+  bool add_group(const std::vector<uint32_t>& loads, int64_t begin, int64_t end, uint32_t slot);
+  void add_group_effects(std::vector<Effects>& effects) const;
+  void finish_groups();
   Effects effects_of(const Draft& draft, bool guarded_writes_read) const;
   void make_observed();
   void track_definedness();

@@ -58,6 +58,22 @@ struct alignas(64) ReadTrail {
   uint32_t lanes = 0;
 };
 
+// Loads of one base register whose bytes lie close together: the first fetches for all, in units of 8 bytes of which
+// the last ends where the group does.
+struct GroupedLoad {
+  uint32_t column;              // that it fills
+  uint8_t unit, shift;          // where its bytes lie; in bits
+  uint8_t bytes, column_bytes;  // 1, 2 or 4; 2, 4 or 8
+  bool extends_sign;
+};
+struct LoadGroup {
+  int64_t begin;  // from the base register to the first byte
+  uint32_t bytes, align;
+  uint32_t slot;                 // its bit of Warp::fetched
+  uint32_t first_load, n_loads;  // in Code::grouped_loads
+};
+constexpr uint32_t kUnitBytes = 8, kMostUnits = 8;  // a group has 8 to 64 bytes
+
 struct Warp {
   uint8_t* registers;  // the columns of the running function
   uint32_t active;     // lanes that execute now
@@ -67,16 +83,19 @@ struct Warp {
   bool polled;         // a load other threads may answer ran since the last backward branch
   bool faulted;
   const Instruction* instructions;
-  const HandlerPair* inner;  // Code::inner, by instruction
-  const uint32_t* operands;  // Code::operands
-  Range* ranges;             // one per instruction
-  Range* granted;            // one per instruction, with checks: no access inside can be a fault, unless a race
-  bool grants_suffice;       // nobody but such checks watches: accesses inside are not told of
-  bool trails_suffice;       // nobody but those and the check of races watches reads
-  bool local_unseen;         // nobody counts accesses to local memory
-  bool is_granted;           // the access that is told of now lies inside
-  ReadTrail** trails;        // two per instruction, of reads by all lanes and by some, with a check of races
-  const uint64_t* reader;    // the warp at its clock, as ReadTrail has it
+  const HandlerPair* inner;          // Code::inner, by instruction
+  const uint32_t* operands;          // Code::operands
+  const LoadGroup* groups;           // Code::load_groups, by Instruction::list of a group's first load
+  const GroupedLoad* grouped_loads;  // Code::grouped_loads
+  uint64_t fetched;                  // groups of this basic block whose loads are done: bits by Instruction::list
+  Range* ranges;                     // one per instruction
+  Range* granted;                    // one per instruction, with checks: no access inside can be a fault, unless a race
+  bool grants_suffice;               // nobody but such checks watches: accesses inside are not told of
+  bool trails_suffice;               // nobody but those and the check of races watches reads
+  bool local_unseen;                 // nobody counts accesses to local memory
+  bool is_granted;                   // the access that is told of now lies inside
+  ReadTrail** trails;                // two per instruction, of reads by all lanes and by some, with a check of races
+  const uint64_t* reader;            // the warp at its clock, as ReadTrail has it
   uint8_t* shared;
   uint32_t shared_bytes;
   uint32_t local_bytes;  // of each lane

@@ -166,6 +166,8 @@ void FunctionLoader::lower_load(const Statement& s, const Match& m) {
   Draft& draft = emit(std::string("ld") + space_name(place.space) + width_suffix(type, bytes, true) +
                       (s.operands[0].elements.size() > 1 ? ".v" : ""));
   draft.code.flags = semantics_of(m);
+  draft.loaded_bytes = size_of(type);
+  draft.extends_sign = class_of(type) == Class::integer && is_signed(type);
   set_place(draft, place);
   set_elements(draft, s.operands[0], type, bytes, true);
 }

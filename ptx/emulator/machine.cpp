@@ -86,6 +86,8 @@ void select(WarpState& w, Executor& executor, const Fragment& f) {
   w.instructions = instructions;
   w.inner = observed ? code.observed_inner.data() : code.inner.data();
   w.operands = code.operands.data();
+  w.groups = code.load_groups.data();
+  w.grouped_loads = code.grouped_loads.data();
   const size_t n = code.instructions.size();
   auto& ranges = executor.ranges[&code];
   if (ranges.size() != 2 * n) ranges.resize(2 * n);
@@ -262,8 +264,72 @@ void account(WarpState& w, int64_t ran) {
   f.held = true;
 }
 
+// Straight-line code from pc to the block's end; false if a masked operation has to wait (w.stop, pc moved there).
+inline bool run_straight(WarpState& w, uint32_t& pc, uint32_t end) {
+  const Instruction* i = w.instructions + pc;
+  const Instruction* const stop = w.instructions + end;
+  if (w.active == kAllLanes) {
+    for (; i != stop; ++i) i->full(w, *i);
+    pc = end;
+    return true;
+  }
+  for (; i != stop; ++i) {
+    i->masked(w, *i);
+    if (__builtin_expect(w.stop, 0)) {
+      pc = i->index;
+      return false;
+    }
+  }
+  pc = end;
+  return true;
+}
+
+// What running `count` instructions from `start` on costs the turn and adds to the counters.
+inline void count_run(Executor& executor, const Code& code, uint32_t start, uint32_t count, uint32_t n_lanes,
+                      int64_t& budget) {
+  budget -= count;
+  executor.counters.instructions += count;
+  executor.counters.lane_instructions += uint64_t{count} * n_lanes;
+  if (__builtin_expect(executor.counts != nullptr, 0)) executor.counts->ran(code, start, count, n_lanes);
+}
+
+// Both ways of a fork, one after the other, without fragments of their own.
+void run_fork(WarpState& w, Executor& executor, const Code& code, const Fork& fork, uint32_t branching,
+              int64_t& budget) {
+  const uint32_t together = w.active, lanes_of[2] = {together & ~branching, branching};
+  for (int side = 0; side < 2; ++side) {
+    w.active = lanes_of[side];
+    const uint32_t n_lanes = static_cast<uint32_t>(std::popcount(w.active));
+    for (uint32_t b : fork.ways[side]) {
+      const BasicBlock& block = code.blocks[b];
+      uint32_t pc = block.begin;
+      run_straight(w, pc, block.end);
+      count_run(executor, code, block.begin, block.end - block.begin + (block.has_terminator ? 1 : 0), n_lanes, budget);
+      if (w.faulted) return;
+    }
+  }
+  w.active = together;
+}
+
+// The lanes of a branch part; where a fork brings them together again at once, none becomes a fragment.
+After diverge(WarpState& w, Executor& executor, uint32_t pc, uint32_t branching, int64_t& budget) {
+  Fragment& f = w.fragments[w.current];
+  const Code& code = *f.frame->code;
+  ++executor.counters.divergent_branches;
+  if (executor.counts) executor.counts->diverged(code, pc);
+  const uint32_t fork = code.fork_of[code.block_of[pc]];
+  if (fork != 0 && !executor.launch->choices) {
+    f.pc = code.forks[fork - 1].join;
+    run_fork(w, executor, code, code.forks[fork - 1], branching, budget);
+    return After::kContinue;
+  }
+  split(w, f, branching, static_cast<uint32_t>(code.instructions[pc].immediate));
+  w.fragments[w.current].pc = pc + 1;
+  return After::kReselect;
+}
+
 // What the terminator at `pc` does to fragment `current`.
-After terminate(WarpState& w, Executor& executor, uint32_t pc) {
+After terminate(WarpState& w, Executor& executor, uint32_t pc, int64_t& budget) {
   Fragment& f = w.fragments[w.current];
   const Instruction& i = f.frame->code->instructions[pc];
   const uint32_t lanes = guard_lanes(w, i) & f.mask;
@@ -280,13 +346,8 @@ After terminate(WarpState& w, Executor& executor, uint32_t pc) {
         f.pc = target;
       else if (lanes == 0)
         f.pc = pc + 1;
-      else {
-        after = After::kReselect;
-        ++executor.counters.divergent_branches;
-        if (executor.counts) executor.counts->diverged(*f.frame->code, pc);
-        split(w, f, lanes, target);
-        w.fragments[w.current].pc = pc + 1;
-      }
+      else
+        after = diverge(w, executor, pc, lanes, budget);
       if (backward && lanes && w.polled) {
         w.polled = false;
         return After::kYield;
@@ -326,26 +387,6 @@ After terminate(WarpState& w, Executor& executor, uint32_t pc) {
   }
 }
 
-// Straight-line code from pc to the block's end; false if a masked operation has to wait (w.stop, pc moved there).
-inline bool run_straight(WarpState& w, uint32_t& pc, uint32_t end) {
-  const Instruction* i = w.instructions + pc;
-  const Instruction* const stop = w.instructions + end;
-  if (w.active == kAllLanes) {
-    for (; i != stop; ++i) i->full(w, *i);
-    pc = end;
-    return true;
-  }
-  for (; i != stop; ++i) {
-    i->masked(w, *i);
-    if (__builtin_expect(w.stop, 0)) {
-      pc = i->index;
-      return false;
-    }
-  }
-  pc = end;
-  return true;
-}
-
 }  // namespace
 
 bool WarpState::has_runnable() const {
@@ -367,10 +408,7 @@ WarpResult run_warp(WarpState& w, Executor& executor, int64_t& budget) {
       const uint32_t start = pc;
       const bool through = run_straight(w, pc, block.end);
       const uint32_t ran = pc - start + (through && block.has_terminator ? 1 : 0);
-      budget -= ran;
-      executor.counters.instructions += ran;
-      executor.counters.lane_instructions += uint64_t{ran} * n_lanes;
-      if (__builtin_expect(executor.counts != nullptr, 0)) executor.counts->ran(code, start, ran, n_lanes);
+      count_run(executor, code, start, ran, n_lanes, budget);
       if (__builtin_expect(w.faulted, 0)) return WarpResult::kFaulted;
       Fragment& f = w.fragments[w.current];
       f.pc = pc;
@@ -379,7 +417,7 @@ WarpResult run_warp(WarpState& w, Executor& executor, int64_t& budget) {
         break;
       }
       account(w, ran);
-      const After after = block.has_terminator ? terminate(w, executor, pc) : After::kContinue;
+      const After after = block.has_terminator ? terminate(w, executor, pc, budget) : After::kContinue;
       if (w.faulted) return WarpResult::kFaulted;
       if (after == After::kYield) {
         if (w.fragments.size() == 1) return WarpResult::kPolled;

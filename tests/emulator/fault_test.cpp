@@ -18,6 +18,10 @@ TEST(Fault, WithoutChecks) {
       {"misaligned vector", "ld.global.v4.b32 {%r0, %r1, %r2, %r3}, [%in+4];", "not a multiple of 16"},
       {"beyond shared", "mov.u32 %r1, 4096;\nst.shared.b32 [%r1], 1;", "shared byte 4,096"},
       {"trap", "trap;", "traps"},
+      {"one side of a short branch",
+       "and.b32 %r1, %thread, 1;\nsetp.eq.u32 %p0, %r1, 0;\nmov.b64 %rd1, 0;\n@%p0 bra even;\n"
+       "st.global.b32 [%rd1], 1;\neven:",
+       "thread 1 and 15 more"},
       {"deadlock", "setp.lt.u32 %p0, %thread, 32;\n@%p0 bar.sync 1, 64;", "waits for threads that never come"},
   };
   for (const auto& row : rows)

@@ -1,7 +1,9 @@
-// The 32 addresses of an access, and units of 1, 2, 4 or 8 bytes from there. For AVX-512 they live in four registers
+// The 32 addresses of an access, and units of 4 or 8 bytes from there. For AVX-512 they live in four registers
 // from the address column to the gather; elsewhere the compiler makes vectors of plain loops. A column is stored in
 // whole registers: what is stored in pieces and read back whole waits for the store to leave the core.
 #pragma once
+
+#include <type_traits>
 
 #include "ptx/emulator/handlers/lanes.h"
 
@@ -15,6 +17,15 @@ inline T peek(const uint8_t* p) {
   __builtin_memcpy(&value, p, sizeof(T));
   return value;
 }
+// The element of a unit that begins at bit `shift`, extended but still as wide as the unit: narrower types on the way
+// would cost the compiler's vectors a detour through memory.
+template <class M, class U>
+inline auto element(U unit, uint32_t shift) {
+  constexpr uint32_t kRest = 8 * (sizeof(U) - sizeof(M));
+  using Extended = std::conditional_t<std::is_signed_v<M>, std::make_signed_t<U>, U>;
+  return static_cast<Extended>(unit << (kRest - shift)) >> kRest;
+}
+
 inline uint8_t* host(uint64_t address) { return reinterpret_cast<uint8_t*>(address); }
 
 #if defined(__AVX512F__)
@@ -55,12 +66,6 @@ struct Addresses {
   [[gnu::always_inline]] void add(uint64_t value) {
     each([&](__m512i& part, uint32_t) { part = _mm512_add_epi64(part, every(value)); });
   }
-  // Lanes outside `lanes` get `idle`.
-  [[gnu::always_inline]] void keep(uint32_t lanes, uint64_t idle) {
-    each([&](__m512i& part, uint32_t l) {
-      part = _mm512_mask_mov_epi64(every(idle), static_cast<__mmask8>(lanes >> l), part);
-    });
-  }
   // From offsets in local memory to where a lane's byte lies: local_at of every lane.
   [[gnu::always_inline]] void into_local(uint64_t local) {
     each([&](__m512i& part, uint32_t l) {
@@ -81,7 +86,8 @@ struct Addresses {
     });
     return _kortestz_mask8_u8(bad, _mm512_test_epi64_mask(bits, every(low_bits)));
   }
-  [[gnu::always_inline]] bool contiguous(uint64_t stride) const {
+  // Whether each lane is `stride` bytes behind the one before it.
+  [[gnu::always_inline]] bool strided(uint64_t stride) const {
     const __m512i lane = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
     const __m512i expected =
         _mm512_add_epi64(_mm512_broadcastq_epi64(_mm512_castsi512_si128(a)), _mm512_mullo_epi64(lane, every(stride)));
@@ -110,30 +116,32 @@ struct Addresses {
   [[gnu::always_inline]] uint64_t first() const {
     return static_cast<uint64_t>(_mm_cvtsi128_si64(_mm512_castsi512_si128(a)));
   }
+  [[gnu::always_inline]] uint64_t third() const {
+    return static_cast<uint64_t>(_mm_cvtsi128_si64(_mm512_extracti64x2_epi64(a, 1)));
+  }
 };
 
-inline __m512i gather_words(__m512i low, __m512i high) {
-  const __m256i a = _mm512_i64gather_epi32(low, nullptr, 1);
-  const __m256i b = _mm512_i64gather_epi32(high, nullptr, 1);
+inline __m512i gather_words(__m512i old, uint32_t lanes, __m512i low, __m512i high) {
+  const __m256i first = _mm512_castsi512_si256(old), second = _mm512_extracti64x4_epi64(old, 1);
+  const __m256i a = _mm512_mask_i64gather_epi32(first, static_cast<__mmask8>(lanes), low, nullptr, 1);
+  const __m256i b = _mm512_mask_i64gather_epi32(second, static_cast<__mmask8>(lanes >> 8), high, nullptr, 1);
   return _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1);
 }
 
+// Units of 4 or 8 bytes; lanes outside `lanes` keep what they have.
 template <class U>
-[[gnu::always_inline]] inline void gather(U* to, const Addresses& at) {
+[[gnu::always_inline]] inline void gather(U* to, const Addresses& at, uint32_t lanes) {
+  const auto old = [&](uint32_t l) {  // not waited for where no lane keeps it
+    return lanes == kAllLanes ? _mm512_setzero_si512() : _mm512_load_si512(to + l);
+  };
   if constexpr (sizeof(U) == 8) {
-    at.each([&](__m512i part, uint32_t l) { _mm512_store_si512(to + l, _mm512_i64gather_epi64(part, nullptr, 1)); });
-    return;
-  }
-  const __m512i low = gather_words(at.a, at.b), high = gather_words(at.c, at.d);
-  if constexpr (sizeof(U) == 4) {
-    _mm512_store_si512(to, low);
-    _mm512_store_si512(to + 16, high);
-  } else if constexpr (sizeof(U) == 2) {
-    const __m256i first = _mm512_cvtepi32_epi16(low), second = _mm512_cvtepi32_epi16(high);
-    _mm512_store_si512(to, _mm512_inserti64x4(_mm512_castsi256_si512(first), second, 1));
+    at.each([&](__m512i part, uint32_t l) {
+      const __mmask8 take = static_cast<__mmask8>(lanes >> l);
+      _mm512_store_si512(to + l, _mm512_mask_i64gather_epi64(old(l), take, part, nullptr, 1));
+    });
   } else {
-    const __m128i a = _mm512_cvtepi32_epi8(low), b = _mm512_cvtepi32_epi8(high);
-    _mm256_store_si256(reinterpret_cast<__m256i*>(to), _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1));
+    _mm512_store_si512(to, gather_words(old(0), lanes, at.a, at.b));
+    _mm512_store_si512(to + 16, gather_words(old(16), lanes >> 16, at.c, at.d));
   }
 }
 #else
@@ -157,7 +165,6 @@ struct Addresses {
   }
   void store(uint64_t* to) const { EMULATOR_LANES to[l] = lane[l]; }
   void add(uint64_t value) { EMULATOR_LANES lane[l] += value; }
-  void keep(uint32_t lanes, uint64_t idle) { EMULATOR_LANES lane[l] = lanes >> l & 1 ? lane[l] : idle; }
   void into_local(uint64_t local) { EMULATOR_LANES lane[l] = local + (lane[l] >> 4 << 9) + (l << 4) + (lane[l] & 15); }
   bool within(uint32_t lanes, uint64_t start, uint64_t last, uint64_t low_bits) const {
     uint64_t bad = 0;
@@ -167,7 +174,7 @@ struct Addresses {
     }
     return bad == 0;
   }
-  bool contiguous(uint64_t stride) const {
+  bool strided(uint64_t stride) const {
     if (lane[kLanes - 1] - lane[0] != (kLanes - 1) * stride) return false;
     uint64_t difference = 0;
     EMULATOR_LANES difference |= lane[l] ^ (lane[0] + l * stride);
@@ -180,11 +187,12 @@ struct Addresses {
   }
   uint64_t of(uint32_t l) const { return lane[l]; }
   uint64_t first() const { return lane[0]; }
+  uint64_t third() const { return lane[2]; }
 };
 
 template <class U>
 inline void gather(U* to, const Addresses& at) {
-#if defined(__AVX2__)  // gathers of smaller units are no faster than loads one by one
+#if defined(__AVX2__)
   if constexpr (sizeof(U) == 4) {
     const auto four = [&](uint32_t l) {
       const __m256i from = _mm256_load_si256(reinterpret_cast<const __m256i*>(at.lane + l));
@@ -198,6 +206,24 @@ inline void gather(U* to, const Addresses& at) {
 #pragma GCC unroll 32
   for (uint32_t l = 0; l < kLanes; ++l) to[l] = peek<U>(host(at.lane[l]));
 }
+// Lanes outside `lanes` keep what they have: they fetch it from where it is.
+template <class U>
+inline void gather(U* to, const Addresses& at, uint32_t lanes) {
+  if (lanes == kAllLanes) return gather(to, at);
+  Addresses some;
+  EMULATOR_LANES some.lane[l] = lanes >> l & 1 ? at.lane[l] : reinterpret_cast<uint64_t>(to + l);
+  gather(to, some);
+}
 #endif
+
+// A warp whose lanes read nearly side by side walks through memory: it is likely to go on behind its last lane. The
+// first three lanes are looked at, since the others may be a round behind.
+[[gnu::always_inline]] inline void prefetch_behind(const Addresses& at, uint32_t bytes) {
+  constexpr uint64_t kLine = 64;
+  const uint64_t stride = (at.third() - at.first()) / 2;
+  if (stride == 0 || stride > bytes * 5 / 4) return;
+  const uint64_t next = at.first() + kLanes * stride;
+  for (uint64_t line = 0; line < kLanes * stride; line += kLine) __builtin_prefetch(host(next + line));
+}
 
 }  // namespace ptx::emulator::EMULATOR_ISA

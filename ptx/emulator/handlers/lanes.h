@@ -91,6 +91,19 @@ struct Spelling {  // up to four parts of a name, joined without a library
   }
 };
 
+#if defined(__AVX512BW__)
+// Lanes of 2, 4 or 8 bytes: of `fresh` where the bit in `take` is set, of `old` elsewhere.
+template <uint32_t lane_bytes>
+[[gnu::always_inline]] inline __m512i blend_lanes(uint32_t take, __m512i fresh, __m512i old) {
+  if constexpr (lane_bytes == 2)
+    return _mm512_mask_mov_epi16(old, take, fresh);
+  else if constexpr (lane_bytes == 4)
+    return _mm512_mask_mov_epi32(old, static_cast<__mmask16>(take), fresh);
+  else if constexpr (lane_bytes == 8)
+    return _mm512_mask_mov_epi64(old, static_cast<__mmask8>(take), fresh);
+}
+#endif
+
 // Sixteen-bit lanes blend by bits: g++ 12 cannot select them by mask, and needs to be told where the machine can.
 template <class T>
 inline T blend(uint32_t take, T fresh, T old) {
@@ -106,9 +119,13 @@ inline T blend(uint32_t take, T fresh, T old) {
 template <class D>
 inline void keep_active(D* d, const D* fresh, uint32_t active) {
 #if defined(__AVX512BW__)
-  if constexpr (sizeof(D) == 2) {
-    const __m512i kept = _mm512_load_si512(d);  // a masked store would be slow to read back
-    _mm512_store_si512(d, _mm512_mask_mov_epi16(kept, active, _mm512_load_si512(fresh)));
+  if constexpr (sizeof(D) <= 8) {
+    constexpr uint32_t kTogether = 64 / sizeof(D);
+    for (uint32_t l = 0; l < kLanes; l += kTogether) {
+      __m512i kept = blend_lanes<sizeof(D)>(active >> l, _mm512_load_si512(fresh + l), _mm512_load_si512(d + l));
+      asm("" : "+v"(kept));  // or the compiler stores by mask, which is slow to read back
+      _mm512_store_si512(d + l, kept);
+    }
     return;
   }
 #endif

@@ -43,9 +43,13 @@ inline void each_lane(uint32_t lanes, F f) {
   for (; lanes; lanes &= lanes - 1) f(static_cast<uint32_t>(__builtin_ctz(lanes)));
 }
 
+// What a load fetches into: words even where less is asked for, which gather well and convert without a detour.
+template <uint32_t total>
+using Fetched = std::conditional_t<(total > 4), uint64_t, uint32_t>;
+
 // Lanes that went one by one.
 template <uint32_t total>
-inline void fetch_each(uint32_t lanes, uint8_t* const* pointers, Unit<total>* units) {
+inline void fetch_each(uint32_t lanes, uint8_t* const* pointers, Fetched<total>* units) {
   using U = Unit<total>;
   for (uint32_t p = 0; p < kPieces<total>; ++p)
     each_lane(lanes, [&](uint32_t l) { units[p * kLanes + l] = peek<U>(pointers[l] + p * sizeof(U)); });
@@ -60,28 +64,34 @@ inline void put_each(uint32_t lanes, uint8_t* const* pointers, const Unit<total>
 }
 
 // All lanes are known to be good.
-template <uint32_t total>
-[[gnu::always_inline]] inline void fetch_quickly(Addresses& at, Unit<total>* units) {
+template <class Where, uint32_t total>
+constexpr uint64_t kStrideOf = Where::kStride ? Where::kStride : total;
+
+template <class Where, uint32_t total>
+[[gnu::always_inline]] inline void fetch_quickly(uint32_t lanes, Addresses& at, Fetched<total>* units) {
   using U = Unit<total>;
-  if (at.contiguous(total)) {
+  constexpr uint64_t kStride = kStrideOf<Where, total>;
+  if (lanes == kAllLanes && at.strided(kStride)) {
     const uint8_t* first = host(at.first());
     for (uint32_t p = 0; p < kPieces<total>; ++p)
-      EMULATOR_LANES units[p * kLanes + l] = peek<U>(first + l * total + p * sizeof(U));
+      EMULATOR_LANES units[p * kLanes + l] = peek<U>(first + l * kStride + p * sizeof(U));
     return;
   }
-  gather(units, at);
+  if constexpr (total == 16 && Where::kStride == 0) prefetch_behind(at, total);
+  gather(units, at, lanes);
   for (uint32_t p = 1; p < kPieces<total>; ++p) {
     at.add(sizeof(U));
-    gather(units + p * kLanes, at);
+    gather(units + p * kLanes, at, lanes);
   }
 }
-template <uint32_t total>
+template <class Where, uint32_t total>
 [[gnu::always_inline]] inline void put_quickly(uint32_t lanes, const Addresses& at, const Unit<total>* units) {
   using U = Unit<total>;
-  if (lanes == kAllLanes && at.contiguous(total)) {
+  constexpr uint64_t kStride = kStrideOf<Where, total>;
+  if (lanes == kAllLanes && at.strided(kStride)) {
     uint8_t* first = host(at.first());
     for (uint32_t p = 0; p < kPieces<total>; ++p)
-      EMULATOR_LANES __builtin_memcpy(first + l * total + p * sizeof(U), units + p * kLanes + l, sizeof(U));
+      EMULATOR_LANES __builtin_memcpy(first + l * kStride + p * sizeof(U), units + p * kLanes + l, sizeof(U));
     return;
   }
   alignas(64) uint64_t pointers[kLanes];
@@ -115,7 +125,6 @@ inline bool passes_unseen(Warp& w, const Instruction& i, uint32_t lanes, uint32_
   if (!w.is_granted || (i.flags & kStrong)) return false;
   if (!w.grants_suffice && !(reads && w.trails_suffice && is_on_trail(w, i, lanes, at))) return false;
   w.is_granted = false;
-  rest_idle(w, lanes, at);
   return true;
 }
 
@@ -148,7 +157,7 @@ inline uint32_t slow_pointers(Warp& w, const Instruction& i, uint32_t lanes, uin
 }
 
 template <class Where, bool observed, uint32_t total>
-[[gnu::noinline]] uint32_t fetch_slowly(Warp& w, const Instruction& i, uint32_t lanes, Unit<total>* units) {
+[[gnu::noinline]] uint32_t fetch_slowly(Warp& w, const Instruction& i, uint32_t lanes, Fetched<total>* units) {
   alignas(64) uint8_t* pointers[kLanes];
   lanes = slow_pointers<Where, AccessKind::kLoad, observed>(w, i, lanes, total, pointers);
   fetch_each<total>(lanes, pointers, units);
@@ -172,18 +181,18 @@ template <class Where, bool observed, bool reads>
 
 // Units of the lanes that may go on, which are returned.
 template <class Where, bool observed, bool all, uint32_t total>
-[[gnu::always_inline]] inline uint32_t fetch(Warp& w, const Instruction& i, Unit<total>* units) {
+[[gnu::always_inline]] inline uint32_t fetch(Warp& w, const Instruction& i, Fetched<total>* units) {
   const uint32_t lanes = all ? kAllLanes : w.active;
   if (i.flags & kPolls) w.polled = true;
   Addresses at = addresses_of(w, i);
   if (__builtin_expect(!is_quick<Where, observed, true>(w, i, lanes, total, at), 0))
     return fetch_slowly<Where, observed, total>(w, i, lanes, units);
-  fetch_quickly<total>(at, units);
+  fetch_quickly<Where, total>(lanes, at, units);
   return lanes;
 }
 
 template <class Where, bool observed, bool all, uint32_t total>
-[[gnu::noinline]] uint32_t fetch_apart(Warp& w, const Instruction& i, Unit<total>* units) {
+[[gnu::noinline]] uint32_t fetch_apart(Warp& w, const Instruction& i, Fetched<total>* units) {
   return fetch<Where, observed, all, total>(w, i, units);
 }
 
@@ -193,7 +202,7 @@ template <class Where, bool observed, bool all, uint32_t total>
   Addresses at = addresses_of(w, i);
   if (__builtin_expect(!is_quick<Where, observed, false>(w, i, lanes, total, at), 0))
     return put_slowly<Where, observed, total>(w, i, lanes, units);
-  put_quickly<total>(lanes, at, units);
+  put_quickly<Where, total>(lanes, at, units);
 }
 
 template <class Where, bool observed, bool all, uint32_t total>
@@ -203,8 +212,9 @@ template <class Where, bool observed, bool all, uint32_t total>
 
 // Units to the columns of a load's elements, of the given lanes.
 template <class M, class D, uint32_t count>
-[[gnu::noinline]] void split(Warp& w, const uint32_t* columns, uint32_t lanes, const Unit<sizeof(M) * count>* units) {
-  using U = Unit<sizeof(M) * count>;
+[[gnu::always_inline]] inline void split(Warp& w, const uint32_t* columns, uint32_t lanes,
+                                         const Fetched<sizeof(M) * count>* units) {
+  using U = Fetched<sizeof(M) * count>;
   for (uint32_t k = 0; k < count; ++k) {
     if (columns[k] == kNoColumn) continue;
     D* d = column<D>(w, columns[k]);
@@ -215,10 +225,15 @@ template <class M, class D, uint32_t count>
     } else {
       const uint32_t at = k * sizeof(M), shift = at % sizeof(U) * 8;
       const U* piece = units + at / sizeof(U) * kLanes;
-      EMULATOR_LANES fresh[l] = widen<D>(static_cast<M>(piece[l] >> shift));
+      EMULATOR_LANES fresh[l] = static_cast<D>(element<M>(piece[l], shift));
       keep_active(d, fresh, lanes);
     }
   }
+}
+template <class M, class D, uint32_t count>
+[[gnu::noinline]] void split_apart(Warp& w, const uint32_t* columns, uint32_t lanes,
+                                   const Fetched<sizeof(M) * count>* units) {
+  split<M, D, count>(w, columns, lanes, units);
 }
 
 // The columns of a store's elements to units.
@@ -240,7 +255,7 @@ template <class M, class D, uint32_t count>
   }
 }
 
-// Registers of the memory's width are units themselves: stores, and loads of a full warp, move them as they are.
+// Registers of the memory's width are units themselves, which move as they are; but loads fetch no less than words.
 template <class M, class D, uint32_t count>
 constexpr bool kDirect = count == 1 && sizeof(M) == sizeof(D) && sizeof(M) <= 8;
 
@@ -249,12 +264,15 @@ struct Load {
   template <bool all, uint32_t count>
   [[gnu::always_inline]] static void run(Warp& w, const Instruction& i) {
     constexpr uint32_t kTotal = sizeof(M) * count;
-    if constexpr (all && kDirect<M, D, count>) {
-      fetch<Where, observed, all, kTotal>(w, i, column<Unit<kTotal>>(w, i.d));
+    if constexpr (kDirect<M, D, count> && kTotal >= 4) {
+      fetch<Where, observed, all, kTotal>(w, i, column<Fetched<kTotal>>(w, i.d));
     } else if constexpr (kTotal <= 32) {
-      alignas(64) Unit<kTotal> units[kPieces<kTotal> * kLanes];
+      alignas(64) Fetched<kTotal> units[kPieces<kTotal> * kLanes];
       const uint32_t lanes = fetch_apart<Where, observed, all, kTotal>(w, i, units);
-      split<M, D, count>(w, count == 1 ? &i.d : w.operands + i.list, lanes, units);
+      if constexpr (count == 1)
+        split<M, D, count>(w, &i.d, all && !observed ? kAllLanes : lanes, units);
+      else
+        split_apart<M, D, count>(w, w.operands + i.list, lanes, units);
     }
   }
 };

@@ -15,7 +15,8 @@ enum AccessFlags : uint32_t {
   kStrong = 7u << 4,   // volatile, relaxed or stronger: other threads may wait for it
 };
 
-// kSpace below is Space of the syntax tree.
+// kSpace below is Space of the syntax tree; kStride the distance of lanes that is worth a look, 0 for the access's
+// size.
 constexpr uint64_t kScratchBytes = 64;
 inline thread_local uint8_t scratch[kScratchBytes] __attribute__((aligned(64)));
 
@@ -34,11 +35,6 @@ inline void read_addresses(Warp& w, const Instruction& i, uint64_t* addresses) {
                                               uint32_t bytes) {
   const uint64_t reach = bytes < kGatherBytes ? kGatherBytes : bytes;
   return room >= reach && at.within(lanes, start, room - reach, bytes - 1);
-}
-
-// Idle lanes read the warp's registers, which is harmless.
-[[gnu::always_inline]] inline void rest_idle(Warp& w, uint32_t lanes, Addresses& at) {
-  if (lanes != kAllLanes) at.keep(lanes, reinterpret_cast<uint64_t>(w.registers));
 }
 
 inline uint8_t* global_pointer(Warp& w, const Instruction& i, uint32_t lane, uint64_t address, uint32_t bytes) {
@@ -68,13 +64,11 @@ inline uint8_t* window_pointer(Warp& w, const Instruction& i, uint32_t lane, uin
 }
 
 struct Global {
-  static constexpr uint32_t kSpace = 1;
+  static constexpr uint32_t kSpace = 1, kStride = 0;
   [[gnu::always_inline]] static bool quick(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes,
                                            Addresses& at) {
     const Range& range = w.ranges[i.index];
-    if (!all_inside(at, lanes, range.start, range.bytes, bytes)) return false;
-    rest_idle(w, lanes, at);
-    return true;
+    return all_inside(at, lanes, range.start, range.bytes, bytes);
   }
   static void resolve(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
                       uint8_t** pointers) {
@@ -84,12 +78,11 @@ struct Global {
 };
 
 struct Shared {
-  static constexpr uint32_t kSpace = 3;
+  static constexpr uint32_t kSpace = 3, kStride = 0;
   [[gnu::always_inline]] static bool quick_from(uint64_t window, Warp& w, uint32_t lanes, uint32_t bytes,
                                                 Addresses& at) {
     if (!all_inside(at, lanes, window, w.shared_bytes, bytes)) return false;
     at.add(reinterpret_cast<uint64_t>(w.shared) - window);
-    rest_idle(w, lanes, at);
     return true;
   }
   [[gnu::always_inline]] static bool quick(Warp& w, const Instruction&, uint32_t lanes, uint32_t bytes, Addresses& at) {
@@ -107,13 +100,12 @@ struct Shared {
 };
 
 struct Local {
-  static constexpr uint32_t kSpace = 4;
+  static constexpr uint32_t kSpace = 4, kStride = 16;  // from a lane to the next at the same offset
   [[gnu::always_inline]] static bool quick_from(uint64_t window, Warp& w, uint32_t lanes, uint32_t bytes,
                                                 Addresses& at) {
     if (bytes > 16 || !all_inside(at, lanes, window, w.local_bytes, bytes)) return false;
     at.add(0 - window);
     at.into_local(reinterpret_cast<uint64_t>(w.local));
-    rest_idle(w, lanes, at);
     return true;
   }
   [[gnu::always_inline]] static bool quick(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes,
@@ -137,7 +129,7 @@ struct Local {
 };
 
 struct Generic {
-  static constexpr uint32_t kSpace = 0;
+  static constexpr uint32_t kSpace = 0, kStride = 0;
   static uint8_t* one(Warp& w, const Instruction& i, uint32_t lane, uint64_t address, uint32_t bytes) {
     uint8_t* refused;
     if (address < kSharedWindow) return global_pointer(w, i, lane, address, bytes);

@@ -11,6 +11,7 @@ void register_halves(Registry& r);
 void register_compare(Registry& r);
 void register_convert(Registry& r);
 void register_load_store(Registry& r);
+void register_load_group(Registry& r);
 void register_matrix(Registry& r);
 void register_packs(Registry& r);
 void register_shuffle(Registry& r);
@@ -25,6 +26,7 @@ void register_all(Registry& r) {
   register_compare(r);
   register_convert(r);
   register_load_store(r);
+  register_load_group(r);
   register_matrix(r);
   register_packs(r);
   register_shuffle(r);
