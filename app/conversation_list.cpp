@@ -58,6 +58,10 @@ ConversationId find_conversation(const ConversationStore& store, const std::vect
   if (number > 0 && number <= listed.size()) return listed[number - 1];
   const std::vector<ConversationSummary> found = store.find_title(wanted);
   const std::string shown = "'" + printable(wanted, 60) + "'";
+  const bool is_title = found.size() == 1 && found.front().title == wanted;
+  if (number > 0 && !is_title)
+    throw Error("the list shown last has " + counted(listed.size(), "conversation") + ", not a number " + shown +
+                "; /list shows the latest ones");
   if (found.empty()) throw Error("no conversation is called " + shown + "; /list and /search number them");
   if (found.size() > 1)
     throw Error(counted(found.size(), "conversation") + " are called " + shown + "; /list and /search number them");

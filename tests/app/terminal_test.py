@@ -186,6 +186,7 @@ class Slash(Case):
                             ("/save x", "chat: there is no message yet"),
                             ("/load", "chat: /load needs an argument: /load N|TITLE"),
                             ("/load no such", "chat: no conversation is called 'no such'"),
+                            ("/load 777", "not a number '777'; /list shows the latest ones"),
                             ("/list x", "chat: /list takes how many to show, found 'x'"),
                             ("/search no such words", "no conversation has no such words"),
                             ("/read", "chat: /read needs an argument: /read FILE"),
