@@ -1,6 +1,7 @@
 // One pass through the model, top to bottom: every device carries out these steps in this order.
 #include "engine/decoder.h"
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -21,6 +22,17 @@ bool Decoder::forward(std::span<const Column> columns, Logits wanted, const std:
   assert(!columns.empty() && columns.size() <= (wanted == Logits::kAll ? max_logits_columns() : max_columns()));
   steps_->begin(columns);
   return run(wanted, stop);
+}
+
+uint32_t Decoder::prefill(std::span<const Token> tokens, uint32_t position, uint32_t sequence) {
+  for (;;) {
+    const size_t n = std::min<size_t>(max_columns(), tokens.size());
+    const bool is_last = n == tokens.size();
+    forward(tokens.first(n), position, is_last ? Logits::kLast : Logits::kNone, nullptr, sequence);
+    if (is_last) return static_cast<uint32_t>(n) - 1;
+    tokens = tokens.subspan(n);
+    position += static_cast<uint32_t>(n);
+  }
 }
 
 bool Decoder::forward_sampled(Logits wanted, const std::atomic<bool>* stop) {

@@ -28,7 +28,10 @@ class Decoder {
   // The same over any columns that one pass may have: of a batch the next position of each of its sequences.
   bool forward(std::span<const Column> columns, Logits wanted, const std::atomic<bool>* stop = nullptr);
 
-  // The same over the tokens that the device's sampler has just chosen, each at its column's next position.
+  // A prompt of any length, in as many passes as it takes, with the logits of its last token: the column of them.
+  uint32_t prefill(std::span<const Token> tokens, uint32_t position, uint32_t sequence = 0);
+  // One pass as by forward over the tokens that the device's sampler has just chosen, each at its column's next
+  // position.
   bool forward_sampled(Logits wanted, const std::atomic<bool>* stop = nullptr);
 
   // After a pass that wanted them: the logits of one of its columns, [n_vocab], valid until the next pass.

@@ -37,14 +37,7 @@ std::vector<Token> random_tokens(uint32_t n, uint32_t n_vocab) {
 }
 
 void prefill(Decoder& decoder, std::span<const Token> tokens, uint32_t position, uint32_t sequence = 0) {
-  for (size_t done = 0; done < tokens.size();) {
-    const size_t n = std::min<size_t>(decoder.max_columns(), tokens.size() - done);
-    const bool last = done + n == tokens.size();
-    decoder.forward(tokens.subspan(done, n), position + static_cast<uint32_t>(done),
-                    last ? Logits::kLast : Logits::kNone, nullptr, sequence);
-    if (last) decoder.logits(static_cast<uint32_t>(n) - 1);
-    done += n;
-  }
+  if (!tokens.empty()) decoder.logits(decoder.prefill(tokens, position, sequence));
 }
 
 // Every sequence decodes the same tokens.

@@ -17,16 +17,7 @@ uint32_t Batch::join(const Request& request) {
   Sequence sequence{request.prompt, Sampler(request.sampling), request.sampling, std::nullopt};
   for (const Token token : request.prompt) sequence.sampler.accept(token);
   on_device_.clear();
-  const std::span<const Token> prompt = request.prompt;
-  uint32_t last_column = 0;
-  for (size_t position = 0; position < prompt.size();) {
-    const auto pass = prompt.subspan(position, std::min<size_t>(decoder_.max_columns(), prompt.size() - position));
-    const Logits wanted = position + pass.size() == prompt.size() ? Logits::kLast : Logits::kNone;
-    decoder_.forward(pass, static_cast<uint32_t>(position), wanted, nullptr, number);
-    position += pass.size();
-    last_column = static_cast<uint32_t>(pass.size()) - 1;
-  }
-  sequence.first = sample_first(sequence, last_column);
+  sequence.first = sample_first(sequence, decoder_.prefill(request.prompt, 0, number));
   sequences_[number] = std::move(sequence);
   order_.push_back(number);
   return number;

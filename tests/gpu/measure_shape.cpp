@@ -41,10 +41,7 @@ double decode_speed(Decoder& decoder, uint32_t depth, uint32_t tokens) {
 double prefill_speed(Decoder& decoder, uint32_t tokens) {
   const std::vector<Token> prompt(tokens, 1);
   const auto start = Clock::now();
-  for (uint32_t at = 0; at < tokens; at += decoder.max_columns()) {
-    const uint32_t n = std::min(decoder.max_columns(), tokens - at);
-    decoder.forward(std::span(prompt).subspan(at, n), at, at + n == tokens ? Logits::kLast : Logits::kNone);
-  }
+  decoder.prefill(prompt, 0);
   decoder.wait();
   return tokens / seconds_since(start);
 }
