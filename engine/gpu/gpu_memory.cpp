@@ -17,6 +17,10 @@ constexpr uint64_t kModuleBytes = 16 << 20;  // compiled kernels and what the dr
 
 uint32_t GpuSizes::columns() const { return std::max(std::min(batch, context), sequences); }
 
+uint32_t GpuSizes::columns_of(PassKind kind) const {
+  return kind == PassKind::kToken ? 1 : kind == PassKind::kPrompt ? columns() : sequences;
+}
+
 uint32_t GpuSizes::logits_columns() const { return std::min(columns(), std::max(kLogitsColumns, sequences)); }
 
 uint64_t weights_bytes(const ModelConfig& config, const ModelTensors& tensors) {
@@ -64,8 +68,8 @@ ActivationPlan plan_activations(const ModelConfig& config, const GpuSizes& sizes
   plan.cache_table = place(saturating_product({config.n_layers, 2, sizes.sequences, sizeof(uint64_t)}));
   const uint64_t before = plan.n_bytes;
   for (const PassKind kind : {PassKind::kToken, PassKind::kPrompt, PassKind::kBatch}) {
-    const uint32_t n_columns = kind == PassKind::kToken ? 1 : kind == PassKind::kPrompt ? columns : sizes.sequences;
-    const DecoderAttentionSpec spec = decoder_attention(config, sizes.context, kind, n_columns, sizes.cache);
+    const DecoderAttentionSpec spec =
+        decoder_attention(config, sizes.context, kind, sizes.columns_of(kind), sizes.cache);
     const auto* incremental = std::get_if<AttentionSpec>(&spec);
     plan.scratch[static_cast<size_t>(kind)] = place(incremental ? attention_scratch_bytes(*incremental) : 0);
   }

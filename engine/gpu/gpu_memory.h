@@ -14,6 +14,7 @@ struct GpuSizes {
   uint32_t batch = 512;    // positions in one prefill pass
   uint32_t sequences = 1;  // each with a KV cache
   KvTypes cache = {};
+  uint32_t columns_of(PassKind kind) const;
   uint32_t columns() const;         // most of a pass
   uint32_t logits_columns() const;  // most whose logits are computed in one pass: each is as wide as the vocabulary
 };

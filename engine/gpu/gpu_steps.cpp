@@ -229,10 +229,7 @@ std::string GpuSteps::description() const {
 }
 
 std::future<std::unique_ptr<PassKernels>> GpuSteps::compile(PassKind kind) {
-  const uint32_t columns = kind == PassKind::kToken    ? 1
-                           : kind == PassKind::kPrompt ? sizes_.columns()
-                                                       : sizes_.sequences;
-  DecoderSpecs specs = decoder_specs(config_, formats_, sizes_.context, kind, columns, sizes_.cache);
+  DecoderSpecs specs = decoder_specs(config_, formats_, sizes_.context, kind, sizes_.columns_of(kind), sizes_.cache);
   std::vector<ptx::Kernel> kernels = generate_kernels(specs, context_->device().target());
   return std::async(std::launch::async, [this, specs = std::move(specs), kernels = std::move(kernels)]() mutable {
     context_->make_current();
