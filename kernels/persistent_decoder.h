@@ -9,6 +9,7 @@
 // computes it and where its operands are. Each variant's code stands in the text once.
 #pragma once
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -80,6 +81,16 @@ struct HostWords {
   // behind it the ring, u64 [n_slots]: token | number << 32 for the number-th token of the launch, from 1
 };
 static_assert(sizeof(HostWords) == 256);
+
+// One of these words or of the ring, as the host reads and writes it while the kernel runs.
+template <class T>
+T read_host_word(const T& word) {
+  return std::atomic_ref(const_cast<T&>(word)).load(std::memory_order_acquire);
+}
+template <class T>
+void write_host_word(T& word, T value) {
+  std::atomic_ref(word).store(value, std::memory_order_release);
+}
 
 struct Stamp {
   uint64_t time;   // %globaltimer, nanoseconds

@@ -14,16 +14,6 @@ namespace {
 
 constexpr uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 
-// Words that the kernel reads and writes while the host does.
-template <class T>
-T read(const T& word) {
-  return std::atomic_ref(const_cast<T&>(word)).load(std::memory_order_acquire);
-}
-template <class T>
-void write(T& word, T value) {
-  std::atomic_ref(word).store(value, std::memory_order_release);
-}
-
 std::vector<uint32_t> ids(std::span<const Token> tokens) { return {tokens.begin(), tokens.end()}; }
 
 template <class T>
@@ -146,7 +136,7 @@ void PersistentLaunch::launch() {
 
 std::optional<Token> PersistentLaunch::take() {
   const uint64_t* ring = reinterpret_cast<const uint64_t*>(host_.bytes().data() + sizeof(HostWords));
-  const uint64_t slot = read(ring[n_returned_ % n_slots_]);
+  const uint64_t slot = read_host_word(ring[n_returned_ % n_slots_]);
   if (slot >> 32 != n_returned_ + 1) return {};
   ++n_returned_;
   return static_cast<Token>(slot & 0xffffffff);
@@ -154,11 +144,11 @@ std::optional<Token> PersistentLaunch::take() {
 
 std::optional<Token> PersistentLaunch::next() {
   if (!is_running_) return {};
-  write(words().n_taken, n_returned_);  // the row of the token before is free
+  write_host_word(words().n_taken, n_returned_);  // the row of the token before is free
   constexpr uint32_t kPollsBetweenChecks = 1024;
   for (uint32_t poll = 1;; ++poll) {
     if (const std::optional<Token> token = take()) return token;
-    if (read(words().end) != 0) {
+    if (read_host_word(words().end) != 0) {
       if (const std::optional<Token> token = take()) return token;  // written before the end was
       finish();
       return {};
@@ -171,7 +161,7 @@ std::optional<Token> PersistentLaunch::next() {
 void PersistentLaunch::check_alive() {
   stream_.context()->make_current();
   try {
-    if (!done_.has_come() || read(words().end) != 0) return;
+    if (!done_.has_come() || read_host_word(words().end) != 0) return;
   } catch (const Error&) {
     is_running_ = false;
     throw;
@@ -182,7 +172,7 @@ void PersistentLaunch::check_alive() {
 
 void PersistentLaunch::finish() {
   is_running_ = false;
-  end_ = static_cast<DecodeEnd>(read(words().end));
+  end_ = static_cast<DecodeEnd>(read_host_word(words().end));
   stream_.context()->make_current();
   done_.wait();
   if (end_ != DecodeEnd::kError) return;
@@ -199,7 +189,7 @@ std::span<const float> PersistentLaunch::row() const {
   return rows_.as<float>().subspan((n_returned_ - 1) % n_slots_ * n_vocab, n_vocab);
 }
 
-void PersistentLaunch::stop() { write(words().stop, 1u); }
+void PersistentLaunch::stop() { write_host_word(words().stop, 1u); }
 
 std::vector<Stamp> PersistentLaunch::stamps(uint32_t block) const {
   assert(!is_running_);

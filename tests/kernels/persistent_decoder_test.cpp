@@ -83,24 +83,15 @@ struct SmallDecoder {
 uint32_t end_of(const TinyDecoder::Run& run) { return run.host->end; }
 uint32_t end_as(DecodeEnd end) { return static_cast<uint32_t>(end); }
 
-template <class T>
-T read(const T& word) {
-  return std::atomic_ref(const_cast<T&>(word)).load(std::memory_order_acquire);
-}
-template <class T>
-void write(T& word, T value) {
-  std::atomic_ref(word).store(value, std::memory_order_release);
-}
-
 // Waits for the number-th token and takes it; 0 where the launch ended without it.
 uint64_t take(const TinyDecoder::Run& run, uint64_t number) {
   const uint64_t& slot = run.ring[(number - 1) % run.request.n_slots];
-  while (read(slot) >> 32 != number) {
-    if (read(run.host->end) != 0 && read(slot) >> 32 != number) return 0;
+  while (read_host_word(slot) >> 32 != number) {
+    if (read_host_word(run.host->end) != 0 && read_host_word(slot) >> 32 != number) return 0;
     std::this_thread::yield();
   }
-  const uint64_t taken = read(slot);
-  write(run.host->n_taken, number);
+  const uint64_t taken = read_host_word(slot);
+  write_host_word(run.host->n_taken, number);
   return taken;
 }
 
@@ -207,7 +198,7 @@ TEST(PersistentDecoderEnd, HasItsReason) {
 TEST(PersistentDecoderHost, StopsWithinAToken) {
   SmallDecoder small;
   const TinyDecoder::Run run = small.decoder.new_run(kToken, 0, {.most_steps = 18, .n_slots = 32}, kGrid);
-  write(run.host->stop, 1u);
+  write_host_word(run.host->stop, 1u);
   ASSERT_EQ(small.decoder.launch(small.kernel, run, kGrid), "");
   EXPECT_EQ(end_of(run), end_as(DecodeEnd::kStopped));
   EXPECT_NE(run.ring[0], 0u);
@@ -219,9 +210,9 @@ TEST(PersistentDecoderHost, StopsWhileTheRingIsFull) {
   const TinyDecoder::Run run = small.decoder.new_run(kToken, 0, {.most_steps = 18, .n_slots = 2}, kGrid);
   std::string fault;
   std::thread device = small.start(run, fault);
-  while (read(run.ring[1]) == 0) std::this_thread::yield();
+  while (read_host_word(run.ring[1]) == 0) std::this_thread::yield();
   EXPECT_EQ(end_of(run), 0u);
-  write(run.host->stop, 1u);
+  write_host_word(run.host->stop, 1u);
   device.join();
   EXPECT_EQ(fault, "");
   EXPECT_EQ(end_of(run), end_as(DecodeEnd::kStopped));
@@ -240,7 +231,8 @@ TEST(PersistentDecoderHost, MayBeSlow) {
   Decoded got;
   for (uint32_t number = 1; number <= kSteps; ++number) {
     const uint32_t newest = std::min(number + kSlots - 1, kSteps);
-    while (read(run.ring[(newest - 1) % kSlots]) >> 32 != newest && read(run.host->end) == 0) std::this_thread::yield();
+    while (read_host_word(run.ring[(newest - 1) % kSlots]) >> 32 != newest && read_host_word(run.host->end) == 0)
+      std::this_thread::yield();
     const float* row = run.rows + size_t{(number - 1) % kSlots} * 100;
     got.logits.insert(got.logits.end(), row, row + 100);  // before it is taken
     got.tokens.push_back(static_cast<uint32_t>(take(run, number)));
