@@ -109,6 +109,15 @@ class Case(unittest.TestCase):
             os.kill(terminal.pid, signal.SIGKILL)
             terminal.wait()
 
+    def stop_an_answer(self, terminal):
+        """Sends a message and interrupts the answer, once some of it is there."""
+        terminal.type("Hello\r")
+        terminal.wait_for("Hello\n")
+        while not terminal.plain().strip():
+            terminal.read_some(1)
+        terminal.type("\x03")
+        terminal.wait_for("(stopped)")
+
     def messages(self, terminal):
         """The conversation as /export gives it."""
         file = tempfile.mktemp(suffix=".json", dir=FOLDER)

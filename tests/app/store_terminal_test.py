@@ -112,12 +112,7 @@ class Store(StoreCase):
     def test_a_stopped_answer_is_marked(self):
         terminal = self.start_endless(home=self.home)
         self.wait_for_prompt(terminal)
-        terminal.type("Hello\r")
-        terminal.wait_for("Hello\n")
-        while not terminal.plain().strip():
-            terminal.read_some(1)
-        terminal.type("\x03")
-        terminal.wait_for("(stopped)")
+        self.stop_an_answer(terminal)
         kept = self.messages(terminal)[1][1]
         self.leave(terminal)
         self.assertEqual(self.rows("SELECT text, state FROM turns WHERE role = 'assistant'"), [(kept, 2)])

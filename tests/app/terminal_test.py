@@ -54,12 +54,7 @@ class Conversation(Case):
     def test_ctrl_c_stops_an_answer_and_keeps_its_text(self):
         terminal = self.start_endless()
         self.wait_for_prompt(terminal)
-        terminal.type("Hello\r")
-        terminal.wait_for("Hello\n")
-        while not terminal.plain().strip():
-            terminal.read_some(1)
-        terminal.type("\x03")
-        terminal.wait_for("(stopped)")
+        self.stop_an_answer(terminal)
         self.assertNotEqual(self.messages(terminal)[1][1], "")
         terminal.type("\x04")
         self.assertEqual(terminal.wait(), 0)
