@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <numeric>
 #include <sstream>
@@ -20,7 +21,7 @@ namespace {
 
 std::string contents(const char* path) {
   std::stringstream text;
-  text << std::ifstream(std::string(WARPCHAT_SOURCE_DIR) + "/" + path).rdbuf();
+  text << std::ifstream(std::filesystem::path(WARPCHAT_SOURCE_DIR) / path).rdbuf();
   return text.str();
 }
 
