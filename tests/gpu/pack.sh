@@ -8,7 +8,7 @@ build=${1:-$root/build/portable}
 pack=$root/build/gpu-check
 programs="kernels_test gpu_decoder_test gpu_logits_test driver_test gpu_bench"
 
-cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DWARPCHAT_PORTABLE=ON > /dev/null
+cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DWARPCHAT_PORTABLE=ON -DWARPCHAT_GUI=OFF > /dev/null
 ninja -C "$build" $programs
 rm -rf "$pack"
 mkdir -p "$pack"

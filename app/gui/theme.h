@@ -1,0 +1,29 @@
+// Colours and sizes of the window: one table for the light theme, one for the dark.
+#pragma once
+#include <cstdint>
+
+namespace warpchat::gui {
+
+using Colour = uint32_t;  // as ImGui packs it: 0xAABBGGRR
+
+struct Theme {
+  bool dark;
+  Colour background, panel, raised;   // the window, the sidebar and bars, what lies on them (menus, user messages)
+  Colour text, dim_text, faint_text;  // what is read, what stands beside it, hints
+  Colour accent, accent_text, link;   // buttons that matter, text on them
+  Colour border, selection, hover;
+  Colour code_background, code_text, quote_bar;
+  Colour error, warning, good;
+};
+
+const Theme& light_theme();
+const Theme& dark_theme();
+
+// Of everything, in pixels.
+struct Sizes {
+  float text = 16;  // of the transcript's letters and the controls'
+  float scale = 1;  // of the display and the user's zoom together; text has it already
+  float width(float at_scale_1) const { return at_scale_1 * scale; }
+};
+
+}  // namespace warpchat::gui

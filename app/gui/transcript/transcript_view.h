@@ -1,0 +1,52 @@
+// The conversation as it is read: rich text with selection and copy, drawn by our own text engine, scrolled in the
+// current ImGui window. Layouts are kept by message and width, so that a frame costs what is visible.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/gui/actions.h"
+#include "app/gui/chat_state.h"
+#include "app/gui/text/text_engine.h"
+#include "app/gui/theme.h"
+
+namespace warpchat::gui {
+
+class TranscriptView {
+ public:
+  explicit TranscriptView(TextEngine& text);
+  ~TranscriptView();
+
+  struct Look {
+    const Theme& theme;
+    Sizes sizes;
+    bool show_thoughts = false;  // unfolded from the start
+  };
+  // Fills the current ImGui window from the cursor to the content region's end. Follows the answer that streams unless
+  // the user has scrolled away. What the user does with a message's buttons goes to actions, editing excepted.
+  void draw(const ChatState& state, const Look& look, Actions& actions);
+
+  // The message that the user began to edit by its button, once.
+  std::optional<uint64_t> take_edit();
+
+  bool has_selection() const;
+  std::string selected_text() const;  // as it reads, code with its indentation
+  void select_all();
+  void clear_selection();
+  void scroll_to_end();
+  void scroll_to(TurnId turn);  // of a search hit
+  void scroll_pages(float pages);
+  bool needs_frames() const;  // something moves by itself (a fading highlight, smooth scrolling)
+
+  std::optional<size_t> hovered_token() const;  // of the message below, for the profiler's token strip
+  std::optional<uint64_t> hovered_message() const;
+  float scroll_position() const;  // pixels, for the state dump
+  bool at_end() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace warpchat::gui
