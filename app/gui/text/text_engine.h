@@ -1,0 +1,94 @@
+// Text of any script, shaped and drawn by ourselves: system fonts with fallback, HarfBuzz shaping, FriBidi order, line
+// breaking, colour emoji, one glyph atlas. A layout is made once for a width and drawn, hit and selected many times.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/gui/theme.h"
+
+struct ImDrawList;
+struct ImVec2;
+
+namespace warpchat::gui {
+
+enum class Face : uint8_t { kText, kBold, kItalic, kBoldItalic, kCode };
+
+struct TextStyle {
+  Face face = Face::kText;
+  float size = 16;  // pixels
+  Colour colour = 0xFF000000;
+  Colour background = 0;  // 0: none
+  bool underline = false, strike = false;
+};
+
+// text[begin, end), bytes of complete UTF-8 characters.
+struct StyledRun {
+  size_t begin, end;
+  TextStyle style;
+};
+
+// UTF-8; "\n" breaks a line. runs cover the text in order.
+struct StyledText {
+  std::string text;
+  std::vector<StyledRun> runs;
+};
+
+struct TextRect {
+  float x, y, width, height;  // pixels from the layout's top left corner
+};
+
+class TextLayout {
+ public:
+  ~TextLayout();
+  float width() const;   // of the longest line
+  float height() const;  // of all lines
+  size_t n_lines() const;
+
+  // origin: the top left corner on the screen. Draws only lines that meet [clip_top, clip_bottom), screen pixels.
+  void draw(ImDrawList& list, ImVec2 origin, float clip_top, float clip_bottom) const;
+
+  // The offset between characters (grapheme clusters) nearest to a point; below the last line: the text's end.
+  size_t offset_at(float x, float y) const;
+  std::vector<TextRect> selection(size_t begin, size_t end) const;  // of these bytes, in visual order per line
+  size_t word_begin(size_t offset) const;                           // for double clicks
+  size_t word_end(size_t offset) const;
+
+ private:
+  friend class TextEngine;
+  struct Parts;
+  explicit TextLayout(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+class TextEngine {
+ public:
+  // Finds the system's fonts. Error with what to install if there is not even one for Latin text.
+  TextEngine();
+  ~TextEngine();
+
+  // Breaks lines at most `width` pixels wide (Unicode line breaking; a word that is longer is broken inside); no limit
+  // for width <= 0.
+  std::unique_ptr<TextLayout> layout(const StyledText& text, float width);
+  float line_height(const TextStyle& style);
+
+  // Once before a frame draws: glyphs that the last frame missed are in the atlas now. True if the picture would
+  // change.
+  bool begin_frame();
+  // Grows when the atlas was made anew, as after a change of scale.
+  uint64_t generation() const;
+
+  // For the controls' font: the file and index in it of a face, as found.
+  struct FontFile {
+    std::string path;
+    int index;
+  };
+  FontFile font_file(Face face) const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace warpchat::gui
