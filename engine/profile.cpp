@@ -19,8 +19,16 @@ void Profile::record(uint32_t operation, double start, double seconds, uint64_t 
   ++row.calls;
   row.seconds += seconds;
   row.bytes += bytes;
+  keep({operation, start, seconds, bytes});
+}
+
+void Profile::record_shares(std::span<const TraceSpan> shares) {
+  std::lock_guard lock(mutex_);
+  for (const TraceSpan& share : shares) keep(share);
+}
+
+void Profile::keep(const TraceSpan& span) {
   if (ring_size_ == 0) return;
-  const TraceSpan span{operation, start, seconds, bytes};
   if (ring_.size() < ring_size_)
     ring_.push_back(span);
   else

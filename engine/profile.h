@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,11 +28,13 @@ struct OperationProfile {
   KernelCounters counters;
 };
 
-// One call on the time line.
+// One call on the time line, or one multiprocessor's share of it.
 struct TraceSpan {
+  static constexpr uint32_t kWhole = UINT32_MAX;  // a lane: calls as a whole, one after the other
   uint32_t operation;
-  double start, seconds;  // seconds since the profile was made
-  uint64_t bytes;
+  double start, seconds;   // seconds since the profile was made
+  uint64_t bytes;          // of the call; 0 for a share
+  uint32_t lane = kWhole;  // of a share: the multiprocessor's number
 };
 
 // Written by the engine's thread, read by any.
@@ -39,6 +42,7 @@ class Profile {
  public:
   uint32_t operation(std::string_view name);  // id of a row, made at the first call
   void record(uint32_t operation, double start, double seconds, uint64_t bytes);
+  void record_shares(std::span<const TraceSpan> shares);  // of calls recorded already: for the trace alone
   void count(uint32_t operation, const KernelCounters& counters);
   void reset();                                // zeroes the rows, keeps ids and trace
   std::vector<OperationProfile> rows() const;  // in order of first registration
@@ -49,7 +53,7 @@ class Profile {
 
   double now() const;  // seconds since the profile was made
 
-  // From now on the last `spans` calls are kept.
+  // From now on the last `spans` calls and shares are kept.
   void keep_trace(size_t spans = size_t{1} << 18);
   std::vector<TraceSpan> trace() const;  // oldest first
   bool keeps_trace() const;
@@ -58,6 +62,8 @@ class Profile {
   double peak_bandwidth() const { return peak_bandwidth_; }  // of the device's memory; 0: unknown
 
  private:
+  void keep(const TraceSpan& span);
+
   using Clock = std::chrono::steady_clock;
   const Clock::time_point began_ = Clock::now();
   double peak_bandwidth_ = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
@@ -73,6 +74,10 @@ std::string shortened(const std::string& name) {
   return name.substr(0, kMost - kEnd - 2) + ".." + name.substr(name.size() - kEnd);
 }
 
+// Threads of the trace, which viewers show in the order of their numbers.
+constexpr uint32_t kStreamThread = 1;
+uint32_t thread_of(uint32_t lane) { return lane == TraceSpan::kWhole ? kStreamThread : kStreamThread + 1 + lane; }
+
 }  // namespace
 
 std::string profile_table(const std::vector<OperationProfile>& rows, double peak_bandwidth) {
@@ -109,13 +114,21 @@ std::string profile_markdown(const Profile& profile, const std::string& title) {
 
 std::string profile_trace_json(const Profile& profile, const std::string& title) {
   const std::vector<OperationProfile> rows = profile.rows();
+  const std::vector<TraceSpan> spans = profile.trace();
   nlohmann::json events = nlohmann::json::array();
-  events.push_back({{"ph", "M"}, {"pid", 1}, {"tid", 1}, {"name", "process_name"}, {"args", {{"name", title}}}});
-  events.push_back({{"ph", "M"}, {"pid", 1}, {"tid", 1}, {"name", "thread_name"}, {"args", {{"name", "stream"}}}});
-  for (const TraceSpan& span : profile.trace())
+  const auto name = [&](const char* what, uint32_t thread, const std::string& text) {
+    events.push_back({{"ph", "M"}, {"pid", 1}, {"tid", thread}, {"name", what}, {"args", {{"name", text}}}});
+  };
+  name("process_name", kStreamThread, title);
+  name("thread_name", kStreamThread, "stream");
+  std::set<uint32_t> lanes;
+  for (const TraceSpan& span : spans) lanes.insert(span.lane);
+  for (const uint32_t lane : lanes)
+    if (lane != TraceSpan::kWhole) name("thread_name", thread_of(lane), "SM " + std::to_string(lane));
+  for (const TraceSpan& span : spans)
     events.push_back({{"ph", "X"},
                       {"pid", 1},
-                      {"tid", 1},
+                      {"tid", thread_of(span.lane)},
                       {"name", rows[span.operation].name},
                       {"ts", span.start * 1e6},
                       {"dur", span.seconds * 1e6},

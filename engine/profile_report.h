@@ -15,7 +15,8 @@ std::string profile_table(const std::vector<OperationProfile>& rows, double peak
 // The same as a Markdown table under a heading.
 std::string profile_markdown(const Profile& profile, const std::string& title);
 
-// Chrome's trace event format, which Perfetto opens: an X event a call, and the title as the process's name.
+// Chrome's trace event format, which Perfetto opens: an X event a call, the title as the process's name, and a thread of
+// its own for each multiprocessor whose shares were recorded.
 std::string profile_trace_json(const Profile& profile, const std::string& title);
 
 }  // namespace warpchat

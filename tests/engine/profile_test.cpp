@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -103,6 +104,29 @@ TEST(ProfileTrace, IsChromesJson) {
   EXPECT_EQ(call.at("name"), "embed");
   EXPECT_EQ(call.at("ts"), 0.25e6);
   EXPECT_EQ(call.at("dur"), 0.5e6);
+}
+
+TEST(ProfileTrace, GivesSharesOfACallThreadsOfTheirOwn) {
+  Profile profile;
+  const uint32_t id = profile.operation("persistent qkv");
+  const std::vector<TraceSpan> shares{{id, 1, 2, 0, 7}, {id, 1, 3, 0, 0}};
+  profile.record_shares(shares);
+  EXPECT_TRUE(profile.trace().empty()) << "nobody asked for a trace yet";
+  profile.keep_trace();
+  profile.record(id, 1, 3, 100);
+  profile.record_shares(shares);
+  EXPECT_EQ(profile.rows()[0].calls, 1u) << "shares are no calls";
+  EXPECT_EQ(profile.rows()[0].seconds, 3);
+  std::map<std::string, int> threads;
+  std::vector<int> used;
+  const auto trace = nlohmann::json::parse(profile_trace_json(profile, "demo"));
+  for (const auto& event : trace.at("traceEvents")) {
+    if (event.at("name") == "thread_name") threads[event.at("args").at("name")] = event.at("tid");
+    if (event.at("ph") == "X") used.push_back(event.at("tid"));
+  }
+  EXPECT_EQ(used, (std::vector{threads.at("stream"), threads.at("SM 7"), threads.at("SM 0")}));
+  EXPECT_LT(threads.at("stream"), threads.at("SM 0"));
+  EXPECT_LT(threads.at("SM 0"), threads.at("SM 7"));
 }
 
 TEST(ProfileMarkdown, IsATableUnderAHeading) {
