@@ -1,7 +1,9 @@
 // Text of any script, shaped and drawn by ourselves: system fonts with fallback, HarfBuzz shaping, FriBidi order, line
 // breaking, colour emoji, one glyph atlas. A layout is made once for a width and drawn, hit and selected many times.
+// Everything here belongs to the UI thread; only draw, begin_frame and the engine's end need the OpenGL context.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,7 +31,7 @@ struct StyledRun {
   TextStyle style;
 };
 
-// UTF-8; "\n" breaks a line. runs cover the text in order.
+// UTF-8; "\n" breaks a line. runs cover the text in order; bytes that none covers have a default TextStyle.
 struct StyledText {
   std::string text;
   std::vector<StyledRun> runs;
@@ -39,12 +41,14 @@ struct TextRect {
   float x, y, width, height;  // pixels from the layout's top left corner
 };
 
+// Must not outlive the engine that made it.
 class TextLayout {
  public:
   ~TextLayout();
   float width() const;   // of the longest line
   float height() const;  // of all lines
   size_t n_lines() const;
+  size_t memory_bytes() const;
 
   // origin: the top left corner on the screen. Draws only lines that meet [clip_top, clip_bottom), screen pixels.
   void draw(ImDrawList& list, ImVec2 origin, float clip_top, float clip_bottom) const;
@@ -73,11 +77,8 @@ class TextEngine {
   std::unique_ptr<TextLayout> layout(const StyledText& text, float width);
   float line_height(const TextStyle& style);
 
-  // Once before a frame draws: glyphs that the last frame missed are in the atlas now. True if the picture would
-  // change.
-  bool begin_frame();
-  // Grows when the atlas was made anew, as after a change of scale.
-  uint64_t generation() const;
+  // Once before a frame draws: bounds the atlas by dropping pages of glyphs that the last frame did not draw.
+  void begin_frame();
 
   // For the controls' font: the file and index in it of a face, as found.
   struct FontFile {
