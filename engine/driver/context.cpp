@@ -84,27 +84,27 @@ void HostMemory::swap(HostMemory& other) noexcept {
   std::swap(bytes_, other.bytes_);
 }
 
-Event::Event(ContextPointer context, Timing timing) : context_(std::move(context)) {
+GpuEvent::GpuEvent(ContextPointer context, Timing timing) : context_(std::move(context)) {
   const unsigned flags = timing == Timing::kOn ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING;
   context_->check(context_->table().cuEventCreate(&event_, flags), "cuEventCreate", "preparing the GPU");
 }
 
-Event::~Event() {
+GpuEvent::~GpuEvent() {
   if (event_ != nullptr) context_->table().cuEventDestroy(event_);
 }
 
-void Event::wait() const {
+void GpuEvent::wait() const {
   context_->check(context_->table().cuEventSynchronize(event_), "cuEventSynchronize", "waiting for the GPU");
 }
 
-bool Event::has_come() const {
+bool GpuEvent::has_come() const {
   const CUresult code = context_->table().cuEventQuery(event_);
   if (code == CUDA_ERROR_NOT_READY) return false;
   context_->check(code, "cuEventQuery", "asking the GPU");
   return true;
 }
 
-double Event::seconds_since(const Event& earlier) const {
+double GpuEvent::seconds_since(const GpuEvent& earlier) const {
   float milliseconds = 0;
   context_->check(context_->table().cuEventElapsedTime(&milliseconds, earlier.event_, event_), "cuEventElapsedTime",
                   "measuring a kernel");
@@ -141,11 +141,11 @@ void Stream::fill(uint64_t to, uint8_t value, uint64_t bytes) const {
                   "clearing GPU memory");
 }
 
-void Stream::record(const Event& event) const {
+void Stream::record(const GpuEvent& event) const {
   context_->check(context_->table().cuEventRecord(event.handle(), stream_), "cuEventRecord", "computing on the GPU");
 }
 
-void Stream::wait_for(const Event& event) const {
+void Stream::wait_for(const GpuEvent& event) const {
   context_->check(context_->table().cuStreamWaitEvent(stream_, event.handle(), 0), "cuStreamWaitEvent",
                   "computing on the GPU");
 }

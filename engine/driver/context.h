@@ -89,17 +89,18 @@ class HostMemory {
   uint64_t bytes_ = 0;
 };
 
-class Event {
+class GpuEvent {
  public:
   enum class Timing : bool { kOff, kOn };
-  explicit Event(ContextPointer context, Timing timing = Timing::kOff);
-  Event(Event&& other) noexcept : context_(std::move(other.context_)), event_(std::exchange(other.event_, nullptr)) {}
-  Event& operator=(Event&&) = delete;
-  ~Event();
+  explicit GpuEvent(ContextPointer context, Timing timing = Timing::kOff);
+  GpuEvent(GpuEvent&& other) noexcept
+      : context_(std::move(other.context_)), event_(std::exchange(other.event_, nullptr)) {}
+  GpuEvent& operator=(GpuEvent&&) = delete;
+  ~GpuEvent();
 
   void wait() const;      // of the host, for all work before its record; at once if never recorded
   bool has_come() const;  // without waiting
-  double seconds_since(const Event& earlier) const;  // both recorded with timing, both have come
+  double seconds_since(const GpuEvent& earlier) const;  // both recorded with timing, both have come
   ptx::cuda::CUevent handle() const { return event_; }
 
  private:
@@ -118,8 +119,8 @@ class Stream {
   void upload(uint64_t to, std::span<const std::byte> from) const;
   void download(std::span<std::byte> to, uint64_t from) const;
   void fill(uint64_t to, uint8_t value, uint64_t bytes) const;
-  void record(const Event& event) const;
-  void wait_for(const Event& event) const;
+  void record(const GpuEvent& event) const;
+  void wait_for(const GpuEvent& event) const;
   ptx::cuda::CUstream handle() const { return stream_; }
   const ContextPointer& context() const { return context_; }
 

@@ -38,7 +38,7 @@ struct PendingLaunch::State {
     }
   }
   ContextPointer context;
-  Event done;
+  GpuEvent done;
   std::string kernel;
   HostMemory error;
 };

@@ -45,7 +45,7 @@ class LaunchForms {
   Stream stream_;
   DeviceMemory scratch_, error_;
   HostMemory error_read_;
-  Event last_use_;  // of scratch and error word
+  GpuEvent last_use_;  // of scratch and error word
 };
 
 struct AttentionTensors {

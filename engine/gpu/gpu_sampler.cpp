@@ -36,7 +36,7 @@ GpuSampler::GpuSampler(const Stream& stream, LaunchTimer& timer, Profile& profil
   spec_.advances = true;
   for (uint32_t i = 0; i < kSlots; ++i)
     slots_.push_back({HostMemory(stream.context(), uint64_t{sequences} * sizeof(Token), "tokens"),
-                      HostMemory(stream.context(), sizeof(ErrorWord), "errors"), Event(stream.context())});
+                      HostMemory(stream.context(), sizeof(ErrorWord), "errors"), GpuEvent(stream.context())});
 }
 
 // One kernel, for the longest window that was asked for. What fails leaves the one before.

@@ -33,7 +33,7 @@ class GpuSampler {
  private:
   struct Slot {
     HostMemory tokens, error;
-    Event copied;
+    GpuEvent copied;
   };
   static constexpr uint32_t kSlots = 2;  // samples under way at most
   void compile(uint32_t ring);

@@ -98,7 +98,7 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
 
   struct Slot {  // of what the host tells a pass
     HostMemory words;
-    Event copied;
+    GpuEvent copied;
   };
   std::future<std::unique_ptr<PassKernels>> compile(PassKind kind);  // on threads of their own
   PassKernels& kernels_of(PassKind kind);
@@ -190,8 +190,10 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
       layers_graphs_{LaunchGraph(context), LaunchGraph(context, LaunchGraph::Times::kOn),
                      LaunchGraph(context, LaunchGraph::Times::kOn)},
       graph_operation_(profile_.operation("layers graph")),
-      slots_{Slot{pinned_words(context, sizes_), Event(context)}, Slot{pinned_words(context, sizes_), Event(context)},
-             Slot{pinned_words(context, sizes_), Event(context)}, Slot{pinned_words(context, sizes_), Event(context)}},
+      slots_{Slot{pinned_words(context, sizes_), GpuEvent(context)},
+             Slot{pinned_words(context, sizes_), GpuEvent(context)},
+             Slot{pinned_words(context, sizes_), GpuEvent(context)},
+             Slot{pinned_words(context, sizes_), GpuEvent(context)}},
       logits_(context, uint64_t{logits_rows(sizes_)} * config.n_vocab * sizeof(float), "logits"),
       error_(context, sizeof(ErrorWord), "errors"),
       sampler_(stream_, timer_, profile_, config.n_vocab, sizes_.sequences),
@@ -334,7 +336,7 @@ void GpuSteps::begin_layers() {
 void GpuSteps::end_layers() {
   if (graph_ == nullptr) return;
   if (graph_->is_recording()) graph_->end(stream_);
-  const std::span<const Event> times = graph_->times();
+  const std::span<const GpuEvent> times = graph_->times();
   timer_.await_times(times);
   graph_->launch(stream_);
   timer_.launched(graph_operation_, weights_.n_bytes(), times, std::move(graph_parts_));

@@ -26,7 +26,7 @@ void LaunchGraph::begin(const Stream& stream) {
 void LaunchGraph::launched(const Stream& stream) {
   assert(is_recording_);
   if (!is_timed_) return;
-  times_.emplace_back(context_, Event::Timing::kOn);
+  times_.emplace_back(context_, GpuEvent::Timing::kOn);
   context_->check(context_->table().cuEventRecordWithFlags(times_.back().handle(), stream.handle(), kExternal),
                   "cuEventRecordWithFlags", "recording a token");
 }

@@ -24,12 +24,12 @@ class LaunchGraph {
 
   bool is_recording() const { return is_recording_; }
   bool is_recorded() const { return exec_ != nullptr; }
-  std::span<const Event> times() const { return times_; }  // one a launch, of the last run; none without times
+  std::span<const GpuEvent> times() const { return times_; }  // one a launch, of the last run; none without times
 
  private:
   ContextPointer context_;
   bool is_timed_, is_recording_ = false;
-  std::vector<Event> times_;
+  std::vector<GpuEvent> times_;
   ptx::cuda::CUgraphExec exec_ = nullptr;
 };
 

@@ -13,7 +13,7 @@ constexpr size_t kMostMarks = 1 << 13;
 }  // namespace
 
 void LaunchTimer::mark(Mark mark) {
-  if (events_.size() == marks_.size()) events_.emplace_back(stream_.context(), Event::Timing::kOn);
+  if (events_.size() == marks_.size()) events_.emplace_back(stream_.context(), GpuEvent::Timing::kOn);
   stream_.record(events_[marks_.size()]);
   marks_.push_back(std::move(mark));
 }
@@ -32,7 +32,7 @@ void LaunchTimer::launched(uint32_t operation, uint64_t bytes) {
   if (!marks_.empty()) mark({operation, bytes});
 }
 
-void LaunchTimer::await_times(std::span<const Event> times) {
+void LaunchTimer::await_times(std::span<const GpuEvent> times) {
   if (times.empty()) return;
   for (size_t i = collected_; i < marks_.size(); ++i) {
     if (marks_[i].times.data() != times.data()) continue;
@@ -41,7 +41,8 @@ void LaunchTimer::await_times(std::span<const Event> times) {
   }
 }
 
-void LaunchTimer::launched(uint32_t operation, uint64_t bytes, std::span<const Event> times, std::vector<Part> parts) {
+void LaunchTimer::launched(uint32_t operation, uint64_t bytes, std::span<const GpuEvent> times,
+                           std::vector<Part> parts) {
   if (times.empty()) return launched(operation, bytes);
   assert(times.size() == parts.size());
   if (!marks_.empty()) mark({operation, bytes, times, std::move(parts)});
@@ -50,7 +51,7 @@ void LaunchTimer::launched(uint32_t operation, uint64_t bytes, std::span<const E
 // What lies between event i and the one before it.
 void LaunchTimer::record(size_t i) const {
   const Mark& mark = marks_[i];
-  const auto add = [&](uint32_t operation, const Event& start, const Event& end, uint64_t bytes) {
+  const auto add = [&](uint32_t operation, const GpuEvent& start, const GpuEvent& end, uint64_t bytes) {
     profile_.record(operation, began_ + start.seconds_since(events_[0]), end.seconds_since(start), bytes);
   };
   if (mark.parts.empty()) return add(mark.operation, events_[i - 1], events_[i], mark.bytes);

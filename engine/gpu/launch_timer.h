@@ -25,8 +25,8 @@ class LaunchTimer {
   };
   // The same for a graph of `parts`, one behind the other. times: the graph's, an event at the end of each part, or
   // none. Waits for the graph's run before, if that has not been collected: call it before the graph runs again.
-  void await_times(std::span<const Event> times);
-  void launched(uint32_t operation, uint64_t bytes, std::span<const Event> times, std::vector<Part> parts);
+  void await_times(std::span<const GpuEvent> times);
+  void launched(uint32_t operation, uint64_t bytes, std::span<const GpuEvent> times, std::vector<Part> parts);
   bool wants_parts() const { return profile_.is_enabled() && profile_.keeps_trace(); }
   void collect();  // what has ended since the last call
 
@@ -35,7 +35,7 @@ class LaunchTimer {
     static constexpr uint32_t kNothing = UINT32_MAX;
     uint32_t operation = kNothing;
     uint64_t bytes = 0;
-    std::span<const Event> times;  // with parts
+    std::span<const GpuEvent> times;  // with parts
     std::vector<Part> parts;
   };
   void mark(Mark mark);
@@ -43,10 +43,10 @@ class LaunchTimer {
 
   const Stream& stream_;
   Profile& profile_;
-  std::vector<Event> events_;  // made as they are needed, used again after collect
-  std::vector<Mark> marks_;    // of the events in use
-  size_t collected_ = 0;       // of them
-  double began_ = 0;           // the first mark's time by the profile's clock
+  std::vector<GpuEvent> events_;  // made as they are needed, used again after collect
+  std::vector<Mark> marks_;       // of the events in use
+  size_t collected_ = 0;          // of them
+  double began_ = 0;              // the first mark's time by the profile's clock
 };
 
 }  // namespace warpchat

@@ -73,7 +73,7 @@ class PersistentLaunch {
   Offsets offsets_;
   DeviceMemory control_, chooser_, forced_, stamps_;
   HostMemory host_, rows_;
-  Event done_;
+  GpuEvent done_;
   uint32_t n_slots_ = kSlots, n_stamped_ = 0;
   uint64_t n_returned_ = 0, cache_offset_ = 0;
   bool is_running_ = false, returns_rows_ = false;

@@ -48,8 +48,8 @@ WeightUpload::WeightUpload(const Stream& stream, uint64_t total_bytes, std::func
     : stream_(stream),
       progress_(std::move(progress)),
       memory_(stream.context(), total_bytes, "weights"),
-      slots_{Slot{HostMemory(stream.context(), kStagingBytes, "loading"), Event(stream.context())},
-             Slot{HostMemory(stream.context(), kStagingBytes, "loading"), Event(stream.context())}} {}
+      slots_{Slot{HostMemory(stream.context(), kStagingBytes, "loading"), GpuEvent(stream.context())},
+             Slot{HostMemory(stream.context(), kStagingBytes, "loading"), GpuEvent(stream.context())}} {}
 
 WeightUpload::~WeightUpload() {
   try {

@@ -31,7 +31,7 @@ class WeightUpload {
  private:
   struct Slot {
     HostMemory memory;
-    Event done;
+    GpuEvent done;
   };
   uint64_t take(uint64_t n_bytes);
   std::span<std::byte> free_slot(uint64_t n_bytes);  // of the staging memory, its last copy done

@@ -58,8 +58,8 @@ TEST_F(Gpu, EventsOrderStreamsAndMeasure) {
   const Module module(context, {scaled_sum(1)});
   const Stream first(context), second(context);
   const DeviceMemory x(context, 4, "x"), y(context, 4, "y");
-  const Event before(context, Event::Timing::kOn), after(context, Event::Timing::kOn);
-  EXPECT_NO_THROW(Event(context).wait()) << "an event that nobody recorded has come";
+  const GpuEvent before(context, GpuEvent::Timing::kOn), after(context, GpuEvent::Timing::kOn);
+  EXPECT_NO_THROW(GpuEvent(context).wait()) << "an event that nobody recorded has come";
   first.fill(x.address(), 0, 4);
   first.fill(y.address(), 0, 4);
   first.record(before);

@@ -48,7 +48,7 @@ double read_ceiling(const ContextPointer& context) {
   stream.fill(from.address(), 1, n * 16);
   double best = 0;
   for (int i = 0; i < 10; ++i) {
-    const Event before(context, Event::Timing::kOn), after(context, Event::Timing::kOn);
+    const GpuEvent before(context, GpuEvent::Timing::kOn), after(context, GpuEvent::Timing::kOn);
     stream.record(before);
     module.kernel(0).launch(stream, {from, out});
     stream.record(after);
