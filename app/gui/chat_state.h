@@ -38,6 +38,7 @@ struct ChatMessage {
   std::vector<TokenMark> tokens;
   std::optional<double> thinking_seconds;  // while it thinks, so far
   std::optional<Timings> timings;          // once it has ended
+  std::string failure;                     // kFailed: the sentence
 };
 
 // How many bytes of an answer's text, from its start, are its thought with the tags; 0: it has none.

@@ -31,7 +31,7 @@ class TranscriptView {
   std::optional<uint64_t> take_edit();
 
   bool has_selection() const;
-  std::string selected_text() const;  // as it reads, code with its indentation
+  std::string selected_text(const ChatState& state) const;  // as it reads, code with its indentation
   void select_all();
   void clear_selection();
   void scroll_to_end();
