@@ -4,32 +4,22 @@
 #include <filesystem>
 #include <utility>
 
-#include "app/conversation_list.h"
 #include "app/directories.h"
-#include "app/export.h"
 #include "app/log.h"
 #include "app/model_loading.h"
 #include "app/output.h"
 #include "app/text_input.h"
-#include "engine/store/search_words.h"
 #include "models/message.h"
 
 namespace warpchat {
 
 namespace {
 
-constexpr uint32_t kListed = 20;
-constexpr size_t kShownOfMessage = 300;  // bytes
-
 std::string history_path(const ChatOptions& options) {
   if (options.no_history) return "";
   const std::string folder = state_directory();
   return make_private_directory(folder) ? folder + "/history" : "";
 }
-
-std::string dimmed(const std::string& text) { return wants_style() ? "\x1b[2m" + text + "\x1b[0m" : text; }
-
-void say(const std::string& text) { write_output(dimmed(text) + "\n"); }
 
 std::string help_text() {
   std::string text;
@@ -143,8 +133,7 @@ bool Conversation::run_slash(const SlashLine& line) {
       load(line.argument);
       break;
     case SlashAction::kExport:
-      export_conversation(line.argument, model_name(*model_), settings_.session.system_prompt, session_->messages());
-      say("wrote " + line.argument);
+      export_to(line.argument);
       break;
     case SlashAction::kPerf:
       perf();
@@ -237,62 +226,6 @@ void Conversation::start_anew() {
   last_timings_.reset();
 }
 
-void Conversation::save(const std::string& title) {
-  ConversationStore& store = record_.store();
-  if (record_.conversation() == 0) throw Error("there is no message yet");
-  store.rename(record_.conversation(), title);
-  say("saved as: " + printable(title, kShownOfMessage));
-}
-
-void Conversation::list(const std::string& count) {
-  const uint32_t limit = count.empty() ? kListed : parse_count(count);
-  if (limit == 0) throw Error("/list takes how many to show, found '" + printable(count, 60) + "'");
-  const std::vector<ConversationSummary> latest = record_.store().list(limit);
-  listed_.clear();
-  for (const ConversationSummary& conversation : latest) listed_.push_back(conversation.id);
-  latest.empty() ? say("no conversation is stored yet") : write_output(list_conversations(latest));
-}
-
-void Conversation::search(const std::string& words) {
-  const std::vector<SearchHit> hits = record_.store().search(words, kListed);
-  listed_.clear();
-  for (const SearchHit& hit : hits) listed_.push_back(hit.conversation.id);
-  hits.empty() ? say("no conversation has " + printable(words, 60)) : write_output(list_hits(hits));
-}
-
-// Without a list before it, numbers are those that /list would show.
-void Conversation::load(const std::string& wanted) {
-  const ConversationStore& store = record_.store();
-  if (listed_.empty())
-    for (const ConversationSummary& conversation : store.list(kListed)) listed_.push_back(conversation.id);
-  restore(store.load(find_conversation(store, listed_, wanted)));
-}
-
-// A last message that was never answered is put before the user instead: templates expect turns to alternate.
-void Conversation::restore(const StoredConversation& stored) {
-  std::vector<Message> messages;
-  std::vector<TurnId> path;
-  for (const Turn& turn : stored.turns) {
-    messages.push_back({turn.role, turn.text});
-    path.push_back(turn.id);
-  }
-  if (!messages.empty() && messages.back().role == "user") {
-    prefilled_ = messages.back().content;
-    messages.pop_back();
-    path.pop_back();
-  }
-  start_anew();
-  session_->restore(messages);
-  record_.go_on(stored.summary.id, std::move(path));
-  say(printable(stored.summary.title, kShownOfMessage) + ": " + counted(messages.size(), "message"));
-  if (settings_.session.system_prompt != stored.system_prompt)
-    say("its system message: " + excerpt(stored.system_prompt, {}, kShownOfMessage));
-  settings_.session.system_prompt = stored.system_prompt;
-  for (size_t i = messages.size() - std::min<size_t>(messages.size(), 2); i < messages.size(); ++i)
-    say((messages[i].role == "user" ? "> " : "") + excerpt(messages[i].content, {}, kShownOfMessage));
-  if (!prefilled_.empty()) say("(your last message has no answer yet: Enter sends it)");
-}
-
 void Conversation::read(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) throw Error("cannot read " + path + ": it is no regular file");
@@ -301,48 +234,6 @@ void Conversation::read(const std::string& path) {
   attached_ += text + (text.ends_with('\n') ? "\n" : "\n\n");
   const size_t n_tokens = model_->tokenizer->encode(text, /*parse_special=*/false, /*add_bos=*/false).size();
   say("read " + path + ": " + counted(n_tokens, "token") + ", sent before your next message");
-}
-
-void Conversation::change_model(const std::string& name) {
-  ModelFlags flags = options_;
-  flags.model = name;
-  std::unique_ptr<Model> next = load_model(flags);
-  ChatSettings settings = settings_;
-  settings.session.sampling = settings_from(options_, next->file_sampling).session.sampling;
-  auto session = std::make_unique<ChatSession>(*next, settings.session);
-  session->restore(session_->messages());
-  session_ = std::move(session);
-  model_ = std::move(next);
-  settings_ = std::move(settings);
-  last_timings_.reset();
-  remember_model(model_->file.path(), state_directory());
-  say(describe(*model_));
-}
-
-void Conversation::show_models() const {
-  std::string text = "now: " + model_->file.path();
-  for (const FoundModel& model : find_models(model_folders())) text += "\n     " + model.name;
-  say(text);
-}
-
-void Conversation::set(const std::string& argument) {
-  if (argument.empty()) return write_output(list_settings(settings_));
-  const size_t blank = std::min(argument.find_first_of(" \t"), argument.size());
-  const size_t value = std::min(argument.find_first_not_of(" \t", blank), argument.size());
-  change_setting(settings_, argument.substr(0, blank), argument.substr(value));
-  say(argument.substr(0, blank) + (value < argument.size() ? ": " + argument.substr(value) : " is empty now"));
-}
-
-void Conversation::show() const {
-  write_output("model     " + model_->file.path() + "\n          " + describe(*model_) + "\ntokens    " +
-               std::string(model_->tokenizer->method()) + "\ncontext   " + grouped(session_->context_used()) + " of " +
-               counted(session_->context_size(), "token") + " used by " +
-               counted(session_->messages().size(), "message") + "\n\nsettings\n" + list_settings(settings_));
-}
-
-void Conversation::perf() const {
-  if (!last_timings_) throw Error("there is no answer yet");
-  write_output(timing_report(*last_timings_, settings_.session.sampling.seed, model_->decoder->steps().profile()));
 }
 
 }  // namespace warpchat

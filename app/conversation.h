@@ -39,6 +39,8 @@ class Conversation {
   void search(const std::string& words);
   void load(const std::string& wanted);
   void restore(const StoredConversation& stored);
+  ConversationTree tree();
+  void export_to(const std::string& path);
   void read(const std::string& path);
   void change_model(const std::string& name);
   void show_models() const;

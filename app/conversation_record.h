@@ -34,8 +34,10 @@ class ConversationRecord {
   void start_new();
   void go_on(ConversationId conversation, std::vector<TurnId> path);  // path: the turns of the session's messages
 
-  ConversationStore& store();                                    // Error with the reason if nothing is stored
+  ConversationStore& store();  // Error with the reason if nothing is stored
+  bool keeps() const { return store_ != nullptr; }
   ConversationId conversation() const { return conversation_; }  // 0: nothing of it is stored yet
+  TurnId last_turn() const { return last_of(path_); }            // of the session's messages; 0: there is none
 
  private:
   template <class Action>

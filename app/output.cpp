@@ -50,6 +50,10 @@ void print_error(std::string_view sentence) {
   write_error(line);
 }
 
+void say(std::string_view text) {
+  write_output(wants_style() ? "\x1b[2m" + std::string(text) + "\x1b[0m\n" : std::string(text) + "\n");
+}
+
 bool input_is_terminal() { return isatty(STDIN_FILENO) != 0; }
 bool output_is_terminal() { return isatty(STDOUT_FILENO) != 0; }
 bool error_is_terminal() { return isatty(STDERR_FILENO) != 0; }

@@ -19,6 +19,8 @@ void write_output(std::string_view bytes);
 void write_error(std::string_view bytes);
 void print_error(std::string_view sentence);  // as the one line "chat: SENTENCE"
 
+void say(std::string_view text);  // a line to standard output that is not the model's: dimmed where there is style
+
 bool input_is_terminal();
 bool output_is_terminal();
 bool error_is_terminal();

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "models/error.h"
 #include "models/message.h"
@@ -15,6 +16,8 @@
 namespace warpchat {
 
 namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
 std::string read_descriptor(int fd, const std::string& source) {
   std::string text;
@@ -48,6 +51,15 @@ void require_utf8(std::string_view text, const std::string& source) {
     throw Error(source + ": byte " + grouped(*at) + " is not valid UTF-8; convert the text to UTF-8 first");
 }
 
+std::string with_valid_utf8(std::string text) {
+  for (size_t from = 0;;) {
+    const std::optional<size_t> at = invalid_utf8_at(std::string_view(text).substr(from));
+    if (!at) return text;
+    text.replace(from + *at, 1, kReplacement);
+    from += *at + kReplacement.size();
+  }
+}
+
 std::string read_standard_input() { return read_descriptor(STDIN_FILENO, "standard input"); }
 
 std::string read_file(const std::string& path) {
@@ -62,6 +74,16 @@ std::string read_file(const std::string& path) {
   }
   close(fd);
   return text;
+}
+
+std::string read_regular_file(const std::string& path, uint64_t most_bytes) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) throw Error("cannot read " + path + ": it is no regular file");
+  const uint64_t bytes = std::filesystem::file_size(path, error);
+  if (!error && bytes > most_bytes)
+    throw Error("cannot read " + path + ": it has " + counted(bytes, "byte") + ", at most " + grouped(most_bytes) +
+                " are read");
+  return read_file(path);
 }
 
 std::string without_last_newline(std::string text) {

@@ -1,6 +1,7 @@
 // Text that comes from outside: standard input, files, flags. Everything that reaches a tokeniser is valid UTF-8.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,9 +14,15 @@ std::optional<size_t> invalid_utf8_at(std::string_view text);
 // Error "SOURCE: byte 1,234 is not valid UTF-8; ..." if there is one.
 void require_utf8(std::string_view text, const std::string& source);
 
+// The text with U+FFFD for what is no part of a valid UTF-8 character.
+std::string with_valid_utf8(std::string text);
+
 // All bytes up to the end. Error naming the source if it cannot be read.
 std::string read_standard_input();
 std::string read_file(const std::string& path);
+
+// The same, but no device, pipe or folder, and nothing larger.
+std::string read_regular_file(const std::string& path, uint64_t most_bytes);
 
 // The text without its last line end: files and `echo` end with one that nobody means.
 std::string without_last_newline(std::string text);

@@ -29,11 +29,6 @@ ConversationSummary read_summary(const Statement& row) {
           .n_messages = static_cast<uint32_t>(row.integer(6))};
 }
 
-StoreTime now() {
-  using namespace std::chrono;
-  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
-}
-
 Error gone(const char* what) { return Error(std::string("the ") + what + " was erased meanwhile; start a new one"); }
 
 // Whether the column has all the words: none of the patterns ?2 is missing.
@@ -57,6 +52,11 @@ std::string search_statement(bool indexed) {
 }
 
 }  // namespace
+
+StoreTime store_time_now() {
+  using namespace std::chrono;
+  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
 
 std::string title_from(std::string_view message) {
   message.remove_prefix(std::min(message.find_first_not_of(kBlanks), message.size()));
@@ -99,10 +99,10 @@ ConversationStore::Started ConversationStore::start(const NewConversation& conve
   Transaction transaction(database_);
   database_
       .prepare("INSERT INTO conversations(title, system_prompt, model, created, updated) VALUES (?1, ?2, ?3, ?4, ?4)")
-      .with(conversation.title, conversation.system_prompt, conversation.model, now())
+      .with(conversation.title, conversation.system_prompt, conversation.model, store_time_now())
       .run();
   Started started{database_.last_row(), 0};
-  started.turn = insert_turn(started.conversation, 0, "user", user_text, TurnState::kComplete);
+  started.turn = extend(started.conversation, 0, "user", user_text, TurnState::kComplete);
   transaction.commit();
   return started;
 }
@@ -110,22 +110,27 @@ ConversationStore::Started ConversationStore::start(const NewConversation& conve
 TurnId ConversationStore::add(ConversationId conversation, TurnId parent, std::string_view role, std::string_view text,
                               TurnState state) {
   Transaction transaction(database_);
-  const TurnId turn = insert_turn(conversation, parent, role, text, state);
+  const TurnId turn = extend(conversation, parent, role, text, state);
   transaction.commit();
   return turn;
 }
 
-TurnId ConversationStore::insert_turn(ConversationId conversation, TurnId parent, std::string_view role,
-                                      std::string_view text, TurnState state) {
-  const int64_t depth = parent == 0 ? 1 : depth_of(conversation, parent) + 1;
+TurnId ConversationStore::insert_turn(ConversationId conversation, const Turn& turn, int64_t depth) {
   database_
       .prepare(
           "INSERT INTO turns(conversation, parent, depth, role, text, state, created)"
           " VALUES (?1, nullif(?2, 0), ?3, ?4, ?5, ?6, ?7)")
-      .with(conversation, parent, depth, role, text, static_cast<int64_t>(state), now())
+      .with(conversation, turn.parent, depth, turn.role, turn.text, static_cast<int64_t>(turn.state), turn.created)
       .run();
-  const TurnId turn = database_.last_row();
-  change("UPDATE conversations SET head = ?2, updated = ?3 WHERE id = ?1", conversation, turn, now());
+  return database_.last_row();
+}
+
+TurnId ConversationStore::extend(ConversationId conversation, TurnId parent, std::string_view role,
+                                 std::string_view text, TurnState state) {
+  const int64_t depth = parent == 0 ? 1 : depth_of(conversation, parent) + 1;
+  const TurnId turn =
+      insert_turn(conversation, {0, parent, std::string(role), std::string(text), state, store_time_now()}, depth);
+  change("UPDATE conversations SET head = ?2, updated = ?3 WHERE id = ?1", conversation, turn, store_time_now());
   return turn;
 }
 
@@ -147,20 +152,24 @@ void ConversationStore::end(TurnId turn, TurnState state) {
   if (database_.changes() == 0) throw gone("answer");
 }
 
+Turn ConversationStore::read_turn(const Statement& row) {
+  return {.id = row.integer(0),
+          .parent = row.integer(1),
+          .role = row.text(2),
+          .text = row.text(3),
+          .state = static_cast<TurnState>(row.integer(4)),
+          .created = row.integer(5)};
+}
+
 std::vector<Turn> ConversationStore::branch(TurnId last) const {
   Statement row = database_.prepare(
       "WITH RECURSIVE up(id, parent) AS (SELECT id, parent FROM turns WHERE id = ?1"
       "  UNION ALL SELECT turns.id, turns.parent FROM turns JOIN up ON turns.id = up.parent)"
-      " SELECT id, parent, role, text, state, created FROM turns WHERE id IN (SELECT id FROM up) ORDER BY depth");
+      " SELECT " +
+      std::string(kTurnColumns) + " FROM turns WHERE id IN (SELECT id FROM up) ORDER BY depth");
   row.with(last);
   std::vector<Turn> turns;
-  while (row.step())
-    turns.push_back({.id = row.integer(0),
-                     .parent = row.integer(1),
-                     .role = row.text(2),
-                     .text = row.text(3),
-                     .state = static_cast<TurnState>(row.integer(4)),
-                     .created = row.integer(5)});
+  while (row.step()) turns.push_back(read_turn(row));
   return turns;
 }
 
@@ -245,7 +254,7 @@ void ConversationStore::describe(ConversationId conversation, std::string_view s
 }
 
 void ConversationStore::throw_away(ConversationId conversation) {
-  change("UPDATE conversations SET trashed = ?2 WHERE id = ?1", conversation, now());
+  change("UPDATE conversations SET trashed = ?2 WHERE id = ?1", conversation, store_time_now());
 }
 
 void ConversationStore::take_from_trash(ConversationId conversation) {

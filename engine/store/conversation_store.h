@@ -30,6 +30,7 @@ struct Turn {
   std::string text;   // an answer includes its <think> block
   TurnState state;
   StoreTime created;
+  bool operator==(const Turn&) const = default;
 };
 
 struct ConversationSummary {
@@ -46,11 +47,24 @@ struct StoredConversation {
   std::vector<Turn> turns;  // of the branch that is shown, oldest first
 };
 
+// A whole conversation with all versions of its turns, as it is carried from one store to another.
+struct ConversationTree {
+  std::string title;  // empty: none was given, it is to follow the first message
+  std::string system_prompt, model;
+  StoreTime created = 0, updated = 0;
+  std::vector<Turn> turns;  // by id; a parent comes before its children
+  TurnId shown = 0;         // the last turn of the branch that is shown; 0: none
+  bool operator==(const ConversationTree&) const = default;
+};
+std::vector<Turn> shown_branch(const ConversationTree& tree);  // oldest first
+
 struct SearchHit {
   ConversationSummary conversation;
   TurnId turn;          // the newest with all words; 0: they are in the title
   std::string excerpt;  // around the first word, on one line
 };
+
+StoreTime store_time_now();
 
 // A title from a first message: its first line with text, at most 60 characters.
 std::string title_from(std::string_view message);
@@ -85,6 +99,10 @@ class ConversationStore {
   void append(TurnId turn, std::string_view text);
   void end(TurnId turn, TurnState state);
 
+  // Whole conversations. insert: with the times that the tree has, below new ids.
+  ConversationTree tree(ConversationId conversation) const;  // Error if it is not there
+  ConversationId insert(const ConversationTree& tree);
+
   // Branches.
   std::vector<Turn> branch(TurnId last) const;                         // from the first message to this turn
   std::vector<TurnId> siblings(TurnId turn) const;                     // with the same parent, itself too, oldest first
@@ -105,10 +123,13 @@ class ConversationStore {
   void erase(ConversationId conversation);  // for ever
 
  private:
+  static constexpr std::string_view kTurnColumns = "id, parent, role, text, state, created";
   explicit ConversationStore(const std::string& path);
-  int64_t depth_of(ConversationId conversation, TurnId turn) const;  // Error if it is not there
-  TurnId insert_turn(ConversationId conversation, TurnId parent, std::string_view role, std::string_view text,
-                     TurnState state);
+  int64_t depth_of(ConversationId conversation, TurnId turn) const;                  // Error if it is not there
+  static Turn read_turn(const Statement& row);                                       // of kTurnColumns
+  TurnId insert_turn(ConversationId conversation, const Turn& turn, int64_t depth);  // under an id of its own
+  TurnId extend(ConversationId conversation, TurnId parent, std::string_view role, std::string_view text,
+                TurnState state);
   std::vector<ConversationSummary> summaries(std::string_view rest, std::string_view parameter, uint32_t limit) const;
   template <class... Values>
   void change(std::string_view sql, const Values&... values);

@@ -1,4 +1,4 @@
-// The small pure parts: text input, history, settings, export, bench report.
+// The small pure parts: text input, history, settings, bench report.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -8,7 +8,6 @@
 
 #include "app/chat_settings.h"
 #include "app/commands/bench_report.h"
-#include "app/export.h"
 #include "app/terminal/history.h"
 #include "app/text_input.h"
 
@@ -142,23 +141,6 @@ TEST(Settings, SetTakesOrRefuses) {
       EXPECT_STREQ(error.what(), c.fault ? c.fault : "taken");
     }
   }
-}
-
-const std::vector<Message> kMessages = {{"user", "Hi \"you\""}, {"assistant", "Hello\n"}};
-
-TEST(Export, WritesMarkdownAndJson) {
-  EXPECT_EQ(export_text("a.md", "M", "", kMessages),
-            "# Conversation with M\n\n## You\n\nHi \"you\"\n\n## M\n\nHello\n");
-  const auto json = nlohmann::json::parse(export_text("a.json", "M", "be brief", kMessages));
-  EXPECT_EQ(json["messages"][0]["role"], "system");
-  EXPECT_EQ(json["messages"][1]["content"], "Hi \"you\"");
-  EXPECT_THROW(export_text("a.txt", "M", "", kMessages), Error);
-}
-
-TEST(Export, NeverOverwrites) {
-  TemporaryFolder folder;
-  export_conversation(folder / "a.md", "M", "", kMessages);
-  EXPECT_THROW(export_conversation(folder / "a.md", "M", "", kMessages), Error);
 }
 
 const BenchSubject kSubject{"x.gguf", "qwen2 3B Q4_K", 2'000'000'000, 3'090'000'000, "CPU", "A \"CPU\"", 2, 2048,

@@ -17,8 +17,8 @@ struct RewriteCase {
 const RewriteCase kRewrites[] = {
     {"every_spelling",
      {"-ctk", "q8_0", "-ctv", "f16", "-sys", "x", "-ub", "1", "-np", "1", "-dev", "cpu"},
-     {"--cache-type-k", "q8_0", "--cache-type-v", "f16", "--system-prompt", "x", "--ubatch-size", "1", "--parallel", "1",
-      "--device", "cpu"}},
+     {"--cache-type-k", "q8_0", "--cache-type-v", "f16", "--system-prompt", "x", "--ubatch-size", "1", "--parallel",
+      "1", "--device", "cpu"}},
     {"with_an_equals_sign", {"-ub=64", "-dev=cpu"}, {"--ubatch-size=64", "--device=cpu"}},
     {"others_stay",
      {"-m", "x", "-ubx", "--device", "cpu", "-c", "5"},

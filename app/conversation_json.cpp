@@ -1,0 +1,265 @@
+// {"format": "warpchat conversation", "version": 1, "title", "model", "created", "updated",
+//  "messages": [{"role": "system", "content"}, {"role", "content", "id", "created", "state"}, ...],  the shown branch
+//  "branches": [{"role", "content", "id", "parent", "created", "state"}, ...]}                       all other turns
+// The system message is there if the conversation has one. Turns are numbered from 1 in the order they were made; the
+// parent of one in "messages" is the one before it; parent 0: a first message. Unknown keys are passed over.
+#include "app/conversation_json.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "app/timestamp.h"
+#include "app/transfer.h"
+#include "models/message.h"
+
+namespace warpchat {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::string_view kFormat = "warpchat conversation";
+constexpr int64_t kVersion = 1;
+constexpr int kMostDepth = 32;
+constexpr size_t kMostValues = 2'000'000;  // of a hundred thousand turns
+
+struct RoleName {
+  std::string_view name, role;
+};
+constexpr RoleName kRoles[] = {{"user", "user"},  {"assistant", "assistant"}, {"system", "system"},
+                               {"human", "user"}, {"model", "assistant"},     {"developer", "system"}};
+
+std::string line_and_column(std::string_view text, size_t offset) {
+  text = text.substr(0, offset);
+  const size_t line_start = text.rfind('\n') + 1;  // npos + 1 is 0
+  return "line " + grouped(static_cast<size_t>(std::count(text.begin(), text.end(), '\n')) + 1) + ", column " +
+         grouped(text.size() - line_start + 1);
+}
+
+// What an element says, or an error that names it.
+class Reader {
+ public:
+  Reader(const std::string& name, std::string where) : name_(name), where_(std::move(where)) {}
+
+  [[noreturn]] void fail(const std::string& what) const { throw TransferError(name_, where_, what); }
+
+  std::string text(const ordered_json& object, const char* key) const {
+    const auto found = object.find(key);
+    if (found == object.end() || found->is_null()) return "";
+    if (!found->is_string()) fail(std::string("has no text as '") + key + "'");
+    return found->get<std::string>();
+  }
+
+  int64_t whole_number(const ordered_json& object, const char* key) const {
+    const auto found = object.find(key);
+    if (found == object.end() || !found->is_number_integer()) fail(std::string("has no whole number as '") + key + "'");
+    return found->get<int64_t>();
+  }
+
+  StoreTime time(const ordered_json& object, const char* key) const {
+    const std::optional<StoreTime> time = parse_timestamp(text(object, key));
+    if (!time) fail(std::string("has no time like 2026-11-21T19:12:03.120Z as '") + key + "'");
+    return *time;
+  }
+
+  std::string role(const ordered_json& message) const {
+    const std::string said = text(message, "role");
+    for (const RoleName& role : kRoles)
+      if (role.name == said) return std::string(role.role);
+    fail(said.empty() ? "has no 'role'"
+                      : "has the role '" + printable(said, 40) + "'; only user, assistant and system can be read");
+  }
+
+  // A text, or an array of parts {"type": "text", "text"}.
+  std::string content(const ordered_json& message) const {
+    const auto found = message.find("content");
+    if (found == message.end() || !found->is_array()) {
+      if (found == message.end() || !found->is_string()) fail("has no text as 'content'");
+      return found->get<std::string>();
+    }
+    std::string all;
+    for (const ordered_json& part : *found) {
+      if (!part.is_object() || text(part, "type") != "text")
+        fail("has a part that is no text; pictures, sounds and calls of tools cannot be read");
+      all += text(part, "text");
+    }
+    return all;
+  }
+
+ private:
+  const std::string& name_;
+  std::string where_;  // "messages[3]"; empty: the file as a whole
+};
+
+ordered_json message_of(const Turn& turn) {
+  ordered_json message = {{"role", turn.role}, {"content", turn.text}, {"id", turn.id}};
+  message.update(turn_facts(turn));
+  return message;
+}
+
+// Turns numbered from 1 in the order they have.
+void renumber(ConversationTree& tree) {
+  std::unordered_map<TurnId, TurnId> numbers{{0, 0}};
+  for (Turn& turn : tree.turns) {
+    turn.parent = numbers.at(turn.parent);
+    turn.id = numbers[turn.id] = static_cast<TurnId>(numbers.size());
+  }
+  tree.shown = numbers.at(tree.shown);
+}
+
+// The array itself, or the one that an object has as this key; null if there is none.
+ordered_json array_of(ordered_json& root, const char* key, const Reader& file) {
+  if (!root.contains(key)) return nullptr;
+  if (!root[key].is_array()) file.fail(std::string("has no array as '") + key + "'");
+  return std::move(root[key]);
+}
+
+// facts: whether it is one that to_json wrote, with more than a role and a text.
+Turn read_turn(const ordered_json& message, const std::string& name, const std::string& where, bool facts) {
+  const Reader reader(name, where);
+  if (!message.is_object()) reader.fail("is no object with 'role' and 'content'");
+  Turn turn{.id = 0,
+            .parent = 0,
+            .role = reader.role(message),
+            .text = reader.content(message),
+            .state = TurnState::kComplete,
+            .created = store_time_now()};
+  if (!facts || turn.role == "system") return turn;
+  turn.id = reader.whole_number(message, "id");
+  read_turn_facts(message, name, where, turn);
+  return turn;
+}
+
+// One after the other, each the parent of the next; a system message in front is the system prompt.
+void read_messages(const ordered_json& messages, const std::string& name, bool facts, ConversationTree& tree) {
+  for (size_t i = 0; i < messages.size(); ++i) {
+    const std::string where = "messages[" + std::to_string(i) + "]";
+    Turn turn = read_turn(messages[i], name, where, facts);
+    if (turn.role == "system") {
+      if (i > 0) Reader(name, where).fail("is a system message, which can only be the first one");
+      tree.system_prompt = std::move(turn.text);
+      continue;
+    }
+    if (!facts) turn.id = static_cast<TurnId>(tree.turns.size() + 1);
+    turn.parent = tree.shown;
+    tree.shown = turn.id;
+    tree.turns.push_back(std::move(turn));
+  }
+}
+
+void read_branches(const ordered_json& branches, const std::string& name, ConversationTree& tree) {
+  for (size_t i = 0; i < branches.size(); ++i) {
+    const std::string where = "branches[" + std::to_string(i) + "]";
+    Turn turn = read_turn(branches[i], name, where, /*facts=*/true);
+    const Reader reader(name, where);
+    if (turn.role == "system") reader.fail("is a system message, which can only be the first of 'messages'");
+    turn.parent = reader.whole_number(branches[i], "parent");
+    tree.turns.push_back(std::move(turn));
+  }
+  std::stable_sort(tree.turns.begin(), tree.turns.end(), [](const Turn& a, const Turn& b) { return a.id < b.id; });
+}
+
+// Each id once, and below a parent that came before it.
+void require_tree(const ConversationTree& tree, const std::string& name) {
+  std::unordered_set<TurnId> seen{0};
+  for (const Turn& turn : tree.turns) {
+    const Reader reader(name, "the message with the id " + std::to_string(turn.id));
+    if (turn.id < 1 || seen.contains(turn.id)) reader.fail("is not the only one, or the id is below 1");
+    if (!seen.contains(turn.parent))
+      reader.fail("comes after the message " + std::to_string(turn.parent) + ", which has no smaller id");
+    seen.insert(turn.id);
+  }
+}
+
+}  // namespace
+
+std::string dump(const ordered_json& value, int indent) {
+  return value.dump(indent, ' ', /*ensure_ascii=*/false, ordered_json::error_handler_t::replace);
+}
+
+ordered_json parse_json(std::string_view text, const std::string& name) {
+  size_t n_values = 0;
+  const auto count = [&](int depth, ordered_json::parse_event_t, const ordered_json&) {
+    if (depth > kMostDepth) throw TransferError(name, "", "the JSON is nested deeper than a conversation");
+    if (++n_values > kMostValues)
+      throw TransferError(name, "", "the JSON has more than " + counted(kMostValues, "value"));
+    return true;
+  };
+  try {
+    return ordered_json::parse(text, count);
+  } catch (const nlohmann::json::parse_error& error) {
+    throw TransferError(name, line_and_column(text, error.byte > 0 ? error.byte - 1 : 0) + ":",
+                        "no valid JSON; the file may be cut off or damaged");
+  }
+}
+
+ordered_json conversation_facts(const ConversationTree& tree) {
+  return {{"version", kVersion},
+          {"model", tree.model},
+          {"created", timestamp(tree.created)},
+          {"updated", timestamp(tree.updated)}};
+}
+
+void read_conversation_facts(const ordered_json& facts, const std::string& name, const std::string& where,
+                             ConversationTree& tree) {
+  const Reader reader(name, where);
+  const int64_t version = reader.whole_number(facts, "version");
+  if (version > kVersion)
+    reader.fail("is of a newer version of this program (format " + std::to_string(version) + ", this one knows " +
+                std::to_string(kVersion) + "); update the program");
+  tree.model = reader.text(facts, "model");
+  tree.created = reader.time(facts, "created");
+  tree.updated = reader.time(facts, "updated");
+}
+
+ordered_json turn_facts(const Turn& turn) {
+  ordered_json facts = {{"created", timestamp(turn.created)}};
+  if (turn.state != TurnState::kComplete) facts["state"] = "stopped";
+  return facts;
+}
+
+void read_turn_facts(const ordered_json& facts, const std::string& name, const std::string& where, Turn& turn) {
+  const Reader reader(name, where);
+  turn.created = reader.time(facts, "created");
+  turn.state = reader.text(facts, "state") == "stopped" ? TurnState::kStopped : TurnState::kComplete;
+}
+
+std::string to_json(const ConversationTree& given) {
+  ConversationTree tree = given;
+  renumber(tree);
+  ordered_json messages = ordered_json::array(), branches = ordered_json::array();
+  if (!tree.system_prompt.empty()) messages.push_back({{"role", "system"}, {"content", tree.system_prompt}});
+  std::unordered_set<TurnId> shown;
+  for (const Turn& turn : shown_branch(tree)) {
+    shown.insert(turn.id);
+    messages.push_back(message_of(turn));
+  }
+  for (const Turn& turn : tree.turns) {
+    if (shown.contains(turn.id)) continue;
+    branches.push_back(message_of(turn));
+    branches.back()["parent"] = turn.parent;
+  }
+  ordered_json root = {{"format", kFormat}, {"title", tree.title}};
+  root.update(conversation_facts(tree));
+  root["messages"] = std::move(messages);
+  root["branches"] = std::move(branches);
+  return dump(root, 2) + "\n";
+}
+
+ConversationTree read_json_conversation(std::string_view text, const std::string& name) {
+  ordered_json root = parse_json(text, name);
+  const Reader file(name, "");
+  if (root.is_array()) root = {{"messages", std::move(root)}};
+  if (!root.is_object() || !root.contains("messages")) file.fail("the JSON has no 'messages'");
+  ConversationTree tree{.title = file.text(root, "title"), .created = store_time_now(), .updated = store_time_now()};
+  const bool facts = root.contains("format") && root["format"] == kFormat;
+  if (facts) read_conversation_facts(root, name, "", tree);
+  read_messages(array_of(root, "messages", file), name, facts, tree);
+  if (facts) read_branches(array_of(root, "branches", file), name, tree);
+  require_tree(tree, name);
+  renumber(tree);
+  return tree;
+}
+
+}  // namespace warpchat

@@ -1,0 +1,311 @@
+// # TITLE                                                       with punctuation escaped as Markdown has it
+//
+// <!-- warpchat conversation {"version":1,"model":...,"created":...,"updated":...} -->
+//
+// <!-- warpchat user {"created":...} -->                        also: system, assistant; a line of its own
+// ## You                                                        System, or the model's name; for people only
+//
+// TEXT                                                          as it is, and one line end
+//
+// <!-- warpchat assistant {"created":...,"state":"stopped"} -->
+// ...
+// Only lines that begin with "<!-- warpchat " are marks. A line of a text that does, after any number of backslashes,
+// is written with one backslash more, so every text comes back to the byte. A text that would swallow what follows it
+// (a code block or comment that it leaves open) stands in a fence longer than any inside; its mark says "fenced":true.
+#include "app/conversation_markdown.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <filesystem>
+
+#include "app/conversation_json.h"
+#include "app/text_input.h"
+#include "app/transfer.h"
+#include "models/message.h"
+
+namespace warpchat {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::string_view kMark = "<!-- warpchat ", kMarkEnd = " -->";
+constexpr std::string_view kPunctuation = "\\`*_[]<#|~&$";  // what a heading could take for more than letters
+constexpr const char* kOwnOnly = "; only conversations exported by this program can be read as Markdown";
+
+// ---- lines
+
+// Calls line(text without its line end) for each; a text that ends with a line end has an empty line behind it.
+template <class Line>
+void for_each_line(std::string_view text, const Line& line) {
+  for (;;) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    line(text.substr(0, end));
+    if (end == text.size()) return;
+    text.remove_prefix(end + 1);
+  }
+}
+
+bool is_mark_behind_backslashes(std::string_view line) {
+  line.remove_prefix(std::min(line.find_first_not_of('\\'), line.size()));
+  return line.starts_with(kMark);
+}
+
+std::string with_escaped_marks(std::string_view text) {
+  std::string out;
+  for_each_line(text, [&](std::string_view line) {
+    if (!out.empty() || line.data() != text.data()) out += '\n';
+    if (is_mark_behind_backslashes(line)) out += '\\';
+    out += line;
+  });
+  return out;
+}
+
+std::string without_escaped_marks(std::string_view text) {
+  std::string out;
+  for_each_line(text, [&](std::string_view line) {
+    if (!out.empty() || line.data() != text.data()) out += '\n';
+    out += line.starts_with('\\') && is_mark_behind_backslashes(line) ? line.substr(1) : line;
+  });
+  return out;
+}
+
+// ---- titles
+
+std::string escape_title(std::string_view title) {
+  std::string out;
+  for (size_t i = 0; i < title.size(); ++i) {
+    const char c = title[i];
+    const bool at_edge = i == 0 || i + 1 == title.size();
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f || (c == ' ' && at_edge))
+      out += "&#" + std::to_string(static_cast<int>(c)) + ";";
+    else
+      out += (kPunctuation.find(c) == std::string_view::npos ? "" : "\\") + std::string(1, c);
+  }
+  return out;
+}
+
+std::string unescape_title(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    unsigned code = 0;
+    if (text[i] == '\\' && i + 1 < text.size()) {
+      out += text[++i];
+    } else if (text.substr(i).starts_with("&#")) {
+      const char* end = std::from_chars(text.data() + i + 2, text.data() + text.size(), code).ptr;
+      const bool complete = end != text.data() + text.size() && *end == ';' && code < 0x80;
+      if (complete) i = static_cast<size_t>(end - text.data());
+      out += complete ? static_cast<char>(code) : '&';
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+// ---- texts that leave something open
+
+size_t run_of(std::string_view line, char c) { return std::min(line.find_first_not_of(c), line.size()); }
+
+// A comment and the like ends where it says so, not with the next blank line.
+bool opens_html(std::string_view line) {
+  constexpr std::string_view kStarts[] = {"<!", "<?", "<script", "<pre", "<style", "<textarea"};
+  std::string lower(line.substr(0, 16));
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  return std::any_of(std::begin(kStarts), std::end(kStarts), [&](std::string_view s) { return lower.starts_with(s); });
+}
+
+struct Openness {
+  bool open = false;
+  size_t longest = 0;  // run of backticks at a line's start
+};
+
+// What is indented deeper belongs to a list and ends with it.
+Openness openness(std::string_view text) {
+  Openness found;
+  char fence = 0;
+  size_t length = 0;
+  for_each_line(text, [&](std::string_view line) {
+    line.remove_prefix(std::min(run_of(line, ' '), size_t{3}));
+    const char c = line.empty() ? ' ' : line[0];
+    const size_t run = c == '`' || c == '~' ? run_of(line, c) : 0;
+    if (c == '`') found.longest = std::max(found.longest, run);
+    if (fence != 0) {
+      const bool closes = c == fence && run >= length && line.find_first_not_of(" \t\r", run) == std::string_view::npos;
+      if (closes) fence = 0;
+    } else if (run >= 3 && (c == '~' || line.find('`', run) == std::string_view::npos)) {
+      fence = c;
+      length = run;
+    } else if (opens_html(line)) {
+      found.open = true;
+    }
+  });
+  found.open |= fence != 0;
+  return found;
+}
+
+// ---- writing
+
+// Inside a comment, which ">" could end.
+std::string in_comment(const ordered_json& facts) {
+  std::string out;
+  for (const char c : dump(facts)) out += c == '>' ? "\\u003e" : std::string(1, c);
+  return out;
+}
+
+std::string mark(std::string_view kind, const ordered_json& facts) {
+  return std::string(kMark) + std::string(kind) + " " + in_comment(facts) + std::string(kMarkEnd) + "\n";
+}
+
+std::string section(const std::string& role, const std::string& heading, const std::string& text, ordered_json facts) {
+  const Openness left = openness(text);
+  const std::string fence(left.open ? std::max(left.longest + 1, size_t{3}) : 0, '`');
+  if (left.open) facts["fenced"] = true;
+  const std::string frame = left.open ? "\n" + fence : "";
+  return "\n" + mark(role, facts) + "## " + heading + "\n\n" + fence + (left.open ? "text\n" : "") +
+         with_escaped_marks(text) + frame + "\n";
+}
+
+std::string model_heading(const std::string& model) {
+  const std::string stem = std::filesystem::path(model).stem().string();
+  return stem.empty() ? "Assistant" : escape_title(stem);
+}
+
+// ---- reading
+
+// The file by lines; what is left of it begins at the line that next() gives.
+class Lines {
+ public:
+  Lines(std::string_view text, const std::string& name) : rest_(text), name_(name) {}
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw TransferError(name_, "line " + grouped(number_) + ":", what);
+  }
+  bool at_end() const { return rest_.empty(); }
+  std::string where() const { return "line " + grouped(number_); }
+
+  std::string_view next() {
+    const size_t end = std::min(rest_.find('\n'), rest_.size());
+    const std::string_view line = rest_.substr(0, end);
+    rest_.remove_prefix(std::min(end + 1, rest_.size()));
+    ++number_;
+    return line;
+  }
+
+  void skip_empty() {
+    if (!next().empty()) fail("expected an empty line; the file was changed or cut off");
+  }
+
+  // Up to the empty line before the next mark, or the end; without the line end that closes it.
+  std::string_view text() {
+    const std::string between = "\n\n" + std::string(kMark);
+    const size_t end = rest_.find(between);
+    const bool last = end == std::string_view::npos;
+    if (last && !rest_.ends_with('\n')) fail("the text below it has no line end; the file was cut off");
+    const std::string_view text = rest_.substr(0, last ? rest_.size() - 1 : end);
+    const size_t taken = last ? rest_.size() : end + 1;
+    number_ += static_cast<size_t>(std::count(rest_.begin(), rest_.begin() + static_cast<std::ptrdiff_t>(taken), '\n'));
+    rest_.remove_prefix(taken);
+    return text;
+  }
+
+ private:
+  std::string_view rest_;
+  const std::string& name_;
+  size_t number_ = 0;  // of the line that next() gave last
+};
+
+struct Mark {
+  std::string kind;
+  ordered_json facts;
+};
+
+Mark read_mark(Lines& lines, const std::string& name) {
+  std::string_view line = lines.next();
+  if (!line.starts_with(kMark) || !line.ends_with(kMarkEnd))
+    lines.fail(std::string("expected a line like '<!-- warpchat user {...} -->'") + kOwnOnly);
+  line.remove_prefix(kMark.size());
+  line.remove_suffix(std::min(kMarkEnd.size(), line.size()));
+  const size_t blank = std::min(line.find(' '), line.size());
+  Mark mark{std::string(line.substr(0, blank)), nullptr};
+  try {
+    mark.facts = parse_json(line.substr(blank), name);
+  } catch (const TransferError&) {
+    lines.fail("the mark has no valid JSON");
+  }
+  if (!mark.facts.is_object()) lines.fail("the mark has no JSON object");
+  return mark;
+}
+
+std::string read_text(Lines& lines, bool fenced) {
+  std::string_view text = lines.text();
+  if (fenced) {
+    const std::string fence(run_of(text, '`'), '`');
+    const std::string first = fence + "text\n", last = "\n" + fence;
+    const bool whole = text.starts_with(first) && text.ends_with(last) && text.size() >= first.size() + last.size();
+    if (!whole) lines.fail("the text above is not between two fences of the same length");
+    text.remove_prefix(first.size());
+    text.remove_suffix(last.size());
+  }
+  return without_escaped_marks(text);
+}
+
+void read_section(Lines& lines, const std::string& name, ConversationTree& tree) {
+  const Mark mark = read_mark(lines, name);
+  const bool is_system = mark.kind == "system";
+  if (!is_system && mark.kind != "user" && mark.kind != "assistant")
+    lines.fail("unknown role '" + printable(mark.kind, 40) + "'; expected user, assistant or system");
+  if (is_system && !tree.turns.empty()) lines.fail("a system message can only be the first one");
+  const TurnId id = static_cast<TurnId>(tree.turns.size() + 1);
+  Turn turn{.id = id, .parent = id - 1, .role = mark.kind, .text = "", .state = TurnState::kComplete, .created = 0};
+  if (!is_system) read_turn_facts(mark.facts, name, lines.where(), turn);
+  if (!lines.next().starts_with("## ")) lines.fail("expected a heading that begins with '## '");
+  lines.skip_empty();
+  turn.text = read_text(lines, mark.facts.value("fenced", ordered_json(false)) == true);
+  if (is_system) {
+    tree.system_prompt = std::move(turn.text);
+  } else {
+    tree.turns.push_back(std::move(turn));
+    tree.shown = id;
+  }
+}
+
+// An editor that ends lines with \r\n has changed all of them, and a title cannot contain \r.
+std::string without_carriage_returns(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i)
+    if (text[i] != '\r' || i + 1 == text.size() || text[i + 1] != '\n') out += text[i];
+  return out;
+}
+
+}  // namespace
+
+std::string to_markdown(const ConversationTree& tree) {
+  std::string out = "# " + escape_title(tree.title) + "\n\n" + mark("conversation", conversation_facts(tree));
+  if (!tree.system_prompt.empty()) out += section("system", "System", tree.system_prompt, ordered_json::object());
+  const std::string answering = model_heading(tree.model);
+  for (const Turn& turn : shown_branch(tree))
+    out += section(turn.role, turn.role == "user" ? "You" : answering, turn.text, turn_facts(turn));
+  return with_valid_utf8(std::move(out));
+}
+
+ConversationTree read_markdown_conversation(std::string_view text, const std::string& name) {
+  const std::string_view first = text.substr(0, text.find('\n'));
+  if (first.ends_with('\r')) return read_markdown_conversation(without_carriage_returns(text), name);
+  Lines lines(text, name);
+  const std::string_view heading = lines.next();
+  if (!heading.starts_with("# ")) lines.fail(std::string("expected '# ' and a title") + kOwnOnly);
+  ConversationTree tree{.title = unescape_title(heading.substr(2))};
+  lines.skip_empty();
+  const Mark conversation = read_mark(lines, name);
+  if (conversation.kind != "conversation") lines.fail("expected the mark 'conversation'");
+  read_conversation_facts(conversation.facts, name, lines.where(), tree);
+  while (!lines.at_end()) {
+    lines.skip_empty();
+    read_section(lines, name, tree);
+  }
+  return tree;
+}
+
+}  // namespace warpchat

@@ -1,0 +1,13 @@
+// A conversation as Markdown and back; the layout is described with the code.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "engine/store/conversation_store.h"
+
+namespace warpchat {
+
+// TransferError with the line at fault if to_markdown did not write it.
+ConversationTree read_markdown_conversation(std::string_view text, const std::string& name);
+
+}  // namespace warpchat

@@ -1,0 +1,64 @@
+// Conversations as a whole, out of the tables and into them.
+#include <algorithm>
+#include <cassert>
+#include <unordered_map>
+
+#include "engine/store/conversation_store.h"
+
+namespace warpchat {
+
+std::vector<Turn> shown_branch(const ConversationTree& tree) {
+  std::vector<Turn> branch;
+  TurnId next = tree.shown;
+  for (auto turn = tree.turns.rbegin(); turn != tree.turns.rend(); ++turn) {
+    if (turn->id != next) continue;
+    branch.push_back(*turn);
+    next = turn->parent;
+  }
+  std::reverse(branch.begin(), branch.end());
+  return branch;
+}
+
+ConversationTree ConversationStore::tree(ConversationId conversation) const {
+  const StoredConversation stored = load(conversation);
+  ConversationTree tree{.title = stored.summary.title,
+                        .system_prompt = stored.system_prompt,
+                        .model = stored.summary.model,
+                        .created = stored.summary.created,
+                        .updated = stored.summary.updated,
+                        .shown = stored.turns.empty() ? 0 : stored.turns.back().id};
+  Statement row =
+      database_.prepare("SELECT " + std::string(kTurnColumns) + " FROM turns WHERE conversation = ?1 ORDER BY id");
+  row.with(conversation);
+  while (row.step()) tree.turns.push_back(read_turn(row));
+  return tree;
+}
+
+ConversationId ConversationStore::insert(const ConversationTree& tree) {
+  struct Place {
+    TurnId id;
+    int64_t depth;
+  };
+  const std::string title = !tree.title.empty() ? tree.title : tree.turns.empty() ? "" : title_from(tree.turns[0].text);
+  Transaction transaction(database_);
+  database_
+      .prepare(
+          "INSERT INTO conversations(title, renamed, system_prompt, model, created, updated)"
+          " VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
+      .with(title, int64_t{!tree.title.empty()}, tree.system_prompt, tree.model, tree.created, tree.updated)
+      .run();
+  const ConversationId conversation = database_.last_row();
+  std::unordered_map<TurnId, Place> places{{0, {0, 0}}};
+  for (const Turn& turn : tree.turns) {
+    assert(places.contains(turn.parent));
+    const Place parent = places.at(turn.parent);
+    Turn here = turn;
+    here.parent = parent.id;
+    places[turn.id] = {insert_turn(conversation, here, parent.depth + 1), parent.depth + 1};
+  }
+  show(conversation, places.at(tree.shown).id);
+  transaction.commit();
+  return conversation;
+}
+
+}  // namespace warpchat

@@ -1,0 +1,381 @@
+// Conversations to Markdown and JSON and back, whatever the texts are; files of others; damaged ones.
+#include "app/transfer.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "app/text_input.h"
+#include "app/timestamp.h"
+#include "models/error.h"
+#include "tests/store/store_folder.h"
+
+namespace warpchat {
+namespace {
+
+constexpr StoreTime kThen = 1'763'752'323'120;  // 2025-11-21T19:12:03.120Z
+
+Turn turn(TurnId id, TurnId parent, const std::string& text, TurnState state = TurnState::kComplete) {
+  return {id, parent, id % 2 == 1 ? "user" : "assistant", text, state, kThen + id};
+}
+
+ConversationTree line(const std::vector<std::string>& texts) {
+  ConversationTree tree{"a title", "be brief", "/models/m.gguf", kThen, kThen + 9, {}, 0};
+  for (const std::string& text : texts) {
+    tree.turns.push_back(turn(tree.shown + 1, tree.shown, text));
+    ++tree.shown;
+  }
+  return tree;
+}
+
+// 1 - 2 - 3 - 4
+//   \ 5   \ 6 (shown)
+ConversationTree branched() {
+  ConversationTree tree = line({"one", "1", "two", "2"});
+  tree.turns.push_back(turn(5, 0, "eins"));
+  tree.turns.push_back(turn(6, 3, "II", TurnState::kStopped));
+  tree.shown = 6;
+  return tree;
+}
+
+TEST(Transfer, JsonCarriesAllBranches) {
+  ConversationTree tree = branched();
+  EXPECT_EQ(parse_conversation(to_json(tree), "a.json"), tree);
+  tree.shown = 5;
+  EXPECT_EQ(parse_conversation(to_json(tree), "a.json"), tree);
+  tree.shown = 0;  // all undone
+  EXPECT_EQ(parse_conversation(to_json(tree), "a.json"), tree);
+}
+
+TEST(Transfer, JsonHasTheShownBranchWhereOthersLook) {
+  const auto messages = nlohmann::json::parse(to_json(branched()))["messages"];
+  ASSERT_EQ(messages.size(), 5u);
+  EXPECT_EQ(messages[0]["role"], "system");
+  EXPECT_EQ(messages[0]["content"], "be brief");
+  EXPECT_EQ(messages[1]["role"], "user");
+  EXPECT_EQ(messages[4]["content"], "II");
+}
+
+TEST(Transfer, WhatStreamsCountsAsStopped) {
+  ConversationTree tree = line({"one", "1"});
+  tree.turns[1].state = TurnState::kOpen;
+  EXPECT_EQ(parse_conversation(to_json(tree), "a").turns[1].state, TurnState::kStopped);
+  EXPECT_EQ(parse_conversation(to_markdown(tree), "a").turns[1].state, TurnState::kStopped);
+}
+
+TEST(Transfer, MarkdownCarriesTheShownBranch) {
+  const ConversationTree tree = branched();
+  ConversationTree shown = line({"one", "1", "two", "II"});
+  shown.turns[3].state = TurnState::kStopped;
+  shown.turns[3].created = tree.turns[5].created;
+  EXPECT_EQ(parse_conversation(to_markdown(tree), "a.md"), shown);
+}
+
+TEST(Transfer, MarkdownReadsLikeADocument) {
+  EXPECT_EQ(to_markdown(line({"Hi #1", "# Hello\n"})),
+            "# a title\n\n"
+            "<!-- warpchat conversation {\"version\":1,\"model\":\"/models/m.gguf\","
+            "\"created\":\"2025-11-21T19:12:03.120Z\",\"updated\":\"2025-11-21T19:12:03.129Z\"} -->\n\n"
+            "<!-- warpchat system {} -->\n## System\n\nbe brief\n\n"
+            "<!-- warpchat user {\"created\":\"2025-11-21T19:12:03.121Z\"} -->\n## You\n\nHi #1\n\n"
+            "<!-- warpchat assistant {\"created\":\"2025-11-21T19:12:03.122Z\"} -->\n## m\n\n# Hello\n\n");
+}
+
+struct TextCase {
+  const char* name;
+  std::string text;
+  bool fenced;
+};
+const TextCase kTexts[] = {
+    {"empty", "", false},
+    {"line_ends_at_both_edges", "\n\n  a\n\n\n", false},
+    {"our_heading", "## You\n\nhello\n\n## m\n", false},
+    {"our_mark", "<!-- warpchat user {} -->\n## You\n\nnot me", true},
+    {"our_mark_behind_blank_line", "a\n\n<!-- warpchat user {} -->\n\n", true},
+    {"our_mark_escaped_already", "\\<!-- warpchat user {} -->\n\\\\<!-- warpchat", false},
+    {"our_mark_in_code", "```\n<!-- warpchat user {} -->\n```", false},
+    {"backslashes", "\\\n\\\\", false},
+    {"closed_code", "```c++\nint x;\n```\ndone", false},
+    {"code_left_open", "Look:\n```\nint x;", true},
+    {"longer_code_left_open", "`````\n```\n", true},
+    {"tilde_code_left_open", "~~~\n```\n```", true},
+    {"comment_left_open", "a\n<!-- b", true},
+    {"comment_in_code", "```\n<!-- b\n```", false},
+    {"carriage_returns", "a\r\nb\r", false},
+    {"zero_byte", std::string("a\0b", 3), false},
+    {"other_scripts", "日本語 \xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x92\xbb العربية", false},
+    {"thought", "<think>\nhm\n</think>\n\nyes", false},
+};
+
+TEST(Transfer, AnyTextComesBack) {
+  for (const TextCase& c : kTexts) {
+    ConversationTree tree = line({c.text, c.text, "end"});
+    if (!c.text.empty()) tree.system_prompt = c.text;
+    const std::string markdown = to_markdown(tree);
+    EXPECT_EQ(parse_conversation(markdown, "a"), tree) << c.name;
+    EXPECT_EQ(markdown.find("\"fenced\":true") != std::string::npos, c.fenced) << c.name;
+    EXPECT_EQ(parse_conversation(to_json(tree), "a"), tree) << c.name;
+  }
+}
+
+TEST(Transfer, AnyTitleAndModelComesBack) {
+  for (const char* name : {"", " ", "#", "a #", " a ", "*a* _b_ `c` [d](e) <f> & &amp; &#10; \\ \\* ~g~ |h| $i$",
+                           "two\nlines\r", "-->", "日本語"}) {
+    ConversationTree tree = line({"a"});
+    tree.title = tree.model = name;
+    EXPECT_EQ(parse_conversation(to_markdown(tree), "a"), tree) << name;
+    EXPECT_EQ(parse_conversation(to_json(tree), "a"), tree) << name;
+  }
+}
+
+// Pieces of which texts are dangerous, in random order.
+std::string random_text(std::mt19937& generator) {
+  static const std::vector<std::string> kPieces = {"\n",
+                                                   "\n\n",
+                                                   "<!-- warpchat ",
+                                                   "user",
+                                                   " {}",
+                                                   " -->",
+                                                   "## ",
+                                                   "You",
+                                                   "# ",
+                                                   "```",
+                                                   "~~~~",
+                                                   "`",
+                                                   "\\",
+                                                   "<!--",
+                                                   "-->",
+                                                   " ",
+                                                   "\r",
+                                                   "\t",
+                                                   "é",
+                                                   "日",
+                                                   "text",
+                                                   ">",
+                                                   "</p>",
+                                                   "<pre",
+                                                   "&#",
+                                                   "{\"fenced\":true}"};
+  std::string text;
+  for (size_t n = generator() % 20; n-- > 0;) text += kPieces[generator() % kPieces.size()];
+  return text;
+}
+
+TEST(Transfer, RandomConversationsComeBack) {
+  std::mt19937 generator(7);
+  for (int round = 0; round < 3000; ++round) {
+    ConversationTree tree = line({random_text(generator), random_text(generator), random_text(generator)});
+    tree.title = random_text(generator);
+    tree.system_prompt = random_text(generator);
+    tree.model = random_text(generator);
+    ASSERT_EQ(parse_conversation(to_markdown(tree), "a"), tree) << to_markdown(tree);
+    for (TurnId id = 4; id < 9; ++id)
+      tree.turns.push_back(
+          turn(id, static_cast<TurnId>(generator() % static_cast<unsigned>(id)), random_text(generator)));
+    tree.shown = static_cast<TurnId>(generator() % 9);
+    ASSERT_EQ(parse_conversation(to_json(tree), "a"), tree) << to_json(tree);
+  }
+}
+
+TEST(Transfer, AnEditorsLineEndsAreTakenBack) {
+  const ConversationTree tree = line({"one\ntwo", "3"});
+  std::string markdown;
+  for (const char c : to_markdown(tree)) markdown += c == '\n' ? std::string("\r\n") : std::string(1, c);
+  EXPECT_EQ(parse_conversation("\xEF\xBB\xBF" + markdown, "a"), tree);
+}
+
+struct ForeignCase {
+  const char *name, *text, *system;
+  std::vector<std::string> roles, texts;
+};
+const ForeignCase kForeign[] = {
+    {"array",
+     R"([{"role":"user","content":"a"},{"role":"assistant","content":"b"}])",
+     "",
+     {"user", "assistant"},
+     {"a", "b"}},
+    {"system_in_front", R"([{"role":"system","content":"s"},{"role":"user","content":"a"}])", "s", {"user"}, {"a"}},
+    {"request",
+     R"({"model":"gpt","created":17,"title":null,"messages":[{"role":"user","content":"a","id":"x"}]})",
+     "",
+     {"user"},
+     {"a"}},
+    {"parts",
+     R"([{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}])",
+     "",
+     {"user"},
+     {"ab"}},
+    {"other_names_of_roles",
+     R"([{"role":"developer","content":"s"},{"role":"human","content":"a"},{"role":"model","content":"b"}])",
+     "s",
+     {"user", "assistant"},
+     {"a", "b"}},
+};
+
+TEST(Transfer, TakesWhatOtherProgramsWrite) {
+  for (const ForeignCase& c : kForeign) {
+    const ConversationTree tree = parse_conversation(c.text, "a");
+    EXPECT_EQ(tree.system_prompt, c.system) << c.name;
+    std::vector<std::string> roles, texts;
+    for (const Turn& turn : shown_branch(tree)) {
+      roles.push_back(turn.role);
+      texts.push_back(turn.text);
+      EXPECT_GT(turn.created, kThen) << c.name;
+    }
+    EXPECT_EQ(roles, c.roles) << c.name;
+    EXPECT_EQ(texts, c.texts) << c.name;
+  }
+}
+
+struct DamageCase {
+  const char *name, *text, *sentence;
+};
+const DamageCase kDamages[] = {
+    {"empty", " \n", "f: the file is empty"},
+    {"no_messages", "[]", "f: there is no message in it"},
+    {"no_utf8", "[\"\xff\"]", "f: byte 2 is not valid UTF-8; convert the text to UTF-8 first"},
+    {"cut_json", "[{\"role\":\n \"us", "f: line 2, column 5: no valid JSON; the file may be cut off or damaged"},
+    {"other_json", "{\"a\":1}", "f: the JSON has no 'messages'"},
+    {"no_array", "{\"messages\":1}", "f: has no array as 'messages'"},
+    {"no_object", "[1]", "f: messages[0] is no object with 'role' and 'content'"},
+    {"no_role", R"([{"content":"a"}])", "f: messages[0] has no 'role'"},
+    {"tool", R"([{"role":"tool","content":"a"}])",
+     "f: messages[0] has the role 'tool'; only user, assistant and system can be read"},
+    {"no_content", R"([{"role":"user","content":null}])", "f: messages[0] has no text as 'content'"},
+    {"picture", R"([{"role":"user","content":[{"type":"image_url"}]}])",
+     "f: messages[0] has a part that is no text; pictures, sounds and calls of tools cannot be read"},
+    {"late_system", R"([{"role":"user","content":"a"},{"role":"system","content":"b"}])",
+     "f: messages[1] is a system message, which can only be the first one"},
+    {"prose", "Dear diary\n",
+     "f: line 1: expected '# ' and a title; only conversations exported by this program can be read as Markdown"},
+    {"other_markdown", "# Dear diary\n\ntoday\n",
+     "f: line 3: expected a line like '<!-- warpchat user {...} -->'; only conversations exported by this program can "
+     "be read as Markdown"},
+    {"bad_mark", "# a\n\n<!-- warpchat conversation {] -->\n", "f: line 3: the mark has no valid JSON"},
+    {"bad_time", "# a\n\n<!-- warpchat conversation {\"version\":1,\"created\":\"1st\"} -->\n",
+     "f: line 3 has no time like 2026-11-21T19:12:03.120Z as 'created'"},
+    {"newer", "# a\n\n<!-- warpchat conversation {\"version\":2} -->\n",
+     "f: line 3 is of a newer version of this program (format 2, this one knows 1); update the program"},
+};
+
+std::string fault_of(const std::string& text) {
+  try {
+    parse_conversation(text, "f");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(Transfer, DamageIsOneSentence) {
+  for (const DamageCase& c : kDamages) EXPECT_EQ(fault_of(c.text), c.sentence) << c.name;
+  EXPECT_EQ(fault_of(std::string(100'000, '[')), "f: the JSON is nested deeper than a conversation");
+  std::string many = "[0";
+  for (int i = 0; i < 2'000'000; ++i) many += ",0";
+  EXPECT_EQ(fault_of(many + "]"), "f: the JSON has more than 2,000,000 values");
+}
+
+TEST(Transfer, TreesThatAreNoneAreRefused) {
+  const auto with = [](const char* what, TurnId value) {
+    auto json = nlohmann::json::parse(to_json(branched()));
+    json["branches"][0][what] = value;
+    return fault_of(json.dump());
+  };
+  EXPECT_EQ(with("id", 6), "f: the message with the id 6 is not the only one, or the id is below 1");
+  EXPECT_EQ(with("id", 0), "f: the message with the id 0 is not the only one, or the id is below 1");
+  EXPECT_EQ(with("parent", 5), "f: the message with the id 4 comes after the message 5, which has no smaller id");
+  EXPECT_EQ(with("parent", 3), "none");
+}
+
+// A part of a file is refused or is a conversation's beginning; bytes that changed never break more.
+TEST(Transfer, CutAndChangedFilesNeverCrash) {
+  const ConversationTree tree = line({"one\n```\ntwo", "1", "<!-- warpchat user {} -->"});
+  std::mt19937 generator(3);
+  for (const std::string& whole : {to_json(tree), to_markdown(tree)}) {
+    for (size_t n = 0; n < whole.size(); ++n) {
+      const std::string fault = fault_of(whole.substr(0, n));
+      const bool whole_but_the_line_end = n + 1 == whole.size();
+      EXPECT_TRUE(fault.starts_with("f: ") || whole[0] == '#' || whole_but_the_line_end) << n << ": " << fault;
+      std::string changed = whole;
+      changed[n] = static_cast<char>(generator());
+      fault_of(changed);
+    }
+  }
+}
+
+class TransferFiles : public testing::Test {
+ protected:
+  std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
+  std::string written(const std::string& name, const std::string& text) const {
+    std::ofstream(path(name)) << text;
+    return path(name);
+  }
+
+  StoreFolder folder_;
+  std::unique_ptr<ConversationStore> store_ = ConversationStore::open(folder_.path()).store;
+};
+
+TEST_F(TransferFiles, AStoredConversationGoesOutAndComesBack) {
+  const ConversationId first = store_->insert(branched());
+  export_conversation(*store_, first, path("a.json"));
+  const ConversationId second = import_conversation(*store_, path("a.json"));
+  EXPECT_NE(first, second);
+  EXPECT_EQ(to_json(store_->tree(second)), to_json(branched()));
+  export_conversation(*store_, second, path("a.md"));
+  const StoredConversation third = store_->load(import_conversation(*store_, path("a.md")));
+  EXPECT_EQ(third.summary.title, "a title");
+  EXPECT_EQ(third.turns.back().text, "II");
+  EXPECT_EQ(store_->search("eins").size(), 2u);
+}
+
+TEST_F(TransferFiles, ATitleThatIsNotSaidFollowsTheFirstMessage) {
+  const ConversationId id = import_conversation(*store_, written("a.json", R"([{"role":"user","content":"hi\nyou"}])"));
+  EXPECT_EQ(store_->load(id).summary.title, "hi");
+  store_->retitle(id, "new");
+  EXPECT_EQ(store_->load(id).summary.title, "new");
+}
+
+TEST_F(TransferFiles, NothingIsOverwrittenOrLeftBehind) {
+  const std::string file = written("a.md", "mine");
+  EXPECT_THROW(export_conversation(branched(), file), Error);
+  EXPECT_EQ(read_file(file), "mine");
+  EXPECT_THROW(export_conversation(branched(), path("a.txt")), Error);
+  EXPECT_THROW(export_conversation(branched(), path("no/folder.md")), Error);
+  EXPECT_FALSE(std::filesystem::exists(path("a.txt")));
+  EXPECT_THROW(import_conversation(*store_, file), Error);
+  EXPECT_THROW(import_conversation(*store_, folder_.path()), Error);
+  EXPECT_THROW(import_conversation(*store_, "/dev/zero"), Error);
+  EXPECT_TRUE(store_->list().empty());
+}
+
+TEST_F(TransferFiles, WhatIsTooLargeIsNotRead) {
+  const std::string file = written("a.json", "[");
+  std::filesystem::resize_file(file, 64'000'001);
+  try {
+    import_conversation(*store_, file);
+    ADD_FAILURE() << "was read";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.what(), "cannot read " + file + ": it has 64,000,001 bytes, at most 64,000,000 are read");
+  }
+}
+
+TEST(Timestamp, IsReadAsItIsWritten) {
+  EXPECT_EQ(timestamp(kThen), "2025-11-21T19:12:03.120Z");
+  for (const StoreTime time : {StoreTime{0}, StoreTime{951'782'400'000}, kThen, StoreTime{253'402'300'799'999}})
+    EXPECT_EQ(parse_timestamp(timestamp(time)), time);
+  EXPECT_EQ(parse_timestamp("2025-11-21T19:12:03Z"), kThen - 120);
+  for (const char* wrong : {"", "2025-11-21", "2025-02-29T00:00:00Z", "2025-11-21T24:00:00Z", "2025-11-21T19:12:03",
+                            "1969-12-31T23:59:59Z", "2025-11-21T19:12:03.1Z"})
+    EXPECT_EQ(parse_timestamp(wrong), std::nullopt) << wrong;
+}
+
+TEST(TextInput, ReplacesWhatIsNoUtf8) {
+  EXPECT_EQ(with_valid_utf8("a\xff日\xe6"), "a\xEF\xBF\xBD日\xEF\xBF\xBD");
+  EXPECT_EQ(with_valid_utf8("aé日"), "aé日");
+}
+
+}  // namespace
+}  // namespace warpchat
