@@ -51,17 +51,18 @@ class GemmWriter {
   struct Parameters {
     std::vector<Global<u8>> matrices;
     Global<f32> x;
-    std::optional<Global<f32>> gamma, bias;
+    std::optional<Global<f32>> gamma;
+    std::optional<Reg<u64>> bias;  // its address, or null
     Global<f32> y;
-    Reg<u32> n_columns;
+    Reg<u32> rows, n_columns;
 
     Parameters(Builder& b, const GemmPlan& plan)
-        : matrices(declare_matrices(b, plan.matrices, plan.spec.rows)),
+        : matrices(declare_matrices(b, plan.matrices, 0)),
           x(b.global<f32>("x")),
           gamma(plan.normalises() ? std::optional(b.global<f32>("gamma", plan.spec.k)) : std::nullopt),
-          bias(plan.spec.epilogue == GemvEpilogue::kBias ? std::optional(b.global<f32>("bias", plan.spec.rows))
-                                                         : std::nullopt),
+          bias(takes_bias(plan.spec) ? std::optional(b.param<u64>("bias")) : std::nullopt),
           y(b.global<f32>("y")),
+          rows(b.param<u32>("rows")),
           n_columns(b.param<u32>("n_columns")) {}
   };
 
@@ -72,7 +73,7 @@ class GemmWriter {
   Rows rows_of_warp() {
     Reg<u32> step = b_.block(Axis::kY) * plan_.warps + b_.warp();
     Reg<u32> first = (step * plan_.rows_per_warp).named("first_row");
-    return {first, b_.min(first, spec_.rows - plan_.rows_per_warp)};
+    return {first, b_.min(first, parameters_.rows - plan_.rows_per_warp)};
   }
   // Where the lane's first row begins in each matrix; it has every 8th from there.
   std::vector<Global<u8>> row_starts() {
@@ -219,17 +220,17 @@ class GemmWriter {
   // staged: the sum of the first matrix; that of the second is rows_per_warp further.
   void write_value(const Rows& rows, const Reg<u32>& row, const Reg<u32>& column, const Reg<f32>& factor,
                    const Shared<f32>& staged) {
-    Global<f32> y = parameters_.y + wide(column) * spec_.rows + row;
-    const auto write = [&] {
+    Global<f32> y = parameters_.y + b_.mad_wide(column, parameters_.rows, wide(row));
+    b_.if_(row >= rows.first, [&] {
       std::vector<Reg<f32>> products;
       for (uint32_t m = 0; m < plan_.matrices.size(); ++m)
         products.push_back(staged.load(m * plan_.rows_per_warp) * factor);
-      write_product(b_, spec_.epilogue, products, parameters_.bias, row, y);
-    };
-    if (spec_.rows % plan_.rows_per_block() == 0)
-      write();
-    else
-      b_.if_(row >= rows.first, write);
+      if (!parameters_.bias) return write_product(b_, spec_.epilogue, products, {}, row, y);
+      const Global<f32> bias = b_.pointer<f32>(*parameters_.bias, 4);
+      b_.if_else(
+          *parameters_.bias == 0, [&] { write_product(b_, GemvEpilogue::kStore, products, {}, row, y); },
+          [&] { write_product(b_, GemvEpilogue::kBias, products, bias, row, y); });
+    });
   }
 
   Builder& b_;
@@ -260,8 +261,7 @@ Kernel gemm(const GemmSpec& spec, Target target) {
   Builder b(name_of(spec), target);
   b.min_blocks_per_sm(std::max(1u, threads_per_sm(plan, target) / plan.threads()));
   GemmWriter(b, plan).write();
-  return b.finish(Launch{gemm_grid(spec, plan.columns), plan.threads()},
-                  product_cost(spec, plan.matrices, plan.columns));
+  return b.finish(Launch{gemm_grid(spec, plan.columns), plan.threads()}, gemm_cost(spec, plan.columns));
 }
 
 }  // namespace warpchat

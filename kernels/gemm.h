@@ -12,6 +12,7 @@
 
 namespace warpchat {
 
+// A product. Its kernel is that of every product that differs in rows, or in whether it has a bias, only.
 struct GemmSpec {
   TensorType weights;  // all that gemv reads but F32 and BF16, whose values are not exact in halves
   uint32_t rows, k;    // rows: at least 16; k as is_packable (kernels/weight_layout.h) asks
@@ -32,15 +33,19 @@ bool has_gemm(TensorType weights);
 //   up         likewise, with kSwiglu
 //   x          f32 [n_columns, k], 16-byte aligned
 //   gamma      f32 [k], with kRmsNorm
-//   bias       f32 [rows], with kBias
+//   bias       f32 [rows], with kBias, or null, with kStore
 //   y          f32 [n_columns, rows]; not x
+//   rows       u32, of this product: the spec's, or another one's with this kernel
 //   n_columns  u32, at least 1
-// To be launched with gemm_grid's blocks; the kernel's own launch is of one block of columns. An input that is no
-// number makes its column's outputs none. Throws Error for a spec outside the bounds above.
+// To be launched with gemm_grid's blocks; the kernel's own launch and cost are of the spec's rows and one block of
+// columns. An input that is no number makes its column's outputs none. Throws Error for a spec outside the bounds
+// above.
 ptx::Kernel gemm(const GemmSpec& spec, ptx::Target target);
 ptx::Dimensions gemm_grid(const GemmSpec& spec, uint32_t n_columns);
+ptx::Cost gemm_cost(const GemmSpec& spec, uint32_t n_columns);  // every matrix read once for each block of columns
+bool takes_bias(const GemmSpec& spec);                          // as a parameter
 
-// gemm_q4k_2048x11008_rmsnorm_swiglu, with _w, _r, _c for what of the sharing is given.
+// gemm_q4k_k11008_rmsnorm_swiglu, with _w, _r, _c for what of the sharing is not as usual.
 std::string name_of(const GemmSpec& spec);
 
 }  // namespace warpchat

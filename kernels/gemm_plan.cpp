@@ -24,13 +24,29 @@ void check(const GemmSpec& spec) {
   require(is_float(*spec.up) == is_float(spec.weights), spec, "its matrices are of formats that do not mix");
 }
 
+constexpr uint32_t kMostRowsPerWarp = 32;
+
+uint32_t n_matrices(const GemmSpec& spec) { return spec.epilogue == GemvEpilogue::kSwiglu ? 2 : 1; }
+
+uint32_t rows_per_warp_of(const GemmSpec& spec) {
+  if (spec.rows_per_warp != 0) return spec.rows_per_warp;
+  return spec.rows < kMostRowsPerWarp ? kMostRowsPerWarp / 2 : kMostRowsPerWarp / n_matrices(spec);
+}
+
 }  // namespace
 
 bool has_gemm(TensorType weights) { return !is_float(weights) || weights == TensorType::kF16; }
 
+bool takes_bias(const GemmSpec& spec) {
+  return spec.epilogue == GemvEpilogue::kStore || spec.epilogue == GemvEpilogue::kBias;
+}
+
 std::string name_of(const GemmSpec& spec) {
-  return product_name("gemm", spec) + name_part("w", spec.warps) + name_part("r", spec.rows_per_warp) +
-         name_part("c", spec.columns_per_block);
+  GemmSpec any = spec;
+  if (takes_bias(spec)) any.epilogue = GemvEpilogue::kStore;
+  const bool is_usual = spec.rows_per_warp == 0 && rows_per_warp_of(spec) == kMostRowsPerWarp / n_matrices(spec);
+  return product_name("gemm", any, "k" + std::to_string(spec.k)) + name_part("w", spec.warps) +
+         name_part("r", is_usual ? 0 : rows_per_warp_of(spec)) + name_part("c", spec.columns_per_block);
 }
 
 // A warp's sums fill 64 registers: 32 rows, or 16 of two matrices, by 64 columns.
@@ -41,7 +57,7 @@ GemmPlan plan_of(const GemmSpec& spec) {
   plan.matrices = matrices_of(spec);
   plan.warps = spec.warps ? spec.warps : 4;
   require(plan.warps <= 16, spec, "a block has 1 to 16 warps");
-  plan.rows_per_warp = spec.rows_per_warp ? spec.rows_per_warp : plan.matrices.size() == 1 && spec.rows >= 32 ? 32 : 16;
+  plan.rows_per_warp = rows_per_warp_of(spec);
   require(plan.rows_per_warp == 16 || plan.rows_per_warp == 32, spec, "a warp takes 16 or 32 rows");
   require(plan.rows_per_warp <= spec.rows, spec, "a warp takes more rows than there are");
   plan.columns = spec.columns_per_block ? spec.columns_per_block : std::min(64u, plan.warps * 32);
@@ -55,6 +71,13 @@ GemmPlan plan_of(const GemmSpec& spec) {
 ptx::Dimensions gemm_grid(const GemmSpec& spec, uint32_t n_columns) {
   const GemmPlan plan = plan_of(spec);
   return {ceil_div(n_columns, plan.columns), plan.n_row_blocks};
+}
+
+ptx::Cost gemm_cost(const GemmSpec& spec, uint32_t n_columns) {
+  const GemmPlan plan = plan_of(spec);
+  ptx::Cost cost = product_cost(spec, plan.matrices, plan.columns);
+  const uint64_t blocks = ceil_div(n_columns, plan.columns);
+  return {cost.bytes * blocks, cost.flops * blocks};
 }
 
 }  // namespace warpchat

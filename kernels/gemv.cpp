@@ -330,7 +330,7 @@ GemvAddresses declare_addresses(Builder& b, const GemvPlan& plan) {
 }  // namespace
 
 std::string name_of(const GemvSpec& spec) {
-  return product_name("gemv", spec) + "_c" + std::to_string(spec.columns) + name_part("w", spec.warps) +
+  return product_name("gemv", spec, std::to_string(spec.rows) + "x" + std::to_string(spec.k)) + "_c" + std::to_string(spec.columns) + name_part("w", spec.warps) +
          name_part("r", spec.rows_per_warp) + name_part("l", spec.lanes_per_row) + name_part("b", spec.rows_per_block);
 }
 

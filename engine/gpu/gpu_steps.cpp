@@ -310,14 +310,19 @@ void GpuSteps::run(const GpuStep& step, Arguments arguments) {
 }
 
 void GpuSteps::multiply(const ProductStep& product, const Operands& o, uint32_t n_columns) {
+  const auto* gemm = std::get_if<GemmSpec>(&product.spec);
   for (uint32_t first = 0; first < n_columns;) {
     const uint32_t columns = std::min(n_columns - first, product.columns_at_once());
     Arguments arguments{at(o.weights)};
     arguments.add_unless_null(o.up);
     arguments.add(at(column_of(o.x, first)));
     arguments.add_unless_null(o.gamma);
-    arguments.add_unless_null(o.bias);
+    if (gemm != nullptr && takes_bias(*gemm))
+      arguments.add(at(o.bias));
+    else
+      arguments.add_unless_null(o.bias);
     arguments.add(at(column_of(o.y, first)));
+    if (gemm != nullptr) arguments.add(gemm->rows);
     if (product.takes_columns()) arguments.add(columns);
     run(product.step, arguments, product.blocks(columns), product.bytes(columns));
     first += columns;

@@ -26,8 +26,8 @@ ptx::Dimensions ProductStep::blocks(uint32_t columns) const {
 }
 
 uint64_t ProductStep::bytes(uint32_t columns) const {
-  const uint64_t blocks_of_columns = std::holds_alternative<GemmSpec>(spec) ? blocks(columns).x : 1;
-  return step.kernel->kernel().cost.bytes * blocks_of_columns;
+  const auto* gemm = std::get_if<GemmSpec>(&spec);
+  return gemm ? gemm_cost(*gemm, columns).bytes : step.kernel->kernel().cost.bytes;
 }
 
 PassKernels::PassKernels(ContextPointer context, DecoderSpecs given, std::vector<ptx::Kernel> list,

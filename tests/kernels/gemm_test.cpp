@@ -34,7 +34,7 @@ class GemmProblem {
   std::vector<float> run(ptx::Kernel kernel, ptx::Target target, ptx::emulator::LaunchOptions options = kAllChecks,
                          std::string* fault = nullptr) const {
     kernel.launch.blocks = gemm_grid(spec, n_columns_);
-    return gemv.run(kernel, target, n_columns_, options, fault);
+    return gemv.run_gemm(kernel, target, n_columns_, options, fault);
   }
 
   void expect_right(ptx::Target target, ptx::emulator::LaunchOptions options = kAllChecks) const {
@@ -152,6 +152,19 @@ TEST(GemmReproducibilityTest, DoesNotDependOnTheSharingOrTheColumnsBeside) {
   std::copy_n(many.gemv.x.begin() + 13 * 512, 512, one.x(0));
   const std::vector<float> alone = one.run(ptx::sm_80);
   EXPECT_TRUE(std::equal(alone.begin(), alone.begin() + 70, expected.begin() + 13 * 70));
+}
+
+// Products that differ in rows and bias only are one kernel's, by its name and by its text.
+TEST(GemmReproducibilityTest, IsTheSameKernelForAllRowsWithABiasOrWithout) {
+  const GemmSpec base{.weights = kQ4_K, .rows = 70, .k = 256, .prologue = kRmsNorm, .eps = kEps};
+  const ptx::Kernel kernel = gemm(base, ptx::sm_80);
+  for (const auto& [rows, epilogue] : {std::pair(70u, kBias), std::pair(32u, kStore), std::pair(300u, kBias)}) {
+    GemmSpec other = base;
+    other.rows = rows, other.epilogue = epilogue;
+    EXPECT_EQ(gemm(other, ptx::sm_80).text, kernel.text);
+    const GemmProblem problem(other, 9);
+    problem.expect_right(problem.run(kernel, ptx::sm_80), ptx::sm_80);
+  }
 }
 
 TEST(GemmReproducibilityTest, IsTheSameUnderEverySchedule) {
@@ -305,9 +318,10 @@ TEST(GemmPlanTest, ReportsLaunchAndCost) {
 }
 
 TEST(GemmPlanTest, NamesSayWhatDiffers) {
-  EXPECT_EQ(name_of(GemmSpec{kQ4_K, 2048, 11008, kRmsNorm, kSwiglu}), "gemm_q4k_2048x11008_rmsnorm_swiglu");
+  EXPECT_EQ(name_of(GemmSpec{kQ4_K, 2048, 11008, kRmsNorm, kSwiglu}), "gemm_q4k_k11008_rmsnorm_swiglu");
   EXPECT_EQ(name_of(GemmSpec{.weights = kQ4_K, .rows = 64, .k = 256, .epilogue = kSwiglu, .up = kQ6_K, .warps = 2}),
-            "gemm_q4k_q6k_64x256_swiglu_w2");
+            "gemm_q4k_q6k_k256_swiglu_w2");
+  EXPECT_EQ(name_of(GemmSpec{kQ4_K, 16, 256}), "gemm_q4k_k256_r16");  // a warp has no more rows
 }
 
 struct Refused {
@@ -316,17 +330,17 @@ struct Refused {
 };
 TEST(GemmPlanTest, RefusesWithASentence) {
   const Refused kRefused[] = {
-      {{kQ4_K, 15, 256}, "cannot generate gemm_q4k_15x256: it has 15 rows; expected at least 16"},
-      {{kQ4_K, 16, 300}, "cannot generate gemm_q4k_16x300: k is 300; Q4_K needs a multiple of 256"},
-      {{kBF16, 16, 64}, "cannot generate gemm_bf16_16x64: values of BF16 are not exact in halves; gemv takes them"},
+      {{kQ4_K, 15, 256}, "cannot generate gemm_q4k_k256_r16: it has 15 rows; expected at least 16"},
+      {{kQ4_K, 16, 300}, "cannot generate gemm_q4k_k300_r16: k is 300; Q4_K needs a multiple of 256"},
+      {{kBF16, 16, 64}, "cannot generate gemm_bf16_k64_r16: values of BF16 are not exact in halves; gemv takes them"},
       {{.weights = kQ4_K, .rows = 16, .k = 256, .up = kQ4_K},
-       "cannot generate gemm_q4k_16x256: only swiglu has an up matrix"},
+       "cannot generate gemm_q4k_k256_r16: only swiglu has an up matrix"},
       {{.weights = kQ4_K, .rows = 16, .k = 256, .epilogue = kSwiglu, .up = kF16},
-       "cannot generate gemm_q4k_f16_16x256_swiglu: its matrices are of formats that do not mix"},
+       "cannot generate gemm_q4k_f16_k256_swiglu: its matrices are of formats that do not mix"},
       {{.weights = kQ4_K, .rows = 16, .k = 256, .columns_per_block = 12},
-       "cannot generate gemm_q4k_16x256_c12: columns_per_block is no multiple of 8 up to 64"},
+       "cannot generate gemm_q4k_k256_r16_c12: columns_per_block is no multiple of 8 up to 64"},
       {{.weights = kQ4_K, .rows = 16, .k = 256, .rows_per_warp = 32},
-       "cannot generate gemm_q4k_16x256_r32: a warp takes more rows than there are"},
+       "cannot generate gemm_q4k_k256_r32: a warp takes more rows than there are"},
   };
   for (const Refused& refused : kRefused) {
     try {

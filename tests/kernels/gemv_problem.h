@@ -72,6 +72,21 @@ struct GemvProblem {
   // y after the kernel; a fault is a failure of the test.
   std::vector<float> run(const ptx::Kernel& kernel, ptx::Target target, uint32_t n_columns,
                          ptx::emulator::LaunchOptions options = kAllChecks, std::string* fault = nullptr) const {
+    return run(kernel, target, n_columns, spec.epilogue == GemvEpilogue::kBias,
+               spec.columns > 1 ? std::vector<uint32_t>{n_columns} : std::vector<uint32_t>{}, options, fault);
+  }
+  // Of a kernel that takes rows, and a bias that may be null, from its launch.
+  std::vector<float> run_gemm(const ptx::Kernel& kernel, ptx::Target target, uint32_t n_columns,
+                              ptx::emulator::LaunchOptions options, std::string* fault) const {
+    return run(kernel, target, n_columns, spec.epilogue == GemvEpilogue::kBias || spec.epilogue == GemvEpilogue::kStore,
+               {spec.rows, n_columns}, options, fault);
+  }
+  mutable ptx::emulator::Counters counters;  // of the last run with options.count
+
+ private:
+  std::vector<float> run(const ptx::Kernel& kernel, ptx::Target target, uint32_t n_columns, bool takes_bias,
+                         const std::vector<uint32_t>& numbers, ptx::emulator::LaunchOptions options,
+                         std::string* fault) const {
     GuardedDevice device(target);
     float* out = spec.epilogue == GemvEpilogue::kResidual ? device.upload(y) : device.poisoned<float>(y.size());
     std::vector<uint64_t> arguments = {address(device.upload(weights.bytes))};
@@ -80,10 +95,9 @@ struct GemvProblem {
     const std::vector<float> used(x.begin(), x.begin() + static_cast<ptrdiff_t>(size_t{n_columns} * spec.k));
     arguments.push_back(address(device.upload(used)));
     if (spec.prologue == GemvPrologue::kRmsNorm) arguments.push_back(address(device.upload(gamma)));
-    if (spec.epilogue == GemvEpilogue::kBias) arguments.push_back(address(device.upload(bias)));
+    if (takes_bias) arguments.push_back(spec.epilogue == GemvEpilogue::kBias ? address(device.upload(bias)) : 0);
     arguments.push_back(address(out));
-    const std::string message = device.run_listed(
-        options, kernel, arguments, spec.columns > 1 ? std::vector<uint32_t>{n_columns} : std::vector<uint32_t>{});
+    const std::string message = device.run_listed(options, kernel, arguments, numbers);
     if (fault != nullptr)
       *fault = message;
     else
@@ -91,9 +105,6 @@ struct GemvProblem {
     counters = device.counters();
     return device.download(out, y.size());
   }
-  mutable ptx::emulator::Counters counters;  // of the last run with options.count
-
- private:
   template <class T>
   static uint64_t address(T* p) {
     return reinterpret_cast<uint64_t>(p);
