@@ -2,6 +2,7 @@
 #include "engine/profile.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace warpchat {
 
@@ -19,20 +20,26 @@ void Profile::record(uint32_t operation, double start, double seconds, uint64_t 
   ++row.calls;
   row.seconds += seconds;
   row.bytes += bytes;
-  keep({operation, start, seconds, bytes});
+  calls_.keep({operation, start, seconds, bytes}, ring_size_);
 }
 
 void Profile::record_shares(std::span<const TraceSpan> shares) {
   std::lock_guard lock(mutex_);
-  for (const TraceSpan& share : shares) keep(share);
+  for (const TraceSpan& share : shares) shares_.keep(share, ring_size_);
 }
 
-void Profile::keep(const TraceSpan& span) {
-  if (ring_size_ == 0) return;
-  if (ring_.size() < ring_size_)
-    ring_.push_back(span);
+void Profile::Ring::keep(const TraceSpan& span, size_t most) {
+  if (most == 0) return;
+  if (spans.size() < most)
+    spans.push_back(span);
   else
-    ring_[next_] = span, next_ = (next_ + 1) % ring_size_;
+    spans[next] = span, next = (next + 1) % most;
+}
+
+std::vector<TraceSpan> Profile::Ring::in_order() const {
+  std::vector<TraceSpan> sorted = spans;
+  std::rotate(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(next), sorted.end());
+  return sorted;
 }
 
 void Profile::count(uint32_t operation, const KernelCounters& counters) {
@@ -67,9 +74,12 @@ bool Profile::keeps_trace() const {
 }
 
 std::vector<TraceSpan> Profile::trace() const {
-  std::lock_guard lock(mutex_);
-  std::vector<TraceSpan> spans = ring_;
-  std::rotate(spans.begin(), spans.begin() + static_cast<std::ptrdiff_t>(next_), spans.end());
+  std::unique_lock lock(mutex_);
+  const std::vector<TraceSpan> calls = calls_.in_order(), shares = shares_.in_order();
+  lock.unlock();
+  std::vector<TraceSpan> spans;
+  std::merge(calls.begin(), calls.end(), shares.begin(), shares.end(), std::back_inserter(spans),
+             [](const TraceSpan& a, const TraceSpan& b) { return a.start < b.start; });
   return spans;
 }
 

@@ -53,25 +53,30 @@ class Profile {
 
   double now() const;  // seconds since the profile was made
 
-  // From now on the last `spans` calls and shares are kept.
+  // From now on the last `spans` calls are kept, and as many shares.
   void keep_trace(size_t spans = size_t{1} << 18);
-  std::vector<TraceSpan> trace() const;  // oldest first
+  std::vector<TraceSpan> trace() const;  // oldest first: calls as recorded, shares among them by their start
   bool keeps_trace() const;
 
   void set_peak_bandwidth(double bytes_per_second) { peak_bandwidth_ = bytes_per_second; }
   double peak_bandwidth() const { return peak_bandwidth_; }  // of the device's memory; 0: unknown
 
  private:
-  void keep(const TraceSpan& span);
-
+  // The last spans in a vector that goes round once it is full.
+  struct Ring {
+    std::vector<TraceSpan> spans;
+    size_t next = 0;  // where the next span goes then
+    void keep(const TraceSpan& span, size_t most);
+    std::vector<TraceSpan> in_order() const;
+  };
   using Clock = std::chrono::steady_clock;
   const Clock::time_point began_ = Clock::now();
   double peak_bandwidth_ = 0;
   std::atomic<bool> enabled_ = true;
   mutable std::mutex mutex_;
   std::vector<OperationProfile> rows_;
-  std::vector<TraceSpan> ring_;
-  size_t ring_size_ = 0, next_ = 0;  // of the ring: its bound, and where the next span goes once it is full
+  Ring calls_, shares_;
+  size_t ring_size_ = 0;
 };
 
 // Records one call from construction to destruction.

@@ -96,21 +96,27 @@ class StampWriter {
         n_slots_(number_at(request_, offsetof(StampRequest, n_slots))),
         count_(b.var("stamp", 0u)) {}
 
-  // By every thread; one of them writes.
+  // By every thread; one of them writes, at the end of a phase when all of them have come. Blocks that keep no time go
+  // on at once.
   void put(uint32_t phase) {
-    b_.if_(b_.thread() == 0 && b_.block() < n_blocks_, [&] {
-      Reg<u64> bytes = wide(n_slots_) * sizeof(Stamp) + 16;  // of a block
-      Global<u8> own = request_ + 16 + wide(b_.block()) * bytes;
-      Global<u8> slot = own + 16 + wide(count_ % n_slots_) * sizeof(Stamp);
-      slot.as<u64>().store(0, b_.globaltimer());
-      (slot + offsetof(Stamp, phase)).as<u32>().store(0, phase);
-      (slot + offsetof(Stamp, sm)).as<u32>().store(0, b_.sm());
-      count_ += 1;
-      own.as<u32>().store(0, count_);
+    b_.if_(b_.block() < n_blocks_, [&] {
+      if ((phase & kEndOfPhase) != 0) b_.barrier();
+      b_.if_(b_.thread() == 0, [&] { write(phase); });
     });
   }
 
  private:
+  void write(uint32_t phase) {
+    Reg<u64> bytes = wide(n_slots_) * sizeof(Stamp) + 16;  // of a block
+    Global<u8> own = request_ + 16 + wide(b_.block()) * bytes;
+    Global<u8> slot = own + 16 + wide(count_ % n_slots_) * sizeof(Stamp);
+    slot.as<u64>().store(0, b_.globaltimer());
+    (slot + offsetof(Stamp, phase)).as<u32>().store(0, phase);
+    (slot + offsetof(Stamp, sm)).as<u32>().store(0, b_.sm());
+    count_ += 1;
+    own.as<u32>().store(0, count_);
+  }
+
   Builder& b_;
   Global<u8> request_;
   Reg<u32> n_blocks_, n_slots_;
@@ -170,10 +176,7 @@ class DecoderWriter {
       if (stamps_) stamps_->put(index);
     };
     b_.region(phase.name, [&] { b_.in_turn([&] { write_phase(phase.name, wait); }); });
-    if (stamps_) {
-      b_.barrier();
-      stamps_->put(index | kEndOfPhase);
-    }
+    if (stamps_) stamps_->put(index | kEndOfPhase);
   }
 
   void write_phase(const std::string& name, const Wait& wait) {
