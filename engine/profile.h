@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <mutex>
 #include <span>
 #include <string>
@@ -37,15 +38,35 @@ struct TraceSpan {
   uint32_t lane = kWhole;  // of a share: the multiprocessor's number
 };
 
+// A token of the answer.
+struct ProfiledToken {
+  double start, seconds;  // seconds since the profile was made; since the token before
+};
+
+// Everything at one moment.
+struct ProfileSnapshot {
+  std::vector<OperationProfile> rows;        // since the last reset
+  std::vector<OperationProfile> token_rows;  // the part of them behind the prompt, row by row
+  uint64_t n_tokens = 0;                     // that token_rows are of
+  std::vector<ProfiledToken> tokens;         // the last of them, at most Profile::kKeptTokens, oldest first
+  std::vector<TraceSpan> spans;              // the last of the trace, oldest first
+};
+
 // Written by the engine's thread, read by any.
 class Profile {
  public:
+  static constexpr size_t kKeptTokens = 256;
+
   uint32_t operation(std::string_view name);  // id of a row, made at the first call
   void record(uint32_t operation, double start, double seconds, uint64_t bytes);
   void record_shares(std::span<const TraceSpan> shares);  // of calls recorded already: for the trace alone
   void count(uint32_t operation, const KernelCounters& counters);
-  void reset();                                // zeroes the rows, keeps ids and trace
+  void reset();                                // zeroes the rows and forgets the tokens, keeps ids and trace
   std::vector<OperationProfile> rows() const;  // in order of first registration
+
+  // The prompt is done: what comes from now on is the answer's, token by token.
+  void begin_tokens();
+  void end_token(double seconds);  // a token is there, so long after the one before
 
   // Off: a device need not measure, which costs a GPU an event a kernel. On at first.
   void set_enabled(bool on) { enabled_ = on; }
@@ -53,30 +74,31 @@ class Profile {
 
   double now() const;  // seconds since the profile was made
 
-  // From now on the last `spans` calls are kept, and as many shares.
+  // From now on the last `spans` calls and shares are kept; 0: none, and those kept so far are dropped.
   void keep_trace(size_t spans = size_t{1} << 18);
-  std::vector<TraceSpan> trace() const;  // oldest first: calls as recorded, shares among them by their start
+  std::vector<TraceSpan> trace() const;  // oldest first
   bool keeps_trace() const;
+
+  ProfileSnapshot snapshot(size_t most_spans) const;
 
   void set_peak_bandwidth(double bytes_per_second) { peak_bandwidth_ = bytes_per_second; }
   double peak_bandwidth() const { return peak_bandwidth_; }  // of the device's memory; 0: unknown
 
  private:
-  // The last spans in a vector that goes round once it is full.
-  struct Ring {
-    std::vector<TraceSpan> spans;
-    size_t next = 0;  // where the next span goes then
-    void keep(const TraceSpan& span, size_t most);
-    std::vector<TraceSpan> in_order() const;
-  };
+  void keep(const TraceSpan& span);
+  std::vector<TraceSpan> last_spans(size_t most) const;
+
   using Clock = std::chrono::steady_clock;
   const Clock::time_point began_ = Clock::now();
   double peak_bandwidth_ = 0;
   std::atomic<bool> enabled_ = true;
   mutable std::mutex mutex_;
-  std::vector<OperationProfile> rows_;
-  Ring calls_, shares_;
-  size_t ring_size_ = 0;
+  std::vector<OperationProfile> rows_, prompt_rows_;  // the latter as rows_ were when the tokens began
+  bool in_tokens_ = false;
+  uint64_t n_tokens_ = 0;
+  std::deque<ProfiledToken> tokens_;
+  std::vector<TraceSpan> ring_;
+  size_t ring_size_ = 0, next_ = 0;  // of the ring: its bound, and where the next span goes once it is full
 };
 
 // Records one call from construction to destruction.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/device_report.h"
 #include "models/model_config.h"
 #include "models/token.h"
 
@@ -55,8 +56,16 @@ class Steps {
   virtual uint32_t max_sequences() const = 0;       // each with a KV cache
   virtual uint32_t max_positions() const = 0;       // of each KV cache: the context size
   virtual const PassState& buffers() const = 0;
-  virtual Profile& profile() = 0;               // where the steps record calls, time and bytes
   virtual std::string description() const = 0;  // for the status line: "cpu: 2 threads, AVX-512"
+
+  // For a profiler, from any thread.
+  virtual Profile& profile() = 0;                                 // where the steps record calls, time and bytes
+  virtual std::vector<MemoryUse> memory() const = 0;              // of the device, by purpose
+  virtual uint64_t weight_bytes_per_token() const = 0;            // that a pass of one token has to read
+  virtual std::vector<KernelText> kernels() const { return {}; }  // that have been compiled
+  virtual bool is_gpu() const { return false; }
+  virtual bool is_emulated() const { return false; }
+  virtual void set_counting(bool) {}  // an emulator's counters, which take time; the others have none
 
   // Positions below max_positions(), sequences below max_sequences(); a batch has at most one column of each.
   virtual void begin(std::span<const Column> columns) = 0;

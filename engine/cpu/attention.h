@@ -21,6 +21,8 @@ class CachedAttention {
   // All layers of a sequence together; saturates.
   static uint64_t cache_bytes_per_position(const ModelConfig& config, KvTypes types = {});
 
+  uint64_t n_bytes() const { return keys_.n_bytes() + values_.n_bytes(); }  // of the caches of all sequences
+
   // key, value: [head_dim], already rotated.
   void store(uint32_t layer, uint32_t kv_head, uint32_t position, const float* key, const float* value);
 

@@ -12,6 +12,7 @@
 #include "engine/cpu/packed_matrix.h"
 #include "engine/cpu/pages.h"
 #include "engine/cpu/products.h"
+#include "engine/cpu/read_bandwidth.h"
 #include "engine/cpu/rope.h"
 #include "engine/cpu/simd_level.h"
 #include "engine/cpu/thread_pool.h"
@@ -51,11 +52,13 @@ class CpuSteps final : public Steps {
   uint32_t max_sequences() const override { return sequences_; }
   uint32_t max_positions() const override { return context_; }
   const PassState& buffers() const override { return state_; }
-  Profile& profile() override { return profile_; }
   std::string description() const override {
     return "cpu: " + std::to_string(pool_.n_threads()) + (pool_.n_threads() == 1 ? " thread, " : " threads, ") +
            kernels_.shown;
   }
+  Profile& profile() override { return profile_; }
+  std::vector<MemoryUse> memory() const override;
+  uint64_t weight_bytes_per_token() const override { return weights_.n_bytes(); }
 
   void begin(std::span<const Column> columns) override;
   void embed(Buffer hidden) override;
@@ -115,6 +118,7 @@ CpuSteps::CpuSteps(const CpuKernels& kernels, const ModelConfig& config, const M
       output_norm_(floats_of(tensors.output_norm)) {
   load(tensors, options);
   lay_out_buffers();
+  profile_.set_peak_bandwidth(read_bandwidth(pool_, {weights_.data(), weights_.n_bytes()}));
   op_embed_ = profile_.operation("embed");
   op_qkv_ = profile_.operation("norm_qkv");
   op_rope_ = profile_.operation("rope_scatter");
@@ -273,6 +277,14 @@ void CpuSteps::norm_logits(Buffer hidden, Logits wanted, Buffer) {
   logits_.resize(uint64_t{columns} * config_.n_vocab);
   const Product product{&output_, logits_.data()};
   products_.run(normalised(hidden, output_norm_, first_column), {&product, 1});
+}
+
+std::vector<MemoryUse> CpuSteps::memory() const {
+  std::vector<MemoryUse> uses{{"weights", weights_.n_bytes()},
+                              {"KV cache", cache_.n_bytes()},
+                              {"activations", activations_.n_bytes() + products_.n_bytes()}};
+  if (!config_.tied_output) uses.push_back({"embedding, in the file", embedding_->data.size()});
+  return uses;
 }
 
 std::span<const float> CpuSteps::read_logits(uint32_t column) {

@@ -33,6 +33,8 @@ class ProductRunner {
   ProductRunner(ThreadPool& pool, const CpuKernels& kernels, uint32_t max_columns, uint32_t max_k);
   static uint64_t bytes_needed(uint32_t max_columns, uint32_t max_k);  // saturates
 
+  uint64_t n_bytes() const { return integers_.n_bytes() + floats_.n_bytes(); }
+
   void run(const ProductInput& input, std::span<const Product> products);
 
  private:

@@ -87,12 +87,12 @@ Module::Module(ContextPointer context, std::vector<ptx::Kernel> kernels, const M
   for (ptx::Kernel& kernel : kernels) {
     kernels_.push_back(std::unique_ptr<LoadedKernel>(new LoadedKernel(std::move(kernel))));
     LoadedKernel& loaded = *kernels_.back();
-    const std::string& name = loaded.kernel_.name;
+    const std::string& name = loaded.kernel_->name;
     context_->check(table.cuModuleGetFunction(&loaded.function_, module_, name.c_str()), "cuModuleGetFunction", name);
-    if (loaded.kernel_.static_shared_bytes + loaded.kernel_.dynamic_shared_bytes <= ptx::kMaxStaticSharedBytes)
+    if (loaded.kernel_->static_shared_bytes + loaded.kernel_->dynamic_shared_bytes <= ptx::kMaxStaticSharedBytes)
       continue;
     context_->check(table.cuFuncSetAttribute(loaded.function_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                             static_cast<int>(loaded.kernel_.dynamic_shared_bytes)),
+                                             static_cast<int>(loaded.kernel_->dynamic_shared_bytes)),
                     "cuFuncSetAttribute", name);
   }
 }
@@ -101,31 +101,32 @@ Module::~Module() { context_->table().cuModuleUnload(module_); }
 
 uint32_t LoadedKernel::resident_blocks(const Context& context) const {
   int per_sm = 0;
-  context.check(context.table().cuOccupancyMaxActiveBlocksPerMultiprocessor(
-                    &per_sm, function_, static_cast<int>(kernel_.launch.threads.total()), kernel_.dynamic_shared_bytes),
-                "cuOccupancyMaxActiveBlocksPerMultiprocessor", kernel_.name);
+  context.check(
+      context.table().cuOccupancyMaxActiveBlocksPerMultiprocessor(
+          &per_sm, function_, static_cast<int>(kernel_->launch.threads.total()), kernel_->dynamic_shared_bytes),
+      "cuOccupancyMaxActiveBlocksPerMultiprocessor", kernel_->name);
   return static_cast<uint32_t>(per_sm) * context.device().n_sms;
 }
 
 void LoadedKernel::launch(const Stream& stream, std::span<const Argument> arguments, ptx::Dimensions blocks) const {
   constexpr size_t kMostParameters = 24;
-  assert(arguments.size() == kernel_.parameters.size() && arguments.size() <= kMostParameters);
+  assert(arguments.size() == kernel_->parameters.size() && arguments.size() <= kMostParameters);
   std::array<uint64_t, kMostParameters> values;
   std::array<void*, kMostParameters> pointers;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    assert(arguments[i].is_address == kernel_.parameters[i].pointer);
+    assert(arguments[i].is_address == kernel_->parameters[i].pointer);
     values[i] = arguments[i].bits;  // little-endian: a 32-bit parameter takes the lower half
     pointers[i] = &values[i];
   }
   const DriverTable& table = stream.context()->table();
-  const ptx::Dimensions& threads = kernel_.launch.threads;
+  const ptx::Dimensions& threads = kernel_->launch.threads;
   const CUresult code =
-      kernel_.launch.cooperative
+      kernel_->launch.cooperative
           ? table.cuLaunchCooperativeKernel(function_, blocks.x, blocks.y, blocks.z, threads.x, threads.y, threads.z,
-                                            kernel_.dynamic_shared_bytes, stream.handle(), pointers.data())
+                                            kernel_->dynamic_shared_bytes, stream.handle(), pointers.data())
           : table.cuLaunchKernel(function_, blocks.x, blocks.y, blocks.z, threads.x, threads.y, threads.z,
-                                 kernel_.dynamic_shared_bytes, stream.handle(), pointers.data(), nullptr);
-  check(table, code, kernel_.launch.cooperative ? "cuLaunchCooperativeKernel" : "cuLaunchKernel", kernel_.name);
+                                 kernel_->dynamic_shared_bytes, stream.handle(), pointers.data(), nullptr);
+  check(table, code, kernel_->launch.cooperative ? "cuLaunchCooperativeKernel" : "cuLaunchKernel", kernel_->name);
 }
 
 }  // namespace warpchat

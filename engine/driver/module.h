@@ -34,10 +34,11 @@ class Module;
 // A kernel ready to launch: what the generator said about it, and the driver's handle. Lives as long as its module.
 class LoadedKernel {
  public:
-  const ptx::Kernel& kernel() const { return kernel_; }
+  const ptx::Kernel& kernel() const { return *kernel_; }
+  std::shared_ptr<const ptx::Kernel> shared() const { return kernel_; }  // for whoever outlives the module
   // With the launch shape of the generator, or fewer blocks where the kernel's contract allows it.
   void launch(const Stream& stream, std::initializer_list<Argument> arguments) const {
-    launch(stream, {arguments.begin(), arguments.size()}, kernel_.launch.blocks);
+    launch(stream, {arguments.begin(), arguments.size()}, kernel_->launch.blocks);
   }
   void launch(const Stream& stream, std::span<const Argument> arguments, ptx::Dimensions blocks) const;
   // Most blocks that the device holds at once, as a cooperative launch needs them all.
@@ -45,8 +46,8 @@ class LoadedKernel {
 
  private:
   friend class Module;
-  LoadedKernel(ptx::Kernel kernel) : kernel_(std::move(kernel)) {}
-  ptx::Kernel kernel_;
+  LoadedKernel(ptx::Kernel kernel) : kernel_(std::make_shared<const ptx::Kernel>(std::move(kernel))) {}
+  std::shared_ptr<const ptx::Kernel> kernel_;
   ptx::cuda::CUfunction function_ = nullptr;
 };
 

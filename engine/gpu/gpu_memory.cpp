@@ -11,7 +11,6 @@ namespace warpchat {
 namespace {
 
 constexpr uint32_t kLogitsColumns = 32;
-constexpr uint64_t kModuleBytes = 16 << 20;  // compiled kernels and what the driver keeps for them: an estimate
 
 }  // namespace
 

@@ -22,6 +22,8 @@ struct GpuSizes {
 // What the device will hold: weights, KV cache and attention's scratch per position, activations and kernels.
 MemoryBudget gpu_memory_budget(const ModelConfig& config, const ModelTensors& tensors, const GpuSizes& sizes);
 
+constexpr uint64_t kModuleBytes = 16 << 20;  // compiled kernels and what the driver keeps for them: an estimate
+
 uint64_t weights_bytes(const ModelConfig& config, const ModelTensors& tensors);
 
 // The caches of one sequence lie behind each other, those of keys and values in turn.

@@ -30,8 +30,9 @@ uint32_t ring_for(std::span<const DeviceSampler::Start> columns) {
 
 }  // namespace
 
-GpuSampler::GpuSampler(const Stream& stream, LaunchTimer& timer, Profile& profile, uint32_t n_vocab, uint32_t sequences)
-    : stream_(stream), timer_(timer), profile_(profile), spec_{n_vocab, sequences} {
+GpuSampler::GpuSampler(const Stream& stream, LaunchTimer& timer, Profile& profile, KernelTexts& texts, uint32_t n_vocab,
+                       uint32_t sequences)
+    : stream_(stream), timer_(timer), profile_(profile), texts_(texts), spec_{n_vocab, sequences} {
   spec_.ring = 0;
   spec_.advances = true;
   for (uint32_t i = 0; i < kSlots; ++i)
@@ -50,6 +51,7 @@ void GpuSampler::compile(uint32_t ring) {
   DeviceMemory states(stream_.context(), spec.columns * sampler_state_stride(spec), "the sampler");
   stream_.wait();  // the kernel and the states before may be in use
   operation_ = profile_.operation(name_of(spec));
+  texts_.add(kernel, {spec.columns});
   kernels_ = std::move(compiled);
   kernel_ = &kernel;
   states_ = std::move(states);

@@ -5,6 +5,7 @@
 
 #include "engine/device_sampler.h"
 #include "engine/gpu/kernel_set.h"
+#include "engine/gpu/kernel_texts.h"
 #include "engine/gpu/launch_timer.h"
 #include "kernels/error_word.h"
 #include "kernels/sampling.h"
@@ -15,7 +16,8 @@ class GpuSampler {
  public:
   static constexpr uint32_t kLeastRing = 64;  // recent tokens: fits the usual window of penalties
 
-  GpuSampler(const Stream& stream, LaunchTimer& timer, Profile& profile, uint32_t n_vocab, uint32_t sequences);
+  GpuSampler(const Stream& stream, LaunchTimer& timer, Profile& profile, KernelTexts& texts, uint32_t n_vocab,
+             uint32_t sequences);
 
   void start(std::span<const DeviceSampler::Start> columns);
   struct Buffers {  // device addresses: f32 [columns, n_vocab], u32 [columns], u32 [columns], u32 [kErrorWords]
@@ -41,6 +43,7 @@ class GpuSampler {
   const Stream& stream_;
   LaunchTimer& timer_;
   Profile& profile_;
+  KernelTexts& texts_;
   SampleSpec spec_;  // ring 0: no kernel yet
   std::unique_ptr<KernelSet> kernels_;
   const LoadedKernel* kernel_ = nullptr;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cassert>
 #include <cstring>
 #include <future>
@@ -17,10 +18,10 @@
 #include "engine/gpu/launch_timer.h"
 #include "engine/gpu/pass_kernels.h"
 #include "engine/gpu/persistent_tokens.h"
-#include "engine/gpu/phase_profile.h"
 #include "engine/gpu/weight_upload.h"
 #include "engine/profile.h"
 #include "kernels/error_word.h"
+#include "kernels/phase_program.h"
 #include "models/message.h"
 
 namespace warpchat {
@@ -63,8 +64,13 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
   uint32_t max_sequences() const override { return sizes_.sequences; }
   uint32_t max_positions() const override { return sizes_.context; }
   const PassState& buffers() const override { return state_; }
-  Profile& profile() override { return profile_; }
   std::string description() const override;
+  Profile& profile() override { return profile_; }
+  std::vector<MemoryUse> memory() const override;
+  uint64_t weight_bytes_per_token() const override { return weight_bytes_per_token_; }
+  std::vector<KernelText> kernels() const override { return texts_.list(); }
+  bool is_gpu() const override { return true; }
+  void set_counting(bool on) override;
   void set_launch_mode(LaunchMode mode, std::string why) override {
     launch_mode_ = mode;
     why_launched_so_ = std::move(why);
@@ -126,6 +132,8 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
   void end_layers();
   void collect_profile();
   PersistentLaunch& persistent(uint32_t ring);
+  void record_stamps(uint32_t position);
+  uint64_t phase_bytes(const std::string& phase, uint32_t layer, uint32_t position);
   void check(const ErrorWord& word);
 
   ModelConfig config_;
@@ -135,6 +143,7 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
   ContextPointer context_;
   Stream stream_;
   Profile profile_;
+  KernelTexts texts_;
   LaunchTimer timer_;
   ActivationPlan plan_;
   CachePlan cache_plan_;
@@ -148,7 +157,7 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
   uint32_t graph_operation_;
   std::array<std::unique_ptr<PassKernels>, kPassKinds> passes_;
   std::vector<LayerAddresses> layers_;  // with the caches of sequence 0
-  uint64_t token_embd_ = 0, output_norm_ = 0, output_ = 0;
+  uint64_t token_embd_ = 0, output_norm_ = 0, output_ = 0, weight_bytes_per_token_ = 0;
   std::array<Slot, 4> slots_;
   HostMemory logits_, error_;
   GpuSampler sampler_;
@@ -164,7 +173,7 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
   uint64_t wanted_logits_ = 0;       // device address of the first that is wanted
   bool has_arrived_ = false;         // the pass's logits
   bool is_replaying_ = false;        // the pass's launches are in the graph
-  bool counts_;
+  std::atomic<bool> counts_ = false;
 };
 
 HostMemory pinned_words(const ContextPointer& context, const GpuSizes& sizes) {
@@ -194,9 +203,8 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
              Slot{pinned_words(context, sizes_), GpuEvent(context)}},
       logits_(context, uint64_t{logits_rows(sizes_)} * config.n_vocab * sizeof(float), "logits"),
       error_(context, sizeof(ErrorWord), "errors"),
-      sampler_(stream_, timer_, profile_, config.n_vocab, sizes_.sequences),
-      counts_(options.count && context->device().is_emulated) {
-  if (counts_) count_emulated_launches(true);
+      sampler_(stream_, timer_, profile_, texts_, config.n_vocab, sizes_.sequences) {
+  if (options.count) set_counting(true);
   std::future<std::unique_ptr<PassKernels>> token_kernels = compile(PassKind::kToken);  // during the upload
   if (!context->device().is_emulated) profile_.set_peak_bandwidth(context->device().peak_bandwidth);
   place_weights(tensors, options);
@@ -233,7 +241,8 @@ std::future<std::unique_ptr<PassKernels>> GpuSteps::compile(PassKind kind) {
   std::vector<ptx::Kernel> kernels = generate_kernels(specs, context_->device().target());
   return std::async(std::launch::async, [this, specs = std::move(specs), kernels = std::move(kernels)]() mutable {
     context_->make_current();
-    return std::make_unique<PassKernels>(context_, std::move(specs), std::move(kernels), kernel_cache_, profile_);
+    return std::make_unique<PassKernels>(context_, std::move(specs), std::move(kernels), kernel_cache_, profile_,
+                                         texts_);
   });
 }
 
@@ -260,6 +269,7 @@ void GpuSteps::place_weights(const ModelTensors& tensors, const GpuOptions& opti
   output_ = config_.tied_output ? token_embd_ : matrix(tensors.output);
   output_norm_ = vector(tensors.output_norm);
   weights_ = upload.finish();
+  weight_bytes_per_token_ = weights_.n_bytes() - (config_.tied_output ? 0 : matrix_bytes(*tensors.token_embd));
 }
 
 uint64_t GpuSteps::cache_table(uint32_t layer, uint32_t values) const {
@@ -519,6 +529,7 @@ PersistentLaunch& GpuSteps::persistent(uint32_t ring) {
   persistent_.reset();
   persistent_ = std::make_unique<PersistentLaunch>(
       stream_, PersistentSpec{kernels_of(PassKind::kToken).specs, ring, /*stamps=*/true}, at, kernel_cache_);
+  texts_.add(persistent_->kernel(), persistent_->n_blocks());
   persistent_ring_ = ring;
   return *persistent_;
 }
@@ -531,13 +542,15 @@ std::unique_ptr<TokenSource> GpuSteps::token_source(const TokenRun& run) {
   PersistentTokens::Start start{read()[0], sequence_offset(sequences_.front())};
   if (context_->device().has_watchdog) start.tokens_per_launch = kTokensUnderWatchdog;
   PersistentLaunch& launch = persistent(sampler_.ring());
-  PhaseProfile times(profile_, kernels_of(PassKind::kToken));
-  start.stamps = times.stamps(launch);
-  start.tokens_per_launch = std::min(start.tokens_per_launch, times.tokens_per_launch(start.stamps));
-  start.ended = [this, times, &launch](uint32_t position) mutable {
-    times.record(launch, position);
-    collect_profile();
-  };
+  if (profile_.is_enabled()) {
+    const PhaseProgram program = decoder_program();
+    const size_t of_a_layer = program.layer_end - program.layer_begin;
+    const size_t phases = program.phases.size() + of_a_layer * (config_.n_layers - 1);
+    start.stamped_blocks = 1;
+    start.tokens_per_launch = std::min(start.tokens_per_launch,
+                                       std::max(1u, static_cast<uint32_t>(PersistentLaunch::kStampSlots / 2 / phases)));
+    start.ended = [this](uint32_t position) { record_stamps(position); };
+  }
   return std::make_unique<PersistentTokens>(launch, run, std::move(start));
 }
 
@@ -553,13 +566,58 @@ bool GpuSteps::decode_given(std::span<const Token> tokens, uint32_t position,
   request.forced = tokens;
   request.returns_rows = true;
   launch.start(request);
-  try {
-    while (launch.next()) take(launch.row());
-  } catch (...) {
-    launch.cut();  // of a taker's error; after its own it is not running
-    throw;
-  }
+  while (launch.next()) take(launch.row());
   return true;
+}
+
+// Of the launch that ended last and began at `position`: what its first block did when.
+void GpuSteps::record_stamps(uint32_t position) {
+  const PhaseProgram program = decoder_program();
+  const std::vector<Stamp> stamps = persistent_->stamps(0);
+  if (stamps.empty()) return;
+  const double shift = profile_.now() - static_cast<double>(stamps.back().time) * 1e-9;
+  uint32_t layer = 0;
+  for (size_t i = 0; i + 1 < stamps.size(); ++i) {
+    const Stamp &begin = stamps[i], &end = stamps[i + 1];
+    if (end.phase != (begin.phase | kEndOfPhase)) continue;
+    const std::string& name = program.phases[begin.phase].name;
+    if (begin.phase == 0 && i > 0) ++position;
+    if (begin.phase == 0) layer = 0;
+    profile_.record(profile_.operation("persistent " + name), shift + static_cast<double>(begin.time) * 1e-9,
+                    static_cast<double>(end.time - begin.time) * 1e-9, phase_bytes(name, layer, position));
+    if (begin.phase + 1 == program.layer_end) ++layer;
+  }
+}
+
+uint64_t GpuSteps::phase_bytes(const std::string& phase, uint32_t layer, uint32_t position) {
+  const PassKernels& kernels = kernels_of(PassKind::kToken);
+  const LayerSteps& l = kernels.layers[std::min<size_t>(layer, kernels.layers.size() - 1)];
+  if (phase == "embed") return kernels.embedding.kernel->kernel().cost.bytes;
+  if (phase == "qkv") return l.q.bytes(1) + l.k.bytes(1) + l.v.bytes(1);
+  if (phase == "scatter") return kernels.kv_scatter.kernel->kernel().cost.bytes;
+  if (phase == "attention") return attention_cost(std::get<AttentionSpec>(kernels.specs.attention), position + 1).bytes;
+  if (phase == "output") return l.output.bytes(1);
+  if (phase == "gate_up") return l.gate_up.bytes(1);
+  if (phase == "down") return l.down.bytes(1);
+  if (phase == "logits") return kernels.logits.bytes(1);
+  if (phase == "choose") return config_.n_vocab * sizeof(float);
+  return 0;
+}
+
+std::vector<MemoryUse> GpuSteps::memory() const {
+  const uint64_t logits = uint64_t{logits_rows(sizes_)} * config_.n_vocab * sizeof(float);
+  return {{"weights", weights_.n_bytes()},
+          {"KV cache", cache_.n_bytes()},
+          {"activations", plan_.n_bytes - plan_.scratch_bytes - logits},
+          {"attention's scratch", plan_.scratch_bytes},
+          {"logits", logits},
+          {"kernels, about", kModuleBytes}};
+}
+
+void GpuSteps::set_counting(bool on) {
+  if (!is_emulated()) return;
+  counts_ = on;
+  count_emulated_launches(on);
 }
 
 void GpuSteps::collect_profile() {

@@ -26,7 +26,6 @@ class GpuDecoderSteps : public Steps {
   // From the next token on. why: stands behind the mode in the description; may be empty.
   virtual void set_launch_mode(LaunchMode mode, std::string why) = 0;
   virtual bool can_launch(LaunchMode mode) const = 0;
-  virtual bool is_emulated() const = 0;
 };
 
 // tensors must outlive the call only. Error if the device lacks the memory (needed, free, the largest context that

@@ -31,9 +31,12 @@ uint64_t ProductStep::bytes(uint32_t columns) const {
 }
 
 PassKernels::PassKernels(ContextPointer context, DecoderSpecs given, std::vector<ptx::Kernel> list,
-                         const ModuleCache& cache, Profile& profile)
+                         const ModuleCache& cache, Profile& profile, KernelTexts& texts)
     : specs(std::move(given)), kernels(std::move(context), std::move(list), cache) {
-  const auto step = [&](const std::string& name) { return GpuStep{&kernels[name], profile.operation(name)}; };
+  const auto step = [&](const std::string& name) {
+    texts.add(kernels[name]);
+    return GpuStep{&kernels[name], profile.operation(name)};
+  };
   const auto product = [&](const ProductSpec& spec) { return ProductStep{step(name_of(spec)), spec}; };
   embedding = step(name_of(specs.embedding));
   kv_scatter = step(name_of(specs.kv_scatter));

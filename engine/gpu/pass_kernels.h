@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "engine/gpu/kernel_set.h"
+#include "engine/gpu/kernel_texts.h"
 #include "engine/profile.h"
 #include "kernels/kernel_list.h"
 
@@ -33,7 +34,7 @@ std::vector<ptx::Kernel> generate_kernels(const DecoderSpecs& specs, ptx::Target
 struct PassKernels {
   // Compiles them, or takes them from the cache. kernels: the specs'. DriverError if the driver refuses them.
   PassKernels(ContextPointer context, DecoderSpecs specs, std::vector<ptx::Kernel> kernels, const ModuleCache& cache,
-              Profile& profile);
+              Profile& profile, KernelTexts& texts);
 
   DecoderSpecs specs;
   KernelSet kernels;

@@ -30,14 +30,15 @@ void PersistentTokens::start_launch() {
   request.sampler = sampler_state(run_.sampling);
   request.recent = run_.recent;
   request.cache_offset = start_.cache_offset;
-  request.stamps = start_.stamps;
+  request.stamped_blocks = start_.stamped_blocks;
   launched_at_ = run_.position;
   launch_.start(request);
 }
 
 void PersistentTokens::end_launch() {
   if (!launch_.is_running()) return;
-  launch_.cut();
+  launch_.stop();
+  while (launch_.next()) continue;
   if (start_.ended) start_.ended(launched_at_);
 }
 

@@ -6,6 +6,7 @@
 #include <exception>
 #include <utility>
 
+#include "engine/profile.h"
 #include "engine/session/thinking.h"
 #include "engine/token_source.h"
 
@@ -91,6 +92,8 @@ EndReason Generator::generate(const GenerationRequest& request, Timings& timings
   if (most > 0)
     source = make_token_source(
         *model_.decoder, {request.sampling, request.prompt, static_cast<uint32_t>(cached_.size()), last_column_, most});
+  Profile& profile = model_.decoder->steps().profile();
+  profile.begin_tokens();
   std::optional<Token> before;
   for (uint64_t n = 0; n < most; ++n) {
     const std::optional<Token> token = source->next(stop_);
@@ -107,8 +110,10 @@ EndReason Generator::generate(const GenerationRequest& request, Timings& timings
       break;
     }
     auto [text, inside] = thinking.add(detokenizer.add(*token));
-    events_.push(TextDelta{std::move(text), *token, seconds_since(last), inside});
+    const double seconds = seconds_since(last);
     last = Clock::now();
+    profile.end_token(seconds);
+    events_.push(TextDelta{std::move(text), *token, seconds, inside});
   }
   timings.generate_seconds = seconds_since(start);
   for (auto [text, inside] : {thinking.add(detokenizer.flush()), thinking.finish()})

@@ -56,6 +56,57 @@ TEST(Profile, IsReadWhileItIsWritten) {
   EXPECT_EQ(profile.rows()[0].calls, 1000u);
 }
 
+TEST(ProfileSnapshot, TellsTheTokensFromThePrompt) {
+  Profile profile;
+  const uint32_t embed = profile.operation("embed");
+  profile.record(embed, 0, 8, 800);
+  profile.count(embed, {100, 200, 300, 400});
+  EXPECT_EQ(profile.snapshot(0).token_rows[0].calls, 0u) << "it is all the prompt's so far";
+  profile.begin_tokens();
+  profile.record(embed, 8, 0.5, 7);
+  profile.count(embed, {1, 2, 3, 4});
+  profile.record(profile.operation("sample"), 9, 0.25, 3);  // a row that the prompt did not have
+  profile.end_token(0.75);
+  const ProfileSnapshot shot = profile.snapshot(0);
+  EXPECT_EQ(shot.rows[0].calls, 2u);
+  EXPECT_EQ(shot.token_rows[0].name, "embed");
+  EXPECT_EQ(shot.token_rows[0].calls, 1u);
+  EXPECT_DOUBLE_EQ(shot.token_rows[0].seconds, 0.5);
+  EXPECT_EQ(shot.token_rows[0].bytes, 7u);
+  EXPECT_EQ(shot.token_rows[0].counters.lane_instructions, 2u);
+  EXPECT_EQ(shot.token_rows[0].counters.bank_conflicts, 4u);
+  EXPECT_DOUBLE_EQ(shot.token_rows[1].seconds, 0.25);
+  ASSERT_EQ(shot.tokens.size(), 1u);
+  EXPECT_DOUBLE_EQ(shot.tokens[0].seconds, 0.75);
+  profile.reset();
+  EXPECT_EQ(profile.snapshot(0).n_tokens, 0u);
+  EXPECT_TRUE(profile.snapshot(0).tokens.empty());
+}
+
+TEST(ProfileSnapshot, KeepsTheLastTokensAndCountsAll) {
+  Profile profile;
+  profile.begin_tokens();
+  for (size_t i = 0; i < Profile::kKeptTokens + 10; ++i) profile.end_token(static_cast<double>(i));
+  const ProfileSnapshot shot = profile.snapshot(0);
+  EXPECT_EQ(shot.n_tokens, Profile::kKeptTokens + 10);
+  ASSERT_EQ(shot.tokens.size(), Profile::kKeptTokens);
+  EXPECT_EQ(shot.tokens.front().seconds, 10);
+  profile.begin_tokens();
+  EXPECT_EQ(profile.snapshot(0).n_tokens, 0u) << "another answer";
+}
+
+TEST(ProfileSnapshot, HasTheLastSpansOfARingThatHasWrapped) {
+  Profile profile;
+  profile.keep_trace(4);
+  const uint32_t id = profile.operation("embed");
+  for (int i = 1; i <= 6; ++i) profile.record(id, i, 0.5, 1);  // 5 and 6 lie before 3 and 4
+  for (const size_t most : {0, 1, 2, 3, 4, 100}) {
+    const std::vector<TraceSpan> spans = profile.snapshot(most).spans;
+    ASSERT_EQ(spans.size(), std::min<size_t>(most, 4));
+    for (size_t i = 0; i < spans.size(); ++i) EXPECT_EQ(spans[i].start, 7.0 - static_cast<double>(spans.size() - i));
+  }
+}
+
 TEST(ProfileTable, ShowsShareAndBandwidthAndSkipsWhatNeverRan) {
   const std::string table =
       profile_table({{"attention", 4, 0.003, 6'000'000}, {"embed", 0, 0, 0}, {"norm_qkv", 2, 0.001, 0}});
@@ -90,6 +141,22 @@ TEST(ProfileTrace, KeepsTheLastCallsInOrder) {
   const std::vector<TraceSpan> spans = profile.trace();
   ASSERT_EQ(spans.size(), 3u);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(spans[i].start, i + 3);
+}
+
+TEST(ProfileTrace, KeepsTheLastOfAChangedBoundAndDropsAllWithout) {
+  Profile profile;
+  const uint32_t id = profile.operation("embed");
+  profile.keep_trace(4);
+  for (int i = 1; i <= 6; ++i) profile.record(id, i, 0.5, 1);
+  profile.keep_trace(2);
+  ASSERT_EQ(profile.trace().size(), 2u);
+  EXPECT_EQ(profile.trace()[0].start, 5);
+  profile.record(id, 7, 0.5, 1);
+  EXPECT_EQ(profile.trace()[0].start, 6);
+  EXPECT_EQ(profile.trace()[1].start, 7);
+  profile.keep_trace(0);
+  EXPECT_TRUE(profile.trace().empty());
+  EXPECT_FALSE(profile.keeps_trace());
 }
 
 TEST(ProfileTrace, IsChromesJson) {
