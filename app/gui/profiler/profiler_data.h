@@ -5,36 +5,24 @@
 #include <string>
 #include <vector>
 
+#include "engine/device_report.h"
 #include "engine/profile.h"
 
 namespace warpchat::gui {
 
-struct ProfiledToken {
-  double start, seconds;  // of the profile's clock
-};
-
-struct MemoryUse {
-  std::string purpose;  // "weights", "KV cache", "activations", "file mapping"
-  uint64_t bytes;
-};
-
-// How a kernel is launched, and its text.
-struct KernelText {
-  std::string name;    // as OperationProfile::name
-  std::string launch;  // "grid 480, block 256, shared memory 12 KB"
-  std::shared_ptr<const std::string> ptx;
-};
-
 struct ProfilerData {
   std::string device;  // as the status line
   bool is_gpu = false, is_emulated = false;
-  double peak_bandwidth = 0;                // bytes/s; 0: unknown
-  std::vector<OperationProfile> rows;       // since the answer began
-  std::vector<std::vector<float>> history;  // of each row: microseconds per token of the last tokens, oldest first
-  std::vector<TraceSpan> spans;             // of the last tokens, oldest first; operation: index into rows
-  std::vector<ProfiledToken> tokens;        // those that spans cover, oldest first
-  uint32_t n_tokens = 0;                    // rows are of so many passes
-  uint64_t weight_bytes_per_token = 0;      // that a token has to read; 0: unknown
+  double peak_bandwidth = 0;                 // bytes/s; 0: unknown
+  std::vector<OperationProfile> rows;        // since the answer was asked for, with its prompt: as /perf
+  std::vector<OperationProfile> token_rows;  // the part of it behind the prompt
+  uint64_t n_passes = 0;                     // that token_rows are of: one for each token but the first
+  // The answer's last tokens, oldest first; tokens[i] is its token number first_token + i, from 0.
+  std::vector<ProfiledToken> tokens;
+  uint64_t first_token = 0;
+  std::vector<TraceSpan> spans;             // of those tokens, oldest first; operation: index into rows
+  std::vector<std::vector<float>> history;  // of each row: microseconds in each of the first so many of the tokens
+  uint64_t weight_bytes_per_token = 0;      // that a token has to read
   std::vector<MemoryUse> memory;
   std::vector<KernelText> kernels;  // on a GPU
 };

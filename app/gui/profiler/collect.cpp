@@ -1,0 +1,61 @@
+// One snapshot of the profile under its lock; everything else is sorted out here.
+#include "app/gui/profiler/collect.h"
+
+#include <algorithm>
+
+namespace warpchat::gui {
+
+namespace {
+
+// Tokens that the calls kept so far cover: times of a GPU arrive later than its tokens.
+size_t covered_tokens(const ProfilerData& data) {
+  double end = 0;
+  for (const TraceSpan& span : data.spans) end = std::max(end, span.start + span.seconds);
+  return static_cast<size_t>(
+      std::ranges::count_if(data.tokens, [&](const ProfiledToken& token) { return token.start < end; }));
+}
+
+// A call belongs to the token within whose time its middle lies. Shares of a call are no calls.
+std::vector<std::vector<float>> history_of(const ProfilerData& data) {
+  std::vector<std::vector<float>> history(data.rows.size(), std::vector<float>(covered_tokens(data)));
+  for (const TraceSpan& span : data.spans) {
+    if (span.lane != TraceSpan::kWhole) continue;
+    const double middle = span.start + span.seconds / 2;
+    const auto behind = std::ranges::upper_bound(data.tokens, middle, {}, &ProfiledToken::start);
+    const auto index = static_cast<size_t>(behind - data.tokens.begin()) - 1;  // wraps before the first
+    if (index < history[span.operation].size())
+      history[span.operation][index] += static_cast<float>(span.seconds * 1e6);
+  }
+  return history;
+}
+
+}  // namespace
+
+void watch_profile(Model& model, bool on) {
+  Steps& steps = model.decoder->steps();
+  steps.profile().keep_trace(on ? kMostShownSpans : 0);
+  steps.set_counting(on);
+}
+
+std::shared_ptr<const ProfilerData> collect_profile(Model& model, std::string status) {
+  Steps& steps = model.decoder->steps();
+  ProfileSnapshot shot = steps.profile().snapshot(kMostShownSpans);
+  ProfilerData data{std::move(status), steps.is_gpu(), steps.is_emulated(), steps.profile().peak_bandwidth()};
+  data.rows = std::move(shot.rows);
+  data.token_rows = std::move(shot.token_rows);
+  data.n_passes = shot.n_tokens > 0 ? shot.n_tokens - 1 : 0;
+  data.tokens = std::move(shot.tokens);
+  if (data.tokens.size() > kShownTokens)
+    data.tokens.erase(data.tokens.begin(), data.tokens.end() - static_cast<std::ptrdiff_t>(kShownTokens));
+  data.first_token = shot.n_tokens - data.tokens.size();
+  const double from = data.tokens.empty() ? steps.profile().now() : data.tokens.front().start;
+  data.spans = std::move(shot.spans);
+  std::erase_if(data.spans, [&](const TraceSpan& span) { return span.start + span.seconds < from; });
+  data.history = history_of(data);
+  data.weight_bytes_per_token = steps.weight_bytes_per_token();
+  data.memory = steps.memory();
+  data.kernels = steps.kernels();
+  return std::make_shared<const ProfilerData>(std::move(data));
+}
+
+}  // namespace warpchat::gui

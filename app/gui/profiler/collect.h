@@ -1,0 +1,21 @@
+// From a loaded model to what the profiler shows. Callable from any thread while the model lives and decodes.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "app/gui/profiler/profiler_data.h"
+#include "engine/session/model.h"
+
+namespace warpchat::gui {
+
+// What is shown of the past.
+constexpr size_t kShownTokens = 64, kMostShownSpans = size_t{1} << 17;
+
+// On: the model keeps its last calls one by one and, in the emulator, counters; both take time (a GPU's graph is timed
+// kernel by kernel). Off: as before.
+void watch_profile(Model& model, bool on);
+
+// status: of the device, as the status line has it.
+std::shared_ptr<const ProfilerData> collect_profile(Model& model, std::string status);
+
+}  // namespace warpchat::gui
