@@ -59,9 +59,10 @@ class TextLayout {
   size_t word_begin(size_t offset) const;                           // for double clicks
   size_t word_end(size_t offset) const;
 
+  struct Parts;  // app/gui/text/layout_parts.h
+
  private:
   friend class TextEngine;
-  struct Parts;
   explicit TextLayout(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;
 };

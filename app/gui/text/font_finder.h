@@ -1,0 +1,44 @@
+// Which font files the system has for a face, a script or an emoji, as fontconfig knows them. No font is opened here.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/gui/text/text_engine.h"
+
+struct _FcConfig;
+struct _FcPattern;
+
+namespace warpchat::gui {
+
+struct FoundFont {
+  std::string path;
+  int index = 0;           // as FreeType counts: the face in the file, and its named instance * 65536
+  std::string variations;  // of a variable font: "wght=700"; empty: none
+  bool embolden = false;   // there is no bold one, so this has to be made bold
+  bool slant = false;      // there is no italic one
+  bool operator==(const FoundFont&) const = default;
+};
+
+class FontFinder {
+ public:
+  // Reads fontconfig's configuration and caches. Error if there is no font for Latin text.
+  FontFinder();
+  ~FontFinder();
+  FontFinder(const FontFinder&) = delete;
+  FontFinder& operator=(const FontFinder&) = delete;
+
+  FoundFont primary(Face face) const;
+
+  // A font that draws all of these (at least one), the script's own Noto family first. script: ISO 15924, "Arab".
+  std::optional<FoundFont> covering(Face face, const std::string& script, std::span<const char32_t> characters) const;
+  std::optional<FoundFont> colour_emoji(std::span<const char32_t> characters) const;
+
+ private:
+  struct Wish;
+  std::optional<FoundFont> match(const Wish& wish) const;
+  _FcConfig* config_;
+};
+
+}  // namespace warpchat::gui

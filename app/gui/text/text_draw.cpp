@@ -1,0 +1,112 @@
+// Layouts as rectangles of the atlas in ImGui's draw list: backgrounds, letters, lines under and through them.
+#include <imgui/imgui.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "app/gui/text/glyph_atlas.h"
+#include "app/gui/text/layout_parts.h"
+
+namespace warpchat::gui {
+
+namespace {
+
+constexpr Colour kAlpha = 0xFF000000, kWhite = 0x00FFFFFF;
+constexpr float kReach = 4;  // em, that a glyph may lie outside its advance
+
+class Painter {
+ public:
+  Painter(ImDrawList& list, ImVec2 origin, const TextLayout::Parts& parts)
+      : list_(list), origin_(origin), parts_(parts), atlas_(*parts_.atlas) {}
+  void background(const Line& line, const GlyphRun& run);
+  void glyphs(const Line& line, const GlyphRun& run);
+  void strokes(const Line& line, const GlyphRun& run);
+  void end_glyphs();
+
+ private:
+  void glyph(const AtlasGlyph& glyph, float x, float y, Colour colour);
+  float baseline(const Line& line) const { return std::round(origin_.y + line.y + line.baseline); }
+  float left(const Line& line, const GlyphRun& run) const { return origin_.x + line.x + run.x; }
+
+  ImDrawList& list_;
+  ImVec2 origin_;
+  const TextLayout::Parts& parts_;
+  GlyphAtlas& atlas_;
+  std::optional<uint32_t> page_;  // whose texture the list has now
+};
+
+void Painter::background(const Line& line, const GlyphRun& run) {
+  const TextStyle& style = parts_.styles[run.style];
+  if (!(style.background & kAlpha)) return;
+  const float x = left(line, run), y = baseline(line);
+  const LineExtent extent = parts_.extents[run.style];
+  list_.AddRectFilled({x, y - extent.above}, {x + run.width, y + extent.below}, style.background);
+}
+
+void Painter::glyph(const AtlasGlyph& glyph, float x, float y, Colour colour) {
+  if (!glyph.width) return;
+  if (page_ != glyph.page) {
+    end_glyphs();
+    list_.PushTextureID(reinterpret_cast<ImTextureID>(static_cast<intptr_t>(atlas_.texture(glyph.page))));
+    page_ = glyph.page;
+  }
+  x += glyph.left;
+  y += glyph.top;
+  list_.PrimReserve(6, 4);
+  list_.PrimRectUV({x, y}, {x + glyph.width, y + glyph.height}, {glyph.u0, glyph.v0}, {glyph.u1, glyph.v1},
+                   glyph.coloured ? colour | kWhite : colour);
+}
+
+void Painter::end_glyphs() {
+  if (page_) list_.PopTextureID();
+  page_.reset();
+}
+
+void Painter::glyphs(const Line& line, const GlyphRun& run) {
+  const TextStyle& style = parts_.styles[run.style];
+  const float x = left(line, run), y = baseline(line), reach = kReach * style.size;
+  const auto begin = parts_.glyphs.begin() + run.first, end = parts_.glyphs.begin() + run.last;
+  const auto before = [](const Glyph& glyph, float at) { return glyph.x < at; };
+  for (auto g = std::lower_bound(begin, end, list_.GetClipRectMin().x - reach - x, before); g != end; ++g) {
+    if (x + g->x > list_.GetClipRectMax().x + reach) break;
+    const float pen = x + g->x + static_cast<float>(g->dx) / 64;
+    const float quarters = std::floor(pen * kPhases + 0.5f);
+    const float pixel = std::floor(quarters / kPhases);
+    const int phase = static_cast<int>(quarters - pixel * kPhases);
+    glyph(atlas_.glyph(*run.font, g->id, style.size, phase), pixel, y + std::round(static_cast<float>(g->dy) / 64),
+          style.colour);
+  }
+}
+
+void Painter::strokes(const Line& line, const GlyphRun& run) {
+  const TextStyle& style = parts_.styles[run.style];
+  const FontMetrics& metrics = run.font->metrics();
+  const float x = left(line, run), y = baseline(line), thick = std::max(1.0f, std::round(metrics.stroke * style.size));
+  const auto stroke = [&](float height) {
+    const float top = y - std::round(height * style.size);
+    list_.AddRectFilled({x, top}, {x + run.width, top + thick}, style.colour);
+  };
+  if (style.underline) stroke(metrics.underline);
+  if (style.strike) stroke(metrics.strike);
+}
+
+}  // namespace
+
+void TextLayout::draw(ImDrawList& list, ImVec2 origin, float clip_top, float clip_bottom) const {
+  Painter painter(list, origin, *parts_);
+  const auto& lines = parts_->lines;
+  const auto above = [&](const Line& line, float y) { return origin.y + line.y + line.height <= y; };
+  const auto first = std::lower_bound(lines.begin(), lines.end(), clip_top, above);
+  const auto paint = [&](auto what) {
+    for (auto line = first; line != lines.end() && origin.y + line->y < clip_bottom; ++line) {
+      for (uint32_t i = line->first; i < line->last; ++i) (painter.*what)(*line, parts_->runs[i]);
+    }
+  };
+  paint(&Painter::background);
+  paint(&Painter::glyphs);
+  painter.end_glyphs();
+  paint(&Painter::strokes);
+}
+
+}  // namespace warpchat::gui

@@ -1,0 +1,41 @@
+#include "app/gui/text/text_engine.h"
+
+#include "app/gui/text/glyph_atlas.h"
+#include "app/gui/text/layout_builder.h"
+
+namespace warpchat::gui {
+
+struct TextEngine::Parts {
+  FontSet fonts;
+  ParagraphReader reader;
+  Shaper shaper;
+  GlyphAtlas atlas;
+};
+
+TextEngine::TextEngine() : parts_(std::make_unique<Parts>()) {
+  for (Face face : {Face::kText, Face::kBold, Face::kItalic, Face::kBoldItalic, Face::kCode})
+    parts_->fonts.primary(face);
+}
+TextEngine::~TextEngine() = default;
+
+std::unique_ptr<TextLayout> TextEngine::layout(const StyledText& text, float width) {
+  auto parts = std::make_unique<TextLayout::Parts>();
+  parts->atlas = &parts_->atlas;
+  parts->reader = &parts_->reader;
+  LayoutBuilder(parts_->fonts, parts_->shaper, parts_->reader, text, width, *parts).build();
+  return std::unique_ptr<TextLayout>(new TextLayout(std::move(parts)));
+}
+
+float TextEngine::line_height(const TextStyle& style) {
+  const LineExtent extent = line_extent(parts_->fonts.primary(style.face), style.size);
+  return extent.above + extent.below;
+}
+
+void TextEngine::begin_frame() { parts_->atlas.begin_frame(); }
+
+TextEngine::FontFile TextEngine::font_file(Face face) const {
+  const FoundFont font = parts_->fonts.finder().primary(face);
+  return {font.path, font.index};
+}
+
+}  // namespace warpchat::gui
