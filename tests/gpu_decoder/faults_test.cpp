@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "engine/gpu/gpu_steps.h"
+#include "engine/profile.h"
 #include "engine/token_source.h"
 #include "tests/support/decoder_cases.h"
 #include "tests/support/error_of.h"
@@ -25,14 +28,37 @@ class GpuFaults : public testing::Test {
     return make_gpu_steps(model_.config, model_.tensors,
                           {driver.device(), {.context = kContext, .batch = 8}, launch, false, {}, {}});
   }
-  // A prompt, some tokens of the host's and some of the device's: all logits, then the tokens.
-  std::vector<float> request(Decoder& decoder) const {
-    const std::vector<Token> tokens = some_tokens(8);
-    std::vector<float> results = decode(decoder, tokens, {5, 1});
-    const std::unique_ptr<TokenSource> source = make_token_source(decoder, {SamplingParams{}, tokens, 8, 0, 4});
+  // A prompt, some tokens of the host's and some of the device's: all logits, then the tokens. answered: called when
+  // all are there, before what is under way is dropped.
+  std::vector<float> request(
+      Decoder& decoder, const std::function<void()>& answered = [] {}) const {
+    std::vector<float> results = decode(decoder, some_tokens(8), {5, 1});
+    const std::vector<float> tokens = run(decoder, answered);
+    results.insert(results.end(), tokens.begin(), tokens.end());
+    return results;
+  }
+  // Its second half: the device's tokens.
+  std::vector<float> run(
+      Decoder& decoder, const std::function<void()>& answered = [] {}) const {
+    std::vector<float> results;
+    const auto source = make_token_source(decoder, {SamplingParams{}, some_tokens(8), 8, 0, 4});
     const std::atomic<bool> stop = false;
     for (int i = 0; i < 4; ++i) results.push_back(static_cast<float>(*source->next(stop)));
+    answered();
     return results;
+  }
+
+  // Of every function that work calls and that ends nothing, how often.
+  static std::map<std::string, uint64_t> calls_of(FaultyDriver& driver, const std::function<void()>& work) {
+    const std::map<std::string, uint64_t> before = driver.all_calls();
+    work();
+    std::map<std::string, uint64_t> calls;
+    for (const auto& [function, n] : driver.all_calls()) {
+      const auto known = before.find(function);
+      const uint64_t n_before = known == before.end() ? 0 : known->second;
+      if (n > n_before && !FaultyDriver::ends_something(function)) calls[function] = n - n_before;
+    }
+    return calls;
   }
 
   const std::vector<std::byte> bytes_ = build_tiny_model({.n_layers = 1,
@@ -120,12 +146,12 @@ class GpuFaultsInMode : public GpuFaults, public testing::WithParamInterface<Lau
   std::map<std::string, uint64_t> calls_of_decoding() const {
     FaultyDriver driver;
     Decoder decoder(model_.config, load(driver, GetParam()));
-    std::map<std::string, uint64_t> calls = driver.all_calls();
-    request(decoder);
-    std::map<std::string, uint64_t> more;
-    for (const auto& [function, n] : driver.all_calls())
-      if (n > calls[function] && !FaultyDriver::ends_something(function)) more[function] = n - calls[function];
-    return more;
+    return calls_of(driver, [&] { request(decoder); });
+  }
+  static std::string launch_function() {
+    return GetParam() == LaunchMode::kGraph        ? "cuGraphLaunch"
+           : GetParam() == LaunchMode::kPersistent ? "cuLaunchCooperativeKernel"
+                                                   : "cuLaunchKernel";
   }
   std::vector<float> expected() const {
     FaultyDriver driver;
@@ -142,9 +168,14 @@ TEST_P(GpuFaultsInMode, WhileDecodingLeaveTheNextPassRight) {
       {
         Decoder decoder(model_.config, load(driver, GetParam()));
         driver.fail(function, call, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
-        const std::string error = error_of([&] { request(decoder); });
+        bool is_answered = false;
+        const std::string error = error_of([&] { request(decoder, [&] { is_answered = !driver.has_failed(); }); });
         if (!driver.has_failed()) continue;  // how many events are in use at once may differ
-        EXPECT_THAT(error, says(function, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES")) << call;
+        if (is_answered) {
+          EXPECT_EQ(error, "no error") << function << " " << call << ": nobody waits for the rest";
+        } else {
+          EXPECT_THAT(error, says(function, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES")) << call;
+        }
         EXPECT_EQ(request(decoder), undisturbed) << function << " " << call;
       }
       EXPECT_EQ(driver.alive(), "") << function << " " << call;
@@ -155,14 +186,13 @@ TEST_P(GpuFaultsInMode, WhileDecodingLeaveTheNextPassRight) {
 
 TEST_P(GpuFaultsInMode, ALostDeviceIsToldAtEveryRequestUntilTheModelIsLoadedAgain) {
   const std::vector<float> undisturbed = expected();
-  const std::string graph_launch = GetParam() == LaunchMode::kGraph ? "cuGraphLaunch" : "cuLaunchKernel";
-  for (const std::string& function : {std::string("cuStreamSynchronize"), graph_launch}) {
+  for (const std::string& function : {std::string("cuStreamSynchronize"), launch_function()}) {
     for (const CUresult code : {CUDA_ERROR_UNKNOWN, CUDA_ERROR_LAUNCH_FAILED}) {
       FaultyDriver driver;
       {
         Decoder decoder(model_.config, load(driver, GetParam()));
         request(decoder);
-        driver.fail(function, 2, code, FaultyDriver::Extent::kLost);
+        driver.fail(function, GetParam() == LaunchMode::kPersistent ? 1 : 2, code, FaultyDriver::Extent::kLost);
         const std::string name = code == CUDA_ERROR_UNKNOWN ? "CUDA_ERROR_UNKNOWN" : "CUDA_ERROR_LAUNCH_FAILED";
         EXPECT_THAT(error_of([&] { request(decoder); }), says(function, name));
         for (int again = 0; again < 2; ++again)
@@ -175,7 +205,85 @@ TEST_P(GpuFaultsInMode, ALostDeviceIsToldAtEveryRequestUntilTheModelIsLoadedAgai
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Modes, GpuFaultsInMode, testing::Values(LaunchMode::kStream, LaunchMode::kGraph),
+// Every call that a persistent run makes fails once: of the first run, which compiles it, and of a later one. What was
+// launched must have been let go, or the next run would wait for it for ever.
+class GpuFaultsInRuns : public GpuFaults {
+ protected:
+  struct Loaded {
+    FaultyDriver driver;
+    Decoder decoder;
+    explicit Loaded(const GpuFaultsInRuns& test)
+        : decoder(test.model_.config, test.load(driver, LaunchMode::kPersistent)) {}
+  };
+  // A prompt, undisturbed, and a run in which that call fails.
+  void fail_in_run(Loaded& on, const std::string& function, uint64_t call) const {
+    bool is_answered = false;
+    decode(on.decoder, some_tokens(8), {5, 1});
+    on.driver.fail(function, call, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+    const std::string error = error_of([&] { run(on.decoder, [&] { is_answered = !on.driver.has_failed(); }); });
+    EXPECT_TRUE(on.driver.has_failed()) << function << " " << call;
+    if (is_answered) {
+      EXPECT_EQ(error, "no error") << function << " " << call << ": nobody waits for the rest";
+    } else {
+      EXPECT_THAT(error, says(function, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES")) << call;
+    }
+  }
+};
+
+TEST_F(GpuFaultsInRuns, AtEveryCallLeaveTheNextOneRight) {
+  std::vector<float> undisturbed;
+  std::map<std::string, uint64_t> of_first, of_later;
+  {
+    Loaded on(*this);
+    decode(on.decoder, some_tokens(8), {5, 1});
+    of_first = calls_of(on.driver, [&] { undisturbed = run(on.decoder); });
+    decode(on.decoder, some_tokens(8), {5, 1});
+    of_later = calls_of(on.driver, [&] { EXPECT_EQ(run(on.decoder), undisturbed); });
+  }
+  const auto goes_on = [&](Loaded& on) {
+    decode(on.decoder, some_tokens(8), {5, 1});
+    return run(on.decoder);
+  };
+  for (const auto& [function, n_calls] : of_first) {
+    for (uint64_t call = 1; call <= n_calls; ++call) {
+      Loaded on(*this);
+      fail_in_run(on, function, call);
+      EXPECT_EQ(goes_on(on), undisturbed) << function << " " << call;
+    }
+  }
+  Loaded on(*this);
+  EXPECT_EQ(goes_on(on), undisturbed);
+  for (const auto& [function, n_calls] : of_later) {
+    for (uint64_t call = 1; call <= n_calls; ++call) {
+      fail_in_run(on, function, call);
+      EXPECT_EQ(goes_on(on), undisturbed) << function << " " << call;
+    }
+  }
+}
+
+// The launch was taken, no token ever comes, and asked after it the driver says why.
+TEST_F(GpuFaultsInRuns, AHostThatWaitsForTokensHearsThatNoneWillCome) {
+  static int n_asked;
+  const struct {
+    CUresult (*answer)(CUevent);
+    const char* error;
+  } cases[] = {{[](CUevent) { return ++n_asked < 3 ? CUDA_ERROR_NOT_READY : CUDA_ERROR_LAUNCH_FAILED; },
+                "asking the GPU: cuEventQuery failed with CUDA_ERROR_LAUNCH_FAILED ("},
+               {[](CUevent) { return ++n_asked < 3 ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS; },
+                "the persistent decoder ended without a word"}};
+  for (const auto& c : cases) {
+    Loaded on(*this);
+    on.decoder.steps().profile().set_enabled(false);  // whose events would be asked after, too
+    decode(on.decoder, some_tokens(8), {5, 1});
+    n_asked = 0;
+    on.driver.table().cuEventQuery = c.answer;
+    on.driver.table().cuLaunchCooperativeKernel = [](auto...) { return CUDA_SUCCESS; };
+    EXPECT_THAT(error_of([&] { run(on.decoder); }), HasSubstr(c.error));
+    EXPECT_EQ(n_asked, 3);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, GpuFaultsInMode, testing::ValuesIn(kLaunchModes),
                          [](const auto& c) { return std::string(name_of(c.param)); });
 
 }  // namespace

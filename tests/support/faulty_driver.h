@@ -35,6 +35,7 @@ class FaultyDriver {
   FaultyDriver(const FaultyDriver&) = delete;
 
   DeviceChoice device() const { return {&table_, choose_device("emulator").gpu, ""}; }
+  DriverTable& table() { return table_; }  // for functions of a test's own
 
   // The call-th call of the function from now on returns the code, without effect. Lost: and so does every other call
   // from then on, until nobody holds the device's context any more.
