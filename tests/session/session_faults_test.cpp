@@ -2,8 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include "engine/gpu/gpu_steps.h"
 #include "engine/session/chat_session.h"
 #include "tests/support/faulty_driver.h"
@@ -57,20 +55,16 @@ class SessionFaults : public testing::Test {
     std::string text;
     GenerationEnd end;
   };
-  // Drains the running generation; calls after_three behind the third token.
-  static Answer collect(
-      ChatSession& session, const std::function<void()>& after_three = [] {}) {
+  // Drains the running generation.
+  static Answer collect(ChatSession& session) {
     Answer answer;
-    for (int n_tokens = 0;;) {
+    for (;;) {
       const std::optional<Event> event = session.next_event(60s);
       if (!event) {
         ADD_FAILURE() << "no event for a minute";
         return answer;
       }
-      if (const auto* delta = std::get_if<TextDelta>(&*event)) {
-        answer.text += delta->text;
-        if (++n_tokens == 3) after_three();
-      }
+      if (const auto* delta = std::get_if<TextDelta>(&*event)) answer.text += delta->text;
       if (const auto* end = std::get_if<GenerationEnd>(&*event)) {
         answer.end = *end;
         return answer;
@@ -89,20 +83,37 @@ class SessionFaults : public testing::Test {
   FaultyDriver driver_;
 };
 
-TEST_F(SessionFaults, AFailedLaunchEndsTheAnswerAndTheNextOneIsRight) {
-  const std::unique_ptr<Model> model = load();
-  ChatSession session(*model, greedy());
-  session.send("tell me of the sea");
-  const Answer cut = collect(session, [&] { driver_.fail("cuLaunchKernel", 1, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES); });
-  ASSERT_TRUE(driver_.has_failed()) << "the answer had ended before";
-  EXPECT_EQ(cut.end.reason, EndReason::kFailed);
-  EXPECT_THAT(cut.end.error, HasSubstr("cuLaunchKernel failed with CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"));
-  EXPECT_THAT(cut.end.error, Not(HasSubstr("\n")));
-  ASSERT_EQ(session.messages().size(), 2u);
-  EXPECT_EQ(session.messages()[0].content, "tell me of the sea");
-  EXPECT_EQ(session.messages()[1].content, cut.text);
-  EXPECT_FALSE(session.busy());
+// A call in the midst of an answer, by launch mode.
+struct ModeFault {
+  LaunchMode launch;
+  const char* function;
+  uint64_t call;
+};
+class SessionFaultsInMode : public SessionFaults, public testing::WithParamInterface<ModeFault> {
+ protected:
+  std::unique_ptr<Model> load_in_mode() { return load(0, 256, GetParam().launch); }
+  // An answer that the fault cuts short.
+  Answer cut_answer(ChatSession& session, CUresult code, Extent extent) {
+    driver_.fail(GetParam().function, GetParam().call, code, extent);
+    session.send("tell me of the sea");
+    const Answer cut = collect(session);
+    EXPECT_TRUE(driver_.has_failed()) << "the answer had ended before";
+    EXPECT_EQ(cut.end.reason, EndReason::kFailed);
+    EXPECT_GE(cut.end.timings.generated_tokens, 1u);
+    EXPECT_THAT(cut.end.error, HasSubstr(std::string(GetParam().function) + " failed with CUDA_ERROR_"));
+    EXPECT_THAT(cut.end.error, Not(HasSubstr("\n")));
+    EXPECT_EQ(session.messages().size(), 2u);
+    EXPECT_EQ(session.messages().front().content, "tell me of the sea");
+    EXPECT_EQ(session.messages().back().content, cut.text);
+    EXPECT_FALSE(session.busy());
+    return cut;
+  }
+};
 
+TEST_P(SessionFaultsInMode, AFailedCallEndsTheAnswerAndTheNextOneIsRight) {
+  const std::unique_ptr<Model> model = load_in_mode();
+  ChatSession session(*model, greedy());
+  cut_answer(session, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, Extent::kOnce);
   const std::vector<Message> kept = session.messages();
   session.send("and more");
   const Answer next = collect(session);
@@ -111,18 +122,13 @@ TEST_F(SessionFaults, AFailedLaunchEndsTheAnswerAndTheNextOneIsRight) {
   EXPECT_EQ(next.text, answer_to(kept, "and more"));
 }
 
-TEST_F(SessionFaults, ALostDeviceKeepsTheConversationForAnotherModel) {
+TEST_P(SessionFaultsInMode, ALostDeviceKeepsTheConversationForAnotherModel) {
   std::vector<Message> kept;
   {
-    const std::unique_ptr<Model> model = load();
+    const std::unique_ptr<Model> model = load_in_mode();
     ChatSession session(*model, greedy());
-    session.send("tell me of the sea");
-    const Answer cut =
-        collect(session, [&] { driver_.fail("cuEventSynchronize", 1, CUDA_ERROR_UNKNOWN, Extent::kLost); });
-    ASSERT_TRUE(driver_.has_failed()) << "the answer had ended before";
+    const Answer cut = cut_answer(session, CUDA_ERROR_UNKNOWN, Extent::kLost);
     EXPECT_THAT(cut.end.error, HasSubstr("the GPU stopped answering; the conversation is kept: load the model again"));
-    ASSERT_EQ(session.messages().size(), 2u);
-    EXPECT_EQ(session.messages()[1].content, cut.text);
     kept = session.messages();
 
     session.send("and more");
@@ -133,7 +139,7 @@ TEST_F(SessionFaults, ALostDeviceKeepsTheConversationForAnotherModel) {
     EXPECT_EQ(session.messages()[2].content, "and more");
   }
   EXPECT_EQ(driver_.alive(), "");
-  const std::unique_ptr<Model> again = load();
+  const std::unique_ptr<Model> again = load_in_mode();
   ChatSession session(*again, greedy());
   session.restore(kept);
   session.send("and more");
@@ -141,6 +147,12 @@ TEST_F(SessionFaults, ALostDeviceKeepsTheConversationForAnotherModel) {
   EXPECT_EQ(answer.end.error, "");
   EXPECT_EQ(answer.text, answer_to(kept, "and more"));
 }
+
+INSTANTIATE_TEST_SUITE_P(Modes, SessionFaultsInMode,
+                         testing::Values(ModeFault{LaunchMode::kStream, "cuLaunchKernel", 60},
+                                         ModeFault{LaunchMode::kGraph, "cuGraphLaunch", 3},
+                                         ModeFault{LaunchMode::kPersistent, "cuLaunchCooperativeKernel", 1}),
+                         [](const auto& c) { return std::string(name_of(c.param.launch)); });
 
 // The kernels of prompts are compiled with the first of them, that of the sampler with the first answer.
 TEST_F(SessionFaults, MemoryThatRunsOutInTheFirstAnswerIsAskedForAgain) {
