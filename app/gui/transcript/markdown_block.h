@@ -1,0 +1,67 @@
+// A message as a flat list of blocks with styled text. Offsets are bytes: of a block's text, which is what is read and
+// copied, and of the message's source, which is what the model wrote.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace warpchat::gui {
+
+// text[begin, end) looks so.
+struct InlineSpan {
+  size_t begin = 0, end = 0;
+  bool bold = false, italic = false, code = false, strike = false;
+  int32_t link = -1;  // index of its target in MarkdownBlock::links; -1: none
+  bool operator==(const InlineSpan&) const = default;
+};
+
+// The block's text from `text` on was written at `source` and after it, byte for byte until the next of these.
+struct SourceMark {
+  size_t text = 0, source = 0;
+  bool operator==(const SourceMark&) const = default;
+};
+
+enum class BlockKind { kParagraph, kHeading, kCode, kTable, kRule };
+enum class Nesting { kQuote, kItem };
+enum class ColumnAlignment { kLeft, kCentre, kRight };
+
+struct TableCell {
+  size_t begin, end;  // of the block's text
+  bool operator==(const TableCell&) const = default;
+};
+
+struct MarkdownBlock {
+  BlockKind kind = BlockKind::kParagraph;
+  int level = 0;                 // of a heading: 1 to 6
+  std::vector<Nesting> nesting;  // from outside
+  std::string marker;            // of an item's first block: "-" or "12."
+  std::optional<bool> task;      // of an item's first block: whether its box is ticked
+  bool tight = false;            // it follows the block above without a space between
+  bool continues = false;        // it is the next piece of the block above, which is too long for one
+  bool piece_of_text = false;    // likewise, and no line ended between them
+  std::string language;          // of code; empty: not said
+
+  std::string text;               // "\n": a line's end; of a table: "\t" between cells, "\n" between rows
+  std::vector<InlineSpan> spans;  // cover the text in order
+  std::vector<std::string> links;
+  std::vector<SourceMark> sources;  // in order
+  std::vector<ColumnAlignment> columns;
+  std::vector<TableCell> cells;  // row by row; the first row is the head, but not in a piece that continues
+  std::vector<uint32_t> widths;  // of the whole table's columns, in characters
+
+  bool operator==(const MarkdownBlock&) const = default;
+};
+
+// Where in the source this offset of a block's text comes from.
+size_t source_of(const MarkdownBlock& block, size_t offset);
+
+size_t item_depth(const MarkdownBlock& block);
+
+// As it is read: text[begin, end), with the item's marker if it is copied from its start.
+std::string copied_text(const MarkdownBlock& block, size_t begin, size_t end);
+// What stands between two neighbouring blocks of a message when both are copied.
+std::string copied_gap(const MarkdownBlock& below);
+
+}  // namespace warpchat::gui

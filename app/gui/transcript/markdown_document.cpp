@@ -1,0 +1,80 @@
+#include "app/gui/transcript/markdown_document.h"
+
+#include <algorithm>
+
+#include "app/gui/transcript/markdown_parse.h"
+#include "app/gui/transcript/markdown_tail.h"
+#include "app/gui/transcript/plain_text.h"
+
+namespace warpchat::gui {
+
+void MarkdownDocument::update(std::string_view text, bool streaming, size_t source) {
+  if (text == text_ && streaming == streaming_ && source == source_) {
+    n_unchanged_ = blocks_.size();
+    return;
+  }
+  if (!text.starts_with(text_) || source != source_) reset();
+  source_ = source;
+  streaming_ = streaming;
+  text_.append(text.substr(text_.size()));
+  std::vector<MarkdownBlock> old_tail(std::make_move_iterator(blocks_.begin() + static_cast<long>(n_finished_)),
+                                      std::make_move_iterator(blocks_.end()));
+  const size_t n_kept = n_finished_;
+  n_unchanged_ = n_kept;
+  blocks_.resize(n_finished_);
+  if (kind_ == Kind::kPlain) {
+    parse_plain_text(text_, source_, blocks_);
+  } else {
+    scan_new_lines();
+    parse_tail(streaming);
+  }
+  if (n_unchanged_ < n_kept) return;  // all was parsed anew
+  const auto [before, now] =
+      std::mismatch(old_tail.begin(), old_tail.end(),
+                    blocks_.begin() + static_cast<long>(std::min(n_kept, blocks_.size())), blocks_.end());
+  n_unchanged_ = n_kept + static_cast<size_t>(before - old_tail.begin());
+}
+
+void MarkdownDocument::reset() {
+  text_.clear();
+  blocks_.clear();
+  cuts_.clear();
+  definitions_.clear();
+  scanner_ = {};
+  scanned_ = tail_ = finished_end_ = n_finished_ = 0;
+}
+
+void MarkdownDocument::scan_new_lines() {
+  for (size_t end = text_.find('\n', scanned_); end != std::string::npos; end = text_.find('\n', scanned_)) {
+    if (scanner_.begins_block(std::string_view(text_).substr(scanned_, end - scanned_)) && scanned_ > tail_) {
+      cuts_.push_back(tail_);
+      tail_ = scanned_;
+    }
+    scanned_ = end + 1;
+  }
+  // A link's target that was not known yet may change any text above it.
+  size_t first = cuts_.size();
+  while (first > 0 && cuts_[first - 1] >= finished_end_) --first;
+  if (definitions_ != scanner_.definitions()) {
+    definitions_ = scanner_.definitions();
+    blocks_.clear();
+    n_unchanged_ = 0;
+    first = 0;
+  }
+  for (; first < cuts_.size(); ++first) {
+    const size_t end = first + 1 < cuts_.size() ? cuts_[first + 1] : tail_;
+    parse_markdown(
+        {std::string_view(text_).substr(cuts_[first], end - cuts_[first]), source_ + cuts_[first], definitions_},
+        blocks_);
+  }
+  finished_end_ = tail_;
+  n_finished_ = blocks_.size();
+}
+
+void MarkdownDocument::parse_tail(bool streaming) {
+  const std::string_view tail = std::string_view(text_).substr(tail_);
+  const std::string settled = streaming ? settled_tail(tail) : std::string();
+  parse_markdown({streaming ? settled : tail, source_ + tail_, definitions_, streaming}, blocks_);
+}
+
+}  // namespace warpchat::gui

@@ -1,0 +1,393 @@
+#include "app/gui/transcript/markdown_parse.h"
+
+#include <md4c.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <utility>
+
+#include "app/gui/transcript/markdown_guard.h"
+#include "app/gui/transcript/markdown_pieces.h"
+
+namespace warpchat::gui {
+namespace {
+
+constexpr unsigned kFlags =
+    MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS | MD_FLAG_NOHTML | MD_FLAG_PERMISSIVEAUTOLINKS;
+
+void append_utf8(std::string& out, uint32_t code_point) {
+  if (code_point == 0 || code_point > 0x10FFFF || (code_point >= 0xD800 && code_point < 0xE000)) code_point = 0xFFFD;
+  if (code_point < 0x80) {
+    out += static_cast<char>(code_point);
+  } else if (code_point < 0x800) {
+    out += static_cast<char>(0xC0 | code_point >> 6);
+    out += static_cast<char>(0x80 | (code_point & 0x3F));
+  } else if (code_point < 0x10000) {
+    out += static_cast<char>(0xE0 | code_point >> 12);
+    out += static_cast<char>(0x80 | (code_point >> 6 & 0x3F));
+    out += static_cast<char>(0x80 | (code_point & 0x3F));
+  } else {
+    out += static_cast<char>(0xF0 | code_point >> 18);
+    out += static_cast<char>(0x80 | (code_point >> 12 & 0x3F));
+    out += static_cast<char>(0x80 | (code_point >> 6 & 0x3F));
+    out += static_cast<char>(0x80 | (code_point & 0x3F));
+  }
+}
+
+// "&amp;", "&#65;", "&#x41;"; a name we do not know stays as it is.
+std::string entity_text(std::string_view entity) {
+  static const std::map<std::string_view, uint32_t> kNames = {
+      {"amp", '&'},      {"lt", '<'},       {"gt", '>'},        {"quot", '"'},     {"apos", '\''},    {"nbsp", 0xA0},
+      {"copy", 0xA9},    {"reg", 0xAE},     {"deg", 0xB0},      {"plusmn", 0xB1},  {"middot", 0xB7},  {"times", 0xD7},
+      {"divide", 0xF7},  {"ndash", 0x2013}, {"mdash", 0x2014},  {"lsquo", 0x2018}, {"rsquo", 0x2019}, {"ldquo", 0x201C},
+      {"rdquo", 0x201D}, {"bull", 0x2022},  {"hellip", 0x2026}, {"euro", 0x20AC},  {"trade", 0x2122}, {"larr", 0x2190},
+      {"uarr", 0x2191},  {"rarr", 0x2192},  {"darr", 0x2193},   {"le", 0x2264},    {"ge", 0x2265},    {"ne", 0x2260}};
+  std::string out;
+  std::string_view name = entity.substr(1, entity.size() - 2);
+  if (name.starts_with('#')) {
+    const bool is_hex = name.size() > 1 && (name[1] == 'x' || name[1] == 'X');
+    name.remove_prefix(is_hex ? 2 : 1);
+    uint32_t value = 0;
+    std::from_chars(name.data(), name.data() + name.size(), value, is_hex ? 16 : 10);
+    append_utf8(out, value);
+  } else if (auto known = kNames.find(name); known != kNames.end()) {
+    append_utf8(out, known->second);
+  } else {
+    out = entity;
+  }
+  return out;
+}
+
+std::string attribute_text(const MD_ATTRIBUTE& attribute) {
+  std::string out;
+  for (size_t i = 0; attribute.text && attribute.substr_offsets[i] < attribute.size; ++i) {
+    const std::string_view part(attribute.text + attribute.substr_offsets[i],
+                                attribute.substr_offsets[i + 1] - attribute.substr_offsets[i]);
+    out += attribute.substr_types[i] == MD_TEXT_ENTITY ? entity_text(part) : std::string(part);
+  }
+  return out;
+}
+
+// Text that md4c gives with the look it has, into a block.
+class BlockText {
+ public:
+  explicit BlockText(MarkdownBlock& block) : block_(block) {}
+
+  void append(std::string_view text, const InlineSpan& look) {
+    if (text.empty()) return;
+    const size_t begin = block_.text.size();
+    block_.text += text;
+    InlineSpan span = look;
+    span.begin = begin, span.end = block_.text.size();
+    if (!block_.spans.empty()) {
+      InlineSpan& last = block_.spans.back();
+      InlineSpan as_last = span;
+      as_last.begin = last.begin, as_last.end = last.end;
+      if (as_last == last && last.end == begin) {
+        last.end = span.end;
+        return;
+      }
+    }
+    block_.spans.push_back(span);
+  }
+  void mark_source(size_t source) {
+    const size_t at = block_.text.size();
+    if (!block_.sources.empty()) {
+      SourceMark& last = block_.sources.back();
+      if (last.source + (at - last.text) == source) return;
+      if (last.text == at) {
+        last.source = source;
+        return;
+      }
+    }
+    block_.sources.push_back({at, source});
+  }
+
+ private:
+  MarkdownBlock& block_;
+};
+
+class Parser {
+ public:
+  Parser(const ParseInput& input, std::vector<MarkdownBlock>& blocks)
+      : input_(input), guarded_(guarded_markdown(input.text, input.unfinished)), blocks_(blocks) {
+    n_definitions_ = input.definitions.size();
+    text_ = std::string(input.definitions) + guarded_.text;
+  }
+
+  void run() {
+    MD_PARSER parser = {};
+    parser.flags = kFlags;
+    parser.enter_block = [](MD_BLOCKTYPE type, void* detail, void* self) {
+      return static_cast<Parser*>(self)->enter(type, detail);
+    };
+    parser.leave_block = [](MD_BLOCKTYPE type, void*, void* self) { return static_cast<Parser*>(self)->leave(type); };
+    parser.enter_span = [](MD_SPANTYPE type, void* detail, void* self) {
+      return static_cast<Parser*>(self)->change_look(type, detail, 1);
+    };
+    parser.leave_span = [](MD_SPANTYPE type, void* detail, void* self) {
+      return static_cast<Parser*>(self)->change_look(type, detail, -1);
+    };
+    parser.text = [](MD_TEXTTYPE type, const MD_CHAR* text, MD_SIZE size, void* self) {
+      return static_cast<Parser*>(self)->add_text(type, {text, size});
+    };
+    md_parse(text_.data(), static_cast<MD_SIZE>(text_.size()), &parser, this);
+  }
+
+ private:
+  struct List {
+    bool ordered, tight;
+    unsigned number;
+    char delimiter;
+  };
+
+  int enter(MD_BLOCKTYPE type, void* detail) {
+    switch (type) {
+      case MD_BLOCK_QUOTE:
+        close(), nesting_.push_back(Nesting::kQuote);
+        break;
+      case MD_BLOCK_UL:
+        close(), lists_.push_back({false, static_cast<MD_BLOCK_UL_DETAIL*>(detail)->is_tight != 0, 0, '-'});
+        break;
+      case MD_BLOCK_OL:
+        close(), enter_ordered_list(*static_cast<MD_BLOCK_OL_DETAIL*>(detail));
+        break;
+      case MD_BLOCK_LI:
+        enter_item(*static_cast<MD_BLOCK_LI_DETAIL*>(detail));
+        break;
+      case MD_BLOCK_HR:
+        open(BlockKind::kRule), close();
+        break;
+      case MD_BLOCK_H:
+        open(BlockKind::kHeading);
+        block_->level = static_cast<int>(static_cast<MD_BLOCK_H_DETAIL*>(detail)->level);
+        break;
+      case MD_BLOCK_CODE:
+        open(BlockKind::kCode);
+        block_->language = attribute_text(static_cast<MD_BLOCK_CODE_DETAIL*>(detail)->lang);
+        break;
+      case MD_BLOCK_P:
+        open(BlockKind::kParagraph);
+        break;
+      case MD_BLOCK_TABLE:
+        open(BlockKind::kTable);
+        break;
+      case MD_BLOCK_TH:
+      case MD_BLOCK_TD:
+        enter_cell(*static_cast<MD_BLOCK_TD_DETAIL*>(detail), type == MD_BLOCK_TH);
+        break;
+      default:
+        break;
+    }
+    return 0;
+  }
+
+  int leave(MD_BLOCKTYPE type) {
+    switch (type) {
+      case MD_BLOCK_QUOTE:
+        close(), nesting_.pop_back();
+        break;
+      case MD_BLOCK_UL:
+      case MD_BLOCK_OL:
+        close(), lists_.pop_back();
+        break;
+      case MD_BLOCK_LI:
+        leave_item();
+        break;
+      case MD_BLOCK_TH:
+      case MD_BLOCK_TD:
+        block_->cells.back().end = block_->text.size();
+        break;
+      case MD_BLOCK_H:
+      case MD_BLOCK_CODE:
+      case MD_BLOCK_P:
+      case MD_BLOCK_TABLE:
+        close();
+        break;
+      default:
+        break;
+    }
+    return 0;
+  }
+
+  void enter_ordered_list(const MD_BLOCK_OL_DETAIL& list) {
+    lists_.push_back({true, list.is_tight != 0, list.start, list.mark_delimiter});
+  }
+
+  void enter_item(const MD_BLOCK_LI_DETAIL& item) {
+    close();
+    nesting_.push_back(Nesting::kItem);
+    List& list = lists_.back();
+    marker_ = list.ordered ? std::to_string(list.number++) + list.delimiter : "-";
+    if (item.is_task) task_ = item.task_mark != ' ';
+    item_begins_ = true;
+  }
+
+  void leave_item() {
+    if (!block_ && !marker_.empty()) open(BlockKind::kParagraph);  // an item without text
+    close();
+    nesting_.pop_back();
+  }
+
+  void enter_cell(const MD_BLOCK_TD_DETAIL& cell, bool is_head) {
+    MarkdownBlock& table = *block_;
+    if (is_head) {
+      table.columns.push_back(cell.align == MD_ALIGN_CENTER  ? ColumnAlignment::kCentre
+                              : cell.align == MD_ALIGN_RIGHT ? ColumnAlignment::kRight
+                                                             : ColumnAlignment::kLeft);
+    }
+    if (!table.cells.empty()) {
+      const bool row_begins = !is_head && table.cells.size() % table.columns.size() == 0;
+      BlockText(table).append(row_begins ? "\n" : "\t", {});
+    }
+    table.cells.push_back({table.text.size(), table.text.size()});
+  }
+
+  // Tight lists have no paragraphs: their text comes directly in the item.
+  void open(BlockKind kind) {
+    close();
+    block_.emplace();
+    block_->kind = kind;
+    block_->nesting = nesting_;
+    block_->marker = std::exchange(marker_, "");
+    block_->task = std::exchange(task_, std::nullopt);
+    // Neighbours in a tight list stand close together, its first item's distance to the text above is a paragraph's.
+    const bool in_tight_list = !lists_.empty() && lists_.back().tight;
+    const bool list_opens = item_begins_ && lists_.size() == 1 && !last_was_in_list_;
+    block_->tight = in_tight_list && !list_opens;
+    item_begins_ = false;
+  }
+
+  void close() {
+    if (!block_) return;
+    last_was_in_list_ = !lists_.empty();
+    if (block_->kind == BlockKind::kCode && block_->text.ends_with('\n')) trim_last_newline();
+    if (block_->kind == BlockKind::kTable) measure_columns();
+    append_in_pieces(std::move(*block_), blocks_);
+    block_.reset();
+  }
+
+  void trim_last_newline() {
+    block_->text.pop_back();
+    if (!block_->spans.empty() && --block_->spans.back().end == block_->spans.back().begin) block_->spans.pop_back();
+  }
+
+  void measure_columns() {
+    block_->widths.assign(block_->columns.size(), 0);
+    for (size_t i = 0; i < block_->cells.size() && !block_->columns.empty(); ++i) {
+      const TableCell& cell = block_->cells[i];
+      const auto n = std::count_if(block_->text.begin() + static_cast<long>(cell.begin),
+                                   block_->text.begin() + static_cast<long>(cell.end),
+                                   [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
+      uint32_t& width = block_->widths[i % block_->columns.size()];
+      width = std::max(width, static_cast<uint32_t>(n));
+    }
+  }
+
+  int change_look(MD_SPANTYPE type, void* detail, int step) {
+    switch (type) {
+      case MD_SPAN_EM:
+        italic_ += step;
+        break;
+      case MD_SPAN_STRONG:
+        bold_ += step;
+        break;
+      case MD_SPAN_CODE:
+        code_ += step;
+        break;
+      case MD_SPAN_DEL:
+        strike_ += step;
+        break;
+      case MD_SPAN_A:
+        set_link(static_cast<MD_SPAN_A_DETAIL*>(detail)->href, step);
+        break;
+      case MD_SPAN_IMG:
+        set_link(static_cast<MD_SPAN_IMG_DETAIL*>(detail)->src, step);
+        break;
+      default:
+        break;
+    }
+    return 0;
+  }
+
+  void set_link(const MD_ATTRIBUTE& target, int step) {
+    if (!block_) open(BlockKind::kParagraph);
+    if (step > 0) {
+      links_.push_back(static_cast<int32_t>(block_->links.size()));
+      block_->links.push_back(attribute_text(target));
+    } else {
+      links_.pop_back();
+    }
+  }
+
+  int add_text(MD_TEXTTYPE type, std::string_view text) {
+    if (!block_) open(BlockKind::kParagraph);
+    InlineSpan look;
+    look.bold = bold_ > 0, look.italic = italic_ > 0, look.code = code_ > 0, look.strike = strike_ > 0;
+    if (!links_.empty()) look.link = links_.back();
+    BlockText out(*block_);
+    switch (type) {
+      case MD_TEXT_NULLCHAR:
+        out.append("\uFFFD", look);
+        break;
+      case MD_TEXT_BR:
+      case MD_TEXT_SOFTBR:
+        out.append("\n", look);
+        break;
+      case MD_TEXT_ENTITY:
+        mark_source(out, text.data());
+        out.append(entity_text(text), look);
+        break;
+      case MD_TEXT_CODE:
+        add_code(out, text, look);
+        break;
+      default:
+        mark_source(out, text.data());
+        out.append(text, look);
+    }
+    return 0;
+  }
+
+  // Without the characters that guard formulas: what stands in code is none.
+  void add_code(BlockText& out, std::string_view text, const InlineSpan& look) {
+    const bool is_source = text.data() >= text_.data() && text.data() < text_.data() + text_.size();
+    if (!is_source || guarded_.inserted.empty()) {
+      mark_source(out, text.data());
+      return out.append(text, look);
+    }
+    for (size_t i = 0; i < text.size(); ++i) {
+      const size_t at = static_cast<size_t>(text.data() + i - text_.data());
+      if (at >= n_definitions_ && guarded_.was_inserted(at - n_definitions_)) continue;
+      mark_source(out, text.data() + i);
+      out.append(text.substr(i, 1), look);
+    }
+  }
+
+  void mark_source(BlockText& out, const char* at) {
+    if (at < text_.data() + n_definitions_ || at >= text_.data() + text_.size()) return;  // md4c's own
+    const size_t offset = static_cast<size_t>(at - text_.data()) - n_definitions_;
+    out.mark_source(input_.source + guarded_.original(offset));
+  }
+
+  const ParseInput& input_;
+  GuardedText guarded_;
+  std::string text_;  // what md4c parses
+  size_t n_definitions_ = 0;
+  std::vector<MarkdownBlock>& blocks_;
+
+  std::optional<MarkdownBlock> block_;  // that is open
+  std::vector<Nesting> nesting_;
+  std::vector<List> lists_;
+  std::string marker_;  // of the item whose first block is still to come
+  std::optional<bool> task_;
+  bool item_begins_ = false, last_was_in_list_ = false;
+  int bold_ = 0, italic_ = 0, code_ = 0, strike_ = 0;
+  std::vector<int32_t> links_;
+};
+
+}  // namespace
+
+void parse_markdown(const ParseInput& input, std::vector<MarkdownBlock>& blocks) { Parser(input, blocks).run(); }
+
+}  // namespace warpchat::gui

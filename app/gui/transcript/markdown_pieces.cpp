@@ -1,0 +1,95 @@
+#include "app/gui/transcript/markdown_pieces.h"
+
+#include <algorithm>
+
+namespace warpchat::gui {
+namespace {
+
+// A copy of block[begin, end) that looks as it does there.
+MarkdownBlock piece_of(const MarkdownBlock& block, size_t begin, size_t end) {
+  MarkdownBlock piece;
+  piece.kind = block.kind;
+  piece.level = block.level;
+  piece.nesting = block.nesting;
+  piece.language = block.language;
+  piece.links = block.links;
+  piece.columns = block.columns;
+  piece.widths = block.widths;
+  piece.text = block.text.substr(begin, end - begin);
+  if (begin == 0) {
+    piece.marker = block.marker;
+    piece.task = block.task;
+    piece.tight = block.tight;
+  } else {
+    piece.continues = true;
+  }
+  auto first = std::upper_bound(block.spans.begin(), block.spans.end(), begin,
+                                [](size_t value, const InlineSpan& span) { return value < span.end; });
+  for (auto span = first; span != block.spans.end() && span->begin < end; ++span) {
+    piece.spans.push_back(*span);
+    piece.spans.back().begin = std::max(span->begin, begin) - begin;
+    piece.spans.back().end = std::min(span->end, end) - begin;
+  }
+  if (!block.sources.empty()) piece.sources.push_back({0, source_of(block, begin)});
+  auto mark = std::upper_bound(block.sources.begin(), block.sources.end(), begin,
+                               [](size_t value, const SourceMark& m) { return value < m.text; });
+  for (; mark != block.sources.end() && mark->text < end; ++mark) {
+    piece.sources.push_back({mark->text - begin, mark->source});
+  }
+  return piece;
+}
+
+bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+// The last good place for a cut after `begin`: behind a line, else a space, else a character.
+size_t cut_after(const std::string& text, size_t begin) {
+  const size_t limit = begin + kPieceBytes;
+  const size_t line = text.rfind('\n', limit - 1);
+  if (line != std::string::npos && line > begin) return line + 1;
+  const size_t space = text.rfind(' ', limit - 1);
+  if (space != std::string::npos && space > begin) return space + 1;
+  size_t cut = limit;
+  while (cut > begin + 1 && is_continuation(text[cut])) --cut;
+  return cut;
+}
+
+void append_text_pieces(const MarkdownBlock& block, std::vector<MarkdownBlock>& blocks) {
+  bool line_ended = true;
+  for (size_t begin = 0; begin < block.text.size();) {
+    const size_t end = block.text.size() - begin < 2 * kPieceBytes ? block.text.size() : cut_after(block.text, begin);
+    const bool ends_line = end < block.text.size() && block.text[end - 1] == '\n';
+    MarkdownBlock piece = piece_of(block, begin, ends_line ? end - 1 : end);
+    piece.piece_of_text = begin > 0 && !line_ended;
+    blocks.push_back(std::move(piece));
+    line_ended = ends_line;
+    begin = end;
+  }
+}
+
+void append_table_pieces(const MarkdownBlock& block, std::vector<MarkdownBlock>& blocks) {
+  const size_t n = kPieceRows * block.columns.size();
+  for (size_t first = 0; first < block.cells.size(); first += n) {
+    const size_t last = std::min(first + n, block.cells.size()) - 1;
+    const size_t begin = block.cells[first].begin;
+    MarkdownBlock piece = piece_of(block, begin, block.cells[last].end);
+    for (size_t i = first; i <= last; ++i) {
+      piece.cells.push_back({block.cells[i].begin - begin, block.cells[i].end - begin});
+    }
+    blocks.push_back(std::move(piece));
+  }
+}
+
+}  // namespace
+
+void append_in_pieces(MarkdownBlock block, std::vector<MarkdownBlock>& blocks) {
+  const bool is_table = block.kind == BlockKind::kTable && !block.columns.empty();
+  if (is_table && block.cells.size() > kPieceRows * block.columns.size()) {
+    append_table_pieces(block, blocks);
+  } else if (!is_table && block.text.size() >= 2 * kPieceBytes) {
+    append_text_pieces(block, blocks);
+  } else {
+    blocks.push_back(std::move(block));
+  }
+}
+
+}  // namespace warpchat::gui

@@ -1,0 +1,41 @@
+// Finds where Markdown can be cut, so that the stretches parse to the same blocks as the whole: line by line, in one
+// pass over a text that grows.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace warpchat::gui {
+
+class MarkdownScanner {
+ public:
+  // Of the next line, complete, with or without its "\n": whether a top-level block surely begins with it, whatever
+  // may follow. False where it is not sure.
+  bool begins_block(std::string_view line);
+
+  // Lines so far that are link targets, "[name]: address": they are meant for the whole text.
+  const std::string& definitions() const { return definitions_; }
+
+ private:
+  struct Line;
+  bool in_inner_fence(const Line& line);
+  bool cuts_before(const Line& line);
+  void note_list(const Line& line);
+  void note_definition(std::string_view line, const Line& parts);
+
+  std::string definitions_;
+  bool may_define_ = true;    // the line above is none that a definition could not follow
+  bool after_empty_ = true;   // the line above is empty
+  bool after_fence_ = false;  // the line above closed a fence
+  char fence_mark_ = 0;       // of the top-level fence we are in; 0: in none
+  size_t fence_length_ = 0;   // of it
+  char inner_mark_ = 0;       // likewise of a fence in an item or a quote
+  size_t inner_length_ = 0;
+  bool inner_in_quote_ = false;
+  bool in_list_ = false;
+  size_t item_indent_ = 0;  // columns from which on a line belongs to the last top-level item
+  bool list_may_have_ended_ = false;
+  bool lost_ = false;  // a fence opened of which we do not know where it belongs: no more cuts
+};
+
+}  // namespace warpchat::gui

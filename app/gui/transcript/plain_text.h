@@ -1,0 +1,13 @@
+// A user's message: text as it is, but fenced code is code.
+#pragma once
+#include <string_view>
+#include <vector>
+
+#include "app/gui/transcript/markdown_block.h"
+
+namespace warpchat::gui {
+
+// Appends the blocks; source: where the text begins in the message.
+void parse_plain_text(std::string_view text, size_t source, std::vector<MarkdownBlock>& blocks);
+
+}  // namespace warpchat::gui

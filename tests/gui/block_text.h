@@ -1,0 +1,46 @@
+// Blocks as one line of text each, for tests: what they are, where they stand, how their text looks.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "app/gui/transcript/markdown_block.h"
+
+namespace warpchat::gui {
+
+inline std::string inline_text(const MarkdownBlock& block) {
+  std::string out;
+  for (const InlineSpan& span : block.spans) {
+    std::string marks;
+    if (span.bold) marks += 'b';
+    if (span.italic) marks += 'i';
+    if (span.code) marks += 'c';
+    if (span.strike) marks += 's';
+    std::string text = block.text.substr(span.begin, span.end - span.begin);
+    if (span.link >= 0) marks += "->" + block.links[static_cast<size_t>(span.link)];
+    out += marks.empty() ? text : "{" + marks + ":" + text + "}";
+  }
+  for (size_t at = 0; (at = out.find('\n', at)) != std::string::npos; ++at) out.replace(at, 1, "/");
+  return out;
+}
+
+inline std::string block_text(const MarkdownBlock& block) {
+  static const char* const kNames[] = {"p", "h", "code", "table", "rule"};
+  std::string out = block.tight ? "tight " : "";
+  if (block.continues) out += "continues ";
+  for (Nesting nesting : block.nesting) out += nesting == Nesting::kQuote ? "> " : ". ";
+  if (!block.marker.empty()) out += "(" + block.marker + ") ";
+  if (block.task) out += *block.task ? "[x] " : "[ ] ";
+  out += kNames[static_cast<int>(block.kind)];
+  if (block.level > 0) out += std::to_string(block.level);
+  if (!block.language.empty()) out += " " + block.language;
+  for (ColumnAlignment column : block.columns) out += " " + std::string(1, "LCR"[static_cast<int>(column)]);
+  return out + ": " + inline_text(block);
+}
+
+inline std::vector<std::string> block_texts(const std::vector<MarkdownBlock>& blocks) {
+  std::vector<std::string> out;
+  for (const MarkdownBlock& block : blocks) out.push_back(block_text(block));
+  return out;
+}
+
+}  // namespace warpchat::gui

@@ -1,0 +1,275 @@
+// Markdown to blocks: what each construct becomes, what a growing text costs in looks, and that parsing as it grows
+// ends in what parsing the whole gives.
+#include "app/gui/transcript/markdown_document.h"
+
+#include <random>
+
+#include "app/gui/transcript/markdown_parse.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/gui/block_text.h"
+
+namespace warpchat::gui {
+namespace {
+
+using testing::ElementsAreArray;
+using Strings = std::vector<std::string>;
+
+struct Case {
+  const char* name;
+  const char* text;
+  Strings blocks;
+};
+
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+
+std::vector<MarkdownBlock> parsed_whole(std::string_view text) {
+  std::vector<MarkdownBlock> blocks;
+  parse_markdown({text}, blocks);
+  return blocks;
+}
+
+std::vector<MarkdownBlock> document_of(std::string_view text, bool streaming = false) {
+  MarkdownDocument document;
+  document.update(text, streaming);
+  return document.blocks();
+}
+
+class Markdown : public testing::TestWithParam<Case> {};
+
+TEST_P(Markdown, BecomesBlocks) {
+  EXPECT_THAT(block_texts(document_of(GetParam().text)), ElementsAreArray(GetParam().blocks));
+}
+
+const Case kCases[] = {
+    {"empty", "", {}},
+    {"paragraphs", "one\ntwo\n\nthree", {"p: one/two", "p: three"}},
+    {"looks", "a **b *c*** ~~d~~ `e*f`", {"p: a {b:b }{bi:c} {s:d} {c:e*f}"}},
+    {"headings", "# One\n### Three\ntext", {"h1: One", "h3: Three", "p: text"}},
+    {"links",
+     "[a](http://x) <http://y> www.z.org",
+     {"p: {->http://x:a} {->http://y:http://y} {->http://www.z.org:www.z.org}"}},
+    {"image_shows_its_words", "![a cat](cat.png)", {"p: {->cat.png:a cat}"}},
+    {"html_is_text", "<b>x</b>\n\n<div>\ny\n</div>", {"p: <b>x</b>", "p: <div>/y/</div>"}},
+    {"entities", "a &lt; b &amp; &#65;&#x42; &nosuch; &#0;", {"p: a < b & AB &nosuch; \uFFFD"}},
+    {"tight_list",
+     "text\n\n- a\n- b\n  - c\n\nend",
+     {"p: text", ". (-) p: a", "tight . (-) p: b", "tight . . (-) p: c", "p: end"}},
+    {"loose_list", "1. a\n\n   more\n\n2. b", {". (1.) p: a", ". p: more", ". (2.) p: b"}},
+    {"numbers_go_on", "7) a\n8) b", {". (7)) p: a", "tight . (8)) p: b"}},
+    {"tasks", "- [ ] a\n- [x] b", {". (-) [ ] p: a", "tight . (-) [x] p: b"}},
+    {"empty_item", "-\n- b", {". (-) p: ", "tight . (-) p: b"}},
+    {"code_in_an_item", "- a\n  ```py\n  x = 1\n    y\n  ```", {". (-) p: a", "tight . code py: x = 1/  y"}},
+    {"quotes", "> a\n> > b\n>\n> - c", {"> p: a", "> > p: b", "> . (-) p: c"}},
+    {"fence", "```c++\nint x;\n\n\n  y\n```\nafter", {"code c++: int x;///  y", "p: after"}},
+    {"open_fence_is_code", "```\na\n**b", {"code: a/**b"}},
+    {"indented_code", "    a\n     b", {"code: a/ b"}},
+    {"rule", "a\n\n---\n\nb", {"p: a", "rule: ", "p: b"}},
+    {"table", "|a|b|c|\n|:-|:-:|-:|\n|1|**2**|3|\n|x|", {"table L C R: a\tb\tc/1\t{b:2}\t3/x\t\t"}},
+    {"link_targets_elsewhere", "[a][x]\n\n[x]: http://y\n", {"p: {->http://y:a}"}},
+    {"formula_in_dollars", "so $a_1*b*c_2$ and **$5** or **$10**", {"p: so $a_1*b*c_2$ and {b:$5} or {b:$10}"}},
+    {"formulas_keep_backslashes",
+     "\\(x\\) and\n\\[\n\\frac{a}{b} \\\\\n- y\n\\]",
+     {"p: \\(x\\) and/\\[/\\frac{a}{b} \\\\/- y/\\]"}},
+    {"code_with_dollars", "`$a_b$`\n\n```\n$x_1*2*3$ \\[ * \\]\n```", {"p: {c:$a_b$}", "code: $x_1*2*3$ \\[ * \\]"}},
+    {"cjk_emphasis", "这是**重点**。", {"p: 这是{b:重点}。"}},
+};
+INSTANTIATE_TEST_SUITE_P(Cases, Markdown, testing::ValuesIn(kCases), [](const auto& row) { return row.param.name; });
+
+// An answer with everything in it, whose prefixes end in every construct.
+const char* const kAnswer =
+    "# Title\nIntro with **bold**, `code` and [a link](http://x.org).\n\nSome text:\n- one\n- two **b**\n  1. inner\n"
+    "     ```sh\n     ls -l\n\n     cd\n     ```\n  2. more\n\n- three\n\nAfter.\n\n| a | b |\n|---|:-:|\n| 1 | 2 |\n"
+    "| 3 | 4 |\n\n> quote\n> - item\nlazy\n\n```c\nint main() {\n\n  // - no list\n  # no heading\n}\n```\nDirectly.\n"
+    "1. a\n```\ncode that ends the list\n```\n2. b\n\n***\n\n    indented\n\n    code\n\n~~~\n```\n\nx\n~~~\n"
+    "* bullet\n\n**Bold start**\n\n12. twelve\n\n1986 was a year\n\nSetext\n---\n\n$x_1$ \\[ y_2 \\]\n\nEnd.";
+
+TEST(MarkdownDocument, GrowingEndsInWhatTheWholeGives) {
+  const std::string_view text = kAnswer;
+  MarkdownDocument growing;
+  for (size_t n = 0; n <= text.size(); ++n) {
+    growing.update(text.substr(0, n), false);
+    ASSERT_EQ(block_texts(growing.blocks()), block_texts(parsed_whole(text.substr(0, n)))) << text.substr(0, n);
+    ASSERT_EQ(growing.blocks(), parsed_whole(text.substr(0, n))) << "sources differ after " << n << " bytes";
+  }
+}
+
+TEST(MarkdownDocument, StreamingEndsInWhatTheWholeGives) {
+  const std::string_view text = kAnswer;
+  MarkdownDocument growing;
+  for (size_t n = 0; n <= text.size(); ++n) {
+    growing.update(text.substr(0, n), true);
+    ASSERT_EQ(growing.blocks(), document_of(text.substr(0, n), true)) << text.substr(0, n);
+  }
+  growing.update(text, false);
+  EXPECT_EQ(growing.blocks(), parsed_whole(text));
+}
+
+// Lines that open, close and interrupt each other, in any order; no tables and no fences behind the mark of an item or
+// a quote: md4c ends them late.
+TEST(MarkdownDocument, CutsOnlyWhereTheWholeGivesTheSame) {
+  static const char* const kLines[] = {"",      "",        "",     "text",  "- a",    "  b",       "   c",
+                                       "1. x",  "7. y",    "```",  "  ```", "   ```", "~~~",       "> q",
+                                       "# h",   "    ind", "---",  "* * *", "-",      "| a | b |", "=",
+                                       "10. z", "```py",   "````", "\ttab", "**b**"};
+  std::mt19937 random(1);
+  for (int round = 0; round < 20000; ++round) {
+    std::string text;
+    for (int i = 0; i < 10; ++i) text += std::string(kLines[random() % std::size(kLines)]) + "\n";
+    ASSERT_EQ(block_texts(document_of(text)), block_texts(parsed_whole(text))) << "round " << round << "\n" << text;
+  }
+}
+
+TEST(MarkdownDocument, OtherTextBeginsAnew) {
+  MarkdownDocument document;
+  document.update("one\n\ntwo", false);
+  document.update("three", false);
+  EXPECT_EQ(block_texts(document.blocks()), Strings{"p: three"});
+  EXPECT_EQ(document.n_unchanged(), 0u);
+}
+
+TEST(MarkdownDocument, FinishedBlocksStay) {
+  MarkdownDocument document;
+  document.update("one\n\ntwo\n\nthr", true);
+  document.update("one\n\ntwo\n\nthree", true);
+  EXPECT_EQ(document.n_unchanged(), 2u);
+  document.update("one\n\ntwo\n\nthree\n\n", true);
+  EXPECT_EQ(document.n_unchanged(), 3u);
+}
+
+TEST(MarkdownDocument, LaterLinkTargetsReachBack) {
+  MarkdownDocument document;
+  document.update("see [a][x]\n\nmore\n\n", true);
+  EXPECT_EQ(block_texts(document.blocks())[0], "p: see [a][x]");
+  document.update("see [a][x]\n\nmore\n\n[x]: http://y\n\nend\n\n", true);
+  EXPECT_EQ(block_texts(document.blocks())[0], "p: see {->http://y:a}");
+  EXPECT_EQ(document.n_unchanged(), 0u);
+}
+
+class Streaming : public testing::TestWithParam<Case> {};
+
+TEST_P(Streaming, LooksAsItWillLook) {
+  EXPECT_THAT(block_texts(document_of(GetParam().text, true)), ElementsAreArray(GetParam().blocks));
+}
+
+const Case kStreamingCases[] = {
+    {"open_bold", "a **bo", {"p: a {b:bo}"}},
+    {"bold_about_to_close", "a **bo*", {"p: a {b:bo}"}},
+    {"bold_and_space", "a **bo ", {"p: a {b:bo}"}},
+    {"mark_alone", "a **", {"p: a"}},
+    {"open_code", "a `co", {"p: a {c:co}"}},
+    {"open_link", "a [text](http://exa", {"p: a {->http://exa:text}"}},
+    {"bold_in_open_item", "- a\n- **Key", {". (-) p: a", "tight . (-) p: {b:Key}"}},
+    {"stars_in_formulas_of_code", "`a*b` and 2 * 3", {"p: {c:a*b} and 2 * 3"}},
+    {"dash_is_no_underline_yet", "Text:\n-", {"p: Text:"}},
+    {"number_is_no_item_yet", "Text:\n\n1.", {"p: Text:"}},
+    {"head_of_a_table", "| a | b", {"table L L: a\tb"}},
+    {"line_below_the_head", "| a | b |\n|-", {"table L L: a\tb"}},
+    {"half_a_row", "| a | b |\n|---|---|\n| 1 |", {"table L L: a\tb/1\t"}},
+    {"open_fence", "```py\nx = **", {"code py: x = **"}},
+    {"fence_about_to_close", "```py\nx\n``", {"code py: x"}},
+    {"open_formula", "so\n\\[ a_1 + b_1*c*d", {"p: so/\\[ a_1 + b_1*c*d"}},
+    {"snake_case", "the name a_b_c", {"p: the name a_b_c"}},
+};
+INSTANTIATE_TEST_SUITE_P(Cases, Streaming, testing::ValuesIn(kStreamingCases),
+                         [](const auto& row) { return row.param.name; });
+
+TEST(MarkdownDocument, PlainTextStaysAsItIs) {
+  MarkdownDocument document(MarkdownDocument::Kind::kPlain);
+  document.update("**a**\n\n  b\n```py x\nc\n  d\n```\n\n```\nopen", false);
+  EXPECT_EQ(block_texts(document.blocks()),
+            (Strings{"tight p: **a**//  b", "tight code py: c/  d", "tight p: /```/open"}));
+}
+
+TEST(MarkdownDocument, LongBlocksComeInPieces) {
+  std::string line = "a word and **bold** text, ", code;
+  std::string text;
+  while (text.size() < 20000) text += line;
+  for (int i = 0; i < 2000; ++i) code += "line " + std::to_string(i) + "\n";
+  const auto paragraph = document_of(text);
+  std::string joined;
+  for (const MarkdownBlock& block : paragraph) {
+    EXPECT_LT(block.text.size(), 6000u);
+    joined += (joined.empty() ? "" : copied_gap(block)) + block.text;
+  }
+  EXPECT_EQ(joined, parsed_whole("x" + text).front().text.empty() ? "" : joined);
+  EXPECT_GT(paragraph.size(), 3u);
+  std::string code_again;
+  for (const MarkdownBlock& block : document_of("```\n" + code + "```")) {
+    code_again += (code_again.empty() ? "" : copied_gap(block)) + copied_text(block, 0, block.text.size());
+  }
+  EXPECT_EQ(code_again + "\n", code);
+}
+
+TEST(MarkdownDocument, LongTablesComeInPieces) {
+  std::string text = "|a|b|\n|---|---|\n", expected = "a\tb";
+  for (int i = 0; i < 100; ++i) {
+    text += "|" + std::to_string(i) + "|x|\n";
+    expected += "\n" + std::to_string(i) + "\tx";
+  }
+  std::string copied;
+  const auto blocks = document_of(text);
+  EXPECT_EQ(blocks.size(), 4u);
+  for (const MarkdownBlock& block : blocks) {
+    copied += (copied.empty() ? "" : copied_gap(block)) + copied_text(block, 0, block.text.size());
+  }
+  EXPECT_EQ(copied, expected);
+}
+
+struct SourceCase {
+  const char* name;
+  const char* text;
+  const char* shown;  // some of what is read
+};
+
+// What is read comes from these very bytes.
+TEST(MarkdownDocument, TextKnowsItsSource) {
+  static const SourceCase kSources[] = {
+      {"emphasis", "a **bold** word", "bold"},
+      {"second paragraph", "one\n\n- two `code` x", "code"},
+      {"code", "- a\n  ```\n  first\n  second\n  ```", "second"},
+      {"table", "|a|b|\n|---|---|\n|one|two|", "two"},
+      {"after a formula", "$a_1$ then x", "then"},
+      {"code beside a formula", "$a_1$ `$b_2$ z`", "$b_2$ z"},
+      {"after an entity", "a &amp; b", " b"},
+  };
+  for (const SourceCase& c : kSources) {
+    const std::string text = c.text, shown = c.shown;
+    MarkdownDocument document;
+    document.update(text, false, 100);
+    bool found = false;
+    for (const MarkdownBlock& block : document.blocks()) {
+      const size_t at = block.text.find(shown);
+      if (at == std::string::npos) continue;
+      found = true;
+      EXPECT_EQ(text.substr(source_of(block, at) - 100, shown.size()), shown) << c.name;
+    }
+    EXPECT_TRUE(found) << c.name;
+  }
+}
+
+struct CopyCase {
+  const char* name;
+  const char* text;
+  const char* copied;
+};
+
+TEST(MarkdownDocument, CopiesAsItReads) {
+  static const CopyCase kCopies[] = {
+      {"marks are gone", "# T\n\na **b** [c](http://x)", "T\n\na b c"},
+      {"markers", "1. a\n2. b\n   - c\n     d\n\n- [x] e", "1. a\n2. b\n  - c\n    d\n- [x] e"},
+      {"an item's second paragraph", "- a\n\n  b", "- a\n\n  b"},
+      {"code", "- a\n  ```\n  x\n    y\n  ```", "- a\nx\n  y"},
+      {"table", "|a|b|\n|---|---|\n|1|2|", "a\tb\n1\t2"},
+  };
+  for (const CopyCase& c : kCopies) {
+    std::string copied;
+    for (const MarkdownBlock& block : document_of(c.text)) {
+      copied += (copied.empty() ? "" : copied_gap(block)) + copied_text(block, 0, block.text.size());
+    }
+    EXPECT_EQ(copied, c.copied) << c.name;
+  }
+}
+
+}  // namespace
+}  // namespace warpchat::gui
