@@ -1,7 +1,8 @@
 // Lines become messages or commands; whatever fails is one sentence, and the conversation goes on.
 #include "app/conversation.h"
 
-#include <filesystem>
+#include <cassert>
+#include <map>
 #include <utility>
 
 #include "app/directories.h"
@@ -14,6 +15,8 @@
 namespace warpchat {
 
 namespace {
+
+constexpr uint64_t kMostFileBytes = 64'000'000;  // of a text for a message
 
 std::string history_path(const ChatOptions& options) {
   if (options.no_history) return "";
@@ -85,60 +88,36 @@ bool Conversation::take_line(const std::string& line) {
 }
 
 bool Conversation::run_slash(const SlashLine& line) {
-  switch (line.command->action) {
-    case SlashAction::kHelp:
-      write_output(help_text());
-      break;
-    case SlashAction::kExit:
-      return false;
-    case SlashAction::kClear:
-      start_anew();
-      write_output("\x1b[H\x1b[2J\x1b[3J");
-      break;
-    case SlashAction::kNew:
-      start_anew();
-      say("a new conversation");
-      break;
-    case SlashAction::kRegenerate:
-      regenerate();
-      break;
-    case SlashAction::kEdit:
-      edit(line.argument);
-      break;
-    case SlashAction::kUndo:
-      undo();
-      break;
-    case SlashAction::kRead:
-      read(line.argument);
-      break;
-    case SlashAction::kModel:
-      line.argument.empty() ? show_models() : change_model(line.argument);
-      break;
-    case SlashAction::kSet:
-      set(line.argument);
-      break;
-    case SlashAction::kShow:
-      show();
-      break;
-    case SlashAction::kSave:
-      save(line.argument);
-      break;
-    case SlashAction::kList:
-      list(line.argument);
-      break;
-    case SlashAction::kSearch:
-      search(line.argument);
-      break;
-    case SlashAction::kLoad:
-      load(line.argument);
-      break;
-    case SlashAction::kExport:
-      export_to(line.argument);
-      break;
-    case SlashAction::kPerf:
-      perf();
-      break;
-  }
+  using A = SlashAction;
+  using C = Conversation;
+  using Argument = const std::string&;
+  static const std::map<SlashAction, void (*)(C&, Argument)> kHandlers = {
+      {A::kHelp, [](C&, Argument) { write_output(help_text()); }},
+      {A::kClear, [](C& c, Argument) { c.start_on_a_clear_screen(); }},
+      {A::kNew, [](C& c, Argument) { c.start_anew(), say("a new conversation"); }},
+      {A::kRegenerate, [](C& c, Argument) { c.regenerate(); }},
+      {A::kEdit, [](C& c, Argument text) { c.edit(text); }},
+      {A::kUndo, [](C& c, Argument) { c.undo(); }},
+      {A::kRead, [](C& c, Argument path) { c.read(path); }},
+      {A::kModel, [](C& c, Argument name) { name.empty() ? c.show_models() : c.change_model(name); }},
+      {A::kSet, [](C& c, Argument setting) { c.set(setting); }},
+      {A::kShow, [](C& c, Argument) { c.show(); }},
+      {A::kPerf, [](C& c, Argument) { c.perf(); }},
+      {A::kSave, [](C& c, Argument title) { c.save(title); }},
+      {A::kList, [](C& c, Argument count) { c.list(count); }},
+      {A::kSearch, [](C& c, Argument words) { c.search(words); }},
+      {A::kLoad, [](C& c, Argument wanted) { c.load(wanted); }},
+      {A::kVersions, [](C& c, Argument number) { c.versions(number); }},
+      {A::kDelete, [](C& c, Argument wanted) { c.throw_away(wanted); }},
+      {A::kTrash, [](C& c, Argument) { c.list_trash(); }},
+      {A::kRestore, [](C& c, Argument number) { c.take_from_trash(number); }},
+      {A::kErase, [](C& c, Argument number) { c.erase(number); }},
+      {A::kImport, [](C& c, Argument path) { c.import_from(path); }},
+      {A::kExport, [](C& c, Argument path) { c.export_to(path); }},
+  };
+  assert(kHandlers.size() + 1 == slash_commands().size());
+  if (line.command->action == A::kExit) return false;
+  kHandlers.at(line.command->action)(*this, line.argument);
   return true;
 }
 
@@ -177,7 +156,7 @@ void Conversation::record(const std::string& text, const std::string& typed, siz
                 .title = title_from(typed),
                 .n_before = n_before,
                 .system_prompt = settings_.session.system_prompt,
-                .model = model_->file.path()});
+                .model = absolute_path(*model_)});
 }
 
 void Conversation::regenerate() {
@@ -219,7 +198,13 @@ void Conversation::undo() {
   say("forgot: " + printable(last, 60));
 }
 
+void Conversation::start_on_a_clear_screen() {
+  start_anew();
+  write_output("\x1b[H\x1b[2J\x1b[3J");
+}
+
 void Conversation::start_anew() {
+  versions_.clear();
   session_->clear();
   record_.start_new();
   attached_.clear();
@@ -227,9 +212,7 @@ void Conversation::start_anew() {
 }
 
 void Conversation::read(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) throw Error("cannot read " + path + ": it is no regular file");
-  const std::string text = read_file(path);
+  const std::string text = read_regular_file(path, kMostFileBytes);
   require_utf8(text, path);
   attached_ += text + (text.ends_with('\n') ? "\n" : "\n\n");
   const size_t n_tokens = model_->tokenizer->encode(text, /*parse_special=*/false, /*add_bos=*/false).size();

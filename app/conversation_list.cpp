@@ -5,13 +5,14 @@
 #include <cstdio>
 #include <ctime>
 
+#include "engine/store/search_words.h"
 #include "models/message.h"
 
 namespace warpchat {
 
 namespace {
 
-constexpr size_t kMostTitleBytes = 200;
+constexpr size_t kMostTitleBytes = 200, kMostVersionBytes = 60;
 
 std::string local_minute(StoreTime time) {
   const auto seconds = static_cast<std::time_t>(time / 1000);
@@ -22,11 +23,16 @@ std::string local_minute(StoreTime time) {
   return text;
 }
 
+std::string numbered(size_t number, StoreTime time) {
+  char start[64];
+  std::snprintf(start, sizeof start, "%4zu  %s  ", number, local_minute(time).c_str());
+  return start;
+}
+
 std::string line_of(size_t number, const ConversationSummary& conversation) {
-  char start[80];
-  std::snprintf(start, sizeof start, "%4zu  %s  %12s  ", number, local_minute(conversation.updated).c_str(),
-                counted(conversation.n_messages, "message").c_str());
-  return start + printable(conversation.title, kMostTitleBytes) + "\n";
+  char messages[40];
+  std::snprintf(messages, sizeof messages, "%12s  ", counted(conversation.n_messages, "message").c_str());
+  return numbered(number, conversation.updated) + messages + printable(conversation.title, kMostTitleBytes) + "\n";
 }
 
 }  // namespace
@@ -44,6 +50,25 @@ std::string list_hits(const std::vector<SearchHit>& hits) {
     if (hits[i].turn != 0) lines += "      " + printable(hits[i].excerpt, kMostTitleBytes) + "\n";
   }
   return lines;
+}
+
+VersionList list_versions(const ConversationTree& tree) {
+  std::vector<Turn> shown = shown_branch(tree);
+  shown.push_back({});  // what may follow the last one, and is not shown
+  VersionList list;
+  for (size_t i = 0; i < shown.size(); ++i) {
+    std::vector<const Turn*> ways;
+    for (const Turn& turn : tree.turns)
+      if (turn.parent == (i == 0 ? 0 : shown[i - 1].id)) ways.push_back(&turn);
+    if (ways.size() < (i + 1 < shown.size() ? 2u : 1u)) continue;
+    list.lines += (ways[0]->role == "user" ? "message " : "answer ") + std::to_string(i / 2 + 1) + "\n";
+    for (const Turn* turn : ways) {
+      list.turns.push_back(turn->id);
+      list.lines += numbered(list.turns.size(), turn->created) + excerpt(turn->text, {}, kMostVersionBytes) +
+                    (turn->id == shown[i].id ? "  (shown)" : "") + "\n";
+    }
+  }
+  return list;
 }
 
 uint32_t parse_count(const std::string& text) {

@@ -37,7 +37,7 @@ class ConversationRecord {
   ConversationStore& store();  // Error with the reason if nothing is stored
   bool keeps() const { return store_ != nullptr; }
   ConversationId conversation() const { return conversation_; }  // 0: nothing of it is stored yet
-  TurnId last_turn() const { return last_of(path_); }            // of the session's messages; 0: there is none
+  TurnId last_turn() const { return last_of(path_); }            // of the session's messages; 0: none
 
  private:
   template <class Action>

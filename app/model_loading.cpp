@@ -83,6 +83,10 @@ std::string model_name(const Model& model) {
   return printable(name);
 }
 
+std::string absolute_path(const Model& model) {
+  return std::filesystem::absolute(model.file.path()).lexically_normal().string();
+}
+
 std::string describe(const Model& model) {
   return model_name(model) + ", " + human_bytes(model.file.file_bytes()) + ", " + model.decoder->steps().description() +
          (model.device_reason.empty() ? "" : " (" + model.device_reason + ")") + ", context " + grouped(model.context);

@@ -23,19 +23,26 @@ constexpr SlashCommand kCommands[] = {
     {A::kSearch, "/search", "WORDS", true, "find the conversations that have these words"},
     {A::kLoad, "/load", "N|TITLE", true, "continue a conversation, by its number in the list or its title"},
     {A::kSave, "/save", "TITLE", true, "give this conversation a title; it is stored anyway"},
+    {A::kVersions, "/versions", "[N]", false, "show other versions of the messages, or go back to one"},
+    {A::kDelete, "/delete", "[N|TITLE]", false, "move a conversation to the trash; alone: this one"},
+    {A::kTrash, "/trash", "", false, "show what is in the trash"},
+    {A::kRestore, "/restore", "[N]", false, "take one out of the trash; alone: the last one deleted"},
+    {A::kErase, "/erase", "N", true, "remove one from the trash for ever"},
+    {A::kImport, "/import", "FILE", true, "store a conversation from a .md or .json file, and continue it"},
+    {A::kExport, "/export", "FILE", true, "write this conversation as .md or .json"},
     {A::kRead, "/read", "FILE", true, "put a text file before the next message"},
     {A::kModel, "/model", "[MODEL]", false, "show the model and those found, or change to another"},
     {A::kSet, "/set", "[NAME VALUE]", false, "change a setting; alone: list them"},
     {A::kShow, "/show", "", false, "show model, device, context and settings"},
     {A::kPerf, "/perf", "", false, "show the timings of the last answer"},
-    {A::kExport, "/export", "FILE", true, "write the conversation as .md or .json"},
     {A::kExit, "/exit", "", false, "leave (also Ctrl-D)"},
 };
 
 struct Alias {
   std::string_view word, name;
 };
-constexpr Alias kAliases[] = {{"/?", "/help"}, {"/bye", "/exit"}, {"/quit", "/exit"}};
+constexpr Alias kAliases[] = {
+    {"/?", "/help"}, {"/bye", "/exit"}, {"/quit", "/exit"}, {"/rename", "/save"}, {"/version", "/versions"}};
 
 std::string_view trim(std::string_view text) {
   const size_t first = text.find_first_not_of(" \t\n");

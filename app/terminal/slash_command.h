@@ -24,6 +24,12 @@ enum class SlashAction {
   kLoad,
   kList,
   kSearch,
+  kVersions,
+  kDelete,
+  kTrash,
+  kRestore,
+  kErase,
+  kImport,
   kExport,
   kPerf,
 };

@@ -8,6 +8,7 @@
 
 #include "app/chat_settings.h"
 #include "app/commands/bench_report.h"
+#include "app/conversation_list.h"
 #include "app/terminal/history.h"
 #include "app/text_input.h"
 
@@ -141,6 +142,30 @@ TEST(Settings, SetTakesOrRefuses) {
       EXPECT_STREQ(error.what(), c.fault ? c.fault : "taken");
     }
   }
+}
+
+Turn turn(TurnId id, TurnId parent, const char* text) {
+  return {id, parent, id % 2 == 1 ? "user" : "assistant", text, TurnState::kComplete, 0};
+}
+
+// The answer 2 has another below the same question, which begins another conversation.
+TEST(Versions, AreNumberedWhereTheyPart) {
+  ConversationTree tree;
+  tree.turns = {turn(1, 0, "one"), turn(2, 1, "1"), turn(3, 2, "two"), turn(4, 1, "I\nII"), turn(5, 0, "eins")};
+  tree.shown = 3;
+  setenv("TZ", "UTC", 1);
+  VersionList list = list_versions(tree);
+  EXPECT_EQ(list.turns, (std::vector<TurnId>{1, 5, 2, 4}));
+  EXPECT_EQ(list.lines,
+            "message 1\n   1  1970-01-01 00:00  one  (shown)\n   2  1970-01-01 00:00  eins\n"
+            "answer 1\n   3  1970-01-01 00:00  1  (shown)\n   4  1970-01-01 00:00  I II\n");
+  tree.shown = 2;  // what was undone can be gone back to
+  EXPECT_EQ(list_versions(tree).turns, (std::vector<TurnId>{1, 5, 2, 4, 3}));
+  tree.shown = 0;
+  EXPECT_EQ(list_versions(tree).turns, (std::vector<TurnId>{1, 5}));
+  tree.turns.resize(3);
+  tree.shown = 3;
+  EXPECT_EQ(list_versions(tree).lines, "");
 }
 
 const BenchSubject kSubject{"x.gguf", "qwen2 3B Q4_K", 2'000'000'000, 3'090'000'000, "CPU", "A \"CPU\"", 2, 2048,

@@ -23,6 +23,8 @@ constexpr SlashCase kLines[] = {
     {"plain", "/help", "/help", ""},
     {"blanks_around", "  /help  ", "/help", ""},
     {"alias", "/bye", "/exit", ""},
+    {"old_name", "/rename my talk", "/save", "my talk"},
+    {"one_of_many", "/version 2", "/versions", "2"},
     {"argument", "/read my file.txt ", "/read", "my file.txt"},
     {"two_words", "/set temp 0.5", "/set", "temp 0.5"},
     {"several_lines", "/edit one\ntwo", "/edit", "one\ntwo"},
@@ -62,7 +64,7 @@ TEST(SlashCommand, FaultsAreOneSentence) {
 }
 
 TEST(SlashCommand, CompletesNamesOnly) {
-  EXPECT_EQ(complete_slash_line("/re"), (std::vector<std::string>{"/regen ", "/read "}));
+  EXPECT_EQ(complete_slash_line("/re"), (std::vector<std::string>{"/regen ", "/restore ", "/read "}));
   EXPECT_TRUE(complete_slash_line("/read fi").empty());
   EXPECT_TRUE(complete_slash_line("re").empty());
 }
