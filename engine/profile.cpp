@@ -2,6 +2,7 @@
 #include "engine/profile.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace warpchat {
 
@@ -34,20 +35,28 @@ void Profile::record(uint32_t operation, double start, double seconds, uint64_t 
   ++row.calls;
   row.seconds += seconds;
   row.bytes += bytes;
-  keep({operation, start, seconds, bytes});
+  calls_.keep({operation, start, seconds, bytes}, ring_size_);
 }
 
 void Profile::record_shares(std::span<const TraceSpan> shares) {
   std::lock_guard lock(mutex_);
-  for (const TraceSpan& share : shares) keep(share);
+  for (const TraceSpan& share : shares) shares_.keep(share, ring_size_);
 }
 
-void Profile::keep(const TraceSpan& span) {
-  if (ring_size_ == 0) return;
-  if (ring_.size() < ring_size_)
-    ring_.push_back(span);
+void Profile::Ring::keep(const TraceSpan& span, size_t most) {
+  if (most == 0) return;
+  if (spans.size() < most)
+    spans.push_back(span);
   else
-    ring_[next_] = span, next_ = (next_ + 1) % ring_size_;
+    spans[next] = span, next = (next + 1) % most;
+}
+
+std::vector<TraceSpan> Profile::Ring::last(size_t most) const {
+  const size_t n = std::min(most, spans.size()), of_the_end = std::min(n, next);  // those before next are the newest
+  std::vector<TraceSpan> ordered(spans.end() - static_cast<std::ptrdiff_t>(n - of_the_end), spans.end());
+  const auto end = spans.begin() + static_cast<std::ptrdiff_t>(next);
+  ordered.insert(ordered.end(), end - static_cast<std::ptrdiff_t>(of_the_end), end);
+  return ordered;
 }
 
 void Profile::count(uint32_t operation, const KernelCounters& counters) {
@@ -93,10 +102,8 @@ double Profile::now() const { return std::chrono::duration<double>(Clock::now() 
 void Profile::keep_trace(size_t spans) {
   std::lock_guard lock(mutex_);
   if (spans == ring_size_) return;
-  std::vector<TraceSpan> kept = last_spans(spans);
-  ring_.swap(kept);
+  for (Ring* ring : {&calls_, &shares_}) *ring = {ring->last(spans)};
   ring_size_ = spans;
-  next_ = 0;
 }
 
 bool Profile::keeps_trace() const {
@@ -105,23 +112,19 @@ bool Profile::keeps_trace() const {
 }
 
 std::vector<TraceSpan> Profile::trace() const {
-  std::lock_guard lock(mutex_);
-  return last_spans(ring_.size());
-}
-
-std::vector<TraceSpan> Profile::last_spans(size_t most) const {
-  const size_t n = std::min(most, ring_.size());
-  std::vector<TraceSpan> spans(n);
-  const size_t of_the_end = std::min(n, next_);  // those before next_ are the newest
-  std::copy_n(ring_.end() - static_cast<std::ptrdiff_t>(n - of_the_end), n - of_the_end, spans.begin());
-  std::copy_n(ring_.begin() + static_cast<std::ptrdiff_t>(next_ - of_the_end), of_the_end,
-              spans.end() - static_cast<std::ptrdiff_t>(of_the_end));
+  std::unique_lock lock(mutex_);
+  const std::vector<TraceSpan> calls = calls_.last(ring_size_), shares = shares_.last(ring_size_);
+  lock.unlock();
+  std::vector<TraceSpan> spans;
+  std::merge(calls.begin(), calls.end(), shares.begin(), shares.end(), std::back_inserter(spans),
+             [](const TraceSpan& a, const TraceSpan& b) { return a.start < b.start; });
   return spans;
 }
 
 ProfileSnapshot Profile::snapshot(size_t most_spans) const {
   std::lock_guard lock(mutex_);
-  ProfileSnapshot shot{rows_, {}, n_tokens_, {tokens_.begin(), tokens_.end()}, last_spans(most_spans)};
+  ProfileSnapshot shot{
+      rows_, {}, n_tokens_, {tokens_.begin(), tokens_.end()}, calls_.last(most_spans), shares_.last(most_spans)};
   for (size_t i = 0; i < rows_.size(); ++i) {
     const OperationProfile& row = rows_[i];
     const OperationProfile before = !in_tokens_ ? row : i < prompt_rows_.size() ? prompt_rows_[i] : OperationProfile{};

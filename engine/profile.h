@@ -49,7 +49,7 @@ struct ProfileSnapshot {
   std::vector<OperationProfile> token_rows;  // the part of them behind the prompt, row by row
   uint64_t n_tokens = 0;                     // that token_rows are of
   std::vector<ProfiledToken> tokens;         // the last of them, at most Profile::kKeptTokens, oldest first
-  std::vector<TraceSpan> spans;              // the last of the trace, oldest first
+  std::vector<TraceSpan> spans, shares;      // the last calls of the trace and shares of them, as recorded
 };
 
 // Written by the engine's thread, read by any.
@@ -74,20 +74,24 @@ class Profile {
 
   double now() const;  // seconds since the profile was made
 
-  // From now on the last `spans` calls and shares are kept; 0: none, and those kept so far are dropped.
+  // From now on the last `spans` calls are kept, and as many shares; 0: none, and those kept so far are dropped.
   void keep_trace(size_t spans = size_t{1} << 18);
-  std::vector<TraceSpan> trace() const;  // oldest first
+  std::vector<TraceSpan> trace() const;  // oldest first: calls as recorded, shares among them by their start
   bool keeps_trace() const;
 
-  ProfileSnapshot snapshot(size_t most_spans) const;
+  ProfileSnapshot snapshot(size_t most_spans) const;  // at most so many calls, and as many shares
 
   void set_peak_bandwidth(double bytes_per_second) { peak_bandwidth_ = bytes_per_second; }
   double peak_bandwidth() const { return peak_bandwidth_; }  // of the device's memory; 0: unknown
 
  private:
-  void keep(const TraceSpan& span);
-  std::vector<TraceSpan> last_spans(size_t most) const;
-
+  // The last spans in a vector that goes round once it is full.
+  struct Ring {
+    std::vector<TraceSpan> spans;
+    size_t next = 0;  // where the next span goes then
+    void keep(const TraceSpan& span, size_t most);
+    std::vector<TraceSpan> last(size_t most) const;  // oldest first
+  };
   using Clock = std::chrono::steady_clock;
   const Clock::time_point began_ = Clock::now();
   double peak_bandwidth_ = 0;
@@ -97,8 +101,8 @@ class Profile {
   bool in_tokens_ = false;
   uint64_t n_tokens_ = 0;
   std::deque<ProfiledToken> tokens_;
-  std::vector<TraceSpan> ring_;
-  size_t ring_size_ = 0, next_ = 0;  // of the ring: its bound, and where the next span goes once it is full
+  Ring calls_, shares_;
+  size_t ring_size_ = 0;
 };
 
 // Records one call from construction to destruction.

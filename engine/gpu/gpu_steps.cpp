@@ -18,10 +18,10 @@
 #include "engine/gpu/launch_timer.h"
 #include "engine/gpu/pass_kernels.h"
 #include "engine/gpu/persistent_tokens.h"
+#include "engine/gpu/phase_profile.h"
 #include "engine/gpu/weight_upload.h"
 #include "engine/profile.h"
 #include "kernels/error_word.h"
-#include "kernels/phase_program.h"
 #include "models/message.h"
 
 namespace warpchat {
@@ -132,8 +132,6 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
   void end_layers();
   void collect_profile();
   PersistentLaunch& persistent(uint32_t ring);
-  void record_stamps(uint32_t position);
-  uint64_t phase_bytes(const std::string& phase, uint32_t layer, uint32_t position);
   void check(const ErrorWord& word);
 
   ModelConfig config_;
@@ -542,15 +540,13 @@ std::unique_ptr<TokenSource> GpuSteps::token_source(const TokenRun& run) {
   PersistentTokens::Start start{read()[0], sequence_offset(sequences_.front())};
   if (context_->device().has_watchdog) start.tokens_per_launch = kTokensUnderWatchdog;
   PersistentLaunch& launch = persistent(sampler_.ring());
-  if (profile_.is_enabled()) {
-    const PhaseProgram program = decoder_program();
-    const size_t of_a_layer = program.layer_end - program.layer_begin;
-    const size_t phases = program.phases.size() + of_a_layer * (config_.n_layers - 1);
-    start.stamped_blocks = 1;
-    start.tokens_per_launch = std::min(start.tokens_per_launch,
-                                       std::max(1u, static_cast<uint32_t>(PersistentLaunch::kStampSlots / 2 / phases)));
-    start.ended = [this](uint32_t position) { record_stamps(position); };
-  }
+  PhaseProfile times(profile_, kernels_of(PassKind::kToken));
+  start.stamps = times.stamps(launch);
+  start.tokens_per_launch = std::min(start.tokens_per_launch, times.tokens_per_launch(start.stamps));
+  start.ended = [this, times, &launch](uint32_t position) mutable {
+    times.record(launch, position);
+    collect_profile();
+  };
   return std::make_unique<PersistentTokens>(launch, run, std::move(start));
 }
 
@@ -566,42 +562,13 @@ bool GpuSteps::decode_given(std::span<const Token> tokens, uint32_t position,
   request.forced = tokens;
   request.returns_rows = true;
   launch.start(request);
-  while (launch.next()) take(launch.row());
-  return true;
-}
-
-// Of the launch that ended last and began at `position`: what its first block did when.
-void GpuSteps::record_stamps(uint32_t position) {
-  const PhaseProgram program = decoder_program();
-  const std::vector<Stamp> stamps = persistent_->stamps(0);
-  if (stamps.empty()) return;
-  const double shift = profile_.now() - static_cast<double>(stamps.back().time) * 1e-9;
-  uint32_t layer = 0;
-  for (size_t i = 0; i + 1 < stamps.size(); ++i) {
-    const Stamp &begin = stamps[i], &end = stamps[i + 1];
-    if (end.phase != (begin.phase | kEndOfPhase)) continue;
-    const std::string& name = program.phases[begin.phase].name;
-    if (begin.phase == 0 && i > 0) ++position;
-    if (begin.phase == 0) layer = 0;
-    profile_.record(profile_.operation("persistent " + name), shift + static_cast<double>(begin.time) * 1e-9,
-                    static_cast<double>(end.time - begin.time) * 1e-9, phase_bytes(name, layer, position));
-    if (begin.phase + 1 == program.layer_end) ++layer;
+  try {
+    while (launch.next()) take(launch.row());
+  } catch (...) {
+    launch.cut();  // of a taker's error; after its own it is not running
+    throw;
   }
-}
-
-uint64_t GpuSteps::phase_bytes(const std::string& phase, uint32_t layer, uint32_t position) {
-  const PassKernels& kernels = kernels_of(PassKind::kToken);
-  const LayerSteps& l = kernels.layers[std::min<size_t>(layer, kernels.layers.size() - 1)];
-  if (phase == "embed") return kernels.embedding.kernel->kernel().cost.bytes;
-  if (phase == "qkv") return l.q.bytes(1) + l.k.bytes(1) + l.v.bytes(1);
-  if (phase == "scatter") return kernels.kv_scatter.kernel->kernel().cost.bytes;
-  if (phase == "attention") return attention_cost(std::get<AttentionSpec>(kernels.specs.attention), position + 1).bytes;
-  if (phase == "output") return l.output.bytes(1);
-  if (phase == "gate_up") return l.gate_up.bytes(1);
-  if (phase == "down") return l.down.bytes(1);
-  if (phase == "logits") return kernels.logits.bytes(1);
-  if (phase == "choose") return config_.n_vocab * sizeof(float);
-  return 0;
+  return true;
 }
 
 std::vector<MemoryUse> GpuSteps::memory() const {

@@ -22,7 +22,19 @@ void append(std::vector<std::byte>& bytes, std::span<const T> values, uint64_t a
   if (!values.empty()) std::memcpy(bytes.data() + at, values.data(), values.size_bytes());
 }
 
-uint64_t stamp_block_bytes() { return 16 + uint64_t{PersistentLaunch::kStampSlots} * sizeof(Stamp); }
+uint64_t block_bytes(const StampRequest& request) { return 16 + uint64_t{request.n_slots} * sizeof(Stamp); }
+
+// A block's ring, as the kernel left it, from its oldest stamp on.
+std::vector<Stamp> unrolled(std::span<const std::byte> ring, uint32_t n_slots) {
+  uint32_t count = 0;
+  std::memcpy(&count, ring.data(), sizeof count);
+  std::vector<Stamp> stamps(std::min(count, n_slots));
+  for (uint32_t i = 0; i < stamps.size(); ++i) {
+    const uint32_t slot = (count - static_cast<uint32_t>(stamps.size()) + i) % n_slots;
+    std::memcpy(&stamps[i], ring.data() + 16 + slot * sizeof(Stamp), sizeof(Stamp));
+  }
+  return stamps;
+}
 
 }  // namespace
 
@@ -45,29 +57,30 @@ PersistentLaunch::PersistentLaunch(const Stream& stream, const PersistentSpec& s
   chooser_ = DeviceMemory(context, chooser_bytes, "the sampler");
   forced_ = DeviceMemory(context, sizeof(uint32_t), "forced tokens");
   host_ = HostMemory(context, sizeof(HostWords) + kSlots * sizeof(uint64_t), "tokens");
-  if (spec.stamps) stamps_ = DeviceMemory(context, 16 + n_blocks_ * stamp_block_bytes(), "time stamps");
-  place_tables();
+  if (spec.stamps) stamps_ = DeviceMemory(context, 16, "time stamps");
+  place_tables(0);
   if (!spec.ring) stream_.fill(chooser_.address(), 0, chooser_bytes);
   stream_.wait();
 }
 
 PersistentLaunch::~PersistentLaunch() {
-  if (!is_running_) return;
   stop();
   try {
     stream_.context()->make_current();
-    done_.wait();
+    stream_.wait();         // for a launch that was given up, too
   } catch (const Error&) {  // nobody asked for the result
   }
 }
 
-void PersistentLaunch::place_tables() {
+void PersistentLaunch::place_tables(uint64_t cache_offset) {
   DecoderAddresses at = at_;
-  for (LayerAddresses& layer : at.layers) layer.k_cache += cache_offset_, layer.v_cache += cache_offset_;
+  for (LayerAddresses& layer : at.layers) layer.k_cache += cache_offset, layer.v_cache += cache_offset;
   const DecoderTables tables = decoder_tables(spec_.decoder, at, n_blocks_);
+  cache_offset_.reset();
   stream_.upload(control_.address() + offsets_.layers, std::as_bytes(std::span(tables.layers)));
   stream_.upload(control_.address() + offsets_.logits_row, std::as_bytes(std::span(&tables.logits, 1)));
   stream_.wait();
+  cache_offset_ = cache_offset;
 }
 
 // Everything that the kernel reads and the last launch may have left otherwise.
@@ -93,11 +106,21 @@ void PersistentLaunch::place_request(const Request& r) {
   std::vector<uint8_t> sampler;
   if (spec_.ring) sampler = packed_sampler_state(persistent_sampling(spec_), r.sampler, recent);
   if (spec_.ring) stream_.upload(chooser_.address(), std::as_bytes(std::span(sampler)));
-  const StampRequest stamps{std::min(r.stamped_blocks, n_blocks_), kStampSlots};
-  if (spec_.stamps) stream_.upload(stamps_.address(), std::as_bytes(std::span(&stamps, 1)));
+  if (spec_.stamps) place_stamp_request(r.stamps);
   stream_.fill(at_.error, 0, sizeof(ErrorWord));
   stream_.wait();  // what was uploaded from here may go
-  n_stamped_ = stamps.n_blocks;
+}
+
+void PersistentLaunch::place_stamp_request(StampRequest request) {
+  request.n_blocks = std::min(request.n_blocks, n_blocks_);
+  stamp_request_ = {};
+  const uint64_t n_bytes = 16 + request.n_blocks * block_bytes(request);
+  if (stamps_.n_bytes() < n_bytes) {
+    stamps_ = DeviceMemory();
+    stamps_ = DeviceMemory(stream_.context(), n_bytes, "time stamps");
+  }
+  stamp_request_ = request;
+  stream_.upload(stamps_.address(), std::as_bytes(std::span(&stamp_request_, 1)));
 }
 
 void PersistentLaunch::start(const Request& request) {
@@ -107,16 +130,17 @@ void PersistentLaunch::start(const Request& request) {
   returns_rows_ = request.returns_rows;
   n_slots_ = returns_rows_ ? kRowSlots : kSlots;
   if (returns_rows_ && rows_.bytes().empty()) rows_ = HostMemory(stream_.context(), kRowSlots * row_bytes, "logits");
-  if (cache_offset_ != request.cache_offset) {
-    cache_offset_ = request.cache_offset;
-    place_tables();
-  }
+  if (cache_offset_ != request.cache_offset) place_tables(request.cache_offset);
   place_request(request);
   std::fill(host_.bytes().begin(), host_.bytes().end(), std::byte{0});
   n_returned_ = 0;
   end_ = DecodeEnd::kNone;
-  launch();
   is_running_ = true;
+  try {
+    launch();
+  } catch (const Error&) {
+    give_up();
+  }
 }
 
 void PersistentLaunch::launch() {
@@ -162,12 +186,17 @@ void PersistentLaunch::check_alive() {
   stream_.context()->make_current();
   try {
     if (!done_.has_come() || read_host_word(words().end) != 0) return;
+    throw Error("the persistent decoder ended without a word");
   } catch (const Error&) {
-    is_running_ = false;
-    throw;
+    give_up();
   }
+}
+
+// The kernel may be alive all the same: whoever waits for the stream next must not wait for ever.
+void PersistentLaunch::give_up() {
+  stop();
   is_running_ = false;
-  throw Error("the persistent decoder ended without a word");
+  throw;
 }
 
 void PersistentLaunch::finish() {
@@ -191,20 +220,22 @@ std::span<const float> PersistentLaunch::row() const {
 
 void PersistentLaunch::stop() { write_host_word(words().stop, 1u); }
 
-std::vector<Stamp> PersistentLaunch::stamps(uint32_t block) const {
+void PersistentLaunch::cut() {
+  stop();
+  while (next()) continue;
+}
+
+std::vector<std::vector<Stamp>> PersistentLaunch::stamps() const {
   assert(!is_running_);
-  if (block >= n_stamped_) return {};
+  if (n_stamped() == 0) return {};
   stream_.context()->make_current();
-  std::vector<std::byte> bytes(stamp_block_bytes());
-  stream_.download(bytes, stamps_.address() + 16 + block * stamp_block_bytes());
+  const uint64_t of_a_block = block_bytes(stamp_request_);
+  std::vector<std::byte> bytes(n_stamped() * of_a_block);
+  stream_.download(bytes, stamps_.address() + 16);
   stream_.wait();
-  uint32_t count = 0;
-  std::memcpy(&count, bytes.data(), sizeof count);
-  std::vector<Stamp> stamps(std::min(count, kStampSlots));
-  for (uint32_t i = 0; i < stamps.size(); ++i) {
-    const uint32_t slot = (count - static_cast<uint32_t>(stamps.size()) + i) % kStampSlots;
-    std::memcpy(&stamps[i], bytes.data() + 16 + slot * sizeof(Stamp), sizeof(Stamp));
-  }
+  std::vector<std::vector<Stamp>> stamps;
+  for (uint32_t block = 0; block < n_stamped(); ++block)
+    stamps.push_back(unrolled(std::span(bytes).subspan(block * of_a_block, of_a_block), stamp_request_.n_slots));
   return stamps;
 }
 

@@ -33,35 +33,40 @@ class PersistentLaunch {
     SamplerState sampler = {};               // with the spec's ring; else the choice is the argmax
     std::span<const Token> recent = {};      // that the sampler's penalties count, oldest first
     uint64_t cache_offset = 0;               // bytes from the caches of the addresses to those of the sequence
-    uint32_t stamped_blocks = 0;             // with the spec's stamps: the blocks that keep time
+    StampRequest stamps = {};                // with the spec's stamps: blocks that keep time, all of them at most
   };
-  // Returns at once. No launch may be under way: next() has returned nothing since the last start.
+  // Returns at once. No launch may be under way: next() has returned nothing, or thrown, since the last start.
   void start(const Request& request);
 
   // The next token, once it is there; nothing after the last. Error for a token or position out of range, or logits
-  // that are no numbers; DriverError if the device fails.
+  // that are no numbers; DriverError if the device fails, which ends the launch: a device that lives on, too, lets go
+  // of it within a token.
   std::optional<Token> next();
   // The logits from which that token was chosen, or would have been: [n_vocab], until next() is called again.
   std::span<const float> row() const;
   void stop();  // from any thread: at most one token more is decoded, and next() still returns what was
+  void cut();   // stops, and drops what has not been taken; throws as next() does
 
   bool is_running() const { return is_running_; }
-  DecodeEnd end() const { return end_; }            // why the last launch ended
-  std::vector<Stamp> stamps(uint32_t block) const;  // of the last launch, oldest first; the ring keeps the last ones
+  DecodeEnd end() const { return end_; }                          // why the last launch ended
+  uint32_t n_stamped() const { return stamp_request_.n_blocks; }  // blocks that kept time of the last launch
+  std::vector<std::vector<Stamp>> stamps() const;  // of each of them, oldest first; their rings keep the last ones
   uint32_t n_blocks() const { return n_blocks_; }
   const LoadedKernel& kernel() const { return module_.kernel(0); }
 
-  static constexpr uint32_t kSlots = 64, kRowSlots = 4, kStampSlots = 4096;  // of the ring; with rows; of a block
+  static constexpr uint32_t kSlots = 64, kRowSlots = 4;  // of the ring; with rows
 
  private:
   struct Offsets {  // into control_
     uint64_t barrier, state, request, logits_row, layers, n_bytes;
   };
-  void place_tables();
+  void place_tables(uint64_t cache_offset);
   void place_request(const Request& request);
+  void place_stamp_request(StampRequest request);
   void launch();
   std::optional<Token> take();  // if it is there
   void check_alive();           // throws if the launch is over without having said so
+  [[noreturn]] void give_up();  // rethrows the error under way
   void finish();
   HostWords& words() const { return *reinterpret_cast<HostWords*>(host_.bytes().data()); }
 
@@ -74,8 +79,10 @@ class PersistentLaunch {
   DeviceMemory control_, chooser_, forced_, stamps_;
   HostMemory host_, rows_;
   GpuEvent done_;
-  uint32_t n_slots_ = kSlots, n_stamped_ = 0;
-  uint64_t n_returned_ = 0, cache_offset_ = 0;
+  StampRequest stamp_request_;
+  uint32_t n_slots_ = kSlots;
+  uint64_t n_returned_ = 0;
+  std::optional<uint64_t> cache_offset_;  // of the tables; none: they are not whole
   bool is_running_ = false, returns_rows_ = false;
   DecodeEnd end_ = DecodeEnd::kNone;
 };

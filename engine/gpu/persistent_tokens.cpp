@@ -30,15 +30,14 @@ void PersistentTokens::start_launch() {
   request.sampler = sampler_state(run_.sampling);
   request.recent = run_.recent;
   request.cache_offset = start_.cache_offset;
-  request.stamped_blocks = start_.stamped_blocks;
+  request.stamps = start_.stamps;
   launched_at_ = run_.position;
   launch_.start(request);
 }
 
 void PersistentTokens::end_launch() {
   if (!launch_.is_running()) return;
-  launch_.stop();
-  while (launch_.next()) continue;
+  launch_.cut();
   if (start_.ended) start_.ended(launched_at_);
 }
 

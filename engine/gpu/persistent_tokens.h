@@ -13,10 +13,10 @@ namespace warpchat {
 class PersistentTokens final : public TokenSource {
  public:
   struct Start {
-    Token first;                              // chosen already, at run.position
-    uint64_t cache_offset;                    // PersistentLaunch::Request's
-    uint32_t tokens_per_launch = UINT32_MAX;  // at least 1
-    uint32_t stamped_blocks = 0;
+    Token first;                                        // chosen already, at run.position
+    uint64_t cache_offset;                              // PersistentLaunch::Request's
+    uint32_t tokens_per_launch = UINT32_MAX;            // at least 1
+    StampRequest stamps = {};                           // PersistentLaunch::Request's
     std::function<void(uint32_t position)> ended = {};  // after each launch, with its first token's position
   };
   // launch: for nothing else while this lives; with the ring that run's penalties need.

@@ -202,15 +202,23 @@ TEST(PersistentLaunch, KeepsTimeWhereAsked) {
   m.spec.stamps = true;
   const auto launch = m.launch();
   constexpr uint32_t kTokens = 2;
-  all_of(*launch, {.token = 5, .most_tokens = kTokens, .stamped_blocks = 1});
   const PhaseProgram program = decoder_program();
   const size_t per_layer = program.layer_end - program.layer_begin;
   const size_t per_token = program.phases.size() + (m.model.config.n_layers - 1) * per_layer;
-  const std::vector<Stamp> stamps = launch->stamps(0);
-  ASSERT_EQ(stamps.size(), kTokens * per_token * 2);
-  EXPECT_EQ(stamps.front().phase, 0u);
-  EXPECT_EQ(stamps.back().phase, (program.phases.size() - 1) | kEndOfPhase);
-  EXPECT_TRUE(launch->stamps(1).empty());
+  const Answer expected = all_of(*launch, {.token = 5, .most_tokens = kTokens});
+  EXPECT_TRUE(launch->stamps().empty());
+  for (const uint32_t n_blocks : {1u, launch->n_blocks()}) {
+    const PersistentLaunch::Request request{.token = 5, .most_tokens = kTokens, .stamps = {n_blocks, 100}};
+    EXPECT_EQ(all_of(*launch, request), expected);
+    const std::vector<std::vector<Stamp>> blocks = launch->stamps();
+    ASSERT_EQ(blocks.size(), n_blocks);
+    for (const std::vector<Stamp>& stamps : blocks) {
+      ASSERT_EQ(stamps.size(), kTokens * per_token * 2);
+      EXPECT_EQ(stamps.front().phase, 0u);
+      EXPECT_EQ(stamps.back().phase, (program.phases.size() - 1) | kEndOfPhase);
+      for (const Stamp& stamp : stamps) EXPECT_EQ(stamp.sm, stamps[0].sm);
+    }
+  }
 }
 
 }  // namespace

@@ -15,11 +15,10 @@ size_t covered_tokens(const ProfilerData& data) {
       std::ranges::count_if(data.tokens, [&](const ProfiledToken& token) { return token.start < end; }));
 }
 
-// A call belongs to the token within whose time its middle lies. Shares of a call are no calls.
+// A call belongs to the token within whose time its middle lies.
 std::vector<std::vector<float>> history_of(const ProfilerData& data) {
   std::vector<std::vector<float>> history(data.rows.size(), std::vector<float>(covered_tokens(data)));
   for (const TraceSpan& span : data.spans) {
-    if (span.lane != TraceSpan::kWhole) continue;
     const double middle = span.start + span.seconds / 2;
     const auto behind = std::ranges::upper_bound(data.tokens, middle, {}, &ProfiledToken::start);
     const auto index = static_cast<size_t>(behind - data.tokens.begin()) - 1;  // wraps before the first
@@ -49,8 +48,11 @@ std::shared_ptr<const ProfilerData> collect_profile(Model& model, std::string st
     data.tokens.erase(data.tokens.begin(), data.tokens.end() - static_cast<std::ptrdiff_t>(kShownTokens));
   data.first_token = shot.n_tokens - data.tokens.size();
   const double from = data.tokens.empty() ? steps.profile().now() : data.tokens.front().start;
+  const auto is_older = [&](const TraceSpan& span) { return span.start + span.seconds < from; };
   data.spans = std::move(shot.spans);
-  std::erase_if(data.spans, [&](const TraceSpan& span) { return span.start + span.seconds < from; });
+  data.shares = std::move(shot.shares);
+  std::erase_if(data.spans, is_older);
+  std::erase_if(data.shares, is_older);
   data.history = history_of(data);
   data.weight_bytes_per_token = steps.weight_bytes_per_token();
   data.memory = steps.memory();

@@ -20,7 +20,8 @@ struct ProfilerData {
   // The answer's last tokens, oldest first; tokens[i] is its token number first_token + i, from 0.
   std::vector<ProfiledToken> tokens;
   uint64_t first_token = 0;
-  std::vector<TraceSpan> spans;             // of those tokens, oldest first; operation: index into rows
+  std::vector<TraceSpan> spans;             // calls of those tokens, oldest first; operation: index into rows
+  std::vector<TraceSpan> shares;            // of multiprocessors in them, as recorded
   std::vector<std::vector<float>> history;  // of each row: microseconds in each of the first so many of the tokens
   uint64_t weight_bytes_per_token = 0;      // that a token has to read
   std::vector<MemoryUse> memory;

@@ -1,0 +1,100 @@
+#include "engine/gpu/phase_profile.h"
+
+#include <algorithm>
+#include <map>
+
+namespace warpchat {
+
+namespace {
+
+constexpr uint32_t kSlotsOfOne = 1 << 16,
+                   kSlotsOfEach = 1 << 12;  // stamps of the first block alone, and of every block
+
+double seconds(uint64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
+
+}  // namespace
+
+PhaseProfile::PhaseProfile(Profile& profile, const PassKernels& token_kernels)
+    : profile_(profile), kernels_(token_kernels), program_(decoder_program()) {
+  for (const Phase& phase : program_.phases) operations_.push_back(profile.operation("persistent " + phase.name));
+}
+
+StampRequest PhaseProfile::stamps(const PersistentLaunch& launch) const {
+  if (!profile_.is_enabled()) return {};
+  return profile_.keeps_trace() ? StampRequest{launch.n_blocks(), kSlotsOfEach} : StampRequest{1, kSlotsOfOne};
+}
+
+uint32_t PhaseProfile::tokens_per_launch(const StampRequest& stamps) const {
+  if (stamps.n_blocks == 0) return UINT32_MAX;
+  const size_t of_a_layer = program_.layer_end - program_.layer_begin;
+  const size_t phases = program_.phases.size() + of_a_layer * (kernels_.layers.size() - 1);
+  return std::max(1u, static_cast<uint32_t>(stamps.n_slots / 2 / phases));
+}
+
+void PhaseProfile::record(const PersistentLaunch& launch, uint32_t position) {
+  const double now = profile_.now();
+  const std::vector<std::vector<Stamp>> blocks = launch.stamps();
+  if (blocks.empty() || blocks[0].empty()) return;
+  const double shift = now - seconds(blocks[0].back().time);
+  record_calls(spans_of(blocks[0]), position, shift);
+  if (profile_.keeps_trace()) record_shares(blocks, shift);
+}
+
+// Pairs of stamps; what a full ring has lost the beginning of is left out.
+std::vector<PhaseProfile::Span> PhaseProfile::spans_of(std::span<const Stamp> stamps) {
+  std::vector<Span> spans;
+  for (size_t i = 0; i + 1 < stamps.size(); ++i)
+    if (stamps[i + 1].phase == (stamps[i].phase | kEndOfPhase))
+      spans.push_back({stamps[i].phase, stamps[i].time, stamps[i + 1].time});
+  return spans;
+}
+
+// Calls are what the first block did: from when a phase was free to begin until its own share was done.
+void PhaseProfile::record_calls(std::span<const Span> spans, uint32_t position, double shift) {
+  size_t layer = 0;
+  for (size_t i = 0; i < spans.size(); ++i) {
+    const Span& span = spans[i];
+    if (span.phase == 0) layer = 0;
+    if (span.phase == 0 && i > 0) ++position;
+    profile_.record(operations_[span.phase], shift + seconds(span.begin), seconds(span.end - span.begin),
+                    bytes_of(span.phase, layer, position));
+    if (span.phase + 1 == program_.layer_end) ++layer;
+  }
+}
+
+// All blocks go through the same phases: the i-th span of one is of the same work as the i-th of another.
+void PhaseProfile::record_shares(std::span<const std::vector<Stamp>> blocks, double shift) {
+  std::map<uint32_t, std::vector<Span>> lanes;  // by multiprocessor: from its first block's begin to its last one's end
+  for (const std::vector<Stamp>& stamps : blocks) {
+    if (stamps.empty()) continue;
+    const std::vector<Span> spans = spans_of(stamps);
+    std::vector<Span>& lane = lanes.try_emplace(stamps[0].sm, spans).first->second;
+    for (size_t i = 0; i < std::min(lane.size(), spans.size()); ++i) {
+      lane[i].begin = std::min(lane[i].begin, spans[i].begin);
+      lane[i].end = std::max(lane[i].end, spans[i].end);
+    }
+  }
+  std::vector<TraceSpan> shares;
+  for (const auto& [sm, lane] : lanes)
+    for (const Span& span : lane)
+      shares.push_back({operations_[span.phase], shift + seconds(span.begin), seconds(span.end - span.begin), 0, sm});
+  std::stable_sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
+  profile_.record_shares(shares);
+}
+
+uint64_t PhaseProfile::bytes_of(uint32_t phase, size_t layer, uint32_t position) const {
+  const LayerSteps& l = kernels_.layers[std::min(layer, kernels_.layers.size() - 1)];
+  const std::string& name = program_.phases[phase].name;
+  if (name == "embed") return kernels_.embedding.kernel->kernel().cost.bytes;
+  if (name == "qkv") return l.q.bytes(1) + l.k.bytes(1) + l.v.bytes(1);
+  if (name == "scatter") return kernels_.kv_scatter.kernel->kernel().cost.bytes;
+  if (name == "attention") return attention_cost(std::get<AttentionSpec>(kernels_.specs.attention), position + 1).bytes;
+  if (name == "output") return l.output.bytes(1);
+  if (name == "gate_up") return l.gate_up.bytes(1);
+  if (name == "down") return l.down.bytes(1);
+  if (name == "logits") return kernels_.logits.bytes(1);
+  if (name == "choose") return uint64_t{kernels_.specs.embedding.n_vocab} * sizeof(float);
+  return 0;
+}
+
+}  // namespace warpchat

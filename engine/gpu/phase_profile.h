@@ -1,0 +1,46 @@
+// What the persistent decoder's time stamps say, in the profile: a row for each phase and, while a trace is kept, what
+// each multiprocessor did of it.
+//
+// What it costs: nothing while the profile is off. On, the first block waits for its warps and writes 16 bytes at the
+// beginning and the end of each phase, into a ring of 1 MiB; a launch ends, and the next begins, when that is full:
+// after some 150 tokens of 220 phases. With a trace all blocks do so, each into a ring of 64 KiB, and launches end
+// after some 9 such tokens, which the host then sorts: the trace shows where time goes, and the whole is slower for it.
+#pragma once
+#include <cstdint>
+
+#include "engine/gpu/pass_kernels.h"
+#include "engine/gpu/persistent_launch.h"
+#include "engine/profile.h"
+#include "kernels/phase_program.h"
+
+namespace warpchat {
+
+class PhaseProfile {
+ public:
+  // token_kernels: of the decoder's tokens, by whose formulas phases have bytes. Both outlive this.
+  PhaseProfile(Profile& profile, const PassKernels& token_kernels);
+
+  // What to ask of a launch.
+  StampRequest stamps(const PersistentLaunch& launch) const;
+  uint32_t tokens_per_launch(const StampRequest& stamps) const;  // most whose stamps are all kept
+
+  // Of the launch that has just ended, whose first token was at `position`.
+  void record(const PersistentLaunch& launch, uint32_t position);
+
+ private:
+  struct Span {  // a phase of a block, or of all blocks on a multiprocessor
+    uint32_t phase;
+    uint64_t begin, end;  // of the GPU's timer
+  };
+  static std::vector<Span> spans_of(std::span<const Stamp> stamps);
+  void record_calls(std::span<const Span> spans, uint32_t position, double shift);
+  void record_shares(std::span<const std::vector<Stamp>> blocks, double shift);
+  uint64_t bytes_of(uint32_t phase, size_t layer, uint32_t position) const;
+
+  Profile& profile_;
+  const PassKernels& kernels_;
+  PhaseProgram program_;
+  std::vector<uint32_t> operations_;  // of the profile, phase by phase
+};
+
+}  // namespace warpchat

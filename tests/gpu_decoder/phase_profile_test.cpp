@@ -1,0 +1,89 @@
+// What the profile shows of a persistent launch: calls of phases, and with a trace what each multiprocessor did of
+// them.
+#include "engine/gpu/phase_profile.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "engine/gpu/gpu_steps.h"
+#include "engine/token_source.h"
+#include "tests/support/decoder_cases.h"
+#include "tests/support/test_device.h"
+
+namespace warpchat {
+namespace {
+
+class PhaseProfiles : public testing::Test {
+ protected:
+  // One that the sampler's kernel chooses, then kTokens out of the persistent decoder.
+  std::vector<Token> generate() {
+    const std::vector<Token> prompt = {5, 6, 7};
+    decoder_.forward(prompt, 0, Logits::kLast);
+    SamplingParams greedy;
+    greedy.temperature = 0;
+    const auto source = make_token_source(decoder_, {greedy, prompt, 3, 2, kTokens + 1});
+    std::vector<Token> tokens;
+    while (tokens.size() <= kTokens) tokens.push_back(*source->next(false));
+    return tokens;
+  }
+  std::map<std::string, uint64_t> calls_of_phases() const {
+    std::map<std::string, uint64_t> calls;
+    for (const OperationProfile& row : profile_.rows()) {
+      if (row.calls == 0 || !row.name.starts_with("persistent ")) continue;
+      calls[row.name.substr(std::string("persistent ").size())] = row.calls;
+      if (row.name != "persistent publish") {
+        EXPECT_GT(row.bytes, 0u) << row.name;
+      }
+    }
+    return calls;
+  }
+
+  static constexpr uint32_t kTokens = 4;
+  const std::vector<std::byte> bytes_ = build_tiny_model({}, /*seed=*/2);
+  const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
+  Decoder decoder_{model_.config, make_gpu_steps(model_.config, model_.tensors,
+                                                 {test_device(), {.context = 32}, LaunchMode::kPersistent, false, {}})};
+  Profile& profile_ = decoder_.steps().profile();
+  const uint64_t of_layers_ = uint64_t{kTokens} * model_.config.n_layers;
+  const std::map<std::string, uint64_t> every_phase_ = {
+      {"embed", kTokens},     {"qkv", of_layers_},     {"scatter", of_layers_}, {"attention", of_layers_},
+      {"output", of_layers_}, {"gate_up", of_layers_}, {"down", of_layers_},    {"logits", kTokens},
+      {"choose", kTokens},    {"publish", kTokens}};
+};
+
+TEST_F(PhaseProfiles, CountEveryPhase) {
+  profile_.set_enabled(false);
+  const std::vector<Token> tokens = generate();
+  EXPECT_TRUE(calls_of_phases().empty()) << "off";
+  profile_.set_enabled(true);
+  EXPECT_EQ(generate(), tokens);
+  EXPECT_EQ(calls_of_phases(), every_phase_);
+}
+
+TEST_F(PhaseProfiles, WithATraceShowWhatEachMultiprocessorDid) {
+  const std::vector<Token> tokens = generate();
+  profile_.reset();
+  profile_.keep_trace();
+  EXPECT_EQ(generate(), tokens);
+  EXPECT_EQ(calls_of_phases(), every_phase_) << "shares are no calls";
+  uint64_t n_phases = 0;
+  for (const auto& [phase, calls] : every_phase_) n_phases += calls;
+  std::map<uint32_t, std::vector<TraceSpan>> lanes;
+  for (const TraceSpan& span : profile_.trace())
+    if (span.lane != TraceSpan::kWhole) lanes[span.lane].push_back(span);
+  EXPECT_GT(lanes.size(), 1u);
+  for (const auto& [sm, shares] : lanes) {
+    ASSERT_EQ(shares.size(), n_phases) << "SM " << sm;
+    for (size_t i = 0; i < shares.size(); ++i) {
+      EXPECT_EQ(shares[i].operation, lanes.begin()->second[i].operation) << "the same phases on every one";
+      EXPECT_GE(shares[i].seconds, 0);
+      if (i > 0) {
+        EXPECT_GE(shares[i].start, shares[i - 1].start + shares[i - 1].seconds - 1e-9) << "a barrier lies between";
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace warpchat
