@@ -101,12 +101,10 @@ Reg<f32> bound_of_top_p(const SampleColumn& column, const SampleRules& rules, co
 // All candidates from the bound on, as far as memory.candidates goes; returns how many there are.
 Reg<u32> collect(const SampleColumn& column, const Reg<f32>& bound) {
   Builder& b = column.b;
-  column.for_all(4, [&](const Reg<u32>& id, const Reg<f32>& logit) {
-    b.if_(logit >= bound, [&] {
-      Reg<u32> place = column.memory.n_candidates.atom(Atomic::kAdd, 1, Order::kRelaxed, Scope::kBlock);
-      b.if_(place < column.spec.threads,
-            [&] { column.memory.candidates.store(place, column.candidate(ordered_bits(logit), id)); });
-    });
+  column.for_all_from(bound, [&](const Reg<u32>& id, const Reg<f32>& logit) {
+    Reg<u32> place = column.memory.n_candidates.atom(Atomic::kAdd, 1, Order::kRelaxed, Scope::kBlock);
+    b.if_(place < column.spec.threads,
+          [&] { column.memory.candidates.store(place, column.candidate(ordered_bits(logit), id)); });
   });
   b.barrier();
   return b.uniform(column.memory.n_candidates.load());
@@ -142,7 +140,7 @@ void filter_and_draw(const SampleColumn& column, const Best& best) {
   b.if_else(
       b.uniform(n_candidates) <= threads,
       [&] { b.region("few", [&] { choose_of_few(column, rules, n_candidates, total); }); },
-      [&] { b.region("many", [&] { choose_of_many(column, rules, total); }); });
+      [&] { b.region("many", [&] { choose_of_many(column, rules); }); });
 }
 
 }  // namespace

@@ -39,6 +39,17 @@ SampleSettings load_settings(Builder& b, const SampleSpec& s, const Global<u8>& 
   return {{repeat, presence, frequency, n_tokens, n_accepted}, top_k, top_p, temperature, log_min_p, seed, position};
 }
 
+// x = body(id, x) for each of four, in a loop that runs: all are back in their places at its end.
+template <class Body>
+void take_turns(Builder& b, const Reg<u32>& first, VarVec<f32, 4>& x, const Body& body) {
+  b.for_("turn", first, first + 4, 1, [&](Reg<u32> id) {
+    Reg<f32> own = x[0];
+    Reg<f32> next = body(id, own);
+    for (int i = 0; i < 3; ++i) x[i] = x[i + 1];
+    x[3] = next;
+  });
+}
+
 }  // namespace
 
 uint64_t sample_shared_bytes(const SampleSpec& s) {
@@ -61,22 +72,39 @@ SampleColumn::SampleColumn(Builder& builder, const SampleSpec& s, const SampleBu
       id_bits_(static_cast<uint32_t>(std::bit_width(s.n_vocab - 1))) {}
 
 void SampleColumn::for_all(uint32_t at_once, const OnLogit& body) const {
-  if (at_once == 1 || spec.n_vocab % 4 != 0) {
-    b.for_("id", b.thread(), spec.n_vocab, spec.threads, [&](Reg<u32> id) { body(id, logit(id)); });
-    return;
-  }
-  b.for_("four", b.thread(), spec.n_vocab / 4, spec.threads, [&](Reg<u32> four) {
-    Reg<u32> first = four * 4;
-    VarVec<f32, 4> values = b.vars<f32, 4>("logit", 0.0f);
-    values = logits_.load<4>(first);
-    b.if_(recent_.may_know_four(first), [&] {
-      b.for_("turn", first, first + 4, 1, [&](Reg<u32> id) {  // each in its turn, and all back in their places
-        Reg<f32> next = recent_.penalised(id, values[0]);
-        for (int i = 0; i < 3; ++i) values[i] = values[i + 1];
-        values[3] = next;
+  if (at_once == 1 || !has_fours())
+    return b.for_("id", b.thread(), spec.n_vocab, spec.threads, [&](Reg<u32> id) { body(id, logit(id)); });
+  for_fours([&](const Reg<u32>& first, Four& logits) {
+    for (uint32_t i = 0; i < 4; ++i) body(first + i, logits[i]);
+  });
+}
+
+void SampleColumn::for_all_from(const Reg<f32>& bound, const OnLogit& body) const {
+  const auto check = [&](const Reg<u32>& id, const Reg<f32>& logit) {
+    b.if_(logit >= bound, [&] { body(id, logit); });
+  };
+  if (!has_fours()) return for_all(1, check);
+  for_fours([&](const Reg<u32>& first, Four& logits) {
+    Reg<f32> best = b.max(b.max(logits[0], logits[1]), b.max(logits[2], logits[3]));
+    b.if_(best >= bound, [&] {
+      take_turns(b, first, logits, [&](const Reg<u32>& id, const Reg<f32>& logit) {
+        check(id, logit);
+        return logit;
       });
     });
-    for (uint32_t i = 0; i < 4; ++i) body(first + i, values[i]);
+  });
+}
+
+void SampleColumn::for_fours(const std::function<void(const Reg<u32>& first, Four& logits)>& body) const {
+  b.for_("four", b.thread(), spec.n_vocab / 4, spec.threads, [&](Reg<u32> four) {
+    Reg<u32> first = four * 4;
+    Four logits = b.vars<f32, 4>("logit", 0.0f);
+    logits = logits_.load<4>(first);
+    b.if_(recent_.may_know_four(first), [&] {
+      take_turns(b, first, logits,
+                 [&](const Reg<u32>& id, const Reg<f32>& logit) { return recent_.penalised(id, logit); });
+    });
+    body(first, logits);
   });
 }
 

@@ -34,6 +34,8 @@ class SampleColumn {
   // written four times and the logits are read 16 bytes at a time.
   using OnLogit = std::function<void(const ptx::Reg<ptx::u32>& id, const ptx::Reg<ptx::f32>& logit)>;
   void for_all(uint32_t at_once, const OnLogit& body) const;
+  // The same for those of at least `bound`, which few are.
+  void for_all_from(const ptx::Reg<ptx::f32>& bound, const OnLogit& body) const;
   ptx::Reg<ptx::f32> logit(const ptx::Reg<ptx::u32>& id) const;  // penalised
 
   // Better ones are larger: ordered_bits of the logit, then falling ids, in fewer than 64 bits.
@@ -56,6 +58,11 @@ class SampleColumn {
   const SampleSettings settings;
 
  private:
+  // body(first, logits) for each four of them.
+  using Four = ptx::VarVec<ptx::f32, 4>;
+  void for_fours(const std::function<void(const ptx::Reg<ptx::u32>& first, Four& logits)>& body) const;
+  bool has_fours() const { return spec.n_vocab % 4 == 0; }
+
   ptx::Global<ptx::u8> state_;
   ptx::Global<ptx::u32> ring_;
   ptx::Global<ptx::f32> logits_;  // [n_vocab]

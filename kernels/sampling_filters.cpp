@@ -38,100 +38,11 @@ Reg<u64> top_p_target(const SampleColumn& column, const Reg<u64>& total) {
   return b.max(b.convert<u64>(share, Round::kUp), uint64_t{1});
 }
 
-namespace {
-
-// What a candidate adds to a sum: 1, or its weight.
-using Measure = std::function<Reg<u64>(const Reg<f32>& logit)>;
-using OnCandidate = std::function<void(const Reg<u64>& candidate, const Reg<f32>& logit)>;
-
-void for_candidates(const SampleColumn& column, In<u64> cut, const OnCandidate& body) {
-  column.for_all(1, [&](const Reg<u32>& id, const Reg<f32>& logit) {
-    Reg<u64> candidate = column.candidate(ordered_bits(logit), id);
-    column.b.if_(candidate >= cut, [&] { body(candidate, logit); });
-  });
-}
-
-Reg<u64> sum_from(const SampleColumn& column, In<u64> cut, const Measure& measure) {
+Reg<u64> sum_of_all(const SampleColumn& column, const SampleRules& rules) {
   Builder& b = column.b;
   Var<u64> sum = b.var("sum", uint64_t{0});
-  for_candidates(column, cut, [&](const Reg<u64>&, const Reg<f32>& logit) { sum += measure(logit); });
+  column.for_all(1, [&](const Reg<u32>&, const Reg<f32>& logit) { sum += weight_of(column, rules, logit, 1.0f); });
   return block_sum(b, sum, column.memory.warp_slots, column.warps());
-}
-
-// Of the candidates from `cut` on, best first, the fewest that measure `target` together: the worst of them. A radix
-// search: the interval [low, low + 2^bits) that holds it is cut into a part for each thread until it is one number.
-Reg<u64> end_of_head(const SampleColumn& column, const SampleRules& rules, In<u64> cut, In<u64> target,
-                     const Measure& measure) {
-  Builder& b = column.b;
-  const uint32_t threads = column.spec.threads, digit = std::bit_width(threads) - 1;
-  const Shared<u64>& parts = column.memory.candidates;
-  const Shared<u64>& found = column.memory.found;
-  Var<u64> low = b.var<u64>("low", cut), above = b.var("above", uint64_t{0});
-  Var<u32> bits = b.var("bits", 64 - b.clz(b.uniform(Reg<u64>(rules.best - low))));
-  b.while_(
-      [&] { return b.uniform(bits) > 0; },
-      [&] {
-        Reg<u32> shift = b.select(bits > digit, bits - digit, 0u);
-        parts.store(b.thread(), uint64_t{0});
-        b.barrier();
-        for_candidates(column, low, [&](const Reg<u64>& candidate, const Reg<f32>& logit) {
-          Reg<u64> place = candidate - low;
-          b.if_((place >> bits) == 0, [&] {
-            (parts + b.convert<u32>(place >> shift)).red(Atomic::kAdd, measure(logit), Order::kRelaxed, Scope::kBlock);
-          });
-        });
-        b.barrier();
-        Reg<u32> part = (threads - 1) - b.thread();  // the best part is the first thread's
-        Reg<u64> own = parts.load(part);
-        Reg<u64> before = above + block_scan(b, own, column.memory.warp_slots, column.warps()).before;
-        b.if_(before < target && target <= before + own, [&] {
-          found.store(0, {low + (wide(part) << shift), before});
-        });
-        b.barrier();
-        Vec<u64, 2> next = found.load<2>();
-        low = next[0];
-        above = next[1];
-        bits = shift;
-      });
-  return low;
-}
-
-// In the order of ids, a stretch of the vocabulary at a time: the candidate in whose share the ticket lies.
-void draw_from(const SampleColumn& column, const SampleRules& rules, In<u64> cut, const Reg<u64>& ticket) {
-  constexpr uint32_t kEach = 16;
-  Builder& b = column.b;
-  const uint32_t n_vocab = column.spec.n_vocab;
-  const auto for_shares = [&](const Reg<u32>& first,
-                              const std::function<void(const Reg<u32>&, const Reg<u64>&)>& body) {
-    b.for_("id", first, b.min(first + kEach, n_vocab), 1, [&](Reg<u32> id) {
-      Reg<f32> logit = column.logit(id);
-      b.if_(column.candidate(ordered_bits(logit), id) >= cut,
-            [&] { body(id, weight_of(column, rules, logit, rules.factor)); });
-    });
-  };
-  Var<u64> passed = b.var("passed", uint64_t{0});
-  b.for_("stretch", 0, n_vocab, column.spec.threads * kEach, [&](Reg<u32> stretch) {
-    Reg<u32> first = stretch + b.thread() * kEach;
-    Var<u64> own = b.var("own", uint64_t{0});
-    for_shares(first, [&](const Reg<u32>&, const Reg<u64>& share) { own += share; });
-    const BlockScan scan = block_scan(b, own, column.memory.warp_slots, column.warps());
-    Var<u64> end = b.var("end", passed + scan.before);
-    b.if_(end <= ticket && ticket < end + own, [&] {
-      for_shares(first, [&](const Reg<u32>& id, const Reg<u64>& share) {
-        end += share;
-        b.if_(ticket < end, [&] { column.commit(id); });
-        b.break_if(ticket < end);
-      });
-    });
-    passed += scan.total;
-    b.break_if(b.uniform(passed) > ticket);
-  });
-}
-
-}  // namespace
-
-Reg<u64> sum_of_all(const SampleColumn& column, const SampleRules& rules) {
-  return sum_from(column, 0u, [&](const Reg<f32>& logit) { return weight_of(column, rules, logit, 1.0f); });
 }
 
 // Each thread holds one candidate against all others: how many are better and what these weigh, then what lies before
@@ -182,27 +93,79 @@ void choose_of_few(const SampleColumn& column, const SampleRules& rules, const R
   b.if_(kept && begin <= ticket && ticket < begin + share, [&] { column.commit(own_id); });
 }
 
-void choose_of_many(const SampleColumn& column, const SampleRules& rules, const Reg<u64>& total) {
+namespace {
+
+// What is done to all logits, one after the other; each looks for the end of a head. In candidates' order, best first:
+// of so many, or of so much weight. In that of ids: of the shares up to the ticket.
+constexpr uint32_t kTopK = 0, kTopP = 1, kDraw = 2, kSteps = 3;
+
+// What the head must reach, of all that a step counts.
+Reg<u64> target_of(const SampleColumn& column, const SampleRules& rules, const Reg<u32>& step, const Reg<u64>& total) {
   Builder& b = column.b;
-  const auto weight = [&](const Reg<f32>& logit) { return weight_of(column, rules, logit, 1.0f); };
-  const auto share = [&](const Reg<f32>& logit) { return weight_of(column, rules, logit, rules.factor); };
+  Reg<u64> ticket = b.mul_hi(rules.random, total);
+  Reg<u64> of_weight = b.select(step == kDraw, ticket + 1, top_p_target(column, total));
+  return b.select(step == kTopK, wide(column.settings.top_k), of_weight);
+}
+
+// The last of the fewest of the step's keys, largest first, that reach its target together, of the candidates from
+// `cut` on. A radix search: the interval [low, low + 2^bits) that holds it is cut into a part for each thread until it
+// is one number.
+Reg<u64> end_of_head(const SampleColumn& column, const SampleRules& rules, const Reg<u32>& step, In<u64> cut) {
+  Builder& b = column.b;
+  const uint32_t threads = column.spec.threads, digit = std::bit_width(threads) - 1;
+  const uint64_t last_id = column.spec.n_vocab - 1;
+  const Shared<u64>&parts = column.memory.candidates, &found = column.memory.found;
+  Pred counts = step == kTopK, draws = step == kDraw;
+  Reg<f32> factor = b.select(draws, rules.factor, 1.0f);
+  Var<u64> low = b.var("low", b.select(draws, uint64_t{0}, cut)), above = b.var("above", uint64_t{0});
+  Var<u64> target = b.var("target", uint64_t{0});
+  Var<u32> bits = b.var("bits", 64 - b.clz(b.uniform(b.select(draws, last_id, rules.best) - low)));
+  b.while_([&] { return b.uniform(bits) > 0; },
+           [&] {
+             Reg<u32> shift = b.select(bits > digit, bits - digit, 0u);
+             parts.store(b.thread(), uint64_t{0});
+             b.barrier();
+             column.for_all(1, [&](const Reg<u32>& id, const Reg<f32>& logit) {
+               Reg<u64> candidate = column.candidate(ordered_bits(logit), id);
+               Reg<u64> place = b.select(draws, last_id - wide(id), candidate) - low;
+               b.if_(candidate >= cut && (place >> bits) == 0, [&] {
+                 Reg<u64> measure = b.select(counts, uint64_t{1}, weight_of(column, rules, logit, factor));
+                 (parts + b.convert<u32>(place >> shift)).red(Atomic::kAdd, measure, Order::kRelaxed, Scope::kBlock);
+               });
+             });
+             b.barrier();
+             Reg<u32> part = (threads - 1) - b.thread();  // the largest keys are the first thread's
+             Reg<u64> own = parts.load(part);
+             const BlockScan scan = block_scan(b, own, column.memory.warp_slots, column.warps());
+             b.if_(target == 0, [&] { target = target_of(column, rules, step, scan.total); });
+             Reg<u64> before = above + scan.before;
+             b.if_(before < target && target <= before + own, [&] {
+               found.store(0, {low + (wide(part) << shift), before});
+             });
+             b.barrier();
+             Vec<u64, 2> next = found.load<2>();
+             low = next[0];
+             above = next[1];
+             bits = shift;
+           });
+  return low;
+}
+
+}  // namespace
+
+void choose_of_many(const SampleColumn& column, const SampleRules& rules) {
+  Builder& b = column.b;
   Var<u64> cut = b.var("cut", uint64_t{0});
-  b.for_("filter", 0, 2, 1, [&](Reg<u32> filter) {  // top_k, then top_p: a head of so many, or of so much weight
-    Pred counts = filter == 0;
-    Var<u64> target = b.var("target", wide(column.settings.top_k));
-    b.if_((counts && rules.has_top_k) || (!counts && rules.has_top_p), [&] {
-      b.if_(!counts, [&] {
-        Var<u64> reachable = b.var("reachable", total);
-        b.if_(rules.has_top_k, [&] { reachable = sum_from(column, cut, weight); });
-        target = top_p_target(column, reachable);
-      });
-      cut = end_of_head(column, rules, cut, target,
-                        [&](const Reg<f32>& logit) { return b.select(counts, uint64_t{1}, weight(logit)); });
+  b.for_("step", kTopK, kSteps, 1, [&](Reg<u32> step) {
+    Pred draws = step == kDraw;
+    b.if_(draws || (step == kTopK && rules.has_top_k) || (step == kTopP && rules.has_top_p), [&] {
+      Reg<u64> of_min_p = b.min(column.lowest_of(ordered_bits(rules.min_p_logit)), rules.best);
+      b.if_(draws, [&] { cut = b.max(cut, of_min_p); });
+      cut = end_of_head(column, rules, step, cut);
     });
   });
-  cut = b.max(cut, b.min(column.lowest_of(ordered_bits(rules.min_p_logit)), rules.best));
-  Reg<u64> ticket = b.uniform(b.mul_hi(rules.random, sum_from(column, cut, share)));
-  draw_from(column, rules, cut, ticket);
+  // The last step's end is an id.
+  b.if_(b.thread() == 0, [&] { column.commit((column.spec.n_vocab - 1) - b.convert<u32>(cut)); });
 }
 
 }  // namespace warpchat

@@ -24,11 +24,11 @@ ptx::Reg<ptx::u64> top_p_target(const SampleColumn& column, const ptx::Reg<ptx::
 // Over all logits, before top_k: the sum of weights at temperature 1.
 ptx::Reg<ptx::u64> sum_of_all(const SampleColumn& column, const SampleRules& rules);
 
-// One thread commits the token. `total`: sum_of_all where top_p comes without top_k, else not used.
+// One thread commits the token. Of few: `total` is sum_of_all where top_p comes without top_k, else not used;
 // memory.candidates holds n_candidates, at most a thread each, all that top_k keeps among them; or, without it, all
 // that can be drawn.
 void choose_of_few(const SampleColumn& column, const SampleRules& rules, const ptx::Reg<ptx::u32>& n_candidates,
                    const ptx::Reg<ptx::u64>& total);
-void choose_of_many(const SampleColumn& column, const SampleRules& rules, const ptx::Reg<ptx::u64>& total);
+void choose_of_many(const SampleColumn& column, const SampleRules& rules);
 
 }  // namespace warpchat
