@@ -55,23 +55,24 @@ uint32_t hash_of(const KvScatterSpec& s) {
 }
 
 struct Pair {
-  Reg<u32> first, second;  // dimensions
-  Pred rotated;
-  Var<f32> a, b;  // their values
+  Reg<u32> first, second;       // dimensions
+  std::optional<Pred> rotated;  // none: all are
+  Var<f32> a, b;                // their values
 };
 
 class Head {
  public:
-  Head(Builder& b, const KvScatterSpec& spec) : b_(b), s_(spec) {}
+  Head(Builder& b, const KvScatterSpec& spec);
 
   void load(const Global<f32>& from);
-  void normalise(const Global<f32>& gamma);
+  void normalise(const Pred& is_query, const std::vector<Global<f32>>& gamma);
   void rotate(const Const<u64>& turns, const Reg<u32>& position);
   template <class T, Space S>
   void store(const Pointer<T, S>& to);
 
  private:
   Pair pair_of(const Reg<u32>& index);
+  uint32_t n_pairs() const { return s_.head_dim / 2; }
   // body(pair, its index) for each pair of this lane.
   void for_pairs(const std::function<void(Pair&, const Reg<u32>&)>& body);
 
@@ -80,25 +81,32 @@ class Head {
   std::vector<Pair> pairs_;
 };
 
+Head::Head(Builder& b, const KvScatterSpec& spec) : b_(b), s_(spec) {
+  for (uint32_t first = 0; first < n_pairs(); first += kWarpSize) pairs_.push_back(pair_of(b.lane() + first));
+}
+
 Pair Head::pair_of(const Reg<u32>& index) {
   const uint32_t turned = s_.rope_dims / 2;
-  Pred rotated = index < turned;
+  const auto pair = [&](const Reg<u32>& first, const Reg<u32>& second, const std::optional<Pred>& rotated) {
+    return Pair{first, second, rotated, b_.var("a", 0.0f), b_.var("b", 0.0f)};
+  };
+  const bool has_neighbours = s_.pairing == RopePairing::kInterleaved;
+  if (turned == n_pairs() && !has_neighbours) return pair(index, index + turned, {});
   Reg<u32> even = index * 2, odd = even + 1;
-  if (s_.pairing == RopePairing::kInterleaved) return {even, odd, rotated, b_.var("a", 0.0f), b_.var("b", 0.0f)};
-  return {b_.select(rotated, index, even), b_.select(rotated, index + turned, odd), rotated, b_.var("a", 0.0f),
-          b_.var("b", 0.0f)};
+  if (turned == n_pairs()) return pair(even, odd, {});
+  Pred rotated = index < turned;
+  if (has_neighbours) return pair(even, odd, rotated);
+  return pair(b_.select(rotated, index, even), b_.select(rotated, index + turned, odd), rotated);
 }
 
 void Head::for_pairs(const std::function<void(Pair&, const Reg<u32>&)>& body) {
-  const uint32_t n_pairs = s_.head_dim / 2;
-  for (uint32_t step = 0; step * kWarpSize < n_pairs; ++step) {
+  for (uint32_t step = 0; step < pairs_.size(); ++step) {
     Reg<u32> index = b_.lane() + step * kWarpSize;
-    if (step == pairs_.size()) pairs_.push_back(pair_of(index));
     const auto run = [&] { body(pairs_[step], index); };
-    if ((step + 1) * kWarpSize <= n_pairs)
+    if ((step + 1) * kWarpSize <= n_pairs())
       run();
     else
-      b_.if_(index < n_pairs, run);
+      b_.if_(index < n_pairs(), run);
   }
 }
 
@@ -109,26 +117,35 @@ void Head::load(const Global<f32>& from) {
   });
 }
 
-void Head::normalise(const Global<f32>& gamma) {
+// gamma: of queries and of keys
+void Head::normalise(const Pred& is_query, const std::vector<Global<f32>>& gamma) {
   Var<f32> squares = b_.var("squares", 0.0f);
   for (Pair& pair : pairs_) squares = b_.fma(pair.b, pair.b, b_.fma(pair.a, pair.a, squares));
   Reg<f32> mean = warp_sum(b_, squares) * (1.0f / static_cast<float>(s_.head_dim));
   Reg<f32> factor = b_.rsqrt(mean + s_.eps);
-  for_pairs([&](Pair& pair, const Reg<u32>&) {
-    pair.a *= factor * gamma.load(pair.first, kReadOnly);
-    pair.b *= factor * gamma.load(pair.second, kReadOnly);
-  });
+  const auto multiply = [&](const Global<f32>& by) {
+    for_pairs([&](Pair& pair, const Reg<u32>&) {
+      pair.a *= factor * by.load(pair.first, kReadOnly);
+      pair.b *= factor * by.load(pair.second, kReadOnly);
+    });
+  };
+  b_.if_else(
+      is_query, [&] { multiply(gamma[0]); }, [&] { multiply(gamma[1]); });
 }
 
 void Head::rotate(const Const<u64>& turns, const Reg<u32>& position) {
   const float magnitude = static_cast<float>(s_.rope_magnitude);
   for_pairs([&](Pair& pair, const Reg<u32>& index) {
-    b_.if_(pair.rotated, [&] {
+    const auto turn = [&] {
       const Rotation rotation = rotation_at(b_, turns.load(index), position);
       Reg<f32> a = pair.a * magnitude, c = pair.b * magnitude;
       pair.a = b_.fma(a, rotation.cosine, -(c * rotation.sine));
       pair.b = b_.fma(a, rotation.sine, c * rotation.cosine);
-    });
+    };
+    if (pair.rotated)
+      b_.if_(*pair.rotated, turn);
+    else
+      turn();
   });
 }
 
@@ -207,37 +224,34 @@ void kv_scatter_body(Builder& b, const KvScatterSpec& s, const KvScatterAddresse
     const KvLayout layout{type, s.n_kv_heads, s.max_positions, s.head_dim};
     return KvRows(b, layout, cache, wide(head) * s.max_positions + wide(position));
   };
-  const auto turned = [&](const Global<f32>& from, int which) {
-    Head head(b, s);
-    head.load(from);
-    if (s.qk_norm) b.region("norm", [&] { head.normalise(at.gamma[which]); });
-    b.region("rope", [&] { head.rotate(turns, position); });
-    return head;
-  };
 
   Reg<u32> index = (block.block() * kWarps + block.warp()).named("head");
-  b.if_(index < s.n_heads, [&] {
-    const Global<f32> query = at.q + wide(column) * q_width + index * s.head_dim;
-    turned(query, 0).store(query);
+  Reg<u32> key_index = index - s.n_heads, value_index = key_index - s.n_kv_heads;
+  Pred is_query = index < s.n_heads, is_key = key_index < s.n_kv_heads, is_value = value_index < s.n_kv_heads;
+  const Global<f32> query = at.q + wide(column) * q_width + index * s.head_dim;
+  const Global<f32> key = at.k + wide(column) * kv_width + key_index * s.head_dim;
+  Head head(b, s);
+  b.if_(is_query, [&] { head.load(query); });
+  b.if_(is_key, [&] { head.load(key); });
+  b.if_(is_query || is_key, [&] {
+    if (s.qk_norm) b.region("norm", [&] { head.normalise(is_query, at.gamma); });
+    b.region("rope", [&] { head.rotate(turns, position); });
   });
-  b.if_(index >= s.n_heads && index < s.n_heads + s.n_kv_heads, [&] {
-    Reg<u32> head = index - s.n_heads;
-    Head key = turned(at.k + wide(column) * kv_width + head * s.head_dim, 1);
-    const KvRows to = row(s.k_type, at.k_caches, head);
-    if (s.k_type == KvType::kF16) return key.store(to.halves());
+  b.if_(is_query, [&] { head.store(query); });
+  b.if_(is_key, [&] {
+    const KvRows to = row(s.k_type, at.k_caches, key_index);
+    if (s.k_type == KvType::kF16) return head.store(to.halves());
     const Shared<f32> own = block.shared<f32>("keys", kWarps * s.head_dim) + block.warp() * s.head_dim;
-    key.store(own);  // pairs, out of which come neighbours
+    head.store(own);  // pairs, out of which come neighbours
     b.warp_barrier();
     store_codes(b, to, eight_of(b, own, s.head_dim));
   });
-  b.if_(index >= s.n_heads + s.n_kv_heads && index < s.n_heads + 2 * s.n_kv_heads, [&] {
-    Reg<u32> head = index - (s.n_heads + s.n_kv_heads);
-    const Global<f32> from = at.v + wide(column) * kv_width + head * s.head_dim;
-    const KvRows to = row(s.v_type, at.v_caches, head);
+  b.if_(is_value, [&] {
+    const Global<f32> from = at.v + wide(column) * kv_width + value_index * s.head_dim;
+    const KvRows to = row(s.v_type, at.v_caches, value_index);
     if (s.v_type != KvType::kF16) return store_codes(b, to, eight_of(b, from, s.head_dim));
-    Head value(b, s);
-    value.load(from);
-    value.store(to.halves());
+    head.load(from);
+    head.store(to.halves());
   });
 }
 
