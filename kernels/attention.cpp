@@ -74,7 +74,7 @@ class Stretch {
   const uint32_t rows_ahead_;   // keys that the block loads in one round
   Reg<u32> n_keys_;
   Reg<u32> piece_, own_key_;  // of this lane: which piece of a key, which of the block_keys side by side
-  Pred idle_;                 // this lane is beyond the last piece
+  std::optional<Pred> idle_;  // this lane is beyond the last piece, where any is
   Reg<u32> loaded_piece_;
   Global<f32> q_;
   const KvRows keys_, values_;  // from this lane's piece on
@@ -104,8 +104,8 @@ Stretch::Stretch(Builder& b, const AttentionPlan& plan, const VirtualBlock& bloc
       n_keys_(n_keys),
       piece_(b.lane() & (plan.key_lanes - 1)),
       own_key_(block.warp() * plan.warp_keys + b.lane() / plan.key_lanes),
-      idle_(piece_ >= plan.pieces),
-      loaded_piece_(b.min(piece_, plan.pieces - 1)),
+      idle_(plan.pieces < plan.key_lanes ? std::optional<Pred>(piece_ >= plan.pieces) : std::nullopt),
+      loaded_piece_(idle_ ? b.min(piece_, plan.pieces - 1) : piece_),
       q_(q + loaded_piece_ * kPiece),
       keys_(keys.from_value(loaded_piece_ * kPiece)),
       values_(values.from_value(loaded_piece_ * kPiece)),
@@ -135,7 +135,10 @@ Query Stretch::load_query(uint32_t head) {
   std::vector<Operand> scaled;
   for (uint32_t i = 0; i < kPiece; i += 4) {
     Vec<f32, 4> four = from.load<4>(i, block_.cache(kReadOnly));
-    for (int j = 0; j < 4; ++j) scaled.push_back(b_.select(idle_, 0.0f, four[j] * scale).operand());
+    for (int j = 0; j < 4; ++j) {
+      Reg<f32> value = four[j] * scale;
+      scaled.push_back((idle_ ? b_.select(*idle_, 0.0f, value) : value).operand());
+    }
   }
   return {b_.lane().body(), scaled};
 }

@@ -15,7 +15,22 @@ SplitMerge::SplitMerge(Builder& b, const AttentionPlan& plan, const VirtualBlock
       out_(out),
       kv_cell_(kv_cell),
       n_splits_(n_splits),
-      arrived_(block.shared<u32>("arrived", 1)) {}
+      arrived_(block.shared<u32>("arrived", 1)) {
+  if (plan.levels.empty()) return;
+  constexpr uint64_t kPart = AttentionPlan::kPartBytes;
+  std::vector<uint64_t> table;
+  for (size_t i = 0; i < plan.nodes.size(); ++i) {
+    const AttentionPlan::Level level = i < plan.levels.size() ? plan.levels[i] : AttentionPlan::Level{};
+    table.insert(table.end(), {level.arrivals / kPart, level.states / kPart, level.values / kPart, plan.nodes[i]});
+  }
+  levels_.emplace(b.constant<u64>("levels", table));
+}
+
+SplitMerge::Level SplitMerge::load_level(const Const<u64>& row) const {
+  const auto part = [&](uint32_t word) { return scratch_ + row.load(word) * AttentionPlan::kPartBytes; };
+  const Global<u8> arrivals = part(0), states = part(1), values = part(2);
+  return {arrivals.as<u32>(), states.as<f32>(), values.as<f32>(), row.load(3)};
+}
 
 void SplitMerge::for_items(uint32_t heads, const Item& body) const {
   const uint32_t fours = plan_.spec.head_dim / 4;
@@ -29,7 +44,8 @@ void SplitMerge::put(const Reg<u32>& split, const Reg<u32>& head, const Reg<u32>
                      const SoftmaxState& state) const {
   if (plan_.levels.empty()) return put_out(head, dim, state);
   b_.if_else(
-      n_splits_ == 1, [&] { put_out(head, dim, state); }, [&] { put_node(0, split, head, dim, state); });
+      n_splits_ == 1, [&] { put_out(head, dim, state); },
+      [&] { put_node(load_level(*levels_), split, head, dim, state); });
 }
 
 void SplitMerge::put_zeros() const {
@@ -42,25 +58,26 @@ void SplitMerge::finish(const Reg<u32>& split) const {
   if (plan_.levels.empty()) return;
   b_.return_if(n_splits_ == 1);
   Var<u32> node = b_.var("node", split), n_nodes = b_.var("n_nodes", n_splits_);
-  for (size_t level = 0; level < plan_.levels.size(); ++level) {
+  const auto n_levels = static_cast<uint32_t>(plan_.levels.size());
+  b_.for_("level", 0, n_levels, 1, [&](Reg<u32> index) {
     b_.region("merge", [&] {
+      const Const<u64> row = *levels_ + index * kLevelWords;
+      const Level level = load_level(row), next = load_level(row + kLevelWords);
       Reg<u32> parent = node / AttentionPlan::kFanIn, first = parent * AttentionPlan::kFanIn;
       Reg<u32> children = b_.min(n_nodes - first, AttentionPlan::kFanIn);
-      b_.return_if(!last_to_arrive(level, parent, children));
-      const bool top = level + 1 == plan_.levels.size();
+      b_.return_if(!last_to_arrive(level, next.n_nodes, parent, children));
       Pred only = n_nodes <= AttentionPlan::kFanIn;
       for_items(plan_.group, [&](const Reg<u32>& head, const Reg<u32>& dim) {
         const SoftmaxState state = merged(level, first, children, head, dim);
-        if (top) return put_out(head, dim, state);
+        if (n_levels == 1) return put_out(head, dim, state);
         b_.if_else(
-            only, [&] { put_out(head, dim, state); }, [&] { put_node(level + 1, parent, head, dim, state); });
+            only, [&] { put_out(head, dim, state); }, [&] { put_node(next, parent, head, dim, state); });
       });
-      if (top) return;
       b_.return_if(only);
       node = parent;
       n_nodes = (n_nodes + (AttentionPlan::kFanIn - 1)) / AttentionPlan::kFanIn;
     });
-  }
+  });
 }
 
 void SplitMerge::put_out(const Reg<u32>& head, const Reg<u32>& dim, const SoftmaxState& state) const {
@@ -69,28 +86,28 @@ void SplitMerge::put_out(const Reg<u32>& head, const Reg<u32>& dim, const Softma
   (out_ + (head * plan_.spec.head_dim + dim)).store(0, {v[0] * share, v[1] * share, v[2] * share, v[3] * share});
 }
 
-void SplitMerge::put_node(size_t level, const Reg<u32>& node, const Reg<u32>& head, const Reg<u32>& dim,
+void SplitMerge::put_node(const Level& level, const Reg<u32>& node, const Reg<u32>& head, const Reg<u32>& dim,
                           const SoftmaxState& state) const {
   values(level, node, head, dim).store<4>(0, state.values);
   b_.if_(dim == 0, [&] { states(level, node, head).store(0, {state.top, state.sum}); });
 }
 
-Global<f32> SplitMerge::states(size_t level, const Reg<u32>& node, const Reg<u32>& head) const {
-  Reg<u64> cell = wide(kv_cell_) * plan_.nodes[level] + wide(node);
-  return (scratch_ + plan_.levels[level].states).as<f32>() + (cell * plan_.group + wide(head)) * 2;
+Global<f32> SplitMerge::states(const Level& level, const Reg<u32>& node, const Reg<u32>& head) const {
+  Reg<u64> cell = wide(kv_cell_) * level.n_nodes + wide(node);
+  return level.states + (cell * plan_.group + wide(head)) * 2;
 }
 
-Global<f32> SplitMerge::values(size_t level, const Reg<u32>& node, const Reg<u32>& head, const Reg<u32>& dim) const {
-  Reg<u64> cell = wide(kv_cell_) * plan_.nodes[level] + wide(node);
-  return (scratch_ + plan_.levels[level].values).as<f32>() +
-         ((cell * plan_.group + wide(head)) * plan_.spec.head_dim + wide(dim));
+Global<f32> SplitMerge::values(const Level& level, const Reg<u32>& node, const Reg<u32>& head,
+                               const Reg<u32>& dim) const {
+  Reg<u64> cell = wide(kv_cell_) * level.n_nodes + wide(node);
+  return level.values + ((cell * plan_.group + wide(head)) * plan_.spec.head_dim + wide(dim));
 }
 
 // Counts modulo the children, so that the last one leaves zero for the next launch. The barriers and the atomic's
 // release and acquire make what all threads of the earlier blocks have stored visible to all threads of the last.
-Pred SplitMerge::last_to_arrive(size_t level, const Reg<u32>& parent, const Reg<u32>& children) const {
-  Reg<u64> cell = wide(kv_cell_) * plan_.nodes[level + 1] + wide(parent);
-  Global<u32> arrivals = (scratch_ + plan_.levels[level].arrivals).as<u32>() + cell;
+Pred SplitMerge::last_to_arrive(const Level& level, const Reg<u64>& n_parents, const Reg<u32>& parent,
+                                const Reg<u32>& children) const {
+  Global<u32> arrivals = level.arrivals + (wide(kv_cell_) * n_parents + wide(parent));
   block_.barrier();
   b_.if_(block_.thread() == 0, [&] {
     arrived_.store(0, arrivals.atom(Atomic::kIncrement, children - 1, Order::kAcquireRelease, Scope::kGpu));
@@ -101,8 +118,8 @@ Pred SplitMerge::last_to_arrive(size_t level, const Reg<u32>& parent, const Reg<
 
 // The largest score first, so that no weight exceeds 1; then each child's sums, scaled from its own largest score to
 // it.
-SoftmaxState SplitMerge::merged(size_t level, const Reg<u32>& first, const Reg<u32>& children, const Reg<u32>& head,
-                                const Reg<u32>& dim) const {
+SoftmaxState SplitMerge::merged(const Level& level, const Reg<u32>& first, const Reg<u32>& children,
+                                const Reg<u32>& head, const Reg<u32>& dim) const {
   const Global<f32> first_state = states(level, first, head), first_values = values(level, first, head, dim);
   const uint32_t state_stride = plan_.group * 2, value_stride = plan_.group * plan_.spec.head_dim;
   Var<f32> top = b_.var("top", -std::numeric_limits<float>::infinity()), sum = b_.var("sum", 0.0f);

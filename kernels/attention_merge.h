@@ -3,6 +3,7 @@
 // merged in index order, whoever does it.
 #pragma once
 #include <functional>
+#include <optional>
 
 #include "kernels/attention_plan.h"
 #include "kernels/virtual_block.h"
@@ -33,14 +34,24 @@ class SplitMerge {
   void finish(const ptx::Reg<ptx::u32>& split) const;
 
  private:
+  // A level of the tree: AttentionPlan::Level, and its nodes.
+  struct Level {
+    ptx::Global<ptx::u32> arrivals;
+    ptx::Global<ptx::f32> states, values;
+    ptx::Reg<ptx::u64> n_nodes;
+  };
+  static constexpr uint32_t kLevelWords = 4;
+  Level load_level(const ptx::Const<ptx::u64>& row) const;
   void put_out(const ptx::Reg<ptx::u32>& head, const ptx::Reg<ptx::u32>& dim, const SoftmaxState& state) const;
-  void put_node(size_t level, const ptx::Reg<ptx::u32>& node, const ptx::Reg<ptx::u32>& head,
+  void put_node(const Level& level, const ptx::Reg<ptx::u32>& node, const ptx::Reg<ptx::u32>& head,
                 const ptx::Reg<ptx::u32>& dim, const SoftmaxState& state) const;
-  ptx::Global<ptx::f32> states(size_t level, const ptx::Reg<ptx::u32>& node, const ptx::Reg<ptx::u32>& head) const;
-  ptx::Global<ptx::f32> values(size_t level, const ptx::Reg<ptx::u32>& node, const ptx::Reg<ptx::u32>& head,
+  ptx::Global<ptx::f32> states(const Level& level, const ptx::Reg<ptx::u32>& node,
+                               const ptx::Reg<ptx::u32>& head) const;
+  ptx::Global<ptx::f32> values(const Level& level, const ptx::Reg<ptx::u32>& node, const ptx::Reg<ptx::u32>& head,
                                const ptx::Reg<ptx::u32>& dim) const;
-  ptx::Pred last_to_arrive(size_t level, const ptx::Reg<ptx::u32>& parent, const ptx::Reg<ptx::u32>& children) const;
-  SoftmaxState merged(size_t level, const ptx::Reg<ptx::u32>& first, const ptx::Reg<ptx::u32>& children,
+  ptx::Pred last_to_arrive(const Level& level, const ptx::Reg<ptx::u64>& n_parents, const ptx::Reg<ptx::u32>& parent,
+                           const ptx::Reg<ptx::u32>& children) const;
+  SoftmaxState merged(const Level& level, const ptx::Reg<ptx::u32>& first, const ptx::Reg<ptx::u32>& children,
                       const ptx::Reg<ptx::u32>& head, const ptx::Reg<ptx::u32>& dim) const;
 
   ptx::Builder& b_;
@@ -49,7 +60,8 @@ class SplitMerge {
   ptx::Global<ptx::u8> scratch_;
   ptx::Global<ptx::f32> out_;
   ptx::Reg<ptx::u32> kv_cell_, n_splits_;
-  ptx::Shared<ptx::u32> arrived_;  // what the block's first thread counted
+  ptx::Shared<ptx::u32> arrived_;               // what the block's first thread counted
+  std::optional<ptx::Const<ptx::u64>> levels_;  // a row of kLevelWords for each, and for the output's one node
 };
 
 }  // namespace warpchat

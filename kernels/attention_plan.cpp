@@ -27,12 +27,13 @@ void check(const AttentionSpec& s) {
   if (!std::isfinite(s.scale)) throw Error(family + ": the scale is no finite number");
 }
 
-// Hands out 256-byte aligned parts of scratch.
+// Hands out parts of scratch.
 class Parts {
  public:
+  static constexpr uint64_t kPart = AttentionPlan::kPartBytes;
   uint64_t take(uint64_t cells) {
     const uint64_t start = bytes_;
-    bytes_ += (4 * cells + 255) / 256 * 256;
+    bytes_ += (4 * cells + kPart - 1) / kPart * kPart;
     return start;
   }
   uint64_t bytes() const { return bytes_; }
@@ -62,7 +63,7 @@ AttentionPlan::AttentionPlan(const AttentionSpec& given) : spec(given) {
     levels[i].states = parts.take(kv_heads * nodes[i] * group * 2);
     levels[i].values = parts.take(kv_heads * nodes[i] * group * spec.head_dim);
   }
-  scratch_bytes = std::max<uint64_t>(parts.bytes(), 256);  // so that there always is a buffer to pass
+  scratch_bytes = std::max<uint64_t>(parts.bytes(), kPartBytes);  // so that there always is a buffer to pass
 }
 
 std::string AttentionPlan::name() const {

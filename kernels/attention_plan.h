@@ -15,6 +15,8 @@ struct AttentionPlan {
   static constexpr uint32_t kHeadsAtOnce = 8;  // of which a lane holds queries, then sums: kPiece registers each
   static constexpr uint32_t kFanIn = 32;       // children of a node of the merge
 
+  static constexpr uint32_t kPartBytes = 256;  // of scratch: each part takes a multiple of them
+
   // Of every level of the merge but the last, which is the output; bytes into scratch.
   struct Level {
     uint64_t arrivals = 0;  // u32 [columns, n_kv_heads, nodes of the next level]

@@ -57,24 +57,20 @@ Reg<u64> warp_scan(Builder& b, In<u64> x) {
 
 }  // namespace
 
-Reg<f32> warp_sum(Builder& b, In<f32> x, uint32_t width) {
-  Var<f32> sum = b.var<f32>("sum", x);
-  for (uint32_t distance = width / 2; distance > 0; distance /= 2) sum += b.shuffle_xor(sum, distance);
-  return sum;
+Reg<f32> warp_sum(Builder& b, const Reg<f32>& x, uint32_t width) {
+  if (width <= 1) return x;
+  const uint32_t distance = width / 2;
+  return warp_sum(b, x + b.shuffle_xor(x, distance), distance);
 }
 
-Reg<f32> strided_sum(Builder& b, In<f32> x, uint32_t stride) {
-  Var<f32> sum = b.var<f32>("sum", x);
-  for (uint32_t distance = stride; distance < kWarpSize; distance *= 2) sum += b.shuffle_xor(sum, distance);
-  return sum;
+Reg<f32> strided_sum(Builder& b, const Reg<f32>& x, uint32_t stride) {
+  if (stride >= kWarpSize) return x;
+  return strided_sum(b, x + b.shuffle_xor(x, stride), 2 * stride);
 }
 
-Reg<f32> strided_max(Builder& b, In<f32> x, uint32_t stride) {
-  Var<f32> most = b.var<f32>("most", x);
-  for (uint32_t distance = stride; distance < kWarpSize; distance *= 2) {
-    most = b.max(most, b.shuffle_xor(most, distance));
-  }
-  return most;
+Reg<f32> strided_max(Builder& b, const Reg<f32>& x, uint32_t stride) {
+  if (stride >= kWarpSize) return x;
+  return strided_max(b, b.max(x, b.shuffle_xor(x, stride)), 2 * stride);
 }
 
 // Each exchange halves what a lane still holds: it gives away the half that its partner keeps.
@@ -95,7 +91,7 @@ Reg<f32> scattered_sums(Builder& b, const std::vector<Reg<f32>>& values, uint32_
   return warp_sum(b, held[0], 2 * distance);
 }
 
-Reg<f32> block_sum(Builder& b, In<f32> x, const Shared<f32>& slots, uint32_t warps) {
+Reg<f32> block_sum(Builder& b, const Reg<f32>& x, const Shared<f32>& slots, uint32_t warps) {
   Reg<f32> of_warp = warp_sum(b, x);
   b.if_(b.lane() == 0, [&] { slots.store(b.warp(), of_warp); });
   b.barrier();

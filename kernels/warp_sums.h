@@ -8,18 +8,19 @@
 namespace warpchat {
 
 // The sum over each segment of `width` lanes (a power of two), in all of its lanes.
-ptx::Reg<ptx::f32> warp_sum(ptx::Builder& b, ptx::In<ptx::f32> x, uint32_t width = ptx::kWarpSize);
+ptx::Reg<ptx::f32> warp_sum(ptx::Builder& b, const ptx::Reg<ptx::f32>& x, uint32_t width = ptx::kWarpSize);
 
 // Over the lanes that have the same lane number modulo `stride`, in all of them.
-ptx::Reg<ptx::f32> strided_sum(ptx::Builder& b, ptx::In<ptx::f32> x, uint32_t stride);
-ptx::Reg<ptx::f32> strided_max(ptx::Builder& b, ptx::In<ptx::f32> x, uint32_t stride);
+ptx::Reg<ptx::f32> strided_sum(ptx::Builder& b, const ptx::Reg<ptx::f32>& x, uint32_t stride);
+ptx::Reg<ptx::f32> strided_max(ptx::Builder& b, const ptx::Reg<ptx::f32>& x, uint32_t stride);
 
 // Several sums over each segment at once, for the shuffles of about one: value i's sum ends in the lanes
 // i * width / n to (i + 1) * width / n - 1 of its segment. `values`: n, a power of two, at most `width`.
 ptx::Reg<ptx::f32> scattered_sums(ptx::Builder& b, const std::vector<ptx::Reg<ptx::f32>>& values, uint32_t width);
 
 // The sum over the block's threads, in all of them. slots: one a warp, which a barrier must part from earlier uses.
-ptx::Reg<ptx::f32> block_sum(ptx::Builder& b, ptx::In<ptx::f32> x, const ptx::Shared<ptx::f32>& slots, uint32_t warps);
+ptx::Reg<ptx::f32> block_sum(ptx::Builder& b, const ptx::Reg<ptx::f32>& x, const ptx::Shared<ptx::f32>& slots,
+                             uint32_t warps);
 
 // The sum and the largest over the warp, in all lanes.
 ptx::Reg<ptx::u64> warp_sum(ptx::Builder& b, ptx::In<ptx::u64> x);
