@@ -51,18 +51,24 @@ std::string dimensions(const ptx::Dimensions& d) {
   return text;
 }
 
-size_t lines_of(const std::string& text) { return static_cast<size_t>(std::count(text.begin(), text.end(), '\n')); }
+size_t lines_of(const ptx::Kernel& kernel) {
+  return static_cast<size_t>(std::count(kernel.text.begin(), kernel.text.end(), '\n'));
+}
+size_t lines_of(const std::vector<ptx::Kernel>& kernels) {
+  size_t lines = 0;
+  for (const ptx::Kernel& kernel : kernels) lines += lines_of(kernel);
+  return lines;
+}
 
 std::string listing(const std::vector<ptx::Kernel>& kernels) {
   TextTable table{{"kernel", "blocks", "threads", "shared bytes", "bytes moved", "flops", "PTX lines"}};
-  size_t lines = 0;
   for (const ptx::Kernel& k : kernels) {
     table.push_back({k.name, dimensions(k.launch.blocks), dimensions(k.launch.threads),
                      grouped(k.static_shared_bytes + k.dynamic_shared_bytes), grouped(k.cost.bytes),
-                     grouped(k.cost.flops), grouped(lines_of(k.text))});
-    lines += lines_of(k.text);
+                     grouped(k.cost.flops), grouped(lines_of(k))});
   }
-  return aligned(table) + "\n" + counted(kernels.size(), "kernel") + ", " + counted(lines, "line") + " of PTX\n";
+  return aligned(table) + "\n" + counted(kernels.size(), "kernel") + ", " + counted(lines_of(kernels), "line") +
+         " of PTX\n";
 }
 
 void write_texts(const std::vector<ptx::Kernel>& kernels, const std::string& folder) {
@@ -105,7 +111,8 @@ int run_command(const KernelsOptions& options) {
     write_texts(persistent, options.ptx_folder);
   }
   write_output(subject.name + " on " + ptx::spell(target) + ", context " + grouped(context) + "\n\n" +
-               listing(kernels) + "\nwith --launch persistent, a block on every processor\n\n" + listing(persistent));
+               listing(kernels) + "\nwith --launch persistent, a block on every processor\n\n" + listing(persistent) +
+               "\nin all " + counted(lines_of(kernels) + lines_of(persistent), "line") + " of PTX\n");
   return 0;
 }
 
