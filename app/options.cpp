@@ -63,7 +63,8 @@ void add_model_flags(CLI::App& app, ModelFlags& o, const std::string& context_he
        "format of the cached keys: f16, the default, or q8_0, which is half as large");
   text(app, "--cache-type-v", o.cache_type_v, "TYPE", "format of the cached values, likewise");
   text(app, "--launch", o.launch, "MODE",
-       "how a GPU's kernels are launched: stream, graph, persistent, auto; default auto: what is fastest");
+       "how a GPU's kernels are launched: stream, graph, persistent (batches: as graphs), auto; default auto: what is "
+       "fastest");
   text(app, "--profile", o.profile, "FILE", "write a trace for Perfetto at the end, and a summary as FILE.md");
 }
 

@@ -14,8 +14,8 @@
 #include "engine/driver/emulator_profile.h"
 #include "engine/gpu/gpu_memory.h"
 #include "engine/gpu/gpu_sampler.h"
-#include "engine/gpu/launch_graph.h"
 #include "engine/gpu/launch_timer.h"
+#include "engine/gpu/layer_graphs.h"
 #include "engine/gpu/pass_kernels.h"
 #include "engine/gpu/persistent_tokens.h"
 #include "engine/gpu/phase_profile.h"
@@ -110,10 +110,6 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
   PassKernels& kernels_of(PassKind kind);
   PassKernels& pass() { return kernels_of(kind_); }
   void place_weights(const ModelTensors& tensors, const GpuOptions& options);
-  void forget_stopped_pass() {
-    if (graph_ != nullptr && graph_->is_recording()) graph_->abandon(stream_);
-    graph_ = nullptr;
-  }
   void begin_pass(uint32_t n_columns, PassKind kind);
   void upload_pass(std::span<const uint32_t> tokens_and_positions);
   void fill_cache_table(std::span<const Column> columns);
@@ -128,8 +124,11 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
   }
   uint64_t sequence_offset(uint32_t sequence) const { return sequence * cache_plan_.n_bytes(); }
   uint64_t error_address() const { return activations_.address() + plan_.error; }
-  void begin_layers();  // with a graph: from here to end_layers launches are recorded, or have been
-  void end_layers();
+  bool is_of_graphs() const {  // the pass
+    return kind_ == PassKind::kToken   ? launch_mode_ == LaunchMode::kGraph
+           : kind_ == PassKind::kBatch ? launch_mode_ != LaunchMode::kStream
+                                       : false;
+  }
   void collect_profile();
   PersistentLaunch& persistent(uint32_t ring);
   void check(const ErrorWord& word);
@@ -148,11 +147,7 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
   DeviceMemory activations_, cache_, weights_;
   LaunchMode launch_mode_;
   std::string why_launched_so_;
-  std::array<LaunchGraph, 3> layers_graphs_;  // the last two with times, in turn: two passes may be under way
-  LaunchGraph* graph_ = nullptr;              // of the pass, from begin_layers to end_layers
-  std::vector<LaunchTimer::Part> graph_parts_;
-  uint32_t n_timed_graphs_ = 0;
-  uint32_t graph_operation_;
+  LayerGraphs graphs_;
   std::array<std::unique_ptr<PassKernels>, kPassKinds> passes_;
   std::vector<LayerAddresses> layers_;  // with the caches of sequence 0
   uint64_t token_embd_ = 0, output_norm_ = 0, output_ = 0, weight_bytes_per_token_ = 0;
@@ -170,7 +165,6 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
   std::vector<uint32_t> sequences_;  // in the cache table
   uint64_t wanted_logits_ = 0;       // device address of the first that is wanted
   bool has_arrived_ = false;         // the pass's logits
-  bool is_replaying_ = false;        // the pass's launches are in the graph
   std::atomic<bool> counts_ = false;
 };
 
@@ -192,9 +186,7 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
       activations_(context, plan_.n_bytes, "activations"),
       cache_(context, cache_plan_.n_bytes() * sizes_.sequences, "the KV cache"),
       launch_mode_(options.launch),
-      layers_graphs_{LaunchGraph(context), LaunchGraph(context, LaunchGraph::Times::kOn),
-                     LaunchGraph(context, LaunchGraph::Times::kOn)},
-      graph_operation_(profile_.operation("layers graph")),
+      graphs_(stream_, timer_, profile_),
       slots_{Slot{pinned_words(context, sizes_), GpuEvent(context)},
              Slot{pinned_words(context, sizes_), GpuEvent(context)},
              Slot{pinned_words(context, sizes_), GpuEvent(context)},
@@ -231,6 +223,7 @@ std::string GpuSteps::description() const {
   const GpuDevice& device = context_->device();
   return (device.is_emulated ? "emulator: " : "cuda: " + device.name + " ") + ptx::spell(device.target()) +
          ", launch " + std::string(name_of(launch_mode_)) +
+         (launch_mode_ == LaunchMode::kPersistent && sizes_.sequences > 1 ? ", batches by graph" : "") +
          (why_launched_so_.empty() ? "" : " (" + why_launched_so_ + ")");
 }
 
@@ -293,14 +286,9 @@ void GpuSteps::fill_cache_table(std::span<const Column> columns) {
 }
 
 void GpuSteps::run(const GpuStep& step, const Arguments& arguments, ptx::Dimensions blocks, uint64_t bytes) {
-  if (graph_ != nullptr) graph_parts_.push_back({step.operation, bytes});
-  if (is_replaying_) return;
-  const std::span<const Argument> items = std::span(arguments.items).first(arguments.n);
-  if (graph_ != nullptr) {  // for every position: with all the blocks there may be
-    step.kernel->launch(stream_, items, step.kernel->kernel().launch.blocks);
-    return graph_->launched(stream_);
-  }
-  step.kernel->launch(stream_, items, blocks);
+  const auto launch = [&] { step.kernel->launch(stream_, std::span(arguments.items).first(arguments.n), blocks); };
+  if (graphs_.is_open()) return graphs_.add({step.operation, bytes}, launch);
+  launch();
   timer_.launched(step.operation, bytes);
 }
 
@@ -335,30 +323,10 @@ void GpuSteps::multiply(const ProductStep& product, const Operands& o, uint32_t 
   }
 }
 
-void GpuSteps::begin_layers() {
-  graph_parts_.clear();
-  is_replaying_ = false;
-  if (launch_mode_ != LaunchMode::kGraph || kind_ != PassKind::kToken) return;
-  graph_ = timer_.wants_parts() ? &layers_graphs_[1 + n_timed_graphs_++ % 2] : &layers_graphs_[0];
-  is_replaying_ = graph_->is_recorded();
-  if (!is_replaying_) graph_->begin(stream_);
-}
-
-void GpuSteps::end_layers() {
-  if (graph_ == nullptr) return;
-  if (graph_->is_recording()) graph_->end(stream_);
-  const std::span<const GpuEvent> times = graph_->times();
-  timer_.await_times(times);
-  graph_->launch(stream_);
-  timer_.launched(graph_operation_, weights_.n_bytes(), times, std::move(graph_parts_));
-  graph_ = nullptr;
-  is_replaying_ = false;
-}
-
 void GpuSteps::begin(std::span<const Column> columns) {
   assert(!columns.empty() && columns.size() <= max_columns());
   context_->make_current();
-  forget_stopped_pass();
+  graphs_.forget();  // of a pass that was stopped
   std::vector<uint32_t> words;
   column_positions_.clear();
   for (const Column& column : columns) {
@@ -394,7 +362,7 @@ void GpuSteps::begin_pass(uint32_t n_columns, PassKind kind) {
     n_keys_ += position + 1;
   }
   timer_.begin_pass();
-  begin_layers();
+  if (is_of_graphs()) graphs_.begin(n_columns);
 }
 
 void GpuSteps::embed(Buffer hidden) {
@@ -429,6 +397,7 @@ void GpuSteps::attention(uint32_t index, Buffer q, Buffer mixed) {
     return;
   }
   const auto& spec = std::get<AttentionSpec>(pass().specs.attention);
+  const uint32_t longest = graphs_.is_open() ? sizes_.context : longest_;  // a graph is for every position
   const uint64_t scratch = activations_.address() + plan_.scratch[static_cast<size_t>(kind_)];
   for (uint32_t first = 0; first < n_columns_; first += spec.columns) {
     const uint32_t columns = std::min(spec.columns, n_columns_ - first);
@@ -436,7 +405,7 @@ void GpuSteps::attention(uint32_t index, Buffer q, Buffer mixed) {
         at(column_of(q, first)),     at(keys),    at(values),         at(positions() + first * sizeof(uint32_t)),
         at(column_of(mixed, first)), at(scratch), at(error_address())};
     if (spec.columns > 1) arguments.add(columns);
-    run(step, arguments, attention_grid(spec, longest_), attention_cost(spec, n_keys_ * columns / n_columns_).bytes);
+    run(step, arguments, attention_grid(spec, longest), attention_cost(spec, n_keys_ * columns / n_columns_).bytes);
   }
 }
 
@@ -451,7 +420,7 @@ void GpuSteps::norm_gate_up(uint32_t index, Buffer hidden, Buffer inner) {
 
 void GpuSteps::down_residual(uint32_t index, Buffer inner, Buffer hidden) {
   multiply(pass().layers[index].down, {layers_[index].down, 0, 0, 0, inner, hidden}, n_columns_);
-  if (index + 1 == config_.n_layers) end_layers();
+  if (index + 1 == config_.n_layers && graphs_.is_open()) graphs_.end();
 }
 
 void GpuSteps::norm_logits(Buffer hidden, Logits wanted, Buffer logits) {
@@ -504,7 +473,7 @@ void GpuSteps::sample() {
 }
 
 void GpuSteps::begin_next() {
-  forget_stopped_pass();
+  graphs_.forget();  // of a pass that was stopped
   begin_pass(n_columns_, kind_);
 }
 

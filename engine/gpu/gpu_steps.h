@@ -1,4 +1,4 @@
-// The decoder's steps on a GPU: the generated kernels, launched one by one, or those of a token recorded and replayed.
+// The decoder's steps on a GPU: the generated kernels, launched one by one, or recorded and replayed.
 #pragma once
 #include <cstdint>
 #include <functional>

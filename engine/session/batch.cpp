@@ -14,8 +14,11 @@ uint32_t Batch::join(const Request& request) {
   assert(!is_full() && !request.prompt.empty() && request.prompt.size() < decoder_.max_positions());
   const auto free = std::find(sequences_.begin(), sequences_.end(), std::nullopt);
   const auto number = static_cast<uint32_t>(free - sequences_.begin());
-  Sequence sequence{request.prompt, Sampler(request.sampling), request.sampling, std::nullopt};
-  for (const Token token : request.prompt) sequence.sampler.accept(token);
+  Sequence sequence{request.prompt, request.sampling, std::nullopt, std::nullopt};
+  if (decoder_.steps().sampler() == nullptr) {
+    sequence.sampler.emplace(request.sampling);
+    for (const Token token : request.prompt) sequence.sampler->accept(token);
+  }
   on_device_.clear();
   sequence.first = sample_first(sequence, decoder_.prefill(request.prompt, 0, number));
   sequences_[number] = std::move(sequence);
@@ -24,8 +27,8 @@ uint32_t Batch::join(const Request& request) {
 }
 
 Token Batch::sample_first(Sequence& sequence, uint32_t column) {
+  if (sequence.sampler) return sequence.sampler->sample(decoder_.logits(column));
   DeviceSampler* device = decoder_.steps().sampler();
-  if (device == nullptr) return sequence.sampler.sample(decoder_.logits(column));
   const DeviceSampler::Start start{sequence.params, sequence.tokens};
   device->start({&start, 1});
   device->sample();
@@ -73,7 +76,7 @@ void Batch::sample(std::span<const uint32_t> sequences) {
   DeviceSampler* device = decoder_.steps().sampler();
   if (device == nullptr) {
     for (uint32_t column = 0; column < sequences.size(); ++column) {
-      Sampler& sampler = sequences_[sequences[column]]->sampler;
+      Sampler& sampler = *sequences_[sequences[column]]->sampler;
       give(sequences[column], sampler.sample(decoder_.logits(column)));
     }
     return;
@@ -92,7 +95,7 @@ void Batch::sample(std::span<const uint32_t> sequences) {
 void Batch::give(uint32_t number, Token token) {
   Sequence& sequence = *sequences_[number];
   sequence.tokens.push_back(token);
-  sequence.sampler.accept(token);
+  if (sequence.sampler) sequence.sampler->accept(token);
   given_.push_back({number, token});
 }
 

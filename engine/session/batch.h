@@ -37,9 +37,9 @@ class Batch {
  private:
   struct Sequence {
     std::vector<Token> tokens;  // its prompt, and what was given
-    Sampler sampler;            // where the host samples
     SamplingParams params;
-    std::optional<Token> first;  // sampled when it joined, not yet given
+    std::optional<Sampler> sampler;  // where the host samples
+    std::optional<Token> first;      // sampled when it joined, not yet given
   };
   Token sample_first(Sequence& sequence, uint32_t column);
   void decode(std::span<const uint32_t> sequences);

@@ -48,19 +48,6 @@ class GpuFaults : public testing::Test {
     return results;
   }
 
-  // Of every function that work calls and that ends nothing, how often.
-  static std::map<std::string, uint64_t> calls_of(FaultyDriver& driver, const std::function<void()>& work) {
-    const std::map<std::string, uint64_t> before = driver.all_calls();
-    work();
-    std::map<std::string, uint64_t> calls;
-    for (const auto& [function, n] : driver.all_calls()) {
-      const auto known = before.find(function);
-      const uint64_t n_before = known == before.end() ? 0 : known->second;
-      if (n > n_before && !FaultyDriver::ends_something(function)) calls[function] = n - n_before;
-    }
-    return calls;
-  }
-
   const std::vector<std::byte> bytes_ = build_tiny_model({.n_layers = 1,
                                                           .hidden = 64,
                                                           .ffn = 128,
@@ -146,7 +133,7 @@ class GpuFaultsInMode : public GpuFaults, public testing::WithParamInterface<Lau
   std::map<std::string, uint64_t> calls_of_decoding() const {
     FaultyDriver driver;
     Decoder decoder(model_.config, load(driver, GetParam()));
-    return calls_of(driver, [&] { request(decoder); });
+    return driver.calls_of([&] { request(decoder); });
   }
   static std::string launch_function() {
     return GetParam() == LaunchMode::kGraph        ? "cuGraphLaunch"
@@ -236,9 +223,9 @@ TEST_F(GpuFaultsInRuns, AtEveryCallLeaveTheNextOneRight) {
   {
     Loaded on(*this);
     decode(on.decoder, some_tokens(8), {5, 1});
-    of_first = calls_of(on.driver, [&] { undisturbed = run(on.decoder); });
+    of_first = on.driver.calls_of([&] { undisturbed = run(on.decoder); });
     decode(on.decoder, some_tokens(8), {5, 1});
-    of_later = calls_of(on.driver, [&] { EXPECT_EQ(run(on.decoder), undisturbed); });
+    of_later = on.driver.calls_of([&] { EXPECT_EQ(run(on.decoder), undisturbed); });
   }
   const auto goes_on = [&](Loaded& on) {
     decode(on.decoder, some_tokens(8), {5, 1});

@@ -1,14 +1,18 @@
 // Sequences side by side give what each gives alone, whoever joins or leaves beside them.
 #include "engine/session/batch.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <map>
 
 #include "engine/cpu/cpu_steps.h"
 #include "engine/gpu/gpu_steps.h"
 #include "engine/token_source.h"
 #include "tests/support/decoder_cases.h"
+#include "tests/support/error_of.h"
+#include "tests/support/faulty_driver.h"
 #include "tests/support/test_device.h"
 
 namespace warpchat {
@@ -18,16 +22,18 @@ constexpr uint32_t kContext = 40;
 
 struct BatchCase {
   const char* name;
-  bool on_gpu;
+  std::optional<LaunchMode> launch;  // none: the CPU
   float temperature;
 };
 
 class BatchTest : public testing::TestWithParam<BatchCase> {
  protected:
   Decoder decoder(uint32_t sequences) const {
-    if (GetParam().on_gpu)
-      return Decoder(model_.config, make_gpu_steps(model_.config, model_.tensors,
-                                                   {test_device(), {.context = kContext, .sequences = sequences}}));
+    if (GetParam().launch)
+      return Decoder(
+          model_.config,
+          make_gpu_steps(model_.config, model_.tensors,
+                         {test_device(), {.context = kContext, .sequences = sequences}, *GetParam().launch}));
     CpuOptions options;
     options.threads = 2, options.context = kContext, options.sequences = sequences;
     return Decoder(model_.config, make_cpu_steps(model_.config, model_.tensors, options));
@@ -94,9 +100,87 @@ TEST_P(BatchTest, GivesNoTokenBeyondTheCache) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, BatchTest,
-                         testing::Values(BatchCase{"cpu_greedy", false, 0}, BatchCase{"cpu_random", false, 1},
-                                         BatchCase{"gpu_greedy", true, 0}, BatchCase{"gpu_random", true, 1}),
+                         testing::Values(BatchCase{"cpu_greedy", std::nullopt, 0},
+                                         BatchCase{"cpu_random", std::nullopt, 1},
+                                         BatchCase{"stream_greedy", LaunchMode::kStream, 0},
+                                         BatchCase{"stream_random", LaunchMode::kStream, 1},
+                                         BatchCase{"graph_random", LaunchMode::kGraph, 1},
+                                         BatchCase{"persistent_random", LaunchMode::kPersistent, 1}),
                          [](const auto& c) { return c.param.name; });
+
+class BatchesOnAFaultyDriver : public testing::Test {
+ protected:
+  Decoder decoder(FaultyDriver& driver, LaunchMode launch) const {
+    return Decoder(model_.config, make_gpu_steps(model_.config, model_.tensors,
+                                                 {driver.device(), {.context = kContext, .sequences = 5}, launch}));
+  }
+
+  const std::vector<std::byte> bytes_ = build_tiny_model({.n_layers = 1,
+                                                          .hidden = 64,
+                                                          .ffn = 128,
+                                                          .n_heads = 2,
+                                                          .n_kv_heads = 1,
+                                                          .formats = TinyFormats::all(TensorType::kF16)},
+                                                         /*seed=*/4);
+  const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
+};
+
+// Another number of sequences each time, some of them further on than others.
+TEST_F(BatchesOnAFaultyDriver, HundredJoinAndLeaveAndNothingIsKept) {
+  FaultyDriver driver;
+  {
+    Decoder on = decoder(driver, LaunchMode::kGraph);
+    Batch batch(on);
+    std::deque<uint32_t> joined;
+    std::string kept;
+    for (uint32_t i = 0; i < 100; ++i) {
+      joined.push_back(batch.join({{5, static_cast<Token>(i), 7}, SamplingParams{}}));
+      batch.step();
+      for (; joined.size() > i % 5; joined.pop_front()) batch.leave(joined.front());
+      batch.step();
+      if (i == 20) kept = driver.alive();
+    }
+    EXPECT_EQ(driver.alive(), kept);
+    EXPECT_THAT(kept, testing::HasSubstr("cuGraphInstantiate 4,")) << "of one to four that had a token to decode";
+  }
+  EXPECT_EQ(driver.alive(), "");
+}
+
+// Of every function that is called, the first call and the last.
+TEST_F(BatchesOnAFaultyDriver, AFailedCallIsToldAndOthersMayJoinThen) {
+  const auto serve = [](Decoder& on) {
+    Batch batch(on);
+    std::vector<Token> tokens;
+    for (uint32_t i = 0; i < 5; ++i) {
+      if (i < 3) batch.join({{5, static_cast<Token>(i), 7}, SamplingParams{}});
+      for (const Batch::Next& next : batch.step()) tokens.push_back(next.token);
+    }
+    return tokens;
+  };
+  for (const LaunchMode launch : {LaunchMode::kStream, LaunchMode::kGraph}) {
+    std::vector<Token> undisturbed;
+    FaultyDriver quiet;
+    std::map<std::string, uint64_t> calls;
+    {
+      Decoder on = decoder(quiet, launch);
+      calls = quiet.calls_of([&] { undisturbed = serve(on); });
+    }
+    for (const auto& [function, n_calls] : calls) {
+      for (const uint64_t call : {uint64_t{1}, n_calls}) {
+        FaultyDriver driver;
+        {
+          Decoder on = decoder(driver, launch);
+          driver.fail(function, call, ptx::cuda::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+          const std::string error = error_of([&] { serve(on); });
+          if (!driver.has_failed()) continue;  // how many events are in use at once may differ
+          EXPECT_THAT(error, testing::HasSubstr(": " + function + " failed with CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES ("));
+          EXPECT_EQ(serve(on), undisturbed) << function << " " << call;
+        }
+        EXPECT_EQ(driver.alive(), "") << function << " " << call;
+      }
+    }
+  }
+}
 
 }  // namespace
 }  // namespace warpchat

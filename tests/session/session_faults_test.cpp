@@ -188,8 +188,7 @@ TEST_F(SessionFaults, AHundredSwitchesLeaveNothingBehind) {
   for (uint32_t i = 0; i < 100; ++i) {
     const uint32_t positions = 64 + i % 7 * 16;
     const std::unique_ptr<Model> model =
-        i % 5 == 4 ? load_on_cpu(i % 2, positions)
-                   : load(i % 2, positions, i % 4 < 2 ? LaunchMode::kStream : LaunchMode::kGraph);
+        i % 5 == 4 ? load_on_cpu(i % 2, positions) : load(i % 2, positions, kLaunchModes[i % kLaunchModes.size()]);
     SessionOptions options = greedy();
     options.max_tokens = 2;
     ChatSession session(*model, options);

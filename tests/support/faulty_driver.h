@@ -50,6 +50,19 @@ class FaultyDriver {
 
   uint64_t calls(const std::string& function) { return calls_[function]; }
   const std::map<std::string, uint64_t>& all_calls() const { return calls_; }
+  // Of every function that work() calls and that ends nothing, how often.
+  template <class Work>
+  std::map<std::string, uint64_t> calls_of(Work&& work) {
+    const std::map<std::string, uint64_t> before = calls_;
+    work();
+    std::map<std::string, uint64_t> calls;
+    for (const auto& [function, n] : calls_) {
+      const auto known = before.find(function);
+      const uint64_t n_before = known == before.end() ? 0 : known->second;
+      if (n > n_before && !ends_something(function)) calls[function] = n - n_before;
+    }
+    return calls;
+  }
   // What was made and not yet given back: "cuMemAlloc 2, cuEventCreate 1"; empty if nothing.
   std::string alive() const {
     std::string text;

@@ -1,0 +1,67 @@
+#include "engine/gpu/layer_graphs.h"
+
+#include <algorithm>
+#include <cassert>
+#include <string>
+#include <utility>
+
+namespace warpchat {
+
+LayerGraphs::Graphs::Graphs(const ContextPointer& context, uint32_t n)
+    : columns(n),
+      plain(context),
+      timed{LaunchGraph(context, LaunchGraph::Times::kOn), LaunchGraph(context, LaunchGraph::Times::kOn)} {}
+
+LayerGraphs::Graphs& LayerGraphs::graphs_of(uint32_t columns) {
+  const auto known = std::ranges::find(graphs_, columns, &Graphs::columns);
+  if (known != graphs_.end()) {
+    graphs_.splice(graphs_.begin(), graphs_, known);
+  } else {
+    if (graphs_.size() == kMost) drop_oldest();
+    graphs_.emplace_front(stream_.context(), columns);
+  }
+  return graphs_.front();
+}
+
+// Neither the device nor the timer may be at it.
+void LayerGraphs::drop_oldest() {
+  stream_.wait();
+  for (const LaunchGraph& graph : graphs_.back().timed) timer_.await_times(graph.times());
+  graphs_.pop_back();
+}
+
+void LayerGraphs::begin(uint32_t columns) {
+  assert(!is_open());
+  Graphs& graphs = graphs_of(columns);
+  LaunchGraph& graph = timer_.wants_parts() ? graphs.timed[graphs.n_timed++ % 2] : graphs.plain;
+  parts_.clear();
+  is_replaying_ = graph.is_recorded();
+  if (!is_replaying_) graph.begin(stream_);
+  graph_ = &graph;
+}
+
+void LayerGraphs::add(LaunchTimer::Part part, const std::function<void()>& enqueue) {
+  parts_.push_back(part);
+  if (is_replaying_) return;
+  enqueue();
+  graph_->launched(stream_);
+}
+
+void LayerGraphs::end() {
+  const uint32_t columns = graphs_.front().columns;
+  if (!is_replaying_) graph_->end(stream_);
+  timer_.await_times(graph_->times());
+  graph_->launch(stream_);
+  uint64_t n_bytes = 0;
+  for (const LaunchTimer::Part& part : parts_) n_bytes += part.bytes;
+  const std::string name = columns == 1 ? "layers graph" : "layers graph of " + std::to_string(columns);
+  timer_.launched(profile_.operation(name), n_bytes, graph_->times(), std::exchange(parts_, {}));
+  graph_ = nullptr;
+}
+
+void LayerGraphs::forget() {
+  if (graph_ != nullptr && graph_->is_recording()) graph_->abandon(stream_);
+  graph_ = nullptr;
+}
+
+}  // namespace warpchat

@@ -1,0 +1,124 @@
+// Batches replayed from graphs, one for each number of columns, beside the same launches one by one.
+#include "engine/gpu/layer_graphs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "engine/gpu/gpu_steps.h"
+#include "engine/profile.h"
+#include "tests/support/decoder_cases.h"
+#include "tests/support/faulty_driver.h"
+#include "tests/support/test_device.h"
+
+namespace warpchat {
+namespace {
+
+using ::testing::HasSubstr;
+
+using Rows = std::map<std::string, std::pair<uint64_t, uint64_t>>;  // calls and bytes by name
+
+// Sequences that get a token each in passes over some of them.
+class Passes {
+ public:
+  Passes(const LoadedModel& model, const DeviceChoice& device, LaunchMode launch, GpuSizes sizes)
+      : lengths_(sizes.sequences),
+        decoder_(model.config, make_gpu_steps(model.config, model.tensors, {device, sizes, launch})) {}
+
+  void prefill(uint32_t sequence, uint32_t n_tokens) {
+    decoder_.prefill(some_tokens(n_tokens), 0, sequence);
+    lengths_[sequence] = n_tokens;
+  }
+  // Over n sequences from `first` on: all logits; none if it was stopped.
+  std::vector<float> pass(uint32_t first, uint32_t n, const std::atomic<bool>* stop = nullptr) {
+    std::vector<Column> columns;
+    for (uint32_t i = first; i < first + n; ++i) columns.push_back({static_cast<Token>(i * 7), lengths_[i], i});
+    if (!decoder_.forward(columns, Logits::kAll, stop)) return {};
+    std::vector<float> logits;
+    for (uint32_t i = 0; i < n; ++i) {
+      ++lengths_[first + i];
+      const std::span<const float> row = decoder_.logits(i);
+      logits.insert(logits.end(), row.begin(), row.end());
+    }
+    return logits;
+  }
+  Profile& profile() { return decoder_.steps().profile(); }
+  Rows rows() {
+    Rows found;
+    for (const OperationProfile& row : profile().rows())
+      if (row.calls > 0) found[row.name] = {row.calls, row.bytes};
+    return found;
+  }
+
+ private:
+  std::vector<uint32_t> lengths_;
+  Decoder decoder_;
+};
+
+class LayerGraphsTest : public testing::Test {
+ protected:
+  const std::vector<std::byte> bytes_ = build_tiny_model({.n_layers = 2,
+                                                          .hidden = 64,
+                                                          .ffn = 128,
+                                                          .n_heads = 2,
+                                                          .n_kv_heads = 1,
+                                                          .formats = TinyFormats::all(TensorType::kF16)},
+                                                         /*seed=*/3);
+  const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
+};
+
+// Other sequences, fewer, more again, and one whose attention has two splits.
+TEST_F(LayerGraphsTest, OfBatchesGiveTheBitsOfTheStream) {
+  const struct { uint32_t first, n; } passes[] = {{0, 4}, {0, 4}, {1, 2}, {0, 3}, {2, 2}, {1, 3}, {3, 1}, {0, 4}};
+  for (const KvType type : {KvType::kF16, KvType::kQ8_0}) {
+    const GpuSizes sizes{.context = 200, .sequences = 4, .cache = {type, type}};
+    Passes streamed(model_, test_device(), LaunchMode::kStream, sizes);
+    streamed.prefill(2, 126);
+    std::vector<std::vector<float>> expected;
+    for (const auto& pass : passes) expected.push_back(streamed.pass(pass.first, pass.n));
+    for (const LaunchMode mode : {LaunchMode::kGraph, LaunchMode::kPersistent}) {
+      Passes graphed(model_, test_device(), mode, sizes);
+      graphed.prefill(2, 126);
+      for (size_t i = 0; i < std::size(passes); ++i)
+        EXPECT_EQ(graphed.pass(passes[i].first, passes[i].n), expected[i]) << name_of(mode) << ", pass " << i;
+      EXPECT_EQ(graphed.rows().at("layers graph of 4").first, 3u);
+      EXPECT_EQ(graphed.rows().contains("layers graph"), mode == LaunchMode::kGraph);
+    }
+  }
+}
+
+TEST_F(LayerGraphsTest, ForgetAPassThatWasStopped) {
+  const GpuSizes sizes{.context = 32, .sequences = 3};
+  Passes streamed(model_, test_device(), LaunchMode::kStream, sizes);
+  Passes graphed(model_, test_device(), LaunchMode::kGraph, sizes);
+  const std::atomic<bool> stop = true;
+  for (int i = 0; i < 3; ++i) {  // while it is recorded, and while it is replayed
+    EXPECT_TRUE(graphed.pass(0, 3, &stop).empty());
+    EXPECT_EQ(graphed.pass(0, 3), streamed.pass(0, 3)) << i;
+  }
+}
+
+// Of more numbers of columns than are kept, and with a trace, whose times the timer may not have collected yet.
+TEST_F(LayerGraphsTest, AreBounded) {
+  constexpr uint32_t kMore = LayerGraphs::kMost + 2;
+  const GpuSizes sizes{.context = 64, .sequences = kMore + 1};
+  for (const bool is_traced : {false, true}) {
+    FaultyDriver driver;
+    {
+      Passes streamed(model_, test_device(), LaunchMode::kStream, sizes);
+      Passes graphed(model_, driver.device(), LaunchMode::kGraph, sizes);
+      if (is_traced) streamed.profile().keep_trace(), graphed.profile().keep_trace();
+      for (uint32_t n = 1; n <= kMore; ++n) ASSERT_EQ(graphed.pass(0, n), streamed.pass(0, n)) << n;
+      EXPECT_THAT(driver.alive(), HasSubstr("cuGraphInstantiate " + std::to_string(LayerGraphs::kMost) + ","));
+      EXPECT_EQ(graphed.pass(0, 1), streamed.pass(0, 1)) << "recorded again";
+      if (is_traced) {
+        EXPECT_EQ(graphed.rows(), streamed.rows()) << "kernel by kernel";
+      }
+    }
+    EXPECT_EQ(driver.alive(), "");
+  }
+}
+
+}  // namespace
+}  // namespace warpchat
