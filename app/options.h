@@ -43,6 +43,8 @@ struct ChatOptions : ModelFlags, SamplingFlags {
   bool no_history = false;  // keep neither conversations nor typed lines
   bool offline = false;     // nothing here ever uses a network
   uint32_t parallel = 1;    // conversations at once
+  bool gui = false;         // in a window
+  std::string gui_state;    // FILE for what the window shows, for tests; empty: none
 };
 
 struct TokenizeOptions : CommonOptions {

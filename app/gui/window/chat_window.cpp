@@ -1,0 +1,257 @@
+// A frame: shortcuts, panels from the outside in, cards over them, then the wishes.
+#include "app/gui/window/chat_window.h"
+
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "app/gui/window/style.h"
+
+namespace warpchat::gui {
+
+namespace {
+
+constexpr float kNarrow = 680, kTopBar = 52, kStatus = 27, kColumn = 800, kTextSize = 15.5f;  // at scale 1
+
+bool is_model_file(std::string path) {
+  for (char& c : path) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return path.ends_with(".gguf");
+}
+
+}  // namespace
+
+ChatWindow::ChatWindow(GlfwWindow& window, ChatWorker& worker, TextEngine& text, const WindowMemory& memory,
+                       bool names_wanted)
+    : window_(window), worker_(worker), text_(text), ui_(text), memory_(memory), transcript_(text) {
+  ui_.names_wanted = names_wanted;
+  ui_.paste = [this] { return window_.clipboard(); };
+  ui_.copy = [this](const std::string& copied) { window_.set_clipboard(copied); };
+  ui_.set_focus("composer");
+}
+
+bool ChatWindow::apply_updates() {
+  const std::vector<Update> updates = worker_.take_updates();
+  for (const Update& update : updates) update(state_);
+  if (!updates.empty()) follow_state();
+  return !updates.empty();
+}
+
+void ChatWindow::follow_state() {
+  window_.set_title(state_.open.title.empty() ? "Warpchat" : state_.open.title + " — Warpchat");
+  if (!pending_hit_ || state_.open.id != pending_hit_->conversation.id) return;
+  const TurnId turn = pending_hit_->turn;
+  const auto& messages = state_.open.messages;
+  if (std::any_of(messages.begin(), messages.end(), [&](const ChatMessage& m) { return m.turn == turn; }))
+    transcript_.scroll_to(turn);
+  pending_hit_.reset();
+}
+
+void ChatWindow::set_up_frame() {
+  const float scale = window_.content_scale() * memory_.zoom;
+  ui_.theme = memory_.dark ? &dark_theme() : &light_theme();
+  ui_.sizes = {.text = std::round(kTextSize * scale), .scale = scale};
+  if (scale == fonts_scale_ && style_dark_ == memory_.dark) return;
+  apply_style(*ui_.theme, ui_.sizes);
+  if (scale != fonts_scale_) load_fonts(text_, ui_.sizes);
+  fonts_scale_ = scale, style_dark_ = memory_.dark;
+}
+
+void ChatWindow::take_shortcuts(bool fields_first) {
+  std::erase_if(ui_.keys(), [&](const InputEvent& event) {
+    const auto* key = std::get_if<KeyPress>(&event);
+    const std::optional<Command> command = key ? command_of(*key, fields_first) : std::nullopt;
+    if (command) commands_.push_back(*command);
+    return command.has_value();
+  });
+}
+
+void ChatWindow::take_drops() {
+  for (std::string& path : std::exchange(window_.dropped_paths, {})) {
+    if (is_model_file(path))
+      actions_.push(LoadModel{.path = std::move(path)});
+    else
+      actions_.push(AttachFile{std::move(path)});
+  }
+}
+
+void ChatWindow::draw(std::vector<InputEvent> events) {
+  set_up_frame();
+  window_.begin_imgui(events);
+  text_.begin_frame();
+  ui_.begin_frame(std::move(events), GlfwWindow::now());
+  take_shortcuts(/*fields_first=*/false);
+  take_drops();
+  for (const Command command : std::exchange(pending_commands_, {})) run(command);
+  for (const Command command : std::exchange(commands_, {})) run(command);
+  keep_focus();
+  {
+    const ImVec2 display = ImGui::GetIO().DisplaySize;
+    const Surface base("base", {0, 0, display.x, display.y}, Surface::Kind::kBase);
+    draw_panels();
+  }
+  picker_.draw(frame_);
+  path_prompt_.draw(frame_);
+  shortcuts_.draw(frame_);
+  take_shortcuts(/*fields_first=*/true);
+  ui_.end_frame();
+  pending_commands_ = std::exchange(commands_, {});
+  window_.show(ui_.theme->background);
+  for (Action& action : actions_.take()) {
+    if (std::holds_alternative<Send>(action)) transcript_.scroll_to_end();
+    worker_.post(std::move(action));
+  }
+  if (auto hit = sidebar_.take_opened_hit()) pending_hit_ = std::move(hit), follow_state();
+}
+
+bool ChatWindow::is_narrow() const { return ImGui::GetIO().DisplaySize.x < ui_.px(kNarrow); }
+
+// What has the focus may have gone with its panel; letters typed at a button are meant for the composer.
+void ChatWindow::keep_focus() {
+  const bool letters = std::any_of(ui_.keys().begin(), ui_.keys().end(), [](const InputEvent& event) {
+    const auto* typed = std::get_if<TypedText>(&event);
+    return typed && typed->utf8 != " ";
+  });
+  if (any_card()) return;
+  if (ui_.focus_is_lost() || (letters && !ui_.focus_is_field())) ui_.set_focus("composer");
+}
+
+void ChatWindow::draw_panels() {
+  const ImVec2 display = ImGui::GetIO().DisplaySize;
+  Rect all{0, 0, display.x, display.y};
+  ui_.fill(all, ui_.theme->background);
+  const Rect status = all.cut_bottom(std::round(ui_.px(kStatus)));
+  const Rect whole = all;
+  const float sidebar_width = std::min(std::round(ui_.px(memory_.sidebar_width)), all.width * 0.8f);
+  if (sidebar_shown() && !is_narrow()) {
+    const Rect side = all.cut_left(sidebar_width);
+    sidebar_.draw(frame_, side);
+    drag_sidebar({side.right() - ui_.px(3), side.y, ui_.px(6), side.height});
+  }
+  draw_main(all);
+  status_line_.draw(frame_, status);
+  if (sidebar_shown() && is_narrow()) {
+    const Rect side{0, whole.y, sidebar_width, whole.height};
+    const Surface over("narrow_sidebar", whole, Surface::Kind::kOverlay);
+    ui_.fill(whole, 0x50000000u);
+    sidebar_.draw(frame_, side);
+    if (ImGui::IsMouseClicked(0) && ImGui::GetIO().MousePos.x > side.right()) narrow_sidebar_ = false;
+  }
+}
+
+void ChatWindow::drag_sidebar(Rect edge) {
+  const Response r = ui_.press("sidebar_edge", edge, Keys::kNone);
+  if (r.hovered || r.held) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+  if (r.held && !ImGui::IsMouseClicked(0))
+    memory_.sidebar_width =
+        std::clamp(ImGui::GetIO().MousePos.x / std::max(ui_.sizes.scale, 0.1f), kLeastSidebar, kMostSidebar);
+}
+
+void ChatWindow::draw_main(Rect rect) {
+  top_bar_.draw(frame_, rect.cut_top(std::round(ui_.px(kTopBar))), profiler_.is_open());
+  const float settings_width = std::min(ui_.px(SettingsPanel::kWidth), rect.width);
+  if (settings_.open) {
+    if (rect.width - settings_width >= ui_.px(360)) {
+      settings_.draw(frame_, rect.cut_right(settings_width));
+    } else {
+      const Surface over("narrow_settings", {rect.right() - settings_width, rect.y, settings_width, rect.height},
+                         Surface::Kind::kOverlay);
+      settings_.draw(frame_, {rect.right() - settings_width, rect.y, settings_width, rect.height});
+    }
+  }
+  if (profiler_.is_open()) draw_profiler(rect.cut_bottom(std::round(rect.height * 0.48f)));
+  draw_composer(rect);
+  draw_conversation(rect);
+  notices_.draw(frame_, rect);
+}
+
+void ChatWindow::draw_composer(Rect& rect) {
+  const float margin = ui_.px(16), width = std::min(rect.width - 2 * margin, ui_.px(kColumn));
+  const float height = std::min(std::round(composer_.height(frame_, width)), rect.height * 0.6f);
+  Rect place = rect.cut_bottom(height + ui_.px(14));
+  place = {std::floor(rect.x + (rect.width - width) / 2), place.y, width, height};
+  composer_.draw(frame_, place);
+}
+
+void ChatWindow::draw_conversation(Rect rect) {
+  if (state_.open.messages.empty()) return draw_welcome(rect);
+  ui_.mark("transcript", rect);
+  {
+    const ScrollArea area("transcript", rect);
+    transcript_.draw(state_, {.theme = *ui_.theme, .sizes = ui_.sizes}, actions_);
+  }
+  if (const std::optional<uint64_t> key = transcript_.take_edit())
+    for (const ChatMessage& message : state_.open.messages)
+      if (message.key == *key) composer_.edit(message, ui_);
+  if (!transcript_.at_end()) draw_scroll_button(rect);
+}
+
+void ChatWindow::draw_scroll_button(Rect rect) {
+  const float side = ui_.px(36);
+  const Rect place{std::floor(rect.centre().x - side / 2), rect.bottom() - side - ui_.px(10), side, side};
+  const Surface over("scroll_button", place.inset(ui_.px(-12)), Surface::Kind::kOverlay);
+  ui_.shadow(place, side / 2);
+  ui_.fill(place, ui_.theme->background, side / 2);
+  ui_.outline(place, ui_.theme->border, side / 2);
+  if (ui_.button("scroll_to_end", place, {.icon = Icon::kDown})) transcript_.scroll_to_end();
+}
+
+void ChatWindow::draw_welcome(Rect rect) {
+  const TextLook large{ui_.theme->text, 1.7f, Face::kBold}, dim{ui_.theme->dim_text, 1};
+  const bool choose = !state_.model && !state_.loading;
+  Rect block = rect.inset(ui_.px(24), 0).in_middle(ui_.px(choose ? 150 : 96));
+  ui_.label_in(block.cut_top(ui_.px(48)), choose ? "Welcome" : "What is on your mind?", large, 0.5f);
+  std::string_view text = "Everything stays on this machine.";
+  if (choose) text = "Choose a model, or drop a GGUF file here. Everything stays on this machine.";
+  const float width = std::min(ui_.text_width(text, dim), block.width);
+  ui_.paragraph({block.centre().x - width / 2, block.y}, text, dim, width + 1);
+  if (!choose) return;
+  block.cut_top(ui_.px(62));
+  const ButtonLook look{.text = "Choose a model", .kind = ButtonKind::kPrimary};
+  const float button = ui_.button_width(look);
+  if (ui_.button("choose_model", {block.centre().x - button / 2, block.y, button, ui_.px(38)}, look))
+    commands_.push_back(Command::kModels);
+}
+
+void ChatWindow::draw_profiler(Rect rect) {
+  ui_.fill(rect, ui_.theme->panel);
+  ui_.fill({rect.x, rect.y, rect.width, 1}, ui_.theme->border);
+  ui_.mark("profiler_overlay", rect);
+  const ScrollArea area("profiler", rect.inset(ui_.px(10), ui_.px(6)));
+  std::optional<TokenPlace> hovered;
+  const auto message = transcript_.hovered_message();
+  const auto token = transcript_.hovered_token();
+  if (message && token) hovered = TokenPlace{*message, *token};
+  profiler_.draw(state_, hovered, {*ui_.theme, ui_.sizes, code_font()}, actions_);
+}
+
+WindowMemory ChatWindow::memory() const {
+  WindowMemory memory = memory_;
+  memory.place = window_.place();
+  return memory;
+}
+
+WindowFacts ChatWindow::facts() const {
+  WindowFacts facts;
+  facts.focus = ui_.focus();
+  facts.composer = composer_.text();
+  facts.selection = transcript_.has_selection() ? transcript_.selected_text(state_) : "";
+  facts.search_words = sidebar_.search_words();
+  const std::pair<const char*, bool> panels[] = {{"sidebar", sidebar_shown()},     {"trash", sidebar_.shows_trash()},
+                                                 {"settings", settings_.open},     {"models", picker_.is_open()},
+                                                 {"path", path_prompt_.is_open()}, {"shortcuts", shortcuts_.open},
+                                                 {"profiler", profiler_.is_open()}};
+  for (const auto& [name, open] : panels)
+    if (open) facts.panels.emplace_back(name);
+  facts.editing = composer_.edited().has_value();
+  facts.dark = memory_.dark;
+  facts.zoom = memory_.zoom;
+  facts.scroll = transcript_.scroll_position();
+  facts.at_end = transcript_.at_end();
+  facts.full_screen = window_.full_screen();
+  facts.width = ImGui::GetIO().DisplaySize.x, facts.height = ImGui::GetIO().DisplaySize.y;
+  return facts;
+}
+
+}  // namespace warpchat::gui

@@ -1,0 +1,96 @@
+// The window's content: the state that it shows, the panels, where they stand, and what commands do.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/gui/chat_worker.h"
+#include "app/gui/profiler/profiler_overlay.h"
+#include "app/gui/transcript/transcript_view.h"
+#include "app/gui/window/composer.h"
+#include "app/gui/window/glfw_window.h"
+#include "app/gui/window/memory_keeper.h"
+#include "app/gui/window/model_picker.h"
+#include "app/gui/window/notices.h"
+#include "app/gui/window/path_prompt.h"
+#include "app/gui/window/settings_panel.h"
+#include "app/gui/window/shortcuts_panel.h"
+#include "app/gui/window/sidebar.h"
+#include "app/gui/window/state_dump.h"
+#include "app/gui/window/status_line.h"
+#include "app/gui/window/top_bar.h"
+#include "app/gui/window/ui.h"
+
+namespace warpchat::gui {
+
+class ChatWindow {
+ public:
+  ChatWindow(GlfwWindow& window, ChatWorker& worker, TextEngine& text, const WindowMemory& memory, bool names_wanted);
+
+  bool apply_updates();  // whether there were any
+  bool may_change_soon() const { return state_.phase != Phase::kIdle || state_.loading; }
+  void draw(std::vector<InputEvent> events);  // a frame, shown; then what the user wished for in it is done
+  bool wants_frames() const { return transcript_.needs_frames() || !pending_commands_.empty(); }
+  double wake_in() const { return ui_.wake(); }  // seconds until a frame is needed
+  bool wants_to_quit() const { return quit_; }
+  WindowMemory memory() const;
+  WindowFacts facts() const;
+  const ChatState& state() const { return state_; }
+  const std::vector<Ui::Mark>& marks() const { return ui_.marks(); }
+
+ private:
+  void set_up_frame();  // theme, scale, fonts
+  void take_shortcuts(bool fields_first);
+  void take_drops();
+  void draw_panels();
+  void draw_main(Rect rect);
+  void draw_welcome(Rect rect);
+  void draw_conversation(Rect rect);
+  void draw_composer(Rect& rect);
+  void draw_profiler(Rect rect);
+  void draw_scroll_button(Rect rect);
+  void drag_sidebar(Rect edge);
+  bool any_card() const { return picker_.is_open() || path_prompt_.is_open() || shortcuts_.open; }
+  bool is_narrow() const;
+  bool sidebar_shown() const { return is_narrow() ? narrow_sidebar_ : memory_.sidebar_open; }
+  void keep_focus();
+  void follow_state();
+
+  // app/gui/window/commands.cpp
+  void run(Command command);
+  bool run_on_conversation(Command command);
+  bool run_on_panel(Command command);
+  void escape();
+  void regenerate();
+  void edit_last();
+  void copy_answer();
+  void zoom_by(float factor);
+
+  GlfwWindow& window_;
+  ChatWorker& worker_;
+  TextEngine& text_;
+  ChatState state_;
+  Actions actions_;
+  std::vector<Command> commands_, pending_commands_;
+  Ui ui_;
+  Frame frame_{ui_, state_, actions_, commands_};
+  WindowMemory memory_;
+
+  TranscriptView transcript_;
+  Sidebar sidebar_;
+  Composer composer_;
+  TopBar top_bar_;
+  StatusLine status_line_;
+  SettingsPanel settings_;
+  ModelPicker picker_;
+  ShortcutsPanel shortcuts_;
+  PathPrompt path_prompt_;
+  Notices notices_;
+  ProfilerOverlay profiler_;
+
+  float fonts_scale_ = 0;
+  bool style_dark_ = false, quit_ = false, narrow_sidebar_ = false;
+  std::optional<SearchHit> pending_hit_;  // to be scrolled to once its conversation is open
+};
+
+}  // namespace warpchat::gui

@@ -1,0 +1,164 @@
+// What each command of the window does.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "app/gui/window/chat_window.h"
+
+namespace warpchat::gui {
+
+void ChatWindow::run(Command command) {
+  if (run_on_conversation(command) || run_on_panel(command)) return;
+  switch (command) {
+    case Command::kCopySelection:
+      if (transcript_.has_selection()) window_.set_clipboard(transcript_.selected_text(state_));
+      return;
+    case Command::kSelectAll:
+      return transcript_.select_all();
+    case Command::kPageUp:
+      return transcript_.scroll_pages(-0.9f);
+    case Command::kPageDown:
+      return transcript_.scroll_pages(0.9f);
+    case Command::kTheme:
+      memory_.dark = !memory_.dark;
+      return;
+    case Command::kFullScreen:
+      return window_.toggle_full_screen();
+    case Command::kZoomIn:
+      return zoom_by(1.1f);
+    case Command::kZoomOut:
+      return zoom_by(1 / 1.1f);
+    case Command::kZoomReset:
+      memory_.zoom = 1;
+      return;
+    case Command::kQuit:
+      quit_ = true;
+      return;
+    default:
+      return;
+  }
+}
+
+bool ChatWindow::run_on_conversation(Command command) {
+  const char* home = std::getenv("HOME");
+  switch (command) {
+    case Command::kNewConversation:
+      composer_.cancel_edit(ui_);
+      actions_.push(NewConversation{});
+      ui_.set_focus("composer");
+      narrow_sidebar_ = false;
+      return true;
+    case Command::kPreviousConversation:
+      sidebar_.open_neighbour(frame_, -1);
+      return true;
+    case Command::kNextConversation:
+      sidebar_.open_neighbour(frame_, 1);
+      return true;
+    case Command::kThrowAway:
+      if (state_.open.id != 0) actions_.push(ThrowAway{state_.open.id});
+      return true;
+    case Command::kExport:
+      if (!state_.open.messages.empty())
+        path_prompt_.ask(PathPrompt::Purpose::kExport, export_path_for(state_.open.title, home ? home : ""), ui_);
+      return true;
+    case Command::kImport:
+      path_prompt_.ask(PathPrompt::Purpose::kImport, "", ui_);
+      return true;
+    case Command::kAttach:
+      path_prompt_.ask(PathPrompt::Purpose::kAttach, "", ui_);
+      return true;
+    case Command::kRegenerate:
+      regenerate();
+      return true;
+    case Command::kEditLast:
+      edit_last();
+      return true;
+    case Command::kCopyAnswer:
+      copy_answer();
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool ChatWindow::run_on_panel(Command command) {
+  bool& sidebar = is_narrow() ? narrow_sidebar_ : memory_.sidebar_open;
+  switch (command) {
+    case Command::kStop:
+      escape();
+      return true;
+    case Command::kSearch:
+      sidebar = true;
+      ui_.set_focus("search");
+      return true;
+    case Command::kRename:
+      for (const ConversationSummary& conversation : state_.conversations)
+        if (conversation.id == state_.open.id) sidebar = true, sidebar_.start_rename(conversation, ui_);
+      return true;
+    case Command::kShowTrash:
+      sidebar_.show_trash(!(sidebar && sidebar_.shows_trash()));
+      sidebar = true;
+      return true;
+    case Command::kSidebar:
+      sidebar = !sidebar;
+      return true;
+    case Command::kComposer:
+      ui_.set_focus("composer");
+      return true;
+    case Command::kModels:
+      if (!picker_.close()) picker_.open(frame_);
+      return true;
+    case Command::kSettings:
+      settings_.open = !settings_.open;
+      ui_.set_focus(settings_.open ? "system_prompt" : "composer");
+      return true;
+    case Command::kShortcuts:
+      shortcuts_.open = shortcuts_.appearing = !shortcuts_.open;
+      ui_.set_focus(shortcuts_.open ? "shortcuts_panel_close" : "composer");
+      return true;
+    case Command::kProfiler:
+      profiler_.set_open(!profiler_.is_open(), actions_);
+      return true;
+    default:
+      return false;
+  }
+}
+
+// The topmost thing that can be closed is closed; if there is none, the answer stops.
+void ChatWindow::escape() {
+  if (path_prompt_.close() || picker_.close() || std::exchange(shortcuts_.open, false))
+    return ui_.set_focus("composer");
+  if (sidebar_.close(frame_) || std::exchange(narrow_sidebar_, false)) return ui_.set_focus("composer");
+  if (composer_.cancel_edit(ui_)) return;
+  if (state_.phase != Phase::kIdle) return actions_.push(Stop{});
+  if (state_.loading) return actions_.push(CancelLoading{});
+  if (transcript_.has_selection()) return transcript_.clear_selection();
+  settings_.open = false;
+  ui_.set_focus("composer");
+}
+
+void ChatWindow::regenerate() {
+  if (state_.phase == Phase::kIdle && !state_.open.messages.empty())
+    actions_.push(Regenerate{state_.open.messages.back().key});
+}
+
+void ChatWindow::edit_last() {
+  const auto& messages = state_.open.messages;
+  const auto last = std::find_if(messages.rbegin(), messages.rend(), [](const auto& m) { return m.role == "user"; });
+  if (state_.phase == Phase::kIdle && last != messages.rend()) composer_.edit(*last, ui_);
+}
+
+void ChatWindow::copy_answer() {
+  const auto& messages = state_.open.messages;
+  const auto last =
+      std::find_if(messages.rbegin(), messages.rend(), [](const auto& m) { return m.role == "assistant"; });
+  if (last == messages.rend()) return;
+  std::string text = last->text.substr(thought_bytes(last->text));
+  text.erase(0, std::min(text.find_first_not_of('\n'), text.size()));
+  window_.set_clipboard(text);
+  notices_.add("The answer is in the clipboard.", /*is_error=*/false);
+}
+
+void ChatWindow::zoom_by(float factor) { memory_.zoom = std::clamp(memory_.zoom * factor, kLeastZoom, kMostZoom); }
+
+}  // namespace warpchat::gui

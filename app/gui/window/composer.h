@@ -1,0 +1,36 @@
+// Where messages are written: the field, attachments, the count of tokens, send and stop.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "app/gui/window/shortcuts.h"
+#include "app/gui/window/text_field.h"
+
+namespace warpchat::gui {
+
+class Composer {
+ public:
+  float height(Frame& f, float width);  // what draw wants
+  void draw(Frame& f, Rect rect);
+  void edit(const ChatMessage& message, Ui& ui);  // its text instead of the draft, which comes back after it
+  bool cancel_edit(Ui& ui);                       // whether one was edited
+  const std::string& text() const { return field_.text(); }
+  std::optional<uint64_t> edited() const { return edited_; }
+
+ private:
+  bool draw_edit_banner(Frame& f, Rect& rect);
+  void draw_attachments(Frame& f, Rect rect);
+  void draw_tools(Frame& f, Rect rect);
+  void count_tokens(Frame& f);
+  void send(Frame& f);
+  bool can_send(const Frame& f) const;
+
+  TextField field_;
+  std::string draft_;
+  std::optional<uint64_t> edited_;  // key of the message
+  uint64_t counted_revision_ = 0;   // that the worker was asked about
+  double changed_at_ = 0;
+  uint64_t changed_revision_ = 0;
+};
+
+}  // namespace warpchat::gui

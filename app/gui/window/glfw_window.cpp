@@ -1,0 +1,304 @@
+// GLFW's callbacks only note what happened; frames are drawn by the loop.
+#include "app/gui/window/glfw_window.h"
+
+#include <GLFW/glfw3.h>
+#include <imgui/backends/imgui_impl_opengl3.h>
+#include <imgui/imgui.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "models/error.h"
+
+namespace warpchat::gui {
+
+namespace {
+
+constexpr int kLeastWidth = 480, kLeastHeight = 360;
+
+std::string last_glfw_error() {
+  const char* text = nullptr;
+  const int code = glfwGetError(&text);
+  if (code == GLFW_NO_ERROR || !text) return "GLFW gives no reason";
+  std::string sentence = text;
+  if (const size_t colon = sentence.find(": "); colon != std::string::npos && colon < 6) sentence.erase(0, colon + 2);
+  while (sentence.ends_with('.') || sentence.ends_with('\n')) sentence.pop_back();
+  return sentence;
+}
+
+[[noreturn]] void fail(const std::string& reason) {
+  throw Error("cannot open a window: " + reason + "; run chat without --gui for the terminal");
+}
+
+std::string utf8_of(unsigned code_point) {
+  std::string out;
+  if (code_point < 0x80) return {static_cast<char>(code_point)};
+  const auto tail = [&](int shift) { out += static_cast<char>(0x80 | (code_point >> shift & 0x3F)); };
+  if (code_point < 0x800) {
+    out = static_cast<char>(0xC0 | code_point >> 6);
+  } else if (code_point < 0x10000) {
+    out = static_cast<char>(0xE0 | code_point >> 12);
+    tail(6);
+  } else {
+    out = static_cast<char>(0xF0 | code_point >> 18);
+    tail(12), tail(6);
+  }
+  tail(0);
+  return out;
+}
+
+// Shortcuts are letters, not places on the keyboard: Ctrl+Z is where Z is.
+int key_of_layout(int key, int scancode) {
+  const char* name = glfwGetKeyName(key, scancode);
+  if (!name || !name[0] || name[1]) return key;
+  const int letter = std::toupper(static_cast<unsigned char>(name[0]));
+  return letter >= 'A' && letter <= 'Z' ? letter : key;
+}
+
+GlfwWindow& of(GLFWwindow* window) { return *static_cast<GlfwWindow*>(glfwGetWindowUserPointer(window)); }
+
+void on_key(GLFWwindow* window, int key, int scancode, int action, int mods) {
+  if (key == GLFW_KEY_UNKNOWN) return;
+  const int named = key_of_layout(key, scancode);
+  constexpr int kHeld = GLFW_MOD_SHIFT | GLFW_MOD_CONTROL | GLFW_MOD_ALT | GLFW_MOD_SUPER;
+  if (action == GLFW_RELEASE)
+    of(window).input.push(KeyRelease{named});
+  else
+    of(window).input.push(KeyPress{named, mods & kHeld});
+}
+
+}  // namespace
+
+GlfwWindow::GlfwWindow(const WindowPlace& place, const std::string& title) : windowed_(place), title_(title) {
+  if (!glfwInit()) fail(last_glfw_error());
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 0);
+  glfwWindowHint(GLFW_SCALE_TO_MONITOR, place.placed ? GLFW_FALSE : GLFW_TRUE);
+  glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
+  glfwWindowHintString(GLFW_X11_CLASS_NAME, "warpchat");
+  glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "warpchat");
+  window_ = glfwCreateWindow(std::max(place.width, kLeastWidth), std::max(place.height, kLeastHeight), title.c_str(),
+                             nullptr, nullptr);
+  if (!window_) {
+    const std::string reason = last_glfw_error();
+    glfwTerminate();
+    fail("OpenGL 3 is needed (" + reason + ")");
+  }
+  glfwSetWindowSizeLimits(window_, kLeastWidth, kLeastHeight, GLFW_DONT_CARE, GLFW_DONT_CARE);
+  if (place.placed) glfwSetWindowPos(window_, place.x, place.y);
+  glfwMakeContextCurrent(window_);
+  glfwSwapInterval(1);
+  install_callbacks();
+  set_up_imgui();
+  glfwShowWindow(window_);
+}
+
+GlfwWindow::~GlfwWindow() {
+  ImGui_ImplOpenGL3_Shutdown();
+  ImGui::DestroyContext();
+  for (void* cursor : cursors_)
+    if (cursor) glfwDestroyCursor(static_cast<GLFWcursor*>(cursor));
+  glfwDestroyWindow(window_);
+  glfwTerminate();
+}
+
+void GlfwWindow::install_callbacks() {
+  glfwSetWindowUserPointer(window_, this);
+  glfwSetKeyCallback(window_, on_key);
+  glfwSetCharCallback(window_, [](GLFWwindow* w, unsigned c) { of(w).input.push(TypedText{utf8_of(c)}); });
+  glfwSetMouseButtonCallback(window_, [](GLFWwindow* w, int button, int action, int) {
+    of(w).input.push(MouseButton{button, action == GLFW_PRESS});
+  });
+  glfwSetCursorPosCallback(window_, [](GLFWwindow* w, double x, double y) {
+    of(w).input.push(MouseMove{static_cast<float>(x), static_cast<float>(y)});
+  });
+  glfwSetCursorEnterCallback(window_, [](GLFWwindow* w, int entered) {
+    if (!entered) of(w).input.push(MouseLeft{});
+  });
+  glfwSetScrollCallback(window_, [](GLFWwindow* w, double x, double y) {
+    of(w).input.push(MouseWheel{static_cast<float>(x), static_cast<float>(y)});
+  });
+  glfwSetWindowFocusCallback(window_, [](GLFWwindow* w, int focused) { of(w).input.push(FocusChange{focused != 0}); });
+  glfwSetDropCallback(window_, [](GLFWwindow* w, int n, const char** paths) {
+    of(w).dropped_paths.insert(of(w).dropped_paths.end(), paths, paths + n);
+  });
+  glfwSetWindowRefreshCallback(window_, [](GLFWwindow* w) { of(w).damaged = true; });
+  glfwSetFramebufferSizeCallback(window_, [](GLFWwindow* w, int, int) { of(w).damaged = true; });
+  glfwSetWindowContentScaleCallback(window_, [](GLFWwindow* w, float, float) { of(w).damaged = true; });
+  glfwSetWindowIconifyCallback(window_, [](GLFWwindow* w, int) { of(w).damaged = true; });
+}
+
+void GlfwWindow::set_up_imgui() {
+  ImGui::CreateContext();
+  ImGuiIO& io = ImGui::GetIO();
+  io.IniFilename = nullptr;
+  io.LogFilename = nullptr;
+  io.BackendFlags |= ImGuiBackendFlags_HasMouseCursors;
+  io.ConfigInputTextCursorBlink = false;
+  constexpr std::pair<int, int> kKeys[] = {{ImGuiKey_Tab, GLFW_KEY_TAB},
+                                           {ImGuiKey_LeftArrow, GLFW_KEY_LEFT},
+                                           {ImGuiKey_RightArrow, GLFW_KEY_RIGHT},
+                                           {ImGuiKey_UpArrow, GLFW_KEY_UP},
+                                           {ImGuiKey_DownArrow, GLFW_KEY_DOWN},
+                                           {ImGuiKey_PageUp, GLFW_KEY_PAGE_UP},
+                                           {ImGuiKey_PageDown, GLFW_KEY_PAGE_DOWN},
+                                           {ImGuiKey_Home, GLFW_KEY_HOME},
+                                           {ImGuiKey_End, GLFW_KEY_END},
+                                           {ImGuiKey_Insert, GLFW_KEY_INSERT},
+                                           {ImGuiKey_Delete, GLFW_KEY_DELETE},
+                                           {ImGuiKey_Backspace, GLFW_KEY_BACKSPACE},
+                                           {ImGuiKey_Space, GLFW_KEY_SPACE},
+                                           {ImGuiKey_Enter, GLFW_KEY_ENTER},
+                                           {ImGuiKey_Escape, GLFW_KEY_ESCAPE},
+                                           {ImGuiKey_KeyPadEnter, GLFW_KEY_KP_ENTER},
+                                           {ImGuiKey_A, GLFW_KEY_A},
+                                           {ImGuiKey_C, GLFW_KEY_C},
+                                           {ImGuiKey_V, GLFW_KEY_V},
+                                           {ImGuiKey_X, GLFW_KEY_X},
+                                           {ImGuiKey_Y, GLFW_KEY_Y},
+                                           {ImGuiKey_Z, GLFW_KEY_Z}};
+  for (const auto& [imgui, glfw] : kKeys) io.KeyMap[imgui] = glfw;
+  io.ClipboardUserData = window_;
+  io.GetClipboardTextFn = [](void* window) { return glfwGetClipboardString(static_cast<GLFWwindow*>(window)); };
+  io.SetClipboardTextFn = [](void* window, const char* text) {
+    glfwSetClipboardString(static_cast<GLFWwindow*>(window), text);
+  };
+  if (!ImGui_ImplOpenGL3_Init("#version 130")) fail("the OpenGL driver gives no version");
+  constexpr std::pair<int, int> kShapes[] = {{ImGuiMouseCursor_Arrow, GLFW_ARROW_CURSOR},
+                                             {ImGuiMouseCursor_TextInput, GLFW_IBEAM_CURSOR},
+                                             {ImGuiMouseCursor_ResizeEW, GLFW_HRESIZE_CURSOR},
+                                             {ImGuiMouseCursor_ResizeNS, GLFW_VRESIZE_CURSOR},
+                                             {ImGuiMouseCursor_Hand, GLFW_HAND_CURSOR}};
+  for (const auto& [imgui, glfw] : kShapes) cursors_[imgui] = glfwCreateStandardCursor(glfw);
+}
+
+void GlfwWindow::wait() { glfwWaitEvents(); }
+void GlfwWindow::wait_seconds(double seconds) { glfwWaitEventsTimeout(std::max(seconds, 1e-4)); }
+void GlfwWindow::poll() { glfwPollEvents(); }
+void GlfwWindow::wake() { glfwPostEmptyEvent(); }
+double GlfwWindow::now() { return glfwGetTime(); }
+
+bool GlfwWindow::asked_to_close() const { return glfwWindowShouldClose(window_) != 0; }
+bool GlfwWindow::hidden() const { return glfwGetWindowAttrib(window_, GLFW_ICONIFIED) != 0; }
+bool GlfwWindow::focused() const { return glfwGetWindowAttrib(window_, GLFW_FOCUSED) != 0; }
+
+float GlfwWindow::content_scale() const {
+  float x = 1, y = 1;
+  glfwGetWindowContentScale(window_, &x, &y);
+  return std::clamp(std::max(x, y), 0.5f, 8.0f);
+}
+
+double GlfwWindow::refresh_seconds() const {
+  GLFWmonitor* monitor = glfwGetPrimaryMonitor();
+  const GLFWvidmode* mode = monitor ? glfwGetVideoMode(monitor) : nullptr;
+  return 1.0 / (mode && mode->refreshRate >= 24 ? mode->refreshRate : 60);
+}
+
+WindowPlace GlfwWindow::place() const {
+  WindowPlace place = windowed_;
+  if (full_screen_ || hidden()) return place;
+  glfwGetWindowPos(window_, &place.x, &place.y);
+  glfwGetWindowSize(window_, &place.width, &place.height);
+  place.placed = true;
+  return place;
+}
+
+void GlfwWindow::toggle_full_screen() {
+  GLFWmonitor* monitor = glfwGetPrimaryMonitor();
+  const GLFWvidmode* mode = monitor ? glfwGetVideoMode(monitor) : nullptr;
+  if (!mode) return;
+  if (full_screen_) {
+    glfwSetWindowMonitor(window_, nullptr, windowed_.x, windowed_.y, windowed_.width, windowed_.height, 0);
+  } else {
+    windowed_ = place();
+    glfwSetWindowMonitor(window_, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
+  }
+  full_screen_ = !full_screen_;
+  glfwSwapInterval(1);
+  damaged = true;
+}
+
+void GlfwWindow::set_title(const std::string& title) {
+  if (title == title_) return;
+  title_ = title;
+  glfwSetWindowTitle(window_, title.c_str());
+}
+
+std::string GlfwWindow::clipboard() const {
+  const char* text = glfwGetClipboardString(window_);
+  return text ? text : "";
+}
+
+void GlfwWindow::set_clipboard(const std::string& text) { glfwSetClipboardString(window_, text.c_str()); }
+
+namespace {
+
+struct GiveToImGui {
+  ImGuiIO& io;
+  void key(int number, bool down) const {
+    if (number >= 0 && number < 512) io.KeysDown[number] = down;
+  }
+  void operator()(const KeyPress& press) const {
+    key(press.key, true);
+    io.KeyCtrl = (press.mods & GLFW_MOD_CONTROL) != 0 || press.key == GLFW_KEY_LEFT_CONTROL;
+    io.KeyShift = (press.mods & GLFW_MOD_SHIFT) != 0 || press.key == GLFW_KEY_LEFT_SHIFT;
+    io.KeyAlt = (press.mods & GLFW_MOD_ALT) != 0 || press.key == GLFW_KEY_LEFT_ALT;
+  }
+  void operator()(const KeyRelease& release) const {
+    key(release.key, false);
+    if (release.key == GLFW_KEY_LEFT_CONTROL || release.key == GLFW_KEY_RIGHT_CONTROL) io.KeyCtrl = false;
+    if (release.key == GLFW_KEY_LEFT_SHIFT || release.key == GLFW_KEY_RIGHT_SHIFT) io.KeyShift = false;
+    if (release.key == GLFW_KEY_LEFT_ALT || release.key == GLFW_KEY_RIGHT_ALT) io.KeyAlt = false;
+  }
+  void operator()(const TypedText& typed) const { io.AddInputCharactersUTF8(typed.utf8.c_str()); }
+  void operator()(const MouseMove& move) const { io.MousePos = ImVec2(move.x, move.y); }
+  void operator()(const MouseButton& button) const {
+    if (button.button >= 0 && button.button < 5) io.MouseDown[button.button] = button.down;
+  }
+  void operator()(const MouseWheel& wheel) const { io.MouseWheel += wheel.y, io.MouseWheelH += wheel.x; }
+  void operator()(const MouseLeft&) const { io.MousePos = ImVec2(-1e9f, -1e9f); }
+  void operator()(const FocusChange& change) const {
+    if (change.focused) return;
+    std::fill(std::begin(io.KeysDown), std::end(io.KeysDown), false);
+    io.KeyCtrl = io.KeyShift = io.KeyAlt = false;
+  }
+};
+
+}  // namespace
+
+void GlfwWindow::begin_imgui(const std::vector<InputEvent>& events) {
+  ImGuiIO& io = ImGui::GetIO();
+  int width, height, pixels_wide, pixels_high;
+  glfwGetWindowSize(window_, &width, &height);
+  glfwGetFramebufferSize(window_, &pixels_wide, &pixels_high);
+  io.DisplaySize = ImVec2(static_cast<float>(width), static_cast<float>(height));
+  if (width > 0 && height > 0)
+    io.DisplayFramebufferScale =
+        ImVec2(static_cast<float>(pixels_wide) / io.DisplaySize.x, static_cast<float>(pixels_high) / io.DisplaySize.y);
+  const double time = now();
+  io.DeltaTime = static_cast<float>(std::max(time - last_frame_, 1e-4));
+  last_frame_ = time;
+  for (const InputEvent& event : events) std::visit(GiveToImGui{io}, event);
+  ImGui_ImplOpenGL3_NewFrame();
+  ImGui::NewFrame();
+}
+
+void GlfwWindow::show_cursor() {
+  void* cursor = cursors_[std::clamp(ImGui::GetMouseCursor(), 0, 8)];
+  glfwSetCursor(window_, static_cast<GLFWcursor*>(cursor ? cursor : cursors_[ImGuiMouseCursor_Arrow]));
+}
+
+void GlfwWindow::show(uint32_t background) {
+  ImGui::Render();
+  int width, height;
+  glfwGetFramebufferSize(window_, &width, &height);
+  const ImVec4 colour = ImGui::ColorConvertU32ToFloat4(background);
+  glViewport(0, 0, width, height);
+  glClearColor(colour.x, colour.y, colour.z, 1);
+  glClear(GL_COLOR_BUFFER_BIT);
+  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+  show_cursor();
+  glfwSwapBuffers(window_);
+}
+
+}  // namespace warpchat::gui

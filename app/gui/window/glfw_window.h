@@ -1,0 +1,69 @@
+// The window on the screen: GLFW, an OpenGL 3 context and ImGui's platform side. One a process.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/gui/window/input.h"
+
+struct GLFWwindow;
+
+namespace warpchat::gui {
+
+struct WindowPlace {
+  int x = 0, y = 0;  // of its content's corner on the screen
+  int width = 1180, height = 800;
+  bool placed = false;  // x and y count
+  bool operator==(const WindowPlace&) const = default;
+};
+
+class GlfwWindow {
+ public:
+  // Error with the reason and the next step if there is no display or no OpenGL 3.
+  GlfwWindow(const WindowPlace& place, const std::string& title);
+  ~GlfwWindow();
+  GlfwWindow(const GlfwWindow&) = delete;
+  GlfwWindow& operator=(const GlfwWindow&) = delete;
+
+  void wait();                        // for events, however long
+  void wait_seconds(double seconds);  // at most
+  void poll();
+  static void wake();   // ends a wait, from any thread
+  static double now();  // seconds
+
+  // What the callbacks have noted.
+  InputQueue input;
+  std::vector<std::string> dropped_paths;
+  bool damaged = true;  // drawn over, resized, shown again: the picture is to be drawn anew
+
+  bool asked_to_close() const;
+  bool hidden() const;  // minimised
+  bool focused() const;
+  float content_scale() const;
+  double refresh_seconds() const;  // of the display
+  WindowPlace place() const;       // of the window when it is not full screen
+  bool full_screen() const { return full_screen_; }
+  void toggle_full_screen();
+  void set_title(const std::string& title);
+
+  std::string clipboard() const;
+  void set_clipboard(const std::string& text);
+
+  // Around a frame of ImGui's: sizes, time and these events; then the picture onto the screen.
+  void begin_imgui(const std::vector<InputEvent>& events);
+  void show(uint32_t background);
+
+ private:
+  GLFWwindow* window_ = nullptr;
+  void* cursors_[9] = {};
+  WindowPlace windowed_;
+  bool full_screen_ = false;
+  double last_frame_ = 0;
+  std::string title_;
+  void install_callbacks();
+  void set_up_imgui();
+  void show_cursor();
+};
+
+}  // namespace warpchat::gui

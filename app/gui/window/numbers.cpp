@@ -1,0 +1,26 @@
+// Three digits are enough beside a button.
+#include "app/gui/window/numbers.h"
+
+#include <cstdio>
+
+namespace warpchat::gui {
+
+std::string fixed(double value, int decimals) {
+  char buffer[64];
+  std::snprintf(buffer, sizeof buffer, "%.*f", decimals, value);
+  return buffer;
+}
+
+std::string compact(uint64_t n) {
+  if (n < 1000) return std::to_string(n);
+  const double thousands = static_cast<double>(n) / 1e3, millions = static_cast<double>(n) / 1e6;
+  if (n < 9950) return fixed(thousands, 1) + "k";
+  if (n < 999500) return fixed(thousands, 0) + "k";
+  return fixed(millions, millions < 9.95 ? 1 : 0) + "M";
+}
+
+std::string seconds_text(double seconds) {
+  return seconds < 0.9995 ? fixed(seconds * 1e3, 0) + " ms" : fixed(seconds, seconds < 9.95 ? 1 : 0) + " s";
+}
+
+}  // namespace warpchat::gui

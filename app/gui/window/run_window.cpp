@@ -1,0 +1,127 @@
+// Sets everything up and loops: take what happened, draw if anything changed, sleep until something does.
+#include "app/gui/run_window.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <ctime>
+#include <fstream>
+#include <sstream>
+
+#include "app/directories.h"
+#include "app/gui/window/chat_window.h"
+#include "app/gui/window/numbers.h"
+#include "app/gui/window/pacer.h"
+#include "app/gui/window/signal_watch.h"
+#include "app/log.h"
+#include "app/output.h"
+
+namespace warpchat {
+
+namespace gui {
+
+namespace {
+
+double boot_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+// When the kernel started this program, on the clock of boot_seconds; a hundredth of a second exact.
+double started_at() {
+  std::ifstream file("/proc/self/stat");
+  std::string line;
+  std::getline(file, line);
+  std::istringstream fields(line.substr(std::min(line.rfind(')') + 1, line.size())));
+  std::string field;
+  constexpr int kStartTime = 20;  // the 22nd field, the 20th after the name
+  for (int i = 0; i < kStartTime; ++i) fields >> field;
+  const double ticks = std::strtod(field.c_str(), nullptr);
+  const double started = ticks / static_cast<double>(sysconf(_SC_CLK_TCK)), now = boot_seconds();
+  return started > 0 && started <= now ? started : now;
+}
+
+class Loop {
+ public:
+  Loop(const ChatOptions& options, GlfwWindow& window, ChatWindow& content, MemoryKeeper& keeper,
+       const SignalWatch& signals)
+      : options_(options),
+        window_(window),
+        content_(content),
+        keeper_(keeper),
+        signals_(signals),
+        pacer_(window.refresh_seconds()) {}
+
+  void run() {
+    while (!window_.asked_to_close() && !content_.wants_to_quit() && signals_.caught() == 0) {
+      if (content_.apply_updates()) pacer_.saw_update(content_.may_change_soon());
+      if (!window_.input.empty() || !window_.dropped_paths.empty()) pacer_.saw_input();
+      if (std::exchange(window_.damaged, false)) pacer_.saw_input();
+      const double wait = window_.hidden() ? Pacer::kNever : pacer_.wait(GlfwWindow::now());
+      if (wait <= 0)
+        draw();
+      else if (wait < 1e6)
+        window_.wait_seconds(wait);
+      else
+        window_.wait();
+    }
+    keeper_.keep(content_.memory());
+  }
+
+ private:
+  void draw() {
+    const double began = GlfwWindow::now();
+    pacer_.begin_frame(began);
+    content_.draw(window_.input.take_frame());
+    if (content_.wants_frames()) pacer_.saw_motion();
+    if (content_.wake_in() < 1e6) pacer_.wake_at(GlfwWindow::now() + content_.wake_in());
+    if (pacer_.n_frames() == 1) note_first_frame();
+    keeper_.keep(content_.memory());
+    dump();
+    window_.poll();
+  }
+
+  void note_first_frame() {
+    first_frame_seconds_ = boot_seconds() - started_at();
+    const std::string line = "first frame after " + seconds_text(first_frame_seconds_);
+    log_line(line);
+    if (options_.verbose) write_error(line + "\n");
+  }
+
+  void dump() const {
+    if (options_.gui_state.empty()) return;
+    WindowFacts facts = content_.facts();
+    facts.n_frames = pacer_.n_frames();
+    facts.first_frame_seconds = first_frame_seconds_;
+    write_state_dump(options_.gui_state, state_dump(content_.state(), facts, content_.marks()));
+  }
+
+  const ChatOptions& options_;
+  GlfwWindow& window_;
+  ChatWindow& content_;
+  MemoryKeeper& keeper_;
+  const SignalWatch& signals_;
+  Pacer pacer_;
+  double first_frame_seconds_ = 0;
+};
+
+}  // namespace
+
+}  // namespace gui
+
+int run_window(const ChatOptions& options) {
+  using namespace gui;
+  const SignalWatch signals(GlfwWindow::wake);
+  const std::string folder = state_directory();
+  const WindowMemory memory = load_window_memory(folder);
+  GlfwWindow window(memory.place, "Warpchat");
+  MemoryKeeper keeper(folder, memory);
+  ChatWorker worker(options, GlfwWindow::wake);
+  TextEngine text;
+  ChatWindow content(window, worker, text, memory, !options.gui_state.empty());
+  Loop(options, window, content, keeper, signals).run();
+  return signals.caught() == 0 ? 0 : 128 + signals.caught();
+}
+
+}  // namespace warpchat

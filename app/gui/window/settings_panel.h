@@ -1,0 +1,36 @@
+// How answers are made: system prompt, sampling beside the file's defaults, length, thinking, seed.
+#pragma once
+#include <array>
+#include <string>
+
+#include "app/gui/window/shortcuts.h"
+#include "app/gui/window/text_field.h"
+
+namespace warpchat::gui {
+
+class SettingsPanel {
+ public:
+  bool open = false;
+  void draw(Frame& f, Rect rect);
+  static constexpr float kWidth = 330;  // at scale 1
+  static constexpr size_t kControls = 8;
+
+ private:
+  void follow(const ChatState& state);
+  void draw_system_prompt(Frame& f, Rect rect);
+  void draw_control(Ui& ui, Rect rect, size_t index, const SamplingParams& defaults);
+  void draw_thinking(Ui& ui, Rect rect);
+  void draw_length(Ui& ui, Rect rect);
+  void draw_seed(Ui& ui, Rect rect);
+  float draw_all(Frame& f, Rect rect);
+
+  AnswerSettings settings_, seen_;  // as set here; as the state had it last
+  bool followed_ = false;
+  TextField system_prompt_, max_tokens_, seed_;
+  std::array<TextField, kControls> numbers_;
+  ConversationId prompt_of_ = -1;
+  std::string seen_prompt_;
+  double prompt_changed_at_ = -1;
+};
+
+}  // namespace warpchat::gui

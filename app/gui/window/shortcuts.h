@@ -1,0 +1,69 @@
+// What the user can ask of the window itself, and the keys for it.
+#pragma once
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "app/gui/actions.h"
+#include "app/gui/chat_state.h"
+#include "app/gui/window/input.h"
+
+namespace warpchat::gui {
+
+class Ui;
+
+enum class Command {
+  kNewConversation,
+  kSearch,
+  kPreviousConversation,
+  kNextConversation,
+  kRename,
+  kThrowAway,
+  kShowTrash,
+  kExport,
+  kImport,
+  kComposer,
+  kAttach,
+  kStop,
+  kRegenerate,
+  kEditLast,
+  kCopyAnswer,
+  kCopySelection,
+  kSelectAll,
+  kPageUp,
+  kPageDown,
+  kModels,
+  kSettings,
+  kProfiler,
+  kSidebar,
+  kTheme,
+  kFullScreen,
+  kZoomIn,
+  kZoomOut,
+  kZoomReset,
+  kShortcuts,
+  kQuit
+};
+
+struct Shortcut {
+  Command command;
+  int key, mods;          // GLFW's
+  std::string_view keys;  // as people write them
+  std::string_view text;  // empty: another way of the row above
+  bool fields_first;      // only when the field that has the focus does not use the key
+};
+
+std::span<const Shortcut> shortcuts();
+std::optional<Command> command_of(const KeyPress& key, bool fields_first);
+std::string_view keys_of(Command command);
+
+// What a panel draws from and pushes its wishes into.
+struct Frame {
+  Ui& ui;
+  const ChatState& state;
+  Actions& actions;
+  std::vector<Command>& commands;
+};
+
+}  // namespace warpchat::gui

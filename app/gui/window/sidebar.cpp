@@ -1,0 +1,258 @@
+// Lists draw the rows that are seen. The list is one stop of Tab, within which Up and Down move.
+#include "app/gui/window/sidebar.h"
+
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "app/gui/window/date_groups.h"
+
+namespace warpchat::gui {
+
+namespace {
+
+constexpr float kRow = 36, kHeading = 34, kHit = 58;
+
+std::string_view title_of(const ConversationSummary& conversation) {
+  return conversation.title.empty() ? std::string_view("New conversation") : std::string_view(conversation.title);
+}
+
+std::string numbered(const char* kind, int64_t number) { return std::string(kind) + ":" + std::to_string(number); }
+
+StoreTime now_ms() {
+  using namespace std::chrono;
+  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+const ConversationSummary* find(const std::vector<ConversationSummary>& list, ConversationId id) {
+  const auto found = std::find_if(list.begin(), list.end(), [&](const auto& c) { return c.id == id; });
+  return found == list.end() ? nullptr : &*found;
+}
+
+void empty_note(Ui& ui, Rect rect, std::string_view text) {
+  ui.paragraph({rect.x + ui.px(10), rect.y + ui.px(14)}, text, {ui.theme->faint_text, 0.9f}, rect.width - ui.px(20));
+}
+
+}  // namespace
+
+void Sidebar::start_rename(const ConversationSummary& conversation, Ui& ui) {
+  renaming_ = conversation.id;
+  rename_.buffer.set(conversation.title);
+  rename_.buffer.select_all();
+  ui.set_focus("rename");
+}
+
+bool Sidebar::close(Frame& f) {
+  if (menu_.close()) return true;
+  if (std::exchange(renaming_, 0) != 0) return f.ui.set_focus("composer"), true;
+  if (!search_.text().empty()) {
+    search_.buffer.set("");
+    f.actions.push(Search{});
+    return f.ui.set_focus("composer"), true;
+  }
+  return std::exchange(trash_, false);
+}
+
+void Sidebar::open_neighbour(const Frame& f, int steps) const {
+  const auto& list = f.state.conversations;
+  if (list.empty()) return;
+  int at = steps > 0 ? -1 : static_cast<int>(list.size());
+  for (size_t i = 0; i < list.size(); ++i)
+    if (list[i].id == f.state.open.id) at = static_cast<int>(i);
+  const int next = at + steps;
+  if (next >= 0 && next < static_cast<int>(list.size())) f.actions.push(OpenStored{list[static_cast<size_t>(next)].id});
+}
+
+void Sidebar::draw(Frame& f, Rect rect) {
+  Ui& ui = f.ui;
+  ui.fill(rect, ui.theme->panel);
+  Rect inner = rect.inset(ui.px(10), ui.px(10));
+  draw_header(f, inner.cut_top(ui.px(86)));
+  draw_footer(f, inner.cut_bottom(ui.px(38)));
+  inner.cut_bottom(ui.px(4));
+  if (renaming_ != 0 && !ui.has_focus("rename")) renaming_ = 0;
+  if (trash_)
+    draw_trash(f, inner);
+  else if (!search_.text().empty())
+    draw_hits(f, inner);
+  else
+    draw_conversations(f, inner);
+  draw_menu(f);
+}
+
+void Sidebar::draw_header(Frame& f, Rect rect) {
+  Ui& ui = f.ui;
+  if (ui.button("new", rect.cut_top(ui.px(36)),
+                {.text = "New chat", .icon = Icon::kPlus, .kind = ButtonKind::kOutlined, .left_aligned = true}))
+    f.commands.push_back(Command::kNewConversation);
+  rect.cut_top(ui.px(8));
+  Rect field = rect.cut_top(ui.px(34));
+  const bool searching = !search_.text().empty();
+  const Rect clear = searching ? field.cut_right(ui.px(30)) : Rect{};
+  if (search_.draw(ui, "search", field, {.placeholder = "Search", .icon = Icon::kSearch, .text = 0.9f}).changed) {
+    f.actions.push(Search{search_.text()});
+    trash_ = false;
+  }
+  if (searching && ui.button("search_clear", clear, {.icon = Icon::kClose, .tooltip = "Clear (Esc)"})) close(f);
+}
+
+void Sidebar::handle_list_keys(Frame& f) {
+  const auto& list = f.state.conversations;
+  if (list.empty()) return;
+  const ConversationSummary* at = find(list, cursor_);
+  if (!at) at = find(list, f.state.open.id);
+  const auto index = at ? at - list.data() : -1;
+  const auto move = [&](ptrdiff_t to) {
+    cursor_ = list[static_cast<size_t>(std::clamp<ptrdiff_t>(to, 0, static_cast<ptrdiff_t>(list.size()) - 1))].id;
+    show_cursor_ = true;
+  };
+  if (f.ui.take_key(GLFW_KEY_DOWN)) move(index + 1);
+  if (f.ui.take_key(GLFW_KEY_UP)) move(index - 1);
+  if (f.ui.take_key(GLFW_KEY_HOME)) move(0);
+  if (f.ui.take_key(GLFW_KEY_END)) move(static_cast<ptrdiff_t>(list.size()) - 1);
+  if (!at) return;
+  if (f.ui.take_key(GLFW_KEY_ENTER) || f.ui.take_key(GLFW_KEY_SPACE)) f.actions.push(OpenStored{at->id});
+  if (f.ui.take_key(GLFW_KEY_DELETE)) f.actions.push(ThrowAway{at->id});
+}
+
+void Sidebar::draw_conversations(Frame& f, Rect rect) {
+  Ui& ui = f.ui;
+  if (f.state.conversations.empty()) return empty_note(ui, rect, "What you talk about will be listed here.");
+  ui.add_to_tab_order("conversations");
+  ui.mark("conversations", rect);
+  if (ui.has_focus("conversations")) handle_list_keys(f), ui.focus_ring(rect, ui.px(8));
+  ScrollArea area("conversations", rect);
+  const StoreTime today = local_midnight(now_ms());
+  std::string_view group;
+  float y = 0;
+  for (const ConversationSummary& conversation : f.state.conversations) {
+    if (const std::string_view of = date_group(conversation.updated, today); of != group) {
+      group = of;
+      const Rect heading{rect.x + ui.px(10), rect.y + y - area.scroll_y() + ui.px(8), rect.width, ui.px(kHeading - 8)};
+      if (area.sees(heading)) ui.label_in(heading, group, {ui.theme->faint_text, 0.8f, Face::kBold});
+      y += ui.px(kHeading);
+    }
+    const Rect row{rect.x, rect.y + y - area.scroll_y(), rect.width - ui.px(6), ui.px(kRow)};
+    if (show_cursor_ && conversation.id == cursor_) area.show(y, ui.px(kRow)), show_cursor_ = false;
+    if (area.sees(row)) draw_conversation(f, row, conversation);
+    y += ui.px(kRow);
+  }
+  area.set_content_height(y);
+}
+
+void Sidebar::draw_conversation(Frame& f, Rect row, const ConversationSummary& conversation) {
+  Ui& ui = f.ui;
+  if (renaming_ == conversation.id) return draw_rename(f, row);
+  const bool open = f.state.open.id == conversation.id;
+  const bool at_cursor = ui.has_focus("conversations") && cursor_ == conversation.id;
+  const bool over = row.contains(ImGui::GetIO().MousePos) && ImGui::IsWindowHovered();
+  Rect inner = row;
+  const Rect tools = over || open ? inner.cut_right(ui.px(34)) : Rect{};
+  const Response r = ui.press(numbered("conversation", conversation.id), inner, Keys::kNone);
+  if (open || at_cursor) ui.fill(row, open ? ui.theme->raised : ui.theme->hover, ui.px(8));
+  if (over && !open) ui.fill(row, ui.theme->hover, ui.px(8));
+  if (at_cursor) ui.focus_ring(row, ui.px(8));
+  const Colour colour = open ? ui.theme->text : ui.theme->dim_text;
+  ui.label_in({row.x + ui.px(10), row.y, inner.width - ui.px(14), row.height}, title_of(conversation), {colour, 0.92f});
+  if (r.double_clicked) return start_rename(conversation, ui);
+  if (r.clicked) f.actions.push(OpenStored{conversation.id}), cursor_ = conversation.id;
+  bool wants_menu = r.right_clicked;
+  if (tools.width > 0) {
+    const Response dots = ui.press(numbered("conversation_menu", conversation.id), tools, Keys::kNone);
+    for (int i = -1; i <= 1; ++i)
+      ImGui::GetWindowDrawList()->AddCircleFilled(
+          {tools.centre().x + ui.px(5) * static_cast<float>(i), tools.centre().y}, ui.px(1.6f),
+          dots.hovered ? ui.theme->text : ui.theme->faint_text);
+    wants_menu = wants_menu || dots.clicked;
+  }
+  if (!wants_menu) return;
+  menu_of_ = conversation.id;
+  menu_.open_at(ImGui::GetIO().MousePos);
+}
+
+void Sidebar::draw_rename(Frame& f, Rect row) {
+  const FieldResult result =
+      rename_.draw(f.ui, "rename", row.inset(0, f.ui.px(2)), {.placeholder = "Title", .text = 0.92f});
+  if (!result.submitted) return;
+  if (!rename_.text().empty()) f.actions.push(Rename{renaming_, rename_.text()});
+  renaming_ = 0;
+  f.ui.set_focus("composer");
+}
+
+void Sidebar::draw_hits(Frame& f, Rect rect) {
+  Ui& ui = f.ui;
+  if (!f.state.search) return;
+  const auto& hits = f.state.search->hits;
+  if (hits.empty()) return empty_note(ui, rect, "Nothing found for “" + f.state.search->words + "”.");
+  ScrollArea area("hits", rect);
+  for (size_t i = 0; i < hits.size(); ++i) {
+    Rect row{rect.x, rect.y + ui.px(kHit) * static_cast<float>(i) - area.scroll_y(), rect.width - ui.px(6),
+             ui.px(kHit)};
+    if (!area.sees(row)) continue;
+    const Response r = ui.press(numbered("hit", static_cast<int64_t>(i)), row);
+    if (r.hovered || r.focused) ui.fill(row, ui.theme->hover, ui.px(8));
+    if (r.focused) ui.focus_ring(row, ui.px(8));
+    Rect inner = row.inset(ui.px(10), ui.px(6));
+    ui.label_in(inner.cut_top(inner.height / 2), title_of(hits[i].conversation), {ui.theme->text, 0.92f});
+    ui.label_in(inner, hits[i].excerpt, {ui.theme->dim_text, 0.8f});
+    if (!r.clicked) continue;
+    f.actions.push(OpenStored{hits[i].conversation.id});
+    opened_hit_ = hits[i];
+  }
+  area.set_content_height(ui.px(kHit) * static_cast<float>(hits.size()));
+}
+
+void Sidebar::draw_trash(Frame& f, Rect rect) {
+  Ui& ui = f.ui;
+  ui.label_in(Rect(rect.cut_top(ui.px(30))).inset(ui.px(10), 0), "Trash", {ui.theme->text, 1, Face::kBold});
+  if (f.state.trash.empty()) return empty_note(ui, rect, "The trash is empty.");
+  ScrollArea area("trash", rect);
+  float y = 0;
+  for (const ConversationSummary& conversation : f.state.trash) {
+    Rect row{rect.x, rect.y + y - area.scroll_y(), rect.width - ui.px(6), ui.px(kRow)};
+    y += ui.px(kRow);
+    if (!area.sees(row)) continue;
+    const Rect erase = row.cut_right(ui.px(32)), restore = row.cut_right(ui.px(32));
+    ui.label_in(row.inset(ui.px(10), 0), title_of(conversation), {ui.theme->dim_text, 0.92f});
+    if (ui.button(numbered("restore", conversation.id), restore, {.icon = Icon::kRestore, .tooltip = "Take it back"}))
+      f.actions.push(TakeFromTrash{conversation.id});
+    if (ui.button(numbered("erase", conversation.id), erase,
+                  {.icon = Icon::kClose, .tooltip = "Erase for ever", .danger = true}))
+      f.actions.push(EraseForEver{conversation.id});
+  }
+  area.set_content_height(y);
+}
+
+void Sidebar::draw_footer(Frame& f, Rect rect) {
+  Ui& ui = f.ui;
+  ui.fill({rect.x, rect.y - ui.px(2), rect.width, std::max(ui.px(1), 1.0f)}, ui.theme->border);
+  rect.cut_top(ui.px(4));
+  const Rect import = rect.cut_right(ui.px(36)), keys = rect.cut_right(ui.px(36));
+  const std::string text = f.state.trash.empty() ? "Trash" : "Trash (" + std::to_string(f.state.trash.size()) + ")";
+  const ButtonLook trash{.text = trash_ ? "Conversations" : std::string_view(text),
+                         .icon = trash_ ? Icon::kBack : Icon::kTrash,
+                         .left_aligned = true};
+  if (ui.button("trash", {rect.x, rect.y, std::min(ui.button_width(trash), rect.width), rect.height}, trash))
+    f.commands.push_back(Command::kShowTrash);
+  if (ui.button("shortcuts", keys, {.icon = Icon::kKeyboard, .tooltip = "Shortcuts (F1)"}))
+    f.commands.push_back(Command::kShortcuts);
+  if (ui.button("import", import, {.icon = Icon::kImport, .tooltip = "Import a conversation (Ctrl+Shift+O)"}))
+    f.commands.push_back(Command::kImport);
+}
+
+void Sidebar::draw_menu(Frame& f) {
+  constexpr MenuItem kItems[] = {{"menu_rename", "Rename", Icon::kPen},
+                                 {"menu_export", "Export …", Icon::kExport},
+                                 {"menu_trash", "Move to the trash", Icon::kTrash, true}};
+  const std::string_view chosen = menu_.draw(f.ui, kItems);
+  const ConversationSummary* of = find(f.state.conversations, menu_of_);
+  if (!of || chosen.empty()) return;
+  if (chosen == "menu_rename") start_rename(*of, f.ui);
+  if (chosen == "menu_trash") f.actions.push(ThrowAway{of->id});
+  if (chosen != "menu_export") return;
+  if (of->id != f.state.open.id) f.actions.push(OpenStored{of->id});
+  f.commands.push_back(Command::kExport);
+}
+
+}  // namespace warpchat::gui

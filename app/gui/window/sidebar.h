@@ -1,0 +1,41 @@
+// The conversations: new, search, the list by days, rename in place, the trash.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "app/gui/window/context_menu.h"
+#include "app/gui/window/shortcuts.h"
+#include "app/gui/window/text_field.h"
+
+namespace warpchat::gui {
+
+class Sidebar {
+ public:
+  void draw(Frame& f, Rect rect);
+  void start_rename(const ConversationSummary& conversation, Ui& ui);
+  bool close(Frame& f);  // what Esc closes here: menu, renaming, search, trash; whether there was something
+  void open_neighbour(const Frame& f, int steps) const;
+  void show_trash(bool on) { trash_ = on; }
+  bool shows_trash() const { return trash_; }
+  std::optional<SearchHit> take_opened_hit() { return std::exchange(opened_hit_, std::nullopt); }
+  const std::string& search_words() const { return search_.text(); }
+
+ private:
+  void draw_header(Frame& f, Rect rect);
+  void draw_conversations(Frame& f, Rect rect);
+  void draw_conversation(Frame& f, Rect rect, const ConversationSummary& conversation);
+  void draw_rename(Frame& f, Rect rect);
+  void draw_hits(Frame& f, Rect rect);
+  void draw_trash(Frame& f, Rect rect);
+  void draw_footer(Frame& f, Rect rect);
+  void draw_menu(Frame& f);
+  void handle_list_keys(Frame& f);
+
+  TextField search_, rename_;
+  ConversationId renaming_ = 0, cursor_ = 0, menu_of_ = 0;
+  ContextMenu menu_;
+  bool trash_ = false, show_cursor_ = false;
+  std::optional<SearchHit> opened_hit_;
+};
+
+}  // namespace warpchat::gui

@@ -1,0 +1,135 @@
+// One object; lists keep their order.
+#include "app/gui/window/state_dump.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "app/output.h"
+
+namespace warpchat::gui {
+
+namespace {
+
+using Json = nlohmann::json;
+
+const char* name_of(Phase phase) {
+  return phase == Phase::kIdle ? "idle" : phase == Phase::kPrompt ? "prompt" : "answer";
+}
+
+const char* name_of(MessageStatus status) {
+  switch (status) {
+    case MessageStatus::kComplete:
+      return "complete";
+    case MessageStatus::kStreaming:
+      return "streaming";
+    case MessageStatus::kStopped:
+      return "stopped";
+    default:
+      return "failed";
+  }
+}
+
+Json messages_json(const std::vector<ChatMessage>& messages) {
+  Json list = Json::array();
+  for (const ChatMessage& message : messages)
+    list.push_back({{"key", message.key},
+                    {"turn", message.turn},
+                    {"role", message.role},
+                    {"status", name_of(message.status)},
+                    {"length", message.text.size()},
+                    {"tokens", message.tokens.size()},
+                    {"siblings", message.siblings.size()},
+                    {"sibling", message.sibling}});
+  return list;
+}
+
+Json conversations_json(const std::vector<ConversationSummary>& list) {
+  Json out = Json::array();
+  for (const ConversationSummary& conversation : list)
+    out.push_back({{"id", conversation.id}, {"title", conversation.title}});
+  return out;
+}
+
+Json model_json(const ChatState& state) {
+  if (!state.model) return nullptr;
+  return {{"path", state.model->path},          {"name", state.model->name},     {"device", state.model->device},
+          {"launch", state.model->launch},      {"status", state.model->status}, {"context", state.model->context},
+          {"can_think", state.model->can_think}};
+}
+
+Json notices_json(const std::vector<NoticeItem>& notices) {
+  Json out = Json::array();
+  for (const NoticeItem& notice : notices)
+    out.push_back(
+        {{"id", notice.id}, {"error", notice.is_error}, {"text", notice.text}, {"action", notice.action_label}});
+  return out;
+}
+
+Json widgets_json(const std::vector<Ui::Mark>& marks) {
+  Json out = Json::object();
+  for (const Ui::Mark& mark : marks)
+    out[mark.name] = {std::lround(mark.rect.x), std::lround(mark.rect.y), std::lround(mark.rect.width),
+                      std::lround(mark.rect.height)};
+  return out;
+}
+
+Json window_json(const WindowFacts& facts) {
+  return {{"frames", facts.n_frames},
+          {"first_frame_seconds", facts.first_frame_seconds},
+          {"focus", facts.focus},
+          {"composer", facts.composer},
+          {"selection", facts.selection},
+          {"panels", facts.panels},
+          {"editing", facts.editing},
+          {"theme", facts.dark ? "dark" : "light"},
+          {"zoom", facts.zoom},
+          {"scroll", facts.scroll},
+          {"at_end", facts.at_end},
+          {"full_screen", facts.full_screen},
+          {"window", {facts.width, facts.height}},
+          {"search", facts.search_words}};
+}
+
+}  // namespace
+
+std::string state_dump(const ChatState& state, const WindowFacts& facts, const std::vector<Ui::Mark>& marks) {
+  Json json = window_json(facts);
+  json["phase"] = name_of(state.phase);
+  json["conversation"] = {{"id", state.open.id},
+                          {"title", state.open.title},
+                          {"system_prompt", state.open.system_prompt},
+                          {"context_used", state.open.context_used},
+                          {"last_text", state.open.messages.empty() ? "" : state.open.messages.back().text},
+                          {"messages", messages_json(state.open.messages)}};
+  json["conversations"] = conversations_json(state.conversations);
+  json["trash"] = conversations_json(state.trash);
+  json["hits"] = Json::array();
+  if (state.search)
+    for (const SearchHit& hit : state.search->hits)
+      json["hits"].push_back({{"id", hit.conversation.id}, {"turn", hit.turn}, {"excerpt", hit.excerpt}});
+  json["model"] = model_json(state);
+  json["loading"] = state.loading ? Json{{"name", state.loading->name}, {"fraction", state.loading->fraction}} : Json();
+  json["n_models"] = state.models.size();
+  json["attachments"] = Json::array();
+  for (const Attachment& file : state.attachments) json["attachments"].push_back(file.name);
+  json["counted_tokens"] = state.counted_tokens;
+  json["tokens_per_second"] = std::isfinite(state.tokens_per_second) ? state.tokens_per_second : 0;
+  json["settings"] = {{"temperature", state.settings.sampling.temperature},
+                      {"top_k", state.settings.sampling.top_k},
+                      {"max_tokens", state.settings.max_tokens},
+                      {"seed", state.settings.sampling.seed},
+                      {"random_seed", state.settings.random_seed},
+                      {"think", state.settings.think ? Json(*state.settings.think) : Json()}};
+  json["notices"] = notices_json(state.notices);
+  json["store_fault"] = state.store_fault;
+  json["widgets"] = widgets_json(marks);
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+void write_state_dump(const std::string& path, const std::string& json) {
+  OutputFile file(path);
+  file.write(json.data(), json.size());
+  file.finish();
+}
+
+}  // namespace warpchat::gui

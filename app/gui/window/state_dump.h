@@ -1,0 +1,27 @@
+// What a test that drives the window may know of it, as JSON: --gui-state FILE.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "app/gui/chat_state.h"
+#include "app/gui/window/ui.h"
+#include "app/gui/window/window_memory.h"
+
+namespace warpchat::gui {
+
+// Of the window itself.
+struct WindowFacts {
+  uint64_t n_frames = 0;
+  double first_frame_seconds = 0;  // from the program's start to the first picture
+  std::string focus, composer, selection, search_words;
+  std::vector<std::string> panels;  // that are open
+  bool editing = false, dark = false, at_end = true, full_screen = false;
+  float zoom = 1, scroll = 0, width = 0, height = 0;
+};
+
+std::string state_dump(const ChatState& state, const WindowFacts& facts, const std::vector<Ui::Mark>& marks);
+
+// Replaces the file at once. Error if it cannot be written.
+void write_state_dump(const std::string& path, const std::string& json);
+
+}  // namespace warpchat::gui

@@ -1,0 +1,70 @@
+// Left: the model and its device; right: numbers.
+#include "app/gui/window/status_line.h"
+
+#include <algorithm>
+
+#include "app/gui/window/numbers.h"
+
+namespace warpchat::gui {
+
+namespace {
+
+void append(std::string& text, const std::string& part) { text += (text.empty() ? "" : "  ·  ") + part; }
+
+void draw_loading(Frame& f, Rect rect) {
+  Ui& ui = f.ui;
+  const LoadingModel& loading = *f.state.loading;
+  const ButtonLook cancel{.text = "Cancel", .kind = ButtonKind::kGhost};
+  if (ui.button("cancel_loading", rect.cut_right(ui.button_width(cancel)), cancel)) f.actions.push(CancelLoading{});
+  rect.cut_right(ui.px(10));
+  const Rect bar = rect.cut_right(std::min(ui.px(160), rect.width / 3)).in_middle(ui.px(6));
+  ui.fill(bar, ui.theme->border, ui.px(3));
+  ui.fill({bar.x, bar.y, bar.width * static_cast<float>(std::clamp(loading.fraction, 0.0, 1.0)), bar.height},
+          ui.theme->accent, ui.px(3));
+  rect.cut_right(ui.px(10));
+  ui.label_in(rect, "Loading " + loading.name + "  " + fixed(loading.fraction * 100, 0) + "%",
+              {ui.theme->dim_text, 0.82f});
+}
+
+}  // namespace
+
+std::string speed_text(const ChatState& state) {
+  std::string text;
+  if (state.phase == Phase::kPrompt && state.prompt_progress.total > 0)
+    append(text, "reading " + compact(state.prompt_progress.done) + " of " + compact(state.prompt_progress.total) +
+                     " tokens");
+  if (state.phase == Phase::kAnswer) {
+    if (state.tokens_per_second > 0) append(text, fixed(state.tokens_per_second, 1) + " tokens/s");
+    if (state.first_token_seconds > 0) append(text, "first token " + seconds_text(state.first_token_seconds));
+  }
+  if (state.phase == Phase::kIdle && state.last_timings && state.last_timings->generated_tokens > 0) {
+    const Timings& t = *state.last_timings;
+    if (t.generated_tokens > 1 && t.generate_seconds > 0)
+      append(text, fixed((t.generated_tokens - 1) / t.generate_seconds, 1) + " tokens/s");
+    append(text, "first token " + seconds_text(t.first_token_seconds));
+  }
+  if (state.model && state.open.context_used > 0)
+    append(text, "context " + compact(state.open.context_used) + " of " + compact(state.model->context));
+  return text;
+}
+
+void StatusLine::draw(Frame& f, Rect rect) const {
+  Ui& ui = f.ui;
+  ui.fill(rect, ui.theme->panel);
+  ui.fill({rect.x, rect.y, rect.width, 1}, ui.theme->border);
+  rect = rect.inset(ui.px(12), 0);
+  if (!f.state.store_fault.empty()) {
+    ui.icon(Icon::kWarning, rect.cut_left(ui.px(22)), ui.theme->error);
+    ui.label_in(rect, "Nothing is stored: " + f.state.store_fault, {ui.theme->error, 0.82f});
+    return;
+  }
+  if (f.state.loading) return draw_loading(f, rect);
+  const TextLook dim{ui.theme->dim_text, 0.82f};
+  const std::string speed = speed_text(f.state);
+  if (!speed.empty())
+    ui.label_in(rect.cut_right(std::min(ui.text_width(speed, dim) + ui.px(4), rect.width)), speed, dim);
+  rect.cut_right(ui.px(16));
+  ui.label_in(rect, f.state.model ? f.state.model->status : "No model is loaded", dim);
+}
+
+}  // namespace warpchat::gui

@@ -1,0 +1,70 @@
+// A field to type into: any script, wrapped lines, selection, undo, the clipboard. Only lines that are seen are laid
+// out, so that a long paste costs what is visible.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/gui/window/edit_buffer.h"
+#include "app/gui/window/ui.h"
+
+namespace warpchat::gui {
+
+struct FieldLook {
+  std::string_view placeholder = {};
+  bool multiline = false;
+  bool enter_submits = true;  // else it is a new line
+  bool boxed = true;          // on a background of its own with a border
+  Icon icon = Icon::kNone;    // at its start
+  float text = 1;             // times the window's
+};
+
+struct FieldResult {
+  bool changed = false, submitted = false;
+};
+
+class TextField {
+ public:
+  EditBuffer buffer;
+  const std::string& text() const { return buffer.text(); }
+
+  FieldResult draw(Ui& ui, std::string_view name, Rect rect, const FieldLook& look);
+  float content_height(Ui& ui, float width, const FieldLook& look);  // of all lines in a field so wide
+
+ private:
+  struct Piece {  // of a line, or a line
+    size_t begin, end;
+    std::unique_ptr<TextLayout> layout;  // nullptr: not seen yet, or empty
+    float y = 0, height = 0;
+  };
+  struct Point {
+    float x, y;
+  };
+  void update(Ui& ui, float width, const FieldLook& look);
+  std::vector<Piece> split(bool multiline) const;
+  void place_pieces();
+  void lay_out(Ui& ui, Piece& piece);
+  Piece& piece_of(size_t offset);
+  Point caret_point(Ui& ui, size_t offset);
+  size_t offset_at(Ui& ui, Point point);
+  FieldResult handle_keys(Ui& ui, const FieldLook& look);
+  bool handle_key(Ui& ui, const KeyPress& key, const FieldLook& look, FieldResult& result);
+  void handle_mouse(Ui& ui, const Response& response, Rect inner);
+  void scroll_to_caret(Ui& ui, Rect inner);
+  void draw_text(Ui& ui, Rect inner, bool focused);
+
+  std::vector<Piece> pieces_;
+  std::string shown_;  // what pieces_ are of
+  uint64_t shown_revision_ = ~uint64_t{0};
+  float width_ = -1;
+  TextStyle style_;
+  float line_height_ = 0, text_height_ = 0;
+  Point scroll_{0, 0};
+  float wanted_x_ = -1;  // of the caret while it moves up and down
+  uint64_t seen_revision_ = 0;
+  size_t seen_caret_ = 0;
+  bool selecting_ = false;
+};
+
+}  // namespace warpchat::gui

@@ -1,0 +1,12 @@
+// Above the conversation: its title, the model, and what opens the panels.
+#pragma once
+#include "app/gui/window/shortcuts.h"
+#include "app/gui/window/ui.h"
+
+namespace warpchat::gui {
+
+struct TopBar {
+  void draw(Frame& f, Rect rect, bool profiler_open) const;
+};
+
+}  // namespace warpchat::gui

@@ -1,0 +1,170 @@
+// What every panel draws with: the frame's input and focus, text of any script, the few widgets that this window is
+// made of. ImGui gives it windows, the pointer and triangles. Positions are pixels of the window.
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "app/gui/text/text_engine.h"
+#include "app/gui/theme.h"
+#include "app/gui/window/icons.h"
+#include "app/gui/window/input.h"
+#include "app/gui/window/rect.h"
+
+namespace warpchat::gui {
+
+struct TextLook {
+  Colour colour = 0;
+  float size = 1;  // times the window's
+  Face face = Face::kText;
+};
+
+struct Response {
+  bool hovered = false, held = false, clicked = false, double_clicked = false, right_clicked = false, focused = false;
+};
+
+enum class Keys {  // what an area does with the keyboard
+  kNone,           // Tab passes it by
+  kActivate,       // Enter and Space click it
+  kOwn,            // it reads keys itself
+};
+
+enum class ButtonKind {
+  kGhost,     // nothing but its text until hovered
+  kOutlined,  // a border
+  kPrimary,   // filled with the accent
+  kChosen,    // one of several that is on
+};
+
+struct ButtonLook {
+  std::string_view text = {};
+  Icon icon = Icon::kNone;
+  ButtonKind kind = ButtonKind::kGhost;
+  std::string_view tooltip = {};
+  bool enabled = true;
+  bool left_aligned = false;
+  bool danger = false;
+};
+
+class Ui {
+ public:
+  explicit Ui(TextEngine& text) : text_engine_(text) {}
+
+  const Theme* theme = &light_theme();
+  Sizes sizes;
+  float px(float at_scale_1) const { return sizes.width(at_scale_1); }
+  double now = 0;                      // seconds
+  std::function<std::string()> paste;  // the clipboard
+  std::function<void(const std::string&)> copy;
+  bool names_wanted = false;  // keep marks
+
+  // The frame.
+  void begin_frame(std::vector<InputEvent> events, double seconds);
+  void end_frame();
+  void wake_in(double seconds) { wake_ = std::min(wake_, seconds); }  // a frame is needed then
+  double wake() const { return wake_; }
+
+  // Keys and typed text of the widget that has the focus, in order; what it does not use others may.
+  std::vector<InputEvent>& keys() { return keys_; }
+  bool take_key(int key, int mods = 0);  // whether it is among them; removes it
+
+  // Focus, by name. A widget is in the order of Tab by being drawn.
+  const std::string& focus() const { return focus_; }
+  void set_focus(std::string name) { focus_ = std::move(name); }
+  bool has_focus(std::string_view name) const { return focus_ == name; }
+  void add_to_tab_order(std::string_view name);
+  void move_focus(int steps);
+  bool focus_is_lost() const { return focus_lost_; }  // the last frame did not draw what has it
+  bool focus_is_field() const { return focus_is_field_; }
+  void note_field_has_focus() { field_seen_ = true; }
+  // While a panel is open, only its own widgets are in the order of Tab.
+  void confine_focus() { tab_order_.clear(); }
+
+  // Names of what can be clicked, for tests that drive the window.
+  struct Mark {
+    std::string name;
+    Rect rect;
+  };
+  const std::vector<Mark>& marks() const { return marks_; }
+  void mark(std::string_view name, Rect rect);
+
+  // Text on one line, elided to `width`; returns its width. y: the top of the line.
+  float label(ImVec2 at, std::string_view text, const TextLook& look, float width = 1e6f);
+  float label_in(Rect rect, std::string_view text, const TextLook& look, float align = 0);  // centred vertically
+  float text_width(std::string_view text, const TextLook& look);
+  float line_height(const TextLook& look);
+  // Text on several lines; returns its height. draw: false only measures.
+  float paragraph(ImVec2 at, std::string_view text, const TextLook& look, float width, bool draw = true);
+  TextEngine& text_engine() { return text_engine_; }
+  TextStyle style_of(const TextLook& look) const;
+
+  // Widgets.
+  Response press(std::string_view name, Rect rect, Keys keys = Keys::kActivate);  // an area that can be clicked
+  bool button(std::string_view name, Rect rect, const ButtonLook& look);
+  float button_width(const ButtonLook& look);
+  bool toggle(std::string_view name, Rect rect, std::string_view text, bool on);  // returns whether it was switched
+  bool slider(std::string_view name, Rect rect, float& value, float from, float to, float step);
+  void tooltip(std::string_view text, const Response& response);
+
+  // Shapes.
+  void fill(Rect rect, Colour colour, float rounding = 0);
+  void outline(Rect rect, Colour colour, float rounding = 0, float thickness = 1);
+  void shadow(Rect rect, float rounding);
+  void focus_ring(Rect rect, float rounding);
+  void icon(Icon what, Rect rect, Colour colour);
+
+ private:
+  struct Drawn {
+    std::unique_ptr<TextLayout> layout;
+    uint64_t used;
+  };
+  const TextLayout& layout_of(std::string_view text, const TextLook& look, float width);
+  const std::string& elided(std::string_view text, const TextLook& look, float width);
+
+  TextEngine& text_engine_;
+  std::unordered_map<std::string, Drawn> layouts_;
+  std::unordered_map<std::string, std::string> elided_;
+  uint64_t frame_ = 0;
+  std::vector<InputEvent> keys_;
+  std::string focus_;
+  bool focus_lost_ = false, focus_is_field_ = false, field_seen_ = false;
+  bool focus_visible_ = false;  // moved by the keyboard
+  std::vector<std::string> tab_order_;
+  std::vector<Mark> marks_;
+  double wake_ = 1e9;
+  std::string tooltip_name_;
+  double hovered_since_ = 0;
+};
+
+Colour with_alpha(Colour colour, float alpha);
+
+// An ImGui window without anything of its own, at a place. Closed on every way out.
+class Surface {
+ public:
+  enum class Kind { kBase, kOverlay, kPassive };  // passive: the pointer goes through it
+  Surface(const char* name, Rect rect, Kind kind);
+  ~Surface();
+  Surface(const Surface&) = delete;
+};
+
+// A part of the current window that scrolls by itself.
+class ScrollArea {
+ public:
+  ScrollArea(const char* name, Rect rect, bool scrollbar = true);
+  ~ScrollArea();
+  ScrollArea(const ScrollArea&) = delete;
+  void set_content_height(float height);  // what there is to scroll through
+  float scroll_y() const;
+  void show(float y, float height);  // scrolls so that this part of the content is seen
+  bool sees(Rect rect) const;
+
+ private:
+  Rect rect_;
+};
+
+}  // namespace warpchat::gui

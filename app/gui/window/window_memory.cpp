@@ -1,0 +1,74 @@
+// Every value is checked by itself, so that one bad value does not cost the others.
+#include "app/gui/window/window_memory.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "app/directories.h"
+#include "app/output.h"
+#include "models/error.h"
+
+namespace warpchat::gui {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kLargestScreen = 32767;  // pixels
+
+template <class T>
+void read_number(const Json& json, const char* key, T& value, T least, T most) {
+  const auto found = json.find(key);
+  if (found == json.end() || !found->is_number()) return;
+  const double number = found->get<double>();
+  if (number >= static_cast<double>(least) && number <= static_cast<double>(most)) value = static_cast<T>(number);
+}
+
+void read_flag(const Json& json, const char* key, bool& value) {
+  const auto found = json.find(key);
+  if (found != json.end() && found->is_boolean()) value = found->get<bool>();
+}
+
+}  // namespace
+
+WindowMemory window_memory_from(const std::string& text) {
+  WindowMemory memory;
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return memory;
+  read_number(json, "width", memory.place.width, 480, kLargestScreen);
+  read_number(json, "height", memory.place.height, 360, kLargestScreen);
+  memory.place.placed = json.contains("x") && json.contains("y") && json.contains("width");
+  read_number(json, "x", memory.place.x, -kLargestScreen, kLargestScreen);
+  read_number(json, "y", memory.place.y, -kLargestScreen, kLargestScreen);
+  read_flag(json, "dark", memory.dark);
+  read_number(json, "zoom", memory.zoom, kLeastZoom, kMostZoom);
+  read_number(json, "sidebar_width", memory.sidebar_width, kLeastSidebar, kMostSidebar);
+  read_flag(json, "sidebar_open", memory.sidebar_open);
+  return memory;
+}
+
+std::string to_json(const WindowMemory& memory) {
+  Json json = {
+      {"width", memory.place.width}, {"height", memory.place.height},         {"dark", memory.dark},
+      {"zoom", memory.zoom},         {"sidebar_width", memory.sidebar_width}, {"sidebar_open", memory.sidebar_open}};
+  if (memory.place.placed) json["x"] = memory.place.x, json["y"] = memory.place.y;
+  return json.dump(2) + "\n";
+}
+
+WindowMemory load_window_memory(const std::string& folder) {
+  std::ifstream file(folder + "/window.json", std::ios::binary);
+  return window_memory_from({std::istreambuf_iterator<char>(file), {}});
+}
+
+void save_window_memory(const WindowMemory& memory, const std::string& folder) try {
+  if (!make_private_directory(folder)) return;
+  const std::string json = to_json(memory);
+  OutputFile file(folder + "/window.json");
+  file.write(json.data(), json.size());
+  file.finish();
+} catch (const Error&) {  // the window opens as at the first start
+}
+
+}  // namespace warpchat::gui

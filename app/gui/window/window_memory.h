@@ -1,0 +1,28 @@
+// What the window remembers from one start to the next, in state_directory()/window.json.
+#pragma once
+#include <string>
+
+#include "app/gui/window/glfw_window.h"
+
+namespace warpchat::gui {
+
+struct WindowMemory {
+  WindowPlace place;
+  bool dark = false;
+  float zoom = 1;
+  float sidebar_width = 264;  // at scale 1
+  bool sidebar_open = true;
+  bool operator==(const WindowMemory&) const = default;
+};
+
+constexpr float kLeastZoom = 0.6f, kMostZoom = 3.0f;
+constexpr float kLeastSidebar = 200, kMostSidebar = 480;
+
+// What cannot be read or makes no sense is as at the first start.
+WindowMemory window_memory_from(const std::string& json);
+std::string to_json(const WindowMemory& memory);
+
+WindowMemory load_window_memory(const std::string& folder);
+void save_window_memory(const WindowMemory& memory, const std::string& folder);  // best effort, atomic
+
+}  // namespace warpchat::gui

@@ -1,0 +1,360 @@
+// The window's parts that need no display.
+#include <GLFW/glfw3.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "app/gui/window/date_groups.h"
+#include "app/gui/window/edit_buffer.h"
+#include "app/gui/window/elide.h"
+#include "app/gui/window/input.h"
+#include "app/gui/window/model_picker.h"
+#include "app/gui/window/numbers.h"
+#include "app/gui/window/pacer.h"
+#include "app/gui/window/path_prompt.h"
+#include "app/gui/window/shortcuts.h"
+#include "app/gui/window/state_dump.h"
+#include "app/gui/window/status_line.h"
+#include "app/gui/window/window_memory.h"
+#include "app/terminal/graphemes.h"
+
+namespace warpchat::gui {
+namespace {
+
+using Json = nlohmann::json;
+
+// Dates.
+constexpr StoreTime kHour = 3600 * 1000, kToday = 1'700'006'400'000;
+
+struct DateCase {
+  const char* why;
+  StoreTime updated;
+  const char* group;
+};
+constexpr DateCase kDates[] = {
+    {"the clock went back", kToday + 30 * kHour, "Today"},
+    {"first moment of today", kToday, "Today"},
+    {"last moment of yesterday", kToday - 1, "Yesterday"},
+    {"first moment of yesterday", kToday - 24 * kHour, "Yesterday"},
+    {"the day before", kToday - 24 * kHour - 1, "Previous 7 days"},
+    {"a week ago", kToday - 7 * 24 * kHour, "Previous 7 days"},
+    {"more than a week", kToday - 7 * 24 * kHour - 1, "Older"},
+    {"never", 0, "Older"},
+};
+TEST(DateGroup, ByDayOfUse) {
+  for (const DateCase& c : kDates) EXPECT_EQ(date_group(c.updated, kToday), c.group) << c.why;
+}
+
+TEST(DateGroup, MidnightIsOfTheSameDayAndNotAhead) {
+  for (const StoreTime now : {kToday, kToday + 5 * kHour, kToday + 23 * kHour}) {
+    const StoreTime midnight = local_midnight(now);
+    EXPECT_LE(midnight, now);
+    EXPECT_GT(midnight, now - 26 * kHour);
+    EXPECT_EQ(local_midnight(midnight), midnight);
+  }
+}
+
+// Eliding: a letter is a pixel wide, whatever its bytes.
+float columns(std::string_view text) { return static_cast<float>(text_width(text)); }
+
+struct ElideCase {
+  const char* why;
+  const char* text;
+  float width;
+  const char* shown;
+};
+constexpr ElideCase kElides[] = {
+    {"fits exactly", "abcdef", 6, "abcdef"},
+    {"one too long", "abcdefg", 6, "abcde…"},
+    {"no space before the ellipsis", "abcd efg", 6, "abcd…"},
+    {"wide characters stay whole", "日本語文法", 6, "日本…"},
+    {"a cluster of several code points stays whole",
+     "👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧", 5,
+     "👨‍👩‍👧👨‍👩‍👧…"},
+    {"lines become one", "a\nb\tc", 9, "a b c"},
+    {"nothing fits", "abc", 1, "…"},
+    {"no room at all", "abc", 0, "…"},
+    {"empty", "", 3, ""},
+};
+TEST(Elide, KeepsWholeCharacters) {
+  for (const ElideCase& c : kElides) EXPECT_EQ(elide(c.text, c.width, columns), c.shown) << c.why;
+}
+
+TEST(Elide, LongTextIsCutBeforeItIsMeasured) {
+  const std::string text(1 << 20, 'x');
+  size_t longest = 0;
+  elide(text, 10, [&](std::string_view part) { return longest = std::max(longest, part.size()), columns(part); });
+  EXPECT_LT(longest, 4096u);
+}
+
+// Shortcuts.
+TEST(Shortcuts, EveryKeyHasOneMeaningAndEveryCommandAText) {
+  std::set<std::pair<int, int>> keys;
+  std::set<Command> described, all;
+  for (const Shortcut& shortcut : shortcuts()) {
+    EXPECT_TRUE(keys.insert({shortcut.key, shortcut.mods}).second) << shortcut.keys;
+    EXPECT_EQ(command_of({shortcut.key, shortcut.mods}, shortcut.fields_first), shortcut.command) << shortcut.keys;
+    EXPECT_EQ(command_of({shortcut.key, shortcut.mods}, !shortcut.fields_first), std::nullopt) << shortcut.keys;
+    all.insert(shortcut.command);
+    if (!shortcut.text.empty()) described.insert(shortcut.command);
+  }
+  EXPECT_EQ(described, all);
+  EXPECT_EQ(all.size(), static_cast<size_t>(Command::kQuit) + 1);
+}
+
+TEST(Shortcuts, TypingIsNone) {
+  EXPECT_EQ(command_of({GLFW_KEY_N, 0}, false), std::nullopt);
+  EXPECT_EQ(command_of({GLFW_KEY_N, GLFW_MOD_SHIFT}, false), std::nullopt);
+  EXPECT_EQ(keys_of(Command::kNewConversation), "Ctrl+N");
+}
+
+// Input.
+TEST(InputQueue, TypedTextIsOneFrame) {
+  InputQueue queue;
+  for (const char* letter : {"a", "b", "c"}) {
+    queue.push(KeyPress{GLFW_KEY_A, 0});
+    queue.push(TypedText{letter});
+    queue.push(KeyRelease{GLFW_KEY_A});
+  }
+  EXPECT_EQ(queue.take_frame().size(), 9u);
+  EXPECT_TRUE(queue.empty());
+}
+
+TEST(InputQueue, WhatFollowsAKeyThatMovesTheFocusWaits) {
+  for (const KeyPress key : {KeyPress{GLFW_KEY_TAB, 0},
+                             {GLFW_KEY_K, GLFW_MOD_CONTROL},
+                             {GLFW_KEY_ENTER, 0},
+                             {GLFW_KEY_ESCAPE, 0},
+                             {GLFW_KEY_F2, 0},
+                             {GLFW_KEY_UP, GLFW_MOD_ALT}}) {
+    InputQueue queue;
+    queue.push(key);
+    queue.push(TypedText{"x"});
+    EXPECT_EQ(queue.take_frame().size(), 1u) << key.key;
+    EXPECT_EQ(queue.take_frame().size(), 1u) << key.key;
+  }
+}
+
+TEST(InputQueue, APressAndItsReleaseAreTwoFrames) {
+  InputQueue queue;
+  queue.push(MouseMove{1, 1});
+  queue.push(MouseMove{5, 6});
+  queue.push(MouseButton{0, true});
+  queue.push(MouseButton{0, false});
+  EXPECT_EQ(queue.take_frame().size(), 2u);  // the last place, and the press there
+  EXPECT_EQ(queue.take_frame().size(), 1u);
+  EXPECT_TRUE(queue.take_frame().empty());
+}
+
+// Pace.
+TEST(Pacer, DrawsWhatChangedAndThenSleeps) {
+  Pacer pacer(1.0 / 60);
+  EXPECT_EQ(pacer.wait(0), 0);  // the first picture
+  pacer.begin_frame(0);
+  EXPECT_EQ(pacer.wait(1), Pacer::kNever);
+  pacer.saw_input();
+  int frames = 0;
+  for (double now = 1; pacer.wait(now) < 1; now += 0.1) pacer.begin_frame(now), ++frames;
+  EXPECT_EQ(frames, 3);  // ImGui settles in two
+  EXPECT_EQ(pacer.wait(1e6), Pacer::kNever);
+}
+
+TEST(Pacer, OneFrameARefreshHoweverManyUpdates) {
+  Pacer pacer(0.01);
+  pacer.begin_frame(0);
+  for (int i = 0; i < 1000; ++i) pacer.saw_update(/*more_will_come=*/true);
+  EXPECT_NEAR(pacer.wait(0.004), 0.006, 1e-9);
+  EXPECT_EQ(pacer.wait(0.01), 0);
+  pacer.begin_frame(0.01);
+  EXPECT_EQ(pacer.wait(0.02), Pacer::kNever);
+}
+
+TEST(Pacer, WakesAtTheMomentAskedFor) {
+  Pacer pacer(0.01);
+  pacer.begin_frame(0);
+  pacer.wake_at(6);
+  pacer.wake_at(9);
+  EXPECT_NEAR(pacer.wait(1), 5, 1e-9);
+  EXPECT_EQ(pacer.wait(6), 0);
+  pacer.begin_frame(6);  // who still wants to be woken says so again
+  EXPECT_EQ(pacer.wait(7), Pacer::kNever);
+}
+
+// The remembered window.
+TEST(WindowMemory, ComesBackAsItWas) {
+  WindowMemory memory;
+  memory.place = {-20, 40, 900, 700, true};
+  memory.dark = true, memory.zoom = 1.25f, memory.sidebar_width = 300, memory.sidebar_open = false;
+  EXPECT_EQ(window_memory_from(to_json(memory)), memory);
+  EXPECT_EQ(window_memory_from(to_json(WindowMemory{})), WindowMemory{});
+}
+
+struct MemoryCase {
+  const char* why;
+  const char* json;
+};
+constexpr MemoryCase kBadMemories[] = {
+    {"empty file", ""},
+    {"cut off", "{\"width\": 9"},
+    {"no object", "[1, 2]"},
+    {"not JSON", "\x00\xff\xfe"},
+    {"other types", R"({"width": "wide", "dark": 1, "zoom": [], "sidebar_open": "no"})"},
+    {"senseless sizes", R"({"width": -5, "height": 1e99, "zoom": 0, "sidebar_width": 1e6})"},
+};
+TEST(WindowMemory, WhatMakesNoSenseIsAsAtTheFirstStart) {
+  for (const MemoryCase& c : kBadMemories) EXPECT_EQ(window_memory_from(c.json), WindowMemory{}) << c.why;
+}
+
+TEST(WindowMemory, OneBadValueDoesNotCostTheOthers) {
+  const WindowMemory memory = window_memory_from(R"({"width": "wide", "height": 555, "dark": true})");
+  EXPECT_EQ(memory.place.height, 555);
+  EXPECT_EQ(memory.place.width, WindowPlace{}.width);
+  EXPECT_TRUE(memory.dark);
+}
+
+TEST(WindowMemory, FilesAreReplacedAndFailuresIgnored) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "window_memory_test";
+  std::filesystem::remove_all(folder);
+  WindowMemory memory;
+  memory.zoom = 2;
+  save_window_memory(memory, folder.string());
+  EXPECT_EQ(load_window_memory(folder.string()), memory);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);
+  save_window_memory(memory, "/proc/nowhere");
+  EXPECT_EQ(load_window_memory("/proc/nowhere"), WindowMemory{});
+  std::filesystem::remove_all(folder);
+}
+
+// Editing.
+TEST(EditBuffer, MovesAndErasesByClusters) {
+  EditBuffer buffer;
+  buffer.set("aé👨‍👩‍👧b");  // the é is a letter and a mark
+  buffer.move_left(false, false);
+  buffer.erase_left(false);
+  EXPECT_EQ(buffer.text(), "aéb");
+  buffer.erase_left(false);
+  EXPECT_EQ(buffer.text(), "ab");
+  EXPECT_EQ(buffer.caret(), 1u);
+}
+
+TEST(EditBuffer, EveryCharacterIsKept) {
+  EditBuffer buffer;
+  const std::string text = "𝒳 🎉 漢字 \t x";
+  buffer.insert(text);
+  buffer.insert("\r\nline\rline");
+  EXPECT_EQ(buffer.text(), text + "\nline\nline");
+}
+
+TEST(EditBuffer, UndoTakesBackWhatWasTypedInARow) {
+  EditBuffer buffer;
+  for (const char* letter : {"a", "b", "c"}) buffer.insert(letter);
+  buffer.insert("pasted text");
+  buffer.undo();
+  EXPECT_EQ(buffer.text(), "abc");
+  buffer.undo();
+  EXPECT_EQ(buffer.text(), "");
+  buffer.undo();  // nothing left
+  buffer.redo();
+  buffer.redo();
+  EXPECT_EQ(buffer.text(), "abcpasted text");
+  buffer.select_all();
+  buffer.insert("x");
+  EXPECT_EQ(buffer.text(), "x");
+  buffer.undo();
+  EXPECT_EQ(buffer.text(), "abcpasted text");
+}
+
+TEST(EditBuffer, SelectionIsReplacedAndWordsAreWhole) {
+  EditBuffer buffer;
+  buffer.set("one two  three");
+  buffer.move_left(true, true);
+  EXPECT_EQ(buffer.selected(), "three");
+  buffer.move_left(true, true);
+  EXPECT_EQ(buffer.selected(), "two  three");
+  buffer.insert("2");
+  EXPECT_EQ(buffer.text(), "one 2");
+  buffer.erase_left(true);
+  EXPECT_EQ(buffer.text(), "one ");
+  const uint64_t revision = buffer.revision();
+  buffer.move_to(0, false);
+  EXPECT_EQ(buffer.revision(), revision);
+}
+
+// Words and numbers.
+TEST(Numbers, ThreeDigitsAreEnough) {
+  EXPECT_EQ(compact(0), "0");
+  EXPECT_EQ(compact(999), "999");
+  EXPECT_EQ(compact(1000), "1.0k");
+  EXPECT_EQ(compact(9949), "9.9k");
+  EXPECT_EQ(compact(9950), "10k");
+  EXPECT_EQ(compact(999499), "999k");
+  EXPECT_EQ(compact(999500), "1.0M");
+  EXPECT_EQ(seconds_text(0.0854), "85 ms");
+  EXPECT_EQ(seconds_text(1.44), "1.4 s");
+  EXPECT_EQ(seconds_text(31.6), "32 s");
+}
+
+TEST(ModelFilter, EveryWordInAnyCase) {
+  EXPECT_TRUE(matches_filter("Qwen2.5-3B-Instruct", ""));
+  EXPECT_TRUE(matches_filter("Qwen2.5-3B-Instruct", " qwen 3b "));
+  EXPECT_FALSE(matches_filter("Qwen2.5-3B-Instruct", "qwen 7b"));
+}
+
+TEST(PathPrompt, ExportsGoHomeUnderANameThatIsAFile) {
+  EXPECT_EQ(export_path_for("A day", "/home/u"), "/home/u/A day.md");
+  EXPECT_EQ(export_path_for("../../etc/passwd", "/home/u"), "/home/u/etc passwd.md");
+  EXPECT_EQ(export_path_for("", "/home/u"), "/home/u/conversation.md");
+  EXPECT_EQ(export_path_for("a\nb:c", ""), "./a b c.md");
+  const std::string cjk = export_path_for(std::string(59, 'x') + "日本", "/h");
+  EXPECT_EQ(cjk, "/h/" + std::string(59, 'x') + ".md");
+  EXPECT_EQ(with_home(" ~/a b \n", "/home/u"), "/home/u/a b");
+  EXPECT_EQ(with_home("file:///tmp/x", "/home/u"), "/tmp/x");
+  EXPECT_EQ(with_home("~user/x", "/home/u"), "~user/x");
+}
+
+TEST(StatusLine, SaysWhatIsKnown) {
+  ChatState state;
+  EXPECT_EQ(speed_text(state), "");
+  state.phase = Phase::kPrompt;
+  state.prompt_progress = {512, 2048};
+  EXPECT_EQ(speed_text(state), "reading 512 of 2.0k tokens");
+  state.phase = Phase::kAnswer;
+  state.tokens_per_second = 41.26, state.first_token_seconds = 0.084;
+  EXPECT_EQ(speed_text(state), "41.3 tokens/s  ·  first token 84 ms");
+  state.phase = Phase::kIdle;
+  state.last_timings = Timings{.generated_tokens = 11, .generate_seconds = 0.5, .first_token_seconds = 2};
+  EXPECT_EQ(speed_text(state), "20.0 tokens/s  ·  first token 2.0 s");
+}
+
+// The dump.
+TEST(StateDump, TellsWhatTheWindowShows) {
+  ChatState state;
+  state.open.title = "Bad UTF-8 \xff stays JSON";
+  ChatMessage message;
+  message.key = 7, message.role = "assistant", message.text = "four", message.status = MessageStatus::kStopped;
+  state.open.messages.push_back(message);
+  state.notices.push_back({3, true, "it failed", "", 0});
+  state.model = LoadedModel{.name = "m", .device = "cpu"};
+  WindowFacts facts;
+  facts.n_frames = 12, facts.focus = "composer", facts.panels = {"sidebar"}, facts.dark = true;
+  const Json json = Json::parse(state_dump(state, facts, {{"send", {1.4f, 2, 30.6f, 40}}}));
+  EXPECT_EQ(json["frames"], 12);
+  EXPECT_EQ(json["focus"], "composer");
+  EXPECT_EQ(json["theme"], "dark");
+  EXPECT_EQ(json["phase"], "idle");
+  EXPECT_EQ(json["panels"], Json({"sidebar"}));
+  EXPECT_EQ(json["conversation"]["messages"][0]["status"], "stopped");
+  EXPECT_EQ(json["conversation"]["messages"][0]["length"], 4);
+  EXPECT_EQ(json["conversation"]["last_text"], "four");
+  EXPECT_EQ(json["model"]["device"], "cpu");
+  EXPECT_TRUE(json["loading"].is_null());
+  EXPECT_EQ(json["notices"][0]["text"], "it failed");
+  EXPECT_EQ(json["widgets"]["send"], Json({1, 2, 31, 40}));
+}
+
+}  // namespace
+}  // namespace warpchat::gui
