@@ -52,10 +52,11 @@ void ChatWindow::set_up_frame() {
   const float scale = window_.content_scale() * memory_.zoom;
   ui_.theme = memory_.dark ? &dark_theme() : &light_theme();
   ui_.sizes = {.text = std::round(kTextSize * scale), .scale = scale};
-  if (scale == fonts_scale_ && style_dark_ == memory_.dark) return;
+  const bool complete = profiler_.is_open() || fonts_complete_;  // nothing else uses ImGui's own text
+  if (scale == fonts_scale_ && style_dark_ == memory_.dark && complete == fonts_complete_) return;
   apply_style(*ui_.theme, ui_.sizes);
-  if (scale != fonts_scale_) load_fonts(text_, ui_.sizes);
-  fonts_scale_ = scale, style_dark_ = memory_.dark;
+  if (scale != fonts_scale_ || complete != fonts_complete_) load_fonts(text_, ui_.sizes, complete);
+  fonts_scale_ = scale, fonts_complete_ = complete, style_dark_ = memory_.dark;
 }
 
 void ChatWindow::take_shortcuts(bool fields_first) {

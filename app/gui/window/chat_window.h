@@ -89,7 +89,7 @@ class ChatWindow {
   ProfilerOverlay profiler_;
 
   float fonts_scale_ = 0;
-  bool style_dark_ = false, quit_ = false, narrow_sidebar_ = false;
+  bool fonts_complete_ = false, style_dark_ = false, quit_ = false, narrow_sidebar_ = false;
   std::optional<SearchHit> pending_hit_;  // to be scrolled to once its conversation is open
 };
 

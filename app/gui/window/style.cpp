@@ -71,7 +71,8 @@ void apply_style(const Theme& theme, const Sizes& sizes) {
   apply_colours(style, theme);
 }
 
-void load_fonts(const TextEngine& text, const Sizes& sizes) {
+void load_fonts(const TextEngine& text, const Sizes& sizes, bool complete) {
+  static constexpr ImWchar kAscii[] = {0x0020, 0x007E, 0};
   static constexpr ImWchar kShown[] = {0x0020, 0x024F,  // Latin
                                        0x0370, 0x04FF,  // Greek, Cyrillic
                                        0x1E00, 0x1EFF,  // more Latin
@@ -90,7 +91,8 @@ void load_fonts(const TextEngine& text, const Sizes& sizes) {
     const TextEngine::FontFile file = text.font_file(face);
     ImFontConfig config;
     config.FontNo = file.index;
-    atlas.AddFontFromFileTTF(file.path.c_str(), face == Face::kText ? sizes.text : sizes.text * 0.92f, &config, kShown);
+    atlas.AddFontFromFileTTF(file.path.c_str(), face == Face::kText ? sizes.text : sizes.text * 0.92f, &config,
+                             complete ? kShown : kAscii);
   }
   ImGui_ImplOpenGL3_DestroyFontsTexture();
   ImGui_ImplOpenGL3_CreateFontsTexture();

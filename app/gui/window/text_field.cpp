@@ -318,10 +318,11 @@ FieldResult TextField::draw(Ui& ui, std::string_view name, Rect rect, const Fiel
   update(ui, width_, look);
   handle_mouse(ui, response, inner);
   scroll_to_caret(ui, inner);
+  const ImVec2 start{inner.x + ui.px(3), inner.y};  // beside the caret
   if (buffer.text().empty() && look.multiline)
-    ui.paragraph(inner.corner(), look.placeholder, {ui.theme->faint_text, look.text}, inner.width);
+    ui.paragraph(start, look.placeholder, {ui.theme->faint_text, look.text}, inner.width);
   else if (buffer.text().empty())
-    ui.label(inner.corner(), look.placeholder, {ui.theme->faint_text, look.text}, inner.width);
+    ui.label(start, look.placeholder, {ui.theme->faint_text, look.text}, inner.width);
   draw_text(ui, inner, focused);
   if (text_height_ > inner.height + 1 && look.multiline) {
     const float shown = inner.height / text_height_;

@@ -16,10 +16,10 @@ constexpr double kTooltipSeconds = 0.5;
 constexpr uint64_t kKeptFrames = 120;  // that a label outlives its last drawing
 constexpr size_t kKeptLayouts = 1500;
 
-std::string key_of(std::string_view text, const TextLook& look, float width) {
+std::string key_of(std::string_view text, const TextStyle& style, float width) {
   std::string key(text);
-  for (const uint32_t part : {static_cast<uint32_t>(look.colour), static_cast<uint32_t>(look.size * 1024),
-                              static_cast<uint32_t>(look.face), static_cast<uint32_t>(width * 4)})
+  for (const uint32_t part : {style.colour, static_cast<uint32_t>(style.size), static_cast<uint32_t>(style.face),
+                              static_cast<uint32_t>(width * 4)})
     key.append(reinterpret_cast<const char*>(&part), sizeof part);
   return key;
 }
@@ -91,7 +91,7 @@ TextStyle Ui::style_of(const TextLook& look) const {
 }
 
 const TextLayout& Ui::layout_of(std::string_view text, const TextLook& look, float width) {
-  auto [entry, is_new] = layouts_.try_emplace(key_of(text, look, width));
+  auto [entry, is_new] = layouts_.try_emplace(key_of(text, style_of(look), width));
   Drawn& drawn = entry->second;
   if (is_new) {
     StyledText styled{std::string(text), {}};
@@ -109,7 +109,7 @@ float Ui::text_width(std::string_view text, const TextLook& look) {
 float Ui::line_height(const TextLook& look) { return text_engine_.line_height(style_of(look)); }
 
 const std::string& Ui::elided(std::string_view text, const TextLook& look, float width) {
-  auto [entry, is_new] = elided_.try_emplace(key_of(text, look, width));
+  auto [entry, is_new] = elided_.try_emplace(key_of(text, style_of(look), width));
   if (is_new) {
     TextLook measured = look;
     measured.colour = 0;
