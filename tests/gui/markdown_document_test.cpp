@@ -176,8 +176,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, Streaming, testing::ValuesIn(kStreamingCases),
 TEST(MarkdownDocument, PlainTextStaysAsItIs) {
   MarkdownDocument document(MarkdownDocument::Kind::kPlain);
   document.update("**a**\n\n  b\n```py x\nc\n  d\n```\n\n```\nopen", false);
-  EXPECT_EQ(block_texts(document.blocks()),
-            (Strings{"tight p: **a**//  b", "tight code py: c/  d", "tight p: /```/open"}));
+  EXPECT_EQ(block_texts(document.blocks()), (Strings{"p: **a**//  b", "code py: c/  d", "p: ```/open"}));
 }
 
 TEST(MarkdownDocument, LongBlocksComeInPieces) {

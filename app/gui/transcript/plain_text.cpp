@@ -61,13 +61,16 @@ class PlainText {
   }
 
  private:
-  // Lines [first, end); code may be empty.
+  // Lines [first, end), text without the empty ones at its ends; code may be empty.
   void append(size_t first, size_t end, BlockKind kind, std::string_view language) {
-    if (first >= end && kind != BlockKind::kCode) return;
+    if (kind != BlockKind::kCode) {
+      while (first < end && lines_[first].text.empty()) ++first;
+      while (first < end && lines_[end - 1].text.empty()) --end;
+      if (first >= end) return;
+    }
     MarkdownBlock block;
     block.kind = kind;
     block.language = language;
-    block.tight = true;
     if (first < end) {
       const size_t begin = lines_[first].begin;
       block.text = text_.substr(begin, lines_[end - 1].begin + lines_[end - 1].text.size() - begin);

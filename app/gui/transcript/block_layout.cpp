@@ -1,0 +1,270 @@
+#include "app/gui/transcript/block_layout.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace warpchat::gui {
+namespace {
+
+constexpr float kItemIndent = 1.7f, kQuoteIndent = 1.15f;  // em
+constexpr float kParagraphGap = 0.8f, kTightGap = 0.22f;   // em
+constexpr float kHeadingSizes[] = {1.55f, 1.32f, 1.15f, 1.05f, 1, 1};
+constexpr float kHeadingGaps[] = {1.5f, 1.4f, 1.2f, 1.1f, 1, 1};
+constexpr float kCodeSize = 0.92f, kCodePadding = 0.85f, kCodeHead = 2;
+constexpr float kCellX = 0.7f, kCellY = 0.4f;
+constexpr float kNarrowestColumn = 3.5f;
+constexpr float kLetterWidth = 0.56f;  // em, of text whose width is only guessed
+constexpr size_t kDeepestNesting = 12;
+
+float space_above(const MarkdownBlock& block, const BlockPlace& place) {
+  if (place.is_first || block.continues) return 0;
+  if (block.kind == BlockKind::kHeading) return kHeadingGaps[block.level - 1];
+  return block.tight ? kTightGap : kParagraphGap;
+}
+
+TextStyle style_of(const MarkdownBlock& block, const InlineSpan& span, const BlockLook& look) {
+  const Theme& theme = look.theme;
+  TextStyle style;
+  const bool bold = span.bold || block.kind == BlockKind::kHeading;
+  style.face = bold ? (span.italic ? Face::kBoldItalic : Face::kBold) : span.italic ? Face::kItalic : Face::kText;
+  style.size = look.sizes.text * (look.is_thought ? 0.94f : 1.0f);
+  style.colour = look.is_thought ? theme.dim_text : theme.text;
+  if (block.kind == BlockKind::kHeading) style.size *= kHeadingSizes[block.level - 1];
+  if (block.kind == BlockKind::kCode || span.code) {
+    style.face = Face::kCode;
+    style.size *= kCodeSize;
+    if (!look.is_thought) style.colour = theme.code_text;
+  }
+  if (span.code && block.kind != BlockKind::kCode)
+    style.background = look.on_raised ? theme.hover : theme.code_background;
+  if (span.link >= 0) style.colour = theme.link, style.underline = true;
+  style.strike = span.strike;
+  return style;
+}
+
+StyledText styled(const MarkdownBlock& block, size_t begin, size_t end, const BlockLook& look, bool bold = false) {
+  StyledText out;
+  out.text = block.text.substr(begin, end - begin);
+  auto span = std::upper_bound(block.spans.begin(), block.spans.end(), begin,
+                               [](size_t value, const InlineSpan& s) { return value < s.end; });
+  for (; span != block.spans.end() && span->begin < end; ++span) {
+    InlineSpan look_of = *span;
+    look_of.bold = look_of.bold || bold;
+    out.runs.push_back(
+        {std::max(span->begin, begin) - begin, std::min(span->end, end) - begin, style_of(block, look_of, look)});
+  }
+  return out;
+}
+
+bool contains(const TextRect& rect, float x, float y) {
+  return x >= rect.x && x < rect.x + rect.width && y >= rect.y && y < rect.y + rect.height;
+}
+
+}  // namespace
+
+BlockLayout::BlockLayout(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look, const BlockPlace& place)
+    : kind_(block.kind),
+      em_(look.sizes.text),
+      task_(block.task),
+      continues_(block.continues),
+      goes_on_(place.goes_on),
+      n_joined_bars_(place.n_joined_quotes) {
+  top_ = std::round(space_above(block, place) * em_);
+  for (size_t i = 0; i < std::min(block.nesting.size(), kDeepestNesting); ++i) {
+    const bool is_quote = block.nesting[i] == Nesting::kQuote;
+    if (is_quote) bars_.push_back(std::round(left_ + 0.1f * em_));
+    left_ += (is_quote ? kQuoteIndent : kItemIndent) * em_;
+  }
+  left_ = std::round(left_);
+  available_ = std::max(4 * em_, place.width - left_);
+  height_ = top_;
+  switch (block.kind) {
+    case BlockKind::kRule:
+      height_ += std::round(1.2f * em_);
+      width_ = place.width;
+      break;
+    case BlockKind::kCode:
+      lay_out_code(engine, block, look, place);
+      break;
+    case BlockKind::kTable:
+      lay_out_table(engine, block, look);
+      break;
+    default:
+      lay_out_text(engine, block, look);
+  }
+  if (!block.marker.empty()) lay_out_marker(engine, block, look);
+}
+
+void BlockLayout::lay_out_text(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look) {
+  StyledText text = styled(block, 0, block.text.size(), look);
+  const TextStyle plain = style_of(block, {}, look);
+  auto layout = engine.layout(text, available_);
+  const float height = block.text.empty() ? engine.line_height(plain) : layout->height();
+  width_ = left_ + layout->width();
+  height_ += height;
+  texts_.push_back({std::move(layout), left_, top_, 0, block.text.size()});
+}
+
+void BlockLayout::lay_out_code(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look,
+                               const BlockPlace& place) {
+  const float padding = std::round(kCodePadding * em_), head = block.continues ? 0 : std::round(kCodeHead * em_);
+  StyledText text = styled(block, 0, block.text.size(), look);
+  auto layout = engine.layout(text, 0);
+  const float text_height = std::max(layout->height(), engine.line_height(style_of(block, {}, look)));
+  inner_width_ = std::ceil(layout->width());
+  frame_ = {left_ + padding, top_ + head, std::max(em_, available_ - 2 * padding), text_height};
+  if (head > 0) {
+    head_ = TextRect{left_, top_, available_, head};
+    TextStyle style;
+    style.size = std::round(0.8f * em_);
+    style.colour = look.theme.dim_text;
+    const std::string name = block.language.substr(0, 40);
+    label_ = engine.layout({name, {{0, name.size(), style}}}, 0);
+  }
+  texts_.push_back({std::move(layout), left_ + padding, top_ + head, 0, block.text.size()});
+  height_ = top_ + head + text_height + (place.goes_on ? 0 : padding);
+  width_ = left_ + available_;
+}
+
+// Natural widths where they fit; else narrow columns keep theirs and the wide ones share what is left.
+std::vector<float> BlockLayout::column_widths(TextEngine& engine, const MarkdownBlock& block,
+                                              const BlockLook& look) const {
+  const size_t n = block.columns.size();
+  std::vector<float> natural(n, 0);
+  const bool is_piece = block.continues || goes_on_;
+  for (size_t i = 0; i < n && is_piece; ++i) natural[i] = static_cast<float>(block.widths[i]) * kLetterWidth * em_;
+  for (size_t i = 0; i < block.cells.size() && !is_piece; ++i) {
+    const bool is_head = i < n;
+    const TableCell& cell = block.cells[i];
+    const auto layout = engine.layout(styled(block, cell.begin, cell.end, look, is_head), 0);
+    natural[i % n] = std::max(natural[i % n], std::ceil(layout->width()) + 1);
+  }
+  const float padding = 2 * kCellX * em_, narrowest = kNarrowestColumn * em_;
+  float left = available_ - static_cast<float>(n) * padding;
+  if (std::accumulate(natural.begin(), natural.end(), 0.0f) <= left) return natural;
+  std::vector<size_t> order(n);
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return natural[a] < natural[b]; });
+  std::vector<float> widths(n);
+  for (size_t i = 0; i < n; ++i) {
+    const float fair = std::max(narrowest, left / static_cast<float>(n - i));
+    widths[order[i]] = std::floor(std::min(natural[order[i]], fair));
+    left -= widths[order[i]];
+  }
+  return widths;
+}
+
+void BlockLayout::lay_out_table(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look) {
+  const size_t n = block.columns.size();
+  if (n == 0) return;
+  const std::vector<float> widths = column_widths(engine, block, look);
+  const float cell_x = kCellX * em_, cell_y = std::round(kCellY * em_);
+  float y = top_;
+  for (size_t row = 0; row * n < block.cells.size(); ++row) {
+    row_tops_.push_back(y);
+    float x = left_, row_height = engine.line_height(style_of(block, {}, look));
+    for (size_t column = 0; column < n && row * n + column < block.cells.size(); ++column) {
+      const TableCell& cell = block.cells[row * n + column];
+      const bool is_head = row == 0 && !block.continues;
+      auto layout = engine.layout(styled(block, cell.begin, cell.end, look, is_head), widths[column] + 1);
+      const float spare = std::max(0.0f, widths[column] - layout->width());
+      const ColumnAlignment alignment = block.columns[column];
+      const float shift = alignment == ColumnAlignment::kRight    ? spare
+                          : alignment == ColumnAlignment::kCentre ? spare / 2
+                                                                  : 0;
+      row_height = std::max(row_height, layout->height());
+      texts_.push_back({std::move(layout), std::round(x + cell_x + shift), y + cell_y, cell.begin, cell.end});
+      x += widths[column] + 2 * cell_x;
+    }
+    inner_width_ = x - left_;
+    y += row_height + 2 * cell_y;
+  }
+  row_tops_.push_back(y);
+  frame_ = {left_, top_, std::min(inner_width_, available_), y - top_};
+  height_ = y;
+  width_ = left_ + frame_.width;
+}
+
+void BlockLayout::lay_out_marker(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look) {
+  static const char* const kBullets[] = {"•", "◦", "▪"};
+  TextStyle style;
+  style.size = look.sizes.text;
+  style.colour = look.theme.dim_text;
+  const bool is_bullet = block.marker == "-";
+  const std::string text = is_bullet ? kBullets[std::min<size_t>(item_depth(block) - 1, 2)] : block.marker;
+  marker_ = engine.layout({text, {{0, text.size(), style}}}, 0);
+  marker_x_ = std::round(left_ - (is_bullet ? 0.6f : 0.45f) * em_ - marker_->width());
+}
+
+const BlockLayout::Placed* BlockLayout::nearest(float x, float y) const {
+  const Placed* best = nullptr;
+  float best_distance = 0;
+  for (const Placed& text : texts_) {
+    const float dy = std::max({0.0f, text.y - y, y - (text.y + text.layout->height())});
+    const float dx = std::max({0.0f, text.x - x, x - (text.x + text.layout->width())});
+    const float distance = dy * 1000 + dx;
+    if (best && distance >= best_distance) continue;
+    best = &text;
+    best_distance = distance;
+  }
+  return best;
+}
+
+size_t BlockLayout::offset_at(float x, float y, float scroll) const {
+  const Placed* text = nearest(x + scroll, y);
+  return text ? text->begin + text->layout->offset_at(x + scroll - text->x, y - text->y) : 0;
+}
+
+std::optional<size_t> BlockLayout::offset_under(float x, float y, float scroll) const {
+  const Placed* text = nearest(x + scroll, y);
+  if (!text || text->begin == text->end) return std::nullopt;
+  const float inner_x = x + scroll - text->x, inner_y = y - text->y;
+  const size_t near = text->layout->offset_at(inner_x, inner_y);
+  const size_t length = text->end - text->begin;
+  // The pointer is over the character before or behind the nearest gap: a few bytes either way.
+  for (size_t begin = near > 8 ? near - 8 : 0; begin < std::min(near + 8, length); ++begin) {
+    for (const TextRect& rect : text->layout->selection(begin, begin + 1)) {
+      if (contains(rect, inner_x, inner_y)) return text->begin + begin;
+    }
+  }
+  return std::nullopt;
+}
+
+int32_t BlockLayout::link_at(const MarkdownBlock& block, float x, float y, float scroll) const {
+  if (block.links.empty()) return -1;
+  const Placed* text = nearest(x + scroll, y);
+  if (!text) return -1;
+  for (const InlineSpan& span : block.spans) {
+    if (span.link < 0 || span.end <= text->begin || span.begin >= text->end) continue;
+    const size_t begin = std::max(span.begin, text->begin) - text->begin;
+    for (const TextRect& rect : text->layout->selection(begin, std::min(span.end, text->end) - text->begin)) {
+      if (contains(rect, x + scroll - text->x, y - text->y)) return span.link;
+    }
+  }
+  return -1;
+}
+
+std::pair<size_t, size_t> BlockLayout::word_at(size_t offset) const {
+  for (const Placed& text : texts_) {
+    if (offset < text.begin || offset > text.end) continue;
+    return {text.begin + text.layout->word_begin(offset - text.begin),
+            text.begin + text.layout->word_end(offset - text.begin)};
+  }
+  return {offset, offset};
+}
+
+ImVec2 BlockLayout::caret_after(size_t offset, float* line_height) const {
+  *line_height = em_ * 1.2f;
+  for (auto text = texts_.rbegin(); text != texts_.rend(); ++text) {
+    if (offset < text->begin) continue;
+    const size_t end = std::min(offset, text->end) - text->begin;
+    const auto rects = end > 0 ? text->layout->selection(end - 1, end) : std::vector<TextRect>();
+    if (rects.empty()) return {text->x, text->y};
+    *line_height = rects.back().height;
+    return {text->x + rects.back().x + rects.back().width, text->y + rects.back().y};
+  }
+  return {left_, top_};
+}
+
+}  // namespace warpchat::gui

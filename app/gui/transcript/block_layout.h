@@ -1,0 +1,92 @@
+// A block laid out for a width: its texts with their places, and the shapes round them. Coordinates are pixels from
+// the row's top left corner; the space above the block belongs to the row.
+#pragma once
+#include <imgui/imgui.h>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "app/gui/text/text_engine.h"
+#include "app/gui/theme.h"
+#include "app/gui/transcript/markdown_block.h"
+
+namespace warpchat::gui {
+
+struct BlockLook {
+  const Theme& theme;
+  Sizes sizes;
+  bool is_thought = false;  // stands back
+  bool on_raised = false;   // lies in a user's bubble
+};
+
+struct BlockPlace {
+  float width;                 // to fill, pixels
+  bool is_first;               // of its message: no space above
+  bool goes_on = false;        // the next block is its next piece
+  size_t n_joined_quotes = 0;  // quotes that the block above lies in, too
+};
+
+// Where the block is drawn and what of it is marked.
+struct BlockPaint {
+  ImDrawList& list;
+  ImVec2 origin;  // the row's top left corner on the screen
+  float clip_top, clip_bottom;
+  float scroll = 0;                         // of a block that is wider than its place
+  size_t select_begin = 0, select_end = 0;  // bytes of the block's text
+};
+
+class BlockLayout {
+ public:
+  BlockLayout(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look, const BlockPlace& place);
+
+  float height() const { return height_; }  // with the space above
+  float width() const { return width_; }    // that it takes, without scrolling
+  void draw(const BlockPaint& paint, const BlockLook& look) const;
+
+  size_t offset_at(float x, float y, float scroll) const;                             // nearest
+  std::optional<size_t> offset_under(float x, float y, float scroll) const;           // only where a character is
+  int32_t link_at(const MarkdownBlock& block, float x, float y, float scroll) const;  // index; -1: none
+  // The word round an offset, or the line's text for code, as double clicks take it.
+  std::pair<size_t, size_t> word_at(size_t offset) const;
+  ImVec2 caret_after(size_t offset, float* line_height) const;
+
+  // Of code: the strip with the language's name, where buttons may be; of height 0 in a piece that continues.
+  std::optional<TextRect> head() const { return head_; }
+  float scroll_limit() const { return std::max(0.0f, inner_width_ - frame_.width); }
+  TextRect frame() const { return frame_; }  // what scrolls
+
+ private:
+  struct Placed {
+    std::unique_ptr<TextLayout> layout;
+    float x, y;
+    size_t begin, end;  // of the block's text
+  };
+  void lay_out_text(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look);
+  void lay_out_code(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look, const BlockPlace& place);
+  void lay_out_table(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look);
+  void lay_out_marker(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look);
+  std::vector<float> column_widths(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look) const;
+  void draw_shapes(const BlockPaint& paint, const BlockLook& look) const;
+  void draw_table_lines(const BlockPaint& paint, const BlockLook& look) const;
+  void draw_task(const BlockPaint& paint, const BlockLook& look) const;
+  const Placed* nearest(float x, float y) const;
+
+  BlockKind kind_;
+  float height_ = 0, width_ = 0, em_ = 0;
+  float left_ = 0, top_ = 0;  // of the content
+  float available_ = 0;       // for it
+  std::vector<Placed> texts_;
+  std::vector<float> bars_;  // left edges of quote bars
+  std::unique_ptr<TextLayout> marker_, label_;
+  std::optional<bool> task_;
+  float marker_x_ = 0;
+  bool continues_ = false, goes_on_ = false;
+  size_t n_joined_bars_ = 0;
+  std::optional<TextRect> head_;
+  TextRect frame_ = {};  // code's or table's place
+  float inner_width_ = 0;
+  std::vector<float> row_tops_;  // of a table, and its end
+};
+
+}  // namespace warpchat::gui

@@ -1,0 +1,106 @@
+#include "app/gui/transcript/message_rows.h"
+
+#include <algorithm>
+
+namespace warpchat::gui {
+namespace {
+
+constexpr std::string_view kOpenTag = "<think>", kCloseTag = "</think>";
+
+size_t skip_space(std::string_view text, size_t from) {
+  return std::min(text.find_first_not_of(" \t\r\n", from), text.size());
+}
+
+// Rows of blocks that have not changed keep their layout; a piece looks otherwise once another follows it.
+void update_part(MarkdownDocument& document, std::vector<MessageRows::Row>& rows, std::string_view text, bool streaming,
+                 size_t source) {
+  document.update(text, streaming, source);
+  const std::vector<MarkdownBlock>& blocks = document.blocks();
+  size_t kept = std::min(document.n_unchanged(), rows.size());
+  if (kept > 0 && kept < blocks.size() && blocks[kept].continues) --kept;
+  for (size_t i = kept; i < rows.size(); ++i) rows[i].layout.reset();
+  rows.resize(blocks.size());
+}
+
+}  // namespace
+
+size_t MessageRows::n_rows() const {
+  if (!is_open) return 1;
+  return (has_thought ? 1 : 0) + (unfolded ? thought_rows.size() : 0) + answer_rows.size() + 1;
+}
+
+RowKind MessageRows::kind(size_t row) const {
+  if (has_thought && row == 0) return RowKind::kThoughtHead;
+  return row + 1 == n_rows() ? RowKind::kFooter : RowKind::kBlock;
+}
+
+BlockIndex MessageRows::block_index(size_t row) const {
+  if (has_thought) --row;
+  const size_t n_thought = unfolded ? thought_rows.size() : 0;
+  if (row < n_thought) return {MessagePart::kThought, row};
+  return {MessagePart::kAnswer, row - n_thought};
+}
+
+size_t MessageRows::row_of(BlockIndex index) const {
+  const size_t head = has_thought ? 1 : 0;
+  if (index.part == MessagePart::kThought) return unfolded ? head + index.block : 0;
+  return head + (unfolded ? thought_rows.size() : 0) + index.block;
+}
+
+void MessageRows::drop_layouts() {
+  for (Row& row : thought_rows) row.layout.reset();
+  for (Row& row : answer_rows) row.layout.reset();
+  note_layout.reset();
+}
+
+void MessageRows::close() {
+  is_open = false;
+  thought = MarkdownDocument();
+  answer = MarkdownDocument();
+  thought_rows.clear();
+  thought_rows.shrink_to_fit();
+  answer_rows.clear();
+  answer_rows.shrink_to_fit();
+  note_layout.reset();
+}
+
+MessageTexts texts_of(const ChatMessage& message) {
+  MessageTexts texts;
+  const std::string_view text = message.text;
+  if (message.role == "user") {
+    texts.answer = text;
+    return texts;
+  }
+  const size_t bytes = thought_bytes(text);
+  if (bytes > 0) {
+    std::string_view thought = text.substr(0, bytes);
+    texts.thought_begin = std::min(skip_space(thought, thought.find(kOpenTag) + kOpenTag.size()), bytes);
+    if (thought.ends_with(kCloseTag)) {
+      thought.remove_suffix(kCloseTag.size());
+    } else {
+      texts.thinks = message.status == MessageStatus::kStreaming;
+    }
+    texts.thought_begin = std::min(texts.thought_begin, thought.size());
+    texts.thought = thought.substr(texts.thought_begin);
+    texts.thought = texts.thought.substr(0, texts.thought.find_last_not_of(" \t\r\n") + 1);
+  }
+  texts.answer_begin = skip_space(text, bytes);
+  // Indentation of the first line belongs to it.
+  while (texts.answer_begin > bytes && text[texts.answer_begin - 1] != '\n') --texts.answer_begin;
+  texts.answer = text.substr(texts.answer_begin);
+  return texts;
+}
+
+void read_message(const ChatMessage& message, MessageRows& rows) {
+  const MessageTexts texts = texts_of(message);
+  const bool streaming = message.status == MessageStatus::kStreaming;
+  if (!rows.is_open) {
+    rows.answer = MarkdownDocument(rows.is_user ? MarkdownDocument::Kind::kPlain : MarkdownDocument::Kind::kMarkdown);
+  }
+  rows.is_open = true;
+  rows.has_thought = !texts.thought.empty() || texts.thinks;
+  update_part(rows.thought, rows.thought_rows, texts.thought, texts.thinks, texts.thought_begin);
+  update_part(rows.answer, rows.answer_rows, texts.answer, streaming, texts.answer_begin);
+}
+
+}  // namespace warpchat::gui

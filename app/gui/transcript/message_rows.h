@@ -1,0 +1,68 @@
+// One message as rows: the line over its thought, its blocks, its footer. Read and laid out when it comes into view.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/gui/chat_state.h"
+#include "app/gui/transcript/block_layout.h"
+#include "app/gui/transcript/markdown_document.h"
+
+namespace warpchat::gui {
+
+enum class RowKind { kThoughtHead, kBlock, kFooter };
+enum class MessagePart : uint8_t { kThought, kAnswer };
+
+struct BlockIndex {
+  MessagePart part;
+  size_t block;
+};
+
+struct MessageRows {
+  struct Row {
+    float height = 0;  // exact if there is a layout, else a guess
+    std::unique_ptr<BlockLayout> layout;
+  };
+
+  uint64_t key = 0;
+  bool is_user = false;
+  uint32_t revision = 0;
+  MessageStatus status = MessageStatus::kComplete;
+  float guess = 0;  // of the whole height, while it is closed
+
+  bool is_open = false;  // read: all below is there
+  bool has_thought = false, unfolded = false;
+  MarkdownDocument thought, answer;
+  std::vector<Row> thought_rows, answer_rows;  // by block
+  float bubble_width = 0;                      // of a user's text
+  std::string note;                            // below the text: why it ended
+  std::unique_ptr<TextLayout> note_layout;
+
+  size_t n_rows() const;
+  RowKind kind(size_t row) const;
+  BlockIndex block_index(size_t row) const;  // of a block's row
+  size_t row_of(BlockIndex index) const;     // a block's row; a folded thought's: its head
+  Row& row_at(BlockIndex index) {
+    return index.part == MessagePart::kThought ? thought_rows[index.block] : answer_rows[index.block];
+  }
+  const std::vector<MarkdownBlock>& blocks(MessagePart part) const {
+    return part == MessagePart::kThought ? thought.blocks() : answer.blocks();
+  }
+  const MarkdownBlock& block(BlockIndex index) const { return blocks(index.part)[index.block]; }
+
+  void drop_layouts();
+  void close();  // keeps its height as a guess
+};
+
+// A message's text in its two parts, without the thought's tags and the empty lines at their ends.
+struct MessageTexts {
+  std::string_view thought, answer;
+  size_t thought_begin = 0, answer_begin = 0;  // bytes of the message
+  bool thinks = false;                         // the thought has not ended yet
+};
+MessageTexts texts_of(const ChatMessage& message);
+
+// Reads the message, or what is new of it.
+void read_message(const ChatMessage& message, MessageRows& rows);
+
+}  // namespace warpchat::gui

@@ -1,0 +1,39 @@
+#include "app/gui/transcript/open_link.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace warpchat::gui {
+
+bool may_open_link(std::string_view target) {
+  std::string scheme(target.substr(0, target.find(':')));
+  std::transform(scheme.begin(), scheme.end(), scheme.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (scheme.size() == target.size()) return false;
+  const bool clean = std::none_of(target.begin(), target.end(), [](unsigned char c) { return c <= ' ' || c == 0x7F; });
+  return clean && target.size() < 4096 && (scheme == "http" || scheme == "https" || scheme == "mailto");
+}
+
+void open_link(const std::string& target) {
+  if (!may_open_link(target)) return;
+  const char* const arguments[] = {"xdg-open", target.c_str(), nullptr};
+  const pid_t child = fork();
+  if (child == 0) {
+    // A grandchild, so that nobody need wait for it.
+    if (fork() == 0) {
+      setsid();
+      const int nowhere = open("/dev/null", O_RDWR);
+      for (int i = 0; i < 3 && nowhere >= 0; ++i) dup2(nowhere, i);
+      execvp(arguments[0], const_cast<char* const*>(arguments));
+      _exit(127);
+    }
+    _exit(0);
+  }
+  if (child > 0) waitpid(child, nullptr, 0);
+}
+
+}  // namespace warpchat::gui

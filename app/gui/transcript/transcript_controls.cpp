@@ -1,0 +1,168 @@
+// What lies beside and over the text: footers with their buttons, the scroll bar, the way to the end, a link's target.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "app/gui/transcript/transcript_parts.h"
+
+namespace warpchat::gui {
+namespace {
+
+// "42.1 tokens/s · 812 tokens · 19.3 s · first after 0.4 s"
+std::string speed_text(const Timings& timings) {
+  if (timings.generated_tokens == 0) return "";
+  char text[128];
+  std::string out;
+  if (timings.generated_tokens > 1 && timings.generate_seconds > 0) {
+    const double rate = (timings.generated_tokens - 1) / timings.generate_seconds;
+    std::snprintf(text, sizeof text, rate < 100 ? "%.1f tokens/s · " : "%.0f tokens/s · ", rate);
+    out = text;
+  }
+  const double total = timings.first_token_seconds + timings.generate_seconds;
+  std::snprintf(text, sizeof text, "%u token%s · %.1f s · first after %.2f s", timings.generated_tokens,
+                timings.generated_tokens == 1 ? "" : "s", total, timings.first_token_seconds);
+  return out + text;
+}
+
+std::string waiting_text(const ChatState& state) {
+  if (state.phase != Phase::kPrompt || state.prompt_progress.total == 0) return "…";
+  return "Reading the prompt: " + std::to_string(state.prompt_progress.done) + " of " +
+         std::to_string(state.prompt_progress.total) + " tokens";
+}
+
+}  // namespace
+
+void TranscriptView::Parts::draw_footer(const VisibleRow& row) {
+  const size_t index = row.place.message;
+  const ChatMessage& message = layout.message(index);
+  const MessageRows& rows = layout.at(index);
+  float y = frame.origin.y + row.top + layout.lead(index, row.place.row) + layout.footer_lead(index);
+  const float note = layout.note_height(index);
+  if (note > 0)
+    rows.note_layout->draw(*frame.list, {frame.left, std::round(y + 0.4f * em())}, frame.origin.y, frame.bottom());
+  y += note;
+  const float size = std::round(1.7f * em()), strip = std::round(y + (layout.strip_height() - size) / 2);
+  const auto text = [&](const std::string& words, float x) {
+    const TextLayout& label = layout.label(words, 0.82f * em(), theme().dim_text);
+    label.draw(*frame.list, {x, std::round(strip + (size - label.height()) / 2)}, frame.origin.y, frame.bottom());
+  };
+  if (rows.status == MessageStatus::kStreaming) {
+    if (message.text.empty()) text(waiting_text(*frame.state), frame.left);
+    return;
+  }
+  const bool is_last = index + 1 == layout.n_messages();
+  const bool shows = hovered_message == rows.key || (is_last && !rows.is_user);
+  const bool idle = frame.state->phase == Phase::kIdle;
+  const uint64_t id = rows.key * 64 + 8;
+  // From the left for answers, from the right for what the user said.
+  float x = rows.is_user ? frame.left + layout.width() : frame.left - 0.4f * em();
+  const auto place = [&](float width) {
+    const float at = rows.is_user ? x - width : x;
+    x += rows.is_user ? -width : width;
+    return at;
+  };
+  if (message.siblings.size() > 1) place(0), x = draw_versions(index, x, strip);
+  if (!shows) return;
+  if (icon_button(id, Icon::kCopy, {place(size), strip}, size, "Copy")) copy(id, std::string(texts_of(message).answer));
+  if (rows.is_user) {
+    if (idle && icon_button(id + 1, Icon::kEdit, {place(size), strip}, size, "Edit and answer anew")) edit = rows.key;
+    return;
+  }
+  if (idle && icon_button(id + 2, Icon::kAgain, {place(size), strip}, size, "Answer again")) {
+    frame.actions->push(Regenerate{rows.key});
+  }
+  if (message.timings) text(speed_text(*message.timings), x + 0.5f * em());
+}
+
+// "‹ 2 / 3 ›"; returns where the next button goes.
+float TranscriptView::Parts::draw_versions(size_t index, float x, float y) {
+  const ChatMessage& message = layout.message(index);
+  const MessageRows& rows = layout.at(index);
+  const std::string words = std::to_string(message.sibling + 1) + " / " + std::to_string(message.siblings.size());
+  const TextLayout& label = layout.label(words, 0.82f * em(), theme().dim_text);
+  const float size = std::round(1.7f * em()), width = 2 * size + label.width();
+  const float left = std::round(rows.is_user ? x - width : x);
+  const auto show = [&](size_t sibling) { frame.actions->push(ShowVersion{rows.key, message.siblings[sibling]}); };
+  const bool idle = frame.state->phase == Phase::kIdle;
+  const uint64_t id = rows.key * 64 + 12;
+  label.draw(*frame.list, {left + size, std::round(y + (size - label.height()) / 2)}, frame.origin.y, frame.bottom());
+  if (idle && message.sibling > 0 && icon_button(id, Icon::kLeft, {left, y}, size, "The version before")) {
+    show(message.sibling - 1);
+  }
+  const bool has_next = message.sibling + 1 < message.siblings.size();
+  if (idle && has_next && icon_button(id + 1, Icon::kRight, {left + width - size, y}, size, "The next version")) {
+    show(message.sibling + 1);
+  }
+  return rows.is_user ? left : left + width;
+}
+
+void TranscriptView::Parts::draw_scroll_bar() {
+  const float whole = std::max(RowScroll::content_height(layout), 1.0f), window = frame.size.y;
+  if (scroll.at_end() && scroll.visible().front().place == RowPlace{} && scroll.visible().front().top >= 0) return;
+  const float width = std::round(pixels(6)), margin = std::round(pixels(3));
+  const float right = frame.origin.x + frame.size.x - margin, track = window - 2 * margin;
+  const float thumb = std::min(track, std::max(pixels(32), track * window / std::max(whole, window)));
+  const float range = std::max(1.0f, whole - window), travel = track - thumb;
+  float at = scroll.at_end() ? travel : std::clamp(scroll.position(layout) / range, 0.0f, 1.0f) * travel;
+  const float top = frame.origin.y + margin;
+  bool hot = false;
+  constexpr uint64_t kId = 2;
+  press(kId, {right - width - margin, frame.origin.y}, {right + margin, frame.bottom()}, &hot);
+  if (pressed == kId && frame.down) {
+    const bool on_thumb = frame.mouse.y >= top + at && frame.mouse.y < top + at + thumb;
+    if (frame.clicked) bar_grab = on_thumb ? frame.mouse.y - top - at : thumb / 2;
+    if (!frame.clicked || !on_thumb) {
+      const float wanted = std::clamp(frame.mouse.y - top - bar_grab, 0.0f, travel);
+      if (wanted >= travel - 0.5f) {
+        scroll.to_end();
+      } else {
+        scroll.to_position(layout, wanted / travel * range);
+      }
+      scroll.settle(layout, frame.size.y);
+      at = wanted;
+    }
+    hot = true;
+  }
+  frame.list->AddRectFilled({right - width, top + at}, {right, top + at + thumb},
+                            hot ? theme().dim_text : theme().border, width / 2);
+}
+
+void TranscriptView::Parts::draw_end_button() {
+  if (scroll.at_end()) return;
+  const float size = std::round(2.3f * em());
+  const float x = std::round(frame.origin.x + (frame.size.x - size) / 2);
+  const float y = std::round(frame.bottom() - size - 0.9f * em());
+  bool hot = false;
+  constexpr uint64_t kId = 3;
+  if (press(kId, {x, y}, {x + size, y + size}, &hot)) wants_end = animates = true;
+}
+
+void TranscriptView::Parts::draw_link_target() {
+  if (!scroll.at_end()) {  // over the text, though its click was taken before the text's
+    const float size = std::round(2.3f * em());
+    const ImVec2 centre(std::round(frame.origin.x + frame.size.x / 2),
+                        std::round(frame.bottom() - size / 2 - 0.9f * em()));
+    const float dx = frame.mouse.x - centre.x, dy = frame.mouse.y - centre.y;
+    const bool hot = frame.over && dx * dx + dy * dy < size * size / 4;
+    frame.list->AddCircleFilled(centre, size / 2, theme().background, 32);
+    frame.list->AddCircleFilled(centre, size / 2, hot ? theme().raised : theme().panel, 32);
+    frame.list->AddCircle(centre, size / 2, theme().border, 32, std::max(1.0f, pixels(1)));
+    draw_icon(*frame.list, Icon::kDown, centre, 0.85f * em(), theme().text);
+  }
+  if (link.empty()) return;
+  std::string shown = link.substr(0, 160);
+  while (shown.size() < link.size() && !shown.empty() &&
+         (static_cast<unsigned char>(link[shown.size()]) & 0xC0) == 0x80) {
+    shown.pop_back();
+  }
+  if (shown.size() < link.size()) shown += "…";
+  const TextLayout& label = layout.label(shown, 0.85f * em(), theme().dim_text);
+  const float pad = 0.4f * em();
+  const ImVec2 to(frame.origin.x + label.width() + 2 * pad, frame.bottom());
+  const ImVec2 from(frame.origin.x, to.y - label.height() - pad);
+  frame.list->AddRectFilled(from, to, theme().panel, 0.3f * em(), ImDrawFlags_RoundCornersTopRight);
+  frame.list->AddRect(from, to, theme().border, 0.3f * em(), ImDrawFlags_RoundCornersTopRight);
+  label.draw(*frame.list, {from.x + pad, std::round(from.y + pad / 2)}, frame.origin.y, frame.bottom());
+}
+
+}  // namespace warpchat::gui

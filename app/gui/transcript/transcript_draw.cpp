@@ -1,0 +1,209 @@
+// The rows of a frame, from top to bottom.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <tuple>
+
+#include "app/gui/transcript/transcript_parts.h"
+
+namespace warpchat::gui {
+namespace {
+
+std::string seconds_text(double seconds) {
+  char text[32];
+  if (seconds < 60) {
+    std::snprintf(text, sizeof text, seconds < 10 ? "%.1f s" : "%.0f s", seconds);
+  } else {
+    const int whole = static_cast<int>(seconds);
+    std::snprintf(text, sizeof text, "%d min %d s", whole / 60, whole % 60);
+  }
+  return text;
+}
+
+}  // namespace
+
+ImVec2 TranscriptView::Parts::content_origin(const VisibleRow& row, MessagePart part) const {
+  const float lead = layout.lead(row.place.message, row.place.row);
+  return {frame.left + layout.content_x(row.place.message, part), std::round(frame.origin.y + row.top + lead)};
+}
+
+uint64_t TranscriptView::Parts::scroll_id(size_t message, BlockIndex index) const {
+  const auto& blocks = layout.at(message).blocks(index.part);
+  size_t first = index.block;
+  while (first > 0 && blocks[first].continues) --first;
+  return (layout.at(message).key << 26) + (first << 6) + (index.part == MessagePart::kThought ? 32 : 0);
+}
+
+void TranscriptView::Parts::draw_rows() {
+  const std::vector<VisibleRow>& rows = scroll.visible();
+  hovered_message = 0;
+  for (const VisibleRow& row : rows) {
+    const float top = frame.origin.y + row.top;
+    if (frame.over && frame.mouse.y >= top && frame.mouse.y < top + row.height) {
+      hovered_message = layout.at(row.place.message).key;
+    }
+  }
+  for (size_t first = 0; first < rows.size();) {
+    size_t last = first;
+    while (last + 1 < rows.size() && rows[last + 1].place.message == rows[first].place.message) ++last;
+    if (layout.at(rows[first].place.message).is_user) draw_bubble(first, last);
+    for (; first <= last; ++first) {
+      const VisibleRow& row = rows[first];
+      draw_highlight(row);
+      switch (layout.at(row.place.message).kind(row.place.row)) {
+        case RowKind::kThoughtHead:
+          draw_thought_head(row);
+          break;
+        case RowKind::kBlock:
+          draw_block(row);
+          break;
+        case RowKind::kFooter:
+          draw_footer(row);
+          break;
+      }
+    }
+  }
+}
+
+void TranscriptView::Parts::draw_bubble(size_t first, size_t last) {
+  const VisibleRow &top_row = scroll.visible()[first], &end_row = scroll.visible()[last];
+  const MessageRows& rows = layout.at(top_row.place.message);
+  const float beyond = 40, pad = layout.bubble_padding();
+  float top = frame.origin.y - beyond, bottom = frame.bottom() + beyond;
+  if (top_row.place.row == 0) {
+    top = frame.origin.y + top_row.top;
+    if (top_row.place.message == 0) top += 1.4f * em();
+  }
+  if (rows.kind(end_row.place.row) == RowKind::kFooter) {
+    bottom = frame.origin.y + end_row.top + layout.footer_lead(end_row.place.message);
+  }
+  if (bottom <= top) return;
+  const float x = frame.left + layout.content_x(top_row.place.message, MessagePart::kAnswer);
+  frame.list->AddRectFilled({x - pad, std::round(top)}, {x + rows.bubble_width + pad, std::round(bottom)},
+                            theme().raised, 0.9f * em());
+}
+
+void TranscriptView::Parts::draw_thought_head(const VisibleRow& row) {
+  const size_t index = row.place.message;
+  const ChatMessage& message = layout.message(index);
+  const bool thinks = texts_of(message).thinks;
+  std::string text = thinks ? "Thinking" : "Thought";
+  if (message.thinking_seconds) text += (thinks ? " · " : " for ") + seconds_text(*message.thinking_seconds);
+  const float top = std::round(frame.origin.y + row.top + layout.lead(index, row.place.row));
+  const float height = 1.75f * em(), icon = 0.6f * em();
+  const TextLayout& measured = layout.label(text, 0.92f * em(), theme().dim_text);
+  const ImVec2 from(frame.left - 0.3f * em(), top);
+  const ImVec2 to(frame.left + icon + 1.1f * em() + measured.width(), top + height);
+  bool hot = false;
+  if (press(layout.at(index).key * 64 + 1, from, to, &hot)) layout.toggle_thought(index);
+  if (hot) frame.list->AddRectFilled(from, to, theme().hover, 0.35f * em());
+  const ImVec2 centre(frame.left + icon / 2 + 0.1f * em(), top + height / 2);
+  const bool open = layout.at(index).unfolded;
+  const float r = icon * 0.45f;
+  const ImVec2 down[] = {
+      {centre.x - r, centre.y - r * 0.5f}, {centre.x, centre.y + r * 0.5f}, {centre.x + r, centre.y - r * 0.5f}};
+  const ImVec2 right[] = {
+      {centre.x - r * 0.5f, centre.y - r}, {centre.x + r * 0.5f, centre.y}, {centre.x - r * 0.5f, centre.y + r}};
+  frame.list->AddPolyline(open ? down : right, 3, theme().dim_text, 0, std::max(1.2f, pixels(1.4f)));
+  const TextLayout& label = layout.label(text, 0.92f * em(), hot ? theme().text : theme().dim_text);
+  label.draw(*frame.list, {frame.left + icon + 0.6f * em(), std::round(top + (height - label.height()) / 2)},
+             frame.origin.y, frame.bottom());
+}
+
+void TranscriptView::Parts::draw_block(const VisibleRow& row) {
+  const size_t message = row.place.message;
+  const BlockIndex index = layout.at(message).block_index(row.place.row);
+  BlockLayout& block = layout.layout(message, index);
+  const ImVec2 at = content_origin(row, index.part);
+  const uint64_t id = scroll_id(message, index);
+  float scrolled = 0;
+  if (block.scroll_limit() > 0) {
+    float& kept = code_scroll[id];
+    draw_code_scroll(id, block, at, kept);
+    scrolled = kept;
+  } else if (const auto kept = code_scroll.find(id); kept != code_scroll.end()) {
+    scrolled = kept->second;
+  }
+  BlockPaint paint{*frame.list, at, frame.origin.y, frame.bottom(), scrolled};
+  if (const auto selected = range()) {
+    const size_t length = layout.at(message).block(index).text.size();
+    std::tie(paint.select_begin, paint.select_end) = selected_bytes(*selected, message, index, length);
+  }
+  if (index.part == MessagePart::kThought) {
+    const float x = std::round(frame.left + 0.2f * em()), width = std::max(2.0f, std::round(pixels(2)));
+    frame.list->AddRectFilled({x, frame.origin.y + row.top}, {x + width, frame.origin.y + row.top + row.height},
+                              theme().border);
+  }
+  block.draw(paint, layout.look_of(message, index.part));
+  if (block.head()) draw_code_head(row, index, at);
+  hover_text(row, block, index, at, scrolled);
+  draw_caret(row);
+}
+
+void TranscriptView::Parts::draw_code_head(const VisibleRow& row, BlockIndex index, ImVec2 at) {
+  const size_t message = row.place.message;
+  const TextRect strip = *layout.layout(message, index).head();
+  const float size = std::round(strip.height * 0.8f), gap = std::round((strip.height - size) / 2);
+  const uint64_t id = scroll_id(message, index) + 3;
+  const ImVec2 from(at.x + strip.x + strip.width - size - gap, at.y + strip.y + gap);
+  if (!icon_button(id, Icon::kCopy, from, size, "Copy code")) return;
+  const auto& blocks = layout.at(message).blocks(index.part);
+  std::string code = blocks[index.block].text;
+  for (size_t i = index.block + 1; i < blocks.size() && blocks[i].continues; ++i) {
+    code += copied_gap(blocks[i]) + blocks[i].text;
+  }
+  copy(id, code);
+}
+
+// The thin bar below lines that are too long, and wheels over them.
+void TranscriptView::Parts::draw_code_scroll(uint64_t id, const BlockLayout& block, ImVec2 at, float& scrolled) {
+  const TextRect place = block.frame();
+  const ImVec2 from(at.x + place.x, at.y + place.y), to(from.x + place.width, from.y + place.height);
+  const ImGuiIO& io = ImGui::GetIO();
+  const bool over = frame.over && frame.mouse.x >= from.x && frame.mouse.x < to.x && frame.mouse.y >= from.y &&
+                    frame.mouse.y < to.y + 0.8f * em();
+  const float wheel = io.MouseWheelH + (frame.shift ? io.MouseWheel : 0);
+  if (over && wheel != 0) scrolled -= wheel * 4 * em();
+  const float limit = block.scroll_limit(), whole = place.width + limit;
+  const float thumb = std::max(2 * em(), place.width * place.width / whole), travel = place.width - thumb;
+  const float bar_top = to.y + 0.22f * em(), bar = std::max(3.0f, std::round(0.28f * em()));
+  bool hot = false;
+  press(id + 5, {from.x, bar_top - bar}, {to.x, bar_top + 2 * bar}, &hot);
+  if (pressed == id + 5 && frame.down && travel > 0) {
+    scrolled = (frame.mouse.x - from.x - thumb / 2) / travel * limit;
+    hot = true;
+  }
+  scrolled = std::clamp(scrolled, 0.0f, limit);
+  const float x = from.x + (limit > 0 ? scrolled / limit * travel : 0);
+  frame.list->AddRectFilled({x, bar_top}, {x + thumb, bar_top + bar}, hot ? theme().dim_text : theme().border, bar / 2);
+}
+
+// Where the answer goes on, behind its last letter.
+void TranscriptView::Parts::draw_caret(const VisibleRow& row) {
+  const size_t message = row.place.message;
+  const MessageRows& rows = layout.at(message);
+  if (rows.status != MessageStatus::kStreaming || row.place.row + 2 != rows.n_rows()) return;
+  const BlockIndex index = rows.block_index(row.place.row);
+  float height = 0;
+  const ImVec2 caret = layout.layout(message, index).caret_after(rows.block(index).text.size(), &height);
+  const ImVec2 at = content_origin(row, index.part);
+  const float width = std::round(0.5f * em()), tall = std::round(0.72f * height);
+  const ImVec2 from(std::round(at.x + caret.x + 0.12f * em()), std::round(at.y + caret.y + (height - tall) / 2));
+  frame.list->AddRectFilled(from, {from.x + width, from.y + tall}, theme().accent, 0.1f * em());
+}
+
+void TranscriptView::Parts::draw_empty() {
+  const TextLayout& title = layout.label("What would you like to know?", 1.5f * em(), theme().text);
+  const std::string hint = frame.state->model     ? frame.state->model->name + " answers on this machine."
+                           : frame.state->loading ? "Loading " + frame.state->loading->name + " …"
+                                                  : "Choose a model to begin.";
+  const float y = frame.origin.y + 0.42f * frame.size.y;
+  const float x = frame.origin.x + frame.size.x / 2;
+  title.draw(*frame.list, {std::round(x - title.width() / 2), std::round(y - title.height())}, frame.origin.y,
+             frame.bottom());
+  const TextLayout& below = layout.label(hint, em(), theme().dim_text);
+  below.draw(*frame.list, {std::round(x - below.width() / 2), std::round(y + 0.6f * em())}, frame.origin.y,
+             frame.bottom());
+}
+
+}  // namespace warpchat::gui

@@ -1,0 +1,306 @@
+#include "app/gui/transcript/transcript_layout.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace warpchat::gui {
+namespace {
+
+constexpr size_t kNearMessages = 20;                       // beyond what is visible that stay read
+constexpr size_t kNearRows = 60;                           // of a message that stay laid out
+constexpr float kLineHeight = 1.37f, kLetterWidth = 0.5f;  // em, for guesses
+constexpr float kBubblePart = 0.82f;                       // of the column
+constexpr size_t kMostLabels = 300;
+constexpr size_t kFittedBlocks = 6;  // of a message whose bubble is as narrow as its text
+
+// Quotes that both blocks lie in.
+size_t joined_quotes(const MarkdownBlock& above, const MarkdownBlock& below) {
+  const auto differ =
+      std::mismatch(above.nesting.begin(), above.nesting.end(), below.nesting.begin(), below.nesting.end());
+  return static_cast<size_t>(std::count(above.nesting.begin(), differ.first, Nesting::kQuote));
+}
+
+}  // namespace
+
+void TranscriptLayout::begin(const ChatState& state, const TranscriptView::Look& look, float width) {
+  state_ = &state;
+  const bool same = theme_ == &look.theme && sizes_.text == look.sizes.text && sizes_.scale == look.sizes.scale;
+  if (!same) labels_.clear();
+  if (!same || width_ != width) {
+    for (auto& rows : messages_) rows->drop_layouts(), rows->bubble_width = 0;
+  }
+  const bool wider = width_ != width || em_ != look.sizes.text;
+  theme_ = &look.theme;
+  sizes_ = look.sizes;
+  show_thoughts_ = look.show_thoughts;
+  em_ = look.sizes.text;
+  width_ = width;
+  sync();
+  for (size_t i = 0; wider && i < messages_.size(); ++i) {
+    messages_[i]->guess = guess_of(message(i));
+    if (messages_[i]->is_open) guess_rows(*messages_[i]);
+  }
+}
+
+// Messages keep what they have by their key.
+void TranscriptLayout::sync() {
+  const std::vector<ChatMessage>& messages = state_->open.messages;
+  size_t same = 0;
+  while (same < std::min(messages.size(), messages_.size()) && messages_[same]->key == messages[same].key) ++same;
+  std::unordered_map<uint64_t, std::unique_ptr<MessageRows>> others;
+  for (size_t i = same; i < messages_.size(); ++i) {
+    const uint64_t key = messages_[i]->key;
+    others[key] = std::move(messages_[i]);
+  }
+  messages_.resize(messages.size());
+  for (size_t i = same; i < messages.size(); ++i) {
+    messages_[i] = std::move(others[messages[i].key]);
+    if (messages_[i]) continue;
+    messages_[i] = std::make_unique<MessageRows>();
+    messages_[i]->key = messages[i].key;
+    messages_[i]->is_user = messages[i].role == "user";
+    messages_[i]->revision = messages[i].revision;
+    messages_[i]->status = messages[i].status;
+    messages_[i]->guess = guess_of(messages[i]);
+  }
+  for (size_t i = 0; i < messages.size(); ++i) refresh(i);
+}
+
+void TranscriptLayout::refresh(size_t index) {
+  MessageRows& rows = *messages_[index];
+  const ChatMessage& now = message(index);
+  if (rows.revision == now.revision && rows.status == now.status) return;
+  rows.revision = now.revision;
+  rows.status = now.status;
+  if (rows.is_open) {
+    read(index);
+  } else {
+    rows.guess = guess_of(now);
+  }
+}
+
+void TranscriptLayout::read(size_t index) {
+  MessageRows& rows = *messages_[index];
+  read_message(message(index), rows);
+  rows.unfolded = rows.has_thought && shows_thought(index);
+  rows.bubble_width = 0;
+  guess_rows(rows);
+}
+
+MessageRows& TranscriptLayout::opened(size_t index) {
+  if (!messages_[index]->is_open) read(index);
+  return *messages_[index];
+}
+
+bool TranscriptLayout::shows_thought(size_t index) const {
+  const auto chosen = unfolded_.find(messages_[index]->key);
+  return chosen == unfolded_.end() ? show_thoughts_ : chosen->second;
+}
+
+void TranscriptLayout::toggle_thought(size_t index) {
+  MessageRows& rows = opened(index);
+  rows.unfolded = unfolded_[rows.key] = !rows.unfolded;
+}
+
+float TranscriptLayout::guess_of(const ChatMessage& message) const {
+  const float letters_a_line = std::max(10.0f, width_ / (kLetterWidth * em_));
+  const auto newlines = static_cast<float>(std::count(message.text.begin(), message.text.end(), '\n'));
+  return (3 + newlines * 0.8f + static_cast<float>(message.text.size()) / letters_a_line) * kLineHeight * em_;
+}
+
+float TranscriptLayout::guess_of(const MarkdownBlock& block) const {
+  const float letters_a_line = std::max(10.0f, width_ / (kLetterWidth * em_));
+  const auto newlines = static_cast<float>(std::count(block.text.begin(), block.text.end(), '\n'));
+  const bool wraps = block.kind != BlockKind::kCode;
+  const float lines = 1 + newlines + (wraps ? std::floor(static_cast<float>(block.text.size()) / letters_a_line) : 0);
+  return (lines * kLineHeight + (block.tight ? 0.2f : 0.8f)) * em_;
+}
+
+void TranscriptLayout::guess_rows(MessageRows& rows) {
+  for (MessagePart part : {MessagePart::kThought, MessagePart::kAnswer}) {
+    auto& part_rows = part == MessagePart::kThought ? rows.thought_rows : rows.answer_rows;
+    for (size_t i = 0; i < part_rows.size(); ++i) {
+      if (!part_rows[i].layout) part_rows[i].height = guess_of(rows.blocks(part)[i]);
+    }
+  }
+}
+
+// A user's short text makes a narrow bubble, on the right.
+void TranscriptLayout::fit_bubble(size_t index, MessageRows& rows) {
+  rows.bubble_width = std::floor(kBubblePart * width_ - 2 * bubble_padding());
+  if (rows.answer_rows.size() > kFittedBlocks) return;
+  float widest = 0.7f * em_;
+  for (size_t i = 0; i < rows.answer_rows.size(); ++i) {
+    widest = std::max(widest, layout(index, {MessagePart::kAnswer, i}).width());
+  }
+  const float fitted = std::min(rows.bubble_width, std::ceil(widest) + 1);
+  for (MessageRows::Row& row : rows.answer_rows) {
+    if (fitted < rows.bubble_width) row.layout.reset();
+  }
+  rows.bubble_width = fitted;
+}
+
+float TranscriptLayout::content_width(const MessageRows& rows, MessagePart part) const {
+  if (rows.is_user) return rows.bubble_width;
+  return part == MessagePart::kThought ? width_ - 1.1f * em_ : width_;
+}
+
+float TranscriptLayout::content_x(size_t index, MessagePart part) const {
+  const MessageRows& rows = at(index);
+  if (rows.is_user) return width_ - rows.bubble_width - bubble_padding();
+  return part == MessagePart::kThought ? 1.1f * em_ : 0;
+}
+
+BlockLook TranscriptLayout::look_of(size_t index, MessagePart part) const {
+  return {*theme_, sizes_, part == MessagePart::kThought, at(index).is_user};
+}
+
+BlockLayout& TranscriptLayout::layout(size_t index, BlockIndex block) {
+  MessageRows& rows = opened(index);
+  MessageRows::Row& row = rows.row_at(block);
+  if (!row.layout) {
+    if (rows.is_user && rows.bubble_width == 0) {
+      fit_bubble(index, rows);
+      return layout(index, block);
+    }
+    const auto& blocks = rows.blocks(block.part);
+    const bool goes_on = block.block + 1 < blocks.size() && blocks[block.block + 1].continues;
+    row.layout = std::make_unique<BlockLayout>(
+        engine_, blocks[block.block], look_of(index, block.part),
+        BlockPlace{content_width(rows, block.part), block.block == 0, goes_on,
+                   block.block > 0 ? joined_quotes(blocks[block.block - 1], blocks[block.block]) : 0});
+    row.height = row.layout->height();
+  }
+  return *row.layout;
+}
+
+float TranscriptLayout::lead(size_t index, size_t row) const {
+  const MessageRows& rows = at(index);
+  float lead = index == 0 && row == 0 ? 1.4f * em_ : 0;
+  if (rows.kind(row) != RowKind::kBlock) return lead;
+  const BlockIndex block = rows.block_index(row);
+  if (block.block > 0) return lead;
+  if (rows.is_user) lead += bubble_padding() * 0.8f;
+  if (rows.unfolded && block.part == MessagePart::kAnswer) lead += 0.9f * em_;
+  return lead;
+}
+
+float TranscriptLayout::footer_lead(size_t index) const { return at(index).is_user ? bubble_padding() * 0.8f : 0; }
+
+std::string TranscriptLayout::note_of(const ChatMessage& message) const {
+  switch (message.status) {
+    case MessageStatus::kStopped:
+      return "Stopped.";
+    case MessageStatus::kFailed:
+      return message.failure.empty() ? "The answer failed." : message.failure;
+    default:
+      return "";
+  }
+}
+
+float TranscriptLayout::note_height(size_t index) {
+  MessageRows& rows = opened(index);
+  const std::string note = note_of(message(index));
+  if (note != rows.note) {
+    rows.note = note;
+    rows.note_layout.reset();
+  }
+  if (note.empty()) return 0;
+  if (!rows.note_layout) {
+    TextStyle style;
+    style.face = Face::kItalic;
+    style.size = 0.92f * em_;
+    style.colour = rows.status == MessageStatus::kFailed ? theme_->error : theme_->dim_text;
+    rows.note_layout = engine_.layout({note, {{0, note.size(), style}}}, width_);
+  }
+  return rows.note_layout->height() + 0.5f * em_;
+}
+
+float TranscriptLayout::row_height(size_t index, size_t row) {
+  MessageRows& rows = opened(index);
+  float height = lead(index, row);
+  switch (rows.kind(row)) {
+    case RowKind::kThoughtHead:
+      height += 2 * em_;
+      break;
+    case RowKind::kFooter:
+      height += footer_lead(index) + note_height(index) + strip_height() + (rows.is_user ? 0.5f : 1.2f) * em_;
+      break;
+    case RowKind::kBlock:
+      height += layout(index, rows.block_index(row)).height();
+      break;
+  }
+  return std::max(1.0f, height);
+}
+
+float TranscriptLayout::guessed_height(size_t index, size_t row) {
+  MessageRows& rows = opened(index);
+  if (rows.kind(row) != RowKind::kBlock) return row_height(index, row);
+  return std::max(1.0f, lead(index, row) + rows.row_at(rows.block_index(row)).height);
+}
+
+float TranscriptLayout::message_height(size_t index) const {
+  const MessageRows& rows = at(index);
+  if (!rows.is_open) return rows.guess;
+  float height = (rows.has_thought ? 2 * em_ : 0) + strip_height() + footer_lead(index) + em_;
+  if (rows.unfolded) {
+    for (const MessageRows::Row& row : rows.thought_rows) height += row.height;
+  }
+  for (const MessageRows::Row& row : rows.answer_rows) height += row.height;
+  return height;
+}
+
+std::optional<size_t> TranscriptLayout::index_of(uint64_t key) const {
+  for (size_t i = 0; i < messages_.size(); ++i) {
+    if (messages_[i]->key == key) return i;
+  }
+  return std::nullopt;
+}
+
+void TranscriptLayout::drop_far(const std::vector<VisibleRow>& visible) {
+  if (visible.empty()) return;
+  const RowPlace first = visible.front().place, last = visible.back().place;
+  for (size_t i = 0; i < messages_.size(); ++i) {
+    MessageRows& rows = *messages_[i];
+    if (!rows.is_open) continue;
+    if (i + kNearMessages < first.message || i > last.message + kNearMessages) {
+      rows.guess = message_height(i);
+      rows.close();
+      continue;
+    }
+    const size_t n = rows.n_rows();
+    const size_t from = i == first.message ? first.row : i < first.message ? n : 0;
+    const size_t to = i == last.message ? last.row : i > last.message ? 0 : n;
+    for (size_t row = 0; n > 2 * kNearRows && row < n; ++row) {
+      if (rows.kind(row) == RowKind::kBlock && (row + kNearRows < from || row > to + kNearRows)) {
+        rows.row_at(rows.block_index(row)).layout.reset();
+      }
+    }
+  }
+}
+
+size_t TranscriptLayout::n_layouts() const {
+  size_t n = 0;
+  for (const auto& rows : messages_) {
+    for (const MessageRows::Row& row : rows->thought_rows) n += row.layout != nullptr;
+    for (const MessageRows::Row& row : rows->answer_rows) n += row.layout != nullptr;
+  }
+  return n;
+}
+
+const TextLayout& TranscriptLayout::label(const std::string& text, float size, Colour colour, Face face) {
+  if (labels_.size() > kMostLabels) labels_.clear();
+  std::string key =
+      text + '\0' + std::to_string(size) + '/' + std::to_string(colour) + '/' + std::to_string(static_cast<int>(face));
+  std::unique_ptr<TextLayout>& known = labels_[key];
+  if (!known) {
+    TextStyle style;
+    style.face = face;
+    style.size = size;
+    style.colour = colour;
+    known = engine_.layout({text, {{0, text.size(), style}}}, 0);
+  }
+  return *known;
+}
+
+}  // namespace warpchat::gui

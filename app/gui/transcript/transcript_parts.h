@@ -1,0 +1,110 @@
+// What TranscriptView keeps between frames, and the steps of one frame. Screen coordinates where not said otherwise.
+#pragma once
+#include <imgui/imgui.h>
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "app/gui/transcript/icons.h"
+#include "app/gui/transcript/row_scroll.h"
+#include "app/gui/transcript/transcript_layout.h"
+#include "app/gui/transcript/transcript_selection.h"
+#include "app/gui/transcript/transcript_view.h"
+
+namespace warpchat::gui {
+
+// A place in the text that survives messages coming and going.
+struct KeyedPlace {
+  uint64_t key = 0;
+  MessagePart part = MessagePart::kAnswer;
+  size_t block = 0, offset = 0;
+};
+
+struct TranscriptView::Parts {
+  explicit Parts(TextEngine& text) : layout(text) {}
+
+  struct Frame {
+    const ChatState* state = nullptr;
+    const Look* look = nullptr;
+    Actions* actions = nullptr;
+    ImDrawList* list = nullptr;
+    ImVec2 origin, size;  // of the region that is filled
+    float left = 0;       // of the column
+    ImVec2 mouse;
+    bool over = false;  // the mouse is over the region and nothing lies above it
+    bool clicked = false, released = false, down = false;
+    int clicks = 0;
+    bool shift = false;
+    double now = 0;
+
+    float bottom() const { return origin.y + size.y; }
+  };
+
+  void begin_frame(const ChatState& state, const Look& look, Actions& actions);
+  void follow_changes();  // of the messages, and what was asked for since the last frame
+  void take_wheel();
+  void draw_rows();
+  void draw_empty();
+  void draw_bubble(size_t first, size_t last);  // of visible rows, all of one user's message
+  void draw_thought_head(const VisibleRow& row);
+  void draw_block(const VisibleRow& row);
+  void draw_code_head(const VisibleRow& row, BlockIndex index, ImVec2 at);
+  void draw_code_scroll(uint64_t id, const BlockLayout& block, ImVec2 at, float& scroll);
+  void draw_caret(const VisibleRow& row);
+  void draw_footer(const VisibleRow& row);
+  float draw_versions(size_t message, float x, float y);
+  void draw_scroll_bar();
+  void draw_end_button();
+  void draw_link_target();
+  void draw_highlight(const VisibleRow& row);
+
+  // The mouse on text, after all buttons had their turn.
+  void take_text_mouse();
+  std::optional<TextPlace> place_at(ImVec2 point);
+  void begin_selection(TextPlace place);
+  void hover_text(const VisibleRow& row, const BlockLayout& block, BlockIndex index, ImVec2 at, float scroll);
+
+  // A button of any look: whether it was clicked now. hot: whether the mouse is over it.
+  bool press(uint64_t id, ImVec2 from, ImVec2 to, bool* hot);
+  bool icon_button(uint64_t id, Icon icon, ImVec2 from, float size, const char* tip);
+  void copy(uint64_t id, const std::string& text);
+
+  std::optional<TextRange> range() const;
+  std::optional<TextPlace> placed(const KeyedPlace& place) const;
+  KeyedPlace keyed(const TextPlace& place) const;
+  uint64_t scroll_id(size_t message, BlockIndex index) const;  // the same for all pieces of a block
+  ImVec2 content_origin(const VisibleRow& row, MessagePart part) const;
+  const Theme& theme() const { return frame.look->theme; }
+  float em() const { return layout.em(); }
+  float pixels(float at_scale_1) const { return frame.look->sizes.width(at_scale_1); }
+
+  TranscriptLayout layout;
+  RowScroll scroll;
+  Frame frame;
+
+  uint64_t top_key = 0;
+  size_t n_messages = 0;
+  std::optional<TurnId> wanted_turn;
+  bool wants_end = false;
+  float wanted_pages = 0;
+
+  std::optional<KeyedPlace> anchor, head;  // of the selection
+  bool selects = false;                    // the mouse is dragging it
+  std::map<uint64_t, float> code_scroll;   // pixels, by scroll_id
+
+  uint64_t pressed = 0;  // the button that the mouse went down on
+  float bar_grab = 0;    // of the scroll bar's thumb
+  uint64_t copied = 0;   // the button that shows that it has copied
+  double copied_until = 0;
+  uint64_t highlit = 0;  // a message's key
+  double highlit_since = 0;
+  std::string link;  // under the mouse
+  bool animates = false;
+
+  std::optional<uint64_t> edit, hovered_key;
+  std::optional<size_t> hovered_token;
+  uint64_t hovered_message = 0;  // whose footer shows
+};
+
+}  // namespace warpchat::gui

@@ -1,0 +1,194 @@
+// One frame of the transcript, and what the window asks of it.
+#include "app/gui/transcript/transcript_view.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/transcript/open_link.h"
+#include "app/gui/transcript/transcript_parts.h"
+
+namespace warpchat::gui {
+namespace {
+
+constexpr float kMeasure = 46;       // em, of a line at most
+constexpr float kMargin = 1.6f;      // em, at both sides
+constexpr float kWheelLines = 3.2f;  // a notch
+constexpr double kHighlightSeconds = 2;
+constexpr float kAutoScroll = 14;  // pixels a frame for each em beyond the edge
+
+}  // namespace
+
+TranscriptView::TranscriptView(TextEngine& text) : parts_(std::make_unique<Parts>(text)) {}
+TranscriptView::~TranscriptView() = default;
+
+void TranscriptView::draw(const ChatState& state, const Look& look, Actions& actions) {
+  Parts& p = *parts_;
+  const ImVec2 size = ImGui::GetContentRegionAvail();
+  if (size.x < 8 || size.y < 8) return;
+  p.frame.origin = ImGui::GetCursorScreenPos();
+  p.frame.size = size;
+  ImGui::InvisibleButton("##transcript", size);
+  p.begin_frame(state, look, actions);
+  p.follow_changes();
+  p.take_wheel();
+  p.scroll.settle(p.layout, size.y);
+  const RowPlace top = p.scroll.top();
+  p.top_key = top.message < p.layout.n_messages() ? p.layout.at(top.message).key : 0;
+  p.frame.list->PushClipRect(p.frame.origin, {p.frame.origin.x + size.x, p.frame.bottom()}, true);
+  if (p.layout.n_messages() == 0) {
+    p.draw_empty();
+  } else {
+    p.draw_scroll_bar();
+    p.draw_end_button();
+    p.draw_rows();
+    p.draw_link_target();
+  }
+  p.frame.list->PopClipRect();
+  p.take_text_mouse();
+  p.layout.drop_far(p.scroll.visible());
+  if (p.frame.released) p.pressed = 0;
+}
+
+void TranscriptView::Parts::begin_frame(const ChatState& state, const Look& look, Actions& actions) {
+  const ImGuiIO& io = ImGui::GetIO();
+  frame.state = &state;
+  frame.look = &look;
+  frame.actions = &actions;
+  frame.list = ImGui::GetWindowDrawList();
+  frame.mouse = io.MousePos;
+  frame.over = ImGui::IsItemHovered();
+  frame.clicked = frame.over && ImGui::IsMouseClicked(0);
+  frame.clicks = io.MouseClickedCount[0];
+  frame.released = ImGui::IsMouseReleased(0);
+  frame.down = ImGui::IsItemActive();
+  frame.shift = io.KeyShift;
+  frame.now = ImGui::GetTime();
+  const float size = look.sizes.text;
+  const float width = std::floor(std::min(kMeasure * size, frame.size.x - 2 * kMargin * size));
+  frame.left = std::floor(frame.origin.x + (frame.size.x - width) / 2);
+  layout.begin(state, look, std::max(8 * size, width));
+  animates = false;
+  link.clear();
+  hovered_key.reset();
+  hovered_token.reset();
+}
+
+void TranscriptView::Parts::follow_changes() {
+  const std::vector<ChatMessage>& messages = frame.state->open.messages;
+  if (const auto top = layout.index_of(top_key)) {
+    if (*top != scroll.top().message) scroll.rename_top(*top);
+  } else {
+    scroll.to_end();  // another conversation, or another branch of it
+    code_scroll.clear();
+  }
+  if (anchor && (!layout.index_of(anchor->key) || !layout.index_of(head->key))) anchor.reset(), head.reset();
+  // What the user sends is seen at once.
+  const bool sent = messages.size() > n_messages && messages.size() <= n_messages + 2;
+  if (sent && std::any_of(messages.begin() + static_cast<long>(n_messages), messages.end(),
+                          [](const ChatMessage& m) { return m.role == "user"; })) {
+    scroll.to_end();
+  }
+  n_messages = messages.size();
+  if (std::exchange(wants_end, false)) scroll.to_end();
+  if (selects) scroll.hold();
+  if (const float pages = std::exchange(wanted_pages, 0.0f)) scroll.move(pages * (frame.size.y - 2 * em()));
+  if (!wanted_turn) return;
+  for (size_t i = 0; i < messages.size(); ++i) {
+    if (messages[i].turn != *wanted_turn) continue;
+    scroll.to_row({i, 0}, -std::round(1.5f * em()));
+    highlit = messages[i].key;
+    highlit_since = frame.now;
+  }
+  wanted_turn.reset();
+}
+
+void TranscriptView::Parts::take_wheel() {
+  const ImGuiIO& io = ImGui::GetIO();
+  if (frame.over && io.MouseWheel != 0 && !io.KeyCtrl && !frame.shift) {
+    scroll.move(-io.MouseWheel * kWheelLines * 1.4f * em());
+  }
+  const float above = frame.origin.y - frame.mouse.y, below = frame.mouse.y - frame.bottom();
+  if (!selects || (above <= 0 && below <= 0)) return;
+  const float distance = std::max(above, below) / em();
+  scroll.move((below > 0 ? 1.0f : -1.0f) * std::clamp(distance * kAutoScroll, 2.0f, 0.5f * frame.size.y));
+  animates = true;
+}
+
+bool TranscriptView::Parts::press(uint64_t id, ImVec2 from, ImVec2 to, bool* hot) {
+  const ImVec2 mouse = frame.mouse;
+  const bool inside = frame.over && mouse.x >= from.x && mouse.x < to.x && mouse.y >= from.y && mouse.y < to.y;
+  *hot = inside && !selects && (pressed == 0 || pressed == id);
+  if (*hot) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+  if (*hot && frame.clicked) pressed = id;
+  return inside && frame.released && pressed == id;
+}
+
+bool TranscriptView::Parts::icon_button(uint64_t id, Icon icon, ImVec2 from, float size, const char* tip) {
+  bool hot = false;
+  const bool clicked = press(id, from, {from.x + size, from.y + size}, &hot);
+  if (hot) frame.list->AddRectFilled(from, {from.x + size, from.y + size}, theme().hover, size * 0.2f);
+  const bool done = copied == id && frame.now < copied_until;
+  if (done) animates = true;
+  draw_icon(*frame.list, done ? Icon::kDone : icon, {from.x + size / 2, from.y + size / 2}, std::round(size * 0.5f),
+            done  ? theme().good
+            : hot ? theme().text
+                  : theme().dim_text);
+  if (hot && !frame.down) ImGui::SetTooltip("%s", done ? "Copied" : tip);
+  return clicked;
+}
+
+void TranscriptView::Parts::copy(uint64_t id, const std::string& text) {
+  ImGui::SetClipboardText(text.c_str());
+  copied = id;
+  copied_until = frame.now + 1.2;
+  animates = true;
+}
+
+void TranscriptView::Parts::draw_highlight(const VisibleRow& row) {
+  if (highlit == 0 || layout.at(row.place.message).key != highlit) return;
+  const double age = frame.now - highlit_since;
+  if (age >= kHighlightSeconds) {
+    highlit = 0;
+    return;
+  }
+  animates = true;
+  const double strength = std::min(1.0, 2 - 2 * age / kHighlightSeconds);
+  const auto alpha = static_cast<uint32_t>((theme().selection >> 24) * strength);
+  const float top = frame.origin.y + row.top, pad = 0.6f * em();
+  frame.list->AddRectFilled({frame.left - pad, top}, {frame.left + layout.width() + pad, top + row.height},
+                            (theme().selection & 0xFFFFFF) | alpha << 24);
+}
+
+std::optional<uint64_t> TranscriptView::take_edit() { return std::exchange(parts_->edit, std::nullopt); }
+
+bool TranscriptView::has_selection() const { return parts_->range().has_value(); }
+
+std::string TranscriptView::selected_text(const ChatState& state) const {
+  const auto range = parts_->range();
+  if (!range) return "";
+  return text_in(*range, state, [&](size_t message) {
+    return message < parts_->layout.n_messages() && parts_->layout.shows_thought(message);
+  });
+}
+
+void TranscriptView::select_all() {
+  const size_t n = parts_->layout.n_messages();
+  if (n == 0) return;
+  parts_->anchor = KeyedPlace{parts_->layout.at(0).key, MessagePart::kThought, 0, 0};
+  parts_->head = KeyedPlace{parts_->layout.at(n - 1).key, MessagePart::kAnswer, SIZE_MAX, SIZE_MAX};
+}
+
+void TranscriptView::clear_selection() { parts_->anchor.reset(), parts_->head.reset(); }
+void TranscriptView::scroll_to_end() { parts_->wants_end = true; }
+void TranscriptView::scroll_to(TurnId turn) { parts_->wanted_turn = turn; }
+void TranscriptView::scroll_pages(float pages) { parts_->wanted_pages += pages; }
+bool TranscriptView::needs_frames() const { return parts_->animates; }
+std::optional<size_t> TranscriptView::hovered_token() const { return parts_->hovered_token; }
+std::optional<uint64_t> TranscriptView::hovered_message() const { return parts_->hovered_key; }
+bool TranscriptView::at_end() const { return parts_->scroll.at_end(); }
+
+float TranscriptView::scroll_position() const {
+  return parts_->layout.n_messages() > 0 ? parts_->scroll.position(parts_->layout) : 0;
+}
+
+}  // namespace warpchat::gui
