@@ -22,6 +22,8 @@ std::string last_glfw_error() {
   if (code == GLFW_NO_ERROR || !text) return "GLFW gives no reason";
   std::string sentence = text;
   if (const size_t colon = sentence.find(": "); colon != std::string::npos && colon < 6) sentence.erase(0, colon + 2);
+  if (sentence.size() > 1 && std::islower(static_cast<unsigned char>(sentence[1])))
+    sentence[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(sentence[0])));
   while (sentence.ends_with('.') || sentence.ends_with('\n')) sentence.pop_back();
   return sentence;
 }
@@ -217,6 +219,8 @@ void GlfwWindow::toggle_full_screen() {
   glfwSwapInterval(1);
   damaged = true;
 }
+
+void GlfwWindow::hide() { glfwHideWindow(window_); }
 
 void GlfwWindow::set_title(const std::string& title) {
   if (title == title_) return;

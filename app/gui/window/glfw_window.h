@@ -45,6 +45,7 @@ class GlfwWindow {
   WindowPlace place() const;       // of the window when it is not full screen
   bool full_screen() const { return full_screen_; }
   void toggle_full_screen();
+  void hide();
   void set_title(const std::string& title);
 
   std::string clipboard() const;

@@ -67,6 +67,7 @@ class Loop {
         window_.wait();
     }
     keeper_.keep(content_.memory());
+    window_.hide();  // what still has to be stored may take a moment
   }
 
  private:
