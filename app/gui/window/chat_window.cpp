@@ -83,6 +83,7 @@ void ChatWindow::draw(std::vector<InputEvent> events) {
   text_.begin_frame();
   ui_.begin_frame(std::move(events), GlfwWindow::now());
   take_shortcuts(/*fields_first=*/false);
+  if (ImGui::GetIO().WantTextInput) ui_.keys().clear();  // a field of ImGui's has the keyboard
   take_drops();
   for (const Command command : std::exchange(pending_commands_, {})) run(command);
   for (const Command command : std::exchange(commands_, {})) run(command);
@@ -161,7 +162,7 @@ void ChatWindow::draw_main(Rect rect) {
       settings_.draw(frame_, {rect.right() - settings_width, rect.y, settings_width, rect.height});
     }
   }
-  if (profiler_.is_open()) draw_profiler(rect.cut_bottom(std::round(rect.height * 0.48f)));
+  if (profiler_.is_open()) draw_profiler(rect.cut_bottom(std::round(std::max(rect.height * 0.48f, ui_.px(260)))));
   draw_composer(rect);
   draw_conversation(rect);
   notices_.draw(frame_, rect);
