@@ -38,7 +38,7 @@ std::string launch_mode_list() {
 
 std::string find_model_file(const std::string& name) { return resolve_model(name, model_folders(), state_directory()); }
 
-std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context, uint32_t sequences) {
+ModelOptions model_options(const ModelFlags& flags) {
   const KvTypes cache{cache_type(flags.cache_type_k, "--cache-type-k"),
                       cache_type(flags.cache_type_v, "--cache-type-v")};
   const std::optional<LaunchMode> launch = launch_mode_named(flags.launch);
@@ -51,11 +51,20 @@ std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context, uin
   options.count = !flags.profile.empty();
   options.path = find_model_file(flags.model);
   options.threads = flags.threads;
-  options.context = context > 0 ? context : flags.context > 0 ? static_cast<uint32_t>(flags.context) : 0;
-  options.context_from_model = context == 0 && flags.context == 0;
+  options.context = flags.context > 0 ? static_cast<uint32_t>(flags.context) : 0;
+  options.context_from_model = flags.context == 0;
   options.batch = std::min(flags.batch, flags.micro_batch);
-  options.sequences = sequences;
   options.kernel_cache = cache_directory() + "/kernels";
+  return options;
+}
+
+std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context, uint32_t sequences) {
+  ModelOptions options = model_options(flags);
+  options.sequences = sequences;
+  if (context > 0) {
+    options.context = context;
+    options.context_from_model = false;
+  }
   Spinner spinner("loading " + std::filesystem::path(options.path).filename().string());
   options.progress = [&](double fraction) {
     spinner.set_progress(fraction);

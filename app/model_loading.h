@@ -10,6 +10,9 @@ namespace warpchat {
 
 std::string find_model_file(const std::string& name);  // resolve_model with this user's folders
 
+// What the flags ask for; finds the file. UsageError or Error for what is no option.
+ModelOptions model_options(const ModelFlags& flags);
+
 // context: positions, where the command and not the user decides; 0: as the flags say. sequences: each with a cache of
 // so many.
 std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context = 0, uint32_t sequences = 1);

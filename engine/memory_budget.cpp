@@ -5,8 +5,6 @@
 #include <cstdio>
 #include <string>
 
-#include "models/error.h"
-
 namespace warpchat {
 namespace {
 
@@ -46,7 +44,7 @@ void check_memory(const MemoryBudget& budget, uint32_t context, uint64_t availab
   const uint64_t fixed = budget.total(0);
   const uint64_t fits =
       fixed < available ? (available - fixed) / std::max<uint64_t>(1, budget.cache_bytes_per_position) : 0;
-  throw Error(sentence + (fits > 0 ? "the largest --ctx-size that fits is " + std::to_string(fits)
+  throw MemoryShortage(sentence + (fits > 0 ? "the largest --ctx-size that fits is " + std::to_string(fits)
                                    : "no --ctx-size fits, use a smaller model"));
 }
 

@@ -4,7 +4,15 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "models/error.h"
+
 namespace warpchat {
+
+// The model and its context do not fit; they might if something else gave its memory back.
+class MemoryShortage : public Error {
+ public:
+  using Error::Error;
+};
 
 struct MemoryBudget {
   uint64_t weights_bytes;             // packed copies of every matrix
@@ -17,7 +25,7 @@ struct MemoryBudget {
 uint64_t saturating_sum(std::initializer_list<uint64_t> terms);
 uint64_t saturating_product(std::initializer_list<uint64_t> factors);
 
-// Error "needs ..., available ..., largest --ctx-size that fits" if total(context) > available. kind: "memory".
+// MemoryShortage "needs ..., available ..., largest --ctx-size that fits" if total(context) > available. kind: "memory".
 void check_memory(const MemoryBudget& budget, uint32_t context, uint64_t available, std::string_view kind = "memory");
 
 }  // namespace warpchat

@@ -96,7 +96,12 @@ struct AnswerSettings {
   bool operator==(const AnswerSettings&) const = default;
 };
 
-enum class Phase { kIdle, kPrompt, kAnswer };  // kPrompt: until the first token
+enum class Phase {
+  kIdle,
+  kWaiting,  // the last message is answered as soon as a model is loaded
+  kPrompt,   // until the first token
+  kAnswer,
+};
 
 struct NoticeItem {
   uint64_t id;
@@ -124,6 +129,7 @@ struct ChatState {
   AnswerSettings settings;
 
   Phase phase = Phase::kIdle;
+  uint64_t taken_sends = 0;  // grows when a Send was taken: only then may the composer forget its text
   PromptProgress prompt_progress{0, 0};
   std::optional<Timings> last_timings;  // of the open conversation's last answer
   double tokens_per_second = 0;         // of the answer that streams, over its last second or so

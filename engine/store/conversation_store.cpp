@@ -83,6 +83,10 @@ ConversationStore::Opened ConversationStore::open(const std::string& folder) {
   return opened;
 }
 
+std::unique_ptr<ConversationStore> ConversationStore::in_memory() {
+  return std::unique_ptr<ConversationStore>(new ConversationStore(Database::kInMemory));
+}
+
 ConversationStore::ConversationStore(const std::string& path) : database_(path) {
   database_.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON");
   check_pages(database_);

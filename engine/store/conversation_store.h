@@ -79,7 +79,13 @@ class ConversationStore {
   // cannot be written, if the file is of a newer version, or if another process holds it for too long.
   static Opened open(const std::string& folder);
 
+  // One that is nowhere but in this object.
+  static std::unique_ptr<ConversationStore> in_memory();
+
   const std::string& path() const { return database_.path(); }
+
+  // A number that is another one once another process or object has changed something here.
+  int64_t others_changes() const { return database_.integer("PRAGMA data_version"); }
 
   struct NewConversation {
     std::string title, system_prompt, model;

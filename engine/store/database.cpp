@@ -79,7 +79,7 @@ void Statement::run() {
 }
 
 Database::Database(std::string path) : path_(std::move(path)) {
-  make_private_file(path_);
+  if (path_ != kInMemory) make_private_file(path_);
   sqlite3* connection = nullptr;
   const int result = sqlite3_open_v2(path_.c_str(), &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   connection_.reset(connection);

@@ -54,6 +54,8 @@ class Statement {
 
 class Database {
  public:
+  static constexpr char kInMemory[] = ":memory:";  // instead of a path
+
   // Creates the file if need be; only its owner may read and write it. Error if it cannot be opened.
   explicit Database(std::string path);
 

@@ -1,0 +1,33 @@
+// What the worker has to do, from any thread: what the user wants, and what other threads have finished.
+#pragma once
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <variant>
+
+#include "app/gui/actions.h"
+
+namespace warpchat::gui {
+
+using Task = std::function<void()>;  // for the worker's thread
+using Letter = std::variant<Action, Task>;
+
+class Inbox {
+ public:
+  // A search or a count that nobody has begun yet is forgotten when a newer one comes.
+  void post(Letter letter);
+
+  // The oldest within the timeout; nullopt if none came.
+  std::optional<Letter> take(std::chrono::milliseconds timeout);
+  bool empty() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::deque<Letter> letters_;
+};
+
+}  // namespace warpchat::gui

@@ -1,0 +1,219 @@
+// A new model is loaded beside the old one, which answers meanwhile; only where memory lacks is the old one given up
+// first, and loaded again if the new one does not fit even so.
+#include "app/gui/worker/model_desk.h"
+
+#include <filesystem>
+#include <random>
+#include <utility>
+
+#include "app/directories.h"
+#include "app/model_loading.h"
+#include "engine/gpu/gpu_steps.h"
+#include "engine/gpu/launch_mode.h"
+
+namespace warpchat::gui {
+
+namespace {
+
+constexpr char kThinking[] = "enable_thinking";
+
+AnswerSettings answer_settings(const ChatSettings& settings, bool random_seed) {
+  AnswerSettings answer{settings.session.sampling, settings.session.max_tokens, std::nullopt, random_seed};
+  const auto& variables = settings.session.template_variables;
+  if (variables.contains(kThinking) && variables[kThinking].is_boolean()) answer.think = variables[kThinking];
+  return answer;
+}
+
+// What the user has changed stays, the rest follows the new defaults.
+template <class T>
+void follow(T& value, const T& old_default, const T& new_default) {
+  if (value == old_default) value = new_default;
+}
+
+std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+
+GpuDecoderSteps* gpu_steps(Model& model) { return dynamic_cast<GpuDecoderSteps*>(&model.decoder->steps()); }
+
+std::string device_name(const Model& model, const ChatOptions& flags) {
+  if (!flags.device.empty()) return flags.device;
+  return model.device_reason.empty() ? "cuda:0" : "cpu";
+}
+
+}  // namespace
+
+ModelDesk::ModelDesk(Board& board, const ChatOptions& options, Surroundings surroundings)
+    : board_(board), surroundings_(std::move(surroundings)), wanted_(options), loaded_(options) {
+  try {
+    default_settings_ = answer_settings(settings_from(options, {}), options.seed < 0);
+  } catch (const std::exception& error) {
+    board_.tell_error(error.what());
+  }
+  board_.change(updates::set_settings(default_settings_));
+}
+
+ModelDesk::~ModelDesk() = default;
+
+void ModelDesk::load_first() {
+  try {
+    wanted_.model = find_model_file(wanted_.model);
+  } catch (const UsageError&) {
+    return;  // none, or several: the user chooses
+  } catch (const std::exception& error) {
+    board_.tell_error(error.what());
+    return;
+  }
+  start({wanted_, std::nullopt, ""});
+}
+
+void ModelDesk::load(const LoadModel& wish) {
+  if (switch_launch(wish)) return;
+  if (!wish.path.empty()) wanted_.model = wish.path;
+  if (wanted_.model.empty()) return board_.tell_error("no model is loaded; pick one");
+  wanted_.device = wish.device.value_or(wanted_.device);
+  wanted_.launch = wish.launch.value_or(wanted_.launch);
+  wanted_.context = wish.context.value_or(wanted_.context);
+  Attempt attempt{wanted_, attempt_ ? attempt_->fallback : std::nullopt, ""};
+  if (!attempt_) return start(std::move(attempt));
+  next_ = std::move(attempt);
+  loader_.cancel();
+}
+
+// Another launch mode needs no other model, unless it is to be measured which one is fastest.
+bool ModelDesk::switch_launch(const LoadModel& wish) {
+  if (!model_ || attempt_ || !wish.path.empty() || wish.device || wish.context || !wish.launch) return false;
+  GpuDecoderSteps* steps = gpu_steps(*model_);
+  const std::optional<LaunchMode> mode = launch_mode_named(*wish.launch);
+  if (steps == nullptr || !mode || !steps->can_launch(*mode)) return false;
+  surroundings_.at_rest([this, mode = *mode] {
+    GpuDecoderSteps* now = model_ ? gpu_steps(*model_) : nullptr;
+    if (now == nullptr || attempt_) return;
+    now->set_launch_mode(mode, "");
+    wanted_.launch = loaded_.launch = name_of(mode);
+    board_.change(updates::set_model(shown()));
+  });
+  return true;
+}
+
+void ModelDesk::start(Attempt attempt) {
+  attempt_ = std::move(attempt);
+  const std::string name = file_name(attempt_->flags.model);
+  board_.change(updates::set_loading(LoadingModel{name, 0}));
+  const auto progress = [this, name](double fraction) {
+    surroundings_.post([this, name, fraction] {
+      if (is_loading()) board_.change(updates::set_loading(LoadingModel{name, fraction}));
+    });
+  };
+  loader_.start(attempt_->flags, progress, [this](LoadOutcome outcome) {
+    auto shared = std::make_shared<LoadOutcome>(std::move(outcome));  // a Task can be copied
+    surroundings_.post([this, shared] { surroundings_.at_rest([this, shared] { end(std::move(*shared)); }); });
+  });
+}
+
+void ModelDesk::end(LoadOutcome outcome) {
+  if (next_) {
+    outcome.session.reset();  // nobody wants it any more
+    outcome.model.reset();
+    return start(*std::exchange(next_, std::nullopt));
+  }
+  outcome.model ? install(std::move(outcome)) : fail(outcome);
+}
+
+void ModelDesk::fail(const LoadOutcome& outcome) {
+  Attempt failed = *std::exchange(attempt_, std::nullopt);
+  if (outcome.lacks_memory && model_ && failed.fault.empty()) {
+    failed.fallback = loaded_;
+    session_.reset();
+    model_.reset();
+    board_.change(updates::set_model(std::nullopt));
+    return start(std::move(failed));
+  }
+  if (!outcome.was_cancelled)
+    board_.tell_error((failed.fault.empty() ? "" : failed.fault + "; then: ") + outcome.fault);
+  if (failed.fallback && failed.fault.empty()) return start({*failed.fallback, std::nullopt, outcome.fault});
+  if (model_) wanted_ = loaded_;
+  settle();
+}
+
+void ModelDesk::install(LoadOutcome outcome) {
+  session_.reset();
+  model_ = std::move(outcome.model);
+  session_ = std::move(outcome.session);
+  wanted_ = loaded_ = std::exchange(attempt_, std::nullopt)->flags;
+  base_options_ = outcome.settings.session;
+  merge_settings(outcome.settings);
+  board_.change(updates::set_model(shown()));
+  remember_model(model_->file.path(), state_directory());
+  settle();
+}
+
+void ModelDesk::settle() {
+  board_.change(updates::set_loading(std::nullopt));
+  surroundings_.settled();
+}
+
+void ModelDesk::cancel() {
+  next_.reset();
+  if (attempt_) loader_.cancel();
+}
+
+void ModelDesk::unload() {
+  if (attempt_) cancel();
+  session_.reset();
+  model_.reset();
+  board_.change(updates::set_model(std::nullopt));
+}
+
+void ModelDesk::merge_settings(const ChatSettings& defaults) {
+  const AnswerSettings before = default_settings_;
+  default_settings_ = answer_settings(defaults, wanted_.seed < 0);
+  AnswerSettings settings = board_.now().settings;
+  const auto follow_all = [&](auto... fields) {
+    (follow(settings.sampling.*fields, before.sampling.*fields, default_settings_.sampling.*fields), ...);
+  };
+  follow_all(&SamplingParams::repeat_penalty, &SamplingParams::presence_penalty, &SamplingParams::frequency_penalty,
+             &SamplingParams::penalty_window, &SamplingParams::top_k, &SamplingParams::top_p, &SamplingParams::min_p,
+             &SamplingParams::temperature, &SamplingParams::seed);
+  if (!(settings == board_.now().settings)) board_.change(updates::set_settings(settings));
+}
+
+void ModelDesk::change_settings(const AnswerSettings& settings) {
+  if (!(settings == board_.now().settings)) board_.change(updates::set_settings(settings));
+}
+
+SessionOptions ModelDesk::options_for(const std::string& system_prompt) const {
+  const AnswerSettings& settings = board_.now().settings;
+  SessionOptions options = base_options_;
+  options.system_prompt = system_prompt;
+  options.sampling = settings.sampling;
+  if (settings.random_seed) options.sampling.seed = std::random_device()();
+  options.max_tokens = settings.max_tokens;
+  options.template_variables.erase(kThinking);
+  if (settings.think) options.template_variables[kThinking] = *settings.think;
+  return options;
+}
+
+size_t ModelDesk::count(const std::string& text) const {
+  return model_ ? model_->tokenizer->encode(text, /*parse_special=*/false, /*add_bos=*/false).size() : 0;
+}
+
+void ModelDesk::count(const CountTokens& wish) {
+  board_.change(updates::set_counted(wish.revision, static_cast<uint32_t>(count(wish.text))));
+}
+
+LoadedModel ModelDesk::shown() const {
+  const Steps& steps = model_->decoder->steps();
+  const bool on_gpu = dynamic_cast<const GpuDecoderSteps*>(&steps) != nullptr;
+  const std::string& source = base_options_.chat_template.empty() ? model_->chat_template : base_options_.chat_template;
+  return {.path = model_->file.path(),
+          .name = model_name(*model_),
+          .device = device_name(*model_, loaded_),
+          .launch = on_gpu ? loaded_.launch : "",
+          .status = steps.description() + (model_->device_reason.empty() ? "" : " (" + model_->device_reason + ")"),
+          .bytes = model_->file.file_bytes(),
+          .context = model_->context,
+          .load_seconds = model_->load_seconds,
+          .file_sampling = model_->file_sampling,
+          .can_think = source.find(kThinking) != std::string::npos};
+}
+
+}  // namespace warpchat::gui
