@@ -20,30 +20,40 @@ std::string processor_name() {
 
 namespace {
 
-std::string line(const std::string& name, const std::string& what) {
-  return name + std::string(name.size() < 10 ? 10 - name.size() : 1, ' ') + what + "\n";
-}
-
-std::string gpu_lines() {
+void add_gpus(std::vector<DeviceLine>& lines) {
   try {
-    std::string lines;
     for (const GpuDevice& gpu : list_gpus(libcuda_table()))
-      lines += line("cuda:" + std::to_string(gpu.index), gpu.name + ", " + human_bytes(gpu.memory_bytes) + ", sm_" +
-                                                             std::to_string(gpu.major * 10 + gpu.minor) + ", " +
-                                                             std::to_string(gpu.n_sms) + " processors");
-    return lines;
+      lines.push_back({"cuda:" + std::to_string(gpu.index),
+                       gpu.name + ", " + human_bytes(gpu.memory_bytes) + ", sm_" +
+                           std::to_string(gpu.major * 10 + gpu.minor) + ", " + std::to_string(gpu.n_sms) +
+                           " processors",
+                       true});
   } catch (const Error& error) {
-    return line("cuda", std::string("not usable: ") + error.what());
+    lines.push_back({"cuda", std::string("not usable: ") + error.what(), false});
   }
 }
 
 }  // namespace
 
-std::string device_list() {
+std::vector<DeviceLine> list_devices() {
   const uint32_t cores = physical_cores();
-  return line("cpu", processor_name() + ", " + std::to_string(cores) + (cores == 1 ? " core, " : " cores, ") +
-                         usable_kernels().front()->shown) +
-         gpu_lines() + line("emulator", "a GPU on the CPU: checks the kernels, and is slow; emulator:sm_90 names one");
+  std::vector<DeviceLine> lines{{"cpu",
+                                 processor_name() + ", " + std::to_string(cores) +
+                                     (cores == 1 ? " core, " : " cores, ") + usable_kernels().front()->shown,
+                                 true}};
+  add_gpus(lines);
+  lines.push_back({"emulator", "a GPU on the CPU: checks the kernels, and is slow; emulator:sm_90 names one", true});
+  return lines;
+}
+
+std::string device_list() {
+  constexpr size_t kNameWidth = 10;
+  std::string list;
+  for (const DeviceLine& line : list_devices()) {
+    const size_t blanks = line.name.size() < kNameWidth ? kNameWidth - line.name.size() : 1;
+    list += line.name + std::string(blanks, ' ') + line.text + "\n";
+  }
+  return list;
 }
 
 void require_known_device(const std::string& name) {

@@ -1,13 +1,22 @@
 // The devices of this machine.
 #pragma once
 #include <string>
+#include <vector>
 
 namespace warpchat {
 
 std::string processor_name();  // "AMD EPYC 9B14"
 
-// One line a device, for --list-devices: "cpu       AMD EPYC ..., 2 cores, AVX-512"; a driver without a
-// usable GPU has a line that says why.
+struct DeviceLine {
+  std::string name;  // as --device takes it
+  std::string text;  // "AMD EPYC ..., 2 cores, AVX-512"
+  bool usable;
+};
+
+// The CPU, each GPU, the emulator; a driver without a usable GPU has a line that says why.
+std::vector<DeviceLine> list_devices();
+
+// The same for --list-devices, a line each.
 std::string device_list();
 
 // UsageError for a name of no known form; empty: the default.

@@ -8,11 +8,15 @@
 #include <utility>
 
 #include "app/gui/worker/answering.h"
+#include "app/gui/worker/attachments.h"
 #include "app/gui/worker/board.h"
 #include "app/gui/worker/branch.h"
+#include "app/gui/worker/choices.h"
 #include "app/gui/worker/inbox.h"
 #include "app/gui/worker/library.h"
 #include "app/gui/worker/model_desk.h"
+#include "app/gui/worker/profile_watch.h"
+#include "app/transfer.h"
 
 namespace warpchat::gui {
 
@@ -34,13 +38,16 @@ struct ChatWorker::Parts {
         answering(board, branch),
         models(board, options,
                {[this](Task task) { inbox.post(std::move(task)); }, [this](Task task) { at_rest(std::move(task)); },
-                [this] { answer_what_waits(); }}) {}
+                [this] { model_has_settled(); }}),
+        attachments(board, models),
+        profile(board) {}
 
   void run() {
     library.open(!options.no_history);
     branch.start_new(options.system_prompt);
     board.publish();
     models.load_first();
+    look_for_choices();
     board.publish();
     while (!ending) turn();
     answering.stop();
@@ -55,10 +62,18 @@ struct ChatWorker::Parts {
       carry_out(std::move(*letter));
       board.publish();
     }
-    if (answering.running()) answering.follow(kBetweenEvents);
+    if (answering.running()) follow_answer();
     if (!answering.running()) carry_out_what_waited();
     if (library.others_have_changed_it() && !answering.running()) branch.reload();
     board.publish();
+  }
+
+  void follow_answer() {
+    answering.follow(kBetweenEvents);
+    if (answering.running())
+      profile.look(*models.model());
+    else
+      profile.show(*models.model());
   }
 
   void carry_out(Letter letter) {
@@ -113,18 +128,41 @@ struct ChatWorker::Parts {
       if (!models.is_loading()) board.tell("no model is loaded: pick one, and your message is answered");
       return;
     }
+    profile.begin_answer(*models.model());
     answering.start(*models.session(), models.options_for(branch.now().system_prompt));
   }
 
-  void answer_what_waits() {
-    if (models.model() != nullptr) branch.set_model(models.model()->file.path());
+  void model_has_settled() {
+    if (models.model() != nullptr) {
+      branch.set_model(models.model()->file.path());
+      attachments.count();
+      profile.begin_model(*models.model());
+    }
+    look_for_choices();
     if (board.now().phase == Phase::kWaiting && models.session() != nullptr) answer();
   }
 
+  // What there is to choose from depends on the memory that is left, so it is looked for anew after each load.
+  void look_for_choices() {
+    if (std::exchange(looks_for_choices, true)) return;
+    uint64_t held = 0;
+    if (models.model() != nullptr)
+      for (const MemoryUse& use : models.model()->decoder->steps().memory()) held += use.bytes;
+    choices.look({models.flags(), held}, [this](Choices found) {
+      inbox.post(Task([this, found = std::move(found)] {
+        looks_for_choices = false;
+        board.change(updates::set_models(found.models));
+        board.change(updates::set_devices(found.devices));
+      }));
+    });
+  }
+
   void take(Send& wish) {
-    if (wish.text.find_first_not_of(" \t\r\n") == std::string::npos) return;
+    const bool is_blank = wish.text.find_first_not_of(" \t\r\n") == std::string::npos;
+    if (is_blank && board.now().attachments.empty()) return;
+    const std::string title = title_from(is_blank ? board.now().attachments.front().name : wish.text);
     board.change(updates::take_send());
-    branch.add("user", wish.text, title_from(wish.text));
+    branch.add("user", attachments.put_before(wish.text), title);
     answer();
   }
 
@@ -148,8 +186,8 @@ struct ChatWorker::Parts {
 
   void take(ShowVersion& wish) { branch.show_version(wish.message, wish.turn); }
   void take(SetSystemPrompt& wish) { branch.set_system_prompt(wish.text); }
-  void take(AttachFile&) {}
-  void take(DropAttachment&) {}
+  void take(AttachFile& wish) { attachments.add(wish.path); }
+  void take(DropAttachment& wish) { attachments.drop(wish.index); }
   void take(CountTokens& wish) { models.count(wish); }
 
   void take(NewConversation&) { branch.start_new(options.system_prompt); }
@@ -172,25 +210,50 @@ struct ChatWorker::Parts {
   void take(TakeFromTrash& wish) {
     if (!library.try_to([&](ConversationStore& store) { store.take_from_trash(wish.id); })) return;
     library.refresh();
+    forget_undo(wish.id);
     if (branch.messages().empty() && !answering.running()) branch.open(wish.id);
+  }
+
+  void forget_undo(ConversationId id) {
+    const std::vector<NoticeItem> notices = board.now().notices;
+    for (const NoticeItem& notice : notices)
+      if (notice.restores == id) board.change(updates::dismiss_notice(notice.id));
   }
 
   void take(EraseForEver& wish) {
     if (!library.try_to([&](ConversationStore& store) { store.erase(wish.id); })) return;
+    forget_undo(wish.id);
     if (branch.now().id == wish.id) branch.start_new(options.system_prompt);
     library.refresh();
   }
 
-  void take(ExportConversation&) {}
-  void take(ImportConversation&) {}
-  void take(RefreshModels&) {}
+  void take(ExportConversation& wish) {
+    const bool done = library.try_to([&](ConversationStore& store) {
+      if (branch.now().id == 0) throw Error("there is no message to export yet");
+      export_conversation(store, branch.now().id, wish.path);
+    });
+    if (done) board.tell("wrote " + wish.path);
+  }
+
+  void take(ImportConversation& wish) {
+    ConversationId imported = 0;
+    if (!library.try_to([&](ConversationStore& store) { imported = import_conversation(store, wish.path); })) return;
+    library.refresh();
+    branch.open(imported);
+  }
+
+  void take(RefreshModels&) { look_for_choices(); }
   void take(LoadModel& wish) { models.load(wish); }
   void take(CancelLoading&) { models.cancel(); }
   void take(UnloadModel&) { models.unload(); }
   void take(ChangeSettings& wish) { models.change_settings(wish.settings); }
   void take(DismissNotice& wish) { board.change(updates::dismiss_notice(wish.id)); }
-  void take(WatchProfile&) {}
-  void take(ExportProfile&) {}
+  void take(WatchProfile& wish) { profile.set_on(wish.on, models.model()); }
+
+  void take(ExportProfile& wish) {
+    const bool done = library.try_to([&](ConversationStore&) { profile.save(models.model(), wish.path); });
+    if (done) board.tell("wrote " + wish.path + " and " + wish.path + ".md");
+  }
 
   const ChatOptions options;
   Inbox inbox;
@@ -200,6 +263,10 @@ struct ChatWorker::Parts {
   Branch branch;
   Answering answering;
   ModelDesk models;
+  Attachments attachments;
+  ProfileWatch profile;
+  ChoiceFinder choices;
+  bool looks_for_choices = false;
   std::deque<Action> deferred;  // until the answer has stopped
   std::deque<Task> rest_tasks;  // until it has ended
   std::thread thread;

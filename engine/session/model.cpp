@@ -37,11 +37,6 @@ SamplingParams read_sampling(const GgufFile& file) {
   return p;
 }
 
-uint32_t choose_context(const ModelOptions& options, const ModelConfig& config) {
-  if (options.context > 0) return options.context;
-  return options.context_from_model ? config.context_length : std::min(config.context_length, kDefaultContextLimit);
-}
-
 std::unique_ptr<Decoder> make_gpu_decoder(const ModelOptions& options, const Model& model, const DeviceChoice& device) {
   const GpuSizes sizes{model.context, options.batch, options.sequences, options.cache};
   const GpuOptions gpu{device,
@@ -76,6 +71,11 @@ std::unique_ptr<Decoder> make_cpu_decoder(const ModelOptions& options, const Mod
 std::string find_chat_template(const GgufFile& file, const Tokenizer& tokenizer) {
   if (file.has("tokenizer.chat_template")) return std::string(file.get_string("tokenizer.chat_template"));
   return tokenizer.find("<|im_start|>") >= 0 ? std::string(kChatMlTemplate) : "";
+}
+
+uint32_t choose_context(const ModelOptions& options, const ModelConfig& config) {
+  if (options.context > 0) return options.context;
+  return options.context_from_model ? config.context_length : std::min(config.context_length, kDefaultContextLimit);
 }
 
 Model::Model(GgufFile mapped) : file(std::move(mapped)) {}

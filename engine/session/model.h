@@ -35,6 +35,9 @@ struct ModelOptions {
   std::string kernel_cache;              // folder of compiled GPU kernels; empty: none
 };
 
+// Positions of the KV cache that the options ask for.
+uint32_t choose_context(const ModelOptions& options, const ModelConfig& config);
+
 struct Model {
   // Error: one sentence naming file and fault.
   static std::unique_ptr<Model> load(const ModelOptions& options);

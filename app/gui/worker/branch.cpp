@@ -35,19 +35,26 @@ std::optional<size_t> Branch::index_of(uint64_t message) const {
 }
 
 void Branch::start_new(std::string system_prompt) {
+  seen_.clear();
   OpenConversation conversation;
   conversation.system_prompt = std::move(system_prompt);
   board_.change(updates::open_conversation(std::move(conversation)));
 }
 
 void Branch::open(ConversationId id) {
-  library_.try_to([&](ConversationStore& store) { board_.change(updates::open_conversation(read(store, id))); });
+  library_.try_to([&](ConversationStore& store) {
+    remember();
+    OpenConversation conversation = read(store, id);
+    if (id != now().id) seen_.clear();
+    board_.change(updates::open_conversation(std::move(conversation)));
+  });
 }
 
 void Branch::reload() {
   if (now().id == 0 || !unfinished_.empty() || std::any_of(messages().begin(), messages().end(), waits_to_be_stored))
     return;
   try {
+    remember();
     OpenConversation stored = read(library_.store(), now().id);
     if (stored.title == now().title && stored.system_prompt == now().system_prompt && shows(stored.messages)) return;
     stored.context_used = now().context_used;
@@ -73,12 +80,11 @@ OpenConversation Branch::read(const ConversationStore& store, ConversationId id)
 }
 
 ChatMessage Branch::message_of(const ConversationStore& store, const Turn& turn) {
-  const auto shown = std::find_if(messages().begin(), messages().end(), [&](const ChatMessage& message) {
-    return message.turn == turn.id && message.text == turn.text;
-  });
+  const auto seen = seen_.find(turn.id);
   ChatMessage message;
-  if (shown != messages().end()) {
-    message = *shown;
+  if (seen != seen_.end() && seen->second.text == turn.text) {
+    message = seen->second;
+    if (message.status != MessageStatus::kFailed) message.status = status_of(turn.state);
   } else {
     message.key = board_.new_key();
     message.turn = turn.id;
@@ -107,7 +113,15 @@ void Branch::add(const std::string& role, const std::string& text, const std::st
   follow_title();
 }
 
-void Branch::cut(size_t n_messages) { board_.change(updates::keep_messages(n_messages)); }
+void Branch::cut(size_t n_messages) {
+  remember();
+  board_.change(updates::keep_messages(n_messages));
+}
+
+void Branch::remember() {
+  for (const ChatMessage& message : messages())
+    if (message.turn != 0 && message.status != MessageStatus::kStreaming) seen_.insert_or_assign(message.turn, message);
+}
 
 void Branch::show_version(uint64_t message, TurnId turn) {
   const std::optional<size_t> i = index_of(message);

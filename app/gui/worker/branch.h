@@ -2,6 +2,7 @@
 // kept and tried again with the next change.
 #pragma once
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,6 +49,7 @@ class Branch {
     std::string text;  // once it has ended
     TurnState state;
   };
+  void remember();
   OpenConversation read(const ConversationStore& store, ConversationId id);
   bool shows(const std::vector<ChatMessage>& stored) const;
   ChatMessage message_of(const ConversationStore& store, const Turn& turn);
@@ -62,6 +64,7 @@ class Branch {
   Board& board_;
   Library& library_;
   std::string model_;
+  std::map<TurnId, ChatMessage> seen_;  // of this conversation's branches, with what is known of their answers
   std::optional<StreamedAnswer> streamed_;
   bool keeps_streamed_ = true;             // false: its store has failed
   std::deque<StreamedAnswer> unfinished_;  // answers that have ended and are not wholly stored

@@ -31,6 +31,7 @@ class ModelDesk {
   void count(const CountTokens& wish);
   size_t count(const std::string& text) const;  // tokens; 0 without a model
 
+  const ChatOptions& flags() const { return wanted_; }  // of the model that is loaded, or being loaded
   Model* model() { return model_.get(); }
   ChatSession* session() { return session_.get(); }                    // null: no model is loaded
   SessionOptions options_for(const std::string& system_prompt) const;  // of the next answer

@@ -1,0 +1,303 @@
+// The worker as the window drives it, with a tiny model and a store of its own: messages, answers, versions, lists.
+#include "app/gui/chat_worker.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/gui/worker_window.h"
+
+namespace warpchat::gui {
+namespace {
+
+class ChatWorkerTest : public WorkerTest {};
+
+std::vector<std::string> texts(const std::vector<ChatMessage>& messages) {
+  std::vector<std::string> all;
+  for (const ChatMessage& message : messages) all.push_back(message.text);
+  return all;
+}
+
+TEST_F(ChatWorkerTest, WhatIsSentIsAnsweredAndStored) {
+  WorkerWindow window(brief());
+  window.until_loaded();
+  EXPECT_EQ(window.state().model->device, "cpu");
+  EXPECT_EQ(window.state().model->launch, "");
+  window.ask("hello\nyou");
+  ASSERT_EQ(window.messages().size(), 2u);
+  const ChatMessage& answer = window.messages()[1];
+  EXPECT_EQ(answer.status, MessageStatus::kComplete);
+  EXPECT_EQ(answer.tokens.size(), 4u);
+  EXPECT_EQ(answer.timings->generated_tokens, 4u);
+  EXPECT_EQ(window.state().taken_sends, 1u);
+  EXPECT_EQ(window.open().title, "hello");
+  EXPECT_EQ(window.open().context_used, answer.timings->prompt_tokens + 4);
+  ASSERT_EQ(window.state().conversations.size(), 1u);
+  EXPECT_EQ(window.state().conversations[0].id, window.open().id);
+  const std::vector<Turn> turns = stored(window.open().id);
+  ASSERT_EQ(turns.size(), 2u);
+  EXPECT_EQ(turns[0].text, "hello\nyou");
+  EXPECT_EQ(turns[1].text, answer.text);
+  EXPECT_EQ(turns[1].id, answer.turn);
+  EXPECT_EQ(turns[1].state, TurnState::kComplete);
+}
+
+TEST_F(ChatWorkerTest, AnAnswerThatIsStoppedKeepsItsText) {
+  WorkerWindow window(endless());
+  window.post(Send{"go on"});
+  window.until_streams(10);
+  EXPECT_EQ(window.state().phase, Phase::kAnswer);
+  EXPECT_GT(window.state().tokens_per_second, 0);
+  EXPECT_GT(window.state().first_token_seconds, 0);
+  window.post(Stop{});
+  window.until_idle();
+  EXPECT_EQ(window.messages().back().status, MessageStatus::kStopped);
+  const std::vector<Turn> turns = stored(window.open().id);
+  ASSERT_EQ(turns.size(), 2u);
+  EXPECT_EQ(turns[1].text, window.messages()[1].text);
+  EXPECT_EQ(turns[1].state, TurnState::kStopped);
+}
+
+TEST_F(ChatWorkerTest, TheWindowIsWokenAtMostOnceForWhatItHasNotTaken) {
+  WorkerWindow window(endless());
+  window.post(Send{"go on"});
+  window.until_streams(50);
+  window.post(Stop{});
+  window.until_idle();
+  EXPECT_LE(window.n_wakes(), window.messages().back().tokens.size() + 30);  // 30: the start, the lists, the end
+}
+
+TEST_F(ChatWorkerTest, TokenMarksCoverTheAnswer) {
+  WorkerWindow window(brief());
+  window.ask("hello");
+  const ChatMessage& answer = window.messages().back();
+  uint32_t before = 0;
+  for (const TokenMark& mark : answer.tokens) {
+    EXPECT_GE(mark.offset, before);
+    EXPECT_LE(mark.offset, answer.text.size());
+    before = mark.offset;
+  }
+  EXPECT_FLOAT_EQ(answer.tokens.front().seconds, static_cast<float>(window.state().first_token_seconds));
+}
+
+TEST_F(ChatWorkerTest, AnAnswerAskedForAgainIsAVersionBesideTheFirst) {
+  ChatOptions options = brief();
+  options.temperature = 5.0f;
+  WorkerWindow window(options);
+  window.ask("hello");
+  const ChatMessage first = window.messages()[1];
+  window.post(Regenerate{first.key});
+  window.until(
+      [&] {
+        return window.messages().size() == 2 && window.messages()[1].siblings.size() == 2 &&
+               window.state().phase == Phase::kIdle;
+      },
+      "a second version");
+  const ChatMessage second = window.messages()[1];
+  EXPECT_NE(second.key, first.key);
+  EXPECT_EQ(second.sibling, 1u);
+  EXPECT_EQ(second.siblings, (std::vector<TurnId>{first.turn, second.turn}));
+
+  window.post(ShowVersion{second.key, first.turn});
+  window.until([&] { return window.messages()[1].turn == first.turn; }, "the first version is shown");
+  EXPECT_EQ(window.messages()[1].text, first.text);
+  EXPECT_EQ(window.messages()[1].key, first.key) << "what is kept of its layout holds";
+  EXPECT_EQ(window.messages()[1].tokens.size(), first.tokens.size());
+  EXPECT_EQ(window.messages()[1].sibling, 0u);
+  EXPECT_EQ(stored(window.open().id).back().id, first.turn) << "the store shows the same branch";
+}
+
+TEST_F(ChatWorkerTest, AMessageInTheMiddleIsEditedAndTheOldBranchKept) {
+  WorkerWindow window(brief());
+  window.ask("one");
+  window.ask("two");
+  const std::vector<ChatMessage> before = window.messages();
+  window.post(EditMessage{before[0].key, "uno"});
+  window.until(
+      [&] {
+        return window.messages().size() == 2 && window.messages()[0].text == "uno" &&
+               window.state().phase == Phase::kIdle;
+      },
+      "the edited message is answered");
+  EXPECT_EQ(window.messages()[0].siblings, (std::vector<TurnId>{before[0].turn, window.messages()[0].turn}));
+  EXPECT_EQ(window.open().title, "uno");
+  window.post(ShowVersion{window.messages()[0].key, before[0].turn});
+  window.until([&] { return window.messages().size() == 4; }, "the old branch is shown");
+  EXPECT_EQ(texts(window.messages()), texts(before));
+}
+
+TEST_F(ChatWorkerTest, AnEditedAnswerIsNotAnswered) {
+  WorkerWindow window(brief());
+  window.ask("one");
+  window.post(EditMessage{window.messages()[1].key, "my own words"});
+  window.until([&] { return window.messages()[1].text == "my own words"; }, "the answer is replaced");
+  EXPECT_EQ(window.state().phase, Phase::kIdle);
+  EXPECT_EQ(window.messages()[1].siblings.size(), 2u);
+  window.ask("two");
+  EXPECT_EQ(stored(window.open().id)[1].text, "my own words");
+}
+
+TEST_F(ChatWorkerTest, StoppedBeforeItsFirstWordAnAnswerGivesWayToTheOneBefore) {
+  WorkerWindow window(endless());
+  window.post(Send{"go on"});
+  window.until_streams(3);
+  window.post(Stop{});
+  window.until_idle();
+  const ChatMessage first = window.messages()[1];
+  window.post(Regenerate{first.key});
+  window.post(Stop{});
+  window.post(Send{"and now this"});
+  window.until([&] { return window.state().taken_sends == 2; }, "the second message is taken");
+  ASSERT_GE(window.messages().size(), 3u);
+  const bool had_a_word = window.messages()[1].siblings.size() == 2;  // it was stopped that late
+  EXPECT_TRUE(had_a_word || window.messages()[1].key == first.key);
+}
+
+TEST_F(ChatWorkerTest, SendingWhileAnAnswerStreamsStopsItAndAnswersWhatWasSent) {
+  WorkerWindow window(endless());
+  window.post(Send{"go on"});
+  window.until_streams(5);
+  window.post(Send{"and now this"});
+  window.until([&] { return window.messages().size() == 4 && !window.messages()[3].tokens.empty(); },
+               "a second answer");
+  EXPECT_EQ(window.messages()[1].status, MessageStatus::kStopped);
+  EXPECT_EQ(window.messages()[2].text, "and now this");
+}
+
+TEST_F(ChatWorkerTest, OpeningAnotherConversationKeepsTheAnswerThatStreams) {
+  WorkerWindow window(endless());
+  window.post(Send{"first"});
+  window.until_streams(5);
+  const ConversationId first = window.open().id;
+  window.post(NewConversation{});
+  window.until([&] { return window.open().id == 0 && window.messages().empty(); }, "a new conversation");
+  EXPECT_EQ(window.state().phase, Phase::kIdle);
+  EXPECT_EQ(stored(first).back().state, TurnState::kStopped);
+  window.post(OpenStored{first});
+  window.until([&] { return window.open().id == first; }, "the first conversation again");
+  ASSERT_EQ(window.messages().size(), 2u);
+  EXPECT_EQ(window.messages()[1].text, stored(first).back().text);
+  EXPECT_EQ(window.messages()[1].status, MessageStatus::kStopped);
+}
+
+TEST_F(ChatWorkerTest, StoredConversationsAreSearchedRenamedAndThrownAway) {
+  WorkerWindow window(brief());
+  window.ask("the whale");
+  const ConversationId whale = window.open().id;
+  window.post(NewConversation{});
+  window.ask("the squid");
+  const ConversationId squid = window.open().id;
+  EXPECT_EQ(window.state().conversations.size(), 2u);
+
+  window.post(Search{"whale"});
+  window.until([&] { return window.state().search.has_value(); }, "results");
+  ASSERT_EQ(window.state().search->hits.size(), 1u);
+  EXPECT_EQ(window.state().search->hits[0].conversation.id, whale);
+  window.post(Search{""});
+  window.until([&] { return !window.state().search.has_value(); }, "no search");
+
+  window.post(Rename{squid, "tentacles"});
+  window.until([&] { return window.open().title == "tentacles"; }, "another title");
+
+  window.post(ThrowAway{squid});
+  window.until([&] { return window.state().trash.size() == 1; }, "it is in the trash");
+  EXPECT_EQ(window.open().id, 0);
+  ASSERT_FALSE(window.state().notices.empty());
+  const NoticeItem undo = window.state().notices.back();
+  EXPECT_EQ(undo.restores, squid);
+  window.post(TakeFromTrash{undo.restores});
+  window.until([&] { return window.state().trash.empty() && window.open().id == squid; }, "it is back");
+  EXPECT_EQ(window.messages().size(), 2u);
+  EXPECT_TRUE(window.state().notices.empty()) << "there is nothing left to undo";
+
+  window.post(ThrowAway{whale});
+  window.post(EraseForEver{whale});
+  window.until([&] { return window.state().conversations.size() == 1 && window.state().trash.empty(); }, "it is gone");
+  EXPECT_EQ(window.open().id, squid);
+}
+
+TEST_F(ChatWorkerTest, ASystemPromptBelongsToItsConversation) {
+  ChatOptions options = brief();
+  options.system_prompt = "be kind";
+  WorkerWindow window(options);
+  window.until_loaded();
+  EXPECT_EQ(window.open().system_prompt, "be kind");
+  window.ask("hello");
+  const ConversationId first = window.open().id;
+  const uint32_t prompt_tokens = window.messages()[1].timings->prompt_tokens;
+  window.post(SetSystemPrompt{"be kind, and rather long about it"});
+  window.until([&] { return window.open().system_prompt.size() > 10; }, "another system prompt");
+  window.post(Regenerate{window.messages()[1].key});
+  window.until(
+      [&] {
+        return window.messages().size() == 2 && window.messages()[1].siblings.size() == 2 &&
+               window.messages()[1].timings.has_value();
+      },
+      "an answer with it");
+  EXPECT_GT(window.messages()[1].timings->prompt_tokens, prompt_tokens);
+  window.post(NewConversation{});
+  window.until([&] { return window.open().id == 0 && window.open().system_prompt == "be kind"; }, "the flags' again");
+  window.post(OpenStored{first});
+  window.until([&] { return window.open().id == first; }, "the first conversation");
+  EXPECT_EQ(window.open().system_prompt, "be kind, and rather long about it");
+}
+
+TEST_F(ChatWorkerTest, AttachedFilesGoBeforeTheMessage) {
+  WorkerWindow window(brief());
+  window.until_loaded();
+  const std::string path = home_.path() + "/notes.txt", picture = home_.path() + "/picture.png";
+  std::ofstream(path) << "a ``` in a line";
+  std::ofstream(picture) << "\x89PNG\xff";
+  window.post(AttachFile{path});
+  window.post(AttachFile{picture});
+  window.post(AttachFile{home_.path()});
+  window.until([&] { return window.state().notices.size() == 2; }, "two that cannot be attached");
+  EXPECT_NE(window.state().notices[0].text.find("picture.png"), std::string::npos);
+  ASSERT_EQ(window.state().attachments.size(), 1u);
+  EXPECT_EQ(window.state().attachments[0].name, "notes.txt");
+  EXPECT_GT(window.state().attachments[0].n_tokens, 0u);
+  window.ask("read it");
+  EXPECT_EQ(window.messages()[0].text, "notes.txt:\n\n````\na ``` in a line\n````\n\nread it");
+  EXPECT_EQ(window.open().title, "read it");
+  EXPECT_TRUE(window.state().attachments.empty());
+}
+
+TEST_F(ChatWorkerTest, TokensOfTheComposerAreCountedForItsNewestText) {
+  WorkerWindow window(brief());
+  window.until_loaded();
+  for (uint64_t revision = 1; revision <= 50; ++revision)
+    window.post(CountTokens{std::string(revision, 'x'), revision});
+  window.until([&] { return window.state().counted_revision == 50; }, "a count of the newest");
+  EXPECT_GT(window.state().counted_tokens, 0u);
+}
+
+TEST_F(ChatWorkerTest, AConversationGoesToAFileAndBack) {
+  WorkerWindow window(brief());
+  window.ask("hello");
+  const ConversationId first = window.open().id;
+  const std::string path = home_.path() + "/talk.json";
+  window.post(ExportConversation{path});
+  window.until([&] { return !window.state().notices.empty(); }, "it is written");
+  EXPECT_TRUE(std::filesystem::exists(path));
+  window.post(ImportConversation{path});
+  window.until([&] { return window.open().id != first; }, "it is read");
+  EXPECT_EQ(window.messages().size(), 2u);
+  EXPECT_EQ(window.state().conversations.size(), 2u);
+}
+
+TEST_F(ChatWorkerTest, DestroyedWhileItStreamsItLosesNothing) {
+  WorkerWindow window(endless());
+  window.post(Send{"go on"});
+  window.until_streams(20);
+  const ConversationId id = window.open().id;
+  const std::string seen = window.messages()[1].text;
+  window.close();
+  const std::vector<Turn> turns = stored(id);
+  ASSERT_EQ(turns.size(), 2u);
+  EXPECT_TRUE(turns[1].text.starts_with(seen));
+  EXPECT_EQ(turns[1].state, TurnState::kStopped);
+}
+
+}  // namespace
+}  // namespace warpchat::gui
