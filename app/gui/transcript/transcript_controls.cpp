@@ -65,10 +65,10 @@ void TranscriptView::Parts::draw_footer(const VisibleRow& row) {
   if (!shows) return;
   if (icon_button(id, Icon::kCopy, {place(size), strip}, size, "Copy")) copy(id, std::string(texts_of(message).answer));
   if (rows.is_user) {
-    if (idle && icon_button(id + 1, Icon::kEdit, {place(size), strip}, size, "Edit and answer anew")) edit = rows.key;
+    if (idle && icon_button(id + 1, Icon::kPen, {place(size), strip}, size, "Edit and answer anew")) edit = rows.key;
     return;
   }
-  if (idle && icon_button(id + 2, Icon::kAgain, {place(size), strip}, size, "Answer again")) {
+  if (idle && icon_button(id + 2, Icon::kRegenerate, {place(size), strip}, size, "Answer again")) {
     frame.actions->push(Regenerate{rows.key});
   }
   if (message.timings) text(speed_text(*message.timings), x + 0.5f * em());
@@ -86,11 +86,11 @@ float TranscriptView::Parts::draw_versions(size_t index, float x, float y) {
   const bool idle = frame.state->phase == Phase::kIdle;
   const uint64_t id = rows.key * 64 + 12;
   label.draw(*frame.list, {left + size, std::round(y + (size - label.height()) / 2)}, frame.origin.y, frame.bottom());
-  if (idle && message.sibling > 0 && icon_button(id, Icon::kLeft, {left, y}, size, "The version before")) {
+  if (idle && message.sibling > 0 && icon_button(id, Icon::kBack, {left, y}, size, "The version before")) {
     show(message.sibling - 1);
   }
   const bool has_next = message.sibling + 1 < message.siblings.size();
-  if (idle && has_next && icon_button(id + 1, Icon::kRight, {left + width - size, y}, size, "The next version")) {
+  if (idle && has_next && icon_button(id + 1, Icon::kForward, {left + width - size, y}, size, "The next version")) {
     show(message.sibling + 1);
   }
   return rows.is_user ? left : left + width;
@@ -127,28 +127,8 @@ void TranscriptView::Parts::draw_scroll_bar() {
                             hot ? theme().dim_text : theme().border, width / 2);
 }
 
-void TranscriptView::Parts::draw_end_button() {
-  if (scroll.at_end()) return;
-  const float size = std::round(2.3f * em());
-  const float x = std::round(frame.origin.x + (frame.size.x - size) / 2);
-  const float y = std::round(frame.bottom() - size - 0.9f * em());
-  bool hot = false;
-  constexpr uint64_t kId = 3;
-  if (press(kId, {x, y}, {x + size, y + size}, &hot)) wants_end = animates = true;
-}
-
+// Where a link leads, in the corner, as browsers show it.
 void TranscriptView::Parts::draw_link_target() {
-  if (!scroll.at_end()) {  // over the text, though its click was taken before the text's
-    const float size = std::round(2.3f * em());
-    const ImVec2 centre(std::round(frame.origin.x + frame.size.x / 2),
-                        std::round(frame.bottom() - size / 2 - 0.9f * em()));
-    const float dx = frame.mouse.x - centre.x, dy = frame.mouse.y - centre.y;
-    const bool hot = frame.over && dx * dx + dy * dy < size * size / 4;
-    frame.list->AddCircleFilled(centre, size / 2, theme().background, 32);
-    frame.list->AddCircleFilled(centre, size / 2, hot ? theme().raised : theme().panel, 32);
-    frame.list->AddCircle(centre, size / 2, theme().border, 32, std::max(1.0f, pixels(1)));
-    draw_icon(*frame.list, Icon::kDown, centre, 0.85f * em(), theme().text);
-  }
   if (link.empty()) return;
   std::string shown = link.substr(0, 160);
   while (shown.size() < link.size() && !shown.empty() &&
@@ -163,6 +143,21 @@ void TranscriptView::Parts::draw_link_target() {
   frame.list->AddRectFilled(from, to, theme().panel, 0.3f * em(), ImDrawFlags_RoundCornersTopRight);
   frame.list->AddRect(from, to, theme().border, 0.3f * em(), ImDrawFlags_RoundCornersTopRight);
   label.draw(*frame.list, {from.x + pad, std::round(from.y + pad / 2)}, frame.origin.y, frame.bottom());
+}
+
+// What the button under the mouse does, below the mouse.
+void TranscriptView::Parts::draw_tip() {
+  if (tip.empty()) return;
+  const TextLayout& label = layout.label(tip, 0.85f * em(), theme().text);
+  const float pad = 0.45f * em(), width = label.width() + 2 * pad, height = label.height() + pad;
+  const float x = std::min(frame.mouse.x, frame.origin.x + frame.size.x - width - pad);
+  float y = frame.mouse.y + 1.5f * em();
+  if (y + height > frame.bottom()) y = frame.mouse.y - height - 0.5f * em();
+  const ImVec2 from(std::round(x), std::round(y)), to(from.x + width, from.y + height);
+  ImDrawList& list = *ImGui::GetForegroundDrawList();
+  list.AddRectFilled(from, to, theme().raised, 0.3f * em());
+  list.AddRect(from, to, theme().border, 0.3f * em());
+  label.draw(list, {from.x + pad, std::round(from.y + pad / 2)}, from.y, to.y);
 }
 
 }  // namespace warpchat::gui

@@ -192,18 +192,4 @@ void TranscriptView::Parts::draw_caret(const VisibleRow& row) {
   frame.list->AddRectFilled(from, {from.x + width, from.y + tall}, theme().accent, 0.1f * em());
 }
 
-void TranscriptView::Parts::draw_empty() {
-  const TextLayout& title = layout.label("What would you like to know?", 1.5f * em(), theme().text);
-  const std::string hint = frame.state->model     ? frame.state->model->name + " answers on this machine."
-                           : frame.state->loading ? "Loading " + frame.state->loading->name + " …"
-                                                  : "Choose a model to begin.";
-  const float y = frame.origin.y + 0.42f * frame.size.y;
-  const float x = frame.origin.x + frame.size.x / 2;
-  title.draw(*frame.list, {std::round(x - title.width() / 2), std::round(y - title.height())}, frame.origin.y,
-             frame.bottom());
-  const TextLayout& below = layout.label(hint, em(), theme().dim_text);
-  below.draw(*frame.list, {std::round(x - below.width() / 2), std::round(y + 0.6f * em())}, frame.origin.y,
-             frame.bottom());
-}
-
 }  // namespace warpchat::gui

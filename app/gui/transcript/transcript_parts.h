@@ -6,11 +6,11 @@
 #include <optional>
 #include <string>
 
-#include "app/gui/transcript/icons.h"
 #include "app/gui/transcript/row_scroll.h"
 #include "app/gui/transcript/transcript_layout.h"
 #include "app/gui/transcript/transcript_selection.h"
 #include "app/gui/transcript/transcript_view.h"
+#include "app/gui/window/icons.h"
 
 namespace warpchat::gui {
 
@@ -45,7 +45,6 @@ struct TranscriptView::Parts {
   void follow_changes();  // of the messages, and what was asked for since the last frame
   void take_wheel();
   void draw_rows();
-  void draw_empty();
   void draw_bubble(size_t first, size_t last);  // of visible rows, all of one user's message
   void draw_thought_head(const VisibleRow& row);
   void draw_block(const VisibleRow& row);
@@ -55,8 +54,8 @@ struct TranscriptView::Parts {
   void draw_footer(const VisibleRow& row);
   float draw_versions(size_t message, float x, float y);
   void draw_scroll_bar();
-  void draw_end_button();
   void draw_link_target();
+  void draw_tip();
   void draw_highlight(const VisibleRow& row);
 
   // The mouse on text, after all buttons had their turn.
@@ -67,7 +66,7 @@ struct TranscriptView::Parts {
 
   // A button of any look: whether it was clicked now. hot: whether the mouse is over it.
   bool press(uint64_t id, ImVec2 from, ImVec2 to, bool* hot);
-  bool icon_button(uint64_t id, Icon icon, ImVec2 from, float size, const char* tip);
+  bool icon_button(uint64_t id, Icon icon, ImVec2 from, float size, const char* words);
   void copy(uint64_t id, const std::string& text);
 
   std::optional<TextRange> range() const;
@@ -99,7 +98,7 @@ struct TranscriptView::Parts {
   double copied_until = 0;
   uint64_t highlit = 0;  // a message's key
   double highlit_since = 0;
-  std::string link;  // under the mouse
+  std::string link, tip;  // under the mouse: a link's target, what a button does
   bool animates = false;
 
   std::optional<uint64_t> edit, hovered_key;

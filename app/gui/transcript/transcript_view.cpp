@@ -35,15 +35,13 @@ void TranscriptView::draw(const ChatState& state, const Look& look, Actions& act
   const RowPlace top = p.scroll.top();
   p.top_key = top.message < p.layout.n_messages() ? p.layout.at(top.message).key : 0;
   p.frame.list->PushClipRect(p.frame.origin, {p.frame.origin.x + size.x, p.frame.bottom()}, true);
-  if (p.layout.n_messages() == 0) {
-    p.draw_empty();
-  } else {
+  if (p.layout.n_messages() > 0) {
     p.draw_scroll_bar();
-    p.draw_end_button();
     p.draw_rows();
     p.draw_link_target();
   }
   p.frame.list->PopClipRect();
+  p.draw_tip();
   p.take_text_mouse();
   p.layout.drop_far(p.scroll.visible());
   if (p.frame.released) p.pressed = 0;
@@ -69,6 +67,7 @@ void TranscriptView::Parts::begin_frame(const ChatState& state, const Look& look
   layout.begin(state, look, std::max(8 * size, width));
   animates = false;
   link.clear();
+  tip.clear();
   hovered_key.reset();
   hovered_token.reset();
 }
@@ -123,17 +122,18 @@ bool TranscriptView::Parts::press(uint64_t id, ImVec2 from, ImVec2 to, bool* hot
   return inside && frame.released && pressed == id;
 }
 
-bool TranscriptView::Parts::icon_button(uint64_t id, Icon icon, ImVec2 from, float size, const char* tip) {
+bool TranscriptView::Parts::icon_button(uint64_t id, Icon icon, ImVec2 from, float size, const char* words) {
   bool hot = false;
   const bool clicked = press(id, from, {from.x + size, from.y + size}, &hot);
   if (hot) frame.list->AddRectFilled(from, {from.x + size, from.y + size}, theme().hover, size * 0.2f);
   const bool done = copied == id && frame.now < copied_until;
   if (done) animates = true;
-  draw_icon(*frame.list, done ? Icon::kDone : icon, {from.x + size / 2, from.y + size / 2}, std::round(size * 0.5f),
+  const float side = std::round(size * 0.66f), gap = std::round((size - side) / 2);
+  draw_icon(*frame.list, done ? Icon::kCheck : icon, {from.x + gap, from.y + gap}, side,
             done  ? theme().good
             : hot ? theme().text
                   : theme().dim_text);
-  if (hot && !frame.down) ImGui::SetTooltip("%s", done ? "Copied" : tip);
+  if (hot && !frame.down) tip = done ? "Copied" : words;
   return clicked;
 }
 

@@ -175,6 +175,12 @@ void draw_icon(ImDrawList& list, Icon icon, ImVec2 at, float size, Colour colour
     case Icon::kBack:
       pen.line({{14.5f, 5.5f}, {8, 12}, {14.5f, 18.5f}});
       return;
+    case Icon::kForward:
+      pen.line({{9.5f, 5.5f}, {16, 12}, {9.5f, 18.5f}});
+      return;
+    case Icon::kCopy:
+      pen.box(8.5f, 8.5f, 20, 20, 2.5f), pen.line({{15.5f, 5}, {15.5f, 4}, {4, 4}, {4, 15.5f}, {5, 15.5f}});
+      return;
     case Icon::kFile:
       return file(pen);
     case Icon::kWarning:

@@ -30,6 +30,8 @@ enum class Icon {
   kReset,
   kCheck,
   kBack,
+  kForward,
+  kCopy,
   kFile,
   kWarning
 };
