@@ -94,6 +94,8 @@ void add_chat(CLI::App& app, ChatOptions& o) {
   text(app, "--chat-template-file", o.chat_template_file, "FILE", "the same from a file");
   text(app, "--chat-template-kwargs", o.template_variables, "JSON", "variables for the template: {\"name\": value}");
   app.add_flag("--no-history", o.no_history, "keep neither the conversation nor what is typed on disk");
+  app.add_flag("--gui", o.gui, "open a window instead of using the terminal");
+  text(app, "--gui-state", o.gui_state, "FILE", "for tests: what the window shows as JSON, after each frame");
   app.option_defaults()->group("Thinking and display");
   app.add_flag_callback(
       "--think", [&o] { o.think = true; }, "let the model think first; default: its template's choice");

@@ -1,9 +1,15 @@
 // chat: one answer to a prompt from flags and standard input, or a conversation in a terminal.
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "app/answer_stream.h"
 #include "app/chat_settings.h"
 #include "app/commands/commands.h"
 #include "app/conversation.h"
 #include "app/directories.h"
+#ifdef WARPCHAT_GUI
+#include "app/gui/run_window.h"
+#endif
 #include "app/log.h"
 #include "app/model_loading.h"
 #include "app/output.h"
@@ -87,11 +93,33 @@ int answer_once(const ChatOptions& options, const std::string& prompt) {
   return answer.interrupted ? kInterruptedExitCode : 0;
 }
 
+#ifdef WARPCHAT_GUI
+// Whether somebody sends text into the program; a launcher gives /dev/null or nothing.
+bool input_is_piped() {
+  struct stat status;
+  return fstat(STDIN_FILENO, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISREG(status.st_mode));
+}
+#endif
+
+int run_in_window(const ChatOptions& options) {
+  if (options.prompt || options.prompt_file)
+    throw UsageError("--gui opens a window, -p and -f print one answer; give either");
+  if (options.raw) throw UsageError("--raw completes one prompt; give it with -p, -f or standard input, without --gui");
+#ifdef WARPCHAT_GUI
+  if (input_is_piped()) print_error("standard input is not read: with --gui messages are written in the window");
+  return run_window(options);
+#else
+  throw Error("this chat was built without its window (WARPCHAT_GUI=OFF); run chat without --gui for the terminal");
+#endif
+}
+
 }  // namespace
 
 int run_command(const ChatOptions& options) {
   if (options.parallel != 1) throw Error("--parallel above 1 is not supported on cpu");
   settings_from(options, {});  // faults of flags show before anything is loaded
+  if (options.gui) return run_in_window(options);
+  if (!options.gui_state.empty()) throw UsageError("--gui-state is of the window; give --gui, too");
   if (!is_interactive(options)) return answer_once(options, read_prompt(options));
   if (options.raw) throw UsageError("--raw completes one prompt; give it with -p, -f or standard input");
   std::unique_ptr<Model> model = load_model(options);
