@@ -1,0 +1,229 @@
+// The transcript as a user meets it: what is selected and copied, where it scrolls, what its buttons wish for.
+#include "app/gui/transcript/transcript_view.h"
+
+#include "app/gui/transcript/open_link.h"
+#include "app/gui/transcript/transcript_layout.h"
+#include "gtest/gtest.h"
+#include "tests/gui/headless_view.h"
+
+namespace warpchat::gui {
+namespace {
+
+class Transcript : public testing::Test, public HeadlessView {
+ protected:
+  void say(const char* role, std::string words) {
+    state.open.messages.push_back(message_of(++last_key_, role, std::move(words)));
+  }
+  ChatMessage& last() { return state.open.messages.back(); }
+  void stream(const std::string& more) {
+    last().text += more;
+    ++last().revision;
+    last().status = MessageStatus::kStreaming;
+    frame();
+  }
+
+ private:
+  uint64_t last_key_ = 0;
+};
+
+TEST_F(Transcript, CopiesAllAsItReads) {
+  say("user", "Two **stars**\n```c\nint x;\n  y\n```\nplain");
+  say("assistant",
+      "<think>\nhm\n</think>\n\n# Title\n\n1. a *b*\n2. c\n\n| x | y |\n|---|---|\n| 1 | 2 |\n\n---\n\nend");
+  frame();
+  view.select_all();
+  EXPECT_EQ(selected(), "Two **stars**\n\nint x;\n  y\n\nplain\n\nTitle\n\n1. a b\n2. c\n\nx\ty\n1\t2\n\nend");
+  view.clear_selection();
+  EXPECT_FALSE(view.has_selection());
+  EXPECT_EQ(selected(), "");
+}
+
+TEST_F(Transcript, CopiesThoughtsThatAreShown) {
+  say("assistant", "<think>\nhm *so*\n</think>\n\nanswer");
+  show_thoughts = true;
+  frame();
+  view.select_all();
+  EXPECT_EQ(selected(), "hm so\n\nanswer");
+}
+
+TEST_F(Transcript, DraggingSelectsAcrossMessages) {
+  say("user", "question");
+  say("assistant", "first paragraph\n\nsecond paragraph");
+  frame();
+  drag({5, 5}, {880, 590});
+  EXPECT_EQ(selected(), "question\n\nfirst paragraph\n\nsecond paragraph");
+  view.clear_selection();
+  drag({880, 590}, {5, 5});
+  EXPECT_EQ(selected(), "question\n\nfirst paragraph\n\nsecond paragraph") << "upwards";
+}
+
+TEST_F(Transcript, TwoClicksTakeAWordThreeABlock) {
+  say("assistant", "unbelievable\n\nanother block");
+  frame();
+  const ImVec2 word(130, 32);
+  click(word);
+  EXPECT_FALSE(view.has_selection());
+  click(word);
+  EXPECT_EQ(selected(), "unbelievable");
+  click(word);
+  EXPECT_EQ(selected(), "unbelievable");
+}
+
+TEST_F(Transcript, ShiftExtends) {
+  say("assistant", "one two three\n\nfour five six");
+  frame();
+  click({5, 5});
+  ImGui::GetIO().KeyShift = true;
+  click({880, 590});
+  ImGui::GetIO().KeyShift = false;
+  EXPECT_EQ(selected(), "one two three\n\nfour five six");
+}
+
+TEST_F(Transcript, SelectionStaysWhileTheAnswerStreams) {
+  say("user", "question");
+  say("assistant", "A **bold** start");
+  stream("");
+  drag({5, 5}, {880, 590});
+  const std::string before = selected();
+  EXPECT_EQ(before, "question\n\nA bold start");
+  stream(" that goes on.\n\nAnd on.");
+  EXPECT_EQ(selected(), before);
+  state.open.messages.erase(state.open.messages.begin());
+  frame();
+  EXPECT_FALSE(view.has_selection()) << "a message that it began in is gone";
+}
+
+TEST_F(Transcript, FollowsTheAnswerUnlessScrolledAway) {
+  for (int i = 0; i < 40; ++i) say("assistant", "a paragraph\n\nanother one");
+  frame();
+  EXPECT_TRUE(view.at_end());
+  stream("\n\nmore\n\nand more");
+  EXPECT_TRUE(view.at_end());
+  move(450, 300);
+  wheel(5);
+  EXPECT_FALSE(view.at_end());
+  const float position = view.scroll_position();
+  stream("\n\nmore\n\nand more");
+  EXPECT_NEAR(view.scroll_position(), position, 1);
+  view.scroll_to_end();
+  frame();
+  EXPECT_TRUE(view.at_end());
+  view.scroll_pages(-1000);
+  frame();
+  EXPECT_FLOAT_EQ(view.scroll_position(), 0);
+}
+
+TEST_F(Transcript, ShowsAHitAndLetsItFade) {
+  for (int i = 0; i < 40; ++i) say("assistant", "a paragraph\n\nanother one");
+  frame();
+  EXPECT_FALSE(view.needs_frames());
+  view.scroll_to(state.open.messages[5].turn);
+  frame();
+  EXPECT_FALSE(view.at_end());
+  EXPECT_TRUE(view.needs_frames());
+  for (int i = 0; i < 60; ++i) frame();
+  EXPECT_FALSE(view.needs_frames());
+}
+
+TEST_F(Transcript, CodeHasAButtonThatCopies) {
+  std::string code;
+  for (int i = 0; i < 20; ++i) code += "  line " + std::to_string(i) + "\n";
+  say("assistant", "```py\n" + code + "```");
+  frame();
+  const float right = 450 + 46 * 8 - 20;
+  for (float y = 20; y < 60 && clipboard.empty(); y += 4) {
+    view.clear_selection();
+    click({right, y});
+  }
+  EXPECT_EQ(clipboard + "\n", code);
+  EXPECT_FALSE(view.has_selection());
+}
+
+TEST_F(Transcript, ThoughtsUnfold) {
+  say("assistant", "<think>\na long thought\n</think>\n\nanswer");
+  last().thinking_seconds = 3.2;
+  frame();
+  view.select_all();
+  EXPECT_EQ(selected(), "answer");
+  click({140, 36});
+  view.select_all();
+  EXPECT_EQ(selected(), "a long thought\n\nanswer");
+}
+
+TEST_F(Transcript, KnowsTheTokenUnderTheMouse) {
+  say("assistant", "**ab** cdefghijklmnopqrstuvwxyz");
+  for (uint32_t offset : {0u, 4u, 7u, 20u}) last().tokens.push_back({offset, 0.1f});
+  frame();
+  move(450 - 46 * 8 + 60, 32);
+  ASSERT_TRUE(view.hovered_token());
+  EXPECT_EQ(*view.hovered_token(), 2u);
+  EXPECT_EQ(view.hovered_message(), last().key);
+  move(450, 500);
+  EXPECT_FALSE(view.hovered_token());
+}
+
+TEST_F(Transcript, AnotherConversationBeginsAtItsEnd) {
+  for (int i = 0; i < 40; ++i) say("assistant", "a paragraph\n\nanother one");
+  frame();
+  view.scroll_pages(-2);
+  frame();
+  state.open.messages.clear();
+  for (int i = 0; i < 40; ++i) say("user", "words");
+  frame();
+  EXPECT_TRUE(view.at_end());
+}
+
+TEST_F(Transcript, LaysOutOnlyWhatIsSeen) {
+  TranscriptLayout layout(text);
+  for (int i = 0; i < 2000; ++i) say(i % 2 ? "assistant" : "user", "some words\n\nand more of *them*");
+  const TranscriptView::Look look{light_theme(), {16, 1}};
+  RowScroll scroll;
+  size_t most = 0;
+  for (int i = 0; i < 400; ++i) {
+    layout.begin(state, look, 700);
+    scroll.move(i == 0 ? 0 : -150);
+    scroll.settle(layout, 600);
+    layout.drop_far(scroll.visible());
+    most = std::max(most, layout.n_layouts());
+  }
+  EXPECT_LT(scroll.top().message, 1500u);
+  EXPECT_LT(most, 120u);
+}
+
+TEST_F(Transcript, OneHugeMessageIsLaidOutInPieces) {
+  std::string words;
+  while (words.size() < 1 << 20) words += "A paragraph of a message that is a megabyte long.\n\n";
+  say("assistant", words);
+  TranscriptLayout layout(text);
+  const TranscriptView::Look look{light_theme(), {16, 1}};
+  RowScroll scroll;
+  for (int i = 0; i < 300; ++i) {
+    layout.begin(state, look, 700);
+    scroll.move(i == 0 ? 0 : -500);
+    scroll.settle(layout, 600);
+    layout.drop_far(scroll.visible());
+    ASSERT_LT(layout.n_layouts(), 300u);
+  }
+}
+
+struct LinkCase {
+  const char* target;
+  bool opens;
+};
+
+TEST(OpenLink, OnlyTheWebAndMail) {
+  for (const LinkCase& c : {LinkCase{"https://example.org/a?b=c", true},
+                            {"HTTP://x", true},
+                            {"mailto:a@b.org", true},
+                            {"file:///etc/passwd", false},
+                            {"javascript:alert(1)", false},
+                            {"www.x.org", false},
+                            {"https://x\n--help", false},
+                            {"--help", false},
+                            {"", false}}) {
+    EXPECT_EQ(may_open_link(c.target), c.opens) << c.target;
+  }
+}
+
+}  // namespace
+}  // namespace warpchat::gui
