@@ -64,8 +64,23 @@ struct ChatWorker::Parts {
     }
     if (answering.running()) follow_answer();
     if (!answering.running()) carry_out_what_waited();
-    if (library.others_have_changed_it() && !answering.running()) branch.reload();
+    is_outdated |= library.others_have_changed_it();
+    if (is_outdated && board.now().phase == Phase::kIdle) {
+      is_outdated = false;
+      branch.reload();
+    }
+    if (board.now().phase == Phase::kIdle && inbox.empty()) measure_context();
     board.publish();
+  }
+
+  // Of a conversation that has been read from the store, when there is nothing else to do.
+  void measure_context() {
+    const OpenConversation& open = board.now().open;
+    if (open.context_used != 0 || open.messages.empty() || models.session() == nullptr) return;
+    const std::pair<uint64_t, const Model*> what{open.messages.back().key, models.model()};
+    if (std::exchange(measured, what) == what) return;
+    const uint32_t tokens = answering.prompt_tokens(*models.session(), models.options_for(open.system_prompt));
+    if (tokens != 0) board.change(updates::set_context_used(tokens));
   }
 
   void follow_answer() {
@@ -139,7 +154,7 @@ struct ChatWorker::Parts {
       profile.begin_model(*models.model());
     }
     look_for_choices();
-    if (board.now().phase == Phase::kWaiting && models.session() != nullptr) answer();
+    if (board.now().phase == Phase::kWaiting && models.session() != nullptr) answer();  // it has not changed meanwhile
   }
 
   // What there is to choose from depends on the memory that is left, so it is looked for anew after each load.
@@ -267,8 +282,10 @@ struct ChatWorker::Parts {
   ProfileWatch profile;
   ChoiceFinder choices;
   bool looks_for_choices = false;
-  std::deque<Action> deferred;  // until the answer has stopped
-  std::deque<Task> rest_tasks;  // until it has ended
+  std::pair<uint64_t, const Model*> measured;  // last message and model that the context was measured with
+  bool is_outdated = false;                    // others have changed the store since the open conversation was read
+  std::deque<Action> deferred;                 // until the answer has stopped
+  std::deque<Task> rest_tasks;                 // until it has ended
   std::thread thread;
 };
 

@@ -179,6 +179,7 @@ TEST_F(ChatWorkerTest, OpeningAnotherConversationKeepsTheAnswerThatStreams) {
   ASSERT_EQ(window.messages().size(), 2u);
   EXPECT_EQ(window.messages()[1].text, stored(first).back().text);
   EXPECT_EQ(window.messages()[1].status, MessageStatus::kStopped);
+  window.until([&] { return window.open().context_used > 0; }, "its tokens are counted");
 }
 
 TEST_F(ChatWorkerTest, StoredConversationsAreSearchedRenamedAndThrownAway) {

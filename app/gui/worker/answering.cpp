@@ -65,6 +65,16 @@ void Answering::start(ChatSession& session, const SessionOptions& options) {
   begin(session);
 }
 
+uint32_t Answering::prompt_tokens(ChatSession& session, const SessionOptions& options) const {
+  try {
+    session.options() = options;
+    session.restore(branch_.for_session());
+    return static_cast<uint32_t>(session.build_prompt().tokens.size());
+  } catch (const std::exception&) {
+    return 0;  // sending tells why
+  }
+}
+
 void Answering::begin(ChatSession& session) {
   session_ = &session;
   has_text_ = false;

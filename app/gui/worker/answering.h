@@ -28,6 +28,9 @@ class Answering {
   // becomes a notice.
   void start(ChatSession& session, const SessionOptions& options);
 
+  // Tokens that the branch would take of the context; 0 if it cannot be said. Not while an answer is generated.
+  uint32_t prompt_tokens(ChatSession& session, const SessionOptions& options) const;
+
   bool running() const { return session_ != nullptr; }
   void stop();  // asks; follow() sees the end
   // Takes the events that come within the timeout, to be called again and again while it runs.

@@ -57,7 +57,6 @@ void Branch::reload() {
     remember();
     OpenConversation stored = read(library_.store(), now().id);
     if (stored.title == now().title && stored.system_prompt == now().system_prompt && shows(stored.messages)) return;
-    stored.context_used = now().context_used;
     board_.change(updates::open_conversation(std::move(stored)));
   } catch (const std::exception&) {
     forget_if_erased();
@@ -138,7 +137,7 @@ void Branch::set_system_prompt(const std::string& text) {
 }
 
 void Branch::answer_begins() {
-  const TurnId parent = turn_before(messages().size() - 1);
+  const TurnId parent = messages()[messages().size() - 2].turn;  // 0: the store has failed
   keeps_streamed_ = now().id != 0 && parent != 0;
   if (keeps_streamed_)
     streamed_.emplace(StreamedAnswer{messages().back().key, AnswerWriter(library_.store(), now().id, parent), "",
@@ -180,6 +179,7 @@ void Branch::keep_all() {
     finish_answers();
     for (size_t i = 0; i < messages().size(); ++i)
       if (waits_to_be_stored(messages()[i])) keep_message(store, i);
+    keep_model(store);
   });
   if (!kept) forget_if_erased();
 }
@@ -203,7 +203,13 @@ void Branch::keep_message(ConversationStore& store, size_t i) {
   }
   const TurnId turn = store.add(now().id, turn_before(i), message.role, message.text, state_of(message.status));
   show_turn(store, message.key, turn);
-  if (message.role == "user") store.describe(now().id, now().system_prompt, model_);
+}
+
+void Branch::keep_model(ConversationStore& store) {
+  const std::pair<ConversationId, std::string> described{now().id, model_};
+  if (now().id == 0 || described == described_) return;
+  store.describe(now().id, now().system_prompt, model_);
+  described_ = described;
 }
 
 void Branch::show_turn(ConversationStore& store, uint64_t message, TurnId turn) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/gui/worker/board.h"
@@ -55,6 +56,7 @@ class Branch {
   ChatMessage message_of(const ConversationStore& store, const Turn& turn);
   void keep_all();
   void keep_message(ConversationStore& store, size_t i);
+  void keep_model(ConversationStore& store);
   void finish_answers();
   void show_turn(ConversationStore& store, uint64_t message, TurnId turn);
   void forget_if_erased();
@@ -64,6 +66,7 @@ class Branch {
   Board& board_;
   Library& library_;
   std::string model_;
+  std::pair<ConversationId, std::string> described_;  // the store knows this model of this conversation
   std::map<TurnId, ChatMessage> seen_;  // of this conversation's branches, with what is known of their answers
   std::optional<StreamedAnswer> streamed_;
   bool keeps_streamed_ = true;             // false: its store has failed

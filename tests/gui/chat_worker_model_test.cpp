@@ -1,0 +1,295 @@
+// Models and devices in the worker: loading beside a conversation that goes on, switching, failing, settings.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include "app/gui/worker/choices.h"
+#include "tests/gui/worker_window.h"
+
+namespace warpchat::gui {
+namespace {
+
+class ChatWorkerModelTest : public WorkerTest {
+ protected:
+  static ChatOptions without_model() {
+    ChatOptions options = brief();
+    options.model.clear();
+    return options;
+  }
+  std::string write(const std::string& name, const std::vector<std::byte>& bytes) const {
+    const std::string path = home_.path() + "/" + name;
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    return path;
+  }
+};
+
+TEST_F(ChatWorkerModelTest, TheConversationGoesOnOnAnotherDevice) {
+  WorkerWindow window(brief());
+  window.ask("one");
+  const std::string first = window.messages()[1].text;
+  for (const char* device : {"emulator:sm_90", "cpu"}) {
+    window.post(LoadModel{"", device, std::nullopt, std::nullopt});
+    window.until([&] { return window.state().model && window.state().model->device == device; }, device);
+    EXPECT_TRUE(window.state().model->status.starts_with(std::string(device).substr(0, 3)));
+    ASSERT_GE(window.messages().size(), 2u);
+    EXPECT_EQ(window.messages()[1].text, first);
+    const size_t n = window.messages().size();
+    window.ask("more");
+    EXPECT_EQ(window.messages().size(), n + 2);
+    EXPECT_EQ(window.messages().back().status, MessageStatus::kComplete);
+  }
+  EXPECT_EQ(stored(window.open().id).size(), 6u);
+  EXPECT_EQ(window.error(), "");
+}
+
+TEST_F(ChatWorkerModelTest, AnotherLaunchModeNeedsNoReload) {
+  ChatOptions options = brief();
+  options.device = "emulator:sm_90";
+  options.launch = "stream";
+  options.context = 128;
+  WorkerWindow window(options);
+  window.ask("one");
+  const double load_seconds = window.state().model->load_seconds;
+  window.post(LoadModel{"", std::nullopt, "graph", std::nullopt});
+  window.until([&] { return window.state().model->launch == "graph"; }, "graphs");
+  EXPECT_EQ(window.state().model->load_seconds, load_seconds);
+  EXPECT_NE(window.state().model->status.find("launch graph"), std::string::npos);
+  window.ask("two");
+  EXPECT_EQ(window.messages().back().status, MessageStatus::kComplete);
+}
+
+TEST_F(ChatWorkerModelTest, AModelThatCannotBeLoadedLeavesTheOldOne) {
+  WorkerWindow window(brief());
+  window.ask("one");
+  const LoadedModel before = *window.state().model;
+  const struct {
+    LoadModel wish;
+    const char* says;
+  } cases[] = {
+      {{home_.path() + "/missing.gguf", std::nullopt, std::nullopt, std::nullopt}, "missing.gguf"},
+      {{write("garbage.gguf", std::vector<std::byte>(64)), std::nullopt, std::nullopt, std::nullopt}, "garbage.gguf"},
+      {{"", "cuda:7", std::nullopt, std::nullopt}, ""},
+      {{"", "toaster", std::nullopt, std::nullopt}, "toaster"},
+      {{"", std::nullopt, "sideways", std::nullopt}, "sideways"},
+  };
+  for (const auto& [wish, says] : cases) {
+    const size_t n_notices = window.state().notices.size();
+    window.post(wish);
+    window.until([&] { return window.state().notices.size() > n_notices && !window.state().loading; }, "a fault");
+    EXPECT_NE(window.error().find(says), std::string::npos) << window.error();
+    EXPECT_EQ(window.state().model->path, before.path);
+    EXPECT_EQ(window.state().model->device, "cpu");
+  }
+  window.ask("two");
+  EXPECT_EQ(window.messages().size(), 4u);
+  EXPECT_EQ(window.messages().back().status, MessageStatus::kComplete);
+}
+
+TEST_F(ChatWorkerModelTest, AContextThatDoesNotFitMemoryLeavesTheOldModel) {
+  WorkerWindow window(brief());
+  window.ask("one");
+  window.post(LoadModel{"", std::nullopt, std::nullopt, std::numeric_limits<int32_t>::max()});
+  window.until([&] { return !window.error().empty() && !window.state().loading; }, "a fault");
+  EXPECT_NE(window.error().find("--ctx-size"), std::string::npos) << window.error();
+  ASSERT_TRUE(window.state().model) << "it was given up for the other, and is loaded again";
+  EXPECT_EQ(window.state().model->context, 512u);
+  window.ask("two");
+  EXPECT_EQ(window.messages().back().status, MessageStatus::kComplete);
+}
+
+TEST_F(ChatWorkerModelTest, AFileThatIsRemovedWhileItIsLoadedKeepsAnswering) {
+  ChatOptions options = brief();
+  options.model = write("model.gguf", endless_model(7));
+  WorkerWindow window(options);
+  window.ask("one");
+  std::filesystem::remove(options.model);
+  window.ask("two");
+  EXPECT_EQ(window.messages().back().status, MessageStatus::kComplete);
+  window.post(LoadModel{});
+  window.until([&] { return !window.error().empty() && !window.state().loading; }, "a fault");
+  EXPECT_NE(window.error().find("model.gguf"), std::string::npos) << window.error();
+  window.ask("three");
+  EXPECT_EQ(window.messages().size(), 6u);
+}
+
+TEST_F(ChatWorkerModelTest, WithoutAModelAMessageIsKeptAndAnsweredOnceThereIsOne) {
+  WorkerWindow window(without_model());
+  window.post(Send{"hello"});
+  window.until([&] { return window.state().phase == Phase::kWaiting && !window.state().notices.empty(); }, "it waits");
+  EXPECT_EQ(window.state().taken_sends, 1u);
+  EXPECT_EQ(stored(window.open().id).size(), 1u);
+  window.post(LoadModel{brief().model, std::nullopt, std::nullopt, std::nullopt});
+  window.until([&] { return window.messages().size() == 2 && window.state().phase == Phase::kIdle; }, "an answer");
+  EXPECT_EQ(stored(window.open().id).size(), 2u);
+}
+
+TEST_F(ChatWorkerModelTest, AMessageThatNoLongerWaitsIsAnsweredWhenAskedFor) {
+  WorkerWindow window(without_model());
+  window.post(Send{"hello"});
+  window.until([&] { return window.state().phase == Phase::kWaiting; }, "it waits");
+  window.post(Stop{});
+  window.post(LoadModel{brief().model, std::nullopt, std::nullopt, std::nullopt});
+  window.until_loaded();
+  EXPECT_EQ(window.state().phase, Phase::kIdle);
+  EXPECT_EQ(window.messages().size(), 1u);
+  window.post(Regenerate{window.messages()[0].key});
+  window.until([&] { return window.messages().size() == 2 && window.state().phase == Phase::kIdle; }, "an answer");
+}
+
+TEST_F(ChatWorkerModelTest, WhatIsSentWhileAModelLoadsIsAnsweredByThatModel) {
+  WorkerWindow window(brief());
+  window.until_loaded();
+  const std::string other = write("other.gguf", endless_model(9));
+  window.post(LoadModel{other, std::nullopt, std::nullopt, std::nullopt});
+  window.post(Send{"hello"});
+  window.until([&] { return window.messages().size() == 2 && window.state().phase == Phase::kIdle; }, "an answer");
+  EXPECT_EQ(window.state().model->path, other);
+  EXPECT_EQ(store()->load(window.open().id).summary.model, other);
+}
+
+TEST_F(ChatWorkerModelTest, AModelMayBeLoadedWhileAnAnswerStreams) {
+  WorkerWindow window(endless());
+  window.post(Send{"go on"});
+  window.until_streams(5);
+  window.post(LoadModel{write("other.gguf", endless_model(9)), std::nullopt, std::nullopt, 256});
+  window.until([&] { return window.state().loading && window.messages()[1].tokens.size() > 20; }, "both go on");
+  window.post(Stop{});
+  window.until([&] { return window.state().model->name == "other"; }, "the other model takes over");
+  EXPECT_EQ(window.messages()[1].status, MessageStatus::kStopped);
+  EXPECT_EQ(window.state().model->context, 256u);
+}
+
+TEST_F(ChatWorkerModelTest, OnlyTheLastOfSeveralLoadsCounts) {
+  WorkerWindow window(brief());
+  window.until_loaded();
+  const std::string second = write("second.gguf", endless_model(8)), third = write("third.gguf", endless_model(9));
+  window.post(LoadModel{second, std::nullopt, std::nullopt, std::nullopt});
+  window.post(LoadModel{third, std::nullopt, std::nullopt, std::nullopt});
+  window.until([&] { return window.state().model->name == "third" && !window.state().loading; }, "the third");
+  window.post(LoadModel{second, std::nullopt, std::nullopt, std::nullopt});
+  window.post(CancelLoading{});
+  window.until([&] { return !window.state().loading; }, "nothing is loaded any more");
+  EXPECT_TRUE(window.state().model);
+  EXPECT_EQ(window.error(), "") << "what the user has cancelled is no error";
+  window.post(UnloadModel{});
+  window.until([&] { return !window.state().model; }, "no model");
+}
+
+TEST_F(ChatWorkerModelTest, WhatTheUserHasSetStaysWithAnotherModel) {
+  const auto with_temperature = [&](float temperature, const char* name) {
+    TinyModelSpec spec;
+    spec.n_layers = 1;
+    GgufWriter writer = tiny_model(spec, 5);
+    writer.add_float32("general.sampling.temp", temperature);
+    return write(name, writer.bytes());
+  };
+  ChatOptions options = brief();
+  options.temperature.reset();
+  options.model = with_temperature(0.25f, "quarter.gguf");
+  WorkerWindow window(options);
+  window.until_loaded();
+  AnswerSettings settings = window.state().settings;
+  EXPECT_EQ(settings.sampling.temperature, 0.25f);
+  EXPECT_FALSE(settings.random_seed) << "the flags give one";
+  settings.sampling.top_k = 7;
+  settings.max_tokens = 2;
+  window.post(ChangeSettings{settings});
+  window.post(LoadModel{with_temperature(0.5f, "half.gguf"), std::nullopt, std::nullopt, std::nullopt});
+  window.until([&] { return window.state().model && window.state().model->name == "half"; }, "the other model");
+  EXPECT_EQ(window.state().settings.sampling.temperature, 0.5f);
+  EXPECT_EQ(window.state().settings.sampling.top_k, 7u);
+  window.ask("hello");
+  EXPECT_LE(window.messages()[1].tokens.size(), 2u);
+}
+
+TEST_F(ChatWorkerModelTest, AnAnswerThatFailsSaysWhyAndTheConversationIsKept) {
+  std::vector<std::byte> bytes = endless_model(5);
+  const GgufFile file = GgufFile::view(bytes, "overflowing");
+  const TensorInfo& norm = *file.find_tensor("output_norm.weight");
+  const float huge = std::numeric_limits<float>::max();
+  for (size_t i = 0; i < norm.k(); ++i)
+    std::memcpy(bytes.data() + (norm.data.data() - bytes.data()) + i * sizeof huge, &huge, sizeof huge);
+  ChatOptions options = brief();
+  options.model = write("overflowing.gguf", bytes);
+  WorkerWindow window(options);
+  window.ask("hello");
+  ASSERT_EQ(window.messages().size(), 2u);
+  EXPECT_EQ(window.messages()[1].status, MessageStatus::kFailed);
+  EXPECT_FALSE(window.messages()[1].failure.empty());
+  EXPECT_EQ(window.error(), window.messages()[1].failure);
+  EXPECT_EQ(stored(window.open().id).size(), 1u);
+  window.post(LoadModel{brief().model, std::nullopt, std::nullopt, std::nullopt});
+  window.until([&] { return window.state().model && window.state().model->path == brief().model; }, "a sound model");
+  window.post(Regenerate{window.messages()[1].key});
+  window.until([&] { return window.messages().size() == 2 && window.messages()[1].status == MessageStatus::kComplete; },
+               "an answer");
+}
+
+TEST_F(ChatWorkerModelTest, AMessageThatDoesNotFitTheContextIsKept) {
+  WorkerWindow window(brief());
+  window.ask(std::string(4000, 'x') + " end");
+  EXPECT_NE(window.error().find("the context holds 512"), std::string::npos) << window.error();
+  ASSERT_EQ(window.messages().size(), 1u);
+  EXPECT_EQ(stored(window.open().id).size(), 1u);
+  window.post(EditMessage{window.messages()[0].key, "short"});
+  window.until([&] { return window.messages().size() == 2 && window.state().phase == Phase::kIdle; }, "an answer");
+}
+
+TEST_F(ChatWorkerModelTest, TheModelsOfTheFoldersAreListed) {
+  const std::string folder = home_.path() + "/warpchat/models";
+  std::filesystem::create_directories(folder);
+  std::filesystem::copy_file(brief().model, folder + "/tiny-q4_k_m.gguf");
+  std::ofstream(folder + "/broken-Q8_0.gguf") << "GGUF?";
+  WorkerWindow window(brief());
+  window.until([&] { return window.state().models.size() == 3; }, "three models");
+  window.until_loaded();
+  const std::vector<ModelChoice>& models = window.state().models;  // the flags' first, then the folders by name
+  EXPECT_EQ(models[0].path, brief().model);
+  EXPECT_EQ(models[1].quantisation, "Q8_0");
+  EXPECT_EQ(models[1].fits, FitsMemory::kUnknown);
+  EXPECT_EQ(models[2].quantisation, "Q4_K_M");
+  EXPECT_EQ(models[2].bytes, std::filesystem::file_size(brief().model));
+  EXPECT_EQ(models[2].fits, FitsMemory::kYes);
+  EXPECT_EQ(window.state().devices.front().name, "cpu");
+  EXPECT_EQ(window.state().devices.back().name, "emulator:sm_120");
+}
+
+TEST_F(ChatWorkerModelTest, TheProfileIsShownWhileSomebodyWatches) {
+  WorkerWindow window(brief());
+  window.until_loaded();
+  window.ask("unwatched");
+  EXPECT_TRUE(window.state().profile->rows.empty());
+  window.post(WatchProfile{true});
+  window.ask("watched");
+  window.until([&] { return window.state().profile->tokens.size() >= 3; }, "the answer's tokens");
+  EXPECT_FALSE(window.state().profile->rows.empty());
+  const std::string path = home_.path() + "/trace.json";
+  window.post(ExportProfile{path});
+  window.until([&] { return !window.state().notices.empty(); }, "it is written");
+  EXPECT_EQ(window.error(), "");
+  EXPECT_TRUE(std::filesystem::exists(path));
+}
+
+TEST(Quantisation, IsReadFromANameWhereItNamesOne) {
+  const struct {
+    const char *path, *quantisation;
+  } cases[] = {
+      {"/m/qwen2.5-3b-instruct-q4_k_m.gguf", "Q4_K_M"},
+      {"SmolLM2-135M-Instruct.Q4_1.gguf", "Q4_1"},
+      {"big-Q6_K-00001-of-00003.gguf", "Q6_K"},  // the first of several parts
+      {"model-f16.gguf", "F16"},
+      {"qwen2.5-3b-instruct.gguf", ""},  // its last word is no quantisation
+      {"plain.gguf", ""},
+  };
+  for (const auto& [path, quantisation] : cases) EXPECT_EQ(quantisation_in_name(path), quantisation) << path;
+  EXPECT_EQ(name_of_file_type(15), "Q4_K_M");
+  EXPECT_EQ(name_of_file_type(32), "BF16");
+  EXPECT_EQ(name_of_file_type(4), "");
+  EXPECT_EQ(name_of_file_type(UINT64_MAX), "");
+}
+
+}  // namespace
+}  // namespace warpchat::gui
