@@ -72,7 +72,7 @@ void Profile::reset() {
   std::lock_guard lock(mutex_);
   for (OperationProfile& row : rows_) row = {row.name};
   in_tokens_ = false;
-  n_tokens_ = 0;
+  n_tokens_ = watched_from_ = 0;
   tokens_.clear();
 }
 
@@ -80,8 +80,15 @@ void Profile::begin_tokens() {
   std::lock_guard lock(mutex_);
   prompt_rows_ = rows_;
   in_tokens_ = true;
-  n_tokens_ = 0;
+  n_tokens_ = watched_from_ = 0;
   tokens_.clear();
+}
+
+void Profile::begin_watching() {
+  std::lock_guard lock(mutex_);
+  if (!in_tokens_) return;
+  prompt_rows_ = rows_;
+  watched_from_ = n_tokens_;
 }
 
 void Profile::end_token(double seconds) {
@@ -123,8 +130,13 @@ std::vector<TraceSpan> Profile::trace() const {
 
 ProfileSnapshot Profile::snapshot(size_t most_spans) const {
   std::lock_guard lock(mutex_);
-  ProfileSnapshot shot{
-      rows_, {}, n_tokens_, {tokens_.begin(), tokens_.end()}, calls_.last(most_spans), shares_.last(most_spans)};
+  ProfileSnapshot shot;
+  shot.rows = rows_;
+  shot.n_tokens = n_tokens_;
+  shot.n_passes = n_tokens_ - std::min(n_tokens_, std::max<uint64_t>(1, watched_from_));
+  shot.tokens.assign(tokens_.begin(), tokens_.end());
+  shot.spans = calls_.last(most_spans);
+  shot.shares = shares_.last(most_spans);
   for (size_t i = 0; i < rows_.size(); ++i) {
     const OperationProfile& row = rows_[i];
     const OperationProfile before = !in_tokens_ ? row : i < prompt_rows_.size() ? prompt_rows_[i] : OperationProfile{};

@@ -47,7 +47,8 @@ struct ProfiledToken {
 struct ProfileSnapshot {
   std::vector<OperationProfile> rows;        // since the last reset
   std::vector<OperationProfile> token_rows;  // the part of them behind the prompt, row by row
-  uint64_t n_tokens = 0;                     // that token_rows are of
+  uint64_t n_tokens = 0;                     // of the answer so far
+  uint64_t n_passes = 0;                     // that token_rows are of: the prompt's gave the first token
   std::vector<ProfiledToken> tokens;         // the last of them, at most Profile::kKeptTokens, oldest first
   std::vector<TraceSpan> spans, shares;      // the last calls of the trace and shares of them, as recorded
 };
@@ -64,6 +65,8 @@ class Profile {
   void reset();                                // zeroes the rows and forgets the tokens, keeps ids and trace
   std::vector<OperationProfile> rows() const;  // in order of first registration
 
+  // Somebody begins to look: behind the prompt, token_rows begin here, for not all may have been measured before.
+  void begin_watching();
   // The prompt is done: what comes from now on is the answer's, token by token.
   void begin_tokens();
   void end_token(double seconds);  // a token is there, so long after the one before
@@ -99,7 +102,7 @@ class Profile {
   mutable std::mutex mutex_;
   std::vector<OperationProfile> rows_, prompt_rows_;  // the latter as rows_ were when the tokens began
   bool in_tokens_ = false;
-  uint64_t n_tokens_ = 0;
+  uint64_t n_tokens_ = 0, watched_from_ = 0;  // tokens that were there when prompt_rows_ were taken
   std::deque<ProfiledToken> tokens_;
   Ring calls_, shares_;
   size_t ring_size_ = 0;

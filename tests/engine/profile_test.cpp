@@ -83,6 +83,30 @@ TEST(ProfileSnapshot, TellsTheTokensFromThePrompt) {
   EXPECT_TRUE(profile.snapshot(0).tokens.empty());
 }
 
+// A device may have measured nothing before: its rows must not be shared out over tokens that they are not of.
+TEST(ProfileSnapshot, BeginsTheRowsAnewWhenSomebodyBeginsToLook) {
+  Profile profile;
+  const uint32_t embed = profile.operation("embed");
+  profile.begin_watching();
+  EXPECT_EQ(profile.snapshot(0).n_passes, 0u);
+  profile.begin_tokens();
+  profile.end_token(1);
+  EXPECT_EQ(profile.snapshot(0).n_passes, 0u) << "the prompt's pass gave the first token";
+  profile.record(embed, 0, 1, 1);
+  profile.end_token(1);
+  EXPECT_EQ(profile.snapshot(0).n_passes, 1u);
+  profile.begin_watching();
+  EXPECT_EQ(profile.snapshot(0).n_passes, 0u);
+  EXPECT_EQ(profile.snapshot(0).token_rows[0].calls, 0u);
+  profile.record(embed, 0, 1, 1);
+  profile.end_token(1);
+  const ProfileSnapshot shot = profile.snapshot(0);
+  EXPECT_EQ(shot.n_passes, 1u);
+  EXPECT_EQ(shot.token_rows[0].calls, 1u);
+  EXPECT_EQ(shot.rows[0].calls, 2u);
+  EXPECT_EQ(shot.n_tokens, 3u) << "of the whole answer, whose tokens have numbers";
+}
+
 TEST(ProfileSnapshot, KeepsTheLastTokensAndCountsAll) {
   Profile profile;
   profile.begin_tokens();
