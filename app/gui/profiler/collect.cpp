@@ -2,6 +2,7 @@
 #include "app/gui/profiler/collect.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace warpchat::gui {
 
@@ -30,19 +31,24 @@ std::vector<std::vector<float>> history_of(const ProfilerData& data) {
 
 }  // namespace
 
-void watch_profile(Model& model, bool on) {
-  Steps& steps = model.decoder->steps();
+void watch_profile(Model& model, bool on) { watch_profile(model.decoder->steps(), on); }
+
+void watch_profile(Steps& steps, bool on) {
   steps.profile().keep_trace(on ? kMostShownSpans : 0);
   steps.set_counting(on);
+  if (on) steps.profile().begin_watching();
 }
 
 std::shared_ptr<const ProfilerData> collect_profile(Model& model, std::string status) {
-  Steps& steps = model.decoder->steps();
+  return collect_profile(model.decoder->steps(), std::move(status));
+}
+
+std::shared_ptr<const ProfilerData> collect_profile(Steps& steps, std::string status) {
   ProfileSnapshot shot = steps.profile().snapshot(kMostShownSpans);
   ProfilerData data{std::move(status), steps.is_gpu(), steps.is_emulated(), steps.profile().peak_bandwidth()};
   data.rows = std::move(shot.rows);
   data.token_rows = std::move(shot.token_rows);
-  data.n_passes = shot.n_tokens > 0 ? shot.n_tokens - 1 : 0;
+  data.n_passes = shot.n_passes;
   data.tokens = std::move(shot.tokens);
   if (data.tokens.size() > kShownTokens)
     data.tokens.erase(data.tokens.begin(), data.tokens.end() - static_cast<std::ptrdiff_t>(kShownTokens));

@@ -14,8 +14,10 @@ constexpr size_t kShownTokens = 64, kMostShownSpans = size_t{1} << 17;
 // On: the model keeps its last calls one by one and, in the emulator, counters; both take time (a GPU's graph is timed
 // kernel by kernel). Off: as before.
 void watch_profile(Model& model, bool on);
+void watch_profile(Steps& steps, bool on);
 
 // status: of the device, as the status line has it.
 std::shared_ptr<const ProfilerData> collect_profile(Model& model, std::string status);
+std::shared_ptr<const ProfilerData> collect_profile(Steps& steps, std::string status);
 
 }  // namespace warpchat::gui

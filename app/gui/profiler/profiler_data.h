@@ -15,7 +15,7 @@ struct ProfilerData {
   bool is_gpu = false, is_emulated = false;
   double peak_bandwidth = 0;                 // bytes/s; 0: unknown
   std::vector<OperationProfile> rows;        // since the answer was asked for, with its prompt: as /perf
-  std::vector<OperationProfile> token_rows;  // the part of it behind the prompt
+  std::vector<OperationProfile> token_rows;  // the part of it behind the prompt, since somebody looks
   uint64_t n_passes = 0;                     // that token_rows are of: one for each token but the first
   // The answer's last tokens, oldest first; tokens[i] is its token number first_token + i, from 0.
   std::vector<ProfiledToken> tokens;

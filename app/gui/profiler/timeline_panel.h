@@ -1,0 +1,42 @@
+// The last tokens on a time line: calls as a whole, and below them what each multiprocessor did.
+#pragma once
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "app/gui/profiler/profiler_overlay.h"
+#include "app/gui/profiler/timeline.h"
+
+struct ImDrawList;
+
+namespace warpchat::gui {
+
+class TimelinePanel {
+ public:
+  // Fills the content region. token: to be marked, by its number in the answer.
+  void draw(const std::shared_ptr<const ProfilerData>& data, std::optional<uint64_t> token,
+            const ProfilerOverlay::Look& look);
+
+ private:
+  struct Canvas;
+  void take(const std::shared_ptr<const ProfilerData>& data, bool dark);
+  void steer(const Canvas& canvas, TimeView whole);
+  void draw_axis(const Canvas& canvas) const;
+  void draw_tokens(const Canvas& canvas, std::optional<uint64_t> token) const;
+  void draw_lanes(const Canvas& canvas);
+  const std::vector<TimelineBar>& bars_of(size_t lane, float pixels);
+  void show_hovered(const Canvas& canvas) const;
+
+  std::shared_ptr<const ProfilerData> shown_;  // what lanes_ are of
+  std::vector<TimelineLane> lanes_;
+  std::vector<Colour> colours_;
+  TimeView view_;
+  bool follows_ = true;  // the newest tokens
+  float scroll_ = 0;     // pixels of lanes above the canvas
+  // Kept while nothing changes, so that a frame costs what is drawn and not what there is.
+  std::vector<std::optional<std::vector<TimelineBar>>> bars_;
+  TimeView bars_view_;
+  float bars_pixels_ = 0;
+};
+
+}  // namespace warpchat::gui

@@ -1,0 +1,29 @@
+// The latency of each token of an answer as a bar.
+#pragma once
+#include <cstddef>
+#include <optional>
+
+#include "app/gui/profiler/profiler_overlay.h"
+
+namespace warpchat::gui {
+
+// Which tokens there is room for: the last ones, or, with a focus further back, those around it.
+struct StripPart {
+  size_t first, count;
+};
+StripPart strip_part(size_t n_tokens, size_t room, std::optional<size_t> focus);
+
+// The answer whose tokens are shown: the one under the pointer in the transcript, else the last with any.
+const ChatMessage* strip_message(const ChatState& state, std::optional<TokenPlace> hovered);
+
+class TokenStrip {
+ public:
+  // Over the width of the content region.
+  void draw(const ChatState& state, std::optional<TokenPlace> hovered, const ProfilerOverlay::Look& look);
+  std::optional<TokenPlace> hovered_token() const { return hovered_; }
+
+ private:
+  std::optional<TokenPlace> hovered_;
+};
+
+}  // namespace warpchat::gui

@@ -1,0 +1,90 @@
+#include "app/gui/profiler/why_this_speed.h"
+
+#include <algorithm>
+
+#include "app/gui/profiler/numbers.h"
+
+namespace warpchat::gui {
+
+namespace {
+
+constexpr size_t kTokens = 32;        // of the mean
+constexpr double kBusy = 0.75;        // of the time; below it kernels are not what takes it
+constexpr double kWorthSaying = 0.1;  // a share of attention
+
+bool is_attention(const OperationProfile& row) { return row.name.find("attention") != std::string::npos; }
+
+double seconds_of_rows(const ProfilerData& data) {
+  double sum = 0;
+  for (const OperationProfile& row : data.token_rows) sum += row.seconds;
+  return sum;
+}
+
+std::string weights_part(const ProfilerData& data, double seconds) {
+  if (data.weight_bytes_per_token == 0) return "";
+  const double bytes = static_cast<double>(data.weight_bytes_per_token), rate = bytes / seconds;
+  const std::string text = ": weights of " + bytes_text(bytes) + " a token at " + bandwidth_text(rate);
+  if (data.peak_bandwidth <= 0) return text;
+  return text + " are " + percent_text(rate / data.peak_bandwidth) + " of this " + (data.is_gpu ? "GPU" : "machine") +
+         "'s " + bandwidth_text(data.peak_bandwidth);
+}
+
+// On a GPU, whose kernels run beside the host: what is missing to the whole time.
+std::string idle_part(const ProfilerData& data, double seconds, double of_rows) {
+  if (!data.is_gpu || of_rows <= 0) return "";
+  const double busy = of_rows / static_cast<double>(data.n_passes) / seconds;
+  if (busy >= kBusy) return "";
+  return "; kernels run " + percent_text(busy) + " of the time, the rest goes between them";
+}
+
+// Of the rows' time: attention, where it counts, else what counts most.
+std::string largest_part(const ProfilerData& data, double of_rows) {
+  if (of_rows <= 0) return "";
+  double attention = 0;
+  for (const OperationProfile& row : data.token_rows)
+    if (is_attention(row)) attention += row.seconds;
+  if (attention >= kWorthSaying * of_rows) return "; attention takes " + percent_text(attention / of_rows);
+  const auto largest = std::ranges::max_element(data.token_rows, {}, &OperationProfile::seconds);
+  return "; most of it in " + largest->name + ", " + percent_text(largest->seconds / of_rows);
+}
+
+std::string why_emulated(const ProfilerData& data) {
+  KernelCounters sum;
+  for (const OperationProfile& row : data.token_rows) {
+    sum.instructions += row.counters.instructions;
+    sum.lane_instructions += row.counters.lane_instructions;
+    sum.sectors += row.counters.sectors;
+  }
+  if (sum.instructions == 0) return " in the emulator, whose time says nothing about a GPU's";
+  const auto per_token = [&](uint64_t n) { return static_cast<double>(n) / static_cast<double>(data.n_passes); };
+  constexpr double kLanes = 32, kSectorBytes = 32;
+  return " in the emulator: " + compact_number(per_token(sum.instructions)) + " instructions a token on " +
+         percent_text(static_cast<double>(sum.lane_instructions) / static_cast<double>(sum.instructions) / kLanes) +
+         " of their lanes move " + bytes_text(per_token(sum.sectors) * kSectorBytes) +
+         "; its time says nothing about a GPU's";
+}
+
+}  // namespace
+
+std::optional<double> seconds_per_token(const ProfilerData& data) {
+  double sum = 0;
+  size_t n = 0;
+  for (size_t i = data.tokens.size(); i-- > 0 && n < kTokens;) {
+    if (data.first_token + i == 0) break;
+    sum += data.tokens[i].seconds;
+    ++n;
+  }
+  if (n == 0 || sum <= 0) return std::nullopt;
+  return sum / static_cast<double>(n);
+}
+
+std::string why_this_speed(const ProfilerData& data) {
+  const std::optional<double> seconds = seconds_per_token(data);
+  if (!seconds || data.n_passes == 0) return "";
+  const std::string rate = three_digits(1 / *seconds) + " tokens/s";
+  if (data.is_emulated) return rate + why_emulated(data);
+  const double of_rows = seconds_of_rows(data);
+  return rate + weights_part(data, *seconds) + idle_part(data, *seconds, of_rows) + largest_part(data, of_rows);
+}
+
+}  // namespace warpchat::gui
