@@ -111,6 +111,16 @@ TEST(RowScroll, FollowsTheEndUntilScrolledAway) {
   EXPECT_TRUE(scroll.follows_end());
 }
 
+TEST(RowScroll, MovesFromAnEndThatIsNew) {
+  FakeRows rows(100);
+  RowScroll scroll;
+  scroll.to_end();
+  scroll.move(-100);
+  scroll.settle(rows, kWindow);
+  EXPECT_GT(scroll.top().message, 90u);
+  EXPECT_FALSE(scroll.at_end());
+}
+
 TEST(RowScroll, HeightsAboveDoNotMoveWhatIsRead) {
   FakeRows rows(50);
   RowScroll scroll;

@@ -13,7 +13,7 @@ constexpr float kHeadingSizes[] = {1.55f, 1.32f, 1.15f, 1.05f, 1, 1};
 constexpr float kHeadingGaps[] = {1.5f, 1.4f, 1.2f, 1.1f, 1, 1};
 constexpr float kCodeSize = 0.92f, kCodePadding = 0.85f, kCodeHead = 2;
 constexpr float kCellX = 0.7f, kCellY = 0.4f;
-constexpr float kNarrowestColumn = 3.5f;
+constexpr float kNarrowestColumn = 3.5f, kReadableColumn = 10, kWidestWord = 16;
 constexpr float kLetterWidth = 0.56f;  // em, of text whose width is only guessed
 constexpr size_t kDeepestNesting = 12;
 
@@ -127,30 +127,36 @@ void BlockLayout::lay_out_code(TextEngine& engine, const MarkdownBlock& block, c
   width_ = left_ + available_;
 }
 
-// Natural widths where they fit; else narrow columns keep theirs and the wide ones share what is left.
+// Natural widths where they fit; else narrow columns keep theirs and the wide ones share what is left, but none is
+// narrower than its words: such a table scrolls.
 std::vector<float> BlockLayout::column_widths(TextEngine& engine, const MarkdownBlock& block,
                                               const BlockLook& look) const {
   const size_t n = block.columns.size();
-  std::vector<float> natural(n, 0);
+  std::vector<float> natural(n, 0), narrowest(n);
   const bool is_piece = block.continues || goes_on_;
-  for (size_t i = 0; i < n && is_piece; ++i) natural[i] = static_cast<float>(block.widths[i]) * kLetterWidth * em_;
+  for (size_t i = 0; i < n; ++i) {
+    const float word = static_cast<float>(block.words[i]) * kLetterWidth * 1.1f;
+    narrowest[i] = std::clamp(word, kNarrowestColumn, kWidestWord) * em_;
+    if (!is_piece) continue;
+    natural[i] = std::max(narrowest[i], static_cast<float>(block.widths[i]) * kLetterWidth * em_);
+  }
   for (size_t i = 0; i < block.cells.size() && !is_piece; ++i) {
-    const bool is_head = i < n;
     const TableCell& cell = block.cells[i];
-    const auto layout = engine.layout(styled(block, cell.begin, cell.end, look, is_head), 0);
+    const auto layout = engine.layout(styled(block, cell.begin, cell.end, look, /*bold=*/i < n), 0);
     natural[i % n] = std::max(natural[i % n], std::ceil(layout->width()) + 1);
   }
-  const float padding = 2 * kCellX * em_, narrowest = kNarrowestColumn * em_;
-  float left = available_ - static_cast<float>(n) * padding;
+  float left = available_ - static_cast<float>(n) * 2 * kCellX * em_;
   if (std::accumulate(natural.begin(), natural.end(), 0.0f) <= left) return natural;
   std::vector<size_t> order(n);
   std::iota(order.begin(), order.end(), size_t{0});
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return natural[a] < natural[b]; });
   std::vector<float> widths(n);
   for (size_t i = 0; i < n; ++i) {
-    const float fair = std::max(narrowest, left / static_cast<float>(n - i));
-    widths[order[i]] = std::floor(std::min(natural[order[i]], fair));
-    left -= widths[order[i]];
+    const size_t column = order[i];
+    const float least = std::max(narrowest[column], std::min(natural[column], kReadableColumn * em_));
+    const float fair = std::max(least, left / static_cast<float>(n - i));
+    widths[column] = std::floor(std::min(natural[column], fair));
+    left -= widths[column];
   }
   return widths;
 }

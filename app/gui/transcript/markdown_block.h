@@ -50,6 +50,7 @@ struct MarkdownBlock {
   std::vector<ColumnAlignment> columns;
   std::vector<TableCell> cells;  // row by row; the first row is the head, but not in a piece that continues
   std::vector<uint32_t> widths;  // of the whole table's columns, in characters
+  std::vector<uint32_t> words;   // the longest in each column that does not break, likewise
 
   bool operator==(const MarkdownBlock&) const = default;
 };

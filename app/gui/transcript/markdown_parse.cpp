@@ -69,6 +69,23 @@ std::string attribute_text(const MD_ATTRIBUTE& attribute) {
   return out;
 }
 
+struct TextMeasure {
+  uint32_t characters = 0, longest_word = 0;  // CJK may break anywhere
+};
+
+TextMeasure measure_text(std::string_view text) {
+  TextMeasure measure;
+  uint32_t run = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool begins = (byte & 0xC0) != 0x80;
+    measure.characters += begins;
+    run = c == ' ' || c == '\n' || byte >= 0xE0 ? 0 : run + begins;
+    measure.longest_word = std::max(measure.longest_word, run);
+  }
+  return measure;
+}
+
 // Text that md4c gives with the look it has, into a block.
 class BlockText {
  public:
@@ -274,14 +291,15 @@ class Parser {
   }
 
   void measure_columns() {
-    block_->widths.assign(block_->columns.size(), 0);
-    for (size_t i = 0; i < block_->cells.size() && !block_->columns.empty(); ++i) {
-      const TableCell& cell = block_->cells[i];
-      const auto n = std::count_if(block_->text.begin() + static_cast<long>(cell.begin),
-                                   block_->text.begin() + static_cast<long>(cell.end),
-                                   [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
-      uint32_t& width = block_->widths[i % block_->columns.size()];
-      width = std::max(width, static_cast<uint32_t>(n));
+    MarkdownBlock& table = *block_;
+    const size_t n = table.columns.size();
+    table.widths.assign(n, 0);
+    table.words.assign(n, 0);
+    for (size_t i = 0; i < table.cells.size() && n > 0; ++i) {
+      const TableCell& cell = table.cells[i];
+      const TextMeasure measure = measure_text(std::string_view(table.text).substr(cell.begin, cell.end - cell.begin));
+      table.widths[i % n] = std::max(table.widths[i % n], measure.characters);
+      table.words[i % n] = std::max(table.words[i % n], measure.longest_word);
     }
   }
 

@@ -1,6 +1,7 @@
 #include "app/gui/transcript/markdown_pieces.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace warpchat::gui {
 namespace {
@@ -15,6 +16,7 @@ MarkdownBlock piece_of(const MarkdownBlock& block, size_t begin, size_t end) {
   piece.links = block.links;
   piece.columns = block.columns;
   piece.widths = block.widths;
+  piece.words = block.words;
   piece.text = block.text.substr(begin, end - begin);
   if (begin == 0) {
     piece.marker = block.marker;
@@ -42,13 +44,13 @@ MarkdownBlock piece_of(const MarkdownBlock& block, size_t begin, size_t end) {
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 // The last good place for a cut after `begin`: behind a line, else a space, else a character.
-size_t cut_after(const std::string& text, size_t begin) {
-  const size_t limit = begin + kPieceBytes;
-  const size_t line = text.rfind('\n', limit - 1);
-  if (line != std::string::npos && line > begin) return line + 1;
-  const size_t space = text.rfind(' ', limit - 1);
-  if (space != std::string::npos && space > begin) return space + 1;
-  size_t cut = limit;
+size_t cut_after(std::string_view text, size_t begin) {
+  const std::string_view piece = text.substr(begin, kPieceBytes);
+  for (const char end : {'\n', ' '}) {
+    const size_t at = piece.rfind(end);
+    if (at != std::string_view::npos && at > 0) return begin + at + 1;
+  }
+  size_t cut = begin + piece.size();
   while (cut > begin + 1 && is_continuation(text[cut])) --cut;
   return cut;
 }

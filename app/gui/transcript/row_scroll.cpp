@@ -95,11 +95,12 @@ const std::vector<VisibleRow>& RowScroll::settle(RowSource& rows, float window) 
   }
   top_.message = std::min(top_.message, rows.n_messages() - 1);
   top_.row = std::min(top_.row, rows.n_rows(top_.message) - 1);
+  if (follows_) take_end(rows, window);
   if (delta < 0) follows_ = false;
-  if (follows_) {
-    take_end(rows, window);
-  } else if (std::abs(delta) > 4 * window) {
+  if (std::abs(delta) > 4 * window) {
+    const bool follows = follows_;
     to_position(rows, std::max(0.0f, position(rows) + delta));
+    follows_ = follows;
   } else {
     offset_ += delta;
   }
