@@ -54,6 +54,7 @@ class BlockLayout {
   // Of code: the strip with the language's name, where buttons may be; of height 0 in a piece that continues.
   std::optional<TextRect> head() const { return head_; }
   float scroll_limit() const { return std::max(0.0f, inner_width_ - frame_.width); }
+  bool goes_on() const { return goes_on_; }  // in the next piece
   TextRect frame() const { return frame_; }  // what scrolls
 
  private:

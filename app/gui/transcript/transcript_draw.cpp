@@ -116,14 +116,10 @@ void TranscriptView::Parts::draw_block(const VisibleRow& row) {
   BlockLayout& block = layout.layout(message, index);
   const ImVec2 at = content_origin(row, index.part);
   const uint64_t id = scroll_id(message, index);
-  float scrolled = 0;
-  if (block.scroll_limit() > 0) {
-    float& kept = code_scroll[id];
-    draw_code_scroll(id, block, at, kept);
-    scrolled = kept;
-  } else if (const auto kept = code_scroll.find(id); kept != code_scroll.end()) {
-    scrolled = kept->second;
-  }
+  ScrollThumb thumb;
+  if (block.scroll_limit() > 0) thumb = take_code_scroll(id, block, at);
+  const auto kept = code_scroll.find(id);
+  const float scrolled = kept == code_scroll.end() ? 0 : kept->second;
   BlockPaint paint{*frame.list, at, frame.origin.y, frame.bottom(), scrolled};
   if (const auto selected = range()) {
     const size_t length = layout.at(message).block(index).text.size();
@@ -135,6 +131,9 @@ void TranscriptView::Parts::draw_block(const VisibleRow& row) {
                               theme().border);
   }
   block.draw(paint, layout.look_of(message, index.part));
+  if (thumb.shows) {
+    frame.list->AddRectFilled(thumb.from, thumb.to, thumb.hot ? theme().dim_text : theme().quote_bar, em());
+  }
   if (block.head()) draw_code_head(row, index, at);
   hover_text(row, block, index, at, scrolled);
   draw_caret(row);
@@ -155,8 +154,11 @@ void TranscriptView::Parts::draw_code_head(const VisibleRow& row, BlockIndex ind
   copy(id, code);
 }
 
-// The thin bar below lines that are too long, and wheels over them.
-void TranscriptView::Parts::draw_code_scroll(uint64_t id, const BlockLayout& block, ImVec2 at, float& scrolled) {
+// Of lines that are too long: wheels over them and the thin bar below, which stays in sight. How far it is scrolled
+// is known before the block is drawn, the bar lies over it.
+TranscriptView::Parts::ScrollThumb TranscriptView::Parts::take_code_scroll(uint64_t id, const BlockLayout& block,
+                                                                           ImVec2 at) {
+  float& scrolled = code_scroll[id];
   const TextRect place = block.frame();
   const ImVec2 from(at.x + place.x, at.y + place.y), to(from.x + place.width, from.y + place.height);
   const ImGuiIO& io = ImGui::GetIO();
@@ -166,16 +168,21 @@ void TranscriptView::Parts::draw_code_scroll(uint64_t id, const BlockLayout& blo
   if (over && wheel != 0) scrolled -= wheel * 4 * em();
   const float limit = block.scroll_limit(), whole = place.width + limit;
   const float thumb = std::max(2 * em(), place.width * place.width / whole), travel = place.width - thumb;
-  const float bar_top = to.y + 0.22f * em(), bar = std::max(3.0f, std::round(0.28f * em()));
-  bool hot = false;
-  press(id + 5, {from.x, bar_top - bar}, {to.x, bar_top + 2 * bar}, &hot);
+  const float bar = std::max(3.0f, std::round(0.28f * em()));
+  const float lowest = frame.bottom() - 2 * bar, below = to.y + 0.22f * em();
+  ScrollThumb out;
+  out.shows = below > lowest ? from.y + 2 * em() < lowest : !block.goes_on();
+  const float top = std::min(below, lowest);
+  if (out.shows) press(id + 5, {from.x, top - bar}, {to.x, top + 2 * bar}, &out.hot);
   if (pressed == id + 5 && frame.down && travel > 0) {
     scrolled = (frame.mouse.x - from.x - thumb / 2) / travel * limit;
-    hot = true;
+    out.hot = true;
   }
   scrolled = std::clamp(scrolled, 0.0f, limit);
-  const float x = from.x + (limit > 0 ? scrolled / limit * travel : 0);
-  frame.list->AddRectFilled({x, bar_top}, {x + thumb, bar_top + bar}, hot ? theme().dim_text : theme().border, bar / 2);
+  const float x = from.x + scrolled / limit * travel;
+  out.from = {x, top};
+  out.to = {x + thumb, top + bar};
+  return out;
 }
 
 // Where the answer goes on, behind its last letter.

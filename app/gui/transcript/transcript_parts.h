@@ -49,7 +49,11 @@ struct TranscriptView::Parts {
   void draw_thought_head(const VisibleRow& row);
   void draw_block(const VisibleRow& row);
   void draw_code_head(const VisibleRow& row, BlockIndex index, ImVec2 at);
-  void draw_code_scroll(uint64_t id, const BlockLayout& block, ImVec2 at, float& scroll);
+  struct ScrollThumb {
+    bool shows = false, hot = false;
+    ImVec2 from, to;
+  };
+  ScrollThumb take_code_scroll(uint64_t id, const BlockLayout& block, ImVec2 at);
   void draw_caret(const VisibleRow& row);
   void draw_footer(const VisibleRow& row);
   float draw_versions(size_t message, float x, float y);
