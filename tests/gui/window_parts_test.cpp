@@ -298,6 +298,14 @@ TEST(Numbers, ThreeDigitsAreEnough) {
   EXPECT_EQ(seconds_text(31.6), "32 s");
 }
 
+TEST(Numbers, MessagesBecomeSentences) {
+  EXPECT_EQ(as_sentence("the model is gone"), "The model is gone");
+  EXPECT_EQ(as_sentence("qwen.gguf: not a model"), "qwen.gguf: not a model");
+  EXPECT_EQ(as_sentence("cpu: no"), "cpu: no");
+  EXPECT_EQ(as_sentence("Élan"), "Élan");
+  EXPECT_EQ(as_sentence(""), "");
+}
+
 TEST(ModelFilter, EveryWordInAnyCase) {
   EXPECT_TRUE(matches_filter("Qwen2.5-3B-Instruct", ""));
   EXPECT_TRUE(matches_filter("Qwen2.5-3B-Instruct", " qwen 3b "));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <sstream>
 
@@ -16,7 +17,8 @@ namespace warpchat::gui {
 
 namespace {
 
-constexpr float kModelRow = 46, kDeviceRow = 38;
+constexpr float kModelRow = 46, kDeviceRow = 36, kDeviceTitle = 26;  // at scale 1
+constexpr float kLeastModels = 240;                                  // with the fields around them
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -53,20 +55,22 @@ void ModelPicker::open(Frame& f) {
   f.ui.set_focus("model_filter");
 }
 
-void ModelPicker::load(Frame& f, LoadModel what) {
-  f.actions.push(std::move(what));
+void ModelPicker::load_file(Frame& f, const std::string& path) {
+  f.actions.push(LoadModel{.path = path});
   f.ui.set_focus("composer");
+  is_open_ = false;
 }
 
 void ModelPicker::draw(Frame& f) {
   if (!is_open_) return;
   Ui& ui = f.ui;
-  Card card(ui, {"model_picker", "Models", 640, 640, std::exchange(appearing_, false)});
+  Card card(ui, {"model_picker", "Models", 660, 700, std::exchange(appearing_, false)});
   if (card.wants_close()) is_open_ = false;
   Rect content = card.content;
-  const float devices = ui.px(kDeviceRow) * static_cast<float>(std::min<size_t>(f.state.devices.size(), 4)) + ui.px(26);
   draw_launch_and_context(f, content.cut_bottom(ui.px(44)));
-  if (content.height > devices + ui.px(180)) draw_devices(f, content.cut_bottom(devices));
+  const float room = content.height - ui.px(kLeastModels + kDeviceTitle);
+  const float rows = std::min(std::floor(room / ui.px(kDeviceRow)), static_cast<float>(f.state.devices.size()));
+  if (rows >= 1) draw_devices(f, content.cut_bottom(rows * ui.px(kDeviceRow) + ui.px(kDeviceTitle)));
   content.cut_bottom(ui.px(10));
   draw_path(f, content.cut_bottom(ui.px(36)));
   content.cut_bottom(ui.px(10));
@@ -76,7 +80,7 @@ void ModelPicker::draw(Frame& f) {
     const auto first = std::find_if(f.state.models.begin(), f.state.models.end(), [&](const ModelChoice& model) {
       return matches_filter(model.name, filter_.text());
     });
-    if (first != f.state.models.end()) load(f, {first->path, {}, {}, {}}), is_open_ = false;
+    if (first != f.state.models.end()) load_file(f, first->path);
   }
   content.cut_top(ui.px(8));
   draw_models(f, content);
@@ -127,7 +131,7 @@ void ModelPicker::draw_model(Frame& f, Rect rect, const ModelChoice& model, size
   }
   inner.cut_right(ui.px(8));
   ui.label_in(inner, model.name, {ui.theme->text, 0.95f, loaded ? Face::kBold : Face::kText});
-  if (r.clicked) load(f, {model.path, {}, {}, {}}), is_open_ = false;
+  if (r.clicked) load_file(f, model.path);
 }
 
 void ModelPicker::draw_path(Frame& f, Rect rect) {
@@ -140,13 +144,12 @@ void ModelPicker::draw_path(Frame& f, Rect rect) {
   const bool go = ui.button("model_path_load", button, look);
   if (!(go || field.submitted) || path_.text().empty()) return;
   const char* home = std::getenv("HOME");
-  load(f, {with_home(path_.text(), home ? home : ""), {}, {}, {}});
-  is_open_ = false;
+  load_file(f, with_home(path_.text(), home ? home : ""));
 }
 
 void ModelPicker::draw_devices(Frame& f, Rect rect) {
   Ui& ui = f.ui;
-  ui.label_in(rect.cut_top(ui.px(26)), "Device", {ui.theme->dim_text, 0.85f, Face::kBold});
+  ui.label_in(rect.cut_top(ui.px(kDeviceTitle)), "Device", {ui.theme->dim_text, 0.85f, Face::kBold});
   ScrollArea area("devices", rect);
   float y = 0;
   for (const DeviceChoiceRow& device : f.state.devices) {
@@ -162,7 +165,7 @@ void ModelPicker::draw_devices(Frame& f, Rect rect) {
     const Colour colour = device.usable ? ui.theme->text : ui.theme->faint_text;
     ui.label_in(inner.cut_left(ui.px(130)), device.name, {colour, 0.9f, Face::kBold});
     ui.label_in(inner, device.text, {device.usable ? ui.theme->dim_text : ui.theme->faint_text, 0.85f});
-    if (r.clicked && device.usable && !on) load(f, {"", device.name, {}, {}});
+    if (r.clicked && device.usable && !on) f.actions.push(LoadModel{.device = device.name});
   }
   area.set_content_height(y);
 }
@@ -178,7 +181,7 @@ void ModelPicker::draw_launch_and_context(Frame& f, Rect rect) {
     int32_t n = -1;
     const std::string& text = context_.text();
     std::from_chars(text.data(), text.data() + text.size(), n);
-    load(f, {"", {}, {}, n});
+    f.actions.push(LoadModel{.context = n});
   }
   if (!f.state.model || f.state.model->launch.empty()) {
     ui.label_in(rect, "Enter a context and press Enter", {ui.theme->faint_text, 0.82f});
@@ -190,7 +193,7 @@ void ModelPicker::draw_launch_and_context(Frame& f, Rect rect) {
                           .kind = f.state.model->launch == mode ? ButtonKind::kChosen : ButtonKind::kOutlined};
     if (rect.width < ui.button_width(look)) return;
     if (ui.button("launch:" + std::string(mode), rect.cut_left(ui.button_width(look)), look))
-      load(f, {"", {}, std::string(mode), {}});
+      f.actions.push(LoadModel{.launch = std::string(mode)});
     rect.cut_left(ui.px(6));
   }
 }

@@ -21,7 +21,7 @@ class ModelPicker {
   void draw_path(Frame& f, Rect rect);
   void draw_devices(Frame& f, Rect rect);
   void draw_launch_and_context(Frame& f, Rect rect);
-  void load(Frame& f, LoadModel what);
+  void load_file(Frame& f, const std::string& path);
 
   bool is_open_ = false, appearing_ = false;
   TextField filter_, path_, context_;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "app/gui/window/numbers.h"
+
 namespace warpchat::gui {
 
 namespace {
@@ -36,7 +38,8 @@ void Notices::draw(Frame& f, Rect rect) {
   float bottom = rect.bottom() - ui.px(kMargin);
   for (size_t i = all.size(); i-- > 0 && bottom > rect.y + ui.px(60);) {
     const NoticeItem& notice = all[i];
-    const float text = ui.paragraph({0, 0}, notice.text, {ui.theme->text, 0.9f}, width - ui.px(62), /*draw=*/false);
+    const float text =
+        ui.paragraph({0, 0}, as_sentence(notice.text), {ui.theme->text, 0.9f}, width - ui.px(62), /*draw=*/false);
     const float height = std::min(text + ui.px(notice.action_label.empty() ? 24 : 60), bottom - rect.y);
     const Rect place{rect.right() - ui.px(kMargin) - width, bottom - height, width, height};
     const bool hovered = place.contains(ImGui::GetIO().MousePos);
@@ -65,7 +68,7 @@ void Notices::draw_notice(Frame& f, Rect place, const NoticeItem& notice, float 
   Rect inner = place.inset(ui.px(16), ui.px(12));
   Rect side = inner.cut_right(ui.px(26));
   if (ui.button(name + ":dismiss", side.cut_top(ui.px(24)), {.icon = Icon::kClose})) dismiss(f, notice.id);
-  ui.paragraph(inner.corner(), notice.text, {ui.theme->text, 0.9f}, place.width - ui.px(62));
+  ui.paragraph(inner.corner(), as_sentence(notice.text), {ui.theme->text, 0.9f}, place.width - ui.px(62));
   if (notice.action_label.empty()) return;
   const ButtonLook look{.text = notice.action_label, .kind = ButtonKind::kOutlined};
   Rect row = inner.cut_bottom(ui.px(30));

@@ -19,6 +19,15 @@ std::string compact(uint64_t n) {
   return fixed(millions, millions < 9.95 ? 1 : 0) + "M";
 }
 
+std::string as_sentence(std::string_view message) {
+  std::string out(message);
+  size_t letters = 0;
+  while (letters < out.size() && out[letters] >= 'a' && out[letters] <= 'z') ++letters;
+  if (letters > 0 && (letters == out.size() || out[letters] == ' ' || out[letters] == ','))
+    out[0] = static_cast<char>(out[0] - 'a' + 'A');
+  return out;
+}
+
 std::string seconds_text(double seconds) {
   return seconds < 0.9995 ? fixed(seconds * 1e3, 0) + " ms" : fixed(seconds, seconds < 9.95 ? 1 : 0) + " s";
 }

@@ -90,10 +90,15 @@ void Sidebar::draw_header(Frame& f, Rect rect) {
   Rect field = rect.cut_top(ui.px(34));
   const bool searching = !search_.text().empty();
   const Rect clear = searching ? field.cut_right(ui.px(30)) : Rect{};
-  if (search_.draw(ui, "search", field, {.placeholder = "Search", .icon = Icon::kSearch, .text = 0.9f}).changed) {
+  const FieldResult result =
+      search_.draw(ui, "search", field, {.placeholder = "Search", .icon = Icon::kSearch, .text = 0.9f});
+  if (result.changed) {
     f.actions.push(Search{search_.text()});
     trash_ = false;
   }
+  const bool found = searching && f.state.search && !f.state.search->hits.empty();
+  if (result.submitted && found) open_hit(f, f.state.search->hits.front());
+  if (found && ui.has_focus("search") && ui.take_key(GLFW_KEY_DOWN)) ui.set_focus("hit:0");
   if (searching && ui.button("search_clear", clear, {.icon = Icon::kClose, .tooltip = "Clear (Esc)"})) close(f);
 }
 
@@ -196,11 +201,17 @@ void Sidebar::draw_hits(Frame& f, Rect rect) {
     Rect inner = row.inset(ui.px(10), ui.px(6));
     ui.label_in(inner.cut_top(inner.height / 2), title_of(hits[i].conversation), {ui.theme->text, 0.92f});
     ui.label_in(inner, hits[i].excerpt, {ui.theme->dim_text, 0.8f});
-    if (!r.clicked) continue;
-    f.actions.push(OpenStored{hits[i].conversation.id});
-    opened_hit_ = hits[i];
+    if (r.clicked) open_hit(f, hits[i]);
+    if (r.focused && ui.take_key(GLFW_KEY_DOWN)) ui.move_focus(1);
+    if (r.focused && ui.take_key(GLFW_KEY_UP))
+      ui.set_focus(i == 0 ? "search" : numbered("hit", static_cast<int64_t>(i) - 1));
   }
   area.set_content_height(ui.px(kHit) * static_cast<float>(hits.size()));
+}
+
+void Sidebar::open_hit(Frame& f, const SearchHit& hit) {
+  f.actions.push(OpenStored{hit.conversation.id});
+  opened_hit_ = hit;
 }
 
 void Sidebar::draw_trash(Frame& f, Rect rect) {

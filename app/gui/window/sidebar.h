@@ -26,6 +26,7 @@ class Sidebar {
   void draw_conversation(Frame& f, Rect rect, const ConversationSummary& conversation);
   void draw_rename(Frame& f, Rect rect);
   void draw_hits(Frame& f, Rect rect);
+  void open_hit(Frame& f, const SearchHit& hit);
   void draw_trash(Frame& f, Rect rect);
   void draw_footer(Frame& f, Rect rect);
   void draw_menu(Frame& f);
