@@ -14,6 +14,7 @@ namespace warpchat::gui {
 namespace {
 
 constexpr float kNarrow = 680, kTopBar = 52, kStatus = 27, kColumn = 800, kTextSize = 15.5f;  // at scale 1
+constexpr float kLeastProfiler = 260, kLeastConversation = 240;
 
 bool is_model_file(std::string path) {
   for (char& c : path) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -152,6 +153,7 @@ void ChatWindow::drag_sidebar(Rect edge) {
 
 void ChatWindow::draw_main(Rect rect) {
   top_bar_.draw(frame_, rect.cut_top(std::round(ui_.px(kTopBar))), profiler_.is_open());
+  const Rect whole = rect;
   const float settings_width = std::min(ui_.px(SettingsPanel::kWidth), rect.width);
   if (settings_.open) {
     if (rect.width - settings_width >= ui_.px(360)) {
@@ -162,7 +164,12 @@ void ChatWindow::draw_main(Rect rect) {
       settings_.draw(frame_, {rect.right() - settings_width, rect.y, settings_width, rect.height});
     }
   }
-  if (profiler_.is_open()) draw_profiler(rect.cut_bottom(std::round(std::max(rect.height * 0.48f, ui_.px(260)))));
+  if (profiler_.is_open()) {
+    const float height = std::round(std::max(rect.height * 0.48f, ui_.px(kLeastProfiler)));
+    const bool alone = rect.height - height < ui_.px(kLeastConversation);
+    draw_profiler(rect.cut_bottom(alone ? rect.height : height));
+    if (alone) return notices_.draw(frame_, whole);
+  }
   draw_composer(rect);
   draw_conversation(rect);
   notices_.draw(frame_, rect);

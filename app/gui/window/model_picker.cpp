@@ -105,7 +105,6 @@ void ModelPicker::draw_models(Frame& f, Rect rect) {
   float y = 0;
   for (const size_t i : shown) {
     const Rect row{rect.x, rect.y + y - area.scroll_y(), rect.width - ui.px(8), ui.px(kModelRow)};
-    if (ui.has_focus("model:" + std::to_string(i)) && ui.keys().empty()) area.show(y, ui.px(kModelRow));
     draw_model(f, row, f.state.models[i], i);
     y += ui.px(kModelRow);
   }

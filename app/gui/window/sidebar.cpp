@@ -194,7 +194,7 @@ void Sidebar::draw_hits(Frame& f, Rect rect) {
   for (size_t i = 0; i < hits.size(); ++i) {
     Rect row{rect.x, rect.y + ui.px(kHit) * static_cast<float>(i) - area.scroll_y(), rect.width - ui.px(6),
              ui.px(kHit)};
-    if (!area.sees(row)) continue;
+    if (!area.sees(row.inset(0, -row.height))) continue;  // the next one can get the focus, too
     const Response r = ui.press(numbered("hit", static_cast<int64_t>(i)), row);
     if (r.hovered || r.focused) ui.fill(row, ui.theme->hover, ui.px(8));
     if (r.focused) ui.focus_ring(row, ui.px(8));
@@ -223,7 +223,7 @@ void Sidebar::draw_trash(Frame& f, Rect rect) {
   for (const ConversationSummary& conversation : f.state.trash) {
     Rect row{rect.x, rect.y + y - area.scroll_y(), rect.width - ui.px(6), ui.px(kRow)};
     y += ui.px(kRow);
-    if (!area.sees(row)) continue;
+    if (!area.sees(row.inset(0, -row.height))) continue;  // the next one can get the focus, too
     const Rect erase = row.cut_right(ui.px(32)), restore = row.cut_right(ui.px(32));
     ui.label_in(row.inset(ui.px(10), 0), title_of(conversation), {ui.theme->dim_text, 0.92f});
     if (ui.button(numbered("restore", conversation.id), restore, {.icon = Icon::kRestore, .tooltip = "Take it back"}))

@@ -74,7 +74,7 @@ void Ui::move_focus(int steps) {
   const auto found = std::find(tab_order_.begin(), tab_order_.end(), focus_);
   const int before = steps > 0 ? -1 : n;
   const int at = found == tab_order_.end() ? before : static_cast<int>(found - tab_order_.begin());
-  focus_ = tab_order_[static_cast<size_t>((at + steps + n) % n)];
+  set_focus(tab_order_[static_cast<size_t>((at + steps + n) % n)]);
   wake_ = 0;
 }
 
@@ -142,11 +142,20 @@ float Ui::paragraph(ImVec2 at, std::string_view text, const TextLook& look, floa
   return layout.height();
 }
 
+void Ui::scroll_to(Rect rect) {
+  focus_moved_ = false;
+  if (ImGui::GetScrollMaxY() <= 0) return;
+  const float top = ImGui::GetWindowPos().y, bottom = top + ImGui::GetWindowHeight();
+  if (rect.y < top) ImGui::SetScrollY(ImGui::GetScrollY() - (top - rect.y) - px(8));
+  if (rect.bottom() > bottom) ImGui::SetScrollY(ImGui::GetScrollY() + rect.bottom() - bottom + px(8));
+}
+
 Response Ui::press(std::string_view name, Rect rect, Keys keys) {
   Response response;
   if (keys != Keys::kNone) add_to_tab_order(name);
   if (rect.width < 1 || rect.height < 1) return response;
   mark(name, rect);
+  if (focus_moved_ && has_focus(name)) scroll_to(rect);
   ImGui::SetCursorScreenPos(rect.corner());
   ImGui::PushID(name.data(), name.data() + name.size());
   response.clicked = ImGui::InvisibleButton("", ImVec2(rect.width, rect.height));

@@ -75,7 +75,7 @@ class Ui {
 
   // Focus, by name. A widget is in the order of Tab by being drawn.
   const std::string& focus() const { return focus_; }
-  void set_focus(std::string name) { focus_ = std::move(name); }
+  void set_focus(std::string name) { focus_ = std::move(name), focus_moved_ = true; }
   bool has_focus(std::string_view name) const { return focus_ == name; }
   void add_to_tab_order(std::string_view name);
   void move_focus(int steps);
@@ -123,6 +123,7 @@ class Ui {
     std::unique_ptr<TextLayout> layout;
     uint64_t used;
   };
+  void scroll_to(Rect rect);
   const TextLayout& layout_of(std::string_view text, const TextLook& look, float width);
   const std::string& elided(std::string_view text, const TextLook& look, float width);
 
@@ -133,6 +134,7 @@ class Ui {
   std::vector<InputEvent> keys_;
   std::string focus_;
   bool focus_lost_ = false, focus_is_field_ = false, field_seen_ = false;
+  bool focus_moved_ = false;    // what has it is not scrolled to yet
   bool focus_visible_ = false;  // moved by the keyboard
   std::vector<std::string> tab_order_;
   std::vector<Mark> marks_;
