@@ -12,7 +12,8 @@ namespace {
 constexpr float kTolerance = 0.01f;  // pixels, of sums
 constexpr int kTabDigits = 4;        // a tab stop every so many digits' widths
 constexpr float kLeastLine = 1.45f;  // em
-constexpr float kOverlap = 0.1f;     // em, that a high or deep letter of a fallback font may reach over its line
+constexpr float kOver = 0.1f;        // em, that a high letter of a fallback font may reach into the line above
+constexpr float kUnder = 0.25f;      // and a deep one into the line below, whose letters are seldom as high as the line
 constexpr float kSmallest = 1, kLargest = 512;
 
 float advance_of(const Font& font, char32_t character) {
@@ -295,7 +296,7 @@ LineExtent LayoutBuilder::ink_of(const GlyphRun& run, LineExtent enough) {
   const FontMetrics& metrics = run.font->metrics();
   LineExtent extent;
   const auto include = [&](float above, float below) {
-    extent.include({std::ceil((above - kOverlap) * size), std::ceil((below - kOverlap) * size)});
+    extent.include({std::ceil((above - kOver) * size), std::ceil((below - kUnder) * size)});
   };
   include(metrics.ascent, metrics.descent);
   if (extent.above <= enough.above && extent.below <= enough.below) return extent;
