@@ -286,6 +286,14 @@ TEST(TextLayout, LinesAreOfOneHeightInEveryScript) {
   }
 }
 
+// The pieces of a ligature that a line's end cuts are letters of their own.
+TEST(TextLayout, LigaturesAreCutWithTheLine) {
+  const TextLayout::Parts cut = parts_of(styled("ffi"), 1), apart = parts_of(styled("f f i"));
+  ASSERT_EQ(cut.lines.size(), 3u);
+  ASSERT_EQ(cut.glyphs.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(cut.glyphs[i].id, apart.glyphs[2 * i].id) << i;
+}
+
 TEST(TextLayout, CodeShowsItsLettersOneByOne) {
   const TextLayout::Parts parts = parts_of(styled("a->b != c => ffi", Face::kCode));
   EXPECT_EQ(parts.glyphs.size(), 16u);

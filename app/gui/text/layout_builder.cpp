@@ -37,26 +37,24 @@ void reorder(std::vector<GlyphRun>& runs, size_t first) {
   }
 }
 
-struct GlyphSlice {
-  const ShapedGlyph *begin, *end;
-  bool safe;  // its ends may be a line's
-};
+// A shaped item's glyphs, to be cut between characters.
+struct ShapedItem {
+  const ShapedGlyph *first, *last;
+  uint32_t begin, end;  // characters
+  bool is_rtl;
 
-// The glyphs of characters [from, to), which lie in the item whose glyphs are [begin, end).
-GlyphSlice slice(const ShapedGlyph* begin, const ShapedGlyph* end, uint32_t from, uint32_t to, bool is_rtl) {
-  const auto clean = [](const ShapedGlyph& glyph, uint32_t at) { return glyph.at == at && !glyph.unsafe; };
-  if (is_rtl) {
-    const auto above = [](const ShapedGlyph& glyph, uint32_t at) { return glyph.at >= at; };
-    const ShapedGlyph* first = std::lower_bound(begin, end, to, above);
-    const ShapedGlyph* last = std::lower_bound(begin, end, from, above);
-    return {first, last,
-            (first == begin || clean(first[-1], to)) && (last == end || (last > first && clean(last[-1], from)))};
+  // left to right the first glyph of characters from `at` on; right to left the first one of those before
+  const ShapedGlyph* find(uint32_t at) const {
+    return std::partition_point(first, last, [&](const ShapedGlyph& glyph) { return (glyph.at >= at) == is_rtl; });
   }
-  const auto below = [](const ShapedGlyph& glyph, uint32_t at) { return glyph.at < at; };
-  const ShapedGlyph* first = std::lower_bound(begin, end, from, below);
-  const ShapedGlyph* last = std::lower_bound(begin, end, to, below);
-  return {first, last, (first == begin || clean(*first, from)) && (last == end || clean(*last, to))};
-}
+  bool can_cut(uint32_t at) const {
+    if (at == begin || at == end) return true;
+    const ShapedGlyph* glyph = find(at);
+    if (glyph == (is_rtl ? first : last)) return false;
+    if (is_rtl) --glyph;
+    return glyph->at == at && !glyph->unsafe;
+  }
+};
 
 }  // namespace
 
@@ -229,15 +227,20 @@ void LayoutBuilder::add_piece(Item piece, size_t index, float& x) {
   if (is_tab(*paragraph_, piece)) {
     run.width = advance_at(piece.begin, x);
   } else {
+    const uint32_t from = paragraph_->clusters[piece.begin].first, to = paragraph_->end_of(piece.end - 1);
     const ShapedGlyph* glyphs = glyphs_.data();
-    GlyphSlice part = slice(glyphs + item_glyphs_[index], glyphs + item_glyphs_[index + 1],
-                            paragraph_->clusters[piece.begin].first, paragraph_->end_of(piece.end - 1), item.level & 1);
-    std::vector<ShapedGlyph> anew;
-    if (!part.safe || piece.level != item.level) {
+    const ShapedItem shaped{glyphs + item_glyphs_[index], glyphs + item_glyphs_[index + 1],
+                            paragraph_->clusters[item.begin].first, paragraph_->end_of(item.end - 1),
+                            (item.level & 1) != 0};
+    if (piece.level == item.level && shaped.can_cut(from) && shaped.can_cut(to)) {
+      const ShapedGlyph *left = shaped.find(from), *right = shaped.find(to);
+      if (shaped.is_rtl) std::swap(left, right);
+      add_glyphs(left, right, run);
+    } else {
+      std::vector<ShapedGlyph> anew;
       shaper_.shape(*paragraph_, piece, anew);
-      part = {anew.data(), anew.data() + anew.size(), true};
+      add_glyphs(anew.data(), anew.data() + anew.size(), run);
     }
-    add_glyphs(part.begin, part.end, run);
   }
   x += run.width;
   out_.runs.push_back(run);
