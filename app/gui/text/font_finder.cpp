@@ -129,6 +129,18 @@ FontFinder::FontFinder() : config_(FcInitLoadConfigAndFonts()) {
 
 FontFinder::~FontFinder() { FcConfigDestroy(config_); }
 
+// A tenth of a match's time: a text full of characters that nobody draws must not stall.
+bool FontFinder::any_covers(std::span<const char32_t> characters, bool colour) const {
+  const CharSet wanted = char_set(characters);
+  for (const FcSetName name : {FcSetSystem, FcSetApplication}) {
+    const FcFontSet* fonts = FcConfigGetFonts(config_, name);
+    for (int i = 0; fonts && i < fonts->nfont; ++i) {
+      if (flag(fonts->fonts[i], FC_COLOR, false) == colour && covers(fonts->fonts[i], wanted.get())) return true;
+    }
+  }
+  return false;
+}
+
 std::optional<FoundFont> FontFinder::match(const Wish& wish) const {
   Pattern pattern(FcPatternCreate());
   for (const std::string& family : wish.families) FcPatternAddString(pattern.get(), FC_FAMILY, fc(family));
@@ -159,6 +171,7 @@ FoundFont FontFinder::primary(Face face) const {
 
 std::optional<FoundFont> FontFinder::covering(Face face, const std::string& script,
                                               std::span<const char32_t> characters) const {
+  if (!any_covers(characters, false)) return std::nullopt;
   const char* generic = is_code(face) ? "monospace" : "sans-serif";
   Wish wish{{}, generic, is_bold(face), is_italic(face), false, characters, true};
   for (const std::string& family : noto_families(script, is_code(face))) {
@@ -171,6 +184,7 @@ std::optional<FoundFont> FontFinder::covering(Face face, const std::string& scri
 }
 
 std::optional<FoundFont> FontFinder::colour_emoji(std::span<const char32_t> characters) const {
+  if (!any_covers(characters, true)) return std::nullopt;
   return match({{"Noto Color Emoji"}, "emoji", false, false, true, characters});
 }
 

@@ -37,6 +37,7 @@ class FontFinder {
 
  private:
   struct Wish;
+  bool any_covers(std::span<const char32_t> characters, bool colour) const;
   std::optional<FoundFont> match(const Wish& wish) const;
   _FcConfig* config_;
 };
