@@ -43,11 +43,11 @@ struct ChatWorker::Parts {
         profile(board) {}
 
   void run() {
+    models.load_first();  // beside what follows
+    look_for_choices();
+    board.publish();
     library.open(!options.no_history);
     branch.start_new(options.system_prompt);
-    board.publish();
-    models.load_first();
-    look_for_choices();
     board.publish();
     while (!ending) turn();
     answering.stop();
@@ -133,7 +133,9 @@ struct ChatWorker::Parts {
 
   void halt() {
     answering.stop();
-    if (board.now().phase == Phase::kWaiting) board.change(updates::set_phase(Phase::kIdle));
+    if (board.now().phase != Phase::kWaiting) return;
+    board.change(updates::set_phase(Phase::kIdle));
+    branch.reload();  // the answer that was to be replaced
   }
 
   // The branch ends with a user's message.

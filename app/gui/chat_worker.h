@@ -14,7 +14,7 @@ namespace warpchat::gui {
 class ChatWorker {
  public:
   // Starts at once: opens the store, finds the models, loads the one that options ask for (or the last one).
-  // wake: called from any thread whenever there is an update to take.
+  // wake: called from another thread when there are updates to take, once until they are taken.
   ChatWorker(const ChatOptions& options, std::function<void()> wake);
   ~ChatWorker();  // stops what runs; what has streamed is in the store before this returns
 

@@ -139,6 +139,20 @@ TEST_F(ChatWorkerModelTest, AMessageThatNoLongerWaitsIsAnsweredWhenAskedFor) {
   window.until([&] { return window.messages().size() == 2 && window.state().phase == Phase::kIdle; }, "an answer");
 }
 
+TEST_F(ChatWorkerModelTest, AnAnswerThatWaitsToBeReplacedIsBackWhenItNoLongerWaits) {
+  WorkerWindow window(brief());
+  window.ask("hello");
+  const uint64_t answer = window.messages()[1].key;
+  window.post(UnloadModel{});
+  window.post(Regenerate{answer});
+  window.until([&] { return window.state().phase == Phase::kWaiting; }, "it waits");
+  EXPECT_EQ(window.messages().size(), 1u);
+  window.post(Stop{});
+  window.until_idle();
+  ASSERT_EQ(window.messages().size(), 2u);
+  EXPECT_EQ(window.messages()[1].key, answer);
+}
+
 TEST_F(ChatWorkerModelTest, WhatIsSentWhileAModelLoadsIsAnsweredByThatModel) {
   WorkerWindow window(brief());
   window.until_loaded();

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <random>
 
 #include "tests/gui/worker_window.h"
 
@@ -298,6 +299,88 @@ TEST_F(ChatWorkerTest, DestroyedWhileItStreamsItLosesNothing) {
   ASSERT_EQ(turns.size(), 2u);
   EXPECT_TRUE(turns[1].text.starts_with(seen));
   EXPECT_EQ(turns[1].state, TurnState::kStopped);
+}
+
+// Whatever comes in whatever order, window and store end alike. The sequence is the same each time; how far answers
+// have come when the next action arrives is not.
+TEST_F(ChatWorkerTest, AnySequenceOfActionsLeavesWindowAndStoreAlike) {
+  ChatOptions options = brief();
+  options.n_predict = 12;
+  options.temperature = 2.0f;
+  WorkerWindow window(options);
+  window.until_loaded();
+  std::mt19937 random(1);
+  const auto below = [&](size_t n) { return static_cast<size_t>(random() % n); };
+  const auto message = [&] { return window.messages()[below(window.messages().size())]; };
+  const auto conversation = [&] { return window.state().conversations[below(window.state().conversations.size())].id; };
+  for (int i = 0; i < 400; ++i) {
+    const bool has_messages = !window.messages().empty(), has_conversations = !window.state().conversations.empty();
+    switch (below(14)) {
+      case 0:
+      case 1:
+        window.post(Send{"message " + std::to_string(i)});
+        break;
+      case 2:
+        window.post(Stop{});
+        break;
+      case 3:
+        if (has_messages) window.post(Regenerate{message().key});
+        break;
+      case 4:
+        if (has_messages) window.post(EditMessage{message().key, "edited " + std::to_string(i)});
+        break;
+      case 5:
+        if (has_messages) {
+          const ChatMessage chosen = message();
+          if (!chosen.siblings.empty())
+            window.post(ShowVersion{chosen.key, chosen.siblings[below(chosen.siblings.size())]});
+        }
+        break;
+      case 6:
+        window.post(NewConversation{});
+        break;
+      case 7:
+        if (has_conversations) window.post(OpenStored{conversation()});
+        break;
+      case 8:
+        if (has_conversations) window.post(Rename{conversation(), "title " + std::to_string(i)});
+        break;
+      case 9:
+        if (has_conversations) window.post(ThrowAway{conversation()});
+        break;
+      case 10:
+        if (!window.state().trash.empty()) window.post(TakeFromTrash{window.state().trash[0].id});
+        break;
+      case 11:
+        window.post(Search{below(2) == 0 ? "message" : ""});
+        break;
+      case 12:
+        window.post(SetSystemPrompt{"prompt " + std::to_string(i)});
+        break;
+      case 13:
+        window.post(CountTokens{"count", 1});
+        break;
+    }
+    if (below(4) == 0) {
+      const uint64_t revision = 1000 + static_cast<uint64_t>(i);  // so far has all been taken
+      window.post(CountTokens{"mark", revision});
+      window.until([&] { return window.state().counted_revision == revision; }, "a mark");
+    }
+  }
+  window.ask("the end");
+  ASSERT_NE(window.open().id, 0);
+  const StoredConversation on_disk = store()->load(window.open().id);
+  EXPECT_EQ(on_disk.summary.title, window.open().title);
+  EXPECT_EQ(on_disk.system_prompt, window.open().system_prompt);
+  ASSERT_EQ(on_disk.turns.size(), window.messages().size());
+  for (size_t i = 0; i < on_disk.turns.size(); ++i) {
+    EXPECT_EQ(on_disk.turns[i].id, window.messages()[i].turn);
+    EXPECT_EQ(on_disk.turns[i].text, window.messages()[i].text);
+    EXPECT_EQ(store()->siblings(on_disk.turns[i].id).size(), std::max<size_t>(1, window.messages()[i].siblings.size()));
+  }
+  EXPECT_EQ(store()->list().size(), window.state().conversations.size());
+  EXPECT_EQ(store()->trash().size(), window.state().trash.size());
+  EXPECT_EQ(window.error(), "");
 }
 
 }  // namespace

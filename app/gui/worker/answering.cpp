@@ -60,6 +60,7 @@ void Answering::start(ChatSession& session, const SessionOptions& options) {
   } catch (const std::exception& error) {
     board_.change(updates::set_phase(Phase::kIdle));
     board_.tell_error(error.what());
+    branch_.reload();  // the answer that was to be replaced
     return;
   }
   begin(session);

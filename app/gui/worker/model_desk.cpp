@@ -55,7 +55,7 @@ ModelDesk::~ModelDesk() = default;
 
 void ModelDesk::load_first() {
   try {
-    wanted_.model = find_model_file(wanted_.model);
+    wanted_.model = loaded_.model = find_model_file(wanted_.model);
   } catch (const UsageError&) {
     return;  // none, or several: the user chooses
   } catch (const std::exception& error) {
@@ -130,7 +130,7 @@ void ModelDesk::fail(const LoadOutcome& outcome) {
   if (!outcome.was_cancelled)
     board_.tell_error((failed.fault.empty() ? "" : failed.fault + "; then: ") + outcome.fault);
   if (failed.fallback && failed.fault.empty()) return start({*failed.fallback, std::nullopt, outcome.fault});
-  if (model_) wanted_ = loaded_;
+  wanted_ = loaded_;
   settle();
 }
 
@@ -157,10 +157,11 @@ void ModelDesk::cancel() {
 }
 
 void ModelDesk::unload() {
-  if (attempt_) cancel();
+  cancel();
   session_.reset();
   model_.reset();
   board_.change(updates::set_model(std::nullopt));
+  if (!attempt_) settle();
 }
 
 void ModelDesk::merge_settings(const ChatSettings& defaults) {
