@@ -129,16 +129,15 @@ CpuSteps::CpuSteps(const CpuKernels& kernels, const ModelConfig& config, const M
   op_logits_ = profile_.operation("norm_logits");
 }
 
-// Packs every matrix and gives its pages of the file back at once, so that no two copies are resident; and once more
-// at the end, because reading a tensor brings pages of its neighbours with it.
+// Packing gives the file's pages back, so that no two copies are resident; at the end once more, because reading a
+// tensor brings pages of its neighbours with it.
 void CpuSteps::load(const ModelTensors& tensors, const CpuOptions& options) {
   const FileMappings mappings;
   const double total = static_cast<double>(memory_budget(kernels_, config_, tensors, max_columns_).weights_bytes);
   double done = 0;
   std::vector<const TensorInfo*> packed_tensors;
   const auto pack = [&](const TensorInfo* tensor) {
-    PackedMatrix packed(pool_, kernels_, *tensor, weights_);
-    mappings.release(tensor->data.data(), tensor->data.size());
+    PackedMatrix packed(pool_, kernels_, *tensor, mappings, weights_);
     packed_tensors.push_back(tensor);
     done += static_cast<double>(Arena::rounded(packed.n_bytes()));
     if (options.progress) options.progress(std::min(1.0, done / total));

@@ -6,9 +6,12 @@
 #include <iterator>
 
 #include "engine/cpu/thread_pool.h"
+#include "engine/file_mappings.h"
 
 namespace warpchat {
 namespace {
+
+constexpr uint64_t kBytesAtOnce = 4 << 20;  // of the file, resident beside their copy; enough for all threads
 
 const FormatKernels& find_format(const CpuKernels& kernels, TensorType type) {
   const auto* found = std::find_if(std::begin(kernels.formats), std::end(kernels.formats), [&](const FormatKernels& f) {
@@ -28,7 +31,8 @@ uint64_t PackedMatrix::bytes_needed(const CpuKernels& kernels, const TensorInfo&
   return __builtin_mul_overflow(rows, bytes_per_row(tensor.type, tensor.k()), &bytes) ? UINT64_MAX : bytes;
 }
 
-PackedMatrix::PackedMatrix(ThreadPool& pool, const CpuKernels& kernels, const TensorInfo& tensor, Arena& arena)
+PackedMatrix::PackedMatrix(ThreadPool& pool, const CpuKernels& kernels, const TensorInfo& tensor,
+                           const FileMappings& mappings, Arena& arena)
     : format_(&find_format(kernels, tensor.type)),
       rows_(static_cast<uint32_t>(tensor.rows())),
       k_(static_cast<uint32_t>(tensor.k())),
@@ -36,14 +40,24 @@ PackedMatrix::PackedMatrix(ThreadPool& pool, const CpuKernels& kernels, const Te
       group_bytes_(bytes_per_row(tensor.type, k_) * kernels.lanes),
       groups_(arena.take(bytes_needed(kernels, tensor))),
       lanes_(kernels.lanes) {
-  const uint64_t row_bytes = bytes_per_row(tensor.type, k_);
+  const uint64_t groups_at_once = std::max<uint64_t>(1, kBytesAtOnce / group_bytes_);
+  for (uint64_t first = 0; first < n_groups_; first += groups_at_once) {
+    const uint64_t end = std::min<uint64_t>(n_groups_, first + groups_at_once);
+    pack(pool, tensor, static_cast<uint32_t>(first), static_cast<uint32_t>(end));
+    const uint64_t offset = first * group_bytes_;
+    mappings.release(tensor.data.data() + offset, std::min(end * group_bytes_, tensor.data.size()) - offset);
+  }
+}
+
+void PackedMatrix::pack(ThreadPool& pool, const TensorInfo& tensor, uint32_t first_group, uint32_t end_group) {
+  const uint64_t row_bytes = group_bytes_ / lanes_;
   constexpr uint32_t kGroupsPerTask = 4;
-  pool.for_each((n_groups_ + kGroupsPerTask - 1) / kGroupsPerTask, [&](uint32_t task) {
-    const uint32_t end = std::min(n_groups_, (task + 1) * kGroupsPerTask);
-    for (uint32_t g = task * kGroupsPerTask; g < end; ++g) {
-      const uint32_t first_row = g * kernels.lanes;
+  pool.for_each((end_group - first_group + kGroupsPerTask - 1) / kGroupsPerTask, [&](uint32_t task) {
+    const uint32_t first = first_group + task * kGroupsPerTask;
+    for (uint32_t g = first; g < std::min(end_group, first + kGroupsPerTask); ++g) {
+      const uint32_t first_row = g * lanes_;
       const auto* from = reinterpret_cast<const uint8_t*>(tensor.data.data()) + first_row * row_bytes;
-      format_->pack({from, row_bytes, std::min(kernels.lanes, rows_ - first_row), k_, groups_ + g * group_bytes_});
+      format_->pack({from, row_bytes, std::min(lanes_, rows_ - first_row), k_, groups_ + g * group_bytes_});
     }
   });
 }

@@ -11,13 +11,16 @@
 
 namespace warpchat {
 
+class FileMappings;
 class ThreadPool;
 
 class PackedMatrix {
  public:
   PackedMatrix() = default;
-  // Takes bytes_needed from the arena, which must outlive the matrix.
-  PackedMatrix(ThreadPool& pool, const CpuKernels& kernels, const TensorInfo& tensor, Arena& arena);
+  // Takes bytes_needed from the arena, which must outlive the matrix. The tensor's pages go back to the file as they
+  // are copied.
+  PackedMatrix(ThreadPool& pool, const CpuKernels& kernels, const TensorInfo& tensor, const FileMappings& mappings,
+               Arena& arena);
 
   static uint64_t bytes_needed(const CpuKernels& kernels, const TensorInfo& tensor);  // saturates at 2^64 - 1
 
@@ -33,6 +36,8 @@ class PackedMatrix {
   const uint8_t* group(uint32_t index) const { return groups_ + index * group_bytes_; }
 
  private:
+  void pack(ThreadPool& pool, const TensorInfo& tensor, uint32_t first_group, uint32_t end_group);
+
   const FormatKernels* format_ = nullptr;
   uint32_t rows_ = 0, k_ = 0, n_groups_ = 0;
   uint64_t group_bytes_ = 0;

@@ -13,6 +13,7 @@
 #include "engine/cpu/products.h"
 #include "engine/cpu/simd_level.h"
 #include "engine/cpu/thread_pool.h"
+#include "engine/file_mappings.h"
 #include "models/error.h"
 #include "models/quantise.h"
 
@@ -64,8 +65,9 @@ void measure_format(const TensorTypeTraits& format, const CpuKernels& kernels, c
   const TensorInfo tensor{"bench", format.type, {o.k, o.rows, 1, 1}, 2, data};
   ThreadPool pool(1);
   Arena arena(PackedMatrix::bytes_needed(kernels, tensor) * 4 + 4096, "weights");
-  const double packing = best_seconds(3, [&] { PackedMatrix(pool, kernels, tensor, arena); });
-  const PackedMatrix matrix(pool, kernels, tensor, arena);
+  const FileMappings mappings;
+  const double packing = best_seconds(3, [&] { PackedMatrix(pool, kernels, tensor, mappings, arena); });
+  const PackedMatrix matrix(pool, kernels, tensor, mappings, arena);
   const std::vector<float> x = random_floats(size_t{kManyColumns} * o.k);
   std::vector<float> out(size_t{kManyColumns} * o.rows);
   ProductRunner runner(pool, kernels, kManyColumns, o.k);

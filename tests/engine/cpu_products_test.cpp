@@ -3,14 +3,20 @@
 #include "engine/cpu/products.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstring>
 
 #include "engine/cpu/thread_pool.h"
+#include "engine/file_mappings.h"
 #include "tests/engine/cpu_problems.h"
 
 namespace warpchat {
 namespace {
+
+const FileMappings kNoFiles;  // none that the tests' matrices lie in
 
 struct Shape {
   const char* name;
@@ -54,8 +60,8 @@ class Products : public testing::TestWithParam<Case> {
     const CpuKernels& kernels = choose_kernels(GetParam().simd);
     ThreadPool pool(2);
     Arena arena(4 << 20, "weights");
-    const PackedMatrix matrix(pool, kernels, m.tensor, arena);
-    const PackedMatrix packed_gate = gate ? PackedMatrix(pool, kernels, gate->tensor, arena) : PackedMatrix();
+    const PackedMatrix matrix(pool, kernels, m.tensor, kNoFiles, arena);
+    const PackedMatrix packed_gate = gate ? PackedMatrix(pool, kernels, gate->tensor, kNoFiles, arena) : PackedMatrix();
     ProductRunner runner(pool, kernels, s.columns, s.k);
     const size_t guard = out.size();
     out.resize(guard + 16, kPoison);
@@ -156,7 +162,7 @@ TEST_P(Products, AColumnAloneGivesTheSameBits) {
   const CpuKernels& kernels = choose_kernels(GetParam().simd);
   ThreadPool pool(1);
   Arena arena(4 << 20, "weights");
-  const PackedMatrix matrix(pool, kernels, m.tensor, arena);
+  const PackedMatrix matrix(pool, kernels, m.tensor, kNoFiles, arena);
   if (matrix.format().takes_floats) return;  // sums of floats are cut by the width of a tile
   ProductRunner runner(pool, kernels, 1, s.k);
   for (uint32_t c = 0; c < s.columns; ++c) {
@@ -172,13 +178,38 @@ TEST_P(Products, PackedRowsReadBackAsTheyWere) {
   const RandomMatrix m(GetParam().type, s.rows, s.k, /*seed=*/17);
   ThreadPool pool(1);
   Arena arena(4 << 20, "weights");
-  const PackedMatrix matrix(pool, choose_kernels(GetParam().simd), m.tensor, arena);
+  const PackedMatrix matrix(pool, choose_kernels(GetParam().simd), m.tensor, kNoFiles, arena);
   const size_t row_bytes = bytes_per_row(GetParam().type, s.k);
   std::vector<std::byte> row(row_bytes);
   for (uint32_t r = 0; r < s.rows; ++r) {
     matrix.read_row(r, row);
     ASSERT_TRUE(std::equal(row.begin(), row.end(), m.data.begin() + r * row_bytes)) << "row " << r;
   }
+}
+
+// Packed in several parts, the last of them with a group that is not full; copying a file's pages gives them back.
+TEST(Packing, OfALargeMatrixInAFile) {
+  constexpr uint32_t kRows = 2501, kColumns = 1024;
+  const std::vector<float> values = normal_floats(size_t{kRows} * kColumns, /*seed=*/3);
+  const size_t row_bytes = kColumns * sizeof(float), n_bytes = kRows * row_bytes;
+  std::FILE* file = std::tmpfile();
+  ASSERT_NE(file, nullptr);
+  ASSERT_EQ(std::fwrite(values.data(), 1, n_bytes, file), n_bytes);
+  ASSERT_EQ(std::fflush(file), 0);
+  void* mapped = mmap(nullptr, n_bytes, PROT_READ, MAP_PRIVATE, fileno(file), 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  const std::span<const std::byte> data(static_cast<const std::byte*>(mapped), n_bytes);
+  const TensorInfo tensor{"large", TensorType::kF32, {kColumns, kRows, 1, 1}, 2, data};
+  ThreadPool pool(2);
+  Arena arena(n_bytes + (1 << 20), "weights");
+  const PackedMatrix matrix(pool, choose_kernels(""), tensor, FileMappings(), arena);
+  std::vector<std::byte> row(row_bytes);
+  for (uint32_t r = 0; r < kRows; ++r) {
+    matrix.read_row(r, row);
+    ASSERT_EQ(std::memcmp(row.data(), values.data() + size_t{r} * kColumns, row_bytes), 0) << "row " << r;
+  }
+  munmap(mapped, n_bytes);
+  std::fclose(file);
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryFormat, Products, testing::ValuesIn(all_cases()), [](const auto& c) {
@@ -192,7 +223,7 @@ TEST(ProductInputs, ExtremesOfScale) {
     const CpuKernels& kernels = choose_kernels(simd);
     ThreadPool pool(1);
     Arena arena(1 << 20, "weights");
-    const PackedMatrix matrix(pool, kernels, m.tensor, arena);
+    const PackedMatrix matrix(pool, kernels, m.tensor, kNoFiles, arena);
     ProductRunner runner(pool, kernels, 1, 256);
     std::vector<float> out(16, NAN);
     const Product product{&matrix, out.data()};
