@@ -24,11 +24,14 @@ bool Decoder::forward(std::span<const Column> columns, Logits wanted, const std:
   return run(wanted, stop);
 }
 
-uint32_t Decoder::prefill(std::span<const Token> tokens, uint32_t position, uint32_t sequence) {
+std::optional<uint32_t> Decoder::prefill(std::span<const Token> tokens, uint32_t position, uint32_t sequence,
+                                         const PrefillWatch& watch) {
   for (;;) {
     const size_t n = std::min<size_t>(max_columns(), tokens.size());
     const bool is_last = n == tokens.size();
-    forward(tokens.first(n), position, is_last ? Logits::kLast : Logits::kNone, nullptr, sequence);
+    if (!forward(tokens.first(n), position, is_last ? Logits::kLast : Logits::kNone, watch.stop, sequence))
+      return std::nullopt;
+    if (watch.after_pass) watch.after_pass(tokens.first(n));
     if (is_last) return static_cast<uint32_t>(n) - 1;
     tokens = tokens.subspan(n);
     position += static_cast<uint32_t>(n);

@@ -2,13 +2,20 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "engine/steps.h"
 
 namespace warpchat {
+
+struct PrefillWatch {  // of a long prompt
+  const std::atomic<bool>* stop = nullptr;
+  std::function<void(std::span<const Token> of_pass)> after_pass;
+};
 
 class Decoder {
  public:
@@ -29,7 +36,9 @@ class Decoder {
   bool forward(std::span<const Column> columns, Logits wanted, const std::atomic<bool>* stop = nullptr);
 
   // A prompt of any length, in as many passes as it takes, with the logits of its last token: the column of them.
-  uint32_t prefill(std::span<const Token> tokens, uint32_t position, uint32_t sequence = 0);
+  // nullopt if it was stopped before; the passes that were told of count all the same.
+  std::optional<uint32_t> prefill(std::span<const Token> tokens, uint32_t position, uint32_t sequence = 0,
+                                  const PrefillWatch& watch = {});
   // One pass as by forward over the tokens that the device's sampler has just chosen, each at its column's next
   // position.
   bool forward_sampled(Logits wanted, const std::atomic<bool>* stop = nullptr);

@@ -37,7 +37,7 @@ std::vector<Token> random_tokens(uint32_t n, uint32_t n_vocab) {
 }
 
 void prefill(Decoder& decoder, std::span<const Token> tokens, uint32_t position, uint32_t sequence = 0) {
-  if (!tokens.empty()) decoder.logits(decoder.prefill(tokens, position, sequence));
+  if (!tokens.empty()) decoder.logits(*decoder.prefill(tokens, position, sequence));
 }
 
 // Every sequence decodes the same tokens.

@@ -20,7 +20,7 @@ uint32_t Batch::join(const Request& request) {
     for (const Token token : request.prompt) sequence.sampler->accept(token);
   }
   on_device_.clear();
-  sequence.first = sample_first(sequence, decoder_.prefill(request.prompt, 0, number));
+  sequence.first = sample_first(sequence, *decoder_.prefill(request.prompt, 0, number));
   sequences_[number] = std::move(sequence);
   order_.push_back(number);
   return number;

@@ -65,16 +65,15 @@ bool Generator::prefill(const GenerationRequest& request, Timings& timings) {
   cached_.resize(std::min(common_prefix(cached_, request.prompt), n_prompt - 1));
   timings.reused_tokens = static_cast<uint32_t>(cached_.size());
   const uint32_t total = timings.prompt_tokens - timings.reused_tokens;
-  while (cached_.size() < n_prompt) {
-    const uint32_t position = static_cast<uint32_t>(cached_.size());
-    const size_t n = std::min<size_t>(model_.decoder->max_columns(), n_prompt - position);
-    const std::span<const Token> tokens(request.prompt.data() + position, n);
-    const Logits wanted = position + n == n_prompt ? Logits::kLast : Logits::kNone;
-    if (!model_.decoder->forward(tokens, position, wanted, &stop_)) return false;
-    cached_.insert(cached_.end(), tokens.begin(), tokens.end());
-    last_column_ = static_cast<uint32_t>(n) - 1;
+  const auto count = [&](std::span<const Token> of_pass) {
+    cached_.insert(cached_.end(), of_pass.begin(), of_pass.end());
     events_.push(PromptProgress{static_cast<uint32_t>(cached_.size()) - timings.reused_tokens, total});
-  }
+  };
+  const std::span<const Token> missing = std::span(request.prompt).subspan(cached_.size());
+  const std::optional<uint32_t> column =
+      model_.decoder->prefill(missing, timings.reused_tokens, /*sequence=*/0, {&stop_, count});
+  if (!column) return false;
+  last_column_ = *column;
   model_.decoder->wait();
   timings.prompt_seconds = seconds_since(start);
   return true;
