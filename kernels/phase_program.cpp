@@ -82,6 +82,13 @@ void check_program(const PhaseProgram& program) {
   }
 }
 
+uint64_t barriers_of_a_token(const PhaseProgram& program, uint64_t n_layers) {
+  uint64_t n = 0;
+  for (size_t i = 0; i < program.phases.size(); ++i)
+    if (!program.phases[i].waits_for.empty()) n += i >= program.layer_begin && i < program.layer_end ? n_layers : 1;
+  return n;
+}
+
 PhaseProgram decoder_program() {
   return {{{"embed", {"state", "weights"}, {"hidden"}, {"publish"}},
            {"qkv", {"hidden"}, {"q", "k", "v"}, {"embed", "down"}},

@@ -25,6 +25,9 @@ struct PhaseProgram {
 // is, are looked at one by one.
 void check_program(const PhaseProgram& program);
 
+// Barriers that a token of a model with so many layers waits at, the one behind its last phase among them.
+uint64_t barriers_of_a_token(const PhaseProgram& program, uint64_t n_layers);
+
 // That of kernels/persistent_decoder.h.
 PhaseProgram decoder_program();
 

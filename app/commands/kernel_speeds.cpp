@@ -52,13 +52,15 @@ TextTable kernel_table(const GpuTraits& gpu, const std::vector<KernelGroup>& tok
   return table;
 }
 
-std::string explanation(const GpuTraits& gpu) {
+std::string explanation(const GpuTraits& gpu, uint64_t n_barriers) {
   return "A bound, not a measurement: each kernel takes the longer of its bytes and its instructions, and between two "
          "kernels\npass " +
-         decimal("%.1f", gpu.stream_launch_seconds * 1e6) + " us in a stream, " +
+         decimal("%.1f", gpu.stream_launch_seconds * 1e6) + " us in a stream (assumed: no figure is published), " +
          decimal("%.1f", gpu.graph_node_seconds * 1e6) +
-         " us in a graph; between two phases of the persistent decoder " + decimal("%.1f", gpu.barrier_seconds * 1e6) +
-         " us. Bytes are the\nkernels' formulas. Instructions are those of PTX, counted in the emulator for whole "
+         " us in a graph (as published for an H100); each\nof the persistent decoder's " + grouped(n_barriers) +
+         " barriers a token takes " + decimal("%.1f", gpu.barrier_seconds * 1e6) +
+         " us (as published for other megakernels). Bytes are the\nkernels' formulas. Instructions are those of PTX, "
+         "counted in the emulator for whole "
          "warps; the driver's compiler merges\nand splits them, so that the machine's own are fewer or more. "
          "Latencies, "
          "caches and sampling are not in it.\n";
@@ -88,7 +90,7 @@ std::string predicted_speeds(const std::string& name, const ModelShape& shape, c
   TextTable speeds{{"tokens per second", "bytes alone", "stream", "graph", "persistent"}};
   for (const uint32_t wanted : kPositions) {
     const uint32_t position = std::min(wanted, context - 1);
-    const TokensPerSecond s = predict(gpu, work.at(position));
+    const TokensPerSecond s = predict(gpu, work.at(position), work.barriers());
     speeds.push_back({"at position " + grouped(position), decimal("%.0f", s.bandwidth), decimal("%.0f", s.stream),
                       decimal("%.0f", s.graph), decimal("%.0f", s.persistent)});
   }
@@ -97,7 +99,7 @@ std::string predicted_speeds(const std::string& name, const ModelShape& shape, c
          "): " + decimal("%.2f TB/s, ", gpu.bytes_per_second * 1e-12) + grouped(gpu.n_sms) + " processors at " +
          decimal("%.2f GHz, ", gpu.clock_hz * 1e-9) + decimal("%.0f", gpu.instructions_per_clock) +
          " warp instructions a clock each\n\na token at position " + grouped(shown) + "\n" +
-         aligned(kernel_table(gpu, work.at(shown))) + "\n" + aligned(speeds) + "\n" + explanation(gpu);
+         aligned(kernel_table(gpu, work.at(shown))) + "\n" + aligned(speeds) + "\n" + explanation(gpu, work.barriers());
 }
 
 }  // namespace warpchat

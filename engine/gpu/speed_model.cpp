@@ -9,8 +9,9 @@ namespace warpchat {
 namespace {
 
 // Bandwidths are what published kernels read at, not the data sheets' 4.8 and 1.008 TB/s. Processors, clocks (boost)
-// and four schedulers a processor: NVIDIA's data sheets and architecture papers. A graph node: published measurements
-// on an H100; a grid barrier: those of megakernels, the upper end of 0.7 to 1 us. A launch in a stream: the node by the
+// and four schedulers a processor: NVIDIA's data sheets and architecture papers. A graph node: 1.3 us as measured on an
+// H100 for "Look Ma, No Bubbles! Designing a Low-Latency Megakernel for Llama-1B" (Hazy Research, May 2025); a grid
+// barrier: those of megakernels, the upper end of 0.7 to 1 us. A launch in a stream is an assumption: the node by the
 // ratio of the two in NVIDIA's "Getting Started with CUDA Graphs" (0.9 to 0.5 us on a V100). None of these was measured
 // by this project, and the three times were not measured on an RTX 4090 at all.
 constexpr GpuTraits kGpus[] = {
@@ -55,7 +56,7 @@ double seconds(const GpuTraits& gpu, const KernelWork& work) {
   return std::max(seconds_of_bytes(gpu, work), seconds_of_issue(gpu, work));
 }
 
-TokensPerSecond predict(const GpuTraits& gpu, std::span<const KernelGroup> token) {
+TokensPerSecond predict(const GpuTraits& gpu, std::span<const KernelGroup> token, uint64_t n_barriers) {
   double bytes = 0, alone = 0, shared = 0, launches = 0;
   for (const KernelGroup& phase : token) {
     for (const KernelWork& work : phase) {
@@ -67,7 +68,7 @@ TokensPerSecond predict(const GpuTraits& gpu, std::span<const KernelGroup> token
   }
   return {1 / bytes, 1 / (alone + launches * gpu.stream_launch_seconds),
           1 / (alone + launches * gpu.graph_node_seconds),
-          1 / (shared + static_cast<double>(token.size()) * gpu.barrier_seconds)};
+          1 / (shared + static_cast<double>(n_barriers) * gpu.barrier_seconds)};
 }
 
 }  // namespace warpchat

@@ -48,6 +48,7 @@ struct TokensPerSecond {
   double bandwidth;  // bytes alone, all of them at once
   double stream, graph, persistent;
 };
-TokensPerSecond predict(const GpuTraits& gpu, std::span<const KernelGroup> token);
+// n_barriers: of a token of the persistent decoder, more than there are groups: it chooses and publishes, too.
+TokensPerSecond predict(const GpuTraits& gpu, std::span<const KernelGroup> token, uint64_t n_barriers);
 
 }  // namespace warpchat

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "kernels/phase_program.h"
 #include "models/error.h"
 #include "ptx/emulator/emulator.h"
 
@@ -83,6 +84,8 @@ KernelWork TokenWork::attention_at(uint32_t position) const {
                                                      : long_attention_.fixed + splits * long_attention_.of_a_split;
   return {attention_.name, attention_cost(attention_spec_, keys).bytes, instructions, blocks.total()};
 }
+
+uint64_t TokenWork::barriers() const { return barriers_of_a_token(decoder_program(), specs_.layers.size()); }
 
 std::vector<KernelGroup> TokenWork::at(uint32_t position) const {
   std::vector<KernelGroup> phases{{works_.at(name_of(specs_.embedding))}};

@@ -23,6 +23,7 @@ class TokenWork {
 
   // In the order of the decoder's page. position: below the specs' positions.
   std::vector<KernelGroup> at(uint32_t position) const;
+  uint64_t barriers() const;  // of the persistent decoder, for a token
 
  private:
   struct Attention {  // instructions = fixed + splits * of_a_split, from kSplits on

@@ -132,7 +132,7 @@ class ShapeBench {
         std::printf("| %u | %s | %.1f | %.1f%% | ", depth, std::string(name_of(mode)).c_str(), speed,
                     100 * bytes * speed / ceiling_);
         if (work)
-          std::printf("%.1f |\n", predicted(predict(*traits, work->at(depth)), mode));
+          std::printf("%.1f |\n", predicted(predict(*traits, work->at(depth), work->barriers()), mode));
         else
           std::printf("|\n");
       }

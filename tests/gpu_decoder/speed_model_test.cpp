@@ -40,11 +40,11 @@ TEST(SpeedModel, AddsLaunchesOfKernelsAndBarriersOfPhases) {
   // 1.1 ms of bytes and, in 10 blocks, 1.1 ms of instructions at most.
   const std::vector<KernelGroup> token = {{{"bytes", 1'000'000, 2'000, 5}, {"issue", 100'000, 10'000, 5}},
                                     {{"last", 2'000'000, 20, 1}}};
-  const TokensPerSecond speed = predict(kRound, token);
+  const TokensPerSecond speed = predict(kRound, token, 5);
   EXPECT_DOUBLE_EQ(speed.bandwidth, 1 / 3.1e-3);
   EXPECT_DOUBLE_EQ(speed.stream, 1 / (1e-3 + 1e-3 + 2e-3 + 3 * 3e-3));
   EXPECT_DOUBLE_EQ(speed.graph, 1 / (1e-3 + 1e-3 + 2e-3 + 3 * 2e-3));
-  EXPECT_DOUBLE_EQ(speed.persistent, 1 / (1.1e-3 + 2e-3 + 2 * 1e-3));
+  EXPECT_DOUBLE_EQ(speed.persistent, 1 / (1.1e-3 + 2e-3 + 5 * 1e-3));
 }
 
 TEST(SpeedModel, KnowsGpusByName) {
@@ -97,7 +97,7 @@ TEST(PredictedSpeed, OfBytesAloneIsTheRoofline) {
     const ModelShape shape = model_shape(row.shape);
     const GpuTraits& gpu = gpu_named(row.gpu);
     const TokenWork work(decoder_specs(shape.config, shape.formats, 32768, PassKind::kToken, 1), gpu.target);
-    const TokensPerSecond speed = predict(gpu, work.at(row.position));
+    const TokensPerSecond speed = predict(gpu, work.at(row.position), work.barriers());
     EXPECT_NEAR(speed.bandwidth, row.tokens_per_second, 0.03 * row.tokens_per_second) << row.shape << " on " << row.gpu;
     EXPECT_LT(speed.stream, speed.graph) << row.shape;
     EXPECT_LT(speed.graph, speed.persistent) << row.shape;

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <thread>
 
+#include "kernels/phase_program.h"
 #include "tests/kernels/tiny_decoder.h"
 
 namespace warpchat {
@@ -278,6 +279,14 @@ TEST(PersistentDecoderSeeds, EveryScheduleGivesTheSame) {
     ASSERT_EQ(small.decoder.launch(small.kernel, run, kGrid, reordered(seed)), "") << "seed " << seed;
     ASSERT_EQ(small.decoder.decoded(run, kSteps), expected) << "seed " << seed;
   }
+}
+
+// One in the text for each phase: what the program counts is what the kernel waits at.
+TEST(PersistentDecoderBarriers, AreThoseOfTheProgram) {
+  const std::string text = SmallDecoder().kernel.text, arrival = "red.release.gpu.global.add.u64";
+  uint64_t n = 0;
+  for (size_t at = text.find(arrival); at != std::string::npos; at = text.find(arrival, at + 1)) ++n;
+  EXPECT_EQ(n, barriers_of_a_token(decoder_program(), 1));
 }
 
 struct FlawCase {

@@ -66,5 +66,14 @@ TEST(PhaseProgram, NeedsEveryBarrier) {
   }
 }
 
+// As the kernel has them: before each phase of the program, once or once for each layer; the first one's ends a token.
+TEST(PhaseProgramBarriers, AreCountedByLayers) {
+  EXPECT_EQ(barriers_of_a_token(decoder_program(), 1), 10u);
+  EXPECT_EQ(barriers_of_a_token(decoder_program(), 36), 10u + 35 * 6);
+  PhaseProgram program = decoder_program();
+  program.phases[2].waits_for.clear();  // in a layer
+  EXPECT_EQ(barriers_of_a_token(program, 36), 10u + 35 * 5 - 1);
+}
+
 }  // namespace
 }  // namespace warpchat
