@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/model_config.h"
 #include "ptx/target.h"
 
 namespace warpchat {
@@ -23,6 +24,7 @@ struct GpuTraits {
   double stream_launch_seconds;   // from the end of one kernel to the start of the next
   double graph_node_seconds;
   double barrier_seconds;  // of a whole grid
+  double tensor_flops;     // a second, of the tensor cores: products of halves, sums of floats
 };
 std::span<const GpuTraits> known_gpus();
 const GpuTraits& gpu_named(std::string_view name);  // Error that lists the known ones
@@ -34,6 +36,10 @@ struct KernelWork {
   uint64_t instructions = 0;  // of warps, in all
   uint64_t blocks = 1;
 };
+
+// Tokens per second that a prompt of n_tokens cannot exceed: its products and scores on the tensor cores, and all
+// weights read once.
+double prefill_bound(const GpuTraits& gpu, const ModelConfig& config, uint64_t weight_bytes, uint32_t n_tokens);
 
 double seconds_of_bytes(const GpuTraits& gpu, const KernelWork& work);
 // Of the processor that gets the most blocks.

@@ -24,7 +24,7 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 constexpr uint32_t kFirstPrompt = 16;
 constexpr uint32_t kWarm = 3;  // tokens before the clock starts: they compile, record and raise the clocks
 
-// Tokens per second as a chat decodes them, sampled on the device; what lies before `depth` in the cache is zeros.
+// Tokens per second as a chat decodes them behind `depth` positions, sampled on the device.
 double decode_speed(Decoder& decoder, uint32_t depth, uint32_t tokens) {
   SamplingParams greedy;
   greedy.temperature = 0;
@@ -46,7 +46,7 @@ double prefill_speed(Decoder& decoder, uint32_t tokens) {
   return tokens / seconds_since(start);
 }
 
-// All sequences together.
+// All sequences together, each from its first position on.
 double batch_speed(Decoder& decoder, uint32_t sequences, uint32_t tokens) {
   std::vector<Column> columns(sequences);
   Clock::time_point start;
@@ -123,6 +123,7 @@ class ShapeBench {
         "|\n");
     for (const uint32_t depth : plan_.depths) {
       if (depth + plan_.tokens + kWarm + 1 > decoder.max_positions()) continue;
+      if (depth > 0) decoder.prefill(std::vector<Token>(depth, 1), 0);
       for (const LaunchMode mode : kLaunchModes) {
         steps.set_launch_mode(mode, "");
         const double speed = decode_speed(decoder, depth, plan_.tokens);
@@ -140,24 +141,33 @@ class ShapeBench {
   }
 
   void prefill(Decoder& decoder) {
-    std::printf("\n| prefill of | tokens/s |\n| ---: | ---: |\n");
+    const GpuTraits* traits = traits_of(device_.gpu);
+    std::printf("\n| prefill of | tokens/s | analytic model |\n| ---: | ---: | ---: |\n");
     for (const uint32_t prompt : plan_.prompts) {
       if (prompt > decoder.max_positions()) continue;
       prefill_speed(decoder, prompt);
-      std::printf("| %u | %.1f |\n", prompt, prefill_speed(decoder, prompt));
+      std::printf("| %u | %.1f | ", prompt, prefill_speed(decoder, prompt));
+      std::printf(traits ? "%.1f |\n" : "|\n",
+                  traits ? prefill_bound(*traits, model_.config(), model_.n_bytes(), prompt) : 0);
     }
     std::printf("\n");
   }
 
   void batches() {
-    std::printf("\n| sequences | tokens/s of all |\n| ---: | ---: |\n");
+    std::printf(
+        "\n| sequences | tokens/s of all, stream | graph | by bytes at the read ceiling |\n"
+        "| ---: | ---: | ---: | ---: |\n");
     for (const uint32_t sequences : plan_.batches) {
       try {
-        Decoder decoder(model_.config(),
-                        make_gpu_steps(model_.config(), model_.tensors(),
-                                       {device_, {.context = plan_.tokens + kWarm, .sequences = sequences}}));
-        decoder.steps().profile().set_enabled(false);
-        std::printf("| %u | %.1f |\n", sequences, batch_speed(decoder, sequences, plan_.tokens));
+        std::unique_ptr<GpuDecoderSteps> own = make_gpu_steps(
+            model_.config(), model_.tensors(), {device_, {.context = plan_.tokens + kWarm, .sequences = sequences}});
+        GpuDecoderSteps& steps = *own;
+        steps.profile().set_enabled(false);
+        Decoder decoder(model_.config(), std::move(own));
+        const double streamed = batch_speed(decoder, sequences, plan_.tokens);
+        steps.set_launch_mode(LaunchMode::kGraph, "");
+        std::printf("| %u | %.1f | %.1f | %.1f |\n", sequences, streamed, batch_speed(decoder, sequences, plan_.tokens),
+                    sequences * ceiling_ / static_cast<double>(model_.n_bytes()));
       } catch (const Error& error) {
         std::printf("| %u | left out: %s |\n", sequences, error.what());
       }

@@ -23,3 +23,4 @@ done
 cp "$root/tests/gpu/run.sh" "$pack/"
 git -C "$root" describe --always --dirty > "$pack/COMMIT" 2> /dev/null || echo unknown > "$pack/COMMIT"
 du -sh "$pack"
+[ "$(du -sm "$pack" | cut -f1)" -lt 64 ] || { echo "pack.sh: $pack is larger than 64 MiB" >&2; exit 1; }

@@ -106,7 +106,7 @@ TEST_F(LayerGraphsTest, AreBounded) {
   for (const bool is_traced : {false, true}) {
     FaultyDriver driver;
     {
-      Passes streamed(model_, test_device(), LaunchMode::kStream, sizes);
+      Passes streamed(model_, driver.device(), LaunchMode::kStream, sizes);
       Passes graphed(model_, driver.device(), LaunchMode::kGraph, sizes);
       if (is_traced) streamed.profile().keep_trace(), graphed.profile().keep_trace();
       for (uint32_t n = 1; n <= kMore; ++n) ASSERT_EQ(graphed.pass(0, n), streamed.pass(0, n)) << n;

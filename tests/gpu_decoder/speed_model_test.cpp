@@ -15,7 +15,7 @@ namespace {
 using ::testing::HasSubstr;
 
 // 1 GB/s; 10 processors of 2 instructions a clock at 1 MHz: round numbers.
-constexpr GpuTraits kRound{"round", "Round", ptx::sm_80, 1e9, 10, 1e6, 2, 3e-3, 2e-3, 1e-3};
+constexpr GpuTraits kRound{"round", "Round", ptx::sm_80, 1e9, 10, 1e6, 2, 3e-3, 2e-3, 1e-3, 1e9};
 
 TEST(SpeedModel, TakesTheLongerOfBytesAndInstructions) {
   const struct {
@@ -39,12 +39,23 @@ TEST(SpeedModel, AddsLaunchesOfKernelsAndBarriersOfPhases) {
   // Of two independent kernels one waits for bytes, 1 ms, the other for its 5 blocks' instructions, 1 ms: side by side
   // 1.1 ms of bytes and, in 10 blocks, 1.1 ms of instructions at most.
   const std::vector<KernelGroup> token = {{{"bytes", 1'000'000, 2'000, 5}, {"issue", 100'000, 10'000, 5}},
-                                    {{"last", 2'000'000, 20, 1}}};
+                                          {{"last", 2'000'000, 20, 1}}};
   const TokensPerSecond speed = predict(kRound, token, 5);
   EXPECT_DOUBLE_EQ(speed.bandwidth, 1 / 3.1e-3);
   EXPECT_DOUBLE_EQ(speed.stream, 1 / (1e-3 + 1e-3 + 2e-3 + 3 * 3e-3));
   EXPECT_DOUBLE_EQ(speed.graph, 1 / (1e-3 + 1e-3 + 2e-3 + 3 * 2e-3));
   EXPECT_DOUBLE_EQ(speed.persistent, 1 / (1.1e-3 + 2e-3 + 5 * 1e-3));
+}
+
+// One layer of 8 hidden, 2 heads of 4 and one for keys and values, 16 inner: 8 * (2 * 8 + 2 * 4 + 3 * 16) = 576
+// weights; with 9 tokens 8 * 10 scores of each on average, half of them for the values, and logits of 10 words once.
+TEST(SpeedModel, BoundsPromptsByProductsOrWeights) {
+  ModelConfig config;
+  config.n_layers = 1, config.hidden = 8, config.n_heads = 2, config.n_kv_heads = 1, config.head_dim = 4;
+  config.ffn = 16, config.n_vocab = 10;
+  const double flops = 2 * (576 + 80) * 9 + 2 * 8 * 10;
+  EXPECT_DOUBLE_EQ(prefill_bound(kRound, config, 100, 9), 9 / (flops / 1e9));
+  EXPECT_DOUBLE_EQ(prefill_bound(kRound, config, 1'000'000, 9), 9 / 1e-3);
 }
 
 TEST(SpeedModel, KnowsGpusByName) {
