@@ -1,0 +1,413 @@
+#!/usr/bin/env python3
+"""The window as a user meets it: typed into, clicked, closed and opened again, killed; what is true afterwards is read
+from the database and from the state that --gui-state writes.
+
+usage: window_test.py CHAT CLI_MODELS [unittest arguments]
+"""
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from desktop import CHAT, FOLDER, MOST_SECONDS, Display, Window, environment
+from program import ENDLESS, SPM, TINY
+
+N_KILLS = int(os.environ.get("WARPCHAT_WINDOW_KILLS", "20"))
+
+
+def is_idle(state):
+    return state["model"] is not None and state["phase"] == "idle"
+
+
+def n_messages(state):
+    return len(state["conversation"]["messages"])
+
+
+def last_status(state):
+    messages = state["conversation"]["messages"]
+    return messages[-1]["status"] if messages else None
+
+
+class WindowCase(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.display = Display()
+        cls.addClassCleanup(cls.display.close)
+
+    def setUp(self):
+        self.home = tempfile.mkdtemp(dir=FOLDER)
+        self.folder = os.path.join(self.home, ".local/share/warpchat")
+        self.file = os.path.join(self.folder, "conversations.db")
+        self.window = None
+
+    def open(self, *arguments, model=TINY, **variables):
+        """A window with its model loaded."""
+        self.window = Window(self.display, "-m", model, *arguments, home=self.home, **variables)
+        self.addCleanup(self.window.kill)
+        return self.window.wait_for(is_idle, "the model")
+
+    def close(self):
+        self.window.key("ctrl+q")
+        self.assertEqual(self.window.wait(), 0)
+
+    def ask(self, text, n_after):
+        """Sends the text; returns the state with so many messages, the last of them an answer that has ended."""
+        self.window.key("ctrl+l")
+        self.window.type(text)
+        self.window.wait_for(lambda s: s["composer"] == text, "the typed text")
+        self.window.key("Return")
+        return self.answered(n_after)
+
+    def answered(self, n_after):
+        return self.window.wait_for(
+            lambda s: s["phase"] == "idle" and n_messages(s) == n_after
+            and last_status(s) in ("complete", "stopped"), f"{n_after} messages")
+
+    def rows(self, sql):
+        connection = sqlite3.connect(self.file)
+        try:
+            return connection.execute(sql).fetchall()
+        finally:
+            connection.close()
+
+
+class Chat(WindowCase):
+    def test_a_question_is_answered_and_stored(self):
+        state = self.open("-n", "12")
+        self.assertEqual(state["focus"], "composer")
+        state = self.ask("How are you?", 2)
+        self.assertGreater(state["conversation"]["messages"][1]["tokens"], 0)
+        self.assertEqual(state["composer"], "")
+        self.assertEqual(self.rows("SELECT role FROM turns ORDER BY id"), [("user",), ("assistant",)])
+        self.assertEqual(self.rows("SELECT text FROM turns ORDER BY id")[1][0], state["conversation"]["last_text"])
+        self.close()
+
+    def test_a_multi_line_message(self):
+        self.open("-n", "4")
+        self.window.type("one")
+        self.window.key("shift+Return")
+        self.window.type("two")
+        self.window.wait_for(lambda s: s["composer"] == "one\ntwo", "two lines")
+        self.window.click("send")
+        self.answered(2)
+        self.assertEqual(self.rows("SELECT text FROM turns WHERE role = 'user'"), [("one\ntwo",)])
+
+    def test_an_answer_is_stopped(self):
+        self.open(model=ENDLESS)
+        for by_key in (True, False):
+            with self.subTest(by_key=by_key):
+                self.window.key("ctrl+l")
+                self.window.type("go on")
+                self.window.key("Return")
+                self.window.wait_for(lambda s: s["phase"] == "answer" and s["conversation"]["last_text"], "some text")
+                self.window.key("Escape") if by_key else self.window.click("stop")
+                state = self.window.wait_for(lambda s: s["phase"] == "idle", "the end")
+                self.assertEqual(last_status(state), "stopped")
+
+    def test_regenerate_edit_and_walk_back(self):
+        self.open("-n", "8")
+        self.ask("first", 2)
+        self.ask("second", 4)
+        self.window.key("ctrl+r")
+        state = self.window.wait_for(
+            lambda s: s["phase"] == "idle" and n_messages(s) == 4
+            and s["conversation"]["messages"][3]["siblings"] == 2, "a second version of the answer")
+        self.assertEqual(state["conversation"]["messages"][3]["sibling"], 1)
+        self.window.key("ctrl+e")
+        self.window.wait_for(lambda s: s["editing"] and s["composer"] == "second", "the text to edit")
+        self.window.key("ctrl+a")
+        self.window.type("third")
+        self.window.wait_for(lambda s: s["composer"] == "third", "the new text")
+        self.window.key("Return")
+        state = self.window.wait_for(
+            lambda s: s["phase"] == "idle" and n_messages(s) == 4
+            and s["conversation"]["messages"][2]["siblings"] == 2 and last_status(s) == "complete", "a new branch")
+        self.assertEqual(sorted(text for text, in self.rows("SELECT text FROM turns WHERE role = 'user'")),
+                         ["first", "second", "third"])
+        key = state["conversation"]["messages"][2]["key"]
+        self.window.move_to(f"message:{key}")
+        self.window.click(f"message:{key}:previous")
+        state = self.window.wait_for(lambda s: s["conversation"]["messages"][2]["sibling"] == 0, "the old branch")
+        self.assertEqual(state["conversation"]["messages"][3]["siblings"], 2)
+
+    def test_text_is_selected_and_copied(self):
+        self.open("-n", "16")
+        self.ask("Select me please", 2)
+        x, y, width, height = self.window.state()["widgets"]["transcript"]
+        self.window.drag((x + 2, y + 2), (x + width - 30, y + height - 4))
+        state = self.window.wait_for(lambda s: "Select me please" in s["selection"], "the selection")
+        self.window.key("ctrl+c")
+        end = time.monotonic() + MOST_SECONDS
+        while True:
+            clip = subprocess.run(["xclip", "-selection", "clipboard", "-o"], capture_output=True, timeout=MOST_SECONDS,
+                                  env={**os.environ, "DISPLAY": self.display.name}).stdout.decode()
+            if clip == state["selection"]:
+                break
+            self.assertLess(time.monotonic(), end, f"on the clipboard: {clip!r}, selected: {state['selection']!r}")
+            time.sleep(0.05)
+
+    def test_thoughts_and_settings(self):
+        self.open("-n", "4")
+        self.window.key("ctrl+comma")
+        self.window.click("system_prompt")
+        self.window.type("Be brief")
+        self.window.key("Escape")
+        self.window.wait_for(lambda s: s["conversation"]["system_prompt"] == "Be brief", "the system prompt")
+        self.ask("hello", 2)
+        self.assertEqual(self.rows("SELECT system_prompt FROM conversations"), [("Be brief",)])
+
+
+class Conversations(WindowCase):
+    def test_switch_search_rename_and_trash(self):
+        self.open("-n", "4")
+        self.ask("apples are red", 2)
+        first = self.window.state()["conversation"]["id"]
+        self.window.key("ctrl+n")
+        self.window.wait_for(lambda s: s["conversation"]["id"] == 0, "a new conversation")
+        self.ask("bananas are yellow", 2)
+        second = self.window.state()["conversation"]["id"]
+        self.window.wait_for(lambda s: [c["id"] for c in s["conversations"]] == [second, first], "both in the list")
+
+        self.window.click(f"conversation:{first}")
+        self.window.wait_for(lambda s: s["conversation"]["id"] == first and n_messages(s) == 2, "the first one")
+        self.window.key("ctrl+k")
+        self.window.type("bananas")
+        self.window.wait_for(lambda s: [h["id"] for h in s["hits"]] == [second], "the hit")
+        self.window.click("hit:0")
+        self.window.wait_for(lambda s: s["conversation"]["id"] == second, "the second one")
+        self.window.click("search_clear")
+        self.window.wait_for(lambda s: not s["search"], "no search")
+
+        self.window.key("F2")
+        self.window.wait_for(lambda s: s["focus"] == "rename", "the title's field")
+        self.window.key("ctrl+a")
+        self.window.type("Fruit")
+        self.window.key("Return")
+        self.window.wait_for(lambda s: s["conversations"][0]["title"] == "Fruit", "the new title")
+
+        self.window.key("ctrl+shift+BackSpace")
+        state = self.window.wait_for(lambda s: [c["id"] for c in s["trash"]] == [second], "one in the trash")
+        notice = next(n for n in state["notices"] if n["action"] == "Undo")
+        self.window.click(f"notice:{notice['id']}:action")
+        self.window.wait_for(lambda s: not s["trash"] and len(s["conversations"]) == 2, "it back from the trash")
+
+    def test_it_goes_on_where_it_was_closed(self):
+        self.open("-n", "4")
+        self.ask("remember this", 2)
+        conversation = self.window.state()["conversation"]["id"]
+        self.close()
+        self.open("-n", "4")
+        self.window.wait_for(lambda s: s["conversations"], "the list")
+        self.window.click(f"conversation:{conversation}")
+        self.window.wait_for(lambda s: n_messages(s) == 2, "its messages")
+        self.ask("and more", 4)
+        self.assertEqual(self.rows("SELECT count(*) FROM turns"), [(4,)])
+
+    def test_a_running_window_sees_what_another_program_stores(self):
+        self.open("-n", "4")
+        other = Window(self.display, "-m", TINY, "-n", "4", home=self.home)
+        self.addCleanup(other.kill)
+        other.wait_for(is_idle, "the other window's model")
+        ours, self.window = self.window, other
+        other.display.xdotool("mousemove", 600, 700)
+        self.ask("from the other", 2)
+        self.assertEqual(other.terminate(), 0)
+        self.window = ours
+        ours.key("F1")  # any frame
+        ours.wait_for(lambda s: any(c["title"] == "from the other" for c in s["conversations"]), "the other's")
+
+    def test_export_and_import(self):
+        self.open("-n", "4")
+        self.ask("keep me", 2)
+        for name in ("talk.md", "talk.json"):
+            with self.subTest(name=name):
+                path = os.path.join(self.home, name)
+                n_before = len(self.window.state()["conversations"])
+                self.window.key("ctrl+s")
+                self.window.wait_for(lambda s: s["focus"] == "path", "the path's field")
+                self.window.key("ctrl+a")
+                self.window.type(path)
+                self.window.wait_for(lambda s: "path_go" in s["widgets"], "the button")
+                self.window.key("Return")
+                end = time.monotonic() + MOST_SECONDS
+                while not os.path.exists(path):
+                    self.assertLess(time.monotonic(), end)
+                    time.sleep(0.02)
+                self.window.key("ctrl+shift+o")
+                self.window.wait_for(lambda s: s["focus"] == "path", "the path's field")
+                self.window.key("ctrl+a")
+                self.window.type(path)
+                self.window.key("Return")
+                self.window.wait_for(lambda s: len(s["conversations"]) == n_before + 1, "the imported one")
+
+
+class Devices(WindowCase):
+    def test_the_device_changes_and_the_conversation_stays(self):
+        self.open("-n", "4", "-c", "256", "--device", "cpu")
+        self.ask("hello", 2)
+        self.window.key("ctrl+o")
+        emulator = next(name for name in self.window.wait_for(
+            lambda s: any(w.startswith("device:emulator") for w in s["widgets"]), "the devices")["widgets"]
+            if name.startswith("device:emulator"))
+        self.window.click(emulator)
+        self.window.wait_for(lambda s: s["model"] and s["model"]["device"].startswith("emulator") and is_idle(s),
+                             "the emulator")
+        self.window.key("Escape")
+        state = self.ask("again", 4)
+        self.assertEqual(n_messages(state), 4)
+
+    def test_a_model_that_is_gone(self):
+        gone = os.path.join(self.home, "gone.gguf")
+        shutil.copy(TINY, gone)
+        self.open("-n", "4", model=gone)
+        self.ask("hello", 2)
+        os.remove(gone)
+        self.ask("still there?", 4)  # the mapping keeps it
+        self.window.key("ctrl+o")
+        self.window.click("model_path")
+        self.window.type(gone)
+        self.window.key("Return")
+        state = self.window.wait_for(lambda s: any(n["error"] for n in s["notices"]), "the sentence")
+        self.assertIn("gone.gguf", next(n["text"] for n in state["notices"] if n["error"]))
+        self.assertEqual(n_messages(state), 4)
+
+    def test_the_profiler(self):
+        self.open("-n", "16")
+        self.window.key("F12")
+        self.window.wait_for(lambda s: "profiler" in s["panels"] and "profiler_overlay" in s["widgets"], "the overlay")
+        self.ask("hello", 2)
+        self.window.key("F12")
+        self.window.wait_for(lambda s: "profiler" not in s["panels"], "the overlay closed")
+
+
+class Frames(WindowCase):
+    def test_nothing_is_drawn_when_nothing_changes(self):
+        self.open("-n", "4")
+        self.ask("hello", 2)
+        self.window.display.xdotool("mousemove", 5, 795)
+        before = None
+        end = time.monotonic() + MOST_SECONDS
+        while time.monotonic() < end:  # notices fade, lists are refreshed once; then there is silence
+            now = self.window.state()["frames"]
+            if now == before:
+                return
+            before = now
+            time.sleep(3)
+        self.fail("frames are drawn for no reason")
+
+    def test_streaming_draws_at_most_a_frame_a_token(self):
+        self.open("-n", "64", model=ENDLESS)
+        self.window.key("ctrl+l")
+        self.window.type("hello")
+        before = self.window.wait_for(lambda s: s["composer"] == "hello", "the text")["frames"]
+        self.window.key("Return")
+        state = self.answered(2)
+        tokens = state["conversation"]["messages"][1]["tokens"]
+        self.assertEqual(tokens, 64)
+        self.assertLess(state["frames"] - before, tokens + 24)  # the key's own, the prompt's, the list's, the end's
+
+
+class Faults(WindowCase):
+    def run_to_end(self, *arguments, **variables):
+        done = subprocess.run([CHAT, "--gui", *arguments], env=environment(self.home, **variables),
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=MOST_SECONDS)
+        return done.returncode, done.stderr
+
+    def test_no_display(self):
+        code, errors = self.run_to_end("-m", TINY, DISPLAY=":77", WAYLAND_DISPLAY="")
+        self.assertEqual(code, 1)
+        self.assertEqual(errors.count("\n"), 1, errors)
+        self.assertIn("terminal", errors)
+
+    def test_no_opengl(self):
+        code, errors = self.run_to_end("-m", TINY, DISPLAY=self.display.name, LIBGL_ALWAYS_SOFTWARE="1",
+                                       MESA_GL_VERSION_OVERRIDE="2.1")
+        self.assertEqual(code, 1)
+        self.assertIn("OpenGL", errors)
+
+    def test_no_fonts(self):
+        empty = tempfile.mkdtemp(dir=FOLDER)
+        config = os.path.join(empty, "fonts.conf")
+        with open(config, "w") as file:
+            file.write(f'<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig><dir>{empty}</dir>'
+                       f"<cachedir>{empty}/cache</cachedir></fontconfig>")
+        code, errors = self.run_to_end("-m", TINY, DISPLAY=self.display.name, FONTCONFIG_FILE=config)
+        self.assertEqual(code, 1)
+        self.assertIn("font", errors)
+
+    def test_no_model(self):
+        self.window = Window(self.display, "-m", "/no/such.gguf", home=self.home)
+        self.addCleanup(self.window.kill)
+        self.window.wait_for(lambda s: any("/no/such.gguf" in n["text"] for n in s["notices"]), "the sentence")
+        self.window.click("composer")
+        self.window.type("not lost")
+        self.window.key("Return")
+        self.window.wait_for(lambda s: s["composer"] == "not lost" or n_messages(s) == 1, "the text kept")
+
+    def test_a_damaged_store_is_set_aside(self):
+        os.makedirs(self.folder)
+        with open(self.file, "wb") as file:
+            file.write(b"no database at all" * 1000)
+        self.window = Window(self.display, "-m", TINY, "-n", "4", home=self.home)
+        self.addCleanup(self.window.kill)
+        self.window.wait_for(lambda s: any("set aside" in n["text"] for n in s["notices"]), "the notice")
+        self.window.wait_for(is_idle, "the model")
+        self.ask("hello", 2)
+        self.assertEqual(self.rows("PRAGMA integrity_check"), [("ok",)])
+
+    def test_a_store_that_cannot_be_opened(self):
+        os.makedirs(os.path.dirname(self.folder))
+        with open(self.folder, "w") as file:
+            file.write("a file where the folder should be")
+        state = self.open("-n", "4")
+        state = self.window.wait_for(lambda s: s["store_fault"], "the reason")
+        self.ask("hello", 2)
+
+    def test_logging_out_keeps_the_answer(self):
+        self.open(model=ENDLESS)
+        self.window.type("hello")
+        self.window.key("Return")
+        self.window.wait_for(lambda s: s["phase"] == "answer" and len(s["conversation"]["last_text"]) > 20, "text")
+        self.assertEqual(self.window.terminate(), 0)
+        (text, state), = self.rows("SELECT text, state FROM turns WHERE role = 'assistant'")
+        self.assertGreater(len(text), 20)
+        self.assertNotEqual(state, 0)
+
+
+class Kills(WindowCase):
+    def test_killed_while_streaming(self):
+        """Every message is there, and of each answer all but its last second."""
+        seed = random.randrange(1 << 30)
+        chance = random.Random(seed)
+        for n in range(N_KILLS):
+            with self.subTest(seed=seed, n=n):
+                self.open(model=ENDLESS)
+                question = f"question {n}"
+                self.window.key("ctrl+l")
+                self.window.type(question)
+                self.window.key("Return")
+                self.window.wait_for(lambda s: s["phase"] == "answer" or n_messages(s) == 2, "the answer")
+                seen, began = [], time.monotonic()
+                lives = chance.uniform(0, 2.5)
+                while time.monotonic() - began < lives:
+                    seen.append((time.monotonic(), self.window.state()["conversation"]["last_text"]))
+                    time.sleep(0.02)
+                killed = time.monotonic()
+                self.window.kill()
+                self.assertEqual(self.rows("PRAGMA integrity_check"), [("ok",)])
+                self.assertEqual(self.rows(f"SELECT count(*) FROM turns WHERE text = '{question}'"), [(1,)])
+                old = [text for at, text in seen if at < killed - 1.5]  # the second, and what a loaded machine takes
+                if old:
+                    stored = self.rows("SELECT text FROM turns WHERE role = 'assistant' ORDER BY id DESC LIMIT 1")
+                    self.assertTrue(stored and stored[0][0].startswith(old[-1]), f"{stored[-1:]} lacks {old[-1]!r}")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]] + sys.argv[3:])
