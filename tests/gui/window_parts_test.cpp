@@ -139,6 +139,23 @@ TEST(InputQueue, WhatFollowsAKeyThatMovesTheFocusWaits) {
   }
 }
 
+TEST(InputQueue, WhatIsTypedBeforeSuchAKeyIsInItsFieldFirst) {
+  InputQueue queue;
+  queue.push(TypedText{"x"});
+  queue.push(KeyPress{GLFW_KEY_ESCAPE, 0});
+  EXPECT_EQ(queue.take_frame().size(), 1u);
+  EXPECT_EQ(queue.take_frame().size(), 1u);
+}
+
+TEST(InputQueue, ADragReachesItsEndBeforeItIsLetGo) {
+  InputQueue queue;
+  queue.push(MouseButton{0, true});
+  queue.push(MouseMove{5, 6});
+  queue.push(MouseButton{0, false});
+  for (int frame = 0; frame < 3; ++frame) EXPECT_EQ(queue.take_frame().size(), 1u);
+  EXPECT_TRUE(queue.empty());
+}
+
 TEST(InputQueue, APressAndItsReleaseAreTwoFrames) {
   InputQueue queue;
   queue.push(MouseMove{1, 1});

@@ -163,6 +163,8 @@ void ChatWindow::draw_main(Rect rect) {
                          Surface::Kind::kOverlay);
       settings_.draw(frame_, {rect.right() - settings_width, rect.y, settings_width, rect.height});
     }
+  } else {
+    settings_.finish(frame_.actions);
   }
   if (profiler_.is_open()) {
     const float height = std::round(std::max(rect.height * 0.48f, ui_.px(kLeastProfiler)));

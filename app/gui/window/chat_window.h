@@ -63,6 +63,7 @@ class ChatWindow {
   void escape();
   void regenerate();
   void edit_last();
+  void show_version(int step);
   void copy_answer();
   void zoom_by(float factor);
 

@@ -73,6 +73,12 @@ bool ChatWindow::run_on_conversation(Command command) {
     case Command::kEditLast:
       edit_last();
       return true;
+    case Command::kPreviousVersion:
+      show_version(-1);
+      return true;
+    case Command::kNextVersion:
+      show_version(1);
+      return true;
     case Command::kCopyAnswer:
       copy_answer();
       return true;
@@ -146,6 +152,16 @@ void ChatWindow::edit_last() {
   const auto& messages = state_.open.messages;
   const auto last = std::find_if(messages.rbegin(), messages.rend(), [](const auto& m) { return m.role == "user"; });
   if (state_.phase == Phase::kIdle && last != messages.rend()) composer_.edit(*last, ui_);
+}
+
+void ChatWindow::show_version(int step) {
+  const auto& messages = state_.open.messages;
+  const auto last =
+      std::find_if(messages.rbegin(), messages.rend(), [](const auto& m) { return m.siblings.size() > 1; });
+  if (state_.phase != Phase::kIdle || last == messages.rend()) return;
+  const int64_t wanted = static_cast<int64_t>(last->sibling) + step;
+  if (wanted >= 0 && wanted < static_cast<int64_t>(last->siblings.size()))
+    actions_.push(ShowVersion{last->key, last->siblings[static_cast<size_t>(wanted)]});
 }
 
 void ChatWindow::copy_answer() {

@@ -23,6 +23,11 @@ bool is(const InputEvent& event) {
   return std::holds_alternative<T>(event);
 }
 
+bool is_release(const InputEvent& event) {
+  const MouseButton* button = std::get_if<MouseButton>(&event);
+  return button && !button->down;
+}
+
 }  // namespace
 
 bool may_move_focus(const KeyPress& key) {
@@ -43,15 +48,17 @@ void InputQueue::push(InputEvent event) {
 
 std::vector<InputEvent> InputQueue::take_frame() {
   std::vector<InputEvent> frame;
-  bool clicked = false, pressed = false;
+  bool clicked = false, pressed = false, moved = false;
   while (!events_.empty()) {
     const InputEvent& next = events_.front();
-    if (clicked && !is<KeyRelease>(next)) break;
-    if (pressed && is<MouseButton>(next)) break;
-    clicked = clicked || is<MouseButton>(next);
-    pressed = pressed || is<KeyPress>(next);
     const KeyPress* key = std::get_if<KeyPress>(&next);
     const bool last = key && may_move_focus(*key);
+    if (clicked && !is<KeyRelease>(next)) break;
+    if (pressed && (last || is<MouseButton>(next))) break;  // what was typed is in its field first
+    if (moved && is_release(next)) break;                   // what is dragged goes all the way
+    clicked = clicked || is<MouseButton>(next);
+    pressed = pressed || is<KeyPress>(next) || is<TypedText>(next);
+    moved = moved || is<MouseMove>(next);
     frame.push_back(std::move(events_.front()));
     events_.pop_front();
     if (last) break;

@@ -34,8 +34,8 @@ struct FocusChange {
 using InputEvent =
     std::variant<KeyPress, KeyRelease, TypedText, MouseMove, MouseButton, MouseWheel, MouseLeft, FocusChange>;
 
-// A frame that got a press and its release at once would not see either, and text that follows a key which moves the
-// focus belongs to the field that has it then: so a frame's events end where the next one needs a new frame.
+// A frame that got a press and its release at once would not see either, and text before and after a key which moves the
+// focus belongs to the fields that have it then: so a frame's events end where the next one needs a new frame.
 class InputQueue {
  public:
   void push(InputEvent event);

@@ -70,7 +70,6 @@ void SettingsPanel::follow(const ChatState& state) {
 }
 
 void SettingsPanel::draw(Frame& f, Rect rect) {
-  if (!open) return;
   Ui& ui = f.ui;
   follow(f.state);
   ui.fill(rect, ui.theme->panel);
@@ -123,9 +122,14 @@ void SettingsPanel::draw_system_prompt(Frame& f, Rect rect) {
   if (prompt_changed_at_ < 0) return;
   const double rest = prompt_changed_at_ + kPromptRests - ui.now;
   if (rest > 0 && ui.has_focus("system_prompt")) return ui.wake_in(rest);
+  finish(f.actions);
+}
+
+void SettingsPanel::finish(Actions& actions) {
+  if (prompt_changed_at_ < 0) return;
   prompt_changed_at_ = -1;
   seen_prompt_ = system_prompt_.text();
-  f.actions.push(SetSystemPrompt{seen_prompt_});
+  actions.push(SetSystemPrompt{seen_prompt_});
 }
 
 void SettingsPanel::draw_thinking(Ui& ui, Rect rect) {

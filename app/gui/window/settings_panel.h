@@ -11,7 +11,8 @@ namespace warpchat::gui {
 class SettingsPanel {
  public:
   bool open = false;
-  void draw(Frame& f, Rect rect);
+  void draw(Frame& f, Rect rect);  // while it is open
+  void finish(Actions& actions);   // what was typed last counts, though the panel is not drawn any more
   static constexpr float kWidth = 330;  // at scale 1
   static constexpr size_t kControls = 8;
 

@@ -28,6 +28,8 @@ enum class Command {
   kStop,
   kRegenerate,
   kEditLast,
+  kPreviousVersion,
+  kNextVersion,
   kCopyAnswer,
   kCopySelection,
   kSelectAll,
