@@ -114,7 +114,6 @@ void LayoutBuilder::cover_styles(const std::vector<StyledRun>& runs) {
 void LayoutBuilder::add_paragraph(size_t begin, size_t end) {
   while (style_ + 1 < styles_.size() && styles_[style_].end <= begin) ++style_;
   paragraph_ = &reader_.read(text_.text, begin, end);
-  if (paragraph_->clusters.empty()) return add_line({0, 0}, true);
   shape_items();
   const std::vector<ClusterRange> lines = fill_lines();
   for (const ClusterRange& line : lines) add_line(line, line.end == paragraph_->clusters.size());
@@ -198,10 +197,10 @@ void LayoutBuilder::add_line(ClusterRange range, bool ends_paragraph) {
   line.ends_paragraph = ends_paragraph;
   size_t visible_end = range.end;
   while (visible_end > range.begin && paragraph.clusters[visible_end - 1].is_space) --visible_end;
-  float x = 0, visible_width = 0;
+  float x = 0;
   const auto before = [](const Item& item, size_t cluster) { return item.end <= cluster; };
   auto item = std::lower_bound(items_.begin(), items_.end(), range.begin, before);
-  for (; range.begin < range.end && item != items_.end() && item->begin < range.end; ++item) {
+  for (; item != items_.end() && item->begin < range.end; ++item) {
     Item piece = *item;
     piece.begin = std::max(piece.begin, range.begin);
     piece.end = std::min(piece.end, range.end);
@@ -214,7 +213,7 @@ void LayoutBuilder::add_line(ClusterRange range, bool ends_paragraph) {
     if (piece.begin >= visible_end) piece.level = paragraph.base_level;
     add_piece(piece, index, x);
   }
-  visible_width = x;
+  float visible_width = x;
   for (size_t c = range.end; c > visible_end; --c) visible_width -= std::max(0.0f, advances_[c - 1]);
   place_runs(line, visible_width);
 }

@@ -19,7 +19,7 @@ enum class Face : uint8_t { kText, kBold, kItalic, kBoldItalic, kCode };
 
 struct TextStyle {
   Face face = Face::kText;
-  float size = 16;  // pixels
+  float size = 16;  // pixels, 1 to 512
   Colour colour = 0xFF000000;
   Colour background = 0;  // 0: none
   bool underline = false, strike = false;
