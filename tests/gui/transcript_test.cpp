@@ -21,6 +21,12 @@ class Transcript : public testing::Test, public HeadlessView {
     last().status = MessageStatus::kStreaming;
     frame();
   }
+  void press(const std::string& name) {
+    for (const TranscriptView::Button& button : std::vector(view.buttons())) {
+      if (button.name == name) return click({button.x + button.width / 2, button.y + button.height / 2});
+    }
+    ADD_FAILURE() << "no button " << name;
+  }
 
  private:
   uint64_t last_key_ = 0;
@@ -127,16 +133,39 @@ TEST_F(Transcript, ShowsAHitAndLetsItFade) {
 
 TEST_F(Transcript, CodeHasAButtonThatCopies) {
   std::string code;
-  for (int i = 0; i < 20; ++i) code += "  line " + std::to_string(i) + "\n";
+  for (int i = 0; i < 400; ++i) code += "  line " + std::to_string(i) + "\n";  // in more than one piece
   say("assistant", "```py\n" + code + "```");
   frame();
-  const float right = 450 + 46 * 8 - 20;
-  for (float y = 20; y < 60 && clipboard.empty(); y += 4) {
-    view.clear_selection();
-    click({right, y});
-  }
+  view.scroll_pages(-100);
+  frame();
+  press("copy_code:1");
   EXPECT_EQ(clipboard + "\n", code);
   EXPECT_FALSE(view.has_selection());
+}
+
+TEST_F(Transcript, FootersWishForWhatTheySay) {
+  say("user", "question");
+  say("assistant", "<think>\nhm\n</think>\n\n**answer**");
+  last().siblings = {7, 8, 9};
+  last().sibling = 1;
+  frame();
+  press("copy:2");
+  EXPECT_EQ(clipboard, "**answer**");
+  press("regenerate:2");
+  press("version_before:2");
+  press("version_after:2");
+  const std::vector<Action> wishes = actions.take();
+  ASSERT_EQ(wishes.size(), 3u);
+  EXPECT_EQ(std::get<Regenerate>(wishes[0]).message, 2u);
+  EXPECT_EQ(std::get<ShowVersion>(wishes[1]).turn, 7);
+  EXPECT_EQ(std::get<ShowVersion>(wishes[2]).turn, 9);
+  move(600, 40);
+  press("edit:1");
+  EXPECT_EQ(view.take_edit(), 1u);
+  EXPECT_EQ(view.take_edit(), std::nullopt);
+  state.phase = Phase::kAnswer;
+  frame();
+  for (const auto& button : view.buttons()) EXPECT_EQ(button.name.find("regenerate"), std::string::npos);
 }
 
 TEST_F(Transcript, ThoughtsUnfold) {
@@ -145,7 +174,7 @@ TEST_F(Transcript, ThoughtsUnfold) {
   frame();
   view.select_all();
   EXPECT_EQ(selected(), "answer");
-  click({140, 36});
+  press("thought:1");
   view.select_all();
   EXPECT_EQ(selected(), "a long thought\n\nanswer");
 }

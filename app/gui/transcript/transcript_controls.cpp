@@ -63,12 +63,15 @@ void TranscriptView::Parts::draw_footer(const VisibleRow& row) {
   };
   if (message.siblings.size() > 1) place(0), x = draw_versions(index, x, strip);
   if (!shows) return;
-  if (icon_button(id, Icon::kCopy, {place(size), strip}, size, "Copy")) copy(id, std::string(texts_of(message).answer));
+  if (icon_button(id, {Icon::kCopy, "copy", "Copy", index}, {place(size), strip}, size))
+    copy(id, std::string(texts_of(message).answer));
   if (rows.is_user) {
-    if (idle && icon_button(id + 1, Icon::kPen, {place(size), strip}, size, "Edit and answer anew")) edit = rows.key;
+    if (idle && icon_button(id + 1, {Icon::kPen, "edit", "Edit and answer anew", index}, {place(size), strip}, size))
+      edit = rows.key;
     return;
   }
-  if (idle && icon_button(id + 2, Icon::kRegenerate, {place(size), strip}, size, "Answer again")) {
+  if (idle &&
+      icon_button(id + 2, {Icon::kRegenerate, "regenerate", "Answer again", index}, {place(size), strip}, size)) {
     frame.actions->push(Regenerate{rows.key});
   }
   if (message.timings) text(speed_text(*message.timings), x + 0.5f * em());
@@ -86,11 +89,14 @@ float TranscriptView::Parts::draw_versions(size_t index, float x, float y) {
   const bool idle = frame.state->phase == Phase::kIdle;
   const uint64_t id = rows.key * 64 + 12;
   label.draw(*frame.list, {left + size, std::round(y + (size - label.height()) / 2)}, frame.origin.y, frame.bottom());
-  if (idle && message.sibling > 0 && icon_button(id, Icon::kBack, {left, y}, size, "The version before")) {
+  if (idle && message.sibling > 0 &&
+      icon_button(id, {Icon::kBack, "version_before", "The version before", index}, {left, y}, size)) {
     show(message.sibling - 1);
   }
   const bool has_next = message.sibling + 1 < message.siblings.size();
-  if (idle && has_next && icon_button(id + 1, Icon::kForward, {left + width - size, y}, size, "The next version")) {
+  if (idle && has_next &&
+      icon_button(id + 1, {Icon::kForward, "version_after", "The next version", index}, {left + width - size, y},
+                  size)) {
     show(message.sibling + 1);
   }
   return rows.is_user ? left : left + width;

@@ -95,6 +95,7 @@ void TranscriptView::Parts::draw_thought_head(const VisibleRow& row) {
   const ImVec2 from(frame.left - 0.3f * em(), top);
   const ImVec2 to(frame.left + icon + 1.1f * em() + measured.width(), top + height);
   bool hot = false;
+  note_button("thought", index, from, to);
   if (press(layout.at(index).key * 64 + 1, from, to, &hot)) layout.toggle_thought(index);
   if (hot) frame.list->AddRectFilled(from, to, theme().hover, 0.35f * em());
   const ImVec2 centre(frame.left + icon / 2 + 0.1f * em(), top + height / 2);
@@ -145,7 +146,7 @@ void TranscriptView::Parts::draw_code_head(const VisibleRow& row, BlockIndex ind
   const float size = std::round(strip.height * 0.8f), gap = std::round((strip.height - size) / 2);
   const uint64_t id = scroll_id(message, index) + 3;
   const ImVec2 from(at.x + strip.x + strip.width - size - gap, at.y + strip.y + gap);
-  if (!icon_button(id, Icon::kCopy, from, size, "Copy code")) return;
+  if (!icon_button(id, {Icon::kCopy, "copy_code", "Copy code", message}, from, size)) return;
   const auto& blocks = layout.at(message).blocks(index.part);
   std::string code = blocks[index.block].text;
   for (size_t i = index.block + 1; i < blocks.size() && blocks[i].continues; ++i) {

@@ -70,7 +70,13 @@ struct TranscriptView::Parts {
 
   // A button of any look: whether it was clicked now. hot: whether the mouse is over it.
   bool press(uint64_t id, ImVec2 from, ImVec2 to, bool* hot);
-  bool icon_button(uint64_t id, Icon icon, ImVec2 from, float size, const char* words);
+  struct IconButton {
+    Icon icon;
+    const char *name, *tip;
+    size_t message;  // that it belongs to
+  };
+  bool icon_button(uint64_t id, const IconButton& button, ImVec2 from, float size);
+  void note_button(const char* name, size_t message, ImVec2 from, ImVec2 to);
   void copy(uint64_t id, const std::string& text);
 
   std::optional<TextRange> range() const;
@@ -104,6 +110,7 @@ struct TranscriptView::Parts {
   double highlit_since = 0;
   std::string link, tip;  // under the mouse: a link's target, what a button does
   bool animates = false;
+  std::vector<Button> buttons;  // of this frame
 
   std::optional<uint64_t> edit, hovered_key;
   std::optional<size_t> hovered_token;

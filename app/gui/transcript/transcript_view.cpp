@@ -68,6 +68,7 @@ void TranscriptView::Parts::begin_frame(const ChatState& state, const Look& look
   animates = false;
   link.clear();
   tip.clear();
+  buttons.clear();
   hovered_key.reset();
   hovered_token.reset();
 }
@@ -122,18 +123,24 @@ bool TranscriptView::Parts::press(uint64_t id, ImVec2 from, ImVec2 to, bool* hot
   return inside && frame.released && pressed == id;
 }
 
-bool TranscriptView::Parts::icon_button(uint64_t id, Icon icon, ImVec2 from, float size, const char* words) {
+void TranscriptView::Parts::note_button(const char* name, size_t message, ImVec2 from, ImVec2 to) {
+  buttons.push_back(
+      {std::string(name) + ':' + std::to_string(layout.at(message).key), from.x, from.y, to.x - from.x, to.y - from.y});
+}
+
+bool TranscriptView::Parts::icon_button(uint64_t id, const IconButton& button, ImVec2 from, float size) {
+  note_button(button.name, button.message, from, {from.x + size, from.y + size});
   bool hot = false;
   const bool clicked = press(id, from, {from.x + size, from.y + size}, &hot);
   if (hot) frame.list->AddRectFilled(from, {from.x + size, from.y + size}, theme().hover, size * 0.2f);
   const bool done = copied == id && frame.now < copied_until;
   if (done) animates = true;
   const float side = std::round(size * 0.66f), gap = std::round((size - side) / 2);
-  draw_icon(*frame.list, done ? Icon::kCheck : icon, {from.x + gap, from.y + gap}, side,
+  draw_icon(*frame.list, done ? Icon::kCheck : button.icon, {from.x + gap, from.y + gap}, side,
             done  ? theme().good
             : hot ? theme().text
                   : theme().dim_text);
-  if (hot && !frame.down) tip = done ? "Copied" : words;
+  if (hot && !frame.down) tip = done ? "Copied" : button.tip;
   return clicked;
 }
 
@@ -185,6 +192,7 @@ void TranscriptView::scroll_pages(float pages) { parts_->wanted_pages += pages; 
 bool TranscriptView::needs_frames() const { return parts_->animates; }
 std::optional<size_t> TranscriptView::hovered_token() const { return parts_->hovered_token; }
 std::optional<uint64_t> TranscriptView::hovered_message() const { return parts_->hovered_key; }
+const std::vector<TranscriptView::Button>& TranscriptView::buttons() const { return parts_->buttons; }
 bool TranscriptView::at_end() const { return parts_->scroll.at_end(); }
 
 float TranscriptView::scroll_position() const {

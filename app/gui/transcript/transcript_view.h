@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/gui/actions.h"
 #include "app/gui/chat_state.h"
@@ -38,6 +39,13 @@ class TranscriptView {
   void scroll_to(TurnId turn);  // of a search hit
   void scroll_pages(float pages);
   bool needs_frames() const;  // something moves by itself (a fading highlight, smooth scrolling)
+
+  // What the last frame drew to be clicked, for tests that use the window: "copy:KEY", where KEY is a message's.
+  struct Button {
+    std::string name;
+    float x, y, width, height;  // pixels of the screen
+  };
+  const std::vector<Button>& buttons() const;
 
   std::optional<size_t> hovered_token() const;  // of the message below, for the profiler's token strip
   std::optional<uint64_t> hovered_message() const;

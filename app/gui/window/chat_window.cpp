@@ -192,6 +192,8 @@ void ChatWindow::draw_conversation(Rect rect) {
     const ScrollArea area("transcript", rect);
     transcript_.draw(state_, {.theme = *ui_.theme, .sizes = ui_.sizes}, actions_);
   }
+  for (const auto& button : transcript_.buttons())
+    ui_.mark(button.name, {button.x, button.y, button.width, button.height});
   if (const std::optional<uint64_t> key = transcript_.take_edit())
     for (const ChatMessage& message : state_.open.messages)
       if (message.key == *key) composer_.edit(message, ui_);
