@@ -119,6 +119,18 @@ TEST_F(Transcript, FollowsTheAnswerUnlessScrolledAway) {
   EXPECT_FLOAT_EQ(view.scroll_position(), 0);
 }
 
+TEST_F(Transcript, AClickDoesNotEndFollowing) {
+  for (int i = 0; i < 40; ++i) say("assistant", "a paragraph\n\nanother one");
+  frame();
+  move(300, 300);
+  button(true);
+  stream("\n\nmore\n\nand more");
+  EXPECT_FALSE(view.at_end()) << "the text moved under the mouse";
+  button(false);
+  stream("\n\nmore");
+  EXPECT_TRUE(view.at_end());
+}
+
 TEST_F(Transcript, ShowsAHitAndLetsItFade) {
   for (int i = 0; i < 40; ++i) say("assistant", "a paragraph\n\nanother one");
   frame();

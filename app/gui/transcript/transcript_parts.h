@@ -100,6 +100,7 @@ struct TranscriptView::Parts {
 
   std::optional<KeyedPlace> anchor, head;  // of the selection
   bool selects = false;                    // the mouse is dragging it
+  bool follows_again = false;              // the end, after that
   std::map<uint64_t, float> code_scroll;   // pixels, by scroll_id
 
   uint64_t pressed = 0;  // the button that the mouse went down on

@@ -90,7 +90,12 @@ void TranscriptView::Parts::follow_changes() {
   }
   n_messages = messages.size();
   if (std::exchange(wants_end, false)) scroll.to_end();
-  if (selects) scroll.hold();
+  if (selects) {  // nothing moves under the mouse
+    follows_again = follows_again || scroll.follows_end();
+    scroll.hold();
+  } else if (std::exchange(follows_again, false) && (!range() || scroll.at_end())) {
+    scroll.to_end();
+  }
   if (const float pages = std::exchange(wanted_pages, 0.0f)) scroll.move(pages * (frame.size.y - 2 * em()));
   if (!wanted_turn) return;
   for (size_t i = 0; i < messages.size(); ++i) {
