@@ -27,7 +27,7 @@ class CollectProfile : public testing::Test {
     Profile& profile = decoder.steps().profile();
     profile.reset();
     const std::vector<Token> prompt = some_tokens(3);
-    const uint32_t column = decoder.prefill(prompt, 0);
+    const uint32_t column = decoder.prefill(prompt, 0).value();
     decoder.wait();
     profile.begin_tokens();
     const auto source = make_token_source(decoder, {{}, prompt, 3, column, n});
