@@ -67,23 +67,28 @@ void ModelPicker::draw(Frame& f) {
   Card card(ui, {"model_picker", "Models", 660, 700, std::exchange(appearing_, false)});
   if (card.wants_close()) is_open_ = false;
   Rect content = card.content;
-  draw_launch_and_context(f, content.cut_bottom(ui.px(44)));
+  const Rect launch = content.cut_bottom(ui.px(44));
   const float room = content.height - ui.px(kLeastModels + kDeviceTitle);
   const float rows = std::min(std::floor(room / ui.px(kDeviceRow)), static_cast<float>(f.state.devices.size()));
-  if (rows >= 1) draw_devices(f, content.cut_bottom(rows * ui.px(kDeviceRow) + ui.px(kDeviceTitle)));
+  const Rect devices = content.cut_bottom(rows >= 1 ? rows * ui.px(kDeviceRow) + ui.px(kDeviceTitle) : 0);
   content.cut_bottom(ui.px(10));
-  draw_path(f, content.cut_bottom(ui.px(36)));
+  const Rect path = content.cut_bottom(ui.px(36));
   content.cut_bottom(ui.px(10));
-  const FieldResult filter = filter_.draw(ui, "model_filter", content.cut_top(ui.px(36)),
-                                          {.placeholder = "Filter models", .icon = Icon::kSearch, .text = 0.95f});
-  if (filter.submitted) {
-    const auto first = std::find_if(f.state.models.begin(), f.state.models.end(), [&](const ModelChoice& model) {
-      return matches_filter(model.name, filter_.text());
-    });
-    if (first != f.state.models.end()) load_file(f, first->path);
-  }
+  draw_filter(f, content.cut_top(ui.px(36)));
   content.cut_top(ui.px(8));
   draw_models(f, content);
+  draw_path(f, path);
+  if (rows >= 1) draw_devices(f, devices);
+  draw_launch_and_context(f, launch);
+}
+
+void ModelPicker::draw_filter(Frame& f, Rect rect) {
+  const FieldResult filter =
+      filter_.draw(f.ui, "model_filter", rect, {.placeholder = "Filter models", .icon = Icon::kSearch, .text = 0.95f});
+  if (!filter.submitted) return;
+  const auto first = std::find_if(f.state.models.begin(), f.state.models.end(),
+                                  [&](const ModelChoice& model) { return matches_filter(model.name, filter_.text()); });
+  if (first != f.state.models.end()) load_file(f, first->path);
 }
 
 void ModelPicker::draw_models(Frame& f, Rect rect) {

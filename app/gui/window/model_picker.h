@@ -16,6 +16,7 @@ class ModelPicker {
   void draw(Frame& f);
 
  private:
+  void draw_filter(Frame& f, Rect rect);
   void draw_models(Frame& f, Rect rect);
   void draw_model(Frame& f, Rect rect, const ModelChoice& model, size_t index);
   void draw_path(Frame& f, Rect rect);

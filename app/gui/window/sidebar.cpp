@@ -202,9 +202,9 @@ void Sidebar::draw_hits(Frame& f, Rect rect) {
     ui.label_in(inner.cut_top(inner.height / 2), title_of(hits[i].conversation), {ui.theme->text, 0.92f});
     ui.label_in(inner, hits[i].excerpt, {ui.theme->dim_text, 0.8f});
     if (r.clicked) open_hit(f, hits[i]);
-    if (r.focused && ui.take_key(GLFW_KEY_DOWN)) ui.move_focus(1);
-    if (r.focused && ui.take_key(GLFW_KEY_UP))
-      ui.set_focus(i == 0 ? "search" : numbered("hit", static_cast<int64_t>(i) - 1));
+    const auto at = static_cast<int64_t>(i);
+    if (r.focused && ui.take_key(GLFW_KEY_DOWN) && i + 1 < hits.size()) ui.set_focus(numbered("hit", at + 1));
+    if (r.focused && ui.take_key(GLFW_KEY_UP)) ui.set_focus(i == 0 ? "search" : numbered("hit", at - 1));
   }
   area.set_content_height(ui.px(kHit) * static_cast<float>(hits.size()));
 }
