@@ -67,25 +67,44 @@ std::string ChatSession::render(size_t first_message) const {
   return template_->render(variables);
 }
 
-ChatSession::Prompt ChatSession::build_prompt() const {
+ChatSession::Prompt ChatSession::prompt_without(size_t first_message) const {
   const Tokenizer& tokenizer = *model_.tokenizer;
   const std::string bos = token_text(tokenizer, tokenizer.bos());
+  Prompt prompt;
+  prompt.text = render(first_message);
+  const bool has_bos = !bos.empty() && prompt.text.starts_with(bos);
+  prompt.tokens = tokenizer.encode(prompt.text, /*parse_special=*/true, tokenizer.adds_bos() && !has_bos);
+  return prompt;
+}
+
+// With fewer turns a prompt is shorter, so the first turn that may stay is found by halving.
+ChatSession::Prompt ChatSession::build_prompt() const {
   const uint32_t share = model_.context / kAnswerShare;
   const uint32_t reserve =
       options_.max_tokens < 0 ? share : std::min(share, static_cast<uint32_t>(options_.max_tokens));
-  uint32_t n_dropped = 0;
-  for (size_t first = 0;; first = next_turn(messages_, first), ++n_dropped) {
-    Prompt prompt;
-    prompt.n_dropped = n_dropped;
-    prompt.text = render(first);
-    const bool has_bos = !bos.empty() && prompt.text.starts_with(bos);
-    prompt.tokens = tokenizer.encode(prompt.text, /*parse_special=*/true, tokenizer.adds_bos() && !has_bos);
-    const bool last_turn_alone = next_turn(messages_, first) >= messages_.size();
-    if (last_turn_alone && prompt.tokens.size() >= model_.context)
-      throw Error("the prompt needs " + std::to_string(prompt.tokens.size()) + " tokens, the context holds " +
-                  std::to_string(model_.context) + "; shorten it or raise --ctx-size");
-    if (last_turn_alone || prompt.tokens.size() + reserve <= model_.context) return prompt;
+  const auto fits = [&](const Prompt& prompt) { return prompt.tokens.size() + reserve <= model_.context; };
+  Prompt all = prompt_without(0);
+  if (fits(all)) return all;
+  std::vector<size_t> turns{0};  // where each begins
+  for (size_t turn = next_turn(messages_, 0); turn < messages_.size(); turn = next_turn(messages_, turn))
+    turns.push_back(turn);
+  size_t too_early = 0, last = turns.size() - 1;
+  Prompt prompt = last == 0 ? std::move(all) : prompt_without(turns[last]);
+  while (last - too_early > 1 && fits(prompt)) {
+    const size_t middle = too_early + (last - too_early) / 2;
+    Prompt longer = prompt_without(turns[middle]);
+    if (fits(longer)) {
+      prompt = std::move(longer);
+      last = middle;
+    } else {
+      too_early = middle;
+    }
   }
+  if (prompt.tokens.size() >= model_.context)
+    throw Error("the prompt needs " + std::to_string(prompt.tokens.size()) + " tokens, the context holds " +
+                std::to_string(model_.context) + "; shorten it or raise --ctx-size");
+  prompt.n_dropped = static_cast<uint32_t>(last);
+  return prompt;
 }
 
 void ChatSession::start_generation() {

@@ -63,6 +63,7 @@ class ChatSession {
 
  private:
   std::string render(size_t first_message) const;
+  Prompt prompt_without(size_t first_message) const;  // the messages before this one
   void compile_template();
   void start_generation();
   void require_idle() const;

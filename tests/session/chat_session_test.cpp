@@ -141,6 +141,27 @@ TEST_F(ChatSessionTest, StoppedBeforeAnyTextTheQuestionStays) {
   EXPECT_EQ(session.messages()[0].content, "hello");
 }
 
+TEST_F(ChatSessionTest, OfALongConversationAsManyTurnsStayAsFit) {
+  auto model = load(256);
+  ChatSession session(*model, greedy(4));
+  std::vector<Message> messages;
+  for (int turn = 0; turn < 200; ++turn) {  // of lengths that differ
+    messages.push_back({"user", "question " + std::string(static_cast<size_t>(turn * 7 % 23), 'q')});
+    messages.push_back({"assistant", "answer " + std::string(static_cast<size_t>(turn * 5 % 17), 'a')});
+  }
+  messages.push_back({"user", "the last question"});
+  session.restore(messages);
+  const ChatSession::Prompt prompt = session.build_prompt();
+  EXPECT_LE(prompt.tokens.size() + 4, 256u);
+  ASSERT_GT(prompt.n_dropped, 0u);
+  messages.erase(messages.begin(), messages.begin() + 2 * (static_cast<std::ptrdiff_t>(prompt.n_dropped) - 1));
+  session.restore(messages);
+  EXPECT_EQ(session.build_prompt().n_dropped, 1u) << "one turn more does not fit";
+  messages.erase(messages.begin(), messages.begin() + 2);
+  session.restore(messages);
+  EXPECT_EQ(session.build_prompt().text, prompt.text);
+}
+
 TEST_F(ChatSessionTest, AFullContextDropsTheOldestTurnsKeepsTheSystemPromptAndSaysSo) {
   auto model = load(160);
   SessionOptions options = greedy(4);
