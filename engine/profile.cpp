@@ -59,6 +59,17 @@ std::vector<TraceSpan> Profile::Ring::last(size_t most) const {
   return ordered;
 }
 
+size_t Profile::Ring::ending_behind(double seconds, size_t most) const {
+  const size_t size = spans.size();
+  size_t n = 0;
+  while (n < std::min(most, size)) {
+    const TraceSpan& span = spans[(next + size - 1 - n) % size];
+    if (span.start + span.seconds <= seconds) break;
+    ++n;
+  }
+  return n;
+}
+
 void Profile::count(uint32_t operation, const KernelCounters& counters) {
   std::lock_guard lock(mutex_);
   KernelCounters& sum = rows_.at(operation).counters;
@@ -128,14 +139,14 @@ std::vector<TraceSpan> Profile::trace() const {
   return spans;
 }
 
-ProfileSnapshot Profile::snapshot(size_t most_spans) const {
+ProfileSnapshot Profile::snapshot(size_t most_tokens, size_t most_spans) const {
   std::lock_guard lock(mutex_);
   ProfileSnapshot shot;
   shot.rows = rows_;
   shot.n_tokens = n_tokens_;
   shot.n_passes = n_tokens_ - std::min(n_tokens_, std::max<uint64_t>(1, watched_from_));
-  shot.tokens.assign(tokens_.begin(), tokens_.end());
-  shot.spans = calls_.last(most_spans);
+  shot.tokens.assign(tokens_.end() - static_cast<std::ptrdiff_t>(std::min(most_tokens, tokens_.size())), tokens_.end());
+  if (!shot.tokens.empty()) shot.spans = calls_.last(calls_.ending_behind(shot.tokens.front().start, most_spans));
   shot.shares = shares_.last(most_spans);
   for (size_t i = 0; i < rows_.size(); ++i) {
     const OperationProfile& row = rows_[i];

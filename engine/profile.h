@@ -50,7 +50,8 @@ struct ProfileSnapshot {
   uint64_t n_tokens = 0;                     // of the answer so far
   uint64_t n_passes = 0;                     // that token_rows are of: the prompt's gave the first token
   std::vector<ProfiledToken> tokens;         // the last of them, at most Profile::kKeptTokens, oldest first
-  std::vector<TraceSpan> spans, shares;      // the last calls of the trace and shares of them, as recorded
+  std::vector<TraceSpan> spans;              // the trace's calls since the first of those began, as recorded
+  std::vector<TraceSpan> shares;             // the trace's last ones
 };
 
 // Written by the engine's thread, read by any.
@@ -82,7 +83,8 @@ class Profile {
   std::vector<TraceSpan> trace() const;  // oldest first: calls as recorded, shares among them by their start
   bool keeps_trace() const;
 
-  ProfileSnapshot snapshot(size_t most_spans) const;  // at most so many calls, and as many shares
+  // At most so many tokens and calls, and as many shares. Copies no more than that under the lock.
+  ProfileSnapshot snapshot(size_t most_tokens, size_t most_spans) const;
 
   void set_peak_bandwidth(double bytes_per_second) { peak_bandwidth_ = bytes_per_second; }
   double peak_bandwidth() const { return peak_bandwidth_; }  // of the device's memory; 0: unknown
@@ -93,7 +95,8 @@ class Profile {
     std::vector<TraceSpan> spans;
     size_t next = 0;  // where the next span goes then
     void keep(const TraceSpan& span, size_t most);
-    std::vector<TraceSpan> last(size_t most) const;  // oldest first
+    std::vector<TraceSpan> last(size_t most) const;           // oldest first
+    size_t ending_behind(double seconds, size_t most) const;  // how many of the newest
   };
   using Clock = std::chrono::steady_clock;
   const Clock::time_point began_ = Clock::now();

@@ -61,13 +61,13 @@ TEST(ProfileSnapshot, TellsTheTokensFromThePrompt) {
   const uint32_t embed = profile.operation("embed");
   profile.record(embed, 0, 8, 800);
   profile.count(embed, {100, 200, 300, 400});
-  EXPECT_EQ(profile.snapshot(0).token_rows[0].calls, 0u) << "it is all the prompt's so far";
+  EXPECT_EQ(profile.snapshot(Profile::kKeptTokens, 0).token_rows[0].calls, 0u) << "it is all the prompt's so far";
   profile.begin_tokens();
   profile.record(embed, 8, 0.5, 7);
   profile.count(embed, {1, 2, 3, 4});
   profile.record(profile.operation("sample"), 9, 0.25, 3);  // a row that the prompt did not have
   profile.end_token(0.75);
-  const ProfileSnapshot shot = profile.snapshot(0);
+  const ProfileSnapshot shot = profile.snapshot(Profile::kKeptTokens, 0);
   EXPECT_EQ(shot.rows[0].calls, 2u);
   EXPECT_EQ(shot.token_rows[0].name, "embed");
   EXPECT_EQ(shot.token_rows[0].calls, 1u);
@@ -79,8 +79,8 @@ TEST(ProfileSnapshot, TellsTheTokensFromThePrompt) {
   ASSERT_EQ(shot.tokens.size(), 1u);
   EXPECT_DOUBLE_EQ(shot.tokens[0].seconds, 0.75);
   profile.reset();
-  EXPECT_EQ(profile.snapshot(0).n_tokens, 0u);
-  EXPECT_TRUE(profile.snapshot(0).tokens.empty());
+  EXPECT_EQ(profile.snapshot(Profile::kKeptTokens, 0).n_tokens, 0u);
+  EXPECT_TRUE(profile.snapshot(Profile::kKeptTokens, 0).tokens.empty());
 }
 
 // A device may have measured nothing before: its rows must not be shared out over tokens that they are not of.
@@ -88,19 +88,19 @@ TEST(ProfileSnapshot, BeginsTheRowsAnewWhenSomebodyBeginsToLook) {
   Profile profile;
   const uint32_t embed = profile.operation("embed");
   profile.begin_watching();
-  EXPECT_EQ(profile.snapshot(0).n_passes, 0u);
+  EXPECT_EQ(profile.snapshot(Profile::kKeptTokens, 0).n_passes, 0u);
   profile.begin_tokens();
   profile.end_token(1);
-  EXPECT_EQ(profile.snapshot(0).n_passes, 0u) << "the prompt's pass gave the first token";
+  EXPECT_EQ(profile.snapshot(Profile::kKeptTokens, 0).n_passes, 0u) << "the prompt's pass gave the first token";
   profile.record(embed, 0, 1, 1);
   profile.end_token(1);
-  EXPECT_EQ(profile.snapshot(0).n_passes, 1u);
+  EXPECT_EQ(profile.snapshot(Profile::kKeptTokens, 0).n_passes, 1u);
   profile.begin_watching();
-  EXPECT_EQ(profile.snapshot(0).n_passes, 0u);
-  EXPECT_EQ(profile.snapshot(0).token_rows[0].calls, 0u);
+  EXPECT_EQ(profile.snapshot(Profile::kKeptTokens, 0).n_passes, 0u);
+  EXPECT_EQ(profile.snapshot(Profile::kKeptTokens, 0).token_rows[0].calls, 0u);
   profile.record(embed, 0, 1, 1);
   profile.end_token(1);
-  const ProfileSnapshot shot = profile.snapshot(0);
+  const ProfileSnapshot shot = profile.snapshot(Profile::kKeptTokens, 0);
   EXPECT_EQ(shot.n_passes, 1u);
   EXPECT_EQ(shot.token_rows[0].calls, 1u);
   EXPECT_EQ(shot.rows[0].calls, 2u);
@@ -111,12 +111,12 @@ TEST(ProfileSnapshot, KeepsTheLastTokensAndCountsAll) {
   Profile profile;
   profile.begin_tokens();
   for (size_t i = 0; i < Profile::kKeptTokens + 10; ++i) profile.end_token(static_cast<double>(i));
-  const ProfileSnapshot shot = profile.snapshot(0);
+  const ProfileSnapshot shot = profile.snapshot(Profile::kKeptTokens, 0);
   EXPECT_EQ(shot.n_tokens, Profile::kKeptTokens + 10);
   ASSERT_EQ(shot.tokens.size(), Profile::kKeptTokens);
   EXPECT_EQ(shot.tokens.front().seconds, 10);
   profile.begin_tokens();
-  EXPECT_EQ(profile.snapshot(0).n_tokens, 0u) << "another answer";
+  EXPECT_EQ(profile.snapshot(Profile::kKeptTokens, 0).n_tokens, 0u) << "another answer";
 }
 
 TEST(ProfileSnapshot, HasTheLastSpansOfARingThatHasWrapped) {
@@ -124,11 +124,25 @@ TEST(ProfileSnapshot, HasTheLastSpansOfARingThatHasWrapped) {
   profile.keep_trace(4);
   const uint32_t id = profile.operation("embed");
   for (int i = 1; i <= 6; ++i) profile.record(id, i, 0.5, 1);  // 5 and 6 lie before 3 and 4
+  EXPECT_TRUE(profile.snapshot(1, 4).spans.empty()) << "there is no token yet";
+  profile.end_token(100);  // began long before
   for (const size_t most : {0, 1, 2, 3, 4, 100}) {
-    const std::vector<TraceSpan> spans = profile.snapshot(most).spans;
+    const std::vector<TraceSpan> spans = profile.snapshot(1, most).spans;
     ASSERT_EQ(spans.size(), std::min<size_t>(most, 4));
     for (size_t i = 0; i < spans.size(); ++i) EXPECT_EQ(spans[i].start, 7.0 - static_cast<double>(spans.size() - i));
   }
+}
+
+TEST(ProfileSnapshot, HasTheCallsOfItsTokensAlone) {
+  Profile profile;
+  profile.keep_trace(8);
+  const uint32_t id = profile.operation("embed");
+  profile.end_token(50);
+  const double began = profile.snapshot(1, 0).tokens[0].start;
+  profile.record(id, began - 2, 1, 1);  // over before the token began
+  profile.record(id, began - 1, 2, 1);
+  profile.record(id, began + 3, 1, 1);
+  EXPECT_EQ(profile.snapshot(1, 8).spans.size(), 2u);
 }
 
 TEST(ProfileTable, ShowsShareAndBandwidthAndSkipsWhatNeverRan) {
