@@ -23,7 +23,7 @@ class CollectProfile : public testing::Test {
             make_gpu_steps(model_.config, model_.tensors, {test_device(), {.context = 128}, launch, false, {}})};
   }
   // A prompt of three tokens, and an answer of n, as a generation does it.
-  static void answer(Decoder& decoder, uint32_t n) {
+  static void answer(Decoder& decoder, uint32_t n, uint32_t watched_from = 0) {
     Profile& profile = decoder.steps().profile();
     profile.reset();
     const std::vector<Token> prompt = some_tokens(3);
@@ -32,6 +32,7 @@ class CollectProfile : public testing::Test {
     profile.begin_tokens();
     const auto source = make_token_source(decoder, {{}, prompt, 3, column, n});
     for (uint32_t i = 0; i < n; ++i) {
+      if (i == watched_from) watch_profile(decoder.steps(), true);
       const double start = profile.now();
       source->next(false);
       profile.end_token(profile.now() - start);
@@ -60,11 +61,11 @@ TEST_F(CollectProfile, HasNothingButMemoryBeforeTheFirstAnswer) {
 
 TEST_F(CollectProfile, TellsTokensFromThePromptOnTheCpu) {
   Decoder decoder = on_cpu();
-  watch_profile(decoder.steps(), true);
   answer(decoder, 5);
   const auto data = collect_profile(decoder.steps(), "cpu");
   EXPECT_EQ(data->n_passes, 4u);
-  EXPECT_EQ(data->tokens.size(), 5u);
+  EXPECT_EQ(data->tokens.size(), 4u);
+  EXPECT_EQ(data->first_token, 1u) << "the prompt's pass gave the first, which took no call of its own";
   EXPECT_EQ(row(data->token_rows, "norm_logits")->calls, 4u);
   EXPECT_EQ(row(data->rows, "norm_logits")->calls, 5u) << "with the prompt's";
   // Every pass's calls are in the history of its token, and nothing of the prompt is.
@@ -76,9 +77,19 @@ TEST_F(CollectProfile, TellsTokensFromThePromptOnTheCpu) {
   }
 }
 
+TEST_F(CollectProfile, LeavesOutTheTokensBeforeSomebodyLooked) {
+  Decoder decoder = on_cpu();
+  answer(decoder, 10, /*watched_from=*/6);
+  const auto data = collect_profile(decoder.steps(), "cpu");
+  EXPECT_EQ(data->n_passes, 4u);
+  EXPECT_EQ(data->first_token, 6u);
+  EXPECT_EQ(data->tokens.size(), 4u);
+  for (const std::vector<float>& history : data->history)
+    for (const float us : history) EXPECT_GT(us, 0);
+}
+
 TEST_F(CollectProfile, KeepsTheLastTokensOnly) {
   Decoder decoder = on_cpu();
-  watch_profile(decoder.steps(), true);
   answer(decoder, 100);
   const auto data = collect_profile(decoder.steps(), "");
   EXPECT_EQ(data->tokens.size(), kShownTokens);
@@ -93,7 +104,7 @@ TEST_F(CollectProfile, HasCountersAndTextsInTheEmulator) {
   if (!test_device().gpu.is_emulated) GTEST_SKIP() << "the counters are the emulator's";
   for (const LaunchMode launch : {LaunchMode::kStream, LaunchMode::kGraph, LaunchMode::kPersistent}) {
     Decoder decoder = on_gpu(launch);
-    watch_profile(decoder.steps(), true);
+    watch_profile(decoder.steps(), true);  // the persistent decoder is to know before it starts
     answer(decoder, 6);
     decoder.wait();
     const auto data = collect_profile(decoder.steps(), "emulator");

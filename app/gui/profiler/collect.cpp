@@ -29,6 +29,14 @@ std::vector<std::vector<float>> history_of(const ProfilerData& data) {
   return history;
 }
 
+// Without those before the first call that was kept: nobody looked yet, or the prompt's pass gave them.
+std::vector<ProfiledToken> seen_tokens(const ProfileSnapshot& shot) {
+  const double kept_from = shot.spans.empty() ? 0 : shot.spans.front().start;
+  const auto first = std::ranges::find_if(
+      shot.tokens, [&](const ProfiledToken& token) { return token.start + token.seconds > kept_from; });
+  return {first, shot.tokens.end()};
+}
+
 }  // namespace
 
 void watch_profile(Model& model, bool on) { watch_profile(model.decoder->steps(), on); }
@@ -44,21 +52,17 @@ std::shared_ptr<const ProfilerData> collect_profile(Model& model, std::string st
 }
 
 std::shared_ptr<const ProfilerData> collect_profile(Steps& steps, std::string status) {
-  ProfileSnapshot shot = steps.profile().snapshot(kMostShownSpans);
+  ProfileSnapshot shot = steps.profile().snapshot(kShownTokens, kMostShownSpans);
   ProfilerData data{std::move(status), steps.is_gpu(), steps.is_emulated(), steps.profile().peak_bandwidth()};
   data.rows = std::move(shot.rows);
   data.token_rows = std::move(shot.token_rows);
   data.n_passes = shot.n_passes;
-  data.tokens = std::move(shot.tokens);
-  if (data.tokens.size() > kShownTokens)
-    data.tokens.erase(data.tokens.begin(), data.tokens.end() - static_cast<std::ptrdiff_t>(kShownTokens));
+  data.tokens = seen_tokens(shot);
   data.first_token = shot.n_tokens - data.tokens.size();
-  const double from = data.tokens.empty() ? steps.profile().now() : data.tokens.front().start;
-  const auto is_older = [&](const TraceSpan& span) { return span.start + span.seconds < from; };
   data.spans = std::move(shot.spans);
   data.shares = std::move(shot.shares);
-  std::erase_if(data.spans, is_older);
-  std::erase_if(data.shares, is_older);
+  const double from = data.tokens.empty() ? steps.profile().now() : data.tokens.front().start;
+  std::erase_if(data.shares, [&](const TraceSpan& share) { return share.start + share.seconds < from; });
   data.history = history_of(data);
   data.weight_bytes_per_token = steps.weight_bytes_per_token();
   data.memory = steps.memory();

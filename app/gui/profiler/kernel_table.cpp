@@ -52,7 +52,7 @@ KernelRow row_of(uint32_t operation, const OperationProfile& o, const ProfilerDa
   row.values.fill(kNone);
   const auto set = [&](KernelColumn column, double value) { row.values[static_cast<size_t>(column)] = value; };
   const double bandwidth = ratio(static_cast<double>(o.bytes), o.seconds);
-  set(KernelColumn::kCalls, static_cast<double>(o.calls));
+  if (o.calls > 0) set(KernelColumn::kCalls, static_cast<double>(o.calls));
   set(KernelColumn::kPerToken, ratio(o.seconds * 1e6, static_cast<double>(data.n_passes)));
   set(KernelColumn::kMilliseconds, o.seconds * 1e3);
   set(KernelColumn::kPerCall, ratio(o.seconds * 1e6, static_cast<double>(o.calls)));
