@@ -51,6 +51,7 @@ bool Sidebar::close(Frame& f) {
     f.actions.push(Search{});
     return f.ui.set_focus("composer"), true;
   }
+  erasing_ = 0;
   return std::exchange(trash_, false);
 }
 
@@ -224,13 +225,19 @@ void Sidebar::draw_trash(Frame& f, Rect rect) {
     Rect row{rect.x, rect.y + y - area.scroll_y(), rect.width - ui.px(6), ui.px(kRow)};
     y += ui.px(kRow);
     if (!area.sees(row.inset(0, -row.height))) continue;  // the next one can get the focus, too
-    const Rect erase = row.cut_right(ui.px(32)), restore = row.cut_right(ui.px(32));
+    const bool sure = erasing_ == conversation.id;
+    const ButtonLook look{.text = sure ? "Erase" : "",
+                          .icon = sure ? Icon::kNone : Icon::kClose,
+                          .kind = sure ? ButtonKind::kOutlined : ButtonKind::kGhost,
+                          .tooltip = sure ? "It cannot be taken back" : "Erase for ever",
+                          .danger = true};
+    const Rect erase = row.cut_right(sure ? ui.button_width(look) : ui.px(32)), restore = row.cut_right(ui.px(32));
     ui.label_in(row.inset(ui.px(10), 0), title_of(conversation), {ui.theme->dim_text, 0.92f});
     if (ui.button(numbered("restore", conversation.id), restore, {.icon = Icon::kRestore, .tooltip = "Take it back"}))
       f.actions.push(TakeFromTrash{conversation.id});
-    if (ui.button(numbered("erase", conversation.id), erase,
-                  {.icon = Icon::kClose, .tooltip = "Erase for ever", .danger = true}))
-      f.actions.push(EraseForEver{conversation.id});
+    if (!ui.button(numbered("erase", conversation.id), erase, look)) continue;
+    if (sure) f.actions.push(EraseForEver{conversation.id});
+    erasing_ = sure ? 0 : conversation.id;
   }
   area.set_content_height(y);
 }

@@ -34,6 +34,7 @@ class Sidebar {
 
   TextField search_, rename_;
   ConversationId renaming_ = 0, cursor_ = 0, menu_of_ = 0;
+  ConversationId erasing_ = 0;  // asked whether the user is sure
   ContextMenu menu_;
   bool trash_ = false, show_cursor_ = false;
   std::optional<SearchHit> opened_hit_;
