@@ -15,7 +15,7 @@
 #include "tests/reference/reference_decoder.h"
 #include "tests/support/batch_walk.h"
 #include "tests/support/decoder_cases.h"
-#include "tests/support/test_files.h"
+#include "tests/support/exact_models.h"
 #include "tests/support/tiny_model.h"
 
 namespace warpchat {
@@ -65,43 +65,35 @@ INSTANTIATE_TEST_SUITE_P(EveryModel, CpuDecoder,
                          [](const auto& c) { return std::get<0>(c.param) + "_" + std::get<1>(c.param).name; });
 
 TEST(CpuDecoderOnRealFiles, MatchesExactLogits) {
-  const std::vector<Token> tokens = {10, 200, 1300, 5, 77, 1234, 432, 999, 42, 1999, 1, 1500, 1750, 8, 64};
-  for (const std::string name : {"tiny2", "mini3", "odd2", "tinyll"}) {
-    const auto path = reference_data_path(name + "-q4km.gguf"), exact = reference_data_path(name + ".logits.f32");
-    if (!path || !exact) GTEST_SKIP() << kNoReferenceData;
-    const LoadedModel loaded(GgufFile::open(*path));
-    const std::vector<float> floats = read_floats(*exact);
-    const std::vector<double> expected(floats.begin(), floats.end());
+  const auto check = [](const std::string& name, const LoadedModel& loaded, const std::vector<double>& expected) {
     for (const std::string& simd : instruction_sets())
       for (uint32_t pass : {64u, 1u}) {
         Decoder decoder = cpu_decoder(loaded, simd);
-        const std::vector<float> got = decode(decoder, tokens, {pass});
+        const std::vector<float> got = decode(decoder, kExactTokens, {pass});
         ASSERT_EQ(got.size(), expected.size());
         const Closeness closeness = compare_logits(got, expected, loaded.config.n_vocab);
         EXPECT_LE(closeness.relative_error, kAllowedError) << name << ", " << simd << ", passes of " << pass;
         EXPECT_LE(closeness.mean_kl, kAllowedKl) << name << ", " << simd << ", passes of " << pass;
       }
-  }
+  };
+  if (!for_each_exact_model(check)) GTEST_SKIP() << kNoReferenceData;
 }
 
 // Exact arithmetic over keys and values that were rounded to eight bits: their error, and nothing beside it.
 TEST(CpuDecoderOnRealFiles, StatesTheErrorOfCachesInQ8) {
-  const std::vector<Token> tokens = {10, 200, 1300, 5, 77, 1234, 432, 999, 42, 1999, 1, 1500, 1750, 8, 64};
-  for (const std::string name : {"tiny2", "mini3", "odd2", "tinyll"}) {
-    const auto path = reference_data_path(name + "-q4km.gguf"), exact = reference_data_path(name + ".logits.f32");
-    if (!path || !exact) GTEST_SKIP() << kNoReferenceData;
-    const LoadedModel loaded(GgufFile::open(*path));
-    const std::vector<float> floats = read_floats(*exact);
-    const std::vector<double> expected(floats.begin(), floats.end());
+  const auto check = [](const std::string& name, const LoadedModel& loaded, const std::vector<double>& expected) {
     for (uint32_t pass : {64u, 1u}) {
       Decoder decoder = cpu_decoder(loaded, "", 2, 64, 256, {KvType::kQ8_0, KvType::kQ8_0});
-      const Closeness closeness = compare_logits(decode(decoder, tokens, {pass}), expected, loaded.config.n_vocab);
+      const Closeness closeness =
+          compare_logits(decode(decoder, kExactTokens, {pass}), expected, loaded.config.n_vocab);
       EXPECT_LE(closeness.relative_error, kAllowedErrorOfCodes) << name << ", passes of " << pass;
       EXPECT_LE(closeness.mean_kl, kAllowedKlOfCodes) << name << ", passes of " << pass;
-      RecordProperty(name + "_" + std::to_string(pass),
-                     std::to_string(closeness.relative_error) + " " + std::to_string(closeness.mean_kl * 1e6) + "e-6");
+      testing::Test::RecordProperty(
+          name + "_" + std::to_string(pass),
+          std::to_string(closeness.relative_error) + " " + std::to_string(closeness.mean_kl * 1e6) + "e-6");
     }
-  }
+  };
+  if (!for_each_exact_model(check)) GTEST_SKIP() << kNoReferenceData;
 }
 
 TEST(CpuCaches, MayBeOfEitherTypeEach) {

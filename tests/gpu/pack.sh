@@ -1,6 +1,7 @@
 #!/bin/sh
 # Links what a machine with a GPU and nothing but CUDA needs to check and measure the kernels: everything but the C
-# library is inside the programs. Leaves build/gpu-check/ with run.sh; copy the folder there and start run.sh.
+# library is inside the programs. Leaves build/gpu-check/ with run.sh, and build/gpu-check.tar.xz with the same; unpack
+# it there and start run.sh.
 #   tests/gpu/pack.sh [BUILD_DIRECTORY]
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -22,5 +23,9 @@ for program in $programs; do
 done
 cp "$root/tests/gpu/run.sh" "$pack/"
 git -C "$root" describe --always --dirty > "$pack/COMMIT" 2> /dev/null || echo unknown > "$pack/COMMIT"
-du -sh "$pack"
-[ "$(du -sm "$pack" | cut -f1)" -lt 64 ] || { echo "pack.sh: $pack is larger than 64 MiB" >&2; exit 1; }
+tar -C "$root/build" -cJf "$pack.tar.xz" gpu-check
+du -sh "$pack" "$pack.tar.xz"
+if [ "$(du -sm "$pack.tar.xz" | cut -f1)" -gt 64 ]; then
+  echo "pack.sh: $pack.tar.xz is larger than 64 MiB" >&2
+  exit 1
+fi

@@ -8,8 +8,8 @@
 #include "engine/gpu/gpu_steps.h"
 #include "tests/reference/closeness.h"
 #include "tests/support/decoder_cases.h"
+#include "tests/support/exact_models.h"
 #include "tests/support/test_device.h"
-#include "tests/support/test_files.h"
 
 namespace warpchat {
 namespace {
@@ -37,7 +37,7 @@ std::vector<float> decode_in_one_launch(Decoder& decoder, std::span<const Token>
 }
 
 TEST(GpuDecoderOnRealFiles, MatchesExactLogits) {
-  const std::vector<Token> tokens = {10, 200, 1300, 5, 77, 1234, 432, 999, 42, 1999, 1, 1500, 1750, 8, 64};
+  const std::span<const Token> tokens = kExactTokens;
   const struct {
     const char* name;
     LaunchMode launch;
@@ -47,18 +47,14 @@ TEST(GpuDecoderOnRealFiles, MatchesExactLogits) {
               {"one by one", LaunchMode::kStream, {1}},
               {"mixed, from a graph", LaunchMode::kGraph, {4, 1, 1, 3, 1}},
               {"batches", LaunchMode::kStream, {}},
+              {"batches, from graphs", LaunchMode::kGraph, {}},
               {"one launch", LaunchMode::kPersistent, {}},  // after "one by one", with which it is compared
               {"q8_0, prefill", LaunchMode::kStream, {15}, kCodes},
               {"q8_0, mixed, from a graph", LaunchMode::kGraph, {4, 1, 1, 3, 1}, kCodes},
               {"q8_0, one by one", LaunchMode::kStream, {1}, kCodes},
               {"q8_0, one launch", LaunchMode::kPersistent, {}, kCodes},
               {"q8_0, batches", LaunchMode::kStream, {}, kCodes}};
-  for (const std::string name : {"tiny2", "mini3", "odd2", "tinyll"}) {
-    const auto path = reference_data_path(name + "-q4km.gguf"), exact = reference_data_path(name + ".logits.f32");
-    if (!path || !exact) GTEST_SKIP() << kNoReferenceData;
-    const LoadedModel model(GgufFile::open(*path));
-    const std::vector<float> floats = read_floats(*exact);
-    const std::vector<double> expected(floats.begin(), floats.end());
+  const auto check = [&](const std::string& name, const LoadedModel& model, const std::vector<double>& expected) {
     std::vector<float> one_by_one;
     for (const auto& way : ways) {
       const GpuSizes sizes{.context = 64, .sequences = 2, .cache = way.cache};
@@ -77,7 +73,8 @@ TEST(GpuDecoderOnRealFiles, MatchesExactLogits) {
       std::printf("%s, %s: relative error %.2e, mean KL %.2e\n", name.c_str(), way.name, closeness.relative_error,
                   closeness.mean_kl);
     }
-  }
+  };
+  if (!for_each_exact_model(check)) GTEST_SKIP() << kNoReferenceData;
 }
 
 }  // namespace
