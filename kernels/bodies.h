@@ -35,9 +35,17 @@ struct GemvAddresses {
   std::optional<ptx::Global<ptx::f32>> gamma, bias;
   ptx::Global<ptx::f32> y;
   ColumnCount n_columns;
+  // Of a body that serves several products: how many rows this one has, at least the plan's rows_per_step; and whether
+  // it has a bias. None: all have the plan's rows, and a bias if the plan's epilogue has one.
+  std::optional<ptx::Reg<ptx::u32>> rows;
+  std::optional<ptx::Pred> has_bias;
 };
 // A played block stands for all blocks whose index has its rest by `blocks()`: any grid does the whole product.
 void gemv_body(ptx::Builder& b, const GemvPlan& plan, const GemvAddresses& at, const VirtualBlock& block);
+// The same for a played block by the plan that `which` counts, the same for the whole team, of those that differ in
+// weights and rows only: what they do alike stands in the text once.
+void gemv_body(ptx::Builder& b, std::vector<GemvPlan> plans, const ptx::Reg<ptx::u32>& which, const GemvAddresses& at,
+               const VirtualBlock& block);
 
 struct KvScatterAddresses {
   ptx::Global<ptx::f32> q, k, v;

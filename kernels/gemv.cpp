@@ -81,12 +81,12 @@ void add_codes(Builder& b, const UnitFormat& format, const DecodedCodes& w, cons
 
 class GemvWriter {
  public:
-  GemvWriter(Builder& b, const GemvPlan& plan, const GemvAddresses& at, const VirtualBlock& block)
-      : b_(b), plan_(plan), spec_(plan.spec), at_(at), block_(block), input_(b, plan, block) {}
+  GemvWriter(Builder& b, const GemvPlan& plan, const GemvAddresses& at, const VirtualBlock& block, SharedInput& input)
+      : b_(b), plan_(plan), spec_(plan.spec), at_(at), block_(block), input_(input) {}
 
   // Block `block()` of the plan's.
   void write() {
-    if (plan_.is_tiled()) return write_tiled(block_.block());
+    if (plan_.is_tiled()) return write_tiled(block_.block() * plan_.warps + block_.warp());
     input_.fill(at_.x, at_.gamma, at_.n_columns, {});
     block_.barrier();
     Reg<u32> first_step = block_.block() * (plan_.warps * plan_.n_passes) + block_.warp();
@@ -94,20 +94,19 @@ class GemvWriter {
     b_.for_("pass", 0, plan_.n_passes, 1, [&](Reg<u32> pass) { write_step(first_step + pass * plan_.warps); });
   }
 
-  // Every blocks()-th step of the block's warps, from its own.
+  // Every blocks()-th step of the block's warps, from its own; of an input that is there, or comes in tiles.
   void write_share() {
+    if (at_.rows) n_steps_.emplace((*at_.rows + (plan_.rows_per_step - 1)) / plan_.rows_per_step);
     if (plan_.is_tiled()) {
-      b_.for_("tiled_block", block_.block(), plan_.n_blocks, block_.blocks(), [&](Reg<u32> tiled_block) {
-        write_tiled(tiled_block);
+      Reg<u32> first_step = block_.block() * plan_.warps;
+      b_.for_("tiled_step", first_step, n_steps(), block_.blocks() * plan_.warps, [&](Reg<u32> block_step) {
+        write_tiled(block_step + block_.warp());
         block_.barrier();  // the sums of squares have been read
       });
       return;
     }
-    input_.fill(at_.x, at_.gamma, at_.n_columns, {});
-    block_.barrier();
     Reg<u32> first_step = block_.block() * plan_.warps + block_.warp();
-    b_.for_("step", first_step, plan_.n_steps, block_.blocks() * plan_.warps,
-            [&](Reg<u32> step) { write_rows_of(step); });
+    b_.for_("step", first_step, n_steps(), block_.blocks() * plan_.warps, [&](Reg<u32> step) { write_rows_of(step); });
   }
 
  private:
@@ -128,24 +127,28 @@ class GemvWriter {
     write_rows(rows, sums);
   }
 
-  void write_tiled(const Reg<u32>& block) {
-    Reg<u32> step = block * plan_.warps + block_.warp();
-    const Rows rows = rows_of(b_.min(step, plan_.n_steps - 1));
+  In<u32> n_steps() const { return n_steps_ ? In<u32>(*n_steps_) : In<u32>(plan_.n_steps); }
+  bool overlaps() const { return at_.rows || spec_.rows % plan_.rows_per_step != 0; }
+
+  void write_tiled(const Reg<u32>& step) {
+    const Rows rows = rows_of(n_steps_ ? b_.min(step, *n_steps_ - 1) : b_.min(step, plan_.n_steps - 1));
     Sums sums = new_sums();
     input_.clear_squares();
     b_.for_("first_unit", 0, plan_.n_units, plan_.tile_units, [&](Reg<u32> first_unit) {
       block_.barrier();  // nobody reads the tile before any more
       input_.fill(at_.x, at_.gamma, at_.n_columns, first_unit);
       block_.barrier();
-      b_.if_(step < plan_.n_steps, [&] { add_products(rows, first_unit, sums); });
+      b_.if_(step < n_steps(), [&] { add_products(rows, first_unit, sums); });
     });
-    b_.if_(step < plan_.n_steps, [&] { write_rows(rows, sums); });
+    b_.if_(step < n_steps(), [&] { write_rows(rows, sums); });
   }
 
   Rows rows_of(const Reg<u32>& step) {
     Reg<u32> first = (step * plan_.rows_per_step).named("first_row");
-    const bool overlaps = spec_.rows % plan_.rows_per_step != 0;
-    Reg<u32> start = overlaps ? b_.min(first, spec_.rows - plan_.rows_per_step) : first;
+    const auto last_start = [&] {
+      return at_.rows ? In<u32>(*at_.rows - plan_.rows_per_step) : In<u32>(spec_.rows - plan_.rows_per_step);
+    };
+    Reg<u32> start = overlaps() ? b_.min(first, last_start()) : first;
     Rows rows{first, plan_.n_groups == 1 ? start : start + b_.lane() / plan_.lanes_per_row, {}};
     for (size_t m = 0; m < plan_.matrices.size(); ++m)
       rows.starts.push_back(at_.matrices[m] + wide(rows.row) * plan_.matrices[m].row_bytes);
@@ -290,7 +293,7 @@ class GemvWriter {
     Reg<u32> row = plan_.rows_per_warp == 1 ? rows.row : rows.row + index % plan_.rows_per_warp * plan_.n_groups;
     std::vector<Pred> conditions;
     if (lanes_per_sum > 1) conditions.push_back(lane_of_row() % lanes_per_sum == 0);
-    if (spec_.rows % plan_.rows_per_step != 0) conditions.push_back(row >= rows.first);
+    if (overlaps()) conditions.push_back(row >= rows.first);
     if (spec_.columns > 1) conditions.push_back(column < *at_.n_columns);
     const auto write = [&] { write_total(row, column, totals); };
     if (conditions.empty()) return write();
@@ -305,7 +308,10 @@ class GemvWriter {
     if (plan_.normalises()) factor.emplace(input_.rms_factor(column));
     for (const Reg<f32>& total : totals) products.push_back(factor ? total * *factor : total);
     Global<f32> y = (spec_.columns == 1 ? at_.y : at_.y + wide(column) * spec_.rows) + row;
-    write_product(b_, spec_.epilogue, products, at_.bias, row, y);
+    const auto write = [&](GemvEpilogue epilogue) { write_product(b_, epilogue, products, at_.bias, row, y); };
+    if (spec_.epilogue != GemvEpilogue::kBias || !at_.has_bias) return write(spec_.epilogue);
+    b_.if_else(
+        *at_.has_bias, [&] { write(GemvEpilogue::kBias); }, [&] { write(GemvEpilogue::kStore); });
   }
 
   Builder& b_;
@@ -313,7 +319,8 @@ class GemvWriter {
   const GemvSpec& spec_;
   const GemvAddresses& at_;
   const VirtualBlock& block_;
-  SharedInput input_;
+  SharedInput& input_;
+  std::optional<Reg<u32>> n_steps_;  // where the addresses have rows
 };
 
 GemvAddresses declare_addresses(Builder& b, const GemvPlan& plan) {
@@ -324,22 +331,40 @@ GemvAddresses declare_addresses(Builder& b, const GemvPlan& plan) {
   if (plan.normalises()) gamma.emplace(b.global<f32>("gamma", s.k));
   if (s.epilogue == GemvEpilogue::kBias) bias.emplace(b.global<f32>("bias", s.rows));
   Global<f32> y = b.global<f32>("y", uint64_t{s.columns} * s.rows);
-  return {std::move(matrices), x, gamma, bias, y, declare_columns(b, s.columns)};
+  return {std::move(matrices), x, gamma, bias, y, declare_columns(b, s.columns), {}, {}};
 }
 
 }  // namespace
 
 std::string name_of(const GemvSpec& spec) {
-  return product_name("gemv", spec, std::to_string(spec.rows) + "x" + std::to_string(spec.k)) + "_c" + std::to_string(spec.columns) + name_part("w", spec.warps) +
-         name_part("r", spec.rows_per_warp) + name_part("l", spec.lanes_per_row) + name_part("b", spec.rows_per_block);
+  return product_name("gemv", spec, std::to_string(spec.rows) + "x" + std::to_string(spec.k)) + "_c" +
+         std::to_string(spec.columns) + name_part("w", spec.warps) + name_part("r", spec.rows_per_warp) +
+         name_part("l", spec.lanes_per_row) + name_part("b", spec.rows_per_block);
 }
 
 void gemv_body(Builder& b, const GemvPlan& plan, const GemvAddresses& at, const VirtualBlock& block) {
-  GemvWriter writer(b, plan, at, block);
-  if (block.is_played())
-    writer.write_share();
-  else
-    writer.write();
+  SharedInput input(b, plan, block);
+  GemvWriter writer(b, plan, at, block, input);
+  if (!block.is_played()) return writer.write();
+  if (!plan.is_tiled()) {
+    input.fill(at.x, at.gamma, at.n_columns, {});
+    block.barrier();
+  }
+  writer.write_share();
+}
+
+void gemv_body(Builder& b, std::vector<GemvPlan> plans, const Reg<u32>& which, const GemvAddresses& at,
+               const VirtualBlock& block) {
+  if (plans.size() == 1) return gemv_body(b, plans[0], at, block);
+  const auto choose = [&](const auto& body) {
+    for (uint32_t i = 0; i < plans.size(); ++i) b.if_(which == i, [&] { body(plans[i]); });
+  };
+  if (!share_input(plans))
+    return choose([&](const GemvPlan& plan) { b.in_turn([&] { gemv_body(b, plan, at, block); }); });
+  SharedInput input(b, plans[0], block);
+  input.fill(at.x, at.gamma, at.n_columns, {});
+  block.barrier();
+  choose([&](const GemvPlan& plan) { GemvWriter(b, plan, at, block, input).write_share(); });
 }
 
 Kernel gemv(const GemvSpec& spec, Target target) {

@@ -81,7 +81,7 @@ uint32_t choose_units_in_flight(const GemvPlan& plan) {
 
 // The most units that fit, shared out evenly over the tiles; a multiple of 32, so that lanes meet the same units in the
 // same order as without tiles.
-void share_input(GemvPlan& plan) {
+void lay_out_input(GemvPlan& plan) {
   const uint32_t squares_bytes = plan.normalises() ? plan.spec.columns * 32 * 4 : 0;
   const uint32_t most = ((kSharedBytes - squares_bytes) / plan.spec.columns - 15) / plan.input_unit_bytes();
   plan.tile_units = plan.n_units;
@@ -109,10 +109,24 @@ GemvPlan plan_of(const GemvSpec& spec) {
   plan.has_float_input = is_float(spec.weights);
   plan.unit_weights = plan.matrices[0].streams.unit_weights;
   plan.n_units = plan.matrices[0].streams.n_units;
-  share_input(plan);
+  lay_out_input(plan);
   share_rows(plan);
   plan.units_in_flight = choose_units_in_flight(plan);
   return plan;
+}
+
+bool share_input(std::vector<GemvPlan>& plans) {
+  const auto has_sums = [](const GemvPlan& plan) { return plan.has_input_sums; };
+  const bool any_has_sums = std::ranges::any_of(plans, has_sums);
+  std::vector<GemvPlan> shared = plans;
+  for (GemvPlan& plan : shared) {
+    plan.has_input_sums = any_has_sums;
+    lay_out_input(plan);
+    if (plan.is_tiled() || plan.has_float_input != plans[0].has_float_input || plan.n_units != plans[0].n_units)
+      return false;
+  }
+  plans = std::move(shared);
+  return true;
 }
 
 }  // namespace warpchat

@@ -35,4 +35,8 @@ struct GemvPlan {
 // Throws Error with the spec's name and what is wrong with it.
 GemvPlan plan_of(const GemvSpec& spec);
 
+// Lays out the input of these plans, of equal k, in one way for all; false, and nothing done, where there is none that
+// fits at once.
+bool share_input(std::vector<GemvPlan>& plans);
+
 }  // namespace warpchat

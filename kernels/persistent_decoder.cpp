@@ -30,7 +30,7 @@ Reg<u32> number_at(const Global<u8>& base, size_t offset) { return (base + offse
 // A row of the table in registers.
 struct Product {
   Reg<u64> weights, up, gamma, bias, y;
-  Reg<u32> variant, first_block, n_blocks;
+  Reg<u32> variant, first_block, n_blocks, rows;
 };
 
 Product load_product(const Global<u8>& row) {
@@ -43,11 +43,12 @@ Product load_product(const Global<u8>& row) {
           word(offsetof(ProductRow, y)),
           number(offsetof(ProductRow, variant)),
           number(offsetof(ProductRow, first_block)),
-          number(offsetof(ProductRow, n_blocks))};
+          number(offsetof(ProductRow, n_blocks)),
+          number(offsetof(ProductRow, rows))};
 }
 
 struct Parameters {
-  Global<u8> layers, logits_row, token_embd;
+  Global<u8> layers, token_embd;
   Global<f32> hidden, q, k, v, mixed, inner, logits;
   Global<u8> scratch, chooser;
   Global<u32> error;
@@ -58,8 +59,7 @@ struct Parameters {
   Global<f32> rows;
 
   Parameters(Builder& b, const DecoderSpecs& s)
-      : layers(b.global<u8>("layers", s.layers.size() * sizeof(LayerRow))),
-        logits_row(b.global<u8>("logits_row", sizeof(ProductRow))),
+      : layers(b.global<u8>("layers", (s.layers.size() + 1) * sizeof(LayerRow))),
         token_embd(b.global<u8>("token_embd")),
         hidden(b.global<f32>("hidden", s.embedding.hidden)),
         q(b.global<f32>("q", uint64_t{s.kv_scatter.n_heads} * s.kv_scatter.head_dim)),
@@ -97,16 +97,24 @@ class StampWriter {
         count_(b.var("stamp", 0u)) {}
 
   // By every thread; one of them writes, at the end of a phase when all of them have come. Blocks that keep no time go
-  // on at once.
-  void put(uint32_t phase) {
+  // on at once. phase: its number, as a register or not.
+  template <class Number>
+  void begin(const Number& phase) {
+    b_.if_(b_.block() < n_blocks_, [&] { write(phase); });
+  }
+  template <class Number>
+  void end(const Number& phase) {
     b_.if_(b_.block() < n_blocks_, [&] {
-      if ((phase & kEndOfPhase) != 0) b_.barrier();
-      b_.if_(b_.thread() == 0, [&] { write(phase); });
+      b_.barrier();
+      write(phase | kEndOfPhase);
     });
   }
 
  private:
-  void write(uint32_t phase) {
+  void write(In<u32> phase) {
+    b_.if_(b_.thread() == 0, [&] { write_slot(phase); });
+  }
+  void write_slot(In<u32> phase) {
     Reg<u64> bytes = wide(n_slots_) * sizeof(Stamp) + 16;  // of a block
     Global<u8> own = request_ + 16 + wide(b_.block()) * bytes;
     Global<u8> slot = own + 16 + wide(count_ % n_slots_) * sizeof(Stamp);
@@ -143,13 +151,18 @@ class DecoderWriter {
     const PhaseProgram program = decoder_program();
     check_program(program);
     leave_if_refused();
+    const auto n_layers = static_cast<uint32_t>(specs_.layers.size());
+    const size_t qkv = program.layer_begin, logits = program.layer_end;
     b_.do_while([&] {
-      run_phases(program, 0, program.layer_begin);
-      b_.for_("layer", 0, static_cast<uint32_t>(specs_.layers.size()), 1, [&](Reg<u32> layer) {
+      run_phases(program, 0, qkv);
+      b_.for_("layer", 0, n_layers + 1, 1, [&](Reg<u32> layer) {
         layer_.emplace(at_.layers + wide(layer) * sizeof(LayerRow));
-        run_phases(program, program.layer_begin, program.layer_end);
+        Pred is_behind_layers = layer == n_layers;
+        multiply_normed(static_cast<uint32_t>(qkv), static_cast<uint32_t>(logits), is_behind_layers);
+        b_.break_if(is_behind_layers);
+        run_phases(program, qkv + 1, logits);
       });
-      run_phases(program, program.layer_end, program.phases.size());
+      run_phases(program, logits + 1, program.phases.size());
       barrier_.wait();
       return b_.uniform(at_.end().load()) == 0;  // of the whole grid: a barrier lies behind its writing
     });
@@ -171,23 +184,25 @@ class DecoderWriter {
   // What a phase reads of the tables, it asks for before it waits.
   void run_phase(const Phase& phase, uint32_t index) {
     const bool waits = !phase.waits_for.empty() && index != 0;  // the first one's barrier ends the token
+    run_phase(phase.name, index, waits, [&](const Wait& wait) { write_phase(phase.name, wait); });
+  }
+  template <class Number, class F>
+  void run_phase(const std::string& name, const Number& index, bool waits, const F& write) {
     const Wait wait = [&] {
       if (waits) barrier_.wait();
-      if (stamps_) stamps_->put(index);
+      if (stamps_) stamps_->begin(index);
     };
-    b_.region(phase.name, [&] { b_.in_turn([&] { write_phase(phase.name, wait); }); });
-    if (stamps_) stamps_->put(index | kEndOfPhase);
+    b_.region(name, [&] { b_.in_turn([&] { write(wait); }); });
+    if (stamps_) stamps_->end(index);
   }
 
   void write_phase(const std::string& name, const Wait& wait) {
     if (name == "embed") return embed(wait);
-    if (name == "qkv") return multiply(row(offsetof(LayerRow, q)), 3, variants_.qkv, at_.hidden, wait);
     if (name == "scatter") return scatter(wait);
     if (name == "attention") return attend(wait);
-    if (name == "output") return multiply(row(offsetof(LayerRow, output)), 1, variants_.output, at_.mixed, wait);
-    if (name == "gate_up") return multiply(row(offsetof(LayerRow, gate_up)), 1, variants_.gate_up, at_.hidden, wait);
-    if (name == "down") return multiply(row(offsetof(LayerRow, down)), 1, variants_.down, at_.inner, wait);
-    if (name == "logits") return multiply(at_.logits_row, 1, {std::get<GemvSpec>(specs_.logits)}, at_.hidden, wait);
+    if (name == "output") return multiply(offsetof(LayerRow, output), variants_.output, at_.mixed, wait);
+    if (name == "gate_up") return multiply(offsetof(LayerRow, gate_up), variants_.gate_up, at_.hidden, wait);
+    if (name == "down") return multiply(offsetof(LayerRow, down), variants_.down, at_.inner, wait);
     if (name == "choose") return choose(wait);
     if (name == "publish") return publish(wait);
     throw Error("the persistent decoder has no phase " + name);
@@ -214,44 +229,53 @@ class DecoderWriter {
          [&](const VirtualBlock& block) { embedding_body(b_, specs_.embedding, at, block); });
   }
 
-  // n_rows products of the same input, each by the blocks that its row names.
-  void multiply(const Global<u8>& rows, uint32_t n_rows, const std::vector<GemvSpec>& variants, const Global<f32>& x,
-                const Wait& wait) {
-    if (n_rows == 1) {
-      const Product product = load_product(rows);
-      wait();
-      return multiply_by_share(product, variants, x);
-    }
+  // The one product of a phase, all of which have the variants' rows.
+  void multiply(size_t offset, const std::vector<GemvSpec>& variants, const Global<f32>& x, const Wait& wait) {
+    const Product product = load_product(row(offset));
     wait();
-    b_.for_("product", 0, n_rows, 1, [&](Reg<u32> index) {
-      multiply_by_share(load_product(rows + wide(index) * sizeof(ProductRow)), variants, x);
-      b_.barrier();  // shared memory is the next one's
+    multiply_by_share(product, variants, x, {});
+  }
+
+  // A layer's q, k and v, or behind the layers the logits, which have a phase of their own in the program: each by the
+  // blocks that its row names.
+  void multiply_normed(uint32_t qkv, uint32_t logits, const Pred& is_behind_layers) {
+    const auto either = [&](uint32_t behind, uint32_t in_layer) {
+      return b_.select(is_behind_layers, In<u32>(behind), In<u32>(in_layer));
+    };
+    Reg<u32> phase = either(logits, qkv), n = either(1, 3);
+    run_phase("qkv or logits", phase, true, [&](const Wait& wait) {
+      wait();
+      b_.for_("product", 0, b_.uniform(n), 1, [&](Reg<u32> index) {
+        const Product product = load_product(row(offsetof(LayerRow, q)) + wide(index) * sizeof(ProductRow));
+        multiply_by_share(product, variants_.normed, at_.hidden, product.rows);
+        b_.barrier();  // shared memory is the next one's
+      });
     });
   }
 
-  void multiply_by_share(const Product& product, const std::vector<GemvSpec>& variants, const Global<f32>& x) {
+  void multiply_by_share(const Product& product, const std::vector<GemvSpec>& variants, const Global<f32>& x,
+                         const std::optional<Reg<u32>>& rows) {
     Reg<u32> rank = b_.block() - product.first_block;  // wraps far up for blocks before the first
     b_.if_(rank < product.n_blocks, [&] {
-      for (uint32_t i = 0; i < variants.size(); ++i) {
-        const auto body = [&] { b_.in_turn([&] { multiply_as(variants[i], product, x, rank); }); };
-        if (variants.size() == 1)
-          body();
-        else
-          b_.if_(product.variant == i, body);
+      std::vector<GemvPlan> plans;
+      for (const GemvSpec& spec : variants) plans.push_back(plan_of(spec));
+      const auto any_has = [&](GemvEpilogue epilogue) {
+        return std::ranges::count(variants, epilogue, &GemvSpec::epilogue) != 0;
+      };
+      std::vector<Global<u8>> matrices = {b_.pointer<u8>(product.weights, 16)};
+      if (any_has(GemvEpilogue::kSwiglu)) matrices.push_back(b_.pointer<u8>(product.up, 16));
+      std::optional<Global<f32>> gamma, bias;
+      std::optional<Pred> has_bias;
+      if (plans[0].normalises()) gamma.emplace(b_.pointer<f32>(product.gamma, 16));
+      if (any_has(GemvEpilogue::kBias)) {
+        bias.emplace(b_.pointer<f32>(product.bias, 16));
+        has_bias.emplace(product.bias != 0);
       }
+      const GemvAddresses at{matrices, x, gamma, bias, b_.pointer<f32>(product.y, 16), {}, rows, has_bias};
+      const Team team = team_of(b_, kWarps, plans[0].warps);
+      const VirtualBlock block(b_, team, rank, zero_, zero_, product.n_blocks);
+      b_.inlined([&] { gemv_body(b_, plans, product.variant, at, block); });
     });
-  }
-
-  void multiply_as(const GemvSpec& spec, const Product& product, const Global<f32>& x, const Reg<u32>& rank) {
-    const GemvPlan plan = plan_of(spec);
-    std::vector<Global<u8>> matrices = {b_.pointer<u8>(product.weights, 16)};
-    if (spec.epilogue == GemvEpilogue::kSwiglu) matrices.push_back(b_.pointer<u8>(product.up, 16));
-    std::optional<Global<f32>> gamma, bias;
-    if (plan.normalises()) gamma.emplace(b_.pointer<f32>(product.gamma, 16));
-    if (spec.epilogue == GemvEpilogue::kBias) bias.emplace(b_.pointer<f32>(product.bias, 16));
-    const GemvAddresses at{matrices, x, gamma, bias, b_.pointer<f32>(product.y, 16), {}};
-    const Team team = team_of(b_, kWarps, plan.warps);
-    b_.inlined([&] { gemv_body(b_, plan, at, VirtualBlock(b_, team, rank, zero_, zero_, product.n_blocks)); });
   }
 
   Global<u64> cache(size_t offset) const { return row(offset).as<u64>(); }
@@ -447,23 +471,56 @@ SampleSpec persistent_sampling(const PersistentSpec& spec) {
   return {.n_vocab = spec.decoder.embedding.n_vocab, .threads = kPersistentThreads, .ring = spec.ring.value()};
 }
 
+namespace {
+
+bool may_have_bias(const GemvSpec& spec) {
+  return spec.epilogue == GemvEpilogue::kBias || spec.epilogue == GemvEpilogue::kStore;
+}
+
+// Whether the variant's code computes the product, to the same bits as a kernel of its own.
+bool serves(const GemvSpec& variant, const GemvSpec& product) {
+  GemvSpec same = product;
+  same.rows = variant.rows;
+  if (may_have_bias(product) && may_have_bias(variant)) same.epilogue = variant.epilogue;
+  if (name_of(same) != name_of(variant) || product.rows > variant.rows) return false;
+  const GemvPlan plan = plan_of(variant);
+  return plan.lanes_per_row == plan_of(product).lanes_per_row && plan.rows_per_step <= product.rows;
+}
+
+// From most rows to fewest, each product that none before it serves.
+std::vector<GemvSpec> variants_among(std::vector<GemvSpec> products) {
+  std::ranges::stable_sort(products, std::greater(), &GemvSpec::rows);
+  std::vector<GemvSpec> variants;
+  for (const GemvSpec& product : products) {
+    const auto variant = std::ranges::find_if(variants, [&](const GemvSpec& v) { return serves(v, product); });
+    if (variant == variants.end())
+      variants.push_back(product);
+    else if (product.epilogue == GemvEpilogue::kBias)
+      variant->epilogue = GemvEpilogue::kBias;
+  }
+  return variants;
+}
+
+}  // namespace
+
 ProductVariants product_variants(const DecoderSpecs& specs) {
   ProductVariants all;
-  const auto add = [](std::vector<GemvSpec>& variants, const ProductSpec& product) {
-    const GemvSpec& spec = std::get<GemvSpec>(product);
-    const auto same = [&](const GemvSpec& other) { return name_of(other) == name_of(spec); };
-    if (std::none_of(variants.begin(), variants.end(), same)) variants.push_back(spec);
+  const auto add = [](std::vector<GemvSpec>& to, const ProductSpec& product) {
+    to.push_back(std::get<GemvSpec>(product));
   };
   for (const LayerSpecs& layer : specs.layers) {
-    for (const ProductSpec* product : {&layer.q, &layer.k, &layer.v}) add(all.qkv, *product);
+    for (const ProductSpec* product : {&layer.q, &layer.k, &layer.v}) add(all.normed, *product);
     add(all.output, layer.output), add(all.gate_up, layer.gate_up), add(all.down, layer.down);
   }
+  add(all.normed, specs.logits);
+  for (std::vector<GemvSpec>* products : {&all.normed, &all.output, &all.gate_up, &all.down})
+    *products = variants_among(std::move(*products));
   return all;
 }
 
 uint32_t variant_of(const std::vector<GemvSpec>& variants, const ProductSpec& product) {
-  const auto same = [&](const GemvSpec& spec) { return name_of(spec) == name_of(product); };
-  return static_cast<uint32_t>(std::find_if(variants.begin(), variants.end(), same) - variants.begin());
+  const auto is_its = [&](const GemvSpec& variant) { return serves(variant, std::get<GemvSpec>(product)); };
+  return static_cast<uint32_t>(std::ranges::find_if(variants, is_its) - variants.begin());
 }
 
 void share_blocks(std::span<ProductRow* const> rows, std::span<const uint64_t> bytes, uint32_t n_blocks) {

@@ -6,7 +6,8 @@
 // block ask for its first weights without asking anybody. Products give each matrix a range of blocks in proportion to
 // its bytes; the other phases deal their virtual blocks out in turn.
 // Layers differ in formats only: every layer's row of a table names, for each product, which of the phase's variants
-// computes it and where its operands are. Each variant's code stands in the text once.
+// computes it and where its operands are. Each variant's code stands in the text once; the logits are one more round of
+// the loop over the layers, which ends behind the first phase.
 #pragma once
 #include <array>
 #include <atomic>
@@ -32,10 +33,12 @@ struct ProductRow {
   uint64_t weights = 0, up = 0, gamma = 0, bias = 0, y = 0;
   uint32_t variant = 0;                    // of the phase's, as product_variants has them
   uint32_t first_block = 0, n_blocks = 0;  // who computes it
-  uint32_t reserved[3] = {};
+  uint32_t rows = 0;
+  uint32_t reserved[2] = {};
 };
 static_assert(sizeof(ProductRow) == 64);
 
+// Of a layer; behind the last one's stands a row of the logits' product, as q, alone.
 struct LayerRow {
   ProductRow q, k, v, output, gate_up, down;
   uint64_t k_cache = 0, v_cache = 0;  // of the sequence
@@ -107,8 +110,7 @@ struct StampRequest {
 
 // Name: persistent_decoder_l36_h2048_v151936_s32768, "_r64" for sampling with a ring, "_stamps", and a hash of what the
 // kernels are. Without a ring the choice is the argmax. Parameters in order:
-//   layers         LayerRow [n_layers], 16-byte aligned
-//   logits_row     ProductRow
+//   layers         LayerRow [n_layers + 1], 16-byte aligned
 //   token_embd     packed as for gemv
 //   hidden, q, k, v, mixed, inner, logits  f32: of one column, as PassState in engine/steps.h
 //   scratch        of incremental attention, zeros
@@ -131,9 +133,10 @@ SampleSpec persistent_sampling(const PersistentSpec& spec);  // with a ring: one
 std::string name_of(const PersistentSpec& spec);
 inline constexpr uint32_t kPersistentThreads = 256;
 
-// The distinct products of each phase, in the order that ProductRow::variant counts them.
+// The products that a phase has code for, in the order that ProductRow::variant counts them. One stands for all that
+// differ in fewer rows, and in whether they have a bias; `normed` is of q, k, v and the logits.
 struct ProductVariants {
-  std::vector<GemvSpec> qkv, output, gate_up, down;
+  std::vector<GemvSpec> normed, output, gate_up, down;
 };
 ProductVariants product_variants(const DecoderSpecs& specs);
 uint32_t variant_of(const std::vector<GemvSpec>& variants, const ProductSpec& product);

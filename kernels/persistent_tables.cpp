@@ -7,6 +7,10 @@
 namespace warpchat {
 namespace {
 
+struct Operands {  // addresses
+  uint64_t weights, up, gamma, bias, y;
+};
+
 uint64_t matrix_bytes(const ProductSpec& product) {
   const GemvSpec& spec = std::get<GemvSpec>(product);
   return uint64_t{spec.rows} * packed_bytes_per_row(spec.weights, spec.k);
@@ -14,18 +18,28 @@ uint64_t matrix_bytes(const ProductSpec& product) {
 
 }  // namespace
 
-DecoderTables decoder_tables(const DecoderSpecs& specs, const DecoderAddresses& at, uint32_t n_blocks) {
+std::vector<LayerRow> layer_rows(const DecoderSpecs& specs, const DecoderAddresses& at, uint32_t n_blocks) {
   const ProductVariants variants = product_variants(specs);
-  DecoderTables tables;
+  const auto product = [&](const ProductSpec& spec, const std::vector<GemvSpec>& of_phase, const Operands& o) {
+    return ProductRow{.weights = o.weights,
+                      .up = o.up,
+                      .gamma = o.gamma,
+                      .bias = o.bias,
+                      .y = o.y,
+                      .variant = variant_of(of_phase, spec),
+                      .n_blocks = n_blocks,
+                      .rows = std::get<GemvSpec>(spec).rows};
+  };
+  std::vector<LayerRow> rows;
   for (size_t i = 0; i < specs.layers.size(); ++i) {
     const LayerSpecs& s = specs.layers[i];
     const LayerAddresses& w = at.layers.at(i);
-    LayerRow row{{w.q, 0, w.attn_norm, w.q_bias, at.q, variant_of(variants.qkv, s.q), 0, n_blocks},
-                 {w.k, 0, w.attn_norm, w.k_bias, at.k, variant_of(variants.qkv, s.k), 0, n_blocks},
-                 {w.v, 0, w.attn_norm, w.v_bias, at.v, variant_of(variants.qkv, s.v), 0, n_blocks},
-                 {w.output, 0, 0, 0, at.hidden, variant_of(variants.output, s.output), 0, n_blocks},
-                 {w.gate, w.up, w.ffn_norm, 0, at.inner, variant_of(variants.gate_up, s.gate_up), 0, n_blocks},
-                 {w.down, 0, 0, 0, at.hidden, variant_of(variants.down, s.down), 0, n_blocks},
+    LayerRow row{product(s.q, variants.normed, {w.q, 0, w.attn_norm, w.q_bias, at.q}),
+                 product(s.k, variants.normed, {w.k, 0, w.attn_norm, w.k_bias, at.k}),
+                 product(s.v, variants.normed, {w.v, 0, w.attn_norm, w.v_bias, at.v}),
+                 product(s.output, variants.output, {w.output, 0, 0, 0, at.hidden}),
+                 product(s.gate_up, variants.gate_up, {w.gate, w.up, w.ffn_norm, 0, at.inner}),
+                 product(s.down, variants.down, {w.down, 0, 0, 0, at.hidden}),
                  w.k_cache,
                  w.v_cache,
                  w.q_norm,
@@ -33,10 +47,10 @@ DecoderTables decoder_tables(const DecoderSpecs& specs, const DecoderAddresses& 
     const std::array<ProductRow*, 3> projections = {&row.q, &row.k, &row.v};
     const std::array<uint64_t, 3> bytes = {matrix_bytes(s.q), matrix_bytes(s.k), matrix_bytes(s.v)};
     share_blocks(projections, bytes, n_blocks);
-    tables.layers.push_back(row);
+    rows.push_back(row);
   }
-  tables.logits = {at.output, 0, at.output_norm, 0, at.logits, 0, 0, n_blocks};
-  return tables;
+  rows.push_back({.q = product(specs.logits, variants.normed, {at.output, 0, at.output_norm, 0, at.logits})});
+  return rows;
 }
 
 }  // namespace warpchat

@@ -21,11 +21,7 @@ struct DecoderAddresses {
   uint64_t error = 0;
 };
 
-struct DecoderTables {
-  std::vector<LayerRow> layers;
-  ProductRow logits;
-};
-// For a grid of n_blocks.
-DecoderTables decoder_tables(const DecoderSpecs& specs, const DecoderAddresses& at, uint32_t n_blocks);
+// The rows of the layers and that behind them, for a grid of n_blocks.
+std::vector<LayerRow> layer_rows(const DecoderSpecs& specs, const DecoderAddresses& at, uint32_t n_blocks);
 
 }  // namespace warpchat

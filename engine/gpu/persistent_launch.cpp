@@ -50,7 +50,7 @@ PersistentLaunch::PersistentLaunch(const Stream& stream, const PersistentSpec& s
   if (n_blocks_ == 0 || !context->device().can_cooperate)
     throw Error("the GPU cannot run the persistent decoder, whose blocks must all be resident; use --launch graph");
   const uint64_t n_layers = spec.decoder.layers.size();
-  offsets_ = {0, 128, 256, 384, 512, 512 + n_layers * sizeof(LayerRow)};
+  offsets_ = {0, 128, 256, 384, 384 + (n_layers + 1) * sizeof(LayerRow)};
   control_ = DeviceMemory(context, offsets_.n_bytes, "the persistent decoder");
   const uint64_t chooser_bytes = spec.ring ? sampler_state_stride(persistent_sampling(spec))
                                            : argmax_scratch_bytes({spec.decoder.embedding.n_vocab});
@@ -75,10 +75,9 @@ PersistentLaunch::~PersistentLaunch() {
 void PersistentLaunch::place_tables(uint64_t cache_offset) {
   DecoderAddresses at = at_;
   for (LayerAddresses& layer : at.layers) layer.k_cache += cache_offset, layer.v_cache += cache_offset;
-  const DecoderTables tables = decoder_tables(spec_.decoder, at, n_blocks_);
+  const std::vector<LayerRow> rows = layer_rows(spec_.decoder, at, n_blocks_);
   cache_offset_.reset();
-  stream_.upload(control_.address() + offsets_.layers, std::as_bytes(std::span(tables.layers)));
-  stream_.upload(control_.address() + offsets_.logits_row, std::as_bytes(std::span(&tables.logits, 1)));
+  stream_.upload(control_.address() + offsets_.layers, std::as_bytes(std::span(rows)));
   stream_.wait();
   cache_offset_ = cache_offset;
 }
@@ -146,7 +145,7 @@ void PersistentLaunch::start(const Request& request) {
 void PersistentLaunch::launch() {
   std::vector<Argument> arguments;
   const auto add = [&](uint64_t address) { arguments.push_back(Argument::address(address)); };
-  add(control_.address() + offsets_.layers), add(control_.address() + offsets_.logits_row), add(at_.token_embd);
+  add(control_.address() + offsets_.layers), add(at_.token_embd);
   for (const uint64_t address : {at_.hidden, at_.q, at_.k, at_.v, at_.mixed, at_.inner, at_.logits, at_.scratch})
     add(address);
   add(chooser_.address()), add(at_.error);

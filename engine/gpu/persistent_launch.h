@@ -58,7 +58,7 @@ class PersistentLaunch {
 
  private:
   struct Offsets {  // into control_
-    uint64_t barrier, state, request, logits_row, layers, n_bytes;
+    uint64_t barrier, state, request, layers, n_bytes;
   };
   void place_tables(uint64_t cache_offset);
   void place_request(const Request& request);

@@ -48,7 +48,7 @@ Kernel played_gemv(const GemvSpec& s) {
     std::optional<Global<f32>> gamma, bias;
     if (s.prologue == kRmsNorm) gamma.emplace(b.global<f32>("gamma"));
     if (s.epilogue == kBias) bias.emplace(b.global<f32>("bias"));
-    const GemvAddresses at{matrices, x, gamma, bias, b.global<f32>("y"), {}};
+    const GemvAddresses at{matrices, x, gamma, bias, b.global<f32>("y"), {}, {}, {}};
     Reg<u32> zero = b.var("zero", 0u);
     gemv_body(b, plan, at, VirtualBlock(b, team_of(b, kWarps, s.warps), b.block(), zero, zero, b.blocks()));
   });
@@ -62,6 +62,39 @@ TEST(Bodies, GemvByAnyGrid) {
     for (uint32_t grid : kGrids) {
       kernel.launch.blocks = grid;
       EXPECT_EQ(problem.run(kernel, sm_75, 1, reordered(grid)), expected) << c.name << ", grid " << grid;
+    }
+  }
+}
+
+// Products of one input by one kernel, which is told the rows and the bias: of formats with and without sums of the
+// input; with one whose input is another; with one that comes in tiles.
+TEST(Bodies, GemvByOneOfSeveralPlans) {
+  const std::vector<std::vector<TensorType>> kTogether = {{kQ4_K, kQ8_0, kQ6_K}, {kQ4_K, kF32}, {kF32, kF16}};
+  for (const std::vector<TensorType>& types : kTogether) {
+    const uint32_t k = types[0] == kF32 ? 13000 : 512;
+    std::vector<GemvPlan> plans;
+    for (TensorType type : types) plans.push_back(plan_of({type, 40, k, 1, kRmsNorm, kBias, 1e-5f}));
+    for (uint32_t i = 0; i < types.size(); ++i) {
+      Kernel kernel = played([&](Builder& b) {
+        const std::vector<Global<u8>> matrices = {b.global<u8>("weights")};
+        Global<f32> x = b.global<f32>("x"), gamma = b.global<f32>("gamma");
+        Reg<u64> bias = b.param<u64>("bias");
+        Global<f32> y = b.global<f32>("y");
+        const GemvAddresses at{matrices, x, gamma, b.pointer<f32>(bias, 16), y, {}, b.param<u32>("rows"), bias != 0};
+        b.param<u32>("n_columns");
+        Reg<u32> zero = b.var("zero", 0u), which = b.var("which", i);
+        const VirtualBlock block(b, team_of(b, kWarps, kWarps), b.block(), zero, zero, b.blocks());
+        gemv_body(b, plans, which, at, block);
+      });
+      for (const auto& [rows, epilogue] : {std::pair(40u, kBias), std::pair(21u, kStore)}) {
+        const GemvProblem problem({types[i], rows, k, 1, kRmsNorm, epilogue, 1e-5f, {}, 8, plans[i].rows_per_warp});
+        const std::vector<float> expected = problem.run(gemv(problem.spec, sm_75), sm_75, 1);
+        for (uint32_t grid : {1, 3}) {
+          kernel.launch.blocks = grid;
+          EXPECT_EQ(problem.run_gemm(kernel, sm_75, 1, reordered(grid), nullptr), expected)
+              << name_of(problem.spec) << ", grid " << grid;
+        }
+      }
     }
   }
 }

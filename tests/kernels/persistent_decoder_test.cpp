@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "kernels/phase_program.h"
+#include "kernels/shapes.h"
 #include "tests/kernels/tiny_decoder.h"
 
 namespace warpchat {
@@ -281,12 +282,13 @@ TEST(PersistentDecoderSeeds, EveryScheduleGivesTheSame) {
   }
 }
 
-// One in the text for each phase: what the program counts is what the kernel waits at.
+// One in the text for each phase, but that of q, k and v is the logits', too: what the program counts is what the
+// kernel waits at.
 TEST(PersistentDecoderBarriers, AreThoseOfTheProgram) {
   const std::string text = SmallDecoder().kernel.text, arrival = "red.release.gpu.global.add.u64";
   uint64_t n = 0;
   for (size_t at = text.find(arrival); at != std::string::npos; at = text.find(arrival, at + 1)) ++n;
-  EXPECT_EQ(n, barriers_of_a_token(decoder_program(), 1));
+  EXPECT_EQ(n + 1, barriers_of_a_token(decoder_program(), 1));
 }
 
 struct FlawCase {
@@ -319,6 +321,22 @@ TEST_P(FlawedBarrier, IsFound) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, FlawedBarrier, ::testing::ValuesIn(kFlaws),
                          [](const auto& row) { return std::string(row.param.name); });
+
+// A shape's code is that of its formats: q and k are one product, and so are a v of more bits and the logits.
+TEST(PersistentDecoderVariants, AreOneForAllRows) {
+  for (const std::string& name : shape_names()) {
+    const ModelShape shape = model_shape(name);
+    const DecoderSpecs specs = decoder_specs(shape.config, shape.formats, 8192, PassKind::kToken, 1);
+    const ProductVariants variants = product_variants(specs);
+    EXPECT_EQ(variants.normed.size(), 2u) << name;
+    EXPECT_EQ(variants.down.size(), 2u) << name;
+    EXPECT_EQ(variant_of(variants.normed, specs.logits), 0u) << name;
+    const LayerSpecs& layer = specs.layers[0];
+    EXPECT_EQ(variant_of(variants.normed, layer.v), 0u) << name;
+    for (const ProductSpec* product : {&layer.q, &layer.k})
+      EXPECT_EQ(variant_of(variants.normed, *product), 1u) << name;
+  }
+}
 
 TEST(PersistentDecoderShares, FollowTheBytes) {
   struct Case {

@@ -88,9 +88,9 @@ class TinyDecoder {
     run.host = reinterpret_cast<HostWords*>(words);
     run.ring = words + sizeof(HostWords) / 8;
     run.rows = device_.poisoned<float>(size_t{request.n_slots} * spec_.n_vocab);
-    const auto [layers, logits] = tables(at, grid);
+    const std::vector<LayerRow> layers = rows_of(at, grid);
     const auto add = [&](const void* p) { run.arguments.push_back(reinterpret_cast<uint64_t>(p)); };
-    add(device_.upload(layers)), add(device_.upload(std::vector{logits})), add(embedding_);
+    add(device_.upload(layers)), add(embedding_);
     for (const float* p : {at.hidden, at.q, at.k, at.v, at.mixed, at.inner, at.logits}) add(p);
     add(at.scratch), add(at.chooser), add(at.error), add(device_.zeros<uint64_t>(16)), add(at.state);
     add(device_.upload(std::vector{run.request}));
@@ -244,7 +244,7 @@ class TinyDecoder {
         {at.logits, at.chooser, &at.state->choice, &at.state->position, at.error});
   }
 
-  DecoderTables tables(const Buffers& at, uint32_t grid) const {
+  std::vector<LayerRow> rows_of(const Buffers& at, uint32_t grid) const {
     DecoderAddresses all;
     for (size_t i = 0; i < layers_.size(); ++i) {
       const Layer& w = layers_[i];
@@ -256,7 +256,7 @@ class TinyDecoder {
     all.output = address(output_), all.output_norm = address(output_norm_);
     all.hidden = address(at.hidden), all.q = address(at.q), all.k = address(at.k), all.v = address(at.v);
     all.mixed = address(at.mixed), all.inner = address(at.inner), all.logits = address(at.logits);
-    return decoder_tables(specs_, all, grid);
+    return layer_rows(specs_, all, grid);
   }
 
   TinyDecoderSpec spec_;
