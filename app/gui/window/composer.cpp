@@ -43,7 +43,8 @@ bool Composer::cancel_edit(Ui& ui) {
 bool Composer::can_send(const Frame& f) const {
   if (f.state.phase != Phase::kIdle) return false;
   const bool blank = field_.text().find_first_not_of(" \t\n") == std::string::npos;
-  return f.state.model && (!blank || (!edited_ && !f.state.attachments.empty()));
+  const bool answered = f.state.model || f.state.loading;  // a model that is being loaded answers once it is there
+  return answered && (!blank || (!edited_ && !f.state.attachments.empty()));
 }
 
 void Composer::send(Frame& f) {
@@ -136,7 +137,8 @@ void Composer::draw_tools(Frame& f, Rect rect) {
   }
   const TextLook dim{ui.theme->faint_text, 0.8f};
   if (!f.state.model) {
-    ui.label_in(rect.inset(ui.px(6), 0), f.state.loading ? "The model is loading" : "Choose a model to send", dim, 1);
+    ui.label_in(rect.inset(ui.px(6), 0),
+                f.state.loading ? "The model is loading and will answer then" : "Choose a model to send", dim, 1);
     return;
   }
   size_t n_tokens = 0;
