@@ -344,6 +344,8 @@ Kernel incremental_attention(const AttentionSpec& s, Target target) {
   const AttentionPlan plan(s);
   const uint64_t q_width = uint64_t{s.n_heads} * s.head_dim;
   Builder b(plan.name(), target);
+  // Seven blocks are 72 registers a thread; for few heads ptxas would go down to 40 there, and spill.
+  if (runs(target, sm_100) && plan.group <= 2) b.min_blocks_per_sm(7);
   Global<f32> q = b.global<f32>("q", s.columns * q_width);
   const uint32_t n_caches = s.one_sequence ? 1 : s.columns;
   Global<u64> k_caches = b.global<u64>("k_caches", n_caches), v_caches = b.global<u64>("v_caches", n_caches);
