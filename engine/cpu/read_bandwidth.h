@@ -7,8 +7,9 @@ namespace warpchat {
 
 class ThreadPool;
 
-// Bytes per second, the best of three stretches of up to 64 MiB, each read once, so that no cache helps where the
-// memory is larger than the caches; takes some 20 ms. 0: the memory is below 32 MiB, too little to tell.
+// Bytes per second, as when all of the memory is read again and again: the best of three rounds over up to 256 MiB,
+// which a large cache may hold, or of three stretches of 64 MiB, each read once, where there is more. 0: the memory is
+// below 32 MiB, too little to tell.
 double read_bandwidth(ThreadPool& pool, std::span<const uint8_t> memory);
 
 }  // namespace warpchat
