@@ -89,6 +89,7 @@ void install_signal_handlers() {
   if (pipe2(wake_pipe, O_CLOEXEC | O_NONBLOCK) != 0) wake_pipe[0] = wake_pipe[1] = -1;
   error_has_terminal = isatty(STDERR_FILENO) != 0;
   handle(SIGPIPE, SIG_IGN);
+  handle(SIGXFSZ, SIG_IGN);
   handle(SIGINT, handle_interrupt);
   handle(SIGTERM, handle_end);
   handle(SIGHUP, handle_end);

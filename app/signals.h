@@ -7,7 +7,8 @@ namespace warpchat {
 
 constexpr int kInterruptedExitCode = 130;
 
-// SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGABRT, SIGTSTP, SIGWINCH; SIGPIPE is ignored, so that writes fail instead.
+// SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGABRT, SIGTSTP, SIGWINCH; SIGPIPE and SIGXFSZ are ignored, so that
+// writes fail instead.
 void install_signal_handlers();
 
 enum class OnInterrupt {

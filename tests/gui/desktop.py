@@ -70,7 +70,8 @@ class Window:
             if state is not None and condition(state):
                 return state
             if self.process.poll() is not None:
-                raise AssertionError(f"the window closed while waiting for {what}: {self.errors()}")
+                code = self.process.returncode
+                raise AssertionError(f"the window ended with {code} while waiting for {what}: {self.errors()}")
             if time.monotonic() > end:
                 raise AssertionError(f"waited in vain for {what}; the state: {json.dumps(state)[:3000]}")
             time.sleep(0.01)

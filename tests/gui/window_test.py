@@ -4,8 +4,10 @@ from the database and from the state that --gui-state writes.
 
 usage: window_test.py CHAT CLI_MODELS [unittest arguments]
 """
+import json
 import os
 import random
+import resource
 import shutil
 import signal
 import sqlite3
@@ -19,7 +21,7 @@ import unittest
 from desktop import CHAT, FOLDER, MOST_SECONDS, Display, Window, environment
 from program import ENDLESS, SPM, TINY
 
-N_KILLS = int(os.environ.get("WARPCHAT_WINDOW_KILLS", "20"))
+N_KILLS = 200 if os.environ.get("WARPCHAT_FULL_TESTS") else 20
 
 
 def is_idle(state):
@@ -134,6 +136,9 @@ class Chat(WindowCase):
         self.window.key("alt+Left")  # the message: its new answer has one version
         state = self.window.wait_for(lambda s: s["conversation"]["messages"][2]["sibling"] == 0, "the old branch")
         self.assertEqual(state["conversation"]["messages"][3]["siblings"], 2)
+        key = state["conversation"]["messages"][2]["key"]
+        self.window.click(f"version_after:{key}")
+        self.window.wait_for(lambda s: s["conversation"]["messages"][2]["sibling"] == 1, "the new branch again")
 
     def test_text_is_selected_and_copied(self):
         self.open("-n", "16")
@@ -285,6 +290,41 @@ class Devices(WindowCase):
         self.window.wait_for(lambda s: "profiler" not in s["panels"], "the overlay closed")
 
 
+class Look(WindowCase):
+    def test_it_is_remembered(self):
+        self.open()
+        for keys, wanted in (("ctrl+shift+l", ("theme", "dark")), ("ctrl+equal", ("zoom", None))):
+            before = self.window.state()[wanted[0]]
+            self.window.key(keys)
+            self.window.wait_for(lambda s: s[wanted[0]] != before, wanted[0])
+        self.window.key("ctrl+b")
+        state = self.window.wait_for(lambda s: "sidebar" not in s["panels"], "no sidebar")
+        self.close()
+        again = self.open()
+        for name in ("theme", "zoom", "panels"):
+            self.assertEqual(again[name], state[name])
+
+    def test_any_script_is_shown(self):
+        """Drawn, selected and copied; how it looks is for eyes."""
+        lines = ["日本語と漢字、仮名", "한국어", "مرحبا بالعالم", "नमस्ते", "👩‍👩‍👧‍👦 🇯🇵 👍🏽", "e\u0301", "x" * 3000]
+        talk = os.path.join(self.home, "talk.json")
+        with open(talk, "w") as file:
+            json.dump([{"role": "user", "content": "scripts"}, {"role": "assistant", "content": "\n\n".join(lines)}], file)
+        self.open()
+        self.window.key("ctrl+shift+o")
+        self.window.wait_for(lambda s: s["focus"] == "path", "the path's field")
+        self.window.key("ctrl+a")
+        self.window.type(talk)
+        self.window.key("Return")
+        self.window.wait_for(lambda s: n_messages(s) == 2, "the imported conversation")
+        x, y, width, height = self.window.state()["widgets"]["transcript"]
+        self.window.display.xdotool("mousemove", x + width // 2, y + 4, "click", 1)
+        self.window.key("ctrl+a")
+        state = self.window.wait_for(lambda s: s["selection"], "the selection")
+        for line in lines:
+            self.assertIn(line, state["selection"])
+
+
 class Frames(WindowCase):
     def test_nothing_is_drawn_when_nothing_changes(self):
         self.open("-n", "4")
@@ -367,6 +407,18 @@ class Faults(WindowCase):
         state = self.open("-n", "4")
         state = self.window.wait_for(lambda s: s["store_fault"], "the reason")
         self.ask("hello", 2)
+
+    def test_a_disk_that_is_full(self):
+        """The user is told once, and the conversation goes on."""
+        self.open("-n", "4")
+        self.ask("hello", 2)
+        limit = os.path.getsize(self.file + "-wal")
+        resource.prlimit(self.window.process.pid, resource.RLIMIT_FSIZE, (limit, limit))
+        self.ask("again", 4)
+        self.window.wait_for(lambda s: any(n["error"] for n in s["notices"]), "the sentence")
+        state = self.ask("and again", 6)
+        self.assertEqual(sum(n["error"] for n in state["notices"]), 1, state["notices"])
+        self.assertEqual(self.rows("PRAGMA integrity_check"), [("ok",)])
 
     def test_logging_out_keeps_the_answer(self):
         self.open(model=ENDLESS)
