@@ -297,11 +297,13 @@ class Look(WindowCase):
             before = self.window.state()[wanted[0]]
             self.window.key(keys)
             self.window.wait_for(lambda s: s[wanted[0]] != before, wanted[0])
+        self.window.type("not sent yet")
+        self.window.wait_for(lambda s: s["composer"] == "not sent yet", "the draft")
         self.window.key("ctrl+b")
         state = self.window.wait_for(lambda s: "sidebar" not in s["panels"], "no sidebar")
         self.close()
         again = self.open()
-        for name in ("theme", "zoom", "panels"):
+        for name in ("theme", "zoom", "panels", "composer"):
             self.assertEqual(again[name], state[name])
 
     def test_any_script_is_shown(self):

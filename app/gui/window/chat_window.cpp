@@ -30,6 +30,7 @@ ChatWindow::ChatWindow(GlfwWindow& window, ChatWorker& worker, TextEngine& text,
   ui_.paste = [this] { return window_.clipboard(); };
   ui_.copy = [this](const std::string& copied) { window_.set_clipboard(copied); };
   ui_.set_focus("composer");
+  composer_.set_draft(memory_.draft);
 }
 
 bool ChatWindow::apply_updates() {
@@ -102,7 +103,7 @@ void ChatWindow::draw(std::vector<InputEvent> events) {
   pending_commands_ = std::exchange(commands_, {});
   window_.show(ui_.theme->background);
   for (Action& action : actions_.take()) {
-    if (std::holds_alternative<Send>(action)) transcript_.scroll_to_end();
+    if (std::holds_alternative<Send>(action)) transcript_.scroll_to_end(), memory_.draft.clear();
     worker_.post(std::move(action));
   }
   if (auto hit = sidebar_.take_opened_hit()) pending_hit_ = std::move(hit), follow_state();

@@ -34,6 +34,7 @@ class ChatWindow {
   double wake_in() const { return ui_.wake(); }  // seconds until a frame is needed
   bool wants_to_quit() const { return quit_; }
   WindowMemory memory() const;
+  void remember_draft() { memory_.draft = composer_.draft(); }
   WindowFacts facts() const;
   const ChatState& state() const { return state_; }
   const std::vector<Ui::Mark>& marks() const { return ui_.marks(); }

@@ -15,6 +15,8 @@ class Composer {
   void edit(const ChatMessage& message, Ui& ui);  // its text instead of the draft, which comes back after it
   bool cancel_edit(Ui& ui);                       // whether one was edited
   const std::string& text() const { return field_.text(); }
+  const std::string& draft() const { return edited_ ? draft_ : field_.text(); }  // what is not sent yet
+  void set_draft(const std::string& text) { field_.buffer.set(text); }
   std::optional<uint64_t> edited() const { return edited_; }
 
  private:

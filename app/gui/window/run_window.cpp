@@ -66,6 +66,7 @@ class Loop {
       else
         window_.wait();
     }
+    if (!options_.no_history) content_.remember_draft();
     keeper_.keep(content_.memory());
     window_.hide();  // what still has to be stored may take a moment
   }
