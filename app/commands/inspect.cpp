@@ -38,9 +38,8 @@ std::string shape_text(const TensorInfo& tensor) {
   return shape;
 }
 
-std::string padded(std::string text, size_t width) {
-  text.resize(std::max(width, text.size()), ' ');
-  return text;
+std::string padded(const std::string& text, size_t width) {
+  return text + std::string(std::max(width, text.size()) - text.size(), ' ');
 }
 
 std::string metadata_listing(const GgufFile& file) {
