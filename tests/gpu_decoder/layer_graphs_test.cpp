@@ -58,13 +58,7 @@ class Passes {
 
 class LayerGraphsTest : public testing::Test {
  protected:
-  const std::vector<std::byte> bytes_ = build_tiny_model({.n_layers = 2,
-                                                          .hidden = 64,
-                                                          .ffn = 128,
-                                                          .n_heads = 2,
-                                                          .n_kv_heads = 1,
-                                                          .formats = TinyFormats::all(TensorType::kF16)},
-                                                         /*seed=*/3);
+  const std::vector<std::byte> bytes_ = build_tiny_model(TinyModelSpec::smallest(2), /*seed=*/3);
   const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
 };
 

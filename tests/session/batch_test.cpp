@@ -115,13 +115,7 @@ class BatchesOnAFaultyDriver : public testing::Test {
                                                  {driver.device(), {.context = kContext, .sequences = 5}, launch}));
   }
 
-  const std::vector<std::byte> bytes_ = build_tiny_model({.n_layers = 1,
-                                                          .hidden = 64,
-                                                          .ffn = 128,
-                                                          .n_heads = 2,
-                                                          .n_kv_heads = 1,
-                                                          .formats = TinyFormats::all(TensorType::kF16)},
-                                                         /*seed=*/4);
+  const std::vector<std::byte> bytes_ = build_tiny_model(TinyModelSpec::smallest(1), /*seed=*/4);
   const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
 };
 

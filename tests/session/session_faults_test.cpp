@@ -20,12 +20,8 @@ using Extent = FaultyDriver::Extent;
 class SessionFaults : public testing::Test {
  protected:
   static std::string path_of(uint32_t model) {
-    const auto build = [](TensorType type, uint32_t seed) {
-      return build_tiny_model(
-          {.n_layers = 1, .hidden = 64, .ffn = 128, .n_heads = 2, .n_kv_heads = 1, .formats = TinyFormats::all(type)},
-          seed);
-    };
-    static const TemporaryFile half(build(TensorType::kF16, 5)), bytes(build(TensorType::kQ8_0, 6));
+    static const TemporaryFile half(build_tiny_model(TinyModelSpec::smallest(1, TensorType::kF16), /*seed=*/5)),
+        bytes(build_tiny_model(TinyModelSpec::smallest(1, TensorType::kQ8_0), /*seed=*/6));
     return (model == 0 ? half : bytes).path();
   }
   static std::unique_ptr<Model> load_on_cpu(uint32_t which, uint32_t context) {

@@ -37,6 +37,16 @@ struct TinyModelSpec {
   // gets an input without it.
   float outlier = 1;
 
+  // Where the numbers do not matter and each pass is to be quick.
+  static TinyModelSpec smallest(uint32_t n_layers = 1, TensorType type = TensorType::kF16) {
+    return {.n_layers = n_layers,
+            .hidden = 64,
+            .ffn = 128,
+            .n_heads = 2,
+            .n_kv_heads = 1,
+            .formats = TinyFormats::all(type)};
+  }
+
   uint32_t head_size() const { return head_dim ? head_dim : hidden / n_heads; }
 };
 
