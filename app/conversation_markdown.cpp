@@ -23,6 +23,7 @@
 #include "app/text_input.h"
 #include "app/transfer.h"
 #include "models/message.h"
+#include "models/tokenizer/utf8.h"
 
 namespace warpchat {
 
@@ -287,7 +288,7 @@ std::string to_markdown(const ConversationTree& tree) {
   const std::string answering = model_heading(tree.model);
   for (const Turn& turn : shown_branch(tree))
     out += section(turn.role, turn.role == "user" ? "You" : answering, turn.text, turn_facts(turn));
-  return with_valid_utf8(std::move(out));
+  return replace_invalid_utf8(out);
 }
 
 ConversationTree read_markdown_conversation(std::string_view text, const std::string& name) {

@@ -17,8 +17,6 @@ namespace warpchat {
 
 namespace {
 
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
-
 std::string read_descriptor(int fd, const std::string& source) {
   std::string text;
   char buffer[1 << 16];
@@ -49,15 +47,6 @@ std::optional<size_t> invalid_utf8_at(std::string_view text) {
 void require_utf8(std::string_view text, const std::string& source) {
   if (const std::optional<size_t> at = invalid_utf8_at(text))
     throw Error(source + ": byte " + grouped(*at) + " is not valid UTF-8; convert the text to UTF-8 first");
-}
-
-std::string with_valid_utf8(std::string text) {
-  for (size_t from = 0;;) {
-    const std::optional<size_t> at = invalid_utf8_at(std::string_view(text).substr(from));
-    if (!at) return text;
-    text.replace(from + *at, 1, kReplacement);
-    from += *at + kReplacement.size();
-  }
 }
 
 std::string read_standard_input() { return read_descriptor(STDIN_FILENO, "standard input"); }

@@ -14,9 +14,6 @@ std::optional<size_t> invalid_utf8_at(std::string_view text);
 // Error "SOURCE: byte 1,234 is not valid UTF-8; ..." if there is one.
 void require_utf8(std::string_view text, const std::string& source);
 
-// The text with U+FFFD for what is no part of a valid UTF-8 character.
-std::string with_valid_utf8(std::string text);
-
 // All bytes up to the end. Error naming the source if it cannot be read.
 std::string read_standard_input();
 std::string read_file(const std::string& path);

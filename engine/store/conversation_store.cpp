@@ -6,6 +6,7 @@
 #include "engine/store/schema.h"
 #include "engine/store/search_words.h"
 #include "engine/store/store_file.h"
+#include "models/tokenizer/utf8.h"
 
 namespace warpchat {
 
@@ -64,8 +65,7 @@ std::string title_from(std::string_view message) {
   message = message.substr(0, message.find_last_not_of(kBlanks) + 1);
   size_t end = 0, n_characters = 0;
   for (; end < message.size(); ++end) {
-    const bool begins_character = (static_cast<unsigned char>(message[end]) & 0xc0) != 0x80;
-    if (begins_character && ++n_characters > kTitleCharacters) break;
+    if (!continues_character(message[end]) && ++n_characters > kTitleCharacters) break;
   }
   return std::string(message.substr(0, end)) + (end < message.size() ? "..." : "");
 }

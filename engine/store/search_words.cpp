@@ -6,6 +6,7 @@
 
 #include "models/error.h"
 #include "models/message.h"
+#include "models/tokenizer/utf8.h"
 
 namespace warpchat {
 
@@ -14,8 +15,6 @@ namespace {
 constexpr size_t kMostWords = 64, kMostWordBytes = 1000;  // SQLite's own limits lie above
 constexpr size_t kIndexedCharacters = 3;
 constexpr std::string_view kBlanks(" \t\r\n\0", 5);
-
-bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
 size_t n_characters(std::string_view text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return !continues_character(c); }));

@@ -15,6 +15,9 @@ struct Utf8Step {
   Utf8State state;
 };
 
+// Whether a byte of valid text is one of a character's, but not its first.
+constexpr bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+
 // The first character of a text that is not empty. Overlong forms, surrogates and values above U+10FFFF are invalid.
 Utf8Step first_character(std::string_view text);
 

@@ -11,6 +11,7 @@
 #include "app/text_input.h"
 #include "app/timestamp.h"
 #include "models/error.h"
+#include "models/tokenizer/utf8.h"
 #include "tests/store/store_folder.h"
 
 namespace warpchat {
@@ -373,8 +374,8 @@ TEST(Timestamp, IsReadAsItIsWritten) {
 }
 
 TEST(TextInput, ReplacesWhatIsNoUtf8) {
-  EXPECT_EQ(with_valid_utf8("a\xff日\xe6"), "a\xEF\xBF\xBD日\xEF\xBF\xBD");
-  EXPECT_EQ(with_valid_utf8("aé日"), "aé日");
+  EXPECT_EQ(replace_invalid_utf8("a\xff日\xe6"), "a\xEF\xBF\xBD日\xEF\xBF\xBD");
+  EXPECT_EQ(replace_invalid_utf8("aé日"), "aé日");
 }
 
 }  // namespace

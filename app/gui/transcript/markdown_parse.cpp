@@ -9,6 +9,7 @@
 
 #include "app/gui/transcript/markdown_guard.h"
 #include "app/gui/transcript/markdown_pieces.h"
+#include "models/tokenizer/utf8.h"
 
 namespace warpchat::gui {
 namespace {
@@ -16,23 +17,10 @@ namespace {
 constexpr unsigned kFlags =
     MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS | MD_FLAG_NOHTML | MD_FLAG_PERMISSIVEAUTOLINKS;
 
-void append_utf8(std::string& out, uint32_t code_point) {
-  if (code_point == 0 || code_point > 0x10FFFF || (code_point >= 0xD800 && code_point < 0xE000)) code_point = 0xFFFD;
-  if (code_point < 0x80) {
-    out += static_cast<char>(code_point);
-  } else if (code_point < 0x800) {
-    out += static_cast<char>(0xC0 | code_point >> 6);
-    out += static_cast<char>(0x80 | (code_point & 0x3F));
-  } else if (code_point < 0x10000) {
-    out += static_cast<char>(0xE0 | code_point >> 12);
-    out += static_cast<char>(0x80 | (code_point >> 6 & 0x3F));
-    out += static_cast<char>(0x80 | (code_point & 0x3F));
-  } else {
-    out += static_cast<char>(0xF0 | code_point >> 18);
-    out += static_cast<char>(0x80 | (code_point >> 12 & 0x3F));
-    out += static_cast<char>(0x80 | (code_point >> 6 & 0x3F));
-    out += static_cast<char>(0x80 | (code_point & 0x3F));
-  }
+// A number that is no character's stands for U+FFFD.
+void append_character(std::string& out, uint32_t code_point) {
+  const bool surrogate = code_point >= 0xD800 && code_point < 0xE000;
+  append_utf8(code_point == 0 || code_point > 0x10FFFF || surrogate ? U'\uFFFD' : code_point, out);
 }
 
 // "&amp;", "&#65;", "&#x41;"; a name we do not know stays as it is.
@@ -50,9 +38,9 @@ std::string entity_text(std::string_view entity) {
     name.remove_prefix(is_hex ? 2 : 1);
     uint32_t value = 0;
     std::from_chars(name.data(), name.data() + name.size(), value, is_hex ? 16 : 10);
-    append_utf8(out, value);
+    append_character(out, value);
   } else if (auto known = kNames.find(name); known != kNames.end()) {
-    append_utf8(out, known->second);
+    append_character(out, known->second);
   } else {
     out = entity;
   }
@@ -78,7 +66,7 @@ TextMeasure measure_text(std::string_view text) {
   uint32_t run = 0;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    const bool begins = (byte & 0xC0) != 0x80;
+    const bool begins = !continues_character(c);
     measure.characters += begins;
     run = c == ' ' || c == '\n' || byte >= 0xE0 ? 0 : run + begins;
     measure.longest_word = std::max(measure.longest_word, run);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "models/tokenizer/utf8.h"
+
 namespace warpchat::gui {
 namespace {
 
@@ -41,8 +43,6 @@ MarkdownBlock piece_of(const MarkdownBlock& block, size_t begin, size_t end) {
   return piece;
 }
 
-bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
-
 // The last good place for a cut after `begin`: behind a line, else a space, else a character.
 size_t cut_after(std::string_view text, size_t begin) {
   const std::string_view piece = text.substr(begin, kPieceBytes);
@@ -51,7 +51,7 @@ size_t cut_after(std::string_view text, size_t begin) {
     if (at != std::string_view::npos && at > 0) return begin + at + 1;
   }
   size_t cut = begin + piece.size();
-  while (cut > begin + 1 && is_continuation(text[cut])) --cut;
+  while (cut > begin + 1 && continues_character(text[cut])) --cut;
   return cut;
 }
 

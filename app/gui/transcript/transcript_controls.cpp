@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "app/gui/transcript/transcript_parts.h"
+#include "models/tokenizer/utf8.h"
 
 namespace warpchat::gui {
 namespace {
@@ -137,10 +138,7 @@ void TranscriptView::Parts::draw_scroll_bar() {
 void TranscriptView::Parts::draw_link_target() {
   if (link.empty()) return;
   std::string shown = link.substr(0, 160);
-  while (shown.size() < link.size() && !shown.empty() &&
-         (static_cast<unsigned char>(link[shown.size()]) & 0xC0) == 0x80) {
-    shown.pop_back();
-  }
+  while (shown.size() < link.size() && !shown.empty() && continues_character(link[shown.size()])) shown.pop_back();
   if (shown.size() < link.size()) shown += "…";
   const TextLayout& label = layout.label(shown, 0.85f * em(), theme().dim_text);
   const float pad = 0.4f * em();

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "app/terminal/graphemes.h"
+#include "models/tokenizer/utf8.h"
 
 namespace warpchat::gui {
 
@@ -17,7 +18,7 @@ bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t'; }
 size_t cluster_before(std::string_view text, size_t offset) {
   if (offset == 0) return 0;
   size_t from = offset > kClusterSearch ? offset - kClusterSearch : 0;
-  while (from > 0 && from < offset && (static_cast<unsigned char>(text[from]) & 0xC0) == 0x80) ++from;
+  while (from > 0 && from < offset && continues_character(text[from])) ++from;
   return from + previous_grapheme(text.substr(from), offset - from);
 }
 

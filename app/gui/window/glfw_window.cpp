@@ -9,6 +9,7 @@
 #include <cctype>
 
 #include "models/error.h"
+#include "models/tokenizer/utf8.h"
 
 namespace warpchat::gui {
 
@@ -30,23 +31,6 @@ std::string last_glfw_error() {
 
 [[noreturn]] void fail(const std::string& reason) {
   throw Error("cannot open a window: " + reason + "; run chat without --gui for the terminal");
-}
-
-std::string utf8_of(unsigned code_point) {
-  std::string out;
-  if (code_point < 0x80) return {static_cast<char>(code_point)};
-  const auto tail = [&](int shift) { out += static_cast<char>(0x80 | (code_point >> shift & 0x3F)); };
-  if (code_point < 0x800) {
-    out = static_cast<char>(0xC0 | code_point >> 6);
-  } else if (code_point < 0x10000) {
-    out = static_cast<char>(0xE0 | code_point >> 12);
-    tail(6);
-  } else {
-    out = static_cast<char>(0xF0 | code_point >> 18);
-    tail(12), tail(6);
-  }
-  tail(0);
-  return out;
 }
 
 // Shortcuts are letters, not places on the keyboard: Ctrl+Z is where Z is.
@@ -107,7 +91,11 @@ GlfwWindow::~GlfwWindow() {
 void GlfwWindow::install_callbacks() {
   glfwSetWindowUserPointer(window_, this);
   glfwSetKeyCallback(window_, on_key);
-  glfwSetCharCallback(window_, [](GLFWwindow* w, unsigned c) { of(w).input.push(TypedText{utf8_of(c)}); });
+  glfwSetCharCallback(window_, [](GLFWwindow* w, unsigned c) {
+    TypedText typed;
+    append_utf8(c, typed.utf8);
+    of(w).input.push(std::move(typed));
+  });
   glfwSetMouseButtonCallback(window_, [](GLFWwindow* w, int button, int action, int) {
     of(w).input.push(MouseButton{button, action == GLFW_PRESS});
   });

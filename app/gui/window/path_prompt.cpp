@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "app/gui/window/card.h"
+#include "models/tokenizer/utf8.h"
 
 namespace warpchat::gui {
 
@@ -36,8 +37,7 @@ std::string export_path_for(std::string_view title, const std::string& home) {
   std::string name;
   for (const char c : title.substr(0, kLongestName))
     name += c == '/' || c == '\\' || c == ':' || static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-  while (!name.empty() && (static_cast<unsigned char>(name.back()) & 0xC0) == 0x80 && title.size() > kLongestName)
-    name.pop_back();
+  while (!name.empty() && continues_character(name.back()) && title.size() > kLongestName) name.pop_back();
   if (title.size() > kLongestName && !name.empty() && static_cast<unsigned char>(name.back()) >= 0xC0) name.pop_back();
   while (name.ends_with(' ') || name.ends_with('.')) name.pop_back();
   while (name.starts_with(' ') || name.starts_with('.')) name.erase(0, 1);

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/tokenizer/utf8.h"
+
 namespace warpchat::gui {
 
 namespace {
 
 constexpr size_t kPieceBytes = 4096;
-
-bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 // Where a piece of a long line ends: after the last space, else between characters.
 size_t piece_end(const std::string& text, size_t begin, size_t line_end) {
