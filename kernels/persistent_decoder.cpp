@@ -341,7 +341,8 @@ class DecoderWriter {
     Reg<u32> number = b_.uniform(at_.step().load()) + 1;
     b_.if_(b_.block() == 0 && number >= in_request(offsetof(DecodeRequest, n_forced)), [&] {
       const SampleBuffers buffers{at_.logits, at_.chooser, at_.choice(), at_.position(), at_.error};
-      sample_body(b_, *sampling_, buffers, zero_, b_.shared<u8>("sampler_memory", sample_shared_bytes(*sampling_)));
+      const Shared<u8> memory = b_.shared<u8>("sampler_memory", sample_shared_bytes(*sampling_));
+      sample_body(b_, *sampling_, buffers, zero_, VirtualBlock(b_), memory);
     });
   }
 
@@ -468,7 +469,7 @@ std::string name_of(const PersistentSpec& spec) {
 }
 
 SampleSpec persistent_sampling(const PersistentSpec& spec) {
-  return {.n_vocab = spec.decoder.embedding.n_vocab, .threads = kPersistentThreads, .ring = spec.ring.value()};
+  return {.n_vocab = spec.decoder.embedding.n_vocab, .ring = spec.ring.value()};
 }
 
 namespace {

@@ -19,7 +19,7 @@ uint64_t RecentTokens::shared_bytes(uint32_t ring) {
   return (uint64_t{slots(ring)} * 2 + kSeenWords) * sizeof(uint32_t);
 }
 
-RecentTokens::RecentTokens(Builder& b, uint32_t n_vocab, uint32_t ring, uint32_t threads,
+RecentTokens::RecentTokens(Builder& b, uint32_t n_vocab, uint32_t ring, const VirtualBlock& block,
                            const PenaltySettings& settings, const Global<u32>& ring_tokens, const Shared<u8>& memory)
     : b_(b),
       slots_(slots(ring)),
@@ -30,18 +30,18 @@ RecentTokens::RecentTokens(Builder& b, uint32_t n_vocab, uint32_t ring, uint32_t
       counts_(tokens_ + slots_),
       seen_(counts_ + slots_) {
   b.if_(active_, [&] {
-    b.for_("slot", b.thread(), slots_, threads, [&](Reg<u32> slot) {
+    b.for_("slot", block.thread(), slots_, block.threads(), [&](Reg<u32> slot) {
       tokens_.store(slot, kFree);
       counts_.store(slot, 0);
     });
-    b.for_("word", b.thread(), kSeenWords, threads, [&](Reg<u32> word) { seen_.store(word, 0); });
-    b.barrier();
-    b.for_("i", b.thread(), settings.n_tokens, threads, [&](Reg<u32> i) {
+    b.for_("word", block.thread(), kSeenWords, block.threads(), [&](Reg<u32> word) { seen_.store(word, 0); });
+    block.barrier();
+    b.for_("i", block.thread(), settings.n_tokens, block.threads(), [&](Reg<u32> i) {
       Reg<u32> number = b.convert<u32>(settings.n_accepted) - 1 - i;
       Reg<u32> token = ring_tokens.load(number & (ring - 1));
       b.if_(token < n_vocab, [&] { count(token); });
     });
-    b.barrier();
+    block.barrier();
   });
 }
 

@@ -1,7 +1,7 @@
 // The penalties of recent tokens inside a sampling kernel: a hash table in shared memory from token to occurrences,
 // asked once for every logit that is read, so that the logits themselves stay as they are.
 #pragma once
-#include "ptx/builder.h"
+#include "kernels/virtual_block.h"
 
 namespace warpchat {
 
@@ -18,8 +18,9 @@ class RecentTokens {
   static uint64_t shared_bytes(uint32_t ring);
 
   // ring_tokens: u32 [ring], number i at i modulo ring. Fills the table: barriers, after which it can be asked.
-  RecentTokens(ptx::Builder& b, uint32_t n_vocab, uint32_t ring, uint32_t threads, const PenaltySettings& settings,
-               const ptx::Global<ptx::u32>& ring_tokens, const ptx::Shared<ptx::u8>& memory);
+  RecentTokens(ptx::Builder& b, uint32_t n_vocab, uint32_t ring, const VirtualBlock& block,
+               const PenaltySettings& settings, const ptx::Global<ptx::u32>& ring_tokens,
+               const ptx::Shared<ptx::u8>& memory);
 
   // repeat divides a positive logit and multiplies another one; then presence is taken off once, and frequency for each
   // occurrence.

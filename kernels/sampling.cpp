@@ -22,13 +22,11 @@ using namespace ptx;
 
 namespace {
 
-constexpr uint32_t kMostThreads = 1024;
-
 void require_sample_spec(const SampleSpec& s) {
   require_between(1, INT32_MAX, "sample", "n_vocab", s.n_vocab);
   require_between(1, UINT16_MAX, "sample", "columns", s.columns);
-  require_spec(std::has_single_bit(s.threads) && s.threads >= kWarpSize && s.threads <= kMostThreads, "sample",
-               "threads", s.threads, "a power of two from 32 to 1024");
+  require_spec(s.threads > 0 && s.threads % kWarpSize == 0 && s.threads <= kMostSampleThreads, "sample", "threads",
+               s.threads, "a multiple of 32 up to 1024");
   require_spec(std::has_single_bit(s.ring) && s.ring <= kLargestSampleRing, "sample", "ring", s.ring,
                "a power of two up to 1024");
 }
@@ -41,6 +39,8 @@ struct Best {
   Pred all_finite;     // of the column's logits
 };
 
+constexpr uint64_t kNotFinite = UINT64_MAX;  // above all candidates
+
 Best find_best(const SampleColumn& column) {
   Builder& b = column.b;
   Var<f32> top = b.var("top", -kInfinity), zero = b.var("zero", 0.0f);
@@ -50,9 +50,9 @@ Best find_best(const SampleColumn& column) {
     top_id = b.select(logit > top, id, top_id);
     top = b.max(top, logit);
   });
-  Pred some_are_not = b.barrier_or(zero != 0.0f);
-  Reg<u64> own = column.candidate(ordered_bits(top), top_id);
-  return {top, b.uniform(block_max(b, own, column.memory.warp_slots, column.warps())), !some_are_not};
+  Reg<u64> own = b.select(zero == 0.0f, column.candidate(ordered_bits(top), top_id), kNotFinite);
+  Reg<u64> best = b.uniform(block_max(b, own, column.memory.warp_slots, column.block));
+  return {top, best, best != kNotFinite};
 }
 
 void put_most(const SampleColumn& column, const Reg<u32>& value) {
@@ -64,8 +64,8 @@ void report_first_not_finite(const SampleColumn& column) {
   column.for_all(1, [&](const Reg<u32>& id, const Reg<f32>& logit) {
     b.if_(!b.is(FloatClass::kFinite, logit), [&] { put_most(column, ~id); });
   });
-  b.barrier();
-  b.if_(b.thread() == 0, [&] {
+  column.block.barrier();
+  b.if_(column.block.thread() == 0, [&] {
     report_error(b, column.buffers.error, KernelError::kLogitNotFinite, ~column.memory.most.load(), column.spec.n_vocab,
                  column.column);
   });
@@ -77,14 +77,15 @@ Reg<f32> bound_of_top_k(const SampleColumn& column, const Reg<f32>& best_of_thre
   Builder& b = column.b;
   Var<f32> left = b.var("left", best_of_thread), reached = b.var("reached", -kInfinity);
   Var<u32> n = b.var("n", 0u);
+  Reg<u32> warps = column.block.threads() / kWarpSize;
   b.do_while([&] {
     reached = strided_max(b, left, 1);
     left = b.select(left == reached, -kInfinity, left);
-    n += column.warps();
+    n += warps;
     return b.uniform(n) < column.settings.top_k;
   });
   b.if_(b.lane() == 0, [&] { put_most(column, ~ordered_bits(reached)); });
-  b.barrier();
+  column.block.barrier();
   return logit_of(~column.memory.most.load());
 }
 
@@ -103,16 +104,17 @@ Reg<u32> collect(const SampleColumn& column, const Reg<f32>& bound) {
   Builder& b = column.b;
   column.for_all_from(bound, [&](const Reg<u32>& id, const Reg<f32>& logit) {
     Reg<u32> place = column.memory.n_candidates.atom(Atomic::kAdd, 1, Order::kRelaxed, Scope::kBlock);
-    b.if_(place < column.spec.threads,
+    b.if_(place < column.block.threads(),
           [&] { column.memory.candidates.store(place, column.candidate(ordered_bits(logit), id)); });
   });
-  b.barrier();
+  column.block.barrier();
   return b.uniform(column.memory.n_candidates.load());
 }
 
 void filter_and_draw(const SampleColumn& column, const Best& best) {
   Builder& b = column.b;
-  const uint32_t threads = column.spec.threads, n_vocab = column.spec.n_vocab;
+  const uint32_t n_vocab = column.spec.n_vocab;
+  Reg<u32> threads = column.block.threads();
   const SampleRules rules = sample_rules(column, best.of_all);
   Var<u64> total = b.var("total", uint64_t{0});
   Var<f32> bound = b.var("bound", rules.min_p_logit);
@@ -131,12 +133,7 @@ void filter_and_draw(const SampleColumn& column, const Best& best) {
   bound = b.min(bound, rules.best_logit);
   Var<u32> n_candidates = b.var("n_candidates", n_vocab);
   Pred is_bound = b.uniform(bound) > std::numeric_limits<float>::lowest();
-  const auto collect_them = [&] { n_candidates = collect(column, bound); };
-  if (n_vocab <= threads) {
-    collect_them();
-  } else {
-    b.if_(is_bound, collect_them);
-  }
+  b.if_(is_bound || threads >= n_vocab, [&] { n_candidates = collect(column, bound); });
   b.if_else(
       b.uniform(n_candidates) <= threads,
       [&] { b.region("few", [&] { choose_of_few(column, rules, n_candidates, total); }); },
@@ -164,15 +161,15 @@ std::vector<uint8_t> packed_sampler_state(const SampleSpec& s, SamplerState stat
 }
 
 void sample_body(Builder& b, const SampleSpec& spec, const SampleBuffers& buffers, const Reg<u32>& column_index,
-                 const Shared<u8>& memory) {
-  const SampleColumn column(b, spec, buffers, column_index, memory);
+                 const VirtualBlock& block, const Shared<u8>& memory) {
+  const SampleColumn column(b, spec, buffers, column_index, block, memory);
   const Best best = find_best(column);
-  const auto greedy = [&] { b.if_(b.thread() == 0, [&] { column.commit(column.id_of(best.of_all)); }); };
+  const auto greedy = [&] { b.if_(block.thread() == 0, [&] { column.commit(column.id_of(best.of_all)); }); };
   const auto choose = [&] {
     b.if_else(column.settings.temperature <= 0.0f, greedy, [&] { filter_and_draw(column, best); });
   };
   b.if_else(best.all_finite, choose, [&] { report_first_not_finite(column); });
-  b.barrier();
+  block.barrier();
 }
 
 Kernel sample(const SampleSpec& s, Target target) {
@@ -186,7 +183,7 @@ Kernel sample(const SampleSpec& s, Target target) {
   Shared<u8> memory = b.shared<u8>("memory", sample_shared_bytes(s));
   Reg<u32> column = b.block().named("column");
   leave_beyond_columns(b, declare_columns(b, s.columns), column);
-  sample_body(b, s, buffers, column, memory);
+  sample_body(b, s, buffers, column, VirtualBlock(b), memory);
   return b.finish(Launch{s.columns, s.threads},
                   {.bytes = uint64_t{s.columns} * (uint64_t{s.n_vocab} * 8 + sampler_state_stride(s)),
                    .flops = uint64_t{s.columns} * s.n_vocab});

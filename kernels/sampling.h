@@ -8,16 +8,16 @@
 #include <string>
 #include <vector>
 
-#include "ptx/builder.h"
+#include "kernels/virtual_block.h"
 
 namespace warpchat {
 
-inline constexpr uint32_t kLargestSampleRing = 1024;
+inline constexpr uint32_t kLargestSampleRing = 1024, kMostSampleThreads = 1024;
 
 struct SampleSpec {
   uint32_t n_vocab;         // logits of a column
   uint32_t columns = 1;     // sequences, each with a state of its own
-  uint32_t threads = 1024;  // of the block that serves a column: a power of two, 32 to 1,024
+  uint32_t threads = 1024;  // of the kernel's blocks, of which one serves a column: a multiple of 32, at most 1,024
   uint32_t ring = 64;       // recent tokens that a state holds: a power of two up to kLargestSampleRing
   bool advances = false;    // positions[column] += 1 after the choice
 };
@@ -60,12 +60,12 @@ struct SampleBuffers {
 ptx::Kernel sample(const SampleSpec& spec, ptx::Target target);
 std::string name_of(const SampleSpec& spec);
 
-// The same inside another kernel, by one whole block of spec.threads threads that have not parted; `column` is the same
-// in all of them. memory: of sample_shared_bytes(spec), 16-byte aligned, behind a barrier from other uses before and,
-// for what comes after, behind the barrier that ends the body. No thread returns. The choice is visible to the block
-// after that barrier, and to others as far as the caller publishes it.
+// The same inside another kernel, by one whole block that has not parted, of as many threads as it has: spec.threads
+// does not matter. `column` is the same in all of them. memory: of sample_shared_bytes(spec), 16-byte aligned, behind a
+// barrier from other uses before and, for what comes after, behind the barrier that ends the body. No thread returns.
+// The choice is visible to the block after that barrier, and to others as far as the caller publishes it.
 void sample_body(ptx::Builder& b, const SampleSpec& spec, const SampleBuffers& buffers,
-                 const ptx::Reg<ptx::u32>& column, const ptx::Shared<ptx::u8>& memory);
+                 const ptx::Reg<ptx::u32>& column, const VirtualBlock& block, const ptx::Shared<ptx::u8>& memory);
 uint64_t sample_shared_bytes(const SampleSpec& spec);
 
 }  // namespace warpchat

@@ -11,12 +11,12 @@ using namespace ptx;
 
 namespace {
 
-SampleMemory shared_parts(Builder& b, const SampleSpec& s, const Shared<u8>& memory) {
+SampleMemory shared_parts(Builder& b, const VirtualBlock& block, const Shared<u8>& memory) {
   const Shared<u64> words = memory.as<u64>();
-  const Shared<u64> slots = words + 2 * s.threads, found = slots + kWarpSize, behind = found + 2;
+  const Shared<u64> slots = words + 2 * kMostSampleThreads, found = slots + kWarpSize, behind = found + 2;
   const Shared<u32> zeros = behind.as<u32>();
-  SampleMemory parts{words, words + s.threads, slots, found, zeros, zeros + 1, (behind + 1).as<u8>()};
-  b.if_(b.thread() == 0, [&] { zeros.store(0, {0u, 0u}); });
+  SampleMemory parts{words, words + kMostSampleThreads, slots, found, zeros, zeros + 1, (behind + 1).as<u8>()};
+  b.if_(block.thread() == 0, [&] { zeros.store(0, {0u, 0u}); });
   return parts;
 }
 
@@ -53,27 +53,28 @@ void take_turns(Builder& b, const Reg<u32>& first, VarVec<f32, 4>& x, const Body
 }  // namespace
 
 uint64_t sample_shared_bytes(const SampleSpec& s) {
-  return (uint64_t{s.threads} * 2 + kWarpSize + 3) * sizeof(uint64_t) + RecentTokens::shared_bytes(s.ring);
+  return (uint64_t{kMostSampleThreads} * 2 + kWarpSize + 3) * sizeof(uint64_t) + RecentTokens::shared_bytes(s.ring);
 }
 
 SampleColumn::SampleColumn(Builder& builder, const SampleSpec& s, const SampleBuffers& sources, const Reg<u32>& which,
-                           const Shared<u8>& shared)
+                           const VirtualBlock& players, const Shared<u8>& shared)
     : b(builder),
       spec(s),
       buffers(sources),
       column(which),
-      memory(shared_parts(b, s, shared)),
+      block(players),
+      memory(shared_parts(b, block, shared)),
       settings(load_settings(b, s, buffers.states + wide(column) * sampler_state_stride(s),
                              b.uniform(buffers.positions.load(column)))),
       state_(buffers.states + wide(column) * sampler_state_stride(s)),
       ring_(field(state_, sizeof(SamplerState)).as<u32>()),
       logits_(buffers.logits + wide(column) * s.n_vocab),
-      recent_(b, s.n_vocab, s.ring, s.threads, settings.penalties, ring_, memory.penalties),
+      recent_(b, s.n_vocab, s.ring, block, settings.penalties, ring_, memory.penalties),
       id_bits_(static_cast<uint32_t>(std::bit_width(s.n_vocab - 1))) {}
 
 void SampleColumn::for_all(uint32_t at_once, const OnLogit& body) const {
   if (at_once == 1 || !has_fours())
-    return b.for_("id", b.thread(), spec.n_vocab, spec.threads, [&](Reg<u32> id) { body(id, logit(id)); });
+    return b.for_("id", block.thread(), spec.n_vocab, block.threads(), [&](Reg<u32> id) { body(id, logit(id)); });
   for_fours([&](const Reg<u32>& first, Four& logits) {
     for (uint32_t i = 0; i < 4; ++i) body(first + i, logits[i]);
   });
@@ -96,7 +97,7 @@ void SampleColumn::for_all_from(const Reg<f32>& bound, const OnLogit& body) cons
 }
 
 void SampleColumn::for_fours(const std::function<void(const Reg<u32>& first, Four& logits)>& body) const {
-  b.for_("four", b.thread(), spec.n_vocab / 4, spec.threads, [&](Reg<u32> four) {
+  b.for_("four", block.thread(), spec.n_vocab / 4, block.threads(), [&](Reg<u32> four) {
     Reg<u32> first = four * 4;
     Four logits = b.vars<f32, 4>("logit", 0.0f);
     logits = logits_.load<4>(first);

@@ -18,7 +18,7 @@ struct SampleSettings {  // the same in all threads
 };
 
 struct SampleMemory {                         // in shared memory
-  ptx::Shared<ptx::u64> candidates, weights;  // [threads]
+  ptx::Shared<ptx::u64> candidates, weights;  // [kMostSampleThreads]
   ptx::Shared<ptx::u64> warp_slots;           // [kWarpSize]
   ptx::Shared<ptx::u64> found;                // [2], by one thread for all
   ptx::Shared<ptx::u32> n_candidates, most;   // both zero at first
@@ -28,7 +28,7 @@ struct SampleMemory {                         // in shared memory
 class SampleColumn {
  public:
   SampleColumn(ptx::Builder& builder, const SampleSpec& spec, const SampleBuffers& buffers,
-               const ptx::Reg<ptx::u32>& column, const ptx::Shared<ptx::u8>& memory);
+               const ptx::Reg<ptx::u32>& column, const VirtualBlock& block, const ptx::Shared<ptx::u8>& memory);
 
   // body(id, logit) for each logit, penalised; a thread's ids rise. With `at_once` 4, where rows allow it, the body is
   // written four times and the logits are read 16 bytes at a time.
@@ -44,7 +44,6 @@ class SampleColumn {
   ptx::Reg<ptx::u32> id_of(const ptx::Reg<ptx::u64>& candidate) const;
   ptx::Reg<ptx::u64> lowest_of(const ptx::Reg<ptx::u32>& ordered) const;  // of all candidates with this logit
 
-  uint32_t warps() const { return spec.threads / ptx::kWarpSize; }
   uint32_t weight_bits() const;
 
   // By one thread: the token, its place in the ring, and the position.
@@ -54,6 +53,7 @@ class SampleColumn {
   const SampleSpec& spec;
   const SampleBuffers& buffers;
   const ptx::Reg<ptx::u32> column;
+  const VirtualBlock block;
   const SampleMemory memory;
   const SampleSettings settings;
 

@@ -42,7 +42,7 @@ Reg<u64> sum_of_all(const SampleColumn& column, const SampleRules& rules) {
   Builder& b = column.b;
   Var<u64> sum = b.var("sum", uint64_t{0});
   column.for_all(1, [&](const Reg<u32>&, const Reg<f32>& logit) { sum += weight_of(column, rules, logit, 1.0f); });
-  return block_sum(b, sum, column.memory.warp_slots, column.warps());
+  return block_sum(b, sum, column.memory.warp_slots, column.block);
 }
 
 // Each thread holds one candidate against all others: how many are better and what these weigh, then what lies before
@@ -51,16 +51,16 @@ void choose_of_few(const SampleColumn& column, const SampleRules& rules, const R
                    const Reg<u64>& total) {
   Builder& b = column.b;
   const Shared<u64>&candidates = column.memory.candidates, &weights = column.memory.weights;
-  Pred mine = b.thread() < n_candidates;
+  Pred mine = column.block.thread() < n_candidates;
   Var<u64> own = b.var("candidate", uint64_t{0}), weight = b.var("weight", uint64_t{0});
   Var<f32> logit = b.var("logit", 0.0f);
   b.if_(mine, [&] {
-    own = candidates.load(b.thread());
+    own = candidates.load(column.block.thread());
     logit = logit_of(column.ordered_of(own));
     weight = weight_of(column, rules, logit, 1.0f);
-    weights.store(b.thread(), weight);
+    weights.store(column.block.thread(), weight);
   });
-  b.barrier();
+  column.block.barrier();
 
   Var<u32> rank = b.var("rank", 0u);
   Var<u64> above = b.var("above", uint64_t{0});
@@ -73,15 +73,15 @@ void choose_of_few(const SampleColumn& column, const SampleRules& rules, const R
   });
   Pred in_top_k = mine && (!rules.has_top_k || rank < column.settings.top_k);
   Reg<u64> counted = b.select(in_top_k, weight, uint64_t{0});
-  Reg<u64> of_top_k = block_sum(b, counted, column.memory.warp_slots, column.warps());
+  Reg<u64> of_top_k = block_sum(b, counted, column.memory.warp_slots, column.block);
   Reg<u64> target = top_p_target(column, b.select(rules.has_top_k, of_top_k, total));
   Pred in_top_p = in_top_k && (!rules.has_top_p || above < target);
   Pred kept = in_top_p && (logit >= rules.min_p_logit || own == rules.best);
 
   Var<u64> share = b.var("share", uint64_t{0}), begin = b.var("begin", uint64_t{0});
   b.if_(kept, [&] { share = weight_of(column, rules, logit, rules.factor); });
-  b.if_(mine, [&] { weights.store(b.thread(), share); });
-  Reg<u64> of_kept = block_sum(b, share, column.memory.warp_slots, column.warps());  // and its barriers
+  b.if_(mine, [&] { weights.store(column.block.thread(), share); });
+  Reg<u64> of_kept = block_sum(b, share, column.memory.warp_slots, column.block);  // and its barriers
   Reg<u32> own_id = column.id_of(own);
   b.if_(kept, [&] {
     b.for_("other", 0, n_candidates, 1, [&](Reg<u32> other) {
@@ -108,11 +108,11 @@ Reg<u64> target_of(const SampleColumn& column, const SampleRules& rules, const R
 }
 
 // The last of the fewest of the step's keys, largest first, that reach its target together, of the candidates from
-// `cut` on. A radix search: the interval [low, low + 2^bits) that holds it is cut into a part for each thread until it
-// is one number.
+// `cut` on. A radix search: the interval [low, low + 2^bits) that holds it is cut into 2^digit parts, one a thread as
+// far as that goes, until it is one number.
 Reg<u64> end_of_head(const SampleColumn& column, const SampleRules& rules, const Reg<u32>& step, In<u64> cut) {
   Builder& b = column.b;
-  const uint32_t threads = column.spec.threads, digit = std::bit_width(threads) - 1;
+  Reg<u32> digit = 31 - b.clz(column.block.threads()), n_parts = Reg<u32>(b.var("one", 1u)) << digit;
   const uint64_t last_id = column.spec.n_vocab - 1;
   const Shared<u64>&parts = column.memory.candidates, &found = column.memory.found;
   Pred counts = step == kTopK, draws = step == kDraw;
@@ -123,8 +123,8 @@ Reg<u64> end_of_head(const SampleColumn& column, const SampleRules& rules, const
   b.while_([&] { return b.uniform(bits) > 0; },
            [&] {
              Reg<u32> shift = b.select(bits > digit, bits - digit, 0u);
-             parts.store(b.thread(), uint64_t{0});
-             b.barrier();
+             parts.store(column.block.thread(), uint64_t{0});
+             column.block.barrier();
              column.for_all(1, [&](const Reg<u32>& id, const Reg<f32>& logit) {
                Reg<u64> candidate = column.candidate(ordered_bits(logit), id);
                Reg<u64> place = b.select(draws, last_id - wide(id), candidate) - low;
@@ -133,16 +133,17 @@ Reg<u64> end_of_head(const SampleColumn& column, const SampleRules& rules, const
                  (parts + b.convert<u32>(place >> shift)).red(Atomic::kAdd, measure, Order::kRelaxed, Scope::kBlock);
                });
              });
-             b.barrier();
-             Reg<u32> part = (threads - 1) - b.thread();  // the largest keys are the first thread's
-             Reg<u64> own = parts.load(part);
-             const BlockScan scan = block_scan(b, own, column.memory.warp_slots, column.warps());
+             column.block.barrier();
+             Reg<u32> part = (n_parts - 1) - column.block.thread();  // the largest keys are the first thread's
+             Var<u64> own = b.var("own", uint64_t{0});
+             b.if_(column.block.thread() < n_parts, [&] { own = parts.load(part); });
+             const BlockScan scan = block_scan(b, own, column.memory.warp_slots, column.block);
              b.if_(target == 0, [&] { target = target_of(column, rules, step, scan.total); });
              Reg<u64> before = above + scan.before;
              b.if_(before < target && target <= before + own, [&] {
                found.store(0, {low + (wide(part) << shift), before});
              });
-             b.barrier();
+             column.block.barrier();
              Vec<u64, 2> next = found.load<2>();
              low = next[0];
              above = next[1];
@@ -165,7 +166,7 @@ void choose_of_many(const SampleColumn& column, const SampleRules& rules) {
     });
   });
   // The last step's end is an id.
-  b.if_(b.thread() == 0, [&] { column.commit((column.spec.n_vocab - 1) - b.convert<u32>(cut)); });
+  b.if_(column.block.thread() == 0, [&] { column.commit((column.spec.n_vocab - 1) - b.convert<u32>(cut)); });
 }
 
 }  // namespace warpchat

@@ -30,6 +30,10 @@ Reg<u32> VirtualBlock::blocks() const { return played_ ? played_->n_x : b_.block
 Reg<u32> VirtualBlock::thread() const { return played_ ? played_->team.thread : b_.thread(); }
 Reg<u32> VirtualBlock::warp() const { return played_ ? played_->team.warp : b_.warp(); }
 
+Reg<u32> VirtualBlock::threads() const {
+  return played_ ? Reg<u32>(b_.var("threads", played_->team.threads())) : b_.threads();
+}
+
 void VirtualBlock::barrier() const {
   if (!played_) return b_.barrier();
   played_->team.barrier(b_);

@@ -36,7 +36,8 @@ class VirtualBlock {
   ptx::Reg<ptx::u32> blocks() const;  // of the grid's x
   ptx::Reg<ptx::u32> thread() const;
   ptx::Reg<ptx::u32> warp() const;
-  void barrier() const;  // of the threads that play the block
+  ptx::Reg<ptx::u32> threads() const;  // that play the block
+  void barrier() const;                // of them
 
   template <class T>
   ptx::Shared<T> shared(const std::string& name, uint64_t elements) const {

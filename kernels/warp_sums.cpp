@@ -35,11 +35,11 @@ Reg<u64> folded(Builder& b, In<u64> x, const Combine& combine) {
 }
 
 // Lane w gets what the last lane of warp w has, and 0 where there is none. Holds a barrier.
-Reg<u64> gathered(Builder& b, const Reg<u64>& x, const Shared<u64>& slots, uint32_t warps) {
-  b.if_(b.lane() == kWarpSize - 1, [&] { slots.store(b.warp(), x); });
-  b.barrier();
+Reg<u64> gathered(Builder& b, const Reg<u64>& x, const Shared<u64>& slots, const VirtualBlock& block) {
+  b.if_(b.lane() == kWarpSize - 1, [&] { slots.store(block.warp(), x); });
+  block.barrier();
   Var<u64> of_warp = b.var("of_warp", uint64_t{0});
-  b.if_(b.lane() < warps, [&] { of_warp = slots.load(b.lane()); });
+  b.if_(b.lane() < block.threads() / kWarpSize, [&] { of_warp = slots.load(b.lane()); });
   return of_warp;
 }
 
@@ -114,27 +114,27 @@ Reg<u64> warp_sum(Builder& b, In<u64> x) {
   return folded(b, x, [](const Reg<u64>& one, const Reg<u64>& other) { return one + other; });
 }
 
-Reg<u64> block_max(Builder& b, In<u64> x, const Shared<u64>& slots, uint32_t warps) {
-  Reg<u64> of_warps = gathered(b, warp_max(b, x), slots, warps);
+Reg<u64> block_max(Builder& b, In<u64> x, const Shared<u64>& slots, const VirtualBlock& block) {
+  Reg<u64> of_warps = gathered(b, warp_max(b, x), slots, block);
   Reg<u64> best = warp_max(b, of_warps);
-  b.barrier();
+  block.barrier();
   return best;
 }
-Reg<u64> block_sum(Builder& b, In<u64> x, const Shared<u64>& slots, uint32_t warps) {
-  Reg<u64> of_warps = gathered(b, warp_sum(b, x), slots, warps);
+Reg<u64> block_sum(Builder& b, In<u64> x, const Shared<u64>& slots, const VirtualBlock& block) {
+  Reg<u64> of_warps = gathered(b, warp_sum(b, x), slots, block);
   Reg<u64> sum = warp_sum(b, of_warps);
-  b.barrier();
+  block.barrier();
   return sum;
 }
 
 // Every warp scans the sums of all warps once more, which costs less than to wait for one that does.
-BlockScan block_scan(Builder& b, In<u64> x, const Shared<u64>& slots, uint32_t warps) {
+BlockScan block_scan(Builder& b, In<u64> x, const Shared<u64>& slots, const VirtualBlock& block) {
   Var<u64> own = b.var<u64>("own", x);
   Reg<u64> up_to_here = warp_scan(b, own);
-  Reg<u64> up_to_warp = warp_scan(b, gathered(b, up_to_here, slots, warps));
-  Reg<u64> total = shuffle(b, up_to_warp, warps - 1);
-  Reg<u64> warps_before = b.select(b.warp() > 0, shuffle(b, up_to_warp, b.warp() - 1), uint64_t{0});
-  b.barrier();
+  Reg<u64> up_to_warp = warp_scan(b, gathered(b, up_to_here, slots, block));
+  Reg<u64> total = shuffle(b, up_to_warp, kWarpSize - 1);
+  Reg<u64> warps_before = b.select(block.warp() > 0, shuffle(b, up_to_warp, block.warp() - 1), uint64_t{0});
+  block.barrier();
   return {warps_before + up_to_here - own, total};
 }
 

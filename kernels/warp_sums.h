@@ -3,7 +3,7 @@
 #pragma once
 #include <vector>
 
-#include "ptx/builder.h"
+#include "kernels/virtual_block.h"
 
 namespace warpchat {
 
@@ -28,13 +28,16 @@ ptx::Reg<ptx::u32> warp_max(ptx::Builder& b, ptx::In<ptx::u32> x);
 ptx::Reg<ptx::u64> warp_max(ptx::Builder& b, ptx::In<ptx::u64> x);
 
 // The same over the block, in all threads. slots: one a warp; both end with a barrier, so that they may be used again.
-ptx::Reg<ptx::u64> block_sum(ptx::Builder& b, ptx::In<ptx::u64> x, const ptx::Shared<ptx::u64>& slots, uint32_t warps);
-ptx::Reg<ptx::u64> block_max(ptx::Builder& b, ptx::In<ptx::u64> x, const ptx::Shared<ptx::u64>& slots, uint32_t warps);
+ptx::Reg<ptx::u64> block_sum(ptx::Builder& b, ptx::In<ptx::u64> x, const ptx::Shared<ptx::u64>& slots,
+                             const VirtualBlock& block);
+ptx::Reg<ptx::u64> block_max(ptx::Builder& b, ptx::In<ptx::u64> x, const ptx::Shared<ptx::u64>& slots,
+                             const VirtualBlock& block);
 
 // Over the block's threads in their order: the sum of those before, and of all. slots: as of block_sum.
 struct BlockScan {
   ptx::Reg<ptx::u64> before, total;
 };
-BlockScan block_scan(ptx::Builder& b, ptx::In<ptx::u64> x, const ptx::Shared<ptx::u64>& slots, uint32_t warps);
+BlockScan block_scan(ptx::Builder& b, ptx::In<ptx::u64> x, const ptx::Shared<ptx::u64>& slots,
+                     const VirtualBlock& block);
 
 }  // namespace warpchat

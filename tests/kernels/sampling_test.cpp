@@ -139,6 +139,8 @@ const SamplingCase kCases[] = {
     {"top_k_of_all_but_one", {100, 200, 32}, 1, params(kHot, 99)},
     {"top_k_as_many_as_threads", {3000, 100, 64}, 1, params(kHot, 64)},
     {"top_k_of_more_than_threads", {3000, 100, 64}, 1, params(kHot, 65)},
+    {"top_k_as_many_as_threads_of_three_warps", {3000, 100, 96}, 1, params(kHot, 96)},
+    {"top_k_of_more_than_threads_of_three_warps", {3000, 100, 96}, 1, params(kHot, 97)},
     {"top_p_of_few", {1000, 60, 128}, 3, params(kHot, 0, 0.9f)},
     {"top_p_of_many", {3000, 60, 32}, 1, params(kHot, 0, 0.9f)},
     {"top_p_zero_keeps_one", {300, 8, 32}, 1, params(kHot, 0, 0.0f)},
@@ -341,7 +343,7 @@ TEST(SamplingSchedules, DoNotMatter) {
                                      penalised(1.2f, 0.1f, 0.1f, params(0.9f, 20))};
   for (const SamplingParams& p : settings) {
     std::vector<uint32_t> first;
-    for (uint32_t threads : {32u, 64u, 1024u}) {
+    for (uint32_t threads : {32u, 64u, 224u, 1024u}) {
       for (uint64_t seed : {0, 1, 2}) {
         SamplingRun run({1500, 10, threads}, logits, p, kRecent);
         ASSERT_EQ(run.run(seed == 0 ? kAllChecks : shaken(seed)), "");
@@ -350,6 +352,17 @@ TEST(SamplingSchedules, DoNotMatter) {
       }
     }
   }
+}
+
+// One text serves blocks of every size: kernels differ in their names and bounds.
+TEST(SamplingText, KnowsNoNumberOfThreads) {
+  const auto body = [](uint32_t threads) {
+    const std::string text = sample({1000, 1, threads}, ptx::sm_75).text;
+    const size_t bounds = text.find(".maxntid");
+    EXPECT_NE(bounds, std::string::npos);
+    return text.substr(text.find('\n', bounds));
+  };
+  EXPECT_EQ(body(32), body(1024));
 }
 
 TEST(SamplingSeeds, GiveOtherTokens) {
@@ -422,8 +435,9 @@ TEST(SamplingSpecs, AreCheckedByName) {
   const std::pair<SampleSpec, const char*> wrong[] = {
       {{0}, "sample: n_vocab is 0, expected 1 to 2147483647"},
       {{8, 0}, "sample: columns is 0, expected 1 to 65535"},
-      {{8, 1, 96}, "sample: threads is 96, expected a power of two from 32 to 1024"},
-      {{8, 1, 2048}, "sample: threads is 2048, expected a power of two from 32 to 1024"},
+      {{8, 1, 0}, "sample: threads is 0, expected a multiple of 32 up to 1024"},
+      {{8, 1, 48}, "sample: threads is 48, expected a multiple of 32 up to 1024"},
+      {{8, 1, 2048}, "sample: threads is 2048, expected a multiple of 32 up to 1024"},
       {{8, 1, 32, 0}, "sample: ring is 0, expected a power of two up to 1024"},
       {{8, 1, 32, 2048}, "sample: ring is 2048, expected a power of two up to 1024"},
   };
