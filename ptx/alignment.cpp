@@ -45,7 +45,10 @@ Residue bitwise_and(Residue a, Residue b) {
 
 class Analysis {
  public:
-  explicit Analysis(const Body& body) : body_(body), known_(body.registers.size()) {}
+  explicit Analysis(const Body& body) : body_(body), known_(body.registers.size()) {
+    for (const ArgumentRegister& argument : body.arguments)
+      known_[argument.index] = make(std::countr_zero(argument.alignment), 0);
+  }
 
   std::vector<Residue> run() {
     do {

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "ptx/copies.h"
-#include "ptx/emitter.h"
 #include "ptx/layout.h"
 #include "ptx/verifier.h"
 
@@ -91,9 +90,42 @@ Operand Builder::scalar(const std::string& name, Type type, Where at) {
   return in_prologue(kernel_, "ld.param." + std::string(info(type).plain), type, {from}, name, at);
 }
 
+Operand Builder::argument_register(const std::string& name, Type type, Sharing sharing, int alignment, Where at) {
+  if (!is_power_of_two(alignment)) fail(kernel_, at, "the alignment of argument " + name + " is no power of two");
+  const Operand result = new_register(kernel_, type, name, at);
+  kernel_.arguments.push_back({result.index, sharing, static_cast<uint32_t>(alignment)});
+  return result;
+}
+
+void Builder::shared_argument(const std::string& name, Where at) {
+  if (kernel_.shared_memory.kind != Operand::Kind::kNone)
+    fail(kernel_, at, name + " would be the second address of shared memory");
+  kernel_.shared_memory = argument_register(name, Type::kU32, Sharing::kWarp, kSharedAlignment, at);
+  kernel_.turn_bytes = 0;
+}
+
+void Builder::call(const FunctionPointer& function, const std::vector<CallOperand>& arguments, Where at) {
+  if (!kernel_.arguments.empty()) fail(kernel_, at, "a function cannot call " + function->name + ": only kernels call");
+  if (kernel_.guard.kind != Operand::Kind::kNone) fail(kernel_, at, "a call inside predicated(); use if_ around it");
+  if (std::find(kernel_.functions.begin(), kernel_.functions.end(), function) == kernel_.functions.end())
+    kernel_.functions.push_back(function);
+  Instruction instruction{.kind = Instruction::Kind::kCall, .spelling = function->name, .at = at};
+  for (const CallOperand& argument : arguments) instruction.operands.push_back(argument.operand);
+  append(kernel_, std::move(instruction));
+}
+
 // Where it stands, not in the prologue: no other turn needs the address.
 Operand Builder::array_in_turn(const std::string& name, Type element, uint64_t elements, int alignment, Where at) {
   const uint32_t aligned = static_cast<uint32_t>(std::max(alignment, bytes_of(element)));
+  if (kernel_.shared_memory.kind != Operand::Kind::kNone) {
+    if (aligned > kSharedAlignment)
+      fail(kernel_, at, name + " needs more than a function's shared memory is aligned to");
+    const uint64_t offset = round_up(*kernel_.turn_bytes, aligned);
+    kernel_.turn_bytes = offset + elements * bytes_of(element);
+    kernel_.shared_bytes = std::max(kernel_.shared_bytes, *kernel_.turn_bytes);
+    return emit(kernel_, "add.u32", Type::kU32, {kernel_.shared_memory, immediate_operand(offset, Type::kU32)}, at,
+                name);
+  }
   if (kernel_.turns_symbol < 0)
     kernel_.turns_symbol = declare(
         {.space = Space::kShared, .name = "shared_in_turn", .element = Type::kU8, .count = 0, .alignment = 16}, at);
@@ -167,48 +199,84 @@ Operand Builder::raw_value(const std::string& line, Type type, std::initializer_
 }
 
 Kernel Builder::finish(Launch launch, Cost cost) {
-  kernel_.code.insert(kernel_.code.begin(), kernel_.prologue.begin(), kernel_.prologue.end());
-  kernel_.prologue.clear();
+  if (!kernel_.arguments.empty()) throw Error("ptx: " + kernel_.name + " has arguments, and so is no kernel");
   if (kernel_.max_threads == 0) kernel_.max_threads = static_cast<uint32_t>(launch.threads.total());
   if (kernel_.asks_warp && (launch.threads.y > 1 || launch.threads.z > 1)) {
     throw Error("ptx: " + kernel_.name + ": warp() counts warps of one-dimensional blocks, the launch has blocks of " +
                 std::to_string(launch.threads.x) + " x " + std::to_string(launch.threads.y) + " x " +
                 std::to_string(launch.threads.z) + " threads");
   }
-  fold_copies(kernel_);
-  const auto names = name_registers(kernel_), labels = name_labels(kernel_);
-  const Version version = needed_version(kernel_);
-  const Text text = spell(kernel_, names, labels, version);
-  const std::vector<Finding> findings = verify(kernel_, names, labels, text);
-  if (!findings.empty()) throw Error(spell(kernel_, findings, text));
-
+  Written written = write();
   Kernel kernel{.name = kernel_.name,
-                .text = text.header + text.declarations + text.entry,
+                .text = "",
                 .target = kernel_.target,
-                .version = version,
+                .version = written.version,
                 .parameters = parameters_of(kernel_),
                 .parameter_bytes = lay_out_parameters(kernel_).bytes,
                 .static_shared_bytes = static_cast<uint32_t>(lay_out_shared(kernel_).fixed),
                 .dynamic_shared_bytes = static_cast<uint32_t>(lay_out_shared(kernel_).dynamic),
                 .launch = launch,
                 .cost = cost,
-                .notes = {},
-                .declarations = text.declarations,
-                .entry = text.entry};
+                .notes = std::move(written.notes),
+                .declarations = std::move(written.text.declarations),
+                .entry = std::move(written.text.entry),
+                .functions = kernel_.functions};
+  kernel.text = module_text({&kernel, 1});
+  return kernel;
+}
+
+FunctionPointer Builder::finish_function() {
+  if (kernel_.arguments.empty()) throw Error("ptx: " + kernel_.name + " has no arguments, and so is no function");
+  for (const Symbol& symbol : kernel_.symbols) {
+    if (symbol.space == Space::kParam || symbol.space == Space::kShared)
+      throw Error("ptx: function " + kernel_.name + " declares " + symbol.name +
+                  "; parameters and shared memory are its caller's");
+  }
+  const bool leaves = std::ranges::any_of(kernel_.code, [](const Instruction& i) {
+    return i.kind == Instruction::Kind::kOperation && (i.spelling == "ret" || i.spelling == "exit");
+  });
+  if (leaves) throw Error("ptx: function " + kernel_.name + " returns before its end; let an inlined() part return");
+  Written written = write();
+  Function function{.name = kernel_.name,
+                    .text = std::move(written.text.entry),
+                    .target = kernel_.target,
+                    .version = written.version,
+                    .arguments = {},
+                    .shared_bytes = static_cast<uint32_t>(kernel_.shared_bytes),
+                    .together = needed_together(kernel_),
+                    .notes = std::move(written.notes),
+                    .declarations = std::move(written.text.declarations)};
+  for (const ArgumentRegister& argument : kernel_.arguments) {
+    const Register& r = kernel_.registers[argument.index];
+    function.arguments.push_back({r.role, r.type, argument.sharing, argument.alignment});
+  }
+  return std::make_shared<const Function>(std::move(function));
+}
+
+Builder::Written Builder::write() {
+  kernel_.code.insert(kernel_.code.begin(), kernel_.prologue.begin(), kernel_.prologue.end());
+  kernel_.prologue.clear();
+  fold_copies(kernel_);
+  const auto names = name_registers(kernel_), labels = name_labels(kernel_);
+  Written written{needed_version(kernel_), {}, {}};
+  written.text = spell(kernel_, names, labels, written.version);
+  const std::vector<Finding> findings = verify(kernel_, names, labels, written.text);
+  if (!findings.empty()) throw Error(spell(kernel_, findings, written.text));
   for (size_t i = 0; i < kernel_.code.size(); ++i) {
     const Instruction& instruction = kernel_.code[i];
     if (instruction.kind != Instruction::Kind::kRaw) continue;
-    kernel.notes.push_back(kernel_.name + " line " + std::to_string(text.lines[i]) + " (" + spell(instruction.at) +
-                           "): a raw line, which nothing verifies");
+    written.notes.push_back(kernel_.name + " line " + std::to_string(written.text.lines[i]) + " (" +
+                            spell(instruction.at) + "): a raw line, which nothing verifies");
   }
-  return kernel;
+  return written;
 }
 
 std::string module_text(std::span<const Kernel> kernels) {
   if (kernels.empty()) throw Error("ptx: a module needs at least one kernel");
   Version version;
   std::set<std::string> names;
-  std::string declarations, entries;
+  std::set<FunctionPointer> functions;
+  std::string declarations, texts, entries;
   for (const Kernel& kernel : kernels) {
     if (!names.insert(kernel.name).second) throw Error("ptx: the module has two kernels named " + kernel.name);
     if (kernel.target != kernels[0].target) {
@@ -216,10 +284,17 @@ std::string module_text(std::span<const Kernel> kernels) {
                   spell(kernels[0].target));
     }
     version = std::max(version, kernel.version);
+    for (const FunctionPointer& function : kernel.functions) {
+      if (!functions.insert(function).second) continue;
+      if (!names.insert(function->name).second)
+        throw Error("ptx: the module has two functions or kernels named " + function->name);
+      declarations += function->declarations;
+      texts += function->text + "\n";
+    }
     declarations += kernel.declarations;
     entries += (entries.empty() ? "" : "\n") + kernel.entry;
   }
-  return spell_header(kernels[0].target, version) + declarations + entries;
+  return spell_header(kernels[0].target, version) + declarations + texts + entries;
 }
 
 }  // namespace ptx

@@ -1,4 +1,5 @@
-// Builds one kernel: parameters and memory here, what it does in the headers included below, PTX text from finish().
+// Builds one kernel, or one device function: parameters and memory here, what it does in the headers included below,
+// PTX text from finish().
 //   Builder b("scale", sm_80);
 //   Global<f32> x = b.global<f32>("x", n);
 //   Reg<u32> i = b.block() * 256 + b.thread();
@@ -9,6 +10,7 @@
 #include "ptx/async_copy.h"
 #include "ptx/control.h"
 #include "ptx/convert.h"
+#include "ptx/emitter.h"
 #include "ptx/kernel.h"
 #include "ptx/memory.h"
 #include "ptx/special.h"
@@ -42,6 +44,20 @@ struct RawOperand : AnyIn {
   RawOperand(const In<T>& value) : AnyIn(value) {}
 };
 
+// What a call passes: a register, a number of 32 bits, or an address.
+struct CallOperand : AnyIn {
+  template <Value V>
+  CallOperand(const V& value, Where where = Where::current()) : AnyIn(In<ElementOf<V>>(value, where)) {}
+  template <class T, Space S>
+  CallOperand(const Pointer<T, S>& pointer, Where where = Where::current())
+      : AnyIn{whole_address(pointer.address(), where), &pointer.body(), where} {}
+  CallOperand(uint32_t number, Where where = Where::current()) : AnyIn(In<u32>(number, where)) {}
+  static CallOperand null(Where where = Where::current()) { return CallOperand(In<u64>(0, where)); }  // an address
+
+ private:
+  explicit CallOperand(const AnyIn& in) : AnyIn(in) {}
+};
+
 // Holds what the parts of the builder write into, and so is made before them.
 class BodyOwner {
  protected:
@@ -73,6 +89,22 @@ class Builder : private BodyOwner,
     return {kernel_, scalar(name, T::kType, at)};
   }
 
+  // A function's arguments, in the order of the call's, instead of parameters. sharing: which threads must be passed
+  // the same value. The second and third are addresses: of global memory, and of the memory behind which the function's
+  // shared arrays will lie; that one comes before any array, and at most once.
+  template <class T>
+  Reg<T> argument(const std::string& name, Sharing sharing, Where at = Where::current()) {
+    return {kernel_, argument_register(name, T::kType, sharing, 1, at)};
+  }
+  template <class T>
+  Global<T> global_argument(const std::string& name, Sharing sharing, int alignment = 16, Where at = Where::current()) {
+    return {kernel_, argument_register(name, Type::kU64, sharing, alignment, at)};
+  }
+  void shared_argument(const std::string& name, Where at = Where::current());
+
+  // Calls a function, for which the threads come together as it says, and goes on when it returns.
+  void call(const FunctionPointer& function, const std::vector<CallOperand>& arguments, Where at = Where::current());
+
   // Memory of the block, the thread, and the module. Dynamic shared memory follows the static one, its parts in order.
   template <class T>
   Shared<T> shared(const std::string& name, uint64_t elements, int alignment = 16, Where at = Where::current()) {
@@ -84,10 +116,12 @@ class Builder : private BodyOwner,
     return {kernel_, dynamic_array(name, T::kType, elements, alignment, at)};
   }
   // Shared arrays that body() asks for begin where those of every other turn begin: one array serves all turns, as
-  // large as the largest. A block barrier must part a turn from the next. Names may repeat from turn to turn.
+  // large as the largest. A block barrier must part a turn from the next. Names may repeat from turn to turn. Turns
+  // within a turn follow what that one has asked for before them.
   template <std::invocable F>
   void in_turn(F&& body) {
-    const auto outer = std::exchange(kernel_.turn_bytes, uint64_t{0});
+    const auto outer = kernel_.turn_bytes;
+    kernel_.turn_bytes = outer.value_or(0);
     body();
     kernel_.turn_bytes = outer;
   }
@@ -152,8 +186,18 @@ class Builder : private BodyOwner,
 
   // Verifies and spells the kernel; throws Error with every finding. The builder is spent afterwards.
   Kernel finish(Launch launch = {}, Cost cost = {});
+  // The same of a function; a return in it must be an inlined part's, so that the threads that came together also
+  // leave together.
+  FunctionPointer finish_function();
 
  private:
+  struct Written {
+    Version version;
+    Text text;
+    std::vector<std::string> notes;
+  };
+  Written write();
+  Operand argument_register(const std::string& name, Type type, Sharing sharing, int alignment, Where at);
   Operand buffer(const std::string& name, Type element, uint64_t elements, int alignment, Where at);
   Operand scalar(const std::string& name, Type type, Where at);
   Operand array(Space space, const std::string& name, Type element, uint64_t elements, int alignment, Where at);

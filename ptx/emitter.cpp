@@ -77,6 +77,7 @@ class Namer {
 
 std::vector<bool> used_registers(const Body& body) {
   std::vector<bool> used(body.registers.size());
+  for (const ArgumentRegister& argument : body.arguments) used[argument.index] = true;
   for (const Instruction& instruction : body.code) {
     for_each_read(instruction, [&](int r) { used[r] = true; });
     for_each_write(instruction, [&](int r) { used[r] = true; });
@@ -106,9 +107,11 @@ struct Numbers {
 };
 
 // .reg lines, one declared type after the other; "%sum_<65>" stands for %sum_0 to %sum_64.
-std::string spell_registers(const Body& body, const std::vector<std::string>& names) {
+std::string spell_registers(const Body& body, const std::vector<std::string>& all_names) {
   constexpr std::string_view kDeclared[] = {"pred", "b16", "b32", "b64", "f32", "f64"};
   const auto declared_as = [&](size_t r) { return info(body.registers[r].type).declared; };
+  std::vector<std::string> names = all_names;
+  for (const ArgumentRegister& argument : body.arguments) names[argument.index].clear();  // the signature has them
   std::map<std::string, Numbers> stems;
   for (size_t r = 0; r < names.size(); ++r) {
     const Numbered name = numbered(names[r]);
@@ -199,6 +202,21 @@ std::string spell_signature(const Body& body) {
   return text + "{\n";
 }
 
+// A function's arguments lie in registers.
+std::string spell_function_signature(const Body& body, const std::vector<std::string>& names) {
+  std::string text = ".func " + body.name + "(";
+  size_t width = text.size();
+  for (const ArgumentRegister& argument : body.arguments) {
+    const std::string one =
+        ".reg ." + std::string(info(body.registers[argument.index].type).declared) + " " + names[argument.index];
+    const bool first = &argument == body.arguments.data();
+    const bool breaks = width + one.size() + 2 > kLineWidth;
+    text += (first ? "" : ",") + std::string(breaks ? "\n  " : first ? "" : " ") + one;
+    width = (breaks ? 2 : width + 2) + one.size();
+  }
+  return text + ")\n{\n";
+}
+
 std::string describe_claim(const Claim& claim, Where at) {
   switch (claim.kind) {
     case Claim::Kind::kNone:
@@ -248,6 +266,7 @@ Version needed_version(const Body& body) {
   for (const Instruction& instruction : body.code) {
     if (instruction.form) version = std::max(version, instruction.form->row->version);
   }
+  for (const FunctionPointer& function : body.functions) version = std::max(version, function->version);
   if (lay_out_parameters(body).bytes > kMaxOldParameterBytes) version = std::max(version, kLongParameters);
   return version;
 }
@@ -305,15 +324,21 @@ class LineWriter {
         return "  // " + i.spelling + "\n";
       case Instruction::Kind::kRaw:
         return "  " + guard(i) + raw(i) + "  // raw (" + spell(i.at) + ")\n";
+      case Instruction::Kind::kCall:
+        return "  call.uni " + i.spelling + ", (" + operands(i) + ");\n";
       case Instruction::Kind::kOperation:
         break;
     }
-    std::string text = "  " + guard(i) + i.spelling;
-    for (size_t k = 0; k < i.operands.size(); ++k) text += (k ? ", " : " ") + operand(i.operands[k]);
-    return text + ";" + describe_claim(i.claim, i.at) + "\n";
+    return "  " + guard(i) + i.spelling + (i.operands.empty() ? "" : " ") + operands(i) + ";" +
+           describe_claim(i.claim, i.at) + "\n";
   }
 
  private:
+  std::string operands(const Instruction& i) const {
+    std::string text;
+    for (const Operand& o : i.operands) text += (text.empty() ? "" : ", ") + operand(o);
+    return text;
+  }
   std::string operand(const Operand& o) const {
     const std::string text = spell_operand(body_, registers_, labels_, o);
     return o.kind == Operand::Kind::kAddress ? "[" + text + "]" : text;
@@ -340,14 +365,21 @@ int count_lines(const std::string& text) { return static_cast<int>(std::count(te
 
 Text spell(const Body& body, const std::vector<std::string>& registers, const std::vector<std::string>& labels,
            Version version) {
-  Text text{spell_header(body.target, version), spell_declarations(body), spell_signature(body), {}};
+  const bool is_function = !body.arguments.empty();
+  Text text{spell_header(body.target, version),
+            spell_declarations(body),
+            is_function ? spell_function_signature(body, registers) : spell_signature(body),
+            {}};
   text.entry += spell_registers(body, registers);
   for (const Symbol& symbol : body.symbols) {
     const bool in_entry = symbol.space == Space::kLocal || (symbol.space == Space::kShared && !symbol.dynamic);
     if (in_entry) text.entry += "  " + spell_array(symbol) + ";\n";
   }
   const LineWriter writer(body, registers, labels);
-  int line = count_lines(text.header) + count_lines(text.declarations) + count_lines(text.entry) + 1;
+  int called = 0;
+  for (const FunctionPointer& function : body.functions)
+    called += count_lines(function->declarations) + count_lines(function->text) + 1;
+  int line = called + count_lines(text.header) + count_lines(text.declarations) + count_lines(text.entry) + 1;
   for (const Instruction& instruction : body.code) {
     const std::string written = writer.line(instruction);
     text.lines.push_back(line);

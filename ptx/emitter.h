@@ -1,4 +1,5 @@
-// Spells a kernel as PTX text: deterministic to the byte, registers named by role, loops and tags as comments.
+// Spells a kernel or function as PTX text: deterministic to the byte, registers named by role, loops and tags as
+// comments.
 #pragma once
 #include <string>
 #include <vector>
@@ -15,8 +16,8 @@ std::vector<std::string> name_labels(const Body& body);
 struct Text {
   std::string header;        // .version, .target, .address_size
   std::string declarations;  // constants and dynamic shared memory, of module scope
-  std::string entry;
-  std::vector<int> lines;  // of each instruction, from 1, in header + declarations + entry
+  std::string entry;         // the kernel's or function's
+  std::vector<int> lines;    // of each instruction, from 1, in the text of the kernel alone and what it calls
 };
 Text spell(const Body& body, const std::vector<std::string>& registers, const std::vector<std::string>& labels,
            Version version);

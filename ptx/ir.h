@@ -1,5 +1,5 @@
-// A kernel as data: registers, symbols and a flat list of instructions in text order. The builder's calls fill it, the
-// passes read it: uniformity, alignment, the verifier, and the emitter, which spells it.
+// A kernel or function as data: registers, symbols and a flat list of instructions in text order. The builder's calls
+// fill it, the passes read it: uniformity, alignment, the verifier, and the emitter, which spells it.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ptx/error.h"
+#include "ptx/function.h"
 #include "ptx/target.h"
 #include "ptx/types.h"
 
@@ -55,9 +56,9 @@ struct Claim {
 };
 
 struct Instruction {
-  enum class Kind : uint8_t { kOperation, kLabel, kComment, kRaw };
+  enum class Kind : uint8_t { kOperation, kLabel, kComment, kRaw, kCall };
   Kind kind = Kind::kOperation;
-  std::string spelling = {};  // "fma.rn.f32"; the comment; the raw line
+  std::string spelling = {};  // "fma.rn.f32"; the comment; the raw line; the called function's name
   const Form* form = nullptr;
   std::vector<Operand> operands = {};  // in text order, results first; of a label: itself
   int n_results = 0;
@@ -72,6 +73,13 @@ struct Register {
   std::string role;         // "sum" is spelled %sum, %sum_2, ...
   bool assignable = false;  // a Var, which may be assigned again
   Where at = {};
+};
+
+// A register that holds a value when the function is called.
+struct ArgumentRegister {
+  int index;
+  Sharing sharing;
+  uint32_t alignment;
 };
 
 struct Symbol {
@@ -93,12 +101,16 @@ struct Body {
   std::vector<Register> registers = {};
   std::vector<Symbol> symbols = {};
   std::vector<std::string> labels = {};
-  std::vector<Instruction> prologue = {};  // parameters and special registers, read once, before everything
+  std::vector<ArgumentRegister> arguments = {};  // of a function
+  std::vector<FunctionPointer> functions = {};   // called
+  std::vector<Instruction> prologue = {};        // parameters and special registers, read once, before everything
   std::vector<Instruction> code = {};
   uint32_t max_threads = 0;                 // .maxntid, 0 for none
   uint32_t min_blocks = 0;                  // .minnctapersm
   bool asks_warp = false;                   // uses the warp's number, which needs a one-dimensional block
   int turns_symbol = -1;                    // the shared array that the parts of a kernel use in turn
+  Operand shared_memory = {};               // of a function: the argument behind which its shared arrays lie
+  uint64_t shared_bytes = 0;                // ... and how much it takes there
   std::optional<uint64_t> turn_bytes = {};  // while building such a part: bytes it has taken of that array
   Operand guard = {};                       // while building: the predicate of every instruction that follows
 };

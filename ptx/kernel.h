@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "ptx/function.h"
 #include "ptx/target.h"
 #include "ptx/types.h"
 
@@ -37,7 +38,7 @@ struct Parameter {
 
 struct Kernel {
   std::string name;  // of the entry
-  std::string text;  // a complete module with this one entry
+  std::string text;  // a complete module with this one entry and what it calls
   Target target;
   Version version;  // the oldest PTX version that has all its instructions
   std::vector<Parameter> parameters;
@@ -48,9 +49,11 @@ struct Kernel {
   std::vector<std::string> notes;  // what the verifier cannot vouch for: raw lines
   std::string declarations;        // of module scope
   std::string entry;
+  std::vector<FunctionPointer> functions;  // that it calls
 };
 
-// Several kernels in one module; throws Error for two of one name or for different targets.
+// Several kernels in one module, and once each function that they call; throws Error for two of one name or for
+// different targets.
 std::string module_text(std::span<const Kernel> kernels);
 
 }  // namespace ptx

@@ -94,6 +94,9 @@ Operand operand_of(const Address& address) {
   return {.kind = Operand::Kind::kAddress, .index = address.base.index, .offset = address.offset};
 }
 
+Operand whole_address(const Address& address, Where at) {
+  return address.offset == 0 ? address.base : add_constant(address, address.offset, at);
+}
 Address advance(const Address& from, const Index& index, int element_bytes) {
   Address to = from;
   if (index.body) {

@@ -57,6 +57,7 @@ struct Address {
   int64_t offset = 0;  // bytes
 };
 Operand operand_of(const Address& address);
+Operand whole_address(const Address& address, Where at);  // with its offset, in one register
 Address advance(const Address& from, const Index& index, int element_bytes);
 Address aligned(const Address& address, int bytes, Where at);
 std::vector<Operand> load(const Address& from, Type type, int lanes, const Access& how, Where at);

@@ -46,6 +46,7 @@ class Analysis {
     result_.register_cause.assign(body.registers.size(), -1);
     result_.control.assign(graph.blocks().size(), Sharing::kBlock);
     result_.control_cause.assign(graph.blocks().size(), -1);
+    for (const ArgumentRegister& argument : body.arguments) result_.registers[argument.index] = argument.sharing;
   }
 
   Uniformity run() {

@@ -5,10 +5,9 @@
 #include <vector>
 
 #include "ptx/flow_graph.h"
+#include "ptx/function.h"
 
 namespace ptx {
-
-enum class Sharing : uint8_t { kBlock, kWarp, kNone };  // the same in the whole block, in each warp, in neither
 
 struct Uniformity {
   std::vector<Sharing> registers;

@@ -33,7 +33,9 @@ class Verifier {
     }
     if (findings_.empty()) {  // what follows supposes well-formed instructions
       check_definitions();
+      uniformity_ = find_uniformity(body_, graph_);
       check_barriers();
+      check_calls();
       check_alignment();
     }
     check_budgets();
@@ -60,6 +62,8 @@ class Verifier {
   void check_definitions();
   void check_reads(int i, const BitSet& defined);
   void check_barriers();
+  void check_calls();
+  void check_call(int i, const Function& function, const std::vector<Residue>& residues);
   void check_alignment();
   void check_budgets();
 
@@ -67,6 +71,7 @@ class Verifier {
   const std::vector<std::string>&names_, &labels_;
   const Text& text_;
   FlowGraph graph_;
+  Uniformity uniformity_;
   std::vector<Finding> findings_;
 };
 
@@ -194,6 +199,7 @@ void Verifier::check_definitions() {
   const auto& blocks = graph_.blocks();
   std::vector<BitSet> in(blocks.size(), BitSet(n, true));
   in[0] = BitSet(n);
+  for (const ArgumentRegister& argument : body_.arguments) in[0].set(argument.index);
   const auto step = [&](const Instruction& instruction, BitSet& defined) {
     if (!is_guarded(instruction)) for_each_write(instruction, [&](int r) { defined.set(r); });
   };
@@ -262,23 +268,33 @@ Sharing needed_sharing(const Instruction& instruction) {
   return Sharing::kNone;
 }
 
+const Function& called(const Body& body, const Instruction& call) {
+  return **std::ranges::find(body.functions, call.spelling, [](const FunctionPointer& f) { return f->name; });
+}
+
+// The same of a call: as the function says.
+Sharing needed_sharing(const Body& body, const Instruction& instruction) {
+  return instruction.kind == Instruction::Kind::kCall ? called(body, instruction).together
+                                                      : needed_sharing(instruction);
+}
+
 void Verifier::check_barriers() {
-  const Uniformity uniformity = find_uniformity(body_, graph_);
   for (int i = 0; i < static_cast<int>(body_.code.size()); ++i) {
     const Instruction& instruction = body_.code[i];
     const int block = graph_.block_of(i);
-    if (instruction.kind != Instruction::Kind::kOperation || !graph_.blocks()[block].reachable) continue;
-    const Sharing needed = needed_sharing(instruction);
-    Sharing together = uniformity.control[block];
-    int parted = uniformity.control_cause[block], condition = -1;
+    const bool acts = instruction.kind == Instruction::Kind::kOperation || instruction.kind == Instruction::Kind::kCall;
+    if (!acts || !graph_.blocks()[block].reachable) continue;
+    const Sharing needed = needed_sharing(body_, instruction);
+    Sharing together = uniformity_.control[block];
+    int parted = uniformity_.control_cause[block], condition = -1;
     if (parted >= 0) condition = body_.code[parted].guard.index;
-    if (is_guarded(instruction) && uniformity.registers[instruction.guard.index] > together) {
-      together = uniformity.registers[instruction.guard.index];
+    if (is_guarded(instruction) && uniformity_.registers[instruction.guard.index] > together) {
+      together = uniformity_.registers[instruction.guard.index];
       parted = i, condition = instruction.guard.index;
     }
     if (together <= needed) continue;
     const char* whom = needed == Sharing::kBlock ? "block" : "warp";
-    const int cause = uniformity.register_cause[condition];
+    const int cause = uniformity_.register_cause[condition];
     const std::string source =
         cause < 0
             ? ""
@@ -286,9 +302,45 @@ void Verifier::check_barriers() {
                                                       body_.code[cause].operands[1].kind == Operand::Kind::kSpecial
                                                   ? body_.code[cause].operands[1]
                                                   : body_.code[cause].operands[0]);
-    found(i, instruction.spelling + " waits for the whole " + whom + ", which may have parted in " + line(parted) +
-                 " by " + names_[condition] + source + "; move it out, or vouch for the condition with " +
+    found(i, (instruction.kind == Instruction::Kind::kCall ? "the call of " : "") + instruction.spelling +
+                 " waits for the whole " + whom + ", which may have parted in " + line(parted) + " by " +
+                 names_[condition] + source + "; move it out, or vouch for the condition with " +
                  (needed == Sharing::kBlock ? "uniform()" : "warp_uniform()"));
+  }
+}
+
+void Verifier::check_calls() {
+  if (body_.functions.empty()) return;
+  const std::vector<Residue> residues = find_residues(body_);
+  for (int i = 0; i < static_cast<int>(body_.code.size()); ++i) {
+    if (body_.code[i].kind == Instruction::Kind::kCall) check_call(i, called(body_, body_.code[i]), residues);
+  }
+}
+
+void Verifier::check_call(int i, const Function& function, const std::vector<Residue>& residues) {
+  const Instruction& call = body_.code[i];
+  if (call.operands.size() != function.arguments.size()) {
+    return found(i, function.name + " takes " + std::to_string(function.arguments.size()) + " arguments, found " +
+                        std::to_string(call.operands.size()));
+  }
+  for (size_t k = 0; k < call.operands.size(); ++k) {
+    const Operand& passed = call.operands[k];
+    const Function::Argument& argument = function.arguments[k];
+    const std::string what = mismatch_value(argument.type, passed);
+    const std::string which = function.name + " argument " + std::to_string(k + 1) + ", " + argument.name + ", ";
+    if (!what.empty()) found(i, which + what);
+    if (passed.kind != Operand::Kind::kRegister) continue;
+    const Sharing sharing = uniformity_.registers[passed.index];
+    if (sharing > argument.sharing) {
+      found(i, which + "must be the same in the whole " + (argument.sharing == Sharing::kBlock ? "block" : "warp") +
+                   ", which " + operand(passed) + " may not be; vouch for it with " +
+                   (argument.sharing == Sharing::kBlock ? "uniform()" : "warp_uniform()"));
+    }
+    const int alignment = residues[passed.index].alignment();
+    if (alignment < static_cast<int>(argument.alignment)) {
+      found(i, which + "needs " + std::to_string(argument.alignment) + "-byte alignment, " + operand(passed) + " has " +
+                   std::to_string(alignment));
+    }
   }
 }
 
@@ -340,6 +392,14 @@ std::vector<Finding> verify(const Body& body, const std::vector<std::string>& na
 std::vector<Finding> verify(const Body& body) {
   const auto names = name_registers(body), labels = name_labels(body);
   return verify(body, names, labels, spell(body, names, labels, needed_version(body)));
+}
+
+Sharing needed_together(const Body& body) {
+  Sharing together = Sharing::kNone;
+  for (const Instruction& instruction : body.code) {
+    if (instruction.kind == Instruction::Kind::kOperation) together = std::min(together, needed_sharing(instruction));
+  }
+  return together;
 }
 
 std::string spell(const Body& body, const std::vector<Finding>& findings, const Text& text) {

@@ -3,6 +3,7 @@
 //   values               defined on every way to every use
 //   labels, parameters   placed once, inside their declarations, distinct names
 //   barriers             where control has not parted the threads that they wait for
+//   calls                arguments as the function has them: types, alignment, shared by as many threads
 //   addresses            as aligned as the access needs, provably
 //   budgets              shared memory, parameters, constants, threads
 #pragma once
@@ -23,6 +24,9 @@ struct Finding {
 std::vector<Finding> verify(const Body& body, const std::vector<std::string>& names,
                             const std::vector<std::string>& labels, const Text& text);
 std::vector<Finding> verify(const Body& body);
+
+// Who must come together for what the body does: the fewest that none of its instructions finds too few.
+Sharing needed_together(const Body& body);
 
 // "ptx: <kernel> line <n> (<file>:<line>): <what>"; further ones indented below.
 std::string spell(const Body& body, const std::vector<Finding>& findings, const Text& text);
