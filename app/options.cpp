@@ -178,7 +178,7 @@ void add_kernels(CLI::App& app, KernelsOptions& o) {
   number(app, "-c,--ctx-size", o.context, "context in tokens; default: the model's own, at most 8192", 1);
   app.option_defaults()->group("Output");
   text(app, "--target", o.target, "sm_XX", "the GPU architecture, sm_75 to sm_120; default sm_90");
-  text(app, "--ptx", o.ptx_folder, "FOLDER", "write each kernel as FOLDER/NAME.ptx");
+  text(app, "--ptx", o.ptx_folder, "FOLDER", "write their text, as FOLDER/token.ptx and prompt.ptx");
   text(app, "--gpu", o.gpu, "NAME",
        "instead of the list, what a model of this GPU predicts: time a kernel, tokens per second; h200 or 4090");
 }

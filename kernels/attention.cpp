@@ -340,7 +340,7 @@ void attention_body(Builder& b, const AttentionSpec& spec, const AttentionAddres
   merge.finish(split);
 }
 
-Kernel incremental_attention(const AttentionSpec& s, Target target) {
+Kernel attention_kernel(const AttentionSpec& s, Target target, const BodyOf<AttentionAddresses>& body) {
   const AttentionPlan plan(s);
   const uint64_t q_width = uint64_t{s.n_heads} * s.head_dim;
   Builder b(plan.name(), target);
@@ -354,9 +354,15 @@ Kernel incremental_attention(const AttentionSpec& s, Target target) {
   Global<u8> scratch = b.global<u8>("scratch", plan.scratch_bytes);
   Global<u32> error = b.global<u32>("error", kErrorWords);
   const ColumnCount n_columns = declare_columns(b, s.columns);
-  attention_body(b, s, {q, k_caches, v_caches, lengths, out, scratch, error, n_columns}, VirtualBlock(b));
+  body(b, {q, k_caches, v_caches, lengths, out, scratch, error, n_columns}, VirtualBlock(b));
   return b.finish(Launch{attention_grid(s, s.max_positions), kThreads},
                   attention_cost(s, uint64_t{s.columns} * s.max_positions));
+}
+
+Kernel incremental_attention(const AttentionSpec& spec, Target target) {
+  return attention_kernel(spec, target, [&](Builder& b, const AttentionAddresses& at, const VirtualBlock& block) {
+    attention_body(b, spec, at, block);
+  });
 }
 
 }  // namespace warpchat

@@ -2,6 +2,7 @@
 // header describes as parameters, and the block that it is. A kernel of one operation calls its body once; one that
 // plays many blocks of many operations calls the same bodies.
 #pragma once
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -14,6 +15,10 @@
 #include "kernels/virtual_block.h"
 
 namespace warpchat {
+
+// What a kernel of one operation does with its parameters: the body itself, or a call of a function that holds it.
+template <class Addresses>
+using BodyOf = std::function<void(ptx::Builder& b, const Addresses& at, const VirtualBlock& block)>;
 
 // The number of real columns, where a spec has several.
 using ColumnCount = std::optional<ptx::Reg<ptx::u32>>;
@@ -28,6 +33,8 @@ struct EmbeddingAddresses {
 ptx::Launch embedding_launch(const EmbeddingSpec& spec);  // blocks: parts of a row, columns
 void embedding_body(ptx::Builder& b, const EmbeddingSpec& spec, const EmbeddingAddresses& at,
                     const VirtualBlock& block);
+// embedding(), its body given; and so below.
+ptx::Kernel embedding_kernel(const EmbeddingSpec& spec, ptx::Target target, const BodyOf<EmbeddingAddresses>& body);
 
 struct GemvAddresses {
   std::vector<ptx::Global<ptx::u8>> matrices;  // weights, and with kSwiglu up
@@ -46,6 +53,7 @@ void gemv_body(ptx::Builder& b, const GemvPlan& plan, const GemvAddresses& at, c
 // weights and rows only: what they do alike stands in the text once.
 void gemv_body(ptx::Builder& b, std::vector<GemvPlan> plans, const ptx::Reg<ptx::u32>& which, const GemvAddresses& at,
                const VirtualBlock& block);
+ptx::Kernel gemv_kernel(const GemvSpec& spec, ptx::Target target, const BodyOf<GemvAddresses>& body);
 
 struct KvScatterAddresses {
   ptx::Global<ptx::f32> q, k, v;
@@ -58,6 +66,7 @@ struct KvScatterAddresses {
 ptx::Launch kv_scatter_launch(const KvScatterSpec& spec);  // blocks: heads, columns
 void kv_scatter_body(ptx::Builder& b, const KvScatterSpec& spec, const KvScatterAddresses& at,
                      const VirtualBlock& block);
+ptx::Kernel kv_scatter_kernel(const KvScatterSpec& spec, ptx::Target target, const BodyOf<KvScatterAddresses>& body);
 
 struct AttentionAddresses {
   ptx::Global<ptx::f32> q;
@@ -72,6 +81,7 @@ struct AttentionAddresses {
 void attention_body(ptx::Builder& b, const AttentionSpec& spec, const AttentionAddresses& at,
                     const VirtualBlock& block);
 uint32_t attention_warps();  // of a block
+ptx::Kernel attention_kernel(const AttentionSpec& spec, ptx::Target target, const BodyOf<AttentionAddresses>& body);
 
 struct ArgmaxAddresses {
   ptx::Global<ptx::f32> logits;

@@ -79,7 +79,7 @@ void embedding_body(Builder& b, const EmbeddingSpec& spec, const EmbeddingAddres
   });
 }
 
-Kernel embedding(const EmbeddingSpec& spec, Target target) {
+Kernel embedding_kernel(const EmbeddingSpec& spec, Target target, const BodyOf<EmbeddingAddresses>& body) {
   require(spec.n_vocab > 0, spec, "it has no rows");
   require(is_packable(spec.weights, spec.hidden), spec,
           "hidden is " + std::to_string(spec.hidden) + "; " + std::string(traits(spec.weights).name) +
@@ -92,10 +92,16 @@ Kernel embedding(const EmbeddingSpec& spec, Target target) {
   Global<u32> tokens = b.global<u32>("tokens", spec.columns);
   Global<f32> out = b.global<f32>("out", uint64_t{spec.columns} * spec.hidden);
   Global<u32> error = b.global<u32>("error", kErrorWords);
-  embedding_body(b, spec, {table, tokens, out, error, declare_columns(b, spec.columns)}, VirtualBlock(b));
+  body(b, {table, tokens, out, error, declare_columns(b, spec.columns)}, VirtualBlock(b));
   const uint64_t n_values = uint64_t{spec.columns} * spec.hidden;
   return b.finish(embedding_launch(spec),
                   {spec.columns * row_bytes + 4 * n_values, is_float(spec.weights) ? 0 : 2 * n_values});
+}
+
+Kernel embedding(const EmbeddingSpec& spec, Target target) {
+  return embedding_kernel(spec, target, [&](Builder& b, const EmbeddingAddresses& at, const VirtualBlock& block) {
+    embedding_body(b, spec, at, block);
+  });
 }
 
 }  // namespace warpchat

@@ -367,13 +367,19 @@ void gemv_body(Builder& b, std::vector<GemvPlan> plans, const Reg<u32>& which, c
   choose([&](const GemvPlan& plan) { GemvWriter(b, plan, at, block, input).write_share(); });
 }
 
-Kernel gemv(const GemvSpec& spec, Target target) {
+Kernel gemv_kernel(const GemvSpec& spec, Target target, const BodyOf<GemvAddresses>& body) {
   const GemvPlan plan = plan_of(spec);
   Builder b(name_of(spec), target);
   b.min_blocks_per_sm(std::max(1u, 512 / plan.threads()));  // 128 registers a thread, so that nothing spills
   const GemvAddresses at = declare_addresses(b, plan);
-  gemv_body(b, plan, at, VirtualBlock(b));
+  body(b, at, VirtualBlock(b));
   return b.finish(Launch{plan.n_blocks, plan.threads()}, product_cost(spec, plan.matrices, spec.columns));
+}
+
+Kernel gemv(const GemvSpec& spec, Target target) {
+  return gemv_kernel(spec, target, [&](Builder& b, const GemvAddresses& at, const VirtualBlock& block) {
+    gemv_body(b, plan_of(spec), at, block);
+  });
 }
 
 }  // namespace warpchat

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "kernels/columns.h"
+#include "kernels/token_functions.h"
 
 namespace warpchat {
 
@@ -82,6 +83,7 @@ DecoderSpecs decoder_specs(const ModelConfig& c, const DecoderFormats& formats, 
   const GemvSpec logits{formats.output,       c.n_vocab, c.hidden, 1, GemvPrologue::kRmsNorm,
                         GemvEpilogue::kStore, c.rms_eps};
   DecoderSpecs specs{
+      .kind = kind,
       .embedding = {formats.token_embd, c.n_vocab, c.hidden, columns},
       .kv_scatter = {c.n_heads, c.n_kv_heads, c.head_dim, c.rope_dims, c.rope_pairing, context, columns,
                      kind == PassKind::kPrompt, qk_norm, qk_norm ? c.rms_eps : 0, c.rope_magnitude, c.rope_frequencies,
@@ -95,6 +97,7 @@ DecoderSpecs decoder_specs(const ModelConfig& c, const DecoderFormats& formats, 
 }
 
 std::vector<ptx::Kernel> decoder_kernels(const DecoderSpecs& specs, ptx::Target target) {
+  if (specs.kind == PassKind::kToken) return token_kernels(specs, TokenFunctions(specs, target), target);
   std::vector<ptx::Kernel> kernels;
   std::set<std::string> names;
   const auto add_product = [&](const ProductSpec& product) {

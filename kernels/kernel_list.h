@@ -51,6 +51,7 @@ struct LayerSpecs {
   ProductSpec down;     // residual
 };
 struct DecoderSpecs {
+  PassKind kind;
   EmbeddingSpec embedding;
   KvScatterSpec kv_scatter;  // of every layer, as is attention
   DecoderAttentionSpec attention;
@@ -66,7 +67,7 @@ DecoderSpecs decoder_specs(const ModelConfig& config, const DecoderFormats& form
 DecoderAttentionSpec decoder_attention(const ModelConfig& config, uint32_t context, PassKind kind, uint32_t columns,
                                        KvTypes cache = {});
 
-// Every kernel of the specs once.
+// Every kernel of the specs once; those of a token call the functions of token_functions.h.
 std::vector<ptx::Kernel> decoder_kernels(const DecoderSpecs& specs, ptx::Target target);
 
 std::string name_of(const ProductSpec& spec);

@@ -255,7 +255,7 @@ void kv_scatter_body(Builder& b, const KvScatterSpec& s, const KvScatterAddresse
   });
 }
 
-Kernel kv_scatter(const KvScatterSpec& s, Target target) {
+Kernel kv_scatter_kernel(const KvScatterSpec& s, Target target, const BodyOf<KvScatterAddresses>& body) {
   check(s);
   const uint64_t q_width = uint64_t{s.n_heads} * s.head_dim, kv_width = uint64_t{s.n_kv_heads} * s.head_dim;
   Builder b(name_of(s), target);
@@ -269,8 +269,14 @@ Kernel kv_scatter(const KvScatterSpec& s, Target target) {
   Global<u64> k_caches = b.global<u64>("k_caches", n_caches), v_caches = b.global<u64>("v_caches", n_caches);
   Global<u32> error = b.global<u32>("error", kErrorWords);
   const ColumnCount n_columns = declare_columns(b, s.columns);
-  kv_scatter_body(b, s, {q, k, v, gamma, positions, k_caches, v_caches, error, n_columns}, VirtualBlock(b));
+  body(b, {q, k, v, gamma, positions, k_caches, v_caches, error, n_columns}, VirtualBlock(b));
   return b.finish(kv_scatter_launch(s), cost_of(s));
+}
+
+Kernel kv_scatter(const KvScatterSpec& spec, Target target) {
+  return kv_scatter_kernel(spec, target, [&](Builder& b, const KvScatterAddresses& at, const VirtualBlock& block) {
+    kv_scatter_body(b, spec, at, block);
+  });
 }
 
 }  // namespace warpchat

@@ -7,13 +7,12 @@
 #include <numeric>
 #include <optional>
 
-#include "kernels/attention_plan.h"
 #include "kernels/bodies.h"
 #include "kernels/columns.h"
 #include "kernels/error_word.h"
 #include "kernels/grid_barrier.h"
 #include "kernels/phase_program.h"
-#include "kernels/product.h"
+#include "kernels/token_functions.h"
 
 namespace warpchat {
 
@@ -137,12 +136,15 @@ class DecoderWriter {
       : b_(name_of(spec), target),
         specs_(spec.decoder),
         attention_(std::get<AttentionSpec>(specs_.attention)),
-        sampling_(spec.ring ? std::optional(persistent_sampling(spec)) : std::nullopt),
-        variants_(product_variants(specs_)),
+        functions_(specs_, target),
         at_(b_, specs_),
         barrier_(b_, at_.barrier),
         zero_(b_.var("zero", 0u)),
-        attention_teams_(teams_of_attention(target)) {
+        attention_teams_(teams_of_attention()) {
+    if (spec.ring)
+      sampler_.emplace(persistent_sampling(spec), target);
+    else
+      argmax_.emplace(argmax_spec(), target);
     b_.min_blocks_per_sm(512 / kPersistentThreads);  // 128 registers a thread, as the bodies need
     if (spec.stamps) stamps_.emplace(b_);
   }
@@ -172,9 +174,8 @@ class DecoderWriter {
  private:
   using Wait = std::function<void()>;
 
-  uint32_t teams_of_attention(Target target) const {
-    const uint32_t bytes = std::max(1u, incremental_attention(attention_, target).static_shared_bytes);
-    return std::clamp(kMaxStaticSharedBytes / (bytes + 64), 1u, kWarps / attention_warps());
+  uint32_t teams_of_attention() const {
+    return std::clamp(kMaxStaticSharedBytes / (functions_.attend.shared_bytes() + 64), 1u, kWarps / attention_warps());
   }
 
   void run_phases(const PhaseProgram& program, size_t begin, size_t end) {
@@ -200,9 +201,9 @@ class DecoderWriter {
     if (name == "embed") return embed(wait);
     if (name == "scatter") return scatter(wait);
     if (name == "attention") return attend(wait);
-    if (name == "output") return multiply(offsetof(LayerRow, output), variants_.output, at_.mixed, wait);
-    if (name == "gate_up") return multiply(offsetof(LayerRow, gate_up), variants_.gate_up, at_.hidden, wait);
-    if (name == "down") return multiply(offsetof(LayerRow, down), variants_.down, at_.inner, wait);
+    if (name == "output") return multiply(offsetof(LayerRow, output), functions_.output, at_.mixed, wait);
+    if (name == "gate_up") return multiply(offsetof(LayerRow, gate_up), functions_.gate_up, at_.hidden, wait);
+    if (name == "down") return multiply(offsetof(LayerRow, down), functions_.down, at_.inner, wait);
     if (name == "choose") return choose(wait);
     if (name == "publish") return publish(wait);
     throw Error("the persistent decoder has no phase " + name);
@@ -225,15 +226,14 @@ class DecoderWriter {
   void embed(const Wait& wait) {
     wait();
     const EmbeddingAddresses at{at_.token_embd, at_.token(), at_.hidden, at_.error, {}};
-    play(embedding_launch(specs_.embedding),
-         [&](const VirtualBlock& block) { embedding_body(b_, specs_.embedding, at, block); });
+    play(embedding_launch(specs_.embedding), [&](const VirtualBlock& block) { functions_.embed.call(block, at); });
   }
 
   // The one product of a phase, all of which have the variants' rows.
-  void multiply(size_t offset, const std::vector<GemvSpec>& variants, const Global<f32>& x, const Wait& wait) {
+  void multiply(size_t offset, const ProductFunction& function, const Global<f32>& x, const Wait& wait) {
     const Product product = load_product(row(offset));
     wait();
-    multiply_by_share(product, variants, x, {});
+    multiply_by_share(product, function, x);
   }
 
   // A layer's q, k and v, or behind the layers the logits, which have a phase of their own in the program: each by the
@@ -247,34 +247,26 @@ class DecoderWriter {
       wait();
       b_.for_("product", 0, b_.uniform(n), 1, [&](Reg<u32> index) {
         const Product product = load_product(row(offsetof(LayerRow, q)) + wide(index) * sizeof(ProductRow));
-        multiply_by_share(product, variants_.normed, at_.hidden, product.rows);
+        multiply_by_share(product, functions_.normed, at_.hidden);
         b_.barrier();  // shared memory is the next one's
       });
     });
   }
 
-  void multiply_by_share(const Product& product, const std::vector<GemvSpec>& variants, const Global<f32>& x,
-                         const std::optional<Reg<u32>>& rows) {
+  void multiply_by_share(const Product& product, const ProductFunction& function, const Global<f32>& x) {
     Reg<u32> rank = b_.block() - product.first_block;  // wraps far up for blocks before the first
     b_.if_(rank < product.n_blocks, [&] {
-      std::vector<GemvPlan> plans;
-      for (const GemvSpec& spec : variants) plans.push_back(plan_of(spec));
-      const auto any_has = [&](GemvEpilogue epilogue) {
-        return std::ranges::count(variants, epilogue, &GemvSpec::epilogue) != 0;
-      };
-      std::vector<Global<u8>> matrices = {b_.pointer<u8>(product.weights, 16)};
-      if (any_has(GemvEpilogue::kSwiglu)) matrices.push_back(b_.pointer<u8>(product.up, 16));
-      std::optional<Global<f32>> gamma, bias;
-      std::optional<Pred> has_bias;
-      if (plans[0].normalises()) gamma.emplace(b_.pointer<f32>(product.gamma, 16));
-      if (any_has(GemvEpilogue::kBias)) {
-        bias.emplace(b_.pointer<f32>(product.bias, 16));
-        has_bias.emplace(product.bias != 0);
-      }
-      const GemvAddresses at{matrices, x, gamma, bias, b_.pointer<f32>(product.y, 16), {}, rows, has_bias};
-      const Team team = team_of(b_, kWarps, plans[0].warps);
-      const VirtualBlock block(b_, team, rank, zero_, zero_, product.n_blocks);
-      b_.inlined([&] { gemv_body(b_, plans, product.variant, at, block); });
+      const auto at = [&](const Reg<u64>& address) { return b_.pointer<f32>(address, 16); };
+      const GemvAddresses addresses{{b_.pointer<u8>(product.weights, 16), b_.pointer<u8>(product.up, 16)},
+                                    x,
+                                    at(product.gamma),
+                                    at(product.bias),
+                                    at(product.y),
+                                    {},
+                                    product.rows,
+                                    {}};
+      const Team team = team_of(b_, kWarps, function.warps());
+      function.call(VirtualBlock(b_, team, rank, zero_, zero_, product.n_blocks), product.variant, addresses);
     });
   }
 
@@ -295,8 +287,7 @@ class DecoderWriter {
                                 cache(offsetof(LayerRow, v_cache)),
                                 at_.error,
                                 {}};
-    play(kv_scatter_launch(specs_.kv_scatter),
-         [&](const VirtualBlock& block) { kv_scatter_body(b_, specs_.kv_scatter, at, block); });
+    play(kv_scatter_launch(specs_.kv_scatter), [&](const VirtualBlock& block) { functions_.scatter.call(block, at); });
   }
 
   // The splits that the position has; one block of a grid for the whole context tells of a position beyond it.
@@ -317,13 +308,13 @@ class DecoderWriter {
     Reg<u32> splits = b_.min(position / attention_.keys_per_split + 1, grid.x);
     play_blocks(b_, team, splits * grid.y, [&](const Reg<u32>& number) {
       Reg<u32> split = number / grid.y;
-      attention_body(b_, attention_, at, VirtualBlock(b_, team, split, number - split * grid.y, zero_, n_x));
+      functions_.attend.call(VirtualBlock(b_, team, split, number - split * grid.y, zero_, n_x), at);
     });
   }
 
   void choose(const Wait& wait) {
     wait();
-    if (sampling_)
+    if (sampler_)
       sample();
     else
       take_largest();
@@ -331,18 +322,16 @@ class DecoderWriter {
   }
 
   void take_largest() {
-    const ArgmaxSpec spec{n_vocab()};
     const ArgmaxAddresses at{at_.logits, at_.choice(), at_.chooser, {}};
-    play(argmax_launch(spec), [&](const VirtualBlock& block) { argmax_body(b_, spec, at, block); });
+    play(argmax_launch(argmax_spec()), [&](const VirtualBlock& block) { argmax_->call(block, at); });
   }
 
   // By the first block, unless a forced token comes, which the sampler then has not chosen.
   void sample() {
     Reg<u32> number = b_.uniform(at_.step().load()) + 1;
     b_.if_(b_.block() == 0 && number >= in_request(offsetof(DecodeRequest, n_forced)), [&] {
-      const SampleBuffers buffers{at_.logits, at_.chooser, at_.choice(), at_.position(), at_.error};
-      const Shared<u8> memory = b_.shared<u8>("sampler_memory", sample_shared_bytes(*sampling_));
-      sample_body(b_, *sampling_, buffers, zero_, VirtualBlock(b_), memory);
+      const SampleBuffers buffers{at_.logits, at_.chooser, at_.choice(), at_.position(), at_.error, zero_};
+      sampler_->call(block_of(team_of(b_, kWarps, kWarps), zero_, zero_), buffers);
     });
   }
 
@@ -375,6 +364,7 @@ class DecoderWriter {
            [&] { report_error(b_, at_.error, KernelError::kTokenOutOfRange, token, n_vocab(), zero_); });
   }
   void tell_end(In<u32> end) { (at_.host + offsetof(HostWords, end)).as<u32>().store_release(end, Scope::kSystem); }
+  ArgmaxSpec argmax_spec() const { return {n_vocab()}; }
   uint32_t n_vocab() const { return specs_.embedding.n_vocab; }
   uint32_t max_positions() const { return specs_.kv_scatter.max_positions; }
 
@@ -433,8 +423,9 @@ class DecoderWriter {
   Builder b_;
   const DecoderSpecs& specs_;
   const AttentionSpec& attention_;
-  std::optional<SampleSpec> sampling_;
-  ProductVariants variants_;
+  TokenFunctions functions_;
+  std::optional<SampleFunction> sampler_;
+  std::optional<ArgmaxFunction> argmax_;
   Parameters at_;
   GridBarrier barrier_;
   Reg<u32> zero_;
@@ -470,58 +461,6 @@ std::string name_of(const PersistentSpec& spec) {
 
 SampleSpec persistent_sampling(const PersistentSpec& spec) {
   return {.n_vocab = spec.decoder.embedding.n_vocab, .ring = spec.ring.value()};
-}
-
-namespace {
-
-bool may_have_bias(const GemvSpec& spec) {
-  return spec.epilogue == GemvEpilogue::kBias || spec.epilogue == GemvEpilogue::kStore;
-}
-
-// Whether the variant's code computes the product, to the same bits as a kernel of its own.
-bool serves(const GemvSpec& variant, const GemvSpec& product) {
-  GemvSpec same = product;
-  same.rows = variant.rows;
-  if (may_have_bias(product) && may_have_bias(variant)) same.epilogue = variant.epilogue;
-  if (name_of(same) != name_of(variant) || product.rows > variant.rows) return false;
-  const GemvPlan plan = plan_of(variant);
-  return plan.lanes_per_row == plan_of(product).lanes_per_row && plan.rows_per_step <= product.rows;
-}
-
-// From most rows to fewest, each product that none before it serves.
-std::vector<GemvSpec> variants_among(std::vector<GemvSpec> products) {
-  std::ranges::stable_sort(products, std::greater(), &GemvSpec::rows);
-  std::vector<GemvSpec> variants;
-  for (const GemvSpec& product : products) {
-    const auto variant = std::ranges::find_if(variants, [&](const GemvSpec& v) { return serves(v, product); });
-    if (variant == variants.end())
-      variants.push_back(product);
-    else if (product.epilogue == GemvEpilogue::kBias)
-      variant->epilogue = GemvEpilogue::kBias;
-  }
-  return variants;
-}
-
-}  // namespace
-
-ProductVariants product_variants(const DecoderSpecs& specs) {
-  ProductVariants all;
-  const auto add = [](std::vector<GemvSpec>& to, const ProductSpec& product) {
-    to.push_back(std::get<GemvSpec>(product));
-  };
-  for (const LayerSpecs& layer : specs.layers) {
-    for (const ProductSpec* product : {&layer.q, &layer.k, &layer.v}) add(all.normed, *product);
-    add(all.output, layer.output), add(all.gate_up, layer.gate_up), add(all.down, layer.down);
-  }
-  add(all.normed, specs.logits);
-  for (std::vector<GemvSpec>* products : {&all.normed, &all.output, &all.gate_up, &all.down})
-    *products = variants_among(std::move(*products));
-  return all;
-}
-
-uint32_t variant_of(const std::vector<GemvSpec>& variants, const ProductSpec& product) {
-  const auto is_its = [&](const GemvSpec& variant) { return serves(variant, std::get<GemvSpec>(product)); };
-  return static_cast<uint32_t>(std::ranges::find_if(variants, is_its) - variants.begin());
 }
 
 void share_blocks(std::span<ProductRow* const> rows, std::span<const uint64_t> bytes, uint32_t n_blocks) {

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/kernel_list.h"
+#include "kernels/product_variants.h"
 #include "kernels/sampling.h"
 
 namespace warpchat {
@@ -132,14 +132,6 @@ ptx::Kernel persistent_decoder(const PersistentSpec& spec, ptx::Target target);
 SampleSpec persistent_sampling(const PersistentSpec& spec);  // with a ring: one column, by one block of this kernel
 std::string name_of(const PersistentSpec& spec);
 inline constexpr uint32_t kPersistentThreads = 256;
-
-// The products that a phase has code for, in the order that ProductRow::variant counts them. One stands for all that
-// differ in fewer rows, and in whether they have a bias; `normed` is of q, k, v and the logits.
-struct ProductVariants {
-  std::vector<GemvSpec> normed, output, gate_up, down;
-};
-ProductVariants product_variants(const DecoderSpecs& specs);
-uint32_t variant_of(const std::vector<GemvSpec>& variants, const ProductSpec& product);
 
 // Gives each of these products, which run at the same time, a range of the grid's blocks in proportion to its bytes, or
 // all blocks to each in turn where there are fewer than products.

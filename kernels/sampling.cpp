@@ -14,6 +14,7 @@
 #include "kernels/logit_order.h"
 #include "kernels/sampling_filters.h"
 #include "kernels/spec_check.h"
+#include "kernels/token_functions.h"
 #include "kernels/warp_sums.h"
 
 namespace warpchat {
@@ -177,13 +178,13 @@ Kernel sample(const SampleSpec& s, Target target) {
   Builder b(name_of(s), target);
   const SampleBuffers buffers{b.global<f32>("logits", uint64_t{s.columns} * s.n_vocab),
                               b.global<u8>("states", s.columns * sampler_state_stride(s)),
-                              b.global<u32>("tokens", s.columns), b.global<u32>("positions", s.columns),
-                              b.global<u32>("error", kErrorWords)};
+                              b.global<u32>("tokens", s.columns),
+                              b.global<u32>("positions", s.columns),
+                              b.global<u32>("error", kErrorWords),
+                              b.var("advance", s.advances ? 1u : 0u)};
   b.min_blocks_per_sm(1);  // ptxas would rather spill than leave room for one block only
-  Shared<u8> memory = b.shared<u8>("memory", sample_shared_bytes(s));
-  Reg<u32> column = b.block().named("column");
-  leave_beyond_columns(b, declare_columns(b, s.columns), column);
-  sample_body(b, s, buffers, column, VirtualBlock(b), memory);
+  leave_beyond_columns(b, declare_columns(b, s.columns), b.block());
+  SampleFunction(s, target).call(VirtualBlock(b), buffers);
   return b.finish(Launch{s.columns, s.threads},
                   {.bytes = uint64_t{s.columns} * (uint64_t{s.n_vocab} * 8 + sampler_state_stride(s)),
                    .flops = uint64_t{s.columns} * s.n_vocab});

@@ -46,12 +46,13 @@ struct SampleBuffers {
   ptx::Global<ptx::f32> logits;     // [columns, n_vocab], 16-byte aligned; not changed
   ptx::Global<ptx::u8> states;      // [columns * sampler_state_stride(spec)], 16-byte aligned
   ptx::Global<ptx::u32> tokens;     // [columns], out
-  ptx::Global<ptx::u32> positions;  // [columns]: the counter of the random numbers, and advanced where the spec says so
+  ptx::Global<ptx::u32> positions;  // [columns]: the counter of the random numbers
   ptx::Global<ptx::u32> error;      // [kErrorWords]
+  ptx::Reg<ptx::u32> advance;       // added to the column's position after the choice
 };
 
-// Name: sample_151936_c1_t1024_r64, "_advances". One block a column. Parameters: SampleBuffers in their order, and
-// n_columns u32 if columns > 1: at most `columns`; what lies beyond is neither read nor written.
+// Name: sample_151936_c1_t1024_r64, "_advances". One block a column. Parameters: SampleBuffers in their order but
+// `advance`, and n_columns u32 if columns > 1: at most `columns`; what lies beyond is neither read nor written.
 // The token follows from logits, state and position alone: neither threads nor schedule nor device matter. Of equal
 // logits the lower id ranks first. Weights are exp(logit - best) to 6e-6 of each, in steps of 2^-44 for 151,936 of
 // them; the random number is Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011) with

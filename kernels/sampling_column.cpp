@@ -131,7 +131,7 @@ void SampleColumn::commit(const Reg<u32>& token) const {
   buffers.tokens.store(column, token);
   ring_.store(b.convert<u32>(n_accepted) & (spec.ring - 1), token);
   field(state_, offsetof(SamplerState, n_accepted)).as<u64>().store(0, n_accepted + 1);
-  if (spec.advances) buffers.positions.store(column, settings.position + 1);
+  buffers.positions.store(column, settings.position + buffers.advance);
 }
 
 }  // namespace warpchat

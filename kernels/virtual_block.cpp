@@ -16,9 +16,37 @@ Team team_of(Builder& b, uint32_t block_warps, uint32_t warps, uint32_t most_tea
 }
 
 // Barrier 0 is the whole block's; each team has one of its own behind it.
+std::optional<Reg<u32>> Team::barrier_number() const {
+  if (is_block()) return {};
+  return index + 1;
+}
+
 void Team::barrier(Builder& b) const {
   if (is_block()) return b.barrier();
   b.barrier(index + 1, threads());
+}
+
+VirtualBlock VirtualBlock::of_caller(Builder& b) {
+  const auto number = [&](const char* name) { return b.argument<u32>(name, Sharing::kWarp); };
+  Reg<u32> x = number("block_x"), y = number("block_y"), n_x = number("n_blocks_x");
+  Reg<u32> thread = b.argument<u32>("thread", Sharing::kNone);
+  Reg<u32> threads = number("threads"), barrier = number("barrier");
+  b.shared_argument("memory");
+  Reg<u32> warp = b.warp_uniform(thread / kWarpSize).named("warp");
+  return VirtualBlock(b, Played{x, y, b.var("block_z", 0u), n_x, thread, warp, threads, barrier, {}});
+}
+
+void VirtualBlock::call(const FunctionPointer& function, std::vector<CallOperand> arguments) const {
+  const bool has_number = played_ && played_->barrier;
+  std::vector<CallOperand> all = {block(),   block(Axis::kY),
+                                  blocks(),  thread(),
+                                  threads(), has_number ? CallOperand(*played_->barrier) : CallOperand(0u)};
+  if (function->shared_bytes > 0)
+    all.push_back(shared<u8>(function->name + "_memory", function->shared_bytes));
+  else
+    all.push_back(0u);
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  b_.call(function, all);
 }
 
 Reg<u32> VirtualBlock::block(Axis axis) const {
@@ -27,16 +55,14 @@ Reg<u32> VirtualBlock::block(Axis axis) const {
 }
 
 Reg<u32> VirtualBlock::blocks() const { return played_ ? played_->n_x : b_.blocks(); }
-Reg<u32> VirtualBlock::thread() const { return played_ ? played_->team.thread : b_.thread(); }
-Reg<u32> VirtualBlock::warp() const { return played_ ? played_->team.warp : b_.warp(); }
+Reg<u32> VirtualBlock::thread() const { return played_ ? played_->thread : b_.thread(); }
+Reg<u32> VirtualBlock::warp() const { return played_ ? played_->warp : b_.warp(); }
 
-Reg<u32> VirtualBlock::threads() const {
-  return played_ ? Reg<u32>(b_.var("threads", played_->team.threads())) : b_.threads();
-}
+Reg<u32> VirtualBlock::threads() const { return played_ ? played_->threads : b_.threads(); }
 
 void VirtualBlock::barrier() const {
-  if (!played_) return b_.barrier();
-  played_->team.barrier(b_);
+  if (!played_ || !played_->barrier) return b_.barrier();
+  b_.barrier(*played_->barrier, played_->threads);
 }
 
 }  // namespace warpchat

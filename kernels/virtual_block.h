@@ -1,8 +1,11 @@
-// A block as the body of a kernel sees it: the launch's own, or one that a larger kernel plays with a team of its
-// block's warps. Bodies ask here, not the builder, for what differs: who they are, who waits for whom, where shared
-// memory lies, and whether what they read may have been written by the same launch.
+// A block as the body of a kernel sees it: the launch's own, one that a larger kernel plays with a team of its block's
+// warps, or the one for which a device function is called. Bodies ask here, not the builder, for what differs: who they
+// are, who waits for whom, where shared memory lies, and whether what they read may have been written by the same
+// launch.
 #pragma once
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "ptx/builder.h"
 
@@ -17,6 +20,7 @@ struct Team {
   uint32_t threads() const { return warps * ptx::kWarpSize; }
   bool is_block() const { return warps == block_warps; }
   bool leaves_warps() const { return n_teams * warps < block_warps; }
+  std::optional<ptx::Reg<ptx::u32>> barrier_number() const;  // none: the whole block's
   void barrier(ptx::Builder& b) const;
 };
 // Splits blocks of `block_warps` warps into teams of `warps`, which divides them: as many as there are, or most_teams.
@@ -29,7 +33,15 @@ class VirtualBlock {
   // barrier of the team between one body and the next.
   VirtualBlock(ptx::Builder& b, const Team& team, const ptx::Reg<ptx::u32>& x, const ptx::Reg<ptx::u32>& y,
                const ptx::Reg<ptx::u32>& z, const ptx::Reg<ptx::u32>& n_x)
-      : b_(b), played_(Played{team, x, y, z, n_x}) {}
+      : b_(b),
+        played_(Played{x, y, z, n_x, team.thread, team.warp, b.var("threads", team.threads()), team.barrier_number(),
+                       team}) {}
+  // In a device function, whose first arguments this declares: the block for which call() calls it. The body must stand
+  // in inlined().
+  static VirtualBlock of_caller(ptx::Builder& b);
+  // Calls a function that began with of_caller, with `arguments` for those that it declared after; its shared memory as
+  // shared() gives it.
+  void call(const ptx::FunctionPointer& function, std::vector<ptx::CallOperand> arguments) const;
 
   bool is_played() const { return played_.has_value(); }
   ptx::Reg<ptx::u32> block(ptx::Axis axis = ptx::Axis::kX) const;
@@ -41,9 +53,9 @@ class VirtualBlock {
 
   template <class T>
   ptx::Shared<T> shared(const std::string& name, uint64_t elements) const {
-    if (!played_ || played_->team.n_teams == 1) return b_.shared<T>(name, elements);
+    if (!played_ || !played_->team || played_->team->n_teams == 1) return b_.shared<T>(name, elements);
     const uint64_t bytes = (elements * ptx::bytes_of(T::kType) + 15) / 16 * 16, each = bytes / ptx::bytes_of(T::kType);
-    return b_.shared<T>(name, each * played_->team.n_teams) + played_->team.index * static_cast<uint32_t>(each);
+    return b_.shared<T>(name, each * played_->team->n_teams) + played_->team->index * static_cast<uint32_t>(each);
   }
 
   // How to read what earlier phases of the launch may have written: around the read-only path, if there are any.
@@ -59,14 +71,16 @@ class VirtualBlock {
   // The author vouches that all threads of the block have the same value.
   template <class T>
   ptx::Reg<T> uniform(const ptx::Reg<T>& x) const {
-    return played_ && !played_->team.is_block() ? b_.warp_uniform(x) : b_.uniform(x);
+    return played_ && played_->barrier ? b_.warp_uniform(x) : b_.uniform(x);
   }
 
  private:
   struct Played {
-    Team team;
-    ptx::Reg<ptx::u32> x, y, z, n_x;
+    ptx::Reg<ptx::u32> x, y, z, n_x, thread, warp, threads;
+    std::optional<ptx::Reg<ptx::u32>> barrier;  // its number; none: the whole block's
+    std::optional<Team> team;                   // none: the caller's, who has seen to its shared memory
   };
+  VirtualBlock(ptx::Builder& b, const Played& played) : b_(b), played_(played) {}
   ptx::Builder& b_;
   std::optional<Played> played_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <set>
 
 #include "ptx/copies.h"
@@ -275,7 +276,7 @@ std::string module_text(std::span<const Kernel> kernels) {
   if (kernels.empty()) throw Error("ptx: a module needs at least one kernel");
   Version version;
   std::set<std::string> names;
-  std::set<FunctionPointer> functions;
+  std::map<std::string, std::string> functions;  // texts by name
   std::string declarations, texts, entries;
   for (const Kernel& kernel : kernels) {
     if (!names.insert(kernel.name).second) throw Error("ptx: the module has two kernels named " + kernel.name);
@@ -285,9 +286,10 @@ std::string module_text(std::span<const Kernel> kernels) {
     }
     version = std::max(version, kernel.version);
     for (const FunctionPointer& function : kernel.functions) {
-      if (!functions.insert(function).second) continue;
-      if (!names.insert(function->name).second)
-        throw Error("ptx: the module has two functions or kernels named " + function->name);
+      const auto [known, is_new] = functions.try_emplace(function->name, function->text);
+      if (known->second != function->text || (is_new && !names.insert(function->name).second))
+        throw Error("ptx: the module has two different functions or kernels named " + function->name);
+      if (!is_new) continue;
       declarations += function->declarations;
       texts += function->text + "\n";
     }

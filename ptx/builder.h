@@ -137,7 +137,11 @@ class Builder : private BodyOwner,
     return Mbarrier(shared<b64>(name, 1, 8, at));
   }
   std::vector<Mbarrier> mbarriers(const std::string& name, int n, Where at = Where::current());
-  // An address that memory held: a page of a table, a buffer of another kernel.
+  // A pointer as a number, and back: an address that memory held, as of a page of a table or a buffer of another kernel.
+  template <class T>
+  Reg<u64> address(const Global<T>& pointer, Where at = Where::current()) {
+    return {kernel_, whole_address(pointer.address(), at)};
+  }
   template <class T>
   Global<T> pointer(In<u64> address, int alignment) {
     return Global<T>(kernel_, settled(kernel_, Type::kU64, address.operand, address.at)).aligned(alignment, address.at);

@@ -52,8 +52,8 @@ struct Kernel {
   std::vector<FunctionPointer> functions;  // that it calls
 };
 
-// Several kernels in one module, and once each function that they call; throws Error for two of one name or for
-// different targets.
+// Several kernels in one module, and once each function that they call; throws Error for two kernels of one name, for two
+// functions of one name that differ, or for different targets.
 std::string module_text(std::span<const Kernel> kernels);
 
 }  // namespace ptx

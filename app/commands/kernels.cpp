@@ -51,38 +51,71 @@ std::string dimensions(const ptx::Dimensions& d) {
   return text;
 }
 
-size_t lines_of(const ptx::Kernel& kernel) {
-  return static_cast<size_t>(std::count(kernel.text.begin(), kernel.text.end(), '\n'));
-}
-size_t lines_of(const std::vector<ptx::Kernel>& kernels) {
-  size_t lines = 0;
-  for (const ptx::Kernel& kernel : kernels) lines += lines_of(kernel);
-  return lines;
+using Kernels = std::vector<ptx::Kernel>;
+
+size_t lines_of(const std::string& text) { return static_cast<size_t>(std::count(text.begin(), text.end(), '\n')); }
+
+// What the kernels call, each once.
+std::vector<ptx::FunctionPointer> functions_of(const Kernels& kernels) {
+  std::vector<ptx::FunctionPointer> functions;
+  for (const ptx::Kernel& kernel : kernels)
+    for (const ptx::FunctionPointer& function : kernel.functions)
+      if (std::ranges::none_of(functions, [&](const auto& f) { return f->name == function->name; }))
+        functions.push_back(function);
+  return functions;
 }
 
-std::string listing(const std::vector<ptx::Kernel>& kernels) {
+std::string listing(const Kernels& kernels) {
   TextTable table{{"kernel", "blocks", "threads", "shared bytes", "bytes moved", "flops", "PTX lines"}};
   for (const ptx::Kernel& k : kernels) {
     table.push_back({k.name, dimensions(k.launch.blocks), dimensions(k.launch.threads),
                      grouped(k.static_shared_bytes + k.dynamic_shared_bytes), grouped(k.cost.bytes),
-                     grouped(k.cost.flops), grouped(lines_of(k))});
+                     grouped(k.cost.flops), grouped(lines_of(k.declarations + k.entry))});
   }
-  return aligned(table) + "\n" + counted(kernels.size(), "kernel") + ", " + counted(lines_of(kernels), "line") +
-         " of PTX\n";
+  std::string text = aligned(table);
+  const std::vector<ptx::FunctionPointer> functions = functions_of(kernels);
+  if (functions.empty()) return text;
+  table = {{"functions that they call", "shared bytes", "PTX lines"}};
+  for (const ptx::FunctionPointer& f : functions)
+    table.push_back({f->name, grouped(f->shared_bytes), grouped(lines_of(f->declarations + f->text))});
+  return text + "\n" + aligned(table);
 }
 
-void write_texts(const std::vector<ptx::Kernel>& kernels, const std::string& folder) {
+// The kernels of a model, as they are compiled: in modules.
+struct Module {
+  std::string name, title;
+  Kernels kernels;
+  std::string text() const { return ptx::module_text(kernels); }
+};
+
+void write_texts(const std::vector<Module>& modules, const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw Error("cannot create the folder " + folder + ": " + error.message());
-  for (const ptx::Kernel& kernel : kernels) {
-    OutputFile file(folder + "/" + kernel.name + ".ptx");
-    file.write(kernel.text.data(), kernel.text.size());
+  for (const Module& module : modules) {
+    OutputFile file(folder + "/" + module.name + ".ptx");
+    const std::string text = module.text();
+    file.write(text.data(), text.size());
     file.finish();
   }
 }
 
 constexpr uint32_t kPromptColumns = 512;  // of a pass, as by default
+
+std::vector<Module> modules_of(const ModelConfig& config, const DecoderFormats& formats, uint32_t context,
+                               ptx::Target target) {
+  const auto specs = [&](PassKind kind, uint32_t columns) {
+    return decoder_specs(config, formats, context, kind, columns);
+  };
+  const DecoderSpecs of_token = specs(PassKind::kToken, 1);
+  const SampleSpec sampling{.n_vocab = config.n_vocab, .advances = true};
+  Module token{"token", "a token, with --launch persistent by the last kernel alone",
+               decoder_kernels(of_token, target)};
+  token.kernels.push_back(sample(sampling, target));
+  token.kernels.push_back(persistent_decoder({of_token, sampling.ring, /*stamps=*/true}, target));
+  Module prompt{"prompt", "a prompt", decoder_kernels(specs(PassKind::kPrompt, kPromptColumns), target)};
+  return {std::move(token), std::move(prompt)};
+}
 
 }  // namespace
 
@@ -96,23 +129,17 @@ int run_command(const KernelsOptions& options) {
   const ModelConfig& config = subject.shape.config;
   const uint32_t context =
       options.context > 0 ? options.context : std::min(config.context_length, kDefaultContextLimit);
-  const DecoderSpecs of_token = decoder_specs(config, subject.shape.formats, context, PassKind::kToken, 1);
-  std::vector<ptx::Kernel> kernels;
-  for (const auto& [kind, columns] : {std::pair(PassKind::kToken, 1u), std::pair(PassKind::kPrompt, kPromptColumns)})
-    for (ptx::Kernel& kernel :
-         decoder_kernels(decoder_specs(config, subject.shape.formats, context, kind, columns), target))
-      kernels.push_back(std::move(kernel));
-  const SampleSpec sampling{.n_vocab = config.n_vocab, .advances = true};
-  kernels.push_back(sample(sampling, target));
-  std::vector<ptx::Kernel> persistent;
-  persistent.push_back(persistent_decoder({of_token, sampling.ring, /*stamps=*/true}, target));
-  if (!options.ptx_folder.empty()) {
-    write_texts(kernels, options.ptx_folder);
-    write_texts(persistent, options.ptx_folder);
+  const std::vector<Module> modules = modules_of(config, subject.shape.formats, context, target);
+  if (!options.ptx_folder.empty()) write_texts(modules, options.ptx_folder);
+  std::string text = subject.name + " on " + ptx::spell(target) + ", context " + grouped(context) + "\n";
+  size_t n_kernels = 0, n_lines = 0;
+  for (const Module& module : modules) {
+    const size_t lines = lines_of(module.text());
+    text += "\n" + module.title + ": " + counted(module.kernels.size(), "kernel") + ", " + counted(lines, "line") +
+            " of PTX\n" + listing(module.kernels);
+    n_kernels += module.kernels.size(), n_lines += lines;
   }
-  write_output(subject.name + " on " + ptx::spell(target) + ", context " + grouped(context) + "\n\n" +
-               listing(kernels) + "\nwith --launch persistent, a block on every processor\n\n" + listing(persistent) +
-               "\nin all " + counted(lines_of(kernels) + lines_of(persistent), "line") + " of PTX\n");
+  write_output(text + "\nin all " + counted(n_kernels, "kernel") + ", " + counted(n_lines, "line") + " of PTX\n");
   return 0;
 }
 

@@ -9,9 +9,8 @@ namespace warpchat {
 
 namespace {
 
-size_t lines_of(const ptx::Kernel& kernel) {
-  return static_cast<size_t>(std::count(kernel.entry.begin(), kernel.entry.end(), '\n'));
-}
+// The functions that a kernel calls are compiled into it.
+size_t lines_of(const ptx::Kernel& kernel) { return static_cast<size_t>(std::ranges::count(kernel.text, '\n')); }
 
 }  // namespace
 

@@ -166,10 +166,18 @@ class Commands(Case):
             texts = os.path.join(folder, "texts")
             listing = self.run_well("kernels", "-m", TINY, "--target", "sm_80", "--ptx", texts).out.decode()
             names = re.findall(r"^([a-z]+_\S+) {2,}", listing, re.MULTILINE)
-            self.assertEqual(sorted(name + ".ptx" for name in names), sorted(os.listdir(texts)))
             self.assertTrue(any(name.startswith("incremental_attention_") for name in names))
-            with open(os.path.join(texts, names[0] + ".ptx")) as text:
-                self.assertIn(".target sm_80", text.read())
+            self.assertEqual(["prompt.ptx", "token.ptx"], sorted(os.listdir(texts)))
+            written = []
+            for name in os.listdir(texts):
+                with open(os.path.join(texts, name)) as text:
+                    written.append(text.read())
+            for text in written:
+                self.assertIn(".target sm_80", text)
+            lines = sum(text.count("\n") for text in written)
+            self.assertIn(f"{lines:,} lines of PTX", listing.splitlines()[-1])
+            defined = re.findall(r"^(?:\.visible \.entry|\.func) (\w+)\(", "\n".join(written), re.MULTILINE)
+            self.assertEqual(sorted(names), sorted(defined))
         listing = self.run_well("kernels", "--shape", "qwen2.5-3b").out.decode()
         for family in ("embedding_q6k_151936x2048", "gemv_q4k_11008x2048", "kv_scatter_h16", "incremental_attention_h16",
                        "gemm_q4k_k2048_rmsnorm_swiglu", "flash_attention_causal_h16", "sample_151936", "persistent_decoder_l36"):

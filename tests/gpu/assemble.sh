@@ -16,17 +16,18 @@ faults=0
 kernels=0
 for target in $targets; do
   for shape in $shapes; do
-    "$chat" kernels --shape "$shape" --target "$target" --ptx "$folder/$target" > /dev/null
-  done
-  for text in "$folder/$target"/*.ptx; do
-    kernels=$((kernels + 1))
-    if ! "$ptxas" -v -arch="$target" -o /dev/null "$text" > "$folder/log" 2>&1; then
-      echo "$target $(basename "$text"): $(head -n 3 "$folder/log")"
-      faults=$((faults + 1))
-    elif ! grep -q ' 0 bytes spill stores, 0 bytes spill loads' "$folder/log"; then
-      echo "$target $(basename "$text"): $(grep spill "$folder/log")"
-      faults=$((faults + 1))
-    fi
+    "$chat" kernels --shape "$shape" --target "$target" --ptx "$folder/$shape" > /dev/null
+    for text in "$folder/$shape"/*.ptx; do
+      name="$target $shape $(basename "$text")"
+      kernels=$((kernels + $(grep -c '^\.visible \.entry' "$text")))
+      if ! "$ptxas" -v -arch="$target" -o /dev/null "$text" > "$folder/log" 2>&1; then
+        echo "$name: $(head -n 3 "$folder/log")"
+        faults=$((faults + 1))
+      elif grep ' bytes spill stores' "$folder/log" | grep -qv ' 0 bytes spill stores, 0 bytes spill loads'; then
+        echo "$name: $(grep ' bytes spill stores' "$folder/log" | grep -v ' 0 bytes spill stores, 0 bytes spill loads')"
+        faults=$((faults + 1))
+      fi
+    done
   done
 done
 echo "$kernels kernels assembled, $faults faults"

@@ -78,6 +78,7 @@ std::vector<ptx::Kernel> decoders(ptx::Target target) {
   for (const char* name : {"qwen2.5-3b", "qwen2.5-0.5b"}) {
     const ModelShape shape = model_shape(name);
     const DecoderSpecs specs = decoder_specs(shape.config, shape.formats, 32768, PassKind::kToken, 1);
+    for (ptx::Kernel& kernel : decoder_kernels(specs, target)) kernels.push_back(std::move(kernel));
     kernels.push_back(persistent_decoder({specs, 64u, true}, target));
   }
   return kernels;

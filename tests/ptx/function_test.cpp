@@ -124,9 +124,19 @@ TEST(Function, StandsOnceInAModule) {
   for (const Kernel& kernel : kernels) EXPECT_EQ(count(kernel.text, ".func sum_of("), 1u) << kernel.name;
 }
 
-TEST(Function, RefusesTwoOfOneNameInAModule) {
+TEST(Function, StandsOnceWhoeverBuiltIt) {
   const std::vector<Kernel> kernels = {sum_kernel(sum_function(sm_80), sm_80),
                                        halves_kernel(sum_function(sm_80), sm_80)};
+  EXPECT_EQ(count(module_text(kernels), ".func sum_of("), 1u);
+}
+
+TEST(Function, RefusesDifferentOnesOfOneName) {
+  Builder b("sum_of", sm_80);
+  b.argument<u32>("n", Sharing::kNone);
+  const FunctionPointer other = b.finish_function();
+  Builder caller("caller", sm_80);
+  caller.call(other, {caller.thread()});
+  const std::vector<Kernel> kernels = {sum_kernel(sum_function(sm_80), sm_80), caller.finish(Launch{1, kThreads})};
   EXPECT_THROW(module_text(kernels), Error);
 }
 

@@ -1,0 +1,201 @@
+#include "kernels/token_functions.h"
+
+#include <algorithm>
+#include <set>
+
+#include "kernels/attention_plan.h"
+#include "kernels/product_variants.h"
+
+namespace warpchat {
+
+using namespace ptx;
+
+namespace {
+
+template <class T>
+Global<T> address(Builder& b, const std::string& name, int alignment = 16) {
+  return b.global_argument<T>(name, Sharing::kWarp, alignment);
+}
+
+// body(block): declares its arguments, and then writes.
+template <class F>
+FunctionPointer function_of(const std::string& name, Target target, F&& body) {
+  Builder b(name, target);
+  const VirtualBlock block = VirtualBlock::of_caller(b);
+  body(b, block);
+  return b.finish_function();
+}
+
+// Columns, threads and the advance are the caller's.
+std::string function_name(const SampleSpec& spec) {
+  return name_of(SampleSpec{.n_vocab = spec.n_vocab, .ring = spec.ring}) + "_body";
+}
+
+}  // namespace
+
+EmbeddingFunction::EmbeddingFunction(const EmbeddingSpec& spec, Target target)
+    : BodyFunction(function_of(name_of(spec) + "_body", target, [&](Builder& b, const VirtualBlock& block) {
+        const EmbeddingAddresses at{address<u8>(b, "weights"),
+                                    address<u32>(b, "tokens", 4),
+                                    address<f32>(b, "out"),
+                                    address<u32>(b, "error", 4),
+                                    {}};
+        b.inlined([&] { embedding_body(b, spec, at, block); });
+      })) {}
+
+void EmbeddingFunction::call(const VirtualBlock& block, const EmbeddingAddresses& at) const {
+  block.call(function_, {at.weights, at.tokens, at.out, at.error});
+}
+
+KvScatterFunction::KvScatterFunction(const KvScatterSpec& spec, Target target)
+    : BodyFunction(function_of(name_of(spec) + "_body", target, [&](Builder& b, const VirtualBlock& block) {
+        Global<f32> q = address<f32>(b, "q"), k = address<f32>(b, "k"), v = address<f32>(b, "v");
+        std::vector<Global<f32>> gamma;
+        if (spec.qk_norm)
+          for (const char* name : {"q_gamma", "k_gamma"}) gamma.push_back(address<f32>(b, name));
+        Global<u32> positions = address<u32>(b, "positions", 4);
+        Global<u64> k_caches = address<u64>(b, "k_caches", 8), v_caches = address<u64>(b, "v_caches", 8);
+        const KvScatterAddresses at{q, k, v, gamma, positions, k_caches, v_caches, address<u32>(b, "error", 4), {}};
+        b.inlined([&] { kv_scatter_body(b, spec, at, block); });
+      })) {}
+
+void KvScatterFunction::call(const VirtualBlock& block, const KvScatterAddresses& at) const {
+  std::vector<CallOperand> all = {at.q, at.k, at.v};
+  all.insert(all.end(), at.gamma.begin(), at.gamma.end());
+  all.insert(all.end(), {at.positions, at.k_caches, at.v_caches, at.error});
+  block.call(function_, all);
+}
+
+AttentionFunction::AttentionFunction(const AttentionSpec& spec, Target target)
+    : BodyFunction(function_of(name_of(spec) + "_body", target, [&](Builder& b, const VirtualBlock& block) {
+        Global<f32> q = address<f32>(b, "q");
+        Global<u64> k_caches = address<u64>(b, "k_caches", 8), v_caches = address<u64>(b, "v_caches", 8);
+        Global<u32> lengths = address<u32>(b, "lengths", 4);
+        Global<f32> out = address<f32>(b, "out");
+        Global<u8> scratch = address<u8>(b, "scratch");
+        const AttentionAddresses at{q, k_caches, v_caches, lengths, out, scratch, address<u32>(b, "error", 4), {}};
+        b.inlined([&] { attention_body(b, spec, at, block); });
+      })) {}
+
+void AttentionFunction::call(const VirtualBlock& block, const AttentionAddresses& at) const {
+  block.call(function_, {at.q, at.k_caches, at.v_caches, at.lengths, at.out, at.scratch, at.error});
+}
+
+ArgmaxFunction::ArgmaxFunction(const ArgmaxSpec& spec, Target target)
+    : BodyFunction(function_of(name_of(spec) + "_body", target, [&](Builder& b, const VirtualBlock& block) {
+        const ArgmaxAddresses at{address<f32>(b, "logits"), address<u32>(b, "out", 4), address<u8>(b, "scratch"), {}};
+        b.inlined([&] { argmax_body(b, spec, at, block); });
+      })) {}
+
+void ArgmaxFunction::call(const VirtualBlock& block, const ArgmaxAddresses& at) const {
+  block.call(function_, {at.logits, at.out, at.scratch});
+}
+
+SampleFunction::SampleFunction(const SampleSpec& spec, Target target)
+    : BodyFunction(function_of(function_name(spec), target, [&](Builder& b, const VirtualBlock& block) {
+        const SampleBuffers buffers{address<f32>(b, "logits"),    address<u8>(b, "states"),
+                                    address<u32>(b, "tokens", 4), address<u32>(b, "positions", 4),
+                                    address<u32>(b, "error", 4),  b.argument<u32>("advance", Sharing::kWarp)};
+        const Shared<u8> memory = b.shared<u8>("own_memory", sample_shared_bytes(spec));
+        sample_body(b, spec, buffers, block.block(), block, memory);
+      })) {}
+
+void SampleFunction::call(const VirtualBlock& block, const SampleBuffers& buffers) const {
+  block.call(function_,
+             {buffers.logits, buffers.states, buffers.tokens, buffers.positions, buffers.error, buffers.advance});
+}
+
+ProductFunction::ProductFunction(const std::string& name, std::vector<GemvSpec> variants, bool takes_rows,
+                                 Target target)
+    : BodyFunction(nullptr), variants_(std::move(variants)), takes_rows_(takes_rows) {
+  function_ = write(name, target);
+}
+
+uint32_t ProductFunction::warps() const { return plan_of(variants_[0]).warps; }
+
+bool ProductFunction::any_has(GemvEpilogue epilogue) const {
+  return std::ranges::count(variants_, epilogue, &GemvSpec::epilogue) != 0;
+}
+
+FunctionPointer ProductFunction::write(const std::string& name, Target target) const {
+  std::vector<GemvPlan> plans;
+  for (const GemvSpec& spec : variants_) plans.push_back(plan_of(spec));
+  std::string full_name = name;
+  for (const GemvSpec& spec : variants_) full_name += "_" + name_of(spec);
+  return function_of(full_name, target, [&](Builder& b, const VirtualBlock& block) {
+    Reg<u32> which = b.argument<u32>("variant", Sharing::kWarp);
+    std::optional<Reg<u32>> rows;
+    if (takes_rows_) rows.emplace(b.argument<u32>("rows", Sharing::kWarp));
+    std::vector<Global<u8>> matrices = {address<u8>(b, "weights")};
+    if (any_has(GemvEpilogue::kSwiglu)) matrices.push_back(address<u8>(b, "up"));
+    Global<f32> x = address<f32>(b, "x");
+    std::optional<Global<f32>> gamma, bias;
+    if (plans[0].normalises()) gamma.emplace(address<f32>(b, "gamma"));
+    if (any_has(GemvEpilogue::kBias)) bias.emplace(address<f32>(b, "bias"));
+    Global<f32> y = address<f32>(b, "y");
+    std::optional<Pred> has_bias;
+    if (bias) has_bias.emplace(b.address(*bias) != 0);
+    b.inlined([&] { gemv_body(b, plans, which, {matrices, x, gamma, bias, y, {}, rows, has_bias}, block); });
+  });
+}
+
+void ProductFunction::call(const VirtualBlock& block, const CallOperand& which, const GemvAddresses& at) const {
+  std::vector<CallOperand> all = {which};
+  if (takes_rows_) all.push_back(at.rows.value());
+  all.push_back(at.matrices.at(0));
+  if (any_has(GemvEpilogue::kSwiglu)) all.push_back(at.matrices.at(1));
+  all.push_back(at.x);
+  if (variants_[0].prologue == GemvPrologue::kRmsNorm) all.push_back(at.gamma.value());
+  if (any_has(GemvEpilogue::kBias)) all.push_back(at.bias ? CallOperand(*at.bias) : CallOperand::null());
+  all.push_back(at.y);
+  block.call(function_, all);
+}
+
+TokenFunctions::TokenFunctions(const DecoderSpecs& specs, Target target)
+    : embed(specs.embedding, target),
+      scatter(specs.kv_scatter, target),
+      attend(std::get<AttentionSpec>(specs.attention), target),
+      normed("normed", product_variants(specs).normed, /*takes_rows=*/true, target),
+      output("output", product_variants(specs).output, false, target),
+      gate_up("gate_up", product_variants(specs).gate_up, false, target),
+      down("down", product_variants(specs).down, false, target) {}
+
+namespace {
+
+Kernel gemv_calling(const GemvSpec& spec, const ProductFunction& function, Target target) {
+  return gemv_kernel(spec, target, [&](Builder& b, const GemvAddresses& at, const VirtualBlock& block) {
+    GemvAddresses all = at;
+    all.rows.emplace(b.var("rows", spec.rows));
+    function.call(block, variant_of(function.variants(), spec), all);
+  });
+}
+
+}  // namespace
+
+std::vector<Kernel> token_kernels(const DecoderSpecs& specs, const TokenFunctions& functions, Target target) {
+  std::vector<Kernel> kernels;
+  kernels.push_back(embedding_kernel(
+      specs.embedding, target,
+      [&](Builder&, const EmbeddingAddresses& at, const VirtualBlock& block) { functions.embed.call(block, at); }));
+  kernels.push_back(kv_scatter_kernel(
+      specs.kv_scatter, target,
+      [&](Builder&, const KvScatterAddresses& at, const VirtualBlock& block) { functions.scatter.call(block, at); }));
+  kernels.push_back(attention_kernel(
+      std::get<AttentionSpec>(specs.attention), target,
+      [&](Builder&, const AttentionAddresses& at, const VirtualBlock& block) { functions.attend.call(block, at); }));
+  std::set<std::string> names;
+  const auto add = [&](const ProductSpec& product, const ProductFunction& function) {
+    if (names.insert(name_of(product)).second)
+      kernels.push_back(gemv_calling(std::get<GemvSpec>(product), function, target));
+  };
+  for (const LayerSpecs& layer : specs.layers) {
+    for (const ProductSpec* product : {&layer.q, &layer.k, &layer.v}) add(*product, functions.normed);
+    add(layer.output, functions.output);
+    add(layer.gate_up, functions.gate_up);
+    add(layer.down, functions.down);
+  }
+  add(specs.logits, functions.normed);
+  return kernels;
+}
+
+}  // namespace warpchat
