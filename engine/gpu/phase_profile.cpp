@@ -7,9 +7,6 @@ namespace warpchat {
 
 namespace {
 
-constexpr uint32_t kSlotsOfOne = 1 << 16,
-                   kSlotsOfEach = 1 << 12;  // stamps of the first block alone, and of every block
-
 double seconds(uint64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
 
 }  // namespace

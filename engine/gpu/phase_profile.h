@@ -17,6 +17,9 @@ namespace warpchat {
 
 class PhaseProfile {
  public:
+  // Stamps of the first block alone, and of every block.
+  static constexpr uint32_t kSlotsOfOne = 1 << 16, kSlotsOfEach = 1 << 12;
+
   // token_kernels: of the decoder's tokens, by whose formulas phases have bytes. Both outlive this.
   PhaseProfile(Profile& profile, const PassKernels& token_kernels);
 

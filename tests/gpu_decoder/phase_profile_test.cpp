@@ -16,15 +16,15 @@ namespace {
 
 class PhaseProfiles : public testing::Test {
  protected:
-  // One that the sampler's kernel chooses, then kTokens out of the persistent decoder.
-  std::vector<Token> generate() {
+  // One that the sampler's kernel chooses, then n_tokens out of the persistent decoder.
+  std::vector<Token> generate(uint32_t n_tokens = kTokens) {
     const std::vector<Token> prompt = {5, 6, 7};
     decoder_.forward(prompt, 0, Logits::kLast);
     SamplingParams greedy;
     greedy.temperature = 0;
-    const auto source = make_token_source(decoder_, {greedy, prompt, 3, 2, kTokens + 1});
+    const auto source = make_token_source(decoder_, {greedy, prompt, 3, 2, n_tokens + 1});
     std::vector<Token> tokens;
-    while (tokens.size() <= kTokens) tokens.push_back(*source->next(false));
+    while (tokens.size() <= n_tokens) tokens.push_back(*source->next(false));
     return tokens;
   }
   std::map<std::string, uint64_t> calls_of_phases() const {
@@ -42,8 +42,9 @@ class PhaseProfiles : public testing::Test {
   static constexpr uint32_t kTokens = 4;
   const std::vector<std::byte> bytes_ = build_tiny_model({}, /*seed=*/2);
   const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
-  Decoder decoder_{model_.config, make_gpu_steps(model_.config, model_.tensors,
-                                                 {test_device(), {.context = 32}, LaunchMode::kPersistent, false, {}})};
+  Decoder decoder_{model_.config,
+                   make_gpu_steps(model_.config, model_.tensors,
+                                  {test_device(), {.context = 192}, LaunchMode::kPersistent, false, {}})};
   Profile& profile_ = decoder_.steps().profile();
   const uint64_t of_layers_ = uint64_t{kTokens} * model_.config.n_layers;
   const std::map<std::string, uint64_t> every_phase_ = {
@@ -59,6 +60,21 @@ TEST_F(PhaseProfiles, CountEveryPhase) {
   profile_.set_enabled(true);
   EXPECT_EQ(generate(), tokens);
   EXPECT_EQ(calls_of_phases(), every_phase_);
+}
+
+// A launch ends where its rings are full of a trace's stamps; the next one goes on.
+TEST_F(PhaseProfiles, CountEveryPhaseOfSeveralLaunches) {
+  constexpr uint32_t kMany = 170;
+  uint64_t stamps = 0;
+  for (const auto& [phase, calls] : every_phase_) stamps += calls / kTokens * kMany * 2;
+  ASSERT_GT(stamps, PhaseProfile::kSlotsOfEach);
+  profile_.set_enabled(false);
+  const std::vector<Token> tokens = generate(kMany);
+  profile_.set_enabled(true);
+  profile_.keep_trace();
+  EXPECT_EQ(generate(kMany), tokens);
+  EXPECT_EQ(calls_of_phases()["embed"], kMany);
+  EXPECT_EQ(calls_of_phases()["down"], uint64_t{kMany} * model_.config.n_layers);
 }
 
 TEST_F(PhaseProfiles, WithATraceShowWhatEachMultiprocessorDid) {
