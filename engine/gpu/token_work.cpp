@@ -59,7 +59,7 @@ TokenWork::TokenWork(DecoderSpecs specs, ptx::Target target)
   for (const ptx::Kernel& kernel : decoder_kernels(specs_, target)) {
     if (kernel.name == attention_.name) continue;
     const uint64_t blocks = kernel.launch.blocks.total();
-    works_[kernel.name] = {kernel.name, kernel.cost.bytes, count(kernel, 1, 0) * blocks, blocks};
+    works_[kernel.name] = {kernel.name, kernel.cost.bytes, count(kernel, kernel.launch.blocks, 0), blocks};
   }
   const auto count_splits = [&](uint32_t splits) {
     const uint32_t keys = splits * attention_spec_.keys_per_split;

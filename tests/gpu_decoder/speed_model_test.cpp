@@ -94,6 +94,19 @@ TEST(CountedWork, OfLongAttentionFollowsFromShort) {
   }
 }
 
+// A unit of 32 weights takes some 18 bytes and some 80 instructions of a lane; a grid counted twice would take more.
+TEST(CountedWork, OfProductsIsLessThanAWarpInstructionAByte) {
+  const ModelShape shape = model_shape("qwen2.5-0.5b");
+  const TokenWork work(decoder_specs(shape.config, shape.formats, 4096, PassKind::kToken, 1), ptx::sm_80);
+  for (const KernelGroup& group : work.at(0)) {
+    for (const KernelWork& kernel : group) {
+      if (!kernel.name.starts_with("gemv_")) continue;
+      EXPECT_LT(kernel.instructions, kernel.bytes) << kernel.name;
+      EXPECT_GT(kernel.instructions, kernel.bytes / 20) << kernel.name;
+    }
+  }
+}
+
 // The table of what memory alone allows: published bytes of these models over the same bandwidths.
 TEST(PredictedSpeed, OfBytesAloneIsTheRoofline) {
   const struct {
