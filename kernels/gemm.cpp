@@ -18,9 +18,13 @@ constexpr uint32_t kOnes = 0x3c003c00;  // 1 in both halves
 class GemmWriter {
  public:
   GemmWriter(Builder& b, const GemmPlan& plan)
-      : b_(b), plan_(plan), spec_(plan.spec), parameters_(b, plan), input_(b, plan), zero_(b.var("zero", 0.0f)) {
+      : b_(b),
+        plan_(plan),
+        spec_(plan.spec),
+        parameters_(b, plan),
+        input_(b, plan, parameters_.k),
+        zero_(b.var("zero", 0.0f)) {
     for (const ProductMatrix& matrix : plan.matrices) {
-      weights_.emplace_back(b, matrix);
       if (ones_.empty() && unit_format(matrix.type).has_lowest)
         ones_ = std::vector<Reg<f16x2>>(4, Reg<u32>(b.var("ones", kOnes)).as<f16x2>());
     }
@@ -29,17 +33,18 @@ class GemmWriter {
   void write() {
     Reg<u32> first_column = (b_.block() * plan_.columns).named("first_column");
     b_.return_if(first_column >= parameters_.n_columns);
-    GemmInput::Columns columns{parameters_.x + wide(first_column) * spec_.k, parameters_.gamma,
+    GemmInput::Columns columns{parameters_.x, parameters_.gamma, first_column,
                                b_.min(parameters_.n_columns - first_column, plan_.columns)};
-    const std::vector<Global<u8>> starts = row_starts();
+    place_weights();
     Sums sums = new_sums();
     input_.clear(columns);
-    b_.for_("first_unit", 0, plan_.n_units, kGemmTileUnits, [&](Reg<u32> first_unit) {
+    Reg<u32> n_units = ((parameters_.k + (kGemmUnit - 1)) >> log2_of(kGemmUnit)).named("n_units");
+    b_.for_("first_unit", 0, n_units, kGemmTileUnits, [&](Reg<u32> first_unit) {
       b_.barrier();  // nobody reads the tile before any more
       input_.fill(columns, first_unit);
       b_.barrier();
       rescale(sums);
-      b_.region("products", [&] { add_tile(starts, first_unit, sums); });
+      b_.region("products", [&] { add_tile(first_unit, n_units, sums); });
     });
     b_.barrier();
     input_.settle();
@@ -54,15 +59,16 @@ class GemmWriter {
     std::optional<Global<f32>> gamma;
     std::optional<Reg<u64>> bias;  // its address, or null
     Global<f32> y;
-    Reg<u32> rows, n_columns;
+    Reg<u32> rows, k, n_columns;
 
     Parameters(Builder& b, const GemmPlan& plan)
         : matrices(declare_matrices(b, plan.matrices, 0)),
           x(b.global<f32>("x")),
-          gamma(plan.normalises() ? std::optional(b.global<f32>("gamma", plan.spec.k)) : std::nullopt),
+          gamma(plan.normalises() ? std::optional(b.global<f32>("gamma")) : std::nullopt),
           bias(takes_bias(plan.spec) ? std::optional(b.param<u64>("bias")) : std::nullopt),
           y(b.global<f32>("y")),
           rows(b.param<u32>("rows")),
+          k(b.param<u32>("k")),
           n_columns(b.param<u32>("n_columns")) {}
   };
 
@@ -75,13 +81,16 @@ class GemmWriter {
     Reg<u32> first = (step * plan_.rows_per_warp).named("first_row");
     return {first, b_.min(first, parameters_.rows - plan_.rows_per_warp)};
   }
-  // Where the lane's first row begins in each matrix; it has every 8th from there.
-  std::vector<Global<u8>> row_starts() {
+  // Matrices of one format go together, where that leaves a lane no more rows than a quad has lanes.
+  void place_weights() {
     Reg<u32> row = rows_of_warp().first_read + (b_.lane() >> 2);
-    std::vector<Global<u8>> starts;
-    for (size_t m = 0; m < plan_.matrices.size(); ++m)
-      starts.push_back(parameters_.matrices[m] + wide(row) * plan_.matrices[m].row_bytes);
-    return starts;
+    const auto place = [&](TensorType type, const std::vector<Global<u8>>& matrices) {
+      weights_.emplace_back(b_, plan_, type, matrices, parameters_.k, row);
+    };
+    const std::vector<ProductMatrix>& matrices = plan_.matrices;
+    if (matrices.size() == 2 && matrices[0].type == matrices[1].type && plan_.rows_per_warp == 16)
+      return place(matrices[0].type, parameters_.matrices);
+    for (size_t m = 0; m < matrices.size(); ++m) place(matrices[m].type, {parameters_.matrices[m]});
   }
 
   // [matrices, rows_per_warp / 16, columns / 8] tiles of 16 rows by 8 columns. A lane has two columns side by side of a
@@ -105,8 +114,9 @@ class GemmWriter {
   }
 
   void rescale(Sums& sums) {
+    const Shared<f32> all_factors = input_.rescale();
     for (uint32_t c = 0; c < n_column_tiles(); ++c) {
-      const Vec<f32, 2> factors = input_.rescale(c);
+      const Vec<f32, 2> factors = all_factors.load<2>(c * 8);
       for_each_row_tile([&](size_t m, size_t r) {
         VarVec<f32, 4>& sum = sums[tile_index(m, r, c)];
         for (int i = 0; i < 4; ++i) sum[i] *= factors[i % 2];
@@ -114,23 +124,24 @@ class GemmWriter {
     }
   }
 
-  void add_tile(const std::vector<Global<u8>>& starts, const Reg<u32>& first_unit, Sums& sums) {
+  void add_tile(const Reg<u32>& first_unit, const Reg<u32>& n_units, Sums& sums) {
     // A bound that is no constant: ptxas would unroll the loop and run out of registers.
-    b_.for_("unit", 0, b_.min(plan_.n_units - first_unit, kGemmTileUnits), 1,
-            [&](Reg<u32> unit) { add_unit(starts, first_unit + unit, unit, sums); });
+    b_.for_("unit", 0, b_.min(n_units - first_unit, kGemmTileUnits), 1,
+            [&](Reg<u32> unit) { add_unit(first_unit + unit, unit, sums); });
   }
 
   // unit: of the row, and of the tile.
-  void add_unit(const std::vector<Global<u8>>& starts, const Reg<u32>& unit, const Reg<u32>& tile_unit, Sums& sums) {
-    std::vector<std::vector<WeightPart>> parts;  // [matrices][rows_per_warp / 8]
-    for (size_t m = 0; m < plan_.matrices.size(); ++m)
-      parts.push_back(weights_[m].load(starts[m], unit, plan_.rows_per_warp / 8));
+  void add_unit(const Reg<u32>& unit, const Reg<u32>& tile_unit, Sums& sums) {
+    std::vector<WeightPart> parts;  // [matrices, rows_per_warp / 8]
+    for (const GemmWeights& weights : weights_)
+      for (WeightPart& part : weights.load(unit)) parts.push_back(std::move(part));
     const GemmInput::Place place = input_.place(tile_unit);
     for (uint32_t c = 0; c < n_column_tiles(); ++c) {
       const Vec<f16x2, 4> x = input_.load(place, c);
       ColumnSums column_sums;
       for_each_row_tile([&](size_t m, size_t r) {
-        add_products(parts[m][2 * r], parts[m][2 * r + 1], x, column_sums, sums[tile_index(m, r, c)]);
+        const WeightPart* upper = &parts[2 * (m * n_row_tiles() + r)];
+        add_products(upper[0], upper[1], x, column_sums, sums[tile_index(m, r, c)]);
       });
     }
   }
@@ -190,14 +201,17 @@ class GemmWriter {
     const Rows rows = rows_of_warp();
     const uint32_t columns_at_once = kWarpSize / plan_.rows_per_warp;
     Shared<f32> stage = input_.stage();
-    Shared<f32> fragment = stage + (b_.lane() & 3) * (2 * plan_.stage_column()) + (b_.lane() >> 2);
-    Reg<u32> lane_row = (b_.lane() % plan_.rows_per_warp).named("lane_row");
+    // Of the thread's number: ptxas would keep the lane's quad from the start on, and spill it.
+    Reg<u32> quad = b_.thread() >> 2 & 7;
+    Shared<f32> fragment = stage + (b_.lane() & 3) * (2 * plan_.stage_column()) + quad;
+    Reg<u32> lane_row = (b_.lane() & (plan_.rows_per_warp - 1)).named("lane_row");
     Reg<u32> row = (rows.first_read + lane_row).named("row");
     for (uint32_t begin = 0; begin < plan_.columns; begin += plan_.stage_columns()) {
       stage_sums(fragment, begin, sums);
       b_.warp_barrier();
       Reg<u32> end = b_.min(n_columns, std::min(begin + plan_.stage_columns(), plan_.columns));
-      b_.for_("column", b_.lane() / plan_.rows_per_warp + begin, end, columns_at_once, [&](Reg<u32> column) {
+      Reg<u32> first = (b_.lane() >> log2_of(plan_.rows_per_warp)) + begin;
+      b_.for_("column", first, end, columns_at_once, [&](Reg<u32> column) {
         write_value(rows, row, first_column + column, input_.factor(column),
                     stage + ((column - begin) * plan_.stage_column() + lane_row));
       });

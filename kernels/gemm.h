@@ -12,10 +12,11 @@
 
 namespace warpchat {
 
-// A product. Its kernel is that of every product that differs in rows, or in whether it has a bias, only.
+// A product. Its kernel is that of every product that differs only in rows, in whether it has a bias, or in k, as long
+// as both k are multiples of 128, or of 4, or neither is.
 struct GemmSpec {
   TensorType weights;  // all that gemv reads but F32 and BF16, whose values are not exact in halves
-  uint32_t rows, k;    // rows: at least 16; k as is_packable (kernels/weight_layout.h) asks
+  uint32_t rows, k;    // rows: at least 16; k: up to 2^24, as is_packable (kernels/weight_layout.h) asks
   GemvPrologue prologue = GemvPrologue::kNone;
   GemvEpilogue epilogue = GemvEpilogue::kStore;
   float eps = 0;                      // of the prologue; not part of the name
@@ -35,17 +36,18 @@ bool has_gemm(TensorType weights);
 //   gamma      f32 [k], with kRmsNorm
 //   bias       f32 [rows], with kBias, or null, with kStore
 //   y          f32 [n_columns, rows]; not x
-//   rows       u32, of this product: the spec's, or another one's with this kernel
+//   rows, k    u32 each, of this product: the spec's, or another one's with this kernel
 //   n_columns  u32, at least 1
-// To be launched with gemm_grid's blocks; the kernel's own launch and cost are of the spec's rows and one block of
-// columns. An input that is no number makes its column's outputs none. Throws Error for a spec outside the bounds
+// To be launched with gemm_grid's blocks; the kernel's own launch and cost are of the spec's rows and k and one block
+// of columns. An input that is no number makes its column's outputs none. Throws Error for a spec outside the bounds
 // above.
 ptx::Kernel gemm(const GemmSpec& spec, ptx::Target target);
 ptx::Dimensions gemm_grid(const GemmSpec& spec, uint32_t n_columns);
 ptx::Cost gemm_cost(const GemmSpec& spec, uint32_t n_columns);  // every matrix read once for each block of columns
 bool takes_bias(const GemmSpec& spec);                          // as a parameter
 
-// gemm_q4k_k11008_rmsnorm_swiglu, with _w, _r, _c for what of the sharing is not as usual.
+// gemm_q4k_rmsnorm_swiglu, with _k4 or _k1 where k is no multiple of 128, and _w, _r, _c for what of the sharing is not
+// as usual.
 std::string name_of(const GemmSpec& spec);
 
 }  // namespace warpchat

@@ -27,16 +27,15 @@ Reg<u32> quad_pair(const Reg<u32>& lane, bool in_order) {
 
 }  // namespace
 
-GemmInput::GemmInput(Builder& b, const GemmPlan& plan)
+GemmInput::GemmInput(Builder& b, const GemmPlan& plan, const Reg<u32>& k)
     : b_(b),
       plan_(plan),
+      k_(k),
       halves_(b.shared<b32>(
           "input", std::max(plan.columns * kColumnPairs, plan.warps * plan.stage_columns() * plan.stage_column()))),
       factors_(b.shared<f32>("factors", plan.columns)),
       squares_(plan.normalises() ? std::optional(b.shared<f32>("squares", plan.columns * kWarpSize)) : std::nullopt),
       fragment_(halves_ + (b.lane() >> 2) * kColumnPairs + (b.lane() & 3) * 4),
-      lane_columns_(((b.lane() & 3) * 2).named("lane_columns")),
-      quad_pair_(quad_pair(b.lane(), plan.matrices[0].type == TensorType::kF16).named("quad_pair")),
       exponent_(b.var("exponent", kLeastExponent)) {}
 
 void GemmInput::clear(const Columns& columns) {
@@ -53,11 +52,12 @@ void GemmInput::fill(const Columns& columns, const Reg<u32>& first_unit) {
     Reg<u32> first = (first_unit * kGemmUnit + b_.lane() * 4).named("first");
     const std::vector<Reg<f32>> gamma =
         columns.gamma ? load_quad(*columns.gamma + first, first) : std::vector<Reg<f32>>{};
-    Global<f32> x = columns.x + first;
+    Global<f32> x = columns.x + b_.mul_wide(columns.first, k_) + first;
+    Shared<b32> quad = halves_ + quad_pair(b_.lane(), plan_.matrices[0].type == TensorType::kF16);
     Reg<u32> before = exponent_;
     Var<u32> turn = b_.var("turn", 0u);
     b_.for_("column", b_.warp(), columns.count, plan_.warps, [&](Reg<u32> column) {
-      fill_column(column, turn, load_quad(x + wide(column) * plan_.spec.k, first), gamma);
+      fill_column(column, turn, quad, load_quad(x + b_.mul_wide(column, k_), first), gamma);
       turn += 1;
     });
     Reg<u32> own = own_column();
@@ -72,26 +72,25 @@ Reg<u32> GemmInput::own_column() { return b_.lane() * plan_.warps + b_.warp(); }
 
 // Four values from `from`, which is the first-th; zeros beyond k.
 std::vector<Reg<f32>> GemmInput::load_quad(const Global<f32>& from, const Reg<u32>& first) const {
-  const uint32_t k = plan_.spec.k;
   std::vector<Reg<f32>> all;
-  if (k % kGemmTileK == 0) {
+  if (plan_.has_whole_tiles()) {
     Vec<f32, 4> loaded = from.aligned(16).load<4>();
     for (int i = 0; i < 4; ++i) all.push_back(loaded[i]);
     return all;
   }
   VarVec<f32, 4> values = b_.vars<f32, 4>("value", 0.0f);
-  if (k % 4 == 0) {
-    b_.if_(first < k, [&] { values = from.aligned(16).load<4>(); });
+  if (plan_.k_step == 4) {
+    b_.if_(first < k_, [&] { values = from.aligned(16).load<4>(); });
   } else {
-    for (int i = 0; i < 4; ++i) b_.if_(first + i < k, [&] { values[i] = from.load(i); });
+    for (int i = 0; i < 4; ++i) b_.if_(first + i < k_, [&] { values[i] = from.load(i); });
   }
   for (int i = 0; i < 4; ++i) all.emplace_back(values[i]);
   return all;
 }
 
-// turn: which of the warp's columns it is
-void GemmInput::fill_column(const Reg<u32>& column, const Reg<u32>& turn, const std::vector<Reg<f32>>& values,
-                            const std::vector<Reg<f32>>& gamma) {
+// turn: which of the warp's columns it is; quad: where the lane's values of column 0 go
+void GemmInput::fill_column(const Reg<u32>& column, const Reg<u32>& turn, const Shared<b32>& quad,
+                            const std::vector<Reg<f32>>& values, const std::vector<Reg<f32>>& gamma) {
   if (squares_) {
     Shared<f32> slot = *squares_ + (column * kWarpSize + b_.lane());
     Var<f32> sum = b_.var("squares", slot.load());
@@ -105,7 +104,7 @@ void GemmInput::fill_column(const Reg<u32>& column, const Reg<u32>& turn, const 
     return b_.convert_pair<f16x2>(scaled[i] * scale, scaled[i + 1] * scale).as<b32>();
   };
   Reg<b32> front = pair(0), back = pair(2);
-  (halves_ + column * kColumnPairs + quad_pair_).store(0, Vec<b32, 2>(front, back));
+  (quad + column * kColumnPairs).store(0, Vec<b32, 2>(front, back));
 }
 
 // The largest exponent of the column so far, which its lane keeps. Infinity has the largest of all, and NaN needs none.
@@ -127,10 +126,11 @@ Reg<u32> GemmInput::warp_max(const Reg<u32>& x) {
 void GemmInput::settle() {
   Var<f32> factor = b_.var("factor", power_of_two(exponent_ - kTopExponent));
   if (squares_) {
+    Reg<f32> one_kth = b_.rcp_approx(b_.convert<f32>(k_));
     Var<u32> turn = b_.var("turn", 0u);
     b_.for_("column", b_.warp(), plan_.columns, plan_.warps, [&](Reg<u32> column) {
       Reg<f32> sum = warp_sum(b_, squares_->load(column * kWarpSize + b_.lane()));
-      Reg<f32> rms = b_.rsqrt(b_.fma(sum, 1.0f / static_cast<float>(plan_.spec.k), plan_.spec.eps));
+      Reg<f32> rms = b_.rsqrt(b_.fma(sum, one_kth, plan_.spec.eps));
       factor = b_.select(b_.lane() == turn, factor * rms, factor);
       turn += 1;
     });
@@ -142,7 +142,5 @@ void GemmInput::settle() {
 Vec<f16x2, 4> GemmInput::load(const Place& place, uint32_t i) const {
   return place.load<4>(i * 8 * kColumnPairs).as<f16x2>();
 }
-
-Vec<f32, 2> GemmInput::rescale(uint32_t i) const { return (factors_ + lane_columns_).load<2>(i * 8); }
 
 }  // namespace warpchat

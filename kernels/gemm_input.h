@@ -12,12 +12,12 @@ namespace warpchat {
 
 class GemmInput {
  public:
-  GemmInput(ptx::Builder& b, const GemmPlan& plan);
+  GemmInput(ptx::Builder& b, const GemmPlan& plan, const ptx::Reg<ptx::u32>& k);
 
   struct Columns {            // of the block
-    ptx::Global<ptx::f32> x;  // of the first one
+    ptx::Global<ptx::f32> x;  // of all blocks
     std::optional<ptx::Global<ptx::f32>> gamma;
-    ptx::Reg<ptx::u32> count;  // those beyond read as 0
+    ptx::Reg<ptx::u32> first, count;  // those beyond read as 0
   };
   // Each to be parted from what is read and written before and after it by block barriers.
   void clear(const Columns& columns);
@@ -35,12 +35,12 @@ class GemmInput {
   using Place = ptx::Shared<ptx::b32>;
   Place place(const ptx::Reg<ptx::u32>& unit) const { return fragment_ + unit * (kGemmUnit / 2); }
   ptx::Vec<ptx::f16x2, 4> load(const Place& place, uint32_t i) const;
-  // Of the columns of a lane's sums: what the tile multiplies them by.
-  ptx::Vec<ptx::f32, 2> rescale(uint32_t i) const;
+  // Of the columns of a lane's sums, those of 8 i to 8 i + 7 at 8 i: what the tile multiplies them by.
+  ptx::Shared<ptx::f32> rescale() const { return factors_ + (b_.lane() & 3) * 2; }
 
  private:
   std::vector<ptx::Reg<ptx::f32>> load_quad(const ptx::Global<ptx::f32>& from, const ptx::Reg<ptx::u32>& first) const;
-  void fill_column(const ptx::Reg<ptx::u32>& column, const ptx::Reg<ptx::u32>& turn,
+  void fill_column(const ptx::Reg<ptx::u32>& column, const ptx::Reg<ptx::u32>& turn, const ptx::Shared<ptx::b32>& quad,
                    const std::vector<ptx::Reg<ptx::f32>>& values, const std::vector<ptx::Reg<ptx::f32>>& gamma);
   ptx::Reg<ptx::u32> advance_exponent(const ptx::Reg<ptx::u32>& turn, const std::vector<ptx::Reg<ptx::f32>>& values);
   ptx::Reg<ptx::u32> warp_max(const ptx::Reg<ptx::u32>& x);
@@ -48,12 +48,11 @@ class GemmInput {
 
   ptx::Builder& b_;
   const GemmPlan& plan_;
+  ptx::Reg<ptx::u32> k_;
   ptx::Shared<ptx::b32> halves_;                  // [columns, kGemmTileK and padding], in pairs
   ptx::Shared<ptx::f32> factors_;                 // [columns]
   std::optional<ptx::Shared<ptx::f32>> squares_;  // [columns, 32]: sums of each lane's values
   ptx::Shared<ptx::b32> fragment_;                // the lane's first pair of unit 0, column lane / 4
-  ptx::Reg<ptx::u32> lane_columns_;               // the first of the two of a lane's sums
-  ptx::Reg<ptx::u32> quad_pair_;                  // the first pair of the four values that a lane fills
   ptx::Var<ptx::u32> exponent_;                   // of the largest value so far of own_column(), the warp's lane-th
 };
 

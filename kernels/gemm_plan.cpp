@@ -7,9 +7,12 @@
 namespace warpchat {
 namespace {
 
+constexpr uint32_t kMostK = 1 << 24;  // a few rows' bytes are 32-bit numbers
+
 void check_type(const GemmSpec& spec, TensorType type) {
   const std::string format(traits(type).name);
   require(has_gemm(type), spec, "values of " + format + " are not exact in halves; gemv takes them");
+  require(spec.k <= kMostK, spec, "k is " + std::to_string(spec.k) + "; expected at most " + std::to_string(kMostK));
   require(is_packable(type, spec.k), spec,
           "k is " + std::to_string(spec.k) + "; " + format + " needs a multiple of " +
               std::to_string(traits(type).block_weights));
@@ -28,6 +31,8 @@ constexpr uint32_t kMostRowsPerWarp = 32;
 
 uint32_t n_matrices(const GemmSpec& spec) { return spec.epilogue == GemvEpilogue::kSwiglu ? 2 : 1; }
 
+uint32_t k_step_of(const GemmSpec& spec) { return spec.k % kGemmTileK == 0 ? kGemmTileK : spec.k % 4 == 0 ? 4 : 1; }
+
 uint32_t rows_per_warp_of(const GemmSpec& spec) {
   if (spec.rows_per_warp != 0) return spec.rows_per_warp;
   return spec.rows < kMostRowsPerWarp ? kMostRowsPerWarp / 2 : kMostRowsPerWarp / n_matrices(spec);
@@ -45,8 +50,10 @@ std::string name_of(const GemmSpec& spec) {
   GemmSpec any = spec;
   if (takes_bias(spec)) any.epilogue = GemvEpilogue::kStore;
   const bool is_usual = spec.rows_per_warp == 0 && rows_per_warp_of(spec) == kMostRowsPerWarp / n_matrices(spec);
-  return product_name("gemm", any, "k" + std::to_string(spec.k)) + name_part("w", spec.warps) +
-         name_part("r", is_usual ? 0 : rows_per_warp_of(spec)) + name_part("c", spec.columns_per_block);
+  const uint32_t k_step = k_step_of(spec);
+  return product_name("gemm", any, "") + name_part("k", k_step == kGemmTileK ? 0 : k_step) +
+         name_part("w", spec.warps) + name_part("r", is_usual ? 0 : rows_per_warp_of(spec)) +
+         name_part("c", spec.columns_per_block);
 }
 
 // A warp's sums fill 64 registers: 32 rows, or 16 of two matrices, by 64 columns.
@@ -63,7 +70,7 @@ GemmPlan plan_of(const GemmSpec& spec) {
   plan.columns = spec.columns_per_block ? spec.columns_per_block : std::min(64u, plan.warps * 32);
   require(plan.columns % 8 == 0 && plan.columns <= 64, spec, "columns_per_block is no multiple of 8 up to 64");
   require(plan.columns <= plan.warps * 32, spec, "a warp has more than 32 columns");
-  plan.n_units = ceil_div(spec.k, kGemmUnit);
+  plan.k_step = k_step_of(spec);
   plan.n_row_blocks = ceil_div(spec.rows, plan.rows_per_block());
   return plan;
 }

@@ -1,5 +1,6 @@
 // A GEMM's spec with every choice made: how rows, columns and k are shared out.
 #pragma once
+#include <bit>
 #include <vector>
 
 #include "kernels/gemm.h"
@@ -11,11 +12,14 @@ inline constexpr uint32_t kGemmUnit = 32;      // values of k whose products are
 inline constexpr uint32_t kGemmTileUnits = 4;  // of the columns in shared memory at once
 inline constexpr uint32_t kGemmTileK = kGemmUnit * kGemmTileUnits;
 
+// To divide by a power of two with a shift: ptxas makes a real division of it, constant or not.
+constexpr uint32_t log2_of(uint32_t power) { return static_cast<uint32_t>(std::countr_zero(power)); }
+
 struct GemmPlan {
   GemmSpec spec;
   std::vector<ProductMatrix> matrices;
   uint32_t warps, rows_per_warp, columns;
-  uint32_t n_units;       // of kGemmUnit values of k, the last one padded where k is no multiple
+  uint32_t k_step;        // k is a multiple of it, all that the kernel knows of k: kGemmTileK, 4 or 1
   uint32_t n_row_blocks;  // the last warps overlap the ones before if the rows do not fill them
   uint32_t threads() const { return warps * 32; }
   uint32_t rows_per_block() const { return warps * rows_per_warp; }
@@ -24,6 +28,7 @@ struct GemmPlan {
   uint32_t sums_per_column() const { return static_cast<uint32_t>(matrices.size()) * rows_per_warp; }
   uint32_t stage_column() const { return sums_per_column() + 4; }
   uint32_t stage_columns() const { return sums_per_column() <= 32 ? 32 : 16; }
+  bool has_whole_tiles() const { return k_step == kGemmTileK; }
   bool normalises() const { return spec.prologue == GemvPrologue::kRmsNorm; }
 };
 

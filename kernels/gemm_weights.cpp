@@ -25,77 +25,143 @@ uint32_t zero_bits(TensorType type) {
   return 0x64006400u + (format.has_signed_codes ? 128 : format.zero) * 0x10001u;
 }
 
+Reg<u32> blocks_of(const PackedStreams& block, const Reg<u32>& k) {
+  const uint32_t values = block.unit_weights * block.units_per_head;
+  return ((k + (values - 1)) >> log2_of(values)).named("row_blocks");
+}
+
+// packed_bytes_per_row in sixteens
+Reg<u32> row_sixteens(const PackedStreams& block, const Reg<u32>& n_blocks) {
+  return ((n_blocks * block.end + 15) >> 4).named("row_sixteens");
+}
+
+// Bytes from the first matrix to the others. Fewer registers than an address each, all through the loop.
+std::vector<Reg<u64>> distances(const std::vector<Global<u8>>& matrices) {
+  const auto address = [](const Global<u8>& p) { return Reg<u64>(p.body(), p.address().base); };
+  std::vector<Reg<u64>> all;
+  for (size_t m = 1; m < matrices.size(); ++m) all.push_back(address(matrices[m]) - address(matrices[0]));
+  return all;
+}
+
+// n_words words from `from`.
+void append_words(std::vector<Reg<b32>>& to, const Global<b32>& from, uint32_t n_words) {
+  const auto append = [&](const auto& words) {
+    for (int i = 0; i < words.size(); ++i) to.push_back(words[i]);
+  };
+  if (n_words == 1) return to.push_back(from.load({}, kReadOnly));
+  if (n_words == 2) return append(from.load<2>({}, kReadOnly));
+  append(from.load<4>({}, kReadOnly));
+}
+
 }  // namespace
 
-GemmWeights::GemmWeights(Builder& b, const ProductMatrix& matrix)
+GemmWeights::GemmWeights(Builder& b, const GemmPlan& plan, TensorType type, const std::vector<Global<u8>>& matrices,
+                         const Reg<u32>& k, const Reg<u32>& row)
     : b_(b),
-      matrix_(matrix),
+      type_(type),
+      n_rows_(plan.rows_per_warp / 8),
+      has_whole_tiles_(plan.has_whole_tiles()),
+      streams_(packed_streams(type, traits(type).block_weights)),
       part_((b.lane() & 3).named("part")),
       two_parts_(part_ * 2),
-      zero_(Reg<u32>(b.var("zero_code", zero_bits(matrix.type))).as<f16x2>()) {}
+      zero_(Reg<u32>(b.var("zero_code", zero_bits(type))).as<f16x2>()),
+      n_blocks_(blocks_of(streams_, k)),
+      row_sixteens_(row_sixteens(streams_, n_blocks_)),
+      to_matrices_(distances(matrices)),
+      row_(row_at(matrices[0], row)),
+      shared_(type == TensorType::kF16 ? row_ : shared_row(matrices[0], row)),
+      high_(stream(streams_.high_bits == 1 ? shared_ : row_, streams_.high, streams_.high_bits != 0)),
+      heads_(stream(shared_, streams_.heads, streams_.head_bytes != 0)),
+      scales_(stream(shared_, streams_.scales, streams_.scale_bytes != 0)) {}
 
-std::vector<WeightPart> GemmWeights::load(const Global<u8>& row, const Reg<u32>& unit, uint32_t n_rows) const {
-  const PackedStreams& streams = matrix_.streams;
-  std::optional<Reg<u32>> own;  // the lane's own unit of eight halves; columns are 0 beyond k
-  if (matrix_.type == TensorType::kF16) {
-    Reg<u32> index = unit * 4 + part_;
-    own.emplace(streams.n_units % 4 == 0 ? index : b_.min(index, streams.n_units - 1));
-  }
-  const UnitPlace whole = place_unit(row, streams, own ? *own : unit);
-  const bool has_words = streams.low_bits == 4 || streams.low_bits == 8;
-  const UnitPlace place{has_words ? whole.low + part_ : whole.low, whole.high, whole.heads, whole.scales};
-  std::vector<LoadedUnit> loaded;
-  for (uint32_t i = 0; i < n_rows; ++i) loaded.push_back(load_part(place, i * 8 * matrix_.row_bytes));
+Global<u8> GemmWeights::row_at(const Global<u8>& matrix, const Reg<u32>& row) const {
+  return matrix + b_.mul_wide(row, row_sixteens_) * 16;
+}
+
+// Lane t's of the rows; with two matrices the first two lanes' are the first one's.
+Global<u8> GemmWeights::shared_row(const Global<u8>& matrix, const Reg<u32>& row) const {
+  Reg<u32> own = row + (part_ & (n_rows_ - 1)) * 8;
+  if (to_matrices_.empty()) return row_at(matrix, own);
+  Reg<u64> to_own = b_.select(part_ < n_rows_, uint64_t{0}, to_matrices_[0]);
+  return row_at((matrix + to_own).aligned(16), own);
+}
+
+Global<u8> GemmWeights::stream(const Global<u8>& row, uint64_t offset, bool is_there) const {
+  return is_there ? row + n_blocks_ * offset : row;
+}
+
+std::vector<WeightPart> GemmWeights::load(const Reg<u32>& unit) const {
+  const LoadedUnit shared = load_shared(unit);
+  std::vector<LoadedUnit> rows = load_codes(unit);
+  DecodedCodes numbers;
+  if (type_ != TensorType::kF16) decode_scales(b_, type_, shared, numbers);
   std::vector<WeightPart> parts;
-  for (const LoadedUnit& part : loaded) parts.push_back(decode_part(part));
+  for (uint32_t i = 0; i < rows.size(); ++i) {
+    const auto of_row = [&](const auto& x) { return b_.shuffle(x, i, {}, 4); };
+    for (const Reg<b32>& word : shared.high) rows[i].high.push_back(of_row(word));
+    WeightPart part{pairs_of(rows[i]), {}, {}};
+    for (const Reg<f32>& scale : numbers.scales) part.scales.push_back(of_row(scale));
+    for (const Reg<f32>& lowest : numbers.lowest) part.lowest.push_back(of_row(lowest));
+    parts.push_back(part);
+  }
   return parts;
 }
 
-LoadedUnit GemmWeights::load_part(const UnitPlace& place, uint64_t offset) const {
-  const PackedStreams& streams = matrix_.streams;
-  LoadedUnit unit;
-  const auto load = [&](std::vector<Reg<b32>>& to, const Global<b32>& from, uint32_t n_words) {
-    if (n_words == 1) return to.push_back(from.load({}, kReadOnly));
-    if (n_words == 2) {
-      Vec<b32, 2> two = from.load<2>({}, kReadOnly);
-      for (int i = 0; i < 2; ++i) to.push_back(two[i]);
-    } else {
-      Vec<b32, 4> four = from.load<4>({}, kReadOnly);
-      for (int i = 0; i < 4; ++i) to.push_back(four[i]);
-    }
-  };
-  Global<b32> low = place.low + offset / 4;
-  load(unit.low, low, streams.low_bits == 16 ? 4 : streams.low_bits == 2 ? 2 : 1);
-  if (streams.low_bits == 8) load(unit.low, low + streams.n_units * uint64_t{4}, 1);
-  for (const Global<b32>& high : place.high) load(unit.high, high + offset / 4, streams.high_bits);
-  load_scales(matrix_.type, streams, place, offset, unit);
-  return unit;
+LoadedUnit GemmWeights::load_shared(const Reg<u32>& unit) const {
+  LoadedUnit shared;
+  if (streams_.high_bits == 1) append_words(shared.high, high_.as<b32>() + unit, 1);
+  load_scales(type_, streams_, place_scales(heads_, scales_, streams_, unit), 0, shared);
+  return shared;
 }
 
-WeightPart GemmWeights::decode_part(const LoadedUnit& unit) const {
-  WeightPart part;
-  if (matrix_.type == TensorType::kF16) {
-    for (const Reg<b32>& word : unit.low) part.pairs.push_back(word.as<f16x2>());
-    return part;
+// What a lane has to itself of its rows.
+std::vector<LoadedUnit> GemmWeights::load_codes(const Reg<u32>& unit) const {
+  const Global<u8> low = low_place(unit);
+  std::vector<Global<u8>> low_places = {low}, high_places;
+  if (streams_.low_bits == 8) low_places.push_back(low + n_blocks_ * 16);
+  if (streams_.high_bits == 2) high_places.push_back((high_.as<b64>() + unit).as<u8>());
+  const uint32_t low_words = streams_.low_bits == 16 ? 4 : streams_.low_bits == 2 ? 2 : 1;
+  std::vector<LoadedUnit> rows;
+  for (size_t m = 0; m <= to_matrices_.size(); ++m) {
+    for (uint32_t i = 0; i < n_rows_; ++i) {
+      const auto place_in_row = [&](const Global<u8>& first) {
+        const Global<u8> of_matrix = m == 0 ? first : (first + to_matrices_[m - 1]).aligned(16);
+        return (i == 0 ? of_matrix : of_matrix + row_sixteens_ * (16 * 8 * i)).as<b32>();
+      };
+      LoadedUnit& loaded = rows.emplace_back();
+      for (const Global<u8>& place : low_places) append_words(loaded.low, place_in_row(place), low_words);
+      for (const Global<u8>& place : high_places) append_words(loaded.high, place_in_row(place), 2);
+    }
   }
-  for (int half : {0, 1}) append_halves(codes(unit, half), part.pairs);
-  DecodedCodes scales;
-  decode_scales(b_, matrix_.type, unit, scales);
-  for (const Reg<f32>& scale : scales.scales) part.scales.push_back(scale);
-  for (const Reg<f32>& lowest : scales.lowest) part.lowest.push_back(lowest);
-  return part;
+  return rows;
+}
+
+Global<u8> GemmWeights::low_place(const Reg<u32>& unit) const {
+  if (streams_.low_bits == 2) return (row_.as<b64>() + unit).as<u8>();
+  Reg<u32> own = unit * 4 + part_;  // a word, or a unit of eight halves
+  if (streams_.low_bits < 16) return (row_.as<b32>() + own).as<u8>();
+  return row_ + (has_whole_tiles_ ? own : b_.min(own, n_blocks_ - 1)) * 16;  // columns are 0 beyond k
+}
+
+std::vector<Reg<f16x2>> GemmWeights::pairs_of(const LoadedUnit& unit) const {
+  std::vector<Reg<f16x2>> pairs;
+  if (type_ == TensorType::kF16) {
+    for (const Reg<b32>& word : unit.low) pairs.push_back(word.as<f16x2>());
+    return pairs;
+  }
+  for (int half : {0, 1}) append_halves(codes(unit, half), pairs);
+  return pairs;
 }
 
 Reg<b32> GemmWeights::codes(const LoadedUnit& unit, int half) const {
-  const PackedStreams& streams = matrix_.streams;
-  Reg<b32> low = code_bits(unit.low, streams.low_bits, half, 0, part_, two_parts_);
-  if (streams.high_bits == 0) return low;
-  return low | code_bits(unit.high, streams.high_bits, half, streams.low_bits, part_, two_parts_);
+  Reg<b32> low = code_bits(unit.low, streams_.low_bits, half, 0, part_, two_parts_);
+  if (streams_.high_bits == 0) return low;
+  return low | code_bits(unit.high, streams_.high_bits, half, streams_.low_bits, part_, two_parts_);
 }
 
 // A byte below the exponent of 1024 is the half 1024 + byte.
 void GemmWeights::append_halves(const Reg<b32>& codes, std::vector<Reg<f16x2>>& pairs) const {
-  const bool is_signed = unit_format(matrix_.type).has_signed_codes;
+  const bool is_signed = unit_format(type_).has_signed_codes;
   Reg<u32> word = (is_signed ? codes ^ 0x80808080u : codes).as<u32>();
   for (uint32_t selector : {0x4140u, 0x4342u})
     pairs.push_back(b_.prmt(word, 0x64646464u, selector).as<f16x2>() - zero_);

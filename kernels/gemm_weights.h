@@ -14,22 +14,41 @@ struct WeightPart {
   std::vector<ptx::Reg<ptx::f32>> scales, lowest;  // as DecodedCodes; none of F16
 };
 
+// The weights of a matrix, or of two of one format as if their rows were one's. What the four lanes of a row would all
+// read, scales above all, one of them reads and decodes for them.
 class GemmWeights {
  public:
-  GemmWeights(ptx::Builder& b, const ProductMatrix& matrix);
-  // Loads and decodes the parts of `n_rows` rows, 8 apart, from the one at `row`. unit: below the plan's n_units.
-  std::vector<WeightPart> load(const ptx::Global<ptx::u8>& row, const ptx::Reg<ptx::u32>& unit, uint32_t n_rows) const;
+  // matrices: their first bytes. A lane has every 8th of plan.rows_per_warp rows from `row` on; of all matrices four at
+  // most.
+  GemmWeights(ptx::Builder& b, const GemmPlan& plan, TensorType type, const std::vector<ptx::Global<ptx::u8>>& matrices,
+              const ptx::Reg<ptx::u32>& k, const ptx::Reg<ptx::u32>& row);
+  // Loads and decodes the parts of the lane's rows, matrix by matrix. unit: of 32 values of k.
+  std::vector<WeightPart> load(const ptx::Reg<ptx::u32>& unit) const;
 
  private:
-  LoadedUnit load_part(const UnitPlace& place, uint64_t offset) const;
-  WeightPart decode_part(const LoadedUnit& unit) const;
+  using Bytes = ptx::Global<ptx::u8>;
+  Bytes row_at(const Bytes& matrix, const ptx::Reg<ptx::u32>& row) const;
+  Bytes shared_row(const Bytes& matrix, const ptx::Reg<ptx::u32>& row) const;
+  Bytes stream(const Bytes& row, uint64_t offset, bool is_there) const;
+  LoadedUnit load_shared(const ptx::Reg<ptx::u32>& unit) const;
+  std::vector<LoadedUnit> load_codes(const ptx::Reg<ptx::u32>& unit) const;
+  Bytes low_place(const ptx::Reg<ptx::u32>& unit) const;
+  std::vector<ptx::Reg<ptx::f16x2>> pairs_of(const LoadedUnit& unit) const;
   ptx::Reg<ptx::b32> codes(const LoadedUnit& unit, int half) const;
   void append_halves(const ptx::Reg<ptx::b32>& codes, std::vector<ptx::Reg<ptx::f16x2>>& pairs) const;
 
   ptx::Builder& b_;
-  const ProductMatrix& matrix_;
+  const TensorType type_;
+  const uint32_t n_rows_;  // of a lane in a matrix: 2 or 4
+  const bool has_whole_tiles_;
+  const PackedStreams streams_;          // of a block; in a row of n blocks they begin n times as far from its start
   ptx::Reg<ptx::u32> part_, two_parts_;  // t, 2 t
   ptx::Reg<ptx::f16x2> zero_;            // the half that a code of weight 0 becomes at first
+  ptx::Reg<ptx::u32> n_blocks_;          // of a row
+  ptx::Reg<ptx::u32> row_sixteens_;      // a row's bytes
+  std::vector<ptx::Reg<ptx::u64>> to_matrices_;  // bytes from the first one to the others
+  // Where streams begin: of the lane's first row, and of its t-th what its four lanes share.
+  Bytes row_, shared_, high_, heads_, scales_;
 };
 
 }  // namespace warpchat

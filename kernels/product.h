@@ -52,12 +52,12 @@ ptx::Cost product_cost(const Spec& spec, const std::vector<ProductMatrix>& matri
   return cost;
 }
 
-// "gemv_q4k_2048x11008_rmsnorm_swiglu": family, formats, sizes, prologue, epilogue.
+// "gemv_q4k_2048x11008_rmsnorm_swiglu": family, formats, sizes if any, prologue, epilogue.
 template <class Spec>
 std::string product_name(const std::string& family, const Spec& spec, const std::string& sizes) {
   std::string name = family + "_" + std::string(unit_format(spec.weights).name);
   if (spec.up && *spec.up != spec.weights) name += "_" + std::string(unit_format(*spec.up).name);
-  name += "_" + sizes;
+  if (!sizes.empty()) name += "_" + sizes;
   if (spec.prologue == GemvPrologue::kRmsNorm) name += "_rmsnorm";
   constexpr const char* kEpilogues[] = {"", "_bias", "_residual", "_swiglu"};
   return name + kEpilogues[static_cast<int>(spec.epilogue)];

@@ -56,10 +56,17 @@ bool is_float(TensorType type) { return unit_format(type).n_scales == 0; }
 
 // Each stream is counted in elements as large as a unit's share of it, so that an address is one instruction.
 UnitPlace place_unit(const Global<u8>& row, const PackedStreams& streams, const Reg<u32>& unit) {
-  UnitPlace place{streams.low_bits == 2 ? (row.as<b64>() + unit).as<b32>() : (row + unit * 16).as<b32>(), {}, {}, {}};
-  Global<u8> high = row + streams.high, heads = row + streams.heads, scales = row + streams.scales;
-  if (streams.high_bits == 2) place.high.push_back((high.as<b64>() + unit).as<b32>());
-  if (streams.high_bits == 1) place.high.push_back(high.as<b32>() + unit);
+  Global<b32> low = streams.low_bits == 2 ? (row.as<b64>() + unit).as<b32>() : (row + unit * 16).as<b32>();
+  Global<u8> high = row + streams.high;
+  std::vector<Global<b32>> high_place;
+  if (streams.high_bits == 2) high_place.push_back((high.as<b64>() + unit).as<b32>());
+  if (streams.high_bits == 1) high_place.push_back(high.as<b32>() + unit);
+  return {place_scales(row + streams.heads, row + streams.scales, streams, unit), low, high_place};
+}
+
+ScalesPlace place_scales(const Global<u8>& heads, const Global<u8>& scales, const PackedStreams& streams,
+                         const Reg<u32>& unit) {
+  ScalesPlace place;
   if (streams.head_bytes != 0) {
     Reg<u32> block = streams.units_per_head == 1 ? unit : unit >> 3;
     place.heads.push_back(streams.head_bytes == 4 ? (heads.as<f16x2>() + block).as<ptx::f16>()
@@ -69,7 +76,7 @@ UnitPlace place_unit(const Global<u8>& row, const PackedStreams& streams, const 
   return place;
 }
 
-void load_scales(TensorType type, const PackedStreams& streams, const UnitPlace& place, uint64_t offset,
+void load_scales(TensorType type, const PackedStreams& streams, const ScalesPlace& place, uint64_t offset,
                  LoadedUnit& unit) {
   // Short reads share their sectors with the lane's next ones: L1 keeps them.
   for (const auto& heads : place.heads) {

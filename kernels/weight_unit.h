@@ -30,11 +30,13 @@ struct LoadedUnit {
 };
 
 // Where a lane's unit lies: computed once for all rows of the lane, which are constant distances apart.
-struct UnitPlace {
-  ptx::Global<ptx::b32> low;
-  std::vector<ptx::Global<ptx::b32>> high;  // one or none, as of the next two
-  std::vector<ptx::Global<ptx::f16>> heads;
+struct ScalesPlace {
+  std::vector<ptx::Global<ptx::f16>> heads;  // one or none, as of the others
   std::vector<ptx::Global<ptx::u8>> scales;
+};
+struct UnitPlace : ScalesPlace {
+  ptx::Global<ptx::b32> low;
+  std::vector<ptx::Global<ptx::b32>> high;
 };
 // row: the first byte of a packed row; unit: below streams.n_units
 UnitPlace place_unit(const ptx::Global<ptx::u8>& row, const PackedStreams& streams, const ptx::Reg<ptx::u32>& unit);
@@ -48,8 +50,11 @@ struct DecodedCodes {
 };
 DecodedCodes decode_codes(ptx::Builder& b, TensorType type, const PackedStreams& streams, const LoadedUnit& unit);
 
-// The parts of the above that know scales alone, for who takes the codes in another order.
-void load_scales(TensorType type, const PackedStreams& streams, const UnitPlace& place, uint64_t offset,
+// The parts of the above that know scales alone, for who takes the codes in another order. heads, scales: the first
+// bytes of the row's streams, those that the format has.
+ScalesPlace place_scales(const ptx::Global<ptx::u8>& heads, const ptx::Global<ptx::u8>& scales,
+                         const PackedStreams& streams, const ptx::Reg<ptx::u32>& unit);
+void load_scales(TensorType type, const PackedStreams& streams, const ScalesPlace& place, uint64_t offset,
                  LoadedUnit& unit);
 void decode_scales(ptx::Builder& b, TensorType type, const LoadedUnit& unit, DecodedCodes& out);
 

@@ -316,7 +316,7 @@ void GpuSteps::multiply(const ProductStep& product, const Operands& o, uint32_t 
     else
       arguments.add_unless_null(o.bias);
     arguments.add(at(column_of(o.y, first)));
-    if (gemm != nullptr) arguments.add(gemm->rows);
+    if (gemm != nullptr) arguments.add(gemm->rows), arguments.add(gemm->k);
     if (product.takes_columns()) arguments.add(columns);
     run(product.step, arguments, product.blocks(columns), product.bytes(columns));
     first += columns;

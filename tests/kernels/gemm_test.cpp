@@ -34,7 +34,7 @@ class GemmProblem {
   std::vector<float> run(ptx::Kernel kernel, ptx::Target target, ptx::emulator::LaunchOptions options = kAllChecks,
                          std::string* fault = nullptr) const {
     kernel.launch.blocks = gemm_grid(spec, n_columns_);
-    return gemv.run_gemm(kernel, target, n_columns_, options, fault);
+    return gemv.run_told(kernel, target, n_columns_, {spec.rows, spec.k, n_columns_}, options, fault);
   }
 
   void expect_right(ptx::Target target, ptx::emulator::LaunchOptions options = kAllChecks) const {
@@ -154,16 +154,35 @@ TEST(GemmReproducibilityTest, DoesNotDependOnTheSharingOrTheColumnsBeside) {
   EXPECT_TRUE(std::equal(alone.begin(), alone.begin() + 70, expected.begin() + 13 * 70));
 }
 
-// Products that differ in rows and bias only are one kernel's, by its name and by its text.
-TEST(GemmReproducibilityTest, IsTheSameKernelForAllRowsWithABiasOrWithout) {
-  const GemmSpec base{.weights = kQ4_K, .rows = 70, .k = 256, .prologue = kRmsNorm, .eps = kEps};
-  const ptx::Kernel kernel = gemm(base, ptx::sm_80);
-  for (const auto& [rows, epilogue] : {std::pair(70u, kBias), std::pair(32u, kStore), std::pair(300u, kBias)}) {
-    GemmSpec other = base;
-    other.rows = rows, other.epilogue = epilogue;
-    EXPECT_EQ(gemm(other, ptx::sm_80).text, kernel.text);
-    const GemmProblem problem(other, 9);
-    problem.expect_right(problem.run(kernel, ptx::sm_80), ptx::sm_80);
+// Products that differ in rows, k and bias only are one kernel's, by its name and by its text: as long as k has the
+// same steps.
+struct SameKernelCase {
+  const char* name;
+  GemmSpec base;
+  struct Other {
+    uint32_t rows, k;
+    GemvEpilogue epilogue;
+  } others[3];
+};
+const SameKernelCase kSameKernels[] = {
+    {"whole_tiles", {kQ4_K, 70, 256, kRmsNorm}, {{70, 256, kBias}, {32, 1280, kStore}, {300, 768, kBias}}},
+    {"whole_tiles_of_halves", {kF16, 40, 128}, {{40, 128, kBias}, {32, 384, kStore}, {129, 640, kBias}}},
+    {"ends_in_a_tile", {kQ8_0, 40, 96, kRmsNorm}, {{40, 32, kBias}, {70, 160, kStore}, {33, 288, kBias}}},
+    {"ends_in_a_quad", {kF16, 40, 37}, {{40, 1, kBias}, {70, 129, kStore}, {33, 258, kStore}}},
+    {"two_matrices", {kQ6_K, 40, 256, kNone, kSwiglu}, {{40, 512, kSwiglu}, {70, 256, kSwiglu}, {33, 768, kSwiglu}}},
+};
+TEST(GemmReproducibilityTest, IsTheSameKernelForAllRowsAndKWithABiasOrWithout) {
+  for (const SameKernelCase& c : kSameKernels) {
+    SCOPED_TRACE(c.name);
+    GemmSpec spec = c.base;
+    spec.eps = kEps;
+    const ptx::Kernel kernel = gemm(spec, ptx::sm_80);
+    for (const SameKernelCase::Other& other : c.others) {
+      spec.rows = other.rows, spec.k = other.k, spec.epilogue = other.epilogue;
+      EXPECT_EQ(gemm(spec, ptx::sm_80).text, kernel.text);
+      const GemmProblem problem(spec, 9);
+      problem.expect_right(problem.run(kernel, ptx::sm_80), ptx::sm_80);
+    }
   }
 }
 
@@ -318,10 +337,12 @@ TEST(GemmPlanTest, ReportsLaunchAndCost) {
 }
 
 TEST(GemmPlanTest, NamesSayWhatDiffers) {
-  EXPECT_EQ(name_of(GemmSpec{kQ4_K, 2048, 11008, kRmsNorm, kSwiglu}), "gemm_q4k_k11008_rmsnorm_swiglu");
+  EXPECT_EQ(name_of(GemmSpec{kQ4_K, 2048, 11008, kRmsNorm, kSwiglu}), "gemm_q4k_rmsnorm_swiglu");
   EXPECT_EQ(name_of(GemmSpec{.weights = kQ4_K, .rows = 64, .k = 256, .epilogue = kSwiglu, .up = kQ6_K, .warps = 2}),
-            "gemm_q4k_q6k_k256_swiglu_w2");
-  EXPECT_EQ(name_of(GemmSpec{kQ4_K, 16, 256}), "gemm_q4k_k256_r16");  // a warp has no more rows
+            "gemm_q4k_q6k_swiglu_w2");
+  EXPECT_EQ(name_of(GemmSpec{kQ4_K, 16, 256}), "gemm_q4k_r16");                           // a warp has no more rows
+  EXPECT_EQ(name_of(GemmSpec{kQ8_0, 64, 96, kNone, kResidual}), "gemm_q80_residual_k4");  // k ends inside a tile
+  EXPECT_EQ(name_of(GemmSpec{kF16, 64, 37}), "gemm_f16_k1");                              // and inside a quad
 }
 
 struct Refused {
@@ -330,17 +351,18 @@ struct Refused {
 };
 TEST(GemmPlanTest, RefusesWithASentence) {
   const Refused kRefused[] = {
-      {{kQ4_K, 15, 256}, "cannot generate gemm_q4k_k256_r16: it has 15 rows; expected at least 16"},
-      {{kQ4_K, 16, 300}, "cannot generate gemm_q4k_k300_r16: k is 300; Q4_K needs a multiple of 256"},
-      {{kBF16, 16, 64}, "cannot generate gemm_bf16_k64_r16: values of BF16 are not exact in halves; gemv takes them"},
+      {{kQ4_K, 15, 256}, "cannot generate gemm_q4k_r16: it has 15 rows; expected at least 16"},
+      {{kQ4_K, 16, 300}, "cannot generate gemm_q4k_k4_r16: k is 300; Q4_K needs a multiple of 256"},
+      {{kQ4_K, 16, 1 << 25}, "cannot generate gemm_q4k_r16: k is 33554432; expected at most 16777216"},
+      {{kBF16, 16, 64}, "cannot generate gemm_bf16_k4_r16: values of BF16 are not exact in halves; gemv takes them"},
       {{.weights = kQ4_K, .rows = 16, .k = 256, .up = kQ4_K},
-       "cannot generate gemm_q4k_k256_r16: only swiglu has an up matrix"},
+       "cannot generate gemm_q4k_r16: only swiglu has an up matrix"},
       {{.weights = kQ4_K, .rows = 16, .k = 256, .epilogue = kSwiglu, .up = kF16},
-       "cannot generate gemm_q4k_f16_k256_swiglu: its matrices are of formats that do not mix"},
+       "cannot generate gemm_q4k_f16_swiglu: its matrices are of formats that do not mix"},
       {{.weights = kQ4_K, .rows = 16, .k = 256, .columns_per_block = 12},
-       "cannot generate gemm_q4k_k256_r16_c12: columns_per_block is no multiple of 8 up to 64"},
+       "cannot generate gemm_q4k_r16_c12: columns_per_block is no multiple of 8 up to 64"},
       {{.weights = kQ4_K, .rows = 16, .k = 256, .rows_per_warp = 32},
-       "cannot generate gemm_q4k_k256_r32: a warp takes more rows than there are"},
+       "cannot generate gemm_q4k_r32: a warp takes more rows than there are"},
   };
   for (const Refused& refused : kRefused) {
     try {

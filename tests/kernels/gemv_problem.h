@@ -75,11 +75,12 @@ struct GemvProblem {
     return run(kernel, target, n_columns, spec.epilogue == GemvEpilogue::kBias,
                spec.columns > 1 ? std::vector<uint32_t>{n_columns} : std::vector<uint32_t>{}, options, fault);
   }
-  // Of a kernel that takes rows, and a bias that may be null, from its launch.
-  std::vector<float> run_gemm(const ptx::Kernel& kernel, ptx::Target target, uint32_t n_columns,
-                              ptx::emulator::LaunchOptions options, std::string* fault) const {
+  // Of a kernel that takes a bias that may be null, and all of `numbers`, from its launch.
+  std::vector<float> run_told(const ptx::Kernel& kernel, ptx::Target target, uint32_t n_columns,
+                              const std::vector<uint32_t>& numbers, ptx::emulator::LaunchOptions options,
+                              std::string* fault) const {
     return run(kernel, target, n_columns, spec.epilogue == GemvEpilogue::kBias || spec.epilogue == GemvEpilogue::kStore,
-               {spec.rows, n_columns}, options, fault);
+               numbers, options, fault);
   }
   mutable ptx::emulator::Counters counters;  // of the last run with options.count
 

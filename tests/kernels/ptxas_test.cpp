@@ -16,6 +16,7 @@
 #include "kernels/rmsnorm.h"
 #include "kernels/sampling.h"
 #include "kernels/shapes.h"
+#include "kernels/weight_layout.h"
 
 namespace warpchat {
 namespace {
@@ -37,7 +38,8 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
     kernels.push_back(gemv({type, 8960, 1536, 8, kRmsNorm, kSwiglu, kEps}, target));
     kernels.push_back(embedding({type, 151936, 1536, 8}, target));
     if (!has_gemm(type)) continue;
-    kernels.push_back(gemm({type, 2048, 1536, kRmsNorm, kBias, kEps}, target));
+    for (uint32_t k : {1536, 1568, 1537})  // of whole tiles, of whole units, of neither
+      if (is_packable(type, k)) kernels.push_back(gemm({type, 2048, k, kRmsNorm, kBias, kEps}, target));
     GemmSpec swiglu{type, 8960, 1536, kRmsNorm, kSwiglu, kEps};
     kernels.push_back(gemm(swiglu, target));
     swiglu.columns_per_block = 8;  // of a small batch
