@@ -47,7 +47,7 @@ struct GemvAddresses {
   std::optional<ptx::Reg<ptx::u32>> rows;
   std::optional<ptx::Pred> has_bias;
 };
-// A played block stands for all blocks whose index has its rest by `blocks()`: any grid does the whole product.
+// A block stands for all blocks whose index has its rest by `blocks()`: any grid does the whole product.
 void gemv_body(ptx::Builder& b, const GemvPlan& plan, const GemvAddresses& at, const VirtualBlock& block);
 // The same for a played block by the plan that `which` counts, the same for the whole team, of those that differ in
 // weights and rows only: what they do alike stands in the text once.

@@ -84,18 +84,8 @@ class GemvWriter {
   GemvWriter(Builder& b, const GemvPlan& plan, const GemvAddresses& at, const VirtualBlock& block, SharedInput& input)
       : b_(b), plan_(plan), spec_(plan.spec), at_(at), block_(block), input_(input) {}
 
-  // Block `block()` of the plan's.
-  void write() {
-    if (plan_.is_tiled()) return write_tiled(block_.block() * plan_.warps + block_.warp());
-    input_.fill(at_.x, at_.gamma, at_.n_columns, {});
-    block_.barrier();
-    Reg<u32> first_step = block_.block() * (plan_.warps * plan_.n_passes) + block_.warp();
-    if (plan_.n_passes == 1) return write_step(first_step);
-    b_.for_("pass", 0, plan_.n_passes, 1, [&](Reg<u32> pass) { write_step(first_step + pass * plan_.warps); });
-  }
-
   // Every blocks()-th step of the block's warps, from its own; of an input that is there, or comes in tiles.
-  void write_share() {
+  void write() {
     if (at_.rows) n_steps_.emplace((*at_.rows + (plan_.rows_per_step - 1)) / plan_.rows_per_step);
     if (plan_.is_tiled()) {
       Reg<u32> first_step = block_.block() * plan_.warps;
@@ -117,9 +107,6 @@ class GemvWriter {
   };
 
   // A warp's step when all of the input is in shared memory.
-  void write_step(const Reg<u32>& step) {
-    b_.if_(step < plan_.n_steps, [&] { write_rows_of(step); });
-  }
   void write_rows_of(const Reg<u32>& step) {
     const Rows rows = rows_of(step);
     Sums sums = new_sums();
@@ -345,12 +332,11 @@ std::string name_of(const GemvSpec& spec) {
 void gemv_body(Builder& b, const GemvPlan& plan, const GemvAddresses& at, const VirtualBlock& block) {
   SharedInput input(b, plan, block);
   GemvWriter writer(b, plan, at, block, input);
-  if (!block.is_played()) return writer.write();
   if (!plan.is_tiled()) {
     input.fill(at.x, at.gamma, at.n_columns, {});
     block.barrier();
   }
-  writer.write_share();
+  writer.write();
 }
 
 void gemv_body(Builder& b, std::vector<GemvPlan> plans, const Reg<u32>& which, const GemvAddresses& at,
@@ -364,7 +350,7 @@ void gemv_body(Builder& b, std::vector<GemvPlan> plans, const Reg<u32>& which, c
   SharedInput input(b, plans[0], block);
   input.fill(at.x, at.gamma, at.n_columns, {});
   block.barrier();
-  choose([&](const GemvPlan& plan) { GemvWriter(b, plan, at, block, input).write_share(); });
+  choose([&](const GemvPlan& plan) { GemvWriter(b, plan, at, block, input).write(); });
 }
 
 Kernel gemv_kernel(const GemvSpec& spec, Target target, const BodyOf<GemvAddresses>& body) {

@@ -59,15 +59,16 @@ void share_rows(GemvPlan& plan) {
   require(plan.rows_per_step <= spec.rows, spec, "a warp takes more rows than there are");
   plan.n_steps = ceil_div(spec.rows, plan.rows_per_step);
   const uint32_t rows_per_pass = plan.rows_per_step * plan.warps;
+  uint32_t n_passes;  // steps a warp makes, one after the other
   if (spec.rows_per_block != 0) {
     require(spec.rows_per_block % rows_per_pass == 0, spec,
             "rows_per_block is no multiple of " + std::to_string(rows_per_pass));
-    plan.n_passes = spec.rows_per_block / rows_per_pass;
+    n_passes = spec.rows_per_block / rows_per_pass;
   } else {
-    plan.n_passes = plan.is_tiled() ? 1 : ceil_div(ceil_div(plan.n_steps, plan.warps), kManyBlocks);
+    n_passes = plan.is_tiled() ? 1 : ceil_div(ceil_div(plan.n_steps, plan.warps), kManyBlocks);
   }
-  require(plan.n_passes == 1 || !plan.is_tiled(), spec, "its input is tiled, so that a warp makes one pass");
-  plan.n_blocks = ceil_div(plan.n_steps, plan.warps * plan.n_passes);
+  require(n_passes == 1 || !plan.is_tiled(), spec, "its input is tiled, so that a warp makes one step");
+  plan.n_blocks = ceil_div(plan.n_steps, plan.warps * n_passes);
 }
 
 // A single column's products are quick, so that loads must be many to keep the memory busy: at least four of each lane.

@@ -13,11 +13,10 @@ struct GemvPlan {
 
   // Rows: a warp takes rows_per_step at a time, row r of its step by the lanes of group r % n_groups.
   uint32_t warps, rows_per_warp, lanes_per_row;
-  uint32_t n_groups;       // of lanes in a warp
-  uint32_t rows_per_step;  // n_groups * rows_per_warp, at most spec.rows
-  uint32_t n_steps;        // of all warps together; the last one overlaps the one before if the rows do not fill it
-  uint32_t n_passes;       // steps a warp makes, one after the other
-  uint32_t n_blocks;
+  uint32_t n_groups;         // of lanes in a warp
+  uint32_t rows_per_step;    // n_groups * rows_per_warp, at most spec.rows
+  uint32_t n_steps;          // of all warps together; the last one overlaps the one before if the rows do not fill it
+  uint32_t n_blocks;         // of a kernel of its own: a warp makes one step after the other, where there are many
   uint32_t units_in_flight;  // of each row that a lane loads before it multiplies the first
 
   // Input: units of all columns in shared memory, tile_units of them at once.
