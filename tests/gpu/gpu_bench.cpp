@@ -2,6 +2,8 @@
 // tokens per second. Writes Markdown.
 //   gpu_bench [--device cuda] [--shapes qwen2.5-0.5b,qwen2.5-3b] [--depths 0,4096,32000] [--tokens 64]
 //   [--prompts 512,4096] [--batches 1,2,4,8,16,32,64]
+// gpu_bench --write-gguf FOLDER [--shapes ...] measures nothing: it writes the models as FOLDER/SHAPE.gguf, for other
+// programs to measure.
 #include <algorithm>
 #include <cstdio>
 #include <sstream>
@@ -12,6 +14,7 @@
 #include "models/message.h"
 #include "ptx/builder.h"
 #include "tests/gpu/measure_shape.h"
+#include "tests/gpu/shaped_model.h"
 
 namespace warpchat {
 namespace {
@@ -75,6 +78,7 @@ struct Arguments {
   std::string device = "cuda";
   std::vector<std::string> shapes = shape_names();
   BenchPlan plan;
+  std::string gguf_folder;  // empty: measure
 };
 
 Arguments parse(int argc, char** argv) {
@@ -95,11 +99,19 @@ Arguments parse(int argc, char** argv) {
       arguments.plan.prompts = numbers_of(value);
     } else if (flag == "--batches") {
       arguments.plan.batches = numbers_of(value);
+    } else if (flag == "--write-gguf") {
+      arguments.gguf_folder = value;
     } else {
-      throw Error("unknown flag " + flag + "; use --device, --shapes, --depths, --tokens, --prompts, --batches");
+      throw Error("unknown flag " + flag +
+                  "; use --device, --shapes, --depths, --tokens, --prompts, --batches, --write-gguf");
     }
   }
   return arguments;
+}
+
+void write_models(const Arguments& arguments) {
+  for (const std::string& shape : arguments.shapes)
+    ShapedModel(model_shape(shape)).write(arguments.gguf_folder + "/" + shape + ".gguf");
 }
 
 void run(const Arguments& arguments) {
@@ -121,7 +133,8 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   try {
-    warpchat::run(warpchat::parse(argc, argv));
+    const warpchat::Arguments arguments = warpchat::parse(argc, argv);
+    arguments.gguf_folder.empty() ? warpchat::run(arguments) : warpchat::write_models(arguments);
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "gpu_bench: %s\n", error.what());

@@ -21,7 +21,12 @@ for program in $programs; do
     exit 1
   fi
 done
-cp "$root/tests/gpu/run.sh" "$pack/"
+cp "$root/tests/gpu/run.sh" "$root/tests/gpu/compare_llama.sh" "$pack/"
+if [ -f "$root/build/llama.cpp.tar.gz" ]; then
+  cp "$root/build/llama.cpp.tar.gz" "$pack/"
+else
+  echo "pack.sh: packed without llama.cpp; tests/gpu/fetch_llama.sh fetches it for a comparison"
+fi
 git -C "$root" describe --always --dirty > "$pack/COMMIT" 2> /dev/null || echo unknown > "$pack/COMMIT"
 tar -C "$root/build" -cJf "$pack.tar.xz" gpu-check
 du -sh "$pack" "$pack.tar.xz"

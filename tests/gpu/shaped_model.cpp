@@ -3,7 +3,9 @@
 
 #include <random>
 
+#include "models/gguf_writer.h"
 #include "models/quantise.h"
+#include "tests/support/tiny_model.h"
 
 namespace warpchat {
 
@@ -33,7 +35,7 @@ std::span<const std::byte> ShapedModel::blocks(TensorType type, uint64_t n_bytes
 }
 
 const TensorInfo* ShapedModel::add(const std::string& name, TensorType type, uint64_t k, uint64_t rows) {
-  infos_.push_back({name, type, {k, rows, 1, 1}, 2, {}});
+  infos_.push_back({name, type, {k, rows, 1, 1}, rows == 1 ? 1u : 2u, {}});
   bytes_ += bytes_per_row(type, k) * rows;
   return &infos_.back();
 }
@@ -49,21 +51,22 @@ ShapedModel::ShapedModel(const ModelShape& shape) : config_(shape.config) {
   tensors_.output =
       c.tied_output ? tensors_.token_embd : add("output.weight", shape.formats.output, c.hidden, c.n_vocab);
   for (const LayerFormats& f : shape.formats.layers) {
+    const std::string block = "blk." + std::to_string(tensors_.layers.size()) + ".";
     LayerTensors t{};
-    t.attn_norm = vector("attn_norm", c.hidden, true);
-    t.ffn_norm = vector("ffn_norm", c.hidden, true);
-    t.attn_q = add("attn_q", f.q, c.hidden, q_width);
-    t.attn_k = add("attn_k", f.k, c.hidden, kv_width);
-    t.attn_v = add("attn_v", f.v, c.hidden, kv_width);
-    t.attn_output = add("attn_output", f.output, q_width, c.hidden);
-    t.ffn_gate = add("ffn_gate", f.gate, c.hidden, c.ffn);
-    t.ffn_up = add("ffn_up", f.up, c.hidden, c.ffn);
-    t.ffn_down = add("ffn_down", f.down, c.ffn, c.hidden);
-    t.attn_q_bias = vector("attn_q_bias", q_width, f.q_bias);
-    t.attn_k_bias = vector("attn_k_bias", kv_width, f.k_bias);
-    t.attn_v_bias = vector("attn_v_bias", kv_width, f.v_bias);
-    t.attn_q_norm = vector("attn_q_norm", c.head_dim, f.qk_norm);
-    t.attn_k_norm = vector("attn_k_norm", c.head_dim, f.qk_norm);
+    t.attn_norm = vector(block + "attn_norm.weight", c.hidden, true);
+    t.ffn_norm = vector(block + "ffn_norm.weight", c.hidden, true);
+    t.attn_q = add(block + "attn_q.weight", f.q, c.hidden, q_width);
+    t.attn_k = add(block + "attn_k.weight", f.k, c.hidden, kv_width);
+    t.attn_v = add(block + "attn_v.weight", f.v, c.hidden, kv_width);
+    t.attn_output = add(block + "attn_output.weight", f.output, q_width, c.hidden);
+    t.ffn_gate = add(block + "ffn_gate.weight", f.gate, c.hidden, c.ffn);
+    t.ffn_up = add(block + "ffn_up.weight", f.up, c.hidden, c.ffn);
+    t.ffn_down = add(block + "ffn_down.weight", f.down, c.ffn, c.hidden);
+    t.attn_q_bias = vector(block + "attn_q.bias", q_width, f.q_bias);
+    t.attn_k_bias = vector(block + "attn_k.bias", kv_width, f.k_bias);
+    t.attn_v_bias = vector(block + "attn_v.bias", kv_width, f.v_bias);
+    t.attn_q_norm = vector(block + "attn_q_norm.weight", c.head_dim, f.qk_norm);
+    t.attn_k_norm = vector(block + "attn_k_norm.weight", c.head_dim, f.qk_norm);
     tensors_.layers.push_back(t);
   }
   std::map<TensorType, uint64_t> longest;  // pools grow first, so that the spans into them stay
@@ -71,6 +74,28 @@ ShapedModel::ShapedModel(const ModelShape& shape) : config_(shape.config) {
     longest[t.type] = std::max(longest[t.type], bytes_per_row(t.type, t.k()) * t.rows());
   for (const auto& [type, n_bytes] : longest) blocks(type, n_bytes);
   for (TensorInfo& t : infos_) t.data = blocks(t.type, bytes_per_row(t.type, t.k()) * t.rows());
+}
+
+void ShapedModel::write(const std::string& path) const {
+  const ModelConfig& c = config_;
+  GgufWriter file;
+  add_model_keys(file, {.architecture = c.architecture == Architecture::kQwen3 ? "qwen3" : "qwen2",
+                        .name = c.name,
+                        .n_layers = c.n_layers,
+                        .hidden = c.hidden,
+                        .ffn = c.ffn,
+                        .n_heads = c.n_heads,
+                        .n_kv_heads = c.n_kv_heads,
+                        .head_dim = c.head_dim,
+                        .context_length = c.context_length,
+                        .rms_eps = c.rms_eps,
+                        .rope_base = static_cast<float>(c.rope_base)});
+  add_vocabulary(file, TinyVocabulary::kByteBpe, c.n_vocab);
+  for (const TensorInfo& t : infos_) {
+    const std::span<const uint64_t> shape(t.shape.data(), t.n_dims);
+    file.add_tensor(t.name, t.type, shape, t.data);
+  }
+  file.write(path);
 }
 
 }  // namespace warpchat

@@ -1,8 +1,10 @@
-// A model of a known shape with random weights, for measurements: every format of its Q4_K_M mix, no file.
+// A model of a known shape with random weights, for measurements: every format of its Q4_K_M mix, in memory or as a
+// file that other programs measure.
 #pragma once
 #include <cstddef>
 #include <list>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "kernels/shapes.h"
@@ -15,6 +17,9 @@ class ShapedModel {
   const ModelConfig& config() const { return config_; }
   const ModelTensors& tensors() const { return tensors_; }
   uint64_t n_bytes() const { return bytes_; }  // of a file with these tensors
+
+  // As a GGUF file with a vocabulary of bytes, padded to n_vocab. Copies all weights on the way. Error naming the path.
+  void write(const std::string& path) const;
 
  private:
   const TensorInfo* add(const std::string& name, TensorType type, uint64_t k, uint64_t rows);

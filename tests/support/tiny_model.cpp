@@ -11,12 +11,55 @@
 namespace warpchat {
 namespace {
 
+class ModelKeys {
+ public:
+  ModelKeys(GgufWriter& writer, const TinyModelSpec& spec) : writer_(writer), spec_(spec) {}
+
+  void add() {
+    writer_.add_string("general.architecture", spec_.architecture);
+    writer_.add_string("general.name", spec_.name.empty() ? "tiny " + spec_.architecture : spec_.name);
+    writer_.add_uint32(key("block_count"), spec_.n_layers);
+    writer_.add_uint32(key("context_length"), spec_.context_length);
+    writer_.add_uint32(key("embedding_length"), spec_.hidden);
+    writer_.add_uint32(key("feed_forward_length"), spec_.ffn);
+    writer_.add_uint32(key("attention.head_count"), spec_.n_heads);
+    writer_.add_uint32(key("attention.head_count_kv"), spec_.n_kv_heads);
+    writer_.add_float32(key("attention.layer_norm_rms_epsilon"), spec_.rms_eps);
+    writer_.add_float32(key("rope.freq_base"), spec_.rope_base);
+    if (spec_.head_dim) {
+      writer_.add_uint32(key("attention.key_length"), spec_.head_dim);
+      writer_.add_uint32(key("attention.value_length"), spec_.head_dim);
+    }
+    if (spec_.rope_dims) writer_.add_uint32(key("rope.dimension_count"), spec_.rope_dims);
+    add_rope_scaling(spec_.rope_scaling);
+  }
+
+ private:
+  std::string key(const char* name) const { return spec_.architecture + "." + name; }
+
+  void add_rope_scaling(const RopeScaling& scaling) {
+    if (scaling.kind != RopeScaling::Kind::kLinear && scaling.kind != RopeScaling::Kind::kYarn) return;
+    const bool yarn = scaling.kind == RopeScaling::Kind::kYarn;
+    writer_.add_string(key("rope.scaling.type"), yarn ? "yarn" : "linear");
+    writer_.add_float32(key("rope.scaling.factor"), static_cast<float>(scaling.factor));
+    if (!yarn) return;
+    writer_.add_uint32(key("rope.scaling.original_context_length"), scaling.original_context);
+    writer_.add_float32(key("rope.scaling.attn_factor"), static_cast<float>(scaling.attention_factor));
+    writer_.add_float32(key("rope.scaling.yarn_beta_fast"), static_cast<float>(scaling.beta_fast));
+    writer_.add_float32(key("rope.scaling.yarn_beta_slow"), static_cast<float>(scaling.beta_slow));
+    writer_.add_float32(key("rope.scaling.yarn_ext_factor"), static_cast<float>(scaling.extrapolation));
+  }
+
+  GgufWriter& writer_;
+  const TinyModelSpec& spec_;
+};
+
 class Builder {
  public:
   Builder(const TinyModelSpec& spec, uint32_t seed) : spec_(spec), random_(seed) {}
 
   GgufWriter build() {
-    add_keys();
+    add_model_keys(writer_, spec_);
     const uint32_t n_vocab = spec_.n_vocab ? spec_.n_vocab : vocabulary_size(spec_.vocabulary);
     add_vocabulary(writer_, spec_.vocabulary, n_vocab);
     add_embedding(n_vocab);
@@ -36,40 +79,6 @@ class Builder {
   struct Outlier {
     bool large_row = false, small_column = false;
   };
-
-  std::string key(const char* name) const { return spec_.architecture + "." + name; }
-
-  void add_keys() {
-    writer_.add_string("general.architecture", spec_.architecture);
-    writer_.add_string("general.name", "tiny " + spec_.architecture);
-    writer_.add_uint32(key("block_count"), spec_.n_layers);
-    writer_.add_uint32(key("context_length"), spec_.context_length);
-    writer_.add_uint32(key("embedding_length"), spec_.hidden);
-    writer_.add_uint32(key("feed_forward_length"), spec_.ffn);
-    writer_.add_uint32(key("attention.head_count"), spec_.n_heads);
-    writer_.add_uint32(key("attention.head_count_kv"), spec_.n_kv_heads);
-    writer_.add_float32(key("attention.layer_norm_rms_epsilon"), spec_.rms_eps);
-    writer_.add_float32(key("rope.freq_base"), spec_.rope_base);
-    if (spec_.head_dim) {
-      writer_.add_uint32(key("attention.key_length"), spec_.head_dim);
-      writer_.add_uint32(key("attention.value_length"), spec_.head_dim);
-    }
-    if (spec_.rope_dims) writer_.add_uint32(key("rope.dimension_count"), spec_.rope_dims);
-    add_rope_scaling(spec_.rope_scaling);
-  }
-
-  void add_rope_scaling(const RopeScaling& scaling) {
-    if (scaling.kind != RopeScaling::Kind::kLinear && scaling.kind != RopeScaling::Kind::kYarn) return;
-    const bool yarn = scaling.kind == RopeScaling::Kind::kYarn;
-    writer_.add_string(key("rope.scaling.type"), yarn ? "yarn" : "linear");
-    writer_.add_float32(key("rope.scaling.factor"), static_cast<float>(scaling.factor));
-    if (!yarn) return;
-    writer_.add_uint32(key("rope.scaling.original_context_length"), scaling.original_context);
-    writer_.add_float32(key("rope.scaling.attn_factor"), static_cast<float>(scaling.attention_factor));
-    writer_.add_float32(key("rope.scaling.yarn_beta_fast"), static_cast<float>(scaling.beta_fast));
-    writer_.add_float32(key("rope.scaling.yarn_beta_slow"), static_cast<float>(scaling.beta_slow));
-    writer_.add_float32(key("rope.scaling.yarn_ext_factor"), static_cast<float>(scaling.extrapolation));
-  }
 
   void add_layer(const std::string& blk) {
     const uint32_t q_rows = spec_.n_heads * spec_.head_size(), kv_rows = spec_.n_kv_heads * spec_.head_size();
@@ -174,6 +183,8 @@ class Builder {
 };
 
 }  // namespace
+
+void add_model_keys(GgufWriter& writer, const TinyModelSpec& spec) { ModelKeys(writer, spec).add(); }
 
 TinyFormats TinyFormats::q4_k_m() {
   TinyFormats formats = all(TensorType::kQ4_K);

@@ -22,6 +22,7 @@ struct TinyFormats {
 
 struct TinyModelSpec {
   std::string architecture = "qwen2";  // llama, qwen2, qwen3
+  std::string name;                    // empty: "tiny qwen2"
   uint32_t n_layers = 2, hidden = 256, ffn = 512, n_heads = 4, n_kv_heads = 2;
   uint32_t head_dim = 0;  // 0: hidden / n_heads, and no key in the file
   uint32_t context_length = 1024;
@@ -49,6 +50,9 @@ struct TinyModelSpec {
 
   uint32_t head_size() const { return head_dim ? head_dim : hidden / n_heads; }
 };
+
+// The keys of name, architecture, sizes and RoPE, which a file has beside its vocabulary.
+void add_model_keys(GgufWriter& writer, const TinyModelSpec& spec);
 
 // The whole file in a writer, so that a test may add to it; equal seeds give equal bytes.
 GgufWriter tiny_model(const TinyModelSpec& spec, uint32_t seed);

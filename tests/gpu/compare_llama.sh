@@ -1,0 +1,153 @@
+#!/bin/sh
+# llama.cpp's CUDA backend beside our decoder on this machine's GPU: the same random weights, measured in turns.
+# tests/gpu/run.sh starts it; it lies beside gpu_bench and the source that tests/gpu/fetch_llama.sh fetched.
+#   compare_llama.sh build                      builds llama-bench, or goes on where an earlier call stopped
+#   compare_llama.sh measure DEVICE SHAPE...    prints Markdown: medians, and the median of the rounds' ratios
+# Exit code 77: left out, with the reason in a sentence. LLAMA_FOLDER: where source and build stay between calls;
+# LLAMA_BENCH: an installed llama-bench to take instead; LLAMA_CMAKE: more flags for its cmake, where it does not find
+# the CUDA libraries; ROUNDS, TOKENS, DEPTHS, PROMPTS: what is measured.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+folder=${LLAMA_FOLDER:-${TMPDIR:-/tmp}/warpchat-llama.cpp}
+bench=${LLAMA_BENCH:-$folder/build/bin/llama-bench}
+rounds=${ROUNDS:-3}
+tokens=${TOKENS:-128}
+depths=${DEPTHS:-0,4096,32000}
+prompts=${PROMPTS:-512,4096}
+
+left_out() {
+  echo "llama.cpp is left out: $*"
+  exit 77
+}
+
+unpack() {
+  archive=$here/llama.cpp.tar.gz
+  [ -f "$archive" ] || left_out "its source is not packed here; tests/gpu/fetch_llama.sh fetches it for pack.sh"
+  if cmp -s "$archive" "$folder/llama.cpp.tar.gz"; then return; fi
+  rm -rf "$folder/llama.cpp" "$folder/build"
+  mkdir -p "$folder"
+  tar -C "$folder" -xzf "$archive"
+  cp "$archive" "$folder/"
+}
+
+# Of the GPU's architecture alone, and of the attention kernels only those for a cache in f16: minutes on many cores.
+build() {
+  if [ -n "${LLAMA_BENCH:-}" ]; then
+    echo "nothing to build: $LLAMA_BENCH is taken"
+    return
+  fi
+  architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2> /dev/null | head -n 1 | tr -d .)
+  case $architecture in
+    '' | *[!0-9]*) left_out "nvidia-smi names no GPU to build it for" ;;
+  esac
+  nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2> /dev/null) || left_out "no nvcc; it comes with the CUDA toolkit"
+  command -v cmake > /dev/null || left_out "no cmake"
+  if command -v ninja > /dev/null; then export CMAKE_GENERATOR=Ninja; fi
+  unpack
+  cmake -S "$folder/llama.cpp" -B "$folder/build" -DCMAKE_BUILD_TYPE=Release -DGGML_NATIVE=OFF -DGGML_CUDA=ON \
+    -DCMAKE_CUDA_COMPILER="$nvcc" -DCMAKE_CUDA_ARCHITECTURES="$architecture-real" -DGGML_CUDA_FA_QUANTS=f16-f16 \
+    -DGGML_CUDA_NCCL=OFF -DLLAMA_OPENSSL=OFF -DLLAMA_SUBPROCESS=OFF -DLLAMA_BUILD_TESTS=OFF \
+    -DLLAMA_BUILD_EXAMPLES=OFF -DLLAMA_BUILD_SERVER=OFF -DLLAMA_BUILD_APP=OFF ${LLAMA_CMAKE:-}
+  cmake --build "$folder/build" --target llama-bench -j "$(nproc)"
+}
+
+# device, shape: lines "test launch tokens/s" from gpu_bench's tables.
+our_rates() {
+  "$here/gpu_bench" --device "$1" --shapes "$2" --depths "$depths" --prompts "$prompts" --tokens "$tokens" \
+    --batches "" > "$scratch/ours.md"
+  awk -F ' *[|] *' -v "tokens=$tokens" '
+    NF == 7 && $3 ~ /^(stream|graph|persistent)$/ { print "tg" tokens "@d" $2, $3, $4 }
+    NF == 5 && $2 ~ /^[0-9]+$/ { print "pp" $2, "any", $3 }' "$scratch/ours.md"
+}
+
+# device, model file: the same lines of llama.cpp, all layers on that GPU, with flash attention.
+their_rates() {
+  case $1 in
+    cuda:*) gpu="-sm none -mg ${1#cuda:}" ;;
+    *) gpu= ;;
+  esac
+  "$bench" -m "$2" -ngl 99 -fa 1 $gpu -r 3 -o jsonl -p "$prompts" -n 0 > "$scratch/theirs.jsonl"
+  "$bench" -m "$2" -ngl 99 -fa 1 $gpu -r 3 -o jsonl -p 0 -n "$tokens" -d "$depths" >> "$scratch/theirs.jsonl"
+  if [ "${1%%:*}" = cuda ] && ! grep -q '"gpu_info": *"[^"]' "$scratch/theirs.jsonl"; then
+    echo "compare_llama.sh: llama.cpp found no GPU, so that its figures are the CPU's" >&2
+    exit 1
+  fi
+  sed -n 's/.*"n_prompt": *\([0-9]*\), *"n_gen": *\([0-9]*\), *"n_depth": *\([0-9]*\),.*"avg_ts": *\([0-9.]*\),.*/\1 \2 \3 \4/p' \
+    "$scratch/theirs.jsonl" |
+    awk '{ print ($1 > 0 ? "pp" $1 : "tg" $2 "@d" $3), "llama.cpp", $4 }'
+}
+
+# Lines "round test launch tokens/s" to a table; ours is the launch with the best median.
+table() {
+  awk -v "rounds=$rounds" '
+    function median(   i, j, t) {  # of value[1 .. rounds], which it sorts
+      for (i = 2; i <= rounds; ++i)
+        for (j = i; j > 1 && value[j] < value[j - 1]; --j) { t = value[j]; value[j] = value[j - 1]; value[j - 1] = t }
+      return (value[int((rounds + 1) / 2)] + value[int(rounds / 2) + 1]) / 2
+    }
+    function speed(test, launch,   r) {
+      for (r = 1; r <= rounds; ++r) value[r] = rate[r, test, launch]
+      return median()
+    }
+    {
+      rate[$1, $2, $3] = $4
+      if (!($2 in known)) tests[++n] = $2
+      known[$2]
+      if ($3 != "llama.cpp") launches[$3]
+    }
+    END {
+      print "| test | ours, tokens/s | launch | llama.cpp, tokens/s | ratio |\n| --- | ---: | --- | ---: | ---: |"
+      for (i = 1; i <= n; ++i) {
+        test = tests[i]
+        ours = 0
+        for (launch in launches)
+          if (speed(test, launch) > ours) { ours = speed(test, launch); best = launch }
+        theirs = speed(test, "llama.cpp")
+        if (ours == 0 || theirs == 0) { printf "| %s | %.1f | | %.1f | one was not measured |\n", test, ours, theirs; continue }
+        for (r = 1; r <= rounds; ++r) value[r] = rate[r, test, best] / rate[r, test, "llama.cpp"]
+        printf "| %s | %.1f | %s | %.1f | %.2f |\n", test, ours, best, theirs, median()
+      }
+    }'
+}
+
+# device, shape
+compare() {
+  "$here/gpu_bench" --write-gguf "$scratch" --shapes "$2"
+  : > "$scratch/rates"
+  round=1
+  while [ "$round" -le "$rounds" ]; do
+    our_rates "$1" "$2" > "$scratch/round"
+    their_rates "$1" "$scratch/$2.gguf" >> "$scratch/round"
+    sed "s/^/$round /" "$scratch/round" >> "$scratch/rates"
+    round=$((round + 1))
+  done
+  rm "$scratch/$2.gguf"
+  printf '\n### %s\n\n' "$2"
+  table < "$scratch/rates"
+}
+
+measure() {
+  [ -x "$bench" ] || left_out "its llama-bench is not built here"
+  device=$1
+  shift
+  scratch=$(mktemp -d)
+  trap 'rm -rf "$scratch"' EXIT
+  trap 'exit 143' INT TERM
+  echo "## Beside $(cat "$folder/llama.cpp/VERSION" 2> /dev/null || echo "$bench")"
+  echo ""
+  echo "Medians of $rounds rounds in turns. Ours chooses each token on the device; llama-bench chooses none, and copies"
+  echo "the logits to the host instead."
+  for shape; do compare "$device" "$shape"; done
+}
+
+case ${1:-} in
+  build) build ;;
+  measure)
+    shift
+    measure "$@"
+    ;;
+  *)
+    echo "usage: compare_llama.sh build | measure DEVICE SHAPE..." >&2
+    exit 2
+    ;;
+esac
