@@ -8,8 +8,7 @@ Reg<u64> philox(Builder& b, const Reg<u64>& key, const Reg<u32>& counter) {
   constexpr uint32_t kRounds = 10, kMultiplier0 = 0xd2511f53, kMultiplier1 = 0xcd9e8d57;
   constexpr uint32_t kWeyl0 = 0x9e3779b9, kWeyl1 = 0xbb67ae85;
   Vec<u32, 2> keys = b.split<u32>(key);
-  VarVec<u32, 4> word = b.vars<u32, 4>("random", 0u);
-  word[0] = counter;
+  Var<u32> word[] = {b.var("random", counter), b.var("random", 0u), b.var("random", 0u), b.var("random", 0u)};
   b.for_("round", 0, kRounds, 1, [&](Reg<u32> round) {
     Reg<u32> low0 = word[0] * kMultiplier0, high0 = b.mul_hi(word[0], kMultiplier0);
     Reg<u32> low1 = word[2] * kMultiplier1, high1 = b.mul_hi(word[2], kMultiplier1);

@@ -29,16 +29,21 @@ void require_sample_spec(const SampleSpec& s) {
   require_spec(s.threads > 0 && s.threads % kWarpSize == 0 && s.threads <= kMostSampleThreads, "sample", "threads",
                s.threads, "a multiple of 32 up to 1024");
   require_spec(std::has_single_bit(s.ring) && s.ring <= kLargestSampleRing, "sample", "ring", s.ring,
-               "a power of two up to 1024");
+               "a power of two up to " + std::to_string(kLargestSampleRing));
 }
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr uint32_t kNoToken = UINT32_MAX;
 
 struct Best {
   Reg<f32> of_thread;  // the thread's best logit; -infinity if it has none
   Reg<u64> of_all;     // candidate
-  Pred all_finite;     // of the column's logits
+  Pred all_finite;     // of the column's logits; else memory.least is the first that is not
 };
+
+void put_least_if(const Pred& condition, const SampleColumn& column, const Reg<u32>& value) {
+  column.b.predicated(condition, [&] { column.memory.least.red(Atomic::kMin, value, Order::kRelaxed, Scope::kBlock); });
+}
 
 constexpr uint64_t kNotFinite = UINT64_MAX;  // above all candidates
 
@@ -46,28 +51,26 @@ Best find_best(const SampleColumn& column) {
   Builder& b = column.b;
   Var<f32> top = b.var("top", -kInfinity), zero = b.var("zero", 0.0f);
   Var<u32> top_id = b.var("top_id", 0u);
-  column.for_all(4, [&](const Reg<u32>& id, const Reg<f32>& logit) {
-    zero = b.fma(logit, 0.0f, zero);  // NaN from the first logit on that is not finite
-    top_id = b.select(logit > top, id, top_id);
-    top = b.max(top, logit);
+  column.for_neighbours([&](const Reg<u32>& first, SampleColumn::Logits& logits) {
+    for (uint32_t i = 0; i < logits.size(); ++i) {
+      zero = b.fma(logits[i], 0.0f, zero);  // NaN from the first logit on that is not finite
+      top_id = b.select(logits[i] > top, first + i, top_id);
+      top = b.max(top, logits[i]);
+    }
+    b.if_(zero != 0.0f, [&] {
+      for (uint32_t i = 0; i < logits.size(); ++i)
+        put_least_if(!b.is(FloatClass::kFinite, logits[i]), column, first + i);
+    });
   });
   Reg<u64> own = b.select(zero == 0.0f, column.candidate(ordered_bits(top), top_id), kNotFinite);
   Reg<u64> best = b.uniform(block_max(b, own, column.memory.warp_slots, column.block));
   return {top, best, best != kNotFinite};
 }
 
-void put_most(const SampleColumn& column, const Reg<u32>& value) {
-  column.memory.most.red(Atomic::kMax, value, Order::kRelaxed, Scope::kBlock);
-}
-
 void report_first_not_finite(const SampleColumn& column) {
   Builder& b = column.b;
-  column.for_all(1, [&](const Reg<u32>& id, const Reg<f32>& logit) {
-    b.if_(!b.is(FloatClass::kFinite, logit), [&] { put_most(column, ~id); });
-  });
-  column.block.barrier();
   b.if_(column.block.thread() == 0, [&] {
-    report_error(b, column.buffers.error, KernelError::kLogitNotFinite, ~column.memory.most.load(), column.spec.n_vocab,
+    report_error(b, column.buffers.error, KernelError::kLogitNotFinite, column.memory.least.load(), column.spec.n_vocab,
                  column.column);
   });
 }
@@ -76,18 +79,18 @@ void report_first_not_finite(const SampleColumn& column) {
 // whose best does.
 Reg<f32> bound_of_top_k(const SampleColumn& column, const Reg<f32>& best_of_thread) {
   Builder& b = column.b;
-  Var<f32> left = b.var("left", best_of_thread), reached = b.var("reached", -kInfinity);
+  Var<f32> left = b.var("left", best_of_thread), reached = b.var<f32>("reached");
   Var<u32> n = b.var("n", 0u);
   Reg<u32> warps = column.block.threads() / kWarpSize;
   b.do_while([&] {
     reached = strided_max(b, left, 1);
     left = b.select(left == reached, -kInfinity, left);
     n += warps;
-    return b.uniform(n) < column.settings.top_k;
+    return n < column.settings.top_k;
   });
-  b.if_(b.lane() == 0, [&] { put_most(column, ~ordered_bits(reached)); });
+  put_least_if(b.lane() == 0, column, ordered_bits(reached));
   column.block.barrier();
-  return logit_of(~column.memory.most.load());
+  return logit_of(column.memory.least.load());
 }
 
 // A logit whose inferiors weigh, even if all logits were among them, less than half of what top_p leaves out. Only the
@@ -100,19 +103,31 @@ Reg<f32> bound_of_top_p(const SampleColumn& column, const SampleRules& rules, co
   return b.fma(b.convert<f32>(exponent), std::numbers::ln2_v<float>, rules.best_logit);
 }
 
+Reg<f32> largest(Builder& b, const SampleColumn::Logits& logits, size_t first = 0) {
+  return first + 1 == logits.size() ? Reg<f32>(logits[first]) : b.max(logits[first], largest(b, logits, first + 1));
+}
+
 // All candidates from the bound on, as far as memory.candidates goes; returns how many there are.
 Reg<u32> collect(const SampleColumn& column, const Reg<f32>& bound) {
   Builder& b = column.b;
-  column.for_all_from(bound, [&](const Reg<u32>& id, const Reg<f32>& logit) {
+  const auto keep = [&](const Reg<u32>& id, const Reg<f32>& logit) {
     Reg<u32> place = column.memory.n_candidates.atom(Atomic::kAdd, 1, Order::kRelaxed, Scope::kBlock);
-    b.if_(place < column.block.threads(),
-          [&] { column.memory.candidates.store(place, column.candidate(ordered_bits(logit), id)); });
+    const Shared<u64> to = column.memory.candidates + place * 2;
+    Reg<u64> candidate = column.candidate(ordered_bits(logit), id);
+    b.predicated(place < column.block.threads(), [&] { to.store(0, candidate); });
+  };
+  column.for_neighbours([&](const Reg<u32>& first, SampleColumn::Logits& logits) {
+    b.if_(largest(b, logits) >= bound, [&] {  // as few are
+      column.for_each(first, logits, [&](const Reg<u32>& id, const Reg<f32>& logit) {
+        b.if_(logit >= bound, [&] { keep(id, logit); });
+      });
+    });
   });
   column.block.barrier();
   return b.uniform(column.memory.n_candidates.load());
 }
 
-void filter_and_draw(const SampleColumn& column, const Best& best) {
+void filter_and_draw(const SampleColumn& column, const Best& best, Var<u32>& token) {
   Builder& b = column.b;
   const uint32_t n_vocab = column.spec.n_vocab;
   Reg<u32> threads = column.block.threads();
@@ -136,9 +151,9 @@ void filter_and_draw(const SampleColumn& column, const Best& best) {
   Pred is_bound = b.uniform(bound) > std::numeric_limits<float>::lowest();
   b.if_(is_bound || threads >= n_vocab, [&] { n_candidates = collect(column, bound); });
   b.if_else(
-      b.uniform(n_candidates) <= threads,
-      [&] { b.region("few", [&] { choose_of_few(column, rules, n_candidates, total); }); },
-      [&] { b.region("many", [&] { choose_of_many(column, rules); }); });
+      n_candidates <= threads,
+      [&] { b.region("few", [&] { choose_of_few(column, rules, n_candidates, total, token); }); },
+      [&] { b.region("many", [&] { choose_of_many(column, rules, token); }); });
 }
 
 }  // namespace
@@ -148,16 +163,29 @@ std::string name_of(const SampleSpec& s) {
          "_r" + std::to_string(s.ring) + (s.advances ? "_advances" : "");
 }
 
-uint64_t sampler_state_stride(const SampleSpec& s) {
+uint64_t sampler_counts_offset(const SampleSpec& s) {
   return (sizeof(SamplerState) + uint64_t{s.ring} * sizeof(uint32_t) + 15) / 16 * 16;
 }
 
+uint64_t sampler_state_stride(const SampleSpec& s) {
+  return sampler_counts_offset(s) + (uint64_t{s.n_vocab} * sizeof(uint32_t) + 15) / 16 * 16;
+}
+
 std::vector<uint8_t> packed_sampler_state(const SampleSpec& s, SamplerState state, std::span<const uint32_t> recent) {
-  std::vector<uint8_t> bytes(sampler_state_stride(s));
+  const bool has_penalties = state.penalty_window > 0 &&
+                             (state.repeat_penalty != 1 || state.presence_penalty != 0 || state.frequency_penalty != 0);
   state.n_accepted = recent.size();
+  std::vector<uint8_t> bytes(has_penalties ? sampler_state_stride(s) : sizeof state);
   std::memcpy(bytes.data(), &state, sizeof state);
-  for (size_t i = recent.size() - std::min<size_t>(recent.size(), s.ring); i < recent.size(); ++i)
-    std::memcpy(&bytes[sizeof state + i % s.ring * sizeof(uint32_t)], &recent[i], sizeof(uint32_t));
+  if (!has_penalties) return bytes;
+  std::vector<uint32_t> ring(s.ring), counts(s.n_vocab);
+  const size_t n = std::min<size_t>({recent.size(), s.ring, state.penalty_window});
+  for (size_t i = recent.size() - n; i < recent.size(); ++i) {
+    ring[i % s.ring] = recent[i];
+    if (recent[i] < s.n_vocab) ++counts[recent[i]];
+  }
+  std::memcpy(&bytes[sizeof state], ring.data(), ring.size() * sizeof(uint32_t));
+  std::memcpy(&bytes[sampler_counts_offset(s)], counts.data(), counts.size() * sizeof(uint32_t));
   return bytes;
 }
 
@@ -165,11 +193,13 @@ void sample_body(Builder& b, const SampleSpec& spec, const SampleBuffers& buffer
                  const VirtualBlock& block, const Shared<u8>& memory) {
   const SampleColumn column(b, spec, buffers, column_index, block, memory);
   const Best best = find_best(column);
-  const auto greedy = [&] { b.if_(block.thread() == 0, [&] { column.commit(column.id_of(best.of_all)); }); };
+  Var<u32> token = b.var("token", kNoToken);  // but in the one thread that finds it
+  const auto take_best = [&] { token = b.select(block.thread() == 0, column.id_of(best.of_all), kNoToken); };
   const auto choose = [&] {
-    b.if_else(column.settings.temperature <= 0.0f, greedy, [&] { filter_and_draw(column, best); });
+    b.if_else(column.settings.temperature <= 0.0f, take_best, [&] { filter_and_draw(column, best, token); });
   };
   b.if_else(best.all_finite, choose, [&] { report_first_not_finite(column); });
+  b.if_(token != kNoToken, [&] { column.commit(token); });
   block.barrier();
 }
 
@@ -186,7 +216,7 @@ Kernel sample(const SampleSpec& s, Target target) {
   leave_beyond_columns(b, declare_columns(b, s.columns), b.block());
   SampleFunction(s, target).call(VirtualBlock(b), buffers);
   return b.finish(Launch{s.columns, s.threads},
-                  {.bytes = uint64_t{s.columns} * (uint64_t{s.n_vocab} * 8 + sampler_state_stride(s)),
+                  {.bytes = uint64_t{s.columns} * (uint64_t{s.n_vocab} * 8 + sizeof(SamplerState)),
                    .flops = uint64_t{s.columns} * s.n_vocab});
 }
 

@@ -12,7 +12,7 @@
 
 namespace warpchat {
 
-inline constexpr uint32_t kLargestSampleRing = 1024, kMostSampleThreads = 1024;
+inline constexpr uint32_t kLargestSampleRing = 1u << 24, kMostSampleThreads = 1024;
 
 struct SampleSpec {
   uint32_t n_vocab;         // logits of a column
@@ -22,8 +22,10 @@ struct SampleSpec {
   bool advances = false;    // positions[column] += 1 after the choice
 };
 
-// How a column chooses; in device memory, with u32 [spec.ring] right behind it: of the tokens accepted so far, number i
-// at i modulo spec.ring. The kernel appends what it chooses. The settings are those of SamplingParams.
+// How a column chooses, in device memory. Right behind it u32 [spec.ring]: of the tokens accepted so far, number i at i
+// modulo spec.ring. Behind these, 16-byte aligned, u32 [n_vocab]: how often each occurs among those that count. The
+// kernel keeps up all three. Without penalties it reads nothing of what is behind. The settings are those of
+// SamplingParams.
 struct SamplerState {
   float repeat_penalty = 1, presence_penalty = 0, frequency_penalty = 0;
   uint32_t penalty_window = 0;  // recent tokens that count, as far as the ring holds them
@@ -37,8 +39,10 @@ struct SamplerState {
 };
 static_assert(sizeof(SamplerState) == 56);
 
-// Bytes from one column's state to the next, and a state with the last of `recent` in its ring, as the device reads it.
+// Bytes from one column's state to the next, and a state that has accepted `recent`: no more of it than what the kernel
+// reads, the rest may be anything.
 uint64_t sampler_state_stride(const SampleSpec& spec);
+uint64_t sampler_counts_offset(const SampleSpec& spec);  // of the occurrences, in a column's state
 std::vector<uint8_t> packed_sampler_state(const SampleSpec& spec, SamplerState state, std::span<const uint32_t> recent);
 
 // What a block chooses from, of all columns.
@@ -62,11 +66,12 @@ ptx::Kernel sample(const SampleSpec& spec, ptx::Target target);
 std::string name_of(const SampleSpec& spec);
 
 // The same inside another kernel, by one whole block that has not parted, of as many threads as it has: spec.threads
-// does not matter. `column` is the same in all of them. memory: of sample_shared_bytes(spec), 16-byte aligned, behind a
+// does not matter. `column` is the same in all of them. memory: of kSampleSharedBytes, 16-byte aligned, behind a
 // barrier from other uses before and, for what comes after, behind the barrier that ends the body. No thread returns.
 // The choice is visible to the block after that barrier, and to others as far as the caller publishes it.
 void sample_body(ptx::Builder& b, const SampleSpec& spec, const SampleBuffers& buffers,
                  const ptx::Reg<ptx::u32>& column, const VirtualBlock& block, const ptx::Shared<ptx::u8>& memory);
-uint64_t sample_shared_bytes(const SampleSpec& spec);
+inline constexpr uint64_t kSampleSharedBytes =
+    (uint64_t{kMostSampleThreads} * 2 + ptx::kWarpSize + 3) * sizeof(uint64_t);
 
 }  // namespace warpchat

@@ -14,47 +14,44 @@ namespace {
 SampleMemory shared_parts(Builder& b, const VirtualBlock& block, const Shared<u8>& memory) {
   const Shared<u64> words = memory.as<u64>();
   const Shared<u64> slots = words + 2 * kMostSampleThreads, found = slots + kWarpSize, behind = found + 2;
-  const Shared<u32> zeros = behind.as<u32>();
-  SampleMemory parts{words, words + kMostSampleThreads, slots, found, zeros, zeros + 1, (behind + 1).as<u8>()};
-  b.if_(block.thread() == 0, [&] { zeros.store(0, {0u, 0u}); });
+  const Shared<u32> counters = behind.as<u32>();
+  SampleMemory parts{words, words, slots, found, counters, counters + 1};
+  const Shared<u64> slot = slots + block.thread();
+  b.predicated(block.thread() < kWarpSize, [&] { slot.store(0, uint64_t{0}); });
+  b.predicated(block.thread() == 0, [&] { counters.store(0, {0u, UINT32_MAX}); });
+  block.barrier();
   return parts;
 }
 
 Global<u8> field(const Global<u8>& state, size_t offset) { return state + static_cast<int64_t>(offset); }
 
 SampleSettings load_settings(Builder& b, const SampleSpec& s, const Global<u8>& state, const Reg<u32>& position) {
-  const auto f32_at = [&](size_t offset) { return b.uniform(field(state, offset).as<f32>().load()); };
-  const auto u32_at = [&](size_t offset) { return b.uniform(field(state, offset).as<u32>().load()); };
-  Reg<u64> n_accepted = b.uniform(field(state, offsetof(SamplerState, n_accepted)).as<u64>().load());
+  const auto f32_at = [&](size_t offset) { return field(state, offset).as<f32>().load(); };
+  const auto u32_at = [&](size_t offset) { return field(state, offset).as<u32>().load(); };
   Reg<u32> window = b.min(u32_at(offsetof(SamplerState, penalty_window)), s.ring);
-  Reg<u32> n_tokens = b.convert<u32>(b.min(n_accepted, wide(window)));
   Reg<f32> repeat = f32_at(offsetof(SamplerState, repeat_penalty));
   Reg<f32> presence = f32_at(offsetof(SamplerState, presence_penalty));
   Reg<f32> frequency = f32_at(offsetof(SamplerState, frequency_penalty));
-  Reg<u32> top_k = u32_at(offsetof(SamplerState, top_k));
-  Reg<f32> top_p = f32_at(offsetof(SamplerState, top_p));
-  Reg<f32> temperature = f32_at(offsetof(SamplerState, temperature));
-  Reg<f64> log_min_p = b.uniform(field(state, offsetof(SamplerState, log_min_p)).as<f64>().load());
-  Reg<u64> seed = b.uniform(field(state, offsetof(SamplerState, seed)).as<u64>().load());
-  return {{repeat, presence, frequency, n_tokens, n_accepted}, top_k, top_p, temperature, log_min_p, seed, position};
+  Reg<u32> top_k = b.uniform(u32_at(offsetof(SamplerState, top_k)));
+  Reg<f32> top_p = b.uniform(f32_at(offsetof(SamplerState, top_p)));
+  Reg<f32> temperature = b.uniform(f32_at(offsetof(SamplerState, temperature)));
+  Reg<f64> log_min_p = field(state, offsetof(SamplerState, log_min_p)).as<f64>().load();
+  Reg<u64> seed = field(state, offsetof(SamplerState, seed)).as<u64>().load();
+  return {{repeat, presence, frequency, window}, top_k, top_p, temperature, log_min_p, seed, position};
 }
 
-// x = body(id, x) for each of four, in a loop that runs: all are back in their places at its end.
+// body(id, x) for each of four, in a loop that runs: all are back in their places at its end.
 template <class Body>
-void take_turns(Builder& b, const Reg<u32>& first, VarVec<f32, 4>& x, const Body& body) {
-  b.for_("turn", first, first + 4, 1, [&](Reg<u32> id) {
-    Reg<f32> own = x[0];
-    Reg<f32> next = body(id, own);
+void take_turns(Builder& b, const Reg<u32>& first, SampleColumn::Logits& x, const Body& body) {
+  b.for_("turn", 0, 4, 1, [&](Reg<u32> turn) {
+    Var<f32> own = b.var("logit", x[0]);
+    body(first + turn, own);
     for (int i = 0; i < 3; ++i) x[i] = x[i + 1];
-    x[3] = next;
+    x[3] = own;
   });
 }
 
 }  // namespace
-
-uint64_t sample_shared_bytes(const SampleSpec& s) {
-  return (uint64_t{kMostSampleThreads} * 2 + kWarpSize + 3) * sizeof(uint64_t) + RecentTokens::shared_bytes(s.ring);
-}
 
 SampleColumn::SampleColumn(Builder& builder, const SampleSpec& s, const SampleBuffers& sources, const Reg<u32>& which,
                            const VirtualBlock& players, const Shared<u8>& shared)
@@ -64,52 +61,49 @@ SampleColumn::SampleColumn(Builder& builder, const SampleSpec& s, const SampleBu
       column(which),
       block(players),
       memory(shared_parts(b, block, shared)),
-      settings(load_settings(b, s, buffers.states + wide(column) * sampler_state_stride(s),
-                             b.uniform(buffers.positions.load(column)))),
-      state_(buffers.states + wide(column) * sampler_state_stride(s)),
-      ring_(field(state_, sizeof(SamplerState)).as<u32>()),
+      state(buffers.states + wide(column) * sampler_state_stride(s)),
+      settings(load_settings(b, s, state, buffers.positions.load(column))),
       logits_(buffers.logits + wide(column) * s.n_vocab),
-      recent_(b, s.n_vocab, s.ring, block, settings.penalties, ring_, memory.penalties),
+      recent_(b, s.n_vocab, s.ring, settings.penalties,
+              {field(state, offsetof(SamplerState, n_accepted)).as<u64>(), field(state, sizeof(SamplerState)).as<u32>(),
+               field(state, sampler_counts_offset(s)).as<u32>()}),
       id_bits_(static_cast<uint32_t>(std::bit_width(s.n_vocab - 1))) {}
 
-void SampleColumn::for_all(uint32_t at_once, const OnLogit& body) const {
-  if (at_once == 1 || !has_fours())
-    return b.for_("id", block.thread(), spec.n_vocab, block.threads(), [&](Reg<u32> id) { body(id, logit(id)); });
-  for_fours([&](const Reg<u32>& first, Four& logits) {
-    for (uint32_t i = 0; i < 4; ++i) body(first + i, logits[i]);
+void SampleColumn::for_all(const OnLogit& body) const {
+  b.for_("id", block.thread(), spec.n_vocab, block.threads(), [&](Reg<u32> id) {
+    Var<f32> logit = b.var<f32>("logit");
+    logit = logits_.load(id);
+    recent_.penalise(id, logit);
+    body(id, logit);
   });
 }
 
-void SampleColumn::for_all_from(const Reg<f32>& bound, const OnLogit& body) const {
-  const auto check = [&](const Reg<u32>& id, const Reg<f32>& logit) {
-    b.if_(logit >= bound, [&] { body(id, logit); });
-  };
-  if (!has_fours()) return for_all(1, check);
-  for_fours([&](const Reg<u32>& first, Four& logits) {
-    Reg<f32> best = b.max(b.max(logits[0], logits[1]), b.max(logits[2], logits[3]));
-    b.if_(best >= bound, [&] {
-      take_turns(b, first, logits, [&](const Reg<u32>& id, const Reg<f32>& logit) {
-        check(id, logit);
-        return logit;
-      });
+void SampleColumn::for_neighbours(const OnLogits& body) const {
+  Logits logits;
+  if (spec.n_vocab % 4 != 0) {
+    logits.push_back(b.var<f32>("logit"));
+    return for_all([&](const Reg<u32>& id, const Reg<f32>& logit) {
+      logits[0] = logit;
+      body(id, logits);
     });
-  });
-}
-
-void SampleColumn::for_fours(const std::function<void(const Reg<u32>& first, Four& logits)>& body) const {
+  }
+  for (int i = 0; i < 4; ++i) logits.push_back(b.var<f32>("logit"));
   b.for_("four", block.thread(), spec.n_vocab / 4, block.threads(), [&](Reg<u32> four) {
     Reg<u32> first = four * 4;
-    Four logits = b.vars<f32, 4>("logit", 0.0f);
-    logits = logits_.load<4>(first);
-    b.if_(recent_.may_know_four(first), [&] {
+    const Vec<f32, 4> loaded = logits_.load<4>(first);
+    for (int i = 0; i < 4; ++i) logits[i] = loaded[i];
+    recent_.if_any_of_four(first, [&] {
       take_turns(b, first, logits,
-                 [&](const Reg<u32>& id, const Reg<f32>& logit) { return recent_.penalised(id, logit); });
+                 [&](const Reg<u32>& id, Var<f32>& logit) { recent_.penalise_one_of_four(id, logit); });
     });
     body(first, logits);
   });
 }
 
-Reg<f32> SampleColumn::logit(const Reg<u32>& id) const { return recent_.penalised(id, logits_.load(id)); }
+void SampleColumn::for_each(const Reg<u32>& first, Logits& logits, const OnLogit& body) const {
+  if (logits.size() == 1) return body(first, logits[0]);
+  take_turns(b, first, logits, body);
+}
 
 Reg<u64> SampleColumn::candidate(const Reg<u32>& ordered, const Reg<u32>& id) const {
   return (wide(ordered) << id_bits_) + wide((spec.n_vocab - 1) - id);
@@ -118,8 +112,11 @@ Reg<u64> SampleColumn::candidate(const Reg<u32>& ordered, const Reg<u32>& id) co
 Reg<u32> SampleColumn::ordered_of(const Reg<u64>& candidate) const { return b.convert<u32>(candidate >> id_bits_); }
 
 Reg<u32> SampleColumn::id_of(const Reg<u64>& candidate) const {
-  const uint32_t mask = (1u << id_bits_) - 1;
-  return (spec.n_vocab - 1) - (b.convert<u32>(candidate) & mask);
+  return (spec.n_vocab - 1) - b.convert<u32>(order_of_id(candidate));
+}
+
+Reg<u64> SampleColumn::order_of_id(const Reg<u64>& candidate) const {
+  return candidate & ((uint64_t{1} << id_bits_) - 1);
 }
 
 Reg<u64> SampleColumn::lowest_of(const Reg<u32>& ordered) const { return wide(ordered) << id_bits_; }
@@ -127,11 +124,9 @@ Reg<u64> SampleColumn::lowest_of(const Reg<u32>& ordered) const { return wide(or
 uint32_t SampleColumn::weight_bits() const { return sampling_weight_bits(spec.n_vocab); }
 
 void SampleColumn::commit(const Reg<u32>& token) const {
-  const Reg<u64>& n_accepted = settings.penalties.n_accepted;
   buffers.tokens.store(column, token);
-  ring_.store(b.convert<u32>(n_accepted) & (spec.ring - 1), token);
-  field(state_, offsetof(SamplerState, n_accepted)).as<u64>().store(0, n_accepted + 1);
-  buffers.positions.store(column, settings.position + buffers.advance);
+  recent_.accept(token);
+  (buffers.positions + column).red(Atomic::kAdd, buffers.advance);
 }
 
 }  // namespace warpchat

@@ -16,19 +16,14 @@ struct SampleRules {        // the same in all threads
 
 SampleRules sample_rules(const SampleColumn& column, const ptx::Reg<ptx::u64>& best);
 
-// exp(logit - best) at temperature 1, or as `factor` says.
-ptx::Reg<ptx::u64> weight_of(const SampleColumn& column, const SampleRules& rules, const ptx::Reg<ptx::f32>& logit,
-                             ptx::In<ptx::f32> factor);
-// The weight that top_p's head must reach, of `total`; at least 1.
-ptx::Reg<ptx::u64> top_p_target(const SampleColumn& column, const ptx::Reg<ptx::u64>& total);
 // Over all logits, before top_k: the sum of weights at temperature 1.
 ptx::Reg<ptx::u64> sum_of_all(const SampleColumn& column, const SampleRules& rules);
 
-// One thread commits the token. Of few: `total` is sum_of_all where top_p comes without top_k, else not used;
+// One thread gets the token. Of few: `total` is sum_of_all where top_p comes without top_k, else not used;
 // memory.candidates holds n_candidates, at most a thread each, all that top_k keeps among them; or, without it, all
-// that can be drawn.
+// that can be drawn. What candidates holds is lost.
 void choose_of_few(const SampleColumn& column, const SampleRules& rules, const ptx::Reg<ptx::u32>& n_candidates,
-                   const ptx::Reg<ptx::u64>& total);
-void choose_of_many(const SampleColumn& column, const SampleRules& rules);
+                   const ptx::Reg<ptx::u64>& total, ptx::Var<ptx::u32>& token);
+void choose_of_many(const SampleColumn& column, const SampleRules& rules, ptx::Var<ptx::u32>& token);
 
 }  // namespace warpchat

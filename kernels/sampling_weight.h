@@ -13,9 +13,8 @@ constexpr uint32_t sampling_weight_bits(uint32_t n_vocab) {
   return 62 - static_cast<uint32_t>(std::bit_width(n_vocab));
 }
 
-// exp(below * factor) in steps of 2^-bits, rounded down; 0 where that is less than one step. below <= 0: logit - best;
-// factor: 1 / temperature, finite. Within 6e-6 of it.
-ptx::Reg<ptx::u64> sampling_weight(ptx::Builder& b, const ptx::Reg<ptx::f32>& below, ptx::In<ptx::f32> factor,
-                                   uint32_t bits);
+// exp(exponent) in steps of 2^-bits, rounded down; 0 where that is less than one step. Within 6e-6 of it.
+// exponent <= 0: (logit - best) / temperature.
+ptx::Reg<ptx::u64> sampling_weight(ptx::Builder& b, const ptx::Reg<ptx::f32>& exponent, uint32_t bits);
 
 }  // namespace warpchat

@@ -96,7 +96,7 @@ SampleFunction::SampleFunction(const SampleSpec& spec, Target target)
         const SampleBuffers buffers{address<f32>(b, "logits"),    address<u8>(b, "states"),
                                     address<u32>(b, "tokens", 4), address<u32>(b, "positions", 4),
                                     address<u32>(b, "error", 4),  b.argument<u32>("advance", Sharing::kWarp)};
-        const Shared<u8> memory = b.shared<u8>("own_memory", sample_shared_bytes(spec));
+        const Shared<u8> memory = b.shared<u8>("own_memory", kSampleSharedBytes);
         sample_body(b, spec, buffers, block.block(), block, memory);
       })) {}
 

@@ -17,42 +17,60 @@ Reg<u64> shuffle(Builder& b, const Reg<u64>& x, In<u32> lane) {
 // body(1), body(2), body(4), body(8), body(16): a loop that runs, since unrolled these would be most of a kernel's
 // text.
 template <class Body>
-void for_doubled(Builder& b, const Body& body) {
-  b.for_("doubling", 0, std::bit_width(kWarpSize) - 1, 1,
-         [&](Reg<u32> doubling) { body(Reg<u32>(b.var("one", 1u)) << doubling); });
+void for_distances(Builder& b, const Body& body) {
+  Var<u32> distance = b.var("distance", 1u);
+  b.do_while([&] {
+    body(distance);
+    distance += distance;
+    return distance < kWarpSize;
+  });
 }
 
-// x combined over the lanes, in all of them.
+// all = the values of all lanes combined, in each of them.
 template <class Combine>
-Reg<u64> folded(Builder& b, In<u64> x, const Combine& combine) {
-  Var<u64> all = b.var<u64>("all", x);
-  for_doubled(b, [&](const Reg<u32>& distance) {
+void fold(Builder& b, Var<u64>& all, const Combine& combine) {
+  for_distances(b, [&](const Var<u32>& distance) {
     Vec<u32, 2> words = b.split<u32>(all);
     Reg<u32> low = b.shuffle_xor(words[0], distance), high = b.shuffle_xor(words[1], distance);
     all = combine(all, b.join<u64>(low, high));
   });
-  return all;
 }
 
-// Lane w gets what the last lane of warp w has, and 0 where there is none. Holds a barrier.
-Reg<u64> gathered(Builder& b, const Reg<u64>& x, const Shared<u64>& slots, const VirtualBlock& block) {
-  b.if_(b.lane() == kWarpSize - 1, [&] { slots.store(block.warp(), x); });
-  block.barrier();
-  Var<u64> of_warp = b.var("of_warp", uint64_t{0});
-  b.if_(b.lane() < block.threads() / kWarpSize, [&] { of_warp = slots.load(b.lane()); });
-  return of_warp;
-}
-
-// The sum up to and with this lane's value.
-Reg<u64> warp_scan(Builder& b, In<u64> x) {
-  Var<u64> sum = b.var<u64>("sum", x);
-  for_doubled(b, [&](const Reg<u32>& distance) {
+// sum = the sum up to and with this lane's value.
+void scan(Builder& b, Var<u64>& sum) {
+  for_distances(b, [&](const Var<u32>& distance) {
     Vec<u32, 2> words = b.split<u32>(sum);
     Reg<u32> low = b.shuffle_up(words[0], distance), high = b.shuffle_up(words[1], distance);
     Reg<u64> lower = b.join<u64>(low, high);
     b.predicated(b.lane() >= distance, [&] { sum += lower; });
   });
-  return sum;
+}
+
+// over_lanes() with x of this warp's lanes; then, behind of_warps(), with x in lane w of every warp what it has become
+// in the last lane of warp w, and 0 where there is none: twice the same text. Ends with a barrier.
+template <class OverLanes, class OfWarps>
+void over_block(Builder& b, Var<u64>& x, const Shared<u64>& slots, const VirtualBlock& block,
+                const OverLanes& over_lanes, const OfWarps& of_warps) {
+  const Shared<u64> of_this_warp = slots + block.warp(), of_another = slots + b.lane();
+  b.for_("stage", 0, 2, 1, [&](Reg<u32> stage) {
+    over_lanes();
+    b.if_(stage == 0, [&] {
+      of_warps();
+      b.predicated(b.lane() == kWarpSize - 1, [&] { of_this_warp.store(0, x); });
+      block.barrier();
+      x = of_another.load();
+    });
+  });
+  block.barrier();
+}
+
+template <class Combine>
+Reg<u64> folded_over_block(Builder& b, In<u64> x, const Shared<u64>& slots, const VirtualBlock& block,
+                           const Combine& combine) {
+  Var<u64> all = b.var<u64>("all", x);
+  over_block(
+      b, all, slots, block, [&] { fold(b, all, combine); }, [] {});
+  return all;
 }
 
 }  // namespace
@@ -108,34 +126,28 @@ Reg<u32> warp_max(Builder& b, In<u32> x) {
 }
 
 Reg<u64> warp_max(Builder& b, In<u64> x) {
-  return folded(b, x, [&](const Reg<u64>& one, const Reg<u64>& other) { return b.max(one, other); });
-}
-Reg<u64> warp_sum(Builder& b, In<u64> x) {
-  return folded(b, x, [](const Reg<u64>& one, const Reg<u64>& other) { return one + other; });
+  Var<u64> all = b.var<u64>("all", x);
+  fold(b, all, [&](const Reg<u64>& one, const Reg<u64>& other) { return b.max(one, other); });
+  return all;
 }
 
 Reg<u64> block_max(Builder& b, In<u64> x, const Shared<u64>& slots, const VirtualBlock& block) {
-  Reg<u64> of_warps = gathered(b, warp_max(b, x), slots, block);
-  Reg<u64> best = warp_max(b, of_warps);
-  block.barrier();
-  return best;
+  return folded_over_block(b, x, slots, block,
+                           [&](const Reg<u64>& one, const Reg<u64>& other) { return b.max(one, other); });
 }
+
 Reg<u64> block_sum(Builder& b, In<u64> x, const Shared<u64>& slots, const VirtualBlock& block) {
-  Reg<u64> of_warps = gathered(b, warp_sum(b, x), slots, block);
-  Reg<u64> sum = warp_sum(b, of_warps);
-  block.barrier();
-  return sum;
+  return folded_over_block(b, x, slots, block, [](const Reg<u64>& one, const Reg<u64>& other) { return one + other; });
 }
 
 // Every warp scans the sums of all warps once more, which costs less than to wait for one that does.
 BlockScan block_scan(Builder& b, In<u64> x, const Shared<u64>& slots, const VirtualBlock& block) {
-  Var<u64> own = b.var<u64>("own", x);
-  Reg<u64> up_to_here = warp_scan(b, own);
-  Reg<u64> up_to_warp = warp_scan(b, gathered(b, up_to_here, slots, block));
-  Reg<u64> total = shuffle(b, up_to_warp, kWarpSize - 1);
-  Reg<u64> warps_before = b.select(block.warp() > 0, shuffle(b, up_to_warp, block.warp() - 1), uint64_t{0});
-  block.barrier();
-  return {warps_before + up_to_here - own, total};
+  Var<u64> sum = b.var<u64>("sum", x), up_to_here = b.var("up_to_here", uint64_t{0});
+  over_block(
+      b, sum, slots, block, [&] { scan(b, sum); }, [&] { up_to_here = sum; });
+  Reg<u64> total = shuffle(b, sum, kWarpSize - 1);
+  Reg<u64> warps_before = b.select(block.warp() > 0, shuffle(b, sum, block.warp() - 1), uint64_t{0});
+  return {warps_before + up_to_here - x, total};
 }
 
 }  // namespace warpchat

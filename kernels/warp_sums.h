@@ -22,12 +22,12 @@ ptx::Reg<ptx::f32> scattered_sums(ptx::Builder& b, const std::vector<ptx::Reg<pt
 ptx::Reg<ptx::f32> block_sum(ptx::Builder& b, const ptx::Reg<ptx::f32>& x, const ptx::Shared<ptx::f32>& slots,
                              uint32_t warps);
 
-// The sum and the largest over the warp, in all lanes.
-ptx::Reg<ptx::u64> warp_sum(ptx::Builder& b, ptx::In<ptx::u64> x);
+// The largest over the warp, in all lanes.
 ptx::Reg<ptx::u32> warp_max(ptx::Builder& b, ptx::In<ptx::u32> x);
 ptx::Reg<ptx::u64> warp_max(ptx::Builder& b, ptx::In<ptx::u64> x);
 
-// The same over the block, in all threads. slots: one a warp; both end with a barrier, so that they may be used again.
+// The sum and the largest over the block, in all threads. slots: [kWarpSize], zero for the warps that the block has
+// not; both end with a barrier, so that they may be used again.
 ptx::Reg<ptx::u64> block_sum(ptx::Builder& b, ptx::In<ptx::u64> x, const ptx::Shared<ptx::u64>& slots,
                              const VirtualBlock& block);
 ptx::Reg<ptx::u64> block_max(ptx::Builder& b, ptx::In<ptx::u64> x, const ptx::Shared<ptx::u64>& slots,

@@ -14,10 +14,8 @@ namespace warpchat {
 
 class GpuSampler {
  public:
-  static constexpr uint32_t kLeastRing = 64;  // recent tokens: fits the usual window of penalties
-
   GpuSampler(const Stream& stream, LaunchTimer& timer, Profile& profile, KernelTexts& texts, uint32_t n_vocab,
-             uint32_t sequences);
+             uint32_t sequences, uint32_t context);
 
   void start(std::span<const DeviceSampler::Start> columns);
   struct Buffers {  // device addresses: f32 [columns, n_vocab], u32 [columns], u32 [columns], u32 [kErrorWords]
@@ -30,7 +28,7 @@ class GpuSampler {
   };
   Sampled read();  // waits for the oldest sample not read
   uint32_t n_columns() const { return n_columns_; }
-  uint32_t ring() const { return spec_.ring; }  // recent tokens that the states hold
+  uint32_t ring() const { return spec_.ring; }  // recent tokens that the states hold: the whole context
 
  private:
   struct Slot {
@@ -38,15 +36,15 @@ class GpuSampler {
     GpuEvent copied;
   };
   static constexpr uint32_t kSlots = 2;  // samples under way at most
-  void compile(uint32_t ring);
+  void compile();
 
   const Stream& stream_;
   LaunchTimer& timer_;
   Profile& profile_;
   KernelTexts& texts_;
-  SampleSpec spec_;  // ring 0: no kernel yet
+  SampleSpec spec_;
   std::unique_ptr<KernelSet> kernels_;
-  const LoadedKernel* kernel_ = nullptr;
+  const LoadedKernel* kernel_ = nullptr;  // made when first asked for
   uint32_t operation_ = 0;
   DeviceMemory states_;
   std::vector<Slot> slots_;

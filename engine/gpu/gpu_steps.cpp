@@ -130,7 +130,7 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
                                        : false;
   }
   void collect_profile();
-  PersistentLaunch& persistent(uint32_t ring);
+  PersistentLaunch& persistent();
   void check(const ErrorWord& word);
 
   ModelConfig config_;
@@ -155,7 +155,6 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
   HostMemory logits_, error_;
   GpuSampler sampler_;
   std::unique_ptr<PersistentLaunch> persistent_;
-  uint32_t persistent_ring_ = 0;
   PassState state_;
   PassKind kind_ = PassKind::kToken;
   uint32_t n_columns_ = 0, first_logits_column_ = 0, next_slot_ = 0;
@@ -193,7 +192,7 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
              Slot{pinned_words(context, sizes_), GpuEvent(context)}},
       logits_(context, uint64_t{logits_rows(sizes_)} * config.n_vocab * sizeof(float), "logits"),
       error_(context, sizeof(ErrorWord), "errors"),
-      sampler_(stream_, timer_, profile_, texts_, config.n_vocab, sizes_.sequences) {
+      sampler_(stream_, timer_, profile_, texts_, config.n_vocab, sizes_.sequences, sizes_.context) {
   if (options.count) set_counting(true);
   std::future<std::unique_ptr<PassKernels>> token_kernels = compile(PassKind::kToken);  // during the upload
   if (!context->device().is_emulated) profile_.set_peak_bandwidth(context->device().peak_bandwidth);
@@ -485,19 +484,17 @@ std::span<const Token> GpuSteps::read() {
   return sampled.tokens;
 }
 
-PersistentLaunch& GpuSteps::persistent(uint32_t ring) {
-  if (persistent_ && persistent_ring_ >= ring) return *persistent_;
+PersistentLaunch& GpuSteps::persistent() {
+  if (persistent_) return *persistent_;
   DecoderAddresses at{layers_, token_embd_, output_, output_norm_};
   at.hidden = address_of(state_.hidden), at.logits = address_of(state_.logits);
   at.q = address_of(state_.q), at.k = address_of(state_.k), at.v = address_of(state_.v);
   at.mixed = address_of(state_.mixed), at.inner = address_of(state_.inner);
   at.scratch = activations_.address() + plan_.scratch[static_cast<size_t>(PassKind::kToken)];
   at.error = error_address();
-  persistent_.reset();
   persistent_ = std::make_unique<PersistentLaunch>(
-      stream_, PersistentSpec{kernels_of(PassKind::kToken).specs, ring, /*stamps=*/true}, at, kernel_cache_);
+      stream_, PersistentSpec{kernels_of(PassKind::kToken).specs, sampler_.ring(), /*stamps=*/true}, at, kernel_cache_);
   texts_.add(persistent_->kernel(), persistent_->n_blocks());
-  persistent_ring_ = ring;
   return *persistent_;
 }
 
@@ -508,7 +505,7 @@ std::unique_ptr<TokenSource> GpuSteps::token_source(const TokenRun& run) {
   sample();
   PersistentTokens::Start start{read()[0], sequence_offset(sequences_.front())};
   if (context_->device().has_watchdog) start.tokens_per_launch = kTokensUnderWatchdog;
-  PersistentLaunch& launch = persistent(sampler_.ring());
+  PersistentLaunch& launch = persistent();
   PhaseProfile times(profile_, kernels_of(PassKind::kToken));
   start.stamps = times.stamps(launch);
   start.tokens_per_launch = std::min(start.tokens_per_launch, times.tokens_per_launch(start.stamps));
@@ -523,7 +520,7 @@ bool GpuSteps::decode_given(std::span<const Token> tokens, uint32_t position,
                             const std::function<void(std::span<const float>)>& take) {
   if (launch_mode_ != LaunchMode::kPersistent) return false;
   context_->make_current();
-  PersistentLaunch& launch = persistent(GpuSampler::kLeastRing);
+  PersistentLaunch& launch = persistent();
   PersistentLaunch::Request request;
   request.token = tokens.front();
   request.position = position;

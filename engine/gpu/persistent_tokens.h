@@ -19,7 +19,7 @@ class PersistentTokens final : public TokenSource {
     StampRequest stamps = {};                           // PersistentLaunch::Request's
     std::function<void(uint32_t position)> ended = {};  // after each launch, with its first token's position
   };
-  // launch: for nothing else while this lives; with the ring that run's penalties need.
+  // launch: for nothing else while this lives.
   PersistentTokens(PersistentLaunch& launch, TokenRun run, Start start);
   ~PersistentTokens() override;  // ends the launch
 

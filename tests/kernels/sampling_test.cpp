@@ -55,7 +55,8 @@ class SamplingRun {
       : spec_(spec), device_(ptx::sm_75) {
     std::vector<float> all;
     std::vector<uint8_t> states;
-    const std::vector<uint8_t> state = packed_sampler_state(spec, sampler_state(p), recent);
+    std::vector<uint8_t> state = packed_sampler_state(spec, sampler_state(p), recent);
+    state.resize(sampler_state_stride(spec), 0xff);  // what is not packed is not read
     std::vector<uint32_t> positions;
     for (uint32_t column = 0; column < spec.columns; ++column) {
       if (all.size() < uint64_t{spec.columns} * spec.n_vocab) all.insert(all.end(), logits.begin(), logits.end());
@@ -267,38 +268,59 @@ TEST_P(SamplingPenalties, CountRecentTokens) {
 INSTANTIATE_TEST_SUITE_P(Cases, SamplingPenalties, ::testing::ValuesIn(kPenaltyCases),
                          [](const auto& row) { return row.param.name; });
 
-TEST(SamplingPenaltyTable, HoldsTokensThatShareASlot) {
-  std::vector<uint32_t> recent;  // full to the last place, all of one slot of 1,024
-  for (uint32_t i = 0; i < 64; ++i) recent.push_back(i % 9 * 1024 + 3);
-  std::vector<float> logits = normal_logits(10000, 1, 8);
-  for (uint32_t token : recent) logits[token] = 8;
-  expect_draws({10000, 20, 256}, logits, penalised(1, 0, 0.3f, params(1, 40)), recent);
+// As long as a context: more tokens than any shared memory would hold, in rows of both kinds.
+TEST(SamplingPenaltyCounts, OfALongWindow) {
+  std::mt19937 random(8);
+  std::vector<uint32_t> recent(20000);
+  for (uint32_t& token : recent) token = random() % 3000;
+  for (uint32_t n_vocab : {10000u, 10001u}) {
+    std::vector<float> logits = normal_logits(n_vocab, 1, 8);
+    for (uint32_t token : recent) logits[token] = 4;
+    SampleSpec spec{n_vocab, 20, 256, 1u << 15};
+    expect_draws(spec, logits, with_window(penalised(1.1f, 0.1f, 0.3f, params(1, 40)), 16000), recent);
+  }
 }
 
-TEST(SamplingPenaltyTable, SkipsTokensOfAnotherVocabulary) {
-  const std::vector<uint32_t> recent = {UINT32_MAX, 300, 4, UINT32_MAX};
-  expect_draws({300, 30, 64}, normal_logits(300, 1, 9), penalised(1, 5, 0, params(1, 10)), recent);
+// Neither when they come from the host, nor when they leave the window again.
+TEST(SamplingPenaltyCounts, SkipTokensOfAnotherVocabulary) {
+  const std::vector<float> logits = normal_logits(300, 1, 9);
+  std::vector<uint32_t> recent = {UINT32_MAX, 300, 4, UINT32_MAX};
+  expect_draws({300, 30, 64}, logits, penalised(1, 5, 0, params(1, 10)), recent);
+  SamplingParams p = with_window(penalised(1, 5, 0, params(0)), 4);
+  SamplingRun run({300, 1, 64}, logits, p, recent);
+  for (uint32_t step = 0; step < 6; ++step) {
+    ASSERT_EQ(run.run(), "");
+    recent.push_back(sampling_shares(logits, p, recent)[0].token);
+    ASSERT_EQ(run.tokens()[0], recent.back()) << "step " << step;
+  }
+}
+
+// The tokens that count, from a state.
+std::vector<uint32_t> counts_of(const SampleSpec& spec, const std::vector<uint8_t>& state) {
+  std::vector<uint32_t> counts(spec.n_vocab);
+  std::memcpy(counts.data(), &state[sampler_counts_offset(spec)], counts.size() * sizeof(uint32_t));
+  return counts;
 }
 
 TEST(SamplingState, TakesUpTheTokenAndAdvances) {
   const std::vector<float> logits = normal_logits(500, 1, 10);
   SampleSpec spec{500, 3, 64, 8, true};
-  SamplingParams p = with_window(penalised(1, 100, 0, params(0)), 8);
-  SamplingRun run(spec, logits, p);
-  std::vector<uint32_t> recent;
-  for (uint32_t step = 0; step < 11; ++step) {  // each choice rules itself out for eight more
-    ASSERT_EQ(run.run(), "");
-    recent.push_back(sampling_shares(logits, p, recent)[0].token);
-    ASSERT_EQ(run.tokens(), std::vector<uint32_t>(3, recent.back())) << "step " << step;
+  for (uint32_t window : {1u, 5u, 8u}) {
+    SCOPED_TRACE(window);
+    SamplingParams p = with_window(penalised(1, 1, 0.5f, params(0)), window);
+    SamplingRun run(spec, logits, p);
+    std::vector<uint32_t> recent;
+    for (uint32_t step = 0; step < 20; ++step) {  // each choice makes itself less likely while it counts
+      ASSERT_EQ(run.run(), "");
+      recent.push_back(sampling_shares(logits, p, recent)[0].token);
+      ASSERT_EQ(run.tokens(), std::vector<uint32_t>(3, recent.back())) << "step " << step;
+    }
+    EXPECT_EQ(run.positions(), (std::vector<uint32_t>{20, 21, 22}));
+    EXPECT_EQ(counts_of(spec, run.state(2)), counts_of(spec, packed_sampler_state(spec, sampler_state(p), recent)));
+    std::vector<float> of_all;
+    for (int column = 0; column < 3; ++column) of_all.insert(of_all.end(), logits.begin(), logits.end());
+    EXPECT_EQ(run.logits(), of_all);
   }
-  EXPECT_EQ(run.positions(), (std::vector<uint32_t>{11, 12, 13}));
-  EXPECT_EQ(run.state(2), packed_sampler_state(spec, sampler_state(p), recent));
-  EXPECT_EQ(run.logits(), [&] {
-    std::vector<float> three = logits;
-    three.insert(three.end(), logits.begin(), logits.end());
-    three.insert(three.end(), logits.begin(), logits.end());
-    return three;
-  }());
 }
 
 TEST(SamplingState, LeavesPositionsAloneUnlessAsked) {
@@ -419,7 +441,10 @@ TEST(SamplingErrors, NameTheFirstLogitThatIsNotFinite) {
       EXPECT_NE(run.tokens()[0], SamplingRun::kUntouched);
       EXPECT_EQ(run.tokens()[1], SamplingRun::kUntouched);
       EXPECT_EQ(run.positions(), (std::vector<uint32_t>{1, 1}));
-      EXPECT_EQ(run.state(1), packed_sampler_state(spec, sampler_state(params(temperature)), {}));
+      const std::vector<uint8_t> before = packed_sampler_state(spec, sampler_state(params(temperature)), {});
+      std::vector<uint8_t> state = run.state(1);
+      state.resize(before.size());
+      EXPECT_EQ(state, before);
     }
   }
 }
@@ -438,8 +463,8 @@ TEST(SamplingSpecs, AreCheckedByName) {
       {{8, 1, 0}, "sample: threads is 0, expected a multiple of 32 up to 1024"},
       {{8, 1, 48}, "sample: threads is 48, expected a multiple of 32 up to 1024"},
       {{8, 1, 2048}, "sample: threads is 2048, expected a multiple of 32 up to 1024"},
-      {{8, 1, 32, 0}, "sample: ring is 0, expected a power of two up to 1024"},
-      {{8, 1, 32, 2048}, "sample: ring is 2048, expected a power of two up to 1024"},
+      {{8, 1, 32, 0}, "sample: ring is 0, expected a power of two up to 16777216"},
+      {{8, 1, 32, 1000}, "sample: ring is 1000, expected a power of two up to 16777216"},
   };
   for (const auto& [spec, message] : wrong) {
     try {
