@@ -88,14 +88,33 @@ uint64_t special_value(const WarpState& w, Special which, uint32_t lane, uint32_
   }
 }
 
+bool differs_by_lane(Special which) {
+  switch (which) {
+    case Special::tid_x:
+    case Special::tid_y:
+    case Special::tid_z:
+    case Special::laneid:
+    case Special::lanemask_eq:
+    case Special::lanemask_le:
+    case Special::lanemask_lt:
+    case Special::lanemask_ge:
+    case Special::lanemask_gt:
+      return true;
+    default:
+      return false;
+  }
+}
+
 void fill_special(const WarpState& w, Frame& frame, const SpecialColumn& column) {
   uint8_t* at = frame.registers.get() + column.offset;
   if (column.bytes == 0) {
     std::memset(at, 0, 4);
     return;
   }
+  uint64_t value = 0;
   for (uint32_t l = 0; l < kLanes; ++l) {
-    const uint64_t value = special_value(w, column.value, l, frame.local_base) + column.addend;
+    if (l == 0 || differs_by_lane(column.value))
+      value = special_value(w, column.value, l, frame.local_base) + column.addend;
     std::memcpy(at + l * column.bytes, &value, column.bytes);
   }
 }
@@ -114,6 +133,19 @@ bool reserve_local(WarpState& w, uint32_t bytes) {
   w.local = w.local_memory.data();
   w.local_bytes = rounded;
   return true;
+}
+
+template <uint32_t n>
+void copy_piece(WarpState& w, uint32_t lanes, uint32_t from, uint32_t to) {
+  for (uint32_t l = 0; l < kLanes; ++l)
+    if (lanes >> l & 1) std::memcpy(local_at(w, l, to), local_at(w, l, from), n);
+}
+
+// n bytes of each lane: most are numbers, which lie in one piece of local memory.
+void copy_local(WarpState& w, uint32_t lanes, uint32_t from, uint32_t to, uint32_t n) {
+  for (; n >= 8 && from % 8 == 0 && to % 8 == 0; from += 8, to += 8, n -= 8) copy_piece<8>(w, lanes, from, to);
+  for (; n >= 4 && from % 4 == 0 && to % 4 == 0; from += 4, to += 4, n -= 4) copy_piece<4>(w, lanes, from, to);
+  for (; n > 0; ++from, ++to, --n) copy_piece<1>(w, lanes, from, to);
 }
 
 }  // namespace
@@ -144,11 +176,8 @@ Frame* enter_frame(WarpState& w, const Code& code, Frame* parent, uint32_t lanes
   for (const SpecialColumn& column : code.specials) fill_special(w, *frame, column);
   forget_definedness(*frame);
   for (size_t a = 0; site && a < site->arguments.size(); ++a) {
-    for (uint32_t l = 0; l < kLanes; ++l) {
-      if (!(lanes >> l & 1)) continue;
-      const uint32_t from = parent->local_base + site->arguments[a].offset, to = base + code.parameters[a].offset;
-      for (uint32_t b = 0; b < site->arguments[a].bytes; ++b) *local_at(w, l, to + b) = *local_at(w, l, from + b);
-    }
+    copy_local(w, lanes, parent->local_base + site->arguments[a].offset, base + code.parameters[a].offset,
+               site->arguments[a].bytes);
   }
   w.frames.push_back(std::move(frame));
   return w.frames.back().get();
