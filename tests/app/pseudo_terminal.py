@@ -16,6 +16,8 @@ from program import CHAT, ENDLESS, FOLDER, TINY, environment
 
 MOST_SECONDS = 60  # only to end what hangs
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+CHARACTERS = re.compile(ESCAPES.pattern + r"|\r|(.)", re.DOTALL)  # group 1: one that plain() keeps
+DRAWN_OVER = re.compile(r"\r[^\r\n]*(?:\x1b\[K|\Z)")  # a spinner's frame, or what clears it
 
 
 class Terminal:
@@ -52,6 +54,12 @@ class Terminal:
     def plain(self):
         """What it wrote since the last wait, without escape sequences."""
         return ESCAPES.sub("", self.seen).replace("\r", "")[self.position:]
+
+    def answer(self):
+        """plain() without what is drawn over: a spinner is not of the answer."""
+        ends = [character.end() for character in CHARACTERS.finditer(self.seen) if character[1]]
+        start = ends[self.position - 1] if self.position else 0
+        return ESCAPES.sub("", DRAWN_OVER.sub("", self.seen[start:])).replace("\r", "")
 
     def wait_for(self, text, raw=False):
         """Reads until the text came since the last wait for its kind, with (raw) or without escape sequences, and goes
@@ -113,7 +121,7 @@ class Case(unittest.TestCase):
         """Sends a message and interrupts the answer, once some of it is there."""
         terminal.type("Hello\r")
         terminal.wait_for("Hello\n")
-        while not terminal.plain().strip():
+        while not terminal.answer().strip():
             terminal.read_some(1)
         terminal.type("\x03")
         terminal.wait_for("(stopped)")

@@ -307,7 +307,7 @@ class Kills(StoreCase):
 
     def read_for(self, terminal, seconds):
         until = time.monotonic() + seconds
-        while time.monotonic() < until or not terminal.plain().strip():
+        while time.monotonic() < until or not terminal.answer().strip():
             terminal.read_some(0.02)
 
     def last_answer(self):
@@ -324,7 +324,7 @@ class Kills(StoreCase):
             terminal.type(f"question {n}\r")
             terminal.wait_for(f"question {n}\n")
             self.read_for(terminal, generator.uniform(0, 1))
-            shown = letters(terminal.plain())
+            shown = letters(terminal.answer())
             end = time.monotonic() + MOST_SECONDS
             while not letters(self.last_answer()).startswith(shown):
                 self.assertLess(time.monotonic(), end, f"not stored: {shown!r}")
