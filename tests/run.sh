@@ -1,38 +1,61 @@
 #!/usr/bin/env bash
-# Builds and runs the tests. --full adds the demo model, sanitizers, long tables, many seeds and
-# fuzzing.
+# Builds and runs the tests. --full adds the demo model, long tables, many seeds, sanitizers and fuzzing, goes through
+# all of it whatever fails, and lists at the end what did.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 . "$here/app/packages.sh"
 . "$here/app/demo_model.sh"
 
-full=no
-for argument in "$@"; do
-  case $argument in
-    --full) full=yes ;;
-    -h | --help) echo "usage: tests/run.sh [--full]"; exit 0 ;;
-    *) echo "run.sh: unknown argument $argument (known: --full)" >&2; exit 2 ;;
-  esac
-done
+usage="usage: tests/run.sh [--full | --sanitized | --fuzz]
 
-# run_tests BUILD_FOLDER CMAKE_ARGUMENTS...
+Builds in build/ and runs all suites. Others:
+  --sanitized  the same in build-asan/, with the address and undefined-behaviour sanitizers and asserts
+  --fuzz       in build-fuzz/, with clang: every fuzzer for \$FUZZ_SECONDS seconds (120)
+  --full       all three, the first with long tables, 1000 seeds, 200 kills, and on the demo model (fetched, 95 MB)"
+
+failures=()
+
+# heading STAGE: says what begins, and when.
+heading() { printf '\n=== %s  %s\n' "$(date +%T)" "$*"; }
+
+# build FOLDER TARGET CMAKE_ARGUMENTS...
+build() {
+  local folder=$1 target=$2; shift 2
+  cmake -S "$here" -B "$folder" -G Ninja -DWARPCHAT_TESTS=ON "$@" >&2 && ninja -C "$folder" -k 0 "$target" && return
+  failures+=("$(basename "$folder") could not be built")
+  return 1
+}
+
+# run_tests FOLDER CMAKE_ARGUMENTS...
 run_tests() {
-  local build=$1; shift
-  cmake -S "$here" -B "$build" -G Ninja -DWARPCHAT_TESTS=ON "$@" >&2
-  ninja -C "$build"
-  ctest --test-dir "$build" --output-on-failure -j "$(nproc)"
+  local folder=$1 failed=$1/Testing/Temporary/LastTestsFailed.log name; shift
+  heading "building in $folder"
+  build "$folder" all "$@" || return 0
+  heading "all suites of $folder"
+  rm -f "$failed"
+  ctest --test-dir "$folder" --output-on-failure -j "$(nproc)" && return
+  [ -s "$failed" ] || failures+=("$(basename "$folder"): ctest could not run the suites")
+  [ ! -s "$failed" ] || while IFS=: read -r _ name; do failures+=("$(basename "$folder"): $name"); done <"$failed"
+}
+
+run_suites() { run_tests "$here/build" -DCMAKE_BUILD_TYPE=Release; }
+
+# Little optimised and with little to debug: so it compiles in half the time, and a trace still names every line.
+run_sanitized() {
+  export UBSAN_OPTIONS=print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}
+  run_tests "$here/build-asan" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1" \
+    -DCMAKE_CXX_FLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
 }
 
 run_fuzzers() {
-  local build=$here/build-fuzz
-  cmake -S "$here" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_COMPILER=clang++ \
-    -DWARPCHAT_FUZZERS=ON -DWARPCHAT_TESTS=ON >&2
-  ninja -C "$build" fuzzers
-  for fuzzer in "$build"/*_fuzz; do
-    echo "fuzzing $(basename "$fuzzer")"
-    (cd "$build" && "$fuzzer" -max_total_time="${FUZZ_SECONDS:-120}" -rss_limit_mb=1024 -timeout=10 \
-      "corpus/$(basename "$fuzzer")" >"$fuzzer.log" 2>&1) ||
-      { tail -n 40 "$fuzzer.log"; fail "$(basename "$fuzzer") found a fault"; }
+  local folder=$here/build-fuzz fuzzer name
+  heading "building the fuzzers in $folder"
+  build "$folder" fuzzers -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_COMPILER=clang++ -DWARPCHAT_FUZZERS=ON || return 0
+  for fuzzer in "$folder"/*_fuzz; do
+    name=$(basename "$fuzzer")
+    heading "$name for ${FUZZ_SECONDS:-120} s, log: $fuzzer.log"
+    (cd "$folder" && "$fuzzer" -max_total_time="${FUZZ_SECONDS:-120}" -rss_limit_mb=1024 -timeout=10 "corpus/$name" \
+      >"$fuzzer.log" 2>&1) || { tail -n 40 "$fuzzer.log"; failures+=("$name found a fault: $fuzzer.log"); }
   done
 }
 
@@ -46,16 +69,31 @@ fetch_cuda_bindings() {
     echo "run.sh: cuda-bindings could not be installed; see pip's message above" >&2
 }
 
+report() {
+  heading "done"
+  [ ${#failures[@]} = 0 ] && { echo "everything passed"; return; }
+  printf 'failed: %s\n' "${failures[@]}"
+  exit 1
+}
+
+case ${1:-} in
+  "" | --full | --sanitized | --fuzz) ;;
+  -h | --help) echo "$usage"; exit 0 ;;
+  *) echo "run.sh: unknown argument $1 (known: --full, --sanitized, --fuzz)" >&2; exit 2 ;;
+esac
+[ $# -le 1 ] || { echo "run.sh: one argument at most, $# given" >&2; exit 2; }
+
 install_packages $build_packages $test_packages
-if [ "$full" = yes ]; then
-  export WARPCHAT_FULL_TESTS=1
-  install_packages $full_test_packages
-  fetch_demo_model
-  fetch_cuda_bindings
-fi
-run_tests "$here/build" -DCMAKE_BUILD_TYPE=Release
-if [ "$full" = yes ]; then
-  run_tests "$here/build-asan" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-    -DCMAKE_CXX_FLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
-  run_fuzzers
-fi
+case ${1:-} in
+  "") run_suites ;;
+  --sanitized) run_sanitized ;;
+  --fuzz) install_packages $full_test_packages && run_fuzzers ;;
+  --full)
+    install_packages $full_test_packages
+    fetch_demo_model
+    fetch_cuda_bindings
+    WARPCHAT_FULL_TESTS=1 run_suites
+    run_sanitized
+    run_fuzzers ;;
+esac
+report
