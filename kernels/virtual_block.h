@@ -29,8 +29,8 @@ Team team_of(ptx::Builder& b, uint32_t block_warps, uint32_t warps, uint32_t mos
 class VirtualBlock {
  public:
   explicit VirtualBlock(ptx::Builder& b) : b_(b) {}  // the launch's own
-  // Block (x, y, z) of a grid of n_x times any, to be called for: its shared memory in in_turn(), with a barrier of the
-  // team between one call and the next.
+  // Block (x, y, z) of a grid of n_x times any. The body must stand in inlined(), its shared memory in in_turn() with a
+  // barrier of the team between one body and the next.
   VirtualBlock(ptx::Builder& b, const Team& team, const ptx::Reg<ptx::u32>& x, const ptx::Reg<ptx::u32>& y,
                const ptx::Reg<ptx::u32>& z, const ptx::Reg<ptx::u32>& n_x)
       : b_(b),
@@ -92,7 +92,7 @@ void play_blocks(ptx::Builder& b, const Team& team, ptx::In<ptx::u32> n, F&& bod
   const auto play = [&] {
     ptx::Reg<ptx::u32> first = team.index * b.blocks() + b.block();
     b.for_("virtual_block", first, n, b.blocks() * team.n_teams, [&](ptx::Reg<ptx::u32> number) {
-      body(number);
+      b.inlined([&] { body(number); });
       team.barrier(b);  // shared memory is the next one's
     });
   };
