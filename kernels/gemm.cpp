@@ -38,7 +38,7 @@ class GemmWriter {
     place_weights();
     Sums sums = new_sums();
     input_.clear(columns);
-    Reg<u32> n_units = ((parameters_.k + (kGemmUnit - 1)) >> log2_of(kGemmUnit)).named("n_units");
+    Reg<u32> n_units = ((parameters_.k + (kGemmUnit - 1)) / kGemmUnit).named("n_units");
     b_.for_("first_unit", 0, n_units, kGemmTileUnits, [&](Reg<u32> first_unit) {
       b_.barrier();  // nobody reads the tile before any more
       input_.fill(columns, first_unit);
@@ -204,13 +204,13 @@ class GemmWriter {
     // Of the thread's number: ptxas would keep the lane's quad from the start on, and spill it.
     Reg<u32> quad = b_.thread() >> 2 & 7;
     Shared<f32> fragment = stage + (b_.lane() & 3) * (2 * plan_.stage_column()) + quad;
-    Reg<u32> lane_row = (b_.lane() & (plan_.rows_per_warp - 1)).named("lane_row");
+    Reg<u32> lane_row = (b_.lane() % plan_.rows_per_warp).named("lane_row");
     Reg<u32> row = (rows.first_read + lane_row).named("row");
     for (uint32_t begin = 0; begin < plan_.columns; begin += plan_.stage_columns()) {
       stage_sums(fragment, begin, sums);
       b_.warp_barrier();
       Reg<u32> end = b_.min(n_columns, std::min(begin + plan_.stage_columns(), plan_.columns));
-      Reg<u32> first = (b_.lane() >> log2_of(plan_.rows_per_warp)) + begin;
+      Reg<u32> first = b_.lane() / plan_.rows_per_warp + begin;
       b_.for_("column", first, end, columns_at_once, [&](Reg<u32> column) {
         write_value(rows, row, first_column + column, input_.factor(column),
                     stage + ((column - begin) * plan_.stage_column() + lane_row));

@@ -1,6 +1,5 @@
 // A GEMM's spec with every choice made: how rows, columns and k are shared out.
 #pragma once
-#include <bit>
 #include <vector>
 
 #include "kernels/gemm.h"
@@ -11,9 +10,6 @@ namespace warpchat {
 inline constexpr uint32_t kGemmUnit = 32;      // values of k whose products are added up before scales meet them
 inline constexpr uint32_t kGemmTileUnits = 4;  // of the columns in shared memory at once
 inline constexpr uint32_t kGemmTileK = kGemmUnit * kGemmTileUnits;
-
-// To divide by a power of two with a shift: ptxas makes a real division of it, constant or not.
-constexpr uint32_t log2_of(uint32_t power) { return static_cast<uint32_t>(std::countr_zero(power)); }
 
 struct GemmPlan {
   GemmSpec spec;

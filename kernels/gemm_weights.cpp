@@ -27,12 +27,12 @@ uint32_t zero_bits(TensorType type) {
 
 Reg<u32> blocks_of(const PackedStreams& block, const Reg<u32>& k) {
   const uint32_t values = block.unit_weights * block.units_per_head;
-  return ((k + (values - 1)) >> log2_of(values)).named("row_blocks");
+  return ((k + (values - 1)) / values).named("row_blocks");
 }
 
 // packed_bytes_per_row in sixteens
 Reg<u32> row_sixteens(const PackedStreams& block, const Reg<u32>& n_blocks) {
-  return ((n_blocks * block.end + 15) >> 4).named("row_sixteens");
+  return ((n_blocks * block.end + 15) / 16).named("row_sixteens");
 }
 
 // Bytes from the first matrix to the others. Fewer registers than an address each, all through the loop.

@@ -1,5 +1,7 @@
 #include "ptx/value.h"
 
+#include <bit>
+
 namespace ptx {
 namespace {
 
@@ -45,10 +47,17 @@ bool is_immediate(const Operand& operand, uint64_t bits) {
   return operand.kind == Operand::Kind::kImmediate && operand.bits == bits;
 }
 
-// x + 0, x - 0, x << 0, x >> 0, x * 1: generators write them where an index happens to be constant.
+// x + 0, x - 0, x << 0, x >> 0, x * 1, x / 1: generators write them where an index happens to be constant.
 bool changes_nothing(Binary op, const Operand& b) {
   const bool adds = op == Binary::kAdd || op == Binary::kSub || op == Binary::kShl || op == Binary::kShr;
-  return (adds && is_immediate(b, 0)) || (op == Binary::kMul && is_immediate(b, 1));
+  const bool scales = op == Binary::kMul || op == Binary::kDiv;
+  return (adds && is_immediate(b, 0)) || (scales && is_immediate(b, 1));
+}
+
+// Unsigned x / 2^n, x % 2^n: ptxas would make a whole division of them, some twenty instructions.
+bool is_division_by_power(Binary op, Type type, const Operand& b) {
+  return (op == Binary::kDiv || op == Binary::kRem) && info(type).family == Family::kUnsigned &&
+         b.kind == Operand::Kind::kImmediate && std::has_single_bit(b.bits);
 }
 
 }  // namespace
@@ -71,6 +80,12 @@ Operand binary(Binary op, Type type, const AnyIn& a, const AnyIn& b) {
   const bool commutes = op == Binary::kAdd || op == Binary::kMul;
   if (integer && a.body && changes_nothing(op, b.operand)) return settled(*a.body, type, a.operand, a.at);
   if (integer && b.body && commutes && changes_nothing(op, a.operand)) return settled(*b.body, type, b.operand, b.at);
+  if (is_division_by_power(op, type, b.operand)) {
+    const uint64_t power = b.operand.bits, exponent = static_cast<uint64_t>(std::countr_zero(power));
+    if (op == Binary::kDiv)
+      return binary(Binary::kShr, type, a, {number_operand(Type::kU32, exponent, b.at), nullptr, b.at});
+    return binary(Binary::kAnd, type, a, {number_operand(type, power - 1, b.at), nullptr, b.at});
+  }
   return emit(body_of({&a, &b}), spell(op, type), type, {a.operand, b.operand}, a.at);
 }
 

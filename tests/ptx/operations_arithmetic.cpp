@@ -24,6 +24,21 @@ const std::vector<Operation>& arithmetic_operations() {
        R"(
 add.u32 %add, %a, 7;
 add.s32 %add_2, -3, %i;)"},
+      {"div_by_power_of_two", sm_75,  // ptxas would divide
+       [](Builder&, const Inputs& t) {
+         t.a / 16;
+         t.a % 16;
+         t.a / 1;
+         t.u16_a % 2;
+         t.a / 7;
+         t.i / 16;  // rounds negative numbers up
+       },
+       R"(
+shr.u32 %shr, %a, 4;
+and.b32 %and, %a, 15;
+and.b16 %and_b16, %u16_a, 1;
+div.u32 %div, %a, 7;
+div.s32 %div_2, %i, 16;)"},
       {"add_nothing", sm_75,
        [](Builder&, const Inputs& t) {
          t.a + 0;
