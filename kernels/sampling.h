@@ -2,6 +2,8 @@
 // the definitions of engine/sampler.h. Settings, recent tokens, position and the token itself stay in device memory, so
 // that a captured graph or a persistent kernel needs no host. The logits are left as they are.
 #pragma once
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -21,6 +23,9 @@ struct SampleSpec {
   uint32_t ring = 64;       // recent tokens that a state holds: a power of two up to kLargestSampleRing
   bool advances = false;    // positions[column] += 1 after the choice
 };
+
+// The ring that holds every token of a context, as far as there is such a ring.
+inline uint32_t sample_ring(uint32_t context) { return std::bit_ceil(std::min(context, kLargestSampleRing)); }
 
 // How a column chooses, in device memory. Right behind it u32 [spec.ring]: of the tokens accepted so far, number i at i
 // modulo spec.ring. Behind these, 16-byte aligned, u32 [n_vocab]: how often each occurs among those that count. The

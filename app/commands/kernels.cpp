@@ -1,6 +1,5 @@
 // chat kernels: what a model's decoder launches on a GPU: every kernel with its launch, memory and cost, and its PTX.
 #include <algorithm>
-#include <bit>
 #include <filesystem>
 
 #include "app/commands/commands.h"
@@ -109,7 +108,7 @@ std::vector<Module> modules_of(const ModelConfig& config, const DecoderFormats& 
     return decoder_specs(config, formats, context, kind, columns);
   };
   const DecoderSpecs of_token = specs(PassKind::kToken, 1);
-  const SampleSpec sampling{.n_vocab = config.n_vocab, .ring = std::bit_ceil(context), .advances = true};
+  const SampleSpec sampling{.n_vocab = config.n_vocab, .ring = sample_ring(context), .advances = true};
   Module token{"token", "a token, with --launch persistent by the last kernel alone",
                decoder_kernels(of_token, target)};
   token.kernels.push_back(sample(sampling, target));

@@ -5,6 +5,7 @@
 
 #include "engine/gpu/weight_upload.h"
 #include "kernels/attention.h"
+#include "kernels/sampling.h"
 
 namespace warpchat {
 
@@ -33,6 +34,11 @@ uint64_t weights_bytes(const ModelConfig& config, const ModelTensors& tensors) {
       if (vector != nullptr) sum = saturating_sum({sum, vector_bytes(*vector)});
   }
   return sum;
+}
+
+uint64_t sampler_bytes(const ModelConfig& config, const GpuSizes& sizes) {
+  const SampleSpec spec{.n_vocab = config.n_vocab, .ring = sample_ring(sizes.context)};
+  return saturating_product({uint64_t{sizes.sequences} + 1, sampler_state_stride(spec)});
 }
 
 CachePlan::CachePlan(const ModelConfig& config, const GpuSizes& sizes)
@@ -83,7 +89,8 @@ MemoryBudget gpu_memory_budget(const ModelConfig& config, const ModelTensors& te
       saturating_product({CachePlan(config, sizes).bytes_per_position(), sizes.sequences});
   const uint64_t cache_alignment = saturating_product({config.n_layers, 4 * KvLayout::kAlignment, sizes.sequences});
   return {weights_bytes(config, tensors), saturating_sum({cache_per_position, scratch_per_position}),
-          saturating_sum({activations.n_bytes - activations.scratch_bytes, cache_alignment, kModuleBytes})};
+          saturating_sum({activations.n_bytes - activations.scratch_bytes, cache_alignment,
+                          sampler_bytes(config, sizes), kModuleBytes})};
 }
 
 }  // namespace warpchat

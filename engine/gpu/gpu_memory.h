@@ -19,12 +19,14 @@ struct GpuSizes {
   uint32_t logits_columns() const;  // most whose logits are computed in one pass: each is as wide as the vocabulary
 };
 
-// What the device will hold: weights, KV cache and attention's scratch per position, activations and kernels.
+// What the device will hold: weights, KV cache and attention's scratch per position, activations, the sampler's states
+// and kernels.
 MemoryBudget gpu_memory_budget(const ModelConfig& config, const ModelTensors& tensors, const GpuSizes& sizes);
 
 constexpr uint64_t kModuleBytes = 16 << 20;  // compiled kernels and what the driver keeps for them: an estimate
 
 uint64_t weights_bytes(const ModelConfig& config, const ModelTensors& tensors);
+uint64_t sampler_bytes(const ModelConfig& config, const GpuSizes& sizes);  // and the persistent decoder's
 
 // The caches of one sequence lie behind each other, those of keys and values in turn.
 struct CachePlan {

@@ -1,6 +1,5 @@
 #include "engine/gpu/gpu_sampler.h"
 
-#include <bit>
 #include <cassert>
 #include <cstring>
 
@@ -11,7 +10,7 @@ namespace warpchat {
 GpuSampler::GpuSampler(const Stream& stream, LaunchTimer& timer, Profile& profile, KernelTexts& texts, uint32_t n_vocab,
                        uint32_t sequences, uint32_t context)
     : stream_(stream), timer_(timer), profile_(profile), texts_(texts), spec_{n_vocab, sequences} {
-  spec_.ring = std::bit_ceil(context);
+  spec_.ring = sample_ring(context);
   spec_.advances = true;
   for (uint32_t i = 0; i < kSlots; ++i)
     slots_.push_back({HostMemory(stream.context(), uint64_t{sequences} * sizeof(Token), "tokens"),

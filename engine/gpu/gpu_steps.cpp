@@ -544,6 +544,7 @@ std::vector<MemoryUse> GpuSteps::memory() const {
           {"activations", plan_.n_bytes - plan_.scratch_bytes - logits},
           {"attention's scratch", plan_.scratch_bytes},
           {"logits", logits},
+          {"sampler", sampler_bytes(config_, sizes_)},
           {"kernels, about", kModuleBytes}};
 }
 
