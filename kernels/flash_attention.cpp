@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <limits>
 #include <numbers>
 #include <optional>
@@ -157,8 +156,10 @@ class FlashAttentionWriter {
 
   void attend(const Rows& rows, const FlashTile& keys, const FlashTile& values) {
     const Reg<u32>& end = rows.most_keys;
-    keys.begin(b_.var("first_key", 0u), end);
-    const Queries queries = load_queries(rows, values);
+    const auto begin_keys = [&] { keys.begin(b_.var("first_key", 0u), end); };
+    if (own_queries_) begin_keys();
+    const Queries queries = load_queries(rows, keys, values);
+    if (!own_queries_) begin_keys();
     Tiles sums = new_tiles(spec_.head_dim / 8 + 1);  // the last: of the weights themselves
     VarVec<f32, 2> tops = b_.vars<f32, 2>("top", kMinusInfinity);
     b_.for_("first_key", 0, end, plan_.keys, [&](Reg<u32> first_key) {
@@ -188,31 +189,27 @@ class FlashAttentionWriter {
   }
 
   // The queries' fragments are made in a loop, by way of shared memory, where each lane finds its own again: where
-  // they stay, or in the place of the values.
-  Queries load_queries(const Rows& rows, const FlashTile& values) {
+  // they stay, or in the place of the keys and the values.
+  Queries load_queries(const Rows& rows, const FlashTile& keys, const FlashTile& values) {
     Queries queries;
     b_.region("queries", [&] {
       std::vector<Reg<f32>> scales;
       for (const Row& row : rows.lane) find_scale(row, scales, queries.factors);
-      const auto make = [&](const std::function<void(const Reg<u32>&, const Split&)>& keep) {
-        b_.for_("step", 0, plan_.dim_steps(), 1, [&](Reg<u32> step) { keep(step, split_queries(rows, step, scales)); });
-      };
-      if (own_queries_) {
-        make([&](const Reg<u32>& step, const Split& split) {
-          for (uint32_t plane : {0, 1}) (query_place(plane) + step * kWarpSize * 4).store(0, split[plane].as<b32>());
-        });
-        return;
+      const auto place_in = [&](const FlashTile& tile) { return tile.halves().as<b32>() + b_.thread() * 4; };
+      const uint32_t step_words = (own_queries_ ? kWarpSize : plan_.threads()) * 4;
+      if (!own_queries_) b_.barrier();  // nobody needs the tiles of the rows before any more
+      const Shared<b32> places[] = {own_queries_ ? query_place(0) : place_in(values),
+                                    own_queries_ ? query_place(1) : place_in(keys)};
+      b_.for_("step", 0, plan_.dim_steps(), 1, [&](Reg<u32> step) {
+        const Split split = split_queries(rows, step, scales);
+        for (uint32_t plane : {0, 1}) (places[plane] + step * step_words).store(0, split[plane].as<b32>());
+      });
+      if (own_queries_) return;
+      for (uint32_t step = 0; step < plan_.dim_steps(); ++step) {
+        queries.high.push_back(places[0].load<4>(step * step_words).as<f16x2>());
+        queries.low.push_back(places[1].load<4>(step * step_words).as<f16x2>());
       }
-      b_.barrier();  // nobody needs the values of the rows before any more
-      const Shared<b32> own = values.halves().as<b32>() + b_.thread() * 4;
-      for (uint32_t plane : {0, 1}) {
-        make([&](const Reg<u32>& step, const Split& split) {
-          (own + step * plan_.threads() * 4).store(0, split[plane].as<b32>());
-        });
-        std::vector<Fragment>& to = plane == 0 ? queries.high : queries.low;
-        for (uint32_t step = 0; step < plan_.dim_steps(); ++step)
-          to.push_back(own.load<4>(step * plan_.threads() * 4).as<f16x2>());
-      }
+      b_.barrier();  // all have theirs: keys may come
     });
     return queries;
   }

@@ -206,22 +206,28 @@ class GemmWriter {
     Shared<f32> fragment = stage + (b_.lane() & 3) * (2 * plan_.stage_column()) + quad;
     Reg<u32> lane_row = (b_.lane() % plan_.rows_per_warp).named("lane_row");
     Reg<u32> row = (rows.first_read + lane_row).named("row");
-    for (uint32_t begin = 0; begin < plan_.columns; begin += plan_.stage_columns()) {
-      stage_sums(fragment, begin, sums);
+    b_.for_("begin", 0, n_columns, plan_.stage_columns(), [&](Reg<u32> begin) {
+      stage_sums(fragment, begin, 0, sums);
       b_.warp_barrier();
-      Reg<u32> end = b_.min(n_columns, std::min(begin + plan_.stage_columns(), plan_.columns));
-      Reg<u32> first = b_.lane() / plan_.rows_per_warp + begin;
-      b_.for_("column", first, end, columns_at_once, [&](Reg<u32> column) {
-        write_value(rows, row, first_column + column, input_.factor(column),
-                    stage + ((column - begin) * plan_.stage_column() + lane_row));
+      Reg<u32> end = b_.min(n_columns - begin, plan_.stage_columns());
+      b_.for_("column", b_.lane() / plan_.rows_per_warp, end, columns_at_once, [&](Reg<u32> column) {
+        Reg<u32> of_block = begin + column;
+        write_value(rows, row, first_column + of_block, input_.factor(of_block),
+                    stage + (column * plan_.stage_column() + lane_row));
       });
       b_.warp_barrier();
-    }
+    });
   }
 
-  void stage_sums(const Shared<f32>& fragment, uint32_t begin, Sums& sums) {
-    const size_t first_tile = begin / 8,
-                 end_tile = std::min(n_column_tiles(), (begin + plan_.stage_columns()) / size_t{8});
+  // Those of the columns from `begin` on, which is `first` or a later stage's: registers have no index.
+  void stage_sums(const Shared<f32>& fragment, const Reg<u32>& begin, uint32_t first, Sums& sums) {
+    const uint32_t next = first + plan_.stage_columns();
+    const auto stage = [&] { stage_tiles(fragment, first / 8, std::min(plan_.columns, next) / 8, sums); };
+    if (next >= plan_.columns) return stage();
+    b_.if_else(begin == first, stage, [&] { stage_sums(fragment, begin, next, sums); });
+  }
+
+  void stage_tiles(const Shared<f32>& fragment, size_t first_tile, size_t end_tile, Sums& sums) {
     for_each_row_tile([&](size_t m, size_t r) {
       for (size_t c = first_tile; c < end_tile; ++c)
         for (uint32_t i = 0; i < 4; ++i)
