@@ -14,6 +14,7 @@ using namespace ptx;
 namespace {
 
 constexpr uint32_t kOnes = 0x3c003c00;  // 1 in both halves
+constexpr size_t kFewTiles = 2;         // of columns, that a block always computes
 
 class GemmWriter {
  public:
@@ -44,7 +45,7 @@ class GemmWriter {
       input_.fill(columns, first_unit);
       b_.barrier();
       rescale(sums);
-      b_.region("products", [&] { add_tile(first_unit, n_units, sums); });
+      b_.region("products", [&] { add_tile(first_unit, n_units, columns.count, sums); });
     });
     b_.barrier();
     input_.settle();
@@ -124,19 +125,25 @@ class GemmWriter {
     }
   }
 
-  void add_tile(const Reg<u32>& first_unit, const Reg<u32>& n_units, Sums& sums) {
+  void add_tile(const Reg<u32>& first_unit, const Reg<u32>& n_units, const Reg<u32>& n_columns, Sums& sums) {
     // A bound that is no constant: ptxas would unroll the loop and run out of registers.
     b_.for_("unit", 0, b_.min(n_units - first_unit, kGemmTileUnits), 1,
-            [&](Reg<u32> unit) { add_unit(first_unit + unit, unit, sums); });
+            [&](Reg<u32> unit) { add_unit(first_unit + unit, unit, n_columns, sums); });
   }
 
   // unit: of the row, and of the tile.
-  void add_unit(const Reg<u32>& unit, const Reg<u32>& tile_unit, Sums& sums) {
+  void add_unit(const Reg<u32>& unit, const Reg<u32>& tile_unit, const Reg<u32>& n_columns, Sums& sums) {
     std::vector<WeightPart> parts;  // [matrices, rows_per_warp / 8]
     for (const GemmWeights& weights : weights_)
       for (WeightPart& part : weights.load(unit)) parts.push_back(std::move(part));
-    const GemmInput::Place place = input_.place(tile_unit);
-    for (uint32_t c = 0; c < n_column_tiles(); ++c) {
+    add_columns(parts, input_.place(tile_unit), n_columns, 0, sums);
+  }
+
+  // Of the columns from tile `first` on. A block that has no more than 16 or 32 passes over the others.
+  void add_columns(const std::vector<WeightPart>& parts, const GemmInput::Place& place, const Reg<u32>& n_columns,
+                   size_t first, Sums& sums) {
+    const size_t end = std::min(n_column_tiles(), first == 0 ? kFewTiles : 2 * first);
+    for (size_t c = first; c < end; ++c) {
       const Vec<f16x2, 4> x = input_.load(place, c);
       ColumnSums column_sums;
       for_each_row_tile([&](size_t m, size_t r) {
@@ -144,6 +151,8 @@ class GemmWriter {
         add_products(upper[0], upper[1], x, column_sums, sums[tile_index(m, r, c)]);
       });
     }
+    if (end == n_column_tiles()) return;
+    b_.if_(n_columns > static_cast<uint32_t>(end * 8), [&] { add_columns(parts, place, n_columns, end, sums); });
   }
 
   // Sums of the values that share a scale, for the formats with lowest weights: [parts of a unit], by their number.

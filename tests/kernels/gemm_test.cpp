@@ -325,6 +325,20 @@ TEST(GemmCountersTest, SharesDecodedWeightsAmongColumns) {
   EXPECT_LE(static_cast<double>(problem.gemv.counters.instructions) * 32, 0.3 * 128 * 1024 * 64);
 }
 
+// A short prompt does not pay for the columns that a block could have.
+TEST(GemmCountersTest, PassesOverColumnsThatAreNone) {
+  if (!GuardedDevice(ptx::sm_75).is_emulated()) GTEST_SKIP() << "the counters are the emulator's";
+  const auto instructions = [](uint32_t n_columns) {
+    const GemmProblem problem({.weights = kQ4_K, .rows = 32, .k = 512}, n_columns);
+    problem.run(ptx::sm_80, {.count = true});
+    return static_cast<double>(problem.gemv.counters.of_tag("products")->instructions);
+  };
+  const double full = instructions(64);
+  EXPECT_LT(instructions(16), 0.5 * full);
+  EXPECT_LT(instructions(32), 0.75 * full);
+  EXPECT_GE(instructions(33), full);
+}
+
 TEST(GemmPlanTest, ReportsLaunchAndCost) {
   const GemmSpec spec{.weights = kQ4_K, .rows = 300, .k = 512, .prologue = kRmsNorm, .epilogue = kResidual};
   const ptx::Kernel kernel = gemm(spec, ptx::sm_80);
