@@ -114,7 +114,8 @@ void LoadedKernel::launch(const Stream& stream, std::span<const Argument> argume
   std::array<uint64_t, kMostParameters> values;
   std::array<void*, kMostParameters> pointers;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    assert(arguments[i].is_address == kernel_->parameters[i].pointer);
+    [[maybe_unused]] const ptx::Parameter& parameter = kernel_->parameters[i];
+    assert(arguments[i].is_address == (parameter.pointer || parameter.type == ptx::Type::kU64));  // as one: may be null
     values[i] = arguments[i].bits;  // little-endian: a 32-bit parameter takes the lower half
     pointers[i] = &values[i];
   }
