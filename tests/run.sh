@@ -11,7 +11,9 @@ usage="usage: tests/run.sh [--full | --sanitized | --fuzz]
 Builds in build/ and runs all suites. Others:
   --sanitized  the same in build-asan/, with the address and undefined-behaviour sanitizers and asserts
   --fuzz       in build-fuzz/, with clang: every fuzzer for \$FUZZ_SECONDS seconds (120)
-  --full       all three, the first with long tables, 1000 seeds, 200 kills, and on the demo model (fetched, 95 MB)"
+  --full       all three, the first with long tables, 1000 seeds, 200 kills, and on the demo model (fetched, 95 MB)
+
+On two idle cores, with the first builds, it takes roughly 20 minutes, --sanitized 40, --full an hour and a half."
 
 failures=()
 
