@@ -35,7 +35,7 @@ run_tests() {
   build "$folder" all "$@" || return 0
   heading "all suites of $folder"
   rm -f "$failed"
-  ctest --test-dir "$folder" --output-on-failure -j "$(nproc)" && return
+  ctest --test-dir "$folder" --timeout 3600 --output-on-failure -j "$(nproc)" && return
   [ -s "$failed" ] || failures+=("$(basename "$folder"): ctest could not run the suites")
   [ ! -s "$failed" ] || while IFS=: read -r _ name; do failures+=("$(basename "$folder"): $name"); done <"$failed"
 }
