@@ -153,9 +153,9 @@ TEST_F(BatchesOnAFaultyDriver, AFailedCallIsToldAndOthersMayJoinThen) {
   };
   for (const LaunchMode launch : {LaunchMode::kStream, LaunchMode::kGraph}) {
     std::vector<Token> undisturbed;
-    FaultyDriver quiet;
     std::map<std::string, uint64_t> calls;
     {
+      FaultyDriver quiet;
       Decoder on = decoder(quiet, launch);
       calls = quiet.calls_of([&] { undisturbed = serve(on); });
     }
