@@ -36,10 +36,9 @@ Reg<u32> row_sixteens(const PackedStreams& block, const Reg<u32>& n_blocks) {
 }
 
 // Bytes from the first matrix to the others. Fewer registers than an address each, all through the loop.
-std::vector<Reg<u64>> distances(const std::vector<Global<u8>>& matrices) {
-  const auto address = [](const Global<u8>& p) { return Reg<u64>(p.body(), p.address().base); };
+std::vector<Reg<u64>> distances(Builder& b, const std::vector<Global<u8>>& matrices) {
   std::vector<Reg<u64>> all;
-  for (size_t m = 1; m < matrices.size(); ++m) all.push_back(address(matrices[m]) - address(matrices[0]));
+  for (size_t m = 1; m < matrices.size(); ++m) all.push_back(b.address(matrices[m]) - b.address(matrices[0]));
   return all;
 }
 
@@ -67,7 +66,7 @@ GemmWeights::GemmWeights(Builder& b, const GemmPlan& plan, TensorType type, cons
       zero_(Reg<u32>(b.var("zero_code", zero_bits(type))).as<f16x2>()),
       n_blocks_(blocks_of(streams_, k)),
       row_sixteens_(row_sixteens(streams_, n_blocks_)),
-      to_matrices_(distances(matrices)),
+      to_matrices_(distances(b, matrices)),
       row_(row_at(matrices[0], row)),
       shared_(type == TensorType::kF16 ? row_ : shared_row(matrices[0], row)),
       high_(stream(streams_.high_bits == 1 ? shared_ : row_, streams_.high, streams_.high_bits != 0)),

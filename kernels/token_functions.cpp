@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <set>
-
-#include "kernels/attention_plan.h"
-#include "kernels/product_variants.h"
+#include <utility>
 
 namespace warpchat {
 
@@ -152,13 +150,16 @@ void ProductFunction::call(const VirtualBlock& block, const CallOperand& which, 
 }
 
 TokenFunctions::TokenFunctions(const DecoderSpecs& specs, Target target)
+    : TokenFunctions(specs, product_variants(specs), target) {}
+
+TokenFunctions::TokenFunctions(const DecoderSpecs& specs, ProductVariants variants, Target target)
     : embed(specs.embedding, target),
       scatter(specs.kv_scatter, target),
       attend(std::get<AttentionSpec>(specs.attention), target),
-      normed("normed", product_variants(specs).normed, /*takes_rows=*/true, target),
-      output("output", product_variants(specs).output, false, target),
-      gate_up("gate_up", product_variants(specs).gate_up, false, target),
-      down("down", product_variants(specs).down, false, target) {}
+      normed("normed", std::move(variants.normed), /*takes_rows=*/true, target),
+      output("output", std::move(variants.output), false, target),
+      gate_up("gate_up", std::move(variants.gate_up), false, target),
+      down("down", std::move(variants.down), false, target) {}
 
 namespace {
 

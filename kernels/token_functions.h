@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/bodies.h"
-#include "kernels/kernel_list.h"
+#include "kernels/product_variants.h"
 #include "kernels/sampling.h"
 
 namespace warpchat {
@@ -72,6 +72,7 @@ class ProductFunction : public BodyFunction {
 // All that a token of these specs, of PassKind::kToken, computes before its choice.
 struct TokenFunctions {
   TokenFunctions(const DecoderSpecs& specs, ptx::Target target);
+  TokenFunctions(const DecoderSpecs& specs, ProductVariants variants, ptx::Target target);  // those of the specs
   EmbeddingFunction embed;
   KvScatterFunction scatter;
   AttentionFunction attend;

@@ -22,8 +22,8 @@ std::optional<Reg<u32>> Team::barrier_number() const {
 }
 
 void Team::barrier(Builder& b) const {
-  if (is_block()) return b.barrier();
-  b.barrier(index + 1, threads());
+  if (const auto number = barrier_number()) return b.barrier(*number, threads());
+  b.barrier();
 }
 
 VirtualBlock VirtualBlock::of_caller(Builder& b) {

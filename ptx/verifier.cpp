@@ -34,6 +34,7 @@ class Verifier {
     if (findings_.empty()) {  // what follows supposes well-formed instructions
       check_definitions();
       uniformity_ = find_uniformity(body_, graph_);
+      residues_ = find_residues(body_);
       check_barriers();
       check_calls();
       check_alignment();
@@ -63,7 +64,7 @@ class Verifier {
   void check_reads(int i, const BitSet& defined);
   void check_barriers();
   void check_calls();
-  void check_call(int i, const Function& function, const std::vector<Residue>& residues);
+  void check_call(int i, const Function& function);
   void check_alignment();
   void check_budgets();
 
@@ -72,6 +73,7 @@ class Verifier {
   const Text& text_;
   FlowGraph graph_;
   Uniformity uniformity_;
+  std::vector<Residue> residues_;  // of registers
   std::vector<Finding> findings_;
 };
 
@@ -310,14 +312,12 @@ void Verifier::check_barriers() {
 }
 
 void Verifier::check_calls() {
-  if (body_.functions.empty()) return;
-  const std::vector<Residue> residues = find_residues(body_);
   for (int i = 0; i < static_cast<int>(body_.code.size()); ++i) {
-    if (body_.code[i].kind == Instruction::Kind::kCall) check_call(i, called(body_, body_.code[i]), residues);
+    if (body_.code[i].kind == Instruction::Kind::kCall) check_call(i, called(body_, body_.code[i]));
   }
 }
 
-void Verifier::check_call(int i, const Function& function, const std::vector<Residue>& residues) {
+void Verifier::check_call(int i, const Function& function) {
   const Instruction& call = body_.code[i];
   if (call.operands.size() != function.arguments.size()) {
     return found(i, function.name + " takes " + std::to_string(function.arguments.size()) + " arguments, found " +
@@ -336,7 +336,7 @@ void Verifier::check_call(int i, const Function& function, const std::vector<Res
                    ", which " + operand(passed) + " may not be; vouch for it with " +
                    (argument.sharing == Sharing::kBlock ? "uniform()" : "warp_uniform()"));
     }
-    const int alignment = residues[passed.index].alignment();
+    const int alignment = residues_[passed.index].alignment();
     if (alignment < static_cast<int>(argument.alignment)) {
       found(i, which + "needs " + std::to_string(argument.alignment) + "-byte alignment, " + operand(passed) + " has " +
                    std::to_string(alignment));
@@ -345,7 +345,6 @@ void Verifier::check_call(int i, const Function& function, const std::vector<Res
 }
 
 void Verifier::check_alignment() {
-  const std::vector<Residue> residues = find_residues(body_);
   for (int i = 0; i < static_cast<int>(body_.code.size()); ++i) {
     const Instruction& instruction = body_.code[i];
     if (instruction.kind != Instruction::Kind::kOperation) continue;
@@ -353,7 +352,7 @@ void Verifier::check_alignment() {
       const Operand& address = instruction.operands[k];
       if (address.kind != Operand::Kind::kAddress || address.index < 0) continue;
       const int needed = needed_alignment(instruction, k);
-      Residue residue = residues[address.index];
+      Residue residue = residues_[address.index];
       residue.rest = (residue.rest + static_cast<uint64_t>(address.offset)) & ((uint64_t{1} << residue.bits) - 1);
       if (residue.alignment() >= needed) continue;
       found(i, instruction.spelling + " needs " + std::to_string(needed) + "-byte alignment, " + operand(address) +
