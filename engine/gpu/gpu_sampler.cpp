@@ -8,8 +8,8 @@
 namespace warpchat {
 
 GpuSampler::GpuSampler(const Stream& stream, LaunchTimer& timer, Profile& profile, KernelTexts& texts, uint32_t n_vocab,
-                       uint32_t sequences, uint32_t context)
-    : stream_(stream), timer_(timer), profile_(profile), texts_(texts), spec_{n_vocab, sequences} {
+                       const ModuleCache& cache, uint32_t sequences, uint32_t context)
+    : stream_(stream), timer_(timer), profile_(profile), texts_(texts), cache_(cache), spec_{n_vocab, sequences} {
   spec_.ring = sample_ring(context);
   spec_.advances = true;
   for (uint32_t i = 0; i < kSlots; ++i)
@@ -20,7 +20,7 @@ GpuSampler::GpuSampler(const Stream& stream, LaunchTimer& timer, Profile& profil
 void GpuSampler::compile() {
   std::vector<ptx::Kernel> kernels;
   kernels.push_back(warpchat::sample(spec_, stream_.context()->device().target()));
-  auto compiled = std::make_unique<KernelSet>(stream_.context(), std::move(kernels));
+  auto compiled = std::make_unique<KernelSet>(stream_.context(), std::move(kernels), cache_);
   states_ = DeviceMemory(stream_.context(), spec_.columns * sampler_state_stride(spec_), "the sampler");
   kernels_ = std::move(compiled);
   kernel_ = &(*kernels_)[name_of(spec_)];

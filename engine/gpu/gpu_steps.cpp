@@ -192,7 +192,7 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
              Slot{pinned_words(context, sizes_), GpuEvent(context)}},
       logits_(context, uint64_t{logits_rows(sizes_)} * config.n_vocab * sizeof(float), "logits"),
       error_(context, sizeof(ErrorWord), "errors"),
-      sampler_(stream_, timer_, profile_, texts_, config.n_vocab, sizes_.sequences, sizes_.context) {
+      sampler_(stream_, timer_, profile_, texts_, config.n_vocab, kernel_cache_, sizes_.sequences, sizes_.context) {
   if (options.count) set_counting(true);
   std::future<std::unique_ptr<PassKernels>> token_kernels = compile(PassKind::kToken);  // during the upload
   if (!context->device().is_emulated) profile_.set_peak_bandwidth(context->device().peak_bandwidth);
