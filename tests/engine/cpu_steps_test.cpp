@@ -53,9 +53,8 @@ TEST_P(CpuDecoder, MatchesTheReference) {
   } ways[] = {{"prefill", {64}}, {"one by one", {1}}, {"odd passes", {9, 1, 2, 31, 5, 3}}};
   for (const auto& way : ways) {
     Decoder decoder = cpu_decoder(loaded, simd);
-    const Closeness closeness = compare_logits(decode(decoder, tokens, way.passes), expected, loaded.config.n_vocab);
-    EXPECT_LE(closeness.relative_error, kAllowedError) << way.name;
-    EXPECT_LE(closeness.mean_kl, kAllowedKl) << way.name;
+    expect_accuracy(compare_logits(decode(decoder, tokens, way.passes), expected, loaded.config.n_vocab), model.cpu,
+                    std::string(model.name) + " cpu, " + simd + ", " + way.name);
   }
 }
 
@@ -65,35 +64,25 @@ INSTANTIATE_TEST_SUITE_P(EveryModel, CpuDecoder,
                          [](const auto& c) { return std::get<0>(c.param) + "_" + std::get<1>(c.param).name; });
 
 TEST(CpuDecoderOnRealFiles, MatchesExactLogits) {
-  const auto check = [](const std::string& name, const LoadedModel& loaded, const std::vector<double>& expected) {
+  for_each_exact_model([](const ExactModel& model, const LoadedModel& loaded, const std::vector<double>& expected) {
     for (const std::string& simd : instruction_sets())
       for (uint32_t pass : {64u, 1u}) {
         Decoder decoder = cpu_decoder(loaded, simd);
-        const std::vector<float> got = decode(decoder, kExactTokens, {pass});
-        ASSERT_EQ(got.size(), expected.size());
-        const Closeness closeness = compare_logits(got, expected, loaded.config.n_vocab);
-        EXPECT_LE(closeness.relative_error, kAllowedError) << name << ", " << simd << ", passes of " << pass;
-        EXPECT_LE(closeness.mean_kl, kAllowedKl) << name << ", " << simd << ", passes of " << pass;
+        expect_accuracy(compare_logits(decode(decoder, kExactTokens, {pass}), expected, loaded.config.n_vocab),
+                        model.cpu, model.name + " cpu, " + simd + ", passes of " + std::to_string(pass));
       }
-  };
-  if (!for_each_exact_model(check)) GTEST_SKIP() << kNoReferenceData;
+  });
 }
 
 // Exact arithmetic over keys and values that were rounded to eight bits: their error, and nothing beside it.
 TEST(CpuDecoderOnRealFiles, StatesTheErrorOfCachesInQ8) {
-  const auto check = [](const std::string& name, const LoadedModel& loaded, const std::vector<double>& expected) {
+  for_each_exact_model([](const ExactModel& model, const LoadedModel& loaded, const std::vector<double>& expected) {
     for (uint32_t pass : {64u, 1u}) {
       Decoder decoder = cpu_decoder(loaded, "", 2, 64, 256, {KvType::kQ8_0, KvType::kQ8_0});
-      const Closeness closeness =
-          compare_logits(decode(decoder, kExactTokens, {pass}), expected, loaded.config.n_vocab);
-      EXPECT_LE(closeness.relative_error, kAllowedErrorOfCodes) << name << ", passes of " << pass;
-      EXPECT_LE(closeness.mean_kl, kAllowedKlOfCodes) << name << ", passes of " << pass;
-      testing::Test::RecordProperty(
-          name + "_" + std::to_string(pass),
-          std::to_string(closeness.relative_error) + " " + std::to_string(closeness.mean_kl * 1e6) + "e-6");
+      expect_accuracy(compare_logits(decode(decoder, kExactTokens, {pass}), expected, loaded.config.n_vocab),
+                      model.codes, model.name + " codes, cpu, passes of " + std::to_string(pass));
     }
-  };
-  if (!for_each_exact_model(check)) GTEST_SKIP() << kNoReferenceData;
+  });
 }
 
 TEST(CpuCaches, MayBeOfEitherTypeEach) {
@@ -106,9 +95,8 @@ TEST(CpuCaches, MayBeOfEitherTypeEach) {
     Decoder decoder = cpu_decoder(loaded, "", 2, 64, 256, types);
     const Closeness closeness =
         compare_logits(decode(decoder, tokens, {20, 1, 2, 17}), expected, loaded.config.n_vocab);
-    EXPECT_LE(closeness.relative_error, kAllowedErrorOfCodes);
-    EXPECT_GT(closeness.relative_error, kAllowedError / 50) << "as if there were no codes";
-    EXPECT_LE(closeness.mean_kl, kAllowedKlOfTinyCodes);
+    expect_accuracy(closeness, kTinyCodes, "tiny codes, cpu");
+    EXPECT_GT(closeness.relative_error, kTinyCodes.relative_error / 100) << "as if there were no codes";
   }
 }
 
@@ -193,7 +181,7 @@ TEST_F(CpuDecoderOnOneModel, GivesEachSequenceOfABatchItsOwnLogits) {
   CpuOptions options;
   options.threads = 2, options.context = 64, options.sequences = 3;
   Decoder decoder(model_.config, make_cpu_steps(model_.config, model_.tensors, options));
-  expect_batches_match_the_reference(decoder, model_, "cpu");
+  expect_batches_match_the_reference(decoder, model_, decoder_cases()[0].cpu, "qwen2_tied cpu, batches");
 }
 
 TEST_F(CpuDecoderOnOneModel, RefusesAContextBeyondTheMemory) {

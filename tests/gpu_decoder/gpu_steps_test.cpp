@@ -45,9 +45,8 @@ TEST_P(GpuDecoder, MatchesTheReference) {
   } ways[] = {{"prefill", {8}}, {"one by one", {1}}, {"odd passes", {5, 1, 2, 3}}};
   for (const auto& way : ways) {
     Decoder decoder = gpu_decoder(model);
-    const Closeness closeness = compare_logits(decode(decoder, tokens, way.passes), expected, model.config.n_vocab);
-    EXPECT_LE(closeness.relative_error, kAllowedError) << way.name;
-    EXPECT_LE(closeness.mean_kl, kAllowedKl) << way.name;
+    expect_accuracy(compare_logits(decode(decoder, tokens, way.passes), expected, model.config.n_vocab), GetParam().gpu,
+                    std::string(GetParam().name) + " gpu, " + way.name);
   }
 }
 
@@ -84,9 +83,8 @@ TEST(GpuCaches, MayBeOfEitherTypeEach) {
     Decoder decoder(model.config, make_gpu_steps(model.config, model.tensors,
                                                  {test_device(), {.context = 64, .sequences = 2, .cache = types}}));
     const Closeness closeness = compare_logits(decode(decoder, tokens, {5, 1, 2, 3}), expected, model.config.n_vocab);
-    EXPECT_LE(closeness.relative_error, kAllowedErrorOfCodes) << name_of(types.k) << ", " << name_of(types.v);
-    EXPECT_GT(closeness.relative_error, kAllowedError / 50) << "as if there were no codes";
-    EXPECT_LE(closeness.mean_kl, kAllowedKlOfTinyCodes) << name_of(types.k) << ", " << name_of(types.v);
+    expect_accuracy(closeness, kTinyCodes, "tiny codes, gpu");
+    EXPECT_GT(closeness.relative_error, kTinyCodes.relative_error / 100) << "as if there were no codes";
   }
 }
 
@@ -107,7 +105,7 @@ TEST(GpuBatches, GiveEachSequenceItsOwnLogits) {
     const LoadedModel model(GgufFile::view(bytes, c.name));
     Decoder decoder(model.config,
                     make_gpu_steps(model.config, model.tensors, {test_device(), {.context = 64, .sequences = 3}}));
-    expect_batches_match_the_reference(decoder, model, c.name);
+    expect_batches_match_the_reference(decoder, model, c.gpu, std::string(c.name) + " gpu, batches");
   }
 }
 

@@ -2,7 +2,6 @@
 // batches, and mixed, in every launch mode.
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <stdexcept>
 
 #include "engine/gpu/gpu_steps.h"
@@ -54,27 +53,27 @@ TEST(GpuDecoderOnRealFiles, MatchesExactLogits) {
               {"q8_0, one by one", LaunchMode::kStream, {1}, kCodes},
               {"q8_0, one launch", LaunchMode::kPersistent, {}, kCodes},
               {"q8_0, batches", LaunchMode::kStream, {}, kCodes}};
-  const auto check = [&](const std::string& name, const LoadedModel& model, const std::vector<double>& expected) {
+  for_each_exact_model([&](const ExactModel& exact, const LoadedModel& model, const std::vector<double>& expected) {
     std::vector<float> one_by_one;
     for (const auto& way : ways) {
       const GpuSizes sizes{.context = 64, .sequences = 2, .cache = way.cache};
       Decoder decoder(model.config, make_gpu_steps(model.config, model.tensors, {test_device(), sizes, way.launch}));
-      const std::vector<float> logits = way.launch == LaunchMode::kPersistent ? decode_in_one_launch(decoder, tokens)
-                                        : way.passes.empty()                  ? decode_in_batches(decoder, tokens)
-                                                                              : decode(decoder, tokens, way.passes);
-      if (way.passes == std::vector<uint32_t>{1}) one_by_one = logits;
-      if (way.launch == LaunchMode::kPersistent) {
-        EXPECT_EQ(logits, one_by_one) << name << ": the same to the bit";
+      const bool in_one_launch = way.launch == LaunchMode::kPersistent;
+      const std::vector<float> logits = in_one_launch        ? decode_in_one_launch(decoder, tokens)
+                                        : way.passes.empty() ? decode_in_batches(decoder, tokens)
+                                                             : decode(decoder, tokens, way.passes);
+      const bool is_by_token = in_one_launch || way.passes == std::vector<uint32_t>{1};
+      if (is_by_token && !in_one_launch) one_by_one = logits;
+      if (in_one_launch) {
+        EXPECT_EQ(logits, one_by_one) << exact.name << ": the same to the bit";
       }
-      const Closeness closeness = compare_logits(logits, expected, model.config.n_vocab);
-      const bool has_codes = way.cache.k == KvType::kQ8_0;
-      EXPECT_LE(closeness.relative_error, has_codes ? kAllowedErrorOfCodes : kAllowedError) << name << ", " << way.name;
-      EXPECT_LE(closeness.mean_kl, has_codes ? kAllowedKlOfCodes : kAllowedKl) << name << ", " << way.name;
-      std::printf("%s, %s: relative error %.2e, mean KL %.2e\n", name.c_str(), way.name, closeness.relative_error,
-                  closeness.mean_kl);
+      expect_accuracy(compare_logits(logits, expected, model.config.n_vocab),
+                      way.cache.k == KvType::kQ8_0 ? exact.codes
+                      : is_by_token                ? exact.gpu_tokens
+                                                   : exact.gpu_prompt,
+                      exact.name + " gpu, " + way.name);
     }
-  };
-  if (!for_each_exact_model(check)) GTEST_SKIP() << kNoReferenceData;
+  });
 }
 
 }  // namespace

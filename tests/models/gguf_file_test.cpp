@@ -206,13 +206,9 @@ TEST_F(SplitModel, NeedsAPathNotBytes) {
 }
 
 TEST(ReferenceData, EveryVocabularyAndModelOpens) {
-  for (const char* name : {"tiny2-q4km.gguf", "mini3-q4km.gguf", "odd2-q4km.gguf", "tinyll-q4km.gguf",
-                           "ggml-vocab-qwen2.gguf", "ggml-vocab-llama-spm.gguf"}) {
-    const auto path = reference_data_path(name);
-    if (!path) GTEST_SKIP() << kNoReferenceData;
-    const GgufFile file = GgufFile::open(*path);
-    EXPECT_GT(file.n_elements("tokenizer.ggml.tokens"), 1000u) << name;
-  }
+  for (const char* name :
+       {"tiny2.gguf", "mini3.gguf", "odd2.gguf", "tinyll.gguf", "ggml-vocab-qwen2.gguf", "ggml-vocab-llama-spm.gguf"})
+    EXPECT_GE(GgufFile::open(reference_data_path(name)).n_elements("tokenizer.ggml.tokens"), 512u) << name;
 }
 
 }  // namespace

@@ -1,43 +1,28 @@
-// The reference decoder against exact logits of another program (where the reference data is present), and against
+// The reference decoder against exact logits of another program, and against
 // what must hold of any decoder: causality to the bit, and every variant of the readers' models accepted.
 #include "tests/reference/reference_decoder.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "models/error.h"
 #include "tests/reference/closeness.h"
 #include "tests/support/decoder_cases.h"
-#include "tests/support/test_files.h"
+#include "tests/support/exact_models.h"
 
 namespace warpchat {
 namespace {
 
-std::vector<float> read_floats(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  const std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
-  std::vector<float> values(bytes.size() / sizeof(float));
-  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
-  return values;
-}
-
 TEST(ReferenceDecoder, MatchesExactLogitsOfRealArchitectures) {
-  const std::vector<int32_t> tokens = {10, 200, 1300, 5, 77, 1234, 432, 999, 42, 1999, 1, 1500, 1750, 8, 64};
-  for (const std::string name : {"tiny2", "mini3", "odd2", "tinyll"}) {
-    const auto model = reference_data_path(name + "-q4km.gguf"), exact = reference_data_path(name + ".logits.f32");
-    if (!model || !exact) GTEST_SKIP() << kNoReferenceData;
-    const std::vector<double> logits = reference_logits(GgufFile::open(*model), tokens);
-    const std::vector<float> expected = read_floats(*exact);
-    ASSERT_EQ(logits.size(), expected.size()) << name;
-    const Closeness closeness = compare_logits(expected, logits, logits.size() / tokens.size());
-    EXPECT_LE(closeness.relative_error, 1e-7) << name;  // the expected ones are rounded to float32
-    EXPECT_LE(closeness.mean_kl, 1e-12) << name;
-    RecordProperty(name, std::to_string(closeness.relative_error));
-  }
+  for_each_exact_model([](const ExactModel& model, const LoadedModel& loaded, const std::vector<double>& exact) {
+    const std::vector<double> logits = reference_logits(loaded.file, kExactTokens);
+    ASSERT_EQ(logits.size(), exact.size()) << model.name;
+    const std::vector<float> rounded(exact.begin(), exact.end());
+    const Closeness closeness = compare_logits(rounded, logits, loaded.config.n_vocab);
+    EXPECT_LE(closeness.relative_error, 1e-7) << model.name;  // the exact ones are rounded to float32
+    EXPECT_LE(closeness.mean_kl, 1e-12) << model.name;
+  });
 }
 
 const DecoderCase kModels[] = {

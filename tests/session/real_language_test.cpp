@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "engine/session/chat_session.h"
-#include "tests/reference/closeness.h"
 #include "tests/reference/reference_decoder.h"
+#include "tests/support/accuracy.h"
 #include "tests/support/test_files.h"
 #include "tests/tools/rewrite_as_qwen2.h"
 
@@ -16,13 +16,9 @@ namespace {
 
 constexpr char kText[] =
     "The lighthouse keeper wrote every evening: the wind, the ships that passed, and what he had eaten. In the third "
-    "winter he began to write about the light itself. A lens of glass and brass, he said, is a promise made to people "
-    "you will never meet. When the new lamp came from the mainland, with an electric motor and a switch on the wall, "
-    "he "
-    "took the old one apart, cleaned each piece with vinegar and chalk, and packed it in straw as if it were to "
-    "travel.";
+    "winter he began to write about the light itself. A lens of glass and brass, he said, is a promise.";
 
-constexpr double kMaxRelativeError = 5e-3, kMaxMeanKl = 2e-5, kMaxPerplexityChange = 2e-3;
+constexpr double kMaxPerplexityChange = 2e-3;
 
 std::unique_ptr<Model> load(const std::string& path) {
   ModelOptions options;
@@ -44,17 +40,16 @@ std::vector<float> logits_of(Decoder& decoder, const std::vector<Token>& tokens,
   return all;
 }
 
-void expect_close(const std::string& path) {
+void expect_close(const std::string& path, const Accuracy& measured, const std::string& name) {
   auto model = load(path);
   const std::vector<Token> tokens = model->tokenizer->encode(kText, false, false);
-  ASSERT_GT(tokens.size(), 80u);
+  ASSERT_GT(tokens.size(), 40u);
   const size_t n_vocab = model->config.n_vocab;
   const std::vector<double> exact = reference_logits(model->file, tokens);
   for (size_t columns : {tokens.size(), size_t{1}}) {
     const std::vector<float> got = logits_of(*model->decoder, tokens, columns);
-    const Closeness closeness = compare_logits(got, exact, n_vocab);
-    EXPECT_LE(closeness.relative_error, kMaxRelativeError) << columns << " columns a pass";
-    EXPECT_LE(closeness.mean_kl, kMaxMeanKl) << columns << " columns a pass";
+    expect_accuracy(compare_logits(got, exact, n_vocab), measured,
+                    name + ", " + std::to_string(columns) + " columns a pass");
     const std::vector<double> wide(got.begin(), got.end());
     const double n = static_cast<double>(tokens.size() - 1);
     const double perplexity = std::exp(negative_log_likelihood(wide, tokens, 0) / n);
@@ -78,7 +73,7 @@ std::string answer(const std::string& path, const std::string& question) {
 TEST(RealLanguage, TheDemoModelIsComputedClosely) {
   const auto path = demo_model_path();
   if (!path) GTEST_SKIP() << kNoDemoModel;
-  expect_close(*path);
+  expect_close(*path, {4.5e-4, 7.3e-7}, "demo model");
 }
 
 TEST(RealLanguage, SoIsItInQ4KAndItAnswersAsBefore) {
@@ -86,7 +81,7 @@ TEST(RealLanguage, SoIsItInQ4KAndItAnswersAsBefore) {
   if (!path) GTEST_SKIP() << kNoDemoModel;
   const TemporaryFile rewritten;
   rewrite_as_qwen2(GgufFile::open(*path), RewriteFormat::kQ4_K_M).write(rewritten.path());
-  expect_close(rewritten.path());
+  expect_close(rewritten.path(), {3.7e-4, 4.9e-7}, "demo model in Q4_K_M");
   const std::string question = "What is the capital of France?";
   for (const std::string& file : {*path, rewritten.path()})
     EXPECT_NE(answer(file, question).find("Paris"), std::string::npos) << file;

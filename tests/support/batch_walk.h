@@ -13,7 +13,8 @@ namespace warpchat {
 
 // Decodes three sequences in passes that some of them leave and others join, and compares every logit with what the
 // reference gives for the sequence alone. The decoder: of at least three sequences.
-inline void expect_batches_match_the_reference(Decoder& decoder, const LoadedModel& model, const std::string& name) {
+inline void expect_batches_match_the_reference(Decoder& decoder, const LoadedModel& model, const Accuracy& measured,
+                                               const std::string& name) {
   const std::vector<Token> text = some_tokens(40);
   const std::vector<Token> prompts[] = {
       {text.begin(), text.begin() + 9}, {text.begin() + 20, text.begin() + 21}, {text.begin() + 30, text.begin() + 37}};
@@ -42,10 +43,8 @@ inline void expect_batches_match_the_reference(Decoder& decoder, const LoadedMod
     for (uint32_t i = 0; i < batch.size(); ++i) keep(batch[i], decoder.logits(i));
   }
   for (uint32_t sequence = 0; sequence < 3; ++sequence) {
-    const Closeness closeness =
-        compare_logits(logits[sequence], reference_logits(model.file, tokens[sequence]), n_vocab);
-    EXPECT_LE(closeness.relative_error, kAllowedError) << name << ", sequence " << sequence;
-    EXPECT_LE(closeness.mean_kl, kAllowedKl) << name << ", sequence " << sequence;
+    expect_accuracy(compare_logits(logits[sequence], reference_logits(model.file, tokens[sequence]), n_vocab), measured,
+                    name + ", sequence " + std::to_string(sequence));
   }
 }
 

@@ -42,7 +42,10 @@ namespace {
 
 const DecoderCase kCases[] = {
     {"qwen2_tied", {}},
-    {"qwen3_untied_own_head_dim", {.architecture = "qwen3", .head_dim = 128, .tied_output = false}},
+    {"qwen3_untied_own_head_dim",
+     {.architecture = "qwen3", .head_dim = 128, .tied_output = false},
+     {7.5e-4, 2.0e-6},
+     {1.0e-3, 4.1e-6}},
     {"llama_interleaved", {.architecture = "llama"}},
     {"llama_frequency_divisors", {.architecture = "llama", .rope_scaling = scaled_rope(RopeScaling::Kind::kLlama3, 1)}},
     {"linear_scaling", {.rope_scaling = scaled_rope(RopeScaling::Kind::kLinear, 4)}},
@@ -61,7 +64,7 @@ const DecoderCase kCases[] = {
     {"formats_mixed_in_one_step",  // integers and floats prepared for the same step
      {.formats = {TensorType::kQ8_0, TensorType::kQ6_K, TensorType::kQ4_K, TensorType::kF16, TensorType::kQ6_K,
                   TensorType::kQ5_1, TensorType::kBF16, TensorType::kQ4_0, TensorType::kF32}}},
-    {"f32", {.formats = TinyFormats::all(TensorType::kF32)}},
+    {"f32", {.formats = TinyFormats::all(TensorType::kF32)}, {7.3e-4, 1.1e-6}, {5.8e-4, 6.9e-7}},
     {"q4_0", {.formats = TinyFormats::all(TensorType::kQ4_0)}},
     {"q4_1", {.formats = TinyFormats::all(TensorType::kQ4_1)}},
     {"q8_0", {.formats = TinyFormats::all(TensorType::kQ8_0)}},
@@ -69,8 +72,8 @@ const DecoderCase kCases[] = {
     {"q3_k", {.formats = TinyFormats::all(TensorType::kQ3_K)}},
     {"q5_k", {.formats = TinyFormats::all(TensorType::kQ5_K)}},
     // At 200 the fp16 of the KV cache alone exceeds the limit on models this small.
-    {"outlier_channel_tied", {.outlier = 50}},
-    {"outlier_channel", {.tied_output = false, .outlier = 50}},
+    {"outlier_channel_tied", {.outlier = 50}, {4.2e-4, 8.5e-9}, {4.4e-4, 1.3e-7}},
+    {"outlier_channel", {.tied_output = false, .outlier = 50}, {4.1e-4, 3.3e-8}, {4.4e-4, 3.7e-8}},
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 #include "models/error.h"
 
@@ -33,10 +34,14 @@ std::optional<std::string> demo_model_path() {
   return if_present(cache / "warpchat/models/SmolLM2-135M-Instruct.Q4_1.gguf");
 }
 
-std::optional<std::string> reference_data_path(const std::string& name) {
-  std::filesystem::path folder = variable("WARPCHAT_REFERENCE_DATA");
-  if (folder.empty()) folder = std::filesystem::path(WARPCHAT_SOURCE_DIR) / "../shared/data";
-  return if_present(folder / name);
+std::string reference_data_path(const std::string& name) {
+  const std::string elsewhere = variable("WARPCHAT_REFERENCE_DATA");
+  const std::vector<std::string> folders =
+      elsewhere.empty() ? std::vector<std::string>{WARPCHAT_SOURCE_DIR "/tests/models/exact", WARPCHAT_VOCABULARIES}
+                        : std::vector{elsewhere};
+  for (const std::filesystem::path folder : folders)
+    if (const auto path = if_present(folder / name)) return *path;
+  throw Error(name + " is not in " + folders[0] + ", where the tests look for it");
 }
 
 TemporaryFile::TemporaryFile(std::span<const std::byte> bytes, const std::string& suffix) {

@@ -12,10 +12,10 @@ namespace warpchat {
 std::optional<std::string> demo_model_path();
 inline constexpr char kNoDemoModel[] = "needs the demo model: run app/quickstart.sh once or set WARPCHAT_DEMO_MODEL";
 
-// A file of the reference data: small models with exact logits, real vocabularies, real templates. Looked for in
-// $WARPCHAT_REFERENCE_DATA, or in ../shared/data beside the source tree. A test that gets nothing skips.
-std::optional<std::string> reference_data_path(const std::string& name);
-inline constexpr char kNoReferenceData[] = "needs the reference data: set WARPCHAT_REFERENCE_DATA to its folder";
+// A file of tests/models/exact, small models with exact logits, or of the vocabularies that the build unpacks from
+// tests/tokenizer/data. $WARPCHAT_REFERENCE_DATA: a folder with all of them, for programs that run elsewhere. Error
+// where the file is missing: nothing of the tests is left out for that.
+std::string reference_data_path(const std::string& name);
 
 // A file of its own in the temporary directory, removed at the end.
 class TemporaryFile {
