@@ -1,21 +1,24 @@
 #!/usr/bin/env bash
-# Builds and runs the tests. --full adds the demo model, long tables, many seeds, sanitizers and fuzzing, goes through
-# all of it whatever fails, and lists at the end what did.
+# Builds and runs the tests on the demo model, too. --full adds long tables, many seeds, sanitizers and fuzzing. Goes
+# through all of it whatever fails, and lists at the end what did and what was skipped.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 . "$here/app/packages.sh"
 . "$here/app/demo_model.sh"
 
-usage="usage: tests/run.sh [--full | --sanitized | --fuzz]
+usage="usage: tests/run.sh [--full | --sanitized | --threads | --fuzz]
 
-Builds in build/ and runs all suites. Others:
-  --sanitized  the same in build-asan/, with the address and undefined-behaviour sanitizers and asserts
+Builds in build-tests/, optimised and with asserts, and runs all suites. Others:
+  --sanitized  the same in build-asan/, with the address and undefined-behaviour sanitizers
+  --threads    in build-tsan/, with the thread sanitizer: what has threads
   --fuzz       in build-fuzz/, with clang: every fuzzer for \$FUZZ_SECONDS seconds (120)
-  --full       all three, the first with long tables, 1000 seeds, 200 kills, and on the demo model (fetched, 95 MB)
+  --full       all four, the first with long tables, 1000 seeds and 200 kills
 
-On two idle cores, with the first builds, it takes roughly 20 minutes, --sanitized 40, --full an hour and a half."
+\"everything passed\" stands at the end only where everything ran; what was skipped is named with its reason.
+On two idle cores, with the first builds, it takes roughly 15 minutes, --sanitized 30, --full two hours."
 
 failures=()
+n_skipped=0
 
 # heading STAGE: says what begins, and when.
 heading() { printf '\n=== %s  %s\n' "$(date +%T)" "$*"; }
@@ -28,25 +31,38 @@ build() {
   return 1
 }
 
-# run_tests FOLDER CMAKE_ARGUMENTS...
+# run_tests FOLDER TARGET SUITES CMAKE_ARGUMENTS...: SUITES is a regular expression of suites' names.
 run_tests() {
-  local folder=$1 failed=$1/Testing/Temporary/LastTestsFailed.log name; shift
+  local folder=$1 target=$2 suites=$3 failed=$1/Testing/Temporary/LastTestsFailed.log name; shift 3
   heading "building in $folder"
-  build "$folder" all "$@" || return 0
-  heading "all suites of $folder"
-  rm -f "$failed"
-  ctest --test-dir "$folder" --timeout 3600 --output-on-failure -j "$(nproc)" && return
-  [ -s "$failed" ] || failures+=("$(basename "$folder"): ctest could not run the suites")
-  [ ! -s "$failed" ] || while IFS=: read -r _ name; do failures+=("$(basename "$folder"): $name"); done <"$failed"
+  build "$folder" "$target" "$@" || return 0
+  heading "suites of $folder"
+  rm -rf "$failed" "$folder/reports"
+  ctest --test-dir "$folder" --timeout 3600 --output-on-failure -j "$(nproc)" -R "$suites" || {
+    [ -s "$failed" ] || failures+=("$(basename "$folder"): ctest could not run the suites")
+    [ ! -s "$failed" ] || while IFS=: read -r _ name; do failures+=("$(basename "$folder"): $name"); done <"$failed"
+  }
+  local code=0
+  python3 "$here/tests/summary.py" "$folder" || code=$?
+  [ $code != 3 ] || n_skipped=$((n_skipped + 1))
+  [ $code = 0 ] || [ $code = 3 ] || [ ${#failures[@]} != 0 ] || failures+=("$(basename "$folder"): no test ran")
 }
 
-run_suites() { run_tests "$here/build" -DCMAKE_BUILD_TYPE=Release; }
+run_suites() { run_tests "$here/build-tests" all . -DCMAKE_BUILD_TYPE=Release -DWARPCHAT_ASSERTS=ON; }
 
 # Little optimised and with little to debug: so it compiles in half the time, and a trace still names every line.
+sanitized=(-DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1")
+
 run_sanitized() {
   export UBSAN_OPTIONS=print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}
-  run_tests "$here/build-asan" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1" \
+  run_tests "$here/build-asan" all . "${sanitized[@]}" \
     -DCMAKE_CXX_FLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
+}
+
+# The engine's pool, the session's worker, the scheduler of GPU launches, and the window's workers.
+run_threads() {
+  run_tests "$here/build-tsan" threaded_tests '^(engine|session|gpu_decoder|gui)_test$' "${sanitized[@]}" \
+    -DCMAKE_CXX_FLAGS="-fsanitize=thread -fno-omit-frame-pointer"
 }
 
 run_fuzzers() {
@@ -61,9 +77,9 @@ run_fuzzers() {
   done
 }
 
-# NVIDIA's Python bindings, which one test runs on the emulator, are in no Debian package. Without them it is skipped.
+# NVIDIA's Python bindings, which one test runs on the emulator, are in no Debian package.
 fetch_cuda_bindings() {
-  local folder=$here/build/python
+  local folder=$here/build-python
   export PYTHONPATH=$folder${PYTHONPATH:+:$PYTHONPATH}
   python3 -c 'import cuda.bindings' 2>/dev/null && return
   install_packages $download_packages
@@ -73,29 +89,35 @@ fetch_cuda_bindings() {
 
 report() {
   heading "done"
-  [ ${#failures[@]} = 0 ] && { echo "everything passed"; return; }
-  printf 'failed: %s\n' "${failures[@]}"
-  exit 1
+  if [ ${#failures[@]} != 0 ]; then
+    printf 'failed: %s\n' "${failures[@]}"
+    exit 1
+  fi
+  [ $n_skipped = 0 ] && echo "everything passed" || echo "all that ran passed; what was skipped is named above"
 }
 
 case ${1:-} in
-  "" | --full | --sanitized | --fuzz) ;;
+  "" | --full | --sanitized | --threads | --fuzz) ;;
   -h | --help) echo "$usage"; exit 0 ;;
-  *) echo "run.sh: unknown argument $1 (known: --full, --sanitized, --fuzz)" >&2; exit 2 ;;
+  *) echo "run.sh: unknown argument $1 (known: --full, --sanitized, --threads, --fuzz)" >&2; exit 2 ;;
 esac
 [ $# -le 1 ] || { echo "run.sh: one argument at most, $# given" >&2; exit 2; }
 
 install_packages $build_packages $test_packages
+if [ "${1:-}" != --fuzz ]; then
+  (fetch_demo_model) || echo "run.sh: without the demo model its tests are skipped" >&2
+  fetch_cuda_bindings
+fi
 case ${1:-} in
   "") run_suites ;;
   --sanitized) run_sanitized ;;
+  --threads) run_threads ;;
   --fuzz) install_packages $full_test_packages && run_fuzzers ;;
   --full)
     install_packages $full_test_packages
-    fetch_demo_model
-    fetch_cuda_bindings
     WARPCHAT_FULL_TESTS=1 run_suites
     run_sanitized
+    run_threads
     run_fuzzers ;;
 esac
 report

@@ -1,6 +1,6 @@
 """NVIDIA's Python bindings load the emulator as libcuda.so.1 and run a module, streams, events and a graph.
 
-usage: cuda_bindings_client.py LIBRARY. Exit code 77: the package cuda-bindings is not installed.
+usage: cuda_bindings_client.py LIBRARY. Needs the package cuda-bindings from PyPI, which tests/run.sh installs.
 """
 import ctypes
 import importlib.util
@@ -36,8 +36,8 @@ N = 1000
 def start(library):
     """Runs this file again with a folder on LD_LIBRARY_PATH in which the library is called libcuda.so.1."""
     if importlib.util.find_spec("cuda") is None or importlib.util.find_spec("cuda.bindings") is None:
-        print("skipped: cuda-bindings is not installed (python3 -m pip install cuda-bindings==13.0.3)")
-        return 77
+        print("cuda-bindings is not installed: start tests/run.sh, or python3 -m pip install cuda-bindings==13.0.3")
+        return 1
     with tempfile.TemporaryDirectory() as folder:
         os.symlink(os.path.abspath(library), os.path.join(folder, "libcuda.so.1"))
         environment = dict(os.environ, LD_LIBRARY_PATH=folder, CUDA_EMULATOR_CHECKS="all")
