@@ -33,7 +33,8 @@ struct DecoderCase {
   TinyModelSpec spec;
   Accuracy cpu{8e-4, 1.4e-6}, gpu{1.1e-3, 2.5e-6};  // as measured; most are alike, as the fp16 of keys and values is
 };
-inline constexpr Accuracy kTinyCodes{1.7e-2, 5.2e-4};  // of the first case with keys or values in q8_0, whose rounding it is
+inline constexpr Accuracy kTinyCodes{1.7e-2,
+                                     5.2e-4};  // of the first case with keys or values in q8_0, whose rounding it is
 RopeScaling scaled_rope(RopeScaling::Kind kind, double factor);  // of a context of 64
 std::span<const DecoderCase> decoder_cases();                    // architectures, shapes, RoPE scalings and formats
 
