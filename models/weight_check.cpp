@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <thread>
 
 #include "models/dequantise.h"
 #include "models/message.h"
+#include "models/threads.h"
 
 namespace warpchat {
 namespace {
@@ -41,12 +41,7 @@ void check_scales(const GgufFile& file) {
       }
     }
   };
-  {
-    std::vector<std::jthread> helpers;
-    const size_t n_helpers = std::min<size_t>(std::max(1u, std::thread::hardware_concurrency()), chunks.size());
-    for (size_t i = 1; i < n_helpers; ++i) helpers.emplace_back(work);
-    work();
-  }
+  run_on_threads(std::min<size_t>(std::thread::hardware_concurrency(), chunks.size()), work);
   if (first_bad < chunks.size())
     file.fail("tensor " + printable(chunks[first_bad].tensor->name) +
               " holds a scale or weight that is not a finite number; download the file again");

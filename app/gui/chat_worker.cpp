@@ -17,6 +17,7 @@
 #include "app/gui/worker/model_desk.h"
 #include "app/gui/worker/profile_watch.h"
 #include "app/transfer.h"
+#include "models/threads.h"
 
 namespace warpchat::gui {
 
@@ -293,7 +294,7 @@ struct ChatWorker::Parts {
 
 ChatWorker::ChatWorker(const ChatOptions& options, std::function<void()> wake)
     : parts_(std::make_unique<Parts>(options, std::move(wake))) {
-  parts_->thread = std::thread([this] { parts_->run(); });
+  parts_->thread = start_thread("for the conversation", [this] { parts_->run(); });
 }
 
 ChatWorker::~ChatWorker() {

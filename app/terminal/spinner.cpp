@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "app/output.h"
@@ -26,7 +27,11 @@ std::string spinner_frame(const std::string& label, double fraction, unsigned ti
 }
 
 Spinner::Spinner(std::string label) : label_(std::move(label)) {
-  if (error_is_terminal() && moves_cursor()) thread_ = std::thread([this] { run(); });
+  if (!error_is_terminal() || !moves_cursor()) return;
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error&) {  // where the system gives no thread, there is nothing to look at
+  }
 }
 
 Spinner::~Spinner() {

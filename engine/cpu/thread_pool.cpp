@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "models/error.h"
 
@@ -113,9 +114,19 @@ void ThreadPool::run(const Job& job) {
   state_.fetch_sub(kOpen);
   const auto all_left = [this] { return (state_.load(std::memory_order_acquire) & kInside) == 0; };
   while (!spin(kSpinNanoseconds, all_left)) std::this_thread::yield();
+  if (has_failed_.exchange(false)) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
 void ThreadPool::work(uint32_t thread) {
+  try {
+    take_tasks(thread);
+  } catch (...) {
+    if (!has_failed_.exchange(true)) failure_ = std::current_exception();
+    for (Share& share : shares_) share.next.store(share.end, std::memory_order_relaxed);
+  }
+}
+
+void ThreadPool::take_tasks(uint32_t thread) {
   const Job job = job_;
   for (uint32_t i = 0; i < n_threads(); ++i) {
     Share& share = shares_[(thread + i) % n_threads()];

@@ -3,6 +3,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -21,8 +22,8 @@ class ThreadPool {
   uint32_t n_threads() const { return static_cast<uint32_t>(shares_.size()); }
 
   // Calls body(task) or body(task, thread) once for every task in 0..n_tasks-1, in no order and on any thread, and
-  // returns when all are done; thread is below n_threads() and busy with one task at a time. One caller at a time;
-  // body must not throw and must not start a loop itself.
+  // returns when all are done; thread is below n_threads() and busy with one task at a time. One caller at a time; body
+  // must not start a loop itself. What a task throws first is thrown here, and tasks not begun by then are left out.
   template <class Body>
   void for_each(uint32_t n_tasks, const Body& body) {
     const auto call = [](const void* b, uint32_t task, uint32_t thread) {
@@ -44,7 +45,8 @@ class ThreadPool {
 
   void run(const Job& job);
   void stop();
-  void work(uint32_t thread);  // takes tasks until none is left
+  void work(uint32_t thread);  // takes tasks until none is left, or one throws
+  void take_tasks(uint32_t thread);
   void worker(uint32_t thread);
   uint32_t wait_for_change(uint32_t seen);
 
@@ -62,6 +64,8 @@ class ThreadPool {
   // one compare-and-swap, so a worker that sleeps through a job is not waited for.
   alignas(64) std::atomic<uint32_t> state_{0};
   std::atomic<bool> stopping_{false};
+  std::atomic<bool> has_failed_{false};  // a task of this job threw
+  std::exception_ptr failure_;           // what; the workers leave the job after it is written
 };
 
 // Physical cores this process may run on; at least 1.

@@ -27,7 +27,9 @@ constexpr Meaning kMeanings[] = {
     {CUDA_ERROR_INVALID_DEVICE, "there is no GPU of that number; --list-devices lists them"},
     {CUDA_ERROR_DEVICE_UNAVAILABLE, "another program has the GPU for itself; end it or use --device cpu"},
     {CUDA_ERROR_NOT_PERMITTED, "this user may not use the GPU; check the permissions of /dev/nvidia*"},
-    {CUDA_ERROR_OPERATING_SYSTEM, "the operating system refuses the GPU; check the permissions of /dev/nvidia*"},
+    {CUDA_ERROR_OPERATING_SYSTEM,
+     "the operating system refuses what it needs; check the permissions of /dev/nvidia*, and the limit on threads "
+     "(ulimit -u)"},
     {CUDA_ERROR_SYSTEM_DRIVER_MISMATCH,
      "the NVIDIA driver in the kernel and its library differ in version; restart the machine after the update"},
     {CUDA_ERROR_SYSTEM_NOT_READY, "the system's GPU services are not running; start them (nvidia-fabricmanager) first"},

@@ -23,6 +23,7 @@
 #include "engine/profile.h"
 #include "kernels/error_word.h"
 #include "models/message.h"
+#include "models/threads.h"
 
 namespace warpchat {
 namespace {
@@ -229,7 +230,7 @@ std::string GpuSteps::description() const {
 std::future<std::unique_ptr<PassKernels>> GpuSteps::compile(PassKind kind) {
   DecoderSpecs specs = decoder_specs(config_, formats_, sizes_.context, kind, sizes_.columns_of(kind), sizes_.cache);
   std::vector<ptx::Kernel> kernels = generate_kernels(specs, context_->device().target());
-  return std::async(std::launch::async, [this, specs = std::move(specs), kernels = std::move(kernels)]() mutable {
+  return compute_aside([this, specs = std::move(specs), kernels = std::move(kernels)]() mutable {
     context_->make_current();
     return std::make_unique<PassKernels>(context_, std::move(specs), std::move(kernels), kernel_cache_, profile_,
                                          texts_);

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <set>
 
+#include "models/threads.h"
+
 namespace warpchat {
 
 namespace {
@@ -33,7 +35,7 @@ std::vector<std::vector<ptx::Kernel>> split_into_modules(std::vector<ptx::Kernel
 KernelSet::KernelSet(ContextPointer context, std::vector<ptx::Kernel> kernels, const ModuleCache& cache) {
   for (std::vector<ptx::Kernel>& module : split_into_modules(std::move(kernels))) {
     for (size_t i = 0; i < module.size(); ++i) places_[module[i].name] = {modules_.size(), i};
-    modules_.push_back(std::async(std::launch::async, [context, cache, taken = std::move(module)]() mutable {
+    modules_.push_back(compute_aside([context, cache, taken = std::move(module)]() mutable {
       context->make_current();
       return std::make_unique<Module>(context, std::move(taken), cache);
     }));

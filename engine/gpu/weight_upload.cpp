@@ -2,13 +2,14 @@
 #include "engine/gpu/weight_upload.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cassert>
 #include <cstring>
 #include <thread>
-#include <vector>
 
 #include "kernels/weight_layout.h"
 #include "models/message.h"
+#include "models/threads.h"
 
 namespace warpchat {
 
@@ -19,15 +20,16 @@ constexpr uint64_t kStagingBytes = 8 << 20;
 
 uint64_t rounded(uint64_t n_bytes) { return (n_bytes + kUnit - 1) / kUnit * kUnit; }
 
-// Calls work(first, n) for parts of the rows, on as many threads as the machine has.
+// Calls work(first, n) for parts of the rows, on as many threads as the machine has and the system gives.
 void share_rows(uint64_t n_rows, const std::function<void(uint64_t, uint64_t)>& work) {
   const uint64_t n_parts = std::clamp<uint64_t>(std::thread::hardware_concurrency(), 1, n_rows);
-  const auto begin_of = [&](uint64_t part) { return n_rows * part / n_parts; };
-  std::vector<std::thread> others;
-  for (uint64_t part = 1; part < n_parts; ++part)
-    others.emplace_back([&, part] { work(begin_of(part), begin_of(part + 1) - begin_of(part)); });
-  work(0, begin_of(1));
-  for (std::thread& other : others) other.join();
+  std::atomic<uint64_t> next = 0;
+  run_on_threads(n_parts, [&] {
+    for (uint64_t part = next++; part < n_parts; part = next++) {
+      const uint64_t begin = n_rows * part / n_parts;
+      work(begin, n_rows * (part + 1) / n_parts - begin);
+    }
+  });
 }
 
 uint64_t packed_row_bytes(const TensorInfo& tensor) {

@@ -23,6 +23,17 @@ size_t next_turn(const std::vector<Message>& messages, size_t from) {
   return from;
 }
 
+std::vector<Message> without_last_answer(std::vector<Message> messages) {
+  if (!messages.empty() && messages.back().role == "assistant") messages.pop_back();
+  return messages;
+}
+
+std::vector<Message> without_last_turn(std::vector<Message> messages) {
+  messages = without_last_answer(std::move(messages));
+  if (!messages.empty()) messages.pop_back();
+  return messages;
+}
+
 bool ends_inside_thought(std::string_view prompt) {
   const size_t last = prompt.find_last_not_of(" \t\r\n");
   return last != std::string_view::npos && prompt.substr(0, last + 1).ends_with("<think>");
@@ -130,41 +141,38 @@ void ChatSession::require_idle() const {
   if (generator_.busy()) throw Error("an answer is being generated; stop it first");
 }
 
-void ChatSession::send(std::string user_text) {
+void ChatSession::answer(std::vector<Message> turns) {
   require_idle();
-  messages_.push_back({"user", std::move(user_text)});
+  messages_.swap(turns);
   try {
     start_generation();
   } catch (...) {
-    messages_.pop_back();
+    messages_.swap(turns);
     throw;
   }
+}
+
+void ChatSession::send(std::string user_text) {
+  std::vector<Message> turns = messages_;
+  turns.push_back({"user", std::move(user_text)});
+  answer(std::move(turns));
 }
 
 void ChatSession::regenerate() {
-  require_idle();
   if (messages_.empty()) throw Error("there is no answer to generate again");
-  if (messages_.back().role == "assistant") messages_.pop_back();
-  start_generation();
+  answer(without_last_answer(messages_));
 }
 
 void ChatSession::edit_last(std::string user_text) {
-  require_idle();
   if (messages_.empty()) throw Error("there is no message to edit");
-  std::vector<Message> before = messages_;
-  undo();
-  try {
-    send(std::move(user_text));
-  } catch (...) {
-    messages_ = std::move(before);
-    throw;
-  }
+  std::vector<Message> turns = without_last_turn(messages_);
+  turns.push_back({"user", std::move(user_text)});
+  answer(std::move(turns));
 }
 
 void ChatSession::undo() {
   require_idle();
-  if (!messages_.empty() && messages_.back().role == "assistant") messages_.pop_back();
-  if (!messages_.empty()) messages_.pop_back();
+  messages_ = without_last_turn(std::move(messages_));
 }
 
 void ChatSession::clear() {

@@ -30,7 +30,8 @@ class ChatSession {
   ChatSession(Model& model, SessionOptions options);
   ~ChatSession();
 
-  // Each starts a generation (Error if one runs, or if the last turn alone does not fit the context).
+  // Each starts a generation. Error if one runs, if the last turn alone does not fit the context, or if the system
+  // gives no thread: the messages are then as they were.
   void send(std::string user_text);
   void regenerate();                      // the last answer again; Error if there is none
   void edit_last(std::string user_text);  // replaces the last user turn, and answers it
@@ -65,7 +66,8 @@ class ChatSession {
   std::string render(size_t first_message) const;
   Prompt prompt_without(size_t first_message) const;  // the messages before this one
   void compile_template();
-  void start_generation();
+  void answer(std::vector<Message> turns);  // these are the conversation from now on
+  void start_generation();                  // to the messages
   void require_idle() const;
 
   Model& model_;

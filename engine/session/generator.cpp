@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cassert>
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "engine/profile.h"
 #include "engine/session/thinking.h"
 #include "engine/token_source.h"
+#include "models/threads.h"
 
 namespace warpchat {
 
@@ -42,7 +44,12 @@ void Generator::start(GenerationRequest request) {
   wait();
   stop_ = false;
   busy_ = true;
-  worker_ = std::thread([this, owned = std::move(request)] { run(owned); });
+  try {
+    worker_ = start_thread("to answer", [this, owned = std::move(request)] { run(owned); });
+  } catch (...) {
+    busy_ = false;
+    throw;
+  }
 }
 
 void Generator::run(const GenerationRequest& request) {
@@ -50,10 +57,12 @@ void Generator::run(const GenerationRequest& request) {
   end.timings.prompt_tokens = static_cast<uint32_t>(request.prompt.size());
   try {
     end.reason = prefill(request, end.timings) ? generate(request, end.timings) : EndReason::kStopped;
+  } catch (const std::bad_alloc&) {
+    end.error = "out of memory; close other programs, or use a smaller model or a smaller --ctx-size";
   } catch (const std::exception& error) {
     end.error = error.what();
-    cached_.clear();  // what the failed pass left in the cache is unknown
   }
+  if (end.reason == EndReason::kFailed) cached_.clear();  // what the failed pass left in the cache is unknown
   busy_ = false;
   events_.push(std::move(end));
 }

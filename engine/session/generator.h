@@ -25,7 +25,7 @@ class Generator {
   explicit Generator(Model& model);
   ~Generator();  // stops and joins
 
-  void start(GenerationRequest request);  // must not be busy
+  void start(GenerationRequest request);  // must not be busy; Error if the system gives no thread
   void stop();                            // asks; the generation ends within one token, or one layer of a prefill pass
   bool busy() const { return busy_; }
   void wait();  // until not busy

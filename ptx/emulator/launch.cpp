@@ -2,7 +2,6 @@
 #include "ptx/emulator/launch.h"
 
 #include <algorithm>
-#include <condition_variable>
 #include <cstring>
 #include <deque>
 #include <mutex>
@@ -12,6 +11,7 @@
 
 #include "ptx/emulator/block.h"
 #include "ptx/emulator/checks/launch_checks.h"
+#include "ptx/emulator/crew.h"
 #include "ptx/emulator/weak_memory.h"
 
 namespace ptx::emulator {
@@ -296,30 +296,31 @@ LaunchState Launch::step() {
   std::unique_lock lock(s.mutex);
   if (s.state != LaunchState::kRunning) return s.state;
   if (s.context.stopped) return s.state = LaunchState::kFaulted;
-  State::Turn turn;
-  if (!s.take_turn(turn)) return LaunchState::kWaiting;
-  lock.unlock();
-  const BlockResult result = s.run_turn(turn);
-  lock.lock();
-  const LaunchState state = s.finish_turn(turn, result);
-  if (s.weak && state != LaunchState::kRunning && state != LaunchState::kWaiting) s.weak->let_all_arrive();
-  return state;
+  try {
+    State::Turn turn;
+    if (!s.take_turn(turn)) return LaunchState::kWaiting;
+    lock.unlock();
+    const BlockResult result = s.run_turn(turn);
+    lock.lock();
+    const LaunchState state = s.finish_turn(turn, result);
+    if (s.weak && state != LaunchState::kRunning && state != LaunchState::kWaiting) s.weak->let_all_arrive();
+    return state;
+  } catch (...) {  // no memory for a block: it is lost, and others may wait for it
+    if (!lock.owns_lock()) lock.lock();
+    s.state = LaunchState::kFaulted;
+    throw;
+  }
 }
 
 LaunchState Launch::run(uint32_t threads) {
   const bool alone = state_->context.request.options.alone && threads == 1;
-  const auto work = [this, alone] {
+  Crew(std::max(threads, 1u) - 1).run([this, alone] {
     LaunchState state;
     while ((state = step()) == LaunchState::kRunning || state == LaunchState::kWaiting) {
       if (state == LaunchState::kWaiting && !alone) std::this_thread::yield();
     }
-    return state;
-  };
-  std::vector<std::thread> helpers;
-  for (uint32_t t = 1; t < threads; ++t) helpers.emplace_back(work);
-  const LaunchState state = work();
-  for (std::thread& t : helpers) t.join();
-  return state;
+  });
+  return step();
 }
 
 void Launch::cancel() { state_->context.stopped = true; }

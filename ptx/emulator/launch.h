@@ -62,10 +62,11 @@ class Launch {
   Launch(const Launch&) = delete;
 
   // Runs some blocks for a while; several threads may call it at once. kWaiting: every resident block polls memory
-  // and nothing else can run, so the caller may rest a little before the next call.
+  // and nothing else can run, so the caller may rest a little before the next call. Throws std::bad_alloc, and has then
+  // ended as faulted.
   LaunchState step();
 
-  // Steps on `threads` threads (this one included) until the end.
+  // Steps on `threads` threads (this one included; fewer if the system refuses some) until the end.
   LaunchState run(uint32_t threads = 1);
 
   void cancel();               // the next steps end the launch as faulted, without a description

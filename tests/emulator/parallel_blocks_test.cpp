@@ -1,7 +1,11 @@
 // Blocks on several host threads: what a kernel computes does not depend on how many there are.
 #include <gtest/gtest.h>
 
+#include <new>
+
+#include "ptx/emulator/crew.h"
 #include "tests/emulator/kernel_text.h"
+#include "tests/support/threads/refused_threads.h"
 
 namespace ptx::emulator {
 namespace {
@@ -68,6 +72,31 @@ TEST(ParallelBlocks, SameResultsOnAnyNumberOfThreads) {
   for (const Row& row : kRows) {
     const std::vector<uint32_t> alone = results(row, 1);
     for (uint32_t threads : {2u, 4u, 7u}) EXPECT_EQ(results(row, threads), alone) << row.name;
+  }
+}
+
+TEST(ParallelBlocks, ThreadsThatTheSystemRefusesAreDoneWithout) {
+  for (const Row& row : kRows) {
+    const std::vector<uint32_t> alone = results(row, 1);
+    for (uint64_t n_given : {0u, 2u}) {
+      const warpchat::RefusedThreads refused(n_given);
+      EXPECT_EQ(results(row, 4), alone) << row.name;
+      EXPECT_EQ(refused.n_refused(), 1u) << row.name;
+    }
+  }
+}
+
+TEST(Crew, PassesOnWhatAJobThrowsAndGoesOn) {
+  Crew crew(3);
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<int> n_calls = 0;
+    EXPECT_THROW(crew.run([&] {
+      if (++n_calls == 1 || round % 2) throw std::bad_alloc();
+    }),
+                 std::bad_alloc);
+    n_calls = 0;
+    crew.run([&] { ++n_calls; });
+    EXPECT_GE(n_calls, 1);
   }
 }
 

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <numeric>
 
+#include "tests/support/error_of.h"
+
 namespace warpchat {
 namespace {
 
@@ -51,6 +53,25 @@ TEST(ThreadPool, WakesSleepersAndEndsWhileTheySleep) {
     pool.for_each(64, [&](uint32_t task) { ++runs[task]; });
     EXPECT_EQ(runs, std::vector<int>(64, 1));
     if (round % 2) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+TEST(ThreadPool, PassesOnWhatATaskThrowsAndGoesOn) {
+  for (const uint32_t n_threads : {1u, 4u}) {
+    ThreadPool pool(n_threads);
+    for (uint32_t bad = 0; bad < 300; bad += 30) {
+      std::atomic<uint32_t> runs = 0;
+      EXPECT_EQ(error_of([&] {
+                  pool.for_each(300, [&](uint32_t task) {
+                    ++runs;
+                    if (task == bad || task == 299) throw Error("no memory");
+                  });
+                }),
+                "no memory");
+      EXPECT_LE(runs, 300u);
+      pool.for_each(300, [&](uint32_t) { ++runs; });
+      EXPECT_GE(runs, 300u);
+    }
   }
 }
 

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "models/error.h"
+#include "tests/support/error_of.h"
 #include "tests/support/test_files.h"
+#include "tests/support/threads/refused_threads.h"
 #include "tests/support/tiny_model.h"
 
 namespace warpchat {
@@ -195,6 +197,26 @@ TEST_F(ChatSessionTest, ATurnThatCannotFitIsRefusedWithBothCountsAndNothingChang
   EXPECT_TRUE(session.messages().empty());
   session.send("x");
   EXPECT_EQ(collect(session).end.reason, EndReason::kTokenLimit);
+}
+
+TEST_F(ChatSessionTest, WithoutAThreadToAnswerNothingChanges) {
+  auto model = load(512);
+  ChatSession session(*model, greedy(4));
+  session.send("hello");
+  const std::string answer = collect(session).text;
+  const std::vector<Message> before = session.messages();
+  {
+    const RefusedThreads refused;
+    for (const auto& action : std::initializer_list<std::function<void()>>{
+             [&] { session.send("again"); }, [&] { session.regenerate(); }, [&] { session.edit_last("other"); }}) {
+      EXPECT_NE(error_of(action).find("the system gives no thread to answer ("), std::string::npos);
+      EXPECT_FALSE(session.busy());
+      ASSERT_EQ(session.messages().size(), before.size());
+      EXPECT_EQ(session.messages().back().content, before.back().content);
+    }
+  }
+  session.regenerate();
+  EXPECT_EQ(collect(session).text, answer);
 }
 
 TEST_F(ChatSessionTest, AnAnswerEndsWhereTheContextDoes) {

@@ -3,10 +3,14 @@
 
 #include <utility>
 
+#include "models/threads.h"
+
 namespace warpchat::gui {
 
 MemoryKeeper::MemoryKeeper(std::string folder, const WindowMemory& as_stored)
-    : folder_(std::move(folder)), last_(as_stored), thread_([this] { write(); }) {}
+    : folder_(std::move(folder)),
+      last_(as_stored),
+      thread_(start_thread("to keep the window's state", [this] { write(); })) {}
 
 MemoryKeeper::~MemoryKeeper() {
   {

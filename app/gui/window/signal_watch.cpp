@@ -6,6 +6,8 @@
 
 #include <csignal>
 
+#include "models/threads.h"
+
 namespace warpchat::gui {
 
 namespace {
@@ -22,7 +24,7 @@ sigset_t watched() {
 SignalWatch::SignalWatch(std::function<void()> on_signal) : on_signal_(std::move(on_signal)) {
   const sigset_t set = watched();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  thread_ = std::thread([this] { watch(); });
+  thread_ = start_thread("to wait for signals", [this] { watch(); });
 }
 
 SignalWatch::~SignalWatch() {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <iterator>
+#include <system_error>
 #include <utility>
 
 #include "app/devices.h"
@@ -87,7 +88,7 @@ ChoiceFinder::~ChoiceFinder() {
 
 void ChoiceFinder::look(Question question, std::function<void(Choices)> found) {
   if (thread_.joinable()) thread_.join();
-  thread_ = std::thread([this, question = std::move(question), found = std::move(found)] {
+  const auto search = [this, question = std::move(question), found = std::move(found)] {
     std::vector<FoundModel> models = find_models(model_folders());
     const std::string& own = question.flags.model;
     std::error_code error;
@@ -98,7 +99,12 @@ void ChoiceFinder::look(Question question, std::function<void(Choices)> found) {
     for (const FoundModel& model : models) choices.models.push_back(choice(model, question.flags, available, on_gpu));
     choices.devices = device_rows();
     found(std::move(choices));
-  });
+  };
+  try {
+    thread_ = std::thread(search);
+  } catch (const std::system_error&) {
+    search();
+  }
 }
 
 ModelChoice ChoiceFinder::choice(const FoundModel& model, const ModelFlags& flags, uint64_t available, bool on_gpu) {

@@ -32,7 +32,7 @@ class ChoiceFinder {
     ModelFlags flags;          // that a model would be loaded with; its model is a choice too
     uint64_t spare_bytes = 0;  // of main memory that would be given back: what the loaded model holds
   };
-  // found is called on the finder's thread. To be asked again only after that.
+  // found is called on the finder's thread, or here if the system gives none. To be asked again only after that.
   void look(Question question, std::function<void(Choices)> found);
 
  private:

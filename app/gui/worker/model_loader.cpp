@@ -6,6 +6,7 @@
 #include "app/log.h"
 #include "app/model_loading.h"
 #include "engine/memory_budget.h"
+#include "models/threads.h"
 
 namespace warpchat::gui {
 
@@ -22,8 +23,12 @@ void ModelLoader::start(const ChatOptions& flags, std::function<void(double)> pr
                         std::function<void(LoadOutcome)> done) {
   if (thread_.joinable()) thread_.join();  // its outcome has been told
   cancelled_ = false;
-  thread_ = std::thread(
-      [this, flags, progress = std::move(progress), done = std::move(done)] { done(load(flags, progress)); });
+  try {
+    thread_ = start_thread("to load the model",
+                           [this, flags, progress = std::move(progress), done] { done(load(flags, progress)); });
+  } catch (const Error& error) {
+    done({.fault = error.what()});
+  }
 }
 
 LoadOutcome ModelLoader::load(const ChatOptions& flags, const std::function<void(double)>& progress) {

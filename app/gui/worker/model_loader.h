@@ -24,7 +24,8 @@ class ModelLoader {
   ModelLoader() = default;
   ~ModelLoader();  // cancels
 
-  // Both functions are called on the loader's thread, done once and last. One load at a time.
+  // Both functions are called on the loader's thread, done once and last; if the system gives none, done on the
+  // caller's. One load at a time.
   void start(const ChatOptions& flags, std::function<void(double)> progress, std::function<void(LoadOutcome)> done);
   void cancel() { cancelled_ = true; }  // within one step of its progress
 

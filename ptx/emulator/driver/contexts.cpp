@@ -42,10 +42,9 @@ Context* make_context(Driver& d, unsigned flags, bool is_primary) {
                      {CU_LIMIT_MALLOC_HEAP_SIZE, 8 << 20},
                      {CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 64},
                      {CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0}};
-  Context* raw = d.contexts.add(std::move(context));
-  raw->legacy = make_stream(d, *raw, 0, 0);
-  raw->legacy->is_legacy = true;
-  return raw;
+  context->legacy = make_stream(d, *context, 0, 0);
+  context->legacy->is_legacy = true;
+  return d.contexts.add(std::move(context));
 }
 
 void destroy_context(Driver& d, std::unique_lock<std::mutex>& lock, Context& context) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <new>
 #include <stdexcept>
+#include <system_error>
 
 #include "ptx/emulator/driver/handles.h"
 
@@ -78,6 +79,8 @@ CUresult api(Body body) noexcept {
     return body(d, lock);
   } catch (const std::bad_alloc&) {
     return CUDA_ERROR_OUT_OF_MEMORY;
+  } catch (const std::system_error&) {
+    return CUDA_ERROR_OPERATING_SYSTEM;  // it gives a stream no thread
   } catch (...) {
     return CUDA_ERROR_UNKNOWN;
   }

@@ -112,6 +112,15 @@ struct Executor {
 
 }  // namespace
 
-CUresult execute(Driver& d, Context& context, const Work& work) { return std::visit(Executor{d, context}, work); }
+// On a stream's thread: nothing may be thrown out of it.
+CUresult execute(Driver& d, Context& context, const Work& work) {
+  try {
+    return std::visit(Executor{d, context}, work);
+  } catch (const std::bad_alloc&) {
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  } catch (...) {
+    return CUDA_ERROR_UNKNOWN;
+  }
+}
 
 }  // namespace ptx::emulator::driver

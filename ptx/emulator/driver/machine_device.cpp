@@ -5,7 +5,7 @@
 #include <cstring>
 #include <thread>
 
-#include "ptx/emulator/driver/crew.h"
+#include "ptx/emulator/crew.h"
 #include "ptx/emulator/driver/device.h"
 #include "ptx/emulator/driver/emulator_counters.h"
 #include "ptx/emulator/driver/environment.h"

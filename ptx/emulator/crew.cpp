@@ -1,6 +1,9 @@
-#include "ptx/emulator/driver/crew.h"
+#include "ptx/emulator/crew.h"
 
-namespace ptx::emulator::driver {
+#include <system_error>
+#include <utility>
+
+namespace ptx::emulator {
 
 Crew::~Crew() {
   {
@@ -11,6 +14,14 @@ Crew::~Crew() {
   for (std::thread& member : members_) member.join();
 }
 
+void Crew::hire() {
+  members_.reserve(n_members_);
+  try {
+    while (members_.size() < n_members_) members_.emplace_back([this] { serve(); });
+  } catch (const std::system_error&) {  // the next job asks for the others again
+  }
+}
+
 void Crew::run(const std::function<void()>& work) {
   {
     std::unique_lock lock(mutex_);
@@ -18,15 +29,25 @@ void Crew::run(const std::function<void()>& work) {
       lock.unlock();
       return work();
     }
-    while (members_.size() < n_members_) members_.emplace_back([this] { serve(); });
+    hire();
     job_ = &work;
     ++n_jobs_;
   }
   has_job_.notify_all();
-  work();
+  take_part(work);
   std::unique_lock lock(mutex_);
   job_ = nullptr;
   is_idle_.wait(lock, [this] { return n_working_ == 0; });
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+}
+
+void Crew::take_part(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (...) {
+    std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = std::current_exception();
+  }
 }
 
 void Crew::serve() {
@@ -38,10 +59,10 @@ void Crew::serve() {
     const std::function<void()>& work = *job_;
     ++n_working_;
     lock.unlock();
-    work();
+    take_part(work);
     lock.lock();
     if (--n_working_ == 0) is_idle_.notify_all();
   }
 }
 
-}  // namespace ptx::emulator::driver
+}  // namespace ptx::emulator
