@@ -77,9 +77,9 @@ Memory::Memory(uint64_t bytes) : bytes_(round_up(bytes, kPage)) {
 
 Memory::~Memory() { munmap(reservation_, bytes_ + kPage); }
 
-void Memory::commit(uint64_t address, uint64_t bytes) {
+bool Memory::commit(uint64_t address, uint64_t bytes) {
   const uint64_t start = address / kPage * kPage, end = round_up(address + bytes, kPage);
-  mprotect(reinterpret_cast<void*>(start), end - start, PROT_READ | PROT_WRITE);
+  return mprotect(reinterpret_cast<void*>(start), end - start, PROT_READ | PROT_WRITE) == 0;
 }
 
 uint64_t Memory::allocate(uint64_t bytes, std::string name, bool is_constant) {
@@ -89,9 +89,9 @@ uint64_t Memory::allocate(uint64_t bytes, std::string name, bool is_constant) {
   auto hole = std::ranges::find_if(holes_, [&](const auto& h) { return h.second >= room; });
   if (hole == holes_.end()) return 0;
   const uint64_t address = hole->first, left = hole->second - room;
+  if (!commit(address, room)) return 0;
   holes_.erase(hole);
   if (left) holes_[address + room] = left;
-  commit(address, room);
   if (name.empty()) name = "allocation " + std::to_string(serial_);
   live_[address] = {
       address, bytes, std::move(name), false, is_constant, serial_++, std::make_shared<WrittenBytes>(bytes)};

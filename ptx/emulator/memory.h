@@ -49,7 +49,7 @@ class Memory {
   ~Memory();
   Memory(const Memory&) = delete;
 
-  // 0 if there is no room. 256-byte aligned; contents are undefined (zero when fresh).
+  // 0 if there is no room, here or in the system. 256-byte aligned; contents are undefined (zero when fresh).
   uint64_t allocate(uint64_t bytes, std::string name = {}, bool is_constant = false);
   bool free(uint64_t address);                      // false unless it is an allocation's start
   void register_host(void* start, uint64_t bytes);  // pinned or mapped host memory
@@ -70,7 +70,7 @@ class Memory {
   uint64_t generation() const { return generation_; }  // changes whenever something is freed
 
  private:
-  void commit(uint64_t address, uint64_t bytes);
+  bool commit(uint64_t address, uint64_t bytes);  // false if the system has no memory for it
 
   mutable std::shared_mutex mutex_;
   void* reservation_ = nullptr;

@@ -1,7 +1,12 @@
 // Loads and stores of every width and space, addresses, initialised variables, atomics, asynchronous copies.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <bit>
+#include <cstring>
+#include <fstream>
 
 #include "tests/emulator/kernel_text.h"
 
@@ -210,6 +215,32 @@ TEST(Memory, AllocationsAreReusedAndFreedOnesRemembered) {
   EXPECT_EQ(memory.find_freed(a + 10)->bytes, 1000u);
   EXPECT_EQ(memory.allocate(900), a);
   EXPECT_EQ(memory.allocate(1ull << 40), 0u);
+}
+
+// In a child, because the limit cannot be taken back.
+TEST(Memory, WhatTheSystemRefusesIsNotAllocated) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    Memory memory(1ull << 32);
+    std::ifstream status("/proc/self/status");
+    uint64_t kib = 0;
+    for (std::string word; status >> word;)
+      if (word == "VmData:") status >> kib;
+    const uint64_t bytes = (kib << 10) + (64 << 20);
+    const rlimit limit{bytes, bytes};
+    if (kib == 0 || setrlimit(RLIMIT_DATA, &limit) != 0) _exit(2);
+    if (memory.allocate(1 << 30) != 0) _exit(3);
+    if (memory.used() != 0) _exit(4);
+    const uint64_t small = memory.allocate(1 << 20);  // from the start of the hole that was refused
+    if (small == 0) _exit(5);
+    std::memset(reinterpret_cast<void*>(small), 1, 1 << 20);
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 }  // namespace
