@@ -166,18 +166,18 @@ void attend(const Attend& a) {
 }
 
 void store_head(const HeadCache& cache, uint32_t position, const float* key, const float* value) {
-  uint16_t* keys = cache.keys + uint64_t{position / kKeyBlock} * kKeyBlock * cache.head_dim + position % kKeyBlock;
-  uint16_t* values = cache.values + uint64_t{position} * cache.value_stride;
+  const uint64_t first_key = uint64_t{position / kKeyBlock} * kKeyBlock * cache.head_dim + position % kKeyBlock;
+  const uint64_t first_value = uint64_t{position} * cache.value_stride;
   for (uint32_t d = 0; d < cache.head_dim; d += kLanes) {
     const uint32_t n = cache.head_dim - d < kLanes ? cache.head_dim - d : kLanes;
     uint16_t halves[kLanes];
     if (cache.keys != nullptr) {
       store_halves(halves, n == kLanes ? load<Floats>(key + d) : load_some(key + d, n));
-      for (uint32_t i = 0; i < n; ++i) keys[(d + i) * kKeyBlock] = halves[i];
+      for (uint32_t i = 0; i < n; ++i) cache.keys[first_key + uint64_t{d + i} * kKeyBlock] = halves[i];
     }
     if (cache.values == nullptr) continue;
     store_halves(halves, n == kLanes ? load<Floats>(value + d) : load_some(value + d, n));
-    __builtin_memcpy(values + d, halves, n * sizeof(uint16_t));
+    __builtin_memcpy(cache.values + first_value + d, halves, n * sizeof(uint16_t));
   }
 }
 
