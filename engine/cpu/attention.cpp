@@ -9,6 +9,7 @@
 
 #include "engine/cpu/kv_codes.h"
 #include "engine/cpu/thread_pool.h"
+#include "engine/memory_budget.h"
 
 namespace warpchat {
 namespace {
@@ -52,6 +53,11 @@ uint64_t CachedAttention::cache_bytes_per_position(const ModelConfig& config, Kv
   return __builtin_mul_overflow(uint64_t{config.n_layers} * config.n_kv_heads, rows, &bytes) ? UINT64_MAX : bytes;
 }
 
+uint64_t CachedAttention::partial_bytes(const ModelConfig& config) {
+  const uint64_t row = uint64_t{round_up(config.head_dim, kKeyBlock)} + 2;
+  return saturating_product({kMostChunks, kFewColumns, config.n_heads, row, sizeof(float)});
+}
+
 CachedAttention::CachedAttention(ThreadPool& pool, const CpuKernels& kernels, const ModelConfig& config,
                                  uint32_t context, uint32_t sequences, KvTypes types)
     : pool_(pool),
@@ -65,7 +71,7 @@ CachedAttention::CachedAttention(ThreadPool& pool, const CpuKernels& kernels, co
   const uint64_t heads = uint64_t{config.n_layers} * sequences * n_kv_heads_;
   keys_ = Pages(heads * padded_context_ * row_bytes(types.k, head_dim_, head_dim_), "the keys of the KV cache");
   values_ = Pages(heads * padded_context_ * row_bytes(types.v, value_stride_, head_dim_), "the values of the KV cache");
-  partials_ = Pages(uint64_t{kMostChunks} * kFewColumns * n_heads_ * (value_stride_ + 2) * sizeof(float), "attention");
+  partials_ = Pages(partial_bytes(config), "attention");
   scratch_ = Pages(pool.n_threads() * scratch_floats(head_dim_, value_stride_) * sizeof(float), "attention");
 }
 

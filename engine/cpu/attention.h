@@ -20,6 +20,7 @@ class CachedAttention {
 
   // All layers of a sequence together; saturates.
   static uint64_t cache_bytes_per_position(const ModelConfig& config, KvTypes types = {});
+  static uint64_t partial_bytes(const ModelConfig& config);  // of what does not grow with the context; saturates
 
   uint64_t n_bytes() const { return keys_.n_bytes() + values_.n_bytes(); }  // of the caches of all sequences
 

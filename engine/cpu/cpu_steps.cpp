@@ -48,7 +48,7 @@ class CpuSteps final : public Steps {
            const CpuOptions& options);
 
   uint32_t max_columns() const override { return max_columns_; }
-  uint32_t max_logits_columns() const override { return max_columns_; }
+  uint32_t max_logits_columns() const override { return logits_columns(max_columns_, sequences_); }
   uint32_t max_sequences() const override { return sequences_; }
   uint32_t max_positions() const override { return context_; }
   const PassState& buffers() const override { return state_; }
@@ -93,8 +93,7 @@ class CpuSteps final : public Steps {
   PackedMatrix output_;
   std::vector<Layer> layers_;
   std::vector<float> output_norm_;
-  Pages activations_;
-  std::vector<float> logits_;  // of the columns asked for
+  Pages activations_, logits_;
   uint32_t first_logits_column_ = 0;
   PassState state_;
   std::vector<Column> columns_;  // of the pass
@@ -169,7 +168,8 @@ void CpuSteps::lay_out_buffers() {
   state_.v = take(kv_width);
   state_.mixed = take(q_width);
   state_.inner = take(config_.ffn);
-  state_.logits = {nullptr, config_.n_vocab};  // grows with the columns asked for: see norm_logits
+  logits_ = Pages(uint64_t{max_logits_columns()} * config_.n_vocab * sizeof(float), "logits");
+  state_.logits = {logits_.as<float>(), config_.n_vocab};
 }
 
 ProductInput CpuSteps::normalised(Buffer hidden, const std::vector<float>& gain, uint32_t first_column) const {
@@ -267,28 +267,28 @@ void CpuSteps::down_residual(uint32_t index, Buffer inner, Buffer hidden) {
   products_.run(plain(inner), {&product, 1});
 }
 
-void CpuSteps::norm_logits(Buffer hidden, Logits wanted, Buffer) {
+void CpuSteps::norm_logits(Buffer hidden, Logits wanted, Buffer logits) {
   const uint32_t first_column = wanted == Logits::kAll ? 0 : n_columns() - 1;
   const uint32_t columns = n_columns() - first_column;
   OperationTimer timer(profile_, op_logits_,
                        output_.n_bytes() + uint64_t{columns} * (hidden.width + config_.n_vocab) * sizeof(float));
   first_logits_column_ = first_column;
-  logits_.resize(uint64_t{columns} * config_.n_vocab);
-  const Product product{&output_, logits_.data()};
+  assert(columns <= max_logits_columns());
+  const Product product{&output_, floats(logits)};
   products_.run(normalised(hidden, output_norm_, first_column), {&product, 1});
 }
 
 std::vector<MemoryUse> CpuSteps::memory() const {
   std::vector<MemoryUse> uses{{"weights", weights_.n_bytes()},
                               {"KV cache", cache_.n_bytes()},
-                              {"activations", activations_.n_bytes() + products_.n_bytes()}};
+                              {"activations", activations_.n_bytes() + logits_.n_bytes() + products_.n_bytes()}};
   if (!config_.tied_output) uses.push_back({"embedding, in the file", embedding_->data.size()});
   return uses;
 }
 
 std::span<const float> CpuSteps::read_logits(uint32_t column) {
   assert(column >= first_logits_column_ && column < n_columns());
-  return std::span(logits_).subspan(uint64_t{column - first_logits_column_} * config_.n_vocab, config_.n_vocab);
+  return {column_of(state_.logits, column - first_logits_column_), config_.n_vocab};
 }
 
 MemoryBudget budget_of(const CpuKernels& kernels, const ModelConfig& config, const ModelTensors& tensors,

@@ -50,6 +50,11 @@ uint32_t widest_input(const ModelConfig& config) {
   return std::max({config.hidden, config.ffn, config.n_heads * config.head_dim});
 }
 
+uint32_t logits_columns(uint32_t max_columns, uint32_t sequences) {
+  constexpr uint32_t kAtOnce = 64;  // more make a pass hardly faster
+  return std::min(max_columns, std::max(kAtOnce, sequences));
+}
+
 MemoryBudget memory_budget(const CpuKernels& kernels, const ModelConfig& config, const ModelTensors& tensors,
                            uint32_t max_columns, uint32_t sequences, KvTypes cache) {
   MemoryBudget budget{};
@@ -67,9 +72,10 @@ MemoryBudget memory_budget(const CpuKernels& kernels, const ModelConfig& config,
   const uint64_t q_width = saturating_product({config.n_heads, config.head_dim});
   const uint64_t kv_width = saturating_product({config.n_kv_heads, config.head_dim});
   const uint64_t values = saturating_sum({config.hidden, config.ffn, q_width, q_width, kv_width, kv_width});
-  budget.activation_bytes = saturating_sum({saturating_product({max_columns, values, sizeof(float)}),
-                                            saturating_product({config.n_vocab, sizeof(float)}),
-                                            ProductRunner::bytes_needed(max_columns, widest_input(config))});
+  budget.activation_bytes = saturating_sum(
+      {saturating_product({max_columns, values, sizeof(float)}),
+       saturating_product({logits_columns(max_columns, sequences), config.n_vocab, sizeof(float)}),
+       CachedAttention::partial_bytes(config), ProductRunner::bytes_needed(max_columns, widest_input(config))});
   return budget;
 }
 

@@ -12,6 +12,9 @@ namespace warpchat {
 // The longest input of any of the model's matrices.
 uint32_t widest_input(const ModelConfig& config);
 
+// Most columns whose logits are computed in one pass: each is as wide as the vocabulary.
+uint32_t logits_columns(uint32_t max_columns, uint32_t sequences);
+
 // Saturates instead of overflowing.
 MemoryBudget memory_budget(const CpuKernels& kernels, const ModelConfig& config, const ModelTensors& tensors,
                            uint32_t max_columns, uint32_t sequences = 1, KvTypes cache = {});

@@ -5,10 +5,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+
 #include "engine/cpu/cpu_steps.h"
 #include "engine/cpu/memory_budget.h"
 #include "engine/cpu/pages.h"
 #include "engine/cpu/simd_level.h"
+#include "engine/decoder.h"
 #include "engine/file_mappings.h"
 #include "models/error.h"
 #include "tests/support/error_of.h"
@@ -83,6 +88,46 @@ TEST(MemoryCheck, SeesTheLimitOfTheAddressSpace) {
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+// With a vocabulary whose logits are what a pass needs most of. In a child, because the limit cannot be taken back.
+TEST(MemoryCheck, CountsTheLogitsOfAPass) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizer reserves the whole address space";
+#endif
+  TinyModelSpec spec = TinyModelSpec::smallest();
+  spec.n_vocab = 100'000;
+  const std::vector<std::byte> bytes = build_tiny_model(spec, /*seed=*/1);
+  const GgufFile file = GgufFile::view(bytes, "tiny");
+  const ModelConfig config = read_model_config(file);
+  const ModelTensors tensors = read_model_tensors(file, config);
+  CpuOptions options;
+  options.threads = 1, options.context = options.max_columns = 512;
+  constexpr uint64_t kSlack = 16 << 20;  // norms, positions, and what malloc takes ahead
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    std::ifstream status("/proc/self/status");
+    uint64_t kib = 0;
+    for (std::string word; status >> word;)
+      if (word == "VmSize:") status >> kib;
+    const uint64_t limit_bytes = (kib << 10) + cpu_memory_needed(config, tensors, options) + kSlack;
+    const rlimit limit{limit_bytes, limit_bytes};
+    if (kib == 0 || setrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
+    try {
+      Decoder decoder(config, make_cpu_steps(config, tensors, options));
+      const std::vector<Token> given(decoder.max_logits_columns(), 7);
+      decoder.forward(given, 0, Logits::kAll);
+      _exit(given.size() < 16 || std::isnan(decoder.logits(0)[0]) ? 3 : 0);
+    } catch (const std::exception& error) {
+      fprintf(stderr, "%s\n", error.what());
+      _exit(1);
+    }
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(Pages, NameTheirPurposeWhenRefused) {
