@@ -5,8 +5,8 @@
 //   t=u32|s32         one of several, kept under a name     ?b=and|or     perhaps one of several
 //   rnd=rn|rz!rn      perhaps one of several, else rn       ~uni          not part of the handler's name
 //   t#=u32|f32        named in the handler by its bits: b32
-// Like ptxas, modifiers are accepted in any order, but for a row that begins with `op`; of groups that know the same
-// word the first takes it.
+// Like ptxas, modifiers are accepted in any order, but for a row that begins with `op` and for types among themselves
+// (t, u, v: set.u16.f16 is not set.f16.u16); of groups that know the same word the first takes it.
 // Operands: d destination, s source (register or number), r source register, p and P predicates written and read,
 // i number, a address, D and S registers at least as wide as the type, V and W the same or vectors of .vN, X and Y like
 // d and s or vectors of .vN, v a vector of any length, x anything the lowering checks; `:` names the type or its group
@@ -89,6 +89,15 @@ const FormTable& forms() {
   return table;
 }
 
+// Whether a type stands before another that belongs in front of it.
+bool comes_too_early(const Form& form, size_t group, const std::vector<std::string>& chosen) {
+  const auto is_type = [](const Group& g) { return g.name == "t" || g.name == "u" || g.name == "v"; };
+  if (!is_type(form.groups[group])) return false;
+  for (size_t g = 0; g < group; ++g)
+    if (is_type(form.groups[g]) && !form.groups[g].is_optional && chosen[g].empty()) return true;
+  return false;
+}
+
 // How many modifiers fit before the first that does not; all of them and every required group is a match.
 bool try_match(const Form& form, const Statement& statement, std::vector<std::string>& chosen, size_t& fitted) {
   chosen.assign(form.groups.size(), {});
@@ -100,7 +109,7 @@ bool try_match(const Form& form, const Statement& statement, std::vector<std::st
     const std::string& word = statement.modifiers[fitted];
     size_t g = 0;
     while (g < form.groups.size() && (!chosen[g].empty() || !std::ranges::count(form.groups[g].words, word))) ++g;
-    if (g == form.groups.size()) return false;
+    if (g == form.groups.size() || comes_too_early(form, g, chosen)) return false;
     chosen[g] = word;
   }
   for (size_t g = 0; g < form.groups.size(); ++g) {

@@ -218,6 +218,24 @@ void FunctionLoader::lower_setp(const Statement& s, const Match& m) {
   drafts_.back().writes_e = true;
 }
 
+namespace {
+// What `set` stores for true: 1.0 in a real's bits, all ones of an integer; a pair has it in the half that is true.
+uint64_t truth_of(Type to, bool of_pair) {
+  switch (to) {
+    case Type::f32:
+      return 0x3f800000;
+    case Type::f16:
+    case Type::f16x2:
+      return 0x3c00;
+    case Type::bf16:
+    case Type::bf16x2:
+      return 0x3f80;
+    default:
+      return of_pair ? 0xffff : ~0ull;
+  }
+}
+}  // namespace
+
 // Comparisons of pairs: each half by the scalar test, on unpacked halves.
 void FunctionLoader::lower_setp_pair(const Statement& s, const Match& m) {
   const bool is_set = s.opcode == "set";
@@ -251,7 +269,7 @@ void FunctionLoader::lower_setp_pair(const Statement& s, const Match& m) {
     test.code.c = c;
     test.code.flags = flags;
     if (!is_set) continue;
-    const ColumnId yes = constant(half == "f16" ? 0x3c00 : 0x3f80, 2), no = constant(0, 2);
+    const ColumnId yes = constant(truth_of(m.type("u"), true), 2), no = constant(0, 2);
     Draft& select = emit("selp.b16");
     select.code.d = halves[h];
     select.code.a = yes;
@@ -284,11 +302,7 @@ void FunctionLoader::lower_set(const Statement& s, const Match& m) {
   test.code.flags = flags;
   const Type to = m.type("u");
   const uint32_t bytes = size_of(to);
-  uint64_t one = ~0ull;
-  if (to == Type::f32) one = 0x3f800000;
-  if (to == Type::f16) one = 0x3c00;
-  if (to == Type::bf16) one = 0x3f80;
-  const ColumnId yes = constant(one, bytes), no = constant(0, bytes);
+  const ColumnId yes = constant(truth_of(to, false), bytes), no = constant(0, bytes);
   Draft& select = emit("selp.b" + std::to_string(8 * bytes));
   select.code.d = column_of(s.operands[0].index);
   select.code.a = yes;

@@ -27,6 +27,11 @@ uint32_t precision(Type t) {  // bits of the significand, to tell narrowing from
   }
 }
 
+// Neither of the two holds all of the other's values; ptxas rounds to nearest where no rounding is named.
+bool is_between_halves(Type to, Type from) {
+  return (to == Type::f16 && from == Type::bf16) || (to == Type::bf16 && from == Type::f16);
+}
+
 // Whether every value of one integer type is a value of the other.
 bool holds_all_of(Type to, Type from) {
   if (is_signed(to) == is_signed(from)) return size_of(to) >= size_of(from);
@@ -48,19 +53,23 @@ void FunctionLoader::check_convert(const Statement& s, const Match& m) const {
     refuse(s.at, spelling_of(s) + ": an integer rounding (.rni, .rzi, .rmi, .rpi) is required");
   if (to_real && !from_real && rnd.empty())
     refuse(s.at, spelling_of(s) + ": a rounding (.rn, .rz, .rm, .rp) is required");
-  if (to_real && from_real) {
+  if (to_real && from_real && !is_between_halves(to, from)) {
     const bool narrows = precision(to) < precision(from);
     if (narrows && rnd.empty()) refuse(s.at, spelling_of(s) + ": a rounding (.rn, .rz, .rm, .rp) is required");
     if (!narrows && !rnd.empty()) refuse(s.at, spelling_of(s) + ": the conversion is exact and takes no rounding");
     if (to != from && !irnd.empty()) refuse(s.at, spelling_of(s) + ": an integer rounding needs equal types");
   }
   if (m.has("ftz") && to != Type::f32 && from != Type::f32) refuse(s.at, spelling_of(s) + ": .ftz needs f32");
+  if (is_between_halves(to, from) && (!irnd.empty() || m.has("sat")))
+    refuse(s.at, spelling_of(s) + ": f16 and bf16 convert with a rounding (.rn, .rz, .rm, .rp) or without");
+  if ((m.has("relu") || m.has("satfinite")) && from != Type::f32)
+    refuse(s.at, spelling_of(s) + ": .relu and .satfinite need f32");
   if (rnd == "rna" && to != Type::tf32) refuse(s.at, spelling_of(s) + ": .rna needs tf32");
-  const bool half = to == Type::bf16 || from == Type::bf16;
-  const uint32_t least = to == Type::tf32 || (half && is_real(to) && is_real(from)) ? 80
-                         : half                                                     ? 90
-                         : to == Type::f16 || from == Type::f16                     ? 53
-                                                                                    : 0;
+  const bool half = to == Type::bf16 || from == Type::bf16, single = to == Type::f32 || from == Type::f32;
+  const uint32_t least = to == Type::tf32 || (half && single)   ? 80
+                         : half                                 ? 90
+                         : to == Type::f16 || from == Type::f16 ? 53
+                                                                : 0;
   if (layout_.dialect.target < least)
     refuse(s.at, spelling_of(s) + " needs sm_" + std::to_string(least) + ", the target is sm_" +
                      std::to_string(layout_.dialect.target));
@@ -74,7 +83,8 @@ void FunctionLoader::lower_convert(const Statement& s, const Match& m) {
   const ColumnId a = source(operand, from);
   if (!is_real(to) && !is_real(from)) return lower_convert_integer(s, m, a, from_bytes);
   const bool plain = !m.has("ftz") && !m.has("sat") && !m.has("relu") && !m.has("satfinite");
-  const std::string rounding = std::string(m.word("rnd")) + std::string(m.word("irnd"));
+  std::string rounding = std::string(m.word("rnd")) + std::string(m.word("irnd"));
+  if (rounding.empty() && is_between_halves(to, from)) rounding = "rn";
   const std::string special_name = "cvt" + (rounding.empty() ? "" : "." + rounding) + "." + std::string(name_of(to)) +
                                    "." + std::string(name_of(from)) + "." + std::to_string(8 * from_bytes);
   const uint32_t to_bytes = width_of(target);

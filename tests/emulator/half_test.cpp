@@ -101,5 +101,43 @@ TEST(Half, Comparisons) {
   });
 }
 
+// PTX ISA 9.7.7.1, set: a pair sets the half that is true, to 1.0 or, in an integer, to 0xffff.
+TEST(Half, SetOfPairsAndToHalves) {
+  const auto pairs = [](const Format& f, const std::string& set, u32 truth, auto test) {
+    expect_lanes<u32, u32, u32>("set." + set + " %d, %a, %b;", [&](u32 a, u32 b) {
+      return (test(f.value(u16(a >> 16)), f.value(u16(b >> 16))) ? truth << 16 : 0) |
+             (test(f.value(u16(a)), f.value(u16(b))) ? truth : 0);
+    });
+  };
+  const auto is_greater = [](double a, double b) { return a > b; };
+  pairs(kHalf, "gt.u32.f16x2", 0xffff, is_greater);
+  pairs(kHalf, "gt.s32.f16x2", 0xffff, is_greater);
+  pairs(kHalf, "neu.u32.f16x2", 0xffff, [](double a, double b) { return a != b; });
+  pairs(kBfloat, "gt.u32.bf16x2", 0xffff, is_greater);
+  pairs(kBfloat, "leu.s32.bf16x2", 0xffff, [](double a, double b) { return !(a > b); });
+  pairs(kBfloat, "gt.bf16x2.bf16x2", 0x3f80, is_greater);
+  expect_lanes<u32, u32, u32, u32>(
+      "setp.ne.u32 %p, %c, 0;\nset.gt.and.u32.f16x2 %d, %a, %b, !%p;", [&](u32 a, u32 b, u32 c) {
+        if (c != 0) return 0u;
+        return (is_greater(kHalf.value(u16(a >> 16)), kHalf.value(u16(b >> 16))) ? 0xffff0000u : 0) |
+               (is_greater(kHalf.value(u16(a)), kHalf.value(u16(b))) ? 0xffffu : 0);
+      });
+  expect_lanes<u16, float, float>("set.lt.f16.f32 %d, %a, %b;", [](float a, float b) { return a < b ? 0x3c00 : 0; });
+  expect_lanes<u16, u32, u32>("set.lo.bf16.u32 %d, %a, %b;", [](u32 a, u32 b) { return a < b ? 0x3f80 : 0; });
+  expect_lanes<u16, u16, u16>("set.lt.f16.u16 %d, %a, %b;", [](u16 a, u16 b) { return a < b ? 0x3c00 : 0; });
+  expect_lanes<u16, u16, u16>("set.lt.u16.f16 %d, %a, %b;",
+                              [](u16 a, u16 b) { return kHalf.value(a) < kHalf.value(b) ? 0xffff : 0; });
+}
+
+// Without a rounding to nearest: ptxas 13.0 makes the same machine code of cvt.bf16.f16 and cvt.rn.bf16.f16.
+TEST(Half, BetweenHalves) {
+  for (const char* rounding : {"", ".rn"}) {
+    expect_lanes<u16, u16>("cvt" + std::string(rounding) + ".bf16.f16 %d, %a;",
+                           [](u16 a) { return kBfloat.round(kHalf.value(a), 0); });
+    expect_lanes<u16, u16>("cvt" + std::string(rounding) + ".f16.bf16 %d, %a;",
+                           [](u16 a) { return kHalf.round(kBfloat.value(a), 0); });
+  }
+}
+
 }  // namespace
 }  // namespace ptx::emulator

@@ -87,6 +87,12 @@ constexpr Refusal kRefusals[] = {
     {"alloca.u64 %rd1, %rd2, 3;", "power of two"},
     {"mapa.u64 %rd1, %r1, 0;", "operand 2"},
     {"st.async.shared::cluster.mbarrier::complete_tx::bytes.b8 [%r1], %r2, [%r3];", "does not fit there"},
+    {"set.gt.u16.f16x2 %h1, %r2, %r3;", "set.gt.u16.f16x2"},
+    {"set.gt.f16.b32 %h1, %r2, %r3;", "set.gt.f16.b32"},
+    {"set.gt.ftz.f16.f64 %h1, %fd2, %fd3;", "modifier .f64 does not fit there"},
+    {"set.gt.f16.u32 %h1, %h2, %h3;", "operand 2: expected a .u32 register"},
+    {"cvt.rni.bf16.f16 %h1, %h2;", "f16 and bf16 convert with a rounding"},
+    {"cvt.rn.relu.bf16.f16 %h1, %h2;", ".relu and .satfinite need f32"},
     {"mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3}, {%r0,%r1}, {%r2,%r3}, {%f0,%f1,%f2,%f3};",
      "expected 8 registers, found 4"},
 };
@@ -106,6 +112,11 @@ constexpr const char* kAccepted[] = {
     "mov.b32 %r1, {%h1, %h2};",
     "shfl.sync.down.b32 %r1|%p1, %r2, 1, 31, -1;",
     "@!%p1 bra here; here:",
+    "set.num.u32.f16x2 %hx1, %hx2, %r3;",
+    "set.gt.ftz.f16.f32 %h1, %f2, 0f3f800000;",
+    "set.gt.bf16.f16 %h1, %h2, %h3;",
+    "cvt.bf16.f16 %h1, %h2;",
+    "cvt.rp.f16.bf16 %h1, %h2;",
 };
 
 TEST(Refusal, LinesThatPtxasRefuses) {
