@@ -33,7 +33,7 @@ inline AlignedBytes aligned_bytes(size_t size) {
   return AlignedBytes(static_cast<uint8_t*>(::operator new[](size, std::align_val_t{64})));
 }
 
-// One activation of a function, shared by the lanes that called it together.
+// One activation of a function, shared by the lanes of a caller that made the same call, together or one after another.
 struct Frame {
   const Code* code = nullptr;
   Frame* parent = nullptr;

@@ -119,9 +119,9 @@ void fill_special(const WarpState& w, Frame& frame, const SpecialColumn& column)
   }
 }
 
-void forget_definedness(Frame& frame) {
-  const Code& code = *frame.code;
-  if (code.defined_bytes) std::memset(frame.registers.get() + code.defined_offset, 0, code.defined_bytes);
+void forget_definedness(Frame& frame, uint32_t lanes) {
+  uint32_t* words = reinterpret_cast<uint32_t*>(frame.registers.get() + frame.code->defined_offset);
+  for (uint32_t k = 0; k < frame.code->defined_bytes / sizeof *words; ++k) words[k] &= ~lanes;
 }
 
 // Local memory grows with the depth of the calls; its pieces of 16 bytes per lane keep their place when it does.
@@ -148,10 +148,32 @@ void copy_local(WarpState& w, uint32_t lanes, uint32_t from, uint32_t to, uint32
   for (; n > 0; ++from, ++to, --n) copy_piece<1>(w, lanes, from, to);
 }
 
+// The activation that lanes of the same caller are in which made the same call before.
+Frame* find_activation(WarpState& w, const Code& code, const Frame* parent, const CallSite* site) {
+  const auto found = std::ranges::find_if(
+      w.frames, [&](const auto& f) { return f->code == &code && f->parent == parent && f->site == site; });
+  return found == w.frames.end() ? nullptr : found->get();
+}
+
+void copy_arguments(WarpState& w, const Frame& frame, uint32_t lanes) {
+  for (size_t a = 0; frame.site && a < frame.site->arguments.size(); ++a) {
+    const Parameter& from = frame.site->arguments[a];
+    copy_local(w, lanes, frame.parent->local_base + from.offset, frame.local_base + frame.code->parameters[a].offset,
+               from.bytes);
+  }
+}
+
 }  // namespace
 
+// Lanes that call on their own time join those which are still in the function: there they may wait for each other.
 Frame* enter_frame(WarpState& w, const Code& code, Frame* parent, uint32_t lanes, uint32_t return_pc,
                    const CallSite* site) {
+  if (Frame* joined = parent ? find_activation(w, code, parent, site) : nullptr) {
+    joined->lanes |= lanes;
+    forget_definedness(*joined, lanes);
+    copy_arguments(w, *joined, lanes);
+    return joined;
+  }
   const uint32_t base = parent ? parent->local_base + parent->code->frame_bytes : 0;
   if (parent && parent->depth >= kMaxDepth) return nullptr;
   if (!reserve_local(w, base + code.frame_bytes)) return nullptr;
@@ -174,11 +196,8 @@ Frame* enter_frame(WarpState& w, const Code& code, Frame* parent, uint32_t lanes
   frame->depth = parent ? parent->depth + 1 : 0;
   frame->site = site;
   for (const SpecialColumn& column : code.specials) fill_special(w, *frame, column);
-  forget_definedness(*frame);
-  for (size_t a = 0; site && a < site->arguments.size(); ++a) {
-    copy_local(w, lanes, parent->local_base + site->arguments[a].offset, base + code.parameters[a].offset,
-               site->arguments[a].bytes);
-  }
+  forget_definedness(*frame, kAllLanes);
+  copy_arguments(w, *frame, lanes);
   w.frames.push_back(std::move(frame));
   return w.frames.back().get();
 }
@@ -190,7 +209,7 @@ void renew_frame(WarpState& w, Frame& frame) {
                           column.value == Special::ctaid_z || column.value == Special::smid;
     if (of_block) fill_special(w, frame, column);
   }
-  forget_definedness(frame);
+  forget_definedness(frame, kAllLanes);
 }
 
 // Lanes are gone from this activation and its callers; an activation without lanes is put aside for the next call.

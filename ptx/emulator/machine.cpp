@@ -31,8 +31,7 @@ bool is_behind(const Fragment& a, const Fragment& b) {
   return a.frame->depth > b.frame->depth;
 }
 
-// Now and then another one than `best`: seldom, since lanes that part by chance may not meet again for long, and never
-// where they may enter a function apart, since only lanes of one activation exchange values.
+// Now and then another one than `best`: seldom, since lanes that part by chance may not meet again for long.
 int pick_by_seed(WarpState& w, int best) {
   const uint32_t n = static_cast<uint32_t>(w.fragments.size());
   if (n == 1) return best;
@@ -40,7 +39,6 @@ int pick_by_seed(WarpState& w, int best) {
   if (!choices.one_in(8)) return best;
   const uint32_t other = choices.below(n);
   const Fragment& f = w.fragments[other];
-  if (f.frame->parent || !f.frame->code->calls.empty()) return best;
   return f.state == FragmentState::kRunnable && !f.held ? static_cast<int>(other) : best;
 }
 

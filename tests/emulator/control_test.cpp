@@ -86,6 +86,31 @@ TEST(Control, CallsThroughRegisters) {  // two functions within one warp
   EXPECT_EQ(r.words[7], 14u);
 }
 
+// Lanes that leave a long loop at different times call the same function apart, and exchange values inside it.
+TEST(Control, LanesThatCallApartMeetInTheFunction) {
+  const char* functions =
+      ".func (.param .b32 result) exchange(.param .b32 x)\n{\n.reg .b32 %a;\nld.param.b32 %a, [x];\n"
+      "shfl.sync.bfly.b32 %a, %a, 1, 31, -1;\nst.param.b32 [result], %a;\nret;\n}\n"
+      ".func (.param .b32 result) sum(.param .b32 x)\n{\n.reg .b32 %a, %b, %n; .reg .pred %q;\nld.param.b32 %a, [x];\n"
+      "mov.u32 %n, 0;\nmore:\n{\n.param .b32 argument; .param .b32 value;\nst.param.b32 [argument], %a;\n"
+      "call (value), exchange, (argument);\nld.param.b32 %b, [value];\n}\nadd.u32 %a, %a, %b;\nadd.u32 %n, %n, 1;\n"
+      "setp.lt.u32 %q, %n, 3;\n@%q bra more;\nst.param.b32 [result], %a;\nret;\n}\n";
+  const std::string text = kernel(
+      "mul.lo.u32 %r1, %thread, 300;\nloop:\nsetp.eq.u32 %p0, %r1, 0;\n@%p0 bra after;\nsub.u32 %r1, %r1, 1;\n"
+      "bra loop;\nafter:\n{\n.param .b32 x; .param .b32 y;\nst.param.b32 [x], %thread;\ncall (y), sum, (x);\n"
+      "ld.param.b32 %r0, [y];\n}\n" +
+          std::string(kStoreResult),
+      functions);
+  for (uint64_t seed : {0, 1, 2, 3}) {
+    LaunchOptions options;
+    options.checks = Checks::all();
+    options.seed = seed;
+    const Result r = run_text(text, {1}, {32}, 32, {0}, options);
+    ASSERT_EQ(r.fault, "") << seed;
+    for (uint32_t t = 0; t < 32; ++t) EXPECT_EQ(r.words[t], 4 * (t / 2 * 4 + 1)) << seed;  // both, doubled twice
+  }
+}
+
 TEST(Control, EndlessRecursionIsAFault) {
   const char* endless = ".func endless()\n{\n.local .b32 space[64];\ncall endless;\nret;\n}\n";
   EXPECT_THAT(run_text(kernel("call endless;", endless), {1}, {32}, 1).fault, HasSubstr("beyond the stack's limit"));
