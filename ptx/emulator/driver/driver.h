@@ -52,6 +52,7 @@ struct Driver {
   Registry<Event> events;
   Registry<Graph> graphs;
   Registry<GraphExec> graph_execs;
+  std::unordered_map<const void*, HeldObject> user_objects;  // by handle: the program's own references
   Context* primary = nullptr;
   std::vector<std::unique_ptr<Context>> destroyed;  // their handles stay what they were: names of destroyed contexts
   std::unique_ptr<Context> inactive_primary;        // after a reset; the next one has the same handle

@@ -10,6 +10,7 @@ namespace ptx::emulator::driver {
 // Nodes in insertion order as far as edges allow; null if the edges form a cycle.
 std::shared_ptr<GraphProgram> make_program(const Graph& graph, std::vector<const Node*>* sources) {
   auto program = std::make_shared<GraphProgram>();
+  for (const HeldObject& held : graph.held) program->held.push_back(held.object);
   std::unordered_map<const Node*, bool> placed;
   size_t n_placed = 0;
   while (n_placed < graph.nodes.size()) {

@@ -98,6 +98,7 @@ CUresult add(CUgraphNode* out, CUgraph handle, const CUgraphNode* dependencies, 
 
 Graph* clone(const Graph& original) {
   auto copy = std::make_unique<Graph>();
+  copy->held = original.held;
   std::unordered_map<const Node*, Node*> twin;
   for (const auto& node : original.nodes) {
     Node* added = add_node(*copy, node->type, node->work, {});

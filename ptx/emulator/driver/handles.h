@@ -95,8 +95,14 @@ struct Node {
   std::vector<Node*> dependencies;
 };
 
+struct HeldObject {
+  std::shared_ptr<UserObject> object;
+  unsigned references = 0;  // by the API's counting
+};
+
 struct Graph {
   std::vector<std::unique_ptr<Node>> nodes;
+  std::vector<HeldObject> held;
   ~Graph();
 };
 

@@ -1,7 +1,10 @@
 // Links: one PTX text in, an image of the emulator's own out. The text is read here as it will be when it is loaded, so
 // that what a compiler would refuse is refused with the same log.
 #include <cstring>
+#include <fstream>
+#include <iterator>
 
+#include "ptx/driver_api_others.h"
 #include "ptx/emulator/driver/driver.h"
 
 namespace ptx::emulator::driver {
@@ -61,6 +64,15 @@ CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* data, si
     const char* text = static_cast<const char*>(data);
     return add_text(d, link, {text, strnlen(text, size)}, {count, options, values});
   });
+}
+
+CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char* path, unsigned count,
+                          CUjit_option* options, void** values) {
+  if (path == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return CUDA_ERROR_FILE_NOT_FOUND;
+  std::string data((std::istreambuf_iterator<char>(file)), {});
+  return cuLinkAddData_v2(state, type, data.data(), data.size(), path, count, options, values);
 }
 
 CUresult cuLinkComplete(CUlinkState state, void** image, size_t* size) {

@@ -64,9 +64,19 @@ struct MemoryWork {  // words waited for and written, in order
 using Work = std::variant<EmptyWork, KernelWork, CopyWork, SetWork, HostWork, RecordWork, WaitWork, GraphWork, FreeWork,
                           MemoryWork>;
 
+// An object of the program's own, which it creates to be told when nobody holds it any more.
+struct UserObject {
+  UserObject(void* p, CUhostFn f) : pointer(p), destroy(f) {}
+  UserObject(const UserObject&) = delete;
+  ~UserObject();
+  void* pointer;
+  CUhostFn destroy;  // called on a thread of its own
+};
+
 // A graph made ready to run: its nodes in an order that respects the edges.
 struct GraphProgram {
   std::vector<Work> works;
+  std::vector<std::shared_ptr<UserObject>> held;
 };
 
 CUresult to_result(Fault fault);
