@@ -209,7 +209,17 @@ void FunctionLoader::place_columns(const std::vector<std::vector<uint32_t>>& suc
   }
   offset = place_registers(offset, successors);
   code_.register_bytes = static_cast<uint32_t>(aligned(offset, kColumnAlign));
-  code_.register_count = std::clamp<uint32_t>(static_cast<uint32_t>(function_.registers.size() / 4), 16, 255);
+  code_.register_count = estimated_registers();
+}
+
+// What a device's compiler would use, roughly: by the text's size, within what its directives leave.
+uint32_t FunctionLoader::estimated_registers() const {
+  constexpr uint32_t kFewest = 16, kMost = 255, kFile = 65536;
+  uint32_t most = function_.max_registers > 0 ? std::min(function_.max_registers, kMost) : kMost;
+  const uint32_t* required = function_.required_threads;
+  const uint32_t threads = required[0] > 0 ? required[0] * required[1] * required[2] : function_.max_threads;
+  if (threads > 0) most = std::min(most, kFile / (threads * std::max(1u, function_.min_blocks)));
+  return std::clamp(static_cast<uint32_t>(function_.registers.size() / 4), kFewest, std::max(kFewest, most));
 }
 
 void FunctionLoader::fill_instruction(Instruction& i, const Draft& draft) {

@@ -315,6 +315,7 @@ void call_builtin(WarpState& w, const CallSite& site, const Instruction& i, uint
     if (*site.builtin == "vprintf") {
       const std::string text = format(w, l, argument(w, site, 0, l, local_base), argument(w, site, 1, l, local_base));
       std::fwrite(text.data(), 1, text.size(), stdout);
+      std::fflush(stdout);  // a program may have its own buffer, or another language's
       result = text.size();
     } else if (*site.builtin == "__assertfail") {
       const std::string what = text_at(w, l, argument(w, site, 0, l, local_base)),

@@ -164,6 +164,7 @@ class FunctionLoader {
   void place_variables();
   void finish();
   void place_columns(const std::vector<std::vector<uint32_t>>& successors);
+  uint32_t estimated_registers() const;
   uint32_t place_registers(uint32_t offset, const std::vector<std::vector<uint32_t>>& successors);
   bool may_group(const Draft& draft) const;
   void group_loads();

@@ -12,6 +12,7 @@ namespace ptx::emulator {
 namespace {
 
 constexpr uint64_t kAlign = 256;        // of an allocation
+constexpr uint64_t kLargeAlign = 4096;  // of one at least as large: programs lean on what devices give them
 constexpr uint64_t kPage = 2ull << 20;  // what a device maps at once
 constexpr uint64_t kGap = 256;          // behind each allocation: one byte too far belongs to nobody
 constexpr size_t kFreedRemembered = 4096;
@@ -85,13 +86,15 @@ bool Memory::commit(uint64_t address, uint64_t bytes) {
 uint64_t Memory::allocate(uint64_t bytes, std::string name, bool is_constant) {
   std::unique_lock lock(mutex_);
   if (bytes == 0 || bytes > bytes_) return 0;
-  const uint64_t room = round_up(bytes, kAlign) + kGap;
-  auto hole = std::ranges::find_if(holes_, [&](const auto& h) { return h.second >= room; });
+  const uint64_t room = round_up(bytes, kAlign) + kGap, align = bytes < kLargeAlign ? kAlign : kLargeAlign;
+  const auto fits = [&](const auto& h) { return round_up(h.first, align) + room <= h.first + h.second; };
+  const auto hole = std::ranges::find_if(holes_, fits);
   if (hole == holes_.end()) return 0;
-  const uint64_t address = hole->first, left = hole->second - room;
+  const uint64_t address = round_up(hole->first, align), end = hole->first + hole->second;
   if (!commit(address, room)) return 0;
-  holes_.erase(hole);
-  if (left) holes_[address + room] = left;
+  hole->second = address - hole->first;
+  if (hole->second == 0) holes_.erase(hole);
+  if (address + room < end) holes_[address + room] = end - address - room;
   if (name.empty()) name = "allocation " + std::to_string(serial_);
   live_[address] = {
       address, bytes, std::move(name), false, is_constant, serial_++, std::make_shared<WrittenBytes>(bytes)};

@@ -49,7 +49,8 @@ class Memory {
   ~Memory();
   Memory(const Memory&) = delete;
 
-  // 0 if there is no room, here or in the system. 256-byte aligned; contents are undefined (zero when fresh).
+  // 0 if there is no room, here or in the system. 256-byte aligned, 4,096 from that size on; contents are undefined
+  // (zero when fresh).
   uint64_t allocate(uint64_t bytes, std::string name = {}, bool is_constant = false);
   bool free(uint64_t address);                      // false unless it is an allocation's start
   void register_host(void* start, uint64_t bytes);  // pinned or mapped host memory

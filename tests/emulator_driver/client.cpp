@@ -1,10 +1,13 @@
 // A program that knows libcuda.so.1 by name alone: it opens the library, looks its functions up, and runs one job.
 //   client uninitialised        calls before cuInit
 //   client init                 cuInit, then the device's name and number of processors
+//   client fork                 cuInit, then calls in a forked child
 //   client launch KERNEL N      runs KERNEL of the text on stdin over N threads with a buffer of N words, prints its
 //   sum
 // Prints one line per fact and the names of results, ends with 0 if it could ask at all.
 #include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -72,6 +75,19 @@ void describe(Api& api) {
   std::printf("%s with %d processors\n", name, processors);
 }
 
+void call_in_child(Api& api) {
+  CUcontext context = nullptr;
+  api.need("cuInit", 0u);
+  api.need("cuCtxCreate_v2", &context, 0u, CUdevice{0});
+  std::fflush(stdout);
+  const pid_t child = fork();
+  int count = 0, status = 0;
+  std::printf("%s: cuInit %s, cuDeviceGetCount %s, cuCtxSynchronize %s\n", child == 0 ? "child" : "parent",
+              api.name_of(api("cuInit", 0u)), api.name_of(api("cuDeviceGetCount", &count)),
+              api.name_of(api("cuCtxSynchronize")));
+  if (child != 0) waitpid(child, &status, 0);
+}
+
 void launch(Api& api, const char* kernel, unsigned n) {
   const std::string text((std::istreambuf_iterator<char>(std::cin)), {});
   CUcontext context = nullptr;
@@ -106,6 +122,7 @@ int main(int argc, char** argv) {
   const std::string job = argc > 1 ? argv[1] : "";
   if (job == "uninitialised") ask_too_early(api);
   if (job == "init") describe(api);
+  if (job == "fork") call_in_child(api);
   if (job == "launch" && argc == 4) launch(api, argv[2], static_cast<unsigned>(std::atoi(argv[3])));
   return dlclose(library);
 }

@@ -111,6 +111,46 @@ TEST_F(Environment, FindingsEndTheLaunchWithADescription) {
   EXPECT_THAT(run(leaves + "bounds", "launch k 32", kRight).out, HasSubstr("sum"));
 }
 
+// As with a real driver: what was initialised before a fork is of no use in the child, which must not hang.
+TEST_F(Environment, ForkedChildrenGetAnError) {
+  const Output o = run("", "fork");
+  EXPECT_EQ(o.status, 0) << o.errors;
+  const char *child = "CUDA_ERROR_NOT_INITIALIZED", *parent = "CUDA_SUCCESS";
+  for (const auto& [who, result] : {std::pair{"child", child}, {"parent", parent}}) {
+    const std::string r = result;
+    EXPECT_THAT(o.out, HasSubstr(std::string(who) + ": cuInit " + r + ", cuDeviceGetCount " + r +
+                                 ", cuCtxSynchronize " + r + "\n"));
+  }
+}
+
+// A kernel with .global text "x < 1" and "a.cu" that calls a function of the device's own library.
+std::string calling(const std::string& declaration, const std::string& call) {
+  return std::string(kHead) + ".global .align 1 .b8 what[6] = {120, 32, 60, 32, 49, 0};\n" +
+         ".global .align 1 .b8 file[5] = {97, 46, 99, 117, 0};\n" + declaration +
+         ".visible .entry k(.param .u64 p) {\n"
+         "  .reg .b64 %rd<4>; .reg .b32 %r<4>;\n"
+         "  .param .b64 p0; .param .b64 p1; .param .b32 p2; .param .b64 p3; .param .b64 p4; .param .b32 result;\n"
+         "  mov.u64 %rd1, what; cvta.global.u64 %rd1, %rd1; mov.u64 %rd2, file; cvta.global.u64 %rd2, %rd2;\n"
+         "  st.param.b64 [p0], %rd1; st.param.b64 [p1], %rd2; st.param.b32 [p2], 7;\n"
+         "  st.param.b64 [p3], %rd2; st.param.b64 [p4], 1;\n" +
+         call + "\n  ret;\n}\n";
+}
+
+TEST_F(Environment, KernelsPrint) {
+  const std::string text = calling(".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n",
+                                   "  call (result), vprintf, (p0, p1);");
+  EXPECT_EQ(run("", "launch k 2", text).out, "x < 1x < 1sum 2\n");
+}
+
+TEST_F(Environment, AssertionsAreToldWithoutChecks) {
+  const std::string text = calling(
+      ".extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);\n",
+      "  call __assertfail, (p0, p1, p2, p3, p4);");
+  const Output o = run("", "launch k 2", text);
+  EXPECT_EQ(o.out, "cuCtxSynchronize: CUDA_ERROR_ASSERT\n");
+  EXPECT_THAT(o.errors, HasSubstr("fails the assertion `x < 1` at a.cu:7; block 0 thread 0"));
+}
+
 TEST_F(Environment, SeedsVaryWhatMayVary) {
   for (const char* seed : {"", "1", "77"})
     EXPECT_EQ(run(std::string("CUDA_EMULATOR_SEED=") + seed, "launch k 32", kRight).out, "sum 64\n") << seed;

@@ -81,7 +81,7 @@ TEST_F(Launches, Shapes) {
   }
   const CUdeviceptr to = upload<uint32_t>({0});
   EXPECT_RESULT(CUDA_SUCCESS, launch(kernel("bounded"), 1, 64, nullptr, to));
-  EXPECT_RESULT(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, launch(kernel("bounded"), 1, 65, nullptr, to));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, launch(kernel("bounded"), 1, 65, nullptr, to));
   EXPECT_RESULT(CUDA_ERROR_INVALID_HANDLE, launch(nullptr, 1, 1, nullptr, to));
   EXPECT_RESULT(CUDA_ERROR_INVALID_HANDLE, launch(kernel("bounded"), 1, 1, reinterpret_cast<CUstream>(context), to));
   EXPECT_EQ(word(to), 64u);
@@ -133,6 +133,45 @@ TEST_F(Launches, AttributesOfFunctions) {
   EXPECT_RESULT(CUDA_ERROR_INVALID_HANDLE, cuFuncGetAttribute(&value, 0, nullptr));
   ok(cuFuncSetAttribute(kernel("scale"), CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 50));
   EXPECT_RESULT(CUDA_SUCCESS, cuFuncSetCacheConfig(kernel("scale"), 2));
+}
+
+// What a kernel's directives and the loader's options bound is told and kept to.
+TEST_F(Launches, BoundsOfTheText) {
+  std::string text = ".version 8.0\n.target sm_75\n.address_size 64\n.const .align 4 .b32 words[5];\n.const .b8 one;\n";
+  const auto add = [&](const char* name, const char* directives, int registers) {
+    text += std::string(".visible .entry ") + name + "() " + directives + " { .reg .b32 %r<" +
+            std::to_string(registers) + ">; ret; }\n";
+  };
+  add("small", "", 8);
+  add("large", "", 2000);
+  add("capped", ".maxnreg 40", 2000);
+  add("wide", ".maxntid 1024, 1, 1", 2000);
+  add("shaped", ".reqntid 8, 2, 1", 8);
+  CUmodule free = nullptr, limited = nullptr;
+  ok(cuModuleLoadData(&free, text.c_str()));
+  CUjit_option option = CU_JIT_MAX_REGISTERS;
+  void* most = reinterpret_cast<void*>(uintptr_t{32});
+  ok(cuModuleLoadDataEx(&limited, text.c_str(), 1, &option, &most));
+  const auto told = [](CUmodule m, const char* name, CUfunction_attribute attribute) {
+    CUfunction f = nullptr;
+    int value = -1;
+    ok(cuModuleGetFunction(&f, m, name));
+    ok(cuFuncGetAttribute(&value, attribute, f));
+    return value;
+  };
+  EXPECT_EQ(told(free, "small", CU_FUNC_ATTRIBUTE_NUM_REGS), 16);
+  EXPECT_EQ(told(free, "large", CU_FUNC_ATTRIBUTE_NUM_REGS), 255);
+  EXPECT_EQ(told(limited, "large", CU_FUNC_ATTRIBUTE_NUM_REGS), 32);
+  EXPECT_EQ(told(limited, "small", CU_FUNC_ATTRIBUTE_NUM_REGS), 16);
+  EXPECT_EQ(told(free, "capped", CU_FUNC_ATTRIBUTE_NUM_REGS), 40);
+  EXPECT_EQ(told(free, "wide", CU_FUNC_ATTRIBUTE_NUM_REGS), 64);  // 1,024 threads share 65,536 registers
+  EXPECT_EQ(told(free, "small", CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES), 21);
+  EXPECT_EQ(told(free, "shaped", CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK), 16);
+  CUfunction shaped = nullptr;
+  ok(cuModuleGetFunction(&shaped, free, "shaped"));
+  EXPECT_RESULT(CUDA_SUCCESS, cuLaunchKernel(shaped, 1, 1, 1, 8, 2, 1, 0, nullptr, nullptr, nullptr));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(shaped, 1, 1, 1, 16, 1, 1, 0, nullptr, nullptr, nullptr));
+  EXPECT_RESULT(CUDA_SUCCESS, cuCtxSynchronize());
 }
 
 // As many blocks as are resident together meet; one more is refused.

@@ -47,6 +47,24 @@ TEST_F(DriverMemory, AllocationsAndWhatIsSaidOfThem) {
   EXPECT_RESULT(CUDA_ERROR_NOT_SUPPORTED, cuMemAllocManaged(&p, 100, 1));  // as its device attribute says
 }
 
+// Programs lean on what devices give them; what lies between the allocations is not lost.
+TEST_F(DriverMemory, LargeAllocationsStartAtPages) {
+  size_t before = 0, after = 0, total = 0;
+  ok(cuMemGetInfo_v2(&before, &total));
+  std::vector<CUdeviceptr> all;
+  for (const size_t bytes : {4u, 4095u, 4096u, 100u, 70000u, 1u << 20, 300u}) {
+    all.push_back(0);
+    ok(cuMemAlloc_v2(&all.back(), bytes));
+    EXPECT_EQ(all.back() % (bytes < 4096 ? 256 : 4096), 0u) << bytes;
+  }
+  for (const CUdeviceptr p : all) ok(cuMemFree_v2(p));
+  ok(cuMemGetInfo_v2(&after, &total));
+  EXPECT_EQ(after, before);
+  CUdeviceptr most = 0;
+  ok(cuMemAlloc_v2(&most, before - 4096));  // the holes have closed
+  ok(cuMemFree_v2(most));
+}
+
 TEST_F(DriverMemory, PinnedIsMappedUnderItsOwnAddress) {
   void* host = nullptr;
   CUdeviceptr device = 0;

@@ -1,4 +1,6 @@
 // Start of the driver, devices, and contexts: the primary one and a program's own.
+#include <pthread.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -83,6 +85,7 @@ extern "C" {
 CUresult cuInit(unsigned flags) {
   if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
   Driver& d = driver();
+  if (d.is_forked) return CUDA_ERROR_NOT_INITIALIZED;
   std::lock_guard lock(d.mutex);
   if (d.is_initialised) return CUDA_SUCCESS;
   try {
@@ -91,6 +94,7 @@ CUresult cuInit(unsigned flags) {
     std::fprintf(stderr, "emulator: %s\n", error.what());
     return CUDA_ERROR_INVALID_VALUE;
   }
+  pthread_atfork(nullptr, nullptr, [] { driver().is_forked = true; });
   d.is_initialised = true;
   return CUDA_SUCCESS;
 }

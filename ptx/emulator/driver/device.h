@@ -47,9 +47,11 @@ struct FunctionTraits {
   };
   std::vector<Parameter> parameters;
   uint64_t parameter_bytes = 0;  // of the packed buffer
-  uint64_t static_shared_bytes = 0, local_bytes = 0, constant_bytes = 0;
-  uint32_t max_threads = 1024;  // by .maxntid, else the device's
-  uint32_t n_registers = 32;    // estimated: the emulator has no register file
+  uint64_t static_shared_bytes = 0, local_bytes = 0;
+  uint64_t constant_bytes = 0;               // of the module, as every kernel of it sees all
+  uint32_t max_threads = 1024;               // by .maxntid or .reqntid, else the device's
+  uint32_t required_threads[3] = {0, 0, 0};  // by .reqntid; all 0: any
+  uint32_t n_registers = 32;                 // estimated: the emulator has no register file
   uint32_t ptx_version = 0, target = 0;
 };
 

@@ -45,6 +45,7 @@ struct Driver {
   std::mutex mutex;                 // guards everything below and all objects; not held while work executes
   std::condition_variable changed;  // a completion, a new operation, a stream that closes
   bool is_initialised = false;
+  std::atomic<bool> is_forked = false;  // a child of the process that initialised it: its threads are not here
   std::unique_ptr<Device> device;
   Registry<Context> contexts;
   Registry<Module> modules;
@@ -75,6 +76,7 @@ template <class Body>
 CUresult api(Body body) noexcept {
   try {
     Driver& d = driver();
+    if (d.is_forked) return CUDA_ERROR_NOT_INITIALIZED;  // nobody may ever unlock
     std::unique_lock lock(d.mutex);
     if (!d.is_initialised) return CUDA_ERROR_NOT_INITIALIZED;
     return body(d, lock);

@@ -69,6 +69,7 @@ struct Event {
 struct Function {
   struct Module* module = nullptr;
   const LoadedFunction* loaded = nullptr;
+  uint32_t n_registers = 0;
   uint64_t max_dynamic_shared = 0;  // set by the opt-in attribute; 0: the default limit
   int carveout = -1;
 };

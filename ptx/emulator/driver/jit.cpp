@@ -24,6 +24,8 @@ void JitLog::write(const std::string& text) const {
 
 JitOptions::JitOptions(unsigned count, const CUjit_option* options, void** values) {
   for (unsigned i = 0; i < count; ++i) {
+    const auto number = static_cast<unsigned>(reinterpret_cast<size_t>(values[i]));  // in a pointer's place
+    if (options[i] == CU_JIT_MAX_REGISTERS && number > 0) max_registers = std::clamp(number, 16u, 255u);
     if (options[i] == CU_JIT_INFO_LOG_BUFFER) info.buffer = static_cast<char*>(values[i]);
     if (options[i] == CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES) info.bytes = &values[i];
     if (options[i] == CU_JIT_ERROR_LOG_BUFFER) error.buffer = static_cast<char*>(values[i]);

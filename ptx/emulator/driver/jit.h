@@ -1,6 +1,7 @@
 // What modules and links share: the options of the driver's compiler, and what an image holds.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,7 @@ struct JitLog {
 
 struct JitOptions {
   JitLog info, error;
+  uint32_t max_registers = 255;
 
   JitOptions() = default;
   JitOptions(unsigned count, const CUjit_option* options, void** values);

@@ -53,7 +53,7 @@ uint32_t blocks_per_sm(const DeviceProfile& profile, const Function& function, u
   const FunctionTraits& traits = function.loaded->traits();
   const uint64_t warps = (threads + 31) / 32;
   uint64_t blocks = std::min<uint64_t>(profile.max_blocks_per_sm, profile.max_threads_per_sm / (warps * 32));
-  blocks = std::min<uint64_t>(blocks, profile.registers_per_sm / (warps * 32 * std::max(1u, traits.n_registers)));
+  blocks = std::min<uint64_t>(blocks, profile.registers_per_sm / (warps * 32 * std::max(1u, function.n_registers)));
   const uint64_t bytes = traits.static_shared_bytes + shared + 1024;  // the system keeps a kilobyte of each block
   return static_cast<uint32_t>(std::min(blocks, profile.shared_per_sm / bytes));
 }
@@ -67,7 +67,10 @@ CUresult check_shape(Driver& d, const Function& function, const CUDA_KERNEL_NODE
   if (p.blockDimX > 1024 || p.blockDimY > 1024 || p.blockDimZ > 64) return CUDA_ERROR_INVALID_VALUE;
   const uint64_t threads = uint64_t{p.blockDimX} * p.blockDimY * p.blockDimZ;
   if (threads > 1024) return CUDA_ERROR_INVALID_VALUE;
-  if (threads > traits.max_threads) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+  if (threads > traits.max_threads) return CUDA_ERROR_INVALID_VALUE;
+  const auto& required = traits.required_threads;
+  if (required[0] > 0 && (p.blockDimX != required[0] || p.blockDimY != required[1] || p.blockDimZ != required[2]))
+    return CUDA_ERROR_INVALID_VALUE;
   if (traits.static_shared_bytes + p.sharedMemBytes > shared_limit(profile, function)) return CUDA_ERROR_INVALID_VALUE;
   if (!is_cooperative) return CUDA_SUCCESS;
   const uint64_t blocks = uint64_t{p.gridDimX} * p.gridDimY * p.gridDimZ;
@@ -112,7 +115,7 @@ CUresult get_attribute(int* value, CUfunction_attribute attribute, const void* h
       case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
         return give(traits.local_bytes);
       case CU_FUNC_ATTRIBUTE_NUM_REGS:
-        return give(traits.n_registers);
+        return give(function.n_registers);
       case CU_FUNC_ATTRIBUTE_PTX_VERSION:
         return give(traits.target);  // the virtual architecture, in spite of its name
       case CU_FUNC_ATTRIBUTE_BINARY_VERSION:

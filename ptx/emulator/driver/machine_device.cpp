@@ -58,7 +58,12 @@ class MachineFunction : public LoadedFunction {
     traits_.static_shared_bytes = code.shared_bytes;
     traits_.local_bytes = code.frame_bytes;
     if (code.max_threads > 0) traits_.max_threads = std::min(traits_.max_threads, code.max_threads);
-    traits_.n_registers = std::clamp(code.register_count, 16u, 255u);
+    std::copy(std::begin(code.required_threads), std::end(code.required_threads), traits_.required_threads);
+    if (code.required_threads[0] > 0)
+      traits_.max_threads = code.required_threads[0] * code.required_threads[1] * code.required_threads[2];
+    for (const GlobalVariable& variable : module.globals())
+      if (variable.is_constant) traits_.constant_bytes += variable.bytes;
+    traits_.n_registers = code.register_count;
     traits_.ptx_version = module.ptx_version();
     traits_.target = module.ptx_target();
   }
@@ -84,7 +89,7 @@ class MachineFunction : public LoadedFunction {
     const LaunchState end = drive(launch, has_many_blocks, stop);
     if (counts) keep_counters(code_.name, launch.counters());
     if (end == LaunchState::kDone) return Fault::kNone;
-    if (machine_.options.checks.any() || machine_.options.seed)
+    if (machine_.options.checks.any() || machine_.options.seed || launch.fault().kind == FaultKind::kAssert)
       std::fprintf(stderr, "%s\n", launch.fault().message().c_str());
     return to_fault(launch.fault().kind);
   }

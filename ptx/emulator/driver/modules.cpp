@@ -1,4 +1,5 @@
 // Modules and libraries from PTX text; both are the same thing here. JIT options that ask for logs get them.
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -30,6 +31,7 @@ CUresult load(Driver& d, Context& context, const char* image, const JitOptions& 
     auto function = std::make_unique<Function>();
     function->module = module.get();
     function->loaded = loaded;
+    function->n_registers = std::min(loaded->traits().n_registers, options.max_registers);
     module->functions.push_back(std::move(function));
   }
   *out = d.modules.add(std::move(module));
