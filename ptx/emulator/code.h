@@ -9,6 +9,7 @@
 
 #include "ptx/emulator/definedness.h"
 #include "ptx/emulator/instruction.h"
+#include "ptx/emulator/link_input.h"
 #include "ptx/emulator/profile.h"
 #include "ptx/emulator/registry.h"
 #include "ptx/emulator/special_registers.h"
@@ -43,6 +44,9 @@ struct SpecialColumn {
   uint32_t bytes;   // 4 or 8 per lane; 0 for a predicate
   uint64_t addend;
 };
+
+// The function of the device's own library, which no text defines; null if there is none of the name.
+const std::string* builtin_named(std::string_view name);
 
 struct CallSite {
   const Code* callee = nullptr;               // null: through a register
@@ -98,8 +102,14 @@ class Module {
  public:
   // Parses and decodes; global variables are allocated in `memory` and initialised. Throws LoadError.
   Module(std::string_view text, const Profile& profile, Memory& memory, InstructionSet set = best_instruction_set());
+  // The same of several texts that were compiled apart: what one declares .extern, another defines.
+  Module(const std::vector<LinkInput>& inputs, const Profile& profile, Memory& memory,
+         InstructionSet set = best_instruction_set());
   ~Module();
   Module(const Module&) = delete;
+
+  // One input of a link by itself, whatever its .extern names will stand for. Throws LoadError.
+  static void check_input(std::string_view text, const Profile& profile, Memory& memory);
 
   const Code* find_function(std::string_view name) const;  // entries only; null if there is none
   const GlobalVariable* find_global(std::string_view name) const;
@@ -112,6 +122,7 @@ class Module {
 
  private:
   friend class Loader;
+  explicit Module(Memory& memory) : memory_(memory) {}
   Memory& memory_;
   std::vector<std::unique_ptr<Code>> functions_;
   std::vector<GlobalVariable> globals_;

@@ -71,6 +71,12 @@ void FunctionLoader::lower_indexed(const Statement& s) {
   draft.code.immediate = table.index;
 }
 
+const std::string* builtin_named(std::string_view name) {
+  static const std::string kBuiltins[] = {"vprintf", "__assertfail", "malloc", "free"};
+  const auto* found = std::ranges::find(kBuiltins, name);
+  return found == std::end(kBuiltins) ? nullptr : found;
+}
+
 // call (results), target, (arguments), prototype; all but the target may be missing
 void FunctionLoader::read_call(const Statement& s, CallSite& site, const Operand*& arguments, const Operand*& results) {
   size_t next = 0;
@@ -82,11 +88,10 @@ void FunctionLoader::read_call(const Statement& s, CallSite& site, const Operand
   if (target.kind == OperandKind::kFunction) {
     signature = &target.function->signature;
     const auto found = layout_.functions.find(target.function);
-    static const std::string kBuiltins[] = {"vprintf", "__assertfail", "malloc", "free"};
-    const auto* builtin = std::ranges::find(kBuiltins, target.function->name);
+    const std::string* builtin = builtin_named(target.function->name);
     if (found != layout_.functions.end())
       site.callee = found->second;
-    else if (builtin != std::end(kBuiltins))
+    else if (builtin != nullptr)
       site.builtin = builtin;
     else
       refuse(target.at, "function " + target.name + " is declared but never defined");

@@ -4,6 +4,7 @@
 
 #include "ptx/emulator/code.h"
 #include "ptx/emulator/function_loader.h"
+#include "ptx/emulator/link.h"
 #include "ptx/emulator/memory.h"
 #include "ptx/emulator/shared_layout.h"
 
@@ -18,11 +19,19 @@ constexpr uint64_t kFunctionStep = 0x100;
 
 class Loader {
  public:
-  Loader(Module& module, std::string_view text, const Profile& profile, Memory& memory, InstructionSet set)
-      : module_(module), text_(text), profile_(profile), memory_(memory), set_(set) {}
+  // text: what positions in the syntax are of; empty if they are of several texts, which have been loaded alone before
+  // and can only fail as a whole. An input of a link may leave .extern names undefined, and never runs.
+  Loader(Module& module, SyntaxModule syntax, std::string_view text, const Profile& profile, Memory& memory,
+         InstructionSet set, bool is_link_input = false)
+      : module_(module),
+        text_(text),
+        profile_(profile),
+        memory_(memory),
+        set_(set),
+        is_link_input_(is_link_input),
+        syntax_(std::move(syntax)) {}
 
   void run() {
-    syntax_ = parse(text_);
     module_.version_ = syntax_.version;
     module_.target_ = syntax_.target;
     layout_.registry = &registry_for(set_);
@@ -71,7 +80,7 @@ class Loader {
       if (v.size > 1u << 20) refuse_at(v.at, "shared memory of more than a megabyte");
       return;
     }
-    if (v.is_extern) return refuse_at(v.at, "extern variable " + v.name + " is never defined");
+    if (v.is_extern) return place_extern(v);
     const uint64_t address = memory_.allocate(std::max<uint64_t>(1, v.size), v.name, v.space == Space::constant);
     if (address == 0)
       return refuse_at(v.at, "no room for variable " + v.name + " of " + std::to_string(v.size) + " bytes");
@@ -83,9 +92,16 @@ class Loader {
     names_[v.name] = &v;
   }
 
+  void place_extern(const Variable& v) {
+    if (!is_link_input_) return refuse_at(v.at, "extern variable " + v.name + " is never defined");
+    layout_.addresses[&v] = 0;
+    names_[v.name] = &v;
+  }
+
   void declare_functions() {
     for (const auto& f : syntax_.functions) {
-      if (!f->is_defined) continue;
+      const bool is_elsewhere = is_link_input_ && builtin_named(f->name) == nullptr;
+      if (!f->is_defined && !is_elsewhere) continue;
       auto code = std::make_unique<Code>();
       code->name = f->name;
       code->is_entry = f->is_entry;
@@ -143,6 +159,7 @@ class Loader {
   const Profile& profile_;
   Memory& memory_;
   InstructionSet set_;
+  bool is_link_input_;
   SyntaxModule syntax_;
   ModuleLayout layout_;
   uint32_t dynamic_align_ = 16;
@@ -150,13 +167,24 @@ class Loader {
   std::vector<ParseProblem> problems_;
 };
 
-Module::Module(std::string_view text, const Profile& profile, Memory& memory, InstructionSet set) : memory_(memory) {
-  try {
-    Loader(*this, text, profile, memory, set).run();
-  } catch (...) {
-    for (uint64_t address : allocations_) memory_.free(address);
-    throw;
-  }
+// What a constructor that delegates to another throws behind it, the destructor cleans up after.
+Module::Module(std::string_view text, const Profile& profile, Memory& memory, InstructionSet set) : Module(memory) {
+  Loader(*this, parse(text), text, profile, memory, set).run();
+}
+
+Module::Module(const std::vector<LinkInput>& inputs, const Profile& profile, Memory& memory, InstructionSet set)
+    : Module(memory) {
+  std::vector<SyntaxModule> parts;
+  for (const LinkInput& input : inputs) parts.push_back(parse(input.text));
+  if (inputs.size() == 1)
+    Loader(*this, std::move(parts[0]), inputs[0].text, profile, memory, set).run();
+  else
+    Loader(*this, link(std::move(parts), inputs), {}, profile, memory, set).run();
+}
+
+void Module::check_input(std::string_view text, const Profile& profile, Memory& memory) {
+  Module module(memory);
+  Loader(module, parse(text), text, profile, memory, best_instruction_set(), true).run();
 }
 
 Module::~Module() {

@@ -31,7 +31,9 @@ std::string source_line(std::string_view text, uint32_t line) {
 std::string LoadError::describe(const std::vector<Problem>& found) {
   std::ostringstream out;
   for (const Problem& p : found) {
-    out << (&p == found.data() ? "" : "\n") << "line " << p.at.line << ", column " << p.at.column << ": " << p.message;
+    if (&p != found.data()) out << "\n";
+    if (p.at.line > 0) out << "line " << p.at.line << ", column " << p.at.column << ": ";
+    out << p.message;
     if (!p.text.empty()) out << ": " << p.text;
   }
   return out.str();
@@ -161,13 +163,15 @@ void Parser::parse_target() {
 }
 
 void Parser::parse_directive() {
-  bool is_extern = false, is_weak = false;
+  Linkage linkage;
   while (true) {
     if (accept_dot("extern"))
-      is_extern = true;
-    else if (accept_dot("weak"))
-      is_weak = true;
-    else if (!accept_dot("visible") && !accept_dot("common"))
+      linkage.is_extern = true;
+    else if (accept_dot("weak") || accept_dot("common"))
+      linkage.is_visible = linkage.is_weak = true;
+    else if (accept_dot("visible"))
+      linkage.is_visible = true;
+    else
       break;
   }
   const Token directive = peek();
@@ -176,11 +180,11 @@ void Parser::parse_directive() {
     refuse(directive.at, "expected a directive, found '" + std::string(directive.text) + "'");
   }
   const std::string_view word = directive.text;
-  if (word == "entry" || word == "func") return parse_function(is_extern, is_weak);
+  if (word == "entry" || word == "func") return parse_function(linkage);
   take();
-  if (word == "global") return parse_module_variable(Space::global, is_extern);
-  if (word == "const") return parse_module_variable(Space::constant, is_extern);
-  if (word == "shared" || word == "shared::cta") return parse_module_variable(Space::shared, is_extern);
+  if (word == "global") return parse_module_variable(Space::global, linkage);
+  if (word == "const") return parse_module_variable(Space::constant, linkage);
+  if (word == "shared" || word == "shared::cta") return parse_module_variable(Space::shared, linkage);
   if (word == "address_size") {
     if (expect_integer("an address size") != 64) refuse(directive.at, "only .address_size 64 is supported");
   } else if (word == "file" || word == "loc") {
@@ -196,12 +200,14 @@ void Parser::parse_directive() {
   }
 }
 
-void Parser::parse_module_variable(Space space, bool is_extern) {
+void Parser::parse_module_variable(Space space, Linkage linkage) {
   const Declaration head = parse_declaration_head();
   do {
     auto variable = parse_variable(head, space);
-    variable->is_extern = is_extern;
-    if (variable->is_unsized && variable->size == 0 && !(is_extern && space == Space::shared)) {
+    variable->is_extern = linkage.is_extern;
+    variable->is_visible = linkage.is_visible;
+    variable->is_weak = linkage.is_weak;
+    if (variable->is_unsized && variable->size == 0 && !(linkage.is_extern && space == Space::shared)) {
       refuse(variable->at, "array " + variable->name + " has no size");
     }
     declare(variable->name, {Symbol::Kind::kVariable, 0, variable.get()}, variable->at);
@@ -210,11 +216,12 @@ void Parser::parse_module_variable(Space space, bool is_extern) {
   expect(';', "after the variable");
 }
 
-void Parser::parse_function(bool is_extern, bool is_weak) {
+void Parser::parse_function(Linkage linkage) {
   auto owned = std::make_unique<SyntaxFunction>();
   owned->is_entry = take().text == "entry";
-  owned->is_extern = is_extern;
-  owned->is_weak = is_weak;
+  owned->is_extern = linkage.is_extern;
+  owned->is_visible = linkage.is_visible;
+  owned->is_weak = linkage.is_weak;
   while (accept_dot("attribute")) parse_group(')', OperandKind::kList);
   scopes_.open();
   labels_.emplace_back();

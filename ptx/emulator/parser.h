@@ -38,8 +38,11 @@ class Parser {
   void parse_version();
   void parse_target();
   void parse_directive();
-  void parse_module_variable(Space space, bool is_extern);
-  void parse_function(bool is_extern, bool is_weak);
+  struct Linkage {
+    bool is_extern = false, is_visible = false, is_weak = false;
+  };
+  void parse_module_variable(Space space, Linkage linkage);
+  void parse_function(Linkage linkage);
   void parse_limits(SyntaxFunction& function);
   void parse_limit(SyntaxFunction& function, std::string_view word);
   SyntaxFunction* declare_function(std::unique_ptr<SyntaxFunction> function);

@@ -33,6 +33,7 @@ struct Variable {
   uint64_t size = 0;       // bytes; 0 for an extern array without a size
   uint32_t align = 1;
   bool is_extern = false, is_unsized = false;
+  bool is_visible = false, is_weak = false;  // to modules that are linked to this one; weak: one of several will do
   std::vector<Initialiser> initialisers;
   Position at;
 };
@@ -100,7 +101,8 @@ struct RegisterParameter {
 
 struct SyntaxFunction {
   std::string name;
-  bool is_entry = false, is_defined = false, is_extern = false, is_weak = false;
+  bool is_entry = false, is_defined = false, is_extern = false;
+  bool is_visible = false, is_weak = false;  // as of a variable
   Position at;
   Signature signature;
   std::vector<Register> registers;

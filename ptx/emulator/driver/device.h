@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "ptx/emulator/link_input.h"
+
 namespace ptx::emulator::driver {
 
 struct DeviceProfile {
@@ -86,7 +88,9 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual const DeviceProfile& profile() const = 0;
-  virtual std::unique_ptr<LoadedModule> load(std::string_view ptx) = 0;
+  // One text, or several that were compiled apart.
+  virtual std::unique_ptr<LoadedModule> load(const std::vector<LinkInput>& inputs) = 0;
+  virtual void check_input(std::string_view ptx) = 0;  // of a link: throws as load does
 
   // Device memory. Addresses are never null; 0 bytes or no room gives 0.
   virtual uint64_t allocate(uint64_t bytes) = 0;

@@ -83,7 +83,11 @@ struct Module {
 struct LinkState {
   Context* context = nullptr;
   JitOptions options;
-  std::string image;  // of what was added; empty before
+  struct Input {
+    std::string name, text;
+  };
+  std::vector<Input> inputs;
+  std::string image;  // once complete
 };
 
 struct Node {

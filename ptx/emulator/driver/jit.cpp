@@ -2,6 +2,7 @@
 #include "ptx/emulator/driver/jit.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 
 namespace ptx::emulator::driver {
@@ -35,13 +36,48 @@ JitOptions::JitOptions(unsigned count, const CUjit_option* options, void** value
     if (log->bytes != nullptr) log->room = static_cast<unsigned>(reinterpret_cast<size_t>(*log->bytes));
 }
 
-std::string make_image(std::string_view text) { return std::string(kMark, sizeof kMark).append(text); }
+namespace {
+
+// A number at the front, up to the end of its line; both are taken away.
+bool take_number(std::string_view& bytes, uint64_t& number) {
+  const size_t end = bytes.find('\n');
+  if (end == std::string_view::npos) return false;
+  const auto [stop, error] = std::from_chars(bytes.data(), bytes.data() + end, number);
+  if (error != std::errc{} || stop != bytes.data() + end) return false;
+  bytes.remove_prefix(end + 1);
+  return true;
+}
+
+Image read_own_image(std::string_view bytes) {
+  Image image;
+  uint64_t most = 0, length[2];
+  if (!take_number(bytes, most)) return {};
+  image.max_registers = static_cast<uint32_t>(std::clamp<uint64_t>(most, 16, 255));
+  while (!bytes.empty()) {
+    if (!take_number(bytes, length[0]) || !take_number(bytes, length[1])) return {};
+    if (length[0] > bytes.size() || length[1] > bytes.size() - length[0]) return {};
+    image.inputs.push_back({std::string(bytes.substr(0, length[0])), bytes.substr(length[0], length[1])});
+    bytes.remove_prefix(length[0] + length[1]);
+  }
+  return image;
+}
+
+}  // namespace
+
+std::string make_image(const std::vector<LinkInput>& inputs, uint32_t max_registers) {
+  std::string image = std::string(kMark, sizeof kMark) + std::to_string(max_registers) + "\n";
+  for (const LinkInput& input : inputs)
+    image.append(std::to_string(input.name.size()) + "\n" + std::to_string(input.text.size()) + "\n" + input.name)
+        .append(input.text);
+  return image;
+}
 
 // A cubin starts as an ELF file, a fat binary with its own number: neither holds text to run.
-const char* text_of(const char* image) {
+Image read_image(const char* bytes) {
   constexpr unsigned char kElf[] = {0x7f, 'E', 'L', 'F'}, kFatBinary[] = {0x50, 0xed, 0x55, 0xba};
-  if (std::strncmp(image, kMark, sizeof kMark) == 0) return image + sizeof kMark;
-  return std::memcmp(image, kElf, 4) != 0 && std::memcmp(image, kFatBinary, 4) != 0 ? image : nullptr;
+  if (std::strncmp(bytes, kMark, sizeof kMark) == 0) return read_own_image(bytes + sizeof kMark);
+  if (std::memcmp(bytes, kElf, 4) == 0 || std::memcmp(bytes, kFatBinary, 4) == 0) return {};
+  return {255, {{"ptx", bytes}}};
 }
 
 }  // namespace ptx::emulator::driver

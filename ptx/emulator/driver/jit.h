@@ -3,9 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "ptx/driver_types.h"
+#include "ptx/emulator/link_input.h"
 
 namespace ptx::emulator::driver {
 
@@ -27,11 +28,15 @@ struct JitOptions {
   JitOptions(unsigned count, const CUjit_option* options, void** values);
 };
 
-// What the emulator links in place of machine code: its own mark and the PTX text. No GPU runs it, and
-// it is not taken for anything else: it begins neither as an ELF file nor as text.
-std::string make_image(std::string_view text);
+// What the emulator links in place of machine code: its own mark and the PTX texts. No GPU runs it, and
+// it is not taken for anything else: it begins neither as an ELF file nor as text. Ends with a NUL and has no other.
+std::string make_image(const std::vector<LinkInput>& inputs, uint32_t max_registers);
 
-// The text to run, from PTX text or an image of the emulator's own; null for machine code.
-const char* text_of(const char* image);
+// What there is to run in PTX text or in an image of the emulator's own; no inputs: machine code, or a broken image.
+struct Image {
+  uint32_t max_registers = 255;
+  std::vector<LinkInput> inputs;  // of the bytes that were read
+};
+Image read_image(const char* bytes);
 
 }  // namespace ptx::emulator::driver

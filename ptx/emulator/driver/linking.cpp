@@ -1,5 +1,5 @@
-// Links: one PTX text in, an image of the emulator's own out. The text is read here as it will be when it is loaded, so
-// that what a compiler would refuse is refused with the same log.
+// Links: PTX texts in, an image of the emulator's own out. The texts are read here as they will be when they are
+// loaded, so that what a compiler or a linker would refuse is refused with the same log.
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -19,21 +19,38 @@ CUresult with_link(const void* handle, Body body) {
   });
 }
 
-CUresult add_text(Driver& d, LinkState& link, std::string_view text, const JitOptions& options) {
-  const JitLog& log = options.error.buffer != nullptr ? options.error : link.options.error;
-  if (!link.image.empty()) {
-    log.write("the emulator links one input");
-    return CUDA_ERROR_NOT_SUPPORTED;
-  }
+const JitLog& error_log(const LinkState& link, const JitOptions& options) {
+  return options.error.buffer != nullptr ? options.error : link.options.error;
+}
+
+template <class Body>
+CUresult with_log(const JitLog& log, CUresult otherwise, Body body) {
   try {
-    d.device->load(text);
+    body();
   } catch (const InvalidPtx& problem) {
     log.write(problem.log);
-    return problem.unsupported_version ? CUDA_ERROR_UNSUPPORTED_PTX_VERSION : CUDA_ERROR_INVALID_PTX;
+    return problem.unsupported_version ? CUDA_ERROR_UNSUPPORTED_PTX_VERSION : otherwise;
   }
   log.write("");
-  link.image = make_image(text);
   return CUDA_SUCCESS;
+}
+
+CUresult add_text(Driver& d, LinkState& link, std::string_view text, const char* name, const JitOptions& options) {
+  return with_log(error_log(link, options), CUDA_ERROR_INVALID_PTX, [&] {
+    d.device->check_input(text);
+    const std::string own = name != nullptr && *name != 0 ? name : "input " + std::to_string(link.inputs.size() + 1);
+    link.inputs.push_back({own, std::string(text)});
+    link.image.clear();
+  });
+}
+
+CUresult complete(Driver& d, LinkState& link) {
+  std::vector<LinkInput> inputs;
+  for (const LinkState::Input& input : link.inputs) inputs.push_back({input.name, input.text});
+  return with_log(link.options.error, CUDA_ERROR_INVALID_IMAGE, [&] {
+    d.device->load(inputs);
+    link.image = make_image(inputs, link.options.max_registers);
+  });
 }
 
 }  // namespace
@@ -54,15 +71,19 @@ CUresult cuLinkCreate_v2(unsigned count, CUjit_option* options, void** values, C
   });
 }
 
-CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* data, size_t size, const char*, unsigned count,
-                          CUjit_option* options, void** values) {
+CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* data, size_t size, const char* name,
+                          unsigned count, CUjit_option* options, void** values) {
   return with_link(state, [&](Driver& d, LinkState& link) -> CUresult {
     if (data == nullptr || size == 0 || (count > 0 && (options == nullptr || values == nullptr)))
       return CUDA_ERROR_INVALID_VALUE;
-    if (type != CU_JIT_INPUT_PTX)
-      return type > CU_JIT_INPUT_LIBRARY ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NO_BINARY_FOR_GPU;
+    if (type > CU_JIT_INPUT_LIBRARY) return CUDA_ERROR_INVALID_VALUE;
+    const JitOptions own = {count, options, values};
+    if (type != CU_JIT_INPUT_PTX) {
+      error_log(link, own).write("the emulator links PTX text; this input is machine code for a GPU");
+      return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    }
     const char* text = static_cast<const char*>(data);
-    return add_text(d, link, {text, strnlen(text, size)}, {count, options, values});
+    return add_text(d, link, {text, strnlen(text, size)}, name, own);
   });
 }
 
@@ -76,9 +97,11 @@ CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char* pa
 }
 
 CUresult cuLinkComplete(CUlinkState state, void** image, size_t* size) {
-  return with_link(state, [&](Driver&, LinkState& link) -> CUresult {
+  return with_link(state, [&](Driver& d, LinkState& link) -> CUresult {
     if (image == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    if (link.image.empty()) return CUDA_ERROR_INVALID_IMAGE;
+    if (link.inputs.empty()) return CUDA_ERROR_INVALID_IMAGE;
+    if (link.image.empty())
+      if (CUresult result = complete(d, link); result != CUDA_SUCCESS) return result;
     *image = link.image.data();
     if (size != nullptr) *size = link.image.size() + 1;  // with the NUL
     return CUDA_SUCCESS;

@@ -122,7 +122,8 @@ class MachineFunction : public LoadedFunction {
 
 class MachineModule : public LoadedModule {
  public:
-  MachineModule(Machine& machine, std::string_view text) : module_(text, machine.profile, machine.memory) {
+  MachineModule(Machine& machine, const std::vector<LinkInput>& inputs)
+      : module_(inputs, machine.profile, machine.memory) {
     for (const Code* code : module_.entries()) functions_.push_back({machine, module_, *code});
   }
 
@@ -145,10 +146,21 @@ class MachineModule : public LoadedModule {
 
 std::string compiler_log(const LoadError& error) {
   std::string log;
-  for (const Problem& problem : error.problems)
-    log += "ptx line " + std::to_string(problem.at.line) + ", column " + std::to_string(problem.at.column) + ": " +
-           problem.message + ": " + problem.text + "\n";
+  for (const Problem& problem : error.problems) {
+    if (problem.at.line > 0)
+      log += "ptx line " + std::to_string(problem.at.line) + ", column " + std::to_string(problem.at.column) + ": ";
+    log += problem.message + (problem.text.empty() ? "" : ": " + problem.text) + "\n";
+  }
   return log;
+}
+
+template <class Body>
+auto with_log(Body body) {
+  try {
+    return body();
+  } catch (const LoadError& error) {
+    throw InvalidPtx{compiler_log(error), error.problems.front().is_too_new};
+  }
 }
 
 class MachineDevice : public Device {
@@ -167,12 +179,12 @@ class MachineDevice : public Device {
 
   const DeviceProfile& profile() const override { return profile_; }
 
-  std::unique_ptr<LoadedModule> load(std::string_view ptx) override {
-    try {
-      return std::make_unique<MachineModule>(machine_, ptx);
-    } catch (const LoadError& error) {
-      throw InvalidPtx{compiler_log(error), error.problems.front().is_too_new};
-    }
+  std::unique_ptr<LoadedModule> load(const std::vector<LinkInput>& inputs) override {
+    return with_log([&] { return std::make_unique<MachineModule>(machine_, inputs); });
+  }
+
+  void check_input(std::string_view ptx) override {
+    with_log([&] { Module::check_input(ptx, machine_.profile, machine_.memory); });
   }
 
   uint64_t allocate(uint64_t bytes) override { return machine_.memory.allocate(bytes); }

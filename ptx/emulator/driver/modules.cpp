@@ -12,14 +12,14 @@ namespace {
 
 CUresult load(Driver& d, Context& context, const char* image, const JitOptions& options, Module** out) {
   if (std::strlen(image) < 4) return CUDA_ERROR_INVALID_IMAGE;
-  const char* text = text_of(image);
-  if (text == nullptr) {
+  const Image read = read_image(image);
+  if (read.inputs.empty()) {
     options.error.write("the emulator runs PTX text; this image is machine code for a GPU");
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
   }
   auto module = std::make_unique<Module>();
   try {
-    module->loaded = d.device->load(text);
+    module->loaded = d.device->load(read.inputs);
   } catch (const InvalidPtx& problem) {
     options.error.write(problem.log);
     return problem.unsupported_version ? CUDA_ERROR_UNSUPPORTED_PTX_VERSION : CUDA_ERROR_INVALID_PTX;
@@ -31,7 +31,7 @@ CUresult load(Driver& d, Context& context, const char* image, const JitOptions& 
     auto function = std::make_unique<Function>();
     function->module = module.get();
     function->loaded = loaded;
-    function->n_registers = std::min(loaded->traits().n_registers, options.max_registers);
+    function->n_registers = std::min({loaded->traits().n_registers, options.max_registers, read.max_registers});
     module->functions.push_back(std::move(function));
   }
   *out = d.modules.add(std::move(module));
