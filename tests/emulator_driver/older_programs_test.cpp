@@ -165,8 +165,9 @@ TEST_F(OlderPrograms, UserObjectsLiveAsLongAsTheirGraphs) {
 
 // Every name of CUDA 13.0's driver is there. What is not emulated says so, whatever it is given.
 TEST_F(OlderPrograms, NamesThatAreNotEmulated) {
-  for (const char* name : {"cuTexObjectCreate", "cuMemAddressReserve", "cuMemcpyPeerAsync_ptsz", "cuMemAlloc",
-                           "cuGreenCtxCreate", "cuIpcGetMemHandle", "cuArrayCreate_v2", "cuGraphAddMemAllocNode"}) {
+  for (const char* name :
+       {"cuTexObjectCreate", "cuMemAddressReserve", "cuMemcpyPeerAsync_ptsz", "cuMemAlloc", "cuGreenCtxCreate",
+        "cuGraphicsGLRegisterBuffer", "cuIpcGetMemHandle", "cuArrayCreate_v2", "cuGraphAddMemAllocNode"}) {
     void* function = dlsym(RTLD_DEFAULT, name);
     ASSERT_NE(function, nullptr) << name;
     const auto call = reinterpret_cast<CUresult (*)(void*, int, size_t)>(function);

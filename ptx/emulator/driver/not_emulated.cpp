@@ -45,6 +45,19 @@
   X(cuTexRefSetArray) X(cuTexRefSetBorderColor) X(cuTexRefSetFilterMode) X(cuTexRefSetFlags) X(cuTexRefSetFormat) \
   X(cuTexRefSetMaxAnisotropy) X(cuTexRefSetMipmapFilterMode) X(cuTexRefSetMipmapLevelBias) \
   X(cuTexRefSetMipmapLevelClamp) X(cuTexRefSetMipmappedArray)
+// OpenGL, EGL and VDPAU
+#define OTHER_GRAPHICS(X) \
+  X(cuEGLStreamConsumerAcquireFrame) X(cuEGLStreamConsumerConnect) X(cuEGLStreamConsumerConnectWithFlags) \
+  X(cuEGLStreamConsumerDisconnect) X(cuEGLStreamConsumerReleaseFrame) X(cuEGLStreamProducerConnect) \
+  X(cuEGLStreamProducerDisconnect) X(cuEGLStreamProducerPresentFrame) X(cuEGLStreamProducerReturnFrame) \
+  X(cuEventCreateFromEGLSync) X(cuGLCtxCreate) X(cuGLCtxCreate_v2) X(cuGLGetDevices) X(cuGLGetDevices_v2) \
+  X(cuGLInit) X(cuGLMapBufferObject) X(cuGLMapBufferObjectAsync) X(cuGLMapBufferObjectAsync_v2) \
+  X(cuGLMapBufferObjectAsync_v2_ptsz) X(cuGLMapBufferObject_v2) X(cuGLMapBufferObject_v2_ptds) \
+  X(cuGLRegisterBufferObject) X(cuGLSetBufferObjectMapFlags) X(cuGLUnmapBufferObject) \
+  X(cuGLUnmapBufferObjectAsync) X(cuGLUnregisterBufferObject) X(cuGraphicsEGLRegisterImage) \
+  X(cuGraphicsGLRegisterBuffer) X(cuGraphicsGLRegisterImage) X(cuGraphicsResourceGetMappedEglFrame) \
+  X(cuGraphicsVDPAURegisterOutputSurface) X(cuGraphicsVDPAURegisterVideoSurface) X(cuVDPAUCtxCreate) \
+  X(cuVDPAUCtxCreate_v2) X(cuVDPAUGetDevice)
 // Launches of before CUDA 4, of several devices at once; contexts that are attached
 #define LAUNCHES_BEFORE_CUDA_4(X) \
   X(cuCtxAttach) X(cuCtxDetach) X(cuDeviceGetProperties) X(cuFuncSetBlockShape) X(cuFuncSetSharedSize) X(cuLaunch) \
@@ -101,7 +114,7 @@
   X(cuStreamGetGreenCtx) X(cuStreamSetAttribute) X(cuStreamSetAttribute_ptsz) X(cuWaitExternalSemaphoresAsync) \
   X(cuWaitExternalSemaphoresAsync_ptsz)
 #define NAMES(X) ADDRESSES_OF_32_BITS(X) ARRAYS_AND_TEXTURES(X) LAUNCHES_BEFORE_CUDA_4(X) MANAGED_AND_MAPPED_MEMORY(X) \
-  GRAPHS(X) OTHERS(X)
+  GRAPHS(X) OTHERS(X) OTHER_GRAPHICS(X)
 // clang-format on
 
 namespace ptx::cuda {
