@@ -105,9 +105,10 @@ TEST_F(Gpu, RefusedTextBringsTheCompilersLog) {
       AllOf(HasSubstr("compiling the kernels ("), HasSubstr("frobnicate"), HasSubstr("CUDA_ERROR_INVALID_PTX")));
 }
 
-// Last of its context: a fault stays with it until everything has been given back.
+// A fault stays with its context until everything has been given back.
 TEST(FaultyKernel, IsReportedWhenTheHostWaits) {
   const DeviceChoice& device = test_device();
+  drop_test_context();
   {
     const ContextPointer context = Context::open(*device.table, device.gpu);
     const Module module(context, {wild_read()});
@@ -118,8 +119,7 @@ TEST(FaultyKernel, IsReportedWhenTheHostWaits) {
                 AllOf(HasSubstr("computing on the GPU: cuStreamSynchronize failed with CUDA_ERROR_ILLEGAL_ADDRESS"),
                       HasSubstr("fault of warpchat")));
   }
-  const ContextPointer again = Context::open(*device.table, device.gpu);
-  EXPECT_NO_THROW(Stream(again).wait()) << "a fresh context works";
+  EXPECT_NO_THROW(Stream(keep_new_test_context()).wait()) << "a fresh context works";
 }
 
 // Every error of the table below becomes one sentence with the call, CUDA's name and a next step.

@@ -1,5 +1,5 @@
 // Runs a kernel of the builder in the emulator: every check on unless told otherwise, poison round every buffer. With
-// WARPCHAT_TEST_DEVICE=cuda it runs on that GPU instead, whatever options are given.
+// WARPCHAT_TEST_DEVICE it runs on that device through its driver instead, whatever options are given.
 //   GuardedDevice device(sm_75);
 //   float* y = device.poisoned<float>(rows);
 //   EXPECT_EQ(device.run(gemv(spec, sm_75), device.upload(weights), device.upload(x), y), "");
@@ -20,7 +20,7 @@
 
 #include "ptx/emulator/emulator.h"
 #include "ptx/kernel.h"
-#include "tests/kernels/real_gpu.h"
+#include "tests/kernels/driver_gpu.h"
 
 namespace warpchat {
 
@@ -101,7 +101,7 @@ class GuardedDevice {
 
   // Of the last run with options.count.
   const ptx::emulator::Counters& counters() const { return counters_; }
-  // Counters, checks and seeds are the emulator's.
+  // By its machine: counters, checks and seeds are the emulator's.
   bool is_emulated() const { return gpu_ == nullptr; }
   void mark_initialised(const void* p, size_t n_bytes) {
     if (is_emulated()) memory_.mark_initialised(reinterpret_cast<uint64_t>(p), n_bytes);
@@ -172,7 +172,7 @@ class GuardedDevice {
     }
   }
 
-  std::unique_ptr<RealGpu> gpu_ = RealGpu::if_asked_for();
+  std::unique_ptr<DriverGpu> gpu_ = DriverGpu::if_asked_for();
   ptx::emulator::Profile profile_;
   ptx::emulator::Memory memory_;
   std::vector<const uint8_t*> zones_;

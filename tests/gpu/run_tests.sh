@@ -1,0 +1,83 @@
+#!/bin/sh
+# Runs the tests of one program on WARPCHAT_TEST_DEVICE in several processes at once, and goes on behind a test that
+# hangs, crashes, or loses the device.
+#   run_tests.sh PROGRAM PROCESSES SECONDS FOLDER [FILTER]
+# FOLDER gets each process's log, N.log, whose last line names the test that ran when it was ended. After SECONDS all
+# are ended. Prints what came of the tests, one line for each that did not pass. WARPCHAT_TEST_SECONDS: of one test (30).
+# left_out.txt beside this script lists what never runs. Exit code: 0 if nothing failed and everything ran.
+set -u
+program=$1 processes=$2 seconds=$3 folder=$4 filter=${5:-*}
+here=$(cd "$(dirname "$0")" && pwd)
+started=$(date +%s)
+export WARPCHAT_TEST_SECONDS="${WARPCHAT_TEST_SECONDS:-30}"
+mkdir -p "$folder"
+rm -f "$folder"/*.todo "$folder"/*.log
+
+left_out=$(sed '/^#/d; s/ .*//' "$here/left_out.txt" | paste -sd: -)
+"$program" --gtest_list_tests --gtest_filter="$filter-$left_out" > "$folder/list" 2>&1
+awk -v "n=$processes" -v "folder=$folder" '
+  /^[^ ].*\.( |$)/ { suite = $1; next }
+  /^  [^ ]/ && suite != "" { print suite $1 > (folder "/" count++ % n ".todo") }' "$folder/list"
+if ! ls "$folder"/*.todo > /dev/null 2>&1; then
+  echo "no tests in $(basename "$program"): $(tail -n 1 "$folder/list")"
+  exit 1
+fi
+
+# A list of tests until all of them have begun, in as many processes as it takes.
+work() {
+  log=${1%.todo}.log out=${1%.todo}.out rest=${1%.todo}.rest
+  while [ -s "$1" ]; do
+    left=$((seconds - $(date +%s) + started))
+    [ "$left" -gt 0 ] || break
+    timeout -k 5 "$left" "$program" --gtest_filter="$(paste -sd: "$1")" --gtest_brief=0 --gtest_color=no > "$out" 2>&1
+    code=$?
+    cat "$out" >> "$log"
+    sed -n 's/^\[ RUN      \] //p' "$out" > "$out.begun"
+    case $code in
+      1) echo "[   FAIL   ] exit code 1" >> "$log" ;;
+    esac
+    case $code in
+      0 | 1 | 124 | 137) break ;;
+    esac
+    if [ ! -s "$out.begun" ]; then
+      echo "[ NO START ] exit code $code" >> "$log"
+      break
+    fi
+    echo "[   EXIT   ] code $code" >> "$log"
+    grep -vxFf "$out.begun" "$1" > "$rest"
+    mv "$rest" "$1"
+  done
+  rm -f "$out" "$out.begun"
+}
+
+sort "$folder"/*.todo > "$folder/all"
+for list in "$folder"/*.todo; do
+  work "$list" &
+done
+wait
+
+# The last word on a test is its verdict; one that began and has none crashed, or ran when its process was ended.
+awk '
+  FILENAME ~ /\/all$/ { verdict[$1] = "not run"; next }
+  /^\[ RUN      \] / { verdict[$4] = "did not end"; next }
+  /^\[       OK \] / { verdict[$4] = "passed" }
+  /^\[  SKIPPED \] [^ ]+.*ms\)/ { verdict[$4] = "skipped" }
+  /^\[  FAILED  \] [^ ]+.*ms\)/ { sub(/,$/, "", $4); verdict[$4] = "failed" }
+  /^\[   HUNG   \] / { sub(/:$/, "", $4); verdict[$4] = "hung" }
+  /^\[   LOST   \] / { sub(/:$/, "", $4); verdict[$4] = "lost the device" }
+  /^\[ NO START \] / { outside = "a process did not start" }
+  /^\[   FAIL   \] / { exit_codes = 1 }
+  END {
+    for (test in verdict) {
+      ++n[verdict[test]]
+      if (verdict[test] != "passed" && verdict[test] != "skipped") bad[++n_bad] = verdict[test] ": " test
+    }
+    if (exit_codes && !n["failed"]) outside = "something failed outside of the tests"
+    printf "%d passed", n["passed"]
+    split("skipped,failed,hung,lost the device,did not end,not run", kinds, ",")
+    for (i = 1; i <= 6; ++i) if (n[kinds[i]]) printf ", %d %s", n[kinds[i]], kinds[i]
+    print (outside == "" ? "" : ", " outside)
+    for (i = 1; i <= n_bad; ++i) print bad[i] | "sort"
+    close("sort")
+    exit n_bad > 0 || outside != ""
+  }' "$folder/all" "$folder"/*.log
