@@ -53,11 +53,11 @@ build() {
 
 # device, shape: lines "test launch tokens/s" from gpu_bench's tables.
 our_rates() {
-  "$here/gpu_bench" --device "$1" --shapes "$2" --depths "$depths" --prompts "$prompts" --tokens "$tokens" \
-    --batches "" > "$scratch/ours.md"
+  "$here/gpu_bench" shapes --device "$1" --shapes "$2" --depths "$depths" --prompts "$prompts" --tokens "$tokens" \
+    --batches "" --rounds 1 --kernels no > "$scratch/ours.md"
   awk -F ' *[|] *' -v "tokens=$tokens" '
-    NF == 7 && $3 ~ /^(stream|graph|persistent)$/ { print "tg" tokens "@d" $2, $3, $4 }
-    NF == 5 && $2 ~ /^[0-9]+$/ { print "pp" $2, "any", $3 }' "$scratch/ours.md"
+    $4 ~ /^(stream|graph|persistent)$/ { print "tg" tokens "@d" $3, $4, $5 }
+    NF == 7 && $3 ~ /^[0-9]+$/ { print "pp" $3, "any", $4 }' "$scratch/ours.md"
 }
 
 # device, model file: the same lines of llama.cpp, all layers on that GPU, with flash attention.
@@ -77,9 +77,10 @@ their_rates() {
     awk '{ print ($1 > 0 ? "pp" $1 : "tg" $2 "@d" $3), "llama.cpp", $4 }'
 }
 
-# Lines "round test launch tokens/s" to a table; ours is the launch with the best median.
+# shape; lines "round test launch tokens/s" to a table, whose rows go to $WARPCHAT_RESULTS, too, where that names a file.
+# Ours is the launch with the best median.
 table() {
-  awk -v "rounds=$rounds" '
+  awk -v "rounds=$rounds" -v "shape=$1" -v "rows=${WARPCHAT_RESULTS:-/dev/null}" '
     function median(   i, j, t) {  # of value[1 .. rounds], which it sorts
       for (i = 2; i <= rounds; ++i)
         for (j = i; j > 1 && value[j] < value[j - 1]; --j) { t = value[j]; value[j] = value[j - 1]; value[j - 1] = t }
@@ -105,14 +106,19 @@ table() {
         theirs = speed(test, "llama.cpp")
         if (ours == 0 || theirs == 0) { printf "| %s | %.1f | | %.1f | one was not measured |\n", test, ours, theirs; continue }
         for (r = 1; r <= rounds; ++r) value[r] = rate[r, test, best] / rate[r, test, "llama.cpp"]
-        printf "| %s | %.1f | %s | %.1f | %.2f |\n", test, ours, best, theirs, median()
+        ratio = median()
+        printf "| %s | %.1f | %s | %.1f | %.2f |\n", test, ours, best, theirs, ratio
+        printf "{\"table\":\"llama.cpp\",\"shape\":\"%s\",\"test\":\"%s\",\"launch\":\"%s\"," \
+               "\"tokens/s\":%.1f,\"llama.cpp, tokens/s\":%.1f,\"ratio\":%.3f}\n",
+          shape, test, best, ours, theirs, ratio >> rows
       }
     }'
 }
 
 # device, shape
 compare() {
-  "$here/gpu_bench" --write-gguf "$scratch" --shapes "$2"
+  printf '\n### %s\n\n' "$2"
+  "$here/gpu_bench" write-gguf --folder "$scratch" --shapes "$2"
   : > "$scratch/rates"
   round=1
   while [ "$round" -le "$rounds" ]; do
@@ -122,8 +128,7 @@ compare() {
     round=$((round + 1))
   done
   rm "$scratch/$2.gguf"
-  printf '\n### %s\n\n' "$2"
-  table < "$scratch/rates"
+  table "$2" < "$scratch/rates"
 }
 
 measure() {

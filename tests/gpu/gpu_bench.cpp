@@ -1,56 +1,45 @@
-// Measures a GPU: what its memory gives at best, and on models of known shapes what every kernel reaches of that, and
-// tokens per second. Writes Markdown.
-//   gpu_bench [--device cuda] [--shapes qwen2.5-0.5b,qwen2.5-3b] [--depths 0,4096,32000] [--tokens 64]
-//   [--prompts 512,4096] [--batches 1,2,4,8,16,32,64]
-// gpu_bench --write-gguf FOLDER [--shapes ...] measures nothing: it writes the models as FOLDER/SHAPE.gguf, for other
-// programs to measure.
+// Measures a device: tables in Markdown to stdout, and with WARPCHAT_RESULTS=FILE the same rows as JSON to its end.
+//   gpu_bench constants [--device cuda]         its latencies, gaps and rates
+//   gpu_bench start --shapes S [--start first]  from the start to the first token, part by part
+//   gpu_bench shapes --shapes S,S [--depths 0,4096,32000] [--tokens 64] [--rounds 3] [--prompts 512,4096]
+//             [--batches 1,2,4,8,16,32,64] [--predicted h200] [--kernels yes|no]
+//                                               tokens per second, and every kernel, beside the analytic model
+//   gpu_bench write-gguf --folder F --shapes S  the models as F/SHAPE.gguf, for other programs to measure
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
 #include <sstream>
 
 #include "engine/driver/device_choice.h"
 #include "engine/driver/module.h"
 #include "kernels/shapes.h"
 #include "models/message.h"
-#include "ptx/builder.h"
+#include "tests/gpu/constant_kernels.h"
+#include "tests/gpu/measure_constants.h"
 #include "tests/gpu/measure_shape.h"
+#include "tests/gpu/measure_start.h"
+#include "tests/gpu/results.h"
 #include "tests/gpu/shaped_model.h"
 
 namespace warpchat {
 namespace {
 
-// Reads n * 16 bytes as a stream and does next to nothing with them.
-ptx::Kernel read_stream(uint64_t n, uint32_t blocks, ptx::Target target) {
-  using namespace ptx;
-  constexpr uint32_t kThreads = 512;
-  constexpr int kAtOnce = 8;
-  Builder b("read_stream", target);
-  Global<u32> from = b.global<u32>("from", n * 4), out = b.global<u32>("out", blocks * kThreads);
-  Reg<u32> thread = b.block() * kThreads + b.thread();
-  Var<u32> sum = b.var("sum", 0u);
-  const uint64_t stride = uint64_t{blocks} * kThreads;
-  b.for_("chunk", b.convert<u64>(thread), n, stride * kAtOnce, [&](Reg<u64> chunk) {
-    std::vector<Vec<u32, 4>> loaded;
-    for (int i = 0; i < kAtOnce; ++i) loaded.push_back(from.load<4>((chunk + stride * i) * 4, kReadOnce));
-    for (const Vec<u32, 4>& words : loaded)
-      for (int i = 0; i < 4; ++i) sum = sum ^ words[i];
-  });
-  out.store(thread, sum);
-  return b.finish(Launch{blocks, kThreads});
-}
-
 // Bytes per second, the best of some launches over a buffer far larger than any cache.
 double read_ceiling(const ContextPointer& context) {
+  constexpr uint32_t kThreads = 512, kAtOnce = 8;
   const uint32_t blocks = context->device().n_sms * 4;
-  const uint64_t turn = uint64_t{blocks} * 512 * 8;  // chunks of 16 bytes in one round of all threads
-  const uint64_t wanted = context->device().is_emulated ? 1 << 16 : uint64_t{2} << 30 >> 4;
+  const uint64_t turn = uint64_t{blocks} * kThreads * kAtOnce;  // chunks of 16 bytes in one round of all threads
+  const uint64_t wanted = context->device().is_emulated ? 1 : uint64_t{2} << 30 >> 4;
   const uint64_t n = std::max<uint64_t>(1, wanted / turn) * turn;
-  const Module module(context, {read_stream(n, blocks, context->device().target())});
+  const Module module(context, {read_kernel(n, blocks, kThreads, kAtOnce, context->device().target())});
   const Stream stream(context);
-  const DeviceMemory from(context, n * 16, "a measurement"), out(context, uint64_t{blocks} * 512 * 4, "a measurement");
-  stream.fill(from.address(), 1, n * 16);
+  const DeviceMemory from(context, n * 16, "a measurement"),
+      out(context, uint64_t{blocks} * kThreads * 4, "a measurement");
+  stream.fill(from.address(), 0x5a, n * 16);
   double best = 0;
-  for (int i = 0; i < 10; ++i) {
+  for (int i = 0; i < (context->device().is_emulated ? 1 : 10); ++i) {
     const GpuEvent before(context, GpuEvent::Timing::kOn), after(context, GpuEvent::Timing::kOn);
     stream.record(before);
     module.kernel(0).launch(stream, {from, out});
@@ -68,64 +57,73 @@ std::vector<std::string> list_of(const std::string& text) {
   return items;
 }
 
+uint32_t number_of(const std::string& text) { return static_cast<uint32_t>(std::stoul(text)); }
+
 std::vector<uint32_t> numbers_of(const std::string& text) {
   std::vector<uint32_t> numbers;
-  for (const std::string& item : list_of(text)) numbers.push_back(static_cast<uint32_t>(std::stoul(item)));
+  for (const std::string& item : list_of(text)) numbers.push_back(number_of(item));
   return numbers;
 }
 
 struct Arguments {
-  std::string device = "cuda";
+  std::string command, device = "cuda", start = "first", folder = ".";
   std::vector<std::string> shapes = shape_names();
   BenchPlan plan;
-  std::string gguf_folder;  // empty: measure
 };
+
+constexpr char kUsage[] = "the first argument is constants, start, shapes or write-gguf";
 
 Arguments parse(int argc, char** argv) {
   Arguments arguments;
-  for (int i = 1; i < argc; i += 2) {
-    const std::string flag = argv[i];
-    if (i + 1 == argc) throw Error(flag + " needs a value");
-    const std::string value = argv[i + 1];
-    if (flag == "--device") {
-      arguments.device = value;
-    } else if (flag == "--shapes") {
-      arguments.shapes = list_of(value);
-    } else if (flag == "--depths") {
-      arguments.plan.depths = numbers_of(value);
-    } else if (flag == "--tokens") {
-      arguments.plan.tokens = static_cast<uint32_t>(std::stoul(value));
-    } else if (flag == "--prompts") {
-      arguments.plan.prompts = numbers_of(value);
-    } else if (flag == "--batches") {
-      arguments.plan.batches = numbers_of(value);
-    } else if (flag == "--write-gguf") {
-      arguments.gguf_folder = value;
-    } else {
-      throw Error("unknown flag " + flag +
-                  "; use --device, --shapes, --depths, --tokens, --prompts, --batches, --write-gguf");
-    }
+  if (argc < 2) throw Error(kUsage);
+  arguments.command = argv[1];
+  BenchPlan& plan = arguments.plan;
+  const std::map<std::string, std::function<void(const std::string&)>> flags = {
+      {"--device", [&](const std::string& value) { arguments.device = value; }},
+      {"--start", [&](const std::string& value) { arguments.start = value; }},
+      {"--folder", [&](const std::string& value) { arguments.folder = value; }},
+      {"--shapes", [&](const std::string& value) { arguments.shapes = list_of(value); }},
+      {"--depths", [&](const std::string& value) { plan.depths = numbers_of(value); }},
+      {"--tokens", [&](const std::string& value) { plan.tokens = number_of(value); }},
+      {"--rounds", [&](const std::string& value) { plan.rounds = number_of(value); }},
+      {"--prompts", [&](const std::string& value) { plan.prompts = numbers_of(value); }},
+      {"--batches", [&](const std::string& value) { plan.batches = numbers_of(value); }},
+      {"--predicted", [&](const std::string& value) { plan.predicted_gpu = value; }},
+      {"--kernels", [&](const std::string& value) { plan.times_kernels = value == "yes"; }},
+  };
+  for (int i = 2; i < argc; i += 2) {
+    const auto flag = flags.find(argv[i]);
+    if (flag == flags.end()) throw Error("unknown flag " + std::string(argv[i]) + "; gpu_bench.cpp lists them");
+    if (i + 1 == argc) throw Error(flag->first + " needs a value");
+    flag->second(argv[i + 1]);
   }
   return arguments;
 }
 
-void write_models(const Arguments& arguments) {
-  for (const std::string& shape : arguments.shapes)
-    ShapedModel(model_shape(shape)).write(arguments.gguf_folder + "/" + shape + ".gguf");
+void measure_shapes(const Arguments& arguments) {
+  const DeviceChoice choice = choose_device(arguments.device);
+  if (choice.table == nullptr) throw Error("--device " + arguments.device + " is no GPU");
+  const ContextPointer context = Context::open(*choice.table, choice.gpu);  // kept: it takes long to make
+  const double ceiling = read_ceiling(context);
+  ResultTable table("read ceiling", choice.gpu.name, {"target", "GB/s", "GB/s by clock and bus width"});
+  table.row({ptx::spell(choice.gpu.target()), number(ceiling * 1e-9, 1), number(choice.gpu.peak_bandwidth * 1e-9, 1)});
+  for (const std::string& shape : arguments.shapes) measure_shape(shape, arguments.plan, choice, ceiling);
 }
 
 void run(const Arguments& arguments) {
-  const DeviceChoice choice = choose_device(arguments.device);
-  if (choice.table == nullptr) throw Error("--device " + arguments.device + " is no GPU");
-  double ceiling = 0;
-  {
-    const ContextPointer context = Context::open(*choice.table, choice.gpu);
-    ceiling = read_ceiling(context);
+  if (arguments.command == "constants") {
+    setenv("CUDA_CACHE_DISABLE", "1", 1);  // or the compiler's time is that of a file
+    measure_constants(arguments.device);
+  } else if (arguments.command == "start") {
+    for (const std::string& shape : arguments.shapes) measure_start(arguments.device, shape, arguments.start);
+  } else if (arguments.command == "shapes") {
+    measure_shapes(arguments);
+  } else if (arguments.command == "write-gguf") {
+    for (const std::string& shape : arguments.shapes)
+      ShapedModel(bench_shape(shape)).write(arguments.folder + "/" + shape + ".gguf");
+  } else {
+    throw Error(kUsage);
   }
-  std::printf("# %s, %s\n\nMeasured read ceiling %.1f GB/s (clock and bus width promise %.1f).\n",
-              choice.gpu.name.c_str(), ptx::spell(choice.gpu.target()).c_str(), ceiling * 1e-9,
-              choice.gpu.peak_bandwidth * 1e-9);
-  for (const std::string& shape : arguments.shapes) measure_shape(shape, arguments.plan, choice, ceiling);
 }
 
 }  // namespace
@@ -133,8 +131,7 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   try {
-    const warpchat::Arguments arguments = warpchat::parse(argc, argv);
-    arguments.gguf_folder.empty() ? warpchat::run(arguments) : warpchat::write_models(arguments);
+    warpchat::run(warpchat::parse(argc, argv));
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "gpu_bench: %s\n", error.what());

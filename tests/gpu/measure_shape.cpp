@@ -2,16 +2,17 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <optional>
 
 #include "engine/driver/context.h"
 #include "engine/gpu/gpu_steps.h"
-#include "engine/gpu/speed_model.h"
-#include "engine/gpu/token_work.h"
-#include "engine/profile_report.h"
+#include "engine/profile.h"
 #include "engine/token_source.h"
 #include "models/message.h"
+#include "tests/gpu/measure_kernels.h"
+#include "tests/gpu/measure_phases.h"
+#include "tests/gpu/predictions.h"
+#include "tests/gpu/results.h"
 #include "tests/gpu/shaped_model.h"
 
 namespace warpchat {
@@ -59,104 +60,104 @@ double batch_speed(Decoder& decoder, uint32_t sequences, uint32_t tokens) {
   return sequences * tokens / seconds_since(start);
 }
 
-const GpuTraits* traits_of(const GpuDevice& device) {
-  for (const GpuTraits& gpu : known_gpus()) {
-    const std::string model(gpu.title.substr(gpu.title.rfind(' ') + 1));
-    if (device.name.find(model) != std::string::npos) return &gpu;
-  }
-  return nullptr;
-}
+struct Rate {
+  double value, spread_percent;  // the median, and largest less smallest by it
+};
 
-double predicted(const TokensPerSecond& speeds, LaunchMode mode) {
-  return mode == LaunchMode::kStream ? speeds.stream : mode == LaunchMode::kGraph ? speeds.graph : speeds.persistent;
+template <class Measure>
+Rate rate_of(uint32_t rounds, Measure&& measure) {
+  std::vector<double> rates;
+  for (uint32_t i = 0; i < std::max(1u, rounds); ++i) rates.push_back(measure());
+  const auto [least, most] = std::ranges::minmax(rates);
+  const double middle = median(rates);
+  return {middle, 100 * (most - least) / middle};
 }
 
 class ShapeBench {
  public:
   ShapeBench(const std::string& name, const BenchPlan& plan, const DeviceChoice& device, double read_ceiling)
-      : name_(name), plan_(plan), device_(device), ceiling_(read_ceiling), shape_(model_shape(name)), model_(shape_) {}
+      : name_(name),
+        plan_(plan),
+        device_(device),
+        ceiling_(read_ceiling),
+        shape_(bench_shape(name)),
+        model_(shape_),
+        predictions_(shape_, context(), plan.predicted_gpu.empty() ? device.gpu.name : plan.predicted_gpu) {}
 
   void run() {
-    std::printf("\n## %s\n\n%s bytes of weights\n\n", name_.c_str(), grouped(model_.n_bytes()).c_str());
+    say("\n### " + name_ + "\n\n" + grouped(model_.n_bytes()) + " bytes of weights.");
     one_sequence();
     batches();
-    std::fflush(stdout);
   }
 
  private:
   uint32_t context() const {
-    const uint32_t depth = *std::max_element(plan_.depths.begin(), plan_.depths.end()) + plan_.tokens + kWarm + 2;
-    const uint32_t prompt = *std::max_element(plan_.prompts.begin(), plan_.prompts.end());
+    const uint32_t depth = *std::ranges::max_element(plan_.depths) + plan_.tokens + kWarm + 2;
+    const uint32_t prompt = *std::ranges::max_element(plan_.prompts);
     return std::min(model_.config().context_length, std::max({depth, prompt, kFirstPrompt}));
+  }
+  ResultTable table(const std::string& name, std::vector<std::string> columns) const {
+    columns.insert(columns.begin(), "shape");
+    return ResultTable(name, device_.gpu.name, std::move(columns));
   }
 
   void one_sequence() {
-    const ContextPointer context_before = Context::open(*device_.table, device_.gpu);
-    const auto start = Clock::now();
     std::unique_ptr<GpuDecoderSteps> own =
         make_gpu_steps(model_.config(), model_.tensors(), {device_, {.context = context()}});
     GpuDecoderSteps& steps = *own;
-    Profile& profile = steps.profile();
-    profile.set_enabled(false);
+    steps.profile().set_enabled(false);
     Decoder decoder(model_.config(), std::move(own));
-    const double load_seconds = seconds_since(start);
-    decoder.forward(std::vector<Token>(kFirstPrompt, 1), 0, Logits::kLast);
-    decoder.wait();
-    std::printf("Loaded in %.2f s; the logits behind a prompt of %u tokens after %.2f s, the context being there.\n\n",
-                load_seconds, kFirstPrompt, seconds_since(start));
     decode(decoder, steps);
     prefill(decoder);
-    steps.set_launch_mode(LaunchMode::kStream, "");
-    profile.set_peak_bandwidth(ceiling_);
-    profile.set_enabled(true);
-    decode_speed(decoder, 0, plan_.tokens);
-    std::printf("%s\n", profile_markdown(profile, name_ + ", kernels of decode at 0").c_str());
+    if (!plan_.times_kernels) return;
+    for (const uint32_t depth : plan_.depths) {
+      if (depth + plan_.tokens + 2 > decoder.max_positions()) continue;
+      fill(decoder, depth);
+      if (steps.can_launch(LaunchMode::kPersistent))
+        measure_phases(name_, device_.gpu.name, decoder, steps, depth, plan_.tokens);
+      measure_kernels_in_a_stream(name_, device_.gpu.name, decoder, steps, depth, plan_.tokens, predictions_);
+    }
+    measure_products(name_, shape_, device_, predictions_);
+  }
+
+  static void fill(Decoder& decoder, uint32_t depth) {
+    if (depth > 0) decoder.prefill(std::vector<Token>(depth, 1), 0);
   }
 
   void decode(Decoder& decoder, GpuDecoderSteps& steps) {
-    const GpuTraits* traits = traits_of(device_.gpu);
-    std::optional<TokenWork> work;
-    if (traits)
-      work.emplace(decoder_specs(model_.config(), shape_.formats, context(), PassKind::kToken, 1), traits->target);
-    std::printf(
-        "| decode at | launch | tokens/s | of the read ceiling | analytic model |\n| ---: | --- | ---: | ---: | ---: "
-        "|\n");
+    ResultTable rows =
+        table("decode", {"depth", "launch", "tokens/s", "spread, %", "of the read ceiling, %", "predicted tokens/s"});
     for (const uint32_t depth : plan_.depths) {
       if (depth + plan_.tokens + kWarm + 1 > decoder.max_positions()) continue;
-      if (depth > 0) decoder.prefill(std::vector<Token>(depth, 1), 0);
+      fill(decoder, depth);
       for (const LaunchMode mode : kLaunchModes) {
+        if (!steps.can_launch(mode)) continue;
         steps.set_launch_mode(mode, "");
-        const double speed = decode_speed(decoder, depth, plan_.tokens);
+        const Rate rate = rate_of(plan_.rounds, [&] { return decode_speed(decoder, depth, plan_.tokens); });
         const uint64_t cached =
             uint64_t{4} * model_.config().n_layers * model_.config().n_kv_heads * model_.config().head_dim;
-        const double bytes = static_cast<double>(model_.n_bytes() + cached * depth);
-        std::printf("| %u | %s | %.1f | %.1f%% | ", depth, std::string(name_of(mode)).c_str(), speed,
-                    100 * bytes * speed / ceiling_);
-        if (work)
-          std::printf("%.1f |\n", predicted(predict(*traits, work->at(depth), work->barriers()), mode));
-        else
-          std::printf("|\n");
+        const double bytes = static_cast<double>(steps.weight_bytes_per_token() + cached * depth);
+        rows.row({name_, uint64_t{depth}, std::string(name_of(mode)), number(rate.value, 1),
+                  number(rate.spread_percent, 1), number(100 * bytes * rate.value / ceiling_, 1),
+                  number(predictions_.tokens_per_second(depth, mode), 1)});
       }
     }
   }
 
   void prefill(Decoder& decoder) {
-    const GpuTraits* traits = traits_of(device_.gpu);
-    std::printf("\n| prefill of | tokens/s | analytic model |\n| ---: | ---: | ---: |\n");
+    ResultTable rows = table("prefill", {"tokens", "tokens/s", "spread, %", "predicted tokens/s"});
     for (const uint32_t prompt : plan_.prompts) {
       if (prompt > decoder.max_positions()) continue;
       prefill_speed(decoder, prompt);
-      std::printf("| %u | %.1f | ", prompt, prefill_speed(decoder, prompt));
-      std::printf(traits ? "%.1f |\n" : "|\n",
-                  traits ? prefill_bound(*traits, model_.config(), model_.n_bytes(), prompt) : 0);
+      const Rate rate = rate_of(plan_.rounds, [&] { return prefill_speed(decoder, prompt); });
+      rows.row({name_, uint64_t{prompt}, number(rate.value, 1), number(rate.spread_percent, 1),
+                number(predictions_.prefill_tokens_per_second(model_.n_bytes(), prompt), 1)});
     }
-    std::printf("\n");
   }
 
   void batches() {
-    std::printf(
-        "\n| sequences | tokens/s of all, stream | graph | by bytes at the read ceiling |\n"
-        "| ---: | ---: | ---: | ---: |\n");
+    ResultTable rows = table(
+        "batches", {"sequences", "launch", "tokens/s of all", "spread, %", "by bytes at the read ceiling, tokens/s"});
     for (const uint32_t sequences : plan_.batches) {
       try {
         std::unique_ptr<GpuDecoderSteps> own = make_gpu_steps(
@@ -164,12 +165,15 @@ class ShapeBench {
         GpuDecoderSteps& steps = *own;
         steps.profile().set_enabled(false);
         Decoder decoder(model_.config(), std::move(own));
-        const double streamed = batch_speed(decoder, sequences, plan_.tokens);
-        steps.set_launch_mode(LaunchMode::kGraph, "");
-        std::printf("| %u | %.1f | %.1f | %.1f |\n", sequences, streamed, batch_speed(decoder, sequences, plan_.tokens),
-                    sequences * ceiling_ / static_cast<double>(model_.n_bytes()));
+        for (const LaunchMode mode : {LaunchMode::kStream, LaunchMode::kGraph}) {
+          steps.set_launch_mode(mode, "");
+          const Rate rate = rate_of(plan_.rounds, [&] { return batch_speed(decoder, sequences, plan_.tokens); });
+          rows.row({name_, uint64_t{sequences}, std::string(name_of(mode)), number(rate.value, 1),
+                    number(rate.spread_percent, 1),
+                    number(sequences * ceiling_ / static_cast<double>(steps.weight_bytes_per_token()), 1)});
+        }
       } catch (const Error& error) {
-        std::printf("| %u | left out: %s |\n", sequences, error.what());
+        say("\n" + std::to_string(sequences) + " sequences are left out: " + error.what());
       }
     }
   }
@@ -180,6 +184,7 @@ class ShapeBench {
   double ceiling_;
   ModelShape shape_;
   ShapedModel model_;
+  Predictions predictions_;
 };
 
 }  // namespace

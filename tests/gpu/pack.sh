@@ -1,17 +1,21 @@
 #!/bin/sh
-# Links what a machine with a GPU and nothing but CUDA needs to check and measure the kernels: everything but the C
-# library is inside the programs. Leaves build/gpu-check/ with run.sh, and build/gpu-check.tar.xz with the same; unpack
-# it there and start run.sh.
+# Packs what a machine with a GPU and nothing but CUDA needs to check and measure the kernels: programs with everything
+# but the C library inside, the scripts, the small models with exact logits, and llama.cpp's source where
+# tests/gpu/fetch_llama.sh fetched it. Leaves build/gpu-check.tar.gz, which tests/gpu/run.sh unpacks there. Fails where
+# archive and repository, which travel together, exceed $TRAVEL_MIB (64).
 #   tests/gpu/pack.sh [BUILD_DIRECTORY]
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=${1:-$root/build/portable}
-pack=$root/build/gpu-check
+archive=$root/build/gpu-check.tar.gz
+most=${TRAVEL_MIB:-64}
 programs="kernels_test gpu_decoder_test gpu_logits_test driver_test gpu_bench"
 
 cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DWARPCHAT_PORTABLE=ON -DWARPCHAT_GUI=OFF > /dev/null
 ninja -C "$build" $programs
-rm -rf "$pack"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+pack=$work/gpu-check
 mkdir -p "$pack"
 for program in $programs; do
   strip -o "$pack/$program" "$build/$program"
@@ -21,16 +25,33 @@ for program in $programs; do
     exit 1
   fi
 done
-cp "$root/tests/gpu/run.sh" "$root/tests/gpu/compare_llama.sh" "$pack/"
+for script in run.sh run_tests.sh left_out.txt compare_llama.sh; do cp "$root/tests/gpu/$script" "$pack/"; done
+
+for data in "${WARPCHAT_REFERENCE_DATA:-}" "$root/tests/data" "$root/../shared/data"; do
+  if [ -n "$data" ] && ls "$data"/*.logits.f32* > /dev/null 2>&1; then
+    mkdir "$pack/reference"
+    for logits in "$data"/*.logits.f32*; do
+      name=$(basename "$logits")
+      cp "$logits" "$data/${name%%.*}"-*.gguf* "$pack/reference/"
+    done
+    break
+  fi
+done
+[ -d "$pack/reference" ] || echo "pack.sh: packed without models with exact logits; WARPCHAT_REFERENCE_DATA names their folder"
 if [ -f "$root/build/llama.cpp.tar.gz" ]; then
   cp "$root/build/llama.cpp.tar.gz" "$pack/"
 else
   echo "pack.sh: packed without llama.cpp; tests/gpu/fetch_llama.sh fetches it for a comparison"
 fi
 git -C "$root" describe --always --dirty > "$pack/COMMIT" 2> /dev/null || echo unknown > "$pack/COMMIT"
-tar -C "$root/build" -cJf "$pack.tar.xz" gpu-check
-du -sh "$pack" "$pack.tar.xz"
-if [ "$(du -sm "$pack.tar.xz" | cut -f1)" -gt 64 ]; then
-  echo "pack.sh: $pack.tar.xz is larger than 64 MiB" >&2
+mkdir -p "$root/build"
+tar -C "$work" -czf "$archive" gpu-check
+
+repository=$(cd "$root" && git ls-files -z --cached --others --exclude-standard | xargs -0 stat -c %s 2> /dev/null |
+  awk '{ bytes += $1 } END { print bytes + 0 }')
+packed=$(stat -c %s "$archive")
+echo "$archive: $((packed >> 20)) MiB, the repository $((repository >> 20)) MiB"
+if [ $((packed + repository)) -gt $((most << 20)) ]; then
+  echo "pack.sh: together they are larger than $most MiB" >&2
   exit 1
 fi

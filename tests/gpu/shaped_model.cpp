@@ -5,6 +5,7 @@
 
 #include "models/gguf_writer.h"
 #include "models/quantise.h"
+#include "models/rope.h"
 #include "tests/support/tiny_model.h"
 
 namespace warpchat {
@@ -14,6 +15,19 @@ namespace {
 constexpr uint64_t kPattern = 1 << 20;  // weights that are really random; longer tensors repeat them
 
 }  // namespace
+
+ModelShape bench_shape(std::string_view name) {
+  if (name != "tiny") return model_shape(name);
+  ModelShape shape = model_shape("qwen2.5-1.5b");
+  ModelConfig& c = shape.config;
+  c.name = "tiny";
+  c.n_layers = 2, c.hidden = 256, c.ffn = 512, c.n_heads = 4, c.n_kv_heads = 2, c.head_dim = 64, c.n_vocab = 512;
+  c.rope_dims = c.head_dim;
+  c.rope_frequencies = rope_frequencies({}, c.rope_base, c.head_dim, {});
+  c.context_length = 2048;
+  shape.formats = q4_k_m_formats(c);
+  return shape;
+}
 
 std::span<const std::byte> ShapedModel::blocks(TensorType type, uint64_t n_bytes) {
   std::vector<std::byte>& pool = blocks_[type];

@@ -5,11 +5,15 @@
 #include <list>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/shapes.h"
 
 namespace warpchat {
+
+// model_shape, and "tiny": two layers of Qwen2's kind that the emulator decodes in no time.
+ModelShape bench_shape(std::string_view name);
 
 class ShapedModel {
  public:

@@ -1,0 +1,79 @@
+// Models of known shapes with random weights: every way to launch a token gives the same bits, and what the CPU backend
+// computes. WARPCHAT_SHAPES=qwen2.5-0.5b,qwen2.5-1.5b says which; without it one that the emulator decodes in no time.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <sstream>
+#include <stdexcept>
+
+#include "engine/cpu/cpu_steps.h"
+#include "engine/gpu/gpu_steps.h"
+#include "tests/gpu/shaped_model.h"
+#include "tests/reference/closeness.h"
+#include "tests/support/decoder_cases.h"
+#include "tests/support/test_device.h"
+
+namespace warpchat {
+namespace {
+
+constexpr uint32_t kContext = 64;
+
+std::vector<std::string> shapes() {
+  const char* names = std::getenv("WARPCHAT_SHAPES");
+  std::istringstream in(names != nullptr ? names : "tiny");
+  std::vector<std::string> list;
+  for (std::string name; std::getline(in, name, ',');) list.push_back(name);
+  return list;
+}
+
+class GpuShapes : public testing::TestWithParam<std::string> {
+ protected:
+  std::vector<float> on_the_cpu(std::span<const Token> tokens) const {
+    CpuOptions options;
+    options.context = kContext;
+    Decoder decoder(model_.config(), make_cpu_steps(model_.config(), model_.tensors(), options));
+    return decode(decoder, tokens, {1});
+  }
+  std::vector<float> on_the_gpu(LaunchMode launch, std::span<const Token> tokens, uint32_t columns = 1) const {
+    const GpuOptions options{test_device(), {.context = kContext}, launch};
+    Decoder decoder(model_.config(), make_gpu_steps(model_.config(), model_.tensors(), options));
+    if (launch != LaunchMode::kPersistent) return decode(decoder, tokens, {columns});
+    std::vector<float> logits;
+    const auto take = [&](std::span<const float> row) { logits.insert(logits.end(), row.begin(), row.end()); };
+    if (!decoder.steps().decode_given(tokens, 0, take)) throw std::logic_error("nothing was decoded");
+    return logits;
+  }
+  // Two roundings lie between the backends, each within the project's limits.
+  void expect_close_to_the_cpu(const char* what, const std::vector<float>& logits,
+                               const std::vector<double>& cpu) const {
+    const Closeness closeness = compare_logits(logits, cpu, model_.config().n_vocab);
+    EXPECT_LE(closeness.relative_error, 2 * kAllowedError) << what;
+    EXPECT_LE(closeness.mean_kl, 4 * kAllowedKl) << what;
+    std::printf("%s, %s: relative error %.2e of the CPU's, mean KL %.2e\n", GetParam().c_str(), what,
+                closeness.relative_error, closeness.mean_kl);
+  }
+
+  const ShapedModel model_{bench_shape(GetParam())};
+};
+
+TEST_P(GpuShapes, GiveTheSameBitsInEveryModeAndTheCpusLogits) {
+  const std::vector<Token> tokens = some_tokens(10);
+  const std::vector<float> on_cpu = on_the_cpu(tokens);
+  const std::vector<double> expected(on_cpu.begin(), on_cpu.end());
+  const std::vector<float> streamed = on_the_gpu(LaunchMode::kStream, tokens);
+  expect_close_to_the_cpu("one by one", streamed, expected);
+  expect_close_to_the_cpu("prefill", on_the_gpu(LaunchMode::kStream, tokens, 10), expected);
+  EXPECT_TRUE(on_the_gpu(LaunchMode::kGraph, tokens) == streamed) << "a graph's bits are the stream's";
+  EXPECT_TRUE(on_the_gpu(LaunchMode::kPersistent, tokens) == streamed) << "the persistent decoder's are, too";
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, GpuShapes, testing::ValuesIn(shapes()), [](const auto& p) {
+  std::string name = p.param;
+  std::ranges::replace_if(
+      name, [](char c) { return c == '.' || c == '-'; }, '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace warpchat
