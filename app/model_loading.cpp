@@ -54,7 +54,6 @@ ModelOptions model_options(const ModelFlags& flags) {
   options.context = flags.context > 0 ? static_cast<uint32_t>(flags.context) : 0;
   options.context_from_model = flags.context == 0;
   options.batch = std::min(flags.batch, flags.micro_batch);
-  options.kernel_cache = cache_directory() + "/kernels";
   return options;
 }
 

@@ -17,6 +17,7 @@ struct Meaning {
 constexpr const char* kLost =
     "the GPU stopped answering; the conversation is kept: load the model again, and look into the system log (dmesg) "
     "for NVRM messages";
+constexpr const char* kOwnFault = ", which is a fault of warpchat: please report it";
 // CUDA refuses all further work of the process.
 constexpr const char* kFault =
     "a kernel broke a rule of the GPU, which is a fault of warpchat: please report it, and start the program again";
@@ -70,5 +71,7 @@ void throw_driver_error(const DriverTable& table, CUresult code, std::string_vie
   throw DriverError(code, std::string(what) + ": " + std::string(call) + " failed with " + name + " (" +
                               std::to_string(static_cast<unsigned>(code)) + "): " + meaning_of(table, code));
 }
+
+void throw_broken_bound(std::string_view what) { throw Error(std::string(what) + kOwnFault); }
 
 }  // namespace warpchat

@@ -29,4 +29,11 @@ inline void check(const DriverTable& table, ptx::cuda::CUresult code, std::strin
   if (code != ptx::cuda::CUDA_SUCCESS) throw_driver_error(table, code, call, what);
 }
 
+// Bounds at the driver's edge, behind which nothing else would stop a wrong number: checked in release builds, too.
+// Error: "WHAT, which is a fault of warpchat: ...".
+[[noreturn]] void throw_broken_bound(std::string_view what);
+inline void require(bool holds, std::string_view what) {
+  if (!holds) throw_broken_bound(what);
+}
+
 }  // namespace warpchat

@@ -23,10 +23,6 @@
   F(cuCtxSynchronize, cuCtxSynchronize)                                                       \
   F(cuModuleLoadDataEx, cuModuleLoadDataEx)                                                   \
   F(cuModuleUnload, cuModuleUnload)                                                           \
-  F(cuLinkCreate, cuLinkCreate_v2)                                                            \
-  F(cuLinkAddData, cuLinkAddData_v2)                                                          \
-  F(cuLinkComplete, cuLinkComplete)                                                           \
-  F(cuLinkDestroy, cuLinkDestroy)                                                             \
   F(cuModuleGetFunction, cuModuleGetFunction)                                                 \
   F(cuModuleGetGlobal, cuModuleGetGlobal_v2)                                                  \
   F(cuMemGetInfo, cuMemGetInfo_v2)                                                            \

@@ -1,7 +1,7 @@
 // Compiling through the driver, and launching.
 #include "engine/driver/module.h"
 
-#include <cassert>
+#include "models/message.h"
 
 namespace warpchat {
 
@@ -9,80 +9,40 @@ using namespace ptx::cuda;
 
 namespace {
 
-// The options under which the driver's compiler leaves its complaints.
-struct ErrorLog {
-  std::string text = std::string(8192, '\0');
-  std::array<CUjit_option, 2> options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-  std::array<void*, 2> values{text.data(), reinterpret_cast<void*>(text.size())};
-};
-
-void check_compiled(const Context& context, CUresult code, std::string_view call, const ErrorLog& log) {
-  if (code == CUDA_SUCCESS) return;
-  const std::string said = log.text.c_str();
-  context.check(code, call, "compiling the kernels" + (said.empty() ? "" : " (" + said + ")"));
-}
-
+// By the driver's own compiler, whose machine code the driver keeps on disk (its compute cache).
 CUmodule compile(const Context& context, const std::string& text) {
-  ErrorLog log;
+  std::string log(8192, '\0');  // the compiler's complaints
+  std::array<CUjit_option, 2> options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  std::array<void*, 2> values{log.data(), reinterpret_cast<void*>(log.size())};
   CUmodule module = nullptr;
-  const CUresult code = context.table().cuModuleLoadDataEx(&module, text.c_str(), log.options.size(),
-                                                           log.options.data(), log.values.data());
-  check_compiled(context, code, "cuModuleLoadDataEx", log);
-  return module;
+  const CUresult code =
+      context.table().cuModuleLoadDataEx(&module, text.c_str(), options.size(), options.data(), values.data());
+  if (code == CUDA_SUCCESS) return module;
+  const std::string said = log.c_str();
+  context.check(code, "cuModuleLoadDataEx", "compiling the kernels" + (said.empty() ? "" : " (" + said + ")"));
+  return nullptr;
 }
 
-// Compiles without loading: the machine code for the context's device.
-std::vector<char> compile_to_image(const Context& context, std::string text) {
-  const DriverTable& table = context.table();
-  ErrorLog log;
-  CUlinkState created = nullptr;
-  check_compiled(context, table.cuLinkCreate(log.options.size(), log.options.data(), log.values.data(), &created),
-                 "cuLinkCreate", log);
-  const std::unique_ptr<CUlinkState_st, decltype(table.cuLinkDestroy)> link(created, table.cuLinkDestroy);
-  check_compiled(
-      context,
-      table.cuLinkAddData(link.get(), CU_JIT_INPUT_PTX, text.data(), text.size() + 1, "kernels", 0, nullptr, nullptr),
-      "cuLinkAddData", log);
-  void* image = nullptr;
-  size_t n_bytes = 0;
-  check_compiled(context, table.cuLinkComplete(link.get(), &image, &n_bytes), "cuLinkComplete", log);
-  const char* bytes = static_cast<const char*>(image);
-  return {bytes, bytes + n_bytes};
-}
+constexpr size_t kMostParameters = 24;
 
-// Null where the driver does not take the image for what its name says.
-CUmodule load_cached(const Context& context, const std::vector<char>& image) {
-  CUmodule module = nullptr;
-  const CUresult code = context.table().cuModuleLoadDataEx(&module, image.data(), 0, nullptr, nullptr);
-  for (const CUresult unfit : {CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_INVALID_SOURCE,
-                               CUDA_ERROR_INVALID_PTX, CUDA_ERROR_UNSUPPORTED_PTX_VERSION})
-    if (code == unfit) return nullptr;
-  context.check(code, "cuModuleLoadDataEx", "loading the kernels");
-  return module;
-}
-
-CUmodule find_or_compile(const Context& context, const std::string& text, const ModuleCache& cache) {
-  if (!cache.is_on()) return compile(context, text);
-  const GpuDevice& device = context.device();
-  int version = 0;
-  context.check(context.table().cuDriverGetVersion(&version), "cuDriverGetVersion", "compiling the kernels");
-  const ModuleKey key =
-      module_key(text, static_cast<uint32_t>(10 * device.major + device.minor), version, device.is_emulated);
-  if (const std::optional<std::vector<char>> cached = cache.find(key))
-    if (CUmodule module = load_cached(context, *cached)) return module;
-  const std::vector<char> image = compile_to_image(context, text);
-  cache.store(key, image);
-  CUmodule module = nullptr;
-  context.check(context.table().cuModuleLoadDataEx(&module, image.data(), 0, nullptr, nullptr), "cuModuleLoadDataEx",
-                "loading the kernels");
-  return module;
+void check_arguments(const ptx::Kernel& kernel, std::span<const Argument> arguments) {
+  const std::vector<ptx::Parameter>& parameters = kernel.parameters;
+  if (arguments.size() != parameters.size() || arguments.size() > kMostParameters)
+    throw_broken_bound("launching " + kernel.name + ": " + counted(arguments.size(), "argument") + " for " +
+                       counted(parameters.size(), "parameter") + ", at most " + std::to_string(kMostParameters));
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const bool takes_address = parameters[i].pointer || parameters[i].type == ptx::Type::kU64;  // as one: may be null
+    if (arguments[i].is_address != takes_address)
+      throw_broken_bound("launching " + kernel.name + ": parameter " + parameters[i].name + " is " +
+                         (takes_address ? "an address" : "a number") + ", the argument is not");
+  }
 }
 
 }  // namespace
 
 // The delegate holds the module, which is unloaded whatever fails from then on.
-Module::Module(ContextPointer context, std::vector<ptx::Kernel> kernels, const ModuleCache& cache)
-    : Module(context, find_or_compile(*context, ptx::module_text(kernels), cache)) {
+Module::Module(ContextPointer context, std::vector<ptx::Kernel> kernels)
+    : Module(context, compile(*context, ptx::module_text(kernels))) {
   const DriverTable& table = context_->table();
   for (ptx::Kernel& kernel : kernels) {
     kernels_.push_back(std::unique_ptr<LoadedKernel>(new LoadedKernel(std::move(kernel))));
@@ -109,13 +69,10 @@ uint32_t LoadedKernel::resident_blocks(const Context& context) const {
 }
 
 void LoadedKernel::launch(const Stream& stream, std::span<const Argument> arguments, ptx::Dimensions blocks) const {
-  constexpr size_t kMostParameters = 24;
-  assert(arguments.size() == kernel_->parameters.size() && arguments.size() <= kMostParameters);
+  check_arguments(*kernel_, arguments);
   std::array<uint64_t, kMostParameters> values;
   std::array<void*, kMostParameters> pointers;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    [[maybe_unused]] const ptx::Parameter& parameter = kernel_->parameters[i];
-    assert(arguments[i].is_address == (parameter.pointer || parameter.type == ptx::Type::kU64));  // as one: may be null
     values[i] = arguments[i].bits;  // little-endian: a 32-bit parameter takes the lower half
     pointers[i] = &values[i];
   }

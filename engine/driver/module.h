@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "engine/driver/context.h"
-#include "engine/driver/module_cache.h"
 #include "ptx/kernel.h"
 
 namespace warpchat {
@@ -53,9 +52,9 @@ class LoadedKernel {
 
 class Module {
  public:
-  // Compiles all kernels as one module, or takes what was compiled before from the cache. DriverError with the
-  // compiler's log if it refuses the text.
-  Module(ContextPointer context, std::vector<ptx::Kernel> kernels, const ModuleCache& cache = ModuleCache());
+  // Compiles all kernels as one module; the driver keeps the machine code on disk for the next time. DriverError with
+  // the compiler's log if it refuses the text.
+  Module(ContextPointer context, std::vector<ptx::Kernel> kernels);
   Module(const Module&) = delete;
   ~Module();
 

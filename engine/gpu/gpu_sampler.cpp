@@ -1,6 +1,5 @@
 #include "engine/gpu/gpu_sampler.h"
 
-#include <cassert>
 #include <cstring>
 
 #include "engine/gpu/sampler_state.h"
@@ -8,8 +7,8 @@
 namespace warpchat {
 
 GpuSampler::GpuSampler(const Stream& stream, LaunchTimer& timer, Profile& profile, KernelTexts& texts, uint32_t n_vocab,
-                       const ModuleCache& cache, uint32_t sequences, uint32_t context)
-    : stream_(stream), timer_(timer), profile_(profile), texts_(texts), cache_(cache), spec_{n_vocab, sequences} {
+                       uint32_t sequences, uint32_t context)
+    : stream_(stream), timer_(timer), profile_(profile), texts_(texts), spec_{n_vocab, sequences} {
   spec_.ring = sample_ring(context);
   spec_.advances = true;
   for (uint32_t i = 0; i < kSlots; ++i)
@@ -20,7 +19,7 @@ GpuSampler::GpuSampler(const Stream& stream, LaunchTimer& timer, Profile& profil
 void GpuSampler::compile() {
   std::vector<ptx::Kernel> kernels;
   kernels.push_back(warpchat::sample(spec_, stream_.context()->device().target()));
-  auto compiled = std::make_unique<KernelSet>(stream_.context(), std::move(kernels), cache_);
+  auto compiled = std::make_unique<KernelSet>(stream_.context(), std::move(kernels));
   states_ = DeviceMemory(stream_.context(), spec_.columns * sampler_state_stride(spec_), "the sampler");
   kernels_ = std::move(compiled);
   kernel_ = &(*kernels_)[name_of(spec_)];
@@ -29,7 +28,7 @@ void GpuSampler::compile() {
 }
 
 void GpuSampler::start(std::span<const DeviceSampler::Start> columns) {
-  assert(!columns.empty() && columns.size() <= spec_.columns);
+  require(!columns.empty() && columns.size() <= spec_.columns, "sampling of more sequences than there are");
   if (kernel_ == nullptr) compile();
   std::vector<std::vector<uint8_t>> states;  // as long as they are uploaded
   for (const DeviceSampler::Start& column : columns) {
@@ -44,7 +43,7 @@ void GpuSampler::start(std::span<const DeviceSampler::Start> columns) {
 }
 
 void GpuSampler::sample(const Buffers& b) {
-  assert(n_sampled_ - n_read_ < kSlots);
+  require(n_sampled_ - n_read_ < kSlots, "sampling of more tokens ahead than there is room for");
   std::vector<Argument> arguments;
   for (const uint64_t address : {b.logits, states_.address(), b.tokens, b.positions, b.error})
     arguments.push_back(Argument::address(address));
@@ -58,7 +57,7 @@ void GpuSampler::sample(const Buffers& b) {
 }
 
 GpuSampler::Sampled GpuSampler::read() {
-  assert(n_read_ < n_sampled_);
+  require(n_read_ < n_sampled_, "reading of a token that was not sampled");
   const Slot& slot = slots_[n_read_++ % kSlots];
   slot.copied.wait();
   Sampled sampled{slot.tokens.as<Token>().first(n_columns_), {}};

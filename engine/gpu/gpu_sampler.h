@@ -15,7 +15,7 @@ namespace warpchat {
 class GpuSampler {
  public:
   GpuSampler(const Stream& stream, LaunchTimer& timer, Profile& profile, KernelTexts& texts, uint32_t n_vocab,
-             const ModuleCache& cache, uint32_t sequences, uint32_t context);
+             uint32_t sequences, uint32_t context);
 
   void start(std::span<const DeviceSampler::Start> columns);
   struct Buffers {  // device addresses: f32 [columns, n_vocab], u32 [columns], u32 [columns], u32 [kErrorWords]
@@ -42,7 +42,6 @@ class GpuSampler {
   LaunchTimer& timer_;
   Profile& profile_;
   KernelTexts& texts_;
-  const ModuleCache& cache_;
   SampleSpec spec_;
   std::unique_ptr<KernelSet> kernels_;
   const LoadedKernel* kernel_ = nullptr;  // made when first asked for

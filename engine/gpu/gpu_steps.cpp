@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cassert>
 #include <cstring>
 #include <future>
 #include <utility>
@@ -136,7 +135,6 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
 
   ModelConfig config_;
   DecoderFormats formats_;
-  ModuleCache kernel_cache_;
   GpuSizes sizes_;
   ContextPointer context_;
   Stream stream_;
@@ -176,7 +174,6 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
                    ContextPointer context)
     : config_(config),
       formats_(formats_of(tensors)),
-      kernel_cache_(options.kernel_cache),
       sizes_(options.sizes),
       context_(context),
       stream_(context),
@@ -193,7 +190,7 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
              Slot{pinned_words(context, sizes_), GpuEvent(context)}},
       logits_(context, uint64_t{logits_rows(sizes_)} * config.n_vocab * sizeof(float), "logits"),
       error_(context, sizeof(ErrorWord), "errors"),
-      sampler_(stream_, timer_, profile_, texts_, config.n_vocab, kernel_cache_, sizes_.sequences, sizes_.context) {
+      sampler_(stream_, timer_, profile_, texts_, config.n_vocab, sizes_.sequences, sizes_.context) {
   if (options.count) set_counting(true);
   std::future<std::unique_ptr<PassKernels>> token_kernels = compile(PassKind::kToken);  // during the upload
   if (!context->device().is_emulated) profile_.set_peak_bandwidth(context->device().peak_bandwidth);
@@ -232,8 +229,7 @@ std::future<std::unique_ptr<PassKernels>> GpuSteps::compile(PassKind kind) {
   std::vector<ptx::Kernel> kernels = generate_kernels(specs, context_->device().target());
   return compute_aside([this, specs = std::move(specs), kernels = std::move(kernels)]() mutable {
     context_->make_current();
-    return std::make_unique<PassKernels>(context_, std::move(specs), std::move(kernels), kernel_cache_, profile_,
-                                         texts_);
+    return std::make_unique<PassKernels>(context_, std::move(specs), std::move(kernels), profile_, texts_);
   });
 }
 
@@ -324,13 +320,14 @@ void GpuSteps::multiply(const ProductStep& product, const Operands& o, uint32_t 
 }
 
 void GpuSteps::begin(std::span<const Column> columns) {
-  assert(!columns.empty() && columns.size() <= max_columns());
+  require(!columns.empty() && columns.size() <= max_columns(), "a pass of more columns than there is room for");
   context_->make_current();
   graphs_.forget();  // of a pass that was stopped
   std::vector<uint32_t> words;
   column_positions_.clear();
   for (const Column& column : columns) {
-    assert(column.position < sizes_.context && column.sequence < sizes_.sequences);
+    require(column.position < sizes_.context && column.sequence < sizes_.sequences,
+            "a pass beyond the context or the sequences");
     words.push_back(static_cast<uint32_t>(column.token));
     column_positions_.push_back(column.position);
   }
@@ -428,7 +425,7 @@ void GpuSteps::norm_logits(Buffer hidden, Logits wanted, Buffer logits) {
   // The kernels read from 16-byte boundaries, which every fourth column is at.
   first_logits_column_ = hidden.width % 4 == 0 ? first_wanted : first_wanted / 4 * 4;
   const uint32_t columns = n_columns_ - first_logits_column_;
-  assert(columns <= logits_rows(sizes_));
+  require(columns <= logits_rows(sizes_), "logits of more columns than there is room for");
   hidden.data = reinterpret_cast<void*>(column_of(hidden, first_logits_column_));
   const ProductStep& product = columns == 1 ? kernels_of(PassKind::kToken).logits : pass().logits;
   multiply(product, {output_, 0, output_norm_, 0, hidden, logits}, columns);
@@ -445,7 +442,7 @@ void GpuSteps::wait() {
 }
 
 std::span<const float> GpuSteps::read_logits(uint32_t column) {
-  assert(column >= first_logits_column_ && column < n_columns_);
+  require(column >= first_logits_column_ && column < n_columns_, "reading of logits that were not asked for");
   if (!has_arrived_) {
     const uint64_t n_bytes = uint64_t{n_columns_ - first_logits_column_} * config_.n_vocab * sizeof(float);
     stream_.download(logits_.bytes().first(n_bytes), address_of(state_.logits));
@@ -467,7 +464,7 @@ void GpuSteps::start(std::span<const Start> columns) {
 }
 
 void GpuSteps::sample() {
-  assert(sampler_.n_columns() == n_columns_);
+  require(sampler_.n_columns() == n_columns_, "sampling of another pass than the last");
   sampler_.sample({wanted_logits_, tokens(), positions(), error_address()});
   for (uint32_t& position : column_positions_) ++position;
 }
@@ -494,7 +491,7 @@ PersistentLaunch& GpuSteps::persistent() {
   at.scratch = activations_.address() + plan_.scratch[static_cast<size_t>(PassKind::kToken)];
   at.error = error_address();
   persistent_ = std::make_unique<PersistentLaunch>(
-      stream_, PersistentSpec{kernels_of(PassKind::kToken).specs, sampler_.ring(), /*stamps=*/true}, at, kernel_cache_);
+      stream_, PersistentSpec{kernels_of(PassKind::kToken).specs, sampler_.ring(), /*stamps=*/true}, at);
   texts_.add(persistent_->kernel(), persistent_->n_blocks());
   return *persistent_;
 }
@@ -572,7 +569,7 @@ void GpuSteps::check(const ErrorWord& word) {
 
 std::unique_ptr<GpuDecoderSteps> make_gpu_steps(const ModelConfig& config, const ModelTensors& tensors,
                                                 const GpuOptions& options) {
-  assert(options.sizes.context > 0 && options.device.table != nullptr);
+  require(options.sizes.context > 0 && options.device.table != nullptr, "a GPU decoder without context or device");
   const ContextPointer context = Context::open(*options.device.table, options.device.gpu);
   check_memory(gpu_memory_budget(config, tensors, options.sizes), options.sizes.context, context->memory().free_bytes,
                "GPU memory");

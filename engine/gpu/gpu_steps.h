@@ -18,7 +18,6 @@ struct GpuOptions {
   LaunchMode launch = LaunchMode::kStream;
   bool count = false;                    // emulated: keep counters, which takes time
   std::function<void(double)> progress;  // 0..1 while the weights are copied; may be empty
-  std::string kernel_cache;              // folder of compiled kernels; empty: they are compiled each time
 };
 
 class GpuDecoderSteps : public Steps {

@@ -12,7 +12,7 @@ namespace warpchat {
 class KernelSet {
  public:
   // Kernels of equal name are one kernel. Starts to compile, each module on a thread of its own, and returns.
-  KernelSet(ContextPointer context, std::vector<ptx::Kernel> kernels, const ModuleCache& cache = ModuleCache());
+  KernelSet(ContextPointer context, std::vector<ptx::Kernel> kernels);
 
   // The kernel of that name, which must be in the set, once its module is compiled. DriverError, at every look-up, if
   // the driver refused the module's text.

@@ -18,7 +18,7 @@ LaunchGraph::~LaunchGraph() {
 
 void LaunchGraph::begin(const Stream& stream) {
   assert(!is_recording_ && exec_ == nullptr);
-  context_->check(context_->table().cuStreamBeginCapture(stream.handle(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+  context_->check(context_->table().cuStreamBeginCapture(stream.handle(), CU_STREAM_CAPTURE_MODE_RELAXED),
                   "cuStreamBeginCapture", "recording a token");
   is_recording_ = true;
 }

@@ -30,9 +30,9 @@ uint64_t ProductStep::bytes(uint32_t columns) const {
   return gemm ? gemm_cost(*gemm, columns).bytes : step.kernel->kernel().cost.bytes;
 }
 
-PassKernels::PassKernels(ContextPointer context, DecoderSpecs given, std::vector<ptx::Kernel> list,
-                         const ModuleCache& cache, Profile& profile, KernelTexts& texts)
-    : specs(std::move(given)), kernels(std::move(context), std::move(list), cache) {
+PassKernels::PassKernels(ContextPointer context, DecoderSpecs given, std::vector<ptx::Kernel> list, Profile& profile,
+                         KernelTexts& texts)
+    : specs(std::move(given)), kernels(std::move(context), std::move(list)) {
   const auto step = [&](const std::string& name) {
     texts.add(kernels[name]);
     return GpuStep{&kernels[name], profile.operation(name)};

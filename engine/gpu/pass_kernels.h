@@ -32,9 +32,9 @@ struct LayerSteps {
 std::vector<ptx::Kernel> generate_kernels(const DecoderSpecs& specs, ptx::Target target);
 
 struct PassKernels {
-  // Compiles them, or takes them from the cache. kernels: the specs'. DriverError if the driver refuses them.
-  PassKernels(ContextPointer context, DecoderSpecs specs, std::vector<ptx::Kernel> kernels, const ModuleCache& cache,
-              Profile& profile, KernelTexts& texts);
+  // Compiles them. kernels: the specs'. DriverError if the driver refuses them.
+  PassKernels(ContextPointer context, DecoderSpecs specs, std::vector<ptx::Kernel> kernels, Profile& profile,
+              KernelTexts& texts);
 
   DecoderSpecs specs;
   KernelSet kernels;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cassert>
 #include <cstring>
 #include <thread>
 
@@ -38,12 +37,11 @@ std::vector<Stamp> unrolled(std::span<const std::byte> ring, uint32_t n_slots) {
 
 }  // namespace
 
-PersistentLaunch::PersistentLaunch(const Stream& stream, const PersistentSpec& spec, const DecoderAddresses& at,
-                                   const ModuleCache& cache)
+PersistentLaunch::PersistentLaunch(const Stream& stream, const PersistentSpec& spec, const DecoderAddresses& at)
     : stream_(stream),
       spec_(spec),
       at_(at),
-      module_(stream.context(), {persistent_decoder(spec, stream.context()->device().target())}, cache),
+      module_(stream.context(), {persistent_decoder(spec, stream.context()->device().target())}),
       n_blocks_(module_.kernel(0).resident_blocks(*stream.context())),
       done_(stream.context()) {
   const ContextPointer& context = stream.context();
@@ -84,7 +82,7 @@ void PersistentLaunch::place_tables(uint64_t cache_offset) {
 
 // Everything that the kernel reads and the last launch may have left otherwise.
 void PersistentLaunch::place_request(const Request& r) {
-  assert(r.end_tokens.size() <= DecodeRequest::kMostEndTokens);
+  require(r.end_tokens.size() <= DecodeRequest::kMostEndTokens, "a request with too many end tokens");
   DecodeRequest request{.most_steps = r.most_tokens,
                         .n_forced = static_cast<uint32_t>(r.forced.size()),
                         .n_slots = n_slots_,
@@ -123,7 +121,7 @@ void PersistentLaunch::place_stamp_request(StampRequest request) {
 }
 
 void PersistentLaunch::start(const Request& request) {
-  assert(!is_running_ && request.most_tokens > 0);
+  require(!is_running_ && request.most_tokens > 0, "a second persistent launch, or one for no token");
   stream_.context()->make_current();
   const uint64_t row_bytes = uint64_t{spec_.decoder.embedding.n_vocab} * sizeof(float);
   returns_rows_ = request.returns_rows;
@@ -212,7 +210,7 @@ void PersistentLaunch::finish() {
 }
 
 std::span<const float> PersistentLaunch::row() const {
-  assert(returns_rows_ && n_returned_ > 0);
+  require(returns_rows_ && n_returned_ > 0, "reading of logits that were not asked for");
   const size_t n_vocab = spec_.decoder.embedding.n_vocab;
   return rows_.as<float>().subspan((n_returned_ - 1) % n_slots_ * n_vocab, n_vocab);
 }
@@ -225,7 +223,7 @@ void PersistentLaunch::cut() {
 }
 
 std::vector<std::vector<Stamp>> PersistentLaunch::stamps() const {
-  assert(!is_running_);
+  require(!is_running_, "reading of time stamps during a launch");
   if (n_stamped() == 0) return {};
   stream_.context()->make_current();
   const uint64_t of_a_block = block_bytes(stamp_request_);

@@ -18,8 +18,7 @@ class PersistentLaunch {
   // Compiles the kernel and fills its tables. at: must stay where it is as long as this object. stream: where the
   // launches take their turn; nothing else may use the activations meanwhile. Error if the device cannot hold the
   // launch's blocks at once; DriverError if it refuses the kernel.
-  PersistentLaunch(const Stream& stream, const PersistentSpec& spec, const DecoderAddresses& at,
-                   const ModuleCache& cache = ModuleCache());
+  PersistentLaunch(const Stream& stream, const PersistentSpec& spec, const DecoderAddresses& at);
   PersistentLaunch(const PersistentLaunch&) = delete;
   ~PersistentLaunch();  // stops a launch under way, and waits
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cassert>
 #include <cstring>
 #include <thread>
 
@@ -61,7 +60,7 @@ WeightUpload::~WeightUpload() {
 }
 
 uint64_t WeightUpload::take(uint64_t n_bytes) {
-  assert(used_ + rounded(n_bytes) <= memory_.n_bytes());
+  require(used_ + rounded(n_bytes) <= memory_.n_bytes(), "copying of more weights than the plan has");
   const uint64_t address = memory_.address() + used_;
   used_ += rounded(n_bytes);
   return address;

@@ -39,12 +39,7 @@ SamplingParams read_sampling(const GgufFile& file) {
 
 std::unique_ptr<Decoder> make_gpu_decoder(const ModelOptions& options, const Model& model, const DeviceChoice& device) {
   const GpuSizes sizes{model.context, options.batch, options.sequences, options.cache};
-  const GpuOptions gpu{device,
-                       sizes,
-                       options.launch.value_or(LaunchMode::kStream),
-                       options.count,
-                       options.progress,
-                       options.kernel_cache};
+  const GpuOptions gpu{device, sizes, options.launch.value_or(LaunchMode::kStream), options.count, options.progress};
   check_scales(model.file);
   std::unique_ptr<GpuDecoderSteps> steps = make_gpu_steps(model.config, model.tensors, gpu);
   GpuDecoderSteps& gpu_steps = *steps;

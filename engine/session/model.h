@@ -32,7 +32,6 @@ struct ModelOptions {
   std::optional<LaunchMode> launch;      // on a GPU; none: the fastest measured, on the emulator kStream
   bool count = false;                    // on the emulator: keep counters, which takes time
   std::function<void(double)> progress;  // 0..1 while loading; may be empty
-  std::string kernel_cache;              // folder of compiled GPU kernels; empty: none
 };
 
 // Positions of the KV cache that the options ask for.

@@ -105,6 +105,38 @@ TEST_F(Gpu, RefusedTextBringsTheCompilersLog) {
       AllOf(HasSubstr("compiling the kernels ("), HasSubstr("frobnicate"), HasSubstr("CUDA_ERROR_INVALID_PTX")));
 }
 
+// Takes n numbers and does nothing.
+ptx::Kernel of_numbers(uint32_t n) {
+  ptx::Builder b("of_numbers_" + std::to_string(n), ptx::sm_75);
+  for (uint32_t i = 0; i < n; ++i) b.param<ptx::u32>("number" + std::to_string(i));
+  return b.finish(ptx::Launch{1, 32});
+}
+
+// In release builds, too: the driver would read what lies behind them.
+TEST_F(Gpu, ArgumentsThatDoNotFitAreRefused) {
+  const Module module(context, {scaled_sum(1), of_numbers(24), of_numbers(25)});
+  const Stream stream(context);
+  const DeviceMemory x(context, 4, "x");
+  const auto refusal = [&](size_t kernel, const std::vector<Argument>& arguments) {
+    return error_of([&] { module.kernel(kernel).launch(stream, arguments, 1); });
+  };
+  EXPECT_EQ(refusal(1, std::vector<Argument>(24)), "no error");
+  const struct {
+    size_t kernel;
+    std::vector<Argument> arguments;
+    const char* says;
+  } rows[] = {
+      {2, std::vector<Argument>(25), "launching of_numbers_25: 25 arguments for 25 parameters, at most 24"},
+      {1, std::vector<Argument>(25), "launching of_numbers_24: 25 arguments for 24 parameters, at most 24"},
+      {1, std::vector<Argument>(23), "launching of_numbers_24: 23 arguments for 24 parameters, at most 24"},
+      {0, {x, 1u, 1u}, "launching scaled_sum: parameter y is an address, the argument is not"},
+      {0, {x, x, x}, "launching scaled_sum: parameter factor is a number, the argument is not"},
+  };
+  for (const auto& row : rows)
+    EXPECT_EQ(refusal(row.kernel, row.arguments),
+              std::string(row.says) + ", which is a fault of warpchat: please report it");
+}
+
 // A fault stays with its context until everything has been given back.
 TEST(FaultyKernel, IsReportedWhenTheHostWaits) {
   const DeviceChoice& device = test_device();

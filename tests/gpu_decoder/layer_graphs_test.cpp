@@ -93,6 +93,20 @@ TEST_F(LayerGraphsTest, ForgetAPassThatWasStopped) {
   }
 }
 
+// Events are made inside a capture, and another thread may load a module meanwhile.
+TEST(LaunchGraphs, ForbidNothingWhileTheyRecord) {
+  const ContextPointer context = Context::open(*test_device().table, test_device().gpu);
+  const Stream stream(context);
+  LaunchGraph graph(context);
+  const DeviceMemory before(context, 256, "a test");
+  graph.begin(stream);
+  EXPECT_NO_THROW(DeviceMemory(context, 256, "a test"));
+  stream.fill(before.address(), 1, 256);
+  EXPECT_NO_THROW(graph.end(stream));
+  EXPECT_NO_THROW(graph.launch(stream));
+  stream.wait();
+}
+
 // Of more numbers of columns than are kept, and with a trace, whose times the timer may not have collected yet.
 TEST_F(LayerGraphsTest, AreBounded) {
   constexpr uint32_t kMore = LayerGraphs::kMost + 2;

@@ -96,7 +96,6 @@ class FaultyDriver {
       {"cuMemAlloc", "cuMemFree"},
       {"cuMemHostAlloc", "cuMemFreeHost"},
       {"cuModuleLoadDataEx", "cuModuleUnload"},
-      {"cuLinkCreate", "cuLinkDestroy"},
       {"cuStreamCreate", "cuStreamDestroy"},
       {"cuEventCreate", "cuEventDestroy"},
       {"cuStreamEndCapture", "cuGraphDestroy"},
