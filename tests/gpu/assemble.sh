@@ -1,35 +1,68 @@
 #!/bin/sh
-# Assembles every kernel of every known shape for every target with ptxas, and fails for an error or a spill.
+# Assembles every kernel of every known shape for every target, as the driver would, and prints a row for each: what a
+# thread takes (registers, bytes spilled, bytes of stack), the calls that are left in the machine code, how many of
+# them inside a loop over weights, and the blocks that a multiprocessor holds at once. Fails for an error, for a spill,
+# and for a call inside a loop over weights: the range of a backward branch that streams, which is to say, reads global
+# memory once (LDG with NA, as weights, keys and values are read) or copies it asynchronously (LDGSTS, UBLKCP), and has
+# no smaller such range inside.
 #   tests/gpu/assemble.sh CHAT [SHAPES] [TARGETS]
-# PTXAS=FILE takes that one, as of an older CUDA.
+# JOBS: how many at once. PTXAS=FILE, NVDISASM=FILE take those, as of an older CUDA.
 set -eu
 chat=$1
+
+find_tool() { # variable's value, name
+  if [ -n "$1" ]; then echo "$1"; else command -v "$2" || ls /usr/local/cuda*/bin/"$2" 2> /dev/null | tail -n 1; fi
+}
+
+# target, shape: rows and faults of its modules into $folder.
+assemble() {
+  place=$folder/$1.$2
+  "$chat" kernels --shape "$2" --target "$1" --ptx "$place" > "$place.list"
+  for text in "$place"/*.ptx; do
+    module=$(basename "$text" .ptx)
+    if ! "$ptxas" -v -arch="$1" -o "$place/$module.cubin" "$text" > "$place/$module.log" 2>&1; then
+      echo "$1 $2 $module: $(head -n 3 "$place/$module.log")" >> "$place.faults"
+      continue
+    fi
+    "$nvdisasm" -c "$place/$module.cubin" > "$place/$module.sass"
+    awk -v "target=$1" -v "shape=$2" -v "faults=$place.faults" -f "$rows" "$place.list" "$place/$module.log" \
+      "$place/$module.sass" >> "$place.rows"
+  done
+  rm -r "$place"
+}
+
+if [ "${1:-}" = --one ]; then
+  chat=$2
+  assemble "$3" "$4"
+  exit
+fi
+
 shapes=${2:-qwen2.5-0.5b qwen2.5-1.5b qwen2.5-3b qwen2.5-7b qwen3-0.6b qwen3-1.7b qwen3-4b}
 targets=${3:-sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_120}
-ptxas=${PTXAS:-$(command -v ptxas || ls /usr/local/cuda*/bin/ptxas 2> /dev/null | tail -n 1 || true)}
-if [ -z "$ptxas" ]; then
-  echo "assemble.sh: no ptxas; it comes with the CUDA toolkit" >&2
+ptxas=$(find_tool "${PTXAS:-}" ptxas || true)
+nvdisasm=$(find_tool "${NVDISASM:-}" nvdisasm || true)
+for tool in ptxas nvdisasm; do
+  eval "[ -n \"\$$tool\" ]" && continue
+  echo "assemble.sh: no $tool; it comes with the CUDA toolkit, and with the Python package nvidia-cuda-nvcc or nvidia-cuda-nvdisasm" >&2
   exit 1
-fi
+done
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-faults=0
-kernels=0
+rows=$(cd "$(dirname "$0")" && pwd)/assemble_rows.awk
+export ptxas nvdisasm folder rows
 for target in $targets; do
-  for shape in $shapes; do
-    "$chat" kernels --shape "$shape" --target "$target" --ptx "$folder/$shape" > /dev/null
-    for text in "$folder/$shape"/*.ptx; do
-      name="$target $shape $(basename "$text")"
-      kernels=$((kernels + $(grep -c '^\.visible \.entry' "$text")))
-      if ! "$ptxas" -v -arch="$target" -o /dev/null "$text" > "$folder/log" 2>&1; then
-        echo "$name: $(head -n 3 "$folder/log")"
-        faults=$((faults + 1))
-      elif grep ' bytes spill stores' "$folder/log" | grep -qv ' 0 bytes spill stores, 0 bytes spill loads'; then
-        echo "$name: $(grep ' bytes spill stores' "$folder/log" | grep -v ' 0 bytes spill stores, 0 bytes spill loads')"
-        faults=$((faults + 1))
-      fi
-    done
-  done
+  for shape in $shapes; do echo "--one $chat $target $shape"; done
+done | xargs -P "${JOBS:-$(nproc)}" -L 1 "$0" || true
+
+format='%-8s%-14s%-104s%10s%8s%7s%7s%16s%8s\n'
+printf "$format" target shape kernel registers spilled stack calls "in weight loops" blocks
+cat "$folder"/*.rows 2> /dev/null | sort | while read -r row; do printf "$format" $row; done
+cat "$folder"/*.faults 2> /dev/null | sort || true
+kernels=$(cat "$folder"/*.rows 2> /dev/null | wc -l)
+faults=$(cat "$folder"/*.faults 2> /dev/null | wc -l)
+missing=0
+for target in $targets; do
+  for shape in $shapes; do [ -s "$folder/$target.$shape.rows" ] || missing=$((missing + 1)); done
 done
-echo "$kernels kernels assembled, $faults faults"
-[ "$faults" = 0 ]
+echo "$kernels kernels assembled, $faults faults, $missing shapes left without a kernel"
+[ "$faults" = 0 ] && [ "$missing" = 0 ]
