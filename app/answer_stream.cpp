@@ -130,9 +130,7 @@ std::string line(const char* format, double a, double b = 0, double c = 0, doubl
 
 double per_second(uint32_t n, double seconds) { return seconds > 0 ? n / seconds : 0; }
 
-}  // namespace
-
-StreamedAnswer stream_answer(const EventSource& source, const ChatSettings& settings) {
+StreamedAnswer stream_to_end(const EventSource& source, const ChatSettings& settings) {
   AnswerStream stream(settings);
   StreamedAnswer answer;
   const NotedInterrupts noted;
@@ -152,6 +150,24 @@ StreamedAnswer stream_answer(const EventSource& source, const ChatSettings& sett
   answer.end = *stream.end();
   if (answer.end.reason == EndReason::kFailed) throw Error(answer.end.error);
   return answer;
+}
+
+}  // namespace
+
+StreamedAnswer stream_answer(const EventSource& source, const ChatSettings& settings) {
+  bool has_ended = false;
+  const auto next = [&](milliseconds timeout) {
+    std::optional<Event> event = source.next(timeout);
+    has_ended |= event && std::holds_alternative<GenerationEnd>(*event);
+    return event;
+  };
+  try {
+    return stream_to_end({next, source.stop}, settings);
+  } catch (...) {
+    source.stop();
+    while (!has_ended) next(kTick);
+    throw;
+  }
 }
 
 std::string timing_report(const Timings& t, uint64_t seed, const Profile& profile) {

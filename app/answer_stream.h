@@ -23,7 +23,8 @@ struct StreamedAnswer {
   bool interrupted = false;
 };
 
-// Until the GenerationEnd. Error with the generation's sentence if it failed.
+// Until the GenerationEnd. Error with the generation's sentence if it failed; whatever is thrown, the generation has
+// ended and none of its events is left for the next one.
 StreamedAnswer stream_answer(const EventSource& source, const ChatSettings& settings);
 
 // For --verbose and /perf: tokens, times and speeds, then the profile's table.

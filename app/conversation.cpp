@@ -154,13 +154,13 @@ void Conversation::send(const std::string& text) {
 void Conversation::record(const std::string& text, const std::string& typed, size_t n_before) {
   record_.send({.text = text,
                 .title = title_from(typed),
-                .n_before = n_before,
+                .before = std::span(session_->messages()).first(n_before),
                 .system_prompt = settings_.session.system_prompt,
                 .model = absolute_path(*model_)});
 }
 
 void Conversation::regenerate() {
-  if (!session_->messages().empty()) record_.regenerate(last_user_message() + 1);
+  if (!session_->messages().empty()) record_.regenerate(std::span(session_->messages()).first(last_user_message() + 1));
   answer([&] { session_->regenerate(); });
 }
 

@@ -1,5 +1,7 @@
-// Every access goes through guarded(), which turns a fault into the end of storing.
+// Every access goes through guarded(), which turns a fault into the end of storing, and damage into a new store.
 #include "app/conversation_record.h"
+
+#include <algorithm>
 
 #include "app/directories.h"
 #include "app/log.h"
@@ -10,7 +12,12 @@ template <class Action>
 void ConversationRecord::guarded(const Action& action) {
   if (!store_) return;
   try {
-    action();
+    try {
+      action();
+    } catch (const DamagedDatabase&) {
+      begin_anew();
+      action();
+    }
   } catch (const std::exception& error) {
     reason_ = error.what();
     notice_ = reason_ + "; this conversation goes on without being stored";
@@ -25,22 +32,62 @@ ConversationRecord::ConversationRecord(bool keeps) {
     reason_ = "--no-history was given";
     return;
   }
-  const std::string folder = data_directory();
   try {
-    if (!make_private_directory(folder))
-      throw Error("cannot create the folder " + folder + "; give yourself the right to, or free some space");
-    ConversationStore::Opened opened = ConversationStore::open(folder);
-    store_ = std::move(opened.store);
-    notice_ = opened.notice;
+    open();
   } catch (const std::exception& error) {
     reason_ = error.what();
     notice_ = reason_ + "; this conversation is not stored";
   }
 }
 
+void ConversationRecord::open() {
+  const std::string folder = data_directory();
+  if (!make_private_directory(folder))
+    throw Error("cannot create the folder " + folder + "; give yourself the right to, or free some space");
+  ConversationStore::Opened opened = ConversationStore::open(folder);
+  store_ = std::move(opened.store);
+  notice_ = opened.notice;
+}
+
+// Opening sets the damaged file aside, unless another process has done so. What is stored has no ids any more.
+void ConversationRecord::begin_anew() {
+  writer_.reset();
+  store_.reset();
+  start_new();
+  open();
+  if (notice_.empty()) notice_ = "the stored conversations were damaged, and are now whole again or another file";
+  notice_ += "; this conversation goes on in it, as a new one";
+  log_line("error: " + notice_);
+}
+
+// A conversation of which the store has nothing, as it is shown.
+void ConversationRecord::keep_all(std::span<const Message> messages) {
+  ConversationTree tree;
+  tree.system_prompt = system_prompt_;
+  tree.model = model_;
+  tree.created = tree.updated = store_time_now();
+  for (const Message& message : messages) {
+    tree.turns.push_back(
+        {tree.shown + 1, tree.shown, message.role, message.content, TurnState::kComplete, tree.created});
+    ++tree.shown;
+  }
+  conversation_ = store_->insert(tree);
+  path_.clear();
+  for (const Turn& turn : store_->load(conversation_).turns) path_.push_back(turn.id);
+}
+
+// Fewer where the record did not come to hear of all: what is missing is no turn of the store.
+std::vector<TurnId> ConversationRecord::first_turns(size_t n) const {
+  return {path_.begin(), path_.begin() + static_cast<std::ptrdiff_t>(std::min(n, path_.size()))};
+}
+
 void ConversationRecord::send(const UserTurn& turn) {
   guarded([&] {
-    next_.assign(path_.begin(), path_.begin() + static_cast<std::ptrdiff_t>(turn.n_before));
+    if (!store_->is_sound()) begin_anew();
+    system_prompt_ = turn.system_prompt;
+    model_ = turn.model;
+    if (conversation_ == 0 && !turn.before.empty()) keep_all(turn.before);
+    next_ = first_turns(turn.before.size());
     if (conversation_ == 0) {
       const auto started = store_->start({turn.title, turn.system_prompt, turn.model}, turn.text);
       conversation_ = started.conversation;
@@ -54,23 +101,30 @@ void ConversationRecord::send(const UserTurn& turn) {
   });
 }
 
-void ConversationRecord::regenerate(size_t n_before) {
-  guarded([&] { next_.assign(path_.begin(), path_.begin() + static_cast<std::ptrdiff_t>(n_before)); });
+void ConversationRecord::regenerate(std::span<const Message> before) {
+  guarded([&] {
+    if (conversation_ == 0) keep_all(before);
+    next_ = first_turns(before.size());
+  });
 }
 
 void ConversationRecord::answer_begins() {
   guarded([&] {
     path_ = next_;
     has_text_ = false;
-    writer_.emplace(*store_, conversation_, last_of(path_));
+    is_answering_ = true;
   });
 }
 
 void ConversationRecord::follow(const std::vector<Message>& messages, const std::optional<Event>& event) {
   guarded([&] {
-    if (!writer_) return;
+    if (!is_answering_) return;
     if (event && std::holds_alternative<TextDelta>(*event)) has_text_ |= !std::get<TextDelta>(*event).text.empty();
-    if (has_text_) writer_->follow(messages.back().content, AnswerWriter::Clock::now());
+    if (has_text_) {
+      if (conversation_ == 0) keep_all(std::span(messages).first(messages.size() - 1));
+      if (!writer_) writer_.emplace(*store_, conversation_, last_of(path_));
+      writer_->follow(messages.back().content, AnswerWriter::Clock::now());
+    }
     if (!event || !std::holds_alternative<GenerationEnd>(*event)) return;
     const EndReason reason = std::get<GenerationEnd>(*event).reason;
     const bool cut = reason == EndReason::kStopped || reason == EndReason::kFailed;
@@ -79,6 +133,7 @@ void ConversationRecord::follow(const std::vector<Message>& messages, const std:
       path_.push_back(writer_->turn());
     }
     writer_.reset();
+    is_answering_ = false;
   });
 }
 

@@ -1,8 +1,10 @@
 // What the terminal's conversation leaves in the store: each message before it is answered, each answer as it streams.
-// A store that cannot be used never stops the conversation: the reason is told once, and nothing more is stored.
+// A store that cannot be used never stops the conversation: the reason is told once, and nothing more is stored. One
+// that turns out to be damaged is set aside, and the whole conversation goes into a new one.
 #pragma once
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,15 +20,15 @@ class ConversationRecord {
   // What there is to tell since the last call: a store that was set aside, or that cannot be used; else empty.
   std::string take_notice() { return std::exchange(notice_, {}); }
 
-  // The user's message below the first n_before messages. title: what a new conversation is called.
+  // The user's message below these, the first of the session's. title: what a new conversation is called.
   struct UserTurn {
     std::string text, title;
-    size_t n_before;
+    std::span<const Message> before;
     std::string system_prompt, model;
   };
   void send(const UserTurn& turn);
-  void regenerate(size_t n_before);  // the answer to the last of these messages, again
-  void answer_begins();              // after send or regenerate, if the session took it
+  void regenerate(std::span<const Message> before);  // the answer to the last of these messages, again
+  void answer_begins();                              // after send or regenerate, if the session took it
   void follow(const std::vector<Message>& messages, const std::optional<Event>& event);  // as the session gave it
 
   void undo(size_t n_messages);                                                       // that many are left
@@ -42,6 +44,10 @@ class ConversationRecord {
  private:
   template <class Action>
   void guarded(const Action& action);
+  void open();
+  void begin_anew();
+  void keep_all(std::span<const Message> messages);
+  std::vector<TurnId> first_turns(size_t n) const;
   TurnId last_of(const std::vector<TurnId>& path) const { return path.empty() ? 0 : path.back(); }
 
   std::unique_ptr<ConversationStore> store_;
@@ -50,7 +56,9 @@ class ConversationRecord {
   std::vector<TurnId> path_;  // of the session's messages
   std::vector<TurnId> next_;  // the same, once the answer begins
   std::optional<AnswerWriter> writer_;
-  bool has_text_ = false;  // the answer has begun; before, the template may have opened its thought
+  std::string system_prompt_, model_;  // as last told
+  bool is_answering_ = false;          // from answer_begins to the GenerationEnd
+  bool has_text_ = false;              // the answer has begun; before, the template may have opened its thought
 };
 
 }  // namespace warpchat

@@ -75,11 +75,14 @@ ConversationStore::Opened ConversationStore::open(const std::string& folder) {
   Opened opened;
   try {
     opened.store.reset(new ConversationStore(file.path()));
+    if (file.is_suspect()) opened.store->check_all();
   } catch (const DamagedDatabase&) {
+    opened.store.reset();
     opened.notice = "the conversations in " + file.path() + " are damaged: they were set aside as " + file.set_aside() +
                     ", and a new store begins";
     opened.store.reset(new ConversationStore(file.path()));
   }
+  file.trust();
   return opened;
 }
 
@@ -89,8 +92,12 @@ std::unique_ptr<ConversationStore> ConversationStore::in_memory() {
 
 ConversationStore::ConversationStore(const std::string& path) : database_(path) {
   database_.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON");
-  check_pages(database_);
   migrate(database_);
+}
+
+void ConversationStore::check_all() const {
+  check_pages(database_);
+  rebuild_indexes(database_);
 }
 
 template <class... Values>

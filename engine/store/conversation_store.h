@@ -75,14 +75,20 @@ class ConversationStore {
     std::unique_ptr<ConversationStore> store;
     std::string notice;  // what the user must be told: a damaged file was set aside; else empty
   };
-  // The store in this folder, which exists; created if it is not there, migrated if it is older. Error if the folder
-  // cannot be written, if the file is of a newer version, or if another process holds it for too long.
+  // The store in this folder, which exists; created if it is not there, migrated if it is older. Reads little, however
+  // large the file: a page is found to be damaged when it is needed, which then throws DamagedDatabase, and the next
+  // opening checks all of it and sets it aside. Error if the folder cannot be written, if the file is of a newer
+  // version, or if another process holds it for too long.
   static Opened open(const std::string& folder);
 
   // One that is nowhere but in this object.
   static std::unique_ptr<ConversationStore> in_memory();
 
   const std::string& path() const { return database_.path(); }
+
+  // False once damage was met in it or somebody has set it aside: what is added from then on will not be found. To be
+  // closed, and opened again.
+  bool is_sound() const { return database_.is_sound(); }
 
   // A number that is another one once another process or object has changed something here.
   int64_t others_changes() const { return database_.integer("PRAGMA data_version"); }
@@ -131,6 +137,7 @@ class ConversationStore {
  private:
   static constexpr std::string_view kTurnColumns = "id, parent, role, text, state, created";
   explicit ConversationStore(const std::string& path);
+  void check_all() const;  // reads all of it, and mends what can be; DamagedDatabase
   int64_t depth_of(ConversationId conversation, TurnId turn) const;                  // Error if it is not there
   static Turn read_turn(const Statement& row);                                       // of kTurnColumns
   TurnId insert_turn(ConversationId conversation, const Turn& turn, int64_t depth);  // under an id of its own

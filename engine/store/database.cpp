@@ -47,6 +47,8 @@ void make_private_file(const std::string& path) {
 
 }  // namespace
 
+std::string damage_mark(const std::string& path) { return path + ".suspect"; }
+
 std::string Statement::text(int column) const {
   const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
   const int size = sqlite3_column_bytes(statement_.get(), column);
@@ -87,12 +89,20 @@ Database::Database(std::string path) : path_(std::move(path)) {
   sqlite3_busy_timeout(connection, kBusyMilliseconds);
 }
 
+bool Database::is_sound() const {
+  if (path_ == kInMemory) return true;
+  int has_moved = 0;
+  sqlite3_file_control(connection_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &has_moved);
+  return has_moved == 0 && access(damage_mark(path_).c_str(), F_OK) != 0;
+}
+
 void Database::fail(int result, bool writing) const {
   const int code = result & 0xff;  // the extended code says more than a sentence can
   const std::string text = std::string("cannot ") + (writing ? "write to " : "read from ") + path_ + ": " +
                            sentence(code, connection_.get());
-  if (is_damage(code)) throw DamagedDatabase(text);
-  throw Error(text);
+  if (!is_damage(code)) throw Error(text);
+  if (path_ != kInMemory) make_private_file(damage_mark(path_));
+  throw DamagedDatabase(text);
 }
 
 Statement Database::prepare(std::string_view sql) const {

@@ -18,6 +18,10 @@ class DamagedDatabase : public Error {
   using Error::Error;
 };
 
+// The file beside a database that exists once damage was met in it, by whichever process: who opens it next has a look
+// at all of it, which takes too long to do each time.
+std::string damage_mark(const std::string& path);
+
 class Database;
 
 class Statement {
@@ -69,7 +73,10 @@ class Database {
   bool in_transaction() const { return sqlite3_get_autocommit(connection_.get()) == 0; }
   const std::string& path() const { return path_; }
 
-  [[noreturn]] void fail(int result, bool writing) const;
+  // False once damage was met in it, by any process, or its file is not the one of that path any more.
+  bool is_sound() const;
+
+  [[noreturn]] void fail(int result, bool writing) const;  // leaves the mark if it is damage
 
  private:
   struct Close {

@@ -12,4 +12,7 @@ std::span<const char* const> schema_steps();
 // Takes the database to the newest version, whole or not at all. Error if it is newer than that.
 void migrate(const Database& database);
 
+// The search's indexes again, from the texts: what is damaged in them alone is mended so.
+void rebuild_indexes(const Database& database);
+
 }  // namespace warpchat

@@ -53,6 +53,14 @@ StoreFile::StoreFile(const std::string& folder) : path_(folder + "/conversations
 
 StoreFile::~StoreFile() { close(lock_); }
 
+bool StoreFile::is_suspect() const { return access(damage_mark(path_).c_str(), F_OK) == 0; }
+
+void StoreFile::trust() const {
+  const std::string mark = damage_mark(path_);
+  if (unlink(mark.c_str()) != 0 && errno != ENOENT)
+    throw Error("cannot remove " + mark + ": " + std::strerror(errno) + "; remove it yourself");
+}
+
 std::string StoreFile::set_aside() const {
   const std::string stem = path_ + ".damaged-" + local_time();
   std::string to = stem;

@@ -17,6 +17,10 @@ class StoreFile {
 
   const std::string& path() const { return path_; }
 
+  // Whether somebody has met damage in the file since it was last checked or set aside (damage_mark).
+  bool is_suspect() const;
+  void trust() const;  // from now on; Error if that cannot be noted
+
   // Renames it and the files SQLite keeps beside it by the date; returns the new path. Nobody here may have it open.
   std::string set_aside() const;
 
@@ -25,7 +29,8 @@ class StoreFile {
   int lock_ = -1;
 };
 
-// DamagedDatabase if its pages contradict each other; what no page says (a wrong letter in a text) is not found.
+// Reads all of it. DamagedDatabase if its pages contradict each other; what no page says (a wrong letter in a text) is
+// not found.
 void check_pages(const Database& database);
 
 }  // namespace warpchat

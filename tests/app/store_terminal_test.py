@@ -285,6 +285,73 @@ class Store(StoreCase):
         self.leave(terminal)
         self.assertEqual(self.rows("SELECT text FROM turns WHERE role = 'user'"), [("Hello",)])
 
+    def damage(self):
+        """All pages but the first, so that whoever has the file open meets it."""
+        connection = sqlite3.connect(self.file)
+        connection.executescript("CREATE TABLE IF NOT EXISTS other(x); INSERT INTO other VALUES (1)")  # new to others
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        connection.close()
+        with open(self.file, "r+b") as file:
+            file.seek(4096)
+            file.write(b"\x5a" * (os.path.getsize(self.file) - 4096))
+
+    def set_aside(self):
+        return [name for name in os.listdir(os.path.dirname(self.file)) if "db.damaged-" in name]
+
+    def send_and_be_told(self, terminal, text):
+        terminal.type(text + "\r")
+        terminal.wait_for("are damaged: they were set aside as ")
+        terminal.wait_for("; this conversation goes on in it, as a new one\n> ")
+
+    def assert_all_is_stored(self, messages):
+        self.assertEqual(self.rows("SELECT role, text FROM turns ORDER BY id"), messages)
+        self.assertTrue(self.set_aside())
+        terminal = self.chat()
+        terminal.type("/load 1\r")
+        terminal.wait_for(f": {len(messages)} messages")
+        self.leave(terminal)
+        self.assertNotIn("damaged", terminal.seen)
+
+    def test_damage_that_is_met_between_messages(self):
+        terminal = self.chat()
+        self.send(terminal, "first question")
+        self.damage()
+        self.send_and_be_told(terminal, "second question")
+        self.send(terminal, "third question")
+        messages = self.messages(terminal)
+        self.assertEqual(len(messages), 6)
+        self.leave(terminal)
+        self.assert_all_is_stored(messages)
+
+    def test_damage_that_is_met_by_a_search(self):
+        terminal = self.chat()
+        self.send(terminal, "first question")
+        self.damage()
+        terminal.type("/search question\r")
+        terminal.wait_for("chat: cannot read from " + self.file + ": the file is damaged; the next start sets it aside")
+        self.send_and_be_told(terminal, "second question")
+        messages = self.messages(terminal)
+        self.assertEqual(len(messages), 4)
+        self.leave(terminal)
+        self.assert_all_is_stored(messages)
+
+    def test_damage_that_is_met_while_an_answer_streams(self):
+        terminal = self.start_endless(home=self.home)
+        self.wait_for_prompt(terminal)
+        terminal.type("question\r")
+        terminal.wait_for("question\n")
+        while not os.path.exists(self.file) or self.rows("SELECT count(*) FROM turns") != [(2,)]:
+            terminal.read_some(0.02)
+        self.damage()
+        while not self.set_aside():
+            terminal.read_some(0.02)
+        terminal.type("\x03")
+        terminal.wait_for("(stopped)")
+        terminal.wait_for("> ")
+        messages = self.messages(terminal)
+        self.leave(terminal)
+        self.assert_all_is_stored(messages)
+
     def test_two_chats_share_one_store(self):
         one, two = self.chat(), self.chat()
         for terminal, text in ((one, "from one"), (two, "from two"), (one, "more of one")):

@@ -99,6 +99,49 @@ TEST_F(ChatWorkerStoreTest, AnAnswerWhoseEndCouldNotBeStoredIsCompletedLater) {
   EXPECT_EQ(turns[1].state, TurnState::kStopped);
 }
 
+// All pages but the first, so that whoever has the file open meets it.
+void damage(const std::string& path) {
+  {
+    const Database database(path);
+    database.run("CREATE TABLE other(x); INSERT INTO other VALUES (1); PRAGMA wal_checkpoint(TRUNCATE)");
+  }
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(4096);
+  file << std::string(std::filesystem::file_size(path) - 4096, 0x5a);
+}
+
+TEST_F(ChatWorkerStoreTest, AConversationGoesOnInANewStoreWhenItsOwnIsDamaged) {
+  WorkerWindow window(brief());
+  window.ask("one");
+  window.ask("two");
+  damage(home_.store_file());
+  window.ask("three");
+  EXPECT_NE(window.error().find("set aside as"), std::string::npos) << window.error();
+  EXPECT_NE(window.error().find("goes on in it, as a new one"), std::string::npos) << window.error();
+  EXPECT_EQ(window.state().store_fault, "");
+  window.ask("four");
+  const std::vector<Turn> turns = stored(window.open().id);
+  ASSERT_EQ(turns.size(), 8u);
+  for (size_t i = 0; i < turns.size(); ++i) EXPECT_EQ(turns[i].text, window.messages()[i].text);
+  EXPECT_EQ(window.state().conversations.size(), 1u);
+}
+
+TEST_F(ChatWorkerStoreTest, AnAnswerGoesOnInANewStoreWhenItsOwnIsDamaged) {
+  WorkerWindow window(endless());
+  window.post(Send{"go on"});
+  window.until([&] { return window.messages().size() == 2 && window.messages()[1].turn != 0; }, "it is being stored");
+  damage(home_.store_file());
+  window.until([&] { return !window.error().empty(); }, "the damage is met");
+  window.until([&] { return window.messages()[1].turn != 0; }, "it is stored again");
+  window.post(Stop{});
+  window.until_idle();
+  const std::vector<Turn> turns = stored(window.open().id);
+  ASSERT_EQ(turns.size(), 2u);
+  EXPECT_EQ(turns[0].text, "go on");
+  EXPECT_EQ(turns[1].text, window.messages()[1].text);
+  EXPECT_EQ(turns[1].state, TurnState::kStopped);
+}
+
 TEST_F(ChatWorkerStoreTest, TwoWindowsShareAStore) {
   WorkerWindow one(brief()), other(brief());
   one.ask("hello");

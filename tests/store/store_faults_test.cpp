@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "engine/store/conversation_store.h"
+#include "engine/store/database.h"
 #include "engine/store/schema.h"
 #include "tests/store/store_folder.h"
 #include "tests/support/error_of.h"
@@ -15,6 +16,7 @@
 namespace warpchat {
 namespace {
 
+using testing::AnyOf;
 using testing::HasSubstr;
 
 std::unique_ptr<ConversationStore> open_quietly(const StoreFolder& folder) {
@@ -72,33 +74,124 @@ struct DamageCase {
   bool cut;            // and the rest of the file cut off
 };
 constexpr DamageCase kDamages[] = {
-    {"no_database_at_all", 0, 4096, true},      {"header", 0, 100, false},
-    {"the_schemas_page", 100, 3900, false},     {"a_page_in_the_middle", 6 * 4096, 4096, false},
+    {"no_database_at_all", 0, 4096, true},
+    {"header", 0, 100, false},
+    {"the_schemas_page", 100, 3900, false},
     {"second_half_missing", 5 * 4096, 0, true},
 };
+
+void fill(const StoreFolder& folder) {
+  const auto store = open_quietly(folder);
+  for (int i = 0; i < 50; ++i) store->start({"t", "", ""}, std::string(1000, static_cast<char>('a' + i % 26)));
+}
+
+void damage(const StoreFolder& folder, size_t from, size_t bytes) {
+  std::fstream file(folder.file(), std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(from));
+  file << std::string(bytes, 0x5a);
+}
+
+void expect_set_aside(const StoreFolder& folder, const std::string& name) {
+  ConversationStore::Opened opened = ConversationStore::open(folder.path());
+  EXPECT_THAT(opened.notice, HasSubstr("set aside as " + folder.file() + ".damaged-")) << name;
+  EXPECT_TRUE(opened.store->list().empty()) << name;
+  opened.store->start({"after", "", ""}, "x");
+  EXPECT_EQ(open_quietly(folder)->list().size(), 1u) << name;
+  size_t n_aside = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    n_aside += entry.path().string().find("db.damaged-") != std::string::npos;
+  EXPECT_GE(n_aside, 1u) << name;
+  EXPECT_FALSE(std::filesystem::exists(damage_mark(folder.file()))) << name;
+}
+
 TEST(StoreFile, ADamagedFileIsSetAside) {
   for (const DamageCase& row : kDamages) {
     const StoreFolder folder;
-    {
-      const auto store = open_quietly(folder);
-      for (int i = 0; i < 50; ++i) store->start({"t", "", ""}, std::string(1000, static_cast<char>('a' + i % 26)));
-    }
-    {
-      std::fstream file(folder.file(), std::ios::in | std::ios::out | std::ios::binary);
-      file.seekp(static_cast<std::streamoff>(row.from));
-      file << std::string(row.bytes, 0x5a);
-    }
+    fill(folder);
+    damage(folder, row.from, row.bytes);
     if (row.cut) std::filesystem::resize_file(folder.file(), row.from + row.bytes);
-    ConversationStore::Opened opened = ConversationStore::open(folder.path());
-    EXPECT_THAT(opened.notice, HasSubstr("set aside as " + folder.file() + ".damaged-")) << row.name;
-    EXPECT_TRUE(opened.store->list().empty()) << row.name;
-    opened.store->start({"after", "", ""}, "x");
-    EXPECT_EQ(open_quietly(folder)->list().size(), 1u) << row.name;
-    size_t n_aside = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
-      n_aside += entry.path().string().find("db.damaged-") != std::string::npos;
-    EXPECT_GE(n_aside, 1u) << row.name;
+    expect_set_aside(folder, row.name);
   }
+}
+
+// Everything that a conversation does with its store; what stands in its way.
+std::string use(ConversationStore& store) {
+  return error_of([&] {
+    for (const ConversationSummary& c : store.list()) store.load(c.id);
+    store.search("aaaaaaaa");
+    const auto [id, question] = store.start({"t", "", ""}, "zzzzzzzz");
+    const TurnId answer = store.add(id, question, "assistant", std::string(5000, 'y'), TurnState::kOpen);
+    store.end(answer, TurnState::kComplete);
+  });
+}
+
+// Whichever page it is: either everything can be done without it, or what cannot says so, and the next opening sets the
+// file aside.
+TEST(StoreFile, ADamagedPageIsMetAndThenTheFileIsSetAside) {
+  const StoreFolder whole;
+  fill(whole);
+  const size_t n_pages = std::filesystem::file_size(whole.file()) / 4096;
+  size_t n_met = 0;
+  for (size_t page = 1; page < n_pages; page += 3) {
+    SCOPED_TRACE("page " + std::to_string(page));
+    const StoreFolder folder;
+    std::filesystem::copy_file(whole.file(), folder.file());
+    damage(folder, page * 4096, 4096);
+    ConversationStore::Opened opened = ConversationStore::open(folder.path());
+    EXPECT_EQ(opened.notice, "");
+    const std::string met = use(*opened.store);
+    EXPECT_THAT(met, AnyOf("no error", HasSubstr("the file is damaged; the next start")));
+    EXPECT_EQ(opened.store->is_sound(), met == "no error");
+    if (met == "no error") continue;
+    ++n_met;
+    opened.store.reset();
+    expect_set_aside(folder, "page " + std::to_string(page));
+  }
+  EXPECT_GT(n_met, 5u);
+}
+
+TEST(StoreFile, DamageOfTheSearchAloneIsMended) {
+  const StoreFolder folder;
+  fill(folder);
+  Database(folder.file()).run("UPDATE text_index_data SET block = x'5a' WHERE id > 100");
+  {
+    const auto store = open_quietly(folder);
+    EXPECT_THAT(error_of([&] { store->search("aaaaaaaa"); }), HasSubstr("the file is damaged; the next start"));
+    EXPECT_FALSE(store->is_sound());
+  }
+  const auto store = open_quietly(folder);
+  EXPECT_TRUE(store->is_sound());
+  EXPECT_EQ(store->search("aaaaaaaa").size(), 2u);
+  EXPECT_EQ(use(*store), "no error");
+}
+
+uint64_t bytes_read() {
+  std::ifstream io("/proc/self/io");
+  uint64_t bytes = 0;
+  for (std::string word; io >> word;)
+    if (word == "rchar:") io >> bytes;
+  return bytes;
+}
+
+TEST(StoreFile, OpeningALargeOneReadsLittle) {
+  constexpr uint64_t kText = 1 << 20, kTexts = 64;
+  const StoreFolder folder;
+  const auto conversation = open_quietly(folder)->start({"t", "", ""}, "x").conversation;
+  {
+    const Database database(folder.file());  // open turns, of which there is no index to be made
+    for (uint64_t i = 0; i < kTexts; ++i)
+      database
+          .prepare(
+              "INSERT INTO turns(conversation, depth, role, text, state, created) VALUES (?1, 1, 'user', ?2, 0, 1)")
+          .with(conversation, std::string(kText, static_cast<char>('a' + i % 26)))
+          .run();
+  }
+  ASSERT_GT(std::filesystem::file_size(folder.file()), kTexts * kText);
+  const uint64_t before = bytes_read();
+  ASSERT_GT(before, 0u);
+  const auto store = open_quietly(folder);
+  EXPECT_EQ(store->list().size(), 1u);
+  EXPECT_LT(bytes_read() - before, uint64_t{1} << 20);
 }
 
 TEST(StoreFile, AFullDiskIsOneSentence) {

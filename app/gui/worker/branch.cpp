@@ -28,6 +28,10 @@ bool is_failure_alone(const ChatMessage& message) {
 
 }  // namespace
 
+Branch::Branch(Board& board, Library& library) : board_(board), library_(library) {
+  library_.when_store_is_left([this] { go_on_in_new_store(); });
+}
+
 std::optional<size_t> Branch::index_of(uint64_t message) const {
   for (size_t i = 0; i < messages().size(); ++i)
     if (messages()[i].key == message) return i;
@@ -147,6 +151,7 @@ void Branch::answer_begins() {
 void Branch::answer_grows() {
   if (!keeps_streamed_) return;
   keeps_streamed_ = library_.keep([&](ConversationStore& store) {
+    if (!streamed_) return;  // its store was left, and the new one takes nothing: the end is kept with everything else
     const ChatMessage& answer = messages().back();
     streamed_->writer.follow(answer.text, AnswerWriter::Clock::now());
     if (answer.turn == 0 && streamed_->writer.turn() != 0) show_turn(store, answer.key, streamed_->writer.turn());
@@ -232,15 +237,30 @@ void Branch::forget_if_erased() {
     try {
       store.load(now().id);
     } catch (const Error&) {
-      unfinished_.clear();
-      OpenConversation conversation = now();
-      conversation.id = 0;
-      for (ChatMessage& message : conversation.messages) message.turn = 0, message.siblings.clear();
-      board_.change(updates::open_conversation(std::move(conversation)));
+      forget_ids();
     }
   } catch (const std::exception&) {
     // The store itself does not work: whether it is erased shows when it does.
   }
+}
+
+void Branch::forget_ids() {
+  unfinished_.clear();
+  OpenConversation conversation = now();
+  conversation.id = 0;
+  for (ChatMessage& message : conversation.messages) message.turn = 0, message.siblings.clear();
+  board_.change(updates::open_conversation(std::move(conversation)));
+}
+
+// It knows nothing of this conversation, and numbers turns anew.
+void Branch::go_on_in_new_store() {
+  streamed_.reset();
+  seen_.clear();
+  described_ = {};
+  forget_ids();
+  keep_all();
+  if (!messages().empty() && messages().back().status == MessageStatus::kStreaming) answer_begins();
+  library_.refresh();
 }
 
 void Branch::follow_title() {

@@ -17,7 +17,7 @@ namespace warpchat::gui {
 
 class Branch {
  public:
-  Branch(Board& board, Library& library) : board_(board), library_(library) {}
+  Branch(Board& board, Library& library);
 
   const OpenConversation& now() const { return board_.now().open; }
   const std::vector<ChatMessage>& messages() const { return now().messages; }
@@ -60,6 +60,8 @@ class Branch {
   void finish_answers();
   void show_turn(ConversationStore& store, uint64_t message, TurnId turn);
   void forget_if_erased();
+  void forget_ids();
+  void go_on_in_new_store();
   void follow_title();
   TurnId turn_before(size_t i) const;
 

@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::chrono::seconds kBetweenLooks{3};
 
+const std::string kNotDamagedAnyMore = "the stored conversations were damaged, and are now whole again or another file";
+
 bool same(const ConversationSummary& a, const ConversationSummary& b) {
   return a.id == b.id && a.title == b.title && a.model == b.model && a.updated == b.updated && a.trashed == b.trashed &&
          a.n_messages == b.n_messages;
@@ -50,17 +52,39 @@ void Library::open(bool keeps) {
       board_.tell_error(fault + "; conversations are kept until this program ends");
     }
   }
-  if (!on_disk_) {
-    store_ = ConversationStore::in_memory();
-    board_.change(updates::set_store_fault(fault));
-  }
+  if (!on_disk_) use_memory(fault);
   refresh();
+}
+
+void Library::use_memory(const std::string& fault) {
+  on_disk_ = false;
+  store_ = ConversationStore::in_memory();
+  board_.change(updates::set_store_fault(fault));
+}
+
+// Opening sets the damaged file aside, unless another process has done so.
+void Library::begin_anew() {
+  constexpr const char* kGoesOn = "; the open conversation goes on in it, as a new one";
+  store_.reset();
+  try {
+    ConversationStore::Opened opened = open_on_disk();
+    others_changes_ = opened.store->others_changes();
+    store_ = std::move(opened.store);
+    board_.tell_error((opened.notice.empty() ? kNotDamagedAnyMore : opened.notice) + kGoesOn);
+  } catch (const std::exception& error) {
+    board_.tell_error(std::string(error.what()) + "; conversations are kept until this program ends");
+    use_memory(error.what());
+  }
+  left_();
 }
 
 bool Library::try_to(const std::function<void(ConversationStore&)>& action) {
   try {
     action(*store_);
     return true;
+  } catch (const DamagedDatabase&) {
+    begin_anew();
+    return false;
   } catch (const std::exception& error) {
     board_.tell_error(error.what());
     return false;
@@ -70,7 +94,13 @@ bool Library::try_to(const std::function<void(ConversationStore&)>& action) {
 bool Library::keep(const std::function<void(ConversationStore&)>& action) {
   const bool failed_before = on_disk_ && !board_.now().store_fault.empty();
   try {
-    action(*store_);
+    if (!store_->is_sound()) begin_anew();
+    try {
+      action(*store_);
+    } catch (const DamagedDatabase&) {
+      begin_anew();
+      action(*store_);
+    }
     if (failed_before) {
       board_.change(updates::set_store_fault(""));
       board_.tell("conversations are stored again");
