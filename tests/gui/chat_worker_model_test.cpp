@@ -7,6 +7,7 @@
 
 #include "app/gui/worker/choices.h"
 #include "tests/gui/worker_window.h"
+#include "tests/support/threads/refused_threads.h"
 
 namespace warpchat::gui {
 namespace {
@@ -113,6 +114,23 @@ TEST_F(ChatWorkerModelTest, AFileThatIsRemovedWhileItIsLoadedKeepsAnswering) {
   EXPECT_NE(window.error().find("model.gguf"), std::string::npos) << window.error();
   window.ask("three");
   EXPECT_EQ(window.messages().size(), 6u);
+}
+
+TEST_F(ChatWorkerModelTest, WithoutThreadsTheUserIsToldAndNothingHangs) {
+  WorkerWindow window(brief());
+  window.until_loaded();
+  {
+    const RefusedThreads refused;
+    window.post(Send{"one"});
+    window.until([&] { return window.error().starts_with("the system gives no thread to answer"); }, "no answer");
+    window.post(LoadModel{});
+    window.until([&] { return window.error().starts_with("the system gives no thread to load the model"); }, "no load");
+    window.until_idle();
+    EXPECT_EQ(window.messages().size(), 1u);
+  }
+  window.ask("two");
+  EXPECT_EQ(window.messages().back().status, MessageStatus::kComplete);
+  EXPECT_EQ(window.messages().size(), 3u);
 }
 
 TEST_F(ChatWorkerModelTest, WithoutAModelAMessageIsKeptAndAnsweredOnceThereIsOne) {

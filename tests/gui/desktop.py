@@ -1,8 +1,10 @@
 """chat --gui on a display of its own (Xvfb), used as a person would: keys and clicks by xdotool, what is there read from
 the state that --gui-state writes after each frame."""
+import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -40,6 +42,20 @@ class Display:
     def close(self):
         self.server.terminate()
         self.server.wait(MOST_SECONDS)
+
+
+@contextlib.contextmanager
+def unserved_display():
+    """A display that nobody can serve meanwhile: its port is taken, and nobody listens there."""
+    for number in range(100, 10000):
+        with socket.socket() as taken:
+            try:
+                taken.bind(("127.0.0.1", 6000 + number))
+            except OSError:
+                continue
+            yield f"127.0.0.1:{number}"
+            return
+    raise AssertionError("every display's port is taken")
 
 
 class Window:

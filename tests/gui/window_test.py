@@ -18,7 +18,7 @@ import tempfile
 import time
 import unittest
 
-from desktop import CHAT, FOLDER, MOST_SECONDS, Display, Window, environment
+from desktop import CHAT, FOLDER, MOST_SECONDS, Display, Window, environment, unserved_display
 from program import ENDLESS, SPM, TINY
 
 N_KILLS = 200 if os.environ.get("WARPCHAT_FULL_TESTS") else 20
@@ -361,10 +361,12 @@ class Faults(WindowCase):
         return done.returncode, done.stderr
 
     def test_no_display(self):
-        code, errors = self.run_to_end("-m", TINY, DISPLAY=":77", WAYLAND_DISPLAY="")
-        self.assertEqual(code, 1)
-        self.assertEqual(errors.count("\n"), 1, errors)
-        self.assertIn("terminal", errors)
+        with unserved_display() as unserved:
+            for display in (unserved, ""):
+                code, errors = self.run_to_end("-m", TINY, DISPLAY=display, WAYLAND_DISPLAY="")
+                self.assertEqual(code, 1, display)
+                self.assertEqual(errors.count("\n"), 1, errors)
+                self.assertIn("terminal", errors)
 
     def test_no_opengl(self):
         code, errors = self.run_to_end("-m", TINY, DISPLAY=self.display.name, LIBGL_ALWAYS_SOFTWARE="1",
