@@ -5,52 +5,55 @@ set -eu
 cd "$(dirname "$0")"
 nvcc=${NVCC:-/usr/local/cuda/bin/nvcc}
 
-# name | targets | flavours beside plain (at the last target only). -G texts are long, so few kernels have one;
-# -use_fast_math is for kernels whose mathematics it changes.
+# name | targets | flavours beside plain (at the last target only). o0 and debug texts are long, so some kernels have
+# none; -use_fast_math is for kernels whose mathematics it changes.
 table='
 async_copies     | 80 90    | lineinfo
-atomics          | 75 90    |
-bulk_copies      | 90       | lineinfo debug
-block_barriers   | 75 80    | debug
-control_flow     | 75 80 90 | debug lineinfo
-conversions      | 80       |
-device_functions | 75 80 90 | debug lineinfo
-dot_products     | 75 80 90 | debug
-grid_barriers    | 75 80 90 | lineinfo
+atomics          | 75 90    | o0
+bulk_copies      | 90       | o0 lineinfo debug
+block_barriers   | 75 80    | o0 debug
+control_flow     | 75 80 90 | o0 debug lineinfo
+conversions      | 80       | o0
+device_functions | 75 80 90 | o0 debug lineinfo
+divergent_calls  | 90       | o0 debug lineinfo
+dot_products     | 75 80 90 | o0 debug
+grid_barriers    | 75 80 90 | o0 lineinfo debug
 half_arithmetic  | 75 90    | fast
-half_conversions | 75 90    |
-integers         | 75 90    |
+half_conversions | 75 90    | o0
+integers         | 75 90    | o0
 math_double      | 80       |
 math_float       | 75 90    | fast
-math_intrinsics  | 75 80    | fast debug
+math_intrinsics  | 75 80    | o0 fast debug
 matmul_mma       | 75 80    |
-matmul_tiled     | 75 80 90 | debug fast
+matmul_tiled     | 75 80 90 | o0 debug fast
 matmul_wmma      | 75 80    |
-memory_access    | 75 80 90 | debug
-quantised_gemv   | 75 80 90 | debug lineinfo fast
-reductions       | 75 80 90 | debug lineinfo
-scan             | 75 80 90 | debug
-softmax          | 75 80 90 | debug fast
-sort_bitonic     | 75 80 90 | debug
-sort_radix       | 75 80 90 | debug
-variables        | 75 80 90 | debug lineinfo
+memory_access    | 75 80 90 | o0 debug
+quantised_gemv   | 75 80 90 | o0 debug lineinfo fast
+reductions       | 75 80 90 | o0 debug lineinfo
+scan             | 75 80 90 | o0 debug
+softmax          | 75 80 90 | o0 debug fast
+sort_bitonic     | 75 80 90 | o0 debug
+sort_radix       | 75 80 90 | o0 debug
+variables        | 75 80 90 | o0 debug lineinfo
 video            | 90       |
-warp_groups      | 75 80 90 | debug
+warp_groups      | 75 80 90 | o0 debug
 '
 
 flag_of() {
   case $1 in
     plain) ;;
+    o0) echo -Xcicc -O0 ;;
     debug) echo -G ;;
     lineinfo) echo -lineinfo ;;
     fast) echo -use_fast_math ;;
   esac
 }
 
-# compile NAME TARGET FLAVOUR FILE. Debug information names the source's folder, so it is always the same one.
+# compile NAME TARGET FLAVOUR FILE. Debug information names the source's folder and the current one, so both are
+# always the same.
 place=/tmp/warpchat_cuda
 compile() {
-  "$nvcc" --ptx -std=c++17 -arch="sm_$2" $(flag_of "$3") -o "$4" "$place/$1.cu"
+  (cd "$place" && "$nvcc" --ptx -std=c++17 -arch="sm_$2" $(flag_of "$3") -o "$4" "$place/$1.cu")
 }
 
 check=no

@@ -422,6 +422,43 @@ TEST_P(BlockBarriers, GameOfLife) {
 }
 INSTANTIATE_CUDA(BlockBarriers, "block_barriers");
 
+class DivergentCalls : public CudaKernels {};
+
+TEST_P(DivergentCalls, LanesLeaveALoopOneByOne) {
+  const int n = 128;
+  std::vector<unsigned> from(n);
+  for (int i = 0; i < n; ++i) from[i] = 1 + i * 37 % 600;  // as many steps, less one
+  auto* to = zeros<int>(3 * n);
+  launch("uneven_loops", {2}, {64}, upload(from), to, n);
+  for (int i = 0; i < n; ++i) {
+    const auto sum_of = [&](int size) {
+      const auto first = from.begin() + i / size * size;
+      return int(std::accumulate(first, first + size, 0u)) - size;
+    };
+    EXPECT_EQ(to[i], int(from[i]) - 1) << i;
+    EXPECT_EQ(to[n + i], sum_of(32)) << i;
+    EXPECT_EQ(to[2 * n + i], sum_of(64)) << i;
+  }
+}
+
+TEST_P(DivergentCalls, OnBothWaysOfABranch) {
+  std::vector<unsigned> from(32), want(2);
+  for (unsigned i = 0; i < 32; ++i) {
+    from[i] = i * 97 % 800;
+    unsigned mixed = from[i];
+    if (i % 2) {
+      mixed = 0;
+      for (unsigned k = 0; k < from[i]; ++k) mixed = mixed * 5 + k;
+    }
+    want[i % 2] |= mixed % 3 == 0 ? 1u << i : 0;
+  }
+  auto* to = zeros<unsigned>(32);
+  launch("calls_on_both_ways", {1}, {32}, upload(from), to);
+  for (unsigned i = 0; i < 32; ++i) EXPECT_EQ(to[i], want[i % 2]) << i;
+}
+
+INSTANTIATE_CUDA(DivergentCalls, "divergent_calls");
+
 class WarpGroups : public CudaKernels {};
 
 TEST_P(WarpGroups, Shuffles) {

@@ -19,10 +19,11 @@ CudaText described(const std::filesystem::path& path) {
   for (std::string part; std::getline(name, part, '.');) parts.push_back(part);
   const bool flavoured = parts.size() == 4;
   const CudaText text{path, parts[0], parts.size() > 1 ? parts[1] : "", flavoured ? parts[2] : "plain"};
-  const std::set<std::string> targets = {"sm_75", "sm_80", "sm_90"}, flavours = {"plain", "debug", "lineinfo", "fast"};
+  const std::set<std::string> targets = {"sm_75", "sm_80", "sm_90"},
+                              flavours = {"plain", "o0", "debug", "lineinfo", "fast"};
   if (parts.size() < 3 || parts.size() > 4 || parts.back() != "ptx" || !targets.count(text.target) ||
       !flavours.count(text.flavour)) {
-    throw std::runtime_error(path.string() + ": expected NAME.sm_75|80|90[.debug|lineinfo|fast].ptx");
+    throw std::runtime_error(path.string() + ": expected NAME.sm_75|80|90[.o0|debug|lineinfo|fast].ptx");
   }
   return text;
 }

@@ -43,7 +43,8 @@ class QuantisedGemv : public CudaKernels {
     launch("quantise_x", {uint32_t(blocks + 3) / 4}, {128}, upload(x), to, blocks);
     for (int b = 0; b < blocks; ++b) {
       double sum = 0, greatest = 0;
-      for (int i = 0; i < 32; ++i) sum += x[32 * b + i], greatest = std::max(greatest, std::fabs(double(x[32 * b + i])));
+      for (int i = 0; i < 32; ++i)
+        sum += x[32 * b + i], greatest = std::max(greatest, std::fabs(double(x[32 * b + i])));
       EXPECT_NEAR(double(to[b].sum), sum, std::fabs(sum) * 0x1p-11 + 1e-5);
       EXPECT_NEAR(double(to[b].d), greatest / 127, greatest / 127 * 0x1p-10);
       for (int i = 0; i < 32; ++i) EXPECT_NEAR(to[b].q[i], greatest ? x[32 * b + i] / greatest * 127 : 0, 0.501);

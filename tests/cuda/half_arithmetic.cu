@@ -95,3 +95,15 @@ extern "C" __global__ void half_axpy(f16 a, const f16* x, f16* y, int n) {
   else if (i < n)
     y[i] = __hfma(a, x[i], y[i]);
 }
+
+// Comparisons of pairs as two masks of 16 bits: to[0][i] greater, to[1][i] less or unordered, to[2][i] equal.
+#define MASKS(type)                                                                              \
+  extern "C" __global__ void masks_##type(const type* as, const type* bs, unsigned* to, int n) { \
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;                                         \
+    if (i >= n) return;                                                                          \
+    to[i] = __hgt2_mask(as[i], bs[i]);                                                           \
+    to[n + i] = __hltu2_mask(as[i], bs[i]);                                                      \
+    to[2 * n + i] = __heq2_mask(as[i], bs[i]);                                                   \
+  }
+MASKS(f16x2)
+MASKS(bf16x2)

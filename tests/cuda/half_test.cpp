@@ -214,6 +214,26 @@ TEST_P(HalfArithmetic, PackedComparisons) {
   expect_packed("is_nan", [&](double a, double, double) { return truth(std::isnan(a)); });
 }
 
+TEST_P(HalfArithmetic, ComparisonsOfPairsAsMasks) {
+  for (const Format& f : {kHalf, kBfloat}) {
+    const auto values = interesting(f);
+    std::vector<uint16_t> as, bs;
+    for (uint16_t a : values)
+      for (uint16_t b : values) as.push_back(a), bs.push_back(b);
+    if (as.size() % 2) as.push_back(0), bs.push_back(0);
+    const int n = static_cast<int>(as.size() / 2);
+    auto* to = zeros<uint32_t>(3 * n);
+    launch(f.fraction_bits == 10 ? "masks_f16x2" : "masks_bf16x2", {uint32_t(n + 127) / 128}, {128}, upload(as),
+           upload(bs), to, n);
+    const auto* halves = reinterpret_cast<const uint16_t*>(to);
+    for (int i = 0; i < 2 * n; ++i) {
+      const double a = decode(as[i], f), b = decode(bs[i], f);
+      const bool want[3] = {a > b, !(a >= b), a == b};
+      for (int k = 0; k < 3; ++k) ASSERT_EQ(halves[2 * n * k + i], want[k] ? 0xffff : 0) << k << " " << a << " " << b;
+    }
+  }
+}
+
 TEST_P(HalfArithmetic, ComparisonsAsBits) {
   for (const Format& f : {kHalf, kBfloat}) {
     const auto values = interesting(f);

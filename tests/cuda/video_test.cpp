@@ -137,9 +137,8 @@ TEST_P(Video, ScalarInstructions) {
     const Word difference = word(clamped(byte(x, 1, false) - byte(y, 3, false), 8, false));
     return (z & ~0xff0000u) | difference << 16;
   });
-  expect("vabsdiff_then_max", [&](Word x, Word y, Word z) {
-    return std::max(word(std::abs(half(x, 1, true) - half(y, 0, true))), z);
-  });
+  expect("vabsdiff_then_max",
+         [&](Word x, Word y, Word z) { return std::max(word(std::abs(half(x, 1, true) - half(y, 0, true))), z); });
   expect("vmin_then_min", [&](Word x, Word y, Word z) {
     return word(std::min(std::min(byte(x, 2, true), byte(y, 2, false)), sword(z)));
   });
@@ -153,11 +152,11 @@ TEST_P(Video, ScalarShiftsProductsAndComparisons) {
     return word(half(x, 0, false) << n);
   });
   expect("vshl_wrap", [&](Word x, Word y, Word) { return word(int64_t{x} << (byte(y, 1, false) & 31)); });
-  expect("vshr_then_add", [&](Word x, Word y, Word z) {
-    return word(sword(x) >> std::min<int64_t>(byte(y, 0, false), 32)) + z;
-  });
+  expect("vshr_then_add",
+         [&](Word x, Word y, Word z) { return word(sword(x) >> std::min<int64_t>(byte(y, 0, false), 32)) + z; });
   expect("vmad_bytes", [&](Word x, Word y, Word z) { return word(byte(x, 0, true) * byte(y, 3, false) + sword(z)); });
-  expect("vmad_shifted", [&](Word x, Word y, Word z) { return word((half(x, 0, false) * half(y, 1, false) + z) >> 7); });
+  expect("vmad_shifted",
+         [&](Word x, Word y, Word z) { return word((half(x, 0, false) * half(y, 1, false) + z) >> 7); });
   expect("vmad_saturating", [&](Word x, Word y, Word z) {
     const __int128 sum = static_cast<__int128>(sword(x)) * sword(y) + sword(z);
     return word(clamped(static_cast<int64_t>(sum >> 15), 32, true));
