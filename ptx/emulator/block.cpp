@@ -114,8 +114,8 @@ void report_standstill(BlockState& block, Executor& executor) {
   } else {
     const BarrierState& barrier = block.barriers[part->barrier];
     detail += ": " + std::to_string(barrier.arrived) + " of " +
-              std::to_string(barrier.expected ? barrier.expected : block.live_threads()) +
-              " threads are at barrier " + std::to_string(part->barrier);
+              std::to_string(barrier.expected ? barrier.expected : block.live_threads()) + " threads are at barrier " +
+              std::to_string(part->barrier);
   }
   fault_at_instruction(*stuck, part->frame->code->instructions[part->pc], FaultKind::kDeadlock, detail);
 }

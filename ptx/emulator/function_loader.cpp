@@ -14,6 +14,10 @@ std::string spelling_of(const Statement& s) {
   return text;
 }
 
+const Operand& only_element(const Operand& o) {
+  return o.kind == OperandKind::kVector && o.elements.size() == 1 ? o.elements[0] : o;
+}
+
 FunctionLoader::FunctionLoader(const SyntaxFunction& function, ModuleLayout& layout, Code& code)
     : function_(function), layout_(layout), code_(code) {
   for (const Register& r : function.registers) {
@@ -150,7 +154,7 @@ bool FunctionLoader::fits_value(const Operand& o, const OperandPattern& p, Type 
 bool FunctionLoader::fits_vector(const Operand& o, const OperandPattern& p, Type wanted, const Match& m,
                                  std::string& complaint) const {
   const std::string_view vec = m.word("vec");
-  if (vec.empty()) return fits_value(o, p, wanted, complaint);
+  if (vec.empty()) return fits_value(only_element(o), p, wanted, complaint);
   const size_t count = static_cast<size_t>(vec[1] - '0');
   if (o.elements.size() != count) {
     complaint = "expected a vector of " + std::to_string(count) + ", found " + describe(o);

@@ -24,6 +24,8 @@ struct ModuleLayout {
   std::unordered_map<const SyntaxFunction*, uint32_t> shared_bytes;  // static ones of entries
 };
 
+const Operand& only_element(const Operand& o);  // the %r1 of { %r1 }; other operands as they are
+
 using ColumnId = uint32_t;  // before columns have offsets; kNoColumn for none
 
 constexpr uint32_t kNoGroup = ~0u;
@@ -99,6 +101,8 @@ class FunctionLoader {
   void lower_pack(const Statement& s, Type type);
   void lower_unpack(const Statement& s, Type type);
   void lower_address_of(const Statement& s, Type type);
+  ColumnId address_of(const Operand& variable, uint32_t bytes);
+  ColumnId with_subscript(const Operand& element, ColumnId start, uint32_t bytes);
   void check_predicate_results(const Statement& s) const;
   void lower_setp(const Statement& s, const Match& m);
   void lower_setp_pair(const Statement& s, const Match& m);
@@ -135,6 +139,7 @@ class FunctionLoader {
   Place place_of(const Operand& address, Space space, Position at);
   void lower_vector_atomic(const Statement& s, const Match& m, const Place& place, bool returns);
   void set_place(Draft& draft, const Place& place);
+  void load_part(const Match& m, const Place& place, const Operand& data, uint32_t bytes);
   Space space_of(const Statement& s, const Match& m) const;
   uint32_t semantics_of(const Match& m) const;
   void set_elements(Draft& draft, const Operand& data, Type type, uint32_t bytes, bool loads);

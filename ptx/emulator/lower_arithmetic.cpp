@@ -35,8 +35,10 @@ void FunctionLoader::lower_carry(const Statement& s, const Match& m) {
 }
 
 void FunctionLoader::lower_move(const Statement& s, const Match& m) {
-  const Operand &to = s.operands[0], &from = s.operands[1];
   const Type type = m.type();
+  const bool may_be_group = class_of(type) == Class::bits;
+  const Operand &to = may_be_group ? only_element(s.operands[0]) : s.operands[0],
+                &from = may_be_group ? only_element(s.operands[1]) : s.operands[1];
   if (to.kind == OperandKind::kVector) return lower_unpack(s, type);
   if (to.kind != OperandKind::kRegister || !agrees(type_of(to), type) || !to.elements.empty()) {
     refuse(to.at, spelling_of(s) + ": operand 1: expected a ." + std::string(name_of(type)) + " register, found " +
@@ -134,7 +136,7 @@ void FunctionLoader::lower_unpack(const Statement& s, Type type) {
   }
 }
 
-// mov.u64 %rd1, symbol: a constant, except where the frame or the launch decides.
+// mov.u64 %rd1, symbol: a constant, except where the frame, the launch or a subscript decides.
 void FunctionLoader::lower_address_of(const Statement& s, Type type) {
   const Operand& from = s.operands[1];
   const uint32_t bytes = size_of(type);
@@ -147,19 +149,52 @@ void FunctionLoader::lower_address_of(const Statement& s, Type type) {
       refuse(from.at, "function " + from.name + " has no body whose address could be taken");
     a = constant(found->second->address, bytes);
   } else {
-    const Variable& v = *from.variable;
-    const uint64_t offset = static_cast<uint64_t>(from.offset);
-    if (v.space == Space::shared && v.is_unsized)
-      a = special(Special::extern_shared, bytes, offset);
-    else if (frame_.contains(&v) && v.space != Space::shared &&
-             !(function_.is_entry && v.space == Space::param && std::ranges::count(function_.signature.parameters, &v)))
-      a = special(Special::local_base, bytes, frame_.at(&v) + offset);
-    else
-      a = constant((frame_.contains(&v) ? frame_.at(&v) : layout_.addresses.at(&v)) + offset, bytes);
+    a = address_of(from, bytes);
   }
   Draft& draft = emit("mov.b" + std::to_string(8 * bytes));
   draft.code.d = column_of(s.operands[0].index);
   draft.code.a = a;
+}
+
+// The column with a variable's address in its space, `bytes` wide.
+ColumnId FunctionLoader::address_of(const Operand& variable, uint32_t bytes) {
+  const Variable& v = *variable.variable;
+  const uint64_t offset = variable.subscript ? 0 : static_cast<uint64_t>(variable.offset);
+  ColumnId start;
+  if (v.space == Space::shared && v.is_unsized)
+    start = special(Special::extern_shared, bytes, offset);
+  else if (frame_.contains(&v) && v.space != Space::shared &&
+           !(function_.is_entry && v.space == Space::param && std::ranges::count(function_.signature.parameters, &v)))
+    start = special(Special::local_base, bytes, frame_.at(&v) + offset);
+  else
+    start = constant((frame_.contains(&v) ? frame_.at(&v) : layout_.addresses.at(&v)) + offset, bytes);
+  return variable.subscript ? with_subscript(variable, start, bytes) : start;
+}
+
+// Like ptxas, up to 32 bits the product and the offset wrap at 32 bits before they are extended by zeros.
+ColumnId FunctionLoader::with_subscript(const Operand& element, ColumnId start, uint32_t bytes) {
+  const Operand& number = *element.subscript;
+  const Class kind = class_of(type_of(number));
+  if (kind != Class::integer && !is_untyped(type_of(number)))
+    refuse(number.at, "an element's number is an integer register, found " + describe(number));
+  const auto with = [&](const std::string& name, uint32_t width, ColumnId a, ColumnId b, ColumnId c) {
+    const ColumnId d = temporary(width);
+    Draft& draft = emit(name);
+    draft.code.d = d;
+    draft.code.a = a;
+    draft.code.b = b;
+    draft.code.c = c;
+    return d;
+  };
+  ColumnId at = column_of(number.index);
+  uint32_t width = width_of(number);
+  if (width < 4) at = with("cvt.u32.u16.16", width = 4, at, kNoColumn, kNoColumn);
+  const ColumnId size = constant(size_of(element.variable->type), width),
+                 offset = constant(static_cast<uint64_t>(element.offset), width);
+  at = with(width == 4 ? "mad.lo.u32" : "mad.lo.u64", width, at, size, offset);
+  if (width < bytes) at = with("cvt.u64.u32.32", bytes, at, kNoColumn, kNoColumn);
+  if (width > bytes) at = with("cvt.u32.u64.64", bytes, at, kNoColumn, kNoColumn);
+  return with(bytes == 4 ? "add.u32" : "add.u64", bytes, start, at, kNoColumn);
 }
 
 namespace {

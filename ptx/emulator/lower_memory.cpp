@@ -67,6 +67,12 @@ FunctionLoader::Place FunctionLoader::place_of(const Operand& address, Space spa
                     (space == Space::generic && (v.space == Space::global || v.space == Space::constant)) ||
                     (space == Space::global && v.space == Space::constant);
   if (!fits) refuse(at, "variable " + v.name + " does not lie in the state space of this access");
+  const bool is_on_stack = v.space == Space::local || (v.space == Space::param && !of_kernel);
+  if (base.subscript) {
+    place.base = address_of(base, 8);
+    if (is_on_stack) place.space = Space::local;
+    return place;
+  }
   if (v.space == Space::shared && v.is_unsized) {
     place.base = special(Special::extern_shared, 4);
     place.flags = access::kAddress32;
@@ -77,7 +83,7 @@ FunctionLoader::Place FunctionLoader::place_of(const Operand& address, Space spa
     place.offset += static_cast<int64_t>(frame_.at(&v));
   else
     place.offset += static_cast<int64_t>(layout_.addresses.at(&v));
-  if (v.space == Space::local || (v.space == Space::param && !of_kernel)) {
+  if (is_on_stack) {
     place.space = Space::local;
     place.frame = special(Special::local_base, 8);
     place.flags |= access::kFrameRelative;
@@ -147,10 +153,41 @@ uint32_t register_bytes(const std::vector<Register>& registers, const Operand& d
 }  // namespace
 
 namespace {
-// What the cache does with 32 bytes at once can be chosen for L2 alone.
+// What the cache does with 32 bytes at once can be chosen for L2 alone, and priorities exclude cache operators.
 void check_eviction(const Statement& s, const Match& m, const Operand& data) {
+  if (m.has("l1") && m.has("cop"))
+    refuse(s.at, spelling_of(s) + ": ." + std::string(m.word("cop")) + " and ." + std::string(m.word("l1")) +
+                     " exclude each other");
   if (m.has("l2") && data.elements.size() * size_of(m.type()) != 32)
     refuse(s.at, spelling_of(s) + ": ." + std::string(m.word("l2")) + " needs .v8 of 32 bits or .v4 of 64");
+}
+}  // namespace
+
+namespace {
+struct Piece {
+  size_t first, count;  // elements
+};
+
+// What a vector load reads in naturally aligned pieces: all at once, or without the elements that nobody uses. These
+// may lie where nothing can be read.
+std::vector<Piece> pieces_used(const Operand& data, uint32_t element_bytes, uint32_t used_bytes) {
+  const size_t n = std::max<size_t>(1, data.elements.size());
+  const auto is_used = [&](size_t e) {
+    return (used_bytes >> e * element_bytes & ((uint64_t{1} << element_bytes) - 1)) != 0;
+  };
+  std::vector<Piece> pieces;
+  for (size_t first = 0; first < n;) {
+    size_t count = n;
+    const auto fits = [&] {
+      for (size_t e = first; e < first + count; ++e)
+        if (!is_used(e)) return false;
+      return first % count == 0 && first + count <= n;
+    };
+    while (count > 1 && !fits()) count /= 2;
+    if (n == 1 || is_used(first)) pieces.push_back({first, count});
+    first += count;
+  }
+  return pieces;
 }
 }  // namespace
 
@@ -158,18 +195,33 @@ void FunctionLoader::lower_load(const Statement& s, const Match& m) {
   const Type type = m.type();
   check_eviction(s, m, s.operands[0]);
   const Place place = place_of(s.operands[1], space_of(s, m), s.at);
-  const uint32_t bytes = register_bytes(function_.registers, s.operands[0], type);
-  for (const Operand& e : s.operands[0].elements) {
+  const Operand& data = only_element(s.operands[0]);
+  const uint32_t bytes = register_bytes(function_.registers, data, type);
+  for (const Operand& e : data.elements) {
     if (e.kind == OperandKind::kRegister && width_of(e) != bytes)
       refuse(e.at, spelling_of(s) + ": registers of different sizes");
   }
+  for (const Piece& piece : pieces_used(data, size_of(type), s.used_bytes)) {
+    Operand part = data;
+    if (piece.count < data.elements.size()) {
+      const auto first = data.elements.begin() + static_cast<std::ptrdiff_t>(piece.first);
+      part.elements.assign(first, first + static_cast<std::ptrdiff_t>(piece.count));
+    }
+    Place where = place;
+    where.offset += static_cast<int64_t>(piece.first * size_of(type));
+    load_part(m, where, only_element(part), bytes);
+  }
+}
+
+void FunctionLoader::load_part(const Match& m, const Place& place, const Operand& data, uint32_t bytes) {
+  const Type type = m.type();
   Draft& draft = emit(std::string("ld") + space_name(place.space) + width_suffix(type, bytes, true) +
-                      (s.operands[0].elements.size() > 1 ? ".v" : ""));
+                      (data.elements.size() > 1 ? ".v" : ""));
   draft.code.flags = semantics_of(m);
   draft.loaded_bytes = size_of(type);
   draft.extends_sign = class_of(type) == Class::integer && is_signed(type);
   set_place(draft, place);
-  set_elements(draft, s.operands[0], type, bytes, true);
+  set_elements(draft, data, type, bytes, true);
 }
 
 void FunctionLoader::lower_store(const Statement& s, const Match& m) {
@@ -178,16 +230,17 @@ void FunctionLoader::lower_store(const Statement& s, const Match& m) {
   const Place place = place_of(s.operands[0], space_of(s, m), s.at);
   if (place.space == Space::param) refuse(s.at, "a kernel's parameters cannot be written");
   if (place.space == Space::constant) refuse(s.at, "constant memory cannot be written");
-  const uint32_t bytes = register_bytes(function_.registers, s.operands[1], type);
-  for (const Operand& e : s.operands[1].elements) {
+  const Operand& data = only_element(s.operands[1]);
+  const uint32_t bytes = register_bytes(function_.registers, data, type);
+  for (const Operand& e : data.elements) {
     if (e.kind == OperandKind::kRegister && width_of(e) != bytes)
       refuse(e.at, spelling_of(s) + ": registers of different sizes");
   }
   Draft& draft = emit(std::string("st") + space_name(place.space) + width_suffix(type, bytes, false) +
-                      (s.operands[1].elements.size() > 1 ? ".v" : ""));
+                      (data.elements.size() > 1 ? ".v" : ""));
   draft.code.flags = semantics_of(m) & ~access::kPolls;
   set_place(draft, place);
-  set_elements(draft, s.operands[1], type, bytes, false);
+  set_elements(draft, data, type, bytes, false);
 }
 
 void FunctionLoader::lower_atomic(const Statement& s, const Match& m, bool returns) {
@@ -252,7 +305,9 @@ void FunctionLoader::lower_cvta(const Statement& s, const Match& m) {
           return address;
         }(),
         space == Space::param ? Space::param : from.variable->space, s.at);
-    if (place.frame != kNoColumn)
+    if (from.subscript)
+      a = place.base;
+    else if (place.frame != kNoColumn)
       a = special(Special::local_base, 8, static_cast<uint64_t>(place.offset));
     else if (place.base != kNoColumn)
       a = special(Special::extern_shared, 8, static_cast<uint64_t>(place.offset));

@@ -1,6 +1,8 @@
 // Function bodies: declarations, labels, statements and operands, with names resolved as they are read.
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
+#include <utility>
 
 #include "ptx/emulator/parser.h"
 #include "ptx/emulator/special_registers.h"
@@ -12,6 +14,18 @@ namespace {
 bool is_selector(std::string_view text) {
   if (text.size() < 2 || (text[0] != 'b' && text[0] != 'h')) return false;
   return text.find_first_not_of("01234567", 1) == std::string_view::npos;
+}
+
+// An array's element is an address for these, elsewhere a value as its array's name is.
+bool takes_elements(std::string_view opcode) { return opcode == "ld" || opcode == "ldu" || opcode == "st"; }
+
+Operand address_of_element(Operand element) {
+  Operand address;
+  address.kind = OperandKind::kAddress;
+  address.at = element.at;
+  if (!element.subscript) address.offset = std::exchange(element.offset, 0);
+  address.elements.push_back(std::move(element));
+  return address;
 }
 
 bool is_branch_opcode(std::string_view opcode) { return opcode == "bra" || opcode == "brx"; }
@@ -120,8 +134,22 @@ void Parser::parse_body_directive() {
   if (word == "global") return parse_body_variables(Space::global);
   if (word == "const") return parse_body_variables(Space::constant);
   if (word == "loc" || word == "file") return skip_line(directive.at.line);
-  if (word == "pragma") return skip_to_end_of_statement();
+  if (word == "pragma") return parse_body_pragma();
   refuse(directive.at, "unknown directive ." + std::string(word));
+}
+
+// Of all pragmas one matters here: a load need not be able to read the bytes that nobody uses.
+void Parser::parse_body_pragma() {
+  constexpr std::string_view kUsedBytes = "used_bytes_mask";
+  const Token pragma = peek();
+  skip_to_end_of_statement();
+  if (pragma.kind != TokenKind::kString || !pragma.text.starts_with(kUsedBytes)) return;
+  const std::string number(pragma.text.substr(kUsedBytes.size()));
+  char* end = nullptr;
+  const unsigned long long mask = std::strtoull(number.c_str(), &end, 0);
+  if (end == number.c_str() || *end != '\0' || mask > ~0u)
+    refuse(pragma.at, "pragma " + std::string(pragma.text) + " needs a mask of 32 bits");
+  used_bytes_ = static_cast<uint32_t>(mask);
 }
 
 void Parser::parse_registers() {
@@ -216,6 +244,7 @@ void Parser::parse_guard(Statement& statement) {
 void Parser::parse_statement() {
   Statement statement;
   statement.tag = peek().tag;
+  statement.used_bytes = std::exchange(used_bytes_, ~0u);
   parse_guard(statement);
   statement.at = peek().at;
   statement.opcode = expect_name("an instruction");
@@ -229,7 +258,8 @@ void Parser::parse_statement() {
   expect(';', "after the instruction");
   const uint32_t index = static_cast<uint32_t>(function_->body.size());
   for (uint32_t i = 0; i < statement.operands.size(); ++i) {
-    const Operand& operand = statement.operands[i];
+    Operand& operand = statement.operands[i];
+    if (operand.is_element && takes_elements(statement.opcode)) operand = address_of_element(std::move(operand));
     if (operand.kind == OperandKind::kLabel) {
       pending_.push_back({operand.name, operand.at, false, index, i, scopes_.depth()});
     }
@@ -274,7 +304,9 @@ Operand Parser::parse_simple_operand(bool is_branch) {
 Operand Parser::parse_name_operand(bool is_branch) {
   const Token name = take();
   Operand operand = resolve(name, is_branch);
-  if (operand.kind == OperandKind::kVariable && (at('+') || at('-'))) {
+  if (operand.kind == OperandKind::kVariable && at('[')) {
+    parse_subscript(operand);
+  } else if (operand.kind == OperandKind::kVariable && (at('+') || at('-'))) {
     operand.offset = parse_constant();
   } else if (operand.kind == OperandKind::kRegister && peek().kind == TokenKind::kDot && !peek().spaced) {
     const Token part = take();
@@ -292,6 +324,24 @@ Operand Parser::parse_name_operand(bool is_branch) {
     operand.elements.clear();
   }
   return operand;
+}
+
+// a[2], a[%r1], a[%r1+2]: elements are those of the array's scalar type, in every dimension (PTX ISA 6.4.2).
+void Parser::parse_subscript(Operand& array) {
+  if (!array.variable->is_array) refuse(peek().at, "variable " + array.name + " is no array");
+  expect('[', "before the element's number");
+  array.is_element = true;
+  int64_t elements = 0;
+  if (peek().kind == TokenKind::kName && peek().text != "WARP_SZ") {
+    array.subscript = std::make_shared<Operand>(parse_name_operand(false));
+    if (array.subscript->kind != OperandKind::kRegister)
+      refuse(array.subscript->at, "an element's number is a register");
+    if (accept('+')) elements = parse_constant();
+  } else {
+    elements = parse_constant();
+  }
+  expect(']', "after the element's number");
+  array.offset = elements * static_cast<int64_t>(size_of(array.variable->type));
 }
 
 // { a, b } and ( a, b ), the opening mark already taken; also skips .attribute(...)

@@ -7,9 +7,10 @@
 namespace ptx::emulator {
 namespace {
 
-constexpr uint32_t kNewestVersion = 90;  // PTX ISA 9.0, CUDA 13.0
-constexpr uint32_t kTargets[] = {50, 52, 53, 60, 61,  62,  70,  72,  75,  80, 86,
-                                 87, 88, 89, 90, 100, 101, 103, 110, 120, 121};
+// The instructions are those of PTX ISA 9.0, as in CUDA 13.0; later versions add some, which are refused by name.
+constexpr uint32_t kNewestVersion = 94;
+constexpr uint32_t kTargets[] = {10, 11, 12, 13, 20, 21, 30, 32, 35, 37,  50,  52,  53,  60,  61, 62,
+                                 70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121};
 constexpr size_t kMostProblems = 20;
 
 std::string source_line(std::string_view text, uint32_t line) {
@@ -136,7 +137,7 @@ void Parser::parse_version() {
     refuse(where, "malformed version " + number);
   module_.version = static_cast<uint32_t>(std::stoul(number.substr(0, dot)) * 10 + (number[dot + 1] - '0'));
   if (module_.version > kNewestVersion)
-    throw ParseProblem{where, "PTX version " + number + " is newer than 9.0, the newest this emulator knows", true};
+    throw ParseProblem{where, "PTX version " + number + " is newer than 9.4, the newest this emulator knows", true};
 }
 
 void Parser::parse_target() {
@@ -207,13 +208,28 @@ void Parser::parse_module_variable(Space space, Linkage linkage) {
     variable->is_extern = linkage.is_extern;
     variable->is_visible = linkage.is_visible;
     variable->is_weak = linkage.is_weak;
-    if (variable->is_unsized && variable->size == 0 && !(linkage.is_extern && space == Space::shared)) {
+    if (variable->is_unsized && variable->size == 0 && !linkage.is_extern) {
       refuse(variable->at, "array " + variable->name + " has no size");
     }
+    if (completes_extern(*variable)) continue;
     declare(variable->name, {Symbol::Kind::kVariable, 0, variable.get()}, variable->at);
     module_.variables.push_back(std::move(variable));
   } while (accept(','));
   expect(';', "after the variable");
+}
+
+// Whether the name is declared already and either declaration is .extern: both then mean one variable.
+bool Parser::completes_extern(Variable& variable) {
+  if (!scopes_.holds(variable.name)) return false;
+  const auto known = std::ranges::find_if(module_.variables, [&](const auto& v) { return v->name == variable.name; });
+  if (known == module_.variables.end() || !((*known)->is_extern || variable.is_extern)) return false;
+  Variable& earlier = **known;
+  const bool same_size = earlier.size == variable.size || (earlier.is_extern && earlier.is_unsized) ||
+                         (variable.is_extern && variable.is_unsized);
+  if (earlier.space != variable.space || earlier.type != variable.type || !same_size)
+    refuse(variable.at, "variable " + variable.name + " does not match its earlier declaration");
+  if (earlier.is_extern) earlier = std::move(variable);  // where it lies, since operands point to it
+  return true;
 }
 
 void Parser::parse_function(Linkage linkage) {

@@ -54,6 +54,7 @@ std::unique_ptr<Variable> Parser::parse_variable(const Declaration& head, Space 
 void Parser::parse_extents(Variable& variable, uint64_t element) {
   uint64_t count = 1;
   while (accept('[')) {
+    variable.is_array = true;
     if (accept(']')) {
       variable.is_unsized = true;
       count = 0;

@@ -45,6 +45,7 @@ class Parser {
   void parse_function(Linkage linkage);
   void parse_limits(SyntaxFunction& function);
   void parse_limit(SyntaxFunction& function, std::string_view word);
+  bool completes_extern(Variable& variable);
   SyntaxFunction* declare_function(std::unique_ptr<SyntaxFunction> function);
   std::vector<const Variable*> parse_parameters(SyntaxFunction& owner, std::string_view function_name, bool named);
   Signature parse_prototype();
@@ -66,6 +67,7 @@ class Parser {
   void parse_body(SyntaxFunction& function);
   void parse_body_items();
   void parse_body_directive();
+  void parse_body_pragma();
   void parse_registers();
   void parse_body_variables(Space space);
   void parse_label();
@@ -74,6 +76,7 @@ class Parser {
   Operand parse_operand(bool is_branch);
   Operand parse_simple_operand(bool is_branch);
   Operand parse_name_operand(bool is_branch);
+  void parse_subscript(Operand& array);
   Operand parse_group(char close, OperandKind kind);
   Operand parse_address();
   Operand parse_number(bool negative);
@@ -96,6 +99,7 @@ class Parser {
   SyntaxModule module_;
   Scopes scopes_;
   SyntaxFunction* function_ = nullptr;
+  uint32_t used_bytes_ = ~0u;  // of the next load
   std::vector<PendingLabel> pending_;
   std::vector<std::unordered_map<std::string, uint32_t>> labels_;
   std::vector<ParseProblem>* problems_ = nullptr;

@@ -68,7 +68,8 @@ constexpr SpecialComponent kComponents[] = {
     // barrier of cooperative_groups; the others hold nothing.
     {"%envreg1", Special::grid_workspace_high, Type::u32, false},
     {"%envreg2", Special::grid_workspace_low, Type::u32, false},
-#define ENVREG(n) {"%envreg" #n, Special::zero, Type::u32, false}
+#define ENVREG(n) \
+  { "%envreg" #n, Special::zero, Type::u32, false }
     ENVREG(0),
     ENVREG(3),
     ENVREG(4),

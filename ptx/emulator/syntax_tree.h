@@ -32,7 +32,7 @@ struct Variable {
   Type type = Type::none;  // of one element
   uint64_t size = 0;       // bytes; 0 for an extern array without a size
   uint32_t align = 1;
-  bool is_extern = false, is_unsized = false;
+  bool is_extern = false, is_unsized = false, is_array = false;
   bool is_visible = false, is_weak = false;  // to modules that are linked to this one; weak: one of several will do
   std::vector<Initialiser> initialisers;
   Position at;
@@ -49,7 +49,7 @@ enum class OperandKind : uint8_t {
   kInteger,     // bits
   kFloat,       // bits of a double; `single` if written as 0f
   kSpecial,     // name (%tid.x)
-  kVariable,    // variable + offset
+  kVariable,    // variable + offset; variable[subscript + offset] if is_element
   kFunction,    // function
   kLabel,       // name, resolved to a statement at the end of its scope
   kLabelTable,  // of .branchtargets, by index
@@ -74,8 +74,10 @@ struct Operand {
   const Variable* variable = nullptr;
   const SyntaxFunction* function = nullptr;
   std::vector<Operand> elements;
-  std::shared_ptr<Operand> second;  // the q of p|q
-  uint32_t target = 0;              // of a label: statement index
+  std::shared_ptr<Operand> second;     // the q of p|q
+  bool is_element = false;             // a[2], a[%r1], a[%r1+2]
+  std::shared_ptr<Operand> subscript;  // the %r1 of a[%r1+2], in elements; the offset is in bytes
+  uint32_t target = 0;                 // of a label: statement index
 };
 
 struct Statement {
@@ -84,8 +86,9 @@ struct Statement {
   std::vector<Operand> operands;
   Position at;
   bool has_guard = false, guard_negated = false;
-  uint32_t guard = 0;  // register
-  std::string tag;     // the innermost region named by a "// tag:" comment
+  uint32_t guard = 0;         // register
+  std::string tag;            // the innermost region named by a "// tag:" comment
+  uint32_t used_bytes = ~0u;  // of what a load reads, a bit each (.pragma "used_bytes_mask")
 };
 
 struct Signature {

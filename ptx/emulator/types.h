@@ -43,11 +43,11 @@ Class class_of(Type type);
 bool is_signed(Type type);
 bool is_untyped(Type type);       // .b8 to .b128
 bool can_be_declared(Type type);  // of registers and variables; others, as .bf16, are only instructions' types
-bool is_half(Type type);  // 16-bit reals and their pairs, which take no numbers
+bool is_half(Type type);          // 16-bit reals and their pairs, which take no numbers
 
 // Whether a register declared `declared` may stand where an instruction wants `wanted`: equal sizes, and equal classes
-// unless one of the two is untyped bits. As ptxas has it, .bf16, .tf32 and packed integers want untyped registers, and a
-// .f16x2 register passes for an integer.
+// unless one of the two is untyped bits. As ptxas has it, .bf16, .tf32 and packed integers want untyped registers, and
+// a .f16x2 register passes for an integer.
 bool agrees(Type declared, Type wanted);
 
 }  // namespace ptx::emulator
