@@ -59,6 +59,8 @@ enum class Lowering : uint8_t {
   kPolicy,
   kPrefetch,
   kSetpPair,
+  kRealPair,
+  kMixedReal,
   kStack
 };
 

@@ -106,6 +106,15 @@ constexpr FormRow kForms[] = {
     {"copysign", "t=f32|f64", "d s s"},
     {"testp", "m=finite|infinite|number|notanumber|normal|subnormal t=f32|f64", "p s"},
 
+    // pairs of singles, and halves beside singles
+    {"add", ROUNDING "!rn ?ftz t=f32x2", "d:b64 r:b64 r:b64", kRealPair, 100, 86},
+    {"sub", ROUNDING "!rn ?ftz t=f32x2", "d:b64 r:b64 r:b64", kRealPair, 100, 86},
+    {"mul", ROUNDING "!rn ?ftz t=f32x2", "d:b64 r:b64 r:b64", kRealPair, 100, 86},
+    {"fma", ROUNDING " ?ftz t=f32x2", "d:b64 r:b64 r:b64 r:b64", kRealPair, 100, 86},
+    {"add", ROUNDING "!rn ?sat t=f32 ~u=f16|bf16", "d r:u s", kMixedReal, 100, 86},
+    {"sub", ROUNDING "!rn ?sat t=f32 ~u=f16|bf16", "d r:u s", kMixedReal, 100, 86},
+    {"fma", ROUNDING " ?sat t=f32 ~u=f16|bf16", "d r:u r:u s", kMixedReal, 100, 86},
+
     // halves
     {"add", "rnd=rn!rn ?ftz ?sat t=f16|f16x2", "d r r", kSimple, 53, 42},
     {"sub", "rnd=rn!rn ?ftz ?sat t=f16|f16x2", "d r r", kSimple, 53, 42},

@@ -342,6 +342,10 @@ void FunctionLoader::lower_as(const Statement& s, const Match& m) {
       return lower_setp(*use, m);
     case kSetpPair:
       return lower_setp_pair(*use, m);
+    case kRealPair:
+      return lower_real_pair(*use, m);
+    case kMixedReal:
+      return lower_mixed_real(*use, m);
     case kSet:
       return lower_set(*use, m);
     case kSelect:

@@ -96,6 +96,8 @@ class FunctionLoader {
   void guard_by_branch(const Statement& s);
 
   void lower_simple(const Statement& s, const Match& m);
+  void lower_real_pair(const Statement& s, const Match& m);
+  void lower_mixed_real(const Statement& s, const Match& m);
   void lower_carry(const Statement& s, const Match& m);
   void lower_move(const Statement& s, const Match& m);
   void lower_pack(const Statement& s, Type type);

@@ -19,6 +19,55 @@ void FunctionLoader::lower_simple(const Statement& s, const Match& m) {
   draft.code.e = fields[4];
 }
 
+// add.f32x2 and its like: the scalar operation on each half of the 64-bit registers.
+void FunctionLoader::lower_real_pair(const Statement& s, const Match& m) {
+  for (const Operand& o : s.operands) {
+    if (type_of(o) != Type::b64)
+      refuse(o.at, spelling_of(s) + ": a pair lies in a .b64 register, found " + describe(o));
+  }
+  std::string scalar = m.handler_name();
+  scalar.resize(scalar.size() - std::string_view("x2").size());
+  ColumnId results[2];
+  for (uint32_t h = 0; h < 2; ++h) {
+    ColumnId sources[3] = {kNoColumn, kNoColumn, kNoColumn};
+    for (size_t i = 1; i < s.operands.size(); ++i) {
+      sources[i - 1] = temporary(4);
+      Draft& unpack = emit("unpack.64.32." + std::to_string(h));
+      unpack.code.d = sources[i - 1];
+      unpack.code.a = column_of(s.operands[i].index);
+    }
+    results[h] = temporary(4);
+    Draft& draft = emit(scalar);
+    draft.code.d = results[h];
+    draft.code.a = sources[0];
+    draft.code.b = sources[1];
+    draft.code.c = sources[2];
+  }
+  Draft& pack = emit("pack.32.2");
+  pack.code.d = column_of(s.operands[0].index);
+  pack.code.a = results[0];
+  pack.code.b = results[1];
+}
+
+// add.f32.f16 and its like: the halves are converted, which is exact, and the operation is that on singles.
+void FunctionLoader::lower_mixed_real(const Statement& s, const Match& m) {
+  const std::string half(m.word("u"));
+  ColumnId sources[3] = {kNoColumn, kNoColumn, kNoColumn};
+  const size_t last = s.operands.size() - 1;
+  for (size_t i = 1; i < last; ++i) {
+    sources[i - 1] = temporary(4);
+    Draft& widen = emit("cvt.f32." + half + ".16");
+    widen.code.d = sources[i - 1];
+    widen.code.a = column_of(s.operands[i].index);
+  }
+  sources[last - 1] = source(s.operands[last], Type::f32);
+  Draft& draft = emit(m.handler_name());
+  draft.code.d = column_of(s.operands[0].index);
+  draft.code.a = sources[0];
+  draft.code.b = sources[1];
+  draft.code.c = sources[2];
+}
+
 void FunctionLoader::lower_carry(const Statement& s, const Match& m) {
   if (carry_ == kNoColumn) carry_ = temporary(0);
   ColumnId sources[3];

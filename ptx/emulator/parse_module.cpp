@@ -105,8 +105,10 @@ uint64_t Parser::expect_integer(const char* what) {
   return take().bits;
 }
 
+// Past the next ';', or up to a '}' that closes more than the statement opened.
 void Parser::skip_to_end_of_statement() {
-  while (peek().kind != TokenKind::kEnd && !at(';') && !at('}')) take();
+  for (int open = 0; peek().kind != TokenKind::kEnd && !at(';') && (open > 0 || !at('}')); take())
+    open += at('{') ? 1 : at('}') ? -1 : 0;
   accept(';');
 }
 

@@ -129,6 +129,28 @@ TEST(Half, SetOfPairsAndToHalves) {
                               [](u16 a, u16 b) { return kHalf.value(a) < kHalf.value(b) ? 0xffff : 0; });
 }
 
+// PTX ISA 9.7.5, mixed precision: the halves are exact as singles, the result is rounded once.
+TEST(Half, BesideSingles) {
+  for (const Format& f : {kHalf, kBfloat}) {
+    const auto single = [&](u16 bits) { return static_cast<float>(f.value(bits)); };
+    const std::string type = std::string(".f32.") + f.name;
+    expect_lanes<float, u16, float>(
+        "add" + type + " %d, %a, %b;", [&](u16 a, float b) { return single(a) + b; }, 100);
+    expect_lanes<float, u16, float>(
+        "sub.rn" + type + " %d, %a, %b;", [&](u16 a, float b) { return single(a) - b; }, 100);
+    expect_lanes<float, u16, u16, float>(
+        "fma.rn" + type + " %d, %a, %b, %c;", [&](u16 a, u16 b, float c) { return std::fma(single(a), single(b), c); },
+        100);
+    expect_lanes<float, u16>(
+        "add.sat" + type + " %d, %a, 0f3E800000;",
+        [&](u16 a) {
+          const float sum = single(a) + 0.25f;
+          return std::isnan(sum) || sum < 0 ? 0.0f : std::min(sum, 1.0f);
+        },
+        100);
+  }
+}
+
 // Without a rounding to nearest: ptxas 13.0 makes the same machine code of cvt.bf16.f16 and cvt.rn.bf16.f16.
 TEST(Half, BetweenHalves) {
   for (const char* rounding : {"", ".rn"}) {

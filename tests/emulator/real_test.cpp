@@ -201,5 +201,33 @@ TEST(Real, DivisionBeyond2To126) {
       });
 }
 
+// PTX ISA 9.7.3, add, sub, mul and fma of .f32x2: each half on its own.
+TEST(Real, PairsOfSingles) {
+  using u64 = uint64_t;
+  const auto pairwise = [](auto f) {
+    return [f](u64 a, u64 b, u64 c) {
+      const auto half = [&](int shift) {
+        const auto part = [&](u64 x) { return std::bit_cast<float>(static_cast<uint32_t>(x >> shift)); };
+        return u64{std::bit_cast<uint32_t>(static_cast<float>(f(part(a), part(b), part(c))))} << shift;
+      };
+      return half(0) | half(32);
+    };
+  };
+  const auto same = [](u64 a, u64 b) {
+    const auto same_half = [&](int shift) {
+      const auto x = static_cast<uint32_t>(a >> shift), y = static_cast<uint32_t>(b >> shift);
+      return same_bits(std::bit_cast<float>(x), std::bit_cast<float>(y));
+    };
+    return same_half(0) && same_half(32);
+  };
+  const auto test = [&](const std::string& code, auto f) {
+    expect_lanes<u64, u64, u64, u64>(code, pairwise(f), 100, same);
+  };
+  test("add.f32x2 %d, %a, %b;", [](float a, float b, float) { return a + b; });
+  test("sub.rn.f32x2 %d, %a, %b;", [](float a, float b, float) { return a - b; });
+  test("mul.f32x2 %d, %a, %b;", [](float a, float b, float) { return a * b; });
+  test("fma.rn.f32x2 %d, %a, %b, %c;", [](float a, float b, float c) { return std::fma(a, b, c); });
+}
+
 }  // namespace
 }  // namespace ptx::emulator

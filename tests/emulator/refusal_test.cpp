@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "tests/emulator/kernel_text.h"
@@ -182,6 +183,27 @@ TEST(Refusal, Modules) {
   EXPECT_THAT(load(".version 9.0\n.target sm_120\n.entry k() { ret; }\n"),
               HasSubstr("the text is for sm_120, the device is sm_90"));
   EXPECT_THAT(load(head + ".nonsense\n"), HasSubstr("unknown directive .nonsense"));
+}
+
+TEST(Refusal, WhatIsNotEmulatedIsNamed) {
+  const struct {
+    const char *line, *expected;
+  } rows[] = {
+      {"mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e4m3.f32.ue8m0 "
+       "{%f1,%f2,%f3,%f4}, {%r1,%r2,%r3,%r4}, {%r5,%r6}, {%f1,%f2,%f3,%f4}, %r7, {%h1,%h2}, %r8, {%h1,%h2};",
+       "the emulator has no block-scaled matrix products"},
+      {"mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e2m1.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2,%r3,%r4}, "
+       "{%r5,%r6}, {%f1,%f2,%f3,%f4};",
+       "the emulator has no matrix products of 8-, 6- and 4-bit reals of two kinds"},
+      {"tcgen05.wait::st.sync.aligned;", "the emulator has no tensor memory"},
+      {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1,%f2,%f3,%f4}, %rd1, %rd2, 1, 1, 1, 0, 0;",
+       "the emulator has no matrix products of warp groups"},
+  };
+  for (const auto& row : rows) {
+    const std::string fault = run_text(kernel(row.line, "", 100), {1}, {1}, 1).fault;
+    EXPECT_THAT(fault, HasSubstr(row.expected));
+    EXPECT_EQ(std::ranges::count(fault, '\n'), 0) << fault;  // and nothing beside
+  }
 }
 
 TEST(Refusal, EveryProblemIsListedWithItsPlace) {
