@@ -59,6 +59,15 @@ TEST_F(Modules, LogIsCutToItsRoom) {
   EXPECT_RESULT(CUDA_ERROR_INVALID_PTX, cuModuleLoadData(&m, text.c_str()));
 }
 
+TEST_F(Modules, RefusalsAreToldToProgramsWithoutALog) {
+  testing::internal::CaptureStderr();
+  EXPECT_RESULT(CUDA_ERROR_INVALID_PTX, cuModuleLoadData(&module, (kHead + "nonsense\n").c_str()));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("emulator: ptx line 4, column 1: "));
+  testing::internal::CaptureStderr();
+  EXPECT_RESULT(CUDA_ERROR_INVALID_PTX, load_with_log(kHead + "nonsense\n").result);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
 TEST_F(Modules, GoodTextHasAnEmptyLog) {
   const Loaded good = load_with_log(kKernels);
   EXPECT_RESULT(CUDA_SUCCESS, good.result);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <cstring>
 
 namespace ptx::emulator::driver {
@@ -21,6 +22,11 @@ void JitLog::write(const std::string& text) const {
     buffer[n] = 0;
   }
   *bytes = reinterpret_cast<void*>(n);
+}
+
+void JitLog::refuse(const std::string& text) const {
+  write(text);
+  if (buffer == nullptr) std::fprintf(stderr, "emulator: %s%s", text.c_str(), text.ends_with('\n') ? "" : "\n");
 }
 
 JitOptions::JitOptions(unsigned count, const CUjit_option* options, void** values) {

@@ -18,6 +18,7 @@ struct JitLog {
   size_t room = 0;         // of the buffer
 
   void write(const std::string& text) const;
+  void refuse(const std::string& text) const;  // writes it; on stderr, if the program asked for no log
 };
 
 struct JitOptions {

@@ -28,7 +28,7 @@ CUresult with_log(const JitLog& log, CUresult otherwise, Body body) {
   try {
     body();
   } catch (const InvalidPtx& problem) {
-    log.write(problem.log);
+    log.refuse(problem.log);
     return problem.unsupported_version ? CUDA_ERROR_UNSUPPORTED_PTX_VERSION : otherwise;
   }
   log.write("");
@@ -79,7 +79,7 @@ CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* data, si
     if (type > CU_JIT_INPUT_LIBRARY) return CUDA_ERROR_INVALID_VALUE;
     const JitOptions own = {count, options, values};
     if (type != CU_JIT_INPUT_PTX) {
-      error_log(link, own).write("the emulator links PTX text; this input is machine code for a GPU");
+      error_log(link, own).refuse("the emulator links PTX text; this input is machine code for a GPU");
       return CUDA_ERROR_NO_BINARY_FOR_GPU;
     }
     const char* text = static_cast<const char*>(data);

@@ -14,14 +14,14 @@ CUresult load(Driver& d, Context& context, const char* image, const JitOptions& 
   if (std::strlen(image) < 4) return CUDA_ERROR_INVALID_IMAGE;
   const Image read = read_image(image);
   if (read.inputs.empty()) {
-    options.error.write("the emulator runs PTX text; this image is machine code for a GPU");
+    options.error.refuse("the emulator runs PTX text; this image is machine code for a GPU");
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
   }
   auto module = std::make_unique<Module>();
   try {
     module->loaded = d.device->load(read.inputs);
   } catch (const InvalidPtx& problem) {
-    options.error.write(problem.log);
+    options.error.refuse(problem.log);
     return problem.unsupported_version ? CUDA_ERROR_UNSUPPORTED_PTX_VERSION : CUDA_ERROR_INVALID_PTX;
   }
   options.info.write("");
