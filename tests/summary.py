@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a run of ctest ran: summary.py BUILD_FOLDER [passed-otherwise EXIT_CODE].
+"""What a run of ctest ran: summary.py BUILD_FOLDER.
 
 Reads the reports that GoogleTest left in BUILD_FOLDER/reports and ctest's own log, and prints every test that was
 skipped with its reason, and a last line of counts. Exit code: 0 if nothing failed and nothing was skipped, 3 if
@@ -7,35 +7,32 @@ something was skipped, 1 if something failed or nothing ran.
 """
 import collections
 import glob
-import json
 import os
 import re
 import sys
+import xml.etree.ElementTree
 
 
 def google_tests(folder):
     """(passed, failed, {reason: [names]}) of the reports."""
     passed, failed, skipped = 0, 0, collections.defaultdict(list)
-    for path in sorted(glob.glob(os.path.join(folder, "reports", "*.json"))):
-        with open(path, encoding="utf-8") as file:
-            report = json.load(file)
-        for suite in report["testsuites"]:
-            for test in suite["testsuite"]:
-                name = f"{suite['name']}.{test['name']}"
-                if test.get("failures"):
-                    failed += 1
-                elif test.get("result") == "SKIPPED":
-                    said = "".join(entry.get("message", "") for entry in test.get("skipped", []))
-                    skipped[said.strip().splitlines()[-1] if said.strip() else "no reason given"].append(name)
-                elif test.get("result") == "COMPLETED":
-                    passed += 1
+    for path in sorted(glob.glob(os.path.join(folder, "reports", "*.xml"))):
+        for test in xml.etree.ElementTree.parse(path).iter("testcase"):
+            reason = test.find("skipped")
+            if test.find("failure") is not None:
+                failed += 1
+            elif reason is not None:  # "file:line" and what the test says
+                said = reason.get("message", "").strip().splitlines()
+                skipped[said[-1] if said else "no reason given"].append(f"{test.get('classname')}.{test.get('name')}")
+            elif test.get("status") == "run":
+                passed += 1
     return passed, failed, skipped
 
 
 def other_tests(folder):
     """(passed, failed, {reason: [names]}) of what ctest ran that is no GoogleTest binary: Python's tests one by one."""
     passed, failed, skipped = 0, 0, collections.defaultdict(list)
-    reported = {os.path.basename(path)[:-5] for path in glob.glob(os.path.join(folder, "reports", "*.json"))}
+    reported = {os.path.basename(path)[:-4] for path in glob.glob(os.path.join(folder, "reports", "*.xml"))}
     with open(os.path.join(folder, "Testing/Temporary/LastTest.log"), encoding="utf-8", errors="replace") as file:
         log = file.read()
     for part in re.split(r"^\d+/\d+ Testing: ", log, flags=re.M)[1:]:

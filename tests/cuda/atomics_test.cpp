@@ -198,8 +198,9 @@ TEST_P(Atomics, HalvesAndPairs) {
   run("atomicAdd_f16x2_unused", half, true, false);
 }
 
-TEST_P(Atomics, VectorsAndWideWordsOfSm90) {
-  if (target() < 90) GTEST_SKIP() << "vector and 128-bit atomics need sm_90";
+class AtomicsOfSm90 : public Atomics {};
+
+TEST_P(AtomicsOfSm90, VectorsAndWideWordsOfSm90) {
   for (int width : {2, 4}) {
     const auto operands = quarters<float>();
     auto *cells = zeros<float>(kCells * width), *old = zeros<float>(kN * width);
@@ -270,6 +271,7 @@ TEST_P(Atomics, GenericAddresses) {
   EXPECT_EQ(download(cells, 8), want);
 }
 INSTANTIATE_CUDA(Atomics, "atomics");
+INSTANTIATE_CUDA_FOR(AtomicsOfSm90, "atomics", from_sm_90);
 
 }  // namespace
 }  // namespace ptx::emulator

@@ -541,8 +541,9 @@ TEST_P(WarpGroups, VotesAndMatches) {
   }
 }
 
-TEST_P(WarpGroups, ReductionsOfLanes) {
-  if (target() < 80) GTEST_SKIP() << "redux needs sm_80";
+class WarpGroupsOfSm80 : public WarpGroups {};
+
+TEST_P(WarpGroupsOfSm80, ReductionsOfLanes) {
   const auto from = random_integers<int>(32, -100000, 100000);
   auto* to = zeros<int>(256);
   launch("reductions_of_lanes", {1}, {32}, upload(from), to);
@@ -595,6 +596,7 @@ TEST_P(WarpGroups, CompactionKeepsOrderWithinWarps) {
   EXPECT_EQ(got, want);
 }
 INSTANTIATE_CUDA(WarpGroups, "warp_groups");
+INSTANTIATE_CUDA_FOR(WarpGroupsOfSm80, "warp_groups", from_sm_80);
 
 class MemoryAccess : public CudaKernels {
  protected:

@@ -1,6 +1,7 @@
 // Runs nvcc's texts in tests/cuda/ptx: a fixture that is given one text of a kernel file in one mode of the emulator.
 // INSTANTIATE_CUDA(Suite, "file") runs a suite over every text of FILE.cu, once with checks off, once with all on, and
-// once with seeded schedules, delayed stores and jittered approximations.
+// once with seeded schedules, delayed stores and jittered approximations; INSTANTIATE_CUDA_FOR over those that a filter
+// takes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,7 +31,14 @@ struct CudaCase {
   CudaText text;
   Mode mode = Mode::kPlain;
 };
-std::vector<CudaCase> cuda_cases(const std::string& kernels);
+using CudaFilter = bool (*)(const CudaText&);  // which texts a suite is for
+std::vector<CudaCase> cuda_cases(const std::string& kernels, CudaFilter filter);
+inline int target_of(const CudaText& text) { return std::stoi(text.target.substr(3)); }
+inline bool every_text(const CudaText&) { return true; }
+inline bool from_sm_80(const CudaText& text) { return target_of(text) >= 80; }
+inline bool from_sm_90(const CudaText& text) { return target_of(text) >= 90; }
+inline bool fast_math(const CudaText& text) { return text.flavour == "fast"; }
+inline bool exact_math(const CudaText& text) { return !fast_math(text); }
 std::string case_name(const testing::TestParamInfo<CudaCase>& info);  // "sm_90_debug_checked"
 void PrintTo(const CudaCase& c, std::ostream* out);
 std::set<std::string>& instantiated_kernels();  // the files that some suite runs
@@ -40,8 +48,8 @@ class CudaKernels : public testing::TestWithParam<CudaCase> {
   CudaKernels() : memory(1ull << 31) {}
   void SetUp() override;
 
-  int target() const { return std::stoi(GetParam().text.target.substr(3)); }
-  bool fast() const { return GetParam().text.flavour == "fast"; }
+  int target() const { return target_of(GetParam().text); }
+  bool fast() const { return fast_math(GetParam().text); }
   bool jitters() const { return GetParam().mode == Mode::kSeeded; }
 
   template <class T>
@@ -108,8 +116,10 @@ std::vector<T> random_integers(size_t count, T least, T greatest, unsigned seed 
 }
 std::vector<float> random_floats(size_t count, float least, float greatest, unsigned seed = 1);
 
-#define INSTANTIATE_CUDA(Suite, kernels)                                                           \
-  static const bool k##Suite##Runs = ptx::emulator::instantiated_kernels().insert(kernels).second; \
-  INSTANTIATE_TEST_SUITE_P(Cuda, Suite, testing::ValuesIn(ptx::emulator::cuda_cases(kernels)), ptx::emulator::case_name)
+#define INSTANTIATE_CUDA(Suite, kernels) INSTANTIATE_CUDA_FOR(Suite, kernels, ptx::emulator::every_text)
+#define INSTANTIATE_CUDA_FOR(Suite, kernels, filter)                                                   \
+  static const bool k##Suite##Runs = ptx::emulator::instantiated_kernels().insert(kernels).second;     \
+  INSTANTIATE_TEST_SUITE_P(Cuda, Suite, testing::ValuesIn(ptx::emulator::cuda_cases(kernels, filter)), \
+                           ptx::emulator::case_name)
 
 }  // namespace ptx::emulator

@@ -40,10 +40,12 @@ std::vector<CudaText> cuda_texts(const std::string& kernels) {
   return texts;
 }
 
-std::vector<CudaCase> cuda_cases(const std::string& kernels) {
+std::vector<CudaCase> cuda_cases(const std::string& kernels, CudaFilter filter) {
   std::vector<CudaCase> cases;
-  for (const CudaText& text : cuda_texts(kernels))
+  for (const CudaText& text : cuda_texts(kernels)) {
+    if (!filter(text)) continue;
     for (Mode mode : {Mode::kPlain, Mode::kChecked, Mode::kSeeded}) cases.push_back({text, mode});
+  }
   return cases;
 }
 

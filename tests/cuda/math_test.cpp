@@ -166,14 +166,16 @@ const Unary kFloatFunctions[] = {
     {"reciprocal", reciprocal, {-1000, 1000}, {0}},
 };
 
-TEST_P(MathFloat, Functions) {
-  if (fast()) GTEST_SKIP() << "the fast flavour has bounds of its own";
+class ExactMathFloat : public MathFloat {};
+
+TEST_P(ExactMathFloat, Functions) {
   for (const Unary& f : kFloatFunctions) expect_unary<float>(std::string("f_") + f.name, f.reference, f.range, f.bound);
 }
 
+class FastMathFloat : public MathFloat {};
+
 // What -use_fast_math makes of them: intrinsics where it replaces a function, flushed subnormals elsewhere.
-TEST_P(MathFloat, FastFunctions) {
-  if (!fast()) GTEST_SKIP() << "not compiled with -use_fast_math";
+TEST_P(FastMathFloat, FastFunctions) {
   const Unary functions[] = {
       {"sinf", STD(sin), {-3.1415, 3.1415}, {0, 0x1p-21 + 0x1p-24}},  // absolute errors, in [-pi, pi]
       {"cosf", STD(cos), {-3.1415, 3.1415}, {0, 0x1p-21 + 0x1p-24}},
@@ -302,6 +304,8 @@ TEST_P(MathFloat, PartsOfNumbers) {
   }
 }
 INSTANTIATE_CUDA(MathFloat, "math_float");
+INSTANTIATE_CUDA_FOR(FastMathFloat, "math_float", fast_math);
+INSTANTIATE_CUDA_FOR(ExactMathFloat, "math_float", exact_math);
 
 class MathDouble : public MathKernels {};
 

@@ -110,12 +110,10 @@ TEST_P(MatmulWmma, HalfWithFloatSums) { expect_shapes<_Float16, float>("wmma_f16
 TEST_P(MatmulWmma, HalfWithHalfSums) { expect_shapes<_Float16, _Float16>("wmma_f16_f16", -5); }
 TEST_P(MatmulWmma, SignedBytes) { expect_shapes<int8_t, int>("wmma_s8", -5); }
 TEST_P(MatmulWmma, UnsignedBytes) { expect_shapes<uint8_t, int>("wmma_u8", 0); }
-TEST_P(MatmulWmma, Bfloat) {
-  if (target() < 80) GTEST_SKIP() << "bfloat16 needs sm_80";
-  expect_shapes<Bfloat16, float>("wmma_bf16", -5);
-}
-TEST_P(MatmulWmma, Tf32AndDouble) {
-  if (target() < 80) GTEST_SKIP() << "tf32 and f64 need sm_80";
+class MatmulWmmaOfSm80 : public MatmulWmma {};
+
+TEST_P(MatmulWmmaOfSm80, Bfloat) { expect_shapes<Bfloat16, float>("wmma_bf16", -5); }
+TEST_P(MatmulWmmaOfSm80, Tf32AndDouble) {
   for (const char* orders : {"rrr", "rcr", "crc", "ccc"}) {
     expect_product<float, float>("wmma_tf32", 16, 16, 8, orders, -5);
     expect_product<double, double>("wmma_f64", 8, 8, 4, orders, -5);
@@ -153,6 +151,7 @@ TEST_P(MatmulWmma, SaturatingBytes) {
   expect_close("sums", as_doubles(download(sums, 256)), c, 0, 0);
 }
 INSTANTIATE_CUDA(MatmulWmma, "matmul_wmma");
+INSTANTIATE_CUDA_FOR(MatmulWmmaOfSm80, "matmul_wmma", from_sm_80);
 
 class MatmulMma : public CudaKernels {
  protected:
@@ -184,8 +183,9 @@ TEST_P(MatmulMma, ShapesOfSm75) {
   expect_saturation<int8_t>("mma_s8_m8_k16_sat", 8, 16);
 }
 
-TEST_P(MatmulMma, ShapesOfSm80) {
-  if (target() < 80) GTEST_SKIP() << "the text is for sm_75";
+class MatmulMmaOfSm80 : public MatmulMma {};
+
+TEST_P(MatmulMmaOfSm80, ShapesOfSm80) {
   expect_product<_Float16, float>("mma_f16_f32_k16", 16, 16, -20, 20);
   expect_product<_Float16, _Float16>("mma_f16_f16_k16", 16, 16, -8, 8);
   expect_product<Bfloat16, float>("mma_bf16_k8", 16, 8, -20, 20);
@@ -229,6 +229,7 @@ TEST_P(MatmulMma, FragmentsByLdmatrix) {
   }
 }
 INSTANTIATE_CUDA(MatmulMma, "matmul_mma");
+INSTANTIATE_CUDA_FOR(MatmulMmaOfSm80, "matmul_mma", from_sm_80);
 
 }  // namespace
 }  // namespace ptx::emulator
