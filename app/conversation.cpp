@@ -49,7 +49,8 @@ Conversation::Conversation(const ChatOptions& options, std::unique_ptr<Model> mo
       reader_(terminal_, history_) {}
 
 int Conversation::run() {
-  say(describe(*model_) + "\n/help lists commands, Ctrl-D leaves");
+  status_ = describe(*model_);
+  say(status_ + "\n/help lists commands, Ctrl-D leaves");
   do {
     tell_notices();
   } while (take_turn());
@@ -59,6 +60,7 @@ int Conversation::run() {
 
 void Conversation::tell_notices() {
   if (const std::string notice = record_.take_notice(); !notice.empty()) print_error(notice);
+  if (std::string status = describe(*model_); status != status_) say(status_ = std::move(status));
 }
 
 bool Conversation::take_turn() {

@@ -72,6 +72,7 @@ class Conversation {
   ChatSettings settings_;
   std::unique_ptr<Model> model_;
   std::unique_ptr<ChatSession> session_;
+  std::string status_;  // of the model, as said last: answers may settle how it is launched
   std::optional<Timings> last_timings_;
   std::string attached_;   // files that go before the next message
   std::string prefilled_;  // what the next prompt starts with

@@ -22,7 +22,7 @@ void Conversation::change_model(const std::string& name) {
   settings_ = std::move(settings);
   last_timings_.reset();
   remember_model(model_->file.path(), state_directory());
-  say(describe(*model_));
+  say(status_ = describe(*model_));
 }
 
 void Conversation::show_models() const {

@@ -14,6 +14,7 @@
 
 namespace warpchat {
 
+class Decoder;
 class DeviceSampler;
 class Profile;
 class TokenSource;
@@ -83,8 +84,9 @@ class Steps {
   virtual void norm_logits(Buffer hidden, Logits wanted, Buffer logits) = 0;    // wanted: kLast or kAll
   virtual void wait() = 0;                              // for the passes begun; Error if one failed
   virtual DeviceSampler* sampler() { return nullptr; }  // null: logits are sampled on the host
-  // A device that decodes many tokens without the host: null where it does not. See make_token_source.
-  virtual std::unique_ptr<TokenSource> token_source(const TokenRun& run);
+  // A device with ways of its own to decode tokens, such as without the host: null where it has none. decoder: these
+  // steps'. See make_token_source.
+  virtual std::unique_ptr<TokenSource> token_source(Decoder& decoder, const TokenRun& run);
   // Likewise given tokens at position, position + 1, ... of sequence 0, one by one, with each one's logits [n_vocab].
   // False where it does not.
   virtual bool decode_given(std::span<const Token> tokens, uint32_t position,

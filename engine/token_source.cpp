@@ -1,5 +1,6 @@
 #include "engine/token_source.h"
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -36,7 +37,8 @@ class HostTokens final : public TokenSource {
   std::optional<Token> last_;
 };
 
-// The pass after a token is under way before the host knows it.
+// The pass after a token is under way before the host knows it, but for the first token, for which nobody is to wait
+// longer than it takes.
 class DeviceTokens final : public TokenSource {
  public:
   DeviceTokens(Decoder& decoder, DeviceSampler& sampler, const TokenRun& run)
@@ -49,33 +51,42 @@ class DeviceTokens final : public TokenSource {
   std::optional<Token> next(const std::atomic<bool>& stop) override {
     if (stop) return std::nullopt;
     assert(tokens_left_ > 0);
-    if (--tokens_left_ > 0 && position_ < decoder_.max_positions()) {
+    for (const uint64_t wanted = is_first_ ? 1 : std::min<uint64_t>(tokens_left_, 2); n_chosen_ < wanted;) {
+      if (position_ == decoder_.max_positions()) break;
       if (!decoder_.forward_sampled(Logits::kLast, &stop)) return std::nullopt;
       sampler_.sample();
-      ++position_;
+      ++position_, ++n_chosen_;
     }
+    is_first_ = false;
+    --tokens_left_, --n_chosen_;
     return sampler_.read()[0];
   }
 
  private:
   Decoder& decoder_;
   DeviceSampler& sampler_;
-  uint32_t position_;  // of the pass to come
-  uint64_t tokens_left_;
+  uint32_t position_;      // of the pass to come
+  uint64_t tokens_left_;   // to be asked for
+  uint32_t n_chosen_ = 1;  // that have not been read
+  bool is_first_ = true;
 };
 
 }  // namespace
 
-std::unique_ptr<TokenSource> Steps::token_source(const TokenRun&) { return nullptr; }
+std::unique_ptr<TokenSource> Steps::token_source(Decoder&, const TokenRun&) { return nullptr; }
 
 bool Steps::decode_given(std::span<const Token>, uint32_t, const std::function<void(std::span<const float>)>&) {
   return false;
 }
 
 std::unique_ptr<TokenSource> make_token_source(Decoder& decoder, TokenRun run) {
-  if (std::unique_ptr<TokenSource> source = decoder.steps().token_source(run)) return source;
-  if (DeviceSampler* sampler = decoder.steps().sampler()) return std::make_unique<DeviceTokens>(decoder, *sampler, run);
+  if (std::unique_ptr<TokenSource> source = decoder.steps().token_source(decoder, run)) return source;
+  if (decoder.steps().sampler() != nullptr) return make_device_token_source(decoder, run);
   return std::make_unique<HostTokens>(decoder, std::move(run));
+}
+
+std::unique_ptr<TokenSource> make_device_token_source(Decoder& decoder, const TokenRun& run) {
+  return std::make_unique<DeviceTokens>(decoder, *decoder.steps().sampler(), run);
 }
 
 }  // namespace warpchat

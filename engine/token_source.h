@@ -30,4 +30,7 @@ class TokenSource {
 // the source lives. At most max_positions() - run.position + 1 tokens may be asked for.
 std::unique_ptr<TokenSource> make_token_source(Decoder& decoder, TokenRun run);
 
+// Of a device with a sampler, pass by pass.
+std::unique_ptr<TokenSource> make_device_token_source(Decoder& decoder, const TokenRun& run);
+
 }  // namespace warpchat

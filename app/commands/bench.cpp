@@ -15,6 +15,7 @@
 #include "app/output.h"
 #include "app/terminal/spinner.h"
 #include "engine/cpu/thread_pool.h"
+#include "engine/gpu/measured_tokens.h"
 #include "engine/profile.h"
 #include "models/tensor_type.h"
 
@@ -127,6 +128,7 @@ int run_command(const BenchOptions& options) {
   uint32_t context = 0;
   for (const BenchResult& test : tests) context = std::max(context, test.n_prompt + test.n_generate + test.depth);
   const std::unique_ptr<Model> model = load_model(options, context, options.parallel);
+  settle_launch_mode(*model->decoder);
   model->decoder->steps().profile().set_enabled(!options.profile.empty());
   for (BenchResult& test : tests) {
     BenchResult warm_up = test;

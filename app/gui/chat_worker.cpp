@@ -89,7 +89,7 @@ struct ChatWorker::Parts {
     if (answering.running())
       profile.look(*models.model());
     else
-      profile.show(*models.model());
+      profile.show(*models.model()), models.show_status();
   }
 
   void carry_out(Letter letter) {

@@ -16,20 +16,30 @@ GpuSampler::GpuSampler(const Stream& stream, LaunchTimer& timer, Profile& profil
                       HostMemory(stream.context(), sizeof(ErrorWord), "errors"), GpuEvent(stream.context())});
 }
 
-void GpuSampler::compile() {
+void GpuSampler::prepare() {
+  if (kernels_) return;
   std::vector<ptx::Kernel> kernels;
   kernels.push_back(warpchat::sample(spec_, stream_.context()->device().target()));
-  auto compiled = std::make_unique<KernelSet>(stream_.context(), std::move(kernels));
-  states_ = DeviceMemory(stream_.context(), spec_.columns * sampler_state_stride(spec_), "the sampler");
-  kernels_ = std::move(compiled);
-  kernel_ = &(*kernels_)[name_of(spec_)];
+  kernels_.emplace(stream_.context(), std::move(kernels));
+}
+
+void GpuSampler::await_prepared() {
+  if (kernel_ != nullptr) return;
+  prepare();
+  try {
+    states_ = DeviceMemory(stream_.context(), spec_.columns * sampler_state_stride(spec_), "the sampler");
+    kernel_ = &(*kernels_)[name_of(spec_)];
+  } catch (const Error&) {
+    kernels_.reset();
+    throw;
+  }
   operation_ = profile_.operation(name_of(spec_));
   texts_.add(*kernel_, {spec_.columns});
 }
 
 void GpuSampler::start(std::span<const DeviceSampler::Start> columns) {
   require(!columns.empty() && columns.size() <= spec_.columns, "sampling of more sequences than there are");
-  if (kernel_ == nullptr) compile();
+  await_prepared();
   std::vector<std::vector<uint8_t>> states;  // as long as they are uploaded
   for (const DeviceSampler::Start& column : columns) {
     const std::vector<uint32_t> recent(column.recent.begin(), column.recent.end());

@@ -1,6 +1,6 @@
 // The sampling kernel with what it keeps on the device, and the tokens on their way to the host.
 #pragma once
-#include <memory>
+#include <optional>
 #include <vector>
 
 #include "engine/device_sampler.h"
@@ -17,6 +17,8 @@ class GpuSampler {
   GpuSampler(const Stream& stream, LaunchTimer& timer, Profile& profile, KernelTexts& texts, uint32_t n_vocab,
              uint32_t sequences, uint32_t context);
 
+  void prepare();         // begins to compile, on a thread of its own, unless it has begun
+  void await_prepared();  // DriverError if the driver refuses the kernel; asked again, it is compiled again
   void start(std::span<const DeviceSampler::Start> columns);
   struct Buffers {  // device addresses: f32 [columns, n_vocab], u32 [columns], u32 [columns], u32 [kErrorWords]
     uint64_t logits, tokens, positions, error;
@@ -36,15 +38,14 @@ class GpuSampler {
     GpuEvent copied;
   };
   static constexpr uint32_t kSlots = 2;  // samples under way at most
-  void compile();
 
   const Stream& stream_;
   LaunchTimer& timer_;
   Profile& profile_;
   KernelTexts& texts_;
   SampleSpec spec_;
-  std::unique_ptr<KernelSet> kernels_;
-  const LoadedKernel* kernel_ = nullptr;  // made when first asked for
+  std::optional<KernelSet> kernels_;
+  const LoadedKernel* kernel_ = nullptr;
   uint32_t operation_ = 0;
   DeviceMemory states_;
   std::vector<Slot> slots_;

@@ -1,6 +1,6 @@
 // The decoder's steps in the order of its page: each is a kernel or three, with its parameters in the kernel's order. A
-// pass of one column, a prompt's and a batch's have kernels of their own; those of the last two are made when the first
-// such pass begins.
+// pass of one column, a prompt's and a batch's have kernels of their own. A prompt's are compiled while the weights are
+// copied, those of a token while the first prompt is computed, those of a batch when the first one begins.
 #include "engine/gpu/gpu_steps.h"
 
 #include <algorithm>
@@ -13,8 +13,10 @@
 #include "engine/driver/emulator_profile.h"
 #include "engine/gpu/gpu_memory.h"
 #include "engine/gpu/gpu_sampler.h"
+#include "engine/gpu/launch_choice.h"
 #include "engine/gpu/launch_timer.h"
 #include "engine/gpu/layer_graphs.h"
+#include "engine/gpu/measured_tokens.h"
 #include "engine/gpu/pass_kernels.h"
 #include "engine/gpu/persistent_tokens.h"
 #include "engine/gpu/phase_profile.h"
@@ -71,10 +73,12 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
   std::vector<KernelText> kernels() const override { return texts_.list(); }
   bool is_gpu() const override { return true; }
   void set_counting(bool on) override;
-  void set_launch_mode(LaunchMode mode, std::string why) override {
+  void set_launch_mode(LaunchMode mode) override {
+    if (mode == LaunchMode::kPersistent) persistent();
     launch_mode_ = mode;
-    why_launched_so_ = std::move(why);
+    choice_.reset();
   }
+  bool has_settled() const override { return !choice_ || choice_->is_settled(); }
   bool can_launch(LaunchMode mode) const override {
     return mode != LaunchMode::kPersistent || context_->device().can_cooperate;
   }
@@ -92,7 +96,7 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
   void wait() override;
   std::span<const float> read_logits(uint32_t column) override;
   DeviceSampler* sampler() override { return this; }
-  std::unique_ptr<TokenSource> token_source(const TokenRun& run) override;
+  std::unique_ptr<TokenSource> token_source(Decoder& decoder, const TokenRun& run) override;
   bool decode_given(std::span<const Token> tokens, uint32_t position,
                     const std::function<void(std::span<const float>)>& take) override;
 
@@ -106,9 +110,11 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
     HostMemory words;
     GpuEvent copied;
   };
-  std::future<std::unique_ptr<PassKernels>> compile(PassKind kind);  // on threads of their own
-  PassKernels& kernels_of(PassKind kind);
-  PassKernels& pass() { return kernels_of(kind_); }
+  PassKernels pass_kernels(PassKind kind);
+  PassKernels& kernels_of(PassKind kind) { return passes_[static_cast<size_t>(kind)]; }
+  const PassKernels::Steps& pass() { return kernels_of(kind_).steps(); }
+  void prepare_first_token();
+  void await_first_token();
   void place_weights(const ModelTensors& tensors, const GpuOptions& options);
   void begin_pass(uint32_t n_columns, PassKind kind);
   void upload_pass(std::span<const uint32_t> tokens_and_positions);
@@ -126,11 +132,15 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
   uint64_t error_address() const { return activations_.address() + plan_.error; }
   bool is_of_graphs() const {  // the pass
     return kind_ == PassKind::kToken   ? launch_mode_ == LaunchMode::kGraph
-           : kind_ == PassKind::kBatch ? launch_mode_ != LaunchMode::kStream
-                                       : false;
+           : kind_ != PassKind::kBatch ? false
+           : choice_                   ? choice_->has_worked(LaunchMode::kGraph)
+                                       : launch_mode_ != LaunchMode::kStream;
   }
   void collect_profile();
+  bool is_ready(LaunchMode mode);  // begins to compile what is not
+  PersistentSpec persistent_spec() const;
   PersistentLaunch& persistent();
+  std::unique_ptr<TokenSource> persistent_tokens(const TokenRun& run);
   void check(const ErrorWord& word);
 
   ModelConfig config_;
@@ -145,14 +155,15 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
   CachePlan cache_plan_;
   DeviceMemory activations_, cache_, weights_;
   LaunchMode launch_mode_;
-  std::string why_launched_so_;
+  std::unique_ptr<LaunchChoice> choice_;  // where the fastest mode is wanted
   LayerGraphs graphs_;
-  std::array<std::unique_ptr<PassKernels>, kPassKinds> passes_;
+  std::array<PassKernels, kPassKinds> passes_;
   std::vector<LayerAddresses> layers_;  // with the caches of sequence 0
   uint64_t token_embd_ = 0, output_norm_ = 0, output_ = 0, weight_bytes_per_token_ = 0;
   std::array<Slot, 4> slots_;
   HostMemory logits_, error_;
   GpuSampler sampler_;
+  std::future<std::unique_ptr<Module>> persistent_module_;  // being compiled, or compiled
   std::unique_ptr<PersistentLaunch> persistent_;
   PassState state_;
   PassKind kind_ = PassKind::kToken;
@@ -182,8 +193,9 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
       cache_plan_(config, sizes_),
       activations_(context, plan_.n_bytes, "activations"),
       cache_(context, cache_plan_.n_bytes() * sizes_.sequences, "the KV cache"),
-      launch_mode_(options.launch),
+      launch_mode_(options.launch.value_or(LaunchMode::kStream)),
       graphs_(stream_, timer_, profile_),
+      passes_{pass_kernels(PassKind::kToken), pass_kernels(PassKind::kPrompt), pass_kernels(PassKind::kBatch)},
       slots_{Slot{pinned_words(context, sizes_), GpuEvent(context)},
              Slot{pinned_words(context, sizes_), GpuEvent(context)},
              Slot{pinned_words(context, sizes_), GpuEvent(context)},
@@ -192,10 +204,10 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
       error_(context, sizeof(ErrorWord), "errors"),
       sampler_(stream_, timer_, profile_, texts_, config.n_vocab, sizes_.sequences, sizes_.context) {
   if (options.count) set_counting(true);
-  std::future<std::unique_ptr<PassKernels>> token_kernels = compile(PassKind::kToken);  // during the upload
+  prepare_first_token();  // during the upload
   if (!context->device().is_emulated) profile_.set_peak_bandwidth(context->device().peak_bandwidth);
   place_weights(tensors, options);
-  passes_[static_cast<size_t>(PassKind::kToken)] = token_kernels.get();
+  await_first_token();
   stream_.fill(error_address(), 0, sizeof(ErrorWord));
   stream_.fill(activations_.address() + plan_.scratch[0], 0, plan_.scratch_bytes);
   const auto buffer = [&](uint64_t offset, uint32_t width) {
@@ -206,6 +218,10 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
             buffer(plan_.v, kv_width),           buffer(plan_.mixed, q_width), buffer(plan_.inner, config.ffn),
             buffer(plan_.logits, config.n_vocab)};
   stream_.wait();
+  if (options.launch) return;
+  choice_ = std::make_unique<LaunchChoice>();
+  if (!can_launch(LaunchMode::kPersistent))
+    choice_->leave_out(LaunchMode::kPersistent, "the GPU has no cooperative launches");
 }
 
 GpuSteps::~GpuSteps() {
@@ -219,24 +235,26 @@ GpuSteps::~GpuSteps() {
 std::string GpuSteps::description() const {
   const GpuDevice& device = context_->device();
   return (device.is_emulated ? "emulator: " : "cuda: " + device.name + " ") + ptx::spell(device.target()) +
-         ", launch " + std::string(name_of(launch_mode_)) +
-         (launch_mode_ == LaunchMode::kPersistent && sizes_.sequences > 1 ? ", batches by graph" : "") +
-         (why_launched_so_.empty() ? "" : " (" + why_launched_so_ + ")");
+         ", launch " + (choice_ ? choice_->description() : std::string(name_of(launch_mode_))) +
+         (launch_mode_ == LaunchMode::kPersistent && sizes_.sequences > 1 ? ", batches by graph" : "");
 }
 
-std::future<std::unique_ptr<PassKernels>> GpuSteps::compile(PassKind kind) {
-  DecoderSpecs specs = decoder_specs(config_, formats_, sizes_.context, kind, sizes_.columns_of(kind), sizes_.cache);
-  std::vector<ptx::Kernel> kernels = generate_kernels(specs, context_->device().target());
-  return compute_aside([this, specs = std::move(specs), kernels = std::move(kernels)]() mutable {
-    context_->make_current();
-    return std::make_unique<PassKernels>(context_, std::move(specs), std::move(kernels), profile_, texts_);
-  });
+PassKernels GpuSteps::pass_kernels(PassKind kind) {
+  return {context_, decoder_specs(config_, formats_, sizes_.context, kind, sizes_.columns_of(kind), sizes_.cache),
+          profile_, texts_};
 }
 
-PassKernels& GpuSteps::kernels_of(PassKind kind) {
-  std::unique_ptr<PassKernels>& kernels = passes_[static_cast<size_t>(kind)];
-  if (!kernels) kernels = compile(kind).get();
-  return *kernels;
+// A prompt, the logits of its last token, and the choice among them.
+void GpuSteps::prepare_first_token() {
+  if (sizes_.columns() > 1) kernels_of(PassKind::kPrompt).prepare();
+  kernels_of(PassKind::kToken).prepare_logits();
+  sampler_.prepare();
+}
+
+void GpuSteps::await_first_token() {
+  if (sizes_.columns() > 1) kernels_of(PassKind::kPrompt).steps();
+  kernels_of(PassKind::kToken).logits();
+  sampler_.await_prepared();
 }
 
 void GpuSteps::place_weights(const ModelTensors& tensors, const GpuOptions& options) {
@@ -351,7 +369,7 @@ void GpuSteps::upload_pass(std::span<const uint32_t> tokens_and_positions) {
 void GpuSteps::begin_pass(uint32_t n_columns, PassKind kind) {
   n_columns_ = n_columns;
   kind_ = kind;
-  kernels_of(kind);
+  pass();
   has_arrived_ = false;
   longest_ = 0, n_keys_ = 0;
   for (const uint32_t position : column_positions_) {
@@ -387,13 +405,13 @@ void GpuSteps::rope_scatter(uint32_t index, Buffer q, Buffer k, Buffer v) {
 void GpuSteps::attention(uint32_t index, Buffer q, Buffer mixed) {
   const GpuStep& step = pass().attention;
   const uint64_t keys = cache_table(index, 0), values = cache_table(index, 1);
-  if (const auto* flash = std::get_if<FlashAttentionSpec>(&pass().specs.attention)) {
+  if (const auto* flash = std::get_if<FlashAttentionSpec>(&kernels_of(kind_).specs().attention)) {
     run(step, {at(q), at(keys), at(values), at(positions()), at(mixed), at(error_address()), n_columns_},
         flash_attention_grid(*flash, n_columns_),
         flash_attention_cost(*flash, n_columns_, longest_ - n_columns_).bytes);
     return;
   }
-  const auto& spec = std::get<AttentionSpec>(pass().specs.attention);
+  const auto& spec = std::get<AttentionSpec>(kernels_of(kind_).specs().attention);
   const uint32_t longest = graphs_.is_open() ? sizes_.context : longest_;  // a graph is for every position
   const uint64_t scratch = activations_.address() + plan_.scratch[static_cast<size_t>(kind_)];
   for (uint32_t first = 0; first < n_columns_; first += spec.columns) {
@@ -427,8 +445,9 @@ void GpuSteps::norm_logits(Buffer hidden, Logits wanted, Buffer logits) {
   const uint32_t columns = n_columns_ - first_logits_column_;
   require(columns <= logits_rows(sizes_), "logits of more columns than there is room for");
   hidden.data = reinterpret_cast<void*>(column_of(hidden, first_logits_column_));
-  const ProductStep& product = columns == 1 ? kernels_of(PassKind::kToken).logits : pass().logits;
+  const ProductStep& product = kernels_of(columns == 1 ? PassKind::kToken : kind_).logits();
   multiply(product, {output_, 0, output_norm_, 0, hidden, logits}, columns);
+  if (wanted == Logits::kLast) kernels_of(PassKind::kToken).prepare();  // while a prompt is computed
   wanted_logits_ = column_of(logits, first_wanted - first_logits_column_);
 }
 
@@ -482,28 +501,54 @@ std::span<const Token> GpuSteps::read() {
   return sampled.tokens;
 }
 
+PersistentSpec GpuSteps::persistent_spec() const {
+  return {passes_[static_cast<size_t>(PassKind::kToken)].specs(), sampler_.ring(), /*stamps=*/true};
+}
+
+bool GpuSteps::is_ready(LaunchMode mode) {
+  if (mode != LaunchMode::kPersistent || persistent_) return true;
+  if (!persistent_module_.valid())
+    persistent_module_ = compute_aside([context = context_, spec = persistent_spec()] {
+      context->make_current();
+      return PersistentLaunch::compile(context, spec);
+    });
+  return persistent_module_.wait_for(std::chrono::seconds(0)) != std::future_status::timeout;
+}
+
 PersistentLaunch& GpuSteps::persistent() {
-  if (persistent_) return *persistent_;
+  if (is_ready(LaunchMode::kPersistent) && persistent_) return *persistent_;
   DecoderAddresses at{layers_, token_embd_, output_, output_norm_};
   at.hidden = address_of(state_.hidden), at.logits = address_of(state_.logits);
   at.q = address_of(state_.q), at.k = address_of(state_.k), at.v = address_of(state_.v);
   at.mixed = address_of(state_.mixed), at.inner = address_of(state_.inner);
   at.scratch = activations_.address() + plan_.scratch[static_cast<size_t>(PassKind::kToken)];
   at.error = error_address();
-  persistent_ = std::make_unique<PersistentLaunch>(
-      stream_, PersistentSpec{kernels_of(PassKind::kToken).specs, sampler_.ring(), /*stamps=*/true}, at);
+  std::unique_ptr<Module> module = persistent_module_.get();
+  context_->make_current();
+  persistent_ = std::make_unique<PersistentLaunch>(stream_, persistent_spec(), at, std::move(module));
   texts_.add(persistent_->kernel(), persistent_->n_blocks());
   return *persistent_;
 }
 
-std::unique_ptr<TokenSource> GpuSteps::token_source(const TokenRun& run) {
-  if (launch_mode_ != LaunchMode::kPersistent) return nullptr;
+std::unique_ptr<TokenSource> GpuSteps::token_source(Decoder& decoder, const TokenRun& run) {
+  if (!choice_) return launch_mode_ == LaunchMode::kPersistent ? persistent_tokens(run) : nullptr;
+  const auto start = [this, &decoder](LaunchMode mode, const TokenRun& part) {
+    launch_mode_ = mode;
+    return mode == LaunchMode::kPersistent ? persistent_tokens(part) : make_device_token_source(decoder, part);
+  };
+  const auto is_mode_ready = [this](LaunchMode mode) { return is_ready(mode); };
+  const auto set_mode = [this](LaunchMode mode) { launch_mode_ = mode; };
+  return std::make_unique<MeasuredTokens>(decoder, *choice_, run,
+                                          MeasuredTokens::Launcher{is_mode_ready, start, set_mode, sequences_.front()});
+}
+
+std::unique_ptr<TokenSource> GpuSteps::persistent_tokens(const TokenRun& run) {
+  PersistentLaunch& launch = persistent();
   const Start sampling{run.sampling, run.recent};
   start({&sampling, 1});
   sample();
   PersistentTokens::Start start{read()[0], sequence_offset(sequences_.front())};
   if (context_->device().has_watchdog) start.tokens_per_launch = kTokensUnderWatchdog;
-  PersistentLaunch& launch = persistent();
   PhaseProfile times(profile_, kernels_of(PassKind::kToken));
   start.stamps = times.stamps(launch);
   start.tokens_per_launch = std::min(start.tokens_per_launch, times.tokens_per_launch(start.stamps));

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "engine/driver/device_choice.h"
@@ -13,18 +14,19 @@
 namespace warpchat {
 
 struct GpuOptions {
-  DeviceChoice device;  // with a table
-  GpuSizes sizes;       // context > 0
-  LaunchMode launch = LaunchMode::kStream;
-  bool count = false;                    // emulated: keep counters, which takes time
-  std::function<void(double)> progress;  // 0..1 while the weights are copied; may be empty
+  DeviceChoice device;                                     // with a table
+  GpuSizes sizes;                                          // context > 0
+  std::optional<LaunchMode> launch = LaunchMode::kStream;  // none: the fastest, measured while it answers
+  bool count = false;                                      // emulated: keep counters, which takes time
+  std::function<void(double)> progress;                    // 0..1 while the weights are copied; may be empty
 };
 
 class GpuDecoderSteps : public Steps {
  public:
-  // From the next token on. why: stands behind the mode in the description; may be empty.
-  virtual void set_launch_mode(LaunchMode mode, std::string why) = 0;
+  // From the next answer on, and for good. Error if the mode does not work here: what it needs is compiled now.
+  virtual void set_launch_mode(LaunchMode mode) = 0;
   virtual bool can_launch(LaunchMode mode) const = 0;
+  virtual bool has_settled() const = 0;  // whether the launch mode will stay as it is
 };
 
 // tensors must outlive the call only. Error if the device lacks the memory (needed, free, the largest context that

@@ -1,4 +1,4 @@
-// A thread a module: the driver's compiler takes 0.1 ms a line and more, so a model's kernels would take seconds on one.
+// A thread a module: the driver's compiler takes 0.1 ms a line and more, which makes seconds of a model's kernels.
 #include "engine/gpu/kernel_set.h"
 
 #include <algorithm>

@@ -1,62 +1,97 @@
 #include "engine/gpu/launch_choice.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 
-#include "engine/profile.h"
-#include "engine/token_source.h"
+#include "models/message.h"
 
 namespace warpchat {
 
 namespace {
 
-constexpr uint32_t kTokens = 15, kWarmTokens = 3;  // the first compile, record and raise the clocks
+constexpr size_t kMostErrorBytes = 200;  // of a status line
 
-double seconds_a_token(Decoder& decoder) {
-  const uint32_t n_tokens = std::min(kTokens, decoder.max_positions());
-  const uint32_t n_warm = std::min(kWarmTokens, n_tokens - 1);
-  const Token first = 0;
-  decoder.forward({&first, 1}, 0, Logits::kLast);
-  SamplingParams greedy;
-  greedy.temperature = 0;
-  const auto source = make_token_source(decoder, {greedy, {first}, 1, 0, n_tokens});
-  const std::atomic<bool> stop = false;
-  for (uint32_t i = 0; i < n_warm; ++i) source->next(stop);
-  const auto start = std::chrono::steady_clock::now();
-  for (uint32_t i = n_warm; i < n_tokens; ++i) source->next(stop);
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / (n_tokens - n_warm);
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
 }
 
 }  // namespace
 
-LaunchMode choose_launch_mode(Decoder& decoder, GpuDecoderSteps& steps) {
-  Profile& profile = steps.profile();
-  const bool profiled = profile.is_enabled();
-  profile.set_enabled(false);
-  std::vector<MeasuredLaunch> measured;
+LaunchChoice::Part LaunchChoice::next(const std::function<bool(LaunchMode)>& is_ready) const {
+  std::lock_guard lock(mutex_);
   for (const LaunchMode mode : kLaunchModes) {
-    if (!steps.can_launch(mode)) continue;
-    steps.set_launch_mode(mode, "");
-    measured.push_back({mode, seconds_a_token(decoder)});
+    const Candidate& c = of(mode);
+    if (!c.is_left_out && !c.is_measured() && is_ready(mode))
+      return {mode, kWarmTokens + kTokens - static_cast<uint32_t>(c.seconds.size())};
   }
-  profile.set_enabled(profiled);
-  const auto best = std::min_element(measured.begin(), measured.end(),
-                                     [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
-  steps.set_launch_mode(best->mode, describe_choice(measured));
-  return best->mode;
+  return {fastest_measured(), is_complete() ? UINT32_MAX : kTokensBetweenLooks};
 }
 
-std::string describe_choice(std::vector<MeasuredLaunch> measured) {
-  std::stable_sort(measured.begin(), measured.end(),
-                   [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
-  std::string text = "fastest:";
-  for (const MeasuredLaunch& launch : measured) {
-    char number[32];
-    std::snprintf(number, sizeof number, " %.2f", launch.seconds * 1e3);
-    text += (text.back() == ':' ? " " : ", ") + std::string(name_of(launch.mode)) + number;
+void LaunchChoice::add(LaunchMode mode, double seconds) {
+  std::lock_guard lock(mutex_);
+  Candidate& c = candidates_[static_cast<size_t>(mode)];
+  if (!c.is_measured()) c.seconds.push_back(seconds);
+}
+
+void LaunchChoice::leave_out(LaunchMode mode, std::string_view error) {
+  std::lock_guard lock(mutex_);
+  Candidate& c = candidates_[static_cast<size_t>(mode)];
+  c.is_left_out = true;
+  c.error = printable(error.substr(0, error.find('\n')), kMostErrorBytes);
+}
+
+bool LaunchChoice::is_settled() const {
+  std::lock_guard lock(mutex_);
+  return is_complete();
+}
+
+bool LaunchChoice::is_complete() const {
+  return std::ranges::all_of(candidates_, [](const Candidate& c) { return c.is_left_out || c.is_measured(); });
+}
+
+LaunchMode LaunchChoice::fastest() const {
+  std::lock_guard lock(mutex_);
+  return fastest_measured();
+}
+
+// The stream where nothing has been measured: the others stand on it.
+LaunchMode LaunchChoice::fastest_measured() const {
+  LaunchMode best = LaunchMode::kStream;
+  for (const LaunchMode mode : kLaunchModes) {
+    const Candidate &c = of(mode), &b = of(best);
+    if (c.is_left_out || !c.is_measured()) continue;
+    if (!b.is_measured() || median(c.seconds) < median(b.seconds)) best = mode;
   }
-  return text + " ms a token";
+  return best;
+}
+
+bool LaunchChoice::has_worked(LaunchMode mode) const {
+  std::lock_guard lock(mutex_);
+  return !of(mode).is_left_out && !of(mode).seconds.empty();
+}
+
+std::string LaunchChoice::description() const {
+  std::lock_guard lock(mutex_);
+  std::vector<std::pair<double, LaunchMode>> measured;
+  std::string left_out;
+  for (const LaunchMode mode : kLaunchModes) {
+    if (of(mode).is_left_out)
+      left_out += "; not " + std::string(name_of(mode)) + ": " + of(mode).error;
+    else if (of(mode).is_measured())
+      measured.push_back({median(of(mode).seconds), mode});
+  }
+  if (!is_complete()) return "auto (measured while it answers" + left_out + ")";
+  std::ranges::sort(measured);
+  std::string text =
+      measured.empty() ? "stream (the only one" : std::string(name_of(measured[0].second)) + " (fastest:";
+  for (const auto& [seconds, mode] : measured) {
+    char number[32];
+    std::snprintf(number, sizeof number, " %.2f", seconds * 1e3);
+    text += (text.back() == ':' ? " " : ", ") + std::string(name_of(mode)) + number;
+  }
+  return text + (measured.empty() ? "" : " ms a token") + left_out + ")";
 }
 
 }  // namespace warpchat

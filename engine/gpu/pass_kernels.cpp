@@ -1,17 +1,10 @@
 #include "engine/gpu/pass_kernels.h"
 
 #include <limits>
+#include <set>
 #include <utility>
 
 namespace warpchat {
-
-std::vector<ptx::Kernel> generate_kernels(const DecoderSpecs& specs, ptx::Target target) {
-  try {
-    return decoder_kernels(specs, target);
-  } catch (const Error& error) {
-    throw Error(std::string("the GPU kernels cannot compute this model: ") + error.what() + "; use --device cpu");
-  }
-}
 
 uint32_t ProductStep::columns_at_once() const {
   const auto* gemv = std::get_if<GemvSpec>(&spec);
@@ -30,21 +23,78 @@ uint64_t ProductStep::bytes(uint32_t columns) const {
   return gemm ? gemm_cost(*gemm, columns).bytes : step.kernel->kernel().cost.bytes;
 }
 
-PassKernels::PassKernels(ContextPointer context, DecoderSpecs given, std::vector<ptx::Kernel> list, Profile& profile,
-                         KernelTexts& texts)
-    : specs(std::move(given)), kernels(std::move(context), std::move(list)) {
-  const auto step = [&](const std::string& name) {
-    texts.add(kernels[name]);
-    return GpuStep{&kernels[name], profile.operation(name)};
-  };
-  const auto product = [&](const ProductSpec& spec) { return ProductStep{step(name_of(spec)), spec}; };
-  embedding = step(name_of(specs.embedding));
-  kv_scatter = step(name_of(specs.kv_scatter));
-  attention = step(name_of(specs.attention));
-  for (const LayerSpecs& layer : specs.layers)
-    layers.push_back({product(layer.q), product(layer.k), product(layer.v), product(layer.output),
-                      product(layer.gate_up), product(layer.down)});
-  logits = product(specs.logits);
+PassKernels::PassKernels(ContextPointer context, DecoderSpecs specs, Profile& profile, KernelTexts& texts)
+    : context_(std::move(context)), specs_(std::move(specs)), profile_(profile), texts_(texts) {
+  for (const std::string& name : {name_of(specs_.embedding), name_of(specs_.kv_scatter), name_of(specs_.attention)})
+    layer_names_.insert(name);
+  for (const LayerSpecs& layer : specs_.layers)
+    for (const ProductSpec* product : {&layer.q, &layer.k, &layer.v, &layer.output, &layer.gate_up, &layer.down})
+      layer_names_.insert(name_of(*product));
+}
+
+void PassKernels::prepare() {
+  if (!layer_kernels_)
+    layer_kernels_.emplace(context_, generate([&](const std::string& name) { return layer_names_.contains(name); }));
+}
+
+void PassKernels::prepare_logits() {
+  const std::string logits = name_of(specs_.logits);
+  if (layer_names_.contains(logits)) return prepare();
+  if (!logits_kernel_)
+    logits_kernel_.emplace(context_, generate([&](const std::string& name) { return name == logits; }));
+}
+
+std::vector<ptx::Kernel> PassKernels::generate(const std::function<bool(const std::string&)>& is_wanted) const {
+  std::vector<ptx::Kernel> kernels;
+  try {
+    kernels = decoder_kernels(specs_, context_->device().target());
+  } catch (const Error& error) {
+    throw Error(std::string("the GPU kernels cannot compute this model: ") + error.what() + "; use --device cpu");
+  }
+  std::erase_if(kernels, [&](const ptx::Kernel& kernel) { return !is_wanted(kernel.name); });
+  return kernels;
+}
+
+GpuStep PassKernels::step(const KernelSet& kernels, const std::string& name) {
+  const LoadedKernel& kernel = kernels[name];
+  texts_.add(kernel);
+  return {&kernel, profile_.operation(name)};
+}
+
+const PassKernels::Steps& PassKernels::steps() {
+  if (steps_) return *steps_;
+  prepare();
+  try {
+    const KernelSet& kernels = *layer_kernels_;
+    const auto product = [&](const ProductSpec& spec) { return ProductStep{step(kernels, name_of(spec)), spec}; };
+    Steps steps{step(kernels, name_of(specs_.embedding)),
+                step(kernels, name_of(specs_.kv_scatter)),
+                step(kernels, name_of(specs_.attention)),
+                {}};
+    for (const LayerSpecs& layer : specs_.layers)
+      steps.layers.push_back({product(layer.q), product(layer.k), product(layer.v), product(layer.output),
+                              product(layer.gate_up), product(layer.down)});
+    return steps_.emplace(std::move(steps));
+  } catch (const Error&) {
+    layer_kernels_.reset();
+    throw;
+  }
+}
+
+const ProductStep& PassKernels::logits() {
+  if (logits_) return *logits_;
+  const std::string name = name_of(specs_.logits);
+  if (layer_names_.contains(name)) {
+    steps();
+    return logits_.emplace(ProductStep{step(*layer_kernels_, name), specs_.logits});
+  }
+  prepare_logits();
+  try {
+    return logits_.emplace(ProductStep{step(*logits_kernel_, name), specs_.logits});
+  } catch (const Error&) {
+    logits_kernel_.reset();
+    throw;
+  }
 }
 
 }  // namespace warpchat

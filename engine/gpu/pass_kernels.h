@@ -1,5 +1,10 @@
-// The kernels of one kind of pass, ready to launch, each with its row in the profile.
+// The kernels of one kind of pass, each with its row in the profile: compiled when they are asked for, those of the
+// layers together, that of the logits by itself.
 #pragma once
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "engine/gpu/kernel_set.h"
@@ -10,8 +15,8 @@
 namespace warpchat {
 
 struct GpuStep {
-  const LoadedKernel* kernel;
-  uint32_t operation;  // of the profile
+  const LoadedKernel* kernel = nullptr;
+  uint32_t operation = 0;  // of the profile
 };
 
 // A matrix product, which may take several launches.
@@ -28,19 +33,39 @@ struct LayerSteps {
   ProductStep q, k, v, output, gate_up, down;
 };
 
-// decoder_kernels, with an Error that names the way out for a model that they cannot compute.
-std::vector<ptx::Kernel> generate_kernels(const DecoderSpecs& specs, ptx::Target target);
+class PassKernels {
+ public:
+  // Compiles nothing. profile, texts: outlive this.
+  PassKernels(ContextPointer context, DecoderSpecs specs, Profile& profile, KernelTexts& texts);
 
-struct PassKernels {
-  // Compiles them. kernels: the specs'. DriverError if the driver refuses them.
-  PassKernels(ContextPointer context, DecoderSpecs specs, std::vector<ptx::Kernel> kernels, Profile& profile,
-              KernelTexts& texts);
+  // Begin to compile, on threads of their own, unless it has begun. Error that names the way out for a model that the
+  // kernels cannot compute.
+  void prepare();
+  void prepare_logits();
 
-  DecoderSpecs specs;
-  KernelSet kernels;
-  GpuStep embedding, kv_scatter, attention;
-  std::vector<LayerSteps> layers;
-  ProductStep logits;
+  // The steps of all but the logits, once they are compiled. DriverError if the driver refuses them; asked for again,
+  // they are compiled again.
+  struct Steps {
+    GpuStep embedding, kv_scatter, attention;
+    std::vector<LayerSteps> layers;
+  };
+  const Steps& steps();
+  const ProductStep& logits();  // likewise
+
+  const DecoderSpecs& specs() const { return specs_; }
+
+ private:
+  std::vector<ptx::Kernel> generate(const std::function<bool(const std::string&)>& is_wanted) const;
+  GpuStep step(const KernelSet& kernels, const std::string& name);
+
+  ContextPointer context_;
+  DecoderSpecs specs_;
+  Profile& profile_;
+  KernelTexts& texts_;
+  std::set<std::string> layer_names_;  // of kernels; the logits' may be among them
+  std::optional<KernelSet> layer_kernels_, logits_kernel_;
+  std::optional<Steps> steps_;
+  std::optional<ProductStep> logits_;
 };
 
 }  // namespace warpchat

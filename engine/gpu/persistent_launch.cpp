@@ -37,12 +37,19 @@ std::vector<Stamp> unrolled(std::span<const std::byte> ring, uint32_t n_slots) {
 
 }  // namespace
 
-PersistentLaunch::PersistentLaunch(const Stream& stream, const PersistentSpec& spec, const DecoderAddresses& at)
+std::unique_ptr<Module> PersistentLaunch::compile(const ContextPointer& context, const PersistentSpec& spec) {
+  std::vector<ptx::Kernel> kernels;
+  kernels.push_back(persistent_decoder(spec, context->device().target()));
+  return std::make_unique<Module>(context, std::move(kernels));
+}
+
+PersistentLaunch::PersistentLaunch(const Stream& stream, const PersistentSpec& spec, const DecoderAddresses& at,
+                                   std::unique_ptr<Module> module)
     : stream_(stream),
       spec_(spec),
       at_(at),
-      module_(stream.context(), {persistent_decoder(spec, stream.context()->device().target())}),
-      n_blocks_(module_.kernel(0).resident_blocks(*stream.context())),
+      module_(std::move(module)),
+      n_blocks_(module_->kernel(0).resident_blocks(*stream.context())),
       done_(stream.context()) {
   const ContextPointer& context = stream.context();
   if (n_blocks_ == 0 || !context->device().can_cooperate)
@@ -151,7 +158,7 @@ void PersistentLaunch::launch() {
   add(forced_.address()), add(host_.device_address());
   add(returns_rows_ ? rows_.device_address() : host_.device_address());
   if (spec_.stamps) add(stamps_.address());
-  module_.kernel(0).launch(stream_, arguments, n_blocks_);
+  module_->kernel(0).launch(stream_, arguments, n_blocks_);
   stream_.record(done_);
 }
 

@@ -15,10 +15,14 @@ namespace warpchat {
 
 class PersistentLaunch {
  public:
-  // Compiles the kernel and fills its tables. at: must stay where it is as long as this object. stream: where the
-  // launches take their turn; nothing else may use the activations meanwhile. Error if the device cannot hold the
-  // launch's blocks at once; DriverError if it refuses the kernel.
-  PersistentLaunch(const Stream& stream, const PersistentSpec& spec, const DecoderAddresses& at);
+  // The kernel, on any thread that the context is current on. DriverError if the driver refuses it.
+  static std::unique_ptr<Module> compile(const ContextPointer& context, const PersistentSpec& spec);
+
+  // Fills the kernel's tables. module: compiled of that spec. at: must stay where it is as long as this object. stream:
+  // where the launches take their turn; nothing else may use the activations meanwhile. Error if the device cannot hold
+  // the launch's blocks at once.
+  PersistentLaunch(const Stream& stream, const PersistentSpec& spec, const DecoderAddresses& at,
+                   std::unique_ptr<Module> module);
   PersistentLaunch(const PersistentLaunch&) = delete;
   ~PersistentLaunch();  // stops a launch under way, and waits
 
@@ -51,7 +55,7 @@ class PersistentLaunch {
   uint32_t n_stamped() const { return stamp_request_.n_blocks; }  // blocks that kept time of the last launch
   std::vector<std::vector<Stamp>> stamps() const;  // of each of them, oldest first; their rings keep the last ones
   uint32_t n_blocks() const { return n_blocks_; }
-  const LoadedKernel& kernel() const { return module_.kernel(0); }
+  const LoadedKernel& kernel() const { return module_->kernel(0); }
 
   static constexpr uint32_t kSlots = 64, kRowSlots = 4;  // of the ring; with rows
 
@@ -72,7 +76,7 @@ class PersistentLaunch {
   const Stream& stream_;
   PersistentSpec spec_;
   DecoderAddresses at_;
-  Module module_;
+  std::unique_ptr<Module> module_;
   uint32_t n_blocks_;
   Offsets offsets_;
   DeviceMemory control_, chooser_, forced_, stamps_;

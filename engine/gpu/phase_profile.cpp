@@ -11,7 +11,7 @@ double seconds(uint64_t nanoseconds) { return static_cast<double>(nanoseconds) *
 
 }  // namespace
 
-PhaseProfile::PhaseProfile(Profile& profile, const PassKernels& token_kernels)
+PhaseProfile::PhaseProfile(Profile& profile, PassKernels& token_kernels)
     : profile_(profile), kernels_(token_kernels), program_(decoder_program()) {
   for (const Phase& phase : program_.phases) operations_.push_back(profile.operation("persistent " + phase.name));
 }
@@ -24,7 +24,7 @@ StampRequest PhaseProfile::stamps(const PersistentLaunch& launch) const {
 uint32_t PhaseProfile::tokens_per_launch(const StampRequest& stamps) const {
   if (stamps.n_blocks == 0) return UINT32_MAX;
   const size_t of_a_layer = program_.layer_end - program_.layer_begin;
-  const size_t phases = program_.phases.size() + of_a_layer * (kernels_.layers.size() - 1);
+  const size_t phases = program_.phases.size() + of_a_layer * (kernels_.specs().layers.size() - 1);
   return std::max(1u, static_cast<uint32_t>(stamps.n_slots / 2 / phases));
 }
 
@@ -79,18 +79,20 @@ void PhaseProfile::record_shares(std::span<const std::vector<Stamp>> blocks, dou
   profile_.record_shares(shares);
 }
 
-uint64_t PhaseProfile::bytes_of(uint32_t phase, size_t layer, uint32_t position) const {
-  const LayerSteps& l = kernels_.layers[std::min(layer, kernels_.layers.size() - 1)];
+uint64_t PhaseProfile::bytes_of(uint32_t phase, size_t layer, uint32_t position) {
+  const PassKernels::Steps& steps = kernels_.steps();
+  const LayerSteps& l = steps.layers[std::min(layer, steps.layers.size() - 1)];
   const std::string& name = program_.phases[phase].name;
-  if (name == "embed") return kernels_.embedding.kernel->kernel().cost.bytes;
+  if (name == "embed") return steps.embedding.kernel->kernel().cost.bytes;
   if (name == "qkv") return l.q.bytes(1) + l.k.bytes(1) + l.v.bytes(1);
-  if (name == "scatter") return kernels_.kv_scatter.kernel->kernel().cost.bytes;
-  if (name == "attention") return attention_cost(std::get<AttentionSpec>(kernels_.specs.attention), position + 1).bytes;
+  if (name == "scatter") return steps.kv_scatter.kernel->kernel().cost.bytes;
+  if (name == "attention")
+    return attention_cost(std::get<AttentionSpec>(kernels_.specs().attention), position + 1).bytes;
   if (name == "output") return l.output.bytes(1);
   if (name == "gate_up") return l.gate_up.bytes(1);
   if (name == "down") return l.down.bytes(1);
-  if (name == "logits") return kernels_.logits.bytes(1);
-  if (name == "choose") return uint64_t{kernels_.specs.embedding.n_vocab} * sizeof(float);
+  if (name == "logits") return kernels_.logits().bytes(1);
+  if (name == "choose") return uint64_t{kernels_.specs().embedding.n_vocab} * sizeof(float);
   return 0;
 }
 

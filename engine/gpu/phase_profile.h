@@ -21,7 +21,7 @@ class PhaseProfile {
   static constexpr uint32_t kSlotsOfOne = 1 << 16, kSlotsOfEach = 1 << 12;
 
   // token_kernels: of the decoder's tokens, by whose formulas phases have bytes. Both outlive this.
-  PhaseProfile(Profile& profile, const PassKernels& token_kernels);
+  PhaseProfile(Profile& profile, PassKernels& token_kernels);
 
   // What to ask of a launch.
   StampRequest stamps(const PersistentLaunch& launch) const;
@@ -38,10 +38,10 @@ class PhaseProfile {
   static std::vector<Span> spans_of(std::span<const Stamp> stamps);
   void record_calls(std::span<const Span> spans, uint32_t position, double shift);
   void record_shares(std::span<const std::vector<Stamp>> blocks, double shift);
-  uint64_t bytes_of(uint32_t phase, size_t layer, uint32_t position) const;
+  uint64_t bytes_of(uint32_t phase, size_t layer, uint32_t position);
 
   Profile& profile_;
-  const PassKernels& kernels_;
+  PassKernels& kernels_;
   PhaseProgram program_;
   std::vector<uint32_t> operations_;  // of the profile, phase by phase
 };

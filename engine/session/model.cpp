@@ -9,7 +9,6 @@
 #include "engine/cpu/cpu_steps.h"
 #include "engine/cpu/memory_budget.h"
 #include "engine/gpu/gpu_steps.h"
-#include "engine/gpu/launch_choice.h"
 #include "models/chat_template/chat_template.h"
 #include "models/weight_check.h"
 
@@ -39,13 +38,12 @@ SamplingParams read_sampling(const GgufFile& file) {
 
 std::unique_ptr<Decoder> make_gpu_decoder(const ModelOptions& options, const Model& model, const DeviceChoice& device) {
   const GpuSizes sizes{model.context, options.batch, options.sequences, options.cache};
-  const GpuOptions gpu{device, sizes, options.launch.value_or(LaunchMode::kStream), options.count, options.progress};
+  const std::optional<LaunchMode> untimed = device.gpu.is_emulated ? std::optional(LaunchMode::kStream) : std::nullopt;
+  const GpuOptions gpu{device, sizes, options.launch ? options.launch : untimed, options.count, options.progress};
   check_scales(model.file);
   std::unique_ptr<GpuDecoderSteps> steps = make_gpu_steps(model.config, model.tensors, gpu);
-  GpuDecoderSteps& gpu_steps = *steps;
-  auto decoder = std::make_unique<Decoder>(model.config, std::move(steps));
-  if (!options.launch && !gpu_steps.is_emulated()) choose_launch_mode(*decoder, gpu_steps);
-  return decoder;
+  if (options.launch) steps->set_launch_mode(*options.launch);  // which says so if it does not work here
+  return std::make_unique<Decoder>(model.config, std::move(steps));
 }
 
 std::unique_ptr<Decoder> make_cpu_decoder(const ModelOptions& options, const Model& model) {

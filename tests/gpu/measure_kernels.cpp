@@ -210,7 +210,7 @@ void measure_products(const std::string& name, const ModelShape& shape, const De
 void measure_kernels_in_a_stream(const std::string& name, const std::string& device, Decoder& decoder,
                                  GpuDecoderSteps& steps, uint32_t depth, uint32_t tokens,
                                  const Predictions& predictions) {
-  steps.set_launch_mode(LaunchMode::kStream, "");
+  steps.set_launch_mode(LaunchMode::kStream);
   Profile& profile = steps.profile();
   const auto decode = [&] {
     const Token token = 1;

@@ -132,7 +132,7 @@ class ShapeBench {
       fill(decoder, depth);
       for (const LaunchMode mode : kLaunchModes) {
         if (!steps.can_launch(mode)) continue;
-        steps.set_launch_mode(mode, "");
+        steps.set_launch_mode(mode);
         const Rate rate = rate_of(plan_.rounds, [&] { return decode_speed(decoder, depth, plan_.tokens); });
         const uint64_t cached =
             uint64_t{4} * model_.config().n_layers * model_.config().n_kv_heads * model_.config().head_dim;
@@ -166,7 +166,7 @@ class ShapeBench {
         steps.profile().set_enabled(false);
         Decoder decoder(model_.config(), std::move(own));
         for (const LaunchMode mode : {LaunchMode::kStream, LaunchMode::kGraph}) {
-          steps.set_launch_mode(mode, "");
+          steps.set_launch_mode(mode);
           const Rate rate = rate_of(plan_.rounds, [&] { return batch_speed(decoder, sequences, plan_.tokens); });
           rows.row({name_, uint64_t{sequences}, std::string(name_of(mode)), number(rate.value, 1),
                     number(rate.spread_percent, 1),

@@ -34,17 +34,17 @@ class Start {
     const uint32_t n_positions = std::min(4096u, model_->config().context_length);
     std::unique_ptr<GpuDecoderSteps> own =
         make_gpu_steps(model_->config(), model_->tensors(), {choice_, {.context = n_positions}});
-    part("weights packed and uploaded, a token's kernels compiled meanwhile");
+    part("weights packed and uploaded, a prompt's kernels compiled meanwhile");
     GpuDecoderSteps& steps = *own;
     steps.profile().set_enabled(false);
     Decoder decoder(model_->config(), std::move(own));
     decoder.forward(std::vector<Token>(kPrompt, 1), 0, Logits::kLast);
     decoder.wait();
-    part("prompt of 16 tokens, its kernels compiled");
+    part("prompt of 16 tokens");
     uint32_t position = kPrompt;
     for (const LaunchMode mode : kLaunchModes) {
       if (!steps.can_launch(mode)) continue;
-      steps.set_launch_mode(mode, "");
+      steps.set_launch_mode(mode);
       const std::string name(name_of(mode));
       const Token token = 1;
       decoder.forward({&token, 1}, position++, Logits::kLast);

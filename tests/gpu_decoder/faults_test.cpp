@@ -112,8 +112,8 @@ TEST_F(GpuFaults, AKernelThatTheDriverRefusesIsNamedByItsLog) {
   EXPECT_EQ(error_of([&] { load(driver); }), "no error");
 }
 
-// Kernels of prompts are compiled with the first prompt: a failure there is that prompt's alone.
-TEST_F(GpuFaults, PromptKernelsAreCompiledAgainAfterAFailure) {
+// Kernels of a token are compiled with the first prompt: a failure there is that request's alone.
+TEST_F(GpuFaults, KernelsOfATokenAreCompiledAgainAfterAFailure) {
   FaultyDriver driver;
   Decoder decoder(model_.config, load(driver));
   driver.fail("cuModuleLoadDataEx", 1, CUDA_ERROR_OUT_OF_MEMORY);

@@ -1,37 +1,253 @@
-// The choice among launch modes: what is said of it, and the decoder it leaves. Times are the machine's, so no test
-// says which mode wins.
+// The choice among launch modes: what is measured when, what is said of it, and that answers go on whatever fails.
+// Times are the machine's, so no test says which mode wins.
 #include "engine/gpu/launch_choice.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/gpu/measured_tokens.h"
+#include "engine/profile.h"
 #include "tests/support/decoder_cases.h"
-#include "tests/support/test_device.h"
+#include "tests/support/error_of.h"
+#include "tests/support/faulty_driver.h"
 
 namespace warpchat {
 namespace {
 
-TEST(LaunchChoice, NamesTheFastestFirst) {
-  EXPECT_EQ(describe_choice({{LaunchMode::kStream, 2.25e-3}, {LaunchMode::kGraph, 1.2e-3}}),
-            "fastest: graph 1.20, stream 2.25 ms a token");
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using namespace ptx::cuda;
+
+const auto kAllReady = [](LaunchMode) { return true; };
+
+void measure(LaunchChoice& choice, LaunchMode mode, double seconds) {
+  for (uint32_t i = 0; i < LaunchChoice::kTokens; ++i) choice.add(mode, seconds);
 }
 
-TEST(LaunchChoice, MeasuresEveryModeAndLeavesADecoderThatWorks) {
-  const std::vector<std::byte> bytes = build_tiny_model({.n_layers = 1}, /*seed=*/2);
-  const LoadedModel model(GgufFile::view(bytes, "tiny"));
-  const std::vector<Token> tokens = some_tokens(1);
-  for (const uint32_t context : {1u, 2u, 40u}) {
-    std::unique_ptr<GpuDecoderSteps> own =
-        make_gpu_steps(model.config, model.tensors, {test_device(), {.context = context}});
-    GpuDecoderSteps& steps = *own;
-    Decoder decoder(model.config, std::move(own));
-    const std::vector<float> expected = decode(decoder, tokens, {1});
-    const LaunchMode mode = choose_launch_mode(decoder, steps);
-    EXPECT_THAT(steps.description(), testing::HasSubstr("launch " + std::string(name_of(mode)) + " (fastest: "));
-    for (const std::string_view name : kLaunchModeNames)
-      EXPECT_THAT(steps.description(), testing::HasSubstr(" " + std::string(name) + " "));
-    EXPECT_EQ(decode(decoder, tokens, {1}), expected);
+TEST(LaunchChoice, MeasuresWhatIsReadyAndLooksAgainForTheRest) {
+  LaunchChoice choice;
+  const auto persistent_waits = [](LaunchMode mode) { return mode != LaunchMode::kPersistent; };
+  const auto expect_next = [&](const auto& is_ready, LaunchMode mode, uint32_t tokens) {
+    const LaunchChoice::Part part = choice.next(is_ready);
+    EXPECT_EQ(part.mode, mode) << name_of(part.mode);
+    EXPECT_EQ(part.tokens, tokens);
+  };
+  expect_next(persistent_waits, LaunchMode::kStream, 15);
+  for (int i = 0; i < 5; ++i) choice.add(LaunchMode::kStream, 2e-3);
+  expect_next(persistent_waits, LaunchMode::kStream, 10);  // an answer ended in between
+  EXPECT_EQ(choice.description(), "auto (measured while it answers)");
+  measure(choice, LaunchMode::kStream, 2e-3);
+  expect_next(persistent_waits, LaunchMode::kGraph, 15);
+  measure(choice, LaunchMode::kGraph, 1e-3);
+  choice.add(LaunchMode::kGraph, 100);  // somebody held the terminal
+  expect_next(persistent_waits, LaunchMode::kGraph, 16);
+  EXPECT_FALSE(choice.is_settled());
+  expect_next(kAllReady, LaunchMode::kPersistent, 15);
+  measure(choice, LaunchMode::kPersistent, 1.5e-3);
+  EXPECT_TRUE(choice.is_settled());
+  expect_next(kAllReady, LaunchMode::kGraph, UINT32_MAX);
+  EXPECT_EQ(choice.description(), "graph (fastest: graph 1.00, persistent 1.50, stream 2.00 ms a token)");
+}
+
+TEST(LaunchChoice, LeavesOutWhatDoesNotWorkAndSaysWhy) {
+  LaunchChoice choice;
+  choice.leave_out(LaunchMode::kPersistent, "no room\nand a log of many lines");
+  EXPECT_EQ(choice.description(), "auto (measured while it answers; not persistent: no room)");
+  measure(choice, LaunchMode::kStream, 2e-3);
+  measure(choice, LaunchMode::kGraph, 1e-3);
+  EXPECT_EQ(choice.description(), "graph (fastest: graph 1.00, stream 2.00 ms a token; not persistent: no room)");
+  choice.leave_out(LaunchMode::kGraph, "it broke later");
+  EXPECT_EQ(choice.next(kAllReady).mode, LaunchMode::kStream);
+  EXPECT_EQ(choice.description(),
+            "stream (fastest: stream 2.00 ms a token; not graph: it broke later; not persistent: no room)");
+}
+
+class AutomaticLaunch : public testing::Test {
+ protected:
+  std::unique_ptr<GpuDecoderSteps> load(FaultyDriver& driver, std::optional<LaunchMode> launch) const {
+    return make_gpu_steps(model_.config, model_.tensors,
+                          {driver.device(), {.context = 64, .batch = 8}, launch, false, {}});
   }
+  // Sampled, so that a token out of its place would show in those that follow.
+  std::vector<Token> answer(Decoder& decoder, uint32_t n_tokens = 50) const {
+    SamplingParams sampling;
+    sampling.seed = 7;
+    decode(decoder, some_tokens(5), {5});
+    const auto source = make_token_source(decoder, {sampling, some_tokens(5), 5, 4, n_tokens});
+    const std::atomic<bool> stop = false;
+    std::vector<Token> tokens;
+    for (uint32_t i = 0; i < n_tokens; ++i) tokens.push_back(source->next(stop).value());
+    return tokens;
+  }
+  std::vector<Token> undisturbed(uint32_t n_tokens = 50) const {
+    FaultyDriver driver;
+    Decoder decoder(model_.config, load(driver, LaunchMode::kStream));
+    return answer(decoder, n_tokens);
+  }
+  // Answers until the choice is made, each of which must be right; then the status line.
+  std::string settled(FaultyDriver& driver, const std::vector<Token>& expected) const {
+    std::unique_ptr<GpuDecoderSteps> own = load(driver, std::nullopt);
+    GpuDecoderSteps& steps = *own;
+    Decoder decoder(model_.config, std::move(own));
+    EXPECT_THAT(steps.description(), HasSubstr("launch auto (measured while it answers"));
+    do {
+      EXPECT_EQ(answer(decoder), expected);
+    } while (!steps.has_settled());
+    EXPECT_EQ(answer(decoder), expected) << "in the mode that was chosen";
+    EXPECT_THAT(steps.description(), Not(HasSubstr("\n")));
+    return steps.description();
+  }
+
+  const std::vector<std::byte> bytes_ = build_tiny_model(TinyModelSpec::smallest(1), /*seed=*/2);
+  const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
+};
+
+TEST_F(AutomaticLaunch, MeasuresEveryModeWhileItAnswers) {
+  const std::vector<Token> expected = undisturbed();
+  FaultyDriver driver;
+  const std::string status = settled(driver, expected);
+  EXPECT_THAT(status, HasSubstr(" (fastest: "));
+  for (const std::string_view name : kLaunchModeNames) EXPECT_THAT(status, HasSubstr(" " + std::string(name) + " "));
+}
+
+TEST_F(AutomaticLaunch, SettlesForThoseWhoMeasureSomethingElse) {
+  for (const uint32_t context : {1u, 6u, 40u}) {  // in the shorter ones there is no token to measure
+    std::unique_ptr<GpuDecoderSteps> own =
+        make_gpu_steps(model_.config, model_.tensors, {test_device(), {.context = context}, std::nullopt, false, {}});
+    GpuDecoderSteps& steps = *own;
+    Decoder decoder(model_.config, std::move(own));
+    const std::vector<float> expected = decode(decoder, some_tokens(1), {1});
+    settle_launch_mode(decoder);
+    EXPECT_EQ(steps.has_settled(), context == 40);
+    EXPECT_TRUE(steps.profile().is_enabled());
+    EXPECT_EQ(decode(decoder, some_tokens(1), {1}), expected);
+  }
+}
+
+// Where a mode fails the answer goes on in another one, without a token lost or changed, and the status line says why.
+struct LaunchFault {
+  const char* name;
+  void (*break_it)(DriverTable&);
+  const char* says;  // of the status line
+  LaunchMode mode;
+  const char* of_named;  // the error where that mode was asked for by name; null: at its first answer, as says
+};
+const LaunchFault kLaunchFaults[] = {
+    {"compile",
+     [](DriverTable& table) {
+       table.cuModuleLoadDataEx = [](CUmodule* module, const void* text, auto... rest) {
+         const bool is_persistent =
+             std::string_view(static_cast<const char*>(text)).find("persistent_") != std::string_view::npos;
+         return is_persistent ? CUDA_ERROR_INVALID_PTX : emulator_table().cuModuleLoadDataEx(module, text, rest...);
+       };
+     },
+     "not persistent: compiling the kernels: cuModuleLoadDataEx failed with CUDA_ERROR_INVALID_PTX",
+     LaunchMode::kPersistent, "compiling the kernels: cuModuleLoadDataEx failed with CUDA_ERROR_INVALID_PTX"},
+    {"fit",
+     [](DriverTable& table) {
+       table.cuOccupancyMaxActiveBlocksPerMultiprocessor = [](int* blocks, auto...) {
+         return *blocks = 0, CUDA_SUCCESS;
+       };
+     },
+     "not persistent: the GPU cannot run the persistent decoder, whose blocks must all be resident",
+     LaunchMode::kPersistent, "the GPU cannot run the persistent decoder, whose blocks must all be resident"},
+    {"launch",
+     [](DriverTable& table) {
+       table.cuLaunchCooperativeKernel = [](auto...) { return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE; };
+     },
+     "not persistent: persistent_decoder", LaunchMode::kPersistent, nullptr},
+    {"start", [](DriverTable& table) { table.cuLaunchCooperativeKernel = [](auto...) { return CUDA_SUCCESS; }; },
+     "not persistent: the persistent decoder ended without a word", LaunchMode::kPersistent, nullptr},
+    {"capture",
+     [](DriverTable& table) {
+       table.cuStreamBeginCapture = [](auto...) { return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED; };
+     },
+     "not graph: recording a token: cuStreamBeginCapture failed", LaunchMode::kGraph, nullptr},
+    {"graph", [](DriverTable& table) { table.cuGraphLaunch = [](auto...) { return CUDA_ERROR_OUT_OF_MEMORY; }; },
+     "not graph: computing a token: cuGraphLaunch failed", LaunchMode::kGraph, nullptr},
+};
+
+TEST_F(AutomaticLaunch, GoesOnWithoutAModeThatDoesNotWork) {
+  const std::vector<Token> expected = undisturbed();
+  for (const LaunchFault& fault : kLaunchFaults) {
+    FaultyDriver driver;
+    fault.break_it(driver.table());
+    EXPECT_THAT(settled(driver, expected), HasSubstr(fault.says)) << fault.name;
+  }
+}
+
+TEST_F(AutomaticLaunch, WhereTheGpuHasNoCooperativeLaunchesIsWithoutThem) {
+  const std::vector<Token> expected = undisturbed();
+  FaultyDriver driver;
+  DeviceChoice device = driver.device();
+  device.gpu.can_cooperate = false;
+  const auto steps = make_gpu_steps(model_.config, model_.tensors, {device, {.context = 64}, std::nullopt, false, {}});
+  EXPECT_THAT(steps->description(), HasSubstr("; not persistent: the GPU has no cooperative launches)"));
+}
+
+TEST_F(AutomaticLaunch, ANamedModeThatDoesNotWorkIsAnError) {
+  for (const LaunchFault& fault : kLaunchFaults) {
+    FaultyDriver driver;
+    fault.break_it(driver.table());
+    std::unique_ptr<GpuDecoderSteps> own = load(driver, LaunchMode::kStream);
+    GpuDecoderSteps& steps = *own;
+    Decoder decoder(model_.config, std::move(own));
+    const std::string at_load = error_of([&] { steps.set_launch_mode(fault.mode); });
+    EXPECT_THAT(at_load, HasSubstr(fault.of_named != nullptr ? fault.of_named : "no error")) << fault.name;
+    if (fault.of_named == nullptr) {
+      const std::string reason(std::string_view(fault.says).substr(std::string_view(fault.says).find(": ") + 2));
+      EXPECT_THAT(error_of([&] { answer(decoder); }), HasSubstr(reason)) << fault.name;
+    }
+  }
+}
+
+// What no mode can do is no mode's failure.
+TEST_F(AutomaticLaunch, ALostDeviceIsAnErrorAsInEveryMode) {
+  FaultyDriver driver;
+  std::unique_ptr<GpuDecoderSteps> own = load(driver, std::nullopt);
+  GpuDecoderSteps& steps = *own;
+  Decoder decoder(model_.config, std::move(own));
+  answer(decoder, 3);
+  driver.fail("cuGraphLaunch", 1, CUDA_ERROR_LAUNCH_FAILED, FaultyDriver::Extent::kLost);
+  EXPECT_THAT(error_of([&] { answer(decoder); }), HasSubstr("failed with CUDA_ERROR_LAUNCH_FAILED"));
+  EXPECT_THAT(steps.description(), Not(HasSubstr("not graph")));
+}
+
+// Before the first token nothing is compiled that it does not need, and behind it only what the answer needs.
+TEST_F(AutomaticLaunch, CompilesForTheFirstTokenFirst) {
+  static std::mutex mutex;
+  static std::string compiled;
+  const auto is_compiled = [](const std::string& what) {
+    std::lock_guard lock(mutex);
+    return compiled.find(".entry " + what) != std::string::npos;
+  };
+  compiled.clear();
+  FaultyDriver driver;
+  driver.table().cuModuleLoadDataEx = [](CUmodule* module, const void* text, auto... rest) {
+    {
+      std::lock_guard lock(mutex);
+      compiled += static_cast<const char*>(text);
+    }
+    return emulator_table().cuModuleLoadDataEx(module, text, rest...);
+  };
+  Decoder decoder(
+      model_.config,
+      make_gpu_steps(model_.config, model_.tensors,
+                     {driver.device(), {.context = 64, .batch = 8, .sequences = 2}, std::nullopt, false, {}}));
+  const auto embedding_of = [&](PassKind kind, uint32_t columns) {
+    return name_of(decoder_specs(model_.config, formats_of(model_.tensors), 64, kind, columns).embedding);
+  };
+  const std::string of_token = embedding_of(PassKind::kToken, 1), of_batch = embedding_of(PassKind::kBatch, 2);
+  for (const char* needed : {"embedding_", "kv_scatter_", "gemm_", "sample_", "gemv_"})
+    EXPECT_TRUE(is_compiled(needed)) << needed << " for a prompt's first token";
+  for (const std::string& later : {of_token, of_batch, std::string("persistent_")})
+    EXPECT_FALSE(is_compiled(later)) << later;
+  EXPECT_EQ(answer(decoder, 1).size(), 1u);
+  for (const std::string& later : {of_batch, std::string("persistent_")}) EXPECT_FALSE(is_compiled(later)) << later;
+  answer(decoder, 2);
+  EXPECT_TRUE(is_compiled(of_token));
+  EXPECT_FALSE(is_compiled(of_batch));
 }
 
 }  // namespace

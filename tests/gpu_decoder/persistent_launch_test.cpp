@@ -44,7 +44,9 @@ struct PersistentModel {
     stream.wait();
   }
 
-  std::unique_ptr<PersistentLaunch> launch() { return std::make_unique<PersistentLaunch>(stream, spec, at); }
+  std::unique_ptr<PersistentLaunch> launch() {
+    return std::make_unique<PersistentLaunch>(stream, spec, at, PersistentLaunch::compile(stream.context(), spec));
+  }
 
  private:
   void place_weights() {

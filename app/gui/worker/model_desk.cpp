@@ -87,7 +87,11 @@ bool ModelDesk::switch_launch(const LoadModel& wish) {
   surroundings_.at_rest([this, mode = *mode] {
     GpuDecoderSteps* now = model_ ? gpu_steps(*model_) : nullptr;
     if (now == nullptr || attempt_) return;
-    now->set_launch_mode(mode, "");
+    try {
+      now->set_launch_mode(mode);
+    } catch (const Error& error) {
+      return board_.tell_error(error.what());
+    }
     wanted_.launch = loaded_.launch = name_of(mode);
     board_.change(updates::set_model(shown()));
   });
@@ -144,6 +148,11 @@ void ModelDesk::install(LoadOutcome outcome) {
   board_.change(updates::set_model(shown()));
   remember_model(model_->file.path(), state_directory());
   settle();
+}
+
+void ModelDesk::show_status() {
+  const std::optional<LoadedModel>& known = board_.now().model;
+  if (model_ && known && known->status != shown().status) board_.change(updates::set_model(shown()));
 }
 
 void ModelDesk::settle() {

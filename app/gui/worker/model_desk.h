@@ -24,7 +24,8 @@ class ModelDesk {
   void load_first();  // what the options name, else the last used one or the only one; else none
   void load(const LoadModel& wish);
   void cancel();
-  void unload();  // at rest
+  void unload();       // at rest
+  void show_status();  // after an answer, which may have settled how it is launched
   bool is_loading() const { return board_.now().loading.has_value(); }
 
   void change_settings(const AnswerSettings& settings);
