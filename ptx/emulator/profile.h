@@ -19,6 +19,7 @@ struct Profile {
   uint32_t registers_per_sm = 64 * 1024;
   uint64_t memory_bytes = 16ull << 30;
   uint32_t local_bytes_limit = 512 * 1024;  // of one thread
+  bool operator==(const Profile&) const = default;
 };
 
 // "sm_90" or "sm_86,sms=2"; throws std::invalid_argument that names the unknown part.

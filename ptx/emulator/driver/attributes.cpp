@@ -1,6 +1,6 @@
 // What the device says of itself.
 #include <cstdio>
-#include <cstring>
+#include <string>
 
 #include "ptx/emulator/driver/driver.h"
 
@@ -87,13 +87,14 @@ constexpr CUdevice_attribute kLastKnownAttribute = 148;
 
 template <class Body>
 CUresult with_device(CUdevice device, Body body) {
-  return api([&](Driver& d, auto&) -> CUresult {
-    if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
-    return body(d.device->profile());
-  });
+  return api_of(device, [&](Driver& d, auto&) -> CUresult { return body(d.device->profile()); });
 }
 
-constexpr char kBusId[] = "0000:00:00.0";
+std::string bus_id(CUdevice device) {
+  char text[16];
+  std::snprintf(text, sizeof text, "0000:%02x:00.0", static_cast<unsigned>(device));
+  return text;
+}
 
 }  // namespace
 }  // namespace ptx::emulator::driver
@@ -108,6 +109,7 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice
     *value = 0;
     for (const Attribute& row : kAttributes)
       if (row.id == attribute) *value = static_cast<int>(row.value(profile));
+    if (attribute == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID) *value = device;
     return CUDA_SUCCESS;
   });
 }
@@ -131,8 +133,8 @@ CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice device) {
 CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice device) {
   return with_device(device, [&](const DeviceProfile& profile) -> CUresult {
     if (uuid == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *uuid = {
-        {'p', 't', 'x', ' ', 'e', 'm', 'u', 'l', 'a', 't', 'o', 'r', ' ', 's', 'm', static_cast<char>(profile.target)}};
+    *uuid = {{'p', 't', 'x', ' ', 'e', 'm', 'u', 'l', 'a', 't', 'o', 'r', ' ', 's', static_cast<char>('m' + device),
+              static_cast<char>(profile.target)}};
     return CUDA_SUCCESS;
   });
 }
@@ -140,7 +142,7 @@ CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice device) {
 CUresult cuDeviceGetPCIBusId(char* text, int length, CUdevice device) {
   return with_device(device, [&](const DeviceProfile&) -> CUresult {
     if (text == nullptr || length <= 0) return CUDA_ERROR_INVALID_VALUE;
-    std::snprintf(text, static_cast<size_t>(length), "%s", kBusId);
+    std::snprintf(text, static_cast<size_t>(length), "%s", bus_id(device).c_str());
     return CUDA_SUCCESS;
   });
 }
@@ -148,9 +150,9 @@ CUresult cuDeviceGetPCIBusId(char* text, int length, CUdevice device) {
 CUresult cuDeviceGetByPCIBusId(CUdevice* device, const char* text) {
   return with_device(0, [&](const DeviceProfile&) -> CUresult {
     if (device == nullptr || text == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    if (std::strcmp(text, kBusId) != 0) return CUDA_ERROR_INVALID_DEVICE;
-    *device = 0;
-    return CUDA_SUCCESS;
+    for (CUdevice ordinal = 0; ordinal < count_devices(); ++ordinal)
+      if (text == bus_id(ordinal)) return *device = ordinal, CUDA_SUCCESS;
+    return CUDA_ERROR_INVALID_DEVICE;
   });
 }
 

@@ -1,27 +1,72 @@
 // Start of the driver, devices, and contexts: the primary one and a program's own.
 #include <pthread.h>
 
+#include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 #include "ptx/emulator/driver/driver.h"
+#include "ptx/emulator/driver/emulated_devices.h"
+#include "ptx/emulator/driver/environment.h"
 
 namespace ptx::emulator::driver {
 
-Driver& driver() {
-  static Driver* instance = new Driver;
+namespace {
+
+// Made one after the other, and never destroyed.
+struct Drivers {
+  static constexpr int kMost = 64;
+  std::mutex mutex;  // of who adds
+  std::atomic<int> n = 1;
+  std::array<Driver*, kMost> list{new Driver};
+  std::array<Profile, kMost> profiles;
+};
+
+Drivers& drivers() {
+  static Drivers* instance = new Drivers;
   return *instance;
 }
 
-std::vector<Context*>& context_stack() {
-  static thread_local std::vector<Context*> stack;
+}  // namespace
+
+Driver& driver() {
+  const auto& stack = context_stack();
+  return stack.empty() ? *drivers().list[0] : *stack.back().driver;
+}
+
+Driver* driver_of(CUdevice device) {
+  return device >= 0 && device < count_devices() ? drivers().list[static_cast<size_t>(device)] : nullptr;
+}
+
+int count_devices() { return drivers().n; }
+
+int emulated_device(std::string_view profile) {
+  const Profile wanted = profile_named(profile);
+  if (cuda::cuInit(0) != CUDA_SUCCESS) throw std::invalid_argument("the emulator does not start");
+  Drivers& all = drivers();
+  const std::lock_guard lock(all.mutex);
+  for (int i = 0; i < all.n; ++i)
+    if (all.profiles[static_cast<size_t>(i)] == wanted) return i;
+  if (all.n == Drivers::kMost) throw std::invalid_argument("64 devices are emulated already");
+  const auto at = static_cast<size_t>(all.n);
+  all.list[at] = new Driver;
+  all.list[at]->ordinal = all.n;
+  all.list[at]->device = make_device(wanted);
+  all.list[at]->is_initialised = true;
+  all.profiles[at] = wanted;
+  return all.n++;
+}
+
+std::vector<StackedContext>& context_stack() {
+  static thread_local std::vector<StackedContext> stack;
   return stack;
 }
 
 Context* current_context() {
   const auto& stack = context_stack();
-  return stack.empty() ? nullptr : driver().contexts.find(stack.back());
+  return stack.empty() ? nullptr : driver().contexts.find(stack.back().context);
 }
 
 namespace {
@@ -73,8 +118,6 @@ void destroy_context(Driver& d, std::unique_lock<std::mutex>& lock, Context& con
 
 constexpr unsigned kContextFlags = 0xff;  // CU_CTX_FLAGS_MASK
 
-bool valid(CUdevice device) { return device == 0; }
-
 }  // namespace
 }  // namespace ptx::emulator::driver
 
@@ -84,17 +127,20 @@ extern "C" {
 
 CUresult cuInit(unsigned flags) {
   if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
-  Driver& d = driver();
+  Driver& d = *driver_of(0);
   if (d.is_forked) return CUDA_ERROR_NOT_INITIALIZED;
   std::lock_guard lock(d.mutex);
   if (d.is_initialised) return CUDA_SUCCESS;
   try {
-    d.device = make_device();
+    drivers().profiles[0] = profile_from_environment();
+    d.device = make_device(drivers().profiles[0]);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "emulator: %s\n", error.what());
     return CUDA_ERROR_INVALID_VALUE;
   }
-  pthread_atfork(nullptr, nullptr, [] { driver().is_forked = true; });
+  pthread_atfork(nullptr, nullptr, [] {
+    for (int i = 0; i < count_devices(); ++i) driver_of(i)->is_forked = true;
+  });
   d.is_initialised = true;
   return CUDA_SUCCESS;
 }
@@ -108,7 +154,7 @@ CUresult cuDriverGetVersion(int* version) {
 CUresult cuDeviceGetCount(int* count) {
   return api([&](Driver&, auto&) -> CUresult {
     if (count == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *count = 1;
+    *count = count_devices();
     return CUDA_SUCCESS;
   });
 }
@@ -116,16 +162,15 @@ CUresult cuDeviceGetCount(int* count) {
 CUresult cuDeviceGet(CUdevice* device, int ordinal) {
   return api([&](Driver&, auto&) -> CUresult {
     if (device == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    if (!valid(ordinal)) return CUDA_ERROR_INVALID_DEVICE;
+    if (driver_of(ordinal) == nullptr) return CUDA_ERROR_INVALID_DEVICE;
     *device = ordinal;
     return CUDA_SUCCESS;
   });
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext* out, CUdevice device) {
-  return api([&](Driver& d, auto&) -> CUresult {
+  return api_of(device, [&](Driver& d, auto&) -> CUresult {
     if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    if (!valid(device)) return CUDA_ERROR_INVALID_DEVICE;
     if (d.primary == nullptr) d.primary = make_context(d, d.primary_flags, true);
     ++d.primary_references;
     *out = reinterpret_cast<CUcontext>(d.primary);
@@ -134,8 +179,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* out, CUdevice device) {
 }
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
-  return api([&](Driver& d, std::unique_lock<std::mutex>& lock) -> CUresult {
-    if (!valid(device)) return CUDA_ERROR_INVALID_DEVICE;
+  return api_of(device, [&](Driver& d, std::unique_lock<std::mutex>& lock) -> CUresult {
     if (d.primary_references == 0) return CUDA_ERROR_INVALID_CONTEXT;
     if (--d.primary_references == 0 && d.primary) destroy_context(d, lock, *d.primary);
     return CUDA_SUCCESS;
@@ -143,8 +187,7 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
 }
 
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
-  return api([&](Driver& d, std::unique_lock<std::mutex>& lock) -> CUresult {
-    if (!valid(device)) return CUDA_ERROR_INVALID_DEVICE;
+  return api_of(device, [&](Driver& d, std::unique_lock<std::mutex>& lock) -> CUresult {
     if (d.primary) destroy_context(d, lock, *d.primary);
     d.primary_references = 0;
     return CUDA_SUCCESS;
@@ -152,8 +195,7 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
 }
 
 CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags) {
-  return api([&](Driver& d, auto&) -> CUresult {
-    if (!valid(device)) return CUDA_ERROR_INVALID_DEVICE;
+  return api_of(device, [&](Driver& d, auto&) -> CUresult {
     if (flags & ~kContextFlags) return CUDA_ERROR_INVALID_VALUE;
     d.primary_flags = flags;
     if (d.primary) d.primary->flags = flags;
@@ -162,9 +204,8 @@ CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags) {
 }
 
 CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
-  return api([&](Driver& d, auto&) -> CUresult {
+  return api_of(device, [&](Driver& d, auto&) -> CUresult {
     if (flags == nullptr || active == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    if (!valid(device)) return CUDA_ERROR_INVALID_DEVICE;
     *flags = d.primary_flags;
     *active = d.primary != nullptr;
     return CUDA_SUCCESS;
@@ -172,13 +213,12 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* activ
 }
 
 CUresult cuCtxCreate_v4(CUcontext* out, CUctxCreateParams* params, unsigned flags, CUdevice device) {
-  return api([&](Driver& d, auto&) -> CUresult {
+  return api_of(device, [&](Driver& d, auto&) -> CUresult {
     if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    if (!valid(device)) return CUDA_ERROR_INVALID_DEVICE;
     if (flags & ~kContextFlags) return CUDA_ERROR_INVALID_VALUE;
     if (params != nullptr && (params->numExecAffinityParams > 0 || params->cigParams)) return CUDA_ERROR_NOT_SUPPORTED;
     Context* context = make_context(d, flags, false);
-    context_stack().push_back(context);
+    context_stack().push_back({context, &d});
     *out = reinterpret_cast<CUcontext>(context);
     return CUDA_SUCCESS;
   });
@@ -189,21 +229,18 @@ CUresult cuCtxCreate_v2(CUcontext* out, unsigned flags, CUdevice device) {
 }
 
 CUresult cuCtxDestroy_v2(CUcontext handle) {
-  return api([&](Driver& d, std::unique_lock<std::mutex>& lock) -> CUresult {
-    Context* context = d.contexts.find(handle);
-    if (context == nullptr || context->is_primary) return CUDA_ERROR_INVALID_CONTEXT;
+  return api_of(handle, [&](Driver& d, Context& context, std::unique_lock<std::mutex>& lock) -> CUresult {
+    if (context.is_primary) return CUDA_ERROR_INVALID_CONTEXT;
     auto& stack = context_stack();
-    if (!stack.empty() && stack.back() == context) stack.pop_back();
-    destroy_context(d, lock, *context);
+    if (!stack.empty() && stack.back().context == &context) stack.pop_back();
+    destroy_context(d, lock, context);
     return CUDA_SUCCESS;
   });
 }
 
 CUresult cuCtxPushCurrent_v2(CUcontext handle) {
-  return api([&](Driver& d, auto&) -> CUresult {
-    Context* context = d.contexts.find(handle);
-    if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-    context_stack().push_back(context);
+  return api_of(handle, [&](Driver& d, Context& context, auto&) -> CUresult {
+    context_stack().push_back({&context, &d});
     return CUDA_SUCCESS;
   });
 }
@@ -212,19 +249,22 @@ CUresult cuCtxPopCurrent_v2(CUcontext* out) {
   return api([&](Driver&, auto&) -> CUresult {
     auto& stack = context_stack();
     if (stack.empty()) return CUDA_ERROR_INVALID_CONTEXT;
-    if (out != nullptr) *out = reinterpret_cast<CUcontext>(stack.back());
+    if (out != nullptr) *out = reinterpret_cast<CUcontext>(stack.back().context);
     stack.pop_back();
     return CUDA_SUCCESS;
   });
 }
 
 CUresult cuCtxSetCurrent(CUcontext handle) {
-  return api([&](Driver& d, auto&) -> CUresult {
-    Context* context = d.contexts.find(handle);
-    if (handle != nullptr && context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-    auto& stack = context_stack();
+  auto& stack = context_stack();
+  if (handle == nullptr)
+    return api([&](Driver&, auto&) {
+      if (!stack.empty()) stack.pop_back();
+      return CUDA_SUCCESS;
+    });
+  return api_of(handle, [&](Driver& d, Context& context, auto&) {
     if (!stack.empty()) stack.pop_back();
-    if (context != nullptr) stack.push_back(context);
+    stack.push_back({&context, &d});
     return CUDA_SUCCESS;
   });
 }
@@ -238,19 +278,18 @@ CUresult cuCtxGetCurrent(CUcontext* out) {
 }
 
 CUresult cuCtxGetDevice(CUdevice* device) {
-  return in_context([&](Driver&, Context&, auto&) -> CUresult {
+  return in_context([&](Driver& d, Context&, auto&) -> CUresult {
     if (device == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *device = 0;
+    *device = d.ordinal;
     return CUDA_SUCCESS;
   });
 }
 
 CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext handle) {
   if (handle == nullptr) return cuCtxGetDevice(device);
-  return api([&](Driver& d, auto&) -> CUresult {
+  return api_of(handle, [&](Driver& d, Context&, auto&) -> CUresult {
     if (device == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    if (d.contexts.find(handle) == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-    *device = 0;
+    *device = d.ordinal;
     return CUDA_SUCCESS;
   });
 }
@@ -272,11 +311,10 @@ CUresult cuCtxSetFlags(unsigned flags) {
 }
 
 CUresult cuCtxGetId(CUcontext handle, unsigned long long* id) {
-  return api([&](Driver& d, auto&) -> CUresult {
-    Context* context = handle == nullptr ? current_context() : d.contexts.find(handle);
-    if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (handle == nullptr) handle = reinterpret_cast<CUcontext>(current_context());
+  return api_of(handle, [&](Driver&, Context& context, auto&) -> CUresult {
     if (id == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *id = context->id;
+    *id = context.id;
     return CUDA_SUCCESS;
   });
 }
@@ -290,11 +328,9 @@ CUresult cuCtxSynchronize() {
 
 CUresult cuCtxSynchronize_v2(CUcontext handle) {
   if (handle == nullptr) return cuCtxSynchronize();
-  return api([&](Driver& d, std::unique_lock<std::mutex>& lock) -> CUresult {
-    Context* context = d.contexts.find(handle);
-    if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  return api_of(handle, [&](Driver& d, Context& context, std::unique_lock<std::mutex>& lock) -> CUresult {
     if (CUresult refused = refuse_while_capturing(d); refused != CUDA_SUCCESS) return refused;
-    return synchronise(d, lock, *context);
+    return synchronise(d, lock, context);
   });
 }
 
@@ -332,9 +368,9 @@ CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
 }
 
 CUresult cuCtxGetApiVersion(CUcontext handle, unsigned* version) {
-  return api([&](Driver& d, auto&) -> CUresult {
+  if (handle == nullptr) handle = reinterpret_cast<CUcontext>(current_context());
+  return api_of(handle, [&](Driver&, Context&, auto&) -> CUresult {
     if (version == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    if ((handle == nullptr ? current_context() : d.contexts.find(handle)) == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
     *version = 3020;
     return CUDA_SUCCESS;
   });

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ptx/emulator/link_input.h"
+#include "ptx/emulator/profile.h"
 
 namespace ptx::emulator::driver {
 
@@ -109,8 +110,8 @@ class Device {
   virtual void mark_initialised(uint64_t address, uint64_t bytes) = 0;  // written by a copy or a set
 };
 
-// The device that CUDA_EMULATOR_DEVICE and CUDA_EMULATOR_CHECKS describe. Throws std::invalid_argument with a sentence
-// when they cannot be understood.
-std::unique_ptr<Device> make_device();
+// A device of that profile, with the checks that CUDA_EMULATOR_CHECKS asks for. Throws std::invalid_argument with a
+// sentence when they cannot be understood.
+std::unique_ptr<Device> make_device(const Profile& profile);
 
 }  // namespace ptx::emulator::driver

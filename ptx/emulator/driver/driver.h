@@ -41,7 +41,9 @@ class Registry {  // live objects of one kind, owned
   std::unordered_map<const T*, std::unique_ptr<T>> objects_;
 };
 
+// The driver of one emulated device: objects of different devices know nothing of each other.
 struct Driver {
+  CUdevice ordinal = 0;
   std::mutex mutex;                 // guards everything below and all objects; not held while work executes
   std::condition_variable changed;  // a completion, a new operation, a stream that closes
   bool is_initialised = false;
@@ -64,18 +66,24 @@ struct Driver {
   uint64_t next_id = 1;
 };
 
-// Never destroyed: streams may still run while the process exits.
+// Of the calling thread's current context, else of the first device. Never destroyed: streams may still run while the
+// process exits.
 Driver& driver();
+Driver* driver_of(CUdevice device);  // null: there is no such device
+int count_devices();
 
 // The calling thread's stack of current contexts; the last one is current.
-std::vector<Context*>& context_stack();
+struct StackedContext {
+  Context* context;
+  Driver* driver;
+};
+std::vector<StackedContext>& context_stack();
 Context* current_context();  // null if none, or if it has been destroyed
 
-// Runs body with the driver locked. Nothing thrown crosses the C border.
+// Runs body with a driver locked. Nothing thrown crosses the C border.
 template <class Body>
-CUresult api(Body body) noexcept {
+CUresult api(Driver& d, Body body) noexcept {
   try {
-    Driver& d = driver();
     if (d.is_forked) return CUDA_ERROR_NOT_INITIALIZED;  // nobody may ever unlock
     std::unique_lock lock(d.mutex);
     if (!d.is_initialised) return CUDA_ERROR_NOT_INITIALIZED;
@@ -87,6 +95,33 @@ CUresult api(Body body) noexcept {
   } catch (...) {
     return CUDA_ERROR_UNKNOWN;
   }
+}
+
+template <class Body>
+CUresult api(Body body) noexcept {
+  return api(driver(), body);
+}
+
+// The same with a device's driver.
+template <class Body>
+CUresult api_of(CUdevice device, Body body) noexcept {
+  if (Driver* d = driver_of(device)) return api(*d, body);
+  return api([](Driver&, auto&) { return CUDA_ERROR_INVALID_DEVICE; });
+}
+
+// The same with a context and its driver; null or no context's handle: INVALID_CONTEXT.
+template <class Body>
+CUresult api_of(CUcontext handle, Body body) noexcept {
+  for (int i = 0; i < count_devices(); ++i) {
+    bool is_found = false;
+    const CUresult result = api(*driver_of(i), [&](Driver& d, std::unique_lock<std::mutex>& lock) -> CUresult {
+      Context* context = d.contexts.find(handle);
+      is_found = context != nullptr;
+      return is_found ? body(d, *context, lock) : CUDA_ERROR_INVALID_CONTEXT;
+    });
+    if (is_found || result != CUDA_ERROR_INVALID_CONTEXT) return result;
+  }
+  return CUDA_ERROR_INVALID_CONTEXT;
 }
 
 // The same with the calling thread's current context, if it has one that has not faulted.

@@ -260,17 +260,18 @@ CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t* offset, siz
   return parameter_info(kernel, index, offset, bytes);
 }
 CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice device) {
-  return device == 0 ? cuFuncSetCacheConfig(reinterpret_cast<CUfunction>(kernel), config) : CUDA_ERROR_INVALID_DEVICE;
+  return device == driver().ordinal ? cuFuncSetCacheConfig(reinterpret_cast<CUfunction>(kernel), config)
+                                    : CUDA_ERROR_INVALID_DEVICE;
 }
 CUresult cuKernelGetName(const char** name, CUkernel kernel) { return get_name(name, kernel); }
 CUresult cuKernelGetLibrary(CUlibrary* library, CUkernel kernel) {
   return get_module(static_cast<void**>(static_cast<void*>(library)), kernel);
 }
 CUresult cuKernelGetAttribute(int* value, CUfunction_attribute attribute, CUkernel kernel, CUdevice device) {
-  return device == 0 ? get_attribute(value, attribute, kernel) : CUDA_ERROR_INVALID_DEVICE;
+  return device == driver().ordinal ? get_attribute(value, attribute, kernel) : CUDA_ERROR_INVALID_DEVICE;
 }
 CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice device) {
-  return device == 0 ? set_attribute(kernel, attribute, value) : CUDA_ERROR_INVALID_DEVICE;
+  return device == driver().ordinal ? set_attribute(kernel, attribute, value) : CUDA_ERROR_INVALID_DEVICE;
 }
 
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction f, int threads, size_t shared) {

@@ -208,8 +208,8 @@ class MachineDevice : public Device {
 
 }  // namespace
 
-std::unique_ptr<Device> make_device() {
-  return std::make_unique<MachineDevice>(profile_from_environment(), options_from_environment());
+std::unique_ptr<Device> make_device(const Profile& profile) {
+  return std::make_unique<MachineDevice>(profile, options_from_environment());
 }
 
 }  // namespace ptx::emulator::driver

@@ -86,7 +86,7 @@ CUresult query(Driver& d, void* data, CUpointer_attribute attribute, CUdeviceptr
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
       return store(false);
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-      return store(0);
+      return store(driver().ordinal);
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
       return store(range.start);
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:

@@ -62,18 +62,18 @@ CUresult check_properties(const CUmemPoolProps& p) {
     return CUDA_ERROR_INVALID_VALUE;
   if (p.location.type == CU_MEM_LOCATION_TYPE_HOST || p.location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA)
     return CUDA_ERROR_NOT_SUPPORTED;
-  if (p.location.type != CU_MEM_LOCATION_TYPE_DEVICE || p.location.id != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (p.location.type != CU_MEM_LOCATION_TYPE_DEVICE || p.location.id != driver().ordinal)
+    return CUDA_ERROR_INVALID_VALUE;
   return p.handleTypes == 0 && p.usage == 0 ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;  // nothing is shared or unpacked
 }
 
 bool is_this_device(const CUmemLocation& location) {
-  return location.type == CU_MEM_LOCATION_TYPE_DEVICE && location.id == 0;
+  return location.type == CU_MEM_LOCATION_TYPE_DEVICE && location.id == driver().ordinal;
 }
 
 CUresult give(CUmemoryPool* out, CUdevice device, std::shared_ptr<MemoryPool> Driver::*pool) {
-  return api([&](Driver& d, auto&) -> CUresult {
+  return api_of(device, [&](Driver& d, auto&) -> CUresult {
     if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
     *out = handle_of(d.*pool);
     return CUDA_SUCCESS;
   });
@@ -185,9 +185,8 @@ CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* out, CUdevice device) {
 CUresult cuDeviceGetMemPool(CUmemoryPool* out, CUdevice device) { return give(out, device, &Driver::current_pool); }
 
 CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool handle) {
-  return api([&](Driver& d, auto&) -> CUresult {
+  return api_of(device, [&](Driver& d, auto&) -> CUresult {
     const std::shared_ptr<MemoryPool> pool = find_pool(d, handle);
-    if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
     if (!pool) return CUDA_ERROR_INVALID_VALUE;
     d.current_pool = pool;
     return CUDA_SUCCESS;

@@ -250,7 +250,7 @@ CUresult cuStreamGetCtx_v2(CUstream handle, CUcontext* context, void** green_con
 CUresult cuStreamGetDevice(CUstream handle, CUdevice* device) {
   return with_stream(handle, [&](Driver&, Stream&, auto&) -> CUresult {
     if (device == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *device = 0;
+    *device = driver().ordinal;
     return CUDA_SUCCESS;
   });
 }
