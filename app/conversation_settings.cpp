@@ -12,7 +12,7 @@ namespace warpchat {
 void Conversation::change_model(const std::string& name) {
   ModelFlags flags = options_;
   flags.model = name;
-  std::unique_ptr<Model> next = load_model(flags);
+  std::unique_ptr<Model> next = load_model(flags, /*context=*/0, /*sequences=*/1, /*beside_another=*/true);
   ChatSettings settings = settings_;
   settings.session.sampling = settings_from(options_, next->file_sampling).session.sampling;
   auto session = std::make_unique<ChatSession>(*next, settings.session);

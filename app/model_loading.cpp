@@ -57,9 +57,10 @@ ModelOptions model_options(const ModelFlags& flags) {
   return options;
 }
 
-std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context, uint32_t sequences) {
+std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context, uint32_t sequences, bool beside_another) {
   ModelOptions options = model_options(flags);
   options.sequences = sequences;
+  options.beside_another = beside_another;
   if (context > 0) {
     options.context = context;
     options.context_from_model = false;

@@ -14,8 +14,9 @@ std::string find_model_file(const std::string& name);  // resolve_model with thi
 ModelOptions model_options(const ModelFlags& flags);
 
 // context: positions, where the command and not the user decides; 0: as the flags say. sequences: each with a cache of
-// so many.
-std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context = 0, uint32_t sequences = 1);
+// so many. beside_another: ModelOptions'.
+std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context = 0, uint32_t sequences = 1,
+                                  bool beside_another = false);
 
 // The trace and its summary that --profile asks for.
 void save_profile(const Model& model, const ModelFlags& flags);

@@ -2,10 +2,12 @@
 #include "engine/driver/device_choice.h"
 
 #include <charconv>
-#include <cstdlib>
+#include <stdexcept>
 
 #include "engine/driver/driver_error.h"
 #include "models/error.h"
+#include "models/message.h"
+#include "ptx/emulator/driver/emulated_devices.h"
 #include "ptx/error.h"
 #include "ptx/target.h"
 
@@ -48,29 +50,60 @@ DeviceChoice cuda_device(int index) {
   return {&table, gpus[index], ""};
 }
 
-// The emulator takes its profile from the environment when it starts, once a process.
+// Without a profile the one that CUDA_EMULATOR_DEVICE describes.
 DeviceChoice emulator_device(std::string_view profile) {
-  if (!profile.empty()) setenv("CUDA_EMULATOR_DEVICE", std::string(profile).c_str(), 1);
-  const GpuDevice gpu = list_gpus(emulator_table()).at(0);
-  if (!profile.empty() && gpu.target().sm != ptx::parse_target(profile.substr(0, profile.find(','))).sm)
-    throw Error("--device emulator:" + std::string(profile) + ": this process already emulates " +
-                ptx::spell(gpu.target()) + "; start another");
-  return {&emulator_table(), gpu, ""};
+  try {
+    const int index = profile.empty() ? 0 : ptx::emulator::driver::emulated_device(profile);
+    return {&emulator_table(), list_gpus(emulator_table()).at(static_cast<size_t>(index)), ""};
+  } catch (const std::invalid_argument& error) {
+    throw Error("--device emulator:" + std::string(profile) + ": " + error.what());
+  }
 }
 
 std::string first_clause(const std::string& sentence) { return sentence.substr(0, sentence.find_first_of(":;")); }
 
-DeviceChoice best_device() {
+// Why the GPU will not do, and whether for its memory alone; opens it if there is a need.
+struct Obstacle {
+  std::string reason;  // empty: it will do
+  bool lacks_memory = false;
+};
+Obstacle obstacle_to(const DriverTable& table, const GpuDevice& gpu, uint64_t needed_bytes, ContextPointer& open) {
   try {
-    return cuda_device(0);
+    gpu.target();
+    if (needed_bytes == 0) return {};
+    open = Context::open(table, gpu);
+    const uint64_t free_bytes = open->memory().free_bytes;
+    if (free_bytes >= needed_bytes) return {};
+    return {"cuda:" + std::to_string(gpu.index) + " has " + grouped(free_bytes) + " bytes free, the model needs " +
+                grouped(needed_bytes),
+            true};
   } catch (const DriverError& error) {
-    return {nullptr, {}, first_clause(meaning_of(libcuda_table(), error.code()))};
+    return {"cuda:" + std::to_string(gpu.index) + ": " + first_clause(meaning_of(table, error.code()))};
   } catch (const Error& error) {
-    return {nullptr, {}, first_clause(error.what())};
+    return {first_clause(error.what())};
   }
 }
 
 }  // namespace
+
+DeviceChoice choose_default(const DriverTable& table, uint64_t needed_bytes) {
+  DeviceChoice choice;
+  for (const GpuDevice& gpu : list_gpus(table)) {
+    choice.open.reset();
+    const Obstacle obstacle = obstacle_to(table, gpu, needed_bytes, choice.open);
+    if (obstacle.reason.empty()) {
+      choice.table = &table;
+      choice.gpu = gpu;
+      choice.lacks_memory = false;
+      return choice;
+    }
+    choice.reason += (choice.reason.empty() ? "" : "; ") + obstacle.reason;
+    choice.lacks_memory |= obstacle.lacks_memory;
+  }
+  choice.open.reset();
+  if (choice.reason.empty()) choice.reason = "there is no GPU";
+  return choice;
+}
 
 bool is_device_name(std::string_view name) {
   if (name.empty() || name == "cpu") return true;
@@ -79,11 +112,19 @@ bool is_device_name(std::string_view name) {
   return false;
 }
 
-DeviceChoice choose_device(std::string_view name) {
+DeviceChoice choose_device(std::string_view name, uint64_t needed_bytes) {
   if (!is_device_name(name))
     throw Error("unknown device '" + std::string(name) +
                 "'; use cpu, cuda, cuda:N or emulator[:sm_XX]; --list-devices lists them");
-  if (name.empty()) return best_device();
+  if (name.empty()) {
+    try {
+      return choose_default(libcuda_table(), needed_bytes);
+    } catch (const DriverError& error) {
+      return {nullptr, {}, first_clause(meaning_of(libcuda_table(), error.code()))};
+    } catch (const Error& error) {
+      return {nullptr, {}, first_clause(error.what())};
+    }
+  }
   if (name == "cpu") return {};
   if (const auto detail = detail_of(name, kCuda)) return cuda_device(detail->empty() ? 0 : *number_of(*detail));
   return emulator_device(*detail_of(name, kEmulator));

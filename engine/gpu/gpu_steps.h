@@ -21,6 +21,12 @@ struct GpuOptions {
   std::function<void(double)> progress;                    // 0..1 while the weights are copied; may be empty
 };
 
+// The kernels cannot compute the model, on no GPU.
+class UnsupportedModel : public Error {
+ public:
+  using Error::Error;
+};
+
 class GpuDecoderSteps : public Steps {
  public:
   // From the next answer on, and for good. Error if the mode does not work here: what it needs is compiled now.
@@ -29,8 +35,8 @@ class GpuDecoderSteps : public Steps {
   virtual bool has_settled() const = 0;  // whether the launch mode will stay as it is
 };
 
-// tensors must outlive the call only. Error if the device lacks the memory (needed, free, the largest context that
-// fits), before anything is allocated; DriverError if it fails.
+// tensors must outlive the call only. MemoryShortage if the device lacks the memory (needed, free, the largest context
+// that fits), before anything is allocated; UnsupportedModel; DriverError if the device fails.
 std::unique_ptr<GpuDecoderSteps> make_gpu_steps(const ModelConfig& config, const ModelTensors& tensors,
                                                 const GpuOptions& options);
 

@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "engine/gpu/gpu_steps.h"
+
 namespace warpchat {
 
 uint32_t ProductStep::columns_at_once() const {
@@ -49,7 +51,8 @@ std::vector<ptx::Kernel> PassKernels::generate(const std::function<bool(const st
   try {
     kernels = decoder_kernels(specs_, context_->device().target());
   } catch (const Error& error) {
-    throw Error(std::string("the GPU kernels cannot compute this model: ") + error.what() + "; use --device cpu");
+    throw UnsupportedModel(std::string("the GPU kernels cannot compute this model: ") + error.what() +
+                           "; use --device cpu");
   }
   std::erase_if(kernels, [&](const ptx::Kernel& kernel) { return !is_wanted(kernel.name); });
   return kernels;

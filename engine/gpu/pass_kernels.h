@@ -38,8 +38,7 @@ class PassKernels {
   // Compiles nothing. profile, texts: outlive this.
   PassKernels(ContextPointer context, DecoderSpecs specs, Profile& profile, KernelTexts& texts);
 
-  // Begin to compile, on threads of their own, unless it has begun. Error that names the way out for a model that the
-  // kernels cannot compute.
+  // Begin to compile, on threads of their own, unless it has begun. UnsupportedModel names the way out.
   void prepare();
   void prepare_logits();
 

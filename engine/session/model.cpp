@@ -8,6 +8,7 @@
 
 #include "engine/cpu/cpu_steps.h"
 #include "engine/cpu/memory_budget.h"
+#include "engine/driver/driver_error.h"
 #include "engine/gpu/gpu_steps.h"
 #include "models/chat_template/chat_template.h"
 #include "models/weight_check.h"
@@ -36,10 +37,14 @@ SamplingParams read_sampling(const GgufFile& file) {
   return p;
 }
 
+GpuSizes gpu_sizes(const ModelOptions& options, const Model& model) {
+  return {model.context, options.batch, options.sequences, options.cache};
+}
+
 std::unique_ptr<Decoder> make_gpu_decoder(const ModelOptions& options, const Model& model, const DeviceChoice& device) {
-  const GpuSizes sizes{model.context, options.batch, options.sequences, options.cache};
   const std::optional<LaunchMode> untimed = device.gpu.is_emulated ? std::optional(LaunchMode::kStream) : std::nullopt;
-  const GpuOptions gpu{device, sizes, options.launch ? options.launch : untimed, options.count, options.progress};
+  const GpuOptions gpu{device, gpu_sizes(options, model), options.launch ? options.launch : untimed, options.count,
+                       options.progress};
   check_scales(model.file);
   std::unique_ptr<GpuDecoderSteps> steps = make_gpu_steps(model.config, model.tensors, gpu);
   if (options.launch) steps->set_launch_mode(*options.launch);  // which says so if it does not work here
@@ -57,6 +62,33 @@ std::unique_ptr<Decoder> make_cpu_decoder(const ModelOptions& options, const Mod
   // A model that does not fit is refused by make_cpu_steps, without reading all of its weights first.
   if (cpu_memory_needed(model.config, model.tensors, cpu) <= available_memory()) check_scales(model.file);
   return std::make_unique<Decoder>(model.config, make_cpu_steps(model.config, model.tensors, cpu));
+}
+
+// Null, and a reason, where the GPU was nobody's wish and does not work: there is the CPU.
+std::unique_ptr<Decoder> try_gpu_decoder(const ModelOptions& options, Model& model, const DeviceChoice& device) {
+  const auto give_up = [&](const Error& error) {
+    if (!options.device.empty() || options.launch) throw;
+    const std::string sentence = error.what();
+    model.device_reason = model.device + ": " + sentence.substr(0, sentence.find(';'));
+    return nullptr;
+  };
+  try {
+    return make_gpu_decoder(options, model, device);
+  } catch (const DriverError& error) {
+    return give_up(error);
+  } catch (const UnsupportedModel& error) {
+    return give_up(error);
+  }
+}
+
+// The device by its name, or the default for a model of that size.
+DeviceChoice device_for(const ModelOptions& options, const Model& model) {
+  const uint64_t needed =
+      gpu_memory_budget(model.config, model.tensors, gpu_sizes(options, model)).total(model.context);
+  DeviceChoice device = choose_device(options.device, needed);
+  if (device.table == nullptr && device.lacks_memory && options.beside_another)
+    throw MemoryShortage(device.reason + "; give up the model that is loaded, or use --device cpu");
+  return device;
 }
 
 }  // namespace
@@ -85,10 +117,18 @@ std::unique_ptr<Model> Model::load(const ModelOptions& options) {
   model->file_sampling = read_sampling(model->file);
   model->tensors = find_model_tensors(model->file, model->config);
   model->context = choose_context(options, model->config);
-  const DeviceChoice device = choose_device(options.device);
-  model->device_reason = device.reason;
-  model->decoder =
-      device.table != nullptr ? make_gpu_decoder(options, *model, device) : make_cpu_decoder(options, *model);
+  {
+    const DeviceChoice device = device_for(options, *model);
+    model->device_reason = device.reason;
+    model->device = !options.device.empty()   ? options.device
+                    : device.table != nullptr ? "cuda:" + std::to_string(device.gpu.index)
+                                              : "cpu";
+    if (device.table != nullptr) model->decoder = try_gpu_decoder(options, *model, device);
+  }
+  if (!model->decoder) {
+    if (options.device.empty()) model->device = "cpu";
+    model->decoder = make_cpu_decoder(options, *model);
+  }
   model->load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return model;
 }

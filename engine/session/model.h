@@ -22,7 +22,7 @@ std::string find_chat_template(const GgufFile& file, const Tokenizer& tokenizer)
 
 struct ModelOptions {
   std::string path;
-  std::string device = "cpu";            // engine/driver/device_choice.h; empty: the best there is
+  std::string device = "cpu";            // engine/driver/device_choice.h; empty: the default
   uint32_t threads = 0;                  // 0: one per physical core
   bool context_from_model = false;       // the model's own context length, however long (-c 0)
   uint32_t context = 0;                  // positions; 0: the model's own, at most kDefaultContextLimit
@@ -32,6 +32,7 @@ struct ModelOptions {
   std::optional<LaunchMode> launch;      // on a GPU; none: the fastest, on the emulator kStream
   bool count = false;                    // on the emulator: keep counters, which takes time
   std::function<void(double)> progress;  // 0..1 while loading; may be empty
+  bool beside_another = false;           // model that may be given up: MemoryShortage in place of the CPU by default
 };
 
 // Positions of the KV cache that the options ask for.
@@ -49,7 +50,8 @@ struct Model {
   SamplingParams file_sampling;  // built-in defaults with the file's general.sampling.* keys applied
   std::unique_ptr<Decoder> decoder;
   uint32_t context;           // positions of the KV cache
-  std::string device_reason;  // why the CPU was taken where no device was named; else empty
+  std::string device;         // where it is, as ModelOptions takes it
+  std::string device_reason;  // why not on the first GPU, where no device was named; else empty
   double load_seconds;
 
  private:

@@ -27,12 +27,17 @@ TEST(DeviceChoice, TheEmulatorIsADeviceWithATarget) {
   EXPECT_GE(choice.gpu.target().sm, 75);
 }
 
-TEST(DeviceChoice, AProcessEmulatesOneProfile) {
-  const int sm = choose_device("emulator").gpu.target().sm;
-  const std::string other = sm == 75 ? "emulator:sm_80" : "emulator:sm_75";
+TEST(DeviceChoice, AProcessEmulatesSeveralTargets) {
+  const DeviceChoice turing = choose_device("emulator:sm_75,sms=2"), ada = choose_device("emulator:sm_89");
+  EXPECT_EQ(turing.gpu.target().sm, 75);
+  EXPECT_EQ(turing.gpu.n_sms, 2u);
+  EXPECT_EQ(ada.gpu.target().sm, 89);
+  EXPECT_NE(turing.gpu.index, ada.gpu.index);
+  EXPECT_EQ(choose_device("emulator:sm_89").gpu.index, ada.gpu.index) << "the same device again";
+  EXPECT_EQ(choose_device("emulator").gpu.index, 0) << "what the environment describes is the first";
   EXPECT_THROW(
-      try { choose_device(other); } catch (const Error& error) {
-        EXPECT_THAT(error.what(), HasSubstr("already emulates sm_" + std::to_string(sm)));
+      try { choose_device("emulator:sm_89,sms=0"); } catch (const Error& error) {
+        EXPECT_STREQ(error.what(), "--device emulator:sm_89,sms=0: profile sm_89,sms=0 has no processor");
         throw;
       },
       Error);
@@ -41,6 +46,103 @@ TEST(DeviceChoice, AProcessEmulatesOneProfile) {
 TEST(DeviceChoice, TheDefaultIsAGpuOrSaysWhyNot) {
   const DeviceChoice choice = choose_device("");
   EXPECT_EQ(choice.table == nullptr, !choice.reason.empty());
+}
+
+// Two GPUs, both the one that is emulated, with free memory and compute capability of a test's own.
+struct TwoGpus {
+  using CUdevice = ptx::cuda::CUdevice;
+  TwoGpus() {
+    using namespace ptx::cuda;
+    table.cuDeviceGetCount = [](int* n) { return *n = 2, CUDA_SUCCESS; };
+    table.cuDeviceGet = [](CUdevice* device, int ordinal) { return *device = ordinal, CUDA_SUCCESS; };
+    table.cuDeviceGetName = [](char* name, int n, CUdevice) { return emulator_table().cuDeviceGetName(name, n, 0); };
+    table.cuDeviceTotalMem = [](size_t* bytes, CUdevice) { return emulator_table().cuDeviceTotalMem(bytes, 0); };
+    table.cuDeviceGetAttribute = [](int* value, CUdevice_attribute attribute, CUdevice device) {
+      const auto result = emulator_table().cuDeviceGetAttribute(value, attribute, 0);
+      if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR && is_old[device]) *value = 6;
+      return result;
+    };
+    table.cuDevicePrimaryCtxRetain = [](CUcontext* context, CUdevice device) {
+      if (is_taken[device]) return CUDA_ERROR_DEVICE_UNAVAILABLE;
+      opened = device, ++n_open;
+      return emulator_table().cuDevicePrimaryCtxRetain(context, 0);
+    };
+    table.cuDevicePrimaryCtxRelease = [](CUdevice) {
+      --n_open;
+      return emulator_table().cuDevicePrimaryCtxRelease(0);
+    };
+    table.cuMemGetInfo = [](size_t* free, size_t* total) { return *free = *total = free_bytes[opened], CUDA_SUCCESS; };
+    n_open = 0;
+  }
+  DriverTable table = emulator_table();
+  static inline bool is_old[2], is_taken[2];
+  static inline size_t free_bytes[2];
+  static inline CUdevice opened;
+  static inline int n_open;
+};
+
+TEST(DeviceChoice, TheDefaultIsTheFirstGpuWithRoomForTheModel) {
+  TwoGpus gpus;
+  const struct {
+    const char* why;
+    bool is_old[2], is_taken[2];
+    size_t free_bytes[2];
+    uint64_t needed;
+    int index;  // -1: the CPU
+    const char* reason;
+    bool lacks_memory;
+  } rows[] = {
+      {"both have room", {}, {}, {5000, 9000}, 5000, 0, "", false},
+      {"the second has", {}, {}, {4999, 9000}, 5000, 1, "cuda:0 has 4,999 bytes free, the model needs 5,000", false},
+      {"neither has",
+       {},
+       {},
+       {1000, 2000},
+       5000,
+       -1,
+       "cuda:0 has 1,000 bytes free, the model needs 5,000; cuda:1 has 2,000 bytes free, the model needs 5,000",
+       true},
+      {"the first is too old",
+       {true, false},
+       {},
+       {9000, 9000},
+       5000,
+       1,
+       "GPU 0 (PTX emulator sm_90) has compute capability 6.0",
+       false},
+      {"the first is another program's",
+       {},
+       {true, false},
+       {9000, 9000},
+       5000,
+       1,
+       "cuda:0: another program has the GPU for itself",
+       false},
+      {"both are",
+       {},
+       {true, true},
+       {9000, 9000},
+       5000,
+       -1,
+       "cuda:0: another program has the GPU for itself; cuda:1: another program has the GPU for itself",
+       false},
+      {"nothing is needed", {}, {}, {0, 0}, 0, 0, "", false},
+  };
+  for (const auto& row : rows) {
+    for (int i = 0; i < 2; ++i) {
+      TwoGpus::is_old[i] = row.is_old[i], TwoGpus::is_taken[i] = row.is_taken[i];
+      TwoGpus::free_bytes[i] = row.free_bytes[i];
+    }
+    {
+      const DeviceChoice choice = choose_default(gpus.table, row.needed);
+      EXPECT_EQ(choice.table == nullptr ? -1 : choice.gpu.index, row.index) << row.why;
+      EXPECT_EQ(choice.reason.find(row.reason), 0u) << row.why << ": " << choice.reason;
+      EXPECT_EQ(choice.reason.empty(), std::string_view(row.reason).empty()) << row.why;
+      EXPECT_EQ(choice.lacks_memory, row.lacks_memory) << row.why;
+      EXPECT_EQ(TwoGpus::n_open, row.index >= 0 && row.needed > 0 ? 1 : 0) << row.why;
+    }
+    EXPECT_EQ(TwoGpus::n_open, 0) << row.why;
+  }
 }
 
 TEST(DeviceChoice, UnknownNamesListTheKnownForms) {

@@ -137,6 +137,45 @@ TEST_F(Gpu, ArgumentsThatDoNotFitAreRefused) {
               std::string(row.says) + ", which is a fault of warpchat: please report it");
 }
 
+// In turns on one thread, as two models of a window would.
+TEST(EmulatedTargets, WorkSideBySide) {
+  struct Side {
+    explicit Side(const char* name)
+        : device(choose_device(name)),
+          context(Context::open(*device.table, device.gpu)),
+          module(context, {scaled_sum(1)}),
+          stream(context),
+          x(context, 4, "x"),
+          y(context, 4, "y") {}
+    DeviceChoice device;
+    ContextPointer context;
+    Module module;
+    Stream stream;
+    DeviceMemory x, y;
+  };
+  const auto before = [](const DeviceChoice& device) {
+    return Context::open(*device.table, device.gpu)->memory().free_bytes;
+  };
+  const uint64_t free_bytes = before(choose_device("emulator:sm_80"));
+  {
+    Side a("emulator:sm_80"), b("emulator:sm_86");
+    for (const float factor : {2.0f, 3.0f}) {
+      for (Side* side : {&a, &b}) {
+        side->context->make_current();
+        const float one = side == &a ? 1.0f : 10.0f, zero = 0;
+        side->stream.upload(side->x.address(), std::as_bytes(std::span(&one, 1)));
+        side->stream.upload(side->y.address(), std::as_bytes(std::span(&zero, 1)));
+        side->module.kernel(0).launch(side->stream, {side->x, side->y, static_cast<uint32_t>(factor)});
+        float sum = 0;
+        side->stream.download(std::as_writable_bytes(std::span(&sum, 1)), side->y.address());
+        side->stream.wait();
+        EXPECT_EQ(sum, one * factor);
+      }
+    }
+  }
+  EXPECT_EQ(before(choose_device("emulator:sm_80")), free_bytes);
+}
+
 // A fault stays with its context until everything has been given back.
 TEST(FaultyKernel, IsReportedWhenTheHostWaits) {
   const DeviceChoice& device = test_device();

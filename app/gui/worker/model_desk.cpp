@@ -34,11 +34,6 @@ std::string file_name(const std::string& path) { return std::filesystem::path(pa
 
 GpuDecoderSteps* gpu_steps(Model& model) { return dynamic_cast<GpuDecoderSteps*>(&model.decoder->steps()); }
 
-std::string device_name(const Model& model, const ChatOptions& flags) {
-  if (!flags.device.empty()) return flags.device;
-  return model.device_reason.empty() ? "cuda:0" : "cpu";
-}
-
 }  // namespace
 
 ModelDesk::ModelDesk(Board& board, const ChatOptions& options, Surroundings surroundings)
@@ -107,7 +102,7 @@ void ModelDesk::start(Attempt attempt) {
       if (is_loading()) board_.change(updates::set_loading(LoadingModel{name, fraction}));
     });
   };
-  loader_.start(attempt_->flags, progress, [this](LoadOutcome outcome) {
+  loader_.start(attempt_->flags, /*beside_another=*/model_ != nullptr, progress, [this](LoadOutcome outcome) {
     auto shared = std::make_shared<LoadOutcome>(std::move(outcome));  // a Task can be copied
     surroundings_.post([this, shared] { surroundings_.at_rest([this, shared] { end(std::move(*shared)); }); });
   });
@@ -216,7 +211,7 @@ LoadedModel ModelDesk::shown() const {
   const std::string& source = base_options_.chat_template.empty() ? model_->chat_template : base_options_.chat_template;
   return {.path = model_->file.path(),
           .name = model_name(*model_),
-          .device = device_name(*model_, loaded_),
+          .device = model_->device,
           .launch = on_gpu ? loaded_.launch : "",
           .status = steps.description() + (model_->device_reason.empty() ? "" : " (" + model_->device_reason + ")"),
           .bytes = model_->file.file_bytes(),

@@ -19,22 +19,25 @@ ModelLoader::~ModelLoader() {
   if (thread_.joinable()) thread_.join();
 }
 
-void ModelLoader::start(const ChatOptions& flags, std::function<void(double)> progress,
+void ModelLoader::start(const ChatOptions& flags, bool beside_another, std::function<void(double)> progress,
                         std::function<void(LoadOutcome)> done) {
   if (thread_.joinable()) thread_.join();  // its outcome has been told
   cancelled_ = false;
   try {
-    thread_ = start_thread("to load the model",
-                           [this, flags, progress = std::move(progress), done] { done(load(flags, progress)); });
+    thread_ = start_thread("to load the model", [this, flags, beside_another, progress = std::move(progress), done] {
+      done(load(flags, beside_another, progress));
+    });
   } catch (const Error& error) {
     done({.fault = error.what()});
   }
 }
 
-LoadOutcome ModelLoader::load(const ChatOptions& flags, const std::function<void(double)>& progress) {
+LoadOutcome ModelLoader::load(const ChatOptions& flags, bool beside_another,
+                              const std::function<void(double)>& progress) {
   LoadOutcome outcome;
   try {
     ModelOptions options = model_options(flags);
+    options.beside_another = beside_another;
     double told = 0;
     options.progress = [&](double fraction) {
       if (cancelled_) throw Error("loading " + options.path + " was cancelled");

@@ -25,12 +25,13 @@ class ModelLoader {
   ~ModelLoader();  // cancels
 
   // Both functions are called on the loader's thread, done once and last; if the system gives none, done on the
-  // caller's. One load at a time.
-  void start(const ChatOptions& flags, std::function<void(double)> progress, std::function<void(LoadOutcome)> done);
+  // caller's. One load at a time. beside_another: a model that could be given up if memory lacks.
+  void start(const ChatOptions& flags, bool beside_another, std::function<void(double)> progress,
+             std::function<void(LoadOutcome)> done);
   void cancel() { cancelled_ = true; }  // within one step of its progress
 
  private:
-  LoadOutcome load(const ChatOptions& flags, const std::function<void(double)>& progress);
+  LoadOutcome load(const ChatOptions& flags, bool beside_another, const std::function<void(double)>& progress);
 
   std::atomic<bool> cancelled_ = false;
   std::thread thread_;
