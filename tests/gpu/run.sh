@@ -4,15 +4,16 @@
 # unpacks that, if it is not started from inside.
 #   tests/gpu/run.sh OUTPUT_FOLDER            does the parts
 #   tests/gpu/run.sh merge OUTPUT_FOLDER...   several calls' results as tests/gpu/RESULTS.md and RESULTS.json
-# The folder gets RESULTS.md and RESULTS.json, written line by line, and log.txt, everything that was printed. Half an
-# hour in three calls, the most important first, one soon after the other so that llama.cpp's build is still there:
+# The folder gets RESULTS.md and rows.jsonl, written line by line, RESULTS.json, the rows as one object after every part,
+# and log.txt, everything that was printed. Half an hour in three calls, the most important first, one soon after the
+# other so that llama.cpp's build is still there:
 #   LIMIT=560 PARTS="build decoder logits shapes kernels driver" tests/gpu/run.sh OUT
 #   LIMIT=560 PARTS="constants bench" tests/gpu/run.sh OUT
 #   LIMIT=440 PARTS="start llama sanitizer" tests/gpu/run.sh OUT
 # LIMIT: seconds that the call may take. Each part has its own cap; one that fails or hangs is told, and the next begins.
-# DEVICE=cuda:1 another GPU, DEVICE=emulator a rehearsal. SHAPES, LOGITS_SHAPES, START_SHAPES, LLAMA_SHAPES, BENCH_FLAGS:
-# what is measured. FILTER: of the tests. CAP: of every part, at most. PROCESSES: tests at once. PROGRAMS: a folder of
-# programs and scripts to take in place of the archive's.
+# Further: DEVICE=cuda:1 another GPU, DEVICE=emulator a rehearsal; SHAPES, LOGITS_SHAPES, START_SHAPES, LLAMA_SHAPES and
+# BENCH_FLAGS what is measured; FILTER the tests; CAPS="bench=60 constants=30" other caps, in seconds; PROCESSES how many
+# tests at once; PROGRAMS a folder of programs and scripts to take in place of the archive's.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 started=$(date +%s)
@@ -98,18 +99,33 @@ report() {
   write_json
 }
 
-# cap: seconds that a part may take now: its own cap, the call's, or what is left, whichever is least.
+# part, cap: seconds that it may take now: its cap or that of $CAPS, but no more than is left of the call.
 within() {
-  seconds=$((limit - $(elapsed) - limit / 50))
-  for cap in "$1" "${CAP:-$1}"; do
-    [ "$seconds" -lt "$cap" ] || seconds=$cap
+  cap=$2 left=$((limit - $(elapsed) - limit / 50))
+  for given in ${CAPS:-}; do
+    [ "${given%=*}" != "${1%%-*}" ] || cap=${given#*=}
   done
-  echo "$seconds"
+  [ "$left" -lt "$cap" ] && echo "$left" || echo "$cap"
 }
 
-# name, cap, command...: what it prints goes to the log at once. Tables among it go to the results, too.
+# The standard input to the log, line by line and at most 20,000; tables among it go to the results, too. The last line
+# that is none stays in $scratch/last.
+take_lines() {
+  lines=0
+  : > "$scratch/last"
+  while IFS= read -r line; do
+    lines=$((lines + 1))
+    [ "$lines" -gt 20000 ] || printf '%s\n' "$line" >> "$log"
+    case $line in
+      "|"* | "### "* | "") say "$line" ;;
+      *) printf '%s' "$line" > "$scratch/last" ;;
+    esac
+  done
+}
+
+# name, cap, command...: a part whose output is for the log.
 part() {
-  name=$1 seconds=$(within "$2")
+  name=$1 seconds=$(within "$1" "$2")
   shift 2
   if [ "$seconds" -lt 2 ]; then
     report "$name" 77 0 "no time is left"
@@ -120,22 +136,22 @@ part() {
   say ""
   say "## $name"
   mkfifo "$scratch/pipe"
-  awk -v "log_file=$log" -v "results=$results" -v "last_file=$scratch/last" '
-    ++lines <= 20000 { print >> log_file; fflush(log_file) }
-    /^\|/ || /^### / || /^$/ { print >> results; fflush(results) }
-    !/^\|/ && !/^$/ { last = $0 }
-    END { print last > last_file }' < "$scratch/pipe" &
+  take_lines < "$scratch/pipe" &
   reader=$!
-  timeout -k 5 "$seconds" "$@" > "$scratch/pipe" 2>&1
+  # By a shell that can be ended even where the driver keeps its child from being so.
+  timeout -k 5 "$seconds" sh -c '"$@"; exit $?' sh "$@" > "$scratch/pipe" 2>&1
   code=$?
+  (sleep 10 && kill "$reader") 2> /dev/null &
+  guard=$!
   wait "$reader"
+  kill "$guard" 2> /dev/null
   rm "$scratch/pipe"
   report "$name" "$code" "$(($(elapsed) - begun))" "$(cat "$scratch/last")"
 }
 
 # name, cap, program, processes, seconds of a test, filter: tests by run_tests.sh, which ends them itself.
 tests() {
-  name=$1 seconds=$(within "$2") program=$3 n=$4
+  name=$1 seconds=$(within "$1" "$2") program=$3 n=$4
   if [ "$seconds" -lt 2 ]; then
     report "$name" 77 0 "no time is left"
     return
@@ -153,10 +169,10 @@ tests() {
   done >> "$log" 2> /dev/null
   cat "$scratch/$name.out" >> "$log"
   sed -n '2,$s/^/- /p' "$scratch/$name.out" | head -n 200 >> "$results"
-  sed -n '/^[^ ].*: relative error .*, mean KL /p' "$scratch/$name"/*.log 2> /dev/null | sort > "$scratch/logits"
-  sed 's/^/- /' "$scratch/logits" >> "$results"
+  sed -n '/^[^ ].*: relative error .*, mean KL /p' "$scratch/$name"/*.log 2> /dev/null | sort > "$scratch/closeness"
+  sed 's/^/- /' "$scratch/closeness" >> "$results"
   sed 's/\(.*\): relative error \([^ ,]*\).*, mean KL \(.*\)/{"table":"logits","device":"'"$device"'","of":"\1","relative error":\2,"mean KL":\3}/' \
-    "$scratch/logits" >> "$WARPCHAT_RESULTS"
+    "$scratch/closeness" >> "$WARPCHAT_RESULTS"
   report "$name" "$code" "$(($(elapsed) - begun))" "$(head -n 1 "$scratch/$name.out")"
 }
 
@@ -212,7 +228,7 @@ bench="$programs/gpu_bench"
 wanted constants && part constants 90 "$bench" constants --device "$device"
 if wanted bench; then
   for shape in $(echo "$shapes" | tr , ' '); do
-    part "bench-$shape" "${BENCH_CAP:-130}" "$bench" shapes --device "$device" --shapes "$shape" ${BENCH_FLAGS:-}
+    part "bench-$shape" 130 "$bench" shapes --device "$device" --shapes "$shape" ${BENCH_FLAGS:-}
   done
 fi
 if wanted start; then
