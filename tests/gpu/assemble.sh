@@ -4,7 +4,7 @@
 # them inside a loop over weights, and the blocks that a multiprocessor holds at once. Fails for an error, for a spill,
 # and for a call inside a loop over weights: the range of a backward branch that streams, which is to say, reads global
 # memory once (LDG with NA, as weights, keys and values are read) or copies it asynchronously (LDGSTS, UBLKCP), and has
-# no smaller such range inside.
+# no smaller such range inside. Before sm_90 most calls are of shuffles for a warp whose lanes have parted.
 #   tests/gpu/assemble.sh CHAT [SHAPES] [TARGETS]
 # JOBS: how many at once. PTXAS=FILE, NVDISASM=FILE take those, as of an older CUDA.
 set -eu

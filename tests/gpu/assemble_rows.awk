@@ -94,7 +94,7 @@ file == 3 && section != "" && /^[ \t]*\/\*[0-9a-f]+\*\// {
     label_of[n_branches] = substr($0, RSTART, RLENGTH)
   }
   if ($0 ~ /LDG\.[A-Z0-9.]*NA/ || $0 ~ /LDGSTS/ || $0 ~ /UBLKCP/) load[++n_loads] = at
-  if ($0 ~ /[ \t]CALL/) {
+  if ($0 ~ /[ \t]CALL/ && $0 !~ /`\(\.L_/) {  # a call of a label is how ptxas leaves a loop: it never returns
     call[++n_calls] = at
     match($0, /`\(.*\)/)
     callee[n_calls] = RSTART ? substr($0, RSTART + 2, RLENGTH - 3) : "an address"

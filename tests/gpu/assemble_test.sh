@@ -17,7 +17,8 @@ ptxas info    : Used 70 registers, used 1 barriers
 ptxas info    : Function properties for gemv_body
     32 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 END
-# A loop over rows around one over weights, each with a call; a loop without weights; a call behind all.
+# A loop over rows around one over weights, each with a call, the inner one left by a call of a label;
+# a loop without weights; a call behind all.
 cat > "$folder/sass" <<'END'
 	.section	.text.gemv,"ax",@progbits
 .text.gemv:
@@ -26,7 +27,9 @@ cat > "$folder/sass" <<'END'
 .L_x_2:
         /*0010*/                   LDG.E.NA.128.CONSTANT R4, desc[UR4][R2.64] ;
         /*0020*/                   CALL.REL.NOINC `($gemv$__cuda_in_the_loop) ;
+        /*0028*/               @P6 CALL.REL.NOINC `(.L_x_5) ;
         /*0030*/               @P0 BRA `(.L_x_2) ;
+.L_x_5:
         /*0040*/                   CALL.REL.NOINC `($gemv$__cuda_behind_a_row) ;
         /*0050*/               @P1 BRA `(.L_x_1) ;
         /*0060*/              @!P1 BRA `(.L_x_3) ;

@@ -12,8 +12,8 @@
 #   LIMIT=440 PARTS="start llama sanitizer" tests/gpu/run.sh OUT
 # LIMIT: seconds that the call may take. Each part has its own cap; one that fails or hangs is told, and the next begins.
 # Further: DEVICE=cuda:1 another GPU, DEVICE=emulator a rehearsal; SHAPES, LOGITS_SHAPES, START_SHAPES, LLAMA_SHAPES and
-# BENCH_FLAGS what is measured; FILTER the tests; CAPS="bench=60 constants=30" other caps, in seconds; PROCESSES how many
-# tests at once; PROGRAMS a folder of programs and scripts to take in place of the archive's.
+# BENCH_FLAGS what is measured; FILTER the tests; CAPS="bench=60 constants=30" other caps, in seconds; TEST_SECONDS that
+# of a test; PROCESSES how many tests at once; PROGRAMS a folder of programs and scripts to take in place of the archive's.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 started=$(date +%s)
@@ -160,7 +160,7 @@ tests() {
   say ""
   say "## $name"
   printf '\n===== %s, at most %s s\n' "$name" "$seconds" >> "$log"
-  WARPCHAT_TEST_SECONDS=$5 timeout -k 5 $((seconds + 15)) "$programs/run_tests.sh" "$programs/$program" "$n" "$seconds" \
+  WARPCHAT_TEST_SECONDS=${TEST_SECONDS:-$5} timeout -k 5 $((seconds + 15)) "$programs/run_tests.sh" "$programs/$program" "$n" "$seconds" \
     "$scratch/$name" "$6" > "$scratch/$name.out" 2>&1
   code=$?
   for file in "$scratch/$name"/*.log; do
