@@ -45,6 +45,12 @@ bool make_private_directory(const std::string& path) {
   }
 }
 
+std::string hub_cache_directory() {
+  const std::string hub = environment("HF_HUB_CACHE"), hf = environment("HF_HOME");
+  if (!hub.empty()) return hub;
+  return hf.empty() ? cache_home() + "/huggingface/hub" : hf + "/hub";
+}
+
 std::vector<ModelFolder> model_folders() {
   const std::string llama = environment("LLAMA_CACHE"), hub = environment("HF_HUB_CACHE"), hf = environment("HF_HOME");
   std::vector<ModelFolder> folders;

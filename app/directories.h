@@ -20,4 +20,7 @@ struct ModelFolder {
 // In search order; folders that do not exist are listed too.
 std::vector<ModelFolder> model_folders();
 
+// Where downloads go: the hub's cache, which other programs share. Among the model folders.
+std::string hub_cache_directory();
+
 }  // namespace warpchat

@@ -2,7 +2,6 @@
 #include "app/model_loading.h"
 
 #include <array>
-#include <cstdio>
 #include <filesystem>
 
 #include "app/directories.h"
@@ -74,16 +73,6 @@ std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context, uin
   if (!flags.profile.empty()) model->decoder->steps().profile().keep_trace();
   log_line("loaded " + options.path + " in " + std::to_string(model->load_seconds) + " s: " + describe(*model));
   return model;
-}
-
-std::string human_bytes(uint64_t bytes) {
-  constexpr std::array<std::string_view, 5> kUnits = {"B", "kB", "MB", "GB", "TB"};
-  double value = static_cast<double>(bytes);
-  size_t unit = 0;
-  for (; value >= 999.5 && unit + 1 < kUnits.size(); ++unit) value /= 1000;
-  char text[32];
-  std::snprintf(text, sizeof text, unit > 0 && value < 9.95 ? "%.1f %s" : "%.0f %s", value, kUnits[unit].data());
-  return text;
 }
 
 std::string model_name(const Model& model) {

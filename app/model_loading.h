@@ -5,6 +5,7 @@
 
 #include "app/options.h"
 #include "engine/session/model.h"
+#include "models/human_bytes.h"
 
 namespace warpchat {
 
@@ -25,7 +26,5 @@ void save_profile(const Model& model, const ModelFlags& flags);
 std::string describe(const Model& model);
 std::string model_name(const Model& model);     // the file's: general.name often says less
 std::string absolute_path(const Model& model);  // of its file, wherever the program is started next
-
-std::string human_bytes(uint64_t bytes);  // "95 MB", "1.9 GB", powers of ten
 
 }  // namespace warpchat

@@ -1,12 +1,14 @@
-// From what the user calls a model to the file: a path, a file name or org/repo[:QUANT] in the caches, or nothing at
-// all. Only looks; downloads nothing.
+// From what the user calls a model to the file: a path, a part of a file's name or org/repo[:QUANT] in the caches, or
+// nothing at all. Only looks; downloads nothing.
 #pragma once
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/directories.h"
+#include "engine/hub/model_name.h"
 #include "models/error.h"
 
 namespace warpchat {
@@ -22,11 +24,28 @@ struct FoundModel {
   std::string name;  // how to ask for it: a file name, or org/repo:QUANT
 };
 
+// The three that a person at a terminal can be asked about.
+class NoModel : public UsageError {  // nothing was named, and there is nothing
+ public:
+  using UsageError::UsageError;
+};
+class SeveralModels : public UsageError {  // nothing was named, and none was used before
+ public:
+  SeveralModels(const std::string& sentence, std::vector<FoundModel> found)
+      : UsageError(sentence), models(std::move(found)) {}
+  std::vector<FoundModel> models;
+};
+class NotCached : public UsageError {  // a hub's model that would have to be fetched
+ public:
+  NotCached(const std::string& sentence, HubModelName model) : UsageError(sentence), name(std::move(model)) {}
+  HubModelName name;
+};
+
 // The GGUF models in these folders, each once, in search order; of a split file its first part, no projectors.
 std::vector<FoundModel> find_models(const std::vector<ModelFolder>& folders);
 
 // name: what -m says; empty: the last used model if it is still there, else the only one found. UsageError if there is
-// none or more than one; Error if the name is no file and in no cache.
+// none or more than one, also by a part of a name; Error if the name is no file and in no folder.
 std::string resolve_model(const std::string& name, const std::vector<ModelFolder>& folders,
                           const std::string& state_directory);
 

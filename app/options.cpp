@@ -18,6 +18,7 @@ struct CommandEntry {
   std::string_view name, help;
 };
 constexpr CommandEntry kCommandEntries[] = {
+    {"pull", "fetch a model from a hub into the cache that other programs share"},
     {"tokenize", "print the token ids of a text"},
     {"template", "print the prompt that a chat template makes of messages"},
     {"logits", "write the logits of given tokens to a file"},
@@ -50,7 +51,8 @@ void add_common(CLI::App& app, CommonOptions& o) {
 void add_model(CLI::App& app, std::string& model) {
   app.option_defaults()->group("Model");
   text(app, "-m,--model", model, "MODEL",
-       "a GGUF file, or org/repo[:QUANT] in a model cache; default: the last used, or the only one found");
+       "a GGUF file, a part of the name of one in the model folders, or a hub's org/repo[:QUANT]; default: the last "
+       "used, or the only one found");
 }
 
 void add_model_flags(CLI::App& app, ModelFlags& o, const std::string& context_help) {
@@ -105,11 +107,20 @@ void add_chat(CLI::App& app, ChatOptions& o) {
   app.add_flag("--nowordwrap", o.no_word_wrap, "leave breaking lines to the terminal");
   app.add_flag("--verbose", o.verbose, "after each answer show timings and the profile on standard error");
   add_model_flags(app, o, "context in tokens; 0: the model's own; default: the model's own, at most 8192");
-  app.add_flag("--offline", o.offline, "never use a network (this build never does)");
+  app.add_flag("--yes", o.yes, "fetch a model that -m names and that is not here without asking");
+  app.add_flag("--offline", o.offline, "fetch nothing; HF_HUB_OFFLINE=1 says the same");
   number(app, "--parallel", o.parallel, "conversations at once; this build has one", 1, 1 << 16);
   add_sampling(app, o);
   app.option_defaults()->group("General");
   app.set_version_flag("--version", std::string("chat ") + kVersion, "show the version and exit");
+}
+
+void add_pull(CLI::App& app, PullOptions& o) {
+  app.option_defaults()->group("Model");
+  app.add_option("MODEL", o.model, "org/repo[:QUANT] on the hub; QUANT: Q4_K_M unless said")
+      ->required()
+      ->option_text(" ");
+  app.add_flag("--offline", o.offline, "contact nobody, and say so");
 }
 
 void add_tokenize(CLI::App& app, TokenizeOptions& o) {
@@ -190,6 +201,7 @@ Usage: chat [FLAGS]            a conversation in the terminal
 
 Examples:
   chat -m qwen2.5-3b-instruct-q4_k_m.gguf
+  chat -m Qwen/Qwen2.5-3B-Instruct-GGUF:Q4_K_M
   git diff | chat -p "Write a commit message for this change."
 )";
 
@@ -281,6 +293,7 @@ ParsedOptions parse_options(std::vector<std::string> arguments) {
   for (const CommandEntry& entry : kCommandEntries)
     if (entry.name == line.command) purpose = entry.help;
   purpose[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(purpose[0])));
+  if (line.command == "pull") return parse<PullOptions>(line, purpose, add_pull);
   if (line.command == "tokenize") return parse<TokenizeOptions>(line, purpose, add_tokenize);
   if (line.command == "template") return parse<TemplateOptions>(line, purpose, add_template);
   if (line.command == "logits") return parse<LogitsOptions>(line, purpose, add_logits);

@@ -41,10 +41,16 @@ struct ChatOptions : ModelFlags, SamplingFlags {
   std::optional<bool> think;
   bool hide_thinking = false, verbose = false, no_word_wrap = false;
   bool no_history = false;  // keep neither conversations nor typed lines
-  bool offline = false;     // nothing here ever uses a network
+  bool offline = false;     // no hub is contacted
+  bool yes = false;         // fetches a model without asking
   uint32_t parallel = 1;    // conversations at once
   bool gui = false;         // in a window
   std::string gui_state;    // FILE for what the window shows, for tests; empty: none
+};
+
+struct PullOptions : CommonOptions {
+  std::string model;
+  bool offline = false;
 };
 
 struct TokenizeOptions : CommonOptions {
@@ -87,8 +93,8 @@ struct KernelsOptions : CommonOptions {
   std::string gpu;         // instead of the list: how fast this one could be
 };
 
-using Options = std::variant<ChatOptions, TokenizeOptions, LogitsOptions, TemplateOptions, PerplexityOptions,
-                             InspectOptions, BenchOptions, KernelsOptions>;
+using Options = std::variant<ChatOptions, PullOptions, TokenizeOptions, LogitsOptions, TemplateOptions,
+                             PerplexityOptions, InspectOptions, BenchOptions, KernelsOptions>;
 
 struct ParsedOptions {
   std::optional<Options> options;  // nullopt: `text` (--help, --version) answers everything

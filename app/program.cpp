@@ -9,6 +9,7 @@
 #include "app/commands/commands.h"
 #include "app/devices.h"
 #include "app/log.h"
+#include "app/model_download.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/signals.h"
@@ -47,6 +48,8 @@ int run_program(std::vector<std::string> arguments) {
     return 0;
   } catch (const OutputClosed&) {
     return kError;  // the reader went away; there is nobody to tell
+  } catch (const Interrupted& error) {
+    return report(error.what(), kInterruptedExitCode);
   } catch (const UsageError& error) {
     return report(error.what(), kUsage);
   } catch (const std::bad_alloc&) {

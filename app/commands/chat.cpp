@@ -11,6 +11,7 @@
 #include "app/gui/run_window.h"
 #endif
 #include "app/log.h"
+#include "app/model_choice.h"
 #include "app/model_loading.h"
 #include "app/output.h"
 #include "app/signals.h"
@@ -120,12 +121,15 @@ int run_command(const ChatOptions& options) {
   settings_from(options, {});  // faults of flags show before anything is loaded
   if (options.gui) return run_in_window(options);
   if (!options.gui_state.empty()) throw UsageError("--gui-state is of the window; give --gui, too");
-  if (!is_interactive(options)) return answer_once(options, read_prompt(options));
-  if (options.raw) throw UsageError("--raw completes one prompt; give it with -p, -f or standard input");
-  std::unique_ptr<Model> model = load_model(options);
+  const bool interactive = is_interactive(options);
+  if (interactive && options.raw) throw UsageError("--raw completes one prompt; give it with -p, -f or standard input");
+  ChatOptions chosen = options;
+  chosen.model = choose_model_file(options);
+  if (!interactive) return answer_once(chosen, read_prompt(chosen));
+  std::unique_ptr<Model> model = load_model(chosen);
   remember_model(model->file.path(), state_directory());
-  ChatSettings settings = settings_from(options, model->file_sampling);
-  return Conversation(options, std::move(model), std::move(settings)).run();
+  ChatSettings settings = settings_from(chosen, model->file_sampling);
+  return Conversation(chosen, std::move(model), std::move(settings)).run();
 }
 
 }  // namespace warpchat

@@ -90,6 +90,23 @@ TEST_F(ModelLookup, AFileNameIsFoundInTheFolders) {
   EXPECT_EQ(resolve("x.gguf"), path);
 }
 
+TEST_F(ModelLookup, APartOfANameIsEnoughIfItIsOneModels) {
+  const std::string small = add("plain/Qwen2.5-0.5B-Q4_0.gguf");
+  const std::string large = add_cached("Qwen--Qwen3-4B-GGUF", "c1", "Qwen3-4B-Q4_K_M.gguf");
+  EXPECT_EQ(resolve("0.5b"), small);
+  EXPECT_EQ(resolve("qwen3"), large);
+  EXPECT_EQ(refusal<UsageError>("qwen"),
+            "several models have 'qwen' in their name: Qwen2.5-0.5B-Q4_0.gguf, Qwen/Qwen3-4B-GGUF:Q4_K_M; say more of "
+            "the one");
+  EXPECT_EQ(refusal<Error>("llama"), "cannot load llama: no such file, here or in the model folders");
+}
+
+TEST_F(ModelLookup, AWholeFileNameBeatsAPartOfAnother) {
+  add("plain/a-x.gguf");
+  const std::string path = add("plain/x.gguf");
+  EXPECT_EQ(resolve("x.gguf"), path);
+}
+
 TEST_F(ModelLookup, ARepositoryNameIsFoundInTheCache) {
   const std::string q4 = add_cached("Qwen--Qwen2.5-3B-Instruct-GGUF", "c1", "qwen2.5-3b-instruct-q4_k_m.gguf");
   const std::string q8 = add_cached("Qwen--Qwen2.5-3B-Instruct-GGUF", "c1", "qwen2.5-3b-instruct-q8_0.gguf");
@@ -97,8 +114,9 @@ TEST_F(ModelLookup, ARepositoryNameIsFoundInTheCache) {
   EXPECT_EQ(resolve("Qwen/Qwen2.5-3B-Instruct-GGUF:q8_0"), q8);
   EXPECT_EQ(resolve("hf.co/Qwen/Qwen2.5-3B-Instruct-GGUF:Q4_K_M"), q4);
   EXPECT_EQ(refusal<Error>("Qwen/Qwen2.5-3B-Instruct-GGUF:Q6_K"),
-            "no Qwen/Qwen2.5-3B-Instruct-GGUF:Q6_K in the model caches; there is Qwen/Qwen2.5-3B-Instruct-GGUF:Q4_K_M, "
-            "Qwen/Qwen2.5-3B-Instruct-GGUF:Q8_0");
+            "no Qwen/Qwen2.5-3B-Instruct-GGUF:Q6_K in the model caches, there is Qwen/Qwen2.5-3B-Instruct-GGUF:Q4_K_M, "
+            "Qwen/Qwen2.5-3B-Instruct-GGUF:Q8_0; fetch it with chat pull Qwen/Qwen2.5-3B-Instruct-GGUF:Q6_K, or let "
+            "chat do so with --yes");
 }
 
 TEST_F(ModelLookup, TheSnapshotThatMainNamesComesFirst) {
@@ -117,9 +135,9 @@ TEST_F(ModelLookup, ASplitModelInAFolderOfItsSnapshot) {
 
 TEST_F(ModelLookup, UnknownNamesSayWhereWasLooked) {
   EXPECT_EQ(refusal<Error>("nothing.gguf"), "cannot load nothing.gguf: no such file, here or in the model folders");
-  EXPECT_EQ(
-      refusal<Error>("org/none"),
-      "no org/none:Q4_K_M in the model caches, and this program downloads nothing; fetch the file and name its path");
+  EXPECT_EQ(refusal<NotCached>("org/none"),
+            "no org/none:Q4_K_M in the model caches; fetch it with chat pull org/none:Q4_K_M, or let chat do so with "
+            "--yes");
 }
 
 }  // namespace

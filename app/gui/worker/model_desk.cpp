@@ -51,7 +51,8 @@ ModelDesk::~ModelDesk() = default;
 void ModelDesk::load_first() {
   try {
     wanted_.model = loaded_.model = find_model_file(wanted_.model);
-  } catch (const UsageError&) {
+  } catch (const UsageError& error) {
+    if (!wanted_.model.empty()) board_.tell_error(error.what());
     return;  // none, or several: the user chooses
   } catch (const std::exception& error) {
     board_.tell_error(error.what());

@@ -1,0 +1,14 @@
+// Which model a conversation starts with, asking a person at the terminal where the command line leaves it open.
+#pragma once
+#include <string>
+
+#include "app/options.h"
+
+namespace warpchat {
+
+// The model file that the flags mean. A hub's model that is in no cache is fetched if the user says so, or with --yes;
+// without a model a short list is offered, of several that are here one is asked for. UsageError where there is no
+// terminal to ask at, Interrupted and Error as download_model throws them.
+std::string choose_model_file(const ChatOptions& options);
+
+}  // namespace warpchat

@@ -1,0 +1,139 @@
+// The download runs in a thread of its own, this one draws and listens for Ctrl-C.
+#include "app/model_download.h"
+
+#include <poll.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <future>
+#include <mutex>
+#include <string_view>
+
+#include "app/directories.h"
+#include "app/log.h"
+#include "app/output.h"
+#include "app/signals.h"
+#include "app/terminal/terminal.h"
+#include "app/transfer_line.h"
+#include "app/version.h"
+#include "models/human_bytes.h"
+#include "models/message.h"
+
+namespace warpchat {
+
+namespace {
+
+using std::chrono::steady_clock;
+constexpr int kFrame = 100;  // ms
+
+bool error_moves_cursor() {
+  const char* term = std::getenv("TERM");
+  return error_is_terminal() && term && *term && std::string_view(term) != "dumb";
+}
+
+// What is shown of a download; told by one thread, drawn by another.
+class TransferView {
+ public:
+  ~TransferView() { clear(); }
+
+  void tell(const DownloadProgress& progress) {
+    std::lock_guard lock(mutex_);
+    if (progress.phase != progress_.phase) rate_.reset();
+    progress_ = progress;
+    rate_.add(steady_clock::now(), progress.bytes);
+  }
+
+  void note(const std::string& sentence) {
+    std::lock_guard lock(mutex_);
+    clear_line();
+    log_line(sentence);
+    print_error(sentence);
+  }
+
+  void draw() {
+    std::lock_guard lock(mutex_);
+    if (progress_.total == 0) return;
+    const std::string line = transfer_line(progress_, rate_.bytes_per_second());
+    if (moves_) {
+      write_error("\r" + line.substr(0, static_cast<size_t>(std::max(terminal_size().columns - 1, 1))) + "\x1b[K");
+      clear_line_on_exit(drawn_ = true);
+    } else if (const uint64_t tenth = 10 * progress_.bytes / progress_.total;
+               progress_.phase == DownloadPhase::kFetching && tenth != tenth_) {
+      tenth_ = tenth;
+      write_error(line + "\n");
+    }
+  }
+
+  void clear() {
+    std::lock_guard lock(mutex_);
+    clear_line();
+  }
+
+  std::string share() {
+    std::lock_guard lock(mutex_);
+    return human_bytes(progress_.bytes) + " of " + human_bytes(progress_.total);
+  }
+
+ private:
+  void clear_line() {
+    if (drawn_) write_error("\r\x1b[K");
+    clear_line_on_exit(drawn_ = false);
+  }
+
+  std::mutex mutex_;
+  DownloadProgress progress_{};
+  TransferRate rate_;
+  const bool moves_ = error_moves_cursor();
+  bool drawn_ = false;
+  uint64_t tenth_ = 0;
+};
+
+// The action's result; Ctrl-C pauses the download, whereupon the action throws HttpStopped.
+template <class Action>
+auto run_interruptibly(Download& download, TransferView& view, const Action& action) {
+  const NotedInterrupts noted;
+  auto result = std::async(std::launch::async, action);
+  while (result.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+    pollfd signals{signal_descriptor(), POLLIN, 0};
+    if (poll(&signals, 1, kFrame) > 0) drain_signal_descriptor();
+    if (take_interrupt()) download.pause();
+    view.draw();
+  }
+  view.draw();
+  view.clear();
+  return result.get();
+}
+
+HubSettings settings_of_user(bool offline) {
+  HubSettings settings = hub_settings(hub_cache_directory(), offline);
+  settings.user_agent = std::string("warpchat/") + kVersion;
+  return settings;
+}
+
+}  // namespace
+
+std::string download_model(const HubModelName& name, bool offline,
+                           const std::function<void(const DownloadPlan&, const std::string& folder)>& agree) {
+  const HubSettings settings = settings_of_user(offline);
+  TransferView view;
+  Download download(settings, name,
+                    {[&](const DownloadProgress& progress) { view.tell(progress); },
+                     [&](const std::string& sentence) { view.note(sentence); }});
+  bool planned = false;
+  try {
+    const DownloadPlan plan = run_interruptibly(download, view, [&] { return download.plan(); });
+    planned = true;
+    if (agree) agree(plan, settings.cache);
+    if (plan.missing > 0)
+      write_error("downloading " + name.text() + ", " + human_bytes(plan.bytes) + ", into " +
+                  printable(settings.cache, 200) + "\n");
+    const std::string path = run_interruptibly(download, view, [&] { return download.run(); });
+    write_error(name.text() + (plan.missing > 0 ? " is here now, whole and checked\n" : " is already here\n"));
+    log_line("downloaded " + path);
+    return path;
+  } catch (const HttpStopped&) {
+    throw Interrupted(planned ? "paused with " + view.share() + "; the same command goes on from there" : "stopped");
+  }
+}
+
+}  // namespace warpchat

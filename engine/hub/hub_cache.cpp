@@ -1,0 +1,142 @@
+// Names, links and locks on disk; the bytes of files are written elsewhere.
+#include "engine/hub/hub_cache.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <thread>
+
+#include "models/message.h"
+
+namespace warpchat {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view kPrefix = "models--";
+constexpr mode_t kShared = 0664;  // as the hub's own programs: a cache may be a group's
+constexpr std::chrono::milliseconds kBetweenTries{100};
+
+[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+  throw Error("cannot write " + printable(path, 200) + ": " + why + "; free it, or set HF_HUB_CACHE to another folder");
+}
+
+// name: how it shall be called. The file behind `temporary` gets it at once, whatever had it before.
+void rename_over(const std::string& temporary, const std::string& name) {
+  if (std::rename(temporary.c_str(), name.c_str()) == 0) return;
+  const std::string why = std::strerror(errno);
+  unlink(temporary.c_str());
+  refuse(name, why);
+}
+
+void make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) refuse(folder.string(), error.message());
+}
+
+}  // namespace
+
+std::optional<std::string> repository_of_folder(const std::string& name) {
+  const size_t split = name.find("--", kPrefix.size());
+  if (!name.starts_with(kPrefix) || split == std::string::npos) return std::nullopt;
+  return name.substr(kPrefix.size(), split - kPrefix.size()) + "/" + name.substr(split + 2);
+}
+
+HubCache::HubCache(std::string folder, const std::string& repository) : root_(std::move(folder)) {
+  const size_t slash = repository.find('/');
+  name_ = std::string(kPrefix) + repository.substr(0, slash) + "--" + repository.substr(slash + 1);
+  folder_ = root_ + "/" + name_;
+}
+
+bool HubCache::has(const HubFile& file) const {
+  struct stat status;
+  return stat(blob(file).c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+         static_cast<uint64_t>(status.st_size) == file.bytes;
+}
+
+uint64_t HubCache::bytes_of_half(const HubFile& file) const {
+  struct stat status;
+  if (stat(half(file).c_str(), &status) != 0 || status.st_size < 0) return 0;
+  return std::min(static_cast<uint64_t>(status.st_size), file.bytes);
+}
+
+uint64_t HubCache::free_bytes() const {
+  struct statvfs disk;
+  for (fs::path path = fs::absolute(folder_);; path = path.parent_path()) {
+    if (statvfs(path.c_str(), &disk) == 0) return uint64_t{disk.f_bavail} * disk.f_frsize;
+    if (path == path.parent_path()) return std::numeric_limits<uint64_t>::max();  // unknown: writing will tell
+  }
+}
+
+void HubCache::create_folders() const {
+  for (const char* below : {"/blobs", "/refs", "/snapshots"}) make_folder(folder_ + below);
+  make_folder(root_ + "/.locks/" + name_);
+  if (access((folder_ + "/blobs").c_str(), W_OK) != 0) refuse(folder_ + "/blobs", std::strerror(errno));
+}
+
+std::string HubCache::lock_path(const HubFile& file) const {
+  return root_ + "/.locks/" + name_ + "/" + file.sha256 + ".lock";
+}
+
+// Among the locks: what a kill leaves there is in nobody's way.
+std::string HubCache::temporary_path() const {
+  return root_ + "/.locks/" + name_ + "/" + std::to_string(getpid()) + ".tmp";
+}
+
+std::string HubCache::link(const std::string& commit, const HubFile& file) const {
+  const std::string path = folder_ + "/snapshots/" + commit + "/" + file.path;
+  make_folder(fs::path(path).parent_path());
+  std::string target = "../../blobs/" + file.sha256;
+  for (const char c : file.path)
+    if (c == '/') target = "../" + target;
+  const std::string temporary = temporary_path();
+  unlink(temporary.c_str());
+  if (symlink(target.c_str(), temporary.c_str()) != 0) refuse(path, std::strerror(errno));
+  rename_over(temporary, path);
+  return path;
+}
+
+void HubCache::point_main_at(const std::string& commit) const {
+  const std::string path = folder_ + "/refs/main", temporary = temporary_path();
+  std::FILE* file = std::fopen(temporary.c_str(), "we");
+  if (file == nullptr) refuse(path, std::strerror(errno));
+  const bool written = std::fwrite(commit.data(), 1, commit.size(), file) == commit.size();
+  if (std::fclose(file) != 0 || !written) {
+    const std::string why = std::strerror(errno);
+    unlink(temporary.c_str());
+    refuse(path, why);
+  }
+  rename_over(temporary, path);
+}
+
+HubLock::HubLock(const std::string& path, const std::function<void()>& goes_on) {
+  for (;;) {
+    descriptor_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kShared);
+    if (descriptor_ < 0) refuse(path, std::strerror(errno));
+    struct stat status;
+    const bool locked = flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || (errno != EWOULDBLOCK && errno != EINTR);
+    // Who had it may have removed its name: then it locks nothing any more. A file system without locks has to do.
+    if (locked && fstat(descriptor_, &status) == 0 && status.st_nlink > 0) return;
+    close(descriptor_);
+    descriptor_ = -1;
+    if (locked) continue;
+    goes_on();
+    std::this_thread::sleep_for(kBetweenTries);
+  }
+}
+
+HubLock::~HubLock() { close(descriptor_); }
+
+}  // namespace warpchat

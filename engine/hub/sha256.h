@@ -1,0 +1,26 @@
+// SHA-256 of bytes as they come.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace warpchat {
+
+class Sha256 {
+ public:
+  Sha256();
+  ~Sha256();
+  Sha256(Sha256&&) noexcept;
+  Sha256& operator=(Sha256&&) noexcept;
+  void add(std::span<const std::byte> bytes);
+  std::string finish();  // 64 hexadecimal digits, lower case; nothing may be added after it
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+bool is_sha256(const std::string& text);  // 64 hexadecimal digits, lower case
+
+}  // namespace warpchat

@@ -1,0 +1,78 @@
+// Names of models on a hub, and what file names say.
+#include "engine/hub/model_name.h"
+
+#include <gtest/gtest.h>
+
+namespace warpchat {
+namespace {
+
+std::string parsed(std::string_view name) {
+  const auto result = parse_hub_model_name(name);
+  return result ? result->text() : "none";
+}
+
+TEST(HubModelName, Spellings) {
+  EXPECT_EQ(parsed("Qwen/Qwen3-4B-GGUF"), "Qwen/Qwen3-4B-GGUF:Q4_K_M");
+  EXPECT_EQ(parsed("Qwen/Qwen3-4B-GGUF:q8_0"), "Qwen/Qwen3-4B-GGUF:q8_0");
+  EXPECT_EQ(parsed("hf.co/a/b:Q6_K"), "a/b:Q6_K");
+  EXPECT_EQ(parsed("https://huggingface.co/a/b"), "a/b:Q4_K_M");
+  EXPECT_EQ(parsed("a/b:whole-name-Q4_0.gguf"), "a/b:whole-name-Q4_0");
+  EXPECT_EQ(parsed("_a/b_"), "_a/b_:Q4_K_M");
+}
+
+TEST(HubModelName, WhatIsNone) {
+  for (const char* name : {"",         "a",      "a/",        "/b",      "a/b/c",   "./b",   "../b",  "a/..",
+                           "a/b.gguf", "a/b:",   "a/b:.gguf", "a/b:x/y", "a/b:x y", "a b/c", "a/b\n", "a/-b",
+                           "a/b.",     "a--b/c", "a/b..c",    "a/b%2e",  "a/b?c",   "~/b",   "a:b/c", "http://a/b"})
+    EXPECT_EQ(parsed(name), "none") << name;
+  EXPECT_EQ(parsed("a/" + std::string(97, 'b')), "none");
+  EXPECT_EQ(parsed("a/b:" + std::string(201, 'q')), "none");
+}
+
+TEST(HubModelName, PartsOfSplitFiles) {
+  const FilePart part = part_of("Q8_0/m-q8_0-00002-of-00003.gguf");
+  EXPECT_EQ(part.stem, "Q8_0/m-q8_0");
+  EXPECT_EQ(part.number, 2u);
+  EXPECT_EQ(part.n_parts, 3u);
+  EXPECT_EQ(part_of("m-00001-OF-00002.GGUF").n_parts, 2u);
+  for (const char* whole : {"m.gguf", "m-0001-of-0002.gguf", "m-00001-of-0000x.gguf", "00001-of-00002.gguf", ".gguf"})
+    EXPECT_EQ(part_of(whole).n_parts, 1u) << whole;
+}
+
+TEST(HubModelName, QuantisationOfAFile) {
+  EXPECT_EQ(quant_of("qwen2.5-3b-instruct-q4_k_m.gguf"), "Q4_K_M");
+  EXPECT_EQ(quant_of("x/Llama-3.Q5_0-00001-of-00002.gguf"), "Q5_0");
+  EXPECT_EQ(quant_of("model.gguf"), "MODEL");
+}
+
+struct MatchCase {
+  const char *path, *quant;
+  int match;
+};
+constexpr MatchCase kMatchCases[] = {
+    {"m-Q4_K_M.gguf", "q4_k_m", 3},
+    {"m.q4_k_m.gguf", "Q4_K_M", 3},
+    {"m-q4_k_m-00001-of-00003.gguf", "Q4_K_M", 3},
+    {"m-Q4_K_M-imat.gguf", "Q4_K_M", 2},
+    {"m-UD-Q4_K_XL.gguf", "UD-Q4_K_XL", 2},
+    {"m_Q4_K_M.gguf", "Q4_K_M", 1},
+    {"Q4_K_M/m.gguf", "Q4_K_M", 1},
+    {"m-Q4_K_M.gguf", "m-q4_k_m", 4},
+    {"m-IQ4_K_M.gguf", "Q4_K_M", 0},  // other letters before it
+    {"m-Q4_K_MX.gguf", "Q4_K_M", 0},  // and behind it
+    {"m-Q4_K_M.gguf", "Q4_K", 0},
+    {"Q4_K_M-models/m.gguf", "Q4_K_M", 0},
+};
+
+TEST(HubModelName, HowWellAFileIsMeant) {
+  for (const MatchCase& c : kMatchCases) EXPECT_EQ(quant_match(c.path, c.quant), c.match) << c.path << " " << c.quant;
+}
+
+TEST(HubModelName, ModelFiles) {
+  EXPECT_TRUE(is_model_path("a/B.GGUF"));
+  for (const char* other : {"mmproj-m-f16.gguf", "m-mmproj-f16.gguf", "README.md", "m.gguf.txt"})
+    EXPECT_FALSE(is_model_path(other)) << other;
+}
+
+}  // namespace
+}  // namespace warpchat
