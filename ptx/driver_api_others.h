@@ -7,6 +7,7 @@ namespace ptx::cuda {
 
 using CUuserObject = struct CUuserObject_st*;
 using CUsharedconfig = unsigned;
+using CUmem_advise = unsigned;
 
 // A kernel node before CUDA 12: without a kernel of a library and a context.
 struct CUDA_KERNEL_NODE_PARAMS_v1 {
@@ -75,6 +76,16 @@ CUresult cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config);
 // No profiler is attached, so there is nothing to start.
 CUresult cuProfilerStart();
 CUresult cuProfilerStop();
+
+// Hints about managed memory; cuMemAllocManaged is among the others
+CUresult cuMemPrefetchAsync(CUdeviceptr dptr, size_t count, CUdevice dst_device, CUstream stream);
+CUresult cuMemPrefetchAsync_v2(CUdeviceptr dptr, size_t count, CUmemLocation location, unsigned flags, CUstream stream);
+decltype(cuMemPrefetchAsync) cuMemPrefetchAsync_ptsz;
+decltype(cuMemPrefetchAsync_v2) cuMemPrefetchAsync_v2_ptsz;
+CUresult cuMemAdvise(CUdeviceptr dptr, size_t count, CUmem_advise advice, CUdevice device);
+CUresult cuMemAdvise_v2(CUdeviceptr dptr, size_t count, CUmem_advise advice, CUmemLocation location);
+CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr dptr, size_t length, unsigned flags);
+decltype(cuStreamAttachMemAsync) cuStreamAttachMemAsync_ptsz;
 
 // Linking from files
 CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char* path, unsigned num_options,

@@ -63,7 +63,7 @@ TEST(Devices, Attributes) {
       {CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 1},
       {CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, 1},
       {CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 1},
-      {CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 0},
+      {CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 1},
   };
   for (const auto& row : kRows) {
     int value = -1;

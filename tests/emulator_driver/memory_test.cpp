@@ -4,6 +4,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "ptx/driver_api_others.h"
 #include "tests/emulator_driver/driver_test.h"
 
 namespace ptx::cuda {
@@ -44,7 +45,6 @@ TEST_F(DriverMemory, AllocationsAndWhatIsSaidOfThem) {
   EXPECT_GE(pitch, 100u);
   EXPECT_EQ(pitch % 32, 0u);
   EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemAllocPitch_v2(&p, &pitch, 100, 7, 3));
-  EXPECT_RESULT(CUDA_ERROR_NOT_SUPPORTED, cuMemAllocManaged(&p, 100, 1));  // as its device attribute says
 }
 
 // Programs lean on what devices give them; what lies between the allocations is not lost.
@@ -63,6 +63,47 @@ TEST_F(DriverMemory, LargeAllocationsStartAtPages) {
   CUdeviceptr most = 0;
   ok(cuMemAlloc_v2(&most, before - 4096));  // the holes have closed
   ok(cuMemFree_v2(most));
+}
+
+// One address for the host and the device; a copy, a kernel and the host itself write there in turn.
+TEST_F(DriverMemory, ManagedIsOfHostAndDevice) {
+  CUdeviceptr p = 0;
+  for (const unsigned flags : {0u, 3u, 4u}) EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemAllocManaged(&p, 8, flags));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemAllocManaged(&p, 0, 1));
+  ok(cuMemAllocManaged(&p, 2 * sizeof(uint32_t), 1));
+  auto* words = reinterpret_cast<volatile uint32_t*>(p);
+  ok(cuMemsetD32_v2(p, 3, 2));
+  words[1] = 4;
+  ok(launch(kernel("add"), 1, 2, nullptr, p, 10u));
+  ok(cuCtxSynchronize());
+  EXPECT_EQ(std::make_pair(words[0] + 0, words[1] + 0), std::make_pair(13u, 14u));
+  bool is_managed = false;
+  CUmemorytype type = 0;
+  CUdeviceptr base = 0;
+  size_t bytes = 0;
+  ok(cuPointerGetAttribute(&is_managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, p + 4));
+  ok(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p));
+  ok(cuMemGetAddressRange_v2(&base, &bytes, p + 4));
+  EXPECT_TRUE(is_managed);
+  EXPECT_EQ(type, CU_MEMORYTYPE_DEVICE);
+  EXPECT_EQ(std::make_pair(base, bytes), std::make_pair(p, size_t{8}));
+  const CUmemLocation host = {CU_MEM_LOCATION_TYPE_HOST, 0}, device = {CU_MEM_LOCATION_TYPE_DEVICE, 0},
+                      none = {CU_MEM_LOCATION_TYPE_DEVICE, 1};
+  EXPECT_RESULT(CUDA_SUCCESS, cuMemPrefetchAsync_v2(p, 8, host, 0, nullptr));
+  EXPECT_RESULT(CUDA_SUCCESS, cuMemPrefetchAsync(p, 8, 0, nullptr));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_DEVICE, cuMemPrefetchAsync_v2(p, 8, none, 0, nullptr));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemPrefetchAsync_v2(p, 9, host, 0, nullptr));
+  EXPECT_RESULT(CUDA_SUCCESS, cuMemAdvise_v2(p, 8, 3, device));
+  EXPECT_RESULT(CUDA_SUCCESS, cuMemAdvise(p, 8, 1, 7));  // mostly read, wherever
+  EXPECT_RESULT(CUDA_ERROR_INVALID_DEVICE, cuMemAdvise(p, 8, 5, 7));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemAdvise(p, 8, 7, 0));
+  EXPECT_RESULT(CUDA_SUCCESS, cuStreamAttachMemAsync(nullptr, p, 0, 1));
+  const CUdeviceptr plain = upload<uint32_t>({0});
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemAdvise(plain, 4, 1, 0));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemFree_v2(p + 4));
+  EXPECT_RESULT(CUDA_SUCCESS, cuMemFree_v2(p));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemFree_v2(p));
+  ok(cuMemAllocManaged(&p, 100, 2));  // freed with the context
 }
 
 TEST_F(DriverMemory, PinnedIsMappedUnderItsOwnAddress) {

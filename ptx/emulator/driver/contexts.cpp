@@ -106,6 +106,7 @@ void destroy_context(Driver& d, std::unique_lock<std::mutex>& lock, Context& con
     std::free(pointer);
   }
   for (void* pointer : context.registered) d.device->unmap_host(pointer);
+  while (!context.managed.empty()) release_managed(d, context, *context.managed.begin());
   context.legacy.reset();
   std::unique_ptr<Context> object = d.contexts.take(&context);
   if (d.primary == &context) {

@@ -169,6 +169,10 @@ CUresult execute(Driver& d, Context& context, const Work& work);
 bool is_device_range(Driver& d, uint64_t address, uint64_t bytes);   // inside one allocation or mapped host range
 void release_memory(Driver& d, Context& context, uint64_t address);  // of one of the context's allocations
 
+// --- managed_memory.cpp
+bool is_managed(const Context& context, uint64_t start);  // of an allocation
+void release_managed(Driver& d, Context& context, void* start);
+
 // --- memory_pools.cpp
 std::shared_ptr<MemoryPool> find_pool(Driver& d, const void* handle);  // null if invalid
 

@@ -145,6 +145,7 @@ struct Context {
   std::unordered_map<uint64_t, Allocation> allocations;     // device memory by address
   std::unordered_map<void*, unsigned> pinned;               // host memory allocated here: its flags
   std::unordered_set<void*> registered;                     // host memory of the program's own
+  std::unordered_set<void*> managed;                        // host memory that is also the device's
   std::unordered_map<CUlimit, size_t> limits;
 };
 

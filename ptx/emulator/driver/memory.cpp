@@ -70,6 +70,7 @@ CUresult query(Driver& d, void* data, CUpointer_attribute attribute, CUdeviceptr
   const Device::Range range = d.device->find(pointer);
   if (data == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (range.bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  const bool managed = is_managed(*current_context(), range.start);
   auto store = [&](auto value) {
     std::memcpy(data, &value, sizeof value);
     return CUDA_SUCCESS;
@@ -78,13 +79,13 @@ CUresult query(Driver& d, void* data, CUpointer_attribute attribute, CUdeviceptr
     case CU_POINTER_ATTRIBUTE_CONTEXT:
       return store(current_context());
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-      return store(range.is_host ? CUmemorytype{CU_MEMORYTYPE_HOST} : CUmemorytype{CU_MEMORYTYPE_DEVICE});
+      return store(range.is_host && !managed ? CUmemorytype{CU_MEMORYTYPE_HOST} : CUmemorytype{CU_MEMORYTYPE_DEVICE});
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
       return store(pointer);
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
       return range.is_host ? store(pointer) : CUDA_ERROR_INVALID_VALUE;
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-      return store(false);
+      return store(managed);
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
       return store(driver().ordinal);
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
@@ -153,11 +154,15 @@ CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream stream) {
 CUresult cuMemFree_v2(CUdeviceptr pointer) {
   return in_context([&](Driver& d, Context& context, std::unique_lock<std::mutex>& lock) -> CUresult {
     if (pointer == 0) return CUDA_SUCCESS;
-    if (!context.allocations.contains(pointer)) return CUDA_ERROR_INVALID_VALUE;
+    const auto is_known = [&] { return context.allocations.contains(pointer) || is_managed(context, pointer); };
+    if (!is_known()) return CUDA_ERROR_INVALID_VALUE;
     if (CUresult refused = refuse_while_capturing(d); refused != CUDA_SUCCESS) return refused;
     const CUresult result = synchronise(d, lock, context);  // as the hardware's driver does: nothing may still use it
-    if (!context.allocations.contains(pointer)) return CUDA_ERROR_INVALID_VALUE;
-    release_memory(d, context, pointer);
+    if (!is_known()) return CUDA_ERROR_INVALID_VALUE;
+    if (is_managed(context, pointer))
+      release_managed(d, context, reinterpret_cast<void*>(pointer));
+    else
+      release_memory(d, context, pointer);
     return result;
   });
 }
@@ -224,9 +229,6 @@ CUresult cuMemHostUnregister(void* pointer) {
     return result;
   });
 }
-
-// Managed memory would have to follow the host's own writes; the attribute says that this device has none.
-CUresult cuMemAllocManaged(CUdeviceptr*, size_t, unsigned) { return CUDA_ERROR_NOT_SUPPORTED; }
 
 CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr pointer) {
   return in_context([&](Driver& d, Context&, auto&) -> CUresult { return query(d, data, attribute, pointer); });

@@ -63,20 +63,20 @@
   X(cuCtxAttach) X(cuCtxDetach) X(cuDeviceGetProperties) X(cuFuncSetBlockShape) X(cuFuncSetSharedSize) X(cuLaunch) \
   X(cuLaunchCooperativeKernelMultiDevice) X(cuLaunchGrid) X(cuLaunchGridAsync) X(cuParamSetSize) X(cuParamSetf) \
   X(cuParamSeti) X(cuParamSetv) X(cuProfilerInitialize)
-// Managed memory, addresses apart from their memory, batches
-#define MANAGED_AND_MAPPED_MEMORY(X) \
-  X(cuLibraryGetManaged) X(cuMemAddressFree) X(cuMemAddressReserve) X(cuMemAdvise) X(cuMemAdvise_v2) \
+// Addresses apart from their memory, batches, what is known of managed memory
+#define MAPPED_MEMORY(X) \
+  X(cuLibraryGetManaged) X(cuMemAddressFree) X(cuMemAddressReserve) \
   X(cuMemBatchDecompressAsync) X(cuMemBatchDecompressAsync_ptsz) X(cuMemCreate) \
   X(cuMemDiscardAndPrefetchBatchAsync) X(cuMemDiscardAndPrefetchBatchAsync_ptsz) X(cuMemDiscardBatchAsync) \
   X(cuMemDiscardBatchAsync_ptsz) X(cuMemExportToShareableHandle) X(cuMemGetAccess) \
   X(cuMemGetAllocationGranularity) X(cuMemGetAllocationPropertiesFromHandle) X(cuMemGetHandleForAddressRange) \
   X(cuMemImportFromShareableHandle) X(cuMemMap) X(cuMemMapArrayAsync) X(cuMemMapArrayAsync_ptsz) \
-  X(cuMemPrefetchAsync) X(cuMemPrefetchAsync_ptsz) X(cuMemPrefetchAsync_v2) X(cuMemPrefetchAsync_v2_ptsz) \
+  \
   X(cuMemPrefetchBatchAsync) X(cuMemPrefetchBatchAsync_ptsz) X(cuMemRangeGetAttribute) X(cuMemRangeGetAttributes) \
   X(cuMemRelease) X(cuMemRetainAllocationHandle) X(cuMemSetAccess) X(cuMemUnmap) X(cuMemcpy3DBatchAsync) \
   X(cuMemcpy3DBatchAsync_ptsz) X(cuMemcpy3DBatchAsync_v2) X(cuMemcpy3DBatchAsync_v2_ptsz) X(cuMemcpyBatchAsync) \
-  X(cuMemcpyBatchAsync_ptsz) X(cuMemcpyBatchAsync_v2) X(cuMemcpyBatchAsync_v2_ptsz) X(cuStreamAttachMemAsync) \
-  X(cuStreamAttachMemAsync_ptsz)
+  X(cuMemcpyBatchAsync_ptsz) X(cuMemcpyBatchAsync_v2) X(cuMemcpyBatchAsync_v2_ptsz) \
+ 
 // What graphs own, wait for or decide
 #define GRAPHS(X) \
   X(cuDeviceGetGraphMemAttribute) X(cuDeviceGraphMemTrim) X(cuDeviceSetGraphMemAttribute) \
@@ -113,7 +113,7 @@
   X(cuStreamCopyAttributes) X(cuStreamCopyAttributes_ptsz) X(cuStreamGetAttribute) X(cuStreamGetAttribute_ptsz) \
   X(cuStreamGetGreenCtx) X(cuStreamSetAttribute) X(cuStreamSetAttribute_ptsz) X(cuWaitExternalSemaphoresAsync) \
   X(cuWaitExternalSemaphoresAsync_ptsz)
-#define NAMES(X) ADDRESSES_OF_32_BITS(X) ARRAYS_AND_TEXTURES(X) LAUNCHES_BEFORE_CUDA_4(X) MANAGED_AND_MAPPED_MEMORY(X) \
+#define NAMES(X) ADDRESSES_OF_32_BITS(X) ARRAYS_AND_TEXTURES(X) LAUNCHES_BEFORE_CUDA_4(X) MAPPED_MEMORY(X) \
   GRAPHS(X) OTHERS(X) OTHER_GRAPHICS(X)
 // clang-format on
 
