@@ -1,4 +1,4 @@
-"""NVIDIA's Python bindings load the emulator as libcuda.so.1 and run a module, streams, events and a graph.
+"""NVIDIA's Python bindings load the emulator as libcuda.so.1 and run a module, streams, events, a graph and a link.
 
 usage: cuda_bindings_client.py LIBRARY. Needs the package cuda-bindings from PyPI, which tests/run.sh installs.
 """
@@ -28,6 +28,25 @@ KERNELS = b"""\
   ld.param.u64 %rd1, [flag];
 again:
   ld.acquire.sys.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 0; @%p1 bra again; ret;
+}
+\0"""
+CALLER = b"""\
+.version 8.0
+.target sm_90
+.address_size 64
+.extern .func (.param .b32 r) twice(.param .b32 x);
+.visible .entry call(.param .u64 p) {
+  .reg .b64 %rd<2>; .reg .b32 %r<3>; .param .b32 in; .param .b32 out;
+  ld.param.u64 %rd1, [p]; ld.global.u32 %r1, [%rd1]; st.param.b32 [in], %r1; call (out), twice, (in);
+  ld.param.b32 %r2, [out]; st.global.u32 [%rd1], %r2; ret;
+}
+\0"""
+CALLEE = b"""\
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .func (.param .b32 r) twice(.param .b32 x) {
+  .reg .b32 %r<3>; ld.param.b32 %r1, [x]; add.u32 %r2, %r1, %r1; st.param.b32 [r], %r2; ret;
 }
 \0"""
 N = 1000
@@ -121,6 +140,26 @@ def client():
     ok(cu.cuMemcpyDtoH(ctypes.addressof(counted), launches, 4))
     assert counted.value == 4, counted.value
 
+    # Two texts linked, loaded as a library; memory of a pool in stream order.
+    link = ok(cu.cuLinkCreate(0, [], []))
+    for text in (CALLER, CALLEE):
+        ok(cu.cuLinkAddData(link, cu.CUjitInputType.CU_JIT_INPUT_PTX, text, len(text), b"", 0, [], []))
+    image, size = ok(cu.cuLinkComplete(link))
+    library = ok(cu.cuLibraryLoadData(ctypes.string_at(image, size), [], [], 0, [], [], 0))
+    ok(cu.cuLinkDestroy(link))
+    call = ok(cu.cuLibraryGetKernel(library, b"call"))
+    one = ok(cu.cuMemAllocAsync(4, first))
+    ok(cu.cuMemsetD32Async(one, 21, 1, first))
+    ok(cu.cuLaunchKernel(ok(cu.cuKernelGetFunction(call)), 1, 1, 1, 1, 1, 1, 0, first, ((one,), (None,)), 0))
+    ok(cu.cuMemcpyDtoHAsync(ctypes.addressof(counted), one, 4, first))
+    ok(cu.cuMemFreeAsync(one, first))
+    ok(cu.cuStreamSynchronize(first))
+    assert counted.value == 42, counted.value
+    ok(cu.cuLibraryUnload(library))
+
+    # What is not emulated says so.
+    assert cu.cuMemAddressReserve(4096, 0, 0, 0)[0] == cu.CUresult.CUDA_ERROR_NOT_SUPPORTED
+
     # A fault ends the context, not the process.
     bad = ((0, 2.0, N), (ctypes.c_uint64, ctypes.c_float, ctypes.c_uint))
     ok(cu.cuLaunchKernel(scale, 8, 1, 1, 128, 1, 1, 0, 0, bad, 0))
@@ -129,7 +168,7 @@ def client():
     ok(cu.cuCtxDestroy(context))
     ok(cu.cuCtxCreate(None, 0, device))
     ok(cu.cuCtxSynchronize())
-    print("cuda-bindings ran a module, streams, events and graphs")
+    print("cuda-bindings ran a module, streams, events, graphs and a link")
     return 0
 
 
