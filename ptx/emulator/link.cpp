@@ -129,22 +129,42 @@ class Linker {
     if (!defines(modules_[m].functions) && !defines(modules_[m].variables)) undefined.insert(name);
   }
 
-  // A name that only its own module sees gets the module's number, so that initialisers find the right one.
+  // What only its own module sees and is called like something of another gets the module's number, so that
+  // initialisers find the right one.
   void keep_local_names_apart() {
+    std::map<std::string, size_t> uses;
+    for (const SyntaxModule& module : modules_)
+      for (const std::string& name : defined_names(module)) ++uses[name];
     for (size_t m = 0; m < modules_.size(); ++m) {
       std::set<std::string> local;
-      for (const auto& f : modules_[m].functions)
-        if (f->is_defined && !f->is_visible && !f->is_entry) local.insert(f->name);
-      for (const auto& v : modules_[m].variables)
-        if (!v->is_extern && !v->is_visible) local.insert(v->name);
-      const std::string suffix = "." + std::to_string(m + 1);
-      const auto rename = [&](std::string& name) {
-        if (local.contains(name)) name += suffix;
+      const auto add = [&](const auto& item) {
+        if (!item.is_visible && uses[item.name] > 1) local.insert(item.name);
       };
-      for (auto& v : modules_[m].variables)
-        for (Initialiser& value : v->initialisers) rename(value.symbol);
-      for (auto& f : modules_[m].functions) rename(f->name);
-      for (auto& v : modules_[m].variables) rename(v->name);
+      for (const auto& f : modules_[m].functions)
+        if (f->is_defined && !f->is_entry) add(*f);
+      for (const auto& v : modules_[m].variables)
+        if (!v->is_extern) add(*v);
+      rename(modules_[m], local, "." + std::to_string(m + 1));
+    }
+  }
+
+  static std::set<std::string> defined_names(const SyntaxModule& module) {
+    std::set<std::string> names;
+    for (const auto& f : module.functions)
+      if (is_definition(*f)) names.insert(f->name);
+    for (const auto& v : module.variables)
+      if (is_definition(*v)) names.insert(v->name);
+    return names;
+  }
+
+  static void rename(SyntaxModule& module, const std::set<std::string>& names, const std::string& suffix) {
+    const auto change = [&](std::string& name) {
+      if (names.contains(name)) name += suffix;
+    };
+    for (auto& f : module.functions) change(f->name);
+    for (auto& v : module.variables) {
+      change(v->name);
+      for (Initialiser& value : v->initialisers) change(value.symbol);
     }
   }
 

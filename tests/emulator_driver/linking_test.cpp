@@ -98,6 +98,21 @@ TEST_F(Links, NamesOfOneTextStayItsOwn) {
   EXPECT_EQ(run(linked.image, 3, "m"), 300u);
 }
 
+// Both texts have a table of their own and a pointer to it; an initialiser means its own text's.
+TEST_F(Links, InitialisersMeanTheirOwnText) {
+  const auto reader = [](const char* kernel, int value) {
+    return ".global .align 4 .b32 table[2] = {1, " + std::to_string(value) +
+           "};\n.global .align 8 .u64 at = generic(table)+4;\n.visible .entry " + kernel +
+           "(.param .u64 p) {\n  .reg .b64 %rd<3>; .reg .b32 %r<2>;\n"
+           "  ld.param.u64 %rd1, [p]; ld.global.u64 %rd2, [at]; ld.u32 %r1, [%rd2]; st.global.u32 [%rd1], %r1; "
+           "ret;\n}\n";
+  };
+  const Linked linked = link({reader("k", 5), reader("l", 6)});
+  ASSERT_EQ(name_of(linked.result), "CUDA_SUCCESS") << linked.log;
+  EXPECT_EQ(run(linked.image, 0), 5u);
+  EXPECT_EQ(run(linked.image, 0, "l"), 6u);
+}
+
 TEST_F(Links, WeakDefinitionsGiveWay) {
   const std::string weak = function(".weak", "twice", 2), strong = function(".visible", "twice", 4);
   const std::string kernel = kernel_calling("twice");

@@ -1,6 +1,7 @@
 // Objects of the program that graphs keep alive. What a graph holds, its clones, its executables and their launches
 // hold with it.
 #include <algorithm>
+#include <system_error>
 #include <thread>
 
 #include "ptx/driver_api_others.h"
@@ -9,7 +10,13 @@
 namespace ptx::emulator::driver {
 
 // The last owner may hold the driver's lock, which the program's function must not wait behind.
-UserObject::~UserObject() { std::thread(destroy, pointer).detach(); }
+UserObject::~UserObject() {
+  try {
+    std::thread(destroy, pointer).detach();
+  } catch (const std::system_error&) {  // no thread to be had
+    destroy(pointer);
+  }
+}
 
 namespace {
 
