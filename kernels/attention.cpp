@@ -23,7 +23,7 @@ using namespace ptx;
 namespace {
 
 constexpr uint32_t kWarps = AttentionPlan::kWarps, kThreads = kWarps * kWarpSize;
-constexpr uint32_t kPiece = AttentionPlan::kPiece, kLoadsAhead = AttentionPlan::kLoadsAhead;
+constexpr uint32_t kPiece = AttentionPlan::kPiece;
 constexpr uint32_t kHeadsAtOnce = AttentionPlan::kHeadsAtOnce;
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
@@ -70,7 +70,7 @@ class Stretch {
   Builder& b_;
   const AttentionPlan& plan_;
   const VirtualBlock& block_;
-  const uint32_t loads_ahead_;  // of a lane in flight
+  const uint32_t loads_ahead_;  // of a lane in flight; sums do not depend on it: what is beyond the last key adds zeros
   const uint32_t rows_ahead_;   // keys that the block loads in one round
   Reg<u32> n_keys_;
   Reg<u32> piece_, own_key_;  // of this lane: which piece of a key, which of the block_keys side by side
@@ -88,18 +88,12 @@ uint32_t workspace(const AttentionPlan& plan) {
   return std::max(plan.spec.keys_per_split * std::bit_ceil(heads), kWarps * heads * plan.spec.head_dim);
 }
 
-// Among other bodies, fewer registers are left to one with all heads at once. What is added to what stays the same: a
-// round that reaches beyond the last key adds zeros.
-uint32_t loads_ahead(const AttentionPlan& plan, const VirtualBlock& block) {
-  return block.is_played() && plan.group >= kHeadsAtOnce ? kLoadsAhead / 2 : kLoadsAhead;
-}
-
 Stretch::Stretch(Builder& b, const AttentionPlan& plan, const VirtualBlock& block, const Global<f32>& q,
                  const KvRows& keys, const KvRows& values, const Reg<u32>& n_keys)
     : b_(b),
       plan_(plan),
       block_(block),
-      loads_ahead_(loads_ahead(plan, block)),
+      loads_ahead_(plan.loads_ahead(block.is_played())),
       rows_ahead_(plan.block_keys * loads_ahead_),
       n_keys_(n_keys),
       piece_(b.lane() & (plan.key_lanes - 1)),

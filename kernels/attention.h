@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "kernels/flow.h"
 #include "kernels/kv_cache.h"
 #include "ptx/kernel.h"
 
@@ -49,5 +50,8 @@ ptx::Dimensions attention_grid(const AttentionSpec& spec, uint32_t longest_lengt
 
 // `keys`: summed over the columns. The kernel's own cost is that of full caches.
 ptx::Cost attention_cost(const AttentionSpec& spec, uint64_t keys);
+// Of one with `keys` in each column; a piece is a split, and the end the merge. is_played: as a device function, which
+// the kernels of a token call.
+Flow attention_flow(const AttentionSpec& spec, uint32_t keys, bool is_played);
 
 }  // namespace warpchat

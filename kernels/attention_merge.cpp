@@ -134,7 +134,7 @@ SoftmaxState SplitMerge::merged(const Level& level, const Reg<u32>& first, const
         sum = b_.fma(weight, state[1], sum);
         for (int i = 0; i < 4; ++i) total[i] = b_.fma(weight, part[i], total[i]);
       },
-      Unroll{4});
+      Unroll{AttentionPlan::kMergeAhead});
   return {top, sum, Vec<f32, 4>(Reg<f32>(total[0]), Reg<f32>(total[1]), Reg<f32>(total[2]), Reg<f32>(total[3]))};
 }
 

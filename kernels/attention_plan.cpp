@@ -96,4 +96,49 @@ ptx::Cost attention_cost(const AttentionSpec& spec, uint64_t keys) {
           .flops = keys * spec.n_heads * spec.head_dim * 4};
 }
 
+namespace {
+
+// Stretch::attend, of at most kHeadsAtOnce heads: the keys, their weights, then the values.
+Waits stretch_waits(const AttentionPlan& plan, uint32_t heads, uint32_t keys, bool is_played) {
+  const double n_rounds = ceil_div(keys, plan.block_keys * plan.loads_ahead(is_played));
+  const auto lg = [](uint32_t n) { return static_cast<double>(std::bit_width(n) - 1); };
+  const double over_keys = lg(plan.warp_keys), width = std::bit_ceil(heads);
+  const Waits scores = n_rounds * Waits{.memory = 1, .local = lg(plan.key_lanes)} + Waits{.local = over_keys + 2};
+  const double cells = ceil_div(keys * static_cast<uint32_t>(width), AttentionPlan::kWarps * ptx::kWarpSize);
+  const Waits weights{.local = 2 + cells + lg(ptx::kWarpSize / static_cast<uint32_t>(width)) + 2};
+  const Waits values = n_rounds * Waits{.memory = 1, .local = 1} + Waits{.local = over_keys + 4};
+  return scores + weights + values;
+}
+
+// SplitMerge::finish: at each level the last to arrive reads what its siblings have left.
+Waits merge_waits(const AttentionPlan& plan, uint32_t n_splits) {
+  const uint32_t items = plan.group * (plan.spec.head_dim / 4);
+  const double turns = ceil_div(items, AttentionPlan::kWarps * ptx::kWarpSize);
+  Waits waits;
+  for (uint32_t nodes = n_splits; nodes > 1; nodes = ceil_div(nodes, AttentionPlan::kFanIn)) {
+    const double reads = ceil_div(std::min(nodes, AttentionPlan::kFanIn), AttentionPlan::kMergeAhead);
+    waits =
+        waits + Waits{.l2 = 2, .local = 3} + turns * 2 * reads * Waits{.l2 = 1};  // release and arrival; tops, states
+  }
+  return waits;
+}
+
+}  // namespace
+
+Flow attention_flow(const AttentionSpec& spec, uint32_t keys, bool is_played) {
+  const AttentionPlan plan(spec);
+  const uint32_t n_splits = ceil_div(std::max(keys, 1u), spec.keys_per_split);
+  Flow flow{.pieces = uint64_t{n_splits} * spec.n_kv_heads * spec.columns,
+            .warps = AttentionPlan::kWarps,
+            .blocks_per_sm = 7,               // of about 72 registers a thread
+            .piece = {.common = 1, .l2 = 1},  // the position and the cache's address
+            .end = merge_waits(plan, n_splits)};
+  for (uint32_t head = 0; head < plan.group; head += AttentionPlan::kHeadsAtOnce)
+    flow.piece = flow.piece + stretch_waits(plan, std::min(AttentionPlan::kHeadsAtOnce, plan.group - head),
+                                            std::min(keys, spec.keys_per_split), is_played);
+  const uint64_t piece_bytes = KvLayout{spec.k_type, 1, 1, spec.head_dim}.row_bytes() / plan.pieces;
+  flow.bytes_in_flight = uint64_t{plan.block_keys} * plan.loads_ahead(is_played) * plan.pieces * piece_bytes;
+  return flow;
+}
+
 }  // namespace warpchat

@@ -14,6 +14,7 @@ struct AttentionPlan {
   static constexpr uint32_t kLoadsAhead = 4;   // of a lane in flight
   static constexpr uint32_t kHeadsAtOnce = 8;  // of which a lane holds queries, then sums: kPiece registers each
   static constexpr uint32_t kFanIn = 32;       // children of a node of the merge
+  static constexpr uint32_t kMergeAhead = 4;   // children whose states are in flight; ptxas does so for the tops, too
 
   static constexpr uint32_t kPartBytes = 256;  // of scratch: each part takes a multiple of them
 
@@ -26,6 +27,10 @@ struct AttentionPlan {
 
   explicit AttentionPlan(const AttentionSpec& spec);  // throws Error for a spec that no kernel can have
   std::string name() const;
+  // Among other bodies, fewer registers are left to one with all heads at once.
+  uint32_t loads_ahead(bool is_played) const {
+    return is_played && group >= kHeadsAtOnce ? kLoadsAhead / 2 : kLoadsAhead;
+  }
 
   AttentionSpec spec;              // with its scale
   uint32_t group;                  // query heads of a KV head

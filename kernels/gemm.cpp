@@ -283,12 +283,48 @@ uint32_t threads_per_sm(const GemmPlan& plan, Target target) {
   return is_large ? 256 : 512;
 }
 
+uint32_t blocks_per_sm(const GemmPlan& plan, Target target) {
+  return std::max(1u, threads_per_sm(plan, target) / plan.threads());
+}
+
+// Of a tile of k: the block's columns one after the other into shared memory, then the weights unit by unit. Units that
+// lie in one sector of 32 bytes come to the first-level cache with the first of them.
+Waits tile_waits(const GemmPlan& plan, uint32_t n_columns) {
+  const double n_filled = ceil_div(n_columns, plan.warps), local = plan.normalises() ? 3 : 2;
+  Waits fill = n_filled * Waits{.l2 = 1, .local = local} + Waits{.local = 3};
+  if (plan.normalises()) fill = fill + Waits{.common = 1, .l2 = -1};  // gamma, with the first column
+  const uint32_t sector_units = std::max(1u, 32 * 8 / (plan.matrices[0].streams.low_bits * kGemmUnit));
+  const double from_memory = ceil_div(kGemmTileUnits, sector_units);
+  return fill + from_memory * Waits{.memory = 1} + Waits{.local = (kGemmTileUnits - from_memory) + 2 * kGemmTileUnits};
+}
+
+// write_sums, whose loop over columns ptxas unrolls four times.
+Waits write_waits(const GemmPlan& plan, uint32_t n_columns) {
+  const double n_turns = ceil_div(ceil_div(n_columns, kWarpSize / plan.rows_per_warp), 4);
+  const Waits read = plan.spec.epilogue == GemvEpilogue::kResidual ? Waits{.l2 = 1} : Waits{};
+  const Waits bias = plan.spec.epilogue == GemvEpilogue::kBias ? Waits{.common = 1} : Waits{};
+  const Waits squares = plan.normalises() ? ceil_div(n_columns, plan.warps) * Waits{.local = 6} : Waits{};
+  return n_turns * (read + Waits{.local = 1}) + bias + squares + Waits{.local = 6};
+}
+
 }  // namespace
+
+Flow gemm_flow(const GemmSpec& spec, Target target, uint32_t n_columns) {
+  const GemmPlan plan = plan_of(spec);
+  const uint32_t of_block = std::min(n_columns, plan.columns);
+  uint64_t unit_bytes = 0;
+  for (const ProductMatrix& matrix : plan.matrices) unit_bytes += matrix.row_bytes * kGemmUnit / spec.k;
+  return {.pieces = gemm_grid(spec, n_columns).total(),
+          .warps = plan.warps,
+          .blocks_per_sm = blocks_per_sm(plan, target),
+          .piece = ceil_div(spec.k, kGemmTileK) * tile_waits(plan, of_block) + write_waits(plan, of_block),
+          .bytes_in_flight = plan.rows_per_block() * unit_bytes};
+}
 
 Kernel gemm(const GemmSpec& spec, Target target) {
   const GemmPlan plan = plan_of(spec);
   Builder b(name_of(spec), target);
-  b.min_blocks_per_sm(std::max(1u, threads_per_sm(plan, target) / plan.threads()));
+  b.min_blocks_per_sm(blocks_per_sm(plan, target));
   GemmWriter(b, plan).write();
   return b.finish(Launch{gemm_grid(spec, plan.columns), plan.threads()}, gemm_cost(spec, plan.columns));
 }

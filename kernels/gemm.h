@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "kernels/flow.h"
 #include "kernels/gemv.h"
 
 namespace warpchat {
@@ -44,7 +45,8 @@ bool has_gemm(TensorType weights);
 ptx::Kernel gemm(const GemmSpec& spec, ptx::Target target);
 ptx::Dimensions gemm_grid(const GemmSpec& spec, uint32_t n_columns);
 ptx::Cost gemm_cost(const GemmSpec& spec, uint32_t n_columns);  // every matrix read once for each block of columns
-bool takes_bias(const GemmSpec& spec);                          // as a parameter
+Flow gemm_flow(const GemmSpec& spec, ptx::Target target, uint32_t n_columns);  // a piece is a block
+bool takes_bias(const GemmSpec& spec);                                         // as a parameter
 
 // gemm_q4k_rmsnorm_swiglu, with _k4 or _k1 where k is no multiple of 128, and _w, _r, _c for what of the sharing is not
 // as usual.

@@ -356,7 +356,7 @@ void gemv_body(Builder& b, std::vector<GemvPlan> plans, const Reg<u32>& which, c
 Kernel gemv_kernel(const GemvSpec& spec, Target target, const BodyOf<GemvAddresses>& body) {
   const GemvPlan plan = plan_of(spec);
   Builder b(name_of(spec), target);
-  b.min_blocks_per_sm(std::max(1u, 512 / plan.threads()));  // 128 registers a thread, so that nothing spills
+  b.min_blocks_per_sm(plan.blocks_per_sm());
   const GemvAddresses at = declare_addresses(b, plan);
   body(b, at, VirtualBlock(b));
   return b.finish(Launch{plan.n_blocks, plan.threads()}, product_cost(spec, plan.matrices, spec.columns));

@@ -93,6 +93,8 @@ void lay_out_input(GemvPlan& plan) {
 
 }  // namespace
 
+uint32_t GemvPlan::blocks_per_sm() const { return std::max(1u, 512 / threads()); }
+
 uint32_t GemvPlan::input_unit_bytes() const {
   if (has_float_input) return unit_weights * 4;
   return unit_weights * 2 + (has_input_sums ? 8 : 0) + 4;
@@ -114,6 +116,49 @@ GemvPlan plan_of(const GemvSpec& spec) {
   share_rows(plan);
   plan.units_in_flight = choose_units_in_flight(plan);
   return plan;
+}
+
+namespace {
+
+// Of a tile of all columns; SharedInput::fill.
+Waits fill_waits(const GemvPlan& plan) {
+  const Waits load = plan.normalises() ? Waits{.common = 1} : Waits{.l2 = 1};
+  const double scale = plan.has_input_sums ? 5 : 3;  // shuffles for the largest value, and for the sums
+  const uint32_t n_rounds = plan.has_float_input
+                                ? ceil_div(plan.tile_units * plan.unit_weights, plan.threads())
+                                : ceil_div(ceil_div(plan.tile_units, GemvPlan::kFillUnits), plan.warps);
+  const Waits round = load + (plan.has_float_input ? Waits{.local = 1} : Waits{.local = scale});
+  const Waits squares = plan.normalises() ? Waits{.local = 6} : Waits{};  // a warp's sum, to shared memory
+  return plan.spec.columns * (double(ceil_div(n_rounds, GemvPlan::kFillAhead)) * round + squares) + Waits{.local = 1};
+}
+
+// GemvWriter::write_rows: the sums over a row's lanes, RMSNorm's factor, and what the epilogue reads.
+Waits end_of_rows(const GemvPlan& plan) {
+  Waits waits{.local = static_cast<double>(std::bit_width(plan.lanes_per_row) - 1)};
+  if (plan.normalises()) waits.local += 2;
+  if (plan.spec.epilogue == GemvEpilogue::kBias) waits.common += 1;
+  if (plan.spec.epilogue == GemvEpilogue::kResidual) waits.l2 += 1;
+  return ceil_div(plan.spec.columns * plan.rows_per_warp, plan.lanes_per_row) * waits;
+}
+
+}  // namespace
+
+Flow gemv_flow(const GemvPlan& plan) {
+  const uint32_t n_tiles = ceil_div(plan.n_units, plan.tile_units);
+  const uint32_t n_rounds = n_tiles * ceil_div(plan.tile_units, plan.lanes_per_row * plan.units_in_flight);
+  Flow flow{.pieces = plan.n_steps,
+            .blocks_per_sm = plan.blocks_per_sm(),
+            .piece = n_rounds * Waits{.memory = 1} + end_of_rows(plan)};
+  if (plan.is_tiled()) {
+    flow.piece = flow.piece + n_tiles * fill_waits(plan);
+  } else {
+    flow.start = fill_waits(plan);
+    flow.start_region = "normalise";
+  }
+  uint64_t row_bytes = 0;
+  for (const ProductMatrix& matrix : plan.matrices) row_bytes += matrix.row_bytes;
+  flow.bytes_in_flight = 32 * plan.units_in_flight * plan.rows_per_warp * row_bytes / plan.n_units;
+  return flow;
 }
 
 bool share_input(std::vector<GemvPlan>& plans) {

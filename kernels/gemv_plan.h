@@ -3,11 +3,15 @@
 #pragma once
 #include <vector>
 
+#include "kernels/flow.h"
 #include "kernels/product.h"
 
 namespace warpchat {
 
 struct GemvPlan {
+  static constexpr uint32_t kFillUnits = 4;  // of which a warp makes integers at once: eight lanes a unit
+  static constexpr uint32_t kFillAhead = 1;  // loads of the input that a lane has in flight
+
   GemvSpec spec;
   std::vector<ProductMatrix> matrices;
 
@@ -27,12 +31,16 @@ struct GemvPlan {
   bool is_tiled() const { return tile_units < n_units; }
   bool normalises() const { return spec.prologue == GemvPrologue::kRmsNorm; }
   uint32_t threads() const { return warps * 32; }
+  uint32_t blocks_per_sm() const;       // 128 registers a thread, so that nothing spills
   uint32_t input_unit_bytes() const;    // of a column
   uint32_t input_column_bytes() const;  // of the tile
 };
 
 // Throws Error with the spec's name and what is wrong with it.
 GemvPlan plan_of(const GemvSpec& spec);
+
+// Of a block of its own, or a share of rows in a larger kernel: a piece is a warp's step.
+Flow gemv_flow(const GemvPlan& plan);
 
 // Lays out the input of these plans, of equal k, in one way for all; false, and nothing done, where there is none that
 // fits at once.

@@ -1,5 +1,6 @@
 // A barrier of all blocks of a cooperative launch: what any block wrote before it, every block reads behind it.
 #pragma once
+#include "kernels/flow.h"
 #include "ptx/builder.h"
 
 namespace warpchat {
@@ -8,6 +9,10 @@ namespace warpchat {
 // earlier barrier: barrier number n is open once blocks * n have arrived.
 class GridBarrier {
  public:
+  // What the block that comes last waits for, beside the arrivals of all blocks at one word: its stores and its arrival
+  // go out, and a poll under way misses it before the next one, which an acquire follows, sees it.
+  static constexpr Waits kWaits{.l2 = 3.5, .local = 2};
+
   // counter: u64, zero when the launch begins; nothing else beside it in its 128 bytes.
   GridBarrier(ptx::Builder& b, const ptx::Global<ptx::u64>& counter);
 

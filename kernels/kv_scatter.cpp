@@ -279,4 +279,13 @@ Kernel kv_scatter(const KvScatterSpec& spec, Target target) {
   });
 }
 
+// The position, the head, the norm if there is one; of keys and values then where the cache is.
+Flow kv_scatter_flow(const KvScatterSpec& s) {
+  const Waits norm = s.qk_norm ? Waits{.common = 1, .local = 5} : Waits{};
+  return {.pieces = kv_scatter_launch(s).blocks.total(),
+          .warps = kWarps,
+          .blocks_per_sm = 8,
+          .piece = Waits{.common = 1, .l2 = 2} + norm};
+}
+
 }  // namespace warpchat

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/flow.h"
 #include "kernels/kv_cache.h"
 #include "models/model_config.h"
 #include "ptx/kernel.h"
@@ -45,5 +46,6 @@ struct KvScatterSpec {
 // bounds above.
 ptx::Kernel kv_scatter(const KvScatterSpec& spec, ptx::Target target);
 std::string name_of(const KvScatterSpec& spec);
+Flow kv_scatter_flow(const KvScatterSpec& spec);  // a piece is a block's heads
 
 }  // namespace warpchat

@@ -140,12 +140,12 @@ class DecoderWriter {
         at_(b_, specs_),
         barrier_(b_, at_.barrier),
         zero_(b_.var("zero", 0u)),
-        attention_teams_(teams_of_attention()) {
+        attention_teams_(persistent_attention_teams(functions_.attend.shared_bytes())) {
     if (spec.ring)
       sampler_.emplace(persistent_sampling(spec), target);
     else
       argmax_.emplace(argmax_spec(), target);
-    b_.min_blocks_per_sm(512 / kPersistentThreads);  // 128 registers a thread, as the bodies need
+    b_.min_blocks_per_sm(kPersistentBlocksPerSm);
     if (spec.stamps) stamps_.emplace(b_);
   }
 
@@ -173,10 +173,6 @@ class DecoderWriter {
 
  private:
   using Wait = std::function<void()>;
-
-  uint32_t teams_of_attention() const {
-    return std::clamp(kMaxStaticSharedBytes / (functions_.attend.shared_bytes() + 64), 1u, kWarps / attention_warps());
-  }
 
   void run_phases(const PhaseProgram& program, size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) run_phase(program.phases[i], static_cast<uint32_t>(i));
@@ -461,6 +457,21 @@ std::string name_of(const PersistentSpec& spec) {
 
 SampleSpec persistent_sampling(const PersistentSpec& spec) {
   return {.n_vocab = spec.decoder.embedding.n_vocab, .ring = spec.ring.value()};
+}
+
+// multiply_normed reads the rows of its products one after the other, side by side in memory; other products' rows were
+// asked for before the barrier. publish reads step, choice, position and error, the host's stop flag and what it has
+// taken, and the token must have arrived there before the next one begins.
+Waits persistent_waits(std::string_view phase) {
+  if (phase == "qkv") return {.common = 3, .local = 3};
+  if (phase == "logits") return {.common = 1, .local = 1};
+  if (phase == "choose") return {.l2 = 1};
+  if (phase == "publish") return {.host = 2, .l2 = 5};
+  return {};
+}
+
+uint32_t persistent_attention_teams(uint32_t shared_bytes) {
+  return std::clamp(kMaxStaticSharedBytes / (shared_bytes + 64), 1u, kWarps / attention_warps());
 }
 
 void share_blocks(std::span<ProductRow* const> rows, std::span<const uint64_t> bytes, uint32_t n_blocks) {

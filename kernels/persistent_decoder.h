@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/product_variants.h"
@@ -132,6 +133,12 @@ ptx::Kernel persistent_decoder(const PersistentSpec& spec, ptx::Target target);
 SampleSpec persistent_sampling(const PersistentSpec& spec);  // with a ring: one column, by one block of this kernel
 std::string name_of(const PersistentSpec& spec);
 inline constexpr uint32_t kPersistentThreads = 256;
+inline constexpr uint32_t kPersistentBlocksPerSm = 512 / kPersistentThreads;  // 128 registers a thread
+
+// Of a phase of decoder_program(), between its barrier and the flows of its kernels' bodies; all of publish's.
+Waits persistent_waits(std::string_view phase);
+// Of a block, for a body with so much shared memory.
+uint32_t persistent_attention_teams(uint32_t shared_bytes);
 
 // Gives each of these products, which run at the same time, a range of the grid's blocks in proportion to its bytes, or
 // all blocks to each in turn where there are fewer than products.

@@ -220,4 +220,22 @@ Kernel sample(const SampleSpec& s, Target target) {
                    .flops = uint64_t{s.columns} * s.n_vocab});
 }
 
+// Every logit is read once for the best one, and once more for the candidates if there is a filter; in between once
+// more, one by one, for the weights that top_p without top_k asks for. A pass keeps one load of a thread in flight.
+Flow sample_flow(const SampleSpec& s, uint32_t threads, uint32_t top_k, bool has_top_p) {
+  const double by_four = ceil_div(s.n_vocab, (s.n_vocab % 4 == 0 ? 4 : 1) * threads);
+  const double one_by_one = ceil_div(s.n_vocab, threads);
+  const Waits over_block{.local = 2 * 5 + 4};  // of block_max, block_sum: two stages, with two barriers
+  Waits piece = Waits{.common = 1, .l2 = 1} + by_four * Waits{.l2 = 1} + over_block;  // settings and position first
+  if (top_k != 0 || has_top_p) piece = piece + by_four * Waits{.l2 = 1} + Waits{.local = 2};
+  if (top_k != 0) {
+    const double rounds = ceil_div(top_k, threads / kWarpSize);      // bound_of_top_k
+    const double candidates = 2.0 * rounds * (threads / kWarpSize);  // about; choose_of_few looks at all of them twice
+    piece = piece + Waits{.local = 5 * rounds + 3} + 2 * (Waits{.local = candidates} + over_block);
+  } else if (has_top_p) {
+    piece = piece + one_by_one * Waits{.l2 = 1} + over_block;
+  }
+  return {.pieces = s.columns, .warps = threads / kWarpSize, .piece = piece};
+}
+
 }  // namespace warpchat

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/flow.h"
 #include "kernels/virtual_block.h"
 
 namespace warpchat {
@@ -69,6 +70,10 @@ struct SampleBuffers {
 // word with the lowest such id, and nothing of the column is written. Throws Error for a spec outside the bounds above.
 ptx::Kernel sample(const SampleSpec& spec, ptx::Target target);
 std::string name_of(const SampleSpec& spec);
+
+// A piece is a column, by `threads` threads: spec.threads, or those of the block of another kernel. top_k, has_top_p:
+// as the states ask; 0 and false: no filter, and the best logit.
+Flow sample_flow(const SampleSpec& spec, uint32_t threads, uint32_t top_k = 0, bool has_top_p = false);
 
 // The same inside another kernel, by one whole block that has not parted, of as many threads as it has: spec.threads
 // does not matter. `column` is the same in all of them. memory: of kSampleSharedBytes, 16-byte aligned, behind a

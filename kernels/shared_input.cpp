@@ -8,7 +8,6 @@ using namespace ptx;
 
 namespace {
 
-constexpr uint32_t kUnitsPerWarp = 4;  // while integers are made: eight lanes a unit, four values a lane
 constexpr float kLargestInteger = 32512;
 constexpr float kVanishing = 1e-30f;  // the inverse of less would overflow
 
@@ -98,8 +97,8 @@ std::vector<Reg<f32>> SharedInput::load_values(const Column& column, const Reg<u
 
 // Eight lanes a unit, four values a lane; no branch parts the lanes around the shuffles.
 void SharedInput::fill_integers(const Column& column, const FirstUnit& first, Var<f32>& squares) {
-  const bool is_ragged = plan_.n_units % (plan_.is_tiled() ? plan_.tile_units : kUnitsPerWarp) != 0;
-  const uint32_t n_rounds = (plan_.tile_units + kUnitsPerWarp - 1) / kUnitsPerWarp;
+  const bool is_ragged = plan_.n_units % (plan_.is_tiled() ? plan_.tile_units : GemvPlan::kFillUnits) != 0;
+  const uint32_t n_rounds = (plan_.tile_units + GemvPlan::kFillUnits - 1) / GemvPlan::kFillUnits;
   b_.for_("round", block_.warp(), n_rounds, plan_.warps, [&](Reg<u32> round) {
     Reg<u32> quad = (round * kWarpSize + b_.lane()).named("quad");
     std::optional<Pred> is_inside;
