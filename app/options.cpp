@@ -191,7 +191,7 @@ void add_kernels(CLI::App& app, KernelsOptions& o) {
   text(app, "--target", o.target, "sm_XX", "the GPU architecture, sm_75 to sm_120; default sm_90");
   text(app, "--ptx", o.ptx_folder, "FOLDER", "write their text, as FOLDER/token.ptx and prompt.ptx");
   text(app, "--gpu", o.gpu, "NAME",
-       "instead of the list, what a model of this GPU predicts: time a kernel, tokens per second; h200 or 4090");
+       "instead of the list, what a model of this GPU predicts: where time goes, tokens per second; h200 or 4090");
 }
 
 constexpr std::string_view kExamples = R"(

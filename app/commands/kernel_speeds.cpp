@@ -1,8 +1,9 @@
-// From counted work to tables.
+// From what kernels have to do to tables.
 #include "app/commands/kernel_speeds.h"
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 
 #include "app/options.h"
 #include "engine/gpu/token_work.h"
@@ -12,7 +13,11 @@ namespace warpchat {
 
 namespace {
 
-constexpr uint32_t kPositions[] = {0, 4096, 32768};
+constexpr uint32_t kContexts[] = {1, 64, 4096, 32768};  // positions, with the token's own
+constexpr uint32_t kShownContext = 64;
+constexpr uint32_t kSequences[] = {1, 2, 4, 8, 16, 32, 64}, kBatchContext = 1024;
+constexpr uint32_t kPrompts[] = {512, 4096}, kPromptColumns = 512;  // of a pass, as by default
+constexpr double kMicro = 1e6;
 
 const GpuTraits& traits_of(const std::string& gpu) {
   try {
@@ -27,44 +32,178 @@ std::string decimal(const char* format, double value) {
   std::snprintf(text, sizeof text, format, value);
   return text;
 }
+std::string us(double seconds) { return decimal("%.1f", seconds * kMicro); }
 
-// A row a kernel, with the time of all its calls.
-TextTable kernel_table(const GpuTraits& gpu, const std::vector<KernelGroup>& token) {
+// Rows in order of their first sight, by a name.
+template <class Row>
+Row& row_of(std::vector<Row>& rows, const std::string& name) {
+  const auto found = std::ranges::find(rows, name, &Row::name);
+  return found != rows.end() ? *found : rows.emplace_back(Row{name});
+}
+
+// A row a phase of the persistent decoder, with the time of all its calls.
+TextTable phase_table(const GpuTraits& gpu, const std::vector<KernelGroup>& token) {
   struct Row {
-    KernelWork work;
+    std::string name;
+    const KernelGroup* group = nullptr;
     uint32_t calls = 0;
+    PhaseSeconds time = {};
   };
   std::vector<Row> rows;
-  for (const KernelGroup& phase : token) {
-    for (const KernelWork& work : phase) {
-      auto row = std::ranges::find(rows, work.name, [](const Row& r) { return r.work.name; });
-      if (row == rows.end()) row = rows.insert(row, {work});
-      ++row->calls;
-    }
+  PhaseSeconds all;
+  const std::vector<PhaseSeconds> times = token_seconds(gpu, token);
+  for (size_t i = 0; i < token.size(); ++i) {
+    const KernelGroup& group = token[i];
+    if (group.form == KernelGroup::Form::kSeparate) continue;
+    Row& row = row_of(rows, group.phase);
+    const PhaseSeconds& time = times[i];
+    row.group = &group, ++row.calls, row.time += time, all += time;
   }
-  TextTable table{{"kernel", "calls", "blocks", "bytes", "instructions", "us by bytes", "us by issue", "bound by"}};
-  for (const auto& [work, calls] : rows) {
-    const double bytes = seconds_of_bytes(gpu, work), issue = seconds_of_issue(gpu, work);
-    table.push_back({work.name, grouped(calls), grouped(work.blocks), grouped(work.bytes), grouped(work.instructions),
-                     decimal("%.2f", bytes * calls * 1e6), decimal("%.2f", issue * calls * 1e6),
-                     bytes >= issue ? "bytes" : "issue"});
+  TextTable table{{"phase", "calls", "rounds", "KB in flight", "barriers", "start", "bytes", "latency", "imbalance",
+                   "end", "us in all"}};
+  const auto add = [&](std::vector<std::string> cells, const PhaseSeconds& t) {
+    for (double part : {t.wait, t.start, t.bytes, t.latency, t.imbalance, t.end, t.total()}) cells.push_back(us(part));
+    table.push_back(cells);
+  };
+  for (const Row& row : rows) {
+    const bool has_kernel = !row.group->kernels.empty();
+    add({row.name, grouped(row.calls), has_kernel ? decimal("%.2f", rounds(gpu, *row.group).even) : "",
+         has_kernel ? decimal("%.1f", bytes_in_flight(gpu, *row.group) / 1000) : ""},
+        row.time);
   }
+  add({"in all", "", "", ""}, all);
   return table;
 }
 
-std::string explanation(const GpuTraits& gpu, uint64_t n_barriers) {
-  return "A bound, not a measurement: each kernel takes the longer of its bytes and its instructions, and between two "
-         "kernels\npass " +
-         decimal("%.1f", gpu.stream_launch_seconds * 1e6) + " us in a stream (assumed: no figure is published), " +
-         decimal("%.1f", gpu.graph_node_seconds * 1e6) +
-         " us in a graph (as published for an H100); each\nof the persistent decoder's " + grouped(n_barriers) +
-         " barriers a token takes " + decimal("%.1f", gpu.barrier_seconds * 1e6) +
-         " us (as published for other megakernels). Bytes are the\nkernels' formulas. Instructions are those of PTX, "
-         "counted in the emulator for whole "
-         "warps; the driver's compiler merges\nand splits them, so that the machine's own are fewer or more. "
-         "Latencies, "
-         "caches and sampling are not in it.\n";
+// A row a kernel, launched by itself.
+TextTable kernel_table(const GpuTraits& gpu, const std::vector<KernelGroup>& token) {
+  struct Row {
+    std::string name;
+    KernelWork work = {};
+    uint32_t calls = 0;
+  };
+  std::vector<Row> rows;
+  for (const KernelGroup& group : token) {
+    if (group.form == KernelGroup::Form::kPersistent) continue;
+    for (const KernelWork& work : group.kernels) {
+      Row& row = row_of(rows, work.name);
+      row.work = work, ++row.calls;
+    }
+  }
+  TextTable table{{"kernel", "calls", "blocks", "bytes", "instructions", "us by bytes", "us by issue", "us in all"}};
+  for (const auto& [name, work, calls] : rows)
+    table.push_back({name, grouped(calls), grouped(work.blocks), grouped(work.bytes),
+                     grouped(static_cast<uint64_t>(work.instructions())), us(calls * seconds_of_bytes(gpu, work)),
+                     us(calls * seconds_of_issue(gpu, work)), us(calls * launch_seconds(gpu, work, 0).total())});
+  return table;
 }
+
+// The tables below, of one model on one GPU.
+class Speeds {
+ public:
+  Speeds(const ModelShape& shape, const GpuTraits& gpu)
+      : shape_(shape),
+        gpu_(gpu),
+        context_(shape.config.context_length),
+        token_(specs(PassKind::kToken, 1), gpu.target) {}
+
+  const TokenWork& token() const { return token_; }
+  uint32_t position(uint32_t context) const { return std::min(context, context_) - 1; }
+
+  TextTable decoding() const {
+    TextTable table{{"tokens per second", "bytes alone", "stream", "graph", "persistent"}};
+    std::set<uint32_t> positions;
+    for (const uint32_t context : kContexts) positions.insert(position(context));
+    for (const uint32_t at : positions) {
+      const TokensPerSecond s = predict(gpu_, token_.at(at), token_.barriers());
+      table.push_back({"in a context of " + grouped(at + 1), decimal("%.0f", s.bandwidth), decimal("%.0f", s.stream),
+                       decimal("%.0f", s.graph), decimal("%.0f", s.persistent)});
+    }
+    return table;
+  }
+
+  TextTable choosing() const {
+    const SampleSpec spec{.n_vocab = shape_.config.n_vocab, .ring = sample_ring(context_)};
+    TextTable table{{"us to choose a token", "greedy", "top-k 40", "top-p"}};
+    for (const bool is_persistent : {false, true}) {
+      std::vector<std::string> row{is_persistent ? "in the persistent decoder" : "a kernel of its own"};
+      for (const auto& [top_k, has_top_p] : {std::pair{0u, false}, {40u, false}, {0u, true}}) {
+        const KernelWork work = sampling_work(spec, gpu_.target, is_persistent, top_k, has_top_p);
+        row.push_back(us(launch_seconds(gpu_, work, 0).total()));
+      }
+      table.push_back(row);
+    }
+    return table;
+  }
+
+  TextTable batches() const {
+    const uint32_t at = position(kBatchContext);
+    const double alone = predict(gpu_, token_.at(at), token_.barriers()).persistent;
+    TextTable table{{"sequences side by side in contexts of " + grouped(at + 1), "tokens per second, graph",
+                     "times one persistent"}};
+    for (const uint32_t n : kSequences) {
+      const double speed = n * (n == 1 ? predict(gpu_, token_.at(at), token_.barriers())
+                                       : predict(gpu_, pass(PassKind::kBatch, n).at(at), 0))
+                                   .graph;
+      table.push_back({grouped(n), decimal("%.0f", speed), decimal("%.2f", speed / alone)});
+    }
+    return table;
+  }
+
+  TextTable prompts() const {
+    TextTable table{{"prompt of", "tokens per second", "bound by products and bytes"}};
+    uint64_t weights = 0;
+    for (const KernelGroup& group : token_.at(0))
+      for (const KernelWork& work : group.kernels) weights += work.weight_bytes;
+    const uint32_t columns = std::min(kPromptColumns, context_);
+    const PassWork work = pass(PassKind::kPrompt, columns);
+    for (const uint32_t n : kPrompts) {
+      if (n > context_) continue;
+      double seconds = 0;
+      for (uint32_t first = 0; first < n; first += columns) seconds += 1 / predict(gpu_, work.at(first), 0).stream;
+      table.push_back(
+          {grouped(n), decimal("%.0f", n / seconds), decimal("%.0f", prefill_bound(gpu_, shape_.config, weights, n))});
+    }
+    return table;
+  }
+
+ private:
+  DecoderSpecs specs(PassKind kind, uint32_t columns) const {
+    return decoder_specs(shape_.config, shape_.formats, context_, kind, columns);
+  }
+  PassWork pass(PassKind kind, uint32_t columns) const { return {specs(kind, columns), gpu_.target, columns, token_}; }
+
+  const ModelShape& shape_;
+  const GpuTraits& gpu_;
+  uint32_t context_;
+  TokenWork token_;
+};
+
+std::string title(const std::string& name, const GpuTraits& gpu) {
+  return name + " on " + std::string(gpu.title) + " (" + ptx::spell(gpu.target) +
+         "): " + decimal("%.2f TB/s, ", gpu.bytes_per_second * 1e-12) + grouped(gpu.n_sms) + " processors at " +
+         decimal("%.2f GHz, ", gpu.clock_hz * 1e-9) + decimal("%.0f", gpu.instructions_per_clock) +
+         " warp instructions a clock each\nan answer from memory " + decimal("%.2f us, ", gpu.memory_seconds * kMicro) +
+         "from the second-level cache " + decimal("%.2f us, ", gpu.l2_seconds * kMicro) + "from the host " +
+         decimal("%.1f us; ", gpu.host_seconds * kMicro) + "a launch in a stream " +
+         decimal("%.1f us, ", gpu.stream_launch_seconds * kMicro) + "in a graph " +
+         decimal("%.1f us, ", gpu.graph_node_seconds * kMicro) + "a barrier of " + grouped(persistent_blocks(gpu)) +
+         " blocks " + decimal("%.2f us", barrier_seconds(gpu) * kMicro) + "\n";
+}
+
+constexpr const char* kExplanation =
+    "A prediction, not a measurement, from constants that were published for this or a like GPU, or assumed, and none "
+    "of\n"
+    "which was measured here: engine/gpu/speed_model.cpp says which. Bytes are the kernels' formulas; instructions "
+    "are\n"
+    "those of PTX, counted in the emulator for whole warps, which the driver's compiler merges and splits; what warps "
+    "wait\n"
+    "for one thing after the other is what each kernel says of itself. start: until the first weights are asked for;\n"
+    "latency: waiting beyond the time of the bytes; imbalance: some warps have a piece more than others. rounds: "
+    "pieces\n"
+    "of work for each team of warps on average; KB in flight: asked of memory at once by a processor's warps, at "
+    "most.\n"
+    "Conflicts, sinking clocks and the profiler are not in it.\n";
 
 }  // namespace
 
@@ -85,21 +224,14 @@ std::string aligned(const TextTable& table) {
 
 std::string predicted_speeds(const std::string& name, const ModelShape& shape, const std::string& gpu_name) {
   const GpuTraits& gpu = traits_of(gpu_name);
-  const uint32_t context = shape.config.context_length;
-  const TokenWork work(decoder_specs(shape.config, shape.formats, context, PassKind::kToken, 1), gpu.target);
-  TextTable speeds{{"tokens per second", "bytes alone", "stream", "graph", "persistent"}};
-  for (const uint32_t wanted : kPositions) {
-    const uint32_t position = std::min(wanted, context - 1);
-    const TokensPerSecond s = predict(gpu, work.at(position), work.barriers());
-    speeds.push_back({"at position " + grouped(position), decimal("%.0f", s.bandwidth), decimal("%.0f", s.stream),
-                      decimal("%.0f", s.graph), decimal("%.0f", s.persistent)});
-  }
-  const uint32_t shown = std::min(kPositions[1], context - 1);
-  return name + " on " + std::string(gpu.title) + " (" + ptx::spell(gpu.target) +
-         "): " + decimal("%.2f TB/s, ", gpu.bytes_per_second * 1e-12) + grouped(gpu.n_sms) + " processors at " +
-         decimal("%.2f GHz, ", gpu.clock_hz * 1e-9) + decimal("%.0f", gpu.instructions_per_clock) +
-         " warp instructions a clock each\n\na token at position " + grouped(shown) + "\n" +
-         aligned(kernel_table(gpu, work.at(shown))) + "\n" + aligned(speeds) + "\n" + explanation(gpu, work.barriers());
+  const Speeds speeds(shape, gpu);
+  const uint32_t shown = speeds.position(kShownContext);
+  const std::vector<KernelGroup> token = speeds.token().at(shown);
+  const std::string at = " in a context of " + grouped(shown + 1);
+  return title(name, gpu) + "\na token of the persistent decoder" + at + ", in us\n" +
+         aligned(phase_table(gpu, token)) + "\nthe same by separate kernels, without what lies between them\n" +
+         aligned(kernel_table(gpu, token)) + "\n" + aligned(speeds.decoding()) + "\n" + aligned(speeds.choosing()) +
+         "\n" + aligned(speeds.batches()) + "\n" + aligned(speeds.prompts()) + "\n" + kExplanation;
 }
 
 }  // namespace warpchat

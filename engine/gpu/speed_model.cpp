@@ -1,32 +1,105 @@
 #include "engine/gpu/speed_model.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "kernels/grid_barrier.h"
+#include "kernels/persistent_decoder.h"
 #include "models/error.h"
 
 namespace warpchat {
 
 namespace {
 
+constexpr uint32_t kPersistentWarps = kPersistentThreads / 32;
+
+// None of these was measured by this project.
 // Bandwidths are what published kernels read at, not the data sheets' 4.8 and 1.008 TB/s. Processors, clocks (boost)
 // and four schedulers a processor, and the tensor cores' rate: NVIDIA's data sheets and architecture papers. A graph
 // node: 1.3 us as measured on an H100 for "Look Ma, No Bubbles! Designing a Low-Latency Megakernel for Llama-1B" (Hazy
-// Research, May 2025); a grid barrier: those of megakernels, the upper end of 0.7 to 1 us. A launch in a stream is an
-// assumption: the node by the ratio of the two in NVIDIA's "Getting Started with CUDA Graphs" (0.9 to 0.5 us on a
-// V100). None of these was measured by this project, and the three times were not measured on an RTX 4090 at all.
+// Research, May 2025). A launch in a stream is an assumption: the node by the ratio of the two in NVIDIA's "Getting
+// Started with CUDA Graphs" (0.9 to 0.5 us on a V100).
+// The times to read a word are assumptions: 0.65 us for HBM under load; 0.2 us for the second-level cache of an H200,
+// whose two halves are 200 to 300 cycles away; for the RTX 4090's, which is Ada's, 279 cycles were published for an
+// L40. A shuffle takes 23 cycles on every GPU since Volta; an instruction that waits for no memory 1.25 cycles on
+// average, as chains of them overlap in part. Arrivals make a barrier of 264 blocks 1.2 us, the upper end of what
+// megakernels report.
 constexpr GpuTraits kGpus[] = {
-    {"h200", "NVIDIA H200", ptx::sm_90, 4.3e12, 132, 1.98e9, 4, 2.3e-6, 1.3e-6, 1.0e-6, 989e12},
-    {"4090", "NVIDIA GeForce RTX 4090", ptx::sm_89, 0.95e12, 128, 2.52e9, 4, 2.3e-6, 1.3e-6, 1.0e-6, 165e12},
+    {"h200", "NVIDIA H200", ptx::sm_90, 4.3e12, 132, 1.98e9, 4, 2.3e-6, 1.3e-6, 989e12, 1e-6, 0.65e-6, 0.2e-6, 0.2e-6,
+     23, 1.25, 1.8e-9},
+    {"4090", "NVIDIA GeForce RTX 4090", ptx::sm_89, 0.95e12, 128, 2.52e9, 4, 2.3e-6, 1.3e-6, 165e12, 1e-6, 0.5e-6,
+     0.12e-6, 0.12e-6, 23, 1.25, 1.8e-9},
 };
 
-KernelWork together(const KernelGroup& phase) {
-  KernelWork sum{.blocks = 0};
-  for (const KernelWork& work : phase) {
-    sum.bytes += work.bytes;
-    sum.instructions += work.instructions;
-    sum.blocks += work.blocks;
+// The pieces of a kernel from the first load to the last result.
+class Pieces {
+ public:
+  // bytes, instructions, flops: of all that run beside it. gap: seconds for which what was asked for ahead has come.
+  Pieces(const GpuTraits& gpu, const KernelWork& work, double bytes, double instructions, double flops, double gap)
+      : n_(static_cast<double>(work.flow.pieces)) {
+    const double ahead = std::min(static_cast<double>(work.flow.bytes_ahead), bytes);
+    const double share_ahead = bytes > 0 ? ahead / bytes : 0;
+    const Waits& w = work.flow.piece;
+    const Waits waits{w.host, w.memory * (1 - share_ahead), w.common, w.l2 + w.memory * share_ahead, w.local};
+    chain_ = seconds(gpu, waits, work.piece_instructions);
+    first_ = bytes > 0 ? (1 - share_ahead) * gpu.memory_seconds + share_ahead * gpu.l2_seconds : 0;
+    bytes_ = bytes / gpu.bytes_per_second - std::min(ahead / gpu.bytes_per_second, gap);
+    rate_ = std::max(
+        {bytes_, instructions / (gpu.n_sms * gpu.instructions_per_clock * gpu.clock_hz), flops / gpu.tensor_flops});
   }
-  return sum;
+
+  // Adds where the time goes when `teams` take pieces in turn: as many times as all have one, and then those left.
+  void add_to(PhaseSeconds& seconds, double teams) const {
+    const double whole = std::floor(n_ / teams), rest = n_ - whole * teams;
+    const double dealt = (whole > 0 ? of(whole * teams, whole) : 0) + (rest > 0 ? of(rest, 1) : 0);
+    const double even = of(n_, std::max(1.0, n_ / teams));
+    seconds.bytes += bytes_;
+    seconds.latency += even - bytes_;
+    seconds.imbalance += dealt - even;
+  }
+
+ private:
+  double of(double n, double rounds) const { return std::max(rounds * chain_, first_ + rate_ * n / n_); }
+
+  double n_, chain_, first_, bytes_, rate_;
+};
+
+// How many pieces of each of a group's kernels the persistent decoder's grid works on at once.
+std::vector<double> persistent_teams(const GpuTraits& gpu, const KernelGroup& group) {
+  std::vector<ProductRow> rows(group.kernels.size());
+  std::vector<ProductRow*> pointers;
+  std::vector<uint64_t> bytes;
+  for (ProductRow& row : rows) row.n_blocks = persistent_blocks(gpu), pointers.push_back(&row);
+  for (const KernelWork& work : group.kernels) bytes.push_back(std::max<uint64_t>(1, work.weight_bytes));
+  if (rows.size() > 1) share_blocks(pointers, bytes, persistent_blocks(gpu));
+  std::vector<double> teams;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const KernelWork& work = group.kernels[i];
+    teams.push_back(1.0 * rows[i].n_blocks *
+                    std::clamp(kPersistentWarps / work.flow.warps, 1u, std::max(1u, work.most_teams)));
+  }
+  return teams;
+}
+
+// The kernel of a group that ends last, as the others end meanwhile.
+PhaseSeconds longest(const GpuTraits& gpu, const KernelGroup& group, double quiet) {
+  const double entry = seconds(gpu, persistent_waits(group.phase));
+  double bytes = 0, instructions = 0;
+  for (const KernelWork& work : group.kernels) {
+    bytes += static_cast<double>(work.bytes);
+    instructions += static_cast<double>(work.flow.pieces * work.flow.warps) * work.piece_instructions;
+  }
+  const std::vector<double> teams = persistent_teams(gpu, group);
+  PhaseSeconds longest{.start = group.kernels.empty() ? entry : 0};
+  for (size_t i = 0; i < teams.size(); ++i) {
+    const KernelWork& work = group.kernels[i];
+    PhaseSeconds own;
+    own.start = entry + seconds(gpu, work.flow.start, work.start_instructions);
+    own.end = seconds(gpu, work.flow.end);
+    Pieces(gpu, work, bytes, instructions, 0, quiet + barrier_seconds(gpu) + own.start).add_to(own, teams[i]);
+    if (own.total() > longest.total()) longest = own;
+  }
+  return longest;
 }
 
 }  // namespace
@@ -42,12 +115,20 @@ const GpuTraits& gpu_named(std::string_view name) {
   throw Error("the GPU \"" + std::string(name) + "\" is unknown, expected one of " + known);
 }
 
-double prefill_bound(const GpuTraits& gpu, const ModelConfig& c, uint64_t weight_bytes, uint32_t n_tokens) {
-  const double q_width = double{1} * c.n_heads * c.head_dim, kv_width = double{1} * c.n_kv_heads * c.head_dim;
-  const double weights = c.hidden * (2 * q_width + 2 * kv_width + 3.0 * c.ffn);  // of a layer
-  const double scores = q_width * (n_tokens + 1.0);  // of a token on average: half of them, a product each with K and V
-  const double flops = 2.0 * c.n_layers * (weights + scores) * n_tokens + 2.0 * c.hidden * c.n_vocab;
-  return n_tokens / std::max(flops / gpu.tensor_flops, static_cast<double>(weight_bytes) / gpu.bytes_per_second);
+PhaseSeconds& PhaseSeconds::operator+=(const PhaseSeconds& other) {
+  wait += other.wait, start += other.start, bytes += other.bytes;
+  latency += other.latency, imbalance += other.imbalance, end += other.end;
+  return *this;
+}
+
+double KernelWork::instructions() const {
+  return static_cast<double>(blocks * block_warps) * start_instructions +
+         static_cast<double>(flow.pieces * flow.warps) * piece_instructions;
+}
+
+double seconds(const GpuTraits& gpu, const Waits& w, double instructions) {
+  return w.host * gpu.host_seconds + w.memory * gpu.memory_seconds + w.common * gpu.common_seconds +
+         w.l2 * gpu.l2_seconds + (w.local * gpu.local_cycles + instructions * gpu.instruction_cycles) / gpu.clock_hz;
 }
 
 double seconds_of_bytes(const GpuTraits& gpu, const KernelWork& work) {
@@ -55,28 +136,85 @@ double seconds_of_bytes(const GpuTraits& gpu, const KernelWork& work) {
 }
 
 double seconds_of_issue(const GpuTraits& gpu, const KernelWork& work) {
-  const auto most_blocks = static_cast<double>((work.blocks + gpu.n_sms - 1) / gpu.n_sms);
-  const double of_a_block = static_cast<double>(work.instructions) / static_cast<double>(work.blocks);
-  return of_a_block * most_blocks / (gpu.instructions_per_clock * gpu.clock_hz);
+  return work.instructions() / (gpu.n_sms * gpu.instructions_per_clock * gpu.clock_hz);
 }
 
-double seconds(const GpuTraits& gpu, const KernelWork& work) {
-  return std::max(seconds_of_bytes(gpu, work), seconds_of_issue(gpu, work));
+uint32_t persistent_blocks(const GpuTraits& gpu) { return gpu.n_sms * kPersistentBlocksPerSm; }
+
+double barrier_seconds(const GpuTraits& gpu) {
+  return seconds(gpu, GridBarrier::kWaits) + persistent_blocks(gpu) * gpu.arrival_seconds;
 }
 
-TokensPerSecond predict(const GpuTraits& gpu, std::span<const KernelGroup> token, uint64_t n_barriers) {
-  double bytes = 0, alone = 0, shared = 0, launches = 0;
-  for (const KernelGroup& phase : token) {
-    for (const KernelWork& work : phase) {
-      bytes += seconds_of_bytes(gpu, work);
-      alone += seconds(gpu, work);
-      ++launches;
-    }
-    shared += seconds(gpu, together(phase));
+// Blocks that do not fit at once come when others have ended, and start again.
+PhaseSeconds launch_seconds(const GpuTraits& gpu, const KernelWork& work, double launch) {
+  const double resident = 1.0 * gpu.n_sms * work.flow.blocks_per_sm, blocks = static_cast<double>(work.blocks);
+  const double instructions = static_cast<double>(work.flow.pieces * work.flow.warps) * work.piece_instructions;
+  PhaseSeconds own{.wait = launch};
+  own.start = std::ceil(blocks / resident) * seconds(gpu, work.flow.start, work.start_instructions);
+  own.end = seconds(gpu, work.flow.end);
+  Pieces(gpu, work, static_cast<double>(work.bytes), instructions, work.flops, 0)
+      .add_to(own, std::min(blocks, resident) * (work.block_warps / work.flow.warps));
+  return own;
+}
+
+PhaseSeconds phase_seconds(const GpuTraits& gpu, const KernelGroup& group, double quiet) {
+  PhaseSeconds seconds = longest(gpu, group, quiet);
+  seconds.wait = barrier_seconds(gpu);
+  return seconds;
+}
+
+std::vector<PhaseSeconds> token_seconds(const GpuTraits& gpu, std::span<const KernelGroup> token) {
+  std::vector<PhaseSeconds> all;
+  double quiet = 0;
+  for (const KernelGroup& group : token) {
+    PhaseSeconds& seconds = all.emplace_back();
+    if (group.form == KernelGroup::Form::kSeparate) continue;
+    seconds = phase_seconds(gpu, group, quiet);
+    const bool has_weights = std::ranges::any_of(group.kernels, [](const auto& k) { return k.weight_bytes != 0; });
+    quiet = has_weights ? 0 : quiet + seconds.total();
   }
+  return all;
+}
+
+double bytes_in_flight(const GpuTraits& gpu, const KernelGroup& group) {
+  const std::vector<double> teams = persistent_teams(gpu, group);
+  double bytes = 0;
+  for (size_t i = 0; i < teams.size(); ++i) {
+    const Flow& flow = group.kernels[i].flow;
+    bytes += std::min(teams[i], static_cast<double>(flow.pieces)) * static_cast<double>(flow.bytes_in_flight);
+  }
+  return bytes / gpu.n_sms;
+}
+
+Rounds rounds(const GpuTraits& gpu, const KernelGroup& group, size_t kernel) {
+  const double even =
+      static_cast<double>(group.kernels.at(kernel).flow.pieces) / persistent_teams(gpu, group).at(kernel);
+  return {static_cast<uint64_t>(std::ceil(even)), even};
+}
+
+TokensPerSecond predict(const GpuTraits& gpu, std::span<const KernelGroup> pass, uint64_t n_barriers) {
+  double bytes = 0, alone = 0, launches = 0, shared = 0;
+  for (const KernelGroup& group : pass) {
+    if (group.form != KernelGroup::Form::kPersistent) {
+      for (const KernelWork& work : group.kernels) {
+        bytes += seconds_of_bytes(gpu, work);
+        alone += launch_seconds(gpu, work, 0).total();
+        ++launches;
+      }
+    }
+  }
+  for (const PhaseSeconds& phase : token_seconds(gpu, pass)) shared += phase.total() - phase.wait;
+  shared += static_cast<double>(n_barriers) * barrier_seconds(gpu);
   return {1 / bytes, 1 / (alone + launches * gpu.stream_launch_seconds),
-          1 / (alone + launches * gpu.graph_node_seconds),
-          1 / (shared + static_cast<double>(n_barriers) * gpu.barrier_seconds)};
+          1 / (alone + launches * gpu.graph_node_seconds), 1 / shared};
+}
+
+double prefill_bound(const GpuTraits& gpu, const ModelConfig& c, uint64_t weight_bytes, uint32_t n_tokens) {
+  const double q_width = double{1} * c.n_heads * c.head_dim, kv_width = double{1} * c.n_kv_heads * c.head_dim;
+  const double weights = c.hidden * (2 * q_width + 2 * kv_width + 3.0 * c.ffn);  // of a layer
+  const double scores = q_width * (n_tokens + 1.0);  // of a token on average: half of them, a product each with K and V
+  const double flops = 2.0 * c.n_layers * (weights + scores) * n_tokens + 2.0 * c.hidden * c.n_vocab;
+  return n_tokens / std::max(flops / gpu.tensor_flops, static_cast<double>(weight_bytes) / gpu.bytes_per_second);
 }
 
 }  // namespace warpchat

@@ -1,43 +1,44 @@
-// What the kernels of one token have to do, counted: bytes by the kernels' formulas, instructions by running them in
-// the emulator. Blocks of a kernel do the same amount, so a few are run for all; attention, whose blocks are as many as
-// the context is long, is run at short contexts, from which long ones follow.
+// What a token's pass has to do, phase by phase, in all ways to launch it.
 #pragma once
-#include <map>
-#include <string>
 #include <vector>
 
-#include "engine/gpu/speed_model.h"
-#include "kernels/kernel_list.h"
+#include "engine/gpu/kernel_works.h"
 
 namespace warpchat {
 
-// Warp instructions of one launch of a kernel on `blocks` of its grid, over buffers of zeros, its columns at
-// `position`. Error for a kernel that does not end well.
-// cache_bytes: of a layer's keys.
-uint64_t count_instructions(const ptx::Kernel& kernel, ptx::Dimensions blocks, uint32_t position, uint64_t cache_bytes);
+// How the next token is chosen; 0 and false: the largest logit.
+struct SamplingDemand {
+  uint32_t top_k = 0;
+  bool has_top_p = false;
+};
 
 class TokenWork {
  public:
   // specs: of passes of one token (PassKind::kToken).
-  TokenWork(DecoderSpecs specs, ptx::Target target);
+  TokenWork(DecoderSpecs specs, ptx::Target target, SamplingDemand sampling = {});
 
   // In the order of the decoder's page. position: below the specs' positions.
   std::vector<KernelGroup> at(uint32_t position) const;
-  uint64_t barriers() const;  // of the persistent decoder, for a token
+  uint64_t barriers() const;  // of the persistent decoder, for a token: one a group that it runs
+  KernelWork logits() const { return works_.product(works_.specs().logits); }
 
  private:
-  struct Attention {  // instructions = fixed + splits * of_a_split, from kSplits on
-    uint64_t fixed, of_a_split;
-  };
-  uint64_t count(const ptx::Kernel& kernel, ptx::Dimensions blocks, uint32_t position) const;
-  KernelWork work_of(const ProductSpec& spec) const { return works_.at(name_of(spec)); }
-  KernelWork attention_at(uint32_t position) const;
+  KernelWorks works_;
+  KernelWork sampling_, persistent_sampling_;
+};
 
-  DecoderSpecs specs_;
-  AttentionSpec attention_spec_;
-  ptx::Kernel attention_;
-  Attention long_attention_;
-  std::map<std::string, KernelWork> works_;  // of all other kernels
+// What a pass of several columns has to do, as separate kernels: a token each of as many sequences (PassKind::kBatch),
+// all at `position`, or as many tokens of a prompt from `position` on (PassKind::kPrompt). Without the choice of
+// tokens.
+class PassWork {
+ public:
+  // token: of the same model; the last column of a prompt has its logits from the kernel of a token.
+  PassWork(const DecoderSpecs& specs, ptx::Target target, uint32_t columns, const TokenWork& token);
+  std::vector<KernelGroup> at(uint32_t position) const;
+
+ private:
+  KernelWorks works_;
+  KernelWork logits_;
 };
 
 }  // namespace warpchat

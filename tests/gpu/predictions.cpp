@@ -35,9 +35,11 @@ double Predictions::prefill_tokens_per_second(uint64_t weight_bytes, uint32_t n_
 
 double Predictions::kernel_seconds(const std::string& kernel, uint32_t position) const {
   if (!work_) return kUnknown;
-  for (const KernelGroup& phase : work_->at(position))
-    for (const KernelWork& work : phase)
-      if (work.name == kernel) return seconds(*traits_, work) + traits_->graph_node_seconds;
+  for (const KernelGroup& group : work_->at(position)) {
+    if (group.form == KernelGroup::Form::kPersistent) continue;
+    for (const KernelWork& work : group.kernels)
+      if (work.name == kernel) return launch_seconds(*traits_, work, traits_->graph_node_seconds).total();
+  }
   return kUnknown;
 }
 

@@ -1,0 +1,72 @@
+#include "engine/gpu/kernel_counts.h"
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "models/error.h"
+#include "ptx/emulator/emulator.h"
+
+namespace warpchat {
+
+namespace emu = ptx::emulator;
+
+namespace {
+
+// Of addresses: what no block touches takes no memory.
+constexpr uint64_t kMemoryBytes = uint64_t{64} << 30, kUnknownBytes = uint64_t{1} << 30;
+
+template <class T>
+void fill(uint64_t address, uint64_t n, T value) {
+  for (uint64_t i = 0; i < n; ++i) reinterpret_cast<T*>(address)[i] = value;
+}
+
+uint64_t number(const ptx::Kernel& kernel, const ptx::Parameter& p, const LaunchSizes& sizes) {
+  if (p.name == "rows") return sizes.rows;
+  if (p.name == "k") return sizes.k;
+  if (p.name == "n_columns" || p.name == "n_queries") return sizes.columns;
+  if (p.name == "bias") return 0;  // none
+  throw Error(kernel.name + " takes a number, " + p.name + ", that no launch of a decoder has");
+}
+
+// The kernel's parameters as a pass has them, by their names.
+std::vector<uint8_t> arguments_of(const ptx::Kernel& kernel, const LaunchSizes& sizes, emu::Memory& memory) {
+  std::vector<uint8_t> packed(kernel.parameter_bytes);
+  for (const ptx::Parameter& p : kernel.parameters) {
+    if (!p.pointer) {
+      const uint64_t value = number(kernel, p, sizes);
+      std::memcpy(packed.data() + p.offset, &value, static_cast<size_t>(ptx::info(p.type).bytes));
+      continue;
+    }
+    const uint64_t bytes = p.elements * static_cast<uint64_t>(ptx::info(p.type).bytes);
+    const uint64_t address = memory.allocate(bytes != 0 ? bytes : kUnknownBytes, p.name);
+    if (address == 0) throw Error(kernel.name + ": no memory for " + p.name);
+    if (p.name == "positions" || p.name == "lengths")
+      fill(address, p.elements, sizes.position);
+    else if (p.name == "k_caches" || p.name == "v_caches")
+      fill(address, p.elements, memory.allocate(sizes.cache_bytes, "cache"));
+    std::memcpy(packed.data() + p.offset, &address, sizeof address);
+  }
+  return packed;
+}
+
+}  // namespace
+
+InstructionCount count_instructions(const ptx::Kernel& kernel, const LaunchSizes& sizes, const char* region) {
+  emu::Profile device;
+  device.target = static_cast<uint32_t>(kernel.target.sm);
+  emu::Memory memory(kMemoryBytes);
+  const emu::Module module(kernel.text, device, memory);
+  const ptx::Dimensions &blocks = sizes.blocks, &threads = kernel.launch.threads;
+  emu::LaunchRequest request{module.find_function(kernel.name),   {blocks.x, blocks.y, blocks.z},
+                             {threads.x, threads.y, threads.z},   kernel.dynamic_shared_bytes,
+                             arguments_of(kernel, sizes, memory), {}};
+  request.options.count = region != nullptr;
+  emu::Launch launch(std::move(request), module, device, memory);
+  if (launch.run() != emu::LaunchState::kDone) throw Error(launch.fault().message());
+  const emu::Counters counters = launch.counters();
+  const emu::Counts* of_region = region ? counters.of_tag(region) : nullptr;
+  return {counters.instructions, of_region ? of_region->instructions : 0};
+}
+
+}  // namespace warpchat

@@ -1,0 +1,24 @@
+// Instructions of a kernel, counted: it runs in the emulator over buffers of zeros.
+#pragma once
+#include <cstdint>
+
+#include "ptx/kernel.h"
+
+namespace warpchat {
+
+// What is launched, and what its numbers are: those that are in memory, and those that are parameters.
+struct LaunchSizes {
+  ptx::Dimensions blocks;
+  uint32_t position = 0;     // of every column
+  uint64_t cache_bytes = 0;  // of a layer's keys
+  uint32_t rows = 0, k = 0, columns = 1;
+};
+
+struct InstructionCount {  // of warps; `region`: of the named one of the text
+  uint64_t all = 0, region = 0;
+};
+
+// Error for a kernel that does not end well.
+InstructionCount count_instructions(const ptx::Kernel& kernel, const LaunchSizes& sizes, const char* region = nullptr);
+
+}  // namespace warpchat

@@ -1,0 +1,214 @@
+#include "engine/gpu/kernel_works.h"
+
+#include <algorithm>
+
+#include "engine/gpu/kernel_counts.h"
+#include "kernels/bodies.h"
+#include "kernels/columns.h"
+#include "kernels/gemm_plan.h"
+#include "kernels/gemv_plan.h"
+#include "kernels/persistent_decoder.h"
+#include "kernels/product.h"
+
+namespace warpchat {
+
+namespace {
+
+constexpr uint32_t kSplits = 4;     // of attention, from which on a split costs what another does
+constexpr uint32_t kFewTiles = 2;   // of k, or of keys
+constexpr uint32_t kSpacing = 448;  // positions: seven tiles of keys
+
+double warps_of(const ptx::Kernel& kernel, const ptx::Dimensions& blocks) {
+  return static_cast<double>(blocks.total() * (kernel.launch.threads.total() / ptx::kWarpSize));
+}
+
+}  // namespace
+
+KernelWorks::KernelWorks(DecoderSpecs specs, ptx::Target target, uint32_t columns)
+    : specs_(std::move(specs)), target_(target), columns_(columns) {
+  for (ptx::Kernel& kernel : decoder_kernels(specs_, target)) {
+    const std::string name = kernel.name;
+    kernels_[name].kernel = std::move(kernel);
+  }
+  const auto of = [&](const std::string& name) -> Counted& { return kernels_.at(name); };
+  count(of(name_of(specs_.embedding)), embedding_flow(specs_.embedding), columns_);
+  count(of(name_of(specs_.kv_scatter)), kv_scatter_flow(specs_.kv_scatter), columns_);
+  if (const auto* flash = std::get_if<FlashAttentionSpec>(&specs_.attention)) count_flash(of(name_of(*flash)), *flash);
+  const auto count_product = [&](const ProductSpec& product) {
+    Counted& counted = of(name_of(product));
+    if (counted.piece_instructions != 0 || counted.by_tiles.each != 0) return;
+    if (const auto* gemv = std::get_if<GemvSpec>(&product))
+      return count(counted, gemv_flow(plan_of(*gemv)), std::min(columns_, gemv->columns));
+    count_gemm(counted, std::get<GemmSpec>(product));
+  };
+  for (const LayerSpecs& layer : specs_.layers)
+    for (const ProductSpec* product : {&layer.q, &layer.k, &layer.v, &layer.output, &layer.gate_up, &layer.down})
+      count_product(*product);
+  count_product(specs_.logits);
+}
+
+uint64_t KernelWorks::cache_bytes() const {
+  const KvScatterSpec& s = specs_.kv_scatter;
+  return uint64_t{s.n_kv_heads} * s.max_positions * s.head_dim * sizeof(uint16_t);
+}
+
+// All of its blocks, whatever the columns of the pass: these are many, and alike.
+void KernelWorks::count(Counted& counted, const Flow& flow, uint32_t columns) const {
+  const ptx::Dimensions& all = counted.kernel.launch.blocks;
+  const LaunchSizes sizes{.blocks = {all.x}, .cache_bytes = cache_bytes(), .columns = columns};
+  const InstructionCount found = count_instructions(counted.kernel, sizes, flow.start_region);
+  const double pieces = static_cast<double>(flow.pieces) / (static_cast<double>(all.total()) / all.x);
+  counted.start_instructions = static_cast<double>(found.region) / warps_of(counted.kernel, sizes.blocks);
+  counted.piece_instructions = static_cast<double>(found.all - found.region) / (pieces * flow.warps);
+}
+
+void KernelWorks::count_gemm(Counted& counted, const GemmSpec& spec) const {
+  const GemmPlan plan = plan_of(spec);
+  const auto of_warp = [&](uint32_t tiles) {
+    const LaunchSizes sizes{.blocks = {1},
+                            .rows = plan.rows_per_block(),
+                            .k = tiles * kGemmTileK,
+                            .columns = std::min(columns_, plan.columns)};
+    return static_cast<double>(count_instructions(counted.kernel, sizes).all) / warps_of(counted.kernel, sizes.blocks);
+  };
+  const double few = of_warp(kFewTiles), more = of_warp(2 * kFewTiles);
+  counted.by_tiles = {2 * few - more, (more - few) / kFewTiles};
+}
+
+void KernelWorks::count_flash(Counted& counted, const FlashAttentionSpec& spec) const {
+  const uint32_t n = std::min({columns_, 128u, spec.max_positions}),
+                 second = std::min(kSpacing, spec.max_positions - n);
+  const auto of_warp = [&](uint32_t position) {
+    const LaunchSizes sizes{
+        .blocks = flash_attention_grid(spec, n), .position = position, .cache_bytes = cache_bytes(), .columns = n};
+    return static_cast<double>(count_instructions(counted.kernel, sizes).all) / warps_of(counted.kernel, sizes.blocks);
+  };
+  const auto tiles = [&](uint32_t position) { return flash_attention_tiles(spec, target_, n, position); };
+  const double first = of_warp(0), each = second > 0 ? (of_warp(second) - first) / (tiles(second) - tiles(0)) : 0;
+  counted.by_tiles = {first - each * tiles(0), each};
+}
+
+KernelWork KernelWorks::work_of(const std::string& name, const Flow& flow, uint64_t bytes) const {
+  const Counted& counted = kernels_.at(name);
+  const ptx::Launch& launch = counted.kernel.launch;
+  return {.name = name,
+          .flow = flow,
+          .bytes = bytes,
+          .start_instructions = counted.start_instructions,
+          .piece_instructions = counted.piece_instructions,
+          .blocks = launch.blocks.total(),
+          .block_warps = static_cast<uint32_t>(launch.threads.total() / ptx::kWarpSize)};
+}
+
+KernelWork KernelWorks::embedding() const {
+  EmbeddingSpec spec = specs_.embedding;
+  spec.columns = columns_;
+  const std::string name = name_of(specs_.embedding);
+  KernelWork work = work_of(name, embedding_flow(spec), kernels_.at(name).kernel.cost.bytes);
+  work.bytes = work.bytes * columns_ / specs_.embedding.columns;
+  work.blocks = work.flow.pieces;
+  return work;
+}
+
+KernelWork KernelWorks::kv_scatter() const {
+  KvScatterSpec spec = specs_.kv_scatter;
+  spec.columns = columns_;
+  const std::string name = name_of(specs_.kv_scatter);
+  KernelWork work = work_of(name, kv_scatter_flow(spec), kernels_.at(name).kernel.cost.bytes);
+  work.bytes = work.bytes * columns_ / specs_.kv_scatter.columns;
+  work.blocks = work.flow.pieces;
+  return work;
+}
+
+KernelWork KernelWorks::product(const ProductSpec& spec) const {
+  if (const auto* gemm = std::get_if<GemmSpec>(&spec)) return gemm_work(*gemm);
+  const GemvSpec& gemv = std::get<GemvSpec>(spec);
+  const std::string name = name_of(gemv);
+  KernelWork work = work_of(name, gemv_flow(plan_of(gemv)), kernels_.at(name).kernel.cost.bytes);
+  work.weight_bytes = uint64_t{gemv.rows} * packed_bytes_per_row(gemv.weights, gemv.k);
+  return work;
+}
+
+std::vector<KernelWork> KernelWorks::products(std::initializer_list<const ProductSpec*> specs) const {
+  std::vector<KernelWork> works;
+  for (const ProductSpec* spec : specs) {
+    const auto* gemv = std::get_if<GemvSpec>(spec);
+    works.insert(works.end(), gemv ? ceil_div(columns_, gemv->columns) : 1, product(*spec));
+  }
+  return works;
+}
+
+// The weights of columns that run at the same time come from memory once.
+KernelWork KernelWorks::gemm_work(const GemmSpec& spec) const {
+  const ptx::Cost cost = product_cost(spec, matrices_of(spec), columns_);
+  const std::string name = name_of(spec);
+  KernelWork work = work_of(name, gemm_flow(spec, target_, columns_), cost.bytes);
+  work.flops = static_cast<double>(cost.flops);
+  work.piece_instructions = kernels_.at(name).by_tiles.at(ceil_div(spec.k, kGemmTileK));
+  work.blocks = work.flow.pieces;
+  return work;
+}
+
+KernelWork KernelWorks::attention(uint32_t position) const {
+  if (const auto* flash = std::get_if<FlashAttentionSpec>(&specs_.attention)) return flash_work(*flash, position);
+  return incremental_work(std::get<AttentionSpec>(specs_.attention), position);
+}
+
+KernelWork KernelWorks::flash_work(const FlashAttentionSpec& spec, uint32_t position) const {
+  const ptx::Cost cost = flash_attention_cost(spec, columns_, position);
+  const std::string name = name_of(spec);
+  KernelWork work = work_of(name, flash_attention_flow(spec, target_, columns_, position), cost.bytes);
+  work.flops = static_cast<double>(cost.flops);
+  work.piece_instructions = kernels_.at(name).by_tiles.at(flash_attention_tiles(spec, target_, columns_, position));
+  work.blocks = work.flow.pieces;
+  return work;
+}
+
+// Of a warp, in the columns' splits on average.
+double KernelWorks::split_instructions(const AttentionSpec& spec, uint32_t keys) const {
+  const ptx::Kernel& kernel = kernels_.at(name_of(spec)).kernel;
+  const ptx::Dimensions grid = attention_grid(spec, keys);
+  const LaunchSizes sizes{
+      .blocks = {grid.x, grid.y}, .position = keys - 1, .cache_bytes = cache_bytes(), .columns = spec.columns};
+  return static_cast<double>(count_instructions(kernel, sizes).all) / (grid.x * grid.y * attention_warps());
+}
+
+KernelWork KernelWorks::incremental_work(const AttentionSpec& given, uint32_t position) const {
+  AttentionSpec spec = given;
+  spec.columns = columns_;
+  const uint32_t keys = position + 1, n_splits = ceil_div(keys, spec.keys_per_split);
+  const bool is_played = specs_.kind == PassKind::kToken;
+  const std::string name = name_of(given);
+  KernelWork work =
+      work_of(name, attention_flow(spec, keys, is_played), attention_cost(spec, uint64_t{columns_} * keys).bytes);
+  if (n_splits < 2 * kSplits) {
+    work.piece_instructions = split_instructions(given, keys);
+  } else {
+    const auto all = [&](uint32_t splits) { return splits * split_instructions(given, splits * spec.keys_per_split); };
+    const double few = all(kSplits), each = (all(2 * kSplits) - few) / kSplits;
+    work.piece_instructions = (few + (n_splits - kSplits) * each) / n_splits;
+  }
+  work.blocks = work.flow.pieces;
+  const ptx::Kernel& kernel = kernels_.at(name).kernel;
+  if (!kernel.functions.empty()) work.most_teams = persistent_attention_teams(kernel.functions[0]->shared_bytes);
+  return work;
+}
+
+// The states are of zeros: the instructions are those of the best logit, and each pass over the logits takes as many.
+KernelWork sampling_work(const SampleSpec& given, ptx::Target target, bool is_persistent, uint32_t top_k,
+                         bool has_top_p) {
+  SampleSpec spec = given;
+  if (is_persistent) spec.threads = kPersistentThreads;
+  const uint32_t threads = spec.threads;
+  const ptx::Kernel kernel = sample(spec, target);
+  const LaunchSizes sizes{.blocks = {1}, .columns = spec.columns};
+  const double found = static_cast<double>(count_instructions(kernel, sizes).all) / warps_of(kernel, sizes.blocks);
+  const Flow greedy = sample_flow(spec, threads), flow = sample_flow(spec, threads, top_k, has_top_p);
+  return {.name = name_of(spec),
+          .flow = flow,
+          .piece_instructions = found * flow.piece.l2 / greedy.piece.l2,
+          .blocks = spec.columns,
+          .block_warps = threads / ptx::kWarpSize};
+}
+
+}  // namespace warpchat

@@ -1,0 +1,59 @@
+// What the kernels of a pass have to do: their flows and bytes by their own formulas, their instructions by counting.
+// The pieces of a kernel do the same amount, so that a few are run for all: as many tiles of a product's k, splits of
+// attention or tiles of keys as tell what one more costs.
+#pragma once
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/gpu/speed_model.h"
+#include "kernels/kernel_list.h"
+#include "kernels/sampling.h"
+
+namespace warpchat {
+
+class KernelWorks {
+ public:
+  // columns: of the pass, at most the specs'.
+  KernelWorks(DecoderSpecs specs, ptx::Target target, uint32_t columns);
+
+  const DecoderSpecs& specs() const { return specs_; }
+  KernelWork embedding() const;
+  KernelWork kv_scatter() const;
+  KernelWork attention(uint32_t position) const;  // of each column; in a prompt of the first, which the others follow
+  KernelWork product(const ProductSpec& spec) const;  // of one launch
+  // One after the other, each in as many launches as its columns take.
+  std::vector<KernelWork> products(std::initializer_list<const ProductSpec*> specs) const;
+
+ private:
+  struct Linear {  // instructions of a warp for a piece that is n long
+    double fixed = 0, each = 0;
+    double at(double n) const { return fixed + n * each; }
+  };
+  struct Counted {
+    ptx::Kernel kernel;
+    double start_instructions = 0, piece_instructions = 0;  // of a warp
+    Linear by_tiles;                                        // of gemm, of k; of flash attention, of keys
+  };
+  void count(Counted& counted, const Flow& flow, uint32_t columns) const;
+  void count_gemm(Counted& counted, const GemmSpec& spec) const;
+  void count_flash(Counted& counted, const FlashAttentionSpec& spec) const;
+  KernelWork work_of(const std::string& name, const Flow& flow, uint64_t bytes) const;
+  KernelWork gemm_work(const GemmSpec& spec) const;
+  KernelWork incremental_work(const AttentionSpec& spec, uint32_t position) const;
+  KernelWork flash_work(const FlashAttentionSpec& spec, uint32_t position) const;
+  double split_instructions(const AttentionSpec& spec, uint32_t keys) const;
+  uint64_t cache_bytes() const;
+
+  DecoderSpecs specs_;
+  ptx::Target target_;
+  uint32_t columns_;
+  std::map<std::string, Counted> kernels_;
+};
+
+// A choice for each of `columns`: by a kernel of its own, or by the first block of the persistent decoder.
+KernelWork sampling_work(const SampleSpec& spec, ptx::Target target, bool is_persistent, uint32_t top_k = 0,
+                         bool has_top_p = false);
+
+}  // namespace warpchat
