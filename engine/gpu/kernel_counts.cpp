@@ -66,7 +66,7 @@ InstructionCount count_instructions(const ptx::Kernel& kernel, const LaunchSizes
   if (launch.run() != emu::LaunchState::kDone) throw Error(launch.fault().message());
   const emu::Counters counters = launch.counters();
   const emu::Counts* of_region = region ? counters.of_tag(region) : nullptr;
-  return {counters.instructions, of_region ? of_region->instructions : 0};
+  return {counters.instructions, of_region ? of_region->instructions : 0, of_region ? of_region->loads.requests : 0};
 }
 
 }  // namespace warpchat

@@ -14,8 +14,9 @@ struct LaunchSizes {
   uint32_t rows = 0, k = 0, columns = 1;
 };
 
-struct InstructionCount {  // of warps; `region`: of the named one of the text
-  uint64_t all = 0, region = 0;
+struct InstructionCount {  // of warps; of a region: of the named one of the text
+  uint64_t all = 0, of_region = 0;
+  uint64_t loads_of_region = 0;  // among them, from device memory
 };
 
 // Error for a kernel that does not end well.

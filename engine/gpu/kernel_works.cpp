@@ -58,8 +58,8 @@ void KernelWorks::count(Counted& counted, const Flow& flow, uint32_t columns) co
   const LaunchSizes sizes{.blocks = {all.x}, .cache_bytes = cache_bytes(), .columns = columns};
   const InstructionCount found = count_instructions(counted.kernel, sizes, flow.start_region);
   const double pieces = static_cast<double>(flow.pieces) / (static_cast<double>(all.total()) / all.x);
-  counted.start_instructions = static_cast<double>(found.region) / warps_of(counted.kernel, sizes.blocks);
-  counted.piece_instructions = static_cast<double>(found.all - found.region) / (pieces * flow.warps);
+  counted.start_instructions = static_cast<double>(found.of_region) / warps_of(counted.kernel, sizes.blocks);
+  counted.piece_instructions = static_cast<double>(found.all - found.of_region) / (pieces * flow.warps);
 }
 
 void KernelWorks::count_gemm(Counted& counted, const GemmSpec& spec) const {

@@ -21,9 +21,11 @@ constexpr uint32_t kPersistentWarps = kPersistentThreads / 32;
 // Started with CUDA Graphs" (0.9 to 0.5 us on a V100).
 // The times to read a word are assumptions: 0.65 us for HBM under load; 0.2 us for the second-level cache of an H200,
 // whose two halves are 200 to 300 cycles away; for the RTX 4090's, which is Ada's, 279 cycles were published for an
-// L40. A shuffle takes 23 cycles on every GPU since Volta; an instruction that waits for no memory 1.25 cycles on
-// average, as chains of them overlap in part. Arrivals make a barrier of 264 blocks 1.2 us, the upper end of what
-// megakernels report.
+// L40. What all blocks read alike is taken to be in that cache for most of them once the first has asked: were it not,
+// a token would take about a tenth longer.
+// A shuffle takes 23 cycles on every GPU since Volta; an instruction that waits for no memory 1.25 cycles on average,
+// as chains of them overlap in part; a read over PCIe 1 us: assumptions, too. Arrivals make a barrier of 264 blocks 1.2
+// us, the upper end of what megakernels report.
 constexpr GpuTraits kGpus[] = {
     {"h200", "NVIDIA H200", ptx::sm_90, 4.3e12, 132, 1.98e9, 4, 2.3e-6, 1.3e-6, 989e12, 1e-6, 0.65e-6, 0.2e-6, 0.2e-6,
      23, 1.25, 1.8e-9},

@@ -4,10 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "engine/gpu/kernel_counts.h"
 #include "engine/gpu/token_work.h"
+#include "kernels/attention_plan.h"
 #include "kernels/gemv_plan.h"
 #include "kernels/persistent_decoder.h"
 #include "kernels/shapes.h"
@@ -131,8 +134,8 @@ TEST(CountedWork, IsOfWarpsThatReallyRan) {
   const uint64_t around = 4;   // parameter, its space, the counter's start, ret
   const InstructionCount count = count_instructions(kernel, {.blocks = kernel.launch.blocks}, "turns");
   EXPECT_EQ(count.all, 2 * 2 * (10 * in_loop + around));
-  EXPECT_GE(count.region, 2 * 2 * 10 * in_loop);
-  EXPECT_LT(count.region, count.all);
+  EXPECT_GE(count.of_region, 2 * 2 * 10 * in_loop);
+  EXPECT_LT(count.of_region, count.all);
 }
 
 DecoderSpecs specs_of(const char* shape_name, PassKind kind = PassKind::kToken, uint32_t columns = 1) {
@@ -174,6 +177,31 @@ TEST(CountedWork, OfProductsIsLessThanAWarpInstructionAByte) {
       EXPECT_GT(kernel.start_instructions, 0) << kernel.name;
     }
   }
+}
+
+// What kernels say that they wait for is as many loads as their text makes, one after the other or together.
+TEST(Flows, AreThoseOfTheText) {
+  const DecoderSpecs specs = specs_of("qwen2.5-3b");
+  const std::vector<ptx::Kernel> kernels = decoder_kernels(specs, ptx::sm_90);
+  const auto loads_of_a_warp = [&](const std::string& name, ptx::Dimensions blocks, uint32_t position,
+                                   const char* region) {
+    const auto kernel = std::ranges::find(kernels, name, &ptx::Kernel::name);
+    if (blocks.total() == 0) blocks = kernel->launch.blocks;
+    const LaunchSizes sizes{blocks, position, uint64_t{2} * 32768 * 128 * 2};
+    const auto warps = static_cast<double>(blocks.total() * kernel->launch.threads.total() / ptx::kWarpSize);
+    return static_cast<double>(count_instructions(*kernel, sizes, region).loads_of_region) / warps;
+  };
+  const auto& down = std::get<GemvSpec>(specs.layers[0].down);
+  const double fill = loads_of_a_warp(name_of(down), 0, 0, "normalise");  // some warps have a round less
+  EXPECT_EQ(gemv_flow(plan_of(down)).start.l2, std::ceil(fill)) << fill;
+  const auto& gate_up = std::get<GemvSpec>(specs.layers[0].gate_up);
+  const double both = loads_of_a_warp(name_of(gate_up), 0, 0, "normalise");  // x and gamma
+  EXPECT_EQ(gemv_flow(plan_of(gate_up)).start.common, std::ceil(both / 2)) << both;
+  const auto& attention = std::get<AttentionSpec>(specs.attention);
+  const ptx::Dimensions grid = attention_grid(attention, 64);
+  const double keys = loads_of_a_warp(name_of(attention), grid, 63, "scores"),
+               values = loads_of_a_warp(name_of(attention), grid, 63, "values");
+  EXPECT_EQ(attention_flow(attention, 64, true).piece.memory, (keys + values) / 2) << "two at once";
 }
 
 // The table of what memory alone allows: published bytes of these models over the same bandwidths.
