@@ -43,7 +43,7 @@ ptxas=$(find_tool "${PTXAS:-}" ptxas || true)
 nvdisasm=$(find_tool "${NVDISASM:-}" nvdisasm || true)
 for tool in ptxas nvdisasm; do
   eval "[ -n \"\$$tool\" ]" && continue
-  echo "assemble.sh: no $tool; it comes with the CUDA toolkit, and with the Python package nvidia-cuda-nvcc or nvidia-cuda-nvdisasm" >&2
+  echo "assemble.sh: no $tool; it comes with the CUDA toolkit, nvdisasm with PyPI's nvidia-cuda-nvdisasm, too" >&2
   exit 1
 done
 folder=$(mktemp -d)

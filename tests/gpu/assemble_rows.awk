@@ -1,4 +1,5 @@
-# Rows of tests/gpu/assemble.sh from, in this order: the list of chat kernels, the log of ptxas -v, the text of nvdisasm.
+# Rows of tests/gpu/assemble.sh from, in this order: what chat kernels lists, ptxas -v logs and nvdisasm
+# prints.
 # Variables: target, shape, faults (a file).
 
 # Of a multiprocessor: threads, blocks, bytes of shared memory, and those that a block costs beside its own. Source:
@@ -73,7 +74,10 @@ file == 2 && /bytes stack frame/ {
     if ($(i + 1) == "spill") spilled[entry] += $(i - 1)
   }
 }
-file == 2 && /Used [0-9]+ registers/ { match($0, /Used [0-9]+/); registers[entry] = substr($0, RSTART + 5, RLENGTH - 5) }
+file == 2 && /Used [0-9]+ registers/ {
+  match($0, /Used [0-9]+/)
+  registers[entry] = substr($0, RSTART + 5, RLENGTH - 5)
+}
 
 file == 3 && /^[ \t]*\.section[ \t]/ {
   end_section()

@@ -23,6 +23,7 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 constexpr uint32_t kFirstPrompt = 16;
+constexpr uint32_t kStampedTokens = 16;  // all their stamps fit into a trace
 constexpr uint32_t kWarm = 3;  // tokens before the clock starts: they compile, record and raise the clocks
 
 // Tokens per second as a chat decodes them behind `depth` positions, sampled on the device.
@@ -114,7 +115,7 @@ class ShapeBench {
       if (depth + plan_.tokens + 2 > decoder.max_positions()) continue;
       fill(decoder, depth);
       if (steps.can_launch(LaunchMode::kPersistent))
-        measure_phases(name_, device_.gpu.name, decoder, steps, depth, plan_.tokens);
+        measure_phases(name_, device_.gpu.name, decoder, steps, depth, std::min(plan_.tokens, kStampedTokens));
       measure_kernels_in_a_stream(name_, device_.gpu.name, decoder, steps, depth, plan_.tokens, predictions_);
     }
     measure_products(name_, shape_, device_, predictions_);

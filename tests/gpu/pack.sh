@@ -37,7 +37,8 @@ for data in "${WARPCHAT_REFERENCE_DATA:-}" "$root/tests/data" "$root/../shared/d
     break
   fi
 done
-[ -d "$pack/reference" ] || echo "pack.sh: packed without models with exact logits; WARPCHAT_REFERENCE_DATA names their folder"
+[ -d "$pack/reference" ] ||
+  echo "pack.sh: packed without models with exact logits; WARPCHAT_REFERENCE_DATA names their folder"
 if [ -f "$root/build/llama.cpp.tar.gz" ]; then
   cp "$root/build/llama.cpp.tar.gz" "$pack/"
 else

@@ -4,16 +4,16 @@
 # unpacks that, if it is not started from inside.
 #   tests/gpu/run.sh OUTPUT_FOLDER            does the parts
 #   tests/gpu/run.sh merge OUTPUT_FOLDER...   several calls' results as tests/gpu/RESULTS.md and RESULTS.json
-# The folder gets RESULTS.md and rows.jsonl, written line by line, RESULTS.json, the rows as one object after every part,
+# The folder gets RESULTS.md and rows.jsonl, written line by line, RESULTS.json, the rows as one object after each part,
 # and log.txt, everything that was printed. Half an hour in three calls, the most important first, one soon after the
 # other so that llama.cpp's build is still there:
 #   LIMIT=560 PARTS="build decoder logits shapes kernels driver" tests/gpu/run.sh OUT
 #   LIMIT=560 PARTS="constants bench" tests/gpu/run.sh OUT
 #   LIMIT=440 PARTS="start llama sanitizer" tests/gpu/run.sh OUT
-# LIMIT: seconds that the call may take. Each part has its own cap; one that fails or hangs is told, and the next begins.
+# LIMIT: seconds that the call may take. A part has its own cap; one that fails or hangs is told, and the next begins.
 # Further: DEVICE=cuda:1 another GPU, DEVICE=emulator a rehearsal; SHAPES, LOGITS_SHAPES, START_SHAPES, LLAMA_SHAPES and
 # BENCH_FLAGS what is measured; FILTER the tests; CAPS="bench=60 constants=30" other caps, in seconds; TEST_SECONDS that
-# of a test; PROCESSES how many tests at once; PROGRAMS a folder of programs and scripts to take in place of the archive's.
+# of a test; PROCESSES how many tests at once; PROGRAMS a folder of programs and scripts in place of the archive's.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 started=$(date +%s)
@@ -160,8 +160,8 @@ tests() {
   say ""
   say "## $name"
   printf '\n===== %s, at most %s s\n' "$name" "$seconds" >> "$log"
-  WARPCHAT_TEST_SECONDS=${TEST_SECONDS:-$5} timeout -k 5 $((seconds + 15)) "$programs/run_tests.sh" "$programs/$program" "$n" "$seconds" \
-    "$scratch/$name" "$6" > "$scratch/$name.out" 2>&1
+  WARPCHAT_TEST_SECONDS=${TEST_SECONDS:-$5} timeout -k 5 $((seconds + 15)) "$programs/run_tests.sh" \
+    "$programs/$program" "$n" "$seconds" "$scratch/$name" "$6" > "$scratch/$name.out" 2>&1
   code=$?
   for file in "$scratch/$name"/*.log; do
     printf '\n== %s\n' "$file"
@@ -171,8 +171,8 @@ tests() {
   sed -n '2,$s/^/- /p' "$scratch/$name.out" | head -n 200 >> "$results"
   sed -n '/^[^ ].*: relative error .*, mean KL /p' "$scratch/$name"/*.log 2> /dev/null | sort > "$scratch/closeness"
   sed 's/^/- /' "$scratch/closeness" >> "$results"
-  sed 's/\(.*\): relative error \([^ ,]*\).*, mean KL \(.*\)/{"table":"logits","device":"'"$device"'","of":"\1","relative error":\2,"mean KL":\3}/' \
-    "$scratch/closeness" >> "$WARPCHAT_RESULTS"
+  row='{"table":"logits","device":"'$device'","of":"\1","relative error":\2,"mean KL":\3}'
+  sed "s/\(.*\): relative error \([^ ,]*\).*, mean KL \(.*\)/$row/" "$scratch/closeness" >> "$WARPCHAT_RESULTS"
   report "$name" "$code" "$(($(elapsed) - begun))" "$(head -n 1 "$scratch/$name.out")"
 }
 
@@ -186,14 +186,16 @@ fi
 say ""
 say '```'
 if command -v nvidia-smi > /dev/null; then
-  nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.mem,clocks.max.sm,power.limit --format=csv >> "$results"
+  wanted_facts=name,driver_version,memory.total,clocks.max.mem,clocks.max.sm,clocks.sm,power.limit
+  nvidia-smi --query-gpu=$wanted_facts --format=csv >> "$results"
 else
   say "no nvidia-smi"
 fi
 say '```'
 
 if wanted build || wanted llama; then
-  timeout -k 5 "$limit" nice "$programs/compare_llama.sh" build > "$scratch/build.log" 2>&1 &  # ends its children, too
+  # timeout ends its children with it.
+  timeout -k 5 "$limit" nice "$programs/compare_llama.sh" build > "$scratch/build.log" 2>&1 &
   build=$!
 fi
 # Before anything is timed: until it ends, or so many seconds before the end of the call.
@@ -243,7 +245,8 @@ if wanted start; then
 fi
 if wanted llama; then
   await_build 150
-  part llama 240 "$programs/compare_llama.sh" measure "$device" $(echo "${LLAMA_SHAPES:-qwen2.5-0.5b,qwen2.5-7b}" | tr , ' ')
+  compared=$(echo "${LLAMA_SHAPES:-qwen2.5-0.5b,qwen2.5-7b}" | tr , ' ')
+  part llama 240 "$programs/compare_llama.sh" measure "$device" $compared
 fi
 
 sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2> /dev/null || true)
@@ -256,7 +259,8 @@ if wanted sanitizer && [ "$device" = emulator ]; then
 elif wanted sanitizer && [ -z "$sanitizer" ]; then
   report sanitizer 77 0 "compute-sanitizer is not installed"
 elif wanted sanitizer; then
-  a_few='*Gemv.MatchesDouble/Q4_K:*Gemv.MatchesDouble/Q6_K:*Gemm.MatchesDouble/Q4_K:IncrementalAttentionInputs*:FlashAttentionInputs*:KvScatterInputs*:ArgmaxColumns*'
+  a_few='*Gemv.MatchesDouble/Q4_K:*Gemv.MatchesDouble/Q6_K:*Gemm.MatchesDouble/Q4_K:ArgmaxColumns*'
+  a_few="$a_few:IncrementalAttentionInputs*:FlashAttentionInputs*:KvScatterInputs*"
   sanitize memcheck 60 gpu_decoder_test '*qwen2_tied*:AttentionForms*:PersistentLaunch.GivesTheBits*'
   sanitize memcheck 40 kernels_test "$a_few"
   sanitize racecheck 60 kernels_test "$a_few"

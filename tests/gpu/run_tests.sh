@@ -3,7 +3,7 @@
 # hangs, crashes, or loses the device.
 #   run_tests.sh PROGRAM PROCESSES SECONDS FOLDER [FILTER]
 # FOLDER gets each process's log, N.log, whose last line names the test that ran when it was ended. After SECONDS all
-# are ended. Prints what came of the tests, one line for each that did not pass. WARPCHAT_TEST_SECONDS: of one test (30).
+# are ended. Prints what came of the tests, a line for each that did not pass. WARPCHAT_TEST_SECONDS: of one test (30).
 # left_out.txt beside this script lists what never runs. Exit code: 0 if nothing failed and everything ran.
 set -u
 program=$1 processes=$2 seconds=$3 folder=$4 filter=${5:-*}
