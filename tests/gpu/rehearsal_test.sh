@@ -9,7 +9,8 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 programs=$folder/programs
 mkdir "$programs"
-ln -s "$built"/*_test "$built/gpu_bench" "$here"/*.sh "$here/left_out.txt" "$programs/"
+for name in driver_test kernels_test gpu_decoder_test gpu_logits_test gpu_bench; do ln -s "$built/$name" "$programs/"; done
+ln -s "$here"/*.sh "$here/left_out.txt" "$programs/"
 
 fail() {
   echo "rehearsal_test.sh: $*"
@@ -17,6 +18,15 @@ fail() {
   exit 1
 }
 contains() { grep -qF -- "$2" "$1" || fail "$1 lacks: $2"; }
+
+# What is left out by name is there under that name.
+for program in "$programs"/*_test; do "$program" --gtest_list_tests; done | awk '
+  /^[^ ].*\.( |$)/ { suite = $1; next }
+  /^  [^ ]/ { print suite $1 }' > "$folder/tests"
+sed '/^#/d; s/ .*//' "$here/left_out.txt" | while read -r pattern; do
+  grep -qx -- "$(echo "$pattern" | sed 's/[.]/[.]/g; s/[*]/.*/g')" "$folder/tests" || echo "$pattern"
+done > "$folder/stale"
+[ ! -s "$folder/stale" ] || fail "left_out.txt names no test: $(cat "$folder/stale")"
 
 export DEVICE=emulator FILTER='*qwen2_tied*:ArgmaxColumns*:DriverErrors*' LOGITS_SHAPES=tiny SHAPES=tiny START_SHAPES=tiny
 export BENCH_FLAGS="--depths 0 --tokens 2 --rounds 1 --prompts 32 --batches 2 --predicted h200" PROCESSES=2
