@@ -77,14 +77,13 @@ run_fuzzers() {
   done
 }
 
-# NVIDIA's Python bindings, which one test runs on the emulator, are in no Debian package.
-fetch_cuda_bindings() {
-  local folder=$here/build-python
-  export PYTHONPATH=$folder${PYTHONPATH:+:$PYTHONPATH}
-  python3 -c 'import cuda.bindings' 2>/dev/null && return
+# fetch_module MODULE PACKAGE: from PyPI, what a test needs that is in no Debian package.
+export PYTHONPATH=$here/build-python${PYTHONPATH:+:$PYTHONPATH}
+fetch_module() {
+  python3 -c "import $1" 2>/dev/null && return
   install_packages $download_packages
-  python3 -m pip install -q --disable-pip-version-check --target "$folder" cuda-bindings==13.0.3 >&2 ||
-    echo "run.sh: cuda-bindings could not be installed; see pip's message above" >&2
+  python3 -m pip install -q --disable-pip-version-check --target "$here/build-python" "$2" >&2 ||
+    echo "run.sh: $2 could not be installed; see pip's message above" >&2
 }
 
 report() {
@@ -106,7 +105,7 @@ esac
 install_packages $build_packages $test_packages
 if [ "${1:-}" != --fuzz ]; then
   (fetch_demo_model) || echo "run.sh: without the demo model its tests are skipped" >&2
-  fetch_cuda_bindings
+  fetch_module cuda.bindings cuda-bindings==13.0.3  # NVIDIA's own client of the emulator
 fi
 case ${1:-} in
   "") run_suites ;;
@@ -115,6 +114,7 @@ case ${1:-} in
   --fuzz) install_packages $full_test_packages && run_fuzzers ;;
   --full)
     install_packages $full_test_packages
+    fetch_module huggingface_hub huggingface_hub==2.4.0  # the hub's own client
     WARPCHAT_FULL_TESTS=1 run_suites
     run_sanitized
     run_threads

@@ -389,7 +389,7 @@ class ModelSearch(Case):
         self.link(home, "hub/models--org--repo/snapshots/c0ffee/m-Q4_K_M.gguf")
         env = environment(home, HF_HUB_CACHE=os.path.join(home, "hub"))
         self.run_well("tokenize", "-m", "org/repo", env=env)
-        self.assert_refused(Run("tokenize", "-m", "org/repo:Q8_0", env=env), 1, "org/repo:Q8_0", "org/repo:Q4_K_M")
+        self.assert_refused(Run("tokenize", "-m", "org/repo:Q8_0", env=env), 2, "org/repo:Q8_0", "org/repo:Q4_K_M")
 
 
 class BadInput(Case):
