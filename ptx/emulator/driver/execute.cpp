@@ -1,5 +1,6 @@
 // Carries out one piece of work on the calling thread. Ranges were checked when it was submitted, except that a graph's
 // or a late copy's memory may have been freed since: then the result is an illegal address.
+#include <algorithm>
 #include <cstring>
 
 #include "ptx/emulator/driver/driver.h"
@@ -35,6 +36,15 @@ std::byte* view(Device& device, uint64_t address) {
   return device.find(address).bytes > 0 ? device.host_view(address) : reinterpret_cast<std::byte*>(address);
 }
 
+void set_row(std::byte* to, const CUDA_MEMSET_NODE_PARAMS& p) {
+  if (p.elementSize == 1)
+    std::memset(to, static_cast<unsigned char>(p.value), p.width);
+  else if (p.elementSize == 2)
+    std::fill_n(reinterpret_cast<uint16_t*>(to), p.width, static_cast<uint16_t>(p.value));
+  else
+    std::fill_n(reinterpret_cast<uint32_t*>(to), p.width, p.value);
+}
+
 struct Executor {
   Driver& d;
   Context& context;
@@ -62,8 +72,7 @@ struct Executor {
     const CUDA_MEMSET_NODE_PARAMS& p = work.asked;
     for (uint64_t y = 0; y < p.height; ++y) {
       const uint64_t row = p.dst + y * p.pitch;
-      std::byte* to = d.device->host_view(row);
-      for (uint64_t i = 0; i < p.width; ++i) std::memcpy(to + i * p.elementSize, &p.value, p.elementSize);
+      set_row(d.device->host_view(row), p);
       d.device->mark_initialised(row, p.width * p.elementSize);
     }
     return CUDA_SUCCESS;
