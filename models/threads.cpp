@@ -39,7 +39,7 @@ std::thread start_thread(std::string_view purpose, std::function<void()> body) {
     return std::thread(std::move(body));
   } catch (const std::system_error& error) {
     throw Error("the system gives no thread " + std::string(purpose) + " (" + error.what() +
-                "); end other programs or raise the limit on threads (ulimit -u)");
+                "); end other programs or raise the limits on threads (ulimit -u) and memory (ulimit -v)");
   }
 }
 

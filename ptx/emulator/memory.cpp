@@ -69,10 +69,13 @@ bool WrittenBytes::any(uint64_t offset, uint64_t bytes) const {
 }
 
 Memory::Memory(uint64_t bytes) : bytes_(round_up(bytes, kPage)) {
-  void* start = mmap(nullptr, bytes_ + kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (start == MAP_FAILED) throw std::bad_alloc();
-  reservation_ = start;
-  base_ = round_up(reinterpret_cast<uint64_t>(start), kPage);
+  const auto reserve = [this] {
+    reservation_ = mmap(nullptr, bytes_ + kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return reservation_ != MAP_FAILED;
+  };
+  while (!reserve())
+    if ((bytes_ = round_up(bytes_ / 2, kPage)) == kPage) throw std::bad_alloc();
+  base_ = round_up(reinterpret_cast<uint64_t>(reservation_), kPage);
   holes_[base_] = bytes_;
 }
 

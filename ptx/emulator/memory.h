@@ -45,6 +45,7 @@ struct Allocation {
 
 class Memory {
  public:
+  // Of so many bytes, or, where the process has no room for their addresses (ulimit -v), as many as it has: total().
   explicit Memory(uint64_t bytes);
   ~Memory();
   Memory(const Memory&) = delete;

@@ -64,9 +64,21 @@ class AddressSpace(Case):
             self.assert_answered_or_refused(run, b"", kib)
         return run
 
-    def test_logits(self):
+    def setUp(self):
         if Run("--version", shell_limits="ulimit -v 2000000").code != 0:
             self.skipTest("the sanitizer reserves the whole address space")
+
+    def test_the_emulator_s_memory(self):
+        ask = ("-m", TINY, "-p", "hi", "-n", "4", "--temp", "0", "--device", "emulator")
+        well = Run(*ask)
+        self.assertEqual(well.code, 0, well)
+        for kib in (2000000, 1000000):  # less than its memory
+            run = Run(*ask, shell_limits=f"ulimit -v {kib}")
+            self.assertEqual((run.code, run.out), (0, well.out), (kib, run))
+        for kib in range(150000, 500000, 50000):
+            self.assert_answered_or_refused(Run(*ask, shell_limits=f"ulimit -v {kib}"), well.out, kib)
+
+    def test_logits(self):
         too_little, enough = 0, 2000000  # KiB
         self.assertEqual(self.logits(enough).code, 0)
         while enough - too_little > 512:

@@ -218,6 +218,29 @@ TEST(Memory, AllocationsAreReusedAndFreedOnesRemembered) {
 }
 
 // In a child, because the limit cannot be taken back.
+TEST(Memory, HasAsManyBytesAsTheProcessHasAddresses) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizer reserves the whole address space";
+#endif
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const rlimit limit{1ull << 30, 1ull << 30};
+    if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
+    Memory memory(1ull << 36);
+    if (memory.total() < 1ull << 28 || memory.total() > 1ull << 30) _exit(3);
+    const uint64_t most = memory.allocate(memory.total() - (1 << 20));
+    if (most == 0 || memory.allocate(2 << 20) != 0) _exit(4);
+    *reinterpret_cast<uint8_t*>(most + memory.total() - (1 << 20) - 1) = 1;
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+// In a child, because the limit cannot be taken back.
 TEST(Memory, WhatTheSystemRefusesIsNotAllocated) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);

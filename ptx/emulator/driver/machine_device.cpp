@@ -174,7 +174,7 @@ class MachineDevice : public Device {
     profile_.shared_per_block = given.shared_bytes_per_block;
     profile_.shared_per_block_optin = given.shared_bytes_per_block_optin;
     profile_.shared_per_sm = given.shared_bytes_per_sm;
-    profile_.memory_bytes = given.memory_bytes;
+    profile_.memory_bytes = machine_.memory.total();
   }
 
   const DeviceProfile& profile() const override { return profile_; }
