@@ -8,7 +8,7 @@ namespace ptx::emulator {
 namespace {
 
 // The instructions are those of PTX ISA 9.0, as in CUDA 13.0; later versions add some, which are refused by name.
-constexpr uint32_t kNewestVersion = 94;
+constexpr uint32_t kNewestVersion = 99;
 constexpr uint32_t kTargets[] = {10, 11, 12, 13, 20, 21, 30, 32, 35, 37,  50,  52,  53,  60,  61, 62,
                                  70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121};
 constexpr size_t kMostProblems = 20;
@@ -139,7 +139,7 @@ void Parser::parse_version() {
     refuse(where, "malformed version " + number);
   module_.version = static_cast<uint32_t>(std::stoul(number.substr(0, dot)) * 10 + (number[dot + 1] - '0'));
   if (module_.version > kNewestVersion)
-    throw ParseProblem{where, "PTX version " + number + " is newer than 9.4, the newest this emulator knows", true};
+    throw ParseProblem{where, "PTX version " + number + " is newer than 9.9, the newest this emulator knows", true};
 }
 
 void Parser::parse_target() {

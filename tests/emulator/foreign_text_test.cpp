@@ -141,9 +141,9 @@ TEST(ForeignText, VersionsAndTargets) {
                     1)
         .fault;
   };
-  for (const char* version : {"3.2", "6.5", "9.0", "9.1", "9.4"}) EXPECT_EQ(fault(version, "sm_30"), "") << version;
+  for (const char* version : {"3.2", "6.5", "9.0", "9.1", "9.5"}) EXPECT_EQ(fault(version, "sm_30"), "") << version;
   for (const char* target : {"sm_20", "sm_35", "sm_52", "sm_75", "sm_120a"}) EXPECT_EQ(fault("9.0", target), "");
-  EXPECT_THAT(fault("9.5", "sm_30"), HasSubstr("PTX version 9.5 is newer than 9.4"));
+  EXPECT_THAT(fault("10.0", "sm_30"), HasSubstr("PTX version 10.0 is newer than 9.9"));
   EXPECT_THAT(fault("9.0", "sm_79"), HasSubstr("unknown target sm_79"));
 }
 

@@ -172,7 +172,7 @@ TEST(Refusal, Modules) {
   EXPECT_EQ(load(head), "");
   EXPECT_THAT(load(".target sm_80\n"), HasSubstr("line 1, column 1: expected .version"));
   EXPECT_THAT(load(".version 8.0\n.entry k() {}\n"), HasSubstr("line 2, column 1: expected .target"));
-  EXPECT_THAT(load(".version 99.0\n.target sm_80\n"), HasSubstr("newer than 9.4"));
+  EXPECT_THAT(load(".version 99.0\n.target sm_80\n"), HasSubstr("newer than 9.9"));
   EXPECT_THAT(load(".version 8.0\n.target sm_79\n"), HasSubstr("unknown target sm_79"));
   EXPECT_THAT(load(head + ".entry k() { ret; }\n.entry k() { ret; }\n"), HasSubstr("defined twice"));
   EXPECT_THAT(load(head + ".global .b32 x;\n.global .b32 x;\n"), HasSubstr("name x is declared twice"));
