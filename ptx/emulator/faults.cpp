@@ -28,7 +28,8 @@ std::string hex(uint64_t value) {
 // Where a bad global address lies: beyond which buffer, or in freed memory.
 std::string describe_address(const Memory& memory, uint64_t address, const char* how) {
   if (address < 4096) return std::string(how) + " near the null pointer, at " + hex(address);
-  if (const auto freed = memory.find_freed(address)) {
+  const auto live = memory.find(address);
+  if (const auto freed = live ? std::nullopt : memory.find_freed(address)) {
     return std::string(how) + " byte " + with_commas(address - freed->address) + " of freed " + freed->name + " (" +
            with_commas(freed->bytes) + " bytes)";
   }

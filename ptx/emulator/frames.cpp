@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "ptx/emulator/block.h"
+#include "ptx/emulator/checks/launch_checks.h"
 
 namespace ptx::emulator {
 namespace {
@@ -231,6 +232,7 @@ namespace {
 
 uint64_t argument(const WarpState& w, const CallSite& site, size_t which, uint32_t lane, uint32_t local_base) {
   uint64_t value = 0;
+  if (which >= site.arguments.size()) return 0;
   for (uint32_t b = 0; b < std::min(8u, site.arguments[which].bytes); ++b) {
     value |= uint64_t{*local_at(w, lane, local_base + site.arguments[which].offset + b)} << 8 * b;
   }
@@ -306,6 +308,20 @@ std::string format(const WarpState& w, uint32_t lane, uint64_t address, uint64_t
   return result;
 }
 
+// As the device's runtime library tells them: a line on stderr for each thread.
+void tell_assertions(const WarpState& w, const CallSite& site, uint32_t lanes, uint32_t local_base) {
+  const Dim3& threads = w.block->launch->request.block;
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    if (!(lanes >> l & 1)) continue;
+    const auto text = [&](size_t which) { return text_at(w, l, argument(w, site, which, l, local_base)); };
+    const uint32_t linear = w.warp_index * kLanes + l;
+    std::fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", text(1).c_str(),
+                 static_cast<uint32_t>(argument(w, site, 2, l, local_base)), text(3).c_str(), w.block->index[0],
+                 w.block->index[1], w.block->index[2], linear % threads.x, linear / threads.x % threads.y,
+                 linear / threads.x / threads.y, text(0).c_str());
+  }
+}
+
 }  // namespace
 
 void call_builtin(WarpState& w, const CallSite& site, const Instruction& i, uint32_t lanes, uint32_t local_base) {
@@ -321,11 +337,14 @@ void call_builtin(WarpState& w, const CallSite& site, const Instruction& i, uint
       const std::string what = text_at(w, l, argument(w, site, 0, l, local_base)),
                         file = text_at(w, l, argument(w, site, 1, l, local_base));
       const uint64_t line = argument(w, site, 2, l, local_base);
+      tell_assertions(w, site, lanes & ~0u << l, local_base);
       fault_at_instruction(w, i, FaultKind::kAssert,
                            "fails the assertion `" + what + "` at " + file + ":" + std::to_string(line));
       return;
     } else if (*site.builtin == "malloc") {
-      result = w.block->launch->memory->allocate(argument(w, site, 0, l, local_base), "device heap");
+      const uint64_t bytes = argument(w, site, 0, l, local_base);
+      result = w.block->launch->memory->allocate(bytes, "device heap");
+      if (LaunchChecks* checks = w.block->launch->checks; checks && result) checks->allocated(w, result, bytes);
     } else {
       w.block->launch->memory->free(argument(w, site, 0, l, local_base));
       for (auto& [code, ranges] : w.executor->ranges) std::ranges::fill(ranges, Range{});

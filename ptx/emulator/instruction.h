@@ -93,9 +93,11 @@ struct Warp {
   bool grants_suffice;               // nobody but such checks watches: accesses inside are not told of
   bool trails_suffice;               // nobody but those and the check of races watches reads
   bool local_unseen;                 // nobody counts accesses to local memory
+  bool shared_unseen;                // nobody watches weak accesses to shared memory, whose bounds the machine knows
   bool is_granted;                   // the access that is told of now lies inside
   ReadTrail** trails;                // two per instruction, of reads by all lanes and by some, with a check of races
   const uint64_t* reader;            // the warp at its clock, as ReadTrail has it
+  const void* stored;                // while a store is told of: its units of up to 8 bytes, 32 lanes side by side each
   uint8_t* shared;
   uint32_t shared_bytes;
   uint32_t local_bytes;  // of each lane

@@ -353,10 +353,12 @@ Checks checks_named(std::string_view text) {
       checks.barriers = true;
     else if (name == "read_only")
       checks.read_only = true;
+    else if (name == "equal_stores")
+      checks.equal_stores = true;
     else if (!name.empty()) {
       throw std::invalid_argument(
           "unknown check " + std::string(name) +
-          ": expected all, bounds, uninitialised, shared_races, global_races, barriers or read_only");
+          ": expected all, bounds, uninitialised, shared_races, global_races, barriers, read_only or equal_stores");
     }
   }
   return checks;

@@ -25,10 +25,11 @@ struct Checks {
   bool uninitialised = false;  // reads of registers, shared or global memory never written
   bool shared_races = false;
   bool global_races = false;
-  bool barriers = false;   // divergent or mismatched barriers
-  bool read_only = false;  // ld.global.nc of memory written during the launch
+  bool barriers = false;      // divergent or mismatched barriers
+  bool read_only = false;     // ld.global.nc of memory written during the launch
+  bool equal_stores = false;  // with the races: plain stores of the value that another thread has stored there, too
   bool any() const { return bounds || uninitialised || shared_races || global_races || barriers || read_only; }
-  static Checks all() { return {true, true, true, true, true, true}; }
+  static Checks all() { return {true, true, true, true, true, true, true}; }
 };
 
 // "all" or a comma-separated list of field names; throws std::invalid_argument that names the unknown one.

@@ -98,6 +98,8 @@ uint64_t Memory::allocate(uint64_t bytes, std::string name, bool is_constant) {
   hole->second = address - hole->first;
   if (hole->second == 0) holes_.erase(hole);
   if (address + room < end) holes_[address + room] = end - address - room;
+  std::erase_if(freed_,
+                [&](const Allocation& a) { return a.address < address + room && address < a.address + a.bytes; });
   if (name.empty()) name = "allocation " + std::to_string(serial_);
   live_[address] = {
       address, bytes, std::move(name), false, is_constant, serial_++, std::make_shared<WrittenBytes>(bytes)};

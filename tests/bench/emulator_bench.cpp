@@ -33,7 +33,8 @@ constexpr Isa kSets[] = {
 struct CheckRow {
   const char *title, *names;
 };
-constexpr CheckRow kCheckRows[] = {{"off", ""}, {"bounds and initialisation", "bounds,uninitialised"}, {"all", "all"}};
+constexpr CheckRow kCheckRows[] = {
+    {"off", ""}, {"bounds", "bounds"}, {"bounds and initialisation", "bounds,uninitialised"}, {"all", "all"}};
 
 double thread_seconds() {
   timespec time;
@@ -51,7 +52,7 @@ std::string text_of(const std::string& name) {
 struct Job {
   const char *title, *text, *kernel;
   Dim3 (*grid)();
-  uint32_t threads;
+  Dim3 threads;
   std::vector<uint8_t> (*parameters)(Memory&);
 };
 
@@ -98,10 +99,20 @@ std::vector<uint8_t> collatz_parameters(Memory& memory) {
   return bytes;
 }
 
+constexpr int kSide = 256;  // of square matrices, by tiles of 16 x 16 in shared memory
+Dim3 matmul_grid() { return {kSide / 16, kSide / 16}; }
+std::vector<uint8_t> matmul_parameters(Memory& memory) {
+  std::vector<uint8_t> bytes;
+  for (int matrix = 0; matrix < 3; ++matrix) append(bytes, buffer(memory, kSide * kSide * 4));
+  for (int size = 0; size < 3; ++size) append(bytes, kSide);
+  return bytes;
+}
+
 constexpr Job kJobs[] = {
-    {"GEMV of Q4_K", "quantised_gemv.sm_90", "gemv_q4k", gemv_grid, 128, q4k_parameters},
-    {"GEMV of Q8_0", "quantised_gemv.sm_90", "gemv_q8_0", gemv_grid, 128, q8_parameters},
-    {"divergent loop", "control_flow.sm_90", "collatz", collatz_grid, 128, collatz_parameters},
+    {"GEMV of Q4_K", "quantised_gemv.sm_90", "gemv_q4k", gemv_grid, {128}, q4k_parameters},
+    {"GEMV of Q8_0", "quantised_gemv.sm_90", "gemv_q8_0", gemv_grid, {128}, q8_parameters},
+    {"divergent loop", "control_flow.sm_90", "collatz", collatz_grid, {128}, collatz_parameters},
+    {"tiled product", "matmul_tiled.sm_90", "matmul_f32", matmul_grid, {16, 16}, matmul_parameters},
 };
 
 // 10^9 lane-instructions per second, the best of some launches.
@@ -112,7 +123,7 @@ double speed(const Job& job, InstructionSet set, const Checks& checks) {
   const std::vector<uint8_t> parameters = job.parameters(memory);
   double best = 0, total = 0;
   for (int runs = 0; runs < kLeastRuns || total < kLeastSeconds; ++runs) {
-    LaunchRequest request{module.find_function(job.kernel), job.grid(), {job.threads}, 0, parameters, {}};
+    LaunchRequest request{module.find_function(job.kernel), job.grid(), job.threads, 0, parameters, {}};
     request.options.checks = checks;
     Launch launch(std::move(request), module, profile, memory);
     const double start = thread_seconds();

@@ -1,4 +1,6 @@
 // Accesses outside of buffers, to freed memory and to addresses that are no multiple of their size.
+#include <gmock/gmock.h>
+
 #include "tests/emulator/seeded_fault.h"
 
 namespace ptx::emulator {
@@ -130,6 +132,24 @@ TEST(BoundsCheck, NamesTheRegion) {
                      64, {5}, options)
                 .fault,
             "emulator: k line 12 [epilogue]: st.global.b32 writes byte 256 of out (256 bytes); block 0 thread 0");
+}
+
+// Memory that was freed and handed out again belongs to who has it now.
+TEST(BoundsCheck, NamesTheLiveAllocation) {
+  Device device;
+  const Module module(kernel("ld.global.b32 %r0, [%in];\nst.global.b32 [%out], %r0;"), device.profile, device.memory);
+  const uint64_t before = device.memory.allocate(100000, "before");
+  device.memory.free(before);
+  const uint64_t now = device.memory.allocate(100, "now");
+  ASSERT_EQ(now, before);
+  LaunchOptions options;
+  options.checks = Checks::all();
+  const uint32_t* out = device.zeros<uint32_t>(1);
+  const auto fault = [&](uint64_t address) {
+    return run(device, module, "k", {1}, {1}, pack_parameters(out, address), 0, options);
+  };
+  EXPECT_THAT(fault(now + 120), ::testing::HasSubstr("reads byte 120 of now (100 bytes)"));
+  EXPECT_THAT(fault(now + 8), ::testing::HasSubstr("reads byte 8 of now (100 bytes), which was never written"));
 }
 
 }  // namespace

@@ -37,5 +37,47 @@ TEST(Fault, GuardedLanesNeitherFaultNorWrite) {
   EXPECT_EQ(result.words[63], 3u);
 }
 
+const char* const kTexts =
+    ".global .align 1 .b8 what[6] = {120, 32, 62, 32, 48, 0};\n.global .align 1 .b8 file[5] = {97, 46, 99, 117, 0};\n"
+    ".global .align 1 .b8 function[3] = {102, 40, 0};\n"
+    ".global .align 1 .b8 format[18] = {37, 100, 32, 37, 115, 32, 37, 46, 50, 102, 32, 37, 108, 108, 120, 33, 10, 0};\n"
+    ".extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);\n"
+    ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 l);\n";
+
+TEST(Fault, AssertionsAreToldWithoutChecks) {
+  const std::string text = kernel(
+      "setp.lt.u32 %p0, %thread, 38;\n@%p0 bra good;\n{\n"
+      ".param .b64 a; .param .b64 b; .param .b32 c; .param .b64 d; .param .b64 e;\n"
+      "cvta.global.u64 %rd1, what;\nst.param.b64 [a], %rd1;\ncvta.global.u64 %rd1, file;\nst.param.b64 [b], %rd1;\n"
+      "st.param.b32 [c], 12;\ncvta.global.u64 %rd1, function;\nst.param.b64 [d], %rd1;\nst.param.b64 [e], 1;\n"
+      "call __assertfail, (a, b, c, d, e);\n}\ngood:\n",
+      kTexts);
+  testing::internal::CaptureStderr();
+  const Result r = run_text(text, {1}, {10, 4}, 1);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");  // 38 of the first row's 10 threads: none fails
+  EXPECT_EQ(r.fault, "");
+  testing::internal::CaptureStderr();
+  const std::string fault = run_text(text, {1}, {40}, 1).fault;
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "a.cu:12: f(: block: [0,0,0], thread: [38,0,0] Assertion `x > 0` failed.\n"
+            "a.cu:12: f(: block: [0,0,0], thread: [39,0,0] Assertion `x > 0` failed.\n");
+  EXPECT_NE(fault.find("fails the assertion `x > 0` at a.cu:12"), std::string::npos) << fault;
+}
+
+TEST(Fault, KernelsPrint) {
+  const std::string text = kernel(
+      ".local .align 8 .b8 list[32];\n{\n.param .b64 f; .param .b64 l; .param .b32 r;\n"
+      "st.local.b32 [list], %thread;\ncvta.global.u64 %rd1, file;\nst.local.b64 [list+8], %rd1;\n"
+      "st.local.f64 [list+16], 0d3FF8000000000000;\nst.local.b64 [list+24], 0xabcdef0123;\n"
+      "cvta.global.u64 %rd1, format;\nst.param.b64 [f], %rd1;\ncvta.local.u64 %rd2, list;\nst.param.b64 [l], %rd2;\n"
+      "call (r), vprintf, (f, l);\n}\n",
+      kTexts);
+  testing::internal::CaptureStdout();
+  const std::string fault = run_text(text, {1}, {2}, 1).fault;
+  std::fflush(stdout);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "0 a.cu 1.50 abcdef0123!\n1 a.cu 1.50 abcdef0123!\n");
+  EXPECT_EQ(fault, "");
+}
+
 }  // namespace
 }  // namespace ptx::emulator

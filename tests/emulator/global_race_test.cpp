@@ -202,6 +202,31 @@ TEST(GlobalRace, TooNarrowRelease) {  // reported where the flag itself is met
                 " st.release.cta.global.b32 in block 0 thread 0; block 1 thread 0");
 }
 
+TEST(GlobalRace, StoresOfTheSameValueCanBeLeftOut) {
+  const auto stores = [](const std::string& value) { return kernel("st.global.b32 [%out+4], " + value + ";\n"); };
+  LaunchOptions all{.checks = Checks::all()}, others = all;
+  others.checks.equal_stores = false;
+  EXPECT_NE(run_text(stores("9"), {3}, {64}, 4, {0}, all).fault, "");
+  EXPECT_EQ(run_text(stores("9"), {3}, {64}, 4, {0}, others).fault, "");
+  EXPECT_NE(run_text(stores("%block"), {3}, {64}, 4, {0}, others).fault, "");
+}
+
+// Blocks use a piece of the heap one after the other, and read a piece of what another block has freed.
+TEST(GlobalRace, DeviceMemoryIsUsedAgain) {
+  const std::string heap =
+      ".extern .func (.param .b64 result) malloc(.param .b64 bytes);\n.extern .func free(.param .b64 address);\n";
+  const std::string text = kernel(
+      thread_zero("{\n.param .b64 bytes; .param .b64 result;\nst.param.b64 [bytes], 5000;\n"
+                  "call (result), malloc, (bytes);\nld.param.b64 %rd1, [result];\n}\n"
+                  "st.b32 [%rd1], %block;\nst.b32 [%rd1+4996], %block;\nld.b32 %r1, [%rd1];\nld.b32 %r2, [%rd1+4996];\n"
+                  "add.u32 %r1, %r1, %r2;\nmad.wide.u32 %rd2, %block, 4, %out;\nst.global.b32 [%rd2], %r1;\n"
+                  "{\n.param .b64 address;\nst.param.b64 [address], %rd1;\ncall free, (address);\n}\n"),
+      heap);
+  const Result r = run_text(text, {4}, {32}, 4, {0}, {.checks = Checks::all()});
+  EXPECT_EQ(r.fault, "");
+  EXPECT_EQ(r.words, (std::vector<uint32_t>{0, 2, 4, 6}));
+}
+
 // Threads of block 0 read eight halves each, 34 bytes from the next thread's; then one of block 1 writes a byte.
 std::string write_behind_a_loop(uint32_t byte) {
   return kernel(

@@ -9,6 +9,15 @@ const char* const kObject = ".shared .align 16 .b64 object[2];\n.shared .align 1
 const std::string kOwn = "mov.u32 %r1, words;\nmad.lo.u32 %r2, %thread, 4, %r1;\n";
 const std::string kStoreOwn = kOwn + "st.shared.b32 [%r2], %thread; // THERE\n";
 
+const std::string kOwnRow =
+    "mov.u32 %r1, words;\nmad.lo.u32 %r2, %thread, 16, %r1;\n"
+    "st.shared.v4.b32 [%r2], {%thread, %thread, %thread, %thread}; // THERE\n";
+const std::string kStoreFragment =  // then %r2 is where the lane's first element went in the emulator
+    "mov.u32 %r1, words;\nmad.lo.u32 %r2, %thread, 32, %r1;\nmov.f32 %f1, 0f3F800000;\n"
+    "wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [%r1], {%f1, %f1, %f1, %f1, %f1, %f1, %f1, %f1}; // THERE\n";
+const std::string kLoadFragment =
+    "wmma.load.c.sync.aligned.row.m16n16k16.shared.f32 {%f2, %f3, %f4, %f5, %f6, %f7, %f8, %f9}, [%r1];";
+
 // Every thread reads the word of the thread whose number differs by `bits`.
 std::string load_neighbours(const std::string& bits, const std::string& mark = "") {
   return "xor.b32 %r3, %thread, " + bits + ";\nmad.lo.u32 %r3, %r3, 4, %r1;\nld.shared.b32 %r0, [%r3]; // " + mark +
@@ -108,6 +117,31 @@ const std::vector<SeededFault> kRows = {
      "red.shared.add.u32 accesses shared byte 0, written without order by line {THERE} st.shared.b32 in block 0 "
      "thread "
      "31; block 0 thread 32 and 31 more"},
+    // which lane holds which element of a matrix is not said: each of them may be another lane's
+    {"rows_loaded_as_a_matrix",
+     kShared,
+     kOwnRow + "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r3, %r4, %r5, %r6}, [%r2]; // HERE\n",
+     kOwnRow + "bar.warp.sync -1;\nldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r3, %r4, %r5, %r6}, [%r2];\n",
+     {1},
+     {32},
+     "ldmatrix.sync.aligned.m8n8.x4.shared.b16 reads shared byte 0, written without order by line {THERE} "
+     "st.shared.v4.b32 in block 0 thread 0; block 0 thread 0 and 31 more"},
+    {"a_fragment_read_element_by_element",
+     kShared,
+     kStoreFragment + "ld.shared.b32 %r0, [%r2]; // HERE\n",
+     kStoreFragment + "bar.warp.sync -1;\nld.shared.b32 %r0, [%r2];\n",
+     {1},
+     {32},
+     "ld.shared.b32 reads shared byte 0, written without order by line {THERE} "
+     "wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 in block 0 thread 0; block 0 thread 0 and 31 more"},
+    {"a_fragment_loaded_where_another_was_stored",
+     kShared,
+     kStoreFragment + kLoadFragment + " // HERE\n",
+     kStoreFragment + "bar.warp.sync -1;\n" + kLoadFragment + "\n",
+     {1},
+     {32},
+     "wmma.load.c.sync.aligned.row.m16n16k16.shared.f32 reads shared byte 0, written without order by line {THERE} "
+     "wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 in block 0 thread 0; block 0 thread 0 and 31 more"},
     {"a_barrier_of_other_warps",
      kShared,
      "setp.ge.u32 %p0, %thread, 64;\nsetp.eq.u32 %p1, %thread, 0;\n@%p1 st.shared.b32 [words], 1; // THERE\n"
@@ -143,6 +177,21 @@ TEST(SharedRace, OneInstructionIsOneAccess) {
                      {1}, {32}, 64, {5}, options)
                 .fault,
             "");
+}
+
+// Histograms and reductions store the same value from many threads: a check of its own.
+TEST(SharedRace, StoresOfTheSameValueCanBeLeftOut) {
+  const auto stores = [](const std::string& value) {
+    return kernel("shr.u32 %r1, %thread, 5;\nst.shared.v2.b32 [words+8], {7, " + value + "};\n", kShared);
+  };
+  LaunchOptions all{.checks = Checks::all()}, others = all;
+  others.checks.equal_stores = false;
+  EXPECT_NE(run_text(stores("9"), {1}, {128}, 1, {0}, all).fault, "");
+  EXPECT_EQ(run_text(stores("9"), {1}, {128}, 1, {0}, others).fault, "");
+  EXPECT_NE(run_text(stores("%r1"), {1}, {128}, 1, {0}, others).fault, "");
+  const std::string read_too = kernel(
+      "setp.lt.u32 %p0, %thread, 32;\n@%p0 st.shared.b32 [words], 7;\n@!%p0 ld.shared.b32 %r0, [words];\n", kShared);
+  EXPECT_NE(run_text(read_too, {1}, {64}, 1, {0}, others).fault, "");
 }
 
 }  // namespace

@@ -40,6 +40,9 @@ class LaneOrder {
     return all_ > time || (known_ && (*known_)[lane][other] > time);
   }
 
+  // Whether what any lane did at `time` lies before what all do now.
+  bool all_know(uint32_t time) const { return all_ > time; }
+
  private:
   using Known = std::array<std::array<uint32_t, kLanes>, kLanes>;  // by lane: the time up to which it knows each other
   uint32_t time_ = 0, all_ = 0;

@@ -43,6 +43,7 @@ LaunchChecks::LaunchChecks(LaunchContext& launch)
 void LaunchChecks::enter(Warp& w, const Code& code) {
   w.grants_suffice = !races_matter_ && !others_watch_;
   w.trails_suffice = races_matter_ && !others_watch_;
+  w.shared_unseen = !checks_.uninitialised && !checks_.shared_races && !races_matter_ && !others_watch_;
   w.trails = races_.trails_of(code);
   w.reader = &warp_checks(w).reader;
 }
@@ -210,6 +211,8 @@ void LaunchChecks::pass(Warp& w, uint32_t id) { warp_checks(w).clock.join(w.bloc
 void LaunchChecks::reopen(BlockState& block, uint32_t id) { block.checks->barriers[id] = block.checks->no_clock; }
 
 void LaunchChecks::warp_barrier(Warp& w, uint32_t lanes) { warp_checks(w).lanes.barrier(lanes, w.live); }
+
+void LaunchChecks::allocated(Warp& w, uint64_t address, uint64_t bytes) { races_.forget(w, address, bytes); }
 
 void LaunchChecks::fence(Warp& w, const Instruction& i) { synchronisation_.fence(warp_checks(w), scope_of(i)); }
 

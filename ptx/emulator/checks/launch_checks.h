@@ -32,7 +32,8 @@ class LaunchChecks {
   void reopen(BlockState& block, uint32_t id);  // for the next round
   void warp_barrier(Warp& w, uint32_t lanes);
   void fence(Warp& w, const Instruction& i);
-  void arrived(uint64_t address, uint64_t block) {  // a store, where memory is weak
+  void allocated(Warp& w, uint64_t address, uint64_t bytes);  // by a thread: what was done there before is past
+  void arrived(uint64_t address, uint64_t block) {            // a store, where memory is weak
     synchronisation_.arrived(address, static_cast<uint32_t>(block));
   }
   void barrier_object(Warp& w, uint64_t offset, bool arrives, bool passed);  // an mbarrier

@@ -1,5 +1,6 @@
 // What the race check holds to be ordered, whom it remembers, and how it says what it found.
 #include <algorithm>
+#include <cstring>
 #include <unordered_map>
 
 #include "ptx/emulator/checks/races.h"
@@ -14,9 +15,25 @@ constexpr uint32_t kStrongRemembered = 64;  // strong accesses that a word remem
 bool Races::is_ordered(const Visit& v, const Event& earlier, uint32_t earlier_lane, uint32_t lane) const {
   const WarpChecks& me = v.warp;
   if (earlier.warp != me.number) return me.clock.of(earlier.warp) >= earlier.clock;
-  if (!v.lanes_matter || earlier_lane == lane || &earlier == &v.shadow.history.event(v.recent.event)) return true;
+  if (!v.lanes_matter || &earlier == &v.shadow.history.event(v.recent.event)) return true;
+  const bool by_any_lane = v.place.is_collective || places_[earlier.place].is_collective;
+  if (earlier_lane == lane && !by_any_lane) return true;
   if (me.clock.of(earlier.warp) > earlier.clock) return true;  // a block barrier, or a release and what led to it
+  if (by_any_lane) return me.lanes.all_know(earlier.time);
   return me.lanes.knows(lane, earlier_lane, earlier.time);
+}
+
+// Whether a lane's store leaves the bytes as they are.
+bool Races::stores_what_is_there(const Visit& v, uint32_t lane) const {
+  if (!v.stores) return false;
+  const uint64_t address = v.addresses[lane];
+  const uint8_t* there = v.lanes_matter ? v.w.shared + address : reinterpret_cast<const uint8_t*>(address);
+  const uint8_t* stored = static_cast<const uint8_t*>(v.w.stored);
+  const uint32_t unit = std::min(v.bytes, 8u);
+  for (uint32_t piece = 0; piece * unit < v.bytes; ++piece) {
+    if (std::memcmp(stored + (piece * kLanes + lane) * unit, there + piece * unit, unit) != 0) return false;
+  }
+  return true;
 }
 
 bool Races::accept_write(Visit& v, Ref write, uint32_t lane) {
@@ -25,7 +42,12 @@ bool Races::accept_write(Visit& v, Ref write, uint32_t lane) {
     if (!v.lanes_matter || earlier.warp != v.warp.number) v.recent.ordered_write = write >> kRefLaneBits;
     return true;
   }
-  return !v.races_count || report(v, v.race_kind(), earlier, lane_of(write), true);
+  if (!v.races_count) return true;
+  if (!checks_.equal_stores && stores_what_is_there(v, lane)) {
+    v.alike = false;
+    return true;
+  }
+  return report(v, v.race_kind(), earlier, lane_of(write), true);
 }
 
 bool Races::accept_readers(Visit& v, Ref readers, uint32_t lane) {

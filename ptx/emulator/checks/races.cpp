@@ -95,9 +95,11 @@ uint32_t Races::place_of(Warp& w, const Instruction& i, AccessKind kind) {
   place.is_read_only = (i.flags & access::kReadOnly) != 0;
   place.is_narrow = place.is_strong && scope < access::kGpu;
   any_narrow_ = any_narrow_ || place.is_narrow;
-  const std::string& tag = code.tags[i.index];
-  place.text = "line " + std::to_string(code.positions[i.index].line) + (tag.empty() ? " " : " [" + tag + "] ") +
-               code.spellings[i.index];
+  const std::string &tag = code.tags[i.index], &spelling = code.spellings[i.index];
+  place.is_collective =
+      spelling.starts_with("wmma.") || spelling.starts_with("ldmatrix") || spelling.starts_with("stmatrix");
+  place.text =
+      "line " + std::to_string(code.positions[i.index].line) + (tag.empty() ? " " : " [" + tag + "] ") + spelling;
   return entry->second;
 }
 
@@ -157,17 +159,28 @@ inline bool Races::begins_writing(const Visit& v, const ShadowPage& page, bool w
   return (grains_of(address, bytes) & ~page.written) != 0;
 }
 
-void Races::begin_writing(Visit& v, ShadowPage& page, uint64_t address, uint32_t bytes) {
+void Races::begin_writing(Warp& w, ShadowPage& page, uint64_t address, uint32_t bytes) {
   const uint32_t fresh = grains_of(address, bytes) & ~page.written;
   page.written |= fresh;
   for (uint32_t left = fresh; left != 0; left &= left - 1) {
     const uint64_t grain = static_cast<uint64_t>(std::countr_zero(left)) << ShadowPage::kGrainShift;
     const uint64_t start = (address & ~uint64_t{ShadowPage::kBytes - 1}) + grain;
     waiting_.end_waiting(start, [&](const WaitingRead& read, uint32_t lane, uint64_t at, uint32_t n) {
-      end_waiting(v.w, read, lane, at, n);
+      end_waiting(w, read, lane, at, n);
     });
   }
   past_.read = nullptr;
+}
+
+void Races::forget(Warp& w, uint64_t address, uint64_t bytes) {
+  for (const uint64_t end = address + bytes; address < end;) {
+    ShadowPage& page = global_.page_of(address);
+    const uint64_t into = address % ShadowPage::kBytes, here = std::min(end - address, ShadowPage::kBytes - into);
+    begin_writing(w, page, address, static_cast<uint32_t>(here));  // reads that wait are past as well
+    const uint64_t last = into + here - 1;
+    std::fill(&page.cells[into >> page.shift], &page.cells[last >> page.shift] + 1, Cell{});
+    address += here;
+  }
 }
 
 uint32_t Races::global(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
@@ -197,6 +210,9 @@ uint32_t Races::shared(Warp& w, const Instruction& i, AccessKind kind, uint32_t 
 uint32_t Races::run(Visit& v, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
                     const uint64_t* addresses) {
   const bool writes = kind != AccessKind::kLoad;
+  v.stores = kind == AccessKind::kStore && !v.place.is_strong && v.w.stored != nullptr;
+  v.addresses = addresses;
+  v.bytes = bytes;
   if (lanes == kAllLanes && !v.place.is_strong && contiguous(addresses, bytes) &&
       run_together(v, writes, bytes, addresses[0])) {
     return lanes;
@@ -263,7 +279,7 @@ bool Races::run_together(Visit& v, bool writes, uint32_t bytes, uint64_t address
   if ((bytes != 4 && bytes != 8 && bytes != 16) || address % bytes != 0 || into + kLanes * bytes > ShadowPage::kBytes)
     return false;
   ShadowPage& page = v.shadow.page_of(address);
-  if (begins_writing(v, page, writes, address, kLanes * bytes)) begin_writing(v, page, address, kLanes * bytes);
+  if (begins_writing(v, page, writes, address, kLanes * bytes)) begin_writing(v.w, page, address, kLanes * bytes);
   if (page.shift != 2) return false;
   uint64_t* cells = reinterpret_cast<uint64_t*>(&page.cells[into / 4]);
   const Cell first = page.cells[into / 4];
@@ -288,7 +304,7 @@ bool Races::touch(Visit& v, uint32_t lane, uint64_t address, uint32_t bytes) {
   while (bytes != 0) {
     ShadowPage& page = v.shadow.page_of(address);
     const uint32_t into = address % ShadowPage::kBytes, here = std::min(bytes, ShadowPage::kBytes - into);
-    if (begins_writing(v, page, writes, address, here)) begin_writing(v, page, address, here);
+    if (begins_writing(v, page, writes, address, here)) begin_writing(v.w, page, address, here);
     const uint32_t shift = static_cast<uint32_t>(std::countr_zero(into | here | 4u));
     if (shift < page.shift) v.shadow.refine(page, shift);
     Cell* const end = &page.cells[0] + ((into + here) >> page.shift);

@@ -20,6 +20,9 @@ class Races {
  public:
   explicit Races(const Checks& checks) : checks_(checks) {}
 
+  // Device memory that a thread was given: whatever touched it before lies before all that is done there now.
+  void forget(Warp& w, uint64_t address, uint64_t bytes);
+
   // The lanes of an access that race with nobody; faults name the others. Remembers the access.
   uint32_t global(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
                   const uint64_t* addresses);
@@ -33,7 +36,8 @@ class Races {
  private:
   struct Place {  // an instruction that touches memory
     bool is_strong = false, is_read_only = false, is_narrow = false;
-    std::string text;  // "line 12 st.global.u32"
+    bool is_collective = false;  // of a matrix: which lane touches which element is not said
+    std::string text;            // "line 12 st.global.u32"
   };
   struct Visit {  // one access while it is looked at
     Warp& w;
@@ -43,15 +47,18 @@ class Races {
     RecentAccess& recent;
     bool lanes_matter;
     bool races_count, read_only_counts;  // which findings are reported
-    bool alike = true;                   // what one lane did to its cell, its neighbours do to theirs
-    FaultKind kind = FaultKind::kNone;   // of the lane that is looked at
+    bool stores = false;                 // a plain store of Warp::stored
+    const uint64_t* addresses = nullptr;
+    uint32_t bytes = 0;
+    bool alike = true;                  // what one lane did to its cell, its neighbours do to theirs
+    FaultKind kind = FaultKind::kNone;  // of the lane that is looked at
     std::string finding;
     FaultKind race_kind() const { return lanes_matter ? FaultKind::kSharedRace : FaultKind::kGlobalRace; }
   };
 
   bool waits(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes, const uint64_t* addresses);
   bool begins_writing(const Visit& v, const ShadowPage& page, bool writes, uint64_t address, uint32_t bytes) const;
-  void begin_writing(Visit& v, ShadowPage& page, uint64_t address, uint32_t bytes);
+  void begin_writing(Warp& w, ShadowPage& page, uint64_t address, uint32_t bytes);
   void end_waiting(Warp& w, const WaitingRead& read, uint32_t lane, uint64_t address, uint32_t bytes);
   uint32_t place_of(Warp& w, const Instruction& i, AccessKind kind);
   RecentAccess& recent_access(Warp& w, WarpChecks& warp, const Instruction& i, AccessKind kind);
@@ -67,6 +74,7 @@ class Races {
   bool touch_contended(Visit& v, Cell& cell, bool writes, uint32_t lane);
 
   bool is_ordered(const Visit& v, const Event& earlier, uint32_t earlier_lane, uint32_t lane) const;
+  bool stores_what_is_there(const Visit& v, uint32_t lane) const;
   bool accept_write(Visit& v, Ref write, uint32_t lane);
   bool accept_readers(Visit& v, Ref readers, uint32_t lane);
   bool accept_strong(Visit& v, Ref others, uint32_t lane, bool wrote);

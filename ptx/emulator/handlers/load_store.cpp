@@ -119,10 +119,16 @@ template <class Where, uint32_t total>
 template <class Where, bool reads>
 inline bool passes_unseen(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, Addresses& at) {
   if constexpr (Where::kSpace == Local::kSpace) return w.local_unseen && Where::quick(w, i, lanes, bytes, at);
-  if constexpr (Where::kSpace > Global::kSpace) return false;
+  const bool is_weak = (i.flags & kStrong) == 0;
+  if constexpr (Where::kSpace == Shared::kSpace)
+    return w.shared_unseen && is_weak && Where::quick(w, i, lanes, bytes, at);
   const Range& granted = w.granted[i.index];
   w.is_granted = all_inside(at, lanes, granted.start, granted.bytes, bytes);
-  if (!w.is_granted || (i.flags & kStrong)) return false;
+  if constexpr (Where::kSpace == Generic::kSpace) {
+    if (!w.is_granted && w.shared_unseen && is_weak && Shared::quick_from(kSharedWindow, w, lanes, bytes, at))
+      return true;
+  }
+  if (!w.is_granted || !is_weak) return false;
   if (!w.grants_suffice && !(reads && w.trails_suffice && is_on_trail(w, i, lanes, at))) return false;
   w.is_granted = false;
   return true;
@@ -166,7 +172,9 @@ template <class Where, bool observed, uint32_t total>
 template <class Where, bool observed, uint32_t total>
 [[gnu::noinline]] void put_slowly(Warp& w, const Instruction& i, uint32_t lanes, const Unit<total>* units) {
   alignas(64) uint8_t* pointers[kLanes];
+  w.stored = units;
   lanes = slow_pointers<Where, AccessKind::kStore, observed>(w, i, lanes, total, pointers);
+  w.stored = nullptr;
   put_each<total>(lanes, pointers, units);
 }
 
