@@ -20,7 +20,7 @@ PROGRAMS = {
     "nvrtc": (["cuda-bindings==13.0.3", "nvidia-cuda-nvrtc==13.0.*", "numpy==2.4.6"], {}),
     "numba": (["numba-cuda[cu13]==0.30.4", "numba==0.68.1", "cuda-bindings==13.0.3", "nvidia-cuda-nvrtc==13.0.*",
                "nvidia-nvvm==13.0.*", "nvidia-cuda-runtime==13.0.*", "nvidia-cuda-cccl==13.0.*", "numpy==2.4.6",
-               "filecheck", "psutil", "cffi", "ml_dtypes"], {"PYTHONWARNINGS": "ignore"}),
+               "filecheck", "psutil", "cffi", "ml_dtypes"], {}),
     "triton": (["triton==3.9.0", "cuda-bindings==13.0.3", "numpy==2.4.6"], {}),
     "tinygrad": (["tinygrad==0.14.0", "nvidia-cuda-nvrtc==13.0.*", "numpy==2.4.6"], {"DEV": "CUDA"}),
     "tinygrad-ptx": (["tinygrad==0.14.0", "numpy==2.4.6"], {"DEV": "CUDA:PTX"}),
