@@ -262,12 +262,12 @@ def run_program(name, python, environment):
     try:
         done = subprocess.run(command, env={**environment, **variables}, capture_output=True, text=True, timeout=900)
     except subprocess.TimeoutExpired:
-        print(f"{packages[0]}: no end in 900 s", flush=True)
+        print(f"{name}: {packages[0]} has no end in 900 s", flush=True)
         return False
     if done.returncode == 0:
-        print(f"{packages[0]}{' ' + variables['DEV'] if 'DEV' in variables else ''}: runs", flush=True)
+        print(f"{name}: {packages[0]} runs", flush=True)
     else:
-        print(f"{packages[0]}: fails\n{done.stdout[-2000:]}{done.stderr[-4000:]}", flush=True)
+        print(f"{name}: {packages[0]} fails\n{done.stdout[-2000:]}{done.stderr[-4000:]}", flush=True)
     return done.returncode == 0
 
 
