@@ -22,8 +22,8 @@ namespace {
 
 constexpr int kMostRedirects = 10;
 constexpr size_t kMostHeaderBytes = 64 << 10;
-constexpr long kStallBytesPerSecond = 100;
-constexpr int kLongestPoll = 1000;  // ms
+constexpr size_t kStallBytesPerSecond = 100;
+constexpr int kLongestPoll = 250;  // ms
 constexpr long kBufferBytes = 256 << 10;
 
 bool is_redirect(long status) {
@@ -52,7 +52,7 @@ struct Transfer {
   const HttpRequest& request;
   size_t most_text_bytes;
   HttpAnswer answer = {};
-  size_t header_bytes = 0;
+  size_t header_bytes = 0, body_bytes = 0;
   bool has_begun = false, is_followed = false;
   std::exception_ptr fault = {};
 
@@ -79,6 +79,7 @@ struct Transfer {
 
   void add_body(std::string_view bytes) {
     begin();
+    body_bytes += bytes.size();
     if (!is_followed && is_wanted()) return request.on_body(std::as_bytes(std::span(bytes)));
     if (is_followed || answer.status / 100 != 2)
       bytes = bytes.substr(0, kMostHeaderBytes - std::min(kMostHeaderBytes, answer.body.size()));
@@ -187,8 +188,6 @@ struct HttpClient::State {
     curl_easy_setopt(easy, CURLOPT_USERAGENT, options.user_agent.c_str());
     curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, static_cast<long>(options.stall.count()));
-    curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, kStallBytesPerSecond);
-    curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, static_cast<long>(options.stall.count()));
     curl_easy_setopt(easy, CURLOPT_TIMEOUT, static_cast<long>(request.timeout.count()));
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, &transfer);
@@ -202,16 +201,26 @@ struct HttpClient::State {
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers.first);
   }
 
-  // libcurl's verdict, once the transfer has ended.
+  // libcurl's verdict, once the transfer has ended. Stalls are measured here: libcurl's own low-speed limit adds five
+  // seconds to any time.
   CURLcode drive(const Transfer& transfer) {
     curl_multi_add_handle(multi, easy);
     CURLcode result = CURLE_OK;
+    const size_t least_bytes = kStallBytesPerSecond * static_cast<size_t>(options.stall.count());
+    auto window_end = std::chrono::steady_clock::now() + options.stall;
+    size_t bytes_before = 0;
     for (bool ended = false; !ended;) {
       int n_running = 0, n_left = 0;
       curl_multi_perform(multi, &n_running);
       while (const CURLMsg* message = curl_multi_info_read(multi, &n_left))
         if (message->msg == CURLMSG_DONE) result = message->data.result, ended = true;
       if (stopped || transfer.fault) break;
+      if (const auto now = std::chrono::steady_clock::now(); !ended && now >= window_end) {
+        const size_t bytes = transfer.header_bytes + transfer.body_bytes;
+        if (bytes - bytes_before < least_bytes) result = CURLE_OPERATION_TIMEDOUT, ended = true;
+        bytes_before = bytes;
+        window_end = now + options.stall;
+      }
       if (!ended) curl_multi_poll(multi, nullptr, 0, kLongestPoll, nullptr);
     }
     curl_multi_remove_handle(multi, easy);
@@ -247,11 +256,15 @@ HttpAnswer HttpClient::send_once(const HttpRequest& request, const std::string& 
   HeaderList headers;
   CURL* easy = state_->easy;
   state_->set(request, url, headers, transfer, why);
-  const CURLcode code = state_->drive(transfer);
+  CURLcode code = state_->drive(transfer);
+  if (code == CURLE_OPERATION_TIMEDOUT && transfer.header_bytes == 0) code = CURLE_COULDNT_CONNECT;
   curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, nullptr);
   if (transfer.fault) std::rethrow_exception(transfer.fault);
   if (state_->stopped) throw HttpStopped();
-  if (code != CURLE_OK) throw_fault(code, url, *why ? why : curl_easy_strerror(code));
+  if (code != CURLE_OK) {
+    const bool is_late = code == CURLE_OPERATION_TIMEDOUT || code == CURLE_COULDNT_CONNECT;
+    throw_fault(code, url, *why ? why : is_late ? "no data in time" : curl_easy_strerror(code));
+  }
   transfer.begin();
   return std::move(transfer.answer);
 }

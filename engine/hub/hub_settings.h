@@ -11,7 +11,7 @@ struct HubSettings {
   std::string offline_reason;                       // "--offline was given", "HF_HUB_OFFLINE is set"; empty: online
   std::string cache;                                // the folder that holds models--org--repo
   std::string user_agent = "warpchat";
-  std::chrono::seconds stall{30};              // HF_HUB_DOWNLOAD_TIMEOUT: this long without a byte is too long
+  std::chrono::seconds stall{30};              // HF_HUB_DOWNLOAD_TIMEOUT: this long with hardly a byte
   std::chrono::milliseconds first_wait{1000};  // before a second try; each later one waits twice as long
 };
 

@@ -15,7 +15,7 @@ import time
 import unittest
 
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.join(os.path.dirname(__file__), "..", "app")]
-from fake_hub import CHUNK, COMMIT, FakeHub, Fault, sha256  # noqa: E402
+from fake_hub import COMMIT, FakeHub, Fault, sha256  # noqa: E402
 from program import CHAT, FOLDER, TINY, Run, environment  # noqa: E402
 from pseudo_terminal import Terminal  # noqa: E402
 
@@ -188,6 +188,11 @@ class Interrupted(Case):
         hub.fail("content", Fault(stall_after=102400))
         self.pull_well(hub, HF_HUB_DOWNLOAD_TIMEOUT="1")
         self.assertEqual(self.ranges(hub), [None, "bytes=102400-"])
+
+    def test_a_server_that_says_nothing_is_left(self):
+        hub = self.hub()
+        hub.fail("list", Fault(silent=30))
+        self.assert_fails(self.pull(hub, HF_HUB_DOWNLOAD_TIMEOUT="1"), "cannot reach 127.0.0.1", "no data in time")
 
     def test_a_server_that_cannot_continue_begins_anew(self):
         hub = self.hub()
@@ -408,9 +413,9 @@ class Refused(Case):
 
     def test_untrusted_certificates(self):
         certificate = os.path.join(self.home, "self-signed.pem")
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-                        "-keyout", certificate, "-out", certificate + ".crt", "-subj", "/CN=127.0.0.1", "-addext",
-                        "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+                        "-nodes", "-keyout", certificate, "-out", certificate + ".crt", "-subj", "/CN=127.0.0.1",
+                        "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
         with open(certificate, "a") as file, open(certificate + ".crt") as more:
             file.write(more.read())
         hub = self.hub(certificate=certificate, token="hf_right")

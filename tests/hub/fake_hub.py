@@ -32,6 +32,7 @@ class Fault(dict):
     ignore_range            200 and all of it, whatever was asked for
     wrong_range             206, from another byte than was asked for
     delay                   seconds before each chunk of the body
+    silent                  seconds without a word, then the connection closes
     """
 
 
@@ -122,6 +123,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         kind, answer = self.route(path, query)
         fake.requests.append((kind, self.command, path, dict(self.headers)))
         fault = fake.next_fault(kind)
+        if "silent" in fault:
+            self.close_connection = True
+            return time.sleep(fault["silent"])
         if "redirect" in fault:
             return self.send(302, b"", {"Location": fault["redirect"]})
         if "status" in fault or "body" in fault:
@@ -232,7 +236,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.server.fake.served += len(chunk)
         self.wfile.flush()
         if "stall_after" in fault:
-            time.sleep(fault.get("seconds", 30))
+            time.sleep(30)
         if end < len(body):
             self.close_connection = True
 

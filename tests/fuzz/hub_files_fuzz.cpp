@@ -1,0 +1,28 @@
+// A hub's list of files and the choice among them: whatever the bytes, a refusal is an Error, and what is chosen stays
+// in its folder and can be checked.
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "engine/hub/hub_files.h"
+#include "engine/hub/sha256.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t n_bytes) {
+  using namespace warpchat;
+  const std::string_view text(reinterpret_cast<const char*>(data), n_bytes);
+  for (const std::string& name : parse_search(text)) assert(parse_hub_model_name(name));
+  try {
+    const std::vector<HubFile> files = parse_file_list(text, "hub");
+    for (const HubFile& file : files) {
+      assert(("/" + file.path + "/").find("/../") == std::string::npos && !file.path.starts_with('/'));
+      try {
+        for (const HubFile& chosen : choose_files(files, {"org/repo", quant_of(file.path)}))
+          assert(is_sha256(chosen.sha256));
+      } catch (const Error&) {
+      }
+    }
+  } catch (const Error&) {
+  }
+  return 0;
+}
