@@ -10,12 +10,14 @@ namespace warpchat {
 namespace {
 
 constexpr std::chrono::seconds kWindow{5};
+constexpr std::chrono::milliseconds kBetweenPoints{50};
 constexpr double kLongestLeft = 100 * 3600.0;  // s; more is no estimate
 
 }  // namespace
 
 void TransferRate::add(Time now, uint64_t bytes) {
   if (!points_.empty() && bytes < points_.back().second) reset();  // a file began anew
+  if (points_.size() > 1 && now - points_[points_.size() - 2].first < kBetweenPoints) points_.pop_back();
   points_.emplace_back(now, bytes);
   while (now - points_.front().first > kWindow) points_.pop_front();
 }

@@ -2,6 +2,7 @@
 #include "engine/hub/hub_client.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstdio>
 
@@ -60,8 +61,11 @@ std::string next_page(const HttpAnswer& answer) {
   return resolve_url(answer.url, link.substr(open + 1, close - open - 1));
 }
 
+// Hexadecimal on the real hub; what counts here is that it can name a folder.
 bool is_commit(const std::string& text) {
-  return text.size() >= 7 && text.size() <= 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+  return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '_';
+  });
 }
 
 // W/"abc" and "abc" are abc.

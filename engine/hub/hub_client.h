@@ -12,7 +12,7 @@
 namespace warpchat {
 
 struct HubFileFacts {
-  std::string commit;  // hexadecimal
+  std::string commit;
   std::string sha256;  // empty: the hub says none
 };
 

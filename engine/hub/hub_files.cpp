@@ -60,7 +60,7 @@ HubFile file_of(const json& entry, const std::string& source) {
   if (!is_safe_path(file.path)) refuse_list(source, "the path '" + printable(file.path) + "' could leave its folder");
   const auto lfs = entry.find("lfs");
   const bool is_large = lfs != entry.end() && lfs->is_object();
-  file.bytes = size_of(is_large ? *lfs : entry, file.path, source);
+  file.bytes = size_of(is_large && lfs->contains("size") ? *lfs : entry, file.path, source);
   if (is_large && lfs->contains("oid") && (*lfs)["oid"].is_string()) file.sha256 = (*lfs)["oid"].get<std::string>();
   if (file.sha256.starts_with("sha256:")) file.sha256.erase(0, 7);
   if (!file.sha256.empty() && !is_sha256(file.sha256))

@@ -237,8 +237,16 @@ class Interrupted(Case):
         self.assertEqual((process.returncode, out), (130, b""))
         self.assertIn("chat: paused with 102 kB of 826 kB; the same command goes on from there\n", err.decode())
         self.check_cache({})
+        hub.fail("content", Fault(stall_after=102400))
+        process = subprocess.Popen([CHAT, "-m", NAME, "--yes", "-p", "x"], env=self.env(hub), stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        while os.path.getsize(self.half()) < 204800:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+        self.assertEqual((process.returncode, out), (130, b""), err)
         self.pull_well(hub)
-        self.assertEqual(self.ranges(hub)[-1], "bytes=102400-")
+        self.assertEqual(self.ranges(hub)[-1], "bytes=204800-")
 
     def test_a_full_disk_keeps_what_came(self):
         hub = self.hub()
