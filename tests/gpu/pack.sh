@@ -27,18 +27,7 @@ for program in $programs; do
 done
 for script in run.sh run_tests.sh left_out.txt compare_llama.sh; do cp "$root/tests/gpu/$script" "$pack/"; done
 
-for data in "${WARPCHAT_REFERENCE_DATA:-}" "$root/tests/data" "$root/../shared/data"; do
-  if [ -n "$data" ] && ls "$data"/*.logits.f32* > /dev/null 2>&1; then
-    mkdir "$pack/reference"
-    for logits in "$data"/*.logits.f32*; do
-      name=$(basename "$logits")
-      cp "$logits" "$data/${name%%.*}"-*.gguf* "$pack/reference/"
-    done
-    break
-  fi
-done
-[ -d "$pack/reference" ] ||
-  echo "pack.sh: packed without models with exact logits; WARPCHAT_REFERENCE_DATA names their folder"
+cp -r "${WARPCHAT_REFERENCE_DATA:-$root/tests/models/exact}" "$pack/reference"
 if [ -f "$root/build/llama.cpp.tar.gz" ]; then
   cp "$root/build/llama.cpp.tar.gz" "$pack/"
 else

@@ -63,6 +63,7 @@ shapes=${SHAPES:-qwen2.5-0.5b,qwen2.5-1.5b,qwen2.5-3b,qwen2.5-7b}
 results=$out/RESULTS.md log=$out/log.txt
 scratch=$(mktemp -d)
 export WARPCHAT_TEST_DEVICE="$device" WARPCHAT_RESULTS="$out/rows.jsonl" TMPDIR="$scratch"
+export WARPCHAT_PRINT_ACCURACY=1
 export LLAMA_FOLDER="${LLAMA_FOLDER:-/tmp/warpchat-llama.cpp}"
 [ -d "$programs/reference" ] && export WARPCHAT_REFERENCE_DATA="${WARPCHAT_REFERENCE_DATA:-$programs/reference}"
 processes=${PROCESSES:-$(nproc)}
@@ -169,10 +170,10 @@ tests() {
   done >> "$log" 2> /dev/null
   cat "$scratch/$name.out" >> "$log"
   sed -n '2,$s/^/- /p' "$scratch/$name.out" | head -n 200 >> "$results"
-  sed -n '/^[^ ].*: relative error .*, mean KL /p' "$scratch/$name"/*.log 2> /dev/null | sort > "$scratch/closeness"
-  sed 's/^/- /' "$scratch/closeness" >> "$results"
+  sed -n 's/^accuracy: //p' "$scratch/$name"/*.log 2> /dev/null | sort > "$scratch/accuracy"
+  sed 's/\(.*\): {\(.*\), \(.*\)}/- \1: relative error \2, mean KL \3/' "$scratch/accuracy" >> "$results"
   row='{"table":"logits","device":"'$device'","of":"\1","relative error":\2,"mean KL":\3}'
-  sed "s/\(.*\): relative error \([^ ,]*\).*, mean KL \(.*\)/$row/" "$scratch/closeness" >> "$WARPCHAT_RESULTS"
+  sed "s/\(.*\): {\(.*\), \(.*\)}/$row/" "$scratch/accuracy" >> "$WARPCHAT_RESULTS"
   report "$name" "$code" "$(($(elapsed) - begun))" "$(head -n 1 "$scratch/$name.out")"
 }
 
