@@ -14,7 +14,7 @@ struct Position {
 };
 
 struct Problem {
-  Position at;               // line 0: of no line, but of modules that do not fit together
+  Position at;              // line 0: of no line, but of modules that do not fit together
   std::string message;      // one clause: what is wrong and what was expected
   std::string text;         // the offending line of the source, trimmed
   bool is_too_new = false;  // the text's .version is newer than any that is known here
