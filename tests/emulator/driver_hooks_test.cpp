@@ -33,7 +33,7 @@ void launch(driver::Device& device, const LoadedModule& module, uint32_t blocks)
 }
 
 TEST(DriverCounters, AreThoseOfTheLaunchesSinceTheLastCall) {
-  const auto device = make_device();
+  const auto device = make_device(Profile());
   const auto module =
       device->load(kernel("mad.wide.u32 %rd1, %thread, 4, %out;\n// tag: store\nst.global.b32 [%rd1], %thread;\n"
                           "// end tag: store"));
@@ -74,7 +74,7 @@ TEST(DriverEnvironment, SeedAndChecksGoTogether) {
   const Environment seed("CUDA_EMULATOR_SEED", "1"), checks("CUDA_EMULATOR_CHECKS", "bounds");
   EXPECT_TRUE(options_from_environment().checks.bounds);
   EXPECT_EQ(options_from_environment().seed, 1u);
-  const auto device = make_device();
+  const auto device = make_device(Profile());
   launch(*device, *device->load(kernel("st.global.b32 [%out], 1;")), 4);
 }
 
