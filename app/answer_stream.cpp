@@ -1,6 +1,7 @@
 // One loop: events that are there are gathered and written at once, so that a fast model costs one write a batch.
 #include "app/answer_stream.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
@@ -130,6 +131,17 @@ std::string line(const char* format, double a, double b = 0, double c = 0, doubl
 
 double per_second(uint32_t n, double seconds) { return seconds > 0 ? n / seconds : 0; }
 
+std::string summary(const Timings& t, uint64_t seed) {
+  const uint32_t computed = t.prompt_tokens - t.reused_tokens;
+  if (t.prompt_seconds <= 0)
+    return "prompt       " + std::to_string(t.prompt_tokens) + " tokens, stopped while they were read\n";
+  return line("prompt       %.0f tokens, %.0f of them computed in %.3f s: %.1f t/s\n", t.prompt_tokens, computed,
+              t.prompt_seconds, per_second(computed, t.prompt_seconds)) +
+         line("answer       %.0f tokens in %.3f s: %.1f t/s\n", t.generated_tokens, t.generate_seconds,
+              per_second(t.generated_tokens, t.generate_seconds)) +
+         line("first token  after %.3f s\n", t.first_token_seconds) + "seed         " + std::to_string(seed) + "\n";
+}
+
 StreamedAnswer stream_to_end(const EventSource& source, const ChatSettings& settings) {
   AnswerStream stream(settings);
   StreamedAnswer answer;
@@ -170,17 +182,10 @@ StreamedAnswer stream_answer(const EventSource& source, const ChatSettings& sett
   }
 }
 
-std::string timing_report(const Timings& t, uint64_t seed, const Profile& profile) {
-  const uint32_t computed = t.prompt_tokens - t.reused_tokens;
-  if (t.prompt_seconds <= 0)
-    return "prompt       " + std::to_string(t.prompt_tokens) + " tokens, stopped while they were read\n\n" +
-           profile_table(profile.rows(), profile.peak_bandwidth());
-  return line("prompt       %.0f tokens, %.0f of them computed in %.3f s: %.1f t/s\n", t.prompt_tokens, computed,
-              t.prompt_seconds, per_second(computed, t.prompt_seconds)) +
-         line("answer       %.0f tokens in %.3f s: %.1f t/s\n", t.generated_tokens, t.generate_seconds,
-              per_second(t.generated_tokens, t.generate_seconds)) +
-         line("first token  after %.3f s\n", t.first_token_seconds) + "seed         " + std::to_string(seed) + "\n\n" +
-         profile_table(profile.rows(), profile.peak_bandwidth());
+std::string timing_report(const Timings& timings, uint64_t seed, const Profile& profile) {
+  const std::vector<OperationProfile> rows = profile.rows();
+  const bool measured = std::ranges::any_of(rows, [](const OperationProfile& row) { return row.calls > 0; });
+  return summary(timings, seed) + (measured ? "\n" + profile_table(rows, profile.peak_bandwidth()) : "");
 }
 
 }  // namespace warpchat

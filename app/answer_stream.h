@@ -27,7 +27,7 @@ struct StreamedAnswer {
 // ended and none of its events is left for the next one.
 StreamedAnswer stream_answer(const EventSource& source, const ChatSettings& settings);
 
-// For --verbose and /perf: tokens, times and speeds, then the profile's table.
+// For --verbose and /perf: tokens, times and speeds, then the profile's table if anything was measured.
 std::string timing_report(const Timings& timings, uint64_t seed, const Profile& profile);
 
 }  // namespace warpchat

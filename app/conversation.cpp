@@ -104,7 +104,7 @@ bool Conversation::run_slash(const SlashLine& line) {
       {A::kModel, [](C& c, Argument name) { name.empty() ? c.show_models() : c.change_model(name); }},
       {A::kSet, [](C& c, Argument setting) { c.set(setting); }},
       {A::kShow, [](C& c, Argument) { c.show(); }},
-      {A::kPerf, [](C& c, Argument) { c.perf(); }},
+      {A::kPerf, [](C& c, Argument onoff) { c.perf(onoff); }},
       {A::kSave, [](C& c, Argument title) { c.save(title); }},
       {A::kList, [](C& c, Argument count) { c.list(count); }},
       {A::kSearch, [](C& c, Argument words) { c.search(words); }},
@@ -125,6 +125,7 @@ bool Conversation::run_slash(const SlashLine& line) {
 
 void Conversation::answer(const std::function<void()>& start) {
   session_->options() = settings_.session;
+  model_->decoder->steps().set_measuring(measures_ || settings_.verbose || !options_.profile.empty());
   model_->decoder->steps().profile().reset();
   start();
   record_.answer_begins();

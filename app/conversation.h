@@ -65,7 +65,7 @@ class Conversation {
   void show_models() const;
   void set(const std::string& argument);
   void show() const;
-  void perf() const;
+  void perf(const std::string& onoff);
 
   NotedInterrupts noted_interrupts_;  // Ctrl-C never ends the conversation
   ChatOptions options_;
@@ -77,6 +77,7 @@ class Conversation {
   std::string attached_;   // files that go before the next message
   std::string prefilled_;  // what the next prompt starts with
   bool editing_ = false;   // the next line replaces the last message
+  bool measures_ = false;  // somebody has asked for what kernels take
   ConversationRecord record_;
   std::vector<ConversationId> listed_;  // by the numbers that /list or /search showed last
   std::vector<ConversationId> trash_;   // by those of /trash

@@ -46,9 +46,19 @@ void Conversation::show() const {
                counted(session_->messages().size(), "message") + "\n\nsettings\n" + list_settings(settings_));
 }
 
-void Conversation::perf() const {
-  if (!last_timings_) throw Error("there is no answer yet");
+// Measuring takes time, so it begins when somebody asks: with the next answer.
+void Conversation::perf(const std::string& onoff) {
+  if (!onoff.empty() && onoff != "on" && onoff != "off")
+    throw Error("/perf takes on or off, found '" + onoff + "'; alone it shows the last answer's timings");
+  const bool always = settings_.verbose || !options_.profile.empty();
+  const bool measured = std::exchange(measures_, onoff != "off") || always;
+  if (onoff == "off")
+    return say(always ? "kernels are measured all the same, for verbose or --profile"
+                      : "the next answers are timed as a whole only");
+  if (onoff == "on") return say("what every kernel takes is measured from the next answer on");
+  if (!last_timings_) throw Error("there is no answer yet; what every kernel takes is measured from the next one on");
   write_output(timing_report(*last_timings_, settings_.session.sampling.seed, model_->decoder->steps().profile()));
+  if (!measured) say("(what every kernel takes is measured from the next answer on; /perf off ends that)");
 }
 
 }  // namespace warpchat

@@ -47,7 +47,6 @@ ModelOptions model_options(const ModelFlags& flags) {
   options.device = flags.device;
   options.launch = launch;
   options.cache = cache;
-  options.count = !flags.profile.empty();
   options.path = find_model_file(flags.model);
   options.threads = flags.threads;
   options.context = flags.context > 0 ? static_cast<uint32_t>(flags.context) : 0;
@@ -70,7 +69,10 @@ std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context, uin
     if (take_interrupt()) throw Error("loading " + options.path + " was stopped");
   };
   std::unique_ptr<Model> model = Model::load(options);
-  if (!flags.profile.empty()) model->decoder->steps().profile().keep_trace();
+  if (!flags.profile.empty()) {
+    model->decoder->steps().profile().keep_trace();
+    model->decoder->steps().set_measuring(true);
+  }
   log_line("loaded " + options.path + " in " + std::to_string(model->load_seconds) + " s: " + describe(*model));
   return model;
 }

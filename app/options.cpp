@@ -60,7 +60,8 @@ void add_model_flags(CLI::App& app, ModelFlags& o, const std::string& context_he
   if (!context_help.empty()) number(app, "-c,--ctx-size", o.context, context_help, 0);
   number(app, "-t,--threads", o.threads, "CPU threads; default: one per core", 1, 1024);
   number(app, "-b,--batch-size", o.batch, "most prompt tokens handed over at once; default 2048", 1, 1 << 20);
-  number(app, "--ubatch-size", o.micro_batch, "most of them computed in one pass; default 512", 1, 1 << 20);
+  number(app, "--ubatch-size", o.micro_batch,
+         "most of them computed in one pass; default 512; fewer where it takes long", 1, 1 << 20);
   text(app, "--cache-type-k", o.cache_type_k, "TYPE",
        "format of the cached keys: f16, the default, or q8_0, which is half as large");
   text(app, "--cache-type-v", o.cache_type_v, "TYPE", "format of the cached values, likewise");

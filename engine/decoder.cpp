@@ -3,13 +3,21 @@
 
 #include <algorithm>
 #include <cassert>
+#include <deque>
 #include <utility>
 
 #include "engine/device_sampler.h"
 
 namespace warpchat {
 
-Decoder::Decoder(const ModelConfig& config, std::unique_ptr<Steps> steps) : config_(config), steps_(std::move(steps)) {}
+namespace {
+
+constexpr size_t kPassesAhead = 1;  // of the one being computed: a GPU that is told of the next only then would idle
+
+}  // namespace
+
+Decoder::Decoder(const ModelConfig& config, std::unique_ptr<Steps> steps)
+    : config_(config), steps_(std::move(steps)), pass_length_(steps_->max_columns(), steps_->is_emulated()) {}
 
 bool Decoder::forward(std::span<const Token> tokens, uint32_t position, Logits wanted, const std::atomic<bool>* stop,
                       uint32_t sequence) {
@@ -26,16 +34,35 @@ bool Decoder::forward(std::span<const Column> columns, Logits wanted, const std:
 
 std::optional<uint32_t> Decoder::prefill(std::span<const Token> tokens, uint32_t position, uint32_t sequence,
                                          const PrefillWatch& watch) {
+  struct Begun {
+    std::span<const Token> tokens;
+    PassEnd end;
+  };
+  std::deque<Begun> begun;  // and not computed yet, as far as is known
+  const auto await = [&](size_t most_left) {
+    while (!begun.empty()) {
+      const Begun& pass = begun.front();
+      const bool is_stopped = watch.stop != nullptr && *watch.stop;
+      const std::optional<double> seconds = pass.end(/*wait=*/begun.size() > most_left && !is_stopped);
+      if (!seconds) return;
+      pass_length_.took(static_cast<uint32_t>(pass.tokens.size()), *seconds);
+      if (watch.after_pass) watch.after_pass(pass.tokens);
+      begun.pop_front();
+    }
+  };
   for (;;) {
-    const size_t n = std::min<size_t>(max_columns(), tokens.size());
+    const uint32_t n = pass_length_.next(tokens.size());
     const bool is_last = n == tokens.size();
-    if (!forward(tokens.first(n), position, is_last ? Logits::kLast : Logits::kNone, watch.stop, sequence))
-      return std::nullopt;
-    if (watch.after_pass) watch.after_pass(tokens.first(n));
-    if (is_last) return static_cast<uint32_t>(n) - 1;
+    if (!forward(tokens.first(n), position, is_last ? Logits::kLast : Logits::kNone, watch.stop, sequence)) break;
+    begun.push_back({tokens.first(n), steps_->end_pass()});
+    await(is_last ? 0 : kPassesAhead);
+    if (is_last && begun.empty()) return n - 1;
+    if (is_last) break;
     tokens = tokens.subspan(n);
-    position += static_cast<uint32_t>(n);
+    position += n;
   }
+  await(begun.size());
+  return std::nullopt;
 }
 
 bool Decoder::forward_sampled(Logits wanted, const std::atomic<bool>* stop) {

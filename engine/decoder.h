@@ -8,13 +8,14 @@
 #include <span>
 #include <vector>
 
+#include "engine/pass_length.h"
 #include "engine/steps.h"
 
 namespace warpchat {
 
 struct PrefillWatch {  // of a long prompt
   const std::atomic<bool>* stop = nullptr;
-  std::function<void(std::span<const Token> of_pass)> after_pass;
+  std::function<void(std::span<const Token> of_pass)> after_pass;  // that has been computed; in order
 };
 
 class Decoder {
@@ -35,8 +36,9 @@ class Decoder {
   // The same over any columns that one pass may have: of a batch the next position of each of its sequences.
   bool forward(std::span<const Column> columns, Logits wanted, const std::atomic<bool>* stop = nullptr);
 
-  // A prompt of any length, in as many passes as it takes, with the logits of its last token: the column of them.
-  // nullopt if it was stopped before; the passes that were told of count all the same.
+  // A prompt of any length, in passes as long as PassLength says, with the logits of its last token: the column of
+  // them. Returns when all is computed; or within a pass of a stop, with nullopt: the passes that were told of count
+  // all the same.
   std::optional<uint32_t> prefill(std::span<const Token> tokens, uint32_t position, uint32_t sequence = 0,
                                   const PrefillWatch& watch = {});
   // One pass as by forward over the tokens that the device's sampler has just chosen, each at its column's next
@@ -56,6 +58,7 @@ class Decoder {
 
   ModelConfig config_;
   std::unique_ptr<Steps> steps_;
+  PassLength pass_length_;
   std::vector<Column> columns_;
 };
 

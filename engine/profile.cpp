@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace warpchat {
 
@@ -79,6 +80,11 @@ void Profile::count(uint32_t operation, const KernelCounters& counters) {
   sum.bank_conflicts += counters.bank_conflicts;
 }
 
+void Profile::count_call(uint32_t operation) {
+  std::lock_guard lock(mutex_);
+  ++rows_.at(operation).calls;
+}
+
 void Profile::reset() {
   std::lock_guard lock(mutex_);
   for (OperationProfile& row : rows_) row = {row.name};
@@ -115,6 +121,35 @@ std::vector<OperationProfile> Profile::rows() const {
   return rows_;
 }
 
+void Profile::set_peak_bandwidth(double bytes_per_second, std::vector<uint32_t> streaming) {
+  std::lock_guard lock(mutex_);
+  peak_bandwidth_ = bytes_per_second;
+  streaming_ = std::move(streaming);
+}
+
+double Profile::peak_bandwidth() const {
+  std::lock_guard lock(mutex_);
+  return peak_with(token_rows());
+}
+
+double Profile::peak_with(const std::vector<OperationProfile>& token_rows) const {
+  if (peak_bandwidth_ == 0) return 0;
+  double peak = peak_bandwidth_;
+  for (const uint32_t operation : streaming_)
+    peak = std::max({peak, rows_[operation].bandwidth(), token_rows[operation].bandwidth()});
+  return peak;
+}
+
+std::vector<OperationProfile> Profile::token_rows() const {
+  std::vector<OperationProfile> of_tokens;
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    const OperationProfile& row = rows_[i];
+    const OperationProfile before = !in_tokens_ ? row : i < prompt_rows_.size() ? prompt_rows_[i] : OperationProfile{};
+    of_tokens.push_back(since(before, row));
+  }
+  return of_tokens;
+}
+
 double Profile::now() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
 
 void Profile::keep_trace(size_t spans) {
@@ -148,11 +183,8 @@ ProfileSnapshot Profile::snapshot(size_t most_tokens, size_t most_spans) const {
   shot.tokens.assign(tokens_.end() - static_cast<std::ptrdiff_t>(std::min(most_tokens, tokens_.size())), tokens_.end());
   if (!shot.tokens.empty()) shot.spans = calls_.last(calls_.ending_behind(shot.tokens.front().start, most_spans));
   shot.shares = shares_.last(most_spans);
-  for (size_t i = 0; i < rows_.size(); ++i) {
-    const OperationProfile& row = rows_[i];
-    const OperationProfile before = !in_tokens_ ? row : i < prompt_rows_.size() ? prompt_rows_[i] : OperationProfile{};
-    shot.token_rows.push_back(since(before, row));
-  }
+  shot.token_rows = token_rows();
+  shot.peak_bandwidth = peak_with(shot.token_rows);
   return shot;
 }
 

@@ -27,6 +27,7 @@ struct OperationProfile {
   double seconds = 0;
   uint64_t bytes = 0;  // read and written: weights, cache and activations, as the operation's formula says
   KernelCounters counters;
+  double bandwidth() const { return seconds > 0 ? static_cast<double>(bytes) / seconds : 0; }  // bytes a second
 };
 
 // One call on the time line, or one multiprocessor's share of it.
@@ -49,6 +50,7 @@ struct ProfileSnapshot {
   std::vector<OperationProfile> token_rows;  // the part of them behind the prompt, row by row
   uint64_t n_tokens = 0;                     // of the answer so far
   uint64_t n_passes = 0;                     // that token_rows are of: the prompt's gave the first token
+  double peak_bandwidth = 0;                 // as Profile::peak_bandwidth
   std::vector<ProfiledToken> tokens;         // the last of them, at most Profile::kKeptTokens, oldest first
   std::vector<TraceSpan> spans;              // the trace's calls since the first of those began, as recorded
   std::vector<TraceSpan> shares;             // the trace's last ones
@@ -63,6 +65,7 @@ class Profile {
   void record(uint32_t operation, double start, double seconds, uint64_t bytes);
   void record_shares(std::span<const TraceSpan> shares);  // of calls recorded already: for the trace alone
   void count(uint32_t operation, const KernelCounters& counters);
+  void count_call(uint32_t operation);         // whose time and bytes are those of other rows
   void reset();                                // zeroes the rows and forgets the tokens, keeps ids and trace
   std::vector<OperationProfile> rows() const;  // in order of first registration
 
@@ -72,7 +75,7 @@ class Profile {
   void begin_tokens();
   void end_token(double seconds);  // a token is there, so long after the one before
 
-  // Off: a device need not measure, which costs a GPU an event a kernel. On at first.
+  // Devices measure while it is on: see Steps::set_measuring. Off at first.
   void set_enabled(bool on) { enabled_ = on; }
   bool is_enabled() const { return enabled_; }
 
@@ -86,8 +89,10 @@ class Profile {
   // At most so many tokens and calls, and as many shares. Copies no more than that under the lock.
   ProfileSnapshot snapshot(size_t most_tokens, size_t most_spans) const;
 
-  void set_peak_bandwidth(double bytes_per_second) { peak_bandwidth_ = bytes_per_second; }
-  double peak_bandwidth() const { return peak_bandwidth_; }  // of the device's memory; 0: unknown
+  // Of the device's memory; 0: unknown. streaming: rows that do nothing but read from memory, where the bandwidth was
+  // measured in passing; what one of them reaches the memory can give, so the peak is at least that.
+  void set_peak_bandwidth(double bytes_per_second, std::vector<uint32_t> streaming = {});
+  double peak_bandwidth() const;
 
  private:
   // The last spans in a vector that goes round once it is full.
@@ -100,9 +105,12 @@ class Profile {
   };
   using Clock = std::chrono::steady_clock;
   const Clock::time_point began_ = Clock::now();
-  double peak_bandwidth_ = 0;
-  std::atomic<bool> enabled_ = true;
+  std::atomic<bool> enabled_ = false;
+  std::vector<OperationProfile> token_rows() const;  // these and the next with the mutex held
+  double peak_with(const std::vector<OperationProfile>& token_rows) const;
   mutable std::mutex mutex_;
+  double peak_bandwidth_ = 0;
+  std::vector<uint32_t> streaming_;
   std::vector<OperationProfile> rows_, prompt_rows_;  // the latter as rows_ were when the tokens began
   bool in_tokens_ = false;
   uint64_t n_tokens_ = 0, watched_from_ = 0;  // tokens that were there when prompt_rows_ were taken
@@ -111,20 +119,24 @@ class Profile {
   size_t ring_size_ = 0;
 };
 
-// Records one call from construction to destruction.
+// Records one call from construction to destruction, unless the profile was off when it began.
 class OperationTimer {
  public:
   OperationTimer(Profile& profile, uint32_t operation, uint64_t bytes)
-      : profile_(profile), operation_(operation), bytes_(bytes), start_(profile.now()) {}
-  ~OperationTimer() { profile_.record(operation_, start_, profile_.now() - start_, bytes_); }
+      : profile_(profile.is_enabled() ? &profile : nullptr), operation_(operation), bytes_(bytes) {
+    if (profile_ != nullptr) start_ = profile_->now();
+  }
+  ~OperationTimer() {
+    if (profile_ != nullptr) profile_->record(operation_, start_, profile_->now() - start_, bytes_);
+  }
   OperationTimer(const OperationTimer&) = delete;
   OperationTimer& operator=(const OperationTimer&) = delete;
 
  private:
-  Profile& profile_;
+  Profile* const profile_;  // null: off
   uint32_t operation_;
   uint64_t bytes_;
-  double start_;
+  double start_ = 0;
 };
 
 }  // namespace warpchat

@@ -28,17 +28,36 @@ std::string with_digits(double value, int digits) {
 
 double per(double value, double by) { return by > 0 ? value / by : 0; }
 
+bool has_time(const OperationProfile& row) { return row.seconds > 0; }
+bool has_bytes(const OperationProfile& row) { return row.bytes > 0; }
+bool is_counted(const OperationProfile& row) { return row.counters.instructions > 0; }
+
+// "-" for a row that has nothing of it.
+template <class Has, class Text>
+std::function<std::string(const OperationProfile&)> where(Has has, Text text) {
+  return [=](const OperationProfile& row) -> std::string { return has(row) ? text(row) : "-"; };
+}
+
+// Only a cache gives bytes faster than memory can.
+std::string of_peak(const OperationProfile& row, double peak_bandwidth) {
+  if (row.bandwidth() > peak_bandwidth) return "cache";
+  return with_digits(100 * row.bandwidth() / peak_bandwidth, 1) + "%";
+}
+
 std::vector<Column> time_columns(double total_seconds, double peak_bandwidth) {
-  const auto bandwidth = [](const OperationProfile& row) { return per(static_cast<double>(row.bytes), row.seconds); };
+  const auto us_per_call = [](const OperationProfile& row) {
+    return with_digits(per(row.seconds * 1e6, static_cast<double>(row.calls)), 2);
+  };
+  const auto share = [=](const OperationProfile& row) {
+    return with_digits(100 * per(row.seconds, total_seconds), 1) + "%";
+  };
   std::vector<Column> columns{
-      {"total ms", 11, [](const auto& row) { return with_digits(row.seconds * 1e3, 2); }},
-      {"us/call", 11,
-       [](const auto& row) { return with_digits(per(row.seconds * 1e6, static_cast<double>(row.calls)), 2); }},
-      {"share", 7, [=](const auto& row) { return with_digits(100 * per(row.seconds, total_seconds), 1) + "%"; }},
-      {"GB/s", 9, [=](const auto& row) { return with_digits(bandwidth(row) * 1e-9, 2); }}};
+      {"total ms", 11, where(has_time, [](const auto& row) { return with_digits(row.seconds * 1e3, 2); })},
+      {"us/call", 11, where(has_time, us_per_call)},
+      {"share", 7, where(has_time, share)},
+      {"GB/s", 9, where(has_time, [](const auto& row) { return with_digits(row.bandwidth() * 1e-9, 2); })}};
   if (peak_bandwidth > 0)
-    columns.push_back(
-        {"of peak", 8, [=](const auto& row) { return with_digits(100 * bandwidth(row) / peak_bandwidth, 1) + "%"; }});
+    columns.push_back({"of peak", 8, where(has_time, [=](const auto& row) { return of_peak(row, peak_bandwidth); })});
   return columns;
 }
 
@@ -46,10 +65,13 @@ std::vector<Column> counter_columns() {
   const auto each = [](uint64_t value, const OperationProfile& row) {
     return grouped(row.calls > 0 ? value / row.calls : 0);
   };
-  return {{"instructions/call", 18, [=](const auto& row) { return each(row.counters.instructions, row); }},
-          {"sectors/call", 14, [=](const auto& row) { return each(row.counters.sectors, row); }},
-          {"bank conflicts/call", 20, [=](const auto& row) { return each(row.counters.bank_conflicts, row); }},
-          {"bytes/call", 14, [=](const auto& row) { return each(row.bytes, row); }}};
+  const auto counter = [=](uint64_t KernelCounters::*which) {
+    return where(is_counted, [=](const OperationProfile& row) { return each(row.counters.*which, row); });
+  };
+  return {{"instructions/call", 18, counter(&KernelCounters::instructions)},
+          {"sectors/call", 14, counter(&KernelCounters::sectors)},
+          {"bank conflicts/call", 20, counter(&KernelCounters::bank_conflicts)},
+          {"bytes/call", 14, where(has_bytes, [=](const OperationProfile& row) { return each(row.bytes, row); })}};
 }
 
 std::vector<Column> columns_for(const std::vector<OperationProfile>& rows, double peak_bandwidth) {

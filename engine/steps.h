@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/device_report.h"
@@ -48,6 +50,10 @@ struct PassState {
   Buffer logits;  // [columns, n_vocab]; only the rows asked for are written
 };
 
+// What the host may ask of a pass that was begun: the seconds that it took, or nothing while it is still computed. With
+// `wait` it waits for it. Error if it failed.
+using PassEnd = std::function<std::optional<double>(bool wait)>;
+
 class Steps {
  public:
   virtual ~Steps() = default;
@@ -66,7 +72,10 @@ class Steps {
   virtual std::vector<KernelText> kernels() const { return {}; }  // that have been compiled
   virtual bool is_gpu() const { return false; }
   virtual bool is_emulated() const { return false; }
-  virtual void set_counting(bool) {}  // an emulator's counters, which take time; the others have none
+  virtual std::string_view launch_of(uint32_t /*n_sequences*/) const { return ""; }  // a token of each; "": no GPU
+  // Whether calls go to the profile, and an emulator's counters: off at first, for it takes time. A GPU spends an event
+  // a kernel on it, an emulator some of its speed.
+  virtual void set_measuring(bool on);
 
   // Positions below max_positions(), sequences below max_sequences(); a batch has at most one column of each.
   virtual void begin(std::span<const Column> columns) = 0;
@@ -82,6 +91,7 @@ class Steps {
   virtual void norm_gate_up(uint32_t layer, Buffer hidden, Buffer inner) = 0;
   virtual void down_residual(uint32_t layer, Buffer inner, Buffer hidden) = 0;  // hidden += W . inner
   virtual void norm_logits(Buffer hidden, Logits wanted, Buffer logits) = 0;    // wanted: kLast or kAll
+  virtual PassEnd end_pass() = 0;                                               // of a pass that began with begin()
   virtual void wait() = 0;                              // for the passes begun; Error if one failed
   virtual DeviceSampler* sampler() { return nullptr; }  // null: logits are sampled on the host
   // A device with ways of its own to decode tokens, such as without the host: null where it has none. decoder: these

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/device_sampler.h"
+#include "engine/profile.h"
 
 namespace warpchat {
 
@@ -74,6 +75,8 @@ class DeviceTokens final : public TokenSource {
 }  // namespace
 
 std::unique_ptr<TokenSource> Steps::token_source(Decoder&, const TokenRun&) { return nullptr; }
+
+void Steps::set_measuring(bool on) { profile().set_enabled(on); }
 
 bool Steps::decode_given(std::span<const Token>, uint32_t, const std::function<void(std::span<const float>)>&) {
   return false;

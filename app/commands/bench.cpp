@@ -1,5 +1,5 @@
-// chat bench: tokens per second of prompt passes and of single-token passes, as llama-bench measures them: random
-// tokens, no sampling, one warm-up before each test, the cache filled to the depth before the clock starts.
+// chat bench: tokens per second of prompts and of tokens one by one, as llama-bench measures them: random tokens, no
+// sampling, one warm-up before each test, the cache filled to the depth before the clock starts.
 #include <algorithm>
 #include <cctype>
 #include <chrono>
@@ -16,7 +16,6 @@
 #include "app/terminal/spinner.h"
 #include "engine/cpu/thread_pool.h"
 #include "engine/gpu/measured_tokens.h"
-#include "engine/profile.h"
 #include "models/tensor_type.h"
 
 namespace warpchat {
@@ -41,8 +40,9 @@ void prefill(Decoder& decoder, std::span<const Token> tokens, uint32_t position,
   if (!tokens.empty()) decoder.logits(*decoder.prefill(tokens, position, sequence));
 }
 
-// Every sequence decodes the same tokens.
+// Every sequence decodes the same tokens, in the launch mode that was asked for. All logits come to the host.
 void decode(Decoder& decoder, std::span<const Token> tokens, uint32_t position, uint32_t sequences) {
+  if (sequences == 1 && decoder.steps().decode_given(tokens, position, [](std::span<const float>) {})) return;
   std::vector<Column> columns(sequences);
   for (const Token token : tokens) {
     for (uint32_t i = 0; i < sequences; ++i) columns[i] = {token, position, i};
@@ -69,9 +69,9 @@ std::vector<BenchResult> planned_tests(const BenchOptions& options) {
   std::vector<BenchResult> tests;
   for (uint32_t depth : options.depth) {
     for (uint32_t n : options.n_prompt)
-      if (n > 0) tests.push_back({n, 0, depth, 1, "", {}});
+      if (n > 0) tests.push_back({.n_prompt = n, .depth = depth});
     for (uint32_t n : options.n_generate)
-      if (n > 0) tests.push_back({0, n, depth, options.parallel, "", {}});
+      if (n > 0) tests.push_back({.n_generate = n, .depth = depth, .n_parallel = options.parallel});
   }
   if (tests.empty()) throw UsageError("nothing to measure: -p and -n are both 0");
   return tests;
@@ -121,6 +121,21 @@ BenchSubject subject_of(const Model& model, const BenchOptions& options) {
   return subject;
 }
 
+// How the test's tokens are launched: "" on the CPU.
+std::string launch_of(const Steps& steps, const BenchResult& test) {
+  if (!steps.is_gpu()) return "";
+  return std::string(test.n_generate > 0 ? steps.launch_of(test.n_parallel) : name_of(LaunchMode::kStream));
+}
+
+void tell_what_was_not_measured(const Model& model, const std::vector<BenchResult>& tests) {
+  const std::string_view persistent = name_of(LaunchMode::kPersistent);
+  if (model.decoder->steps().launch_of(1) != persistent) return;
+  for (const BenchResult& test : tests)
+    if (test.n_generate > 0 && test.launch != persistent)
+      return print_error("the persistent decoder has one sequence; " + test_name(test) + " was decoded by " +
+                         test.launch + ", for persistent leave out -np");
+}
+
 }  // namespace
 
 int run_command(const BenchOptions& options) {
@@ -129,8 +144,8 @@ int run_command(const BenchOptions& options) {
   for (const BenchResult& test : tests) context = std::max(context, test.n_prompt + test.n_generate + test.depth);
   const std::unique_ptr<Model> model = load_model(options, context, options.parallel);
   settle_launch_mode(*model->decoder);
-  model->decoder->steps().profile().set_enabled(!options.profile.empty());
   for (BenchResult& test : tests) {
+    test.launch = launch_of(model->decoder->steps(), test);
     BenchResult warm_up = test;
     warm_up.n_generate = std::min(test.n_generate, 1u);
     Spinner spinner("measuring " + test_name(test));
@@ -139,6 +154,7 @@ int run_command(const BenchOptions& options) {
     for (uint32_t i = 0; i < options.repetitions; ++i) test.seconds.push_back(timed_run(*model->decoder, test));
   }
   save_profile(*model, options);
+  tell_what_was_not_measured(*model, tests);
   write_output(bench_report(subject_of(*model, options), tests, options.format));
   return 0;
 }

@@ -1,10 +1,11 @@
-// One list of fields for CSV and JSON, as llama-bench names them; the Markdown table shows seven of them, and types of
-// the cache that are not f16.
+// One list of fields for CSV and JSON, as llama-bench names them; the Markdown table shows seven of them, on a GPU how
+// kernels were launched, and types of the cache that are not f16.
 #include "app/commands/bench_report.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "app/version.h"
@@ -48,6 +49,7 @@ ordered_json fields(const BenchSubject& s, const BenchResult& r) {
                       {"n_gen", r.n_generate},
                       {"n_depth", r.depth},
                       {"n_parallel", r.n_parallel},
+                      {"launch", r.launch},
                       {"test_time", r.test_time},
                       {"avg_ns", std::llround(time.mean)},
                       {"stddev_ns", std::llround(time.deviation)},
@@ -112,10 +114,14 @@ std::string markdown(const BenchSubject& subject, const std::vector<BenchResult>
                     std::to_string(subject.threads), test_name(result),
                     formatted("%.2f", rate.mean) + " ± " + formatted("%.2f", rate.deviation)});
   }
-  for (const auto& [name, value] : {std::pair("type_v", subject.type_v), std::pair("type_k", subject.type_k)}) {
-    if (value == "f16") continue;  // as llama-bench, only what is not the default
-    for (size_t r = 0; r < rows.size(); ++r) rows[r].insert(rows[r].begin() + 5, r == 0 ? name : value);
-  }
+  const auto insert = [&](const std::string& name, const std::function<std::string(const BenchResult&)>& value) {
+    for (size_t r = 0; r < rows.size(); ++r) rows[r].insert(rows[r].begin() + 5, r == 0 ? name : value(results[r - 1]));
+  };
+  const auto is_launched = [](const BenchResult& result) { return !result.launch.empty(); };
+  if (std::ranges::any_of(results, is_launched)) insert("launch", [](const BenchResult& r) { return r.launch; });
+  // As llama-bench, only what is not the default.
+  if (subject.type_v != "f16") insert("type_v", [&](const BenchResult&) { return subject.type_v; });
+  if (subject.type_k != "f16") insert("type_k", [&](const BenchResult&) { return subject.type_k; });
   std::vector<size_t> widths(rows[0].size(), 0);
   const auto width_of = [](const std::string& s) { return s.size() - (s.find("±") != std::string::npos ? 1 : 0); };
   for (const auto& row : rows)

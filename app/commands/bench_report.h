@@ -16,10 +16,11 @@ struct BenchSubject {       // the same in every row
 };
 
 struct BenchResult {
-  uint32_t n_prompt, n_generate, depth;
-  uint32_t n_parallel;          // sequences that decode n_generate tokens each
-  std::string test_time;        // UTC, ISO 8601, when it began
-  std::vector<double> seconds;  // of each repetition
+  uint32_t n_prompt = 0, n_generate = 0, depth = 0;
+  uint32_t n_parallel = 1;           // sequences that decode n_generate tokens each
+  std::string launch = {};           // how a GPU's kernels were launched: "graph"; "" on the CPU
+  std::string test_time = {};        // UTC, ISO 8601, when it began
+  std::vector<double> seconds = {};  // of each repetition
 };
 
 struct BenchStatistics {

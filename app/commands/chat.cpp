@@ -84,6 +84,7 @@ int answer_once(const ChatOptions& options, const std::string& prompt) {
   const std::unique_ptr<Model> model = load_model(options);
   remember_model(model->file.path(), state_directory());
   const ChatSettings settings = settings_from(options, model->file_sampling);
+  if (settings.verbose) model->decoder->steps().set_measuring(true);
   const StreamedAnswer answer =
       options.raw ? answer_raw(*model, settings, prompt) : answer_in_chat(*model, settings, prompt);
   const std::string report =

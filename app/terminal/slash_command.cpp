@@ -34,7 +34,7 @@ constexpr SlashCommand kCommands[] = {
     {A::kModel, "/model", "[MODEL]", false, "show the model and those found, or change to another"},
     {A::kSet, "/set", "[NAME VALUE]", false, "change a setting; alone: list them"},
     {A::kShow, "/show", "", false, "show model, device, context and settings"},
-    {A::kPerf, "/perf", "", false, "show the timings of the last answer"},
+    {A::kPerf, "/perf", "[on|off]", false, "show the last answer's timings, and measure kernels in those to come"},
     {A::kExit, "/exit", "", false, "leave (also Ctrl-D)"},
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -22,6 +23,8 @@
 
 namespace warpchat {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 struct Layer {
   PackedMatrix q, k, v, output, gate, up, down;
@@ -69,6 +72,7 @@ class CpuSteps final : public Steps {
   void norm_gate_up(uint32_t layer, Buffer hidden, Buffer inner) override;
   void down_residual(uint32_t layer, Buffer inner, Buffer hidden) override;
   void norm_logits(Buffer hidden, Logits wanted, Buffer logits) override;
+  PassEnd end_pass() override;
   void wait() override {}
   std::span<const float> read_logits(uint32_t column) override;
 
@@ -98,6 +102,7 @@ class CpuSteps final : public Steps {
   PassState state_;
   std::vector<Column> columns_;  // of the pass
   Profile profile_;
+  Clock::time_point pass_began_;
   uint32_t op_embed_, op_qkv_, op_rope_, op_attention_, op_output_, op_gate_up_, op_down_, op_logits_;
 };
 
@@ -117,7 +122,6 @@ CpuSteps::CpuSteps(const CpuKernels& kernels, const ModelConfig& config, const M
       output_norm_(floats_of(tensors.output_norm)) {
   load(tensors, options);
   lay_out_buffers();
-  profile_.set_peak_bandwidth(read_bandwidth(pool_, {weights_.data(), weights_.n_bytes()}));
   op_embed_ = profile_.operation("embed");
   op_qkv_ = profile_.operation("norm_qkv");
   op_rope_ = profile_.operation("rope_scatter");
@@ -126,6 +130,8 @@ CpuSteps::CpuSteps(const CpuKernels& kernels, const ModelConfig& config, const M
   op_gate_up_ = profile_.operation("norm_gate_up");
   op_down_ = profile_.operation("down_residual");
   op_logits_ = profile_.operation("norm_logits");
+  profile_.set_peak_bandwidth(read_bandwidth(pool_, {weights_.data(), weights_.n_bytes()}),
+                              {op_qkv_, op_output_, op_gate_up_, op_down_, op_logits_});
 }
 
 // Packing gives the file's pages back, so that no two copies are resident; at the end once more, because reading a
@@ -178,6 +184,7 @@ ProductInput CpuSteps::normalised(Buffer hidden, const std::vector<float>& gain,
 
 void CpuSteps::begin(std::span<const Column> columns) {
   assert(!columns.empty() && columns.size() <= max_columns_);
+  pass_began_ = Clock::now();
   columns_.assign(columns.begin(), columns.end());
   std::vector<uint32_t> positions;
   for (const Column& column : columns) {
@@ -276,6 +283,11 @@ void CpuSteps::norm_logits(Buffer hidden, Logits wanted, Buffer logits) {
   assert(columns <= max_logits_columns());
   const Product product{&output_, floats(logits)};
   products_.run(normalised(hidden, output_norm_, first_column), {&product, 1});
+}
+
+PassEnd CpuSteps::end_pass() {
+  const double seconds = std::chrono::duration<double>(Clock::now() - pass_began_).count();
+  return [seconds](bool) { return seconds; };
 }
 
 std::vector<MemoryUse> CpuSteps::memory() const {

@@ -58,6 +58,7 @@ void GpuSampler::sample(const Buffers& b) {
   for (const uint64_t address : {b.logits, states_.address(), b.tokens, b.positions, b.error})
     arguments.push_back(Argument::address(address));
   if (spec_.columns > 1) arguments.push_back(n_columns_);
+  timer_.begin();  // the host may have done other things since the pass, or collected its times
   kernel_->launch(stream_, arguments, {n_columns_});
   timer_.launched(operation_, uint64_t{n_columns_} * spec_.n_vocab * sizeof(float));
   const Slot& slot = slots_[n_sampled_++ % kSlots];

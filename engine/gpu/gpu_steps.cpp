@@ -72,7 +72,7 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
   uint64_t weight_bytes_per_token() const override { return weight_bytes_per_token_; }
   std::vector<KernelText> kernels() const override { return texts_.list(); }
   bool is_gpu() const override { return true; }
-  void set_counting(bool on) override;
+  void set_measuring(bool on) override;
   void set_launch_mode(LaunchMode mode) override {
     if (mode == LaunchMode::kPersistent) persistent();
     launch_mode_ = mode;
@@ -83,6 +83,9 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
     return mode != LaunchMode::kPersistent || context_->device().can_cooperate;
   }
   bool is_emulated() const override { return context_->device().is_emulated; }
+  std::string_view launch_of(uint32_t n_sequences) const override {
+    return name_of(n_sequences > 1 && launch_mode_ == LaunchMode::kPersistent ? LaunchMode::kGraph : launch_mode_);
+  }
 
   void begin(std::span<const Column> columns) override;
   void embed(Buffer hidden) override;
@@ -93,6 +96,7 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
   void norm_gate_up(uint32_t layer, Buffer hidden, Buffer inner) override;
   void down_residual(uint32_t layer, Buffer inner, Buffer hidden) override;
   void norm_logits(Buffer hidden, Logits wanted, Buffer logits) override;
+  PassEnd end_pass() override;
   void wait() override;
   std::span<const float> read_logits(uint32_t column) override;
   DeviceSampler* sampler() override { return this; }
@@ -141,6 +145,7 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
   PersistentSpec persistent_spec() const;
   PersistentLaunch& persistent();
   std::unique_ptr<TokenSource> persistent_tokens(const TokenRun& run);
+  uint32_t tokens_per_launch(const PhaseProfile& times, const StampRequest& stamps) const;  // most
   void check(const ErrorWord& word);
 
   ModelConfig config_;
@@ -165,6 +170,7 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
   GpuSampler sampler_;
   std::future<std::unique_ptr<Module>> persistent_module_;  // being compiled, or compiled
   std::unique_ptr<PersistentLaunch> persistent_;
+  std::shared_ptr<GpuEvent> pass_began_;  // of a prompt; null of others
   PassState state_;
   PassKind kind_ = PassKind::kToken;
   uint32_t n_columns_ = 0, first_logits_column_ = 0, next_slot_ = 0;
@@ -194,7 +200,7 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
       activations_(context, plan_.n_bytes, "activations"),
       cache_(context, cache_plan_.n_bytes() * sizes_.sequences, "the KV cache"),
       launch_mode_(options.launch.value_or(LaunchMode::kStream)),
-      graphs_(stream_, timer_, profile_),
+      graphs_(stream_, timer_),
       passes_{pass_kernels(PassKind::kToken), pass_kernels(PassKind::kPrompt), pass_kernels(PassKind::kBatch)},
       slots_{Slot{pinned_words(context, sizes_), GpuEvent(context)},
              Slot{pinned_words(context, sizes_), GpuEvent(context)},
@@ -203,7 +209,6 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
       logits_(context, uint64_t{logits_rows(sizes_)} * config.n_vocab * sizeof(float), "logits"),
       error_(context, sizeof(ErrorWord), "errors"),
       sampler_(stream_, timer_, profile_, texts_, config.n_vocab, sizes_.sequences, sizes_.context) {
-  if (options.count) set_counting(true);
   prepare_first_token();  // during the upload
   if (!context->device().is_emulated) profile_.set_peak_bandwidth(context->device().peak_bandwidth);
   place_weights(tensors, options);
@@ -355,6 +360,20 @@ void GpuSteps::begin(std::span<const Column> columns) {
   begin_pass(static_cast<uint32_t>(columns.size()), columns.size() == 1 ? PassKind::kToken
                                                     : is_batch(columns) ? PassKind::kBatch
                                                                         : PassKind::kPrompt);
+  pass_began_.reset();
+  if (kind_ != PassKind::kPrompt) return;
+  pass_began_ = std::make_shared<GpuEvent>(context_, GpuEvent::Timing::kOn);
+  stream_.record(*pass_began_);
+}
+
+PassEnd GpuSteps::end_pass() {
+  const auto ended = std::make_shared<GpuEvent>(context_, GpuEvent::Timing::kOn);
+  stream_.record(*ended);
+  return [began = pass_began_, ended](bool wait) -> std::optional<double> {
+    if (wait) ended->wait();
+    if (!wait && !ended->has_come()) return std::nullopt;
+    return began ? ended->seconds_since(*began) : 0;
+  };
 }
 
 void GpuSteps::upload_pass(std::span<const uint32_t> tokens_and_positions) {
@@ -376,7 +395,7 @@ void GpuSteps::begin_pass(uint32_t n_columns, PassKind kind) {
     longest_ = std::max(longest_, position + 1);
     n_keys_ += position + 1;
   }
-  timer_.begin_pass();
+  timer_.begin();
   if (is_of_graphs()) graphs_.begin(n_columns);
 }
 
@@ -548,15 +567,19 @@ std::unique_ptr<TokenSource> GpuSteps::persistent_tokens(const TokenRun& run) {
   start({&sampling, 1});
   sample();
   PersistentTokens::Start start{read()[0], sequence_offset(sequences_.front())};
-  if (context_->device().has_watchdog) start.tokens_per_launch = kTokensUnderWatchdog;
-  PhaseProfile times(profile_, kernels_of(PassKind::kToken));
-  start.stamps = times.stamps(launch);
-  start.tokens_per_launch = std::min(start.tokens_per_launch, times.tokens_per_launch(start.stamps));
-  start.ended = [this, times, &launch](uint32_t position) mutable {
-    times.record(launch, position);
+  PhaseProfile times(profile_, kernels_of(PassKind::kToken), launch);
+  start.stamps = times.stamps();
+  start.tokens_per_launch = tokens_per_launch(times, start.stamps);
+  start.ended = [this, times](uint32_t position) mutable {
+    times.record(position);
     collect_profile();
   };
   return std::make_unique<PersistentTokens>(launch, run, std::move(start));
+}
+
+uint32_t GpuSteps::tokens_per_launch(const PhaseProfile& times, const StampRequest& stamps) const {
+  const uint32_t most = times.tokens_per_launch(stamps);
+  return context_->device().has_watchdog ? std::min(most, kTokensUnderWatchdog) : most;
 }
 
 bool GpuSteps::decode_given(std::span<const Token> tokens, uint32_t position,
@@ -564,18 +587,27 @@ bool GpuSteps::decode_given(std::span<const Token> tokens, uint32_t position,
   if (launch_mode_ != LaunchMode::kPersistent) return false;
   context_->make_current();
   PersistentLaunch& launch = persistent();
+  PhaseProfile times(profile_, kernels_of(PassKind::kToken), launch);
   PersistentLaunch::Request request;
-  request.token = tokens.front();
-  request.position = position;
-  request.most_tokens = static_cast<uint32_t>(tokens.size());
-  request.forced = tokens;
   request.returns_rows = true;
-  launch.start(request);
-  try {
-    while (launch.next()) take(launch.row());
-  } catch (...) {
-    launch.cut();  // of a taker's error; after its own it is not running
-    throw;
+  request.stamps = times.stamps();
+  for (const uint32_t most = tokens_per_launch(times, request.stamps); !tokens.empty();) {
+    const auto n = static_cast<uint32_t>(std::min<size_t>(tokens.size(), most));
+    request.token = tokens.front();
+    request.position = position;
+    request.most_tokens = n;
+    request.forced = tokens.first(n);
+    launch.start(request);
+    try {
+      while (launch.next()) take(launch.row());
+    } catch (...) {
+      launch.cut();  // of a taker's error; after its own it is not running
+      throw;
+    }
+    times.record(position);
+    collect_profile();
+    tokens = tokens.subspan(n);
+    position += n;
   }
   return true;
 }
@@ -591,7 +623,8 @@ std::vector<MemoryUse> GpuSteps::memory() const {
           {"kernels, about", kModuleBytes}};
 }
 
-void GpuSteps::set_counting(bool on) {
+void GpuSteps::set_measuring(bool on) {
+  profile_.set_enabled(on);
   if (!is_emulated()) return;
   counts_ = on;
   count_emulated_launches(on);

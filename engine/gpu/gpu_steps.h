@@ -17,7 +17,6 @@ struct GpuOptions {
   DeviceChoice device;                                     // with a table
   GpuSizes sizes;                                          // context > 0
   std::optional<LaunchMode> launch = LaunchMode::kStream;  // none: the fastest, measured while it answers
-  bool count = false;                                      // emulated: keep counters, which takes time
   std::function<void(double)> progress;                    // 0..1 while the weights are copied; may be empty
 };
 

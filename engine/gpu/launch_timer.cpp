@@ -18,7 +18,7 @@ void LaunchTimer::mark(Mark mark) {
   marks_.push_back(std::move(mark));
 }
 
-void LaunchTimer::begin_pass() {
+void LaunchTimer::begin() {
   if (!profile_.is_enabled()) return;
   if (marks_.size() >= kMostMarks) {
     stream_.wait();
@@ -29,7 +29,12 @@ void LaunchTimer::begin_pass() {
 }
 
 void LaunchTimer::launched(uint32_t operation, uint64_t bytes) {
-  if (!marks_.empty()) mark({operation, bytes});
+  if (is_timing()) mark({{{operation, bytes}}, {}});
+}
+
+void LaunchTimer::launched(std::span<const GpuEvent> times, std::vector<Part> parts) {
+  assert(times.size() == parts.size() || !is_timing());
+  if (is_timing()) mark({std::move(parts), times});
 }
 
 void LaunchTimer::await_times(std::span<const GpuEvent> times) {
@@ -37,34 +42,28 @@ void LaunchTimer::await_times(std::span<const GpuEvent> times) {
   for (size_t i = collected_; i < marks_.size(); ++i) {
     if (marks_[i].times.data() != times.data()) continue;
     events_[i].wait();
-    return collect();
+    return record_ended();
   }
-}
-
-void LaunchTimer::launched(uint32_t operation, uint64_t bytes, std::span<const GpuEvent> times,
-                           std::vector<Part> parts) {
-  if (times.empty()) return launched(operation, bytes);
-  assert(times.size() == parts.size());
-  if (!marks_.empty()) mark({operation, bytes, times, std::move(parts)});
 }
 
 // What lies between event i and the one before it.
 void LaunchTimer::record(size_t i) const {
   const Mark& mark = marks_[i];
-  const auto add = [&](uint32_t operation, const GpuEvent& start, const GpuEvent& end, uint64_t bytes) {
-    profile_.record(operation, began_ + start.seconds_since(events_[0]), end.seconds_since(start), bytes);
-  };
-  if (mark.parts.empty()) return add(mark.operation, events_[i - 1], events_[i], mark.bytes);
-  for (size_t k = 0; k < mark.parts.size(); ++k)
-    add(mark.parts[k].operation, k == 0 ? events_[i - 1] : mark.times[k - 1], mark.times[k], mark.parts[k].bytes);
+  for (size_t k = 0; k < mark.parts.size(); ++k) {
+    const GpuEvent& start = k == 0 ? events_[i - 1] : mark.times[k - 1];
+    const GpuEvent& end = mark.times.empty() ? events_[i] : mark.times[k];
+    profile_.record(mark.parts[k].operation, began_ + start.seconds_since(events_[0]), end.seconds_since(start),
+                    mark.parts[k].bytes);
+  }
+}
+
+void LaunchTimer::record_ended() {
+  for (; collected_ < marks_.size() && events_[collected_].has_come(); ++collected_) record(collected_);
 }
 
 void LaunchTimer::collect() {
-  for (; collected_ < marks_.size(); ++collected_) {
-    const size_t i = collected_;
-    if (!events_[i].has_come()) return;
-    if (marks_[i].operation != Mark::kNothing) record(i);
-  }
+  record_ended();
+  if (collected_ < marks_.size()) return;
   marks_.clear();
   collected_ = 0;
 }

@@ -1,7 +1,7 @@
 // Times kernels with events: one before the first launch of a pass, one after each launch. The times reach the profile
-// once the host has waited for the stream, so that nothing waits for them. A graph is timed as a whole; while a trace
-// is kept, kernel by kernel, with a node more for each, which takes as long as a small kernel: the trace shows where
-// time goes, and the whole is slower for it.
+// once the host has waited for the stream, so that nothing waits for them. A graph is timed kernel by kernel, too, with
+// a node more for each, which takes as long as a small kernel: the profile shows where time goes, and the whole is
+// slower for it.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -16,30 +16,29 @@ class LaunchTimer {
  public:
   LaunchTimer(const Stream& stream, Profile& profile) : stream_(stream), profile_(profile) {}
 
-  // Waits for the stream if very many launches have not been collected yet. Nothing is timed while the profile is off.
-  void begin_pass();
+  // What is launched next begins now: of a pass, or behind something that is not to be timed. Waits for the stream if
+  // very many launches have not been collected yet. Nothing is timed while the profile is off.
+  void begin();
   void launched(uint32_t operation, uint64_t bytes);  // the work just enqueued
   struct Part {
     uint32_t operation;
     uint64_t bytes;
   };
-  // The same for a graph of `parts`, one behind the other. times: the graph's, an event at the end of each part, or
-  // none. Waits for the graph's run before, if that has not been collected: call it before the graph runs again.
+  // The same for a graph of `parts`, one behind the other. times: the graph's, an event at the end of each part.
+  void launched(std::span<const GpuEvent> times, std::vector<Part> parts);
+  // Waits for the run before of a graph with these times, if that has not been collected: before the graph runs again.
   void await_times(std::span<const GpuEvent> times);
-  void launched(uint32_t operation, uint64_t bytes, std::span<const GpuEvent> times, std::vector<Part> parts);
-  bool wants_parts() const { return profile_.is_enabled() && profile_.keeps_trace(); }
-  void collect();  // what has ended since the last call
+  bool is_timing() const { return !marks_.empty(); }
+  void collect();  // what has ended since the last call; not between a begin and what it is for
 
  private:
-  struct Mark {  // an event and what ended with it
-    static constexpr uint32_t kNothing = UINT32_MAX;
-    uint32_t operation = kNothing;
-    uint64_t bytes = 0;
-    std::span<const GpuEvent> times;  // with parts
-    std::vector<Part> parts;
+  struct Mark {                       // an event and what ended with it
+    std::vector<Part> parts;          // one behind the other; none: nothing that is timed
+    std::span<const GpuEvent> times;  // of a graph, at the end of each part
   };
   void mark(Mark mark);
   void record(size_t i) const;
+  void record_ended();
 
   const Stream& stream_;
   Profile& profile_;

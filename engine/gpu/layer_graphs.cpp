@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <string>
 #include <utility>
 
 namespace warpchat {
@@ -33,7 +32,7 @@ void LayerGraphs::drop_oldest() {
 void LayerGraphs::begin(uint32_t columns) {
   assert(!is_open());
   Graphs& graphs = graphs_of(columns);
-  LaunchGraph& graph = timer_.wants_parts() ? graphs.timed[graphs.n_timed++ % 2] : graphs.plain;
+  LaunchGraph& graph = timer_.is_timing() ? graphs.timed[graphs.n_timed++ % 2] : graphs.plain;
   parts_.clear();
   is_replaying_ = graph.is_recorded();
   if (!is_replaying_) graph.begin(stream_);
@@ -48,14 +47,10 @@ void LayerGraphs::add(LaunchTimer::Part part, const std::function<void()>& enque
 }
 
 void LayerGraphs::end() {
-  const uint32_t columns = graphs_.front().columns;
   if (!is_replaying_) graph_->end(stream_);
   timer_.await_times(graph_->times());
   graph_->launch(stream_);
-  uint64_t n_bytes = 0;
-  for (const LaunchTimer::Part& part : parts_) n_bytes += part.bytes;
-  const std::string name = columns == 1 ? "layers graph" : "layers graph of " + std::to_string(columns);
-  timer_.launched(profile_.operation(name), n_bytes, graph_->times(), std::exchange(parts_, {}));
+  timer_.launched(graph_->times(), std::exchange(parts_, {}));
   graph_ = nullptr;
 }
 

@@ -15,8 +15,7 @@ class LayerGraphs {
  public:
   static constexpr size_t kMost = 32;  // numbers of columns that are kept; the one unused for longest goes first
 
-  LayerGraphs(const Stream& stream, LaunchTimer& timer, Profile& profile)
-      : stream_(stream), timer_(timer), profile_(profile) {}
+  LayerGraphs(const Stream& stream, LaunchTimer& timer) : stream_(stream), timer_(timer) {}
 
   // From here to end() launches are recorded, or have been. DriverError if the device fails, as with all of these.
   void begin(uint32_t columns);
@@ -39,7 +38,6 @@ class LayerGraphs {
 
   const Stream& stream_;
   LaunchTimer& timer_;
-  Profile& profile_;
   std::list<Graphs> graphs_;  // used last comes first
   LaunchGraph* graph_ = nullptr;
   bool is_replaying_ = false;

@@ -11,14 +11,18 @@ double seconds(uint64_t nanoseconds) { return static_cast<double>(nanoseconds) *
 
 }  // namespace
 
-PhaseProfile::PhaseProfile(Profile& profile, PassKernels& token_kernels)
-    : profile_(profile), kernels_(token_kernels), program_(decoder_program()) {
+PhaseProfile::PhaseProfile(Profile& profile, PassKernels& token_kernels, const PersistentLaunch& launch)
+    : profile_(profile),
+      kernels_(token_kernels),
+      launch_(launch),
+      program_(decoder_program()),
+      kernel_(profile.operation(launch.kernel().kernel().name)) {
   for (const Phase& phase : program_.phases) operations_.push_back(profile.operation("persistent " + phase.name));
 }
 
-StampRequest PhaseProfile::stamps(const PersistentLaunch& launch) const {
+StampRequest PhaseProfile::stamps() const {
   if (!profile_.is_enabled()) return {};
-  return profile_.keeps_trace() ? StampRequest{launch.n_blocks(), kSlotsOfEach} : StampRequest{1, kSlotsOfOne};
+  return profile_.keeps_trace() ? StampRequest{launch_.n_blocks(), kSlotsOfEach} : StampRequest{1, kSlotsOfOne};
 }
 
 uint32_t PhaseProfile::tokens_per_launch(const StampRequest& stamps) const {
@@ -28,13 +32,14 @@ uint32_t PhaseProfile::tokens_per_launch(const StampRequest& stamps) const {
   return std::max(1u, static_cast<uint32_t>(stamps.n_slots / 2 / phases));
 }
 
-void PhaseProfile::record(const PersistentLaunch& launch, uint32_t position) {
+void PhaseProfile::record(uint32_t position) {
   const double now = profile_.now();
-  const std::vector<std::vector<Stamp>> blocks = launch.stamps();
+  const std::vector<std::vector<Stamp>> blocks = launch_.stamps();
   if (blocks.empty() || blocks[0].empty()) return;
-  const double shift = now - seconds(blocks[0].back().time);
-  record_calls(spans_of(blocks[0]), position, shift);
-  if (profile_.keeps_trace()) record_shares(blocks, shift);
+  profile_.count_call(kernel_);  // whose time is its phases'
+  const Clocks clocks{now, blocks[0].back().time};
+  record_calls(spans_of(blocks[0]), position, clocks);
+  if (profile_.keeps_trace()) record_shares(blocks, clocks);
 }
 
 // Pairs of stamps; what a full ring has lost the beginning of is left out.
@@ -46,21 +51,24 @@ std::vector<PhaseProfile::Span> PhaseProfile::spans_of(std::span<const Stamp> st
   return spans;
 }
 
-// Calls are what the first block did: from when a phase was free to begin until its own share was done.
-void PhaseProfile::record_calls(std::span<const Span> spans, uint32_t position, double shift) {
+// A call is as long as no other phase could begin, by the first block's clock: until all blocks had done their share
+// and had met. Its bytes are all blocks', so its time must be, too. After the last phase the first block's own end
+// counts.
+void PhaseProfile::record_calls(std::span<const Span> spans, uint32_t position, const Clocks& clocks) {
   size_t layer = 0;
   for (size_t i = 0; i < spans.size(); ++i) {
     const Span& span = spans[i];
+    const uint64_t end = i + 1 < spans.size() ? spans[i + 1].begin : span.end;
     if (span.phase == 0) layer = 0;
     if (span.phase == 0 && i > 0) ++position;
-    profile_.record(operations_[span.phase], shift + seconds(span.begin), seconds(span.end - span.begin),
+    profile_.record(operations_[span.phase], clocks.at(span.begin), seconds(end - span.begin),
                     bytes_of(span.phase, layer, position));
     if (span.phase + 1 == program_.layer_end) ++layer;
   }
 }
 
 // All blocks go through the same phases: the i-th span of one is of the same work as the i-th of another.
-void PhaseProfile::record_shares(std::span<const std::vector<Stamp>> blocks, double shift) {
+void PhaseProfile::record_shares(std::span<const std::vector<Stamp>> blocks, const Clocks& clocks) {
   std::map<uint32_t, std::vector<Span>> lanes;  // by multiprocessor: from its first block's begin to its last one's end
   for (const std::vector<Stamp>& stamps : blocks) {
     if (stamps.empty()) continue;
@@ -74,7 +82,7 @@ void PhaseProfile::record_shares(std::span<const std::vector<Stamp>> blocks, dou
   std::vector<TraceSpan> shares;
   for (const auto& [sm, lane] : lanes)
     for (const Span& span : lane)
-      shares.push_back({operations_[span.phase], shift + seconds(span.begin), seconds(span.end - span.begin), 0, sm});
+      shares.push_back({operations_[span.phase], clocks.at(span.begin), seconds(span.end - span.begin), 0, sm});
   std::stable_sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
   profile_.record_shares(shares);
 }

@@ -26,7 +26,7 @@ struct Timings {
 
 struct PromptProgress {
   uint32_t done, total;
-};  // tokens that had to be computed
+};  // tokens that had to be computed, and those that have been
 struct TextDelta {
   std::string text;  // complete UTF-8 characters; may be empty while one is incomplete
   Token token;       // -1: text that was held back until the end

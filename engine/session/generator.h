@@ -26,7 +26,7 @@ class Generator {
   ~Generator();  // stops and joins
 
   void start(GenerationRequest request);  // must not be busy; Error if the system gives no thread
-  void stop();                            // asks; the generation ends within one token, or one layer of a prefill pass
+  void stop();                            // asks; the generation ends within one token, or one pass of a prompt
   bool busy() const { return busy_; }
   void wait();  // until not busy
 

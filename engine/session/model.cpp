@@ -43,8 +43,7 @@ GpuSizes gpu_sizes(const ModelOptions& options, const Model& model) {
 
 std::unique_ptr<Decoder> make_gpu_decoder(const ModelOptions& options, const Model& model, const DeviceChoice& device) {
   const std::optional<LaunchMode> untimed = device.gpu.is_emulated ? std::optional(LaunchMode::kStream) : std::nullopt;
-  const GpuOptions gpu{device, gpu_sizes(options, model), options.launch ? options.launch : untimed, options.count,
-                       options.progress};
+  const GpuOptions gpu{device, gpu_sizes(options, model), options.launch ? options.launch : untimed, options.progress};
   check_scales(model.file);
   std::unique_ptr<GpuDecoderSteps> steps = make_gpu_steps(model.config, model.tensors, gpu);
   if (options.launch) steps->set_launch_mode(*options.launch);  // which says so if it does not work here

@@ -30,7 +30,6 @@ struct ModelOptions {
   uint32_t sequences = 1;                // decoded side by side, each with a KV cache of its own
   KvTypes cache = {};                    // how keys and values are stored
   std::optional<LaunchMode> launch;      // on a GPU; none: the fastest, on the emulator kStream
-  bool count = false;                    // on the emulator: keep counters, which takes time
   std::function<void(double)> progress;  // 0..1 while loading; may be empty
   bool beside_another = false;           // model that may be given up: MemoryShortage in place of the CPU by default
 };

@@ -170,9 +170,9 @@ TEST(Versions, AreNumberedWhereTheyPart) {
 
 const BenchSubject kSubject{"x.gguf", "qwen2 3B Q4_K", 2'000'000'000, 3'090'000'000, "CPU", "A \"CPU\"", 2, 2048,
                             512,      "f16",           "f16"};
-const std::vector<BenchResult> kResults = {{512, 0, 0, 1, "2025-01-01T00:00:00Z", {1.0, 2.0}},
-                                           {0, 128, 4096, 1, "2025-01-01T00:00:00Z", {4.0, 4.0}},
-                                           {0, 64, 0, 4, "2025-01-01T00:00:00Z", {2.0, 2.0}}};
+const std::vector<BenchResult> kResults = {{512, 0, 0, 1, "", "2025-01-01T00:00:00Z", {1.0, 2.0}},
+                                           {0, 128, 4096, 1, "", "2025-01-01T00:00:00Z", {4.0, 4.0}},
+                                           {0, 64, 0, 4, "", "2025-01-01T00:00:00Z", {2.0, 2.0}}};
 
 TEST(BenchReport, MarkdownHasLlamaBenchsColumns) {
   EXPECT_EQ(bench_report(kSubject, kResults, "md"),
@@ -193,6 +193,17 @@ TEST(BenchReport, TellsTypesOfTheCacheOtherThanF16) {
   const auto row = nlohmann::json::parse(bench_report(subject, {kResults[0]}, "jsonl"));
   EXPECT_EQ(row["type_k"], "f16");
   EXPECT_EQ(row["type_v"], "q8_0");
+}
+
+TEST(BenchReport, TellsHowAGpusKernelsWereLaunched) {
+  std::vector<BenchResult> results = {kResults[0], kResults[2]};
+  results[0].launch = "stream", results[1].launch = "graph";
+  EXPECT_EQ(bench_report(kSubject, results, "md"),
+            "| model         |     size | params | backend | threads | launch |     test |             t/s |\n"
+            "| ------------- | -------: | -----: | ------- | ------: | -----: | -------: | --------------: |\n"
+            "| qwen2 3B Q4_K | 1.86 GiB | 3.09 B | CPU     |       2 | stream |    pp512 | 384.00 ± 181.02 |\n"
+            "| qwen2 3B Q4_K | 1.86 GiB | 3.09 B | CPU     |       2 |  graph | tg64 x 4 |   128.00 ± 0.00 |\n");
+  EXPECT_EQ(nlohmann::json::parse(bench_report(kSubject, results, "json"))[1]["launch"], "graph");
 }
 
 TEST(BenchReport, JsonAndJsonLinesAgree) {

@@ -200,6 +200,35 @@ class Commands(Case):
             with open(trace + ".md") as text:
                 self.assertIn("| instructions/call |", text.read())
 
+    def profile_of(self, *flags):
+        """Of --profile's summary: the cells of each row by its name; and the names of the calls in the trace."""
+        with tempfile.TemporaryDirectory() as folder:
+            trace = os.path.join(folder, "trace.json")
+            run = self.run_well(*flags, "-m", TINY, "--device", "emulator", "--profile", trace)
+            with open(trace) as text:
+                calls = [e["name"] for e in json.load(text)["traceEvents"] if e["ph"] == "X" and e["tid"] == 1]
+            with open(trace + ".md") as text:
+                table = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in text if line[0] == "|"]
+            return run, {row[0]: dict(zip(table[0], row)) for row in table[2:]}, calls
+
+    def test_a_profile_has_calls_and_counters_of_every_kernel_in_every_launch_mode(self):
+        rows = {}
+        for mode in ("stream", "graph", "persistent"):
+            run, rows[mode], calls = self.profile_of("-p", "x", "-n", "3", "--temp", "0", "--launch", mode, "--verbose")
+            self.assertIn("\nsample_", run.err.decode(), mode)
+            for name, row in rows[mode].items():
+                self.assertGreater(int(row["calls"]), 0, row)
+                if name.startswith("persistent "):
+                    self.assertEqual(row["instructions/call"], "-", row)
+                else:
+                    self.assertGreater(int(row["instructions/call"].replace(",", "")), 0, row)
+                if not name.startswith("persistent_decoder"):
+                    self.assertEqual(calls.count(name), int(row["calls"]), row)
+        self.assertEqual(rows["stream"], rows["graph"])
+        sample, = (name for name in rows["stream"] if name.startswith("sample_"))
+        self.assertEqual([rows[mode][sample]["calls"] for mode in rows], ["3", "3", "1"])
+        self.assertEqual(rows["persistent"]["persistent choose"]["calls"], "2")
+
     def test_what_this_build_lacks_is_refused(self):
         for flags in (("-ctk", "q5_0"), ("-ctv", "q4_0"), ("-np", "2")):
             self.assert_refused(Run("-m", TINY, "-p", "x", *flags), 1, "not supported")
@@ -329,6 +358,17 @@ class Commands(Case):
             self.assertEqual(row["n_parallel"], 3)
             self.assertAlmostEqual(row["avg_ts"] * row["avg_ns"] / 9e9, 1, places=6)
         self.assert_refused(Run("bench", "-m", TINY, "-p", "0", "-n", "0"), 2, "nothing to measure")
+
+    def test_bench_measures_the_launch_mode_it_names(self):
+        flags = ("bench", "-n", "3", "-r", "1", "-o", "jsonl", "--launch")
+        for mode in ("stream", "graph", "persistent"):
+            run, rows, _ = self.profile_of(*flags, mode, "-p", "4")
+            self.assertEqual([json.loads(line)["launch"] for line in run.out.splitlines()], ["stream", mode])
+            self.assertEqual("persistent embed" in rows, mode == "persistent")
+        self.assertEqual(rows["persistent embed"]["calls"], "4")  # the warm-up's, and three
+        run = self.run_well(*flags, "persistent", "-m", TINY, "--device", "emulator", "-p", "0", "-np", "2")
+        self.assertEqual(json.loads(run.out)["launch"], "graph")
+        self.assertIn("chat: the persistent decoder has one sequence; tg3 x 2 was decoded by graph", run.err.decode())
 
     def test_a_model_before_the_command_belongs_to_it(self):
         self.assertEqual(self.run_well("--model", TINY, "tokenize", stdin=b"Hello").out,

@@ -196,6 +196,21 @@ class Slash(Case):
         terminal.type("/exit\r")
         self.assertEqual(terminal.wait(), 0)
 
+    def test_perf_measures_from_when_it_is_asked_for(self):
+        terminal = self.start()
+        terminal.type("/perf no\r")
+        terminal.wait_for("chat: /perf takes on or off, found 'no'")
+        self.send(terminal, "first")
+        terminal.type("/perf\r")
+        terminal.wait_for("seed  ")
+        terminal.wait_for("is measured from the next answer on; /perf off ends that")
+        self.assertNotIn("norm_logits", terminal.seen)
+        self.send(terminal, "second")
+        terminal.type("/perf\r")
+        terminal.wait_for("norm_logits")
+        terminal.type("/perf off\r")
+        terminal.wait_for("timed as a whole only")
+
     def test_edit_undo_regen_new(self):
         terminal = self.start()
         self.send(terminal, "one")

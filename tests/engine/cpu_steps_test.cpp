@@ -143,6 +143,22 @@ TEST_F(CpuDecoderOnOneModel, WritesOnlyTheLogitsAskedFor) {
   EXPECT_TRUE(std::equal(got.begin(), got.end(), expected.end() - static_cast<ptrdiff_t>(got.size())));
 }
 
+// So a clock may decide how a prompt is cut (PassLength). Shorter passes are close, as the cases above say.
+TEST(CpuDecoderPasses, OfMultiplesOfSixteenGiveTheSameBits) {
+  const std::vector<Token> tokens = some_tokens(100);
+  for (const DecoderCase& c : decoder_cases()) {
+    const std::vector<std::byte> bytes = build_tiny_model(c.spec, /*seed=*/1);
+    const LoadedModel model(GgufFile::view(bytes, c.name));
+    std::vector<float> whole;
+    for (const std::vector<uint32_t>& passes : {std::vector<uint32_t>{100}, {64, 36}, {48, 52}, {16, 84}}) {
+      Decoder decoder = cpu_decoder(model, "", 2, /*max_columns=*/100);
+      const std::vector<float> logits = decode(decoder, tokens, passes);
+      if (whole.empty()) whole = logits;
+      EXPECT_EQ(logits, whole) << c.name << ", passes of " << passes[0];
+    }
+  }
+}
+
 TEST_F(CpuDecoderOnOneModel, StopsBeforeALayer) {
   Decoder decoder = cpu_decoder(model_);
   const std::atomic<bool> stop = true;
@@ -151,6 +167,9 @@ TEST_F(CpuDecoderOnOneModel, StopsBeforeALayer) {
 
 TEST_F(CpuDecoderOnOneModel, RecordsEveryStep) {
   Decoder decoder = cpu_decoder(model_);
+  decode(decoder, some_tokens(8), {4});
+  for (const OperationProfile& row : decoder.steps().profile().rows()) EXPECT_EQ(row.calls, 0u) << "off at first";
+  decoder.steps().set_measuring(true);
   decode(decoder, some_tokens(8), {4});
   const std::vector<OperationProfile> rows = decoder.steps().profile().rows();
   const std::map<std::string, uint64_t> calls = {{"embed", 2},         {"norm_qkv", 4},        {"rope_scatter", 4},

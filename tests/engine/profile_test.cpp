@@ -33,6 +33,9 @@ TEST(Profile, AddsUpByOperationInOrderOfRegistration) {
 TEST(Profile, TimesFromConstructionToDestruction) {
   Profile profile;
   const uint32_t id = profile.operation("embed");
+  { const OperationTimer timer(profile, id, 42); }
+  EXPECT_EQ(profile.rows()[0].calls, 0u) << "off until somebody looks";
+  profile.set_enabled(true);
   {
     const OperationTimer timer(profile, id, 42);
     EXPECT_EQ(profile.rows()[0].calls, 0u);
@@ -158,6 +161,34 @@ TEST(ProfileTable, ShowsTheShareOfThePeakWhereItIsKnown) {
   EXPECT_THAT(profile_table({{"attention", 1, 0.001, 1'000'000}}, 4e9), testing::HasSubstr("25.0%"));
 }
 
+// "of peak" is a share: what is faster than memory came out of a cache.
+TEST(ProfileTable, NeverShowsMoreThanThePeak) {
+  const std::string table = profile_table({{"gemv", 1, 0.001, 4'000'000}, {"rope_scatter", 1, 0.001, 4'000'001}}, 4e9);
+  EXPECT_THAT(table, testing::ContainsRegex("gemv .* 100.0%\n"));
+  EXPECT_THAT(table, testing::ContainsRegex("rope_scatter .* cache\n"));
+}
+
+// A peak that was measured while something else ran is too low. Rows that only read memory say so; others prove
+// nothing.
+TEST(ProfilePeak, IsAtLeastWhatWasReached) {
+  Profile profile;
+  const uint32_t weights = profile.operation("norm_qkv"), cached = profile.operation("rope_scatter");
+  profile.record(weights, 0, 1, 20);
+  EXPECT_EQ(profile.peak_bandwidth(), 0) << "unknown";
+  profile.set_peak_bandwidth(10, {weights});
+  EXPECT_EQ(profile.peak_bandwidth(), 20);
+  profile.record(cached, 0, 1, 1000);
+  EXPECT_EQ(profile.peak_bandwidth(), 20);
+  profile.record(weights, 0, 9, 0);  // 2 bytes/s in all
+  EXPECT_EQ(profile.peak_bandwidth(), 10);
+  profile.begin_tokens();
+  profile.record(weights, 0, 1, 30);
+  EXPECT_EQ(profile.peak_bandwidth(), 30) << "behind a slow prompt";
+  EXPECT_EQ(profile.snapshot(0, 0).peak_bandwidth, 30);
+  for (const std::vector<OperationProfile>& rows : {profile.rows(), profile.snapshot(0, 0).token_rows})
+    EXPECT_THAT(profile_table({rows[0]}, profile.peak_bandwidth()), testing::HasSubstr("%"));
+}
+
 TEST(ProfileTable, ShortensLongNamesInTheMiddle) {
   const std::string table = profile_table({{"incremental_attention_h9_kv3_d64_s8192_k128_c1_positions", 1, 1, 1}});
   EXPECT_THAT(table, testing::HasSubstr("incremental_attention_h9_k..8_c1_positions "));
@@ -167,6 +198,17 @@ TEST(ProfileTable, ShowsCountersWhereTimeMeansNothing) {
   const std::string table = profile_table({{"gemv", 2, 0.5, 64, {2'000, 64'000, 4, 0}}});
   EXPECT_THAT(table, testing::ContainsRegex("gemv +2 +1,000 +2 +0 +32\n"));
   EXPECT_THAT(table, testing::Not(testing::HasSubstr("GB/s")));
+}
+
+// The persistent decoder: its phases have times and bytes, the kernel has calls and counters.
+TEST(ProfileTable, ShowsNothingOfWhatARowDoesNotHave) {
+  const OperationProfile phase{"persistent qkv", 8, 0.5, 64}, kernel{"persistent_decoder", 2, 0, 0};
+  OperationProfile counted = kernel;
+  counted.counters = {2'000, 64'000, 4, 0};
+  EXPECT_THAT(profile_table({phase, kernel}, 1e9), testing::ContainsRegex("persistent_decoder +2 +- +- +- +- +-\n"));
+  const std::string counters = profile_table({phase, counted});
+  EXPECT_THAT(counters, testing::ContainsRegex("persistent qkv +8 +- +- +- +8\n"));
+  EXPECT_THAT(counters, testing::ContainsRegex("persistent_decoder +2 +1,000 +2 +0 +-\n"));
 }
 
 TEST(ProfileTrace, KeepsTheLastCallsInOrder) {

@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 class DeviceReport : public testing::Test {
  protected:
   std::unique_ptr<GpuDecoderSteps> gpu(LaunchMode launch = LaunchMode::kStream) const {
-    return make_gpu_steps(model_.config, model_.tensors, {test_device(), {.context = 64}, launch, false, {}});
+    return make_gpu_steps(model_.config, model_.tensors, {test_device(), {.context = 64}, launch, {}});
   }
   const std::vector<std::byte> bytes_ = build_tiny_model({.formats = TinyFormats::all(TensorType::kQ8_0)}, 1);
   const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
@@ -53,6 +53,7 @@ TEST_F(DeviceReport, HasTheTextOfEveryKernelThatRan) {
   std::set<std::string> ran;
   {
     Decoder decoder(model_.config, gpu());
+    decoder.steps().set_measuring(true);
     decoder.forward(some_tokens(3), 0, Logits::kLast);
     const auto source = make_token_source(decoder, {{}, {}, 3, 2, 2});
     for (int i = 0; i < 2; ++i) source->next(false);

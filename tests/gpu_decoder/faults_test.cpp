@@ -26,7 +26,7 @@ class GpuFaults : public testing::Test {
  protected:
   std::unique_ptr<Steps> load(FaultyDriver& driver, LaunchMode launch = LaunchMode::kStream) const {
     return make_gpu_steps(model_.config, model_.tensors,
-                          {driver.device(), {.context = kContext, .batch = 8}, launch, false, {}});
+                          {driver.device(), {.context = kContext, .batch = 8}, launch, {}});
   }
   // A prompt, some tokens of the host's and some of the device's: all logits, then the tokens. answered: called when
   // all are there, before what is under way is dropped.
@@ -256,7 +256,6 @@ TEST_F(GpuFaultsInRuns, AHostThatWaitsForTokensHearsThatNoneWillCome) {
                 "the persistent decoder ended without a word"}};
   for (const auto& c : cases) {
     Loaded on(*this);
-    on.decoder.steps().profile().set_enabled(false);  // whose events would be asked after, too
     decode(on.decoder, some_tokens(8), {5, 1});
     n_asked = 0;
     on.driver.table().cuEventQuery = c.answer;

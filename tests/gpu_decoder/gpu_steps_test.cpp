@@ -14,16 +14,18 @@
 #include "tests/support/batch_walk.h"
 #include "tests/support/decoder_cases.h"
 #include "tests/support/error_of.h"
+#include "tests/support/faulty_driver.h"
 #include "tests/support/test_device.h"
 
 namespace warpchat {
 namespace {
 
 using ::testing::HasSubstr;
+using namespace ptx::cuda;
 
 std::unique_ptr<Steps> gpu_steps(const LoadedModel& model, uint32_t context = 64,
                                  const DeviceChoice& on = test_device(), LaunchMode launch = LaunchMode::kStream) {
-  return make_gpu_steps(model.config, model.tensors, {on, {.context = context}, launch, false, {}});
+  return make_gpu_steps(model.config, model.tensors, {on, {.context = context}, launch, {}});
 }
 
 constexpr KvTypes kCodes{KvType::kQ8_0, KvType::kQ8_0};
@@ -185,73 +187,35 @@ TEST_F(GpuDecoderOnOneModel, StopsBeforeALayer) {
   EXPECT_TRUE(decoder.forward(some_tokens(3), 0, Logits::kLast)) << "and goes on when asked again";
 }
 
-TEST_F(GpuDecoderOnOneModel, RecordsEveryKernel) {
-  Decoder decoder = gpu_decoder(model_);
-  decoder.steps().profile().keep_trace();
-  decode(decoder, some_tokens(3), {1});
-  uint64_t calls = 0;
-  for (const OperationProfile& row : decoder.steps().profile().rows()) {
-    calls += row.calls;
-    if (row.calls > 0) {
-      EXPECT_GT(row.bytes, 0u) << row.name;
-    }
-  }
-  EXPECT_EQ(calls, 3u * (1 + 2 * 8 + 1)) << "embedding, eight kernels a layer, logits";
-  const std::vector<TraceSpan> trace = decoder.steps().profile().trace();
-  ASSERT_EQ(trace.size(), calls);
-  for (size_t i = 1; i < trace.size(); ++i) EXPECT_GE(trace[i].start, trace[i - 1].start);
-}
-
-// With a trace, a graph's kernels are told apart: the same rows as of single launches. Without one it is a single row.
-TEST_F(GpuDecoderOnOneModel, ProfilesTheKernelsOfAGraphWhileATraceIsKept) {
-  Decoder streamed = gpu_decoder(model_);
-  Decoder graphed(model_.config, gpu_steps(model_, 64, test_device(), LaunchMode::kGraph));
-  Profile &of_stream = streamed.steps().profile(), &of_graph = graphed.steps().profile();
-  const auto rows = [](const Profile& profile) {
-    std::map<std::string, std::pair<uint64_t, uint64_t>> found;  // calls and bytes by name
-    for (const OperationProfile& row : profile.rows())
-      if (row.calls > 0) found[row.name] = {row.calls, row.bytes};
-    return found;
+// Launching does not wait for the GPU, so a pass that was launched may be computed long after.
+TEST_F(GpuDecoderOnOneModel, TellsOfAPromptsPassesWhenTheyAreComputed) {
+  static uint64_t n_waits;
+  FaultyDriver driver;
+  driver.table().cuEventQuery = [](CUevent) { return CUDA_ERROR_NOT_READY; };  // only waiting tells
+  driver.table().cuEventSynchronize = [](CUevent event) {
+    ++n_waits;
+    return emulator_table().cuEventSynchronize(event);
   };
-  const std::vector<Token> tokens = some_tokens(5);
-  EXPECT_EQ(decode(graphed, tokens, {1}), decode(streamed, tokens, {1}));
-  EXPECT_EQ(rows(of_graph).at("layers graph").first, 5u);
-  of_graph.keep_trace(), of_stream.keep_trace();
-  of_graph.reset(), of_stream.reset();
-  EXPECT_EQ(decode(graphed, tokens, {1}), decode(streamed, tokens, {1}));
-  EXPECT_EQ(rows(of_graph), rows(of_stream));
-  const std::vector<TraceSpan> trace = of_graph.trace();
-  ASSERT_EQ(trace.size(), of_stream.trace().size());
-  for (size_t i = 1; i < trace.size(); ++i) {
-    EXPECT_GE(trace[i].start, trace[i - 1].start);
-    EXPECT_GE(trace[i].seconds, 0);
-  }
-}
-
-TEST_F(GpuDecoderOnOneModel, MeasuresNothingWhileTheProfileIsOff) {
-  Decoder decoder = gpu_decoder(model_);
-  Profile& profile = decoder.steps().profile();
-  const auto calls = [&] {
-    uint64_t sum = 0;
-    for (const OperationProfile& row : profile.rows()) sum += row.calls;
-    return sum;
-  };
-  profile.set_enabled(false);
-  decode(decoder, some_tokens(2), {2});
-  EXPECT_EQ(calls(), 0u);
-  profile.set_enabled(true);
-  decode(decoder, some_tokens(2), {2});
-  EXPECT_EQ(calls(), 18u);
-}
-
-TEST_F(GpuDecoderOnOneModel, CountsInstructionsWhenAsked) {
   Decoder decoder(model_.config, make_gpu_steps(model_.config, model_.tensors,
-                                                {test_device(), {.context = 64}, LaunchMode::kStream, true, {}}));
-  decode(decoder, some_tokens(2), {1});
-  for (const OperationProfile& row : decoder.steps().profile().rows()) {
-    if (row.calls == 0) continue;
-    EXPECT_GT(row.counters.instructions, 0u) << row.name;
-    EXPECT_GT(row.counters.sectors, 0u) << row.name;
+                                                {driver.device(), {.context = 64, .batch = 8}, LaunchMode::kStream}));
+  std::vector<uint64_t> waits;
+  n_waits = 0;
+  EXPECT_EQ(decoder.prefill(some_tokens(24), 0, 0, {nullptr, [&](auto) { waits.push_back(n_waits); }}), 7u);
+  EXPECT_THAT(waits, testing::ElementsAre(2 + 1, 3 + 2, 3 + 3)) << "one for each pass begun, and one for each told of";
+}
+
+// So a clock may decide how a prompt is cut: see PassLength.
+TEST_F(GpuDecoderOnOneModel, GivesTheSameBitsHoweverAPromptIsCut) {
+  const std::vector<Token> tokens = some_tokens(60);
+  std::vector<float> whole;
+  for (const uint32_t first : {0u, 16u, 32u}) {
+    Decoder decoder(model_.config, make_gpu_steps(model_.config, model_.tensors, {test_device(), {.context = 64}}));
+    if (first > 0) decoder.forward(std::span(tokens).first(first), 0, Logits::kNone);
+    const auto rest = static_cast<uint32_t>(tokens.size()) - first;
+    decoder.forward(std::span(tokens).subspan(first), first, Logits::kLast);
+    const std::span<const float> logits = decoder.logits(rest - 1);
+    if (whole.empty()) whole.assign(logits.begin(), logits.end());
+    EXPECT_TRUE(std::ranges::equal(logits, whole)) << first;
   }
 }
 

@@ -84,7 +84,7 @@ struct Answer {
 // The same tokens kernel by kernel: each the argmax of the last's logits, but for the forced ones.
 Answer kernel_by_kernel(const LoadedModel& model, Token token, uint32_t n_tokens, std::span<const Token> forced) {
   Decoder decoder(model.config, make_gpu_steps(model.config, model.tensors,
-                                               {test_device(), {.context = kContext}, LaunchMode::kStream, false, {}}));
+                                               {test_device(), {.context = kContext}, LaunchMode::kStream, {}}));
   Answer answer;
   for (uint32_t i = 0; i < n_tokens; ++i) {
     EXPECT_TRUE(decoder.forward(std::span(&token, 1), i, Logits::kLast));

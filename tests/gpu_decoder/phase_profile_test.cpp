@@ -42,9 +42,8 @@ class PhaseProfiles : public testing::Test {
   static constexpr uint32_t kTokens = 4;
   const std::vector<std::byte> bytes_ = build_tiny_model({}, /*seed=*/2);
   const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
-  Decoder decoder_{model_.config,
-                   make_gpu_steps(model_.config, model_.tensors,
-                                  {test_device(), {.context = 192}, LaunchMode::kPersistent, false, {}})};
+  Decoder decoder_{model_.config, make_gpu_steps(model_.config, model_.tensors,
+                                                 {test_device(), {.context = 192}, LaunchMode::kPersistent, {}})};
   Profile& profile_ = decoder_.steps().profile();
   const uint64_t of_layers_ = uint64_t{kTokens} * model_.config.n_layers;
   const std::map<std::string, uint64_t> every_phase_ = {
@@ -54,7 +53,6 @@ class PhaseProfiles : public testing::Test {
 };
 
 TEST_F(PhaseProfiles, CountEveryPhase) {
-  profile_.set_enabled(false);
   const std::vector<Token> tokens = generate();
   EXPECT_TRUE(calls_of_phases().empty()) << "off";
   profile_.set_enabled(true);
@@ -68,7 +66,6 @@ TEST_F(PhaseProfiles, CountEveryPhaseOfSeveralLaunches) {
   uint64_t stamps = 0;
   for (const auto& [phase, calls] : every_phase_) stamps += calls / kTokens * kMany * 2;
   ASSERT_GT(stamps, PhaseProfile::kSlotsOfEach);
-  profile_.set_enabled(false);
   const std::vector<Token> tokens = generate(kMany);
   profile_.set_enabled(true);
   profile_.keep_trace();
@@ -77,9 +74,23 @@ TEST_F(PhaseProfiles, CountEveryPhaseOfSeveralLaunches) {
   EXPECT_EQ(calls_of_phases()["down"], uint64_t{kMany} * model_.config.n_layers);
 }
 
+// A phase lasts until the next one begins: the bytes are all blocks', so the time must be, too.
+TEST_F(PhaseProfiles, LeaveNoTimeBetweenThem) {
+  profile_.keep_trace();
+  profile_.set_enabled(true);
+  generate();
+  std::vector<TraceSpan> phases;
+  for (const TraceSpan& span : profile_.trace())
+    if (span.lane == TraceSpan::kWhole && profile_.rows()[span.operation].name.starts_with("persistent "))
+      phases.push_back(span);
+  ASSERT_GT(phases.size(), 0u);
+  for (size_t i = 1; i < phases.size(); ++i)
+    EXPECT_NEAR(phases[i].start, phases[i - 1].start + phases[i - 1].seconds, 1e-9) << i;
+}
+
 TEST_F(PhaseProfiles, WithATraceShowWhatEachMultiprocessorDid) {
   const std::vector<Token> tokens = generate();
-  profile_.reset();
+  profile_.set_enabled(true);
   profile_.keep_trace();
   EXPECT_EQ(generate(), tokens);
   EXPECT_EQ(calls_of_phases(), every_phase_) << "shares are no calls";

@@ -20,11 +20,13 @@ class CollectProfile : public testing::Test {
   }
   Decoder on_gpu(LaunchMode launch) const {
     return {model_.config,
-            make_gpu_steps(model_.config, model_.tensors, {test_device(), {.context = 128}, launch, false, {}})};
+            make_gpu_steps(model_.config, model_.tensors, {test_device(), {.context = 128}, launch, {}})};
   }
-  // A prompt of three tokens, and an answer of n, as a generation does it.
-  static void answer(Decoder& decoder, uint32_t n, uint32_t watched_from = 0) {
+  // A prompt of three tokens, and an answer of n, as a generation does it. Watched from one of its tokens on, or from
+  // the beginning.
+  static void answer(Decoder& decoder, uint32_t n, std::optional<uint32_t> watched_from = {}) {
     Profile& profile = decoder.steps().profile();
+    if (!watched_from) watch_profile(decoder.steps(), true);
     profile.reset();
     const std::vector<Token> prompt = some_tokens(3);
     const uint32_t column = decoder.prefill(prompt, 0).value();
@@ -104,7 +106,6 @@ TEST_F(CollectProfile, HasCountersAndTextsInTheEmulator) {
   if (!test_device().gpu.is_emulated) GTEST_SKIP() << "the counters are the emulator's";
   for (const LaunchMode launch : {LaunchMode::kStream, LaunchMode::kGraph, LaunchMode::kPersistent}) {
     Decoder decoder = on_gpu(launch);
-    watch_profile(decoder.steps(), true);  // the persistent decoder is to know before it starts
     answer(decoder, 6);
     decoder.wait();
     const auto data = collect_profile(decoder.steps(), "emulator");

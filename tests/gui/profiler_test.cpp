@@ -141,6 +141,8 @@ TEST(KernelTable, WritesEachCell) {
   EXPECT_EQ(cell_text(KernelColumn::kPerToken, 12.345), "12.3");
   EXPECT_EQ(cell_text(KernelColumn::kBandwidth, 11.6e9), "11.6");
   EXPECT_EQ(cell_text(KernelColumn::kOfPeak, 0.46), "46%");
+  EXPECT_EQ(cell_text(KernelColumn::kOfPeak, 1), "100%");
+  EXPECT_EQ(cell_text(KernelColumn::kOfPeak, 1.01), "cache");
   EXPECT_EQ(cell_text(KernelColumn::kInstructions, 1.2e6), "1.20 M");
   EXPECT_EQ(cell_text(KernelColumn::kBytes, 1024), "1.02 kB");
   EXPECT_EQ(cell_text(KernelColumn::kOfPeak, std::nan("")), "");
@@ -153,7 +155,7 @@ TEST(KernelTable, FindsTheTextOfARow) {
   EXPECT_EQ(text_of(data, "gemv"), &data.kernels[0]);
   EXPECT_EQ(text_of(data, "persistent attention"), &data.kernels[1]) << "a phase is part of that kernel";
   EXPECT_EQ(text_of(data, "persistent_decoder_l4"), &data.kernels[1]);
-  EXPECT_EQ(text_of(data, "layers graph"), nullptr);
+  EXPECT_EQ(text_of(data, "no such kernel"), nullptr);
 }
 
 TEST(KernelText, IsCutAtItsLineEnds) {
@@ -177,6 +179,10 @@ TEST(WhyThisSpeed, HoldsTheWeightsAgainstTheMachine) {
   EXPECT_EQ(why_this_speed(data),
             "100 tokens/s: weights of 100 MB a token at 10.0 GB/s are 40% of this machine's 25.0 GB/s; attention takes "
             "25%");
+  data.peak_bandwidth = 9e9;
+  EXPECT_EQ(why_this_speed(data),
+            "100 tokens/s: weights of 100 MB a token at 10.0 GB/s, above this machine's 9.00 GB/s of memory: a cache "
+            "holds them; attention takes 25%");
 }
 
 TEST(WhyThisSpeed, NamesWhatTakesMostWhereTheContextIsShort) {

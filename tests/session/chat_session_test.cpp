@@ -96,6 +96,28 @@ TEST_F(ChatSessionTest, TheCachedPrefixIsNotComputedAgainAndChangesNothing) {
   EXPECT_EQ(collect(fresh).tokens, second.tokens);
 }
 
+TEST_F(ChatSessionTest, ThePromptsProgressRisesToItsEndBeforeTheAnswer) {
+  auto model = load(512);
+  ChatSession session(*model, greedy(2));
+  session.send(std::string(50, 'x') + " and some more words");
+  std::vector<uint32_t> done;
+  uint32_t total = 0;
+  bool answered = false;
+  for (std::optional<Event> event; (event = session.next_event(60s));) {
+    if (const auto* progress = std::get_if<PromptProgress>(&*event)) {
+      EXPECT_FALSE(answered);
+      done.push_back(progress->done);
+      total = progress->total;
+    }
+    answered |= std::holds_alternative<TextDelta>(*event);
+    if (std::holds_alternative<GenerationEnd>(*event)) break;
+  }
+  ASSERT_GT(total, 32u);
+  for (size_t i = 0; i < done.size(); ++i)
+    EXPECT_EQ(done[i], std::min<size_t>((i + 1) * 16, total)) << "by passes of 16";
+  EXPECT_EQ(done.back(), total);
+}
+
 // The context is so long that no scheduler lets the worker reach its end before the reader has seen three tokens.
 TEST_F(ChatSessionTest, StopEndsAGenerationThatWouldGoOn) {
   auto model = load(1 << 20);

@@ -37,7 +37,7 @@ class SessionFaults : public testing::Test {
     model->decoder.reset();
     model->decoder = std::make_unique<Decoder>(
         model->config, make_gpu_steps(model->config, model->tensors,
-                                      {driver_.device(), {.context = context, .batch = 16}, launch, false, {}}));
+                                      {driver_.device(), {.context = context, .batch = 16}, launch, {}}));
     return model;
   }
   static SessionOptions greedy() {

@@ -43,7 +43,7 @@ void watch_profile(Model& model, bool on) { watch_profile(model.decoder->steps()
 
 void watch_profile(Steps& steps, bool on) {
   steps.profile().keep_trace(on ? kMostShownSpans : 0);
-  steps.set_counting(on);
+  steps.set_measuring(on);
   if (on) steps.profile().begin_watching();
 }
 
@@ -53,7 +53,7 @@ std::shared_ptr<const ProfilerData> collect_profile(Model& model, std::string st
 
 std::shared_ptr<const ProfilerData> collect_profile(Steps& steps, std::string status) {
   ProfileSnapshot shot = steps.profile().snapshot(kShownTokens, kMostShownSpans);
-  ProfilerData data{std::move(status), steps.is_gpu(), steps.is_emulated(), steps.profile().peak_bandwidth()};
+  ProfilerData data{std::move(status), steps.is_gpu(), steps.is_emulated(), shot.peak_bandwidth};
   data.rows = std::move(shot.rows);
   data.token_rows = std::move(shot.token_rows);
   data.n_passes = shot.n_passes;

@@ -11,8 +11,7 @@ namespace warpchat::gui {
 // What is shown of the past.
 constexpr size_t kShownTokens = 64, kMostShownSpans = size_t{1} << 17;
 
-// On: the model keeps its last calls one by one and, in the emulator, counters; both take time (a GPU's graph is timed
-// kernel by kernel). Off: as before.
+// On: the model measures, and keeps its last calls one by one. Off: as before.
 void watch_profile(Model& model, bool on);
 void watch_profile(Steps& steps, bool on);
 

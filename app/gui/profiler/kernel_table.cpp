@@ -25,7 +25,8 @@ constexpr KernelColumnLook kLooks[kKernelColumns] = {
     {"\u00b5s/call", "Time of a call.", 9},
     {"share", "Of the time of all rows.", 7.5f},
     {"GB/s", "Bytes moved, as the operation's formula says, by its time.", 7},
-    {"of peak", "How much of the memory's bandwidth that is: the roofline of decoding.", 8},
+    {"of peak",
+     "How much of the memory's bandwidth that is: the roofline of decoding. \"cache\": faster than memory can be.", 8},
     {"trend", "Time in each of the last tokens, from zero to the longest.", 12},
     {"instructions", "Instructions of warps.", 12},
     {"share", "Of the instructions of all rows.", 7.5f},
@@ -51,16 +52,17 @@ KernelRow row_of(uint32_t operation, const OperationProfile& o, const ProfilerDa
   KernelRow row{operation, {}};
   row.values.fill(kNone);
   const auto set = [&](KernelColumn column, double value) { row.values[static_cast<size_t>(column)] = value; };
-  const double bandwidth = ratio(static_cast<double>(o.bytes), o.seconds);
   if (o.calls > 0) set(KernelColumn::kCalls, static_cast<double>(o.calls));
-  set(KernelColumn::kPerToken, ratio(o.seconds * 1e6, static_cast<double>(data.n_passes)));
-  set(KernelColumn::kMilliseconds, o.seconds * 1e3);
-  set(KernelColumn::kPerCall, ratio(o.seconds * 1e6, static_cast<double>(o.calls)));
-  set(KernelColumn::kShare, ratio(o.seconds, sums.seconds));
-  set(KernelColumn::kBandwidth, bandwidth);
-  set(KernelColumn::kOfPeak, ratio(bandwidth, data.peak_bandwidth));
+  if (o.seconds > 0) {  // the persistent decoder's launches have their phases' time
+    set(KernelColumn::kPerToken, ratio(o.seconds * 1e6, static_cast<double>(data.n_passes)));
+    set(KernelColumn::kMilliseconds, o.seconds * 1e3);
+    set(KernelColumn::kPerCall, ratio(o.seconds * 1e6, static_cast<double>(o.calls)));
+    set(KernelColumn::kShare, ratio(o.seconds, sums.seconds));
+    set(KernelColumn::kBandwidth, o.bandwidth());
+    set(KernelColumn::kOfPeak, ratio(o.bandwidth(), data.peak_bandwidth));
+  }
   const uint64_t by = of == RowsOf::kTokens ? data.n_passes : o.calls;
-  set(KernelColumn::kBytes, ratio(o.bytes, by));
+  if (o.bytes > 0) set(KernelColumn::kBytes, ratio(o.bytes, by));
   if (o.counters.instructions == 0) return row;
   constexpr uint64_t kLanes = 32;
   set(KernelColumn::kInstructions, ratio(o.counters.instructions, by));
@@ -148,9 +150,10 @@ std::string cell_text(KernelColumn column, double value) {
     case KernelColumn::kMilliseconds:
     case KernelColumn::kPerCall:
       return three_digits(value);
+    case KernelColumn::kOfPeak:
+      return value > 1 ? "cache" : percent_text(value);
     case KernelColumn::kShare:
     case KernelColumn::kShareOfInstructions:
-    case KernelColumn::kOfPeak:
     case KernelColumn::kLanes:
       return percent_text(value);
     case KernelColumn::kBandwidth:

@@ -17,7 +17,7 @@ enum class KernelColumn {
   kPerCall,       // microseconds
   kShare,         // of the time
   kBandwidth,     // bytes/s
-  kOfPeak,        // of the device's bandwidth: how much of the roofline is reached
+  kOfPeak,        // of the device's bandwidth: how much of the roofline is reached; above 1: out of a cache
   kTrend,         // no number: the last tokens as a line
   kInstructions,  // of warps, a token or a call; so are the rest
   kShareOfInstructions,
@@ -56,7 +56,7 @@ std::vector<KernelRow> kernel_rows(const ProfilerData& data, RowsOf of);
 // By a column; rows without a value last, equal ones as they were.
 void sort_rows(std::vector<KernelRow>& rows, const ProfilerData& data, KernelColumn by, bool descending);
 
-std::string cell_text(KernelColumn column, double value);  // "12.3", "46%"; "" where there is none
+std::string cell_text(KernelColumn column, double value);  // "12.3", "46%", "cache"; "" where there is none
 
 // The kernel whose text belongs to a row: of that name, and for a phase of the persistent decoder the kernel that it is
 // part of. Null: there is none.

@@ -127,7 +127,7 @@ void ProfilerOverlay::draw(const ChatState& state, std::optional<TokenPlace> hov
   p.strip.draw(state, hovered, look);
   p.choose_panel(look);
   if (p.panel == Parts::Panel::kMemory) return draw_memory_panel(*data, look);
-  if (data->n_passes == 0) return centred_note(look.sizes, look.theme.dim_text, "No token decoded yet");
+  if (data->n_passes == 0) return centred_note(look.sizes, look.theme.dim_text, "No token measured yet");
   if (p.panel == Parts::Panel::kTimeline) return p.timeline.draw(data, p.marked_token(state, hovered), look);
   p.kernels.draw(data, look);
 }

@@ -25,8 +25,10 @@ std::string weights_part(const ProfilerData& data, double seconds) {
   const double bytes = static_cast<double>(data.weight_bytes_per_token), rate = bytes / seconds;
   const std::string text = ": weights of " + bytes_text(bytes) + " a token at " + bandwidth_text(rate);
   if (data.peak_bandwidth <= 0) return text;
-  return text + " are " + percent_text(rate / data.peak_bandwidth) + " of this " + (data.is_gpu ? "GPU" : "machine") +
-         "'s " + bandwidth_text(data.peak_bandwidth);
+  const std::string peak =
+      std::string("this ") + (data.is_gpu ? "GPU" : "machine") + "'s " + bandwidth_text(data.peak_bandwidth);
+  if (rate > data.peak_bandwidth) return text + ", above " + peak + " of memory: a cache holds them";
+  return text + " are " + percent_text(rate / data.peak_bandwidth) + " of " + peak;
 }
 
 // On a GPU, whose kernels run beside the host: what is missing to the whole time.

@@ -24,7 +24,6 @@ void ProfileWatch::set_on(bool on, Model* model) {
 }
 
 void ProfileWatch::begin_model(Model& model) {
-  profile_of(model).set_enabled(on_);
   watch_profile(model, on_);
   if (on_) show(model);
 }

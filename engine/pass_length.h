@@ -1,0 +1,30 @@
+// How many of a prompt's tokens go into one pass: so many that it takes a sixth of a second, for somebody may want to
+// see how far it is, or to stop it.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace warpchat {
+
+class PassLength {
+ public:
+  // No pass takes longer, as far as the passes before tell, unless it has no more than kLeast tokens: fewer would cost
+  // speed, as a pass reads all weights.
+  static constexpr double kSeconds = 0.15;
+  static constexpr uint32_t kLeast = 64;
+  // A clock must not change a bit of the result. So passes are multiples of this, but the last, and no pass is shorter,
+  // unless the prompt is: products of fewer columns, and attention, go another way.
+  static constexpr uint32_t kUnit = 16;
+
+  // most: of a pass. fixed: all are as long as they may be, where time means nothing.
+  PassLength(uint32_t most, bool fixed);
+
+  uint32_t next(size_t n_left) const;          // of n_left tokens, at least 1
+  void took(uint32_t length, double seconds);  // a pass that has been computed; 0: nobody knows
+
+ private:
+  bool fixed_;
+  uint32_t most_, length_;
+};
+
+}  // namespace warpchat

@@ -1,0 +1,190 @@
+// A prompt's passes on a device that only keeps accounts: how long they are, when they are told of, and what a stop
+// leaves undone. The clock is the device's own, so nothing here depends on time.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "engine/decoder.h"
+#include "engine/profile.h"
+
+namespace warpchat {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::Le;
+
+// Takes so many seconds for each token of a pass. A pass is computed when the host waits for it, or at once.
+class AccountedSteps final : public Steps {
+ public:
+  struct Options {
+    std::function<double(uint32_t position)> seconds_a_token;
+    bool at_once = true, emulated = false;
+    uint32_t most = 512;
+  };
+  explicit AccountedSteps(Options options) : options_(std::move(options)) {}
+
+  uint32_t max_columns() const override { return options_.most; }
+  uint32_t max_logits_columns() const override { return 1; }
+  uint32_t max_sequences() const override { return 1; }
+  uint32_t max_positions() const override { return 1 << 20; }
+  const PassState& buffers() const override { return state_; }
+  std::string description() const override { return "accounts"; }
+  Profile& profile() override { return profile_; }
+  std::vector<MemoryUse> memory() const override { return {}; }
+  uint64_t weight_bytes_per_token() const override { return 0; }
+  bool is_emulated() const override { return options_.emulated; }
+
+  void begin(std::span<const Column> columns) override {
+    passes.push_back(static_cast<uint32_t>(columns.size()));
+    seconds.push_back(0);
+    for (const Column& column : columns) seconds.back() += options_.seconds_a_token(column.position);
+  }
+  void embed(Buffer) override {}
+  void norm_qkv(uint32_t, Buffer, Buffer, Buffer, Buffer) override {}
+  void rope_scatter(uint32_t, Buffer, Buffer, Buffer) override {}
+  void attention(uint32_t, Buffer, Buffer) override {}
+  void output_residual(uint32_t, Buffer, Buffer) override {}
+  void norm_gate_up(uint32_t, Buffer, Buffer) override {}
+  void down_residual(uint32_t, Buffer, Buffer) override {}
+  void norm_logits(Buffer, Logits, Buffer) override {}
+  PassEnd end_pass() override {
+    const size_t pass = passes.size() - 1;
+    return [this, pass](bool wait) -> std::optional<double> {
+      if (wait && on_wait) on_wait(pass);
+      if (wait || options_.at_once) n_computed = std::max(n_computed, pass + 1);
+      return pass < n_computed ? std::optional(seconds[pass]) : std::nullopt;
+    };
+  }
+  void wait() override {}
+  std::span<const float> read_logits(uint32_t) override { return {}; }
+
+  std::vector<uint32_t> passes;  // their lengths
+  std::vector<double> seconds;   // that they took
+  size_t n_computed = 0;
+  std::function<void(size_t pass)> on_wait;
+
+ private:
+  Options options_;
+  PassState state_;
+  Profile profile_;
+};
+
+struct Prefill {
+  explicit Prefill(AccountedSteps::Options options)
+      : decoder({.n_layers = 1}, std::make_unique<AccountedSteps>(std::move(options))),
+        steps(dynamic_cast<AccountedSteps&>(decoder.steps())) {}
+  std::optional<uint32_t> run(uint32_t n_tokens, const PrefillWatch& watch = {}) {
+    steps.passes.clear(), steps.seconds.clear(), steps.n_computed = 0;
+    return decoder.prefill(std::vector<Token>(n_tokens), 0, 0, watch);
+  }
+  Decoder decoder;
+  AccountedSteps& steps;
+};
+
+AccountedSteps::Options at_speed(double tokens_per_second) {
+  return {[=](uint32_t) { return 1 / tokens_per_second; }};
+}
+
+TEST(Prefill, IsCutIntoPassesOfASixthOfASecond) {
+  Prefill on(at_speed(1300));
+  EXPECT_EQ(on.run(1000), 167u) << "the column of the last token's logits";
+  EXPECT_THAT(on.steps.passes, ElementsAre(64, 192, 192, 192, 192, 168));
+}
+
+TEST(Prefill, NeverTakesLongerThanItMayOnceTheSpeedIsKnown) {
+  for (const double speed : {300.0, 500.0, 1e3, 3e3, 1e4, 1e6}) {
+    Prefill on({[=](uint32_t position) { return (1 + position / 2000.0) / speed; }});  // attention grows
+    on.run(5000);
+    for (size_t i = 0; i < on.steps.passes.size(); ++i) {
+      EXPECT_TRUE(on.steps.seconds[i] <= 0.2 || on.steps.passes[i] <= PassLength::kLeast) << speed << ", pass " << i;
+    }
+    EXPECT_EQ(std::accumulate(on.steps.passes.begin(), on.steps.passes.end(), 0u), 5000u);
+  }
+}
+
+// Below that length a pass would mostly read weights.
+TEST(Prefill, OfASlowModelHasPassesOfAFewTokens) {
+  Prefill on(at_speed(10));
+  on.run(200);
+  EXPECT_THAT(on.steps.passes, ElementsAre(64, 64, 48, 24));
+}
+
+TEST(Prefill, RemembersTheSpeed) {
+  Prefill on(at_speed(1e5));
+  on.run(1100);
+  EXPECT_THAT(on.steps.passes, ElementsAre(64, 512, 496, 28));
+  on.run(1100);
+  EXPECT_THAT(on.steps.passes, ElementsAre(512, 512, 76));
+}
+
+TEST(Prefill, OfAnEmulatorHasWholePasses) {
+  AccountedSteps::Options slow = at_speed(1);
+  slow.emulated = true;
+  Prefill on(slow);
+  on.run(1025);
+  EXPECT_THAT(on.steps.passes, ElementsAre(512, 512, 1));
+}
+
+TEST(Prefill, HasShortPassesOnlyWhereItIsShort) {
+  for (const uint32_t most : {16u, 64u, 100u, 512u}) {
+    for (const double speed : {10.0, 1e4}) {
+      AccountedSteps::Options options = at_speed(speed);
+      options.most = most;
+      Prefill on(options);
+      for (uint32_t n = 1; n < 700; n += 3) {
+        on.run(n);
+        EXPECT_EQ(std::accumulate(on.steps.passes.begin(), on.steps.passes.end(), 0u), n);
+        EXPECT_THAT(on.steps.passes, Each(Le(most)));
+        if (most <= PassLength::kLeast) continue;  // nothing depends on the clock then
+        for (const uint32_t pass : on.steps.passes) EXPECT_GE(pass, std::min(n, PassLength::kUnit)) << n;
+        on.steps.passes.pop_back();
+        for (const uint32_t pass : on.steps.passes) EXPECT_EQ(pass % PassLength::kUnit, 0u) << n;
+      }
+    }
+  }
+}
+
+TEST(Prefill, TellsOfAPassWhenItHasBeenComputed) {
+  AccountedSteps::Options later = at_speed(500);
+  later.at_once = false;
+  Prefill on(later);
+  size_t n_told = 0;
+  const auto told = [&](std::span<const Token> pass) {
+    EXPECT_EQ(pass.size(), on.steps.passes[n_told]);
+    EXPECT_EQ(on.steps.n_computed, ++n_told);
+    EXPECT_LE(on.steps.passes.size(), n_told + 1) << "one is under way meanwhile, no more";
+  };
+  EXPECT_TRUE(on.run(640, {nullptr, told}));
+  EXPECT_EQ(n_told, 10u);
+  EXPECT_EQ(on.steps.n_computed, n_told) << "all of it when it returns";
+}
+
+TEST(Prefill, WaitsForOnePassAtMostAfterAStop) {
+  for (size_t stopped_at = 0; stopped_at < 10; ++stopped_at) {
+    AccountedSteps::Options later = at_speed(500);
+    later.at_once = false;
+    Prefill on(later);
+    std::atomic<bool> stop = false;
+    size_t n_waits = 0, n_told = 0;
+    on.steps.on_wait = [&](size_t pass) {
+      n_waits += stop;
+      if (pass == stopped_at) stop = true;  // while the host waits for it
+    };
+    const std::optional<uint32_t> column = on.run(640, {&stop, [&](auto) { ++n_told; }});
+    EXPECT_EQ(column.has_value(), stopped_at == 9) << "all was computed by then";
+    EXPECT_EQ(n_waits, 0u);
+    EXPECT_EQ(n_told, stopped_at + 1);
+  }
+}
+
+TEST(Prefill, DoesNothingOnceItIsStopped) {
+  Prefill on(at_speed(500));
+  const std::atomic<bool> stop = true;
+  EXPECT_EQ(on.run(640, {&stop, [](auto) { ADD_FAILURE() << "nothing has been computed"; }}), std::nullopt);
+  EXPECT_EQ(on.run(10), 9u) << "and goes on when asked again";
+}
+
+}  // namespace
+}  // namespace warpchat
