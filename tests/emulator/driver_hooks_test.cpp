@@ -34,9 +34,8 @@ void launch(driver::Device& device, const LoadedModule& module, uint32_t blocks)
 
 TEST(DriverCounters, AreThoseOfTheLaunchesSinceTheLastCall) {
   const auto device = make_device(Profile());
-  const auto module =
-      device->load(kernel("mad.wide.u32 %rd1, %thread, 4, %out;\n// tag: store\nst.global.b32 [%rd1], %thread;\n"
-                          "// end tag: store"));
+  const auto module = device->load({{"kernel", kernel("mad.wide.u32 %rd1, %thread, 4, %out;\n// tag: store\n"
+                                                      "st.global.b32 [%rd1], %thread;\n// end tag: store")}});
   launch(*device, *module, 1);
   EXPECT_TRUE(take_counters().empty());  // nobody asked
   count_launches(true);
@@ -75,7 +74,7 @@ TEST(DriverEnvironment, SeedAndChecksGoTogether) {
   EXPECT_TRUE(options_from_environment().checks.bounds);
   EXPECT_EQ(options_from_environment().seed, 1u);
   const auto device = make_device(Profile());
-  launch(*device, *device->load(kernel("st.global.b32 [%out], 1;")), 4);
+  launch(*device, *device->load({{"kernel", kernel("st.global.b32 [%out], 1;")}}), 4);
 }
 
 TEST(DriverEnvironment, WhatIsNoSeedIsRefused) {
