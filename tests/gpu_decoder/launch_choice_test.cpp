@@ -66,8 +66,7 @@ TEST(LaunchChoice, LeavesOutWhatDoesNotWorkAndSaysWhy) {
 class AutomaticLaunch : public testing::Test {
  protected:
   std::unique_ptr<GpuDecoderSteps> load(FaultyDriver& driver, std::optional<LaunchMode> launch) const {
-    return make_gpu_steps(model_.config, model_.tensors,
-                          {driver.device(), {.context = 64, .batch = 8}, launch, false, {}});
+    return make_gpu_steps(model_.config, model_.tensors, {driver.device(), {.context = 64, .batch = 8}, launch, {}});
   }
   // Sampled, so that a token out of its place would show in those that follow.
   std::vector<Token> answer(Decoder& decoder, uint32_t n_tokens = 50) const {
@@ -114,7 +113,7 @@ TEST_F(AutomaticLaunch, MeasuresEveryModeWhileItAnswers) {
 TEST_F(AutomaticLaunch, SettlesForThoseWhoMeasureSomethingElse) {
   for (const uint32_t context : {1u, 6u, 40u}) {  // in the shorter ones there is no token to measure
     std::unique_ptr<GpuDecoderSteps> own =
-        make_gpu_steps(model_.config, model_.tensors, {test_device(), {.context = context}, std::nullopt, false, {}});
+        make_gpu_steps(model_.config, model_.tensors, {test_device(), {.context = context}, std::nullopt, {}});
     GpuDecoderSteps& steps = *own;
     Decoder decoder(model_.config, std::move(own));
     const std::vector<float> expected = decode(decoder, some_tokens(1), {1});
@@ -182,7 +181,7 @@ TEST_F(AutomaticLaunch, WhereTheGpuHasNoCooperativeLaunchesIsWithoutThem) {
   FaultyDriver driver;
   DeviceChoice device = driver.device();
   device.gpu.can_cooperate = false;
-  const auto steps = make_gpu_steps(model_.config, model_.tensors, {device, {.context = 64}, std::nullopt, false, {}});
+  const auto steps = make_gpu_steps(model_.config, model_.tensors, {device, {.context = 64}, std::nullopt, {}});
   EXPECT_THAT(steps->description(), HasSubstr("; not persistent: the GPU has no cooperative launches)"));
 }
 
@@ -231,10 +230,9 @@ TEST_F(AutomaticLaunch, CompilesForTheFirstTokenFirst) {
     }
     return emulator_table().cuModuleLoadDataEx(module, text, rest...);
   };
-  Decoder decoder(
-      model_.config,
-      make_gpu_steps(model_.config, model_.tensors,
-                     {driver.device(), {.context = 64, .batch = 8, .sequences = 2}, std::nullopt, false, {}}));
+  Decoder decoder(model_.config,
+                  make_gpu_steps(model_.config, model_.tensors,
+                                 {driver.device(), {.context = 64, .batch = 8, .sequences = 2}, std::nullopt, {}}));
   const auto embedding_of = [&](PassKind kind, uint32_t columns) {
     return name_of(decoder_specs(model_.config, formats_of(model_.tensors), 64, kind, columns).embedding);
   };
