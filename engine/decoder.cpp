@@ -14,6 +14,8 @@ namespace {
 
 constexpr size_t kPassesAhead = 1;  // of the one being computed: a GPU that is told of the next only then would idle
 
+bool is_set(const std::atomic<bool>* flag) { return flag != nullptr && *flag; }
+
 }  // namespace
 
 Decoder::Decoder(const ModelConfig& config, std::unique_ptr<Steps> steps)
@@ -42,8 +44,7 @@ std::optional<uint32_t> Decoder::prefill(std::span<const Token> tokens, uint32_t
   const auto await = [&](size_t most_left) {
     while (!begun.empty()) {
       const Begun& pass = begun.front();
-      const bool is_stopped = watch.stop != nullptr && *watch.stop;
-      const std::optional<double> seconds = pass.end(/*wait=*/begun.size() > most_left && !is_stopped);
+      const std::optional<double> seconds = pass.end(/*wait=*/begun.size() > most_left && !is_set(watch.stop));
       if (!seconds) return;
       pass_length_.took(static_cast<uint32_t>(pass.tokens.size()), *seconds);
       if (watch.after_pass) watch.after_pass(pass.tokens);
@@ -74,11 +75,12 @@ bool Decoder::run(Logits wanted, const std::atomic<bool>* stop) {
   const PassState& s = steps_->buffers();
   steps_->embed(s.hidden);
   for (uint32_t layer = 0; layer < config_.n_layers; ++layer) {
-    if (stop != nullptr && *stop) return false;
+    if (is_set(stop)) return false;
     steps_->norm_qkv(layer, s.hidden, s.q, s.k, s.v);
     steps_->rope_scatter(layer, s.q, s.k, s.v);
     steps_->attention(layer, s.q, s.mixed);
     steps_->output_residual(layer, s.mixed, s.hidden);
+    if (is_set(stop)) return false;
     steps_->norm_gate_up(layer, s.hidden, s.inner);
     steps_->down_residual(layer, s.inner, s.hidden);
   }

@@ -30,7 +30,7 @@ class Decoder {
   // One pass over tokens[0..n) at positions position..position+n-1 of a sequence: 1 <= n <= max_columns(), or
   // max_logits_columns() if the logits of all are wanted; all positions below max_positions(). Positions before
   // `position` must have been decoded before; later ones are forgotten.
-  // False if `stop` was set before the last layer began: nothing of the pass counts then.
+  // False if `stop` was set before the second half of the last layer began: nothing of the pass counts then.
   bool forward(std::span<const Token> tokens, uint32_t position, Logits wanted, const std::atomic<bool>* stop = nullptr,
                uint32_t sequence = 0);
   // The same over any columns that one pass may have: of a batch the next position of each of its sequences.

@@ -17,7 +17,7 @@ uint32_t PassLength::next(size_t n_left) const {
 void PassLength::took(uint32_t length, double seconds) {
   if (fixed_ || length < kLeast || seconds <= 0) return;
   const double in_time = std::min<double>(most_, kSeconds / seconds * length);
-  length_ = in_time < most_ ? std::max(kLeast, static_cast<uint32_t>(in_time) / kLeast * kLeast) : most_;
+  length_ = in_time < most_ ? std::max(kLeast, static_cast<uint32_t>(in_time) / kUnit * kUnit) : most_;
 }
 
 }  // namespace warpchat

@@ -89,8 +89,8 @@ AccountedSteps::Options at_speed(double tokens_per_second) {
 
 TEST(Prefill, IsCutIntoPassesOfASixthOfASecond) {
   Prefill on(at_speed(1300));
-  EXPECT_EQ(on.run(1000), 167u) << "the column of the last token's logits";
-  EXPECT_THAT(on.steps.passes, ElementsAre(64, 192, 192, 192, 192, 168));
+  EXPECT_EQ(on.run(1000), 103u) << "the column of the last token's logits";
+  EXPECT_THAT(on.steps.passes, ElementsAre(128, 192, 192, 192, 192, 104));
 }
 
 TEST(Prefill, NeverTakesLongerThanItMayOnceTheSpeedIsKnown) {
@@ -107,14 +107,14 @@ TEST(Prefill, NeverTakesLongerThanItMayOnceTheSpeedIsKnown) {
 // Below that length a pass would mostly read weights.
 TEST(Prefill, OfASlowModelHasPassesOfAFewTokens) {
   Prefill on(at_speed(10));
-  on.run(200);
-  EXPECT_THAT(on.steps.passes, ElementsAre(64, 64, 48, 24));
+  on.run(392);
+  EXPECT_THAT(on.steps.passes, ElementsAre(128, 128, 112, 24));
 }
 
 TEST(Prefill, RemembersTheSpeed) {
   Prefill on(at_speed(1e5));
   on.run(1100);
-  EXPECT_THAT(on.steps.passes, ElementsAre(64, 512, 496, 28));
+  EXPECT_THAT(on.steps.passes, ElementsAre(128, 512, 460));
   on.run(1100);
   EXPECT_THAT(on.steps.passes, ElementsAre(512, 512, 76));
 }
@@ -128,7 +128,7 @@ TEST(Prefill, OfAnEmulatorHasWholePasses) {
 }
 
 TEST(Prefill, HasShortPassesOnlyWhereItIsShort) {
-  for (const uint32_t most : {16u, 64u, 100u, 512u}) {
+  for (const uint32_t most : {16u, 128u, 200u, 512u}) {
     for (const double speed : {10.0, 1e4}) {
       AccountedSteps::Options options = at_speed(speed);
       options.most = most;
@@ -156,7 +156,7 @@ TEST(Prefill, TellsOfAPassWhenItHasBeenComputed) {
     EXPECT_EQ(on.steps.n_computed, ++n_told);
     EXPECT_LE(on.steps.passes.size(), n_told + 1) << "one is under way meanwhile, no more";
   };
-  EXPECT_TRUE(on.run(640, {nullptr, told}));
+  EXPECT_TRUE(on.run(1280, {nullptr, told}));
   EXPECT_EQ(n_told, 10u);
   EXPECT_EQ(on.steps.n_computed, n_told) << "all of it when it returns";
 }
@@ -172,7 +172,7 @@ TEST(Prefill, WaitsForOnePassAtMostAfterAStop) {
       n_waits += stop;
       if (pass == stopped_at) stop = true;  // while the host waits for it
     };
-    const std::optional<uint32_t> column = on.run(640, {&stop, [&](auto) { ++n_told; }});
+    const std::optional<uint32_t> column = on.run(1280, {&stop, [&](auto) { ++n_told; }});
     EXPECT_EQ(column.has_value(), stopped_at == 9) << "all was computed by then";
     EXPECT_EQ(n_waits, 0u);
     EXPECT_EQ(n_told, stopped_at + 1);
