@@ -16,6 +16,7 @@ from program import CHAT, ENDLESS, FOLDER, TINY, environment
 
 MOST_SECONDS = 60  # only to end what hangs
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+UNFINISHED = re.compile(r"\x1b(?:\[[0-9;?]*)?\Z")  # an escape sequence whose end has not been read
 CHARACTERS = re.compile(ESCAPES.pattern + r"|\r|(.)", re.DOTALL)  # group 1: one that plain() keeps
 DRAWN_OVER = re.compile(r"\r[^\r\n]*(?:\x1b\[K|\Z)")  # a spinner's frame, or what clears it
 
@@ -47,8 +48,10 @@ class Terminal:
             return False
         self.pending += data
         text = self.pending.decode(errors="ignore")
-        self.pending = b"" if text.encode() == self.pending else self.pending[len(text.encode()):]
-        self.seen += text.replace("\r\n", "\n")
+        rest = b"" if text.encode() == self.pending else self.pending[len(text.encode()):]
+        whole = UNFINISHED.sub("", text)
+        self.pending = text[len(whole):].encode() + rest
+        self.seen += whole.replace("\r\n", "\n")
         return bool(data)
 
     def plain(self):
