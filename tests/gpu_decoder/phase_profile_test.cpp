@@ -62,7 +62,7 @@ TEST_F(PhaseProfiles, CountEveryPhase) {
 
 // A launch ends where its rings are full of a trace's stamps; the next one goes on.
 TEST_F(PhaseProfiles, CountEveryPhaseOfSeveralLaunches) {
-  constexpr uint32_t kMany = 170;
+  constexpr uint32_t kMany = 130;
   uint64_t stamps = 0;
   for (const auto& [phase, calls] : every_phase_) stamps += calls / kTokens * kMany * 2;
   ASSERT_GT(stamps, PhaseProfile::kSlotsOfEach);
