@@ -1,6 +1,7 @@
 #include "engine/gpu/kernel_works.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/gpu/kernel_counts.h"
 #include "kernels/bodies.h"
@@ -100,25 +101,19 @@ KernelWork KernelWorks::work_of(const std::string& name, const Flow& flow, uint6
           .block_warps = static_cast<uint32_t>(launch.threads.total() / ptx::kWarpSize)};
 }
 
-KernelWork KernelWorks::embedding() const {
-  EmbeddingSpec spec = specs_.embedding;
-  spec.columns = columns_;
-  const std::string name = name_of(specs_.embedding);
-  KernelWork work = work_of(name, embedding_flow(spec), kernels_.at(name).kernel.cost.bytes);
-  work.bytes = work.bytes * columns_ / specs_.embedding.columns;
+// Of a kernel with a share of its blocks for each column.
+template <class Spec>
+KernelWork KernelWorks::of_columns(Spec spec, Flow (*flow)(const Spec&)) const {
+  const std::string name = name_of(spec);
+  const uint32_t most = std::exchange(spec.columns, columns_);
+  KernelWork work = work_of(name, flow(spec), kernels_.at(name).kernel.cost.bytes);
+  work.bytes = work.bytes * columns_ / most;
   work.blocks = work.flow.pieces;
   return work;
 }
 
-KernelWork KernelWorks::kv_scatter() const {
-  KvScatterSpec spec = specs_.kv_scatter;
-  spec.columns = columns_;
-  const std::string name = name_of(specs_.kv_scatter);
-  KernelWork work = work_of(name, kv_scatter_flow(spec), kernels_.at(name).kernel.cost.bytes);
-  work.bytes = work.bytes * columns_ / specs_.kv_scatter.columns;
-  work.blocks = work.flow.pieces;
-  return work;
-}
+KernelWork KernelWorks::embedding() const { return of_columns(specs_.embedding, embedding_flow); }
+KernelWork KernelWorks::kv_scatter() const { return of_columns(specs_.kv_scatter, kv_scatter_flow); }
 
 KernelWork KernelWorks::product(const ProductSpec& spec) const {
   if (const auto* gemm = std::get_if<GemmSpec>(&spec)) return gemm_work(*gemm);

@@ -40,6 +40,8 @@ class KernelWorks {
   void count_gemm(Counted& counted, const GemmSpec& spec) const;
   void count_flash(Counted& counted, const FlashAttentionSpec& spec) const;
   KernelWork work_of(const std::string& name, const Flow& flow, uint64_t bytes) const;
+  template <class Spec>
+  KernelWork of_columns(Spec spec, Flow (*flow)(const Spec&)) const;
   KernelWork gemm_work(const GemmSpec& spec) const;
   KernelWork incremental_work(const AttentionSpec& spec, uint32_t position) const;
   KernelWork flash_work(const FlashAttentionSpec& spec, uint32_t position) const;

@@ -6,7 +6,6 @@
 
 #include "engine/driver/context.h"
 #include "engine/gpu/gpu_steps.h"
-#include "engine/profile.h"
 #include "engine/token_source.h"
 #include "models/message.h"
 #include "tests/gpu/measure_kernels.h"
@@ -24,7 +23,7 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 
 constexpr uint32_t kFirstPrompt = 16;
 constexpr uint32_t kStampedTokens = 16;  // all their stamps fit into a trace
-constexpr uint32_t kWarm = 3;  // tokens before the clock starts: they compile, record and raise the clocks
+constexpr uint32_t kWarm = 3;            // tokens before the clock starts: they compile, record and raise the clocks
 
 // Tokens per second as a chat decodes them behind `depth` positions, sampled on the device.
 double decode_speed(Decoder& decoder, uint32_t depth, uint32_t tokens) {
@@ -106,7 +105,6 @@ class ShapeBench {
     std::unique_ptr<GpuDecoderSteps> own =
         make_gpu_steps(model_.config(), model_.tensors(), {device_, {.context = context()}});
     GpuDecoderSteps& steps = *own;
-    steps.profile().set_enabled(false);
     Decoder decoder(model_.config(), std::move(own));
     decode(decoder, steps);
     prefill(decoder);
@@ -164,7 +162,6 @@ class ShapeBench {
         std::unique_ptr<GpuDecoderSteps> own = make_gpu_steps(
             model_.config(), model_.tensors(), {device_, {.context = plan_.tokens + kWarm, .sequences = sequences}});
         GpuDecoderSteps& steps = *own;
-        steps.profile().set_enabled(false);
         Decoder decoder(model_.config(), std::move(own));
         for (const LaunchMode mode : {LaunchMode::kStream, LaunchMode::kGraph}) {
           steps.set_launch_mode(mode);

@@ -5,7 +5,6 @@
 #include "engine/decoder.h"
 #include "engine/driver/context.h"
 #include "engine/gpu/gpu_steps.h"
-#include "engine/profile.h"
 #include "engine/token_source.h"
 #include "tests/gpu/results.h"
 #include "tests/gpu/shaped_model.h"
@@ -36,7 +35,6 @@ class Start {
         make_gpu_steps(model_->config(), model_->tensors(), {choice_, {.context = n_positions}});
     part("weights packed and uploaded, a prompt's kernels compiled meanwhile");
     GpuDecoderSteps& steps = *own;
-    steps.profile().set_enabled(false);
     Decoder decoder(model_->config(), std::move(own));
     decoder.forward(std::vector<Token>(kPrompt, 1), 0, Logits::kLast);
     decoder.wait();
