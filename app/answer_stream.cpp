@@ -66,6 +66,8 @@ class AnswerStream {
  private:
   void handle(const PromptProgress& progress) { progress_ = progress; }
   void handle(const TextDelta& delta);
+  void handle(const Usage&) {}
+  void handle(const ToolCallDelta&) {}
   void handle(const Notice& notice);
   void handle(const GenerationEnd& end);
   void write_text(const std::string& text);

@@ -7,22 +7,12 @@
 #include <vector>
 
 #include "engine/session/generator.h"
+#include "engine/session/responder.h"
 #include "models/chat_template/chat_template.h"
 
 namespace warpchat {
 
-struct Message {
-  std::string role;     // "user", "assistant"
-  std::string content;  // an answer includes its <think> block
-};
-
-struct SessionOptions {
-  std::string system_prompt;  // empty: none is added
-  std::string chat_template;  // Jinja source instead of the model's; empty: the model's
-  nlohmann::ordered_json template_variables = nlohmann::ordered_json::object();  // enable_thinking, ...
-  SamplingParams sampling;
-  int32_t max_tokens = -1;
-};
+using SessionOptions = AnswerOptions;
 
 class ChatSession {
  public:

@@ -9,29 +9,30 @@
 #include <string>
 #include <variant>
 
+#include "engine/message.h"
 #include "models/token.h"
 
 namespace warpchat {
 
 enum class EndReason { kEndOfText, kTokenLimit, kContextFull, kStopped, kFailed };
 
-struct Timings {
-  uint32_t prompt_tokens = 0;  // of the whole prompt
-  uint32_t reused_tokens = 0;  // of them, found in the KV cache
-  uint32_t generated_tokens = 0;
-  double prompt_seconds = 0;       // computing the prompt's other tokens
-  double generate_seconds = 0;     // from the first generated token to the last
-  double first_token_seconds = 0;  // from the request to the first token
-};
-
 struct PromptProgress {
   uint32_t done, total;
 };  // tokens that had to be computed, and those that have been
 struct TextDelta {
   std::string text;  // complete UTF-8 characters; may be empty while one is incomplete
-  Token token;       // -1: text that was held back until the end
+  Token token;       // -1: not known, or text that was held back until the end
   double seconds;    // since the token before
-  bool thinking;     // inside <think> ... </think>
+  bool thinking;     // of the reasoning
+  std::optional<float> logprob = {};
+};
+// Once it is known, and again as it grows where the answer's tokens cannot be counted by their deltas.
+struct Usage {
+  uint32_t prompt_tokens, generated_tokens;
+};
+struct ToolCallDelta {
+  uint32_t index;                   // of the answer's calls
+  std::string id, name, arguments;  // pieces, to be added to what came before
 };
 struct Notice {
   std::string text;
@@ -41,7 +42,7 @@ struct GenerationEnd {
   Timings timings;
   std::string error;  // for kFailed: the sentence
 };
-using Event = std::variant<PromptProgress, TextDelta, Notice, GenerationEnd>;
+using Event = std::variant<PromptProgress, TextDelta, Usage, ToolCallDelta, Notice, GenerationEnd>;
 
 class EventQueue {
  public:

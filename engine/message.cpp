@@ -1,0 +1,143 @@
+// The JSON form, and thoughts parted from answers.
+#include "engine/message.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "models/error.h"
+
+namespace warpchat {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::string_view kOpen = "<think>", kClose = "</think>", kBlank = " \t\r\n";
+
+[[noreturn]] void fail(std::string_view key, std::string_view wanted) {
+  throw Error("a message's \"" + std::string(key) + "\" must be " + std::string(wanted));
+}
+
+const ordered_json* find(const ordered_json& object, const char* key) {
+  const auto found = object.find(key);
+  return found == object.end() || found->is_null() ? nullptr : &*found;
+}
+
+std::string text_of(const ordered_json& object, const char* key) {
+  const ordered_json* value = find(object, key);
+  if (value == nullptr) return "";
+  if (!value->is_string()) fail(key, "a text");
+  return value->get<std::string>();
+}
+
+template <class T>
+T number_of(const ordered_json& object, const char* key) {
+  const ordered_json* value = find(object, key);
+  if (value == nullptr) return 0;
+  if (!value->is_number() || value->get<double>() < 0 || value->get<double>() > 4e9) fail(key, "a number from 0");
+  return value->get<T>();
+}
+
+ordered_json parts_of(const Message& message) {
+  if (message.files.empty()) return message.content;
+  ordered_json parts = ordered_json::array();
+  for (const AttachedFile& file : message.files)
+    parts.push_back({{"type", "file"}, {"name", file.name}, {"text", file.text}});
+  if (!message.content.empty()) parts.push_back({{"type", "text"}, {"text", message.content}});
+  return parts;
+}
+
+void read_parts(const ordered_json& content, Message& message) {
+  if (content.is_string()) {
+    message.content = content.get<std::string>();
+    return;
+  }
+  if (!content.is_array()) fail("content", "a text or a list of parts");
+  for (const ordered_json& part : content) {
+    if (!part.is_object()) fail("content", "a text or a list of parts");
+    const std::string type = text_of(part, "type");
+    if (type == "file") message.files.push_back({text_of(part, "name"), text_of(part, "text")});
+    if (type == "text") message.content += (message.content.empty() ? "" : "\n\n") + text_of(part, "text");
+  }
+}
+
+ordered_json timings_json(const Timings& t) {
+  return {{"prompt_tokens", t.prompt_tokens},       {"reused_tokens", t.reused_tokens},
+          {"generated_tokens", t.generated_tokens}, {"prompt_seconds", t.prompt_seconds},
+          {"generate_seconds", t.generate_seconds}, {"first_token_seconds", t.first_token_seconds}};
+}
+
+Timings timings_of(const ordered_json& json) {
+  if (!json.is_object()) fail("timings", "an object");
+  return {number_of<uint32_t>(json, "prompt_tokens"),    number_of<uint32_t>(json, "reused_tokens"),
+          number_of<uint32_t>(json, "generated_tokens"), number_of<double>(json, "prompt_seconds"),
+          number_of<double>(json, "generate_seconds"),   number_of<double>(json, "first_token_seconds")};
+}
+
+size_t longest_run_of_backticks(std::string_view text) {
+  size_t longest = 0, run = 0;
+  for (const char c : text) longest = std::max(longest, run = c == '`' ? run + 1 : 0);
+  return longest;
+}
+
+}  // namespace
+
+ordered_json to_json(const Message& message) {
+  ordered_json json = {{"role", message.role}, {"content", parts_of(message)}};
+  const auto add = [&](const char* key, const std::string& text) {
+    if (!text.empty()) json[key] = text;
+  };
+  add("reasoning", message.reasoning);
+  for (const ToolCall& call : message.tool_calls)
+    json["tool_calls"].push_back({{"id", call.id}, {"name", call.name}, {"arguments", call.arguments}});
+  add("tool_call_id", message.tool_call_id);
+  add("model", message.model);
+  add("endpoint", message.endpoint);
+  if (message.timings) json["timings"] = timings_json(*message.timings);
+  return json;
+}
+
+Message message_from_json(const ordered_json& json) {
+  if (!json.is_object()) throw Error("a message must be an object");
+  Message message;
+  message.role = text_of(json, "role");
+  if (const ordered_json* content = find(json, "content")) read_parts(*content, message);
+  message.reasoning = text_of(json, "reasoning");
+  if (const ordered_json* calls = find(json, "tool_calls")) {
+    if (!calls->is_array()) fail("tool_calls", "a list");
+    for (const ordered_json& call : *calls) {
+      if (!call.is_object()) fail("tool_calls", "a list of objects");
+      message.tool_calls.push_back({text_of(call, "id"), text_of(call, "name"), text_of(call, "arguments")});
+    }
+  }
+  message.tool_call_id = text_of(json, "tool_call_id");
+  message.model = text_of(json, "model");
+  message.endpoint = text_of(json, "endpoint");
+  if (const ordered_json* timings = find(json, "timings")) message.timings = timings_of(*timings);
+  return message;
+}
+
+std::string text_for_model(const Message& message) {
+  std::string text;
+  for (const AttachedFile& file : message.files) {
+    const std::string fence(std::max<size_t>(3, longest_run_of_backticks(file.text) + 1), '`');
+    text += file.name + ":\n\n" + fence + "\n" + file.text + (file.text.ends_with('\n') ? "" : "\n") + fence + "\n\n";
+  }
+  return text + message.content;
+}
+
+void part_reasoning(Message& message) {
+  const std::string_view text = message.content;
+  const size_t open = std::min(text.find_first_not_of(kBlank), text.size());
+  if (!text.substr(open).starts_with(kOpen)) return;
+  const size_t close = text.find(kClose, open);
+  std::string_view thought =
+      text.substr(open + kOpen.size(), close == text.npos ? text.npos : close - open - kOpen.size());
+  const std::string_view rest = close == text.npos ? "" : text.substr(close + kClose.size());
+  thought.remove_prefix(std::min(thought.find_first_not_of(kBlank), thought.size()));
+  if (close != text.npos) thought = thought.substr(0, thought.find_last_not_of(kBlank) + 1);
+  message.reasoning = thought;
+  message.content = std::string(rest.substr(std::min(rest.find_first_not_of("\r\n"), rest.size())));
+}
+
+}  // namespace warpchat
