@@ -25,27 +25,24 @@ constexpr milliseconds kBeforeSpinner{300};
 constexpr int kMostEventsAtOnce = 64;  // a model may be faster than the terminal; Ctrl-C must still be seen
 constexpr std::string_view kClearLine = "\r\x1b[K";
 
-// Where answers go when nobody watches: the text as it is.
+// Where answers go when nobody watches: the text as it is, a thought between its tags.
 class PlainAnswer {
  public:
   explicit PlainAnswer(bool hide_thinking) : hide_thinking_(hide_thinking) {}
 
   std::string add(const TextDelta& delta) {
-    if (delta.thinking && hide_thinking_) {
-      hid_some_ = true;
-      return "";
-    }
-    std::string text = delta.text;
-    if (hid_some_ && !started_) text.erase(0, text.find_first_not_of(" \t\r\n"));
-    if (text.empty()) return text;
-    started_ = true;
+    if (delta.text.empty() || (delta.thinking && hide_thinking_)) return "";
+    std::string text = std::exchange(thinks_, delta.thinking) == delta.thinking ? ""
+                       : delta.thinking                                         ? "<think>\n"
+                                                                                : "\n</think>\n\n";
+    text += delta.text;
     ends_line_ = text.back() == '\n';
     return text;
   }
-  std::string finish() { return started_ && !ends_line_ ? "\n" : ""; }
+  std::string finish() { return (thinks_ ? "\n</think>\n" : ends_line_ ? "" : "\n"); }
 
  private:
-  bool hide_thinking_, hid_some_ = false, started_ = false, ends_line_ = true;
+  bool hide_thinking_, thinks_ = false, ends_line_ = true;
 };
 
 class AnswerStream {
@@ -167,6 +164,10 @@ StreamedAnswer stream_to_end(const EventSource& source, const ChatSettings& sett
 }
 
 }  // namespace
+
+EventSource events_of(Generation& generation) {
+  return {[&](milliseconds timeout) { return generation.next_event(timeout); }, [&] { generation.stop(); }};
+}
 
 StreamedAnswer stream_answer(const EventSource& source, const ChatSettings& settings) {
   bool has_ended = false;

@@ -9,7 +9,7 @@
 
 #include "app/chat_settings.h"
 #include "engine/profile.h"
-#include "engine/session/events.h"
+#include "engine/session/responder.h"
 
 namespace warpchat {
 
@@ -22,6 +22,8 @@ struct StreamedAnswer {
   GenerationEnd end;
   bool interrupted = false;
 };
+
+EventSource events_of(Generation& generation);
 
 // Until the GenerationEnd. Error with the generation's sentence if it failed; whatever is thrown, the generation has
 // ended and none of its events is left for the next one.

@@ -16,6 +16,7 @@
 #include "app/output.h"
 #include "app/signals.h"
 #include "app/text_input.h"
+#include "engine/session/local_responder.h"
 #include "models/message.h"
 
 namespace warpchat {
@@ -53,31 +54,15 @@ std::string read_prompt(const ChatOptions& options) {
   return prompt;
 }
 
-GenerationRequest raw_request(const Model& model, const ChatSettings& settings, const std::string& prompt) {
-  GenerationRequest request;
-  request.prompt = model.tokenizer->encode(prompt, /*parse_special=*/true, /*add_bos=*/true);
-  request.sampling = settings.session.sampling;
-  request.max_tokens = settings.session.max_tokens;
-  if (request.prompt.size() >= model.context)
-    throw Error("the prompt needs " + counted(request.prompt.size(), "token") + ", the context holds " +
-                grouped(model.context) + "; shorten it or raise --ctx-size");
-  return request;
-}
-
-StreamedAnswer answer_raw(Model& model, const ChatSettings& settings, const std::string& prompt) {
-  Generator generator(model);
-  generator.start(raw_request(model, settings, prompt));
-  return stream_answer(
-      {[&](std::chrono::milliseconds timeout) { return generator.events().pop(timeout); }, [&] { generator.stop(); }},
-      settings);
-}
-
-StreamedAnswer answer_in_chat(Model& model, const ChatSettings& settings, const std::string& prompt) {
-  ChatSession session(model, settings.session);
-  session.send(prompt);
-  return stream_answer(
-      {[&](std::chrono::milliseconds timeout) { return session.next_event(timeout); }, [&] { session.stop(); }},
-      settings);
+StreamedAnswer answer(Responder& responder, const ChatOptions& options, const ChatSettings& settings,
+                      const std::string& text) {
+  const Prompt prompt = options.raw ? Prompt(text) : Prompt(std::vector<Message>{{.role = "user", .content = text}});
+  try {
+    const std::unique_ptr<Generation> generation = responder.start(prompt, settings.session);
+    return stream_answer(events_of(*generation), settings);
+  } catch (const PromptTooLong& error) {
+    throw Error(error.what() + std::string("; shorten it or raise --ctx-size"));
+  }
 }
 
 int answer_once(const ChatOptions& options, const std::string& prompt) {
@@ -85,14 +70,14 @@ int answer_once(const ChatOptions& options, const std::string& prompt) {
   remember_model(model->file.path(), state_directory());
   const ChatSettings settings = settings_from(options, model->file_sampling);
   if (settings.verbose) model->decoder->steps().set_measuring(true);
-  const StreamedAnswer answer =
-      options.raw ? answer_raw(*model, settings, prompt) : answer_in_chat(*model, settings, prompt);
+  LocalResponder responder(*model);
+  const StreamedAnswer streamed = answer(responder, options, settings, prompt);
   const std::string report =
-      timing_report(answer.end.timings, settings.session.sampling.seed, model->decoder->steps().profile());
+      timing_report(streamed.end.timings, settings.session.sampling.seed, model->decoder->steps().profile());
   log_line("answered:\n" + report);
   if (settings.verbose) write_error(report);
   save_profile(*model, options);
-  return answer.interrupted ? kInterruptedExitCode : 0;
+  return streamed.interrupted ? kInterruptedExitCode : 0;
 }
 
 #ifdef WARPCHAT_GUI

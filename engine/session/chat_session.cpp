@@ -122,7 +122,8 @@ void ChatSession::start_generation() {
   compile_template();
   Prompt prompt = build_prompt();
   GenerationRequest request;
-  request.starts_thinking = ends_inside_thought(prompt.text);
+  const bool starts_thinking = ends_inside_thought(prompt.text);
+  thinking_ = ThinkingTracker(starts_thinking);
   request.prompt = std::move(prompt.tokens);
   request.sampling = options_.sampling;
   request.sampling.seed += n_generations_++;  // an answer asked for again is another answer
@@ -132,7 +133,7 @@ void ChatSession::start_generation() {
                                     std::to_string(prompt.n_dropped) + " turn(s) (raise --ctx-size to keep more)"});
   n_dropped_ = prompt.n_dropped;
   // The template opened the thought, so the answer's text would lack the tag that its next rendering looks for.
-  messages_.push_back({"assistant", request.starts_thinking ? "<think>\n" : ""});
+  messages_.push_back({"assistant", starts_thinking ? "<think>\n" : ""});
   answer_start_ = messages_.back().content.size();
   generator_.start(std::move(request));
 }
@@ -188,8 +189,21 @@ void ChatSession::restore(std::vector<Message> messages) {
 }
 
 std::optional<Event> ChatSession::next_event(std::chrono::milliseconds timeout) {
-  std::optional<Event> event = generator_.events().pop(timeout);
-  if (!event) return event;
+  if (pending_.empty()) {
+    std::optional<Event> next = generator_.events().pop(timeout);
+    if (!next) return next;
+    if (auto* delta = std::get_if<TextDelta>(&*next)) {
+      auto [text, inside] = thinking_.add(delta->text);
+      pending_.push_back(TextDelta{std::move(text), delta->token, delta->seconds, inside});
+    } else {
+      if (std::holds_alternative<GenerationEnd>(*next))
+        if (auto [text, inside] = thinking_.finish(); !text.empty())
+          pending_.push_back(TextDelta{std::move(text), -1, 0, inside});
+      pending_.push_back(std::move(*next));
+    }
+  }
+  std::optional<Event> event = std::move(pending_.front());
+  pending_.pop_front();
   if (const auto* delta = std::get_if<TextDelta>(&*event)) messages_.back().content += delta->text;
   if (const auto* end = std::get_if<GenerationEnd>(&*event)) {
     context_used_ = end->timings.prompt_tokens + end->timings.generated_tokens;

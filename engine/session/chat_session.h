@@ -8,6 +8,7 @@
 
 #include "engine/session/generator.h"
 #include "engine/session/responder.h"
+#include "engine/session/thinking.h"
 #include "models/chat_template/chat_template.h"
 
 namespace warpchat {
@@ -66,6 +67,8 @@ class ChatSession {
   std::string template_source_;
   std::vector<Message> messages_;
   Generator generator_;
+  ThinkingTracker thinking_{false};
+  std::deque<Event> pending_;
   size_t answer_start_ = 0;  // bytes of the last answer that did not come from the model
   uint32_t context_used_ = 0;
   uint32_t n_dropped_ = 0;  // turns the last prompt left out

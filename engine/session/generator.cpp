@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "engine/profile.h"
-#include "engine/session/thinking.h"
 #include "engine/token_source.h"
 #include "models/threads.h"
 
@@ -90,7 +89,6 @@ bool Generator::prefill(const GenerationRequest& request, Timings& timings) {
 
 EndReason Generator::generate(const GenerationRequest& request, Timings& timings) {
   StreamDetokenizer detokenizer(*model_.tokenizer);
-  ThinkingTracker thinking(request.starts_thinking);
   const auto start = Clock::now();
   auto last = start;
   const uint64_t room = model_.context - cached_.size();  // the last token of a full context is never decoded
@@ -117,15 +115,14 @@ EndReason Generator::generate(const GenerationRequest& request, Timings& timings
       reason = EndReason::kEndOfText;
       break;
     }
-    auto [text, inside] = thinking.add(detokenizer.add(*token));
+    std::string text = detokenizer.add(*token);
     const double seconds = seconds_since(last);
     last = Clock::now();
     profile.end_token(seconds);
-    events_.push(TextDelta{std::move(text), *token, seconds, inside});
+    events_.push(TextDelta{std::move(text), *token, seconds, /*thinking=*/false});
   }
   timings.generate_seconds = seconds_since(start);
-  for (auto [text, inside] : {thinking.add(detokenizer.flush()), thinking.finish()})
-    if (!text.empty()) events_.push(TextDelta{text, -1, 0, inside});
+  if (std::string text = detokenizer.flush(); !text.empty()) events_.push(TextDelta{std::move(text), -1, 0, false});
   return reason;
 }
 

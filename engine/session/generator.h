@@ -15,9 +15,8 @@ namespace warpchat {
 struct GenerationRequest {
   std::vector<Token> prompt;  // not empty, shorter than the context
   SamplingParams sampling;
-  int32_t max_tokens = -1;       // -1: until the end of the answer or of the context
-  bool starts_thinking = false;  // the prompt ends inside <think>
-  bool ignore_end = false;       // go on past end-of-generation tokens (benchmarks)
+  int32_t max_tokens = -1;  // -1: until the end of the answer or of the context
+  bool ignore_end = false;  // go on past end-of-generation tokens (benchmarks)
 };
 
 class Generator {

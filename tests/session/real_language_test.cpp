@@ -5,9 +5,10 @@
 #include <chrono>
 #include <cmath>
 
-#include "engine/session/chat_session.h"
+#include "engine/session/local_responder.h"
 #include "tests/reference/reference_decoder.h"
 #include "tests/support/accuracy.h"
+#include "tests/support/scripted_chat.h"
 #include "tests/support/test_files.h"
 #include "tests/tools/rewrite_as_qwen2.h"
 
@@ -60,14 +61,11 @@ void expect_close(const std::string& path, const Accuracy& measured, const std::
 
 std::string answer(const std::string& path, const std::string& question) {
   auto model = load(path);
-  SessionOptions options;
+  AnswerOptions options;
   options.sampling.temperature = 0;
   options.max_tokens = 40;
-  ChatSession session(*model, options);
-  session.send(question);
-  while (auto event = session.next_event(std::chrono::minutes(2)))
-    if (std::holds_alternative<GenerationEnd>(*event)) break;
-  return session.messages().back().content;
+  LocalResponder responder(*model);
+  return ScriptedChat(responder, options).ask(question).text;
 }
 
 TEST(RealLanguage, TheDemoModelIsComputedClosely) {

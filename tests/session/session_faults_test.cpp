@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "engine/gpu/gpu_steps.h"
-#include "engine/session/chat_session.h"
+#include "engine/session/local_responder.h"
 #include "tests/support/faulty_driver.h"
+#include "tests/support/scripted_chat.h"
 #include "tests/support/test_files.h"
 #include "tests/support/tiny_model.h"
 
@@ -40,40 +41,20 @@ class SessionFaults : public testing::Test {
                                       {driver_.device(), {.context = context, .batch = 16}, launch, {}}));
     return model;
   }
-  static SessionOptions greedy() {
-    SessionOptions options;
+  static AnswerOptions greedy() {
+    AnswerOptions options;
     options.sampling.temperature = 0;
     options.max_tokens = 12;
     return options;
   }
 
-  struct Answer {
-    std::string text;
-    GenerationEnd end;
-  };
-  // Drains the running generation.
-  static Answer collect(ChatSession& session) {
-    Answer answer;
-    for (;;) {
-      const std::optional<Event> event = session.next_event(60s);
-      if (!event) {
-        ADD_FAILURE() << "no event for a minute";
-        return answer;
-      }
-      if (const auto* delta = std::get_if<TextDelta>(&*event)) answer.text += delta->text;
-      if (const auto* end = std::get_if<GenerationEnd>(&*event)) {
-        answer.end = *end;
-        return answer;
-      }
-    }
-  }
   // What a session without faults answers to this after that conversation.
   std::string answer_to(const std::vector<Message>& before, const std::string& text) {
     const std::unique_ptr<Model> model = load();
-    ChatSession session(*model, greedy());
-    session.restore(before);
-    session.send(text);
-    return collect(session).text;
+    LocalResponder responder(*model);
+    ScriptedChat chat(responder, greedy());
+    chat.messages = before;
+    return chat.ask(text).text;
   }
 
   FaultyDriver driver_;
@@ -89,30 +70,30 @@ class SessionFaultsInMode : public SessionFaults, public testing::WithParamInter
  protected:
   std::unique_ptr<Model> load_in_mode() { return load(0, 256, GetParam().launch); }
   // An answer that the fault cuts short.
-  Answer cut_answer(ChatSession& session, CUresult code, Extent extent) {
+  CollectedAnswer cut_answer(ScriptedChat& chat, CUresult code, Extent extent) {
     driver_.fail(GetParam().function, GetParam().call, code, extent);
-    session.send("tell me of the sea");
-    const Answer cut = collect(session);
+    chat.send("tell me of the sea");
+    const CollectedAnswer cut = chat.collect();
     EXPECT_TRUE(driver_.has_failed()) << "the answer had ended before";
     EXPECT_EQ(cut.end.reason, EndReason::kFailed);
     EXPECT_GE(cut.end.timings.generated_tokens, 1u);
     EXPECT_THAT(cut.end.error, HasSubstr(std::string(GetParam().function) + " failed with CUDA_ERROR_"));
     EXPECT_THAT(cut.end.error, Not(HasSubstr("\n")));
-    EXPECT_EQ(session.messages().size(), 2u);
-    EXPECT_EQ(session.messages().front().content, "tell me of the sea");
-    EXPECT_EQ(session.messages().back().content, cut.text);
-    EXPECT_FALSE(session.busy());
+    EXPECT_EQ(chat.messages.size(), 2u);
+    EXPECT_EQ(chat.messages.front().content, "tell me of the sea");
+    EXPECT_EQ(chat.messages.back().content, cut.text);
     return cut;
   }
 };
 
 TEST_P(SessionFaultsInMode, AFailedCallEndsTheAnswerAndTheNextOneIsRight) {
   const std::unique_ptr<Model> model = load_in_mode();
-  ChatSession session(*model, greedy());
-  cut_answer(session, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, Extent::kOnce);
-  const std::vector<Message> kept = session.messages();
-  session.send("and more");
-  const Answer next = collect(session);
+  LocalResponder responder(*model);
+  ScriptedChat chat(responder, greedy());
+  cut_answer(chat, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, Extent::kOnce);
+  const std::vector<Message> kept = chat.messages;
+  chat.send("and more");
+  const CollectedAnswer next = chat.collect();
   EXPECT_EQ(next.end.error, "");
   EXPECT_EQ(next.end.timings.reused_tokens, 0u) << "the cache is unknown after a failure";
   EXPECT_EQ(next.text, answer_to(kept, "and more"));
@@ -122,24 +103,26 @@ TEST_P(SessionFaultsInMode, ALostDeviceKeepsTheConversationForAnotherModel) {
   std::vector<Message> kept;
   {
     const std::unique_ptr<Model> model = load_in_mode();
-    ChatSession session(*model, greedy());
-    const Answer cut = cut_answer(session, CUDA_ERROR_UNKNOWN, Extent::kLost);
+    LocalResponder responder(*model);
+    ScriptedChat chat(responder, greedy());
+    const CollectedAnswer cut = cut_answer(chat, CUDA_ERROR_UNKNOWN, Extent::kLost);
     EXPECT_THAT(cut.end.error, HasSubstr("the GPU stopped answering; the conversation is kept: load the model again"));
-    kept = session.messages();
+    kept = chat.messages;
 
-    session.send("and more");
-    const Answer refused = collect(session);
+    chat.send("and more");
+    const CollectedAnswer refused = chat.collect();
     EXPECT_EQ(refused.end.reason, EndReason::kFailed);
     EXPECT_THAT(refused.end.error, HasSubstr("load the model again"));
-    ASSERT_EQ(session.messages().size(), 3u) << "the question stays, so that it can be asked again";
-    EXPECT_EQ(session.messages()[2].content, "and more");
+    ASSERT_EQ(chat.messages.size(), 3u) << "the question stays, so that it can be asked again";
+    EXPECT_EQ(chat.messages[2].content, "and more");
   }
   EXPECT_EQ(driver_.alive(), "");
   const std::unique_ptr<Model> again = load_in_mode();
-  ChatSession session(*again, greedy());
-  session.restore(kept);
-  session.send("and more");
-  const Answer answer = collect(session);
+  LocalResponder responder(*again);
+  ScriptedChat chat(responder, greedy());
+  chat.messages = kept;
+  chat.send("and more");
+  const CollectedAnswer answer = chat.collect();
   EXPECT_EQ(answer.end.error, "");
   EXPECT_EQ(answer.text, answer_to(kept, "and more"));
 }
@@ -153,15 +136,16 @@ INSTANTIATE_TEST_SUITE_P(Modes, SessionFaultsInMode,
 // The kernels of single tokens are compiled while the first prompt is computed.
 TEST_F(SessionFaults, MemoryThatRunsOutInTheFirstAnswerIsAskedForAgain) {
   const std::unique_ptr<Model> model = load();
-  ChatSession session(*model, greedy());
+  LocalResponder responder(*model);
+  ScriptedChat chat(responder, greedy());
   driver_.fail("cuModuleLoadDataEx", 1, CUDA_ERROR_OUT_OF_MEMORY);  // of what the second token needs
-  session.send("tell me of the sea");
-  const Answer none = collect(session);
+  chat.send("tell me of the sea");
+  const CollectedAnswer none = chat.collect();
   EXPECT_EQ(none.end.reason, EndReason::kFailed);
   EXPECT_THAT(none.end.error, HasSubstr("CUDA_ERROR_OUT_OF_MEMORY (2): the GPU's memory is full"));
   EXPECT_EQ(none.end.timings.generated_tokens, 1u);
-  session.regenerate();
-  EXPECT_EQ(collect(session).text, answer_to({}, "tell me of the sea"));
+  chat.regenerate();
+  EXPECT_EQ(chat.collect().text, answer_to({}, "tell me of the sea"));
 }
 
 // Loaded, asked for two tokens and dropped, with another model, context, launch mode and device each time.
@@ -183,11 +167,12 @@ TEST_F(SessionFaults, AHundredSwitchesLeaveNothingBehind) {
     const uint32_t positions = 64 + i % 7 * 16;
     const std::unique_ptr<Model> model =
         i % 5 == 4 ? load_on_cpu(i % 2, positions) : load(i % 2, positions, kLaunchModes[i % kLaunchModes.size()]);
-    SessionOptions options = greedy();
+    AnswerOptions options = greedy();
     options.max_tokens = 2;
-    ChatSession session(*model, options);
-    session.send("hello");
-    ASSERT_EQ(collect(session).end.error, "");
+    LocalResponder responder(*model);
+    ScriptedChat chat(responder, options);
+    chat.send("hello");
+    ASSERT_EQ(chat.collect().end.error, "");
   }
   EXPECT_EQ(free_bytes(), free_before);
   EXPECT_EQ(driver_.alive(), "");

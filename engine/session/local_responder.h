@@ -1,0 +1,41 @@
+// The model on this machine as a responder. One generation at a time; prompts that begin as the last one did are not
+// computed again as far as they are the same.
+#pragma once
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/session/generator.h"
+#include "engine/session/prompt_builder.h"
+#include "engine/session/responder.h"
+
+namespace warpchat {
+
+class LocalResponder : public Responder {
+ public:
+  explicit LocalResponder(Model& model) : model_(model), prompts_(model), generator_(model) {}
+
+  // Error if messages could not be answered with these: no template, or one with a fault.
+  void check(const AnswerOptions& options) { prompts_.compile(options); }
+
+  ResponderFacts facts() const override;
+  std::unique_ptr<Generation> start(const Prompt& prompt, const AnswerOptions& options) override;
+  std::optional<uint32_t> count(const Prompt& prompt, const AnswerOptions& options) override;
+
+  BuiltPrompt build(const Prompt& prompt, const AnswerOptions& options);  // PromptTooLong
+
+ private:
+  class LocalGeneration;
+  void tell_of_dropped(const BuiltPrompt& built, const Prompt& prompt);
+
+  Model& model_;
+  PromptBuilder prompts_;
+  Generator generator_;
+  uint64_t n_generations_ = 0;
+  struct Told {
+    std::string first_message;
+    uint32_t n_dropped = 0;
+  } told_;  // that turns were left out, of which conversation
+};
+
+}  // namespace warpchat

@@ -1,0 +1,131 @@
+// What is dropped when the context is full: the oldest user turn with its answer, whole, again and again.
+#include "engine/session/prompt_builder.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace warpchat {
+
+namespace {
+
+using nlohmann::ordered_json;
+using State = ReasoningSplitter::State;
+
+constexpr uint32_t kAnswerShare = 4;  // a quarter of the context is kept free for the answer where turns can be dropped
+
+std::string token_text(const Tokenizer& tokenizer, Token token) {
+  return token < 0 ? std::string() : tokenizer.piece(token, /*with_control=*/true);
+}
+
+// Where each user turn begins, the first message's included.
+std::vector<size_t> turns_of(std::span<const Message> messages) {
+  std::vector<size_t> turns{0};
+  for (size_t i = 1; i < messages.size(); ++i)
+    if (messages[i].role == "user") turns.push_back(i);
+  return turns;
+}
+
+bool ends_inside_thought(std::string_view prompt) {
+  const size_t last = prompt.find_last_not_of(" \t\r\n");
+  return last != std::string_view::npos && prompt.substr(0, last + 1).ends_with("<think>");
+}
+
+// As templates read them, which is as the OpenAI interface writes them; but arguments are a value, not its text.
+ordered_json as_template_variable(const Message& message) {
+  ordered_json variable = {{"role", message.role}, {"content", text_for_model(message)}};
+  if (!message.reasoning.empty()) variable["reasoning_content"] = message.reasoning;
+  for (const ToolCall& call : message.tool_calls) {
+    ordered_json arguments = ordered_json::parse(call.arguments, nullptr, /*allow_exceptions=*/false);
+    if (arguments.is_discarded()) arguments = call.arguments;
+    variable["tool_calls"].push_back(
+        {{"id", call.id}, {"type", "function"}, {"function", {{"name", call.name}, {"arguments", arguments}}}});
+  }
+  if (!message.tool_call_id.empty()) variable["tool_call_id"] = message.tool_call_id;
+  return variable;
+}
+
+// An unfinished answer at the prompt's end, which may have opened its thought; what comes next of it.
+State append_answer(std::string& prompt, const Message& answer) {
+  const bool thinks = ends_inside_thought(prompt);
+  if (answer.reasoning.empty() && answer.content.empty()) return thinks ? State::kThinking : State::kUndecided;
+  if (!answer.reasoning.empty()) prompt += (thinks ? "" : "<think>\n") + answer.reasoning;
+  if (answer.content.empty()) return State::kThinking;
+  if (thinks || !answer.reasoning.empty()) prompt += "\n</think>\n\n";
+  prompt += answer.content;
+  return State::kAnswer;
+}
+
+}  // namespace
+
+void PromptBuilder::compile(const AnswerOptions& options) {
+  const std::string& source = options.chat_template.empty() ? model_.chat_template : options.chat_template;
+  if (source.empty())
+    throw Error(model_.file.path() +
+                ": the file has no chat template and its vocabulary no <|im_start|>; use --raw, or give a template "
+                "with --chat-template");
+  if (template_ && source == template_source_) return;
+  try {
+    template_ = std::make_unique<ChatTemplate>(source);
+  } catch (const Error& error) {
+    if (options.chat_template.empty()) model_.file.fail(error.what());
+    throw;
+  }
+  template_source_ = source;
+}
+
+std::string PromptBuilder::render(std::span<const Message> messages, const AnswerOptions& options) const {
+  const Tokenizer& tokenizer = *model_.tokenizer;
+  ordered_json list = ordered_json::array();
+  if (!options.system_prompt.empty()) list.push_back({{"role", "system"}, {"content", options.system_prompt}});
+  for (const Message& message : messages) list.push_back(as_template_variable(message));
+  ordered_json variables = {{"messages", std::move(list)},
+                            {"add_generation_prompt", true},
+                            {"bos_token", token_text(tokenizer, tokenizer.bos())},
+                            {"eos_token", token_text(tokenizer, tokenizer.eos())}};
+  for (const auto& [key, value] : options.template_variables.items()) variables[key] = value;
+  return template_->render(variables);
+}
+
+BuiltPrompt PromptBuilder::prompt_of(std::span<const Message> messages, const AnswerOptions& options) const {
+  const Tokenizer& tokenizer = *model_.tokenizer;
+  const std::string bos = token_text(tokenizer, tokenizer.bos());
+  const bool continues = !messages.empty() && messages.back().role == "assistant";
+  BuiltPrompt prompt;
+  prompt.text = render(continues ? messages.first(messages.size() - 1) : messages, options);
+  prompt.answer_begins = append_answer(prompt.text, continues ? messages.back() : Message());
+  const bool has_bos = !bos.empty() && prompt.text.starts_with(bos);
+  prompt.tokens = tokenizer.encode(prompt.text, /*parse_special=*/true, tokenizer.adds_bos() && !has_bos);
+  return prompt;
+}
+
+// With fewer turns a prompt is shorter, so the first turn that may stay is found by halving.
+BuiltPrompt PromptBuilder::build(const std::vector<Message>& messages, const AnswerOptions& options) {
+  compile(options);
+  const uint32_t share = model_.context / kAnswerShare;
+  const uint32_t reserve = options.max_tokens < 0 ? share : std::min(share, static_cast<uint32_t>(options.max_tokens));
+  const auto fits = [&](const BuiltPrompt& prompt) { return prompt.tokens.size() + reserve <= model_.context; };
+  const auto from = [&](size_t first) { return prompt_of(std::span(messages).subspan(first), options); };
+  BuiltPrompt all = from(0);
+  if (fits(all)) return all;
+  const std::vector<size_t> turns = turns_of(messages);
+  size_t too_early = 0, last = turns.size() - 1;
+  BuiltPrompt prompt = last == 0 ? std::move(all) : from(turns[last]);
+  while (last - too_early > 1 && fits(prompt)) {
+    const size_t middle = too_early + (last - too_early) / 2;
+    BuiltPrompt longer = from(turns[middle]);
+    if (fits(longer)) {
+      prompt = std::move(longer);
+      last = middle;
+    } else {
+      too_early = middle;
+    }
+  }
+  if (prompt.tokens.size() >= model_.context)
+    throw PromptTooLong("the prompt needs " + std::to_string(prompt.tokens.size()) + " tokens, the context holds " +
+                            std::to_string(model_.context),
+                        static_cast<uint32_t>(prompt.tokens.size()), model_.context);
+  prompt.n_dropped = static_cast<uint32_t>(last);
+  return prompt;
+}
+
+}  // namespace warpchat
