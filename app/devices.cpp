@@ -20,14 +20,22 @@ std::string processor_name() {
 
 namespace {
 
+DeviceLine line_of(const GpuDevice& gpu) {
+  const std::string name = "cuda:" + std::to_string(gpu.index);
+  try {
+    const std::string target = "sm_" + std::to_string(gpu.target().sm);
+    return {name,
+            gpu.name + ", " + human_bytes(gpu.memory_bytes) + ", " + target + ", " + std::to_string(gpu.n_sms) +
+                " processors",
+            true};
+  } catch (const Error& error) {
+    return {name, std::string("not usable: ") + error.what(), false};
+  }
+}
+
 void add_gpus(std::vector<DeviceLine>& lines) {
   try {
-    for (const GpuDevice& gpu : list_gpus(libcuda_table()))
-      lines.push_back({"cuda:" + std::to_string(gpu.index),
-                       gpu.name + ", " + human_bytes(gpu.memory_bytes) + ", sm_" +
-                           std::to_string(gpu.major * 10 + gpu.minor) + ", " + std::to_string(gpu.n_sms) +
-                           " processors",
-                       true});
+    for (const GpuDevice& gpu : list_gpus(libcuda_table())) lines.push_back(line_of(gpu));
   } catch (const Error& error) {
     lines.push_back({"cuda", std::string("not usable: ") + error.what(), false});
   }

@@ -11,13 +11,10 @@ using namespace ptx::cuda;
 
 namespace {
 
-GpuDevice read_device(const DriverTable& table, int index) {
-  GpuDevice device;
-  device.index = index;
-  device.is_emulated = &table == &emulator_table();
-  const std::string what = "asking about GPU " + std::to_string(index);
+void read_device(const DriverTable& table, GpuDevice& device) {
+  const std::string what = "asking about GPU " + std::to_string(device.index);
   CUdevice handle = 0;
-  check(table, table.cuDeviceGet(&handle, index), "cuDeviceGet", what);
+  check(table, table.cuDeviceGet(&handle, device.index), "cuDeviceGet", what);
   char name[256] = {};
   check(table, table.cuDeviceGetName(name, sizeof name, handle), "cuDeviceGetName", what);
   device.name = name;
@@ -42,7 +39,6 @@ GpuDevice read_device(const DriverTable& table, int index) {
   // Two transfers a clock; the clock is in kHz, the width in bits.
   device.peak_bandwidth =
       2e3 * optional(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE) * optional(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8;
-  return device;
 }
 
 std::string cuda_version(int number) {
@@ -52,6 +48,7 @@ std::string cuda_version(int number) {
 }  // namespace
 
 ptx::Target GpuDevice::target() const {
+  if (!fault.empty()) throw Error(fault);
   try {
     return ptx::target_of_capability(major, minor);
   } catch (const ptx::Error&) {
@@ -70,7 +67,16 @@ std::vector<GpuDevice> list_gpus(const DriverTable& table) {
   int n = 0;
   check(table, table.cuDeviceGetCount(&n), "cuDeviceGetCount", "starting the NVIDIA driver");
   std::vector<GpuDevice> devices;
-  for (int i = 0; i < n; ++i) devices.push_back(read_device(table, i));
+  for (int i = 0; i < n; ++i) {
+    GpuDevice& device = devices.emplace_back();
+    device.index = i;
+    device.is_emulated = &table == &emulator_table();
+    try {
+      read_device(table, device);
+    } catch (const DriverError& error) {
+      device.fault = error.what();
+    }
+  }
   return devices;
 }
 

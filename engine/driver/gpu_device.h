@@ -20,14 +20,15 @@ struct GpuDevice {
   bool has_watchdog = false;        // kernels that run for seconds are ended
   bool can_cooperate = false;       // cooperative launches
   bool is_emulated = false;
+  std::string fault;  // why the driver could not tell all of this; empty: it could
 
-  ptx::Target target() const;  // Error for a GPU older than sm_75
+  ptx::Target target() const;  // Error for a GPU older than sm_75, and for one with a fault
 };
 
 constexpr int kOldestDriverVersion = 12000;  // CUDA 12.0
 
-// Starts the driver if it does not run yet, and asks for its devices. DriverError or Error: no device, no permission, a
-// driver too old, each in its own sentence.
+// Starts the driver if it does not run yet, and asks for its devices; one that cannot be asked does not hide the
+// others. DriverError or Error: no device, no permission, a driver too old, each in its own sentence.
 std::vector<GpuDevice> list_gpus(const DriverTable& table);
 
 }  // namespace warpchat

@@ -145,6 +145,23 @@ TEST(DeviceChoice, TheDefaultIsTheFirstGpuWithRoomForTheModel) {
   }
 }
 
+TEST(DeviceChoice, AGpuThatCannotBeAskedDoesNotHideTheOthers) {
+  using namespace ptx::cuda;
+  TwoGpus gpus;
+  for (int i = 0; i < 2; ++i) TwoGpus::is_old[i] = TwoGpus::is_taken[i] = false;
+  gpus.table.cuDeviceTotalMem = [](size_t* bytes, CUdevice device) {
+    return device == 0 ? CUDA_ERROR_INVALID_DEVICE : emulator_table().cuDeviceTotalMem(bytes, 0);
+  };
+  const std::vector<GpuDevice> listed = list_gpus(gpus.table);
+  ASSERT_EQ(listed.size(), 2u);
+  EXPECT_THAT(listed[0].fault, HasSubstr("cuDeviceTotalMem failed with CUDA_ERROR_INVALID_DEVICE"));
+  EXPECT_THROW(listed[0].target(), Error);
+  EXPECT_EQ(listed[1].fault, "");
+  const DeviceChoice choice = choose_default(gpus.table, 0);
+  EXPECT_EQ(choice.gpu.index, 1);
+  EXPECT_THAT(choice.reason, HasSubstr("GPU 0"));
+}
+
 TEST(DeviceChoice, UnknownNamesListTheKnownForms) {
   try {
     choose_device("gpu");
