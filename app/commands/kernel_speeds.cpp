@@ -159,8 +159,7 @@ class Speeds {
     const PassWork work = pass(PassKind::kPrompt, columns);
     for (const uint32_t n : kPrompts) {
       if (n > context_) continue;
-      double seconds = 0;
-      for (uint32_t first = 0; first < n; first += columns) seconds += 1 / predict(gpu_, work.at(first), 0).stream;
+      const double seconds = prompt_seconds(gpu_, work, columns, n);
       table.push_back(
           {grouped(n), decimal("%.0f", n / seconds), decimal("%.0f", prefill_bound(gpu_, shape_.config, weights, n))});
     }

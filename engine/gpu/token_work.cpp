@@ -55,4 +55,10 @@ std::vector<KernelGroup> PassWork::at(uint32_t position) const {
   return groups;
 }
 
+double prompt_seconds(const GpuTraits& gpu, const PassWork& work, uint32_t columns, uint32_t n_tokens) {
+  double seconds = 0;
+  for (uint32_t first = 0; first < n_tokens; first += columns) seconds += 1 / predict(gpu, work.at(first), 0).stream;
+  return seconds;
+}
+
 }  // namespace warpchat

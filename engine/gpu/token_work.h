@@ -41,4 +41,7 @@ class PassWork {
   KernelWork logits_;
 };
 
+// A prompt of n_tokens in passes of as many columns as `work` has, launched in a stream.
+double prompt_seconds(const GpuTraits& gpu, const PassWork& work, uint32_t columns, uint32_t n_tokens);
+
 }  // namespace warpchat

@@ -150,7 +150,7 @@ class ShapeBench {
       prefill_speed(decoder, prompt);
       const Rate rate = rate_of(plan_.rounds, [&] { return prefill_speed(decoder, prompt); });
       rows.row({name_, uint64_t{prompt}, number(rate.value, 1), number(rate.spread_percent, 1),
-                number(predictions_.prefill_tokens_per_second(model_.n_bytes(), prompt), 1)});
+                number(predictions_.prefill_tokens_per_second(prompt), 1)});
     }
   }
 

@@ -1,11 +1,13 @@
 #include "tests/gpu/predictions.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace warpchat {
 namespace {
 
 constexpr double kUnknown = NAN;
+constexpr uint32_t kPromptColumns = 512;  // of a pass, as by default
 
 const GpuTraits* traits_of(const std::string& name) {
   for (const GpuTraits& gpu : known_gpus()) {
@@ -18,9 +20,12 @@ const GpuTraits* traits_of(const std::string& name) {
 }  // namespace
 
 Predictions::Predictions(const ModelShape& shape, uint32_t context, const std::string& gpu)
-    : config_(shape.config), traits_(traits_of(gpu)) {
-  if (traits_ != nullptr)
-    work_.emplace(decoder_specs(shape.config, shape.formats, context, PassKind::kToken, 1), traits_->target);
+    : shape_(shape), context_(context), traits_(traits_of(gpu)) {
+  if (traits_ != nullptr) work_.emplace(specs(PassKind::kToken, 1), traits_->target);
+}
+
+DecoderSpecs Predictions::specs(PassKind kind, uint32_t columns) const {
+  return decoder_specs(shape_.config, shape_.formats, context_, kind, columns);
 }
 
 double Predictions::tokens_per_second(uint32_t position, LaunchMode mode) const {
@@ -29,8 +34,11 @@ double Predictions::tokens_per_second(uint32_t position, LaunchMode mode) const 
   return mode == LaunchMode::kStream ? speeds.stream : mode == LaunchMode::kGraph ? speeds.graph : speeds.persistent;
 }
 
-double Predictions::prefill_tokens_per_second(uint64_t weight_bytes, uint32_t n_tokens) const {
-  return traits_ == nullptr ? kUnknown : prefill_bound(*traits_, config_, weight_bytes, n_tokens);
+double Predictions::prefill_tokens_per_second(uint32_t n_tokens) {
+  if (!work_) return kUnknown;
+  const uint32_t columns = std::min(kPromptColumns, context_);
+  if (!prompt_work_) prompt_work_.emplace(specs(PassKind::kPrompt, columns), traits_->target, columns, *work_);
+  return n_tokens / prompt_seconds(*traits_, *prompt_work_, columns, n_tokens);
 }
 
 double Predictions::kernel_seconds(const std::string& kernel, uint32_t position) const {

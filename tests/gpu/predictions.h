@@ -17,15 +17,19 @@ class Predictions {
   Predictions(const ModelShape& shape, uint32_t context, const std::string& gpu);
 
   double tokens_per_second(uint32_t position, LaunchMode mode) const;
-  double prefill_tokens_per_second(uint64_t weight_bytes, uint32_t n_tokens) const;
+  double prefill_tokens_per_second(uint32_t n_tokens);
   // Of a launch in a graph, by the kernel's name.
   double kernel_seconds(const std::string& kernel, uint32_t position) const;
   double read_bytes_per_second() const;
 
  private:
-  ModelConfig config_;
+  DecoderSpecs specs(PassKind kind, uint32_t columns) const;
+
+  ModelShape shape_;
+  uint32_t context_;
   const GpuTraits* traits_;
   std::optional<TokenWork> work_;
+  std::optional<PassWork> prompt_work_;  // once it is asked for
 };
 
 }  // namespace warpchat
