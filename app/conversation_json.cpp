@@ -1,8 +1,10 @@
-// {"format": "warpchat conversation", "version": 1, "title", "model", "created", "updated",
-//  "messages": [{"role": "system", "content"}, {"role", "content", "id", "created", "state"}, ...],  the shown branch
-//  "branches": [{"role", "content", "id", "parent", "created", "state"}, ...]}                       all other turns
-// The system message is there if the conversation has one. Turns are numbered from 1 in the order they were made; the
-// parent of one in "messages" is the one before it; parent 0: a first message. Unknown keys are passed over.
+// {"format": "warpchat conversation", "version": 2, "title", "model", "created", "updated",
+//  "messages": [{"role": "system", "content"}, {MESSAGE, "id", "created", "state"}, ...],  the shown branch
+//  "branches": [{MESSAGE, "id", "parent", "created", "state"}, ...]}                       all other turns
+// MESSAGE: the keys of a message's one JSON form, engine/message.h. The system message is there if the conversation has
+// one. Turns are numbered from 1 in the order they were made; the parent of one in "messages" is the one before it;
+// parent 0: a first message. Unknown keys are passed over. In version 1 and in files of others a message is its role
+// and content, and a thought stands in its answer's content.
 #include "app/conversation_json.h"
 
 #include <algorithm>
@@ -20,7 +22,7 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "warpchat conversation";
-constexpr int64_t kVersion = 1;
+constexpr int64_t kVersion = 2, kPartsReasoning = 2;  // the latter: from this version on
 constexpr int kMostDepth = 32;
 constexpr size_t kMostValues = 2'000'000;  // of a hundred thousand turns
 
@@ -35,6 +37,19 @@ std::string line_and_column(std::string_view text, size_t offset) {
   const size_t line_start = text.rfind('\n') + 1;  // npos + 1 is 0
   return "line " + grouped(static_cast<size_t>(std::count(text.begin(), text.end(), '\n')) + 1) + ", column " +
          grouped(text.size() - line_start + 1);
+}
+
+bool is_text_or_file(const ordered_json& part) {
+  if (!part.is_object() || !part.contains("type") || !part.contains("text") || !part["text"].is_string()) return false;
+  return part["type"] == "text" || part["type"] == "file";
+}
+
+// What other programs have in a message that ours means alike.
+ordered_json foreign_message(const ordered_json& json) {
+  ordered_json message = {{"content", json["content"]}};
+  for (const char* key : {"reasoning", "reasoning_content"})
+    if (json.contains(key) && json[key].is_string()) message["reasoning"] = json[key];
+  return message;
 }
 
 // What an element says, or an error that names it.
@@ -63,28 +78,31 @@ class Reader {
     return *time;
   }
 
-  std::string role(const ordered_json& message) const {
+  // own: of a file of this program, which has results of tools too.
+  std::string role(const ordered_json& message, bool own) const {
     const std::string said = text(message, "role");
+    if (own && said == "tool") return said;
     for (const RoleName& role : kRoles)
       if (role.name == said) return std::string(role.role);
     fail(said.empty() ? "has no 'role'"
                       : "has the role '" + printable(said, 40) + "'; only user, assistant and system can be read");
   }
 
-  // A text, or an array of parts {"type": "text", "text"}.
-  std::string content(const ordered_json& message) const {
-    const auto found = message.find("content");
-    if (found == message.end() || !found->is_array()) {
-      if (found == message.end() || !found->is_string()) fail("has no text as 'content'");
-      return found->get<std::string>();
-    }
-    std::string all;
-    for (const ordered_json& part : *found) {
-      if (!part.is_object() || text(part, "type") != "text")
+  // Error if its content is missing, or has parts that this program has no place for.
+  Message message(const ordered_json& json, bool own) const {
+    const std::string its_role = role(json, own);
+    const auto content = json.find("content");
+    if (content == json.end() || !(content->is_string() || content->is_array())) fail("has no text as 'content'");
+    for (const ordered_json& part : content->is_array() ? *content : ordered_json::array())
+      if (!is_text_or_file(part))
         fail("has a part that is no text; pictures, sounds and calls of tools cannot be read");
-      all += text(part, "text");
+    try {
+      Message message = message_from_json(own ? json : foreign_message(json));
+      message.role = its_role;
+      return message;
+    } catch (const Error& error) {
+      fail(std::string("cannot be read: ") + error.what());
     }
-    return all;
   }
 
  private:
@@ -93,7 +111,8 @@ class Reader {
 };
 
 ordered_json message_of(const Turn& turn) {
-  ordered_json message = {{"role", turn.role}, {"content", turn.text}, {"id", turn.id}};
+  ordered_json message = to_json(turn.message);
+  message["id"] = turn.id;
   message.update(turn_facts(turn));
   return message;
 }
@@ -115,45 +134,45 @@ ordered_json array_of(ordered_json& root, const char* key, const Reader& file) {
   return std::move(root[key]);
 }
 
-// facts: whether it is one that to_json wrote, with more than a role and a text.
-Turn read_turn(const ordered_json& message, const std::string& name, const std::string& where, bool facts) {
+// version: of the file; 0: another program wrote it, with no more than messages.
+Turn read_turn(const ordered_json& json, const std::string& name, const std::string& where, int64_t version) {
   const Reader reader(name, where);
-  if (!message.is_object()) reader.fail("is no object with 'role' and 'content'");
+  if (!json.is_object()) reader.fail("is no object with 'role' and 'content'");
   Turn turn{.id = 0,
             .parent = 0,
-            .role = reader.role(message),
-            .text = reader.content(message),
+            .message = reader.message(json, /*own=*/version > 0),
             .state = TurnState::kComplete,
             .created = store_time_now()};
-  if (!facts || turn.role == "system") return turn;
-  turn.id = reader.whole_number(message, "id");
-  read_turn_facts(message, name, where, turn);
+  part_as_of(version, turn.message);
+  if (version == 0 || turn.message.role == "system") return turn;
+  turn.id = reader.whole_number(json, "id");
+  read_turn_facts(json, name, where, turn);
   return turn;
 }
 
 // One after the other, each the parent of the next; a system message in front is the system prompt.
-void read_messages(const ordered_json& messages, const std::string& name, bool facts, ConversationTree& tree) {
+void read_messages(const ordered_json& messages, const std::string& name, int64_t version, ConversationTree& tree) {
   for (size_t i = 0; i < messages.size(); ++i) {
     const std::string where = "messages[" + std::to_string(i) + "]";
-    Turn turn = read_turn(messages[i], name, where, facts);
-    if (turn.role == "system") {
+    Turn turn = read_turn(messages[i], name, where, version);
+    if (turn.message.role == "system") {
       if (i > 0) Reader(name, where).fail("is a system message, which can only be the first one");
-      tree.system_prompt = std::move(turn.text);
+      tree.system_prompt = std::move(turn.message.content);
       continue;
     }
-    if (!facts) turn.id = static_cast<TurnId>(tree.turns.size() + 1);
+    if (version == 0) turn.id = static_cast<TurnId>(tree.turns.size() + 1);
     turn.parent = tree.shown;
     tree.shown = turn.id;
     tree.turns.push_back(std::move(turn));
   }
 }
 
-void read_branches(const ordered_json& branches, const std::string& name, ConversationTree& tree) {
+void read_branches(const ordered_json& branches, const std::string& name, int64_t version, ConversationTree& tree) {
   for (size_t i = 0; i < branches.size(); ++i) {
     const std::string where = "branches[" + std::to_string(i) + "]";
-    Turn turn = read_turn(branches[i], name, where, /*facts=*/true);
+    Turn turn = read_turn(branches[i], name, where, version);
     const Reader reader(name, where);
-    if (turn.role == "system") reader.fail("is a system message, which can only be the first of 'messages'");
+    if (turn.message.role == "system") reader.fail("is a system message, which can only be the first of 'messages'");
     turn.parent = reader.whole_number(branches[i], "parent");
     tree.turns.push_back(std::move(turn));
   }
@@ -201,16 +220,22 @@ ordered_json conversation_facts(const ConversationTree& tree) {
           {"updated", timestamp(tree.updated)}};
 }
 
-void read_conversation_facts(const ordered_json& facts, const std::string& name, const std::string& where,
-                             ConversationTree& tree) {
+int64_t read_conversation_facts(const ordered_json& facts, const std::string& name, const std::string& where,
+                                ConversationTree& tree) {
   const Reader reader(name, where);
   const int64_t version = reader.whole_number(facts, "version");
+  if (version < 1) reader.fail("has a 'version' below 1");
   if (version > kVersion)
     reader.fail("is of a newer version of this program (format " + std::to_string(version) + ", this one knows " +
                 std::to_string(kVersion) + "); update the program");
   tree.model = reader.text(facts, "model");
   tree.created = reader.time(facts, "created");
   tree.updated = reader.time(facts, "updated");
+  return version;
+}
+
+void part_as_of(int64_t version, Message& message) {
+  if (version < kPartsReasoning && message.role == "assistant" && message.reasoning.empty()) part_reasoning(message);
 }
 
 ordered_json turn_facts(const Turn& turn) {
@@ -253,10 +278,10 @@ ConversationTree read_json_conversation(std::string_view text, const std::string
   if (root.is_array()) root = {{"messages", std::move(root)}};
   if (!root.is_object() || !root.contains("messages")) file.fail("the JSON has no 'messages'");
   ConversationTree tree{.title = file.text(root, "title"), .created = store_time_now(), .updated = store_time_now()};
-  const bool facts = root.contains("format") && root["format"] == kFormat;
-  if (facts) read_conversation_facts(root, name, "", tree);
-  read_messages(array_of(root, "messages", file), name, facts, tree);
-  if (facts) read_branches(array_of(root, "branches", file), name, tree);
+  const bool own = root.contains("format") && root["format"] == kFormat;
+  const int64_t version = own ? read_conversation_facts(root, name, "", tree) : 0;
+  read_messages(array_of(root, "messages", file), name, version, tree);
+  if (own) read_branches(array_of(root, "branches", file), name, version, tree);
   require_tree(tree, name);
   renumber(tree);
   return tree;

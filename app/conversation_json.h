@@ -23,8 +23,11 @@ ConversationTree read_json_conversation(std::string_view text, const std::string
 
 // {"version", "model", "created", "updated"}.
 nlohmann::ordered_json conversation_facts(const ConversationTree& tree);
-void read_conversation_facts(const nlohmann::ordered_json& facts, const std::string& name, const std::string& where,
-                             ConversationTree& tree);
+int64_t read_conversation_facts(const nlohmann::ordered_json& facts, const std::string& name, const std::string& where,
+                                ConversationTree& tree);  // the version
+
+// A message of a file of this version (0: another program's), in which its answer may begin with its thought.
+void part_as_of(int64_t version, Message& message);
 
 // {"created", "state"}; state only where it is not "complete".
 nlohmann::ordered_json turn_facts(const Turn& turn);

@@ -61,10 +61,12 @@ VersionList list_versions(const ConversationTree& tree) {
     for (const Turn& turn : tree.turns)
       if (turn.parent == (i == 0 ? 0 : shown[i - 1].id)) ways.push_back(&turn);
     if (ways.size() < (i + 1 < shown.size() ? 2u : 1u)) continue;
-    list.lines += (ways[0]->role == "user" ? "message " : "answer ") + std::to_string(i / 2 + 1) + "\n";
+    list.lines += (ways[0]->message.role == "user" ? "message " : "answer ") + std::to_string(i / 2 + 1) + "\n";
     for (const Turn* turn : ways) {
       list.turns.push_back(turn->id);
-      list.lines += numbered(list.turns.size(), turn->created) + excerpt(turn->text, {}, kMostVersionBytes) +
+      const Message& message = turn->message;
+      const std::string& text = message.content.empty() ? message.reasoning : message.content;
+      list.lines += numbered(list.turns.size(), turn->created) + excerpt(text, {}, kMostVersionBytes) +
                     (turn->id == shown[i].id ? "  (shown)" : "") + "\n";
     }
   }

@@ -1,14 +1,26 @@
 // # TITLE                                                       with punctuation escaped as Markdown has it
 //
-// <!-- warpchat conversation {"version":1,"model":...,"created":...,"updated":...} -->
+// <!-- warpchat conversation {"version":2,"model":...,"created":...,"updated":...} -->
 //
-// <!-- warpchat user {"created":...} -->                        also: system, assistant; a line of its own
-// ## You                                                        System, or the model's name; for people only
+// <!-- warpchat user {"created":...} -->                        also: system, assistant, tool; a line of its own
+// ## You                                                        System, or who answered; for people only
 //
 // TEXT                                                          as it is, and one line end
 //
-// <!-- warpchat assistant {"created":...,"state":"stopped"} -->
+// <!-- warpchat assistant {"created":...,"state":"stopped","model":...,"timings":...,"folded":1} -->
+// ## MODEL
+//
+// <!-- warpchat thought {} -->                                  so many folded texts; also: file {"name":...}
+// <details><summary>Thought</summary>                           or the file's name; for people only
+//
+// REASONING
+//
+// <!-- warpchat end {} -->
+// </details>
+//
 // ...
+// The facts of a message are the keys of its JSON form (engine/message.h) that are no text. In version 1 nothing is
+// folded, and a thought stands in its answer's text.
 // Only lines that begin with "<!-- warpchat " are marks. A line of a text that does, after any number of backslashes,
 // is written with one backslash more, so every text comes back to the byte. A text that would swallow what follows it
 // (a code block or comment that it leaves open) stands in a fence longer than any inside; its mark says "fenced":true.
@@ -159,18 +171,72 @@ std::string mark(std::string_view kind, const ordered_json& facts) {
   return std::string(kMark) + std::string(kind) + " " + in_comment(facts) + std::string(kMarkEnd) + "\n";
 }
 
-std::string section(const std::string& role, const std::string& heading, const std::string& text, ordered_json facts) {
+// Notes in the facts if it stands in a fence: because it would swallow what follows, or as is wanted.
+std::string framed(const std::string& text, ordered_json& facts, bool wanted = false) {
   const Openness left = openness(text);
-  const std::string fence(left.open ? std::max(left.longest + 1, size_t{3}) : 0, '`');
-  if (left.open) facts["fenced"] = true;
-  const std::string frame = left.open ? "\n" + fence : "";
-  return "\n" + mark(role, facts) + "## " + heading + "\n\n" + fence + (left.open ? "text\n" : "") +
-         with_escaped_marks(text) + frame + "\n";
+  if (!left.open && !wanted) return with_escaped_marks(text);
+  facts["fenced"] = true;
+  const std::string fence(std::max(left.longest + 1, size_t{3}), '`');
+  return fence + "text\n" + with_escaped_marks(text) + "\n" + fence;
 }
 
+std::string in_html(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool plain = static_cast<unsigned char>(c) >= 0x20 && c != '<' && c != '>' && c != '&';
+    out += plain ? std::string(1, c) : "&#" + std::to_string(static_cast<int>(static_cast<unsigned char>(c))) + ";";
+  }
+  return out;
+}
+
+std::string folded(const std::string& kind, const std::string& summary, const std::string& text, ordered_json facts,
+                   bool fenced) {
+  const std::string body = framed(text, facts, fenced);
+  return "\n" + mark(kind, facts) + "<details><summary>" + in_html(summary) + "</summary>\n\n" + body + "\n\n" +
+         mark("end", ordered_json::object()) + "</details>\n";
+}
+
+// What it is to be told of, beside its texts.
+ordered_json facts_of(const Turn& turn) {
+  Message message = turn.message;
+  message.content.clear();
+  message.reasoning.clear();
+  message.files.clear();
+  ordered_json facts = turn_facts(turn);
+  facts.update(to_json(message));
+  facts.erase("role");
+  facts.erase("content");
+  return facts;
+}
+
+// The model's name: of a file without its folder and ".gguf".
 std::string model_heading(const std::string& model) {
-  const std::string stem = std::filesystem::path(model).stem().string();
-  return stem.empty() ? "Assistant" : escape_title(stem);
+  const std::filesystem::path file(model);
+  const std::string name = (file.extension() == ".gguf" ? file.stem() : file.filename()).string();
+  return name.empty() ? "Assistant" : escape_title(name);
+}
+
+std::string heading_of(const Message& message, const std::string& model) {
+  if (message.role != "assistant") return message.role == "user" ? "You" : "Tool";
+  return model_heading(message.model.empty() ? model : message.model);
+}
+
+std::string section(const std::string& kind, const std::string& heading, const std::string& folded_texts,
+                    const std::string& text, ordered_json facts) {
+  const std::string body = framed(text, facts);
+  return "\n" + mark(kind, facts) + "## " + heading + "\n" + folded_texts + "\n" + body + "\n";
+}
+
+std::string section_of(const Turn& turn, const std::string& model) {
+  const Message& message = turn.message;
+  ordered_json facts = facts_of(turn);
+  std::string texts;
+  for (const AttachedFile& file : message.files)
+    texts += folded("file", file.name, file.text, {{"name", file.name}}, /*fenced=*/true);
+  if (!message.reasoning.empty())
+    texts += folded("thought", "Thought", message.reasoning, ordered_json::object(), /*fenced=*/false);
+  if (!texts.empty()) facts["folded"] = message.files.size() + (message.reasoning.empty() ? 0 : 1);
+  return section(message.role, heading_of(message, model), texts, message.content, std::move(facts));
 }
 
 // ---- reading
@@ -252,20 +318,54 @@ std::string read_text(Lines& lines, bool fenced) {
   return without_escaped_marks(text);
 }
 
-void read_section(Lines& lines, const std::string& name, ConversationTree& tree) {
+bool is_fenced(const Mark& mark) { return mark.facts.value("fenced", ordered_json(false)) == true; }
+
+void read_folded(Lines& lines, const std::string& name, Message& message) {
+  lines.skip_empty();
+  const Mark mark = read_mark(lines, name);
+  if (mark.kind != "thought" && mark.kind != "file") lines.fail("expected the mark of a thought or a file");
+  if (!lines.next().starts_with("<details><summary>")) lines.fail("expected '<details><summary>'");
+  lines.skip_empty();
+  std::string text = read_text(lines, is_fenced(mark));
+  lines.skip_empty();
+  if (read_mark(lines, name).kind != "end" || lines.next() != "</details>") lines.fail("expected '</details>'");
+  const ordered_json file = mark.facts.value("name", ordered_json(""));
+  if (mark.kind == "thought")
+    message.reasoning = std::move(text);
+  else
+    message.files.push_back({file.is_string() ? file.get<std::string>() : "", std::move(text)});
+}
+
+// The facts of a mark, as far as they are a message's.
+Message message_of(const Mark& mark, const Lines& lines) {
+  try {
+    Message message = message_from_json(mark.facts);
+    message.role = mark.kind;
+    message.files.clear();
+    return message;
+  } catch (const Error& error) {
+    lines.fail(error.what());
+  }
+}
+
+void read_section(Lines& lines, const std::string& name, int64_t version, ConversationTree& tree) {
   const Mark mark = read_mark(lines, name);
   const bool is_system = mark.kind == "system";
-  if (!is_system && mark.kind != "user" && mark.kind != "assistant")
+  if (!is_system && mark.kind != "user" && mark.kind != "assistant" && mark.kind != "tool")
     lines.fail("unknown role '" + printable(mark.kind, 40) + "'; expected user, assistant or system");
   if (is_system && !tree.turns.empty()) lines.fail("a system message can only be the first one");
   const TurnId id = static_cast<TurnId>(tree.turns.size() + 1);
-  Turn turn{.id = id, .parent = id - 1, .role = mark.kind, .text = "", .state = TurnState::kComplete, .created = 0};
+  Turn turn{.id = id, .parent = id - 1, .message = message_of(mark, lines), .state = TurnState::kComplete};
   if (!is_system) read_turn_facts(mark.facts, name, lines.where(), turn);
   if (!lines.next().starts_with("## ")) lines.fail("expected a heading that begins with '## '");
+  const ordered_json n_folded = mark.facts.value("folded", ordered_json(0));
+  if (!n_folded.is_number_unsigned() && n_folded != 0) lines.fail("the mark has no whole number as 'folded'");
+  for (uint64_t i = 0; i < n_folded.get<uint64_t>(); ++i) read_folded(lines, name, turn.message);
   lines.skip_empty();
-  turn.text = read_text(lines, mark.facts.value("fenced", ordered_json(false)) == true);
+  turn.message.content = read_text(lines, is_fenced(mark));
+  part_as_of(version, turn.message);
   if (is_system) {
-    tree.system_prompt = std::move(turn.text);
+    tree.system_prompt = std::move(turn.message.content);
   } else {
     tree.turns.push_back(std::move(turn));
     tree.shown = id;
@@ -284,10 +384,8 @@ std::string without_carriage_returns(std::string_view text) {
 
 std::string to_markdown(const ConversationTree& tree) {
   std::string out = "# " + escape_title(tree.title) + "\n\n" + mark("conversation", conversation_facts(tree));
-  if (!tree.system_prompt.empty()) out += section("system", "System", tree.system_prompt, ordered_json::object());
-  const std::string answering = model_heading(tree.model);
-  for (const Turn& turn : shown_branch(tree))
-    out += section(turn.role, turn.role == "user" ? "You" : answering, turn.text, turn_facts(turn));
+  if (!tree.system_prompt.empty()) out += section("system", "System", "", tree.system_prompt, ordered_json::object());
+  for (const Turn& turn : shown_branch(tree)) out += section_of(turn, tree.model);
   return replace_invalid_utf8(out);
 }
 
@@ -301,10 +399,10 @@ ConversationTree read_markdown_conversation(std::string_view text, const std::st
   lines.skip_empty();
   const Mark conversation = read_mark(lines, name);
   if (conversation.kind != "conversation") lines.fail("expected the mark 'conversation'");
-  read_conversation_facts(conversation.facts, name, lines.where(), tree);
+  const int64_t version = read_conversation_facts(conversation.facts, name, lines.where(), tree);
   while (!lines.at_end()) {
     lines.skip_empty();
-    read_section(lines, name, tree);
+    read_section(lines, name, version, tree);
   }
   return tree;
 }

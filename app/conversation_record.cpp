@@ -2,9 +2,11 @@
 #include "app/conversation_record.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "app/directories.h"
 #include "app/log.h"
+#include "app/parted_answer.h"
 
 namespace warpchat {
 
@@ -68,7 +70,7 @@ void ConversationRecord::keep_all(std::span<const Message> messages) {
   tree.created = tree.updated = store_time_now();
   for (const Message& message : messages) {
     tree.turns.push_back(
-        {tree.shown + 1, tree.shown, message.role, message.content, TurnState::kComplete, tree.created});
+        {tree.shown + 1, tree.shown, parted(message.role, message.content), TurnState::kComplete, tree.created});
     ++tree.shown;
   }
   conversation_ = store_->insert(tree);
@@ -89,12 +91,12 @@ void ConversationRecord::send(const UserTurn& turn) {
     if (conversation_ == 0 && !turn.before.empty()) keep_all(turn.before);
     next_ = first_turns(turn.before.size());
     if (conversation_ == 0) {
-      const auto started = store_->start({turn.title, turn.system_prompt, turn.model}, turn.text);
+      const auto started = store_->start({turn.title, turn.system_prompt, turn.model}, {"user", turn.text});
       conversation_ = started.conversation;
       next_.push_back(started.turn);
       return;
     }
-    const TurnId added = store_->add(conversation_, last_of(next_), "user", turn.text);
+    const TurnId added = store_->add(conversation_, last_of(next_), {"user", turn.text});
     store_->describe(conversation_, turn.system_prompt, turn.model);
     if (next_.empty()) store_->retitle(conversation_, turn.title);
     next_.push_back(added);
@@ -123,14 +125,17 @@ void ConversationRecord::follow(const std::vector<Message>& messages, const std:
     if (has_text_) {
       if (conversation_ == 0) keep_all(std::span(messages).first(messages.size() - 1));
       if (!writer_) writer_.emplace(*store_, conversation_, last_of(path_));
-      writer_->follow(messages.back().content, AnswerWriter::Clock::now());
+      writer_->follow(parted("assistant", messages.back().content, /*grows=*/true), AnswerWriter::Clock::now());
     }
     if (!event || !std::holds_alternative<GenerationEnd>(*event)) return;
-    const EndReason reason = std::get<GenerationEnd>(*event).reason;
-    const bool cut = reason == EndReason::kStopped || reason == EndReason::kFailed;
+    const GenerationEnd& end = std::get<GenerationEnd>(*event);
+    const bool cut = end.reason == EndReason::kStopped || end.reason == EndReason::kFailed;
     if (has_text_) {
-      writer_->finish(messages.back().content, cut ? TurnState::kStopped : TurnState::kComplete);
-      path_.push_back(writer_->turn());
+      Message answer = parted("assistant", messages.back().content);
+      answer.model = std::filesystem::path(model_).filename().string();
+      answer.timings = end.timings;
+      writer_->finish(answer, cut ? TurnState::kStopped : TurnState::kComplete);
+      if (writer_->turn() != 0) path_.push_back(writer_->turn());
     }
     writer_.reset();
     is_answering_ = false;

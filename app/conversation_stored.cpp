@@ -6,6 +6,7 @@
 #include "app/conversation_list.h"
 #include "app/model_loading.h"
 #include "app/output.h"
+#include "app/parted_answer.h"
 #include "engine/store/search_words.h"
 #include "models/message.h"
 
@@ -74,7 +75,7 @@ void Conversation::take_over(const StoredConversation& stored) {
   std::vector<Message> messages;
   std::vector<TurnId> path;
   for (const Turn& turn : stored.turns) {
-    messages.push_back({turn.role, turn.text});
+    messages.push_back({turn.message.role, joined(turn.message)});
     path.push_back(turn.id);
   }
   if (!messages.empty() && messages.back().role == "user") {

@@ -3,6 +3,7 @@
 #include "app/conversation_list.h"
 #include "app/model_loading.h"
 #include "app/output.h"
+#include "app/parted_answer.h"
 #include "app/transfer.h"
 #include "models/message.h"
 
@@ -19,7 +20,7 @@ ConversationTree Conversation::tree() {
     tree.created = tree.updated = store_time_now();
     for (const Message& message : session_->messages()) {
       tree.turns.push_back(
-          {tree.shown + 1, tree.shown, message.role, message.content, TurnState::kComplete, tree.created});
+          {tree.shown + 1, tree.shown, parted(message.role, message.content), TurnState::kComplete, tree.created});
       ++tree.shown;
     }
   }

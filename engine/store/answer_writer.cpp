@@ -3,23 +3,29 @@
 
 namespace warpchat {
 
-void AnswerWriter::follow(std::string_view text, Clock::time_point now) {
-  if (text.size() == n_written_ || (turn_ != 0 && now - written_at_ < kInterval)) return;
-  write(text);
+bool AnswerWriter::has_more(const Message& answer) const {
+  return answer.content.size() > n_content_ || answer.reasoning.size() > n_reasoning_;
+}
+
+void AnswerWriter::follow(const Message& answer, Clock::time_point now) {
+  if (!has_more(answer) || (turn_ != 0 && now - written_at_ < kInterval)) return;
+  write(answer);
   written_at_ = now;
 }
 
-void AnswerWriter::finish(std::string_view text, TurnState state) {
-  if (text.size() > n_written_) write(text);
-  if (turn_ != 0) store_.end(turn_, state);
+void AnswerWriter::finish(const Message& answer, TurnState state) {
+  if (has_more(answer) || (turn_ == 0 && !answer.tool_calls.empty())) write(answer);
+  if (turn_ != 0) store_.end(turn_, state, answer);
 }
 
-void AnswerWriter::write(std::string_view text) {
+void AnswerWriter::write(const Message& answer) {
   if (turn_ == 0)
-    turn_ = store_.add(conversation_, parent_, "assistant", text, TurnState::kOpen);
+    turn_ = store_.add(conversation_, parent_, answer, TurnState::kOpen);
   else
-    store_.append(turn_, text.substr(n_written_));
-  n_written_ = text.size();
+    store_.append(turn_, std::string_view(answer.content).substr(n_content_),
+                  std::string_view(answer.reasoning).substr(n_reasoning_));
+  n_content_ = answer.content.size();
+  n_reasoning_ = answer.reasoning.size();
 }
 
 }  // namespace warpchat

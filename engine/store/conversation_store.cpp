@@ -2,6 +2,7 @@
 #include "engine/store/conversation_store.h"
 
 #include <chrono>
+#include <nlohmann/json.hpp>
 
 #include "engine/store/schema.h"
 #include "engine/store/search_words.h"
@@ -30,6 +31,28 @@ ConversationSummary read_summary(const Statement& row) {
           .n_messages = static_cast<uint32_t>(row.integer(6))};
 }
 
+// All of a message but what has a column of its own: the keys of its JSON form. Empty: there is nothing.
+std::string extra_of(Message message) {
+  message.role.clear();
+  message.content.clear();
+  message.reasoning.clear();
+  if (message == Message{}) return "";
+  nlohmann::ordered_json extra = to_json(message);
+  extra.erase("role");
+  if (message.files.empty()) extra.erase("content");
+  return extra.dump(-1, ' ', /*ensure_ascii=*/false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+// What cannot be read is left out: it is no reason to refuse the text beside it.
+Message message_of_extra(const std::string& extra) {
+  if (extra.empty()) return {};
+  try {
+    return message_from_json(nlohmann::ordered_json::parse(extra));
+  } catch (const std::exception&) {
+    return {};
+  }
+}
+
 Error gone(const char* what) { return Error(std::string("the ") + what + " was erased meanwhile; start a new one"); }
 
 // Whether the column has all the words: none of the patterns ?2 is missing.
@@ -40,13 +63,13 @@ std::string has_all(const std::string& column) {
 // The latest ?3 conversations, each with the newest turn that has all words; 0: its title has them. ?1: the words for
 // the index, which knows all titles and all turns but the open ones.
 std::string search_statement(bool indexed) {
-  const std::string turns = indexed ? "id IN (SELECT rowid FROM text_index WHERE text_index MATCH ?1)"
+  const std::string texts = indexed ? "id IN (SELECT rowid FROM text_index WHERE text_index MATCH ?1)"
                                       " OR (state = 0 AND " +
                                           has_all("text") + ")"
                                     : has_all("text");
   const std::string titles =
       indexed ? "id IN (SELECT rowid FROM title_index WHERE title_index MATCH ?1)" : has_all("title");
-  return "WITH hits(conversation, turn) AS (SELECT conversation, id FROM turns WHERE " + turns +
+  return "WITH hits(conversation, turn) AS (SELECT conversation, id FROM turn_texts WHERE " + texts +
          " UNION ALL SELECT id, 0 FROM conversations WHERE " + titles + ") SELECT " + kSummary +
          ", max(turn) FROM hits JOIN conversations AS c ON c.id = conversation WHERE c.trashed IS NULL"
          " GROUP BY c.id ORDER BY c.updated DESC, c.id DESC LIMIT ?3";
@@ -106,22 +129,21 @@ void ConversationStore::change(std::string_view sql, const Values&... values) {
   if (database_.changes() == 0) throw gone("conversation");
 }
 
-ConversationStore::Started ConversationStore::start(const NewConversation& conversation, std::string_view user_text) {
+ConversationStore::Started ConversationStore::start(const NewConversation& conversation, const Message& first) {
   Transaction transaction(database_);
   database_
       .prepare("INSERT INTO conversations(title, system_prompt, model, created, updated) VALUES (?1, ?2, ?3, ?4, ?4)")
       .with(conversation.title, conversation.system_prompt, conversation.model, store_time_now())
       .run();
   Started started{database_.last_row(), 0};
-  started.turn = extend(started.conversation, 0, "user", user_text, TurnState::kComplete);
+  started.turn = extend(started.conversation, 0, first, TurnState::kComplete);
   transaction.commit();
   return started;
 }
 
-TurnId ConversationStore::add(ConversationId conversation, TurnId parent, std::string_view role, std::string_view text,
-                              TurnState state) {
+TurnId ConversationStore::add(ConversationId conversation, TurnId parent, const Message& message, TurnState state) {
   Transaction transaction(database_);
-  const TurnId turn = extend(conversation, parent, role, text, state);
+  const TurnId turn = extend(conversation, parent, message, state);
   transaction.commit();
   return turn;
 }
@@ -129,18 +151,17 @@ TurnId ConversationStore::add(ConversationId conversation, TurnId parent, std::s
 TurnId ConversationStore::insert_turn(ConversationId conversation, const Turn& turn, int64_t depth) {
   database_
       .prepare(
-          "INSERT INTO turns(conversation, parent, depth, role, text, state, created)"
-          " VALUES (?1, nullif(?2, 0), ?3, ?4, ?5, ?6, ?7)")
-      .with(conversation, turn.parent, depth, turn.role, turn.text, static_cast<int64_t>(turn.state), turn.created)
+          "INSERT INTO turns(conversation, parent, depth, role, text, reasoning, extra, state, created)"
+          " VALUES (?1, nullif(?2, 0), ?3, ?4, ?5, ?6, ?7, ?8, ?9)")
+      .with(conversation, turn.parent, depth, turn.message.role, turn.message.content, turn.message.reasoning,
+            extra_of(turn.message), static_cast<int64_t>(turn.state), turn.created)
       .run();
   return database_.last_row();
 }
 
-TurnId ConversationStore::extend(ConversationId conversation, TurnId parent, std::string_view role,
-                                 std::string_view text, TurnState state) {
+TurnId ConversationStore::extend(ConversationId conversation, TurnId parent, const Message& message, TurnState state) {
   const int64_t depth = parent == 0 ? 1 : depth_of(conversation, parent) + 1;
-  const TurnId turn =
-      insert_turn(conversation, {0, parent, std::string(role), std::string(text), state, store_time_now()}, depth);
+  const TurnId turn = insert_turn(conversation, {0, parent, message, state, store_time_now()}, depth);
   change("UPDATE conversations SET head = ?2, updated = ?3 WHERE id = ?1", conversation, turn, store_time_now());
   return turn;
 }
@@ -151,25 +172,30 @@ int64_t ConversationStore::depth_of(ConversationId conversation, TurnId turn) co
   return found.integer(0);
 }
 
-void ConversationStore::append(TurnId turn, std::string_view text) {
-  database_.prepare("UPDATE turns SET text = text || ?2 WHERE id = ?1 AND state = 0").with(turn, text).run();
+void ConversationStore::append(TurnId turn, std::string_view content, std::string_view reasoning) {
+  database_.prepare("UPDATE turns SET text = text || ?2, reasoning = reasoning || ?3 WHERE id = ?1 AND state = 0")
+      .with(turn, content, reasoning)
+      .run();
   if (database_.changes() == 0) throw gone("answer");
 }
 
-void ConversationStore::end(TurnId turn, TurnState state) {
-  database_.prepare("UPDATE turns SET state = ?2 WHERE id = ?1 AND state = 0")
-      .with(turn, static_cast<int64_t>(state))
+void ConversationStore::end(TurnId turn, TurnState state, const Message& answer) {
+  database_.prepare("UPDATE turns SET state = ?2, extra = coalesce(nullif(?3, ''), extra) WHERE id = ?1 AND state = 0")
+      .with(turn, static_cast<int64_t>(state), extra_of(answer))
       .run();
   if (database_.changes() == 0) throw gone("answer");
 }
 
 Turn ConversationStore::read_turn(const Statement& row) {
+  Message message = message_of_extra(row.text(5));
+  message.role = row.text(2);
+  message.content = row.text(3);
+  message.reasoning = row.text(4);
   return {.id = row.integer(0),
           .parent = row.integer(1),
-          .role = row.text(2),
-          .text = row.text(3),
-          .state = static_cast<TurnState>(row.integer(4)),
-          .created = row.integer(5)};
+          .message = std::move(message),
+          .state = static_cast<TurnState>(row.integer(6)),
+          .created = row.integer(7)};
 }
 
 std::vector<Turn> ConversationStore::branch(TurnId last) const {
@@ -284,7 +310,7 @@ std::vector<SearchHit> ConversationStore::search(std::string_view query, uint32_
   row.with(index_query(words), like_patterns(words), int64_t{limit});
   while (row.step()) hits.push_back({read_summary(row), row.integer(kSummaryColumns), ""});
   for (SearchHit& hit : hits) {
-    Statement text = database_.prepare("SELECT text FROM turns WHERE id = ?1");
+    Statement text = database_.prepare("SELECT text FROM turn_texts WHERE id = ?1");
     hit.excerpt = excerpt(text.with(hit.turn).step() ? text.text(0) : hit.conversation.title, words);
   }
   return hits;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/message.h"
 #include "engine/store/database.h"
 
 namespace warpchat {
@@ -26,8 +27,7 @@ enum class TurnState : int64_t {
 
 struct Turn {
   TurnId id, parent;  // parent 0: a first message
-  std::string role;   // "user", "assistant"
-  std::string text;   // an answer includes its <think> block
+  Message message;
   TurnState state;
   StoreTime created;
   bool operator==(const Turn&) const = default;
@@ -60,7 +60,7 @@ std::vector<Turn> shown_branch(const ConversationTree& tree);  // oldest first
 
 struct SearchHit {
   ConversationSummary conversation;
-  TurnId turn;          // the newest with all words; 0: they are in the title
+  TurnId turn;          // the newest with all words in content, reasoning and files; 0: they are in the title
   std::string excerpt;  // around the first word, on one line
 };
 
@@ -100,16 +100,17 @@ class ConversationStore {
     ConversationId conversation;
     TurnId turn;
   };
-  Started start(const NewConversation& conversation, std::string_view user_text);
+  Started start(const NewConversation& conversation, const Message& first);
 
   // A turn below its parent (0: a first message, as when the first one is edited), which from now on ends the shown
   // branch. Error if conversation or parent are not there any more.
-  TurnId add(ConversationId conversation, TurnId parent, std::string_view role, std::string_view text,
+  TurnId add(ConversationId conversation, TurnId parent, const Message& message,
              TurnState state = TurnState::kComplete);
 
-  // An open turn, engine/store/answer_writer.h. Error if it was erased meanwhile.
-  void append(TurnId turn, std::string_view text);
-  void end(TurnId turn, TurnState state);
+  // An open turn, engine/store/answer_writer.h. Error if it was erased meanwhile. append: to its content and its
+  // reasoning. end: what the answer has beside these two takes the place of what the turn had, unless it has nothing.
+  void append(TurnId turn, std::string_view content, std::string_view reasoning = {});
+  void end(TurnId turn, TurnState state, const Message& answer = {});
 
   // Whole conversations. insert: with the times that the tree has, below new ids.
   ConversationTree tree(ConversationId conversation) const;  // Error if it is not there
@@ -135,14 +136,13 @@ class ConversationStore {
   void erase(ConversationId conversation);  // for ever
 
  private:
-  static constexpr std::string_view kTurnColumns = "id, parent, role, text, state, created";
+  static constexpr std::string_view kTurnColumns = "id, parent, role, text, reasoning, extra, state, created";
   explicit ConversationStore(const std::string& path);
   void check_all() const;  // reads all of it, and mends what can be; DamagedDatabase
   int64_t depth_of(ConversationId conversation, TurnId turn) const;                  // Error if it is not there
   static Turn read_turn(const Statement& row);                                       // of kTurnColumns
   TurnId insert_turn(ConversationId conversation, const Turn& turn, int64_t depth);  // under an id of its own
-  TurnId extend(ConversationId conversation, TurnId parent, std::string_view role, std::string_view text,
-                TurnState state);
+  TurnId extend(ConversationId conversation, TurnId parent, const Message& message, TurnState state);
   std::vector<ConversationSummary> summaries(std::string_view rest, std::string_view parameter, uint32_t limit) const;
   template <class... Values>
   void change(std::string_view sql, const Values&... values);

@@ -39,7 +39,9 @@ ConversationId ConversationStore::insert(const ConversationTree& tree) {
     TurnId id;
     int64_t depth;
   };
-  const std::string title = !tree.title.empty() ? tree.title : tree.turns.empty() ? "" : title_from(tree.turns[0].text);
+  const std::string title = !tree.title.empty()  ? tree.title
+                            : tree.turns.empty() ? ""
+                                                 : title_from(tree.turns[0].message.content);
   Transaction transaction(database_);
   database_
       .prepare(

@@ -63,7 +63,45 @@ constexpr const char* kSearchIndex = R"(
   END;
 )";
 
-constexpr const char* kSteps[] = {kConversationsAndTurns, kSearchIndex};
+// text is a message's content from here on; what else it has stands beside it. A thought that stands in its answer's
+// text is parted as part_reasoning (engine/message.h) does it, in bytes, since SQLite's characters end at a zero. What
+// is searched is one text a turn, of which the index keeps no copy; the words of thoughts and of files are in it.
+constexpr const char* kMessages = R"(
+  DROP TRIGGER turn_added;
+  DROP TRIGGER turn_ended;
+  DROP TRIGGER turn_erased;
+  DROP TABLE text_index;
+  ALTER TABLE turns ADD COLUMN reasoning TEXT NOT NULL DEFAULT '';
+  ALTER TABLE turns ADD COLUMN extra TEXT NOT NULL DEFAULT '';  -- the message's other keys as JSON; empty: none
+  UPDATE turns SET
+    reasoning = CAST(CASE close WHEN 0 THEN ltrim(body, char(32, 9, 13, 10))
+                                ELSE trim(substr(body, 1, close - 1), char(32, 9, 13, 10)) END AS TEXT),
+    text = CAST(CASE close WHEN 0 THEN '' ELSE ltrim(substr(body, close + length('</think>')), char(13, 10)) END AS TEXT)
+    FROM (SELECT turn, body, instr(body, CAST('</think>' AS BLOB)) AS close
+          FROM (SELECT id AS turn, substr(CAST(ltrim(text, char(32, 9, 13, 10)) AS BLOB), 1 + length('<think>')) AS body
+                FROM turns WHERE role = 'assistant'
+                AND substr(ltrim(text, char(32, 9, 13, 10)), 1, length('<think>')) = '<think>'))
+    WHERE id = turn;
+  CREATE VIEW turn_texts AS SELECT id, conversation, state,
+    text || iif(reasoning = '', '', char(10) || reasoning) ||
+    CASE WHEN json_valid(extra) THEN coalesce(
+      (SELECT group_concat(char(10) || json_extract(value, '$.name') || char(10) || json_extract(value, '$.text'), '')
+       FROM json_each(extra, '$.content') WHERE type = 'object' AND json_extract(value, '$.type') = 'file'), '')
+    ELSE '' END AS text FROM turns;
+  CREATE VIRTUAL TABLE text_index USING fts5(text, content='', tokenize='trigram');
+  INSERT INTO text_index(rowid, text) SELECT id, text FROM turn_texts WHERE state <> 0;
+  CREATE TRIGGER turn_added AFTER INSERT ON turns WHEN new.state <> 0 BEGIN
+    INSERT INTO text_index(rowid, text) SELECT id, text FROM turn_texts WHERE id = new.id;
+  END;
+  CREATE TRIGGER turn_ended AFTER UPDATE OF state ON turns WHEN old.state = 0 AND new.state <> 0 BEGIN
+    INSERT INTO text_index(rowid, text) SELECT id, text FROM turn_texts WHERE id = new.id;
+  END;
+  CREATE TRIGGER turn_erased BEFORE DELETE ON turns WHEN old.state <> 0 BEGIN
+    INSERT INTO text_index(text_index, rowid, text) SELECT 'delete', id, text FROM turn_texts WHERE id = old.id;
+  END;
+)";
+
+constexpr const char* kSteps[] = {kConversationsAndTurns, kSearchIndex, kMessages};
 
 }  // namespace
 
@@ -89,7 +127,7 @@ void rebuild_indexes(const Database& database) {
   database.run(R"(
     INSERT INTO text_index(text_index) VALUES ('delete-all');
     INSERT INTO title_index(title_index) VALUES ('delete-all');
-    INSERT INTO text_index(rowid, text) SELECT id, text FROM turns WHERE state <> 0;
+    INSERT INTO text_index(rowid, text) SELECT id, text FROM turn_texts WHERE state <> 0;
     INSERT INTO title_index(rowid, title) SELECT id, title FROM conversations;
   )");
   transaction.commit();

@@ -75,8 +75,8 @@ TEST(AnswerFaults, AMessageAfterAnAnswerThatBrokeOffGoesBelowWhatIsStored) {
     EXPECT_EQ(record.take_notice(), "");
     const StoredConversation stored = record.store().load(record.conversation());
     ASSERT_EQ(stored.turns.size(), 2u);
-    EXPECT_EQ(stored.turns[0].text, "first");
-    EXPECT_EQ(stored.turns[1].text, "second");
+    EXPECT_EQ(stored.turns[0].message.content, "first");
+    EXPECT_EQ(stored.turns[1].message.content, "second");
     messages.push_back({"user", "second"});
     record.regenerate(messages);
     record.answer_begins();

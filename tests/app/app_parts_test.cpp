@@ -145,7 +145,7 @@ TEST(Settings, SetTakesOrRefuses) {
 }
 
 Turn turn(TurnId id, TurnId parent, const char* text) {
-  return {id, parent, id % 2 == 1 ? "user" : "assistant", text, TurnState::kComplete, 0};
+  return {id, parent, {id % 2 == 1 ? "user" : "assistant", text}, TurnState::kComplete, 0};
 }
 
 // The answer 2 has another below the same question, which begins another conversation.

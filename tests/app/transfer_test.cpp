@@ -20,7 +20,7 @@ namespace {
 constexpr StoreTime kThen = 1'763'752'323'120;  // 2025-11-21T19:12:03.120Z
 
 Turn turn(TurnId id, TurnId parent, const std::string& text, TurnState state = TurnState::kComplete) {
-  return {id, parent, id % 2 == 1 ? "user" : "assistant", text, state, kThen + id};
+  return {id, parent, {id % 2 == 1 ? "user" : "assistant", text}, state, kThen + id};
 }
 
 ConversationTree line(const std::vector<std::string>& texts) {
@@ -78,7 +78,7 @@ TEST(Transfer, MarkdownCarriesTheShownBranch) {
 TEST(Transfer, MarkdownReadsLikeADocument) {
   EXPECT_EQ(to_markdown(line({"Hi #1", "# Hello\n"})),
             "# a title\n\n"
-            "<!-- warpchat conversation {\"version\":1,\"model\":\"/models/m.gguf\","
+            "<!-- warpchat conversation {\"version\":2,\"model\":\"/models/m.gguf\","
             "\"created\":\"2025-11-21T19:12:03.120Z\",\"updated\":\"2025-11-21T19:12:03.129Z\"} -->\n\n"
             "<!-- warpchat system {} -->\n## System\n\nbe brief\n\n"
             "<!-- warpchat user {\"created\":\"2025-11-21T19:12:03.121Z\"} -->\n## You\n\nHi #1\n\n"
@@ -208,7 +208,7 @@ const ForeignCase kForeign[] = {
      R"([{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}])",
      "",
      {"user"},
-     {"ab"}},
+     {"a\n\nb"}},
     {"other_names_of_roles",
      R"([{"role":"developer","content":"s"},{"role":"human","content":"a"},{"role":"model","content":"b"}])",
      "s",
@@ -222,8 +222,8 @@ TEST(Transfer, TakesWhatOtherProgramsWrite) {
     EXPECT_EQ(tree.system_prompt, c.system) << c.name;
     std::vector<std::string> roles, texts;
     for (const Turn& turn : shown_branch(tree)) {
-      roles.push_back(turn.role);
-      texts.push_back(turn.text);
+      roles.push_back(turn.message.role);
+      texts.push_back(turn.message.content);
       EXPECT_GT(turn.created, kThen) << c.name;
     }
     EXPECT_EQ(roles, c.roles) << c.name;
@@ -258,8 +258,8 @@ const DamageCase kDamages[] = {
     {"bad_mark", "# a\n\n<!-- warpchat conversation {] -->\n", "f: line 3: the mark has no valid JSON"},
     {"bad_time", "# a\n\n<!-- warpchat conversation {\"version\":1,\"created\":\"1st\"} -->\n",
      "f: line 3 has no time like 2026-11-21T19:12:03.120Z as 'created'"},
-    {"newer", "# a\n\n<!-- warpchat conversation {\"version\":2} -->\n",
-     "f: line 3 is of a newer version of this program (format 2, this one knows 1); update the program"},
+    {"newer", "# a\n\n<!-- warpchat conversation {\"version\":3} -->\n",
+     "f: line 3 is of a newer version of this program (format 3, this one knows 2); update the program"},
 };
 
 std::string fault_of(const std::string& text) {
@@ -328,7 +328,7 @@ TEST_F(TransferFiles, AStoredConversationGoesOutAndComesBack) {
   export_conversation(*store_, second, path("a.md"));
   const StoredConversation third = store_->load(import_conversation(*store_, path("a.md")));
   EXPECT_EQ(third.summary.title, "a title");
-  EXPECT_EQ(third.turns.back().text, "II");
+  EXPECT_EQ(third.turns.back().message.content, "II");
   EXPECT_EQ(store_->search("eins").size(), 2u);
 }
 

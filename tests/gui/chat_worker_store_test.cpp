@@ -75,7 +75,7 @@ TEST_F(ChatWorkerStoreTest, WhatCouldNotBeStoredIsStoredOnceThatWorksAgain) {
   EXPECT_EQ(window.state().store_fault, "");
   const std::vector<Turn> turns = stored(id);
   ASSERT_EQ(turns.size(), 8u);
-  for (size_t i = 0; i < turns.size(); ++i) EXPECT_EQ(turns[i].text, window.messages()[i].text);
+  for (size_t i = 0; i < turns.size(); ++i) EXPECT_EQ(turns[i].message.content, window.messages()[i].text);
 }
 
 TEST_F(ChatWorkerStoreTest, AnAnswerWhoseEndCouldNotBeStoredIsCompletedLater) {
@@ -95,7 +95,7 @@ TEST_F(ChatWorkerStoreTest, AnAnswerWhoseEndCouldNotBeStoredIsCompletedLater) {
   window.until([&] { return window.messages().size() == 4; }, "the next answer");
   const std::vector<Turn> turns = stored(id);
   ASSERT_GE(turns.size(), 3u);
-  EXPECT_EQ(turns[1].text, window.messages()[1].text);
+  EXPECT_EQ(turns[1].message.content, window.messages()[1].text);
   EXPECT_EQ(turns[1].state, TurnState::kStopped);
 }
 
@@ -122,7 +122,7 @@ TEST_F(ChatWorkerStoreTest, AConversationGoesOnInANewStoreWhenItsOwnIsDamaged) {
   window.ask("four");
   const std::vector<Turn> turns = stored(window.open().id);
   ASSERT_EQ(turns.size(), 8u);
-  for (size_t i = 0; i < turns.size(); ++i) EXPECT_EQ(turns[i].text, window.messages()[i].text);
+  for (size_t i = 0; i < turns.size(); ++i) EXPECT_EQ(turns[i].message.content, window.messages()[i].text);
   EXPECT_EQ(window.state().conversations.size(), 1u);
 }
 
@@ -137,8 +137,8 @@ TEST_F(ChatWorkerStoreTest, AnAnswerGoesOnInANewStoreWhenItsOwnIsDamaged) {
   window.until_idle();
   const std::vector<Turn> turns = stored(window.open().id);
   ASSERT_EQ(turns.size(), 2u);
-  EXPECT_EQ(turns[0].text, "go on");
-  EXPECT_EQ(turns[1].text, window.messages()[1].text);
+  EXPECT_EQ(turns[0].message.content, "go on");
+  EXPECT_EQ(turns[1].message.content, window.messages()[1].text);
   EXPECT_EQ(turns[1].state, TurnState::kStopped);
 }
 

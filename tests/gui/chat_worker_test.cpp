@@ -38,8 +38,8 @@ TEST_F(ChatWorkerTest, WhatIsSentIsAnsweredAndStored) {
   EXPECT_EQ(window.state().conversations[0].id, window.open().id);
   const std::vector<Turn> turns = stored(window.open().id);
   ASSERT_EQ(turns.size(), 2u);
-  EXPECT_EQ(turns[0].text, "hello\nyou");
-  EXPECT_EQ(turns[1].text, answer.text);
+  EXPECT_EQ(turns[0].message.content, "hello\nyou");
+  EXPECT_EQ(turns[1].message.content, answer.text);
   EXPECT_EQ(turns[1].id, answer.turn);
   EXPECT_EQ(turns[1].state, TurnState::kComplete);
 }
@@ -56,7 +56,7 @@ TEST_F(ChatWorkerTest, AnAnswerThatIsStoppedKeepsItsText) {
   EXPECT_EQ(window.messages().back().status, MessageStatus::kStopped);
   const std::vector<Turn> turns = stored(window.open().id);
   ASSERT_EQ(turns.size(), 2u);
-  EXPECT_EQ(turns[1].text, window.messages()[1].text);
+  EXPECT_EQ(turns[1].message.content, window.messages()[1].text);
   EXPECT_EQ(turns[1].state, TurnState::kStopped);
 }
 
@@ -136,7 +136,7 @@ TEST_F(ChatWorkerTest, AnEditedAnswerIsNotAnswered) {
   EXPECT_EQ(window.state().phase, Phase::kIdle);
   EXPECT_EQ(window.messages()[1].siblings.size(), 2u);
   window.ask("two");
-  EXPECT_EQ(stored(window.open().id)[1].text, "my own words");
+  EXPECT_EQ(stored(window.open().id)[1].message.content, "my own words");
 }
 
 TEST_F(ChatWorkerTest, StoppedBeforeItsFirstWordAnAnswerGivesWayToTheOneBefore) {
@@ -178,7 +178,7 @@ TEST_F(ChatWorkerTest, OpeningAnotherConversationKeepsTheAnswerThatStreams) {
   window.post(OpenStored{first});
   window.until([&] { return window.open().id == first; }, "the first conversation again");
   ASSERT_EQ(window.messages().size(), 2u);
-  EXPECT_EQ(window.messages()[1].text, stored(first).back().text);
+  EXPECT_EQ(window.messages()[1].text, stored(first).back().message.content);
   EXPECT_EQ(window.messages()[1].status, MessageStatus::kStopped);
   window.until([&] { return window.open().context_used > 0; }, "its tokens are counted");
 }
@@ -297,7 +297,7 @@ TEST_F(ChatWorkerTest, DestroyedWhileItStreamsItLosesNothing) {
   window.close();
   const std::vector<Turn> turns = stored(id);
   ASSERT_EQ(turns.size(), 2u);
-  EXPECT_TRUE(turns[1].text.starts_with(seen));
+  EXPECT_TRUE(turns[1].message.content.starts_with(seen));
   EXPECT_EQ(turns[1].state, TurnState::kStopped);
 }
 
@@ -375,7 +375,7 @@ TEST_F(ChatWorkerTest, AnySequenceOfActionsLeavesWindowAndStoreAlike) {
   ASSERT_EQ(on_disk.turns.size(), window.messages().size());
   for (size_t i = 0; i < on_disk.turns.size(); ++i) {
     EXPECT_EQ(on_disk.turns[i].id, window.messages()[i].turn);
-    EXPECT_EQ(on_disk.turns[i].text, window.messages()[i].text);
+    EXPECT_EQ(on_disk.turns[i].message.content, window.messages()[i].text);
     EXPECT_EQ(store()->siblings(on_disk.turns[i].id).size(), std::max<size_t>(1, window.messages()[i].siblings.size()));
   }
   EXPECT_EQ(store()->list().size(), window.state().conversations.size());

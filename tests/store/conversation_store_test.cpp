@@ -16,7 +16,7 @@ class Store : public testing::Test {
  protected:
   std::vector<std::string> texts(ConversationId id) const {
     std::vector<std::string> found;
-    for (const Turn& turn : store_->load(id).turns) found.push_back(turn.text);
+    for (const Turn& turn : store_->load(id).turns) found.push_back(turn.message.content);
     return found;
   }
   std::vector<std::string> found(std::string_view words) const {
@@ -25,8 +25,8 @@ class Store : public testing::Test {
     return titles;
   }
   ConversationStore::Started talk(const std::string& title, const std::string& question, const std::string& answer) {
-    const auto started = store_->start({title, "", "m.gguf"}, question);
-    store_->add(started.conversation, started.turn, "assistant", answer);
+    const auto started = store_->start({title, "", "m.gguf"}, {"user", question});
+    store_->add(started.conversation, started.turn, {"assistant", answer});
     return started;
   }
 
@@ -36,25 +36,25 @@ class Store : public testing::Test {
 
 TEST_F(Store, KeepsWhatItWasGiven) {
   const std::string text = "日本語 \xf0\x9f\x91\xa9 \"quoted\" %_\\\n" + std::string(1 << 20, 'x');
-  const auto started = store_->start({"title", "be brief", "/m.gguf"}, text);
+  const auto started = store_->start({"title", "be brief", "/m.gguf"}, {"user", text});
   const StoredConversation loaded = ConversationStore::open(folder_.path()).store->load(started.conversation);
   EXPECT_EQ(loaded.summary.title, "title");
   EXPECT_EQ(loaded.summary.model, "/m.gguf");
   EXPECT_EQ(loaded.system_prompt, "be brief");
   EXPECT_EQ(loaded.summary.n_messages, 1u);
   ASSERT_EQ(loaded.turns.size(), 1u);
-  EXPECT_EQ(loaded.turns[0].text, text);
-  EXPECT_EQ(loaded.turns[0].role, "user");
+  EXPECT_EQ(loaded.turns[0].message.content, text);
+  EXPECT_EQ(loaded.turns[0].message.role, "user");
   EXPECT_EQ(loaded.turns[0].state, TurnState::kComplete);
 }
 
 TEST_F(Store, AnEditedTurnKeepsTheOldBranch) {
-  const auto [id, first] = store_->start({"t", "", ""}, "one");
-  const TurnId old_answer = store_->add(id, first, "assistant", "1");
-  const TurnId old_question = store_->add(id, old_answer, "user", "two");
-  const TurnId old_end = store_->add(id, old_question, "assistant", "2");
-  const TurnId edited = store_->add(id, old_answer, "user", "zwei");
-  store_->add(id, edited, "assistant", "II");
+  const auto [id, first] = store_->start({"t", "", ""}, {"user", "one"});
+  const TurnId old_answer = store_->add(id, first, {"assistant", "1"});
+  const TurnId old_question = store_->add(id, old_answer, {"user", "two"});
+  const TurnId old_end = store_->add(id, old_question, {"assistant", "2"});
+  const TurnId edited = store_->add(id, old_answer, {"user", "zwei"});
+  store_->add(id, edited, {"assistant", "II"});
   EXPECT_THAT(texts(id), ElementsAre("one", "1", "zwei", "II"));
   EXPECT_THAT(store_->siblings(edited), ElementsAre(old_question, edited));
 
@@ -69,16 +69,16 @@ TEST_F(Store, AnEditedTurnKeepsTheOldBranch) {
 }
 
 TEST_F(Store, AFirstMessageHasSiblingsInItsOwnConversationOnly) {
-  const auto [id, first] = store_->start({"t", "", ""}, "one");
-  store_->start({"other", "", ""}, "one");
-  const TurnId edited = store_->add(id, 0, "user", "eins");
+  const auto [id, first] = store_->start({"t", "", ""}, {"user", "one"});
+  store_->start({"other", "", ""}, {"user", "one"});
+  const TurnId edited = store_->add(id, 0, {"user", "eins"});
   EXPECT_THAT(store_->siblings(first), ElementsAre(first, edited));
   EXPECT_THAT(texts(id), ElementsAre("eins"));
 }
 
 TEST_F(Store, TurnsOfAnotherConversationAreRefused) {
-  const auto one = store_->start({"a", "", ""}, "one"), two = store_->start({"b", "", ""}, "two");
-  EXPECT_THROW(store_->add(one.conversation, two.turn, "user", "x"), Error);
+  const auto one = store_->start({"a", "", ""}, {"user", "one"}), two = store_->start({"b", "", ""}, {"user", "two"});
+  EXPECT_THROW(store_->add(one.conversation, two.turn, {"user", "x"}), Error);
   EXPECT_THROW(store_->show(one.conversation, two.turn), Error);
   EXPECT_THAT(texts(one.conversation), ElementsAre("one"));
 }
@@ -102,7 +102,7 @@ TEST_F(Store, TrashIsUndoneAndErasingIsNot) {
 }
 
 TEST_F(Store, ATitleFollowsTheFirstMessageUntilItIsRenamed) {
-  const auto id = store_->start({"one", "", ""}, "one").conversation;
+  const auto id = store_->start({"one", "", ""}, {"user", "one"}).conversation;
   store_->retitle(id, "two");
   EXPECT_EQ(store_->load(id).summary.title, "two");
   store_->rename(id, "mine");
@@ -168,8 +168,8 @@ TEST_F(Store, SearchTable) {
 }
 
 TEST_F(Store, SearchFindsAnswersThatNeverEnded) {
-  const auto started = store_->start({"t", "", ""}, "question");
-  const TurnId answer = store_->add(started.conversation, started.turn, "assistant", "kill", TurnState::kOpen);
+  const auto started = store_->start({"t", "", ""}, {"user", "question"});
+  const TurnId answer = store_->add(started.conversation, started.turn, {"assistant", "kill"}, TurnState::kOpen);
   store_->append(answer, "joy");
   EXPECT_THAT(found("killjoy"), ElementsAre("t"));
   store_->end(answer, TurnState::kStopped);
@@ -189,7 +189,7 @@ TEST_F(Store, SearchGivesTheLatestFirstAndAnExcerpt) {
 }
 
 TEST_F(Store, AnAnswerIsWrittenAtMostOnceASecond) {
-  const auto [id, question] = store_->start({"t", "", ""}, "question");
+  const auto [id, question] = store_->start({"t", "", ""}, {"user", "question"});
   AnswerWriter writer(*store_, id, question);
   const AnswerWriter::Clock::time_point start{};
   struct Step {
@@ -205,20 +205,20 @@ TEST_F(Store, AnAnswerIsWrittenAtMostOnceASecond) {
       {9000, "abcd", "abcd"},  // nothing new
   };
   for (const Step& step : kSteps) {
-    writer.follow(step.text, start + milliseconds(step.at));
+    writer.follow({"assistant", step.text}, start + milliseconds(step.at));
     EXPECT_EQ(texts(id).back(), step.stored) << step.at;
   }
   EXPECT_EQ(store_->load(id).turns.back().state, TurnState::kOpen);
-  writer.finish("abcde", TurnState::kStopped);
+  writer.finish({"assistant", "abcde"}, TurnState::kStopped);
   EXPECT_EQ(texts(id).back(), "abcde");
   EXPECT_EQ(store_->load(id).turns.back().state, TurnState::kStopped);
 }
 
 TEST_F(Store, AnAnswerWithoutTextIsNone) {
-  const auto [id, question] = store_->start({"t", "", ""}, "question");
+  const auto [id, question] = store_->start({"t", "", ""}, {"user", "question"});
   AnswerWriter writer(*store_, id, question);
-  writer.follow("", {});
-  writer.finish("", TurnState::kStopped);
+  writer.follow({"assistant"}, {});
+  writer.finish({"assistant"}, TurnState::kStopped);
   EXPECT_EQ(writer.turn(), 0);
   EXPECT_THAT(texts(id), ElementsAre("question"));
 }

@@ -30,7 +30,7 @@ TEST(StoreFile, IsItsOwnersOnly) {
   std::ofstream(folder.file()).close();
   chmod(folder.file().c_str(), 0644);  // an empty file that others may read
   const auto store = open_quietly(folder);
-  store->start({"t", "", ""}, "x");
+  store->start({"t", "", ""}, {"user", "x"});
   size_t n_files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
     EXPECT_EQ(entry.status().permissions(), std::filesystem::perms(0600)) << entry.path();
@@ -64,7 +64,7 @@ TEST(StoreFile, ANewerSchemaIsRefusedAndLeftAlone) {
   const StoreFolder folder;
   Database(folder.file()).run("CREATE TABLE future(x); PRAGMA user_version = 99");
   EXPECT_THAT(error_of([&] { ConversationStore::open(folder.path()); }),
-              HasSubstr("a newer version of this program wrote it (schema 99, this one knows 2); update the program"));
+              HasSubstr("a newer version of this program wrote it (schema 99, this one knows 3); update the program"));
   EXPECT_EQ(Database(folder.file()).integer("SELECT count(*) FROM future"), 0);
 }
 
@@ -82,7 +82,8 @@ constexpr DamageCase kDamages[] = {
 
 void fill(const StoreFolder& folder) {
   const auto store = open_quietly(folder);
-  for (int i = 0; i < 50; ++i) store->start({"t", "", ""}, std::string(1000, static_cast<char>('a' + i % 26)));
+  for (int i = 0; i < 50; ++i)
+    store->start({"t", "", ""}, {"user", std::string(1000, static_cast<char>('a' + i % 26))});
 }
 
 void damage(const StoreFolder& folder, size_t from, size_t bytes) {
@@ -95,7 +96,7 @@ void expect_set_aside(const StoreFolder& folder, const std::string& name) {
   ConversationStore::Opened opened = ConversationStore::open(folder.path());
   EXPECT_THAT(opened.notice, HasSubstr("set aside as " + folder.file() + ".damaged-")) << name;
   EXPECT_TRUE(opened.store->list().empty()) << name;
-  opened.store->start({"after", "", ""}, "x");
+  opened.store->start({"after", "", ""}, {"user", "x"});
   EXPECT_EQ(open_quietly(folder)->list().size(), 1u) << name;
   size_t n_aside = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
@@ -119,26 +120,30 @@ std::string use(ConversationStore& store) {
   return error_of([&] {
     for (const ConversationSummary& c : store.list()) store.load(c.id);
     store.search("aaaaaaaa");
-    const auto [id, question] = store.start({"t", "", ""}, "zzzzzzzz");
-    const TurnId answer = store.add(id, question, "assistant", std::string(5000, 'y'), TurnState::kOpen);
+    const auto [id, question] = store.start({"t", "", ""}, {"user", "zzzzzzzz"});
+    const TurnId answer = store.add(id, question, {"assistant", std::string(5000, 'y')}, TurnState::kOpen);
     store.end(answer, TurnState::kComplete);
   });
 }
 
 // Whichever page it is: either everything can be done without it, or what cannot says so, and the next opening sets the
-// file aside.
+// file aside. One that the tables are described on is met by the first opening.
 TEST(StoreFile, ADamagedPageIsMetAndThenTheFileIsSetAside) {
   const StoreFolder whole;
   fill(whole);
   const size_t n_pages = std::filesystem::file_size(whole.file()) / 4096;
-  size_t n_met = 0;
+  size_t n_met = 0, n_met_by_opening = 0;
   for (size_t page = 1; page < n_pages; page += 3) {
     SCOPED_TRACE("page " + std::to_string(page));
     const StoreFolder folder;
     std::filesystem::copy_file(whole.file(), folder.file());
     damage(folder, page * 4096, 4096);
     ConversationStore::Opened opened = ConversationStore::open(folder.path());
-    EXPECT_EQ(opened.notice, "");
+    if (!opened.notice.empty()) {
+      EXPECT_THAT(opened.notice, HasSubstr("set aside as " + folder.file() + ".damaged-"));
+      ++n_met_by_opening;
+      continue;
+    }
     const std::string met = use(*opened.store);
     EXPECT_THAT(met, AnyOf("no error", HasSubstr("the file is damaged; the next start")));
     EXPECT_EQ(opened.store->is_sound(), met == "no error");
@@ -148,6 +153,7 @@ TEST(StoreFile, ADamagedPageIsMetAndThenTheFileIsSetAside) {
     expect_set_aside(folder, "page " + std::to_string(page));
   }
   EXPECT_GT(n_met, 5u);
+  EXPECT_LT(n_met_by_opening, 3u);
 }
 
 TEST(StoreFile, DamageOfTheSearchAloneIsMended) {
@@ -176,7 +182,7 @@ uint64_t bytes_read() {
 TEST(StoreFile, OpeningALargeOneReadsLittle) {
   constexpr uint64_t kText = 1 << 20, kTexts = 64;
   const StoreFolder folder;
-  const auto conversation = open_quietly(folder)->start({"t", "", ""}, "x").conversation;
+  const auto conversation = open_quietly(folder)->start({"t", "", ""}, {"user", "x"}).conversation;
   {
     const Database database(folder.file());  // open turns, of which there is no index to be made
     for (uint64_t i = 0; i < kTexts; ++i)
@@ -225,14 +231,14 @@ constexpr ReadOnlyCase kReadOnly[] = {
 TEST(StoreFile, ReadOnlyIsOneSentence) {
   for (const ReadOnlyCase& row : kReadOnly) {
     const StoreFolder folder;
-    open_quietly(folder)->start({"t", "", ""}, "x");
+    open_quietly(folder)->start({"t", "", ""}, {"user", "x"});
     std::filesystem::remove(folder.file() + ".lock");
     chmod(folder.file().c_str(), row.file);
     chmod(folder.path().c_str(), row.folder);
     const int result = in_child([&] {
       if (geteuid() == 0 && setuid(65534) != 0) return 2;  // root may write everything
       const std::string sentence = error_of([&] {
-        ConversationStore::open(folder.path()).store->start({"t", "", ""}, "x");
+        ConversationStore::open(folder.path()).store->start({"t", "", ""}, {"user", "x"});
       });
       if (sentence.find(row.sentence) != std::string::npos) return 0;
       fprintf(stderr, "%s: %s\n", row.name, sentence.c_str());
@@ -255,8 +261,8 @@ TEST(StoreFile, TwoProcessesWriteAtOnce) {
     try {
       const auto store = ConversationStore::open(folder.path()).store;  // also creating it at once
       for (int i = 0; i < kEach; ++i) {
-        const auto [id, question] = store->start({who, "", ""}, who + " asks");
-        const TurnId answer = store->add(id, question, "assistant", "an", TurnState::kOpen);
+        const auto [id, question] = store->start({who, "", ""}, {"user", who + " asks"});
+        const TurnId answer = store->add(id, question, {"assistant", "an"}, TurnState::kOpen);
         store->append(answer, "swer");
         store->end(answer, TurnState::kComplete);
       }

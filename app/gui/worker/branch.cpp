@@ -2,7 +2,10 @@
 #include "app/gui/worker/branch.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
+
+#include "app/parted_answer.h"
 
 namespace warpchat::gui {
 
@@ -18,6 +21,18 @@ TurnState state_of(MessageStatus status) {
 
 bool waits_to_be_stored(const ChatMessage& message) {
   return message.turn == 0 && !message.text.empty() && message.status != MessageStatus::kStreaming;
+}
+
+// grows: it is an answer that still streams.
+Message stored_form(const ChatMessage& message, bool grows = false) {
+  Message stored = parted(message.role, message.text, grows);
+  stored.timings = message.timings;
+  return stored;
+}
+
+bool has_text_of(const ChatMessage& message, const Message& stored) {
+  const Message own = stored_form(message);
+  return own.content == stored.content && own.reasoning == stored.reasoning;
 }
 
 bool same(const ChatMessage& a, const ChatMessage& b) { return a.key == b.key && a.siblings == b.siblings; }
@@ -85,14 +100,14 @@ OpenConversation Branch::read(const ConversationStore& store, ConversationId id)
 ChatMessage Branch::message_of(const ConversationStore& store, const Turn& turn) {
   const auto seen = seen_.find(turn.id);
   ChatMessage message;
-  if (seen != seen_.end() && seen->second.text == turn.text) {
+  if (seen != seen_.end() && has_text_of(seen->second, turn.message)) {
     message = seen->second;
     if (message.status != MessageStatus::kFailed) message.status = status_of(turn.state);
   } else {
     message.key = board_.new_key();
     message.turn = turn.id;
-    message.role = turn.role;
-    message.text = turn.text;
+    message.role = turn.message.role;
+    message.text = joined(turn.message);
     message.status = status_of(turn.state);
   }
   message.siblings = store.siblings(turn.id);
@@ -144,8 +159,8 @@ void Branch::answer_begins() {
   const TurnId parent = messages()[messages().size() - 2].turn;  // 0: the store has failed
   keeps_streamed_ = now().id != 0 && parent != 0;
   if (keeps_streamed_)
-    streamed_.emplace(StreamedAnswer{messages().back().key, AnswerWriter(library_.store(), now().id, parent), "",
-                                     TurnState::kComplete});
+    streamed_.emplace(StreamedAnswer{
+        messages().back().key, AnswerWriter(library_.store(), now().id, parent), {}, TurnState::kComplete});
 }
 
 void Branch::answer_grows() {
@@ -153,14 +168,15 @@ void Branch::answer_grows() {
   keeps_streamed_ = library_.keep([&](ConversationStore& store) {
     if (!streamed_) return;  // its store was left, and the new one takes nothing: the end is kept with everything else
     const ChatMessage& answer = messages().back();
-    streamed_->writer.follow(answer.text, AnswerWriter::Clock::now());
+    streamed_->writer.follow(stored_form(answer, /*grows=*/true), AnswerWriter::Clock::now());
     if (answer.turn == 0 && streamed_->writer.turn() != 0) show_turn(store, answer.key, streamed_->writer.turn());
   });
 }
 
 void Branch::answer_ends() {
   if (streamed_) {
-    streamed_->text = messages().back().text;
+    streamed_->answer = stored_form(messages().back());
+    streamed_->answer.model = std::filesystem::path(model_).filename().string();
     streamed_->state = state_of(messages().back().status);
     unfinished_.push_back(std::move(*streamed_));
     streamed_.reset();
@@ -192,7 +208,7 @@ void Branch::keep_all() {
 void Branch::finish_answers() {
   while (!unfinished_.empty()) {
     StreamedAnswer& answer = unfinished_.front();
-    answer.writer.finish(answer.text, answer.state);
+    answer.writer.finish(answer.answer, answer.state);
     if (answer.writer.turn() != 0 && index_of(answer.message))
       show_turn(library_.store(), answer.message, answer.writer.turn());
     unfinished_.pop_front();
@@ -202,11 +218,12 @@ void Branch::finish_answers() {
 void Branch::keep_message(ConversationStore& store, size_t i) {
   const ChatMessage message = messages()[i];
   if (now().id == 0) {
-    const ConversationStore::Started started = store.start({now().title, now().system_prompt, model_}, message.text);
+    const ConversationStore::Started started =
+        store.start({now().title, now().system_prompt, model_}, stored_form(message));
     board_.change(updates::keep_turn(started.conversation, message.key, started.turn));
     return;
   }
-  const TurnId turn = store.add(now().id, turn_before(i), message.role, message.text, state_of(message.status));
+  const TurnId turn = store.add(now().id, turn_before(i), stored_form(message), state_of(message.status));
   show_turn(store, message.key, turn);
 }
 

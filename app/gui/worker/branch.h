@@ -47,7 +47,7 @@ class Branch {
   struct StreamedAnswer {
     uint64_t message;
     AnswerWriter writer;
-    std::string text;  // once it has ended
+    Message answer;  // once it has ended
     TurnState state;
   };
   void remember();
