@@ -1,8 +1,8 @@
 // Clocks, fences, address spaces.
-#include <atomic>
 #include <chrono>
 
 #include "ptx/emulator/common/common.h"
+#include "ptx/emulator/full_fence.h"
 #include "ptx/emulator/special_registers.h"
 #include "ptx/emulator/syntax_tree.h"
 
@@ -51,7 +51,7 @@ void register_miscellany(Registry& r) {
   add(r, "isspacep", "", [](Warp& w, const Instruction& i, uint32_t lanes) { is_in_space(w, i, lanes); });
   add(r, "nanosleep", "", [](Warp& w, const Instruction&, uint32_t) { w.polled = true; });
   add(r, "fence", "", [](Warp& w, const Instruction& i, uint32_t) {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    full_fence();
     observe_fence(w, i);
   });
 }

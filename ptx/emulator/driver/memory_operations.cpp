@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "ptx/emulator/driver/driver.h"
+#include "ptx/emulator/full_fence.h"
 
 namespace ptx::emulator::driver {
 
@@ -110,7 +111,7 @@ CUresult execute_memory_work(Driver& d, Context& context, const MemoryWork& work
   for (const CUstreamBatchMemOpParams& operation : work.operations) {
     const auto& w = operation.writeValue;
     if (operation.operation == CU_STREAM_MEM_OP_BARRIER) {
-      std::atomic_thread_fence(std::memory_order_seq_cst);
+      full_fence();
       continue;
     }
     if (!is_still_there(d, operation)) return CUDA_ERROR_ILLEGAL_ADDRESS;

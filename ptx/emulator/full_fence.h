@@ -1,0 +1,17 @@
+// A fence between everything before and everything after, of all threads.
+#pragma once
+#include <atomic>
+
+namespace ptx::emulator {
+
+inline void full_fence() {
+#ifdef __SANITIZE_THREAD__
+  // The thread sanitizer follows no fences, but it does what orders the same here: all of them on one location.
+  static std::atomic<int> location;
+  location.fetch_add(1, std::memory_order_seq_cst);
+#else
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
+}
+
+}  // namespace ptx::emulator
