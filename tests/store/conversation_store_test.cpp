@@ -11,6 +11,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using testing::ElementsAre;
+using namespace std::string_literals;
 
 class Store : public testing::Test {
  protected:
@@ -46,6 +47,40 @@ TEST_F(Store, KeepsWhatItWasGiven) {
   EXPECT_EQ(loaded.turns[0].message.content, text);
   EXPECT_EQ(loaded.turns[0].message.role, "user");
   EXPECT_EQ(loaded.turns[0].state, TurnState::kComplete);
+}
+
+Message full_answer() {
+  return {.role = "assistant",
+          .content = "the content\0 behind a zero"s,
+          .reasoning = "the <think> reasoning\n",
+          .tool_calls = {{"1", "weather", "{\"city\": \"Bern\"}"}},
+          .tool_call_id = "0",
+          .model = "qwen3 \"quoted\".gguf",
+          .endpoint = "http://localhost:8000",
+          .timings = Timings{1, 2, 3, 0.1, 0.2, 0.3}};
+}
+
+TEST_F(Store, KeepsAllOfAMessage) {
+  const Message question{.role = "user", .content = "read", .files = {{"a \"b\".txt", "\n<think>\\ 日本語"}, {"", ""}}};
+  const auto [id, first] = store_->start({"t", "", ""}, question);
+  const TurnId answer = store_->add(id, first, full_answer());
+  store_->add(id, answer, {.role = "tool", .content = "", .tool_call_id = "1"});
+  const std::vector<Turn> turns = ConversationStore::open(folder_.path()).store->load(id).turns;
+  ASSERT_EQ(turns.size(), 3u);
+  EXPECT_EQ(turns[0].message, question);
+  EXPECT_EQ(turns[1].message, full_answer());
+  EXPECT_EQ(turns[2].message.tool_call_id, "1");
+  EXPECT_EQ(store_->tree(store_->insert(store_->tree(id))).turns[1].message, full_answer());
+}
+
+TEST_F(Store, WhatIsSaidAboutAnAnswerIsNoReasonToRefuseItsText) {
+  const auto [id, first] = store_->start({"t", "", ""}, {"user", "read"});
+  store_->add(id, first, full_answer());
+  for (const char* extra : {"{\"model", "[]", "{\"timings\": 1}", "\xff"}) {
+    Database(folder_.file()).prepare("UPDATE turns SET extra = ?1 WHERE id = 2").with(std::string_view(extra)).run();
+    EXPECT_THAT(texts(id), ElementsAre("read", full_answer().content)) << extra;
+  }
+  store_->erase(id);
 }
 
 TEST_F(Store, AnEditedTurnKeepsTheOldBranch) {
@@ -167,6 +202,26 @@ TEST_F(Store, SearchTable) {
   for (const SearchCase& row : kSearches) EXPECT_EQ(found(row.words).size(), row.finds ? 1u : 0u) << row.name;
 }
 
+TEST_F(Store, SearchFindsThoughtsAndFiles) {
+  const auto asked = store_->start(
+      {"t", "", ""},
+      {.role = "user", .content = "summarise", .files = {{"ledger.txt", "first \"entry\"\nsecond"}, {"b", "o.k"}}});
+  const TurnId answer = store_->add(
+      asked.conversation, asked.turn,
+      {.role = "assistant", .content = "summary", .reasoning = "ponder", .model = "secret"}, TurnState::kOpen);
+  for (const bool ended : {false, true}) {
+    if (ended) store_->end(answer, TurnState::kComplete, {.role = "assistant", .endpoint = "nowhere"});
+    for (const char* words : {"ledger", "\"entry\"", "summarise second", "o.k", "ponder", "o.k ledger", "p"})
+      EXPECT_EQ(found(words).size(), 1u) << words << ended;
+    for (const char* words : {"secret", "nowhere", "content", "type", "ponder ledger", "nsecond"})
+      EXPECT_EQ(found(words).size(), 0u) << words << ended;
+  }
+  EXPECT_EQ(store_->search("ponder")[0].excerpt, "summary ponder");
+  store_->erase(asked.conversation);
+  EXPECT_THAT(found("ledger"), ElementsAre());
+  EXPECT_EQ(Database(folder_.file()).integer("SELECT count(*) FROM text_index WHERE text_index MATCH 'ledger'"), 0);
+}
+
 TEST_F(Store, SearchFindsAnswersThatNeverEnded) {
   const auto started = store_->start({"t", "", ""}, {"user", "question"});
   const TurnId answer = store_->add(started.conversation, started.turn, {"assistant", "kill"}, TurnState::kOpen);
@@ -212,6 +267,39 @@ TEST_F(Store, AnAnswerIsWrittenAtMostOnceASecond) {
   writer.finish({"assistant", "abcde"}, TurnState::kStopped);
   EXPECT_EQ(texts(id).back(), "abcde");
   EXPECT_EQ(store_->load(id).turns.back().state, TurnState::kStopped);
+}
+
+TEST_F(Store, AThoughtIsWrittenAsItGrows) {
+  const auto [id, question] = store_->start({"t", "", ""}, {"user", "question"});
+  AnswerWriter writer(*store_, id, question);
+  const AnswerWriter::Clock::time_point start{};
+  Message answer{.role = "assistant", .model = "m"};
+  const auto stored = [&] { return store_->load(id).turns.back().message; };
+  writer.follow(answer, start);
+  EXPECT_EQ(stored().role, "user");  // who answers is no answer
+  answer.reasoning = "hm";
+  writer.follow(answer, start);
+  EXPECT_EQ(stored(), answer);
+  answer.reasoning = "hm, so";
+  answer.content = "the";
+  writer.follow(answer, start + milliseconds(1000));
+  EXPECT_EQ(stored(), answer);
+  answer.content = "the end";
+  answer.timings = Timings{.generated_tokens = 3};
+  answer.tool_calls = {{"1", "f", "{}"}};
+  writer.finish(answer, TurnState::kComplete);
+  EXPECT_EQ(stored(), answer);
+  EXPECT_THAT(found("hm, so"), ElementsAre("t"));
+}
+
+TEST_F(Store, AnAnswerThatOnlyCallsAToolIsOne) {
+  const auto [id, question] = store_->start({"t", "", ""}, {"user", "question"});
+  AnswerWriter writer(*store_, id, question);
+  const Message answer{.role = "assistant", .tool_calls = {{"1", "f", "{}"}}};
+  writer.follow(answer, {});
+  EXPECT_EQ(writer.turn(), 0);
+  writer.finish(answer, TurnState::kComplete);
+  EXPECT_EQ(store_->load(id).turns.back().message, answer);
 }
 
 TEST_F(Store, AnAnswerWithoutTextIsNone) {
