@@ -63,13 +63,13 @@ std::string has_all(const std::string& column) {
 // The latest ?3 conversations, each with the newest turn that has all words; 0: its title has them. ?1: the words for
 // the index, which knows all titles and all turns but the open ones.
 std::string search_statement(bool indexed) {
-  const std::string texts = indexed ? "id IN (SELECT rowid FROM text_index WHERE text_index MATCH ?1)"
-                                      " OR (state = 0 AND " +
-                                          has_all("text") + ")"
-                                    : has_all("text");
+  const std::string turns = indexed ? "turns WHERE id IN (SELECT rowid FROM text_index WHERE text_index MATCH ?1)"
+                                      " UNION ALL SELECT conversation, id FROM turn_texts WHERE state = 0 AND " +
+                                          has_all("text")
+                                    : "turn_texts WHERE " + has_all("text");
   const std::string titles =
       indexed ? "id IN (SELECT rowid FROM title_index WHERE title_index MATCH ?1)" : has_all("title");
-  return "WITH hits(conversation, turn) AS (SELECT conversation, id FROM turn_texts WHERE " + texts +
+  return "WITH hits(conversation, turn) AS (SELECT conversation, id FROM " + turns +
          " UNION ALL SELECT id, 0 FROM conversations WHERE " + titles + ") SELECT " + kSummary +
          ", max(turn) FROM hits JOIN conversations AS c ON c.id = conversation WHERE c.trashed IS NULL"
          " GROUP BY c.id ORDER BY c.updated DESC, c.id DESC LIMIT ?3";

@@ -96,6 +96,9 @@ constexpr const char* kMessages = R"(
   CREATE TRIGGER turn_ended AFTER UPDATE OF state ON turns WHEN old.state = 0 AND new.state <> 0 BEGIN
     INSERT INTO text_index(rowid, text) SELECT id, text FROM turn_texts WHERE id = new.id;
   END;
+  CREATE TRIGGER turn_goes_on BEFORE UPDATE OF state ON turns WHEN old.state <> 0 AND new.state = 0 BEGIN
+    INSERT INTO text_index(text_index, rowid, text) SELECT 'delete', id, text FROM turn_texts WHERE id = old.id;
+  END;
   CREATE TRIGGER turn_erased BEFORE DELETE ON turns WHEN old.state <> 0 BEGIN
     INSERT INTO text_index(text_index, rowid, text) SELECT 'delete', id, text FROM turn_texts WHERE id = old.id;
   END;

@@ -232,6 +232,25 @@ TEST_F(Store, SearchFindsAnswersThatNeverEnded) {
   EXPECT_THROW(store_->append(answer, "s"), Error);  // what the index knows does not change
 }
 
+TEST_F(Store, AnAnswerThatGoesOnIsIndexedAsItEnds) {
+  const auto started = store_->start({"t", "", ""}, {"user", "question"});
+  const TurnId answer = store_->add(started.conversation, started.turn, {"assistant", "kill"}, TurnState::kStopped);
+  const Database database(folder_.file());
+  const auto n_indexed = [&] {
+    return database.integer("SELECT count(*) FROM text_index WHERE text_index MATCH 'kill'");
+  };
+  EXPECT_EQ(n_indexed(), 1);
+  database.prepare("UPDATE turns SET state = 0 WHERE id = ?1").with(answer).run();
+  EXPECT_EQ(n_indexed(), 0);
+  EXPECT_THAT(found("kill"), ElementsAre("t"));
+  store_->append(answer, "joy");
+  store_->end(answer, TurnState::kComplete);
+  EXPECT_EQ(n_indexed(), 1);
+  EXPECT_THAT(found("killjoy"), ElementsAre("t"));
+  store_->erase(started.conversation);
+  EXPECT_EQ(n_indexed(), 0);
+}
+
 TEST_F(Store, SearchGivesTheLatestFirstAndAnExcerpt) {
   talk("old", "needle", "x");
   talk("new", std::string(500, 'a') + "\n the Needle\tin\nhay " + std::string(500, 'b'), "needles");
