@@ -85,6 +85,79 @@ TEST(Transfer, MarkdownReadsLikeADocument) {
             "<!-- warpchat assistant {\"created\":\"2025-11-21T19:12:03.122Z\"} -->\n## m\n\n# Hello\n\n");
 }
 
+// With all that a message can have.
+ConversationTree furnished() {
+  ConversationTree tree = line({"summarise", "an answer", "and now?", "shorter"});
+  tree.turns[0].message.files = {{"a <b> & \"c\".txt", "one\n```\ntwo\n"}, {"empty.md", ""}};
+  tree.turns[1].message.reasoning = "hm\n\n</details>";
+  tree.turns[1].message.model = "qwen3-4b.gguf";
+  tree.turns[1].message.timings = Timings{12, 3, 4, 0.5, 0.25, 0.125};
+  tree.turns[3].message.reasoning = "go on";
+  tree.turns[3].message.model = "qwen2.5-7b";
+  tree.turns[3].message.endpoint = "http://host:8000/v1";
+  tree.turns[3].message.tool_calls = {{"1", "weather", "{\"city\": \"-->\"}"}};
+  tree.turns.push_back({5, 4, {.role = "tool", .content = "21 °C", .tool_call_id = "1"}, TurnState::kComplete, kThen});
+  tree.turns.push_back({6, 5, {.role = "assistant", .reasoning = "cut in thou"}, TurnState::kStopped, kThen});
+  tree.shown = 6;
+  return tree;
+}
+
+TEST(Transfer, AllOfAMessageComesBack) {
+  EXPECT_EQ(parse_conversation(to_json(furnished()), "a"), furnished());
+  EXPECT_EQ(parse_conversation(to_markdown(furnished()), "a"), furnished());
+}
+
+TEST(Transfer, JsonHasMessagesInTheirOneForm) {
+  const auto root = nlohmann::ordered_json::parse(to_json(furnished()));
+  for (size_t i = 0; i < 6; ++i)
+    EXPECT_EQ(message_from_json(root["messages"][i + 1]), furnished().turns[i].message) << i;
+}
+
+TEST(Transfer, MarkdownFoldsThoughtsAndFilesAndSaysWhoAnswered) {
+  ConversationTree tree = line({"read", "yes"});
+  tree.system_prompt.clear();
+  tree.turns[0].message.files = {{"a<b>.txt", "text\n"}};
+  tree.turns[1].message.reasoning = "hm";
+  tree.turns[1].message.model = "qwen2.5-7b";
+  EXPECT_EQ(to_markdown(tree),
+            "# a title\n\n"
+            "<!-- warpchat conversation {\"version\":2,\"model\":\"/models/m.gguf\","
+            "\"created\":\"2025-11-21T19:12:03.120Z\",\"updated\":\"2025-11-21T19:12:03.129Z\"} -->\n\n"
+            "<!-- warpchat user {\"created\":\"2025-11-21T19:12:03.121Z\",\"folded\":1} -->\n## You\n\n"
+            "<!-- warpchat file {\"name\":\"a<b\\u003e.txt\",\"fenced\":true} -->\n"
+            "<details><summary>a&#60;b&#62;.txt</summary>\n\n```text\ntext\n\n```\n\n"
+            "<!-- warpchat end {} -->\n</details>\n\nread\n\n"
+            "<!-- warpchat assistant {\"created\":\"2025-11-21T19:12:03.122Z\",\"model\":\"qwen2.5-7b\",\"folded\":1} "
+            "-->\n## qwen2.5-7b\n\n"
+            "<!-- warpchat thought {} -->\n<details><summary>Thought</summary>\n\nhm\n\n"
+            "<!-- warpchat end {} -->\n</details>\n\nyes\n");
+}
+
+// As version 1 wrote them: a thought stands in its answer's text.
+TEST(Transfer, OlderFilesAreRead) {
+  ConversationTree expected = line({"why", "because", "so"});
+  expected.turns[1].message.reasoning = "hm";
+  EXPECT_EQ(parse_conversation(R"({"format": "warpchat conversation", "version": 1, "title": "a title",
+      "model": "/models/m.gguf", "created": "2025-11-21T19:12:03.120Z", "updated": "2025-11-21T19:12:03.129Z",
+      "messages": [{"role": "system", "content": "be brief"},
+        {"role": "user", "content": "why", "id": 1, "created": "2025-11-21T19:12:03.121Z"},
+        {"role": "assistant", "content": "<think>\nhm\n</think>\n\nbecause", "id": 2,
+         "created": "2025-11-21T19:12:03.122Z"},
+        {"role": "user", "content": "so", "id": 3, "created": "2025-11-21T19:12:03.123Z"}], "branches": []})",
+                               "a"),
+            expected);
+  EXPECT_EQ(parse_conversation("# a title\n\n"
+                               "<!-- warpchat conversation {\"version\":1,\"model\":\"/models/m.gguf\","
+                               "\"created\":\"2025-11-21T19:12:03.120Z\",\"updated\":\"2025-11-21T19:12:03.129Z\"} -->"
+                               "\n\n<!-- warpchat system {} -->\n## System\n\nbe brief\n\n"
+                               "<!-- warpchat user {\"created\":\"2025-11-21T19:12:03.121Z\"} -->\n## You\n\nwhy\n\n"
+                               "<!-- warpchat assistant {\"created\":\"2025-11-21T19:12:03.122Z\"} -->\n## m\n\n"
+                               "<think>\nhm\n</think>\n\nbecause\n\n"
+                               "<!-- warpchat user {\"created\":\"2025-11-21T19:12:03.123Z\"} -->\n## You\n\nso\n",
+                               "a"),
+            expected);
+}
+
 struct TextCase {
   const char* name;
   std::string text;
@@ -117,6 +190,11 @@ TEST(Transfer, AnyTextComesBack) {
     if (!c.text.empty()) tree.system_prompt = c.text;
     const std::string markdown = to_markdown(tree);
     EXPECT_EQ(parse_conversation(markdown, "a"), tree) << c.name;
+    ConversationTree folded = tree;
+    folded.turns[0].message.files = {{c.text, c.text}, {"b", c.text}};
+    folded.turns[1].message.reasoning = c.text;
+    EXPECT_EQ(parse_conversation(to_markdown(folded), "a"), folded) << c.name;
+    EXPECT_EQ(parse_conversation(to_json(folded), "a"), folded) << c.name;
     EXPECT_EQ(markdown.find("\"fenced\":true") != std::string::npos, c.fenced) << c.name;
     EXPECT_EQ(parse_conversation(to_json(tree), "a"), tree) << c.name;
   }
@@ -155,6 +233,9 @@ std::string random_text(std::mt19937& generator) {
                                                    "é",
                                                    "日",
                                                    "text",
+                                                   "end",
+                                                   "</details>",
+                                                   "<details><summary>",
                                                    ">",
                                                    "</p>",
                                                    "<pre",
@@ -172,6 +253,9 @@ TEST(Transfer, RandomConversationsComeBack) {
     tree.title = random_text(generator);
     tree.system_prompt = random_text(generator);
     tree.model = random_text(generator);
+    tree.turns[1].message.reasoning = random_text(generator);
+    tree.turns[1].message.model = random_text(generator);
+    tree.turns[2].message.files = {{random_text(generator), random_text(generator)}};
     ASSERT_EQ(parse_conversation(to_markdown(tree), "a"), tree) << to_markdown(tree);
     for (TurnId id = 4; id < 9; ++id)
       tree.turns.push_back(
@@ -209,6 +293,11 @@ const ForeignCase kForeign[] = {
      "",
      {"user"},
      {"a\n\nb"}},
+    {"thoughts",
+     R"([{"role":"user","content":"a"},{"role":"assistant","content":"<think>x</think>\n\nb","timings":7}])",
+     "",
+     {"user", "assistant"},
+     {"a", "b"}},
     {"other_names_of_roles",
      R"([{"role":"developer","content":"s"},{"role":"human","content":"a"},{"role":"model","content":"b"}])",
      "s",
@@ -231,6 +320,14 @@ TEST(Transfer, TakesWhatOtherProgramsWrite) {
   }
 }
 
+TEST(Transfer, TakesThoughtsOfOtherPrograms) {
+  for (const char* key : {"reasoning", "reasoning_content"}) {
+    const std::string file = "[{\"role\":\"assistant\",\"content\":\"b\",\"" + std::string(key) + "\":\"hm\"}]";
+    EXPECT_EQ(parse_conversation(file, "a").turns[0].message.reasoning, "hm") << key;
+  }
+  EXPECT_EQ(parse_conversation(kForeign[4].text, "a").turns[1].message.reasoning, "x");
+}
+
 struct DamageCase {
   const char *name, *text, *sentence;
 };
@@ -248,6 +345,11 @@ const DamageCase kDamages[] = {
     {"no_content", R"([{"role":"user","content":null}])", "f: messages[0] has no text as 'content'"},
     {"picture", R"([{"role":"user","content":[{"type":"image_url"}]}])",
      "f: messages[0] has a part that is no text; pictures, sounds and calls of tools cannot be read"},
+    {"wrong_type",
+     R"({"format":"warpchat conversation","version":2,"created":"2025-11-21T19:12:03Z","updated":"2025-11-21T19:12:03Z",
+         "messages":[{"role":"user","content":"a","timings":7}]})",
+     "f: messages[0] cannot be read: a message's \"timings\" must be an object"},
+    {"version_zero", R"({"format":"warpchat conversation","version":0,"messages":[]})", "f: has a 'version' below 1"},
     {"late_system", R"([{"role":"user","content":"a"},{"role":"system","content":"b"}])",
      "f: messages[1] is a system message, which can only be the first one"},
     {"prose", "Dear diary\n",
@@ -256,6 +358,17 @@ const DamageCase kDamages[] = {
      "f: line 3: expected a line like '<!-- warpchat user {...} -->'; only conversations exported by this program can "
      "be read as Markdown"},
     {"bad_mark", "# a\n\n<!-- warpchat conversation {] -->\n", "f: line 3: the mark has no valid JSON"},
+    {"no_end_of_a_thought",
+     "# a\n\n<!-- warpchat conversation {\"version\":2,\"created\":\"2025-11-21T19:12:03Z\","
+     "\"updated\":\"2025-11-21T19:12:03Z\"} -->\n\n<!-- warpchat assistant {\"created\":\"2025-11-21T19:12:03Z\","
+     "\"folded\":1} -->\n## m\n\n<!-- warpchat thought {} -->\n<details><summary>x</summary>\n\nhm\n",
+     "f: line 13: expected a line like '<!-- warpchat user {...} -->'; only conversations exported by this program can "
+     "be read as Markdown"},
+    {"bad_folded",
+     "# a\n\n<!-- warpchat conversation {\"version\":2,\"created\":\"2025-11-21T19:12:03Z\","
+     "\"updated\":\"2025-11-21T19:12:03Z\"} -->\n\n<!-- warpchat assistant {\"created\":\"2025-11-21T19:12:03Z\","
+     "\"folded\":-1} -->\n## m\n\nhm\n",
+     "f: line 6: the mark has no whole number as 'folded'"},
     {"bad_time", "# a\n\n<!-- warpchat conversation {\"version\":1,\"created\":\"1st\"} -->\n",
      "f: line 3 has no time like 2026-11-21T19:12:03.120Z as 'created'"},
     {"newer", "# a\n\n<!-- warpchat conversation {\"version\":3} -->\n",
@@ -293,7 +406,9 @@ TEST(Transfer, TreesThatAreNoneAreRefused) {
 
 // A part of a file is refused or is a conversation's beginning; bytes that changed never break more.
 TEST(Transfer, CutAndChangedFilesNeverCrash) {
-  const ConversationTree tree = line({"one\n```\ntwo", "1", "<!-- warpchat user {} -->"});
+  ConversationTree tree = line({"one\n```\ntwo", "1", "<!-- warpchat user {} -->"});
+  tree.turns[1].message = furnished().turns[1].message;
+  tree.turns[2].message.files = {{"a", "b"}};
   std::mt19937 generator(3);
   for (const std::string& whole : {to_json(tree), to_markdown(tree)}) {
     for (size_t n = 0; n < whole.size(); ++n) {
