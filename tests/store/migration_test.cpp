@@ -129,6 +129,14 @@ TEST(Migration, WhatWasFoundIsFound) {
   EXPECT_EQ(database.integer("SELECT count(*) FROM text_index WHERE text_index MATCH 'chlorophyll'"), 0);
 }
 
+TEST(Migration, MendsAnIndexThatIsDamaged) {
+  const StoreFolder folder;
+  write_old_store(folder, {{"user", "why"}, {"assistant", "<think>\nchlorophyll\n</think>\n\nbecause"}});
+  Database(folder.file()).run("UPDATE text_index_data SET block = x'5a'");
+  EXPECT_EQ(turns_of(folder).size(), 2u);
+  EXPECT_EQ(ConversationStore::open(folder.path()).store->search("chlorophyll").size(), 1u);
+}
+
 // Wherever in it: what the file has then is the old store, or the new one, with all of it.
 TEST(Migration, IsWholeOrNotAtAllWhenKilled) {
   const StoreFolder whole;
