@@ -23,8 +23,8 @@ std::vector<Value> bind(std::string_view function, const Arguments& arguments,
   std::vector<std::optional<Value>> given(arguments.positional.begin(), arguments.positional.end());
   given.resize(parameters.size());
   for (const auto& [name, value] : arguments.named) {
-    std::optional<Value>& slot = given[place_of(function, name, parameters)];
-    if (slot) throw Fault(std::string(function) + "() was given its parameter '" + name + "' twice");
+    std::optional<Value>& slot = given[place_of(function, name.bytes, parameters)];
+    if (slot) throw Fault(std::string(function) + "() was given its parameter '" + name.bytes + "' twice");
     slot = value;
   }
   std::vector<Value> values;
@@ -48,10 +48,12 @@ int64_t to_integer(const Value& v, std::string_view what) {
   throw Fault(std::string(what) + " must be an int, but is of type " + type_name(v));
 }
 
-const std::string& to_text(const Value& v, std::string_view what) {
-  if (const Text* text = v.text()) return text->bytes;
+const Text& to_text(const Value& v, std::string_view what) {
+  if (const Text* text = v.text()) return *text;
   if (v.undefined()) fail_undefined(*v.undefined());
   throw Fault(std::string(what) + " must be a str, but is of type " + type_name(v));
 }
+
+const std::string& to_bytes(const Value& v, std::string_view what) { return to_text(v, what).bytes; }
 
 }  // namespace warpchat::jinja

@@ -20,7 +20,8 @@ std::vector<Value> bind(std::string_view function, const Arguments& arguments,
 void bind_nothing(std::string_view what, const Arguments& arguments);
 
 // Bound values as C++ ones; Fault where the type is another.
-int64_t to_integer(const Value& v, std::string_view what);          // int or bool
-const std::string& to_text(const Value& v, std::string_view what);  // str
+int64_t to_integer(const Value& v, std::string_view what);           // int or bool
+const Text& to_text(const Value& v, std::string_view what);          // str
+const std::string& to_bytes(const Value& v, std::string_view what);  // of a str
 
 }  // namespace warpchat::jinja

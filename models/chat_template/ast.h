@@ -102,7 +102,7 @@ struct Target {  // of an assignment: name, name.attribute of a namespace, or se
   bool is_tuple = false;
 };
 struct Data {
-  std::string text;
+  Value text;
 };
 struct Print {
   ExprPtr value;

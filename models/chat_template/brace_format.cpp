@@ -59,50 +59,51 @@ FormatSpec parse_spec(std::string_view text) {
   return spec;
 }
 
-std::string format_value(const Value& v, std::string_view text) {
+TracedText format_value(const Value& v, std::string_view text) {
   if (text.empty()) return str(v);
   FormatSpec spec = parse_spec(text);
   const bool is_zero_filled = spec.align == '0';
   if (v.text()) {
     if (is_zero_filled) spec.align = '<';
     if ((spec.conversion && spec.conversion != 's') || spec.align == '=') throw Fault("a str cannot be formatted so");
-    return format_text(v.text()->bytes, spec, '<');
+    return format_text(*v.text(), spec, '<');
   }
   if (is_zero_filled) spec.align = '=';
   if (v.real() || (is_number(v) && is_one_of(spec.conversion, "eEfFgG%"))) {
     if (!spec.conversion && spec.precision < 0) {
-      return lay_out_number(std::signbit(*v.real()), "", repr_float(std::fabs(*v.real())), spec);
+      return own_text(lay_out_number(std::signbit(*v.real()), "", repr_float(std::fabs(*v.real())), spec));
     }
     if (!is_one_of(spec.conversion, "eEfFgGn%")) throw Fault("a float needs one of the formats e f g n %");
-    return format_real(to_real(v), spec);
+    return own_text(format_real(to_real(v), spec));
   }
   if (!is_number(v)) throw Fault(std::string("a value of type ") + type_name(v) + " takes no format");
   if (spec.precision >= 0 || is_one_of(spec.conversion, "cs")) throw Fault("an int cannot be formatted so");
-  return format_integer(to_integer(v, "a formatted number"), spec);
+  return own_text(format_integer(to_integer(v, "a formatted number"), spec));
 }
 
 class BraceFormatter {
  public:
-  BraceFormatter(Heap& heap, const Arguments& arguments, bool markup)
-      : heap_(heap), arguments_(arguments), markup_(markup) {}
+  BraceFormatter(Heap& heap, const Text& format, const Arguments& arguments)
+      : heap_(heap), format_(format), arguments_(arguments) {}
 
-  std::string run(std::string_view text, int depth = 0) {
+  // text: a view into the format.
+  TracedText run(std::string_view text, int depth = 0) {
     if (depth > 2) throw Fault("a format is nested too deeply");
-    std::string out;
+    TracedText out;
     while (!text.empty()) {
-      const char c = text.front();
-      text.remove_prefix(1);
-      if (c != '{' && c != '}') {
-        out += c;
-      } else if (text.starts_with(c)) {
-        out += c;
-        text.remove_prefix(1);
-      } else if (c == '}') {
+      const size_t plain = std::min(text.find_first_of("{}"), text.size());
+      out.append(format_.cut(text.substr(0, plain)));
+      text.remove_prefix(plain);
+      if (text.starts_with("{{") || text.starts_with("}}")) {
+        out.append(format_.cut(text.substr(0, 1)));
+        text.remove_prefix(2);
+      } else if (text.starts_with('}')) {
         throw Fault("a format has a single '}'");
-      } else {
-        out += field(take_field(text), depth);
+      } else if (!text.empty()) {
+        text.remove_prefix(1);
+        out.append(field(take_field(text), depth));
       }
-      if (out.size() > kMaxTextBytes) throw Fault("a formatted text is longer than 64 MiB");
+      if (out.bytes.size() > kMaxTextBytes) throw Fault("a formatted text is longer than 64 MiB");
     }
     return out;
   }
@@ -121,7 +122,7 @@ class BraceFormatter {
     throw Fault("a format lacks its closing '}'");
   }
 
-  std::string field(std::string_view text, int depth) {
+  TracedText field(std::string_view text, int depth) {
     const size_t name_end = std::min(text.find_first_of(":!"), text.size());
     Value v = look_up(text.substr(0, name_end));
     text.remove_prefix(name_end);
@@ -135,8 +136,10 @@ class BraceFormatter {
     } else if (!text.empty()) {
       throw Fault("a format's field ends in " + repr_text(text));
     }
-    const std::string formatted = format_value(v, run(text, depth + 1));
-    return markup_ && !(v.text() && v.text()->markup) ? escape_html(formatted) : formatted;
+    const TracedText spec = run(text, depth + 1);
+    TracedText formatted = format_value(v, spec.bytes);
+    if (spec.has_content()) formatted = text_for(std::move(formatted.bytes), true);  // the filling may be
+    return format_.markup && !(v.text() && v.text()->markup) ? escape_html(formatted) : formatted;
   }
 
   // "0.name[key]", a keyword instead of the number, or nothing for the next argument.
@@ -160,7 +163,7 @@ class BraceFormatter {
     std::string_view digits = name;
     const int64_t number = is_item ? take_number(digits) : -1;
     if (number >= 0 && digits.empty()) return subscript(heap_, v, Value(number));
-    const Value key = heap_.text(std::string(name));
+    const Value key = literal_text(std::string(name));
     return is_item ? subscript(heap_, v, key) : attribute(heap_, v, key);
   }
 
@@ -176,14 +179,14 @@ class BraceFormatter {
       return arguments_.positional[static_cast<size_t>(place)];
     }
     for (const auto& [key, value] : arguments_.named) {
-      if (key == name) return value;
+      if (key.bytes == name) return value;
     }
     throw Fault("nothing is given for the format's field " + repr_text(name));
   }
 
   Heap& heap_;
+  const Text& format_;
   const Arguments& arguments_;
-  bool markup_;
   int64_t next_ = 0;
   bool is_counting_ = false, is_numbered_ = false;
 };
@@ -191,7 +194,7 @@ class BraceFormatter {
 }  // namespace
 
 Value format_braces(Heap& heap, const Text& format, const Arguments& arguments) {
-  return heap.text(BraceFormatter(heap, arguments, format.markup).run(format.bytes), format.markup);
+  return heap.text(BraceFormatter(heap, format, arguments).run(format.bytes), format.markup);
 }
 
 }  // namespace warpchat::jinja

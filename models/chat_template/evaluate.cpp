@@ -74,7 +74,7 @@ Value Interpreter::call(const Call& node, const Scope& scope, Callable* caller) 
     callee = evaluate(*node.callee, scope);
   }
   Arguments arguments = evaluate_arguments(node.arguments, scope);
-  if (caller) arguments.named.emplace_back("caller", caller);
+  if (caller) arguments.named.emplace_back(own_text("caller"), caller);
   if (method) return method(heap_, self, arguments);
   if (callee.undefined()) fail_undefined(*callee.undefined());
   if (!callee.callable()) throw Fault(std::string("a value of type ") + type_name(callee) + " cannot be called");
@@ -87,16 +87,17 @@ Arguments Interpreter::evaluate_arguments(const CallArguments& node, const Scope
   if (node.rest) {
     for (Value& item : iterate(heap_, evaluate(*node.rest, scope))) arguments.positional.push_back(std::move(item));
   }
-  for (const auto& [name, value] : node.named) arguments.named.emplace_back(name, evaluate(*value, scope));
+  for (const auto& [name, value] : node.named) arguments.named.emplace_back(own_text(name), evaluate(*value, scope));
   if (node.named_rest) {
     const Value rest = evaluate(*node.named_rest, scope);
     if (!rest.dict()) throw Fault(std::string("what follows ** must be a dict, but is of type ") + type_name(rest));
     for (const auto& [key, value] : rest.dict()->entries()) {
       if (!key.text()) throw Fault("the keys of what follows ** must be texts");
       for (const auto& earlier : arguments.named) {
-        if (earlier.first == key.text()->bytes) throw Fault("the argument '" + earlier.first + "' is given twice");
+        if (earlier.first.bytes == key.text()->bytes)
+          throw Fault("the argument '" + key.text()->bytes + "' is given twice");
       }
-      arguments.named.emplace_back(key.text()->bytes, value);
+      arguments.named.emplace_back(*key.text(), value);
     }
   }
   return arguments;
@@ -144,8 +145,8 @@ Value Interpreter::value_of(const Binary& node, const Scope& scope) {
 }
 
 Value Interpreter::value_of(const Concatenation& node, const Scope& scope) {
-  std::string out;
-  for (const ExprPtr& part : node.parts) emit(out, str(evaluate(*part, scope)));
+  TracedText out;
+  for (const ExprPtr& part : node.parts) emit(out, evaluate(*part, scope));
   return heap_.text(std::move(out));
 }
 

@@ -12,12 +12,20 @@
 
 namespace warpchat::jinja {
 
-std::string Interpreter::run(const Template& parsed, const nlohmann::ordered_json& variables) {
+namespace {
+
+// Who writes a conversation, its tools or its documents writes text; only bos_token, eos_token and their like are the
+// program's own.
+bool is_content(std::string_view variable) { return !variable.ends_with("_token"); }
+
+}  // namespace
+
+TracedText Interpreter::run(const Template& parsed, const nlohmann::ordered_json& variables) {
   if (!variables.is_object()) throw Error("the variables of a chat template must be a JSON object");
-  std::string out;
+  TracedText out;
   try {
     for (Callable* global : make_globals(heap_)) context_[global->name] = global;
-    for (const auto& [name, value] : variables.items()) context_[name] = from_json(heap_, value);
+    for (const auto& [name, value] : variables.items()) context_[name] = from_json(heap_, value, is_content(name));
   } catch (const Fault& fault) {
     throw Error(std::string("the variables of the chat template: ") + fault.what());
   }
@@ -27,7 +35,7 @@ std::string Interpreter::run(const Template& parsed, const nlohmann::ordered_jso
   return out;
 }
 
-Interpreter::Flow Interpreter::execute(const Body& body, Scope& scope, std::string& out) {
+Interpreter::Flow Interpreter::execute(const Body& body, Scope& scope, TracedText& out) {
   const Level level(*this);
   for (const Statement& statement : body) {
     if (const Flow flow = execute(statement, scope, out); flow != Flow::kNext) return flow;
@@ -35,7 +43,7 @@ Interpreter::Flow Interpreter::execute(const Body& body, Scope& scope, std::stri
   return Flow::kNext;
 }
 
-Interpreter::Flow Interpreter::execute(const Statement& statement, Scope& scope, std::string& out) {
+Interpreter::Flow Interpreter::execute(const Statement& statement, Scope& scope, TracedText& out) {
   try {
     return std::visit([&](const auto& node) { return run_node(node, scope, out); }, statement.node);
   } catch (const Fault& fault) {
@@ -43,34 +51,32 @@ Interpreter::Flow Interpreter::execute(const Statement& statement, Scope& scope,
   }
 }
 
-void Interpreter::emit(std::string& out, std::string_view text) {
-  if (text.size() > kMaxTextBytes - out.size()) throw Fault("the template's output is longer than 64 MiB");
-  out += text;
+void Interpreter::emit(TracedText& out, const Value& value) {
+  const TracedText* text = value.text();
+  const TracedText printed = text ? TracedText() : str(value);
+  if (!text) text = &printed;
+  if (text->bytes.size() > kMaxTextBytes - out.bytes.size()) throw Fault("the template's output is longer than 64 MiB");
+  out.append(*text);
 }
 
-Interpreter::Flow Interpreter::run_node(const Data& node, Scope&, std::string& out) {
+Interpreter::Flow Interpreter::run_node(const Data& node, Scope&, TracedText& out) {
   emit(out, node.text);
   return Flow::kNext;
 }
 
-Interpreter::Flow Interpreter::run_node(const Print& node, Scope& scope, std::string& out) {
-  const Value value = evaluate(*node.value, scope);
-  if (const Text* text = value.text()) {
-    emit(out, text->bytes);
-  } else {
-    emit(out, str(value));
-  }
+Interpreter::Flow Interpreter::run_node(const Print& node, Scope& scope, TracedText& out) {
+  emit(out, evaluate(*node.value, scope));
   return Flow::kNext;
 }
 
-Interpreter::Flow Interpreter::run_node(const If& node, Scope& scope, std::string& out) {
+Interpreter::Flow Interpreter::run_node(const If& node, Scope& scope, TracedText& out) {
   for (const If::Branch& branch : node.branches) {
     if (is_true_in(*branch.test, scope)) return execute(branch.body, scope, out);
   }
   return execute(node.otherwise, scope, out);
 }
 
-Interpreter::Flow Interpreter::run_node(const For& node, Scope& scope, std::string& out) {
+Interpreter::Flow Interpreter::run_node(const For& node, Scope& scope, TracedText& out) {
   Loop* loop = start_loop(node, scope);
   Scope& inner = inner_scope(scope);
   bool has_completed = false;  // jinja2 runs `else` where no pass came to its end, be it for break or continue
@@ -133,13 +139,13 @@ void Interpreter::assign(const Target& target, const Value& value, Scope& scope)
   }
 }
 
-Interpreter::Flow Interpreter::run_node(const Set& node, Scope& scope, std::string&) {
+Interpreter::Flow Interpreter::run_node(const Set& node, Scope& scope, TracedText&) {
   assign(node.target, evaluate(*node.value, scope), scope);
   return Flow::kNext;
 }
 
-Interpreter::Flow Interpreter::run_node(const SetBlock& node, Scope& scope, std::string&) {
-  std::string text;
+Interpreter::Flow Interpreter::run_node(const SetBlock& node, Scope& scope, TracedText&) {
+  TracedText text;
   const Flow flow = execute(node.body, inner_scope(scope), text);
   if (flow != Flow::kNext) return flow;
   Value value = heap_.text(std::move(text));
@@ -151,32 +157,32 @@ Interpreter::Flow Interpreter::run_node(const SetBlock& node, Scope& scope, std:
   return Flow::kNext;
 }
 
-Interpreter::Flow Interpreter::run_node(const Macro& node, Scope& scope, std::string&) {
+Interpreter::Flow Interpreter::run_node(const Macro& node, Scope& scope, TracedText&) {
   scope.set(node.name, make_macro(node, scope));
   return Flow::kNext;
 }
 
-Interpreter::Flow Interpreter::run_node(const CallBlock& node, Scope& scope, std::string& out) {
-  emit(out, str(call(std::get<Call>(node.call->node), scope, make_macro(node.caller, scope))));
+Interpreter::Flow Interpreter::run_node(const CallBlock& node, Scope& scope, TracedText& out) {
+  emit(out, call(std::get<Call>(node.call->node), scope, make_macro(node.caller, scope)));
   return Flow::kNext;
 }
 
-Interpreter::Flow Interpreter::run_node(const FilterBlock& node, Scope& scope, std::string& out) {
-  std::string text;
+Interpreter::Flow Interpreter::run_node(const FilterBlock& node, Scope& scope, TracedText& out) {
+  TracedText text;
   const Flow flow = execute(node.body, inner_scope(scope), text);
   if (flow != Flow::kNext) return flow;
   block_ = heap_.text(std::move(text));
-  emit(out, str(evaluate(*node.filter, scope)));
+  emit(out, evaluate(*node.filter, scope));
   return Flow::kNext;
 }
 
-Interpreter::Flow Interpreter::run_node(const With& node, Scope& scope, std::string& out) {
+Interpreter::Flow Interpreter::run_node(const With& node, Scope& scope, TracedText& out) {
   Scope& inner = inner_scope(scope);
   for (const auto& [target, expr] : node.assignments) assign(target, evaluate(*expr, scope), inner);
   return execute(node.body, inner, out);
 }
 
-Interpreter::Flow Interpreter::run_node(const Scoped& node, Scope& scope, std::string& out) {
+Interpreter::Flow Interpreter::run_node(const Scoped& node, Scope& scope, TracedText& out) {
   return execute(node.body, inner_scope(scope), out);
 }
 
@@ -192,7 +198,7 @@ Callable* Interpreter::make_macro(const Macro& macro, const Scope& scope) {
 Value Interpreter::call_macro(const Macro& macro, const Scope& defined_in, const Arguments& arguments) {
   Scope& scope = inner_scope(defined_in);
   bind_parameters(macro, scope, arguments);
-  std::string text;
+  TracedText text;
   execute(macro.body, scope, text);
   return heap_.text(std::move(text));
 }
@@ -200,7 +206,8 @@ Value Interpreter::call_macro(const Macro& macro, const Scope& defined_in, const
 void Interpreter::bind_parameters(const Macro& macro, Scope& scope, const Arguments& arguments) {
   auto named = arguments.named;
   const auto take = [&named](std::string_view name) -> std::optional<Value> {
-    const auto at = std::find_if(named.begin(), named.end(), [name](const auto& given) { return given.first == name; });
+    const auto at =
+        std::find_if(named.begin(), named.end(), [name](const auto& given) { return given.first.bytes == name; });
     if (at == named.end()) return std::nullopt;
     const Value value = std::move(at->second);
     named.erase(at);
@@ -232,7 +239,7 @@ void Interpreter::bind_parameters(const Macro& macro, Scope& scope, const Argume
     for (const auto& [name, value] : named) heap_.set(*rest, heap_.text(name), value);
     scope.set("kwargs", rest);
   } else if (!named.empty()) {
-    throw Fault("macro '" + macro.name + "' takes no argument named '" + named[0].first + "'");
+    throw Fault("macro '" + macro.name + "' takes no argument named '" + named[0].first.bytes + "'");
   }
 }
 

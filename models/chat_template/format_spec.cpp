@@ -10,18 +10,15 @@
 namespace warpchat::jinja {
 namespace {
 
-std::string pad(std::string text, const FormatSpec& spec, char align, size_t sign_length = 0) {
-  const int64_t missing = spec.width - static_cast<int64_t>(count_code_points(text));
-  if (missing <= 0) return text;
-  const auto filling = [&](int64_t n) {
-    std::string out;
-    for (int64_t i = 0; i < n; ++i) out += spec.fill;
-    return out;
-  };
-  if (align == '<') return text + filling(missing);
-  if (align == '^') return filling(missing / 2) + text + filling(missing - missing / 2);
-  if (align == '=') return text.insert(sign_length, filling(missing));
-  return filling(missing) + text;
+TracedText pad(const TracedText& text, const FormatSpec& spec, char align, size_t sign_length = 0) {
+  const int64_t missing = std::max<int64_t>(spec.width - static_cast<int64_t>(count_code_points(text.bytes)), 0);
+  const int64_t before = align == '<' ? 0 : align == '^' ? missing / 2 : missing;
+  const size_t start = align == '=' ? sign_length : 0;  // where the filling before the text stands
+  TracedText out = text.cut(0, start);
+  for (int64_t i = 0; i < before; ++i) out.append(spec.fill);
+  out.append(text, start, text.bytes.size());
+  for (int64_t i = before; i < missing; ++i) out.append(spec.fill);
+  return out;
 }
 
 std::string group_digits(const std::string& digits, char separator, size_t size) {
@@ -38,7 +35,8 @@ std::string group_digits(const std::string& digits, char separator, size_t size)
 std::string lay_out_number(bool negative, const std::string& prefix, const std::string& digits,
                            const FormatSpec& spec) {
   const std::string sign = negative ? "-" : spec.sign == '-' ? "" : std::string(1, spec.sign);
-  return pad(sign + prefix + digits, spec, spec.align ? spec.align : '>', sign.size() + prefix.size());
+  const TracedText number = own_text(sign + prefix + digits);
+  return pad(number, spec, spec.align ? spec.align : '>', sign.size() + prefix.size()).bytes;
 }
 
 std::string format_integer(int64_t number, const FormatSpec& spec) {
@@ -78,10 +76,10 @@ std::string format_real(double number, const FormatSpec& spec) {
   return lay_out_number(std::signbit(number) && !std::isnan(number), "", digits, spec);
 }
 
-std::string format_text(const std::string& text, const FormatSpec& spec, char align) {
+TracedText format_text(const TracedText& text, const FormatSpec& spec, char align) {
   const bool is_cut = spec.precision >= 0;
-  return pad(is_cut ? encode(decode(text).substr(0, static_cast<size_t>(spec.precision))) : text, spec,
-             spec.align ? spec.align : align);
+  const size_t end = is_cut ? offset_of(text.bytes, static_cast<size_t>(spec.precision)) : text.bytes.size();
+  return pad(text.cut(0, end), spec, spec.align ? spec.align : align);
 }
 
 double to_real(const Value& v) {

@@ -19,9 +19,9 @@ struct FormatSpec {
   char conversion = 0;
 };
 
-std::string format_integer(int64_t number, const FormatSpec& spec);                    // conversions d b o x X
-std::string format_real(double number, const FormatSpec& spec);                        // conversions e E f F g G n %
-std::string format_text(const std::string& text, const FormatSpec& spec, char align);  // cut to the precision
+std::string format_integer(int64_t number, const FormatSpec& spec);                  // conversions d b o x X
+std::string format_real(double number, const FormatSpec& spec);                      // conversions e E f F g G n %
+TracedText format_text(const TracedText& text, const FormatSpec& spec, char align);  // cut to the precision
 // A number's sign, prefix and digits put together and padded.
 std::string lay_out_number(bool negative, const std::string& prefix, const std::string& digits, const FormatSpec& spec);
 double to_real(const Value& v);  // Fault for what is no number

@@ -41,19 +41,20 @@ Value make_namespace(Heap& heap, const Arguments& arguments) {
 }
 
 Value raise_exception(const Arguments& arguments) {
-  throw Fault("the template refuses these messages: " + str(bind("raise_exception", arguments, {{"message"}})[0]));
+  throw Fault("the template refuses these messages: " +
+              str(bind("raise_exception", arguments, {{"message"}})[0]).bytes);
 }
 
 Value strftime_now(Heap& heap, const Arguments& arguments) {
   const Value format = bind("strftime_now", arguments, {{"format"}})[0];
-  const std::string& text = to_text(format, "strftime_now()'s format");
+  const std::string& text = to_bytes(format, "strftime_now()'s format");
   const std::time_t now = std::time(nullptr);
   std::tm local{};
   localtime_r(&now, &local);
   std::string out(text.size() * 8 + 256, '\0');
   out.resize(std::strftime(out.data(), out.size(), text.c_str(), &local));
   if (out.empty() && !text.empty()) throw Fault("strftime_now() cannot write the time as " + repr_text(text));
-  return heap.text(std::move(out));
+  return heap.text(text_for(std::move(out), format.text()->has_content()));
 }
 
 }  // namespace

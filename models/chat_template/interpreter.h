@@ -21,29 +21,30 @@ class Interpreter {
  public:
   explicit Interpreter(const Limits& limits) : limits_(limits), heap_(limits.bytes) {}
 
-  // variables: a JSON object. Error with the line for everything that goes wrong.
-  std::string run(const Template& parsed, const nlohmann::ordered_json& variables);
+  // variables: a JSON object; which texts in it are content is said in ../chat_template.h. Error with the line for
+  // everything that goes wrong.
+  TracedText run(const Template& parsed, const nlohmann::ordered_json& variables);
 
  private:
   enum class Flow { kNext, kBreak, kContinue };
   class Level;  // guards the depth of recursion
 
   // Statements: the output goes to `out`.
-  Flow execute(const Body& body, Scope& scope, std::string& out);
-  Flow execute(const Statement& statement, Scope& scope, std::string& out);
-  Flow run_node(const Data& node, Scope& scope, std::string& out);
-  Flow run_node(const Print& node, Scope& scope, std::string& out);
-  Flow run_node(const If& node, Scope& scope, std::string& out);
-  Flow run_node(const For& node, Scope& scope, std::string& out);
-  Flow run_node(const Set& node, Scope& scope, std::string& out);
-  Flow run_node(const SetBlock& node, Scope& scope, std::string& out);
-  Flow run_node(const Macro& node, Scope& scope, std::string& out);
-  Flow run_node(const CallBlock& node, Scope& scope, std::string& out);
-  Flow run_node(const FilterBlock& node, Scope& scope, std::string& out);
-  Flow run_node(const With& node, Scope& scope, std::string& out);
-  Flow run_node(const Scoped& node, Scope& scope, std::string& out);
-  Flow run_node(const Break&, Scope&, std::string&) { return Flow::kBreak; }
-  Flow run_node(const Continue&, Scope&, std::string&) { return Flow::kContinue; }
+  Flow execute(const Body& body, Scope& scope, TracedText& out);
+  Flow execute(const Statement& statement, Scope& scope, TracedText& out);
+  Flow run_node(const Data& node, Scope& scope, TracedText& out);
+  Flow run_node(const Print& node, Scope& scope, TracedText& out);
+  Flow run_node(const If& node, Scope& scope, TracedText& out);
+  Flow run_node(const For& node, Scope& scope, TracedText& out);
+  Flow run_node(const Set& node, Scope& scope, TracedText& out);
+  Flow run_node(const SetBlock& node, Scope& scope, TracedText& out);
+  Flow run_node(const Macro& node, Scope& scope, TracedText& out);
+  Flow run_node(const CallBlock& node, Scope& scope, TracedText& out);
+  Flow run_node(const FilterBlock& node, Scope& scope, TracedText& out);
+  Flow run_node(const With& node, Scope& scope, TracedText& out);
+  Flow run_node(const Scoped& node, Scope& scope, TracedText& out);
+  Flow run_node(const Break&, Scope&, TracedText&) { return Flow::kBreak; }
+  Flow run_node(const Continue&, Scope&, TracedText&) { return Flow::kContinue; }
 
   Scope& inner_scope(const Scope& outer) { return *heap_.make<Scope>(&outer); }
   Loop* start_loop(const For& node, Scope& scope);
@@ -52,7 +53,7 @@ class Interpreter {
   Callable* make_macro(const Macro& macro, const Scope& scope);
   Value call_macro(const Macro& macro, const Scope& defined_in, const Arguments& arguments);
   void bind_parameters(const Macro& macro, Scope& scope, const Arguments& arguments);
-  void emit(std::string& out, std::string_view text);
+  void emit(TracedText& out, const Value& value);  // printed
 
   // Expressions.
   Value evaluate(const Expr& expr, const Scope& scope);

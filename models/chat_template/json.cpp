@@ -13,7 +13,7 @@ namespace {
 
 class Reader {
  public:
-  explicit Reader(Heap& heap) : heap_(heap) {}
+  Reader(Heap& heap, bool is_content) : heap_(heap), is_content_(is_content) {}
 
   Value read(const nlohmann::ordered_json& json) {
     const Walk::Level level(walk_);
@@ -45,7 +45,7 @@ class Reader {
 
   Value read_text(const std::string& text) {
     if (find_invalid_utf8(text) != std::string::npos) throw Fault("a string among the variables is not valid UTF-8");
-    return heap_.text(text);
+    return heap_.text(text_for(text, is_content_));
   }
 
   Value read_array(const nlohmann::ordered_json& json) {
@@ -61,27 +61,41 @@ class Reader {
   }
 
   Heap& heap_;
+  bool is_content_;
   Walk walk_;
 };
 
 class Writer {
  public:
-  Writer(const JsonStyle& style, std::string& out) : style_(style), out_(out) {}
+  Writer(const JsonStyle& style, TracedText& out) : style_(style), out_(out) {}
   void write(const Value& v);
 
  private:
-  void write_text(std::string_view text);
-  void write_escape(char32_t c);
+  void write_text(const TracedText& text);
   void write_list(const List& list);
   void write_dict(const Dict& dict);
   void write_key(const Value& key);
   void break_line();
 
   const JsonStyle& style_;
-  std::string& out_;
+  TracedText& out_;
   Walk walk_;
   int depth_ = 0;
 };
+
+std::string escape_of(char32_t c) {
+  constexpr std::string_view kShort = "\"\\\n\r\t\f\b", kLetters = "\"\\nrtfb";
+  if (const size_t i = c < 0x80 ? kShort.find(static_cast<char>(c)) : std::string_view::npos; i < kShort.size())
+    return {'\\', kLetters[i]};
+  char escape[16];
+  if (c < 0x10000) {
+    std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c));
+  } else {
+    const unsigned rest = static_cast<unsigned>(c) - 0x10000;
+    std::snprintf(escape, sizeof escape, "\\u%04x\\u%04x", 0xD800 + (rest >> 10), 0xDC00 + (rest & 0x3FF));
+  }
+  return escape;
+}
 
 std::string json_number(double x) {
   if (std::isnan(x)) return "NaN";
@@ -91,17 +105,17 @@ std::string json_number(double x) {
 
 void Writer::write(const Value& v) {
   const Walk::Level level(walk_);
-  if (out_.size() > kMaxTextBytes) throw Fault("the JSON of a value is longer than 64 MiB");
+  if (out_.bytes.size() > kMaxTextBytes) throw Fault("the JSON of a value is longer than 64 MiB");
   if (const Text* text = v.text()) {
-    write_text(text->bytes);
+    write_text(*text);
   } else if (v.is_none()) {
-    out_ += "null";
+    out_.append("null");
   } else if (const bool* truth = v.boolean()) {
-    out_ += *truth ? "true" : "false";
+    out_.append(*truth ? "true" : "false");
   } else if (const int64_t* number = v.integer()) {
-    out_ += std::to_string(*number);
+    out_.append(std::to_string(*number));
   } else if (const double* real = v.real()) {
-    out_ += json_number(*real);
+    out_.append(json_number(*real));
   } else if (v.list() && v.list()->form <= List::Form::kTuple) {
     write_list(*v.list());
   } else if (v.dict()) {
@@ -113,63 +127,47 @@ void Writer::write(const Value& v) {
   }
 }
 
-void Writer::write_text(std::string_view text) {
-  out_ += '"';
-  for (size_t at = 0; at < text.size();) {
+void Writer::write_text(const TracedText& text) {
+  out_.append("\"");
+  size_t plain = 0;  // where what is written as it is begins
+  for (size_t at = 0; at < text.bytes.size();) {
     const size_t start = at;
-    const char32_t c = next_code_point(text, at);
-    if (c == '"' || c == '\\' || c < 0x20 || (style_.ensure_ascii && c >= 0x7F)) {
-      write_escape(c);
-    } else {
-      out_ += text.substr(start, at - start);
-    }
+    const char32_t c = next_code_point(text.bytes, at);
+    if (c != '"' && c != '\\' && c >= 0x20 && !(style_.ensure_ascii && c >= 0x7F)) continue;
+    out_.append(text, plain, start);
+    out_.append_for(escape_of(c), text, start, at);
+    plain = at;
   }
-  out_ += '"';
-}
-
-void Writer::write_escape(char32_t c) {
-  constexpr std::string_view kShort = "\"\\\n\r\t\f\b", kLetters = "\"\\nrtfb";
-  if (const size_t i = c < 0x80 ? kShort.find(static_cast<char>(c)) : std::string_view::npos; i < kShort.size()) {
-    out_ += '\\';
-    out_ += kLetters[i];
-    return;
-  }
-  char escape[16];
-  if (c < 0x10000) {
-    std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c));
-  } else {
-    const unsigned rest = static_cast<unsigned>(c) - 0x10000;
-    std::snprintf(escape, sizeof escape, "\\u%04x\\u%04x", 0xD800 + (rest >> 10), 0xDC00 + (rest & 0x3FF));
-  }
-  out_ += escape;
+  out_.append(text, plain, text.bytes.size());
+  out_.append("\"");
 }
 
 void Writer::break_line() {
   if (!style_.is_indented) return;
-  out_ += '\n';
-  for (int i = 0; i < depth_; ++i) out_ += style_.indent;
+  out_.append("\n");
+  for (int i = 0; i < depth_; ++i) out_.append(style_.indent);
 }
 
 void Writer::write_list(const List& list) {
   if (list.items.empty()) {
-    out_ += "[]";
+    out_.append("[]");
     return;
   }
-  out_ += '[';
+  out_.append("[");
   ++depth_;
   for (size_t i = 0; i < list.items.size(); ++i) {
-    if (i > 0) out_ += style_.item_separator;
+    if (i > 0) out_.append(style_.item_separator);
     break_line();
     write(list.items[i]);
   }
   --depth_;
   break_line();
-  out_ += ']';
+  out_.append("]");
 }
 
 void Writer::write_dict(const Dict& dict) {
   if (dict.entries().empty()) {
-    out_ += "{}";
+    out_.append("{}");
     return;
   }
   std::vector<Dict::Entry> entries = dict.entries();
@@ -177,35 +175,37 @@ void Writer::write_dict(const Dict& dict) {
     std::stable_sort(entries.begin(), entries.end(),
                      [](const auto& a, const auto& b) { return less(a.first, b.first); });
   }
-  out_ += '{';
+  out_.append("{");
   ++depth_;
   for (size_t i = 0; i < entries.size(); ++i) {
-    if (i > 0) out_ += style_.item_separator;
+    if (i > 0) out_.append(style_.item_separator);
     break_line();
     write_key(entries[i].first);
-    out_ += style_.key_separator;
+    out_.append(style_.key_separator);
     write(entries[i].second);
   }
   --depth_;
   break_line();
-  out_ += '}';
+  out_.append("}");
 }
 
 void Writer::write_key(const Value& key) {
-  if (key.text()) return write_text(key.text()->bytes);
+  if (key.text()) return write_text(*key.text());
   if (!is_number(key) && !key.is_none())
     throw Fault(std::string("a key of type ") + type_name(key) + " is none of JSON");
-  out_ += '"';
+  out_.append("\"");
   write(key);
-  out_ += '"';
+  out_.append("\"");
 }
 
 }  // namespace
 
-Value from_json(Heap& heap, const nlohmann::ordered_json& json) { return Reader(heap).read(json); }
+Value from_json(Heap& heap, const nlohmann::ordered_json& json, bool is_content) {
+  return Reader(heap, is_content).read(json);
+}
 
-std::string to_json(const Value& v, const JsonStyle& style) {
-  std::string out;
+TracedText to_json(const Value& v, const JsonStyle& style) {
+  TracedText out;
   Writer(style, out).write(v);
   return out;
 }

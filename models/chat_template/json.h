@@ -7,17 +7,18 @@
 
 namespace warpchat::jinja {
 
-// Objects keep their order. Fault for integers beyond 64 signed bits and for nesting deeper than Walk allows.
-Value from_json(Heap& heap, const nlohmann::ordered_json& json);
+// Objects keep their order; is_content: of every text in it, keys too. Fault for integers beyond 64 signed bits and for
+// nesting deeper than Walk allows.
+Value from_json(Heap& heap, const nlohmann::ordered_json& json, bool is_content);
 
 // As Python's json.dumps(v, ensure_ascii, indent, separators, sort_keys) writes it.
 struct JsonStyle {
   bool ensure_ascii = false;
   bool is_indented = false;
-  std::string indent;  // of one level, where indented
-  std::string item_separator = ", ", key_separator = ": ";
+  TracedText indent;  // of one level, where indented
+  TracedText item_separator = own_text(", "), key_separator = own_text(": ");
   bool sort_keys = false;
 };
-std::string to_json(const Value& v, const JsonStyle& style);
+TracedText to_json(const Value& v, const JsonStyle& style);
 
 }  // namespace warpchat::jinja

@@ -78,7 +78,7 @@ double round_real(double x, int64_t places) {
 
 Value filter_round(Heap&, const Value& input, const Arguments& arguments) {
   const auto given = bind("round", arguments, {{"precision", 0}, {"method", literal_text("common")}});
-  const std::string& method = to_text(given[1], "round's method");
+  const std::string& method = to_bytes(given[1], "round's method");
   const int64_t precision = to_integer(given[0], "round's precision");
   if (input.undefined()) fail_undefined(*input.undefined());
   const bool is_integer = !input.real();

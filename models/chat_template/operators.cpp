@@ -46,8 +46,10 @@ Value arithmetic(const char* op, const Value& a, const Value& b, Whole whole, Re
 }
 
 Value add_texts(Heap& heap, const Value& a, const Value& b) {
-  if (!a.text()->markup && !b.text()->markup) return heap.text(a.text()->bytes + b.text()->bytes);
-  return heap.text(str_as_markup(a) + str_as_markup(b), true);
+  const bool markup = a.text()->markup || b.text()->markup;
+  TracedText sum = text_of(a, markup);
+  sum.append(text_of(b, markup));
+  return heap.text(std::move(sum), markup);
 }
 
 // Python's range of a slice: the first index, how many, and by which step.
@@ -75,13 +77,27 @@ Range resolve_slice(int64_t length, const Value& start, const Value& stop, const
   return range;
 }
 
-template <class Sequence>
-Sequence take(const Sequence& from, const Range& range) {
-  Sequence taken;
+// Calls take(index) for each.
+template <class Take>
+void for_each_index(const Range& range, Take take) {
   for (int64_t i = 0, at = range.start; i < range.count; ++i) {
-    taken.push_back(from[static_cast<size_t>(at)]);
+    take(static_cast<size_t>(at));
     if (i + 1 < range.count) at += range.step;
   }
+}
+
+TracedText slice_text(const TracedText& text, const Range& range) {
+  if (range.count == 0) return {};
+  const auto start = static_cast<size_t>(range.start), count = static_cast<size_t>(range.count);
+  if (range.step == 1) {
+    const size_t begin = offset_of(text.bytes, start);
+    return text.cut(begin, begin + offset_of(std::string_view(text.bytes).substr(begin), count));
+  }
+  std::vector<size_t> offsets;  // of every code point, then the end
+  for (size_t at = 0; at < text.bytes.size(); next_code_point(text.bytes, at)) offsets.push_back(at);
+  offsets.push_back(text.bytes.size());
+  TracedText taken;
+  for_each_index(range, [&](size_t i) { taken.append(text, offsets[i], offsets[i + 1]); });
   return taken;
 }
 
@@ -111,15 +127,14 @@ std::optional<Value> item(Heap& heap, const Value& object, const Value& index) {
     return i < 0 ? std::nullopt : std::optional(list->items[static_cast<size_t>(i)]);
   }
   if (const Text* text = object.text()) {
-    const std::u32string letters = decode(text->bytes);
-    const int64_t i = resolve_index(index, letters.size());
-    return i < 0 ? std::nullopt : std::optional(heap.text(encode({&letters[static_cast<size_t>(i)], 1}), text->markup));
+    const int64_t i = resolve_index(index, count_code_points(text->bytes));
+    return i < 0 ? std::nullopt : std::optional(heap.text(slice_text(*text, {i, 1, 1}), text->markup));
   }
   return std::nullopt;
 }
 
 Value missing(const Value& object, const Value& name) {
-  if (name.text()) return undefined(std::string(type_name(object)) + " has no attribute or item " + repr(name));
+  if (name.text()) return undefined(std::string(type_name(object)) + " has no attribute or item " + repr(name).bytes);
   return undefined(std::string(type_name(object)) + " has no such element");
 }
 
@@ -154,8 +169,8 @@ Value multiply(Heap& heap, const Value& a, const Value& b) {
   const size_t times = repeats ? static_cast<size_t>(std::max<int64_t>(integer_of(factor), 0)) : 0;
   if (const Text* text = sequence.text(); text && repeats) {
     if (!text->bytes.empty() && times > kMaxTextBytes / text->bytes.size()) throw Fault("a repeated text is too long");
-    std::string out;
-    for (size_t i = 0; i < times && !text->bytes.empty(); ++i) out += text->bytes;
+    TracedText out;
+    for (size_t i = 0; i < times && !text->bytes.empty(); ++i) out.append(*text);
     return heap.text(std::move(out), text->markup);
   }
   if (const List* list = sequence.list(); list && repeats && list->form <= List::Form::kTuple) {
@@ -248,7 +263,7 @@ Value plus(const Value& a) {
 
 bool contains(Heap& heap, const Value& container, const Value& item) {
   if (const Text* text = container.text()) {
-    return text->bytes.find(to_text(item, "the left side of `in` a str")) != std::string::npos;
+    return text->bytes.find(to_bytes(item, "the left side of `in` a str")) != std::string::npos;
   }
   if (const Dict* dict = container.dict()) return dict->find(item) != nullptr;
   if (const List* list = container.list()) {
@@ -289,12 +304,13 @@ Value subscript(Heap& heap, const Value& object, const Value& index) {
 Value slice(Heap& heap, const Value& object, const Value& start, const Value& stop, const Value& step) {
   if (const List* list = object.list(); list && !list->is_view()) {
     const Range range = resolve_slice(static_cast<int64_t>(list->items.size()), start, stop, step);
-    return heap.list(take(list->items, range), list->form);
+    std::vector<Value> items;
+    for_each_index(range, [&](size_t i) { items.push_back(list->items[i]); });
+    return heap.list(std::move(items), list->form);
   }
   if (const Text* text = object.text()) {
-    const std::u32string letters = decode(text->bytes);
-    const Range range = resolve_slice(static_cast<int64_t>(letters.size()), start, stop, step);
-    return heap.text(encode(take(letters, range)), text->markup);
+    const auto length = static_cast<int64_t>(count_code_points(text->bytes));
+    return heap.text(slice_text(*text, resolve_slice(length, start, stop, step)), text->markup);
   }
   if (object.undefined()) fail_undefined(*object.undefined());
   throw Fault(std::string("a value of type ") + type_name(object) + " cannot be sliced");

@@ -34,7 +34,7 @@ class StatementParser : ExpressionParser {
     while (current().type != TokenType::kEnd) {
       const int line = current().line;
       if (current().type == TokenType::kData) {
-        body.push_back({line, Data{take().text}});
+        body.push_back({line, Data{literal_text(take().text)}});
       } else if (current().type == TokenType::kVariableBegin) {
         take();
         body.push_back({line, Print{parse_tuple({})}});

@@ -14,7 +14,7 @@ namespace {
 
 class PrintfFormatter {
  public:
-  PrintfFormatter(const Text& format, const Value& values) : text_(format.bytes), markup_(format.markup) {
+  PrintfFormatter(const Text& format, const Value& values) : format_(format), text_(format.bytes) {
     const List* list = values.list();
     if (list && list->form == List::Form::kTuple) {
       queue_ = list->items;
@@ -26,16 +26,14 @@ class PrintfFormatter {
     may_be_left_ = mapping_ || values.undefined() || (list && list->form != List::Form::kTuple);
   }
 
-  std::string run() {
-    std::string out;
+  TracedText run() {
+    TracedText out;
     while (at_ < text_.size()) {
-      if (text_[at_] != '%') {
-        out += text_[at_++];
-      } else {
-        ++at_;
-        out += conversion();
-      }
-      if (out.size() > kMaxTextBytes) throw Fault("a formatted text is longer than 64 MiB");
+      const size_t percent = std::min(text_.find('%', at_), text_.size());
+      out.append(format_, at_, percent);
+      at_ = percent + 1;
+      if (percent < text_.size()) out.append(conversion());
+      if (out.bytes.size() > kMaxTextBytes) throw Fault("a formatted text is longer than 64 MiB");
     }
     if (next_ < queue_.size() && !may_be_left_) throw Fault("a string has fewer % conversions than values");
     return out;
@@ -102,49 +100,50 @@ class PrintfFormatter {
     return spec;
   }
 
-  std::string conversion() {
+  TracedText conversion() {
     if (at_ < text_.size() && text_[at_] == '(') {
       ++at_;
       read_name();
     }
     const FormatSpec spec = read_spec();
-    if (spec.conversion == '%') return "%";
+    if (spec.conversion == '%') return format_.cut(at_ - 1, at_);
     return convert(next_value(), spec);
   }
 
-  std::string convert(const Value& v, const FormatSpec& spec) const {
+  TracedText convert(const Value& v, const FormatSpec& spec) const {
     switch (spec.conversion) {
       case 's':
-        return format_text(markup_ ? str_as_markup(v) : str(v), spec, '>');
+        return format_text(format_.markup ? str_as_markup(v) : str(v), spec, '>');
       case 'r':
-        return format_text(markup_ ? escape_html(repr(v)) : repr(v), spec, '>');
+        return format_text(format_.markup ? escape_html(repr(v)) : repr(v), spec, '>');
       case 'c':
         return format_text(character(v), spec, '>');
       case 'd':
       case 'i':
       case 'u':
-        return format_integer(v.real() ? truncate_real(*v.real()) : to_integer(v, "the value of %d"), spec);
+        return own_text(format_integer(v.real() ? truncate_real(*v.real()) : to_integer(v, "the value of %d"), spec));
       case 'x':
       case 'X':
       case 'o':
-        return format_integer(to_integer(v, "the value of %x"), spec);
+        return own_text(format_integer(to_integer(v, "the value of %x"), spec));
       case 'e':
       case 'E':
       case 'f':
       case 'F':
       case 'g':
       case 'G':
-        return format_real(to_real(v), spec);
+        return own_text(format_real(to_real(v), spec));
       default:
         throw Fault(std::string("the conversion %") + spec.conversion + " is not supported");
     }
   }
 
-  static std::string character(const Value& v) {
-    if (v.text() && count_code_points(v.text()->bytes) == 1) return v.text()->bytes;
+  // Of a number it is content: the number may be.
+  static TracedText character(const Value& v) {
+    if (v.text() && count_code_points(v.text()->bytes) == 1) return *v.text();
     const int64_t c = to_integer(v, "the value of %c");
     if (c < 0 || c > 0x10FFFF || (c >= 0xD800 && c < 0xE000)) throw Fault("the value of %c is no character");
-    return encode(std::u32string(1, static_cast<char32_t>(c)));
+    return text_for(encode(std::u32string(1, static_cast<char32_t>(c))), true);
   }
 
   static int64_t truncate_real(double x) {
@@ -152,8 +151,8 @@ class PrintfFormatter {
     return static_cast<int64_t>(x);
   }
 
-  const std::string& text_;
-  bool markup_;
+  const Text& format_;
+  const std::string& text_;  // format_'s
   std::vector<Value> queue_;
   Dict* mapping_ = nullptr;
   bool may_be_left_ = false;

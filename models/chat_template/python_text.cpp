@@ -10,17 +10,20 @@
 namespace warpchat::jinja {
 namespace {
 
-void append_escape(std::string& out, char32_t c) {
+std::string escape_of(char32_t c) {
+  if (c == '\n') return "\\n";
+  if (c == '\r') return "\\r";
+  if (c == '\t') return "\\t";
   char escape[16];
   const char* form = c < 0x100 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x";
   std::snprintf(escape, sizeof escape, form, static_cast<unsigned>(c));
-  out += escape;
+  return escape;
 }
 
 // Appends the repr of values to one string, which is refused beyond kMaxTextBytes.
 class Printer {
  public:
-  explicit Printer(std::string& out) : out_(out) {}
+  explicit Printer(TracedText& out) : out_(out) {}
   void print(const Value& v);
 
  private:
@@ -28,24 +31,26 @@ class Printer {
   void print_dict(const Dict& dict);
   void print_object(const Value& v);
 
-  std::string& out_;
+  TracedText& out_;
   Walk walk_;
 };
 
 void Printer::print(const Value& v) {
   const Walk::Level level(walk_);
   if (v.undefined()) {
-    out_ += "Undefined";
+    out_.append("Undefined");
   } else if (v.is_none()) {
-    out_ += "None";
+    out_.append("None");
   } else if (const bool* truth = v.boolean()) {
-    out_ += *truth ? "True" : "False";
+    out_.append(*truth ? "True" : "False");
   } else if (const int64_t* number = v.integer()) {
-    out_ += std::to_string(*number);
+    out_.append(std::to_string(*number));
   } else if (const double* real = v.real()) {
-    out_ += repr_float(*real);
+    out_.append(repr_float(*real));
   } else if (const Text* text = v.text()) {
-    out_ += text->markup ? "Markup(" + repr_text(text->bytes) + ")" : repr_text(text->bytes);
+    if (text->markup) out_.append("Markup(");
+    out_.append(repr_text(*text));
+    if (text->markup) out_.append(")");
   } else if (const List* list = v.list()) {
     print_list(*list);
   } else if (const Dict* dict = v.dict()) {
@@ -53,44 +58,44 @@ void Printer::print(const Value& v) {
   } else {
     print_object(v);
   }
-  if (out_.size() > kMaxTextBytes) throw Fault("the text of a value is longer than 64 MiB");
+  if (out_.bytes.size() > kMaxTextBytes) throw Fault("the text of a value is longer than 64 MiB");
 }
 
 void Printer::print_list(const List& list) {
   constexpr const char* kOpen[] = {"[", "(", "range(", "dict_keys([", "dict_values([", "dict_items(["};
   constexpr const char* kClose[] = {"]", ")", ")", "])", "])", "])"};
   if (list.form == List::Form::kRange) throw Fault("a range has no text; turn it into a list with |list");
-  out_ += kOpen[static_cast<int>(list.form)];
+  out_.append(kOpen[static_cast<int>(list.form)]);
   for (size_t i = 0; i < list.items.size(); ++i) {
-    if (i > 0) out_ += ", ";
+    if (i > 0) out_.append(", ");
     print(list.items[i]);
   }
-  if (list.form == List::Form::kTuple && list.items.size() == 1) out_ += ',';
-  out_ += kClose[static_cast<int>(list.form)];
+  if (list.form == List::Form::kTuple && list.items.size() == 1) out_.append(",");
+  out_.append(kClose[static_cast<int>(list.form)]);
 }
 
 void Printer::print_dict(const Dict& dict) {
   const char* separator = "{";
   for (const auto& [key, value] : dict.entries()) {
-    out_ += separator;
+    out_.append(separator);
     print(key);
-    out_ += ": ";
+    out_.append(": ");
     print(value);
     separator = ", ";
   }
-  out_ += dict.entries().empty() ? "{}" : "}";
+  out_.append(dict.entries().empty() ? "{}" : "}");
 }
 
 void Printer::print_object(const Value& v) {
   if (const Namespace* space = v.name_space()) {
-    out_ += "<Namespace ";
+    out_.append("<Namespace ");
     print_dict(*space->attributes);
-    out_ += '>';
+    out_.append(">");
   } else if (Loop* loop = v.loop()) {
-    out_ += "<LoopContext " + std::to_string(loop->index()) + "/" + std::to_string(loop->length()) + ">";
+    out_.append("<LoopContext " + std::to_string(loop->index()) + "/" + std::to_string(loop->length()) + ">");
   } else if (const Callable* callable = v.callable()) {
     if (!callable->is_macro) throw Fault(callable->name + " is a function and has no text; call it");
-    out_ += "<Macro " + repr_text(callable->name) + ">";
+    out_.append("<Macro " + repr_text(callable->name) + ">");
   } else {
     throw Fault("an iterator has no text; turn it into a list with |list");
   }
@@ -125,42 +130,39 @@ std::string python_notation(std::string_view scientific) {
 
 }  // namespace
 
-std::string str(const Value& v) {
-  if (v.undefined()) return "";
-  if (const Text* text = v.text()) return text->bytes;
+TracedText str(const Value& v) {
+  if (v.undefined()) return {};
+  if (const Text* text = v.text()) return *text;
   return repr(v);
 }
 
-std::string repr(const Value& v) {
-  std::string out;
+TracedText repr(const Value& v) {
+  TracedText out;
   Printer(out).print(v);
   return out;
 }
 
-std::string repr_text(std::string_view text) {
-  const bool use_double = text.find('\'') != std::string_view::npos && text.find('"') == std::string_view::npos;
+TracedText repr_text(const TracedText& text) {
+  const std::string& bytes = text.bytes;
+  const bool use_double = bytes.find('\'') != std::string::npos && bytes.find('"') == std::string::npos;
   const char quote = use_double ? '"' : '\'';
-  std::string out(1, quote);
-  for (size_t at = 0; at < text.size();) {
+  TracedText out = own_text(std::string(1, quote));
+  for (size_t at = 0; at < bytes.size();) {
     const size_t start = at;
-    const char32_t c = next_code_point(text, at);
+    const char32_t c = next_code_point(bytes, at);
     if (c == static_cast<char32_t>(quote) || c == '\\') {
-      out += '\\';
-      out += static_cast<char>(c);
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\r') {
-      out += "\\r";
-    } else if (c == '\t') {
-      out += "\\t";
+      out.append_for(std::string{'\\', static_cast<char>(c)}, text, start, at);
     } else if (!is_printable(c)) {
-      append_escape(out, c);
+      out.append_for(escape_of(c), text, start, at);
     } else {
-      out += text.substr(start, at - start);
+      out.append(text, start, at);
     }
   }
-  return out + quote;
+  out.append(std::string_view(&quote, 1));
+  return out;
 }
+
+std::string repr_text(std::string_view text) { return repr_text(own_text(std::string(text))).bytes; }
 
 std::string repr_float(double x) {
   if (std::isnan(x)) return "nan";
@@ -170,35 +172,28 @@ std::string repr_float(double x) {
   return python_notation({buffer, static_cast<size_t>(end - buffer)});
 }
 
-std::string escape_html(std::string_view text) {
-  std::string out;
-  for (char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      case '"':
-        out += "&#34;";
-        break;
-      default:
-        out += c;
-    }
+TracedText escape_html(const TracedText& text) {
+  constexpr std::string_view kLetters = "&<>'\"";
+  constexpr std::string_view kEscapes[] = {"&amp;", "&lt;", "&gt;", "&#39;", "&#34;"};
+  TracedText out;
+  size_t plain = 0;  // where what is written as it is begins
+  for (size_t at; (at = text.bytes.find_first_of(kLetters, plain)) != std::string::npos; plain = at + 1) {
+    out.append(text, plain, at);
+    out.append_for(kEscapes[kLetters.find(text.bytes[at])], text, at, at + 1);
   }
+  out.append(text, plain, text.bytes.size());
   return out;
 }
 
-std::string str_as_markup(const Value& v) {
+TracedText str_as_markup(const Value& v) {
   const Text* text = v.text();
-  return text && text->markup ? text->bytes : escape_html(str(v));
+  if (text && text->markup) return *text;
+  return escape_html(str(v));
+}
+
+TracedText text_of(const Value& text, bool as_markup) {
+  if (as_markup) return str_as_markup(text);
+  return *text.text();
 }
 
 }  // namespace warpchat::jinja

@@ -7,13 +7,15 @@
 
 namespace warpchat::jinja {
 
-std::string str(const Value& v);  // Fault for what has no stable text: methods, iterators
-std::string repr(const Value& v);
-std::string repr_text(std::string_view text);  // quoted and escaped
+TracedText str(const Value& v);  // Fault for what has no stable text: methods, iterators
+TracedText repr(const Value& v);
+TracedText repr_text(const TracedText& text);  // quoted and escaped
+std::string repr_text(std::string_view text);  // for messages
 std::string repr_float(double x);              // the shortest decimal that reads back as x, in Python's notation
-std::string escape_html(std::string_view text);
+TracedText escape_html(const TracedText& text);
 
 // The bytes of a string value, escaped for HTML unless it is markup; of other values str().
-std::string str_as_markup(const Value& v);
+TracedText str_as_markup(const Value& v);
+TracedText text_of(const Value& text, bool as_markup);  // of a string value: as it is, or that
 
 }  // namespace warpchat::jinja

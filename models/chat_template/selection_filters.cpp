@@ -21,7 +21,7 @@ std::vector<Value> map_attribute(Heap& heap, const std::vector<Value>& items, co
 
 std::vector<Value> map_filter(Heap& heap, const std::vector<Value>& items, const Arguments& arguments) {
   if (arguments.positional.empty()) throw Fault("the filter map needs the name of a filter or attribute=");
-  const std::string& name = to_text(arguments.positional[0], "map's filter");
+  const std::string& name = to_bytes(arguments.positional[0], "map's filter");
   const Filter filter = find_filter(name);
   if (!filter) throw Fault("the filter '" + name + "' is not supported");
   const Arguments rest = without_first(arguments, 1);
@@ -35,7 +35,7 @@ Value filter_map(Heap& heap, const Value& input, const Arguments& arguments) {
   const std::vector<Value> items = iterate(heap, input);
   const bool by_attribute =
       arguments.positional.empty() && std::any_of(arguments.named.begin(), arguments.named.end(),
-                                                  [](const auto& named) { return named.first == "attribute"; });
+                                                  [](const auto& named) { return named.first.bytes == "attribute"; });
   return heap.iterator(by_attribute ? map_attribute(heap, items, arguments) : map_filter(heap, items, arguments));
 }
 
@@ -48,7 +48,7 @@ Value filter_select(Heap& heap, const Value& input, const Arguments& arguments) 
   Test test = nullptr;
   Arguments rest;
   if (arguments.positional.size() > kOffset) {
-    const std::string& name = to_text(arguments.positional[kOffset], "the name of a test");
+    const std::string& name = to_bytes(arguments.positional[kOffset], "the name of a test");
     test = find_test(name);
     if (!test) throw Fault("the test '" + name + "' is not supported");
     rest = without_first(arguments, kOffset + 1);

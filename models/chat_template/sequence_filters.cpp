@@ -20,8 +20,8 @@ Value filter_default(Heap&, const Value& input, const Arguments& arguments) {
 Value filter_attr(Heap& heap, const Value& input, const Arguments& arguments) {
   const Value name = bind("attr", arguments, {{"name"}})[0];
   if (input.undefined()) fail_undefined(*input.undefined());
-  const auto found = own_attribute(heap, input, to_text(name, "attr's name"));
-  return found ? *found : undefined(std::string(type_name(input)) + " has no attribute " + repr(name));
+  const auto found = own_attribute(heap, input, to_bytes(name, "attr's name"));
+  return found ? *found : undefined(std::string(type_name(input)) + " has no attribute " + repr(name).bytes);
 }
 
 Value filter_list(Heap& heap, const Value& input, const Arguments& arguments) {
@@ -55,9 +55,14 @@ Value filter_last(Heap& heap, const Value& input, const Arguments& arguments) {
 Value filter_reverse(Heap& heap, const Value& input, const Arguments& arguments) {
   bind_nothing("reverse", arguments);
   if (const Text* text = input.text()) {
-    std::u32string letters = decode(text->bytes);
-    std::reverse(letters.begin(), letters.end());
-    return heap.text(encode(letters), text->markup);
+    TracedText reversed;
+    for (size_t end = text->bytes.size(); end > 0;) {
+      const size_t last = end;
+      do --end;
+      while (continues_character(text->bytes[end]));
+      reversed.append(*text, end, last);
+    }
+    return heap.text(std::move(reversed), text->markup);
   }
   std::vector<Value> items = iterate(heap, input);
   std::reverse(items.begin(), items.end());
@@ -66,14 +71,14 @@ Value filter_reverse(Heap& heap, const Value& input, const Arguments& arguments)
 
 Value filter_join(Heap& heap, const Value& input, const Arguments& arguments) {
   const auto given = bind("join", arguments, {{"d", literal_text("")}, {"attribute", None{}}});
-  const std::string separator = str(given[0]);
-  std::string out;
+  const TracedText separator = str(given[0]);
+  TracedText out;
   bool is_first = true;
   for (const Value& item : iterate(heap, input)) {
-    if (!is_first) out += separator;
+    if (!is_first) out.append(separator);
     is_first = false;
-    out += str(attribute_path(heap, item, given[1]));
-    if (out.size() > kMaxTextBytes) throw Fault("a joined text is longer than 64 MiB");
+    out.append(str(attribute_path(heap, item, given[1])));
+    if (out.bytes.size() > kMaxTextBytes) throw Fault("a joined text is longer than 64 MiB");
   }
   return heap.text(std::move(out));
 }
@@ -100,7 +105,7 @@ Value filter_sort(Heap& heap, const Value& input, const Arguments& arguments) {
     std::vector<Value> keys;  // one for each of "name,other"
     if (const Text* paths = given[2].text()) {
       for (std::string_view path : split_at(paths->bytes, ",", -1)) {
-        keys.push_back(sort_key(heap, attribute_path(heap, item, heap.text(std::string(path))), is_true(given[1])));
+        keys.push_back(sort_key(heap, attribute_path(heap, item, literal_text(std::string(path))), is_true(given[1])));
       }
     } else {
       keys.push_back(sort_key(heap, attribute_path(heap, item, given[2]), is_true(given[1])));
@@ -113,7 +118,7 @@ Value filter_sort(Heap& heap, const Value& input, const Arguments& arguments) {
 Value filter_dictsort(Heap& heap, const Value& input, const Arguments& arguments) {
   const auto given =
       bind("dictsort", arguments, {{"case_sensitive", false}, {"by", literal_text("key")}, {"reverse", false}});
-  const std::string& by = to_text(given[1], "dictsort's by");
+  const std::string& by = to_bytes(given[1], "dictsort's by");
   if (by != "key" && by != "value") throw Fault("dictsort's by must be 'key' or 'value'");
   if (input.undefined()) fail_undefined(*input.undefined());
   if (!input.dict())
@@ -223,14 +228,14 @@ Value attribute_path(Heap& heap, Value item, const Value& path, const Value& oth
   for (std::string_view part : split_at(path.text()->bytes, ".", -1)) {
     const bool is_index = !part.empty() && part.size() < 10 &&
                           std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
-    item = subscript(heap, item, is_index ? Value(std::stoi(std::string(part))) : heap.text(std::string(part)));
+    item = subscript(heap, item, is_index ? Value(std::stoi(std::string(part))) : literal_text(std::string(part)));
     if (item.undefined() && !otherwise.is_none()) item = otherwise;
   }
   return item;
 }
 
 Value sort_key(Heap& heap, const Value& v, bool case_sensitive) {
-  return v.text() && !case_sensitive ? heap.text(to_lower(v.text()->bytes)) : v;
+  return v.text() && !case_sensitive ? heap.text(same_shape(to_lower(v.text()->bytes), *v.text())) : v;
 }
 
 Filter find_sequence_filter(std::string_view name) { return find_in(kSequenceFilters, name); }

@@ -46,7 +46,8 @@ Value filter_center(Heap& heap, const Value& input, const Arguments& arguments) 
 Value filter_title(Heap& heap, const Value& input, const Arguments& arguments) {
   bind_nothing("title", arguments);
   const auto begins_word = [](char32_t c) { return is_space(c) || std::u32string_view(U"-({[<").find(c) < 5; };
-  const std::u32string text = decode(str(input));
+  const TracedText from = str(input);
+  const std::u32string text = decode(from.bytes);
   std::string out;
   for (size_t i = 0; i < text.size();) {
     size_t end = i + 1;
@@ -54,7 +55,7 @@ Value filter_title(Heap& heap, const Value& input, const Arguments& arguments) {
     out += to_upper(encode({&text[i], 1})) + to_lower(encode({&text[i + 1], end - i - 1}));
     i = end;
   }
-  return heap.text(std::move(out));
+  return heap.text(same_shape(std::move(out), from));
 }
 
 Value filter_string(Heap& heap, const Value& input, const Arguments& arguments) {
@@ -80,7 +81,7 @@ Value filter_force_escape(Heap& heap, const Value& input, const Arguments& argum
 Value filter_replace(Heap& heap, const Value& input, const Arguments& arguments) {
   const auto given = bind("replace", arguments, {{"old"}, {"new"}, {"count", None{}}});
   const int64_t limit = given[2].is_none() ? -1 : to_integer(given[2], "replace's count");
-  return heap.text(replace_text(str(input), str(given[0]), str(given[1]), limit));
+  return heap.text(replace_text(str(input), str(given[0]).bytes, str(given[1]), limit));
 }
 
 Value filter_format(Heap& heap, const Value& input, const Arguments& arguments) {
@@ -99,25 +100,26 @@ Value filter_format(Heap& heap, const Value& input, const Arguments& arguments) 
 // Every line but the first is indented, and empty ones are not, unless asked for.
 Value filter_indent(Heap& heap, const Value& input, const Arguments& arguments) {
   const auto given = bind("indent", arguments, {{"width", 4}, {"first", false}, {"blank", false}});
-  const std::string text = to_text(input, "what the filter indent takes") + "\n";
+  TracedText text = to_text(input, "what the filter indent takes");
+  text.append("\n");
   const bool markup = input.text()->markup;
-  std::string indentation;
+  TracedText indentation;
   if (given[0].text()) {
-    indentation = markup ? str_as_markup(given[0]) : given[0].text()->bytes;
+    indentation = text_of(given[0], markup);
   } else {
     const int64_t width = to_integer(given[0], "indent's width");
     if (width > 10'000) throw Fault("indent's width is too large");
-    indentation.assign(static_cast<size_t>(std::max<int64_t>(width, 0)), ' ');
+    indentation = own_text(std::string(static_cast<size_t>(std::max<int64_t>(width, 0)), ' '));
   }
   const bool blank = is_true(given[2]);
-  std::string out = is_true(given[1]) ? indentation : "";
+  TracedText out = is_true(given[1]) ? indentation : TracedText();
   bool is_first = true;
-  for (std::string_view line : split_lines(text, false)) {
-    if (!is_first) out += '\n';
-    if (!is_first && (blank || !line.empty())) out += indentation;
-    out += line;
+  for (std::string_view line : split_lines(text.bytes, false)) {
+    if (!is_first) out.append("\n");
+    if (!is_first && (blank || !line.empty())) out.append(indentation);
+    out.append(text.cut(line));
     is_first = false;
-    if (out.size() > kMaxTextBytes) throw Fault("an indented text is longer than 64 MiB");
+    if (out.bytes.size() > kMaxTextBytes) throw Fault("an indented text is longer than 64 MiB");
   }
   return heap.text(std::move(out), markup);
 }
@@ -125,30 +127,34 @@ Value filter_indent(Heap& heap, const Value& input, const Arguments& arguments) 
 Value filter_truncate(Heap& heap, const Value& input, const Arguments& arguments) {
   const auto given = bind("truncate", arguments,
                           {{"length", 255}, {"killwords", false}, {"end", literal_text("...")}, {"leeway", None{}}});
-  const std::string& end = to_text(given[2], "truncate's end");
-  const auto end_length = static_cast<int64_t>(count_code_points(end));
+  const TracedText& end = to_text(given[2], "truncate's end");
+  const auto end_length = static_cast<int64_t>(count_code_points(end.bytes));
   const int64_t length = to_integer(given[0], "truncate's length");
   const int64_t leeway = given[3].is_none() ? 5 : to_integer(given[3], "truncate's leeway");
   if (length < end_length || leeway < 0) throw Fault("truncate's length is shorter than its end");
   if (static_cast<int64_t>(length_of(input)) - leeway <= length) return input;
-  const std::u32string text = decode(to_text(input, "what the filter truncate takes"));
-  const std::string kept = encode(std::u32string_view(text).substr(0, static_cast<size_t>(length - end_length)));
-  const std::string_view cut = is_true(given[1]) ? kept : split_at_from_right(kept, " ", 1)[0];
-  return heap.text(std::string(cut) + end, input.text()->markup);
+  const TracedText& text = to_text(input, "what the filter truncate takes");
+  const auto n_kept = static_cast<size_t>(length - end_length);
+  const std::string_view kept = std::string_view(text.bytes).substr(0, offset_of(text.bytes, n_kept));
+  TracedText out = text.cut(is_true(given[1]) ? kept : split_at_from_right(kept, " ", 1)[0]);
+  out.append(end);
+  return heap.text(std::move(out), input.text()->markup);
 }
 
-std::string quote_url(const Value& v, bool in_query) {
-  std::string out;
-  for (const char c : str(v)) {
+TracedText quote_url(const Value& v, bool in_query) {
+  constexpr char kHex[] = "0123456789ABCDEF";
+  const TracedText text = str(v);
+  TracedText out;
+  for (size_t i = 0; i < text.bytes.size(); ++i) {
+    const char c = text.bytes[i];
     const auto byte = static_cast<unsigned char>(c);
     const bool is_plain = (byte < 0x80 && is_letter_or_number(byte)) || std::string_view("_.-~").find(c) < 4;
     if (is_plain || (c == '/' && !in_query)) {
-      out += c;
+      out.append(text, i, i + 1);
     } else if (c == ' ' && in_query) {
-      out += '+';
+      out.append_for("+", text, i, i + 1);
     } else {
-      constexpr char kHex[] = "0123456789ABCDEF";
-      out += {'%', kHex[byte >> 4], kHex[byte & 15]};
+      out.append_for(std::string{'%', kHex[byte >> 4], kHex[byte & 15]}, text, i, i + 1);
     }
   }
   return out;
@@ -157,11 +163,14 @@ std::string quote_url(const Value& v, bool in_query) {
 Value filter_urlencode(Heap& heap, const Value& input, const Arguments& arguments) {
   bind_nothing("urlencode", arguments);
   if (input.text() || !is_iterable(input)) return heap.text(quote_url(input, false));
-  std::string out;
+  TracedText out;
   for (const Value& item : input.dict() ? pairs_of(heap, *input.dict()) : iterate(heap, input)) {
     const std::vector<Value> pair = iterate(heap, item);
     if (pair.size() != 2) throw Fault("the filter urlencode takes a str, a dict or pairs");
-    out += (out.empty() ? "" : "&") + quote_url(pair[0], true) + "=" + quote_url(pair[1], true);
+    if (!out.bytes.empty()) out.append("&");
+    out.append(quote_url(pair[0], true));
+    out.append("=");
+    out.append(quote_url(pair[1], true));
   }
   return heap.text(std::move(out));
 }
@@ -170,7 +179,7 @@ Value filter_wordcount(Heap&, const Value& input, const Arguments& arguments) {
   bind_nothing("wordcount", arguments);
   int64_t n = 0;
   bool in_word = false;
-  for (const char32_t c : decode(str(input))) {
+  for (const char32_t c : decode(str(input).bytes)) {
     const bool is_part = c == '_' || is_letter_or_number(c);
     n += is_part && !in_word;
     in_word = is_part;
@@ -186,11 +195,11 @@ Value filter_tojson(Heap& heap, const Value& input, const Arguments& arguments) 
   style.sort_keys = is_true(given[3]);
   style.is_indented = !given[1].is_none();
   if (style.is_indented) {
-    style.item_separator = ",";
+    style.item_separator = own_text(",");
     const int64_t width = given[1].text() ? 0 : to_integer(given[1], "tojson's indent");
     if (width > 1000) throw Fault("tojson's indent is too large");
-    style.indent =
-        given[1].text() ? given[1].text()->bytes : std::string(static_cast<size_t>(std::max<int64_t>(width, 0)), ' ');
+    const auto spaces = static_cast<size_t>(std::max<int64_t>(width, 0));
+    style.indent = given[1].text() ? text_of(given[1], false) : own_text(std::string(spaces, ' '));
   }
   if (!given[2].is_none()) {
     const std::vector<Value> separators = iterate(heap, given[2]);

@@ -15,20 +15,23 @@ namespace {
 const std::string& bytes_of(const Value& self) { return self.text()->bytes; }
 
 // A text derived from self: markup stays markup.
-Value derived(Heap& heap, const Value& self, std::string_view bytes) {
-  return heap.text(std::string(bytes), self.text()->markup);
+Value derived(Heap& heap, const Value& self, TracedText text) {
+  return heap.text(std::move(text), self.text()->markup);
 }
 
-Value derived_list(Heap& heap, const Value& self, const std::vector<std::string_view>& parts) {
+// part: a view into self's bytes.
+Value cut(Heap& heap, const Value& self, std::string_view part) { return derived(heap, self, self.text()->cut(part)); }
+
+Value cut_list(Heap& heap, const Value& self, const Parts& parts) {
   std::vector<Value> items;
-  for (std::string_view part : parts) items.push_back(derived(heap, self, part));
+  for (std::string_view part : parts) items.push_back(cut(heap, self, part));
   return heap.list(std::move(items));
 }
 
 template <std::string (*convert)(std::string_view)>
 Value converted(Heap& heap, const Value& self, const Arguments& arguments) {
   bind_nothing("a case conversion", arguments);
-  return derived(heap, self, convert(bytes_of(self)));
+  return derived(heap, self, same_shape(convert(bytes_of(self)), *self.text()));
 }
 
 // ---- Stripping ----
@@ -38,25 +41,25 @@ Value strip(Heap& heap, const Value& self, const Arguments& arguments) {
   const Value letters = bind("strip", arguments, {{"chars", None{}}})[0];
   std::string_view text = bytes_of(self);
   if (!letters.is_none()) {
-    return derived(heap, self, strip_letters(text, decode(to_text(letters, "strip()'s argument")), side));
+    return cut(heap, self, strip_letters(text, decode(to_bytes(letters, "strip()'s argument")), side));
   }
   if (side & kLeft) text = strip_left(text);
   if (side & kRight) text = strip_right(text);
-  return derived(heap, self, text);
+  return cut(heap, self, text);
 }
 
 Value remove_prefix(Heap& heap, const Value& self, const Arguments& arguments) {
   const Value prefix = bind("removeprefix", arguments, {{"prefix"}})[0];
   std::string_view text = bytes_of(self);
-  if (text.starts_with(to_text(prefix, "a prefix"))) text.remove_prefix(prefix.text()->bytes.size());
-  return derived(heap, self, text);
+  if (text.starts_with(to_bytes(prefix, "a prefix"))) text.remove_prefix(prefix.text()->bytes.size());
+  return cut(heap, self, text);
 }
 
 Value remove_suffix(Heap& heap, const Value& self, const Arguments& arguments) {
   const Value suffix = bind("removesuffix", arguments, {{"suffix"}})[0];
   std::string_view text = bytes_of(self);
-  if (text.ends_with(to_text(suffix, "a suffix"))) text.remove_suffix(suffix.text()->bytes.size());
-  return derived(heap, self, text);
+  if (text.ends_with(to_bytes(suffix, "a suffix"))) text.remove_suffix(suffix.text()->bytes.size());
+  return cut(heap, self, text);
 }
 
 // ---- Splitting and joining ----
@@ -65,53 +68,54 @@ template <Parts (*by_spaces)(std::string_view, int64_t), Parts (*by_text)(std::s
 Value split(Heap& heap, const Value& self, const Arguments& arguments) {
   const auto given = bind("split", arguments, {{"sep", None{}}, {"maxsplit", -1}});
   const int64_t limit = to_integer(given[1], "split()'s limit");
-  if (given[0].is_none()) return derived_list(heap, self, by_spaces(bytes_of(self), limit));
-  const std::string& separator = to_text(given[0], "split()'s separator");
+  if (given[0].is_none()) return cut_list(heap, self, by_spaces(bytes_of(self), limit));
+  const std::string& separator = to_bytes(given[0], "split()'s separator");
   if (separator.empty()) throw Fault("split() needs a separator that is not empty");
-  return derived_list(heap, self, by_text(bytes_of(self), separator, limit));
+  return cut_list(heap, self, by_text(bytes_of(self), separator, limit));
 }
 
 Value lines(Heap& heap, const Value& self, const Arguments& arguments) {
   const bool keep_ends = is_true(bind("splitlines", arguments, {{"keepends", false}})[0]);
-  return derived_list(heap, self, split_lines(bytes_of(self), keep_ends));
+  return cut_list(heap, self, split_lines(bytes_of(self), keep_ends));
 }
 
 template <bool from_right>
 Value partition(Heap& heap, const Value& self, const Arguments& arguments) {
   const Value separator = bind("partition", arguments, {{"sep"}})[0];
-  const std::string& mark = to_text(separator, "partition()'s separator");
+  const std::string& mark = to_bytes(separator, "partition()'s separator");
   if (mark.empty()) throw Fault("partition() needs a separator that is not empty");
   const std::string_view text = bytes_of(self);
   const size_t at = from_right ? text.rfind(mark) : text.find(mark);
   Parts parts = {text, "", ""};
   if (at != std::string_view::npos) {
-    parts = {text.substr(0, at), mark, text.substr(at + mark.size())};
+    parts = {text.substr(0, at), text.substr(at, mark.size()), text.substr(at + mark.size())};
   } else if (from_right) {
     parts = {"", "", text};
   }
-  const Value list = derived_list(heap, self, parts);
+  const Value list = cut_list(heap, self, parts);
   list.list()->form = List::Form::kTuple;
   return list;
 }
 
 Value join(Heap& heap, const Value& self, const Arguments& arguments) {
-  std::string out;
+  TracedText out;
   bool is_first = true;
   for (const Value& item : iterate(heap, bind("join", arguments, {{"iterable"}})[0])) {
-    if (!is_first) out += bytes_of(self);
+    if (!is_first) out.append(*self.text());
     is_first = false;
-    out += self.text()->markup ? str_as_markup(item) : to_text(item, "an item of join()");
-    if (out.size() > kMaxTextBytes) throw Fault("a joined text is longer than 64 MiB");
+    if (!self.text()->markup) to_text(item, "an item of join()");
+    out.append(text_of(item, self.text()->markup));
+    if (out.bytes.size() > kMaxTextBytes) throw Fault("a joined text is longer than 64 MiB");
   }
-  return derived(heap, self, out);
+  return derived(heap, self, std::move(out));
 }
 
 Value replace(Heap& heap, const Value& self, const Arguments& arguments) {
   const auto given = bind("replace", arguments, {{"old"}, {"new"}, {"count", -1}});
-  const std::string& old = to_text(given[0], "replace()'s first argument");
+  const std::string& old = to_bytes(given[0], "replace()'s first argument");
   to_text(given[1], "replace()'s second argument");
-  const std::string by = self.text()->markup ? str_as_markup(given[1]) : given[1].text()->bytes;
-  return derived(heap, self, replace_text(bytes_of(self), old, by, to_integer(given[2], "replace()'s count")));
+  const TracedText by = text_of(given[1], self.text()->markup);
+  return derived(heap, self, replace_text(*self.text(), old, by, to_integer(given[2], "replace()'s count")));
 }
 
 Value format(Heap& heap, const Value& self, const Arguments& arguments) {
@@ -142,7 +146,7 @@ Window window_of(const Value& self, const Value& start, const Value& end) {
 
 std::optional<int64_t> position_in(const Value& self, const Arguments& arguments, bool from_right) {
   const auto given = bind("find", arguments, {{"sub"}, {"start", None{}}, {"end", None{}}});
-  const std::u32string sought = decode(to_text(given[0], "what is searched for"));
+  const std::u32string sought = decode(to_bytes(given[0], "what is searched for"));
   const Window window = window_of(self, given[1], given[2]);
   if (!window.is_valid) return std::nullopt;
   const size_t at = from_right ? window.text.rfind(sought) : window.text.find(sought);
@@ -164,7 +168,7 @@ Value index(Heap&, const Value& self, const Arguments& arguments) {
 
 Value count(Heap&, const Value& self, const Arguments& arguments) {
   const auto given = bind("count", arguments, {{"sub"}, {"start", None{}}, {"end", None{}}});
-  const std::u32string sought = decode(to_text(given[0], "what is counted"));
+  const std::u32string sought = decode(to_bytes(given[0], "what is counted"));
   const Window window = window_of(self, given[1], given[2]);
   if (!window.is_valid) return 0;
   if (sought.empty()) return window.text.size() + 1;
@@ -182,7 +186,7 @@ Value starts_or_ends_with(Heap&, const Value& self, const Arguments& arguments) 
   if (several && several->form != List::Form::kTuple)
     throw Fault(std::string(name) + "() takes a str or a tuple of str");
   for (const Value& affix : several ? several->items : std::vector<Value>{given[0]}) {
-    const std::u32string letters = decode(to_text(affix, std::string(name) + "()'s argument"));
+    const std::u32string letters = decode(to_bytes(affix, std::string(name) + "()'s argument"));
     if (window.is_valid && (at_end ? window.text.ends_with(letters) : window.text.starts_with(letters))) return true;
   }
   return false;
@@ -215,26 +219,28 @@ Value align(Heap& heap, const Value& self, const Arguments& arguments) {
   const auto given = bind("an alignment", arguments, {{"width"}, {"fillchar", literal_text(" ")}});
   const auto length = static_cast<int64_t>(count_code_points(bytes_of(self)));
   const int64_t width = to_integer(given[0], "a width");
-  const std::string& fill = to_text(given[1], "a fill character");
-  if (count_code_points(fill) != 1) throw Fault("the fill character must be one character");
+  const TracedText& fill = to_text(given[1], "a fill character");
+  if (count_code_points(fill.bytes) != 1) throw Fault("the fill character must be one character");
   if (width > static_cast<int64_t>(kMaxTextBytes / 4)) throw Fault("a width is too large");
   const int64_t missing = std::max<int64_t>(width - length, 0);
   const int64_t left = side == kRight ? missing : side == kLeft ? 0 : missing / 2 + (missing & width & 1);
-  std::string out;
-  for (int64_t i = 0; i < left; ++i) out += fill;
-  out += bytes_of(self);
-  for (int64_t i = left; i < missing; ++i) out += fill;
-  return derived(heap, self, out);
+  TracedText out;
+  for (int64_t i = 0; i < left; ++i) out.append(fill);
+  out.append(*self.text());
+  for (int64_t i = left; i < missing; ++i) out.append(fill);
+  return derived(heap, self, std::move(out));
 }
 
 Value fill_zeros(Heap& heap, const Value& self, const Arguments& arguments) {
   const int64_t width = to_integer(bind("zfill", arguments, {{"width"}})[0], "a width");
   if (width > static_cast<int64_t>(kMaxTextBytes)) throw Fault("a width is too large");
-  std::string out = bytes_of(self);
-  const int64_t missing = width - static_cast<int64_t>(count_code_points(out));
-  const bool has_sign = !out.empty() && (out[0] == '+' || out[0] == '-');
-  if (missing > 0) out.insert(has_sign ? 1 : 0, static_cast<size_t>(missing), '0');
-  return derived(heap, self, out);
+  const std::string& text = bytes_of(self);
+  const int64_t missing = width - static_cast<int64_t>(count_code_points(text));
+  const size_t sign_length = text.starts_with('+') || text.starts_with('-') ? 1 : 0;
+  TracedText out = self.text()->cut(0, sign_length);
+  if (missing > 0) out.append(std::string(static_cast<size_t>(missing), '0'));
+  out.append(*self.text(), sign_length, text.size());
+  return derived(heap, self, std::move(out));
 }
 
 struct Row {

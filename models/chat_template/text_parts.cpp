@@ -96,26 +96,22 @@ std::string_view strip_letters(std::string_view text, std::u32string_view letter
   return text.substr(start, encode({code_points.data() + first, last - first}).size());
 }
 
-std::string replace_text(std::string_view text, std::string_view old, std::string_view by, int64_t limit) {
-  std::string out;
+TracedText replace_text(const TracedText& text, std::string_view old, const TracedText& by, int64_t limit) {
+  TracedText out;
   size_t at = 0;
-  const auto copy_one = [&] {
-    const size_t start = at;
-    next_code_point(text, at);
-    out += text.substr(start, at - start);
-  };
   for (int64_t done = 0; limit < 0 || done < limit; ++done) {
-    if (out.size() > kMaxTextBytes) throw Fault("a text is longer than 64 MiB");
-    const size_t found = text.find(old, at);
-    if (found == std::string_view::npos) break;
-    out += text.substr(at, found - at);
-    out += by;
+    if (out.bytes.size() > kMaxTextBytes) throw Fault("a text is longer than 64 MiB");
+    const size_t found = text.bytes.find(old, at);
+    if (found == std::string::npos) break;
+    out.append(text, at, found);
+    out.append(by);
     at = found + old.size();
     if (!old.empty()) continue;
-    if (at == text.size()) break;
-    copy_one();  // an empty `old` is found before every code point and at the end
+    if (at == text.bytes.size()) break;
+    next_code_point(text.bytes, at);  // an empty `old` is found before every code point and at the end
+    out.append(text, found, at);
   }
-  if (at < text.size()) out += text.substr(at);
+  out.append(text, at, text.bytes.size());
   return out;
 }
 

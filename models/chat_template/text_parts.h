@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "models/chat_template/traced_text.h"
+
 namespace warpchat::jinja {
 
 using Parts = std::vector<std::string_view>;
@@ -21,6 +23,6 @@ enum Side { kLeft = 1, kRight = 2, kBoth = 3 };
 std::string_view strip_letters(std::string_view text, std::u32string_view letters, int side);
 
 // With every occurrence of `old` replaced, or the first `limit` where that is not negative.
-std::string replace_text(std::string_view text, std::string_view old, std::string_view by, int64_t limit);
+TracedText replace_text(const TracedText& text, std::string_view old, const TracedText& by, int64_t limit);
 
 }  // namespace warpchat::jinja

@@ -137,6 +137,12 @@ size_t count_code_points(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
+size_t offset_of(std::string_view text, size_t n) {
+  size_t at = 0;
+  for (; n > 0 && at < text.size(); --n) next_code_point(text, at);
+  return at;
+}
+
 bool is_space(char32_t c) {
   if (c < 0x80) return c == ' ' || (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x1F);
   return c == 0x85 || category(c) == UTF8PROC_CATEGORY_ZS || c == 0x2028 || c == 0x2029;

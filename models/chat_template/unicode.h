@@ -9,12 +9,16 @@ namespace warpchat::jinja {
 // The offset of the first byte that is not part of well-formed UTF-8, or npos.
 size_t find_invalid_utf8(std::string_view text);
 
+// Whether a byte is one of a character's, but not its first.
+constexpr bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+
 // The code point at `offset`, which is moved behind it.
 char32_t next_code_point(std::string_view text, size_t& offset);
 void append_code_point(std::string& out, char32_t c);
 std::u32string decode(std::string_view text);
 std::string encode(std::u32string_view code_points);
 size_t count_code_points(std::string_view text);
+size_t offset_of(std::string_view text, size_t n);  // of the code point n, from 0; of the end where there are only n
 
 bool is_space(char32_t c);      // what str.strip() strips, the same set as \s
 bool is_line_end(char32_t c);   // what str.splitlines() splits at

@@ -81,12 +81,12 @@ size_t hash_in(Walk& walk, const Value& v) {
   return 1;
 }
 
-std::vector<Value> characters(Heap& heap, const std::string& text) {
+std::vector<Value> characters(Heap& heap, const Text& text) {
   std::vector<Value> items;
-  for (size_t at = 0; at < text.size();) {
+  for (size_t at = 0; at < text.bytes.size();) {
     const size_t start = at;
-    next_code_point(text, at);
-    items.push_back(heap.text(text.substr(start, at - start)));
+    next_code_point(text.bytes, at);
+    items.push_back(heap.text(text.cut(start, at)));
   }
   return items;
 }
@@ -137,13 +137,13 @@ void Dict::clear() {
   places_.clear();
 }
 
-Value Heap::text(std::string bytes, bool markup) {
-  if (bytes.size() > kMaxTextBytes) throw Fault("a text is longer than 64 MiB");
-  const size_t charged = sizeof(Text) + bytes.size();
+Value Heap::text(TracedText text, bool markup) {
+  if (text.bytes.size() > kMaxTextBytes) throw Fault("a text is longer than 64 MiB");
+  const size_t charged = sizeof(Text) + text.bytes.size() + text.content.size() * sizeof(TextRange);
   charge(charged);
-  return Value(std::shared_ptr<const Text>(new Text{std::move(bytes), markup}, [this, charged](const Text* text) {
+  return Value(std::shared_ptr<const Text>(new Text{std::move(text), markup}, [this, charged](const Text* held) {
     release(charged);
-    delete text;
+    delete held;
   }));
 }
 
@@ -187,7 +187,7 @@ void Heap::charge(size_t bytes) {
   used_bytes_ += bytes;
 }
 
-Value literal_text(std::string bytes) { return std::make_shared<const Text>(Text{std::move(bytes)}); }
+Value literal_text(std::string bytes) { return std::make_shared<const Text>(Text{own_text(std::move(bytes))}); }
 
 Value undefined(std::string why) { return Undefined{std::make_shared<const std::string>(std::move(why))}; }
 
@@ -233,7 +233,7 @@ size_t length_of(const Value& v) {
 
 std::vector<Value> iterate(Heap& heap, const Value& v) {
   if (v.undefined()) return {};
-  if (const Text* text = v.text()) return characters(heap, text->bytes);
+  if (const Text* text = v.text()) return characters(heap, *text);
   if (const List* list = v.list()) return list->items;
   if (const Dict* dict = v.dict()) return keys_of(*dict);
   if (Iterator* iterator = v.iterator()) {

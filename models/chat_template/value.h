@@ -14,6 +14,8 @@
 #include <variant>
 #include <vector>
 
+#include "models/chat_template/traced_text.h"
+
 namespace warpchat::jinja {
 
 // What went wrong, without the place: the interpreter adds the line.
@@ -46,8 +48,7 @@ struct Undefined {
   std::shared_ptr<const std::string> why;  // "'foo' is undefined"
 };
 struct None {};
-struct Text {
-  std::string bytes;    // UTF-8
+struct Text : TracedText {
   bool markup = false;  // passed the filter `safe` or `escape`: what is added to it is escaped for HTML
 };
 struct List;
@@ -147,7 +148,7 @@ struct Iterator : Object {
 
 struct Arguments {
   std::vector<Value> positional;
-  std::vector<std::pair<std::string, Value>> named;
+  std::vector<std::pair<TracedText, Value>> named;  // a name may be a key out of the content
 };
 
 struct Callable : Object {
@@ -173,7 +174,7 @@ class Heap {
     objects_.push_back(std::move(object));
     return made;
   }
-  Value text(std::string bytes, bool markup = false);
+  Value text(TracedText text, bool markup = false);
   List* list(std::vector<Value> items, List::Form form = List::Form::kList);
   Dict* dict() { return make<Dict>(); }
   Iterator* iterator(std::vector<Value> items);

@@ -41,7 +41,7 @@ bool is_sequence(const Value& v) { return v.undefined() || v.text() || v.dict() 
 template <bool (*is_case)(char32_t), bool (*is_other_case)(char32_t)>
 bool is_all_cased(const Value& v) {
   bool has_case = false;
-  for (const char32_t c : decode(str(v))) {
+  for (const char32_t c : decode(str(v).bytes)) {
     if (is_other_case(c)) return false;
     has_case |= is_case(c);
   }

@@ -25,7 +25,7 @@ REFERENCE_DATA = pathlib.Path(os.environ.get("WARPCHAT_REFERENCE_DATA")
 
 
 class LineRenderer:
-    """render_template --lines: one process, a JSON line per rendering."""
+    """render_template --lines: one process, a JSON line per rendering. Stops at the first wrong range of content."""
 
     def __init__(self, program):
         self.process = subprocess.Popen([program, "--lines"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -37,6 +37,10 @@ class LineRenderer:
         if not line:
             sys.exit(f"render_template ended with code {self.process.wait()} on {variables}")
         answer = json.loads(line)
+        if "text" in answer:
+            fault = conversations.fault_of_content(answer["text"], answer["content"], variables)
+            if fault:
+                sys.exit(f"{template!r}\n{fault}\n{answer} of {variables}")
         return answer.get("text"), answer.get("error")
 
 

@@ -3,8 +3,9 @@
 
   compare_random.py --renderer BUILD/render_template [--count 20000] [--seed 1]
 
-The texts must be equal, or both must refuse. Passed over are templates whose text is an address in jinja2 (a method, a
-generator) and those with unknown filters, which jinja2 refuses earlier. Exit code 1: there are differences.
+The texts must be equal, or both must refuse; every second time the variables hold marks, which must come out as
+content. Passed over are templates whose text is an address in jinja2 (a method, a generator) and those with unknown
+filters, which jinja2 refuses earlier. Exit code 1: there are differences.
 """
 import argparse
 import random
@@ -14,6 +15,7 @@ import warnings
 
 import case_templates
 import compare_jinja2
+import conversations
 import jinja2_oracle
 
 NAMES = ["n", "x", "yes", "no", "nothing", "name", "empty", "numbers", "words", "nested", "person", "people", "text",
@@ -154,15 +156,16 @@ def main():
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # of Python, on what jinja2 makes of such templates
     renderer = compare_jinja2.LineRenderer(arguments.renderer)
-    maker = Maker(random.Random(arguments.seed))
+    maker, marker = Maker(random.Random(arguments.seed)), random.Random(arguments.seed + 1)
     differences = refused = 0
-    for _ in range(arguments.count):
+    for i in range(arguments.count):
         template = maker.template()
-        theirs = jinja2_oracle.render(template, case_templates.DATA, mutable=True)
+        data = conversations.marked(case_templates.DATA, marker) if i % 2 else case_templates.DATA
+        theirs = jinja2_oracle.render(template, data, mutable=True)
         jinja2_oracle._COMPILED.clear()
         if " at 0x" in (theirs[0] or "") or "named" in (theirs[1] or ""):
             continue
-        ours = renderer(template, case_templates.DATA)
+        ours = renderer(template, data)
         refused += theirs[0] is None
         if ours[0] == theirs[0] or "has no text" in (ours[1] or ""):
             continue

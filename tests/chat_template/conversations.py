@@ -1,5 +1,41 @@
 """Conversations of every kind that templates distinguish, and random ones from the same parts."""
+import json
 import random
+import re
+
+# A character for private use, which no template writes by itself: wherever it comes out, there is content.
+MARK = "\ue000"
+SPELLINGS_OF_MARK = re.compile(r"\ue000|\\ue000|%EE%80%80")  # also by repr() and in URLs
+
+
+def marked(value, rng):
+    """The value with marks in all its texts but the keys of objects."""
+    if isinstance(value, str):
+        return "".join(c + MARK * (rng.random() < 0.3) for c in value) + MARK * (rng.random() < 0.3)
+    if isinstance(value, list):
+        return [marked(item, rng) for item in value]
+    if isinstance(value, dict):
+        return {key: marked(item, rng) for key, item in value.items()}
+    return value
+
+
+def fault_of_content(text, ranges, variables):
+    """What is wrong with the ranges that are said to be content, or None."""
+    size, last = len(text.encode()), -1
+    for begin, end in ranges:
+        if not last < begin < end <= size:
+            return f"range {begin} to {end} of {size} bytes, behind {last}"
+        last = end
+    if MARK not in json.dumps(variables, ensure_ascii=False):
+        return None
+    begins = {}  # of each mark, by bytes
+    for found in SPELLINGS_OF_MARK.finditer(text):
+        begin = len(text[:found.start()].encode())
+        begins[begin] = begin + len(found.group().encode())
+    for begin, end in begins.items():
+        if not any(b <= begin and end <= e for b, e in ranges):
+            return f"the mark at byte {begin} is not in the content"
+    return None
 
 TOOLS = [
     {"type": "function", "function": {
@@ -120,4 +156,10 @@ def random_conversations(n, seed):
             variables["tools"] = TOOLS[:rng.randint(0, 2)]
         if rng.random() < 0.3:
             variables["enable_thinking"] = rng.random() < 0.5
+        if rng.random() < 0.3:
+            for key in ("messages", "tools"):
+                variables[key] = marked(variables.get(key), rng)
+            for m in variables["messages"]:
+                if rng.random() < 0.8:  # few templates take other roles
+                    m["role"] = m["role"].replace(MARK, "")
         yield f"random {seed}/{i}", variables

@@ -1,7 +1,7 @@
 // Renders chat templates for the comparisons with jinja2.
 //   render_template FILE VARIABLES.json   prints the text; an error goes to stderr, exit code 1
 //   render_template --lines               each line of stdin is {"template": ..., "variables": {...}}; each line of
-//                                         stdout is {"text": ...} or {"error": ...}
+//                                         stdout is {"text": ..., "content": [[begin, end], ...]} or {"error": ...}
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -26,7 +26,10 @@ ordered_json answer(const ordered_json& request, std::unordered_map<std::string,
   try {
     const auto source = request.at("template").get<std::string>();
     const auto known = parsed.try_emplace(source, source).first;
-    return {{"text", known->second.render(request.at("variables"))}};
+    const warpchat::RenderedPrompt prompt = known->second.render_parts(request.at("variables"));
+    ordered_json content = ordered_json::array();
+    for (const warpchat::TextRange& range : prompt.content) content.push_back({range.begin, range.end});
+    return {{"text", prompt.text}, {"content", std::move(content)}};
   } catch (const warpchat::Error& error) {
     return {{"error", error.what()}};
   }

@@ -44,8 +44,13 @@ void check_error(std::string_view message) {
 void render(std::string_view source, const ordered_json& variables) {
   try {
     const jinja::Template parsed = jinja::parse_template(source);
-    const std::string text = jinja::Interpreter(kLimits).run(parsed, variables);
-    require(jinja::find_invalid_utf8(text) == std::string::npos);
+    const jinja::TracedText text = jinja::Interpreter(kLimits).run(parsed, variables);
+    require(jinja::find_invalid_utf8(text.bytes) == std::string::npos);
+    size_t last = 0;
+    for (const TextRange& range : text.content) {
+      require((range.begin > last || last == 0) && range.begin < range.end && range.end <= text.bytes.size());
+      last = range.end;
+    }
   } catch (const Error& error) {
     check_error(error.what());
   }

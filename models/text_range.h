@@ -1,0 +1,25 @@
+// A part of a text, by its bytes: where a prompt's content lies among what its template wrote.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+namespace warpchat {
+
+struct TextRange {
+  size_t begin = 0, end = 0;  // bytes; half open
+  bool operator==(const TextRange&) const = default;
+};
+
+// Of rising ranges that do not overlap: the first that ends behind this byte.
+inline std::span<const TextRange>::iterator first_behind(std::span<const TextRange> ranges, size_t byte) {
+  return std::ranges::upper_bound(ranges, byte, {}, &TextRange::end);
+}
+
+// Whether any of them holds a byte of [begin, end).
+inline bool has_any_of(std::span<const TextRange> ranges, size_t begin, size_t end) {
+  const auto range = first_behind(ranges, begin);
+  return range != ranges.end() && range->begin < end;
+}
+
+}  // namespace warpchat
