@@ -8,15 +8,19 @@ namespace {
 
 constexpr std::string_view kAsciiSpace = " \t\n\v\f\r";
 
-// Puts `token` in place of every occurrence of `special` in the fragments that are still text.
+// Puts `token` in place of every occurrence of `special` that counts in the fragments that are still text.
+template <class Counts>
 std::vector<Fragment> replace_in(const std::vector<Fragment>& fragments, std::string_view special, Token token,
-                                 bool strips_right) {
+                                 bool strips_right, Counts counts) {
   std::vector<Fragment> result;
   result.reserve(fragments.size() + 2);
   for (const Fragment& fragment : fragments) {
     std::string_view rest = fragment.text;
     if (fragment.token < 0) {
-      for (size_t at; (at = rest.find(special)) != std::string_view::npos;) {
+      for (size_t from = 0, at; (at = rest.find(special, from)) != std::string_view::npos;) {
+        from = at + 1;
+        if (!counts(rest.substr(at, special.size()))) continue;
+        from = 0;
         if (at > 0) result.push_back({rest.substr(0, at)});
         result.push_back({rest.substr(at, special.size()), token});
         rest.remove_prefix(at + special.size());
@@ -59,14 +63,19 @@ std::vector<char> SpecialTokens::find_present(const Vocabulary& vocabulary, std:
 }
 
 std::vector<Fragment> SpecialTokens::split(const Vocabulary& vocabulary, std::string_view text,
-                                           bool parse_special) const {
+                                           std::span<const TextRange> content) const {
   if (text.empty()) return {};
   std::vector<Fragment> fragments = {{text}};
   const std::vector<char> present = find_present(vocabulary, text);
   for (size_t i = 0; i < by_length_.size(); ++i) {
     const Token token = by_length_[i];
-    if (!present[i] || (!parse_special && vocabulary.is(token, kControlToken | kUnknownToken))) continue;
-    fragments = replace_in(fragments, vocabulary.text(token), token, vocabulary.is(token, kStripsRight));
+    if (!present[i]) continue;
+    const bool is_text_in_content = vocabulary.is(token, kControlToken | kUnknownToken);
+    fragments = replace_in(fragments, vocabulary.text(token), token, vocabulary.is(token, kStripsRight),
+                           [&](std::string_view found) {
+                             const auto begin = static_cast<size_t>(found.data() - text.data());
+                             return !is_text_in_content || !has_any_of(content, begin, begin + found.size());
+                           });
   }
   return fragments;
 }

@@ -2,9 +2,11 @@
 // tokens, and the texts between them.
 #pragma once
 #include <array>
+#include <span>
 #include <string_view>
 #include <vector>
 
+#include "models/text_range.h"
 #include "models/token.h"
 #include "models/tokenizer/vocabulary.h"
 
@@ -20,9 +22,10 @@ class SpecialTokens {
   explicit SpecialTokens(const Vocabulary& vocabulary);
 
   // Longer token texts are found before shorter ones, wherever they are; equally long ones by id; each from left to
-  // right. User-defined tokens are found always, control and unknown ones only with parse_special. No fragment is
-  // empty.
-  std::vector<Fragment> split(const Vocabulary& vocabulary, std::string_view text, bool parse_special) const;
+  // right. User-defined tokens are found always, control and unknown ones only where none of their bytes is in one of
+  // the ranges of content, which rise. No fragment is empty.
+  std::vector<Fragment> split(const Vocabulary& vocabulary, std::string_view text,
+                              std::span<const TextRange> content) const;
 
  private:
   std::vector<char> find_present(const Vocabulary& vocabulary, std::string_view text) const;

@@ -43,15 +43,32 @@ VocabularyTokenizer::VocabularyTokenizer(const GgufFile& file, TokenRoles defaul
     file.fail("key " + std::string(kAddBos) + " is true, but key tokenizer.ggml.bos_token_id is missing");
 }
 
-std::vector<Token> VocabularyTokenizer::encode(std::string_view text, bool parse_special, bool add_bos) const {
+static void require_length(std::string_view text) {
   if (text.size() > kMaxTextBytes)
     throw Error("cannot tokenize a text of " + counted(text.size(), "byte") + ": at most " + grouped(kMaxTextBytes) +
                 " are possible; split it");
+}
+
+std::vector<Token> VocabularyTokenizer::encode(std::string_view text, bool parse_special, bool add_bos) const {
+  require_length(text);
   std::string repaired;
   if (!is_valid_utf8(text)) text = repaired = replace_invalid_utf8(text);
+  const TextRange all{0, text.size()};
+  return encode_valid(text, std::span(&all, parse_special ? 0 : 1), add_bos);
+}
+
+std::vector<Token> VocabularyTokenizer::encode(std::string_view text, std::span<const TextRange> content,
+                                               bool add_bos) const {
+  require_length(text);
+  if (!is_valid_utf8(text)) throw Error("cannot tokenize a prompt that is not valid UTF-8");
+  return encode_valid(text, content, add_bos);
+}
+
+std::vector<Token> VocabularyTokenizer::encode_valid(std::string_view text, std::span<const TextRange> content,
+                                                     bool add_bos) const {
   std::vector<Token> ids;
   if (add_bos && adds_bos_) ids.push_back(bos());
-  for (const Fragment& fragment : special_.split(vocabulary_, text, parse_special)) {
+  for (const Fragment& fragment : special_.split(vocabulary_, text, content)) {
     if (fragment.token >= 0) {
       ids.push_back(fragment.token);
     } else {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/gguf_reader.h"
+#include "models/text_range.h"
 #include "models/token.h"
 
 namespace warpchat {
@@ -29,6 +30,9 @@ class Tokenizer {
   // says that this model wants it. A byte for which a byte-level vocabulary has no token gives none, as in llama.cpp.
   // May be called from several threads at once.
   virtual std::vector<Token> encode(std::string_view text, bool parse_special, bool add_bos) const = 0;
+  // The same of a text that a template wrote around content: the texts of control tokens become their ids only where
+  // none of their bytes is content. content: rising ranges of bytes. Error if the text is not valid UTF-8.
+  virtual std::vector<Token> encode(std::string_view text, std::span<const TextRange> content, bool add_bos) const = 0;
 
   // The bytes of one token (may be part of a UTF-8 character). Control and unknown tokens give "" unless with_control.
   // Here and below, a token outside the vocabulary is an Error.

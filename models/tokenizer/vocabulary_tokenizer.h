@@ -12,6 +12,7 @@ namespace warpchat {
 class VocabularyTokenizer : public Tokenizer {
  public:
   std::vector<Token> encode(std::string_view text, bool parse_special, bool add_bos) const final;
+  std::vector<Token> encode(std::string_view text, std::span<const TextRange> content, bool add_bos) const final;
   std::string piece(Token token, bool with_control) const final;
   uint32_t n_vocab() const final { return vocabulary_.size(); }
   bool is_control(Token token) const final { return vocabulary_.is(checked(token), kControlToken); }
@@ -35,6 +36,7 @@ class VocabularyTokenizer : public Tokenizer {
   std::string method_;
 
  private:
+  std::vector<Token> encode_valid(std::string_view text, std::span<const TextRange> content, bool add_bos) const;
   Token checked(Token token) const;
 
   SpecialTokens special_;

@@ -37,6 +37,15 @@ void check_stream(const Tokenizer& tokenizer, const std::vector<Token>& ids) {
   require(streamed + stream.flush() == joined);  // input was repaired, so no token holds a broken character
 }
 
+// The second half is content.
+void check_content(const Pair& pair, std::string_view text) {
+  if (!is_valid_utf8(text)) return;
+  const TextRange half{text.size() / 2, text.size()};
+  const std::vector<Token> ids = pair.automatic->encode(text, std::span(&half, 1), false);
+  require(ids == pair.own->encode(text, std::span(&half, 1), false));
+  check_round_trip(*pair.own, ids, text, true);
+}
+
 void check_text(const Pair& pair, std::string_view text, bool parse_special) {
   const std::vector<Token> ids = pair.automatic->encode(text, parse_special, true);
   require(ids == pair.own->encode(text, parse_special, true));
@@ -44,6 +53,7 @@ void check_text(const Pair& pair, std::string_view text, bool parse_special) {
   require(!has_bos || ids.front() == pair.own->bos());
   const std::vector<Token> without_bos(ids.begin() + has_bos, ids.end());
   check_round_trip(*pair.own, without_bos, text, parse_special);
+  check_content(pair, text);
   check_stream(*pair.own, without_bos);
 }
 

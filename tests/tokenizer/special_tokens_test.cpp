@@ -58,6 +58,60 @@ TEST(SpecialTokens, FoundInText) {
   }
 }
 
+struct ContentCase {
+  const char* name;
+  const char* text;  // content in ( )
+  const char* expected;
+};
+
+const ContentCase kContentCases[] = {
+    {"none", "<|a|>x", "[<|a|>]x"},
+    {"all", "(<|a|>x<user>)", "<|a|>x[<user>]"},
+    {"behind_the_templates", "<|a|>(<|a|>)<|a|>", "[<|a|>]<|a|>[<|a|>]"},
+    {"begins_in_the_template", "<|a(|>)<|a|>", "<|a|>[<|a|>]"},
+    {"ends_in_the_template", "(<)|a|><|b|>", "<|a|>[<|b|>]"},
+    {"around_content", "<|(a)|>", "<|a|>"},
+    {"one_byte_in_the_middle_of_many", "<|a|><|(b)|><|a|>", "[<|a|>]<|b|>[<|a|>]"},
+    {"beside_content", "(x)<|a|>(y)", "x[<|a|>]y"},
+    {"longer_reaches_into_content", "<|a|>(<|b|>)", "[<|a|>]<|b|>"},
+    {"unknown_as_control", "<unknown>(<unknown>)", "[<unknown>]<unknown>"},
+    {"user_defined_always", "<us(er)>", "[<user>]"},
+    {"several", "(<|a|>)<|b|>(<|b|>)<|a|>()", "<|a|>[<|b|>]<|b|>[<|a|>]"},
+};
+
+TEST(SpecialTokens, AreTextInContent) {
+  for (const MergeMethod method : {MergeMethod::kSentencePieceIfExact, MergeMethod::kOwn}) {
+    const auto tokenizer = vocabulary().tokenizer(method);
+    for (const ContentCase& c : kContentCases) {
+      std::string text, result;
+      std::vector<TextRange> content;
+      for (const char* letter = c.text; *letter; ++letter) {
+        if (*letter == '(')
+          content.push_back({text.size(), text.size()});
+        else if (*letter == ')')
+          content.back().end = text.size();
+        else
+          text += *letter;
+      }
+      for (const Token token : tokenizer->encode(text, content, false)) {
+        const std::string piece = tokenizer->piece(token, true);
+        result += tokenizer->is_special(token) ? "[" + piece + "]" : piece;
+      }
+      EXPECT_EQ(result, c.expected) << c.name;
+    }
+  }
+}
+
+// Found from the left, but where content is in the way: what overlaps it and is the template's own counts.
+TEST(SpecialTokens, OverlapOnesInContent) {
+  TestVocabulary v = test::byte_vocabulary();
+  v.add("xyx", test::kControl);
+  const std::vector<TextRange> content = {{0, 1}};
+  const auto tokenizer = v.tokenizer();
+  EXPECT_EQ(tokenizer->encode("xyxyx", content, false), (std::vector<Token>{'x', 'y', 256}));
+  EXPECT_THROW(tokenizer->encode("\xFF", content, false), Error);
+}
+
 TEST(SpecialTokens, ControlByTextWhateverTheTypeSays) {
   TestVocabulary v = test::byte_vocabulary();
   const Token end = v.add("<|im_end|>", test::kNormal), prefix = v.add("<|fim_prefix|>", test::kUserDefined);

@@ -53,6 +53,33 @@ TEST(Tokenizer, BothMethodsAgreeAndEveryTextComesBack) {
   }
 }
 
+// Content without texts of control tokens changes nothing, wherever it begins and ends; with them, they are text in it.
+TEST(Tokenizer, ControlTokensLieOutsideContent) {
+  std::mt19937 random(4);
+  for (const Family& f : families()) {
+    const auto one = f.vocabulary.tokenizer(), other = f.vocabulary.tokenizer(MergeMethod::kOwn);
+    for (int i = 0; i < 200; ++i) {
+      std::string text = test::random_text(random);
+      std::vector<TextRange> content;
+      for (size_t at = random() % 4; at < text.size(); at += 1 + random() % 30) {
+        const size_t begin = at;
+        at = std::min<size_t>(at + 1 + random() % 20, text.size());
+        content.push_back({begin, at});
+      }
+      const std::vector<Token> ids = one->encode(text, content, false);
+      ASSERT_EQ(ids, other->encode(text, content, false)) << f.name << ": " << text;
+      ASSERT_EQ(decode(*one, ids, true), text) << f.name;
+      for (size_t k = 0; k < ids.size(); ++k) {
+        if (!one->is_control(ids[k])) continue;
+        const size_t end = decode(*one, std::span(ids).first(k + 1), true).size();
+        EXPECT_FALSE(has_any_of(content, end - one->piece(ids[k], true).size(), end)) << f.name << ": " << text;
+      }
+      std::ranges::replace(text, '<', '(');
+      EXPECT_EQ(one->encode(text, content, true), one->encode(text, true, true)) << f.name << ": " << text;
+    }
+  }
+}
+
 TEST(Tokenizer, EveryCharacterComesBack) {
   const auto bpe = test::learnt_vocabulary().tokenizer(), spm = test::learnt_spm_vocabulary().tokenizer();
   std::string text;
