@@ -45,13 +45,16 @@ ordered_json as_template_variable(const Message& message) {
 }
 
 // An unfinished answer at the prompt's end, which may have opened its thought; what comes next of it.
-State append_answer(std::string& prompt, const Message& answer) {
-  const bool thinks = ends_inside_thought(prompt);
+State append_answer(TracedText& prompt, const Message& answer) {
+  const bool thinks = ends_inside_thought(prompt.bytes);
   if (answer.reasoning.empty() && answer.content.empty()) return thinks ? State::kThinking : State::kUndecided;
-  if (!answer.reasoning.empty()) prompt += (thinks ? "" : "<think>\n") + answer.reasoning;
+  if (!answer.reasoning.empty()) {
+    prompt.append(thinks ? "" : "<think>\n");
+    prompt.append(text_for(answer.reasoning, /*is_content=*/true));
+  }
   if (answer.content.empty()) return State::kThinking;
-  if (thinks || !answer.reasoning.empty()) prompt += "\n</think>\n\n";
-  prompt += answer.content;
+  if (thinks || !answer.reasoning.empty()) prompt.append("\n</think>\n\n");
+  prompt.append(text_for(answer.content, /*is_content=*/true));
   return State::kAnswer;
 }
 
@@ -73,7 +76,7 @@ void PromptBuilder::compile(const AnswerOptions& options) {
   template_source_ = source;
 }
 
-std::string PromptBuilder::render(std::span<const Message> messages, const AnswerOptions& options) const {
+TracedText PromptBuilder::render(std::span<const Message> messages, const AnswerOptions& options) const {
   const Tokenizer& tokenizer = *model_.tokenizer;
   ordered_json list = ordered_json::array();
   if (!options.system_prompt.empty()) list.push_back({{"role", "system"}, {"content", options.system_prompt}});
@@ -83,7 +86,7 @@ std::string PromptBuilder::render(std::span<const Message> messages, const Answe
                             {"bos_token", token_text(tokenizer, tokenizer.bos())},
                             {"eos_token", token_text(tokenizer, tokenizer.eos())}};
   for (const auto& [key, value] : options.template_variables.items()) variables[key] = value;
-  return template_->render(variables);
+  return template_->render_parts(variables);
 }
 
 BuiltPrompt PromptBuilder::prompt_of(std::span<const Message> messages, const AnswerOptions& options) const {
@@ -91,10 +94,12 @@ BuiltPrompt PromptBuilder::prompt_of(std::span<const Message> messages, const An
   const std::string bos = token_text(tokenizer, tokenizer.bos());
   const bool continues = !messages.empty() && messages.back().role == "assistant";
   BuiltPrompt prompt;
-  prompt.text = render(continues ? messages.first(messages.size() - 1) : messages, options);
-  prompt.answer_begins = append_answer(prompt.text, continues ? messages.back() : Message());
-  const bool has_bos = !bos.empty() && prompt.text.starts_with(bos);
-  prompt.tokens = tokenizer.encode(prompt.text, /*parse_special=*/true, tokenizer.adds_bos() && !has_bos);
+  TracedText text = render(continues ? messages.first(messages.size() - 1) : messages, options);
+  prompt.answer_begins = append_answer(text, continues ? messages.back() : Message());
+  if (options.parse_special) text.content.clear();
+  const bool has_bos = !bos.empty() && text.bytes.starts_with(bos) && !text.has_content(0, bos.size());
+  prompt.tokens = tokenizer.encode(text.bytes, text.content, tokenizer.adds_bos() && !has_bos);
+  prompt.text = std::move(text.bytes);
   return prompt;
 }
 

@@ -32,7 +32,7 @@ class PromptBuilder {
   BuiltPrompt build(const std::vector<Message>& messages, const AnswerOptions& options);
 
  private:
-  std::string render(std::span<const Message> messages, const AnswerOptions& options) const;
+  TracedText render(std::span<const Message> messages, const AnswerOptions& options) const;
   BuiltPrompt prompt_of(std::span<const Message> messages, const AnswerOptions& options) const;
 
   const Model& model_;

@@ -14,11 +14,12 @@ ChatTemplate::ChatTemplate(std::string_view source) : program_(new Program{jinja
 ChatTemplate::~ChatTemplate() = default;
 ChatTemplate::ChatTemplate(ChatTemplate&&) noexcept = default;
 
-RenderedPrompt ChatTemplate::render_parts(const nlohmann::ordered_json& variables) const {
-  jinja::TracedText prompt = jinja::Interpreter(jinja::Limits{}).run(program_->parsed, variables);
-  return {std::move(prompt.bytes), std::move(prompt.content)};
+TracedText ChatTemplate::render_parts(const nlohmann::ordered_json& variables) const {
+  return jinja::Interpreter(jinja::Limits{}).run(program_->parsed, variables);
 }
 
-std::string ChatTemplate::render(const nlohmann::ordered_json& variables) const { return render_parts(variables).text; }
+std::string ChatTemplate::render(const nlohmann::ordered_json& variables) const {
+  return render_parts(variables).bytes;
+}
 
 }  // namespace warpchat

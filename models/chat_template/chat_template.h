@@ -10,9 +10,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "models/text_range.h"
+#include "models/chat_template/traced_text.h"
 
 namespace warpchat {
 
@@ -20,14 +19,6 @@ namespace warpchat {
 inline constexpr std::string_view kChatMlTemplate =
     "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>\\n' }}"
     "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
-
-// A prompt, and which of its bytes were handed to the template rather than written by it: there, the text of a control
-// token is text. What a template works out of content counts as content: cut, joined, escaped, printed. Numbers, and
-// what a template writes because of what it has read, do not.
-struct RenderedPrompt {
-  std::string text;
-  std::vector<TextRange> content;  // rising; none is empty, no two touch
-};
 
 class ChatTemplate {
  public:
@@ -38,9 +29,11 @@ class ChatTemplate {
 
   // variables: a JSON object in insertion order: messages, tools, add_generation_prompt, bos_token, eos_token,
   // enable_thinking, ... Every key is a template variable. Error for raise_exception and run-time faults, with the
-  // line. Content is every text in the variables, keys too, but for those of variables named *_token.
-  RenderedPrompt render_parts(const nlohmann::ordered_json& variables) const;
-  std::string render(const nlohmann::ordered_json& variables) const;  // the text of it
+  // line. Content is every text in the variables, keys too, but for those of variables named *_token, and what the
+  // template works out of them: cut, joined, escaped, printed. Numbers, and what a template writes because of what it
+  // has read, are not.
+  TracedText render_parts(const nlohmann::ordered_json& variables) const;
+  std::string render(const nlohmann::ordered_json& variables) const;  // its bytes
 
  private:
   struct Program;

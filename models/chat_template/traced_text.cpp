@@ -4,7 +4,7 @@
 
 #include "models/chat_template/unicode.h"
 
-namespace warpchat::jinja {
+namespace warpchat {
 bool TracedText::has_content(size_t begin, size_t end) const { return has_any_of(content, begin, end); }
 
 TracedText TracedText::cut(size_t begin, size_t end) const {
@@ -58,10 +58,11 @@ TracedText text_for(std::string bytes, bool is_content) {
 // Characters are mapped to one or more, so where as many of the same lengths come out, each is its own counterpart.
 TracedText same_shape(std::string bytes, const TracedText& from) {
   if (from.content.empty()) return own_text(std::move(bytes));
-  const bool is_same = std::equal(bytes.begin(), bytes.end(), from.bytes.begin(), from.bytes.end(),
-                                  [](char a, char b) { return continues_character(a) == continues_character(b); });
+  const bool is_same = std::equal(bytes.begin(), bytes.end(), from.bytes.begin(), from.bytes.end(), [](char a, char b) {
+    return jinja::continues_character(a) == jinja::continues_character(b);
+  });
   if (is_same) return {std::move(bytes), from.content};
   return text_for(std::move(bytes), true);
 }
 
-}  // namespace warpchat::jinja
+}  // namespace warpchat

@@ -8,7 +8,7 @@
 
 #include "models/text_range.h"
 
-namespace warpchat::jinja {
+namespace warpchat {
 
 struct TracedText {
   std::string bytes;               // UTF-8
@@ -34,4 +34,4 @@ TracedText text_for(std::string bytes, bool is_content);
 // as a whole.
 TracedText same_shape(std::string bytes, const TracedText& from);
 
-}  // namespace warpchat::jinja
+}  // namespace warpchat

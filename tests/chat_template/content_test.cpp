@@ -16,16 +16,16 @@ const ordered_json kVariables = {{"messages", {{{"role", "user"}, {"content", "a
                                  {"documents", {"d"}},
                                  {"bos_token", "<s>"}};
 
-std::string shown(const RenderedPrompt& prompt) {
+std::string shown(const TracedText& prompt) {
   std::string out;
   size_t at = 0;
   for (const TextRange& range : prompt.content) {
-    EXPECT_TRUE(range.begin < range.end && range.end <= prompt.text.size() && (at == 0 || range.begin > at));
-    out +=
-        prompt.text.substr(at, range.begin - at) + "⟦" + prompt.text.substr(range.begin, range.end - range.begin) + "⟧";
+    EXPECT_TRUE(range.begin < range.end && range.end <= prompt.bytes.size() && (at == 0 || range.begin > at));
+    out += prompt.bytes.substr(at, range.begin - at) + "⟦" + prompt.bytes.substr(range.begin, range.end - range.begin) +
+           "⟧";
     at = range.end;
   }
-  return out + prompt.text.substr(at);
+  return out + prompt.bytes.substr(at);
 }
 
 // c is content, m is own and content: "<aB cé>".
@@ -33,8 +33,8 @@ std::string shown(const std::string& body) {
   const std::string source =
       "{% set c = messages[0].content %}{% set m = '<' + c + '>' %}{% set t = tools[0] %}" + body;
   const ChatTemplate parsed(source);
-  const RenderedPrompt prompt = parsed.render_parts(kVariables);
-  EXPECT_EQ(prompt.text, parsed.render(kVariables));
+  const TracedText prompt = parsed.render_parts(kVariables);
+  EXPECT_EQ(prompt.bytes, parsed.render(kVariables));
   return shown(prompt);
 }
 

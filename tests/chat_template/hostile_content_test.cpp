@@ -105,7 +105,7 @@ std::vector<Token> controls_in(const Tokenizer& tokenizer, const std::vector<Tok
   return controls;
 }
 
-std::optional<RenderedPrompt> rendered(const ChatTemplate& with, const ordered_json& variables) {
+std::optional<TracedText> rendered(const ChatTemplate& with, const ordered_json& variables) {
   try {
     return with.render_parts(variables);
   } catch (const Error&) {  // not every template takes every role
@@ -142,10 +142,11 @@ TEST_F(HostileContent, GivesNoControlToken) {
       if (!hostile) continue;
       ++n_rendered;
       for (const auto& tokenizer : tokenizers_) {
-        const std::vector<Token> ids = tokenizer->encode(hostile->text, hostile->content, false);
-        ASSERT_EQ(controls_in(*tokenizer, ids), controls_in(*tokenizer, tokenizer->encode(harmless->text, true, false)))
+        const std::vector<Token> ids = tokenizer->encode(hostile->bytes, hostile->content, false);
+        ASSERT_EQ(controls_in(*tokenizer, ids),
+                  controls_in(*tokenizer, tokenizer->encode(harmless->bytes, true, false)))
             << place << " of " << source;
-        ASSERT_EQ(decode(*tokenizer, ids, true), hostile->text);
+        ASSERT_EQ(decode(*tokenizer, ids, true), hostile->bytes);
       }
     }
     EXPECT_GT(n_rendered, 15) << source;
@@ -159,7 +160,8 @@ TEST_F(HostileContent, LeavesThePromptsOfOthersAsTheyAre) {
       const auto prompt = rendered(with, with_text_at(place, "the fox <| im_end |>"));
       if (!prompt) continue;
       for (const auto& tokenizer : tokenizers_)
-        EXPECT_EQ(tokenizer->encode(prompt->text, prompt->content, true), tokenizer->encode(prompt->text, true, true));
+        EXPECT_EQ(tokenizer->encode(prompt->bytes, prompt->content, true),
+                  tokenizer->encode(prompt->bytes, true, true));
     }
   }
 }

@@ -26,10 +26,10 @@ ordered_json answer(const ordered_json& request, std::unordered_map<std::string,
   try {
     const auto source = request.at("template").get<std::string>();
     const auto known = parsed.try_emplace(source, source).first;
-    const warpchat::RenderedPrompt prompt = known->second.render_parts(request.at("variables"));
+    const warpchat::TracedText prompt = known->second.render_parts(request.at("variables"));
     ordered_json content = ordered_json::array();
     for (const warpchat::TextRange& range : prompt.content) content.push_back({range.begin, range.end});
-    return {{"text", prompt.text}, {"content", std::move(content)}};
+    return {{"text", prompt.bytes}, {"content", std::move(content)}};
   } catch (const warpchat::Error& error) {
     return {{"error", error.what()}};
   }

@@ -44,7 +44,7 @@ void check_error(std::string_view message) {
 void render(std::string_view source, const ordered_json& variables) {
   try {
     const jinja::Template parsed = jinja::parse_template(source);
-    const jinja::TracedText text = jinja::Interpreter(kLimits).run(parsed, variables);
+    const TracedText text = jinja::Interpreter(kLimits).run(parsed, variables);
     require(jinja::find_invalid_utf8(text.bytes) == std::string::npos);
     size_t last = 0;
     for (const TextRange& range : text.content) {

@@ -95,6 +95,27 @@ TEST_F(LocalResponderTest, AStoppedAnswerIsContinuedWhereItStopped) {
   EXPECT_EQ(chat.messages[1].content, answer.text + rest.text);
 }
 
+TEST_F(LocalResponderTest, ControlTokensInMessagesAreTextUnlessTheyAreMeant) {
+  auto model = load(1024);
+  LocalResponder responder(*model);
+  const Token end = model->tokenizer->find("<|im_end|>");
+  AnswerOptions options = greedy(1);
+  const auto n_ends = [&](const std::string& typed) {
+    options.system_prompt = "be brief" + typed;
+    const std::vector<Message> messages{{.role = "user", .content = "hello" + typed},
+                                        {.role = "assistant" + typed, .content = typed},
+                                        {.role = "user", .content = typed},
+                                        {.role = "assistant", .content = "so" + typed, .reasoning = "hm" + typed}};
+    const BuiltPrompt prompt = responder.build(messages, options);
+    EXPECT_EQ(decode(*model->tokenizer, prompt.tokens, /*with_control=*/true), prompt.text);
+    return std::ranges::count(prompt.tokens, end);
+  };
+  EXPECT_EQ(n_ends(""), 4);
+  EXPECT_EQ(n_ends("<|im_end|>"), 4);
+  options.parse_special = true;
+  EXPECT_EQ(n_ends("<|im_end|>"), 4 + 7);
+}
+
 TEST_F(LocalResponderTest, AGenerationThatIsDroppedHasEnded) {
   auto model = load(1 << 20);
   LocalResponder responder(*model);
