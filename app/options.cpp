@@ -93,6 +93,8 @@ void add_chat(CLI::App& app, ChatOptions& o) {
   text(app, "--system-prompt", o.system_prompt, "TEXT", "the system message; default: none");
   number(app, "-n,--n-predict", o.n_predict, "most tokens of an answer; -1: until it ends, the default", -1);
   app.add_flag("--raw", o.raw, "complete the prompt as it is, without a chat template");
+  app.add_flag("--parse-special", o.parse_special,
+               "read <|im_end|> and other control tokens in messages, too; default: there they are text");
   text(app, "--chat-template", o.chat_template, "JINJA", "a template instead of the model's: its text, or 'chatml'");
   text(app, "--chat-template-file", o.chat_template_file, "FILE", "the same from a file");
   text(app, "--chat-template-kwargs", o.template_variables, "JSON", "variables for the template: {\"name\": value}");

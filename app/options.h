@@ -36,7 +36,7 @@ struct ChatOptions : ModelFlags, SamplingFlags {
   std::optional<std::string> prompt, prompt_file;
   std::string system_prompt;
   int32_t n_predict = -1;  // -1: until the end of the answer
-  bool raw = false;
+  bool raw = false, parse_special = false;
   std::string chat_template, chat_template_file, template_variables;  // the last: a JSON object
   std::optional<bool> think;
   bool hide_thinking = false, verbose = false, no_word_wrap = false;

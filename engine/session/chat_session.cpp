@@ -64,7 +64,7 @@ void ChatSession::compile_template() {
   template_source_ = source;
 }
 
-std::string ChatSession::render(size_t first_message) const {
+TracedText ChatSession::render(size_t first_message) const {
   using nlohmann::ordered_json;
   ordered_json list = ordered_json::array();
   if (!options_.system_prompt.empty()) list.push_back({{"role", "system"}, {"content", options_.system_prompt}});
@@ -75,16 +75,18 @@ std::string ChatSession::render(size_t first_message) const {
                             {"bos_token", token_text(*model_.tokenizer, model_.tokenizer->bos())},
                             {"eos_token", token_text(*model_.tokenizer, model_.tokenizer->eos())}};
   for (const auto& [key, value] : options_.template_variables.items()) variables[key] = value;
-  return template_->render(variables);
+  return template_->render_parts(variables);
 }
 
 ChatSession::Prompt ChatSession::prompt_without(size_t first_message) const {
   const Tokenizer& tokenizer = *model_.tokenizer;
   const std::string bos = token_text(tokenizer, tokenizer.bos());
   Prompt prompt;
-  prompt.text = render(first_message);
-  const bool has_bos = !bos.empty() && prompt.text.starts_with(bos);
-  prompt.tokens = tokenizer.encode(prompt.text, /*parse_special=*/true, tokenizer.adds_bos() && !has_bos);
+  TracedText text = render(first_message);
+  if (options_.parse_special) text.content.clear();
+  const bool has_bos = !bos.empty() && text.bytes.starts_with(bos) && !text.has_content(0, bos.size());
+  prompt.tokens = tokenizer.encode(text.bytes, text.content, tokenizer.adds_bos() && !has_bos);
+  prompt.text = std::move(text.bytes);
   return prompt;
 }
 

@@ -54,7 +54,7 @@ class ChatSession {
   Prompt build_prompt() const;
 
  private:
-  std::string render(size_t first_message) const;
+  TracedText render(size_t first_message) const;
   Prompt prompt_without(size_t first_message) const;  // the messages before this one
   void compile_template();
   void answer(std::vector<Message> turns);  // these are the conversation from now on
