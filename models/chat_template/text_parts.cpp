@@ -87,13 +87,15 @@ Parts split_lines(std::string_view text, bool keep_ends) {
 }
 
 std::string_view strip_letters(std::string_view text, std::u32string_view letters, int side) {
-  const std::u32string code_points = decode(text);
-  size_t first = 0, last = code_points.size();
-  const auto is_stripped = [&](size_t i) { return letters.find(code_points[i]) != std::u32string_view::npos; };
-  while (side & kLeft && first < last && is_stripped(first)) ++first;
-  while (side & kRight && last > first && is_stripped(last - 1)) --last;
-  const size_t start = encode({code_points.data(), first}).size();
-  return text.substr(start, encode({code_points.data() + first, last - first}).size());
+  const auto is_stripped = [&](size_t at) { return letters.find(next_code_point(text, at)) != std::u32string::npos; };
+  while (side & kLeft && !text.empty() && is_stripped(0)) text.remove_prefix(offset_of(text, 1));
+  while (side & kRight && !text.empty()) {
+    size_t last = text.size() - 1;
+    while (continues_character(text[last])) --last;
+    if (!is_stripped(last)) break;
+    text = text.substr(0, last);
+  }
+  return text;
 }
 
 TracedText replace_text(const TracedText& text, std::string_view old, const TracedText& by, int64_t limit) {

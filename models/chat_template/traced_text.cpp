@@ -21,7 +21,7 @@ TracedText TracedText::cut(std::string_view part) const {
 
 void TracedText::mark(size_t begin, size_t end) {
   if (begin == end) return;
-  if (!content.empty() && content.back().end == begin) {
+  if (!content.empty() && (content.back().end == begin || content.size() == kMaxRanges)) {
     content.back().end = end;
   } else {
     content.push_back({begin, end});

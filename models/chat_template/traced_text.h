@@ -11,6 +11,8 @@
 namespace warpchat {
 
 struct TracedText {
+  static constexpr size_t kMaxRanges = size_t{1} << 20;  // of more, the last reaches to the end of all content
+
   std::string bytes;               // UTF-8
   std::vector<TextRange> content;  // rising; none is empty, no two touch
 

@@ -188,6 +188,13 @@ TEST(Content, IsWhatCameInWithTheMessages) {
   for (const Row& row : kBodies) EXPECT_EQ(shown(std::string(row.expression)), row.expected) << row.expression;
 }
 
+TEST(Content, OfTooManyPartsIsOneFromThereOn) {
+  const TracedText prompt = ChatTemplate("{{ ('x' ~ messages) * 2000000 }}").render_parts({{"messages", "y"}});
+  ASSERT_EQ(prompt.content.size(), TracedText::kMaxRanges);
+  EXPECT_EQ(prompt.content[1], (TextRange{3, 4}));
+  EXPECT_EQ(prompt.content.back(), (TextRange{2 * TracedText::kMaxRanges - 1, prompt.bytes.size()}));
+}
+
 // The same texts are values of their own, wherever they come from.
 TEST(Content, IsNotMixedBetweenRenderings) {
   const ChatTemplate parsed("{% set own = 'x' %}{{ own }}{{ messages }}{{ bos_token }}");
