@@ -50,6 +50,25 @@ LITERALS = [
 ]
 
 
+# What becomes of texts, for @ another text.
+TEXTS = ["name", "text", "unicode", "html", "words[0]", "person.name", "'a'", "' b\\n'", "'<&>'", "'ü世🌍'"]
+TEXT_OPERATIONS = [
+    "@ ~ @", "(@) + (@)", "(@)|safe + @", "[@, @]|join(@)", "(@).join([@, 'x'])", "(@) * 2", "(@)|upper", "(@).lower()",
+    "(@)|title", "(@).title()", "(@)|capitalize", "(@).swapcase()", "(@)|trim", "(@).strip()", "(@).lstrip('Aat ')",
+    "(@).rstrip(@)", "(@)[1:]", "(@)[:-1]", "(@)[::-1]", "(@)[::2]", "(@)[2]", "(@)|first", "(@)|last",
+    "(@)|reverse", "(@).replace('a', @)", "(@)|replace(@, 'x')", "(@)|replace(' ', @, 1)", "(@).split()|join('|')",
+    "(@).split('a')[-1]", "(@).rsplit(' ', 1)|join('|')", "(@).splitlines()|join('|')", "(@).partition('a')|join('|')",
+    "(@).rpartition(' ')|join('|')", "(@).removeprefix('A')", "(@).removesuffix('a')", "'<%s|%9s|%.3s|%r>' % (@, @, @, @)",
+    "'%(k)s' % {'k': @}", "'{}-{:>9}{!r:.9}'.format(@, @, @)", "'{a}{0[0]}'.format(@, a=@)", "(@)|tojson",
+    "{'k': @}|tojson(indent=2)", "[@]|tojson(ensure_ascii=true)", "[@]|string", "{'k': (@,)}|string", "(@)|indent(2, true)",
+    "(@)|e", "(@)|forceescape", "(@)|urlencode", "{'k': @}|urlencode", "(@)|list|join('.')",
+    "(@)|batch(3)|map('join')|join('/')", "(@)|slice(2)|map('first')|join", "(@)|center(40)", "(@).ljust(40, '.')",
+    "(@).rjust(30)", "(@).zfill(40)", "(@)|truncate(9, true)", "(@)|truncate(9)", "[@, 'x']|unique|join",
+    "[@, @]|sort|join", "[@, @]|max", "[@]|map('upper')|first", "m(@)", "{'k': @}.items()|list|string",
+    "dict(k=@)['k']", "namespace(a=@).a", "(none or @)", "(nope|default(@))", "(@ if yes else '')",
+]
+
+
 class Maker:
     def __init__(self, rng):
         self.rng = rng
@@ -79,6 +98,11 @@ class Maker:
         if kind == 10:
             return f"({inner()} if {inner()}" + (f" else {inner()})" if rng.random() < 0.8 else ")")
         return self.wrapped(inner)
+
+    def text_expression(self, depth):
+        if depth <= 0 or self.rng.random() < 0.2:
+            return self.rng.choice(TEXTS)
+        return re.sub("@", lambda _: self.text_expression(depth - 1), self.rng.choice(TEXT_OPERATIONS))
 
     def wrapped(self, inner):
         shape = self.rng.choice([
@@ -144,7 +168,9 @@ class Maker:
     def template(self):
         start = ("{% set ns = namespace(v=0) %}"
                  "{% macro m(a, b=2) %}{{ a }}{{ b }}{{ caller() if caller is defined }}{% endmacro %}")
-        return start + self.body(self.rng.randint(0, 3))
+        if self.rng.random() < 0.5:
+            return start + self.body(self.rng.randint(0, 3))
+        return start + "".join("{{ " + self.text_expression(2) + " }}\n" for _ in range(3))
 
 
 def main():
