@@ -15,6 +15,7 @@
 #include "app/model_loading.h"
 #include "app/output.h"
 #include "engine/cpu/memory_budget.h"
+#include "engine/http/http_url.h"
 #include "engine/hub/hub_settings.h"
 #include "models/message.h"
 

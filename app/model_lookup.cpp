@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "engine/http/http_url.h"
 #include "engine/hub/hub_cache.h"
 
 namespace warpchat {

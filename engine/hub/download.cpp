@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "engine/http/http_url.h"
 #include "models/human_bytes.h"
 #include "models/message.h"
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cstdio>
 
+#include "engine/http/http_url.h"
 #include "models/message.h"
 
 namespace warpchat {
@@ -29,22 +29,10 @@ HttpOptions http_options(const HubSettings& settings) {
   return options;
 }
 
-bool may_do_better_later(long status) {
-  return status == 408 || status == 429 || status == 500 || status == 502 || status == 503 || status == 504;
-}
-
-// Seconds; dates and anything else count as nothing said.
-long retry_after(const HttpAnswer& answer) {
-  const std::string text = answer.header("retry-after");
-  long seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  return error == std::errc() && end == text.data() + text.size() && seconds > 0 ? seconds : 0;
-}
-
 HttpBroken busy(const HttpAnswer& answer) {
   return HttpBroken(host_of(answer.url) + " answers " + std::to_string(answer.status) +
                         (answer.status == 429 ? ", which means too many requests" : ""),
-                    retry_after(answer));
+                    answer.retry_after());
 }
 
 std::string seconds_text(std::chrono::milliseconds time) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/hub/http_client.h"
+#include "engine/http/http_client.h"
 #include "engine/hub/hub_files.h"
 #include "engine/hub/hub_settings.h"
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "engine/http/http_url.h"
 #include "engine/hub/sha256.h"
 #include "models/human_bytes.h"
 #include "models/message.h"

@@ -6,8 +6,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "engine/hub/http_client.h"
+#include "engine/http/http_url.h"
 #include "engine/hub/model_name.h"
+#include "models/error.h"
 #include "models/message.h"
 
 namespace warpchat {

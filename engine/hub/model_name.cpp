@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "engine/http/http_url.h"
+
 namespace warpchat {
 
 namespace {
@@ -37,12 +39,6 @@ std::string_view file_name(std::string_view path) { return path.substr(path.rfin
 constexpr std::string_view kPartShape = "-00000-of-00000";
 
 }  // namespace
-
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
 
 std::optional<HubModelName> parse_hub_model_name(std::string_view name) {
   for (std::string_view prefix : {"https://", "hf.co/", "huggingface.co/"})

@@ -32,6 +32,4 @@ struct FilePart {
 };
 FilePart part_of(std::string_view path);
 
-std::string lower_case(std::string_view text);  // ASCII
-
 }  // namespace warpchat

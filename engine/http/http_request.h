@@ -1,12 +1,11 @@
-// One HTTP request at a time by libcurl: TLS verified, proxies from the environment, stalls noticed, answers bounded,
-// redirects followed by hand, so that the token goes to its own host alone.
+// What is asked of a server, what it answers, and how that can fail.
 #pragma once
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -14,7 +13,7 @@
 
 namespace warpchat {
 
-// stop() was called.
+// It was asked to stop.
 class HttpStopped : public Error {
  public:
   HttpStopped() : Error("stopped") {}
@@ -40,16 +39,23 @@ struct HttpAnswer {
   std::string url;                             // that answered, after redirects
 
   std::string header(const std::string& name) const;  // empty: none
+  long retry_after() const;                           // seconds; dates and anything else count as nothing said: 0
 };
+
+// Whether the same request may be answered later: too many requests, overloaded, restarting.
+bool may_do_better_later(long status);
 
 enum class Redirects { kNone, kSameHost, kAll };
 
 struct HttpRequest {
   std::string url;
   bool head = false;
+  std::optional<std::string> json = {};        // posted; else nothing is sent along
   Redirects redirects = Redirects::kSameHost;  // others are answers like any
   uint64_t from = 0;                           // the first wanted byte
   std::chrono::seconds timeout{0};             // of everything; 0: none
+  // Asked as it runs: this long without a byte, and it counts as broken. Without it the options' stall holds.
+  std::function<std::chrono::milliseconds()> longest_silence = {};
   // The answer's begin, redirects left out; called once, before the first on_body. What these throw ends the request.
   std::function<void(const HttpAnswer&)> on_answer = {};
   std::function<void(std::span<const std::byte>)> on_body = {};  // of answers with a status of 2xx
@@ -62,30 +68,5 @@ struct HttpOptions {
   std::chrono::seconds stall{30};            // this long with hardly a byte, and the connection counts as broken
   size_t most_text_bytes = size_t{8} << 20;  // of a body without on_body; of what is no 2xx, more is dropped
 };
-
-class HttpClient {
- public:
-  explicit HttpClient(HttpOptions options);
-  ~HttpClient();
-
-  HttpAnswer send(const HttpRequest& request);  // HttpStopped, HttpBroken, Error
-  void stop();                                  // from any thread: the request at hand and all later ones throw
-  bool wait(std::chrono::milliseconds time);    // false, and earlier, if stopped
-
- private:
-  struct State;
-  HttpAnswer send_once(const HttpRequest& request, const std::string& url);
-  std::unique_ptr<State> state_;
-};
-
-// "https://host:port", the port left out where it is the scheme's own; empty for what is no http(s) URL.
-std::string origin_of(const std::string& url);
-std::string host_of(const std::string& url);  // for messages: "host" or "host:port"
-
-// reference as a server gives it, relative to base; empty if it is no URL.
-std::string resolve_url(const std::string& base, const std::string& reference);
-
-std::string escape_url_path(const std::string& path);   // every byte but letters, digits, - . _ ~ and / as %XX
-std::string escape_url_value(const std::string& text);  // the same, and / too
 
 }  // namespace warpchat

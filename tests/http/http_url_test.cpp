@@ -1,7 +1,7 @@
 // Origins decide where a token goes, so every way to write one counts.
 #include <gtest/gtest.h>
 
-#include "engine/hub/http_client.h"
+#include "engine/http/http_url.h"
 
 namespace warpchat {
 namespace {

@@ -1,10 +1,9 @@
-// URLs by libcurl's own parser, so that what is compared is what is requested.
+// libcurl's parser, and escapes.
+#include "engine/http/http_url.h"
+
 #include <curl/curl.h>
 
 #include <memory>
-
-#include "engine/hub/http_client.h"
-#include "engine/hub/model_name.h"
 
 namespace warpchat {
 
@@ -59,6 +58,13 @@ std::string origin_of(const std::string& text) {
   return scheme + "://" + host + (port.empty() ? "" : ":" + port);
 }
 
+bool is_loopback(const std::string& text) {
+  const Url url = parse(text);
+  const std::string host = url ? lower_case(part(url, CURLUPART_HOST)) : "";
+  return host == "localhost" || host == "[::1]" ||
+         (host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string::npos);
+}
+
 std::string resolve_url(const std::string& base, const std::string& reference) {
   const Url url = parse(base);
   if (!url || curl_url_set(url.get(), CURLUPART_URL, reference.c_str(), 0) != CURLUE_OK) return "";
@@ -67,5 +73,12 @@ std::string resolve_url(const std::string& base, const std::string& reference) {
 
 std::string escape_url_path(const std::string& path) { return escape(path, true); }
 std::string escape_url_value(const std::string& text) { return escape(text, false); }
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return lower;
+}
 
 }  // namespace warpchat

@@ -1,0 +1,159 @@
+// One multi handle, one thread. Orders reach it through a mutex; no callback runs under that.
+#include "engine/http/http_loop.h"
+
+#include <algorithm>
+#include <list>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "engine/http/http_transfer.h"
+
+namespace warpchat {
+
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = HttpTransfer::Clock;
+constexpr milliseconds kLongestPoll{250};  // while something runs: stalls are looked for
+constexpr milliseconds kIdlePoll{3600 * 1000};
+
+struct Job {
+  HttpRequest request;
+  HttpLoop::OnEnd on_end;
+  Clock::time_point begin;
+  std::unique_ptr<HttpTransfer> transfer = {};  // none before its begin
+};
+
+}  // namespace
+
+struct HttpLoop::State {
+  HttpOptions options;
+  CurlMulti multi = make_curl_multi();
+  std::mutex mutex = {};  // of the orders below
+  uint64_t n_started = 0;
+  std::map<uint64_t, Job> ordered = {};
+  std::set<uint64_t> stopped = {};
+  bool is_over = false;
+  std::map<uint64_t, Job> jobs = {};  // the thread's own
+  std::thread thread = {};
+
+  void run();
+  bool take_orders();
+  void begin_due();
+  void end_what_ended();
+  void end(uint64_t id, CURLcode code, bool is_stopped);
+  milliseconds until_next() const;
+};
+
+HttpLoop::HttpLoop(HttpOptions options) : state_(new State{std::move(options)}) {
+  state_->thread = std::thread([state = state_.get()] { state->run(); });
+}
+
+HttpLoop::~HttpLoop() {
+  {
+    std::lock_guard lock(state_->mutex);
+    state_->is_over = true;
+  }
+  curl_multi_wakeup(state_->multi.get());
+  state_->thread.join();
+}
+
+uint64_t HttpLoop::start(HttpRequest request, OnEnd on_end, milliseconds delay) {
+  request.redirects = Redirects::kNone;
+  uint64_t id = 0;
+  {
+    std::lock_guard lock(state_->mutex);
+    id = ++state_->n_started;
+    state_->ordered.emplace(id, Job{std::move(request), std::move(on_end), Clock::now() + delay});
+  }
+  curl_multi_wakeup(state_->multi.get());
+  return id;
+}
+
+void HttpLoop::stop(uint64_t request) {
+  {
+    std::lock_guard lock(state_->mutex);
+    state_->stopped.insert(request);
+  }
+  curl_multi_wakeup(state_->multi.get());
+}
+
+void HttpLoop::State::run() {
+  while (take_orders()) {
+    begin_due();
+    int n_running = 0;
+    curl_multi_perform(multi.get(), &n_running);
+    end_what_ended();
+    curl_multi_poll(multi.get(), nullptr, 0, static_cast<int>(until_next().count()), nullptr);
+  }
+  while (!jobs.empty()) end(jobs.begin()->first, CURLE_OK, /*is_stopped=*/true);
+}
+
+// False once the loop is over; all that was ordered is then among the jobs, and no end orders more.
+bool HttpLoop::State::take_orders() {
+  std::set<uint64_t> to_stop;
+  bool over = false;
+  {
+    std::lock_guard lock(mutex);
+    jobs.merge(ordered);
+    to_stop.swap(stopped);
+    over = is_over;
+  }
+  for (const uint64_t id : to_stop) end(id, CURLE_OK, /*is_stopped=*/true);
+  return !over;
+}
+
+void HttpLoop::State::begin_due() {
+  const Clock::time_point now = Clock::now();
+  for (auto& [id, job] : jobs)
+    if (!job.transfer && job.begin <= now)
+      job.transfer = std::make_unique<HttpTransfer>(multi.get(), options, job.request, job.request.url);
+}
+
+void HttpLoop::State::end_what_ended() {
+  std::vector<std::pair<uint64_t, CURLcode>> ended;
+  int n_left = 0;
+  while (const CURLMsg* message = curl_multi_info_read(multi.get(), &n_left)) {
+    const auto job = std::find_if(jobs.begin(), jobs.end(), [&](const auto& entry) {
+      return entry.second.transfer && entry.second.transfer->easy() == message->easy_handle;
+    });
+    if (message->msg == CURLMSG_DONE && job != jobs.end()) ended.emplace_back(job->first, message->data.result);
+  }
+  const Clock::time_point now = Clock::now();
+  for (auto& [id, job] : jobs)
+    if (job.transfer && job.transfer->has_stalled(now) &&
+        std::none_of(ended.begin(), ended.end(), [&, wanted = id](const auto& e) { return e.first == wanted; }))
+      ended.emplace_back(id, CURLE_OPERATION_TIMEDOUT);
+  for (const auto& [id, code] : ended) end(id, code, /*is_stopped=*/false);
+}
+
+void HttpLoop::State::end(uint64_t id, CURLcode code, bool is_stopped) {
+  auto node = jobs.extract(id);
+  if (node.empty()) return;
+  Job& job = node.mapped();
+  HttpAnswer answer;
+  std::exception_ptr fault;
+  try {
+    if (is_stopped) throw HttpStopped();
+    answer = job.transfer->finish(code);
+  } catch (...) {
+    fault = std::current_exception();
+  }
+  job.transfer.reset();
+  job.on_end(std::move(answer), fault);
+}
+
+milliseconds HttpLoop::State::until_next() const {
+  milliseconds wait = kIdlePoll;
+  for (const auto& [id, job] : jobs)
+    wait = std::min(
+        wait, job.transfer ? kLongestPoll
+                           : std::chrono::ceil<milliseconds>(std::max(job.begin - Clock::now(), Clock::duration(0))));
+  return wait;
+}
+
+}  // namespace warpchat

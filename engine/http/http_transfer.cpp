@@ -1,0 +1,242 @@
+// libcurl's options, its callbacks, and what its verdicts mean.
+#include "engine/http/http_transfer.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdlib>
+#include <utility>
+
+#include "engine/http/http_url.h"
+#include "models/message.h"
+
+namespace warpchat {
+
+namespace {
+
+constexpr size_t kMostHeaderBytes = 64 << 10;
+constexpr size_t kStallBytesPerSecond = 100;
+constexpr long kBufferBytes = 256 << 10;
+
+bool is_redirect(long status) {
+  return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+}
+
+std::string trimmed(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return "";
+  return std::string(text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1));
+}
+
+// libcurl's words as a part of a sentence: "Recv failure: ..." loses its capital, "OpenSSL/3.0: ..." does not.
+std::string as_cause(std::string why) {
+  while (why.ends_with('.')) why.pop_back();
+  const std::string word = why.substr(0, why.find(' '));
+  const bool is_plain = word.size() > 1 &&
+                        std::all_of(word.begin() + 1, word.end(), [](unsigned char c) { return std::islower(c) != 0; });
+  if (is_plain) why[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(why[0])));
+  return printable(why, 200);
+}
+
+[[noreturn]] void throw_fault(CURLcode code, const std::string& url, const std::string& curl_words) {
+  const std::string host = host_of(url), why = as_cause(curl_words);
+  switch (code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+      throw HttpUnreachable("cannot reach " + host + ": no address is known for this name; is there a network?");
+    case CURLE_COULDNT_RESOLVE_PROXY:
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_PROXY:
+    case CURLE_SSL_CONNECT_ERROR:
+      throw HttpUnreachable("cannot reach " + host + ": " + why);
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_ISSUER_ERROR:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_INVALIDCERTSTATUS:
+      throw Error("cannot trust " + host + ", nothing was sent to it: " + why);
+    case CURLE_OPERATION_TIMEDOUT:
+      throw HttpBroken(host + " sends nothing more: " + why);
+    case CURLE_RECV_ERROR:
+    case CURLE_SEND_ERROR:
+    case CURLE_PARTIAL_FILE:
+    case CURLE_GOT_NOTHING:
+    case CURLE_HTTP2:
+    case CURLE_HTTP2_STREAM:
+      throw HttpBroken("the connection to " + host + " broke: " + why);
+    default:
+      throw Error("cannot use " + host + ": " + why);
+  }
+}
+
+std::string seconds_of(std::chrono::milliseconds time) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count()) + " s";
+}
+
+}  // namespace
+
+std::string HttpAnswer::header(const std::string& name) const {
+  const auto found = headers.find(name);
+  return found == headers.end() ? "" : found->second;
+}
+
+long HttpAnswer::retry_after() const {
+  const std::string text = header("retry-after");
+  long seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  return error == std::errc() && end == text.data() + text.size() && seconds > 0 ? seconds : 0;
+}
+
+bool may_do_better_later(long status) {
+  return status == 408 || status == 429 || status == 500 || status == 502 || status == 503 || status == 504;
+}
+
+CurlMulti make_curl_multi() {
+  static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
+  CurlMulti multi(curl_multi_init());
+  if (ready != CURLE_OK || !multi) throw Error("cannot start libcurl");
+  return multi;
+}
+
+std::string next_url(const HttpRequest& request, const HttpAnswer& answer) {
+  const std::string location = answer.header("location");
+  if (request.redirects == Redirects::kNone || !is_redirect(answer.status) || location.empty()) return "";
+  const std::string url = resolve_url(answer.url, location);
+  if (origin_of(url).empty())
+    throw Error("cannot follow " + host_of(answer.url) + " to '" + printable(location) + "', which is no web address");
+  const bool same = origin_of(url) == origin_of(answer.url);
+  return same || request.redirects == Redirects::kAll ? url : "";
+}
+
+HttpTransfer::HttpTransfer(CURLM* multi, const HttpOptions& options, const HttpRequest& request, std::string url)
+    : multi_(multi),
+      easy_(curl_easy_init()),
+      request_(request),
+      most_text_bytes_(options.most_text_bytes),
+      stall_(options.stall) {
+  if (easy_ == nullptr) throw Error("cannot start libcurl");
+  answer_.url = std::move(url);
+  set_options(options);
+  set_headers(options);
+  curl_multi_add_handle(multi_, easy_);
+}
+
+HttpTransfer::~HttpTransfer() {
+  curl_multi_remove_handle(multi_, easy_);
+  curl_easy_cleanup(easy_);
+  curl_slist_free_all(headers_);
+}
+
+void HttpTransfer::set_options(const HttpOptions& options) {
+  curl_easy_setopt(easy_, CURLOPT_URL, answer_.url.c_str());
+  curl_easy_setopt(easy_, CURLOPT_PROTOCOLS_STR, options.origin.starts_with("http://") ? "http,https" : "https");
+  curl_easy_setopt(easy_, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(easy_, CURLOPT_BUFFERSIZE, kBufferBytes);
+  curl_easy_setopt(easy_, CURLOPT_NOBODY, request_.head ? 1L : 0L);
+  curl_easy_setopt(easy_, CURLOPT_USERAGENT, options.user_agent.c_str());
+  curl_easy_setopt(easy_, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+  curl_easy_setopt(easy_, CURLOPT_CONNECTTIMEOUT, static_cast<long>(options.stall.count()));
+  curl_easy_setopt(easy_, CURLOPT_TIMEOUT, static_cast<long>(request_.timeout.count()));
+  curl_easy_setopt(easy_, CURLOPT_HEADERFUNCTION, take_header);
+  curl_easy_setopt(easy_, CURLOPT_HEADERDATA, this);
+  curl_easy_setopt(easy_, CURLOPT_WRITEFUNCTION, take_body);
+  curl_easy_setopt(easy_, CURLOPT_WRITEDATA, this);
+  curl_easy_setopt(easy_, CURLOPT_ERRORBUFFER, why_);
+  curl_easy_setopt(easy_, CURLOPT_PRIVATE, this);
+  if (!request_.json) return;
+  curl_easy_setopt(easy_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request_.json->size()));
+  curl_easy_setopt(easy_, CURLOPT_POSTFIELDS, request_.json->data());
+}
+
+void HttpTransfer::set_headers(const HttpOptions& options) {
+  const auto add = [&](const std::string& line) { headers_ = curl_slist_append(headers_, line.c_str()); };
+  add("Accept-Encoding: identity");
+  if (request_.json) {
+    add("Content-Type: application/json");
+    add("Expect:");  // a second's wait for "100 Continue" that few servers send
+  }
+  if (request_.from > 0) add("Range: bytes=" + std::to_string(request_.from) + "-");
+  if (!options.token.empty() && origin_of(answer_.url) == options.origin) add("Authorization: Bearer " + options.token);
+  curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, headers_);
+}
+
+void HttpTransfer::begin() {
+  if (std::exchange(has_begun_, true)) return;
+  is_followed_ = !next_url(request_, answer_).empty();
+  if (!is_followed_ && request_.on_answer) request_.on_answer(answer_);
+}
+
+void HttpTransfer::add_header(std::string_view line) {
+  header_bytes_ += line.size();
+  if (header_bytes_ > kMostHeaderBytes)
+    throw Error(host_of(answer_.url) + " sends more than " + grouped(kMostHeaderBytes) + " bytes of headers");
+  if (line.starts_with("HTTP/")) {  // what came before was another answer's, as 100 Continue
+    answer_.headers.clear();
+    answer_.status = std::strtol(std::string(line.substr(std::min(line.find(' '), line.size()))).c_str(), nullptr, 10);
+  }
+  const size_t colon = line.find(':');
+  if (colon == std::string_view::npos) return;
+  answer_.headers[lower_case(trimmed(line.substr(0, colon)))] = trimmed(line.substr(colon + 1));
+}
+
+void HttpTransfer::add_body(std::string_view bytes) {
+  begin();
+  body_bytes_ += bytes.size();
+  const bool is_good = answer_.status / 100 == 2;
+  if (!is_followed_ && is_good && request_.on_body) return request_.on_body(std::as_bytes(std::span(bytes)));
+  if (is_followed_ || !is_good)
+    bytes = bytes.substr(0, kMostHeaderBytes - std::min(kMostHeaderBytes, answer_.body.size()));
+  if (answer_.body.size() + bytes.size() > most_text_bytes_)
+    throw Error(host_of(answer_.url) + " answers with more than " + grouped(most_text_bytes_) +
+                " bytes where a short text was expected; is this the right server?");
+  answer_.body += bytes;
+}
+
+// libcurl is C: nothing may be thrown through it.
+template <class Action>
+size_t HttpTransfer::guard(size_t n_bytes, const Action& action) {
+  try {
+    action();
+    return n_bytes;
+  } catch (...) {
+    fault_ = std::current_exception();
+    return n_bytes == 0 ? 1 : 0;  // anything but what was given ends the transfer
+  }
+}
+
+size_t HttpTransfer::take_header(char* data, size_t size, size_t n, void* user) {
+  auto& transfer = *static_cast<HttpTransfer*>(user);
+  return transfer.guard(size * n, [&] { transfer.add_header({data, size * n}); });
+}
+
+size_t HttpTransfer::take_body(char* data, size_t size, size_t n, void* user) {
+  auto& transfer = *static_cast<HttpTransfer*>(user);
+  return transfer.guard(size * n, [&] { transfer.add_body({data, size * n}); });
+}
+
+bool HttpTransfer::has_stalled(Clock::time_point now) {
+  const size_t bytes = header_bytes_ + body_bytes_;
+  if (request_.longest_silence) {
+    if (bytes != bytes_before_) window_begin_ = now;
+    bytes_before_ = bytes;
+    return now - window_begin_ >= request_.longest_silence();
+  }
+  if (now < window_begin_ + stall_) return false;
+  const bool stalled = bytes - bytes_before_ < kStallBytesPerSecond * static_cast<size_t>(stall_.count());
+  bytes_before_ = bytes;
+  window_begin_ = now;
+  return stalled;
+}
+
+HttpAnswer HttpTransfer::finish(CURLcode code) {
+  if (fault_) std::rethrow_exception(fault_);
+  if (code == CURLE_OPERATION_TIMEDOUT && header_bytes_ == 0 && !request_.longest_silence) code = CURLE_COULDNT_CONNECT;
+  if (code != CURLE_OK) {
+    const bool is_late = code == CURLE_OPERATION_TIMEDOUT || code == CURLE_COULDNT_CONNECT;
+    const std::string late =
+        request_.longest_silence ? "nothing came for " + seconds_of(request_.longest_silence()) : "no data in time";
+    throw_fault(code, answer_.url, *why_ ? why_ : is_late ? late : curl_easy_strerror(code));
+  }
+  begin();
+  return std::move(answer_);
+}
+
+}  // namespace warpchat

@@ -1,0 +1,68 @@
+// One request on its way through a multi handle of libcurl: TLS verified, proxies from the environment, stalls noticed,
+// answers bounded. Who drives the multi handle owns it.
+#pragma once
+#include <curl/curl.h>
+
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "engine/http/http_request.h"
+
+namespace warpchat {
+
+struct CurlMultiDeleter {
+  void operator()(CURLM* multi) const { curl_multi_cleanup(multi); }
+};
+using CurlMulti = std::unique_ptr<CURLM, CurlMultiDeleter>;
+CurlMulti make_curl_multi();  // Error if libcurl cannot start
+
+// Where the answer sends the request on; empty: nowhere. Error for what is no web address.
+std::string next_url(const HttpRequest& request, const HttpAnswer& answer);
+
+class HttpTransfer {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // Is added to the multi handle, and leaves it when it is destroyed: that closes a connection which is at work.
+  // options and request must outlive it.
+  HttpTransfer(CURLM* multi, const HttpOptions& options, const HttpRequest& request, std::string url);
+  ~HttpTransfer();
+  HttpTransfer(const HttpTransfer&) = delete;
+  HttpTransfer& operator=(const HttpTransfer&) = delete;
+
+  const CURL* easy() const { return easy_; }
+  bool has_fault() const { return fault_ != nullptr; }  // thrown by a callback: it can end
+  bool has_stalled(Clock::time_point now);              // libcurl's own low-speed limit adds five seconds to any time
+
+  HttpAnswer finish(CURLcode code);  // libcurl's verdict, or CURLE_OPERATION_TIMEDOUT; throws as HttpClient::send
+
+ private:
+  static size_t take_header(char* data, size_t size, size_t n, void* user);
+  static size_t take_body(char* data, size_t size, size_t n, void* user);
+  void set_options(const HttpOptions& options);
+  void set_headers(const HttpOptions& options);
+  void begin();
+  void add_header(std::string_view line);
+  void add_body(std::string_view bytes);
+  template <class Action>
+  size_t guard(size_t n_bytes, const Action& action);
+
+  CURLM* multi_;
+  CURL* easy_;
+  curl_slist* headers_ = nullptr;
+  const HttpRequest& request_;
+  size_t most_text_bytes_;
+  std::chrono::seconds stall_;
+  HttpAnswer answer_;
+  size_t header_bytes_ = 0, body_bytes_ = 0;
+  bool has_begun_ = false, is_followed_ = false;
+  Clock::time_point window_begin_ = Clock::now();  // of the stall's measuring
+  size_t bytes_before_ = 0;
+  std::exception_ptr fault_ = {};
+  char why_[CURL_ERROR_SIZE] = "";
+};
+
+}  // namespace warpchat
