@@ -1,0 +1,143 @@
+// Addresses and lists of models; the lists differ from server to server in everything but "id".
+#include "engine/remote/endpoint.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "engine/http/http_client.h"
+#include "engine/http/http_url.h"
+#include "engine/remote/refusal.h"
+#include "models/message.h"
+
+namespace warpchat {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kNearNames = 5;
+constexpr std::chrono::seconds kListTimeout{60};
+constexpr std::string_view kEndings[] = {"/chat/completions", "/completions", "/models"};
+// Of vLLM and SGLang, LM Studio, Groq, others.
+constexpr const char* kContextNames[] = {"max_model_len", "loaded_context_length", "context_length", "context_window",
+                                         "max_context_length"};
+
+void drop_slashes(std::string& url) {
+  while (url.ends_with('/')) url.pop_back();
+}
+
+uint32_t number_of(const json& object, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end() || !found->is_number()) return 0;
+  const double number = found->get<double>();
+  return number >= 1 && number < 4e9 ? static_cast<uint32_t>(number) : 0;
+}
+
+uint32_t context_of(const json& model) {
+  for (const char* name : kContextNames)
+    if (const uint32_t n = number_of(model, name)) return n;
+  const auto meta = model.find("meta");  // llama.cpp
+  if (meta == model.end() || !meta->is_object()) return 0;
+  const uint32_t n = number_of(*meta, "n_ctx");
+  return n != 0 ? n : number_of(*meta, "n_ctx_train");
+}
+
+ServerKind kind_of(const json& model) {
+  const auto owner = model.find("owned_by");
+  if (owner == model.end() || !owner->is_string()) return ServerKind::kUnknown;
+  const std::string name = owner->get<std::string>();
+  return name == "vllm" ? ServerKind::kVllm : name == "llamacpp" ? ServerKind::kLlamaCpp : ServerKind::kUnknown;
+}
+
+// Letters of `wanted` that stand in `name` in their order: enough to put likely names first.
+size_t likeness(const std::string& name, const std::string& wanted) {
+  size_t common = 0;
+  for (const char c : name)
+    if (common < wanted.size() && c == wanted[common]) ++common;
+  return common;
+}
+
+void read_limit(const char* name, std::chrono::milliseconds unit, std::chrono::milliseconds& limit) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || *value == 0) return;
+  const std::string_view text = value;
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < 1 || number > 1'000'000)
+    throw Error(std::string(name) + " takes a whole number from 1 to 1,000,000, found '" + printable(text) + "'");
+  limit = number * unit;
+}
+
+}  // namespace
+
+std::string base_url(std::string_view text) {
+  std::string url(text);
+  if (url.find("://") == std::string::npos && is_loopback("http://" + url)) url = "http://" + url;
+  const std::string origin = origin_of(url);
+  const size_t path = url.find('/', url.find("://") + 3);
+  if (origin.empty() || url.find_first_of("?# ") != std::string::npos || url.substr(0, path).find('@') != url.npos)
+    throw Error("an endpoint is a web address such as http://127.0.0.1:8000/v1, found '" + printable(text) + "'");
+  std::string below = path == std::string::npos ? "" : url.substr(path);
+  drop_slashes(below);
+  for (const std::string_view ending : kEndings) {
+    if (below.ends_with(ending)) below.resize(below.size() - ending.size());
+  }
+  return origin + (below.empty() ? "/v1" : below);
+}
+
+void read_limits(Endpoint& endpoint) {
+  using std::chrono::milliseconds;
+  read_limit("WARPCHAT_ENDPOINT_TIMEOUT", milliseconds(1000), endpoint.first_token_limit);
+  read_limit("WARPCHAT_ENDPOINT_STALL", milliseconds(1000), endpoint.stall);
+  read_limit("WARPCHAT_ENDPOINT_WAIT_MS", milliseconds(1), endpoint.first_wait);
+}
+
+HttpOptions http_options(const Endpoint& endpoint) {
+  HttpOptions options;
+  options.token = endpoint.key;
+  options.origin = origin_of(endpoint.url);
+  options.user_agent = endpoint.user_agent;
+  return options;
+}
+
+std::vector<RemoteModel> parse_models(const std::string& body) {
+  const json document = json::parse(body, nullptr, /*allow_exceptions=*/false);
+  if (document.is_discarded()) throw Error("it is no JSON");
+  const json* list = document.is_array() ? &document : nullptr;
+  if (document.is_object() && document.contains("data")) list = &document["data"];
+  if (list == nullptr || !list->is_array()) throw Error("it is no list of models");
+  std::vector<RemoteModel> models;
+  for (const json& model : *list) {
+    if (!model.is_object() || !model.contains("id") || !model["id"].is_string()) continue;
+    models.push_back({model["id"].get<std::string>(), context_of(model), kind_of(model)});
+  }
+  return models;
+}
+
+std::vector<RemoteModel> list_models(const Endpoint& endpoint) {
+  HttpClient client(http_options(endpoint));
+  const HttpAnswer answer =
+      client.send({.url = endpoint.url + "/models", .redirects = Redirects::kNone, .timeout = kListTimeout});
+  if (answer.status != 200) throw Error(refusal(endpoint, answer));
+  require_no_web_page(host_of(endpoint.url), answer.body);
+  try {
+    return parse_models(answer.body);
+  } catch (const Error& fault) {
+    throw Error("cannot use the list of models of " + host_of(endpoint.url) + ": " + fault.what());
+  }
+}
+
+std::string near_names(const std::vector<RemoteModel>& models, const std::string& wanted) {
+  std::vector<std::string> names;
+  for (const RemoteModel& model : models) names.push_back(model.id);
+  std::stable_sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
+    return likeness(lower_case(a), lower_case(wanted)) > likeness(lower_case(b), lower_case(wanted));
+  });
+  std::string list;
+  for (size_t i = 0; i < std::min(names.size(), kNearNames); ++i) list += (i ? ", " : "") + printable(names[i]);
+  return list + (names.size() > kNearNames ? ", ..." : "");
+}
+
+}  // namespace warpchat

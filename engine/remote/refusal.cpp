@@ -1,0 +1,81 @@
+// Status codes and error bodies.
+#include "engine/remote/refusal.h"
+
+#include <nlohmann/json.hpp>
+
+#include "engine/http/http_url.h"
+#include "models/message.h"
+
+namespace warpchat {
+
+namespace {
+
+using nlohmann::json;
+constexpr size_t kMostWords = 300;
+
+std::string text_at(const json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+// {"error": {"message"}} of OpenAI; {"error": "..."} of Ollama; {"message"} of older vLLM; {"detail": "..." or
+// [{"msg"}]} of FastAPI.
+std::string words_of(const json& body) {
+  if (!body.is_object()) return "";
+  if (const auto error = body.find("error"); error != body.end()) {
+    if (error->is_string()) return error->get<std::string>();
+    if (error->is_object()) return text_at(*error, "message");
+  }
+  if (const std::string message = text_at(body, "message"); !message.empty()) return message;
+  if (const auto detail = body.find("detail"); detail != body.end()) {
+    if (detail->is_string()) return detail->get<std::string>();
+    if (detail->is_array() && !detail->empty() && (*detail)[0].is_object()) {
+      const auto where = (*detail)[0].find("loc");
+      return text_at((*detail)[0], "msg") + (where == (*detail)[0].end() ? "" : " at " + where->dump());
+    }
+  }
+  return "";
+}
+
+std::string key_advice(const Endpoint& endpoint) {
+  if (!endpoint.key.empty()) return "it does not take the key from " + endpoint.key_source;
+  return "it wants a key; --api-key-env VAR names the variable that holds it, 'chat endpoint add' keeps one";
+}
+
+}  // namespace
+
+std::string server_words(std::string_view body) {
+  std::string words = words_of(json::parse(body, nullptr, /*allow_exceptions=*/false));
+  for (char& c : words)
+    if (c == '\n' || c == '\r' || c == '\t') c = ' ';
+  while (words.ends_with('.') || words.ends_with(' ')) words.pop_back();
+  return printable(words, kMostWords);
+}
+
+std::string refusal(const Endpoint& endpoint, const HttpAnswer& answer) {
+  const std::string host = host_of(endpoint.url), words = server_words(answer.body);
+  const std::string says = host + " answers " + std::to_string(answer.status);
+  const std::string quoted = words.empty() ? "" : " (" + words + ")";
+  if (answer.status / 100 == 3) {
+    const std::string to = host_of(resolve_url(answer.url, answer.header("location")));
+    return host + " redirects to " + (to.empty() ? "nowhere" : to) +
+           "; not followed, the text and the key stay here; if that is the right address, name it as the endpoint";
+  }
+  if (answer.status == 401 || answer.status == 403) return says + ": " + key_advice(endpoint) + quoted;
+  if (answer.status == 404)
+    return says + " for " + endpoint.url + quoted + "; is this the address of an OpenAI-compatible endpoint?";
+  if (answer.status == 429) return says + ", which means too many requests" + quoted;
+  if (answer.status == 400 || answer.status == 413 || answer.status == 422)
+    return host + " refuses the request" + (words.empty() ? ", without a reason" : ": " + words);
+  return says + (words.empty() ? "" : ": " + words);
+}
+
+void require_no_web_page(const std::string& host, std::string_view body) {
+  const size_t begin = body.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos || body[begin] != '<') return;
+  throw Error(host +
+              " answers with a web page where an answer in JSON was expected; is the address right, or a login page of "
+              "the network in between?");
+}
+
+}  // namespace warpchat

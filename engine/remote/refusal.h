@@ -1,0 +1,19 @@
+// What an endpoint's answer means that is no answer to the prompt, each in one sentence that says what to do.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "engine/remote/endpoint.h"
+
+namespace warpchat {
+
+// An answer with a status that is not 2xx; redirects are among them.
+std::string refusal(const Endpoint& endpoint, const HttpAnswer& answer);
+
+// What {"error": {"message": ...}} and its relatives say, cut and printable; empty if nothing.
+std::string server_words(std::string_view body);
+
+// Error if the text begins as HTML does.
+void require_no_web_page(const std::string& host, std::string_view body);
+
+}  // namespace warpchat

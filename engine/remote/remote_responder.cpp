@@ -1,0 +1,279 @@
+// A generation is a row of requests: the prompt, again after a wait or with fewer fields, and after "no such model" the
+// list of those there are. All of it but start(), stop() and the queue's end runs in the loop's thread.
+#include "engine/remote/remote_responder.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <mutex>
+#include <utility>
+
+#include "engine/http/http_url.h"
+#include "engine/remote/chat_stream.h"
+#include "engine/remote/refusal.h"
+#include "models/message.h"
+
+namespace warpchat {
+
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+constexpr uint32_t kMostAtOnce = 64;
+constexpr int kMostTries = 3;
+constexpr long kLongestWait = 120;                        // s that a server may ask for
+constexpr uint64_t kMostAnswerBytes = uint64_t{1} << 30;  // of one answer, with all its JSON
+
+std::string seconds_text(milliseconds time) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2g s", static_cast<double>(time.count()) / 1000);
+  return time.count() >= 10000 ? std::to_string(time.count() / 1000) + " s" : text;
+}
+
+std::string joined(const std::set<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return list;
+}
+
+std::string sentence_of(const std::exception_ptr& fault) {
+  try {
+    std::rethrow_exception(fault);
+  } catch (const std::bad_alloc&) {
+    return "out of memory";
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+bool is_stop(const std::exception_ptr& fault) {
+  try {
+    std::rethrow_exception(fault);
+  } catch (const HttpStopped&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+}  // namespace
+
+struct RemoteResponder::Shared {
+  Endpoint endpoint;
+  RemoteModel model;
+  std::mutex mutex = {};
+  std::set<std::string> left_out = {};  // fields that the server has refused
+  std::atomic<uint32_t> n_running = 0;
+  HttpLoop loop{http_options(endpoint)};
+
+  std::string host() const { return host_of(endpoint.url); }
+};
+
+class RemoteResponder::Answering : public std::enable_shared_from_this<Answering> {
+ public:
+  Answering(Shared& shared, const Prompt& prompt, const AnswerOptions& options)
+      : shared_(shared), prompt_(prompt), options_(options) {
+    ++shared_.n_running;
+  }
+  ~Answering() { --shared_.n_running; }
+
+  void begin(milliseconds delay = milliseconds(0));
+  void stop();
+  void take(std::span<const std::byte> bytes);
+  void end(const HttpAnswer& answer, const std::exception_ptr& fault);
+
+  EventQueue events;
+
+ private:
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - asked_).count(); }
+  RemoteRequest make_request();
+  ChatStream make_stream();
+  void start(HttpRequest http, HttpLoop::OnEnd on_end, milliseconds delay);
+  void finish(GenerationEnd end) { events.push(std::move(end)); }
+  void fail(const std::string& sentence) { finish(stream_.cut(EndReason::kFailed, sentence)); }
+  void refuse(const HttpAnswer& answer);
+  bool tries_without_fields(const HttpAnswer& answer);
+  bool tries_later(const HttpAnswer& answer);
+  void ask_for_models(const std::string& sentence);
+
+  Shared& shared_;
+  const Prompt prompt_;
+  const AnswerOptions options_;
+  RemoteRequest request_ = make_request();
+  ChatStream stream_ = make_stream();
+  Clock::time_point asked_ = Clock::now();
+  uint64_t n_bytes_ = 0;
+  int n_tries_ = 1;
+
+  std::mutex mutex_;  // of which request runs
+  uint64_t running_ = 0;
+  bool is_stopped_ = false;
+};
+
+class RemoteResponder::RemoteGeneration : public Generation {
+ public:
+  RemoteGeneration(Shared& shared, const Prompt& prompt, const AnswerOptions& options)
+      : answering_(std::make_shared<Answering>(shared, prompt, options)) {
+    answering_->begin();
+  }
+  ~RemoteGeneration() override {
+    stop();
+    while (next_event(milliseconds(1000)) || !has_ended_) {
+    }
+  }
+
+  std::optional<Event> next_event(milliseconds timeout) override {
+    if (has_ended_) return std::nullopt;
+    std::optional<Event> event = answering_->events.pop(timeout);
+    has_ended_ = event && std::holds_alternative<GenerationEnd>(*event);
+    return event;
+  }
+
+  void stop() override { answering_->stop(); }
+
+ private:
+  std::shared_ptr<Answering> answering_;
+  bool has_ended_ = false;
+};
+
+RemoteRequest RemoteResponder::Answering::make_request() {
+  std::lock_guard lock(shared_.mutex);
+  return remote_request(prompt_, options_, shared_.model, shared_.left_out);
+}
+
+ChatStream RemoteResponder::Answering::make_stream() {
+  return ChatStream({.host = shared_.host(),
+                     .parts_thought = std::holds_alternative<std::vector<Message>>(prompt_),
+                     .in_thought = request_.in_thought,
+                     .limits_tokens = options_.max_tokens >= 0,
+                     .context = shared_.model.context},
+                    [this](Event event) { events.push(std::move(event)); });
+}
+
+void RemoteResponder::Answering::begin(milliseconds delay) {
+  HttpRequest http;
+  http.url = shared_.endpoint.url + request_.path;
+  http.json = request_.body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  http.longest_silence = [this] {
+    return stream_.has_tokens() ? shared_.endpoint.stall : shared_.endpoint.first_token_limit;
+  };
+  http.on_body = [this](std::span<const std::byte> bytes) { take(bytes); };
+  start(
+      std::move(http),
+      [self = shared_from_this()](const HttpAnswer& answer, const std::exception_ptr& fault) {
+        self->end(answer, fault);
+      },
+      delay);
+}
+
+void RemoteResponder::Answering::start(HttpRequest http, HttpLoop::OnEnd on_end, milliseconds delay) {
+  std::lock_guard lock(mutex_);
+  running_ = shared_.loop.start(std::move(http), std::move(on_end), delay);
+  if (is_stopped_) shared_.loop.stop(running_);
+}
+
+void RemoteResponder::Answering::stop() {
+  std::lock_guard lock(mutex_);
+  is_stopped_ = true;
+  shared_.loop.stop(running_);
+}
+
+void RemoteResponder::Answering::take(std::span<const std::byte> bytes) {
+  n_bytes_ += bytes.size();
+  if (n_bytes_ > kMostAnswerBytes)
+    throw Error(shared_.host() + " answers with more than " + grouped(kMostAnswerBytes) + " bytes; left");
+  stream_.add({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, seconds());
+}
+
+void RemoteResponder::Answering::end(const HttpAnswer& answer, const std::exception_ptr& fault) {
+  if (fault && is_stop(fault)) return finish(stream_.cut(EndReason::kStopped));
+  if (fault && !stream_.is_complete()) return fail(sentence_of(fault));
+  if (!fault && answer.status / 100 != 2) return refuse(answer);
+  try {
+    finish(stream_.finish(seconds()));
+  } catch (const std::exception& error) {
+    fail(error.what());
+  }
+}
+
+void RemoteResponder::Answering::refuse(const HttpAnswer& answer) {
+  if (tries_without_fields(answer) || tries_later(answer)) return;
+  const std::string tried = n_tries_ == kMostTries ? "; given up after " + std::to_string(kMostTries) + " tries" : "";
+  const std::string sentence = refusal(shared_.endpoint, answer) + tried;
+  if (answer.status == 404) return ask_for_models(sentence);
+  fail(sentence);
+}
+
+// Each time with fewer fields, so this ends.
+bool RemoteResponder::Answering::tries_without_fields(const HttpAnswer& answer) {
+  if (answer.status != 400 && answer.status != 422) return false;
+  const std::set<std::string> refused = refused_fields(request_.body, server_words(answer.body));
+  if (refused.empty()) return false;
+  {
+    std::lock_guard lock(shared_.mutex);
+    shared_.left_out.insert(refused.begin(), refused.end());
+  }
+  events.push(Notice{shared_.host() + " does not take " + joined(refused) + ": asked_ again without"});
+  request_ = make_request();
+  begin();
+  return true;
+}
+
+bool RemoteResponder::Answering::tries_later(const HttpAnswer& answer) {
+  if ((answer.status != 429 && answer.status != 503) || n_tries_ == kMostTries) return false;
+  const long wanted = answer.retry_after();
+  if (wanted > kLongestWait) return false;
+  const auto wait =
+      std::max<milliseconds>(shared_.endpoint.first_wait * (1 << (n_tries_ - 1)), std::chrono::seconds(wanted));
+  ++n_tries_;
+  events.push(Notice{refusal(shared_.endpoint, answer) + "; try " + std::to_string(n_tries_) + " of " +
+                     std::to_string(kMostTries) + " in " + seconds_text(wait)});
+  begin(wait);
+  return true;
+}
+
+// No such path, or no such model: the list tells which.
+void RemoteResponder::Answering::ask_for_models(const std::string& sentence) {
+  HttpRequest http;
+  http.url = shared_.endpoint.url + "/models";
+  http.timeout = std::chrono::seconds(30);
+  const auto on_end = [self = shared_from_this(), sentence](const HttpAnswer& answer, const std::exception_ptr& fault) {
+    if (fault && is_stop(fault)) return self->finish(self->stream_.cut(EndReason::kStopped));
+    std::vector<RemoteModel> models;
+    try {
+      if (!fault && answer.status == 200) models = parse_models(answer.body);
+    } catch (const Error&) {  // this only helps with another error
+    }
+    const std::string& id = self->shared_.model.id;
+    const bool is_there = std::any_of(models.begin(), models.end(), [&](const auto& model) { return model.id == id; });
+    self->fail(models.empty() || is_there
+                   ? sentence
+                   : self->shared_.host() + " has no model '" + printable(id) + "'; it has " + near_names(models, id));
+  };
+  start(std::move(http), on_end, milliseconds(0));
+}
+
+RemoteResponder::RemoteResponder(Endpoint endpoint, RemoteModel model)
+    : shared_(new Shared{std::move(endpoint), std::move(model)}) {}
+
+RemoteResponder::~RemoteResponder() = default;
+
+ResponderFacts RemoteResponder::facts() const {
+  return {.model = shared_->model.id,
+          .endpoint = shared_->endpoint.url,
+          .context = shared_->model.context,
+          .can_think = true,
+          .counts_tokens = false,
+          .at_once = kMostAtOnce};
+}
+
+std::unique_ptr<Generation> RemoteResponder::start(const Prompt& prompt, const AnswerOptions& options) {
+  if (shared_->n_running >= kMostAtOnce)
+    throw Error(std::to_string(kMostAtOnce) + " answers are on their way; stop one first");
+  AnswerOptions own = options;
+  own.sampling.seed += n_generations_++;  // an answer asked for again is another answer
+  return std::make_unique<RemoteGeneration>(*shared_, prompt, own);
+}
+
+}  // namespace warpchat

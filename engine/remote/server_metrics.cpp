@@ -1,0 +1,88 @@
+// One table of names; the same quantity has another name with each server.
+#include "engine/remote/server_metrics.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "engine/http/http_client.h"
+#include "engine/http/http_url.h"
+#include "engine/remote/refusal.h"
+
+namespace warpchat {
+
+namespace {
+
+constexpr std::chrono::seconds kTimeout{10};
+
+struct Metric {
+  std::string_view name;
+  std::optional<double> ServerMetrics::*field;
+  bool is_share = false;  // of several engines the largest counts, not the sum
+};
+constexpr Metric kMetrics[] = {
+    {"vllm:num_requests_running", &ServerMetrics::running},
+    {"vllm:num_requests_waiting", &ServerMetrics::waiting},
+    {"vllm:kv_cache_usage_perc", &ServerMetrics::kv_usage, true},
+    {"vllm:gpu_cache_usage_perc", &ServerMetrics::kv_usage, true},  // until 0.10
+    {"vllm:prompt_tokens_total", &ServerMetrics::prompt_tokens},
+    {"vllm:generation_tokens_total", &ServerMetrics::generated_tokens},
+    {"vllm:request_prefill_time_seconds_sum", &ServerMetrics::prompt_seconds},
+    {"vllm:request_decode_time_seconds_sum", &ServerMetrics::generate_seconds},
+    {"vllm:time_to_first_token_seconds_sum", &ServerMetrics::first_token_seconds},
+    {"vllm:time_to_first_token_seconds_count", &ServerMetrics::first_tokens},
+    {"sglang:num_running_reqs", &ServerMetrics::running},
+    {"sglang:num_queue_reqs", &ServerMetrics::waiting},
+    {"sglang:token_usage", &ServerMetrics::kv_usage, true},
+    {"sglang:prompt_tokens_total", &ServerMetrics::prompt_tokens},
+    {"sglang:generation_tokens_total", &ServerMetrics::generated_tokens},
+    {"sglang:time_to_first_token_seconds_sum", &ServerMetrics::first_token_seconds},
+    {"sglang:time_to_first_token_seconds_count", &ServerMetrics::first_tokens},
+    {"llamacpp:requests_processing", &ServerMetrics::running},
+    {"llamacpp:requests_deferred", &ServerMetrics::waiting},
+    {"llamacpp:kv_cache_usage_ratio", &ServerMetrics::kv_usage, true},  // older servers
+    {"llamacpp:prompt_tokens_total", &ServerMetrics::prompt_tokens},
+    {"llamacpp:tokens_predicted_total", &ServerMetrics::generated_tokens},
+    {"llamacpp:prompt_seconds_total", &ServerMetrics::prompt_seconds},
+    {"llamacpp:tokens_predicted_seconds_total", &ServerMetrics::generate_seconds},
+};
+
+// name{label="value",...} number [time]: labels may hold any escaped text, so the number comes after the last brace.
+void take_sample(std::string_view line, ServerMetrics& metrics) {
+  const std::string_view name = line.substr(0, line.find_first_of("{ \t"));
+  const auto metric =
+      std::find_if(std::begin(kMetrics), std::end(kMetrics), [&](const Metric& m) { return m.name == name; });
+  if (metric == std::end(kMetrics)) return;
+  const size_t brace = line.rfind('}');
+  line.remove_prefix(brace == std::string_view::npos ? name.size() : brace + 1);
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  double value = 0;
+  if (std::from_chars(line.data(), line.data() + line.size(), value).ec != std::errc() || !std::isfinite(value)) return;
+  std::optional<double>& field = metrics.*metric->field;
+  field = !field ? value : metric->is_share ? std::max(*field, value) : *field + value;
+}
+
+}  // namespace
+
+ServerMetrics parse_metrics(std::string_view text) {
+  ServerMetrics metrics;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (!line.starts_with('#')) take_sample(line, metrics);
+  }
+  return metrics;
+}
+
+ServerMetrics fetch_metrics(const Endpoint& endpoint) {
+  HttpClient client(http_options(endpoint));
+  const std::string base =
+      endpoint.url.ends_with("/v1") ? endpoint.url.substr(0, endpoint.url.size() - 3) : endpoint.url;
+  const HttpAnswer answer = client.send({.url = base + "/metrics", .redirects = Redirects::kNone, .timeout = kTimeout});
+  if (answer.status != 200) throw Error(refusal(endpoint, answer));
+  const ServerMetrics metrics = parse_metrics(answer.body);
+  if (metrics == ServerMetrics{}) throw Error(host_of(endpoint.url) + " tells no metrics that are known here");
+  return metrics;
+}
+
+}  // namespace warpchat

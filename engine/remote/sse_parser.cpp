@@ -1,0 +1,78 @@
+// Lines end with \n, \r\n or \r; a pair may be split between two pieces.
+#include "engine/remote/sse_parser.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "models/error.h"
+#include "models/message.h"
+
+namespace warpchat {
+
+namespace {
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr std::string_view kFields[] = {"event", "id", "retry"};
+}  // namespace
+
+void SseParser::add(std::string_view bytes) {
+  if (skips_newline_ && bytes.starts_with('\n')) bytes.remove_prefix(1), skips_newline_ = false;
+  while (!bytes.empty()) {
+    skips_newline_ = false;
+    const size_t end = bytes.find_first_of("\r\n");
+    const std::string_view piece = bytes.substr(0, end);
+    if (line_.size() + piece.size() > kMostEventBytes)
+      throw Error("a line of it is longer than " + grouped(kMostEventBytes) + " bytes");
+    if (end == std::string_view::npos) {
+      line_ += piece;
+      return;
+    }
+    if (line_.empty()) {
+      take_line(piece);
+    } else {
+      line_ += piece;
+      const std::string line = std::exchange(line_, {});
+      take_line(line);
+    }
+    skips_newline_ = bytes[end] == '\r';
+    bytes.remove_prefix(end + 1);
+    if (skips_newline_ && bytes.starts_with('\n')) bytes.remove_prefix(1), skips_newline_ = false;
+  }
+}
+
+void SseParser::finish() {
+  if (!line_.empty()) {
+    const std::string line = std::exchange(line_, {});
+    take_line(line);
+  }
+  dispatch();
+}
+
+void SseParser::take_line(std::string_view line) {
+  if (std::exchange(is_first_line_, false) && line.starts_with(kByteOrderMark))
+    line.remove_prefix(kByteOrderMark.size());
+  if (line.empty()) return dispatch();
+  if (line.front() == ':') return;
+  const size_t colon = line.find(':');
+  const std::string_view field = line.substr(0, colon);
+  std::string_view value = colon == std::string_view::npos ? "" : line.substr(colon + 1);
+  if (value.starts_with(' ')) value.remove_prefix(1);
+  if (field == "data") {
+    if (data_.size() + value.size() + 1 > kMostEventBytes)
+      throw Error("an event of it is longer than " + grouped(kMostEventBytes) + " bytes");
+    if (std::exchange(has_data_, true)) data_ += '\n';
+    data_ += value;
+    return;
+  }
+  if (has_event_ || std::find(std::begin(kFields), std::end(kFields), field) != std::end(kFields)) return;
+  foreign_bytes_ += line.size();
+  if (foreign_bytes_ > kMostForeignBytes) throw Error("it is no event stream");
+}
+
+void SseParser::dispatch() {
+  if (!std::exchange(has_data_, false)) return;
+  has_event_ = true;
+  const std::string data = std::exchange(data_, {});
+  on_data_(data);
+}
+
+}  // namespace warpchat

@@ -1,0 +1,155 @@
+// Addresses, lists of models, requests, refusals and metrics: everything that needs no network.
+#include "engine/remote/endpoint.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/remote/chat_request.h"
+#include "engine/remote/refusal.h"
+#include "engine/remote/server_metrics.h"
+
+namespace warpchat {
+namespace {
+
+using nlohmann::ordered_json;
+
+TEST(Endpoint, AddressesAreTakenLiberally) {
+  for (const char* url : {"http://box:8000", "http://box:8000/", "http://box:8000/v1", "http://BOX:8000/v1//",
+                          "http://box:8000/v1/chat/completions", "http://box:8000/v1/models"})
+    EXPECT_EQ(base_url(url), "http://box:8000/v1") << url;
+  EXPECT_EQ(base_url("localhost:11434"), "http://localhost:11434/v1");
+  EXPECT_EQ(base_url("127.0.0.1:1234/v1"), "http://127.0.0.1:1234/v1");
+  EXPECT_EQ(base_url("https://api.example/openai/v1/"), "https://api.example/openai/v1");
+  for (const char* none : {"", "box:8000", "name", "ftp://box", "http://", "http://box/v1?key=x", "http://box#x",
+                           "http://me:secret@box/v1", "http://box /"})
+    EXPECT_THROW(base_url(none), Error) << none;
+}
+
+TEST(Endpoint, ListsOfModels) {
+  const auto vllm =
+      parse_models(R"({"object":"list","data":[{"id":"Qwen/Qwen3-4B","owned_by":"vllm","max_model_len":40960}]})");
+  ASSERT_EQ(vllm.size(), 1u);
+  EXPECT_EQ(vllm[0].id, "Qwen/Qwen3-4B");
+  EXPECT_EQ(vllm[0].context, 40960u);
+  EXPECT_EQ(vllm[0].kind, ServerKind::kVllm);
+  const auto llama =
+      parse_models(R"({"models":[],"data":[{"id":"a.gguf","owned_by":"llamacpp","meta":{"n_ctx_train":131072}}]})");
+  EXPECT_EQ(llama.at(0).context, 131072u);
+  EXPECT_EQ(llama.at(0).kind, ServerKind::kLlamaCpp);
+  EXPECT_EQ(parse_models(R"({"data":[{"id":"a","context_length":-1},{"id":7},3,{"id":"b","owned_by":null}]})").size(),
+            2u);
+  for (const char* none : {"", "{}", "7", "{\"data\":7}", "<html>", "[[[[["})
+    EXPECT_THROW(parse_models(none), Error) << none;
+  EXPECT_EQ(near_names({{"llama"}, {"qwen3-4b"}, {"qwen3-8b"}}, "qwen-8b"), "qwen3-8b, qwen3-4b, llama");
+}
+
+AnswerOptions plain_options() {
+  AnswerOptions options;
+  options.sampling = servers_own_sampling();
+  return options;
+}
+
+std::vector<Message> question() { return {{.role = "user", .content = "Why?", .files = {{"a.txt", "b"}}}}; }
+
+TEST(ChatRequest, LeavesToTheServerWhatNobodyAskedFor) {
+  const RemoteRequest request = remote_request(question(), plain_options(), {"m"}, {});
+  EXPECT_EQ(request.path, "/chat/completions");
+  EXPECT_EQ(request.body.dump(),
+            R"({"model":"m","messages":[{"role":"user","content":"a.txt:\n\n```\nb\n```\n\nWhy?"}],)"
+            R"("seed":0,"stream":true,"stream_options":{"include_usage":true}})");
+}
+
+TEST(ChatRequest, SendsWhatIsSet) {
+  AnswerOptions options = plain_options();
+  options.system_prompt = "Be brief.";
+  options.sampling = {
+      .repeat_penalty = 1.1f, .top_k = 20, .top_p = 0.95f, .min_p = 0.05f, .temperature = 0.7f, .seed = 7};
+  options.max_tokens = 5;
+  options.template_variables = {{"enable_thinking", false}};
+  ordered_json body = remote_request(question(), options, {"m", 0, ServerKind::kVllm}, {}).body;
+  EXPECT_EQ(body["messages"][0].dump(), R"({"role":"system","content":"Be brief."})");
+  body.erase("messages");
+  EXPECT_EQ(body.dump(),
+            R"({"model":"m","chat_template_kwargs":{"enable_thinking":false},"temperature":0.7,"top_p":0.95,"seed":7,)"
+            R"("top_k":20,"min_p":0.05,"repetition_penalty":1.1,"max_tokens":5,"stream":true,)"
+            R"("stream_options":{"include_usage":true,"continuous_usage_stats":true}})");
+}
+
+TEST(ChatRequest, ToolsAndContinuedAnswers) {
+  std::vector<Message> messages = {
+      {.role = "user", .content = "1+1?"},
+      {.role = "assistant", .reasoning = "add", .tool_calls = {{"c1", "add", "{}"}}},
+      {.role = "tool", .content = "2", .tool_call_id = "c1"},
+      {.role = "assistant", .content = "It", .reasoning = "so"},
+  };
+  const RemoteRequest vllm = remote_request(messages, plain_options(), {"m", 0, ServerKind::kVllm}, {});
+  EXPECT_EQ(vllm.body["messages"].dump(),
+            R"([{"role":"user","content":"1+1?"},{"role":"assistant","content":"","tool_calls":)"
+            R"([{"id":"c1","type":"function","function":{"name":"add","arguments":"{}"}}]},)"
+            R"({"role":"tool","content":"2","tool_call_id":"c1"},)"
+            R"({"role":"assistant","content":"<think>\nso\n</think>\n\nIt"}])");
+  EXPECT_TRUE(vllm.body["continue_final_message"].get<bool>());
+  EXPECT_FALSE(vllm.body["add_generation_prompt"].get<bool>());
+  EXPECT_FALSE(remote_request(messages, plain_options(), {"m"}, {}).body.contains("continue_final_message"));
+  messages.back().content = "";
+  EXPECT_TRUE(remote_request(messages, plain_options(), {"m"}, {}).in_thought);
+}
+
+TEST(ChatRequest, TextAndTokens) {
+  EXPECT_EQ(remote_request(std::string("Once"), plain_options(), {"m"}, {}).path, "/completions");
+  EXPECT_THROW(remote_request(std::vector<Token>{1}, plain_options(), {"m"}, {}), Error);
+  AnswerOptions templated = plain_options();
+  templated.chat_template = "{{ x }}";
+  EXPECT_THROW(remote_request(question(), templated, {"m"}, {}), Error);
+}
+
+TEST(ChatRequest, RefusedFields) {
+  AnswerOptions options = plain_options();
+  options.sampling.top_k = 20;
+  options.sampling.min_p = 0.1f;
+  options.sampling.temperature = 0.5f;
+  options.max_tokens = 9;
+  const ordered_json body = remote_request(question(), options, {"m"}, {}).body;
+  using Names = std::set<std::string>;
+  EXPECT_EQ(refused_fields(body, "Unrecognized request argument supplied: top_k"), (Names{"top_k", "min_p"}));
+  EXPECT_EQ(refused_fields(body, "Unsupported value: 'temperature' does not support 0.5"), Names{"temperature"});
+  EXPECT_EQ(refused_fields(body, "the model has a temperature_limit, and messages are wrong"), Names{});
+  EXPECT_EQ(refused_fields(body, "presence_penalty"), Names{});  // was not sent
+  const ordered_json again =
+      remote_request(question(), options, {"m"}, refused_fields(body, "'max_tokens' is not supported")).body;
+  EXPECT_FALSE(again.contains("max_tokens"));
+  EXPECT_EQ(again["max_completion_tokens"], 9);
+}
+
+TEST(Refusal, WordsOfManyServers) {
+  EXPECT_EQ(server_words(R"({"error":{"message":"No such\nmodel.","code":404}})"), "No such model");
+  EXPECT_EQ(server_words(R"({"error":"model not found"})"), "model not found");
+  EXPECT_EQ(server_words(R"({"object":"error","message":"bad"})"), "bad");
+  EXPECT_EQ(server_words(R"({"detail":"Not Found"})"), "Not Found");
+  EXPECT_EQ(server_words(R"({"detail":[{"loc":["body","top_k"],"msg":"extra fields"}]})"),
+            R"(extra fields at ["body","top_k"])");
+  for (const char* none : {"", "<html>", "7", "{}", R"({"error":7})", R"({"detail":[]})"})
+    EXPECT_EQ(server_words(none), "") << none;
+}
+
+TEST(ServerMetrics, OfVllmAndLlamaCpp) {
+  const ServerMetrics vllm = parse_metrics(
+      "# HELP vllm:num_requests_running Number\n# TYPE vllm:num_requests_running gauge\n"
+      "vllm:num_requests_running{engine=\"0\",model_name=\"a b } c\"} 2.0\n"
+      "vllm:num_requests_running{engine=\"1\",model_name=\"x\"} 1.0\n"
+      "vllm:kv_cache_usage_perc{engine=\"0\"} 0.25\nvllm:kv_cache_usage_perc{engine=\"1\"} 0.5\n"
+      "vllm:time_to_first_token_seconds_bucket{le=\"0.1\"} 3\nvllm:time_to_first_token_seconds_sum{} 1.5e1\n"
+      "vllm:num_requests_waiting{engine=\"0\"} NaN\nnonsense\n{}\nvllm:prompt_tokens_total");
+  ServerMetrics expected;
+  expected.running = 3;
+  expected.kv_usage = 0.5;
+  expected.first_token_seconds = 15;
+  EXPECT_EQ(vllm, expected);
+  const ServerMetrics llama = parse_metrics(
+      "llamacpp:requests_processing 1\r\nllamacpp:prompt_seconds_total 0.25\nllamacpp:tokens_predicted_total 12");
+  EXPECT_EQ(llama.running, 1);
+  EXPECT_EQ(llama.prompt_seconds, 0.25);
+  EXPECT_EQ(llama.generated_tokens, 12);
+}
+
+}  // namespace
+}  // namespace warpchat
