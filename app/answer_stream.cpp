@@ -132,10 +132,13 @@ double per_second(uint32_t n, double seconds) { return seconds > 0 ? n / seconds
 
 std::string summary(const Timings& t, uint64_t seed) {
   const uint32_t computed = t.prompt_tokens - t.reused_tokens;
-  if (t.prompt_seconds <= 0)
+  if (t.first_token_seconds <= 0)
     return "prompt       " + std::to_string(t.prompt_tokens) + " tokens, stopped while they were read\n";
-  return line("prompt       %.0f tokens, %.0f of them computed in %.3f s: %.1f t/s\n", t.prompt_tokens, computed,
-              t.prompt_seconds, per_second(computed, t.prompt_seconds)) +
+  const std::string prompt =
+      t.prompt_seconds > 0 ? line("prompt       %.0f tokens, %.0f of them computed in %.3f s: %.1f t/s\n",
+                                  t.prompt_tokens, computed, t.prompt_seconds, per_second(computed, t.prompt_seconds))
+                           : line("prompt       %.0f tokens, %.0f of them reused\n", t.prompt_tokens, t.reused_tokens);
+  return prompt +
          line("answer       %.0f tokens in %.3f s: %.1f t/s\n", t.generated_tokens, t.generate_seconds,
               per_second(t.generated_tokens, t.generate_seconds)) +
          line("first token  after %.3f s\n", t.first_token_seconds) + "seed         " + std::to_string(seed) + "\n";

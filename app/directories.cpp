@@ -36,6 +36,7 @@ void add(std::vector<ModelFolder>& folders, const std::string& path, bool huggin
 
 std::string data_directory() { return xdg_directory("XDG_DATA_HOME", ".local/share") + "/warpchat"; }
 std::string state_directory() { return xdg_directory("XDG_STATE_HOME", ".local/state") + "/warpchat"; }
+std::string config_directory() { return xdg_directory("XDG_CONFIG_HOME", ".config") + "/warpchat"; }
 std::string cache_directory() { return cache_home() + "/warpchat"; }
 
 bool make_private_directory(const std::string& path) {

@@ -7,6 +7,7 @@ namespace warpchat {
 
 std::string data_directory();   // $XDG_DATA_HOME/warpchat, or ~/.local/share/warpchat; not created
 std::string state_directory();  // $XDG_STATE_HOME/warpchat, or ~/.local/state/warpchat
+std::string config_directory();  // $XDG_CONFIG_HOME/warpchat, or ~/.config/warpchat
 std::string cache_directory();  // $XDG_CACHE_HOME/warpchat, or ~/.cache/warpchat
 
 // Creates it, readable by the owner only, with its parents. False if that fails.

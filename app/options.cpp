@@ -19,6 +19,7 @@ struct CommandEntry {
 };
 constexpr CommandEntry kCommandEntries[] = {
     {"pull", "fetch a model from a hub into the cache that other programs share"},
+    {"endpoint", "name other machines that answer: add, list, remove"},
     {"tokenize", "print the token ids of a text"},
     {"template", "print the prompt that a chat template makes of messages"},
     {"logits", "write the logits of given tokens to a file"},
@@ -110,8 +111,15 @@ void add_chat(CLI::App& app, ChatOptions& o) {
   app.add_flag("--nowordwrap", o.no_word_wrap, "leave breaking lines to the terminal");
   app.add_flag("--verbose", o.verbose, "after each answer show timings and the profile on standard error");
   add_model_flags(app, o, "context in tokens; 0: the model's own; default: the model's own, at most 8192");
+  app.option_defaults()->group(
+      "Another machine (OpenAI-compatible: vLLM, SGLang, llama-server, Ollama, LM Studio, ...)");
+  text(app, "--endpoint", o.endpoint, "NAME|URL",
+       "it answers, with its model -m: http://host:8000, or a name that 'chat endpoint add' gave it");
+  text(app, "--api-key-env", o.api_key_env, "VAR", "the environment variable that holds its key");
+  app.option_defaults()->group("Model");
+  app.add_flag("--list-models", o.list_models, "list the models that -m can name here, or at the endpoint, and exit");
   app.add_flag("--yes", o.yes, "fetch a model that -m names and that is not here without asking");
-  app.add_flag("--offline", o.offline, "fetch nothing; HF_HUB_OFFLINE=1 says the same");
+  app.add_flag("--offline", o.offline, "contact nobody; for models HF_HUB_OFFLINE=1 says the same");
   number(app, "--parallel", o.parallel, "conversations at once; this build has one", 1, 1 << 16);
   add_sampling(app, o);
   app.option_defaults()->group("General");
@@ -124,6 +132,19 @@ void add_pull(CLI::App& app, PullOptions& o) {
       ->required()
       ->option_text(" ");
   app.add_flag("--offline", o.offline, "contact nobody, and say so");
+}
+
+void add_endpoint(CLI::App& app, EndpointOptions& o) {
+  app.option_defaults()->group("Task");
+  app.add_option("ACTION", o.action, "add NAME URL, list (the default), or remove NAME")
+      ->check(CLI::IsMember({"add", "list", "remove"}))
+      ->option_text(" ");
+  app.add_option("NAME", o.name, "what --endpoint calls it")->option_text(" ");
+  app.add_option("URL", o.url, "http://host:8000, https://host/path/v1, ...")->option_text(" ");
+  text(app, "--api-key-env", o.api_key_env, "VAR", "the environment variable that holds its key");
+  app.add_flag(
+      "--key-from-stdin", o.key_from_stdin,
+      "keep its key, a line of standard input, in the desktop's keyring, else in a file that you alone can read");
 }
 
 void add_tokenize(CLI::App& app, TokenizeOptions& o) {
@@ -297,6 +318,7 @@ ParsedOptions parse_options(std::vector<std::string> arguments) {
     if (entry.name == line.command) purpose = entry.help;
   purpose[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(purpose[0])));
   if (line.command == "pull") return parse<PullOptions>(line, purpose, add_pull);
+  if (line.command == "endpoint") return parse<EndpointOptions>(line, purpose, add_endpoint);
   if (line.command == "tokenize") return parse<TokenizeOptions>(line, purpose, add_tokenize);
   if (line.command == "template") return parse<TemplateOptions>(line, purpose, add_template);
   if (line.command == "logits") return parse<LogitsOptions>(line, purpose, add_logits);

@@ -41,7 +41,10 @@ struct ChatOptions : ModelFlags, SamplingFlags {
   std::optional<bool> think;
   bool hide_thinking = false, verbose = false, no_word_wrap = false;
   bool no_history = false;  // keep neither conversations nor typed lines
-  bool offline = false;     // no hub is contacted
+  bool offline = false;     // nobody is contacted
+  std::string endpoint;     // NAME or URL of the machine that answers; empty: this one
+  std::string api_key_env;  // the variable with its key; empty: the endpoint's own, if any
+  bool list_models = false;
   bool yes = false;         // fetches a model without asking
   uint32_t parallel = 1;    // conversations at once
   bool gui = false;         // in a window
@@ -51,6 +54,12 @@ struct ChatOptions : ModelFlags, SamplingFlags {
 struct PullOptions : CommonOptions {
   std::string model;
   bool offline = false;
+};
+
+struct EndpointOptions : CommonOptions {
+  std::string action = "list", name, url;
+  std::string api_key_env;
+  bool key_from_stdin = false;
 };
 
 struct TokenizeOptions : CommonOptions {
@@ -93,7 +102,7 @@ struct KernelsOptions : CommonOptions {
   std::string gpu;         // instead of the list: how fast this one could be
 };
 
-using Options = std::variant<ChatOptions, PullOptions, TokenizeOptions, LogitsOptions, TemplateOptions,
+using Options = std::variant<ChatOptions, PullOptions, EndpointOptions, TokenizeOptions, LogitsOptions, TemplateOptions,
                              PerplexityOptions, InspectOptions, BenchOptions, KernelsOptions>;
 
 struct ParsedOptions {

@@ -68,7 +68,7 @@ bool wants_style() {
   return moves_cursor() && !(no_color && *no_color);
 }
 
-OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
+OutputFile::OutputFile(std::string path, Readers readers) : readers_(readers), path_(std::move(path)) {
   struct stat status;
   const bool direct = stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
   if (direct) {
@@ -97,7 +97,7 @@ void OutputFile::write(const void* data, size_t bytes) {
 void OutputFile::finish() {
   const mode_t mask = umask(0);
   umask(mask);
-  if (!temporary_.empty() && fchmod(fd_, 0666 & ~mask) != 0) fail();
+  if (!temporary_.empty() && fchmod(fd_, (readers_ == Readers::kOwner ? 0600 : 0666) & ~mask) != 0) fail();
   const int closed = close(fd_);
   fd_ = -1;
   if (closed != 0) fail();

@@ -31,7 +31,8 @@ bool wants_style();   // the same, and NO_COLOR is not set
 // is never reached, also by Ctrl-C. A device or pipe of that name is written directly.
 class OutputFile {
  public:
-  explicit OutputFile(std::string path);  // Error if it cannot be created
+  enum class Readers { kAsUsual, kOwner };
+  explicit OutputFile(std::string path, Readers readers = Readers::kAsUsual);  // Error if it cannot be created
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -40,6 +41,7 @@ class OutputFile {
 
  private:
   [[noreturn]] void fail() const;
+  Readers readers_;
   std::string path_, temporary_;  // temporary_ is empty when written directly
   int fd_ = -1;
 };

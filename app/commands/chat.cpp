@@ -7,6 +7,7 @@
 #include "app/commands/commands.h"
 #include "app/conversation.h"
 #include "app/directories.h"
+#include "app/endpoint_choice.h"
 #ifdef WARPCHAT_GUI
 #include "app/gui/run_window.h"
 #endif
@@ -80,6 +81,49 @@ int answer_once(const ChatOptions& options, const std::string& prompt) {
   return streamed.interrupted ? kInterruptedExitCode : 0;
 }
 
+// What is of this machine's models alone, and would be passed over in silence.
+void require_remote_flags(const ChatOptions& options) {
+  const std::pair<bool, const char*> local[] = {
+      {!options.device.empty(), "--device"},
+      {options.context != -1, "--ctx-size"},
+      {!options.profile.empty(), "--profile"},
+      {!options.chat_template.empty(), "--chat-template"},
+      {!options.chat_template_file.empty(), "--chat-template-file"},
+  };
+  for (const auto& [given, name] : local)
+    if (given)
+      throw UsageError(std::string(name) + " is of models on this machine; with --endpoint another one answers");
+  if (options.offline) throw UsageError("--offline contacts nobody, --endpoint another machine; give either");
+}
+
+int answer_from_endpoint(const ChatOptions& options) {
+  require_remote_flags(options);
+  const Endpoint endpoint = find_endpoint(options);
+  if (options.list_models) {
+    write_output(model_list(endpoint));
+    return 0;
+  }
+  if (options.gui || is_interactive(options))
+    throw UsageError(
+        "--endpoint answers -p, -f and standard input so far; conversations are with models on this machine");
+  const std::string prompt = read_prompt(options);
+  if (const std::string there = where_text_goes(endpoint); !there.empty())
+    write_error("answers come from " + there + "\n");
+  RemoteResponder responder(endpoint, choose_remote_model(endpoint, options.model));
+  const ChatSettings settings = settings_from(options, servers_own_sampling());
+  const StreamedAnswer streamed = answer(responder, options, settings, prompt);
+  const std::string report = timing_report(streamed.end.timings, settings.session.sampling.seed, Profile());
+  log_line("answered by " + endpoint.url + ":\n" + report);
+  if (settings.verbose) write_error(report);
+  return streamed.interrupted ? kInterruptedExitCode : 0;
+}
+
+std::string local_model_list() {
+  std::string list;
+  for (const FoundModel& model : find_models(model_folders())) list += model.name + "  " + model.path + "\n";
+  return list;
+}
+
 #ifdef WARPCHAT_GUI
 // Whether somebody sends text into the program; a launcher gives /dev/null or nothing.
 bool input_is_piped() {
@@ -105,6 +149,12 @@ int run_in_window(const ChatOptions& options) {
 int run_command(const ChatOptions& options) {
   if (options.parallel != 1) throw Error("--parallel above 1 is not supported on cpu");
   settings_from(options, {});  // faults of flags show before anything is loaded
+  if (!options.endpoint.empty()) return answer_from_endpoint(options);
+  if (!options.api_key_env.empty()) throw UsageError("--api-key-env is of an endpoint; give --endpoint, too");
+  if (options.list_models) {
+    write_output(local_model_list());
+    return 0;
+  }
   if (options.gui) return run_in_window(options);
   if (!options.gui_state.empty()) throw UsageError("--gui-state is of the window; give --gui, too");
   const bool interactive = is_interactive(options);

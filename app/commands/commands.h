@@ -6,6 +6,7 @@ namespace warpchat {
 
 int run_command(const ChatOptions& options);
 int run_command(const PullOptions& options);
+int run_command(const EndpointOptions& options);
 int run_command(const TokenizeOptions& options);
 int run_command(const LogitsOptions& options);
 int run_command(const TemplateOptions& options);

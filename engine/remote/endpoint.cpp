@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "engine/http/http_client.h"
 #include "engine/http/http_url.h"
@@ -17,12 +19,19 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kNearNames = 5;
+constexpr size_t kNearNames = 5, kLongestCompared = 200;
 constexpr std::chrono::seconds kListTimeout{60};
+constexpr long kLongestWait = 120;  // s that a server may ask for
 constexpr std::string_view kEndings[] = {"/chat/completions", "/completions", "/models"};
 // Of vLLM and SGLang, LM Studio, Groq, others.
 constexpr const char* kContextNames[] = {"max_model_len", "loaded_context_length", "context_length", "context_window",
                                          "max_context_length"};
+
+std::string seconds_text(std::chrono::milliseconds time) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2g s", static_cast<double>(time.count()) / 1000);
+  return time.count() >= 10000 ? std::to_string(time.count() / 1000) + " s" : text;
+}
 
 void drop_slashes(std::string& url) {
   while (url.ends_with('/')) url.pop_back();
@@ -51,12 +60,16 @@ ServerKind kind_of(const json& model) {
   return name == "vllm" ? ServerKind::kVllm : name == "llamacpp" ? ServerKind::kLlamaCpp : ServerKind::kUnknown;
 }
 
-// Letters of `wanted` that stand in `name` in their order: enough to put likely names first.
-size_t likeness(const std::string& name, const std::string& wanted) {
-  size_t common = 0;
-  for (const char c : name)
-    if (common < wanted.size() && c == wanted[common]) ++common;
-  return common;
+// Levenshtein's distance: characters to insert, to delete and to replace.
+size_t distance(const std::string& a, const std::string& b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i + 1);
+    for (size_t j = 0; j < b.size(); ++j)
+      diagonal = std::exchange(row[j + 1], std::min({diagonal + (a[i] != b[j] ? 1 : 0), row[j] + 1, row[j + 1] + 1}));
+  }
+  return row.back();
 }
 
 void read_limit(const char* name, std::chrono::milliseconds unit, std::chrono::milliseconds& limit) {
@@ -116,11 +129,28 @@ std::vector<RemoteModel> parse_models(const std::string& body) {
   return models;
 }
 
-std::vector<RemoteModel> list_models(const Endpoint& endpoint) {
+std::optional<NextTry> next_try(const Endpoint& endpoint, const HttpAnswer& answer, int n_tries) {
+  const long wanted = answer.retry_after();
+  if ((answer.status != 429 && answer.status != 503) || n_tries >= kMostTries || wanted > kLongestWait)
+    return std::nullopt;
+  const auto wait =
+      std::max<std::chrono::milliseconds>(endpoint.first_wait * (1 << (n_tries - 1)), std::chrono::seconds(wanted));
+  return NextTry{wait, refusal(endpoint, answer) + "; try " + std::to_string(n_tries + 1) + " of " +
+                           std::to_string(kMostTries) + " in " + seconds_text(wait)};
+}
+
+std::vector<RemoteModel> list_models(const Endpoint& endpoint, const std::function<void(const std::string&)>& note) {
   HttpClient client(http_options(endpoint));
-  const HttpAnswer answer =
-      client.send({.url = endpoint.url + "/models", .redirects = Redirects::kNone, .timeout = kListTimeout});
-  if (answer.status != 200) throw Error(refusal(endpoint, answer));
+  const HttpRequest request{.url = endpoint.url + "/models", .redirects = Redirects::kNone, .timeout = kListTimeout};
+  HttpAnswer answer = client.send(request);
+  int n_tries = 1;
+  while (const std::optional<NextTry> next = next_try(endpoint, answer, n_tries)) {
+    if (note) note(next->sentence);
+    client.wait(next->wait);
+    answer = client.send(request);
+    ++n_tries;
+  }
+  if (answer.status != 200) throw Error(refusal(endpoint, answer, n_tries));
   require_no_web_page(host_of(endpoint.url), answer.body);
   try {
     return parse_models(answer.body);
@@ -130,13 +160,14 @@ std::vector<RemoteModel> list_models(const Endpoint& endpoint) {
 }
 
 std::string near_names(const std::vector<RemoteModel>& models, const std::string& wanted) {
-  std::vector<std::string> names;
-  for (const RemoteModel& model : models) names.push_back(model.id);
-  std::stable_sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
-    return likeness(lower_case(a), lower_case(wanted)) > likeness(lower_case(b), lower_case(wanted));
-  });
+  std::vector<std::pair<size_t, std::string>> names;
+  for (const RemoteModel& model : models) {
+    const std::string id = model.id.substr(0, kLongestCompared);
+    names.emplace_back(distance(lower_case(id), lower_case(wanted.substr(0, kLongestCompared))), model.id);
+  }
+  std::sort(names.begin(), names.end());
   std::string list;
-  for (size_t i = 0; i < std::min(names.size(), kNearNames); ++i) list += (i ? ", " : "") + printable(names[i]);
+  for (size_t i = 0; i < std::min(names.size(), kNearNames); ++i) list += (i ? ", " : "") + printable(names[i].second);
   return list + (names.size() > kNearNames ? ", ..." : "");
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,8 +44,18 @@ struct RemoteModel {
 // The body of GET /models: {"data": [{"id", "owned_by", "max_model_len" or the like}]}. Error: part of a sentence.
 std::vector<RemoteModel> parse_models(const std::string& body);
 
-// Asks the endpoint. Error in one sentence.
-std::vector<RemoteModel> list_models(const Endpoint& endpoint);
+// Asks the endpoint; a busy one again, each wait told to `note`. Error in one sentence.
+std::vector<RemoteModel> list_models(const Endpoint& endpoint,
+                                     const std::function<void(const std::string&)>& note = {});
+
+// Whether a busy server (429, 503) is asked once more after so many tries: how long before, and what people are told.
+// nullopt for another answer, after the last try, and where it wants too long a wait.
+constexpr int kMostTries = 3;
+struct NextTry {
+  std::chrono::milliseconds wait;
+  std::string sentence;
+};
+std::optional<NextTry> next_try(const Endpoint& endpoint, const HttpAnswer& answer, int n_tries);
 
 // Up to five of the names, those most like the wanted one first: "a, b, c".
 std::string near_names(const std::vector<RemoteModel>& models, const std::string& wanted);

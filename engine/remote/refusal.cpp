@@ -52,10 +52,11 @@ std::string server_words(std::string_view body) {
   return printable(words, kMostWords);
 }
 
-std::string refusal(const Endpoint& endpoint, const HttpAnswer& answer) {
+std::string refusal(const Endpoint& endpoint, const HttpAnswer& answer, int n_tries) {
   const std::string host = host_of(endpoint.url), words = server_words(answer.body);
   const std::string says = host + " answers " + std::to_string(answer.status);
   const std::string quoted = words.empty() ? "" : " (" + words + ")";
+  const std::string given_up = n_tries > 1 ? "; given up after " + std::to_string(n_tries) + " tries" : "";
   if (answer.status / 100 == 3) {
     const std::string to = host_of(resolve_url(answer.url, answer.header("location")));
     return host + " redirects to " + (to.empty() ? "nowhere" : to) +
@@ -64,10 +65,10 @@ std::string refusal(const Endpoint& endpoint, const HttpAnswer& answer) {
   if (answer.status == 401 || answer.status == 403) return says + ": " + key_advice(endpoint) + quoted;
   if (answer.status == 404)
     return says + " for " + endpoint.url + quoted + "; is this the address of an OpenAI-compatible endpoint?";
-  if (answer.status == 429) return says + ", which means too many requests" + quoted;
+  if (answer.status == 429) return says + ", which means too many requests" + quoted + given_up;
   if (answer.status == 400 || answer.status == 413 || answer.status == 422)
     return host + " refuses the request" + (words.empty() ? ", without a reason" : ": " + words);
-  return says + (words.empty() ? "" : ": " + words);
+  return says + quoted + given_up;
 }
 
 void require_no_web_page(const std::string& host, std::string_view body) {

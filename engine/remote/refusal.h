@@ -7,8 +7,8 @@
 
 namespace warpchat {
 
-// An answer with a status that is not 2xx; redirects are among them.
-std::string refusal(const Endpoint& endpoint, const HttpAnswer& answer);
+// An answer with a status that is not 2xx, redirects among them, after so many tries.
+std::string refusal(const Endpoint& endpoint, const HttpAnswer& answer, int n_tries = 1);
 
 // What {"error": {"message": ...}} and its relatives say, cut and printable; empty if nothing.
 std::string server_words(std::string_view body);

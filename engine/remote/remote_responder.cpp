@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <mutex>
 #include <utility>
 
@@ -21,15 +20,7 @@ using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
 constexpr uint32_t kMostAtOnce = 64;
-constexpr int kMostTries = 3;
-constexpr long kLongestWait = 120;                        // s that a server may ask for
 constexpr uint64_t kMostAnswerBytes = uint64_t{1} << 30;  // of one answer, with all its JSON
-
-std::string seconds_text(milliseconds time) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2g s", static_cast<double>(time.count()) / 1000);
-  return time.count() >= 10000 ? std::to_string(time.count() / 1000) + " s" : text;
-}
 
 std::string joined(const std::set<std::string>& names) {
   std::string list;
@@ -199,8 +190,7 @@ void RemoteResponder::Answering::end(const HttpAnswer& answer, const std::except
 
 void RemoteResponder::Answering::refuse(const HttpAnswer& answer) {
   if (tries_without_fields(answer) || tries_later(answer)) return;
-  const std::string tried = n_tries_ == kMostTries ? "; given up after " + std::to_string(kMostTries) + " tries" : "";
-  const std::string sentence = refusal(shared_.endpoint, answer) + tried;
+  const std::string sentence = refusal(shared_.endpoint, answer, n_tries_);
   if (answer.status == 404) return ask_for_models(sentence);
   fail(sentence);
 }
@@ -214,22 +204,18 @@ bool RemoteResponder::Answering::tries_without_fields(const HttpAnswer& answer) 
     std::lock_guard lock(shared_.mutex);
     shared_.left_out.insert(refused.begin(), refused.end());
   }
-  events.push(Notice{shared_.host() + " does not take " + joined(refused) + ": asked_ again without"});
+  events.push(Notice{shared_.host() + " does not take " + joined(refused) + ": asked again without"});
   request_ = make_request();
   begin();
   return true;
 }
 
 bool RemoteResponder::Answering::tries_later(const HttpAnswer& answer) {
-  if ((answer.status != 429 && answer.status != 503) || n_tries_ == kMostTries) return false;
-  const long wanted = answer.retry_after();
-  if (wanted > kLongestWait) return false;
-  const auto wait =
-      std::max<milliseconds>(shared_.endpoint.first_wait * (1 << (n_tries_ - 1)), std::chrono::seconds(wanted));
+  const std::optional<NextTry> next = next_try(shared_.endpoint, answer, n_tries_);
+  if (!next) return false;
   ++n_tries_;
-  events.push(Notice{refusal(shared_.endpoint, answer) + "; try " + std::to_string(n_tries_) + " of " +
-                     std::to_string(kMostTries) + " in " + seconds_text(wait)});
-  begin(wait);
+  events.push(Notice{next->sentence});
+  begin(next->wait);
   return true;
 }
 

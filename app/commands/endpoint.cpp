@@ -1,0 +1,94 @@
+// chat endpoint: other machines by name.
+#include <termios.h>
+#include <unistd.h>
+
+#include "app/commands/commands.h"
+#include "app/endpoint_book.h"
+#include "app/output.h"
+#include "app/signals.h"
+#include "app/text_input.h"
+#include "engine/remote/endpoint.h"
+#include "models/message.h"
+
+namespace warpchat {
+
+namespace {
+
+constexpr size_t kLongestKey = 4096;
+
+// At a terminal what is typed is not shown.
+std::string read_key() {
+  termios mode;
+  const bool hides = input_is_terminal() && tcgetattr(STDIN_FILENO, &mode) == 0;
+  if (hides) {
+    termios silent = mode;
+    silent.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+    write_error("the key, which is not shown: ");
+    set_terminal_mode(mode, silent, /*bracketed_paste=*/false);
+  }
+  std::string key;
+  for (char c = 0; key.size() < kLongestKey && read(STDIN_FILENO, &c, 1) == 1 && c != '\n';) key += c;
+  if (hides) {
+    restore_terminal();
+    write_error("\n");
+  }
+  while (key.ends_with('\r') || key.ends_with(' ')) key.pop_back();
+  if (key.empty()) throw UsageError("standard input holds no key");
+  for (const char c : key)
+    if (c <= ' ' || c >= 127) throw UsageError("a key has no blanks and no characters but ASCII's");
+  return key;
+}
+
+std::string place_of(const NamedEndpoint& endpoint) {
+  if (!endpoint.key_variable.empty()) return "key in the variable " + endpoint.key_variable;
+  if (!endpoint.key_place) return "no key";
+  return *endpoint.key_place == KeyPlace::kKeyring ? "key in the desktop's keyring" : "key in " + key_file();
+}
+
+int add(const EndpointOptions& options) {
+  if (options.name.empty() || options.url.empty())
+    throw UsageError("chat endpoint add takes a name and an address: chat endpoint add NAME URL");
+  if (!is_endpoint_name(options.name) || options.name == "localhost")
+    throw UsageError("an endpoint's name has letters, digits, - _ and dots, found '" + printable(options.name) + "'");
+  if (options.key_from_stdin && !options.api_key_env.empty())
+    throw UsageError("give --api-key-env or --key-from-stdin, not both");
+  NamedEndpoint endpoint{options.name, base_url(options.url), options.api_key_env, std::nullopt};
+  EndpointBook book;
+  if (const NamedEndpoint* before = book.find(options.name); before != nullptr && before->key_place)
+    forget_key(before->name, *before->key_place);
+  if (options.key_from_stdin) endpoint.key_place = store_key(endpoint.name, read_key());
+  write_error(endpoint.name + ": " + endpoint.url + ", " + place_of(endpoint) + "\n");
+  book.put(std::move(endpoint));
+  book.save();
+  return 0;
+}
+
+int remove(const EndpointOptions& options) {
+  EndpointBook book;
+  const NamedEndpoint* endpoint = book.find(options.name);
+  if (endpoint == nullptr) throw UsageError("no endpoint is called '" + printable(options.name) + "'");
+  if (endpoint->key_place) forget_key(endpoint->name, *endpoint->key_place);
+  book.remove(options.name);
+  book.save();
+  return 0;
+}
+
+int list() {
+  const EndpointBook book;
+  std::string lines;
+  for (const NamedEndpoint& endpoint : book.all())
+    lines += endpoint.name + "  " + endpoint.url + "  " + place_of(endpoint) + "\n";
+  write_output(lines);
+  return 0;
+}
+
+}  // namespace
+
+int run_command(const EndpointOptions& options) {
+  if (options.action == "add") return add(options);
+  if (options.action == "remove") return remove(options);
+  if (!options.name.empty() || !options.url.empty()) throw UsageError("chat endpoint list takes no arguments");
+  return list();
+}
+
+}  // namespace warpchat

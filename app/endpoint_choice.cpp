@@ -1,0 +1,122 @@
+// Names, addresses, keys and models of endpoints, as the command line gives them.
+#include "app/endpoint_choice.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "app/endpoint_book.h"
+#include "app/output.h"
+#include "app/version.h"
+#include "engine/http/http_url.h"
+#include "models/message.h"
+
+namespace warpchat {
+
+namespace {
+
+std::string names_of(const std::vector<NamedEndpoint>& endpoints) {
+  std::string list;
+  for (const NamedEndpoint& endpoint : endpoints) list += (list.empty() ? "" : ", ") + endpoint.name;
+  return list;
+}
+
+// The one in the book, or what the address says.
+NamedEndpoint named_endpoint(const std::string& text) {
+  const EndpointBook book;
+  if (const NamedEndpoint* found = book.find(text)) return *found;
+  if (is_endpoint_name(text) && text != "localhost")
+    throw UsageError("no endpoint is called '" + text + "'" +
+                     (book.all().empty() ? "" : "; there are " + names_of(book.all())) +
+                     "; 'chat endpoint add NAME URL' adds one, and an address begins with http:// or https://");
+  const std::string url = base_url(text);
+  if (const NamedEndpoint* found = book.find_url(url)) return *found;
+  return {"", url, "", std::nullopt};
+}
+
+std::string variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  if (value == nullptr || *value == 0)
+    throw UsageError("the variable " + printable(name) + " is not set; it should hold the endpoint's key");
+  return value;
+}
+
+void take_key(const NamedEndpoint& named, const std::string& variable_name, Endpoint& endpoint) {
+  if (!variable_name.empty()) {
+    endpoint.key = variable(variable_name);
+    endpoint.key_source = "the variable " + variable_name;
+  } else if (named.key_place) {
+    endpoint.key = find_key(named.name, *named.key_place).value_or("");
+    endpoint.key_source = *named.key_place == KeyPlace::kKeyring ? "the desktop's keyring" : key_file();
+    if (endpoint.key.empty())
+      throw Error("the key of endpoint '" + named.name + "' is no longer in " + endpoint.key_source +
+                  "; 'chat endpoint add' keeps it anew");
+  }
+  while (!endpoint.key.empty() && std::string_view(" \t\r\n").find(endpoint.key.back()) != std::string_view::npos)
+    endpoint.key.pop_back();
+  const bool fits = std::all_of(endpoint.key.begin(), endpoint.key.end(), [](char c) { return c > ' ' && c < 127; });
+  if (!fits) throw Error("the key in " + endpoint.key_source + " has characters that no key has");
+}
+
+std::string choices(const std::vector<RemoteModel>& models) {
+  std::string list;
+  for (const RemoteModel& model : models) list += (list.empty() ? "" : ", ") + printable(model.id);
+  return list;
+}
+
+std::vector<RemoteModel> ask_for_models(const Endpoint& endpoint) {
+  return list_models(endpoint, [](const std::string& sentence) { print_error(sentence); });
+}
+
+RemoteModel only_model(const Endpoint& endpoint) {
+  const std::vector<RemoteModel> models = ask_for_models(endpoint);
+  const std::string host = host_of(endpoint.url);
+  if (models.empty()) throw UsageError(host + " lists no models; name one with -m");
+  if (models.size() > 1) throw UsageError(host + " has several models; name one with -m: " + choices(models));
+  return models.front();
+}
+
+}  // namespace
+
+Endpoint find_endpoint(const ChatOptions& options) {
+  const NamedEndpoint named = named_endpoint(options.endpoint);
+  Endpoint endpoint;
+  endpoint.url = named.url;
+  endpoint.user_agent = std::string("warpchat/") + kVersion;
+  read_limits(endpoint);
+  take_key(named, options.api_key_env.empty() ? named.key_variable : options.api_key_env, endpoint);
+  return endpoint;
+}
+
+std::string model_list(const Endpoint& endpoint) {
+  std::string list;
+  for (const RemoteModel& model : ask_for_models(endpoint))
+    list += printable(model.id, 400) + (model.context > 0 ? "  context " + grouped(model.context) : "") + "\n";
+  return list;
+}
+
+RemoteModel choose_remote_model(const Endpoint& endpoint, const std::string& name) {
+  if (name.empty()) return only_model(endpoint);
+  std::vector<RemoteModel> models;
+  try {
+    models = ask_for_models(endpoint);
+  } catch (const HttpBroken&) {
+    throw;
+  } catch (const Error&) {  // not every server lists its models
+    return {name};
+  }
+  std::vector<RemoteModel> near;
+  for (const RemoteModel& model : models) {
+    if (model.id == name) return model;
+    if (lower_case(model.id).find(lower_case(name)) != std::string::npos) near.push_back(model);
+  }
+  if (near.size() > 1)
+    throw UsageError(host_of(endpoint.url) + " has several models like '" + printable(name) + "': " + choices(near));
+  return near.empty() ? RemoteModel{name} : near.front();
+}
+
+std::string where_text_goes(const Endpoint& endpoint) {
+  if (is_loopback(endpoint.url)) return "";
+  return host_of(endpoint.url) + (endpoint.url.starts_with("http://") ? ", without encryption" : "");
+}
+
+}  // namespace warpchat

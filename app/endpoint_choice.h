@@ -1,0 +1,25 @@
+// From --endpoint to the machine and the model that answer.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/options.h"
+#include "engine/remote/remote_responder.h"
+
+namespace warpchat {
+
+// What --endpoint means: a name from the book, or an address, with its key. UsageError or Error.
+Endpoint find_endpoint(const ChatOptions& options);
+
+// The endpoint's models, a line each, for --list-models.
+std::string model_list(const Endpoint& endpoint);
+
+// The model of -m, by its name or a part of it; without -m the only one. UsageError that names them where there are
+// several; a name that is not listed is left to the server.
+RemoteModel choose_remote_model(const Endpoint& endpoint, const std::string& name);
+
+// "gpu-box:8000", for people, with what they should know of the way there; empty if nothing leaves this machine.
+std::string where_text_goes(const Endpoint& endpoint);
+
+}  // namespace warpchat

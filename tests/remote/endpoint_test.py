@@ -1,0 +1,384 @@
+#!/usr/bin/env python3
+"""Answers from other machines through the chat program, from an endpoint in which everything can go wrong.
+
+usage: endpoint_test.py CHAT CLI_MODELS SIDE_BY_SIDE [unittest arguments]
+"""
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.join(os.path.dirname(__file__), "..", "app")]
+from fake_endpoint import HELLO, TEXT, FakeEndpoint  # noqa: E402
+from program import CHAT, FOLDER, TINY, Run, environment  # noqa: E402
+from pseudo_terminal import Terminal  # noqa: E402
+
+
+SIDE_BY_SIDE = os.path.abspath(sys.argv[3])
+END_OF_TEXT, STOPPED = "0", "3"  # EndReason
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.home = tempfile.mkdtemp(dir=FOLDER)
+
+    def server(self, **more):
+        server = FakeEndpoint(**more).__enter__()
+        self.addCleanup(server.__exit__)
+        return server
+
+    def env(self, **more):
+        """No keyring of this user's is asked: there is no bus to it."""
+        return environment(self.home, **{"DBUS_SESSION_BUS_ADDRESS": "", "WARPCHAT_ENDPOINT_WAIT_MS": "1",
+                                         "no_proxy": "*", **more})
+
+    def ask(self, server, script="", *flags, stdin=b"", **variables):
+        url = server if isinstance(server, str) else f"{server.origin}/{script}/v1" if script else server.url
+        return Run("--endpoint", url, "-p", "Hi", *flags, stdin=stdin, env=self.env(**variables))
+
+    def assert_fails(self, run, *words, code=1, out=""):
+        self.assertEqual((run.code, run.out.decode()), (code, out and out + "\n"), run)
+        last = run.err.decode().splitlines()[-1]
+        self.assertRegex(last, r"\Achat: .*[^.]\Z", run)
+        for word in words:
+            self.assertIn(word, last, run)
+
+    def assert_answers(self, run, text=TEXT):
+        self.assertEqual((run.code, run.out.decode()), (0, text + "\n"), run)
+
+
+class Answers(Case):
+    def test_a_prompt_is_answered_and_nothing_else_is_said(self):
+        server = self.server()
+        run = self.ask(server)
+        self.assert_answers(run)
+        self.assertEqual(run.err, b"")  # this machine
+        self.assertEqual(server.bodies(), [{
+            "model": "qwen3-4b", "messages": [{"role": "user", "content": "Hi"}],
+            "seed": server.bodies()[0]["seed"], "stream": True, "stream_options": {"include_usage": True}}])
+
+    def test_addresses(self):
+        server = self.server()
+        for url in (server.origin, server.origin + "/", server.url + "/", server.host, server.url + "/chat/completions"):
+            self.assert_answers(self.ask(url))
+        for url in ("ftp://x", "no-such-name", "box:80", ""):
+            run = self.ask(url) if url else Run("--endpoint", "", "--api-key-env", "X", "-p", "x", env=self.env())
+            self.assertIn(run.code, (1, 2), run)
+        self.assert_fails(self.ask("no-such-name"), "no endpoint is called 'no-such-name'", "chat endpoint add", code=2)
+
+    def test_streams_in_any_shape(self):
+        server = self.server()
+        for script in ("bytes", "whole"):
+            self.assert_answers(self.ask(server, script))
+
+    def test_standard_input_flags_and_system_prompt(self):
+        server = self.server()
+        self.assert_answers(self.ask(server, "", "-sys", "Be brief.", "--temp", "0.5", "--top-k", "7", "-n", "9", "-s",
+                                     "3", "--no-think", stdin=b"notes\n"))
+        body = server.bodies()[0]
+        self.assertEqual(body["messages"], [{"role": "system", "content": "Be brief."},
+                                            {"role": "user", "content": "notes\nHi"}])
+        self.assertEqual({name: body[name] for name in ("temperature", "top_k", "max_tokens", "seed",
+                                                        "chat_template_kwargs")},
+                         {"temperature": 0.5, "top_k": 7, "max_tokens": 9, "seed": 3,
+                          "chat_template_kwargs": {"enable_thinking": False}})
+        self.assertNotIn("top_p", body)
+
+    def test_raw_text_is_completed(self):
+        server = self.server()
+        run = self.ask(server, "text", "--raw")
+        self.assert_answers(run, "Once upon a time")
+        self.assertEqual((server.requests[-1][1], server.bodies()[0]["prompt"]), ("/completions", "Hi"))
+
+    def test_thoughts(self):
+        server = self.server()
+        for script in ("reasoning", "tags"):
+            self.assert_answers(self.ask(server, script), "<think>\nHmm.\n</think>\n\nYes.")
+            self.assert_answers(self.ask(server, script, "--hide-thinking"), "Yes.")
+
+    def test_verbose_tells_tokens_and_times(self):
+        run = self.ask(self.server(), "", "--verbose")
+        self.assert_answers(run)
+        self.assertRegex(run.err.decode(), r"prompt       11 tokens, 0 of them reused\nanswer       5 tokens in .* t/s\n"
+                                           r"first token  after ")
+
+    def test_models(self):
+        several = self.server(models=["qwen3-4b", "qwen3-8b", "llama"])
+        self.assert_fails(self.ask(several), "several models", "-m", "qwen3-4b, qwen3-8b, llama", code=2)
+        self.assert_answers(self.ask(several, "", "-m", "llama"))
+        self.assert_answers(self.ask(several, "", "-m", "8B"))
+        self.assertEqual([body["model"] for body in several.bodies()], ["llama", "qwen3-8b"])
+        self.assert_fails(self.ask(several, "", "-m", "qwen"), "qwen3-4b, qwen3-8b", code=2)
+        self.assert_fails(self.ask(several, "", "-m", "qwem3-8b"),
+                          f"{several.host} has no model 'qwem3-8b'; it has qwen3-8b, qwen3-4b, llama")
+        self.assert_fails(self.ask(self.server(models=[])), "lists no models", code=2)
+        self.assert_answers(self.ask(several, "nolist", "-m", "llama"))
+
+    def test_list_models(self):
+        server = self.server(models=["a", "b"])
+        run = Run("--endpoint", server.url, "--list-models", env=self.env())
+        self.assertEqual((run.code, run.out), (0, b"a  context 4,096\nb  context 4,096\n"), run)
+        run = Run("--list-models", env=self.env(LLAMA_CACHE=FOLDER))
+        self.assertEqual(run.code, 0, run)
+        self.assertIn(f"tiny.gguf  {TINY}\n", run.out.decode())
+
+    def side_by_side(self, url, *arguments):
+        done = subprocess.run([SIDE_BY_SIDE, url, "qwen3-4b", *arguments], env=self.env(), capture_output=True,
+                              timeout=120)
+        self.assertEqual(done.returncode, 0, done)
+        print(" ".join(arguments), "answers and prompt:", done.stderr.decode().strip(), file=sys.stderr)
+        return [line.split(" ", 2) for line in done.stdout.decode().splitlines()]
+
+    def test_many_answers_at_once(self):
+        server = self.server(together=8)
+        self.assertEqual(self.side_by_side(server.origin + "/together/v1", "8", "Hi"),
+                         [[END_OF_TEXT, str(len(HELLO)), TEXT]] * 8)
+        self.assertEqual([line[:2] for line in self.side_by_side(server.origin + "/many/v1", "4", "2500")],
+                         [[END_OF_TEXT, "2500"]] * 4)
+
+    def test_one_of_many_is_stopped_and_the_others_go_on(self):
+        server = self.server()
+        for reason, _, text in self.side_by_side(server.origin + "/endless/v1", "3", "Hi", "stop"):
+            self.assertEqual(reason, STOPPED)
+            self.assertTrue(text.startswith("a "), text)
+
+    def test_the_status_line_says_when_text_leaves_this_machine(self):
+        """Through a proxy of the environment, since a test has no other machine."""
+        server = self.server()
+        run = self.ask("http://gpu-box.example:8000", no_proxy="", http_proxy=server.origin)
+        self.assert_answers(run)
+        self.assertEqual(run.err.decode(), "answers come from gpu-box.example:8000, without encryption\n")
+
+    def test_flags_of_this_machine_alone(self):
+        server = self.server()
+        for flags in (["--device", "cpu"], ["-c", "99"], ["--profile", "x"], ["--chat-template", "chatml"], ["--offline"]):
+            run = self.ask(server, "", *flags)
+            self.assert_fails(run, flags[0] if flags[0] != "-c" else "--ctx-size", code=2)
+        self.assertEqual(server.requests, [])
+        self.assert_fails(Run("--api-key-env", "X", "-p", "x", env=self.env()), "--endpoint", code=2)
+
+
+class Stops(Case):
+    def test_interrupt_keeps_the_text_and_ends_the_request(self):
+        server = self.server()
+        process = subprocess.Popen([CHAT, "--endpoint", server.origin + "/endless/v1", "-p", "Hi"], env=self.env(),
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(process.stdout.read(4), b"a a ")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertRegex(out, rb"\A(a )*\n\Z")
+        self.assertTrue(server.cancelled.wait(10))
+
+    def test_interrupt_while_it_waits(self):
+        for script in ("busy_for_long", "silent"):
+            server = self.server()
+            process = subprocess.Popen([CHAT, "--endpoint", f"{server.origin}/{script}/v1", "-p", "Hi"], env=self.env(),
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            if script == "busy_for_long":
+                self.assertIn(b"try 2 of 3 in 60 s", process.stderr.readline())
+            while not server.bodies():
+                time.sleep(0.01)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=30)
+            self.assertEqual((process.returncode, out.strip()), (130, b""), err)
+
+
+class Faults(Case):
+    def test_before_the_answer(self):
+        server = self.server()
+        for script, words in (
+                ("refuses", ("refuses the request: This model's maximum context length is 4096 tokens",)),
+                ("forbidden", ("answers 403", "--api-key-env")),
+                ("broken", ("answers 500", "illegal memory access")),
+                ("page", ("web page", "address")),
+                ("redirect", ("redirects to elsewhere.invalid", "not followed")),
+                ("nothing", ("answers with nothing",)),
+                ("endless_line", ("longer than 4,194,304 bytes",)),
+                ("endless_event", ("longer than 4,194,304 bytes",)),
+                ("garbage", ("no event stream",))):
+            with self.subTest(script):
+                self.assert_fails(self.ask(server, script, "-m", "qwen3-4b"), server.host, *words)
+        self.assert_fails(self.ask(server, "page"), "web page")
+        self.assert_fails(self.ask(server, "redirect"), "redirects to elsewhere.invalid", "not followed")
+
+    def test_within_the_answer_its_text_is_kept(self):
+        server = self.server()
+        kept = "".join(HELLO[:2])
+        for script, words in (("closes", ("closed the connection before the answer's end",)),
+                              ("closes_in_an_event", ("closed the connection before the answer's end",)),
+                              ("resets", ("the connection to", "broke")),
+                              ("reports", ("reports an error: The engine died",)),
+                              ("nonsense", ("no JSON", "{nonsense"))):
+            with self.subTest(script):
+                self.assert_fails(self.ask(server, script), server.host, *words, out=kept)
+
+    def test_silence(self):
+        server = self.server()
+        self.assert_fails(self.ask(server, "stalls", WARPCHAT_ENDPOINT_STALL="1"), "nothing came for 1 s", out="Hello")
+        self.assert_fails(self.ask(server, "silent", WARPCHAT_ENDPOINT_TIMEOUT="1"), "nothing came for 1 s")
+        self.assert_fails(self.ask(server, WARPCHAT_ENDPOINT_TIMEOUT="soon"), "WARPCHAT_ENDPOINT_TIMEOUT", "'soon'")
+
+    def test_nobody_there(self):
+        self.assert_fails(self.ask("http://127.0.0.1:1"), "cannot reach 127.0.0.1:1")
+        self.assert_fails(self.ask("http://no-such-host.invalid"), "no-such-host.invalid", "network")
+
+    def test_untrusted_certificates(self):
+        certificate = os.path.join(self.home, "self-signed.pem")
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+                        "-nodes", "-keyout", certificate, "-out", certificate + ".crt", "-subj", "/CN=127.0.0.1",
+                        "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
+        with open(certificate, "a") as file, open(certificate + ".crt") as more:
+            file.write(more.read())
+        server = self.server(certificate=certificate)
+        self.assert_fails(self.ask(server, "", "--api-key-env", "MY_KEY", MY_KEY="sk-1"), "cannot trust 127.0.0.1")
+        self.assertEqual(server.requests, [])
+
+    def test_busy_servers_are_asked_three_times_and_it_is_shown(self):
+        server = self.server()
+        run = self.ask(server, "busy_twice")
+        self.assert_answers(run)
+        self.assertEqual([line.split(" answers ")[1] for line in run.err.decode().splitlines()],
+                         ["503 (Slow down); try 2 of 3 in 0.001 s",
+                          "429, which means too many requests (Slow down); try 3 of 3 in 0.002 s"])
+        server.n_tries = 0
+        self.assert_fails(self.ask(server, "busy"), "429", "given up after 3 tries")
+        self.assertEqual(server.n_tries, 3)
+        server.n_tries = 0
+        self.assert_fails(self.ask(server, "busy_for_days"), "429")
+        self.assertEqual(server.n_tries, 1)
+
+    def test_fields_that_are_refused_are_left_out_and_it_is_said(self):
+        server = self.server()
+        run = self.ask(server, "picky", "--top-k", "5", "--min-p", "0.1", "--temp", "0.5")
+        self.assert_answers(run)
+        self.assertEqual(run.err.decode(),
+                         f"chat: {server.host} does not take min_p, top_k: asked again without\n"
+                         f"chat: {server.host} does not take temperature: asked again without\n")
+        self.assertEqual(len(server.bodies()), 3)
+
+    def test_memory_does_not_grow_with_the_answer(self):
+        peaks = []
+        for n in ("100", "10000"):
+            server = self.server()
+            process = subprocess.Popen([CHAT, "--endpoint", server.origin + "/many/v1", "-p", n], env=self.env(),
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+            out = process.stdout.read()
+            peaks.append(os.wait4(process.pid, 0)[2].ru_maxrss)
+            process.returncode = 0
+            process.stdout.close()
+            self.assertEqual(out.decode(), "token " * int(n) + "\n")
+        self.assertLess(peaks[1] - peaks[0], 16 << 10, peaks)  # KiB
+
+
+class Keys(Case):
+    def endpoint(self, *arguments, stdin=b"", **variables):
+        return Run("endpoint", *arguments, stdin=stdin, env=self.env(**variables))
+
+    def file(self, name):
+        return os.path.join(self.home, ".config/warpchat", name)
+
+    def test_the_key_of_a_variable(self):
+        server = self.server(key="sk-right")
+        self.assert_answers(self.ask(server, "", "--api-key-env", "MY_KEY", MY_KEY="sk-right\n"))
+        self.assert_fails(self.ask(server), "answers 401", "wants a key", "--api-key-env", "Incorrect API key")
+        self.assert_fails(self.ask(server, "", "--api-key-env", "MY_KEY", MY_KEY="sk-wrong"), "answers 401",
+                          "the variable MY_KEY")
+        self.assert_fails(self.ask(server, "", "--api-key-env", "MY_KEY"), "MY_KEY is not set", code=2)
+        n = len(server.requests)
+        self.assert_fails(self.ask(server, "", "--api-key-env", "MY_KEY", MY_KEY="x\r\nEvil: 1"), "MY_KEY")
+        self.assertEqual(len(server.requests), n)
+
+    def test_endpoints_by_name(self):
+        server = self.server(key="sk-right")
+        run = self.endpoint("add", "box", server.origin, "--key-from-stdin", stdin=b"sk-right\n")
+        self.assertEqual((run.code, run.out), (0, b""), run)
+        self.assertIn("keys.json", run.err.decode())
+        self.assertEqual(stat.S_IMODE(os.stat(self.file("keys.json")).st_mode), 0o600)
+        with open(self.file("endpoints.json")) as file:
+            text = file.read()
+        self.assertEqual(json.loads(text), {"endpoints": [{"name": "box", "url": server.url, "key": "file"}]})
+        self.assertNotIn("sk-right", text + run.err.decode())
+        self.assert_answers(self.ask("box"))
+        self.assert_answers(self.ask(server))  # the same address
+        listed = self.endpoint("list").out.decode()
+        self.assertEqual(listed, f"box  {server.url}  key in {self.file('keys.json')}\n")
+        self.assertEqual(self.endpoint().out.decode(), listed)
+        self.assert_fails(self.ask("bix"), "no endpoint is called 'bix'", "there are box", code=2)
+        os.chmod(self.file("keys.json"), 0o644)
+        self.assert_fails(self.ask("box"), "can be read by others", "chmod 600")
+        os.chmod(self.file("keys.json"), 0o600)
+        self.assertEqual(self.endpoint("remove", "box").code, 0)
+        with open(self.file("keys.json")) as file:
+            self.assertEqual(file.read(), "{}\n")
+        self.assert_fails(self.endpoint("remove", "box"), "no endpoint is called 'box'", code=2)
+
+    def test_a_name_with_a_variable(self):
+        server = self.server(key="sk-right")
+        self.assertEqual(self.endpoint("add", "box", server.url, "--api-key-env", "BOX_KEY").code, 0)
+        self.assert_answers(self.ask("box", BOX_KEY="sk-right"))
+        self.assert_fails(self.ask("box"), "BOX_KEY is not set", code=2)
+        self.assertIn("variable BOX_KEY", self.endpoint("list").out.decode())
+
+    def test_what_cannot_be_added(self):
+        for arguments in (["add"], ["add", "box"], ["add", "a/b", "http://x"], ["add", "-x", "http://x"],
+                          ["add", "localhost", "http://x"], ["swap"], ["list", "x"],
+                          ["add", "box", "http://x", "--key-from-stdin"]):
+            self.assertEqual(self.endpoint(*arguments).code, 2, arguments)
+        self.assert_fails(self.endpoint("add", "box", "box"), "web address")
+        self.assertFalse(os.path.exists(self.file("endpoints.json")))
+
+    def test_damaged_files(self):
+        os.makedirs(os.path.dirname(self.file("x")))
+        for text in ("", "{", "[]", '{"endpoints": 7}', '{"endpoints": [{"name": 1}]}'):
+            with open(self.file("endpoints.json"), "w") as file:
+                file.write(text)
+            self.assert_fails(self.endpoint("list"), "endpoints.json", "mend or delete it")
+
+    def test_the_desktops_keyring(self):
+        """A real one, of GNOME, on a bus of its own."""
+        for program in ("dbus-run-session", "gnome-keyring-daemon"):
+            if subprocess.run(["which", program], capture_output=True).returncode:
+                self.skipTest(f"{program} is not installed")
+        server = self.server(key="sk-right")
+        script = f"""
+            echo -n secret | gnome-keyring-daemon --unlock --components=secrets >&2 || exit 77
+            echo sk-right | "{CHAT}" endpoint add box {server.url} --key-from-stdin || exit 1
+            "{CHAT}" --endpoint box -p Hi || exit 2
+            "{CHAT}" endpoint remove box || exit 3
+            "{CHAT}" endpoint add box {server.url} && "{CHAT}" --endpoint box -p Hi"""
+        env = self.env(XDG_RUNTIME_DIR=tempfile.mkdtemp(dir=self.home))
+        del env["DBUS_SESSION_BUS_ADDRESS"]
+        done = subprocess.run(["dbus-run-session", "--", "bash", "-c", script], env=env, capture_output=True,
+                              stdin=subprocess.DEVNULL, timeout=120)
+        if done.returncode == 77:
+            self.skipTest("gnome-keyring-daemon does not start here: " + done.stderr.decode())
+        self.assertEqual(done.stdout.decode(), TEXT + "\n", done)
+        err = done.stderr.decode()
+        self.assertIn("key in the desktop's keyring", err)
+        self.assertIn("answers 401: it wants a key", err)
+        self.assertFalse(os.path.exists(self.file("keys.json")))
+
+
+class Terminals(Case):
+    def test_conversations_are_not_with_endpoints_yet(self):
+        server = self.server()
+        terminal = Terminal("--endpoint", server.url, home=self.home, DBUS_SESSION_BUS_ADDRESS="")
+        terminal.wait_for("-p, -f and standard input")
+        self.assertEqual(terminal.wait(), 2)
+
+    def test_one_answer_at_a_terminal(self):
+        server = self.server()
+        terminal = Terminal("--endpoint", server.url, "-p", "Hi", home=self.home, DBUS_SESSION_BUS_ADDRESS="",
+                            no_proxy="*")
+        terminal.wait_for("wörld")
+        self.assertEqual(terminal.wait(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:])

@@ -1,0 +1,283 @@
+"""An OpenAI-compatible endpoint on 127.0.0.1 that does as it is told: the first part of the path names a script.
+
+http://127.0.0.1:PORT/v1 answers well; http://127.0.0.1:PORT/redirect/v1 redirects, and so on: the methods script_* of
+Handler.
+"""
+import http.server
+import json
+import socket
+import ssl
+import struct
+import threading
+import time
+
+HELLO = ["Hel", "lo", " wörld", " 🙂", "!"]
+TEXT = "".join(HELLO)
+
+
+def event(value):
+    return b"data: " + (value if isinstance(value, bytes) else json.dumps(value, ensure_ascii=False).encode()) + b"\n\n"
+
+
+def chunk(delta, finish=None, **more):
+    return event({"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m",
+                  "choices": [{"index": 0, "delta": delta, "finish_reason": finish}], **more})
+
+
+def usage(prompt, generated):
+    return event({"id": "x", "choices": [], "usage": {"prompt_tokens": prompt, "completion_tokens": generated,
+                                                      "total_tokens": prompt + generated}})
+
+
+DONE = b"data: [DONE]\n\n"
+END = chunk({}, "stop") + usage(11, len(HELLO)) + DONE
+
+
+def deltas(texts, name="content"):
+    return b"".join(chunk({name: text}) for text in texts)
+
+
+class FakeEndpoint:
+    """with FakeEndpoint() as server: ... server.url"""
+
+    def __init__(self, models=("qwen3-4b",), certificate=None, key=None, owner="someone", together=1):
+        self.models, self.key, self.owner = list(models), key, owner
+        self.requests = []  # (method, path, headers, body as an object)
+        self.n_tries = 0
+        self.together = threading.Barrier(int(together))
+        self.cancelled = threading.Event()  # a client went away while it was answered
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads, self.server.fake = True, self
+        self.server.handle_error = lambda *_: None
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+        self.host = f"127.0.0.1:{self.server.server_port}"
+        self.origin = f"{'https' if certificate else 'http'}://{self.host}"
+        self.url = self.origin + "/v1"
+
+    def __enter__(self):
+        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def bodies(self):
+        return [body for method, _, _, body in self.requests if method == "POST"]
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        fake = self.server.fake
+        script, path = self.route()
+        fake.requests.append(("GET", path, dict(self.headers), None))
+        if script == "nolist":
+            return self.send(404, b"Not Found")
+        if script == "redirect":
+            return self.send(307, b"", {"Location": "http://elsewhere.invalid/v1/models"})
+        if script == "page":
+            return self.send(200, b"<!DOCTYPE html><html>log in</html>")
+        if not self.allowed():
+            return
+        if path == "/models":
+            self.send_json(200, {"object": "list", "data": [
+                {"id": name, "object": "model", "owned_by": fake.owner, "max_model_len": 4096} for name in fake.models]})
+        else:
+            self.send(404, b"Not Found")
+
+    def do_POST(self):
+        fake = self.server.fake
+        script, path = self.route()
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        fake.requests.append(("POST", path, dict(self.headers), body))
+        if not self.allowed():
+            return
+        if body["model"] not in fake.models:
+            return self.error(404, f"The model `{body['model']}` does not exist.")
+        try:
+            getattr(self, "script_" + script)(body)
+        except (BrokenPipeError, ConnectionResetError):
+            fake.cancelled.set()
+
+    def route(self):
+        path = self.path
+        if path.startswith("http://"):  # through a proxy
+            path = "/" + path.split("/", 3)[3]
+        parts = path.split("/")
+        script = "well" if parts[1] == "v1" else parts[1]
+        return script, "/" + "/".join(part for part in parts[2:] if part != "v1")
+
+    def allowed(self):
+        key = self.server.fake.key
+        if not key or self.headers.get("Authorization") == f"Bearer {key}":
+            return True
+        self.error(401, "Incorrect API key provided.")
+        return False
+
+    def error(self, status, message, headers=()):
+        self.send_json(status, {"error": {"message": message, "type": "x", "code": status}}, headers)
+
+    def send_json(self, status, value, headers=()):
+        self.send(status, json.dumps(value).encode(), {"Content-Type": "application/json", **dict(headers)})
+
+    def send(self, status, body, headers=()):
+        self.send_response(status)
+        for name, value in dict(headers).items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def begin(self):
+        """An event stream that ends when the connection does."""
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.close_connection = True
+
+    def stream(self, *pieces, delay=0):
+        self.begin()
+        for piece in pieces:
+            self.wfile.write(piece)
+            self.wfile.flush()
+            time.sleep(delay)
+
+    def reset(self):
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.connection.close()
+
+    # --- scripts ---------------------------------------------------------------------------------------------------
+    def script_well(self, _):
+        self.stream(b": ping\n\n", chunk({"role": "assistant", "content": ""}), *map(deltas, zip(HELLO)), END)
+
+    script_nolist = script_well
+
+    def script_bytes(self, _):  # one byte at a time
+        whole = deltas(HELLO) + END
+        self.stream(*(whole[i:i + 1] for i in range(len(whole))))
+
+    def script_text(self, _):
+        self.stream(event({"choices": [{"index": 0, "text": "Once upon", "finish_reason": None}]}),
+                    event({"choices": [{"index": 0, "text": " a time", "finish_reason": "stop"}]}), DONE)
+
+    def script_whole(self, _):  # does not stream
+        self.send_json(200, {"choices": [{"index": 0, "message": {"role": "assistant", "content": TEXT},
+                                          "finish_reason": "stop"}]})
+
+    def script_reasoning(self, _):
+        self.stream(deltas(["Hmm", "."], "reasoning"), deltas(["\n\n", "Yes."]), END)
+
+    def script_tags(self, _):
+        self.stream(deltas(["<th", "ink>\nHmm", ".\n</thi", "nk>\n\nYes", "."]), END)
+
+    def script_length(self, _):
+        self.stream(deltas(HELLO), chunk({}, "length"), DONE)
+
+    def script_picky(self, body):
+        extras = [name for name in ("top_k", "min_p", "repeat_penalty") if name in body]
+        if extras:
+            return self.error(400, f"Unrecognized request argument supplied: {extras[0]}")
+        if body.get("temperature", 1) != 1:
+            return self.error(400, "Unsupported value: 'temperature' does not support this value with this model.")
+        self.script_well(body)
+
+    def script_refuses(self, _):
+        self.error(400, "This model's maximum context length is 4096 tokens.")
+
+    def script_forbidden(self, _):
+        self.error(403, "No.")
+
+    def busy(self, status, headers=()):
+        self.server.fake.n_tries += 1
+        self.error(status, "Slow down.", headers)
+
+    def script_busy_twice(self, body):
+        if self.server.fake.n_tries < 2:
+            return self.busy(429 if self.server.fake.n_tries else 503)
+        self.script_well(body)
+
+    def script_busy(self, _):
+        self.busy(429)
+
+    def script_busy_for_long(self, _):
+        self.busy(503, {"Retry-After": "60"})
+
+    def script_busy_for_days(self, _):
+        self.busy(429, {"Retry-After": "86400"})
+
+    def script_broken(self, _):
+        self.error(500, "CUDA error: an illegal memory access was encountered")
+
+    def script_closes(self, _):
+        self.stream(deltas(HELLO[:2]))
+
+    def script_closes_in_an_event(self, _):
+        self.stream(deltas(HELLO[:2]) + chunk({"content": "lost"})[:40])
+
+    def script_resets(self, _):
+        self.stream(deltas(HELLO[:2]))
+        time.sleep(0.2)  # what was sent is read before
+        self.reset()
+
+    def script_stalls(self, _):
+        self.stream(deltas(HELLO[:2]))
+        time.sleep(60)
+
+    def script_silent(self, _):
+        time.sleep(60)
+
+    def script_reports(self, _):
+        self.stream(deltas(HELLO[:2]), event({"error": {"message": "The engine died.", "code": 500}}))
+
+    def script_nonsense(self, _):
+        self.stream(deltas(HELLO[:2]), event(b"{nonsense"), END)
+
+    def script_page(self, _):
+        self.send(200, b"<!DOCTYPE html><html>log in</html>", {"Content-Type": "text/html"})
+
+    def script_nothing(self, _):
+        self.stream()
+
+    def script_endless_line(self, _):
+        self.endless(b"x" * 65536)
+
+    def script_endless_event(self, _):
+        self.endless(b"data: " + b"x" * 65536 + b"\n")
+
+    def script_garbage(self, _):
+        self.endless(b"\x00\xff\x13\x37" * 64 + b"\n")
+
+    def endless(self, piece):
+        self.begin()
+        while True:
+            self.wfile.write(piece)
+
+    def script_redirect(self, _):
+        self.send(307, b"", {"Location": "http://elsewhere.invalid/v1/chat/completions"})
+
+    def script_endless(self, _):  # an answer that goes on until the client leaves
+        self.begin()
+        while True:
+            self.wfile.write(deltas(["a "]))
+            self.wfile.flush()
+            time.sleep(0.01)
+
+    def script_together(self, body):  # nobody is answered before all have asked
+        self.server.fake.together.wait(30)
+        self.script_well(body)
+
+    def script_many(self, body):
+        self.begin()
+        piece = deltas(["token "])
+        for _ in range(int(body["messages"][-1]["content"])):
+            self.wfile.write(piece)
+        self.wfile.write(END)
