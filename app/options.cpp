@@ -111,8 +111,7 @@ void add_chat(CLI::App& app, ChatOptions& o) {
   app.add_flag("--nowordwrap", o.no_word_wrap, "leave breaking lines to the terminal");
   app.add_flag("--verbose", o.verbose, "after each answer show timings and the profile on standard error");
   add_model_flags(app, o, "context in tokens; 0: the model's own; default: the model's own, at most 8192");
-  app.option_defaults()->group(
-      "Another machine (OpenAI-compatible: vLLM, SGLang, llama-server, Ollama, LM Studio, ...)");
+  app.option_defaults()->group("Another machine (OpenAI-compatible: vLLM, SGLang, llama-server, Ollama, ...)");
   text(app, "--endpoint", o.endpoint, "NAME|URL",
        "it answers, with its model -m: http://host:8000, or a name that 'chat endpoint add' gave it");
   text(app, "--api-key-env", o.api_key_env, "VAR", "the environment variable that holds its key");

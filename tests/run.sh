@@ -117,6 +117,8 @@ case ${1:-} in
   --full)
     install_packages $full_test_packages
     fetch_module huggingface_hub huggingface_hub==2.4.0  # the hub's own client
+    CMAKE_ARGS=-DGGML_NATIVE=OFF \
+      fetch_module llama_cpp.server 'llama-cpp-python[server]==0.3.36'  # an endpoint that others wrote; compiled for minutes
     WARPCHAT_FULL_TESTS=1 run_suites
     run_sanitized
     run_threads
