@@ -117,8 +117,7 @@ case ${1:-} in
   --full)
     install_packages $full_test_packages
     fetch_module huggingface_hub huggingface_hub==2.4.0  # the hub's own client
-    CMAKE_ARGS=-DGGML_NATIVE=OFF \
-      fetch_module llama_cpp.server 'llama-cpp-python[server]==0.3.36'  # an endpoint that others wrote; compiled for minutes
+    fetch_module xllamacpp xllamacpp==2026.10.11549  # llama.cpp's server: an endpoint that others wrote
     WARPCHAT_FULL_TESTS=1 run_suites
     run_sanitized
     run_threads

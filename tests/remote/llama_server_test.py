@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An independent server of the same interface, llama-cpp-python's, with the demo model: answers through the chat program.
+"""llama.cpp's own server, as xllamacpp (PyPI) brings it, with the demo model: answers through the chat program.
 
 usage: llama_server_test.py CHAT CLI_MODELS [unittest arguments]
 """
@@ -19,6 +19,16 @@ from program import FOLDER, Run, environment  # noqa: E402
 MODEL = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"),
                      "warpchat/models/SmolLM2-135M-Instruct.Q4_1.gguf")
 MOST_SECONDS = 300  # for the server to load
+KEY = "sk-right"
+SERVER = f"""
+import sys, threading, xllamacpp
+parameters = xllamacpp.CommonParams()
+parameters.model.path, parameters.port = sys.argv[1], int(sys.argv[2])
+parameters.n_ctx = parameters.n_parallel * 1024
+parameters.api_keys = ["{KEY}"]
+server = xllamacpp.Server(parameters)
+threading.Event().wait()
+"""
 
 
 def free_port():
@@ -35,8 +45,7 @@ class LlamaServer(unittest.TestCase):
         cls.url = f"http://127.0.0.1:{port}"
         cls.log = open(os.path.join(FOLDER, "server.log"), "w+b")
         cls.process = subprocess.Popen(
-            [sys.executable, "-m", "llama_cpp.server", "--model", MODEL, "--model_alias", "smollm2", "--host",
-             "127.0.0.1", "--port", str(port), "--n_ctx", "2048"], stdout=cls.log, stderr=cls.log)
+            [sys.executable, "-c", SERVER, MODEL, str(port)], stdout=cls.log, stderr=cls.log)
         end = time.monotonic() + MOST_SECONDS
         while time.monotonic() < end and cls.process.poll() is None:
             try:
@@ -55,26 +64,38 @@ class LlamaServer(unittest.TestCase):
     @classmethod
     def get(cls, path, body=None):
         request = urllib.request.Request(cls.url + path, body and json.dumps(body).encode(),
-                                         {"Content-Type": "application/json"})
+                                         {"Content-Type": "application/json", "Authorization": "Bearer " + KEY})
         with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request) as answer:
             return json.load(answer)
 
     def ask(self, *flags):
-        env = environment(tempfile.mkdtemp(dir=FOLDER), DBUS_SESSION_BUS_ADDRESS="", no_proxy="*")
-        return Run("--endpoint", self.url, *flags, env=env)
+        env = environment(tempfile.mkdtemp(dir=FOLDER), DBUS_SESSION_BUS_ADDRESS="", no_proxy="*", MY_KEY=KEY)
+        return Run("--endpoint", self.url, "--api-key-env", "MY_KEY", *flags, env=env)
 
     def test_its_model_is_listed(self):
         run = self.ask("--list-models")
-        self.assertEqual((run.code, run.out.decode().split()[0]), (0, "smollm2"), run)
+        self.assertEqual((run.code, run.out.decode().split()[0]), (0, MODEL), run)
 
     def test_it_says_what_it_says_to_others(self):
         prompt = "Count from one to ten."
         whole = self.get("/v1/chat/completions", {
-            "model": "smollm2", "messages": [{"role": "user", "content": prompt}], "temperature": 0, "max_tokens": 24})
+            "messages": [{"role": "user", "content": prompt}], "temperature": 0, "max_tokens": 24})
         run = self.ask("-p", prompt, "--temp", "0", "-n", "24", "--verbose")
         self.assertEqual(run.code, 0, run)
         self.assertEqual(run.out.decode().strip(), whole["choices"][0]["message"]["content"].strip())
-        self.assertRegex(run.err.decode(), r"answer       \d+ tokens in")
+        self.assertRegex(run.err.decode(), r"prompt       \d+ tokens, \d+ of them computed in .*\n"
+                                           r"answer       \d+ tokens in")
+
+    def test_a_prompt_that_is_too_long(self):
+        run = self.ask("-p", "x " * 9000)
+        self.assertEqual((run.code, run.out), (1, b""), run)
+        self.assertRegex(run.err.decode(), r"\Achat: 127.0.0.1:\d+ refuses the request: .* exceeds .* context")
+
+    def test_a_wrong_key(self):
+        run = Run("--endpoint", self.url, "-m", "x", "-p", "x",
+                  env=environment(tempfile.mkdtemp(dir=FOLDER), DBUS_SESSION_BUS_ADDRESS="", no_proxy="*"))
+        self.assertEqual(run.code, 1, run)
+        self.assertIn("answers 401: it wants a key", run.err.decode())
 
     def test_text_is_completed(self):
         run = self.ask("--raw", "-p", "One, two, three,", "--temp", "0", "-n", "8")
