@@ -14,6 +14,8 @@ namespace warpchat {
 
 namespace {
 
+constexpr size_t kMostChoices = 20;  // in a sentence
+
 std::string names_of(const std::vector<NamedEndpoint>& endpoints) {
   std::string list;
   for (const NamedEndpoint& endpoint : endpoints) list += (list.empty() ? "" : ", ") + endpoint.name;
@@ -59,8 +61,9 @@ void take_key(const NamedEndpoint& named, const std::string& variable_name, Endp
 
 std::string choices(const std::vector<RemoteModel>& models) {
   std::string list;
-  for (const RemoteModel& model : models) list += (list.empty() ? "" : ", ") + printable(model.id);
-  return list;
+  for (size_t i = 0; i < std::min(models.size(), kMostChoices); ++i)
+    list += (i == 0 ? "" : ", ") + printable(models[i].id);
+  return list + (models.size() > kMostChoices ? ", ...; --list-models lists all " + grouped(models.size()) : "");
 }
 
 std::vector<RemoteModel> ask_for_models(const Endpoint& endpoint) {

@@ -5,6 +5,8 @@
 #include <cctype>
 #include <cmath>
 
+#include "engine/http/http_url.h"
+
 namespace warpchat {
 
 namespace {
@@ -18,6 +20,10 @@ constexpr std::string_view kExtras[] = {
     "top_k", "min_p", "repeat_penalty", "repetition_penalty", "return_progress", "chat_template_kwargs"};
 constexpr std::string_view kOptional[] = {"temperature",       "top_p",          "seed",      "presence_penalty",
                                           "frequency_penalty", "stream_options", "max_tokens"};
+
+// Words of a value's fault: the user's to mend, not ours to leave out.
+constexpr std::string_view kRangeWords[] = {"must be", "should be", "expected", "maximum",
+                                            "minimum", "range",     "between"};
 
 bool is_one_of(const auto& names, const std::string& name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
@@ -119,7 +125,11 @@ std::set<std::string> refused_fields(const ordered_json& body, const std::string
     }
     return false;
   };
+  const std::string lower = lower_case(words);
   std::set<std::string> refused;
+  if (std::any_of(std::begin(kRangeWords), std::end(kRangeWords),
+                  [&](std::string_view word) { return lower.find(word) != std::string::npos; }))
+    return refused;
   for (const auto& [name, value] : body.items())
     if ((is_one_of(kExtras, name) || is_one_of(kOptional, name)) && is_named(name)) refused.insert(name);
   const bool with_extra =

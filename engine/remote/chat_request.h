@@ -23,7 +23,7 @@ RemoteRequest remote_request(const Prompt& prompt, const AnswerOptions& options,
                              const std::set<std::string>& left_out);
 
 // The fields of a body that a server may do without, among those that its words of refusal name. Fields that only some
-// servers know go together: where one is not known, none is.
+// servers know go together: where one is not known, none is. None if the words are about a value that is out of range.
 std::set<std::string> refused_fields(const nlohmann::ordered_json& body, const std::string& words);
 
 }  // namespace warpchat

@@ -113,6 +113,8 @@ TEST(ChatRequest, RefusedFields) {
   EXPECT_EQ(refused_fields(body, "Unrecognized request argument supplied: top_k"), (Names{"top_k", "min_p"}));
   EXPECT_EQ(refused_fields(body, "Unsupported value: 'temperature' does not support 0.5"), Names{"temperature"});
   EXPECT_EQ(refused_fields(body, "the model has a temperature_limit, and messages are wrong"), Names{});
+  EXPECT_EQ(refused_fields(body, "temperature must be at most 2, got 5"), Names{});
+  EXPECT_EQ(refused_fields(body, "Input should be less than 2 at [\"body\",\"temperature\"]"), Names{});
   EXPECT_EQ(refused_fields(body, "presence_penalty"), Names{});  // was not sent
   const ordered_json again =
       remote_request(question(), options, {"m"}, refused_fields(body, "'max_tokens' is not supported")).body;

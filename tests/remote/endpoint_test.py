@@ -117,6 +117,8 @@ class Answers(Case):
         self.assert_fails(self.ask(several, "", "-m", "qwem3-8b"),
                           f"{several.host} has no model 'qwem3-8b'; it has qwen3-8b, qwen3-4b, llama")
         self.assert_fails(self.ask(self.server(models=[])), "lists no models", code=2)
+        self.assert_fails(self.ask(self.server(models=map(str, range(30)))), "18, 19, ...; --list-models lists all 30",
+                          code=2)
         self.assert_answers(self.ask(several, "nolist", "-m", "llama"))
 
     def test_list_models(self):
@@ -261,6 +263,11 @@ class Faults(Case):
                          f"chat: {server.host} does not take min_p, top_k: asked again without\n"
                          f"chat: {server.host} does not take temperature: asked again without\n")
         self.assertEqual(len(server.bodies()), 3)
+
+    def test_a_value_out_of_range_is_the_users_to_mend(self):
+        server = self.server()
+        self.assert_fails(self.ask(server, "bounded", "--temp", "5"), "refuses the request: Invalid 'temperature'")
+        self.assertEqual(len(server.bodies()), 1)
 
     def test_memory_does_not_grow_with_the_answer(self):
         peaks = []

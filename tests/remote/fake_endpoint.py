@@ -190,6 +190,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.error(400, "Unsupported value: 'temperature' does not support this value with this model.")
         self.script_well(body)
 
+    def script_bounded(self, body):
+        self.error(400, "Invalid 'temperature': decimal above maximum value. Expected a value <= 2, but got 5 instead.")
+
     def script_refuses(self, _):
         self.error(400, "This model's maximum context length is 4096 tokens.")
 
