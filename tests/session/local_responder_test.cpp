@@ -77,13 +77,12 @@ TEST_F(LocalResponderTest, ThePromptsProgressRisesToItsEndBeforeTheAnswer) {
   EXPECT_EQ(answer.progress.back().total, total);
 }
 
-TEST_F(LocalResponderTest, AStoppedAnswerIsContinuedWhereItStopped) {
+TEST_F(LocalResponderTest, AnAnswerThatWasCutIsContinuedThere) {
   auto model = load(1024);
   LocalResponder responder(*model);
-  ScriptedChat chat(responder, greedy(900));
-  chat.send("hello");
-  const CollectedAnswer answer = chat.collect(/*stop_after=*/3);
-  EXPECT_EQ(answer.end.reason, EndReason::kStopped);
+  ScriptedChat chat(responder, greedy(3));
+  const CollectedAnswer answer = chat.ask("hello");
+  EXPECT_EQ(answer.end.reason, EndReason::kTokenLimit);
   const std::string prompt =
       responder.build(std::vector<Message>{{.role = "user", .content = "hello"}}, greedy(4)).text;
   EXPECT_EQ(responder.build(chat.messages, greedy(4)).text, prompt + answer.text);
