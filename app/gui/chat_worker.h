@@ -1,29 +1,34 @@
-// Everything of the window that may take time, on a thread of its own: the store, the model and its session. Actions go
-// in, updates come out; loading a model runs beside it, so that conversations can be read meanwhile.
+// A Desk on a thread of its own, so that a window never waits for it. Actions go in, updates come out.
 #pragma once
+#include <atomic>
 #include <functional>
-#include <memory>
+#include <mutex>
+#include <thread>
 #include <vector>
 
-#include "app/gui/actions.h"
-#include "app/gui/updates.h"
-#include "app/options.h"
+#include "app/desk/desk.h"
 
 namespace warpchat::gui {
 
 class ChatWorker {
  public:
-  // Starts at once: opens the store, finds the models, loads the one that options ask for (or the last one).
   // wake: called from another thread when there are updates to take, once until they are taken.
   ChatWorker(const ChatOptions& options, std::function<void()> wake);
   ~ChatWorker();  // stops what runs; what has streamed is in the store before this returns
 
-  void post(Action action);
+  void post(Action action) { desk_.post(std::move(action)); }
   std::vector<Update> take_updates();  // to be applied in order
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  void run();
+  void publish();
+
+  const std::function<void()> wake_;
+  Desk desk_;  // but for post(), the thread's
+  std::atomic<bool> ending_ = false;
+  std::mutex mutex_;
+  std::vector<Update> published_;  // behind mutex_
+  std::thread thread_;
 };
 
 }  // namespace warpchat::gui

@@ -18,6 +18,7 @@ enum class EndReason { kEndOfText, kTokenLimit, kContextFull, kStopped, kFailed 
 
 struct PromptProgress {
   uint32_t done, total;
+  bool operator==(const PromptProgress&) const = default;
 };  // tokens that had to be computed, and those that have been
 struct TextDelta {
   std::string text;  // complete UTF-8 characters; may be empty while one is incomplete

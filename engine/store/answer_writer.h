@@ -15,6 +15,12 @@ class AnswerWriter {
   AnswerWriter(ConversationStore& store, ConversationId conversation, TurnId parent)
       : store_(store), conversation_(conversation), parent_(parent) {}
 
+  // An answer that has ended and goes on; written: as this turn has it.
+  AnswerWriter(ConversationStore& store, TurnId turn, const Message& written)
+      : store_(store), turn_(turn), n_content_(written.content.size()), n_reasoning_(written.reasoning.size()) {
+    store_.reopen(turn);
+  }
+
   // The whole answer so far, of which content and reasoning only grow. To be called for each event and at least ten
   // times a second without one, so that nothing waits longer than the interval. Error if it cannot be stored.
   void follow(const Message& answer, Clock::time_point now);
@@ -29,8 +35,8 @@ class AnswerWriter {
   void write(const Message& answer);
 
   ConversationStore& store_;
-  ConversationId conversation_;
-  TurnId parent_, turn_ = 0;
+  ConversationId conversation_ = 0;
+  TurnId parent_ = 0, turn_ = 0;
   size_t n_content_ = 0, n_reasoning_ = 0;  // bytes that are written
   Clock::time_point written_at_;
 };

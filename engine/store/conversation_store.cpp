@@ -186,6 +186,11 @@ void ConversationStore::end(TurnId turn, TurnState state, const Message& answer)
   if (database_.changes() == 0) throw gone("answer");
 }
 
+void ConversationStore::reopen(TurnId turn) {
+  database_.prepare("UPDATE turns SET state = 0 WHERE id = ?1").with(turn).run();
+  if (database_.changes() == 0) throw gone("answer");
+}
+
 Turn ConversationStore::read_turn(const Statement& row) {
   Message message = message_of_extra(row.text(5));
   message.role = row.text(2);

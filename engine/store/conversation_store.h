@@ -39,6 +39,7 @@ struct ConversationSummary {
   StoreTime created, updated;
   StoreTime trashed;    // 0: it is not in the trash
   uint32_t n_messages;  // of the branch that is shown
+  bool operator==(const ConversationSummary&) const = default;
 };
 
 struct StoredConversation {
@@ -62,6 +63,7 @@ struct SearchHit {
   ConversationSummary conversation;
   TurnId turn;          // the newest with all words in content, reasoning and files; 0: they are in the title
   std::string excerpt;  // around the first word, on one line
+  bool operator==(const SearchHit&) const = default;
 };
 
 StoreTime store_time_now();
@@ -109,8 +111,10 @@ class ConversationStore {
 
   // An open turn, engine/store/answer_writer.h. Error if it was erased meanwhile. append: to its content and its
   // reasoning. end: what the answer has beside these two takes the place of what the turn had, unless it has nothing.
+  // reopen: of one that has ended, to be continued.
   void append(TurnId turn, std::string_view content, std::string_view reasoning = {});
   void end(TurnId turn, TurnState state, const Message& answer = {});
+  void reopen(TurnId turn);
 
   // Whole conversations. insert: with the times that the tree has, below new ids.
   ConversationTree tree(ConversationId conversation) const;  // Error if it is not there

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <limits>
 
-#include "app/gui/worker/choices.h"
+#include "app/desk/choices.h"
 #include "tests/gui/worker_window.h"
 #include "tests/support/threads/refused_threads.h"
 
@@ -30,13 +30,13 @@ class ChatWorkerModelTest : public WorkerTest {
 TEST_F(ChatWorkerModelTest, TheConversationGoesOnOnAnotherDevice) {
   WorkerWindow window(brief());
   window.ask("one");
-  const std::string first = window.messages()[1].text;
+  const std::string first = window.messages()[1].content;
   for (const char* device : {"emulator:sm_90", "cpu"}) {
     window.post(LoadModel{"", device, std::nullopt, std::nullopt});
     window.until([&] { return window.state().model && window.state().model->device == device; }, device);
     EXPECT_TRUE(window.state().model->status.starts_with(std::string(device).substr(0, 3)));
     ASSERT_GE(window.messages().size(), 2u);
-    EXPECT_EQ(window.messages()[1].text, first);
+    EXPECT_EQ(window.messages()[1].content, first);
     const size_t n = window.messages().size();
     window.ask("more");
     EXPECT_EQ(window.messages().size(), n + 2);
@@ -126,35 +126,39 @@ TEST_F(ChatWorkerModelTest, WithoutThreadsTheUserIsToldAndNothingHangs) {
     window.post(LoadModel{});
     window.until([&] { return window.error().starts_with("the system gives no thread to load the model"); }, "no load");
     window.until_idle();
-    EXPECT_EQ(window.messages().size(), 1u);
+    EXPECT_EQ(window.state().taken_sends, 0u);
+    EXPECT_TRUE(window.messages().empty());
   }
   window.ask("two");
   EXPECT_EQ(window.messages().back().status, MessageStatus::kComplete);
-  EXPECT_EQ(window.messages().size(), 3u);
+  EXPECT_EQ(window.messages().size(), 2u);
 }
 
 TEST_F(ChatWorkerModelTest, WithoutAModelAMessageIsKeptAndAnsweredOnceThereIsOne) {
   WorkerWindow window(without_model());
   window.post(Send{"hello"});
-  window.until([&] { return window.state().phase == Phase::kWaiting && !window.state().notices.empty(); }, "it waits");
+  window.until([&] { return window.state().open.phase == AnswerPhase::kWaiting && !window.state().notices.empty(); },
+               "it waits");
   EXPECT_EQ(window.state().taken_sends, 1u);
   EXPECT_EQ(stored(window.open().id).size(), 1u);
   window.post(LoadModel{brief().model, std::nullopt, std::nullopt, std::nullopt});
-  window.until([&] { return window.messages().size() == 2 && window.state().phase == Phase::kIdle; }, "an answer");
+  window.until([&] { return window.messages().size() == 2 && window.state().open.phase == AnswerPhase::kIdle; },
+               "an answer");
   EXPECT_EQ(stored(window.open().id).size(), 2u);
 }
 
 TEST_F(ChatWorkerModelTest, AMessageThatNoLongerWaitsIsAnsweredWhenAskedFor) {
   WorkerWindow window(without_model());
   window.post(Send{"hello"});
-  window.until([&] { return window.state().phase == Phase::kWaiting; }, "it waits");
+  window.until([&] { return window.state().open.phase == AnswerPhase::kWaiting; }, "it waits");
   window.post(Stop{});
   window.post(LoadModel{brief().model, std::nullopt, std::nullopt, std::nullopt});
   window.until_loaded();
-  EXPECT_EQ(window.state().phase, Phase::kIdle);
+  EXPECT_EQ(window.state().open.phase, AnswerPhase::kIdle);
   EXPECT_EQ(window.messages().size(), 1u);
   window.post(Regenerate{window.messages()[0].key});
-  window.until([&] { return window.messages().size() == 2 && window.state().phase == Phase::kIdle; }, "an answer");
+  window.until([&] { return window.messages().size() == 2 && window.state().open.phase == AnswerPhase::kIdle; },
+               "an answer");
 }
 
 TEST_F(ChatWorkerModelTest, AnAnswerThatWaitsToBeReplacedIsBackWhenItNoLongerWaits) {
@@ -163,7 +167,7 @@ TEST_F(ChatWorkerModelTest, AnAnswerThatWaitsToBeReplacedIsBackWhenItNoLongerWai
   const uint64_t answer = window.messages()[1].key;
   window.post(UnloadModel{});
   window.post(Regenerate{answer});
-  window.until([&] { return window.state().phase == Phase::kWaiting; }, "it waits");
+  window.until([&] { return window.state().open.phase == AnswerPhase::kWaiting; }, "it waits");
   EXPECT_EQ(window.messages().size(), 1u);
   window.post(Stop{});
   window.until_idle();
@@ -177,7 +181,8 @@ TEST_F(ChatWorkerModelTest, WhatIsSentWhileAModelLoadsIsAnsweredByThatModel) {
   const std::string other = write("other.gguf", endless_model(9));
   window.post(LoadModel{other, std::nullopt, std::nullopt, std::nullopt});
   window.post(Send{"hello"});
-  window.until([&] { return window.messages().size() == 2 && window.state().phase == Phase::kIdle; }, "an answer");
+  window.until([&] { return window.messages().size() == 2 && window.state().open.phase == AnswerPhase::kIdle; },
+               "an answer");
   EXPECT_EQ(window.state().model->path, other);
   EXPECT_EQ(store()->load(window.open().id).summary.model, other);
 }
@@ -260,14 +265,26 @@ TEST_F(ChatWorkerModelTest, AnAnswerThatFailsSaysWhyAndTheConversationIsKept) {
                "an answer");
 }
 
-TEST_F(ChatWorkerModelTest, AMessageThatDoesNotFitTheContextIsKept) {
-  WorkerWindow window(brief());
-  window.ask(std::string(4000, 'x') + " end");
-  EXPECT_NE(window.error().find("the context holds 512"), std::string::npos) << window.error();
-  ASSERT_EQ(window.messages().size(), 1u);
-  EXPECT_EQ(stored(window.open().id).size(), 1u);
-  window.post(EditMessage{window.messages()[0].key, "short"});
-  window.until([&] { return window.messages().size() == 2 && window.state().phase == Phase::kIdle; }, "an answer");
+TEST_F(ChatWorkerModelTest, AMessageThatDoesNotFitTheContextIsRefusedWithAContextThatHoldsIt) {
+  ChatOptions options = brief();
+  options.context = 64;
+  WorkerWindow window(options);
+  window.until_loaded();
+  const Send wish{std::string(100, 'x') + " end"};
+  window.post(wish);
+  window.until([&] { return window.state().refused_sends == 1; }, "it is refused");
+  EXPECT_NE(window.error().find("the context holds 64"), std::string::npos) << window.error();
+  EXPECT_TRUE(window.messages().empty());
+  EXPECT_EQ(window.state().taken_sends, 0u);
+  EXPECT_TRUE(window.state().conversations.empty());
+  ASSERT_TRUE(window.state().refusal);
+  const int32_t larger = static_cast<int32_t>(window.state().refusal->larger_context);
+  ASSERT_GT(larger, 64);
+  window.post(LoadModel{"", std::nullopt, std::nullopt, larger});
+  window.post(wish);
+  window.until([&] { return window.messages().size() == 2 && window.state().open.phase == AnswerPhase::kIdle; },
+               "an answer");
+  EXPECT_FALSE(window.state().refusal);
 }
 
 TEST_F(ChatWorkerModelTest, TheModelsOfTheFoldersAreListed) {

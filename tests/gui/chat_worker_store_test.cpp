@@ -75,7 +75,7 @@ TEST_F(ChatWorkerStoreTest, WhatCouldNotBeStoredIsStoredOnceThatWorksAgain) {
   EXPECT_EQ(window.state().store_fault, "");
   const std::vector<Turn> turns = stored(id);
   ASSERT_EQ(turns.size(), 8u);
-  for (size_t i = 0; i < turns.size(); ++i) EXPECT_EQ(turns[i].message.content, window.messages()[i].text);
+  for (size_t i = 0; i < turns.size(); ++i) EXPECT_EQ(turns[i].message.content, window.messages()[i].content);
 }
 
 TEST_F(ChatWorkerStoreTest, AnAnswerWhoseEndCouldNotBeStoredIsCompletedLater) {
@@ -95,7 +95,7 @@ TEST_F(ChatWorkerStoreTest, AnAnswerWhoseEndCouldNotBeStoredIsCompletedLater) {
   window.until([&] { return window.messages().size() == 4; }, "the next answer");
   const std::vector<Turn> turns = stored(id);
   ASSERT_GE(turns.size(), 3u);
-  EXPECT_EQ(turns[1].message.content, window.messages()[1].text);
+  EXPECT_EQ(turns[1].message.content, window.messages()[1].content);
   EXPECT_EQ(turns[1].state, TurnState::kStopped);
 }
 
@@ -122,7 +122,7 @@ TEST_F(ChatWorkerStoreTest, AConversationGoesOnInANewStoreWhenItsOwnIsDamaged) {
   window.ask("four");
   const std::vector<Turn> turns = stored(window.open().id);
   ASSERT_EQ(turns.size(), 8u);
-  for (size_t i = 0; i < turns.size(); ++i) EXPECT_EQ(turns[i].message.content, window.messages()[i].text);
+  for (size_t i = 0; i < turns.size(); ++i) EXPECT_EQ(turns[i].message.content, window.messages()[i].content);
   EXPECT_EQ(window.state().conversations.size(), 1u);
 }
 
@@ -138,7 +138,7 @@ TEST_F(ChatWorkerStoreTest, AnAnswerGoesOnInANewStoreWhenItsOwnIsDamaged) {
   const std::vector<Turn> turns = stored(window.open().id);
   ASSERT_EQ(turns.size(), 2u);
   EXPECT_EQ(turns[0].message.content, "go on");
-  EXPECT_EQ(turns[1].message.content, window.messages()[1].text);
+  EXPECT_EQ(turns[1].message.content, window.messages()[1].content);
   EXPECT_EQ(turns[1].state, TurnState::kStopped);
 }
 
@@ -153,7 +153,7 @@ TEST_F(ChatWorkerStoreTest, TwoWindowsShareAStore) {
   one.ask("and on");
   other.until([&] { return other.messages().size() == 4; }, "the other follows");
   EXPECT_EQ(other.messages()[0].key, key);
-  EXPECT_EQ(other.messages()[3].text, one.messages()[3].text);
+  EXPECT_EQ(other.messages()[3].content, one.messages()[3].content);
   one.post(Rename{id, "ours"});
   other.until([&] { return other.open().title == "ours"; }, "the other sees its title");
 }

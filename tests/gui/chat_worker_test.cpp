@@ -16,7 +16,7 @@ class ChatWorkerTest : public WorkerTest {};
 
 std::vector<std::string> texts(const std::vector<ChatMessage>& messages) {
   std::vector<std::string> all;
-  for (const ChatMessage& message : messages) all.push_back(message.text);
+  for (const ChatMessage& message : messages) all.push_back(message.content);
   return all;
 }
 
@@ -39,7 +39,7 @@ TEST_F(ChatWorkerTest, WhatIsSentIsAnsweredAndStored) {
   const std::vector<Turn> turns = stored(window.open().id);
   ASSERT_EQ(turns.size(), 2u);
   EXPECT_EQ(turns[0].message.content, "hello\nyou");
-  EXPECT_EQ(turns[1].message.content, answer.text);
+  EXPECT_EQ(turns[1].message.content, answer.content);
   EXPECT_EQ(turns[1].id, answer.turn);
   EXPECT_EQ(turns[1].state, TurnState::kComplete);
 }
@@ -48,15 +48,15 @@ TEST_F(ChatWorkerTest, AnAnswerThatIsStoppedKeepsItsText) {
   WorkerWindow window(endless());
   window.post(Send{"go on"});
   window.until_streams(10);
-  EXPECT_EQ(window.state().phase, Phase::kAnswer);
-  EXPECT_GT(window.state().tokens_per_second, 0);
-  EXPECT_GT(window.state().first_token_seconds, 0);
+  EXPECT_EQ(window.state().open.phase, AnswerPhase::kAnswer);
+  EXPECT_GT(window.state().open.tokens_per_second, 0);
+  EXPECT_GT(window.state().open.first_token_seconds, 0);
   window.post(Stop{});
   window.until_idle();
   EXPECT_EQ(window.messages().back().status, MessageStatus::kStopped);
   const std::vector<Turn> turns = stored(window.open().id);
   ASSERT_EQ(turns.size(), 2u);
-  EXPECT_EQ(turns[1].message.content, window.messages()[1].text);
+  EXPECT_EQ(turns[1].message.content, window.messages()[1].content);
   EXPECT_EQ(turns[1].state, TurnState::kStopped);
 }
 
@@ -76,10 +76,10 @@ TEST_F(ChatWorkerTest, TokenMarksCoverTheAnswer) {
   uint32_t before = 0;
   for (const TokenMark& mark : answer.tokens) {
     EXPECT_GE(mark.offset, before);
-    EXPECT_LE(mark.offset, answer.text.size());
+    EXPECT_LE(mark.offset, answer.content.size());
     before = mark.offset;
   }
-  EXPECT_FLOAT_EQ(answer.tokens.front().seconds, static_cast<float>(window.state().first_token_seconds));
+  EXPECT_FLOAT_EQ(answer.tokens.front().seconds, static_cast<float>(window.state().open.first_token_seconds));
 }
 
 TEST_F(ChatWorkerTest, AnAnswerAskedForAgainIsAVersionBesideTheFirst) {
@@ -92,7 +92,7 @@ TEST_F(ChatWorkerTest, AnAnswerAskedForAgainIsAVersionBesideTheFirst) {
   window.until(
       [&] {
         return window.messages().size() == 2 && window.messages()[1].siblings.size() == 2 &&
-               window.state().phase == Phase::kIdle;
+               window.state().open.phase == AnswerPhase::kIdle;
       },
       "a second version");
   const ChatMessage second = window.messages()[1];
@@ -102,7 +102,7 @@ TEST_F(ChatWorkerTest, AnAnswerAskedForAgainIsAVersionBesideTheFirst) {
 
   window.post(ShowVersion{second.key, first.turn});
   window.until([&] { return window.messages()[1].turn == first.turn; }, "the first version is shown");
-  EXPECT_EQ(window.messages()[1].text, first.text);
+  EXPECT_EQ(window.messages()[1].content, first.content);
   EXPECT_EQ(window.messages()[1].key, first.key) << "what is kept of its layout holds";
   EXPECT_EQ(window.messages()[1].tokens.size(), first.tokens.size());
   EXPECT_EQ(window.messages()[1].sibling, 0u);
@@ -117,8 +117,8 @@ TEST_F(ChatWorkerTest, AMessageInTheMiddleIsEditedAndTheOldBranchKept) {
   window.post(EditMessage{before[0].key, "uno"});
   window.until(
       [&] {
-        return window.messages().size() == 2 && window.messages()[0].text == "uno" &&
-               window.state().phase == Phase::kIdle;
+        return window.messages().size() == 2 && window.messages()[0].content == "uno" &&
+               window.state().open.phase == AnswerPhase::kIdle;
       },
       "the edited message is answered");
   EXPECT_EQ(window.messages()[0].siblings, (std::vector<TurnId>{before[0].turn, window.messages()[0].turn}));
@@ -132,8 +132,8 @@ TEST_F(ChatWorkerTest, AnEditedAnswerIsNotAnswered) {
   WorkerWindow window(brief());
   window.ask("one");
   window.post(EditMessage{window.messages()[1].key, "my own words"});
-  window.until([&] { return window.messages()[1].text == "my own words"; }, "the answer is replaced");
-  EXPECT_EQ(window.state().phase, Phase::kIdle);
+  window.until([&] { return window.messages()[1].content == "my own words"; }, "the answer is replaced");
+  EXPECT_EQ(window.state().open.phase, AnswerPhase::kIdle);
   EXPECT_EQ(window.messages()[1].siblings.size(), 2u);
   window.ask("two");
   EXPECT_EQ(stored(window.open().id)[1].message.content, "my own words");
@@ -163,24 +163,28 @@ TEST_F(ChatWorkerTest, SendingWhileAnAnswerStreamsStopsItAndAnswersWhatWasSent) 
   window.until([&] { return window.messages().size() == 4 && !window.messages()[3].tokens.empty(); },
                "a second answer");
   EXPECT_EQ(window.messages()[1].status, MessageStatus::kStopped);
-  EXPECT_EQ(window.messages()[2].text, "and now this");
+  EXPECT_EQ(window.messages()[2].content, "and now this");
 }
 
-TEST_F(ChatWorkerTest, OpeningAnotherConversationKeepsTheAnswerThatStreams) {
+TEST_F(ChatWorkerTest, AnAnswerGoesOnWhileAnotherConversationIsOpen) {
   WorkerWindow window(endless());
   window.post(Send{"first"});
   window.until_streams(5);
   const ConversationId first = window.open().id;
   window.post(NewConversation{});
   window.until([&] { return window.open().id == 0 && window.messages().empty(); }, "a new conversation");
-  EXPECT_EQ(window.state().phase, Phase::kIdle);
-  EXPECT_EQ(stored(first).back().state, TurnState::kStopped);
+  EXPECT_EQ(window.state().open.phase, AnswerPhase::kIdle);
+  EXPECT_EQ(window.state().answering, std::vector<ConversationId>{first});
   window.post(OpenStored{first});
   window.until([&] { return window.open().id == first; }, "the first conversation again");
   ASSERT_EQ(window.messages().size(), 2u);
-  EXPECT_EQ(window.messages()[1].text, stored(first).back().message.content);
-  EXPECT_EQ(window.messages()[1].status, MessageStatus::kStopped);
-  window.until([&] { return window.open().context_used > 0; }, "its tokens are counted");
+  const size_t n_tokens = window.messages()[1].tokens.size();
+  EXPECT_GE(n_tokens, 5u);
+  window.until_streams(n_tokens + 5);
+  window.post(Stop{});
+  window.until_idle();
+  EXPECT_EQ(stored(first).back().message.content, window.messages()[1].content);
+  EXPECT_EQ(stored(first).back().state, TurnState::kStopped);
 }
 
 TEST_F(ChatWorkerTest, StoredConversationsAreSearchedRenamedAndThrownAway) {
@@ -260,7 +264,9 @@ TEST_F(ChatWorkerTest, AttachedFilesGoBeforeTheMessage) {
   EXPECT_EQ(window.state().attachments[0].name, "notes.txt");
   EXPECT_GT(window.state().attachments[0].n_tokens, 0u);
   window.ask("read it");
-  EXPECT_EQ(window.messages()[0].text, "notes.txt:\n\n````\na ``` in a line\n````\n\nread it");
+  EXPECT_EQ(window.messages()[0].content, "read it");
+  EXPECT_EQ(window.messages()[0].files, (std::vector<AttachedFile>{{"notes.txt", "a ``` in a line"}}));
+  EXPECT_EQ(stored(window.open().id)[0].message.files, window.messages()[0].files);
   EXPECT_EQ(window.open().title, "read it");
   EXPECT_TRUE(window.state().attachments.empty());
 }
@@ -293,7 +299,7 @@ TEST_F(ChatWorkerTest, DestroyedWhileItStreamsItLosesNothing) {
   window.post(Send{"go on"});
   window.until_streams(20);
   const ConversationId id = window.open().id;
-  const std::string seen = window.messages()[1].text;
+  const std::string seen = window.messages()[1].content;
   window.close();
   const std::vector<Turn> turns = stored(id);
   ASSERT_EQ(turns.size(), 2u);
@@ -375,7 +381,7 @@ TEST_F(ChatWorkerTest, AnySequenceOfActionsLeavesWindowAndStoreAlike) {
   ASSERT_EQ(on_disk.turns.size(), window.messages().size());
   for (size_t i = 0; i < on_disk.turns.size(); ++i) {
     EXPECT_EQ(on_disk.turns[i].id, window.messages()[i].turn);
-    EXPECT_EQ(on_disk.turns[i].message.content, window.messages()[i].text);
+    EXPECT_EQ(on_disk.turns[i].message.content, window.messages()[i].content);
     EXPECT_EQ(store()->siblings(on_disk.turns[i].id).size(), std::max<size_t>(1, window.messages()[i].siblings.size()));
   }
   EXPECT_EQ(store()->list().size(), window.state().conversations.size());

@@ -13,7 +13,8 @@ inline ChatMessage message_of(uint64_t key, const char* role, std::string text) 
   message.key = key;
   message.turn = static_cast<TurnId>(key) + 1000;
   message.role = role;
-  message.text = std::move(text);
+  message.content = std::move(text);
+  if (message.role == "assistant") part_reasoning(message);
   return message;
 }
 
@@ -71,7 +72,7 @@ class HeadlessView {
 
   TextEngine text;
   TranscriptView view{text};
-  ChatState state;
+  DeskState state;
   Actions actions;
   std::string clipboard;
   bool show_thoughts = false;

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/gui/profiler/collect.h"
+#include "app/desk/collect_profile.h"
 #include "app/gui/profiler/kernel_table.h"
 #include "engine/cpu/cpu_steps.h"
 #include "engine/gpu/gpu_steps.h"

@@ -16,7 +16,7 @@ class Transcript : public testing::Test, public HeadlessView {
   }
   ChatMessage& last() { return state.open.messages.back(); }
   void stream(const std::string& more) {
-    last().text += more;
+    last().content += more;
     ++last().revision;
     last().status = MessageStatus::kStreaming;
     frame();
@@ -175,7 +175,7 @@ TEST_F(Transcript, FootersWishForWhatTheySay) {
   press("edit:1");
   EXPECT_EQ(view.take_edit(), 1u);
   EXPECT_EQ(view.take_edit(), std::nullopt);
-  state.phase = Phase::kAnswer;
+  state.open.phase = AnswerPhase::kAnswer;
   frame();
   for (const auto& button : view.buttons()) EXPECT_EQ(button.name.find("regenerate"), std::string::npos);
 }

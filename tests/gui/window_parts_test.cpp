@@ -343,25 +343,25 @@ TEST(PathPrompt, ExportsGoHomeUnderANameThatIsAFile) {
 }
 
 TEST(StatusLine, SaysWhatIsKnown) {
-  ChatState state;
+  DeskState state;
   EXPECT_EQ(speed_text(state), "");
-  state.phase = Phase::kPrompt;
-  state.prompt_progress = {512, 2048};
+  state.open.phase = AnswerPhase::kPrompt;
+  state.open.prompt_progress = {512, 2048};
   EXPECT_EQ(speed_text(state), "reading 512 of 2.0k tokens");
-  state.phase = Phase::kAnswer;
-  state.tokens_per_second = 41.26, state.first_token_seconds = 0.084;
+  state.open.phase = AnswerPhase::kAnswer;
+  state.open.tokens_per_second = 41.26, state.open.first_token_seconds = 0.084;
   EXPECT_EQ(speed_text(state), "41.3 tokens/s  ·  first token 84 ms");
-  state.phase = Phase::kIdle;
-  state.last_timings = Timings{.generated_tokens = 11, .generate_seconds = 0.5, .first_token_seconds = 2};
+  state.open.phase = AnswerPhase::kIdle;
+  state.open.last_timings = Timings{.generated_tokens = 11, .generate_seconds = 0.5, .first_token_seconds = 2};
   EXPECT_EQ(speed_text(state), "20.0 tokens/s  ·  first token 2.0 s");
 }
 
 // The dump.
 TEST(StateDump, TellsWhatTheWindowShows) {
-  ChatState state;
+  DeskState state;
   state.open.title = "Bad UTF-8 \xff stays JSON";
   ChatMessage message;
-  message.key = 7, message.role = "assistant", message.text = "four", message.status = MessageStatus::kStopped;
+  message.key = 7, message.role = "assistant", message.content = "four", message.status = MessageStatus::kStopped;
   state.open.messages.push_back(message);
   state.notices.push_back({3, true, "it failed", "", 0});
   state.model = LoadedModel{.name = "m", .device = "cpu"};

@@ -55,7 +55,7 @@ class WorkerWindow {
   explicit WorkerWindow(const ChatOptions& options)
       : worker_(std::make_unique<ChatWorker>(options, [this] { wake(); })) {}
 
-  const ChatState& state() const { return state_; }
+  const DeskState& state() const { return state_; }
   const OpenConversation& open() const { return state_.open; }
   const std::vector<ChatMessage>& messages() const { return state_.open.messages; }
   void post(Action action) { worker_->post(std::move(action)); }
@@ -67,7 +67,7 @@ class WorkerWindow {
     constexpr std::chrono::minutes kLongest{2};
     const auto end = std::chrono::steady_clock::now() + kLongest;
     for (;;) {
-      for (const Update& update : worker_->take_updates()) update(state_);
+      for (const Update& update : worker_->take_updates()) apply_update(state_, update);
       if (is_so()) return true;
       std::unique_lock lock(mutex_);
       if (!woken_.wait_until(lock, end, [&] { return std::exchange(is_awake_, false); })) {
@@ -78,7 +78,7 @@ class WorkerWindow {
   }
 
   bool until_idle() {
-    return until([&] { return state_.phase == Phase::kIdle && !state_.loading; }, "nothing runs");
+    return until([&] { return state_.open.phase == AnswerPhase::kIdle && !state_.loading; }, "nothing runs");
   }
   bool until_loaded() {
     return until([&] { return state_.model && !state_.loading; }, "a model is loaded");
@@ -95,7 +95,7 @@ class WorkerWindow {
   void ask(const std::string& text) {
     const uint64_t n = state_.taken_sends;
     post(Send{text});
-    until([&] { return state_.taken_sends > n && state_.phase == Phase::kIdle; }, "an answer to what was sent");
+    until([&] { return state_.taken_sends > n && state_.open.phase == AnswerPhase::kIdle; }, "an answer to what was sent");
   }
   // Of the newest error; empty if there is none.
   std::string error() const {
@@ -118,7 +118,7 @@ class WorkerWindow {
   std::condition_variable woken_;
   bool is_awake_ = false;
   uint64_t n_wakes_ = 0;
-  ChatState state_;
+  DeskState state_;
   std::unique_ptr<ChatWorker> worker_;
 };
 

@@ -35,11 +35,11 @@ struct ProfilerOverlay::Parts {
   KernelsPanel kernels;
   TimelinePanel timeline;
 
-  bool toolbar(const ChatState& state, const ProfilerData& data, const Look& look);
-  void toggle_pause(const ChatState& state) { paused = paused ? nullptr : state.profile; }
+  bool toolbar(const DeskState& state, const ProfilerData& data, const Look& look);
+  void toggle_pause(const DeskState& state) { paused = paused ? nullptr : state.profile; }
   void export_row(const Look& look, Actions& actions);
   void choose_panel(const Look& look);
-  std::optional<uint64_t> marked_token(const ChatState& state, std::optional<TokenPlace> hovered) const;
+  std::optional<uint64_t> marked_token(const DeskState& state, std::optional<TokenPlace> hovered) const;
 };
 
 ProfilerOverlay::ProfilerOverlay() : parts_(std::make_unique<Parts>()) {}
@@ -58,7 +58,7 @@ std::optional<TokenPlace> ProfilerOverlay::hovered_token() const { return parts_
 bool ProfilerOverlay::is_paused() const { return parts_->paused != nullptr; }
 
 // Returns whether the overlay is to be closed.
-bool ProfilerOverlay::Parts::toolbar(const ChatState& state, const ProfilerData& data, const Look& look) {
+bool ProfilerOverlay::Parts::toolbar(const DeskState& state, const ProfilerData& data, const Look& look) {
   const Theme& theme = look.theme;
   const char* const pause = paused ? "Resume" : "Pause";
   const float gap = ImGui::GetStyle().ItemSpacing.x, padding = 2 * ImGui::GetStyle().FramePadding.x;
@@ -109,7 +109,7 @@ void ProfilerOverlay::Parts::choose_panel(const Look& look) {
 
 // The token that is pointed at, in the transcript or in the strip, by its number in the profile's answer; none if it is
 // of another answer.
-std::optional<uint64_t> ProfilerOverlay::Parts::marked_token(const ChatState& state,
+std::optional<uint64_t> ProfilerOverlay::Parts::marked_token(const DeskState& state,
                                                              std::optional<TokenPlace> hovered) const {
   const std::optional<TokenPlace> place = hovered ? hovered : strip.hovered_token();
   const ChatMessage* last = strip_message(state, std::nullopt);
@@ -117,7 +117,7 @@ std::optional<uint64_t> ProfilerOverlay::Parts::marked_token(const ChatState& st
   return place->token;
 }
 
-void ProfilerOverlay::draw(const ChatState& state, std::optional<TokenPlace> hovered, const Look& look,
+void ProfilerOverlay::draw(const DeskState& state, std::optional<TokenPlace> hovered, const Look& look,
                            Actions& actions) {
   Parts& p = *parts_;
   const std::shared_ptr<const ProfilerData> data = p.paused ? p.paused : state.profile;

@@ -6,8 +6,8 @@
 #include <memory>
 #include <optional>
 
-#include "app/gui/actions.h"
-#include "app/gui/chat_state.h"
+#include "app/desk/actions.h"
+#include "app/desk/desk_state.h"
 #include "app/gui/theme.h"
 
 struct ImFont;
@@ -36,7 +36,7 @@ class ProfilerOverlay {
   };
   // Fills the content region. Call it only while the overlay is open; its own close button closes it.
   // hovered: the token under the pointer in the transcript.
-  void draw(const ChatState& state, std::optional<TokenPlace> hovered, const Look& look, Actions& actions);
+  void draw(const DeskState& state, std::optional<TokenPlace> hovered, const Look& look, Actions& actions);
 
   // The token whose bar was under the pointer when draw was called last: for the transcript to mark.
   std::optional<TokenPlace> hovered_token() const;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/gui/profiler/profiler_data.h"
+#include "app/desk/profiler_data.h"
 
 namespace warpchat::gui {
 

@@ -17,9 +17,8 @@ namespace {
 constexpr float kHeight = 38, kBarWidth = 5, kTextShown = 40;
 
 std::string text_of_token(const ChatMessage& message, size_t token) {
-  const size_t begin = std::min<size_t>(message.tokens[token].offset, message.text.size());
-  const size_t end = token + 1 < message.tokens.size() ? message.tokens[token + 1].offset : message.text.size();
-  return printable(message.text.substr(begin, end > begin ? end - begin : 0), static_cast<size_t>(kTextShown));
+  const size_t end = token + 1 < message.tokens.size() ? message.tokens[token + 1].offset : SIZE_MAX;
+  return printable(text_between(message, message.tokens[token].offset, end), static_cast<size_t>(kTextShown));
 }
 
 void show_token(const ChatMessage& message, size_t token) {
@@ -38,7 +37,7 @@ StripPart strip_part(size_t n_tokens, size_t room, std::optional<size_t> focus) 
   return {first, count};
 }
 
-const ChatMessage* strip_message(const ChatState& state, std::optional<TokenPlace> hovered) {
+const ChatMessage* strip_message(const DeskState& state, std::optional<TokenPlace> hovered) {
   const ChatMessage* last = nullptr;
   for (const ChatMessage& message : state.open.messages) {
     if (message.tokens.empty()) continue;
@@ -48,7 +47,7 @@ const ChatMessage* strip_message(const ChatState& state, std::optional<TokenPlac
   return last;
 }
 
-void TokenStrip::draw(const ChatState& state, std::optional<TokenPlace> hovered, const ProfilerOverlay::Look& look) {
+void TokenStrip::draw(const DeskState& state, std::optional<TokenPlace> hovered, const ProfilerOverlay::Look& look) {
   hovered_.reset();
   const ChatMessage* message = strip_message(state, hovered);
   if (message == nullptr) return;

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "app/gui/profiler/profiler_data.h"
+#include "app/desk/profiler_data.h"
 
 namespace warpchat::gui {
 

@@ -5,8 +5,6 @@
 namespace warpchat::gui {
 namespace {
 
-constexpr std::string_view kOpenTag = "<think>", kCloseTag = "</think>";
-
 size_t skip_space(std::string_view text, size_t from) {
   return std::min(text.find_first_not_of(" \t\r\n", from), text.size());
 }
@@ -66,28 +64,23 @@ void MessageRows::close() {
 
 MessageTexts texts_of(const ChatMessage& message) {
   MessageTexts texts;
-  const std::string_view text = message.text;
-  if (message.role == "user") {
-    texts.answer = text;
+  if (!message.files.empty()) {
+    texts.with_files = std::make_shared<const std::string>(text_for_model(message));
+    texts.answer = *texts.with_files;
     return texts;
   }
-  const size_t bytes = thought_bytes(text);
-  if (bytes > 0) {
-    std::string_view thought = text.substr(0, bytes);
-    texts.thought_begin = std::min(skip_space(thought, thought.find(kOpenTag) + kOpenTag.size()), bytes);
-    if (thought.ends_with(kCloseTag)) {
-      thought.remove_suffix(kCloseTag.size());
-    } else {
-      texts.thinks = message.status == MessageStatus::kStreaming;
-    }
-    texts.thought_begin = std::min(texts.thought_begin, thought.size());
-    texts.thought = thought.substr(texts.thought_begin);
-    texts.thought = texts.thought.substr(0, texts.thought.find_last_not_of(" \t\r\n") + 1);
-  }
-  texts.answer_begin = skip_space(text, bytes);
-  // Indentation of the first line belongs to it.
-  while (texts.answer_begin > bytes && text[texts.answer_begin - 1] != '\n') --texts.answer_begin;
-  texts.answer = text.substr(texts.answer_begin);
+  texts.answer = message.content;
+  if (message.role == "user") return texts;
+  const std::string_view thought = message.reasoning;
+  texts.thinks =
+      message.status == MessageStatus::kStreaming && message.content.empty() && message.thinking_seconds.has_value();
+  texts.thought_begin = skip_space(thought, 0);
+  texts.thought = thought.substr(texts.thought_begin);
+  texts.thought = texts.thought.substr(0, texts.thought.find_last_not_of(" \t\r\n") + 1);
+  size_t begin = skip_space(texts.answer, 0);
+  while (begin > 0 && texts.answer[begin - 1] != '\n') --begin;  // indentation of the first line belongs to it
+  texts.answer.remove_prefix(begin);
+  texts.answer_begin = message.reasoning.size() + begin;
   return texts;
 }
 

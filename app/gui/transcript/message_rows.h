@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/gui/chat_state.h"
+#include "app/desk/desk_state.h"
 #include "app/gui/transcript/block_layout.h"
 #include "app/gui/transcript/markdown_document.h"
 
@@ -54,11 +54,12 @@ struct MessageRows {
   void close();  // keeps its height as a guess
 };
 
-// A message's text in its two parts, without the thought's tags and the empty lines at their ends.
+// A message's text in its two parts, without the empty lines at their ends.
 struct MessageTexts {
   std::string_view thought, answer;
-  size_t thought_begin = 0, answer_begin = 0;  // bytes of the message
-  bool thinks = false;                         // the thought has not ended yet
+  size_t thought_begin = 0, answer_begin = 0;     // bytes, as token marks count them
+  std::shared_ptr<const std::string> with_files;  // of a message that has any; answer is then all of it
+  bool thinks = false;                            // the thought has not ended yet
 };
 MessageTexts texts_of(const ChatMessage& message);
 

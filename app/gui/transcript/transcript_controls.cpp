@@ -25,10 +25,10 @@ std::string speed_text(const Timings& timings) {
   return out + text;
 }
 
-std::string waiting_text(const ChatState& state) {
-  if (state.phase != Phase::kPrompt || state.prompt_progress.total == 0) return "…";
-  return "Reading the prompt: " + std::to_string(state.prompt_progress.done) + " of " +
-         std::to_string(state.prompt_progress.total) + " tokens";
+std::string waiting_text(const DeskState& state) {
+  if (state.open.phase != AnswerPhase::kPrompt || state.open.prompt_progress.total == 0) return "…";
+  return "Reading the prompt: " + std::to_string(state.open.prompt_progress.done) + " of " +
+         std::to_string(state.open.prompt_progress.total) + " tokens";
 }
 
 }  // namespace
@@ -48,12 +48,12 @@ void TranscriptView::Parts::draw_footer(const VisibleRow& row) {
     label.draw(*frame.list, {x, std::round(strip + (size - label.height()) / 2)}, frame.origin.y, frame.bottom());
   };
   if (rows.status == MessageStatus::kStreaming) {
-    if (message.text.empty()) text(waiting_text(*frame.state), frame.left);
+    if (message.content.empty() && message.reasoning.empty()) text(waiting_text(*frame.state), frame.left);
     return;
   }
   const bool is_last = index + 1 == layout.n_messages();
   const bool shows = hovered_message == rows.key || (is_last && !rows.is_user);
-  const bool idle = frame.state->phase == Phase::kIdle;
+  const bool idle = frame.state->open.phase == AnswerPhase::kIdle;
   const uint64_t id = rows.key * 64 + 8;
   // From the left for answers, from the right for what the user said.
   float x = rows.is_user ? frame.left + layout.width() : frame.left - 0.4f * em();
@@ -87,7 +87,7 @@ float TranscriptView::Parts::draw_versions(size_t index, float x, float y) {
   const float size = std::round(1.7f * em()), width = 2 * size + label.width();
   const float left = std::round(rows.is_user ? x - width : x);
   const auto show = [&](size_t sibling) { frame.actions->push(ShowVersion{rows.key, message.siblings[sibling]}); };
-  const bool idle = frame.state->phase == Phase::kIdle;
+  const bool idle = frame.state->open.phase == AnswerPhase::kIdle;
   const uint64_t id = rows.key * 64 + 12;
   label.draw(*frame.list, {left + size, std::round(y + (size - label.height()) / 2)}, frame.origin.y, frame.bottom());
   if (idle && message.sibling > 0 &&

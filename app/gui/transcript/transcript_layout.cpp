@@ -22,7 +22,7 @@ size_t joined_quotes(const MarkdownBlock& above, const MarkdownBlock& below) {
 
 }  // namespace
 
-void TranscriptLayout::begin(const ChatState& state, const TranscriptView::Look& look, float width) {
+void TranscriptLayout::begin(const DeskState& state, const TranscriptView::Look& look, float width) {
   state_ = &state;
   const bool same = theme_ == &look.theme && sizes_.text == look.sizes.text && sizes_.scale == look.sizes.scale;
   if (!same) labels_.clear();
@@ -104,8 +104,8 @@ void TranscriptLayout::toggle_thought(size_t index) {
 
 float TranscriptLayout::guess_of(const ChatMessage& message) const {
   const float letters_a_line = std::max(10.0f, width_ / (kLetterWidth * em_));
-  const auto newlines = static_cast<float>(std::count(message.text.begin(), message.text.end(), '\n'));
-  return (3 + newlines * 0.8f + static_cast<float>(message.text.size()) / letters_a_line) * kLineHeight * em_;
+  const auto newlines = static_cast<float>(std::count(message.content.begin(), message.content.end(), '\n'));
+  return (3 + newlines * 0.8f + static_cast<float>(message.content.size()) / letters_a_line) * kLineHeight * em_;
 }
 
 float TranscriptLayout::guess_of(const MarkdownBlock& block) const {
@@ -194,8 +194,10 @@ std::string TranscriptLayout::note_of(const ChatMessage& message) const {
     case MessageStatus::kFailed:
       return message.failure.empty() ? "The answer failed." : message.failure;
     default:
-      return "";
+      break;
   }
+  if (message.cut == AnswerCut::kTokenLimit) return "Cut at the most tokens that the settings allow.";
+  return message.cut == AnswerCut::kContextFull ? "Cut: the context is full." : "";
 }
 
 float TranscriptLayout::note_height(size_t index) {

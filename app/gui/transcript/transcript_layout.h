@@ -19,7 +19,7 @@ class TranscriptLayout : public RowSource {
   explicit TranscriptLayout(TextEngine& engine) : engine_(engine) {}
 
   // Before anything else in a frame; both references stay valid until the next. width: of the column.
-  void begin(const ChatState& state, const TranscriptView::Look& look, float width);
+  void begin(const DeskState& state, const TranscriptView::Look& look, float width);
 
   size_t n_messages() const override { return messages_.size(); }
   float message_height(size_t message) const override;
@@ -65,7 +65,7 @@ class TranscriptLayout : public RowSource {
   std::string note_of(const ChatMessage& message) const;
 
   TextEngine& engine_;
-  const ChatState* state_ = nullptr;
+  const DeskState* state_ = nullptr;
   const Theme* theme_ = nullptr;
   Sizes sizes_;
   bool show_thoughts_ = false;

@@ -25,7 +25,7 @@ struct TranscriptView::Parts {
   explicit Parts(TextEngine& text) : layout(text) {}
 
   struct Frame {
-    const ChatState* state = nullptr;
+    const DeskState* state = nullptr;
     const Look* look = nullptr;
     Actions* actions = nullptr;
     ImDrawList* list = nullptr;
@@ -41,7 +41,7 @@ struct TranscriptView::Parts {
     float bottom() const { return origin.y + size.y; }
   };
 
-  void begin_frame(const ChatState& state, const Look& look, Actions& actions);
+  void begin_frame(const DeskState& state, const Look& look, Actions& actions);
   void follow_changes();  // of the messages, and what was asked for since the last frame
   void take_wheel();
   void draw_rows();

@@ -35,7 +35,7 @@ ChatWindow::ChatWindow(GlfwWindow& window, ChatWorker& worker, TextEngine& text,
 
 bool ChatWindow::apply_updates() {
   const std::vector<Update> updates = worker_.take_updates();
-  for (const Update& update : updates) update(state_);
+  for (const Update& update : updates) apply_update(state_, update);
   if (!updates.empty()) follow_state();
   return !updates.empty();
 }

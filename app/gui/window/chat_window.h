@@ -28,7 +28,7 @@ class ChatWindow {
   ChatWindow(GlfwWindow& window, ChatWorker& worker, TextEngine& text, const WindowMemory& memory, bool names_wanted);
 
   bool apply_updates();  // whether there were any
-  bool may_change_soon() const { return state_.phase != Phase::kIdle || state_.loading; }
+  bool may_change_soon() const { return state_.open.phase != AnswerPhase::kIdle || state_.loading; }
   void draw(std::vector<InputEvent> events);  // a frame, shown; then what the user wished for in it is done
   bool wants_frames() const { return transcript_.needs_frames() || !pending_commands_.empty(); }
   double wake_in() const { return ui_.wake(); }  // seconds until a frame is needed
@@ -36,7 +36,7 @@ class ChatWindow {
   WindowMemory memory() const;
   void remember_draft() { memory_.draft = composer_.draft(); }
   WindowFacts facts() const;
-  const ChatState& state() const { return state_; }
+  const DeskState& state() const { return state_; }
   const std::vector<Ui::Mark>& marks() const { return ui_.marks(); }
 
  private:
@@ -71,7 +71,7 @@ class ChatWindow {
   GlfwWindow& window_;
   ChatWorker& worker_;
   TextEngine& text_;
-  ChatState state_;
+  DeskState state_;
   Actions actions_;
   std::vector<Command> commands_, pending_commands_;
   Ui ui_;

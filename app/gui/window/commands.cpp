@@ -136,7 +136,7 @@ void ChatWindow::escape() {
     return ui_.set_focus("composer");
   if (sidebar_.close(frame_) || std::exchange(narrow_sidebar_, false)) return ui_.set_focus("composer");
   if (composer_.cancel_edit(ui_)) return;
-  if (state_.phase != Phase::kIdle) return actions_.push(Stop{});
+  if (state_.open.phase != AnswerPhase::kIdle) return actions_.push(Stop{});
   if (state_.loading) return actions_.push(CancelLoading{});
   if (transcript_.has_selection()) return transcript_.clear_selection();
   settings_.open = false;
@@ -144,21 +144,21 @@ void ChatWindow::escape() {
 }
 
 void ChatWindow::regenerate() {
-  if (state_.phase == Phase::kIdle && !state_.open.messages.empty())
+  if (state_.open.phase == AnswerPhase::kIdle && !state_.open.messages.empty())
     actions_.push(Regenerate{state_.open.messages.back().key});
 }
 
 void ChatWindow::edit_last() {
   const auto& messages = state_.open.messages;
   const auto last = std::find_if(messages.rbegin(), messages.rend(), [](const auto& m) { return m.role == "user"; });
-  if (state_.phase == Phase::kIdle && last != messages.rend()) composer_.edit(*last, ui_);
+  if (state_.open.phase == AnswerPhase::kIdle && last != messages.rend()) composer_.edit(*last, ui_);
 }
 
 void ChatWindow::show_version(int step) {
   const auto& messages = state_.open.messages;
   const auto last =
       std::find_if(messages.rbegin(), messages.rend(), [](const auto& m) { return m.siblings.size() > 1; });
-  if (state_.phase != Phase::kIdle || last == messages.rend()) return;
+  if (state_.open.phase != AnswerPhase::kIdle || last == messages.rend()) return;
   const int64_t wanted = static_cast<int64_t>(last->sibling) + step;
   if (wanted >= 0 && wanted < static_cast<int64_t>(last->siblings.size()))
     actions_.push(ShowVersion{last->key, last->siblings[static_cast<size_t>(wanted)]});
@@ -169,7 +169,7 @@ void ChatWindow::copy_answer() {
   const auto last =
       std::find_if(messages.rbegin(), messages.rend(), [](const auto& m) { return m.role == "assistant"; });
   if (last == messages.rend()) return;
-  std::string text = last->text.substr(thought_bytes(last->text));
+  std::string text = last->content;
   text.erase(0, std::min(text.find_first_not_of('\n'), text.size()));
   window_.set_clipboard(text);
   notices_.add("The answer is in the clipboard.", /*is_error=*/false);

@@ -28,7 +28,7 @@ float Composer::height(Frame& f, float width) {
 void Composer::edit(const ChatMessage& message, Ui& ui) {
   if (!edited_) draft_ = field_.text();
   edited_ = message.key;
-  field_.buffer.set(message.text);
+  field_.buffer.set(message.content);
   ui.set_focus("composer");
 }
 
@@ -41,7 +41,7 @@ bool Composer::cancel_edit(Ui& ui) {
 }
 
 bool Composer::can_send(const Frame& f) const {
-  if (f.state.phase != Phase::kIdle) return false;
+  if (f.state.open.phase != AnswerPhase::kIdle) return false;
   const bool blank = field_.text().find_first_not_of(" \t\n") == std::string::npos;
   const bool answered = f.state.model || f.state.loading;  // a model that is being loaded answers once it is there
   return answered && (!blank || (!edited_ && !f.state.attachments.empty()));
@@ -125,7 +125,7 @@ void Composer::draw_tools(Frame& f, Rect rect) {
     f.commands.push_back(Command::kAttach);
   const Rect send_place = rect.cut_right(ui.px(36));
   rect.cut_right(ui.px(10));
-  if (f.state.phase != Phase::kIdle) {
+  if (f.state.open.phase != AnswerPhase::kIdle) {
     if (ui.button("stop", send_place, {.icon = Icon::kStop, .kind = ButtonKind::kPrimary, .tooltip = "Stop (Esc)"}))
       f.actions.push(Stop{});
   } else if (ui.button("send", send_place,

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "app/gui/actions.h"
-#include "app/gui/chat_state.h"
+#include "app/desk/actions.h"
+#include "app/desk/desk_state.h"
 #include "app/gui/window/input.h"
 
 namespace warpchat::gui {
@@ -63,7 +63,7 @@ std::string_view keys_of(Command command);
 // What a panel draws from and pushes its wishes into.
 struct Frame {
   Ui& ui;
-  const ChatState& state;
+  const DeskState& state;
   Actions& actions;
   std::vector<Command>& commands;
 };

@@ -12,8 +12,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-const char* name_of(Phase phase) {
-  return phase == Phase::kIdle ? "idle" : phase == Phase::kPrompt ? "prompt" : "answer";
+const char* name_of(AnswerPhase phase) {
+  return phase == AnswerPhase::kIdle ? "idle" : phase == AnswerPhase::kPrompt ? "prompt" : "answer";
 }
 
 const char* name_of(MessageStatus status) {
@@ -36,7 +36,7 @@ Json messages_json(const std::vector<ChatMessage>& messages) {
                     {"turn", message.turn},
                     {"role", message.role},
                     {"status", name_of(message.status)},
-                    {"length", message.text.size()},
+                    {"length", message.content.size()},
                     {"tokens", message.tokens.size()},
                     {"siblings", message.siblings.size()},
                     {"sibling", message.sibling}});
@@ -50,7 +50,7 @@ Json conversations_json(const std::vector<ConversationSummary>& list) {
   return out;
 }
 
-Json model_json(const ChatState& state) {
+Json model_json(const DeskState& state) {
   if (!state.model) return nullptr;
   return {{"path", state.model->path},          {"name", state.model->name},     {"device", state.model->device},
           {"launch", state.model->launch},      {"status", state.model->status}, {"context", state.model->context},
@@ -92,14 +92,14 @@ Json window_json(const WindowFacts& facts) {
 
 }  // namespace
 
-std::string state_dump(const ChatState& state, const WindowFacts& facts, const std::vector<Ui::Mark>& marks) {
+std::string state_dump(const DeskState& state, const WindowFacts& facts, const std::vector<Ui::Mark>& marks) {
   Json json = window_json(facts);
-  json["phase"] = name_of(state.phase);
+  json["phase"] = name_of(state.open.phase);
   json["conversation"] = {{"id", state.open.id},
                           {"title", state.open.title},
                           {"system_prompt", state.open.system_prompt},
                           {"context_used", state.open.context_used},
-                          {"last_text", state.open.messages.empty() ? "" : state.open.messages.back().text},
+                          {"last_text", state.open.messages.empty() ? "" : state.open.messages.back().content},
                           {"messages", messages_json(state.open.messages)}};
   json["conversations"] = conversations_json(state.conversations);
   json["trash"] = conversations_json(state.trash);
@@ -113,7 +113,7 @@ std::string state_dump(const ChatState& state, const WindowFacts& facts, const s
   json["attachments"] = Json::array();
   for (const Attachment& file : state.attachments) json["attachments"].push_back(file.name);
   json["counted_tokens"] = state.counted_tokens;
-  json["tokens_per_second"] = std::isfinite(state.tokens_per_second) ? state.tokens_per_second : 0;
+  json["tokens_per_second"] = std::isfinite(state.open.tokens_per_second) ? state.open.tokens_per_second : 0;
   json["settings"] = {{"temperature", state.settings.sampling.temperature},
                       {"top_k", state.settings.sampling.top_k},
                       {"max_tokens", state.settings.max_tokens},

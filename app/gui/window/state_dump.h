@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "app/gui/chat_state.h"
+#include "app/desk/desk_state.h"
 #include "app/gui/window/ui.h"
 #include "app/gui/window/window_memory.h"
 
@@ -19,7 +19,7 @@ struct WindowFacts {
   float zoom = 1, scroll = 0, width = 0, height = 0;
 };
 
-std::string state_dump(const ChatState& state, const WindowFacts& facts, const std::vector<Ui::Mark>& marks);
+std::string state_dump(const DeskState& state, const WindowFacts& facts, const std::vector<Ui::Mark>& marks);
 
 // Replaces the file at once. Error if it cannot be written.
 void write_state_dump(const std::string& path, const std::string& json);

@@ -28,17 +28,18 @@ void draw_loading(Frame& f, Rect rect) {
 
 }  // namespace
 
-std::string speed_text(const ChatState& state) {
+std::string speed_text(const DeskState& state) {
   std::string text;
-  if (state.phase == Phase::kPrompt && state.prompt_progress.total > 0)
-    append(text, "reading " + compact(state.prompt_progress.done) + " of " + compact(state.prompt_progress.total) +
-                     " tokens");
-  if (state.phase == Phase::kAnswer) {
-    if (state.tokens_per_second > 0) append(text, fixed(state.tokens_per_second, 1) + " tokens/s");
-    if (state.first_token_seconds > 0) append(text, "first token " + seconds_text(state.first_token_seconds));
+  if (state.open.phase == AnswerPhase::kPrompt && state.open.prompt_progress.total > 0)
+    append(text, "reading " + compact(state.open.prompt_progress.done) + " of " +
+                     compact(state.open.prompt_progress.total) + " tokens");
+  if (state.open.phase == AnswerPhase::kAnswer) {
+    if (state.open.tokens_per_second > 0) append(text, fixed(state.open.tokens_per_second, 1) + " tokens/s");
+    if (state.open.first_token_seconds > 0) append(text, "first token " + seconds_text(state.open.first_token_seconds));
   }
-  if (state.phase == Phase::kIdle && state.last_timings && state.last_timings->generated_tokens > 0) {
-    const Timings& t = *state.last_timings;
+  if (state.open.phase == AnswerPhase::kIdle && state.open.last_timings &&
+      state.open.last_timings->generated_tokens > 0) {
+    const Timings& t = *state.open.last_timings;
     if (t.generated_tokens > 1 && t.generate_seconds > 0)
       append(text, fixed((t.generated_tokens - 1) / t.generate_seconds, 1) + " tokens/s");
     append(text, "first token " + seconds_text(t.first_token_seconds));

@@ -10,6 +10,6 @@ struct StatusLine {
 };
 
 // Speed, first token and context of the answer that streams or was last; empty before the first.
-std::string speed_text(const ChatState& state);
+std::string speed_text(const DeskState& state);
 
 }  // namespace warpchat::gui

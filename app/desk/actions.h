@@ -1,0 +1,118 @@
+// What the user wants, from a front end to the desk. Every button, key and menu ends in one of these.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "app/desk/desk_state.h"
+
+namespace warpchat {
+
+// The conversation.
+struct Send {
+  std::string text;
+  bool with_fewer_turns = false;  // the oldest ones are not given to the model, as many as are needed
+};
+struct Stop {};
+struct Regenerate {
+  uint64_t message;  // key of an answer, or of a user message without one
+};
+struct EditMessage {
+  uint64_t message;  // key; a user's is answered anew with its files, an answer is replaced and not answered
+  std::string text;
+};
+struct ContinueAnswer {
+  uint64_t message;  // key of the last answer, which goes on where it ended
+};
+struct Undo {};  // takes back the last message of the user with its answer
+struct ShowVersion {
+  uint64_t message;  // key
+  TurnId turn;       // one of its siblings
+};
+struct SetSystemPrompt {
+  std::string text;
+};
+struct AttachFile {
+  std::string path;
+};
+struct DropAttachment {
+  size_t index;
+};
+struct CountTokens {
+  std::string text;
+  uint64_t revision;
+};
+
+// Conversations.
+struct NewConversation {};
+struct OpenStored {
+  ConversationId id;
+};
+struct Fork {
+  uint64_t message;  // key; the conversation up to it goes on as a new one
+};
+struct Search {
+  std::string words;  // empty: no search
+};
+struct Rename {
+  ConversationId id;
+  std::string title;
+};
+struct ThrowAway {
+  ConversationId id;
+};
+struct TakeFromTrash {
+  ConversationId id;
+};
+struct EraseForEver {
+  ConversationId id;
+};
+struct ExportConversation {
+  std::string path;  // .json: JSON, else Markdown
+};
+struct ImportConversation {
+  std::string path;
+};
+
+// Model, device, settings.
+struct RefreshModels {};
+struct LoadModel {
+  std::string path;                   // empty: the loaded one again
+  std::optional<std::string> device;  // nullopt: as before
+  std::optional<std::string> launch;
+  std::optional<int32_t> context;  // as ModelFlags::context
+};
+struct CancelLoading {};
+struct UnloadModel {};
+struct ChangeSettings {
+  AnswerSettings settings;
+};
+struct DismissNotice {
+  uint64_t id;
+};
+struct WatchProfile {
+  bool on;  // the profiler is open: measure, and send ProfilerData a few times a second
+};
+struct ExportProfile {
+  std::string path;
+};
+
+using Action =
+    std::variant<Send, Stop, Regenerate, EditMessage, ContinueAnswer, Undo, ShowVersion, SetSystemPrompt, AttachFile,
+                 DropAttachment, CountTokens, NewConversation, OpenStored, Fork, Search, Rename, ThrowAway,
+                 TakeFromTrash, EraseForEver, ExportConversation, ImportConversation, RefreshModels, LoadModel,
+                 CancelLoading, UnloadModel, ChangeSettings, DismissNotice, WatchProfile, ExportProfile>;
+
+// What a window's panels push their wishes into while a frame is drawn; carried out after it.
+class Actions {
+ public:
+  void push(Action action) { wishes_.push_back(std::move(action)); }
+  std::vector<Action> take() { return std::exchange(wishes_, {}); }
+  bool empty() const { return wishes_.empty(); }
+
+ private:
+  std::vector<Action> wishes_;
+};
+
+}  // namespace warpchat

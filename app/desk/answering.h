@@ -1,0 +1,57 @@
+// One answer of a conversation after the other: a generation's events onto the stage and into the store.
+#pragma once
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "app/desk/branch.h"
+#include "engine/session/responder.h"
+
+namespace warpchat {
+
+// Tokens per second over about the last second.
+class Speed {
+ public:
+  double add(float seconds);  // of one more token; the speed with it
+
+ private:
+  std::deque<float> recent_;
+  double sum_ = 0;
+};
+
+class Answering {
+ public:
+  Answering(Board& board, Branch& branch, Stage& stage) : board_(board), branch_(branch), stage_(stage) {}
+
+  // The generation answers the branch, which ends with a user's message, or continues the answer at its end. The
+  // responder made it.
+  void begin(std::shared_ptr<Responder> responder, std::unique_ptr<Generation> generation, bool continues);
+
+  bool running() const { return generation_ != nullptr; }
+  void stop();  // asks; follow() sees the end
+  // Takes the events that come within the timeout, to be called again and again while it runs. False: none came.
+  bool follow(std::chrono::milliseconds timeout);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void take(const Event& event);
+  void take_text(const TextDelta& delta);
+  void end(const GenerationEnd& end);
+  void tell_end(const GenerationEnd& end);
+  const ChatMessage& answer() const { return branch_.messages().back(); }
+
+  Board& board_;
+  Branch& branch_;
+  Stage& stage_;
+  std::shared_ptr<Responder> responder_;  // outlives its generation
+  std::unique_ptr<Generation> generation_;
+  bool continues_ = false, has_new_text_ = false;
+  std::optional<Timings> before_;  // of the answer's first part
+  Clock::time_point asked_;
+  Speed speed_;
+  bool has_token_ = false;
+  std::optional<double> thinking_seconds_;
+};
+
+}  // namespace warpchat

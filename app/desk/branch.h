@@ -1,0 +1,94 @@
+// A conversation: the branch of its tree that is shown, and its way into the store. What could not be stored is kept
+// and tried again with the next change.
+#pragma once
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/desk/library.h"
+#include "app/desk/stage.h"
+#include "engine/store/answer_writer.h"
+
+namespace warpchat {
+
+Message joined(const Message& first, const Message& second);  // two of one role, as one for the model
+
+class Branch {
+ public:
+  Branch(Board& board, Library& library, Stage& stage) : board_(board), library_(library), stage_(stage) {}
+
+  const OpenConversation& now() const { return stage_.now(); }
+  const std::vector<ChatMessage>& messages() const { return now().messages; }
+  std::optional<size_t> index_of(uint64_t message) const;
+
+  void start_new(std::string system_prompt);
+  void open(ConversationId id);  // Error
+  // As the store has it, if everything here is stored. Messages that are the same stay the same.
+  void reload();
+  void go_on_in_new_store();  // it knows nothing of this conversation, and numbers turns anew
+
+  void add(Message message, const std::string& title);  // at the end
+  // Shows the first ones; in the store the old branch is shown until something is added. What was there is back with
+  // put_back(), until the answer that takes its place has its first text.
+  void cut(size_t n_messages);
+  void put_back();
+  void keep_cut() { replaced_.reset(); }  // nothing is put back
+  void undo(size_t n_messages);           // shows the first ones, in the store, too
+  void show_version(uint64_t message, TurnId turn);
+  void set_system_prompt(const std::string& text);
+  void keep_all();  // what is not stored yet
+  bool is_stored() const { return unfinished_.empty(); }
+  void follow_title();  // of the list, where the conversation has been renamed
+  void set_model(std::string path) { model_ = std::move(path); }  // that answers from now on
+
+  // An answer that streams into the last message, as it grows.
+  void answer_begins();
+  void answer_grows();
+  void answer_ends();
+  void drop_answer();  // it has no text: shows what was there before it
+
+  // The first messages as the model is to read them: neighbours of one role are joined, since templates want them to
+  // take turns.
+  std::vector<Message> prompt(size_t n_messages) const;
+  ConversationTree tree(size_t n_messages) const;  // of the first messages, as a conversation of its own
+
+ private:
+  struct StreamedAnswer {
+    uint64_t message;
+    AnswerWriter writer;
+    Message answer = {};  // once it has ended
+    TurnState state = TurnState::kComplete;
+  };
+  struct Replaced {
+    size_t begin;
+    std::vector<ChatMessage> messages;
+  };
+  void remember();
+  OpenConversation read(const ConversationStore& store, ConversationId id);
+  bool shows(const std::vector<ChatMessage>& stored) const;
+  ChatMessage message_of(const ConversationStore& store, const Turn& turn);
+  void keep_message(ConversationStore& store, size_t i);
+  void keep_model(ConversationStore& store);
+  void finish_answers();
+  void show_turn(ConversationStore& store, uint64_t message, TurnId turn);
+  void show_in_store();
+  void forget_if_erased();
+  void forget_ids();
+  TurnId turn_before(size_t i) const;
+
+  Board& board_;
+  Library& library_;
+  Stage& stage_;
+  std::string model_;
+  std::pair<ConversationId, std::string> described_;  // the store knows this model of this conversation
+  std::map<TurnId, ChatMessage> seen_;  // of this conversation's branches, with what is known of their answers
+  std::optional<Replaced> replaced_;
+  std::optional<StreamedAnswer> streamed_;
+  bool keeps_streamed_ = true;             // false: its store has failed
+  std::deque<StreamedAnswer> unfinished_;  // answers that have ended and are not wholly stored
+};
+
+}  // namespace warpchat

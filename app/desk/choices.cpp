@@ -1,0 +1,154 @@
+// Headers are read once, and again when a file has changed.
+#include "app/desk/choices.h"
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <system_error>
+#include <utility>
+
+#include "app/devices.h"
+#include "app/model_loading.h"
+#include "engine/cpu/memory_budget.h"
+#include "engine/cpu/simd_level.h"
+#include "engine/driver/device_choice.h"
+#include "engine/gpu/gpu_memory.h"
+#include "models/gguf_reader.h"
+
+namespace warpchat {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// By the number of llama.cpp's file types; empty: never given, or withdrawn.
+constexpr std::string_view kFileTypes[] = {
+    "F32",    "F16",     "Q4_0",   "Q4_1",   "",       "",       "",       "Q8_0",  "Q5_0",    "Q5_1",   "Q2_K",
+    "Q3_K_S", "Q3_K_M",  "Q3_K_L", "Q4_K_S", "Q4_K_M", "Q5_K_S", "Q5_K_M", "Q6_K",  "IQ2_XXS", "IQ2_XS", "Q2_K_S",
+    "IQ3_XS", "IQ3_XXS", "IQ1_S",  "IQ4_NL", "IQ3_S",  "IQ3_M",  "IQ2_S",  "IQ2_M", "IQ4_XS",  "IQ1_M",  "BF16"};
+
+constexpr std::string_view kEmulatedTargets[] = {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"};
+
+std::vector<DeviceChoiceRow> device_rows() {
+  std::vector<DeviceChoiceRow> rows;
+  for (DeviceLine& line : list_devices()) {
+    if (line.name != "emulator") {
+      rows.push_back({std::move(line.name), std::move(line.text), line.usable});
+      continue;
+    }
+    for (const std::string_view target : kEmulatedTargets)
+      rows.push_back({"emulator:" + std::string(target), "a GPU on the CPU: checks the kernels, and is slow", true});
+  }
+  return rows;
+}
+
+// Bytes that a model may take on the device that the flags name, and whether it is a GPU or like one.
+std::pair<uint64_t, bool> available_on(const std::string& device, uint64_t spare_bytes) {
+  try {
+    const DeviceChoice choice = device.starts_with("emulator") ? DeviceChoice{} : choose_device(device);
+    if (choice.table != nullptr) return {choice.gpu.memory_bytes, true};
+  } catch (const Error&) {
+    // Not there: the CPU's memory is the best guess.
+  }
+  const uint64_t available = available_memory();
+  return {available + std::min(spare_bytes, UINT64_MAX - available), device.starts_with("emulator")};
+}
+
+FitsMemory fits(uint64_t needed, uint64_t available) {
+  if (needed == 0) return FitsMemory::kUnknown;
+  return needed <= available ? FitsMemory::kYes : FitsMemory::kNo;
+}
+
+bool is_among(const std::vector<FoundModel>& models, const std::string& path) {
+  std::error_code error;
+  return std::any_of(models.begin(), models.end(),
+                     [&](const FoundModel& model) { return fs::equivalent(model.path, path, error); });
+}
+
+}  // namespace
+
+std::string name_of_file_type(uint64_t number) {
+  return number < std::size(kFileTypes) ? std::string(kFileTypes[number]) : "";
+}
+
+std::string quantisation_in_name(const std::string& path) {
+  std::string stem = fs::path(path).stem().string();
+  std::transform(stem.begin(), stem.end(), stem.begin(),
+                 [](char c) { return static_cast<char>(std::toupper(static_cast<unsigned char>(c))); });
+  if (const size_t part = stem.rfind("-00001-OF-"); part != std::string::npos) stem.resize(part);
+  const std::string last = stem.substr(stem.find_last_of("-.") + 1);
+  const bool is_known =
+      !last.empty() && std::find(std::begin(kFileTypes), std::end(kFileTypes), last) != std::end(kFileTypes);
+  return is_known ? last : "";
+}
+
+ChoiceFinder::~ChoiceFinder() {
+  if (thread_.joinable()) thread_.join();
+}
+
+void ChoiceFinder::look(Question question, std::function<void(FoundChoices)> found) {
+  if (thread_.joinable()) thread_.join();
+  const auto search = [this, question = std::move(question), found = std::move(found)] {
+    std::vector<FoundModel> models = find_models(model_folders());
+    const std::string& own = question.flags.model;
+    std::error_code error;
+    if (fs::exists(own, error) && !is_among(models, own))
+      models.insert(models.begin(), {own, fs::path(own).filename().string()});
+    FoundChoices choices;
+    const auto [available, on_gpu] = available_on(question.flags.device, question.spare_bytes);
+    for (const FoundModel& model : models) choices.models.push_back(choice(model, question.flags, available, on_gpu));
+    choices.devices = device_rows();
+    found(std::move(choices));
+  };
+  try {
+    thread_ = std::thread(search);
+  } catch (const std::system_error&) {
+    search();
+  }
+}
+
+ModelChoice ChoiceFinder::choice(const FoundModel& model, const ModelFlags& flags, uint64_t available, bool on_gpu) {
+  std::error_code error;
+  const fs::file_time_type changed = fs::last_write_time(model.path, error);
+  Header& header = headers_[model.path];
+  if (header.bytes == 0 || header.changed != changed || header.context != flags.context) {
+    header = read(model.path, flags);
+    header.changed = changed;
+  }
+  return {.path = model.path,
+          .name = model.name,
+          .bytes = header.bytes,
+          .quantisation = header.quantisation,
+          .fits = fits(on_gpu ? header.needed_on_gpu : header.needed_on_cpu, available)};
+}
+
+ChoiceFinder::Header ChoiceFinder::read(const std::string& path, const ModelFlags& flags) {
+  Header header;
+  header.context = flags.context;
+  std::error_code error;
+  header.bytes = fs::file_size(path, error);
+  header.quantisation = quantisation_in_name(path);
+  try {
+    ModelFlags own = flags;
+    own.model = path;
+    const ModelOptions options = model_options(own);
+    const GgufFile file = GgufFile::open(path);
+    header.bytes = file.file_bytes();
+    const std::string type = name_of_file_type(file.get_uint("general.file_type", UINT64_MAX));
+    if (!type.empty()) header.quantisation = type;
+    const ModelConfig config = read_model_config(file);
+    const ModelTensors tensors = find_model_tensors(file, config);
+    const uint32_t context = choose_context(options, config);
+    const uint32_t columns = std::clamp<uint32_t>(options.batch, 1, std::max<uint32_t>(1, context));
+    header.needed_on_cpu =
+        memory_budget(*usable_kernels().front(), config, tensors, columns, options.sequences, options.cache)
+            .total(context);
+    header.needed_on_gpu =
+        gpu_memory_budget(config, tensors, {context, options.batch, options.sequences, options.cache}).total(context);
+  } catch (const std::exception&) {
+    // A file that cannot be loaded is listed all the same: loading it says why.
+  }
+  return header;
+}
+
+}  // namespace warpchat

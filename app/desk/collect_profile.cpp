@@ -1,0 +1,73 @@
+// One snapshot of the profile under its lock; everything else is sorted out here.
+#include "app/desk/collect_profile.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace warpchat {
+
+namespace {
+
+// Tokens that the calls kept so far cover: times of a GPU arrive later than its tokens.
+size_t covered_tokens(const ProfilerData& data) {
+  double end = 0;
+  for (const TraceSpan& span : data.spans) end = std::max(end, span.start + span.seconds);
+  return static_cast<size_t>(
+      std::ranges::count_if(data.tokens, [&](const ProfiledToken& token) { return token.start < end; }));
+}
+
+// A call belongs to the token within whose time its middle lies.
+std::vector<std::vector<float>> history_of(const ProfilerData& data) {
+  std::vector<std::vector<float>> history(data.rows.size(), std::vector<float>(covered_tokens(data)));
+  for (const TraceSpan& span : data.spans) {
+    const double middle = span.start + span.seconds / 2;
+    const auto behind = std::ranges::upper_bound(data.tokens, middle, {}, &ProfiledToken::start);
+    const auto index = static_cast<size_t>(behind - data.tokens.begin()) - 1;  // wraps before the first
+    if (index < history[span.operation].size())
+      history[span.operation][index] += static_cast<float>(span.seconds * 1e6);
+  }
+  return history;
+}
+
+// Without those before the first call that was kept: nobody looked yet, or the prompt's pass gave them.
+std::vector<ProfiledToken> seen_tokens(const ProfileSnapshot& shot) {
+  const double kept_from = shot.spans.empty() ? 0 : shot.spans.front().start;
+  const auto first = std::ranges::find_if(
+      shot.tokens, [&](const ProfiledToken& token) { return token.start + token.seconds > kept_from; });
+  return {first, shot.tokens.end()};
+}
+
+}  // namespace
+
+void watch_profile(Model& model, bool on) { watch_profile(model.decoder->steps(), on); }
+
+void watch_profile(Steps& steps, bool on) {
+  steps.profile().keep_trace(on ? kMostShownSpans : 0);
+  steps.set_measuring(on);
+  if (on) steps.profile().begin_watching();
+}
+
+std::shared_ptr<const ProfilerData> collect_profile(Model& model, std::string status) {
+  return collect_profile(model.decoder->steps(), std::move(status));
+}
+
+std::shared_ptr<const ProfilerData> collect_profile(Steps& steps, std::string status) {
+  ProfileSnapshot shot = steps.profile().snapshot(kShownTokens, kMostShownSpans);
+  ProfilerData data{std::move(status), steps.is_gpu(), steps.is_emulated(), shot.peak_bandwidth};
+  data.rows = std::move(shot.rows);
+  data.token_rows = std::move(shot.token_rows);
+  data.n_passes = shot.n_passes;
+  data.tokens = seen_tokens(shot);
+  data.first_token = shot.n_tokens - data.tokens.size();
+  data.spans = std::move(shot.spans);
+  data.shares = std::move(shot.shares);
+  const double from = data.tokens.empty() ? steps.profile().now() : data.tokens.front().start;
+  std::erase_if(data.shares, [&](const TraceSpan& share) { return share.start + share.seconds < from; });
+  data.history = history_of(data);
+  data.weight_bytes_per_token = steps.weight_bytes_per_token();
+  data.memory = steps.memory();
+  data.kernels = steps.kernels();
+  return std::make_shared<const ProfilerData>(std::move(data));
+}
+
+}  // namespace warpchat

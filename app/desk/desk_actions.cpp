@@ -1,0 +1,124 @@
+// What each wish does, once nothing is in its way.
+#include <filesystem>
+
+#include "app/desk/desk_parts.h"
+#include "app/transfer.h"
+
+namespace warpchat {
+
+// --- The conversation ---
+
+void Desk::Parts::take(Send& wish) {
+  const bool is_blank = wish.text.find_first_not_of(" \t\r\n") == std::string::npos;
+  if (is_blank && board.now().attachments.empty()) return;
+  const std::string title = title_from(is_blank ? board.now().attachments.front().name : wish.text);
+  const Question question{.n_kept = talk().now().messages.size(),
+                          .added = Message{.role = "user", .content = wish.text, .files = attachments.files()},
+                          .title = title,
+                          .with_fewer_turns = wish.with_fewer_turns};
+  if (!ask(talk(), question)) return;
+  attachments.clear();
+  board.change(updates::TakeSend{});
+}
+
+void Desk::Parts::take(Stop&) { talk().halt(); }
+void Desk::Parts::take(Regenerate& wish) { ask_user(talk().regenerate(wish.message)); }
+void Desk::Parts::take(ContinueAnswer& wish) { ask_user(talk().go_on(wish.message)); }
+void Desk::Parts::take(Undo&) { talk().undo(); }
+
+void Desk::Parts::take(EditMessage& wish) {
+  const std::optional<size_t> i = talk().branch.index_of(wish.message);
+  if (!i || wish.text.empty()) return;
+  if (talk().now().messages[*i].role != "user")
+    talk().replace_answer(wish.message, wish.text);
+  else if (!ask(talk(), *talk().edit(wish.message, wish.text)))
+    return;
+  board.change(updates::TakeSend{});
+}
+
+void Desk::Parts::take(ShowVersion& wish) { talk().branch.show_version(wish.message, wish.turn); }
+void Desk::Parts::take(SetSystemPrompt& wish) { talk().branch.set_system_prompt(wish.text); }
+void Desk::Parts::take(AttachFile& wish) { attachments.add(wish.path); }
+void Desk::Parts::take(DropAttachment& wish) { attachments.drop(wish.index); }
+void Desk::Parts::take(CountTokens& wish) { models.count(wish); }
+
+// --- Conversations ---
+
+void Desk::Parts::take(NewConversation&) { show_new(); }
+
+void Desk::Parts::take(OpenStored& wish) {
+  library.try_to([&](ConversationStore&) { show_stored(wish.id); });
+}
+
+void Desk::Parts::take(Fork& wish) {
+  const std::optional<size_t> i = talk().branch.index_of(wish.message);
+  if (!i) return;
+  ConversationTree tree = talk().branch.tree(*i + 1);
+  tree.title += " (copy)";
+  ConversationId copy = 0;
+  if (!library.try_to([&](ConversationStore& store) { copy = store.insert(tree); })) return;
+  library.refresh();
+  library.try_to([&](ConversationStore&) { show_stored(copy); });
+}
+
+void Desk::Parts::take(Search& wish) { library.search(wish.words); }
+
+void Desk::Parts::take(Rename& wish) {
+  library.try_to([&](ConversationStore& store) { store.rename(wish.id, wish.title); });
+  library.refresh();
+  for (const auto& talk : talks) talk->branch.follow_title();
+}
+
+void Desk::Parts::take(ThrowAway& wish) {
+  if (!library.try_to([&](ConversationStore& store) { store.throw_away(wish.id); })) return;
+  if (talk().now().id == wish.id) show_new();
+  library.refresh();
+  board.tell("the conversation is in the trash", wish.id);
+}
+
+void Desk::Parts::take(TakeFromTrash& wish) {
+  if (!library.try_to([&](ConversationStore& store) { store.take_from_trash(wish.id); })) return;
+  library.refresh();
+  forget_undo(wish.id);
+  if (talk().now().messages.empty() && talk().is_over())
+    library.try_to([&](ConversationStore&) { show_stored(wish.id); });
+}
+
+void Desk::Parts::take(EraseForEver& wish) {
+  if (!library.try_to([&](ConversationStore& store) { store.erase(wish.id); })) return;
+  forget_undo(wish.id);
+  if (talk().now().id == wish.id) show_new();
+  library.refresh();
+}
+
+void Desk::Parts::take(ExportConversation& wish) {
+  const bool done = library.try_to([&](ConversationStore& store) {
+    if (talk().now().id == 0) throw Error("there is no message to export yet");
+    export_conversation(store, talk().now().id, wish.path);
+  });
+  if (done) board.tell("wrote " + wish.path);
+}
+
+void Desk::Parts::take(ImportConversation& wish) {
+  ConversationId imported = 0;
+  if (!library.try_to([&](ConversationStore& store) { imported = import_conversation(store, wish.path); })) return;
+  library.refresh();
+  library.try_to([&](ConversationStore&) { show_stored(imported); });
+}
+
+// --- Model, device, settings ---
+
+void Desk::Parts::take(RefreshModels&) { look_for_choices(); }
+void Desk::Parts::take(LoadModel& wish) { models.load(wish); }
+void Desk::Parts::take(CancelLoading&) { models.cancel(); }
+void Desk::Parts::take(UnloadModel&) { models.unload(); }
+void Desk::Parts::take(ChangeSettings& wish) { models.change_settings(wish.settings); }
+void Desk::Parts::take(DismissNotice& wish) { board.change(updates::DropNotice{wish.id}); }
+void Desk::Parts::take(WatchProfile& wish) { profile.set_on(wish.on, models.model()); }
+
+void Desk::Parts::take(ExportProfile& wish) {
+  const bool done = library.try_to([&](ConversationStore&) { profile.save(models.model(), wish.path); });
+  if (done) board.tell("wrote " + wish.path + " and " + wish.path + ".md");
+}
+
+}  // namespace warpchat

@@ -1,0 +1,113 @@
+// What a Desk is made of: the parts, the conversations it holds, and the order in which things happen.
+#pragma once
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/desk/attachments.h"
+#include "app/desk/board.h"
+#include "app/desk/choices.h"
+#include "app/desk/desk.h"
+#include "app/desk/inbox.h"
+#include "app/desk/library.h"
+#include "app/desk/model_desk.h"
+#include "app/desk/profile_watch.h"
+#include "app/desk/talk.h"
+
+namespace warpchat {
+
+struct Desk::Parts {
+  Parts(const ChatOptions& chat_options, std::shared_ptr<Responder> responder, std::function<void()> wake);
+
+  // app/desk/desk.cpp
+  void begin();   // once
+  void finish();  // answers stop, and are stored
+  void turn(std::chrono::milliseconds timeout);
+  void carry_out(Letter letter);
+  bool busy() const;
+
+  // Conversations.
+  Talk& talk() { return *shown; }
+  void show(std::unique_ptr<Talk> talk);  // in place of the one before, which goes on if there is something to wait for
+  void show_new();
+  void show_stored(ConversationId id);  // Error
+  void drop_if_over(const Talk& talk);
+  void store_what_is_held();
+  Talk* held(ConversationId id);  // null: it is not
+  std::string title_of(const Talk& talk) const;
+  void note_answering();
+
+  // Answers.
+  bool has_room() const;  // to begin one now
+  bool any_runs() const;
+  bool ask(Talk& talk, const Question& question);          // now or later; false: it was refused, and nothing changed
+  void ask_user(const std::optional<Question>& question);  // of the conversation that is shown
+  void tell_waiting(const Talk& talk);
+  void refuse(const std::string& reason);
+  void refuse_for_length(const PromptTooLong& error, const Question& question);
+  bool follow_answers(std::chrono::milliseconds timeout);  // false: there was none
+  void answer_ended(Talk& talk);
+  void begin_what_waited();
+  void measure_context();
+
+  // What has to wait for an answer's end.
+  void at_rest(Task task);
+  void carry_out_what_waited();
+  std::vector<Talk*> in_the_way_of(const Action& action);
+
+  void model_has_settled();
+  void look_for_choices();
+  void forget_undo(ConversationId id);
+
+  // app/desk/desk_actions.cpp
+  void take(Send& wish);
+  void take(Stop& wish);
+  void take(Regenerate& wish);
+  void take(EditMessage& wish);
+  void take(ContinueAnswer& wish);
+  void take(Undo& wish);
+  void take(ShowVersion& wish);
+  void take(SetSystemPrompt& wish);
+  void take(AttachFile& wish);
+  void take(DropAttachment& wish);
+  void take(CountTokens& wish);
+  void take(NewConversation& wish);
+  void take(OpenStored& wish);
+  void take(Fork& wish);
+  void take(Search& wish);
+  void take(Rename& wish);
+  void take(ThrowAway& wish);
+  void take(TakeFromTrash& wish);
+  void take(EraseForEver& wish);
+  void take(ExportConversation& wish);
+  void take(ImportConversation& wish);
+  void take(RefreshModels& wish);
+  void take(LoadModel& wish);
+  void take(CancelLoading& wish);
+  void take(UnloadModel& wish);
+  void take(ChangeSettings& wish);
+  void take(DismissNotice& wish);
+  void take(WatchProfile& wish);
+  void take(ExportProfile& wish);
+
+  const ChatOptions options;
+  std::shared_ptr<Responder> first_responder;  // null: the model that the options name
+  Inbox inbox;
+  Board board;
+  Library library;
+  ModelDesk models;
+  Attachments attachments;
+  ProfileWatch profile;
+  ChoiceFinder choices;
+  std::vector<std::unique_ptr<Talk>> talks;  // the shown one, and those that are answered or wait for it
+  Talk* shown = nullptr;
+  bool has_begun = false, looks_for_choices = false;
+  std::pair<uint64_t, const Responder*> measured;  // last message and responder that the context was measured with
+  bool is_outdated = false;                        // others have changed the store since the conversation was read
+  std::deque<Action> deferred;                     // until the answer has stopped
+  std::deque<Task> rest_tasks;                     // until no answer runs
+};
+
+}  // namespace warpchat

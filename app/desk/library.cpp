@@ -1,0 +1,138 @@
+// Opening, two ways of using, and lists that are sent only where they differ.
+#include "app/desk/library.h"
+
+#include <utility>
+
+#include "app/directories.h"
+
+namespace warpchat {
+
+namespace {
+
+constexpr std::chrono::seconds kBetweenLooks{3};
+
+const std::string kNotDamagedAnyMore = "the stored conversations were damaged, and are now whole again or another file";
+
+ConversationStore::Opened open_on_disk() {
+  const std::string folder = data_directory();
+  if (!make_private_directory(folder))
+    throw Error("cannot create the folder " + folder + "; give yourself the right to, or free some space");
+  return ConversationStore::open(folder);
+}
+
+}  // namespace
+
+void Library::open(bool keeps) {
+  std::string fault = "--no-history was given";
+  if (keeps) {
+    try {
+      ConversationStore::Opened opened = open_on_disk();
+      others_changes_ = opened.store->others_changes();
+      store_ = std::move(opened.store);
+      on_disk_ = true;
+      if (!opened.notice.empty()) board_.tell_error(opened.notice);
+    } catch (const std::exception& error) {
+      fault = error.what();
+      board_.tell_error(fault + "; conversations are kept until this program ends");
+    }
+  }
+  if (!on_disk_) use_memory(fault);
+  refresh();
+}
+
+void Library::use_memory(const std::string& fault) {
+  on_disk_ = false;
+  store_ = ConversationStore::in_memory();
+  board_.change(updates::SetStoreFault{fault});
+}
+
+// Opening sets the damaged file aside, unless another process has done so.
+void Library::begin_anew() {
+  constexpr const char* kGoesOn = "; the open conversation goes on in it, as a new one";
+  store_.reset();
+  try {
+    ConversationStore::Opened opened = open_on_disk();
+    others_changes_ = opened.store->others_changes();
+    store_ = std::move(opened.store);
+    board_.tell_error((opened.notice.empty() ? kNotDamagedAnyMore : opened.notice) + kGoesOn);
+  } catch (const std::exception& error) {
+    board_.tell_error(std::string(error.what()) + "; conversations are kept until this program ends");
+    use_memory(error.what());
+  }
+  left_();
+}
+
+bool Library::try_to(const std::function<void(ConversationStore&)>& action) {
+  try {
+    action(*store_);
+    return true;
+  } catch (const DamagedDatabase&) {
+    begin_anew();
+    return false;
+  } catch (const std::exception& error) {
+    board_.tell_error(error.what());
+    return false;
+  }
+}
+
+bool Library::keep(const std::function<void(ConversationStore&)>& action) {
+  const bool failed_before = on_disk_ && !board_.now().store_fault.empty();
+  try {
+    if (!store_->is_sound()) begin_anew();
+    try {
+      action(*store_);
+    } catch (const DamagedDatabase&) {
+      begin_anew();
+      action(*store_);
+    }
+    if (failed_before) {
+      board_.change(updates::SetStoreFault{""});
+      board_.tell("conversations are stored again");
+    }
+    return true;
+  } catch (const std::exception& error) {
+    if (!failed_before)
+      board_.tell_error(std::string(error.what()) + "; this conversation goes on, and is stored once that works again");
+    if (on_disk_) board_.change(updates::SetStoreFault{error.what()});
+    return false;
+  }
+}
+
+void Library::refresh() {
+  try_to([&](ConversationStore& store) {
+    std::vector<ConversationSummary> conversations = store.list(), trash = store.trash();
+    if (conversations == board_.now().conversations && trash == board_.now().trash) return;
+    board_.change(updates::SetConversations{std::move(conversations), std::move(trash)});
+    if (board_.now().search) search(board_.now().search->words);
+  });
+}
+
+void Library::search(const std::string& words) {
+  if (words.empty()) {
+    if (board_.now().search) board_.change(updates::SetSearch{std::nullopt});
+    return;
+  }
+  try_to([&](ConversationStore& store) {
+    SearchResults results{words, store.search(words)};
+    const std::optional<SearchResults>& shown = board_.now().search;
+    if (shown == results) return;
+    board_.change(updates::SetSearch{std::move(results)});
+  });
+}
+
+bool Library::others_have_changed_it() {
+  const Clock::time_point now = Clock::now();
+  if (!on_disk_ || now - looked_at_ < kBetweenLooks) return false;
+  looked_at_ = now;
+  bool changed = false;
+  try {
+    const int64_t changes = store_->others_changes();
+    changed = std::exchange(others_changes_, changes) != changes;
+  } catch (const std::exception&) {
+    return false;  // what does not work will be told when somebody needs it
+  }
+  if (changed) refresh();
+  return changed;
+}
+
+}  // namespace warpchat

@@ -1,0 +1,292 @@
+// A new model is loaded beside the old one, which answers meanwhile; only where memory lacks is the old one given up
+// first, and loaded again if the new one does not fit even so.
+#include "app/desk/model_desk.h"
+
+#include <filesystem>
+#include <random>
+#include <utility>
+
+#include "app/directories.h"
+#include "app/model_loading.h"
+#include "engine/gpu/gpu_steps.h"
+#include "engine/gpu/launch_mode.h"
+
+namespace warpchat {
+
+namespace {
+
+constexpr char kThinking[] = "enable_thinking";
+
+AnswerSettings answer_settings(const ChatSettings& settings, bool random_seed) {
+  AnswerSettings answer{settings.session.sampling, settings.session.max_tokens, std::nullopt, random_seed};
+  const auto& variables = settings.session.template_variables;
+  if (variables.contains(kThinking) && variables[kThinking].is_boolean()) answer.think = variables[kThinking];
+  return answer;
+}
+
+// What the user has changed stays, the rest follows the new defaults.
+template <class T>
+void follow(T& value, const T& old_default, const T& new_default) {
+  if (value == old_default) value = new_default;
+}
+
+std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+
+GpuDecoderSteps* gpu_steps(Model& model) { return dynamic_cast<GpuDecoderSteps*>(&model.decoder->steps()); }
+
+}  // namespace
+
+ModelDesk::ModelDesk(Board& board, const ChatOptions& options, Surroundings surroundings)
+    : board_(board), surroundings_(std::move(surroundings)), wanted_(options), loaded_(options) {
+  try {
+    default_settings_ = answer_settings(settings_from(options, {}), options.seed < 0);
+  } catch (const std::exception& error) {
+    board_.tell_error(error.what());
+  }
+  board_.change(updates::SetSettings{default_settings_});
+}
+
+ModelDesk::~ModelDesk() = default;
+
+void ModelDesk::load_first() {
+  try {
+    wanted_.model = loaded_.model = find_model_file(wanted_.model);
+  } catch (const UsageError& error) {
+    if (!wanted_.model.empty()) board_.tell_error(error.what());
+    return;  // none, or several: the user chooses
+  } catch (const std::exception& error) {
+    board_.tell_error(error.what());
+    return;
+  }
+  start({wanted_, std::nullopt, ""});
+}
+
+void ModelDesk::load(const LoadModel& wish) {
+  if (switch_launch(wish)) return;
+  if (!wish.path.empty()) wanted_.model = wish.path;
+  if (wanted_.model.empty()) return board_.tell_error("no model is loaded; pick one");
+  wanted_.device = wish.device.value_or(wanted_.device);
+  wanted_.launch = wish.launch.value_or(wanted_.launch);
+  wanted_.context = wish.context.value_or(wanted_.context);
+  Attempt attempt{wanted_, attempt_ ? attempt_->fallback : std::nullopt, ""};
+  if (!attempt_ || !is_launched_) return start(std::move(attempt));
+  next_ = std::move(attempt);
+  loader_.cancel();
+}
+
+// Another launch mode needs no other model, unless it is to be measured which one is fastest.
+bool ModelDesk::switch_launch(const LoadModel& wish) {
+  if (!local_ || attempt_ || !wish.path.empty() || wish.device || wish.context || !wish.launch) return false;
+  GpuDecoderSteps* steps = gpu_steps(*model());
+  const std::optional<LaunchMode> mode = launch_mode_named(*wish.launch);
+  if (steps == nullptr || !mode || !steps->can_launch(*mode)) return false;
+  surroundings_.at_rest([this, mode = *mode] {
+    GpuDecoderSteps* now = local_ ? gpu_steps(*model()) : nullptr;
+    if (now == nullptr || attempt_) return;
+    try {
+      now->set_launch_mode(mode);
+    } catch (const Error& error) {
+      return board_.tell_error(error.what());
+    }
+    wanted_.launch = loaded_.launch = name_of(mode);
+    board_.change(updates::SetModel{shown()});
+  });
+  return true;
+}
+
+bool ModelDesk::is_loaded(const std::string& path) const {
+  std::error_code error;
+  return local_ && (path == model()->file.path() || std::filesystem::equivalent(path, model()->file.path(), error));
+}
+
+// The same model again is never held twice: it is given up first, if its file can still be read.
+void ModelDesk::start(Attempt attempt) {
+  attempt_ = std::move(attempt);
+  is_launched_ = false;
+  const uint64_t n = ++n_attempts_;
+  board_.change(updates::SetLoading{LoadingModel{file_name(attempt_->flags.model), 0}});
+  if (attempt_->fallback || !is_loaded(attempt_->flags.model)) return launch(/*in_place=*/false);
+  surroundings_.at_rest([this, n] {
+    if (n != n_attempts_) return;
+    try {
+      GgufFile::open(model_options(attempt_->flags).path);
+    } catch (const std::exception& error) {
+      return fail({.fault = error.what()});
+    }
+    launch(/*in_place=*/true);
+  });
+}
+
+// in_place: the loaded model is given up, but only once there is a thread to load the other.
+void ModelDesk::launch(bool in_place) {
+  const std::string name = file_name(attempt_->flags.model);
+  const auto given_up = std::make_shared<std::shared_ptr<LocalModel>>();
+  if (in_place) *given_up = std::exchange(local_, nullptr);
+  const auto progress = [this, name](double fraction) {
+    surroundings_.post([this, name, fraction] {
+      if (is_loading()) board_.change(updates::SetLoading{LoadingModel{name, fraction}});
+    });
+  };
+  const auto done = [this](LoadOutcome outcome) {
+    auto shared = std::make_shared<LoadOutcome>(std::move(outcome));  // a Task can be copied
+    surroundings_.post([this, shared] { surroundings_.at_rest([this, shared] { end(std::move(*shared)); }); });
+  };
+  try {
+    loader_.start(attempt_->flags, /*beside_another=*/local_ != nullptr,
+                  {[given_up] { given_up->reset(); }, progress, done});
+  } catch (const std::exception& error) {
+    if (in_place) local_ = std::move(*given_up);
+    return fail({.fault = error.what()});
+  }
+  is_launched_ = true;
+  if (!in_place) return;
+  attempt_->fallback = loaded_;
+  board_.change(updates::SetModel{std::nullopt});
+}
+
+void ModelDesk::end(LoadOutcome outcome) {
+  if (next_) {
+    outcome.local.reset();  // nobody wants it any more
+    return start(*std::exchange(next_, std::nullopt));
+  }
+  outcome.local ? install(std::move(outcome)) : fail(outcome);
+}
+
+void ModelDesk::fail(const LoadOutcome& outcome) {
+  Attempt failed = *std::exchange(attempt_, std::nullopt);
+  if (outcome.lacks_memory && local_ && failed.fault.empty()) {
+    failed.fallback = loaded_;
+    local_.reset();
+    board_.change(updates::SetModel{std::nullopt});
+    return start(std::move(failed));
+  }
+  if (!outcome.was_cancelled)
+    board_.tell_error((failed.fault.empty() ? "" : failed.fault + "; then: ") + outcome.fault);
+  if (failed.fallback && failed.fault.empty()) return start({*failed.fallback, std::nullopt, outcome.fault});
+  wanted_ = loaded_;
+  settle();
+}
+
+void ModelDesk::install(LoadOutcome outcome) {
+  local_ = std::move(outcome.local);
+  other_.reset();
+  wanted_ = loaded_ = std::exchange(attempt_, std::nullopt)->flags;
+  base_options_ = outcome.settings.session;
+  merge_settings(outcome.settings);
+  board_.change(updates::SetModel{shown()});
+  remember_model(model()->file.path(), state_directory());
+  settle();
+}
+
+void ModelDesk::use(std::shared_ptr<Responder> responder) {
+  cancel();
+  local_.reset();
+  other_ = std::move(responder);
+  board_.change(updates::SetModel{shown()});
+  if (!attempt_) settle();
+}
+
+std::shared_ptr<Responder> ModelDesk::responder() const {
+  return other_ || !local_ ? other_ : std::shared_ptr<Responder>(local_, &local_->responder);
+}
+
+void ModelDesk::show_status() {
+  const std::optional<LoadedModel>& known = board_.now().model;
+  if (local_ && known && known->status != shown().status) board_.change(updates::SetModel{shown()});
+}
+
+void ModelDesk::settle() {
+  board_.change(updates::SetLoading{std::nullopt});
+  surroundings_.settled();
+}
+
+void ModelDesk::cancel() {
+  next_.reset();
+  if (attempt_ && is_launched_) return loader_.cancel();
+  if (!attempt_) return;
+  attempt_.reset();
+  ++n_attempts_;
+  wanted_ = loaded_;
+  settle();
+}
+
+void ModelDesk::unload() {
+  cancel();
+  local_.reset();
+  other_.reset();
+  board_.change(updates::SetModel{std::nullopt});
+  if (!attempt_) settle();
+}
+
+void ModelDesk::merge_settings(const ChatSettings& defaults) {
+  const AnswerSettings before = default_settings_;
+  default_settings_ = answer_settings(defaults, wanted_.seed < 0);
+  AnswerSettings settings = board_.now().settings;
+  const auto follow_all = [&](auto... fields) {
+    (follow(settings.sampling.*fields, before.sampling.*fields, default_settings_.sampling.*fields), ...);
+  };
+  follow_all(&SamplingParams::repeat_penalty, &SamplingParams::presence_penalty, &SamplingParams::frequency_penalty,
+             &SamplingParams::penalty_window, &SamplingParams::top_k, &SamplingParams::top_p, &SamplingParams::min_p,
+             &SamplingParams::temperature, &SamplingParams::seed);
+  if (!(settings == board_.now().settings)) board_.change(updates::SetSettings{settings});
+}
+
+void ModelDesk::change_settings(const AnswerSettings& settings) {
+  if (!(settings == board_.now().settings)) board_.change(updates::SetSettings{settings});
+}
+
+AnswerOptions ModelDesk::options_for(const std::string& system_prompt) const {
+  const AnswerSettings& settings = board_.now().settings;
+  AnswerOptions options = base_options_;
+  options.system_prompt = system_prompt;
+  options.sampling = settings.sampling;
+  if (settings.random_seed) options.sampling.seed = std::random_device()();
+  options.max_tokens = settings.max_tokens;
+  options.template_variables.erase(kThinking);
+  if (settings.think) options.template_variables[kThinking] = *settings.think;
+  return options;
+}
+
+size_t ModelDesk::count(const std::string& text) const {
+  return local_ ? model()->tokenizer->encode(text, /*parse_special=*/false, /*add_bos=*/false).size() : 0;
+}
+
+void ModelDesk::count(const CountTokens& wish) {
+  board_.change(updates::SetCounted{wish.revision, static_cast<uint32_t>(count(wish.text))});
+}
+
+uint32_t ModelDesk::context_for(uint32_t tokens) const {
+  if (!local_) return 0;
+  constexpr uint64_t kStep = 1024;
+  const uint64_t most = model()->config.context_length;
+  const uint64_t wanted = (uint64_t{tokens} + tokens / 2 + kStep) / kStep * kStep;  // half of it for what comes then
+  const uint64_t context = std::min(wanted, most);
+  return context > std::max(tokens + tokens / 8, model()->context) ? static_cast<uint32_t>(context) : 0;
+}
+
+LoadedModel ModelDesk::shown() const {
+  const ResponderFacts facts = responder()->facts();
+  if (!local_)
+    return {.path = facts.model,
+            .name = facts.model,
+            .endpoint = facts.endpoint,
+            .status = facts.endpoint,
+            .context = facts.context,
+            .can_think = facts.can_think};
+  const Steps& steps = model()->decoder->steps();
+  const bool on_gpu = dynamic_cast<const GpuDecoderSteps*>(&steps) != nullptr;
+  const std::string& source =
+      base_options_.chat_template.empty() ? model()->chat_template : base_options_.chat_template;
+  return {.path = model()->file.path(),
+          .name = model_name(*model()),
+          .device = model()->device,
+          .launch = on_gpu ? loaded_.launch : "",
+          .status = steps.description() + (model()->device_reason.empty() ? "" : " (" + model()->device_reason + ")"),
+          .bytes = model()->file.file_bytes(),
+          .context = model()->context,
+          .load_seconds = model()->load_seconds,
+          .file_sampling = model()->file_sampling,
+          .can_think = source.find(kThinking) != std::string::npos};
+}
+
+}  // namespace warpchat

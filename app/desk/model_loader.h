@@ -1,0 +1,51 @@
+// Loads a model on a thread of its own, with progress, until it is there, fails or is cancelled.
+#pragma once
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "app/chat_settings.h"
+#include "engine/session/local_responder.h"
+
+namespace warpchat {
+
+// A model on this machine, and who answers with it.
+struct LocalModel {
+  explicit LocalModel(std::unique_ptr<Model> loaded) : model(std::move(loaded)), responder(*model) {}
+  const std::unique_ptr<Model> model;
+  LocalResponder responder;
+};
+
+struct LoadOutcome {
+  std::shared_ptr<LocalModel> local;  // null: it is not loaded
+  ChatSettings settings;              // of flags and file
+  std::string fault;                  // why it is not
+  bool lacks_memory = false, was_cancelled = false;
+};
+
+class ModelLoader {
+ public:
+  ModelLoader() = default;
+  ~ModelLoader();  // cancels
+
+  struct Steps {  // on the loader's thread
+    std::function<void()> first;
+    std::function<void(double)> progress;
+    std::function<void(LoadOutcome)> done;  // once, last
+  };
+  // Error if the system gives no thread. One load at a time. beside_another: a model that could be given up if memory
+  // lacks.
+  void start(const ChatOptions& flags, bool beside_another, Steps steps);
+  void cancel() { cancelled_ = true; }  // within one step of its progress
+
+ private:
+  LoadOutcome load(const ChatOptions& flags, bool beside_another, const std::function<void(double)>& progress);
+
+  std::atomic<bool> cancelled_ = false;
+  std::thread thread_;
+};
+
+}  // namespace warpchat

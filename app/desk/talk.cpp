@@ -1,0 +1,110 @@
+// Each wish becomes a question; a question becomes messages for the responder, and then a change of the branch.
+#include "app/desk/talk.h"
+
+#include <utility>
+#include <vector>
+
+namespace warpchat {
+
+namespace {
+
+// Where each user's message stands but the first.
+std::vector<size_t> later_turns(const std::vector<Message>& messages) {
+  std::vector<size_t> turns;
+  for (size_t i = 1; i < messages.size(); ++i)
+    if (messages[i].role == "user") turns.push_back(i);
+  return turns;
+}
+
+// Half of the turns less, and half of those, until it begins.
+std::unique_ptr<Generation> start_with_fewer(Responder& responder, std::vector<Message> messages,
+                                             const AnswerOptions& options) {
+  for (;;) {
+    const std::vector<size_t> turns = later_turns(messages);
+    if (turns.empty()) return responder.start(messages, options);
+    messages.erase(messages.begin(), messages.begin() + static_cast<std::ptrdiff_t>(turns[turns.size() / 2]));
+    try {
+      return responder.start(messages, options);
+    } catch (const PromptTooLong&) {
+      if (later_turns(messages).empty()) throw;
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<Question> Talk::regenerate(uint64_t message) const {
+  const std::optional<size_t> i = branch.index_of(message);
+  if (!i) return std::nullopt;
+  const size_t n = now().messages[*i].role == "user" ? *i + 1 : *i;
+  if (n == 0 || now().messages[n - 1].role != "user") return std::nullopt;
+  return Question{n};
+}
+
+std::optional<Question> Talk::edit(uint64_t message, const std::string& text) const {
+  const std::optional<size_t> i = branch.index_of(message);
+  if (!i || text.empty()) return std::nullopt;
+  Message edited{.role = now().messages[*i].role, .content = text, .files = now().messages[*i].files};
+  return Question{*i, std::move(edited), title_from(text)};
+}
+
+std::optional<Question> Talk::go_on(uint64_t message) const {
+  const std::vector<ChatMessage>& messages = now().messages;
+  if (messages.size() < 2 || messages.back().key != message || messages.back().role != "assistant") return std::nullopt;
+  if (messages.back().content.empty() && messages.back().reasoning.empty()) return std::nullopt;
+  return Question{.n_kept = messages.size(), .continues = true};
+}
+
+void Talk::replace_answer(uint64_t message, const std::string& text) {
+  const std::optional<size_t> i = branch.index_of(message);
+  if (!i || text.empty()) return;
+  branch.cut(*i);
+  branch.add({.role = "assistant", .content = text}, title_from(text));
+  branch.keep_cut();
+}
+
+void Talk::undo() {
+  const std::vector<ChatMessage>& messages = now().messages;
+  for (size_t i = messages.size(); i-- > 0;)
+    if (messages[i].role == "user") return branch.undo(i);
+}
+
+std::vector<Message> Talk::prompt(const Question& question) const {
+  std::vector<Message> messages = branch.prompt(question.n_kept);
+  if (!question.added) return messages;
+  if (messages.empty() || messages.back().role != question.added->role)
+    messages.push_back(*question.added);
+  else
+    messages.back() = joined(messages.back(), *question.added);
+  return messages;
+}
+
+void Talk::take(const Question& question) {
+  if (question.n_kept < now().messages.size()) branch.cut(question.n_kept);
+  if (question.added) branch.add(*question.added, question.title);
+}
+
+void Talk::ask(std::shared_ptr<Responder> responder, const AnswerOptions& options, const Question& question) {
+  std::vector<Message> messages = prompt(question);
+  std::unique_ptr<Generation> generation = question.with_fewer_turns
+                                               ? start_with_fewer(*responder, std::move(messages), options)
+                                               : responder->start(std::move(messages), options);
+  take(question);
+  answering.begin(std::move(responder), std::move(generation), question.continues);
+}
+
+void Talk::wait(const Question& question) {
+  take(question);
+  waiting_ = {
+      .n_kept = now().messages.size(), .continues = question.continues, .with_fewer_turns = question.with_fewer_turns};
+  stage.change(updates::SetPhase{AnswerPhase::kWaiting});
+}
+
+void Talk::halt() {
+  answering.stop();
+  if (!waits()) return;
+  stage.change(updates::SetPhase{AnswerPhase::kIdle});
+  branch.put_back();
+}
+
+}  // namespace warpchat

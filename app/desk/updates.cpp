@@ -1,0 +1,136 @@
+// Every change of the state, one overload each.
+#include "app/desk/updates.h"
+
+#include <algorithm>
+
+namespace warpchat {
+
+namespace {
+
+using namespace updates;
+
+ChatMessage* find_message(OpenConversation& open, uint64_t key) {
+  for (ChatMessage& message : open.messages)
+    if (message.key == key) return &message;
+  return nullptr;
+}
+
+void make(OpenConversation& open, const ShowConversation& update) { open = update.conversation; }
+void make(OpenConversation& open, const SetTitle& update) { open.title = update.title; }
+void make(OpenConversation& open, const updates::SetSystemPrompt& update) { open.system_prompt = update.text; }
+void make(OpenConversation& open, const SetContextUsed& update) { open.context_used = update.tokens; }
+void make(OpenConversation& open, const AddMessage& update) { open.messages.push_back(update.message); }
+void make(OpenConversation& open, const KeepMessages& update) {
+  if (update.n < open.messages.size()) open.messages.resize(update.n);
+}
+
+void make(OpenConversation& open, const KeepTurn& update) {
+  open.id = update.conversation;
+  if (ChatMessage* found = find_message(open, update.message)) found->turn = update.turn;
+}
+
+void make(OpenConversation& open, const SetSiblings& update) {
+  ChatMessage* found = find_message(open, update.message);
+  if (found == nullptr) return;
+  found->siblings = update.siblings;
+  const auto own = std::find(found->siblings.begin(), found->siblings.end(), update.turn);
+  found->sibling = static_cast<size_t>(own - found->siblings.begin());
+}
+
+void make(OpenConversation& open, const SetPhase& update) { open.phase = update.phase; }
+
+void make(OpenConversation& open, const BeginAnswer& update) {
+  open.messages.push_back(update.message);
+  open.phase = AnswerPhase::kPrompt;
+  open.prompt_progress = {0, 0};
+  open.tokens_per_second = open.first_token_seconds = 0;
+}
+
+void make(OpenConversation& open, const SetPromptProgress& update) { open.prompt_progress = update.progress; }
+
+void make(OpenConversation& open, const ContinueAnswer& update) {
+  ChatMessage& answer = open.messages.back();
+  answer.model = update.model;
+  answer.endpoint = update.endpoint;
+  answer.status = MessageStatus::kStreaming;
+  answer.cut = AnswerCut::kNone;
+  answer.failure.clear();
+  open.phase = AnswerPhase::kPrompt;
+  open.prompt_progress = {0, 0};
+  open.tokens_per_second = open.first_token_seconds = 0;
+}
+
+void make(OpenConversation& open, const AddPiece& piece) {
+  ChatMessage& answer = open.messages.back();
+  if (piece.is_token) {
+    if (open.first_token_seconds == 0) open.first_token_seconds = static_cast<double>(piece.seconds);
+    answer.tokens.push_back({static_cast<uint32_t>(answer.reasoning.size() + answer.content.size()), piece.seconds});
+    if (open.context_used > 0) ++open.context_used;
+  }
+  (piece.thinking ? answer.reasoning : answer.content) += piece.text;
+  answer.revision += !piece.text.empty();
+  answer.thinking_seconds = piece.thinking_seconds;
+  open.phase = AnswerPhase::kAnswer;
+  open.tokens_per_second = piece.tokens_per_second;
+}
+
+void make(OpenConversation& open, const AddToolCall& update) {
+  std::vector<ToolCall>& calls = open.messages.back().tool_calls;
+  const ToolCallDelta& delta = update.delta;
+  if (delta.index >= calls.size()) calls.resize(delta.index + size_t{1});
+  ToolCall& call = calls[delta.index];
+  call.id += delta.id;
+  call.name += delta.name;
+  call.arguments += delta.arguments;
+}
+
+void make(OpenConversation& open, const EndAnswer& end) {
+  ChatMessage& answer = open.messages.back();
+  answer.status = end.status;
+  answer.cut = end.cut;
+  answer.timings = open.last_timings = end.timings;
+  answer.failure = end.failure;
+  ++answer.revision;  // what ends is drawn anew
+  open.phase = AnswerPhase::kIdle;
+}
+
+void make(DeskState& state, const ConversationUpdate& update) { apply_update(state.open, update); }
+void make(DeskState& state, const SetConversations& update) {
+  state.conversations = update.conversations;
+  state.trash = update.trash;
+}
+void make(DeskState& state, const SetSearch& update) { state.search = update.search; }
+void make(DeskState& state, const SetStoreFault& update) { state.store_fault = update.fault; }
+void make(DeskState& state, const SetAttachments& update) { state.attachments = update.attachments; }
+void make(DeskState& state, const SetCounted& update) {
+  state.counted_revision = update.revision;
+  state.counted_tokens = update.tokens;
+}
+void make(DeskState& state, const TakeSend&) { ++state.taken_sends; }
+void make(DeskState& state, const SetRefusal& update) {
+  state.refusal = update.refusal;
+  state.refused_sends += update.refusal.has_value();
+}
+void make(DeskState& state, const SetAnswering& update) { state.answering = update.conversations; }
+void make(DeskState& state, const SetModels& update) { state.models = update.models; }
+void make(DeskState& state, const SetDevices& update) { state.devices = update.devices; }
+void make(DeskState& state, const SetModel& update) { state.model = update.model; }
+void make(DeskState& state, const SetLoading& update) { state.loading = update.loading; }
+void make(DeskState& state, const SetSettings& update) { state.settings = update.settings; }
+void make(DeskState& state, const SetProfile& update) { state.profile = update.profile; }
+void make(DeskState& state, const AddNotice& update) { state.notices.push_back(update.notice); }
+void make(DeskState& state, const DropNotice& update) {
+  std::erase_if(state.notices, [&](const NoticeItem& notice) { return notice.id == update.id; });
+}
+
+}  // namespace
+
+void apply_update(OpenConversation& conversation, const ConversationUpdate& update) {
+  std::visit([&](const auto& change) { make(conversation, change); }, update);
+}
+
+void apply_update(DeskState& state, const Update& update) {
+  std::visit([&](const auto& change) { make(state, change); }, update);
+}
+
+}  // namespace warpchat

@@ -1,0 +1,145 @@
+// What changes of DeskState: small steps as data, so that a long conversation is never copied per token, and a session
+// can be kept and made again. Each is whole by itself; applied in order to two equal states, they stay equal.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "app/desk/desk_state.h"
+
+namespace warpchat {
+
+namespace updates {
+
+// Of one conversation.
+struct ShowConversation {
+  OpenConversation conversation;  // in place of the one before
+};
+struct SetTitle {
+  std::string title;
+};
+struct SetSystemPrompt {
+  std::string text;
+};
+struct SetContextUsed {
+  uint32_t tokens;
+};
+struct AddMessage {
+  ChatMessage message;
+};
+struct KeepMessages {
+  size_t n;  // the first ones
+};
+struct KeepTurn {  // the message is stored now
+  ConversationId conversation;
+  uint64_t message;
+  TurnId turn;
+};
+struct SetSiblings {
+  uint64_t message;
+  std::vector<TurnId> siblings;
+  TurnId turn;  // which of them it is
+};
+
+// Of the answer that streams, which is the last message.
+struct SetPhase {
+  AnswerPhase phase;
+};
+struct BeginAnswer {
+  ChatMessage message;
+};
+struct ContinueAnswer {
+  std::string model, endpoint;  // who goes on with it
+};
+struct SetPromptProgress {
+  PromptProgress progress;
+};
+struct AddPiece {
+  std::string text;
+  bool thinking;  // of the reasoning
+  bool is_token;  // false: text that was held back until the end
+  float seconds;  // of the token
+  double tokens_per_second;
+  std::optional<double> thinking_seconds;  // so far
+};
+struct AddToolCall {
+  ToolCallDelta delta;
+};
+struct EndAnswer {
+  MessageStatus status;
+  AnswerCut cut;
+  Timings timings;
+  std::string failure;
+};
+
+// Lists.
+struct SetConversations {
+  std::vector<ConversationSummary> conversations, trash;
+};
+struct SetSearch {
+  std::optional<SearchResults> search;
+};
+struct SetStoreFault {
+  std::string fault;
+};
+struct SetAttachments {
+  std::vector<Attachment> attachments;
+};
+struct SetCounted {
+  uint64_t revision;
+  uint32_t tokens;
+};
+struct TakeSend {};
+struct SetRefusal {
+  std::optional<RefusedPrompt> refusal;
+};
+struct SetAnswering {
+  std::vector<ConversationId> conversations;
+};
+
+// Model, device, settings.
+struct SetModels {
+  std::vector<ModelChoice> models;
+};
+struct SetDevices {
+  std::vector<DeviceChoiceRow> devices;
+};
+struct SetModel {
+  std::optional<LoadedModel> model;
+};
+struct SetLoading {
+  std::optional<LoadingModel> loading;
+};
+struct SetSettings {
+  AnswerSettings settings;
+};
+struct SetProfile {
+  std::shared_ptr<const ProfilerData> profile;
+};
+
+struct AddNotice {
+  NoticeItem notice;
+};
+struct DropNotice {
+  uint64_t id;
+};
+
+}  // namespace updates
+
+using ConversationUpdate =
+    std::variant<updates::ShowConversation, updates::SetTitle, updates::SetSystemPrompt, updates::SetContextUsed,
+                 updates::AddMessage, updates::KeepMessages, updates::KeepTurn, updates::SetSiblings, updates::SetPhase,
+                 updates::BeginAnswer, updates::ContinueAnswer, updates::SetPromptProgress, updates::AddPiece,
+                 updates::AddToolCall, updates::EndAnswer>;
+using Update =
+    std::variant<ConversationUpdate, updates::SetConversations, updates::SetSearch, updates::SetStoreFault,
+                 updates::SetAttachments, updates::SetCounted, updates::TakeSend, updates::SetRefusal,
+                 updates::SetAnswering, updates::SetModels, updates::SetDevices, updates::SetModel, updates::SetLoading,
+                 updates::SetSettings, updates::SetProfile, updates::AddNotice, updates::DropNotice>;
+
+void apply_update(OpenConversation& conversation, const ConversationUpdate& update);
+void apply_update(DeskState& state, const Update& update);
+
+}  // namespace warpchat
