@@ -1,5 +1,4 @@
-// Takes a generation's events to standard output: as they are where it is no terminal, else through an AnswerView with
-// a spinner until the first text. Ctrl-C stops the generation and keeps its text.
+// Takes a generation's events to standard output. Ctrl-C stops the generation and keeps its text.
 #pragma once
 #include <chrono>
 #include <functional>

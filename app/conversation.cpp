@@ -9,14 +9,13 @@
 #include "app/log.h"
 #include "app/model_loading.h"
 #include "app/output.h"
-#include "app/text_input.h"
 #include "models/message.h"
 
 namespace warpchat {
 
 namespace {
 
-constexpr uint64_t kMostFileBytes = 64'000'000;  // of a text for a message
+constexpr std::chrono::milliseconds kTick{100};
 
 std::string history_path(const ChatOptions& options) {
   if (options.no_history) return "";
@@ -39,42 +38,49 @@ std::string help_text() {
 
 }  // namespace
 
-Conversation::Conversation(const ChatOptions& options, std::unique_ptr<Model> model, ChatSettings settings)
-    : options_(options),
-      settings_(std::move(settings)),
-      model_(std::move(model)),
-      session_(std::make_unique<ChatSession>(*model_, settings_.session)),
-      record_(!options.no_history),
-      history_(history_path(options)),
-      reader_(terminal_, history_) {}
+Conversation::Conversation(const ChatOptions& options)
+    : options_(options), desk_(options), history_(history_path(options)), reader_(terminal_, history_) {
+  look_.hide_thinking = options.hide_thinking;
+  look_.word_wrap = !options.no_word_wrap;
+  look_.verbose = options.verbose;
+}
 
 int Conversation::run() {
-  status_ = describe(*model_);
+  desk_.turn(std::chrono::milliseconds(0));
+  follow();
+  if (!desk_.now().model) return 1;
+  noted_interrupts_.emplace();
+  AnswerSettings settings = desk_.now().settings;
+  settings.random_seed = false;  // it is shown, and can be set
+  act(ChangeSettings{settings});
+  status_ = describe(*desk_.now().model);
   say(status_ + "\n/help lists commands, Ctrl-D leaves");
-  do {
-    tell_notices();
-  } while (take_turn());
-  save_profile(*model_, options_);
+  while (take_turn()) continue;
+  if (const Model* model = desk_.model()) save_profile(*model, options_);
   return 0;
 }
 
-void Conversation::tell_notices() {
-  if (const std::string notice = record_.take_notice(); !notice.empty()) print_error(notice);
-  if (std::string status = describe(*model_); status != status_) say(status_ = std::move(status));
-}
-
 bool Conversation::take_turn() {
-  const std::optional<std::string> line = reader_.read(std::exchange(prefilled_, {}));
-  if (!line) return false;
+  if (desk_.now().model && status_ != describe(*desk_.now().model)) say(status_ = describe(*desk_.now().model));
+  const PromptLine line = reader_.read(std::exchange(prefilled_, {}));
+  if (line.kind == PromptLine::Kind::kEnd) return false;
   try {
-    return take_line(*line);
+    if (line.kind == PromptLine::Kind::kText) return take_line(line.text);
+    take_interrupted(line);
   } catch (const OutputClosed&) {
     throw;
   } catch (const std::exception& error) {
     log_line(std::string("error: ") + error.what());
     print_error(error.what());
-    return true;
   }
+  return true;
+}
+
+void Conversation::take_interrupted(const PromptLine& line) {
+  if (std::exchange(editing_, false))
+    say("(the message stays as it was)");
+  else if (line.text.empty())
+    say("(Ctrl-D or /exit leaves)");
 }
 
 bool Conversation::take_line(const std::string& line) {
@@ -95,13 +101,20 @@ bool Conversation::run_slash(const SlashLine& line) {
   using Argument = const std::string&;
   static const std::map<SlashAction, void (*)(C&, Argument)> kHandlers = {
       {A::kHelp, [](C&, Argument) { write_output(help_text()); }},
-      {A::kClear, [](C& c, Argument) { c.start_on_a_clear_screen(); }},
+      {A::kClear, [](C& c, Argument) { c.start_anew(), write_output("\x1b[H\x1b[2J\x1b[3J"); }},
       {A::kNew, [](C& c, Argument) { c.start_anew(), say("a new conversation"); }},
       {A::kRegenerate, [](C& c, Argument) { c.regenerate(); }},
+      {A::kContinue, [](C& c, Argument) { c.go_on(); }},
       {A::kEdit, [](C& c, Argument text) { c.edit(text); }},
       {A::kUndo, [](C& c, Argument) { c.undo(); }},
+      {A::kFork, [](C& c, Argument) { c.fork(); }},
+      {A::kFit, [](C& c, Argument) { c.send_what_fits(); }},
       {A::kRead, [](C& c, Argument path) { c.read(path); }},
+      {A::kUnread, [](C& c, Argument) { c.unread(); }},
       {A::kModel, [](C& c, Argument name) { name.empty() ? c.show_models() : c.change_model(name); }},
+      {A::kDevice, [](C& c, Argument name) { name.empty() ? c.show_devices() : c.change_device(name); }},
+      {A::kLaunch, [](C& c, Argument mode) { c.change_launch(mode); }},
+      {A::kContext, [](C& c, Argument tokens) { c.change_context(tokens); }},
       {A::kSet, [](C& c, Argument setting) { c.set(setting); }},
       {A::kShow, [](C& c, Argument) { c.show(); }},
       {A::kPerf, [](C& c, Argument onoff) { c.perf(onoff); }},
@@ -109,13 +122,14 @@ bool Conversation::run_slash(const SlashLine& line) {
       {A::kList, [](C& c, Argument count) { c.list(count); }},
       {A::kSearch, [](C& c, Argument words) { c.search(words); }},
       {A::kLoad, [](C& c, Argument wanted) { c.load(wanted); }},
+      {A::kHistory, [](C& c, Argument) { c.show_all(); }},
       {A::kVersions, [](C& c, Argument number) { c.versions(number); }},
       {A::kDelete, [](C& c, Argument wanted) { c.throw_away(wanted); }},
       {A::kTrash, [](C& c, Argument) { c.list_trash(); }},
       {A::kRestore, [](C& c, Argument number) { c.take_from_trash(number); }},
       {A::kErase, [](C& c, Argument number) { c.erase(number); }},
       {A::kImport, [](C& c, Argument path) { c.import_from(path); }},
-      {A::kExport, [](C& c, Argument path) { c.export_to(path); }},
+      {A::kExport, [](C& c, Argument path) { c.act(ExportConversation{path}); }},
   };
   assert(kHandlers.size() + 1 == slash_commands().size());
   if (line.command->action == A::kExit) return false;
@@ -123,103 +137,131 @@ bool Conversation::run_slash(const SlashLine& line) {
   return true;
 }
 
-void Conversation::answer(const std::function<void()>& start) {
-  session_->options() = settings_.session;
-  model_->decoder->steps().set_measuring(measures_ || settings_.verbose || !options_.profile.empty());
-  model_->decoder->steps().profile().reset();
-  start();
-  record_.answer_begins();
-  const auto next_event = [&](std::chrono::milliseconds timeout) {
-    std::optional<Event> event = session_->next_event(timeout);
-    record_.follow(session_->messages(), event);
-    return event;
-  };
-  const StreamedAnswer streamed = stream_answer({next_event, [&] { session_->stop(); }}, settings_);
-  last_timings_ = streamed.end.timings;
-  if (streamed.interrupted) say("(stopped)");
-  if (settings_.verbose)
-    write_error(timing_report(*last_timings_, settings_.session.sampling.seed, model_->decoder->steps().profile()));
+bool Conversation::act(Action action) {
+  desk_.take(std::move(action));
+  return follow();
+}
+
+bool Conversation::follow() {
+  try {
+    for (;;) {
+      for (const Update& update : desk_.take_updates()) printer_.show(update, desk_.now());
+      printer_.flush();
+      if (!desk_.busy()) break;
+      if (noted_interrupts_ && take_interrupt()) interrupt();
+      desk_.turn(kTick);
+    }
+  } catch (...) {  // it could not be shown: an answer that nobody sees does not go on
+    for (desk_.take(Stop{}); desk_.busy();) desk_.turn(kTick);
+    desk_.take_updates();
+    printer_.forget();
+    throw;
+  }
+  return !printer_.take_fault();
+}
+
+void Conversation::interrupt() {
+  loading_stopped_ = desk_.now().loading.has_value();
+  if (loading_stopped_)
+    desk_.take(CancelLoading{});
+  else
+    desk_.take(Stop{});
+}
+
+const ChatMessage& Conversation::last_of(const std::string& role) const {
+  for (size_t i = messages().size(); i-- > 0;)
+    if (messages()[i].role == role) return messages()[i];
+  throw Error(role == "user" ? "there is no message yet" : "there is no answer yet");
+}
+
+void Conversation::answer(Action action, std::string_view in_vain) {
+  watch_profile();
+  act(std::move(action));
+  if (const std::optional<RefusedPrompt>& refusal = desk_.now().refusal) offer_ways_out(*refusal);
+  const std::optional<DeskPrinter::EndedAnswer> ended = printer_.take_ended();
+  if (!ended) return;
+  if (!ended->has_text && !messages().empty()) tell_vain_answer(in_vain);
+  if (look_.verbose) write_error(timings());
   write_output("\n");
 }
 
-void Conversation::send(const std::string& text) {
-  const size_t before = session_->messages().size();
-  record(attached_ + text, text, before);
-  try {
-    answer([&] { session_->send(attached_ + text); });
-  } catch (...) {
-    take_back(before);
-    throw;
-  }
-  if (!take_back(before)) attached_.clear();
+void Conversation::tell_vain_answer(std::string_view in_vain) {
+  const ChatMessage& last = messages().back();
+  const bool has_answer = last.role == "assistant" && last.failure.empty();
+  say("(" + std::string(has_answer ? in_vain : "your message is kept: /regen answers it, /undo takes it back") + ")");
 }
 
-void Conversation::record(const std::string& text, const std::string& typed, size_t n_before) {
-  record_.send({.text = text,
-                .title = title_from(typed),
-                .before = std::span(session_->messages()).first(n_before),
-                .system_prompt = settings_.session.system_prompt,
-                .model = absolute_path(*model_)});
+void Conversation::send(const std::string& text, bool with_fewer_turns) {
+  const uint64_t taken = desk_.now().taken_sends;
+  refused_ = text;
+  answer(Send{text, with_fewer_turns});
+  if (desk_.now().taken_sends == taken)
+    prefilled_ = text;
+  else
+    refused_.clear();
+}
+
+// The reason has been told as an error.
+void Conversation::offer_ways_out(const RefusedPrompt& refusal) {
+  if (refusal.larger_context > 0)
+    say("(/context " + std::to_string(refusal.larger_context) + " loads the model with a context that holds it)");
+  if (refusal.can_drop && !refused_.empty()) say("(/fit sends it without the oldest turns)");
+}
+
+void Conversation::send_what_fits() {
+  if (refused_.empty()) throw Error("no message was refused; /fit sends one that did not fit");
+  send(std::string(refused_), /*with_fewer_turns=*/true);
 }
 
 void Conversation::regenerate() {
-  if (!session_->messages().empty()) record_.regenerate(std::span(session_->messages()).first(last_user_message() + 1));
-  answer([&] { session_->regenerate(); });
+  if (messages().empty()) throw Error("there is no answer to generate again");
+  answer(Regenerate{messages().back().key}, "the answer before is shown again");
 }
 
-// A message without an answer would break the turns that templates expect.
-bool Conversation::take_back(size_t n_messages) {
-  const bool unanswered = session_->messages().size() == n_messages + 1;
-  if (!unanswered) return false;
-  session_->undo();
-  record_.keep(n_messages);
-  say("(there is no answer, so the message is not kept; Up recalls it)");
-  return true;
-}
-
-size_t Conversation::last_user_message() const {
-  for (size_t i = session_->messages().size(); i-- > 0;)
-    if (session_->messages()[i].role == "user") return i;
-  throw Error("there is no message yet");
+void Conversation::go_on() {
+  if (messages().empty() || messages().back().role != "assistant") throw Error("there is no answer to continue");
+  answer(ContinueAnswer{messages().back().key}, "the answer is as it was");
 }
 
 void Conversation::edit(const std::string& text) {
-  const size_t last = last_user_message();
-  if (text.empty()) {
-    editing_ = true;
-    prefilled_ = session_->messages()[last].content;
-  } else {
-    record(text, text, last);
-    answer([&] { session_->edit_last(text); });
+  const ChatMessage& last = last_of("user");
+  editing_ = text.empty();
+  if (editing_) {
+    prefilled_ = last.content;
+    return;
   }
+  answer(EditMessage{last.key, text}, "the message before is shown again with its answer; Up recalls yours");
+  editing_ = desk_.now().refusal.has_value();
+  if (editing_) prefilled_ = text;
 }
 
 void Conversation::undo() {
-  const std::string last = session_->messages()[last_user_message()].content;
-  session_->undo();
-  record_.undo(session_->messages().size());
-  say("forgot: " + printable(last, 60));
+  const std::string last = last_of("user").content;
+  if (act(Undo{})) say("forgot: " + printable(last, 60));
 }
 
-void Conversation::start_on_a_clear_screen() {
-  start_anew();
-  write_output("\x1b[H\x1b[2J\x1b[3J");
+void Conversation::fork() {
+  if (messages().empty()) throw Error("there is no message yet");
+  if (act(Fork{messages().back().key})) say("a copy: what comes now is of a conversation of its own");
 }
 
 void Conversation::start_anew() {
   versions_.clear();
-  session_->clear();
-  record_.start_new();
-  attached_.clear();
-  last_timings_.reset();
+  refused_.clear();
+  act(NewConversation{});
 }
 
 void Conversation::read(const std::string& path) {
-  const std::string text = read_regular_file(path, kMostFileBytes);
-  require_utf8(text, path);
-  attached_ += text + (text.ends_with('\n') ? "\n" : "\n\n");
-  const size_t n_tokens = model_->tokenizer->encode(text, /*parse_special=*/false, /*add_bos=*/false).size();
-  say("read " + path + ": " + counted(n_tokens, "token") + ", sent before your next message");
+  if (!act(AttachFile{path})) return;
+  const Attachment& file = desk_.now().attachments.back();
+  say("read " + path + ": " + counted(file.n_tokens, "token") + ", sent before your next message");
+}
+
+void Conversation::unread() {
+  const size_t n = desk_.now().attachments.size();
+  if (n == 0) throw Error("no file was read since the last message");
+  for (size_t i = 0; i < n; ++i) act(DropAttachment{0});
+  say("left out " + counted(n, "file"));
 }
 
 }  // namespace warpchat

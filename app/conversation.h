@@ -1,84 +1,102 @@
-// The interactive conversation: a prompt, answers, slash commands, until the user leaves.
+// The interactive conversation: a view of the desk in a terminal. Lines become actions, what the desk does is printed
+// until it has nothing more to do, and then there is a prompt again, until the user leaves.
 #pragma once
-#include <memory>
+#include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "app/answer_stream.h"
 #include "app/chat_settings.h"
-#include "app/conversation_record.h"
+#include "app/desk/desk.h"
+#include "app/desk_printer.h"
 #include "app/options.h"
 #include "app/signals.h"
 #include "app/terminal/history.h"
 #include "app/terminal/prompt_reader.h"
 #include "app/terminal/slash_command.h"
-#include "engine/session/chat_session.h"
 
 namespace warpchat {
 
 class Conversation {
  public:
-  Conversation(const ChatOptions& options, std::unique_ptr<Model> model, ChatSettings settings);
+  explicit Conversation(const ChatOptions& options);
   int run();  // the program's exit code
 
  private:
   bool take_turn();                         // false: the user leaves
   bool take_line(const std::string& line);  // false: the user leaves
-  bool run_slash(const SlashLine& line);    // likewise
-  void tell_notices();
-  size_t last_user_message() const;  // its index; Error if there is none
-  void answer(const std::function<void()>& start);
-  void send(const std::string& text);
-  void record(const std::string& text, const std::string& typed, size_t n_before);  // before it is sent
+  void take_interrupted(const PromptLine& line);
+  bool run_slash(const SlashLine& line);  // false: the user leaves
+
+  // Asks the desk for something and shows what comes of it. False: it was told why nothing did.
+  bool act(Action action);
+  bool follow();  // the same, of what is under way already
+  void interrupt();
+  const OpenConversation& open() const { return desk_.now().open; }
+  const std::vector<ChatMessage>& messages() const { return open().messages; }
+  const ChatMessage& last_of(const std::string& role) const;  // Error if there is none
+
+  // One that is answered, if nothing stands against it. in_vain: what holds where there was an answer before, if this
+  // one ends before its first word.
+  void answer(Action action, std::string_view in_vain = "");
+  void tell_vain_answer(std::string_view in_vain);
+  void send(const std::string& text, bool with_fewer_turns = false);
+  void send_what_fits();
+  void offer_ways_out(const RefusedPrompt& refusal);
   void regenerate();
-  bool take_back(size_t n_messages);  // the message after these, if nothing answered it
+  void go_on();
   void edit(const std::string& text);
   void undo();
+  void fork();
   void start_anew();
-  void start_on_a_clear_screen();
+  void read(const std::string& path);
+  void unread();
 
   // app/conversation_stored.cpp
   void save(const std::string& title);
   void list(const std::string& count);
   void search(const std::string& words);
-  ConversationId listed(const std::string& wanted);
+  bool look(const std::function<void(const ConversationStore&)>& at);  // false: it was told why not
+  std::optional<ConversationId> listed(const std::string& wanted);
   void load(const std::string& wanted);
-  void restore(const StoredConversation& stored);
-  void take_over(const StoredConversation& stored);
+  void show_opened();
+  bool show_all();  // whether a pager did
   void show_last() const;
   void throw_away(const std::string& wanted);
   void list_trash();
   ConversationSummary trashed(const std::string& number);
   void take_from_trash(const std::string& number);
   void erase(const std::string& number);
-
-  // app/conversation_versions.cpp
-  ConversationTree tree();
   void versions(const std::string& number);
+  ConversationTree shown_tree(const ConversationStore& store) const;
   void import_from(const std::string& path);
-  void export_to(const std::string& path);
-
-  void read(const std::string& path);
 
   // app/conversation_settings.cpp
+  ChatSettings settings() const;
+  void load_model(LoadModel wish);
   void change_model(const std::string& name);
   void show_models() const;
+  void show_devices() const;
+  void change_device(const std::string& name);
+  void change_launch(const std::string& mode);
+  void change_context(const std::string& tokens);
   void set(const std::string& argument);
-  void show() const;
+  void show();
   void perf(const std::string& onoff);
+  void watch_profile();
+  std::string timings() const;  // of the last answer
 
-  NotedInterrupts noted_interrupts_;  // Ctrl-C never ends the conversation
   ChatOptions options_;
-  ChatSettings settings_;
-  std::unique_ptr<Model> model_;
-  std::unique_ptr<ChatSession> session_;
-  std::string status_;  // of the model, as said last: answers may settle how it is launched
-  std::optional<Timings> last_timings_;
-  std::string attached_;   // files that go before the next message
-  std::string prefilled_;  // what the next prompt starts with
-  bool editing_ = false;   // the next line replaces the last message
-  bool measures_ = false;  // somebody has asked for what kernels take
-  ConversationRecord record_;
+  ChatSettings look_;  // what is of the terminal alone; the rest is the desk's
+  DeskPrinter printer_{look_};
+  Desk desk_;
+  std::optional<NotedInterrupts> noted_interrupts_;  // Ctrl-C never ends the conversation
+  std::string status_;                  // of the model, as said last: answers may settle how it is launched
+  std::string prefilled_;               // what the next prompt starts with
+  std::string refused_;                 // what was not taken last, until something is
+  bool editing_ = false;                // the next line replaces the last message
+  bool loading_stopped_ = false;        // by Ctrl-C
+  bool measures_ = false;               // somebody has asked for what kernels take
   std::vector<ConversationId> listed_;  // by the numbers that /list or /search showed last
   std::vector<ConversationId> trash_;   // by those of /trash
   std::vector<TurnId> versions_;        // by those of /versions
@@ -86,5 +104,8 @@ class Conversation {
   Terminal terminal_;
   PromptReader reader_;
 };
+
+// "SmolLM2-135M-Instruct.Q4_1, 95 MB, cpu: 2 threads, context 2,048"
+std::string describe(const LoadedModel& model);
 
 }  // namespace warpchat

@@ -1,63 +1,147 @@
 // The commands for the model, the settings, and what there is to know about both.
+#include <charconv>
 #include <utility>
 
+#include "app/answer_stream.h"
 #include "app/conversation.h"
 #include "app/directories.h"
 #include "app/model_loading.h"
 #include "app/output.h"
+#include "models/human_bytes.h"
 #include "models/message.h"
 
 namespace warpchat {
 
-void Conversation::change_model(const std::string& name) {
-  ModelFlags flags = options_;
-  flags.model = name;
-  std::unique_ptr<Model> next = load_model(flags, /*context=*/0, /*sequences=*/1, /*beside_another=*/true);
-  ChatSettings settings = settings_;
-  settings.session.sampling = settings_from(options_, next->file_sampling).session.sampling;
-  auto session = std::make_unique<ChatSession>(*next, settings.session);
-  session->restore(session_->messages());
-  session_ = std::move(session);
-  model_ = std::move(next);
-  settings_ = std::move(settings);
-  last_timings_.reset();
-  remember_model(model_->file.path(), state_directory());
-  say(status_ = describe(*model_));
+namespace {
+
+constexpr char kThinking[] = "enable_thinking";
+
+}  // namespace
+
+std::string describe(const LoadedModel& model) {
+  return model.name + ", " + human_bytes(model.bytes) + ", " + model.status + ", context " + grouped(model.context);
 }
 
+// As /set shows them: those of the desk, of the open conversation, and of the terminal.
+ChatSettings Conversation::settings() const {
+  ChatSettings all = look_;
+  const AnswerSettings& answers = desk_.now().settings;
+  all.session.sampling = answers.sampling;
+  all.session.max_tokens = answers.max_tokens;
+  all.session.system_prompt = open().system_prompt;
+  if (answers.think) all.session.template_variables[kThinking] = *answers.think;
+  return all;
+}
+
+void Conversation::load_model(LoadModel wish) {
+  if (!act(std::move(wish)) || !desk_.now().model) return;
+  if (std::exchange(loading_stopped_, false)) return say("(stopped; what was loaded before goes on)");
+  say(status_ = describe(*desk_.now().model));
+  if (!refused_.empty()) prefilled_ = refused_;
+}
+
+void Conversation::change_model(const std::string& name) { load_model({.path = find_model_file(name)}); }
+
 void Conversation::show_models() const {
-  std::string text = "now: " + model_->file.path();
+  std::string text = desk_.now().model ? "now: " + desk_.now().model->path : "no model is loaded";
   for (const FoundModel& model : find_models(model_folders())) text += "\n     " + model.name;
   say(text);
 }
 
+void Conversation::show_devices() const {
+  std::string text = desk_.now().model ? "now: " + desk_.now().model->device : "no model is loaded";
+  for (const DeviceChoiceRow& device : desk_.now().devices) {
+    std::string name = device.name;
+    name.resize(std::max<size_t>(name.size(), 16), ' ');
+    text += "\n     " + name + device.text + (device.usable ? "" : " (cannot be used)");
+  }
+  say(text);
+}
+
+void Conversation::change_device(const std::string& name) { load_model({.device = name}); }
+
+void Conversation::change_launch(const std::string& mode) {
+  if (!mode.empty()) {
+    load_model({.launch = mode});
+  } else if (desk_.now().model && !desk_.now().model->launch.empty()) {
+    say("launch mode: " + desk_.now().model->launch);
+  } else {
+    throw Error("only kernels on a GPU have a launch mode; /device shows what the model runs on");
+  }
+}
+
+void Conversation::change_context(const std::string& tokens) {
+  if (tokens.empty()) {
+    if (!desk_.now().model) throw Error("no model is loaded; /model lists those found");
+    return say("the context holds " + counted(desk_.now().model->context, "token") +
+               "; /context N loads the model with another one");
+  }
+  int32_t wanted = 0;
+  const auto [end, error] = std::from_chars(tokens.data(), tokens.data() + tokens.size(), wanted);
+  if (error != std::errc() || end != tokens.data() + tokens.size() || wanted < 0)
+    throw Error("/context takes how many tokens it is to hold, found '" + printable(tokens, 60) +
+                "'; 0: as many as the model was made for");
+  load_model({.context = wanted});
+}
+
 void Conversation::set(const std::string& argument) {
-  if (argument.empty()) return write_output(list_settings(settings_));
+  ChatSettings changed = settings();
+  if (argument.empty()) return write_output(list_settings(changed));
   const size_t blank = std::min(argument.find_first_of(" \t"), argument.size());
   const size_t value = std::min(argument.find_first_not_of(" \t", blank), argument.size());
-  change_setting(settings_, argument.substr(0, blank), argument.substr(value));
+  change_setting(changed, argument.substr(0, blank), argument.substr(value));
+  const auto& variables = changed.session.template_variables;
+  const bool says_think = variables.contains(kThinking);
+  act(ChangeSettings{{.sampling = changed.session.sampling,
+                      .max_tokens = changed.session.max_tokens,
+                      .think = says_think ? std::optional<bool>(variables[kThinking]) : std::nullopt,
+                      .random_seed = false}});
+  act(SetSystemPrompt{changed.session.system_prompt});
+  look_.hide_thinking = changed.hide_thinking;
+  look_.word_wrap = changed.word_wrap;
+  look_.verbose = changed.verbose;
   say(argument.substr(0, blank) + (value < argument.size() ? ": " + argument.substr(value) : " is empty now"));
 }
 
-void Conversation::show() const {
-  write_output("model     " + model_->file.path() + "\n          " + describe(*model_) + "\ntokens    " +
-               std::string(model_->tokenizer->method()) + "\ncontext   " + grouped(session_->context_used()) + " of " +
-               counted(session_->context_size(), "token") + " used by " +
-               counted(session_->messages().size(), "message") + "\n\nsettings\n" + list_settings(settings_));
+void Conversation::show() {
+  desk_.turn(std::chrono::milliseconds(0));  // counts what the context holds
+  follow();
+  std::string text;
+  if (const std::optional<LoadedModel>& model = desk_.now().model) {
+    text = "model     " + model->path + "\n          " + describe(*model) + "\n";
+    if (desk_.model() != nullptr) text += "tokens    " + std::string(desk_.model()->tokenizer->method()) + "\n";
+    text += "context   " + grouped(open().context_used) + " of " + counted(model->context, "token") + " used by " +
+            counted(messages().size(), "message") + "\n";
+  }
+  write_output(text + "\nsettings\n" + list_settings(settings()));
+}
+
+void Conversation::watch_profile() {
+  desk_.take(WatchProfile{measures_ || look_.verbose || !options_.profile.empty()});
+  if (Model* model = desk_.model(); model != nullptr && !options_.profile.empty())
+    model->decoder->steps().profile().keep_trace();
+}
+
+std::string Conversation::timings() const {
+  const Profile none;
+  const Model* model = desk_.model();
+  return timing_report(open().last_timings.value_or(Timings{}), desk_.now().settings.sampling.seed,
+                       model != nullptr ? model->decoder->steps().profile() : none);
 }
 
 // Measuring takes time, so it begins when somebody asks: with the next answer.
 void Conversation::perf(const std::string& onoff) {
   if (!onoff.empty() && onoff != "on" && onoff != "off")
     throw Error("/perf takes on or off, found '" + onoff + "'; alone it shows the last answer's timings");
-  const bool always = settings_.verbose || !options_.profile.empty();
+  const bool always = look_.verbose || !options_.profile.empty();
   const bool measured = std::exchange(measures_, onoff != "off") || always;
   if (onoff == "off")
     return say(always ? "kernels are measured all the same, for verbose or --profile"
                       : "the next answers are timed as a whole only");
   if (onoff == "on") return say("what every kernel takes is measured from the next answer on");
-  if (!last_timings_) throw Error("there is no answer yet; what every kernel takes is measured from the next one on");
-  write_output(timing_report(*last_timings_, settings_.session.sampling.seed, model_->decoder->steps().profile()));
+  if (!open().last_timings)
+    throw Error("there is no answer yet; what every kernel takes is measured from the next one on");
+  write_output(timings());
   if (!measured) say("(what every kernel takes is measured from the next answer on; /perf off ends that)");
 }
 

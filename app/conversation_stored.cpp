@@ -1,12 +1,12 @@
-// The commands for conversations in the store: lists, search, going on with one, the trash.
+// The commands for conversations in the store: lists, search, going on with one, its versions, the trash.
 #include <filesystem>
 #include <utility>
 
 #include "app/conversation.h"
 #include "app/conversation_list.h"
-#include "app/model_loading.h"
 #include "app/output.h"
-#include "app/parted_answer.h"
+#include "app/terminal/conversation_text.h"
+#include "app/terminal/pager.h"
 #include "engine/store/search_words.h"
 #include "models/message.h"
 
@@ -17,128 +17,175 @@ namespace {
 constexpr uint32_t kListed = 20;
 constexpr size_t kShownOfMessage = 300;  // bytes
 
+template <class List>
+const ConversationSummary* find(const List& list, ConversationId id) {
+  for (const ConversationSummary& conversation : list)
+    if (conversation.id == id) return &conversation;
+  return nullptr;
+}
+
+template <class List>
+std::vector<ConversationId> ids_of(const List& list) {
+  std::vector<ConversationId> ids;
+  for (const ConversationSummary& conversation : list) ids.push_back(conversation.id);
+  return ids;
+}
+
 }  // namespace
 
+bool Conversation::look(const std::function<void(const ConversationStore&)>& at) {
+  const bool seen = desk_.read(at);
+  follow();
+  return seen;
+}
+
 void Conversation::save(const std::string& title) {
-  ConversationStore& store = record_.store();
-  if (record_.conversation() == 0) throw Error("there is no message yet");
-  store.rename(record_.conversation(), title);
-  say("saved as: " + printable(title, kShownOfMessage));
+  if (open().id == 0) throw Error("there is no message yet");
+  if (act(Rename{open().id, title})) say("saved as: " + printable(title, kShownOfMessage));
 }
 
 void Conversation::list(const std::string& count) {
   const uint32_t limit = count.empty() ? kListed : parse_count(count);
   if (limit == 0) throw Error("/list takes how many to show, found '" + printable(count, 60) + "'");
-  const std::vector<ConversationSummary> latest = record_.store().list(limit);
-  listed_.clear();
-  for (const ConversationSummary& conversation : latest) listed_.push_back(conversation.id);
+  std::vector<ConversationSummary> latest;
+  if (!look([&](const ConversationStore& store) { latest = store.list(limit); })) return;
+  listed_ = ids_of(latest);
   latest.empty() ? say("no conversation is stored yet") : write_output(list_conversations(latest));
+  if (!desk_.now().store_fault.empty())
+    say("(conversations are kept only until this program ends: " + desk_.now().store_fault + ")");
 }
 
 void Conversation::search(const std::string& words) {
-  const std::vector<SearchHit> hits = record_.store().search(words, kListed);
+  if (!act(Search{words}) || !desk_.now().search) return;
+  std::vector<SearchHit> hits = desk_.now().search->hits;
+  act(Search{});
+  if (hits.size() > kListed) hits.resize(kListed);
   listed_.clear();
   for (const SearchHit& hit : hits) listed_.push_back(hit.conversation.id);
   hits.empty() ? say("no conversation has " + printable(words, 60)) : write_output(list_hits(hits));
 }
 
 // Without a list before it, numbers are those that /list would show.
-ConversationId Conversation::listed(const std::string& wanted) {
-  const ConversationStore& store = record_.store();
-  if (listed_.empty())
-    for (const ConversationSummary& conversation : store.list(kListed)) listed_.push_back(conversation.id);
-  return find_conversation(store, listed_, wanted);
+std::optional<ConversationId> Conversation::listed(const std::string& wanted) {
+  std::optional<ConversationId> found;
+  look([&](const ConversationStore& store) {
+    if (listed_.empty()) listed_ = ids_of(store.list(kListed));
+    found = find_conversation(store, listed_, wanted);
+  });
+  return found;
 }
 
 void Conversation::load(const std::string& wanted) {
-  const StoredConversation stored = record_.store().load(listed(wanted));
-  if (stored.summary.trashed != 0) throw Error("that conversation is in the trash; /restore takes it out");
-  restore(stored);
+  const std::optional<ConversationId> id = listed(wanted);
+  if (!id) return;
+  if (find(desk_.now().trash, *id) != nullptr) throw Error("that conversation is in the trash; /restore takes it out");
+  if (act(OpenStored{*id})) show_opened();
 }
 
-void Conversation::restore(const StoredConversation& stored) {
-  take_over(stored);
-  say(printable(stored.summary.title, kShownOfMessage) + ": " + counted(session_->messages().size(), "message"));
-  if (settings_.session.system_prompt != stored.system_prompt)
-    say("its system message: " + excerpt(stored.system_prompt, {}, kShownOfMessage));
-  settings_.session.system_prompt = stored.system_prompt;
-  if (const std::string& model = stored.summary.model; !model.empty() && model != absolute_path(*model_)) {
+// Settings stay as they are but for the system message, which is the conversation's.
+void Conversation::show_opened() {
+  versions_.clear();
+  refused_.clear();
+  const bool paged = !messages().empty() && show_all();
+  say(printable(open().title, kShownOfMessage) + ": " + counted(messages().size(), "message"));
+  if (!open().system_prompt.empty()) say("its system message: " + excerpt(open().system_prompt, {}, kShownOfMessage));
+  const ConversationSummary* summary = find(desk_.now().conversations, open().id);
+  if (summary != nullptr && desk_.now().model && !summary->model.empty() &&
+      summary->model != std::filesystem::absolute(desk_.now().model->path).lexically_normal().string()) {
     std::error_code error;
-    const bool there = std::filesystem::exists(model, error);
-    say("another model answered: " + (there ? "/model " + model + " loads it" : model + ", which is not there now"));
+    const bool there = std::filesystem::exists(summary->model, error);
+    say("another model answered: " +
+        (there ? "/model " + summary->model + " loads it" : summary->model + ", which is not there now"));
   }
-  show_last();
+  if (paged) show_last();
+  if (!messages().empty() && messages().back().role == "user")
+    say("(your last message has no answer yet: /regen answers it)");
 }
 
-// A last message that was never answered is put before the user instead: templates expect turns to alternate.
-void Conversation::take_over(const StoredConversation& stored) {
-  std::vector<Message> messages;
-  std::vector<TurnId> path;
-  for (const Turn& turn : stored.turns) {
-    messages.push_back({turn.message.role, joined(turn.message)});
-    path.push_back(turn.id);
-  }
-  if (!messages.empty() && messages.back().role == "user") {
-    prefilled_ = messages.back().content;
-    messages.pop_back();
-    path.pop_back();
-  }
-  start_anew();
-  session_->restore(std::move(messages));
-  record_.go_on(stored.summary.id, std::move(path));
+bool Conversation::show_all() {
+  if (messages().empty()) throw Error("there is no message yet");
+  const AnswerLook look{look_.word_wrap ? terminal_size().columns : 0, wants_style(), look_.hide_thinking};
+  std::string text;
+  for (const ChatMessage& message : messages()) text += message_text(message, look);
+  return show_paged(text, terminal_);
 }
 
 void Conversation::show_last() const {
-  const std::vector<Message>& messages = session_->messages();
-  for (size_t i = messages.size() - std::min<size_t>(messages.size(), 2); i < messages.size(); ++i)
-    say((messages[i].role == "user" ? "> " : "") + excerpt(messages[i].content, {}, kShownOfMessage));
-  if (!prefilled_.empty()) say("(your last message has no answer yet: Enter sends it)");
+  for (size_t i = messages().size() - std::min<size_t>(messages().size(), 2); i < messages().size(); ++i)
+    say((messages()[i].role == "user" ? "> " : "") + excerpt(messages()[i].content, {}, kShownOfMessage));
 }
 
 void Conversation::throw_away(const std::string& wanted) {
-  ConversationStore& store = record_.store();
-  const ConversationId id = wanted.empty() ? record_.conversation() : listed(wanted);
-  if (id == 0) throw Error("there is no message yet; /delete N deletes another conversation");
-  const std::string title = store.load(id).summary.title;
-  store.throw_away(id);
+  if (wanted.empty() && open().id == 0) throw Error("there is no message yet; /delete N deletes another conversation");
+  const std::optional<ConversationId> id = wanted.empty() ? open().id : listed(wanted);
+  std::string title;
+  if (!id || !look([&](const ConversationStore& store) { title = store.load(*id).summary.title; })) return;
+  if (!act(ThrowAway{*id})) return;
   trash_.clear();
-  if (id == record_.conversation()) start_anew();
   say("moved to the trash: " + printable(title, kShownOfMessage) + "\n/restore takes it out again");
 }
 
 void Conversation::list_trash() {
-  const std::vector<ConversationSummary> trash = record_.store().trash();
-  trash_.clear();
-  for (const ConversationSummary& conversation : trash) trash_.push_back(conversation.id);
+  const std::vector<ConversationSummary>& trash = desk_.now().trash;
+  trash_ = ids_of(trash);
   trash.empty() ? say("the trash is empty") : write_output(list_conversations(trash));
 }
 
 // Without /trash before it, numbers are those that it would show.
 ConversationSummary Conversation::trashed(const std::string& number) {
-  const ConversationStore& store = record_.store();
-  if (trash_.empty())
-    for (const ConversationSummary& conversation : store.trash()) trash_.push_back(conversation.id);
+  if (trash_.empty()) trash_ = ids_of(desk_.now().trash);
   if (trash_.empty()) throw Error("the trash is empty");
   const uint32_t n = number.empty() ? 1 : parse_count(number);
   if (n < 1 || n > trash_.size())
     throw Error("the trash has " + counted(trash_.size(), "conversation") + ", not a number '" + printable(number, 60) +
                 "'; /trash shows them");
-  const ConversationSummary found = store.load(trash_[n - 1]).summary;
-  if (found.trashed == 0) throw Error("that conversation is not in the trash any more; /trash shows what is");
-  return found;
+  const ConversationSummary* found = find(desk_.now().trash, trash_[n - 1]);
+  if (found == nullptr) throw Error("that conversation is not in the trash any more; /trash shows what is");
+  return *found;
 }
 
 void Conversation::take_from_trash(const std::string& number) {
   const ConversationSummary found = trashed(number);
-  record_.store().take_from_trash(found.id);
+  const ConversationId before = open().id;
+  if (!act(TakeFromTrash{found.id})) return;
   say("out of the trash: " + printable(found.title, kShownOfMessage));
+  if (open().id != before) show_opened();
 }
 
 void Conversation::erase(const std::string& number) {
   const ConversationSummary found = trashed(number);
-  record_.store().erase(found.id);
+  if (!act(EraseForEver{found.id})) return;
   trash_.clear();
   say("erased for ever: " + printable(found.title, kShownOfMessage));
+}
+
+void Conversation::versions(const std::string& number) {
+  if (open().id == 0) throw Error("there is no message yet");
+  if (number.empty() || versions_.empty()) {
+    VersionList list;
+    if (!look([&](const ConversationStore& store) { list = list_versions(shown_tree(store)); })) return;
+    versions_ = list.turns;
+    if (versions_.empty()) return say("there is one version of each message; /regen and /edit make others");
+    if (number.empty()) return write_output(list.lines);
+  }
+  const uint32_t n = parse_count(number);
+  if (n < 1 || n > versions_.size())
+    throw Error("there are " + counted(versions_.size(), "version") + ", not a number '" + printable(number, 60) +
+                "'; /versions shows them");
+  if (!act(ShowVersion{.message = 0, .turn = versions_[n - 1]})) return;
+  say("shown now: " + counted(messages().size(), "message"));
+  show_last();
+}
+
+// The whole tree, and never more below the shown branch than this program shows.
+ConversationTree Conversation::shown_tree(const ConversationStore& store) const {
+  ConversationTree tree = store.tree(open().id);
+  tree.shown = messages().empty() ? 0 : messages().back().turn;
+  return tree;
+}
+
+void Conversation::import_from(const std::string& path) {
+  if (act(ImportConversation{path})) show_opened();
 }
 
 }  // namespace warpchat

@@ -162,10 +162,8 @@ int run_command(const ChatOptions& options) {
   ChatOptions chosen = options;
   chosen.model = choose_model_file(options);
   if (!interactive) return answer_once(chosen, read_prompt(chosen));
-  std::unique_ptr<Model> model = load_model(chosen);
-  remember_model(model->file.path(), state_directory());
-  ChatSettings settings = settings_from(chosen, model->file_sampling);
-  return Conversation(chosen, std::move(model), std::move(settings)).run();
+  model_options(chosen);  // likewise
+  return Conversation(chosen).run();
 }
 
 }  // namespace warpchat

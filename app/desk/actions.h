@@ -27,7 +27,7 @@ struct ContinueAnswer {
 };
 struct Undo {};  // takes back the last message of the user with its answer
 struct ShowVersion {
-  uint64_t message;  // key
+  uint64_t message;  // key; 0: of any, or of none that is shown
   TurnId turn;       // one of its siblings
 };
 struct SetSystemPrompt {

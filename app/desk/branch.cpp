@@ -59,8 +59,7 @@ void Branch::open(ConversationId id) {
 }
 
 void Branch::reload() {
-  if (now().id == 0 || !unfinished_.empty() || std::any_of(messages().begin(), messages().end(), waits_to_be_stored))
-    return;
+  if (now().id == 0 || !is_stored()) return;
   try {
     remember();
     OpenConversation stored = read(library_.store(), now().id);
@@ -158,8 +157,7 @@ void Branch::remember() {
 }
 
 void Branch::show_version(uint64_t message, TurnId turn) {
-  const std::optional<size_t> i = index_of(message);
-  if (!i || now().id == 0) return;
+  if ((message != 0 && !index_of(message)) || now().id == 0) return;
   library_.try_to([&](ConversationStore& store) { store.show_newest_below(now().id, turn); });
   reload();
   library_.refresh();
@@ -223,6 +221,10 @@ void Branch::keep_all() {
     keep_model(store);
   });
   if (!kept) forget_if_erased();
+}
+
+bool Branch::is_stored() const {
+  return unfinished_.empty() && std::none_of(messages().begin(), messages().end(), waits_to_be_stored);
 }
 
 void Branch::finish_answers() {

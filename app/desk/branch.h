@@ -40,7 +40,7 @@ class Branch {
   void show_version(uint64_t message, TurnId turn);
   void set_system_prompt(const std::string& text);
   void keep_all();  // what is not stored yet
-  bool is_stored() const { return unfinished_.empty(); }
+  bool is_stored() const;
   void follow_title();  // of the list, where the conversation has been renamed
   void set_model(std::string path) { model_ = std::move(path); }  // that answers from now on
 

@@ -344,6 +344,7 @@ void Desk::interrupt() {
   parts_->inbox.post(Task([] {}));
 }
 void Desk::turn(std::chrono::milliseconds timeout) { parts_->turn(timeout); }
+bool Desk::read(const std::function<void(const ConversationStore&)>& look) { return parts_->library.try_to(look); }
 const DeskState& Desk::now() const { return parts_->board.now(); }
 std::vector<Update> Desk::take_updates() { return parts_->board.take_updates(); }
 bool Desk::busy() const { return parts_->busy(); }

@@ -33,6 +33,9 @@ class Desk {
   // has happened, at the latest after the timeout.
   void turn(std::chrono::milliseconds timeout);
 
+  // Lets somebody look into the store for what the state does not have. An Error becomes a notice: false then.
+  bool read(const std::function<void(const ConversationStore&)>& look);
+
   const DeskState& now() const;
   std::vector<Update> take_updates();  // since the last call, to be applied in order
 

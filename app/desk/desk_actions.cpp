@@ -93,8 +93,11 @@ void Desk::Parts::take(EraseForEver& wish) {
 
 void Desk::Parts::take(ExportConversation& wish) {
   const bool done = library.try_to([&](ConversationStore& store) {
-    if (talk().now().id == 0) throw Error("there is no message to export yet");
-    export_conversation(store, talk().now().id, wish.path);
+    if (talk().now().messages.empty()) throw Error("there is no message to export yet");
+    if (talk().branch.is_stored())
+      export_conversation(store, talk().now().id, wish.path);
+    else
+      export_conversation(talk().branch.tree(talk().now().messages.size()), wish.path);
   });
   if (done) board.tell("wrote " + wish.path);
 }

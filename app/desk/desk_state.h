@@ -147,6 +147,11 @@ struct RefusedPrompt {
   bool operator==(const RefusedPrompt&) const = default;
 };
 
+inline std::shared_ptr<const ProfilerData> no_profile() {
+  static const auto kNone = std::make_shared<const ProfilerData>();
+  return kNone;
+}
+
 struct DeskState {
   std::vector<ConversationSummary> conversations, trash;  // latest first
   std::optional<SearchResults> search;                    // while the search field has words
@@ -168,7 +173,7 @@ struct DeskState {
 
   std::vector<NoticeItem> notices;  // oldest first
   std::string store_fault;          // why nothing is stored; empty: it is
-  std::shared_ptr<const ProfilerData> profile = std::make_shared<ProfilerData>();
+  std::shared_ptr<const ProfilerData> profile = no_profile();
   bool operator==(const DeskState&) const = default;
 };
 

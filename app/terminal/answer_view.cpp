@@ -1,14 +1,9 @@
-// The tags around the thinking are not shown: the look says it. A blank line parts it from the answer.
+// No tags stand around the thinking: the look says it. A blank line parts it from the answer.
 #include "app/terminal/answer_view.h"
 
 namespace warpchat {
 
 namespace {
-
-void remove(std::string& text, std::string_view tag) {
-  const size_t at = text.find(tag);
-  if (at != std::string::npos) text.erase(at, tag.size());
-}
 
 std::string without_leading_blanks(std::string_view text) {
   const size_t first = text.find_first_not_of(" \t\r\n");
@@ -22,11 +17,9 @@ std::string AnswerView::add(std::string_view text, bool thinking) {
   return add_answer(text);
 }
 
-// Blanks are held until text follows them, so that none are shown before </think>.
+// Blanks are held until text follows them, so that none are shown at its end.
 std::string AnswerView::add_thinking(std::string_view text) {
   std::string shown = held_blanks_ + std::string(text);
-  remove(shown, "<think>");
-  remove(shown, "</think>");
   if (!started_) shown = without_leading_blanks(shown);
   const size_t text_end = shown.find_last_not_of(" \t\r\n") + 1;
   held_blanks_ = shown.substr(text_end);

@@ -124,7 +124,7 @@ EditOutcome LineEditor::press_control(char letter) {
       buffer_.left();
       break;
     case 'C':
-      return interrupt();
+      return EditOutcome::kInterrupted;
     case 'D':
       if (buffer_.empty()) return EditOutcome::kEnd;
       buffer_.erase_right();
@@ -202,11 +202,6 @@ EditOutcome LineEditor::enter() {
     return EditOutcome::kEditing;
   }
   return EditOutcome::kLine;
-}
-
-EditOutcome LineEditor::interrupt() {
-  interrupted_empty_ = buffer_.empty();
-  return EditOutcome::kInterrupted;
 }
 
 void LineEditor::recall(size_t index) {

@@ -17,7 +17,7 @@ namespace warpchat {
 enum class EditOutcome {
   kEditing,
   kLine,         // take_line() has it
-  kInterrupted,  // Ctrl-C; the text is gone
+  kInterrupted,  // Ctrl-C; text() is to be dropped
   kEnd,          // Ctrl-D on an empty text
   kSuspend,      // Ctrl-Z
   kClearScreen,  // Ctrl-L
@@ -34,7 +34,7 @@ class LineEditor {
   EditOutcome press(const Key& key);
   // The text, unquoted where """ stood around several lines; added to the history.
   std::string take_line();
-  bool interrupted_empty() const { return interrupted_empty_; }  // the last Ctrl-C found no text
+  const std::string& text() const { return buffer_.text(); }
 
   // The shown prompt, text and cursor for a terminal of this width.
   PromptLayout layout(int width) const;
@@ -43,7 +43,6 @@ class LineEditor {
   EditOutcome press_control(char letter);
   EditOutcome press_searching(const Key& key);
   EditOutcome enter();
-  EditOutcome interrupt();
   void recall(size_t index);
   void older();
   void newer();
@@ -61,7 +60,6 @@ class LineEditor {
     std::string before = {};           // the text to go back to
   };
   std::optional<Search> search_;
-  bool interrupted_empty_ = false;
 };
 
 }  // namespace warpchat

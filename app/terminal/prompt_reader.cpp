@@ -13,14 +13,13 @@ namespace warpchat {
 namespace {
 
 constexpr std::chrono::milliseconds kForEver{-1}, kEscapeDelay{50};  // the rest of a sequence comes sooner
-constexpr std::string_view kLeaveHint = "(Ctrl-D or /exit leaves)\r\n";
 
 }  // namespace
 
 PromptReader::PromptReader(Terminal& terminal, History& history)
     : terminal_(terminal), editor_(history, complete_slash_line) {}
 
-std::optional<std::string> PromptReader::read(std::string text) {
+PromptLine PromptReader::read(std::string text) {
   if (terminal_.is_plain()) return read_plain(text);
   terminal_.edit();
   take_interrupt();  // one that came too late for what it was meant to stop
@@ -30,10 +29,10 @@ std::optional<std::string> PromptReader::read(std::string text) {
   std::optional<EditOutcome> outcome = press_keys(std::exchange(waiting_, {}));
   for (;;) {
     draw();
-    if (outcome == EditOutcome::kLine || outcome == EditOutcome::kEnd) break;
+    if (outcome) return take_line(*outcome);
     std::string bytes;
     const Terminal::Input input = terminal_.read(bytes, decoder_.waiting() ? kEscapeDelay : kForEver);
-    if (input == Terminal::Input::kEnd) return std::nullopt;
+    if (input == Terminal::Input::kEnd) return {PromptLine::Kind::kEnd};
     if (input == Terminal::Input::kSignal) {
       take_resize();
       if (take_interrupt()) outcome = press_keys({{KeyKind::kControl, {}, 'C'}});
@@ -41,15 +40,19 @@ std::optional<std::string> PromptReader::read(std::string text) {
       outcome = press_keys(input == Terminal::Input::kNothing ? decoder_.timeout() : decoder_.add(bytes));
     }
   }
+}
+
+PromptLine PromptReader::take_line(EditOutcome outcome) {
   write_output(view_.finish());
   terminal_.watch();
-  if (outcome == EditOutcome::kEnd) return std::nullopt;
-  return editor_.take_line();
+  if (outcome == EditOutcome::kEnd) return {PromptLine::Kind::kEnd};
+  if (outcome == EditOutcome::kInterrupted) return {PromptLine::Kind::kInterrupted, editor_.text()};
+  return {PromptLine::Kind::kText, editor_.take_line()};
 }
 
 // A line, or lines between two of nothing but """. Nothing can be put into the terminal's own line, so a text to change
 // is shown above it.
-std::optional<std::string> PromptReader::read_plain(const std::string& text) {
+PromptLine PromptReader::read_plain(const std::string& text) {
   constexpr std::string_view kQuotes = "\"\"\"";
   take_interrupt();
   write_output((text.empty() ? "" : "was: " + text + "\n") + "> ");
@@ -59,18 +62,19 @@ std::optional<std::string> PromptReader::read_plain(const std::string& text) {
     if (end != std::string::npos) {
       const std::string line = plain_input_.substr(0, end);
       plain_input_.erase(0, end + 1);
-      if (line != kQuotes && !in_quotes) return line;
-      if (line == kQuotes && in_quotes) return quoted;
+      if (line != kQuotes && !in_quotes) return {PromptLine::Kind::kText, line};
+      if (line == kQuotes && in_quotes) return {PromptLine::Kind::kText, quoted};
       if (in_quotes) quoted += (quoted.empty() ? "" : "\n") + line;
       in_quotes = true;
       continue;
     }
     std::string bytes;
     const Terminal::Input input = terminal_.read(bytes, kForEver);
-    if (input == Terminal::Input::kEnd) return std::nullopt;
+    if (input == Terminal::Input::kEnd) return {PromptLine::Kind::kEnd};
     if (input == Terminal::Input::kSignal && take_interrupt()) {
       plain_input_.clear();
-      write_output("\n(Ctrl-D or /exit leaves)\n> ");
+      write_output("\n");
+      return {PromptLine::Kind::kInterrupted};
     }
     plain_input_ += bytes;
   }
@@ -84,14 +88,10 @@ std::optional<EditOutcome> PromptReader::press_keys(const std::vector<Key>& keys
       case EditOutcome::kEditing:
         break;
       case EditOutcome::kLine:
+      case EditOutcome::kInterrupted:
       case EditOutcome::kEnd:
         waiting_.assign(keys.begin() + static_cast<std::ptrdiff_t>(i) + 1, keys.end());
         return outcome;
-      case EditOutcome::kInterrupted:
-        draw();
-        write_output(view_.finish() + std::string(editor_.interrupted_empty() ? kLeaveHint : ""));
-        editor_.begin();
-        break;
       case EditOutcome::kSuspend:
         draw();
         write_output(view_.finish());

@@ -10,16 +10,25 @@
 
 namespace warpchat {
 
+struct PromptLine {
+  enum class Kind {
+    kText,
+    kInterrupted,  // Ctrl-C; text: what had been typed, and is dropped
+    kEnd,          // the user leaves
+  } kind;
+  std::string text = {};
+};
+
 class PromptReader {
  public:
   PromptReader(Terminal& terminal, History& history);
 
-  // nullopt: the user leaves. text: what is there to change already.
-  std::optional<std::string> read(std::string text = "");
+  PromptLine read(std::string text = "");  // text: what is there to change already
 
  private:
-  std::optional<std::string> read_plain(const std::string& text);       // as the terminal's own line editing gives it
-  std::optional<EditOutcome> press_keys(const std::vector<Key>& keys);  // kLine or kEnd, if one of them comes
+  PromptLine read_plain(const std::string& text);                       // as the terminal's own line editing gives it
+  std::optional<EditOutcome> press_keys(const std::vector<Key>& keys);  // one that ends the line, if it comes
+  PromptLine take_line(EditOutcome outcome);
   void draw();
   void probe_widths();                  // asks the terminal how wide it draws emoji sequences
   void take_cursor_column(int column);  // its answers, in order

@@ -1,16 +1,11 @@
-// Answers that break off because something else failed: the generation is drained, and the next message finds its
-// place.
+// Answers that break off because something else failed: the generation is drained.
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <deque>
-#include <filesystem>
 
 #include "app/answer_stream.h"
-#include "app/conversation_record.h"
-#include "app/directories.h"
 #include "tests/support/error_of.h"
 
 namespace warpchat {
@@ -55,35 +50,6 @@ TEST(AnswerFaults, AGenerationWhoseTextCannotBeShownIsStoppedAndDrained) {
   EXPECT_EQ(sentence, "cannot write to standard output: No space left on device");
   EXPECT_TRUE(stopped);
   EXPECT_TRUE(events.empty()) << events.size() << " events left for the next answer";
-}
-
-TEST(AnswerFaults, AMessageAfterAnAnswerThatBrokeOffGoesBelowWhatIsStored) {
-  char folder[] = "/tmp/warpchat_record_XXXXXX";
-  ASSERT_NE(mkdtemp(folder), nullptr);
-  const char* before = getenv("XDG_DATA_HOME");
-  const std::string kept = before ? before : "";
-  setenv("XDG_DATA_HOME", folder, 1);
-  {
-    ConversationRecord record(/*keeps=*/true);
-    std::vector<Message> messages{{"user", "first"}};
-    record.send({.text = "first", .title = "first", .before = {}, .system_prompt = "", .model = ""});
-    record.answer_begins();
-    messages.push_back({"assistant", "half an"});
-    record.follow(messages, Event{TextDelta{"half an", 1, 0, false}});
-    // No end: something threw. The session shows both messages; the record knows of the first alone.
-    record.send({.text = "second", .title = "", .before = messages, .system_prompt = "", .model = ""});
-    EXPECT_EQ(record.take_notice(), "");
-    const StoredConversation stored = record.store().load(record.conversation());
-    ASSERT_EQ(stored.turns.size(), 2u);
-    EXPECT_EQ(stored.turns[0].message.content, "first");
-    EXPECT_EQ(stored.turns[1].message.content, "second");
-    messages.push_back({"user", "second"});
-    record.regenerate(messages);
-    record.answer_begins();
-    EXPECT_EQ(record.last_turn(), stored.turns[0].id);
-  }
-  before ? setenv("XDG_DATA_HOME", kept.c_str(), 1) : unsetenv("XDG_DATA_HOME");
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -19,15 +19,14 @@ struct AnswerCase {
 const AnswerCase kAnswers[] = {
     {"plain", {{"Hello", false}, {" you", false}}, false, "Hello you\n"},
     {"thinking_is_parted_from_the_answer",
-     {{"<think>\n", true}, {"Hm", true}, {".\n\n", true}, {"</think>", true}, {"\n\n", false}, {"Yes", false}},
+     {{"\n", true}, {"Hm", true}, {".\n\n", true}, {"\n\n", false}, {"Yes", false}},
      false,
      "Hm.\n\nYes\n"},
-    {"empty_thinking_shows_nothing", {{"<think>\n\n</think>", true}, {"\n\nYes", false}}, false, "Yes\n"},
-    {"thinking_that_the_prompt_opened", {{"Hm", true}, {"</think>", true}, {"Yes", false}}, false, "Hm\n\nYes\n"},
-    {"hidden_thinking", {{"<think>Hm", true}, {"</think>", true}, {"\n\nYes", false}}, true, "Yes\n"},
-    {"stopped_while_thinking", {{"<think>Hm, so", true}}, false, "Hm, so\n"},
+    {"empty_thinking_shows_nothing", {{"\n\n", true}, {"Yes", false}}, false, "Yes\n"},
+    {"hidden_thinking", {{"Hm", true}, {"Yes", false}}, true, "Yes\n"},
+    {"stopped_while_thinking", {{"Hm, so", true}}, false, "Hm, so\n"},
     {"nothing", {}, false, ""},
-    {"lines_inside_thinking_stay", {{"<think>a\n", true}, {"\nb</think>", true}, {"c", false}}, false, "a\n\nb\n\nc\n"},
+    {"lines_inside_thinking_stay", {{"a\n", true}, {"\nb", true}, {"c", false}}, false, "a\n\nb\n\nc\n"},
 };
 
 class Answer : public testing::TestWithParam<AnswerCase> {};
@@ -43,7 +42,7 @@ INSTANTIATE_TEST_SUITE_P(Rows, Answer, testing::ValuesIn(kAnswers), [](const aut
 
 TEST(AnswerView, DimsThinking) {
   AnswerView view({80, /*styled=*/true, false});
-  std::string shown = view.add("<think>Hm</think>", true);
+  std::string shown = view.add("Hm", true);
   shown += view.add("Yes", false);
   EXPECT_EQ(shown + view.finish(), "\x1b[0;2mHm\n\x1b[0m\nYes\n");
 }

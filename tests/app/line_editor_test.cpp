@@ -227,9 +227,9 @@ TEST(LineEditor, SearchCanBeLeftWithAndWithoutTheMatch) {
 TEST(LineEditor, CtrlCAndCtrlDTellTheirReasons) {
   Typist typist;
   EXPECT_EQ(typist.type("\x03"), EditOutcome::kInterrupted);
-  EXPECT_TRUE(typist.editor.interrupted_empty());
+  EXPECT_EQ(typist.editor.text(), "");
   EXPECT_EQ(typist.type("abc\x03"), EditOutcome::kInterrupted);
-  EXPECT_FALSE(typist.editor.interrupted_empty());
+  EXPECT_NE(typist.editor.text(), "");
   typist.editor.begin();
   EXPECT_EQ(typist.type("\x04"), EditOutcome::kEnd);
   EXPECT_EQ(typist.type("\x1a"), EditOutcome::kSuspend);

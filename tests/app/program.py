@@ -19,8 +19,8 @@ MOST_SECONDS = 120  # only to end what hangs
 def environment(home=None, **more):
     """Nothing of this user's reaches the program: no caches, no history, no colours."""
     clean = {key: value for key, value in os.environ.items()
-             if not key.startswith(("XDG_", "HF_", "LLAMA_", "NO_COLOR"))}
-    clean.update({"HOME": home or FOLDER, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", **more})
+             if not key.startswith(("XDG_", "HF_", "LLAMA_", "NO_COLOR", "LESS"))}
+    clean.update({"HOME": home or FOLDER, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "PAGER": "", **more})
     return clean
 
 

@@ -6,6 +6,7 @@ import pty
 import re
 import select
 import signal
+import sqlite3
 import struct
 import tempfile
 import termios
@@ -79,6 +80,16 @@ class Terminal:
             self.position += len(found) + len(text)
         return found
 
+    def wait_for_one(self, *texts):
+        """The same for the first of these that comes, which it returns."""
+        end = time.monotonic() + MOST_SECONDS
+        while not any(text in self.plain() for text in texts):
+            if time.monotonic() > end or not self.read_some(0.2):
+                raise AssertionError(f"waited in vain for one of {texts!r}; seen: {self.plain()[-1500:]!r}")
+        found = min((text for text in texts if text in self.plain()), key=self.plain().index)
+        self.wait_for(found)
+        return found
+
     def read_to_end(self):
         while self.read_some(MOST_SECONDS):
             pass
@@ -127,13 +138,14 @@ class Case(unittest.TestCase):
         while not terminal.answer().strip():
             terminal.read_some(1)
         terminal.type("\x03")
-        terminal.wait_for("(stopped)")
+        terminal.wait_for("(stopped; /continue goes on)")
 
     def messages(self, terminal):
         """The conversation as /export gives it."""
         file = tempfile.mktemp(suffix=".json", dir=FOLDER)
         terminal.type(f"/export {file}\r")
-        terminal.wait_for("wrote ")
+        if terminal.wait_for_one("wrote ", "there is no message to export") != "wrote ":
+            return []
         with open(file) as exported:
             return [(m["role"], m["content"]) for m in json.load(exported)["messages"]]
 
@@ -141,3 +153,27 @@ class Case(unittest.TestCase):
         terminal.type(text + "\r")
         answer = terminal.wait_for("\n\n> ")
         return answer
+
+
+class StoreCase(Case):
+    def setUp(self):
+        self.home = tempfile.mkdtemp(dir=FOLDER)
+        self.file = os.path.join(self.home, ".local/share/warpchat/conversations.db")
+
+    def chat(self, *arguments, **more):
+        return self.start(*arguments, home=self.home, **more)
+
+    def rows(self, sql):
+        connection = sqlite3.connect(self.file)
+        try:
+            return connection.execute(sql).fetchall()
+        finally:
+            connection.close()
+
+    def leave(self, terminal):
+        terminal.type("\x04")
+        self.assertEqual(terminal.wait(), 0)
+
+    def kill(self, terminal):
+        os.kill(terminal.pid, signal.SIGKILL)
+        self.assertEqual(terminal.wait(), -signal.SIGKILL)

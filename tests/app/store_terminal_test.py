@@ -15,33 +15,9 @@ import time
 import unittest
 
 from program import ENDLESS, FOLDER, TINY, Run, environment
-from pseudo_terminal import MOST_SECONDS, Case, Terminal
+from pseudo_terminal import MOST_SECONDS, StoreCase, Terminal
 
 N_KILLS = 200 if os.environ.get("WARPCHAT_FULL_TESTS") else 20
-
-
-class StoreCase(Case):
-    def setUp(self):
-        self.home = tempfile.mkdtemp(dir=FOLDER)
-        self.file = os.path.join(self.home, ".local/share/warpchat/conversations.db")
-
-    def chat(self, *arguments, **more):
-        return self.start(*arguments, home=self.home, **more)
-
-    def rows(self, sql):
-        connection = sqlite3.connect(self.file)
-        try:
-            return connection.execute(sql).fetchall()
-        finally:
-            connection.close()
-
-    def leave(self, terminal):
-        terminal.type("\x04")
-        self.assertEqual(terminal.wait(), 0)
-
-    def kill(self, terminal):
-        os.kill(terminal.pid, signal.SIGKILL)
-        self.assertEqual(terminal.wait(), -signal.SIGKILL)
 
 
 class Store(StoreCase):
@@ -235,8 +211,8 @@ class Store(StoreCase):
         self.assertEqual(self.rows("SELECT text, role FROM turns"), [("Hello world " * 5000, "user")])
         terminal = self.chat()
         terminal.type("/load 1\r")
-        terminal.wait_for("0 messages")
-        terminal.wait_for("(your last message has no answer yet: Enter sends it)")
+        terminal.wait_for(": 1 message\n")
+        terminal.wait_for("(your last message has no answer yet: /regen answers it)")
 
     def test_nothing_is_stored_where_it_should_not_be(self):
         self.assertEqual(Run("-m", TINY, "-p", "Hello", "-n", "2", env=environment(self.home)).code, 0)
@@ -244,7 +220,7 @@ class Store(StoreCase):
         terminal = self.chat("--no-history")
         self.send(terminal, "Hello")
         terminal.type("/list\r")
-        terminal.wait_for("chat: conversations are not stored: --no-history was given")
+        terminal.wait_for("Hello\n(conversations are kept only until this program ends: --no-history was given)")
         self.leave(terminal)
         self.assertFalse(os.path.exists(self.file))
         self.assertFalse(os.path.exists(os.path.join(self.home, ".local/state/warpchat/history")))
@@ -258,7 +234,7 @@ class Store(StoreCase):
         self.send(terminal, "again")
         self.assertEqual(len(self.messages(terminal)), 4)
         self.leave(terminal)
-        self.assertEqual(terminal.seen.count("this conversation is not stored"), 1)
+        self.assertEqual(terminal.seen.count("conversations are kept until this program ends"), 1)
 
     def test_a_disk_that_fills_up_is_one_sentence(self):
         terminal = self.chat()
@@ -266,11 +242,12 @@ class Store(StoreCase):
         limit = os.path.getsize(self.file + "-wal")
         resource.prlimit(terminal.pid, resource.RLIMIT_FSIZE, (limit, limit))
         terminal.type("again\r")
-        terminal.wait_for("; this conversation goes on without being stored\n> ")
+        terminal.wait_for("; this conversation goes on, and is stored once that works again\n")
+        terminal.wait_for("\n\n> ")
         self.send(terminal, "and again")
         self.assertEqual(len(self.messages(terminal)), 6)
         self.leave(terminal)
-        self.assertEqual(terminal.seen.count("this conversation goes on without being stored"), 1)
+        self.assertEqual(terminal.seen.count("this conversation goes on, and is stored"), 1)
         self.assertEqual(self.rows("PRAGMA integrity_check"), [("ok",)])
 
     def test_a_damaged_store_is_set_aside(self):
@@ -301,7 +278,8 @@ class Store(StoreCase):
     def send_and_be_told(self, terminal, text):
         terminal.type(text + "\r")
         terminal.wait_for("are damaged: they were set aside as ")
-        terminal.wait_for("; this conversation goes on in it, as a new one\n> ")
+        terminal.wait_for("; the open conversation goes on in it, as a new one\n")
+        terminal.wait_for("\n\n> ")
 
     def assert_all_is_stored(self, messages):
         self.assertEqual(self.rows("SELECT role, text FROM turns ORDER BY id"), messages)
@@ -328,8 +306,9 @@ class Store(StoreCase):
         self.send(terminal, "first question")
         self.damage()
         terminal.type("/search question\r")
-        terminal.wait_for("chat: cannot read from " + self.file + ": the file is damaged; the next start sets it aside")
-        self.send_and_be_told(terminal, "second question")
+        terminal.wait_for("are damaged: they were set aside as ")
+        terminal.wait_for("; the open conversation goes on in it, as a new one\n")
+        self.send(terminal, "second question")
         messages = self.messages(terminal)
         self.assertEqual(len(messages), 4)
         self.leave(terminal)
@@ -346,8 +325,7 @@ class Store(StoreCase):
         while not self.set_aside():
             terminal.read_some(0.02)
         terminal.type("\x03")
-        terminal.wait_for("(stopped)")
-        terminal.wait_for("> ")
+        terminal.wait_for("(stopped; /continue goes on)\n\n> ")
         messages = self.messages(terminal)
         self.leave(terminal)
         self.assert_all_is_stored(messages)

@@ -1,0 +1,53 @@
+// An answer on its way to standard output: as it is where that is no terminal, else through an AnswerView, with a
+// spinner until the first text. What is there is gathered and written at once, so that a fast model costs one write a
+// batch.
+#pragma once
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "app/chat_settings.h"
+#include "app/terminal/answer_view.h"
+#include "engine/session/events.h"
+
+namespace warpchat {
+
+// Where answers go when nobody watches: the text as it is, a thought between <think> and </think>.
+class PlainAnswer {
+ public:
+  explicit PlainAnswer(bool hide_thinking) : hide_thinking_(hide_thinking) {}
+  std::string add(std::string_view text, bool thinking);
+  std::string finish();
+
+ private:
+  bool hide_thinking_, thinks_ = false, ends_line_ = true;
+};
+
+class AnswerPrinter {
+ public:
+  explicit AnswerPrinter(const ChatSettings& settings);
+
+  void progress(PromptProgress progress) { progress_ = progress; }
+  void text(std::string_view text, bool thinking);
+  void notice(const std::string& text);  // a line in brackets, or on standard error; not within the answer's text
+  void end();
+
+  void tick();  // draws a frame of the spinner when it is time for one; to be called often
+  void flush();
+
+ private:
+  void put(const std::string& text);
+  void clear_spinner();
+
+  using Clock = std::chrono::steady_clock;
+  bool terminal_, styled_;
+  PlainAnswer plain_;
+  AnswerView view_;
+  std::string out_;
+  bool spinner_drawn_ = false, text_shown_ = false;
+  unsigned frame_ = 0;
+  Clock::time_point next_frame_;
+  PromptProgress progress_{0, 0};
+};
+
+}  // namespace warpchat

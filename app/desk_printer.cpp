@@ -1,0 +1,87 @@
+// Notices that come while an answer has begun are told after it, so that nothing stands in its text.
+#include "app/desk_printer.h"
+
+#include <utility>
+
+#include "app/output.h"
+#include "models/message.h"
+
+namespace warpchat {
+
+namespace {
+
+// Errors name flags where they are written for the command line.
+std::string for_a_conversation(std::string text) {
+  constexpr std::string_view kFlag = "--ctx-size", kCommand = "/context";
+  for (size_t at = text.find(kFlag); at != std::string::npos; at = text.find(kFlag, at))
+    text.replace(at, kFlag.size(), kCommand);
+  return text;
+}
+
+}  // namespace
+
+void DeskPrinter::show(const Update& update, const DeskState& now) {
+  if (const auto* change = std::get_if<ConversationUpdate>(&update)) return take(*change, now);
+  if (const auto* added = std::get_if<updates::AddNotice>(&update)) return take(*added);
+  if (const auto* loading = std::get_if<updates::SetLoading>(&update)) return take(*loading);
+}
+
+void DeskPrinter::take(const ConversationUpdate& update, const DeskState& now) {
+  const bool begins = std::holds_alternative<updates::BeginAnswer>(update);
+  if (begins || std::holds_alternative<updates::ContinueAnswer>(update)) return begin_answer();
+  if (!answer_) return;
+  if (const auto* progress = std::get_if<updates::SetPromptProgress>(&update)) answer_->progress(progress->progress);
+  if (const auto* piece = std::get_if<updates::AddPiece>(&update)) {
+    has_text_ |= !piece->text.empty();
+    answer_->text(piece->text, piece->thinking);
+  }
+  if (const auto* end = std::get_if<updates::EndAnswer>(&update)) end_answer(*end, now);
+}
+
+void DeskPrinter::begin_answer() {
+  loading_.reset();
+  answer_.emplace(look_);
+  has_text_ = false;
+}
+
+void DeskPrinter::end_answer(const updates::EndAnswer& end, const DeskState& now) {
+  answer_->end();
+  answer_->flush();
+  answer_.reset();
+  const bool stopped = end.status != MessageStatus::kComplete;
+  ended_ = {has_text_, stopped};
+  if (end.cut == AnswerCut::kTokenLimit && has_text_)
+    say("(the answer was cut at " + counted(now.settings.max_tokens, "token") + "; /continue goes on)");
+  for (const NoticeItem& notice : std::exchange(waiting_, {})) tell(notice);
+  if (end.cut == AnswerCut::kContextFull) say("(/context N loads the model with a larger one)");
+  if (stopped && has_text_) say("(stopped; /continue goes on)");
+}
+
+void DeskPrinter::take(const updates::AddNotice& added) {
+  if (added.notice.restores != 0) return;  // of the trash: the command says so
+  if (answer_ && (has_text_ || added.notice.is_error))
+    waiting_.push_back(added.notice);
+  else
+    tell(added.notice);
+}
+
+void DeskPrinter::tell(const NoticeItem& notice) {
+  has_fault_ |= notice.is_error;
+  loading_.reset();
+  if (notice.is_error) return print_error(for_a_conversation(notice.text));
+  answer_ ? answer_->notice(notice.text) : say(notice.text);
+}
+
+void DeskPrinter::take(const updates::SetLoading& update) {
+  if (!update.loading || answer_) return loading_.reset();
+  if (!loading_) loading_.emplace("loading " + update.loading->name);
+  loading_->set_progress(update.loading->fraction);
+}
+
+void DeskPrinter::flush() {
+  if (!answer_) return;
+  answer_->tick();
+  answer_->flush();
+}
+
+}  // namespace warpchat

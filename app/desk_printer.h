@@ -1,0 +1,49 @@
+// What the desk changes, as a terminal shows it: answers as they stream, what they end with, notices, and how far the
+// loading of a model is.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/answer_printer.h"
+#include "app/desk/updates.h"
+#include "app/terminal/spinner.h"
+
+namespace warpchat {
+
+class DeskPrinter {
+ public:
+  explicit DeskPrinter(const ChatSettings& look) : look_(look) {}  // look: read whenever an answer begins
+
+  void show(const Update& update, const DeskState& now);  // now: with this update, and perhaps later ones
+  void flush();                                           // writes what is to be seen, and turns the spinner
+
+  void forget() { answer_.reset(), waiting_.clear(); }  // the answer that streams: its end is not shown
+
+  bool take_fault() { return std::exchange(has_fault_, false); }  // an error was told since the last call
+
+  // An answer that ended since the last call. has_text: there is something of it.
+  struct EndedAnswer {
+    bool has_text;
+    bool stopped;  // or failed
+  };
+  std::optional<EndedAnswer> take_ended() { return std::exchange(ended_, std::nullopt); }
+
+ private:
+  void take(const ConversationUpdate& update, const DeskState& now);
+  void take(const updates::AddNotice& added);
+  void take(const updates::SetLoading& update);
+  void begin_answer();
+  void end_answer(const updates::EndAnswer& end, const DeskState& now);
+  void tell(const NoticeItem& notice);
+
+  const ChatSettings& look_;
+  std::optional<AnswerPrinter> answer_;  // while one streams
+  bool has_text_ = false;                // of it
+  std::vector<NoticeItem> waiting_;      // until it has ended
+  std::optional<Spinner> loading_;
+  std::optional<EndedAnswer> ended_;
+  bool has_fault_ = false;
+};
+
+}  // namespace warpchat

@@ -1,0 +1,40 @@
+// What a user has typed is wrapped, but Markdown in it is not read: it is shown as it was sent.
+#include "app/terminal/conversation_text.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace warpchat {
+
+namespace {
+
+constexpr std::string_view kPrompt = "> ", kContinuation = ". ";  // as the line editor has them
+
+std::string user_text(const Message& message, const AnswerLook& look) {
+  WordWrap wrap(look.width, look.styled);
+  std::string text;
+  for (const AttachedFile& file : message.files) text += wrap.add({"(with " + file.name + ")\n", {.dim = true}});
+  std::string_view prompt = kPrompt;
+  for (std::string_view rest = message.content; !prompt.empty(); prompt = rest.empty() ? "" : kContinuation) {
+    const size_t end = std::min(rest.find('\n'), rest.size());
+    text += wrap.add({std::string(prompt), {.bold = true}});
+    text += wrap.add({std::string(rest.substr(0, end)) + "\n", {.bold = true}, /*verbatim=*/false, /*indent=*/2});
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return text + wrap.finish();
+}
+
+std::string answer_text(const Message& message, const AnswerLook& look) {
+  AnswerView view(look);
+  std::string text = view.add(message.reasoning, /*thinking=*/true);
+  text += view.add(message.content, /*thinking=*/false);
+  return text + view.finish();
+}
+
+}  // namespace
+
+std::string message_text(const Message& message, const AnswerLook& look) {
+  return (message.role == "user" ? user_text(message, look) : answer_text(message, look)) + "\n";
+}
+
+}  // namespace warpchat

@@ -1,0 +1,328 @@
+#!/usr/bin/env python3
+"""A conversation as a user of the terminal meets it: answers that fail or are stopped, edits, other versions, what does
+not fit, what was said before.
+
+usage: conversation_terminal_test.py CHAT CLI_MODELS [unittest arguments]
+"""
+import os
+import re
+import resource
+import sys
+import unittest
+
+from program import ENDLESS, TINY, path
+from pseudo_terminal import StoreCase, Terminal
+
+LONG = "Hello world " * 4000
+
+
+class ConversationCase(StoreCase):
+    def do(self, terminal, typed, seen):
+        terminal.type(typed + "\r")
+        return terminal.wait_for(seen)
+
+    def slow(self, *arguments):
+        """Its prompts are read a few tokens at a time, so that one can be stopped before its answer begins."""
+        terminal = self.start_endless("-ub", "8", "-n", "12", *arguments, home=self.home)
+        self.wait_for_prompt(terminal)
+        return terminal
+
+    def interrupt_before_the_first_word(self, terminal, typed, told):
+        terminal.type(typed + "\r")
+        terminal.wait_for("reading the prompt")
+        terminal.type("\x03")
+        terminal.wait_for(told)
+        terminal.wait_for("\n> ")
+
+    def turns_in_order(self, terminal):
+        return [role for role, _ in self.messages(terminal) if role != "system"]
+
+    def assert_turns_alternate(self):
+        """In the store no message stands below one of the same role."""
+        same = "SELECT a.text FROM turns a JOIN turns b ON a.parent = b.id WHERE a.role = b.role"
+        self.assertEqual(self.rows(same), [])
+
+
+class LostAnswers(ConversationCase):
+    def test_an_answer_that_could_not_be_generated_again_stays(self):
+        terminal = self.chat("-c", "160")
+        self.send(terminal, "one")
+        before = self.messages(terminal)
+        for setting in ("system " + "a b " * 100, "n_predict 0"):  # what does not fit, and what has no first word
+            self.do(terminal, f"/set {setting}", setting.split()[0] + ": ")
+            self.do(terminal, "/regen", "\n> ")
+            self.do(terminal, "/set system", "system is empty now")
+            self.assertEqual(self.messages(terminal), before)
+        self.do(terminal, "/set n_predict 4", "n_predict: 4")
+        self.send(terminal, "two")
+        self.assertEqual(self.turns_in_order(terminal), ["user", "assistant"] * 2)
+        self.leave(terminal)
+        self.assert_turns_alternate()
+
+    def test_an_answer_that_is_stopped_before_its_first_word_leaves_the_one_before(self):
+        terminal = self.slow()
+        self.send(terminal, "one")
+        before = self.messages(terminal)
+        self.do(terminal, "/set system " + LONG, "system: ")
+        self.interrupt_before_the_first_word(terminal, "/regen", "the answer before is shown again")
+        self.do(terminal, "/set system", "system is empty now")
+        self.assertEqual(self.messages(terminal), before)
+        self.send(terminal, "two")
+        self.assertEqual(self.turns_in_order(terminal), ["user", "assistant"] * 2)
+        self.leave(terminal)
+        self.assert_turns_alternate()
+
+    def test_an_edit_that_is_stopped_before_its_first_word_leaves_the_message_before(self):
+        terminal = self.slow()
+        self.send(terminal, "one")
+        before = self.messages(terminal)
+        self.do(terminal, "/set system " + LONG, "system: ")
+        self.interrupt_before_the_first_word(terminal, "/edit two", "the message before is shown again with its answer")
+        self.do(terminal, "/set system", "system is empty now")
+        self.assertEqual(self.messages(terminal), before)
+        self.send(terminal, "three")
+        self.assertEqual(self.turns_in_order(terminal), ["user", "assistant"] * 2)
+        self.leave(terminal)
+        self.assert_turns_alternate()
+
+    def test_a_message_that_was_stopped_before_its_answer_is_kept_and_answered_later(self):
+        terminal = self.slow()
+        self.do(terminal, "/set system " + LONG, "system: ")
+        self.interrupt_before_the_first_word(terminal, "one", "your message is kept: /regen answers it")
+        self.do(terminal, "/set system", "system is empty now")
+        self.assertEqual(self.messages(terminal), [("user", "one")])
+        self.send(terminal, "/regen")
+        self.assertEqual(self.turns_in_order(terminal), ["user", "assistant"])
+        self.leave(terminal)
+        self.assertEqual(self.rows("SELECT text FROM turns WHERE role = 'user'"), [("one",)])
+
+
+class Edits(ConversationCase):
+    def test_ctrl_c_at_an_edit_leaves_the_message_as_it_was(self):
+        for keys in ("\x03", " more\x03", "\x15\x03"):
+            terminal = self.chat()
+            self.send(terminal, "one")
+            before = self.messages(terminal)
+            self.do(terminal, "/edit", "> one")
+            terminal.type(keys)
+            terminal.wait_for("the message stays as it was")
+            self.do(terminal, "/show", "tokens used")
+            self.assertEqual(self.messages(terminal), before)
+            self.leave(terminal)
+
+    def test_ctrl_c_at_an_edit_in_a_plain_terminal(self):
+        terminal = self.chat(TERM="dumb")
+        terminal.type("one\n")
+        terminal.wait_for("\n\n> ")
+        terminal.type("/edit\n")
+        terminal.wait_for("was: one\n> ")
+        terminal.type("\x03")
+        terminal.wait_for("the message stays as it was")
+        terminal.type("/show\n")
+        terminal.wait_for("tokens used")
+
+
+class Models(ConversationCase):
+    def test_another_model_keeps_what_was_set(self):
+        terminal = self.chat()
+        for name, value in (("temp", "0.5"), ("top_k", "7"), ("seed", "5"), ("n_predict", "3"), ("system", "Be brief")):
+            self.do(terminal, f"/set {name} {value}", f"{name}: {value}")
+        self.do(terminal, f"/model {ENDLESS}", "endless, ")
+        self.do(terminal, "/set", "n_predict         3")
+        listed = terminal.plain() and terminal.seen[terminal.seen.rindex("/set"):]
+        for line in ("temp              0.5", "top_k             7", "seed              5", "system            Be brief"):
+            self.assertIn(line, listed)
+
+    def test_one_that_does_not_fit_beside_itself_is_loaded_in_place_of_itself(self):
+        terminal = Terminal("-m", ENDLESS, "-c", "1000000", "--temp", "0", "-n", "4", home=self.home)
+        self.addCleanup(self.end, terminal)
+        self.wait_for_prompt(terminal)
+        self.send(terminal, "one")
+        with open(f"/proc/{terminal.pid}/status") as status:
+            bytes_now = 1024 * int(re.search(r"VmSize:\s*(\d+)", status.read())[1])
+        resource.prlimit(terminal.pid, resource.RLIMIT_AS, (bytes_now + 300_000_000,) * 2)
+        self.do(terminal, f"/model {ENDLESS}", "context 1,000,000\n")
+        self.send(terminal, "two")
+        self.assertEqual(self.turns_in_order(terminal), ["user", "assistant"] * 2)
+
+
+class WhatDoesNotFit(ConversationCase):
+    MESSAGE = "a b c d " * 50
+
+    def see_refusal(self, terminal):
+        """What stands between the reason and the text, which came back, and is taken away."""
+        needs = terminal.wait_for(" tokens, the context holds 160")
+        self.assertRegex(needs, r"chat: the prompt needs \d+$")
+        ways_out = terminal.wait_for("> a b c d")
+        terminal.type("\x15")
+        return ways_out
+
+    def test_a_message_longer_than_the_context_is_refused_and_comes_back(self):
+        terminal = self.chat("-c", "160")
+        self.send(terminal, "one")
+        before = self.messages(terminal)
+        terminal.type(self.MESSAGE + "\r")
+        ways_out = self.see_refusal(terminal)
+        self.assertNotIn("--ctx-size", ways_out)
+        larger = re.search(r"\(/context (\d+) loads the model with a context that holds it\)", ways_out)[1]
+        self.assertEqual(self.messages(terminal), before)
+        self.assertEqual(self.rows("SELECT count(*) FROM turns"), [(2,)])
+        self.do(terminal, "/context " + larger, f"context {int(larger):,}\n")
+        terminal.wait_for("> a b c d")  # ready to be sent
+        terminal.type("\r")
+        terminal.wait_for("\n\n> ")
+        self.assertEqual(self.turns_in_order(terminal), ["user", "assistant"] * 2)
+        self.leave(terminal)
+        self.assert_turns_alternate()
+
+    def test_an_edit_that_does_not_fit_comes_back(self):
+        terminal = self.chat("-c", "160")
+        self.send(terminal, "one")
+        before = self.messages(terminal)
+        for typed in ("/edit " + self.MESSAGE, "/edit"):
+            terminal.type(typed + "\r")
+            if typed == "/edit":
+                terminal.wait_for("> one")
+                terminal.type("\x15" + self.MESSAGE + "\r")
+            self.see_refusal(terminal)
+            terminal.type("\x03")
+            terminal.wait_for("the message stays as it was")
+            self.assertEqual(self.messages(terminal), before)
+        self.assertEqual(self.rows("SELECT count(*) FROM turns"), [(2,)])
+
+    def test_a_context_is_loaded_by_one_command(self):
+        terminal = self.chat("-c", "160")
+        self.send(terminal, "one")
+        self.do(terminal, "/context", "160 tokens")
+        self.do(terminal, "/context many", "chat: /context takes ")
+        self.do(terminal, "/context 2147483647", "chat: ")
+        self.assertIn("/context", terminal.wait_for("\n> "))
+        self.do(terminal, "/context 512", "context 512")
+        self.send(terminal, "two")
+        self.assertEqual(self.turns_in_order(terminal), ["user", "assistant"] * 2)
+
+
+class Ends(ConversationCase):
+    def test_an_answer_that_was_cut_says_so_and_is_continued(self):
+        terminal = self.start_endless("-n", "4", home=self.home)
+        self.wait_for_prompt(terminal)
+        self.do(terminal, "one", "(the answer was cut at 4 tokens; /continue goes on)")
+        terminal.wait_for("\n\n> ")
+        first = self.messages(terminal)[1][1]
+        self.do(terminal, "/continue", "(the answer was cut at 4 tokens; /continue goes on)")
+        terminal.wait_for("\n\n> ")
+        (_, message), (_, answer) = self.messages(terminal)
+        self.assertEqual(message, "one")
+        self.assertTrue(answer.startswith(first))
+        self.assertGreater(len(answer), len(first))
+        self.leave(terminal)
+        self.assertEqual(self.rows("SELECT count(*) FROM turns WHERE role = 'user'"), [(1,)])
+
+    def test_a_stopped_answer_is_continued(self):
+        terminal = self.start_endless(home=self.home)
+        self.wait_for_prompt(terminal)
+        self.stop_an_answer(terminal)
+        terminal.wait_for("\n\n> ")
+        first = self.messages(terminal)[1][1]
+        self.do(terminal, "/set n_predict 4", "n_predict: 4")
+        self.do(terminal, "/continue", "(the answer was cut at 4 tokens; /continue goes on)")
+        terminal.wait_for("\n\n> ")
+        answer = self.messages(terminal)[1][1]
+        self.assertTrue(answer.startswith(first))
+        self.assertGreater(len(answer), len(first))
+
+    def test_what_cannot_be_continued(self):
+        terminal = self.chat()
+        self.do(terminal, "/continue", "chat: there is no answer")
+
+
+class ReadAgain(ConversationCase):
+    def talk(self, *arguments, **more):
+        terminal = self.chat(*arguments, **more)
+        for message in ("# first *one*", "second\nline", "third"):
+            terminal.type("\x1b[200~" + message + "\x1b[201~\r")
+            terminal.wait_for("\n\n> ")
+        return terminal
+
+    def test_history_shows_all_of_it(self):
+        terminal = self.talk()
+        answers = [content for role, content in self.messages(terminal) if role == "assistant"]
+        terminal.type("/history\r")
+        terminal.wait_for("/history\n")
+        shown = terminal.wait_for("third\n")
+        self.assertIn("> # first *one*\n", shown)
+        self.assertIn("> second\n. line\n", shown)
+        for answer in answers[:2]:
+            for word in re.findall(r"\w+", answer):
+                self.assertIn(word, shown)
+
+    def test_a_loaded_conversation_is_shown_as_a_whole(self):
+        self.leave(self.talk())
+        terminal = self.chat()
+        shown = self.do(terminal, "/load 1", "> third\n")
+        self.assertIn("> # first *one*\n", shown)
+        self.assertIn("> second\n. line\n", shown)
+
+    def test_what_is_longer_than_the_screen_goes_through_the_pager(self):
+        pager = path("pager.sh", b"#!/bin/sh\necho paged\ncat > \"$HOME/paged\"\n")
+        os.chmod(pager, 0o700)
+        terminal = self.talk(rows=6, PAGER=pager)
+        self.do(terminal, "/history", "paged\n")
+        terminal.wait_for("> ")
+        with open(os.path.join(self.home, "paged")) as file:
+            paged = file.read()
+        self.assertIn("first *one*", paged)
+        self.assertIn("third", paged)
+        terminal.resize(80, 200)
+        self.do(terminal, "/history", "> third\n")
+        self.assertFalse(terminal.echoes())
+
+    def test_a_pager_that_leaves_early_or_is_not_there(self):
+        for pager, says in (("true", "/history\n"), ("/nowhere/pager", "not found")):
+            terminal = self.talk(rows=6, PAGER=pager)
+            self.do(terminal, "/history", says)
+            terminal.wait_for("> ")
+            self.send(terminal, "more")
+            self.leave(terminal)
+
+    def test_a_plain_terminal_is_not_paged(self):
+        terminal = self.chat(rows=4, TERM="dumb", PAGER="echo paged; cat")
+        for message in ("one", "two"):
+            terminal.type(message + "\n")
+            terminal.wait_for("\n\n> ")
+        terminal.type("/history\n")
+        shown = terminal.wait_for("> two\n")
+        self.assertNotIn("paged", shown)
+        self.assertIn("> one\n", shown)
+
+    def test_the_context_of_a_loaded_conversation_is_known(self):
+        self.leave(self.talk())
+        terminal = self.chat()
+        self.do(terminal, "/load 1", "> third\n")
+        terminal.wait_for("> ")
+        used = self.do(terminal, "/show", "used by 6 messages")
+        self.assertNotIn(" 0 of 1,024", used)
+
+    def test_nothing_to_show(self):
+        terminal = self.chat()
+        self.do(terminal, "/history", "chat: there is no message yet")
+
+
+class Forks(ConversationCase):
+    def test_a_fork_goes_its_own_way(self):
+        terminal = self.chat()
+        self.do(terminal, "/fork", "chat: there is no message yet")
+        self.send(terminal, "one")
+        before = self.messages(terminal)
+        self.do(terminal, "/fork", "a copy")
+        self.assertEqual(self.messages(terminal), before)
+        self.send(terminal, "two")
+        self.leave(terminal)
+        self.assertEqual(self.rows("SELECT count(*) FROM conversations"), [(2,)])
+        terminal = self.chat()
+        terminal.type("/list\r")
+        self.assertRegex(terminal.wait_for("2 messages"), r"   1  .* 4 messages  one.*\n   2  .*")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]] + sys.argv[3:])

@@ -1,0 +1,56 @@
+#include "app/terminal/conversation_text.h"
+
+#include <gtest/gtest.h>
+
+#include "app/terminal/pager.h"
+
+namespace warpchat {
+namespace {
+
+struct MessageCase {
+  const char* name;
+  Message message;
+  AnswerLook look;
+  const char* shown;
+};
+
+const MessageCase kMessages[] = {
+    {"a_line", {.role = "user", .content = "Hello"}, {80, false}, "> Hello\n\n"},
+    {"several_lines", {.role = "user", .content = "one\n\n  two"}, {80, false}, "> one\n.\n.   two\n\n"},
+    {"wraps_below_its_text", {.role = "user", .content = "one two three"}, {10, false}, "> one two\n  three\n\n"},
+    {"files_come_first",
+     {.role = "user", .content = "sum up", .files = {{"a.txt", "A"}, {"b.txt", "B"}}},
+     {80, false},
+     "(with a.txt)\n(with b.txt)\n> sum up\n\n"},
+    {"controls_do_not_reach_the_terminal",
+     {.role = "user", .content = "a\x1b[2Jb"},
+     {80, false},
+     "> a\xEF\xBF\xBD[2Jb\n\n"},
+    {"an_answer", {.role = "assistant", .content = "It *is*.\n"}, {80, false}, "It *is*.\n\n"},
+    {"with_its_thought", {.role = "assistant", .content = "Yes", .reasoning = "Hm."}, {80, false}, "Hm.\n\nYes\n\n"},
+    {"thought_hidden", {.role = "assistant", .content = "Yes", .reasoning = "Hm."}, {80, false, true}, "Yes\n\n"},
+    {"styled",
+     {.role = "assistant", .content = "Yes", .reasoning = "Hm."},
+     {80, true},
+     "\x1b[0;2mHm.\n\x1b[0m\nYes\n\n"},
+};
+
+class ConversationText : public testing::TestWithParam<MessageCase> {};
+
+TEST_P(ConversationText, LooksSo) { EXPECT_EQ(message_text(GetParam().message, GetParam().look), GetParam().shown); }
+
+INSTANTIATE_TEST_SUITE_P(Rows, ConversationText, testing::ValuesIn(kMessages),
+                         [](const auto& test) { return test.param.name; });
+
+TEST(Pager, CountsTheRowsThatATextTakes) {
+  EXPECT_EQ(rows_of("", 10), 0);
+  EXPECT_EQ(rows_of("one\n", 10), 1);
+  EXPECT_EQ(rows_of("one\n\nthree", 10), 3);
+  EXPECT_EQ(rows_of("0123456789\n", 10), 1);
+  EXPECT_EQ(rows_of("0123456789a\n", 10), 2);
+  EXPECT_EQ(rows_of("\x1b[0;2m01234\x1b[0m56789\n", 10), 1);
+  EXPECT_EQ(rows_of("日本語日本語\n", 10), 2);
+}
+
+}  // namespace
+}  // namespace warpchat

@@ -1,0 +1,423 @@
+// What the desk does, as a table: steps of a user, and what stands there afterwards, in the state and in the store.
+// After each scenario the updates, applied to a fresh state, must have made the desk's own.
+#include "app/desk/desk.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <fstream>
+#include <memory>
+
+#include "engine/store/conversation_store.h"
+#include "tests/desk/scripted_responder.h"
+#include "tests/store/store_folder.h"
+
+namespace warpchat {
+namespace {
+
+using Answer = ScriptedResponder::Answer;
+
+Event text(const std::string& what) { return ScriptedResponder::text(what); }
+Event thought(const std::string& what) { return ScriptedResponder::text(what, /*thinking=*/true); }
+Answer going_on(std::vector<Event> events) { return {std::move(events), EndReason::kStopped, "", true}; }
+Answer failing(std::vector<Event> events = {}) { return {std::move(events), EndReason::kFailed, "it broke"}; }
+
+// A desk with a store of its own, and a scripted responder.
+class Bench {
+ public:
+  Bench() {
+    for (const char* name : {"XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "HOME"})
+      setenv(name, folder_.path().c_str(), 1);
+    for (const char* name : {"LLAMA_CACHE", "HF_HUB_CACHE", "HF_HOME"}) unsetenv(name);
+    desk = std::make_unique<Desk>(ChatOptions(), responder);
+    settle();
+  }
+
+  void take(Action action) { desk->take(std::move(action)); }
+  // Turns until only answers that go on are left.
+  void settle() {
+    int quiet = 0;
+    for (int i = 0; i < 500 && quiet < 3; ++i) {
+      desk->turn(std::chrono::milliseconds(1));
+      std::vector<Update> updates = desk->take_updates();
+      quiet = updates.empty() ? quiet + 1 : 0;
+      for (Update& update : updates) apply_update(replayed, recorded.emplace_back(std::move(update)));
+    }
+  }
+  void ask(const std::string& what) { take(Send{what}), settle(); }
+  void stop() { take(Stop{}), settle(); }
+
+  const DeskState& state() const { return desk->now(); }
+  const ChatMessage& message(size_t i) const { return state().open.messages.at(i); }
+  uint64_t last() const { return state().open.messages.back().key; }
+  std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
+
+  // "one > answer 1 (stopped)"; reasoning stands in brackets, versions as 2/3.
+  std::string shown() const {
+    std::string all;
+    for (const ChatMessage& m : state().open.messages) {
+      all += (all.empty() ? "" : " > ") + (m.reasoning.empty() ? "" : "[" + m.reasoning + "] ") + m.content;
+      if (m.siblings.size() > 1) all += " " + std::to_string(m.sibling + 1) + "/" + std::to_string(m.siblings.size());
+      if (m.status == MessageStatus::kStopped) all += " (stopped)";
+      if (m.status == MessageStatus::kStreaming) all += " (streams)";
+      if (m.status == MessageStatus::kFailed) all += " (failed)";
+      if (m.cut != AnswerCut::kNone) all += " (cut)";
+    }
+    return all;
+  }
+  // Likewise, of the store.
+  std::string stored() const {
+    const auto store = ConversationStore::open(folder_.path() + "/warpchat").store;
+    std::string all;
+    if (state().open.id == 0) return all;
+    for (const Turn& turn : store->load(state().open.id).turns) {
+      const Message& m = turn.message;
+      all += (all.empty() ? "" : " > ") + (m.reasoning.empty() ? "" : "[" + m.reasoning + "] ") + m.content;
+      const size_t n = store->siblings(turn.id).size();
+      if (n > 1) all += " /" + std::to_string(n);
+      if (turn.state == TurnState::kStopped) all += " (stopped)";
+      if (turn.state == TurnState::kOpen) all += " (open)";
+    }
+    return all;
+  }
+
+ private:
+  StoreFolder folder_;
+
+ public:
+  std::shared_ptr<ScriptedResponder> responder = std::make_shared<ScriptedResponder>();
+  std::unique_ptr<Desk> desk;
+  DeskState replayed;
+  std::vector<Update> recorded;
+};
+
+struct Scenario {
+  const char* name;
+  void (*steps)(Bench&);
+  const char *shown, *stored;
+  const char* says = "";  // in one of the notices
+};
+
+const Scenario kScenarios[] = {
+    {"sent", [](Bench& b) { b.ask("one"), b.ask("two"); }, "one > answer 1 > two > answer 2",
+     "one > answer 1 > two > answer 2"},
+    {"thoughts_are_parted",
+     [](Bench& b) {
+       b.responder->answers = {{{thought("why"), text("because")}, EndReason::kEndOfText}};
+       b.ask("one");
+     },
+     "one > [why] because", "one > [why] because"},
+    {"stopped",
+     [](Bench& b) {
+       b.responder->answers = {going_on({text("half")})};
+       b.ask("one"), b.stop();
+     },
+     "one > half (stopped)", "one > half (stopped)"},
+    {"stopped_while_it_reads",
+     [](Bench& b) {
+       b.responder->answers = {going_on({PromptProgress{3, 9}})};
+       b.ask("one"), b.stop();
+     },
+     "one", "one", "what was read of the prompt (3 of 9 tokens) is kept"},
+    {"regenerated", [](Bench& b) { b.ask("one"), b.take(Regenerate{b.last()}), b.settle(); }, "one > answer 2 2/2",
+     "one > answer 2 /2"},
+    {"regenerate_fails",
+     [](Bench& b) {
+       b.ask("one");
+       b.responder->answers = {failing()};
+       b.take(Regenerate{b.last()}), b.settle();
+     },
+     "one > answer 1", "one > answer 1", "it broke"},
+    {"regenerate_is_refused",
+     [](Bench& b) {
+       b.ask("one");
+       b.responder->refuse_from = 1;
+       b.take(Regenerate{b.last()}), b.settle();
+     },
+     "one > answer 1", "one > answer 1", "too long"},
+    {"regenerate_is_stopped_before_its_first_text",
+     [](Bench& b) {
+       b.ask("one");
+       b.responder->answers = {going_on({})};
+       b.take(Regenerate{b.last()}), b.settle();
+       EXPECT_EQ(b.shown(), "one >  (streams)");
+       b.stop();
+     },
+     "one > answer 1", "one > answer 1"},
+    {"edited",
+     [](Bench& b) {
+       b.ask("one"), b.take(EditMessage{b.message(0).key, "uno"}), b.settle();
+     },
+     "uno 2/2 > answer 2", "uno /2 > answer 2"},
+    {"edit_is_stopped_before_its_first_text",  // what was typed is a version
+     [](Bench& b) {
+       b.ask("one"), b.ask("two");
+       b.responder->answers = {going_on({})};
+       b.take(EditMessage{b.message(2).key, "zwei"}), b.settle(), b.stop();
+       b.ask("three");
+     },
+     "one > answer 1 > two 1/2 > answer 2 > three > answer 4", "one > answer 1 > two /2 > answer 2 > three > answer 4"},
+    {"edit_fails",
+     [](Bench& b) {
+       b.ask("one");
+       b.responder->answers = {failing()};
+       b.take(EditMessage{b.message(0).key, "uno"}), b.settle();
+     },
+     "one 1/2 > answer 1", "one /2 > answer 1", "it broke"},
+    {"edit_is_refused",
+     [](Bench& b) {
+       b.ask("one");
+       b.responder->refuse_from = 4;
+       b.take(EditMessage{b.message(0).key, "too long"}), b.settle();
+       EXPECT_EQ(b.state().refused_sends, 1u);
+       EXPECT_EQ(b.state().taken_sends, 1u);
+     },
+     "one > answer 1", "one > answer 1", "too long"},
+    {"send_fails",
+     [](Bench& b) {
+       b.responder->answers = {failing()};
+       b.ask("one");
+     },
+     "one >  (failed)", "one", "it broke"},
+    {"failed_half_way",
+     [](Bench& b) {
+       b.responder->answers = {failing({text("half")})};
+       b.ask("one");
+     },
+     "one > half (failed)", "one > half (stopped)", "it broke"},
+    {"send_is_refused_for_its_length",
+     [](Bench& b) {
+       b.ask("one");
+       b.responder->refuse_from = 100;
+       std::ofstream(b.path("notes.txt")) << "notes";
+       b.take(AttachFile{b.path("notes.txt")});
+       b.ask(std::string(200, 'x'));
+       EXPECT_EQ(b.state().taken_sends, 1u);
+       EXPECT_EQ(b.state().refused_sends, 1u);
+       EXPECT_EQ(b.state().attachments.size(), 1u) << "they are still to be sent";
+       ASSERT_TRUE(b.state().refusal);
+       EXPECT_GT(b.state().refusal->tokens, 200u);
+       EXPECT_EQ(b.state().refusal->context, 100u);
+       EXPECT_TRUE(b.state().refusal->can_drop);
+       EXPECT_EQ(b.state().refusal->larger_context, 0u) << "nobody knows of one";
+     },
+     "one > answer 1", "one > answer 1", "nothing was sent"},
+    {"the_oldest_turns_are_dropped",
+     [](Bench& b) {
+       b.ask("one"), b.ask("two"), b.ask("three");
+       b.responder->refuse_from = 25;
+       b.ask("four");
+       EXPECT_TRUE(b.state().refusal);
+       b.take(Send{"four", /*with_fewer_turns=*/true}), b.settle();
+       EXPECT_FALSE(b.state().refusal);
+       EXPECT_EQ(b.responder->seen.back().front().content, "three");
+     },
+     "one > answer 1 > two > answer 2 > three > answer 3 > four > answer 4",
+     "one > answer 1 > two > answer 2 > three > answer 3 > four > answer 4"},
+    {"nothing_begins",
+     [](Bench& b) {
+       b.responder->fault = "it does not begin";
+       b.ask("one");
+       EXPECT_EQ(b.state().refused_sends, 1u);
+       EXPECT_TRUE(b.state().conversations.empty());
+     },
+     "", "", "it does not begin"},
+    {"continued",
+     [](Bench& b) {
+       b.responder->answers = {going_on({text("one half")}), {{text(", the other")}, EndReason::kEndOfText}};
+       b.ask("one"), b.stop();
+       const ChatMessage before = b.message(1);
+       b.take(ContinueAnswer{b.last()}), b.settle();
+       EXPECT_EQ(b.message(1).key, before.key);
+       EXPECT_EQ(b.message(1).turn, before.turn);
+       EXPECT_EQ(b.message(1).tokens.size(), 2u);
+       EXPECT_EQ(b.message(1).timings->generated_tokens, 2u);
+       EXPECT_EQ(b.responder->seen.back().back().content, "one half");
+     },
+     "one > one half, the other", "one > one half, the other"},
+    {"continued_for_nothing",
+     [](Bench& b) {
+       b.responder->answers = {going_on({text("half")}), failing()};
+       b.ask("one"), b.stop();
+       b.take(ContinueAnswer{b.last()}), b.settle();
+     },
+     "one > half (failed)", "one > half (stopped)", "it broke"},
+    {"a_thought_is_continued",
+     [](Bench& b) {
+       b.responder->answers = {going_on({thought("hm")}), {{thought("m"), text("so")}, EndReason::kEndOfText}};
+       b.ask("one"), b.stop();
+       b.take(ContinueAnswer{b.last()}), b.settle();
+     },
+     "one > [hmm] so", "one > [hmm] so"},
+    {"cut_at_the_most_tokens",
+     [](Bench& b) {
+       b.responder->answers = {{{text("half")}, EndReason::kTokenLimit}};
+       b.ask("one");
+     },
+     "one > half (cut)", "one > half"},
+    {"cut_by_the_context",
+     [](Bench& b) {
+       b.responder->answers = {{{text("half")}, EndReason::kContextFull}};
+       b.ask("one");
+     },
+     "one > half (cut)", "one > half", "the context is full"},
+    {"undone", [](Bench& b) { b.ask("one"), b.ask("two"), b.take(Undo{}), b.settle(); }, "one > answer 1",
+     "one > answer 1"},
+    {"undone_while_it_streams",
+     [](Bench& b) {
+       b.ask("one");
+       b.responder->answers = {going_on({text("half")})};
+       b.ask("two"), b.take(Undo{}), b.settle();
+     },
+     "one > answer 1", "one > answer 1"},
+    {"all_undone_and_begun_again", [](Bench& b) { b.ask("one"), b.take(Undo{}), b.settle(), b.ask("uno"); },
+     "uno 2/2 > answer 2", "uno /2 > answer 2"},
+    {"versions",
+     [](Bench& b) {
+       b.ask("one"), b.take(Regenerate{b.last()}), b.settle();
+       b.take(ShowVersion{b.last(), b.message(1).siblings[0]}), b.settle();
+     },
+     "one > answer 1 1/2", "one > answer 1 /2"},
+    {"forked",
+     [](Bench& b) {
+       b.ask("one"), b.ask("two");
+       const ConversationId first = b.state().open.id;
+       b.take(Fork{b.message(1).key}), b.settle();
+       EXPECT_NE(b.state().open.id, first);
+       EXPECT_EQ(b.state().open.title, "one (copy)");
+       EXPECT_EQ(b.state().conversations.size(), 2u);
+       b.ask("three");
+     },
+     "one > answer 1 > three > answer 3", "one > answer 1 > three > answer 3"},
+    {"sending_stops_the_answer",
+     [](Bench& b) {
+       b.responder->answers = {going_on({text("half")})};
+       b.ask("one"), b.ask("two");
+     },
+     "one > half (stopped) > two > answer 2", "one > half (stopped) > two > answer 2"},
+    {"two_are_answered_at_once",
+     [](Bench& b) {
+       b.responder->known.at_once = 2;
+       b.responder->answers = {going_on({text("first")}), going_on({text("second")})};
+       b.ask("one");
+       const ConversationId first = b.state().open.id;
+       b.take(NewConversation{}), b.settle();
+       b.ask("two");
+       EXPECT_EQ(b.shown(), "two > second (streams)");
+       EXPECT_EQ(b.state().answering, std::vector<ConversationId>{first});
+       EXPECT_EQ(b.responder->n_running, 2u);
+       b.take(OpenStored{first}), b.settle();
+       EXPECT_EQ(b.shown(), "one > first (streams)");
+       b.stop();
+       EXPECT_EQ(b.responder->n_running, 1u);
+     },
+     "one > first (stopped)", "one > first (stopped)"},
+    {"the_second_waits_where_there_is_room_for_one",
+     [](Bench& b) {
+       b.responder->answers = {going_on({text("first")})};
+       b.ask("one");
+       const ConversationId first = b.state().open.id;
+       b.take(NewConversation{}), b.settle();
+       b.ask("two");
+       const ConversationId second = b.state().open.id;
+       EXPECT_EQ(b.state().open.phase, AnswerPhase::kWaiting);
+       EXPECT_EQ(b.state().taken_sends, 2u);
+       EXPECT_EQ(b.stored(), "two");
+       b.take(OpenStored{first}), b.settle(), b.stop();
+       b.take(OpenStored{second}), b.settle();
+     },
+     "two > answer 2", "two > answer 2", "'one' is still being answered"},
+    {"an_answer_ends_while_another_conversation_is_shown",
+     [](Bench& b) {
+       b.responder->answers = {{{text("done")}, EndReason::kEndOfText}};
+       b.take(Send{"one"});
+       b.take(NewConversation{}), b.settle();
+       EXPECT_TRUE(b.state().answering.empty());
+       b.take(OpenStored{b.state().conversations.at(0).id}), b.settle();
+     },
+     "one > done", "one > done", "'one' has been answered"},
+    {"what_streams_is_thrown_away",
+     [](Bench& b) {
+       b.responder->answers = {going_on({text("half")})};
+       b.ask("one"), b.take(ThrowAway{b.state().open.id}), b.settle();
+       EXPECT_EQ(b.responder->n_running, 0u);
+       EXPECT_EQ(b.shown(), "");
+       b.take(TakeFromTrash{b.state().trash.at(0).id}), b.settle();
+     },
+     "one > half (stopped)", "one > half (stopped)"},
+    {"renamed_while_it_streams",
+     [](Bench& b) {
+       b.responder->answers = {going_on({text("half")})};
+       b.ask("one"), b.take(Rename{b.state().open.id, "first"}), b.settle();
+       EXPECT_EQ(b.state().open.title, "first");
+       EXPECT_EQ(b.shown(), "one > half (streams)");
+       b.stop();
+     },
+     "one > half (stopped)", "one > half (stopped)"},
+    {"the_context_grows_as_it_streams",
+     [](Bench& b) {
+       b.responder->answers = {going_on({Usage{20, 0}, text("a"), text("b"), text("c")})};
+       b.ask("one");
+       EXPECT_EQ(b.state().open.context_used, 23u);
+       b.stop();
+     },
+     "one > abc (stopped)", "one > abc (stopped)"},
+    {"who_answered_is_known",
+     [](Bench& b) {
+       b.responder->known.endpoint = "http://far.example/v1";
+       b.ask("one");
+       EXPECT_EQ(b.message(1).model, "/models/scripted.gguf");
+       EXPECT_EQ(b.message(1).endpoint, "http://far.example/v1");
+       b.take(NewConversation{}), b.take(OpenStored{b.state().conversations.at(0).id}), b.settle();
+       EXPECT_EQ(b.message(1).endpoint, "http://far.example/v1");
+       ASSERT_TRUE(b.message(1).timings) << "as the store has them";
+     },
+     "one > answer 1", "one > answer 1"},
+    {"files_go_with_a_message_and_its_edits",
+     [](Bench& b) {
+       std::ofstream(b.path("notes.txt")) << "buy milk";
+       b.take(AttachFile{b.path("notes.txt")});
+       b.ask("read it");
+       EXPECT_TRUE(b.state().attachments.empty());
+       b.take(EditMessage{b.message(0).key, "sum it up"}), b.settle();
+       EXPECT_EQ(text_for_model(b.responder->seen.back().back()), "notes.txt:\n\n```\nbuy milk\n```\n\nsum it up");
+     },
+     "sum it up 2/2 > answer 2", "sum it up /2 > answer 2"},
+    {"calls_of_tools_grow",
+     [](Bench& b) {
+       b.responder->answers = {
+           {{ToolCallDelta{0, "c1", "add", "{\"a\":"}, ToolCallDelta{0, "", "", "1}"}}, EndReason::kEndOfText}};
+       b.ask("one");
+       EXPECT_EQ(b.message(1).tool_calls, (std::vector<ToolCall>{{"c1", "add", "{\"a\":1}"}}));
+     },
+     "one > ", "one > "},
+};
+
+TEST(Desk, DoesWhatTheTableSays) {
+  for (const Scenario& scenario : kScenarios) {
+    SCOPED_TRACE(scenario.name);
+    Bench bench;
+    scenario.steps(bench);
+    EXPECT_EQ(bench.shown(), scenario.shown);
+    EXPECT_EQ(bench.stored(), scenario.stored);
+    std::string notices;
+    for (const NoticeItem& notice : bench.state().notices) notices += notice.text + "\n";
+    EXPECT_NE(notices.find(scenario.says), std::string::npos) << notices;
+    EXPECT_TRUE(bench.replayed == bench.state()) << "its updates make another state";
+  }
+}
+
+TEST(Desk, KeepsWhatStreamsWhenItGoes) {
+  Bench bench;
+  bench.responder->known.at_once = 2;
+  bench.responder->answers = {going_on({text("first")}), going_on({text("second")})};
+  bench.ask("one");
+  bench.take(NewConversation{});
+  bench.ask("two");
+  const std::string second = bench.stored();
+  bench.desk.reset();
+  EXPECT_EQ(bench.responder->n_running, 0u);
+}
+
+}  // namespace
+}  // namespace warpchat

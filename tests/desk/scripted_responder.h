@@ -1,0 +1,80 @@
+// A responder whose answers are written down beforehand, for tests of whoever shows them.
+#pragma once
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/session/responder.h"
+
+namespace warpchat {
+
+class ScriptedResponder : public Responder {
+ public:
+  struct Answer {
+    std::vector<Event> events;  // before the end
+    EndReason end = EndReason::kStopped;
+    std::string error = {};
+    bool goes_on = false;  // the end comes when it is stopped
+  };
+  ResponderFacts known{.model = "/models/scripted.gguf", .context = 100, .counts_tokens = true};
+  std::deque<Answer> answers;              // in order; without one: "answer N" to its end
+  size_t refuse_from = SIZE_MAX;           // bytes of prompts that are too long; a token each
+  std::string fault;                       // why nothing begins; empty: it does
+  std::vector<std::vector<Message>> seen;  // prompts
+  std::vector<AnswerOptions> options_seen;
+  uint32_t n_running = 0;
+
+  ResponderFacts facts() const override { return known; }
+
+  std::unique_ptr<Generation> start(const Prompt& prompt, const AnswerOptions& options) override {
+    if (!fault.empty()) throw Error(fault);
+    if (n_running >= known.at_once) throw Error("there is no room for another answer");
+    const auto& messages = std::get<std::vector<Message>>(prompt);
+    if (const size_t n = bytes_of(messages); n >= refuse_from)
+      throw PromptTooLong("the prompt is too long", static_cast<uint32_t>(n), known.context);
+    seen.push_back(messages);
+    options_seen.push_back(options);
+    Answer answer{{text("answer " + std::to_string(seen.size()))}, EndReason::kEndOfText};
+    if (!answers.empty()) answer = std::move(answers.front()), answers.pop_front();
+    return std::make_unique<Scripted>(*this, std::move(answer));
+  }
+  std::optional<uint32_t> count(const Prompt& prompt, const AnswerOptions&) override {
+    return static_cast<uint32_t>(bytes_of(std::get<std::vector<Message>>(prompt)));
+  }
+
+  static TextDelta text(std::string what, bool thinking = false) { return {std::move(what), 7, 0.01, thinking}; }
+
+ private:
+  class Scripted : public Generation {
+   public:
+    Scripted(ScriptedResponder& responder, Answer answer) : responder_(responder), answer_(std::move(answer)) {
+      ++responder_.n_running;
+    }
+    ~Scripted() override { --responder_.n_running; }
+    void stop() override { stopped_ = true; }
+    std::optional<Event> next_event(std::chrono::milliseconds) override {
+      if (next_ < answer_.events.size()) return answer_.events[next_++];
+      if (ended_ || (answer_.goes_on && !stopped_)) return std::nullopt;
+      ended_ = true;
+      return GenerationEnd{answer_.goes_on ? EndReason::kStopped : answer_.end,
+                           {.prompt_tokens = 10, .generated_tokens = static_cast<uint32_t>(next_)},
+                           answer_.error};
+    }
+
+   private:
+    ScriptedResponder& responder_;
+    Answer answer_;
+    size_t next_ = 0;
+    bool stopped_ = false, ended_ = false;
+  };
+
+  static size_t bytes_of(const std::vector<Message>& messages) {
+    size_t n = 0;
+    for (const Message& message : messages) n += text_for_model(message).size();
+    return n;
+  }
+};
+
+}  // namespace warpchat
