@@ -117,9 +117,14 @@ RemoteModel choose_remote_model(const Endpoint& endpoint, const std::string& nam
   return near.empty() ? RemoteModel{name} : near.front();
 }
 
-std::string where_text_goes(const Endpoint& endpoint) {
-  if (is_loopback(endpoint.url)) return "";
-  return host_of(endpoint.url) + (endpoint.url.starts_with("http://") ? ", without encryption" : "");
+std::unique_ptr<RemoteResponder> open_endpoint(const ChatOptions& options) {
+  const Endpoint endpoint = find_endpoint(options);
+  return std::make_unique<RemoteResponder>(endpoint, choose_remote_model(endpoint, options.model));
+}
+
+std::string where_text_goes(const std::string& url) {
+  if (url.empty() || is_loopback(url)) return "";
+  return host_of(url) + (url.starts_with("http://") ? ", without encryption" : "");
 }
 
 }  // namespace warpchat

@@ -19,7 +19,11 @@ std::string model_list(const Endpoint& endpoint);
 // several; a name that is not listed is left to the server.
 RemoteModel choose_remote_model(const Endpoint& endpoint, const std::string& name);
 
-// "gpu-box:8000", for people, with what they should know of the way there; empty if nothing leaves this machine.
-std::string where_text_goes(const Endpoint& endpoint);
+// The machine and its model in one. Asks the endpoint for its models; sends no text.
+std::unique_ptr<RemoteResponder> open_endpoint(const ChatOptions& options);
+
+// Of a responder's facts().endpoint: "gpu-box:8000", for people, with what they should know of the way there; empty if
+// nothing leaves this machine.
+std::string where_text_goes(const std::string& url);
 
 }  // namespace warpchat

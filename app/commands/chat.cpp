@@ -98,22 +98,22 @@ void require_remote_flags(const ChatOptions& options) {
 
 int answer_from_endpoint(const ChatOptions& options) {
   require_remote_flags(options);
-  const Endpoint endpoint = find_endpoint(options);
   if (options.list_models) {
-    write_output(model_list(endpoint));
+    write_output(model_list(find_endpoint(options)));
     return 0;
   }
   if (options.gui || is_interactive(options))
     throw UsageError(
         "--endpoint answers -p, -f and standard input so far; conversations are with models on this machine");
   const std::string prompt = read_prompt(options);
+  const std::unique_ptr<RemoteResponder> responder = open_endpoint(options);
+  const std::string endpoint = responder->facts().endpoint;
   if (const std::string there = where_text_goes(endpoint); !there.empty())
     write_error("answers come from " + there + "\n");
-  RemoteResponder responder(endpoint, choose_remote_model(endpoint, options.model));
   const ChatSettings settings = settings_from(options, servers_own_sampling());
-  const StreamedAnswer streamed = answer(responder, options, settings, prompt);
+  const StreamedAnswer streamed = answer(*responder, options, settings, prompt);
   const std::string report = timing_report(streamed.end.timings, settings.session.sampling.seed, Profile());
-  log_line("answered by " + endpoint.url + ":\n" + report);
+  log_line("answered by " + endpoint + ":\n" + report);
   if (settings.verbose) write_error(report);
   return streamed.interrupted ? kInterruptedExitCode : 0;
 }

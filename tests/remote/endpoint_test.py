@@ -129,11 +129,12 @@ class Answers(Case):
         self.assertEqual(run.code, 0, run)
         self.assertIn(f"tiny.gguf  {TINY}\n", run.out.decode())
 
-    def side_by_side(self, url, *arguments):
-        done = subprocess.run([SIDE_BY_SIDE, url, "qwen3-4b", *arguments], env=self.env(), capture_output=True,
-                              timeout=120)
+    def side_by_side(self, url, *arguments, metrics=False):
+        done = subprocess.run([SIDE_BY_SIDE, url, *(() if metrics else ("qwen3-4b", *arguments))], env=self.env(),
+                              capture_output=True, timeout=120)
         self.assertEqual(done.returncode, 0, done)
-        print(" ".join(arguments), "answers and prompt:", done.stderr.decode().strip(), file=sys.stderr)
+        if not metrics:
+            print(" ".join(arguments), "answers and prompt:", done.stderr.decode().strip(), file=sys.stderr)
         return [line.split(" ", 2) for line in done.stdout.decode().splitlines()]
 
     def test_many_answers_at_once(self):
@@ -163,6 +164,15 @@ class Answers(Case):
             self.assert_fails(run, flags[0] if flags[0] != "-c" else "--ctx-size", code=2)
         self.assertEqual(server.requests, [])
         self.assert_fails(Run("--api-key-env", "X", "-p", "x", env=self.env()), "--endpoint", code=2)
+
+
+    def test_metrics(self):
+        server = self.server()
+        self.assertIn("no metrics that are known", " ".join(self.side_by_side(server.url, metrics=True)[0]))
+        server.metrics = ('vllm:num_requests_running{engine="0"} 2.0\nvllm:num_requests_waiting{engine="0"} 1.0\n'
+                          'vllm:kv_cache_usage_perc{engine="0"} 0.25\n')
+        self.assertEqual(self.side_by_side(server.url, metrics=True), [["2", "1", "0.25"]])
+        self.assertEqual(server.requests[-1][1], "/metrics")
 
 
 class Stops(Case):

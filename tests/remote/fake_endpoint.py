@@ -43,6 +43,7 @@ class FakeEndpoint:
     def __init__(self, models=("qwen3-4b",), certificate=None, key=None, owner="someone", together=1):
         self.models, self.key, self.owner = list(models), key, owner
         self.requests = []  # (method, path, headers, body as an object)
+        self.metrics = ""
         self.n_tries = 0
         self.together = threading.Barrier(int(together))
         self.cancelled = threading.Event()  # a client went away while it was answered
@@ -87,6 +88,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.send(200, b"<!DOCTYPE html><html>log in</html>")
         if not self.allowed():
             return
+        if path == "/metrics":
+            return self.send(200, fake.metrics.encode())
         if path == "/models":
             self.send_json(200, {"object": "list", "data": [
                 {"id": name, "object": "model", "owned_by": fake.owner, "max_model_len": 4096} for name in fake.models]})
@@ -112,6 +115,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if path.startswith("http://"):  # through a proxy
             path = "/" + path.split("/", 3)[3]
         parts = path.split("/")
+        if len(parts) == 2:  # beside /v1
+            return "well", path
         script = "well" if parts[1] == "v1" else parts[1]
         return script, "/" + "/".join(part for part in parts[2:] if part != "v1")
 
