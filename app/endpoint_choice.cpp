@@ -66,12 +66,8 @@ std::string choices(const std::vector<RemoteModel>& models) {
   return list + (models.size() > kMostChoices ? ", ...; --list-models lists all " + grouped(models.size()) : "");
 }
 
-std::vector<RemoteModel> ask_for_models(const Endpoint& endpoint) {
-  return list_models(endpoint, [](const std::string& sentence) { print_error(sentence); });
-}
-
-RemoteModel only_model(const Endpoint& endpoint) {
-  const std::vector<RemoteModel> models = ask_for_models(endpoint);
+RemoteModel only_model(const Endpoint& endpoint, const Waiting& waiting) {
+  const std::vector<RemoteModel> models = list_models(endpoint, waiting);
   const std::string host = host_of(endpoint.url);
   if (models.empty()) throw UsageError(host + " lists no models; name one with -m");
   if (models.size() > 1) throw UsageError(host + " has several models; name one with -m: " + choices(models));
@@ -90,18 +86,22 @@ Endpoint find_endpoint(const ChatOptions& options) {
   return endpoint;
 }
 
-std::string model_list(const Endpoint& endpoint) {
+Waiting wait_at_terminal() {
+  return {.note = [](const std::string& sentence) { print_error(sentence); }};
+}
+
+std::string model_list(const Endpoint& endpoint, const Waiting& waiting) {
   std::string list;
-  for (const RemoteModel& model : ask_for_models(endpoint))
+  for (const RemoteModel& model : list_models(endpoint, waiting))
     list += printable(model.id, 400) + (model.context > 0 ? "  context " + grouped(model.context) : "") + "\n";
   return list;
 }
 
-RemoteModel choose_remote_model(const Endpoint& endpoint, const std::string& name) {
-  if (name.empty()) return only_model(endpoint);
+RemoteModel choose_remote_model(const Endpoint& endpoint, const std::string& name, const Waiting& waiting) {
+  if (name.empty()) return only_model(endpoint, waiting);
   std::vector<RemoteModel> models;
   try {
-    models = ask_for_models(endpoint);
+    models = list_models(endpoint, waiting);
   } catch (const HttpBroken&) {
     throw;
   } catch (const Error&) {  // not every server lists its models
@@ -117,9 +117,9 @@ RemoteModel choose_remote_model(const Endpoint& endpoint, const std::string& nam
   return near.empty() ? RemoteModel{name} : near.front();
 }
 
-std::unique_ptr<RemoteResponder> open_endpoint(const ChatOptions& options) {
+std::unique_ptr<RemoteResponder> open_endpoint(const ChatOptions& options, const Waiting& waiting) {
   const Endpoint endpoint = find_endpoint(options);
-  return std::make_unique<RemoteResponder>(endpoint, choose_remote_model(endpoint, options.model));
+  return std::make_unique<RemoteResponder>(endpoint, choose_remote_model(endpoint, options.model, waiting));
 }
 
 std::string where_text_goes(const std::string& url) {

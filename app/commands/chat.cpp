@@ -97,16 +97,14 @@ void require_remote_flags(const ChatOptions& options) {
 }
 
 int answer_from_endpoint(const ChatOptions& options) {
-  require_remote_flags(options);
   if (options.list_models) {
-    write_output(model_list(find_endpoint(options)));
+    write_output(model_list(find_endpoint(options), wait_at_terminal()));
     return 0;
   }
-  if (options.gui || is_interactive(options))
-    throw UsageError(
-        "--endpoint answers -p, -f and standard input so far; conversations are with models on this machine");
+  if (is_interactive(options))
+    throw UsageError("--endpoint answers -p, -f, standard input and in the window (--gui) so far, not in the terminal");
   const std::string prompt = read_prompt(options);
-  const std::unique_ptr<RemoteResponder> responder = open_endpoint(options);
+  const std::unique_ptr<RemoteResponder> responder = open_endpoint(options, wait_at_terminal());
   const std::string endpoint = responder->facts().endpoint;
   if (const std::string there = where_text_goes(endpoint); !there.empty())
     write_error("answers come from " + there + "\n");
@@ -149,7 +147,8 @@ int run_in_window(const ChatOptions& options) {
 int run_command(const ChatOptions& options) {
   if (options.parallel != 1) throw Error("--parallel above 1 is not supported on cpu");
   settings_from(options, {});  // faults of flags show before anything is loaded
-  if (!options.endpoint.empty()) return answer_from_endpoint(options);
+  if (!options.endpoint.empty()) require_remote_flags(options);
+  if (!options.endpoint.empty() && (!options.gui || options.list_models)) return answer_from_endpoint(options);
   if (!options.api_key_env.empty()) throw UsageError("--api-key-env is of an endpoint; give --endpoint, too");
   if (options.list_models) {
     write_output(local_model_list());

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/directories.h"
+#include "app/endpoint_choice.h"
 #include "app/model_loading.h"
 #include "engine/gpu/gpu_steps.h"
 #include "engine/gpu/launch_mode.h"
@@ -30,7 +31,9 @@ void follow(T& value, const T& old_default, const T& new_default) {
   if (value == old_default) value = new_default;
 }
 
-std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+std::string shown_name(const ChatOptions& flags) {
+  return flags.endpoint.empty() ? std::filesystem::path(flags.model).filename().string() : flags.endpoint;
+}
 
 GpuDecoderSteps* gpu_steps(Model& model) { return dynamic_cast<GpuDecoderSteps*>(&model.decoder->steps()); }
 
@@ -50,7 +53,7 @@ ModelDesk::~ModelDesk() = default;
 
 void ModelDesk::load_first() {
   try {
-    wanted_.model = loaded_.model = find_model_file(wanted_.model);
+    if (wanted_.endpoint.empty()) wanted_.model = loaded_.model = find_model_file(wanted_.model);
   } catch (const UsageError& error) {
     if (!wanted_.model.empty()) board_.tell_error(error.what());
     return;  // none, or several: the user chooses
@@ -63,8 +66,11 @@ void ModelDesk::load_first() {
 
 void ModelDesk::load(const LoadModel& wish) {
   if (switch_launch(wish)) return;
-  if (!wish.path.empty()) wanted_.model = wish.path;
-  if (wanted_.model.empty()) return board_.tell_error("no model is loaded; pick one");
+  if (!wish.path.empty()) {
+    wanted_.model = wish.path;
+    wanted_.endpoint.clear();
+  }
+  if (wanted_.model.empty() && wanted_.endpoint.empty()) return board_.tell_error("no model is loaded; pick one");
   wanted_.device = wish.device.value_or(wanted_.device);
   wanted_.launch = wish.launch.value_or(wanted_.launch);
   wanted_.context = wish.context.value_or(wanted_.context);
@@ -104,8 +110,9 @@ void ModelDesk::start(Attempt attempt) {
   attempt_ = std::move(attempt);
   is_launched_ = false;
   const uint64_t n = ++n_attempts_;
-  board_.change(updates::SetLoading{LoadingModel{file_name(attempt_->flags.model), 0}});
-  if (attempt_->fallback || !is_loaded(attempt_->flags.model)) return launch(/*in_place=*/false);
+  board_.change(updates::SetLoading{LoadingModel{shown_name(attempt_->flags), 0}});
+  if (attempt_->fallback || !attempt_->flags.endpoint.empty() || !is_loaded(attempt_->flags.model))
+    return launch(/*in_place=*/false);
   surroundings_.at_rest([this, n] {
     if (n != n_attempts_) return;
     try {
@@ -119,7 +126,7 @@ void ModelDesk::start(Attempt attempt) {
 
 // in_place: the loaded model is given up, but only once there is a thread to load the other.
 void ModelDesk::launch(bool in_place) {
-  const std::string name = file_name(attempt_->flags.model);
+  const std::string name = shown_name(attempt_->flags);
   const auto given_up = std::make_shared<std::shared_ptr<LocalModel>>();
   if (in_place) *given_up = std::exchange(local_, nullptr);
   const auto progress = [this, name](double fraction) {
@@ -146,10 +153,10 @@ void ModelDesk::launch(bool in_place) {
 
 void ModelDesk::end(LoadOutcome outcome) {
   if (next_) {
-    outcome.local.reset();  // nobody wants it any more
+    outcome = {};  // nobody wants it any more
     return start(*std::exchange(next_, std::nullopt));
   }
-  outcome.local ? install(std::move(outcome)) : fail(outcome);
+  outcome.local || outcome.other ? install(std::move(outcome)) : fail(outcome);
 }
 
 void ModelDesk::fail(const LoadOutcome& outcome) {
@@ -169,12 +176,12 @@ void ModelDesk::fail(const LoadOutcome& outcome) {
 
 void ModelDesk::install(LoadOutcome outcome) {
   local_ = std::move(outcome.local);
-  other_.reset();
+  other_ = std::move(outcome.other);
   wanted_ = loaded_ = std::exchange(attempt_, std::nullopt)->flags;
   base_options_ = outcome.settings.session;
   merge_settings(outcome.settings);
   board_.change(updates::SetModel{shown()});
-  remember_model(model()->file.path(), state_directory());
+  if (local_) remember_model(model()->file.path(), state_directory());
   settle();
 }
 
@@ -266,11 +273,12 @@ uint32_t ModelDesk::context_for(uint32_t tokens) const {
 
 LoadedModel ModelDesk::shown() const {
   const ResponderFacts facts = responder()->facts();
+  const std::string there = where_text_goes(facts.endpoint);
   if (!local_)
     return {.path = facts.model,
             .name = facts.model,
             .endpoint = facts.endpoint,
-            .status = facts.endpoint,
+            .status = there.empty() ? facts.endpoint : "answers come from " + there,
             .context = facts.context,
             .can_think = facts.can_think};
   const Steps& steps = model()->decoder->steps();

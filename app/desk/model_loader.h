@@ -1,4 +1,4 @@
-// Loads a model on a thread of its own, with progress, until it is there, fails or is cancelled.
+// Loads a model, or opens an endpoint, on a thread of its own, with progress, until it is there, fails or is cancelled.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -20,7 +20,8 @@ struct LocalModel {
 };
 
 struct LoadOutcome {
-  std::shared_ptr<LocalModel> local;  // null: it is not loaded
+  std::shared_ptr<LocalModel> local;  // a model on this machine, or
+  std::shared_ptr<Responder> other;   // another machine's; neither: it is not loaded
   ChatSettings settings;              // of flags and file
   std::string fault;                  // why it is not
   bool lacks_memory = false, was_cancelled = false;
@@ -42,7 +43,10 @@ class ModelLoader {
   void cancel() { cancelled_ = true; }  // within one step of its progress
 
  private:
-  LoadOutcome load(const ChatOptions& flags, bool beside_another, const std::function<void(double)>& progress);
+  LoadOutcome outcome_of(const std::function<void(LoadOutcome&)>& attempt);
+  void open(const ChatOptions& flags, LoadOutcome& outcome);
+  void load(const ChatOptions& flags, bool beside_another, const std::function<void(double)>& progress,
+            LoadOutcome& outcome);
 
   std::atomic<bool> cancelled_ = false;
   std::thread thread_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -18,9 +19,11 @@ namespace warpchat {
 namespace {
 
 using nlohmann::json;
+using std::chrono::milliseconds;
 
 constexpr size_t kNearNames = 5, kLongestCompared = 200;
 constexpr std::chrono::seconds kListTimeout{60};
+constexpr milliseconds kWaitSlice{100};
 constexpr long kLongestWait = 120;  // s that a server may ask for
 constexpr std::string_view kEndings[] = {"/chat/completions", "/completions", "/models"};
 // Of vLLM and SGLang, LM Studio, Groq, others.
@@ -101,7 +104,6 @@ std::string base_url(std::string_view text) {
 }
 
 void read_limits(Endpoint& endpoint) {
-  using std::chrono::milliseconds;
   read_limit("WARPCHAT_ENDPOINT_TIMEOUT", milliseconds(1000), endpoint.first_token_limit);
   read_limit("WARPCHAT_ENDPOINT_STALL", milliseconds(1000), endpoint.stall);
   read_limit("WARPCHAT_ENDPOINT_WAIT_MS", milliseconds(1), endpoint.first_wait);
@@ -139,14 +141,19 @@ std::optional<NextTry> next_try(const Endpoint& endpoint, const HttpAnswer& answ
                            std::to_string(kMostTries) + " in " + seconds_text(wait)};
 }
 
-std::vector<RemoteModel> list_models(const Endpoint& endpoint, const std::function<void(const std::string&)>& note) {
+std::vector<RemoteModel> list_models(const Endpoint& endpoint, const Waiting& waiting) {
+  const auto is_cancelled = [&] { return waiting.cancelled && waiting.cancelled(); };
   HttpClient client(http_options(endpoint));
-  const HttpRequest request{.url = endpoint.url + "/models", .redirects = Redirects::kNone, .timeout = kListTimeout};
+  const HttpRequest request{
+      .url = endpoint.url + "/models", .redirects = Redirects::kNone, .timeout = kListTimeout, .longest_silence = [&] {
+        return is_cancelled() ? milliseconds(0) : kListTimeout;
+      }};
   HttpAnswer answer = client.send(request);
   int n_tries = 1;
   while (const std::optional<NextTry> next = next_try(endpoint, answer, n_tries)) {
-    if (note) note(next->sentence);
-    client.wait(next->wait);
+    if (waiting.note) waiting.note(next->sentence);
+    const auto end = std::chrono::steady_clock::now() + next->wait;
+    while (std::chrono::steady_clock::now() < end && !is_cancelled()) client.wait(std::min(next->wait, kWaitSlice));
     answer = client.send(request);
     ++n_tries;
   }

@@ -44,9 +44,14 @@ struct RemoteModel {
 // The body of GET /models: {"data": [{"id", "owned_by", "max_model_len" or the like}]}. Error: part of a sentence.
 std::vector<RemoteModel> parse_models(const std::string& body);
 
-// Asks the endpoint; a busy one again, each wait told to `note`. Error in one sentence.
-std::vector<RemoteModel> list_models(const Endpoint& endpoint,
-                                     const std::function<void(const std::string&)>& note = {});
+// What somebody who waits is told, and how he ends it: cancelled is asked several times a second.
+struct Waiting {
+  std::function<void(const std::string&)> note = {};
+  std::function<bool()> cancelled = {};
+};
+
+// Asks the endpoint; a busy one again, each wait told. Error in one sentence, of which one is that it was cancelled.
+std::vector<RemoteModel> list_models(const Endpoint& endpoint, const Waiting& waiting = {});
 
 // Whether a busy server (429, 503) is asked once more after so many tries: how long before, and what people are told.
 // nullopt for another answer, after the last try, and where it wants too long a wait.

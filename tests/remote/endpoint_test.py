@@ -386,7 +386,7 @@ class Terminals(Case):
     def test_conversations_are_not_with_endpoints_yet(self):
         server = self.server()
         terminal = Terminal("--endpoint", server.url, home=self.home, DBUS_SESSION_BUS_ADDRESS="")
-        terminal.wait_for("-p, -f and standard input")
+        terminal.wait_for("not in the terminal")
         self.assertEqual(terminal.wait(), 2)
 
     def test_one_answer_at_a_terminal(self):
