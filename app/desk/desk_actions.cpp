@@ -28,7 +28,8 @@ void Desk::Parts::take(Undo&) { talk().undo(); }
 
 void Desk::Parts::take(EditMessage& wish) {
   const std::optional<size_t> i = talk().branch.index_of(wish.message);
-  if (!i || wish.text.empty()) return;
+  if (!i) return refuse("the message is not there any more");
+  if (wish.text.empty()) return refuse("a message needs a text");
   if (talk().now().messages[*i].role != "user")
     talk().replace_answer(wish.message, wish.text);
   else if (!ask(talk(), *talk().edit(wish.message, wish.text)))

@@ -113,6 +113,40 @@ class Chat(WindowCase):
                 state = self.window.wait_for(lambda s: s["phase"] == "idle", "the end")
                 self.assertEqual(last_status(state), "stopped")
 
+    def test_a_stopped_answer_goes_on(self):
+        self.open(model=ENDLESS)
+        self.window.key("ctrl+l")
+        self.window.type("go on")
+        self.window.key("Return")
+        self.window.wait_for(lambda s: s["phase"] == "answer" and s["conversation"]["last_text"], "some text")
+        self.window.key("Escape")
+        state = self.window.wait_for(lambda s: s["phase"] == "idle", "the end")
+        answer = state["conversation"]["messages"][1]
+        self.window.click(f"continue:{answer['key']}")
+        self.window.wait_for(lambda s: s["phase"] == "answer" and n_messages(s) == 2
+                             and s["conversation"]["messages"][1]["length"] > answer["length"], "more of it")
+        self.window.key("Escape")
+        state = self.window.wait_for(lambda s: s["phase"] == "idle", "the end again")
+        self.assertEqual(self.rows("SELECT text FROM turns WHERE role = 'assistant'"),
+                         [(state["conversation"]["last_text"],)])
+
+    def test_what_does_not_fit_the_context_is_kept(self):
+        self.open("-n", "4", "-c", "64")
+        text = "x y " * 30
+        self.window.key("ctrl+l")
+        self.window.type(text)
+        self.window.wait_for(lambda s: s["composer"] == text, "the typed text")
+        self.window.key("Return")
+        state = self.window.wait_for(lambda s: s["refusal"], "a refusal")
+        self.assertEqual(state["composer"], text)
+        self.assertEqual(n_messages(state), 0)
+        self.assertGreater(state["refusal"]["larger_context"], 64)
+        self.window.click("larger_context")
+        state = self.answered(2)
+        self.assertEqual(state["composer"], "")
+        self.assertGreater(state["model"]["context"], 64)
+        self.assertEqual(self.rows("SELECT text FROM turns WHERE role = 'user'"), [(text,)])
+
     def test_regenerate_edit_and_walk_back(self):
         self.open("-n", "8")
         self.ask("first", 2)

@@ -75,6 +75,11 @@ void TranscriptView::Parts::draw_footer(const VisibleRow& row) {
       icon_button(id + 2, {Icon::kRegenerate, "regenerate", "Answer again", index}, {place(size), strip}, size)) {
     frame.actions->push(Regenerate{rows.key});
   }
+  const bool has_more = message.status != MessageStatus::kComplete || message.cut != AnswerCut::kNone;
+  const bool has_text = !message.content.empty() || !message.reasoning.empty();
+  if (idle && is_last && has_more && has_text &&
+      icon_button(id + 3, {Icon::kContinue, "continue", "Go on with this answer", index}, {place(size), strip}, size))
+    frame.actions->push(ContinueAnswer{rows.key});
   if (message.timings) text(speed_text(*message.timings), x + 0.5f * em());
 }
 

@@ -14,6 +14,8 @@ constexpr double kCountAfter = 0.15;  // seconds without a change
 
 constexpr FieldLook kField{.placeholder = "Write a message", .multiline = true, .boxed = false};
 
+bool shows_refusal(const DeskState& state) { return state.refusal && state.refusal->tokens > 0; }
+
 }  // namespace
 
 float Composer::height(Frame& f, float width) {
@@ -22,7 +24,7 @@ float Composer::height(Frame& f, float width) {
   const float text =
       std::clamp(field_.content_height(ui, width - ui.px(2 * kPadding + 2), kField), line, kMostLines * line);
   return text + ui.px(kPadding + kTools + 6) + ui.px(edited_ ? kBanner : 0) +
-         ui.px(f.state.attachments.empty() ? 0 : kChips);
+         ui.px(f.state.attachments.empty() ? 0 : kChips) + ui.px(shows_refusal(f.state) ? kBanner : 0);
 }
 
 void Composer::edit(const ChatMessage& message, Ui& ui) {
@@ -41,20 +43,33 @@ bool Composer::cancel_edit(Ui& ui) {
 }
 
 bool Composer::can_send(const Frame& f) const {
-  if (f.state.open.phase != AnswerPhase::kIdle) return false;
+  if (f.state.open.phase != AnswerPhase::kIdle || sent_) return false;
   const bool blank = field_.text().find_first_not_of(" \t\n") == std::string::npos;
   const bool answered = f.state.model || f.state.loading;  // a model that is being loaded answers once it is there
   return answered && (!blank || (!edited_ && !f.state.attachments.empty()));
 }
 
-void Composer::send(Frame& f) {
+void Composer::send(Frame& f, bool with_fewer_turns) {
   if (!can_send(f)) return;
+  sent_ = {field_.text(), f.state.taken_sends, f.state.refused_sends};
   if (edited_)
     f.actions.push(EditMessage{*edited_, field_.text()});
   else
-    f.actions.push(Send{field_.text()});
-  field_.buffer.set(edited_ ? std::exchange(draft_, "") : "");
-  edited_.reset();
+    f.actions.push(Send{field_.text(), with_fewer_turns});
+}
+
+// What was sent is the composer's until it is taken; what has been typed since then stays.
+void Composer::follow_sent(Frame& f) {
+  if (!sent_) return;
+  if (f.state.taken_sends > sent_->n_taken) {
+    const std::string& text = field_.text();
+    const std::string typed_since = text.starts_with(sent_->text) ? text.substr(sent_->text.size()) : text;
+    field_.buffer.set(edited_ ? std::exchange(draft_, "") : typed_since);
+    edited_.reset();
+    sent_.reset();
+  } else if (f.state.refused_sends > sent_->n_refused) {
+    sent_.reset();
+  }
 }
 
 void Composer::count_tokens(Frame& f) {
@@ -69,11 +84,13 @@ void Composer::count_tokens(Frame& f) {
 
 void Composer::draw(Frame& f, Rect rect) {
   Ui& ui = f.ui;
+  follow_sent(f);
   const bool focused = ui.has_focus("composer");
   ui.fill(rect, ui.theme->background, ui.px(16));
   ui.outline(rect, focused ? with_alpha(ui.theme->accent, 0.8f) : ui.theme->border, ui.px(16), 1.2f);
   Rect inner = rect.inset(ui.px(kPadding), 0);
   if (draw_edit_banner(f, inner)) return;
+  if (draw_refusal(f, inner)) return;
   if (!f.state.attachments.empty()) draw_attachments(f, inner.cut_top(ui.px(kChips)));
   inner.cut_top(ui.px(kPadding));
   const Rect tools = inner.cut_bottom(ui.px(kTools + 6));
@@ -92,6 +109,29 @@ bool Composer::draw_edit_banner(Frame& f, Rect& rect) {
   ui.label_in(banner, "Editing a message; the conversation goes on from here", {ui.theme->accent, 0.85f});
   return ui.button("edit_cancel", cancel, {.icon = Icon::kClose, .tooltip = "Keep it as it was (Esc)"}) &&
          cancel_edit(ui);
+}
+
+// Why it was not sent, and what would help. True: the choice was made.
+bool Composer::draw_refusal(Frame& f, Rect& rect) {
+  if (!shows_refusal(f.state)) return false;
+  Ui& ui = f.ui;
+  const RefusedPrompt& refusal = *f.state.refusal;
+  Rect banner = rect.cut_top(ui.px(kBanner));
+  const auto button = [&](const char* name, const std::string& text) {
+    const ButtonLook look{.text = text, .kind = ButtonKind::kOutlined};
+    const Rect place = banner.cut_right(ui.button_width(look)).in_middle(ui.px(kBanner - 4));
+    banner.cut_right(ui.px(6));
+    return ui.button(name, place, look);
+  };
+  const bool larger =
+      refusal.larger_context > 0 && button("larger_context", "Context of " + compact(refusal.larger_context));
+  const bool fewer = refusal.can_drop && !edited_ && button("fewer_turns", "Leave out the oldest");
+  ui.icon(Icon::kWarning, banner.cut_left(ui.px(26)), ui.theme->error);
+  ui.label_in(banner, compact(refusal.tokens) + " tokens, but the context holds " + compact(refusal.context),
+              {ui.theme->error, 0.85f});
+  if (larger) f.actions.push(LoadModel{.context = static_cast<int32_t>(refusal.larger_context)});
+  if (larger || fewer) send(f, fewer);
+  return larger || fewer;
 }
 
 void Composer::draw_attachments(Frame& f, Rect rect) {

@@ -24,13 +24,20 @@ class Composer {
   void draw_attachments(Frame& f, Rect rect);
   void draw_tools(Frame& f, Rect rect);
   void count_tokens(Frame& f);
-  void send(Frame& f);
+  bool draw_refusal(Frame& f, Rect& rect);
+  void send(Frame& f, bool with_fewer_turns = false);
+  void follow_sent(Frame& f);
   bool can_send(const Frame& f) const;
 
   TextField field_;
   std::string draft_;
   std::optional<uint64_t> edited_;  // key of the message
-  uint64_t counted_revision_ = 0;   // that the worker was asked about
+  struct Sent {                     // what nobody has taken or refused yet
+    std::string text;
+    uint64_t n_taken, n_refused;
+  };
+  std::optional<Sent> sent_;
+  uint64_t counted_revision_ = 0;  // that the worker was asked about
   double changed_at_ = 0;
   uint64_t changed_revision_ = 0;
 };

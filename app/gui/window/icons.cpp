@@ -169,6 +169,9 @@ void draw_icon(ImDrawList& list, Icon icon, ImVec2 at, float size, Colour colour
       return turn(pen, true);
     case Icon::kRegenerate:
       return turn(pen, false);
+    case Icon::kContinue:
+      pen.line({{8, 5.5f}, {18, 12}, {8, 18.5f}}, true);
+      return;
     case Icon::kCheck:
       pen.line({{5, 12.5f}, {10, 17.5f}, {19, 7}});
       return;

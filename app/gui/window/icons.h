@@ -27,6 +27,7 @@ enum class Icon {
   kProfiler,
   kRestore,
   kRegenerate,
+  kContinue,
   kReset,
   kCheck,
   kBack,

@@ -37,6 +37,8 @@ Json messages_json(const std::vector<ChatMessage>& messages) {
                     {"role", message.role},
                     {"status", name_of(message.status)},
                     {"length", message.content.size()},
+                    {"reasoning", message.reasoning.size()},
+                    {"cut", message.cut != AnswerCut::kNone},
                     {"tokens", message.tokens.size()},
                     {"siblings", message.siblings.size()},
                     {"sibling", message.sibling}});
@@ -121,6 +123,11 @@ std::string state_dump(const DeskState& state, const WindowFacts& facts, const s
                       {"random_seed", state.settings.random_seed},
                       {"think", state.settings.think ? Json(*state.settings.think) : Json()}};
   json["notices"] = notices_json(state.notices);
+  json["refusal"] = state.refusal ? Json{{"tokens", state.refusal->tokens},
+                                         {"context", state.refusal->context},
+                                         {"larger_context", state.refusal->larger_context},
+                                         {"can_drop", state.refusal->can_drop}}
+                                  : Json();
   json["store_fault"] = state.store_fault;
   json["widgets"] = widgets_json(marks);
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
