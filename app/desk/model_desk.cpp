@@ -282,13 +282,12 @@ LoadedModel ModelDesk::shown() const {
             .context = facts.context,
             .can_think = facts.can_think};
   const Steps& steps = model()->decoder->steps();
-  const bool on_gpu = dynamic_cast<const GpuDecoderSteps*>(&steps) != nullptr;
   const std::string& source =
       base_options_.chat_template.empty() ? model()->chat_template : base_options_.chat_template;
   return {.path = model()->file.path(),
           .name = model_name(*model()),
           .device = model()->device,
-          .launch = on_gpu ? loaded_.launch : "",
+          .launch = steps.is_gpu() ? loaded_.launch : "",
           .status = steps.description() + (model()->device_reason.empty() ? "" : " (" + model()->device_reason + ")"),
           .bytes = model()->file.file_bytes(),
           .context = model()->context,
