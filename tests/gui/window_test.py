@@ -174,6 +174,20 @@ class Chat(WindowCase):
         self.window.click(f"version_after:{key}")
         self.window.wait_for(lambda s: s["conversation"]["messages"][2]["sibling"] == 1, "the new branch again")
 
+    def test_undo_and_a_copy(self):
+        self.open("-n", "4")
+        self.ask("first", 2)
+        self.ask("second", 4)
+        self.window.key("ctrl+shift+u")
+        state = self.window.wait_for(lambda s: n_messages(s) == 2, "the first message alone")
+        first = state["conversation"]["id"]
+        self.window.key("ctrl+d")
+        state = self.window.wait_for(lambda s: s["conversation"]["id"] != first, "the copy")
+        self.assertEqual((n_messages(state), len(state["conversations"])), (2, 2))
+        self.ask("third", 4)
+        self.assertEqual(self.rows(f"SELECT text FROM turns WHERE role = 'user' AND conversation <> {first}"),
+                         [("first",), ("third",)])
+
     def test_text_is_selected_and_copied(self):
         self.open("-n", "16")
         self.ask("Select me please", 2)

@@ -70,6 +70,16 @@ bool ChatWindow::run_on_conversation(Command command) {
     case Command::kRegenerate:
       regenerate();
       return true;
+    case Command::kContinue:
+      if (state_.open.phase == AnswerPhase::kIdle && !state_.open.messages.empty())
+        actions_.push(ContinueAnswer{state_.open.messages.back().key});
+      return true;
+    case Command::kUndo:
+      actions_.push(Undo{});
+      return true;
+    case Command::kFork:
+      if (!state_.open.messages.empty()) actions_.push(Fork{state_.open.messages.back().key});
+      return true;
     case Command::kEditLast:
       edit_last();
       return true;
