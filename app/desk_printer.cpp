@@ -52,7 +52,10 @@ void DeskPrinter::end_answer(const updates::EndAnswer& end, const DeskState& now
   ended_ = {has_text_, stopped};
   if (end.cut == AnswerCut::kTokenLimit && has_text_)
     say("(the answer was cut at " + counted(now.settings.max_tokens, "token") + "; /continue goes on)");
-  for (const NoticeItem& notice : std::exchange(waiting_, {})) tell(notice);
+  for (NoticeItem& notice : std::exchange(waiting_, {})) {
+    if (!notice.is_error) notice.text = "(" + notice.text + ")";
+    tell(notice);
+  }
   if (end.cut == AnswerCut::kContextFull) say("(/context N loads the model with a larger one)");
   if (stopped && has_text_) say("(stopped; /continue goes on)");
 }
