@@ -34,6 +34,10 @@ ChatSettings Conversation::settings() const {
 }
 
 void Conversation::load_model(LoadModel wish) {
+  const std::optional<LoadedModel>& now = desk_.now().model;
+  if (wish.path.empty() && now && !now->endpoint.empty())
+    throw Error(now->endpoint +
+                " answers, which has its own device and context; /model changes to a model of this machine");
   if (!act(std::move(wish)) || !desk_.now().model) return;
   if (std::exchange(loading_stopped_, false)) return say("(stopped; what was loaded before goes on)");
   say(status_ = describe(*desk_.now().model));
@@ -43,7 +47,9 @@ void Conversation::load_model(LoadModel wish) {
 void Conversation::change_model(const std::string& name) { load_model({.path = find_model_file(name)}); }
 
 void Conversation::show_models() const {
-  std::string text = desk_.now().model ? "now: " + desk_.now().model->path : "no model is loaded";
+  const std::optional<LoadedModel>& now = desk_.now().model;
+  std::string text = !now ? "no model is loaded" : "now: " + now->path;
+  if (now && !now->endpoint.empty()) text += " at " + now->endpoint;
   for (const FoundModel& model : find_models(model_folders())) text += "\n     " + model.name;
   say(text);
 }
@@ -110,7 +116,8 @@ void Conversation::show() {
   if (const std::optional<LoadedModel>& model = desk_.now().model) {
     text = "model     " + model->path + "\n          " + describe(*model) + "\n";
     if (desk_.model() != nullptr) text += "tokens    " + std::string(desk_.model()->tokenizer->method()) + "\n";
-    text += "context   " + grouped(open().context_used) + " of " + counted(model->context, "token") + " used by " +
+    text += "context   " + grouped(open().context_used) +
+            (model->context > 0 ? " of " + counted(model->context, "token") : " tokens") + " used by " +
             counted(messages().size(), "message") + "\n";
   }
   write_output(text + "\nsettings\n" + list_settings(settings()));
