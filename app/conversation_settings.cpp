@@ -19,7 +19,8 @@ constexpr char kThinking[] = "enable_thinking";
 }  // namespace
 
 std::string describe(const LoadedModel& model) {
-  return model.name + ", " + human_bytes(model.bytes) + ", " + model.status + ", context " + grouped(model.context);
+  return model.name + (model.bytes > 0 ? ", " + human_bytes(model.bytes) : "") + ", " + model.status +
+         (model.context > 0 ? ", context " + grouped(model.context) : "");
 }
 
 // As /set shows them: those of the desk, of the open conversation, and of the terminal.

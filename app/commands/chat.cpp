@@ -101,8 +101,6 @@ int answer_from_endpoint(const ChatOptions& options) {
     write_output(model_list(find_endpoint(options), wait_at_terminal()));
     return 0;
   }
-  if (is_interactive(options))
-    throw UsageError("--endpoint answers -p, -f, standard input and in the window (--gui) so far, not in the terminal");
   const std::string prompt = read_prompt(options);
   const std::unique_ptr<RemoteResponder> responder = open_endpoint(options, wait_at_terminal());
   const std::string endpoint = responder->facts().endpoint;
@@ -147,18 +145,23 @@ int run_in_window(const ChatOptions& options) {
 int run_command(const ChatOptions& options) {
   if (options.parallel != 1) throw Error("--parallel above 1 is not supported on cpu");
   settings_from(options, {});  // faults of flags show before anything is loaded
-  if (!options.endpoint.empty()) require_remote_flags(options);
-  if (!options.endpoint.empty() && (!options.gui || options.list_models)) return answer_from_endpoint(options);
-  if (!options.api_key_env.empty()) throw UsageError("--api-key-env is of an endpoint; give --endpoint, too");
+  const bool interactive = is_interactive(options), is_remote = !options.endpoint.empty();
+  if (is_remote) require_remote_flags(options);
+  if (is_remote && (options.list_models || !(options.gui || interactive))) return answer_from_endpoint(options);
+  if (!is_remote && !options.api_key_env.empty())
+    throw UsageError("--api-key-env is of an endpoint; give --endpoint, too");
   if (options.list_models) {
     write_output(local_model_list());
     return 0;
   }
   if (options.gui) return run_in_window(options);
   if (!options.gui_state.empty()) throw UsageError("--gui-state is of the window; give --gui, too");
-  const bool interactive = is_interactive(options);
   if (interactive && options.raw) throw UsageError("--raw completes one prompt; give it with -p, -f or standard input");
   ChatOptions chosen = options;
+  if (is_remote) {
+    chosen.model = choose_remote_model(find_endpoint(options), options.model, wait_at_terminal()).id;
+    return Conversation(chosen).run();
+  }
   chosen.model = choose_model_file(options);
   if (!interactive) return answer_once(chosen, read_prompt(chosen));
   model_options(chosen);  // likewise

@@ -383,11 +383,43 @@ class Keys(Case):
 
 
 class Terminals(Case):
-    def test_conversations_are_not_with_endpoints_yet(self):
+    def terminal(self, *arguments):
+        return Terminal(*arguments, home=self.home, DBUS_SESSION_BUS_ADDRESS="", no_proxy="*")
+
+    def test_a_conversation(self):
         server = self.server()
-        terminal = Terminal("--endpoint", server.url, home=self.home, DBUS_SESSION_BUS_ADDRESS="")
-        terminal.wait_for("not in the terminal")
+        terminal = self.terminal("--endpoint", server.url)
+        terminal.wait_for(f"qwen3-4b, {server.url}, context 4,096")
+        terminal.wait_for("Ctrl-D leaves")
+        terminal.type("Hi\r")
+        terminal.wait_for("wörld")
+        terminal.type("/regen\r")
+        terminal.wait_for("wörld")
+        terminal.type("More\r")
+        terminal.wait_for("wörld")
+        terminal.type("\x04")
+        self.assertEqual(terminal.wait(), 0)
+        self.assertEqual([[message["content"] for message in body["messages"]] for body in server.bodies()],
+                         [["Hi"], ["Hi"], ["Hi", TEXT, "More"]])
+        self.assertNotIn("top_k", server.bodies()[0])
+
+    def test_a_conversation_outlives_a_fault(self):
+        server = self.server()
+        terminal = self.terminal("--endpoint", server.origin + "/closes/v1")
+        terminal.wait_for("Ctrl-D leaves")
+        for _ in range(2):
+            terminal.type("Hi\r")
+            terminal.wait_for("closed the connection before the answer's end")
+        terminal.type("\x04")
+        self.assertEqual(terminal.wait(), 0)
+
+    def test_a_conversation_needs_one_model_and_somebody_there(self):
+        terminal = self.terminal("--endpoint", self.server(models=["a", "b"]).url)
+        terminal.wait_for("several models; name one with -m: a, b")
         self.assertEqual(terminal.wait(), 2)
+        terminal = self.terminal("--endpoint", "http://127.0.0.1:1")
+        terminal.wait_for("cannot reach 127.0.0.1:1")
+        self.assertEqual(terminal.wait(), 1)
 
     def test_one_answer_at_a_terminal(self):
         server = self.server()
