@@ -421,6 +421,37 @@ class Terminals(Case):
         terminal.wait_for("cannot reach 127.0.0.1:1")
         self.assertEqual(terminal.wait(), 1)
 
+    def test_ctrl_c_ends_the_request_and_keeps_the_text(self):
+        server = self.server()
+        terminal = self.terminal("--endpoint", server.origin + "/endless/v1")
+        terminal.wait_for("Ctrl-D leaves")
+        terminal.wait_for("> ")
+        terminal.type("Hi\r")
+        terminal.wait_for("Hi\n")
+        while not terminal.answer().strip():
+            terminal.read_some(1)
+        terminal.type("\x03")
+        terminal.wait_for("(stopped; /continue goes on)")
+        self.assertTrue(server.cancelled.wait(60))
+        terminal.type("\x04")
+        self.assertEqual(terminal.wait(), 0)
+
+    def test_an_endpoint_has_its_own_context_and_a_model_here_takes_over(self):
+        server = self.server()
+        terminal = self.terminal("--endpoint", server.url)
+        terminal.wait_for("Ctrl-D leaves")
+        terminal.wait_for("> ")
+        terminal.type("Hi\r/model\r/context 512\r")
+        terminal.wait_for("now: qwen3-4b at " + server.url)
+        terminal.wait_for(server.url + " answers, which has its own device and context")
+        terminal.type(f"/model {TINY}\r")
+        terminal.wait_for("tiny, ")
+        terminal.type("/set n_predict 4\rMore\r")
+        terminal.wait_for("(the answer was cut at 4 tokens")
+        terminal.type("\x04")
+        self.assertEqual(terminal.wait(), 0)
+        self.assertEqual(len(server.bodies()), 1)
+
     def test_one_answer_at_a_terminal(self):
         server = self.server()
         terminal = Terminal("--endpoint", server.url, "-p", "Hi", home=self.home, DBUS_SESSION_BUS_ADDRESS="",
