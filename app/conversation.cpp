@@ -108,7 +108,6 @@ bool Conversation::run_slash(const SlashLine& line) {
       {A::kEdit, [](C& c, Argument text) { c.edit(text); }},
       {A::kUndo, [](C& c, Argument) { c.undo(); }},
       {A::kFork, [](C& c, Argument) { c.fork(); }},
-      {A::kFit, [](C& c, Argument) { c.send_what_fits(); }},
       {A::kRead, [](C& c, Argument path) { c.read(path); }},
       {A::kUnread, [](C& c, Argument) { c.unread(); }},
       {A::kModel, [](C& c, Argument name) { name.empty() ? c.show_models() : c.change_model(name); }},
@@ -191,26 +190,17 @@ void Conversation::tell_vain_answer(std::string_view in_vain) {
   say("(" + std::string(has_answer ? in_vain : "your message is kept: /regen answers it, /undo takes it back") + ")");
 }
 
-void Conversation::send(const std::string& text, bool with_fewer_turns) {
+void Conversation::send(const std::string& text) {
   const uint64_t taken = desk_.now().taken_sends;
-  refused_ = text;
-  answer(Send{text, with_fewer_turns});
-  if (desk_.now().taken_sends == taken)
-    prefilled_ = text;
-  else
-    refused_.clear();
+  answer(Send{text});
+  refused_ = desk_.now().taken_sends == taken ? text : "";
+  prefilled_ = refused_;
 }
 
 // The reason has been told as an error.
 void Conversation::offer_ways_out(const RefusedPrompt& refusal) {
   if (refusal.larger_context > 0)
     say("(/context " + std::to_string(refusal.larger_context) + " loads the model with a context that holds it)");
-  if (refusal.can_drop && !refused_.empty()) say("(/fit sends it without the oldest turns)");
-}
-
-void Conversation::send_what_fits() {
-  if (refused_.empty()) throw Error("no message was refused; /fit sends one that did not fit");
-  send(std::string(refused_), /*with_fewer_turns=*/true);
 }
 
 void Conversation::regenerate() {

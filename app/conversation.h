@@ -40,8 +40,7 @@ class Conversation {
   // one ends before its first word.
   void answer(Action action, std::string_view in_vain = "");
   void tell_vain_answer(std::string_view in_vain);
-  void send(const std::string& text, bool with_fewer_turns = false);
-  void send_what_fits();
+  void send(const std::string& text);
   void offer_ways_out(const RefusedPrompt& refusal);
   void regenerate();
   void go_on();

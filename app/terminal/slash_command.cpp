@@ -19,7 +19,6 @@ constexpr SlashCommand kCommands[] = {
     {A::kEdit, "/edit", "[TEXT]", false, "change the last message and answer it"},
     {A::kUndo, "/undo", "", false, "forget the last message and its answer"},
     {A::kFork, "/fork", "", false, "go on in a copy of this conversation"},
-    {A::kFit, "/fit", "", false, "send the message that did not fit, without the oldest turns"},
     {A::kNew, "/new", "", false, "start a new conversation"},
     {A::kClear, "/clear", "", false, "start a new conversation on a clear screen"},
     {A::kList, "/list", "[N]", false, "show the latest N conversations; 20 without N"},

@@ -18,7 +18,6 @@ enum class SlashAction {
   kEdit,
   kUndo,
   kFork,
-  kFit,
   kRead,
   kUnread,
   kModel,
