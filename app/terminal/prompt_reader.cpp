@@ -44,9 +44,9 @@ PromptLine PromptReader::read(std::string text) {
 
 PromptLine PromptReader::take_line(EditOutcome outcome) {
   write_output(view_.finish());
+  if (outcome == EditOutcome::kInterrupted) return {PromptLine::Kind::kInterrupted, editor_.text()};  // still edits
   terminal_.watch();
   if (outcome == EditOutcome::kEnd) return {PromptLine::Kind::kEnd};
-  if (outcome == EditOutcome::kInterrupted) return {PromptLine::Kind::kInterrupted, editor_.text()};
   return {PromptLine::Kind::kText, editor_.take_line()};
 }
 

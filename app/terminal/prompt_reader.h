@@ -13,7 +13,7 @@ namespace warpchat {
 struct PromptLine {
   enum class Kind {
     kText,
-    kInterrupted,  // Ctrl-C; text: what had been typed, and is dropped
+    kInterrupted,  // Ctrl-C; text: what had been typed, and is dropped; to be read again at once
     kEnd,          // the user leaves
   } kind;
   std::string text = {};
