@@ -5,6 +5,8 @@
 #include "app/answer_stream.h"
 #include "app/conversation.h"
 #include "app/directories.h"
+#include "app/endpoint_book.h"
+#include "app/endpoint_choice.h"
 #include "app/model_loading.h"
 #include "app/output.h"
 #include "models/human_bytes.h"
@@ -45,13 +47,18 @@ void Conversation::load_model(LoadModel wish) {
   if (!refused_.empty()) prefilled_ = refused_;
 }
 
-void Conversation::change_model(const std::string& name) { load_model({.path = find_model_file(name)}); }
+void Conversation::change_model(const std::string& name) {
+  if (is_endpoint(name)) return load_model({.endpoint = name});
+  load_model({.path = find_model_file(name)});
+}
 
 void Conversation::show_models() const {
   const std::optional<LoadedModel>& now = desk_.now().model;
   std::string text = !now ? "no model is loaded" : "now: " + now->path;
   if (now && !now->endpoint.empty()) text += " at " + now->endpoint;
   for (const FoundModel& model : find_models(model_folders())) text += "\n     " + model.name;
+  const EndpointBook book;
+  for (const NamedEndpoint& endpoint : book.all()) text += "\n     " + endpoint.name + ", " + endpoint.url;
   say(text);
 }
 

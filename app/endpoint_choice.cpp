@@ -76,6 +76,8 @@ RemoteModel only_model(const Endpoint& endpoint, const Waiting& waiting) {
 
 }  // namespace
 
+bool is_endpoint(const std::string& text) { return !origin_of(text).empty() || EndpointBook().find(text) != nullptr; }
+
 Endpoint find_endpoint(const ChatOptions& options) {
   const NamedEndpoint named = named_endpoint(options.endpoint);
   Endpoint endpoint;

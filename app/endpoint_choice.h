@@ -9,6 +9,9 @@
 
 namespace warpchat {
 
+// A name in the book, or an address with its scheme: no model file.
+bool is_endpoint(const std::string& text);
+
 // What --endpoint means: a name from the book, or an address, with its key. UsageError or Error.
 Endpoint find_endpoint(const ChatOptions& options);
 

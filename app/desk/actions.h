@@ -82,6 +82,7 @@ struct LoadModel {
   std::optional<std::string> device;  // nullopt: as before
   std::optional<std::string> launch;
   std::optional<int32_t> context;  // as ModelFlags::context
+  std::string endpoint = {};       // NAME or URL that answers instead, with its only model or that of `path`
 };
 struct CancelLoading {};
 struct UnloadModel {};

@@ -66,9 +66,10 @@ void ModelDesk::load_first() {
 
 void ModelDesk::load(const LoadModel& wish) {
   if (switch_launch(wish)) return;
-  if (!wish.path.empty()) {
+  if (!wish.path.empty() || !wish.endpoint.empty()) {
     wanted_.model = wish.path;
-    wanted_.endpoint.clear();
+    wanted_.endpoint = wish.endpoint;
+    wanted_.api_key_env.clear();  // it was for the endpoint before, and goes to no other
   }
   if (wanted_.model.empty() && wanted_.endpoint.empty()) return board_.tell_error("no model is loaded; pick one");
   wanted_.device = wish.device.value_or(wanted_.device);

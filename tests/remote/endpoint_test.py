@@ -383,8 +383,8 @@ class Keys(Case):
 
 
 class Terminals(Case):
-    def terminal(self, *arguments):
-        return Terminal(*arguments, home=self.home, DBUS_SESSION_BUS_ADDRESS="", no_proxy="*")
+    def terminal(self, *arguments, **variables):
+        return Terminal(*arguments, home=self.home, DBUS_SESSION_BUS_ADDRESS="", no_proxy="*", **variables)
 
     def test_a_conversation(self):
         server = self.server()
@@ -402,6 +402,42 @@ class Terminals(Case):
         self.assertEqual([[message["content"] for message in body["messages"]] for body in server.bodies()],
                          [["Hi"], ["Hi"], ["Hi", TEXT, "More"]])
         self.assertNotIn("top_k", server.bodies()[0])
+
+    def test_local_and_remote_answers_mix(self):
+        server, other = self.server(), self.server(models=["llama"])
+        Run("endpoint", "add", "box", other.url, env=self.env())
+        terminal = self.terminal("-m", TINY, "-n", "4", "--temp", "0")
+        terminal.wait_for("Ctrl-D leaves")
+        terminal.type("Hi\r")
+        terminal.type(f"/model {server.url}\r")
+        terminal.wait_for(f"qwen3-4b, {server.url}")
+        terminal.type("Two\r")
+        terminal.wait_for("wörld")
+        terminal.type("/model\r")
+        terminal.wait_for(f"box, {other.url}")
+        terminal.type("/model box\r")
+        terminal.wait_for(f"llama, {other.url}")
+        terminal.type("Three\r")
+        terminal.wait_for("wörld")
+        terminal.type(f"/model {TINY}\r")
+        terminal.wait_for("tiny, 826 kB")
+        terminal.type("\x04")
+        self.assertEqual(terminal.wait(), 0)
+        contents = [message["content"] for message in other.bodies()[0]["messages"]]
+        self.assertEqual((contents[0], contents[2:]), ("Hi", ["Two", TEXT, "Three"]))
+
+    def test_a_key_goes_to_its_own_endpoint_alone(self):
+        server, other = self.server(key="sk-right"), self.server()
+        terminal = self.terminal("--endpoint", server.url, "--api-key-env", "MY_KEY", MY_KEY="sk-right")
+        terminal.wait_for("Ctrl-D leaves")
+        terminal.type(f"/model {other.url}\r")
+        terminal.wait_for(other.url)
+        terminal.type("Hi\r")
+        terminal.wait_for("wörld")
+        terminal.type("\x04")
+        self.assertEqual(terminal.wait(), 0)
+        self.assertTrue(all("Authorization" in headers for _, _, headers, _ in server.requests))
+        self.assertFalse(any("Authorization" in headers for _, _, headers, _ in other.requests))
 
     def test_a_conversation_outlives_a_fault(self):
         server = self.server()
