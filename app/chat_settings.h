@@ -4,12 +4,12 @@
 #include <string_view>
 
 #include "app/options.h"
-#include "engine/session/chat_session.h"
+#include "engine/session/responder.h"
 
 namespace warpchat {
 
 struct ChatSettings {
-  SessionOptions session;
+  AnswerOptions session;
   bool hide_thinking = false, word_wrap = true, verbose = false;
 };
 
