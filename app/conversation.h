@@ -59,7 +59,8 @@ class Conversation {
   std::optional<ConversationId> listed(const std::string& wanted);
   void load(const std::string& wanted);
   void show_opened();
-  bool show_all();  // whether a pager did
+  void tell_other_model() const;  // than the one that answers now
+  bool show_all();                // whether a pager did
   void show_last() const;
   void throw_away(const std::string& wanted);
   void list_trash();

@@ -1,4 +1,5 @@
 // The commands for conversations in the store: lists, search, going on with one, its versions, the trash.
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -89,17 +90,28 @@ void Conversation::show_opened() {
   const bool paged = !messages().empty() && show_all();
   say(printable(open().title, kShownOfMessage) + ": " + counted(messages().size(), "message"));
   if (!open().system_prompt.empty()) say("its system message: " + excerpt(open().system_prompt, {}, kShownOfMessage));
-  const ConversationSummary* summary = find(desk_.now().conversations, open().id);
-  if (summary != nullptr && desk_.now().model && !summary->model.empty() &&
-      summary->model != std::filesystem::absolute(desk_.now().model->path).lexically_normal().string()) {
-    std::error_code error;
-    const bool there = std::filesystem::exists(summary->model, error);
-    say("another model answered: " +
-        (there ? "/model " + summary->model + " loads it" : summary->model + ", which is not there now"));
-  }
+  tell_other_model();
   if (paged) show_last();
   if (!messages().empty() && messages().back().role == "user")
     say("(your last message has no answer yet: /regen answers it)");
+}
+
+void Conversation::tell_other_model() const {
+  const auto last = std::find_if(messages().rbegin(), messages().rend(),
+                                 [](const ChatMessage& message) { return !message.endpoint.empty(); });
+  const ConversationSummary* summary = find(desk_.now().conversations, open().id);
+  const std::optional<LoadedModel>& now = desk_.now().model;
+  if (summary == nullptr || summary->model.empty() || !now) return;
+  if (last != messages().rend() && last->model == summary->model) {
+    if (last->model != now->path || last->endpoint != now->endpoint)
+      say("another model answered: " + last->model + " at " + last->endpoint);
+    return;
+  }
+  if (summary->model == std::filesystem::absolute(now->path).lexically_normal().string()) return;
+  std::error_code error;
+  const bool there = std::filesystem::exists(summary->model, error);
+  say("another model answered: " +
+      (there ? "/model " + summary->model + " loads it" : summary->model + ", which is not there now"));
 }
 
 bool Conversation::show_all() {

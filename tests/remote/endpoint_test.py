@@ -482,6 +482,8 @@ class Terminals(Case):
         terminal.wait_for(server.url + " answers, which has its own device and context")
         terminal.type(f"/model {TINY}\r")
         terminal.wait_for("tiny, ")
+        terminal.type("/load 1\r")
+        terminal.wait_for("another model answered: qwen3-4b at " + server.url)
         terminal.type("/set n_predict 4\rMore\r")
         terminal.wait_for("(the answer was cut at 4 tokens")
         terminal.type("\x04")
