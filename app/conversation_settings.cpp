@@ -38,7 +38,7 @@ ChatSettings Conversation::settings() const {
 
 void Conversation::load_model(LoadModel wish) {
   const std::optional<LoadedModel>& now = desk_.now().model;
-  if (wish.path.empty() && now && !now->endpoint.empty())
+  if (wish.path.empty() && wish.endpoint.empty() && now && !now->endpoint.empty())
     throw Error(now->endpoint +
                 " answers, which has its own device and context; /model changes to a model of this machine");
   if (!act(std::move(wish)) || !desk_.now().model) return;

@@ -7,12 +7,13 @@
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
-#include <iterator>
 #include <optional>
+#include <span>
 
 #include "app/directories.h"
 #include "app/model_download.h"
 #include "app/model_loading.h"
+#include "app/model_suggestions.h"
 #include "app/output.h"
 #include "engine/cpu/memory_budget.h"
 #include "engine/http/http_url.h"
@@ -22,22 +23,6 @@
 namespace warpchat {
 
 namespace {
-
-struct Suggestion {
-  std::string_view repository;
-  uint64_t bytes;  // of its Q4_K_M, roughly
-  std::string_view good_for;
-};
-constexpr Suggestion kSuggestions[] = {
-    {"Qwen/Qwen2.5-0.5B-Instruct-GGUF", 490'000'000, "a first try, on any machine"},
-    {"Qwen/Qwen2.5-3B-Instruct-GGUF", 2'100'000'000, "everyday questions, fast"},
-    {"Qwen/Qwen3-4B-GGUF", 2'500'000'000, "questions worth a thought"},
-    {"Qwen/Qwen2.5-Coder-7B-Instruct-GGUF", 4'700'000'000, "programming"},
-    {"Qwen/Qwen3-8B-GGUF", 5'000'000'000, "the hardest questions here"},
-};
-
-// Weights as the decoder holds them, a context and buffers.
-uint64_t needed_memory(uint64_t file_bytes) { return file_bytes + file_bytes / 8 + 600'000'000; }
 
 bool can_ask() { return input_is_terminal() && error_is_terminal(); }
 
@@ -89,11 +74,12 @@ std::string padded(std::string text, size_t width) {
 std::string suggestions_text() {
   const uint64_t available = available_memory();
   std::string text = "No model is here yet. These can be fetched (sizes are approximate):\n";
-  for (size_t i = 0; i < std::size(kSuggestions); ++i) {
-    const Suggestion& s = kSuggestions[i];
+  const std::span<const ModelSuggestion> suggestions = model_suggestions();
+  for (size_t i = 0; i < suggestions.size(); ++i) {
+    const ModelSuggestion& s = suggestions[i];
     text += "  " + std::to_string(i + 1) + "  " + padded(std::string(s.repository), 37) +
             padded(human_bytes(s.bytes), 8) + padded(std::string(s.good_for), 29) +
-            (needed_memory(s.bytes) <= available ? "fits" : "too large") + "\n";
+            (memory_for_file(s.bytes) <= available ? "fits" : "too large") + "\n";
   }
   text += "(" + human_bytes(available) + " of memory are free.) Looked for models in\n";
   for (const ModelFolder& folder : model_folders()) text += "  " + printable(folder.path, 200) + "\n";
@@ -105,8 +91,8 @@ std::string choose_first(const ChatOptions& options) {
   for (;;) {
     const std::string line = ask(question).value_or("");
     if (line.empty()) throw Error("no model was chosen; chat --help tells how to name one");
-    if (const std::optional<size_t> index = number_in(line, std::size(kSuggestions)))
-      return download_model(*parse_hub_model_name(kSuggestions[*index].repository), options.offline);
+    if (const std::optional<size_t> index = number_in(line, model_suggestions().size()))
+      return download_model(*parse_hub_model_name(model_suggestions()[*index].repository), options.offline);
     try {
       return find_model_file(line);
     } catch (const NotCached& missing) {

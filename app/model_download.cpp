@@ -104,17 +104,17 @@ auto run_interruptibly(Download& download, TransferView& view, const Action& act
   return result.get();
 }
 
-HubSettings settings_of_user(bool offline) {
+}  // namespace
+
+HubSettings hub_settings_of_user(bool offline) {
   HubSettings settings = hub_settings(hub_cache_directory(), offline);
   settings.user_agent = std::string("warpchat/") + kVersion;
   return settings;
 }
 
-}  // namespace
-
 std::string download_model(const HubModelName& name, bool offline,
                            const std::function<void(const DownloadPlan&, const std::string& folder)>& agree) {
-  const HubSettings settings = settings_of_user(offline);
+  const HubSettings settings = hub_settings_of_user(offline);
   TransferView view;
   Download download(settings, name,
                     {[&](const DownloadProgress& progress) { view.tell(progress); },

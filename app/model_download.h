@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engine/hub/download.h"
+#include "engine/hub/hub_settings.h"
 #include "engine/hub/model_name.h"
 #include "models/error.h"
 
@@ -14,6 +15,9 @@ class Interrupted : public Error {  // by Ctrl-C: exit code 130
  public:
   using Error::Error;
 };
+
+// The hub and the cache as the environment names them.
+HubSettings hub_settings_of_user(bool offline);
 
 // Returns the file's path in the cache. agree: asked, before anything is fetched, whether this much shall go into this
 // folder; may throw. Interrupted if Ctrl-C paused it; Error for whatever stands in the way.

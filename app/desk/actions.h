@@ -83,6 +83,7 @@ struct LoadModel {
   std::optional<std::string> launch;
   std::optional<int32_t> context;  // as ModelFlags::context
   std::string endpoint = {};       // NAME or URL that answers instead, with its only model or that of `path`
+  bool fetch = false;              // a hub's model that is not here is fetched first
 };
 struct CancelLoading {};
 struct UnloadModel {};

@@ -8,7 +8,10 @@
 #include <utility>
 
 #include "app/devices.h"
+#include "app/endpoint_book.h"
+#include "app/log.h"
 #include "app/model_loading.h"
+#include "app/model_suggestions.h"
 #include "engine/cpu/memory_budget.h"
 #include "engine/cpu/simd_level.h"
 #include "engine/driver/device_choice.h"
@@ -59,6 +62,30 @@ FitsMemory fits(uint64_t needed, uint64_t available) {
   return needed <= available ? FitsMemory::kYes : FitsMemory::kNo;
 }
 
+void add_endpoints(std::vector<ModelChoice>& choices) {
+  try {
+    const EndpointBook book;
+    for (const NamedEndpoint& endpoint : book.all())
+      choices.push_back(
+          {.path = endpoint.name, .name = endpoint.name, .kind = ModelChoice::Kind::kEndpoint, .about = endpoint.url});
+  } catch (const Error& error) {
+    log_line(std::string("error: ") + error.what());  // whoever asks for one by name is told
+  }
+}
+
+void add_suggestions(std::vector<ModelChoice>& choices, uint64_t available) {
+  for (const ModelSuggestion& model : model_suggestions()) {
+    const std::string name(model.repository);
+    if (std::ranges::any_of(choices, [&](const ModelChoice& here) { return here.name.starts_with(name); })) continue;
+    choices.push_back({.path = name,
+                       .name = name,
+                       .bytes = model.bytes,
+                       .fits = fits(memory_for_file(model.bytes), available),
+                       .kind = ModelChoice::Kind::kFetch,
+                       .about = std::string(model.good_for)});
+  }
+}
+
 bool is_among(const std::vector<FoundModel>& models, const std::string& path) {
   std::error_code error;
   return std::any_of(models.begin(), models.end(),
@@ -97,6 +124,8 @@ void ChoiceFinder::look(Question question, std::function<void(FoundChoices)> fou
     FoundChoices choices;
     const auto [available, on_gpu] = available_on(question.flags.device, question.spare_bytes);
     for (const FoundModel& model : models) choices.models.push_back(choice(model, question.flags, available, on_gpu));
+    add_endpoints(choices.models);
+    add_suggestions(choices.models, available);
     choices.devices = device_rows();
     found(std::move(choices));
   };

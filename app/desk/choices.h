@@ -1,4 +1,5 @@
-// What the user can choose from: the models in the folders with what their headers say, and the devices. Looked for on
+// What the user can choose from: the models in the folders with what their headers say, endpoints with a name, what the
+// hub has for a first start, and the devices. Looked for on
 // a thread of its own, since folders and drivers can be slow.
 #pragma once
 #include <filesystem>

@@ -79,10 +79,13 @@ struct OpenConversation {
 enum class FitsMemory { kYes, kNo, kUnknown };
 
 struct ModelChoice {
-  std::string path, name;
+  enum class Kind { kFile, kEndpoint, kFetch };  // kFetch: of the hub, not here yet
+  std::string path, name;                        // kEndpoint, kFetch: its name, twice
   uint64_t bytes = 0;
   std::string quantisation;  // "Q4_K_M"; empty: not said
   FitsMemory fits = FitsMemory::kUnknown;
+  Kind kind = Kind::kFile;
+  std::string about = {};  // kEndpoint: where it is; kFetch: what it is good for
   bool operator==(const ModelChoice&) const = default;
 };
 
@@ -108,7 +111,8 @@ struct LoadedModel {
 
 struct LoadingModel {
   std::string name;
-  double fraction = 0;  // 0..1
+  double fraction = 0;        // 0..1
+  std::string transfer = {};  // while it is fetched: how far that is, in words
   bool operator==(const LoadingModel&) const = default;
 };
 

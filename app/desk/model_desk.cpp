@@ -54,6 +54,8 @@ ModelDesk::~ModelDesk() = default;
 void ModelDesk::load_first() {
   try {
     if (wanted_.endpoint.empty()) wanted_.model = loaded_.model = find_model_file(wanted_.model);
+  } catch (const NotCached& missing) {
+    if (!wanted_.yes) return board_.tell_error(missing.what());
   } catch (const UsageError& error) {
     if (!wanted_.model.empty()) board_.tell_error(error.what());
     return;  // none, or several: the user chooses
@@ -69,6 +71,7 @@ void ModelDesk::load(const LoadModel& wish) {
   if (!wish.path.empty() || !wish.endpoint.empty()) {
     wanted_.model = wish.path;
     wanted_.endpoint = wish.endpoint;
+    wanted_.yes = wish.fetch;
     wanted_.api_key_env.clear();  // it was for the endpoint before, and goes to no other
   }
   if (wanted_.model.empty() && wanted_.endpoint.empty()) return board_.tell_error("no model is loaded; pick one");
@@ -130,9 +133,9 @@ void ModelDesk::launch(bool in_place) {
   const std::string name = shown_name(attempt_->flags);
   const auto given_up = std::make_shared<std::shared_ptr<LocalModel>>();
   if (in_place) *given_up = std::exchange(local_, nullptr);
-  const auto progress = [this, name](double fraction) {
-    surroundings_.post([this, name, fraction] {
-      if (is_loading()) board_.change(updates::SetLoading{LoadingModel{name, fraction}});
+  const auto progress = [this, name](double fraction, const std::string& transfer) {
+    surroundings_.post([this, shown = LoadingModel{name, fraction, transfer}] {
+      if (is_loading()) board_.change(updates::SetLoading{shown});
     });
   };
   const auto done = [this](LoadOutcome outcome) {

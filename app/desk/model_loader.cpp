@@ -1,11 +1,14 @@
-// A thread around Model::load and open_endpoint.
+// A thread around Download::run, Model::load and open_endpoint.
 #include "app/desk/model_loader.h"
 
+#include <chrono>
 #include <utility>
 
 #include "app/endpoint_choice.h"
 #include "app/log.h"
+#include "app/model_download.h"
 #include "app/model_loading.h"
+#include "app/transfer_line.h"
 #include "engine/memory_budget.h"
 #include "models/threads.h"
 
@@ -13,7 +16,8 @@ namespace warpchat {
 
 namespace {
 constexpr double kSmallestStep = 0.01;  // of progress that is worth telling
-}
+constexpr std::chrono::milliseconds kBetweenFrames{100};
+}  // namespace
 
 ModelLoader::~ModelLoader() {
   cancel();
@@ -26,7 +30,7 @@ void ModelLoader::start(const ChatOptions& flags, bool beside_another, Steps ste
   thread_ = start_thread("to load the model", [this, flags, beside_another, steps = std::move(steps)] {
     steps.first();
     steps.done(outcome_of([&](LoadOutcome& outcome) {
-      flags.endpoint.empty() ? load(flags, beside_another, steps.progress, outcome) : open(flags, outcome);
+      flags.endpoint.empty() ? load(flags, beside_another, steps, outcome) : open(flags, outcome);
     }));
   });
 }
@@ -53,16 +57,54 @@ void ModelLoader::open(const ChatOptions& flags, LoadOutcome& outcome) {
   outcome.other = open_endpoint(flags, waiting);
 }
 
-void ModelLoader::load(const ChatOptions& flags, bool beside_another, const std::function<void(double)>& progress,
-                       LoadOutcome& outcome) {
-  ModelOptions options = model_options(flags);
+void ModelLoader::cancel() {
+  cancelled_ = true;
+  std::lock_guard lock(mutex_);
+  if (download_ != nullptr) download_->pause();
+}
+
+std::string ModelLoader::fetch(const HubModelName& name, bool offline, const Steps& steps) {
+  TransferRate rate;
+  TransferRate::Time told{};
+  const auto tell = [&](const DownloadProgress& now) {
+    const TransferRate::Time time = std::chrono::steady_clock::now();
+    rate.add(time, now.bytes);
+    if (time - told < kBetweenFrames && now.bytes < now.total) return;
+    told = time;
+    const double fraction = now.total > 0 ? static_cast<double>(now.bytes) / static_cast<double>(now.total) : 0;
+    steps.progress(fraction, transfer_line(now, rate.bytes_per_second()));
+  };
+  Download download(hub_settings_of_user(offline), name,
+                    {tell, [&](const std::string& sentence) { log_line(sentence), steps.progress(0, sentence); }});
+  const auto announce = [this](Download* running) {
+    std::lock_guard lock(mutex_);
+    download_ = running;
+  };
+  announce(&download);
+  const std::shared_ptr<void> at_end(nullptr, [&](void*) { announce(nullptr); });
+  if (cancelled_) download.pause();
+  std::string path = download.run();
+  log_line("downloaded " + path);
+  return path;
+}
+
+void ModelLoader::load(const ChatOptions& flags, bool beside_another, const Steps& steps, LoadOutcome& outcome) {
+  ModelOptions options;
+  try {
+    options = model_options(flags);
+  } catch (const NotCached& missing) {
+    if (!flags.yes) throw;
+    ChatOptions fetched = flags;
+    fetched.model = fetch(missing.name, flags.offline, steps);
+    options = model_options(fetched);
+  }
   options.beside_another = beside_another;
   double told = 0;
   options.progress = [&](double fraction) {
     if (cancelled_) throw Error("loading " + options.path + " was cancelled");
     if (fraction - told < kSmallestStep) return;
     told = fraction;
-    progress(fraction);
+    steps.progress(fraction, "");
   };
   auto local = std::make_shared<LocalModel>(Model::load(options));
   const Model& model = *local->model;

@@ -1,13 +1,16 @@
-// Loads a model, or opens an endpoint, on a thread of its own, with progress, until it is there, fails or is cancelled.
+// Loads a model, after fetching it where that is wanted, or opens an endpoint, on a thread of its own, with progress,
+// until it is there, fails or is cancelled. What was fetched until then is kept.
 #pragma once
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
 
 #include "app/chat_settings.h"
+#include "engine/hub/download.h"
 #include "engine/session/local_responder.h"
 
 namespace warpchat {
@@ -34,21 +37,23 @@ class ModelLoader {
 
   struct Steps {  // on the loader's thread
     std::function<void()> first;
-    std::function<void(double)> progress;
-    std::function<void(LoadOutcome)> done;  // once, last
+    std::function<void(double fraction, const std::string& transfer)> progress;  // transfer: while it is fetched
+    std::function<void(LoadOutcome)> done;                                       // once, last
   };
   // Error if the system gives no thread. One load at a time. beside_another: a model that could be given up if memory
   // lacks.
   void start(const ChatOptions& flags, bool beside_another, Steps steps);
-  void cancel() { cancelled_ = true; }  // within one step of its progress
+  void cancel();  // within one step of its progress
 
  private:
   LoadOutcome outcome_of(const std::function<void(LoadOutcome&)>& attempt);
   void open(const ChatOptions& flags, LoadOutcome& outcome);
-  void load(const ChatOptions& flags, bool beside_another, const std::function<void(double)>& progress,
-            LoadOutcome& outcome);
+  void load(const ChatOptions& flags, bool beside_another, const Steps& steps, LoadOutcome& outcome);
+  std::string fetch(const HubModelName& name, bool offline, const Steps& steps);
 
   std::atomic<bool> cancelled_ = false;
+  std::mutex mutex_;
+  Download* download_ = nullptr;  // that runs; behind mutex_
   std::thread thread_;
 };
 

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "app/endpoint_choice.h"
 #include "app/gui/window/style.h"
 
 namespace warpchat::gui {
@@ -216,8 +217,9 @@ void ChatWindow::draw_welcome(Rect rect) {
   const bool choose = !state_.model && !state_.loading;
   Rect block = rect.inset(ui_.px(24), 0).in_middle(ui_.px(choose ? 150 : 96));
   ui_.label_in(block.cut_top(ui_.px(48)), choose ? "Welcome" : "What is on your mind?", large, 0.5f);
-  std::string_view text = "Everything stays on this machine.";
-  if (choose) text = "Choose a model, or drop a GGUF file here. Everything stays on this machine.";
+  const std::string there = state_.model ? where_text_goes(state_.model->endpoint) : "";
+  std::string text = there.empty() ? "Everything stays on this machine." : "What you write is sent to " + there + ".";
+  if (choose) text = "Choose a model, or drop a GGUF file here. " + text;
   const float width = std::min(ui_.text_width(text, dim), block.width);
   ui_.paragraph({block.centre().x - width / 2, block.y}, text, dim, width + 1);
   if (!choose) return;

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "app/endpoint_choice.h"
 #include "app/gui/window/card.h"
 #include "app/gui/window/numbers.h"
 #include "app/gui/window/path_prompt.h"
@@ -17,8 +18,8 @@ namespace warpchat::gui {
 
 namespace {
 
-constexpr float kModelRow = 46, kDeviceRow = 36, kDeviceTitle = 26;  // at scale 1
-constexpr float kLeastModels = 240;                                  // with the fields around them
+constexpr float kModelRow = 46, kModelHeading = 30, kDeviceRow = 36, kDeviceTitle = 26;  // at scale 1
+constexpr float kLeastModels = 380;                                                      // with the fields around them
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -35,6 +36,10 @@ FitsText fits_text(FitsMemory fits, const Theme& theme) {
   if (fits == FitsMemory::kYes) return {"fits", theme.good};
   if (fits == FitsMemory::kNo) return {"too large", theme.error};
   return {"", theme.dim_text};
+}
+
+std::string_view heading_of(ModelChoice::Kind kind) {
+  return kind == ModelChoice::Kind::kEndpoint ? "Other machines" : "From the Hugging Face hub (sizes are approximate)";
 }
 
 }  // namespace
@@ -55,10 +60,22 @@ void ModelPicker::open(Frame& f) {
   f.ui.set_focus("model_filter");
 }
 
-void ModelPicker::load_file(Frame& f, const std::string& path) {
-  f.actions.push(LoadModel{.path = path});
+void ModelPicker::choose(Frame& f, const LoadModel& wish) {
+  f.actions.push(wish);
   f.ui.set_focus("composer");
   is_open_ = false;
+}
+
+// A file, a part of a model's name, a hub's model or an endpoint's address.
+void ModelPicker::load_named(Frame& f, const std::string& text) {
+  if (is_endpoint(text)) return choose(f, {.endpoint = text});
+  const char* home = std::getenv("HOME");
+  choose(f, {.path = with_home(text, home ? home : ""), .fetch = true});
+}
+
+void ModelPicker::load(Frame& f, const ModelChoice& model) {
+  if (model.kind == ModelChoice::Kind::kEndpoint) return choose(f, {.endpoint = model.path});
+  choose(f, {.path = model.path, .fetch = model.kind == ModelChoice::Kind::kFetch});
 }
 
 void ModelPicker::draw(Frame& f) {
@@ -88,7 +105,8 @@ void ModelPicker::draw_filter(Frame& f, Rect rect) {
   if (!filter.submitted) return;
   const auto first = std::find_if(f.state.models.begin(), f.state.models.end(),
                                   [&](const ModelChoice& model) { return matches_filter(model.name, filter_.text()); });
-  if (first != f.state.models.end()) load_file(f, first->path);
+  const bool is_here = first != f.state.models.end() && first->kind != ModelChoice::Kind::kFetch;
+  if (is_here) load(f, *first);
 }
 
 void ModelPicker::draw_models(Frame& f, Rect rect) {
@@ -98,57 +116,75 @@ void ModelPicker::draw_models(Frame& f, Rect rect) {
     if (matches_filter(f.state.models[i].name + " " + f.state.models[i].quantisation, filter_.text()))
       shown.push_back(i);
   if (shown.empty()) {
-    const bool none = f.state.models.empty();
-    ui.paragraph({rect.x + ui.px(4), rect.y + ui.px(12)},
-                 none ? "No model was found in the usual folders. Give the path of a GGUF file below, or drop one onto "
-                        "this window."
-                      : "No model's name has these words.",
+    ui.paragraph({rect.x + ui.px(4), rect.y + ui.px(12)}, "No model's name has these words.",
                  {ui.theme->dim_text, 0.92f}, rect.width - ui.px(8));
     return;
   }
   ScrollArea area("models", rect);
   float y = 0;
+  const auto next_row = [&](float height) {
+    const Rect row{rect.x, rect.y + y - area.scroll_y(), rect.width - ui.px(8), ui.px(height)};
+    y += ui.px(height);
+    return row;
+  };
+  auto kind = ModelChoice::Kind::kFile;
   for (const size_t i : shown) {
-    const Rect row{rect.x, rect.y + y - area.scroll_y(), rect.width - ui.px(8), ui.px(kModelRow)};
-    draw_model(f, row, f.state.models[i], i);
-    y += ui.px(kModelRow);
+    const ModelChoice& model = f.state.models[i];
+    if (model.kind != kind)
+      ui.label_in(next_row(kModelHeading).inset(ui.px(10), 0), heading_of(kind = model.kind),
+                  {ui.theme->dim_text, 0.85f, Face::kBold});
+    draw_model(f, next_row(kModelRow), model, i);
   }
   area.set_content_height(y);
 }
 
 void ModelPicker::draw_model(Frame& f, Rect rect, const ModelChoice& model, size_t index) {
   Ui& ui = f.ui;
+  using Kind = ModelChoice::Kind;
   const Response r = ui.press("model:" + std::to_string(index), rect);
-  const bool loaded = f.state.model && f.state.model->path == model.path;
+  const bool loaded =
+      f.state.model && (model.kind == Kind::kEndpoint ? f.state.model->endpoint : f.state.model->path) ==
+                           (model.kind == Kind::kEndpoint ? model.about : model.path);
   if (r.hovered || r.focused) ui.fill(rect, ui.theme->hover, ui.px(8));
   if (r.focused) ui.focus_ring(rect, ui.px(8));
   Rect inner = rect.inset(ui.px(10), 0);
   const Rect tick = inner.cut_left(ui.px(26));
   if (loaded) ui.icon(Icon::kCheck, {tick.x, tick.y, ui.px(18), tick.height}, ui.theme->accent);
+  if (model.kind != Kind::kEndpoint) draw_size(f, inner, model);
+  if (!model.about.empty()) {
+    ui.label_in(inner.cut_bottom(inner.height * 0.46f), model.about, {ui.theme->dim_text, 0.8f});
+    inner.cut_top(ui.px(4));
+  }
+  ui.label_in(inner, model.name, {ui.theme->text, 0.95f, loaded ? Face::kBold : Face::kText});
+  if (r.clicked) load(f, model);
+}
+
+void ModelPicker::draw_size(Frame& f, Rect& inner, const ModelChoice& model) {
+  Ui& ui = f.ui;
   const FitsText fits = fits_text(model.fits, *ui.theme);
   ui.label_in(inner.cut_right(ui.px(76)), fits.text, {fits.colour, 0.82f}, 1);
   ui.label_in(inner.cut_right(ui.px(74)), human_bytes(model.bytes), {ui.theme->dim_text, 0.88f}, 1);
-  if (!model.quantisation.empty()) {
+  const bool is_here = model.kind == ModelChoice::Kind::kFile;
+  if (!is_here || !model.quantisation.empty()) {
     const Rect chip = inner.cut_right(ui.px(78)).in_middle(ui.px(22));
-    ui.fill(chip, ui.theme->raised, ui.px(6));
-    ui.label_in(chip, model.quantisation, {ui.theme->dim_text, 0.78f}, 0.5f);
+    ui.fill(chip, is_here ? ui.theme->raised : with_alpha(ui.theme->accent, 0.14f), ui.px(6));
+    ui.label_in(chip, is_here ? model.quantisation : "Fetch", {is_here ? ui.theme->dim_text : ui.theme->text, 0.78f},
+                0.5f);
   }
   inner.cut_right(ui.px(8));
-  ui.label_in(inner, model.name, {ui.theme->text, 0.95f, loaded ? Face::kBold : Face::kText});
-  if (r.clicked) load_file(f, model.path);
 }
 
 void ModelPicker::draw_path(Frame& f, Rect rect) {
   Ui& ui = f.ui;
-  const ButtonLook look{.text = "Load file", .kind = ButtonKind::kOutlined, .enabled = !path_.text().empty()};
+  const ButtonLook look{.text = "Load", .kind = ButtonKind::kOutlined, .enabled = !path_.text().empty()};
   const Rect button = rect.cut_right(ui.button_width(look));
   rect.cut_right(ui.px(8));
-  const FieldResult field =
-      path_.draw(ui, "model_path", rect, {.placeholder = "Path of a GGUF file", .icon = Icon::kFile, .text = 0.95f});
+  const FieldResult field = path_.draw(ui, "model_path", rect,
+                                       {.placeholder = "A GGUF file, org/repo of the hub, or an endpoint's address",
+                                        .icon = Icon::kFile,
+                                        .text = 0.95f});
   const bool go = ui.button("model_path_load", button, look);
-  if (!(go || field.submitted) || path_.text().empty()) return;
-  const char* home = std::getenv("HOME");
-  load_file(f, with_home(path_.text(), home ? home : ""));
+  if ((go || field.submitted) && !path_.text().empty()) load_named(f, path_.text());
 }
 
 void ModelPicker::draw_devices(Frame& f, Rect rect) {

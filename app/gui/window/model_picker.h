@@ -1,4 +1,5 @@
-// Models that were found, a file by its path, where and how to run them.
+// Models that were found, endpoints with a name, what can be fetched; anything else by its name; where and how to run
+// them.
 #pragma once
 #include <string>
 #include <vector>
@@ -22,7 +23,10 @@ class ModelPicker {
   void draw_path(Frame& f, Rect rect);
   void draw_devices(Frame& f, Rect rect);
   void draw_launch_and_context(Frame& f, Rect rect);
-  void load_file(Frame& f, const std::string& path);
+  void draw_size(Frame& f, Rect& inner, const ModelChoice& model);
+  void load(Frame& f, const ModelChoice& model);
+  void load_named(Frame& f, const std::string& text);
+  void choose(Frame& f, const LoadModel& wish);
 
   bool is_open_ = false, appearing_ = false;
   TextField filter_, path_, context_;

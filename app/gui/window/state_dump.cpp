@@ -1,6 +1,7 @@
 // One object; lists keep their order.
 #include "app/gui/window/state_dump.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -110,8 +111,12 @@ std::string state_dump(const DeskState& state, const WindowFacts& facts, const s
     for (const SearchHit& hit : state.search->hits)
       json["hits"].push_back({{"id", hit.conversation.id}, {"turn", hit.turn}, {"excerpt", hit.excerpt}});
   json["model"] = model_json(state);
-  json["loading"] = state.loading ? Json{{"name", state.loading->name}, {"fraction", state.loading->fraction}} : Json();
-  json["n_models"] = state.models.size();
+  json["loading"] = state.loading ? Json{{"name", state.loading->name},
+                                         {"fraction", state.loading->fraction},
+                                         {"transfer", state.loading->transfer}}
+                                  : Json();
+  json["n_models"] =
+      std::ranges::count_if(state.models, [](const ModelChoice& m) { return m.kind == ModelChoice::Kind::kFile; });
   json["attachments"] = Json::array();
   for (const Attachment& file : state.attachments) json["attachments"].push_back(file.name);
   json["counted_tokens"] = state.counted_tokens;

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Models of a hub, and endpoints with a name, chosen in the window's picker.
+
+usage: window_download_test.py CHAT CLI_MODELS [unittest arguments]
+"""
+import glob
+import os
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE] + [os.path.join(HERE, "..", room) for room in ("gui", "remote", "app")]
+from desktop import Display, Window  # noqa: E402
+from fake_endpoint import TEXT, FakeEndpoint  # noqa: E402
+from fake_hub import FakeHub, Fault  # noqa: E402
+from program import FOLDER, TINY, Run, environment  # noqa: E402
+
+NAME, SUGGESTED = "org/Tiny-GGUF", "Qwen/Qwen2.5-0.5B-Instruct-GGUF"
+with open(TINY, "rb") as model_file:
+    MODEL = model_file.read()
+
+
+class WindowDownload(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.display = Display()
+        cls.addClassCleanup(cls.display.close)
+
+    def setUp(self):
+        self.home = tempfile.mkdtemp(dir=FOLDER)
+        self.hub = FakeHub({name: {"tiny-q4_k_m.gguf": MODEL} for name in (NAME, SUGGESTED)}).__enter__()
+        self.addCleanup(self.hub.__exit__)
+
+    def variables(self):
+        return {"HF_ENDPOINT": self.hub.url, "WARPCHAT_HUB_WAIT_MS": "1", "no_proxy": "*", "DBUS_SESSION_BUS_ADDRESS": ""}
+
+    def open(self, *flags):
+        self.window = Window(self.display, "-c", "256", "-n", "4", *flags, home=self.home, **self.variables())
+        self.addCleanup(self.window.kill)
+        self.window.wait_for(lambda s: s["phase"] == "idle", "the window")
+
+    def open_picker(self):
+        self.window.key("ctrl+o")
+        self.window.wait_for(lambda s: "model:0" in s["widgets"], "the picker's rows")
+
+    def fetch_by_name(self, name=NAME):
+        self.open_picker()
+        self.window.click("model_path")
+        self.window.type(name)
+        self.window.key("Return")
+
+    def assert_answers(self):
+        self.window.wait_for(lambda s: s["model"] is not None and s["loading"] is None, "the model")
+        self.window.type("Hi")
+        self.window.key("Return")
+        self.window.wait_for(lambda s: s["phase"] == "idle" and len(s["conversation"]["messages"]) == 2, "the answer")
+
+    def halves(self):
+        return glob.glob(os.path.join(self.home, ".cache/huggingface/hub/*/blobs/*.incomplete"))
+
+    def test_a_model_by_its_name(self):
+        self.open()
+        self.fetch_by_name()
+        self.assert_answers()
+
+    def test_one_of_the_short_list_is_a_click_away(self):
+        self.open()
+        self.open_picker()
+        self.window.click("model:0")
+        self.assert_answers()
+        self.assertTrue(self.window.state()["model"]["path"].startswith(self.home), self.window.state()["model"])
+
+    def test_a_download_pauses_and_goes_on(self):
+        self.hub.fail("content", Fault(delay=0.3), always=True)
+        self.open()
+        self.fetch_by_name()
+        state = self.window.wait_for(
+            lambda s: s["loading"] and " of " in s["loading"]["transfer"] and s["loading"]["fraction"] > 0, "progress")
+        self.assertEqual(state["loading"]["name"], "Tiny-GGUF")
+        self.window.click("cancel_loading")
+        state = self.window.wait_for(lambda s: s["loading"] is None, "the pause")
+        self.assertEqual([n for n in state["notices"] if n["error"]], [])
+        self.assertEqual(len(self.halves()), 1)
+        self.hub.fail("content")
+        served = self.hub.served
+        self.fetch_by_name(name="")  # the field has kept it
+        self.assert_answers()
+        self.assertLess(self.hub.served - served, len(MODEL))
+        self.assertEqual(self.halves(), [])
+
+    def test_a_hub_that_does_not_know_it(self):
+        self.open()
+        self.fetch_by_name("org/Nothing-GGUF")
+        state = self.window.wait_for(lambda s: any(n["error"] for n in s["notices"]), "the sentence")
+        self.assertIn("org/Nothing-GGUF", str(state["notices"]))
+        self.assertIsNone(state["model"])
+
+    def test_a_flag_that_agrees_fetches_at_the_start(self):
+        self.open("-m", NAME, "--yes")
+        self.assert_answers()
+
+    def test_an_endpoint_with_a_name(self):
+        server = FakeEndpoint().__enter__()
+        self.addCleanup(server.__exit__)
+        added = Run("endpoint", "add", "box", f"{server.origin}/well/v1", env=environment(self.home, **self.variables()))
+        self.assertEqual(added.code, 0, added)
+        self.open()
+        self.open_picker()
+        self.window.click("model:0")
+        self.assert_answers()
+        self.assertEqual(self.window.state()["conversation"]["last_text"], TEXT)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
