@@ -293,7 +293,7 @@ TEST_F(ChatWorkerModelTest, TheModelsOfTheFoldersAreListed) {
   std::filesystem::copy_file(brief().model, folder + "/tiny-q4_k_m.gguf");
   std::ofstream(folder + "/broken-Q8_0.gguf") << "GGUF?";
   WorkerWindow window(brief());
-  window.until([&] { return window.state().models.size() == 3; }, "three models");
+  window.until([&] { return window.state().models.size() > 3; }, "three models, and what can be fetched");
   window.until_loaded();
   const std::vector<ModelChoice>& models = window.state().models;  // the flags' first, then the folders by name
   EXPECT_EQ(models[0].path, brief().model);
@@ -302,6 +302,9 @@ TEST_F(ChatWorkerModelTest, TheModelsOfTheFoldersAreListed) {
   EXPECT_EQ(models[2].quantisation, "Q4_K_M");
   EXPECT_EQ(models[2].bytes, std::filesystem::file_size(brief().model));
   EXPECT_EQ(models[2].fits, FitsMemory::kYes);
+  EXPECT_EQ(models[2].kind, ModelChoice::Kind::kFile);
+  EXPECT_EQ(models[3].kind, ModelChoice::Kind::kFetch);
+  EXPECT_NE(models[3].about, "");
   EXPECT_EQ(window.state().devices.front().name, "cpu");
   EXPECT_EQ(window.state().devices.back().name, "emulator:sm_120");
 }
