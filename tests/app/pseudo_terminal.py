@@ -37,7 +37,17 @@ class Terminal:
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def type(self, text):
-        os.write(self.fd, text.encode() if isinstance(text, str) else text)
+        """Reads meanwhile, as terminals do: else a long text and its echo wait for each other."""
+        left = text.encode() if isinstance(text, str) else text
+        os.set_blocking(self.fd, False)
+        try:
+            while left:
+                try:
+                    left = left[os.write(self.fd, left):]
+                except BlockingIOError:
+                    self.read_some(0.01)
+        finally:
+            os.set_blocking(self.fd, True)
 
     def read_some(self, timeout):
         """False at the end of the program's output."""
