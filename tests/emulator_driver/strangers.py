@@ -20,7 +20,7 @@ PROGRAMS = {
     "nvrtc": (["cuda-bindings==13.0.3", "nvidia-cuda-nvrtc==13.0.*", "numpy==2.4.6"], {}),
     "numba": (["numba-cuda[cu13]==0.30.4", "numba==0.68.1", "cuda-bindings==13.0.3", "nvidia-cuda-nvrtc==13.0.*",
                "nvidia-nvvm==13.0.*", "nvidia-cuda-runtime==13.0.*", "nvidia-cuda-cccl==13.0.*", "numpy==2.4.6",
-               "filecheck", "psutil", "cffi", "ml_dtypes"], {}),
+               "filecheck", "psutil", "cffi", "ml_dtypes", "pytest"], {}),
     "triton": (["triton==3.9.0", "cuda-bindings==13.0.3", "numpy==2.4.6"], {}),
     "tinygrad": (["tinygrad==0.14.0", "nvidia-cuda-nvrtc==13.0.*", "numpy==2.4.6"], {"DEV": "CUDA"}),
     "tinygrad-ptx": (["tinygrad==0.14.0", "numpy==2.4.6"], {"DEV": "CUDA:PTX"}),
@@ -294,11 +294,11 @@ def run_numba_suite(parts, python, environment):
         counts = {"tests": int(ran[1]) if ran else 0}
         counts.update((word, int(n)) for word, n in re.findall(r"(failures|errors|skipped)=(\d+)", done.stderr))
         if not ran:
-            counts["errors"] = 1
+            counts["skipped" if "Skipped: " in done.stderr else "errors"] = 1
         for word, n in counts.items():
             total[word] += n
         print(f"{part}: {counts}", flush=True)
-        for line in re.findall(r"^(?:ERROR|FAIL): .*", done.stderr, re.M):
+        for line in re.findall(r"^(?:ERROR|FAIL): .*", done.stderr, re.M) if ran else done.stderr.splitlines()[-1:]:
             print(f"  {line}", flush=True)
     print(f"numba-cuda's own tests: {total}")
     return total["failures"] + total["errors"] == 0

@@ -59,8 +59,8 @@ int emulated_device(std::string_view profile) {
   return all.n++;
 }
 
-std::vector<StackedContext>& context_stack() {
-  static thread_local std::vector<StackedContext> stack;
+ContextStack& context_stack() {
+  static thread_local ContextStack stack;
   return stack;
 }
 

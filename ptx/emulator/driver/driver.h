@@ -1,5 +1,6 @@
 // The driver's state and the two ways into it: every API function runs inside api() or in_context().
 #pragma once
+#include <array>
 #include <new>
 #include <stdexcept>
 #include <system_error>
@@ -72,12 +73,28 @@ Driver& driver();
 Driver* driver_of(CUdevice device);  // null: there is no such device
 int count_devices();
 
-// The calling thread's stack of current contexts; the last one is current.
 struct StackedContext {
   Context* context;
   Driver* driver;
 };
-std::vector<StackedContext>& context_stack();
+
+// The calling thread's stack of current contexts; the last one is current. It needs no destructor: glibc ends the
+// process where it finds no memory to note one for a thread.
+class ContextStack {
+ public:
+  bool empty() const { return n_ == 0; }
+  const StackedContext& back() const { return contexts_[n_ - 1]; }
+  void pop_back() { --n_; }
+  void push_back(StackedContext context) {
+    if (n_ == contexts_.size()) throw std::bad_alloc();
+    contexts_[n_++] = context;
+  }
+
+ private:
+  std::array<StackedContext, 128> contexts_{};
+  size_t n_ = 0;
+};
+ContextStack& context_stack();
 Context* current_context();  // null if none, or if it has been destroyed
 
 // Runs body with a driver locked. Nothing thrown crosses the C border.
