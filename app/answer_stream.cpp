@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <utility>
+#include <optional>
+#include <vector>
 
 #include "app/answer_printer.h"
 #include "app/signals.h"
@@ -22,17 +23,15 @@ constexpr int kMostEventsAtOnce = 64;  // a model may be faster than the termina
 // The events of a generation, as they come.
 struct EventPrinter {
   AnswerPrinter& printer;
-  std::optional<GenerationEnd>& end;
 
   void operator()(const PromptProgress& progress) const { printer.progress(progress); }
   void operator()(const TextDelta& delta) const { printer.text(delta.text, delta.thinking); }
   void operator()(const Usage&) const {}
   void operator()(const ToolCallDelta&) const {}
   void operator()(const Notice& notice) const { printer.notice(notice.text); }
-  void operator()(const GenerationEnd& generation_end) const {
+  void operator()(const GenerationEnd& end) const {
     printer.end();
-    if (generation_end.reason == EndReason::kContextFull) printer.notice("the context is full: the answer ends here");
-    end = generation_end;
+    if (end.reason == EndReason::kContextFull) printer.notice("the context is full: the answer ends here");
   }
 };
 
@@ -58,47 +57,39 @@ std::string summary(const Timings& t, uint64_t seed) {
          line("first token  after %.3f s\n", t.first_token_seconds) + "seed         " + std::to_string(seed) + "\n";
 }
 
-StreamedAnswer stream_to_end(const EventSource& source, const ChatSettings& settings) {
+StreamedAnswer stream_to_end(Generation& generation, std::optional<GenerationEnd>& end, const ChatSettings& settings) {
   AnswerPrinter printer(settings);
-  StreamedAnswer answer;
-  std::optional<GenerationEnd> end;
+  bool interrupted = false;
   const NotedInterrupts noted;
   while (!end) {
-    std::optional<Event> event = source.next(kTick);
+    std::optional<Event> event = generation.next_event(kTick);
     printer.tick();
     for (int n = 1; event; ++n) {
-      std::visit(EventPrinter{printer, end}, *event);
-      event = end || n == kMostEventsAtOnce ? std::nullopt : source.next(milliseconds(0));
+      if (const auto* its_end = std::get_if<GenerationEnd>(&*event)) end = *its_end;
+      std::visit(EventPrinter{printer}, *event);
+      event = end || n == kMostEventsAtOnce ? std::nullopt : generation.next_event(milliseconds(0));
     }
     printer.flush();
     if (take_interrupt()) {
-      answer.interrupted = true;
-      source.stop();
+      interrupted = true;
+      generation.stop();
     }
   }
-  answer.end = *end;
-  if (answer.end.reason == EndReason::kFailed) throw Error(answer.end.error);
-  return answer;
+  if (end->reason == EndReason::kFailed) throw Error(end->error);
+  return {*end, interrupted};
 }
 
 }  // namespace
 
-EventSource events_of(Generation& generation) {
-  return {[&](milliseconds timeout) { return generation.next_event(timeout); }, [&] { generation.stop(); }};
-}
-
-StreamedAnswer stream_answer(const EventSource& source, const ChatSettings& settings) {
-  bool has_ended = false;
-  const auto next = [&](milliseconds timeout) {
-    std::optional<Event> event = source.next(timeout);
-    has_ended |= event && std::holds_alternative<GenerationEnd>(*event);
-    return event;
-  };
+StreamedAnswer stream_answer(Generation& generation, const ChatSettings& settings) {
+  std::optional<GenerationEnd> end;
   try {
-    return stream_to_end({next, source.stop}, settings);
+    return stream_to_end(generation, end, settings);
   } catch (...) {
-    source.stop();
-    while (!has_ended) next(kTick);
+    generation.stop();
+    while (!end)
+      if (const std::optional<Event> event = generation.next_event(kTick); event)
+        if (const auto* its_end = std::get_if<GenerationEnd>(&*event)) end = *its_end;
     throw;
   }
 }

@@ -64,16 +64,15 @@ constexpr OwnWay kSystem{[](const ChatSettings& s) { return s.session.system_pro
                          [](ChatSettings& s, std::string_view v) { s.session.system_prompt = v; }};
 constexpr OwnWay kThink{[](const ChatSettings& s) {
                           const auto& variables = s.session.template_variables;
-                          if (!variables.contains("enable_thinking")) return std::string("default");
-                          return variables["enable_thinking"].is_boolean()
-                                     ? shown(variables["enable_thinking"].get<bool>())
-                                     : variables["enable_thinking"].dump();
+                          if (!variables.contains(kEnableThinking)) return std::string("default");
+                          return variables[kEnableThinking].is_boolean() ? shown(variables[kEnableThinking].get<bool>())
+                                                                         : variables[kEnableThinking].dump();
                         },
                         [](ChatSettings& s, std::string_view v) {
                           if (v == "default")
-                            s.session.template_variables.erase("enable_thinking");
+                            s.session.template_variables.erase(kEnableThinking);
                           else
-                            s.session.template_variables["enable_thinking"] = parse_switch("think", v);
+                            s.session.template_variables[kEnableThinking] = parse_switch("think", v);
                         }};
 
 const Setting kSettings[] = {
@@ -153,7 +152,7 @@ nlohmann::ordered_json variables_from(const ChatOptions& options) {
     if (!variables.is_object())
       throw UsageError("--chat-template-kwargs takes a JSON object such as '{\"enable_thinking\": false}'");
   }
-  if (options.think) variables["enable_thinking"] = *options.think;
+  if (options.think) variables[kEnableThinking] = *options.think;
   return variables;
 }
 

@@ -14,12 +14,6 @@
 
 namespace warpchat {
 
-namespace {
-
-constexpr char kThinking[] = "enable_thinking";
-
-}  // namespace
-
 std::string describe(const LoadedModel& model) {
   return model.name + (model.bytes > 0 ? ", " + human_bytes(model.bytes) : "") + ", " + model.status +
          (model.context > 0 ? ", context " + grouped(model.context) : "");
@@ -32,7 +26,7 @@ ChatSettings Conversation::settings() const {
   all.session.sampling = answers.sampling;
   all.session.max_tokens = answers.max_tokens;
   all.session.system_prompt = open().system_prompt;
-  if (answers.think) all.session.template_variables[kThinking] = *answers.think;
+  if (answers.think) all.session.template_variables[kEnableThinking] = *answers.think;
   return all;
 }
 
@@ -105,10 +99,10 @@ void Conversation::set(const std::string& argument) {
   const size_t value = std::min(argument.find_first_not_of(" \t", blank), argument.size());
   change_setting(changed, argument.substr(0, blank), argument.substr(value));
   const auto& variables = changed.session.template_variables;
-  const bool says_think = variables.contains(kThinking);
+  const bool says_think = variables.contains(kEnableThinking);
   act(ChangeSettings{{.sampling = changed.session.sampling,
                       .max_tokens = changed.session.max_tokens,
-                      .think = says_think ? std::optional<bool>(variables[kThinking]) : std::nullopt,
+                      .think = says_think ? std::optional<bool>(variables[kEnableThinking]) : std::nullopt,
                       .random_seed = false}});
   act(SetSystemPrompt{changed.session.system_prompt});
   look_.hide_thinking = changed.hide_thinking;

@@ -49,7 +49,7 @@ void DeskPrinter::end_answer(const updates::EndAnswer& end, const DeskState& now
   answer_->flush();
   answer_.reset();
   const bool stopped = end.status != MessageStatus::kComplete;
-  ended_ = {has_text_, stopped};
+  ended_ = {has_text_};
   if (end.cut == AnswerCut::kTokenLimit && has_text_)
     say("(the answer was cut at " + counted(now.settings.max_tokens, "token") + "; /continue goes on)");
   for (NoticeItem& notice : std::exchange(waiting_, {})) {

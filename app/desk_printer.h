@@ -22,11 +22,10 @@ class DeskPrinter {
 
   bool take_fault() { return std::exchange(has_fault_, false); }  // an error was told since the last call
 
-  // An answer that ended since the last call. has_text: there is something of it.
   struct EndedAnswer {
-    bool has_text;
-    bool stopped;  // or failed
+    bool has_text;  // there is something of it
   };
+  // That ended since the last call.
   std::optional<EndedAnswer> take_ended() { return std::exchange(ended_, std::nullopt); }
 
  private:

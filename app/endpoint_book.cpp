@@ -85,10 +85,7 @@ void EndpointBook::save() const {
     if (const std::string key = key_text(endpoint); !key.empty()) list.back()["key"] = key;
   }
   if (!make_private_directory(config_directory())) throw Error("cannot create " + config_directory());
-  OutputFile file(path_);
-  const std::string text = ordered_json{{"endpoints", list}}.dump(2) + "\n";
-  file.write(text.data(), text.size());
-  file.finish();
+  write_file(path_, ordered_json{{"endpoints", list}}.dump(2) + "\n");
 }
 
 }  // namespace warpchat

@@ -115,10 +115,7 @@ ordered_json read_key_file() {
 
 void write_key_file(const ordered_json& keys) {
   if (!make_private_directory(config_directory())) throw Error("cannot create " + config_directory());
-  OutputFile file(key_file(), OutputFile::Readers::kOwner);
-  const std::string text = keys.dump(2) + "\n";
-  file.write(text.data(), text.size());
-  file.finish();
+  write_file(key_file(), keys.dump(2) + "\n", OutputFile::Readers::kOwner);
 }
 
 }  // namespace

@@ -83,10 +83,6 @@ std::string model_name(const Model& model) {
   return printable(name);
 }
 
-std::string absolute_path(const Model& model) {
-  return std::filesystem::absolute(model.file.path()).lexically_normal().string();
-}
-
 std::string describe(const Model& model) {
   return model_name(model) + ", " + human_bytes(model.file.file_bytes()) + ", " + model.decoder->steps().description() +
          (model.device_reason.empty() ? "" : " (" + model.device_reason + ")") + ", context " + grouped(model.context);
@@ -96,11 +92,8 @@ void save_profile(const Model& model, const ModelFlags& flags) {
   if (flags.profile.empty()) return;
   const Profile& profile = model.decoder->steps().profile();
   for (const auto& [path, text] : {std::pair(flags.profile, profile_trace_json(profile, describe(model))),
-                                   std::pair(flags.profile + ".md", profile_markdown(profile, describe(model)))}) {
-    OutputFile file(path);
-    file.write(text.data(), text.size());
-    file.finish();
-  }
+                                   std::pair(flags.profile + ".md", profile_markdown(profile, describe(model)))})
+    write_file(path, text);
 }
 
 }  // namespace warpchat

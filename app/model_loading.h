@@ -24,7 +24,6 @@ void save_profile(const Model& model, const ModelFlags& flags);
 
 // "SmolLM2-135M-Instruct.Q4_1, 95 MB, cpu: 2 threads, context 2,048"
 std::string describe(const Model& model);
-std::string model_name(const Model& model);     // the file's: general.name often says less
-std::string absolute_path(const Model& model);  // of its file, wherever the program is started next
+std::string model_name(const Model& model);  // the file's: general.name often says less
 
 }  // namespace warpchat

@@ -107,4 +107,10 @@ void OutputFile::finish() {
 
 void OutputFile::fail() const { throw Error("cannot write " + path_ + ": " + std::strerror(errno)); }
 
+void write_file(const std::string& path, std::string_view text, OutputFile::Readers readers) {
+  OutputFile file(path, readers);
+  file.write(text.data(), text.size());
+  file.finish();
+}
+
 }  // namespace warpchat

@@ -46,4 +46,8 @@ class OutputFile {
   int fd_ = -1;
 };
 
+// All of a file, as OutputFile writes it.
+void write_file(const std::string& path, std::string_view text,
+                OutputFile::Readers readers = OutputFile::Readers::kAsUsual);
+
 }  // namespace warpchat

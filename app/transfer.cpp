@@ -39,9 +39,7 @@ void export_conversation(const ConversationTree& tree, const std::string& path) 
   const std::string text = text_for(tree, path);
   std::error_code error;
   if (std::filesystem::exists(path, error)) throw Error(path + " exists already; choose another name");
-  OutputFile file(path);
-  file.write(text.data(), text.size());
-  file.finish();
+  write_file(path, text);
 }
 
 void export_conversation(const ConversationStore& store, ConversationId conversation, const std::string& path) {

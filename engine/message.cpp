@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "engine/reasoning_splitter.h"
 #include "models/error.h"
 
 namespace warpchat {
@@ -11,8 +13,6 @@ namespace warpchat {
 namespace {
 
 using nlohmann::ordered_json;
-
-constexpr std::string_view kOpen = "<think>", kClose = "</think>", kBlank = " \t\r\n";
 
 [[noreturn]] void fail(std::string_view key, std::string_view wanted) {
   throw Error("a message's \"" + std::string(key) + "\" must be " + std::string(wanted));
@@ -127,17 +127,10 @@ std::string text_for_model(const Message& message) {
 }
 
 void part_reasoning(Message& message) {
-  const std::string_view text = message.content;
-  const size_t open = std::min(text.find_first_not_of(kBlank), text.size());
-  if (!text.substr(open).starts_with(kOpen)) return;
-  const size_t close = text.find(kClose, open);
-  std::string_view thought =
-      text.substr(open + kOpen.size(), close == text.npos ? text.npos : close - open - kOpen.size());
-  const std::string_view rest = close == text.npos ? "" : text.substr(close + kClose.size());
-  thought.remove_prefix(std::min(thought.find_first_not_of(kBlank), thought.size()));
-  if (close != text.npos) thought = thought.substr(0, thought.find_last_not_of(kBlank) + 1);
-  message.reasoning = thought;
-  message.content = std::string(rest.substr(std::min(rest.find_first_not_of("\r\n"), rest.size())));
+  ReasoningSplitter splitter;
+  std::vector<ReasoningSplitter::Piece> pieces = splitter.add(std::exchange(message.content, {}));
+  for (auto& piece : splitter.finish()) pieces.push_back(std::move(piece));
+  for (const auto& [text, thinking] : pieces) (thinking ? message.reasoning : message.content) += text;
 }
 
 }  // namespace warpchat

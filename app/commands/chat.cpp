@@ -60,7 +60,7 @@ StreamedAnswer answer(Responder& responder, const ChatOptions& options, const Ch
   const Prompt prompt = options.raw ? Prompt(text) : Prompt(std::vector<Message>{{.role = "user", .content = text}});
   try {
     const std::unique_ptr<Generation> generation = responder.start(prompt, settings.session);
-    return stream_answer(events_of(*generation), settings);
+    return stream_answer(*generation, settings);
   } catch (const PromptTooLong& error) {
     throw Error(error.what() + std::string("; shorten it or raise --ctx-size"));
   }

@@ -93,10 +93,7 @@ void write_texts(const std::vector<Module>& modules, const std::string& folder) 
   std::filesystem::create_directories(folder, error);
   if (error) throw Error("cannot create the folder " + folder + ": " + error.message());
   for (const Module& module : modules) {
-    OutputFile file(folder + "/" + module.name + ".ptx");
-    const std::string text = module.text();
-    file.write(text.data(), text.size());
-    file.finish();
+    write_file(folder + "/" + module.name + ".ptx", module.text());
   }
 }
 

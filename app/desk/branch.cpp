@@ -306,20 +306,16 @@ void Branch::follow_title() {
     if (summary.id == now().id && summary.title != now().title) stage_.change(updates::SetTitle{summary.title});
 }
 
-Message joined(const Message& first, const Message& second) {
-  return {.role = first.role, .content = text_for_model(first) + "\n\n" + text_for_model(second)};
+void append_for_model(std::vector<Message>& messages, const Message& message) {
+  if (messages.empty() || messages.back().role != message.role) return messages.push_back(message);
+  Message& last = messages.back();
+  last = {.role = last.role, .content = text_for_model(last) + "\n\n" + text_for_model(message)};
 }
 
 std::vector<Message> Branch::prompt(size_t n_messages) const {
   std::vector<Message> all;
-  for (size_t i = 0; i < n_messages; ++i) {
-    const ChatMessage& message = messages()[i];
-    if (is_empty(message)) continue;
-    if (all.empty() || all.back().role != message.role)
-      all.push_back(message);
-    else
-      all.back() = joined(all.back(), message);
-  }
+  for (size_t i = 0; i < n_messages; ++i)
+    if (!is_empty(messages()[i])) append_for_model(all, messages()[i]);
   return all;
 }
 

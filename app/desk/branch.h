@@ -14,7 +14,9 @@
 
 namespace warpchat {
 
-Message joined(const Message& first, const Message& second);  // two of one role, as one for the model
+// At the end of what the model is to read: joined with the last one if that has its role, since templates want roles to
+// take turns.
+void append_for_model(std::vector<Message>& messages, const Message& message);
 
 class Branch {
  public:
@@ -50,8 +52,7 @@ class Branch {
   void answer_ends();
   void drop_answer();  // it has no text: shows what was there before it
 
-  // The first messages as the model is to read them: neighbours of one role are joined, since templates want them to
-  // take turns.
+  // The first messages as the model is to read them.
   std::vector<Message> prompt(size_t n_messages) const;
   ConversationTree tree(size_t n_messages) const;  // of the first messages, as a conversation of its own
 

@@ -269,11 +269,11 @@ void Desk::Parts::answer_ended(Talk& talk) {
 }
 
 void Desk::Parts::begin_what_waited() {
-  for (size_t i = 0; i < talks.size() && has_room(); ++i) {
+  for (size_t i = 0; i < talks.size(); ++i) {
     Talk& talk = *talks[i];
     if (!talk.waits()) continue;
-    if (ask(talk, talk.waiting())) continue;
-    talk.halt();
+    if (!has_room()) return;
+    if (!ask(talk, talk.waiting())) talk.halt();
   }
 }
 

@@ -16,12 +16,11 @@ namespace warpchat {
 
 namespace {
 
-constexpr char kThinking[] = "enable_thinking";
-
 AnswerSettings answer_settings(const ChatSettings& settings, bool random_seed) {
   AnswerSettings answer{settings.session.sampling, settings.session.max_tokens, std::nullopt, random_seed};
   const auto& variables = settings.session.template_variables;
-  if (variables.contains(kThinking) && variables[kThinking].is_boolean()) answer.think = variables[kThinking];
+  if (variables.contains(kEnableThinking) && variables[kEnableThinking].is_boolean())
+    answer.think = variables[kEnableThinking];
   return answer;
 }
 
@@ -253,8 +252,8 @@ AnswerOptions ModelDesk::options_for(const std::string& system_prompt) const {
   options.sampling = settings.sampling;
   if (settings.random_seed) options.sampling.seed = std::random_device()();
   options.max_tokens = settings.max_tokens;
-  options.template_variables.erase(kThinking);
-  if (settings.think) options.template_variables[kThinking] = *settings.think;
+  options.template_variables.erase(kEnableThinking);
+  if (settings.think) options.template_variables[kEnableThinking] = *settings.think;
   return options;
 }
 
@@ -297,7 +296,7 @@ LoadedModel ModelDesk::shown() const {
           .context = model()->context,
           .load_seconds = model()->load_seconds,
           .file_sampling = model()->file_sampling,
-          .can_think = source.find(kThinking) != std::string::npos};
+          .can_think = source.find(kEnableThinking) != std::string::npos};
 }
 
 }  // namespace warpchat

@@ -71,11 +71,7 @@ void Talk::undo() {
 
 std::vector<Message> Talk::prompt(const Question& question) const {
   std::vector<Message> messages = branch.prompt(question.n_kept);
-  if (!question.added) return messages;
-  if (messages.empty() || messages.back().role != question.added->role)
-    messages.push_back(*question.added);
-  else
-    messages.back() = joined(messages.back(), *question.added);
+  if (question.added) append_for_model(messages, *question.added);
   return messages;
 }
 

@@ -39,11 +39,15 @@ void make(OpenConversation& open, const SetSiblings& update) {
 
 void make(OpenConversation& open, const SetPhase& update) { open.phase = update.phase; }
 
-void make(OpenConversation& open, const BeginAnswer& update) {
-  open.messages.push_back(update.message);
+void wait_for_token(OpenConversation& open) {
   open.phase = AnswerPhase::kPrompt;
   open.prompt_progress = {0, 0};
   open.tokens_per_second = open.first_token_seconds = 0;
+}
+
+void make(OpenConversation& open, const BeginAnswer& update) {
+  open.messages.push_back(update.message);
+  wait_for_token(open);
 }
 
 void make(OpenConversation& open, const SetPromptProgress& update) { open.prompt_progress = update.progress; }
@@ -55,9 +59,7 @@ void make(OpenConversation& open, const ContinueAnswer& update) {
   answer.status = MessageStatus::kStreaming;
   answer.cut = AnswerCut::kNone;
   answer.failure.clear();
-  open.phase = AnswerPhase::kPrompt;
-  open.prompt_progress = {0, 0};
-  open.tokens_per_second = open.first_token_seconds = 0;
+  wait_for_token(open);
 }
 
 void make(OpenConversation& open, const AddPiece& piece) {

@@ -2,6 +2,7 @@
 #include "engine/session/local_responder.h"
 
 #include <deque>
+#include <filesystem>
 #include <utility>
 
 #include "models/message.h"
@@ -61,10 +62,11 @@ class LocalResponder::LocalGeneration : public Generation {
 };
 
 ResponderFacts LocalResponder::facts() const {
-  return {.model = model_.file.path(),
+  // Absolute: a stored answer names its model wherever the program is started next.
+  return {.model = std::filesystem::absolute(model_.file.path()).lexically_normal().string(),
           .endpoint = "",
           .context = model_.context,
-          .can_think = model_.chat_template.find("enable_thinking") != std::string::npos,
+          .can_think = model_.chat_template.find(kEnableThinking) != std::string::npos,
           .counts_tokens = true,
           .at_once = 1};
 }

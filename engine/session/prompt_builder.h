@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/reasoning_splitter.h"
 #include "engine/session/model.h"
-#include "engine/session/reasoning_splitter.h"
 #include "engine/session/responder.h"
 #include "models/chat_template/chat_template.h"
 

@@ -18,10 +18,12 @@
 
 namespace warpchat {
 
+inline constexpr char kEnableThinking[] = "enable_thinking";  // the template variable of models that can do without
+
 struct AnswerOptions {
   std::string system_prompt;  // empty: none is added
   std::string chat_template;  // Jinja source instead of the model's; empty: the model's
-  nlohmann::ordered_json template_variables = nlohmann::ordered_json::object();  // enable_thinking, ...
+  nlohmann::ordered_json template_variables = nlohmann::ordered_json::object();  // kEnableThinking, ...
   SamplingParams sampling;
   int32_t max_tokens = -1;     // -1: until the end of the answer or of the context
   bool parse_special = false;  // <|im_start|> and its like in messages are control tokens, not text
@@ -36,7 +38,7 @@ struct ResponderFacts {
   std::string model;           // for people and for messages: the file's path, or the name at the endpoint
   std::string endpoint;        // URL; empty: this machine
   uint32_t context = 0;        // tokens; 0: not known
-  bool can_think = false;      // enable_thinking means something to it
+  bool can_think = false;      // kEnableThinking means something to it
   bool counts_tokens = false;  // count() gives a number
   uint32_t at_once = 1;        // generations side by side
 };

@@ -28,24 +28,35 @@ class FullOutput {
   int before_;
 };
 
+// What is told lies in the test, and whether it was stopped.
+class WrittenDown : public Generation {
+ public:
+  WrittenDown(std::deque<Event>& events, bool& stopped) : events_(events), stopped_(stopped) {}
+  std::optional<Event> next_event(std::chrono::milliseconds) override {
+    EXPECT_FALSE(events_.empty()) << "asked for more after the end";
+    if (events_.empty()) return GenerationEnd{};
+    Event event = std::move(events_.front());
+    events_.pop_front();
+    return event;
+  }
+  void stop() override { stopped_ = true; }
+
+ private:
+  std::deque<Event>& events_;
+  bool& stopped_;
+};
+
 TEST(AnswerFaults, AGenerationWhoseTextCannotBeShownIsStoppedAndDrained) {
   std::deque<Event> events;
   for (int i = 0; i < 200; ++i) events.push_back(TextDelta{"word ", i, 0, false});
   events.push_back(GenerationEnd{EndReason::kStopped, {}, ""});
   bool stopped = false;
-  const EventSource source{[&](std::chrono::milliseconds) -> std::optional<Event> {
-                             EXPECT_FALSE(events.empty()) << "asked for more after the end";
-                             if (events.empty()) return GenerationEnd{};
-                             Event event = std::move(events.front());
-                             events.pop_front();
-                             return event;
-                           },
-                           [&] { stopped = true; }};
+  WrittenDown generation(events, stopped);
   fflush(stdout);
   std::string sentence;
   {
     const FullOutput full;
-    sentence = error_of([&] { stream_answer(source, {}); });
+    sentence = error_of([&] { stream_answer(generation, {}); });
   }
   EXPECT_EQ(sentence, "cannot write to standard output: No space left on device");
   EXPECT_TRUE(stopped);

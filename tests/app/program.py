@@ -2,6 +2,7 @@
 import atexit
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -31,6 +32,28 @@ def path(name, content=None):
         with open(full, "wb") as file:
             file.write(content)
     return full
+
+
+STORE = ".local/share/warpchat/conversations.db"  # below a home
+
+
+def rows_of(database, sql):
+    connection = sqlite3.connect(database)
+    try:
+        return connection.execute(sql).fetchall()
+    finally:
+        connection.close()
+
+
+def self_signed_certificate(folder):
+    """A PEM file with key and certificate of 127.0.0.1, which nobody has reason to trust."""
+    pem = os.path.join(folder, "self-signed.pem")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+                    "-nodes", "-keyout", pem, "-out", pem + ".crt", "-subj", "/CN=127.0.0.1",
+                    "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
+    with open(pem, "a") as file, open(pem + ".crt") as more:
+        file.write(more.read())
+    return pem
 
 
 class Run:

@@ -6,14 +6,13 @@ import pty
 import re
 import select
 import signal
-import sqlite3
 import struct
 import tempfile
 import termios
 import time
 import unittest
 
-from program import CHAT, ENDLESS, FOLDER, TINY, environment
+from program import CHAT, ENDLESS, FOLDER, STORE, TINY, environment, rows_of
 
 MOST_SECONDS = 60  # only to end what hangs
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -120,8 +119,8 @@ class Terminal:
 
 
 class Case(unittest.TestCase):
-    def start(self, *arguments, **more):
-        terminal = Terminal("-m", TINY, "--temp", "0", "-n", "12", *arguments, **more)
+    def start(self, *arguments, model=TINY, **more):
+        terminal = Terminal("-m", model, "--temp", "0", "-n", "12", *arguments, **more)
         self.addCleanup(self.end, terminal)
         self.wait_for_prompt(terminal)
         return terminal
@@ -168,17 +167,13 @@ class Case(unittest.TestCase):
 class StoreCase(Case):
     def setUp(self):
         self.home = tempfile.mkdtemp(dir=FOLDER)
-        self.file = os.path.join(self.home, ".local/share/warpchat/conversations.db")
+        self.file = os.path.join(self.home, STORE)
 
     def chat(self, *arguments, **more):
         return self.start(*arguments, home=self.home, **more)
 
     def rows(self, sql):
-        connection = sqlite3.connect(self.file)
-        try:
-            return connection.execute(sql).fetchall()
-        finally:
-            connection.close()
+        return rows_of(self.file, sql)
 
     def leave(self, terminal):
         terminal.type("\x04")

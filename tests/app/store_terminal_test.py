@@ -194,6 +194,12 @@ class Store(StoreCase):
         self.assertNotIn("another model", terminal.wait_for("Hello: 4 messages") + terminal.wait_for("\n> "))
         self.leave(terminal)
 
+    def test_a_model_is_stored_by_its_whole_path(self):
+        terminal = self.chat(model=os.path.relpath(TINY))
+        self.send(terminal, "Hello")
+        self.leave(terminal)
+        self.assertEqual(self.rows("SELECT model FROM conversations"), [(TINY,)])
+
     def test_a_stopped_answer_is_marked(self):
         terminal = self.start_endless(home=self.home)
         self.wait_for_prompt(terminal)

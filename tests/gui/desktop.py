@@ -9,9 +9,10 @@ import subprocess
 import sys
 import tempfile
 import time
+import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "app"))
-from program import CHAT, FOLDER, environment  # noqa: E402
+from program import CHAT, FOLDER, STORE, environment, rows_of  # noqa: E402
 
 MOST_SECONDS = 60  # only to end what hangs
 
@@ -42,6 +43,22 @@ class Display:
     def close(self):
         self.server.terminate()
         self.server.wait(MOST_SECONDS)
+
+
+class DisplayCase(unittest.TestCase):
+    """One display for a class, a home for each of its tests."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.display = Display()
+        cls.addClassCleanup(cls.display.close)
+
+    def setUp(self):
+        self.home = tempfile.mkdtemp(dir=FOLDER)
+        self.file = os.path.join(self.home, STORE)
+
+    def rows(self, sql):
+        return rows_of(self.file, sql)
 
 
 @contextlib.contextmanager

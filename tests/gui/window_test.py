@@ -10,7 +10,6 @@ import random
 import resource
 import shutil
 import signal
-import sqlite3
 import stat
 import subprocess
 import sys
@@ -18,7 +17,7 @@ import tempfile
 import time
 import unittest
 
-from desktop import CHAT, FOLDER, MOST_SECONDS, Display, Window, environment, unserved_display
+from desktop import CHAT, FOLDER, MOST_SECONDS, DisplayCase, Window, environment, unserved_display
 from program import ENDLESS, SPM, TINY
 
 N_KILLS = 200 if os.environ.get("WARPCHAT_FULL_TESTS") else 20
@@ -37,16 +36,10 @@ def last_status(state):
     return messages[-1]["status"] if messages else None
 
 
-class WindowCase(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.display = Display()
-        cls.addClassCleanup(cls.display.close)
-
+class WindowCase(DisplayCase):
     def setUp(self):
-        self.home = tempfile.mkdtemp(dir=FOLDER)
-        self.folder = os.path.join(self.home, ".local/share/warpchat")
-        self.file = os.path.join(self.folder, "conversations.db")
+        super().setUp()
+        self.folder = os.path.dirname(self.file)
         self.window = None
 
     def open(self, *arguments, model=TINY, **variables):
@@ -71,13 +64,6 @@ class WindowCase(unittest.TestCase):
         return self.window.wait_for(
             lambda s: s["phase"] == "idle" and n_messages(s) == n_after
             and last_status(s) in ("complete", "stopped"), f"{n_after} messages")
-
-    def rows(self, sql):
-        connection = sqlite3.connect(self.file)
-        try:
-            return connection.execute(sql).fetchall()
-        finally:
-            connection.close()
 
 
 class Chat(WindowCase):

@@ -16,7 +16,7 @@ import unittest
 
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.join(os.path.dirname(__file__), "..", "app")]
 from fake_hub import COMMIT, FakeHub, Fault, sha256  # noqa: E402
-from program import CHAT, FOLDER, TINY, Run, environment  # noqa: E402
+from program import CHAT, FOLDER, TINY, Run, environment, self_signed_certificate  # noqa: E402
 from pseudo_terminal import Terminal  # noqa: E402
 
 NAME = "org/Tiny-GGUF"
@@ -420,13 +420,7 @@ class Refused(Case):
         self.assert_fails(self.pull("nonsense"), "HF_ENDPOINT")
 
     def test_untrusted_certificates(self):
-        certificate = os.path.join(self.home, "self-signed.pem")
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
-                        "-nodes", "-keyout", certificate, "-out", certificate + ".crt", "-subj", "/CN=127.0.0.1",
-                        "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
-        with open(certificate, "a") as file, open(certificate + ".crt") as more:
-            file.write(more.read())
-        hub = self.hub(certificate=certificate, token="hf_right")
+        hub = self.hub(certificate=self_signed_certificate(self.home), token="hf_right")
         self.assert_fails(self.pull(hub, HF_TOKEN="hf_right"), "cannot trust 127.0.0.1")
         self.assertEqual(hub.requests, [])
 

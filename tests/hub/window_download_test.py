@@ -6,29 +6,23 @@ usage: window_download_test.py CHAT CLI_MODELS [unittest arguments]
 import glob
 import os
 import sys
-import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE] + [os.path.join(HERE, "..", room) for room in ("gui", "remote", "app")]
-from desktop import Display, Window  # noqa: E402
+from desktop import DisplayCase, Window  # noqa: E402
 from fake_endpoint import TEXT, FakeEndpoint  # noqa: E402
 from fake_hub import FakeHub, Fault  # noqa: E402
-from program import FOLDER, TINY, Run, environment  # noqa: E402
+from program import TINY, Run, environment  # noqa: E402
 
 NAME, SUGGESTED = "org/Tiny-GGUF", "Qwen/Qwen2.5-0.5B-Instruct-GGUF"
 with open(TINY, "rb") as model_file:
     MODEL = model_file.read()
 
 
-class WindowDownload(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.display = Display()
-        cls.addClassCleanup(cls.display.close)
-
+class WindowDownload(DisplayCase):
     def setUp(self):
-        self.home = tempfile.mkdtemp(dir=FOLDER)
+        super().setUp()
         self.hub = FakeHub({name: {"tiny-q4_k_m.gguf": MODEL} for name in (NAME, SUGGESTED)}).__enter__()
         self.addCleanup(self.hub.__exit__)
 

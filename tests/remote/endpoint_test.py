@@ -15,7 +15,7 @@ import unittest
 
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.join(os.path.dirname(__file__), "..", "app")]
 from fake_endpoint import HELLO, TEXT, FakeEndpoint  # noqa: E402
-from program import CHAT, FOLDER, TINY, Run, environment  # noqa: E402
+from program import CHAT, FOLDER, TINY, Run, environment, self_signed_certificate  # noqa: E402
 from pseudo_terminal import Terminal  # noqa: E402
 
 
@@ -241,13 +241,7 @@ class Faults(Case):
         self.assert_fails(self.ask("http://no-such-host.invalid"), "no-such-host.invalid", "network")
 
     def test_untrusted_certificates(self):
-        certificate = os.path.join(self.home, "self-signed.pem")
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
-                        "-nodes", "-keyout", certificate, "-out", certificate + ".crt", "-subj", "/CN=127.0.0.1",
-                        "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
-        with open(certificate, "a") as file, open(certificate + ".crt") as more:
-            file.write(more.read())
-        server = self.server(certificate=certificate)
+        server = self.server(certificate=self_signed_certificate(self.home))
         self.assert_fails(self.ask(server, "", "--api-key-env", "MY_KEY", MY_KEY="sk-1"), "cannot trust 127.0.0.1")
         self.assertEqual(server.requests, [])
 

@@ -5,14 +5,12 @@ usage: window_endpoint_test.py CHAT CLI_MODELS [unittest arguments]
 """
 import json
 import os
-import sqlite3
 import sys
-import tempfile
 import unittest
 
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.join(os.path.dirname(__file__), "..", "gui")]
 from fake_endpoint import HELLO, TEXT, FakeEndpoint  # noqa: E402
-from desktop import FOLDER, Display, Window  # noqa: E402
+from desktop import DisplayCase, Window  # noqa: E402
 
 
 def last(state):
@@ -20,14 +18,9 @@ def last(state):
     return messages[-1] if messages else {}
 
 
-class WindowEndpoint(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.display = Display()
-        cls.addClassCleanup(cls.display.close)
-
+class WindowEndpoint(DisplayCase):
     def setUp(self):
-        self.home = tempfile.mkdtemp(dir=FOLDER)
+        super().setUp()
         self.server = FakeEndpoint().__enter__()
         self.addCleanup(self.server.__exit__)
 
@@ -55,9 +48,7 @@ class WindowEndpoint(unittest.TestCase):
         self.assertEqual([message["content"] for message in self.server.bodies()[1]["messages"]], ["Hi", TEXT, "More"])
         self.window.key("ctrl+q")
         self.assertEqual(self.window.wait(), 0)
-        connection = sqlite3.connect(os.path.join(self.home, ".local/share/warpchat/conversations.db"))
-        self.addCleanup(connection.close)
-        rows = connection.execute("SELECT extra FROM turns WHERE role = 'assistant'").fetchall()
+        rows = self.rows("SELECT extra FROM turns WHERE role = 'assistant'")
         self.assertEqual(len(rows), 2)
         for extra, in rows:
             by = json.loads(extra)

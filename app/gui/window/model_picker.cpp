@@ -142,9 +142,8 @@ void ModelPicker::draw_model(Frame& f, Rect rect, const ModelChoice& model, size
   Ui& ui = f.ui;
   using Kind = ModelChoice::Kind;
   const Response r = ui.press("model:" + std::to_string(index), rect);
-  const bool loaded =
-      f.state.model && (model.kind == Kind::kEndpoint ? f.state.model->endpoint : f.state.model->path) ==
-                           (model.kind == Kind::kEndpoint ? model.about : model.path);
+  const std::optional<LoadedModel>& now = f.state.model;
+  const bool loaded = now && (model.kind == Kind::kEndpoint ? now->endpoint == model.about : now->path == model.path);
   if (r.hovered || r.focused) ui.fill(rect, ui.theme->hover, ui.px(8));
   if (r.focused) ui.focus_ring(rect, ui.px(8));
   Rect inner = rect.inset(ui.px(10), 0);

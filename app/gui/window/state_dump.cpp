@@ -138,10 +138,6 @@ std::string state_dump(const DeskState& state, const WindowFacts& facts, const s
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-void write_state_dump(const std::string& path, const std::string& json) {
-  OutputFile file(path);
-  file.write(json.data(), json.size());
-  file.finish();
-}
+void write_state_dump(const std::string& path, const std::string& json) { write_file(path, json); }
 
 }  // namespace warpchat::gui

@@ -66,10 +66,7 @@ WindowMemory load_window_memory(const std::string& folder) {
 
 void save_window_memory(const WindowMemory& memory, const std::string& folder) try {
   if (!make_private_directory(folder)) return;
-  const std::string json = to_json(memory);
-  OutputFile file(folder + "/window.json");
-  file.write(json.data(), json.size());
-  file.finish();
+  write_file(folder + "/window.json", to_json(memory));
 } catch (const Error&) {  // the window opens as at the first start
 }
 

@@ -1,5 +1,5 @@
-// Parts a streamed answer's thought from its text, as engine/message.h's part_reasoning does with a whole one: what
-// stands in a leading <think> ... </think> is thought, the tags and the blank lines beside them are neither.
+// Parts an answer's thought from its text as it streams, and engine/message.h's part_reasoning a whole one with it:
+// what stands in a leading <think> ... </think> is thought, the tags and the blank lines beside them are neither.
 #pragma once
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
 // A thought is parted from its answer however the text is cut into pieces, and as a whole text is parted.
-#include "engine/session/reasoning_splitter.h"
+#include "engine/reasoning_splitter.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // A small state machine; tags may arrive in several pieces.
-#include "engine/session/reasoning_splitter.h"
+#include "engine/reasoning_splitter.h"
 
 #include <algorithm>
 #include <utility>
