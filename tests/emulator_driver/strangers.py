@@ -278,30 +278,44 @@ def numba_parts(python):
     return sorted(f"{p.parent.name}.{p.stem}" for p in tests.glob("*/test_*.py") if p.parent.name != "nocuda")
 
 
+# What numba-cuda's own tests meet that is no fault of the emulator, found in a failure's text.
+NUMBA_EXPECTED = {
+    r"Skipped: ": "needs CuPy, which needs a GPU's libraries",
+    r"CUDA_ERROR_NO_BINARY_FOR_GPU": "libcudadevrt.a is machine code",
+    r"test_ipc\.": "memory shared between processes is not emulated",
+    r"test_device_arch_specific": "tensor maps are not emulated",
+    r"function consume has other parameters": "numba declares a result that the function has not; nvlink refuses it too",
+    r"test_dump_assembly|test_efficient_launch": "counts a warning that nvJitLink is missing",
+    r"test_cpu_and_cuda_": "the cache of numba's CPU half",
+}
+
+
 def run_numba_suite(parts, python, environment):
+    """True if every failure is one of NUMBA_EXPECTED."""
     install(python, PROGRAMS["numba"][0])
-    total = dict.fromkeys(("tests", "failures", "errors", "skipped"), 0)
+    n_tests, expected, unexpected = 0, dict.fromkeys(NUMBA_EXPECTED.values(), 0), 0
     for part in parts or numba_parts(python):
         command = [python, "-m", "numba.runtests", f"numba.cuda.tests.{part}"]
         try:
             done = subprocess.run(command, env={**environment, **PROGRAMS["numba"][1]}, capture_output=True, text=True,
                                   timeout=900)
+            ran = re.search(r"^Ran (\d+) tests?", done.stderr, re.M)
+            failures = re.split(r"^=+\n(?=ERROR|FAIL)", done.stderr, flags=re.M)[1:] if ran else [done.stderr[-2000:]]
         except subprocess.TimeoutExpired:
-            print(f"{part}: no end in 900 s", flush=True)
-            total["errors"] += 1
-            continue
-        ran = re.search(r"^Ran (\d+) tests?", done.stderr, re.M)
-        counts = {"tests": int(ran[1]) if ran else 0}
-        counts.update((word, int(n)) for word, n in re.findall(r"(failures|errors|skipped)=(\d+)", done.stderr))
-        if not ran:
-            counts["skipped" if "Skipped: " in done.stderr else "errors"] = 1
-        for word, n in counts.items():
-            total[word] += n
-        print(f"{part}: {counts}", flush=True)
-        for line in re.findall(r"^(?:ERROR|FAIL): .*", done.stderr, re.M) if ran else done.stderr.splitlines()[-1:]:
-            print(f"  {line}", flush=True)
-    print(f"numba-cuda's own tests: {total}")
-    return total["failures"] + total["errors"] == 0
+            ran, failures = None, ["no end in 900 s"]
+        n_tests += int(ran[1]) if ran else 0
+        print(f"{part}: {ran[0] if ran else 'did not run'}", flush=True)
+        for failure in failures:
+            reason = next((why for what, why in NUMBA_EXPECTED.items() if re.search(what, failure)), None)
+            if reason:
+                expected[reason] += 1
+            else:
+                unexpected += 1
+                print(f"  {failure}", flush=True)
+    print(f"numba-cuda's own tests: {n_tests} ran, {unexpected} failed; expected to fail:")
+    for reason, n in expected.items():
+        print(f"  {n}: {reason}")
+    return unexpected == 0
 
 
 def main():
