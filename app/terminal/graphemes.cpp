@@ -11,6 +11,8 @@ namespace {
 
 constexpr char32_t kReplacement = 0xFFFD, kEmojiPresentation = 0xFE0F, kZeroWidthJoiner = 0x200D;
 
+constexpr int kTabWidth = 4;
+
 WidthRules width_rules;
 
 // Vowels and final consonants that a terminal draws into the syllable before them.
@@ -78,6 +80,14 @@ int grapheme_width(std::string_view cluster) {
     cluster.remove_prefix(c.bytes);
   }
   return width;
+}
+
+Drawn drawn_cluster(std::string_view cluster) {
+  const char32_t c = first_code_point(cluster).value;
+  if (c == '\t') return {std::string(kTabWidth, ' '), kTabWidth};
+  if (c < 0x20 || c == 0x7F) return {{'^', static_cast<char>(c ^ 0x40)}, 2};
+  if (is_control(c)) return {"?", 1};
+  return {std::string(cluster), grapheme_width(cluster)};
 }
 
 int text_width(std::string_view text) {

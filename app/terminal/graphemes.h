@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace warpchat {
@@ -48,6 +49,13 @@ inline constexpr std::string_view kWidthProbes[] = {"\U0001F44D\U0001F3FD", "\U0
 int code_point_width(char32_t code_point);
 int grapheme_width(std::string_view cluster);
 int text_width(std::string_view text);
+
+// A cluster as the line editor draws it: a tab as blanks, a control character as ^X.
+struct Drawn {
+  std::string text;
+  int width = 0;  // columns of it
+};
+Drawn drawn_cluster(std::string_view cluster);
 
 bool is_control(char32_t code_point);  // C0, DEL and C1: what a terminal might obey
 

@@ -189,7 +189,7 @@ EditOutcome LineEditor::press_searching(const Key& key) {
   const Search ended = std::move(*search_);
   search_.reset();
   if (control && (key.letter == 'G' || key.letter == 'C')) {
-    buffer_.set(ended.before);
+    buffer_ = ended.before;
     return EditOutcome::kEditing;
   }
   if (ended.found) history_index_ = *ended.found;
@@ -221,7 +221,7 @@ void LineEditor::newer() {
 void LineEditor::search_older() {
   if (!search_) {
     if (history_index_ == history_.lines().size()) draft_ = buffer_.text();
-    search_.emplace(Search{.before = buffer_.text()});
+    search_.emplace(Search{.before = buffer_});
     return;
   }
   if (search_->query.empty()) return;

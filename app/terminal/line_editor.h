@@ -57,7 +57,7 @@ class LineEditor {
   struct Search {
     std::string query = {};
     std::optional<size_t> found = {};  // index in the history
-    std::string before = {};           // the text to go back to
+    TextBuffer before = {};            // to go back to
   };
   std::optional<Search> search_;
 };

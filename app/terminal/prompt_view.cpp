@@ -5,28 +5,15 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/terminal/graphemes.h"
-
 namespace warpchat {
 
 namespace {
-
-constexpr int kTabWidth = 4;
-
-// What a cluster looks like: a tab as blanks, a control character as ^X.
-PromptRow shown_cluster(std::string_view cluster) {
-  const char32_t c = first_code_point(cluster).value;
-  if (c == '\t') return {std::string(kTabWidth, ' '), kTabWidth};
-  if (c < 0x20 || c == 0x7F) return {{'^', static_cast<char>(c ^ 0x40)}, 2};
-  if (is_control(c)) return {"?", 1};
-  return {std::string(cluster), grapheme_width(cluster)};
-}
 
 class Rows {
  public:
   explicit Rows(int width) : width_(std::max(width, 2)) { layout_.rows.emplace_back(); }
 
-  void add(const PromptRow& cluster) {
+  void add(const Drawn& cluster) {
     if (layout_.rows.back().width + cluster.width > width_) new_row();
     layout_.rows.back().text += cluster.text;
     layout_.rows.back().width += cluster.width;
@@ -34,7 +21,7 @@ class Rows {
   void add_text(std::string_view text) {
     for (size_t at = 0; at < text.size();) {
       const size_t end = next_grapheme(text, at);
-      add(shown_cluster(text.substr(at, end - at)));
+      add(drawn_cluster(text.substr(at, end - at)));
       at = end;
     }
   }
@@ -64,13 +51,13 @@ PromptLayout lay_out_prompt(std::string_view prompt, std::string_view continuati
     const size_t end = next_grapheme(text, at);
     const std::string_view cluster = text.substr(at, end - at);
     const bool line_break = cluster == "\n";
-    if (at == cursor) rows.put_cursor(cluster.empty() || line_break ? 1 : shown_cluster(cluster).width);
+    if (at == cursor) rows.put_cursor(cluster.empty() || line_break ? 1 : drawn_cluster(cluster).width);
     if (at == text.size()) break;
     if (line_break) {
       rows.new_row();
       rows.add_text(continuation);
     } else {
-      rows.add(shown_cluster(cluster));
+      rows.add(drawn_cluster(cluster));
     }
     at = end;
   }

@@ -6,15 +6,12 @@
 #include <string_view>
 #include <vector>
 
+#include "app/terminal/graphemes.h"
+
 namespace warpchat {
 
-struct PromptRow {
-  std::string text;  // what is drawn, prompt included
-  int width = 0;     // columns of it
-};
-
 struct PromptLayout {
-  std::vector<PromptRow> rows;  // at least one
+  std::vector<Drawn> rows;  // at least one; prompt included
   size_t cursor_row = 0;
   int cursor_column = 0;  // always below the terminal's width
 };

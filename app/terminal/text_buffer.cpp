@@ -1,6 +1,7 @@
 // Every change ends with the cursor on a cluster boundary: an inserted combining mark joins the cluster before it.
 #include "app/terminal/text_buffer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "app/terminal/graphemes.h"
@@ -13,7 +14,7 @@ bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t'; }
 
 // The first cluster boundary at or after `at`.
 size_t boundary_from(std::string_view text, size_t at) {
-  if (at >= text.size()) return text.size();
+  if (at == 0 || at >= text.size()) return std::min(at, text.size());
   const size_t before = previous_grapheme(text, at);
   const size_t end = next_grapheme(text, before);
   return end < at ? at : end;
@@ -96,15 +97,18 @@ size_t TextBuffer::word_right_of(size_t at) const {
 
 void TextBuffer::move_to_line(size_t start) {
   const size_t from = line_start_of(cursor_);
-  const int column = text_width(std::string_view(text_).substr(from, cursor_ - from));
+  int column = 0;
+  for (size_t at = from; at < cursor_; at = next_grapheme(text_, at)) column += drawn_at(at).width;
   const size_t end = line_end_of(start);
   cursor_ = start;
-  for (int width = 0; cursor_ < end;) {
-    const size_t next = next_grapheme(text_, cursor_);
-    width += grapheme_width(std::string_view(text_).substr(cursor_, next - cursor_));
+  for (int width = 0; cursor_ < end; cursor_ = next_grapheme(text_, cursor_)) {
+    width += drawn_at(cursor_).width;
     if (width > column) break;
-    cursor_ = next;
   }
+}
+
+Drawn TextBuffer::drawn_at(size_t at) const {
+  return drawn_cluster(std::string_view(text_).substr(at, next_grapheme(text_, at) - at));
 }
 
 void TextBuffer::kill(size_t from, size_t to) {

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "app/terminal/graphemes.h"
+
 namespace warpchat {
 
 class TextBuffer {
@@ -38,6 +40,7 @@ class TextBuffer {
   size_t word_left_of(size_t at) const;
   size_t word_right_of(size_t at) const;
   void move_to_line(size_t start);  // keeps the column
+  Drawn drawn_at(size_t at) const;  // the cluster there
   void kill(size_t from, size_t to);
 
   std::string text_, killed_;

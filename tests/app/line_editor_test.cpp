@@ -156,6 +156,27 @@ constexpr ShowCase kShown[] = {
     {"quotes_go_on", "\"\"\"one\rtwo", "> \"\"\"one\n. two\n     ^1"},
     {"tab_shows_as_blanks", "\x1b[200~a\tb\x1b[201~", "> a    b\n        ^0"},
     {"cursor_in_the_middle", "hello\x1b[D\x1b[D", "> hello\n     ^0"},
+    {"ctrl_u_leaves_the_cursor_at_the_front", "one two\x1b[D\x1b[D\x15", "> wo\n  ^0"},
+    {"ctrl_u_before_wide_characters", "a日本\x1b[D\x15", "> 本\n  ^0"},
+    {"ctrl_u_in_the_second_line", "one\x1b\rtwo\x1b[D\x15", "> one\n. o\n  ^1"},
+    {"ctrl_u_before_an_empty_line", "one\x1b\r\x1b[A\x05\x15", ">\n.\n  ^0"},
+    {"ctrl_w_back_to_the_front", "one two\x01\x1b[1;5C\x17", ">  two\n  ^0"},
+    {"ctrl_w_back_to_a_lines_start", "one\x1b\rtwo!\x1b[D\x17", "> one\n. !\n  ^1"},
+    {"backspace_to_the_front", "ab\x1b[D\x7f", "> b\n  ^0"},
+    {"ctrl_d_at_the_front", "abc\x01\x04", "> bc\n  ^0"},
+    {"delete_before_a_wide_character", "a日\x01\x1b[3~", "> 日\n  ^0"},
+    {"alt_d_at_the_front",
+     "one two\x01\x1b"
+     "d",
+     ">  two\n  ^0"},
+    {"ctrl_k_at_the_front", "one\x1b\rtwo\x1b[A\x01\x0b", ">\n. two\n  ^0"},
+    {"ctrl_y_at_the_front", "one\x15two\x01\x19", "> onetwo\n     ^0"},
+    {"home_on_a_line_of_two_rows", "12345678901234567890\x1b[H", "> 123456789012345678\n90\n  ^0"},
+    {"end_on_a_line_of_two_rows", "12345678901234567890\x01\x05", "> 123456789012345678\n90\n  ^1"},
+    {"ctrl_k_on_a_line_of_two_rows", "12345678901234567890\x1b[D\x1b[D\x0b", "> 123456789012345678\n^1"},
+    {"up_past_a_tab_keeps_the_column", "\x1b[200~a\tb\nabcdefgh\x1b[201~\x1b[A", "> a    b\n. abcdefgh\n        ^0"},
+    {"down_past_a_tab_keeps_the_column", "\x1b[200~abcde\n\tbc\x1b[201~\x1b[A\x05\x1b[B",
+     "> abcde\n.     bc\n       ^1"},
     {"erasing_clears_the_row_below", "12345678901234567890\x7f\x7f\x7f", "> 12345678901234567\n                   ^0"},
     {"more_rows_than_the_screen_has", "1\x1b\r2\x1b\r3\x1b\r4\x1b\r5\x1b\r6\x1b\r7\x1b\r8",
      ". 3\n. 4\n. 5\n. 6\n. 7\n. 8\n   ^5"},
@@ -215,6 +236,11 @@ TEST(LineEditor, SearchCanBeLeftWithAndWithoutTheMatch) {
       "dr\x12"
       "pp\x07");
   EXPECT_EQ(typist.screen.text(), "> dr");
+  typist.type(
+      "\x1b[D\x12"
+      "pp\x07");
+  EXPECT_EQ(typist.seen(), "> dr\n   ^0");  // where the cursor was
+  typist.type("\x05");
   typist.type(
       "\x12"
       "pp\x1b");
