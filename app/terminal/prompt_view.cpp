@@ -39,6 +39,21 @@ class Rows {
   PromptLayout layout_;
 };
 
+// How many rows stand above a column of a row that a terminal of so many columns has broken; it halves no character.
+size_t broken_rows_before(std::string_view row, int column, int columns) {
+  size_t rows = 0;
+  int passed = 0, used = 0;  // columns of the whole row, and of the piece
+  for (size_t at = 0; at < row.size();) {
+    const size_t end = next_grapheme(row, at);
+    const int width = grapheme_width(row.substr(at, end - at));
+    if (used + width > columns) ++rows, used = 0;
+    if (passed + width > column) return rows;
+    passed += width, used += width;
+    at = end;
+  }
+  return rows + static_cast<size_t>((used + column - passed) / columns);
+}
+
 std::string move(size_t n, char direction) { return n == 0 ? "" : "\x1b[" + std::to_string(n) + direction; }
 
 }  // namespace
@@ -94,8 +109,8 @@ size_t PromptView::rows_above_cursor(int width) const {
   const int columns = std::max(width, 2);
   size_t above = 0;
   for (size_t i = 0; i < shown_.cursor_row; ++i)
-    above += static_cast<size_t>(std::max(1, (shown_.rows[i].width + columns - 1) / columns));
-  return above + static_cast<size_t>(shown_.cursor_column / columns);
+    above += 1 + broken_rows_before(shown_.rows[i].text, std::max(0, shown_.rows[i].width - 1), columns);
+  return above + broken_rows_before(shown_.rows[shown_.cursor_row].text, shown_.cursor_column, columns);
 }
 
 }  // namespace warpchat

@@ -264,19 +264,24 @@ TEST(LineEditor, CtrlCAndCtrlDTellTheirReasons) {
 
 struct ResizeCase {
   const char* name;
+  const char* typed;
   int to;
   const char* seen;
 };
 class Resize : public testing::TestWithParam<ResizeCase> {};
 
 constexpr ResizeCase kResizes[] = {
-    {"wider", 30, "> one two three four five six\n. seven\n       ^1"},
-    {"narrower", 11, "> one two t\nhree four f\nive six\n. seven\n       ^3"},
+    {"wider", "one two three four five six\x1b\rseven", 30, "> one two three four five six\n. seven\n       ^1"},
+    {"narrower", "one two three four five six\x1b\rseven", 11, "> one two t\nhree four f\nive six\n. seven\n       ^3"},
+    {"wide_characters_narrower", "日本語日本語\x1b\rx", 5, "> 日\n本語\n日本\n語\n. x\n   ^4"},
+    {"cursor_among_wide_characters", "日本語日本語日\x1b[D", 5, "> 日\n本語\n日本\n語日\n  ^3"},
+    {"cursor_at_the_front_of_two_rows", "one two three four five six\x01", 11,
+     "> one two t\nhree four f\nive six\n  ^0"},
 };
 
 TEST_P(Resize, DrawsAgainWithoutRemains) {
   Typist typist;
-  typist.type("one two three four five six\x1b\rseven");
+  typist.type(GetParam().typed);
   typist.resize(GetParam().to);
   EXPECT_EQ(typist.seen(), GetParam().seen);
 }

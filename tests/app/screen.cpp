@@ -101,13 +101,19 @@ void Screen::resize(int columns) {
     const Row& cells = cells_[static_cast<size_t>(i)];
     const size_t first = broken.size();
     broken.emplace_back();
-    for (const Cell& cell : cells) {
+    for (size_t column = 0; column < cells.size(); ++column) {
+      const Cell& cell = cells[column];
       if (broken.back().size() + static_cast<size_t>(cell.width) > static_cast<size_t>(columns)) broken.emplace_back();
+      if (i == row_ && static_cast<int>(column) <= column_) {
+        new_row = static_cast<int>(broken.size()) - 1;
+        new_column = static_cast<int>(broken.back().size()) + column_ - static_cast<int>(column);
+      }
       broken.back().push_back(cell);
     }
     if (i != row_) continue;
-    new_row = static_cast<int>(first) + column_ / columns;
-    new_column = column_ % columns;
+    if (cells.empty()) new_row = static_cast<int>(first), new_column = column_;
+    new_row += new_column / columns;
+    new_column %= columns;
     while (broken.size() <= static_cast<size_t>(new_row)) broken.emplace_back();
   }
   const int scrolled = std::max(0, new_row + 1 - rows_);
