@@ -33,7 +33,9 @@ std::string help_text() {
   return text +
          "\n  \"\"\"                     around a message of several lines; Alt-Enter works too\n"
          "  Ctrl-C                  stops an answer and keeps its text\n"
-         "  Up, Down, Ctrl-R        earlier messages, search in them\n";
+         "  Up, Down, Ctrl-R        earlier messages, search in them\n"
+         "  Ctrl-O                  opens a long paste, which is shown as [pasted 312 lines]\n"
+         "  Ctrl-_                  undoes the last change of the line\n";
 }
 
 }  // namespace

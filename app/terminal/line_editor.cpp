@@ -42,24 +42,26 @@ void LineEditor::begin(std::string text) {
 
 std::string LineEditor::take_line() {
   history_.add(buffer_.text());
-  std::string line = without_quotes(buffer_.text());
+  std::string line = buffer_.is_folded(0) ? buffer_.text() : without_quotes(buffer_.text());
   begin();
   return line;
 }
 
 PromptLayout LineEditor::layout(int width) const {
-  if (!search_) return lay_out_prompt(kPrompt, kContinuation, buffer_.text(), buffer_.cursor(), width);
+  if (!search_) return lay_out_prompt(kPrompt, kContinuation, buffer_, width);
   const std::string prompt =
       (search_->found || search_->query.empty() ? "search '" : "nothing with '") + search_->query + "': ";
-  return lay_out_prompt(prompt, kContinuation, buffer_.text(), buffer_.cursor(), width);
+  return lay_out_prompt(prompt, kContinuation, buffer_, width);
 }
 
 EditOutcome LineEditor::press(const Key& key) {
   if (search_) return press_searching(key);
   switch (key.kind) {
     case KeyKind::kText:
-    case KeyKind::kPaste:
       buffer_.insert(key.text);
+      break;
+    case KeyKind::kPaste:
+      buffer_.paste(key.text);
       break;
     case KeyKind::kControl:
       return press_control(key.letter);
@@ -143,6 +145,9 @@ EditOutcome LineEditor::press_control(char letter) {
     case 'N':
       newer();
       break;
+    case 'O':
+      buffer_.open_pastes();
+      break;
     case 'P':
       older();
       break;
@@ -160,6 +165,9 @@ EditOutcome LineEditor::press_control(char letter) {
       break;
     case 'Z':
       return EditOutcome::kSuspend;
+    case '_':
+      buffer_.undo();
+      break;
     default:
       break;
   }
@@ -197,7 +205,7 @@ EditOutcome LineEditor::press_searching(const Key& key) {
 }
 
 EditOutcome LineEditor::enter() {
-  if (opens_quotes(buffer_.text())) {
+  if (!buffer_.is_folded(0) && opens_quotes(buffer_.text())) {
     buffer_.insert("\n");
     return EditOutcome::kEditing;
   }

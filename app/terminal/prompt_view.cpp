@@ -58,24 +58,23 @@ std::string move(size_t n, char direction) { return n == 0 ? "" : "\x1b[" + std:
 
 }  // namespace
 
-PromptLayout lay_out_prompt(std::string_view prompt, std::string_view continuation, std::string_view text,
-                            size_t cursor, int width) {
+PromptLayout lay_out_prompt(std::string_view prompt, std::string_view continuation, const TextBuffer& text, int width) {
   Rows rows(width);
   rows.add_text(prompt);
-  for (size_t at = 0; at <= text.size();) {
-    const size_t end = next_grapheme(text, at);
-    const std::string_view cluster = text.substr(at, end - at);
-    const bool line_break = cluster == "\n";
-    if (at == cursor) rows.put_cursor(cluster.empty() || line_break ? 1 : drawn_cluster(cluster).width);
-    if (at == text.size()) break;
-    if (line_break) {
+  for (size_t at = 0; at < text.text().size(); at = text.next(at)) {
+    const bool is_line_break = text.is_line_break(at), is_folded = text.is_folded(at);
+    const Drawn drawn = text.drawn(at);
+    if (at == text.cursor()) rows.put_cursor(is_line_break || is_folded ? 1 : drawn.width);
+    if (is_line_break) {
       rows.new_row();
       rows.add_text(continuation);
+    } else if (is_folded) {
+      rows.add_text(drawn.text);
     } else {
-      rows.add(drawn_cluster(cluster));
+      rows.add(drawn);
     }
-    at = end;
   }
+  if (text.cursor() == text.text().size()) rows.put_cursor(1);
   return rows.take();
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/terminal/graphemes.h"
+#include "app/terminal/text_buffer.h"
 
 namespace warpchat {
 
@@ -16,9 +17,8 @@ struct PromptLayout {
   int cursor_column = 0;  // always below the terminal's width
 };
 
-// prompt stands before the first line, continuation before those after a line break; cursor is a byte offset in text.
-PromptLayout lay_out_prompt(std::string_view prompt, std::string_view continuation, std::string_view text,
-                            size_t cursor, int width);
+// prompt stands before the first line, continuation before those after a line break.
+PromptLayout lay_out_prompt(std::string_view prompt, std::string_view continuation, const TextBuffer& text, int width);
 
 class PromptView {
  public:

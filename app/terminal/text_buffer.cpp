@@ -1,54 +1,97 @@
-// Every change ends with the cursor on a cluster boundary: an inserted combining mark joins the cluster before it.
+// Every change is a replacement and ends with the cursor on a cluster boundary: an inserted combining mark joins the
+// cluster before it.
 #include "app/terminal/text_buffer.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "app/terminal/graphemes.h"
+#include "models/message.h"
 
 namespace warpchat {
 
 namespace {
 
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t'; }
+constexpr size_t kMostOpenLines = 10, kMostOpenBytes = 2000;  // of a paste that is shown as it is
+constexpr size_t kMostChanges = 1000;                         // that can be undone
 
-// The first cluster boundary at or after `at`.
-size_t boundary_from(std::string_view text, size_t at) {
-  if (at == 0 || at >= text.size()) return std::min(at, text.size());
-  const size_t before = previous_grapheme(text, at);
-  const size_t end = next_grapheme(text, before);
-  return end < at ? at : end;
+size_t n_lines(std::string_view text) {
+  const auto breaks = static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+  return breaks + (text.ends_with('\n') ? 0 : 1);
+}
+
+size_t n_characters(std::string_view text) {
+  size_t n = 0;
+  for (size_t at = 0; at < text.size(); ++n) at += first_code_point(text.substr(at)).bytes;
+  return n;
 }
 
 }  // namespace
 
 void TextBuffer::set(std::string text) {
   text_ = std::move(text);
+  folds_.clear();
+  changes_.clear();
   cursor_ = text_.size();
 }
 
-void TextBuffer::insert(std::string_view text) {
-  text_.insert(cursor_, text);
-  cursor_ = boundary_from(text_, cursor_ + text.size());
+const TextBuffer::Fold* TextBuffer::fold_from(size_t at) const {
+  for (const Fold& fold : folds_)
+    if (fold.from == at) return &fold;
+  return nullptr;
 }
 
-void TextBuffer::erase_left() {
-  const size_t from = previous_grapheme(text_, cursor_);
-  text_.erase(from, cursor_ - from);
-  cursor_ = boundary_from(text_, from);
+const TextBuffer::Fold* TextBuffer::fold_around(size_t at) const {
+  for (const Fold& fold : folds_)
+    if (fold.from <= at && at < fold.to) return &fold;
+  return nullptr;
 }
 
-void TextBuffer::erase_right() {
-  text_.erase(cursor_, next_grapheme(text_, cursor_) - cursor_);
-  cursor_ = boundary_from(text_, cursor_);
+// Clusters do not reach into a fold, nor out of one.
+size_t TextBuffer::next(size_t at) const {
+  if (const Fold* fold = fold_from(at)) return fold->to;
+  size_t end = text_.size();
+  for (const Fold& fold : folds_)
+    if (fold.from > at) end = std::min(end, fold.from);
+  return next_grapheme(std::string_view(text_).substr(0, end), at);
 }
 
-void TextBuffer::left() { cursor_ = previous_grapheme(text_, cursor_); }
-void TextBuffer::right() { cursor_ = next_grapheme(text_, cursor_); }
-void TextBuffer::word_left() { cursor_ = word_left_of(cursor_); }
-void TextBuffer::word_right() { cursor_ = word_right_of(cursor_); }
-void TextBuffer::line_start() { cursor_ = line_start_of(cursor_); }
-void TextBuffer::line_end() { cursor_ = line_end_of(cursor_); }
+size_t TextBuffer::previous(size_t at) const {
+  size_t begin = 0;
+  for (const Fold& fold : folds_) {
+    if (fold.to == at) return fold.from;
+    if (fold.to < at) begin = fold.to;
+  }
+  return begin + previous_grapheme(std::string_view(text_).substr(begin), at - begin);
+}
+
+Drawn TextBuffer::drawn(size_t at) const {
+  const std::string_view cluster = std::string_view(text_).substr(at, next(at) - at);
+  if (!is_folded(at)) return drawn_cluster(cluster);
+  const size_t lines = n_lines(cluster);
+  const std::string label =
+      "[pasted " + (lines > 1 ? counted(lines, "line") : counted(n_characters(cluster), "character")) + "]";
+  return {label, text_width(label)};
+}
+
+void TextBuffer::paste(std::string_view text) {
+  const bool folded = n_lines(text) > kMostOpenLines || text.size() > kMostOpenBytes;
+  const size_t from = cursor_;
+  replace(from, from, text, Joins::kNothing);
+  if (!folded) return;
+  const auto after = std::ranges::find_if(folds_, [&](const Fold& fold) { return fold.from >= from; });
+  folds_.insert(after, {from, from + text.size()});
+  cursor_ = from + text.size();
+}
+
+void TextBuffer::undo() {
+  if (changes_.empty()) return;
+  Change change = std::move(changes_.back());
+  changes_.pop_back();
+  text_.replace(change.at, change.n_inserted, change.removed);
+  folds_ = std::move(change.folds);
+  cursor_ = change.cursor;
+  last_joins_ = Joins::kNothing;
+}
 
 bool TextBuffer::line_up() {
   const size_t start = line_start_of(cursor_);
@@ -69,53 +112,85 @@ void TextBuffer::kill_to_line_end() {
   kill(cursor_, end == cursor_ && end < text_.size() ? end + 1 : end);
 }
 
-void TextBuffer::kill_to_line_start() { kill(line_start_of(cursor_), cursor_); }
-void TextBuffer::kill_word_left() { kill(word_left_of(cursor_), cursor_); }
-void TextBuffer::kill_word_right() { kill(cursor_, word_right_of(cursor_)); }
+size_t TextBuffer::boundary_from(size_t at) const {
+  if (at == 0 || at >= text_.size()) return std::min(at, text_.size());
+  const size_t end = next(previous(at));
+  return end < at ? at : end;
+}
+
+size_t TextBuffer::step_left(size_t at) const {
+  const Fold* fold = fold_around(at - 1);
+  return fold != nullptr ? fold->from : at - 1;
+}
+
+size_t TextBuffer::step_right(size_t at) const {
+  const Fold* fold = fold_from(at);
+  return fold != nullptr ? fold->to : at + 1;
+}
 
 size_t TextBuffer::line_start_of(size_t at) const {
-  const size_t line_break = at == 0 ? std::string::npos : text_.rfind('\n', at - 1);
-  return line_break == std::string::npos ? 0 : line_break + 1;
+  while (at > 0 && !is_line_break(at - 1)) at = step_left(at);
+  return at;
 }
 
 size_t TextBuffer::line_end_of(size_t at) const {
-  const size_t line_break = text_.find('\n', at);
-  return line_break == std::string::npos ? text_.size() : line_break;
+  while (at < text_.size() && !is_line_break(at)) at = step_right(at);
+  return at;
 }
 
 size_t TextBuffer::word_left_of(size_t at) const {
-  while (at > 0 && is_space(text_[at - 1])) --at;
-  while (at > 0 && !is_space(text_[at - 1])) --at;
+  while (at > 0 && is_space(at - 1)) --at;
+  while (at > 0 && !is_space(at - 1)) at = step_left(at);
   return at;
 }
 
 size_t TextBuffer::word_right_of(size_t at) const {
-  while (at < text_.size() && is_space(text_[at])) ++at;
-  while (at < text_.size() && !is_space(text_[at])) ++at;
+  while (at < text_.size() && is_space(at)) ++at;
+  while (at < text_.size() && !is_space(at)) at = step_right(at);
   return at;
 }
 
 void TextBuffer::move_to_line(size_t start) {
-  const size_t from = line_start_of(cursor_);
   int column = 0;
-  for (size_t at = from; at < cursor_; at = next_grapheme(text_, at)) column += drawn_at(at).width;
+  for (size_t at = line_start_of(cursor_); at < cursor_; at = next(at)) column += drawn(at).width;
   const size_t end = line_end_of(start);
   cursor_ = start;
-  for (int width = 0; cursor_ < end; cursor_ = next_grapheme(text_, cursor_)) {
-    width += drawn_at(cursor_).width;
+  for (int width = 0; cursor_ < end; cursor_ = next(cursor_)) {
+    width += drawn(cursor_).width;
     if (width > column) break;
   }
 }
 
-Drawn TextBuffer::drawn_at(size_t at) const {
-  return drawn_cluster(std::string_view(text_).substr(at, next_grapheme(text_, at) - at));
+void TextBuffer::replace(size_t from, size_t to, std::string_view text, Joins joins) {
+  if (from == to && text.empty()) return;
+  Change change{from, text_.substr(from, to - from), text.size(), cursor_, folds_};
+  text_.replace(from, to - from, text);
+  std::erase_if(folds_, [&](const Fold& fold) { return fold.from < to && from < fold.to; });
+  for (Fold& fold : folds_)
+    if (fold.from >= to) fold = {fold.from - (to - from) + text.size(), fold.to - (to - from) + text.size()};
+  cursor_ = boundary_from(from + text.size());
+  remember(std::move(change), joins);
+}
+
+void TextBuffer::remember(Change change, Joins joins) {
+  Change* last = joins == std::exchange(last_joins_, joins) && !changes_.empty() ? &changes_.back() : nullptr;
+  if (last != nullptr && joins == Joins::kTyping && last->at + last->n_inserted == change.at) {
+    last->n_inserted += change.n_inserted;
+    return;
+  }
+  if (last != nullptr && joins == Joins::kErasing && change.at + change.removed.size() == last->at) {
+    last->at = change.at;
+    last->removed.insert(0, change.removed);
+    return;
+  }
+  if (changes_.size() == kMostChanges) changes_.erase(changes_.begin());
+  changes_.push_back(std::move(change));
 }
 
 void TextBuffer::kill(size_t from, size_t to) {
   if (from == to) return;
   killed_ = text_.substr(from, to - from);
-  text_.erase(from, to - from);
-  cursor_ = boundary_from(text_, from);
+  replace(from, to, "", Joins::kNothing);
 }
 
 }  // namespace warpchat

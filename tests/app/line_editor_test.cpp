@@ -115,6 +115,18 @@ constexpr EditCase kEdits[] = {
      "ab"},
     {"up_moves_within_several_lines", "one\x1b\rtwo\x1b[A!", "one!\ntwo"},
     {"up_keeps_the_column", "abcd\x1b\rxy\x1b[A!", "ab!cd\nxy"},
+    {"undo_takes_back_what_was_typed", "one\x01two\x1f", "one"},
+    {"undo_takes_back_what_was_erased", "one two\x7f\x7f\x7f\x1f", "one two"},
+    {"undo_takes_back_a_line_that_was_dropped", "one\x15two\x1f\x1f", "one"},
+    {"undo_of_a_mark_that_joined",
+     "a\xCC\x81\x01"
+     "e\x1f",
+     "a\xCC\x81"},
+    {"undo_of_nothing",
+     "\x1fone\x1f\x1f\x1f"
+     "two",
+     "two"},
+    {"undo_of_two_places", "ab\x1b[Dc\x1f\x1f", ""},
     {"ctrl_k_joins_lines", "one\x1b\rtwo\x1b[A\x05\x0b", "onetwo"},
 };
 
@@ -261,6 +273,70 @@ TEST(LineEditor, CtrlCAndCtrlDTellTheirReasons) {
   EXPECT_EQ(typist.type("\x1a"), EditOutcome::kSuspend);
   EXPECT_EQ(typist.type("\x0c"), EditOutcome::kClearScreen);
 }
+
+std::string paste_of(const std::string& text) { return "\x1b[200~" + text + "\x1b[201~"; }
+
+std::string lines(int n, const std::string& line = "line") {
+  std::string text;
+  for (int i = 0; i < n; ++i) text += (i == 0 ? "" : "\n") + line;
+  return text;
+}
+
+struct PasteCase {
+  const char* name;
+  std::string typed;
+  const char* seen;
+  std::string line;  // what Enter gives
+};
+class Paste : public testing::TestWithParam<PasteCase> {};
+
+const PasteCase kPastes[] = {
+    {"ten_lines_are_shown", paste_of(lines(10)), ". line\n. line\n. line\n. line\n. line\n. line\n      ^5", lines(10)},
+    {"more_stand_as_one", paste_of(lines(312)), "> [pasted 312 lines]\n                    ^0", lines(312)},
+    {"a_last_line_end_makes_no_line", paste_of(lines(312) + "\n"), "> [pasted 312 lines]\n                    ^0",
+     lines(312) + "\n"},
+    {"a_long_line_too", paste_of(std::string(3000, 'x')), "> [pasted 3,000 characters]\n                           ^0",
+     std::string(3000, 'x')},
+    {"wide_characters_are_counted", paste_of(lines(700, "日")), "> [pasted 700 lines]\n                    ^0",
+     lines(700, "日")},
+    {"between_text", "a c\x1b[D\x1b[D" + paste_of(lines(20)) + "b", "> a[pasted 20 lines]b c\n                     ^0",
+     "a" + lines(20) + "b c"},
+    {"left_passes_it_in_one_step", "a" + paste_of(lines(20)) + "\x1b[Db", "> ab[pasted 20 lines]\n    ^0",
+     "ab" + lines(20)},
+    {"right_passes_it_too", paste_of(lines(20)) + "\x01\x1b[Cb", "> [pasted 20 lines]b\n                    ^0",
+     lines(20) + "b"},
+    {"home_and_end_pass_it", paste_of(lines(20)) + "b\x01" + "a\x05" + "c",
+     "> a[pasted 20 lines]bc\n                      ^0", "a" + lines(20) + "bc"},
+    {"words_pass_it", "a " + paste_of(lines(20)) + "\x1b[1;5Db", "> a b[pasted 20 lines]\n     ^0", "a b" + lines(20)},
+    {"up_passes_it", paste_of(lines(20)) + "\x1b\rab\x1b[Ac", "> c[pasted 20 lines]\n. ab\n   ^0",
+     "c" + lines(20) + "\nab"},
+    {"backspace_takes_it_whole", "a" + paste_of(lines(20)) + "\x7f", "> a\n   ^0", "a"},
+    {"delete_takes_it_whole", paste_of(lines(20)) + "b\x01\x1b[3~", "> b\n  ^0", "b"},
+    {"killed_and_put_back", "a " + paste_of(lines(20)) + "\x17" + "b\x19",
+     "> a b[pasted 20 lines]\n                      ^0", "a b" + lines(20)},
+    {"undone", "ab" + paste_of(lines(20)) + "\x1f", "> ab\n    ^0", "ab"},
+    {"undone_with_what_came_after", "ab" + paste_of(lines(20)) + "cd\x1f\x1f", "> ab\n    ^0", "ab"},
+    {"its_loss_undone", "ab" + paste_of(lines(20)) + "\x15\x1f", "> ab[pasted 20 lines]\n                     ^0",
+     "ab" + lines(20)},
+    {"two_of_them", paste_of(lines(20)) + paste_of(lines(30)) + "\x1b[D\x1b[Da",
+     "> a[pasted 20 lines][pasted 30\n lines]\n   ^0", "a" + lines(20) + lines(30)},
+    {"opened", "ab\x01" + paste_of(lines(12)) + "\x0f", ". line\n. line\n. line\n. line\n. line\n. lineab\n      ^5",
+     lines(12) + "ab"},
+    {"a_mark_behind_it_is_its_own", paste_of(lines(12, "e")) + "\xCC\x81\x7f",
+     "> [pasted 12 lines]\n                   ^0", lines(12, "e")},
+    {"quotes_in_it_are_text", paste_of("\"\"\"\n" + lines(12)), "> [pasted 13 lines]\n                   ^0",
+     "\"\"\"\n" + lines(12)},
+};
+
+TEST_P(Paste, StandsAsOneLine) {
+  Typist typist({}, 30);
+  typist.type(GetParam().typed);
+  EXPECT_EQ(typist.seen(), GetParam().seen);
+  EXPECT_EQ(typist.type("\r"), EditOutcome::kLine);
+  EXPECT_EQ(typist.editor.take_line(), GetParam().line);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, Paste, testing::ValuesIn(kPastes), [](const auto& test) { return test.param.name; });
 
 struct ResizeCase {
   const char* name;

@@ -126,6 +126,16 @@ class Typing(Case):
     def test_pasted_lines_are_one_message(self):
         self.assert_sent("\x1b[200~one\ntwo\r\nthree\x1b[201~\r", "one\ntwo\nthree")
 
+    def test_a_long_paste_stands_as_one_line_and_is_sent_whole(self):
+        pasted = "\n".join(f"line {n}: <|im_end|> `x` é" for n in range(312))
+        terminal = self.start("-c", "65536", model=ENDLESS)
+        terminal.type(f"see \x1b[200~{pasted}\x1b[201~ above")
+        terminal.wait_for("> see [pasted 312 lines] above")
+        terminal.type("\r")
+        terminal.wait_for("\n\n> ")
+        self.assertEqual(self.messages(terminal)[0], ("user", f"see {pasted} above"))
+        self.assertNotIn("line 200", terminal.seen)
+
     def test_quotes_hold_several_lines(self):
         self.assert_sent('"""one\rtwo\r"""\r', "one\ntwo")
 
