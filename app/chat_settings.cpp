@@ -181,6 +181,22 @@ void change_setting(ChatSettings& settings, std::string_view name, std::string_v
   throw Error("unknown setting '" + std::string(name) + "'; /set lists them");
 }
 
+std::vector<std::string> setting_arguments(const ChatSettings& settings, std::string_view typed) {
+  std::vector<std::string> arguments;
+  for (const Setting& setting : kSettings) {
+    const std::string name = std::string(setting.name) + " ";
+    if (!typed.starts_with(name)) {
+      arguments.push_back(name);
+      continue;
+    }
+    std::vector<std::string> values = {value_of(setting, settings)};
+    if (std::holds_alternative<bool ChatSettings::*>(setting.field)) values = {"on", "off"};
+    if (setting.name == "think") values = {"on", "off", "default"};
+    for (const std::string& value : values) arguments.push_back(name + value);
+  }
+  return arguments;
+}
+
 std::string list_settings(const ChatSettings& settings) {
   std::string list;
   for (const Setting& setting : kSettings) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/options.h"
 #include "engine/session/responder.h"
@@ -18,6 +19,9 @@ ChatSettings settings_from(const ChatOptions& options, const SamplingParams& fil
 
 // /set NAME VALUE. Error for an unknown name and for a value that does not fit.
 void change_setting(ChatSettings& settings, std::string_view name, std::string_view value);
+
+// What /set could be given: names, and once one is typed, its values, the present one first.
+std::vector<std::string> setting_arguments(const ChatSettings& settings, std::string_view typed);
 
 // One line a setting: name, value, meaning.
 std::string list_settings(const ChatSettings& settings);

@@ -9,6 +9,7 @@
 #include "app/log.h"
 #include "app/model_loading.h"
 #include "app/output.h"
+#include "app/typed_path.h"
 #include "models/message.h"
 
 namespace warpchat {
@@ -33,6 +34,7 @@ std::string help_text() {
   return text +
          "\n  \"\"\"                     around a message of several lines; Alt-Enter works too\n"
          "  Ctrl-C                  stops an answer and keeps its text\n"
+         "  Tab                     completes commands and what they take; again: lists them\n"
          "  Up, Down, Ctrl-R        earlier messages, search in them\n"
          "  Ctrl-O                  opens a long paste, which is shown as [pasted 312 lines]\n"
          "  Ctrl-_                  undoes the last change of the line\n";
@@ -41,7 +43,13 @@ std::string help_text() {
 }  // namespace
 
 Conversation::Conversation(const ChatOptions& options)
-    : options_(options), desk_(options), history_(history_path(options)), reader_(terminal_, history_) {
+    : options_(options),
+      desk_(options),
+      history_(history_path(options)),
+      reader_(terminal_, history_, [this](std::string_view before) {
+        return complete_line(before,
+                             [this](SlashArgument kind, std::string_view typed) { return arguments(kind, typed); });
+      }) {
   look_.hide_thinking = options.hide_thinking;
   look_.word_wrap = !options.no_word_wrap;
   look_.verbose = options.verbose;
@@ -110,7 +118,7 @@ bool Conversation::run_slash(const SlashLine& line) {
       {A::kEdit, [](C& c, Argument text) { c.edit(text); }},
       {A::kUndo, [](C& c, Argument) { c.undo(); }},
       {A::kFork, [](C& c, Argument) { c.fork(); }},
-      {A::kRead, [](C& c, Argument path) { c.read(path); }},
+      {A::kRead, [](C& c, Argument path) { c.read(typed_path(path)); }},
       {A::kUnread, [](C& c, Argument) { c.unread(); }},
       {A::kModel, [](C& c, Argument name) { name.empty() ? c.show_models() : c.change_model(name); }},
       {A::kDevice, [](C& c, Argument name) { name.empty() ? c.show_devices() : c.change_device(name); }},
@@ -129,8 +137,8 @@ bool Conversation::run_slash(const SlashLine& line) {
       {A::kTrash, [](C& c, Argument) { c.list_trash(); }},
       {A::kRestore, [](C& c, Argument number) { c.take_from_trash(number); }},
       {A::kErase, [](C& c, Argument number) { c.erase(number); }},
-      {A::kImport, [](C& c, Argument path) { c.import_from(path); }},
-      {A::kExport, [](C& c, Argument path) { c.act(ExportConversation{path}); }},
+      {A::kImport, [](C& c, Argument path) { c.import_from(typed_path(path)); }},
+      {A::kExport, [](C& c, Argument path) { c.act(ExportConversation{typed_path(path)}); }},
   };
   assert(kHandlers.size() + 1 == slash_commands().size());
   if (line.command->action == A::kExit) return false;

@@ -71,6 +71,10 @@ class Conversation {
   ConversationTree shown_tree(const ConversationStore& store) const;
   void import_from(const std::string& path);
 
+  // app/conversation_completion.cpp
+  std::vector<std::string> arguments(SlashArgument kind, std::string_view typed);
+  std::vector<std::string> titles();
+
   // app/conversation_settings.cpp
   ChatSettings settings() const;
   void load_model(LoadModel wish);

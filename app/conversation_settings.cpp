@@ -9,6 +9,7 @@
 #include "app/endpoint_choice.h"
 #include "app/model_loading.h"
 #include "app/output.h"
+#include "app/typed_path.h"
 #include "models/human_bytes.h"
 #include "models/message.h"
 
@@ -43,7 +44,7 @@ void Conversation::load_model(LoadModel wish) {
 
 void Conversation::change_model(const std::string& name) {
   if (is_endpoint(name)) return load_model({.endpoint = name});
-  load_model({.path = find_model_file(name)});
+  load_model({.path = find_model_file(typed_path(name))});
 }
 
 void Conversation::show_models() const {

@@ -1,7 +1,6 @@
 // One switch from key to what it does; Ctrl-R's search is a mode of its own.
 #include "app/terminal/line_editor.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace warpchat {
@@ -23,14 +22,6 @@ std::string without_quotes(std::string_view text) {
   return std::string(text);
 }
 
-std::string common_prefix(const std::vector<std::string>& words) {
-  std::string prefix = words.front();
-  for (const std::string& word : words)
-    prefix.resize(static_cast<size_t>(std::mismatch(prefix.begin(), prefix.end(), word.begin(), word.end()).first -
-                                      prefix.begin()));
-  return prefix;
-}
-
 }  // namespace
 
 void LineEditor::begin(std::string text) {
@@ -38,6 +29,7 @@ void LineEditor::begin(std::string text) {
   draft_.clear();
   history_index_ = history_.lines().size();
   search_.reset();
+  candidates_.clear();
 }
 
 std::string LineEditor::take_line() {
@@ -48,7 +40,12 @@ std::string LineEditor::take_line() {
 }
 
 PromptLayout LineEditor::layout(int width) const {
-  if (!search_) return lay_out_prompt(kPrompt, kContinuation, buffer_, width);
+  if (!search_) {
+    PromptLayout layout = lay_out_prompt(kPrompt, kContinuation, buffer_, width);
+    if (candidates_.empty()) return layout;
+    for (std::string& row : in_columns(candidates_, width)) layout.rows.push_back({row, text_width(row)});
+    return layout;
+  }
   const std::string prompt =
       (search_->found || search_->query.empty() ? "search '" : "nothing with '") + search_->query + "': ";
   return lay_out_prompt(prompt, kContinuation, buffer_, width);
@@ -56,6 +53,8 @@ PromptLayout LineEditor::layout(int width) const {
 
 EditOutcome LineEditor::press(const Key& key) {
   if (search_) return press_searching(key);
+  const bool again = std::exchange(completed_, key.kind == KeyKind::kTab);
+  if (key.kind != KeyKind::kCursorColumn) candidates_.clear();
   switch (key.kind) {
     case KeyKind::kText:
       buffer_.insert(key.text);
@@ -71,7 +70,7 @@ EditOutcome LineEditor::press(const Key& key) {
       buffer_.insert("\n");
       break;
     case KeyKind::kTab:
-      complete();
+      complete(again);
       break;
     case KeyKind::kBackspace:
       buffer_.erase_left();
@@ -239,11 +238,13 @@ void LineEditor::search_older() {
   buffer_.set(history_.lines()[*found]);
 }
 
-void LineEditor::complete() {
-  const std::vector<std::string> candidates = complete_ ? complete_(buffer_.text()) : std::vector<std::string>();
-  if (candidates.empty()) return;
-  const std::string prefix = common_prefix(candidates);
-  if (prefix.size() >= buffer_.text().size()) buffer_.set(prefix);
+// What the candidates have in common is written, and Tab again lists them.
+void LineEditor::complete(bool again) {
+  Completion completion = complete_(std::string_view(buffer_.text()).substr(0, buffer_.cursor()));
+  if (completion.candidates.empty()) return;
+  const std::string prefix = completion.common_prefix();
+  if (prefix.size() >= buffer_.cursor() - completion.from) buffer_.replace_left(completion.from, prefix);
+  if (again && completion.candidates.size() > 1) candidates_ = std::move(completion.candidates);
 }
 
 }  // namespace warpchat

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/terminal/completion.h"
 #include "app/terminal/history.h"
 #include "app/terminal/keys.h"
 #include "app/terminal/prompt_view.h"
@@ -25,8 +26,8 @@ enum class EditOutcome {
 
 class LineEditor {
  public:
-  // complete: the candidates for a text that Tab was pressed in; each replaces the whole text.
-  using Completer = std::function<std::vector<std::string>(const std::string&)>;
+  // What Tab makes of the text before the cursor.
+  using Completer = std::function<Completion(std::string_view before)>;
 
   LineEditor(History& history, Completer complete) : history_(history), complete_(std::move(complete)) {}
 
@@ -47,7 +48,7 @@ class LineEditor {
   void older();
   void newer();
   void search_older();
-  void complete();
+  void complete(bool again);
 
   History& history_;
   Completer complete_;
@@ -60,6 +61,8 @@ class LineEditor {
     TextBuffer before = {};            // to go back to
   };
   std::optional<Search> search_;
+  bool completed_ = false;             // by the key before
+  std::vector<Candidate> candidates_;  // shown until the next key
 };
 
 }  // namespace warpchat

@@ -6,7 +6,6 @@
 
 #include "app/output.h"
 #include "app/signals.h"
-#include "app/terminal/slash_command.h"
 
 namespace warpchat {
 
@@ -16,8 +15,8 @@ constexpr std::chrono::milliseconds kForEver{-1}, kEscapeDelay{50};  // the rest
 
 }  // namespace
 
-PromptReader::PromptReader(Terminal& terminal, History& history)
-    : terminal_(terminal), editor_(history, complete_slash_line) {}
+PromptReader::PromptReader(Terminal& terminal, History& history, LineEditor::Completer complete)
+    : terminal_(terminal), editor_(history, std::move(complete)) {}
 
 PromptLine PromptReader::read(std::string text) {
   if (terminal_.is_plain()) return read_plain(text);

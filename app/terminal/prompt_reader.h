@@ -21,7 +21,7 @@ struct PromptLine {
 
 class PromptReader {
  public:
-  PromptReader(Terminal& terminal, History& history);
+  PromptReader(Terminal& terminal, History& history, LineEditor::Completer complete);
 
   PromptLine read(std::string text = "");  // text: what is there to change already
 

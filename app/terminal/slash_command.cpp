@@ -11,39 +11,42 @@ namespace warpchat {
 namespace {
 
 using A = SlashAction;
+using Takes = SlashArgument;
 
 constexpr SlashCommand kCommands[] = {
-    {A::kHelp, "/help", "", false, "show this list"},
-    {A::kRegenerate, "/regen", "", false, "answer the last message again"},
-    {A::kContinue, "/continue", "", false, "go on with an answer that was stopped or cut"},
-    {A::kEdit, "/edit", "[TEXT]", false, "change the last message and answer it"},
-    {A::kUndo, "/undo", "", false, "forget the last message and its answer"},
-    {A::kFork, "/fork", "", false, "go on in a copy of this conversation"},
-    {A::kNew, "/new", "", false, "start a new conversation"},
-    {A::kClear, "/clear", "", false, "start a new conversation on a clear screen"},
-    {A::kList, "/list", "[N]", false, "show the latest N conversations; 20 without N"},
-    {A::kSearch, "/search", "WORDS", true, "find the conversations that have these words"},
-    {A::kLoad, "/load", "N|TITLE", true,
+    {A::kHelp, "/help", Takes::kNone, "", "show this list"},
+    {A::kRegenerate, "/regen", Takes::kNone, "", "answer the last message again"},
+    {A::kContinue, "/continue", Takes::kNone, "", "go on with an answer that was stopped or cut"},
+    {A::kEdit, "/edit", Takes::kText, "[TEXT]", "change the last message and answer it"},
+    {A::kUndo, "/undo", Takes::kNone, "", "forget the last message and its answer"},
+    {A::kFork, "/fork", Takes::kNone, "", "go on in a copy of this conversation"},
+    {A::kNew, "/new", Takes::kNone, "", "start a new conversation"},
+    {A::kClear, "/clear", Takes::kNone, "", "start a new conversation on a clear screen"},
+    {A::kList, "/list", Takes::kNumber, "[N]", "show the latest N conversations; 20 without N"},
+    {A::kSearch, "/search", Takes::kText, "WORDS", "find the conversations that have these words"},
+    {A::kLoad, "/load", Takes::kConversation, "N|TITLE",
      "show a conversation and go on with it, by its number in the list or its title"},
-    {A::kHistory, "/history", "", false, "show this conversation from its beginning"},
-    {A::kSave, "/save", "TITLE", true, "give this conversation a title; it is stored anyway"},
-    {A::kVersions, "/versions", "[N]", false, "show other versions of the messages, or go back to one"},
-    {A::kDelete, "/delete", "[N|TITLE]", false, "move a conversation to the trash; alone: this one"},
-    {A::kTrash, "/trash", "", false, "show what is in the trash"},
-    {A::kRestore, "/restore", "[N]", false, "take one out of the trash; alone: the last one deleted"},
-    {A::kErase, "/erase", "N", true, "remove one from the trash for ever"},
-    {A::kImport, "/import", "FILE", true, "store a conversation from a .md or .json file, and continue it"},
-    {A::kExport, "/export", "FILE", true, "write this conversation as .md or .json"},
-    {A::kRead, "/read", "FILE", true, "put a text file before the next message"},
-    {A::kUnread, "/unread", "", false, "leave out the files that were to go before the next message"},
-    {A::kModel, "/model", "[MODEL]", false, "show the model and those found, or change to another"},
-    {A::kDevice, "/device", "[DEVICE]", false, "show what the model can run on, or change to another"},
-    {A::kLaunch, "/launch", "[MODE]", false, "show how kernels are launched on a GPU, or change it"},
-    {A::kContext, "/context", "[N]", false, "load the model with a context of N tokens; alone: how many it has"},
-    {A::kSet, "/set", "[NAME VALUE]", false, "change a setting; alone: list them"},
-    {A::kShow, "/show", "", false, "show model, device, context and settings"},
-    {A::kPerf, "/perf", "[on|off]", false, "show the last answer's timings, and measure kernels in those to come"},
-    {A::kExit, "/exit", "", false, "leave (also Ctrl-D)"},
+    {A::kHistory, "/history", Takes::kNone, "", "show this conversation from its beginning"},
+    {A::kSave, "/save", Takes::kText, "TITLE", "give this conversation a title; it is stored anyway"},
+    {A::kVersions, "/versions", Takes::kNumber, "[N]", "show other versions of the messages, or go back to one"},
+    {A::kDelete, "/delete", Takes::kConversation, "[N|TITLE]", "move a conversation to the trash; alone: this one"},
+    {A::kTrash, "/trash", Takes::kNone, "", "show what is in the trash"},
+    {A::kRestore, "/restore", Takes::kNumber, "[N]", "take one out of the trash; alone: the last one deleted"},
+    {A::kErase, "/erase", Takes::kNumber, "N", "remove one from the trash for ever"},
+    {A::kImport, "/import", Takes::kFile, "FILE", "store a conversation from a .md or .json file, and continue it"},
+    {A::kExport, "/export", Takes::kFile, "FILE", "write this conversation as .md or .json"},
+    {A::kRead, "/read", Takes::kFile, "FILE", "put a text file before the next message"},
+    {A::kUnread, "/unread", Takes::kNone, "", "leave out the files that were to go before the next message"},
+    {A::kModel, "/model", Takes::kModel, "[MODEL]", "show the model and those found, or change to another"},
+    {A::kDevice, "/device", Takes::kDevice, "[DEVICE]", "show what the model can run on, or change to another"},
+    {A::kLaunch, "/launch", Takes::kLaunchMode, "[MODE]", "show how kernels are launched on a GPU, or change it"},
+    {A::kContext, "/context", Takes::kNumber, "[N]",
+     "load the model with a context of N tokens; alone: how many it has"},
+    {A::kSet, "/set", Takes::kSetting, "[NAME VALUE]", "change a setting; alone: list them"},
+    {A::kShow, "/show", Takes::kNone, "", "show model, device, context and settings"},
+    {A::kPerf, "/perf", Takes::kOnOff, "[on|off]",
+     "show the last answer's timings, and measure kernels in those to come"},
+    {A::kExit, "/exit", Takes::kNone, "", "leave (also Ctrl-D)"},
 };
 
 struct Alias {
@@ -62,7 +65,11 @@ bool is_letters(std::string_view word) {
   return !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isalpha(c); });
 }
 
-const SlashCommand* find_command(std::string_view word) {
+}  // namespace
+
+std::span<const SlashCommand> slash_commands() { return kCommands; }
+
+const SlashCommand* find_slash_command(std::string_view word) {
   for (const Alias& alias : kAliases)
     if (alias.word == word) word = alias.name;
   const auto* found =
@@ -70,35 +77,23 @@ const SlashCommand* find_command(std::string_view word) {
   return found == std::end(kCommands) ? nullptr : found;
 }
 
-}  // namespace
-
-std::span<const SlashCommand> slash_commands() { return kCommands; }
-
 std::optional<SlashLine> parse_slash_line(std::string_view line) {
   line = trim(line);
   if (!line.starts_with('/')) return std::nullopt;
   const size_t word_end = std::min(line.find_first_of(" \t\n"), line.size());
   const std::string_view word = line.substr(0, word_end);
   const std::string argument(trim(line.substr(word_end)));
-  const SlashCommand* command = find_command(word);
+  const SlashCommand* command = find_slash_command(word);
   if (!command) {
     if (!is_letters(word.substr(1))) return std::nullopt;
     throw Error("unknown command " + std::string(word) + "; /help lists them");
   }
-  if (command->needs_argument && argument.empty())
+  if (argument.empty() && !command->arguments.empty() && !command->arguments.starts_with('['))
     throw Error(std::string(command->name) + " needs an argument: " + std::string(command->name) + " " +
                 std::string(command->arguments));
   if (command->arguments.empty() && !argument.empty())
     throw Error(std::string(command->name) + " takes no argument, found '" + argument + "'");
   return SlashLine{command, argument};
-}
-
-std::vector<std::string> complete_slash_line(const std::string& text) {
-  std::vector<std::string> names;
-  if (!text.starts_with('/') || text.find_first_of(" \n") != std::string::npos) return names;
-  for (const SlashCommand& command : kCommands)
-    if (command.name.starts_with(text)) names.push_back(std::string(command.name) + " ");
-  return names;
 }
 
 }  // namespace warpchat

@@ -41,15 +41,29 @@ enum class SlashAction {
   kPerf,
 };
 
+enum class SlashArgument {
+  kNone,
+  kText,
+  kNumber,
+  kFile,
+  kConversation,  // a stored one's number or title
+  kModel,
+  kDevice,
+  kLaunchMode,
+  kSetting,  // a name and its value
+  kOnOff,
+};
+
 struct SlashCommand {
   SlashAction action;
-  std::string_view name;       // "/read"
-  std::string_view arguments;  // for people: "FILE"; empty: takes none
-  bool needs_argument;
+  std::string_view name;  // "/read"
+  SlashArgument argument;
+  std::string_view arguments;  // for people: "FILE", "[N]" where it may be left out; empty: takes none
   std::string_view help;
 };
 
 std::span<const SlashCommand> slash_commands();
+const SlashCommand* find_slash_command(std::string_view word);  // by any of its names; null: none
 
 struct SlashLine {
   const SlashCommand* command;
@@ -59,8 +73,5 @@ struct SlashLine {
 // nullopt: a message. A path such as "/usr/lib is full" is one too: only a known name, or one letter-only word after
 // the slash, makes a command. Error for an unknown command, a missing argument and one too many.
 std::optional<SlashLine> parse_slash_line(std::string_view line);
-
-// Commands whose name begins like the text, for Tab.
-std::vector<std::string> complete_slash_line(const std::string& text);
 
 }  // namespace warpchat

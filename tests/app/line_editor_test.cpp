@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "app/terminal/slash_command.h"
+#include "app/terminal/completion.h"
 #include "tests/app/screen.h"
 
 namespace warpchat {
@@ -11,11 +11,22 @@ namespace {
 
 constexpr int kColumns = 20, kRows = 6;
 
+std::vector<std::string> known_arguments(SlashArgument kind, std::string_view) {
+  if (kind == SlashArgument::kDevice) return {"cpu", "cuda:0", "cuda:1"};
+  if (kind == SlashArgument::kConversation) return {"Über Katzen", "Übermut", "A title that is longer than the screen"};
+  if (kind == SlashArgument::kModel) {
+    std::vector<std::string> names;
+    for (int i = 10; i < 99; ++i) names.push_back("model-" + std::to_string(i));
+    return names;
+  }
+  return {};
+}
+
 // The line editor on a small screen.
 class Typist {
  public:
-  explicit Typist(std::vector<std::string> history = {}, int columns = kColumns)
-      : screen(columns, kRows), columns_(columns) {
+  explicit Typist(std::vector<std::string> history = {}, int columns = kColumns, int rows = kRows)
+      : screen(columns, rows), columns_(columns), rows_(rows) {
     for (const std::string& line : history) history_.add(line);
     editor.begin();
     draw();
@@ -46,14 +57,14 @@ class Typist {
   Screen screen;
 
  private:
-  void draw() { screen.write(view_.draw(editor.layout(columns_), columns_, kRows)); }
-  int columns_;
+  void draw() { screen.write(view_.draw(editor.layout(columns_), columns_, rows_)); }
+  int columns_, rows_;
   History history_;
   PromptView view_;
   KeyDecoder decoder_;
 
  public:
-  LineEditor editor{history_, complete_slash_line};
+  LineEditor editor{history_, [](std::string_view before) { return complete_line(before, known_arguments); }};
 };
 
 struct EditCase {
@@ -273,6 +284,42 @@ TEST(LineEditor, CtrlCAndCtrlDTellTheirReasons) {
   EXPECT_EQ(typist.type("\x1a"), EditOutcome::kSuspend);
   EXPECT_EQ(typist.type("\x0c"), EditOutcome::kClearScreen);
 }
+
+struct CompletionCase {
+  const char* name;
+  const char* typed;
+  const char* seen;
+};
+class Completed : public testing::TestWithParam<CompletionCase> {};
+
+constexpr CompletionCase kCompletions[] = {
+    {"tab_writes_what_is_common", "/devi\t", "> /device\n          ^0"},
+    {"tab_again_lists", "/device c\t\t", "> /device c\ncpu     cuda:1\ncuda:0\n           ^0"},
+    {"the_list_goes_with_the_next_key", "/device c\t\tu", "> /device cu\n            ^0"},
+    {"enter_leaves_no_list", "/device c\t\t\r", "> /device c\n           ^0"},
+    {"a_wish_between_two_tabs_is_none", "/device c\t\x1b[C\t", "> /device c\n           ^0"},
+    {"more_after_a_choice", "/device cu\t1", "> /device cuda:1\n                ^0"},
+    {"before_what_follows", "/deice 1\x01\x1b[C\x1b[C\x1b[C\t", "> /deice 1\n     ^0"},
+    {"in_front_of_more", "/devcpu\x01\x1b[C\x1b[C\x1b[C\x1b[C\t", "> /device cpu\n          ^0"},
+    {"letters_of_either_case", "/load a TI\t", "> /load A title that\n is longer than the\nscreen\n      ^2"},
+    {"no_half_characters", "/load \t", "> /load\n        ^0"},
+    {"wide_names_are_cut", "/load \t\t", "> /load\nÜber Katzen\nÜbermut\nA title that is lon\n        ^0"},
+    {"a_message_is_left_alone", "cu\t\t", "> cu\n    ^0"},
+    {"nothing_begins_so", "/device x\t\t", "> /device x\n           ^0"},
+    {"many_are_counted", "/model \t\t",
+     "> /model model-\nmodel-10  model-18\nmodel-11  model-19\nmodel-12  model-20\nmodel-13  model-21\n"
+     "model-14  model-22\nmodel-15  model-23\nmodel-16  model-24\nmodel-17  model-25\nand 73 more\n               ^0"},
+    {"undone", "/devi\t\x1f", "> /devi\n       ^0"},
+};
+
+TEST_P(Completed, LooksSo) {
+  Typist typist({}, kColumns, /*rows=*/12);
+  for (const char* c = GetParam().typed; *c; ++c) typist.type({c, 1});
+  EXPECT_EQ(typist.seen(), GetParam().seen);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, Completed, testing::ValuesIn(kCompletions),
+                         [](const auto& test) { return test.param.name; });
 
 std::string paste_of(const std::string& text) { return "\x1b[200~" + text + "\x1b[201~"; }
 

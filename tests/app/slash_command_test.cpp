@@ -63,11 +63,5 @@ TEST(SlashCommand, FaultsAreOneSentence) {
   }
 }
 
-TEST(SlashCommand, CompletesNamesOnly) {
-  EXPECT_EQ(complete_slash_line("/re"), (std::vector<std::string>{"/regen ", "/restore ", "/read "}));
-  EXPECT_TRUE(complete_slash_line("/read fi").empty());
-  EXPECT_TRUE(complete_slash_line("re").empty());
-}
-
 }  // namespace
 }  // namespace warpchat

@@ -11,7 +11,7 @@ import sys
 import time
 import unittest
 
-from program import ENDLESS, TINY, path
+from program import ENDLESS, FOLDER, TINY, path
 from pseudo_terminal import MOST_SECONDS, Case, Terminal
 
 WIDTH_QUESTION = "\x1b[6n"
@@ -177,10 +177,29 @@ class Typing(Case):
         terminal.type("\x15\x12of")
         terminal.wait_for("search 'of': first of all")
 
-    def test_tab_completes_commands(self):
-        terminal = self.start()
-        terminal.type("/pe\t")
-        terminal.wait_for("/perf ")
+    def test_tab_completes_commands_and_what_they_take(self):
+        terminal = self.start(home=os.path.join(FOLDER, "completions"))
+        for typed, seen in (("/pe\t", "/perf "), ("/set te\t\t", "/set temp 0"), ("/devi\tcp\t", "/device cpu"),
+                            ("/launch pe\t", "/launch persistent"), ("/set think \t\t", "\non       off      default")):
+            terminal.type("\x15" + typed)
+            terminal.wait_for(seen)
+        terminal.type("\x15Hello\r")
+        terminal.wait_for("\n\n> ")
+        terminal.type("/save Über Katzen\r")
+        terminal.wait_for("saved as: Über Katzen")
+        terminal.type("/load Über k\t")
+        terminal.wait_for("/load Über Katzen")
+
+    def test_tab_completes_files_which_are_read_in_every_spelling(self):
+        home = os.path.join(FOLDER, "file_home")
+        os.makedirs(home)
+        with open(os.path.join(home, "two words.txt"), "w") as file:
+            file.write("x")
+        terminal = self.start(home=home)
+        for typed, seen in (("/read ~/tw\t\r", "read ~/two words.txt: "), ("/read \"~/t\t\r", "read ~/two words.txt: "),
+                            ("/read ~/two\\ words.txt\r", "read ~/two words.txt: ")):
+            terminal.type(typed)
+            terminal.wait_for(seen.replace("~", home))
 
 
 class Slash(Case):

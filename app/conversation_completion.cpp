@@ -1,0 +1,70 @@
+// What Tab offers for the commands' arguments: what there is now.
+#include "app/conversation.h"
+#include "app/directories.h"
+#include "app/endpoint_book.h"
+#include "engine/gpu/launch_mode.h"
+#include "models/message.h"
+
+namespace warpchat {
+
+namespace {
+
+constexpr uint32_t kMostTitles = 200;
+constexpr size_t kLongestTitle = 200;  // bytes
+
+std::vector<std::string> model_names() {
+  std::vector<std::string> names;
+  for (const FoundModel& model : find_models(model_folders())) names.push_back(model.name);
+  const EndpointBook book;
+  for (const NamedEndpoint& endpoint : book.all()) names.push_back(endpoint.name);
+  return names;
+}
+
+std::vector<std::string> usable(const std::vector<DeviceChoiceRow>& devices) {
+  std::vector<std::string> names;
+  for (const DeviceChoiceRow& device : devices)
+    if (device.usable) names.push_back(device.name);
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> Conversation::titles() {
+  std::vector<std::string> titles;
+  look([&](const ConversationStore& store) {
+    for (const ConversationSummary& conversation : store.list(kMostTitles))
+      titles.push_back(printable(conversation.title, kLongestTitle));
+  });
+  return titles;
+}
+
+// Where something is amiss Tab offers nothing, and the command itself tells why.
+std::vector<std::string> Conversation::arguments(SlashArgument kind, std::string_view typed) try {
+  switch (kind) {
+    case SlashArgument::kConversation:
+      return titles();
+    case SlashArgument::kModel:
+      return model_names();
+    case SlashArgument::kDevice:
+      return usable(desk_.now().devices);
+    case SlashArgument::kLaunchMode: {
+      std::vector<std::string> names(kLaunchModeNames.begin(), kLaunchModeNames.end());
+      names.emplace_back("auto");
+      return names;
+    }
+    case SlashArgument::kSetting:
+      return setting_arguments(settings(), typed);
+    case SlashArgument::kOnOff:
+      return {"on", "off"};
+    case SlashArgument::kNone:
+    case SlashArgument::kText:
+    case SlashArgument::kNumber:
+    case SlashArgument::kFile:
+      return {};
+  }
+  return {};
+} catch (const std::exception&) {
+  return {};
+}
+
+}  // namespace warpchat

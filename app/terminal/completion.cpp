@@ -1,0 +1,133 @@
+// A word with a slash before it is a command's name; all that stands behind it is one argument, blanks included.
+#include "app/terminal/completion.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "app/terminal/graphemes.h"
+#include "app/text_input.h"
+#include "app/typed_path.h"
+#include "models/message.h"
+#include "models/tokenizer/utf8.h"
+
+namespace warpchat {
+
+namespace {
+
+namespace fs = std::filesystem;
+constexpr int kGap = 2;          // columns between two names
+constexpr size_t kMostRows = 8;  // of a list
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+size_t common_length(std::string_view a, std::string_view b) {
+  const auto same = [](char x, char y) { return lower(x) == lower(y); };
+  return static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end(), same).first - a.begin());
+}
+
+bool begins_with(std::string_view text, std::string_view typed) { return common_length(text, typed) == typed.size(); }
+
+std::vector<Candidate> beginning_with(std::string_view typed, const std::vector<std::string>& words) {
+  std::vector<Candidate> candidates;
+  for (const std::string& word : words)
+    if (begins_with(word, typed)) candidates.push_back({word, word});
+  return candidates;
+}
+
+std::vector<Candidate> command_names(std::string_view typed) {
+  std::vector<Candidate> candidates;
+  for (const SlashCommand& command : slash_commands())
+    if (command.name.starts_with(typed))
+      candidates.push_back({std::string(command.name) + " ", std::string(command.name)});
+  return candidates;
+}
+
+// A quote that was opened is closed behind a file; without one blanks need none.
+std::vector<Candidate> files(std::string_view typed) {
+  const bool quoted = typed.starts_with('"') || typed.starts_with('\'');
+  const std::string quote(typed.substr(0, quoted ? 1 : 0));
+  const std::string_view path = typed.substr(quote.size());
+  const size_t name_at = path.rfind('/') == std::string_view::npos ? 0 : path.rfind('/') + 1;
+  const std::string folder(path.substr(0, name_at));
+  const std::string_view name = path.substr(name_at);
+  std::vector<Candidate> candidates;
+  if (path == "~") return {{quote + "~/", "~/"}};
+  std::error_code error;
+  for (fs::directory_iterator entry(folder.empty() ? "." : with_home_directory(folder), error), end;
+       !error && entry != end; entry.increment(error)) {
+    const std::string found = entry->path().filename().string();
+    if (!found.starts_with(name) || (found.starts_with('.') && name.empty())) continue;
+    if (invalid_utf8_at(found) || found.find('\n') != std::string::npos) continue;  // it cannot be typed
+    std::error_code unknown;
+    const bool is_folder = entry->is_directory(unknown);
+    candidates.push_back({quote + folder + found + (is_folder ? "/" : quote), found + (is_folder ? "/" : "")});
+  }
+  std::ranges::sort(candidates, {}, &Candidate::shown);
+  return candidates;
+}
+
+bool looks_like_a_path(std::string_view text) {
+  return text.starts_with('/') || text.starts_with('.') || text.starts_with('~') || text.starts_with('"') ||
+         text.starts_with('\'');
+}
+
+std::vector<Candidate> arguments_of(SlashArgument kind, std::string_view typed, const ArgumentList& arguments) {
+  if (kind == SlashArgument::kFile || (kind == SlashArgument::kModel && looks_like_a_path(typed))) return files(typed);
+  std::vector<Candidate> candidates = beginning_with(typed, arguments(kind, typed));
+  if (const size_t blank = typed.find(' '); kind == SlashArgument::kSetting && blank != std::string_view::npos)
+    for (Candidate& candidate : candidates) candidate.shown.erase(0, blank + 1);  // the name
+  return candidates;
+}
+
+std::string fitting(const std::string& name, int width) {
+  std::string text;
+  int used = 0;
+  for (size_t at = 0; at < name.size();) {
+    const size_t end = next_grapheme(name, at);
+    const Drawn cluster = drawn_cluster(std::string_view(name).substr(at, end - at));
+    if (used + cluster.width > width) break;
+    text += cluster.text, used += cluster.width;
+    at = end;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string Completion::common_prefix() const {
+  if (candidates.empty()) return "";
+  const std::string& first = candidates.front().text;
+  size_t length = first.size();
+  for (const Candidate& candidate : candidates) length = std::min(length, common_length(first, candidate.text));
+  while (length < first.size() && continues_character(first[length])) --length;
+  return first.substr(0, length);
+}
+
+Completion complete_line(std::string_view text, const ArgumentList& arguments) {
+  if (!text.starts_with('/') || text.find('\n') != std::string_view::npos) return {};
+  const size_t word_end = text.find(' ');
+  if (word_end == std::string_view::npos) return {0, command_names(text)};
+  const SlashCommand* command = find_slash_command(text.substr(0, word_end));
+  const size_t from = std::min(text.find_first_not_of(' ', word_end), text.size());
+  if (command == nullptr || command->argument == SlashArgument::kNone) return {};
+  return {from, arguments_of(command->argument, text.substr(from), arguments)};
+}
+
+std::vector<std::string> in_columns(const std::vector<Candidate>& candidates, int width) {
+  int widest = 1;
+  for (const Candidate& candidate : candidates) widest = std::max(widest, text_width(candidate.shown));
+  widest = std::min(widest, std::max(width - 1, 1));
+  const auto n_columns = static_cast<size_t>(std::max(1, (width - 1 + kGap) / (widest + kGap)));
+  const size_t n_shown = std::min(candidates.size(), n_columns * kMostRows);
+  std::vector<std::string> rows((n_shown + n_columns - 1) / n_columns);
+  for (size_t i = 0; i < n_shown; ++i) {
+    std::string name = fitting(candidates[i].shown, widest);
+    if (i + rows.size() < n_shown) name.append(static_cast<size_t>(widest + kGap - text_width(name)), ' ');
+    rows[i % rows.size()] += name;
+  }
+  if (n_shown < candidates.size())
+    rows.push_back(fitting("and " + grouped(candidates.size() - n_shown) + " more", width - 1));
+  return rows;
+}
+
+}  // namespace warpchat

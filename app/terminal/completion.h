@@ -1,0 +1,36 @@
+// What Tab makes of the text before the cursor: commands, and what they take.
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/terminal/slash_command.h"
+
+namespace warpchat {
+
+struct Candidate {
+  std::string text;   // that would stand in place of what was typed
+  std::string shown;  // in a list
+};
+
+struct Completion {
+  size_t from = 0;  // what was typed begins here
+  std::vector<Candidate> candidates;
+
+  // What all candidates begin with, in the first one's letters.
+  std::string common_prefix() const;
+};
+
+// The arguments there are of a kind; typed: what of it stands there already.
+using ArgumentList = std::function<std::vector<std::string>(SlashArgument kind, std::string_view typed)>;
+
+// text: what stands before the cursor. Files are looked for here, everything else is asked for. Letters match in either
+// case. Nothing for a message.
+Completion complete_line(std::string_view text, const ArgumentList& arguments);
+
+// Names in columns of a terminal's width, downwards, as many rows as a screen can spare and how many are left.
+std::vector<std::string> in_columns(const std::vector<Candidate>& candidates, int width);
+
+}  // namespace warpchat
