@@ -17,6 +17,31 @@ namespace warpchat {
 
 namespace {
 
+struct FileKind {
+  std::string_view start;  // of its bytes
+  std::string_view what;
+};
+constexpr FileKind kFileKinds[] = {
+    {"%PDF-", "a PDF; make a text of it first, as pdftotext does"},
+    {"PK\x03\x04", "a ZIP archive, as .docx, .xlsx and .odt files are; save it as text first"},
+    {"\xFF\xFE", "UTF-16 text; convert it to UTF-8 first, as iconv -f UTF-16 does"},
+    {"\xFE\xFF", "UTF-16 text; convert it to UTF-8 first, as iconv -f UTF-16 does"},
+    {"\x89PNG", "a picture, and only text is read"},
+    {"\xFF\xD8\xFF", "a picture, and only text is read"},
+    {"GIF8", "a picture, and only text is read"},
+    {"\x1F\x8B", "compressed; decompress it first, as gunzip does"},
+    {"GGUF", "a model, and only text is read; -m and /model load it"},
+};
+
+constexpr std::string_view kIsFolder = "it is a folder; name a file in it";
+
+std::string cause(int error) {
+  if (error == ENOENT) return "there is no such file";
+  if (error == EISDIR) return std::string(kIsFolder);
+  if (error == EACCES) return "this user may not read it";
+  return std::strerror(error);
+}
+
 std::string read_descriptor(int fd, const std::string& source) {
   std::string text;
   char buffer[1 << 16];
@@ -26,7 +51,7 @@ std::string read_descriptor(int fd, const std::string& source) {
     if (n > 0)
       text.append(buffer, static_cast<size_t>(n));
     else if (errno != EINTR)
-      throw Error("cannot read " + source + ": " + std::strerror(errno));
+      throw Error("cannot read " + source + ": " + cause(errno));
   }
 }
 
@@ -49,11 +74,20 @@ void require_utf8(std::string_view text, const std::string& source) {
     throw Error(source + ": byte " + grouped(*at) + " is not valid UTF-8; convert the text to UTF-8 first");
 }
 
+void require_text(std::string_view text, const std::string& source) {
+  const bool has_nul = text.find('\0') != std::string_view::npos;
+  if (!has_nul && !text.starts_with(kFileKinds[0].start) && !invalid_utf8_at(text)) return;
+  for (const FileKind& kind : kFileKinds)
+    if (text.starts_with(kind.start)) throw Error("cannot read " + source + ": it is " + std::string(kind.what));
+  if (has_nul) throw Error("cannot read " + source + ": it is a binary file, and only text is read");
+  require_utf8(text, source);
+}
+
 std::string read_standard_input() { return read_descriptor(STDIN_FILENO, "standard input"); }
 
 std::string read_file(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) throw Error("cannot read " + path + ": " + std::strerror(errno));
+  if (fd < 0) throw Error("cannot read " + path + ": " + cause(errno));
   std::string text;
   try {
     text = read_descriptor(fd, path);
@@ -67,7 +101,10 @@ std::string read_file(const std::string& path) {
 
 std::string read_regular_file(const std::string& path, uint64_t most_bytes) {
   std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) throw Error("cannot read " + path + ": it is no regular file");
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (is_directory(status)) throw Error("cannot read " + path + ": " + std::string(kIsFolder));
+  if (exists(status) && !is_regular_file(status))
+    throw Error("cannot read " + path + ": it is a device, a pipe or a socket, and only files are read");
   const uint64_t bytes = std::filesystem::file_size(path, error);
   if (!error && bytes > most_bytes)
     throw Error("cannot read " + path + ": it has " + counted(bytes, "byte") + ", at most " + grouped(most_bytes) +

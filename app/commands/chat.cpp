@@ -40,11 +40,11 @@ std::string read_prompt(const ChatOptions& options) {
   if (!input_is_terminal() || (!options.prompt && !options.prompt_file)) {
     if (input_is_terminal()) write_error("type the prompt; Ctrl-D ends it\n");
     prompt = without_last_newline(read_standard_input());
-    require_utf8(prompt, "standard input");
+    require_text(prompt, "standard input");
   }
   if (options.prompt_file) {
     const std::string text = without_last_newline(read_file(*options.prompt_file));
-    require_utf8(text, *options.prompt_file);
+    require_text(text, *options.prompt_file);
     prompt = joined(std::move(prompt), text);
   }
   if (options.prompt) {

@@ -47,7 +47,7 @@ double score_window(Decoder& decoder, std::span<const Token> window) {
 int run_command(const PerplexityOptions& options) {
   if (options.context < 4) throw UsageError("perplexity needs windows of at least 4 tokens; raise -c");
   const std::string text = without_last_newline(read_file(options.file));
-  require_utf8(text, options.file);
+  require_text(text, options.file);
   const size_t window = static_cast<size_t>(options.context);
   const std::unique_ptr<Model> model = load_model(options, static_cast<uint32_t>(window));
   const Tokenizer& tokenizer = *model->tokenizer;

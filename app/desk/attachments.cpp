@@ -19,7 +19,7 @@ size_t n_tokens(const ModelDesk& models, const AttachedFile& file) {
 void Attachments::add(const std::string& path) {
   try {
     const std::string text = read_regular_file(path, kMostAttachedBytes);
-    require_utf8(text, path);
+    require_text(text, path);
     if (text.empty()) throw Error(path + " is empty: there is nothing to attach");
     const std::string name = std::filesystem::path(path).filename().string();
     files_.push_back({{path, name, n_tokens(models_, {name, text})}, text});

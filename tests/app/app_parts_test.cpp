@@ -52,6 +52,47 @@ TEST(TextInput, FindsTheFirstInvalidByte) {
   }
 }
 
+struct KindCase {
+  const char* name;
+  std::string bytes;
+  const char* fault;  // empty: text
+};
+const KindCase kKinds[] = {
+    {"text", "GGUF is a format", ""},
+    {"pdf", "%PDF-1.7\nall of it ASCII", "a PDF; make a text of it first, as pdftotext does"},
+    {"docx", "PK\x03\x04\xFF", "a ZIP archive, as .docx, .xlsx and .odt files are; save it as text first"},
+    {"utf16", "\xFF\xFEh\x01", "UTF-16 text; convert it to UTF-8 first, as iconv -f UTF-16 does"},
+    {"jpeg", "\xFF\xD8\xFF\xE0", "a picture, and only text is read"},
+    {"model", std::string("GGUF\3\0", 6), "a model, and only text is read; -m and /model load it"},
+    {"binary", std::string("a\0b", 3), "a binary file, and only text is read"},
+};
+
+TEST(TextInput, CallsWhatIsNoTextByItsName) {
+  for (const KindCase& c : kKinds) {
+    try {
+      require_text(c.bytes, "f");
+      EXPECT_STREQ(c.fault, "") << c.name;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.what(), "cannot read f: it is " + std::string(c.fault)) << c.name;
+    }
+  }
+}
+
+TEST(TextInput, ReadsFilesAlone) {
+  TemporaryFolder folder;
+  for (const auto& [path, fault] :
+       {std::pair<std::string, std::string>(folder / "", "it is a folder; name a file in it"),
+        {"/dev/null", "it is a device, a pipe or a socket, and only files are read"},
+        {folder / "none", "there is no such file"}}) {
+    try {
+      read_regular_file(path, 1000);
+      ADD_FAILURE() << path;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.what(), "cannot read " + path + ": " + fault);
+    }
+  }
+}
+
 TEST(TextInput, DropsOneLineEnd) {
   EXPECT_EQ(without_last_newline("a\n"), "a");
   EXPECT_EQ(without_last_newline("a\r\n"), "a");

@@ -175,7 +175,7 @@ class Store(StoreCase):
         self.send(terminal, "more")
         self.assertEqual(self.rows("SELECT count(*) FROM turns"), [(2 + 6,)])
         terminal.type("/import /nowhere\r")
-        terminal.wait_for("chat: cannot read /nowhere: it is no regular file")
+        terminal.wait_for("chat: cannot read /nowhere: there is no such file")
         self.leave(terminal)
 
     def test_a_conversation_of_another_model_says_how_to_load_it(self):
