@@ -16,13 +16,8 @@ constexpr Spelling kSpellings[] = {
     {"-ub", "--ubatch-size"},   {"-np", "--parallel"},      {"-dev", "--device"},
 };
 
-// The next argument is free text, however it looks.
 constexpr std::array<std::string_view, 7> kTakesText = {
     "-p", "--prompt", "-sys", "--system-prompt", "--chat-template", "--chat-template-kwargs", "--messages"};
-
-bool takes_text(std::string_view argument) {
-  return std::find(kTakesText.begin(), kTakesText.end(), argument) != kTakesText.end();
-}
 
 std::string rewrite(const std::string& argument) {
   for (const Spelling& s : kSpellings) {
@@ -34,6 +29,10 @@ std::string rewrite(const std::string& argument) {
 }
 
 }  // namespace
+
+bool takes_text(std::string_view argument) {
+  return std::find(kTakesText.begin(), kTakesText.end(), argument) != kTakesText.end();
+}
 
 std::vector<std::string> rewrite_arguments(std::vector<std::string> arguments) {
   bool is_value = false;

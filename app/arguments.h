@@ -10,6 +10,9 @@ namespace warpchat {
 // them as a row of short flags; texts that stand as values (-p -sys) and whatever follows "--" stay as they are.
 std::vector<std::string> rewrite_arguments(std::vector<std::string> arguments);
 
+// The next argument is free text, however it looks.
+bool takes_text(std::string_view argument);
+
 // The short spelling of a long flag: "--ubatch-size" has "-ub"; empty if it has none.
 std::string_view short_spelling(std::string_view flag);
 

@@ -2,12 +2,12 @@
 #include "app/chat_settings.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <variant>
 
+#include "app/parse_number.h"
 #include "app/text_input.h"
 #include "models/chat_template/chat_template.h"
 
@@ -16,16 +16,10 @@ namespace warpchat {
 namespace {
 
 template <class T>
-T parse_number(std::string_view name, std::string_view text, double from, double to) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !(static_cast<double>(value) >= from) ||
-      !(static_cast<double>(value) <= to)) {
-    char range[64];
-    std::snprintf(range, sizeof range, "%.10g to %.10g", from, to);
-    throw Error(std::string(name) + " takes a number from " + range + ", found '" + std::string(text) + "'");
-  }
-  return value;
+T number(std::string_view name, std::string_view text, double from, double to) try {
+  return parse_number<T>(text, from, to);
+} catch (const Error& error) {
+  throw Error(std::string(name) + " " + error.what());
 }
 
 bool parse_switch(std::string_view name, std::string_view text) {
@@ -50,15 +44,15 @@ struct OwnWay {  // in and out of what is no plain field
 struct Setting {
   std::string_view name, help;
   std::variant<float SamplingParams::*, uint32_t SamplingParams::*, bool ChatSettings::*, OwnWay> field;
-  double from = 0, to = 2147483647;  // of numbers
+  double from = 0, to = kNoUpperBound;  // of numbers
 };
 
 constexpr OwnWay kSeed{
     [](const ChatSettings& s) { return std::to_string(s.session.sampling.seed); },
-    [](ChatSettings& s, std::string_view v) { s.session.sampling.seed = parse_number<uint64_t>("seed", v, 0, 1e19); }};
+    [](ChatSettings& s, std::string_view v) { s.session.sampling.seed = number<uint64_t>("seed", v, 0, 1e19); }};
 constexpr OwnWay kMaxTokens{[](const ChatSettings& s) { return std::to_string(s.session.max_tokens); },
                             [](ChatSettings& s, std::string_view v) {
-                              s.session.max_tokens = parse_number<int32_t>("n_predict", v, -1, 2147483647);
+                              s.session.max_tokens = number<int32_t>("n_predict", v, -1, kNoUpperBound);
                             }};
 constexpr OwnWay kSystem{[](const ChatSettings& s) { return s.session.system_prompt; },
                          [](ChatSettings& s, std::string_view v) { s.session.system_prompt = v; }};
@@ -109,7 +103,7 @@ void set_value(const Setting& setting, ChatSettings& s, std::string_view v) {
   std::visit(Overloaded{[&](bool ChatSettings::*field) { s.*field = parse_switch(setting.name, v); },
                         [&](const OwnWay& way) { way.set(s, v); },
                         [&]<class T>(T SamplingParams::*field) {
-                          s.session.sampling.*field = parse_number<T>(setting.name, v, setting.from, setting.to);
+                          s.session.sampling.*field = number<T>(setting.name, v, setting.from, setting.to);
                         }},
              setting.field);
 }

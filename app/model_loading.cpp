@@ -69,6 +69,10 @@ std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context, uin
     if (take_interrupt()) throw Error("loading " + options.path + " was stopped");
   };
   std::unique_ptr<Model> model = Model::load(options);
+  if (flags.layers_on_gpu && *flags.layers_on_gpu < model->config.n_layers && model->device != "cpu")
+    throw UsageError("-ngl " + grouped(*flags.layers_on_gpu) + " leaves some of " + options.path + "'s " +
+                     counted(model->config.n_layers, "layer") +
+                     " to the CPU; leave it out for all of them on the GPU, or take --device cpu");
   if (!flags.profile.empty()) {
     model->decoder->steps().profile().keep_trace();
     model->decoder->steps().set_measuring(true);

@@ -4,11 +4,14 @@
 #include <CLI/CLI.hpp>
 #include <cctype>
 #include <functional>
-#include <limits>
+#include <ranges>
 
 #include "app/arguments.h"
+#include "app/foreign_flags.h"
 #include "app/help_text.h"
+#include "app/parse_number.h"
 #include "app/version.h"
+#include "models/message.h"
 
 namespace warpchat {
 
@@ -30,9 +33,46 @@ constexpr CommandEntry kCommandEntries[] = {
 };
 
 template <class T>
+struct NumberOf {
+  using type = T;
+};
+template <class T>
+struct NumberOf<std::optional<T>> {
+  using type = T;
+};
+template <class T>
+struct NumberOf<std::vector<T>> {
+  using type = T;
+};
+
+// A sentence for the flag's name to stand before; empty: it is one.
+template <class T>
+CLI::Validator number_between(double from, double to) {
+  const auto check = [from, to](std::string& text) -> std::string {
+    try {
+      parse_number<typename NumberOf<T>::type>(text, from, to);
+      return "";
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  return CLI::Validator(check, "");
+}
+
+CLI::Validator one_of(const std::vector<std::string>& words) {
+  const auto check = [words](std::string& text) -> std::string {
+    if (std::ranges::find(words, text) != words.end()) return "";
+    std::string list;
+    for (size_t i = 0; i < words.size(); ++i) list += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+    return "takes " + list + ", found '" + text + "'";
+  };
+  return CLI::Validator(check, "");
+}
+
+template <class T>
 CLI::Option* number(CLI::App& app, const std::string& names, T& value, const std::string& help, double from,
-                    double to = std::numeric_limits<int32_t>::max()) {
-  return app.add_option(names, value, help)->check(CLI::Range(from, to, ""))->option_text("N");
+                    double to = kNoUpperBound) {
+  return app.add_option(names, value, help)->check(number_between<T>(from, to))->option_text("N");
 }
 
 template <class T>
@@ -69,6 +109,9 @@ void add_model_flags(CLI::App& app, ModelFlags& o, const std::string& context_he
   text(app, "--launch", o.launch, "MODE",
        "how a GPU's kernels are launched: stream, graph, persistent (batches: as graphs), auto; default auto: what is "
        "fastest");
+  app.option_defaults()->group("");
+  number(app, "--layers-on-gpu", o.layers_on_gpu, "-ngl", 1);
+  app.option_defaults()->group("Model");
   text(app, "--profile", o.profile, "FILE", "write a trace for Perfetto at the end, and a summary as FILE.md");
 }
 
@@ -94,6 +137,7 @@ void add_chat(CLI::App& app, ChatOptions& o) {
   text(app, "--system-prompt", o.system_prompt, "TEXT", "the system message; default: none");
   number(app, "-n,--n-predict", o.n_predict, "most tokens of an answer; -1: until it ends, the default", -1);
   app.add_flag("--raw", o.raw, "complete the prompt as it is, without a chat template");
+  app.add_flag("-e,--escape", o.escapes, "read \\n, \\t, \\\\ and the like in -p; default: they are text");
   app.add_flag("--parse-special", o.parse_special,
                "read <|im_end|> and other control tokens in messages, too; default: there they are text");
   text(app, "--chat-template", o.chat_template, "JINJA", "a template instead of the model's: its text, or 'chatml'");
@@ -102,6 +146,8 @@ void add_chat(CLI::App& app, ChatOptions& o) {
   app.add_flag("--no-history", o.no_history, "keep neither the conversation nor what is typed on disk");
   app.add_flag("--gui", o.gui, "open a window instead of using the terminal");
   text(app, "--gui-state", o.gui_state, "FILE", "for tests: what the window shows as JSON, after each frame");
+  app.option_defaults()->group("");
+  app.add_flag("--converse", o.converse, "-cnv");
   app.option_defaults()->group("Thinking and display");
   app.add_flag_callback(
       "--think", [&o] { o.think = true; }, "let the model think first; default: its template's choice");
@@ -136,7 +182,7 @@ void add_pull(CLI::App& app, PullOptions& o) {
 void add_endpoint(CLI::App& app, EndpointOptions& o) {
   app.option_defaults()->group("Task");
   app.add_option("ACTION", o.action, "add NAME URL, list (the default), or remove NAME")
-      ->check(CLI::IsMember({"add", "list", "remove"}))
+      ->check(one_of({"add", "list", "remove"}))
       ->option_text(" ");
   app.add_option("NAME", o.name, "what --endpoint calls it")->option_text(" ");
   app.add_option("URL", o.url, "http://host:8000, https://host/path/v1, ...")->option_text(" ");
@@ -157,7 +203,9 @@ void add_logits(CLI::App& app, LogitsOptions& o) {
   add_model_flags(app, o, "");
   app.option_defaults()->group("Task");
   app.add_option("--tokens", o.tokens, "token ids of one sequence from position 0")
+      ->take_all()
       ->delimiter(',')
+      ->check(number_between<std::vector<int64_t>>(0, kNoUpperBound))
       ->required()
       ->option_text("ID,ID,...");
   app.add_option("-o,--output", o.output, "float32 [n_tokens, n_vocab], row-major")->required()->option_text("FILE");
@@ -192,7 +240,11 @@ void add_bench(CLI::App& app, BenchOptions& o) {
   add_model_flags(app, o, "");
   app.option_defaults()->group("Tests (lists: 128,512)");
   const auto list = [&](const std::string& names, std::vector<uint32_t>& values, const std::string& help) {
-    app.add_option(names, values, help)->delimiter(',')->check(CLI::Range(0.0, 1e6, ""))->option_text("N,...");
+    app.add_option(names, values, help)
+        ->take_all()
+        ->delimiter(',')
+        ->check(number_between<std::vector<uint32_t>>(0, 1e6))
+        ->option_text("N,...");
   };
   list("-p,--n-prompt", o.n_prompt, "prompt tokens to compute; 0: none; default 512");
   list("-n,--n-gen", o.n_generate, "tokens to decode one by one; 0: none; default 128");
@@ -200,7 +252,7 @@ void add_bench(CLI::App& app, BenchOptions& o) {
   number(app, "--parallel", o.parallel, "sequences that -n decodes side by side; default 1", 1, 256);
   number(app, "-r,--repetitions", o.repetitions, "runs of each test after a warm-up; default 5", 1, 10000);
   app.add_option("-o,--output", o.format, "md, csv, json or jsonl; default md")
-      ->check(CLI::IsMember({"md", "csv", "json", "jsonl"}))
+      ->check(one_of({"md", "csv", "json", "jsonl"}))
       ->option_text("FORMAT");
 }
 
@@ -254,6 +306,7 @@ std::string help_of(const CLI::App& app, const std::string& command) {
   }
   const size_t n_fixed = groups.size();
   for (const CLI::Option* option : app.get_options()) {
+    if (option->get_group().empty()) continue;
     size_t at = n_fixed;
     while (at < groups.size() && groups[at].title != option->get_group()) ++at;
     if (at == groups.size()) groups.push_back({option->get_group(), {}});
@@ -275,32 +328,70 @@ std::string help_hint(const std::string& command) {
   return command == "chat" ? "chat --help" : "chat " + command + " --help";
 }
 
+struct ForeignCommand {
+  std::string_view name, instead;
+};
+constexpr ForeignCommand kForeignCommands[] = {
+    // of Ollama and others
+    {"run", "chat -m MODEL converses with a model, chat -m MODEL -p TEXT answers once"},
+    {"list", "chat --list-models lists the models that are here"},
+    {"ls", "chat --list-models lists the models that are here"},
+    {"show", "chat inspect MODEL lists what a model file holds"},
+    {"serve", "this program serves nobody; --endpoint URL talks to a server"},
+    {"rm", "a model is a file in the folders that chat --list-models names; remove it there"},
+};
+
 UsageError unexpected_argument(const std::string& argument, const std::string& command) {
   for (const CommandEntry& entry : kCommandEntries)
     if (argument == entry.name) return UsageError("the command comes first: chat " + argument + " and then its flags");
+  for (const ForeignCommand& foreign : kForeignCommands)
+    if (argument == foreign.name)
+      return UsageError("there is no command " + argument + "; " + std::string(foreign.instead));
+  if (argument.ends_with(".gguf")) return UsageError("a model is named with -m: chat -m " + argument);
+  if (command == "chat" && argument.find(' ') != std::string::npos)
+    return UsageError("unexpected text '" + printable(argument, 60) + "'; a question is asked with -p: chat -p TEXT");
   const bool flag = argument.starts_with('-');
   return UsageError((flag ? "unknown flag " : "unexpected argument '") + argument + (flag ? "" : "'") + "; " +
                     help_hint(command) + " lists what there is");
+}
+
+// CLI11's faults in this program's words.
+UsageError usage_error(const CLI::App& app, const CLI::ParseError& error, const std::string& command) {
+  const std::string text = error.what(), name = text.substr(0, text.find(':'));
+  const std::string see = "; see " + help_hint(command);
+  if (const CLI::Option* option = app.get_option_no_throw(name); option != nullptr && text != name) {
+    if (error.get_name() == "ValidationError") return UsageError(name + text.substr(name.size() + 1) + see);
+    if (error.get_name() == "ArgumentMismatch")
+      return UsageError(name + " needs a value after it: " + name + " " + option->get_option_text() + see);
+  }
+  if (const size_t equals = text.find(" = "); error.get_name() == "ConversionError" && equals != std::string::npos) {
+    const std::string flag = text.substr(text.rfind(' ', equals - 1) + 1, equals - text.rfind(' ', equals - 1) - 1);
+    return UsageError(flag + " takes no value, found '" + text.substr(equals + 3) + "'" + see);
+  }
+  return UsageError(one_sentence(text) + see);
 }
 
 template <class T>
 ParsedOptions parse(const CommandLine& line, const std::string& purpose,
                     const std::function<void(CLI::App&, T&)>& add) {
   CLI::App app(purpose, line.command == "chat" ? "chat" : "chat " + line.command);
-  app.set_help_flag();  // set anew last, so that it stands with the general flags
+  app.set_help_flag();                 // set anew last, so that it stands with the general flags
+  app.option_defaults()->take_last();  // of a flag that is given twice, as llama.cpp does
   T options;
   add(app, options);
   add_common(app, options);
   app.allow_extras();
-  std::vector<std::string> reversed(line.arguments.rbegin(), line.arguments.rend());
+  std::vector<std::string> arguments = translate_foreign_flags(
+      line.arguments, [&](const std::string& name) { return app.get_option_no_throw(name) != nullptr; });
+  std::ranges::reverse(arguments);
   try {
-    app.parse(reversed);
+    app.parse(arguments);
   } catch (const CLI::CallForHelp&) {
     return {std::nullopt, help_of(app, line.command)};
   } catch (const CLI::CallForVersion& version) {
     return {std::nullopt, std::string(version.what()) + "\n"};
   } catch (const CLI::ParseError& error) {
-    throw UsageError(one_sentence(error.what()) + "; see " + help_hint(line.command));
+    throw usage_error(app, error, line.command);
   }
   if (!app.remaining().empty()) throw unexpected_argument(app.remaining().front(), line.command);
   return {Options(std::move(options)), ""};

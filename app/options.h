@@ -24,6 +24,7 @@ struct ModelFlags : CommonOptions {  // of every command that loads a model
   std::string cache_type_k = "f16", cache_type_v = "f16";
   std::string launch = "auto";  // how kernels are launched on a GPU
   std::string profile;          // FILE for a trace; empty: none
+  std::optional<uint32_t> layers_on_gpu;  // llama.cpp's -ngl: all of them, or it is refused
 };
 
 struct SamplingFlags {  // what is given here beats the file
@@ -37,6 +38,8 @@ struct ChatOptions : ModelFlags, SamplingFlags {
   std::string system_prompt;
   int32_t n_predict = -1;  // -1: until the end of the answer
   bool raw = false, parse_special = false;
+  bool escapes = false;   // \n and the like in -p are read
+  bool converse = false;  // asked for by name, so that a prompt contradicts it
   std::string chat_template, chat_template_file, template_variables;  // the last: a JSON object
   std::optional<bool> think;
   bool hide_thinking = false, verbose = false, no_word_wrap = false;

@@ -33,6 +33,18 @@ std::string joined(std::string before, const std::string& after) {
   return before + (before.ends_with('\n') ? "" : "\n") + after;
 }
 
+// What C would make of a string's escapes; any other backslash stays.
+std::string unescaped(std::string_view text) {
+  constexpr std::string_view kLetters = "nrt\\'\"", kMeanings = "\n\r\t\\'\"";
+  std::string plain;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const size_t letter = text[i] == '\\' && i + 1 < text.size() ? kLetters.find(text[i + 1]) : std::string_view::npos;
+    plain += letter == std::string_view::npos ? text[i] : kMeanings[letter];
+    if (letter != std::string_view::npos) ++i;
+  }
+  return plain;
+}
+
 // Standard input, then the file, then -p. Standard input is not waited for when it is a terminal and there is another
 // prompt.
 std::string read_prompt(const ChatOptions& options) {
@@ -49,7 +61,7 @@ std::string read_prompt(const ChatOptions& options) {
   }
   if (options.prompt) {
     require_utf8(*options.prompt, "--prompt");
-    prompt = joined(std::move(prompt), *options.prompt);
+    prompt = joined(std::move(prompt), options.escapes ? unescaped(*options.prompt) : *options.prompt);
   }
   if (prompt.empty()) throw UsageError("the prompt is empty; give one with -p, -f or standard input");
   return prompt;
@@ -143,6 +155,8 @@ int run_in_window(const ChatOptions& options) {
 }  // namespace
 
 int run_command(const ChatOptions& options) {
+  if (options.converse && (options.prompt || options.prompt_file))
+    throw UsageError("-cnv and -i ask for a conversation, -p and -f for one answer; give either");
   if (options.parallel != 1) throw Error("--parallel above 1 is not supported on cpu");
   settings_from(options, {});  // faults of flags show before anything is loaded
   const bool interactive = is_interactive(options), is_remote = !options.endpoint.empty();

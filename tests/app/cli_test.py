@@ -183,6 +183,15 @@ class Commands(Case):
         if "not usable" in self.run_well("--list-devices").out.decode():
             self.assert_refused(Run("-m", TINY, "-p", "x", "--device", "cuda"), 1, "NVIDIA driver", "--device cpu")
 
+    def test_llama_cpps_flags_mean_what_they_say(self):
+        plain = self.run_well("-m", TINY, "-p", 'a\n\t"b"\\c\\', *ONE_ANSWER)
+        escaped = self.run_well("-hf", TINY, "-ngl", "99", "-fa", "--jinja", "--color", "-e", "-p", r'a\n\t\"b\"\\c\\',
+                                *ONE_ANSWER)
+        self.assertEqual(plain.out, escaped.out)
+        self.assert_refused(Run("-m", TINY, "-cnv", "-p", "x"), 2, "-cnv", "give either")
+        self.assert_refused(Run("-m", TINY, "-p", "x", "-dev", "emulator", "-ngl", "1"), 2, "-ngl 1", "2 layers")
+        self.run_well("-m", TINY, "-p", "x", "-n", "1", "-dev", "emulator", "-ngl", "2")
+
     def test_devices_agree(self):
         flags = ("-m", TINY, "-p", "one two three", "-n", "8", "--temp", "0", "--raw")
         for more in ((), ("--launch", "graph"), ("--launch", "persistent")):
