@@ -1,0 +1,381 @@
+// A line is read from left to right, a token a step. Tokens look at most one character ahead, keys at a line's begin
+// excepted, so that a line keeps its colours as it grows.
+#include "app/code_scanner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/code_languages.h"
+
+namespace warpchat {
+
+namespace {
+
+using State = CodeScanner::State;
+using std::string_view;
+constexpr size_t kNone = string_view::npos;
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+bool is_letter(char c) { return is_upper(c) || (c >= 'a' && c <= 'z') || c == '_' || (c & 0x80) != 0; }
+bool has(string_view set, char c) { return c != '\0' && set.find(c) != kNone; }
+bool has(const std::vector<string_view>& sorted, string_view word) {
+  return std::binary_search(sorted.begin(), sorted.end(), word);
+}
+
+std::string lower_case(string_view text) {
+  std::string out(text);
+  for (char& c : out) c = is_upper(c) ? static_cast<char>(c + 32) : c;
+  return out;
+}
+
+string_view trimmed(string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && (is_blank(text.back()) || text.back() == ';')) text.remove_suffix(1);
+  return text;
+}
+
+class LineReader {
+ public:
+  LineReader(const CodeLanguage& language, string_view line, State& state, std::vector<CodeSpan>& out, size_t shift)
+      : language_(language), row_(*language.row), line_(line), state_(state), out_(out), shift_(shift) {}
+
+  void read() {
+    if (row_.form == CodeForm::kDiff) return read_diff();
+    if (state_.closing.empty() && !row_.separators.empty()) read_key();
+    while (at_ < line_.size()) {
+      if (state_.embedded) {
+        read_embedded();
+      } else if (!state_.closing.empty()) {
+        read_inside();
+      } else if (!read_comment() && !(row_.form == CodeForm::kMarkup ? read_markup() : read_token())) {
+        add(1, CodeKind::kPlain);
+      }
+    }
+    if (!heredoc_.empty() && state_.closing.empty()) open(heredoc_, CodeKind::kString, false), state_.whole_line = true;
+  }
+
+ private:
+  bool add(size_t length, CodeKind kind) {
+    const size_t begin = shift_ + at_;
+    at_ += std::min(length, line_.size() - at_);
+    if (begin == shift_ + at_) return true;
+    if (!out_.empty() && out_.back().kind == kind && out_.back().end == begin)
+      out_.back().end = shift_ + at_;
+    else
+      out_.push_back({begin, shift_ + at_, kind});
+    return true;
+  }
+  bool is(char sign) const { return row_.signs.find(sign) != kNone; }
+  char at(size_t i) const { return i < line_.size() ? line_[i] : '\0'; }
+  char next(size_t n = 0) const { return at(at_ + n); }
+  string_view rest() const { return line_.substr(at_); }
+  bool in_word(char c) const { return is_letter(c) || is_digit(c) || has(row_.in_words, c); }
+  bool after_word() const { return at_ > 0 && in_word(line_[at_ - 1]); }
+  size_t begin() const { return std::min(line_.find_first_not_of(" \t"), line_.size()); }
+  size_t word_end(size_t from) const {
+    while (from < line_.size() && in_word(line_[from])) ++from;
+    return from;
+  }
+
+  void read_diff() {
+    for (string_view head : {"diff ", "index ", "--- ", "+++ ", "@@"}) {
+      if (line_.starts_with(head)) return (void)add(line_.size(), CodeKind::kDirective);
+    }
+    const char mark = next();
+    add(line_.size(), mark == '+' ? CodeKind::kAdded : mark == '-' ? CodeKind::kRemoved : CodeKind::kPlain);
+  }
+
+  // "key: value", "- key: value", "key = value", "[section]", "target: files"; YAML's blocks of text.
+  void read_key() {
+    const bool yaml = row_.separators == ":", ini = row_.separators == "=";
+    size_t from = begin();
+    if (state_.block_indent >= 0) {
+      if (from == line_.size() || static_cast<int>(from) > state_.block_indent) {
+        return (void)add(line_.size(), CodeKind::kString);
+      }
+      state_.block_indent = -1;
+    }
+    while (yaml && at(from) == '-' && at(from + 1) == ' ')
+      from = std::min(line_.find_first_not_of(' ', from + 1), line_.size());
+    if (at(0) == '\t' && !yaml && !ini) return;
+    if (ini && at(from) == '[') {
+      add(from, CodeKind::kPlain);
+      return (void)add(line_.find_last_of(']', line_.find_first_of("#;")) + 1 - from, CodeKind::kType);
+    }
+    const size_t end = line_.find_first_of(yaml ? ":#{[&*!|>" : "=:#;", from);
+    if (end == kNone || end == from || !has(row_.separators, line_[end])) return;
+    if (yaml && end + 1 < line_.size() && !is_blank(line_[end + 1])) return;
+    add(from, CodeKind::kPlain);
+    add(line_.find_last_not_of(" \t+?:", end - 1) + 1 - from, CodeKind::kFunction);
+    const string_view value = trimmed(line_.substr(end + 1));
+    if (yaml && value.size() <= 3 && has("|>", value.empty() ? '\0' : value[0]))
+      state_.block_indent = static_cast<int>(from);
+  }
+
+  void open(string_view closing, CodeKind kind, bool escapes, string_view opening = {}) {
+    state_.closing = closing;
+    state_.opening = opening;
+    state_.kind = kind;
+    state_.escapes = escapes;
+    state_.depth = 1;
+  }
+
+  // In a comment or a string: up to what closes it.
+  void read_inside() {
+    if (state_.whole_line) {
+      if (trimmed(line_) == state_.closing) state_.closing.clear(), state_.whole_line = false;
+      return (void)add(line_.size(), CodeKind::kString);
+    }
+    size_t end = at_;
+    while (end < line_.size() && !state_.closing.empty()) {
+      const string_view here = line_.substr(end);
+      if (state_.escapes && here[0] == '\\') {
+        end += 2;
+      } else if (here.starts_with(state_.closing)) {
+        end += state_.closing.size();
+        if (--state_.depth == 0) state_.closing.clear();
+      } else if (!state_.opening.empty() && here.starts_with(state_.opening)) {
+        end += state_.opening.size();
+        ++state_.depth;
+      } else {
+        ++end;
+      }
+    }
+    add(end - at_, state_.kind);
+  }
+
+  // Opens a string of `length` bytes before its text; one that goes on over lines may stay open.
+  bool read_string(size_t length, string_view closing, bool escapes, bool goes_on) {
+    add(length, CodeKind::kString);
+    open(closing, CodeKind::kString, escapes);
+    read_inside();
+    if (!goes_on) state_.closing.clear();
+    if (is(sign::kKeys) && next() == ':') out_.back().kind = CodeKind::kFunction;
+    return true;
+  }
+
+  // "[[", "[==[": how long; 0: none begins here.
+  size_t long_bracket(size_t from) const {
+    if (!is(sign::kLongBracket) || at(from) != '[') return 0;
+    const size_t end = line_.find_first_not_of('=', from + 1);
+    return at(end) == '[' ? end + 1 - from : 0;
+  }
+  std::string closing_bracket(size_t length) const { return ']' + std::string(length - 2, '=') + ']'; }
+
+  bool read_comment() {
+    if (is(sign::kAttribute) && next() == '#' && (next(1) == '[' || (next(1) == '!' && next(2) == '['))) {
+      return add(rest().find(']') + (rest().find(']') == kNone ? 0 : 1), CodeKind::kDirective);
+    }
+    if (!language_.comment_opens.empty() && rest().starts_with(language_.comment_opens)) {
+      add(language_.comment_opens.size(), CodeKind::kComment);
+      const string_view nested = is(sign::kNested) ? language_.comment_opens : string_view();
+      open(language_.comment_closes, CodeKind::kComment, false, nested);
+      return true;
+    }
+    for (string_view comment : language_.line_comments) {
+      if (!rest().starts_with(comment)) continue;
+      if (comment.size() == 1 && at_ > 0 && !is_blank(line_[at_ - 1])) continue;
+      if (const size_t bracket = long_bracket(at_ + comment.size())) {
+        add(comment.size() + bracket, CodeKind::kComment);
+        return open(closing_bracket(bracket), CodeKind::kComment, false), true;
+      }
+      return add(line_.size(), CodeKind::kComment);
+    }
+    return false;
+  }
+
+  bool read_quote() {
+    for (const auto* quotes : {&language_.long_quotes, &language_.quotes}) {
+      for (string_view quote : *quotes) {
+        if (!rest().starts_with(quote)) continue;
+        const bool escapes = (' ' + std::string(row_.raw_quotes) + ' ').find(' ' + std::string(quote) + ' ') == kNone;
+        const string_view closing = quote.ends_with("@\"") ? quote.substr(quote.size() - 1) : quote;
+        return read_string(quote.size(), closing, escapes, quotes == &language_.long_quotes);
+      }
+    }
+    if (const size_t bracket = long_bracket(at_)) return read_string(bracket, closing_bracket(bracket), false, true);
+    return false;
+  }
+
+  bool read_token() {
+    const char c = next(), second = next(1);
+    if (is_blank(c)) return add(1, CodeKind::kPlain);
+    if (is(sign::kLifetime) && c == '\'') return read_lifetime();
+    if (read_quote()) return true;
+    if (is(sign::kPreprocessor) && c == '#' && at_ == begin()) return read_preprocessor();
+    if (is(sign::kDecorator) && c == '@' && is_letter(second)) {
+      size_t end = word_end(at_ + 1);
+      while (at(end) == '.' && is_letter(at(end + 1))) end = word_end(end + 1);
+      return add(end - at_, CodeKind::kDirective);
+    }
+    if (is(sign::kVariable) && c == '$') return read_variable();
+    if (is(sign::kHeredoc) && c == '<' && second == '<') return read_heredoc();
+    if (is(sign::kDots) && c == '.' && is_letter(second)) {
+      const string_view word = line_.substr(at_, word_end(at_ + 1) - at_);
+      return add(word.size(), has(language_.types, word) ? CodeKind::kType : CodeKind::kDirective);
+    }
+    if (is(sign::kStyles) && read_style()) return true;
+    if (is_digit(c) || (has(".-", c) && is_digit(second) && !after_word() &&
+                        (c == '.' ? at_ == 0 || line_[at_ - 1] != '.' : in_word('-')))) {
+      return read_number();
+    }
+    if (is_letter(c) || (in_word(c) && (is_letter(second) || second == '-'))) return read_word();
+    return false;
+  }
+
+  // Counts braces; .class, #id, #ffc0cb.
+  bool read_style() {
+    const char c = next();
+    if (c == '{') ++state_.braces;
+    if (c == '}') state_.braces = std::max(0, state_.braces - 1);
+    if (!has(".#", c) || !in_word(next(1)) || (c == '.' && is_digit(next(1)))) return false;
+    const size_t end = word_end(at_ + 1);
+    const bool is_colour =
+        c == '#' && state_.braces > 0 && line_.find_first_not_of("0123456789abcdefABCDEF", at_ + 1) >= end;
+    return add(end - at_, is_colour ? CodeKind::kNumber : CodeKind::kType);
+  }
+
+  bool read_number() {
+    const bool hex = next() == '0' && (next(1) | 32) == 'x';
+    size_t end = at_ + 1;
+    for (; end < line_.size(); ++end) {
+      const char c = line_[end], before = line_[end - 1], after = at(end + 1);
+      const bool exponent = has("+-", c) && has(hex ? "pP" : "eE", before) && is_digit(after);
+      const bool point = c == '.' && after != '.' && !is_letter(after);
+      if (!is_letter(c) && !is_digit(c) && !exponent && !point && !(c == '\'' && is_digit(after))) break;
+    }
+    return add(end - at_, CodeKind::kNumber);
+  }
+
+  bool read_word() {
+    const string_view word = line_.substr(at_, word_end(at_) - at_);
+    const char after = next(word.size());
+    if (is(sign::kRawString) && (word.back() | 32) == 'r' && word.size() <= 3 && has("\"#", after)) {
+      if (read_raw_string(word.size())) return true;
+    }
+    if (is(sign::kPrefix) && has("\"'", after) && word.find_first_not_of("bBfFLrRuU8") == kNone) {
+      return add(word.size(), CodeKind::kString);
+    }
+    const std::string lower = is(sign::kAnyCase) ? lower_case(word) : std::string();
+    const string_view known = is(sign::kAnyCase) ? lower : word;
+    if (has(language_.keywords, known)) return add(word.size(), CodeKind::kKeyword);
+    if (has(language_.types, known)) return add(word.size(), CodeKind::kType);
+    if (is(sign::kAttribute) && after == '!' && next(word.size() + 1) != '=') {
+      return add(word.size() + 1, CodeKind::kFunction);
+    }
+    if (after == '(' || (after == ':' && state_.braces > 0)) return add(word.size(), CodeKind::kFunction);
+    const bool names_type = is(sign::kCapital) && is_upper(word[0]) && lower_case(word).find_first_of("_") == kNone &&
+                            std::any_of(word.begin(), word.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+    return add(word.size(), names_type ? CodeKind::kType : CodeKind::kPlain);
+  }
+
+  // C++: R"mark(...)mark", Rust: r##"..."##.
+  bool read_raw_string(size_t prefix) {
+    const size_t from = at_ + prefix;
+    if (line_[from - 1] == 'R') {
+      const size_t paren = line_.find('(', from);
+      if (paren == kNone || paren - from > 17) return false;
+      return read_string(paren + 1 - at_, ')' + std::string(line_.substr(from + 1, paren - from - 1)) + '"', false,
+                         true);
+    }
+    const size_t quote = std::min(line_.find_first_not_of('#', from), line_.size());
+    if (at(quote) != '"') return false;
+    return read_string(quote + 1 - at_, '"' + std::string(quote - from, '#'), false, true);
+  }
+
+  // 'a' and '\n' are characters, 'a alone is a lifetime.
+  bool read_lifetime() {
+    const size_t close = line_.find('\'', at_ + 2);
+    const bool is_character = next(1) == '\\' || close == at_ + 2 || ((next(1) & 0x80) != 0 && close <= at_ + 5);
+    if (is_character) return read_string(1, "'", true, false);
+    return add(word_end(at_ + 1) - at_, CodeKind::kType);
+  }
+
+  bool read_preprocessor() {
+    const size_t word = std::min(line_.find_first_not_of(" \t", at_ + 1), line_.size());
+    add(word_end(word) - at_, CodeKind::kDirective);
+    if (!line_.substr(word).starts_with("include")) return true;
+    while (is_blank(next())) add(1, CodeKind::kPlain);
+    if (next() == '<') add(std::min(line_.find('>', at_), line_.size()) + 1 - at_, CodeKind::kString);
+    return true;
+  }
+
+  bool read_variable() {
+    if (next(1) == '{') return add(std::min(rest().find('}'), rest().size()) + 1, CodeKind::kType);
+    if (next(1) == '(') {
+      const size_t end = word_end(at_ + 2);
+      const bool is_name = at(end) == ')' || end == line_.size();
+      return add(is_name ? end + 1 - at_ : 1, is_name ? CodeKind::kType : CodeKind::kPlain);
+    }
+    if (has("@<?#^*!$", next(1))) return add(2, CodeKind::kType);
+    return add(word_end(at_ + 1) - at_, CodeKind::kType);
+  }
+
+  // <<EOF, <<-"EOF", <<~SQL, PHP's <<<EOT: the text begins with the next line.
+  bool read_heredoc() {
+    size_t name = line_.find_first_not_of('<', at_);
+    while (has("-~\"'", at(name))) ++name;
+    if (!is_upper(at(name))) return false;
+    const size_t end = word_end(name);
+    heredoc_ = line_.substr(name, end - name);
+    return add(end + (has("\"'", at(end)) ? 1 : 0) - at_, CodeKind::kString);
+  }
+
+  bool read_markup() {
+    const char c = next();
+    if (state_.in_tag) {
+      if (has("\"'", c)) return read_quote();
+      if (in_word(c)) return add(word_end(at_) - at_, CodeKind::kFunction);
+      if (c != '>') return false;
+      state_.in_tag = false;
+      if (state_.tag == "script") state_.embedded = code_language("javascript");
+      if (state_.tag == "style") state_.embedded = code_language("css");
+      return add(1, CodeKind::kKeyword);
+    }
+    if (c == '&' && rest().find(';') < 10) return add(rest().find(';') + 1, CodeKind::kNumber);
+    if (c != '<') return false;
+    if (has("!?", next(1))) return add(std::min(rest().find('>'), rest().size()) + 1, CodeKind::kDirective);
+    const size_t name = at_ + (next(1) == '/' ? 2 : 1);
+    if (!is_letter(at(name))) return false;
+    state_.in_tag = true;
+    state_.tag = name == at_ + 1 ? lower_case(line_.substr(name, word_end(name) - name)) : "";
+    return add(word_end(name) - at_, CodeKind::kKeyword);
+  }
+
+  void read_embedded() {
+    const size_t end = std::min(line_.find("</" + state_.tag, at_), line_.size());
+    const CodeLanguage* inner = std::exchange(state_.embedded, nullptr);
+    LineReader(*inner, line_.substr(at_, end - at_), state_, out_, shift_ + at_).read();
+    at_ = end;
+    state_.embedded = inner;
+    if (end < line_.size()) state_ = {};
+  }
+
+  const CodeLanguage& language_;
+  const CodeRow& row_;
+  string_view line_;
+  State& state_;
+  std::vector<CodeSpan>& out_;
+  size_t shift_, at_ = 0;
+  std::string heredoc_;
+};
+
+}  // namespace
+
+CodeScanner::CodeScanner(string_view name) : language_(code_language(lower_case(name))) {}
+
+void CodeScanner::scan_line(string_view line, std::vector<CodeSpan>& spans, size_t at) {
+  if (language_)
+    LineReader(*language_, line, state_, spans, at).read();
+  else if (!line.empty())
+    spans.push_back({at, at + line.size(), CodeKind::kPlain});
+}
+
+string_view terminal_colour(CodeKind kind) {
+  static constexpr string_view kColours[kCodeKinds] = {"", "35", "36", "32", "31", "2", "34", "33", "32", "31"};
+  return kColours[static_cast<size_t>(kind)];
+}
+
+}  // namespace warpchat
