@@ -1,4 +1,4 @@
-// The two tables. Text on its background has a contrast of at least 7 : 1, dim text 4.5 : 1.
+// The two tables. Text on its background has a contrast of at least 7 : 1, dim text and coloured code 4.5 : 1.
 #include "app/gui/theme.h"
 
 namespace warpchat::gui {
@@ -30,6 +30,8 @@ constexpr Theme kLight = {
     .error = rgb(0xB3261E),
     .warning = rgb(0x8A5A00),
     .good = rgb(0x2E7D32),
+    .code_kinds = {rgb(0x2B2A33), rgb(0x8A2BB0), rgb(0x0B6A73), rgb(0x3A6B12), rgb(0x9A4A00), rgb(0x6B6760),
+                   rgb(0x1B54A8), rgb(0x99295F), rgb(0x2A6B2E), rgb(0xA8231C)},
 };
 
 constexpr Theme kDark = {
@@ -52,6 +54,8 @@ constexpr Theme kDark = {
     .error = rgb(0xF28B82),
     .warning = rgb(0xE6B450),
     .good = rgb(0x81C784),
+    .code_kinds = {rgb(0xDCDCE0), rgb(0xD7A0F0), rgb(0x6FCFC6), rgb(0xA8CE7E), rgb(0xF0B07A), rgb(0x8E8D88),
+                   rgb(0x8CBEF7), rgb(0xF09DC0), rgb(0x8FD094), rgb(0xF59A92)},
 };
 
 }  // namespace

@@ -2,6 +2,8 @@
 #pragma once
 #include <cstdint>
 
+#include "app/code_scanner.h"
+
 namespace warpchat::gui {
 
 using Colour = uint32_t;  // as ImGui packs it: 0xAABBGGRR
@@ -14,6 +16,7 @@ struct Theme {
   Colour border, selection, hover;
   Colour code_background, code_text, quote_bar;
   Colour error, warning, good;
+  Colour code_kinds[kCodeKinds];  // of coloured code, by CodeKind; plain: code_text
 };
 
 const Theme& light_theme();

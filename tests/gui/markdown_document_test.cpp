@@ -221,6 +221,33 @@ struct SourceCase {
 };
 
 // What is read comes from these very bytes.
+// Kinds by number, a digit a byte; "." between lines.
+std::string colours_of(const std::vector<MarkdownBlock>& blocks) {
+  std::string out;
+  for (const MarkdownBlock& block : blocks) {
+    std::string kinds(block.text.size(), '.');
+    for (const CodeSpan& span : block.colours.spans) {
+      for (size_t i = span.begin; i < span.end; ++i) kinds[i] = static_cast<char>('0' + static_cast<int>(span.kind));
+    }
+    out += kinds + "\n";
+  }
+  return out;
+}
+
+TEST(MarkdownDocument, ColoursCodeAsItGrows) {
+  std::string code = "int /* a\nb */ f\n";
+  std::string text = "x\n\n```cpp\n" + code + "```\n\n- y\n  ```python\n  def f\n  ```\n\n```\nint\n```\n```c\n/*\n";
+  for (int i = 0; i < 700; ++i) text += "a long comment\n";  // in pieces
+  text += "*/ int";
+  const std::string whole = colours_of(document_of(text));
+  EXPECT_TRUE(whole.starts_with(".\n22205555.555500\n")) << whole.substr(0, 40);
+  EXPECT_TRUE(whole.ends_with(".550222\n")) << whole.substr(whole.size() - 40);
+  MarkdownDocument document;
+  for (size_t n = 0; n < text.size(); n = n < 150 ? n + 1 : n + 97) document.update(text.substr(0, n), true);
+  document.update(text, false);
+  EXPECT_EQ(colours_of(document.blocks()), whole);
+}
+
 TEST(MarkdownDocument, TextKnowsItsSource) {
   static const SourceCase kSources[] = {
       {"emphasis", "a **bold** word", "bold"},

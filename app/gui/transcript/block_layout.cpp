@@ -57,6 +57,18 @@ StyledText styled(const MarkdownBlock& block, size_t begin, size_t end, const Bl
   return out;
 }
 
+StyledText styled_code(const MarkdownBlock& block, const BlockLook& look) {
+  if (look.is_thought || block.colours.spans.empty()) return styled(block, 0, block.text.size(), look);
+  StyledText out;
+  out.text = block.text;
+  TextStyle style = style_of(block, {}, look);
+  for (const CodeSpan& span : block.colours.spans) {
+    style.colour = look.theme.code_kinds[static_cast<size_t>(span.kind)];
+    out.runs.push_back({span.begin, span.end, style});
+  }
+  return out;
+}
+
 bool contains(const TextRect& rect, float x, float y) {
   return x >= rect.x && x < rect.x + rect.width && y >= rect.y && y < rect.y + rect.height;
 }
@@ -109,8 +121,7 @@ void BlockLayout::lay_out_text(TextEngine& engine, const MarkdownBlock& block, c
 void BlockLayout::lay_out_code(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look,
                                const BlockPlace& place) {
   const float padding = std::round(kCodePadding * em_), head = block.continues ? 0 : std::round(kCodeHead * em_);
-  StyledText text = styled(block, 0, block.text.size(), look);
-  auto layout = engine.layout(text, 0);
+  auto layout = engine.layout(styled_code(block, look), 0);
   const float text_height = std::max(layout->height(), engine.line_height(style_of(block, {}, look)));
   inner_width_ = std::ceil(layout->width());
   frame_ = {left_ + padding, top_ + head, std::max(em_, available_ - 2 * padding), text_height};

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "app/code_scanner.h"
+
 namespace warpchat::gui {
 
 // text[begin, end) looks so.
@@ -32,6 +34,15 @@ struct TableCell {
   bool operator==(const TableCell&) const = default;
 };
 
+// Of code in a known language. They follow from a block's text and language, and from the pieces before it.
+struct CodeColours {
+  std::vector<CodeSpan> spans;  // of the text, in order; none: it is plain
+  CodeScanner scanner;          // before the last line
+  size_t last_line = 0;         // where that begins
+  size_t n_before_last = 0;     // spans
+  bool operator==(const CodeColours&) const { return true; }
+};
+
 struct MarkdownBlock {
   BlockKind kind = BlockKind::kParagraph;
   int level = 0;                 // of a heading: 1 to 6
@@ -43,7 +54,8 @@ struct MarkdownBlock {
   bool piece_of_text = false;    // likewise, and no line ended between them
   std::string language;          // of code; empty: not said
 
-  std::string text;               // "\n": a line's end; of a table: "\t" between cells, "\n" between rows
+  std::string text;  // "\n": a line's end; of a table: "\t" between cells, "\n" between rows
+  CodeColours colours;
   std::vector<InlineSpan> spans;  // cover the text in order
   std::vector<std::string> links;
   std::vector<SourceMark> sources;  // in order

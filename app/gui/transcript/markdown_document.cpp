@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/gui/transcript/code_colours.h"
 #include "app/gui/transcript/markdown_parse.h"
 #include "app/gui/transcript/markdown_tail.h"
 #include "app/gui/transcript/plain_text.h"
@@ -28,11 +29,14 @@ void MarkdownDocument::update(std::string_view text, bool streaming, size_t sour
     scan_new_lines();
     parse_tail(streaming);
   }
-  if (n_unchanged_ < n_kept) return;  // all was parsed anew
+  if (n_unchanged_ < n_kept) return colour_code(blocks_, 0, nullptr);  // all was parsed anew
   const auto [before, now] =
       std::mismatch(old_tail.begin(), old_tail.end(),
                     blocks_.begin() + static_cast<long>(std::min(n_kept, blocks_.size())), blocks_.end());
-  n_unchanged_ = n_kept + static_cast<size_t>(before - old_tail.begin());
+  const auto n_same = static_cast<size_t>(before - old_tail.begin());
+  n_unchanged_ = n_kept + n_same;
+  for (size_t i = 0; i < n_same; ++i) blocks_[n_kept + i].colours = std::move(old_tail[i].colours);
+  colour_code(blocks_, n_unchanged_, n_same < old_tail.size() ? &old_tail[n_same] : nullptr);
 }
 
 void MarkdownDocument::reset() {

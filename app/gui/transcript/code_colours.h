@@ -1,0 +1,13 @@
+// The colours of a message's code blocks, kept while it grows: of a block that streams only its last line is read
+// again.
+#pragma once
+#include <vector>
+
+#include "app/gui/transcript/markdown_block.h"
+
+namespace warpchat::gui {
+
+// Colours blocks[first, ...), of which blocks[first] may have grown out of *before (nullptr: it has not).
+void colour_code(std::vector<MarkdownBlock>& blocks, size_t first, const MarkdownBlock* before);
+
+}  // namespace warpchat::gui
