@@ -1,0 +1,13 @@
+// Formulas as one line of plain characters, for the terminal: x², α ≤ ∑ᵢ₌₁ⁿ √2.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "app/math/tex.h"
+
+namespace warpchat {
+
+// nullopt: it does not fit in a line so that it reads well (a matrix, a script that Unicode has no letters for).
+std::optional<std::string> math_in_unicode(const MathNode& tree);
+
+}  // namespace warpchat

@@ -1,0 +1,63 @@
+// A formula in TeX's notation as a tree: what the window sets and the terminal writes in Unicode. Commands that are not
+// known make no tree, so that the source is shown.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warpchat {
+
+// Decides the space between neighbours (The TeXbook, chapter 18).
+enum class MathClass : uint8_t { kOrdinary, kOperator, kBinary, kRelation, kOpening, kClosing, kPunctuation, kInner };
+
+enum class MathKind : uint8_t {
+  kRow,       // children side by side
+  kSymbol,    // `text`, in the mathematical alphabet already
+  kText,      // `text` as words, blanks and all
+  kSpace,     // `width`
+  kFraction,  // children: above, below; without a rule: a binomial's inside
+  kRoot,      // children: radicand, degree (an empty row: none)
+  kScripts,   // children: base, below, above (empty rows: none)
+  kFence,     // children: the inside; left, right: delimiters, 0: none. A kSymbol with `stretches` inside is as high
+  kTable,     // children: cells, row by row, n_columns a row
+  kAccent,    // children: base; `text`: the mark, above it or below
+  kStyle,     // children: what is set so
+  kBox,       // children: what is framed
+};
+
+enum class MathStyle : uint8_t { kDisplay, kText, kScript, kScriptScript, kInherit };
+
+enum class TableLook : uint8_t { kMatrix, kCases, kAligned, kSmall };
+
+struct MathNode {
+  MathKind kind = MathKind::kRow;
+  MathClass math_class = MathClass::kOrdinary;
+  std::u32string text = {};
+  std::vector<MathNode> children = {};
+  bool large = false;          // a symbol that is larger in displays: a sum
+  bool limits = false;         // scripts stand above and below, in displays
+  bool always_limits = false;  // everywhere
+  bool stretches = false;      // an accent as wide as its base; a symbol as high as the fence it is in
+  bool below = false;          // an accent
+  bool rule = true;            // of a fraction
+  bool upright = false;        // a name in letters: "sin"
+  MathStyle style = MathStyle::kInherit;
+  float width = 0;  // of a space: em; of a delimiter's size that was asked for: em, 0: as high as the inside
+  char32_t left = 0, right = 0;
+  size_t n_columns = 0;
+  TableLook look = TableLook::kMatrix;
+  std::string columns = {};        // "lcr" of each column, the last one for all that follow
+  std::vector<size_t> bars = {};   // vertical rules before these columns
+  std::vector<size_t> lines = {};  // horizontal rules above these rows
+};
+
+// source: without the marks around it ($, \[). nullopt: something in it is not known or not closed.
+std::optional<MathNode> parse_tex(std::string_view source);
+
+// The formula inside "$x$", "$$x$$", "\(x\)" or "\[x\]"; empty: it is none of these.
+std::string_view formula_inside(std::string_view marked);
+
+}  // namespace warpchat
