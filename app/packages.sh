@@ -3,7 +3,7 @@
 
 build_packages="g++ cmake ninja-build pkg-config libpcre2-dev libsentencepiece-dev nlohmann-json3-dev libcli11-dev
   libspdlog-dev libutf8proc-dev libsqlite3-dev libcurl4-openssl-dev libssl-dev libimgui-dev libglfw3-dev libgl-dev
-  libmd4c-dev libharfbuzz-dev libfribidi-dev libfontconfig-dev libfreetype-dev libicu-dev"
+  libmd4c-dev libharfbuzz-dev libfribidi-dev libfontconfig-dev libfreetype-dev libicu-dev fonts-texgyre-math"
 download_packages="python3 python3-pip ca-certificates"
 test_packages="libgtest-dev libgmock-dev python3 python3-jinja2 openssl xvfb xdotool xclip
   dbus-daemon gnome-keyring libsecret-1-0 fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji fonts-jetbrains-mono"

@@ -15,6 +15,7 @@ inline std::string inline_text(const MarkdownBlock& block) {
     if (span.italic) marks += 'i';
     if (span.code) marks += 'c';
     if (span.strike) marks += 's';
+    if (span.formula) marks += 'f';
     std::string text = block.text.substr(span.begin, span.end - span.begin);
     if (span.link >= 0) marks += "->" + block.links[static_cast<size_t>(span.link)];
     out += marks.empty() ? text : "{" + marks + ":" + text + "}";
@@ -24,7 +25,7 @@ inline std::string inline_text(const MarkdownBlock& block) {
 }
 
 inline std::string block_text(const MarkdownBlock& block) {
-  static const char* const kNames[] = {"p", "h", "code", "table", "rule"};
+  static const char* const kNames[] = {"p", "h", "code", "table", "rule", "formula"};
   std::string out = block.tight ? "tight " : "";
   if (block.continues) out += "continues ";
   for (Nesting nesting : block.nesting) out += nesting == Nesting::kQuote ? "> " : ". ";

@@ -84,6 +84,11 @@ const std::vector<std::string> kTextFamilies = {"Noto Sans", "DejaVu Sans", "Lib
 const std::vector<std::string> kCodeFamilies = {"JetBrains Mono", "Noto Sans Mono", "DejaVu Sans Mono",
                                                 "Liberation Mono"};
 
+const char* const kMathFamilies[] = {"TeX Gyre Pagella Math", "Latin Modern Math",    "STIX Two Math",
+                                     "TeX Gyre Termes Math",  "TeX Gyre DejaVu Math", "DejaVu Math TeX Gyre",
+                                     "Noto Sans Math"};
+constexpr char32_t kMathSigns[] = {U'√', U'∑', U'∫', U'𝑎'};
+
 constexpr char32_t kLatin[] = {'a', 'z', 'A', 'Z', '0', '9', '.', '?'};
 
 // Han characters look different by country: the user's language decides where the script does not.
@@ -186,6 +191,14 @@ std::optional<FoundFont> FontFinder::covering(Face face, const std::string& scri
 std::optional<FoundFont> FontFinder::colour_emoji(std::span<const char32_t> characters) const {
   if (!any_covers(characters, true)) return std::nullopt;
   return match({{"Noto Color Emoji"}, "emoji", false, false, true, characters});
+}
+
+std::vector<FoundFont> FontFinder::math() const {
+  std::vector<FoundFont> fonts;
+  for (const char* family : kMathFamilies) {
+    if (auto font = match({{family}, "serif", false, false, false, kMathSigns, true})) fonts.push_back(*font);
+  }
+  return fonts;
 }
 
 }  // namespace warpchat::gui

@@ -33,6 +33,8 @@ class FontFinder {
 
   // A font that draws all of these (at least one), the script's own Noto family first. script: ISO 15924, "Arab".
   std::optional<FoundFont> covering(Face face, const std::string& script, std::span<const char32_t> characters) const;
+  // Fonts for mathematics, best first.
+  std::vector<FoundFont> math() const;
   std::optional<FoundFont> colour_emoji(std::span<const char32_t> characters) const;
 
  private:

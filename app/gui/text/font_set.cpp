@@ -1,6 +1,7 @@
 // A cluster is drawn by one font, so that its parts can be combined: the font must have all its visible characters.
 #include "app/gui/text/font_set.h"
 
+#include <hb-ot.h>
 #include <unicode/uchar.h>
 
 #include <algorithm>
@@ -66,6 +67,18 @@ Font& FontSet::choose(Face face, hb_script_t script, std::span<const char32_t> c
   if (covers(own, cluster)) return own;
   Font* font = fallback(face, script, cluster);
   return font ? *font : own;
+}
+
+Font* FontSet::math() {
+  if (math_) return *math_;
+  math_ = nullptr;
+  for (const FoundFont& found : finder_.math()) {
+    Font* font = open(found);
+    if (!font || !hb_ot_math_has_data(hb_font_get_face(font->shaping()))) continue;
+    math_ = font;
+    break;
+  }
+  return *math_;
 }
 
 Font* FontSet::fallback(Face face, hb_script_t script, std::span<const char32_t> cluster) {

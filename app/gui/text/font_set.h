@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -22,6 +23,9 @@ class FontSet {
   // For one grapheme cluster; the face's own font, whose missing-glyph box shows, if there is none.
   Font& choose(Face face, hb_script_t script, std::span<const char32_t> cluster);
 
+  // With a MATH table; nullptr if there is none. Looked for when first asked for.
+  Font* math();
+
   const FontFinder& finder() const { return finder_; }
 
  private:
@@ -37,6 +41,7 @@ class FontSet {
   std::map<std::pair<Face, hb_script_t>, std::vector<Font*>> used_;  // fallbacks, first found first
   std::unordered_map<std::u32string, Font*> searched_;               // face, script and cluster; nullptr: none
   std::vector<Font*> emoji_;
+  std::optional<Font*> math_;
 };
 
 }  // namespace warpchat::gui

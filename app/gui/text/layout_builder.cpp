@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/text/math_layout.h"
+
 namespace warpchat::gui {
 
 namespace {
@@ -14,6 +16,7 @@ constexpr int kTabDigits = 4;        // a tab stop every so many digits' widths
 constexpr float kLeastLine = 1.45f;  // em
 constexpr float kOver = 0.1f;        // em, that a high letter of a fallback font may reach into the line above
 constexpr float kUnder = 0.25f;      // and a deep one into the line below, whose letters are seldom as high as the line
+constexpr float kFormulaGap = 0.12f;  // em, above a high formula and below a deep one
 constexpr float kSmallest = 1, kLargest = 512;
 
 float advance_of(const Font& font, char32_t character) {
@@ -76,16 +79,18 @@ LayoutBuilder::LayoutBuilder(FontSet& fonts, Shaper& shaper, ParagraphReader& re
 
 void LayoutBuilder::build() {
   cover_styles(text_.runs);
+  replace_formulas();
   out_.text = text_.text;
   for (const StyledRun& run : styles_) {
     out_.styles.push_back(run.style);
+    out_.formulas.push_back(run.formula);
     out_.extents.push_back(line_extent(fonts_.primary(run.style.face), run.style.size));
   }
   size_t begin = 0;
   while (true) {
-    const size_t end = std::min(text_.text.find('\n', begin), text_.text.size());
+    const size_t end = std::min(readable_.find('\n', begin), readable_.size());
     add_paragraph(begin, end);
-    if (end == text_.text.size()) break;
+    if (end == readable_.size()) break;
     begin = end + 1;
   }
   align();
@@ -95,25 +100,39 @@ void LayoutBuilder::build() {
 }
 
 void LayoutBuilder::cover_styles(const std::vector<StyledRun>& runs) {
-  const auto add = [&](size_t begin, size_t end, TextStyle style) {
+  const auto add = [&](size_t begin, size_t end, TextStyle style, std::shared_ptr<const MathLayout> formula = nullptr) {
     style.size = std::clamp(style.size, kSmallest, kLargest);
-    styles_.push_back({begin, end, style});
+    styles_.push_back({begin, end, style, std::move(formula)});
   };
   size_t at = 0;
   for (const StyledRun& run : runs) {
     const size_t begin = std::max(run.begin, at), end = std::min(run.end, text_.text.size());
     if (begin >= end) continue;
     if (begin > at) add(at, begin, {});
-    add(begin, end, run.style);
+    add(begin, end, run.style, run.formula);
     at = end;
   }
   if (at < text_.text.size()) add(at, text_.text.size(), {});
   if (styles_.empty()) add(0, 0, runs.empty() ? TextStyle{} : runs.front().style);
 }
 
+// A formula reads as one letter with marks that take the rest of its bytes: it stays in one piece, and what stands
+// before and behind it clings to it as to a word.
+void LayoutBuilder::replace_formulas() {
+  readable_ = text_.text;
+  for (const StyledRun& run : styles_) {
+    if (!run.formula) continue;
+    const size_t length = run.end - run.begin;
+    std::string word = length == 4 ? "\u00E9" : "\u1E00";  // of two bytes, of three
+    while (length - word.size() > 3 || length - word.size() == 2) word += "\u034F";
+    if (length > word.size()) word += "\u200D";
+    readable_.replace(run.begin, length, word);
+  }
+}
+
 void LayoutBuilder::add_paragraph(size_t begin, size_t end) {
   while (style_ + 1 < styles_.size() && styles_[style_].end <= begin) ++style_;
-  paragraph_ = &reader_.read(text_.text, begin, end);
+  paragraph_ = &reader_.read(readable_, begin, end);
   shape_items();
   const std::vector<ClusterRange> lines = fill_lines();
   for (const ClusterRange& line : lines) add_line(line, line.end == paragraph_->clusters.size());
@@ -126,7 +145,7 @@ void LayoutBuilder::shape_items() {
   advances_.assign(paragraph_->clusters.size(), 0);
   itemise(*paragraph_, styles_, style_, fonts_, items_);
   for (size_t i = 0; i < items_.size(); ++i) {
-    if (!is_tab(*paragraph_, items_[i])) shaper_.shape(*paragraph_, items_[i], glyphs_);
+    if (!is_tab(*paragraph_, items_[i]) && !formula_of(items_[i])) shaper_.shape(*paragraph_, items_[i], glyphs_);
     item_glyphs_.push_back(static_cast<uint32_t>(glyphs_.size()));
     measure_item(i);
   }
@@ -137,6 +156,10 @@ void LayoutBuilder::measure_item(size_t index) {
   const TextStyle& style = styles_[item.style].style;
   if (is_tab(*paragraph_, item)) {
     advances_[item.begin] = -kTabDigits * style.size * advance_of(fonts_.primary(style.face), '0');
+    return;
+  }
+  if (const MathLayout* formula = formula_of(item)) {
+    advances_[item.begin] = formula->width;
     return;
   }
   const float scale = style.size / item.font->units_per_em();
@@ -225,6 +248,8 @@ void LayoutBuilder::add_piece(Item piece, size_t index, float& x) {
   run.first = run.last = static_cast<uint32_t>(out_.glyphs.size());
   if (is_tab(*paragraph_, piece)) {
     run.width = advance_at(piece.begin, x);
+  } else if (const MathLayout* formula = formula_of(item)) {
+    run.width = formula->width;
   } else {
     const uint32_t from = paragraph_->clusters[piece.begin].first, to = paragraph_->end_of(piece.end - 1);
     const ShapedGlyph* glyphs = glyphs_.data();
@@ -284,7 +309,12 @@ LineExtent LayoutBuilder::extent_of(const Line& line) {
   LineExtent extent;
   for (uint32_t i = line.first; i < line.last; ++i) {
     const GlyphRun& run = out_.runs[i];
+    const float em = out_.styles[run.style].size;
     extent.include(out_.extents[run.style]);
+    if (const auto& formula = out_.formulas[run.style]) {
+      extent.include({std::ceil(formula->ascent + kFormulaGap * em), std::ceil(formula->descent + kFormulaGap * em)});
+      continue;
+    }
     if (run.font != &fonts_.primary(out_.styles[run.style].face)) extent.include(ink_of(run, extent));
   }
   if (line.first == line.last) extent.include(out_.extents[style_]);

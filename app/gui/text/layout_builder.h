@@ -21,6 +21,7 @@ class LayoutBuilder {
     size_t begin, end;
   };
 
+  void replace_formulas();
   void cover_styles(const std::vector<StyledRun>& runs);
   void add_paragraph(size_t begin, size_t end);
   void shape_items();
@@ -39,10 +40,13 @@ class LayoutBuilder {
   Shaper& shaper_;
   ParagraphReader& reader_;
   const StyledText& text_;
+  std::string readable_;  // the text with a word in each formula's place
   float width_;
   TextLayout::Parts& out_;
   std::vector<StyledRun> styles_;  // without gaps
   size_t style_ = 0;               // of the paragraph's beginning
+
+  const MathLayout* formula_of(const Item& item) const { return out_.formulas[item.style].get(); }
 
   // Of the paragraph at work.
   const Paragraph* paragraph_ = nullptr;

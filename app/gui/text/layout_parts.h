@@ -24,7 +24,7 @@ struct GlyphRun {
   Font* font;
   uint32_t style;        // of Parts::styles
   uint32_t begin, end;   // text
-  uint32_t first, last;  // glyphs [first, last); none for a tab
+  uint32_t first, last;  // glyphs [first, last); none for a tab or a formula
   float x, width;
   uint8_t level;
   bool is_rtl() const { return level & 1; }
@@ -49,7 +49,8 @@ LineExtent line_extent(const Font& own, float size);  // of a face's own font
 struct TextLayout::Parts {
   std::string text;
   std::vector<TextStyle> styles;
-  std::vector<LineExtent> extents;  // of the styles
+  std::vector<LineExtent> extents;                          // of the styles
+  std::vector<std::shared_ptr<const MathLayout>> formulas;  // of the styles; nullptr: text
   std::vector<Glyph> glyphs;
   std::vector<GlyphRun> runs;
   std::vector<Line> lines;
@@ -57,6 +58,7 @@ struct TextLayout::Parts {
   GlyphAtlas* atlas = nullptr;
   ParagraphReader* reader = nullptr;
 
+  const GlyphRun* formula_at(size_t offset) const;
   std::vector<Cell> cells(const GlyphRun& run) const;  // from left to right
 };
 

@@ -7,6 +7,7 @@
 
 #include "app/gui/text/glyph_atlas.h"
 #include "app/gui/text/layout_parts.h"
+#include "app/gui/text/math_layout.h"
 
 namespace warpchat::gui {
 
@@ -21,6 +22,7 @@ class Painter {
       : list_(list), origin_(origin), parts_(parts), atlas_(*parts_.atlas) {}
   void background(const Line& line, const GlyphRun& run);
   void glyphs(const Line& line, const GlyphRun& run);
+  void formula(const MathLayout& formula, float x, float y, Colour colour);
   void strokes(const Line& line, const GlyphRun& run);
   void end_glyphs();
 
@@ -66,6 +68,7 @@ void Painter::end_glyphs() {
 void Painter::glyphs(const Line& line, const GlyphRun& run) {
   const TextStyle& style = parts_.styles[run.style];
   const float x = left(line, run), y = baseline(line), reach = kReach * style.size;
+  if (const auto& set = parts_.formulas[run.style]) return formula(*set, x, y, style.colour);
   const auto begin = parts_.glyphs.begin() + run.first, end = parts_.glyphs.begin() + run.last;
   const auto before = [](const Glyph& glyph, float at) { return glyph.x < at; };
   for (auto g = std::lower_bound(begin, end, list_.GetClipRectMin().x - reach - x, before); g != end; ++g) {
@@ -76,6 +79,20 @@ void Painter::glyphs(const Line& line, const GlyphRun& run) {
     const int phase = static_cast<int>(quarters - pixel * kPhases);
     glyph(atlas_.glyph(*run.font, g->id, style.size, phase), pixel, y + std::round(static_cast<float>(g->dy) / 64),
           style.colour);
+  }
+}
+
+void Painter::formula(const MathLayout& formula, float x, float y, Colour colour) {
+  for (const MathGlyph& g : formula.glyphs) {
+    const float quarters = std::floor((x + g.x) * kPhases + 0.5f), pixel = std::floor(quarters / kPhases);
+    const int phase = static_cast<int>(quarters - pixel * kPhases);
+    glyph(atlas_.glyph(*g.font, g.id, g.size, phase), pixel, std::round(y + g.y), colour);
+  }
+  end_glyphs();
+  for (const MathRule& rule : formula.rules) {
+    const float top = std::round(y + rule.y), thick = std::max(1.0f, std::round(rule.height));
+    const float left = std::round(x + rule.x), right = std::max(left + 1, std::round(x + rule.x + rule.width));
+    list_.AddRectFilled({left, top}, {right, top + thick}, colour);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "app/gui/text/glyph_atlas.h"
 #include "app/gui/text/layout_builder.h"
+#include "app/gui/text/math_layout.h"
 
 namespace warpchat::gui {
 
@@ -29,6 +30,13 @@ std::unique_ptr<TextLayout> TextEngine::layout(const StyledText& text, float wid
 float TextEngine::line_height(const TextStyle& style) {
   const LineExtent extent = line_extent(parts_->fonts.primary(style.face), style.size);
   return extent.above + extent.below;
+}
+
+std::shared_ptr<const MathLayout> TextEngine::formula(const std::string& source, bool display, float size) {
+  const std::optional<MathNode> tree = parse_tex(formula_inside(source));
+  Font* math = tree ? parts_->fonts.math() : nullptr;
+  if (!math) return nullptr;
+  return std::make_shared<MathLayout>(lay_out_math(*tree, display, size, *math, parts_->fonts));
 }
 
 void TextEngine::begin_frame() { parts_->atlas.begin_frame(); }

@@ -25,10 +25,13 @@ struct TextStyle {
   bool underline = false, strike = false;
 };
 
+struct MathLayout;  // app/gui/text/math_layout.h
+
 // text[begin, end), bytes of complete UTF-8 characters.
 struct StyledRun {
   size_t begin, end;
   TextStyle style;
+  std::shared_ptr<const MathLayout> formula = nullptr;  // stands for these bytes, at least three of them, in one piece
 };
 
 // UTF-8; "\n" breaks a line. runs cover the text in order; bytes that none covers have a default TextStyle.
@@ -77,6 +80,10 @@ class TextEngine {
   // for width <= 0.
   std::unique_ptr<TextLayout> layout(const StyledText& text, float width);
   float line_height(const TextStyle& style);
+
+  // A formula with the marks around it ("$x$", "\[x\]"), set; nullptr where something in it is not known or there is no
+  // font for mathematics. display: as it stands alone. size: pixels, of the text beside it.
+  std::shared_ptr<const MathLayout> formula(const std::string& source, bool display, float size);
 
   // Once before a frame draws: bounds the atlas by dropping pages of glyphs that the last frame did not draw.
   void begin_frame();

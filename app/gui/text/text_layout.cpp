@@ -64,6 +64,13 @@ std::vector<Cell> TextLayout::Parts::cells(const GlyphRun& run) const {
   return result;
 }
 
+const GlyphRun* TextLayout::Parts::formula_at(size_t offset) const {
+  const auto at = std::find_if(runs.begin(), runs.end(), [&](const GlyphRun& run) {
+    return formulas[run.style] && run.begin <= offset && offset < run.end;
+  });
+  return at == runs.end() ? nullptr : &*at;
+}
+
 TextLayout::TextLayout(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 TextLayout::~TextLayout() = default;
 
@@ -117,12 +124,14 @@ std::vector<TextRect> TextLayout::selection(size_t begin, size_t end) const {
 }
 
 size_t TextLayout::word_begin(size_t offset) const {
+  if (const GlyphRun* formula = parts_->formula_at(offset)) return formula->begin;
   const TextSpan span = paragraph_at(parts_->text, std::min(offset, parts_->text.size()));
   const std::string_view text = std::string_view(parts_->text).substr(span.begin, span.end - span.begin);
   return span.begin + parts_->reader->word_at(text, std::min(offset, span.end) - span.begin).first;
 }
 
 size_t TextLayout::word_end(size_t offset) const {
+  if (const GlyphRun* formula = parts_->formula_at(offset)) return formula->end;
   const TextSpan span = paragraph_at(parts_->text, std::min(offset, parts_->text.size()));
   const std::string_view text = std::string_view(parts_->text).substr(span.begin, span.end - span.begin);
   return span.begin + parts_->reader->word_at(text, std::min(offset, span.end) - span.begin).second;

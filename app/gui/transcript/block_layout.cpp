@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "app/gui/text/math_layout.h"
+
 namespace warpchat::gui {
 namespace {
 
@@ -15,6 +17,8 @@ constexpr float kCodeSize = 0.92f, kCodePadding = 0.85f, kCodeHead = 2;
 constexpr float kCellX = 0.7f, kCellY = 0.4f;
 constexpr float kNarrowestColumn = 3.5f, kReadableColumn = 10, kWidestWord = 16;
 constexpr float kLetterWidth = 0.56f;  // em, of text whose width is only guessed
+constexpr float kFormulaSize = 1.08f;  // its font has smaller letters
+constexpr float kFormulaGap = 0.35f;   // em
 constexpr size_t kDeepestNesting = 12;
 
 float space_above(const MarkdownBlock& block, const BlockPlace& place) {
@@ -43,22 +47,35 @@ TextStyle style_of(const MarkdownBlock& block, const InlineSpan& span, const Blo
   return style;
 }
 
-StyledText styled(const MarkdownBlock& block, size_t begin, size_t end, const BlockLook& look, bool bold = false) {
+// width: the most that a formula may take; 0: any. One that is wider shows its source, which can be broken.
+struct StyledPart {
+  size_t begin, end;  // of the block's text
+  float width = 0;
+  bool bold = false;
+};
+
+StyledText styled(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look, const StyledPart& part) {
   StyledText out;
-  out.text = block.text.substr(begin, end - begin);
-  auto span = std::upper_bound(block.spans.begin(), block.spans.end(), begin,
+  out.text = block.text.substr(part.begin, part.end - part.begin);
+  auto span = std::upper_bound(block.spans.begin(), block.spans.end(), part.begin,
                                [](size_t value, const InlineSpan& s) { return value < s.end; });
-  for (; span != block.spans.end() && span->begin < end; ++span) {
+  for (; span != block.spans.end() && span->begin < part.end; ++span) {
     InlineSpan look_of = *span;
-    look_of.bold = look_of.bold || bold;
-    out.runs.push_back(
-        {std::max(span->begin, begin) - begin, std::min(span->end, end) - begin, style_of(block, look_of, look)});
+    look_of.bold = look_of.bold || part.bold;
+    const size_t begin = std::max(span->begin, part.begin) - part.begin,
+                 end = std::min(span->end, part.end) - part.begin;
+    StyledRun run{begin, end, style_of(block, look_of, look)};
+    if (span->formula != 0) {
+      run.formula = engine.formula(out.text.substr(begin, end - begin), span->display, kFormulaSize * run.style.size);
+      if (run.formula && part.width > 0 && run.formula->width > part.width) run.formula = nullptr;
+    }
+    out.runs.push_back(std::move(run));
   }
   return out;
 }
 
-StyledText styled_code(const MarkdownBlock& block, const BlockLook& look) {
-  if (look.is_thought || block.colours.spans.empty()) return styled(block, 0, block.text.size(), look);
+StyledText styled_code(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look) {
+  if (look.is_thought || block.colours.spans.empty()) return styled(engine, block, look, {0, block.text.size()});
   StyledText out;
   out.text = block.text;
   TextStyle style = style_of(block, {}, look);
@@ -102,6 +119,9 @@ BlockLayout::BlockLayout(TextEngine& engine, const MarkdownBlock& block, const B
     case BlockKind::kTable:
       lay_out_table(engine, block, look);
       break;
+    case BlockKind::kFormula:
+      lay_out_formula(engine, block, look);
+      break;
     default:
       lay_out_text(engine, block, look);
   }
@@ -109,7 +129,7 @@ BlockLayout::BlockLayout(TextEngine& engine, const MarkdownBlock& block, const B
 }
 
 void BlockLayout::lay_out_text(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look) {
-  StyledText text = styled(block, 0, block.text.size(), look);
+  StyledText text = styled(engine, block, look, {0, block.text.size(), available_});
   const TextStyle plain = style_of(block, {}, look);
   auto layout = engine.layout(text, available_);
   const float height = block.text.empty() ? engine.line_height(plain) : layout->height();
@@ -118,10 +138,24 @@ void BlockLayout::lay_out_text(TextEngine& engine, const MarkdownBlock& block, c
   texts_.push_back({std::move(layout), left_, top_, 0, block.text.size()});
 }
 
+// In the middle; one that is wider than its place scrolls.
+void BlockLayout::lay_out_formula(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look) {
+  StyledText text = styled(engine, block, look, {0, block.text.size()});
+  if (text.runs.size() != 1 || !text.runs[0].formula) return lay_out_text(engine, block, look);
+  auto layout = engine.layout(text, 0);
+  const float gap = std::round(kFormulaGap * em_), height = layout->height();
+  inner_width_ = std::ceil(layout->width());
+  frame_ = {left_, top_ + gap, available_, height};
+  const float x = std::round(left_ + std::max(0.0f, available_ - inner_width_) / 2);
+  texts_.push_back({std::move(layout), x, top_ + gap, 0, block.text.size()});
+  height_ += height + 2 * gap;
+  width_ = left_ + std::min(inner_width_, available_);
+}
+
 void BlockLayout::lay_out_code(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look,
                                const BlockPlace& place) {
   const float padding = std::round(kCodePadding * em_), head = block.continues ? 0 : std::round(kCodeHead * em_);
-  auto layout = engine.layout(styled_code(block, look), 0);
+  auto layout = engine.layout(styled_code(engine, block, look), 0);
   const float text_height = std::max(layout->height(), engine.line_height(style_of(block, {}, look)));
   inner_width_ = std::ceil(layout->width());
   frame_ = {left_ + padding, top_ + head, std::max(em_, available_ - 2 * padding), text_height};
@@ -153,7 +187,7 @@ std::vector<float> BlockLayout::column_widths(TextEngine& engine, const Markdown
   }
   for (size_t i = 0; i < block.cells.size() && !is_piece; ++i) {
     const TableCell& cell = block.cells[i];
-    const auto layout = engine.layout(styled(block, cell.begin, cell.end, look, /*bold=*/i < n), 0);
+    const auto layout = engine.layout(styled(engine, block, look, {cell.begin, cell.end, 0, /*bold=*/i < n}), 0);
     natural[i % n] = std::max(natural[i % n], std::ceil(layout->width()) + 1);
   }
   float left = available_ - static_cast<float>(n) * 2 * kCellX * em_;
@@ -184,7 +218,8 @@ void BlockLayout::lay_out_table(TextEngine& engine, const MarkdownBlock& block, 
     for (size_t column = 0; column < n && row * n + column < block.cells.size(); ++column) {
       const TableCell& cell = block.cells[row * n + column];
       const bool is_head = row == 0 && !block.continues;
-      auto layout = engine.layout(styled(block, cell.begin, cell.end, look, is_head), widths[column] + 1);
+      const StyledPart part{cell.begin, cell.end, widths[column] + 1, is_head};
+      auto layout = engine.layout(styled(engine, block, look, part), widths[column] + 1);
       const float spare = std::max(0.0f, widths[column] - layout->width());
       const ColumnAlignment alignment = block.columns[column];
       const float shift = alignment == ColumnAlignment::kRight    ? spare

@@ -64,6 +64,7 @@ class BlockLayout {
     size_t begin, end;  // of the block's text
   };
   void lay_out_text(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look);
+  void lay_out_formula(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look);
   void lay_out_code(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look, const BlockPlace& place);
   void lay_out_table(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look);
   void lay_out_marker(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look);

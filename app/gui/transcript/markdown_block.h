@@ -15,7 +15,9 @@ namespace warpchat::gui {
 struct InlineSpan {
   size_t begin = 0, end = 0;
   bool bold = false, italic = false, code = false, strike = false;
-  int32_t link = -1;  // index of its target in MarkdownBlock::links; -1: none
+  uint32_t formula = 0;  // distinct in its message's stretch; 0: none. Its text is the source with its marks
+  bool display = false;  // of a formula: it stands alone
+  int32_t link = -1;     // index of its target in MarkdownBlock::links; -1: none
   bool operator==(const InlineSpan&) const = default;
 };
 
@@ -25,7 +27,7 @@ struct SourceMark {
   bool operator==(const SourceMark&) const = default;
 };
 
-enum class BlockKind { kParagraph, kHeading, kCode, kTable, kRule };
+enum class BlockKind { kParagraph, kHeading, kCode, kTable, kRule, kFormula };
 enum class Nesting { kQuote, kItem };
 enum class ColumnAlignment { kLeft, kCentre, kRight };
 

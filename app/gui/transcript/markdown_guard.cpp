@@ -9,6 +9,7 @@ namespace warpchat::gui {
 namespace {
 
 constexpr size_t kNone = std::string_view::npos;
+constexpr size_t kLongestOpen = 200;  // bytes of a formula after one dollar that does not close yet
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
@@ -50,25 +51,10 @@ size_t dollar_end(std::string_view text, size_t at, size_t limit) {
   return kNone;
 }
 
-// The end of a formula that opens here; npos: none does.
-size_t formula_end(std::string_view text, size_t at, bool unfinished) {
-  const std::string_view rest = text.substr(at);
-  std::string_view close;
-  if (rest.starts_with("$$")) {
-    close = "$$";
-  } else if (rest.starts_with("\\(")) {
-    close = "\\)";
-  } else if (rest.starts_with("\\[")) {
-    close = "\\]";
-  } else if (rest.starts_with("$")) {
-    return dollar_end(text, at, paragraph_end(text, at));
-  } else {
-    return kNone;
-  }
-  const size_t limit = paragraph_end(text, at);
-  const size_t end = text.substr(0, limit).find(close, at + 2);
-  if (end != kNone) return end + close.size();
-  return unfinished && limit == text.size() ? limit : kNone;
+// Whether "$x" at a growing text's end may become a formula: a price will not, nor what is long.
+bool may_close(std::string_view open) {
+  if (open.size() < 2 || open.size() > kLongestOpen || open.find('$', 1) != kNone) return false;
+  return !is_space(open[1]) && !std::isdigit(static_cast<unsigned char>(open[1]));
 }
 
 bool is_line_below_head(std::string_view text, size_t begin, size_t end) {
@@ -77,6 +63,13 @@ bool is_line_below_head(std::string_view text, size_t begin, size_t end) {
   if (line.find_first_not_of("|:- \t\r") != kNone) return false;
   const size_t above = begin > 1 ? text.rfind('\n', begin - 2) + 1 : 0;
   return text.substr(above, begin - above).find('|') != kNone;
+}
+
+// Whether these bytes are a whole formula and not one that is still open.
+bool is_closed(std::string_view formula) {
+  if (formula.starts_with("$$")) return formula.size() > 4 && formula.ends_with("$$");
+  if (formula.starts_with("$")) return formula.size() > 2 && formula.ends_with("$") && !formula.ends_with("\\$");
+  return formula.size() > 4 && formula.ends_with(formula[1] == '(' ? "\\)" : "\\]");
 }
 
 class Guard {
@@ -125,7 +118,15 @@ class Guard {
   size_t copy(size_t at) {
     const size_t formula = formula_end(text_, at, unfinished_);
     if (formula != kNone) {
+      const std::string_view whole = text_.substr(at, formula - at);
+      if (is_closed(whole)) out_.formulas.push_back({at, formula, whole[1] == '$' || whole[1] == '['});
+      const size_t line = at > 0 ? text_.rfind('\n', at - 1) + 1 : 0, mark = text_.find_first_not_of(" \t", line);
+      const bool quoted = mark < at && text_[mark] == '>';
       for (; at < formula; ++at) {
+        if (quoted && text_[at - 1] == '\n') {  // the quote's own marks
+          at = copy_until(at, std::min(text_.find_first_not_of(" \t>", at), formula));
+          if (at == formula) break;
+        }
         if (std::ispunct(static_cast<unsigned char>(text_[at])) && text_[at] != '`') insert('\\');
         out_.text += text_[at];
       }
@@ -143,6 +144,27 @@ class Guard {
 
 }  // namespace
 
+size_t formula_end(std::string_view text, size_t at, bool unfinished) {
+  const std::string_view rest = text.substr(at);
+  std::string_view close;
+  if (rest.starts_with("$$")) {
+    close = "$$";
+  } else if (rest.starts_with("\\(")) {
+    close = "\\)";
+  } else if (rest.starts_with("\\[")) {
+    close = "\\]";
+  } else if (rest.starts_with("$")) {
+    const size_t limit = paragraph_end(text, at), end = dollar_end(text, at, limit);
+    return end == kNone && unfinished && limit == text.size() && may_close(text.substr(at)) ? limit : end;
+  } else {
+    return kNone;
+  }
+  const size_t limit = paragraph_end(text, at);
+  const size_t end = text.substr(0, limit).find(close, at + 2);
+  if (end != kNone) return end + close.size();
+  return unfinished && limit == text.size() ? limit : kNone;
+}
+
 size_t GuardedText::original(size_t offset) const {
   const auto before = std::lower_bound(inserted.begin(), inserted.end(), offset);
   return offset - static_cast<size_t>(before - inserted.begin());
@@ -153,7 +175,7 @@ bool GuardedText::was_inserted(size_t offset) const {
 }
 
 GuardedText guarded_markdown(std::string_view text, bool unfinished) {
-  if (text.find_first_of("$|\\") == kNone) return {std::string(text), {}};
+  if (text.find_first_of("$|\\") == kNone) return {std::string(text)};
   return Guard(text, unfinished).run();
 }
 

@@ -339,7 +339,7 @@ class Parser {
         break;
       case MD_TEXT_BR:
       case MD_TEXT_SOFTBR:
-        out.append("\n", look);
+        out.append("\n", in_formula(look));
         break;
       case MD_TEXT_ENTITY:
         mark_source(out, text.data());
@@ -349,10 +349,37 @@ class Parser {
         add_code(out, text, look);
         break;
       default:
-        mark_source(out, text.data());
-        out.append(text, look);
+        add_source(out, text, look);
     }
     return 0;
+  }
+
+  // A line's end within a formula belongs to it.
+  InlineSpan in_formula(InlineSpan look) const {
+    if (formula_ == 0 || source_end_ >= guarded_.formulas[formula_ - 1].end) return look;
+    look.formula = formula_;
+    look.display = guarded_.formulas[formula_ - 1].display;
+    return look;
+  }
+
+  // Parted where formulas begin and end.
+  void add_source(BlockText& out, std::string_view text, InlineSpan look) {
+    mark_source(out, text.data());
+    const std::optional<size_t> source = source_of_text(text.data());
+    if (!source || guarded_.formulas.empty()) return out.append(text, look);
+    for (size_t at = *source; !text.empty();) {
+      const auto next = std::upper_bound(guarded_.formulas.begin(), guarded_.formulas.end(), at,
+                                         [](size_t value, const FormulaPlace& f) { return value < f.end; });
+      const bool inside = next != guarded_.formulas.end() && next->begin <= at;
+      const size_t end = next == guarded_.formulas.end() ? at + text.size() : inside ? next->end : next->begin;
+      look.formula = formula_ = inside ? static_cast<uint32_t>(next - guarded_.formulas.begin()) + 1 : 0;
+      look.display = inside && next->display;
+      const std::string_view part = text.substr(0, end - at);
+      out.append(part, look);
+      at += part.size();
+      text.remove_prefix(part.size());
+      source_end_ = at;
+    }
   }
 
   // Without the characters that guard formulas: what stands in code is none.
@@ -370,10 +397,14 @@ class Parser {
     }
   }
 
-  void mark_source(BlockText& out, const char* at) {
-    if (at < text_.data() + n_definitions_ || at >= text_.data() + text_.size()) return;  // md4c's own
-    const size_t offset = static_cast<size_t>(at - text_.data()) - n_definitions_;
-    out.mark_source(input_.source + guarded_.original(offset));
+  // Where in the input this was written; nullopt: it is md4c's own.
+  std::optional<size_t> source_of_text(const char* at) const {
+    if (at < text_.data() + n_definitions_ || at >= text_.data() + text_.size()) return std::nullopt;
+    return guarded_.original(static_cast<size_t>(at - text_.data()) - n_definitions_);
+  }
+
+  void mark_source(BlockText& out, const char* at) const {
+    if (const auto source = source_of_text(at)) out.mark_source(input_.source + *source);
   }
 
   const ParseInput& input_;
@@ -390,6 +421,8 @@ class Parser {
   bool item_begins_ = false, last_was_in_list_ = false;
   int bold_ = 0, italic_ = 0, code_ = 0, strike_ = 0;
   std::vector<int32_t> links_;
+  uint32_t formula_ = 0;   // of the text added last
+  size_t source_end_ = 0;  // of it, in the input
 };
 
 }  // namespace

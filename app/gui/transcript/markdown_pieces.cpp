@@ -68,6 +68,31 @@ void append_text_pieces(const MarkdownBlock& block, std::vector<MarkdownBlock>& 
   }
 }
 
+// Formulas that stand alone get blocks of their own, without the line ends round them.
+void append_formulas_apart(const MarkdownBlock& block, std::vector<MarkdownBlock>& blocks) {
+  bool is_first = true;
+  const auto add = [&](size_t begin, size_t end, BlockKind kind) {
+    while (begin < end && (block.text[begin] == '\n' || block.text[begin] == ' ')) ++begin;
+    while (begin < end && (block.text[end - 1] == '\n' || block.text[end - 1] == ' ')) --end;
+    if (begin == end) return;
+    MarkdownBlock piece = piece_of(block, begin, end);
+    piece.kind = kind;
+    piece.continues = false;
+    piece.tight = !is_first || block.tight;
+    if (is_first) piece.marker = block.marker, piece.task = block.task;
+    is_first = false;
+    append_in_pieces(std::move(piece), blocks);
+  };
+  size_t at = 0;
+  for (const InlineSpan& span : block.spans) {
+    if (!span.display) continue;
+    add(at, span.begin, BlockKind::kParagraph);
+    add(span.begin, span.end, BlockKind::kFormula);
+    at = span.end;
+  }
+  add(at, block.text.size(), BlockKind::kParagraph);
+}
+
 void append_table_pieces(const MarkdownBlock& block, std::vector<MarkdownBlock>& blocks) {
   const size_t n = kPieceRows * block.columns.size();
   for (size_t first = 0; first < block.cells.size(); first += n) {
@@ -85,7 +110,12 @@ void append_table_pieces(const MarkdownBlock& block, std::vector<MarkdownBlock>&
 
 void append_in_pieces(MarkdownBlock block, std::vector<MarkdownBlock>& blocks) {
   const bool is_table = block.kind == BlockKind::kTable && !block.columns.empty();
-  if (is_table && block.cells.size() > kPieceRows * block.columns.size()) {
+  const bool has_formula = std::any_of(block.spans.begin(), block.spans.end(), [](const auto& s) { return s.display; });
+  if (block.kind == BlockKind::kFormula) {
+    blocks.push_back(std::move(block));
+  } else if (block.kind == BlockKind::kParagraph && has_formula) {
+    append_formulas_apart(block, blocks);
+  } else if (is_table && block.cells.size() > kPieceRows * block.columns.size()) {
     append_table_pieces(block, blocks);
   } else if (!is_table && block.text.size() >= 2 * kPieceBytes) {
     append_text_pieces(block, blocks);

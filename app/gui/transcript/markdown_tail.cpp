@@ -4,6 +4,7 @@
 #include <cctype>
 #include <vector>
 
+#include "app/gui/transcript/markdown_guard.h"
 #include "app/gui/transcript/markdown_lines.h"
 
 namespace warpchat::gui {
@@ -107,6 +108,10 @@ class OpenMarks {
  private:
   size_t read(size_t at) {
     const char c = text_[at];
+    if (c == '$' || c == '\\') {
+      const size_t end = formula_end(text_, at, /*unfinished=*/true);
+      if (end != kNone) return end;
+    }
     if (c == '\\') {
       if (at + 1 == text_.size()) kept_ = at;
       return at + 2;
