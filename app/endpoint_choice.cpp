@@ -8,6 +8,7 @@
 #include "app/output.h"
 #include "app/version.h"
 #include "engine/http/http_url.h"
+#include "engine/remote/served_context.h"
 #include "models/message.h"
 
 namespace warpchat {
@@ -121,7 +122,9 @@ RemoteModel choose_remote_model(const Endpoint& endpoint, const std::string& nam
 
 std::unique_ptr<RemoteResponder> open_endpoint(const ChatOptions& options, const Waiting& waiting) {
   const Endpoint endpoint = find_endpoint(options);
-  return std::make_unique<RemoteResponder>(endpoint, choose_remote_model(endpoint, options.model, waiting));
+  RemoteModel model = choose_remote_model(endpoint, options.model, waiting);
+  model.context = served_context(endpoint, model);
+  return std::make_unique<RemoteResponder>(endpoint, model);
 }
 
 std::string where_text_goes(const std::string& url) {

@@ -74,7 +74,8 @@ StreamedAnswer answer(Responder& responder, const ChatOptions& options, const Ch
     const std::unique_ptr<Generation> generation = responder.start(prompt, settings.session);
     return stream_answer(*generation, settings);
   } catch (const PromptTooLong& error) {
-    throw Error(error.what() + std::string("; shorten it or raise --ctx-size"));
+    throw Error(error.what() +
+                std::string(options.endpoint.empty() ? "; shorten it or raise --ctx-size" : "; shorten it"));
   }
 }
 

@@ -67,6 +67,13 @@ std::string as_cause(std::string why) {
   }
 }
 
+// Who may vouch for servers, where the user says so as to curl and OpenSSL; null: whom the system trusts.
+const char* certificate_bundle() {
+  for (const char* name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"})
+    if (const char* path = std::getenv(name); path != nullptr && *path != 0) return path;
+  return nullptr;
+}
+
 std::string seconds_of(std::chrono::milliseconds time) {
   return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count()) + " s";
 }
@@ -141,6 +148,7 @@ void HttpTransfer::set_options(const HttpOptions& options) {
   curl_easy_setopt(easy_, CURLOPT_WRITEDATA, this);
   curl_easy_setopt(easy_, CURLOPT_ERRORBUFFER, why_);
   curl_easy_setopt(easy_, CURLOPT_PRIVATE, this);
+  if (const char* bundle = certificate_bundle()) curl_easy_setopt(easy_, CURLOPT_CAINFO, bundle);
   if (!request_.json) return;
   curl_easy_setopt(easy_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request_.json->size()));
   curl_easy_setopt(easy_, CURLOPT_POSTFIELDS, request_.json->data());

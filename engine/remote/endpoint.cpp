@@ -26,6 +26,8 @@ constexpr std::chrono::seconds kListTimeout{60};
 constexpr milliseconds kWaitSlice{100};
 constexpr long kLongestWait = 120;  // s that a server may ask for
 constexpr std::string_view kEndings[] = {"/chat/completions", "/completions", "/models"};
+constexpr std::pair<std::string_view, ServerKind> kOwners[] = {
+    {"vllm", ServerKind::kVllm}, {"llamacpp", ServerKind::kLlamaCpp}, {"library", ServerKind::kOllama}};
 // Of vLLM and SGLang, LM Studio, Groq, others.
 constexpr const char* kContextNames[] = {"max_model_len", "loaded_context_length", "context_length", "context_window",
                                          "max_context_length"};
@@ -60,7 +62,9 @@ ServerKind kind_of(const json& model) {
   const auto owner = model.find("owned_by");
   if (owner == model.end() || !owner->is_string()) return ServerKind::kUnknown;
   const std::string name = owner->get<std::string>();
-  return name == "vllm" ? ServerKind::kVllm : name == "llamacpp" ? ServerKind::kLlamaCpp : ServerKind::kUnknown;
+  for (const auto& [owns, kind] : kOwners)
+    if (name == owns) return kind;
+  return ServerKind::kUnknown;
 }
 
 // Levenshtein's distance: characters to insert, to delete and to replace.

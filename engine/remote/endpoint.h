@@ -33,7 +33,7 @@ void read_limits(Endpoint& endpoint);
 
 HttpOptions http_options(const Endpoint& endpoint);
 
-enum class ServerKind { kUnknown, kVllm, kLlamaCpp };
+enum class ServerKind { kUnknown, kVllm, kLlamaCpp, kOllama };
 
 struct RemoteModel {
   std::string id;

@@ -1,6 +1,7 @@
 // Status codes and error bodies.
 #include "engine/remote/refusal.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "engine/http/http_url.h"
@@ -12,6 +13,7 @@ namespace {
 
 using nlohmann::json;
 constexpr size_t kMostWords = 300;
+constexpr char kTooLongAdvice[] = "; a shorter message, or a new conversation, has room";
 
 std::string text_at(const json& object, const char* name) {
   const auto found = object.find(name);
@@ -35,6 +37,17 @@ std::string words_of(const json& body) {
     }
   }
   return "";
+}
+
+// llama.cpp and OpenAI say it in a field, vLLM and SGLang in words.
+bool is_about_length(const std::string& body, const std::string& words) {
+  constexpr std::string_view kFields[] = {"exceed_context_size_error", "context_length_exceeded"};
+  constexpr std::string_view kWords[] = {"context length", "context size", "context window", "longer than the model"};
+  const auto has = [](const std::string& text, const auto& parts) {
+    return std::any_of(std::begin(parts), std::end(parts),
+                       [&](std::string_view part) { return text.find(part) != std::string::npos; });
+  };
+  return has(body, kFields) || has(lower_case(words), kWords);
 }
 
 std::string key_advice(const Endpoint& endpoint) {
@@ -67,7 +80,8 @@ std::string refusal(const Endpoint& endpoint, const HttpAnswer& answer, int n_tr
     return says + " for " + endpoint.url + quoted + "; is this the address of an OpenAI-compatible endpoint?";
   if (answer.status == 429) return says + ", which means too many requests" + quoted + given_up;
   if (answer.status == 400 || answer.status == 413 || answer.status == 422)
-    return host + " refuses the request" + (words.empty() ? ", without a reason" : ": " + words);
+    return host + " refuses the request" + (words.empty() ? ", without a reason" : ": " + words) +
+           (is_about_length(answer.body, words) ? kTooLongAdvice : "");
   return says + quoted + given_up;
 }
 

@@ -9,6 +9,7 @@
 
 #include "engine/http/http_url.h"
 #include "engine/remote/chat_stream.h"
+#include "engine/remote/prompt_length.h"
 #include "engine/remote/refusal.h"
 #include "models/message.h"
 
@@ -55,6 +56,7 @@ struct RemoteResponder::Shared {
   RemoteModel model;
   std::mutex mutex = {};
   std::set<std::string> left_out = {};  // fields that the server has refused
+  PromptLengths lengths = {};           // as the server has counted them
   std::atomic<uint32_t> n_running = 0;
   HttpLoop loop{http_options(endpoint)};
 
@@ -69,6 +71,7 @@ class RemoteResponder::Answering : public std::enable_shared_from_this<Answering
   }
   ~Answering() { --shared_.n_running; }
 
+  void require_room() const;  // PromptTooLong
   void begin(milliseconds delay = milliseconds(0));
   void stop();
   void take(std::span<const std::byte> bytes);
@@ -81,7 +84,7 @@ class RemoteResponder::Answering : public std::enable_shared_from_this<Answering
   RemoteRequest make_request();
   ChatStream make_stream();
   void start(HttpRequest http, HttpLoop::OnEnd on_end, milliseconds delay);
-  void finish(GenerationEnd end) { events.push(std::move(end)); }
+  void finish(GenerationEnd end);
   void fail(const std::string& sentence) { finish(stream_.cut(EndReason::kFailed, sentence)); }
   void refuse(const HttpAnswer& answer);
   bool tries_without_fields(const HttpAnswer& answer);
@@ -106,6 +109,7 @@ class RemoteResponder::RemoteGeneration : public Generation {
  public:
   RemoteGeneration(Shared& shared, const Prompt& prompt, const AnswerOptions& options)
       : answering_(std::make_shared<Answering>(shared, prompt, options)) {
+    answering_->require_room();
     answering_->begin();
   }
   ~RemoteGeneration() override {
@@ -140,6 +144,29 @@ ChatStream RemoteResponder::Answering::make_stream() {
                      .limits_tokens = options_.max_tokens >= 0,
                      .context = shared_.model.context},
                     [this](Event event) { events.push(std::move(event)); });
+}
+
+// What is surely too long is not sent; of the rest the server judges.
+void RemoteResponder::Answering::require_room() const {
+  const uint32_t context = shared_.model.context;
+  if (context == 0) return;
+  std::lock_guard lock(shared_.mutex);
+  const auto messages = request_.body.find("messages");
+  const uint32_t n = messages != request_.body.end() ? shared_.lengths.at_least(*messages)
+                                                     : least_tokens(std::get<std::string>(prompt_));
+  if (n > context)
+    throw PromptTooLong("the prompt needs " + grouped(n) + " tokens or more, the context of " + shared_.host() +
+                            " holds " + grouped(context),
+                        n, context);
+}
+
+void RemoteResponder::Answering::finish(GenerationEnd end) {
+  const auto messages = request_.body.find("messages");
+  if (end.timings.prompt_tokens > 0 && messages != request_.body.end()) {
+    std::lock_guard lock(shared_.mutex);
+    shared_.lengths.remember(*messages, end.timings.prompt_tokens);
+  }
+  events.push(std::move(end));
 }
 
 void RemoteResponder::Answering::begin(milliseconds delay) {
@@ -253,6 +280,8 @@ ResponderFacts RemoteResponder::facts() const {
           .counts_tokens = false,
           .at_once = kMostAtOnce};
 }
+
+const Endpoint& RemoteResponder::endpoint() const { return shared_->endpoint; }
 
 std::unique_ptr<Generation> RemoteResponder::start(const Prompt& prompt, const AnswerOptions& options) {
   if (shared_->n_running >= kMostAtOnce)

@@ -19,6 +19,7 @@ class RemoteResponder : public Responder {
   ~RemoteResponder() override;
 
   ResponderFacts facts() const override;
+  const Endpoint& endpoint() const;
 
   // Error for a prompt of tokens and for a chat template. A busy server (429, 503, ...) is asked three times in all,
   // each wait told as a Notice; fields that a server refuses are left out from then on, told likewise.

@@ -56,6 +56,26 @@ def self_signed_certificate(folder):
     return pem
 
 
+def vouched_certificate(folder):
+    """Two PEM files: key and certificate of 127.0.0.1, and that of who vouches for it: a CA of its own."""
+    pem, ca = os.path.join(folder, "vouched.pem"), os.path.join(folder, "ca.pem")
+
+    def openssl(*arguments):
+        subprocess.run(["openssl", *arguments], check=True, capture_output=True)
+
+    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    openssl("req", "-x509", *key, "-keyout", ca + ".key", "-out", ca, "-subj", "/CN=a CA of this test",
+            "-addext", "basicConstraints=critical,CA:TRUE")
+    openssl("req", *key, "-keyout", pem, "-out", pem + ".csr", "-subj", "/CN=127.0.0.1")
+    with open(pem + ".ext", "w") as file:
+        file.write("subjectAltName=IP:127.0.0.1\n")
+    openssl("x509", "-req", "-in", pem + ".csr", "-CA", ca, "-CAkey", ca + ".key", "-CAcreateserial", "-extfile",
+            pem + ".ext", "-out", pem + ".crt")
+    with open(pem, "a") as file, open(pem + ".crt") as more:
+        file.write(more.read())
+    return pem, ca
+
+
 class Run:
     """One start of the program: code, out and err (bytes)."""
 

@@ -15,7 +15,8 @@ import unittest
 
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.join(os.path.dirname(__file__), "..", "app")]
 from fake_endpoint import HELLO, TEXT, FakeEndpoint  # noqa: E402
-from program import CHAT, FOLDER, TINY, Run, environment, self_signed_certificate  # noqa: E402
+from forward_proxy import ForwardProxy  # noqa: E402
+from program import CHAT, FOLDER, TINY, Run, environment, self_signed_certificate, vouched_certificate  # noqa: E402
 from pseudo_terminal import Terminal  # noqa: E402
 
 
@@ -35,7 +36,7 @@ class Case(unittest.TestCase):
     def env(self, **more):
         """No keyring of this user's is asked: there is no bus to it."""
         return environment(self.home, **{"DBUS_SESSION_BUS_ADDRESS": "", "WARPCHAT_ENDPOINT_WAIT_MS": "1",
-                                         "no_proxy": "*", **more})
+                                         "no_proxy": "*", "CURL_CA_BUNDLE": "", "SSL_CERT_FILE": "", **more})
 
     def ask(self, server, script="", *flags, stdin=b"", **variables):
         url = server if isinstance(server, str) else f"{server.origin}/{script}/v1" if script else server.url
@@ -165,7 +166,6 @@ class Answers(Case):
         self.assertEqual(server.requests, [])
         self.assert_fails(Run("--api-key-env", "X", "-p", "x", env=self.env()), "--endpoint", code=2)
 
-
     def test_metrics(self):
         server = self.server()
         self.assertIn("no metrics that are known", " ".join(self.side_by_side(server.url, metrics=True)[0]))
@@ -173,6 +173,76 @@ class Answers(Case):
                           'vllm:kv_cache_usage_perc{engine="0"} 0.25\n')
         self.assertEqual(self.side_by_side(server.url, metrics=True), [["2", "1", "0.25"]])
         self.assertEqual(server.requests[-1][1], "/metrics")
+
+
+
+class Ways(Case):
+    """From here to there: encrypted, and through proxies."""
+
+    def test_encrypted(self):
+        pem, ca = vouched_certificate(self.home)
+        server = self.server(certificate=pem, key="sk-right")
+        for name in ("SSL_CERT_FILE", "CURL_CA_BUNDLE"):
+            self.assert_answers(self.ask(server, "", "--api-key-env", "MY_KEY", MY_KEY="sk-right", **{name: ca}))
+        n = len(server.requests)
+        self.assert_fails(self.ask(server), "cannot trust 127.0.0.1")
+        self.assert_fails(self.ask(server, SSL_CERT_FILE="/no/such/file"), "/no/such/file")
+        self.assertEqual(len(server.requests), n)
+
+    def test_through_a_proxy(self):
+        server = self.server()
+        with ForwardProxy() as proxy:
+            self.assert_answers(self.ask(server, no_proxy="", http_proxy=proxy.url))
+            self.assertEqual(proxy.seen, [("GET", server.url + "/models"), ("POST", server.url + "/chat/completions")])
+            self.assert_answers(self.ask(server, no_proxy="127.0.0.1", http_proxy=proxy.url))
+            self.assertEqual(len(proxy.seen), 2)
+
+    def test_encrypted_through_a_proxy(self):
+        """Which sees the address, and neither text nor key."""
+        pem, ca = vouched_certificate(self.home)
+        server = self.server(certificate=pem)
+        with ForwardProxy() as proxy:
+            self.assert_answers(self.ask(server, no_proxy="", https_proxy=proxy.url, SSL_CERT_FILE=ca))
+            self.assertEqual(set(proxy.seen), {("CONNECT", server.host)})
+        self.assertEqual(len(server.bodies()), 1)
+
+    def test_a_proxy_that_is_not_there(self):
+        run = self.ask(self.server(), no_proxy="", http_proxy="http://127.0.0.1:1")
+        self.assert_fails(run, "cannot reach", "127.0.0.1")
+
+
+class Contexts(Case):
+    LONG = "word " * 5000
+
+    def ask_long(self, server):
+        return Run("--endpoint", server.url, "-p", self.LONG, env=self.env())
+
+    def test_what_is_surely_too_long_is_not_sent(self):
+        server = self.server()
+        self.assert_fails(self.ask_long(server), f"the prompt needs 5,000 tokens or more, the context of {server.host} "
+                          "holds 4,096")
+        self.assert_fails(Run("--endpoint", server.url, "--raw", "-p", self.LONG, env=self.env()), "needs 5,000 tokens")
+        self.assertEqual(server.bodies(), [])
+
+    def test_the_context_as_it_is_served(self):
+        """And not as the list of models has it: 4,096."""
+        for owner, pages in (
+                ("llamacpp", {"/props": {"default_generation_settings": {"n_ctx": 3000}}}),
+                ("library", {"/api/ps": {"models": [{"name": "qwen3-4b", "context_length": 3000}]}}),
+                ("library", {"/api/ps": {"models": []}, "/api/show": {"parameters": 'stop "x"\nnum_ctx   3000\n'}})):
+            server = self.server(owner=owner)
+            server.pages = pages
+            self.assert_fails(self.ask_long(server), "holds 3,000")
+        for pages in ({}, {"/props": {}}, {"/props": []}, {"/props": {"default_generation_settings": {"n_ctx": "x"}}}):
+            server = self.server(owner="llamacpp")
+            server.pages = pages
+            self.assert_fails(self.ask_long(server), "holds 4,096")
+        server = self.server(owner="library")
+        server.pages = {"/api/ps": {"models": 7}, "/api/show": {"parameters": 7}}
+        self.assert_fails(self.ask_long(server), "holds 4,096")
+
+    def test_too_long_by_the_servers_own_count(self):
+        self.assert_fails(self.ask(self.server(), "refuses"), "maximum context length is 4096 tokens; a shorter message")
 
 
 class Stops(Case):
@@ -485,6 +555,32 @@ class Terminals(Case):
         terminal.type("\x04")
         self.assertEqual(terminal.wait(), 0)
         self.assertEqual(len(server.bodies()), 1)
+
+    def test_a_full_context_is_told_before_anything_is_sent(self):
+        """The server has counted all but the last message."""
+        server = self.server()
+        terminal = self.terminal("--endpoint", server.origin + "/nearly_full/v1")
+        terminal.wait_for("Ctrl-D leaves")
+        terminal.type("Hi\r")
+        terminal.wait_for("wörld")
+        terminal.type("one two three four five\r")
+        terminal.wait_for(f"the prompt needs 4,098 tokens or more, the context of {server.host} holds 4,096; nothing")
+        terminal.wait_for("one two three four five")  # it is there to be shortened
+        terminal.type("\x15/undo\r")
+        terminal.wait_for("forgot: Hi")
+        terminal.type("\x04")
+        self.assertEqual(terminal.wait(), 0)
+        self.assertEqual(len(server.bodies()), 1)
+
+    def test_a_message_that_the_server_finds_too_long_is_kept(self):
+        server = self.server()
+        terminal = self.terminal("--endpoint", server.origin + "/refuses/v1")
+        terminal.wait_for("Ctrl-D leaves")
+        terminal.type("Hi\r")
+        terminal.wait_for("a shorter message, or a new conversation, has room")
+        terminal.wait_for("your message is kept")
+        terminal.type("\x04")
+        self.assertEqual(terminal.wait(), 0)
 
     def test_one_answer_at_a_terminal(self):
         server = self.server()

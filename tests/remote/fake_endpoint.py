@@ -44,6 +44,7 @@ class FakeEndpoint:
         self.models, self.key, self.owner = list(models), key, owner
         self.requests = []  # (method, path, headers, body as an object)
         self.metrics = ""
+        self.pages = {}  # path beside /v1: JSON, to be read or asked for with a body
         self.n_tries = 0
         self.together = threading.Barrier(int(together))
         self.cancelled = threading.Event()  # a client went away while it was answered
@@ -78,6 +79,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         fake = self.server.fake
+        if self.path in fake.pages:
+            return self.send_json(200, fake.pages[self.path])
         script, path = self.route()
         fake.requests.append(("GET", path, dict(self.headers), None))
         if script == "nolist":
@@ -100,6 +103,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         fake = self.server.fake
         script, path = self.route()
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path in fake.pages:
+            return self.send_json(200, fake.pages[self.path])
         fake.requests.append(("POST", path, dict(self.headers), body))
         if not self.allowed():
             return
@@ -278,6 +283,23 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.write(deltas(["a "]))
             self.wfile.flush()
             time.sleep(0.01)
+
+    def script_nearly_full(self, _):
+        self.stream(deltas(HELLO), chunk({}, "stop"), usage(4090, 5), DONE)
+
+    def script_cached(self, _):  # tokens that come one by one, some of the prompt's from a cache
+        self.stream(*map(deltas, zip(HELLO)), chunk({}, "stop"), event({"choices": [], "usage": {
+            "prompt_tokens": 1024, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 512}}}), DONE,
+            delay=0.02)
+
+    def script_paced(self, body):  # as many tokens as the prompt says, a hundred a second
+        self.begin()
+        start, n = time.monotonic(), int(body["messages"][-1]["content"])
+        for i in range(n):
+            time.sleep(max(0, start + i / 100 - time.monotonic()))
+            self.wfile.write(deltas([f"word{i} "]))
+            self.wfile.flush()
+        self.wfile.write(chunk({}, "stop") + usage(11, n) + DONE)
 
     def script_together(self, body):  # nobody is answered before all have asked
         self.server.fake.together.wait(30)
