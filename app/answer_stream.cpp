@@ -43,18 +43,21 @@ std::string line(const char* format, double a, double b = 0, double c = 0, doubl
 
 double per_second(uint32_t n, double seconds) { return seconds > 0 ? n / seconds : 0; }
 
-std::string summary(const Timings& t, uint64_t seed) {
+std::string summary(const Timings& t, uint64_t seed, const std::string& gaps) {
   const uint32_t computed = t.prompt_tokens - t.reused_tokens;
   if (t.first_token_seconds <= 0)
     return "prompt       " + std::to_string(t.prompt_tokens) + " tokens, stopped while they were read\n";
-  const std::string prompt =
-      t.prompt_seconds > 0 ? line("prompt       %.0f tokens, %.0f of them computed in %.3f s: %.1f t/s\n",
-                                  t.prompt_tokens, computed, t.prompt_seconds, per_second(computed, t.prompt_seconds))
-                           : line("prompt       %.0f tokens, %.0f of them reused\n", t.prompt_tokens, t.reused_tokens);
+  const std::string prompt =  // which not every endpoint counts
+      t.prompt_tokens == 0 ? ""
+      : t.prompt_seconds > 0
+          ? line("prompt       %.0f tokens, %.0f of them computed in %.3f s: %.1f t/s\n", t.prompt_tokens, computed,
+                 t.prompt_seconds, per_second(computed, t.prompt_seconds))
+          : line("prompt       %.0f tokens, %.0f of them reused\n", t.prompt_tokens, t.reused_tokens);
   return prompt +
          line("answer       %.0f tokens in %.3f s: %.1f t/s\n", t.generated_tokens, t.generate_seconds,
               per_second(t.generated_tokens, t.generate_seconds)) +
-         line("first token  after %.3f s\n", t.first_token_seconds) + "seed         " + std::to_string(seed) + "\n";
+         line("first token  after %.3f s\n", t.first_token_seconds) +
+         (gaps.empty() ? "" : "gaps         " + gaps + "\n") + "seed         " + std::to_string(seed) + "\n";
 }
 
 StreamedAnswer stream_to_end(Generation& generation, std::optional<GenerationEnd>& end, const ChatSettings& settings) {
@@ -94,10 +97,10 @@ StreamedAnswer stream_answer(Generation& generation, const ChatSettings& setting
   }
 }
 
-std::string timing_report(const Timings& timings, uint64_t seed, const Profile& profile) {
+std::string timing_report(const Timings& timings, uint64_t seed, const Profile& profile, const std::string& gaps) {
   const std::vector<OperationProfile> rows = profile.rows();
   const bool measured = std::ranges::any_of(rows, [](const OperationProfile& row) { return row.calls > 0; });
-  return summary(timings, seed) + (measured ? "\n" + profile_table(rows, profile.peak_bandwidth()) : "");
+  return summary(timings, seed, gaps) + (measured ? "\n" + profile_table(rows, profile.peak_bandwidth()) : "");
 }
 
 }  // namespace warpchat

@@ -17,7 +17,8 @@ struct StreamedAnswer {
 // ended.
 StreamedAnswer stream_answer(Generation& generation, const ChatSettings& settings);
 
-// For --verbose and /perf: tokens, times and speeds, then the profile's table if anything was measured.
-std::string timing_report(const Timings& timings, uint64_t seed, const Profile& profile);
+// For --verbose and /perf: tokens, times and speeds, then the profile's table if anything was measured. gaps: between
+// the answer's tokens, in words; empty: not told.
+std::string timing_report(const Timings& timings, uint64_t seed, const Profile& profile, const std::string& gaps = "");
 
 }  // namespace warpchat

@@ -89,6 +89,7 @@ class Conversation {
   void perf(const std::string& onoff);
   void watch_profile();
   std::string timings() const;  // of the last answer
+  std::string load_report();
 
   ChatOptions options_;
   ChatSettings look_;  // what is of the terminal alone; the rest is the desk's

@@ -1,9 +1,11 @@
 // The commands for the model, the settings, and what there is to know about both.
 #include <charconv>
+#include <chrono>
 #include <utility>
 
 #include "app/answer_stream.h"
 #include "app/conversation.h"
+#include "app/desk/answer_pace.h"
 #include "app/directories.h"
 #include "app/endpoint_book.h"
 #include "app/endpoint_choice.h"
@@ -14,6 +16,17 @@
 #include "models/message.h"
 
 namespace warpchat {
+
+namespace {
+
+constexpr std::chrono::milliseconds kTick{100};
+
+std::string padded(std::string text, size_t width) {
+  text.resize(std::max(text.size(), width), ' ');
+  return text;
+}
+
+}  // namespace
 
 std::string describe(const LoadedModel& model) {
   return model.name + (model.bytes > 0 ? ", " + human_bytes(model.bytes) : "") + ", " + model.status +
@@ -60,9 +73,7 @@ void Conversation::show_models() const {
 void Conversation::show_devices() const {
   std::string text = desk_.now().model ? "now: " + desk_.now().model->device : "no model is loaded";
   for (const DeviceChoiceRow& device : desk_.now().devices) {
-    std::string name = device.name;
-    name.resize(std::max<size_t>(name.size(), 16), ' ');
-    text += "\n     " + name + device.text + (device.usable ? "" : " (cannot be used)");
+    text += "\n     " + padded(device.name, 16) + device.text + (device.usable ? "" : " (cannot be used)");
   }
   say(text);
 }
@@ -127,7 +138,8 @@ void Conversation::show() {
 }
 
 void Conversation::watch_profile() {
-  desk_.take(WatchProfile{measures_ || look_.verbose || !options_.profile.empty()});
+  const bool is_here = desk_.model() != nullptr;  // another machine is asked for its load by /perf alone
+  desk_.take(WatchProfile{measures_ || (is_here && (look_.verbose || !options_.profile.empty()))});
   if (Model* model = desk_.model(); model != nullptr && !options_.profile.empty())
     model->decoder->steps().profile().keep_trace();
 }
@@ -135,24 +147,43 @@ void Conversation::watch_profile() {
 std::string Conversation::timings() const {
   const Profile none;
   const Model* model = desk_.model();
+  const bool has_gaps = !messages().empty() && !messages().back().endpoint.empty();
   return timing_report(open().last_timings.value_or(Timings{}), desk_.now().settings.sampling.seed,
-                       model != nullptr ? model->decoder->steps().profile() : none);
+                       model != nullptr ? model->decoder->steps().profile() : none,
+                       has_gaps ? gaps_text(messages().back()) : "");
+}
+
+// Of another machine, asked now; Ctrl-C ends the waiting.
+std::string Conversation::load_report() {
+  constexpr std::chrono::seconds kLongest{5};
+  const auto end = std::chrono::steady_clock::now() + kLongest;
+  const auto load = [this] { return desk_.now().profile->endpoint.value_or(EndpointProfile{}); };
+  desk_.take(WatchProfile{true});
+  while (!load().has_answered && std::chrono::steady_clock::now() < end && !take_interrupt()) desk_.turn(kTick);
+  if (!load().has_answered) return "(" + load().host + " has not told its load)\n";
+  if (!load().absence.empty()) return "(" + load().absence + ")\n";
+  std::string text = load().host + "\n";
+  for (const LoadRow& row : load().load) text += "  " + padded(row.name, 22) + row.value + "\n";
+  return text;
 }
 
 // Measuring takes time, so it begins when somebody asks: with the next answer.
 void Conversation::perf(const std::string& onoff) {
   if (!onoff.empty() && onoff != "on" && onoff != "off")
     throw Error("/perf takes on or off, found '" + onoff + "'; alone it shows the last answer's timings");
-  const bool always = look_.verbose || !options_.profile.empty();
+  const bool is_here = !desk_.now().model || desk_.now().model->endpoint.empty();
+  const bool always = is_here && (look_.verbose || !options_.profile.empty());
   const bool measured = std::exchange(measures_, onoff != "off") || always;
+  const std::string measures = is_here ? "what every kernel takes is measured from the next answer on"
+                                       : "the endpoint is asked for its load while it answers";
   if (onoff == "off")
-    return say(always ? "kernels are measured all the same, for verbose or --profile"
+    return say(always ? measures + " all the same, for verbose or --profile"
                       : "the next answers are timed as a whole only");
-  if (onoff == "on") return say("what every kernel takes is measured from the next answer on");
-  if (!open().last_timings)
-    throw Error("there is no answer yet; what every kernel takes is measured from the next one on");
-  write_output(timings());
-  if (!measured) say("(what every kernel takes is measured from the next answer on; /perf off ends that)");
+  if (onoff == "on") return say(measures);
+  if (!open().last_timings && is_here) throw Error("there is no answer yet; " + measures);
+  if (open().last_timings) write_output(timings() + (is_here ? "" : "\n"));
+  if (!is_here) write_output(load_report());
+  if (!measured) say("(" + measures + "; /perf off ends that)");
 }
 
 }  // namespace warpchat

@@ -44,7 +44,8 @@ double Speed::add(float seconds) {
     sum_ -= static_cast<double>(recent_.front());
     recent_.pop_front();
   }
-  return sum_ > 0 ? static_cast<double>(recent_.size()) / sum_ : 0;
+  constexpr double kLeast = 1e-3;  // s, that say something: another machine's tokens may come several in a packet
+  return sum_ >= kLeast ? static_cast<double>(recent_.size()) / sum_ : 0;
 }
 
 void Answering::begin(std::shared_ptr<Responder> responder, std::unique_ptr<Generation> generation, bool continues) {

@@ -28,7 +28,7 @@ Desk::Parts::Parts(const ChatOptions& chat_options, std::shared_ptr<Responder> r
              {[this](Task task) { inbox.post(std::move(task)); }, [this](Task task) { at_rest(std::move(task)); },
               [this] { model_has_settled(); }}),
       attachments(board, models),
-      profile(board) {
+      profile(board, [this](Task task) { inbox.post(std::move(task)); }) {
   library.when_store_is_left([this] {
     for (const auto& talk : talks) talk->branch.go_on_in_new_store();
   });
@@ -54,6 +54,7 @@ void Desk::Parts::turn(std::chrono::milliseconds timeout) {
   for (auto letter = inbox.take(waits ? timeout : kNow); letter; letter = inbox.take(kNow))
     carry_out(std::move(*letter));
   follow_answers(timeout);
+  profile.look_at_endpoint();
   carry_out_what_waited();
   is_outdated |= library.others_have_changed_it();
   const bool is_idle = talk().now().phase == AnswerPhase::kIdle;
@@ -298,10 +299,8 @@ void Desk::Parts::measure_context() {
 void Desk::Parts::model_has_settled() {
   if (const std::shared_ptr<Responder> responder = models.responder())
     for (const auto& talk : talks) talk->branch.set_model(responder->facts().model);
-  if (models.model() != nullptr) {
-    attachments.count();
-    profile.begin_model(*models.model());
-  }
+  if (models.model() != nullptr) attachments.count();
+  profile.begin(models.model(), models.endpoint());
   look_for_choices();
   begin_what_waited();  // it has not changed meanwhile
 }

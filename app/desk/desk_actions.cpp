@@ -118,7 +118,7 @@ void Desk::Parts::take(CancelLoading&) { models.cancel(); }
 void Desk::Parts::take(UnloadModel&) { models.unload(); }
 void Desk::Parts::take(ChangeSettings& wish) { models.change_settings(wish.settings); }
 void Desk::Parts::take(DismissNotice& wish) { board.change(updates::DropNotice{wish.id}); }
-void Desk::Parts::take(WatchProfile& wish) { profile.set_on(wish.on, models.model()); }
+void Desk::Parts::take(WatchProfile& wish) { profile.set_on(wish.on, models.model(), models.endpoint()); }
 
 void Desk::Parts::take(ExportProfile& wish) {
   const bool done = library.try_to([&](ConversationStore&) { profile.save(models.model(), wish.path); });

@@ -180,6 +180,7 @@ void ModelDesk::fail(const LoadOutcome& outcome) {
 void ModelDesk::install(LoadOutcome outcome) {
   local_ = std::move(outcome.local);
   other_ = std::move(outcome.other);
+  endpoint_ = std::move(outcome.endpoint);
   wanted_ = loaded_ = std::exchange(attempt_, std::nullopt)->flags;
   base_options_ = outcome.settings.session;
   merge_settings(outcome.settings);
@@ -192,6 +193,7 @@ void ModelDesk::use(std::shared_ptr<Responder> responder) {
   cancel();
   local_.reset();
   other_ = std::move(responder);
+  endpoint_.reset();
   board_.change(updates::SetModel{shown()});
   if (!attempt_) settle();
 }
@@ -224,6 +226,7 @@ void ModelDesk::unload() {
   cancel();
   local_.reset();
   other_.reset();
+  endpoint_.reset();
   board_.change(updates::SetModel{std::nullopt});
   if (!attempt_) settle();
 }

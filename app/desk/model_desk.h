@@ -35,9 +35,10 @@ class ModelDesk {
   size_t count(const std::string& text) const;  // tokens; 0 without a model
 
   const ChatOptions& flags() const { return wanted_; }  // of the model that is loaded, or being loaded
-  Model* model() const { return local_ ? local_->model.get() : nullptr; }  // on this machine
-  std::shared_ptr<Responder> responder() const;                            // null: nobody answers
-  AnswerOptions options_for(const std::string& system_prompt) const;       // of the next answer
+  Model* model() const { return local_ ? local_->model.get() : nullptr; }         // on this machine
+  const Endpoint* endpoint() const { return endpoint_ ? &*endpoint_ : nullptr; }  // of another machine
+  std::shared_ptr<Responder> responder() const;                                   // null: nobody answers
+  AnswerOptions options_for(const std::string& system_prompt) const;              // of the next answer
   // A context that holds a prompt of so many tokens and an answer, where this model knows one; 0: none is larger.
   uint32_t context_for(uint32_t tokens) const;
 
@@ -66,6 +67,7 @@ class ModelDesk {
   AnswerSettings default_settings_;
   std::shared_ptr<LocalModel> local_;
   std::shared_ptr<Responder> other_;  // null: the local one, if there is one
+  std::optional<Endpoint> endpoint_;  // whose `other_` is
   std::optional<Attempt> attempt_;    // that is being loaded
   uint64_t n_attempts_ = 0;
   bool is_launched_ = false;     // the attempt; false: it waits for an answer to end

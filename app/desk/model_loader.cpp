@@ -54,7 +54,9 @@ void ModelLoader::open(const ChatOptions& flags, LoadOutcome& outcome) {
   const Waiting waiting{.note = [](const std::string& sentence) { log_line(sentence); },
                         .cancelled = [this] { return cancelled_.load(); }};
   outcome.settings = settings_from(flags, SamplingParams{.top_k = 0, .min_p = 0});
-  outcome.other = open_endpoint(flags, waiting);
+  std::shared_ptr<RemoteResponder> remote = open_endpoint(flags, waiting);
+  outcome.endpoint = remote->endpoint();
+  outcome.other = std::move(remote);
 }
 
 void ModelLoader::cancel() {

@@ -5,12 +5,14 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 
 #include "app/chat_settings.h"
 #include "engine/hub/download.h"
+#include "engine/remote/endpoint.h"
 #include "engine/session/local_responder.h"
 
 namespace warpchat {
@@ -25,6 +27,7 @@ struct LocalModel {
 struct LoadOutcome {
   std::shared_ptr<LocalModel> local;  // a model on this machine, or
   std::shared_ptr<Responder> other;   // another machine's; neither: it is not loaded
+  std::optional<Endpoint> endpoint;   // that machine
   ChatSettings settings;              // of flags and file
   std::string fault;                  // why it is not
   bool lacks_memory = false, was_cancelled = false;

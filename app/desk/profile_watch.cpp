@@ -12,20 +12,30 @@ namespace {
 constexpr std::chrono::milliseconds kBetweenShows{250};
 
 Profile& profile_of(Model& model) { return model.decoder->steps().profile(); }
+std::string status_on(const Board& board) { return board.now().model ? board.now().model->status : ""; }
 
 }  // namespace
 
-void ProfileWatch::set_on(bool on, Model* model) {
+void ProfileWatch::set_on(bool on, Model* model, const Endpoint* endpoint) {
+  if (on && load_) return load_->begin(status_on(board_));  // asked for anew
   if (on == on_) return;
   on_ = on;
-  if (model == nullptr) return;
-  begin_model(*model);
-  if (on) show(*model);
+  begin(model, endpoint);
 }
 
-void ProfileWatch::begin_model(Model& model) {
-  watch_profile(model, on_);
-  if (on_) show(model);
+void ProfileWatch::begin(Model* model, const Endpoint* endpoint) {
+  load_.reset();
+  if (model != nullptr) {
+    watch_profile(*model, on_);
+    show(*model);
+  } else if (on_ && endpoint != nullptr) {
+    load_ = std::make_shared<LoadWatch>(board_, post_, *endpoint);
+    load_->begin(status_on(board_));
+  }
+}
+
+void ProfileWatch::look_at_endpoint() {
+  if (load_) load_->turn();
 }
 
 void ProfileWatch::begin_answer(Model& model) { profile_of(model).reset(); }
@@ -36,12 +46,12 @@ void ProfileWatch::look(Model& model) {
 
 void ProfileWatch::show(Model& model) {
   if (!on_) return;
-  board_.change(updates::SetProfile{collect_profile(model, board_.now().model ? board_.now().model->status : "")});
+  board_.change(updates::SetProfile{collect_profile(model, status_on(board_))});
   shown_at_ = Clock::now();
 }
 
 void ProfileWatch::save(Model* model, const std::string& path) const {
-  if (model == nullptr) throw Error("there is no profile: no model is loaded");
+  if (model == nullptr) throw Error("there is no profile: no model is loaded on this machine");
   ModelFlags flags;
   flags.profile = path;
   save_profile(*model, flags);

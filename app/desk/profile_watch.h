@@ -4,24 +4,30 @@
 #include <string>
 
 #include "app/desk/board.h"
+#include "app/desk/load_watch.h"
 #include "engine/session/model.h"
 
 namespace warpchat {
 
 class ProfileWatch {
  public:
-  explicit ProfileWatch(Board& board) : board_(board) {}
+  // post: to the desk's thread.
+  ProfileWatch(Board& board, std::function<void(Task)> post) : board_(board), post_(std::move(post)) {}
 
-  void set_on(bool on, Model* model);                      // model: null while none is loaded
-  void begin_model(Model& model);                          // a model has been loaded
+  // Who answers: a model here, another machine, or nobody.
+  void set_on(bool on, Model* model, const Endpoint* endpoint);
+  void begin(Model* model, const Endpoint* endpoint);      // it is another one now
   void begin_answer(Model& model);                         // the rows begin anew
   void look(Model& model);                                 // to be called often while an answer is generated
   void show(Model& model);                                 // at once
+  void look_at_endpoint();                                 // to be called often
   void save(Model* model, const std::string& path) const;  // a trace, and a summary as path.md; Error if that fails
 
  private:
   using Clock = std::chrono::steady_clock;
   Board& board_;
+  std::function<void(Task)> post_;
+  std::shared_ptr<LoadWatch> load_;  // while on, of another machine
   bool on_ = false;
   Clock::time_point shown_at_;
 };

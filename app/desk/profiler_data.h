@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,20 @@
 #include "engine/profile.h"
 
 namespace warpchat {
+
+struct LoadRow {
+  std::string name, value;  // for people
+  bool operator==(const LoadRow&) const = default;
+};
+
+// Of another machine that answers: nothing is measured there, but it may tell of its load.
+struct EndpointProfile {
+  std::string host;
+  bool has_answered = false;  // it has been asked, and this is what came of it
+  std::vector<LoadRow> load = {};
+  std::string absence = {};  // why there is none: one sentence
+  bool operator==(const EndpointProfile&) const = default;
+};
 
 struct ProfilerData {
   std::string device;  // as the status line
@@ -25,7 +40,8 @@ struct ProfilerData {
   std::vector<std::vector<float>> history;  // of each row: microseconds in each of the first so many of the tokens
   uint64_t weight_bytes_per_token = 0;      // that a token has to read
   std::vector<MemoryUse> memory;
-  std::vector<KernelText> kernels;  // on a GPU
+  std::vector<KernelText> kernels;          // on a GPU
+  std::optional<EndpointProfile> endpoint;  // who answers in place of a model here, of which nothing above is known
 };
 
 }  // namespace warpchat

@@ -18,6 +18,7 @@ using nlohmann::json;
 
 constexpr std::string_view kBlank = " \t\r\n";
 constexpr uint32_t kMostToolCalls = 1024;
+constexpr double kLeastGap = 1e-6;  // s, of what comes in one packet with the token before: 0 is a token's second piece
 
 class ReportedError : public Error {  // by the server: a whole sentence
  public:
@@ -130,7 +131,7 @@ void ChatStream::take_choice(const json& choice) {
 
 void ChatStream::count_delta() {
   if (n_deltas_++ == 0) timings_.first_token_seconds = now_;
-  gap_ = now_ - std::exchange(last_token_, now_);
+  gap_ = std::max(now_ - std::exchange(last_token_, now_), kLeastGap);
 }
 
 void ChatStream::emit_text(std::string text, bool thinking) {
@@ -205,7 +206,7 @@ GenerationEnd ChatStream::finish(double seconds) {
   }  // else half an event: the connection closed in the middle of it
   if (!is_complete())
     throw Error(n_deltas_ > 0 ? context_.host + " closed the connection before the answer's end"
-                              : context_.host + " answers with nothing");
+                              : context_.host + " answers with nothing; the prompt may be too long for it");
   const bool is_full = context_.context > 0 && timings_.prompt_tokens + timings_.generated_tokens >= context_.context;
   if (finish_reason_ == "length")
     return cut(is_full && !context_.limits_tokens ? EndReason::kContextFull : EndReason::kTokenLimit);

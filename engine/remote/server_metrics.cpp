@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cmath>
 
-#include "engine/http/http_client.h"
 #include "engine/http/http_url.h"
 #include "engine/remote/refusal.h"
 
@@ -31,6 +30,10 @@ constexpr Metric kMetrics[] = {
     {"vllm:request_decode_time_seconds_sum", &ServerMetrics::generate_seconds},
     {"vllm:time_to_first_token_seconds_sum", &ServerMetrics::first_token_seconds},
     {"vllm:time_to_first_token_seconds_count", &ServerMetrics::first_tokens},
+    {"vllm:prefix_cache_queries_total", &ServerMetrics::looked_up_tokens},
+    {"vllm:prefix_cache_hits_total", &ServerMetrics::found_tokens},
+    {"vllm:gpu_prefix_cache_queries_total", &ServerMetrics::looked_up_tokens},  // until 0.10
+    {"vllm:gpu_prefix_cache_hits_total", &ServerMetrics::found_tokens},
     {"sglang:num_running_reqs", &ServerMetrics::running},
     {"sglang:num_queue_reqs", &ServerMetrics::waiting},
     {"sglang:token_usage", &ServerMetrics::kv_usage, true},
@@ -38,10 +41,14 @@ constexpr Metric kMetrics[] = {
     {"sglang:generation_tokens_total", &ServerMetrics::generated_tokens},
     {"sglang:time_to_first_token_seconds_sum", &ServerMetrics::first_token_seconds},
     {"sglang:time_to_first_token_seconds_count", &ServerMetrics::first_tokens},
+    {"sglang:cache_hit_rate", &ServerMetrics::found_share, true},
     {"llamacpp:requests_processing", &ServerMetrics::running},
     {"llamacpp:requests_deferred", &ServerMetrics::waiting},
     {"llamacpp:kv_cache_usage_ratio", &ServerMetrics::kv_usage, true},  // older servers
     {"llamacpp:prompt_tokens_total", &ServerMetrics::prompt_tokens},
+    {"llamacpp:prompt_tokens_total", &ServerMetrics::looked_up_tokens},  // without those found in a cache
+    {"llamacpp:prompt_tokens_cached_total", &ServerMetrics::looked_up_tokens},
+    {"llamacpp:prompt_tokens_cached_total", &ServerMetrics::found_tokens},
     {"llamacpp:tokens_predicted_total", &ServerMetrics::generated_tokens},
     {"llamacpp:prompt_seconds_total", &ServerMetrics::prompt_seconds},
     {"llamacpp:tokens_predicted_seconds_total", &ServerMetrics::generate_seconds},
@@ -50,16 +57,16 @@ constexpr Metric kMetrics[] = {
 // name{label="value",...} number [time]: labels may hold any escaped text, so the number comes after the last brace.
 void take_sample(std::string_view line, ServerMetrics& metrics) {
   const std::string_view name = line.substr(0, line.find_first_of("{ \t"));
-  const auto metric =
-      std::find_if(std::begin(kMetrics), std::end(kMetrics), [&](const Metric& m) { return m.name == name; });
-  if (metric == std::end(kMetrics)) return;
   const size_t brace = line.rfind('}');
   line.remove_prefix(brace == std::string_view::npos ? name.size() : brace + 1);
   line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
   double value = 0;
   if (std::from_chars(line.data(), line.data() + line.size(), value).ec != std::errc() || !std::isfinite(value)) return;
-  std::optional<double>& field = metrics.*metric->field;
-  field = !field ? value : metric->is_share ? std::max(*field, value) : *field + value;
+  for (const Metric& metric : kMetrics) {
+    if (metric.name != name) continue;
+    std::optional<double>& field = metrics.*metric.field;
+    field = !field ? value : metric.is_share ? std::max(*field, value) : *field + value;
+  }
 }
 
 }  // namespace
@@ -74,14 +81,20 @@ ServerMetrics parse_metrics(std::string_view text) {
   return metrics;
 }
 
-ServerMetrics fetch_metrics(const Endpoint& endpoint) {
-  HttpClient client(http_options(endpoint));
+HttpRequest metrics_request(const Endpoint& endpoint) {
   const std::string base =
       endpoint.url.ends_with("/v1") ? endpoint.url.substr(0, endpoint.url.size() - 3) : endpoint.url;
-  const HttpAnswer answer = client.send({.url = base + "/metrics", .redirects = Redirects::kNone, .timeout = kTimeout});
-  if (answer.status != 200) throw Error(refusal(endpoint, answer));
+  return {.url = base + "/metrics", .redirects = Redirects::kNone, .timeout = kTimeout};
+}
+
+ServerMetrics metrics_of(const Endpoint& endpoint, const HttpAnswer& answer) {
+  const std::string host = host_of(endpoint.url), words = server_words(answer.body);
+  if (answer.status == 401 || answer.status == 403) throw Error(host + " does not tell its load to this key");
+  if (answer.status != 200)
+    throw Error(host + " does not tell its load: /metrics answers " + std::to_string(answer.status) +
+                (words.empty() ? "" : " (" + words + ")"));
   const ServerMetrics metrics = parse_metrics(answer.body);
-  if (metrics == ServerMetrics{}) throw Error(host_of(endpoint.url) + " tells no metrics that are known here");
+  if (metrics == ServerMetrics{}) throw Error(host + " does not tell its load: nothing in its /metrics is known here");
   return metrics;
 }
 

@@ -153,5 +153,38 @@ TEST(ServerMetrics, OfVllmAndLlamaCpp) {
   EXPECT_EQ(llama.generated_tokens, 12);
 }
 
+TEST(ServerMetrics, AreAskedForBesideTheEndpoint) {
+  EXPECT_EQ(metrics_request({.url = "http://box:8000/v1"}).url, "http://box:8000/metrics");
+  EXPECT_EQ(metrics_request({.url = "http://box/llm"}).url, "http://box/llm/metrics");
+}
+
+TEST(ServerMetrics, TheirAbsenceIsOneSentence) {
+  const Endpoint endpoint{.url = "http://box:8000/v1"};
+  const auto fault = [&](long status, const char* body) -> std::string {
+    try {
+      metrics_of(endpoint, {.status = status, .body = body});
+      return "";
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(fault(200, "vllm:num_requests_running 1"), "");
+  EXPECT_EQ(fault(200, "up 1"), "box:8000 does not tell its load: nothing in its /metrics is known here");
+  EXPECT_EQ(fault(404, "Not Found"), "box:8000 does not tell its load: /metrics answers 404");
+  EXPECT_EQ(fault(501, R"({"error":{"message":"Start it with `--metrics`"}})"),
+            "box:8000 does not tell its load: /metrics answers 501 (Start it with `--metrics`)");
+  EXPECT_EQ(fault(401, ""), "box:8000 does not tell its load to this key");
+}
+
+TEST(Refusal, SaysWhatToDoAboutLength) {
+  const Endpoint endpoint{.url = "http://box:8000/v1"};
+  for (const char* body :
+       {R"({"error":{"code":400,"message":"request (9 tokens) exceeds","type":"exceed_context_size_error"}})",
+        R"({"error":{"code":"context_length_exceeded","message":"too much"}})",
+        R"({"object":"error","message":"This model's maximum context length is 4096 tokens."})"})
+    EXPECT_NE(refusal(endpoint, {.status = 400, .body = body}).find("; a shorter message"), std::string::npos) << body;
+  EXPECT_EQ(refusal(endpoint, {.status = 400, .body = R"({"error":"no"})"}), "box:8000 refuses the request: no");
+}
+
 }  // namespace
 }  // namespace warpchat

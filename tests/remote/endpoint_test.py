@@ -130,12 +130,11 @@ class Answers(Case):
         self.assertEqual(run.code, 0, run)
         self.assertIn(f"tiny.gguf  {TINY}\n", run.out.decode())
 
-    def side_by_side(self, url, *arguments, metrics=False):
-        done = subprocess.run([SIDE_BY_SIDE, url, *(() if metrics else ("qwen3-4b", *arguments))], env=self.env(),
-                              capture_output=True, timeout=120)
+    def side_by_side(self, url, *arguments):
+        done = subprocess.run([SIDE_BY_SIDE, url, "qwen3-4b", *arguments], env=self.env(), capture_output=True,
+                              timeout=120)
         self.assertEqual(done.returncode, 0, done)
-        if not metrics:
-            print(" ".join(arguments), "answers and prompt:", done.stderr.decode().strip(), file=sys.stderr)
+        print(" ".join(arguments), "answers and prompt:", done.stderr.decode().strip(), file=sys.stderr)
         return [line.split(" ", 2) for line in done.stdout.decode().splitlines()]
 
     def test_many_answers_at_once(self):
@@ -165,15 +164,6 @@ class Answers(Case):
             self.assert_fails(run, flags[0] if flags[0] != "-c" else "--ctx-size", code=2)
         self.assertEqual(server.requests, [])
         self.assert_fails(Run("--api-key-env", "X", "-p", "x", env=self.env()), "--endpoint", code=2)
-
-    def test_metrics(self):
-        server = self.server()
-        self.assertIn("no metrics that are known", " ".join(self.side_by_side(server.url, metrics=True)[0]))
-        server.metrics = ('vllm:num_requests_running{engine="0"} 2.0\nvllm:num_requests_waiting{engine="0"} 1.0\n'
-                          'vllm:kv_cache_usage_perc{engine="0"} 0.25\n')
-        self.assertEqual(self.side_by_side(server.url, metrics=True), [["2", "1", "0.25"]])
-        self.assertEqual(server.requests[-1][1], "/metrics")
-
 
 
 class Ways(Case):
@@ -581,6 +571,29 @@ class Terminals(Case):
         terminal.wait_for("your message is kept")
         terminal.type("\x04")
         self.assertEqual(terminal.wait(), 0)
+
+    def test_what_an_answer_took_and_how_busy_the_server_is(self):
+        server = self.server()
+        terminal = self.terminal("--endpoint", server.origin + "/cached/v1")
+        terminal.wait_for("Ctrl-D leaves")
+        terminal.type("Hi\r")
+        terminal.wait_for("wörld")
+        terminal.type("/perf\r")
+        terminal.wait_for("prompt       1024 tokens, 512 of them reused")
+        self.assertRegex(terminal.wait_for("seed "), r"gaps         median [\d.]+ m?s, 95% within .*, longest [\d.]+ m?s\n")
+        terminal.wait_for(f"({server.host} does not tell its load: nothing in its /metrics is known here)")
+        server.metrics = ('vllm:num_requests_running{engine="0"} 2.0\nvllm:num_requests_waiting{engine="0"} 1.0\n'
+                          'vllm:kv_cache_usage_perc{engine="0"} 0.25\nvllm:prompt_tokens_total 1000\n'
+                          'vllm:prefix_cache_queries_total 200\nvllm:prefix_cache_hits_total 150\n')
+        terminal.type("/perf\r")
+        for row in ("requests running      2", "requests waiting      1", "KV cache in use       25%",
+                    "prefix cache hits     75%", "prompt tokens so far  1,000"):
+            terminal.wait_for(row)
+        terminal.type("/perf\r")
+        terminal.wait_for("prompt speed, all     0 tokens/s")
+        terminal.type("\x04")
+        self.assertEqual(terminal.wait(), 0)
+        self.assertNotIn("norm_qkv", terminal.seen)
 
     def test_one_answer_at_a_terminal(self):
         server = self.server()

@@ -1,7 +1,6 @@
 // Several answers at once from one responder: side_by_side URL MODEL N PROMPT [stop]. Prints a line an answer, "REASON
 // TOKENS TEXT", and on standard error our own time a token: the processor's, of all threads. With "stop" the first
-// answer is stopped at its first text, and the others once that has ended and each has more text. With the URL alone
-// the server's metrics: requests running and waiting, and how full the KV cache is.
+// answer is stopped at its first text, and the others once that has ended and each has more text.
 #include <sys/resource.h>
 
 #include <cstdio>
@@ -11,7 +10,6 @@
 #include <vector>
 
 #include "engine/remote/remote_responder.h"
-#include "engine/remote/server_metrics.h"
 
 using namespace warpchat;
 
@@ -57,24 +55,12 @@ void stop_in_turn(std::vector<Answer>& answers) {
   }
 }
 
-int print_metrics(const Endpoint& endpoint) {
-  try {
-    const ServerMetrics metrics = fetch_metrics(endpoint);
-    std::printf("%g %g %g\n", metrics.running.value_or(-1), metrics.waiting.value_or(-1),
-                metrics.kv_usage.value_or(-1));
-  } catch (const Error& error) {
-    std::printf("%s\n", error.what());
-  }
-  return 0;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) return 2;
+  if (argc < 5) return 2;
   Endpoint endpoint;
   endpoint.url = base_url(argv[1]);
-  if (argc < 5) return print_metrics(endpoint);
   RemoteResponder responder(endpoint, {argv[2]});
   AnswerOptions options;
   options.sampling = servers_own_sampling();

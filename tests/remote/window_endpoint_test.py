@@ -5,6 +5,7 @@ usage: window_endpoint_test.py CHAT CLI_MODELS [unittest arguments]
 """
 import json
 import os
+import subprocess
 import sys
 import unittest
 
@@ -55,6 +56,17 @@ class WindowEndpoint(DisplayCase):
             self.assertEqual((by["model"], by["endpoint"], by["timings"]["generated_tokens"]),
                              ("qwen3-4b", self.server.origin + "/well/v1", len(HELLO)))
 
+    def test_four_conversations_are_answered_at_once(self):
+        self.open("paced")
+        for i in range(1, 5):
+            self.window.key("ctrl+n")
+            self.window.wait_for(lambda s: not s["conversation"]["messages"], "a new conversation")
+            self.ask(str(100 + i))
+            self.window.wait_for(lambda s: len(self.server.bodies()) == i, "the request")
+        sql = "SELECT text FROM turns WHERE role = 'assistant'"
+        self.window.wait_for(lambda _: sorted(len(text.split()) for text, in self.rows(sql)) == [101, 102, 103, 104],
+                             "four whole answers")
+
     def test_an_answer_is_stopped(self):
         self.open("endless")
         self.ask()
@@ -67,6 +79,44 @@ class WindowEndpoint(DisplayCase):
         self.open("closes")
         self.ask()
         self.assertEqual(self.ended("failed")["conversation"]["last_text"], "".join(HELLO[:2]))
+
+    def test_the_profiler_shows_what_is_known_of_another_machine(self):
+        self.open("cached")
+        self.ask()
+        self.ended("complete")
+        self.window.key("F12")
+        state = self.window.wait_for(lambda s: s["endpoint_profile"] and s["endpoint_profile"]["absence"], "no metrics")
+        profile = state["endpoint_profile"]
+        self.assertEqual(profile["absence"],
+                         f"{self.server.host} does not tell its load: nothing in its /metrics is known here")
+        first, gaps, prompt = profile["pace"]
+        self.assertRegex(first, r"\Afirst token after .*, then .* tokens/s\Z")
+        self.assertRegex(gaps, r"\Agaps: median .*, 95% within .*, longest .*\Z")
+        self.assertEqual(prompt, "prompt: 1,024 tokens, 512 of them from a cache")
+        self.server.metrics = "llamacpp:requests_processing 1\nllamacpp:tokens_predicted_total 7\n"
+        self.window.key("F12", "F12")  # looked at anew
+        state = self.window.wait_for(lambda s: s["endpoint_profile"] and s["endpoint_profile"]["load"].get(
+            "answer speed, all"), "two samples")
+        self.assertEqual(state["endpoint_profile"]["load"], {
+            "requests running": "1", "answer speed, all": "0 tokens/s", "answer tokens so far": "7"})
+        self.window.key("F12")
+        self.window.wait_for(lambda s: "profiler" not in s["panels"], "the profiler closed")
+
+    def test_what_is_surely_too_long_stays_in_the_composer(self):
+        self.open()
+        self.window.wait_for(lambda s: s["model"] is not None and s["phase"] == "idle", "the endpoint")
+        path = os.path.join(self.home, "long.txt")
+        with open(path, "w") as file:
+            file.write("word " * 5000)
+        self.window.key("ctrl+l")
+        self.window.type("Hi")
+        subprocess.run(["xclip", "-selection", "clipboard", "-display", self.display.name, path], check=True)
+        self.window.key("ctrl+v", "Return")
+        state = self.window.wait_for(lambda s: s["refusal"], "the refusal")
+        self.assertEqual((state["refusal"]["tokens"], state["refusal"]["context"]), (5000, 4096))
+        self.assertTrue(state["composer"].startswith("Hiword"), state["composer"][:40])
+        self.assertIn("nothing was sent", str(state["notices"]))
+        self.assertEqual(self.server.bodies(), [])
 
     def test_nobody_there(self):
         self.window = Window(self.display, "--endpoint", "http://127.0.0.1:1", home=self.home, no_proxy="*")

@@ -6,6 +6,7 @@
 #include <imgui/imgui.h>
 #include <imgui/imgui_stdlib.h>
 
+#include "app/gui/profiler/endpoint_panel.h"
 #include "app/gui/profiler/kernels_panel.h"
 #include "app/gui/profiler/memory_panel.h"
 #include "app/gui/profiler/panel_parts.h"
@@ -39,6 +40,8 @@ struct ProfilerOverlay::Parts {
   void toggle_pause(const DeskState& state) { paused = paused ? nullptr : state.profile; }
   void export_row(const Look& look, Actions& actions);
   void choose_panel(const Look& look);
+  void draw_endpoint(const DeskState& state, std::optional<TokenPlace> hovered, const EndpointProfile& profile,
+                     const Look& look);
   std::optional<uint64_t> marked_token(const DeskState& state, std::optional<TokenPlace> hovered) const;
 };
 
@@ -62,8 +65,9 @@ bool ProfilerOverlay::Parts::toolbar(const DeskState& state, const ProfilerData&
   const Theme& theme = look.theme;
   const char* const pause = paused ? "Resume" : "Pause";
   const float gap = ImGui::GetStyle().ItemSpacing.x, padding = 2 * ImGui::GetStyle().FramePadding.x;
-  float buttons = 0;
-  for (const char* text : {pause, "Export", "Close"}) buttons += text_width(text) + padding + gap;
+  const bool exports = !data.endpoint;
+  const auto button = [&](const char* text) { return text_width(text) + padding + gap; };
+  const float buttons = button(pause) + (exports ? button("Export") : 0) + button("Close");
   ImGui::TextUnformatted("Profiler");
   ImGui::SameLine();
   const float room = ImGui::GetContentRegionMax().x - ImGui::GetCursorPosX() - buttons;
@@ -72,8 +76,8 @@ bool ProfilerOverlay::Parts::toolbar(const DeskState& state, const ProfilerData&
   if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", device.c_str());
   ImGui::SameLine(ImGui::GetContentRegionMax().x - buttons + gap);
   if (choice(pause, paused != nullptr, theme)) toggle_pause(state);
-  ImGui::SameLine();
-  if (choice("Export", export_path.has_value(), theme)) {
+  if (exports) ImGui::SameLine();
+  if (exports && choice("Export", export_path.has_value(), theme)) {
     export_path = export_path ? std::nullopt : std::optional(default_export_path());
     export_begins = true;
   }
@@ -117,11 +121,22 @@ std::optional<uint64_t> ProfilerOverlay::Parts::marked_token(const DeskState& st
   return place->token;
 }
 
+// Another machine's: how its tokens came, and what it tells of itself. There are no kernels here.
+void ProfilerOverlay::Parts::draw_endpoint(const DeskState& state, std::optional<TokenPlace> hovered,
+                                           const EndpointProfile& profile, const Look& look) {
+  const ChatMessage* message = strip_message(state, hovered);
+  if (message != nullptr) draw_pace(*message, look);
+  strip.draw(state, hovered, look);
+  if (message != nullptr) draw_gaps(*message, look);
+  draw_load(profile, look);
+}
+
 void ProfilerOverlay::draw(const DeskState& state, std::optional<TokenPlace> hovered, const Look& look,
                            Actions& actions) {
   Parts& p = *parts_;
   const std::shared_ptr<const ProfilerData> data = p.paused ? p.paused : state.profile;
   if (p.toolbar(state, *data, look)) set_open(false, actions);
+  if (data->endpoint) return p.draw_endpoint(state, hovered, *data->endpoint, look);
   p.export_row(look, actions);
   if (const std::string why = why_this_speed(*data); !why.empty()) wrapped_text_in(look.theme.text, why);
   p.strip.draw(state, hovered, look);

@@ -22,13 +22,13 @@ namespace gui {
 
 namespace {
 
-double boot_seconds() {
+double seconds_on(clockid_t clock) {
   timespec now{};
-  clock_gettime(CLOCK_BOOTTIME, &now);
+  clock_gettime(clock, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// When the kernel started this program, on the clock of boot_seconds; a hundredth of a second exact.
+// When the kernel started this program, on CLOCK_BOOTTIME; a hundredth of a second exact.
 double started_at() {
   std::ifstream file("/proc/self/stat");
   std::string line;
@@ -38,7 +38,7 @@ double started_at() {
   constexpr int kStartTime = 20;  // the 22nd field, the 20th after the name
   for (int i = 0; i < kStartTime; ++i) fields >> field;
   const double ticks = std::strtod(field.c_str(), nullptr);
-  const double started = ticks / static_cast<double>(sysconf(_SC_CLK_TCK)), now = boot_seconds();
+  const double started = ticks / static_cast<double>(sysconf(_SC_CLK_TCK)), now = seconds_on(CLOCK_BOOTTIME);
   return started > 0 && started <= now ? started : now;
 }
 
@@ -51,7 +51,8 @@ class Loop {
         content_(content),
         keeper_(keeper),
         signals_(signals),
-        pacer_(window.refresh_seconds()) {}
+        refresh_seconds_(window.refresh_seconds()),
+        pacer_(refresh_seconds_) {}
 
   void run() {
     while (!window_.asked_to_close() && !content_.wants_to_quit() && signals_.caught() == 0) {
@@ -73,9 +74,10 @@ class Loop {
 
  private:
   void draw() {
-    const double began = GlfwWindow::now();
+    const double began = GlfwWindow::now(), cpu_began = seconds_on(CLOCK_THREAD_CPUTIME_ID);
     pacer_.begin_frame(began);
     content_.draw(window_.input.take_frame());
+    note_frame(GlfwWindow::now() - began, seconds_on(CLOCK_THREAD_CPUTIME_ID) - cpu_began);
     if (content_.wants_frames()) pacer_.saw_motion();
     if (content_.wake_in() < 1e6) pacer_.wake_at(GlfwWindow::now() + content_.wake_in());
     if (pacer_.n_frames() == 1) note_first_frame();
@@ -84,8 +86,15 @@ class Loop {
     window_.poll();
   }
 
+  void note_frame(double seconds, double cpu_seconds) {
+    if (pacer_.n_frames() == 1) return;  // which loads fonts
+    times_.n_late_frames += seconds > 1.5 * refresh_seconds_ ? 1 : 0;
+    times_.longest_frame_seconds = std::max(times_.longest_frame_seconds, seconds);
+    times_.longest_frame_cpu_seconds = std::max(times_.longest_frame_cpu_seconds, cpu_seconds);
+  }
+
   void note_first_frame() {
-    first_frame_seconds_ = boot_seconds() - started_at();
+    first_frame_seconds_ = seconds_on(CLOCK_BOOTTIME) - started_at();
     const std::string line = "first frame after " + seconds_text(first_frame_seconds_);
     log_line(line);
     if (options_.verbose) write_error(line + "\n");
@@ -96,6 +105,9 @@ class Loop {
     WindowFacts facts = content_.facts();
     facts.n_frames = pacer_.n_frames();
     facts.first_frame_seconds = first_frame_seconds_;
+    facts.n_late_frames = times_.n_late_frames;
+    facts.longest_frame_seconds = times_.longest_frame_seconds;
+    facts.longest_frame_cpu_seconds = times_.longest_frame_cpu_seconds;
     write_state_dump(options_.gui_state, state_dump(content_.state(), facts, content_.marks()));
   }
 
@@ -104,8 +116,10 @@ class Loop {
   ChatWindow& content_;
   MemoryKeeper& keeper_;
   const SignalWatch& signals_;
+  const double refresh_seconds_;
   Pacer pacer_;
   double first_frame_seconds_ = 0;
+  WindowFacts times_;  // of frames
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "app/desk/answer_pace.h"
 #include "app/output.h"
 
 namespace warpchat::gui {
@@ -68,6 +69,18 @@ Json notices_json(const std::vector<NoticeItem>& notices) {
   return out;
 }
 
+// Of another machine that answers, while somebody looks.
+Json endpoint_json(const DeskState& state) {
+  if (!state.profile->endpoint) return nullptr;
+  const EndpointProfile& endpoint = *state.profile->endpoint;
+  Json load = Json::object();
+  for (const LoadRow& row : endpoint.load) load[row.name] = row.value;
+  return {{"host", endpoint.host},
+          {"load", load},
+          {"absence", endpoint.absence},
+          {"pace", state.open.messages.empty() ? std::vector<std::string>() : pace_lines(state.open.messages.back())}};
+}
+
 Json widgets_json(const std::vector<Ui::Mark>& marks) {
   Json out = Json::object();
   for (const Ui::Mark& mark : marks)
@@ -79,6 +92,9 @@ Json widgets_json(const std::vector<Ui::Mark>& marks) {
 Json window_json(const WindowFacts& facts) {
   return {{"frames", facts.n_frames},
           {"first_frame_seconds", facts.first_frame_seconds},
+          {"late_frames", facts.n_late_frames},
+          {"longest_frame_seconds", facts.longest_frame_seconds},
+          {"longest_frame_cpu_seconds", facts.longest_frame_cpu_seconds},
           {"focus", facts.focus},
           {"composer", facts.composer},
           {"selection", facts.selection},
@@ -115,6 +131,7 @@ std::string state_dump(const DeskState& state, const WindowFacts& facts, const s
                                          {"fraction", state.loading->fraction},
                                          {"transfer", state.loading->transfer}}
                                   : Json();
+  json["endpoint_profile"] = endpoint_json(state);
   json["n_models"] =
       std::ranges::count_if(state.models, [](const ModelChoice& m) { return m.kind == ModelChoice::Kind::kFile; });
   json["attachments"] = Json::array();
