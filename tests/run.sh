@@ -118,6 +118,8 @@ case ${1:-} in
     install_packages $full_test_packages
     fetch_module huggingface_hub huggingface_hub==2.4.0  # the hub's own client
     fetch_module xllamacpp xllamacpp==2026.10.11549  # llama.cpp's server: an endpoint that others wrote
+    # Another one, compiled here. Not for this processor alone: llama.cpp's AMX code crashes on some.
+    CMAKE_ARGS=-DGGML_NATIVE=OFF fetch_module llama_cpp "llama-cpp-python[server]==0.3.36"
     WARPCHAT_FULL_TESTS=1 run_suites
     run_sanitized
     run_threads
