@@ -27,14 +27,18 @@ constexpr ArchitectureTraits kArchitectures[] = {
 constexpr uint64_t kMostLayers = 1024, kMostHeads = 65536, kLargestHead = 4096, kLargestSize = 1 << 24,
                    kLongestContext = 1 << 30;
 
+const ArchitectureTraits* find_architecture(std::string_view name) {
+  const auto* found = std::find_if(std::begin(kArchitectures), std::end(kArchitectures),
+                                   [&](const ArchitectureTraits& known) { return known.name == name; });
+  return found != std::end(kArchitectures) ? found : nullptr;
+}
+
 const ArchitectureTraits& read_architecture(const GgufFile& file) {
   // Adapters and importance matrices state the architecture of the model they belong to.
   if (const std::string_view type = file.get_string("general.type", "model"); type != "model")
     file.fail("key general.type is \"" + printable(type) + "\", expected \"model\": it is no model of its own");
   const std::string_view name = file.get_string("general.architecture");
-  const auto* found = std::find_if(std::begin(kArchitectures), std::end(kArchitectures),
-                                   [&](const ArchitectureTraits& known) { return known.name == name; });
-  if (found != std::end(kArchitectures)) return *found;
+  if (const ArchitectureTraits* found = find_architecture(name)) return *found;
   file.fail("architecture \"" + printable(name) + "\" is not supported; supported are llama, qwen2 and qwen3");
 }
 
@@ -172,6 +176,8 @@ uint32_t read_n_vocab(const GgufFile& file, const Keys& keys) {
 }
 
 }  // namespace
+
+bool is_known_architecture(std::string_view name) { return find_architecture(name) != nullptr; }
 
 ModelConfig read_model_config(const GgufFile& file) {
   const ArchitectureTraits& traits = read_architecture(file);

@@ -52,6 +52,8 @@ struct ModelTensors {
   std::vector<LayerTensors> layers;
 };
 
+bool is_known_architecture(std::string_view name);  // as general.architecture says it
+
 // Throw Error naming file and the key or tensor at fault: unknown architecture (with the supported list), missing or
 // ill-shaped tensors, unsupported RoPE scaling, absurd sizes, non-finite scales, norms, eps or RoPE bases.
 ModelConfig read_model_config(const GgufFile& file);

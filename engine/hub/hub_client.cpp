@@ -72,21 +72,38 @@ std::string HubClient::file_url(const std::string& repository, const std::string
   return settings_.endpoint + "/" + repository + "/resolve/main/" + escape_url_path(path);
 }
 
+std::string HubClient::search_url(const std::string& words, size_t most) const {
+  return settings_.endpoint + "/api/models?search=" + escape_url_value(words) +
+         "&filter=gguf&sort=downloads&limit=" + std::to_string(most) + "&expand=downloads&expand=gguf";
+}
+
+std::vector<HubHit> HubClient::search(const std::string& words, size_t most) {
+  const HttpAnswer answer = ask_for_list(search_url(words, most), "");
+  std::vector<HubHit> hits = parse_search(answer.body, host_of(answer.url));
+  hits.resize(std::min(hits.size(), most));
+  return hits;
+}
+
+HttpAnswer HubClient::ask_for_list(const std::string& url, const std::string& repository) {
+  HttpAnswer answer = ask({.url = url, .timeout = kTextTimeout}, repository);
+  const std::string what = repository.empty() ? "models" : "files";
+  if (answer.status != 200)
+    throw Error(host_of(url) + " sends this program to " + host_of(answer.header("location")) + " instead of listing " +
+                what + "; is HF_ENDPOINT right, or a login page of the network in between?");
+  const size_t begin = answer.body.find_first_not_of(" \t\r\n");
+  if (begin != std::string::npos && answer.body[begin] == '<')
+    throw Error(host_of(url) + " answers with a web page where a list of " + what +
+                " was expected; is HF_ENDPOINT right, or a login page of the network in between?");
+  return answer;
+}
+
 std::vector<HubFile> HubClient::files(const std::string& repository) {
   std::vector<HubFile> files;
   std::string url = settings_.endpoint + "/api/models/" + repository + "/tree/main?recursive=true";
   for (int page = 0; !url.empty(); ++page) {
     if (page == kMostPages)
       throw Error(repository + " lists more than " + std::to_string(kMostPages) + " pages of files; that is no model");
-    const HttpAnswer answer = ask({.url = url, .timeout = kTextTimeout}, repository);
-    if (answer.status != 200)
-      throw Error(host_of(url) + " sends this program to " + host_of(answer.header("location")) +
-                  " instead of listing files; is HF_ENDPOINT right, or a login page of the network in between?");
-    if (const size_t begin = answer.body.find_first_not_of(" \t\r\n");
-        begin != std::string::npos && answer.body[begin] == '<')
-      throw Error(host_of(url) +
-                  " answers with a web page where a list of files was expected; is HF_ENDPOINT right, or a "
-                  "login page of the network in between?");
+    const HttpAnswer answer = ask_for_list(url, repository);
     for (HubFile& file : parse_file_list(answer.body, host_of(url))) files.push_back(std::move(file));
     url = next_page(answer);
     if (!url.empty() && origin_of(url) != origin_of(settings_.endpoint))
@@ -156,6 +173,8 @@ void HubClient::wait_after(const HttpBroken& fault, int tries) {
 
 void HubClient::refuse(const HttpAnswer& answer, const std::string& repository) {
   const std::string host = host_of(answer.url), page = settings_.endpoint + "/" + repository;
+  if (repository.empty())
+    throw Error(host + " answers " + std::to_string(answer.status) + " to a search; is HF_ENDPOINT a model hub?");
   const std::string says = host + " answers " + std::to_string(answer.status) + " for " + repository;
   const std::string code = answer.header("x-error-code");
   const std::string token = settings_.token.empty() ? "set HF_TOKEN to a token" : "HF_TOKEN must be a token";
@@ -179,14 +198,13 @@ std::string HubClient::near_names(const std::string& repository) {
   std::string name = repository.substr(repository.find('/') + 1);
   if (lower_case(name).ends_with("-gguf")) name.resize(name.size() - 5);
   try {
-    const HttpAnswer answer = http_.send({.url = settings_.endpoint + "/api/models?search=" + escape_url_value(name) +
-                                                 "&filter=gguf&limit=" + std::to_string(kNearNames),
-                                          .timeout = kTextTimeout});
-    const std::vector<std::string> names = parse_search(answer.body);
-    if (answer.status != 200 || names.empty()) return "";
+    const HttpAnswer answer = http_.send({.url = search_url(name, kNearNames), .timeout = kTextTimeout});
+    if (answer.status != 200) return "";
+    const std::vector<HubHit> hits = parse_search(answer.body, "");
     std::string list;
-    for (size_t i = 0; i < std::min(names.size(), kNearNames); ++i) list += (i ? ", " : "") + names[i];
-    return "; near it: " + list;
+    for (size_t i = 0; i < std::min(hits.size(), kNearNames); ++i)
+      list += (i ? ", " : "; near it: ") + hits[i].repository;
+    return list;
   } catch (const HttpStopped&) {
     throw;
   } catch (const Error&) {

@@ -1,5 +1,6 @@
-// What the hub is asked: a repository's files, a file's facts, a file's bytes. Every refusal becomes one sentence that
-// says what to do; what may do better another time is tried again, a bounded number of times and never silently.
+// What the hub is asked: what it has under some words, a repository's files, a file's facts, a file's bytes. Every
+// refusal becomes one sentence that says what to do; what may do better another time is tried again, a bounded number
+// of times and never silently.
 #pragma once
 #include <functional>
 #include <string>
@@ -21,6 +22,7 @@ class HubClient {
   // note: told before each wait, "HUB answers 503; try 2 of 5 in 1 s". Error if the settings forbid a network.
   HubClient(const HubSettings& settings, std::function<void(const std::string&)> note);
 
+  std::vector<HubHit> search(const std::string& words, size_t most);  // repositories with GGUF files, best known first
   std::vector<HubFile> files(const std::string& repository);
   HubFileFacts facts(const std::string& repository, const std::string& path);
 
@@ -39,9 +41,11 @@ class HubClient {
   void stop() { http_.stop(); }  // from any thread: whatever runs throws HttpStopped
 
  private:
-  HttpAnswer ask(const HttpRequest& request, const std::string& repository);
+  HttpAnswer ask(const HttpRequest& request, const std::string& repository);  // "": about none of them
+  HttpAnswer ask_for_list(const std::string& url, const std::string& repository);
   [[noreturn]] void refuse(const HttpAnswer& answer, const std::string& repository);
   std::string near_names(const std::string& repository);
+  std::string search_url(const std::string& words, size_t most) const;
   std::string file_url(const std::string& repository, const std::string& path) const;
 
   HubSettings settings_;

@@ -141,15 +141,22 @@ std::vector<HubFile> parse_file_list(std::string_view text, const std::string& s
   return files;
 }
 
-std::vector<std::string> parse_search(std::string_view text) {
-  std::vector<std::string> names;
+std::vector<HubHit> parse_search(std::string_view text, const std::string& source) {
+  std::vector<HubHit> hits;
   const json list = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!list.is_array()) return names;
+  if (!list.is_array()) refuse_list(source, "it is no JSON list of models");
   for (const json& entry : list) {
     if (!entry.is_object() || !entry.contains("id") || !entry["id"].is_string()) continue;
-    if (const auto name = parse_hub_model_name(entry["id"].get<std::string>())) names.push_back(name->repository);
+    const auto name = parse_hub_model_name(entry["id"].get<std::string>());
+    if (!name) continue;
+    HubHit hit{.repository = name->repository};
+    if (const auto n = entry.find("downloads"); n != entry.end() && n->is_number_unsigned()) hit.downloads = *n;
+    if (const auto gguf = entry.find("gguf"); gguf != entry.end() && gguf->is_object())
+      if (const auto type = gguf->find("architecture"); type != gguf->end() && type->is_string())
+        hit.architecture = type->get<std::string>();
+    hits.push_back(std::move(hit));
   }
-  return names;
+  return hits;
 }
 
 std::vector<HubFile> choose_files(const std::vector<HubFile>& files, const HubModelName& name) {
@@ -171,6 +178,19 @@ std::vector<HubFile> choose_files(const std::vector<HubFile>& files, const HubMo
     throw Error(name.repository + " lacks part " + std::to_string(chosen.size() + 1) + " of the " +
                 std::to_string(model.n_parts) + " of " + model.stem + "; take another quantisation or repository");
   return chosen;
+}
+
+std::optional<HubModelName> usual_model(const std::vector<HubFile>& files, const std::string& repository) {
+  for (const char* quant : {"Q4_K_M", "Q4_K_S", "Q4_0", "Q4_1", "Q5_K_M", "Q5_K_S", "Q5_0", "Q6_K", "Q8_0", "F16"}) {
+    const HubModelName name{repository, quant};
+    try {
+      choose_files(files, name);
+      return name;
+    } catch (const Error&) {
+      // Not there, not whole, or not plain which: the next one.
+    }
+  }
+  return std::nullopt;
 }
 
 uint64_t total_bytes(const std::vector<HubFile>& files) {

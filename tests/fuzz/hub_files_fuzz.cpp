@@ -11,7 +11,10 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t n_bytes) {
   using namespace warpchat;
   const std::string_view text(reinterpret_cast<const char*>(data), n_bytes);
-  for (const std::string& name : parse_search(text)) assert(parse_hub_model_name(name));
+  try {
+    for (const HubHit& hit : parse_search(text, "hub")) assert(parse_hub_model_name(hit.repository));
+  } catch (const Error&) {
+  }
   try {
     const std::vector<HubFile> files = parse_file_list(text, "hub");
     for (const HubFile& file : files) {

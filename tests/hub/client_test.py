@@ -45,7 +45,9 @@ class Client(unittest.TestCase):
         self.assertEqual(self.api.model_info(NAME).sha, COMMIT)
         listed = {entry.path: entry for entry in self.api.list_repo_tree(NAME, recursive=True)}
         self.assertEqual(listed[FILE].lfs.sha256, sha256(DATA))
-        self.assertEqual([model.id for model in self.api.list_models(search="tiny")], [NAME])
+        [found] = self.api.list_models(search="tiny", filter="gguf", sort="downloads", limit=5,
+                                       expand=["downloads", "gguf"])
+        self.assertEqual((found.id, found.downloads, found.gguf["architecture"]), (NAME, 1, "qwen2"))
 
     def test_its_refusals_are_a_hubs(self):
         with self.assertRaises(errors.RepositoryNotFoundError):

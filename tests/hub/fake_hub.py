@@ -41,6 +41,7 @@ class Repository:
         self.files = dict(files)  # path: bytes
         self.commit = COMMIT
         self.gated = self.private = False
+        self.downloads, self.architecture = 1, "qwen2"
         self.lies = {}  # path: entries of the list that replace the true ones
 
     def entry(self, path):
@@ -64,6 +65,7 @@ class FakeHub:
         self.token = token  # what private and gated repositories ask for
         self.page = page    # files a page of a list
         self.requests = []  # (kind, method, path, headers), in order
+        self.searches = []  # the words of each search
         self.faults = collections.defaultdict(collections.deque)
         self.served = 0     # bytes of files
         self.hub, self.content = (self._server(certificate) for _ in range(2))
@@ -140,6 +142,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.server is self.server.fake.content:
             return "content", lambda fault: self.content(path[1:], fault)
         if path == "/api/models":
+            self.server.fake.searches.append(query.get("search", [""])[0])
             return "search", lambda fault: self.search(query)
         if match := re.fullmatch(r"/api/models/([^/]+/[^/]+)/tree/([^/]+)", path):
             return "list", lambda fault: self.list(match[1], match[2], query)
@@ -184,9 +187,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
                             "siblings": [{"rfilename": path} for path in sorted(found.files)]})
 
     def search(self, query):
-        wanted = query.get("search", [""])[0].lower()
-        self.send_json([{"_id": "0" * 24, "id": name, "modelId": name, "tags": ["gguf"]}
-                        for name in sorted(self.server.fake.repositories) if wanted in name.lower()])
+        words, fields = query.get("search", [""])[0].lower().split(), query.get("expand", [])
+        found = [(name, repository) for name, repository in sorted(self.server.fake.repositories.items())
+                 if all(word in name.lower() for word in words) and not repository.private]
+        if query.get("sort") == ["downloads"]:
+            found.sort(key=lambda pair: -pair[1].downloads)
+        extra = {"downloads": lambda r: r.downloads, "gguf": lambda r: {"total": 1, "architecture": r.architecture}}
+        self.send_json([{"_id": "0" * 24, "id": name, "modelId": name, "tags": ["gguf"],
+                         **{field: extra[field](repository) for field in fields if field in extra}}
+                        for name, repository in found[:int(query.get("limit", ["1000"])[0])]])
 
     def file(self, name, revision, path):
         if not (found := self.repository(name, revision, for_file=True)):

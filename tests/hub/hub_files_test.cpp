@@ -97,10 +97,29 @@ TEST(HubFiles, WhatIsMissingIsSaidWithWhatThereIs) {
   EXPECT_THAT(chosen({{"m-Q4_0.gguf", 5, ""}}, "Q4_0"), testing::HasSubstr("has no SHA-256 for m-Q4_0.gguf"));
 }
 
-TEST(HubFiles, NearNames) {
-  EXPECT_THAT(parse_search(R"([{"id": "a/b"}, {"id": "../x"}, {"id": 1}, {}, {"id": "c/d"}])"),
-              testing::ElementsAre("a/b", "c/d"));
-  EXPECT_TRUE(parse_search("<html>").empty());
+TEST(HubFiles, ASearchIsRead) {
+  const std::vector<HubHit> hits = parse_search(
+      R"([{"id": "a/b", "downloads": 12, "gguf": {"total": 7, "architecture": "qwen2"}}, {"id": "../x"}, {"id": 1}, {},
+          {"id": "c/d", "downloads": -1, "gguf": {"architecture": 1}}, {"id": "e/f", "gguf": []}])",
+      "hub");
+  ASSERT_EQ(hits.size(), 3u);
+  EXPECT_EQ(hits[0].repository + " " + hits[0].architecture, "a/b qwen2");
+  EXPECT_EQ(hits[0].downloads, 12u);
+  EXPECT_EQ(hits[1].repository + hits[1].architecture, "c/d");
+  EXPECT_EQ(hits[1].downloads, 0u);
+  EXPECT_EQ(hits[2].repository, "e/f");
+  for (const char* text : {"", "<html>", "{}", "null"}) EXPECT_THROW(parse_search(text, "hub"), Error) << text;
+}
+
+TEST(HubFiles, TheUsualQuantisationOfARepository) {
+  const auto usual = [](const std::vector<HubFile>& files) {
+    const auto name = usual_model(files, "org/repo");
+    return name ? name->text() : "none";
+  };
+  EXPECT_EQ(usual({file("m-Q8_0.gguf"), file("m-q4_k_m.gguf"), file("m-Q2_K.gguf")}), "org/repo:Q4_K_M");
+  EXPECT_EQ(usual({file("m-BF16.gguf"), file("m-Q8_0.gguf"), file("m-Q6_K.gguf")}), "org/repo:Q6_K");
+  EXPECT_EQ(usual({file("m-Q4_K_M-00001-of-00002.gguf"), file("m-Q8_0.gguf")}), "org/repo:Q8_0");
+  EXPECT_EQ(usual({file("m-IQ2_XXS.gguf"), file("README.md")}), "none");
 }
 
 }  // namespace
