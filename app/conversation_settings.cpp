@@ -9,7 +9,7 @@
 #include "app/directories.h"
 #include "app/endpoint_book.h"
 #include "app/endpoint_choice.h"
-#include "app/model_loading.h"
+#include "app/model_choice.h"
 #include "app/output.h"
 #include "app/typed_path.h"
 #include "models/human_bytes.h"
@@ -57,7 +57,12 @@ void Conversation::load_model(LoadModel wish) {
 
 void Conversation::change_model(const std::string& name) {
   if (is_endpoint(name)) return load_model({.endpoint = name});
-  load_model({.path = find_model_file(typed_path(name))});
+  ChatOptions wanted = options_;
+  wanted.model = typed_path(name);
+  wanted.yes = false;
+  const std::shared_ptr<void> watching(nullptr, [this](void*) { terminal_.watch(); });
+  terminal_.leave();  // what is asked is answered line by line
+  load_model({.path = choose_model_file(wanted)});
 }
 
 void Conversation::show_models() const {
@@ -67,7 +72,7 @@ void Conversation::show_models() const {
   for (const FoundModel& model : find_models(model_folders())) text += "\n     " + model.name;
   const EndpointBook book;
   for (const NamedEndpoint& endpoint : book.all()) text += "\n     " + endpoint.name + ", " + endpoint.url;
-  say(text);
+  say(text + "\n(/model and words of a name change to one; org/repo[:QUANT] is fetched from the hub, after asking)");
 }
 
 void Conversation::show_devices() const {

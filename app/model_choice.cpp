@@ -1,21 +1,22 @@
 // Questions go to standard error, so that standard output is the answer's alone.
 #include "app/model_choice.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <filesystem>
 #include <optional>
-#include <span>
 
 #include "app/directories.h"
+#include "app/hub_models.h"
+#include "app/log.h"
 #include "app/model_download.h"
 #include "app/model_loading.h"
-#include "app/model_suggestions.h"
 #include "app/output.h"
-#include "engine/cpu/memory_budget.h"
+#include "app/signals.h"
+#include "app/terminal/spinner.h"
 #include "engine/http/http_url.h"
 #include "engine/hub/hub_settings.h"
 #include "models/message.h"
@@ -24,13 +25,25 @@ namespace warpchat {
 
 namespace {
 
+constexpr const char* kFirstWays = "A number, org/repo[:QUANT], words to search for, or a file's path; Enter leaves: ";
+
 bool can_ask() { return input_is_terminal() && error_is_terminal(); }
 
-// A line from the terminal, trimmed; nullopt at its end. Byte by byte: what follows belongs to the conversation.
+// A line from the terminal, trimmed; nullopt at its end or when Ctrl-C is noted. Byte by byte: what follows belongs to
+// the conversation.
 std::optional<std::string> ask(const std::string& question) {
+  take_interrupt();  // one that was meant for something else
   write_error(question);
   std::string line;
   for (char c = 0;;) {
+    pollfd sources[] = {{STDIN_FILENO, POLLIN, 0}, {signal_descriptor(), POLLIN, 0}};
+    if (poll(sources, 2, -1) < 0 && errno != EINTR) return std::nullopt;
+    if (sources[1].revents != 0) drain_signal_descriptor();
+    if (take_interrupt()) {
+      write_error("\n");
+      return std::nullopt;
+    }
+    if (sources[0].revents == 0) continue;
     const ssize_t n = read(STDIN_FILENO, &c, 1);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return std::nullopt;
@@ -50,14 +63,17 @@ std::optional<size_t> number_in(const std::string& line, size_t n) {
   return number - 1;
 }
 
+bool is_yes(const std::optional<std::string>& line) {
+  const std::string low = lower_case(line.value_or(""));
+  return low == "y" || low == "yes";
+}
+
 void require_yes(const HubModelName& name, const DownloadPlan& plan, const std::string& folder) {
   if (plan.missing == 0) return;
   const std::string part = plan.missing < plan.bytes ? "the missing " + human_bytes(plan.missing) + " of " : "";
-  const std::string answer = ask("download " + part + name.text() + ", " + human_bytes(plan.bytes) + ", into " +
-                                 printable(folder, 200) + "? [y/N] ")
-                                 .value_or("");
-  if (lower_case(answer) != "y" && lower_case(answer) != "yes")
-    throw Error("nothing was downloaded; chat -m FILE.gguf takes a file that is here");
+  if (!is_yes(ask("download " + part + name.text() + ", " + human_bytes(plan.bytes) + ", into " +
+                  printable(folder, 200) + "? [y/N] ")))
+    throw Error("nothing was downloaded");
 }
 
 std::string fetch(const HubModelName& name, const ChatOptions& options) {
@@ -71,34 +87,97 @@ std::string padded(std::string text, size_t width) {
   return text;
 }
 
-std::string suggestions_text() {
-  const uint64_t available = available_memory();
-  std::string text = "No model is here yet. These can be fetched (sizes are approximate):\n";
-  const std::span<const ModelSuggestion> suggestions = model_suggestions();
-  for (size_t i = 0; i < suggestions.size(); ++i) {
-    const ModelSuggestion& s = suggestions[i];
-    text += "  " + std::to_string(i + 1) + "  " + padded(std::string(s.repository), 37) +
-            padded(human_bytes(s.bytes), 8) + padded(std::string(s.good_for), 29) +
-            (memory_for_file(s.bytes) <= available ? "fits" : "too large") + "\n";
+std::string_view word_of(FitsMemory fits) {
+  switch (fits) {
+    case FitsMemory::kYes:
+      return "fits";
+    case FitsMemory::kNo:
+      return "too large";
+    case FitsMemory::kUnsupported:
+      return "cannot run";
+    case FitsMemory::kUnknown:
+      break;
   }
-  text += "(" + human_bytes(available) + " of memory are free.) Looked for models in\n";
+  return "";
+}
+
+// Two lines a model: its number, name and size; what it is good for, and why it fits or does not.
+std::string numbered(const std::vector<ModelChoice>& models) {
+  size_t width = 0;
+  for (const ModelChoice& model : models) width = std::max(width, model.name.size());
+  std::string text;
+  for (size_t i = 0; i < models.size(); ++i) {
+    const ModelChoice& m = models[i];
+    const std::string about = m.about + (m.about.empty() || m.why.empty() ? "" : "; ") + m.why;
+    text += "  " + std::to_string(i + 1) + "  " + padded(m.name, width + 2) +
+            padded(m.bytes > 0 ? human_bytes(m.bytes) : "", 8) + std::string(word_of(m.fits)) + "\n" +
+            (about.empty() ? "" : "     " + about + "\n");
+  }
+  return text;
+}
+
+// What the hub has under these words. Error if it has nothing.
+std::vector<ModelChoice> models_of_hub(const std::string& words, bool offline) {
+  const HubSettings settings = hub_settings_of_user(offline);
+  HubClient hub(settings, [](const std::string& note) { log_line(note); });
+  std::vector<ModelChoice> models;
+  {
+    Spinner spinner("searching " + host_of(settings.endpoint));
+    search_hub(hub, words, memory_room(""), [&](ModelChoice model) { models.push_back(std::move(model)); });
+  }
+  if (models.empty())
+    throw Error(host_of(settings.endpoint) + " has no GGUF model with the words '" + printable(words) +
+                "' in its name; try fewer of them");
+  return models;
+}
+
+const ModelChoice* chosen_by(const std::string& line, const std::vector<ModelChoice>& models) {
+  const std::optional<size_t> index = number_in(line, models.size());
+  return index ? &models[*index] : nullptr;
+}
+
+std::string download(const ModelChoice& model, bool offline) {
+  if (model.fits == FitsMemory::kUnsupported) throw Error(model.name + " is not fetched: " + model.why);
+  if (model.fits == FitsMemory::kNo && !is_yes(ask(model.name + " " + model.why + "; fetch it all the same? [y/N] ")))
+    throw Error("nothing was downloaded");
+  return download_model(*parse_hub_model_name(model.path), offline);
+}
+
+std::string first_question(const std::vector<ModelChoice>& suggested) {
+  std::string text = "No model is here yet; looked in\n";
   for (const ModelFolder& folder : model_folders()) text += "  " + printable(folder.path, 200) + "\n";
-  return text + "A number fetches one; the path of a GGUF file or org/repo[:QUANT] takes that; Enter leaves: ";
+  return text + "These can be fetched (sizes are approximate):\n" + numbered(suggested) + kFirstWays;
+}
+
+// What one line of an answer to first_question means: the file; else `models` and the question are new.
+std::optional<std::string> take_first(const std::string& line, bool offline, std::vector<ModelChoice>& models,
+                                      std::string& question) {
+  if (const ModelChoice* model = chosen_by(line, models)) return download(*model, offline);
+  if (number_in(line, 1000)) throw Error("the list ends with " + std::to_string(models.size()));
+  try {
+    return find_model_file(line);
+  } catch (const NotCached& missing) {
+    return download_model(missing.name, offline);
+  } catch (const Error&) {
+    if (!are_search_words(line)) throw;
+  }
+  models = models_of_hub(line, offline);
+  question = "The hub has\n" + numbered(models) + kFirstWays;
+  return std::nullopt;
 }
 
 std::string choose_first(const ChatOptions& options) {
-  std::string question = suggestions_text();
+  std::vector<ModelChoice> models = suggested_models(memory_room(options.device));
+  std::string question = first_question(models);
   for (;;) {
     const std::string line = ask(question).value_or("");
     if (line.empty()) throw Error("no model was chosen; chat --help tells how to name one");
-    if (const std::optional<size_t> index = number_in(line, model_suggestions().size()))
-      return download_model(*parse_hub_model_name(model_suggestions()[*index].repository), options.offline);
     try {
-      return find_model_file(line);
-    } catch (const NotCached& missing) {
-      return download_model(missing.name, options.offline);
+      if (const std::optional<std::string> path = take_first(line, options.offline, models, question)) return *path;
+    } catch (const Interrupted&) {
+      throw;
     } catch (const Error& error) {
-      question = std::string(error.what()) + "\nA number, a path or org/repo[:QUANT]; Enter leaves: ";
+      question = std::string(error.what()) + "\n" + kFirstWays;
     }
   }
 }
@@ -110,7 +189,7 @@ std::string choose_among(const std::vector<FoundModel>& models) {
   question += "Which one? ";
   for (;;) {
     const std::string line = ask(question).value_or("");
-    if (line.empty()) throw Error("no model was chosen; choose one with --model");
+    if (line.empty()) throw Error("no model was chosen");
     if (const std::optional<size_t> index = number_in(line, models.size())) return models[*index].path;
     question = "A number from 1 to " + std::to_string(models.size()) + "; Enter leaves: ";
   }
@@ -131,6 +210,23 @@ std::string choose_model_file(const ChatOptions& options) {
   } catch (const SeveralModels& several) {
     if (!can_ask()) throw;
     return choose_among(several.models);
+  }
+}
+
+std::string choose_of_hub(const std::string& words, bool offline) {
+  const std::vector<ModelChoice> models = models_of_hub(words, offline);
+  std::string question = "The hub has\n" + numbered(models);
+  if (!can_ask()) {
+    write_error(question);
+    throw UsageError("'" + printable(words) + "' is no model's name; chat pull NAME takes one of these");
+  }
+  for (;;) {
+    const std::string line = ask(question + "Which one? ").value_or("");
+    if (line.empty()) throw Error("no model was chosen");
+    const ModelChoice* model = chosen_by(line, models);
+    if (model != nullptr && model->fits != FitsMemory::kUnsupported) return model->path;
+    question = model != nullptr ? model->name + ": " + model->why + "\n"
+                                : "A number from 1 to " + std::to_string(models.size()) + "; Enter leaves.\n";
   }
 }
 

@@ -1,4 +1,4 @@
-// Which model a conversation starts with, asking a person at the terminal where the command line leaves it open.
+// Which model answers, asking a person at the terminal where a name leaves it open.
 #pragma once
 #include <string>
 
@@ -10,5 +10,9 @@ namespace warpchat {
 // without a model a short list is offered, of several that are here one is asked for. UsageError where there is no
 // terminal to ask at, Interrupted and Error as download_model throws them.
 std::string choose_model_file(const ChatOptions& options);
+
+// A model of the hub that has these words, as org/repo:QUANT: the one that the user picks from what there is. Without a
+// terminal to ask at, a UsageError that lists it.
+std::string choose_of_hub(const std::string& words, bool offline);
 
 }  // namespace warpchat

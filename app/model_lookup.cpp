@@ -6,8 +6,10 @@
 #include <fstream>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <utility>
 
+#include "app/hub_models.h"
 #include "engine/http/http_url.h"
 #include "engine/hub/hub_cache.h"
 
@@ -90,26 +92,29 @@ std::string find_hub_model(const HubModelName& wanted, const std::vector<FoundMo
                   wanted);
 }
 
-std::string find_by_part(const std::string& name, const std::vector<FoundModel>& models) {
+// By a file's whole name, with or without .gguf, or by words that only one has.
+std::string find_by_words(const std::string& words, const std::vector<FoundModel>& models) {
   std::vector<FoundModel> matching;
+  const std::string wanted = lower_case(words);
   for (const FoundModel& model : models) {
-    const std::string file = fs::path(model.path).filename().string();
-    if (file == name) return model.path;
-    if (lower_case(model.name).find(lower_case(name)) != std::string::npos ||
-        lower_case(file).find(lower_case(name)) != std::string::npos)
-      matching.push_back(model);
+    const fs::path file = fs::path(model.path).filename();
+    if (lower_case(file.string()) == wanted || lower_case(file.stem().string()) == wanted) return model.path;
+    if (has_words(model.name + " " + file.string(), words)) matching.push_back(model);
   }
-  if (matching.empty()) throw Error("cannot load " + name + ": no such file, here or in the model folders");
+  if (matching.empty())
+    throw Error("cannot load " + words + ": no such file, here or in the model folders" +
+                (are_search_words(words) ? "; chat pull " + words + " searches the hub" : ""));
   if (matching.size() > 1)
-    throw UsageError("several models have '" + name + "' in their name: " + list_names(matching) +
-                     "; say more of the one");
+    throw SeveralModels(
+        "several models have '" + words + "' in their name: " + list_names(matching) + "; say more of the one",
+        matching);
   return matching.front().path;
 }
 
 std::string find_by_name(const std::string& name, const std::vector<ModelFolder>& folders) {
   const std::vector<FoundModel> models = find_models(folders);
   const std::optional<HubModelName> wanted = parse_hub_model_name(name);
-  return wanted ? find_hub_model(*wanted, models) : find_by_part(name, models);
+  return wanted ? find_hub_model(*wanted, models) : find_by_words(name, models);
 }
 
 std::optional<std::string> last_used_model(const std::string& state_directory) {
@@ -121,6 +126,14 @@ std::optional<std::string> last_used_model(const std::string& state_directory) {
 }
 
 }  // namespace
+
+bool has_words(std::string_view name, std::string_view words) {
+  const std::string low = lower_case(name);
+  std::istringstream stream(lower_case(words));
+  for (std::string word; stream >> word;)
+    if (low.find(word) == std::string::npos) return false;
+  return true;
+}
 
 std::vector<FoundModel> find_models(const std::vector<ModelFolder>& folders) {
   std::vector<FoundModel> models;
@@ -144,7 +157,11 @@ std::vector<FoundModel> find_models(const std::vector<ModelFolder>& folders) {
 std::string resolve_model(const std::string& name, const std::vector<ModelFolder>& folders,
                           const std::string& state_directory) {
   std::error_code error;
-  if (!name.empty()) return fs::exists(name, error) ? name : find_by_name(name, folders);
+  if (!name.empty()) {
+    if (!fs::is_directory(name, error)) return fs::exists(name, error) ? name : find_by_name(name, folders);
+    if (name.find('/') != std::string::npos) throw Error("cannot load " + name + ": it is a folder; name a file in it");
+    return find_by_name(name, folders);  // what happens to lie here is in no name's way
+  }
   if (const std::optional<std::string> last = last_used_model(state_directory)) return *last;
   const std::vector<FoundModel> models = find_models(folders);
   if (models.empty()) throw NoModel(std::string(kHowToGetOne));

@@ -29,7 +29,7 @@ class NoModel : public UsageError {  // nothing was named, and there is nothing
  public:
   using UsageError::UsageError;
 };
-class SeveralModels : public UsageError {  // nothing was named, and none was used before
+class SeveralModels : public UsageError {  // nothing was named, and none was used before; or a part of several names
  public:
   SeveralModels(const std::string& sentence, std::vector<FoundModel> found)
       : UsageError(sentence), models(std::move(found)) {}
@@ -44,8 +44,11 @@ class NotCached : public UsageError {  // a hub's model that would have to be fe
 // The GGUF models in these folders, each once, in search order; of a split file its first part, no projectors.
 std::vector<FoundModel> find_models(const std::vector<ModelFolder>& folders);
 
-// name: what -m says; empty: the last used model if it is still there, else the only one found. UsageError if there is
-// none or more than one, also by a part of a name; Error if the name is no file and in no folder.
+// Whether every word is somewhere in the name, without regard to case.
+bool has_words(std::string_view name, std::string_view words);
+
+// name: what -m says, a file, a hub's model or words of a name; empty: the last used model if it is still there, else
+// the only one found. UsageError if there is none or more than one; Error if the name is no file and in no folder.
 std::string resolve_model(const std::string& name, const std::vector<ModelFolder>& folders,
                           const std::string& state_directory);
 

@@ -173,7 +173,7 @@ void add_chat(CLI::App& app, ChatOptions& o) {
 
 void add_pull(CLI::App& app, PullOptions& o) {
   app.option_defaults()->group("Model");
-  app.add_option("MODEL", o.model, "org/repo[:QUANT] on the hub; QUANT: Q4_K_M unless said")
+  app.add_option("MODEL", o.words, "org/repo[:QUANT] on the hub, QUANT: Q4_K_M unless said; words list what it has")
       ->required()
       ->option_text(" ");
   app.add_flag("--offline", o.offline, "contact nobody, and say so");

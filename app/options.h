@@ -55,7 +55,7 @@ struct ChatOptions : ModelFlags, SamplingFlags {
 };
 
 struct PullOptions : CommonOptions {
-  std::string model;
+  std::vector<std::string> words;  // one name, or what to search for
   bool offline = false;
 };
 

@@ -1,5 +1,8 @@
-// chat pull: a model from the hub into the cache that other programs share; its path on standard output.
+// chat pull: a model from the hub into the cache that other programs share; its path on standard output. Words that
+// name none are searched for.
 #include "app/commands/commands.h"
+#include "app/hub_models.h"
+#include "app/model_choice.h"
 #include "app/model_download.h"
 #include "app/output.h"
 #include "models/message.h"
@@ -7,9 +10,12 @@
 namespace warpchat {
 
 int run_command(const PullOptions& options) {
-  const std::optional<HubModelName> name = parse_hub_model_name(options.model);
+  std::string text;
+  for (const std::string& word : options.words) text += (text.empty() ? "" : " ") + word;
+  std::optional<HubModelName> name = parse_hub_model_name(text);
+  if (!name && are_search_words(text)) name = parse_hub_model_name(choose_of_hub(text, options.offline));
   if (!name)
-    throw UsageError("'" + printable(options.model) +
+    throw UsageError("'" + printable(text) +
                      "' is no model of a hub; name it as org/repo[:QUANT], such as "
                      "Qwen/Qwen2.5-3B-Instruct-GGUF:Q4_K_M");
   write_output(download_model(*name, options.offline) + "\n");

@@ -77,6 +77,10 @@ struct ImportConversation {
 
 // Model, device, settings.
 struct RefreshModels {};
+struct SearchHub {
+  std::string words;  // empty: ends a search
+  bool now = false;   // else when nothing newer comes for a moment
+};
 struct LoadModel {
   std::string path;                   // empty: the loaded one again
   std::optional<std::string> device;  // nullopt: as before
@@ -103,8 +107,8 @@ struct ExportProfile {
 using Action =
     std::variant<Send, Stop, Regenerate, EditMessage, ContinueAnswer, Undo, ShowVersion, SetSystemPrompt, AttachFile,
                  DropAttachment, CountTokens, NewConversation, OpenStored, Fork, Search, Rename, ThrowAway,
-                 TakeFromTrash, EraseForEver, ExportConversation, ImportConversation, RefreshModels, LoadModel,
-                 CancelLoading, UnloadModel, ChangeSettings, DismissNotice, WatchProfile, ExportProfile>;
+                 TakeFromTrash, EraseForEver, ExportConversation, ImportConversation, RefreshModels, SearchHub,
+                 LoadModel, CancelLoading, UnloadModel, ChangeSettings, DismissNotice, WatchProfile, ExportProfile>;
 
 // What a window's panels push their wishes into while a frame is drawn; carried out after it.
 class Actions {

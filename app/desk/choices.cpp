@@ -9,12 +9,11 @@
 
 #include "app/devices.h"
 #include "app/endpoint_book.h"
+#include "app/hub_models.h"
 #include "app/log.h"
 #include "app/model_loading.h"
-#include "app/model_suggestions.h"
 #include "engine/cpu/memory_budget.h"
 #include "engine/cpu/simd_level.h"
-#include "engine/driver/device_choice.h"
 #include "engine/gpu/gpu_memory.h"
 #include "models/gguf_reader.h"
 
@@ -45,23 +44,6 @@ std::vector<DeviceChoiceRow> device_rows() {
   return rows;
 }
 
-// Bytes that a model may take on the device that the flags name, and whether it is a GPU or like one.
-std::pair<uint64_t, bool> available_on(const std::string& device, uint64_t spare_bytes) {
-  try {
-    const DeviceChoice choice = device.starts_with("emulator") ? DeviceChoice{} : choose_device(device);
-    if (choice.table != nullptr) return {choice.gpu.memory_bytes, true};
-  } catch (const Error&) {
-    // Not there: the CPU's memory is the best guess.
-  }
-  const uint64_t available = available_memory();
-  return {available + std::min(spare_bytes, UINT64_MAX - available), device.starts_with("emulator")};
-}
-
-FitsMemory fits(uint64_t needed, uint64_t available) {
-  if (needed == 0) return FitsMemory::kUnknown;
-  return needed <= available ? FitsMemory::kYes : FitsMemory::kNo;
-}
-
 void add_endpoints(std::vector<ModelChoice>& choices) {
   try {
     const EndpointBook book;
@@ -73,17 +55,10 @@ void add_endpoints(std::vector<ModelChoice>& choices) {
   }
 }
 
-void add_suggestions(std::vector<ModelChoice>& choices, uint64_t available) {
-  for (const ModelSuggestion& model : model_suggestions()) {
-    const std::string name(model.repository);
-    if (std::ranges::any_of(choices, [&](const ModelChoice& here) { return here.name.starts_with(name); })) continue;
-    choices.push_back({.path = name,
-                       .name = name,
-                       .bytes = model.bytes,
-                       .fits = fits(memory_for_file(model.bytes), available),
-                       .kind = ModelChoice::Kind::kFetch,
-                       .about = std::string(model.good_for)});
-  }
+void add_suggestions(std::vector<ModelChoice>& choices, const MemoryRoom& room) {
+  for (ModelChoice& suggested : suggested_models(room))
+    if (std::ranges::none_of(choices, [&](const ModelChoice& here) { return here.name.starts_with(suggested.name); }))
+      choices.push_back(std::move(suggested));
 }
 
 bool is_among(const std::vector<FoundModel>& models, const std::string& path) {
@@ -122,10 +97,10 @@ void ChoiceFinder::look(Question question, std::function<void(FoundChoices)> fou
     if (fs::exists(own, error) && !is_among(models, own))
       models.insert(models.begin(), {own, fs::path(own).filename().string()});
     FoundChoices choices;
-    const auto [available, on_gpu] = available_on(question.flags.device, question.spare_bytes);
-    for (const FoundModel& model : models) choices.models.push_back(choice(model, question.flags, available, on_gpu));
+    const MemoryRoom room = memory_room(question.flags.device, question.spare_bytes);
+    for (const FoundModel& model : models) choices.models.push_back(choice(model, question.flags, room));
     add_endpoints(choices.models);
-    add_suggestions(choices.models, available);
+    add_suggestions(choices.models, room);
     choices.devices = device_rows();
     found(std::move(choices));
   };
@@ -136,7 +111,7 @@ void ChoiceFinder::look(Question question, std::function<void(FoundChoices)> fou
   }
 }
 
-ModelChoice ChoiceFinder::choice(const FoundModel& model, const ModelFlags& flags, uint64_t available, bool on_gpu) {
+ModelChoice ChoiceFinder::choice(const FoundModel& model, const ModelFlags& flags, const MemoryRoom& room) {
   std::error_code error;
   const fs::file_time_type changed = fs::last_write_time(model.path, error);
   Header& header = headers_[model.path];
@@ -144,11 +119,10 @@ ModelChoice ChoiceFinder::choice(const FoundModel& model, const ModelFlags& flag
     header = read(model.path, flags);
     header.changed = changed;
   }
-  return {.path = model.path,
-          .name = model.name,
-          .bytes = header.bytes,
-          .quantisation = header.quantisation,
-          .fits = fits(on_gpu ? header.needed_on_gpu : header.needed_on_cpu, available)};
+  ModelChoice choice{
+      .path = model.path, .name = model.name, .bytes = header.bytes, .quantisation = header.quantisation};
+  judge(choice, room.like_gpu ? header.needed_on_gpu : header.needed_on_cpu, room);
+  return choice;
 }
 
 ChoiceFinder::Header ChoiceFinder::read(const std::string& path, const ModelFlags& flags) {

@@ -1,6 +1,5 @@
 // What the user can choose from: the models in the folders with what their headers say, endpoints with a name, what the
-// hub has for a first start, and the devices. Looked for on
-// a thread of its own, since folders and drivers can be slow.
+// hub has for a first start, and the devices. Looked for on a thread of its own, since folders and drivers can be slow.
 #pragma once
 #include <filesystem>
 #include <functional>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "app/desk/desk_state.h"
+#include "app/memory_room.h"
 #include "app/options.h"
 
 namespace warpchat {
@@ -45,7 +45,7 @@ class ChoiceFinder {
     std::string quantisation;
     uint64_t needed_on_cpu = 0, needed_on_gpu = 0;  // bytes of memory; 0: not known
   };
-  ModelChoice choice(const FoundModel& model, const ModelFlags& flags, uint64_t available, bool on_gpu);
+  ModelChoice choice(const FoundModel& model, const ModelFlags& flags, const MemoryRoom& room);
   static Header read(const std::string& path, const ModelFlags& flags);
 
   std::map<std::string, Header> headers_;  // by path; of the finder's thread

@@ -28,7 +28,10 @@ Desk::Parts::Parts(const ChatOptions& chat_options, std::shared_ptr<Responder> r
              {[this](Task task) { inbox.post(std::move(task)); }, [this](Task task) { at_rest(std::move(task)); },
               [this] { model_has_settled(); }}),
       attachments(board, models),
-      profile(board, [this](Task task) { inbox.post(std::move(task)); }) {
+      profile(board, [this](Task task) { inbox.post(std::move(task)); }),
+      hub([this](HubSearch found) {
+        inbox.post(Task([this, found = std::move(found)] { board.change(updates::SetHub{found}); }));
+      }) {
   library.when_store_is_left([this] {
     for (const auto& talk : talks) talk->branch.go_on_in_new_store();
   });
@@ -79,7 +82,9 @@ void Desk::Parts::carry_out(Letter letter) {
   }
   if (is_in_the_way) return deferred.push_back(std::move(action));
   const bool looks_only = std::visit(
-      []<class T>(const T&) { return is_one_of<T, CountTokens, Search, DismissNotice, RefreshModels, WatchProfile>; },
+      []<class T>(const T&) {
+        return is_one_of<T, CountTokens, Search, DismissNotice, RefreshModels, SearchHub, WatchProfile>;
+      },
       action);
   if (board.now().refusal && !looks_only) board.change(updates::SetRefusal{});
   std::visit([this](auto& wish) { take(wish); }, action);
@@ -305,13 +310,17 @@ void Desk::Parts::model_has_settled() {
   begin_what_waited();  // it has not changed meanwhile
 }
 
-// What there is to choose from depends on the memory that is left, so it is looked for anew after each load.
-void Desk::Parts::look_for_choices() {
-  if (std::exchange(looks_for_choices, true)) return;
+uint64_t Desk::Parts::memory_held() const {
   uint64_t held = 0;
   if (models.model() != nullptr)
     for (const MemoryUse& use : models.model()->decoder->steps().memory()) held += use.bytes;
-  choices.look({models.flags(), held}, [this](FoundChoices found) {
+  return held;
+}
+
+// What there is to choose from depends on the memory that is left, so it is looked for anew after each load.
+void Desk::Parts::look_for_choices() {
+  if (std::exchange(looks_for_choices, true)) return;
+  choices.look({models.flags(), memory_held()}, [this](FoundChoices found) {
     inbox.post(Task([this, found = std::move(found)] {
       looks_for_choices = false;
       board.change(updates::SetModels{found.models});

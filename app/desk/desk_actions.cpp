@@ -113,6 +113,9 @@ void Desk::Parts::take(ImportConversation& wish) {
 // --- Model, device, settings ---
 
 void Desk::Parts::take(RefreshModels&) { look_for_choices(); }
+void Desk::Parts::take(SearchHub& wish) {
+  hub.look({wish.words, wish.now, options.offline, models.flags().device, memory_held()});
+}
 void Desk::Parts::take(LoadModel& wish) { models.load(wish); }
 void Desk::Parts::take(CancelLoading&) { models.cancel(); }
 void Desk::Parts::take(UnloadModel&) { models.unload(); }

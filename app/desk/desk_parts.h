@@ -10,6 +10,7 @@
 #include "app/desk/board.h"
 #include "app/desk/choices.h"
 #include "app/desk/desk.h"
+#include "app/desk/hub_finder.h"
 #include "app/desk/inbox.h"
 #include "app/desk/library.h"
 #include "app/desk/model_desk.h"
@@ -59,6 +60,7 @@ struct Desk::Parts {
 
   void model_has_settled();
   void look_for_choices();
+  uint64_t memory_held() const;  // bytes, by the loaded model
   void forget_undo(ConversationId id);
 
   // app/desk/desk_actions.cpp
@@ -84,6 +86,7 @@ struct Desk::Parts {
   void take(ExportConversation& wish);
   void take(ImportConversation& wish);
   void take(RefreshModels& wish);
+  void take(SearchHub& wish);
   void take(LoadModel& wish);
   void take(CancelLoading& wish);
   void take(UnloadModel& wish);
@@ -101,6 +104,7 @@ struct Desk::Parts {
   Attachments attachments;
   ProfileWatch profile;
   ChoiceFinder choices;
+  HubFinder hub;
   std::vector<std::unique_ptr<Talk>> talks;  // the shown one, and those that are answered or wait for it
   Talk* shown = nullptr;
   bool has_begun = false, looks_for_choices = false;

@@ -76,7 +76,7 @@ struct OpenConversation {
   bool operator==(const OpenConversation&) const = default;
 };
 
-enum class FitsMemory { kYes, kNo, kUnknown };
+enum class FitsMemory { kYes, kNo, kUnknown, kUnsupported };  // the last: whatever the memory
 
 struct ModelChoice {
   enum class Kind { kFile, kEndpoint, kFetch };  // kFetch: of the hub, not here yet
@@ -85,8 +85,18 @@ struct ModelChoice {
   std::string quantisation;  // "Q4_K_M"; empty: not said
   FitsMemory fits = FitsMemory::kUnknown;
   Kind kind = Kind::kFile;
-  std::string about = {};  // kEndpoint: where it is; kFetch: what it is good for
+  std::string about = {};  // kEndpoint: where it is; kFetch: what it is good for, or how often it is fetched
+  std::string why = {};    // it fits or does not: "needs about 2.9 GB of memory, 1.2 GB are free"
   bool operator==(const ModelChoice&) const = default;
+};
+
+// What the hub has under some words.
+struct HubSearch {
+  std::string words;                      // empty: none were given
+  bool running = false, offline = false;  // offline: nobody may be asked, and the sentence says why
+  std::vector<ModelChoice> models;        // kFetch, best known first; while it runs, those that are known already
+  std::string sentence;                   // why there are none or no more, or what is waited for
+  bool operator==(const HubSearch&) const = default;
 };
 
 struct DeviceChoiceRow {
@@ -162,6 +172,7 @@ struct DeskState {
   OpenConversation open;
 
   std::vector<ModelChoice> models;
+  HubSearch hub;
   std::vector<DeviceChoiceRow> devices;
   std::optional<LoadedModel> model;
   std::optional<LoadingModel> loading;

@@ -26,6 +26,7 @@ void Inbox::post(Letter letter) {
     const std::lock_guard lock(mutex_);
     forget_older<Search>(letters_, letter);
     forget_older<CountTokens>(letters_, letter);
+    forget_older<SearchHub>(letters_, letter);
     letters_.push_back(std::move(letter));
   }
   arrived_.notify_one();

@@ -115,6 +115,7 @@ void make(DeskState& state, const SetRefusal& update) {
 }
 void make(DeskState& state, const SetAnswering& update) { state.answering = update.conversations; }
 void make(DeskState& state, const SetModels& update) { state.models = update.models; }
+void make(DeskState& state, const SetHub& update) { state.hub = update.hub; }
 void make(DeskState& state, const SetDevices& update) { state.devices = update.devices; }
 void make(DeskState& state, const SetModel& update) { state.model = update.model; }
 void make(DeskState& state, const SetLoading& update) { state.loading = update.loading; }

@@ -103,6 +103,9 @@ struct SetAnswering {
 struct SetModels {
   std::vector<ModelChoice> models;
 };
+struct SetHub {
+  HubSearch hub;
+};
 struct SetDevices {
   std::vector<DeviceChoiceRow> devices;
 };
@@ -133,11 +136,11 @@ using ConversationUpdate =
                  updates::AddMessage, updates::KeepMessages, updates::KeepTurn, updates::SetSiblings, updates::SetPhase,
                  updates::BeginAnswer, updates::ContinueAnswer, updates::SetPromptProgress, updates::AddPiece,
                  updates::AddToolCall, updates::EndAnswer>;
-using Update =
-    std::variant<ConversationUpdate, updates::SetConversations, updates::SetSearch, updates::SetStoreFault,
-                 updates::SetAttachments, updates::SetCounted, updates::TakeSend, updates::SetRefusal,
-                 updates::SetAnswering, updates::SetModels, updates::SetDevices, updates::SetModel, updates::SetLoading,
-                 updates::SetSettings, updates::SetProfile, updates::AddNotice, updates::DropNotice>;
+using Update = std::variant<ConversationUpdate, updates::SetConversations, updates::SetSearch, updates::SetStoreFault,
+                            updates::SetAttachments, updates::SetCounted, updates::TakeSend, updates::SetRefusal,
+                            updates::SetAnswering, updates::SetModels, updates::SetHub, updates::SetDevices,
+                            updates::SetModel, updates::SetLoading, updates::SetSettings, updates::SetProfile,
+                            updates::AddNotice, updates::DropNotice>;
 
 void apply_update(OpenConversation& conversation, const ConversationUpdate& update);
 void apply_update(DeskState& state, const Update& update);

@@ -98,13 +98,51 @@ TEST_F(ModelLookup, APartOfANameIsEnoughIfItIsOneModels) {
   EXPECT_EQ(refusal<UsageError>("qwen"),
             "several models have 'qwen' in their name: Qwen2.5-0.5B-Q4_0.gguf, Qwen/Qwen3-4B-GGUF:Q4_K_M; say more of "
             "the one");
-  EXPECT_EQ(refusal<Error>("llama"), "cannot load llama: no such file, here or in the model folders");
+  EXPECT_EQ(refusal<Error>("llama"),
+            "cannot load llama: no such file, here or in the model folders; chat pull llama searches the hub");
+}
+
+TEST_F(ModelLookup, WordsMayStandAnywhereInTheName) {
+  const std::string coder = add("plain/Qwen2.5-Coder-7B-Q4_K_M.gguf");
+  add("plain/Qwen2.5-7B-Q4_K_M.gguf");
+  EXPECT_EQ(resolve("7b coder"), coder);
+  EXPECT_EQ(resolve("CODER q4_k"), coder);
+  EXPECT_EQ(refusal<Error>("coder 3b"),
+            "cannot load coder 3b: no such file, here or in the model folders; chat pull coder 3b searches the hub");
 }
 
 TEST_F(ModelLookup, AWholeFileNameBeatsAPartOfAnother) {
   add("plain/a-x.gguf");
   const std::string path = add("plain/x.gguf");
-  EXPECT_EQ(resolve("x.gguf"), path);
+  for (const char* name : {"x.gguf", "X.GGUF", "x", "X"}) EXPECT_EQ(resolve(name), path) << name;
+}
+
+TEST_F(ModelLookup, AFileHereBeatsWhatIsFoundByAName) {
+  add("plain/own-x.gguf");
+  add("plain/own-y.gguf");
+  const fs::path before = fs::current_path();
+  const std::string path = add("here/own");
+  add("here/folder/z.gguf");
+  fs::current_path(fs::path(path).parent_path());
+  EXPECT_EQ(resolve("own"), "own");
+  EXPECT_EQ(resolve("folder/z.gguf"), "folder/z.gguf");
+  EXPECT_EQ(refusal<Error>("./folder"), "cannot load ./folder: it is a folder; name a file in it");
+  EXPECT_EQ(refusal<Error>("folder"),
+            "cannot load folder: no such file, here or in the model folders; chat pull folder searches the hub");
+  const std::string found = add("plain/folder-model.gguf");
+  EXPECT_EQ(resolve("folder"), found);
+  fs::current_path(before);
+}
+
+TEST_F(ModelLookup, SeveralHitsAreTheChoices) {
+  const std::string one = add("plain/one-a.gguf"), other = add("plain/one-b.gguf");
+  try {
+    FAIL() << resolve("ONE");
+  } catch (const SeveralModels& several) {
+    ASSERT_EQ(several.models.size(), 2u);
+    EXPECT_EQ(several.models[0].path, one);
+    EXPECT_EQ(several.models[1].path, other);
+  }
 }
 
 TEST_F(ModelLookup, ARepositoryNameIsFoundInTheCache) {

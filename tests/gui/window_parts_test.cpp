@@ -12,7 +12,7 @@
 #include "app/gui/window/edit_buffer.h"
 #include "app/gui/window/elide.h"
 #include "app/gui/window/input.h"
-#include "app/gui/window/model_picker.h"
+#include "app/gui/window/model_rows.h"
 #include "app/gui/window/numbers.h"
 #include "app/gui/window/pacer.h"
 #include "app/gui/window/path_prompt.h"
@@ -324,10 +324,61 @@ TEST(Numbers, MessagesBecomeSentences) {
   EXPECT_EQ(as_sentence(""), "");
 }
 
-TEST(ModelFilter, EveryWordInAnyCase) {
-  EXPECT_TRUE(matches_filter("Qwen2.5-3B-Instruct", ""));
-  EXPECT_TRUE(matches_filter("Qwen2.5-3B-Instruct", " qwen 3b "));
-  EXPECT_FALSE(matches_filter("Qwen2.5-3B-Instruct", "qwen 7b"));
+// The rows' names, and a star behind the one that Enter takes.
+std::string rows_text(const DeskState& state, const std::string& text) {
+  const std::optional<ModelChoice> named = named_model(text, "/home/u");
+  const std::vector<ModelRow> rows = model_rows(state, text, named);
+  const ModelRow* enter = row_for_enter(rows);
+  std::string list;
+  for (const ModelRow& row : rows)
+    list += (list.empty() ? "" : ", ") + row.widget + " " + row.model->path + (&row == enter ? "*" : "");
+  return list;
+}
+
+TEST(ModelRows, WhatTheTextMeans) {
+  using Kind = ModelChoice::Kind;
+  DeskState state;
+  state.models = {{.path = "/m/a.gguf", .name = "a.gguf", .quantisation = "Q4_0"},
+                  {.path = "/c/b.gguf", .name = "org/b:Q8_0"},
+                  {.path = "box", .name = "box", .kind = Kind::kEndpoint},
+                  {.path = "org/small", .name = "org/small", .kind = Kind::kFetch}};
+  state.hub = {.words = "org",
+               .models = {{.path = "org/small:Q4_K_M", .name = "org/small:Q4_K_M", .kind = Kind::kFetch},
+                          {.path = "org/new:Q8_0", .name = "org/new:Q8_0", .kind = Kind::kFetch}}};
+  EXPECT_EQ(rows_text(state, ""), "model:0 /m/a.gguf*, model:1 /c/b.gguf, model:2 box, model:3 org/small");
+  EXPECT_EQ(rows_text(state, "Q4_0 A"), "model:0 /m/a.gguf*");
+  EXPECT_EQ(rows_text(state, " org "), "model:1 /c/b.gguf*, model:3 org/small, hub:1 org/new:Q8_0");
+  EXPECT_EQ(rows_text(state, "orgs"), "");
+  EXPECT_EQ(rows_text(state, "ORG/B:q8_0"), "model:1 /c/b.gguf*");
+  EXPECT_EQ(rows_text(state, "org/b"), "model_named org/b:Q4_K_M*, model:1 /c/b.gguf");
+  EXPECT_EQ(rows_text(state, "~/x y.gguf "), "model_named /home/u/x y.gguf*");
+  EXPECT_EQ(rows_text(state, "http://box:1/v1"), "model_named http://box:1/v1*");
+  state.hub.offline = true;
+  EXPECT_EQ(rows_text(state, "org/small"), "model_named org/small:Q4_K_M*");
+}
+
+TEST(ModelRows, PathsAndAddressesAreSearchedForNowhere) {
+  for (const char* text : {"", "  ", "ab", "/home/u/model", "~/model", "./model", "../model", "http://box", "a/b/c",
+                           "model.gguf", "org/repo:Q4_0", "C:\\model"})
+    EXPECT_EQ(hub_words(text), "") << text;
+  EXPECT_EQ(hub_words(" qwen 3b "), "qwen 3b");
+  EXPECT_EQ(hub_words("org/repo"), "org/repo");
+}
+
+TEST(ModelRows, HowFarTheSearchIs) {
+  DeskState state;
+  EXPECT_EQ(hub_line(state, ""), "");
+  EXPECT_EQ(hub_line(state, "qwen"), "searching the hub");
+  state.hub = {.words = "qwen", .running = true};
+  EXPECT_EQ(hub_line(state, "qwen"), "searching the hub");
+  EXPECT_EQ(hub_line(state, "qwen 3b"), "searching the hub");
+  state.hub.running = false;
+  EXPECT_EQ(hub_line(state, "qwen"), "the hub has no GGUF model with these words");
+  state.hub.sentence = "cannot reach the hub";
+  EXPECT_EQ(hub_line(state, "qwen"), "cannot reach the hub");
+  EXPECT_EQ(hub_line(state, ""), "");
+  state.hub.offline = true;
+  EXPECT_EQ(hub_line(state, ""), "cannot reach the hub");
 }
 
 TEST(PathPrompt, ExportsGoHomeUnderANameThatIsAFile) {

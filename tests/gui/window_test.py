@@ -308,7 +308,7 @@ class Devices(WindowCase):
         os.remove(gone)
         self.ask("still there?", 4)  # the mapping keeps it
         self.window.key("ctrl+o")
-        self.window.click("model_path")
+        self.window.wait_for(lambda s: s["focus"] == "model_filter", "the picker's field")
         self.window.type(gone)
         self.window.key("Return")
         state = self.window.wait_for(lambda s: any(n["error"] for n in s["notices"]), "the sentence")

@@ -15,7 +15,7 @@ import time
 import unittest
 
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.join(os.path.dirname(__file__), "..", "app")]
-from fake_hub import COMMIT, FakeHub, Fault, sha256  # noqa: E402
+from fake_hub import COMMIT, FakeHub, Fault, Repository, sha256  # noqa: E402
 from program import CHAT, FOLDER, TINY, Run, environment, self_signed_certificate  # noqa: E402
 from pseudo_terminal import Terminal  # noqa: E402
 
@@ -442,6 +442,36 @@ class Refused(Case):
     def test_a_cache_that_cannot_be_written(self):
         self.assert_fails(self.pull(self.hub(), HF_HUB_CACHE=TINY + "/below"), "cannot write", "HF_HUB_CACHE")
 
+    def test_words_list_what_the_hub_has(self):
+        hub = self.hub({"tiny-q8_0.gguf": MODEL})
+        hub.repositories["other/Tiny-Gemma-GGUF"] = other = Repository({"x-q4_k_m.gguf": MODEL})
+        other.architecture, other.downloads = "gemma3", 1234567
+        hub.repositories["other/Tiny-Weights"] = Repository({"model.safetensors": MODEL})
+        run = self.pull_fails(hub, "tiny", "gguf")
+        self.assertEqual(re.findall(r"^  (\d)  (\S+) +(.*)$", run.err.decode(), re.M),
+                         [("1", "other/Tiny-Gemma-GGUF", "cannot run"), ("2", NAME + ":Q8_0", "826 kB  fits")])
+        self.assertIn("1,234,567 downloads; models of the architecture gemma3 cannot run here", run.err.decode())
+        self.assertRegex(run.err.decode(), r"1 download; needs about [\d.]+ MB of memory, [\d.]+ [GM]B are free")
+        self.assertIn("has no GGUF model with the words 'no such'", self.pull_fails(hub, "no", "such", code=1).err.decode())
+        self.assertEqual(hub.searches, ["tiny gguf", "no such"])
+
+    def pull_fails(self, hub, *words, code=2):
+        run = Run("pull", *words, env=self.env(hub))
+        self.assertEqual((run.code, run.out), (code, b""), run)
+        return run
+
+    def test_searches_that_fail(self):
+        hub = self.hub()
+        hub.fail("search", Fault(status=400))
+        self.assert_fails(self.pull(hub, "tiny"), "answers 400 to a search")
+        hub.fail("search", Fault(body=b"<html>log in</html>"))
+        self.assert_fails(self.pull(hub, "tiny"), "web page", "models")
+        hub.fail("search", Fault(body=b"{}"))
+        self.assert_fails(self.pull(hub, "tiny"), "no JSON list of models")
+        hub.fail("list", Fault(body=b"{}"))
+        self.assert_fails(self.pull(hub, "tiny"), "no JSON list of files")
+        self.assert_fails(self.pull(hub, "tiny", HF_HUB_OFFLINE="1"), "HF_HUB_OFFLINE")
+
     def test_names_that_are_none(self):
         for name in ("tiny.gguf", "a/b/c", "../x", "org/repo:"):
             self.assert_fails(self.pull(self.hub(), name), "org/repo[:QUANT]", code=2)
@@ -492,26 +522,74 @@ class Asked(Case):
         hub = self.hub()
         hub.repositories["Qwen/Qwen2.5-0.5B-Instruct-GGUF"] = hub.repositories[NAME]
         terminal = self.terminal(*self.ASK, hub=hub)
-        offer = terminal.wait_for("Enter leaves: ")
+        offer = terminal.wait_for("leaves: ")
         self.assertEqual(re.findall(r"^  (\d)  Qwen/\S+ +[\d.]+ [MG]B .*(?:fits|too large)$", offer, re.M),
                          list("12345"), offer)
         self.assertIn(self.cache, offer)
         terminal.type("9\n")
-        terminal.wait_for("Enter leaves: ")
+        terminal.wait_for("leaves: ")
         terminal.type("1\n")
         terminal.wait_for("whole and checked")
         self.assertEqual(terminal.wait(), 0)
 
+    def test_a_first_start_searches_the_hub(self):
+        hub = self.hub()
+        terminal = self.terminal(*self.ASK, hub=hub)
+        terminal.wait_for("leaves: ")
+        terminal.type("nothing like it\n")
+        terminal.wait_for("has no GGUF model with the words 'nothing like it'")
+        terminal.wait_for("leaves: ")
+        terminal.type("tiny\n")
+        terminal.wait_for(f"1  {NAME}:Q4_K_M")
+        terminal.wait_for("leaves: ")
+        terminal.type("1\n")
+        terminal.wait_for("whole and checked")
+        self.assertEqual(terminal.wait(), 0)
+
+    def test_a_conversation_changes_to_a_model_of_the_hub(self):
+        hub = self.hub()
+        terminal = self.terminal("-m", TINY, "-c", "256", hub=hub)
+        terminal.wait_for("Ctrl-D leaves")
+
+        def change_to(name, *expected):
+            terminal.wait_for("> ")
+            terminal.type(f"/model {name}\r")
+            for text in expected:
+                terminal.wait_for(text)
+        question = f"download {NAME}:Q4_K_M, 826 kB, into {self.cache}? [y/N] "
+        change_to("org/Tiny", "there is no org/Tiny at", NAME)
+        change_to(NAME, question)
+        terminal.type("\n")
+        terminal.wait_for("nothing was downloaded")
+        change_to(NAME, question)
+        terminal.type("\x03")
+        terminal.wait_for("nothing was downloaded")
+        hub.fail("content", Fault(stall_after=102400))
+        change_to(NAME, question)
+        terminal.type("y\n")
+        terminal.wait_for(" 12%")
+        terminal.type("\x03")
+        terminal.wait_for("paused with 102 kB of 826 kB; the same command goes on from there")
+        change_to(NAME, f"download the missing 724 kB of {NAME}:Q4_K_M")
+        terminal.type("y\n")
+        terminal.wait_for("whole and checked")
+        terminal.wait_for("tiny-q4_k_m, 826 kB")
+        change_to("Q4_K tiny", "tiny-q4_k_m, 826 kB")
+        terminal.wait_for("> ")
+        terminal.type("\x04")
+        self.assertEqual(terminal.wait(), 0)
+        self.assertEqual(self.ranges(hub), [None, "bytes=102400-"])
+
     def test_a_first_start_takes_a_file_or_nothing(self):
         terminal = self.terminal(*self.ASK)
-        terminal.wait_for("Enter leaves: ")
+        terminal.wait_for("leaves: ")
         terminal.type(TINY + "\n")
         self.assertEqual(terminal.wait(), 0)
         terminal = self.terminal(*self.ASK)
         self.assertEqual(terminal.wait(), 0)  # the one used before
         shutil.rmtree(os.path.join(self.home, ".local"))
         terminal = self.terminal(*self.ASK)
-        terminal.wait_for("Enter leaves: ")
+        terminal.wait_for("leaves: ")
         terminal.type("\n")
         self.assertEqual(terminal.wait(), 1)
 
@@ -530,8 +608,12 @@ class Asked(Case):
     def test_a_part_of_a_name_is_enough(self):
         self.place("one-a.gguf", "one-b.gguf")
         env = self.env("http://127.0.0.1:1")
-        self.assertEqual(Run("-m", "E-A", *self.ASK, env=env).code, 0)
+        self.assertEqual(Run("-m", "a ONE", *self.ASK, env=env).code, 0)
         self.assert_fails(Run("-m", "one", *self.ASK, env=env), "one-a.gguf", "one-b.gguf", code=2)
+        terminal = self.terminal("-m", "one", *self.ASK)
+        terminal.wait_for("2  one-b.gguf\n")
+        terminal.type("2\n")
+        self.assertEqual(terminal.wait(), 0)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE] + [os.path.join(HERE, "..", room) for room in ("gui", "remote", "app")]
 from desktop import DisplayCase, Window  # noqa: E402
 from fake_endpoint import TEXT, FakeEndpoint  # noqa: E402
-from fake_hub import FakeHub, Fault  # noqa: E402
+from fake_hub import FakeHub, Fault, Repository  # noqa: E402
 from program import TINY, Run, environment  # noqa: E402
 
 NAME, SUGGESTED = "org/Tiny-GGUF", "Qwen/Qwen2.5-0.5B-Instruct-GGUF"
@@ -40,8 +40,8 @@ class WindowDownload(DisplayCase):
 
     def fetch_by_name(self, name=NAME):
         self.open_picker()
-        self.window.click("model_path")
         self.window.type(name)
+        self.window.wait_for(lambda s: "model_named" in s["widgets"], "the name's own row")
         self.window.key("Return")
 
     def assert_answers(self):
@@ -71,17 +71,57 @@ class WindowDownload(DisplayCase):
         self.fetch_by_name()
         state = self.window.wait_for(
             lambda s: s["loading"] and " of " in s["loading"]["transfer"] and s["loading"]["fraction"] > 0, "progress")
-        self.assertEqual(state["loading"]["name"], "Tiny-GGUF")
+        self.assertEqual(state["loading"]["name"], "Tiny-GGUF:Q4_K_M")
         self.window.click("cancel_loading")
         state = self.window.wait_for(lambda s: s["loading"] is None, "the pause")
         self.assertEqual([n for n in state["notices"] if n["error"]], [])
         self.assertEqual(len(self.halves()), 1)
         self.hub.fail("content")
         served = self.hub.served
-        self.fetch_by_name(name="")  # the field has kept it
+        self.fetch_by_name()
         self.assert_answers()
         self.assertLess(self.hub.served - served, len(MODEL))
         self.assertEqual(self.halves(), [])
+
+    def search(self, words):
+        self.open_picker()
+        self.window.type(words)
+        return self.window.wait_for(lambda s: s["hub"]["words"] == words and not s["hub"]["running"], "the search's end")
+
+    def test_words_are_searched_for(self):
+        self.hub.repositories["org/Tiny-GGUF"].downloads = 7
+        self.hub.repositories["other/Tiny-Gemma"] = gemma = Repository({"x-q4_k_m.gguf": MODEL})
+        gemma.architecture = "gemma3"
+        self.open()
+        state = self.search("gguf tiny")
+        self.assertIn("hub:0", state["widgets"])
+        self.assertNotIn("model:0", state["widgets"])
+        self.assertEqual(self.hub.searches[-1], "gguf tiny")
+        self.assertNotIn("/", "".join(self.hub.searches))
+        self.window.click("hub:0")
+        self.assert_answers()
+        self.assertIn("models--org--Tiny-GGUF", self.window.state()["model"]["path"])
+
+    def test_a_search_ends_in_a_sentence(self):
+        self.open()
+        self.assertEqual(self.search("nothing")["hub"]["sentence"], "")
+        self.window.key("ctrl+a")
+        self.hub.fail("search", Fault(status=400))
+        self.window.type("other")
+        state = self.window.wait_for(lambda s: s["hub"]["sentence"], "the sentence")
+        self.assertIn("answers 400 to a search", state["hub"]["sentence"])
+        self.assertEqual([n for n in state["notices"] if n["error"]], [])
+
+    def test_offline_nobody_is_asked(self):
+        self.open("--offline")
+        self.window.key("ctrl+o")
+        state = self.window.wait_for(lambda s: s["hub"]["sentence"], "the sentence")
+        self.assertIn("--offline was given", state["hub"]["sentence"])
+        self.window.type("tiny")
+        self.window.key("Return")
+        self.window.wait_for(lambda s: s["hub"]["words"] == "tiny", "the answer")
+        self.assertEqual([w for w in self.window.state()["widgets"] if w.startswith(("model:", "hub:"))], [])
+        self.assertEqual(self.hub.requests, [])
 
     def test_a_hub_that_does_not_know_it(self):
         self.open()

@@ -2,30 +2,25 @@
 #include "app/gui/window/model_picker.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <sstream>
 
-#include "app/endpoint_choice.h"
+#include "app/directories.h"
 #include "app/gui/window/card.h"
 #include "app/gui/window/numbers.h"
-#include "app/gui/window/path_prompt.h"
-#include "app/model_loading.h"
+#include "models/human_bytes.h"
+#include "models/message.h"
 
 namespace warpchat::gui {
 
 namespace {
 
-constexpr float kModelRow = 46, kModelHeading = 30, kDeviceRow = 36, kDeviceTitle = 26;  // at scale 1
-constexpr float kLeastModels = 380;                                                      // with the fields around them
+using Kind = ModelChoice::Kind;
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
+constexpr float kModelRow = 46, kModelHeading = 30, kDeviceRow = 36, kDeviceTitle = 26;  // at scale 1
+constexpr float kMostDeviceRows = 4;                                                     // the others are scrolled to
+constexpr float kLeastModels = 340;                                                      // with the field above them
 
 struct FitsText {
   std::string_view text;
@@ -35,47 +30,49 @@ struct FitsText {
 FitsText fits_text(FitsMemory fits, const Theme& theme) {
   if (fits == FitsMemory::kYes) return {"fits", theme.good};
   if (fits == FitsMemory::kNo) return {"too large", theme.error};
+  if (fits == FitsMemory::kUnsupported) return {"cannot run", theme.error};
   return {"", theme.dim_text};
 }
 
-std::string_view heading_of(ModelChoice::Kind kind) {
-  return kind == ModelChoice::Kind::kEndpoint ? "Other machines" : "From the Hugging Face hub (sizes are approximate)";
+std::string_view heading_of(Kind kind) {
+  return kind == Kind::kEndpoint ? "Other machines" : kind == Kind::kFetch ? "From the Hugging Face hub" : "";
+}
+
+std::string home_folder() {
+  const char* home = std::getenv("HOME");
+  return home ? home : "";
+}
+
+std::string folder_list() {
+  const std::string own = home_folder();
+  std::string list;
+  for (const ModelFolder& folder : model_folders())
+    list += (list.empty() ? "" : ", ") + printable(!own.empty() && folder.path.starts_with(own + "/")
+                                                       ? "~" + folder.path.substr(own.size())
+                                                       : folder.path,
+                                                   200);
+  return list;
 }
 
 }  // namespace
 
-bool matches_filter(std::string_view name, std::string_view filter) {
-  const std::string low = lower(name);
-  std::istringstream words(lower(filter));
-  for (std::string word; words >> word;)
-    if (low.find(word) == std::string::npos) return false;
-  return true;
-}
-
 void ModelPicker::open(Frame& f) {
   is_open_ = appearing_ = true;
-  filter_.buffer.set("");
+  field_.buffer.set("");
   context_.buffer.set(f.state.model ? std::to_string(f.state.model->context) : "");
+  folders_ = folder_list();
   f.actions.push(RefreshModels{});
+  f.actions.push(SearchHub{});
   f.ui.set_focus("model_filter");
 }
 
-void ModelPicker::choose(Frame& f, const LoadModel& wish) {
-  f.actions.push(wish);
+void ModelPicker::load(Frame& f, const ModelChoice& model) {
+  if (model.fits == FitsMemory::kUnsupported) return;
+  const bool is_endpoint = model.kind == ModelChoice::Kind::kEndpoint;
+  f.actions.push(is_endpoint ? LoadModel{.endpoint = model.path}
+                             : LoadModel{.path = model.path, .fetch = model.kind == ModelChoice::Kind::kFetch});
   f.ui.set_focus("composer");
   is_open_ = false;
-}
-
-// A file, a part of a model's name, a hub's model or an endpoint's address.
-void ModelPicker::load_named(Frame& f, const std::string& text) {
-  if (is_endpoint(text)) return choose(f, {.endpoint = text});
-  const char* home = std::getenv("HOME");
-  choose(f, {.path = with_home(text, home ? home : ""), .fetch = true});
-}
-
-void ModelPicker::load(Frame& f, const ModelChoice& model) {
-  if (model.kind == ModelChoice::Kind::kEndpoint) return choose(f, {.endpoint = model.path});
-  choose(f, {.path = model.path, .fetch = model.kind == ModelChoice::Kind::kFetch});
 }
 
 void ModelPicker::draw(Frame& f) {
@@ -86,62 +83,70 @@ void ModelPicker::draw(Frame& f) {
   Rect content = card.content;
   const Rect launch = content.cut_bottom(ui.px(44));
   const float room = content.height - ui.px(kLeastModels + kDeviceTitle);
-  const float rows = std::min(std::floor(room / ui.px(kDeviceRow)), static_cast<float>(f.state.devices.size()));
+  const float rows =
+      std::min({std::floor(room / ui.px(kDeviceRow)), static_cast<float>(f.state.devices.size()), kMostDeviceRows});
   const Rect devices = content.cut_bottom(rows >= 1 ? rows * ui.px(kDeviceRow) + ui.px(kDeviceTitle) : 0);
   content.cut_bottom(ui.px(10));
-  const Rect path = content.cut_bottom(ui.px(36));
-  content.cut_bottom(ui.px(10));
-  draw_filter(f, content.cut_top(ui.px(36)));
+  const Rect field = content.cut_top(ui.px(36));
   content.cut_top(ui.px(8));
-  draw_models(f, content);
-  draw_path(f, path);
+  draw_field_and_models(f, field, content);
   if (rows >= 1) draw_devices(f, devices);
   draw_launch_and_context(f, launch);
 }
 
-void ModelPicker::draw_filter(Frame& f, Rect rect) {
-  const FieldResult filter =
-      filter_.draw(f.ui, "model_filter", rect, {.placeholder = "Filter models", .icon = Icon::kSearch, .text = 0.95f});
-  if (!filter.submitted) return;
-  const auto first = std::find_if(f.state.models.begin(), f.state.models.end(),
-                                  [&](const ModelChoice& model) { return matches_filter(model.name, filter_.text()); });
-  const bool is_here = first != f.state.models.end() && first->kind != ModelChoice::Kind::kFetch;
-  if (is_here) load(f, *first);
+void ModelPicker::draw_field_and_models(Frame& f, Rect field, Rect list) {
+  const FieldResult typed =
+      field_.draw(f.ui, "model_filter", field,
+                  {.placeholder = "Search here and on the Hugging Face hub, or name a file, org/repo or an address",
+                   .icon = Icon::kSearch,
+                   .text = 0.95f});
+  const std::string& text = field_.text();
+  if (typed.changed) f.actions.push(SearchHub{.words = hub_words(text)});
+  const std::optional<ModelChoice> named = named_model(text, home_folder());
+  const std::vector<ModelRow> rows = model_rows(f.state, text, named);
+  draw_models(f, list, rows);
+  if (!typed.submitted) return;
+  if (const ModelRow* row = text.empty() ? nullptr : row_for_enter(rows)) return load(f, *row->model);
+  f.actions.push(SearchHub{.words = hub_words(text), .now = true});
 }
 
-void ModelPicker::draw_models(Frame& f, Rect rect) {
+void ModelPicker::draw_models(Frame& f, Rect rect, const std::vector<ModelRow>& rows) {
   Ui& ui = f.ui;
-  std::vector<size_t> shown;
-  for (size_t i = 0; i < f.state.models.size(); ++i)
-    if (matches_filter(f.state.models[i].name + " " + f.state.models[i].quantisation, filter_.text()))
-      shown.push_back(i);
-  if (shown.empty()) {
-    ui.paragraph({rect.x + ui.px(4), rect.y + ui.px(12)}, "No model's name has these words.",
-                 {ui.theme->dim_text, 0.92f}, rect.width - ui.px(8));
-    return;
-  }
   ScrollArea area("models", rect);
   float y = 0;
   const auto next_row = [&](float height) {
-    const Rect row{rect.x, rect.y + y - area.scroll_y(), rect.width - ui.px(8), ui.px(height)};
-    y += ui.px(height);
+    const Rect row{rect.x, rect.y + y - area.scroll_y(), rect.width - ui.px(8), height};
+    y += height;
     return row;
   };
-  auto kind = ModelChoice::Kind::kFile;
-  for (const size_t i : shown) {
-    const ModelChoice& model = f.state.models[i];
-    if (model.kind != kind)
-      ui.label_in(next_row(kModelHeading).inset(ui.px(10), 0), heading_of(kind = model.kind),
+  const auto draw_line = [&](const std::string& text) {
+    const TextLook look{ui.theme->dim_text, 0.85f};
+    const float width = rect.width - ui.px(28), height = ui.paragraph({}, text, look, width, /*draw=*/false);
+    const Rect row = next_row(height + ui.px(14)).inset(ui.px(10), ui.px(7));
+    ui.paragraph({row.x, row.y}, text, look, width);
+  };
+  const bool any_file = std::ranges::any_of(f.state.models, [](const ModelChoice& m) { return m.kind == Kind::kFile; });
+  auto kind = Kind::kFile;
+  for (const ModelRow& row : rows) {
+    if (row.model->kind != kind && row.widget != "model_named")
+      ui.label_in(next_row(ui.px(kModelHeading)).inset(ui.px(10), 0), heading_of(kind = row.model->kind),
                   {ui.theme->dim_text, 0.85f, Face::kBold});
-    draw_model(f, next_row(kModelRow), model, i);
+    draw_model(f, next_row(ui.px(kModelRow)), row);
   }
+  const std::string line = hub_line(f.state, field_.text());
+  if (!line.empty()) draw_line(as_sentence(line) + ".");
+  if (!any_file && field_.text().empty())
+    draw_line("No model is on this machine yet: looked in " + folders_ +
+              ". A GGUF file from elsewhere can be dropped here.");
+  else if (rows.empty() && line.empty())
+    draw_line("No model's name has these words.");
   area.set_content_height(y);
 }
 
-void ModelPicker::draw_model(Frame& f, Rect rect, const ModelChoice& model, size_t index) {
+void ModelPicker::draw_model(Frame& f, Rect rect, const ModelRow& row) {
   Ui& ui = f.ui;
-  using Kind = ModelChoice::Kind;
-  const Response r = ui.press("model:" + std::to_string(index), rect);
+  const ModelChoice& model = *row.model;
+  const Response r = ui.press(row.widget, rect);
   const std::optional<LoadedModel>& now = f.state.model;
   const bool loaded = now && (model.kind == Kind::kEndpoint ? now->endpoint == model.about : now->path == model.path);
   if (r.hovered || r.focused) ui.fill(rect, ui.theme->hover, ui.px(8));
@@ -149,11 +154,12 @@ void ModelPicker::draw_model(Frame& f, Rect rect, const ModelChoice& model, size
   Rect inner = rect.inset(ui.px(10), 0);
   const Rect tick = inner.cut_left(ui.px(26));
   if (loaded) ui.icon(Icon::kCheck, {tick.x, tick.y, ui.px(18), tick.height}, ui.theme->accent);
-  if (model.kind != Kind::kEndpoint) draw_size(f, inner, model);
-  if (!model.about.empty()) {
-    ui.label_in(inner.cut_bottom(inner.height * 0.46f), model.about, {ui.theme->dim_text, 0.8f});
+  const std::string about = model.about + (model.about.empty() || model.why.empty() ? "" : "; ") + model.why;
+  if (!about.empty()) {
+    ui.label_in(inner.cut_bottom(inner.height * 0.46f), about, {ui.theme->dim_text, 0.8f});
     inner.cut_top(ui.px(4));
   }
+  if (model.kind != Kind::kEndpoint) draw_size(f, inner, model);
   ui.label_in(inner, model.name, {ui.theme->text, 0.95f, loaded ? Face::kBold : Face::kText});
   if (r.clicked) load(f, model);
 }
@@ -162,28 +168,16 @@ void ModelPicker::draw_size(Frame& f, Rect& inner, const ModelChoice& model) {
   Ui& ui = f.ui;
   const FitsText fits = fits_text(model.fits, *ui.theme);
   ui.label_in(inner.cut_right(ui.px(76)), fits.text, {fits.colour, 0.82f}, 1);
-  ui.label_in(inner.cut_right(ui.px(74)), human_bytes(model.bytes), {ui.theme->dim_text, 0.88f}, 1);
-  const bool is_here = model.kind == ModelChoice::Kind::kFile;
-  if (!is_here || !model.quantisation.empty()) {
+  if (model.bytes > 0)
+    ui.label_in(inner.cut_right(ui.px(74)), human_bytes(model.bytes), {ui.theme->dim_text, 0.88f}, 1);
+  const bool is_here = model.kind == Kind::kFile;
+  if (is_here ? !model.quantisation.empty() : model.fits != FitsMemory::kUnsupported) {
     const Rect chip = inner.cut_right(ui.px(78)).in_middle(ui.px(22));
     ui.fill(chip, is_here ? ui.theme->raised : with_alpha(ui.theme->accent, 0.14f), ui.px(6));
     ui.label_in(chip, is_here ? model.quantisation : "Fetch", {is_here ? ui.theme->dim_text : ui.theme->text, 0.78f},
                 0.5f);
   }
   inner.cut_right(ui.px(8));
-}
-
-void ModelPicker::draw_path(Frame& f, Rect rect) {
-  Ui& ui = f.ui;
-  const ButtonLook look{.text = "Load", .kind = ButtonKind::kOutlined, .enabled = !path_.text().empty()};
-  const Rect button = rect.cut_right(ui.button_width(look));
-  rect.cut_right(ui.px(8));
-  const FieldResult field = path_.draw(ui, "model_path", rect,
-                                       {.placeholder = "A GGUF file, org/repo of the hub, or an endpoint's address",
-                                        .icon = Icon::kFile,
-                                        .text = 0.95f});
-  const bool go = ui.button("model_path_load", button, look);
-  if ((go || field.submitted) && !path_.text().empty()) load_named(f, path_.text());
 }
 
 void ModelPicker::draw_devices(Frame& f, Rect rect) {

@@ -134,6 +134,7 @@ std::string state_dump(const DeskState& state, const WindowFacts& facts, const s
   json["endpoint_profile"] = endpoint_json(state);
   json["n_models"] =
       std::ranges::count_if(state.models, [](const ModelChoice& m) { return m.kind == ModelChoice::Kind::kFile; });
+  json["hub"] = {{"words", state.hub.words}, {"running", state.hub.running}, {"sentence", state.hub.sentence}};
   json["attachments"] = Json::array();
   for (const Attachment& file : state.attachments) json["attachments"].push_back(file.name);
   json["counted_tokens"] = state.counted_tokens;

@@ -1,0 +1,84 @@
+// A search is one question for the names and one for the files of each, so the names are few.
+#include "app/hub_models.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "models/message.h"
+#include "models/model_config.h"
+
+namespace warpchat {
+
+namespace {
+
+struct Suggestion {
+  const char* repository;
+  uint64_t bytes;  // of its Q4_K_M, roughly
+  const char* good_for;
+};
+constexpr Suggestion kSuggestions[] = {
+    {"Qwen/Qwen2.5-0.5B-Instruct-GGUF", 490'000'000, "a first try, on any machine"},
+    {"Qwen/Qwen2.5-3B-Instruct-GGUF", 2'100'000'000, "everyday questions, fast"},
+    {"Qwen/Qwen3-4B-GGUF", 2'500'000'000, "questions worth a thought"},
+    {"Qwen/Qwen2.5-Coder-7B-Instruct-GGUF", 4'700'000'000, "programming"},
+    {"Qwen/Qwen3-8B-GGUF", 5'000'000'000, "the hardest questions here"},
+};
+
+constexpr size_t kMostHits = 8;
+
+ModelChoice hub_model(const std::string& name, uint64_t bytes, const std::string& about, const MemoryRoom& room) {
+  ModelChoice model{.path = name, .name = name, .bytes = bytes, .kind = ModelChoice::Kind::kFetch, .about = about};
+  judge(model, bytes > 0 ? memory_for_file(bytes) : 0, room);
+  return model;
+}
+
+// nullopt: nothing in it is for this program.
+std::optional<ModelChoice> model_of(HubClient& hub, const HubHit& hit, const MemoryRoom& room) {
+  const std::string about = hit.downloads > 0 ? counted(hit.downloads, "download") : "";
+  if (!hit.architecture.empty() && !is_known_architecture(hit.architecture)) {
+    ModelChoice model = hub_model(hit.repository, 0, about, room);
+    model.fits = FitsMemory::kUnsupported;
+    model.why = "models of the architecture " + printable(hit.architecture, 40) + " cannot run here";
+    return model;
+  }
+  const std::vector<HubFile> files = hub.files(hit.repository);
+  const std::optional<HubModelName> name = usual_model(files, hit.repository);
+  if (!name) return std::nullopt;
+  return hub_model(name->text(), total_bytes(choose_files(files, *name)), about, room);
+}
+
+}  // namespace
+
+std::vector<ModelChoice> suggested_models(const MemoryRoom& room) {
+  std::vector<ModelChoice> models;
+  for (const Suggestion& s : kSuggestions) models.push_back(hub_model(s.repository, s.bytes, s.good_for, room));
+  return models;
+}
+
+void search_hub(HubClient& hub, const std::string& words, const MemoryRoom& room,
+                const std::function<void(ModelChoice)>& found) {
+  bool any = false;
+  std::string fault;  // of one repository, which is in no other's way
+  for (const HubHit& hit : hub.search(words, kMostHits)) {
+    try {
+      std::optional<ModelChoice> model = model_of(hub, hit, room);
+      if (!model) continue;
+      found(std::move(*model));
+      any = true;
+    } catch (const HttpStopped&) {
+      throw;
+    } catch (const Error& error) {
+      fault = error.what();
+    }
+  }
+  if (!any && !fault.empty()) throw Error(fault);
+}
+
+bool are_search_words(std::string_view text) {
+  const bool has_name = text.find_first_not_of(" \t") != std::string_view::npos;
+  return has_name && text.find_first_of("\\:~") == std::string_view::npos && std::ranges::count(text, '/') <= 1 &&
+         !text.starts_with('.') && !text.starts_with('/') && !text.ends_with(".gguf");
+}
+
+}  // namespace warpchat

@@ -1,0 +1,25 @@
+// Whether a model fits into the memory of the device that it would run on, and why.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "app/desk/desk_state.h"
+
+namespace warpchat {
+
+struct MemoryRoom {
+  uint64_t bytes = 0;     // that a model may take
+  bool like_gpu = false;  // it takes as much as on a GPU
+  bool of_gpu = false;    // the bytes are all that a GPU has; else what this machine has left
+};
+
+// device: as --device says it. spare_bytes: of main memory that would be given back, by the model that is loaded.
+MemoryRoom memory_room(const std::string& device, uint64_t spare_bytes = 0);
+
+// Sets `fits` and `why`. needed: bytes of memory; 0: not known.
+void judge(ModelChoice& model, uint64_t needed, const MemoryRoom& room);
+
+// What a file of that size takes once it is loaded, roughly: weights as the decoder holds them, a context and buffers.
+uint64_t memory_for_file(uint64_t file_bytes);
+
+}  // namespace warpchat
