@@ -143,6 +143,22 @@ TEST(RowScroll, StopsAtBothEnds) {
   EXPECT_FLOAT_EQ(bottom_of(scroll), kWindow);
 }
 
+// A row that ends just at the window's bottom is not the conversation's end.
+TEST(RowScroll, TheTopIsNeverTheEndOfALongText) {
+  for (float window = 200; window < 300; ++window) {
+    FakeRows rows(50);
+    RowScroll scroll;
+    scroll.move(-1e6f);
+    scroll.settle(rows, window);
+    EXPECT_FLOAT_EQ(top_of(scroll, {0, 0}), 0) << window;
+    EXPECT_FALSE(scroll.at_end()) << window;
+    scroll.move(1);
+    scroll.settle(rows, window);
+    EXPECT_FALSE(scroll.follows_end()) << window;
+    EXPECT_FLOAT_EQ(top_of(scroll, {0, 0}), -1) << window;
+  }
+}
+
 TEST(RowScroll, GoesToAPosition) {
   FakeRows rows(1000);
   RowScroll scroll;

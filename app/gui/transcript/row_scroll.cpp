@@ -84,6 +84,13 @@ float RowScroll::fill(RowSource& rows, float window) {
   return y;
 }
 
+// Whether the last row is visible. Rows above it may end at the window's bottom, too.
+bool RowScroll::ends_here(RowSource& rows) const {
+  if (visible_.empty()) return true;
+  const RowPlace last = visible_.back().place;
+  return last.message + 1 == rows.n_messages() && last.row + 1 == rows.n_rows(last.message);
+}
+
 const std::vector<VisibleRow>& RowScroll::settle(RowSource& rows, float window) {
   visible_.clear();
   const float delta = std::exchange(delta_, 0.0f);
@@ -106,16 +113,13 @@ const std::vector<VisibleRow>& RowScroll::settle(RowSource& rows, float window) 
   }
   normalise(rows);
   float bottom = fill(rows, window);
-  if (bottom < window + 1) {  // the end is here: no space below it, unless everything fits
+  if (ends_here(rows) && bottom < window + 1) {  // no space below it, unless everything fits
     offset_ -= window - bottom;
     normalise(rows);
     bottom = fill(rows, window);
     if (delta > 0 || bottom < window) follows_ = true;
-  } else {
-    const VisibleRow& last = visible_.back();
-    at_end_ = last.place.message + 1 == rows.n_messages() && last.place.row + 1 == rows.n_rows(last.place.message) &&
-              bottom < window + 2;
   }
+  at_end_ = ends_here(rows) && bottom < window + 2;
   return visible_;
 }
 

@@ -55,6 +55,7 @@ class RowScroll {
   bool step_down(RowSource& rows);
   void take_end(RowSource& rows, float window);
   void normalise(RowSource& rows);
+  bool ends_here(RowSource& rows) const;
   float fill(RowSource& rows,
              float window);  // visible_ from top_ on; the height of what there is, at most the window's
 
