@@ -14,7 +14,9 @@ struct Theme {
   Colour text, dim_text, faint_text;  // what is read, what stands beside it, hints
   Colour accent, accent_text, link;   // buttons that matter, text on them
   Colour border, selection, hover;
+  Colour mark, current_mark;  // behind what was looked for, and the place that is gone to
   Colour code_background, code_text, quote_bar;
+  Colour inline_code;  // behind it, on any background
   Colour error, warning, good;
   Colour code_kinds[kCodeKinds];  // of coloured code, by CodeKind; plain: code_text
 };

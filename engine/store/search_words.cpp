@@ -88,8 +88,11 @@ std::string like_patterns(const std::vector<std::string>& words) {
 }
 
 std::string excerpt(std::string_view text, const std::vector<std::string>& words, size_t bytes) {
-  size_t found = std::string_view::npos;
-  for (const std::string& word : words) found = std::min(found, find_word(text, word));
+  std::string phrase;
+  for (const std::string& word : words) phrase += (phrase.empty() ? "" : " ") + word;
+  size_t found = find_word(text, phrase);
+  if (found == std::string_view::npos)
+    for (const std::string& word : words) found = std::min(found, find_word(text, word));
   const size_t before = bytes / 3;
   const size_t begin = found == std::string_view::npos || found < before ? 0 : at_character(text, found - before);
   const size_t end = at_character(text, std::min(text.size(), begin + bytes));

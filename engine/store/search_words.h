@@ -18,7 +18,8 @@ std::string index_query(const std::vector<std::string>& words);
 // A JSON array of LIKE patterns with the escape character backslash.
 std::string like_patterns(const std::vector<std::string>& words);
 
-// The surroundings of the first of the words (ASCII letters in either case) on one line, or else the text's beginning.
+// The surroundings of the words as they were typed, else of the first of them (ASCII letters in either case), on one
+// line; or else the text's beginning.
 std::string excerpt(std::string_view text, const std::vector<std::string>& words, size_t bytes = 100);
 
 }  // namespace warpchat

@@ -33,7 +33,7 @@ StyledText styled(const std::string& text, Face face = Face::kText, float size =
 
 TextLayout::Parts parts_of(const StyledText& text, float width = 0) {
   TextLayout::Parts parts;
-  LayoutBuilder(tools().fonts, tools().shaper, tools().reader, text, width, parts).build();
+  LayoutBuilder(tools().fonts, tools().shaper, tools().reader, text, width, parts).build(LineAlign::kStart);
   return parts;
 }
 
@@ -359,6 +359,19 @@ TEST(TextEngine, NoFontForLatinIsAnErrorThatNamesAPackage) {
   }
   ::unsetenv("FONTCONFIG_FILE");
   EXPECT_EQ(message, "there is no font for Latin text; install one: apt install fonts-noto-core");
+}
+
+TEST(TextLayout, LinesAreCentredEachByItself) {
+  const StyledText text = styled("a long line of words\nshort");
+  const auto left = tools().engine.layout(text, 400), centred = tools().engine.layout(text, 400, LineAlign::kCentre);
+  const auto right = tools().engine.layout(text, 400, LineAlign::kRight);
+  const auto middle = [](const TextRect& r) { return r.x + r.width / 2; };
+  for (const auto& [begin, end] : {std::pair<size_t, size_t>{0, 20}, {21, 26}}) {
+    EXPECT_EQ(left->selection(begin, end)[0].x, 0);
+    EXPECT_NEAR(middle(centred->selection(begin, end)[0]), 200, 1);
+    EXPECT_NEAR(right->selection(begin, end)[0].x + right->selection(begin, end)[0].width, 400, 1);
+  }
+  EXPECT_EQ(left->longest_line(), centred->longest_line());
 }
 
 }  // namespace

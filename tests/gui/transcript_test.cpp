@@ -1,6 +1,8 @@
 // The transcript as a user meets it: what is selected and copied, where it scrolls, what its buttons wish for.
 #include "app/gui/transcript/transcript_view.h"
 
+#include <map>
+
 #include "app/gui/transcript/open_link.h"
 #include "app/gui/transcript/transcript_layout.h"
 #include "gtest/gtest.h"
@@ -97,6 +99,106 @@ TEST_F(Transcript, SelectionStaysWhileTheAnswerStreams) {
   state.open.messages.erase(state.open.messages.begin());
   frame();
   EXPECT_FALSE(view.has_selection()) << "a message that it began in is gone";
+}
+
+TEST_F(Transcript, WhatIsLookedForIsFoundAsItReadsAndGoneTo) {
+  say("user", "where is the NEEDLE?");
+  for (int i = 0; i < 60; ++i) say("assistant", i == 30 ? "a **nee**dle\n\n```\nneedle\n```" : "hay\n\nmore hay");
+  say("assistant", "<think>needle</think>ÜBER needles");
+  frame();
+  const auto found = [&] { return std::pair(view.found().at, view.found().n); };
+  EXPECT_EQ(found(), std::pair(size_t{0}, size_t{0}));
+  view.find("needle");
+  frame();
+  EXPECT_EQ(found(), std::pair(size_t{4}, size_t{4})) << "from what is seen on; a folded thought is not read";
+  EXPECT_TRUE(view.at_end());
+  view.find_next(-1);
+  frame();
+  frame();
+  EXPECT_EQ(found().first, 3u);
+  EXPECT_FALSE(view.at_end());
+  view.find_next(2);
+  frame();
+  frame();
+  EXPECT_EQ(found().first, 1u) << "round the end";
+  EXPECT_LT(view.scroll_position(), 100);
+  view.find("über");
+  frame();
+  EXPECT_EQ(found().second, 1u);
+  stream(" ÜBER");
+  EXPECT_EQ(found().second, 2u) << "what streams is searched, too";
+  view.find("nowhere");
+  frame();
+  EXPECT_EQ(found(), std::pair(size_t{0}, size_t{0}));
+  view.find("");
+  frame();
+  EXPECT_EQ(found(), std::pair(size_t{0}, size_t{0}));
+}
+
+TEST_F(Transcript, TheRightButtonAsksForAMenuOfWhatIsThere) {
+  say("user", "question");
+  say("assistant", "```c\nint x;\n```");
+  frame();
+  for (const TranscriptView::Button& button : std::vector(view.buttons())) {
+    if (!button.name.starts_with("copy_code")) continue;
+    move(button.x - 200, button.y + button.height + 12);
+    ImGui::GetIO().MouseDown[1] = true;
+    frame();
+    ImGui::GetIO().MouseDown[1] = false;
+    frame();
+  }
+  const auto menu = view.take_menu();
+  ASSERT_TRUE(menu);
+  EXPECT_EQ(menu->code, "int x;");
+  EXPECT_EQ(menu->message, "```c\nint x;\n```");
+  EXPECT_FALSE(view.take_menu());
+}
+
+TEST_F(Transcript, WhatIsSelectedIsAnnouncedOnce) {
+  say("assistant", "one two three");
+  frame();
+  EXPECT_FALSE(view.take_new_selection());
+  drag({5, 5}, {880, 590});
+  EXPECT_TRUE(view.take_new_selection());
+  EXPECT_FALSE(view.take_new_selection());
+}
+
+// The way to a version that there is not is shown, but is no button.
+TEST_F(Transcript, TheVersionsArrowsStayInTheirPlaces) {
+  say("assistant", "an answer");
+  last().siblings = {1, 2, 3};
+  std::map<std::string, float> places[3];
+  for (size_t i = 0; i < 3; ++i) {
+    last().sibling = i;
+    frame();
+    for (const TranscriptView::Button& button : view.buttons()) places[i][button.name] = button.x;
+  }
+  EXPECT_FALSE(places[0].contains("version_before:1"));
+  EXPECT_FALSE(places[2].contains("version_after:1"));
+  EXPECT_EQ(places[0]["copy:1"], places[1]["copy:1"]);
+  EXPECT_EQ(places[2]["copy:1"], places[1]["copy:1"]);
+  EXPECT_NEAR(places[1]["copy:1"] - places[1]["version_after:1"], 1.7f * 16, 3) << "no gap";
+}
+
+class Bubble : public Transcript {
+ protected:
+  float width_of(const std::string& words) {
+    say("user", words);
+    frame();
+    TranscriptLayout layout(text);
+    const TranscriptView::Look look{light_theme(), {16, 1}};
+    layout.begin(state, look, 700);
+    const size_t message = state.open.messages.size() - 1;
+    layout.row_height(message, 0);
+    return layout.at(message).bubble_width;
+  }
+};
+
+TEST_F(Bubble, IsAsWideAsItsText) {
+  const float most = width_of(std::string(400, 'x'));
+  EXPECT_LT(width_of("مرحبا بالعالم"), most / 2) << "from right to left";
+  EXPECT_LT(width_of("```c\nint x;\n```"), most / 2) << "code";
+  EXPECT_LT(width_of("1\n```\na\n```\n2\n```\nb\n```\n3\n```\nc\n```\n4\n```\nd\n```"), most / 2) << "many blocks";
 }
 
 TEST_F(Transcript, FollowsTheAnswerUnlessScrolledAway) {

@@ -77,7 +77,7 @@ LayoutBuilder::LayoutBuilder(FontSet& fonts, Shaper& shaper, ParagraphReader& re
                              float width, TextLayout::Parts& out)
     : fonts_(fonts), shaper_(shaper), reader_(reader), text_(text), width_(width), out_(out) {}
 
-void LayoutBuilder::build() {
+void LayoutBuilder::build(LineAlign align_to) {
   cover_styles(text_.runs);
   replace_formulas();
   out_.text = text_.text;
@@ -93,7 +93,7 @@ void LayoutBuilder::build() {
     if (end == readable_.size()) break;
     begin = end + 1;
   }
-  align();
+  align(align_to);
   out_.glyphs.shrink_to_fit();
   out_.runs.shrink_to_fit();
   out_.lines.shrink_to_fit();
@@ -340,12 +340,15 @@ LineExtent LayoutBuilder::ink_of(const GlyphRun& run, LineExtent enough) {
   return extent;
 }
 
-void LayoutBuilder::align() {
+void LayoutBuilder::align(LineAlign align) {
   float widest = 0;
   for (const Line& line : out_.lines) widest = std::max(widest, line.width);
   const float available = width_ > 0 ? std::max(width_, widest) : widest;
   for (Line& line : out_.lines) {
-    line.x = line.is_rtl ? available - line.width : 0;
+    const float spare = available - line.width;
+    line.x = align == LineAlign::kCentre                 ? std::round(spare / 2)
+             : align == LineAlign::kRight || line.is_rtl ? spare
+                                                         : 0;
     out_.width = std::max(out_.width, line.x + line.width);
   }
 }

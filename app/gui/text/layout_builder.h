@@ -13,7 +13,7 @@ class LayoutBuilder {
  public:
   LayoutBuilder(FontSet& fonts, Shaper& shaper, ParagraphReader& reader, const StyledText& text, float width,
                 TextLayout::Parts& out);
-  void build();
+  void build(LineAlign align);
 
  private:
   // clusters [begin, end) of the paragraph.
@@ -34,7 +34,7 @@ class LayoutBuilder {
   void place_runs(Line& line, float visible_width);
   LineExtent extent_of(const Line& line);
   LineExtent ink_of(const GlyphRun& run, LineExtent enough);
-  void align();
+  void align(LineAlign align);
 
   FontSet& fonts_;
   Shaper& shaper_;

@@ -19,11 +19,11 @@ TextEngine::TextEngine() : parts_(std::make_unique<Parts>()) {
 }
 TextEngine::~TextEngine() = default;
 
-std::unique_ptr<TextLayout> TextEngine::layout(const StyledText& text, float width) {
+std::unique_ptr<TextLayout> TextEngine::layout(const StyledText& text, float width, LineAlign align) {
   auto parts = std::make_unique<TextLayout::Parts>();
   parts->atlas = &parts_->atlas;
   parts->reader = &parts_->reader;
-  LayoutBuilder(parts_->fonts, parts_->shaper, parts_->reader, text, width, *parts).build();
+  LayoutBuilder(parts_->fonts, parts_->shaper, parts_->reader, text, width, *parts).build(align);
   return std::unique_ptr<TextLayout>(new TextLayout(std::move(parts)));
 }
 

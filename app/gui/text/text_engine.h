@@ -44,12 +44,15 @@ struct TextRect {
   float x, y, width, height;  // pixels from the layout's top left corner
 };
 
+enum class LineAlign { kStart, kCentre, kRight };  // start: by the paragraph's direction
+
 // Must not outlive the engine that made it.
 class TextLayout {
  public:
   ~TextLayout();
-  float width() const;   // of the longest line
-  float height() const;  // of all lines
+  float width() const;         // to the right end of the longest line
+  float longest_line() const;  // less where lines are not at the left: from right to left, centred
+  float height() const;        // of all lines
   size_t n_lines() const;
   size_t memory_bytes() const;
 
@@ -78,7 +81,7 @@ class TextEngine {
 
   // Breaks lines at most `width` pixels wide (Unicode line breaking; a word that is longer is broken inside); no limit
   // for width <= 0.
-  std::unique_ptr<TextLayout> layout(const StyledText& text, float width);
+  std::unique_ptr<TextLayout> layout(const StyledText& text, float width, LineAlign align = LineAlign::kStart);
   float line_height(const TextStyle& style);
 
   // A formula with the marks around it ("$x$", "\[x\]"), set; nullptr where something in it is not known or there is no

@@ -75,6 +75,11 @@ TextLayout::TextLayout(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) 
 TextLayout::~TextLayout() = default;
 
 float TextLayout::width() const { return parts_->width; }
+float TextLayout::longest_line() const {
+  float longest = 0;
+  for (const Line& line : parts_->lines) longest = std::max(longest, line.width);
+  return longest;
+}
 float TextLayout::height() const { return parts_->height; }
 size_t TextLayout::n_lines() const { return parts_->lines.size(); }
 

@@ -17,14 +17,8 @@ void BlockLayout::draw(const BlockPaint& paint, const BlockLook& look) const {
   for (const Placed& text : texts_) {
     const ImVec2 origin(at.x + text.x - paint.scroll, at.y + text.y);
     if (origin.y >= paint.clip_bottom || origin.y + text.layout->height() <= paint.clip_top) continue;
-    const size_t begin = std::max(paint.select_begin, text.begin), end = std::min(paint.select_end, text.end);
-    if (begin < end) {
-      for (const TextRect& rect : text.layout->selection(begin - text.begin, end - text.begin)) {
-        const ImVec2 corner(origin.x + rect.x, origin.y + rect.y);
-        if (corner.y >= paint.clip_bottom || corner.y + rect.height <= paint.clip_top) continue;
-        paint.list.AddRectFilled(corner, {corner.x + rect.width, corner.y + rect.height}, look.theme.selection);
-      }
-    }
+    for (const BlockMark& mark : paint.marks) draw_mark(paint, text, origin, mark);
+    draw_mark(paint, text, origin, {paint.select_begin, paint.select_end, look.theme.selection});
     text.layout->draw(paint.list, origin, paint.clip_top, paint.clip_bottom);
   }
   if (clips) paint.list.PopClipRect();
@@ -32,6 +26,16 @@ void BlockLayout::draw(const BlockPaint& paint, const BlockLook& look) const {
     draw_task(paint, look);
   } else if (marker_) {
     marker_->draw(paint.list, {at.x + marker_x_, at.y + top_}, paint.clip_top, paint.clip_bottom);
+  }
+}
+
+void BlockLayout::draw_mark(const BlockPaint& paint, const Placed& text, ImVec2 origin, const BlockMark& mark) {
+  const size_t begin = std::max(mark.begin, text.begin), end = std::min(mark.end, text.end);
+  if (begin >= end) return;
+  for (const TextRect& rect : text.layout->selection(begin - text.begin, end - text.begin)) {
+    const ImVec2 corner(origin.x + rect.x, origin.y + rect.y);
+    if (corner.y >= paint.clip_bottom || corner.y + rect.height <= paint.clip_top) continue;
+    paint.list.AddRectFilled(corner, {corner.x + rect.width, corner.y + rect.height}, mark.colour);
   }
 }
 
@@ -49,7 +53,7 @@ void BlockLayout::draw_shapes(const BlockPaint& paint, const BlockLook& look) co
   } else if (kind_ == BlockKind::kTable) {
     draw_table_lines(paint, look);
   } else if (kind_ == BlockKind::kCode) {
-    const ImVec2 from(at.x + left_, at.y + top_), to(at.x + width_, at.y + height_);
+    const ImVec2 from(at.x + left_, at.y + top_), to(at.x + left_ + available_, at.y + height_);
     const float rounding = 0.5f * em_;
     int corners = ImDrawFlags_RoundCornersNone;
     if (!continues_) corners = ImDrawFlags_RoundCornersTop;

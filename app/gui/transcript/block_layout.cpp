@@ -14,6 +14,7 @@ constexpr float kParagraphGap = 0.8f, kTightGap = 0.22f;   // em
 constexpr float kHeadingSizes[] = {1.55f, 1.32f, 1.15f, 1.05f, 1, 1};
 constexpr float kHeadingGaps[] = {1.5f, 1.4f, 1.2f, 1.1f, 1, 1};
 constexpr float kCodeSize = 0.92f, kCodePadding = 0.85f, kCodeHead = 2;
+constexpr float kCodeButtons = 3;  // em, beside the language's name
 constexpr float kCellX = 0.7f, kCellY = 0.4f;
 constexpr float kNarrowestColumn = 3.5f, kReadableColumn = 10, kWidestWord = 16;
 constexpr float kLetterWidth = 0.56f;  // em, of text whose width is only guessed
@@ -40,8 +41,7 @@ TextStyle style_of(const MarkdownBlock& block, const InlineSpan& span, const Blo
     style.size *= kCodeSize;
     if (!look.is_thought) style.colour = theme.code_text;
   }
-  if (span.code && block.kind != BlockKind::kCode)
-    style.background = look.on_raised ? theme.hover : theme.code_background;
+  if (span.code && block.kind != BlockKind::kCode) style.background = theme.inline_code;
   if (span.link >= 0) style.colour = theme.link, style.underline = true;
   style.strike = span.strike;
   return style;
@@ -84,6 +84,11 @@ StyledText styled_code(TextEngine& engine, const MarkdownBlock& block, const Blo
     out.runs.push_back({span.begin, span.end, style});
   }
   return out;
+}
+
+LineAlign line_align(ColumnAlignment alignment) {
+  if (alignment == ColumnAlignment::kCentre) return LineAlign::kCentre;
+  return alignment == ColumnAlignment::kRight ? LineAlign::kRight : LineAlign::kStart;
 }
 
 bool contains(const TextRect& rect, float x, float y) {
@@ -133,7 +138,7 @@ void BlockLayout::lay_out_text(TextEngine& engine, const MarkdownBlock& block, c
   const TextStyle plain = style_of(block, {}, look);
   auto layout = engine.layout(text, available_);
   const float height = block.text.empty() ? engine.line_height(plain) : layout->height();
-  width_ = left_ + layout->width();
+  width_ = left_ + layout->longest_line();
   height_ += height;
   texts_.push_back({std::move(layout), left_, top_, 0, block.text.size()});
 }
@@ -169,7 +174,8 @@ void BlockLayout::lay_out_code(TextEngine& engine, const MarkdownBlock& block, c
   }
   texts_.push_back({std::move(layout), left_ + padding, top_ + head, 0, block.text.size()});
   height_ = top_ + head + text_height + (place.goes_on ? 0 : padding);
-  width_ = left_ + available_;
+  const float heading = label_ ? label_->width() + kCodeButtons * em_ : 0;
+  width_ = left_ + std::min(available_, std::max(inner_width_, heading) + 2 * padding);
 }
 
 // Natural widths where they fit; else narrow columns keep theirs and the wide ones share what is left, but none is
@@ -219,14 +225,10 @@ void BlockLayout::lay_out_table(TextEngine& engine, const MarkdownBlock& block, 
       const TableCell& cell = block.cells[row * n + column];
       const bool is_head = row == 0 && !block.continues;
       const StyledPart part{cell.begin, cell.end, widths[column] + 1, is_head};
-      auto layout = engine.layout(styled(engine, block, look, part), widths[column] + 1);
-      const float spare = std::max(0.0f, widths[column] - layout->width());
-      const ColumnAlignment alignment = block.columns[column];
-      const float shift = alignment == ColumnAlignment::kRight    ? spare
-                          : alignment == ColumnAlignment::kCentre ? spare / 2
-                                                                  : 0;
+      auto layout = engine.layout(styled(engine, block, look, part), widths[column] + 1,
+                                  line_align(block.columns[column]));
       row_height = std::max(row_height, layout->height());
-      texts_.push_back({std::move(layout), std::round(x + cell_x + shift), y + cell_y, cell.begin, cell.end});
+      texts_.push_back({std::move(layout), std::round(x + cell_x), y + cell_y, cell.begin, cell.end});
       x += widths[column] + 2 * cell_x;
     }
     inner_width_ = x - left_;

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "app/gui/text/text_engine.h"
@@ -27,6 +28,12 @@ struct BlockPlace {
   size_t n_joined_quotes = 0;  // quotes that the block above lies in, too
 };
 
+// Text with a colour behind it; bytes of the block's text.
+struct BlockMark {
+  size_t begin, end;
+  Colour colour;
+};
+
 // Where the block is drawn and what of it is marked.
 struct BlockPaint {
   ImDrawList& list;
@@ -34,6 +41,7 @@ struct BlockPaint {
   float clip_top, clip_bottom;
   float scroll = 0;                         // of a block that is wider than its place
   size_t select_begin = 0, select_end = 0;  // bytes of the block's text
+  std::span<const BlockMark> marks = {};
 };
 
 class BlockLayout {
@@ -41,7 +49,7 @@ class BlockLayout {
   BlockLayout(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look, const BlockPlace& place);
 
   float height() const { return height_; }  // with the space above
-  float width() const { return width_; }    // that it takes, without scrolling
+  float width() const { return width_; }    // that its content takes, without scrolling; no more than its place
   void draw(const BlockPaint& paint, const BlockLook& look) const;
 
   size_t offset_at(float x, float y, float scroll) const;                             // nearest
@@ -69,6 +77,7 @@ class BlockLayout {
   void lay_out_table(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look);
   void lay_out_marker(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look);
   std::vector<float> column_widths(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look) const;
+  static void draw_mark(const BlockPaint& paint, const Placed& text, ImVec2 origin, const BlockMark& mark);
   void draw_shapes(const BlockPaint& paint, const BlockLook& look) const;
   void draw_table_lines(const BlockPaint& paint, const BlockLook& look) const;
   void draw_task(const BlockPaint& paint, const BlockLook& look) const;

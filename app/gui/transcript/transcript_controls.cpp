@@ -1,28 +1,26 @@
 // What lies beside and over the text: footers with their buttons, the scroll bar, the way to the end, a link's target.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "app/gui/transcript/transcript_parts.h"
+#include "app/gui/window/numbers.h"
+#include "app/gui/window/ui.h"
 #include "models/tokenizer/utf8.h"
 
 namespace warpchat::gui {
 namespace {
 
-// "42.1 tokens/s · 812 tokens · 19.3 s · first after 0.4 s"
+// "42.1 tokens/s · 812 tokens · 19.3 s · first after 400 ms"
 std::string speed_text(const Timings& timings) {
   if (timings.generated_tokens == 0) return "";
-  char text[128];
-  std::string out;
+  std::string text;
   if (timings.generated_tokens > 1 && timings.generate_seconds > 0) {
     const double rate = (timings.generated_tokens - 1) / timings.generate_seconds;
-    std::snprintf(text, sizeof text, rate < 100 ? "%.1f tokens/s · " : "%.0f tokens/s · ", rate);
-    out = text;
+    text = fixed(rate, rate < 100 ? 1 : 0) + " tokens/s · ";
   }
-  const double total = timings.first_token_seconds + timings.generate_seconds;
-  std::snprintf(text, sizeof text, "%u token%s · %.1f s · first after %.2f s", timings.generated_tokens,
-                timings.generated_tokens == 1 ? "" : "s", total, timings.first_token_seconds);
-  return out + text;
+  text += std::to_string(timings.generated_tokens) + (timings.generated_tokens == 1 ? " token · " : " tokens · ");
+  return text + seconds_text(timings.first_token_seconds + timings.generate_seconds) + " · first after " +
+         seconds_text(timings.first_token_seconds);
 }
 
 std::string waiting_text(const DeskState& state) {
@@ -92,19 +90,19 @@ float TranscriptView::Parts::draw_versions(size_t index, float x, float y) {
   const float size = std::round(1.7f * em()), width = 2 * size + label.width();
   const float left = std::round(rows.is_user ? x - width : x);
   const auto show = [&](size_t sibling) { frame.actions->push(ShowVersion{rows.key, message.siblings[sibling]}); };
+  label.draw(*frame.list, {left + size, std::round(y + (size - label.height()) / 2)}, frame.origin.y, frame.bottom());
   const bool idle = frame.state->open.phase == AnswerPhase::kIdle;
   const uint64_t id = rows.key * 64 + 12;
-  label.draw(*frame.list, {left + size, std::round(y + (size - label.height()) / 2)}, frame.origin.y, frame.bottom());
-  if (idle && message.sibling > 0 &&
-      icon_button(id, {Icon::kBack, "version_before", "The version before", index}, {left, y}, size)) {
+  const auto step = [&](uint64_t number, const IconButton& button, float at, size_t sibling) {
+    if (idle && sibling < message.siblings.size()) return icon_button(id + number, button, {at, y}, size);
+    const float side = std::round(size * 0.66f), gap = std::round((size - side) / 2);
+    draw_icon(*frame.list, button.icon, {at + gap, y + gap}, side, theme().border);  // there is none
+    return false;
+  };
+  if (step(0, {Icon::kBack, "version_before", "The version before", index}, left, message.sibling - 1))
     show(message.sibling - 1);
-  }
-  const bool has_next = message.sibling + 1 < message.siblings.size();
-  if (idle && has_next &&
-      icon_button(id + 1, {Icon::kForward, "version_after", "The next version", index}, {left + width - size, y},
-                  size)) {
+  if (step(1, {Icon::kForward, "version_after", "The next version", index}, left + width - size, message.sibling + 1))
     show(message.sibling + 1);
-  }
   return rows.is_user ? left : left + width;
 }
 
@@ -154,19 +152,11 @@ void TranscriptView::Parts::draw_link_target() {
   label.draw(*frame.list, {from.x + pad, std::round(from.y + pad / 2)}, frame.origin.y, frame.bottom());
 }
 
-// What the button under the mouse does, below the mouse.
+// What the button under the mouse does.
 void TranscriptView::Parts::draw_tip() {
   if (tip.empty()) return;
-  const TextLayout& label = layout.label(tip, 0.85f * em(), theme().text);
-  const float pad = 0.45f * em(), width = label.width() + 2 * pad, height = label.height() + pad;
-  const float x = std::min(frame.mouse.x, frame.origin.x + frame.size.x - width - pad);
-  float y = frame.mouse.y + 1.5f * em();
-  if (y + height > frame.bottom()) y = frame.mouse.y - height - 0.5f * em();
-  const ImVec2 from(std::round(x), std::round(y)), to(from.x + width, from.y + height);
-  ImDrawList& list = *ImGui::GetForegroundDrawList();
-  list.AddRectFilled(from, to, theme().raised, 0.3f * em());
-  list.AddRect(from, to, theme().border, 0.3f * em());
-  label.draw(list, {from.x + pad, std::round(from.y + pad / 2)}, from.y, to.y);
+  const Rect about{tip_from.x, tip_from.y, tip_to.x - tip_from.x, tip_to.y - tip_from.y};
+  draw_tooltip(layout.label(tip, std::round(0.85f * em()), theme().text), about, theme(), frame.look->sizes);
 }
 
 }  // namespace warpchat::gui

@@ -122,6 +122,8 @@ void TranscriptView::Parts::draw_block(const VisibleRow& row) {
   const auto kept = code_scroll.find(id);
   const float scrolled = kept == code_scroll.end() ? 0 : kept->second;
   BlockPaint paint{*frame.list, at, frame.origin.y, frame.bottom(), scrolled};
+  const std::vector<BlockMark> marks = marks_of(message, index);
+  paint.marks = marks;
   if (const auto selected = range()) {
     const size_t length = layout.at(message).block(index).text.size();
     std::tie(paint.select_begin, paint.select_end) = selected_bytes(*selected, message, index, length);
@@ -147,12 +149,16 @@ void TranscriptView::Parts::draw_code_head(const VisibleRow& row, BlockIndex ind
   const uint64_t id = scroll_id(message, index) + 3;
   const ImVec2 from(at.x + strip.x + strip.width - size - gap, at.y + strip.y + gap);
   if (!icon_button(id, {Icon::kCopy, "copy_code", "Copy code", message}, from, size)) return;
+  copy(id, code_text(message, index));
+}
+
+std::string TranscriptView::Parts::code_text(size_t message, BlockIndex index) const {
   const auto& blocks = layout.at(message).blocks(index.part);
-  std::string code = blocks[index.block].text;
-  for (size_t i = index.block + 1; i < blocks.size() && blocks[i].continues; ++i) {
-    code += copied_gap(blocks[i]) + blocks[i].text;
-  }
-  copy(id, code);
+  size_t i = index.block;
+  while (i > 0 && blocks[i].continues) --i;
+  std::string code = blocks[i].text;
+  for (++i; i < blocks.size() && blocks[i].continues; ++i) code += copied_gap(blocks[i]) + blocks[i].text;
+  return code;
 }
 
 // Of lines that are too long: wheels over them and the thin bar below, which stays in sight. How far it is scrolled

@@ -11,7 +11,7 @@ constexpr size_t kNearRows = 60;                           // of a message that 
 constexpr float kLineHeight = 1.37f, kLetterWidth = 0.5f;  // em, for guesses
 constexpr float kBubblePart = 0.82f;                       // of the column
 constexpr size_t kMostLabels = 300;
-constexpr size_t kFittedBlocks = 6;  // of a message whose bubble is as narrow as its text
+constexpr size_t kFittedBytes = 16384;  // of a message whose bubble is as narrow as its text
 
 // Quotes that both blocks lie in.
 size_t joined_quotes(const MarkdownBlock& above, const MarkdownBlock& below) {
@@ -128,7 +128,9 @@ void TranscriptLayout::guess_rows(MessageRows& rows) {
 // A user's short text makes a narrow bubble, on the right.
 void TranscriptLayout::fit_bubble(size_t index, MessageRows& rows) {
   rows.bubble_width = std::floor(kBubblePart * width_ - 2 * bubble_padding());
-  if (rows.answer_rows.size() > kFittedBlocks) return;
+  size_t bytes = 0;
+  for (const MarkdownBlock& block : rows.answer.blocks()) bytes += block.text.size();
+  if (bytes > kFittedBytes) return;
   float widest = 0.7f * em_;
   for (size_t i = 0; i < rows.answer_rows.size(); ++i) {
     widest = std::max(widest, layout(index, {MessagePart::kAnswer, i}).width());

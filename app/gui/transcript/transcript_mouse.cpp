@@ -72,7 +72,22 @@ void TranscriptView::Parts::take_text_mouse() {
   } else if (selects && frame.down && ImGui::GetIO().MouseClickedLastCount[0] < 2 && ImGui::IsMouseDragging(0, 2)) {
     if (const auto place = place_at(frame.mouse)) head = keyed(*place);
   }
-  if (!frame.down) selects = false;
+  if (!frame.down && std::exchange(selects, false)) selected_anew = true;
+  if (frame.over && ImGui::IsMouseClicked(1)) take_right_button();
+}
+
+void TranscriptView::Parts::take_right_button() {
+  menu.emplace();
+  menu->link = link;
+  const float y = frame.mouse.y - frame.origin.y;
+  for (const VisibleRow& row : scroll.visible()) {
+    if (y < row.top || y >= row.top + row.height) continue;
+    const size_t message = row.place.message;
+    menu->message = texts_of(layout.message(message)).answer;
+    if (layout.at(message).kind(row.place.row) != RowKind::kBlock) continue;
+    const BlockIndex index = layout.at(message).block_index(row.place.row);
+    if (layout.at(message).block(index).kind == BlockKind::kCode) menu->code = code_text(message, index);
+  }
 }
 
 // Links, and the token under the mouse.

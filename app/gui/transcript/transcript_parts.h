@@ -7,6 +7,7 @@
 #include <string>
 
 #include "app/gui/transcript/row_scroll.h"
+#include "app/gui/transcript/transcript_find.h"
 #include "app/gui/transcript/transcript_layout.h"
 #include "app/gui/transcript/transcript_selection.h"
 #include "app/gui/transcript/transcript_view.h"
@@ -43,6 +44,9 @@ struct TranscriptView::Parts {
 
   void begin_frame(const DeskState& state, const Look& look, Actions& actions);
   void follow_changes();  // of the messages, and what was asked for since the last frame
+  void follow_find();
+  void show_match(const TranscriptFind::Match& match);
+  std::vector<BlockMark> marks_of(size_t message, BlockIndex index) const;
   void take_wheel();
   void draw_rows();
   void draw_bubble(size_t first, size_t last);  // of visible rows, all of one user's message
@@ -64,6 +68,8 @@ struct TranscriptView::Parts {
 
   // The mouse on text, after all buttons had their turn.
   void take_text_mouse();
+  void take_right_button();
+  std::string code_text(size_t message, BlockIndex index) const;  // of all pieces
   std::optional<TextPlace> place_at(ImVec2 point);
   void begin_selection(TextPlace place);
   void hover_text(const VisibleRow& row, const BlockLayout& block, BlockIndex index, ImVec2 at, float scroll);
@@ -98,10 +104,15 @@ struct TranscriptView::Parts {
   bool wants_end = false;
   float wanted_pages = 0;
 
+  TranscriptFind find;
+  enum class FindWish { kNone, kFromHere, kShow } find_wish = FindWish::kNone;
+
   std::optional<KeyedPlace> anchor, head;  // of the selection
   bool selects = false;                    // the mouse is dragging it
   bool follows_again = false;              // the end, after that
-  std::map<uint64_t, float> code_scroll;   // pixels, by scroll_id
+  bool selected_anew = false;
+  std::optional<MenuTarget> menu;
+  std::map<uint64_t, float> code_scroll;  // pixels, by scroll_id
 
   uint64_t pressed = 0;  // the button that the mouse went down on
   float bar_grab = 0;    // of the scroll bar's thumb
@@ -110,6 +121,7 @@ struct TranscriptView::Parts {
   uint64_t highlit = 0;  // a message's key
   double highlit_since = 0;
   std::string link, tip;  // under the mouse: a link's target, what a button does
+  ImVec2 tip_from, tip_to;
   bool animates = false;
   std::vector<Button> buttons;  // of this frame
 

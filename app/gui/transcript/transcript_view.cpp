@@ -30,6 +30,7 @@ void TranscriptView::draw(const DeskState& state, const Look& look, Actions& act
   ImGui::InvisibleButton("##transcript", size);
   p.begin_frame(state, look, actions);
   p.follow_changes();
+  p.follow_find();
   p.take_wheel();
   p.scroll.settle(p.layout, size.y);
   const RowPlace top = p.scroll.top();
@@ -107,6 +108,45 @@ void TranscriptView::Parts::follow_changes() {
   wanted_turn.reset();
 }
 
+void TranscriptView::Parts::follow_find() {
+  find.follow(layout);
+  const FindWish wish = std::exchange(find_wish, FindWish::kNone);
+  if (wish == FindWish::kNone || !find.is_on()) return;
+  if (wish == FindWish::kFromHere) find.go_to_message(scroll.top().message);
+  if (const auto match = find.current()) show_match(*match);
+}
+
+// A third of the window below its top, unless it is seen already.
+void TranscriptView::Parts::show_match(const TranscriptFind::Match& match) {
+  MessageRows& rows = layout.opened(match.message);
+  const size_t row = rows.row_of(match.index);
+  const BlockLayout& block = layout.layout(match.message, match.index);
+  float height = 0;
+  const ImVec2 at = block.caret_after(match.end, &height);
+  const float y = layout.lead(match.message, row) + at.y;
+  if (block.scroll_limit() > 0) {
+    const float x = at.x - block.frame().x - block.frame().width / 2;
+    code_scroll[scroll_id(match.message, match.index)] = std::clamp(x, 0.0f, block.scroll_limit());
+  }
+  for (const VisibleRow& seen : scroll.visible())
+    if (seen.place == RowPlace{match.message, row} && seen.top + y >= em() &&
+        seen.top + y + height <= frame.size.y - em())
+      return;
+  scroll.to_row({match.message, row}, std::round(y - frame.size.y / 3));
+}
+
+std::vector<BlockMark> TranscriptView::Parts::marks_of(size_t message, BlockIndex index) const {
+  std::vector<BlockMark> marks;
+  if (!find.is_on()) return marks;
+  const auto now = find.current();
+  for (const TranscriptFind::Match& match : find.matches_in(message, index)) {
+    const bool is_current = now && now->message == message && now->index.part == index.part &&
+                            now->index.block == index.block && now->begin == match.begin;
+    marks.push_back({match.begin, match.end, is_current ? theme().current_mark : theme().mark});
+  }
+  return marks;
+}
+
 void TranscriptView::Parts::take_wheel() {
   const ImGuiIO& io = ImGui::GetIO();
   if (frame.over && io.MouseWheel != 0 && !io.KeyCtrl && !frame.shift) {
@@ -145,7 +185,7 @@ bool TranscriptView::Parts::icon_button(uint64_t id, const IconButton& button, I
             done  ? theme().good
             : hot ? theme().text
                   : theme().dim_text);
-  if (hot && !frame.down) tip = done ? "Copied" : button.tip;
+  if (hot && !frame.down) tip = done ? "Copied" : button.tip, tip_from = from, tip_to = {from.x + size, from.y + size};
   return clicked;
 }
 
@@ -173,6 +213,12 @@ void TranscriptView::Parts::draw_highlight(const VisibleRow& row) {
 
 std::optional<uint64_t> TranscriptView::take_edit() { return std::exchange(parts_->edit, std::nullopt); }
 
+std::optional<TranscriptView::MenuTarget> TranscriptView::take_menu() {
+  return std::exchange(parts_->menu, std::nullopt);
+}
+
+bool TranscriptView::take_new_selection() { return std::exchange(parts_->selected_anew, false) && has_selection(); }
+
 bool TranscriptView::has_selection() const { return parts_->range().has_value(); }
 
 std::string TranscriptView::selected_text(const DeskState& state) const {
@@ -188,9 +234,25 @@ void TranscriptView::select_all() {
   if (n == 0) return;
   parts_->anchor = KeyedPlace{parts_->layout.at(0).key, MessagePart::kThought, 0, 0};
   parts_->head = KeyedPlace{parts_->layout.at(n - 1).key, MessagePart::kAnswer, SIZE_MAX, SIZE_MAX};
+  parts_->selected_anew = true;
 }
 
 void TranscriptView::clear_selection() { parts_->anchor.reset(), parts_->head.reset(); }
+void TranscriptView::find(std::string words) {
+  parts_->find.set(std::move(words));
+  parts_->find_wish = Parts::FindWish::kFromHere;
+}
+
+void TranscriptView::find_next(int steps) {
+  parts_->find.move(steps);
+  parts_->find_wish = Parts::FindWish::kShow;
+}
+
+TranscriptView::Found TranscriptView::found() const {
+  const size_t n = parts_->find.n_found();
+  return {n > 0 ? parts_->find.at() + 1 : 0, n};
+}
+
 void TranscriptView::scroll_to_end() { parts_->wants_end = true; }
 void TranscriptView::scroll_to(TurnId turn) { parts_->wanted_turn = turn; }
 void TranscriptView::scroll_pages(float pages) { parts_->wanted_pages += pages; }

@@ -31,6 +31,13 @@ class TranscriptView {
   // The message that the user began to edit by its button, once.
   std::optional<uint64_t> take_edit();
 
+  // What the right button was pressed on, once. Texts are empty where there is none.
+  struct MenuTarget {
+    std::string message, code, link;  // whole, as their copy buttons copy them
+  };
+  std::optional<MenuTarget> take_menu();
+  bool take_new_selection();  // whether the user has selected something since the last call
+
   bool has_selection() const;
   std::string selected_text(const DeskState& state) const;  // as it reads, code with its indentation
   void select_all();
@@ -38,6 +45,14 @@ class TranscriptView {
   void scroll_to_end();
   void scroll_to(TurnId turn);  // of a search hit
   void scroll_pages(float pages);
+
+  // Marks the words wherever they are read and goes to the first of these places from what is seen on. Empty: no more.
+  void find(std::string words);
+  void find_next(int steps);
+  struct Found {
+    size_t at, n;  // at: from 1 on; 0: nothing is found
+  };
+  Found found() const;
   bool needs_frames() const;  // something moves by itself (a fading highlight, smooth scrolling)
 
   // What the last frame drew to be clicked, for tests that use the window: "copy:KEY", where KEY is a message's.

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "app/endpoint_choice.h"
+#include "app/gui/window/primary_selection.h"
 #include "app/gui/window/style.h"
 
 namespace warpchat::gui {
@@ -30,6 +31,8 @@ ChatWindow::ChatWindow(GlfwWindow& window, ChatWorker& worker, TextEngine& text,
   ui_.names_wanted = names_wanted;
   ui_.paste = [this] { return window_.clipboard(); };
   ui_.copy = [this](const std::string& copied) { window_.set_clipboard(copied); };
+  ui_.paste_selection = primary_selection;
+  ui_.select = set_primary_selection;
   ui_.set_focus("composer");
   composer_.set_draft(memory_.draft);
 }
@@ -99,6 +102,7 @@ void ChatWindow::draw(std::vector<InputEvent> events) {
   picker_.draw(frame_);
   path_prompt_.draw(frame_);
   shortcuts_.draw(frame_);
+  ui_.draw_menu();
   take_shortcuts(/*fields_first=*/true);
   ui_.end_frame();
   pending_commands_ = std::exchange(commands_, {});
@@ -118,7 +122,7 @@ void ChatWindow::keep_focus() {
     const auto* typed = std::get_if<TypedText>(&event);
     return typed && typed->utf8 != " ";
   });
-  if (any_card()) return;
+  if (any_card() || ui_.menu_is_open()) return;
   if (ui_.focus_is_lost() || (letters && !ui_.focus_is_field())) ui_.set_focus("composer");
 }
 
@@ -155,7 +159,6 @@ void ChatWindow::drag_sidebar(Rect edge) {
 
 void ChatWindow::draw_main(Rect rect) {
   top_bar_.draw(frame_, rect.cut_top(std::round(ui_.px(kTopBar))), profiler_.is_open());
-  const Rect whole = rect;
   const float settings_width = std::min(ui_.px(SettingsPanel::kWidth), rect.width);
   if (settings_.open) {
     if (rect.width - settings_width >= ui_.px(360)) {
@@ -171,12 +174,14 @@ void ChatWindow::draw_main(Rect rect) {
   if (profiler_.is_open()) {
     const float height = std::round(std::max(rect.height * 0.48f, ui_.px(kLeastProfiler)));
     const bool alone = rect.height - height < ui_.px(kLeastConversation);
+    if (alone) notices_.draw(frame_, rect);
     draw_profiler(rect.cut_bottom(alone ? rect.height : height));
-    if (alone) return notices_.draw(frame_, whole);
+    if (alone) return;
   }
+  find_bar_.draw(frame_, rect, transcript_);
   draw_composer(rect);
-  draw_conversation(rect);
   notices_.draw(frame_, rect);
+  draw_conversation(rect);
 }
 
 void ChatWindow::draw_composer(Rect& rect) {
@@ -199,14 +204,35 @@ void ChatWindow::draw_conversation(Rect rect) {
   if (const std::optional<uint64_t> key = transcript_.take_edit())
     for (const ChatMessage& message : state_.open.messages)
       if (message.key == *key) composer_.edit(message, ui_);
+  if (transcript_.take_new_selection()) ui_.select(transcript_.selected_text(state_));
+  serve_text_menu();
   if (!transcript_.at_end()) draw_scroll_button(rect);
+}
+
+void ChatWindow::serve_text_menu() {
+  if (auto target = transcript_.take_menu()) {
+    menu_target_ = std::move(*target);
+    std::vector<MenuItem> items{{"menu_copy", "Copy", Icon::kCopy, "Ctrl+C", transcript_.has_selection()}};
+    if (!menu_target_.message.empty()) items.push_back({"menu_copy_message", "Copy message", Icon::kNone});
+    if (!menu_target_.code.empty()) items.push_back({"menu_copy_code", "Copy code", Icon::kNone});
+    if (!menu_target_.link.empty()) items.push_back({"menu_copy_link", "Copy link address", Icon::kNone});
+    items.push_back({"menu_select_all", "Select all", Icon::kNone, "Ctrl+A"});
+    items.push_back({"menu_find", "Find …", Icon::kSearch, "Ctrl+F"});
+    ui_.open_menu("transcript", ImGui::GetIO().MousePos, std::move(items));
+  }
+  const std::string chosen = ui_.take_menu_choice("transcript");
+  if (chosen == "menu_copy") run(Command::kCopySelection);
+  if (chosen == "menu_copy_message") window_.set_clipboard(menu_target_.message);
+  if (chosen == "menu_copy_code") window_.set_clipboard(menu_target_.code);
+  if (chosen == "menu_copy_link") window_.set_clipboard(menu_target_.link);
+  if (chosen == "menu_select_all") run(Command::kSelectAll);
+  if (chosen == "menu_find") run(Command::kFind);
 }
 
 void ChatWindow::draw_scroll_button(Rect rect) {
   const float side = ui_.px(36);
   const Rect place{std::floor(rect.centre().x - side / 2), rect.bottom() - side - ui_.px(10), side, side};
-  const Surface over("scroll_button", place.inset(ui_.px(-12)), Surface::Kind::kOverlay);
-  ui_.shadow(place, side / 2);
+  const Surface over("scroll_button", place.inset(ui_.px(-2)), Surface::Kind::kOverlay);
   ui_.fill(place, ui_.theme->background, side / 2);
   ui_.outline(place, ui_.theme->border, side / 2);
   if (ui_.button("scroll_to_end", place, {.icon = Icon::kDown})) transcript_.scroll_to_end();
@@ -254,12 +280,13 @@ WindowFacts ChatWindow::facts() const {
   facts.composer = composer_.text();
   facts.selection = transcript_.has_selection() ? transcript_.selected_text(state_) : "";
   facts.search_words = sidebar_.search_words();
-  const std::pair<const char*, bool> panels[] = {{"sidebar", sidebar_shown()},     {"trash", sidebar_.shows_trash()},
-                                                 {"settings", settings_.open},     {"models", picker_.is_open()},
-                                                 {"path", path_prompt_.is_open()}, {"shortcuts", shortcuts_.open},
-                                                 {"profiler", profiler_.is_open()}};
+  const std::pair<const char*, bool> panels[] = {{"sidebar", sidebar_shown()},      {"trash", sidebar_.shows_trash()},
+                                                 {"settings", settings_.open},      {"models", picker_.is_open()},
+                                                 {"path", path_prompt_.is_open()},  {"shortcuts", shortcuts_.open},
+                                                 {"profiler", profiler_.is_open()}, {"find", find_bar_.is_open()}};
   for (const auto& [name, open] : panels)
     if (open) facts.panels.emplace_back(name);
+  if (find_bar_.is_open()) facts.found = transcript_.found();
   facts.editing = composer_.edited().has_value();
   facts.dark = memory_.dark;
   facts.zoom = memory_.zoom;

@@ -8,6 +8,7 @@
 #include "app/gui/profiler/profiler_overlay.h"
 #include "app/gui/transcript/transcript_view.h"
 #include "app/gui/window/composer.h"
+#include "app/gui/window/find_bar.h"
 #include "app/gui/window/glfw_window.h"
 #include "app/gui/window/memory_keeper.h"
 #include "app/gui/window/model_picker.h"
@@ -50,6 +51,7 @@ class ChatWindow {
   void draw_composer(Rect& rect);
   void draw_profiler(Rect rect);
   void draw_scroll_button(Rect rect);
+  void serve_text_menu();
   void drag_sidebar(Rect edge);
   bool any_card() const { return picker_.is_open() || path_prompt_.is_open() || shortcuts_.open; }
   bool is_narrow() const;
@@ -88,10 +90,12 @@ class ChatWindow {
   ShortcutsPanel shortcuts_;
   PathPrompt path_prompt_;
   Notices notices_;
+  FindBar find_bar_;
   ProfilerOverlay profiler_;
 
   float fonts_scale_ = 0;
   bool fonts_complete_ = false, style_dark_ = false, quit_ = false, narrow_sidebar_ = false;
+  TranscriptView::MenuTarget menu_target_;
   std::optional<SearchHit> pending_hit_;  // to be scrolled to once its conversation is open
 };
 

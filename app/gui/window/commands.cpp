@@ -107,6 +107,15 @@ bool ChatWindow::run_on_panel(Command command) {
       sidebar = true;
       ui_.set_focus("search");
       return true;
+    case Command::kFind:
+      if (!state_.open.messages.empty()) find_bar_.open(ui_, transcript_);
+      return true;
+    case Command::kFindNext:
+      find_bar_.step(transcript_, 1);
+      return true;
+    case Command::kFindPrevious:
+      find_bar_.step(transcript_, -1);
+      return true;
     case Command::kRename:
       for (const ConversationSummary& conversation : state_.conversations)
         if (conversation.id == state_.open.id) sidebar = true, sidebar_.start_rename(conversation, ui_);
@@ -142,11 +151,15 @@ bool ChatWindow::run_on_panel(Command command) {
 
 // The topmost thing that can be closed is closed; if there is none, the answer stops.
 void ChatWindow::escape() {
+  if (ui_.close_menu()) return;
   if (path_prompt_.close() || picker_.close() || std::exchange(shortcuts_.open, false))
     return ui_.set_focus("composer");
   if (sidebar_.close(frame_) || std::exchange(narrow_sidebar_, false)) return ui_.set_focus("composer");
+  if (find_bar_.close(transcript_)) return ui_.set_focus("composer");
   if (composer_.cancel_edit(ui_)) return;
+  const bool had_notices = notices_.close(frame_);
   if (state_.open.phase != AnswerPhase::kIdle) return actions_.push(Stop{});
+  if (had_notices) return;
   if (state_.loading) return actions_.push(CancelLoading{});
   if (transcript_.has_selection()) return transcript_.clear_selection();
   settings_.open = false;

@@ -32,6 +32,7 @@ class EditBuffer {
   size_t line_begin(size_t offset) const;
   size_t line_end(size_t offset) const;  // before its line feed
 
+  bool can_undo() const { return !done_.empty(); }
   void undo();
   void redo();
 

@@ -152,6 +152,9 @@ void draw_icon(ImDrawList& list, Icon icon, ImVec2 at, float size, Colour colour
     case Icon::kDown:
       pen.line({{6.5f, 9.5f}, {12, 15}, {17.5f, 9.5f}});
       return;
+    case Icon::kUp:
+      pen.line({{6.5f, 14.5f}, {12, 9}, {17.5f, 14.5f}});
+      return;
     case Icon::kAttach:
       return attach(pen);
     case Icon::kKeyboard:

@@ -20,6 +20,7 @@ enum class Icon {
   kMoon,
   kSun,
   kDown,
+  kUp,
   kAttach,
   kKeyboard,
   kExport,

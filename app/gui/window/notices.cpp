@@ -1,4 +1,4 @@
-// A notice that goes sleeps until its last moments, then fades in a few frames.
+// The newest stands lowest; what finds no room waits unseen.
 #include "app/gui/window/notices.h"
 
 #include <algorithm>
@@ -9,72 +9,103 @@ namespace warpchat::gui {
 
 namespace {
 
-constexpr double kStays = 6, kFades = 0.4, kFadeStep = 0.04;  // seconds
-constexpr float kWidth = 360, kMargin = 14;
+constexpr double kStays = 6, kStaysWithAction = 10, kRead = 4, kHovered = 2;  // seconds
+constexpr float kWidth = 800, kMargin = 16, kGap = 6, kLeast = 40;            // at scale 1
 
 }  // namespace
 
 void Notices::add(std::string text, bool is_error) { own_.push_back({next_own_++, is_error, std::move(text), "", 0}); }
 
 void Notices::dismiss(Frame& f, uint64_t id) {
-  leaves_at_.erase(id);
+  seen_.erase(id);
   if (std::erase_if(own_, [&](const NoticeItem& n) { return n.id == id; }) == 0) f.actions.push(DismissNotice{id});
 }
 
-float Notices::alpha_of(Frame& f, const NoticeItem& notice, bool hovered) {
-  if (notice.is_error) return 1;
-  const auto [entry, is_new] = leaves_at_.try_emplace(notice.id, f.ui.now + kStays);
-  if (hovered) entry->second = std::max(entry->second, f.ui.now + 2);
-  const double rest = entry->second - f.ui.now;
-  f.ui.wake_in(rest > kFades ? rest - kFades : kFadeStep);
-  return static_cast<float>(std::clamp(rest / kFades, 0.0, 1.0));
+template <class Condition>
+bool Notices::dismiss_seen(Frame& f, Condition condition) {
+  std::vector<uint64_t> ids;
+  for (const auto& [id, seen] : seen_)
+    if (condition(seen)) ids.push_back(id);
+  for (const uint64_t id : ids) dismiss(f, id);
+  return !ids.empty();
 }
 
-void Notices::draw(Frame& f, Rect rect) {
+bool Notices::close(Frame& f) {
+  return dismiss_seen(f, [&](const Seen& seen) {
+    return !seen.is_error || seen.conversation == 0 || seen.conversation == f.state.open.id;
+  });
+}
+
+// Who sends a message or leaves the conversation has read what stood there for a while.
+void Notices::follow_user(Frame& f) {
+  const bool goes_on = f.state.open.id != conversation_ || f.state.taken_sends != n_sends_;
+  conversation_ = f.state.open.id, n_sends_ = f.state.taken_sends;
+  if (goes_on) dismiss_seen(f, [&](const Seen& seen) { return seen.is_error && f.ui.now - seen.since >= kRead; });
+}
+
+bool Notices::has_gone_by(Frame& f, const NoticeItem& notice, bool hovered) {
+  Seen& seen = seen_.try_emplace(notice.id, Seen{conversation_, f.ui.now, notice.is_error}).first->second;
+  if (notice.is_error) return false;
+  const double stays = notice.action_label.empty() ? kStays : kStaysWithAction;
+  if (hovered) seen.since = std::max(seen.since, f.ui.now + kHovered - stays);
+  const double rest = seen.since + stays - f.ui.now;
+  if (rest > 0) f.ui.wake_in(rest);
+  return rest <= 0;
+}
+
+void Notices::draw(Frame& f, Rect& rect) {
+  follow_user(f);
   std::vector<NoticeItem> all = f.state.notices;
   all.insert(all.end(), own_.begin(), own_.end());
+  std::erase_if(seen_, [&](const auto& entry) {
+    return std::ranges::none_of(all, [&](const NoticeItem& notice) { return notice.id == entry.first; });
+  });
   Ui& ui = f.ui;
   const float width = std::min(ui.px(kWidth), rect.width - ui.px(2 * kMargin));
-  float bottom = rect.bottom() - ui.px(kMargin);
-  for (size_t i = all.size(); i-- > 0 && bottom > rect.y + ui.px(60);) {
-    const NoticeItem& notice = all[i];
-    const float text =
-        ui.paragraph({0, 0}, as_sentence(notice.text), {ui.theme->text, 0.9f}, width - ui.px(62), /*draw=*/false);
-    const float height = std::min(text + ui.px(notice.action_label.empty() ? 24 : 60), bottom - rect.y);
-    const Rect place{rect.right() - ui.px(kMargin) - width, bottom - height, width, height};
-    const bool hovered = place.contains(ImGui::GetIO().MousePos);
-    const float alpha = alpha_of(f, notice, hovered);
-    if (alpha <= 0) {
-      dismiss(f, notice.id);
-      continue;
-    }
-    draw_notice(f, place, notice, alpha);
-    bottom = place.y - ui.px(10);
+  float room = rect.height / 2;
+  for (size_t i = all.size(); i-- > 0;) {
+    const auto seen = seen_.find(all[i].id);
+    const ConversationId of = seen == seen_.end() ? 0 : seen->second.conversation;
+    if (all[i].is_error && of != 0 && of != conversation_) continue;
+    const ButtonLook action{.text = all[i].action_label, .kind = ButtonKind::kOutlined};
+    const float beside = ui.px(58) + (action.text.empty() ? 0 : ui.button_width(action) + ui.px(8));
+    const float text = ui.paragraph({0, 0}, as_sentence(all[i].text), {ui.theme->text, 0.9f}, width - beside, false);
+    const float height = std::max(std::round(text) + ui.px(16), ui.px(kLeast));
+    if (height + ui.px(kGap) > room && room < rect.height / 2) return;
+    room -= height + ui.px(kGap);
+    rect.cut_bottom(ui.px(kGap));
+    const Rect row = rect.cut_bottom(height);
+    if (draw_notice(f, {std::floor(row.centre().x - width / 2), row.y, width, row.height}, all[i]))
+      dismiss(f, all[i].id);
   }
 }
 
-void Notices::draw_notice(Frame& f, Rect place, const NoticeItem& notice, float alpha) {
+bool Notices::draw_notice(Frame& f, Rect place, const NoticeItem& notice) {
   Ui& ui = f.ui;
   const std::string name = "notice:" + std::to_string(notice.id);
-  const Surface surface(name.c_str(), place.inset(ui.px(-14)), Surface::Kind::kOverlay);
+  bool goes = has_gone_by(f, notice, place.contains(ImGui::GetIO().MousePos));
   ui.mark(name, place);
-  if (alpha >= 1) ui.shadow(place, ui.px(10));
-  ui.fill(place, with_alpha(ui.theme->raised, alpha), ui.px(10));
-  ui.outline(place, with_alpha(ui.theme->border, alpha), ui.px(10));
+  ui.fill(place, ui.theme->raised, ui.px(10));
+  ui.outline(place, ui.theme->border, ui.px(10));
+  Rect inner = place;
   const Colour sign = notice.is_error ? ui.theme->error : ui.theme->accent;
-  Rect bar = place;
-  ui.fill(bar.cut_left(ui.px(4)).inset(0, ui.px(9)), with_alpha(sign, alpha), ui.px(2));
-  if (alpha < 1) return;  // text does not fade: a layout a step would be made anew
-  Rect inner = place.inset(ui.px(16), ui.px(12));
-  Rect side = inner.cut_right(ui.px(26));
-  if (ui.button(name + ":dismiss", side.cut_top(ui.px(24)), {.icon = Icon::kClose})) dismiss(f, notice.id);
-  ui.paragraph(inner.corner(), as_sentence(notice.text), {ui.theme->text, 0.9f}, place.width - ui.px(62));
-  if (notice.action_label.empty()) return;
-  const ButtonLook look{.text = notice.action_label, .kind = ButtonKind::kOutlined};
-  Rect row = inner.cut_bottom(ui.px(30));
-  if (!ui.button(name + ":action", row.cut_left(ui.button_width(look)), look)) return;
-  f.actions.push(TakeFromTrash{notice.restores});
-  dismiss(f, notice.id);
+  ui.fill(inner.cut_left(ui.px(4)).inset(0, ui.px(9)), sign, ui.px(2));
+  inner.cut_left(ui.px(12));
+  inner.cut_right(ui.px(6));
+  const Rect close = inner.cut_right(ui.px(28)).in_middle(ui.px(28));
+  if (ui.button(name + ":dismiss", close, {.icon = Icon::kClose, .tooltip = "Close (Esc)"})) goes = true;
+  if (!notice.action_label.empty()) {
+    const ButtonLook look{.text = notice.action_label, .kind = ButtonKind::kOutlined};
+    const Rect button = inner.cut_right(ui.button_width(look)).in_middle(ui.px(28));
+    inner.cut_right(ui.px(8));
+    if (ui.button(name + ":action", button, look)) f.actions.push(TakeFromTrash{notice.restores}), goes = true;
+  }
+  const TextLook look{ui.theme->text, 0.9f};
+  const std::string text = as_sentence(notice.text);
+  const float width = inner.width - ui.px(8);
+  const float height = ui.paragraph({0, 0}, text, look, width, /*draw=*/false);
+  ui.paragraph({inner.x, inner.y + (inner.height - height) / 2}, text, look, width);
+  return goes;
 }
 
 }  // namespace warpchat::gui

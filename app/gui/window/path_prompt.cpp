@@ -64,7 +64,11 @@ void PathPrompt::draw(Frame& f) {
   if (!is_open_) return;
   Ui& ui = f.ui;
   const Words words = words_of(purpose_);
-  Card card(ui, {"path_panel", words.title, 560, 176, std::exchange(appearing_, false)});
+  constexpr float kWidth = 560, kAround = 122;  // at scale 1: of the card without its hint
+  const TextLook hint{ui.theme->dim_text, 0.85f};
+  const float room = std::min(ui.px(kWidth), ImGui::GetIO().DisplaySize.x - ui.px(24)) - ui.px(40);
+  const float hint_height = ui.paragraph({0, 0}, words.hint, hint, room, /*draw=*/false) / ui.px(1);
+  Card card(ui, {"path_panel", words.title, kWidth, kAround + hint_height, std::exchange(appearing_, false)});
   if (card.wants_close()) is_open_ = false;
   Rect row = card.content.cut_top(ui.px(38));
   const ButtonLook look{.text = words.button, .kind = ButtonKind::kPrimary, .enabled = !path_.text().empty()};
@@ -73,7 +77,7 @@ void PathPrompt::draw(Frame& f) {
   const FieldResult field = path_.draw(ui, "path", row, {.placeholder = "~/file"});
   const bool go = ui.button("path_go", button, look);
   card.content.cut_top(ui.px(8));
-  ui.paragraph(card.content.corner(), words.hint, {ui.theme->dim_text, 0.85f}, card.content.width);
+  ui.paragraph(card.content.corner(), words.hint, hint, card.content.width);
   if (!(go || field.submitted) || path_.text().empty()) return;
   const std::string path = with_home(path_.text(), home_directory());
   if (purpose_ == Purpose::kExport) f.actions.push(ExportConversation{path});

@@ -16,6 +16,9 @@ class Ui;
 enum class Command {
   kNewConversation,
   kSearch,
+  kFind,
+  kFindNext,
+  kFindPrevious,
   kPreviousConversation,
   kNextConversation,
   kRename,
@@ -51,12 +54,15 @@ enum class Command {
   kQuit
 };
 
+enum class KeyGroup { kConversations, kMessages, kReading, kWindow };
+
 struct Shortcut {
   Command command;
-  int key, mods;          // GLFW's
-  std::string_view keys;  // as people write them
-  std::string_view text;  // empty: another way of the row above
-  bool fields_first;      // only when the field that has the focus does not use the key
+  int key, mods;              // GLFW's
+  std::string_view keys;      // as people write them
+  std::string_view text;      // empty: another way of the row above
+  KeyGroup group;             // under which it is listed
+  bool fields_first = false;  // only when the field that has the focus does not use the key
 };
 
 std::span<const Shortcut> shortcuts();

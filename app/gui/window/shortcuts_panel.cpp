@@ -1,4 +1,4 @@
-// Two columns where there is room.
+// Groups of shortcuts in two columns, or in one where there is little room.
 #include "app/gui/window/shortcuts_panel.h"
 
 #include <algorithm>
@@ -7,32 +7,61 @@
 
 namespace warpchat::gui {
 
+namespace {
+
+constexpr float kRow = 28, kHeading = 36, kGap = 28, kScrollBar = 16;  // at scale 1
+
+struct Group {
+  KeyGroup group;
+  std::string_view name;
+};
+constexpr Group kGroups[] = {{KeyGroup::kConversations, "Conversations"},
+                             {KeyGroup::kReading, "Reading"},
+                             {KeyGroup::kMessages, "Messages"},
+                             {KeyGroup::kWindow, "Window"}};
+
+void draw_shortcut(Ui& ui, Rect row, const Shortcut& shortcut) {
+  const TextLook keys{ui.theme->dim_text, 0.82f};
+  const Rect cap = row.cut_right(ui.text_width(shortcut.keys, keys) + ui.px(16)).in_middle(ui.px(24));
+  ui.fill(cap, ui.theme->raised, ui.px(6));
+  ui.label_in(cap, shortcut.keys, keys, 0.5f);
+  row.cut_right(ui.px(8));
+  ui.label_in(row, shortcut.text, {ui.theme->text, 0.9f});
+}
+
+// Returns its height.
+float draw_group(Ui& ui, const ScrollArea& area, Rect place, const Group& group) {
+  const float top = place.y;
+  const Rect heading = place.cut_top(ui.px(kHeading));
+  if (area.sees(heading)) ui.label_in(heading, group.name, {ui.theme->dim_text, 0.85f, Face::kBold});
+  for (const Shortcut& shortcut : shortcuts()) {
+    if (shortcut.group != group.group || shortcut.text.empty()) continue;
+    const Rect row = place.cut_top(ui.px(kRow));
+    if (area.sees(row)) draw_shortcut(ui, row, shortcut);
+  }
+  return place.y - top;
+}
+
+}  // namespace
+
 void ShortcutsPanel::draw(Frame& f) {
   if (!open) return;
   Ui& ui = f.ui;
-  Card card(ui, {"shortcuts_panel", "Shortcuts", 720, 620, std::exchange(appearing, false)});
+  Card card(ui, {"shortcuts_panel", "Shortcuts", 760, 756, std::exchange(appearing, false)});
   if (card.wants_close()) open = false;
-  std::vector<const Shortcut*> rows;
-  for (const Shortcut& shortcut : shortcuts())
-    if (!shortcut.text.empty()) rows.push_back(&shortcut);
-  const size_t columns = card.content.width > ui.px(560) ? 2 : 1;
-  const size_t per_column = (rows.size() + columns - 1) / columns;
-  const float row_height = ui.px(33), gap = ui.px(28);
-  const float width = (card.content.width - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
-  ScrollArea area("rows", card.content);
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const auto column = static_cast<float>(i / per_column), at = static_cast<float>(i % per_column);
-    Rect row{card.content.x + column * (width + gap), card.content.y + at * row_height - area.scroll_y(), width,
-             row_height};
-    if (!area.sees(row)) continue;
-    const TextLook keys{ui.theme->dim_text, 0.82f};
-    const float key_width = ui.text_width(rows[i]->keys, keys) + ui.px(16);
-    const Rect cap = row.cut_right(key_width).in_middle(ui.px(24));
-    ui.fill(cap, ui.theme->raised, ui.px(6));
-    ui.label_in(cap, rows[i]->keys, keys, 0.5f);
-    ui.label_in(row, rows[i]->text, {ui.theme->text, 0.9f});
+  const Rect content = card.content;
+  const size_t columns = content.width > ui.px(560) ? 2 : 1;
+  const float room = content.width - ui.px(kScrollBar) - ui.px(kGap) * static_cast<float>(columns - 1);
+  const float width = room / static_cast<float>(columns);
+  ScrollArea area("rows", content);
+  float heights[2] = {0, 0};
+  for (size_t i = 0; i < std::size(kGroups); ++i) {
+    const size_t column = columns == 1 ? 0 : i / 2;
+    const Rect place{content.x + static_cast<float>(column) * (width + ui.px(kGap)),
+                     content.y + heights[column] - area.scroll_y(), width, 1e5f};
+    heights[column] += draw_group(ui, area, place, kGroups[i]);
   }
-  area.set_content_height(row_height * static_cast<float>(per_column));
+  area.set_content_height(std::max(heights[0], heights[1]));
 }
 
 }  // namespace warpchat::gui

@@ -5,14 +5,18 @@
 
 #include <algorithm>
 #include <chrono>
+#include <sstream>
 
+#include "app/gui/text/find_text.h"
 #include "app/gui/window/date_groups.h"
+#include "models/tokenizer/utf8.h"
 
 namespace warpchat::gui {
 
 namespace {
 
-constexpr float kRow = 36, kHeading = 34, kHit = 58;
+constexpr float kRow = 36, kHeading = 34, kHit = 58, kThrownAway = 64;
+constexpr ConversationId kAll = -1;  // to be erased
 
 std::string_view title_of(const ConversationSummary& conversation) {
   return conversation.title.empty() ? std::string_view("New conversation") : std::string_view(conversation.title);
@@ -34,7 +38,39 @@ void empty_note(Ui& ui, Rect rect, std::string_view text) {
   ui.paragraph({rect.x + ui.px(10), rect.y + ui.px(14)}, text, {ui.theme->faint_text, 0.9f}, rect.width - ui.px(20));
 }
 
+constexpr size_t kBefore = 12;  // characters before a marked word
+
+// One line of it, with what was looked for marked.
+void draw_snippet(Ui& ui, Rect rect, const Snippet& snippet, const TextLook& look) {
+  const std::string_view text = snippet.text;
+  for (const auto& [begin, end] : snippet.marks) {
+    const float from = rect.x + ui.text_width(text.substr(0, begin), look);
+    const float to = std::min(rect.x + ui.text_width(text.substr(0, end), look), rect.right());
+    if (to > from) ui.fill(Rect{from, rect.y, to - from, rect.height}.in_middle(ui.line_height(look)), ui.theme->mark);
+  }
+  ui.label_in(rect, text, look);
+}
+
 }  // namespace
+
+Snippet snippet_of(std::string_view excerpt, std::string_view words) {
+  std::vector<std::pair<size_t, size_t>> marks = find_text(excerpt, words);
+  std::istringstream each{std::string(words)};
+  if (marks.empty())
+    for (std::string word; each >> word;)
+      for (const auto& mark : find_text(excerpt, word)) marks.push_back(mark);
+  std::sort(marks.begin(), marks.end());
+  size_t begin = marks.empty() ? 0 : marks.front().first;
+  for (size_t n = 0; begin > 0 && n < kBefore; ++n) do
+      --begin;
+    while (begin > 0 && continues_character(excerpt[begin]));
+  const std::string lead = begin > 0 ? "…" : "";
+  Snippet snippet{lead + std::string(excerpt.substr(begin)), {}};
+  for (const auto& [from, to] : marks)  // words may lie in each other
+    if (snippet.marks.empty() || from + lead.size() - begin >= snippet.marks.back().second)
+      snippet.marks.emplace_back(from - begin + lead.size(), to - begin + lead.size());
+  return snippet;
+}
 
 void Sidebar::start_rename(const ConversationSummary& conversation, Ui& ui) {
   renaming_ = conversation.id;
@@ -44,7 +80,6 @@ void Sidebar::start_rename(const ConversationSummary& conversation, Ui& ui) {
 }
 
 bool Sidebar::close(Frame& f) {
-  if (menu_.close()) return true;
   if (std::exchange(renaming_, 0) != 0) return f.ui.set_focus("composer"), true;
   if (!search_.text().empty()) {
     search_.buffer.set("");
@@ -72,14 +107,14 @@ void Sidebar::draw(Frame& f, Rect rect) {
   draw_header(f, inner.cut_top(ui.px(86)));
   draw_footer(f, inner.cut_bottom(ui.px(38)));
   inner.cut_bottom(ui.px(4));
-  if (renaming_ != 0 && !ui.has_focus("rename")) renaming_ = 0;
+  if (renaming_ != 0 && !ui.has_focus("rename") && !ui.menu_is_open_for("rename")) renaming_ = 0;
   if (trash_)
     draw_trash(f, inner);
   else if (!search_.text().empty())
     draw_hits(f, inner);
   else
     draw_conversations(f, inner);
-  draw_menu(f);
+  take_menu_choice(f);
 }
 
 void Sidebar::draw_header(Frame& f, Rect rect) {
@@ -174,7 +209,10 @@ void Sidebar::draw_conversation(Frame& f, Rect row, const ConversationSummary& c
   }
   if (!wants_menu) return;
   menu_of_ = conversation.id;
-  menu_.open_at(ImGui::GetIO().MousePos);
+  ui.open_menu("conversations", ImGui::GetIO().MousePos,
+               {{"menu_rename", "Rename", Icon::kPen, "F2"},
+                {"menu_export", "Export …", Icon::kExport, "Ctrl+S"},
+                {.name = "menu_trash", .text = "Move to the trash", .icon = Icon::kTrash, .danger = true}});
 }
 
 void Sidebar::draw_rename(Frame& f, Rect row) {
@@ -201,7 +239,7 @@ void Sidebar::draw_hits(Frame& f, Rect rect) {
     if (r.focused) ui.focus_ring(row, ui.px(8));
     Rect inner = row.inset(ui.px(10), ui.px(6));
     ui.label_in(inner.cut_top(inner.height / 2), title_of(hits[i].conversation), {ui.theme->text, 0.92f});
-    ui.label_in(inner, hits[i].excerpt, {ui.theme->dim_text, 0.8f});
+    draw_snippet(ui, inner, snippet_of(hits[i].excerpt, f.state.search->words), {ui.theme->dim_text, 0.8f});
     if (r.clicked) open_hit(f, hits[i]);
     const auto at = static_cast<int64_t>(i);
     if (r.focused && ui.take_key(GLFW_KEY_DOWN) && i + 1 < hits.size()) ui.set_focus(numbered("hit", at + 1));
@@ -219,27 +257,50 @@ void Sidebar::draw_trash(Frame& f, Rect rect) {
   Ui& ui = f.ui;
   ui.label_in(Rect(rect.cut_top(ui.px(30))).inset(ui.px(10), 0), "Trash", {ui.theme->text, 1, Face::kBold});
   if (f.state.trash.empty()) return empty_note(ui, rect, "The trash is empty.");
+  draw_empty_trash(f, rect);
   ScrollArea area("trash", rect);
   float y = 0;
   for (const ConversationSummary& conversation : f.state.trash) {
-    Rect row{rect.x, rect.y + y - area.scroll_y(), rect.width - ui.px(6), ui.px(kRow)};
-    y += ui.px(kRow);
+    Rect row{rect.x, rect.y + y - area.scroll_y(), rect.width - ui.px(6), ui.px(kThrownAway)};
+    y += ui.px(kThrownAway);
     if (!area.sees(row.inset(0, -row.height))) continue;  // the next one can get the focus, too
+    row.cut_bottom(ui.px(8));
+    ui.label_in(row.cut_top(ui.px(28)).inset(ui.px(10), 0), title_of(conversation), {ui.theme->text, 0.92f});
+    row.cut_left(ui.px(2));
+    const ButtonLook back{.text = "Restore", .icon = Icon::kRestore};
+    if (ui.button(numbered("restore", conversation.id), row.cut_left(ui.button_width(back)), back))
+      f.actions.push(TakeFromTrash{conversation.id});
     const bool sure = erasing_ == conversation.id;
-    const ButtonLook look{.text = sure ? "Erase" : "",
+    const ButtonLook look{.text = sure ? "Really erase" : "Erase",
                           .icon = sure ? Icon::kNone : Icon::kClose,
                           .kind = sure ? ButtonKind::kOutlined : ButtonKind::kGhost,
-                          .tooltip = sure ? "It cannot be taken back" : "Erase for ever",
+                          .tooltip = "It cannot be taken back",
                           .danger = true};
-    const Rect erase = row.cut_right(sure ? ui.button_width(look) : ui.px(32)), restore = row.cut_right(ui.px(32));
-    ui.label_in(row.inset(ui.px(10), 0), title_of(conversation), {ui.theme->dim_text, 0.92f});
-    if (ui.button(numbered("restore", conversation.id), restore, {.icon = Icon::kRestore, .tooltip = "Take it back"}))
-      f.actions.push(TakeFromTrash{conversation.id});
+    const Rect erase = row.cut_left(std::min(ui.button_width(look), row.width));
     if (!ui.button(numbered("erase", conversation.id), erase, look)) continue;
     if (sure) f.actions.push(EraseForEver{conversation.id});
     erasing_ = sure ? 0 : conversation.id;
   }
   area.set_content_height(y);
+}
+
+// "Empty trash" asks first, as erasing one does.
+void Sidebar::draw_empty_trash(Frame& f, Rect& rect) {
+  Ui& ui = f.ui;
+  const bool sure = erasing_ == kAll;
+  const std::string text = sure ? "Really erase all " + std::to_string(f.state.trash.size()) : "Empty trash";
+  const ButtonLook look{.text = text,
+                        .icon = Icon::kTrash,
+                        .kind = ButtonKind::kOutlined,
+                        .tooltip = "It cannot be taken back",
+                        .left_aligned = true,
+                        .danger = true};
+  Rect row = rect.cut_top(ui.px(32));
+  rect.cut_top(ui.px(6));
+  if (!ui.button("empty_trash", row.cut_left(std::min(ui.button_width(look), row.width)), look)) return;
+  if (sure)
+    for (const ConversationSummary& conversation : f.state.trash) f.actions.push(EraseForEver{conversation.id});
+  erasing_ = sure ? 0 : kAll;
 }
 
 void Sidebar::draw_footer(Frame& f, Rect rect) {
@@ -259,11 +320,8 @@ void Sidebar::draw_footer(Frame& f, Rect rect) {
     f.commands.push_back(Command::kImport);
 }
 
-void Sidebar::draw_menu(Frame& f) {
-  constexpr MenuItem kItems[] = {{"menu_rename", "Rename", Icon::kPen},
-                                 {"menu_export", "Export …", Icon::kExport},
-                                 {"menu_trash", "Move to the trash", Icon::kTrash, true}};
-  const std::string_view chosen = menu_.draw(f.ui, kItems);
+void Sidebar::take_menu_choice(Frame& f) {
+  const std::string chosen = f.ui.take_menu_choice("conversations");
   const ConversationSummary* of = find(f.state.conversations, menu_of_);
   if (!of || chosen.empty()) return;
   if (chosen == "menu_rename") start_rename(*of, f.ui);

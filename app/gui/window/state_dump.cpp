@@ -104,6 +104,7 @@ Json window_json(const WindowFacts& facts) {
           {"zoom", facts.zoom},
           {"scroll", facts.scroll},
           {"at_end", facts.at_end},
+          {"found", {facts.found.at, facts.found.n}},
           {"full_screen", facts.full_screen},
           {"window", {facts.width, facts.height}},
           {"search", facts.search_words}};

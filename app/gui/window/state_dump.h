@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "app/desk/desk_state.h"
+#include "app/gui/transcript/transcript_view.h"
 #include "app/gui/window/ui.h"
 #include "app/gui/window/window_memory.h"
 
@@ -18,6 +19,7 @@ struct WindowFacts {
   std::string focus, composer, selection, search_words;
   std::vector<std::string> panels;  // that are open
   bool editing = false, dark = false, at_end = true, full_screen = false;
+  TranscriptView::Found found{0, 0};
   float zoom = 1, scroll = 0, width = 0, height = 0;
 };
 

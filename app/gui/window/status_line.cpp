@@ -39,15 +39,6 @@ std::string speed_text(const DeskState& state) {
     if (state.open.tokens_per_second > 0) append(text, fixed(state.open.tokens_per_second, 1) + " tokens/s");
     if (state.open.first_token_seconds > 0) append(text, "first token " + seconds_text(state.open.first_token_seconds));
   }
-  if (state.open.phase == AnswerPhase::kIdle && state.open.last_timings &&
-      state.open.last_timings->generated_tokens > 0) {
-    const Timings& t = *state.open.last_timings;
-    if (t.generated_tokens > 1 && t.generate_seconds > 0)
-      append(text, fixed((t.generated_tokens - 1) / t.generate_seconds, 1) + " tokens/s");
-    append(text, "first token " + seconds_text(t.first_token_seconds));
-  }
-  if (state.model && state.open.context_used > 0)
-    append(text, "context " + compact(state.open.context_used) + " of " + compact(state.model->context));
   return text;
 }
 

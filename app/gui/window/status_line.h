@@ -1,4 +1,4 @@
-// The line at the bottom: what runs where and why, how fast, how much of the context is used; loading and its cancel.
+// The line at the bottom: what runs where and why, how fast while it does; loading and its cancel.
 #pragma once
 #include "app/gui/window/shortcuts.h"
 #include "app/gui/window/ui.h"
@@ -9,7 +9,7 @@ struct StatusLine {
   void draw(Frame& f, Rect rect) const;
 };
 
-// Speed, first token and context of the answer that streams or was last; empty before the first.
+// Speed and first token of the answer that streams; afterwards its footer has them, and the context is the composer's.
 std::string speed_text(const DeskState& state);
 
 }  // namespace warpchat::gui

@@ -17,7 +17,7 @@ void apply_colours(ImGuiStyle& style, const Theme& theme) {
       {ImGuiCol_TextDisabled, theme.faint_text},
       {ImGuiCol_WindowBg, theme.background},
       {ImGuiCol_ChildBg, 0},
-      {ImGuiCol_PopupBg, theme.panel},
+      {ImGuiCol_PopupBg, theme.raised},
       {ImGuiCol_Border, theme.border},
       {ImGuiCol_FrameBg, theme.raised},
       {ImGuiCol_FrameBgHovered, theme.raised},
@@ -61,6 +61,7 @@ void apply_style(const Theme& theme, const Sizes& sizes) {
   style = ImGuiStyle();
   style.WindowBorderSize = style.ChildBorderSize = style.FrameBorderSize = 0;
   style.WindowRounding = style.ChildRounding = style.PopupRounding = 8;
+  style.PopupBorderSize = 1;  // of tooltips, as draw_tooltip draws them
   style.FrameRounding = style.GrabRounding = style.TabRounding = 6;
   style.FramePadding = {10, 6};
   style.ItemSpacing = {8, 7};

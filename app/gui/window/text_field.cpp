@@ -182,14 +182,7 @@ bool TextField::handle_key(Ui& ui, const KeyPress& key, const FieldLook& look, F
     default:
       break;
   }
-  const auto paste = [&] {
-    std::string text = ui.paste();
-    if (!look.multiline)
-      std::replace_if(
-          text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
-    buffer.insert(text);
-  };
-  if (key.key == GLFW_KEY_INSERT && shift) return paste(), true;
+  if (key.key == GLFW_KEY_INSERT && shift) return paste(ui.paste(), look), true;
   if (!control) return false;
   switch (key.key) {
     case GLFW_KEY_A:
@@ -197,7 +190,7 @@ bool TextField::handle_key(Ui& ui, const KeyPress& key, const FieldLook& look, F
       buffer.select_all();
       return true;
     case GLFW_KEY_V:
-      paste();
+      paste(ui.paste(), look);
       return true;
     case GLFW_KEY_Z:
       shift ? buffer.redo() : buffer.undo();
@@ -214,6 +207,44 @@ bool TextField::handle_key(Ui& ui, const KeyPress& key, const FieldLook& look, F
     default:
       return false;
   }
+}
+
+void TextField::paste(std::string text, const FieldLook& look) {
+  if (!look.multiline)
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  buffer.insert(text);
+}
+
+void TextField::open_menu(Ui& ui, std::string_view name) {
+  const bool some = buffer.has_selection();
+  ui.set_focus(std::string(name));
+  ui.open_menu(name, ImGui::GetIO().MousePos,
+               {{"menu_cut", "Cut", Icon::kNone, "Ctrl+X", some},
+                {"menu_copy", "Copy", Icon::kNone, "Ctrl+C", some},
+                {"menu_paste", "Paste", Icon::kNone, "Ctrl+V"},
+                {"menu_select_all", "Select all", Icon::kNone, "Ctrl+A", !buffer.text().empty()},
+                {"menu_undo", "Undo", Icon::kNone, "Ctrl+Z", buffer.can_undo()}});
+}
+
+// Returns whether the text has changed.
+bool TextField::take_menu_choice(Ui& ui, std::string_view name, const FieldLook& look) {
+  const std::string chosen = ui.take_menu_choice(name);
+  if (chosen.empty()) return false;
+  const uint64_t before = buffer.revision();
+  if (chosen == "menu_cut" || chosen == "menu_copy") ui.copy(std::string(buffer.selected()));
+  if (chosen == "menu_cut") buffer.erase_selection();
+  if (chosen == "menu_paste") paste(ui.paste(), look);
+  if (chosen == "menu_select_all") buffer.select_all();
+  if (chosen == "menu_undo") buffer.undo();
+  return buffer.revision() != before;
+}
+
+// Once the pointer has let go.
+void TextField::announce_selection(Ui& ui) {
+  if (selecting_ || buffer.selected() == announced_) return;
+  announced_ = buffer.selected();
+  if (!announced_.empty()) ui.select(announced_);
 }
 
 FieldResult TextField::handle_keys(Ui& ui, const FieldLook& look) {
@@ -236,6 +267,11 @@ FieldResult TextField::handle_keys(Ui& ui, const FieldLook& look) {
   return result;
 }
 
+TextField::Point TextField::point_of_mouse(Rect inner) const {
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  return {mouse.x - inner.x + scroll_.x, mouse.y - inner.y + scroll_.y};
+}
+
 void TextField::handle_mouse(Ui& ui, const Response& response, Rect inner) {
   const ImGuiIO& io = ImGui::GetIO();
   if (response.hovered) {
@@ -243,7 +279,7 @@ void TextField::handle_mouse(Ui& ui, const Response& response, Rect inner) {
     if (io.MouseWheel != 0 && text_height_ > inner.height) scroll_.y -= io.MouseWheel * line_height_ * 3;
   }
   if (!response.held) return void(selecting_ = false);
-  const size_t at = offset_at(ui, {io.MousePos.x - inner.x + scroll_.x, io.MousePos.y - inner.y + scroll_.y});
+  const size_t at = offset_at(ui, point_of_mouse(inner));
   if (ImGui::IsMouseDoubleClicked(0)) {
     Piece& piece = piece_of(at);
     if (piece.layout)
@@ -272,7 +308,7 @@ void TextField::scroll_to_caret(Ui& ui, Rect inner) {
   scroll_.x = width_ > 0 ? 0 : std::max(scroll_.x, 0.0f);
 }
 
-void TextField::draw_text(Ui& ui, Rect inner, bool focused) {
+void TextField::draw_text(Ui& ui, Rect inner, bool focused, bool shows_selection) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const auto [begin, end] = buffer.selection();
   list.PushClipRect(inner.corner(), inner.end(), true);
@@ -283,7 +319,7 @@ void TextField::draw_text(Ui& ui, Rect inner, bool focused) {
     lay_out(ui, piece);
     const ImVec2 at{std::floor(inner.x - scroll_.x), std::floor(inner.y + piece.y - scroll_.y)};
     if (!piece.layout) continue;
-    if (focused && begin < end && begin < piece.end && end > piece.begin)
+    if (shows_selection && begin < end && begin < piece.end && end > piece.begin)
       for (const TextRect& r :
            piece.layout->selection(std::max(begin, piece.begin) - piece.begin, std::min(end, piece.end) - piece.begin))
         ui.fill({at.x + r.x, at.y + r.y, r.width, r.height}, ui.theme->selection);
@@ -302,6 +338,7 @@ FieldResult TextField::draw(Ui& ui, std::string_view name, Rect rect, const Fiel
   const Response response = ui.press(name, rect, Keys::kOwn);
   if (response.held) ui.set_focus(std::string(name));
   const bool focused = ui.has_focus(name);
+  const bool shows_selection = focused || ui.menu_is_open_for(name);
   Rect inner = rect;
   if (look.boxed) {
     ui.fill(rect, ui.theme->background, ui.px(8));
@@ -316,15 +353,25 @@ FieldResult TextField::draw(Ui& ui, std::string_view name, Rect rect, const Fiel
     ui.note_field_has_focus();
     result = handle_keys(ui, look);
   }
+  if (take_menu_choice(ui, name, look)) result.changed = true;
   update(ui, width_, look);
+  if (response.right_clicked) open_menu(ui, name);
+  if (response.middle_clicked) {
+    ui.set_focus(std::string(name));
+    buffer.move_to(offset_at(ui, point_of_mouse(inner)), /*select=*/false);
+    paste(ui.paste_selection(), look);
+    result.changed = true;
+    update(ui, width_, look);
+  }
   handle_mouse(ui, response, inner);
+  if (focused) announce_selection(ui);
   scroll_to_caret(ui, inner);
   const ImVec2 start{inner.x + ui.px(3), inner.y};  // beside the caret
   if (buffer.text().empty() && look.multiline)
     ui.paragraph(start, look.placeholder, {ui.theme->faint_text, look.text}, inner.width);
   else if (buffer.text().empty())
     ui.label(start, look.placeholder, {ui.theme->faint_text, look.text}, inner.width);
-  draw_text(ui, inner, focused);
+  draw_text(ui, inner, focused, shows_selection);
   if (text_height_ > inner.height + 1 && look.multiline) {
     const float shown = inner.height / text_height_;
     const Rect bar{rect.right() - ui.px(5), inner.y + scroll_.y * shown, ui.px(3),

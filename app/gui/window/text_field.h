@@ -1,4 +1,5 @@
-// A field to type into: any script, wrapped lines, selection, undo, the clipboard. Only lines that are seen are laid
+// A field to type into: any script, wrapped lines, selection, undo, the clipboard,
+// the primary selection, a context menu. Only lines that are seen are laid
 // out, so that a long paste costs what is visible.
 #pragma once
 #include <memory>
@@ -48,11 +49,16 @@ class TextField {
   Piece& piece_of(size_t offset);
   Point caret_point(Ui& ui, size_t offset);
   size_t offset_at(Ui& ui, Point point);
+  Point point_of_mouse(Rect inner) const;
   FieldResult handle_keys(Ui& ui, const FieldLook& look);
   bool handle_key(Ui& ui, const KeyPress& key, const FieldLook& look, FieldResult& result);
   void handle_mouse(Ui& ui, const Response& response, Rect inner);
+  void open_menu(Ui& ui, std::string_view name);
+  bool take_menu_choice(Ui& ui, std::string_view name, const FieldLook& look);
+  void paste(std::string text, const FieldLook& look);
+  void announce_selection(Ui& ui);
   void scroll_to_caret(Ui& ui, Rect inner);
-  void draw_text(Ui& ui, Rect inner, bool focused);
+  void draw_text(Ui& ui, Rect inner, bool focused, bool shows_selection);
 
   std::vector<Piece> pieces_;
   std::string shown_;  // what pieces_ are of
@@ -65,6 +71,7 @@ class TextField {
   uint64_t seen_revision_ = 0;
   size_t seen_caret_ = 0;
   bool selecting_ = false;
+  std::string announced_;  // the primary selection, as far as it is this field's
 };
 
 }  // namespace warpchat::gui

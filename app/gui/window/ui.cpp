@@ -136,9 +136,10 @@ float Ui::label_in(Rect rect, std::string_view text, const TextLook& look, float
 float Ui::paragraph(ImVec2 at, std::string_view text, const TextLook& look, float width, bool draw) {
   if (text.empty()) return 0;
   const TextLayout& layout = layout_of(text, look, std::max(width, 1.0f));
-  ImDrawList& list = *ImGui::GetWindowDrawList();
-  if (draw)
+  if (draw) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
     layout.draw(list, ImVec2(std::floor(at.x), std::floor(at.y)), list.GetClipRectMin().y, list.GetClipRectMax().y);
+  }
   return layout.height();
 }
 
@@ -151,7 +152,7 @@ void Ui::scroll_to(Rect rect) {
 }
 
 Response Ui::press(std::string_view name, Rect rect, Keys keys) {
-  Response response;
+  Response response{.rect = rect};
   if (keys != Keys::kNone) add_to_tab_order(name);
   if (rect.width < 1 || rect.height < 1) return response;
   mark(name, rect);
@@ -164,6 +165,7 @@ Response Ui::press(std::string_view name, Rect rect, Keys keys) {
   response.held = ImGui::IsItemActive();
   response.double_clicked = response.hovered && ImGui::IsMouseDoubleClicked(0);
   response.right_clicked = response.hovered && ImGui::IsMouseClicked(1);
+  response.middle_clicked = response.hovered && ImGui::IsMouseClicked(2);
   response.focused = keys != Keys::kNone && has_focus(name);
   if (response.focused && keys == Keys::kActivate &&
       (take_key(GLFW_KEY_ENTER) || take_key(GLFW_KEY_KP_ENTER) || take_key(GLFW_KEY_SPACE)))
@@ -227,9 +229,9 @@ bool Ui::toggle(std::string_view name, Rect rect, std::string_view text, bool on
 bool Ui::slider(std::string_view name, Rect rect, float& value, float from, float to, float step) {
   const Response r = press(name, rect);
   const float before = value;
-  const Rect track = rect.inset(px(8), 0).in_middle(px(4));
-  if (r.held && track.width > 0) {
-    const float at = std::clamp((ImGui::GetIO().MousePos.x - track.x) / track.width, 0.0f, 1.0f);
+  const Rect track = rect.in_middle(px(4)), travel = rect.inset(px(8), 0);  // of the knob's centre
+  if (r.held && travel.width > 0) {
+    const float at = std::clamp((ImGui::GetIO().MousePos.x - travel.x) / travel.width, 0.0f, 1.0f);
     value = from + std::round(at * (to - from) / step) * step;
     set_focus(std::string(name));
   }
@@ -238,8 +240,8 @@ bool Ui::slider(std::string_view name, Rect rect, float& value, float from, floa
   if (value != before) value = std::clamp(value, from, to);
   const float share = std::clamp((value - from) / (to - from), 0.0f, 1.0f);
   fill(track, theme->border, px(2));
-  fill({track.x, track.y, track.width * share, track.height}, theme->accent, px(2));
-  const ImVec2 knob{track.x + track.width * share, track.centre().y};
+  const ImVec2 knob{travel.x + travel.width * share, track.centre().y};
+  fill({track.x, track.y, knob.x - track.x, track.height}, theme->accent, px(2));
   ImDrawList& list = *ImGui::GetWindowDrawList();
   list.AddCircleFilled(knob, px(r.held || r.hovered ? 8 : 7), theme->accent);
   list.AddCircleFilled(knob, px(3), theme->accent_text);
@@ -255,15 +257,21 @@ void Ui::tooltip(std::string_view text, const Response& response) {
   if (tooltip_name_ != text) tooltip_name_ = text, hovered_since_ = now;
   const double rest = hovered_since_ + kTooltipSeconds - now;
   if (rest > 0) return wake_in(rest);
-  const TextLook look{.colour = theme->background, .size = 0.85f};
-  const float width = text_width(text, look) + px(20), height = line_height(look) + px(10);
-  const ImVec2 mouse = ImGui::GetIO().MousePos, display = ImGui::GetIO().DisplaySize;
-  const float below = mouse.y + px(22);
-  const Rect rect{std::clamp(mouse.x - width / 2, px(6), std::max(display.x - width - px(6), px(6))),
-                  below + height > display.y ? mouse.y - height - px(8) : below, width, height};
+  draw_tooltip(layout_of(text, {.colour = theme->text, .size = 0.85f}, 0), response.rect, *theme, sizes);
+}
+
+void draw_tooltip(const TextLayout& text, Rect about, const Theme& theme, const Sizes& sizes) {
+  const float gap = sizes.width(6), margin = sizes.width(6), x_pad = sizes.width(9), y_pad = sizes.width(4);
+  const float width = text.width() + 2 * x_pad, height = text.height() + 2 * y_pad;
+  const ImVec2 display = ImGui::GetIO().DisplaySize;
+  const float x = std::clamp(about.centre().x - width / 2, margin, std::max(display.x - width - margin, margin));
+  const bool fits_below = about.bottom() + gap + height <= display.y;
+  const float y = fits_below ? about.bottom() + gap : about.y - gap - height;
+  const Rect rect{std::floor(x), std::floor(y), width, height};
   ImDrawList& list = *ImGui::GetForegroundDrawList();
-  list.AddRectFilled(rect.corner(), rect.end(), theme->text, px(6));
-  layout_of(text, look, 0).draw(list, {std::floor(rect.x + px(10)), std::floor(rect.y + px(5))}, 0, display.y);
+  list.AddRectFilled(rect.corner(), rect.end(), theme.raised, sizes.width(6));
+  list.AddRect(rect.corner(), rect.end(), theme.border, sizes.width(6));
+  text.draw(list, {std::floor(rect.x + x_pad), std::floor(rect.y + y_pad)}, 0, display.y);
 }
 
 void Ui::fill(Rect rect, Colour colour, float rounding) {
@@ -278,7 +286,7 @@ void Ui::shadow(Rect rect, float rounding) {
   for (int i = 8; i >= 1; --i) {
     const float spread = px(1.5f) * static_cast<float>(i);
     const Rect larger{rect.x - spread, rect.y - spread + px(3), rect.width + 2 * spread, rect.height + 2 * spread};
-    fill(larger, theme->dark ? 0x0C000000u : 0x05000000u, rounding + spread);
+    fill(larger, theme->dark ? 0x0A000000u : 0x03000000u, rounding + spread);
   }
 }
 

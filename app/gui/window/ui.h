@@ -25,7 +25,9 @@ struct TextLook {
 };
 
 struct Response {
-  bool hovered = false, held = false, clicked = false, double_clicked = false, right_clicked = false, focused = false;
+  Rect rect = {};
+  bool hovered = false, held = false, clicked = false, double_clicked = false, right_clicked = false,
+       middle_clicked = false, focused = false;
 };
 
 enum class Keys {  // what an area does with the keyboard
@@ -51,6 +53,13 @@ struct ButtonLook {
   bool danger = false;
 };
 
+struct MenuItem {
+  std::string_view name, text;  // outlive the menu
+  Icon icon = Icon::kNone;
+  std::string_view keys = {};  // that do the same
+  bool enabled = true, danger = false;
+};
+
 class Ui {
  public:
   explicit Ui(TextEngine& text) : text_engine_(text) {}
@@ -61,7 +70,9 @@ class Ui {
   double now = 0;                      // seconds
   std::function<std::string()> paste;  // the clipboard
   std::function<void(const std::string&)> copy;
-  bool names_wanted = false;  // keep marks
+  std::function<std::string()> paste_selection;    // the primary selection, where there is one
+  std::function<void(const std::string&)> select;  // what is selected now
+  bool names_wanted = false;                       // keep marks
 
   // The frame.
   void begin_frame(std::vector<InputEvent> events, double seconds);
@@ -111,6 +122,14 @@ class Ui {
   bool slider(std::string_view name, Rect rect, float& value, float from, float to, float step);
   void tooltip(std::string_view text, const Response& response);
 
+  // The context menu; Esc, a click elsewhere or a choice closes it. owner: a name; only it is told what was chosen.
+  void open_menu(std::string_view owner, ImVec2 at, std::vector<MenuItem> items);
+  std::string take_menu_choice(std::string_view owner);  // an item's name; empty: none
+  void draw_menu();                                      // over everything else
+  bool menu_is_open() const { return menu_.is_open; }
+  bool menu_is_open_for(std::string_view owner) const { return menu_.is_open && menu_.owner == owner; }
+  bool close_menu();  // whether it was open
+
   // Shapes.
   void fill(Rect rect, Colour colour, float rounding = 0);
   void outline(Rect rect, Colour colour, float rounding = 0, float thickness = 1);
@@ -122,6 +141,12 @@ class Ui {
   struct Drawn {
     std::unique_ptr<TextLayout> layout;
     uint64_t used;
+  };
+  struct Menu {
+    std::string owner = {}, chosen = {}, focus_before = {};
+    std::vector<MenuItem> items = {};
+    ImVec2 at = {0, 0};
+    bool is_open = false, just_opened = false;
   };
   void scroll_to(Rect rect);
   const TextLayout& layout_of(std::string_view text, const TextLook& look, float width);
@@ -139,9 +164,13 @@ class Ui {
   std::vector<std::string> tab_order_;
   std::vector<Mark> marks_;
   double wake_ = 1e9;
+  Menu menu_;
   std::string tooltip_name_;
   double hovered_since_ = 0;
 };
+
+// Below what it is about, or above it; over everything.
+void draw_tooltip(const TextLayout& text, Rect about, const Theme& theme, const Sizes& sizes);
 
 Colour with_alpha(Colour colour, float alpha);
 

@@ -1,0 +1,82 @@
+// Texts are read once and kept while something is looked for: a letter more in the words costs no parsing.
+#include "app/gui/transcript/transcript_find.h"
+
+#include <algorithm>
+
+#include "app/gui/text/find_text.h"
+
+namespace warpchat::gui {
+
+void TranscriptFind::set(std::string words) {
+  words_ = std::move(words);
+  if (words_.empty()) messages_.clear();
+  for (Found& found : messages_) found.searched = false;
+  at_ = 0;
+  if (words_.empty()) n_found_ = 0;
+}
+
+void TranscriptFind::search(Found& found) const {
+  found.places.clear();
+  for (const auto& [index, text] : found.texts)
+    for (const auto& [begin, end] : find_text(text, words_)) found.places.push_back({index, begin, end});
+  found.searched = true;
+}
+
+void TranscriptFind::follow(const TranscriptLayout& layout) {
+  if (!is_on()) return;
+  messages_.resize(layout.n_messages());
+  n_found_ = 0;
+  for (size_t i = 0; i < messages_.size(); ++i) {
+    Found& found = messages_[i];
+    const ChatMessage& message = layout.message(i);
+    const bool thought = layout.shows_thought(i);
+    if (found.key != message.key || found.revision != message.revision || found.status != message.status ||
+        found.shows_thought != thought) {
+      found = {message.key, message.revision, message.status, thought, false, {}, {}};
+      MessageRows rows;
+      rows.is_user = message.role == "user";
+      read_message(message, rows);
+      for (const MessagePart part : {MessagePart::kThought, MessagePart::kAnswer}) {
+        if (part == MessagePart::kThought && !thought) continue;
+        const auto& blocks = rows.blocks(part);
+        for (size_t b = 0; b < blocks.size(); ++b) found.texts.push_back({{part, b}, blocks[b].text});
+      }
+    }
+    if (!found.searched) search(found);
+    n_found_ += found.places.size();
+  }
+  at_ = n_found_ > 0 ? std::min(at_, n_found_ - 1) : 0;
+}
+
+void TranscriptFind::move(ptrdiff_t steps) {
+  if (n_found_ == 0) return;
+  const auto n = static_cast<ptrdiff_t>(n_found_);
+  at_ = static_cast<size_t>(((static_cast<ptrdiff_t>(at_) + steps) % n + n) % n);
+}
+
+void TranscriptFind::go_to_message(size_t message) {
+  at_ = 0;
+  for (size_t i = 0; i < std::min(message, messages_.size()); ++i) at_ += messages_[i].places.size();
+  if (at_ >= n_found_) at_ = 0;
+}
+
+std::optional<TranscriptFind::Match> TranscriptFind::current() const {
+  size_t at = at_;
+  for (size_t i = 0; i < messages_.size(); ++i) {
+    const auto& places = messages_[i].places;
+    if (at < places.size()) return Match{i, places[at].index, places[at].begin, places[at].end};
+    at -= places.size();
+  }
+  return std::nullopt;
+}
+
+std::vector<TranscriptFind::Match> TranscriptFind::matches_in(size_t message, BlockIndex index) const {
+  std::vector<Match> matches;
+  if (message >= messages_.size()) return matches;
+  for (const Place& place : messages_[message].places)
+    if (place.index.part == index.part && place.index.block == index.block)
+      matches.push_back({message, index, place.begin, place.end});
+  return matches;
+}
+
+}  // namespace warpchat::gui

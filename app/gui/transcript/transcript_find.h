@@ -1,0 +1,53 @@
+// Where words occur in the conversation as it is read; thoughts only where they are shown.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/gui/transcript/transcript_layout.h"
+#include "app/gui/transcript/transcript_selection.h"
+
+namespace warpchat::gui {
+
+class TranscriptFind {
+ public:
+  void set(std::string words);  // empty: nothing is looked for
+  bool is_on() const { return !words_.empty(); }
+
+  // After the conversation or what is shown of it may have changed. What has not is not read again.
+  void follow(const TranscriptLayout& layout);
+
+  size_t n_found() const { return n_found_; }
+  size_t at() const { return at_; }    // of n_found
+  void move(ptrdiff_t steps);          // past the ends to the other one
+  void go_to_message(size_t message);  // to the first match there or behind it
+
+  struct Match {
+    size_t message;
+    BlockIndex index;
+    size_t begin, end;  // bytes of the block's text
+  };
+  std::optional<Match> current() const;
+  std::vector<Match> matches_in(size_t message, BlockIndex index) const;
+
+ private:
+  struct Place {
+    BlockIndex index;
+    size_t begin, end;
+  };
+  struct Found {
+    uint64_t key = 0;
+    uint32_t revision = 0;
+    MessageStatus status = MessageStatus::kComplete;
+    bool shows_thought = false, searched = false;
+    std::vector<std::pair<BlockIndex, std::string>> texts;
+    std::vector<Place> places;
+  };
+  void search(Found& found) const;
+
+  std::string words_;
+  std::vector<Found> messages_;
+  size_t n_found_ = 0, at_ = 0;
+};
+
+}  // namespace warpchat::gui

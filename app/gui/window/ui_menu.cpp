@@ -1,0 +1,68 @@
+// The window's one context menu: whoever opens it is told in a later frame what was chosen. As wide as its longest
+// item.
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+
+#include "app/gui/window/ui.h"
+
+namespace warpchat::gui {
+
+void Ui::open_menu(std::string_view owner, ImVec2 at, std::vector<MenuItem> items) {
+  menu_ = {.owner = std::string(owner), .items = std::move(items), .at = at, .is_open = true, .just_opened = true};
+  menu_.focus_before = focus_;
+  wake_ = 0;
+}
+
+bool Ui::close_menu() {
+  if (!std::exchange(menu_.is_open, false)) return false;
+  set_focus(menu_.focus_before);
+  return true;
+}
+
+std::string Ui::take_menu_choice(std::string_view owner) {
+  return menu_.owner == owner ? std::exchange(menu_.chosen, "") : "";
+}
+
+void Ui::draw_menu() {
+  if (!menu_.is_open) return;
+  float width = px(150);
+  const TextLook dim{theme->faint_text, 0.82f};
+  for (const MenuItem& item : menu_.items)
+    width = std::max(width, button_width({.text = item.text, .icon = item.icon}) + text_width(item.keys, dim) + px(36));
+  const float row = px(32), height = row * static_cast<float>(menu_.items.size()) + px(12);
+  const ImVec2 display = ImGui::GetIO().DisplaySize;
+  const Rect card{std::clamp(menu_.at.x, px(4), std::max(display.x - width - px(4), px(4))),
+                  std::clamp(menu_.at.y, px(4), std::max(display.y - height - px(4), px(4))), width, height};
+  if (menu_.just_opened) ImGui::SetNextWindowFocus();
+  const Surface surface("menu", card, Surface::Kind::kOverlay);
+  confine_focus();
+  fill(card, theme->background, px(10));
+  outline(card, theme->border, px(10));
+  Rect rows = card.inset(px(6));
+  for (const MenuItem& item : menu_.items) {
+    const Rect place = rows.cut_top(row);
+    if (button(item.name, place,
+               {.text = item.text,
+                .icon = item.icon,
+                .enabled = item.enabled,
+                .left_aligned = true,
+                .danger = item.danger}))
+      menu_.chosen = item.name;
+    label_in(place.inset(px(10), 0), item.keys, dim, 1);
+  }
+  if (std::exchange(menu_.just_opened, false)) {
+    const auto first = std::ranges::find_if(menu_.items, &MenuItem::enabled);
+    if (first != menu_.items.end()) set_focus(std::string(first->name));
+    return;
+  }
+  if (take_key(GLFW_KEY_DOWN)) move_focus(1);
+  if (take_key(GLFW_KEY_UP)) move_focus(-1);
+  const bool clicked = ImGui::IsMouseClicked(0) || ImGui::IsMouseClicked(1);
+  const bool outside = clicked && !card.contains(ImGui::GetIO().MousePos);
+  if (menu_.chosen.empty() && !outside) return;
+  close_menu();
+  wake_ = 0;
+}
+
+}  // namespace warpchat::gui

@@ -1,0 +1,167 @@
+// Panels of the window, drawn without a display.
+#include <GLFW/glfw3.h>
+#include <gtest/gtest.h>
+
+#include "app/gui/window/notices.h"
+#include "app/gui/window/sidebar.h"
+#include "app/gui/window/text_field.h"
+#include "tests/gui/headless_ui.h"
+
+namespace warpchat::gui {
+namespace {
+
+template <class T>
+std::vector<T> wishes(Actions& actions) {
+  std::vector<T> found;
+  for (const Action& action : actions.take())
+    if (const T* wish = std::get_if<T>(&action)) found.push_back(*wish);
+  return found;
+}
+
+struct NoticesTest : testing::Test {
+  // Returns what the notices leave of the window.
+  Rect draw() {
+    Rect rest;
+    h.frame([&] {
+      rest = h.whole();
+      notices.draw(h.f, rest);
+    });
+    return rest;
+  }
+  HeadlessUi h;
+  Notices notices;
+};
+
+TEST_F(NoticesTest, WhatIsNoErrorLeavesByItself) {
+  h.state.notices.push_back({1, false, "it is done", "", 0});
+  draw();
+  EXPECT_TRUE(h.has("notice:1"));
+  EXPECT_LT(h.ui.wake(), 7);
+  h.seconds += 7;
+  draw();
+  EXPECT_EQ(wishes<DismissNotice>(h.actions).size(), 1u);
+}
+
+TEST_F(NoticesTest, AnErrorStaysUntilItIsReadAndTheUserGoesOn) {
+  h.state.open.id = 7;
+  h.state.notices.push_back({1, true, "it failed", "", 0});
+  draw();
+  h.state.taken_sends = 1;  // at once: it was not read
+  draw();
+  h.seconds += 3600;
+  draw();
+  EXPECT_TRUE(h.has("notice:1"));
+  EXPECT_TRUE(wishes<DismissNotice>(h.actions).empty());
+  h.state.taken_sends = 2;
+  draw();
+  EXPECT_EQ(wishes<DismissNotice>(h.actions).size(), 1u);
+}
+
+TEST_F(NoticesTest, AnErrorIsShownInItsConversationOnly) {
+  h.state.open.id = 7;
+  h.state.notices.push_back({1, true, "it failed", "", 0});
+  draw();
+  h.state.open.id = 8;
+  draw();
+  EXPECT_FALSE(h.has("notice:1"));
+  h.state.open.id = 7;
+  draw();
+  EXPECT_TRUE(h.has("notice:1")) << "it was not read";
+  h.seconds += 60;
+  h.state.open.id = 8;
+  draw();
+  EXPECT_EQ(wishes<DismissNotice>(h.actions).size(), 1u) << "it was";
+}
+
+TEST_F(NoticesTest, EscapeClosesThem) {
+  h.state.notices = {{1, true, "it failed", "", 0}, {2, false, "it is done", "", 0}};
+  draw();
+  EXPECT_TRUE(notices.close(h.f));
+  EXPECT_EQ(wishes<DismissNotice>(h.actions).size(), 2u);
+  h.state.notices.clear();
+  draw();
+  EXPECT_FALSE(notices.close(h.f));
+}
+
+TEST_F(NoticesTest, TheyCoverNothing) {
+  for (uint64_t id = 1; id <= 9; ++id) h.state.notices.push_back({id, true, std::string(300, 'x'), "Undo", 0});
+  const Rect rest = draw();
+  EXPECT_GE(rest.height, h.whole().height / 2 - 80);
+  EXPECT_TRUE(h.has("notice:9"));
+  EXPECT_FALSE(h.has("notice:1"));
+  for (const Ui::Mark& mark : h.ui.marks()) EXPECT_GE(mark.rect.y, rest.bottom()) << mark.name;
+}
+
+struct FieldTest : testing::Test {
+  void draw() { field.draw(h.ui, "field", {100, 100, 400, 40}, {}); }
+  void frame(std::vector<InputEvent> events = {}) {
+    h.frame([this] { draw(); }, std::move(events));
+  }
+  void choose(const std::string& item) {
+    h.click_at([this] { draw(); }, {300, 120}, /*button=*/1);
+    ASSERT_TRUE(h.has(item)) << item;
+    h.click([this] { draw(); }, item);
+    EXPECT_FALSE(h.ui.menu_is_open());
+  }
+  HeadlessUi h;
+  TextField field;
+};
+
+TEST_F(FieldTest, ItsMenuCutsCopiesPastesSelectsAndUndoes) {
+  h.ui.set_focus("field");
+  frame({TypedText{"one two"}});
+  choose("menu_select_all");
+  EXPECT_EQ(field.buffer.selected(), "one two");
+  choose("menu_copy");
+  EXPECT_EQ(h.clipboard, "one two");
+  EXPECT_EQ(field.buffer.selected(), "one two") << "it stays selected";
+  h.clipboard.clear();
+  choose("menu_cut");
+  EXPECT_EQ(h.clipboard, "one two");
+  EXPECT_EQ(field.text(), "");
+  choose("menu_paste");
+  EXPECT_EQ(field.text(), "one two");
+  choose("menu_undo");
+  EXPECT_EQ(field.text(), "");
+  EXPECT_TRUE(h.ui.has_focus("field"));
+}
+
+TEST_F(FieldTest, WhatIsSelectedIsPastedByTheMiddleButton) {
+  h.ui.set_focus("field");
+  frame({TypedText{"selected"}});
+  frame({KeyPress{GLFW_KEY_A, GLFW_MOD_CONTROL}});
+  EXPECT_EQ(h.selection, "selected");
+  h.selection = "from elsewhere";
+  field.buffer.set("");
+  h.click_at([this] { draw(); }, {300, 120}, /*button=*/2);
+  EXPECT_EQ(field.text(), "from elsewhere");
+}
+
+TEST(Snippet, ShowsTheWordsAndMarksThem) {
+  const Snippet phrase = snippet_of("...one thing and another thing that is far too long for a row...", "far too LONG");
+  ASSERT_EQ(phrase.marks.size(), 1u);
+  EXPECT_EQ(phrase.text.substr(phrase.marks[0].first, phrase.marks[0].second - phrase.marks[0].first), "far too long");
+  EXPECT_LE(phrase.marks[0].first, 16u);
+  EXPECT_EQ(snippet_of("alpha beta gamma beta", "beta gam").marks.size(), 1u) << "as they were typed";
+  const Snippet apart = snippet_of("alpha beta gamma beta", "gamma alpha");
+  EXPECT_EQ(apart.marks.size(), 2u);
+  EXPECT_TRUE(apart.text.starts_with("alpha"));
+  EXPECT_TRUE(snippet_of("nothing of it", "else").marks.empty());
+}
+
+TEST(TrashPanel, IsEmptiedOnceTheUserIsSure) {
+  HeadlessUi h;
+  Sidebar sidebar;
+  sidebar.show_trash(true);
+  h.state.trash.resize(3);
+  for (size_t i = 0; i < 3; ++i) h.state.trash[i].id = static_cast<ConversationId>(i + 1);
+  const auto draw = [&] { sidebar.draw(h.f, {0, 0, 264, 600}); };
+  h.frame(draw);
+  h.click(draw, "empty_trash");
+  EXPECT_TRUE(wishes<EraseForEver>(h.actions).empty());
+  h.click(draw, "empty_trash");
+  EXPECT_EQ(wishes<EraseForEver>(h.actions).size(), 3u);
+}
+
+}  // namespace
+}  // namespace warpchat::gui
