@@ -128,6 +128,17 @@ class Pictures:
         w.key("Escape")
         w.key("ctrl+e")
         self.take("editing")
+        w.key("Escape", "ctrl+f")
+        w.type("string")
+        w.wait_for(lambda s: s["found"][1] > 0, "what was looked for")
+        self.take("find")
+        w.key("Escape")
+        w.click("composer", 3)
+        self.take("field_menu")
+        w.key("Escape")
+        x, y, width, height = w.state()["widgets"]["transcript"]
+        self.display.xdotool("mousemove", x + width // 3, y + height // 2, "click", 3)
+        self.take("text_menu")
         w.key("Escape", "ctrl+k")
         w.type("far too long")
         w.wait_for(lambda s: s["hits"], "hits")
@@ -137,19 +148,19 @@ class Pictures:
         self.take("undo")
         w.key("ctrl+t")
         self.take("trash")
-        w.key("Escape", "Escape", "alt+Down", "F12")
+        w.key("Escape", "Escape", "ctrl+n", "F12")
         w.wait_for(lambda s: "profiler" in s["panels"], "the profiler")
+        self.take("profiler_empty")
         w.key("ctrl+l")
         w.type("hello")
         w.key("Return")
         w.wait_for(lambda s: s["phase"] == "idle" and s["conversation"]["messages"]
                    and s["conversation"]["messages"][-1]["tokens"] > 0, "an answer")
         self.take("profiler_kernels")
-        x, y, width, height = w.state()["widgets"]["profiler_overlay"]
-        for name in ("profiler_timeline", "profiler_memory"):
-            if name in w.state()["widgets"]:
-                w.click(name)
-                self.take(name)
+        for name in ("profiler:timeline", "profiler:memory"):
+            w.click(name)
+            self.away()
+            self.take(name.replace(":", "_"))
         w.key("F12")
 
 

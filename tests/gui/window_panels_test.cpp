@@ -2,6 +2,7 @@
 #include <GLFW/glfw3.h>
 #include <gtest/gtest.h>
 
+#include "app/gui/profiler/profiler_overlay.h"
 #include "app/gui/window/notices.h"
 #include "app/gui/window/sidebar.h"
 #include "app/gui/window/text_field.h"
@@ -161,6 +162,36 @@ TEST(TrashPanel, IsEmptiedOnceTheUserIsSure) {
   EXPECT_TRUE(wishes<EraseForEver>(h.actions).empty());
   h.click(draw, "empty_trash");
   EXPECT_EQ(wishes<EraseForEver>(h.actions).size(), 3u);
+}
+
+// What chooses a panel stands where it stood before there was anything to show, and within the window.
+TEST(Profiler, ItsTabsDoNotJump) {
+  for (const float width : {580.0f, 1100.0f}) {
+    HeadlessUi h(width, 400);
+    ProfilerOverlay overlay;
+    const auto tabs = [&] {
+      h.frame([&] { overlay.draw(h.state, std::nullopt, {light_theme(), {15.5f, 1}}, h.actions); });
+      return overlay.tabs();
+    };
+    const auto empty = tabs();
+    ASSERT_EQ(empty.size(), 3u);
+    auto data = std::make_shared<ProfilerData>();
+    data->device = "a device with a name that is far too long for the room that is left beside all these buttons";
+    data->token_rows = data->rows = {{"norm_qkv", 20, 0.06, 600'000'000}};
+    data->n_passes = 10;
+    for (int i = 0; i < 11; ++i) data->tokens.push_back({0.01 * i, 0.01});
+    data->history.assign(1, {});
+    h.state.profile = data;
+    ChatMessage message;
+    message.key = 1, message.content = "answer", message.tokens = {{0, 0.1f}, {3, 0.1f}};
+    h.state.open.messages.push_back(message);
+    const auto full = tabs();
+    for (size_t i = 0; i < full.size(); ++i) {
+      EXPECT_EQ(full[i].x, empty[i].x) << full[i].name;
+      EXPECT_EQ(full[i].y, empty[i].y) << full[i].name;
+      EXPECT_LE(full[i].x + full[i].width, width);
+    }
+  }
 }
 
 }  // namespace

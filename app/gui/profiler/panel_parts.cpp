@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/tokenizer/utf8.h"
+
 namespace warpchat::gui {
 
 namespace {
@@ -63,6 +65,17 @@ std::string shortened_to(const std::string& text, float width) {
     if (text_width(shorter) <= width) break;
   }
   return shorter;
+}
+
+std::string ended_at(std::string text, float width) {
+  if (text_width(text) <= width) return text;
+  const float dots = text_width("\u2026");
+  while (!text.empty() && text_width(text) + dots > width) {
+    do text.pop_back();
+    while (!text.empty() && continues_character(text.back()));
+    if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xC0) text.pop_back();
+  }
+  return text + "\u2026";
 }
 
 }  // namespace warpchat::gui

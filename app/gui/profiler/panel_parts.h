@@ -22,5 +22,6 @@ bool choice(const char* text, bool chosen, const Theme& theme);
 
 // The text without its later middle where it is wider than `width` pixels: kernels differ at both ends.
 std::string shortened_to(const std::string& text, float width);
+std::string ended_at(std::string text, float width);  // likewise without its end: sentences
 
 }  // namespace warpchat::gui

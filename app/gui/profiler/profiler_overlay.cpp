@@ -18,6 +18,9 @@ namespace warpchat::gui {
 
 namespace {
 
+constexpr float kLeastWithStrip = 200;  // of room at scale 1; in less the strip would leave nothing for the panel
+constexpr float kLeastDevice = 12;      // digits
+
 std::string default_export_path() {
   const char* home = std::getenv("HOME");
   return std::string(home != nullptr ? home : ".") + "/warpchat-profile.json";
@@ -34,6 +37,7 @@ struct ProfilerOverlay::Parts {
   bool export_begins = false;                  // the field is to get the keyboard
   TokenStrip strip;
   KernelsPanel kernels;
+  std::vector<Tab> tabs;
   TimelinePanel timeline;
 
   bool toolbar(const DeskState& state, const ProfilerData& data, const Look& look);
@@ -58,26 +62,34 @@ void ProfilerOverlay::set_open(bool open, Actions& actions) {
 }
 
 std::optional<TokenPlace> ProfilerOverlay::hovered_token() const { return parts_->strip.hovered_token(); }
+const std::vector<ProfilerOverlay::Tab>& ProfilerOverlay::tabs() const { return parts_->tabs; }
 bool ProfilerOverlay::is_paused() const { return parts_->paused != nullptr; }
 
-// Returns whether the overlay is to be closed.
+// What chooses, then what runs, then what is done with it; nothing here moves when numbers come. Returns whether the
+// overlay is to be closed.
 bool ProfilerOverlay::Parts::toolbar(const DeskState& state, const ProfilerData& data, const Look& look) {
   const Theme& theme = look.theme;
-  const char* const pause = paused ? "Resume" : "Pause";
+  if (data.endpoint)
+    tabs.clear();
+  else
+    choose_panel(look);
   const float gap = ImGui::GetStyle().ItemSpacing.x, padding = 2 * ImGui::GetStyle().FramePadding.x;
-  const bool exports = !data.endpoint;
-  const auto button = [&](const char* text) { return text_width(text) + padding + gap; };
-  const float buttons = button(pause) + (exports ? button("Export") : 0) + button("Close");
-  ImGui::TextUnformatted("Profiler");
-  ImGui::SameLine();
+  const bool of_kernels = !data.endpoint;
+  float buttons = 0;
+  for (const char* text : {"Resume", "Export", "Close"}) buttons += text_width(text) + padding + gap;
+  if (of_kernels) ImGui::SameLine(0, look.sizes.width(16));
   const float room = ImGui::GetContentRegionMax().x - ImGui::GetCursorPosX() - buttons;
   const std::string device = paused ? "paused \u00b7 " + data.device : data.device;
-  text_in(paused ? theme.warning : theme.dim_text, shortened_to(device, room));
-  if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", device.c_str());
-  ImGui::SameLine(ImGui::GetContentRegionMax().x - buttons + gap);
-  if (choice(pause, paused != nullptr, theme)) toggle_pause(state);
-  if (exports) ImGui::SameLine();
-  if (exports && choice("Export", export_path.has_value(), theme)) {
+  if (room > text_width("0") * kLeastDevice) {
+    text_in(paused ? theme.warning : theme.dim_text, ended_at(device, room));
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", device.c_str());
+  } else {
+    ImGui::Dummy({1, 1});
+  }
+  ImGui::SameLine(std::max(0.0f, ImGui::GetContentRegionMax().x - buttons + gap));
+  if (choice(paused ? "Resume" : "Pause", paused != nullptr, theme)) toggle_pause(state);
+  if (of_kernels) ImGui::SameLine();
+  if (of_kernels && choice("Export", export_path.has_value(), theme)) {
     export_path = export_path ? std::nullopt : std::optional(default_export_path());
     export_begins = true;
   }
@@ -100,15 +112,20 @@ void ProfilerOverlay::Parts::export_row(const Look& look, Actions& actions) {
 }
 
 void ProfilerOverlay::Parts::choose_panel(const Look& look) {
-  const std::pair<Panel, const char*> panels[] = {
-      {Panel::kKernels, "Kernels"}, {Panel::kTimeline, "Timeline"}, {Panel::kMemory, "Memory"}};
-  for (const auto& [which, text] : panels) {
-    if (which != Panel::kKernels) ImGui::SameLine();
-    if (choice(text, panel == which, look.theme)) panel = which;
+  struct Choice {
+    Panel panel;
+    const char *text, *name;
+  };
+  constexpr Choice kChoices[] = {{Panel::kKernels, "Kernels", "profiler:kernels"},
+                                 {Panel::kTimeline, "Timeline", "profiler:timeline"},
+                                 {Panel::kMemory, "Memory", "profiler:memory"}};
+  tabs.clear();
+  for (const Choice& c : kChoices) {
+    if (c.panel != Panel::kKernels) ImGui::SameLine();
+    if (choice(c.text, panel == c.panel, look.theme)) panel = c.panel;
+    const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
+    tabs.push_back({c.name, from.x, from.y, to.x - from.x, to.y - from.y});
   }
-  if (panel != Panel::kKernels) return;
-  ImGui::SameLine(0, look.sizes.width(24));
-  kernels.choose_rows(look);
 }
 
 // The token that is pointed at, in the transcript or in the strip, by its number in the profile's answer; none if it is
@@ -138,10 +155,12 @@ void ProfilerOverlay::draw(const DeskState& state, std::optional<TokenPlace> hov
   if (p.toolbar(state, *data, look)) set_open(false, actions);
   if (data->endpoint) return p.draw_endpoint(state, hovered, *data->endpoint, look);
   p.export_row(look, actions);
-  if (const std::string why = why_this_speed(*data); !why.empty()) wrapped_text_in(look.theme.text, why);
-  p.strip.draw(state, hovered, look);
-  p.choose_panel(look);
+  const std::string why = why_this_speed(*data);
+  text_in(look.theme.text, ended_at(why, ImGui::GetContentRegionAvail().x));
+  if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", why.c_str());
+  if (ImGui::GetContentRegionAvail().y > look.sizes.width(kLeastWithStrip)) p.strip.draw(state, hovered, look);
   if (p.panel == Parts::Panel::kMemory) return draw_memory_panel(*data, look);
+  if (p.panel == Parts::Panel::kKernels) p.kernels.choose_rows(look);
   if (data->n_passes == 0) return centred_note(look.sizes, look.theme.dim_text, "No token measured yet");
   if (p.panel == Parts::Panel::kTimeline) return p.timeline.draw(data, p.marked_token(state, hovered), look);
   p.kernels.draw(data, look);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "app/desk/actions.h"
 #include "app/desk/desk_state.h"
@@ -37,6 +38,13 @@ class ProfilerOverlay {
   // Fills the content region. Call it only while the overlay is open; its own close button closes it.
   // hovered: the token under the pointer in the transcript.
   void draw(const DeskState& state, std::optional<TokenPlace> hovered, const Look& look, Actions& actions);
+
+  // What chooses a panel, as the last frame drew it: "profiler:kernels".
+  struct Tab {
+    const char* name;
+    float x, y, width, height;  // pixels of the screen
+  };
+  const std::vector<Tab>& tabs() const;
 
   // The token whose bar was under the pointer when draw was called last: for the transcript to mark.
   std::optional<TokenPlace> hovered_token() const;

@@ -50,7 +50,7 @@ const ChatMessage* strip_message(const DeskState& state, std::optional<TokenPlac
 void TokenStrip::draw(const DeskState& state, std::optional<TokenPlace> hovered, const ProfilerOverlay::Look& look) {
   hovered_.reset();
   const ChatMessage* message = strip_message(state, hovered);
-  if (message == nullptr) return;
+  if (message == nullptr) return ImGui::Dummy({1, look.sizes.width(kHeight)});  // what is below does not move
   std::optional<size_t> focus;
   if (hovered && hovered->message == message->key && hovered->token < message->tokens.size()) focus = hovered->token;
   const float width = ImGui::GetContentRegionAvail().x, height = look.sizes.width(kHeight);

@@ -35,6 +35,7 @@ ChatWindow::ChatWindow(GlfwWindow& window, ChatWorker& worker, TextEngine& text,
   ui_.select = set_primary_selection;
   ui_.set_focus("composer");
   composer_.set_draft(memory_.draft);
+  settings_.shows_emulators = memory_.emulators;
 }
 
 bool ChatWindow::apply_updates() {
@@ -99,6 +100,7 @@ void ChatWindow::draw(std::vector<InputEvent> events) {
     const Surface base("base", {0, 0, display.x, display.y}, Surface::Kind::kBase);
     draw_panels();
   }
+  picker_.shows_emulators = memory_.emulators = settings_.shows_emulators;
   picker_.draw(frame_);
   path_prompt_.draw(frame_);
   shortcuts_.draw(frame_);
@@ -173,10 +175,12 @@ void ChatWindow::draw_main(Rect rect) {
   }
   if (profiler_.is_open()) {
     const float height = std::round(std::max(rect.height * 0.48f, ui_.px(kLeastProfiler)));
-    const bool alone = rect.height - height < ui_.px(kLeastConversation);
-    if (alone) notices_.draw(frame_, rect);
-    draw_profiler(rect.cut_bottom(alone ? rect.height : height));
-    if (alone) return;
+    if (rect.height - height < ui_.px(kLeastConversation)) {  // no room to read, but messages can be written
+      draw_composer(rect);
+      notices_.draw(frame_, rect);
+      return draw_profiler(rect);
+    }
+    draw_profiler(rect.cut_bottom(height));
   }
   find_bar_.draw(frame_, rect, transcript_);
   draw_composer(rect);
@@ -266,6 +270,7 @@ void ChatWindow::draw_profiler(Rect rect) {
   const auto token = transcript_.hovered_token();
   if (message && token) hovered = TokenPlace{*message, *token};
   profiler_.draw(state_, hovered, {*ui_.theme, ui_.sizes, code_font()}, actions_);
+  for (const ProfilerOverlay::Tab& tab : profiler_.tabs()) ui_.mark(tab.name, {tab.x, tab.y, tab.width, tab.height});
 }
 
 WindowMemory ChatWindow::memory() const {

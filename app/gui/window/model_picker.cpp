@@ -58,6 +58,7 @@ std::string folder_list() {
 
 void ModelPicker::open(Frame& f) {
   is_open_ = appearing_ = true;
+  device_.clear();
   field_.buffer.set("");
   context_.buffer.set(f.state.model ? std::to_string(f.state.model->context) : "");
   folders_ = folder_list();
@@ -83,8 +84,8 @@ void ModelPicker::draw(Frame& f) {
   Rect content = card.content;
   const Rect launch = content.cut_bottom(ui.px(44));
   const float room = content.height - ui.px(kLeastModels + kDeviceTitle);
-  const float rows =
-      std::min({std::floor(room / ui.px(kDeviceRow)), static_cast<float>(f.state.devices.size()), kMostDeviceRows});
+  const auto n_devices = std::ranges::count_if(f.state.devices, [&](const auto& device) { return shows(f, device); });
+  const float rows = std::min({std::floor(room / ui.px(kDeviceRow)), static_cast<float>(n_devices), kMostDeviceRows});
   const Rect devices = content.cut_bottom(rows >= 1 ? rows * ui.px(kDeviceRow) + ui.px(kDeviceTitle) : 0);
   content.cut_bottom(ui.px(10));
   const Rect field = content.cut_top(ui.px(36));
@@ -161,7 +162,8 @@ void ModelPicker::draw_model(Frame& f, Rect rect, const ModelRow& row) {
   }
   if (model.kind != Kind::kEndpoint) draw_size(f, inner, model);
   ui.label_in(inner, model.name, {ui.theme->text, 0.95f, loaded ? Face::kBold : Face::kText});
-  if (r.clicked) load(f, model);
+  if (r.clicked && loaded) is_open_ = false;  // it answers already
+  if (r.clicked && !loaded) load(f, model);
 }
 
 void ModelPicker::draw_size(Frame& f, Rect& inner, const ModelChoice& model) {
@@ -180,25 +182,40 @@ void ModelPicker::draw_size(Frame& f, Rect& inner, const ModelChoice& model) {
   inner.cut_right(ui.px(8));
 }
 
+bool ModelPicker::shows(const Frame& f, const DeviceChoiceRow& device) const {
+  constexpr std::string_view kEmulator = "emulator";
+  const bool runs_there = f.state.model && f.state.model->device.starts_with(kEmulator);
+  return shows_emulators || runs_there || !device.name.starts_with(kEmulator);
+}
+
 void ModelPicker::draw_devices(Frame& f, Rect rect) {
   Ui& ui = f.ui;
   ui.label_in(rect.cut_top(ui.px(kDeviceTitle)), "Device", {ui.theme->dim_text, 0.85f, Face::kBold});
+  constexpr ButtonLook kLoad{.text = "Load it there", .kind = ButtonKind::kPrimary};
   ScrollArea area("devices", rect);
   float y = 0;
   for (const DeviceChoiceRow& device : f.state.devices) {
-    Rect row{rect.x, rect.y + y - area.scroll_y(), rect.width - ui.px(8), ui.px(kDeviceRow - 4)};
+    if (!shows(f, device)) continue;
+    Rect row = Rect{rect.x, rect.y + y - area.scroll_y(), rect.width - ui.px(12), ui.px(kDeviceRow - 4)}.inset(1);
     y += ui.px(kDeviceRow);
     const bool on = f.state.model && f.state.model->device == device.name;
-    const Response r = ui.press("device:" + device.name, row, device.usable ? Keys::kActivate : Keys::kNone);
+    const bool asks = device_ == device.name && !on && f.state.model;
+    Rect place = row;
+    if (asks) place.cut_right(ui.px(6));
+    const Rect sure = asks ? place.cut_right(ui.button_width(kLoad)) : Rect{};
+    const Response r = ui.press("device:" + device.name, place, device.usable ? Keys::kActivate : Keys::kNone);
     if (on) ui.fill(row, with_alpha(ui.theme->accent, 0.14f), ui.px(8));
     ui.outline(row, on ? with_alpha(ui.theme->accent, 0.6f) : ui.theme->border, ui.px(8));
     if (device.usable && r.hovered) ui.fill(row, ui.theme->hover, ui.px(8));
     if (r.focused) ui.focus_ring(row, ui.px(8));
     Rect inner = row.inset(ui.px(12), 0);
+    if (sure.width > 0 && ui.button("device_load", sure.in_middle(row.height - ui.px(6)), kLoad))
+      f.actions.push(LoadModel{.device = device.name}), device_.clear();
+    inner.width -= sure.width;
     const Colour colour = device.usable ? ui.theme->text : ui.theme->faint_text;
     ui.label_in(inner.cut_left(ui.px(130)), device.name, {colour, 0.9f, Face::kBold});
     ui.label_in(inner, device.text, {device.usable ? ui.theme->dim_text : ui.theme->faint_text, 0.85f});
-    if (r.clicked && device.usable && !on) f.actions.push(LoadModel{.device = device.name});
+    if (r.clicked && device.usable && !on) device_ = device.name;
   }
   area.set_content_height(y);
 }

@@ -16,8 +16,10 @@ class ModelPicker {
   bool is_open() const { return is_open_; }
   bool close() { return std::exchange(is_open_, false); }
   void draw(Frame& f);
+  bool shows_emulators = false;  // among the devices, for those who write kernels
 
  private:
+  bool shows(const Frame& f, const DeviceChoiceRow& device) const;
   void draw_field_and_models(Frame& f, Rect field, Rect list);
   void draw_models(Frame& f, Rect rect, const std::vector<ModelRow>& rows);
   void draw_model(Frame& f, Rect rect, const ModelRow& row);
@@ -29,6 +31,7 @@ class ModelPicker {
   bool is_open_ = false, appearing_ = false;
   std::string folders_;  // that are searched for models
   TextField field_, context_;
+  std::string device_;  // that was pointed at: a second button moves the model there
 };
 
 }  // namespace warpchat::gui

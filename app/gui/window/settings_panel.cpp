@@ -106,6 +106,9 @@ float SettingsPanel::draw_all(Frame& f, Rect rect) {
   }
   heading(ui, title, "Sampling");
   for (size_t i = 0; i < kControls; ++i) draw_control(ui, rect.cut_top(ui.px(kControl)), i, defaults);
+  heading(ui, rect.cut_top(ui.px(34)), "For developers");
+  if (ui.toggle("emulators", rect.cut_top(ui.px(32)), "Emulated GPUs among the devices", shows_emulators))
+    shows_emulators = !shows_emulators;
   return rect.y - top;
 }
 

@@ -46,6 +46,7 @@ WindowMemory window_memory_from(const std::string& text) {
   read_number(json, "zoom", memory.zoom, kLeastZoom, kMostZoom);
   read_number(json, "sidebar_width", memory.sidebar_width, kLeastSidebar, kMostSidebar);
   read_flag(json, "sidebar_open", memory.sidebar_open);
+  read_flag(json, "emulators", memory.emulators);
   if (const auto draft = json.find("draft"); draft != json.end() && draft->is_string()) memory.draft = *draft;
   return memory;
 }
@@ -54,6 +55,7 @@ std::string to_json(const WindowMemory& memory) {
   Json json = {
       {"width", memory.place.width}, {"height", memory.place.height},         {"dark", memory.dark},
       {"zoom", memory.zoom},         {"sidebar_width", memory.sidebar_width}, {"sidebar_open", memory.sidebar_open}};
+  if (memory.emulators) json["emulators"] = true;
   if (!memory.draft.empty()) json["draft"] = memory.draft;
   if (memory.place.placed) json["x"] = memory.place.x, json["y"] = memory.place.y;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

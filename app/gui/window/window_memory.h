@@ -12,7 +12,8 @@ struct WindowMemory {
   float zoom = 1;
   float sidebar_width = 264;  // at scale 1
   bool sidebar_open = true;
-  std::string draft;  // what was in the composer, not sent, when the window was closed
+  bool emulators = false;  // are offered as devices
+  std::string draft;       // what was in the composer, not sent, when the window was closed
   bool operator==(const WindowMemory&) const = default;
 };
 
