@@ -51,8 +51,9 @@ void set_up_columns(const std::vector<KernelColumn>& columns) {
                                       : ImGuiTableColumnFlags_WidthFixed | ImGuiTableColumnFlags_PreferSortDescending;
     if (column == KernelColumn::kShare || column == KernelColumn::kShareOfInstructions)
       flags |= ImGuiTableColumnFlags_DefaultSort;
+    const float heading = text_width(look_of(column).heading) + digit;
     ImGui::TableSetupColumn(look_of(column).heading, flags,
-                            column == KernelColumn::kName ? 1 : look_of(column).width * digit,
+                            column == KernelColumn::kName ? 1 : std::max(look_of(column).width * digit, heading),
                             static_cast<ImGuiID>(column));
   }
   ImGui::TableSetupScrollFreeze(0, 1);

@@ -27,12 +27,13 @@ void TranscriptFind::follow(const TranscriptLayout& layout) {
   messages_.resize(layout.n_messages());
   n_found_ = 0;
   for (size_t i = 0; i < messages_.size(); ++i) {
+    messages_[i].first = n_found_;
     Found& found = messages_[i];
     const ChatMessage& message = layout.message(i);
-    const bool thought = layout.shows_thought(i);
+    const bool thought = !message.reasoning.empty() && layout.shows_thought(i);
     if (found.key != message.key || found.revision != message.revision || found.status != message.status ||
         found.shows_thought != thought) {
-      found = {message.key, message.revision, message.status, thought, false, {}, {}};
+      found = {message.key, message.revision, message.status, thought, false, n_found_, {}, {}};
       MessageRows rows;
       rows.is_user = message.role == "user";
       read_message(message, rows);
@@ -55,8 +56,7 @@ void TranscriptFind::move(ptrdiff_t steps) {
 }
 
 void TranscriptFind::go_to_message(size_t message) {
-  at_ = 0;
-  for (size_t i = 0; i < std::min(message, messages_.size()); ++i) at_ += messages_[i].places.size();
+  at_ = message < messages_.size() ? messages_[message].first : 0;
   if (at_ >= n_found_) at_ = 0;
 }
 
@@ -64,7 +64,7 @@ std::optional<TranscriptFind::Match> TranscriptFind::current() const {
   size_t at = at_;
   for (size_t i = 0; i < messages_.size(); ++i) {
     const auto& places = messages_[i].places;
-    if (at < places.size()) return Match{i, places[at].index, places[at].begin, places[at].end};
+    if (at < places.size()) return Match{i, places[at].index, places[at].begin, places[at].end, /*is_current=*/true};
     at -= places.size();
   }
   return std::nullopt;
@@ -73,9 +73,12 @@ std::optional<TranscriptFind::Match> TranscriptFind::current() const {
 std::vector<TranscriptFind::Match> TranscriptFind::matches_in(size_t message, BlockIndex index) const {
   std::vector<Match> matches;
   if (message >= messages_.size()) return matches;
-  for (const Place& place : messages_[message].places)
+  size_t at = messages_[message].first;
+  for (const Place& place : messages_[message].places) {
     if (place.index.part == index.part && place.index.block == index.block)
-      matches.push_back({message, index, place.begin, place.end});
+      matches.push_back({message, index, place.begin, place.end, at == at_});
+    ++at;
+  }
   return matches;
 }
 

@@ -26,6 +26,7 @@ class TranscriptFind {
     size_t message;
     BlockIndex index;
     size_t begin, end;  // bytes of the block's text
+    bool is_current;
   };
   std::optional<Match> current() const;
   std::vector<Match> matches_in(size_t message, BlockIndex index) const;
@@ -40,6 +41,7 @@ class TranscriptFind {
     uint32_t revision = 0;
     MessageStatus status = MessageStatus::kComplete;
     bool shows_thought = false, searched = false;
+    size_t first = 0;  // of its places, counted through the conversation
     std::vector<std::pair<BlockIndex, std::string>> texts;
     std::vector<Place> places;
   };

@@ -138,12 +138,8 @@ void TranscriptView::Parts::show_match(const TranscriptFind::Match& match) {
 std::vector<BlockMark> TranscriptView::Parts::marks_of(size_t message, BlockIndex index) const {
   std::vector<BlockMark> marks;
   if (!find.is_on()) return marks;
-  const auto now = find.current();
-  for (const TranscriptFind::Match& match : find.matches_in(message, index)) {
-    const bool is_current = now && now->message == message && now->index.part == index.part &&
-                            now->index.block == index.block && now->begin == match.begin;
-    marks.push_back({match.begin, match.end, is_current ? theme().current_mark : theme().mark});
-  }
+  for (const TranscriptFind::Match& match : find.matches_in(message, index))
+    marks.push_back({match.begin, match.end, match.is_current ? theme().current_mark : theme().mark});
   return marks;
 }
 

@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "app/endpoint_choice.h"
-#include "app/gui/window/primary_selection.h"
 #include "app/gui/window/style.h"
 
 namespace warpchat::gui {
@@ -31,8 +30,8 @@ ChatWindow::ChatWindow(GlfwWindow& window, ChatWorker& worker, TextEngine& text,
   ui_.names_wanted = names_wanted;
   ui_.paste = [this] { return window_.clipboard(); };
   ui_.copy = [this](const std::string& copied) { window_.set_clipboard(copied); };
-  ui_.paste_selection = primary_selection;
-  ui_.select = set_primary_selection;
+  ui_.paste_selection = [this] { return window_.primary_selection(); };
+  ui_.select = [this](const std::string& selected) { window_.set_primary_selection(selected); };
   ui_.set_focus("composer");
   composer_.set_draft(memory_.draft);
   settings_.shows_emulators = memory_.emulators;
@@ -210,7 +209,8 @@ void ChatWindow::draw_conversation(Rect rect) {
       if (message.key == *key) composer_.edit(message, ui_);
   if (transcript_.take_new_selection()) ui_.select(transcript_.selected_text(state_));
   serve_text_menu();
-  if (!transcript_.at_end()) draw_scroll_button(rect);
+  const bool behind = any_card() || (is_narrow() && narrow_sidebar_);  // a surface of its own would lie over those
+  if (!transcript_.at_end() && !behind) draw_scroll_button(rect);
 }
 
 void ChatWindow::serve_text_menu() {

@@ -2,6 +2,7 @@
 #include "app/gui/window/glfw_window.h"
 
 #include <GLFW/glfw3.h>
+#include <dlfcn.h>
 #include <imgui/backends/imgui_impl_opengl3.h>
 #include <imgui/imgui.h>
 
@@ -42,6 +43,12 @@ int key_of_layout(int key, int scancode) {
 }
 
 GlfwWindow& of(GLFWwindow* window) { return *static_cast<GlfwWindow*>(glfwGetWindowUserPointer(window)); }
+
+// Of GLFW's native functions. They are looked up, because a GLFW that is built for Wayland lacks them.
+template <class Function>
+Function* x11_function(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
+}
 
 void on_key(GLFWwindow* window, int key, int scancode, int action, int mods) {
   if (key == GLFW_KEY_UNKNOWN) return;
@@ -222,6 +229,17 @@ std::string GlfwWindow::clipboard() const {
 }
 
 void GlfwWindow::set_clipboard(const std::string& text) { glfwSetClipboardString(window_, text.c_str()); }
+
+std::string GlfwWindow::primary_selection() const {
+  static auto* const get = x11_function<const char*()>("glfwGetX11SelectionString");
+  const char* text = get ? get() : nullptr;
+  return text ? text : "";
+}
+
+void GlfwWindow::set_primary_selection(const std::string& text) {
+  static auto* const set = x11_function<void(const char*)>("glfwSetX11SelectionString");
+  if (set) set(text.c_str());
+}
 
 namespace {
 

@@ -50,6 +50,9 @@ class GlfwWindow {
 
   std::string clipboard() const;
   void set_clipboard(const std::string& text);
+  // What is selected somewhere on an X11 desktop, for the middle button to paste. Elsewhere there is none: empty.
+  std::string primary_selection() const;
+  void set_primary_selection(const std::string& text);
 
   // Around a frame of ImGui's: sizes, time and these events; then the picture onto the screen.
   void begin_imgui(const std::vector<InputEvent>& events);

@@ -37,7 +37,7 @@ void Ui::draw_menu() {
   if (menu_.just_opened) ImGui::SetNextWindowFocus();
   const Surface surface("menu", card, Surface::Kind::kOverlay);
   confine_focus();
-  fill(card, theme->background, px(10));
+  fill(card, theme->raised, px(10));
   outline(card, theme->border, px(10));
   Rect rows = card.inset(px(6));
   for (const MenuItem& item : menu_.items) {
