@@ -31,6 +31,7 @@ ProductSpec product_of(GemvSpec gemv, PassKind kind, uint32_t columns) {
 }
 
 LayerSpecs layer_specs(const ModelConfig& c, const LayerFormats& f, PassKind kind, uint32_t columns) {
+  const LayerMatrices<TensorType>& m = f.matrices;
   const uint32_t q_width = c.n_heads * c.head_dim, kv_width = c.n_kv_heads * c.head_dim;
   const auto product = [&](TensorType weights, uint32_t rows, uint32_t k, GemvPrologue prologue,
                            GemvEpilogue epilogue) {
@@ -39,16 +40,16 @@ LayerSpecs layer_specs(const ModelConfig& c, const LayerFormats& f, PassKind kin
   const auto projection = [&](TensorType weights, uint32_t rows, bool bias) {
     return product(weights, rows, c.hidden, GemvPrologue::kRmsNorm, bias ? GemvEpilogue::kBias : GemvEpilogue::kStore);
   };
-  GemvSpec gate_up = product(f.gate, c.ffn, c.hidden, GemvPrologue::kRmsNorm, GemvEpilogue::kSwiglu);
-  gate_up.up = f.up;
+  GemvSpec gate_up = product(m.gate, c.ffn, c.hidden, GemvPrologue::kRmsNorm, GemvEpilogue::kSwiglu);
+  gate_up.up = m.up;
   return {
-      .q = product_of(projection(f.q, q_width, f.q_bias), kind, columns),
-      .k = product_of(projection(f.k, kv_width, f.k_bias), kind, columns),
-      .v = product_of(projection(f.v, kv_width, f.v_bias), kind, columns),
+      .q = product_of(projection(m.q, q_width, f.has.q_bias), kind, columns),
+      .k = product_of(projection(m.k, kv_width, f.has.k_bias), kind, columns),
+      .v = product_of(projection(m.v, kv_width, f.has.v_bias), kind, columns),
       .output =
-          product_of(product(f.output, c.hidden, q_width, GemvPrologue::kNone, GemvEpilogue::kResidual), kind, columns),
+          product_of(product(m.output, c.hidden, q_width, GemvPrologue::kNone, GemvEpilogue::kResidual), kind, columns),
       .gate_up = product_of(gate_up, kind, columns),
-      .down = product_of(product(f.down, c.hidden, c.ffn, GemvPrologue::kNone, GemvEpilogue::kResidual), kind, columns),
+      .down = product_of(product(m.down, c.hidden, c.ffn, GemvPrologue::kNone, GemvEpilogue::kResidual), kind, columns),
   };
 }
 
@@ -57,9 +58,8 @@ LayerSpecs layer_specs(const ModelConfig& c, const LayerFormats& f, PassKind kin
 DecoderFormats formats_of(const ModelTensors& tensors) {
   DecoderFormats formats{tensors.token_embd->type, tensors.output->type, {}};
   for (const LayerTensors& t : tensors.layers)
-    formats.layers.push_back({t.attn_q->type, t.attn_k->type, t.attn_v->type, t.attn_output->type, t.ffn_gate->type,
-                              t.ffn_up->type, t.ffn_down->type, t.attn_q_bias != nullptr, t.attn_k_bias != nullptr,
-                              t.attn_v_bias != nullptr, t.attn_q_norm != nullptr});
+    formats.layers.push_back({map(t.matrices, [](const TensorInfo* matrix) { return matrix->type; }),
+                              map(t.vectors, [](const TensorInfo* vector) { return vector != nullptr; })});
   return formats;
 }
 
@@ -79,7 +79,7 @@ DecoderAttentionSpec decoder_attention(const ModelConfig& c, uint32_t context, P
 
 DecoderSpecs decoder_specs(const ModelConfig& c, const DecoderFormats& formats, uint32_t context, PassKind kind,
                            uint32_t columns, KvTypes cache) {
-  const bool qk_norm = formats.layers.at(0).qk_norm;  // an architecture has it in every layer or in none
+  const bool qk_norm = formats.layers.at(0).has.q_norm;  // an architecture has it in every layer or in none
   const GemvSpec logits{formats.output,       c.n_vocab, c.hidden, 1, GemvPrologue::kRmsNorm,
                         GemvEpilogue::kStore, c.rms_eps};
   DecoderSpecs specs{
@@ -110,9 +110,7 @@ std::vector<ptx::Kernel> decoder_kernels(const DecoderSpecs& specs, ptx::Target 
   const auto* one = std::get_if<AttentionSpec>(&specs.attention);
   kernels.push_back(one ? incremental_attention(*one, target)
                         : flash_attention(std::get<FlashAttentionSpec>(specs.attention), target));
-  for (const LayerSpecs& layer : specs.layers)
-    for (const ProductSpec* product : {&layer.q, &layer.k, &layer.v, &layer.output, &layer.gate_up, &layer.down})
-      add_product(*product);
+  for (const LayerSpecs& layer : specs.layers) for_each(add_product, layer);
   add_product(specs.logits);
   return kernels;
 }

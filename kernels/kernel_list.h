@@ -15,8 +15,8 @@
 namespace warpchat {
 
 struct LayerFormats {
-  TensorType q, k, v, output, gate, up, down;
-  bool q_bias = false, k_bias = false, v_bias = false, qk_norm = false;
+  LayerMatrices<TensorType> matrices;
+  LayerVectors<bool> has;
 };
 
 struct DecoderFormats {
@@ -43,13 +43,9 @@ inline constexpr uint32_t kGemvColumns = 8;
 // of up to kGemvColumns columns.
 using DecoderAttentionSpec = std::variant<AttentionSpec, FlashAttentionSpec>;
 
-// The steps of engine/steps.h as specs.
-struct LayerSpecs {
-  ProductSpec q, k, v;  // rmsnorm prologue; bias where the model has one
-  ProductSpec output;   // residual
-  ProductSpec gate_up;  // rmsnorm prologue, swiglu
-  ProductSpec down;     // residual
-};
+// The steps of engine/steps.h as specs. q, k, v: rmsnorm prologue, bias where the model has one; output, down:
+// residual; gate_up: rmsnorm prologue, swiglu.
+using LayerSpecs = LayerProducts<ProductSpec>;
 struct DecoderSpecs {
   PassKind kind;
   EmbeddingSpec embedding;

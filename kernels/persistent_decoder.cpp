@@ -437,9 +437,7 @@ uint32_t hash_of(const DecoderSpecs& specs) {
     for (unsigned char c : name + ";") hash = (hash ^ c) * 16777619u;
   };
   add(name_of(specs.embedding)), add(name_of(specs.kv_scatter)), add(name_of(specs.attention));
-  for (const LayerSpecs& layer : specs.layers)
-    for (const ProductSpec* product : {&layer.q, &layer.k, &layer.v, &layer.output, &layer.gate_up, &layer.down})
-      add(name_of(*product));
+  for (const LayerSpecs& layer : specs.layers) for_each([&](const ProductSpec& spec) { add(name_of(spec)); }, layer);
   add(name_of(specs.logits));
   return hash;
 }

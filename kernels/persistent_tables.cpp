@@ -33,17 +33,18 @@ std::vector<LayerRow> layer_rows(const DecoderSpecs& specs, const DecoderAddress
   std::vector<LayerRow> rows;
   for (size_t i = 0; i < specs.layers.size(); ++i) {
     const LayerSpecs& s = specs.layers[i];
-    const LayerAddresses& w = at.layers.at(i);
-    LayerRow row{product(s.q, variants.normed, {w.q, 0, w.attn_norm, w.q_bias, at.q}),
-                 product(s.k, variants.normed, {w.k, 0, w.attn_norm, w.k_bias, at.k}),
-                 product(s.v, variants.normed, {w.v, 0, w.attn_norm, w.v_bias, at.v}),
-                 product(s.output, variants.output, {w.output, 0, 0, 0, at.hidden}),
-                 product(s.gate_up, variants.gate_up, {w.gate, w.up, w.ffn_norm, 0, at.inner}),
-                 product(s.down, variants.down, {w.down, 0, 0, 0, at.hidden}),
-                 w.k_cache,
-                 w.v_cache,
-                 w.q_norm,
-                 w.k_norm};
+    const LayerMatrices<uint64_t>& m = at.layers.at(i).matrices;
+    const LayerVectors<uint64_t>& v = at.layers[i].vectors;
+    LayerRow row{product(s.q, variants.normed, {m.q, 0, v.attn_norm, v.q_bias, at.q}),
+                 product(s.k, variants.normed, {m.k, 0, v.attn_norm, v.k_bias, at.k}),
+                 product(s.v, variants.normed, {m.v, 0, v.attn_norm, v.v_bias, at.v}),
+                 product(s.output, variants.output, {m.output, 0, 0, 0, at.hidden}),
+                 product(s.gate_up, variants.gate_up, {m.gate, m.up, v.ffn_norm, 0, at.inner}),
+                 product(s.down, variants.down, {m.down, 0, 0, 0, at.hidden}),
+                 at.layers[i].k_cache,
+                 at.layers[i].v_cache,
+                 v.q_norm,
+                 v.k_norm};
     const std::array<ProductRow*, 3> projections = {&row.q, &row.k, &row.v};
     const std::array<uint64_t, 3> bytes = {matrix_bytes(s.q), matrix_bytes(s.k), matrix_bytes(s.v)};
     share_blocks(projections, bytes, n_blocks);

@@ -9,8 +9,8 @@ namespace warpchat {
 
 // Device addresses; 0 for what the model has not.
 struct LayerAddresses {
-  uint64_t q = 0, k = 0, v = 0, output = 0, gate = 0, up = 0, down = 0;  // matrices, packed
-  uint64_t attn_norm = 0, ffn_norm = 0, q_bias = 0, k_bias = 0, v_bias = 0, q_norm = 0, k_norm = 0;
+  LayerMatrices<uint64_t> matrices;  // packed
+  LayerVectors<uint64_t> vectors;
   uint64_t k_cache = 0, v_cache = 0;  // of the sequence
 };
 struct DecoderAddresses {

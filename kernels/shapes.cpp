@@ -60,22 +60,18 @@ TensorType format_of(bool more_bits, uint32_t k) {
 
 DecoderFormats q4_k_m_formats(const ModelConfig& config) {
   const uint32_t mixed = config.n_heads * config.head_dim;
-  const bool bias = config.architecture == Architecture::kQwen2;
   DecoderFormats formats{format_of(config.tied_output, config.hidden), format_of(true, config.hidden), {}};
   for (uint32_t layer = 0; layer < config.n_layers; ++layer) {
     const bool more_bits = needs_more_bits(layer, config.n_layers);
     const TensorType usual = format_of(false, config.hidden);
-    formats.layers.push_back({.q = usual,
-                              .k = usual,
-                              .v = format_of(more_bits, config.hidden),
-                              .output = format_of(false, mixed),
-                              .gate = usual,
-                              .up = usual,
-                              .down = format_of(more_bits, config.ffn),
-                              .q_bias = bias,
-                              .k_bias = bias,
-                              .v_bias = bias,
-                              .qk_norm = config.architecture == Architecture::kQwen3});
+    formats.layers.push_back({.matrices = {.q = usual,
+                                           .k = usual,
+                                           .v = format_of(more_bits, config.hidden),
+                                           .output = format_of(false, mixed),
+                                           .gate = usual,
+                                           .up = usual,
+                                           .down = format_of(more_bits, config.ffn)},
+                              .has = vectors_of(config.architecture)});
   }
   return formats;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/gguf_reader.h"
+#include "models/layer_matrices.h"
 
 namespace warpchat {
 
@@ -36,13 +37,16 @@ struct ModelConfig {
   double rope_magnitude;                 // factor on cos and sin (YaRN's attention factor, else 1)
 };
 
-struct LayerTensors {                      // biases and norms that the architecture lacks are null
-  const TensorInfo *attn_norm, *ffn_norm;  // [hidden] F32
-  const TensorInfo *attn_q, *attn_k, *attn_v,
-      *attn_output;  // [n_heads*head_dim, hidden], [n_kv_heads*head_dim, hidden] x2, [hidden, n_heads*head_dim]
-  const TensorInfo *attn_q_bias, *attn_k_bias, *attn_v_bias;  // F32, or null
-  const TensorInfo *attn_q_norm, *attn_k_norm;                // [head_dim] F32, or null
-  const TensorInfo *ffn_gate, *ffn_up, *ffn_down;             // [ffn, hidden] x2, [hidden, ffn]
+struct MatrixShape {
+  uint32_t rows, k;
+};
+LayerMatrices<MatrixShape> matrix_shapes(const ModelConfig& config);
+LayerVectors<uint32_t> vector_sizes(const ModelConfig& config);
+LayerVectors<bool> vectors_of(Architecture architecture);  // that it has for certain
+
+struct LayerTensors {
+  LayerMatrices<const TensorInfo*> matrices;
+  LayerVectors<const TensorInfo*> vectors;
 };
 
 struct ModelTensors {

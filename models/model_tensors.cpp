@@ -72,40 +72,62 @@ class Directory {
   std::set<const TensorInfo*> known_;
 };
 
-// Query, key and value biases: all three or none.
-void read_biases(Directory& directory, const ModelConfig& config, const std::string& block, LayerTensors& layer) {
-  const bool any = directory.has(block + "attn_q.bias") || directory.has(block + "attn_k.bias") ||
-                   directory.has(block + "attn_v.bias");
-  if (config.architecture != Architecture::kQwen2 && !any) return;
-  const uint64_t kv_rows = uint64_t{config.n_kv_heads} * config.head_dim;
-  layer.attn_q_bias = directory.vector(block + "attn_q.bias", uint64_t{config.n_heads} * config.head_dim);
-  layer.attn_k_bias = directory.vector(block + "attn_k.bias", kv_rows);
-  layer.attn_v_bias = directory.vector(block + "attn_v.bias", kv_rows);
+// Query, key and value biases: all three or none, where the architecture leaves it open.
+LayerVectors<bool> vectors_of(const Directory& directory, const ModelConfig& config, const std::string& block) {
+  LayerVectors<bool> has = vectors_of(config.architecture);
+  if (directory.has(block + kVectorNames.q_bias) || directory.has(block + kVectorNames.k_bias) ||
+      directory.has(block + kVectorNames.v_bias))
+    has.q_bias = has.k_bias = has.v_bias = true;
+  return has;
 }
 
 LayerTensors read_layer(Directory& directory, const ModelConfig& config, const std::string& block) {
-  const uint64_t hidden = config.hidden, ffn = config.ffn;
-  const uint64_t q_rows = uint64_t{config.n_heads} * config.head_dim;
-  const uint64_t kv_rows = uint64_t{config.n_kv_heads} * config.head_dim;
-  LayerTensors layer{};
-  layer.attn_norm = directory.vector(block + "attn_norm.weight", hidden);
-  layer.attn_q = directory.matrix(block + "attn_q.weight", q_rows, hidden);
-  layer.attn_k = directory.matrix(block + "attn_k.weight", kv_rows, hidden);
-  layer.attn_v = directory.matrix(block + "attn_v.weight", kv_rows, hidden);
-  layer.attn_output = directory.matrix(block + "attn_output.weight", hidden, q_rows);
-  read_biases(directory, config, block, layer);
-  if (config.architecture == Architecture::kQwen3) {
-    layer.attn_q_norm = directory.vector(block + "attn_q_norm.weight", config.head_dim);
-    layer.attn_k_norm = directory.vector(block + "attn_k_norm.weight", config.head_dim);
-  }
-  layer.ffn_norm = directory.vector(block + "ffn_norm.weight", hidden);
-  layer.ffn_gate = directory.matrix(block + "ffn_gate.weight", ffn, hidden);
-  layer.ffn_up = directory.matrix(block + "ffn_up.weight", ffn, hidden);
-  layer.ffn_down = directory.matrix(block + "ffn_down.weight", hidden, ffn);
+  LayerTensors layer;
+  for_each(
+      [&](const TensorInfo*& tensor, const char* name, uint64_t n, bool is_there) {
+        if (is_there) tensor = directory.vector(block + name, n);
+      },
+      layer.vectors, kVectorNames, vector_sizes(config), vectors_of(directory, config, block));
+  for_each([&](const TensorInfo*& tensor, const char* name,
+               const MatrixShape& shape) { tensor = directory.matrix(block + name, shape.rows, shape.k); },
+           layer.matrices, kMatrixNames, matrix_shapes(config));
   return layer;
 }
 
 }  // namespace
+
+LayerMatrices<MatrixShape> matrix_shapes(const ModelConfig& c) {
+  const uint32_t q = c.n_heads * c.head_dim, kv = c.n_kv_heads * c.head_dim;
+  return {.q = {q, c.hidden},
+          .k = {kv, c.hidden},
+          .v = {kv, c.hidden},
+          .output = {c.hidden, q},
+          .gate = {c.ffn, c.hidden},
+          .up = {c.ffn, c.hidden},
+          .down = {c.hidden, c.ffn}};
+}
+
+LayerVectors<uint32_t> vector_sizes(const ModelConfig& c) {
+  const uint32_t q = c.n_heads * c.head_dim, kv = c.n_kv_heads * c.head_dim;
+  return {.attn_norm = c.hidden,
+          .ffn_norm = c.hidden,
+          .q_bias = q,
+          .k_bias = kv,
+          .v_bias = kv,
+          .q_norm = c.head_dim,
+          .k_norm = c.head_dim};
+}
+
+LayerVectors<bool> vectors_of(Architecture architecture) {
+  const bool bias = architecture == Architecture::kQwen2, norms = architecture == Architecture::kQwen3;
+  return {.attn_norm = true,
+          .ffn_norm = true,
+          .q_bias = bias,
+          .k_bias = bias,
+          .v_bias = bias,
+          .q_norm = norms,
+          .k_norm = norms};
+}
 
 ModelTensors find_model_tensors(const GgufFile& file, const ModelConfig& config) {
   Directory directory(file);

@@ -27,8 +27,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 struct Layer {
-  PackedMatrix q, k, v, output, gate, up, down;
-  std::vector<float> attn_norm, ffn_norm, q_bias, k_bias, v_bias, q_norm, k_norm;  // empty where the model has none
+  LayerMatrices<PackedMatrix> matrices;
+  LayerVectors<std::vector<float>> vectors;  // empty where the model has none
 };
 
 std::vector<float> floats_of(const TensorInfo* tensor) {
@@ -149,11 +149,7 @@ void CpuSteps::load(const ModelTensors& tensors, const CpuOptions& options) {
     return packed;
   };
   layers_.reserve(tensors.layers.size());
-  for (const LayerTensors& t : tensors.layers)
-    layers_.push_back({pack(t.attn_q), pack(t.attn_k), pack(t.attn_v), pack(t.attn_output), pack(t.ffn_gate),
-                       pack(t.ffn_up), pack(t.ffn_down), floats_of(t.attn_norm), floats_of(t.ffn_norm),
-                       floats_of(t.attn_q_bias), floats_of(t.attn_k_bias), floats_of(t.attn_v_bias),
-                       floats_of(t.attn_q_norm), floats_of(t.attn_k_norm)});
+  for (const LayerTensors& t : tensors.layers) layers_.push_back({map(t.matrices, pack), map(t.vectors, floats_of)});
   output_ = pack(tensors.output);
   for (const TensorInfo* tensor : packed_tensors) mappings.release(tensor->data.data(), tensor->data.size());
 }
@@ -212,19 +208,20 @@ void CpuSteps::embed(Buffer hidden) {
 }
 
 void CpuSteps::norm_qkv(uint32_t index, Buffer hidden, Buffer q, Buffer k, Buffer v) {
-  const Layer& layer = layers_[index];
+  const LayerMatrices<PackedMatrix>& matrices = layers_[index].matrices;
+  const LayerVectors<std::vector<float>>& vectors = layers_[index].vectors;
   OperationTimer timer(profile_, op_qkv_,
-                       layer.q.n_bytes() + layer.k.n_bytes() + layer.v.n_bytes() +
+                       matrices.q.n_bytes() + matrices.k.n_bytes() + matrices.v.n_bytes() +
                            column_bytes(uint64_t{hidden.width} + q.width + k.width + v.width));
   const auto bias = [](const std::vector<float>& values) { return values.empty() ? nullptr : values.data(); };
-  const Product products[] = {{&layer.q, floats(q), Epilogue::kStore, bias(layer.q_bias)},
-                              {&layer.k, floats(k), Epilogue::kStore, bias(layer.k_bias)},
-                              {&layer.v, floats(v), Epilogue::kStore, bias(layer.v_bias)}};
-  products_.run(normalised(hidden, layer.attn_norm), products);
+  const Product products[] = {{&matrices.q, floats(q), Epilogue::kStore, bias(vectors.q_bias)},
+                              {&matrices.k, floats(k), Epilogue::kStore, bias(vectors.k_bias)},
+                              {&matrices.v, floats(v), Epilogue::kStore, bias(vectors.v_bias)}};
+  products_.run(normalised(hidden, vectors.attn_norm), products);
 }
 
 void CpuSteps::rope_scatter(uint32_t index, Buffer q, Buffer k, Buffer v) {
-  const Layer& layer = layers_[index];
+  const LayerVectors<std::vector<float>>& vectors = layers_[index].vectors;
   OperationTimer timer(profile_, op_rope_, column_bytes(2 * uint64_t{q.width} + 3 * uint64_t{k.width}));
   const uint32_t head_dim = config_.head_dim;
   pool_.for_each(n_columns(), [&](uint32_t column) {
@@ -233,8 +230,8 @@ void CpuSteps::rope_scatter(uint32_t index, Buffer q, Buffer k, Buffer v) {
                            rope_.cosines(column), rope_.sines(column), rope_.dims(), rope_.neox()});
     };
     float *keys = column_of(k, column), *values = column_of(v, column);
-    turn(column_of(q, column), config_.n_heads, layer.q_norm);
-    turn(keys, config_.n_kv_heads, layer.k_norm);
+    turn(column_of(q, column), config_.n_heads, vectors.q_norm);
+    turn(keys, config_.n_kv_heads, vectors.k_norm);
     for (uint32_t h = 0; h < config_.n_kv_heads; ++h)
       cache_.store(cache_of(index, columns_[column]), h, columns_[column].position, keys + h * head_dim,
                    values + h * head_dim);
@@ -253,22 +250,23 @@ void CpuSteps::attention(uint32_t index, Buffer q, Buffer mixed) {
 }
 
 void CpuSteps::output_residual(uint32_t index, Buffer mixed, Buffer hidden) {
-  const PackedMatrix& matrix = layers_[index].output;
+  const PackedMatrix& matrix = layers_[index].matrices.output;
   OperationTimer timer(profile_, op_output_, matrix.n_bytes() + column_bytes(mixed.width + 2 * uint64_t{hidden.width}));
   const Product product{&matrix, floats(hidden), Epilogue::kAdd};
   products_.run(plain(mixed), {&product, 1});
 }
 
 void CpuSteps::norm_gate_up(uint32_t index, Buffer hidden, Buffer inner) {
-  const Layer& layer = layers_[index];
-  OperationTimer timer(profile_, op_gate_up_,
-                       layer.gate.n_bytes() + layer.up.n_bytes() + column_bytes(uint64_t{hidden.width} + inner.width));
-  const Product swiglu{&layer.up, floats(inner), Epilogue::kStore, nullptr, &layer.gate};
-  products_.run(normalised(hidden, layer.ffn_norm), {&swiglu, 1});
+  const LayerMatrices<PackedMatrix>& matrices = layers_[index].matrices;
+  OperationTimer timer(
+      profile_, op_gate_up_,
+      matrices.gate.n_bytes() + matrices.up.n_bytes() + column_bytes(uint64_t{hidden.width} + inner.width));
+  const Product swiglu{&matrices.up, floats(inner), Epilogue::kStore, nullptr, &matrices.gate};
+  products_.run(normalised(hidden, layers_[index].vectors.ffn_norm), {&swiglu, 1});
 }
 
 void CpuSteps::down_residual(uint32_t index, Buffer inner, Buffer hidden) {
-  const PackedMatrix& matrix = layers_[index].down;
+  const PackedMatrix& matrix = layers_[index].matrices.down;
   OperationTimer timer(profile_, op_down_, matrix.n_bytes() + column_bytes(inner.width + 2 * uint64_t{hidden.width}));
   const Product product{&matrix, floats(hidden), Epilogue::kAdd};
   products_.run(plain(inner), {&product, 1});

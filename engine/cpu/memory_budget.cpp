@@ -62,10 +62,7 @@ MemoryBudget memory_budget(const CpuKernels& kernels, const ModelConfig& config,
     budget.weights_bytes =
         saturating_sum({budget.weights_bytes, saturating_sum({PackedMatrix::bytes_needed(kernels, *t), 63}) / 64 * 64});
   };
-  for (const LayerTensors& layer : tensors.layers)
-    for (const TensorInfo* t :
-         {layer.attn_q, layer.attn_k, layer.attn_v, layer.attn_output, layer.ffn_gate, layer.ffn_up, layer.ffn_down})
-      add(t);
+  for (const LayerTensors& layer : tensors.layers) for_each(add, layer.matrices);
   add(tensors.output);
   budget.cache_bytes_per_position =
       saturating_product({CachedAttention::cache_bytes_per_position(config, cache), sequences});

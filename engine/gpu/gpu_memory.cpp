@@ -27,11 +27,12 @@ uint64_t weights_bytes(const ModelConfig& config, const ModelTensors& tensors) {
   uint64_t sum = vector_bytes(*tensors.output_norm) + matrix_bytes(*tensors.token_embd) +
                  (config.tied_output ? 0 : matrix_bytes(*tensors.output));
   for (const LayerTensors& t : tensors.layers) {
-    for (const TensorInfo* matrix : {t.attn_q, t.attn_k, t.attn_v, t.attn_output, t.ffn_gate, t.ffn_up, t.ffn_down})
-      sum = saturating_sum({sum, matrix_bytes(*matrix)});
-    for (const TensorInfo* vector :
-         {t.attn_norm, t.ffn_norm, t.attn_q_bias, t.attn_k_bias, t.attn_v_bias, t.attn_q_norm, t.attn_k_norm})
-      if (vector != nullptr) sum = saturating_sum({sum, vector_bytes(*vector)});
+    for_each([&](const TensorInfo* matrix) { sum = saturating_sum({sum, matrix_bytes(*matrix)}); }, t.matrices);
+    for_each(
+        [&](const TensorInfo* vector) {
+          if (vector) sum = saturating_sum({sum, vector_bytes(*vector)});
+        },
+        t.vectors);
   }
   return sum;
 }

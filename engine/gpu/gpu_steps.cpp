@@ -266,11 +266,7 @@ void GpuSteps::place_weights(const ModelTensors& tensors, const GpuOptions& opti
   WeightUpload upload(stream_, weights_bytes(config_, tensors), options.progress);
   const auto vector = [&](const TensorInfo* tensor) { return tensor == nullptr ? 0 : upload.place_vector(*tensor); };
   const auto matrix = [&](const TensorInfo* tensor) { return upload.place_matrix(*tensor); };
-  for (const LayerTensors& t : tensors.layers)
-    layers_.push_back({matrix(t.attn_q), matrix(t.attn_k), matrix(t.attn_v), matrix(t.attn_output), matrix(t.ffn_gate),
-                       matrix(t.ffn_up), matrix(t.ffn_down), vector(t.attn_norm), vector(t.ffn_norm),
-                       vector(t.attn_q_bias), vector(t.attn_k_bias), vector(t.attn_v_bias), vector(t.attn_q_norm),
-                       vector(t.attn_k_norm)});
+  for (const LayerTensors& t : tensors.layers) layers_.push_back({map(t.matrices, matrix), map(t.vectors, vector)});
   for (size_t layer = 0; layer < layers_.size(); ++layer) {
     layers_[layer].k_cache = cache_of_first(layer, false);
     layers_[layer].v_cache = cache_of_first(layer, true);
@@ -405,17 +401,17 @@ void GpuSteps::embed(Buffer hidden) {
 
 void GpuSteps::norm_qkv(uint32_t index, Buffer hidden, Buffer q, Buffer k, Buffer v) {
   const LayerSteps& step = pass().layers[index];
-  const LayerAddresses& w = layers_[index];
-  multiply(step.q, {w.q, 0, w.attn_norm, w.q_bias, hidden, q}, n_columns_);
-  multiply(step.k, {w.k, 0, w.attn_norm, w.k_bias, hidden, k}, n_columns_);
-  multiply(step.v, {w.v, 0, w.attn_norm, w.v_bias, hidden, v}, n_columns_);
+  const LayerMatrices<uint64_t>& w = layers_[index].matrices;
+  const LayerVectors<uint64_t>& vectors = layers_[index].vectors;
+  multiply(step.q, {w.q, 0, vectors.attn_norm, vectors.q_bias, hidden, q}, n_columns_);
+  multiply(step.k, {w.k, 0, vectors.attn_norm, vectors.k_bias, hidden, k}, n_columns_);
+  multiply(step.v, {w.v, 0, vectors.attn_norm, vectors.v_bias, hidden, v}, n_columns_);
 }
 
 void GpuSteps::rope_scatter(uint32_t index, Buffer q, Buffer k, Buffer v) {
-  const LayerAddresses& w = layers_[index];
   Arguments arguments{at(q), at(k), at(v)};
-  arguments.add_unless_null(w.q_norm);
-  arguments.add_unless_null(w.k_norm);
+  arguments.add_unless_null(layers_[index].vectors.q_norm);
+  arguments.add_unless_null(layers_[index].vectors.k_norm);
   for (const uint64_t address : {positions(), cache_table(index, 0), cache_table(index, 1), error_address()})
     arguments.add(at(address));
   run(pass().kv_scatter, arguments);
@@ -444,16 +440,16 @@ void GpuSteps::attention(uint32_t index, Buffer q, Buffer mixed) {
 }
 
 void GpuSteps::output_residual(uint32_t index, Buffer mixed, Buffer hidden) {
-  multiply(pass().layers[index].output, {layers_[index].output, 0, 0, 0, mixed, hidden}, n_columns_);
+  multiply(pass().layers[index].output, {layers_[index].matrices.output, 0, 0, 0, mixed, hidden}, n_columns_);
 }
 
 void GpuSteps::norm_gate_up(uint32_t index, Buffer hidden, Buffer inner) {
-  const LayerAddresses& w = layers_[index];
-  multiply(pass().layers[index].gate_up, {w.gate, w.up, w.ffn_norm, 0, hidden, inner}, n_columns_);
+  const LayerMatrices<uint64_t>& w = layers_[index].matrices;
+  multiply(pass().layers[index].gate_up, {w.gate, w.up, layers_[index].vectors.ffn_norm, 0, hidden, inner}, n_columns_);
 }
 
 void GpuSteps::down_residual(uint32_t index, Buffer inner, Buffer hidden) {
-  multiply(pass().layers[index].down, {layers_[index].down, 0, 0, 0, inner, hidden}, n_columns_);
+  multiply(pass().layers[index].down, {layers_[index].matrices.down, 0, 0, 0, inner, hidden}, n_columns_);
   if (index + 1 == config_.n_layers && graphs_.is_open()) graphs_.end();
 }
 

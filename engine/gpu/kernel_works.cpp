@@ -42,9 +42,7 @@ KernelWorks::KernelWorks(DecoderSpecs specs, ptx::Target target, uint32_t column
       return count(counted, gemv_flow(plan_of(*gemv)), std::min(columns_, gemv->columns));
     count_gemm(counted, std::get<GemmSpec>(product));
   };
-  for (const LayerSpecs& layer : specs_.layers)
-    for (const ProductSpec* product : {&layer.q, &layer.k, &layer.v, &layer.output, &layer.gate_up, &layer.down})
-      count_product(*product);
+  for (const LayerSpecs& layer : specs_.layers) for_each(count_product, layer);
   count_product(specs_.logits);
 }
 

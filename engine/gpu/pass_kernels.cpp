@@ -30,8 +30,7 @@ PassKernels::PassKernels(ContextPointer context, DecoderSpecs specs, Profile& pr
   for (const std::string& name : {name_of(specs_.embedding), name_of(specs_.kv_scatter), name_of(specs_.attention)})
     layer_names_.insert(name);
   for (const LayerSpecs& layer : specs_.layers)
-    for (const ProductSpec* product : {&layer.q, &layer.k, &layer.v, &layer.output, &layer.gate_up, &layer.down})
-      layer_names_.insert(name_of(*product));
+    for_each([&](const ProductSpec& product) { layer_names_.insert(name_of(product)); }, layer);
 }
 
 void PassKernels::prepare() {
@@ -74,9 +73,7 @@ const PassKernels::Steps& PassKernels::steps() {
                 step(kernels, name_of(specs_.kv_scatter)),
                 step(kernels, name_of(specs_.attention)),
                 {}};
-    for (const LayerSpecs& layer : specs_.layers)
-      steps.layers.push_back({product(layer.q), product(layer.k), product(layer.v), product(layer.output),
-                              product(layer.gate_up), product(layer.down)});
+    for (const LayerSpecs& layer : specs_.layers) steps.layers.push_back(map(layer, product));
     return steps_.emplace(std::move(steps));
   } catch (const Error&) {
     layer_kernels_.reset();

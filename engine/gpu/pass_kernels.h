@@ -29,9 +29,7 @@ struct ProductStep {
   uint64_t bytes(uint32_t columns) const;          // that a launch moves
 };
 
-struct LayerSteps {
-  ProductStep q, k, v, output, gate_up, down;
-};
+using LayerSteps = LayerProducts<ProductStep>;
 
 class PassKernels {
  public:

@@ -79,9 +79,7 @@ class ProductBench {
       const auto* spec = std::get_if<GemvSpec>(&product);
       if (spec != nullptr && done.insert(name_of(*spec)).second) one(*spec);
     };
-    for (const LayerSpecs& layer : specs_.layers)
-      for (const ProductSpec* product : {&layer.q, &layer.k, &layer.v, &layer.output, &layer.gate_up, &layer.down})
-        measure(*product);
+    for (const LayerSpecs& layer : specs_.layers) for_each(measure, layer);
     measure(specs_.logits);
   }
 

@@ -56,7 +56,6 @@ const TensorInfo* ShapedModel::add(const std::string& name, TensorType type, uin
 
 ShapedModel::ShapedModel(const ModelShape& shape) : config_(shape.config) {
   const ModelConfig& c = config_;
-  const uint32_t q_width = c.n_heads * c.head_dim, kv_width = c.n_kv_heads * c.head_dim;
   const auto vector = [&](const std::string& name, uint32_t n, bool present) {
     return present ? add(name, TensorType::kF32, n, 1) : nullptr;
   };
@@ -66,21 +65,13 @@ ShapedModel::ShapedModel(const ModelShape& shape) : config_(shape.config) {
       c.tied_output ? tensors_.token_embd : add("output.weight", shape.formats.output, c.hidden, c.n_vocab);
   for (const LayerFormats& f : shape.formats.layers) {
     const std::string block = "blk." + std::to_string(tensors_.layers.size()) + ".";
-    LayerTensors t{};
-    t.attn_norm = vector(block + "attn_norm.weight", c.hidden, true);
-    t.ffn_norm = vector(block + "ffn_norm.weight", c.hidden, true);
-    t.attn_q = add(block + "attn_q.weight", f.q, c.hidden, q_width);
-    t.attn_k = add(block + "attn_k.weight", f.k, c.hidden, kv_width);
-    t.attn_v = add(block + "attn_v.weight", f.v, c.hidden, kv_width);
-    t.attn_output = add(block + "attn_output.weight", f.output, q_width, c.hidden);
-    t.ffn_gate = add(block + "ffn_gate.weight", f.gate, c.hidden, c.ffn);
-    t.ffn_up = add(block + "ffn_up.weight", f.up, c.hidden, c.ffn);
-    t.ffn_down = add(block + "ffn_down.weight", f.down, c.ffn, c.hidden);
-    t.attn_q_bias = vector(block + "attn_q.bias", q_width, f.q_bias);
-    t.attn_k_bias = vector(block + "attn_k.bias", kv_width, f.k_bias);
-    t.attn_v_bias = vector(block + "attn_v.bias", kv_width, f.v_bias);
-    t.attn_q_norm = vector(block + "attn_q_norm.weight", c.head_dim, f.qk_norm);
-    t.attn_k_norm = vector(block + "attn_k_norm.weight", c.head_dim, f.qk_norm);
+    LayerTensors t;
+    for_each([&](const TensorInfo*& tensor, const char* name, uint32_t n,
+                 bool has) { tensor = vector(block + name, n, has); },
+             t.vectors, kVectorNames, vector_sizes(c), f.has);
+    for_each([&](const TensorInfo*& tensor, const char* name, TensorType type,
+                 const MatrixShape& m) { tensor = add(block + name, type, m.k, m.rows); },
+             t.matrices, kMatrixNames, f.matrices, matrix_shapes(c));
     tensors_.layers.push_back(t);
   }
   std::map<TensorType, uint64_t> longest;  // pools grow first, so that the spans into them stay

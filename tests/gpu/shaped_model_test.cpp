@@ -47,9 +47,9 @@ TEST_P(ShapedModelFile, ReadsAsItsShape) {
   ASSERT_EQ(tensors.layers.size(), config.n_layers);
   for (uint32_t i = 0; i < config.n_layers; ++i) {
     const LayerTensors &written = model.tensors().layers[i], &found = tensors.layers[i];
-    EXPECT_EQ(found.ffn_down->type, written.ffn_down->type) << "layer " << i;
-    EXPECT_TRUE(std::ranges::equal(found.ffn_down->data, written.ffn_down->data)) << "layer " << i;
-    EXPECT_EQ(found.attn_q_bias != nullptr, written.attn_q_bias != nullptr) << "layer " << i;
+    EXPECT_EQ(found.matrices.down->type, written.matrices.down->type) << "layer " << i;
+    EXPECT_TRUE(std::ranges::equal(found.matrices.down->data, written.matrices.down->data)) << "layer " << i;
+    EXPECT_EQ(found.vectors.q_bias != nullptr, written.vectors.q_bias != nullptr) << "layer " << i;
   }
 }
 

@@ -54,10 +54,7 @@ struct PersistentModel {
     const auto vector = [&](const TensorInfo* tensor) { return tensor ? upload.place_vector(*tensor) : 0; };
     const auto matrix = [&](const TensorInfo* tensor) { return upload.place_matrix(*tensor); };
     for (const LayerTensors& t : model.tensors.layers)
-      at.layers.push_back({matrix(t.attn_q), matrix(t.attn_k), matrix(t.attn_v), matrix(t.attn_output),
-                           matrix(t.ffn_gate), matrix(t.ffn_up), matrix(t.ffn_down), vector(t.attn_norm),
-                           vector(t.ffn_norm), vector(t.attn_q_bias), vector(t.attn_k_bias), vector(t.attn_v_bias),
-                           vector(t.attn_q_norm), vector(t.attn_k_norm)});
+      at.layers.push_back({map(t.matrices, matrix), map(t.vectors, vector)});
     at.token_embd = matrix(model.tensors.token_embd);
     at.output = model.config.tied_output ? at.token_embd : matrix(model.tensors.output);
     at.output_norm = vector(model.tensors.output_norm);

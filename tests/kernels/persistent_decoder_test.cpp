@@ -19,12 +19,12 @@ namespace {
 
 using enum TensorType;
 
-LayerFormats all(TensorType type) { return {type, type, type, type, type, type, type, true, true, true}; }
-LayerFormats mixed() { return {kQ8_0, kF16, kQ8_0, kF16, kF16, kF16, kQ8_0, true, true, true}; }
+const LayerVectors<bool> kBiases = vectors_of(Architecture::kQwen2);
+LayerFormats all(TensorType type) { return {{type, type, type, type, type, type, type}, kBiases}; }
+LayerFormats mixed() { return {{kQ8_0, kF16, kQ8_0, kF16, kF16, kF16, kQ8_0}, kBiases}; }
 LayerFormats plain(bool qk_norm) {
   LayerFormats formats = all(kF16);
-  formats.q_bias = formats.k_bias = formats.v_bias = false;
-  formats.qk_norm = qk_norm;
+  formats.has = vectors_of(qk_norm ? Architecture::kQwen3 : Architecture::kLlama);
   return formats;
 }
 

@@ -18,13 +18,10 @@ namespace {
 uint64_t bytes_per_token(const ModelShape& shape) {
   const ModelConfig& c = shape.config;
   const auto matrix = [](TensorType type, uint64_t rows, uint64_t k) { return rows * bytes_per_row(type, k); };
-  const uint64_t q = c.n_heads * c.head_dim, kv = c.n_kv_heads * c.head_dim;
   uint64_t bytes = matrix(shape.formats.output, c.n_vocab, c.hidden);
-  for (const LayerFormats& f : shape.formats.layers) {
-    bytes += matrix(f.q, q, c.hidden) + matrix(f.k, kv, c.hidden) + matrix(f.v, kv, c.hidden);
-    bytes += matrix(f.output, c.hidden, q) + matrix(f.gate, c.ffn, c.hidden) + matrix(f.up, c.ffn, c.hidden);
-    bytes += matrix(f.down, c.hidden, c.ffn);
-  }
+  for (const LayerFormats& f : shape.formats.layers)
+    for_each([&](TensorType type, const MatrixShape& m) { bytes += matrix(type, m.rows, m.k); }, f.matrices,
+             matrix_shapes(c));
   return bytes;
 }
 
@@ -46,17 +43,17 @@ TEST(Shapes, ReadAsManyBytesAsTheFiles) {
 TEST(Shapes, MixFormatsAsTheQuantiser) {
   const DecoderFormats small = model_shape("qwen2.5-0.5b").formats;  // 896 is no multiple of 256, 4864 is
   EXPECT_EQ(small.token_embd, TensorType::kQ8_0);
-  EXPECT_EQ(small.layers[0].q, TensorType::kQ5_0);
-  EXPECT_EQ(small.layers[0].v, TensorType::kQ8_0);
-  EXPECT_EQ(small.layers[0].down, TensorType::kQ6_K);
-  EXPECT_EQ(small.layers[3].v, TensorType::kQ5_0);
-  EXPECT_EQ(small.layers[3].down, TensorType::kQ4_K);
-  EXPECT_EQ(std::ranges::count(small.layers, TensorType::kQ6_K, &LayerFormats::down), 12);
+  EXPECT_EQ(small.layers[0].matrices.q, TensorType::kQ5_0);
+  EXPECT_EQ(small.layers[0].matrices.v, TensorType::kQ8_0);
+  EXPECT_EQ(small.layers[0].matrices.down, TensorType::kQ6_K);
+  EXPECT_EQ(small.layers[3].matrices.v, TensorType::kQ5_0);
+  EXPECT_EQ(small.layers[3].matrices.down, TensorType::kQ4_K);
+  EXPECT_EQ(std::ranges::count(small.layers, TensorType::kQ6_K, [](const auto& f) { return f.matrices.down; }), 12);
   const DecoderFormats large = model_shape("qwen2.5-7b").formats;  // with an output of its own
   EXPECT_EQ(large.token_embd, TensorType::kQ4_K);
   EXPECT_EQ(large.output, TensorType::kQ6_K);
-  EXPECT_TRUE(large.layers[0].q_bias && !large.layers[0].qk_norm);
-  EXPECT_TRUE(model_shape("qwen3-4b").formats.layers[0].qk_norm);
+  EXPECT_TRUE(large.layers[0].has.q_bias && !large.layers[0].has.q_norm);
+  EXPECT_TRUE(model_shape("qwen3-4b").formats.layers[0].has.q_norm);
 }
 
 // The driver's compiler takes 0.1 ms a line and more. sm_75 multiplies fragments of half the size.

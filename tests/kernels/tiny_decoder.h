@@ -31,7 +31,7 @@ struct Decoded {
 class TinyDecoder {
  public:
   TinyDecoder(const TinyDecoderSpec& spec, ptx::Target target) : spec_(spec), target_(target), device_(target) {
-    ModelConfig c{};
+    ModelConfig& c = config_;
     c.n_layers = static_cast<uint32_t>(spec.layers.size());
     c.hidden = spec.hidden, c.ffn = spec.ffn, c.n_heads = spec.n_heads, c.n_kv_heads = spec.n_kv_heads;
     c.head_dim = c.rope_dims = spec.head_dim, c.n_vocab = spec.n_vocab, c.rms_eps = 1e-5f;
@@ -127,8 +127,8 @@ class TinyDecoder {
 
  private:
   struct Layer {
-    const std::byte *q, *k, *v, *output, *gate, *up, *down;
-    const float *attn_norm, *ffn_norm, *q_bias, *k_bias, *v_bias, *q_gamma, *k_gamma;
+    LayerMatrices<const std::byte*> matrices;
+    LayerVectors<const float*> vectors;
   };
   struct Buffers {
     float *hidden, *q, *k, *v, *mixed, *inner, *logits;
@@ -145,13 +145,12 @@ class TinyDecoder {
 
   void place_weights() {
     const TinyDecoderSpec& s = spec_;
-    const uint32_t q_width = s.n_heads * s.head_dim, kv_width = s.n_kv_heads * s.head_dim;
-    for (const LayerFormats& f : s.layers)
-      layers_.push_back({matrix(f.q, q_width, s.hidden), matrix(f.k, kv_width, s.hidden),
-                         matrix(f.v, kv_width, s.hidden), matrix(f.output, s.hidden, q_width),
-                         matrix(f.gate, s.ffn, s.hidden), matrix(f.up, s.ffn, s.hidden),
-                         matrix(f.down, s.hidden, s.ffn), vector(s.hidden), vector(s.hidden), vector(q_width),
-                         vector(kv_width), vector(kv_width), vector(s.head_dim), vector(s.head_dim)});
+    for (const LayerFormats& f : s.layers) {
+      Layer& layer = layers_.emplace_back();
+      for_each([&](const std::byte*& at, TensorType type, const MatrixShape& m) { at = matrix(type, m.rows, m.k); },
+               layer.matrices, f.matrices, matrix_shapes(config_));
+      layer.vectors = map(vector_sizes(config_), [&](uint32_t n) { return vector(n); });
+    }
     embedding_ = matrix(s.embedding, s.n_vocab, s.hidden);
     output_ = matrix(s.output, s.n_vocab, s.hidden);
     output_norm_ = vector(s.hidden);
@@ -216,26 +215,27 @@ class TinyDecoder {
     const AttentionSpec& attention = std::get<AttentionSpec>(specs_.attention);
     run(embedding(specs_.embedding, target_), {embedding_, &at.state->token, at.hidden, at.error});
     for (size_t i = 0; i < layers_.size(); ++i) {
-      const Layer& w = layers_[i];
+      const auto& [w, vectors] = layers_[i];
       const LayerSpecs& s = specs_.layers[i];
       const auto project = [&](const ProductSpec& spec, const std::byte* weights, const float* bias, float* y) {
-        std::vector<const void*> arguments = {weights, at.hidden, w.attn_norm};
+        std::vector<const void*> arguments = {weights, at.hidden, layers_[i].vectors.attn_norm};
         if (spec_.bias) arguments.push_back(bias);
         arguments.push_back(y);
         run(product(spec), arguments);
       };
-      project(s.q, w.q, w.q_bias, at.q), project(s.k, w.k, w.k_bias, at.k), project(s.v, w.v, w.v_bias, at.v);
+      project(s.q, w.q, vectors.q_bias, at.q), project(s.k, w.k, vectors.k_bias, at.k);
+      project(s.v, w.v, vectors.v_bias, at.v);
       const auto *k_cache = device_.upload(std::vector{address(at.k_caches[i])}),
                  *v_cache = device_.upload(std::vector{address(at.v_caches[i])});
       std::vector<const void*> scatter = {at.q, at.k, at.v};
-      if (spec_.qk_norm) scatter.push_back(w.q_gamma), scatter.push_back(w.k_gamma);
+      if (spec_.qk_norm) scatter.push_back(vectors.q_norm), scatter.push_back(vectors.k_norm);
       for (const void* p : std::vector<const void*>{&at.state->position, k_cache, v_cache, at.error})
         scatter.push_back(p);
       run(kv_scatter(specs_.kv_scatter, target_), scatter);
       run(incremental_attention(attention, target_),
           {at.q, k_cache, v_cache, &at.state->position, at.mixed, at.scratch, at.error});
       run(product(s.output), {w.output, at.mixed, at.hidden});
-      run(product(s.gate_up), {w.gate, w.up, at.hidden, w.ffn_norm, at.inner});
+      run(product(s.gate_up), {w.gate, w.up, at.hidden, vectors.ffn_norm, at.inner});
       run(product(s.down), {w.down, at.inner, at.hidden});
     }
     run(product(specs_.logits), {output_, at.hidden, output_norm_, at.logits});
@@ -246,13 +246,9 @@ class TinyDecoder {
 
   std::vector<LayerRow> rows_of(const Buffers& at, uint32_t grid) const {
     DecoderAddresses all;
-    for (size_t i = 0; i < layers_.size(); ++i) {
-      const Layer& w = layers_[i];
-      all.layers.push_back({address(w.q), address(w.k), address(w.v), address(w.output), address(w.gate), address(w.up),
-                            address(w.down), address(w.attn_norm), address(w.ffn_norm), address(w.q_bias),
-                            address(w.k_bias), address(w.v_bias), address(w.q_gamma), address(w.k_gamma),
+    for (size_t i = 0; i < layers_.size(); ++i)
+      all.layers.push_back({map(layers_[i].matrices, address), map(layers_[i].vectors, address),
                             address(at.k_caches[i]), address(at.v_caches[i])});
-    }
     all.output = address(output_), all.output_norm = address(output_norm_);
     all.hidden = address(at.hidden), all.q = address(at.q), all.k = address(at.k), all.v = address(at.v);
     all.mixed = address(at.mixed), all.inner = address(at.inner), all.logits = address(at.logits);
@@ -262,6 +258,7 @@ class TinyDecoder {
   TinyDecoderSpec spec_;
   ptx::Target target_;
   GuardedDevice device_;
+  ModelConfig config_{};
   DecoderSpecs specs_;
   std::vector<Layer> layers_;
   const std::byte *embedding_ = nullptr, *output_ = nullptr;

@@ -168,9 +168,9 @@ TEST(ModelTensors, AreFoundByRole) {
     EXPECT_EQ(tensors.token_embd, &file.tensor("token_embd.weight"));
     EXPECT_EQ(tensors.output, tensors.token_embd);
     ASSERT_EQ(tensors.layers.size(), 3u);
-    EXPECT_EQ(tensors.layers[2].ffn_down, &file.tensor("blk.2.ffn_down.weight"));
-    EXPECT_EQ(tensors.layers[1].attn_q_bias, file.find_tensor("blk.1.attn_q.bias"));
-    EXPECT_EQ(tensors.layers[1].attn_k_norm, file.find_tensor("blk.1.attn_k_norm.weight"));
+    EXPECT_EQ(tensors.layers[2].matrices.down, &file.tensor("blk.2.ffn_down.weight"));
+    EXPECT_EQ(tensors.layers[1].vectors.q_bias, file.find_tensor("blk.1.attn_q.bias"));
+    EXPECT_EQ(tensors.layers[1].vectors.k_norm, file.find_tensor("blk.1.attn_k_norm.weight"));
   }
 }
 

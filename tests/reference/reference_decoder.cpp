@@ -174,21 +174,22 @@ void add(Array& x, const Array& y) {
 
 // x += the layer's attention, then its feed-forward part; x [n_tokens, hidden].
 void apply_layer(const LayerTensors& layer, const ModelConfig& config, Array& x) {
-  const Array input = normalised(x, *layer.attn_norm, config.rms_eps);
-  Array q = multiply(*layer.attn_q, input, layer.attn_q_bias);
-  Array k = multiply(*layer.attn_k, input, layer.attn_k_bias);
-  const Array v = multiply(*layer.attn_v, input, layer.attn_v_bias);
-  if (layer.attn_q_norm) q = normalised(q, *layer.attn_q_norm, config.rms_eps);
-  if (layer.attn_k_norm) k = normalised(k, *layer.attn_k_norm, config.rms_eps);
+  const auto& [matrices, vectors] = layer;
+  const Array input = normalised(x, *vectors.attn_norm, config.rms_eps);
+  Array q = multiply(*matrices.q, input, vectors.q_bias);
+  Array k = multiply(*matrices.k, input, vectors.k_bias);
+  const Array v = multiply(*matrices.v, input, vectors.v_bias);
+  if (vectors.q_norm) q = normalised(q, *vectors.q_norm, config.rms_eps);
+  if (vectors.k_norm) k = normalised(k, *vectors.k_norm, config.rms_eps);
   rotate(q, config.n_heads, config);
   rotate(k, config.n_kv_heads, config);
-  add(x, multiply(*layer.attn_output, attend(q, k, v, config)));
+  add(x, multiply(*matrices.output, attend(q, k, v, config)));
 
-  const Array ffn_input = normalised(x, *layer.ffn_norm, config.rms_eps);
-  Array inner = multiply(*layer.ffn_gate, ffn_input);
-  const Array up = multiply(*layer.ffn_up, ffn_input);
+  const Array ffn_input = normalised(x, *vectors.ffn_norm, config.rms_eps);
+  Array inner = multiply(*matrices.gate, ffn_input);
+  const Array up = multiply(*matrices.up, ffn_input);
   for (size_t i = 0; i < inner.size(); ++i) inner[i] = inner[i] / (1 + std::exp(-inner[i])) * up[i];  // SwiGLU
-  add(x, multiply(*layer.ffn_down, inner));
+  add(x, multiply(*matrices.down, inner));
 }
 
 }  // namespace

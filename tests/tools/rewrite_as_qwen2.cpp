@@ -103,18 +103,19 @@ class Rewriter {
     const uint64_t old_q = uint64_t{to_.old_n_heads} * to_.head_dim;
     const uint64_t old_kv = uint64_t{to_.old_n_kv_heads} * to_.head_dim;
     const TensorType often = TensorType::kQ4_K, rarely = deserves_more(index) ? TensorType::kQ6_K : often;
-    norm(*layer.attn_norm);
-    matrix(*layer.attn_q, q_rows, to_.hidden, often, rotary_rows(old_q, to_.head_dim));
-    matrix(*layer.attn_k, kv_rows, to_.hidden, often, rotary_rows(old_kv, to_.head_dim));
-    matrix(*layer.attn_v, kv_rows, to_.hidden, rarely, padded_rows(old_kv));
+    const auto& [matrices, vectors] = layer;
+    norm(*vectors.attn_norm);
+    matrix(*matrices.q, q_rows, to_.hidden, often, rotary_rows(old_q, to_.head_dim));
+    matrix(*matrices.k, kv_rows, to_.hidden, often, rotary_rows(old_kv, to_.head_dim));
+    matrix(*matrices.v, kv_rows, to_.hidden, rarely, padded_rows(old_kv));
     zeros(block + "attn_q.bias", q_rows);
     zeros(block + "attn_k.bias", kv_rows);
     zeros(block + "attn_v.bias", kv_rows);
-    matrix(*layer.attn_output, to_.hidden, q_rows, often, padded_rows(to_.old_hidden));
-    norm(*layer.ffn_norm);
-    matrix(*layer.ffn_gate, config_.ffn, to_.hidden, often, padded_rows(config_.ffn));
-    matrix(*layer.ffn_up, config_.ffn, to_.hidden, often, padded_rows(config_.ffn));
-    matrix(*layer.ffn_down, to_.hidden, config_.ffn, rarely, padded_rows(to_.old_hidden));
+    matrix(*matrices.output, to_.hidden, q_rows, often, padded_rows(to_.old_hidden));
+    norm(*vectors.ffn_norm);
+    matrix(*matrices.gate, config_.ffn, to_.hidden, often, padded_rows(config_.ffn));
+    matrix(*matrices.up, config_.ffn, to_.hidden, often, padded_rows(config_.ffn));
+    matrix(*matrices.down, to_.hidden, config_.ffn, rarely, padded_rows(to_.old_hidden));
   }
 
   // llama.cpp's rule for Q4_K_M: the first and last eighth of the layers, and every third between.

@@ -1,0 +1,73 @@
+// A layer's weights and products, one value for each: a file's tensors, their formats, packed weights, device
+// addresses, specs and kernels are the same structs of different values.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <type_traits>
+
+namespace warpchat {
+
+// Shapes as the engine writes them, rows first. Members are in the order of a pass.
+template <class T>
+struct LayerMatrices {
+  T q{};           // [n_heads * head_dim, hidden]
+  T k{}, v{};      // [n_kv_heads * head_dim, hidden]
+  T output{};      // [hidden, n_heads * head_dim]
+  T gate{}, up{};  // [ffn, hidden]
+  T down{};        // [hidden, ffn]
+  static constexpr std::array kMembers = {&LayerMatrices::q,      &LayerMatrices::k,    &LayerMatrices::v,
+                                          &LayerMatrices::output, &LayerMatrices::gate, &LayerMatrices::up,
+                                          &LayerMatrices::down};
+};
+
+// All of F32. Biases and norms of heads are of some architectures only; T{} where there are none.
+template <class T>
+struct LayerVectors {
+  T attn_norm{}, ffn_norm{};       // [hidden]
+  T q_bias{}, k_bias{}, v_bias{};  // [n_heads * head_dim], [n_kv_heads * head_dim] x2
+  T q_norm{}, k_norm{};            // [head_dim]
+  static constexpr std::array kMembers = {&LayerVectors::attn_norm, &LayerVectors::ffn_norm, &LayerVectors::q_bias,
+                                          &LayerVectors::k_bias,    &LayerVectors::v_bias,   &LayerVectors::q_norm,
+                                          &LayerVectors::k_norm};
+};
+
+// In a file, behind "blk.N.".
+inline constexpr LayerMatrices<const char*> kMatrixNames = {.q = "attn_q.weight",
+                                                            .k = "attn_k.weight",
+                                                            .v = "attn_v.weight",
+                                                            .output = "attn_output.weight",
+                                                            .gate = "ffn_gate.weight",
+                                                            .up = "ffn_up.weight",
+                                                            .down = "ffn_down.weight"};
+inline constexpr LayerVectors<const char*> kVectorNames = {.attn_norm = "attn_norm.weight",
+                                                           .ffn_norm = "ffn_norm.weight",
+                                                           .q_bias = "attn_q.bias",
+                                                           .k_bias = "attn_k.bias",
+                                                           .v_bias = "attn_v.bias",
+                                                           .q_norm = "attn_q_norm.weight",
+                                                           .k_norm = "attn_k_norm.weight"};
+
+// Of the matrices with x: the FFN's gate and up are one.
+template <class T>
+struct LayerProducts {
+  T q{}, k{}, v{}, output{}, gate_up{}, down{};
+  static constexpr std::array kMembers = {&LayerProducts::q,      &LayerProducts::k,       &LayerProducts::v,
+                                          &LayerProducts::output, &LayerProducts::gate_up, &LayerProducts::down};
+};
+
+// visit(value, ...) for each member of one of these structs, or of several side by side.
+template <class Visit, class First, class... Others>
+void for_each(Visit&& visit, First& first, Others&&... others) {
+  for (size_t i = 0; i < First::kMembers.size(); ++i)
+    visit(first.*First::kMembers[i], others.*std::remove_cvref_t<Others>::kMembers[i]...);
+}
+
+// The same struct of what `make` makes of each value, made in order.
+template <template <class> class Layer, class T, class Make>
+auto map(const Layer<T>& of, Make&& make) {
+  Layer<std::invoke_result_t<Make&, const T&>> made;
+  for_each([&](auto& to, const T& from) { to = make(from); }, made, of);
+  return made;
+}
+
+}  // namespace warpchat
