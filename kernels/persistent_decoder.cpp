@@ -11,7 +11,6 @@
 #include "kernels/columns.h"
 #include "kernels/error_word.h"
 #include "kernels/grid_barrier.h"
-#include "kernels/phase_program.h"
 #include "kernels/token_functions.h"
 
 namespace warpchat {
@@ -181,28 +180,41 @@ class DecoderWriter {
   // What a phase reads of the tables, it asks for before it waits.
   void run_phase(const Phase& phase, uint32_t index) {
     const bool waits = !phase.waits_for.empty() && index != 0;  // the first one's barrier ends the token
-    run_phase(phase.name, index, waits, [&](const Wait& wait) { write_phase(phase.name, wait); });
+    run_phase(name_of(phase.kind), index, waits, [&](const Wait& wait) { write_phase(phase.kind, wait); });
   }
   template <class Number, class F>
-  void run_phase(const std::string& name, const Number& index, bool waits, const F& write) {
+  void run_phase(std::string_view name, const Number& index, bool waits, const F& write) {
     const Wait wait = [&] {
       if (waits) barrier_.wait();
       if (stamps_) stamps_->begin(index);
     };
-    b_.region(name, [&] { b_.in_turn([&] { write(wait); }); });
+    b_.region(std::string(name), [&] { b_.in_turn([&] { write(wait); }); });
     if (stamps_) stamps_->end(index);
   }
 
-  void write_phase(const std::string& name, const Wait& wait) {
-    if (name == "embed") return embed(wait);
-    if (name == "scatter") return scatter(wait);
-    if (name == "attention") return attend(wait);
-    if (name == "output") return multiply(offsetof(LayerRow, output), functions_.output, at_.mixed, wait);
-    if (name == "gate_up") return multiply(offsetof(LayerRow, gate_up), functions_.gate_up, at_.hidden, wait);
-    if (name == "down") return multiply(offsetof(LayerRow, down), functions_.down, at_.inner, wait);
-    if (name == "choose") return choose(wait);
-    if (name == "publish") return publish(wait);
-    throw Error("the persistent decoder has no phase " + name);
+  void write_phase(PhaseKind kind, const Wait& wait) {
+    switch (kind) {
+      case PhaseKind::kEmbed:
+        return embed(wait);
+      case PhaseKind::kScatter:
+        return scatter(wait);
+      case PhaseKind::kAttention:
+        return attend(wait);
+      case PhaseKind::kOutput:
+        return multiply(offsetof(LayerRow, output), functions_.output, at_.mixed, wait);
+      case PhaseKind::kGateUp:
+        return multiply(offsetof(LayerRow, gate_up), functions_.gate_up, at_.hidden, wait);
+      case PhaseKind::kDown:
+        return multiply(offsetof(LayerRow, down), functions_.down, at_.inner, wait);
+      case PhaseKind::kChoose:
+        return choose(wait);
+      case PhaseKind::kPublish:
+        return publish(wait);
+      case PhaseKind::kQkv:
+      case PhaseKind::kLogits:
+        break;  // multiply_normed
+    }
+    throw Error("the persistent decoder has no phase " + std::string(name_of(kind)) + " of its own");
   }
 
   Global<u8> row(size_t offset) const { return *layer_ + offset; }
@@ -460,12 +472,19 @@ SampleSpec persistent_sampling(const PersistentSpec& spec) {
 // multiply_normed reads the rows of its products one after the other, side by side in memory; other products' rows were
 // asked for before the barrier. publish reads step, choice, position and error, the host's stop flag and what it has
 // taken, and the token must have arrived there before the next one begins.
-Waits persistent_waits(std::string_view phase) {
-  if (phase == "qkv") return {.common = 3, .local = 3};
-  if (phase == "logits") return {.common = 1, .local = 1};
-  if (phase == "choose") return {.l2 = 1};
-  if (phase == "publish") return {.host = 2, .l2 = 5};
-  return {};
+Waits persistent_waits(PhaseKind phase) {
+  switch (phase) {
+    case PhaseKind::kQkv:
+      return {.common = 3, .local = 3};
+    case PhaseKind::kLogits:
+      return {.common = 1, .local = 1};
+    case PhaseKind::kChoose:
+      return {.l2 = 1};
+    case PhaseKind::kPublish:
+      return {.host = 2, .l2 = 5};
+    default:
+      return {};
+  }
 }
 
 uint32_t persistent_attention_teams(uint32_t shared_bytes) {

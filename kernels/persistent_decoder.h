@@ -15,9 +15,9 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "kernels/phase_program.h"
 #include "kernels/product_variants.h"
 #include "kernels/sampling.h"
 
@@ -136,7 +136,7 @@ inline constexpr uint32_t kPersistentThreads = 256;
 inline constexpr uint32_t kPersistentBlocksPerSm = 512 / kPersistentThreads;  // 128 registers a thread
 
 // Of a phase of decoder_program(), between its barrier and the flows of its kernels' bodies; all of publish's.
-Waits persistent_waits(std::string_view phase);
+Waits persistent_waits(PhaseKind phase);
 // Of a block, for a body with so much shared memory.
 uint32_t persistent_attention_teams(uint32_t shared_bytes);
 

@@ -9,8 +9,10 @@
 namespace warpchat {
 namespace {
 
+std::string text_of(PhaseKind kind) { return std::string(name_of(kind)); }
+
 [[noreturn]] void refuse(const Phase& phase, const std::string& what) {
-  throw Error("phase " + phase.name + " " + what);
+  throw Error("phase " + text_of(phase.kind) + " " + what);
 }
 
 std::vector<const Phase*> unrolled(const PhaseProgram& program) {
@@ -26,19 +28,19 @@ std::vector<const Phase*> unrolled(const PhaseProgram& program) {
   return order;
 }
 
-void check_names(const PhaseProgram& program) {
-  std::set<std::string> names;
+void check_kinds(const PhaseProgram& program) {
+  std::set<PhaseKind> kinds;
   for (const Phase& phase : program.phases)
-    if (!names.insert(phase.name).second) refuse(phase, "stands twice in the program");
+    if (!kinds.insert(phase.kind).second) refuse(phase, "stands twice in the program");
   for (const Phase& phase : program.phases)
-    for (const std::string& name : phase.waits_for)
-      if (!names.contains(name)) refuse(phase, "waits for " + name + ", which no phase is");
+    for (const PhaseKind kind : phase.waits_for)
+      if (!kinds.contains(kind)) refuse(phase, "waits for " + text_of(kind) + ", which is not in the program");
 }
 
-// The last of `order` before `at` with this name.
-std::optional<size_t> last_before(const std::vector<const Phase*>& order, size_t at, const std::string& name) {
+// The last of `order` before `at` of this kind.
+std::optional<size_t> last_before(const std::vector<const Phase*>& order, size_t at, PhaseKind kind) {
   while (at-- > 0)
-    if (order[at]->name == name) return at;
+    if (order[at]->kind == kind) return at;
   return {};
 }
 
@@ -47,13 +49,14 @@ std::optional<size_t> last_before(const std::vector<const Phase*>& order, size_t
 size_t ended_before(const std::vector<const Phase*>& order, size_t at, size_t ended) {
   const Phase& phase = *order[at];
   bool waits = at == 0 || phase.waits_for.empty();
-  for (const std::string& name : phase.waits_for) {
-    const auto awaited = last_before(order, at, name);
+  for (const PhaseKind kind : phase.waits_for) {
+    const auto awaited = last_before(order, at, kind);
     if (!awaited) continue;
     waits = true;
     ended = std::max(ended, *awaited + 1);
   }
-  if (!waits) refuse(phase, "waits for " + phase.waits_for[0] + ", which comes only behind it: nobody goes on");
+  if (!waits)
+    refuse(phase, "waits for " + text_of(phase.waits_for[0]) + ", which comes only behind it: nobody goes on");
   return ended;
 }
 
@@ -62,7 +65,7 @@ void check_apart(const Phase& early, const Phase& late) {
                          const char* did) {
     for (const std::string& memory : a)
       if (std::count(b.begin(), b.end(), memory) != 0)
-        refuse(late, std::string(does) + " " + memory + " while " + early.name + " may still " + did +
+        refuse(late, std::string(does) + " " + memory + " while " + text_of(early.kind) + " may still " + did +
                          " it; it must wait for it");
   };
   check(late.reads, early.writes, "reads", "write");
@@ -73,7 +76,7 @@ void check_apart(const Phase& early, const Phase& late) {
 }  // namespace
 
 void check_program(const PhaseProgram& program) {
-  check_names(program);
+  check_kinds(program);
   const std::vector<const Phase*> order = unrolled(program);
   size_t ended = 0;
   for (size_t at = 0; at < order.size(); ++at) {
@@ -89,17 +92,24 @@ uint64_t barriers_of_a_token(const PhaseProgram& program, uint64_t n_layers) {
   return n;
 }
 
+std::string_view name_of(PhaseKind kind) {
+  constexpr std::string_view kNames[] = {"embed",   "qkv",  "scatter", "attention", "output",
+                                         "gate_up", "down", "logits",  "choose",    "publish"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
 PhaseProgram decoder_program() {
-  return {{{"embed", {"state", "weights"}, {"hidden"}, {"publish"}},
-           {"qkv", {"hidden"}, {"q", "k", "v"}, {"embed", "down"}},
-           {"scatter", {"q", "k", "v", "state"}, {"q", "cache"}, {"qkv"}},
-           {"attention", {"q", "cache", "state"}, {"mixed", "scratch"}, {"scatter"}},
-           {"output", {"mixed", "hidden"}, {"hidden"}, {"attention"}},
-           {"gate_up", {"hidden"}, {"inner"}, {"output"}},
-           {"down", {"inner", "hidden"}, {"hidden"}, {"gate_up"}},
-           {"logits", {"hidden"}, {"logits"}, {"down"}},
-           {"choose", {"logits", "state"}, {"choice", "rows"}, {"logits"}},
-           {"publish", {"choice", "rows", "state"}, {"state"}, {"choose"}}},
+  using enum PhaseKind;
+  return {{{kEmbed, {"state", "weights"}, {"hidden"}, {kPublish}},
+           {kQkv, {"hidden"}, {"q", "k", "v"}, {kEmbed, kDown}},
+           {kScatter, {"q", "k", "v", "state"}, {"q", "cache"}, {kQkv}},
+           {kAttention, {"q", "cache", "state"}, {"mixed", "scratch"}, {kScatter}},
+           {kOutput, {"mixed", "hidden"}, {"hidden"}, {kAttention}},
+           {kGateUp, {"hidden"}, {"inner"}, {kOutput}},
+           {kDown, {"inner", "hidden"}, {"hidden"}, {kGateUp}},
+           {kLogits, {"hidden"}, {"logits"}, {kDown}},
+           {kChoose, {"logits", "state"}, {"choice", "rows"}, {kLogits}},
+           {kPublish, {"choice", "rows", "state"}, {"state"}, {kChoose}}},
           1,
           7};
 }

@@ -4,15 +4,30 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace warpchat {
 
+enum class PhaseKind : uint8_t {
+  kEmbed,
+  kQkv,
+  kScatter,
+  kAttention,
+  kOutput,
+  kGateUp,
+  kDown,
+  kLogits,
+  kChoose,
+  kPublish
+};
+std::string_view name_of(PhaseKind kind);
+
 struct Phase {
-  std::string name;
+  PhaseKind kind;
   std::vector<std::string> reads, writes;  // of memory that several blocks share
-  // Of each name the phase that ended last, in this token or the one before; none: the phase follows without a barrier.
-  std::vector<std::string> waits_for;
+  // Of each kind the phase that ended last, in this token or the one before; none: the phase follows without a barrier.
+  std::vector<PhaseKind> waits_for;
 };
 
 struct PhaseProgram {

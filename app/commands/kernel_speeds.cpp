@@ -55,7 +55,7 @@ TextTable phase_table(const GpuTraits& gpu, const std::vector<KernelGroup>& toke
   for (size_t i = 0; i < token.size(); ++i) {
     const KernelGroup& group = token[i];
     if (group.form == KernelGroup::Form::kSeparate) continue;
-    Row& row = row_of(rows, group.phase);
+    Row& row = row_of(rows, std::string(name_of(group.phase)));
     const PhaseSeconds& time = times[i];
     row.group = &group, ++row.calls, row.time += time, all += time;
   }

@@ -17,7 +17,8 @@ PhaseProfile::PhaseProfile(Profile& profile, PassKernels& token_kernels, const P
       launch_(launch),
       program_(decoder_program()),
       kernel_(profile.operation(launch.kernel().kernel().name)) {
-  for (const Phase& phase : program_.phases) operations_.push_back(profile.operation("persistent " + phase.name));
+  for (const Phase& phase : program_.phases)
+    operations_.push_back(profile.operation("persistent " + std::string(name_of(phase.kind))));
 }
 
 StampRequest PhaseProfile::stamps() const {
@@ -90,17 +91,28 @@ void PhaseProfile::record_shares(std::span<const std::vector<Stamp>> blocks, con
 uint64_t PhaseProfile::bytes_of(uint32_t phase, size_t layer, uint32_t position) {
   const PassKernels::Steps& steps = kernels_.steps();
   const LayerSteps& l = steps.layers[std::min(layer, steps.layers.size() - 1)];
-  const std::string& name = program_.phases[phase].name;
-  if (name == "embed") return steps.embedding.kernel->kernel().cost.bytes;
-  if (name == "qkv") return l.q.bytes(1) + l.k.bytes(1) + l.v.bytes(1);
-  if (name == "scatter") return steps.kv_scatter.kernel->kernel().cost.bytes;
-  if (name == "attention")
-    return attention_cost(std::get<AttentionSpec>(kernels_.specs().attention), position + 1).bytes;
-  if (name == "output") return l.output.bytes(1);
-  if (name == "gate_up") return l.gate_up.bytes(1);
-  if (name == "down") return l.down.bytes(1);
-  if (name == "logits") return kernels_.logits().bytes(1);
-  if (name == "choose") return uint64_t{kernels_.specs().embedding.n_vocab} * sizeof(float);
+  switch (program_.phases[phase].kind) {
+    case PhaseKind::kEmbed:
+      return steps.embedding.kernel->kernel().cost.bytes;
+    case PhaseKind::kQkv:
+      return l.q.bytes(1) + l.k.bytes(1) + l.v.bytes(1);
+    case PhaseKind::kScatter:
+      return steps.kv_scatter.kernel->kernel().cost.bytes;
+    case PhaseKind::kAttention:
+      return attention_cost(std::get<AttentionSpec>(kernels_.specs().attention), position + 1).bytes;
+    case PhaseKind::kOutput:
+      return l.output.bytes(1);
+    case PhaseKind::kGateUp:
+      return l.gate_up.bytes(1);
+    case PhaseKind::kDown:
+      return l.down.bytes(1);
+    case PhaseKind::kLogits:
+      return kernels_.logits().bytes(1);
+    case PhaseKind::kChoose:
+      return uint64_t{kernels_.specs().embedding.n_vocab} * sizeof(float);
+    case PhaseKind::kPublish:
+      return 0;
+  }
   return 0;
 }
 

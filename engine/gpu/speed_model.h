@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "kernels/flow.h"
+#include "kernels/phase_program.h"
 #include "models/model_config.h"
 #include "ptx/target.h"
 
@@ -60,7 +61,7 @@ struct KernelWork {
 // share bandwidth and processors.
 struct KernelGroup {
   enum class Form : uint8_t { kBoth, kSeparate, kPersistent };
-  std::string phase;  // as in decoder_program()
+  PhaseKind phase;
   std::vector<KernelWork> kernels;
   Form form = Form::kBoth;
 };

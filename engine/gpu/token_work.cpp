@@ -8,17 +8,17 @@ namespace {
 
 using Form = KernelGroup::Form;
 
-// From the embedding to the layers' end; the phases' names are those of decoder_program().
+// From the embedding to the layers' end; phases as in decoder_program().
 std::vector<KernelGroup> layers_at(const KernelWorks& works, uint32_t position, Form form) {
-  std::vector<KernelGroup> groups{{"embed", {works.embedding()}, form}};
+  std::vector<KernelGroup> groups{{PhaseKind::kEmbed, {works.embedding()}, form}};
   const KernelWork scatter = works.kv_scatter(), attention = works.attention(position);
   for (const LayerSpecs& layer : works.specs().layers) {
-    groups.push_back({"qkv", works.products({&layer.q, &layer.k, &layer.v}), form});
-    groups.push_back({"scatter", {scatter}, form});
-    groups.push_back({"attention", {attention}, form});
-    groups.push_back({"output", works.products({&layer.output}), form});
-    groups.push_back({"gate_up", works.products({&layer.gate_up}), form});
-    groups.push_back({"down", works.products({&layer.down}), form});
+    groups.push_back({PhaseKind::kQkv, works.products({&layer.q, &layer.k, &layer.v}), form});
+    groups.push_back({PhaseKind::kScatter, {scatter}, form});
+    groups.push_back({PhaseKind::kAttention, {attention}, form});
+    groups.push_back({PhaseKind::kOutput, works.products({&layer.output}), form});
+    groups.push_back({PhaseKind::kGateUp, works.products({&layer.gate_up}), form});
+    groups.push_back({PhaseKind::kDown, works.products({&layer.down}), form});
   }
   return groups;
 }
@@ -38,10 +38,10 @@ uint64_t TokenWork::barriers() const { return barriers_of_a_token(decoder_progra
 
 std::vector<KernelGroup> TokenWork::at(uint32_t position) const {
   std::vector<KernelGroup> groups = layers_at(works_, position, Form::kBoth);
-  groups.push_back({"logits", {logits()}});
-  groups.push_back({"choose", {sampling_}, Form::kSeparate});
-  groups.push_back({"choose", {persistent_sampling_}, Form::kPersistent});
-  groups.push_back({"publish", {}, Form::kPersistent});
+  groups.push_back({PhaseKind::kLogits, {logits()}});
+  groups.push_back({PhaseKind::kChoose, {sampling_}, Form::kSeparate});
+  groups.push_back({PhaseKind::kChoose, {persistent_sampling_}, Form::kPersistent});
+  groups.push_back({PhaseKind::kPublish, {}, Form::kPersistent});
   return groups;
 }
 
@@ -51,7 +51,7 @@ PassWork::PassWork(const DecoderSpecs& specs, ptx::Target target, uint32_t colum
 
 std::vector<KernelGroup> PassWork::at(uint32_t position) const {
   std::vector<KernelGroup> groups = layers_at(works_, position, Form::kSeparate);
-  groups.push_back({"logits", {logits_}, Form::kSeparate});
+  groups.push_back({PhaseKind::kLogits, {logits_}, Form::kSeparate});
   return groups;
 }
 

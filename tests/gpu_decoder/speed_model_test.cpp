@@ -80,15 +80,18 @@ TEST(SpeedModel, LetsBytesComeWhileBlocksWait) {
   KernelWork work = eight_blocks({.memory = 1}, 10'000'000, 0);  // 10 ms
   const double barrier = barrier_seconds(kRound);
   ASSERT_GT(barrier, 3e-3);
-  EXPECT_NEAR(phase_seconds(kRound, {"output", {work}}).total(), barrier + 4e-3 + 10e-3, 1e-12);
+  EXPECT_NEAR(phase_seconds(kRound, {PhaseKind::kOutput, {work}}).total(), barrier + 4e-3 + 10e-3, 1e-12);
   work.flow.bytes_ahead = 2'000'000;
-  EXPECT_NEAR(phase_seconds(kRound, {"output", {work}}).total(), barrier + 0.8 * 4e-3 + 0.2 * 1e-3 + 8e-3, 1e-12);
+  EXPECT_NEAR(phase_seconds(kRound, {PhaseKind::kOutput, {work}}).total(), barrier + 0.8 * 4e-3 + 0.2 * 1e-3 + 8e-3,
+              1e-12);
   work.flow.bytes_ahead = 10'000'000;
-  EXPECT_NEAR(phase_seconds(kRound, {"output", {work}}).total(), 1e-3 + 10e-3, 1e-12) << "not before the barrier began";
+  EXPECT_NEAR(phase_seconds(kRound, {PhaseKind::kOutput, {work}}).total(), 1e-3 + 10e-3, 1e-12)
+      << "not before the barrier began";
   // From the last phase with weights on.
   work.weight_bytes = work.bytes;
   const KernelWork waits = eight_blocks({.l2 = 1}, 0, 0);
-  const std::vector<KernelGroup> token = {{"gate_up", {work}}, {"attention", {waits}}, {"output", {work}}};
+  const std::vector<KernelGroup> token = {
+      {PhaseKind::kGateUp, {work}}, {PhaseKind::kAttention, {waits}}, {PhaseKind::kOutput, {work}}};
   const std::vector<PhaseSeconds> found = token_seconds(kRound, token);
   EXPECT_NEAR(found[0].total(), 1e-3 + 10e-3, 1e-12);
   EXPECT_NEAR(found[1].total(), barrier + 1e-3, 1e-12);
@@ -97,10 +100,11 @@ TEST(SpeedModel, LetsBytesComeWhileBlocksWait) {
 
 TEST(SpeedModel, AddsLaunchesOfKernelsAndBarriersOfPhases) {
   const KernelWork bytes = eight_blocks({}, 1'000'000, 0), waits = eight_blocks({.l2 = 2}, 100'000, 0);
-  const std::vector<KernelGroup> token = {
-      {"output", {bytes, waits}}, {"down", {bytes}, Form::kSeparate}, {"publish", {}, Form::kPersistent}};
+  const std::vector<KernelGroup> token = {{PhaseKind::kOutput, {bytes, waits}},
+                                          {PhaseKind::kDown, {bytes}, Form::kSeparate},
+                                          {PhaseKind::kPublish, {}, Form::kPersistent}};
   const TokensPerSecond speed = predict(kRound, token, 2);
-  const double alone = 2 * 5e-3 + 4.1e-3, publish = seconds(kRound, persistent_waits("publish"));
+  const double alone = 2 * 5e-3 + 4.1e-3, publish = seconds(kRound, persistent_waits(PhaseKind::kPublish));
   EXPECT_DOUBLE_EQ(speed.bandwidth, 1 / 2.1e-3);
   EXPECT_DOUBLE_EQ(speed.stream, 1 / (alone + 3 * 3e-3));
   EXPECT_DOUBLE_EQ(speed.graph, 1 / (alone + 3 * 2e-3));
@@ -224,7 +228,7 @@ TEST(PredictedSpeed, OfBytesAloneIsTheRoofline) {
   }
 }
 
-const KernelGroup& group_of(const std::vector<KernelGroup>& token, const std::string& phase) {
+const KernelGroup& group_of(const std::vector<KernelGroup>& token, PhaseKind phase) {
   return *std::ranges::find_if(token,
                                [&](const KernelGroup& g) { return g.phase == phase && g.form != Form::kSeparate; });
 }
@@ -244,18 +248,20 @@ TEST(PredictedSpeed, OfPartsIsWhatWasEstimatedByHand) {
     const TokenWork& work = token_of(row.shape);
     const std::vector<KernelGroup> token = work.at(63);
     EXPECT_EQ(work.barriers(), row.barriers) << row.shape;
-    EXPECT_NEAR(phase_seconds(gpu, group_of(token, "down")).start * 1e6, row.fill_of_down, 0.05 * row.fill_of_down);
-    EXPECT_NEAR(phase_seconds(gpu, group_of(token, "attention")).total() * 1e6, row.attention, 0.1 * row.attention);
-    EXPECT_NEAR(phase_seconds(gpu, group_of(token, "choose")).total() * 1e6, 33, 3) << row.shape;
+    EXPECT_NEAR(phase_seconds(gpu, group_of(token, PhaseKind::kDown)).start * 1e6, row.fill_of_down,
+                0.05 * row.fill_of_down);
+    EXPECT_NEAR(phase_seconds(gpu, group_of(token, PhaseKind::kAttention)).total() * 1e6, row.attention,
+                0.1 * row.attention);
+    EXPECT_NEAR(phase_seconds(gpu, group_of(token, PhaseKind::kChoose)).total() * 1e6, 33, 3) << row.shape;
   }
   const std::vector<KernelGroup> token = token_of("qwen2.5-1.5b").at(63), later = token_of("qwen2.5-1.5b").at(4095);
-  EXPECT_NEAR(bytes_in_flight(gpu, group_of(token, "qkv")), 9e3, 1e3);
-  EXPECT_NEAR(bytes_in_flight(gpu, group_of(token, "gate_up")), 37e3, 2e3);
-  EXPECT_NEAR(bytes_in_flight(gpu, group_of(token, "logits")), 54e3, 1e3);
-  const Rounds of_gate_up = rounds(gpu, group_of(token, "gate_up"));
+  EXPECT_NEAR(bytes_in_flight(gpu, group_of(token, PhaseKind::kQkv)), 9e3, 1e3);
+  EXPECT_NEAR(bytes_in_flight(gpu, group_of(token, PhaseKind::kGateUp)), 37e3, 2e3);
+  EXPECT_NEAR(bytes_in_flight(gpu, group_of(token, PhaseKind::kLogits)), 54e3, 1e3);
+  const Rounds of_gate_up = rounds(gpu, group_of(token, PhaseKind::kGateUp));
   EXPECT_EQ(of_gate_up.dealt, 2u);
   EXPECT_NEAR(of_gate_up.even, 1.06, 0.005);
-  const KernelGroup& attention = group_of(later, "attention");
+  const KernelGroup& attention = group_of(later, PhaseKind::kAttention);
   EXPECT_NEAR(rounds(gpu, attention).even, 64.0 / 528, 1e-9) << "teams with work, of all";
   const SampleSpec sampling{.n_vocab = 151936};
   EXPECT_NEAR(launch_seconds(gpu, sampling_work(sampling, gpu.target, true, 40), 0).total() * 1e6, 70, 4);

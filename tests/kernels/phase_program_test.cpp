@@ -26,30 +26,34 @@ struct BrokenCase {
 };
 std::ostream& operator<<(std::ostream& out, const BrokenCase& c) { return out << c.name; }
 
+using enum PhaseKind;
+
 const BrokenCase kCases[] = {
     {"reads_without_a_barrier",
-     {{{"write", {}, {"x"}, {"read"}}, {"read", {"x"}, {}, {}}}},
-     "phase read reads x while write may still write it; it must wait for it"},
+     {{{kEmbed, {}, {"x"}, {kQkv}}, {kQkv, {"x"}, {}, {}}}},
+     "phase qkv reads x while embed may still write it; it must wait for it"},
     {"next_token_overwrites_what_is_read",
-     {{{"write", {}, {"x"}, {}}, {"read", {"x"}, {}, {"write"}}}},
-     "phase write writes x while read may still read it; it must wait for it"},
+     {{{kEmbed, {}, {"x"}, {}}, {kQkv, {"x"}, {}, {kEmbed}}}},
+     "phase embed writes x while qkv may still read it; it must wait for it"},
     {"next_layer_overwrites_what_is_read",
-     {{{"first", {}, {"x"}, {"last"}}, {"layer", {"x"}, {"y"}, {"first"}}, {"last", {"y"}, {}, {"layer"}}}, 1, 2},
-     "phase layer writes y while layer may still write it; it must wait for it"},
+     {{{kEmbed, {}, {"x"}, {kLogits}}, {kQkv, {"x"}, {"y"}, {kEmbed}}, {kLogits, {"y"}, {}, {kQkv}}}, 1, 2},
+     "phase qkv writes y while qkv may still write it; it must wait for it"},
     {"two_writers",
-     {{{"one", {}, {"x"}, {"two"}}, {"two", {}, {"x"}, {}}}},
-     "phase two writes x while one may still write it; it must wait for it"},
-    {"waits_for_the_wrong_phase",  // `one` has ended, `two` has not
-     {{{"one", {}, {"x"}, {"three"}}, {"two", {"x"}, {"y"}, {"one"}}, {"three", {"y"}, {}, {"one"}}}},
-     "phase three reads y while two may still write it; it must wait for it"},
+     {{{kEmbed, {}, {"x"}, {kQkv}}, {kQkv, {}, {"x"}, {}}}},
+     "phase qkv writes x while embed may still write it; it must wait for it"},
+    {"waits_for_the_wrong_phase",  // embed has ended, qkv has not
+     {{{kEmbed, {}, {"x"}, {kScatter}}, {kQkv, {"x"}, {"y"}, {kEmbed}}, {kScatter, {"y"}, {}, {kEmbed}}}},
+     "phase scatter reads y while qkv may still write it; it must wait for it"},
     {"waits_for_what_comes_later",
-     {{{"one", {}, {"x"}, {}}, {"two", {"x"}, {}, {"three"}}, {"three", {}, {}, {"two"}}}},
-     "phase two waits for three, which comes only behind it: nobody goes on"},
+     {{{kEmbed, {}, {"x"}, {}}, {kQkv, {"x"}, {}, {kScatter}}, {kScatter, {}, {}, {kQkv}}}},
+     "phase qkv waits for scatter, which comes only behind it: nobody goes on"},
     {"waits_for_itself",
-     {{{"one", {}, {}, {}}, {"two", {}, {}, {"two"}}}},
-     "phase two waits for two, which comes only behind it: nobody goes on"},
-    {"waits_for_nobody", {{{"one", {}, {}, {"none"}}}}, "phase one waits for none, which no phase is"},
-    {"stands_twice", {{{"one", {}, {}, {}}, {"one", {}, {}, {}}}}, "phase one stands twice in the program"},
+     {{{kEmbed, {}, {}, {}}, {kQkv, {}, {}, {kQkv}}}},
+     "phase qkv waits for qkv, which comes only behind it: nobody goes on"},
+    {"waits_for_nobody",
+     {{{kEmbed, {}, {}, {kPublish}}}},
+     "phase embed waits for publish, which is not in the program"},
+    {"stands_twice", {{{kEmbed, {}, {}, {}}, {kEmbed, {}, {}, {}}}}, "phase embed stands twice in the program"},
 };
 
 class BrokenProgram : public ::testing::TestWithParam<BrokenCase> {};
@@ -62,7 +66,7 @@ TEST(PhaseProgram, NeedsEveryBarrier) {
   for (size_t i = 0; i < decoder_program().phases.size(); ++i) {
     PhaseProgram program = decoder_program();
     program.phases[i].waits_for.clear();
-    EXPECT_NE(refusal(program), "") << program.phases[i].name;
+    EXPECT_NE(refusal(program), "") << name_of(program.phases[i].kind);
   }
 }
 
