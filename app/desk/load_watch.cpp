@@ -9,7 +9,8 @@ namespace warpchat {
 
 namespace {
 constexpr std::chrono::seconds kBetweenSamples{1}, kBetweenVainTries{10};
-}
+constexpr std::chrono::milliseconds kLeastBetween{900};  // for speeds that mean something
+}  // namespace
 
 LoadWatch::LoadWatch(Board& board, std::function<void(Task)> post, const Endpoint& endpoint)
     : board_(board), post_(std::move(post)), endpoint_(endpoint), loop_(http_options(endpoint)) {}
@@ -39,8 +40,10 @@ void LoadWatch::take(const HttpAnswer& answer, const std::exception_ptr& fault) 
   try {
     if (fault) std::rethrow_exception(fault);
     LoadSample now{metrics_of(endpoint_, answer), Clock::now()};
-    profile.load = load_rows(now, last_);
-    last_ = std::move(now);
+    const bool is_later = !last_ || now.at - last_->at >= kLeastBetween;
+    if (is_later && last_) before_ = last_;
+    profile.load = load_rows(now, before_ ? before_ : last_);
+    if (is_later) last_ = std::move(now);
   } catch (const std::exception& error) {
     profile.absence = error.what();
   }

@@ -33,7 +33,7 @@ class LoadWatch : public std::enable_shared_from_this<LoadWatch> {
   std::string status_;
   bool asks_ = false;
   Clock::time_point next_;
-  std::optional<LoadSample> last_;
+  std::optional<LoadSample> last_, before_;
   HttpLoop loop_;  // ends first
 };
 

@@ -11,7 +11,7 @@ namespace warpchat::gui {
 
 namespace {
 
-constexpr float kNameDigits = 24, kValueDigits = 14, kBetween = 6;
+constexpr float kNameDigits = 20, kValueDigits = 13, kBetween = 3;
 constexpr float kHeight = 30, kColumn = 2, kLongAnswer = 150;  // kLongAnswer: tokens, which the strip may not hold
 
 void draw_cells(const LoadRow& row, const ProfilerOverlay::Look& look) {
