@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
 #include "app/answer_printer.h"
+#include "app/output.h"
 #include "app/signals.h"
 #include "engine/profile_report.h"
 #include "models/error.h"
@@ -20,7 +22,16 @@ using std::chrono::milliseconds;
 constexpr milliseconds kTick{100};
 constexpr int kMostEventsAtOnce = 64;  // a model may be faster than the terminal; Ctrl-C must still be seen
 
-// The events of a generation, as they come.
+// The events of a generation, as they come, into text.
+struct EventGatherer {
+  StreamedAnswer& answer;
+
+  void operator()(const TextDelta& delta) const { (delta.thinking ? answer.reasoning : answer.text) += delta.text; }
+  void operator()(const Notice& notice) const { write_error("chat: " + notice.text + "\n"); }
+  void operator()(const auto&) const {}
+};
+
+// To the output.
 struct EventPrinter {
   AnswerPrinter& printer;
 
@@ -62,34 +73,52 @@ std::string summary(const Timings& t, uint64_t seed, const std::string& gaps) {
          (gaps.empty() ? "" : "gaps         " + gaps + "\n") + "seed         " + std::to_string(seed) + "\n";
 }
 
-StreamedAnswer stream_to_end(Generation& generation, std::optional<GenerationEnd>& end, const ChatSettings& settings) {
+StreamedAnswer stream_to_end(Generation& generation, std::optional<GenerationEnd>& end, const ChatSettings& settings,
+                             AnswerGoes goes) {
   AnswerPrinter printer(settings);
-  bool interrupted = false;
+  StreamedAnswer answer;
+  const bool prints = goes == AnswerGoes::kToOutput;
   const NotedInterrupts noted;
   while (!end) {
     std::optional<Event> event = generation.next_event(kTick);
-    printer.tick();
+    if (prints) printer.tick();
     for (int n = 1; event; ++n) {
       if (const auto* its_end = std::get_if<GenerationEnd>(&*event)) end = *its_end;
-      std::visit(EventPrinter{printer}, *event);
+      prints ? std::visit(EventPrinter{printer}, *event) : std::visit(EventGatherer{answer}, *event);
       event = end || n == kMostEventsAtOnce ? std::nullopt : generation.next_event(milliseconds(0));
     }
     printer.flush();
     if (take_interrupt()) {
-      interrupted = true;
+      answer.interrupted = true;
       generation.stop();
     }
   }
   if (end->reason == EndReason::kFailed) throw Error(end->error);
-  return {*end, interrupted};
+  answer.end = *end;
+  return answer;
+}
+
+std::string_view stop_reason(EndReason reason) {
+  switch (reason) {
+    case EndReason::kEndOfText:
+      return "stop";
+    case EndReason::kTokenLimit:
+      return "length";
+    case EndReason::kContextFull:
+      return "context_full";
+    case EndReason::kStopped:
+    case EndReason::kFailed:
+      return "interrupted";
+  }
+  return "";
 }
 
 }  // namespace
 
-StreamedAnswer stream_answer(Generation& generation, const ChatSettings& settings) {
+StreamedAnswer stream_answer(Generation& generation, const ChatSettings& settings, AnswerGoes goes) {
   std::optional<GenerationEnd> end;
   try {
-    return stream_to_end(generation, end, settings);
+    return stream_to_end(generation, end, settings, goes);
   } catch (...) {
     generation.stop();
     while (!end)
@@ -97,6 +126,28 @@ StreamedAnswer stream_answer(Generation& generation, const ChatSettings& setting
         if (const auto* its_end = std::get_if<GenerationEnd>(&*event)) end = *its_end;
     throw;
   }
+}
+
+std::string answer_json(const StreamedAnswer& answer, const std::string& model, uint64_t seed) {
+  const Timings& t = answer.end.timings;
+  const nlohmann::ordered_json json = {
+      {"model", model},
+      {"answer", answer.text},
+      {"reasoning", answer.reasoning},
+      {"stop_reason", stop_reason(answer.end.reason)},
+      {"usage",
+       {{"prompt_tokens", t.prompt_tokens},
+        {"cached_tokens", t.reused_tokens},
+        {"completion_tokens", t.generated_tokens},
+        {"total_tokens", t.prompt_tokens + t.generated_tokens}}},
+      {"timings",
+       {{"prompt_seconds", t.prompt_seconds},
+        {"first_token_seconds", t.first_token_seconds},
+        {"generate_seconds", t.generate_seconds},
+        {"prompt_per_second", per_second(t.prompt_tokens - t.reused_tokens, t.prompt_seconds)},
+        {"generated_per_second", per_second(t.generated_tokens, t.generate_seconds)}}},
+      {"seed", seed}};
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 std::string timing_report(const Timings& timings, uint64_t seed, const Profile& profile, const std::string& gaps) {

@@ -138,6 +138,7 @@ void add_chat(CLI::App& app, ChatOptions& o) {
   number(app, "-n,--n-predict", o.n_predict, "most tokens of an answer; -1: until it ends, the default", -1);
   app.add_flag("--raw", o.raw, "complete the prompt as it is, without a chat template");
   app.add_flag("-e,--escape", o.escapes, "read \\n, \\t, \\\\ and the like in -p; default: they are text");
+  app.add_flag("--json", o.json, "print the one answer as a JSON object, with its reasoning, usage and timings");
   app.add_flag("--parse-special", o.parse_special,
                "read <|im_end|> and other control tokens in messages, too; default: there they are text");
   text(app, "--chat-template", o.chat_template, "JINJA", "a template instead of the model's: its text, or 'chatml'");

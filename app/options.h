@@ -38,6 +38,7 @@ struct ChatOptions : ModelFlags, SamplingFlags {
   std::string system_prompt;
   int32_t n_predict = -1;  // -1: until the end of the answer
   bool raw = false, parse_special = false;
+  bool json = false;      // one answer as a JSON object
   bool escapes = false;   // \n and the like in -p are read
   bool converse = false;  // asked for by name, so that a prompt contradicts it
   std::string chat_template, chat_template_file, template_variables;  // the last: a JSON object

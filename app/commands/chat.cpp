@@ -72,7 +72,13 @@ StreamedAnswer answer(Responder& responder, const ChatOptions& options, const Ch
   const Prompt prompt = options.raw ? Prompt(text) : Prompt(std::vector<Message>{{.role = "user", .content = text}});
   try {
     const std::unique_ptr<Generation> generation = responder.start(prompt, settings.session);
-    return stream_answer(*generation, settings);
+    StreamedAnswer streamed =
+        stream_answer(*generation, settings, options.json ? AnswerGoes::kIntoText : AnswerGoes::kToOutput);
+    if (options.json) {
+      if (settings.hide_thinking) streamed.reasoning.clear();
+      write_output(answer_json(streamed, responder.facts().model, settings.session.sampling.seed));
+    }
+    return streamed;
   } catch (const PromptTooLong& error) {
     throw Error(error.what() +
                 std::string(options.endpoint.empty() ? "; shorten it or raise --ctx-size" : "; shorten it"));
@@ -161,6 +167,8 @@ int run_command(const ChatOptions& options) {
   if (options.parallel != 1) throw Error("--parallel above 1 is not supported on cpu");
   settings_from(options, {});  // faults of flags show before anything is loaded
   const bool interactive = is_interactive(options), is_remote = !options.endpoint.empty();
+  if (options.json && (options.gui || interactive))
+    throw UsageError("--json prints one answer; give it with -p, -f or standard input");
   if (is_remote) require_remote_flags(options);
   if (is_remote && (options.list_models || !(options.gui || interactive))) return answer_from_endpoint(options);
   if (!is_remote && !options.api_key_env.empty())

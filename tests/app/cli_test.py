@@ -122,6 +122,28 @@ class Answers(Case):
         self.assertNotEqual(shown.out, b"")
         self.assertEqual(hidden.out, b"")
 
+    def test_json_is_one_object_with_everything(self):
+        flags = ("-m", TINY, "-p", "Hello", *ONE_ANSWER)
+        plain, run = self.run_well(*flags), self.run_well(*flags, "--json", "-s", "7")
+        self.assertEqual(run.err, b"", run)
+        answer = json.loads(run.out)
+        self.assertEqual(run.out.count(b"\n"), 1)
+        self.assertEqual(answer["answer"], plain.out.decode().removesuffix("\n"))
+        self.assertEqual((answer["model"], answer["reasoning"], answer["stop_reason"], answer["seed"]),
+                         (TINY, "", "length", 7))
+        usage, timings = answer["usage"], answer["timings"]
+        self.assertEqual(usage["completion_tokens"], 8)
+        self.assertEqual(usage["total_tokens"], usage["prompt_tokens"] + 8)
+        self.assertGreater(usage["prompt_tokens"], 8)  # with the template's
+        self.assertGreater(timings["first_token_seconds"], 0)
+        self.assertGreater(timings["generated_per_second"], 0)
+        thinks = ("--chat-template", "{{ messages[0].content }}<think>")
+        for more, has_thought in (((), True), (("--hide-thinking",), False)):
+            answer = json.loads(self.run_well(*flags, *thinks, "--json", *more).out)
+            self.assertEqual((bool(answer["reasoning"]), answer["answer"]), (has_thought, ""))
+        self.assert_refused(Run("-m", TINY, "--json", "-f", "/nowhere"), 1, "/nowhere")
+        self.assert_refused(Run("-m", ENDLESS, "--json", "-c", "64", "-p", "x " * 500), 1, "--ctx-size")
+
     def test_an_interrupted_answer_keeps_its_text(self):
         process = subprocess.Popen([CHAT, "-m", ENDLESS, "-c", "0", "-p", "Hello", "--temp", "0"],
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
