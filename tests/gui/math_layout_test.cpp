@@ -3,6 +3,7 @@
 #include "app/gui/text/math_layout.h"
 
 #include <cmath>
+#include <random>
 
 #include "app/gui/text/text_engine.h"
 #include "gtest/gtest.h"
@@ -100,6 +101,53 @@ TEST_F(Formula, StaysInsideItsBox) {
     }
     for (const MathGlyph& glyph : formula.glyphs)
       EXPECT_TRUE(std::isfinite(glyph.x) && std::isfinite(glyph.y)) << source;
+  }
+}
+
+TEST_F(Formula, SubscriptsStandUnderPrimes) {
+  const MathLayout formula = set("$y'_1$");
+  ASSERT_EQ(formula.glyphs.size(), 3u);
+  EXPECT_LE(formula.glyphs[2].x, formula.glyphs[1].x);
+}
+
+TEST_F(Formula, AnyTreeIsSet) {
+  static const char* const kPieces[] = {"\\frac{a}",
+                                        "{",
+                                        "}",
+                                        "^",
+                                        "_",
+                                        "\\left(",
+                                        "\\right)",
+                                        "&",
+                                        "\\\\",
+                                        "x",
+                                        "1",
+                                        "+",
+                                        "\\begin{array}{l|c|}",
+                                        "\\end{array}",
+                                        "\\sqrt",
+                                        "'",
+                                        "\\hline",
+                                        "\\hat",
+                                        "\\underbrace",
+                                        "\\middle|",
+                                        "\\sum",
+                                        "\\xrightarrow",
+                                        "\\begin{cases}",
+                                        "\\end{cases}",
+                                        "\\displaystyle",
+                                        "\\boxed",
+                                        "\\text{一}",
+                                        "=",
+                                        "\\not"};
+  std::mt19937 random(1);
+  for (int i = 0; i < 5000; ++i) {
+    std::string source = "$";
+    for (size_t n = 1 + random() % 10; n > 0; --n) source += std::string(kPieces[random() % std::size(kPieces)]) + " ";
+    const auto formula = engine.formula(source + "$", i % 2, kSize);
+    if (!formula) continue;
+    EXPECT_TRUE(std::isfinite(formula->width + formula->ascent + formula->descent)) << source;
+    EXPECT_LT(formula->ascent + formula->descent, 100 * kSize) << source;
   }
 }
 

@@ -158,9 +158,8 @@ class Setter {
 
   // A leaning letter before it must not touch it.
   static bool stands_upright(const MathNode& node) {
-    if (node.kind == MathKind::kFence) return true;
-    return node.kind == MathKind::kSymbol && node.math_class != MathClass::kPunctuation && !node.text.empty() &&
-           (node.text[0] < 0x1D400 || node.text[0] > 0x1D7FF);
+    if (node.kind != MathKind::kSymbol) return node.kind != MathKind::kScripts && node.kind != MathKind::kRow;
+    return node.math_class != MathClass::kPunctuation && (node.text[0] < 0x1D400 || node.text[0] > 0x1D7FF);
   }
 
   static void append(MathBox& box, const MathBox& part) {
@@ -223,13 +222,21 @@ class Setter {
     MathBox box;
     append(box, base);
     const bool is_large = node.children[0].large;
-    const float above_x = base.width + (is_large ? 0 : base.italic),
-                below_x = base.width - (is_large ? base.italic : 0);
+    const float above_x = base.width + (is_large ? 0 : base.italic);
+    const float below_x = is_large ? base.width - base.italic : width_without_primes(node.children[0], base, style);
     float right = base.width;
     if (has_above) box.add(above, above_x, -up), right = std::max(right, above_x + above.width);
     if (has_below) box.add(below, below_x, down), right = std::max(right, below_x + below.width);
     box.width = right + c(HB_OT_MATH_CONSTANT_SPACE_AFTER_SCRIPT, style);
     return box;
+  }
+
+  // What stands below stands under the primes.
+  float width_without_primes(const MathNode& node, const MathBox& box, Style style) {
+    const bool is_primed = node.kind == MathKind::kRow && node.children.size() == 2 && node.children[1].text == U"′";
+    if (!is_primed) return box.width;
+    const MathBox inner = set(node.children[0], style);
+    return width_without_primes(node.children[0], inner, style);
   }
 
   MathBox limits(const MathNode& node, Style style) {
