@@ -196,11 +196,7 @@ class Parser {
     for (skip_blanks();; skip_blanks()) {
       const char c = peek();
       if (c == '\'') {
-        ++at_;
-        std::vector<MathNode> primed;
-        primed.push_back(std::move(base));
-        primed.push_back(symbol(U'′', MathClass::kOrdinary));
-        base = row_of(std::move(primed));
+        base = with_primes(std::move(base));
       } else if (c == '^' || c == '_') {
         ++at_;
         MathNode& script = c == '^' ? above : below;
@@ -220,6 +216,16 @@ class Parser {
     return scripts(std::move(base), std::move(below), std::move(above));
   }
 
+  // In a row of its own behind the base.
+  MathNode with_primes(MathNode base) {
+    MathNode primes{.kind = MathKind::kSymbol};
+    for (; peek() == '\''; ++at_) primes.text += U'′';
+    std::vector<MathNode> parts;
+    parts.push_back(std::move(base));
+    parts.push_back(std::move(primes));
+    return row_of(std::move(parts));
+  }
+
   static MathNode scripts(MathNode base, MathNode below, MathNode above) {
     MathNode node{.kind = MathKind::kScripts, .math_class = base.math_class};
     node.limits = base.limits;
@@ -233,7 +239,12 @@ class Parser {
   MathNode nucleus() {
     const char c = peek();
     if (c == '{') return group();
-    if (c == '\\') return command();
+    if (c == '\\') {
+      if (++depth_ > kDeepest) throw Unknown();
+      MathNode node = command();
+      --depth_;
+      return node;
+    }
     if (c == '~') return ++at_, space(0.3f);
     if (c == '%' || c == '#' || c == '$' || c == '^' || c == '_' || static_cast<unsigned char>(c) < ' ')
       throw Unknown();

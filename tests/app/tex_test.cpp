@@ -45,7 +45,7 @@ TEST(Tex, BecomesATree) {
       {"x_1^{23}", "(row (scripts 𝑥 (row 1) (row (row 2 3))))"},
       {"\\frac12\\binom n k", "(row (frac 1 2) (fence ( (frac 𝑛 𝑘) )))"},
       {"\\sqrt[3]{x}\\sqrt y", "(row (root (row 𝑥) (row 3)) (root 𝑦 (row)))"},
-      {"f'", "(row (row 𝑓 ′))"},
+      {"f''_1", "(row (scripts (row 𝑓 ′′) (row 1) (row)))"},
       {"\\alpha\\Gamma\\le\\infty", "(row 𝛼 Γ ≤ ∞)"},
       {"\\mathbb{R}\\mathbf{x1}\\mathcal B\\mathrm{d}h", "(row (row ℝ) (row 𝐱 𝟏) ℬ (row d) ℎ)"},
       {"\\left( \\frac ab \\middle| c \\right]", "(row (fence ( (row (frac 𝑎 𝑏) |+ 𝑐) ]))"},
@@ -124,6 +124,10 @@ TEST(Tex, TakesAnyBytes) {
   EXPECT_GT(n_trees, 1000u);
   EXPECT_FALSE(parse_tex(std::string(5000, '{')));
   EXPECT_FALSE(parse_tex(std::string(9000, 'x')));
+  EXPECT_TRUE(parse_tex("x" + std::string(7000, '\'')));
+  std::string hats;
+  for (int i = 0; i < 1500; ++i) hats += "\\hat";
+  EXPECT_FALSE(parse_tex(hats + "x"));
 }
 
 }  // namespace

@@ -233,7 +233,8 @@ class Setter {
 
   // What stands below stands under the primes.
   float width_without_primes(const MathNode& node, const MathBox& box, Style style) {
-    const bool is_primed = node.kind == MathKind::kRow && node.children.size() == 2 && node.children[1].text == U"′";
+    const bool is_primed =
+        node.kind == MathKind::kRow && node.children.size() == 2 && node.children[1].text.starts_with(U'′');
     if (!is_primed) return box.width;
     const MathBox inner = set(node.children[0], style);
     return width_without_primes(node.children[0], inner, style);

@@ -9,7 +9,8 @@ namespace warpchat::gui {
 namespace {
 
 constexpr size_t kNone = std::string_view::npos;
-constexpr size_t kLongestOpen = 200;  // bytes of a formula after one dollar that does not close yet
+constexpr size_t kLongestFormula = 8000;  // bytes
+constexpr size_t kLongestOpen = 200;      // bytes of a formula after one dollar that does not close yet
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
@@ -35,6 +36,11 @@ size_t after_code(std::string_view text, size_t at, size_t limit) {
     i += closing;
   }
   return at + length;
+}
+
+// How far a formula may reach: a text full of dollars must not be searched to its end for each of them.
+size_t formula_limit(std::string_view text, size_t at) {
+  return paragraph_end(text.substr(0, std::min(text.size(), at + kLongestFormula)), at);
 }
 
 // One dollar opens before something and closes behind something that no digit follows: prices are no formulas.
@@ -115,13 +121,18 @@ class Guard {
     return end;
   }
 
+  // Whether the line of this place begins with a quote's mark.
+  bool is_quoted(size_t at) const {
+    const size_t line = at > 0 ? text_.rfind('\n', at - 1) + 1 : 0, mark = text_.find_first_not_of(" \t", line);
+    return mark < at && text_[mark] == '>';
+  }
+
   size_t copy(size_t at) {
     const size_t formula = formula_end(text_, at, unfinished_);
     if (formula != kNone) {
       const std::string_view whole = text_.substr(at, formula - at);
       if (is_closed(whole)) out_.formulas.push_back({at, formula, whole[1] == '$' || whole[1] == '['});
-      const size_t line = at > 0 ? text_.rfind('\n', at - 1) + 1 : 0, mark = text_.find_first_not_of(" \t", line);
-      const bool quoted = mark < at && text_[mark] == '>';
+      const bool quoted = whole.find('\n') != kNone && is_quoted(at);
       for (; at < formula; ++at) {
         if (quoted && text_[at - 1] == '\n') {  // the quote's own marks
           at = copy_until(at, std::min(text_.find_first_not_of(" \t>", at), formula));
@@ -154,12 +165,12 @@ size_t formula_end(std::string_view text, size_t at, bool unfinished) {
   } else if (rest.starts_with("\\[")) {
     close = "\\]";
   } else if (rest.starts_with("$")) {
-    const size_t limit = paragraph_end(text, at), end = dollar_end(text, at, limit);
+    const size_t limit = formula_limit(text, at), end = dollar_end(text, at, limit);
     return end == kNone && unfinished && limit == text.size() && may_close(text.substr(at)) ? limit : end;
   } else {
     return kNone;
   }
-  const size_t limit = paragraph_end(text, at);
+  const size_t limit = formula_limit(text, at);
   const size_t end = text.substr(0, limit).find(close, at + 2);
   if (end != kNone) return end + close.size();
   return unfinished && limit == text.size() ? limit : kNone;
