@@ -9,7 +9,7 @@ import sys
 import time
 
 from desktop import Display, Window
-from program import ENDLESS, FOLDER, TINY, path
+from program import FOLDER, TINY, path
 
 PICTURES = os.path.abspath(sys.argv[3])
 
@@ -107,7 +107,6 @@ class Pictures:
         self.take("talk_end")
         w.key("Page_Up", "Page_Up", "Page_Up")
         self.take("talk_top")
-        key = w.state()["conversation"]["messages"][3]["key"]
         w.key("Page_Down", "Page_Down", "Page_Down", "Page_Down")
         w.key("ctrl+r")
         w.wait_for(lambda s: s["phase"] == "idle" and s["conversation"]["messages"][-1]["siblings"] == 2, "a version")

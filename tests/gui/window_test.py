@@ -343,6 +343,18 @@ class Devices(WindowCase):
         self.assertIn("gone.gguf", next(n["text"] for n in state["notices"] if n["error"]))
         self.assertEqual(n_messages(state), 4)
 
+    def test_the_profiler_in_a_small_window(self):
+        self.remember(width=600, height=400, x=0, y=0)
+        self.open("-n", "4")
+        self.window.key("F12")
+        self.window.wait_for(lambda s: "profiler" in s["panels"], "the profiler")
+        self.ask("hello", 2)
+        state = self.window.state()
+        for widget in ("composer", "send", "profiler:kernels", "profiler:timeline", "profiler:memory"):
+            self.assertIn(widget, state["widgets"])
+            x, y, width, height = state["widgets"][widget]
+            self.assertTrue(x >= 0 and y >= 0 and x + width <= 600 and y + height <= 400, widget)
+
     def test_the_profiler(self):
         self.open("-n", "16")
         self.window.key("F12")
@@ -498,6 +510,9 @@ class Faults(WindowCase):
         self.window = Window(self.display, "-m", "/no/such.gguf", home=self.home)
         self.addCleanup(self.window.kill)
         self.window.wait_for(lambda s: any("/no/such.gguf" in n["text"] for n in s["notices"]), "the sentence")
+        self.window.wait_for(lambda s: any(name.startswith("notice:") for name in s["widgets"]), "its row")
+        self.window.key("Escape")
+        self.window.wait_for(lambda s: not s["notices"], "it closed")
         self.window.click("composer")
         self.window.type("not lost")
         self.window.key("Return")

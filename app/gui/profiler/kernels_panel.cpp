@@ -45,13 +45,15 @@ void draw_trend(std::span<const float> history, Colour colour) {
 
 void set_up_columns(const std::vector<KernelColumn>& columns) {
   const float digit = text_width("0");
+  const float arrow =
+      ImGui::GetFontSize() * 0.65f + ImGui::GetStyle().FramePadding.x + 2;  // which a heading leaves room for
   for (const KernelColumn column : columns) {
     ImGuiTableColumnFlags flags = column == KernelColumn::kName
                                       ? ImGuiTableColumnFlags_WidthStretch
                                       : ImGuiTableColumnFlags_WidthFixed | ImGuiTableColumnFlags_PreferSortDescending;
     if (column == KernelColumn::kShare || column == KernelColumn::kShareOfInstructions)
       flags |= ImGuiTableColumnFlags_DefaultSort;
-    const float heading = text_width(look_of(column).heading) + digit;
+    const float heading = text_width(look_of(column).heading) + arrow;
     ImGui::TableSetupColumn(look_of(column).heading, flags,
                             column == KernelColumn::kName ? 1 : std::max(look_of(column).width * digit, heading),
                             static_cast<ImGuiID>(column));

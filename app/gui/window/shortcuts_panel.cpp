@@ -9,7 +9,7 @@ namespace warpchat::gui {
 
 namespace {
 
-constexpr float kRow = 28, kHeading = 36, kGap = 28, kScrollBar = 16;  // at scale 1
+constexpr float kRow = 28, kHeading = 36, kGap = 28;  // at scale 1
 
 struct Group {
   KeyGroup group;
@@ -51,9 +51,8 @@ void ShortcutsPanel::draw(Frame& f) {
   if (card.wants_close()) open = false;
   const Rect content = card.content;
   const size_t columns = content.width > ui.px(560) ? 2 : 1;
-  const float room = content.width - ui.px(kScrollBar) - ui.px(kGap) * static_cast<float>(columns - 1);
-  const float width = room / static_cast<float>(columns);
   ScrollArea area("rows", content);
+  const float width = (area.width() - ui.px(kGap) * static_cast<float>(columns - 1)) / static_cast<float>(columns);
   float heights[2] = {0, 0};
   for (size_t i = 0; i < std::size(kGroups); ++i) {
     const size_t column = columns == 1 ? 0 : i / 2;

@@ -174,7 +174,7 @@ void Sidebar::draw_conversations(Frame& f, Rect rect) {
       if (area.sees(heading)) ui.label_in(heading, group, {ui.theme->faint_text, 0.8f, Face::kBold});
       y += ui.px(kHeading);
     }
-    const Rect row{rect.x, rect.y + y - area.scroll_y(), rect.width - ui.px(6), ui.px(kRow)};
+    const Rect row{rect.x, rect.y + y - area.scroll_y(), area.width(), ui.px(kRow)};
     if (show_cursor_ && conversation.id == cursor_) area.show(y, ui.px(kRow)), show_cursor_ = false;
     if (area.sees(row)) draw_conversation(f, row, conversation);
     y += ui.px(kRow);
@@ -231,8 +231,7 @@ void Sidebar::draw_hits(Frame& f, Rect rect) {
   if (hits.empty()) return empty_note(ui, rect, "Nothing found for “" + f.state.search->words + "”.");
   ScrollArea area("hits", rect);
   for (size_t i = 0; i < hits.size(); ++i) {
-    Rect row{rect.x, rect.y + ui.px(kHit) * static_cast<float>(i) - area.scroll_y(), rect.width - ui.px(6),
-             ui.px(kHit)};
+    Rect row{rect.x, rect.y + ui.px(kHit) * static_cast<float>(i) - area.scroll_y(), area.width(), ui.px(kHit)};
     if (!area.sees(row.inset(0, -row.height))) continue;  // the next one can get the focus, too
     const Response r = ui.press(numbered("hit", static_cast<int64_t>(i)), row);
     if (r.hovered || r.focused) ui.fill(row, ui.theme->hover, ui.px(8));
@@ -261,7 +260,7 @@ void Sidebar::draw_trash(Frame& f, Rect rect) {
   ScrollArea area("trash", rect);
   float y = 0;
   for (const ConversationSummary& conversation : f.state.trash) {
-    Rect row{rect.x, rect.y + y - area.scroll_y(), rect.width - ui.px(6), ui.px(kThrownAway)};
+    Rect row{rect.x, rect.y + y - area.scroll_y(), area.width(), ui.px(kThrownAway)};
     y += ui.px(kThrownAway);
     if (!area.sees(row.inset(0, -row.height))) continue;  // the next one can get the focus, too
     row.cut_bottom(ui.px(8));

@@ -338,6 +338,11 @@ void ScrollArea::show(float y, float height) {
   if (y + height > ImGui::GetScrollY() + rect_.height) ImGui::SetScrollY(y + height - rect_.height);
 }
 
+float ScrollArea::width() const {
+  const bool scrolls = ImGui::GetScrollMaxY() > 0;
+  return rect_.width - (scrolls ? std::ceil(ImGui::GetStyle().ScrollbarSize * 1.3f) : 0);
+}
+
 bool ScrollArea::sees(Rect rect) const { return rect.bottom() > rect_.y && rect.y < rect_.bottom(); }
 
 }  // namespace warpchat::gui

@@ -193,6 +193,7 @@ class ScrollArea {
   float scroll_y() const;
   void show(float y, float height);  // scrolls so that this part of the content is seen
   bool sees(Rect rect) const;
+  float width() const;  // beside the scroll bar, where there is one
 
  private:
   Rect rect_;
