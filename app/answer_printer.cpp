@@ -5,7 +5,6 @@
 
 #include "app/output.h"
 #include "app/signals.h"
-#include "app/terminal/spinner.h"
 #include "app/terminal/terminal.h"
 
 namespace warpchat {
@@ -15,7 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 constexpr milliseconds kFrame{100};
 constexpr milliseconds kBeforeSpinner{300};
-constexpr std::string_view kClearLine = "\r\x1b[K";
+constexpr milliseconds kBeforeWord{1500};  // of waiting, where nothing is drawn
 
 }  // namespace
 
@@ -28,16 +27,22 @@ std::string PlainAnswer::add(std::string_view text, bool thinking) {
 
 std::string PlainAnswer::finish() { return thinks_ ? "\n</think>\n" : ends_line_ ? "" : "\n"; }
 
+AnswerLook answer_look(bool hide_thinking) {
+  return {.width = output_width(),
+          .rows = terminal_size().rows,
+          .styled = wants_style(),
+          .hide_thinking = hide_thinking,
+          .movable = moves_cursor(),
+          .words = !moves_cursor()};
+}
+
 AnswerPrinter::AnswerPrinter(const ChatSettings& settings)
     : terminal_(output_is_terminal()),
-      styled_(wants_style()),
       plain_(settings.hide_thinking),
-      view_({settings.word_wrap ? terminal_size().columns : 0, styled_, settings.hide_thinking}),
-      next_frame_(Clock::now() + kBeforeSpinner) {}
+      view_(answer_look(settings.hide_thinking)),
+      next_frame_(Clock::now() + (moves_cursor() ? kBeforeSpinner : kBeforeWord)) {}
 
-void AnswerPrinter::clear_spinner() {
-  if (std::exchange(spinner_drawn_, false)) out_ += kClearLine;
-}
+void AnswerPrinter::clear_spinner() { out_ += spinner_.clear(terminal_size().columns); }
 
 void AnswerPrinter::put(const std::string& text) {
   if (text.empty()) return;
@@ -47,14 +52,18 @@ void AnswerPrinter::put(const std::string& text) {
 }
 
 void AnswerPrinter::text(std::string_view text, bool thinking) {
-  if (take_resize()) view_.set_width(terminal_size().columns);
+  if (take_resize()) {
+    const TerminalSize size = terminal_size();
+    put(view_.resize(size.columns, size.rows));
+  }
   put(terminal_ ? view_.add(text, thinking) : plain_.add(text, thinking));
 }
 
 void AnswerPrinter::notice(const std::string& text) {
-  if (!terminal_) return write_error("chat: " + text + "\n");
+  if (!terminal_) return print_error(text);
   clear_spinner();
-  out_ += (styled_ ? "\x1b[2m(" : "(") + text + (styled_ ? ")\x1b[0m\n" : ")\n");
+  flush();
+  say("(" + text + ")");
 }
 
 void AnswerPrinter::end() {
@@ -68,9 +77,12 @@ void AnswerPrinter::tick() {
   next_frame_ = now + kFrame;
   const bool reading = progress_.done < progress_.total || progress_.total == 0;
   const double fraction = progress_.total > 0 ? static_cast<double>(progress_.done) / progress_.total : 0;
-  out_ +=
-      "\r" + spinner_frame(reading ? "reading the prompt" : "thinking", reading ? fraction : 0, frame_++) + "\x1b[K";
-  spinner_drawn_ = true;
+  const std::string what = reading ? "reading the prompt" : "thinking";
+  if (moves_cursor()) {
+    out_ += spinner_.draw(spinner_frame(what, reading ? fraction : 0, frame_++), terminal_size().columns);
+  } else if (!std::exchange(said_, true)) {
+    out_ += "(" + what + ")\n";
+  }
 }
 
 void AnswerPrinter::flush() {

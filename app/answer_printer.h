@@ -8,6 +8,7 @@
 
 #include "app/chat_settings.h"
 #include "app/terminal/answer_view.h"
+#include "app/terminal/spinner.h"
 #include "engine/session/events.h"
 
 namespace warpchat {
@@ -23,6 +24,9 @@ class PlainAnswer {
   bool hide_thinking_, thinks_ = false, ends_line_ = true;
 };
 
+// Of this program's terminal as it is now.
+AnswerLook answer_look(bool hide_thinking);
+
 class AnswerPrinter {
  public:
   explicit AnswerPrinter(const ChatSettings& settings);
@@ -32,7 +36,8 @@ class AnswerPrinter {
   void notice(const std::string& text);  // a line in brackets, or on standard error; not within the answer's text
   void end();
 
-  void tick();  // draws a frame of the spinner when it is time for one; to be called often
+  void tick();  // draws a frame of the spinner when it is time for one, or says once what it waits for; to be called
+                // often
   void flush();
 
  private:
@@ -40,11 +45,12 @@ class AnswerPrinter {
   void clear_spinner();
 
   using Clock = std::chrono::steady_clock;
-  bool terminal_, styled_;
+  bool terminal_;
   PlainAnswer plain_;
   AnswerView view_;
   std::string out_;
-  bool spinner_drawn_ = false, text_shown_ = false;
+  StatusLine spinner_;
+  bool said_ = false, text_shown_ = false;
   unsigned frame_ = 0;
   Clock::time_point next_frame_;
   PromptProgress progress_{0, 0};

@@ -57,20 +57,20 @@ double per_second(uint32_t n, double seconds) { return seconds > 0 ? n / seconds
 std::string summary(const Timings& t, uint64_t seed, const std::string& gaps) {
   const uint32_t computed = t.prompt_tokens - t.reused_tokens;
   if (t.first_token_seconds <= 0)
-    return "prompt       " + std::to_string(t.prompt_tokens) + " tokens, stopped while they were read\n";
+    return "prompt\t" + std::to_string(t.prompt_tokens) + " tokens, stopped while they were read\n";
   std::string prompt;  // not every endpoint counts it, or tells what it found in a cache
   if (t.prompt_seconds > 0)
-    prompt = line("prompt       %.0f tokens, %.0f of them computed in %.3f s: %.1f t/s\n", t.prompt_tokens, computed,
+    prompt = line("prompt\t%.0f tokens, %.0f of them computed in %.3f s: %.1f t/s\n", t.prompt_tokens, computed,
                   t.prompt_seconds, per_second(computed, t.prompt_seconds));
   else if (t.reused_tokens > 0)
-    prompt = line("prompt       %.0f tokens, %.0f of them reused\n", t.prompt_tokens, t.reused_tokens);
+    prompt = line("prompt\t%.0f tokens, %.0f of them reused\n", t.prompt_tokens, t.reused_tokens);
   else if (t.prompt_tokens > 0)
-    prompt = line("prompt       %.0f tokens\n", t.prompt_tokens);
+    prompt = line("prompt\t%.0f tokens\n", t.prompt_tokens);
   return prompt +
-         line("answer       %.0f tokens in %.3f s: %.1f t/s\n", t.generated_tokens, t.generate_seconds,
+         line("answer\t%.0f tokens in %.3f s: %.1f t/s\n", t.generated_tokens, t.generate_seconds,
               per_second(t.generated_tokens, t.generate_seconds)) +
-         line("first token  after %.3f s\n", t.first_token_seconds) +
-         (gaps.empty() ? "" : "gaps         " + gaps + "\n") + "seed         " + std::to_string(seed) + "\n";
+         line("first token\tafter %.3f s\n", t.first_token_seconds) +
+         (gaps.empty() ? "" : "gaps\t" + gaps + "\n") + "seed\t" + std::to_string(seed) + "\n";
 }
 
 StreamedAnswer stream_to_end(Generation& generation, std::optional<GenerationEnd>& end, const ChatSettings& settings,

@@ -196,11 +196,8 @@ std::string list_settings(const ChatSettings& settings) {
   for (const Setting& setting : kSettings) {
     std::string value = value_of(setting, settings);
     std::replace(value.begin(), value.end(), '\n', ' ');
-    std::string line = "  " + std::string(setting.name);
-    line.resize(std::max<size_t>(line.size() + 1, 20), ' ');
-    line += value.empty() ? "-" : value;
-    line.resize(std::max<size_t>(line.size() + 2, 34), ' ');
-    list += line + std::string(setting.help) + "\n";
+    list += "  " + std::string(setting.name) + "\t" + (value.empty() ? "-" : value) + "\t" + std::string(setting.help) +
+            "\n";
   }
   return list;
 }

@@ -23,7 +23,7 @@ void change_setting(ChatSettings& settings, std::string_view name, std::string_v
 // What /set could be given: names, and once one is typed, its values, the present one first.
 std::vector<std::string> setting_arguments(const ChatSettings& settings, std::string_view typed);
 
-// One line a setting: name, value, meaning.
+// One line a setting: name, value, meaning, parted by tabs.
 std::string list_settings(const ChatSettings& settings);
 
 }  // namespace warpchat

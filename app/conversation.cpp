@@ -26,18 +26,16 @@ std::string history_path(const ChatOptions& options) {
 
 std::string help_text() {
   std::string text;
-  for (const SlashCommand& command : slash_commands()) {
-    std::string line = "  " + std::string(command.name) + " " + std::string(command.arguments);
-    line.resize(std::max<size_t>(line.size() + 1, 24), ' ');
-    text += line + std::string(command.help) + "\n";
-  }
+  for (const SlashCommand& command : slash_commands())
+    text += "  " + std::string(command.name) + " " + std::string(command.arguments) + "\t" + std::string(command.help) +
+            "\n";
   return text +
-         "\n  \"\"\"                     around a message of several lines; Alt-Enter works too\n"
-         "  Ctrl-C                  stops an answer and keeps its text\n"
-         "  Tab                     completes commands and what they take; again: lists them\n"
-         "  Up, Down, Ctrl-R        earlier messages, search in them\n"
-         "  Ctrl-O                  opens a long paste, which is shown as [pasted 312 lines]\n"
-         "  Ctrl-_                  undoes the last change of the line\n";
+         "\n  \"\"\"\taround a message of several lines; Alt-Enter works too\n"
+         "  Ctrl-C\tstops an answer and keeps its text\n"
+         "  Tab\tcompletes commands and what they take; again: lists them\n"
+         "  Up, Down, Ctrl-R\tearlier messages, search in them\n"
+         "  Ctrl-O\topens a long paste, which is shown as [pasted 312 lines]\n"
+         "  Ctrl-_\tundoes the last change of the line\n";
 }
 
 }  // namespace
@@ -110,8 +108,8 @@ bool Conversation::run_slash(const SlashLine& line) {
   using C = Conversation;
   using Argument = const std::string&;
   static const std::map<SlashAction, void (*)(C&, Argument)> kHandlers = {
-      {A::kHelp, [](C&, Argument) { write_output(help_text()); }},
-      {A::kClear, [](C& c, Argument) { c.start_anew(), write_output("\x1b[H\x1b[2J\x1b[3J"); }},
+      {A::kHelp, [](C&, Argument) { write_text(help_text()); }},
+      {A::kClear, [](C& c, Argument) { c.start_anew(), c.clear_screen(); }},
       {A::kNew, [](C& c, Argument) { c.start_anew(), say("a new conversation"); }},
       {A::kRegenerate, [](C& c, Argument) { c.regenerate(); }},
       {A::kContinue, [](C& c, Argument) { c.go_on(); }},
@@ -190,7 +188,7 @@ void Conversation::answer(Action action, std::string_view in_vain) {
   const std::optional<DeskPrinter::EndedAnswer> ended = printer_.take_ended();
   if (!ended) return;
   if (!ended->has_text && !messages().empty()) tell_vain_answer(in_vain);
-  if (look_.verbose) write_error(timings());
+  if (look_.verbose) write_error_text(timings());
   write_output("\n");
 }
 
@@ -249,6 +247,10 @@ void Conversation::start_anew() {
   versions_.clear();
   refused_.clear();
   act(NewConversation{});
+}
+
+void Conversation::clear_screen() const {
+  if (moves_cursor()) write_output("\x1b[H\x1b[2J\x1b[3J");
 }
 
 void Conversation::read(const std::string& path) {

@@ -48,6 +48,7 @@ class Conversation {
   void undo();
   void fork();
   void start_anew();
+  void clear_screen() const;
   void read(const std::string& path);
   void unread();
 

@@ -25,13 +25,13 @@ std::string local_minute(StoreTime time) {
 
 std::string numbered(size_t number, StoreTime time) {
   char start[64];
-  std::snprintf(start, sizeof start, "%4zu  %s  ", number, local_minute(time).c_str());
+  std::snprintf(start, sizeof start, "%4zu\t%s\t", number, local_minute(time).c_str());
   return start;
 }
 
 std::string line_of(size_t number, const ConversationSummary& conversation) {
   char messages[40];
-  std::snprintf(messages, sizeof messages, "%12s  ", counted(conversation.n_messages, "message").c_str());
+  std::snprintf(messages, sizeof messages, "%12s\t", counted(conversation.n_messages, "message").c_str());
   return numbered(number, conversation.updated) + messages + printable(conversation.title, kMostTitleBytes) + "\n";
 }
 

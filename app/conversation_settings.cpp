@@ -78,7 +78,7 @@ void Conversation::show_models() const {
 void Conversation::show_devices() const {
   std::string text = desk_.now().model ? "now: " + desk_.now().model->device : "no model is loaded";
   for (const DeviceChoiceRow& device : desk_.now().devices) {
-    text += "\n     " + padded(device.name, 16) + device.text + (device.usable ? "" : " (cannot be used)");
+    text += "\n     " + device.name + "\t" + device.text + (device.usable ? "" : " (cannot be used)");
   }
   say(text);
 }
@@ -111,7 +111,7 @@ void Conversation::change_context(const std::string& tokens) {
 
 void Conversation::set(const std::string& argument) {
   ChatSettings changed = settings();
-  if (argument.empty()) return write_output(list_settings(changed));
+  if (argument.empty()) return write_text(list_settings(changed));
   const size_t blank = std::min(argument.find_first_of(" \t"), argument.size());
   const size_t value = std::min(argument.find_first_not_of(" \t", blank), argument.size());
   change_setting(changed, argument.substr(0, blank), argument.substr(value));
@@ -124,6 +124,7 @@ void Conversation::set(const std::string& argument) {
   act(SetSystemPrompt{changed.session.system_prompt});
   look_.hide_thinking = changed.hide_thinking;
   look_.word_wrap = changed.word_wrap;
+  set_output_habits({look_.word_wrap, options_.plain});
   look_.verbose = changed.verbose;
   say(argument.substr(0, blank) + (value < argument.size() ? ": " + argument.substr(value) : " is empty now"));
 }
@@ -133,13 +134,13 @@ void Conversation::show() {
   follow();
   std::string text;
   if (const std::optional<LoadedModel>& model = desk_.now().model) {
-    text = "model     " + model->path + "\n          " + describe(*model) + "\n";
-    if (desk_.model() != nullptr) text += "tokens    " + std::string(desk_.model()->tokenizer->method()) + "\n";
-    text += "context   " + grouped(open().context_used) +
+    text = "model\t" + model->path + "\n\t" + describe(*model) + "\n";
+    if (desk_.model() != nullptr) text += "tokens\t" + std::string(desk_.model()->tokenizer->method()) + "\n";
+    text += "context\t" + grouped(open().context_used) +
             (model->context > 0 ? " of " + counted(model->context, "token") : " tokens") + " used by " +
             counted(messages().size(), "message") + "\n";
   }
-  write_output(text + "\nsettings\n" + list_settings(settings()));
+  write_text(text + "\nsettings\n" + list_settings(settings()));
 }
 
 void Conversation::watch_profile() {
@@ -186,8 +187,8 @@ void Conversation::perf(const std::string& onoff) {
                       : "the next answers are timed as a whole only");
   if (onoff == "on") return say(measures);
   if (!open().last_timings && is_here) throw Error("there is no answer yet; " + measures);
-  if (open().last_timings) write_output(timings() + (is_here ? "" : "\n"));
-  if (!is_here) write_output(load_report());
+  if (open().last_timings) write_text(timings() + (is_here ? "" : "\n"));
+  if (!is_here) write_text(load_report());
   if (!measured) say("(" + measures + "; /perf off ends that)");
 }
 

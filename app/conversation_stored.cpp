@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "app/answer_printer.h"
 #include "app/conversation.h"
 #include "app/conversation_list.h"
 #include "app/output.h"
@@ -51,7 +52,7 @@ void Conversation::list(const std::string& count) {
   std::vector<ConversationSummary> latest;
   if (!look([&](const ConversationStore& store) { latest = store.list(limit); })) return;
   listed_ = ids_of(latest);
-  latest.empty() ? say("no conversation is stored yet") : write_output(list_conversations(latest));
+  latest.empty() ? say("no conversation is stored yet") : write_text(list_conversations(latest));
   if (!desk_.now().store_fault.empty())
     say("(conversations are kept only until this program ends: " + desk_.now().store_fault + ")");
 }
@@ -63,7 +64,7 @@ void Conversation::search(const std::string& words) {
   if (hits.size() > kListed) hits.resize(kListed);
   listed_.clear();
   for (const SearchHit& hit : hits) listed_.push_back(hit.conversation.id);
-  hits.empty() ? say("no conversation has " + printable(words, 60)) : write_output(list_hits(hits));
+  hits.empty() ? say("no conversation has " + printable(words, 60)) : write_text(list_hits(hits));
 }
 
 // Without a list before it, numbers are those that /list would show.
@@ -116,7 +117,8 @@ void Conversation::tell_other_model() const {
 
 bool Conversation::show_all() {
   if (messages().empty()) throw Error("there is no message yet");
-  const AnswerLook look{look_.word_wrap ? terminal_size().columns : 0, wants_style(), look_.hide_thinking};
+  AnswerLook look = answer_look(look_.hide_thinking);
+  look.movable = false;
   std::string text;
   for (const ChatMessage& message : messages()) text += message_text(message, look);
   return show_paged(text, terminal_);
@@ -140,7 +142,7 @@ void Conversation::throw_away(const std::string& wanted) {
 void Conversation::list_trash() {
   const std::vector<ConversationSummary>& trash = desk_.now().trash;
   trash_ = ids_of(trash);
-  trash.empty() ? say("the trash is empty") : write_output(list_conversations(trash));
+  trash.empty() ? say("the trash is empty") : write_text(list_conversations(trash));
 }
 
 // Without /trash before it, numbers are those that it would show.
@@ -178,7 +180,7 @@ void Conversation::versions(const std::string& number) {
     if (!look([&](const ConversationStore& store) { list = list_versions(shown_tree(store)); })) return;
     versions_ = list.turns;
     if (versions_.empty()) return say("there is one version of each message; /regen and /edit make others");
-    if (number.empty()) return write_output(list.lines);
+    if (number.empty()) return write_text(list.lines);
   }
   const uint32_t n = parse_count(number);
   if (n < 1 || n > versions_.size())

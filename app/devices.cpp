@@ -55,12 +55,8 @@ std::vector<DeviceLine> list_devices() {
 }
 
 std::string device_list() {
-  constexpr size_t kNameWidth = 10;
   std::string list;
-  for (const DeviceLine& line : list_devices()) {
-    const size_t blanks = line.name.size() < kNameWidth ? kNameWidth - line.name.size() : 1;
-    list += line.name + std::string(blanks, ' ') + line.text + "\n";
-  }
+  for (const DeviceLine& line : list_devices()) list += line.name + "\t" + line.text + "\n";
   return list;
 }
 

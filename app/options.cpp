@@ -8,8 +8,9 @@
 
 #include "app/arguments.h"
 #include "app/foreign_flags.h"
-#include "app/help_text.h"
+#include "app/output.h"
 #include "app/parse_number.h"
+#include "app/terminal/column_text.h"
 #include "app/version.h"
 #include "models/message.h"
 
@@ -156,6 +157,7 @@ void add_chat(CLI::App& app, ChatOptions& o) {
       "--no-think", [&o] { o.think = false; }, "do not let it think");
   app.add_flag("--hide-thinking", o.hide_thinking, "do not show what it thinks");
   app.add_flag("--nowordwrap", o.no_word_wrap, "leave breaking lines to the terminal");
+  app.add_flag("--plain", o.plain, "for a screen reader: nothing is drawn again, no colours, roles in words");
   app.add_flag("--verbose", o.verbose, "after each answer show timings and the profile on standard error");
   add_model_flags(app, o, "context in tokens; 0: the model's own; default: the model's own, at most 8192");
   app.option_defaults()->group("Another machine (OpenAI-compatible: vLLM, SGLang, llama-server, Ollama, ...)");
@@ -270,6 +272,8 @@ void add_kernels(CLI::App& app, KernelsOptions& o) {
        "instead of the list, what a model of this GPU predicts: where time goes, tokens per second; h200 or 4090");
 }
 
+constexpr int kHelpWidth = 80;  // columns, where it goes to no terminal
+
 constexpr std::string_view kExamples = R"(
 Usage: chat [FLAGS]            a conversation in the terminal
        chat -p TEXT [FLAGS]    one answer
@@ -294,26 +298,31 @@ std::string names_of(const CLI::Option& option) {
   return names;
 }
 
+struct HelpGroup {
+  std::string title, rows;
+};
+
 std::string help_of(const CLI::App& app, const std::string& command) {
   std::vector<HelpGroup> groups;
-  std::string intro = app.get_description() + ".\n";
+  std::string text = app.get_description() + ".\n";
   if (command == "chat") {
-    groups.push_back({"Commands", {}});
+    groups.push_back({"Commands"});
     for (const CommandEntry& entry : kCommandEntries)
-      groups.back().flags.push_back({std::string(entry.name), std::string(entry.help)});
-    intro += kExamples;
+      groups.back().rows += "  " + std::string(entry.name) + "\t" + std::string(entry.help) + "\n";
+    text += kExamples;
   } else {
-    intro += "\nUsage: chat " + command + " [FLAGS]\n";
+    text += "\nUsage: chat " + command + " [FLAGS]\n";
   }
   const size_t n_fixed = groups.size();
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_group().empty()) continue;
     size_t at = n_fixed;
     while (at < groups.size() && groups[at].title != option->get_group()) ++at;
-    if (at == groups.size()) groups.push_back({option->get_group(), {}});
-    groups[at].flags.push_back({names_of(*option), option->get_description()});
+    if (at == groups.size()) groups.push_back({option->get_group()});
+    groups[at].rows += "  " + names_of(*option) + "\t" + option->get_description() + "\n";
   }
-  return help_text(intro, groups);
+  for (const HelpGroup& group : groups) text += "\n" + group.title + ":\n" + group.rows;
+  return column_text(text, output_is_terminal() ? output_width() : kHelpWidth);
 }
 
 std::string one_sentence(std::string text) {

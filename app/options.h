@@ -43,16 +43,16 @@ struct ChatOptions : ModelFlags, SamplingFlags {
   bool converse = false;  // asked for by name, so that a prompt contradicts it
   std::string chat_template, chat_template_file, template_variables;  // the last: a JSON object
   std::optional<bool> think;
-  bool hide_thinking = false, verbose = false, no_word_wrap = false;
+  bool hide_thinking = false, verbose = false, no_word_wrap = false, plain = false;
   bool no_history = false;  // keep neither conversations nor typed lines
   bool offline = false;     // nobody is contacted
   std::string endpoint;     // NAME or URL of the machine that answers; empty: this one
   std::string api_key_env;  // the variable with its key; empty: the endpoint's own, if any
   bool list_models = false;
-  bool yes = false;         // fetches a model without asking
-  uint32_t parallel = 1;    // conversations at once
-  bool gui = false;         // in a window
-  std::string gui_state;    // FILE for what the window shows, for tests; empty: none
+  bool yes = false;       // fetches a model without asking
+  uint32_t parallel = 1;  // conversations at once
+  bool gui = false;       // in a window
+  std::string gui_state;  // FILE for what the window shows, for tests; empty: none
 };
 
 struct PullOptions : CommonOptions {

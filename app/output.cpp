@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,11 +12,23 @@
 #include <cstring>
 
 #include "app/signals.h"
+#include "app/terminal/column_text.h"
+#include "app/terminal/terminal.h"
+#include "app/terminal/word_wrap.h"
 #include "models/error.h"
 
 namespace warpchat {
 
 namespace {
+
+OutputHabits habits;
+
+int width_of(int terminal) {
+  winsize size;
+  if (!habits.word_wrap || !isatty(terminal)) return 0;
+  const bool known = ioctl(terminal, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : TerminalSize().columns;
+}
 
 // 0, or the errno of what failed.
 int write_all(int fd, std::string_view bytes) {
@@ -43,24 +56,32 @@ void write_output(std::string_view bytes) {
 
 void write_error(std::string_view bytes) { write_all(STDERR_FILENO, bytes); }
 
+void write_text(std::string_view text) { write_output(column_text(text, output_width())); }
+void write_error_text(std::string_view text) { write_error(column_text(text, width_of(STDERR_FILENO))); }
+
 void print_error(std::string_view sentence) {
-  std::string line = "chat: " + std::string(sentence) + "\n";
-  for (size_t i = 0; i + 1 < line.size(); ++i)
-    if (line[i] == '\n' || line[i] == '\r') line[i] = ' ';
-  write_error(line);
+  constexpr std::string_view kName = "chat: ";
+  std::string line = std::string(kName) + std::string(sentence);
+  for (char& c : line)
+    if (c == '\n' || c == '\r' || c == '\t') c = ' ';
+  write_error(wrapped({{.text = line, .indent = static_cast<int>(kName.size())}}, width_of(STDERR_FILENO), false));
 }
 
 void say(std::string_view text) {
-  write_output(wants_style() ? "\x1b[2m" + std::string(text) + "\x1b[0m\n" : std::string(text) + "\n");
+  const std::string lines = column_text(text, output_width());
+  write_output(wants_style() ? "\x1b[2m" + lines.substr(0, lines.size() - 1) + "\x1b[0m\n" : lines);
 }
 
 bool input_is_terminal() { return isatty(STDIN_FILENO) != 0; }
 bool output_is_terminal() { return isatty(STDOUT_FILENO) != 0; }
 bool error_is_terminal() { return isatty(STDERR_FILENO) != 0; }
 
+void set_output_habits(const OutputHabits& wanted) { habits = wanted; }
+int output_width() { return width_of(STDOUT_FILENO); }
+
 bool moves_cursor() {
   const char* term = std::getenv("TERM");
-  return output_is_terminal() && term && *term && std::strcmp(term, "dumb") != 0;
+  return !habits.plain && output_is_terminal() && term && *term && std::strcmp(term, "dumb") != 0;
 }
 
 bool wants_style() {

@@ -17,14 +17,25 @@ void write_output(std::string_view bytes);
 
 // To standard error; failures are ignored, since there is nowhere to report them.
 void write_error(std::string_view bytes);
-void print_error(std::string_view sentence);  // as the one line "chat: SENTENCE"
 
+// Text for people, of whole lines: broken at words where it goes to a terminal, tabs are columns (see column_text).
+void write_text(std::string_view text);
+void write_error_text(std::string_view text);
+void print_error(std::string_view sentence);  // to standard error, as "chat: SENTENCE"
 void say(std::string_view text);  // a line to standard output that is not the model's: dimmed where there is style
 
 bool input_is_terminal();
 bool output_is_terminal();
 bool error_is_terminal();
-bool moves_cursor();  // standard output is a terminal that understands escape sequences: TERM is set, and not to dumb
+
+struct OutputHabits {
+  bool word_wrap = true;
+  bool plain = false;  // for a screen reader: nothing is drawn again, no looks, roles in words
+};
+void set_output_habits(const OutputHabits& habits);  // of the whole program: it has one terminal
+int output_width();                                  // columns at which text for people is broken; 0: it is not
+bool moves_cursor();  // standard output is a terminal that understands escape sequences (TERM is set, and not to dumb),
+                      // and may be sent them
 bool wants_style();   // the same, and NO_COLOR is not set
 
 // A file that appears under its name only when it is complete: written beside it, renamed by finish(), removed if that

@@ -30,7 +30,7 @@ int run_options(const Options& options) {
   const auto& common = std::visit([](const auto& o) -> const CommonOptions& { return o; }, options);
   if (!common.log_file.empty()) open_log(common.log_file);
   if (common.list_devices) {
-    write_output(device_list());
+    write_text(device_list());
     return 0;
   }
   require_known_device(common.device);

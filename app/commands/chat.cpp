@@ -50,7 +50,7 @@ std::string unescaped(std::string_view text) {
 std::string read_prompt(const ChatOptions& options) {
   std::string prompt;
   if (!input_is_terminal() || (!options.prompt && !options.prompt_file)) {
-    if (input_is_terminal()) write_error("type the prompt; Ctrl-D ends it\n");
+    if (input_is_terminal()) write_error_text("type the prompt; Ctrl-D ends it\n");
     prompt = without_last_newline(read_standard_input());
     require_text(prompt, "standard input");
   }
@@ -95,7 +95,7 @@ int answer_once(const ChatOptions& options, const std::string& prompt) {
   const std::string report =
       timing_report(streamed.end.timings, settings.session.sampling.seed, model->decoder->steps().profile());
   log_line("answered:\n" + report);
-  if (settings.verbose) write_error(report);
+  if (settings.verbose) write_error_text(report);
   save_profile(*model, options);
   return streamed.interrupted ? kInterruptedExitCode : 0;
 }
@@ -124,12 +124,12 @@ int answer_from_endpoint(const ChatOptions& options) {
   const std::unique_ptr<RemoteResponder> responder = open_endpoint(options, wait_at_terminal());
   const std::string endpoint = responder->facts().endpoint;
   if (const std::string there = where_text_goes(endpoint); !there.empty())
-    write_error("answers come from " + there + "\n");
+    write_error_text("answers come from " + there + "\n");
   const ChatSettings settings = settings_from(options, servers_own_sampling());
   const StreamedAnswer streamed = answer(*responder, options, settings, prompt);
   const std::string report = timing_report(streamed.end.timings, settings.session.sampling.seed, Profile());
   log_line("answered by " + endpoint + ":\n" + report);
-  if (settings.verbose) write_error(report);
+  if (settings.verbose) write_error_text(report);
   return streamed.interrupted ? kInterruptedExitCode : 0;
 }
 
@@ -165,6 +165,7 @@ int run_command(const ChatOptions& options) {
   if (options.converse && (options.prompt || options.prompt_file))
     throw UsageError("-cnv and -i ask for a conversation, -p and -f for one answer; give either");
   if (options.parallel != 1) throw Error("--parallel above 1 is not supported on cpu");
+  set_output_habits({!options.no_word_wrap, options.plain});
   settings_from(options, {});  // faults of flags show before anything is loaded
   const bool interactive = is_interactive(options), is_remote = !options.endpoint.empty();
   if (options.json && (options.gui || interactive))

@@ -12,6 +12,12 @@ std::string without_leading_blanks(std::string_view text) {
 
 }  // namespace
 
+std::string AnswerView::resize(int width, int rows) {
+  if (look_.width == 0) return "";
+  wrap_.set_width(width);
+  return table_.resize(width, rows);
+}
+
 std::string AnswerView::add(std::string_view text, bool thinking) {
   if (thinking) return look_.hide_thinking ? "" : add_thinking(text);
   return add_answer(text);
@@ -25,8 +31,9 @@ std::string AnswerView::add_thinking(std::string_view text) {
   held_blanks_ = shown.substr(text_end);
   shown.resize(text_end);
   if (shown.empty()) return "";
+  const std::string role = look_.words && !started_ ? wrap_.add({"Thinking:\n"}) : "";
   thought_ = started_ = true;
-  return wrap_.add({shown, {.dim = true}});
+  return role + wrap_.add({shown, {.dim = true}});
 }
 
 std::string AnswerView::add_answer(std::string_view text) {
@@ -38,15 +45,26 @@ std::string AnswerView::add_answer(std::string_view text) {
     held_blanks_.clear();
   }
   if (!started_) shown = without_leading_blanks(shown);
-  if (!shown.empty()) started_ = true;
-  for (const StyledText& piece : markdown_.add(shown)) out += wrap_.add(piece);
-  return out;
+  if (shown.empty()) return out;
+  if (look_.words && !started_) out += wrap_.add({"Answer:\n"});
+  started_ = true;
+  for (const StyledText& piece : markdown_.add(shown)) out += add_piece(piece);
+  return out + table_.show();
+}
+
+std::string AnswerView::add_piece(const StyledText& piece) {
+  if (look_.width > 0 && piece.table) {
+    table_.add(piece.text);
+    return "";
+  }
+  const std::string table = table_.finish();
+  return table + wrap_.add(piece);
 }
 
 std::string AnswerView::finish() {
   std::string out;
-  for (const StyledText& piece : markdown_.finish()) out += wrap_.add(piece);
-  return out + wrap_.finish();
+  for (const StyledText& piece : markdown_.finish()) out += add_piece(piece);
+  return out + table_.finish() + wrap_.finish();
 }
 
 }  // namespace warpchat

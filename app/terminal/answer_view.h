@@ -1,35 +1,43 @@
-// An answer as it should look in a terminal: thinking dimmed or hidden, Markdown given a look, words wrapped.
-// Events in, bytes for the terminal out.
+// An answer as it should look in a terminal: thinking dimmed or hidden, Markdown given a look, words wrapped, tables
+// laid out. Events in, bytes for the terminal out.
 #pragma once
 #include <string>
 #include <string_view>
 
 #include "app/terminal/markdown_stream.h"
+#include "app/terminal/table_view.h"
 #include "app/terminal/word_wrap.h"
 
 namespace warpchat {
 
 struct AnswerLook {
-  int width = 80;      // columns; 0: no word wrap
-  bool styled = true;  // escape sequences
+  int width = 80, rows = 24;  // of the terminal; width 0: no word wrap
+  bool styled = true;         // escape sequences for looks
   bool hide_thinking = false;
+  bool movable = false;  // the cursor can be moved: a long word or a table is drawn as it comes, and again
+  bool words = false;    // for who cannot look: thinking and answer are announced, a table is read row by row
 };
 
 class AnswerView {
  public:
-  explicit AnswerView(const AnswerLook& look) : look_(look), wrap_(look.width, look.styled) {}
+  explicit AnswerView(const AnswerLook& look)
+      : look_(look),
+        wrap_({look.width, look.styled, look.movable}),
+        table_({look.width, look.rows, look.styled, look.movable, look.words}) {}
 
-  void set_width(int width) { wrap_.set_width(look_.width == 0 ? 0 : width); }
+  std::string resize(int width, int rows);  // the terminal is another one from here on
   std::string add(std::string_view text, bool thinking);
   std::string finish();  // ends the last line; the terminal's look is plain again
 
  private:
   std::string add_thinking(std::string_view text);
   std::string add_answer(std::string_view text);
+  std::string add_piece(const StyledText& piece);
 
   AnswerLook look_;
   MarkdownStream markdown_;
   WordWrap wrap_;
+  TableView table_;
   bool thought_ = false;     // there is shown thinking before the answer
   bool started_ = false;     // the part being written has shown something but blanks
   std::string held_blanks_;  // of the thinking

@@ -9,13 +9,15 @@ namespace warpchat {
 namespace {
 
 constexpr std::string_view kPrompt = "> ", kContinuation = ". ";  // as the line editor has them
+constexpr std::string_view kRole = "You: ";                       // where roles are words
 
 std::string user_text(const Message& message, const AnswerLook& look) {
-  WordWrap wrap(look.width, look.styled);
+  WordWrap wrap({look.width, look.styled});
   std::string text;
   for (const AttachedFile& file : message.files) text += wrap.add({"(with " + file.name + ")\n", {.dim = true}});
-  std::string_view prompt = kPrompt;
-  for (std::string_view rest = message.content; !prompt.empty(); prompt = rest.empty() ? "" : kContinuation) {
+  const std::string_view next = look.words ? " " : kContinuation;
+  std::string_view prompt = look.words ? kRole : kPrompt;
+  for (std::string_view rest = message.content; !prompt.empty(); prompt = rest.empty() ? "" : next) {
     const size_t end = std::min(rest.find('\n'), rest.size());
     text += wrap.add({std::string(prompt), {.bold = true}});
     text += wrap.add({std::string(rest.substr(0, end)) + "\n", {.bold = true}, /*verbatim=*/false, /*indent=*/2});

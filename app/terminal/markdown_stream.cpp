@@ -65,10 +65,18 @@ std::vector<StyledText> MarkdownStream::finish() {
   return std::exchange(out_, {});
 }
 
+std::vector<StyledText> MarkdownStream::inline_look(std::string_view text) {
+  MarkdownStream stream;
+  stream.at_line_start_ = false;
+  for (char c : text) stream.add_byte(c);
+  return stream.finish();
+}
+
 void MarkdownStream::add_byte(char c) {
   if (c == '\n') {
+    const bool table = table_;
     end_line();
-    append(out_, {"\n"});
+    append(out_, {.text = "\n", .table = table});
     at_line_start_ = true;
     before_ = '\n';
   } else if (at_line_start_) {
@@ -93,20 +101,18 @@ bool MarkdownStream::begin_block() {
   const std::string_view marks = std::string_view(line_start_).substr(blanks);
   const BlockKind kind = block_kind(marks);
   if (kind == BlockKind::kUndecided) return false;
-  indent_ = quote_ + static_cast<int>(blanks);
-  table_ = kind == BlockKind::kTable;
+  indent_ = marks_ + static_cast<int>(blanks);
+  table_ = kind == BlockKind::kTable && marks_ == 0;
   heading_ = kind == BlockKind::kHeading;
   if (kind == BlockKind::kFence) {
     open_fence(marks);
   } else if (kind == BlockKind::kHeading) {
     emit(std::exchange(line_start_, {}), kMark);
-  } else if (kind == BlockKind::kBullet) {
-    indent_ = quote_ + static_cast<int>(line_start_.size());
-    emit(std::exchange(line_start_, {}), {});
-  } else if (kind == BlockKind::kQuote) {
-    quote_ += static_cast<int>(line_start_.size());
-    emit(std::exchange(line_start_, {}), kMark);
-    return false;  // a quoted line begins anew after its mark
+  } else if (kind == BlockKind::kBullet || kind == BlockKind::kQuote) {
+    marks_ += static_cast<int>(line_start_.size());
+    indent_ = marks_;
+    emit(std::exchange(line_start_, {}), kind == BlockKind::kQuote ? kMark : Style{});
+    return false;  // the line begins anew after its mark
   }
   return true;
 }
@@ -173,7 +179,7 @@ void MarkdownStream::end_line() {
   if (one_line_fence_) fence_.clear();
   fence_line_ = one_line_fence_ = heading_ = table_ = bold_ = italic_ = escaped_ = false;
   code_run_ = 0;
-  indent_ = quote_ = 0;
+  indent_ = marks_ = 0;
 }
 
 // A fence without more on its line opens or closes a block; anything else undecided is text.
@@ -195,7 +201,7 @@ void MarkdownStream::end_undecided_line() {
 }
 
 void MarkdownStream::emit(std::string_view text, Style style) {
-  append(out_, {std::string(text), style, !fence_.empty() || table_, indent_});
+  append(out_, {std::string(text), style, !fence_.empty(), indent_, table_});
 }
 
 Style MarkdownStream::text_style() const {

@@ -1,5 +1,5 @@
 // Gives streamed Markdown a look and changes no character of it: what is copied from the terminal is what the model
-// wrote. Marks are dimmed; headings, emphasis, code, lists and quotes are recognised line by line.
+// wrote. Marks are dimmed; headings, emphasis, code, lists, quotes and tables are recognised line by line.
 #pragma once
 #include <string>
 #include <string_view>
@@ -14,6 +14,9 @@ class MarkdownStream {
   // The text whose look is known; the rest (the begin of a line, a run of marks) waits for more.
   std::vector<StyledText> add(std::string_view text);
   std::vector<StyledText> finish();
+
+  // The look of a text that stands in a line, such as a table's cell.
+  static std::vector<StyledText> inline_look(std::string_view text);
 
  private:
   void add_byte(char c);
@@ -36,7 +39,7 @@ class MarkdownStream {
   bool one_line_fence_ = false;  // and closed on it
   bool heading_ = false, table_ = false;
   int indent_ = 0;  // of the lines that wrapping adds
-  int quote_ = 0;   // columns of the quote marks before the line
+  int marks_ = 0;   // columns of the quote and list marks before the line's text
   bool bold_ = false, italic_ = false, escaped_ = false;
   size_t code_run_ = 0;   // backticks that opened the code span we are in
   std::string mark_run_;  // held: a run of one of * _ `

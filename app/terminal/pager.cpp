@@ -16,6 +16,7 @@
 
 #include "app/output.h"
 #include "app/terminal/graphemes.h"
+#include "app/terminal/styled_text.h"
 #include "app/terminal/terminal.h"
 
 namespace warpchat {
@@ -109,24 +110,6 @@ bool run_pager(const std::string& command, std::string_view text) {
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
   return !WIFEXITED(status) || (WEXITSTATUS(status) != kNotFound && WEXITSTATUS(status) != kNotExecutable);
-}
-
-// A sequence's length from its ESC to its final byte.
-size_t escape_bytes(std::string_view text) {
-  size_t end = text.starts_with("\x1b[") ? 2 : 1;
-  while (end < text.size() && !(text[end] >= '@' && text[end] <= '~')) ++end;
-  return std::min(end + 1, text.size());
-}
-
-std::string without_escapes(std::string_view text) {
-  std::string plain;
-  while (!text.empty()) {
-    const size_t escape = std::min(text.find('\x1b'), text.size());
-    plain += text.substr(0, escape);
-    text.remove_prefix(escape);
-    if (!text.empty()) text.remove_prefix(escape_bytes(text));
-  }
-  return plain;
 }
 
 }  // namespace

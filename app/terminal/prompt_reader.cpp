@@ -54,7 +54,7 @@ PromptLine PromptReader::take_line(EditOutcome outcome) {
 PromptLine PromptReader::read_plain(const std::string& text) {
   constexpr std::string_view kQuotes = "\"\"\"";
   take_interrupt();
-  write_output((text.empty() ? "" : "was: " + text + "\n") + "> ");
+  write_output((text.empty() ? "" : "was: " + text + "\n") + "You: ");
   std::string quoted;
   for (bool in_quotes = false;;) {
     const size_t end = plain_input_.find('\n');

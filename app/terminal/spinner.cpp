@@ -1,6 +1,7 @@
 // Ten frames a second after a short wait.
 #include "app/terminal/spinner.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <string_view>
@@ -9,6 +10,8 @@
 
 #include "app/output.h"
 #include "app/signals.h"
+#include "app/terminal/graphemes.h"
+#include "app/terminal/terminal.h"
 
 namespace warpchat {
 
@@ -24,6 +27,26 @@ std::string spinner_frame(const std::string& label, double fraction, unsigned ti
   std::string frame = std::string(kFrames[tick % kFrames.size()]) + " " + label;
   if (fraction > 0) frame += " " + std::to_string(static_cast<int>(100 * fraction)) + "%";
   return frame;
+}
+
+std::string StatusLine::draw(std::string_view text, int columns) {
+  std::string out = width_ > 0 ? clear(columns) : "\r";
+  size_t end = 0;
+  while (end < text.size()) {
+    const size_t next = next_grapheme(text, end);
+    const int width = width_ + grapheme_width(text.substr(end, next - end));
+    if (width >= columns) break;
+    width_ = width;
+    end = next;
+  }
+  return out.append(text.substr(0, end)) + "\x1b[K";
+}
+
+// A terminal that has become narrower has broken it into rows.
+std::string StatusLine::clear(int columns) {
+  if (width_ == 0) return "";
+  const int above = (std::exchange(width_, 0) - 1) / std::max(columns, 1);
+  return above > 0 ? "\x1b[" + std::to_string(above) + "A\r\x1b[J" : "\r\x1b[K";
 }
 
 Spinner::Spinner(std::string label) : label_(std::move(label)) {
@@ -48,11 +71,12 @@ void Spinner::run() {
   std::unique_lock lock(mutex_);
   if (ending_.wait_for(lock, kFirstFrame, [this] { return ended_; })) return;
   clear_line_on_exit(true);
+  StatusLine line;
   for (unsigned tick = 0; !ended_; ++tick) {
-    write_error("\r" + spinner_frame(label_, fraction_, tick) + "\x1b[K");
+    write_error(line.draw(spinner_frame(label_, fraction_, tick), terminal_size().columns));
     ending_.wait_for(lock, kFrame, [this] { return ended_; });
   }
-  write_error("\r\x1b[K");
+  write_error(line.clear(terminal_size().columns));
   clear_line_on_exit(false);
 }
 

@@ -1,13 +1,25 @@
 // Something to look at while loading: a line on standard error, drawn by a thread of its own, gone without trace at
-// the end. Draws nothing where standard error or output is no terminal, or if it ends within a moment.
+// the end. Draws nothing where standard error or output is no terminal or may not be drawn on, or if it ends within a
+// moment.
 #pragma once
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 
 namespace warpchat {
+
+// A line that is drawn again and again, where the cursor is, and never takes more than a row.
+class StatusLine {
+ public:
+  std::string draw(std::string_view text, int columns);  // columns: of the terminal now
+  std::string clear(int columns);                        // nothing if nothing is drawn
+
+ private:
+  int width_ = 0;  // columns of what is drawn
+};
 
 class Spinner {
  public:

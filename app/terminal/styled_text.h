@@ -17,11 +17,15 @@ std::string escape_sequence(Style style);
 struct StyledText {
   std::string text;
   Style style = {};
-  bool verbatim = false;  // is not wrapped: code and tables
+  bool verbatim = false;  // is not wrapped: code
   int indent = 0;         // blanks before the lines that wrapping adds
+  bool table = false;     // a table's source, to be laid out as a whole
 };
 
 // Adds a piece, or joins it to the last one of the same look.
 void append(std::vector<StyledText>& pieces, const StyledText& piece);
+
+std::string without_escapes(std::string_view text);
+int shown_width(std::string_view line);  // columns; escape sequences take none
 
 }  // namespace warpchat

@@ -1,5 +1,5 @@
-// Streaming word wrap: styled text in, what a terminal should receive out. A word is held back until it is complete,
-// so that nothing shown ever moves.
+// Streaming word wrap: styled text in, what a terminal should receive out. A word is held back until it is complete; a
+// long one is shown as it comes, and taken back to stand on the next line if it does not fit.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,35 +10,61 @@
 
 namespace warpchat {
 
+struct WrapLook {
+  int width = 80;        // columns of the terminal; 0: lines are never broken
+  bool styled = true;    // escape sequences for looks
+  bool movable = false;  // the cursor can go back within its row
+};
+
 class WordWrap {
  public:
-  // width: columns of the terminal; 0: lines are never broken. styled: escape sequences are written.
-  WordWrap(int width, bool styled) : width_(width), styled_(styled) {}
-  void set_width(int width) { width_ = width; }
+  explicit WordWrap(const WrapLook& look) : look_(look) {}
+  void set_width(int width);
 
   // Control characters other than line break and tab never reach the terminal: they become U+FFFD.
   std::string add(const StyledText& piece);
-  std::string finish();  // the held word, the plain style again, and a line break if the line is not empty
+  std::string finish();  // what was held, the plain style again, and a line break if the line is not empty
 
  private:
+  struct Cluster {
+    std::string text;
+    int width;  // columns
+    Style style;
+    bool verbatim;
+    int indent;  // of a line that begins with it
+  };
+
   void add_code_point(std::string_view bytes, char32_t code_point, const StyledText& piece);
-  bool breaks_between(char32_t before, char32_t after) const;
-  void place_word();  // on this line or the next
-  int columns_of_blanks() const;
-  void emit_in_pieces(const std::vector<StyledText>& word);  // one that is longer than a line
-  void emit(std::string_view text, int width, Style style);
+  void add_cluster(std::string_view bytes, char32_t code_point, const StyledText& piece);
+  void grow_last_cluster(std::string_view bytes);
+  bool wraps() const { return look_.width > 0 && !row_.empty() && !row_.back().verbatim; }
+  bool is_too_wide() const;
+  bool waits_for_dictionary() const;
+  void break_rows();  // what is too wide for one
+  void break_row();
+  size_t next_row() const;                  // the cluster that is to begin it
+  std::vector<size_t> breaks() const;       // clusters before which Unicode lets a line end
+  bool parts_words(size_t at) const;        // a break that is as good as one at a blank
+  size_t without_blanks(size_t end) const;  // the end of [0, end) without the blanks at its end
+  int columns_to(size_t end) const;         // of the line up to a cluster
+  size_t held_from() const;                 // the first cluster that is not to be shown yet
+  void show(size_t end);
+  void show_what_is_complete();
+  void show_all();
+  void set_style(Style style);
   void new_line(int indent);
 
-  int width_;
-  bool styled_;
+  WrapLook look_;
   std::string out_;
-  int column_ = 0;
-  Style style_;                   // of the terminal now
-  std::vector<StyledText> word_;  // held back
-  std::string blanks_;            // between the last word and the held one
-  Style blanks_style_;
+  std::vector<Cluster> row_;   // of the line; without those before start_
+  int start_ = 0;              // columns before row_
+  size_t n_shown_ = 0;         // clusters of row_
+  bool may_take_back_ = true;  // the terminal has not been resized since the line began
+  Style style_;                // of the terminal now
   GraphemeBreaker breaker_;
-  char32_t last_ = 0;  // the code point before, 0 after a break
 };
+
+// The text as it is shown at once: every line broken at words, and styled by itself.
+std::string wrapped(const std::vector<StyledText>& pieces, int width, bool styled);
 
 }  // namespace warpchat

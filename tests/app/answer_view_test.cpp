@@ -32,7 +32,7 @@ const AnswerCase kAnswers[] = {
 class Answer : public testing::TestWithParam<AnswerCase> {};
 
 TEST_P(Answer, LooksSo) {
-  AnswerView view({80, /*styled=*/false, GetParam().hide_thinking});
+  AnswerView view({.styled = false, .hide_thinking = GetParam().hide_thinking});
   std::string shown;
   for (const Delta& delta : GetParam().deltas) shown += view.add(delta.text, delta.thinking);
   EXPECT_EQ(shown + view.finish(), GetParam().shown);
@@ -41,10 +41,10 @@ TEST_P(Answer, LooksSo) {
 INSTANTIATE_TEST_SUITE_P(Rows, Answer, testing::ValuesIn(kAnswers), [](const auto& test) { return test.param.name; });
 
 TEST(AnswerView, DimsThinking) {
-  AnswerView view({80, /*styled=*/true, false});
+  AnswerView view({.styled = true});
   std::string shown = view.add("Hm", true);
   shown += view.add("Yes", false);
-  EXPECT_EQ(shown + view.finish(), "\x1b[0;2mHm\n\x1b[0m\nYes\n");
+  EXPECT_EQ(shown + view.finish(), "\x1b[0;2mHm\x1b[0m\n\nYes\n");
 }
 
 }  // namespace

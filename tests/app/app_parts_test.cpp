@@ -198,8 +198,8 @@ TEST(Versions, AreNumberedWhereTheyPart) {
   VersionList list = list_versions(tree);
   EXPECT_EQ(list.turns, (std::vector<TurnId>{1, 5, 2, 4}));
   EXPECT_EQ(list.lines,
-            "message 1\n   1  1970-01-01 00:00  one  (shown)\n   2  1970-01-01 00:00  eins\n"
-            "answer 1\n   3  1970-01-01 00:00  1  (shown)\n   4  1970-01-01 00:00  I II\n");
+            "message 1\n   1\t1970-01-01 00:00\tone  (shown)\n   2\t1970-01-01 00:00\teins\n"
+            "answer 1\n   3\t1970-01-01 00:00\t1  (shown)\n   4\t1970-01-01 00:00\tI II\n");
   tree.shown = 2;  // what was undone can be gone back to
   EXPECT_EQ(list_versions(tree).turns, (std::vector<TurnId>{1, 5, 2, 4, 3}));
   tree.shown = 0;

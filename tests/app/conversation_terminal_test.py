@@ -113,9 +113,9 @@ class Edits(ConversationCase):
     def test_ctrl_c_at_an_edit_in_a_plain_terminal(self):
         terminal = self.chat(TERM="dumb")
         terminal.type("one\n")
-        terminal.wait_for("\n\n> ")
+        terminal.wait_for("\n\nYou: ")
         terminal.type("/edit\n")
-        terminal.wait_for("was: one\n> ")
+        terminal.wait_for("was: one\nYou: ")
         terminal.type("\x03")
         terminal.wait_for("the message stays as it was")
         terminal.type("/show\n")
@@ -128,9 +128,9 @@ class Models(ConversationCase):
         for name, value in (("temp", "0.5"), ("top_k", "7"), ("seed", "5"), ("n_predict", "3"), ("system", "Be brief")):
             self.do(terminal, f"/set {name} {value}", f"{name}: {value}")
         self.do(terminal, f"/model {ENDLESS}", "endless, ")
-        self.do(terminal, "/set", "n_predict         3")
+        self.do(terminal, "/set", "n_predict          3")
         listed = terminal.plain() and terminal.seen[terminal.seen.rindex("/set"):]
-        for line in ("temp              0.5", "top_k             7", "seed              5", "system            Be brief"):
+        for line in ("temp               0.5", "top_k              7", "seed               5", "system             Be brief"):
             self.assertIn(line, listed)
 
     def test_one_that_does_not_fit_beside_itself_is_loaded_in_place_of_itself(self):
@@ -289,11 +289,11 @@ class ReadAgain(ConversationCase):
         terminal = self.chat(rows=4, TERM="dumb", PAGER="echo paged; cat")
         for message in ("one", "two"):
             terminal.type(message + "\n")
-            terminal.wait_for("\n\n> ")
+            terminal.wait_for("\n\nYou: ")
         terminal.type("/history\n")
-        shown = terminal.wait_for("> two\n")
+        shown = terminal.wait_for("You: two\n")
         self.assertNotIn("paged", shown)
-        self.assertIn("> one\n", shown)
+        self.assertIn("You: one\n", shown)
 
     def test_the_context_of_a_loaded_conversation_is_known(self):
         self.leave(self.talk())

@@ -6,7 +6,7 @@
 namespace warpchat {
 namespace {
 
-// b bold, d dim, i italic, c code, v verbatim, in braces after the text.
+// b bold, d dim, i italic, c code, v verbatim, t table, in braces before the text.
 std::string described(const std::vector<StyledText>& pieces) {
   std::string text;
   for (const StyledText& piece : pieces) {
@@ -16,6 +16,7 @@ std::string described(const std::vector<StyledText>& pieces) {
     if (piece.style.italic) look += 'i';
     if (piece.style.code) look += 'c';
     if (piece.verbatim) look += 'v';
+    if (piece.table) look += 't';
     text += look.empty() ? piece.text : "{" + look + ":" + piece.text + "}";
   }
   return text;
@@ -52,7 +53,9 @@ constexpr MarkdownCase kMarkdown[] = {
     {"a_decimal_is_no_list", "3.14 is", "3.14 is"},
     {"quote", "> a **b**\n> - c", "{d:>} a {d:**}{b:b}{d:**}\n{d:>} - c"},
     {"rule", "---\n***\ntext", "---\n***\ntext"},
-    {"table", "| *a* |\n|---|", "{v:| *a* |}\n{v:|---|}"},
+    {"a_code_block_in_a_list", "- ```py\n  x\n  ```\nz", "- {dv:```py}\n{cv:  x}\n{dv:  ```}\nz"},
+    {"a_heading_in_a_quote", "> # a", "{d:>}{d: # }{b:a}"},
+    {"table", "| *a* |\n|---|", "{t:| *a* |\n|---|}"},
     {"code_block", "```py\nx = *1*\n\n# y\n```\nz", "{dv:```py}\n{cv:x = *1*}\n\n{cv:# y}\n{dv:```}\nz"},
     {"code_block_without_a_language", "```\n- x\n```\n", "{dv:```}\n{cv:- x}\n{dv:```}\n"},
     {"code_block_of_tildes", "~~~\n```\n~~~\nz", "{dv:~~~}\n{cv:```}\n{dv:~~~}\nz"},
@@ -94,6 +97,15 @@ TEST(MarkdownStream, IndentsWhatWrapsUnderAListItem) {
   const std::vector<StyledText> pieces = stream.add("  12. a");
   ASSERT_EQ(pieces.size(), 1u);
   EXPECT_EQ(pieces[0].indent, 6);
+}
+
+TEST(MarkdownStream, IndentsWhatWrapsUnderNestedMarks) {
+  for (const auto& [text, indent] : {std::pair("> a", 2), {"> - a", 4}, {"- > a", 4}, {"1. - a", 5}, {"> > a", 4}}) {
+    MarkdownStream stream;
+    const std::vector<StyledText> pieces = stream.add(text);
+    ASSERT_FALSE(pieces.empty());
+    EXPECT_EQ(pieces.back().indent, indent) << text;
+  }
 }
 
 TEST(MarkdownStream, ShowsPlainTextAtOnce) {

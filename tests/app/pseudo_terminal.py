@@ -22,9 +22,10 @@ DRAWN_OVER = re.compile(r"\r[^\r\n]*(?:\x1b\[K|\Z)")  # a spinner's frame, or wh
 
 
 class Terminal:
-    """chat on a pseudo-terminal of its own. seen: all it has written, \\r\\n as \\n."""
+    """chat on a pseudo-terminal of its own, so wide that no sentence is broken. seen: all it has written, \\r\\n as
+    \\n."""
 
-    def __init__(self, *arguments, home=FOLDER, columns=80, rows=24, **variables):
+    def __init__(self, *arguments, home=FOLDER, columns=240, rows=24, **variables):
         self.seen, self.position, self.raw_position, self.status = "", 0, 0, None
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
@@ -128,7 +129,7 @@ class Case(unittest.TestCase):
     def wait_for_prompt(self, terminal):
         """Before it the terminal echoes by itself, and what is typed for the answer could reach the line editor."""
         terminal.wait_for("Ctrl-D leaves")
-        terminal.wait_for("> ")
+        terminal.wait_for_one("> ", "You: ")
 
     def start_endless(self, *arguments, **more):
         terminal = Terminal("-m", ENDLESS, "-c", "0", "--temp", "0", *arguments, **more)

@@ -140,4 +140,10 @@ std::string Screen::text() const {
   return all.substr(0, end);
 }
 
+std::string as_terminal(std::string_view output) {
+  std::string text;
+  for (const char c : output) text += c == '\n' ? "\r\n" : std::string(1, c);
+  return text;
+}
+
 }  // namespace warpchat

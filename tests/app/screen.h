@@ -43,4 +43,6 @@ class Screen {
   std::vector<std::string> unknown_;
 };
 
+std::string as_terminal(std::string_view output);  // what a terminal makes of a program's output: \n as \r\n
+
 }  // namespace warpchat

@@ -218,7 +218,7 @@ class Slash(Case):
                             ("/read /nowhere", "chat: cannot read /nowhere"),
                             ("/export x.md", "chat: there is no message to export yet"),
                             ("/set temp hot", "chat: temp takes a number from 0 to 100, found 'hot'"),
-                            ("/set temp 0.5", "temp: 0.5"), ("/set", "temp              0.5"),
+                            ("/set temp 0.5", "temp: 0.5"), ("/set", "temp               0.5"),
                             ("/show", "0 of 1,024 tokens"), ("/model", "now: " + TINY),
                             ("/model /nowhere.gguf", "chat: cannot load /nowhere.gguf")):
             terminal.type(typed + "\r")
@@ -314,7 +314,7 @@ class PlainTerminal(Case):
         terminal = self.start(TERM="dumb")
         terminal.type('Hello\n"""\nover\nlines\n"""\n')
         for _ in range(2):
-            terminal.wait_for("\n\n> ")
+            terminal.wait_for("\n\nYou: ")
         users = [content for role, content in self.messages(terminal) if role == "user"]
         self.assertEqual(users, ["Hello", "over\nlines"])
         self.assertNotIn("\x1b", terminal.seen)
@@ -326,7 +326,7 @@ class PlainTerminal(Case):
         terminal.type("abc\x03")
         terminal.wait_for("(Ctrl-D or /exit leaves)")
         terminal.type("Hello\n")
-        terminal.wait_for("\n\n> ")
+        terminal.wait_for("\n\nYou: ")
         self.assertEqual(self.messages(terminal)[0], ("user", "Hello"))
 
 
