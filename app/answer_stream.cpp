@@ -69,8 +69,8 @@ std::string summary(const Timings& t, uint64_t seed, const std::string& gaps) {
   return prompt +
          line("answer\t%.0f tokens in %.3f s: %.1f t/s\n", t.generated_tokens, t.generate_seconds,
               per_second(t.generated_tokens, t.generate_seconds)) +
-         line("first token\tafter %.3f s\n", t.first_token_seconds) +
-         (gaps.empty() ? "" : "gaps\t" + gaps + "\n") + "seed\t" + std::to_string(seed) + "\n";
+         line("first token\tafter %.3f s\n", t.first_token_seconds) + (gaps.empty() ? "" : "gaps\t" + gaps + "\n") +
+         "seed\t" + std::to_string(seed) + "\n";
 }
 
 StreamedAnswer stream_to_end(Generation& generation, std::optional<GenerationEnd>& end, const ChatSettings& settings,

@@ -20,8 +20,8 @@ enum class AnswerGoes { kToOutput, kIntoText };
 // ended.
 StreamedAnswer stream_answer(Generation& generation, const ChatSettings& settings, AnswerGoes goes);
 
-// One answer as a line of JSON: model, answer, reasoning, stop_reason (stop, length, context_full or interrupted), usage
-// and timings (seconds, tokens per second), seed.
+// One answer as a line of JSON: model, answer, reasoning, stop_reason (stop, length, context_full or interrupted),
+// usage and timings (seconds, tokens per second), seed.
 std::string answer_json(const StreamedAnswer& answer, const std::string& model, uint64_t seed);
 
 // For --verbose and /perf: tokens, times and speeds, then the profile's table if anything was measured. gaps: between

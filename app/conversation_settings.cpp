@@ -21,11 +21,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kTick{100};
 
-std::string padded(std::string text, size_t width) {
-  text.resize(std::max(text.size(), width), ' ');
-  return text;
-}
-
 }  // namespace
 
 std::string describe(const LoadedModel& model) {
@@ -169,7 +164,7 @@ std::string Conversation::load_report() {
   if (!load().has_answered) return "(" + load().host + " has not told its load)\n";
   if (!load().absence.empty()) return "(" + load().absence + ")\n";
   std::string text = load().host + "\n";
-  for (const LoadRow& row : load().load) text += "  " + padded(row.name, 22) + row.value + "\n";
+  for (const LoadRow& row : load().load) text += "  " + row.name + "\t" + row.value + "\n";
   return text;
 }
 

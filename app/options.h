@@ -22,8 +22,8 @@ struct ModelFlags : CommonOptions {  // of every command that loads a model
   int32_t context = -1;  // -1: the model's own, at most 8192; 0: the model's own
   uint32_t batch = 2048, micro_batch = 512;
   std::string cache_type_k = "f16", cache_type_v = "f16";
-  std::string launch = "auto";  // how kernels are launched on a GPU
-  std::string profile;          // FILE for a trace; empty: none
+  std::string launch = "auto";            // how kernels are launched on a GPU
+  std::string profile;                    // FILE for a trace; empty: none
   std::optional<uint32_t> layers_on_gpu;  // llama.cpp's -ngl: all of them, or it is refused
 };
 

@@ -262,6 +262,12 @@ TEST_F(Store, SearchGivesTheLatestFirstAndAnExcerpt) {
   EXPECT_EQ(store_->search("needle", 1).size(), 1u);
 }
 
+TEST_F(Store, AnExcerptShowsTheWordsAsTheyWereTypedRatherThanTheFirstOfThem) {
+  talk("t", "long before " + std::string(400, '.') + " a row that is far too long for its place", "x");
+  const std::string excerpt = store_->search("far too long")[0].excerpt;
+  EXPECT_NE(excerpt.find("far too long"), std::string::npos) << excerpt;
+}
+
 TEST_F(Store, AnAnswerIsWrittenAtMostOnceASecond) {
   const auto [id, question] = store_->start({"t", "", ""}, {"user", "question"});
   AnswerWriter writer(*store_, id, question);

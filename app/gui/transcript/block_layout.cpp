@@ -225,8 +225,8 @@ void BlockLayout::lay_out_table(TextEngine& engine, const MarkdownBlock& block, 
       const TableCell& cell = block.cells[row * n + column];
       const bool is_head = row == 0 && !block.continues;
       const StyledPart part{cell.begin, cell.end, widths[column] + 1, is_head};
-      auto layout = engine.layout(styled(engine, block, look, part), widths[column] + 1,
-                                  line_align(block.columns[column]));
+      auto layout =
+          engine.layout(styled(engine, block, look, part), widths[column] + 1, line_align(block.columns[column]));
       row_height = std::max(row_height, layout->height());
       texts_.push_back({std::move(layout), std::round(x + cell_x), y + cell_y, cell.begin, cell.end});
       x += widths[column] + 2 * cell_x;
