@@ -143,9 +143,10 @@ std::string download(const ModelChoice& model, bool offline) {
   return download_model(*parse_hub_model_name(model.path), offline);
 }
 
-std::string first_question(const std::vector<ModelChoice>& suggested) {
+std::string first_question(const std::vector<ModelChoice>& suggested, const std::string& offline_reason) {
   std::string text = "No model is here yet; looked in\n";
   for (const ModelFolder& folder : model_folders()) text += "  " + printable(folder.path, 200) + "\n";
+  if (!offline_reason.empty()) return text + offline_reason + ", so none is fetched. A file's path; Enter leaves: ";
   return text + "These can be fetched (sizes are approximate):\n" + numbered(suggested) + kFirstWays;
 }
 
@@ -167,8 +168,10 @@ std::optional<std::string> take_first(const std::string& line, bool offline, std
 }
 
 std::string choose_first(const ChatOptions& options) {
-  std::vector<ModelChoice> models = suggested_models(memory_room(options.device));
-  std::string question = first_question(models);
+  const std::string offline = hub_settings("", options.offline).offline_reason;
+  std::vector<ModelChoice> models;
+  if (offline.empty()) models = suggested_models(memory_room(options.device));
+  std::string question = first_question(models, offline);
   for (;;) {
     const std::string line = ask(question).value_or("");
     if (line.empty()) throw Error("no model was chosen; chat --help tells how to name one");
@@ -205,7 +208,7 @@ std::string choose_model_file(const ChatOptions& options) {
     if (!offline && !options.yes && !can_ask()) throw;
     return fetch(missing.name, options);  // which says why not, if offline
   } catch (const NoModel&) {
-    if (offline || !can_ask()) throw;
+    if (!can_ask()) throw;
     return choose_first(options);
   } catch (const SeveralModels& several) {
     if (!can_ask()) throw;

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kHowToGetOne =
-    "no model found; give one with --model FILE.gguf, or run app/quickstart.sh to fetch a small one";
+    "no model found; give one with --model FILE.gguf, or fetch one, such as chat pull Qwen/Qwen2.5-0.5B-Instruct-GGUF";
 
 std::vector<fs::path> entries(const fs::path& folder) {
   std::vector<fs::path> paths;
@@ -159,7 +159,8 @@ std::string resolve_model(const std::string& name, const std::vector<ModelFolder
   std::error_code error;
   if (!name.empty()) {
     if (!fs::is_directory(name, error)) return fs::exists(name, error) ? name : find_by_name(name, folders);
-    if (name.find('/') != std::string::npos) throw Error("cannot load " + name + ": it is a folder; name a file in it");
+    if (name.find('/') != std::string::npos)
+      throw Error("cannot load " + name + ": it is a directory; name a file in it");
     return find_by_name(name, folders);  // what happens to lie here is in no name's way
   }
   if (const std::optional<std::string> last = last_used_model(state_directory)) return *last;

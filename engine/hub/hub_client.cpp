@@ -74,7 +74,7 @@ std::string HubClient::file_url(const std::string& repository, const std::string
 
 std::string HubClient::search_url(const std::string& words, size_t most) const {
   return settings_.endpoint + "/api/models?search=" + escape_url_value(words) +
-         "&filter=gguf&sort=downloads&limit=" + std::to_string(most) + "&expand=downloads&expand=gguf";
+         "&filter=gguf&sort=downloads&direction=-1&limit=" + std::to_string(most) + "&expand=downloads&expand=gguf";
 }
 
 std::vector<HubHit> HubClient::search(const std::string& words, size_t most) {

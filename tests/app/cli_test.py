@@ -460,8 +460,8 @@ class ModelSearch(Case):
 
     def test_none_is_a_usage_error_that_says_how_to_get_one(self):
         env = environment(self.home("none"))
-        self.assert_refused(Run("-p", "x", env=env), 2, "--model", "quickstart.sh")
-        self.assert_refused(Run("tokenize", env=env), 2, "--model", "quickstart.sh")
+        self.assert_refused(Run("-p", "x", env=env), 2, "--model", "chat pull")
+        self.assert_refused(Run("tokenize", env=env), 2, "--model", "chat pull")
 
     def test_the_only_one_then_the_last_used(self):
         home = self.home("one")

@@ -73,7 +73,8 @@ TEST_F(ModelLookup, WithoutANameTheLastUsedIsTaken) {
 
 TEST_F(ModelLookup, WithoutANameNoneOrSeveralIsAUsageError) {
   EXPECT_EQ(refusal<UsageError>(""),
-            "no model found; give one with --model FILE.gguf, or run app/quickstart.sh to fetch a small one");
+            "no model found; give one with --model FILE.gguf, or fetch one, such as chat pull "
+            "Qwen/Qwen2.5-0.5B-Instruct-GGUF");
   add("plain/a.gguf");
   add("plain/b.gguf");
   EXPECT_EQ(refusal<UsageError>(""), "several models found: a.gguf, b.gguf; choose one with --model");
@@ -126,7 +127,7 @@ TEST_F(ModelLookup, AFileHereBeatsWhatIsFoundByAName) {
   fs::current_path(fs::path(path).parent_path());
   EXPECT_EQ(resolve("own"), "own");
   EXPECT_EQ(resolve("folder/z.gguf"), "folder/z.gguf");
-  EXPECT_EQ(refusal<Error>("./folder"), "cannot load ./folder: it is a folder; name a file in it");
+  EXPECT_EQ(refusal<Error>("./folder"), "cannot load ./folder: it is a directory; name a file in it");
   EXPECT_EQ(refusal<Error>("folder"),
             "cannot load folder: no such file, here or in the model folders; chat pull folder searches the hub");
   const std::string found = add("plain/folder-model.gguf");

@@ -539,12 +539,57 @@ class Asked(Case):
         terminal.type("nothing like it\n")
         terminal.wait_for("has no GGUF model with the words 'nothing like it'")
         terminal.wait_for("leaves: ")
+        lies = hub.repositories[NAME].lies
+        lies["tiny-q4_k_m.gguf"] = {"lfs": {"oid": sha256(MODEL), "size": 60 << 40}}
+        terminal.type("tiny\n")
+        terminal.wait_for("too large")
+        terminal.wait_for("leaves: ")
+        terminal.type("1\n")
+        terminal.wait_for("fetch it all the same? [y/N] ")
+        terminal.type("\n")
+        terminal.wait_for("nothing was downloaded")
+        terminal.wait_for("leaves: ")
+        lies.clear()
         terminal.type("tiny\n")
         terminal.wait_for(f"1  {NAME}:Q4_K_M")
         terminal.wait_for("leaves: ")
         terminal.type("1\n")
         terminal.wait_for("whole and checked")
         self.assertEqual(terminal.wait(), 0)
+
+    def test_a_conversation_asks_which_of_several(self):
+        self.place("one-a.gguf", "one-b.gguf")
+        terminal = self.terminal("-m", TINY, "-c", "256")
+        terminal.wait_for("Ctrl-D leaves")
+        for name, more, expected in (("B one", "", "one-b, 826 kB"), ("ONE", "1\n", "one-a, 826 kB"),
+                                     ("one", "\n", "no model was chosen"), ("one-b.gguf", "", "one-b, 826 kB")):
+            terminal.wait_for("> ")
+            terminal.type(f"/model {name}\r")
+            if more:
+                terminal.wait_for("1  one-a.gguf\n")
+                terminal.wait_for("Which one? ")
+                terminal.type(more)
+            terminal.wait_for(expected)
+
+    def test_a_first_start_offline_asks_for_a_file(self):
+        hub = self.hub()
+        terminal = self.terminal("--offline", *self.ASK, hub=hub)
+        self.assertIn(self.cache, terminal.wait_for("--offline was given, so none is fetched. A file's path; Enter leaves: "))
+        terminal.type(TINY + "\n")
+        self.assertEqual(terminal.wait(), 0)
+        self.assertEqual(hub.requests, [])
+
+    def test_words_are_pulled_by_a_number(self):
+        terminal = self.terminal("pull", "gguf", "tiny", hub=self.hub())
+        terminal.wait_for(f"1  {NAME}:Q4_K_M")
+        terminal.wait_for("Which one? ")
+        terminal.type("2\n")
+        terminal.wait_for("A number from 1 to 1")
+        terminal.wait_for("Which one? ")
+        terminal.type("1\n")
+        terminal.wait_for("whole and checked")
+        self.assertEqual(terminal.wait(), 0)
+        self.check_cache({"tiny-q4_k_m.gguf": MODEL})
 
     def test_a_conversation_changes_to_a_model_of_the_hub(self):
         hub = self.hub()

@@ -112,6 +112,21 @@ class WindowDownload(DisplayCase):
         self.assertIn("answers 400 to a search", state["hub"]["sentence"])
         self.assertEqual([n for n in state["notices"] if n["error"]], [])
 
+    def test_a_newer_search_ends_one_that_hangs(self):
+        self.hub.fail("search", Fault(silent=300))
+        self.open()
+        self.open_picker()
+        self.window.type("hang")
+        self.window.wait_for(lambda s: s["hub"]["running"] and self.hub.searches, "the search")
+        self.window.key("ctrl+a")
+        self.window.type("tiny")
+        self.window.wait_for(lambda s: s["hub"]["words"] == "tiny" and "hub:0" in s["widgets"], "the other search")
+        self.hub.fail("list", Fault(silent=300))
+        self.window.key("ctrl+a")
+        self.window.type("gguf")
+        self.window.wait_for(lambda s: s["hub"]["words"] == "gguf" and self.hub.searches[-1] == "gguf", "a third")
+        self.assertEqual(self.window.terminate(), 128 + 15)  # it is not waited for
+
     def test_offline_nobody_is_asked(self):
         self.open("--offline")
         self.window.key("ctrl+o")
