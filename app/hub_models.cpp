@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "engine/hub/hub_cache.h"
+#include "models/human_bytes.h"
 #include "models/message.h"
 #include "models/model_config.h"
 
@@ -33,9 +35,16 @@ ModelChoice hub_model(const std::string& name, uint64_t bytes, const std::string
   return model;
 }
 
+// What an earlier download left: fetching goes on from there.
+uint64_t bytes_here(const HubCache& cache, const std::vector<HubFile>& files) {
+  uint64_t sum = 0;
+  for (const HubFile& file : files) sum += cache.has(file) ? file.bytes : cache.bytes_of_half(file);
+  return sum;
+}
+
 // nullopt: nothing in it is for this program.
 std::optional<ModelChoice> model_of(HubClient& hub, const HubHit& hit, const MemoryRoom& room) {
-  const std::string about = hit.downloads > 0 ? counted(hit.downloads, "download") : "";
+  std::string about = hit.downloads > 0 ? counted(hit.downloads, "download") : "";
   if (!hit.architecture.empty() && !is_known_architecture(hit.architecture)) {
     ModelChoice model = hub_model(hit.repository, 0, about, room);
     model.fits = FitsMemory::kUnsupported;
@@ -45,7 +54,10 @@ std::optional<ModelChoice> model_of(HubClient& hub, const HubHit& hit, const Mem
   const std::vector<HubFile> files = hub.files(hit.repository);
   const std::optional<HubModelName> name = usual_model(files, hit.repository);
   if (!name) return std::nullopt;
-  return hub_model(name->text(), total_bytes(choose_files(files, *name)), about, room);
+  const std::vector<HubFile> chosen = choose_files(files, *name);
+  if (const uint64_t here = bytes_here(HubCache(hub.settings().cache, hit.repository), chosen); here > 0)
+    about = human_bytes(here) + " of it are here already";
+  return hub_model(name->text(), total_bytes(chosen), about, room);
 }
 
 }  // namespace

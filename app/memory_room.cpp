@@ -27,6 +27,10 @@ void judge(ModelChoice& model, uint64_t needed, const MemoryRoom& room) {
               (room.of_gpu ? "the GPU has " + human_bytes(room.bytes) : human_bytes(room.bytes) + " are free");
 }
 
+std::string about_and_why(const ModelChoice& model) {
+  return model.about + (model.about.empty() || model.why.empty() ? "" : "; ") + model.why;
+}
+
 uint64_t memory_for_file(uint64_t file_bytes) { return file_bytes + file_bytes / 8 + 600'000'000; }
 
 }  // namespace warpchat

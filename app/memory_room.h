@@ -19,6 +19,9 @@ MemoryRoom memory_room(const std::string& device, uint64_t spare_bytes = 0);
 // Sets `fits` and `why`. needed: bytes of memory; 0: not known.
 void judge(ModelChoice& model, uint64_t needed, const MemoryRoom& room);
 
+// What is said below its name: what it is good for, and why it fits or does not.
+std::string about_and_why(const ModelChoice& model);
+
 // What a file of that size takes once it is loaded, roughly: weights as the decoder holds them, a context and buffers.
 uint64_t memory_for_file(uint64_t file_bytes);
 

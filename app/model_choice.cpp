@@ -27,6 +27,8 @@ namespace {
 
 constexpr const char* kFirstWays = "A number, org/repo[:QUANT], words to search for, or a file's path; Enter leaves: ";
 
+constexpr const char* kOnlyWay = "A file's path; Enter leaves: ";
+
 bool can_ask() { return input_is_terminal() && error_is_terminal(); }
 
 // A line from the terminal, trimmed; nullopt at its end or when Ctrl-C is noted. Byte by byte: what follows belongs to
@@ -108,7 +110,7 @@ std::string numbered(const std::vector<ModelChoice>& models) {
   std::string text;
   for (size_t i = 0; i < models.size(); ++i) {
     const ModelChoice& m = models[i];
-    const std::string about = m.about + (m.about.empty() || m.why.empty() ? "" : "; ") + m.why;
+    const std::string about = about_and_why(m);
     text += "  " + std::to_string(i + 1) + "  " + padded(m.name, width + 2) +
             padded(m.bytes > 0 ? human_bytes(m.bytes) : "", 8) + std::string(word_of(m.fits)) + "\n" +
             (about.empty() ? "" : "     " + about + "\n");
@@ -117,13 +119,13 @@ std::string numbered(const std::vector<ModelChoice>& models) {
 }
 
 // What the hub has under these words. Error if it has nothing.
-std::vector<ModelChoice> models_of_hub(const std::string& words, bool offline) {
+std::vector<ModelChoice> models_of_hub(const std::string& words, const CommonOptions& options, bool offline) {
   const HubSettings settings = hub_settings_of_user(offline);
   HubClient hub(settings, [](const std::string& note) { log_line(note); });
   std::vector<ModelChoice> models;
   {
     Spinner spinner("searching " + host_of(settings.endpoint));
-    search_hub(hub, words, memory_room(""), [&](ModelChoice model) { models.push_back(std::move(model)); });
+    search_hub(hub, words, memory_room(options.device), [&](ModelChoice model) { models.push_back(std::move(model)); });
   }
   if (models.empty())
     throw Error(host_of(settings.endpoint) + " has no GGUF model with the words '" + printable(words) +
@@ -146,24 +148,24 @@ std::string download(const ModelChoice& model, bool offline) {
 std::string first_question(const std::vector<ModelChoice>& suggested, const std::string& offline_reason) {
   std::string text = "No model is here yet; looked in\n";
   for (const ModelFolder& folder : model_folders()) text += "  " + printable(folder.path, 200) + "\n";
-  if (!offline_reason.empty()) return text + offline_reason + ", so none is fetched. A file's path; Enter leaves: ";
-  return text + "These can be fetched (sizes are approximate):\n" + numbered(suggested) + kFirstWays;
+  if (!offline_reason.empty()) return text + offline_reason + ", so none is fetched.\n";
+  return text + "These can be fetched (sizes are approximate):\n" + numbered(suggested);
 }
 
 // What one line of an answer to first_question means: the file; else `models` and the question are new.
-std::optional<std::string> take_first(const std::string& line, bool offline, std::vector<ModelChoice>& models,
-                                      std::string& question) {
-  if (const ModelChoice* model = chosen_by(line, models)) return download(*model, offline);
-  if (number_in(line, 1000)) throw Error("the list ends with " + std::to_string(models.size()));
+std::optional<std::string> take_first(const std::string& line, const ChatOptions& options,
+                                      std::vector<ModelChoice>& models, std::string& question) {
+  if (const ModelChoice* model = chosen_by(line, models)) return download(*model, options.offline);
+  if (!models.empty() && number_in(line, 1000)) throw Error("the list ends with " + std::to_string(models.size()));
   try {
     return find_model_file(line);
   } catch (const NotCached& missing) {
-    return download_model(missing.name, offline);
+    return download_model(missing.name, options.offline);
   } catch (const Error&) {
     if (!are_search_words(line)) throw;
   }
-  models = models_of_hub(line, offline);
-  question = "The hub has\n" + numbered(models) + kFirstWays;
+  models = models_of_hub(line, options, options.offline);
+  question = "The hub has\n" + numbered(models);
   return std::nullopt;
 }
 
@@ -173,14 +175,14 @@ std::string choose_first(const ChatOptions& options) {
   if (offline.empty()) models = suggested_models(memory_room(options.device));
   std::string question = first_question(models, offline);
   for (;;) {
-    const std::string line = ask(question).value_or("");
+    const std::string line = ask(question + (offline.empty() ? kFirstWays : kOnlyWay)).value_or("");
     if (line.empty()) throw Error("no model was chosen; chat --help tells how to name one");
     try {
-      if (const std::optional<std::string> path = take_first(line, options.offline, models, question)) return *path;
+      if (const std::optional<std::string> path = take_first(line, options, models, question)) return *path;
     } catch (const Interrupted&) {
       throw;
     } catch (const Error& error) {
-      question = std::string(error.what()) + "\n" + kFirstWays;
+      question = std::string(error.what()) + "\n";
     }
   }
 }
@@ -216,8 +218,8 @@ std::string choose_model_file(const ChatOptions& options) {
   }
 }
 
-std::string choose_of_hub(const std::string& words, bool offline) {
-  const std::vector<ModelChoice> models = models_of_hub(words, offline);
+std::string choose_of_hub(const std::string& words, const CommonOptions& options, bool offline) {
+  const std::vector<ModelChoice> models = models_of_hub(words, options, offline);
   std::string question = "The hub has\n" + numbered(models);
   if (!can_ask()) {
     write_error(question);

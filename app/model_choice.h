@@ -13,6 +13,6 @@ std::string choose_model_file(const ChatOptions& options);
 
 // A model of the hub that has these words, as org/repo:QUANT: the one that the user picks from what there is. Without a
 // terminal to ask at, a UsageError that lists it.
-std::string choose_of_hub(const std::string& words, bool offline);
+std::string choose_of_hub(const std::string& words, const CommonOptions& options, bool offline);
 
 }  // namespace warpchat

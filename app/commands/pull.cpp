@@ -13,7 +13,7 @@ int run_command(const PullOptions& options) {
   std::string text;
   for (const std::string& word : options.words) text += (text.empty() ? "" : " ") + word;
   std::optional<HubModelName> name = parse_hub_model_name(text);
-  if (!name && are_search_words(text)) name = parse_hub_model_name(choose_of_hub(text, options.offline));
+  if (!name && are_search_words(text)) name = parse_hub_model_name(choose_of_hub(text, options, options.offline));
   if (!name)
     throw UsageError("'" + printable(text) +
                      "' is no model of a hub; name it as org/repo[:QUANT], such as "

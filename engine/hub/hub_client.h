@@ -22,6 +22,8 @@ class HubClient {
   // note: told before each wait, "HUB answers 503; try 2 of 5 in 1 s". Error if the settings forbid a network.
   HubClient(const HubSettings& settings, std::function<void(const std::string&)> note);
 
+  const HubSettings& settings() const { return settings_; }
+
   std::vector<HubHit> search(const std::string& words, size_t most);  // repositories with GGUF files, best known first
   std::vector<HubFile> files(const std::string& repository);
   HubFileFacts facts(const std::string& repository, const std::string& path);

@@ -452,8 +452,11 @@ class Refused(Case):
                          [("1", "other/Tiny-Gemma-GGUF", "cannot run"), ("2", NAME + ":Q8_0", "826 kB  fits")])
         self.assertIn("1,234,567 downloads; models of the architecture gemma3 cannot run here", run.err.decode())
         self.assertRegex(run.err.decode(), r"1 download; needs about [\d.]+ MB of memory, [\d.]+ [GM]B are free")
-        self.assertIn("has no GGUF model with the words 'no such'", self.pull_fails(hub, "no", "such", code=1).err.decode())
+        nothing = self.pull_fails(hub, "no", "such", code=1)
+        self.assertIn("has no GGUF model with the words 'no such'", nothing.err.decode())
         self.assertEqual(hub.searches, ["tiny gguf", "no such"])
+        self.leave_half(MODEL[:100000])
+        self.assertIn("100 kB of it are here already; needs", self.pull_fails(hub, "tiny").err.decode())
 
     def pull_fails(self, hub, *words, code=2):
         run = Run("pull", *words, env=self.env(hub))
@@ -574,7 +577,8 @@ class Asked(Case):
     def test_a_first_start_offline_asks_for_a_file(self):
         hub = self.hub()
         terminal = self.terminal("--offline", *self.ASK, hub=hub)
-        self.assertIn(self.cache, terminal.wait_for("--offline was given, so none is fetched. A file's path; Enter leaves: "))
+        offer = terminal.wait_for("--offline was given, so none is fetched.\nA file's path; Enter leaves: ")
+        self.assertIn(self.cache, offer)
         terminal.type(TINY + "\n")
         self.assertEqual(terminal.wait(), 0)
         self.assertEqual(hub.requests, [])

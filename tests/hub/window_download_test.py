@@ -86,7 +86,7 @@ class WindowDownload(DisplayCase):
     def search(self, words):
         self.open_picker()
         self.window.type(words)
-        return self.window.wait_for(lambda s: s["hub"]["words"] == words and not s["hub"]["running"], "the search's end")
+        return self.window.wait_for(lambda s: s["hub"]["words"] == words and not s["hub"]["running"], "its end")
 
     def test_words_are_searched_for(self):
         self.hub.repositories["org/Tiny-GGUF"].downloads = 7

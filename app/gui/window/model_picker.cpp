@@ -9,6 +9,7 @@
 #include "app/directories.h"
 #include "app/gui/window/card.h"
 #include "app/gui/window/numbers.h"
+#include "app/memory_room.h"
 #include "models/human_bytes.h"
 #include "models/message.h"
 
@@ -155,7 +156,7 @@ void ModelPicker::draw_model(Frame& f, Rect rect, const ModelRow& row) {
   Rect inner = rect.inset(ui.px(10), 0);
   const Rect tick = inner.cut_left(ui.px(26));
   if (loaded) ui.icon(Icon::kCheck, {tick.x, tick.y, ui.px(18), tick.height}, ui.theme->accent);
-  const std::string about = model.about + (model.about.empty() || model.why.empty() ? "" : "; ") + model.why;
+  const std::string about = about_and_why(model);
   if (!about.empty()) {
     ui.label_in(inner.cut_bottom(inner.height * 0.46f), about, {ui.theme->dim_text, 0.8f});
     inner.cut_top(ui.px(4));
@@ -169,12 +170,12 @@ void ModelPicker::draw_model(Frame& f, Rect rect, const ModelRow& row) {
 void ModelPicker::draw_size(Frame& f, Rect& inner, const ModelChoice& model) {
   Ui& ui = f.ui;
   const FitsText fits = fits_text(model.fits, *ui.theme);
-  ui.label_in(inner.cut_right(ui.px(76)), fits.text, {fits.colour, 0.82f}, 1);
+  ui.label_in(inner.cut_right(ui.px(66)), fits.text, {fits.colour, 0.82f}, 1);
   if (model.bytes > 0)
-    ui.label_in(inner.cut_right(ui.px(74)), human_bytes(model.bytes), {ui.theme->dim_text, 0.88f}, 1);
+    ui.label_in(inner.cut_right(ui.px(66)), human_bytes(model.bytes), {ui.theme->dim_text, 0.88f}, 1);
   const bool is_here = model.kind == Kind::kFile;
   if (is_here ? !model.quantisation.empty() : model.fits != FitsMemory::kUnsupported) {
-    const Rect chip = inner.cut_right(ui.px(78)).in_middle(ui.px(22));
+    const Rect chip = inner.cut_right(ui.px(64)).in_middle(ui.px(22));
     ui.fill(chip, is_here ? ui.theme->raised : with_alpha(ui.theme->accent, 0.14f), ui.px(6));
     ui.label_in(chip, is_here ? model.quantisation : "Fetch", {is_here ? ui.theme->dim_text : ui.theme->text, 0.78f},
                 0.5f);
