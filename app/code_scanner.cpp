@@ -373,9 +373,4 @@ void CodeScanner::scan_line(string_view line, std::vector<CodeSpan>& spans, size
     spans.push_back({at, at + line.size(), CodeKind::kPlain});
 }
 
-string_view terminal_colour(CodeKind kind) {
-  static constexpr string_view kColours[kCodeKinds] = {"", "35", "36", "32", "31", "2", "34", "33", "32", "31"};
-  return kColours[static_cast<size_t>(kind)];
-}
-
 }  // namespace warpchat

@@ -65,8 +65,4 @@ class CodeScanner {
   State state_;
 };
 
-// The parameters of an SGR sequence, "35": colours of the terminal's own palette that can be read on dark and light
-// backgrounds; empty: the text's colour.
-std::string_view terminal_colour(CodeKind kind);
-
 }  // namespace warpchat

@@ -76,7 +76,11 @@ bool input_is_terminal() { return isatty(STDIN_FILENO) != 0; }
 bool output_is_terminal() { return isatty(STDOUT_FILENO) != 0; }
 bool error_is_terminal() { return isatty(STDERR_FILENO) != 0; }
 
-void set_output_habits(const OutputHabits& wanted) { habits = wanted; }
+void set_output_habits(const OutputHabits& wanted) {
+  habits = wanted;
+  const auto variable = [](const char* name) { return std::getenv(name) ? std::getenv(name) : ""; };
+  set_colours(colours_of(variable("TERM"), variable("COLORTERM")));
+}
 int output_width() { return width_of(STDOUT_FILENO); }
 
 bool moves_cursor() {

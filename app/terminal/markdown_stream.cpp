@@ -16,6 +16,15 @@ constexpr Style kMark{.dim = true};
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n'; }
 bool is_punctuation(char c) { return std::ispunct(static_cast<unsigned char>(c)) != 0; }
 
+constexpr size_t kMostHeld = 24;  // bytes of code
+
+// "cpp" of a fence's " cpp title=x" or "{.cpp}".
+std::string_view language_of(std::string_view info) {
+  const size_t first = std::min(info.find_first_not_of(" `~{."), info.size());
+  info.remove_prefix(first);
+  return info.substr(0, info.find_first_of(" ,{}:"));
+}
+
 enum class BlockKind { kUndecided, kText, kHeading, kBullet, kFence, kQuote, kTable };
 
 BlockKind number_or_text(std::string_view s) {
@@ -55,6 +64,7 @@ BlockKind block_kind(std::string_view s) {
 
 std::vector<StyledText> MarkdownStream::add(std::string_view text) {
   for (char c : text) add_byte(c);
+  if (!fence_.empty() && !fence_line_) emit_code(/*line_ends=*/false);
   return std::exchange(out_, {});
 }
 
@@ -136,7 +146,9 @@ void MarkdownStream::add_inline(char c) {
     // A fence of backticks has none after it in its line: this was a code span.
     if (fence_line_ && c == '`' && fence_[0] == '`' && before_ != '`') one_line_fence_ = true;
     if (c != ' ') before_ = c;
-    return emit({&c, 1}, fence_line_ ? kMark : Style{.code = true});
+    if (!fence_line_) return code_line_.push_back(c);
+    info_ += c;
+    return emit({&c, 1}, kMark);
   }
   if (table_) return emit({&c, 1}, {});
   if (!mark_run_.empty() && mark_run_[0] != c) end_mark_run(c);
@@ -176,6 +188,10 @@ void MarkdownStream::end_mark_run(char next) {
 void MarkdownStream::end_line() {
   if (at_line_start_ && !line_start_.empty()) end_undecided_line();
   if (!mark_run_.empty()) end_mark_run('\n');
+  if (fence_line_)
+    scanner_ = CodeScanner(language_of(std::exchange(info_, {})));
+  else if (!fence_.empty())
+    emit_code(/*line_ends=*/true);
   if (one_line_fence_) fence_.clear();
   fence_line_ = one_line_fence_ = heading_ = table_ = bold_ = italic_ = escaped_ = false;
   code_run_ = 0;
@@ -198,6 +214,30 @@ void MarkdownStream::end_undecided_line() {
       add_inline(c);
   }
   if (closes) fence_.clear();
+}
+
+// Of a line that still grows, what its next characters may give another colour is held back, if it is not much.
+void MarkdownStream::emit_code(bool line_ends) {
+  std::vector<CodeSpan> spans;
+  CodeScanner reader = scanner_;
+  reader.scan_line(code_line_, spans);
+  size_t known = code_shown_;
+  for (const CodeSpan& span : spans) {
+    const size_t blank = code_line_.find_last_of(' ', span.end - 1);
+    if (span.kind != CodeKind::kString && blank != std::string::npos && blank >= span.begin) known = blank;
+  }
+  if (line_ends || !scanner_.knows_language() || code_line_.size() - known > kMostHeld) known = code_line_.size();
+  for (const CodeSpan& span : spans) {
+    const size_t begin = std::max(span.begin, code_shown_), end = std::min(span.end, known);
+    if (begin < end)
+      emit(std::string_view(code_line_).substr(begin, end - begin),
+           {.code = !scanner_.knows_language(), .kind = span.kind});
+  }
+  code_shown_ = std::max(code_shown_, known);
+  if (!line_ends) return;
+  scanner_ = std::move(reader);
+  code_line_.clear();
+  code_shown_ = 0;
 }
 
 void MarkdownStream::emit(std::string_view text, Style style) {

@@ -29,12 +29,17 @@ class MarkdownStream {
   void end_line();
   void end_undecided_line();
   void emit(std::string_view text, Style style);
+  void emit_code(bool line_ends);
   Style text_style() const;
 
   std::vector<StyledText> out_;
   bool at_line_start_ = true;
   std::string line_start_;       // held until the line's kind is decided
   std::string fence_;            // the run of ` or ~ that opened the code block we are in
+  CodeScanner scanner_;          // of the code block's language
+  std::string code_line_;        // of the block
+  size_t code_shown_ = 0;        // bytes of it
+  std::string info_;             // what follows the fence
   bool fence_line_ = false;      // this line is a fence itself
   bool one_line_fence_ = false;  // and closed on it
   bool heading_ = false, table_ = false;

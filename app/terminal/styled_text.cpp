@@ -1,4 +1,5 @@
-// Looks as SGR sequences. Colours are the terminal's own, so that they suit dark and light backgrounds.
+// Looks as SGR sequences. Of 256 colours those are taken whose contrast with black and with white is 3.9 or more; of
+// eight, which look different everywhere, magenta and red.
 #include "app/terminal/styled_text.h"
 
 #include <algorithm>
@@ -9,6 +10,25 @@ namespace warpchat {
 
 namespace {
 
+struct Look {
+  std::string_view of_8, of_256;
+};
+constexpr Look kLooks[kCodeKinds] = {
+    {"", ""},              // plain
+    {";35", ";38;5;133"},  // keyword
+    {";35", ";38;5;30"},   // type
+    {";31", ";38;5;64"},   // string
+    {"", ";38;5;161"},     // number
+    {";2", ";2"},          // comment
+    {"", ";38;5;31"},      // function
+    {";35", ";38;5;130"},  // directive
+    {"", ";38;5;28"},      // added
+    {";31", ";38;5;196"},  // removed
+};
+constexpr Look kCodeLook{";35", ";38;5;31"};
+
+Colours colours = Colours::k256;
+
 // A sequence's length from its ESC to its final byte.
 size_t escape_bytes(std::string_view text) {
   size_t end = text.starts_with("\x1b[") ? 2 : 1;
@@ -18,12 +38,23 @@ size_t escape_bytes(std::string_view text) {
 
 }  // namespace
 
+Colours colours_of(std::string_view term, std::string_view colorterm) {
+  constexpr std::string_view kKnown[] = {"256color", "direct", "kitty", "alacritty", "foot", "ghostty", "wezterm"};
+  const bool known = std::ranges::any_of(kKnown, [&](std::string_view name) { return term.find(name) != term.npos; });
+  return known || !colorterm.empty() ? Colours::k256 : Colours::k8;
+}
+
+void set_colours(Colours wanted) { colours = wanted; }
+
 std::string escape_sequence(Style style) {
   std::string codes = "\x1b[0";
   if (style.bold) codes += ";1";
   if (style.dim) codes += ";2";
   if (style.italic) codes += ";3";
-  if (style.code) codes += ";36";
+  const Look& look = style.kind != CodeKind::kPlain ? kLooks[static_cast<size_t>(style.kind)]
+                     : style.code                   ? kCodeLook
+                                                    : kLooks[0];
+  codes += colours == Colours::k8 ? look.of_8 : look.of_256;
   return codes + "m";
 }
 

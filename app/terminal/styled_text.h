@@ -4,12 +4,20 @@
 #include <string_view>
 #include <vector>
 
+#include "app/code_scanner.h"
+
 namespace warpchat {
 
 struct Style {
   bool bold = false, dim = false, italic = false, code = false;
+  CodeKind kind = CodeKind::kPlain;  // of code
   bool operator==(const Style&) const = default;
 };
+
+// Colours that can be read on dark and on light backgrounds; the terminal is not asked which it has.
+enum class Colours { k8, k256 };
+Colours colours_of(std::string_view term, std::string_view colorterm);  // as these variables say
+void set_colours(Colours colours);                                      // of the whole program; k256 at first
 
 // The escape sequence that gives this look and no other.
 std::string escape_sequence(Style style);

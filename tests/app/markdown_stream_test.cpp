@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace warpchat {
 namespace {
 
-// b bold, d dim, i italic, c code, v verbatim, t table, in braces before the text.
+// b bold, d dim, i italic, c code, v verbatim, t table, a kind of code as a capital, in
+// braces before the text.
 std::string described(const std::vector<StyledText>& pieces) {
   std::string text;
   for (const StyledText& piece : pieces) {
@@ -17,6 +20,7 @@ std::string described(const std::vector<StyledText>& pieces) {
     if (piece.style.code) look += 'c';
     if (piece.verbatim) look += 'v';
     if (piece.table) look += 't';
+    if (piece.style.kind != CodeKind::kPlain) look += " KTSNCFDAR"[static_cast<size_t>(piece.style.kind)];
     text += look.empty() ? piece.text : "{" + look + ":" + piece.text + "}";
   }
   return text;
@@ -53,10 +57,10 @@ constexpr MarkdownCase kMarkdown[] = {
     {"a_decimal_is_no_list", "3.14 is", "3.14 is"},
     {"quote", "> a **b**\n> - c", "{d:>} a {d:**}{b:b}{d:**}\n{d:>} - c"},
     {"rule", "---\n***\ntext", "---\n***\ntext"},
-    {"a_code_block_in_a_list", "- ```py\n  x\n  ```\nz", "- {dv:```py}\n{cv:  x}\n{dv:  ```}\nz"},
+    {"a_code_block_in_a_list", "- ```py\n  x\n  ```\nz", "- {dv:```py}\n{v:  x}\n{dv:  ```}\nz"},
     {"a_heading_in_a_quote", "> # a", "{d:>}{d: # }{b:a}"},
     {"table", "| *a* |\n|---|", "{t:| *a* |\n|---|}"},
-    {"code_block", "```py\nx = *1*\n\n# y\n```\nz", "{dv:```py}\n{cv:x = *1*}\n\n{cv:# y}\n{dv:```}\nz"},
+    {"code_block", "```py\nx = *1*\n\n# y\n```\nz", "{dv:```py}\n{v:x = *}{vN:1}{v:*}\n\n{vC:# y}\n{dv:```}\nz"},
     {"code_block_without_a_language", "```\n- x\n```\n", "{dv:```}\n{cv:- x}\n{dv:```}\n"},
     {"code_block_of_tildes", "~~~\n```\n~~~\nz", "{dv:~~~}\n{cv:```}\n{dv:~~~}\nz"},
     {"a_longer_fence_holds_shorter_ones", "````\n```\n````\nz", "{dv:````}\n{cv:```}\n{dv:````}\nz"},
@@ -64,6 +68,10 @@ constexpr MarkdownCase kMarkdown[] = {
     {"a_closing_fence_may_have_blanks", "```\nx\n```  \nz", "{dv:```}\n{cv:x}\n{dv:```  }\nz"},
     {"backticks_inside_a_block", "```\na ``` b\n```\nz", "{dv:```}\n{cv:a ``` b}\n{dv:```}\nz"},
     {"three_backticks_on_one_line_open_no_block", "```x``` y\nz", "{dv:```x``` y}\nz"},
+    {"code_of_a_language", "```cpp title=\"x\"\nreturn \"a b\"; // c\n```",
+     "{dv:```cpp title=\"x\"}\n{vK:return}{v: }{vS:\"a b\"}{v:; }{vC:// c}\n{dv:```}"},
+    {"what_a_line_of_code_leaves_open", "```c\n/* a\nint b */ int\n```",
+     "{dv:```c}\n{vC:/* a}\n{vC:int b */}{v: }{vT:int}\n{dv:```}"},
     {"unfinished_block", "```\nx", "{dv:```}\n{cv:x}"},
     {"other_scripts", "**日本** é", "{d:**}{b:日本}{d:**} é"},
 };
@@ -106,6 +114,56 @@ TEST(MarkdownStream, IndentsWhatWrapsUnderNestedMarks) {
     ASSERT_FALSE(pieces.empty());
     EXPECT_EQ(pieces.back().indent, indent) << text;
   }
+}
+
+TEST(MarkdownStream, CodeIsShownAsItComes) {
+  MarkdownStream stream;
+  stream.add("```py\n");
+  EXPECT_EQ(described(stream.add("x = ret")), "{v:x =}");
+  EXPECT_EQ(described(stream.add("urn")), "");
+  EXPECT_EQ(described(stream.add("ed + ")), "{v: returned +}");
+  EXPECT_EQ(described(stream.add("'" + std::string(30, 'a'))), "{v: }{vS:'" + std::string(30, 'a') + "}");
+}
+
+TEST(Colours, AreAsManyAsTheTerminalSays) {
+  EXPECT_EQ(colours_of("xterm-256color", ""), Colours::k256);
+  EXPECT_EQ(colours_of("xterm-kitty", ""), Colours::k256);
+  EXPECT_EQ(colours_of("xterm", "truecolor"), Colours::k256);
+  EXPECT_EQ(colours_of("xterm", ""), Colours::k8);
+  EXPECT_EQ(colours_of("screen", ""), Colours::k8);
+}
+
+std::string sequences_of(Colours colours) {
+  set_colours(colours);
+  std::string all = escape_sequence({.code = true});
+  for (size_t kind = 0; kind < kCodeKinds; ++kind) all += escape_sequence({.kind = static_cast<CodeKind>(kind)});
+  set_colours(Colours::k256);
+  return all;
+}
+
+TEST(Colours, OfEightOnlyThoseAreUsedThatEveryBackgroundShows) {
+  for (const char* faint : {";30m", ";32m", ";33m", ";34m", ";36m", ";37m"})  // on black or on white
+    EXPECT_EQ(sequences_of(Colours::k8).find(faint), std::string::npos) << faint;
+}
+
+// WCAG's contrast of a colour of xterm's cube with white, and with black.
+std::pair<double, double> contrasts(int index) {
+  const auto linear = [](int level) {
+    return level == 0 ? 0 : std::pow(((55 + 40 * level) / 255.0 + 0.055) / 1.055, 2.4);
+  };
+  const int cube = index - 16;
+  const double luminance = 0.2126 * linear(cube / 36) + 0.7152 * linear(cube / 6 % 6) + 0.0722 * linear(cube % 6);
+  return {1.05 / (luminance + 0.05), (luminance + 0.05) / 0.05};
+}
+
+TEST(Colours, Of256CanBeReadOnBlackAndOnWhite) {
+  const std::string all = sequences_of(Colours::k256);
+  size_t n = 0;
+  for (size_t at = all.find("38;5;"); at != std::string::npos; at = all.find("38;5;", at + 1), ++n) {
+    const auto [on_white, on_black] = contrasts(std::atoi(all.c_str() + at + 5));
+    EXPECT_GE(std::min(on_white, on_black), 3.9) << all.substr(at, 9);
+  }
+  EXPECT_EQ(n, 9u);
 }
 
 TEST(MarkdownStream, ShowsPlainTextAtOnce) {
