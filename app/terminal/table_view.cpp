@@ -18,6 +18,8 @@ namespace {
 
 constexpr int kLongestWord = 16;  // columns; longer ones may be broken
 constexpr int kLeastColumn = 3;
+// A terminal may have become narrower and not have told so yet; a line that it breaks could not be drawn over.
+constexpr std::string_view kNoWrap = "\x1b[?7l", kWrap = "\x1b[?7h";
 constexpr int kRecordIndent = 2;
 
 std::string_view trimmed(std::string_view text) {
@@ -236,7 +238,7 @@ std::string TableView::draw(std::vector<std::string> lines) {
   below_ = false;
   for (size_t i = same; i < lines.size(); ++i) out += (i == same ? "" : "\n") + lines[i];
   shown_ = std::move(lines);
-  return out;
+  return look_.movable ? std::string(kNoWrap) + out + std::string(kWrap) : out;
 }
 
 // With fixed widths they never look different again.
