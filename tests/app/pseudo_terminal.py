@@ -25,7 +25,7 @@ class Terminal:
     """chat on a pseudo-terminal of its own, so wide that no sentence is broken. seen: all it has written, \\r\\n as
     \\n."""
 
-    def __init__(self, *arguments, home=FOLDER, columns=240, rows=24, **variables):
+    def __init__(self, *arguments, home=FOLDER, columns=500, rows=24, **variables):
         self.seen, self.position, self.raw_position, self.status = "", 0, 0, None
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
