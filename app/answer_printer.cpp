@@ -27,19 +27,20 @@ std::string PlainAnswer::add(std::string_view text, bool thinking) {
 
 std::string PlainAnswer::finish() { return thinks_ ? "\n</think>\n" : ends_line_ ? "" : "\n"; }
 
-AnswerLook answer_look(bool hide_thinking) {
+AnswerLook answer_look(bool hide_thinking, bool in_conversation) {
   return {.width = output_width(),
           .rows = terminal_size().rows,
           .styled = wants_style(),
           .hide_thinking = hide_thinking,
           .movable = moves_cursor(),
-          .words = !moves_cursor()};
+          .words = !moves_cursor(),
+          .roles = !moves_cursor() && in_conversation};
 }
 
-AnswerPrinter::AnswerPrinter(const ChatSettings& settings)
+AnswerPrinter::AnswerPrinter(const ChatSettings& settings, bool in_conversation)
     : terminal_(output_is_terminal()),
       plain_(settings.hide_thinking),
-      view_(answer_look(settings.hide_thinking)),
+      view_(answer_look(settings.hide_thinking, in_conversation)),
       next_frame_(Clock::now() + (moves_cursor() ? kBeforeSpinner : kBeforeWord)) {}
 
 void AnswerPrinter::clear_spinner() { out_ += spinner_.clear(terminal_size().columns); }

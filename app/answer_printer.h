@@ -25,11 +25,11 @@ class PlainAnswer {
 };
 
 // Of this program's terminal as it is now.
-AnswerLook answer_look(bool hide_thinking);
+AnswerLook answer_look(bool hide_thinking, bool in_conversation);
 
 class AnswerPrinter {
  public:
-  explicit AnswerPrinter(const ChatSettings& settings);
+  AnswerPrinter(const ChatSettings& settings, bool in_conversation);
 
   void progress(PromptProgress progress) { progress_ = progress; }
   void text(std::string_view text, bool thinking);

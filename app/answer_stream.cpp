@@ -75,7 +75,7 @@ std::string summary(const Timings& t, uint64_t seed, const std::string& gaps) {
 
 StreamedAnswer stream_to_end(Generation& generation, std::optional<GenerationEnd>& end, const ChatSettings& settings,
                              AnswerGoes goes) {
-  AnswerPrinter printer(settings);
+  AnswerPrinter printer(settings, /*in_conversation=*/false);
   StreamedAnswer answer;
   const bool prints = goes == AnswerGoes::kToOutput;
   const NotedInterrupts noted;

@@ -117,7 +117,7 @@ void Conversation::tell_other_model() const {
 
 bool Conversation::show_all() {
   if (messages().empty()) throw Error("there is no message yet");
-  AnswerLook look = answer_look(look_.hide_thinking);
+  AnswerLook look = answer_look(look_.hide_thinking, /*in_conversation=*/true);
   look.movable = false;
   std::string text;
   for (const ChatMessage& message : messages()) text += message_text(message, look);

@@ -40,7 +40,7 @@ void DeskPrinter::take(const ConversationUpdate& update, const DeskState& now) {
 
 void DeskPrinter::begin_answer() {
   loading_.reset();
-  answer_.emplace(look_);
+  answer_.emplace(look_, /*in_conversation=*/true);
   has_text_ = false;
 }
 

@@ -31,7 +31,7 @@ std::string AnswerView::add_thinking(std::string_view text) {
   held_blanks_ = shown.substr(text_end);
   shown.resize(text_end);
   if (shown.empty()) return "";
-  const std::string role = look_.words && !started_ ? wrap_.add({"Thinking:\n"}) : "";
+  const std::string role = look_.roles && !started_ ? wrap_.add({"Thinking:\n"}) : "";
   thought_ = started_ = true;
   return role + wrap_.add({shown, {.dim = true}});
 }
@@ -46,7 +46,7 @@ std::string AnswerView::add_answer(std::string_view text) {
   }
   if (!started_) shown = without_leading_blanks(shown);
   if (shown.empty()) return out;
-  if (look_.words && !started_) out += wrap_.add({"Answer:\n"});
+  if (look_.roles && !started_) out += wrap_.add({"Answer:\n"});
   started_ = true;
   for (const StyledText& piece : markdown_.add(shown)) out += add_piece(piece);
   return out + table_.show();

@@ -15,7 +15,8 @@ struct AnswerLook {
   bool styled = true;         // escape sequences for looks
   bool hide_thinking = false;
   bool movable = false;  // the cursor can be moved: a long word or a table is drawn as it comes, and again
-  bool words = false;    // for who cannot look: thinking and answer are announced, a table is read row by row
+  bool words = false;    // for who cannot look: a table is read row by row
+  bool roles = false;    // thinking and answer are announced in words
 };
 
 class AnswerView {

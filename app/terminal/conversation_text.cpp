@@ -15,8 +15,8 @@ std::string user_text(const Message& message, const AnswerLook& look) {
   WordWrap wrap({look.width, look.styled});
   std::string text;
   for (const AttachedFile& file : message.files) text += wrap.add({"(with " + file.name + ")\n", {.dim = true}});
-  const std::string_view next = look.words ? " " : kContinuation;
-  std::string_view prompt = look.words ? kRole : kPrompt;
+  const std::string_view next = look.roles ? " " : kContinuation;
+  std::string_view prompt = look.roles ? kRole : kPrompt;
   for (std::string_view rest = message.content; !prompt.empty(); prompt = rest.empty() ? "" : next) {
     const size_t end = std::min(rest.find('\n'), rest.size());
     text += wrap.add({std::string(prompt), {.bold = true}});

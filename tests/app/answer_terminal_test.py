@@ -84,6 +84,12 @@ class Streaming(Case):
             self.assertNotIn(ESCAPE, terminal.seen)
             self.assertNotIn("\r", terminal.seen)
 
+    def test_a_single_answer_has_no_roles(self):
+        terminal = self.chat("--plain", "-p", "Hello")
+        self.stream("Yes.", None)
+        terminal.wait_for("Yes.\n")
+        self.assertNotIn("Answer:", terminal.read_to_end() + terminal.seen)
+
     def test_nothing_is_wider_than_the_terminal(self):
         for columns in (20, 40, 80):
             terminal = self.ask(columns=columns)
