@@ -63,12 +63,13 @@ BlockKind block_kind(std::string_view s) {
 }  // namespace
 
 std::vector<StyledText> MarkdownStream::add(std::string_view text) {
-  for (char c : text) add_byte(c);
+  for (char c : formulas_.add(text)) add_byte(c);
   if (!fence_.empty() && !fence_line_) emit_code(/*line_ends=*/false);
   return std::exchange(out_, {});
 }
 
 std::vector<StyledText> MarkdownStream::finish() {
+  for (char c : formulas_.finish()) add_byte(c);
   end_line();
   at_line_start_ = true;
   fence_.clear();

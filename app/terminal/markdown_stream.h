@@ -1,10 +1,12 @@
 // Gives streamed Markdown a look and changes no character of it: what is copied from the terminal is what the model
 // wrote. Marks are dimmed; headings, emphasis, code, lists, quotes and tables are recognised line by line.
+// Formulas alone are changed: they are written in Unicode where they fit in a line.
 #pragma once
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "app/math/formula_stream.h"
 #include "app/terminal/styled_text.h"
 
 namespace warpchat {
@@ -32,6 +34,7 @@ class MarkdownStream {
   void emit_code(bool line_ends);
   Style text_style() const;
 
+  FormulaStream formulas_;
   std::vector<StyledText> out_;
   bool at_line_start_ = true;
   std::string line_start_;       // held until the line's kind is decided

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
+#include "app/math/formula_stream.h"
+
 namespace warpchat {
 namespace {
 
@@ -25,6 +29,49 @@ TEST(MathUnicode, WritesWhatFitsInALine) {
     const auto tree = parse_tex(source);
     ASSERT_TRUE(tree) << source;
     EXPECT_EQ(math_in_unicode(*tree).value_or("source"), expected) << source;
+  }
+}
+
+TEST(FormulaStream, WritesFormulasAndNothingElse) {
+  const std::pair<const char*, const char*> kCases[] = {
+      {"so $x^2$ and \\(y_1\\).", "so x² and y₁."},
+      {"$$\nE = mc^2\n$$\nthen", "E = mc²\nthen"},
+      {"\\[ \\alpha \\]", "α"},
+      {"$5 and $6, $1,000-$2,000, $ x$", "$5 and $6, $1,000-$2,000, $ x$"},
+      {"$5 and $x^2$", "$5 and x²"},
+      {"`$x^2$` ``a ` $x^2$`` $x^2$", "`$x^2$` ``a ` $x^2$`` x²"},
+      {"```sh\n$x^2$\n```\n$x^2$", "```sh\n$x^2$\n```\nx²"},
+      {"\\$x^2$ \\\\ $", "\\$x^2$ \\\\ $"},
+      {"$\\begin{pmatrix}1\\end{pmatrix}$ $\\unknown$", "$\\begin{pmatrix}1\\end{pmatrix}$ $\\unknown$"},
+      {"| $x^2$ | $|x|$ |", "| x² | $|x|$ |"},
+      {"$x\ny$ $$a\n\nb$$", "$x\ny$ $$a\n\nb$$"},
+      {"open $x^2", "open $x^2"},
+      {"\\", "\\"},
+  };
+  for (const auto& [text, expected] : kCases) {
+    FormulaStream whole, pieces;
+    const std::string at_once = whole.add(text);
+    EXPECT_EQ(at_once + whole.finish(), expected) << text;
+    std::string out;
+    for (const char* c = text; *c; ++c) out += pieces.add({c, 1});
+    EXPECT_EQ(out + pieces.finish(), expected) << text << " byte by byte";
+  }
+}
+
+TEST(FormulaStream, LosesNoByte) {
+  std::mt19937 random(1);
+  static const std::string kBytes = "$$\\()[]` \n~ab1|";
+  for (int i = 0; i < 20000; ++i) {
+    std::string text;
+    for (size_t n = random() % 30; n > 0; --n) text += kBytes[random() % kBytes.size()];
+    FormulaStream whole, pieces;
+    std::string at_once = whole.add(text), out;
+    at_once += whole.finish();
+    for (char c : text) out += pieces.add({&c, 1});
+    ASSERT_EQ(out + pieces.finish(), at_once) << text;
+    // Only whole formulas are replaced: what is no mark stays, in order.
+    const auto letters = [](std::string s) { return std::erase_if(s, [](char c) { return c != 'b'; }), s; };
+    ASSERT_EQ(letters(at_once), letters(text)) << text;
   }
 }
 
