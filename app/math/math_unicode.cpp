@@ -41,15 +41,15 @@ class Writer {
       case MathKind::kText:
         return node.text;
       case MathKind::kSpace:
-        return node.width >= 0.3f ? U" " : U"";
+        return node.width >= 0.16f ? U" " : U"";
       case MathKind::kFraction:
         if (!node.rule) throw DoesNotFit();
         return grouped(node.children[0]) + U"/" + grouped(node.children[1]);
       case MathKind::kRoot:
         return root(node);
       case MathKind::kScripts:
-        return write(node.children[0]) + script(node.children[1], kPlain, kBelow) +
-               script(node.children[2], kRaised, kAbove);
+        return write(node.children[0]) + script(node.children[1], U'_', kPlain, kBelow) +
+               script(node.children[2], U'^', kRaised, kAbove);
       case MathKind::kFence:
         return delimiter(node.left) + write(node.children[0]) + delimiter(node.right);
       case MathKind::kAccent:
@@ -120,12 +120,13 @@ class Writer {
     return sign + grouped(node.children[0]);
   }
 
-  std::u32string script(const MathNode& node, std::u32string_view from, std::u32string_view to) {
+  // In small letters where Unicode has them all, else behind a mark.
+  std::u32string script(const MathNode& node, char32_t mark, std::u32string_view from, std::u32string_view to) {
     std::u32string out;
     for (char32_t c : write(node)) {
       if (c == ' ') continue;
       const size_t at = from.find(c);
-      if (at == std::u32string_view::npos) throw DoesNotFit();
+      if (at == kNone) return mark + grouped(node);
       out += to[at];
     }
     return out;

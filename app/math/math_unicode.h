@@ -7,7 +7,7 @@
 
 namespace warpchat {
 
-// nullopt: it does not fit in a line so that it reads well (a matrix, a script that Unicode has no letters for).
+// nullopt: it does not fit in a line so that it reads well (a matrix, a letter of an alphabet that terminals lack).
 std::optional<std::string> math_in_unicode(const MathNode& tree);
 
 }  // namespace warpchat
