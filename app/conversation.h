@@ -59,6 +59,7 @@ class Conversation {
   bool look(const std::function<void(const ConversationStore&)>& at);  // false: it was told why not
   std::optional<ConversationId> listed(const std::string& wanted);
   void load(const std::string& wanted);
+  bool resume(const std::string& wanted);  // "": the last one. False: it was told why not
   void show_opened();
   void tell_other_model() const;  // than the one that answers now
   bool show_all();                // whether a pager did

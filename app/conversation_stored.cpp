@@ -84,6 +84,14 @@ void Conversation::load(const std::string& wanted) {
   if (act(OpenStored{*id})) show_opened();
 }
 
+bool Conversation::resume(const std::string& wanted) {
+  bool is_empty = true;
+  look([&](const ConversationStore& store) { is_empty = store.list(1).empty(); });
+  if (is_empty) throw Error("no conversation is stored yet; leave out --resume");
+  load(wanted.empty() ? "1" : wanted);
+  return open().id != 0;
+}
+
 // Settings stay as they are but for the system message, which is the conversation's.
 void Conversation::show_opened() {
   versions_.clear();

@@ -145,6 +145,11 @@ void add_chat(CLI::App& app, ChatOptions& o) {
   text(app, "--chat-template", o.chat_template, "JINJA", "a template instead of the model's: its text, or 'chatml'");
   text(app, "--chat-template-file", o.chat_template_file, "FILE", "the same from a file");
   text(app, "--chat-template-kwargs", o.template_variables, "JSON", "variables for the template: {\"name\": value}");
+  app.add_option_function<std::vector<std::string>>(
+         "--resume", [&o](const std::vector<std::string>& wanted) { o.resume = wanted.empty() ? "" : wanted.back(); },
+         "go on with the last conversation, or with one by its number in /list or its title")
+      ->expected(0, 1)
+      ->option_text("[N|TITLE]");
   app.add_flag("--no-history", o.no_history, "keep neither the conversation nor what is typed on disk");
   app.add_flag("--gui", o.gui, "open a window instead of using the terminal");
   text(app, "--gui-state", o.gui_state, "FILE", "for tests: what the window shows as JSON, after each frame");

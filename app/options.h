@@ -48,6 +48,7 @@ struct ChatOptions : ModelFlags, SamplingFlags {
   bool offline = false;     // nobody is contacted
   std::string endpoint;     // NAME or URL of the machine that answers; empty: this one
   std::string api_key_env;  // the variable with its key; empty: the endpoint's own, if any
+  std::optional<std::string> resume;  // a stored conversation's number or title; "": the last one
   bool list_models = false;
   bool yes = false;       // fetches a model without asking
   uint32_t parallel = 1;  // conversations at once

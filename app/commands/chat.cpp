@@ -168,6 +168,10 @@ int run_command(const ChatOptions& options) {
   set_output_habits({!options.no_word_wrap, options.plain});
   settings_from(options, {});  // faults of flags show before anything is loaded
   const bool interactive = is_interactive(options), is_remote = !options.endpoint.empty();
+  if (options.resume && (options.gui || options.no_history || !interactive))
+    throw UsageError(options.gui   ? "--resume is of the terminal; the window lists all conversations"
+                     : interactive ? "--no-history keeps no conversation, --resume goes on with one; give either"
+                                   : "--resume goes on with a conversation in a terminal, without -p, -f and a pipe");
   if (options.json && (options.gui || interactive))
     throw UsageError("--json prints one answer; give it with -p, -f or standard input");
   if (is_remote) require_remote_flags(options);

@@ -391,5 +391,42 @@ class Kills(StoreCase):
         self.assertEqual(self.rows("SELECT DISTINCT state FROM turns WHERE role = 'assistant'"), [(0,)])
 
 
+class Resume(StoreCase):
+    def say(self, *texts):
+        terminal = self.chat()
+        for text in texts:
+            self.send(terminal, text)
+        self.leave(terminal)
+
+    def resume(self, *arguments):
+        terminal = Terminal("-m", TINY, "--temp", "0", "-n", "4", *arguments, home=self.home)
+        self.addCleanup(self.end, terminal)
+        return terminal
+
+    def test_the_last_one_or_any_by_number_or_title(self):
+        self.say("about cats")
+        self.say("about dogs")
+        for arguments, title in ((("--resume",), "about dogs"), (("--resume", "2"), "about cats"),
+                                 (("--resume", "CATS"), "about cats"), (("--resume=about dogs",), "about dogs")):
+            terminal = self.resume(*arguments)
+            terminal.wait_for("Ctrl-D leaves")
+            terminal.wait_for(title + ": 2 messages")
+            terminal.wait_for("> ")
+            self.assertEqual(self.messages(terminal)[0], ("user", title))
+            self.leave(terminal)
+
+    def test_what_is_not_there(self):
+        terminal = self.resume("--resume")
+        terminal.wait_for("chat: no conversation is stored yet; leave out --resume")
+        self.assertEqual(terminal.wait(), 1)
+        self.say("about cats")
+        terminal = self.resume("--resume", "birds")
+        terminal.wait_for("chat: no conversation is called 'birds'")
+        self.assertEqual(terminal.wait(), 1)
+        terminal = self.resume("--resume", "-p", "x")
+        terminal.wait_for("chat: --resume goes on with a conversation in a terminal")
+        self.assertEqual(terminal.wait(), 2)
+
+
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0]] + sys.argv[3:])
