@@ -63,6 +63,7 @@ int Conversation::run() {
   act(ChangeSettings{settings});
   status_ = describe(*desk_.now().model);
   say(status_ + "\n/help lists commands, Ctrl-D leaves");
+  tell_long_context();
   if (options_.resume && !resume(*options_.resume)) return 1;
   while (take_turn()) continue;
   if (const Model* model = desk_.model()) save_profile(*model, options_);

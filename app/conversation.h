@@ -80,6 +80,7 @@ class Conversation {
   // app/conversation_settings.cpp
   ChatSettings settings() const;
   void load_model(LoadModel wish);
+  void tell_long_context() const;
   void change_model(const std::string& name);
   void show_models() const;
   void show_devices() const;

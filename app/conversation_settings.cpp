@@ -47,7 +47,14 @@ void Conversation::load_model(LoadModel wish) {
   if (!act(std::move(wish)) || !desk_.now().model) return;
   if (std::exchange(loading_stopped_, false)) return say("(stopped; what was loaded before goes on)");
   say(status_ = describe(*desk_.now().model));
+  tell_long_context();
   if (!refused_.empty()) prefilled_ = refused_;
+}
+
+void Conversation::tell_long_context() const {
+  const Model* model = desk_.model();
+  if (const std::string warning = model != nullptr ? long_context(*model) : ""; !warning.empty())
+    say("(" + warning + ")");
 }
 
 void Conversation::change_model(const std::string& name) {
@@ -130,7 +137,7 @@ void Conversation::show() {
   std::string text;
   if (const std::optional<LoadedModel>& model = desk_.now().model) {
     text = "model\t" + model->path + "\n\t" + describe(*model) + "\n";
-    if (desk_.model() != nullptr) text += "tokens\t" + std::string(desk_.model()->tokenizer->method()) + "\n";
+    if (desk_.model() != nullptr) text += "tokeniser\t" + std::string(desk_.model()->tokenizer->method()) + "\n";
     text += "context\t" + grouped(open().context_used) +
             (model->context > 0 ? " of " + counted(model->context, "token") : " tokens") + " used by " +
             counted(messages().size(), "message") + "\n";

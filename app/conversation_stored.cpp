@@ -192,8 +192,8 @@ void Conversation::versions(const std::string& number) {
   }
   const uint32_t n = parse_count(number);
   if (n < 1 || n > versions_.size())
-    throw Error("there are " + counted(versions_.size(), "version") + ", not a number '" + printable(number, 60) +
-                "'; /versions shows them");
+    throw Error("no version has the number '" + printable(number, 60) + "', the last one is " +
+                grouped(versions_.size()) + "; /versions shows them");
   if (!act(ShowVersion{.message = 0, .turn = versions_[n - 1]})) return;
   say("shown now: " + counted(messages().size(), "message"));
   show_last();

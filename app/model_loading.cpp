@@ -92,6 +92,13 @@ std::string describe(const Model& model) {
          (model.device_reason.empty() ? "" : " (" + model.device_reason + ")") + ", context " + grouped(model.context);
 }
 
+std::string long_context(const Model& model) {
+  const uint32_t own = model.config.context_length;
+  if (model.context <= own) return "";
+  return "a context of " + grouped(model.context) + " is beyond the model's own of " + counted(own, "token") +
+         ": what comes after that may be nonsense";
+}
+
 void save_profile(const Model& model, const ModelFlags& flags) {
   if (flags.profile.empty()) return;
   const Profile& profile = model.decoder->steps().profile();

@@ -24,6 +24,10 @@ void save_profile(const Model& model, const ModelFlags& flags);
 
 // "SmolLM2-135M-Instruct.Q4_1, 95 MB, cpu: 2 threads, context 2,048"
 std::string describe(const Model& model);
+
+// What there is to say of a context beyond the model's own; empty: nothing.
+std::string long_context(const Model& model);
+
 std::string model_name(const Model& model);  // the file's: general.name often says less
 
 }  // namespace warpchat

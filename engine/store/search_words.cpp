@@ -51,12 +51,15 @@ std::vector<std::string> split_search_words(std::string_view query) {
   while (true) {
     query.remove_prefix(std::min(query.find_first_not_of(kBlanks), query.size()));
     if (query.empty()) return words;
-    const std::string_view word = query.substr(0, query.find_first_of(kBlanks));
+    const size_t quote = query.starts_with('"') ? query.find('"', 1) : std::string_view::npos;
+    const bool is_phrase = quote != std::string_view::npos && quote > 1;
+    const std::string_view word =
+        is_phrase ? query.substr(1, quote - 1) : query.substr(0, query.find_first_of(kBlanks));
     if (word.size() > kMostWordBytes || words.size() == kMostWords)
       throw Error("a search takes at most " + counted(kMostWords, "word") + " of " + counted(kMostWordBytes, "byte") +
                   "; search for less");
     words.emplace_back(word);
-    query.remove_prefix(word.size());
+    query.remove_prefix(is_phrase ? quote + 1 : word.size());
   }
 }
 

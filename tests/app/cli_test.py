@@ -42,6 +42,11 @@ class Answers(Case):
         self.assertTrue(run.out.endswith(b"\n"), run)
         self.assertNotIn(b"\x1b", run.out)
 
+    def test_a_context_beyond_the_models_own_is_said(self):
+        run = self.run_well("-m", TINY, "-c", "4096", "-p", "Hello", *ONE_ANSWER)
+        self.assertIn(b"chat: a context of 4,096 is beyond the model's own of 1,024 tokens", run.err)
+        self.assertEqual(self.run_well("-m", TINY, "-c", "1024", "-p", "Hello", *ONE_ANSWER).err, b"")
+
     def test_temperature_0_and_equal_seeds_repeat_themselves(self):
         for flags in (("--temp", "0"), ("--temp", "2", "-s", "7")):
             first, second = (self.run_well("-m", TINY, "-p", "Hello", "-n", "20", *flags) for _ in range(2))

@@ -108,7 +108,7 @@ class Store(StoreCase):
         terminal.wait_for("shown now: 2 messages")
         self.assertEqual(self.messages(terminal), first)
         terminal.type("/version 5\r")
-        terminal.wait_for("chat: there are 4 versions, not a number '5'; /versions shows them")
+        terminal.wait_for("chat: no version has the number '5', the last one is 4; /versions shows them")
         self.send(terminal, "more")
         terminal.type("/undo\r/versions\r")
         terminal.wait_for("message 2\n   5  ")
@@ -391,7 +391,7 @@ class Kills(StoreCase):
         self.assertEqual(self.rows("SELECT DISTINCT state FROM turns WHERE role = 'assistant'"), [(0,)])
 
 
-class Resume(StoreCase):
+class Stored(StoreCase):
     def say(self, *texts):
         terminal = self.chat()
         for text in texts:
@@ -414,6 +414,29 @@ class Resume(StoreCase):
             terminal.wait_for("> ")
             self.assertEqual(self.messages(terminal)[0], ("user", title))
             self.leave(terminal)
+
+    def test_a_search_takes_a_phrase_in_quotes(self):
+        self.say("the red house", "house, which is red")
+        self.say("a house is not a red one")
+        terminal = self.chat()
+        terminal.type('/search "red house"\r')
+        found = terminal.wait_for("the red house") + terminal.wait_for("> ")
+        self.assertNotIn("not a red one", found)
+        terminal.type('/search "red houses"\r')
+        terminal.wait_for('no conversation has "red houses"')
+        terminal.type('/search house red\r')
+        terminal.wait_for("not a red one")
+
+    def test_numbers_that_are_not_there(self):
+        terminal = self.chat()
+        self.send(terminal, "one")
+        self.send(terminal, "/regen")
+        terminal.type("/versions\r")
+        terminal.wait_for("(shown)")
+        terminal.type("/versions 9\r")
+        terminal.wait_for("chat: no version has the number '9', the last one is 2; /versions shows them")
+        terminal.type("/show\r")
+        terminal.wait_for("tokeniser ")
 
     def test_what_is_not_there(self):
         terminal = self.resume("--resume")
