@@ -189,9 +189,11 @@ void Conversation::perf(const std::string& onoff) {
                       : "the next answers are timed as a whole only");
   if (onoff == "on") return say(measures);
   if (!open().last_timings && is_here) throw Error("there is no answer yet; " + measures);
-  if (open().last_timings) write_text(timings() + (is_here ? "" : "\n"));
+  const std::string report = open().last_timings ? timings() : "";
+  const bool has_rows = !is_here || report.find("\n\n") != std::string::npos;
+  write_text(report + (is_here || report.empty() ? "" : "\n"));
   if (!is_here) write_text(load_report());
-  if (!measured) say("(" + measures + "; /perf off ends that)");
+  if (!measured || !has_rows) say("(" + measures + "; /perf off ends that)");
 }
 
 }  // namespace warpchat

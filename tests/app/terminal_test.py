@@ -235,6 +235,8 @@ class Slash(Case):
         terminal.wait_for("seed  ")
         terminal.wait_for("is measured from the next answer on; /perf off ends that")
         self.assertNotIn("norm_logits", terminal.seen)
+        terminal.type("/perf\r")  # no answer came meanwhile
+        terminal.wait_for("is measured from the next answer on; /perf off ends that")
         self.send(terminal, "second")
         terminal.type("/perf\r")
         terminal.wait_for("norm_logits")
