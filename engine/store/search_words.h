@@ -6,7 +6,8 @@
 
 namespace warpchat {
 
-// Separated by blanks; what stands in double quotes is one, blanks included. Error for more words or longer ones than a search takes.
+// Separated by blanks; what stands in double quotes is one, blanks included. Error for more words or longer ones than a
+// search takes.
 std::vector<std::string> split_search_words(std::string_view query);
 
 // Whether the trigram index can answer: every word has at least three characters.
