@@ -191,6 +191,15 @@ std::vector<std::string> setting_arguments(const ChatSettings& settings, std::st
   return arguments;
 }
 
+std::optional<SamplingField> sampling_field(std::string_view name) {
+  for (const Setting& setting : kSettings) {
+    if (setting.name != name) continue;
+    if (const auto* number = std::get_if<float SamplingParams::*>(&setting.field)) return *number;
+    if (const auto* count = std::get_if<uint32_t SamplingParams::*>(&setting.field)) return *count;
+  }
+  return std::nullopt;
+}
+
 std::string list_settings(const ChatSettings& settings) {
   std::string list;
   for (const Setting& setting : kSettings) {

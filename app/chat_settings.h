@@ -1,9 +1,11 @@
 // Everything about a conversation that the user can set: by flags at the start, by /set later.
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "app/desk/desk_state.h"
 #include "app/options.h"
 #include "engine/session/responder.h"
 
@@ -22,6 +24,9 @@ void change_setting(ChatSettings& settings, std::string_view name, std::string_v
 
 // What /set could be given: names, and once one is typed, its values, the present one first.
 std::vector<std::string> setting_arguments(const ChatSettings& settings, std::string_view typed);
+
+// The sampling value of that name, which a model's file has a default for; nullopt for other settings.
+std::optional<SamplingField> sampling_field(std::string_view name);
 
 // One line a setting: name, value, meaning, parted by tabs.
 std::string list_settings(const ChatSettings& settings);

@@ -10,6 +10,7 @@
 #include "app/model_loading.h"
 #include "app/output.h"
 #include "app/typed_path.h"
+#include "app/ways_out.h"
 #include "models/message.h"
 
 namespace warpchat {
@@ -81,7 +82,7 @@ bool Conversation::take_turn() {
     throw;
   } catch (const std::exception& error) {
     log_line(std::string("error: ") + error.what());
-    print_error(error.what());
+    print_error(sentence_of(error, View::kTerminal));
   }
   return true;
 }
@@ -124,6 +125,7 @@ bool Conversation::run_slash(const SlashLine& line) {
       {A::kDevice, [](C& c, Argument name) { name.empty() ? c.show_devices() : c.change_device(name); }},
       {A::kLaunch, [](C& c, Argument mode) { c.change_launch(mode); }},
       {A::kContext, [](C& c, Argument tokens) { c.change_context(tokens); }},
+      {A::kTrim, [](C& c, Argument onoff) { c.trim(onoff); }},
       {A::kSet, [](C& c, Argument setting) { c.set(setting); }},
       {A::kShow, [](C& c, Argument) { c.show(); }},
       {A::kPerf, [](C& c, Argument onoff) { c.perf(onoff); }},
@@ -183,10 +185,12 @@ const ChatMessage& Conversation::last_of(const std::string& role) const {
   throw Error(role == "user" ? "there is no message yet" : "there is no answer yet");
 }
 
-void Conversation::answer(Action action, std::string_view in_vain) {
+void Conversation::answer(Action action, const std::string& typed, std::string_view in_vain) {
   watch_profile();
   act(std::move(action));
-  if (const std::optional<RefusedPrompt>& refusal = desk_.now().refusal) offer_ways_out(*refusal);
+  refused_ = desk_.now().refusal ? typed : "";
+  if (typed != "/regen" && typed != "/continue") prefilled_ = refused_;  // a text is not lost
+  if (desk_.now().refusal && desk_.now().refusal->tokens > 0) offer_ways_out(*desk_.now().refusal);
   const std::optional<DeskPrinter::EndedAnswer> ended = printer_.take_ended();
   if (!ended) return;
   if (!ended->has_text && !messages().empty()) tell_vain_answer(in_vain);
@@ -200,27 +204,22 @@ void Conversation::tell_vain_answer(std::string_view in_vain) {
   say("(" + std::string(has_answer ? in_vain : "your message is kept: /regen answers it, /undo takes it back") + ")");
 }
 
-void Conversation::send(const std::string& text) {
-  const uint64_t taken = desk_.now().taken_sends;
-  answer(Send{text});
-  refused_ = desk_.now().taken_sends == taken ? text : "";
-  prefilled_ = refused_;
-}
+void Conversation::send(const std::string& text) { answer(Send{text}, text); }
 
 // The reason has been told as an error.
 void Conversation::offer_ways_out(const RefusedPrompt& refusal) {
-  if (refusal.larger_context > 0)
-    say("(/context " + std::to_string(refusal.larger_context) + " loads the model with a context that holds it)");
+  const std::string ways = words_in_terminal({refusal.larger_context, refusal.can_drop});
+  say("(" + (ways.empty() ? "no larger context fits; only what is shorter does" : ways) + ")");
 }
 
 void Conversation::regenerate() {
   if (messages().empty()) throw Error("there is no answer to generate again");
-  answer(Regenerate{messages().back().key}, "the answer before is shown again");
+  answer(Regenerate{messages().back().key}, "/regen", "the answer before is shown again");
 }
 
 void Conversation::go_on() {
   if (messages().empty() || messages().back().role != "assistant") throw Error("there is no answer to continue");
-  answer(ContinueAnswer{messages().back().key}, "the answer is as it was");
+  answer(ContinueAnswer{messages().back().key}, "/continue", "the answer is as it was");
 }
 
 void Conversation::edit(const std::string& text) {
@@ -230,9 +229,8 @@ void Conversation::edit(const std::string& text) {
     prefilled_ = last.content;
     return;
   }
-  answer(EditMessage{last.key, text}, "the message before is shown again with its answer; Up recalls yours");
-  editing_ = desk_.now().refusal.has_value();
-  if (editing_) prefilled_ = text;
+  answer(EditMessage{last.key, text}, "/edit " + text,
+         "the message before is shown again with its answer; Up recalls yours");
 }
 
 void Conversation::undo() {

@@ -38,7 +38,8 @@ class Conversation {
 
   // One that is answered, if nothing stands against it. in_vain: what holds where there was an answer before, if this
   // one ends before its first word.
-  void answer(Action action, std::string_view in_vain = "");
+  // typed: what asked for it, which comes back if it is refused.
+  void answer(Action action, const std::string& typed, std::string_view in_vain = "");
   void tell_vain_answer(std::string_view in_vain);
   void send(const std::string& text);
   void offer_ways_out(const RefusedPrompt& refusal);
@@ -87,6 +88,7 @@ class Conversation {
   void change_device(const std::string& name);
   void change_launch(const std::string& mode);
   void change_context(const std::string& tokens);
+  void trim(const std::string& onoff);
   void set(const std::string& argument);
   void show();
   void perf(const std::string& onoff);
@@ -101,7 +103,7 @@ class Conversation {
   std::optional<NotedInterrupts> noted_interrupts_;  // Ctrl-C never ends the conversation
   std::string status_;                  // of the model, as said last: answers may settle how it is launched
   std::string prefilled_;               // what the next prompt starts with
-  std::string refused_;                 // what was not taken last, until something is
+  std::string refused_;                 // what was typed and not taken last, until something is
   bool editing_ = false;                // the next line replaces the last message
   bool loading_stopped_ = false;        // by Ctrl-C
   bool measures_ = false;               // somebody has asked for what kernels take

@@ -111,6 +111,14 @@ void Conversation::change_context(const std::string& tokens) {
   load_model({.context = wanted});
 }
 
+void Conversation::trim(const std::string& onoff) {
+  if (!onoff.empty() && onoff != "on" && onoff != "off") throw Error("/trim takes on or off, found '" + onoff + "'");
+  act(DropOldest{onoff != "off"});
+  say(onoff == "off" ? "the model reads the whole conversation, as long as it fits"
+                     : "where the conversation does not fit, the model reads its newest turns; all of it stays stored");
+  prefilled_ = refused_;
+}
+
 void Conversation::set(const std::string& argument) {
   ChatSettings changed = settings();
   if (argument.empty()) return write_text(list_settings(changed));
@@ -119,7 +127,10 @@ void Conversation::set(const std::string& argument) {
   change_setting(changed, argument.substr(0, blank), argument.substr(value));
   const auto& variables = changed.session.template_variables;
   const bool says_think = variables.contains(kEnableThinking);
+  uint32_t chosen = desk_.now().settings.chosen;
+  if (const auto field = sampling_field(argument.substr(0, blank))) chosen |= chosen_bit(*field);
   act(ChangeSettings{{.sampling = changed.session.sampling,
+                      .chosen = chosen,
                       .max_tokens = changed.session.max_tokens,
                       .think = says_think ? std::optional<bool>(variables[kEnableThinking]) : std::nullopt,
                       .random_seed = false}});
@@ -147,9 +158,7 @@ void Conversation::show() {
 
 void Conversation::watch_profile() {
   const bool is_here = desk_.model() != nullptr;  // another machine is asked for its load by /perf alone
-  desk_.take(WatchProfile{measures_ || (is_here && (look_.verbose || !options_.profile.empty()))});
-  if (Model* model = desk_.model(); model != nullptr && !options_.profile.empty())
-    model->decoder->steps().profile().keep_trace();
+  desk_.take(WatchProfile{measures_ || (is_here && look_.verbose)});
 }
 
 std::string Conversation::timings() const {

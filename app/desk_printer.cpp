@@ -4,25 +4,15 @@
 #include <utility>
 
 #include "app/output.h"
+#include "app/ways_out.h"
 #include "models/message.h"
 
 namespace warpchat {
 
-namespace {
-
-// Errors name flags where they are written for the command line.
-std::string for_a_conversation(std::string text) {
-  constexpr std::string_view kFlag = "--ctx-size", kCommand = "/context";
-  for (size_t at = text.find(kFlag); at != std::string::npos; at = text.find(kFlag, at))
-    text.replace(at, kFlag.size(), kCommand);
-  return text;
-}
-
-}  // namespace
-
 void DeskPrinter::show(const Update& update, const DeskState& now) {
   if (const auto* change = std::get_if<ConversationUpdate>(&update)) return take(*change, now);
   if (const auto* added = std::get_if<updates::AddNotice>(&update)) return take(*added);
+  if (const auto* refused = std::get_if<updates::SetRefusal>(&update)) return take(*refused);
   if (const auto* loading = std::get_if<updates::SetLoading>(&update)) return take(*loading);
 }
 
@@ -31,6 +21,8 @@ void DeskPrinter::take(const ConversationUpdate& update, const DeskState& now) {
   if (begins || std::holds_alternative<updates::ContinueAnswer>(update)) return begin_answer();
   if (!answer_) return;
   if (const auto* progress = std::get_if<updates::SetPromptProgress>(&update)) answer_->progress(progress->progress);
+  if (const auto* unseen = std::get_if<updates::SetUnseenTurns>(&update); unseen && unseen->turns > 0)
+    answer_->notice("the model does not see the first " + counted(unseen->turns, "turn"));
   if (const auto* piece = std::get_if<updates::AddPiece>(&update)) {
     has_text_ |= !piece->text.empty();
     answer_->text(piece->text, piece->thinking);
@@ -56,8 +48,17 @@ void DeskPrinter::end_answer(const updates::EndAnswer& end, const DeskState& now
     if (!notice.is_error) notice.text = "(" + notice.text + ")";
     tell(notice);
   }
-  if (end.cut == AnswerCut::kContextFull) say("(/context N loads the model with a larger one)");
+  if (end.cut == AnswerCut::kContextFull) tell_full_context(now);
   if (stopped && has_text_) say("(stopped; /continue goes on)");
+}
+
+void DeskPrinter::tell_full_context(const DeskState& now) const {
+  const auto& messages = now.open.messages;
+  const std::string ways = messages.empty() ? "" : words_in_terminal(ways_out_at(now, messages.back()));
+  const std::string next = now.open.drops_oldest ? "/continue goes on without the oldest turns"
+                           : ways.empty()        ? "/new begins another conversation"
+                                                 : ways + "; then /continue goes on";
+  say("(the answer was cut: the context is full; " + next + ")");
 }
 
 void DeskPrinter::take(const updates::AddNotice& added) {
@@ -71,8 +72,17 @@ void DeskPrinter::take(const updates::AddNotice& added) {
 void DeskPrinter::tell(const NoticeItem& notice) {
   has_fault_ |= notice.is_error;
   loading_.reset();
-  if (notice.is_error) return print_error(for_a_conversation(notice.text));
+  const std::string way_out = words_of(notice.way_out, View::kTerminal);
+  if (notice.is_error) return print_error(notice.text + (way_out.empty() ? "" : "; " + way_out));
   answer_ ? answer_->notice(notice.text) : say(notice.text);
+}
+
+// Any other reason has been told as a notice.
+void DeskPrinter::take(const updates::SetRefusal& update) {
+  if (!update.refusal || update.refusal->tokens == 0) return;
+  has_fault_ = true;
+  loading_.reset();
+  print_error(update.refusal->reason);
 }
 
 void DeskPrinter::take(const updates::SetLoading& update) {

@@ -31,9 +31,11 @@ class DeskPrinter {
  private:
   void take(const ConversationUpdate& update, const DeskState& now);
   void take(const updates::AddNotice& added);
+  void take(const updates::SetRefusal& update);
   void take(const updates::SetLoading& update);
   void begin_answer();
   void end_answer(const updates::EndAnswer& end, const DeskState& now);
+  void tell_full_context(const DeskState& now) const;
   void tell(const NoticeItem& notice);
 
   const ChatSettings& look_;

@@ -13,6 +13,7 @@
 #include "app/options.h"
 #include "app/output.h"
 #include "app/signals.h"
+#include "app/ways_out.h"
 
 namespace warpchat {
 
@@ -55,7 +56,7 @@ int run_program(std::vector<std::string> arguments) {
   } catch (const std::bad_alloc&) {
     return report("out of memory; try a smaller model or a smaller --ctx-size", kError);
   } catch (const std::exception& error) {
-    return report(error.what(), kError);
+    return report(sentence_of(error, View::kCommandLine), kError);
   }
 }
 

@@ -34,18 +34,23 @@ uint64_t MemoryBudget::total(uint32_t context) const {
   return saturating_sum({weights_bytes, activation_bytes, saturating_product({cache_bytes_per_position, context})});
 }
 
+uint32_t MemoryBudget::largest_context(uint64_t available) const {
+  const uint64_t fixed = total(0);
+  if (fixed >= available) return 0;
+  return static_cast<uint32_t>(
+      std::min<uint64_t>((available - fixed) / std::max<uint64_t>(1, cache_bytes_per_position), UINT32_MAX));
+}
+
 void check_memory(const MemoryBudget& budget, uint32_t context, uint64_t available, std::string_view kind) {
   const uint64_t needed = budget.total(context);
   if (needed <= available) return;
-  std::string sentence = "the model needs " + in_gib(needed) + " of " + std::string(kind) + " (" +
-                         in_gib(budget.weights_bytes) + " weights, " +
-                         in_gib(saturating_product({budget.cache_bytes_per_position, context})) + " for a context of " +
-                         std::to_string(context) + "), " + in_gib(available) + " are available; ";
-  const uint64_t fixed = budget.total(0);
-  const uint64_t fits =
-      fixed < available ? (available - fixed) / std::max<uint64_t>(1, budget.cache_bytes_per_position) : 0;
-  throw MemoryShortage(sentence + (fits > 0 ? "the largest --ctx-size that fits is " + std::to_string(fits)
-                                   : "no --ctx-size fits, use a smaller model"));
+  const std::string sentence =
+      "the model needs " + in_gib(needed) + " of " + std::string(kind) + " (" + in_gib(budget.weights_bytes) +
+      " weights, " + in_gib(saturating_product({budget.cache_bytes_per_position, context})) + " for a context of " +
+      std::to_string(context) + "), " + in_gib(available) + " are available";
+  if (const uint32_t fits = budget.largest_context(available); fits > 0)
+    throw MemoryShortage(sentence, {WayOut::Kind::kSmallerContext, fits});
+  throw MemoryShortage(sentence + "; no context fits, use a smaller model", WayOut::Kind::kNone);
 }
 
 }  // namespace warpchat

@@ -4,14 +4,14 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "models/error.h"
+#include "engine/way_out.h"
 
 namespace warpchat {
 
 // The model and its context do not fit; they might if something else gave its memory back.
-class MemoryShortage : public Error {
+class MemoryShortage : public ErrorWithWayOut {
  public:
-  using Error::Error;
+  using ErrorWithWayOut::ErrorWithWayOut;
 };
 
 struct MemoryBudget {
@@ -19,13 +19,15 @@ struct MemoryBudget {
   uint64_t cache_bytes_per_position;  // keys and values of all layers
   uint64_t activation_bytes;          // the buffers of one pass, and whatever else does not grow with the context
   uint64_t total(uint32_t context) const;
+  uint32_t largest_context(uint64_t available) const;  // that fits so many bytes; 0: none
 };
 
 // 64-bit sums and products that stay at UINT64_MAX instead of wrapping.
 uint64_t saturating_sum(std::initializer_list<uint64_t> terms);
 uint64_t saturating_product(std::initializer_list<uint64_t> factors);
 
-// MemoryShortage "needs ..., available ..., largest --ctx-size that fits" if total(context) > available. kind: "memory".
+// MemoryShortage "needs ..., available ...", with the largest context that fits as its way out, if total(context) >
+// available. kind: "memory".
 void check_memory(const MemoryBudget& budget, uint32_t context, uint64_t available, std::string_view kind = "memory");
 
 }  // namespace warpchat

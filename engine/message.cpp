@@ -14,6 +14,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
+constexpr char kTokenLimit[] = "token_limit", kContextFull[] = "context_full";
+
 [[noreturn]] void fail(std::string_view key, std::string_view wanted) {
   throw Error("a message's \"" + std::string(key) + "\" must be " + std::string(wanted));
 }
@@ -94,6 +96,8 @@ ordered_json to_json(const Message& message) {
   add("model", message.model);
   add("endpoint", message.endpoint);
   if (message.timings) json["timings"] = timings_json(*message.timings);
+  if (message.cut == AnswerCut::kTokenLimit) json["cut"] = kTokenLimit;
+  if (message.cut == AnswerCut::kContextFull) json["cut"] = kContextFull;
   return json;
 }
 
@@ -114,7 +118,14 @@ Message message_from_json(const ordered_json& json) {
   message.model = text_of(json, "model");
   message.endpoint = text_of(json, "endpoint");
   if (const ordered_json* timings = find(json, "timings")) message.timings = timings_of(*timings);
+  const std::string cut = text_of(json, "cut");
+  if (cut == kTokenLimit) message.cut = AnswerCut::kTokenLimit;
+  if (cut == kContextFull) message.cut = AnswerCut::kContextFull;
   return message;
+}
+
+bool is_empty(const Message& message) {
+  return message.content.empty() && message.reasoning.empty() && message.files.empty() && message.tool_calls.empty();
 }
 
 std::string text_for_model(const Message& message) {

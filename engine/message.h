@@ -32,6 +32,8 @@ struct ToolCall {
   bool operator==(const ToolCall&) const = default;
 };
 
+enum class AnswerCut { kNone, kTokenLimit, kContextFull };  // where an answer ended before its end
+
 struct Message {
   std::string role = {};       // "user", "assistant", "tool"
   std::string content = {};    // as typed, or answered
@@ -41,15 +43,19 @@ struct Message {
   std::string tool_call_id = {};          // role "tool": what this is the result of
   std::string model = {}, endpoint = {};  // who answered: file or name; URL, empty for this machine
   std::optional<Timings> timings = {};
+  AnswerCut cut = AnswerCut::kNone;
   bool operator==(const Message&) const = default;
 };
 
 // {"role", "content": [{"type": "text", "text"}, {"type": "file", "name", "text"}], "reasoning", "tool_calls": [{"id",
-// "name", "arguments"}], "tool_call_id", "model", "endpoint", "timings": {...}}: what is empty is left out, and a
+// "name", "arguments"}], "tool_call_id", "model", "endpoint", "timings": {...}, "cut": "token_limit" or
+// "context_full"}: what is empty is left out, and a
 // content that is one text is a string. Reads more than it writes: other keys are passed over. Error for a value of
 // another type, with its key.
 nlohmann::ordered_json to_json(const Message& message);
 Message message_from_json(const nlohmann::ordered_json& json);
+
+bool is_empty(const Message& message);  // nothing is said, read or called
 
 // What the model reads: each file under its name in a code block that it cannot end, then the content.
 std::string text_for_model(const Message& message);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/device_report.h"
+#include "engine/gpu/launch_mode.h"
 #include "models/model_config.h"
 #include "models/token.h"
 
@@ -64,6 +65,8 @@ class Steps {
   virtual uint32_t max_positions() const = 0;       // of each KV cache: the context size
   virtual const PassState& buffers() const = 0;
   virtual std::string description() const = 0;  // for the status line: "cpu: 2 threads, AVX-512"
+  // The most positions that each KV cache could have if these steps were made anew, in what memory there is now.
+  virtual uint32_t context_that_fits() const { return max_positions(); }
 
   // For a profiler, from any thread.
   virtual Profile& profile() = 0;                                 // where the steps record calls, time and bytes
@@ -72,7 +75,14 @@ class Steps {
   virtual std::vector<KernelText> kernels() const { return {}; }  // that have been compiled
   virtual bool is_gpu() const { return false; }
   virtual bool is_emulated() const { return false; }
+
+  // How kernels are launched, where there is a GPU.
   virtual std::string_view launch_of(uint32_t /*n_sequences*/) const { return ""; }  // a token of each; "": no GPU
+  virtual bool can_launch(LaunchMode /*mode*/) const { return false; }
+  // From the next answer on, and for good. Error if the mode does not work here: what it needs is compiled now.
+  virtual void set_launch_mode(LaunchMode mode);
+  virtual bool has_settled() const { return true; }  // whether the launch mode will stay as it is
+
   // Whether calls go to the profile, and an emulator's counters: off at first, for it takes time. A GPU spends an event
   // a kernel on it, an emulator some of its speed.
   virtual void set_measuring(bool on);

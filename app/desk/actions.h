@@ -12,7 +12,6 @@ namespace warpchat {
 // The conversation.
 struct Send {
   std::string text;
-  bool with_fewer_turns = false;  // the oldest ones are not given to the model, as many as are needed
 };
 struct Stop {};
 struct Regenerate {
@@ -24,6 +23,9 @@ struct EditMessage {
 };
 struct ContinueAnswer {
   uint64_t message;  // key of the last answer, which goes on where it ended
+};
+struct DropOldest {  // from now on the model is given the newest turns that fit, where not all do; all stay stored
+  bool on = true;
 };
 struct Undo {};  // takes back the last message of the user with its answer
 struct ShowVersion {
@@ -104,9 +106,12 @@ struct ExportProfile {
   std::string path;
 };
 
+// What a notice's way out does; nullopt: nothing that a model's load could.
+std::optional<LoadModel> load_of(const NoticeItem& notice);
+
 using Action =
-    std::variant<Send, Stop, Regenerate, EditMessage, ContinueAnswer, Undo, ShowVersion, SetSystemPrompt, AttachFile,
-                 DropAttachment, CountTokens, NewConversation, OpenStored, Fork, Search, Rename, ThrowAway,
+    std::variant<Send, Stop, Regenerate, EditMessage, ContinueAnswer, DropOldest, Undo, ShowVersion, SetSystemPrompt,
+                 AttachFile, DropAttachment, CountTokens, NewConversation, OpenStored, Fork, Search, Rename, ThrowAway,
                  TakeFromTrash, EraseForEver, ExportConversation, ImportConversation, RefreshModels, SearchHub,
                  LoadModel, CancelLoading, UnloadModel, ChangeSettings, DismissNotice, WatchProfile, ExportProfile>;
 

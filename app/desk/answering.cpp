@@ -92,8 +92,10 @@ bool Answering::follow(std::chrono::milliseconds timeout) {
 
 void Answering::take(const Event& event) {
   if (const auto* progress = std::get_if<PromptProgress>(&event)) stage_.change(updates::SetPromptProgress{*progress});
-  if (const auto* usage = std::get_if<Usage>(&event))
+  if (const auto* usage = std::get_if<Usage>(&event)) {
     stage_.change(updates::SetContextUsed{usage->prompt_tokens + usage->generated_tokens});
+    if (usage->unseen_turns != stage_.now().unseen_turns) stage_.change(updates::SetUnseenTurns{usage->unseen_turns});
+  }
   if (const auto* delta = std::get_if<TextDelta>(&event)) take_text(*delta);
   if (const auto* call = std::get_if<ToolCallDelta>(&event)) stage_.change(updates::AddToolCall{*call});
   if (const auto* notice = std::get_if<Notice>(&event)) board_.tell(notice->text);
@@ -128,8 +130,6 @@ void Answering::tell_end(const GenerationEnd& end) {
   switch (end.reason) {
     case EndReason::kFailed:
       return board_.tell_error(end.error);
-    case EndReason::kContextFull:
-      return board_.tell("the answer was cut: the context is full; a larger one, or a new conversation, has more room");
     case EndReason::kStopped:
       if (stage_.now().phase == AnswerPhase::kPrompt && progress.done > 0)
         board_.tell("stopped before the first word; what was read of the prompt (" + grouped(progress.done) + " of " +
@@ -137,6 +137,7 @@ void Answering::tell_end(const GenerationEnd& end) {
       return;
     case EndReason::kEndOfText:
     case EndReason::kTokenLimit:
+    case EndReason::kContextFull:
       if (!has_new_text_ && !continues_ && answer().tool_calls.empty())
         board_.tell("the model ended its answer before its first word");
   }

@@ -16,7 +16,7 @@ class Board {
 
   // Notices. The newest few are kept.
   void tell(std::string text, ConversationId restores = 0);  // restores: "Undo" takes it from the trash
-  void tell_error(std::string text);
+  void tell_error(std::string text, WayOut way_out = {}, std::string model = {});  // model: that way_out is of
 
   uint64_t new_key() { return ++last_key_; }
 

@@ -16,10 +16,6 @@ TurnState state_of(MessageStatus status) {
   return status == MessageStatus::kComplete ? TurnState::kComplete : TurnState::kStopped;
 }
 
-bool is_empty(const Message& message) {
-  return message.content.empty() && message.reasoning.empty() && message.files.empty() && message.tool_calls.empty();
-}
-
 bool waits_to_be_stored(const ChatMessage& message) {
   return message.turn == 0 && !is_empty(message) && message.status != MessageStatus::kStreaming;
 }
@@ -81,6 +77,7 @@ OpenConversation Branch::read(const ConversationStore& store, ConversationId id)
   conversation.id = id;
   conversation.title = stored.summary.title;
   conversation.system_prompt = stored.system_prompt;
+  if (id == now().id) conversation.drops_oldest = now().drops_oldest, conversation.unseen_turns = now().unseen_turns;
   for (const Turn& turn : stored.turns) conversation.messages.push_back(message_of(store, turn));
   for (const ChatMessage& message : conversation.messages)
     if (message.timings) conversation.last_timings = message.timings;

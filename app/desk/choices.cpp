@@ -12,9 +12,7 @@
 #include "app/hub_models.h"
 #include "app/log.h"
 #include "app/model_loading.h"
-#include "engine/cpu/memory_budget.h"
-#include "engine/cpu/simd_level.h"
-#include "engine/gpu/gpu_memory.h"
+#include "engine/session/model_memory.h"
 #include "models/gguf_reader.h"
 
 namespace warpchat {
@@ -141,13 +139,8 @@ ChoiceFinder::Header ChoiceFinder::read(const std::string& path, const ModelFlag
     if (!type.empty()) header.quantisation = type;
     const ModelConfig config = read_model_config(file);
     const ModelTensors tensors = find_model_tensors(file, config);
-    const uint32_t context = choose_context(options, config);
-    const uint32_t columns = std::clamp<uint32_t>(options.batch, 1, std::max<uint32_t>(1, context));
-    header.needed_on_cpu =
-        memory_budget(*usable_kernels().front(), config, tensors, columns, options.sequences, options.cache)
-            .total(context);
-    header.needed_on_gpu =
-        gpu_memory_budget(config, tensors, {context, options.batch, options.sequences, options.cache}).total(context);
+    header.needed_on_cpu = memory_needed(options, config, tensors, /*on_gpu=*/false);
+    header.needed_on_gpu = memory_needed(options, config, tensors, /*on_gpu=*/true);
   } catch (const std::exception&) {
     // A file that cannot be loaded is listed all the same: loading it says why.
   }

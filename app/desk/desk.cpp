@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/desk/desk_parts.h"
+#include "app/log.h"
 #include "models/message.h"
 
 namespace warpchat {
@@ -28,7 +29,8 @@ Desk::Parts::Parts(const ChatOptions& chat_options, std::shared_ptr<Responder> r
              {[this](Task task) { inbox.post(std::move(task)); }, [this](Task task) { at_rest(std::move(task)); },
               [this] { model_has_settled(); }}),
       attachments(board, models),
-      profile(board, [this](Task task) { inbox.post(std::move(task)); }),
+      profile(
+          board, [this](Task task) { inbox.post(std::move(task)); }, !chat_options.profile.empty()),
       hub([this](HubSearch found) {
         inbox.post(Task([this, found = std::move(found)] { board.change(updates::SetHub{found}); }));
       }) {
@@ -132,12 +134,21 @@ void Desk::Parts::carry_out_what_waited() {
 
 void Desk::Parts::show(std::unique_ptr<Talk> talk) {
   if (shown != nullptr) {
+    note_drop_oldest(shown->now());
     shown->stage.hide();
     drop_if_over(*shown);
   }
   shown = talk.get();
   talks.push_back(std::move(talk));
   shown->stage.show();
+  note_unread(shown->now().id, false);
+}
+
+void Desk::Parts::note_unread(ConversationId id, bool is_unread) {
+  std::vector<ConversationId> ids = board.now().unread;
+  std::erase(ids, id);
+  if (is_unread && id != 0) ids.push_back(id);
+  if (ids != board.now().unread) board.change(updates::SetUnread{std::move(ids)});
 }
 
 void Desk::Parts::show_new() {
@@ -157,8 +168,16 @@ void Desk::Parts::show_stored(ConversationId id) {
   if (shown->now().id == id) return shown->is_over() ? shown->branch.open(id) : void();
   auto talk = std::make_unique<Talk>(board, library);
   talk->branch.open(id);
+  if (drop_oldest.contains(id)) talk->stage.change(updates::SetDropsOldest{true});
   if (models.responder()) talk->branch.set_model(models.responder()->facts().model);
   show(std::move(talk));
+}
+
+void Desk::Parts::note_drop_oldest(const OpenConversation& conversation) {
+  if (conversation.id != 0 && conversation.drops_oldest)
+    drop_oldest.insert(conversation.id);
+  else
+    drop_oldest.erase(conversation.id);
 }
 
 // What could not be stored yet is held until it is.
@@ -215,10 +234,10 @@ bool Desk::Parts::ask(Talk& talk, const Question& question) {
   }
   try {
     if (Model* model = models.model()) profile.begin_answer(*model);
-    talk.ask(models.responder(), models.options_for(talk.now().system_prompt), question);
+    talk.ask(models.responder(), models.options_for(talk.now()), question);
     return true;
   } catch (const PromptTooLong& error) {
-    refuse_for_length(error, question);
+    refuse_for_length(error, talk, question);
   } catch (const std::exception& error) {
     refuse(error.what());
   }
@@ -242,14 +261,17 @@ void Desk::Parts::refuse(const std::string& reason) {
   board.tell_error(reason);
 }
 
-void Desk::Parts::refuse_for_length(const PromptTooLong& error, const Question& question) {
-  const bool has_older = question.n_kept > 0 && !question.with_fewer_turns;
+// It is shown where the message is; of a conversation that is not shown, its title says where.
+void Desk::Parts::refuse_for_length(const PromptTooLong& error, const Talk& talk, const Question& question) {
+  if (&talk != shown) return board.tell_error(title_of(talk) + ": " + error.what());
+  log_line("error: " + std::string(error.what()));
   board.change(updates::SetRefusal{RefusedPrompt{.reason = error.what(),
                                                  .tokens = error.tokens,
                                                  .context = error.context,
                                                  .larger_context = models.context_for(error.tokens),
-                                                 .can_drop = has_older && !models.model()}});
-  board.tell_error(std::string(error.what()) + "; nothing was sent");
+                                                 .can_drop = error.can_drop,
+                                                 .message = question.message,
+                                                 .continues = question.continues}});
 }
 
 bool Desk::Parts::follow_answers(std::chrono::milliseconds timeout) {
@@ -270,6 +292,7 @@ bool Desk::Parts::follow_answers(std::chrono::milliseconds timeout) {
 void Desk::Parts::answer_ended(Talk& talk) {
   if (Model* model = models.model()) profile.show(*model), models.show_status();
   if (&talk == shown) return;
+  note_unread(talk.now().id, true);
   if (talk.now().messages.back().status == MessageStatus::kComplete) board.tell(title_of(talk) + " has been answered");
   drop_if_over(talk);
 }
@@ -291,9 +314,10 @@ void Desk::Parts::measure_context() {
   const std::pair<uint64_t, const Responder*> what{open.messages.back().key, responder.get()};
   if (std::exchange(measured, what) == what) return;
   try {
-    const auto tokens =
-        responder->count(talk().branch.prompt(open.messages.size()), models.options_for(open.system_prompt));
+    const auto tokens = responder->count(talk().branch.prompt(open.messages.size()), models.options_for(open));
     if (tokens) talk().stage.change(updates::SetContextUsed{*tokens});
+  } catch (const PromptTooLong& error) {
+    talk().stage.change(updates::SetContextUsed{error.tokens - 1});
   } catch (const std::exception&) {
     // Sending tells why.
   }
@@ -341,7 +365,8 @@ Desk::Desk(const ChatOptions& options, std::function<void()> wake)
     : parts_(std::make_unique<Parts>(options, nullptr, std::move(wake))) {}
 Desk::Desk(const ChatOptions& options, std::shared_ptr<Responder> responder, std::function<void()> wake)
     : parts_(std::make_unique<Parts>(options, std::move(responder), std::move(wake))) {}
-Desk::~Desk() { parts_->finish(); }
+Desk::~Desk() { close(); }
+void Desk::close() { parts_->finish(); }
 
 void Desk::take(Action action) {
   parts_->begin();

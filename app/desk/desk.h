@@ -23,7 +23,8 @@ class Desk {
   explicit Desk(const ChatOptions& options, std::function<void()> wake = nullptr);
   // Whoever this is answers, and no model is loaded until LoadModel.
   Desk(const ChatOptions& options, std::shared_ptr<Responder> responder, std::function<void()> wake = nullptr);
-  ~Desk();  // stops what runs; what has streamed is in the store before this returns
+  ~Desk();
+  void close();  // stops what runs; what has streamed is in the store before this returns. Nothing more is taken
 
   void take(Action action);  // now, or once an answer that is in its way has stopped: turn() sees to it
   void post(Action action);  // from any thread: taken in the next turn, which it wakes

@@ -14,8 +14,7 @@ void Desk::Parts::take(Send& wish) {
   const std::string title = title_from(is_blank ? board.now().attachments.front().name : wish.text);
   const Question question{.n_kept = talk().now().messages.size(),
                           .added = Message{.role = "user", .content = wish.text, .files = attachments.files()},
-                          .title = title,
-                          .with_fewer_turns = wish.with_fewer_turns};
+                          .title = title};
   if (!ask(talk(), question)) return;
   attachments.clear();
   board.change(updates::TakeSend{});
@@ -24,6 +23,7 @@ void Desk::Parts::take(Send& wish) {
 void Desk::Parts::take(Stop&) { talk().halt(); }
 void Desk::Parts::take(Regenerate& wish) { ask_user(talk().regenerate(wish.message)); }
 void Desk::Parts::take(ContinueAnswer& wish) { ask_user(talk().go_on(wish.message)); }
+void Desk::Parts::take(DropOldest& wish) { talk().stage.change(updates::SetDropsOldest{wish.on}); }
 void Desk::Parts::take(Undo&) { talk().undo(); }
 
 void Desk::Parts::take(EditMessage& wish) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <deque>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +35,8 @@ struct Desk::Parts {
   void show(std::unique_ptr<Talk> talk);  // in place of the one before, which goes on if there is something to wait for
   void show_new();
   void show_stored(ConversationId id);  // Error
+  void note_unread(ConversationId id, bool is_unread);
+  void note_drop_oldest(const OpenConversation& conversation);
   void drop_if_over(const Talk& talk);
   void store_what_is_held();
   Talk* held(ConversationId id);  // null: it is not
@@ -47,7 +50,7 @@ struct Desk::Parts {
   void ask_user(const std::optional<Question>& question);  // of the conversation that is shown
   void tell_waiting(const Talk& talk);
   void refuse(const std::string& reason);
-  void refuse_for_length(const PromptTooLong& error, const Question& question);
+  void refuse_for_length(const PromptTooLong& error, const Talk& talk, const Question& question);
   bool follow_answers(std::chrono::milliseconds timeout);  // false: there was none
   void answer_ended(Talk& talk);
   void begin_what_waited();
@@ -69,6 +72,7 @@ struct Desk::Parts {
   void take(Regenerate& wish);
   void take(EditMessage& wish);
   void take(ContinueAnswer& wish);
+  void take(DropOldest& wish);
   void take(Undo& wish);
   void take(ShowVersion& wish);
   void take(SetSystemPrompt& wish);
@@ -107,6 +111,7 @@ struct Desk::Parts {
   HubFinder hub;
   std::vector<std::unique_ptr<Talk>> talks;  // the shown one, and those that are answered or wait for it
   Talk* shown = nullptr;
+  std::set<ConversationId> drop_oldest;  // conversations that are not shown and do (OpenConversation::drops_oldest)
   bool has_begun = false, looks_for_choices = false;
   std::pair<uint64_t, const Responder*> measured;  // last message and responder that the context was measured with
   bool is_outdated = false;                        // others have changed the store since the conversation was read

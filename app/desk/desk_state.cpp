@@ -2,6 +2,8 @@
 #include "app/desk/desk_state.h"
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 
 namespace warpchat {
 
@@ -13,6 +15,37 @@ std::string text_between(const ChatMessage& message, size_t begin, size_t end) {
     return text.substr(from, to > from ? to - from : 0);
   };
   return part(message.reasoning, 0) + part(message.content, n_reasoning);
+}
+
+uint32_t chosen_bit(const SamplingField& field) {
+  const auto* found = std::find(std::begin(kSamplingFields), std::end(kSamplingFields), field);
+  return 1u << static_cast<uint32_t>(found - std::begin(kSamplingFields));
+}
+
+// As prompts are made (Branch::prompt): what is empty is no part of them, and users' messages in a row are one.
+size_t n_unseen_messages(const OpenConversation& conversation) {
+  if (conversation.unseen_turns == 0) return 0;
+  uint32_t n_turns = 0;
+  std::string_view before;
+  for (size_t i = 0; i < conversation.messages.size(); ++i) {
+    const ChatMessage& message = conversation.messages[i];
+    if (is_empty(message)) continue;
+    const bool begins = before.empty() || (message.role == "user" && before != "user");
+    if (begins && n_turns++ == conversation.unseen_turns) return i;
+    before = message.role;
+  }
+  return 0;
+}
+
+WaysOut ways_out_at(const DeskState& state, const ChatMessage& message) {
+  if (state.refusal && state.refusal->message == message.key && state.refusal->tokens > 0)
+    return {state.refusal->larger_context, state.refusal->can_drop};
+  const std::vector<ChatMessage>& messages = state.open.messages;
+  const bool is_last = !messages.empty() && messages.back().key == message.key;
+  if (!is_last || message.cut != AnswerCut::kContextFull) return {};
+  const auto n_turns =
+      std::count_if(messages.begin(), messages.end(), [](const ChatMessage& m) { return m.role == "user"; });
+  return {state.model ? state.model->larger_context : 0, n_turns > 1 && !state.open.drops_oldest};
 }
 
 }  // namespace warpchat

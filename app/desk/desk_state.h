@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "app/desk/profiler_data.h"
@@ -13,6 +14,7 @@
 #include "engine/sampler.h"
 #include "engine/session/events.h"
 #include "engine/store/conversation_store.h"
+#include "engine/way_out.h"
 
 namespace warpchat {
 
@@ -26,13 +28,10 @@ struct TokenMark {
 
 enum class MessageStatus { kComplete, kStreaming, kStopped, kFailed };
 
-enum class AnswerCut { kNone, kTokenLimit, kContextFull };  // where an answer ended before its end
-
 struct ChatMessage : Message {
   uint64_t key = 0;  // of this message in this program's life: what caches of its layout are kept by; never used again
   TurnId turn = 0;   // 0: not stored (yet)
   MessageStatus status = MessageStatus::kComplete;
-  AnswerCut cut = AnswerCut::kNone;
   uint32_t revision = 0;  // grows with every change of text
 
   std::vector<TurnId> siblings;  // the versions of this turn, itself too, oldest first; fewer than two: no choice
@@ -67,6 +66,8 @@ struct OpenConversation {
   std::string system_prompt;
   std::vector<ChatMessage> messages;
   uint32_t context_used = 0;  // tokens; 0: not known
+  bool drops_oldest = false;  // the model is given the newest turns that fit, where not all do (DropOldest)
+  uint32_t unseen_turns = 0;  // that the last prompt left out, at the start: a user's message with its answer each
 
   AnswerPhase phase = AnswerPhase::kIdle;
   PromptProgress prompt_progress{0, 0};
@@ -75,6 +76,9 @@ struct OpenConversation {
   double first_token_seconds = 0;       // of it
   bool operator==(const OpenConversation&) const = default;
 };
+
+// Messages at the start that the last prompt left out (unseen_turns).
+size_t n_unseen_messages(const OpenConversation& conversation);
 
 enum class FitsMemory { kYes, kNo, kUnknown, kUnsupported };  // the last: whatever the memory
 
@@ -112,7 +116,8 @@ struct LoadedModel {
   std::string device, launch;  // as --device and --launch take them; launch "" on the CPU, both elsewhere
   std::string status;          // what runs where and why: "cpu: 2 threads, AVX-512 (no CUDA driver)"
   uint64_t bytes = 0;
-  uint32_t context = 0;  // positions
+  uint32_t context = 0;         // positions
+  uint32_t larger_context = 0;  // the next one that model and memory allow; 0: none
   double load_seconds = 0;
   SamplingParams file_sampling;  // the file's defaults
   bool can_think = false;        // its template asks for enable_thinking
@@ -126,9 +131,21 @@ struct LoadingModel {
   bool operator==(const LoadingModel&) const = default;
 };
 
+// The sampling values that a model's file has defaults for.
+using SamplingField = std::variant<float SamplingParams::*, uint32_t SamplingParams::*>;
+inline constexpr SamplingField kSamplingFields[] = {&SamplingParams::temperature,
+                                                    &SamplingParams::top_k,
+                                                    &SamplingParams::top_p,
+                                                    &SamplingParams::min_p,
+                                                    &SamplingParams::repeat_penalty,
+                                                    &SamplingParams::penalty_window,
+                                                    &SamplingParams::presence_penalty,
+                                                    &SamplingParams::frequency_penalty};
+
 // What the user can set for the answers to come.
 struct AnswerSettings {
   SamplingParams sampling;
+  uint32_t chosen = 0;        // bits, by kSamplingFields: what the user has set stays when the model changes
   int32_t max_tokens = -1;    // -1: until the answer ends
   std::optional<bool> think;  // nullopt: the model's default
   bool random_seed = true;    // a new seed for each answer
@@ -141,6 +158,8 @@ struct NoticeItem {
   std::string text;             // one sentence, for people
   std::string action_label;     // "Undo"; empty: nothing to do about it
   ConversationId restores = 0;  // what the action takes from the trash
+  WayOut way_out = {};          // of an error: its label's action, for this model
+  std::string model = {};       // path; empty: the loaded one
   bool operator==(const NoticeItem&) const = default;
 };
 
@@ -151,14 +170,23 @@ struct Attachment {
   bool operator==(const Attachment&) const = default;
 };
 
-// Why what was sent was not taken: it is still the composer's.
+// Why what was wished for was not taken: what was sent is still the composer's.
 struct RefusedPrompt {
   std::string reason;           // the sentence
   uint32_t tokens = 0;          // that it needs; 0: its length was not the reason
   uint32_t context = 0;         // tokens that there are
   uint32_t larger_context = 0;  // that would do, and that this model and machine can have (LoadModel); 0: none
-  bool can_drop = false;        // it may fit without the oldest turns (Send, with_fewer_turns)
+  bool can_drop = false;        // it fits without the oldest turns (DropOldest)
+  uint64_t message = 0;         // key of what was to be answered (Regenerate) or continued; 0: what was sent
+  bool continues = false;
   bool operator==(const RefusedPrompt&) const = default;
+};
+
+// What helps where a message does not fit the context.
+struct WaysOut {
+  uint32_t larger_context = 0;  // tokens (LoadModel); 0: none
+  bool can_drop = false;        // DropOldest
+  bool any() const { return larger_context > 0 || can_drop; }
 };
 
 inline std::shared_ptr<const ProfilerData> no_profile() {
@@ -179,6 +207,7 @@ struct DeskState {
   AnswerSettings settings;
 
   std::vector<ConversationId> answering;  // those that are answered, or wait to be, while another one is shown
+  std::vector<ConversationId> unread;     // those with an answer that ended since they were shown
   uint64_t taken_sends = 0;    // grows when a Send or an EditMessage was taken: only then may the composer forget it
   uint64_t refused_sends = 0;  // grows when one was not
   std::optional<RefusedPrompt> refusal;  // why the last one was not; none once anything else was wished for
@@ -191,5 +220,10 @@ struct DeskState {
   std::shared_ptr<const ProfilerData> profile = no_profile();
   bool operator==(const DeskState&) const = default;
 };
+
+uint32_t chosen_bit(const SamplingField& field);
+
+// Of a message that was not answered again for its length, or of an answer that was cut by a full context.
+WaysOut ways_out_at(const DeskState& state, const ChatMessage& message);
 
 }  // namespace warpchat

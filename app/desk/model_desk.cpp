@@ -9,43 +9,39 @@
 #include "app/directories.h"
 #include "app/endpoint_choice.h"
 #include "app/model_loading.h"
-#include "engine/gpu/gpu_steps.h"
-#include "engine/gpu/launch_mode.h"
 
 namespace warpchat {
 
 namespace {
 
 AnswerSettings answer_settings(const ChatSettings& settings, bool random_seed) {
-  AnswerSettings answer{settings.session.sampling, settings.session.max_tokens, std::nullopt, random_seed};
+  AnswerSettings answer{
+      .sampling = settings.session.sampling, .max_tokens = settings.session.max_tokens, .random_seed = random_seed};
   const auto& variables = settings.session.template_variables;
   if (variables.contains(kEnableThinking) && variables[kEnableThinking].is_boolean())
     answer.think = variables[kEnableThinking];
   return answer;
 }
 
-// What the user has changed stays, the rest follows the new defaults.
-template <class T>
-void follow(T& value, const T& old_default, const T& new_default) {
-  if (value == old_default) value = new_default;
+template <class Change>
+void for_each_field(const Change& change) {
+  for (const SamplingField& field : kSamplingFields)
+    std::visit([&](auto member) { change(member, chosen_bit(field)); }, field);
 }
 
 std::string shown_name(const ChatOptions& flags) {
   return flags.endpoint.empty() ? std::filesystem::path(flags.model).filename().string() : flags.endpoint;
 }
 
-GpuDecoderSteps* gpu_steps(Model& model) { return dynamic_cast<GpuDecoderSteps*>(&model.decoder->steps()); }
-
 }  // namespace
 
 ModelDesk::ModelDesk(Board& board, const ChatOptions& options, Surroundings surroundings)
     : board_(board), surroundings_(std::move(surroundings)), wanted_(options), loaded_(options) {
   try {
-    default_settings_ = answer_settings(settings_from(options, {}), options.seed < 0);
+    board_.change(updates::SetSettings{answer_settings(settings_from(options, {}), options.seed < 0)});
   } catch (const std::exception& error) {
     board_.tell_error(error.what());
   }
-  board_.change(updates::SetSettings{default_settings_});
 }
 
 ModelDesk::~ModelDesk() = default;
@@ -86,16 +82,14 @@ void ModelDesk::load(const LoadModel& wish) {
 // Another launch mode needs no other model, unless it is to be measured which one is fastest.
 bool ModelDesk::switch_launch(const LoadModel& wish) {
   if (!local_ || attempt_ || !wish.path.empty() || wish.device || wish.context || !wish.launch) return false;
-  GpuDecoderSteps* steps = gpu_steps(*model());
   const std::optional<LaunchMode> mode = launch_mode_named(*wish.launch);
-  if (steps == nullptr || !mode || !steps->can_launch(*mode)) return false;
+  if (!mode || !model()->decoder->steps().can_launch(*mode)) return false;
   surroundings_.at_rest([this, mode = *mode] {
-    GpuDecoderSteps* now = local_ ? gpu_steps(*model()) : nullptr;
-    if (now == nullptr || attempt_) return;
+    if (!local_ || attempt_) return;
     try {
-      now->set_launch_mode(mode);
+      model()->decoder->steps().set_launch_mode(mode);
     } catch (const Error& error) {
-      return board_.tell_error(error.what());
+      return board_.tell_error(error.what(), way_out_of(error));
     }
     wanted_.launch = loaded_.launch = name_of(mode);
     board_.change(updates::SetModel{shown()});
@@ -171,7 +165,8 @@ void ModelDesk::fail(const LoadOutcome& outcome) {
     return start(std::move(failed));
   }
   if (!outcome.was_cancelled)
-    board_.tell_error((failed.fault.empty() ? "" : failed.fault + "; then: ") + outcome.fault);
+    board_.tell_error((failed.fault.empty() ? "" : failed.fault + "; then: ") + outcome.fault, outcome.way_out,
+                      failed.flags.endpoint.empty() ? failed.flags.model : "");
   if (failed.fallback && failed.fault.empty()) return start({*failed.fallback, std::nullopt, outcome.fault});
   wanted_ = loaded_;
   settle();
@@ -231,27 +226,29 @@ void ModelDesk::unload() {
   if (!attempt_) settle();
 }
 
+// What the user has set stays, the rest follows the flags and the file.
 void ModelDesk::merge_settings(const ChatSettings& defaults) {
-  const AnswerSettings before = default_settings_;
-  default_settings_ = answer_settings(defaults, wanted_.seed < 0);
   AnswerSettings settings = board_.now().settings;
-  const auto follow_all = [&](auto... fields) {
-    (follow(settings.sampling.*fields, before.sampling.*fields, default_settings_.sampling.*fields), ...);
-  };
-  follow_all(&SamplingParams::repeat_penalty, &SamplingParams::presence_penalty, &SamplingParams::frequency_penalty,
-             &SamplingParams::penalty_window, &SamplingParams::top_k, &SamplingParams::top_p, &SamplingParams::min_p,
-             &SamplingParams::temperature, &SamplingParams::seed);
+  for_each_field([&](auto member, uint32_t bit) {
+    if ((settings.chosen & bit) == 0) settings.sampling.*member = defaults.session.sampling.*member;
+  });
   if (!(settings == board_.now().settings)) board_.change(updates::SetSettings{settings});
 }
 
-void ModelDesk::change_settings(const AnswerSettings& settings) {
-  if (!(settings == board_.now().settings)) board_.change(updates::SetSettings{settings});
+// What differs from before is the user's, unless it has just been given back to the defaults.
+void ModelDesk::change_settings(AnswerSettings settings) {
+  const AnswerSettings& before = board_.now().settings;
+  for_each_field([&](auto member, uint32_t bit) {
+    if (settings.sampling.*member != before.sampling.*member && (before.chosen & bit) == 0) settings.chosen |= bit;
+  });
+  if (!(settings == before)) board_.change(updates::SetSettings{settings});
 }
 
-AnswerOptions ModelDesk::options_for(const std::string& system_prompt) const {
+AnswerOptions ModelDesk::options_for(const OpenConversation& conversation) const {
   const AnswerSettings& settings = board_.now().settings;
   AnswerOptions options = base_options_;
-  options.system_prompt = system_prompt;
+  options.system_prompt = conversation.system_prompt;
+  options.drop_oldest = conversation.drops_oldest;
   options.sampling = settings.sampling;
   if (settings.random_seed) options.sampling.seed = std::random_device()();
   options.max_tokens = settings.max_tokens;
@@ -270,10 +267,10 @@ void ModelDesk::count(const CountTokens& wish) {
 
 uint32_t ModelDesk::context_for(uint32_t tokens) const {
   if (!local_) return 0;
-  constexpr uint64_t kStep = 1024;
-  const uint64_t most = model()->config.context_length;
-  const uint64_t wanted = (uint64_t{tokens} + tokens / 2 + kStep) / kStep * kStep;  // half of it for what comes then
-  const uint64_t context = std::min(wanted, most);
+  const uint64_t most = std::min(model()->config.context_length, model()->decoder->steps().context_that_fits());
+  uint64_t context = model()->context;
+  while (context <= model()->context || context < tokens + uint64_t{tokens} / 4) context *= 2;
+  context = std::min(context, most);
   return context > std::max(tokens + tokens / 8, model()->context) ? static_cast<uint32_t>(context) : 0;
 }
 
@@ -297,6 +294,7 @@ LoadedModel ModelDesk::shown() const {
           .status = steps.description() + (model()->device_reason.empty() ? "" : " (" + model()->device_reason + ")"),
           .bytes = model()->file.file_bytes(),
           .context = model()->context,
+          .larger_context = context_for(model()->context),
           .load_seconds = model()->load_seconds,
           .file_sampling = model()->file_sampling,
           .can_think = source.find(kEnableThinking) != std::string::npos};

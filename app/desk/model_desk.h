@@ -30,7 +30,7 @@ class ModelDesk {
   void show_status();  // after an answer, which may have settled how it is launched
   bool is_loading() const { return board_.now().loading.has_value(); }
 
-  void change_settings(const AnswerSettings& settings);
+  void change_settings(AnswerSettings settings);
   void count(const CountTokens& wish);
   size_t count(const std::string& text) const;  // tokens; 0 without a model
 
@@ -38,8 +38,9 @@ class ModelDesk {
   Model* model() const { return local_ ? local_->model.get() : nullptr; }         // on this machine
   const Endpoint* endpoint() const { return endpoint_ ? &*endpoint_ : nullptr; }  // of another machine
   std::shared_ptr<Responder> responder() const;                                   // null: nobody answers
-  AnswerOptions options_for(const std::string& system_prompt) const;              // of the next answer
-  // A context that holds a prompt of so many tokens and an answer, where this model knows one; 0: none is larger.
+  AnswerOptions options_for(const OpenConversation& conversation) const;          // of its next answer
+  // The next larger context that holds a prompt of so many tokens and an answer, as far as the model was made for it
+  // and its device has room; 0: there is none.
   uint32_t context_for(uint32_t tokens) const;
 
  private:
@@ -64,7 +65,6 @@ class ModelDesk {
   ChatOptions wanted_;  // of the load that runs, else as the model was loaded
   ChatOptions loaded_;
   AnswerOptions base_options_;
-  AnswerSettings default_settings_;
   std::shared_ptr<LocalModel> local_;
   std::shared_ptr<Responder> other_;  // null: the local one, if there is one
   std::optional<Endpoint> endpoint_;  // whose `other_` is

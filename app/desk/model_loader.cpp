@@ -39,11 +39,10 @@ LoadOutcome ModelLoader::outcome_of(const std::function<void(LoadOutcome&)>& att
   LoadOutcome outcome;
   try {
     attempt(outcome);
-  } catch (const MemoryShortage& shortage) {
-    outcome.fault = shortage.what();
-    outcome.lacks_memory = true;
   } catch (const std::exception& error) {
     outcome.fault = error.what();
+    outcome.way_out = way_out_of(error);
+    outcome.lacks_memory = dynamic_cast<const MemoryShortage*>(&error) != nullptr;
   }
   outcome.was_cancelled = cancelled_;
   return outcome;

@@ -30,6 +30,7 @@ struct LoadOutcome {
   std::optional<Endpoint> endpoint;   // that machine
   ChatSettings settings;              // of flags and file
   std::string fault;                  // why it is not
+  WayOut way_out;                     // of the fault
   bool lacks_memory = false, was_cancelled = false;
 };
 

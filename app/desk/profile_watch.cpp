@@ -26,12 +26,19 @@ void ProfileWatch::set_on(bool on, Model* model, const Endpoint* endpoint) {
 void ProfileWatch::begin(Model* model, const Endpoint* endpoint) {
   load_.reset();
   if (model != nullptr) {
-    watch_profile(*model, on_);
+    measure(*model);
     show(*model);
   } else if (on_ && endpoint != nullptr) {
     load_ = std::make_shared<LoadWatch>(board_, post_, *endpoint);
     load_->begin(status_on(board_));
   }
+}
+
+void ProfileWatch::measure(Model& model) const {
+  if (!keeps_trace_) return watch_profile(model, on_);
+  profile_of(model).keep_trace();
+  model.decoder->steps().set_measuring(true);
+  if (on_) profile_of(model).begin_watching();
 }
 
 void ProfileWatch::look_at_endpoint() {

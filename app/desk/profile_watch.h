@@ -11,8 +11,10 @@ namespace warpchat {
 
 class ProfileWatch {
  public:
-  // post: to the desk's thread.
-  ProfileWatch(Board& board, std::function<void(Task)> post) : board_(board), post_(std::move(post)) {}
+  // post: to the desk's thread. keeps_trace: everything is measured from the first answer on, for a file that is
+  // written in the end.
+  ProfileWatch(Board& board, std::function<void(Task)> post, bool keeps_trace)
+      : board_(board), post_(std::move(post)), keeps_trace_(keeps_trace) {}
 
   // Who answers: a model here, another machine, or nobody.
   void set_on(bool on, Model* model, const Endpoint* endpoint);
@@ -26,7 +28,10 @@ class ProfileWatch {
  private:
   using Clock = std::chrono::steady_clock;
   Board& board_;
+  void measure(Model& model) const;
+
   std::function<void(Task)> post_;
+  const bool keeps_trace_;
   std::shared_ptr<LoadWatch> load_;  // while on, of another machine
   bool on_ = false;
   Clock::time_point shown_at_;

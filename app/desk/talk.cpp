@@ -6,39 +6,12 @@
 
 namespace warpchat {
 
-namespace {
-
-// Where each user's message stands but the first.
-std::vector<size_t> later_turns(const std::vector<Message>& messages) {
-  std::vector<size_t> turns;
-  for (size_t i = 1; i < messages.size(); ++i)
-    if (messages[i].role == "user") turns.push_back(i);
-  return turns;
-}
-
-// Half of the turns less, and half of those, until it begins.
-std::unique_ptr<Generation> start_with_fewer(Responder& responder, std::vector<Message> messages,
-                                             const AnswerOptions& options) {
-  for (;;) {
-    const std::vector<size_t> turns = later_turns(messages);
-    if (turns.empty()) return responder.start(messages, options);
-    messages.erase(messages.begin(), messages.begin() + static_cast<std::ptrdiff_t>(turns[turns.size() / 2]));
-    try {
-      return responder.start(messages, options);
-    } catch (const PromptTooLong&) {
-      if (later_turns(messages).empty()) throw;
-    }
-  }
-}
-
-}  // namespace
-
 std::optional<Question> Talk::regenerate(uint64_t message) const {
   const std::optional<size_t> i = branch.index_of(message);
   if (!i) return std::nullopt;
   const size_t n = now().messages[*i].role == "user" ? *i + 1 : *i;
   if (n == 0 || now().messages[n - 1].role != "user") return std::nullopt;
-  return Question{n};
+  return Question{.n_kept = n, .message = message};
 }
 
 std::optional<Question> Talk::edit(uint64_t message, const std::string& text) const {
@@ -52,7 +25,7 @@ std::optional<Question> Talk::go_on(uint64_t message) const {
   const std::vector<ChatMessage>& messages = now().messages;
   if (messages.size() < 2 || messages.back().key != message || messages.back().role != "assistant") return std::nullopt;
   if (messages.back().content.empty() && messages.back().reasoning.empty()) return std::nullopt;
-  return Question{.n_kept = messages.size(), .continues = true};
+  return Question{.n_kept = messages.size(), .continues = true, .message = message};
 }
 
 void Talk::replace_answer(uint64_t message, const std::string& text) {
@@ -82,17 +55,14 @@ void Talk::take(const Question& question) {
 
 void Talk::ask(std::shared_ptr<Responder> responder, const AnswerOptions& options, const Question& question) {
   std::vector<Message> messages = prompt(question);
-  std::unique_ptr<Generation> generation = question.with_fewer_turns
-                                               ? start_with_fewer(*responder, std::move(messages), options)
-                                               : responder->start(std::move(messages), options);
+  std::unique_ptr<Generation> generation = responder->start(std::move(messages), options);
   take(question);
   answering.begin(std::move(responder), std::move(generation), question.continues);
 }
 
 void Talk::wait(const Question& question) {
   take(question);
-  waiting_ = {
-      .n_kept = now().messages.size(), .continues = question.continues, .with_fewer_turns = question.with_fewer_turns};
+  waiting_ = {.n_kept = now().messages.size(), .continues = question.continues, .message = now().messages.back().key};
   stage.change(updates::SetPhase{AnswerPhase::kWaiting});
 }
 

@@ -15,9 +15,9 @@ namespace warpchat {
 struct Question {
   size_t n_kept;
   std::optional<Message> added = {};
-  std::string title = {};         // of a conversation that has none
-  bool continues = false;         // the last of them is an answer that goes on
-  bool with_fewer_turns = false;  // the oldest ones are left out, as many as are needed
+  std::string title = {};  // of a conversation that has none
+  bool continues = false;  // the last of them is an answer that goes on
+  uint64_t message = 0;    // key of the one it is asked about; 0: of a new one
 };
 
 class Talk {

@@ -19,6 +19,11 @@ void make(OpenConversation& open, const ShowConversation& update) { open = updat
 void make(OpenConversation& open, const SetTitle& update) { open.title = update.title; }
 void make(OpenConversation& open, const updates::SetSystemPrompt& update) { open.system_prompt = update.text; }
 void make(OpenConversation& open, const SetContextUsed& update) { open.context_used = update.tokens; }
+void make(OpenConversation& open, const SetDropsOldest& update) {
+  open.drops_oldest = update.on;
+  if (!update.on) open.unseen_turns = 0;
+}
+void make(OpenConversation& open, const SetUnseenTurns& update) { open.unseen_turns = update.turns; }
 void make(OpenConversation& open, const AddMessage& update) { open.messages.push_back(update.message); }
 void make(OpenConversation& open, const KeepMessages& update) {
   if (update.n < open.messages.size()) open.messages.resize(update.n);
@@ -114,6 +119,7 @@ void make(DeskState& state, const SetRefusal& update) {
   state.refused_sends += update.refusal.has_value();
 }
 void make(DeskState& state, const SetAnswering& update) { state.answering = update.conversations; }
+void make(DeskState& state, const SetUnread& update) { state.unread = update.conversations; }
 void make(DeskState& state, const SetModels& update) { state.models = update.models; }
 void make(DeskState& state, const SetHub& update) { state.hub = update.hub; }
 void make(DeskState& state, const SetDevices& update) { state.devices = update.devices; }

@@ -26,6 +26,12 @@ struct SetSystemPrompt {
 struct SetContextUsed {
   uint32_t tokens;
 };
+struct SetDropsOldest {
+  bool on;
+};
+struct SetUnseenTurns {
+  uint32_t turns;
+};
 struct AddMessage {
   ChatMessage message;
 };
@@ -95,6 +101,9 @@ struct TakeSend {};
 struct SetRefusal {
   std::optional<RefusedPrompt> refusal;
 };
+struct SetUnread {
+  std::vector<ConversationId> conversations;
+};
 struct SetAnswering {
   std::vector<ConversationId> conversations;
 };
@@ -133,14 +142,15 @@ struct DropNotice {
 
 using ConversationUpdate =
     std::variant<updates::ShowConversation, updates::SetTitle, updates::SetSystemPrompt, updates::SetContextUsed,
-                 updates::AddMessage, updates::KeepMessages, updates::KeepTurn, updates::SetSiblings, updates::SetPhase,
-                 updates::BeginAnswer, updates::ContinueAnswer, updates::SetPromptProgress, updates::AddPiece,
-                 updates::AddToolCall, updates::EndAnswer>;
+                 updates::SetDropsOldest, updates::SetUnseenTurns, updates::AddMessage, updates::KeepMessages,
+                 updates::KeepTurn, updates::SetSiblings, updates::SetPhase, updates::BeginAnswer,
+                 updates::ContinueAnswer, updates::SetPromptProgress, updates::AddPiece, updates::AddToolCall,
+                 updates::EndAnswer>;
 using Update = std::variant<ConversationUpdate, updates::SetConversations, updates::SetSearch, updates::SetStoreFault,
                             updates::SetAttachments, updates::SetCounted, updates::TakeSend, updates::SetRefusal,
-                            updates::SetAnswering, updates::SetModels, updates::SetHub, updates::SetDevices,
-                            updates::SetModel, updates::SetLoading, updates::SetSettings, updates::SetProfile,
-                            updates::AddNotice, updates::DropNotice>;
+                            updates::SetAnswering, updates::SetUnread, updates::SetModels, updates::SetHub,
+                            updates::SetDevices, updates::SetModel, updates::SetLoading, updates::SetSettings,
+                            updates::SetProfile, updates::AddNotice, updates::DropNotice>;
 
 void apply_update(OpenConversation& conversation, const ConversationUpdate& update);
 void apply_update(DeskState& state, const Update& update);

@@ -17,10 +17,14 @@ ChatWorker::ChatWorker(const ChatOptions& options, std::function<void()> wake)
   thread_ = start_thread("for the conversation", [this] { run(); });
 }
 
-ChatWorker::~ChatWorker() {
+ChatWorker::~ChatWorker() { end(); }
+
+void ChatWorker::end() {
+  if (!thread_.joinable()) return;
   ending_ = true;
   desk_.interrupt();
   thread_.join();
+  desk_.close();
 }
 
 void ChatWorker::run() {

@@ -14,10 +14,12 @@ class ChatWorker {
  public:
   // wake: called from another thread when there are updates to take, once until they are taken.
   ChatWorker(const ChatOptions& options, std::function<void()> wake);
-  ~ChatWorker();  // stops what runs; what has streamed is in the store before this returns
+  ~ChatWorker();
+  void end();  // stops what runs; what has streamed is in the store before this returns
 
   void post(Action action) { desk_.post(std::move(action)); }
-  std::vector<Update> take_updates();  // to be applied in order
+  std::vector<Update> take_updates();                   // to be applied in order
+  const Model* model() const { return desk_.model(); }  // once it has ended; null: none on this machine
 
  private:
   void run();

@@ -42,6 +42,8 @@ constexpr SlashCommand kCommands[] = {
     {A::kLaunch, "/launch", Takes::kLaunchMode, "[MODE]", "show how kernels are launched on a GPU, or change it"},
     {A::kContext, "/context", Takes::kNumber, "[N]",
      "load the model with a context of N tokens; alone: how many it has"},
+    {A::kTrim, "/trim", Takes::kOnOff, "[on|off]",
+     "let the model read only the newest turns that fit its context; all stay stored"},
     {A::kSet, "/set", Takes::kSetting, "[NAME VALUE]", "change a setting; alone: list them"},
     {A::kShow, "/show", Takes::kNone, "", "show model, device, context and settings"},
     {A::kPerf, "/perf", Takes::kOnOff, "[on|off]",

@@ -24,6 +24,7 @@ enum class SlashAction {
   kDevice,
   kLaunch,
   kContext,
+  kTrim,
   kSet,
   kShow,
   kSave,

@@ -47,13 +47,17 @@ const CpuKernels& kernels_for(const CpuOptions& options) {
 
 class CpuSteps final : public Steps {
  public:
-  CpuSteps(const CpuKernels& kernels, const ModelConfig& config, const ModelTensors& tensors,
-           const CpuOptions& options);
+  CpuSteps(const CpuKernels& kernels, const ModelConfig& config, const ModelTensors& tensors, const CpuOptions& options,
+           const MemoryBudget& budget);
 
   uint32_t max_columns() const override { return max_columns_; }
   uint32_t max_logits_columns() const override { return logits_columns(max_columns_, sequences_); }
   uint32_t max_sequences() const override { return sequences_; }
   uint32_t max_positions() const override { return context_; }
+  // Of the cache only what has been written is in memory, which is not known: it is left out.
+  uint32_t context_that_fits() const override {
+    return budget_.largest_context(saturating_sum({available_memory(), budget_.total(0)}));
+  }
   const PassState& buffers() const override { return state_; }
   std::string description() const override {
     return "cpu: " + std::to_string(pool_.n_threads()) + (pool_.n_threads() == 1 ? " thread, " : " threads, ") +
@@ -88,6 +92,7 @@ class CpuSteps final : public Steps {
   const CpuKernels& kernels_;
   ModelConfig config_;
   uint32_t context_, max_columns_, sequences_;
+  MemoryBudget budget_;
   ThreadPool pool_;
   RopeTable rope_;
   ProductRunner products_;
@@ -107,12 +112,13 @@ class CpuSteps final : public Steps {
 };
 
 CpuSteps::CpuSteps(const CpuKernels& kernels, const ModelConfig& config, const ModelTensors& tensors,
-                   const CpuOptions& options)
+                   const CpuOptions& options, const MemoryBudget& budget)
     : kernels_(kernels),
       config_(config),
       context_(options.context),
       max_columns_(std::max(options.max_columns, options.sequences)),
       sequences_(options.sequences),
+      budget_(budget),
       pool_(std::min(options.threads > 0 ? options.threads : physical_cores(), uint32_t{ThreadPool::kMostThreads})),
       rope_(config),
       products_(pool_, kernels, max_columns_, widest_input(config)),
@@ -317,8 +323,9 @@ std::unique_ptr<Steps> make_cpu_steps(const ModelConfig& config, const ModelTens
                                       const CpuOptions& options) {
   assert(options.context > 0 && options.max_columns > 0);
   const CpuKernels& kernels = kernels_for(options);
-  check_memory(budget_of(kernels, config, tensors, options), options.context, available_memory());
-  return std::make_unique<CpuSteps>(kernels, config, tensors, options);
+  const MemoryBudget budget = budget_of(kernels, config, tensors, options);
+  check_memory(budget, options.context, available_memory());
+  return std::make_unique<CpuSteps>(kernels, config, tensors, options, budget);
 }
 
 }  // namespace warpchat

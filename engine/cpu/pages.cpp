@@ -31,7 +31,7 @@ Pages::Pages(uint64_t n_bytes, const char* purpose, Size size) {
   void* memory = map_zeroed(with_margin < n_bytes ? UINT64_MAX : with_margin);
   if (memory == MAP_FAILED)
     throw Error("the system gives no " + std::to_string(n_bytes >> 20) + " MiB for " + purpose + " (" +
-                std::strerror(errno) + "); close other programs or lower --ctx-size");
+                std::strerror(errno) + "); close other programs or use a smaller context");
   mapping_ = memory;
   mapping_bytes_ = with_margin;
   data_ = static_cast<std::byte*>(memory);

@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-#include "models/error.h"
+#include "engine/way_out.h"
 
 namespace warpchat {
 namespace {
@@ -84,8 +84,9 @@ ThreadPool::ThreadPool(uint32_t n_threads) : shares_(n_threads) {
   } catch (const std::system_error& error) {
     const size_t started = workers_.size() + 1;
     stop();
-    throw Error("cannot start " + std::to_string(n_threads) + " threads, the system stops at " +
-                std::to_string(started) + " (" + error.what() + "); choose fewer with --threads");
+    throw ErrorWithWayOut("cannot start " + std::to_string(n_threads) + " threads, the system stops at " +
+                              std::to_string(started) + " (" + error.what() + ")",
+                          WayOut::Kind::kFewerThreads);
   }
 }
 

@@ -5,7 +5,6 @@
 #include <stdexcept>
 
 #include "engine/driver/driver_error.h"
-#include "models/error.h"
 #include "models/message.h"
 #include "ptx/emulator/driver/emulated_devices.h"
 #include "ptx/error.h"
@@ -44,8 +43,9 @@ DeviceChoice cuda_device(int index) {
   const DriverTable& table = libcuda_table();
   const std::vector<GpuDevice> gpus = list_gpus(table);
   if (static_cast<size_t>(index) >= gpus.size())
-    throw Error("--device cuda:" + std::to_string(index) + ": there is no such GPU; this machine has " +
-                std::to_string(gpus.size()) + ", --list-devices lists them");
+    throw ErrorWithWayOut(
+        "cuda:" + std::to_string(index) + ": there is no such GPU; this machine has " + std::to_string(gpus.size()),
+        WayOut::Kind::kListDevices);
   gpus[index].target();
   return {&table, gpus[index], ""};
 }
@@ -56,7 +56,7 @@ DeviceChoice emulator_device(std::string_view profile) {
     const int index = profile.empty() ? 0 : ptx::emulator::driver::emulated_device(profile);
     return {&emulator_table(), list_gpus(emulator_table()).at(static_cast<size_t>(index)), ""};
   } catch (const std::invalid_argument& error) {
-    throw Error("--device emulator:" + std::string(profile) + ": " + error.what());
+    throw Error("emulator:" + std::string(profile) + ": " + error.what());
   }
 }
 
@@ -114,8 +114,8 @@ bool is_device_name(std::string_view name) {
 
 DeviceChoice choose_device(std::string_view name, uint64_t needed_bytes) {
   if (!is_device_name(name))
-    throw Error("unknown device '" + std::string(name) +
-                "'; use cpu, cuda, cuda:N or emulator[:sm_XX]; --list-devices lists them");
+    throw ErrorWithWayOut("unknown device '" + std::string(name) + "'; use cpu, cuda, cuda:N or emulator[:sm_XX]",
+                          WayOut::Kind::kListDevices);
   if (name.empty()) {
     try {
       return choose_default(libcuda_table(), needed_bytes);

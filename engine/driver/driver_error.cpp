@@ -12,6 +12,7 @@ namespace {
 struct Meaning {
   CUresult code;
   const char* sentence;
+  WayOut::Kind way_out = WayOut::Kind::kNone;
 };
 
 constexpr const char* kLost =
@@ -23,10 +24,11 @@ constexpr const char* kFault =
     "a kernel broke a rule of the GPU, which is a fault of warpchat: please report it, and start the program again";
 
 constexpr Meaning kMeanings[] = {
-    {CUDA_ERROR_OUT_OF_MEMORY, "the GPU's memory is full; close other programs on it or use a smaller --ctx-size"},
-    {CUDA_ERROR_NO_DEVICE, "no NVIDIA GPU is visible; check nvidia-smi and CUDA_VISIBLE_DEVICES, or use --device cpu"},
-    {CUDA_ERROR_INVALID_DEVICE, "there is no GPU of that number; --list-devices lists them"},
-    {CUDA_ERROR_DEVICE_UNAVAILABLE, "another program has the GPU for itself; end it or use --device cpu"},
+    {CUDA_ERROR_OUT_OF_MEMORY, "the GPU's memory is full; close other programs on it or use a smaller context"},
+    {CUDA_ERROR_NO_DEVICE, "no NVIDIA GPU is visible; check nvidia-smi and CUDA_VISIBLE_DEVICES",
+     WayOut::Kind::kUseCpu},
+    {CUDA_ERROR_INVALID_DEVICE, "there is no GPU of that number", WayOut::Kind::kListDevices},
+    {CUDA_ERROR_DEVICE_UNAVAILABLE, "another program has the GPU for itself; end it", WayOut::Kind::kUseCpu},
     {CUDA_ERROR_NOT_PERMITTED, "this user may not use the GPU; check the permissions of /dev/nvidia*"},
     {CUDA_ERROR_OPERATING_SYSTEM,
      "the operating system refuses what it needs; check the permissions of /dev/nvidia*, and the limit on threads "
@@ -54,11 +56,16 @@ constexpr Meaning kMeanings[] = {
     {CUDA_ERROR_DEINITIALIZED, kLost},
 };
 
+const Meaning* find_meaning(CUresult code) {
+  for (const Meaning& m : kMeanings)
+    if (m.code == code) return &m;
+  return nullptr;
+}
+
 }  // namespace
 
 std::string meaning_of(const DriverTable& table, CUresult code) {
-  for (const Meaning& m : kMeanings)
-    if (m.code == code) return m.sentence;
+  if (const Meaning* known = find_meaning(code)) return known->sentence;
   const char* text = nullptr;
   if (table.cuGetErrorString(code, &text) != CUDA_SUCCESS || text == nullptr)
     return "an error this program does not know";
@@ -68,8 +75,11 @@ std::string meaning_of(const DriverTable& table, CUresult code) {
 void throw_driver_error(const DriverTable& table, CUresult code, std::string_view call, std::string_view what) {
   const char* name = nullptr;
   if (table.cuGetErrorName(code, &name) != CUDA_SUCCESS || name == nullptr) name = "an unknown error";
-  throw DriverError(code, std::string(what) + ": " + std::string(call) + " failed with " + name + " (" +
-                              std::to_string(static_cast<unsigned>(code)) + "): " + meaning_of(table, code));
+  const Meaning* known = find_meaning(code);
+  throw DriverError(code,
+                    std::string(what) + ": " + std::string(call) + " failed with " + name + " (" +
+                        std::to_string(static_cast<unsigned>(code)) + "): " + meaning_of(table, code),
+                    {known != nullptr ? known->way_out : WayOut::Kind::kNone});
 }
 
 void throw_broken_bound(std::string_view what) { throw Error(std::string(what) + kOwnFault); }

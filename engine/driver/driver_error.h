@@ -4,13 +4,14 @@
 #include <string_view>
 
 #include "engine/driver/driver_table.h"
-#include "models/error.h"
+#include "engine/way_out.h"
 
 namespace warpchat {
 
-class DriverError : public Error {
+class DriverError : public ErrorWithWayOut {
  public:
-  DriverError(ptx::cuda::CUresult code, const std::string& sentence) : Error(sentence), code_(code) {}
+  DriverError(ptx::cuda::CUresult code, const std::string& sentence, WayOut way = {})
+      : ErrorWithWayOut(sentence, way), code_(code) {}
   ptx::cuda::CUresult code() const { return code_; }
 
  private:

@@ -2,7 +2,6 @@
 #include "engine/driver/gpu_device.h"
 
 #include "engine/driver/driver_error.h"
-#include "models/error.h"
 #include "ptx/error.h"
 
 namespace warpchat {
@@ -52,8 +51,10 @@ ptx::Target GpuDevice::target() const {
   try {
     return ptx::target_of_capability(major, minor);
   } catch (const ptx::Error&) {
-    throw Error("GPU " + std::to_string(index) + " (" + name + ") has compute capability " + std::to_string(major) +
-                "." + std::to_string(minor) + "; the kernels need 7.5 (Turing) or newer: use --device cpu");
+    throw ErrorWithWayOut("GPU " + std::to_string(index) + " (" + name + ") has compute capability " +
+                              std::to_string(major) + "." + std::to_string(minor) +
+                              "; the kernels need 7.5 (Turing) or newer",
+                          WayOut::Kind::kUseCpu);
   }
 }
 
@@ -62,8 +63,9 @@ std::vector<GpuDevice> list_gpus(const DriverTable& table) {
   int version = 0;
   check(table, table.cuDriverGetVersion(&version), "cuDriverGetVersion", "starting the NVIDIA driver");
   if (version < kOldestDriverVersion)
-    throw Error("the NVIDIA driver is too old: it has CUDA " + cuda_version(version) + ", needed is " +
-                cuda_version(kOldestDriverVersion) + "; update it, or use --device cpu");
+    throw ErrorWithWayOut("the NVIDIA driver is too old: it has CUDA " + cuda_version(version) + ", needed is " +
+                              cuda_version(kOldestDriverVersion) + "; update it",
+                          WayOut::Kind::kUseCpu);
   int n = 0;
   check(table, table.cuDeviceGetCount(&n), "cuDeviceGetCount", "starting the NVIDIA driver");
   std::vector<GpuDevice> devices;

@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "engine/driver/driver_table.h"
-#include "models/error.h"
+#include "engine/way_out.h"
 
 namespace warpchat {
 
@@ -20,8 +20,8 @@ bool resolve(void* library, const char* symbol, Function& entry) {
 DriverTable fill(const std::string& name) {
   void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
-    throw Error("no NVIDIA driver: " + std::string(dlerror()) +
-                "; install NVIDIA's driver for this GPU, or use --device cpu");
+    throw ErrorWithWayOut("no NVIDIA driver: " + std::string(dlerror()) + "; install NVIDIA's driver for this GPU",
+                          WayOut::Kind::kUseCpu);
   DriverTable table;
   std::string missing;
 #define WARPCHAT_DRIVER_RESOLVE(entry, symbol) \
@@ -33,8 +33,9 @@ DriverTable fill(const std::string& name) {
     missing += " cuEventElapsedTime";
   if (!missing.empty()) {
     dlclose(library);
-    throw Error("the NVIDIA driver " + name + " is too old: it lacks" + missing +
-                "; install driver 525 or newer, or use --device cpu");
+    throw ErrorWithWayOut(
+        "the NVIDIA driver " + name + " is too old: it lacks" + missing + "; install driver 525 or newer",
+        WayOut::Kind::kUseCpu);
   }
   return table;
 }

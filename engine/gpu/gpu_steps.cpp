@@ -56,15 +56,17 @@ uint64_t column_of(Buffer buffer, uint32_t column) {
 // Tokens of one persistent launch where the system ends kernels that run for seconds: 50 ms each would still do.
 constexpr uint32_t kTokensUnderWatchdog = 16;
 
-class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
+class GpuSteps final : public Steps, private DeviceSampler {
  public:
-  GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const GpuOptions& options, ContextPointer context);
+  GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const GpuOptions& options,
+           const MemoryBudget& budget, ContextPointer context);
   ~GpuSteps() override;
 
   uint32_t max_columns() const override { return sizes_.columns(); }
   uint32_t max_logits_columns() const override { return sizes_.logits_columns(); }
   uint32_t max_sequences() const override { return sizes_.sequences; }
   uint32_t max_positions() const override { return sizes_.context; }
+  uint32_t context_that_fits() const override;
   const PassState& buffers() const override { return state_; }
   std::string description() const override;
   Profile& profile() override { return profile_; }
@@ -151,6 +153,7 @@ class GpuSteps final : public GpuDecoderSteps, private DeviceSampler {
   ModelConfig config_;
   DecoderFormats formats_;
   GpuSizes sizes_;
+  MemoryBudget budget_;
   ContextPointer context_;
   Stream stream_;
   Profile profile_;
@@ -188,10 +191,11 @@ HostMemory pinned_words(const ContextPointer& context, const GpuSizes& sizes) {
 }
 
 GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const GpuOptions& options,
-                   ContextPointer context)
+                   const MemoryBudget& budget, ContextPointer context)
     : config_(config),
       formats_(formats_of(tensors)),
       sizes_(options.sizes),
+      budget_(budget),
       context_(context),
       stream_(context),
       timer_(stream_, profile_),
@@ -619,6 +623,16 @@ std::vector<MemoryUse> GpuSteps::memory() const {
           {"kernels, about", kModuleBytes}};
 }
 
+// Of a GPU that does not answer any more the next pass says so.
+uint32_t GpuSteps::context_that_fits() const {
+  try {
+    context_->make_current();
+    return budget_.largest_context(saturating_sum({context_->memory().free_bytes, budget_.total(sizes_.context)}));
+  } catch (const DriverError&) {
+    return sizes_.context;
+  }
+}
+
 void GpuSteps::set_measuring(bool on) {
   profile_.set_enabled(on);
   if (!is_emulated()) return;
@@ -641,13 +655,13 @@ void GpuSteps::check(const ErrorWord& word) {
 
 }  // namespace
 
-std::unique_ptr<GpuDecoderSteps> make_gpu_steps(const ModelConfig& config, const ModelTensors& tensors,
-                                                const GpuOptions& options) {
+std::unique_ptr<Steps> make_gpu_steps(const ModelConfig& config, const ModelTensors& tensors,
+                                      const GpuOptions& options) {
   require(options.sizes.context > 0 && options.device.table != nullptr, "a GPU decoder without context or device");
   const ContextPointer context = Context::open(*options.device.table, options.device.gpu);
-  check_memory(gpu_memory_budget(config, tensors, options.sizes), options.sizes.context, context->memory().free_bytes,
-               "GPU memory");
-  return std::make_unique<GpuSteps>(config, tensors, options, context);
+  const MemoryBudget budget = gpu_memory_budget(config, tensors, options.sizes);
+  check_memory(budget, options.sizes.context, context->memory().free_bytes, "GPU memory");
+  return std::make_unique<GpuSteps>(config, tensors, options, budget, context);
 }
 
 }  // namespace warpchat

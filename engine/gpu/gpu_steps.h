@@ -21,22 +21,14 @@ struct GpuOptions {
 };
 
 // The kernels cannot compute the model, on no GPU.
-class UnsupportedModel : public Error {
+class UnsupportedModel : public ErrorWithWayOut {
  public:
-  using Error::Error;
-};
-
-class GpuDecoderSteps : public Steps {
- public:
-  // From the next answer on, and for good. Error if the mode does not work here: what it needs is compiled now.
-  virtual void set_launch_mode(LaunchMode mode) = 0;
-  virtual bool can_launch(LaunchMode mode) const = 0;
-  virtual bool has_settled() const = 0;  // whether the launch mode will stay as it is
+  explicit UnsupportedModel(const std::string& sentence) : ErrorWithWayOut(sentence, WayOut::Kind::kUseCpu) {}
 };
 
 // tensors must outlive the call only. MemoryShortage if the device lacks the memory (needed, free, the largest context
 // that fits), before anything is allocated; UnsupportedModel; DriverError if the device fails.
-std::unique_ptr<GpuDecoderSteps> make_gpu_steps(const ModelConfig& config, const ModelTensors& tensors,
-                                                const GpuOptions& options);
+std::unique_ptr<Steps> make_gpu_steps(const ModelConfig& config, const ModelTensors& tensors,
+                                      const GpuOptions& options);
 
 }  // namespace warpchat

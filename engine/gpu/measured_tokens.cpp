@@ -74,17 +74,17 @@ void MeasuredTokens::given(Token token) {
 }
 
 void settle_launch_mode(Decoder& decoder) {
-  auto* steps = dynamic_cast<GpuDecoderSteps*>(&decoder.steps());
+  Steps& steps = decoder.steps();
   const uint32_t n_tokens = std::min(64u, decoder.max_positions());
-  if (steps == nullptr || n_tokens <= 2 * LaunchChoice::kWarmTokens) return;
-  Profile& profile = steps->profile();
+  if (steps.has_settled() || n_tokens <= 2 * LaunchChoice::kWarmTokens) return;
+  Profile& profile = steps.profile();
   const bool is_profiled = profile.is_enabled();
   profile.set_enabled(false);
   const std::atomic<bool> stop = false;
   const Token first = 0;
   SamplingParams greedy;
   greedy.temperature = 0;
-  while (!steps->has_settled()) {
+  while (!steps.has_settled()) {
     decoder.forward({&first, 1}, 0, Logits::kLast);
     const auto source = make_token_source(decoder, {greedy, {first}, 1, 0, n_tokens});
     for (uint32_t i = 0; i < n_tokens; ++i) source->next(stop);

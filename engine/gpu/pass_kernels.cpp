@@ -50,8 +50,7 @@ std::vector<ptx::Kernel> PassKernels::generate(const std::function<bool(const st
   try {
     kernels = decoder_kernels(specs_, context_->device().target());
   } catch (const Error& error) {
-    throw UnsupportedModel(std::string("the GPU kernels cannot compute this model: ") + error.what() +
-                           "; use --device cpu");
+    throw UnsupportedModel(std::string("the GPU kernels cannot compute this model: ") + error.what());
   }
   std::erase_if(kernels, [&](const ptx::Kernel& kernel) { return !is_wanted(kernel.name); });
   return kernels;

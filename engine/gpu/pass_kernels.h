@@ -36,7 +36,7 @@ class PassKernels {
   // Compiles nothing. profile, texts: outlive this.
   PassKernels(ContextPointer context, DecoderSpecs specs, Profile& profile, KernelTexts& texts);
 
-  // Begin to compile, on threads of their own, unless it has begun. UnsupportedModel names the way out.
+  // Begin to compile, on threads of their own, unless it has begun. UnsupportedModel.
   void prepare();
   void prepare_logits();
 

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <thread>
 
+#include "engine/way_out.h"
 #include "kernels/argmax.h"
-#include "models/error.h"
 
 namespace warpchat {
 namespace {
@@ -53,7 +53,8 @@ PersistentLaunch::PersistentLaunch(const Stream& stream, const PersistentSpec& s
       done_(stream.context()) {
   const ContextPointer& context = stream.context();
   if (n_blocks_ == 0 || !context->device().can_cooperate)
-    throw Error("the GPU cannot run the persistent decoder, whose blocks must all be resident; use --launch graph");
+    throw ErrorWithWayOut("the GPU cannot run the persistent decoder, whose blocks must all be resident",
+                          WayOut::Kind::kLaunchGraph);
   const uint64_t n_layers = spec.decoder.layers.size();
   offsets_ = {0, 128, 256, 384, 384 + (n_layers + 1) * sizeof(LayerRow)};
   control_ = DeviceMemory(context, offsets_.n_bytes, "the persistent decoder");

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <thread>
 
+#include "engine/way_out.h"
 #include "kernels/weight_layout.h"
 #include "models/message.h"
 #include "models/threads.h"
@@ -34,8 +35,9 @@ void share_rows(uint64_t n_rows, const std::function<void(uint64_t, uint64_t)>& 
 uint64_t packed_row_bytes(const TensorInfo& tensor) {
   const auto k = static_cast<uint32_t>(tensor.k());
   if (!is_packable(tensor.type, k))
-    throw Error("tensor " + tensor.name + " (" + std::string(traits(tensor.type).name) + ", rows of " + grouped(k) +
-                ") has a format that the GPU kernels do not read; use --device cpu");
+    throw ErrorWithWayOut("tensor " + tensor.name + " (" + std::string(traits(tensor.type).name) + ", rows of " +
+                              grouped(k) + ") has a format that the GPU kernels do not read",
+                          WayOut::Kind::kUseCpu);
   return packed_bytes_per_row(tensor.type, k);
 }
 

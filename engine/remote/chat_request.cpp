@@ -83,8 +83,7 @@ SamplingParams servers_own_sampling() { return {.top_k = 0, .top_p = kUnset, .mi
 
 RemoteRequest remote_request(const Prompt& prompt, const AnswerOptions& options, const RemoteModel& model,
                              const std::set<std::string>& left_out) {
-  if (!options.chat_template.empty())
-    throw Error("an endpoint uses the chat template of its model; leave out --chat-template");
+  if (!options.chat_template.empty()) throw Error("an endpoint uses the chat template of its model and takes no other");
   RemoteRequest request;
   request.body["model"] = model.id;
   if (const auto* messages = std::get_if<std::vector<Message>>(&prompt)) {

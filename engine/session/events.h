@@ -30,6 +30,7 @@ struct TextDelta {
 // Once it is known, and again as it grows where the answer's tokens cannot be counted by their deltas.
 struct Usage {
   uint32_t prompt_tokens, generated_tokens;
+  uint32_t unseen_turns = 0;  // at the start, left out of the prompt: a user's message with its answer each
 };
 struct ToolCallDelta {
   uint32_t index;                   // of the answer's calls
@@ -37,7 +38,7 @@ struct ToolCallDelta {
 };
 struct Notice {
   std::string text;
-};  // for people: "dropped the two oldest turns: ..."
+};  // for people: "host does not take min_p: asked again without"
 struct GenerationEnd {
   EndReason reason;
   Timings timings;

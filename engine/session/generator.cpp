@@ -57,7 +57,7 @@ void Generator::run(const GenerationRequest& request) {
   try {
     end.reason = prefill(request, end.timings) ? generate(request, end.timings) : EndReason::kStopped;
   } catch (const std::bad_alloc&) {
-    end.error = "out of memory; close other programs, or use a smaller model or a smaller --ctx-size";
+    end.error = "out of memory; close other programs, or use a smaller model or a smaller context";
   } catch (const std::exception& error) {
     end.error = error.what();
   }

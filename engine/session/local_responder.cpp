@@ -5,8 +5,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "models/message.h"
-
 namespace warpchat {
 
 class LocalResponder::LocalGeneration : public Generation {
@@ -81,9 +79,7 @@ BuiltPrompt LocalResponder::build(const Prompt& prompt, const AnswerOptions& opt
     built.tokens = std::get<std::vector<Token>>(prompt);
   }
   if (built.tokens.size() >= model_.context)
-    throw PromptTooLong(
-        "the prompt needs " + counted(built.tokens.size(), "token") + ", the context holds " + grouped(model_.context),
-        static_cast<uint32_t>(built.tokens.size()), model_.context);
+    throw PromptTooLong(static_cast<uint32_t>(built.tokens.size()), model_.context, /*drop_helps=*/false);
   return built;
 }
 
@@ -97,23 +93,11 @@ std::unique_ptr<Generation> LocalResponder::start(const Prompt& prompt, const An
   request.max_tokens = options.max_tokens;
   auto generation =
       std::make_unique<LocalGeneration>(generator_, parts ? std::optional(built.answer_begins) : std::nullopt);
-  generator_.events().push(Usage{static_cast<uint32_t>(built.tokens.size()), 0});
-  tell_of_dropped(built, prompt);
+  generator_.events().push(Usage{static_cast<uint32_t>(built.tokens.size()), 0, built.n_dropped});
   request.prompt = std::move(built.tokens);
   generator_.start(std::move(request));
   ++n_generations_;
   return generation;
-}
-
-// Once as the number grows: it holds for every later prompt of the conversation.
-void LocalResponder::tell_of_dropped(const BuiltPrompt& built, const Prompt& prompt) {
-  const auto* messages = std::get_if<std::vector<Message>>(&prompt);
-  const std::string first = messages == nullptr || messages->empty() ? "" : messages->front().content;
-  const uint32_t told = first == told_.first_message ? told_.n_dropped : 0;
-  told_ = {first, built.n_dropped};
-  if (built.n_dropped > told)
-    generator_.events().push(
-        Notice{"the context is full: the model no longer sees the first " + counted(built.n_dropped, "turn")});
 }
 
 std::optional<uint32_t> LocalResponder::count(const Prompt& prompt, const AnswerOptions& options) {

@@ -26,16 +26,11 @@ class LocalResponder : public Responder {
 
  private:
   class LocalGeneration;
-  void tell_of_dropped(const BuiltPrompt& built, const Prompt& prompt);
 
   Model& model_;
   PromptBuilder prompts_;
   Generator generator_;
   uint64_t n_generations_ = 0;
-  struct Told {
-    std::string first_message;
-    uint32_t n_dropped = 0;
-  } told_;  // that turns were left out, of which conversation
 };
 
 }  // namespace warpchat

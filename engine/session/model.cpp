@@ -45,7 +45,7 @@ std::unique_ptr<Decoder> make_gpu_decoder(const ModelOptions& options, const Mod
   const std::optional<LaunchMode> untimed = device.gpu.is_emulated ? std::optional(LaunchMode::kStream) : std::nullopt;
   const GpuOptions gpu{device, gpu_sizes(options, model), options.launch ? options.launch : untimed, options.progress};
   check_scales(model.file);
-  std::unique_ptr<GpuDecoderSteps> steps = make_gpu_steps(model.config, model.tensors, gpu);
+  std::unique_ptr<Steps> steps = make_gpu_steps(model.config, model.tensors, gpu);
   if (options.launch) steps->set_launch_mode(*options.launch);  // which says so if it does not work here
   return std::make_unique<Decoder>(model.config, std::move(steps));
 }
@@ -86,7 +86,7 @@ DeviceChoice device_for(const ModelOptions& options, const Model& model) {
       gpu_memory_budget(model.config, model.tensors, gpu_sizes(options, model)).total(model.context);
   DeviceChoice device = choose_device(options.device, needed);
   if (device.table == nullptr && device.lacks_memory && options.beside_another)
-    throw MemoryShortage(device.reason + "; give up the model that is loaded, or use --device cpu");
+    throw MemoryShortage(device.reason + "; give up the model that is loaded", WayOut::Kind::kUseCpu);
   return device;
 }
 

@@ -1,8 +1,10 @@
-// What is dropped when the context is full: the oldest user turn with its answer, whole, again and again.
+// What may be left out of a conversation that does not fit: the oldest user turns with their answers, whole.
 #include "engine/session/prompt_builder.h"
 
 #include <algorithm>
 #include <utility>
+
+#include "engine/way_out.h"
 
 namespace warpchat {
 
@@ -63,9 +65,8 @@ State append_answer(TracedText& prompt, const Message& answer) {
 void PromptBuilder::compile(const AnswerOptions& options) {
   const std::string& source = options.chat_template.empty() ? model_.chat_template : options.chat_template;
   if (source.empty())
-    throw Error(model_.file.path() +
-                ": the file has no chat template and its vocabulary no <|im_start|>; use --raw, or give a template "
-                "with --chat-template");
+    throw ErrorWithWayOut(model_.file.path() + ": the file has no chat template and its vocabulary no <|im_start|>",
+                          WayOut::Kind::kOtherTemplate);
   if (template_ && source == template_source_) return;
   try {
     template_ = std::make_unique<ChatTemplate>(source);
@@ -103,21 +104,34 @@ BuiltPrompt PromptBuilder::prompt_of(std::span<const Message> messages, const An
   return prompt;
 }
 
-// With fewer turns a prompt is shorter, so the first turn that may stay is found by halving.
 BuiltPrompt PromptBuilder::build(const std::vector<Message>& messages, const AnswerOptions& options) {
   compile(options);
+  const auto is_too_long = [&](const BuiltPrompt& prompt) { return prompt.tokens.size() >= model_.context; };
+  BuiltPrompt prompt = options.drop_oldest ? newest_turns(messages, options) : prompt_of(messages, options);
+  if (!is_too_long(prompt)) return prompt;
+  const bool drop_helps = !options.drop_oldest && !is_too_long(newest_turns(messages, options));
+  throw PromptTooLong(static_cast<uint32_t>(prompt.tokens.size()), model_.context, drop_helps);
+}
+
+// As many as fit beside room for an answer, but never fewer than the last. With fewer turns a prompt is shorter, so the
+// first turn that may stay is found by halving.
+BuiltPrompt PromptBuilder::newest_turns(const std::vector<Message>& messages, const AnswerOptions& options) const {
   const uint32_t share = model_.context / kAnswerShare;
   const uint32_t reserve = options.max_tokens < 0 ? share : std::min(share, static_cast<uint32_t>(options.max_tokens));
   const auto fits = [&](const BuiltPrompt& prompt) { return prompt.tokens.size() + reserve <= model_.context; };
-  const auto from = [&](size_t first) { return prompt_of(std::span(messages).subspan(first), options); };
-  BuiltPrompt all = from(0);
-  if (fits(all)) return all;
   const std::vector<size_t> turns = turns_of(messages);
+  const auto from = [&](size_t turn) {
+    BuiltPrompt prompt = prompt_of(std::span(messages).subspan(turns[turn]), options);
+    prompt.n_dropped = static_cast<uint32_t>(turn);
+    return prompt;
+  };
+  BuiltPrompt prompt = from(0);
+  if (fits(prompt) || turns.size() == 1) return prompt;
   size_t too_early = 0, last = turns.size() - 1;
-  BuiltPrompt prompt = last == 0 ? std::move(all) : from(turns[last]);
+  prompt = from(last);
   while (last - too_early > 1 && fits(prompt)) {
     const size_t middle = too_early + (last - too_early) / 2;
-    BuiltPrompt longer = from(turns[middle]);
+    BuiltPrompt longer = from(middle);
     if (fits(longer)) {
       prompt = std::move(longer);
       last = middle;
@@ -125,11 +139,6 @@ BuiltPrompt PromptBuilder::build(const std::vector<Message>& messages, const Ans
       too_early = middle;
     }
   }
-  if (prompt.tokens.size() >= model_.context)
-    throw PromptTooLong("the prompt needs " + std::to_string(prompt.tokens.size()) + " tokens, the context holds " +
-                            std::to_string(model_.context),
-                        static_cast<uint32_t>(prompt.tokens.size()), model_.context);
-  prompt.n_dropped = static_cast<uint32_t>(last);
   return prompt;
 }
 

@@ -1,5 +1,5 @@
-// Messages to the tokens of a prompt that fits: through the model's template, the oldest turns left out where the
-// context is too small for all.
+// Messages to the tokens of a prompt that fits: through the model's template, and where that is wished for without the
+// oldest turns of a conversation that is longer than the context.
 #pragma once
 #include <memory>
 #include <string>
@@ -27,11 +27,12 @@ class PromptBuilder {
   // Error if neither options nor model have a template, or if it has a fault.
   void compile(const AnswerOptions& options);
 
-  // Never without the system prompt and the last user's message: PromptTooLong if these alone do not fit. The last
-  // message, if it is an answer, is the prompt's end, to be continued.
+  // PromptTooLong if it does not fit; with drop_oldest, if not even the system prompt and the last user's message do.
+  // The last message, if it is an answer, is the prompt's end, to be continued.
   BuiltPrompt build(const std::vector<Message>& messages, const AnswerOptions& options);
 
  private:
+  BuiltPrompt newest_turns(const std::vector<Message>& messages, const AnswerOptions& options) const;
   TracedText render(std::span<const Message> messages, const AnswerOptions& options) const;
   BuiltPrompt prompt_of(std::span<const Message> messages, const AnswerOptions& options) const;
 

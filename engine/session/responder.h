@@ -27,6 +27,8 @@ struct AnswerOptions {
   SamplingParams sampling;
   int32_t max_tokens = -1;     // -1: until the end of the answer or of the context
   bool parse_special = false;  // <|im_start|> and its like in messages are control tokens, not text
+  bool drop_oldest =
+      false;  // of messages that do not all fit, the oldest turns are left out, where tokens can be counted
 };
 
 // Messages: the last one is a user's (or a tool's), which is answered, or an unfinished answer, which is continued: its
@@ -43,12 +45,14 @@ struct ResponderFacts {
   uint32_t at_once = 1;        // generations side by side
 };
 
-// The prompt cannot be answered in this context, whatever is dropped from it.
+// The prompt does not fit with one token of an answer: "the prompt needs 9,120 tokens, the context holds 8,192".
 class PromptTooLong : public Error {
  public:
+  PromptTooLong(uint32_t n_prompt, uint32_t n_context, bool drop_helps);
   PromptTooLong(const std::string& sentence, uint32_t n_tokens, uint32_t n_context)
-      : Error(sentence), tokens(n_tokens), context(n_context) {}
-  uint32_t tokens, context;
+      : Error(sentence), tokens(n_tokens), context(n_context), can_drop(false) {}
+  uint32_t tokens, context;  // needed: the prompt's and one; available
+  bool can_drop;             // without the oldest turns (AnswerOptions::drop_oldest) it would fit
 };
 
 // One answer on its way. Destroying it stops it, and waits for its end.

@@ -1,5 +1,6 @@
 // Writes the small models that cli_test.py runs the program on into a folder: tiny.gguf (qwen2), spm.gguf (llama, wants
-// a bos), vocabulary.gguf (no tensors), endless.gguf (no token ends an answer, a long context).
+// a bos), vocabulary.gguf (no tensors), endless.gguf (no token ends an answer, a long context),
+// sampling.gguf (has defaults for its sampling).
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -37,6 +38,10 @@ void write_endless(const std::string& path) {
 void write_models(const std::string& folder) {
   tiny_model({}, /*seed=*/1).write(folder + "/tiny.gguf");
   tiny_model({.architecture = "llama", .vocabulary = TinyVocabulary::kSpm}, /*seed=*/2).write(folder + "/spm.gguf");
+  GgufWriter sampling = tiny_model({}, /*seed=*/3);
+  sampling.add_float32("general.sampling.temp", 0.25f);
+  sampling.add_uint32("general.sampling.top_k", 7);
+  sampling.write(folder + "/sampling.gguf");
   write_vocabulary(folder + "/vocabulary.gguf");
   write_endless(folder + "/endless.gguf");
 }

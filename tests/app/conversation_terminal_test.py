@@ -10,7 +10,7 @@ import resource
 import sys
 import unittest
 
-from program import ENDLESS, TINY, path
+from program import ENDLESS, SAMPLING, TINY, path
 from pseudo_terminal import StoreCase, Terminal
 
 LONG = "Hello world " * 4000
@@ -133,6 +133,17 @@ class Models(ConversationCase):
         for line in ("temp               0.5", "top_k              7", "seed               5", "system             Be brief"):
             self.assertIn(line, listed)
 
+    def test_what_was_set_to_the_default_stays_and_what_was_not_follows_the_file(self):
+        terminal = Terminal("-m", TINY, "-n", "4", home=self.home)
+        self.addCleanup(self.end, terminal)
+        self.wait_for_prompt(terminal)
+        top_k = re.search(r"top_k +(\d+)", self.do(terminal, "/set", "verbose"))[1]
+        self.do(terminal, f"/set top_k {top_k}", "top_k: ")
+        self.do(terminal, f"/model {SAMPLING}", "sampling, ")  # its file says top_k 7 and temp 0.25
+        listed = self.do(terminal, "/set", "verbose")
+        self.assertRegex(listed, rf"top_k +{top_k} ")
+        self.assertRegex(listed, r"temp +0\.25 ")
+
     def test_one_that_does_not_fit_beside_itself_is_loaded_in_place_of_itself(self):
         terminal = Terminal("-m", ENDLESS, "-c", "1000000", "--temp", "0", "-n", "4", home=self.home)
         self.addCleanup(self.end, terminal)
@@ -149,11 +160,11 @@ class Models(ConversationCase):
 class WhatDoesNotFit(ConversationCase):
     MESSAGE = "a b c d " * 50
 
-    def see_refusal(self, terminal):
+    def see_refusal(self, terminal, typed="a b c d"):
         """What stands between the reason and the text, which came back, and is taken away."""
         needs = terminal.wait_for(" tokens, the context holds 160")
         self.assertRegex(needs, r"chat: the prompt needs \d+$")
-        ways_out = terminal.wait_for("> a b c d")
+        ways_out = terminal.wait_for("> " + typed)
         terminal.type("\x15")
         return ways_out
 
@@ -184,11 +195,45 @@ class WhatDoesNotFit(ConversationCase):
             if typed == "/edit":
                 terminal.wait_for("> one")
                 terminal.type("\x15" + self.MESSAGE + "\r")
-            self.see_refusal(terminal)
-            terminal.type("\x03")
-            terminal.wait_for("the message stays as it was")
+            self.see_refusal(terminal, "/edit a b c d")
             self.assertEqual(self.messages(terminal), before)
         self.assertEqual(self.rows("SELECT count(*) FROM turns"), [(2,)])
+
+    def test_a_conversation_longer_than_the_context_goes_on_without_its_oldest_turns(self):
+        terminal = self.chat("-c", "160")
+        for _ in range(20):
+            terminal.type("some words and more\r")
+            if "the prompt needs" in terminal.wait_for("\n> "):
+                break
+        terminal.wait_for("some words and more")  # it came back
+        terminal.type("\x15")
+        asked = self.turns_in_order(terminal).count("user")
+        self.do(terminal, "/trim", "> some words and more")
+        terminal.type("\r")
+        terminal.wait_for("(the model does not see the first ")
+        terminal.wait_for("\n\n> ")
+        self.assertEqual(self.turns_in_order(terminal), ["user", "assistant"] * (asked + 1))
+        self.do(terminal, "/trim off", "the model reads the whole conversation")
+        self.do(terminal, "some words and more", "/trim answers without the oldest turns)")
+        terminal.wait_for("> some words and more")
+        terminal.type("\x15")
+        self.leave(terminal)
+        self.assert_turns_alternate()
+
+    def test_an_answer_cut_by_a_full_context_goes_on(self):
+        terminal = Terminal("-m", ENDLESS, "-c", "64", "--temp", "0", home=self.home)
+        self.addCleanup(self.end, terminal)
+        self.wait_for_prompt(terminal)
+        self.do(terminal, "one", "(the answer was cut: the context is full; /context 128 ")
+        terminal.wait_for("\n\n> ")
+        first = self.messages(terminal)[1][1]
+        while "the context holds 64" not in self.do(terminal, "/continue", "\n> "):
+            pass  # its text may be fewer tokens than were generated
+        self.do(terminal, "/context 128", "> /continue")
+        terminal.type("\r")
+        terminal.wait_for("the context is full")
+        terminal.wait_for("\n\n> ")
+        self.assertTrue(self.messages(terminal)[1][1].startswith(first))
 
     def test_a_context_is_loaded_by_one_command(self):
         terminal = self.chat("-c", "160")

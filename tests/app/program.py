@@ -12,8 +12,8 @@ FOLDER = tempfile.mkdtemp(prefix="warpchat_cli_")
 atexit.register(shutil.rmtree, FOLDER, True)
 subprocess.run([MAKE_MODELS, FOLDER], check=True)
 
-TINY, SPM, VOCABULARY, ENDLESS = (
-    os.path.join(FOLDER, name + ".gguf") for name in ("tiny", "spm", "vocabulary", "endless"))
+TINY, SPM, VOCABULARY, ENDLESS, SAMPLING = (
+    os.path.join(FOLDER, name + ".gguf") for name in ("tiny", "spm", "vocabulary", "endless", "sampling"))
 MOST_SECONDS = 120  # only to end what hangs
 
 

@@ -133,8 +133,11 @@ const Scenario kScenarios[] = {
        b.ask("one");
        b.responder->refuse_from = 1;
        b.take(Regenerate{b.last()}), b.settle();
+       ASSERT_TRUE(b.state().refusal);
+       EXPECT_EQ(b.state().refusal->message, b.last()) << "there it is shown";
+       EXPECT_FALSE(b.state().refusal->can_drop);
      },
-     "one > answer 1", "one > answer 1", "too long"},
+     "one > answer 1", "one > answer 1"},
     {"regenerate_is_stopped_before_its_first_text",
      [](Bench& b) {
        b.ask("one");
@@ -171,8 +174,9 @@ const Scenario kScenarios[] = {
        b.take(EditMessage{b.message(0).key, "too long"}), b.settle();
        EXPECT_EQ(b.state().refused_sends, 1u);
        EXPECT_EQ(b.state().taken_sends, 1u);
+       EXPECT_EQ(b.state().refusal->message, 0u) << "what was typed is still the composer's";
      },
-     "one > answer 1", "one > answer 1", "too long"},
+     "one > answer 1", "one > answer 1"},
     {"send_fails",
      [](Bench& b) {
        b.responder->answers = {failing()};
@@ -198,22 +202,88 @@ const Scenario kScenarios[] = {
        ASSERT_TRUE(b.state().refusal);
        EXPECT_GT(b.state().refusal->tokens, 200u);
        EXPECT_EQ(b.state().refusal->context, 100u);
-       EXPECT_TRUE(b.state().refusal->can_drop);
+       EXPECT_FALSE(b.state().refusal->can_drop) << "it is too long by itself";
        EXPECT_EQ(b.state().refusal->larger_context, 0u) << "nobody knows of one";
+       EXPECT_TRUE(b.state().notices.empty()) << "it is said where the message is";
      },
-     "one > answer 1", "one > answer 1", "nothing was sent"},
+     "one > answer 1", "one > answer 1"},
     {"the_oldest_turns_are_dropped",
      [](Bench& b) {
        b.ask("one"), b.ask("two"), b.ask("three");
        b.responder->refuse_from = 25;
        b.ask("four");
-       EXPECT_TRUE(b.state().refusal);
-       b.take(Send{"four", /*with_fewer_turns=*/true}), b.settle();
+       ASSERT_TRUE(b.state().refusal);
+       EXPECT_TRUE(b.state().refusal->can_drop);
+       b.take(DropOldest{}), b.ask("four");
        EXPECT_FALSE(b.state().refusal);
        EXPECT_EQ(b.responder->seen.back().front().content, "three");
+       EXPECT_EQ(b.state().open.unseen_turns, 2u);
+       EXPECT_EQ(n_unseen_messages(b.state().open), 4u);
      },
      "one > answer 1 > two > answer 2 > three > answer 3 > four > answer 4",
      "one > answer 1 > two > answer 2 > three > answer 3 > four > answer 4"},
+    {"an_answer_is_made_again_without_the_oldest_turns",
+     [](Bench& b) {
+       b.ask("one"), b.ask("two");
+       b.responder->refuse_from = 14;
+       b.take(Regenerate{b.last()}), b.settle();
+       EXPECT_EQ(b.state().refusal->message, b.last());
+       EXPECT_TRUE(ways_out_at(b.state(), b.message(3)).can_drop);
+       b.take(DropOldest{}), b.take(Regenerate{b.last()}), b.settle();
+       EXPECT_EQ(b.state().open.unseen_turns, 1u);
+       EXPECT_FALSE(ways_out_at(b.state(), b.message(3)).any());
+     },
+     "one > answer 1 > two > answer 3 2/2", "one > answer 1 > two > answer 3 /2"},
+    {"cut_by_the_context_and_continued_without_the_oldest_turns",
+     [](Bench& b) {
+       b.ask("one");
+       b.responder->answers = {{{text("half")}, EndReason::kContextFull}, {{text(", whole")}, EndReason::kEndOfText}};
+       b.ask("two");
+       EXPECT_TRUE(ways_out_at(b.state(), b.message(3)).can_drop);
+       EXPECT_FALSE(ways_out_at(b.state(), b.message(1)).any());
+       b.responder->refuse_from = 10;
+       b.take(ContinueAnswer{b.last()}), b.settle();
+       EXPECT_EQ(b.state().refusal->message, b.last());
+       EXPECT_TRUE(b.state().refusal->continues);
+       b.take(DropOldest{}), b.take(ContinueAnswer{b.last()}), b.settle();
+     },
+     "one > answer 1 > two > half, whole", "one > answer 1 > two > half, whole"},
+    {"dropping_the_oldest_turns_is_a_conversations_choice",
+     [](Bench& b) {
+       b.ask("one"), b.ask("two");
+       const ConversationId first = b.state().open.id;
+       b.take(DropOldest{}), b.take(NewConversation{}), b.settle();
+       EXPECT_FALSE(b.state().open.drops_oldest);
+       b.ask("uno");
+       b.take(OpenStored{first}), b.settle();
+       EXPECT_TRUE(b.state().open.drops_oldest);
+       b.take(ShowVersion{b.last(), b.message(3).turn}), b.settle();
+       EXPECT_TRUE(b.state().open.drops_oldest) << "read anew";
+       b.responder->refuse_from = 20;
+       b.ask("three");
+       EXPECT_EQ(b.state().open.unseen_turns, 1u);
+       b.take(DropOldest{false}), b.settle();
+       EXPECT_EQ(b.state().open.unseen_turns, 0u);
+       b.ask("four");
+       EXPECT_TRUE(b.state().refusal);
+     },
+     "one > answer 1 > two > answer 2 > three > answer 4", "one > answer 1 > two > answer 2 > three > answer 4"},
+    {"what_waited_is_refused_for_its_length",  // it was taken, and stands in the conversation
+     [](Bench& b) {
+       b.responder->answers = {going_on({text("first")})};
+       b.ask("one");
+       const ConversationId first = b.state().open.id;
+       b.take(NewConversation{}), b.settle();
+       b.responder->refuse_from = 4;
+       b.ask("two, and long");
+       EXPECT_EQ(b.state().taken_sends, 2u);
+       const ConversationId second = b.state().open.id;
+       b.take(OpenStored{first}), b.settle(), b.stop();
+       b.take(OpenStored{second}), b.settle();
+       b.take(Regenerate{b.last()}), b.settle();
+       EXPECT_EQ(b.state().refusal->message, b.last());
+     },
+     "two, and long", "two, and long"},
     {"nothing_begins",
      [](Bench& b) {
        b.responder->fault = "it does not begin";
@@ -259,8 +329,37 @@ const Scenario kScenarios[] = {
      [](Bench& b) {
        b.responder->answers = {{{text("half")}, EndReason::kContextFull}};
        b.ask("one");
+       EXPECT_EQ(b.message(1).cut, AnswerCut::kContextFull);
      },
-     "one > half (cut)", "one > half", "the context is full"},
+     "one > half (cut)", "one > half"},
+    {"cut_and_opened_again",  // it can be continued there, too
+     [](Bench& b) {
+       b.responder->answers = {{{text("half")}, EndReason::kTokenLimit}};
+       b.ask("one");
+       const ConversationId id = b.state().open.id;
+       b.take(NewConversation{}), b.settle();
+       b.take(OpenStored{id}), b.settle();
+       EXPECT_EQ(b.message(1).cut, AnswerCut::kTokenLimit);
+       b.responder->answers = {{{text(", whole")}, EndReason::kEndOfText}};
+       b.take(ContinueAnswer{b.last()}), b.settle();
+       b.take(NewConversation{}), b.take(OpenStored{id}), b.settle();
+     },
+     "one > half, whole", "one > half, whole"},
+    {"what_the_user_sets_is_his",
+     [](Bench& b) {
+       AnswerSettings settings = b.state().settings;
+       const float before = settings.sampling.temperature;
+       settings.sampling.temperature = 0.125f;
+       b.take(ChangeSettings{settings}), b.settle();
+       EXPECT_EQ(b.state().settings.chosen, chosen_bit(&SamplingParams::temperature));
+       settings = b.state().settings, settings.sampling.temperature = before;
+       b.take(ChangeSettings{settings}), b.settle();
+       EXPECT_EQ(b.state().settings.chosen, chosen_bit(&SamplingParams::temperature)) << "whatever it is set to";
+       settings.chosen = 0, settings.sampling.temperature = 0.5f;
+       b.take(ChangeSettings{settings}), b.settle();
+       EXPECT_EQ(b.state().settings.chosen, 0u) << "given back to the default";
+     },
+     "", ""},
     {"undone", [](Bench& b) { b.ask("one"), b.ask("two"), b.take(Undo{}), b.settle(); }, "one > answer 1",
      "one > answer 1"},
     {"undone_while_it_streams",
@@ -333,7 +432,10 @@ const Scenario kScenarios[] = {
        b.take(Send{"one"});
        b.take(NewConversation{}), b.settle();
        EXPECT_TRUE(b.state().answering.empty());
-       b.take(OpenStored{b.state().conversations.at(0).id}), b.settle();
+       const ConversationId id = b.state().conversations.at(0).id;
+       EXPECT_EQ(b.state().unread, std::vector<ConversationId>{id});
+       b.take(OpenStored{id}), b.settle();
+       EXPECT_TRUE(b.state().unread.empty());
      },
      "one > done", "one > done", "'one' has been answered"},
     {"what_streams_is_thrown_away",

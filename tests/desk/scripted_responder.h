@@ -31,13 +31,16 @@ class ScriptedResponder : public Responder {
   std::unique_ptr<Generation> start(const Prompt& prompt, const AnswerOptions& options) override {
     if (!fault.empty()) throw Error(fault);
     if (n_running >= known.at_once) throw Error("there is no room for another answer");
-    const auto& messages = std::get<std::vector<Message>>(prompt);
-    if (const size_t n = bytes_of(messages); n >= refuse_from)
-      throw PromptTooLong("the prompt is too long", static_cast<uint32_t>(n), known.context);
+    std::vector<Message> messages = std::get<std::vector<Message>>(prompt);
+    const auto n = static_cast<uint32_t>(bytes_of(messages));
+    const uint32_t n_dropped = n >= refuse_from ? drop_oldest(messages) : 0;
+    if (n >= refuse_from && (!options.drop_oldest || bytes_of(messages) >= refuse_from))
+      throw PromptTooLong(n, known.context, !options.drop_oldest && bytes_of(messages) < refuse_from);
     seen.push_back(messages);
     options_seen.push_back(options);
     Answer answer{{text("answer " + std::to_string(seen.size()))}, EndReason::kEndOfText};
     if (!answers.empty()) answer = std::move(answers.front()), answers.pop_front();
+    if (options.drop_oldest) answer.events.insert(answer.events.begin(), Usage{n, 0, n_dropped});
     return std::make_unique<Scripted>(*this, std::move(answer));
   }
   std::optional<uint32_t> count(const Prompt& prompt, const AnswerOptions&) override {
@@ -70,6 +73,13 @@ class ScriptedResponder : public Responder {
     bool stopped_ = false, ended_ = false;
   };
 
+  // As many turns as it takes, but never the last.
+  uint32_t drop_oldest(std::vector<Message>& messages) const {
+    uint32_t n = 0;
+    for (; bytes_of(messages) >= refuse_from && messages.size() > 2; ++n)
+      messages.erase(messages.begin(), messages.begin() + 2);
+    return n;
+  }
   static size_t bytes_of(const std::vector<Message>& messages) {
     size_t n = 0;
     for (const Message& message : messages) n += text_for_model(message).size();

@@ -91,7 +91,7 @@ TEST_F(Gpu, AFullMemorySaysWhatItWasFor) {
       error_of([&] { DeviceMemory(context, uint64_t{1} << 50, "weights"); }),
       AllOf(HasSubstr("allocating 1,125,899,906,842,624 bytes of GPU memory for weights: cuMemAlloc failed with "
                       "CUDA_ERROR_OUT_OF_MEMORY (2)"),
-            HasSubstr("--ctx-size")));
+            HasSubstr("a smaller context")));
 }
 
 TEST_F(Gpu, RefusedTextBringsTheCompilersLog) {
@@ -200,7 +200,7 @@ TEST(DriverErrors, SayWhatTheyMean) {
     const char *name, *meaning;
   };
   constexpr Row kRows[] = {
-      {CUDA_ERROR_NO_DEVICE, "CUDA_ERROR_NO_DEVICE", "--device cpu"},
+      {CUDA_ERROR_NO_DEVICE, "CUDA_ERROR_NO_DEVICE", "nvidia-smi"},
       {CUDA_ERROR_NOT_PERMITTED, "CUDA_ERROR_NOT_PERMITTED", "/dev/nvidia"},
       {CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "restart"},
       {CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "update"},

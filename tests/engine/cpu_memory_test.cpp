@@ -31,12 +31,17 @@ TEST(MemoryCheck, NamesTheLargestContextThatFits) {
   const std::string message = error_of([&] { check_memory(budget, 4096, 4ull << 30); });
   EXPECT_THAT(message, HasSubstr("needs 7.00 GiB"));
   EXPECT_THAT(message, HasSubstr("4.00 GiB are available"));
-  EXPECT_THAT(message, HasSubstr("--ctx-size that fits is 1023"));
+  EXPECT_EQ(budget.largest_context(4ull << 30), 1023u);
+  try {
+    check_memory(budget, 4096, 4ull << 30);
+  } catch (const MemoryShortage& shortage) {
+    EXPECT_EQ(shortage.way_out, (WayOut{WayOut::Kind::kSmallerContext, 1023}));
+  }
 }
 
 TEST(MemoryCheck, SaysThatNoContextFits) {
   const MemoryBudget budget{.weights_bytes = 3ull << 30, .cache_bytes_per_position = 1 << 20, .activation_bytes = 0};
-  EXPECT_THAT(error_of([&] { check_memory(budget, 1, 1 << 30); }), HasSubstr("no --ctx-size fits"));
+  EXPECT_THAT(error_of([&] { check_memory(budget, 1, 1 << 30); }), HasSubstr("no context fits"));
 }
 
 TEST(MemoryCheck, DoesNotOverflow) {

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "engine/decoder.h"
+#include "engine/memory_budget.h"
 #include "engine/profile.h"
 #include "models/error.h"
 #include "tests/engine/cpu_problems.h"
@@ -203,14 +204,24 @@ TEST_F(CpuDecoderOnOneModel, GivesEachSequenceOfABatchItsOwnLogits) {
   expect_batches_match_the_reference(decoder, model_, decoder_cases()[0].cpu, "qwen2_tied cpu, batches");
 }
 
+TEST_F(CpuDecoderOnOneModel, KnowsHowLargeAContextThereIsRoomFor) {
+  CpuOptions options;
+  options.threads = 1, options.context = 64;
+  const uint32_t fits = make_cpu_steps(model_.config, model_.tensors, options)->context_that_fits();
+  EXPECT_GT(fits, 64u);
+  options.context = fits / 2;  // of memory that others use, too
+  EXPECT_NO_THROW(make_cpu_steps(model_.config, model_.tensors, options));
+}
+
 TEST_F(CpuDecoderOnOneModel, RefusesAContextBeyondTheMemory) {
   CpuOptions options;
   options.context = 2'000'000'000;
   try {
     make_cpu_steps(model_.config, model_.tensors, options);
     FAIL() << "2,000,000,000 positions of 1,024 bytes were granted";
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("--ctx-size that fits is"));
+  } catch (const MemoryShortage& error) {
+    EXPECT_EQ(error.way_out.kind, WayOut::Kind::kSmallerContext);
+    EXPECT_GT(error.way_out.context, 64u);
   }
 }
 

@@ -205,9 +205,8 @@ void measure_products(const std::string& name, const ModelShape& shape, const De
   ProductBench(name, shape, device, predictions).run();
 }
 
-void measure_kernels_in_a_stream(const std::string& name, const std::string& device, Decoder& decoder,
-                                 GpuDecoderSteps& steps, uint32_t depth, uint32_t tokens,
-                                 const Predictions& predictions) {
+void measure_kernels_in_a_stream(const std::string& name, const std::string& device, Decoder& decoder, Steps& steps,
+                                 uint32_t depth, uint32_t tokens, const Predictions& predictions) {
   steps.set_launch_mode(LaunchMode::kStream);
   Profile& profile = steps.profile();
   const auto decode = [&] {

@@ -17,8 +17,7 @@ void measure_products(const std::string& name, const ModelShape& shape, const De
 
 // All kernels of some tokens behind `depth` positions, which must be in the cache, launched in a stream with an event
 // behind each: the gap between launches is in the times.
-void measure_kernels_in_a_stream(const std::string& name, const std::string& device, Decoder& decoder,
-                                 GpuDecoderSteps& steps, uint32_t depth, uint32_t tokens,
-                                 const Predictions& predictions);
+void measure_kernels_in_a_stream(const std::string& name, const std::string& device, Decoder& decoder, Steps& steps,
+                                 uint32_t depth, uint32_t tokens, const Predictions& predictions);
 
 }  // namespace warpchat

@@ -74,8 +74,8 @@ void decode(Decoder& decoder, uint32_t depth, uint32_t tokens) {
 
 }  // namespace
 
-void measure_phases(const std::string& shape, const std::string& device, Decoder& decoder, GpuDecoderSteps& steps,
-                    uint32_t depth, uint32_t tokens) {
+void measure_phases(const std::string& shape, const std::string& device, Decoder& decoder, Steps& steps, uint32_t depth,
+                    uint32_t tokens) {
   steps.set_launch_mode(LaunchMode::kPersistent);
   Profile& profile = steps.profile();
   profile.set_enabled(true);

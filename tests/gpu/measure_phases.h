@@ -9,7 +9,7 @@ namespace warpchat {
 
 // Decodes some tokens behind `depth` positions, which must be in the cache, with every block keeping time: slower than
 // without. A row a phase, means over tokens and layers without the twentieth at either end.
-void measure_phases(const std::string& shape, const std::string& device, Decoder& decoder, GpuDecoderSteps& steps,
-                    uint32_t depth, uint32_t tokens);
+void measure_phases(const std::string& shape, const std::string& device, Decoder& decoder, Steps& steps, uint32_t depth,
+                    uint32_t tokens);
 
 }  // namespace warpchat

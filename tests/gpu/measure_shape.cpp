@@ -102,9 +102,8 @@ class ShapeBench {
   }
 
   void one_sequence() {
-    std::unique_ptr<GpuDecoderSteps> own =
-        make_gpu_steps(model_.config(), model_.tensors(), {device_, {.context = context()}});
-    GpuDecoderSteps& steps = *own;
+    std::unique_ptr<Steps> own = make_gpu_steps(model_.config(), model_.tensors(), {device_, {.context = context()}});
+    Steps& steps = *own;
     Decoder decoder(model_.config(), std::move(own));
     decode(decoder, steps);
     prefill(decoder);
@@ -123,7 +122,7 @@ class ShapeBench {
     if (depth > 0) decoder.prefill(std::vector<Token>(depth, 1), 0);
   }
 
-  void decode(Decoder& decoder, GpuDecoderSteps& steps) {
+  void decode(Decoder& decoder, Steps& steps) {
     ResultTable rows =
         table("decode", {"depth", "launch", "tokens/s", "spread, %", "of the read ceiling, %", "predicted tokens/s"});
     for (const uint32_t depth : plan_.depths) {
@@ -159,9 +158,9 @@ class ShapeBench {
         "batches", {"sequences", "launch", "tokens/s of all", "spread, %", "by bytes at the read ceiling, tokens/s"});
     for (const uint32_t sequences : plan_.batches) {
       try {
-        std::unique_ptr<GpuDecoderSteps> own = make_gpu_steps(
+        std::unique_ptr<Steps> own = make_gpu_steps(
             model_.config(), model_.tensors(), {device_, {.context = plan_.tokens + kWarm, .sequences = sequences}});
-        GpuDecoderSteps& steps = *own;
+        Steps& steps = *own;
         Decoder decoder(model_.config(), std::move(own));
         for (const LaunchMode mode : {LaunchMode::kStream, LaunchMode::kGraph}) {
           steps.set_launch_mode(mode);

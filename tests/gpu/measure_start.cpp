@@ -31,10 +31,10 @@ class Start {
     const ContextPointer context = Context::open(*choice_.table, choice_.gpu);
     part("context");
     const uint32_t n_positions = std::min(4096u, model_->config().context_length);
-    std::unique_ptr<GpuDecoderSteps> own =
+    std::unique_ptr<Steps> own =
         make_gpu_steps(model_->config(), model_->tensors(), {choice_, {.context = n_positions}});
     part("weights packed and uploaded, a prompt's kernels compiled meanwhile");
-    GpuDecoderSteps& steps = *own;
+    Steps& steps = *own;
     Decoder decoder(model_->config(), std::move(own));
     decoder.forward(std::vector<Token>(kPrompt, 1), 0, Logits::kLast);
     decoder.wait();

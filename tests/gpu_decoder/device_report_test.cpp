@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 
 class DeviceReport : public testing::Test {
  protected:
-  std::unique_ptr<GpuDecoderSteps> gpu(LaunchMode launch = LaunchMode::kStream) const {
+  std::unique_ptr<Steps> gpu(LaunchMode launch = LaunchMode::kStream) const {
     return make_gpu_steps(model_.config, model_.tensors, {test_device(), {.context = 64}, launch, {}});
   }
   const std::vector<std::byte> bytes_ = build_tiny_model({.formats = TinyFormats::all(TensorType::kQ8_0)}, 1);

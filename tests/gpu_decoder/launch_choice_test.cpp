@@ -65,7 +65,7 @@ TEST(LaunchChoice, LeavesOutWhatDoesNotWorkAndSaysWhy) {
 
 class AutomaticLaunch : public testing::Test {
  protected:
-  std::unique_ptr<GpuDecoderSteps> load(FaultyDriver& driver, std::optional<LaunchMode> launch) const {
+  std::unique_ptr<Steps> load(FaultyDriver& driver, std::optional<LaunchMode> launch) const {
     return make_gpu_steps(model_.config, model_.tensors, {driver.device(), {.context = 64, .batch = 8}, launch, {}});
   }
   // Sampled, so that a token out of its place would show in those that follow.
@@ -86,8 +86,8 @@ class AutomaticLaunch : public testing::Test {
   }
   // Answers until the choice is made, each of which must be right; then the status line.
   std::string settled(FaultyDriver& driver, const std::vector<Token>& expected) const {
-    std::unique_ptr<GpuDecoderSteps> own = load(driver, std::nullopt);
-    GpuDecoderSteps& steps = *own;
+    std::unique_ptr<Steps> own = load(driver, std::nullopt);
+    Steps& steps = *own;
     Decoder decoder(model_.config, std::move(own));
     EXPECT_THAT(steps.description(), HasSubstr("launch auto (measured while it answers"));
     do {
@@ -112,9 +112,9 @@ TEST_F(AutomaticLaunch, MeasuresEveryModeWhileItAnswers) {
 
 TEST_F(AutomaticLaunch, SettlesForThoseWhoMeasureSomethingElse) {
   for (const uint32_t context : {1u, 6u, 40u}) {  // in the shorter ones there is no token to measure
-    std::unique_ptr<GpuDecoderSteps> own =
+    std::unique_ptr<Steps> own =
         make_gpu_steps(model_.config, model_.tensors, {test_device(), {.context = context}, std::nullopt, {}});
-    GpuDecoderSteps& steps = *own;
+    Steps& steps = *own;
     Decoder decoder(model_.config, std::move(own));
     const std::vector<float> expected = decode(decoder, some_tokens(1), {1});
     settle_launch_mode(decoder);
@@ -189,8 +189,8 @@ TEST_F(AutomaticLaunch, ANamedModeThatDoesNotWorkIsAnError) {
   for (const LaunchFault& fault : kLaunchFaults) {
     FaultyDriver driver;
     fault.break_it(driver.table());
-    std::unique_ptr<GpuDecoderSteps> own = load(driver, LaunchMode::kStream);
-    GpuDecoderSteps& steps = *own;
+    std::unique_ptr<Steps> own = load(driver, LaunchMode::kStream);
+    Steps& steps = *own;
     Decoder decoder(model_.config, std::move(own));
     const std::string at_load = error_of([&] { steps.set_launch_mode(fault.mode); });
     EXPECT_THAT(at_load, HasSubstr(fault.of_named != nullptr ? fault.of_named : "no error")) << fault.name;
@@ -204,8 +204,8 @@ TEST_F(AutomaticLaunch, ANamedModeThatDoesNotWorkIsAnError) {
 // What no mode can do is no mode's failure.
 TEST_F(AutomaticLaunch, ALostDeviceIsAnErrorAsInEveryMode) {
   FaultyDriver driver;
-  std::unique_ptr<GpuDecoderSteps> own = load(driver, std::nullopt);
-  GpuDecoderSteps& steps = *own;
+  std::unique_ptr<Steps> own = load(driver, std::nullopt);
+  Steps& steps = *own;
   Decoder decoder(model_.config, std::move(own));
   answer(decoder, 3);
   driver.fail("cuGraphLaunch", 1, CUDA_ERROR_LAUNCH_FAILED, FaultyDriver::Extent::kLost);

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "app/desk/choices.h"
+#include "models/message.h"
 #include "tests/gui/worker_window.h"
 #include "tests/support/threads/refused_threads.h"
 
@@ -94,7 +95,11 @@ TEST_F(ChatWorkerModelTest, AContextThatDoesNotFitMemoryLeavesTheOldModel) {
   window.ask("one");
   window.post(LoadModel{"", std::nullopt, std::nullopt, std::numeric_limits<int32_t>::max()});
   window.until([&] { return !window.error().empty() && !window.state().loading; }, "a fault");
-  EXPECT_NE(window.error().find("--ctx-size"), std::string::npos) << window.error();
+  const NoticeItem& notice = window.state().notices.back();
+  EXPECT_EQ(notice.text.find("--"), std::string::npos) << notice.text;
+  ASSERT_TRUE(load_of(notice));
+  const int32_t fits = *load_of(notice)->context;
+  EXPECT_EQ(notice.action_label, "Context of " + grouped(static_cast<uint64_t>(fits)));
   ASSERT_TRUE(window.state().model) << "it was given up for the other, and is loaded again";
   EXPECT_EQ(window.state().model->context, 512u);
   window.ask("two");
@@ -273,11 +278,12 @@ TEST_F(ChatWorkerModelTest, AMessageThatDoesNotFitTheContextIsRefusedWithAContex
   const Send wish{std::string(100, 'x') + " end"};
   window.post(wish);
   window.until([&] { return window.state().refused_sends == 1; }, "it is refused");
-  EXPECT_NE(window.error().find("the context holds 64"), std::string::npos) << window.error();
+  ASSERT_TRUE(window.state().refusal);
+  EXPECT_NE(window.state().refusal->reason.find("the context holds 64"), std::string::npos);
+  EXPECT_EQ(window.error(), "") << "it stands where the message is written";
   EXPECT_TRUE(window.messages().empty());
   EXPECT_EQ(window.state().taken_sends, 0u);
   EXPECT_TRUE(window.state().conversations.empty());
-  ASSERT_TRUE(window.state().refusal);
   const int32_t larger = static_cast<int32_t>(window.state().refusal->larger_context);
   ASSERT_GT(larger, 64);
   window.post(LoadModel{"", std::nullopt, std::nullopt, larger});

@@ -207,7 +207,7 @@ TEST(WindowMemory, ComesBackAsItWas) {
   memory.place = {-20, 40, 900, 700, true};
   memory.dark = true, memory.zoom = 1.25f, memory.sidebar_width = 300, memory.sidebar_open = false;
   memory.emulators = true;
-  memory.draft = "Grüße,\n日本 🎉";
+  memory.drafts = {{0, "Grüße,\n日本 🎉"}, {17, "and more"}};
   EXPECT_EQ(window_memory_from(to_json(memory)), memory);
   EXPECT_EQ(window_memory_from(to_json(WindowMemory{})), WindowMemory{});
 }
@@ -222,6 +222,7 @@ constexpr MemoryCase kBadMemories[] = {
     {"no object", "[1, 2]"},
     {"not JSON", "\x00\xff\xfe"},
     {"other types", R"({"width": "wide", "dark": 1, "zoom": [], "sidebar_open": "no"})"},
+    {"drafts of nothing", R"({"drafts": [3, {"text": "x"}, {"conversation": "1", "text": "x"}]})"},
     {"senseless sizes", R"({"width": -5, "height": 1e99, "zoom": 0, "sidebar_width": 1e6})"},
 };
 TEST(WindowMemory, WhatMakesNoSenseIsAsAtTheFirstStart) {

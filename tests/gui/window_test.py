@@ -133,6 +133,41 @@ class Chat(WindowCase):
         self.assertGreater(state["model"]["context"], 64)
         self.assertEqual(self.rows("SELECT text FROM turns WHERE role = 'user'"), [(text,)])
 
+    def test_a_conversation_longer_than_the_context_goes_on_without_its_oldest_turns(self):
+        self.open("-n", "4", "-c", "128")
+        for n in range(1, 20):
+            self.window.key("ctrl+l")
+            self.window.type("some words")
+            self.window.wait_for(lambda s: s["composer"] == "some words", "the typed text")
+            self.window.key("Return")
+            state = self.window.wait_for(lambda s: s["refusal"] or (is_idle(s) and n_messages(s) == 2 * n), "an answer")
+            if state["refusal"]:
+                break
+        self.assertTrue(state["refusal"]["can_drop"])
+        self.assertEqual(state["composer"], "some words")
+        self.assertEqual(state["notices"], [])
+        self.window.click("fewer_turns")
+        state = self.answered(2 * n)
+        self.assertGreater(state["conversation"]["unseen_turns"], 0)
+        self.assertEqual(state["composer"], "")
+        self.assertEqual(self.rows("SELECT count(*) FROM turns"), [(2 * n,)])
+        last = state["conversation"]["messages"][-1]["key"]
+        unseen = state["conversation"]["messages"][2 * state["conversation"]["unseen_turns"] - 1]["key"]
+        self.window.move_to("transcript")
+        while f"see_all:{unseen}" not in self.window.state()["widgets"]:
+            frames = self.window.state()["frames"]
+            self.display.xdotool("click", 4)
+            self.window.wait_for(lambda s: s["frames"] > frames, "it scrolled")
+        self.window.click(f"see_all:{unseen}")
+        state = self.window.wait_for(lambda s: not s["conversation"]["drops_oldest"], "all of it is wished for")
+        if "scroll_to_end" in state["widgets"]:
+            self.window.click("scroll_to_end")
+        self.window.click(f"regenerate:{last}")
+        state = self.window.wait_for(lambda s: s["refusal"], "a refusal at the answer")
+        self.assertEqual(state["refusal"]["message"], last)
+        self.window.click(f"fewer_turns:{last}")
+        self.answered(2 * n)
+
     def test_regenerate_edit_and_walk_back(self):
         self.open("-n", "8")
         self.ask("first", 2)
@@ -246,6 +281,73 @@ class Conversations(WindowCase):
         self.window.wait_for(lambda s: n_messages(s) == 2, "its messages")
         self.ask("and more", 4)
         self.assertEqual(self.rows("SELECT count(*) FROM turns"), [(4,)])
+
+    def test_a_draft_stays_with_its_conversation(self):
+        def switch_to(conversation, composer, what):
+            self.window.click(f"conversation:{conversation}" if conversation else "new")
+            self.window.wait_for(lambda s: s["conversation"]["id"] == conversation and s["composer"] == composer, what)
+            self.window.key("ctrl+l")
+
+        self.open("-n", "4")
+        first = self.ask("one", 2)["conversation"]["id"]
+        self.window.type("of the first")
+        self.window.wait_for(lambda s: s["composer"] == "of the first", "the first's draft")
+        switch_to(0, "", "nothing written")
+        self.window.type("of a new one")
+        self.window.wait_for(lambda s: s["composer"] == "of a new one", "the new one's draft")
+        switch_to(first, "of the first", "its draft")
+        self.window.key("ctrl+e")
+        self.window.wait_for(lambda s: s["editing"] and s["composer"] == "one", "the message to be edited")
+        self.window.type(" changed")
+        self.window.wait_for(lambda s: s["composer"] == "one changed", "the edit")
+        switch_to(0, "of a new one", "the new one's again")
+        switch_to(first, "one changed", "the edit again")
+        self.window.key("Escape")
+        self.window.wait_for(lambda s: not s["editing"] and s["composer"] == "of the first", "the draft under it")
+        self.close()
+        self.open("-n", "4")
+        self.window.wait_for(lambda s: s["composer"] == "of a new one" and s["conversations"], "a new one's draft")
+        switch_to(first, "of the first", "its draft after a restart")
+
+    def test_conversations_that_are_answered_or_unread_are_marked(self):
+        self.open("-c", "0", model=ENDLESS)
+        self.window.type("go on")
+        self.window.key("Return")
+        state = self.window.wait_for(lambda s: s["phase"] == "answer" and s["conversation"]["id"], "some text")
+        first = state["conversation"]["id"]
+        self.window.key("ctrl+comma")
+        self.window.click("max_tokens")
+        self.window.type("4")
+        self.window.wait_for(lambda s: s["settings"]["max_tokens"] == 4, "a shorter answer for the next")
+        self.window.click("settings_close")
+        self.window.key("ctrl+n")
+        self.window.wait_for(lambda s: s["answering"] == [first] and f"answering:{first}" in s["widgets"], "its mark")
+        self.window.type("and you")
+        self.window.key("Return")
+        state = self.window.wait_for(lambda s: s["conversation"]["id"] not in (0, first), "it is taken, and waits")
+        second = state["conversation"]["id"]
+        self.window.click(f"conversation:{first}")
+        self.window.wait_for(lambda s: s["conversation"]["id"] == first and f"answering:{second}" in s["widgets"],
+                             "the other's mark")
+        self.window.key("Escape")
+        self.window.wait_for(lambda s: s["unread"] == [second] and f"unread:{second}" in s["widgets"], "it has come")
+        self.window.click(f"conversation:{second}")
+        state = self.window.wait_for(lambda s: not s["unread"] and f"unread:{second}" not in s["widgets"], "it is read")
+        self.assertEqual(n_messages(state), 2)
+
+    def test_an_answer_that_was_cut_goes_on_after_a_restart(self):
+        self.open("-n", "4", model=ENDLESS)
+        conversation = self.ask("one", 2)["conversation"]["id"]
+        self.close()
+        self.open("-n", "4", model=ENDLESS)
+        self.window.wait_for(lambda s: s["conversations"], "the list")
+        self.window.click(f"conversation:{conversation}")
+        state = self.window.wait_for(lambda s: n_messages(s) == 2, "its messages")
+        answer = state["conversation"]["messages"][1]
+        self.assertTrue(answer["cut"])
+        self.window.click(f"continue:{answer['key']}")
+        self.window.wait_for(lambda s: is_idle(s) and n_messages(s) == 2
+                             and s["conversation"]["messages"][1]["length"] > answer["length"], "more of it")
 
     def test_a_running_window_sees_what_another_program_stores(self):
         self.open("-n", "4")
@@ -362,6 +464,16 @@ class Devices(WindowCase):
         self.ask("hello", 2)
         self.window.key("F12")
         self.window.wait_for(lambda s: "profiler" not in s["panels"], "the overlay closed")
+
+    def test_a_profile_is_written_in_the_end(self):
+        trace = os.path.join(self.home, "trace.json")
+        self.open("-n", "4", "--profile", trace)
+        self.ask("hello", 2)
+        self.window.key("F12", "F12")
+        self.close()
+        with open(trace) as file:
+            self.assertTrue(any(event.get("ph") == "X" for event in json.load(file)["traceEvents"]))
+        self.assertTrue(os.path.exists(trace + ".md"))
 
 
 class Reading(WindowCase):

@@ -132,7 +132,8 @@ TEST_F(LocalResponderTest, AGenerationThatIsDroppedHasEnded) {
 TEST_F(LocalResponderTest, OfALongConversationAsManyTurnsStayAsFit) {
   auto model = load(256);
   LocalResponder responder(*model);
-  const AnswerOptions options = greedy(4);
+  AnswerOptions options = greedy(4);
+  options.drop_oldest = true;
   std::vector<Message> messages;
   for (int turn = 0; turn < 200; ++turn) {  // of lengths that differ
     messages.push_back({"user", "question " + std::string(static_cast<size_t>(turn * 7 % 23), 'q')});
@@ -148,24 +149,33 @@ TEST_F(LocalResponderTest, OfALongConversationAsManyTurnsStayAsFit) {
   EXPECT_EQ(responder.build(messages, options).text, prompt.text);
 }
 
-TEST_F(LocalResponderTest, AFullContextDropsTheOldestTurnsKeepsTheSystemPromptAndSaysSo) {
+TEST_F(LocalResponderTest, OfAFullContextTheOldestTurnsAreDroppedOnceThatIsWishedFor) {
   auto model = load(160);
   LocalResponder responder(*model);
   ScriptedChat chat(responder, greedy(4));
   chat.options.system_prompt = "SYSTEM";
-  size_t told = 0, turns = 0;
-  for (; turns < 12; ++turns) {
-    const CollectedAnswer answer = chat.ask("turn " + std::to_string(turns) + " with some text");
-    ASSERT_LT(answer.end.timings.prompt_tokens, 160u);
-    told += answer.notices.size();
+  size_t turns = 0;
+  const auto ask = [&] { return chat.ask("turn " + std::to_string(turns++) + " with some text"); };
+  try {
+    while (turns < 12) EXPECT_EQ(ask().usage.unseen_turns, 0u);
+    FAIL() << "all of it was taken";
+  } catch (const PromptTooLong& error) {
+    EXPECT_TRUE(error.can_drop);
+    EXPECT_GE(error.tokens, 160u);
   }
-  EXPECT_GT(told, 0u);
-  EXPECT_LT(told, turns);
+  chat.options.drop_oldest = true;
+  uint32_t unseen = 0;
+  while (turns < 14) {
+    const CollectedAnswer answer = ask();
+    ASSERT_LT(answer.end.timings.prompt_tokens, 160u);
+    EXPECT_GE(answer.usage.unseen_turns, unseen);
+    unseen = answer.usage.unseen_turns;
+  }
+  EXPECT_GT(unseen, 0u);
   const BuiltPrompt prompt = responder.build(chat.messages, chat.options);
-  EXPECT_GT(prompt.n_dropped, 0u);
   EXPECT_NE(prompt.text.find("SYSTEM"), std::string::npos);
   EXPECT_EQ(prompt.text.find("turn 0 "), std::string::npos);
-  EXPECT_NE(prompt.text.find("turn 11 "), std::string::npos);
+  EXPECT_NE(prompt.text.find("turn 13 "), std::string::npos);
 }
 
 TEST_F(LocalResponderTest, AMessageThatCannotFitIsRefusedWithBothCounts) {
@@ -178,6 +188,7 @@ TEST_F(LocalResponderTest, AMessageThatCannotFitIsRefusedWithBothCounts) {
   } catch (const PromptTooLong& error) {
     EXPECT_EQ(error.context, 64u);
     EXPECT_GT(error.tokens, 64u);
+    EXPECT_FALSE(error.can_drop);
     EXPECT_NE(std::string(error.what()).find("the context holds 64"), std::string::npos) << error.what();
   }
   EXPECT_TRUE(chat.messages.empty());

@@ -5,6 +5,7 @@
 #include "app/gui/transcript/transcript_parts.h"
 #include "app/gui/window/numbers.h"
 #include "app/gui/window/ui.h"
+#include "models/message.h"
 #include "models/tokenizer/utf8.h"
 
 namespace warpchat::gui {
@@ -40,6 +41,8 @@ void TranscriptView::Parts::draw_footer(const VisibleRow& row) {
   if (note > 0)
     rows.note_layout->draw(*frame.list, {frame.left, std::round(y + 0.4f * em())}, frame.origin.y, frame.bottom());
   y += note;
+  if (const float ways = layout.ways_height(index); ways > 0) draw_ways_out(index, y), y += ways;
+  if (layout.is_last_unseen(index)) draw_divider(index, frame.origin.y + row.top + row.height);
   const float size = std::round(1.7f * em()), strip = std::round(y + (layout.strip_height() - size) / 2);
   const auto text = [&](const std::string& words, float x) {
     const TextLayout& label = layout.label(words, 0.82f * em(), theme().dim_text);
@@ -79,6 +82,44 @@ void TranscriptView::Parts::draw_footer(const VisibleRow& row) {
       icon_button(id + 3, {Icon::kContinue, "continue", "Go on with this answer", index}, {place(size), strip}, size))
     frame.actions->push(ContinueAnswer{rows.key});
   if (message.timings) text(speed_text(*message.timings), x + 0.5f * em());
+}
+
+void TranscriptView::Parts::draw_ways_out(size_t index, float y) {
+  const ChatMessage& message = layout.message(index);
+  const WaysOut ways = ways_out_at(*frame.state, message);
+  const auto& refusal = frame.state->refusal;
+  const bool is_refused = refusal && refusal->message == message.key;
+  const uint64_t id = message.key * 64 + 16;
+  ImVec2 at(frame.left, std::round(y + 0.3f * em()));
+  float width = 0;
+  const bool larger =
+      ways.larger_context > 0 &&
+      text_button(id, "larger_context", "Context of " + grouped(ways.larger_context), index, at, &width);
+  if (ways.larger_context > 0) at.x += width + 0.5f * em();
+  const bool drop = ways.can_drop && text_button(id + 1, "fewer_turns", "Leave out the oldest", index, at, &width);
+  if (!larger && !drop) return;
+  if (larger) frame.actions->push(LoadModel{.context = static_cast<int32_t>(ways.larger_context)});
+  if (drop) frame.actions->push(DropOldest{});
+  if (is_refused && !refusal->continues)
+    frame.actions->push(Regenerate{message.key});
+  else
+    frame.actions->push(ContinueAnswer{message.key});
+}
+
+// Between what the model is not given any more and what it reads.
+void TranscriptView::Parts::draw_divider(size_t index, float bottom) {
+  const TextLayout& label = layout.label("The model does not see what is above", 0.82f * em(), theme().dim_text);
+  const float y = std::round(bottom - 1.8f * em());
+  ImVec2 at(std::round(frame.left + 0.5f * em()), y - std::round(label.height() / 2));
+  label.draw(*frame.list, at, frame.origin.y, frame.bottom());
+  at.x += label.width() + 0.5f * em();
+  float width = 0;
+  at.y = y - std::round(strip_button_height() / 2);
+  if (frame.state->open.phase == AnswerPhase::kIdle &&
+      text_button(layout.at(index).key * 64 + 18, "see_all", "Let it read all", index, at, &width))
+    frame.actions->push(DropOldest{false});
+  const float line = at.x + width + 0.5f * em();
+  frame.list->AddLine({line, y}, {frame.left + layout.width(), y}, theme().border);
 }
 
 // "‹ 2 / 3 ›"; returns where the next button goes.

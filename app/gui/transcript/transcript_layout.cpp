@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/window/numbers.h"
+
 namespace warpchat::gui {
 namespace {
 
@@ -24,6 +26,7 @@ size_t joined_quotes(const MarkdownBlock& above, const MarkdownBlock& below) {
 
 void TranscriptLayout::begin(const DeskState& state, const TranscriptView::Look& look, float width) {
   state_ = &state;
+  n_unseen_ = n_unseen_messages(state.open);
   const bool same = theme_ == &look.theme && sizes_.text == look.sizes.text && sizes_.scale == look.sizes.scale;
   if (!same) labels_.clear();
   if (!same || width_ != width) {
@@ -190,6 +193,8 @@ float TranscriptLayout::lead(size_t index, size_t row) const {
 float TranscriptLayout::footer_lead(size_t index) const { return at(index).is_user ? bubble_padding() * 0.8f : 0; }
 
 std::string TranscriptLayout::note_of(const ChatMessage& message) const {
+  const auto& refusal = state_->refusal;
+  if (refusal && refusal->message == message.key && refusal->tokens > 0) return as_sentence(refusal->reason);
   switch (message.status) {
     case MessageStatus::kStopped:
       return "Stopped.";
@@ -214,10 +219,15 @@ float TranscriptLayout::note_height(size_t index) {
     TextStyle style;
     style.face = Face::kItalic;
     style.size = 0.92f * em_;
-    style.colour = rows.status == MessageStatus::kFailed ? theme_->error : theme_->dim_text;
+    const bool is_refused = state_->refusal && state_->refusal->message == rows.key;
+    style.colour = is_refused || rows.status == MessageStatus::kFailed ? theme_->error : theme_->dim_text;
     rows.note_layout = engine_.layout({note, {{0, note.size(), style}}}, width_);
   }
   return rows.note_layout->height() + 0.5f * em_;
+}
+
+float TranscriptLayout::ways_height(size_t index) const {
+  return ways_out_at(*state_, message(index)).any() ? strip_height() + 0.3f * em_ : 0;
 }
 
 float TranscriptLayout::row_height(size_t index, size_t row) {
@@ -228,7 +238,8 @@ float TranscriptLayout::row_height(size_t index, size_t row) {
       height += 2 * em_;
       break;
     case RowKind::kFooter:
-      height += footer_lead(index) + note_height(index) + strip_height() + (rows.is_user ? 0.5f : 1.2f) * em_;
+      height += footer_lead(index) + note_height(index) + ways_height(index) + strip_height() + divider_height(index) +
+                (rows.is_user ? 0.5f : 1.2f) * em_;
       break;
     case RowKind::kBlock:
       height += layout(index, rows.block_index(row)).height();
@@ -246,7 +257,7 @@ float TranscriptLayout::guessed_height(size_t index, size_t row) {
 float TranscriptLayout::message_height(size_t index) const {
   const MessageRows& rows = at(index);
   if (!rows.is_open) return rows.guess;
-  float height = (rows.has_thought ? 2 * em_ : 0) + strip_height() + footer_lead(index) + em_;
+  float height = (rows.has_thought ? 2 * em_ : 0) + strip_height() + footer_lead(index) + divider_height(index) + em_;
   if (rows.unfolded) {
     for (const MessageRows::Row& row : rows.thought_rows) height += row.height;
   }

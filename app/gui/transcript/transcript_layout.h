@@ -40,6 +40,9 @@ class TranscriptLayout : public RowSource {
   float note_height(size_t message);                  // of what the footer says above its buttons
   float strip_height() const { return 1.9f * em(); }  // of the footer's buttons
   float footer_lead(size_t message) const;            // from its top to the note
+  float ways_height(size_t message) const;            // of the buttons below the note, where something helps
+  bool is_last_unseen(size_t message) const { return message + 1 == n_unseen_; }
+  float divider_height(size_t message) const { return is_last_unseen(message) ? 3 * em() : 0; }  // at its end
   float em() const { return em_; }
   float width() const { return width_; }
 
@@ -69,6 +72,7 @@ class TranscriptLayout : public RowSource {
   const Theme* theme_ = nullptr;
   Sizes sizes_;
   bool show_thoughts_ = false;
+  size_t n_unseen_ = 0;  // messages that the model is not given any more
   float em_ = 16, width_ = 0;
   std::vector<std::unique_ptr<MessageRows>> messages_;
   std::unordered_map<uint64_t, bool> unfolded_;  // by key, where the user chose

@@ -2,6 +2,7 @@
 #pragma once
 #include <imgui/imgui.h>
 
+#include <cmath>
 #include <map>
 #include <optional>
 #include <string>
@@ -61,6 +62,8 @@ struct TranscriptView::Parts {
   void draw_caret(const VisibleRow& row);
   void draw_footer(const VisibleRow& row);
   float draw_versions(size_t message, float x, float y);
+  void draw_ways_out(size_t message, float y);
+  void draw_divider(size_t message, float bottom);
   void draw_scroll_bar();
   void draw_link_target();
   void draw_tip();
@@ -82,6 +85,8 @@ struct TranscriptView::Parts {
     size_t message;  // that it belongs to
   };
   bool icon_button(uint64_t id, const IconButton& button, ImVec2 from, float size);
+  // Its width: what comes beside it begins there.
+  bool text_button(uint64_t id, const char* name, const std::string& text, size_t message, ImVec2 from, float* width);
   void note_button(const char* name, size_t message, ImVec2 from, ImVec2 to);
   void copy(uint64_t id, const std::string& text);
 
@@ -91,6 +96,7 @@ struct TranscriptView::Parts {
   uint64_t scroll_id(size_t message, BlockIndex index) const;  // the same for all pieces of a block
   ImVec2 content_origin(const VisibleRow& row, MessagePart part) const;
   const Theme& theme() const { return frame.look->theme; }
+  float strip_button_height() const { return std::round(1.7f * em()); }
   float em() const { return layout.em(); }
   float pixels(float at_scale_1) const { return frame.look->sizes.width(at_scale_1); }
 

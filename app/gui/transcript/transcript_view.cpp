@@ -169,6 +169,22 @@ void TranscriptView::Parts::note_button(const char* name, size_t message, ImVec2
       {std::string(name) + ':' + std::to_string(layout.at(message).key), from.x, from.y, to.x - from.x, to.y - from.y});
 }
 
+bool TranscriptView::Parts::text_button(uint64_t id, const char* name, const std::string& text, size_t message,
+                                        ImVec2 from, float* width) {
+  const TextLayout& label = layout.label(text, 0.88f * em(), theme().text);
+  const float height = strip_button_height(), pad = 0.7f * em();
+  *width = std::round(label.width() + 2 * pad);
+  const ImVec2 to(from.x + *width, from.y + height);
+  note_button(name, message, from, to);
+  bool hot = false;
+  const bool clicked = press(id, from, to, &hot);
+  if (hot) frame.list->AddRectFilled(from, to, theme().hover, height * 0.25f);
+  frame.list->AddRect(from, to, theme().border, height * 0.25f);
+  label.draw(*frame.list, {from.x + pad, std::round(from.y + (height - label.height()) / 2)}, frame.origin.y,
+             frame.bottom());
+  return clicked;
+}
+
 bool TranscriptView::Parts::icon_button(uint64_t id, const IconButton& button, ImVec2 from, float size) {
   note_button(button.name, button.message, from, {from.x + size, from.y + size});
   bool hot = false;

@@ -33,15 +33,39 @@ ChatWindow::ChatWindow(GlfwWindow& window, ChatWorker& worker, TextEngine& text,
   ui_.paste_selection = [this] { return window_.primary_selection(); };
   ui_.select = [this](const std::string& selected) { window_.set_primary_selection(selected); };
   ui_.set_focus("composer");
-  composer_.set_draft(memory_.draft);
   settings_.shows_emulators = memory_.emulators;
+  for (const auto& [conversation, draft] : memory_.drafts) drafts_[conversation].text = draft;
+  composer_.set_draft(drafts_[0].text);
 }
 
 bool ChatWindow::apply_updates() {
   const std::vector<Update> updates = worker_.take_updates();
-  for (const Update& update : updates) apply_update(state_, update);
+  for (const Update& update : updates) apply(update);
   if (!updates.empty()) follow_state();
   return !updates.empty();
+}
+
+// What is written stays with its conversation. One that gets its number as it is stored, or that is read anew, is the
+// same.
+void ChatWindow::apply(const Update& update) {
+  const auto* change = std::get_if<ConversationUpdate>(&update);
+  const auto* shown = change != nullptr ? std::get_if<updates::ShowConversation>(change) : nullptr;
+  const auto first_key = [](const OpenConversation& open) { return open.messages.empty() ? 0 : open.messages[0].key; };
+  const bool is_other = shown != nullptr && shown->conversation.id != state_.open.id &&
+                        (first_key(state_.open) == 0 || first_key(shown->conversation) != first_key(state_.open));
+  if (is_other) drafts_[state_.open.id] = composer_.put_away(state_);
+  apply_update(state_, update);
+  if (is_other) composer_.take_up(std::exchange(drafts_[state_.open.id], {}), state_);
+}
+
+void ChatWindow::remember_drafts() {
+  memory_.drafts.clear();
+  drafts_[state_.open.id].text = composer_.draft();
+  const auto is_there = [&](ConversationId id) {
+    return std::ranges::any_of(state_.conversations, [&](const ConversationSummary& c) { return c.id == id; });
+  };
+  for (const auto& [conversation, draft] : drafts_)
+    if (!draft.text.empty() && (conversation == 0 || is_there(conversation))) memory_.drafts[conversation] = draft.text;
 }
 
 void ChatWindow::follow_state() {
@@ -109,7 +133,7 @@ void ChatWindow::draw(std::vector<InputEvent> events) {
   pending_commands_ = std::exchange(commands_, {});
   window_.show(ui_.theme->background);
   for (Action& action : actions_.take()) {
-    if (std::holds_alternative<Send>(action)) transcript_.scroll_to_end(), memory_.draft.clear();
+    if (std::holds_alternative<Send>(action)) transcript_.scroll_to_end(), memory_.drafts.erase(state_.open.id);
     worker_.post(std::move(action));
   }
   if (auto hit = sidebar_.take_opened_hit()) pending_hit_ = std::move(hit), follow_state();

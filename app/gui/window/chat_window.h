@@ -1,5 +1,6 @@
 // The window's content: the state that it shows, the panels, where they stand, and what commands do.
 #pragma once
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,7 +36,7 @@ class ChatWindow {
   double wake_in() const { return ui_.wake(); }  // seconds until a frame is needed
   bool wants_to_quit() const { return quit_; }
   WindowMemory memory() const;
-  void remember_draft() { memory_.draft = composer_.draft(); }
+  void remember_drafts();
   WindowFacts facts() const;
   const DeskState& state() const { return state_; }
   const std::vector<Ui::Mark>& marks() const { return ui_.marks(); }
@@ -58,6 +59,7 @@ class ChatWindow {
   bool sidebar_shown() const { return is_narrow() ? narrow_sidebar_ : memory_.sidebar_open; }
   void keep_focus();
   void follow_state();
+  void apply(const Update& update);
 
   // app/gui/window/commands.cpp
   void run(Command command);
@@ -96,7 +98,8 @@ class ChatWindow {
   float fonts_scale_ = 0;
   bool fonts_complete_ = false, style_dark_ = false, quit_ = false, narrow_sidebar_ = false;
   TranscriptView::MenuTarget menu_target_;
-  std::optional<SearchHit> pending_hit_;  // to be scrolled to once its conversation is open
+  std::map<ConversationId, Composer::Draft> drafts_;  // of conversations that are not shown; 0: of a new one
+  std::optional<SearchHit> pending_hit_;              // to be scrolled to once its conversation is open
 };
 
 }  // namespace warpchat::gui

@@ -43,7 +43,6 @@ bool ChatWindow::run_on_conversation(Command command) {
   const char* home = std::getenv("HOME");
   switch (command) {
     case Command::kNewConversation:
-      composer_.cancel_edit(ui_);
       actions_.push(NewConversation{});
       ui_.set_focus("composer");
       narrow_sidebar_ = false;

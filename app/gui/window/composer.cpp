@@ -14,7 +14,10 @@ constexpr double kCountAfter = 0.15;  // seconds without a change
 
 constexpr FieldLook kField{.placeholder = "Write a message", .multiline = true, .boxed = false};
 
-bool shows_refusal(const DeskState& state) { return state.refusal && state.refusal->tokens > 0; }
+// Of what was sent; of an answer it stands at that answer.
+bool shows_refusal(const DeskState& state) {
+  return state.refusal && state.refusal->tokens > 0 && state.refusal->message == 0;
+}
 
 }  // namespace
 
@@ -49,26 +52,47 @@ bool Composer::can_send(const Frame& f) const {
   return answered && (!blank || (!edited_ && !f.state.attachments.empty()));
 }
 
-void Composer::send(Frame& f, bool with_fewer_turns) {
+void Composer::send(Frame& f) {
   if (!can_send(f)) return;
   sent_ = {field_.text(), f.state.taken_sends, f.state.refused_sends};
   if (edited_)
     f.actions.push(EditMessage{*edited_, field_.text()});
   else
-    f.actions.push(Send{field_.text(), with_fewer_turns});
+    f.actions.push(Send{field_.text()});
 }
 
 // What was sent is the composer's until it is taken; what has been typed since then stays.
-void Composer::follow_sent(Frame& f) {
+void Composer::follow_sent(const DeskState& state) {
   if (!sent_) return;
-  if (f.state.taken_sends > sent_->n_taken) {
+  if (state.taken_sends > sent_->n_taken) {
     const std::string& text = field_.text();
     const std::string typed_since = text.starts_with(sent_->text) ? text.substr(sent_->text.size()) : text;
     field_.buffer.set(edited_ ? std::exchange(draft_, "") : typed_since);
     edited_.reset();
     sent_.reset();
-  } else if (f.state.refused_sends > sent_->n_refused) {
+  } else if (state.refused_sends > sent_->n_refused) {
     sent_.reset();
+  }
+}
+
+Composer::Draft Composer::put_away(const DeskState& state) {
+  follow_sent(state);
+  sent_.reset();
+  Draft draft{.text = this->draft()};
+  for (const ChatMessage& message : state.open.messages)
+    if (edited_ == message.key) draft.edited = message.turn, draft.edit = field_.text();
+  edited_.reset();
+  draft_.clear();
+  return draft;
+}
+
+void Composer::take_up(const Draft& draft, const DeskState& state) {
+  field_.buffer.set(draft.text);
+  for (const ChatMessage& message : state.open.messages) {
+    if (draft.edited == 0 || message.turn != draft.edited) continue;
+    draft_ = draft.text;
+    edited_ = message.key;
+    field_.buffer.set(draft.edit);
   }
 }
 
@@ -84,7 +108,7 @@ void Composer::count_tokens(Frame& f) {
 
 void Composer::draw(Frame& f, Rect rect) {
   Ui& ui = f.ui;
-  follow_sent(f);
+  follow_sent(f.state);
   const bool focused = ui.has_focus("composer");
   ui.fill(rect, ui.theme->background, ui.px(16));
   ui.outline(rect, focused ? with_alpha(ui.theme->accent, 0.8f) : ui.theme->border, ui.px(16), 1.2f);
@@ -125,12 +149,13 @@ bool Composer::draw_refusal(Frame& f, Rect& rect) {
   };
   const bool larger =
       refusal.larger_context > 0 && button("larger_context", "Context of " + compact(refusal.larger_context));
-  const bool fewer = refusal.can_drop && !edited_ && button("fewer_turns", "Leave out the oldest");
+  const bool fewer = refusal.can_drop && button("fewer_turns", "Leave out the oldest");
   ui.icon(Icon::kWarning, banner.cut_left(ui.px(26)), ui.theme->error);
   ui.label_in(banner, compact(refusal.tokens) + " tokens, but the context holds " + compact(refusal.context),
               {ui.theme->error, 0.85f});
   if (larger) f.actions.push(LoadModel{.context = static_cast<int32_t>(refusal.larger_context)});
-  if (larger || fewer) send(f, fewer);
+  if (fewer) f.actions.push(DropOldest{});
+  if (larger || fewer) send(f);
   return larger || fewer;
 }
 

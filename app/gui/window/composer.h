@@ -17,6 +17,15 @@ class Composer {
   const std::string& text() const { return field_.text(); }
   const std::string& draft() const { return edited_ ? draft_ : field_.text(); }  // what is not sent yet
   void set_draft(const std::string& text) { field_.buffer.set(text); }
+
+  // What is written in one conversation while another is shown. state: with the conversation that it is of.
+  struct Draft {
+    std::string text;
+    TurnId edited = 0;  // a message's; 0: none is edited
+    std::string edit;
+  };
+  Draft put_away(const DeskState& state);
+  void take_up(const Draft& draft, const DeskState& state);
   std::optional<uint64_t> edited() const { return edited_; }
 
  private:
@@ -25,8 +34,8 @@ class Composer {
   void draw_tools(Frame& f, Rect rect);
   void count_tokens(Frame& f);
   bool draw_refusal(Frame& f, Rect& rect);
-  void send(Frame& f, bool with_fewer_turns = false);
-  void follow_sent(Frame& f);
+  void send(Frame& f);
+  void follow_sent(const DeskState& state);
   bool can_send(const Frame& f) const;
 
   TextField field_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "app/gui/window/numbers.h"
+#include "app/ways_out.h"
 
 namespace warpchat::gui {
 
@@ -11,6 +12,18 @@ namespace {
 
 constexpr double kStays = 6, kStaysWithAction = 10, kRead = 4, kHovered = 2;  // seconds
 constexpr float kWidth = 800, kMargin = 16, kGap = 6, kLeast = 40;            // at scale 1
+
+std::string text_of(const NoticeItem& notice) {
+  const std::string way_out = words_of(notice.way_out, View::kWindow);
+  return as_sentence(notice.text + (way_out.empty() ? "" : "; " + way_out));
+}
+
+void act(Frame& f, const NoticeItem& notice) {
+  if (const std::optional<LoadModel> load = load_of(notice))
+    f.actions.push(*load);
+  else
+    f.actions.push(TakeFromTrash{notice.restores});
+}
 
 }  // namespace
 
@@ -69,7 +82,7 @@ void Notices::draw(Frame& f, Rect& rect) {
     if (all[i].is_error && of != 0 && of != conversation_) continue;
     const ButtonLook action{.text = all[i].action_label, .kind = ButtonKind::kOutlined};
     const float beside = ui.px(58) + (action.text.empty() ? 0 : ui.button_width(action) + ui.px(8));
-    const float text = ui.paragraph({0, 0}, as_sentence(all[i].text), {ui.theme->text, 0.9f}, width - beside, false);
+    const float text = ui.paragraph({0, 0}, text_of(all[i]), {ui.theme->text, 0.9f}, width - beside, false);
     const float height = std::max(std::round(text) + ui.px(16), ui.px(kLeast));
     if (height + ui.px(kGap) > room && room < rect.height / 2) return;
     room -= height + ui.px(kGap);
@@ -98,10 +111,10 @@ bool Notices::draw_notice(Frame& f, Rect place, const NoticeItem& notice) {
     const ButtonLook look{.text = notice.action_label, .kind = ButtonKind::kOutlined};
     const Rect button = inner.cut_right(ui.button_width(look)).in_middle(ui.px(28));
     inner.cut_right(ui.px(8));
-    if (ui.button(name + ":action", button, look)) f.actions.push(TakeFromTrash{notice.restores}), goes = true;
+    if (ui.button(name + ":action", button, look)) act(f, notice), goes = true;
   }
   const TextLook look{ui.theme->text, 0.9f};
-  const std::string text = as_sentence(notice.text);
+  const std::string text = text_of(notice);
   const float width = inner.width - ui.px(8);
   const float height = ui.paragraph({0, 0}, text, look, width, /*draw=*/false);
   ui.paragraph({inner.x, inner.y + (inner.height - height) / 2}, text, look, width);

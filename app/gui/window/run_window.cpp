@@ -14,6 +14,7 @@
 #include "app/gui/window/pacer.h"
 #include "app/gui/window/signal_watch.h"
 #include "app/log.h"
+#include "app/model_loading.h"
 #include "app/output.h"
 
 namespace warpchat {
@@ -67,7 +68,7 @@ class Loop {
       else
         window_.wait();
     }
-    if (!options_.no_history) content_.remember_draft();
+    if (!options_.no_history) content_.remember_drafts();
     keeper_.keep(content_.memory());
     window_.hide();  // what still has to be stored may take a moment
   }
@@ -137,6 +138,11 @@ int run_window(const ChatOptions& options) {
   TextEngine text;
   ChatWindow content(window, worker, text, memory, !options.gui_state.empty());
   Loop(options, window, content, keeper, signals).run();
+  worker.end();
+  if (const Model* model = worker.model())
+    save_profile(*model, options);
+  else if (!options.profile.empty())
+    throw Error("nothing was measured for --profile " + options.profile + ": no model of this machine is loaded");
   return signals.caught() == 0 ? 0 : 128 + signals.caught();
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 struct Control {
   std::string_view name, text;
-  std::variant<float SamplingParams::*, uint32_t SamplingParams::*> field;
+  SamplingField field;
   float from, to, step;  // of the slider
   int decimals;
 };
@@ -103,6 +103,7 @@ float SettingsPanel::draw_all(Frame& f, Rect rect) {
     const uint64_t seed = settings_.sampling.seed;
     settings_.sampling = defaults;
     settings_.sampling.seed = seed;
+    settings_.chosen = 0;
   }
   heading(ui, title, "Sampling");
   for (size_t i = 0; i < kControls; ++i) draw_control(ui, rect.cut_top(ui.px(kControl)), i, defaults);
@@ -185,7 +186,10 @@ void SettingsPanel::draw_control(Ui& ui, Rect rect, size_t index, const Sampling
   const float normal = get(defaults, control);
   if (value != normal) {
     const std::string tip = "Back to " + fixed(normal, control.decimals);
-    if (ui.button(name + ":reset", row.cut_right(ui.px(30)), {.icon = Icon::kReset, .tooltip = tip})) value = normal;
+    if (ui.button(name + ":reset", row.cut_right(ui.px(30)), {.icon = Icon::kReset, .tooltip = tip})) {
+      value = normal;
+      settings_.chosen &= ~chosen_bit(control.field);
+    }
   }
   const float text = ui.label_in(row, control.text, {ui.theme->text, 0.9f});
   row.cut_left(text + ui.px(8));

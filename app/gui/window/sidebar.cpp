@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <numbers>
 #include <sstream>
 
 #include "app/gui/text/find_text.h"
@@ -16,7 +18,8 @@ namespace warpchat::gui {
 namespace {
 
 constexpr float kRow = 36, kHeading = 34, kHit = 58, kThrownAway = 64;
-constexpr ConversationId kAll = -1;  // to be erased
+constexpr double kBreath = 2, kBreathStep = 0.1;  // seconds
+constexpr ConversationId kAll = -1;               // to be erased
 
 std::string_view title_of(const ConversationSummary& conversation) {
   return conversation.title.empty() ? std::string_view("New conversation") : std::string_view(conversation.title);
@@ -194,6 +197,7 @@ void Sidebar::draw_conversation(Frame& f, Rect row, const ConversationSummary& c
   if (open || at_cursor) ui.fill(row, open ? ui.theme->raised : ui.theme->hover, ui.px(8));
   if (over && !open) ui.fill(row, ui.theme->hover, ui.px(8));
   if (at_cursor) ui.focus_ring(row, ui.px(8));
+  if (tools.width == 0) draw_mark(f, inner.cut_right(ui.px(20)), conversation.id);
   const Colour colour = open ? ui.theme->text : ui.theme->dim_text;
   ui.label_in({row.x + ui.px(10), row.y, inner.width - ui.px(14), row.height}, title_of(conversation), {colour, 0.92f});
   if (r.double_clicked) return start_rename(conversation, ui);
@@ -213,6 +217,20 @@ void Sidebar::draw_conversation(Frame& f, Rect row, const ConversationSummary& c
                {{"menu_rename", "Rename", Icon::kPen, "F2"},
                 {"menu_export", "Export …", Icon::kExport, "Ctrl+S"},
                 {.name = "menu_trash", .text = "Move to the trash", .icon = Icon::kTrash, .danger = true}});
+}
+
+// A dot that breathes where an answer is on its way, and rests where one has come that nobody has read.
+void Sidebar::draw_mark(Frame& f, Rect place, ConversationId id) {
+  const bool answering = std::ranges::count(f.state.answering, id) > 0;
+  if (!answering && std::ranges::count(f.state.unread, id) == 0) return;
+  Ui& ui = f.ui;
+  ui.mark(numbered(answering ? "answering" : "unread", id), place);
+  float alpha = 1;
+  if (answering) {
+    alpha = 0.6f + 0.4f * static_cast<float>(std::sin(ui.now * 2 * std::numbers::pi / kBreath));
+    ui.wake_in(kBreathStep);
+  }
+  ImGui::GetWindowDrawList()->AddCircleFilled(place.centre(), ui.px(3.5f), with_alpha(ui.theme->accent, alpha));
 }
 
 void Sidebar::draw_rename(Frame& f, Rect row) {

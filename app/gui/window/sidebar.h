@@ -33,6 +33,7 @@ class Sidebar {
   void draw_header(Frame& f, Rect rect);
   void draw_conversations(Frame& f, Rect rect);
   void draw_conversation(Frame& f, Rect rect, const ConversationSummary& conversation);
+  void draw_mark(Frame& f, Rect place, ConversationId id);
   void draw_rename(Frame& f, Rect rect);
   void draw_hits(Frame& f, Rect rect);
   void open_hit(Frame& f, const SearchHit& hit);

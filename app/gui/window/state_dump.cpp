@@ -119,9 +119,13 @@ std::string state_dump(const DeskState& state, const WindowFacts& facts, const s
                           {"title", state.open.title},
                           {"system_prompt", state.open.system_prompt},
                           {"context_used", state.open.context_used},
+                          {"drops_oldest", state.open.drops_oldest},
+                          {"unseen_turns", state.open.unseen_turns},
                           {"last_text", state.open.messages.empty() ? "" : state.open.messages.back().content},
                           {"messages", messages_json(state.open.messages)}};
   json["conversations"] = conversations_json(state.conversations);
+  json["answering"] = state.answering;
+  json["unread"] = state.unread;
   json["trash"] = conversations_json(state.trash);
   json["hits"] = Json::array();
   if (state.search)
@@ -141,6 +145,7 @@ std::string state_dump(const DeskState& state, const WindowFacts& facts, const s
   json["counted_tokens"] = state.counted_tokens;
   json["tokens_per_second"] = std::isfinite(state.open.tokens_per_second) ? state.open.tokens_per_second : 0;
   json["settings"] = {{"temperature", state.settings.sampling.temperature},
+                      {"chosen", state.settings.chosen},
                       {"top_k", state.settings.sampling.top_k},
                       {"max_tokens", state.settings.max_tokens},
                       {"seed", state.settings.sampling.seed},
@@ -150,7 +155,8 @@ std::string state_dump(const DeskState& state, const WindowFacts& facts, const s
   json["refusal"] = state.refusal ? Json{{"tokens", state.refusal->tokens},
                                          {"context", state.refusal->context},
                                          {"larger_context", state.refusal->larger_context},
-                                         {"can_drop", state.refusal->can_drop}}
+                                         {"can_drop", state.refusal->can_drop},
+                                         {"message", state.refusal->message}}
                                   : Json();
   json["store_fault"] = state.store_fault;
   json["widgets"] = widgets_json(marks);

@@ -31,6 +31,13 @@ void read_flag(const Json& json, const char* key, bool& value) {
   if (found != json.end() && found->is_boolean()) value = found->get<bool>();
 }
 
+void read_draft(const Json& json, std::map<int64_t, std::string>& drafts) {
+  if (!json.is_object()) return;
+  const auto conversation = json.find("conversation"), text = json.find("text");
+  if (conversation == json.end() || text == json.end()) return;
+  if (conversation->is_number_integer() && text->is_string()) drafts[conversation->get<int64_t>()] = *text;
+}
+
 }  // namespace
 
 WindowMemory window_memory_from(const std::string& text) {
@@ -47,7 +54,8 @@ WindowMemory window_memory_from(const std::string& text) {
   read_number(json, "sidebar_width", memory.sidebar_width, kLeastSidebar, kMostSidebar);
   read_flag(json, "sidebar_open", memory.sidebar_open);
   read_flag(json, "emulators", memory.emulators);
-  if (const auto draft = json.find("draft"); draft != json.end() && draft->is_string()) memory.draft = *draft;
+  if (const auto drafts = json.find("drafts"); drafts != json.end() && drafts->is_array())
+    for (const Json& draft : *drafts) read_draft(draft, memory.drafts);
   return memory;
 }
 
@@ -56,7 +64,8 @@ std::string to_json(const WindowMemory& memory) {
       {"width", memory.place.width}, {"height", memory.place.height},         {"dark", memory.dark},
       {"zoom", memory.zoom},         {"sidebar_width", memory.sidebar_width}, {"sidebar_open", memory.sidebar_open}};
   if (memory.emulators) json["emulators"] = true;
-  if (!memory.draft.empty()) json["draft"] = memory.draft;
+  for (const auto& [conversation, text] : memory.drafts)
+    json["drafts"].push_back({{"conversation", conversation}, {"text", text}});
   if (memory.place.placed) json["x"] = memory.place.x, json["y"] = memory.place.y;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -1,5 +1,7 @@
 // What the window remembers from one start to the next, in state_directory()/window.json.
 #pragma once
+#include <cstdint>
+#include <map>
 #include <string>
 
 #include "app/gui/window/glfw_window.h"
@@ -12,8 +14,8 @@ struct WindowMemory {
   float zoom = 1;
   float sidebar_width = 264;  // at scale 1
   bool sidebar_open = true;
-  bool emulators = false;  // are offered as devices
-  std::string draft;       // what was in the composer, not sent, when the window was closed
+  bool emulators = false;                 // are offered as devices
+  std::map<int64_t, std::string> drafts;  // by conversation (0: a new one): what was written and not sent
   bool operator==(const WindowMemory&) const = default;
 };
 

@@ -1,0 +1,66 @@
+// One table; N stands for the way out's context.
+#include "app/ways_out.h"
+
+#include "models/message.h"
+
+namespace warpchat {
+
+namespace {
+
+struct Words {
+  WayOut::Kind kind;
+  const char *command_line, *terminal, *window, *button;
+};
+
+constexpr Words kWords[] = {
+    {WayOut::Kind::kNone, "", "", "", ""},
+    {WayOut::Kind::kSmallerContext, "the largest --ctx-size that fits is N", "/context N is the largest that fits",
+     "the largest context that fits is N", "Context of N"},
+    {WayOut::Kind::kUseCpu, "use --device cpu", "/device cpu does without it", "the CPU does without it",
+     "Use the CPU"},
+    {WayOut::Kind::kListDevices, "--list-devices lists them", "/device lists them", "the models' panel lists them", ""},
+    {WayOut::Kind::kLaunchGraph, "use --launch graph", "use /launch graph", "launch as a graph", "Launch as a graph"},
+    {WayOut::Kind::kFewerThreads, "choose fewer with --threads", "start chat with fewer --threads",
+     "start the program with fewer", ""},
+    {WayOut::Kind::kOtherTemplate, "use --raw, or give a template with --chat-template",
+     "start chat with --chat-template, or use another /model", "another model may have one", ""},
+};
+
+std::string with_number(std::string words, const std::string& number) {
+  if (const size_t at = words.find('N'); at != std::string::npos) words.replace(at, 1, number);
+  return words;
+}
+
+const Words& words_for(WayOut::Kind kind) { return kWords[static_cast<size_t>(kind)]; }
+
+}  // namespace
+
+std::string words_of(const WayOut& way, View view) {
+  const Words& words = words_for(way.kind);
+  switch (view) {
+    case View::kCommandLine:
+      return with_number(words.command_line, std::to_string(way.context));
+    case View::kTerminal:
+      return with_number(words.terminal, std::to_string(way.context));
+    case View::kWindow:
+      break;
+  }
+  return with_number(words.window, grouped(way.context));
+}
+
+std::string sentence_of(const std::exception& error, View view) {
+  const std::string words = words_of(way_out_of(error), view);
+  return error.what() + (words.empty() ? "" : "; " + words);
+}
+
+std::string button_of(const WayOut& way) { return with_number(words_for(way.kind).button, grouped(way.context)); }
+
+std::string words_in_terminal(const WaysOut& ways) {
+  std::string words;
+  if (ways.larger_context > 0)
+    words = "/context " + std::to_string(ways.larger_context) + " loads the model with a context that holds it";
+  if (ways.can_drop) words += (words.empty() ? "" : "; ") + std::string("/trim answers without the oldest turns");
+  return words;
+}
+
+}  // namespace warpchat

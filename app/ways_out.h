@@ -1,0 +1,22 @@
+// What helps against an error, in the words of each view: the errors themselves are data and name no flag, no command
+// and no button.
+#pragma once
+#include <exception>
+#include <string>
+
+#include "app/desk/desk_state.h"
+
+namespace warpchat {
+
+enum class View { kCommandLine, kTerminal, kWindow };
+
+std::string words_of(const WayOut& way, View view);  // "use --device cpu"; empty: there is none
+
+// What the error says, and its way out.
+std::string sentence_of(const std::exception& error, View view);
+
+std::string button_of(const WayOut& way);  // "Use the CPU"; empty: no button can do it
+
+std::string words_in_terminal(const WaysOut& ways);  // empty: there is none
+
+}  // namespace warpchat
