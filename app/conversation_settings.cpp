@@ -10,6 +10,7 @@
 #include "app/endpoint_book.h"
 #include "app/endpoint_choice.h"
 #include "app/model_choice.h"
+#include "app/model_loading.h"
 #include "app/output.h"
 #include "app/typed_path.h"
 #include "models/human_bytes.h"
