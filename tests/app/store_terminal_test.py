@@ -369,7 +369,7 @@ class Kills(StoreCase):
     def test_killed_while_streaming(self):
         generator = random.Random(1)
         for n in range(1, N_KILLS + 1):
-            terminal = Terminal("-m", ENDLESS, "-c", "0", "--temp", "1", "-s", str(n), "--nowordwrap", home=self.home)
+            terminal = Terminal("-m", ENDLESS, "-c", "0", "--temp", "0", "--nowordwrap", home=self.home)
             self.addCleanup(self.end, terminal)
             self.wait_for_prompt(terminal)
             terminal.type(f"question {n}\r")

@@ -154,11 +154,20 @@ class Chat(WindowCase):
         last = state["conversation"]["messages"][-1]["key"]
         unseen = state["conversation"]["messages"][2 * state["conversation"]["unseen_turns"] - 1]["key"]
         self.window.move_to("transcript")
-        while f"see_all:{unseen}" not in self.window.state()["widgets"]:
+        see_all = f"see_all:{unseen}"
+
+        def is_in_view(state):
+            top = state["widgets"]["transcript"][1]
+            return see_all in state["widgets"] and state["widgets"][see_all][1] > top
+
+        while not is_in_view(self.window.state()):
             frames = self.window.state()["frames"]
             self.display.xdotool("click", 4)
             self.window.wait_for(lambda s: s["frames"] > frames, "it scrolled")
-        self.window.click(f"see_all:{unseen}")
+        while see_all in self.window.state()["widgets"]:  # it may still scroll away from below the pointer
+            frames = self.window.state()["frames"]
+            self.window.click(see_all)
+            self.window.wait_for(lambda s: s["frames"] > frames, "it was clicked")
         state = self.window.wait_for(lambda s: not s["conversation"]["drops_oldest"], "all of it is wished for")
         if "scroll_to_end" in state["widgets"]:
             self.window.click("scroll_to_end")
