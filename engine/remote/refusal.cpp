@@ -52,7 +52,7 @@ bool is_about_length(const std::string& body, const std::string& words) {
 
 std::string key_advice(const Endpoint& endpoint) {
   if (!endpoint.key.empty()) return "it does not take the key from " + endpoint.key_source;
-  return "it wants a key; --api-key-env VAR names the variable that holds it, 'chat endpoint add' keeps one";
+  return "it wants a key; 'chat endpoint add' keeps one for it, or names the variable that holds it";
 }
 
 }  // namespace

@@ -266,7 +266,7 @@ class Faults(Case):
         server = self.server()
         for script, words in (
                 ("refuses", ("refuses the request: This model's maximum context length is 4096 tokens",)),
-                ("forbidden", ("answers 403", "--api-key-env")),
+                ("forbidden", ("answers 403", "chat endpoint add")),
                 ("broken", ("answers 500", "illegal memory access")),
                 ("page", ("web page", "address")),
                 ("redirect", ("redirects to elsewhere.invalid", "not followed")),
@@ -359,7 +359,7 @@ class Keys(Case):
     def test_the_key_of_a_variable(self):
         server = self.server(key="sk-right")
         self.assert_answers(self.ask(server, "", "--api-key-env", "MY_KEY", MY_KEY="sk-right\n"))
-        self.assert_fails(self.ask(server), "answers 401", "wants a key", "--api-key-env", "Incorrect API key")
+        self.assert_fails(self.ask(server), "answers 401", "wants a key", "chat endpoint add", "Incorrect API key")
         self.assert_fails(self.ask(server, "", "--api-key-env", "MY_KEY", MY_KEY="sk-wrong"), "answers 401",
                           "the variable MY_KEY")
         self.assert_fails(self.ask(server, "", "--api-key-env", "MY_KEY"), "MY_KEY is not set", code=2)
