@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <cmath>
 #include <cstring>
 
-#include "models/quant_blocks.h"
+#include "models/grid_blocks.h"
 
 namespace warpchat {
 namespace {
@@ -67,53 +68,46 @@ double weight(const BlockQ6K& b, int i) {
   return double{to_float(b.d)} * b.scales[i / 16] * ((low | high << 4) - 32);
 }
 
+double weight(const BlockIQ4NL& b, int i) { return double{to_float(b.d)} * kIQ4Values[nibble(b.qs[i % 16], i / 16)]; }
+
+double weight(const BlockIQ4XS& b, int i) {
+  const int value = kIQ4Values[nibble(b.qs[i / 32 * 16 + i % 16], i / 16 % 2)];
+  return double{to_float(b.d)} * (iq4xs_scale(b, i / 32) - 32) * value;
+}
+
+double weight(const BlockMXFP4& b, int i) { return std::ldexp(kMXFP4Values[nibble(b.qs[i % 16], i / 16)], b.e - 128); }
+
+template <const int8_t (&values)[16], int divisor>
+double weight(const BlockExpanded<values, divisor>& b, int i) {
+  const int scale = 2 * nibble(b.scales[i / 32], i / 16 % 2) + 1;
+  return double{to_float(b.d)} * scale / divisor * values[nibble(b.qs[i / 32 * 16 + i % 16], i / 16 % 2)];
+}
+
+// The block whose weights are found one by one.
+template <class Block>
+auto readable(const Block& b) {
+  if constexpr (GridBlock<Block>)
+    return expanded(b);
+  else
+    return b;
+}
+
 bool finite(f16 value) { return (value.bits & 0x7c00) != 0x7c00; }
 bool finite(bf16 value) { return (value.bits & 0x7f80) != 0x7f80; }
 bool finite(float value) { return (std::bit_cast<uint32_t>(value) & 0x7f800000) != 0x7f800000; }
 
-bool scales_finite(float block) { return finite(block); }
-bool scales_finite(f16 block) { return finite(block); }
-bool scales_finite(bf16 block) { return finite(block); }
 template <class Block>
 bool scales_finite(const Block& b) {
-  if constexpr (requires { b.dmin; }) return finite(b.d) && finite(b.dmin);
-  if constexpr (requires { b.m; }) return finite(b.d) && finite(b.m);
-  return finite(b.d);
-}
-
-// Calls visit(Block{}) with the format's struct.
-template <class Visit>
-auto with_block(TensorType type, Visit visit) {
-  switch (type) {
-    case TensorType::kF32:
-      return visit(float{});
-    case TensorType::kF16:
-      return visit(f16{});
-    case TensorType::kBF16:
-      return visit(bf16{});
-    case TensorType::kQ4_0:
-      return visit(BlockQ4_0{});
-    case TensorType::kQ4_1:
-      return visit(BlockQ4_1{});
-    case TensorType::kQ5_0:
-      return visit(BlockQ5_0{});
-    case TensorType::kQ5_1:
-      return visit(BlockQ5_1{});
-    case TensorType::kQ8_0:
-      return visit(BlockQ8_0{});
-    case TensorType::kQ2_K:
-      return visit(BlockQ2K{});
-    case TensorType::kQ3_K:
-      return visit(BlockQ3K{});
-    case TensorType::kQ4_K:
-      return visit(BlockQ4K{});
-    case TensorType::kQ5_K:
-      return visit(BlockQ5K{});
-    case TensorType::kQ6_K:
-      return visit(BlockQ6K{});
-  }
-  assert(false && "a TensorType outside its enumeration");
-  __builtin_unreachable();
+  if constexpr (!kHasCodes<Block>)
+    return finite(b);
+  else if constexpr (requires { b.dmin; })
+    return finite(b.d) && finite(b.dmin);
+  else if constexpr (requires { b.m; })
+    return finite(b.d) && finite(b.m);
+  else if constexpr (requires { b.e; })
+    return b.e != 255;
+  else
+    return finite(b.d);
 }
 
 template <class Float>
@@ -123,8 +117,9 @@ void dequantise(TensorType type, std::span<const std::byte> row, std::span<Float
   with_block(type, [&](auto block) {
     for (size_t n = 0; n * block_weights < out.size(); ++n) {
       std::memcpy(&block, row.data() + n * sizeof(block), sizeof(block));
+      const auto weights = readable(block);
       for (size_t i = 0; i < block_weights; ++i) {
-        out[n * block_weights + i] = static_cast<Float>(weight(block, static_cast<int>(i)));
+        out[n * block_weights + i] = static_cast<Float>(weight(weights, static_cast<int>(i)));
       }
     }
   });

@@ -17,7 +17,7 @@ namespace {
 using Bytes = std::vector<std::byte>;
 
 constexpr std::string_view kAlignmentKey = "general.alignment";
-constexpr uint32_t kDefaultAlignment = 32;
+constexpr uint32_t kUnstatedAlignment = 32;
 
 void append_bytes(Bytes& out, const void* bytes, size_t n_bytes) {
   const size_t end = out.size();
@@ -125,7 +125,7 @@ void GgufWriter::copy_metadata(const GgufFile& from, std::span<const std::string
 
 std::vector<std::byte> GgufWriter::header(uint32_t alignment) const {
   assert(std::has_single_bit(alignment) && alignment >= 8);
-  const bool states_alignment = alignment != kDefaultAlignment;
+  const bool states_alignment = alignment != kUnstatedAlignment;
   Bytes out;
   append_bytes(out, "GGUF", 4);
   append(out, uint32_t{3});

@@ -7,7 +7,8 @@
 
 namespace warpchat {
 
-// Shapes as the engine writes them, rows first. Members are in the order of a pass.
+// Shapes as the engine writes them, rows first. Members are in the order of a pass; T{} where a layer's kinds have
+// none.
 template <class T>
 struct LayerMatrices {
   T q{};           // [n_heads * head_dim, hidden]
@@ -20,15 +21,30 @@ struct LayerMatrices {
                                           &LayerMatrices::down};
 };
 
+// Of a feed-forward network of experts, in place of gate, up and down. Each of the experts' tensors is n_experts
+// matrices, one after the other; the shared expert's are T{} where there is none.
+template <class T>
+struct ExpertMatrices {
+  T router{};                    // [n_experts, hidden]
+  T gate{}, up{};                // n_experts x [expert ffn, hidden]
+  T down{};                      // n_experts x [hidden, expert ffn]
+  T shared_gate{}, shared_up{};  // [shared ffn, hidden]
+  T shared_down{};               // [hidden, shared ffn]
+  static constexpr std::array kMembers = {
+      &ExpertMatrices::router,      &ExpertMatrices::gate,      &ExpertMatrices::up,         &ExpertMatrices::down,
+      &ExpertMatrices::shared_gate, &ExpertMatrices::shared_up, &ExpertMatrices::shared_down};
+};
+
 // All of F32. Biases and norms of heads are of some architectures only; T{} where there are none.
 template <class T>
 struct LayerVectors {
   T attn_norm{}, ffn_norm{};       // [hidden]
   T q_bias{}, k_bias{}, v_bias{};  // [n_heads * head_dim], [n_kv_heads * head_dim] x2
   T q_norm{}, k_norm{};            // [head_dim]
-  static constexpr std::array kMembers = {&LayerVectors::attn_norm, &LayerVectors::ffn_norm, &LayerVectors::q_bias,
-                                          &LayerVectors::k_bias,    &LayerVectors::v_bias,   &LayerVectors::q_norm,
-                                          &LayerVectors::k_norm};
+  T shared_switch{};               // [hidden]: how much of the shared expert counts, as the sigmoid of its product
+  static constexpr std::array kMembers = {&LayerVectors::attn_norm, &LayerVectors::ffn_norm,     &LayerVectors::q_bias,
+                                          &LayerVectors::k_bias,    &LayerVectors::v_bias,       &LayerVectors::q_norm,
+                                          &LayerVectors::k_norm,    &LayerVectors::shared_switch};
 };
 
 // In a file, behind "blk.N.".
@@ -39,13 +55,22 @@ inline constexpr LayerMatrices<const char*> kMatrixNames = {.q = "attn_q.weight"
                                                             .gate = "ffn_gate.weight",
                                                             .up = "ffn_up.weight",
                                                             .down = "ffn_down.weight"};
+inline constexpr ExpertMatrices<const char*> kExpertNames = {.router = "ffn_gate_inp.weight",
+                                                             .gate = "ffn_gate_exps.weight",
+                                                             .up = "ffn_up_exps.weight",
+                                                             .down = "ffn_down_exps.weight",
+                                                             .shared_gate = "ffn_gate_shexp.weight",
+                                                             .shared_up = "ffn_up_shexp.weight",
+                                                             .shared_down = "ffn_down_shexp.weight"};
+inline constexpr ExpertMatrices<bool> kIsOfEachExpert = {.gate = true, .up = true, .down = true};
 inline constexpr LayerVectors<const char*> kVectorNames = {.attn_norm = "attn_norm.weight",
                                                            .ffn_norm = "ffn_norm.weight",
                                                            .q_bias = "attn_q.bias",
                                                            .k_bias = "attn_k.bias",
                                                            .v_bias = "attn_v.bias",
                                                            .q_norm = "attn_q_norm.weight",
-                                                           .k_norm = "attn_k_norm.weight"};
+                                                           .k_norm = "attn_k_norm.weight",
+                                                           .shared_switch = "ffn_gate_inp_shexp.weight"};
 
 // Of the matrices with x: the FFN's gate and up are one.
 template <class T>

@@ -16,16 +16,23 @@ struct ArchitectureTraits {
   Architecture architecture;
   RopePairing pairing;
   bool frequency_divisors;  // may carry the tensor rope_freqs.weight
+  struct {
+    bool has = false, has_shared = false, normalises = false;
+  } experts = {};
 };
 constexpr ArchitectureTraits kArchitectures[] = {
     {"llama", Architecture::kLlama, RopePairing::kInterleaved, true},
     {"qwen2", Architecture::kQwen2, RopePairing::kNeox, false},
     {"qwen3", Architecture::kQwen3, RopePairing::kNeox, false},
+    {"qwen3vl", Architecture::kQwen3, RopePairing::kNeox, false},  // of text all three axes of a position are equal
+    {"qwen2moe", Architecture::kQwen2, RopePairing::kNeox, false, {.has = true, .has_shared = true}},
+    {"qwen3moe", Architecture::kQwen3, RopePairing::kNeox, false, {.has = true, .normalises = true}},
+    {"qwen3vlmoe", Architecture::kQwen3, RopePairing::kNeox, false, {.has = true, .normalises = true}},
 };
 
 // Far above every real model, low enough that no product of two overflows 64 bits.
-constexpr uint64_t kMostLayers = 1024, kMostHeads = 65536, kLargestHead = 4096, kLargestSize = 1 << 24,
-                   kLongestContext = 1 << 30;
+constexpr uint64_t kMostLayers = 1024, kMostHeads = 65536, kLargestHead = 4096, kMostExperts = 65536,
+                   kLargestSize = 1 << 24, kLongestContext = 1 << 30;
 
 const ArchitectureTraits* find_architecture(std::string_view name) {
   const auto* found = std::find_if(std::begin(kArchitectures), std::end(kArchitectures),
@@ -39,7 +46,10 @@ const ArchitectureTraits& read_architecture(const GgufFile& file) {
     file.fail("key general.type is \"" + printable(type) + "\", expected \"model\": it is no model of its own");
   const std::string_view name = file.get_string("general.architecture");
   if (const ArchitectureTraits* found = find_architecture(name)) return *found;
-  file.fail("architecture \"" + printable(name) + "\" is not supported; supported are llama, qwen2 and qwen3");
+  std::string supported;
+  for (const ArchitectureTraits& known : kArchitectures)
+    supported += (supported.empty() ? "" : ", ") + std::string(known.name);
+  file.fail("architecture \"" + printable(name) + "\" is not supported; supported are " + supported);
 }
 
 // The keys of one architecture: "block_count" is "qwen2.block_count".
@@ -88,15 +98,17 @@ class Keys {
   std::string prefix_;
 };
 
+constexpr uint64_t kSoftmaxGate = 1;  // of expert_gating_func
+
 // Keys that would change the mathematics: present with another value than the neutral one, they are refused by name.
-void refuse_variants(const GgufFile& file, const Keys& keys, uint32_t context_length) {
-  if (file.get_uint(keys.name("expert_count"), 0) > 0)
+void refuse_variants(const GgufFile& file, const Keys& keys, const ArchitectureTraits& traits) {
+  if (!traits.experts.has && file.get_uint(keys.name("expert_count"), 0) > 0)
     file.fail("key " + keys.name("expert_count") + " is " + grouped(file.get_uint(keys.name("expert_count"))) +
-              ": mixture-of-experts models are not supported");
-  const uint64_t window = file.get_uint(keys.name("attention.sliding_window"), 0);
-  if (window > 0 && window < context_length)
-    file.fail("key " + keys.name("attention.sliding_window") + " is " + grouped(window) +
-              ", below the context length of " + grouped(context_length) + ": sliding windows are not supported");
+              ": no experts are known of " + std::string(traits.name) + " models");
+  if (file.get_uint(keys.name("expert_group_count"), 1) > 1)
+    file.fail("key " + keys.name("expert_group_count") + " is not 1: experts in groups are not supported");
+  if (file.get_uint(keys.name("expert_gating_func"), kSoftmaxGate) != kSoftmaxGate)
+    file.fail("key " + keys.name("expert_gating_func") + " is not 1: only a softmax over the experts is supported");
   if (!file.get_bool(keys.name("attention.causal"), true))
     file.fail("key " + keys.name("attention.causal") + " is false: only causal models can chat");
   for (const char* key :
@@ -149,15 +161,58 @@ void read_rope(const GgufFile& file, const Keys& keys, const ArchitectureTraits&
     file.fail("key " + keys.name("rope.dimension_count") + " is " + std::to_string(config.rope_dims) +
               ", expected an even number up to the head's " + std::to_string(config.head_dim));
   constexpr double kUsualBase = 10000, kLargestBase = 1e15;
-  config.rope_base = keys.real("rope.freq_base", 1, kLargestBase, kUsualBase);
   config.rope_pairing = traits.pairing;
-  config.rope_scaling = read_rope_scaling(file, traits.name, config.context_length);
+  Rope rope{};
+  rope.base = keys.real("rope.freq_base", 1, kLargestBase, kUsualBase);
+  rope.scaling = read_rope_scaling(file, traits.name, config.context_length);
   std::vector<float> divisors;
   if (traits.frequency_divisors) divisors = read_frequency_divisors(file, config.rope_dims);
-  config.rope_frequencies = rope_frequencies(config.rope_scaling, config.rope_base, config.rope_dims, divisors);
-  config.rope_magnitude = rope_magnitude(config.rope_scaling);
-  if (!divisors.empty() && config.rope_scaling.kind == RopeScaling::Kind::kNone)
-    config.rope_scaling.kind = RopeScaling::Kind::kLlama3;
+  rope.frequencies = rope_frequencies(rope.scaling, rope.base, config.rope_dims, divisors);
+  rope.magnitude = rope_magnitude(rope.scaling);
+  if (!divisors.empty() && rope.scaling.kind == RopeScaling::Kind::kNone)
+    rope.scaling.kind = RopeScaling::Kind::kLlama3;
+  config.ropes = {std::move(rope)};
+}
+
+// Where a size is missing, it follows from the dense one that old files state.
+ExpertsConfig read_experts(const GgufFile& file, const Keys& keys, const ModelConfig& config,
+                           const ArchitectureTraits& traits) {
+  ExpertsConfig experts;
+  experts.n = keys.count("expert_count", kMostExperts);
+  experts.n_used = keys.uniform_count("expert_used_count", kMostExperts, config.n_layers);
+  if (experts.n_used > experts.n)
+    file.fail("key " + keys.name("expert_used_count") + " is " + std::to_string(experts.n_used) + ", of " +
+              counted(experts.n, "expert"));
+  const bool states_size = keys.has("expert_feed_forward_length");
+  const uint32_t dense = !states_size || (traits.experts.has_shared && !keys.has("expert_shared_feed_forward_length"))
+                             ? keys.uniform_count("feed_forward_length", kLargestSize, config.n_layers)
+                             : 0;
+  experts.ffn =
+      states_size ? keys.count("expert_feed_forward_length", kLargestSize) : std::max(1u, dense / experts.n_used);
+  if (traits.experts.has_shared)
+    experts.shared_ffn = keys.count("expert_shared_feed_forward_length", kLargestSize, dense);
+  experts.normalises = traits.experts.normalises;
+  constexpr double kLargestScale = 1e6;
+  experts.scale = static_cast<float>(keys.real("expert_weights_scale", 0, kLargestScale, 1));
+  return experts;
+}
+
+// All alike in the architectures of today. A window that no position lies outside of is none.
+void read_layers(const GgufFile& file, const Keys& keys, ModelConfig& config) {
+  LayerConfig layer;
+  if (config.experts.n > 0) layer.ffn = Ffn::kExperts;
+  const uint64_t window = file.get_uint(keys.name("attention.sliding_window"), 0);
+  if (window < config.context_length) layer.window = static_cast<uint32_t>(window);
+  config.layers.assign(config.n_layers, layer);
+}
+
+// Of what a layer may be, what no kernel computes.
+void refuse_layers(const GgufFile& file, const Keys& keys, const ModelConfig& config) {
+  for (const LayerConfig& layer : config.layers)
+    if (layer.window > 0)
+      file.fail("key " + keys.name("attention.sliding_window") + " is " + grouped(layer.window) +
+                ", below the context length of " + grouped(config.context_length) +
+                ": sliding windows are not supported");
 }
 
 uint32_t read_n_vocab(const GgufFile& file, const Keys& keys) {
@@ -188,8 +243,14 @@ ModelConfig read_model_config(const GgufFile& file) {
   config.n_layers = keys.count("block_count", kMostLayers);
   config.context_length = keys.count("context_length", kLongestContext);
   config.hidden = keys.count("embedding_length", kLargestSize);
-  config.ffn = keys.uniform_count("feed_forward_length", kLargestSize, config.n_layers);
-  refuse_variants(file, keys, config.context_length);
+  refuse_variants(file, keys, traits);
+  if (traits.experts.has) {
+    config.experts = read_experts(file, keys, config, traits);
+  } else {
+    config.ffn = keys.uniform_count("feed_forward_length", kLargestSize, config.n_layers);
+  }
+  read_layers(file, keys, config);
+  refuse_layers(file, keys, config);
   read_heads(file, keys, config);
   file.get_float(keys.name("attention.layer_norm_rms_epsilon"));  // has no default
   config.rms_eps = static_cast<float>(keys.real("attention.layer_norm_rms_epsilon", 0, 1, 0));

@@ -1,4 +1,4 @@
-// The hyper-parameters and tensors of a decoder, read from a GGUF file: architectures llama, qwen2 and qwen3.
+// The hyper-parameters and tensors of a decoder, read from a GGUF file of one of the known architectures.
 // Everything is checked here, so that the engine may trust shapes, types and values.
 #pragma once
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace warpchat {
 
-enum class Architecture { kLlama, kQwen2, kQwen3 };
-enum class RopePairing { kInterleaved, kNeox };  // pairs (2i, 2i+1), or (i, i + rope_dims/2)
+enum class Architecture { kLlama, kQwen2, kQwen3 };  // of the attention; a qwen3moe and a qwen3vl are a kQwen3
+enum class RopePairing { kInterleaved, kNeox };      // pairs (2i, 2i+1), or (i, i + rope_dims/2)
 
 struct RopeScaling {
   enum class Kind { kNone, kLinear, kYarn, kLlama3 } kind = Kind::kNone;  // kLlama3: per-frequency factors tensor
@@ -23,31 +23,65 @@ struct RopeScaling {
   double extrapolation = 1.0;  // YaRN ext_factor
 };
 
+// The rotation of queries and keys by their positions.
+struct Rope {
+  double base;
+  RopeScaling scaling;
+  std::vector<double> frequencies;  // [rope_dims / 2] radians per position, with all scaling applied
+  double magnitude = 1;             // factor on cos and sin (YaRN's attention factor, else 1)
+};
+
+// A layer is a mixer of positions and a feed-forward network, each of a kind.
+enum class Mixer : uint8_t { kAttention };
+enum class Ffn : uint8_t { kDense, kExperts };  // of SwiGLU: one, or some of many
+
+// A router gives each expert a score. The best n_used of a token, of equal ones the first, compute it; their weights
+// are the softmax over all scores.
+struct ExpertsConfig {
+  uint32_t n = 0, n_used = 0;
+  uint32_t ffn = 0;         // of one
+  uint32_t shared_ffn = 0;  // of the expert that every token goes through; 0: none
+  bool normalises = false;  // the weights of those used are divided by their sum
+  float scale = 1;          // of the weights
+};
+
+struct LayerConfig {
+  Mixer mixer = Mixer::kAttention;
+  Ffn ffn = Ffn::kDense;
+  uint32_t window = 0;  // of attention: the positions that a query sees, its own the last; 0: all up to its own
+  uint32_t rope = 0;    // of attention: which of ModelConfig's
+};
+
 struct ModelConfig {
   Architecture architecture;
   std::string name;  // general.name, or empty
-  uint32_t n_layers, hidden, ffn, n_heads, n_kv_heads, head_dim, n_vocab, context_length;
+  uint32_t n_layers, hidden, n_heads, n_kv_heads, head_dim, n_vocab, context_length;
+  uint32_t ffn;        // of dense layers; 0: there are none
   uint32_t rope_dims;  // rotated dimensions of a head, even, <= head_dim
   float rms_eps;
-  double rope_base;
   RopePairing rope_pairing;
-  RopeScaling rope_scaling;
-  bool tied_output;                      // the output matrix is the embedding
-  std::vector<double> rope_frequencies;  // [rope_dims / 2] radians per position, with all scaling applied
-  double rope_magnitude;                 // factor on cos and sin (YaRN's attention factor, else 1)
+  bool tied_output;                 // the output matrix is the embedding
+  std::vector<Rope> ropes;          // each once: layers of one rotation share what is made of it
+  std::vector<LayerConfig> layers;  // [n_layers]
+  ExpertsConfig experts;            // of the layers that have some
 };
 
 struct MatrixShape {
   uint32_t rows, k;
 };
 LayerMatrices<MatrixShape> matrix_shapes(const ModelConfig& config);
+ExpertMatrices<MatrixShape> expert_shapes(const ModelConfig& config);  // of one expert
 LayerVectors<uint32_t> vector_sizes(const ModelConfig& config);
-LayerVectors<bool> vectors_of(Architecture architecture);  // that it has for certain
+LayerVectors<bool> vectors_of(Architecture architecture);  // that it has for certain, with dense layers
 
 struct LayerTensors {
   LayerMatrices<const TensorInfo*> matrices;
   LayerVectors<const TensorInfo*> vectors;
+  ExpertMatrices<const TensorInfo*> experts;
 };
+
+// One of the matrices of an experts' tensor.
+TensorInfo expert_of(const TensorInfo& tensor, uint32_t index);
 
 struct ModelTensors {
   const TensorInfo* token_embd;   // [n_vocab, hidden]

@@ -1,5 +1,6 @@
 // The tensors of a decoder: every one that the architecture has, in its shape, and none besides.
 #include <algorithm>
+#include <cassert>
 #include <set>
 
 #include "models/message.h"
@@ -27,16 +28,17 @@ class Directory {
  public:
   explicit Directory(const GgufFile& file) : file_(file) {}
 
-  const TensorInfo* matrix(const std::string& name, uint64_t rows, uint64_t k) {
+  // n > 1: so many, one after the other.
+  const TensorInfo* matrix(const std::string& name, uint64_t rows, uint64_t k, uint64_t n = 1) {
     const TensorInfo& tensor = file_.tensor(name);
-    check_shape(tensor, rows, k);
+    check_shape(tensor, n, rows, k);
     return note(tensor);
   }
 
   // F32, [n].
   const TensorInfo* vector(const std::string& name, uint64_t n) {
     const TensorInfo& tensor = file_.tensor(name);
-    check_shape(tensor, 1, n);
+    check_shape(tensor, 1, 1, n);
     if (tensor.type != TensorType::kF32)
       file_.fail("tensor " + name + " has type " + std::string(traits(tensor.type).name) + ", expected F32");
     return note(tensor);
@@ -60,9 +62,11 @@ class Directory {
   // Tables of rotations that old converters wrote and no program reads.
   static bool is_obsolete(const std::string& name) { return name.find(".attn_rot_embd") != std::string::npos; }
 
-  void check_shape(const TensorInfo& tensor, uint64_t rows, uint64_t k) const {
-    if (tensor.k() == k && tensor.rows() == rows && tensor.shape[1] == rows) return;
-    const std::vector<uint64_t> expected = rows == 1 ? std::vector{k} : std::vector{rows, k};
+  void check_shape(const TensorInfo& tensor, uint64_t n, uint64_t rows, uint64_t k) const {
+    if (tensor.k() == k && tensor.rows() == n * rows && tensor.shape[1] == rows && tensor.shape[2] == n) return;
+    const std::vector<uint64_t> expected = n > 1      ? std::vector{n, rows, k}
+                                           : rows > 1 ? std::vector{rows, k}
+                                                      : std::vector{k};
     file_.fail("tensor " + tensor.name + " has shape " + shape_text(shape_of(tensor)) + ", expected " +
                shape_text(expected));
   }
@@ -78,19 +82,44 @@ LayerVectors<bool> vectors_of(const Directory& directory, const ModelConfig& con
   if (directory.has(block + kVectorNames.q_bias) || directory.has(block + kVectorNames.k_bias) ||
       directory.has(block + kVectorNames.v_bias))
     has.q_bias = has.k_bias = has.v_bias = true;
+  has.shared_switch = config.experts.shared_ffn > 0;
   return has;
 }
 
-LayerTensors read_layer(Directory& directory, const ModelConfig& config, const std::string& block) {
+// A router's scores decide which experts compute a token: its weights are as exact as they were trained.
+bool is_exact(TensorType type) {
+  return type == TensorType::kF32 || type == TensorType::kF16 || type == TensorType::kBF16;
+}
+
+ExpertMatrices<const TensorInfo*> read_experts(Directory& directory, const GgufFile& file, const ModelConfig& config,
+                                               const std::string& block) {
+  ExpertMatrices<const TensorInfo*> experts;
+  for_each(
+      [&](const TensorInfo*& tensor, const char* name, const MatrixShape& shape, bool is_many) {
+        if (shape.rows > 0 && shape.k > 0)
+          tensor = directory.matrix(block + name, shape.rows, shape.k, is_many ? config.experts.n : 1);
+      },
+      experts, kExpertNames, expert_shapes(config), kIsOfEachExpert);
+  if (!is_exact(experts.router->type))
+    file.fail("tensor " + experts.router->name + " has type " + std::string(traits(experts.router->type).name) +
+              ", expected F32, F16 or BF16");
+  return experts;
+}
+
+LayerTensors read_layer(Directory& directory, const GgufFile& file, const ModelConfig& config, const LayerConfig& kinds,
+                        const std::string& block) {
   LayerTensors layer;
   for_each(
       [&](const TensorInfo*& tensor, const char* name, uint64_t n, bool is_there) {
         if (is_there) tensor = directory.vector(block + name, n);
       },
       layer.vectors, kVectorNames, vector_sizes(config), vectors_of(directory, config, block));
-  for_each([&](const TensorInfo*& tensor, const char* name,
-               const MatrixShape& shape) { tensor = directory.matrix(block + name, shape.rows, shape.k); },
-           layer.matrices, kMatrixNames, matrix_shapes(config));
+  for_each(
+      [&](const TensorInfo*& tensor, const char* name, const MatrixShape& shape) {
+        if (shape.rows > 0 && shape.k > 0) tensor = directory.matrix(block + name, shape.rows, shape.k);
+      },
+      layer.matrices, kMatrixNames, matrix_shapes(config));
+  if (kinds.ffn == Ffn::kExperts) layer.experts = read_experts(directory, file, config, block);
   return layer;
 }
 
@@ -107,6 +136,27 @@ LayerMatrices<MatrixShape> matrix_shapes(const ModelConfig& c) {
           .down = {c.hidden, c.ffn}};
 }
 
+ExpertMatrices<MatrixShape> expert_shapes(const ModelConfig& c) {
+  const ExpertsConfig& e = c.experts;
+  return {.router = {e.n, c.hidden},
+          .gate = {e.ffn, c.hidden},
+          .up = {e.ffn, c.hidden},
+          .down = {c.hidden, e.ffn},
+          .shared_gate = {e.shared_ffn, c.hidden},
+          .shared_up = {e.shared_ffn, c.hidden},
+          .shared_down = {c.hidden, e.shared_ffn}};
+}
+
+TensorInfo expert_of(const TensorInfo& tensor, uint32_t index) {
+  assert(index < tensor.shape[2]);
+  TensorInfo one = tensor;
+  const size_t n_bytes = tensor.data.size() / tensor.shape[2];
+  one.shape[2] = 1;
+  one.n_dims = 2;
+  one.data = tensor.data.subspan(index * n_bytes, n_bytes);
+  return one;
+}
+
 LayerVectors<uint32_t> vector_sizes(const ModelConfig& c) {
   const uint32_t q = c.n_heads * c.head_dim, kv = c.n_kv_heads * c.head_dim;
   return {.attn_norm = c.hidden,
@@ -115,7 +165,8 @@ LayerVectors<uint32_t> vector_sizes(const ModelConfig& c) {
           .k_bias = kv,
           .v_bias = kv,
           .q_norm = c.head_dim,
-          .k_norm = c.head_dim};
+          .k_norm = c.head_dim,
+          .shared_switch = c.hidden};
 }
 
 LayerVectors<bool> vectors_of(Architecture architecture) {
@@ -138,7 +189,7 @@ ModelTensors find_model_tensors(const GgufFile& file, const ModelConfig& config)
       config.tied_output ? tensors.token_embd : directory.matrix("output.weight", config.n_vocab, config.hidden);
   if (config.architecture == Architecture::kLlama) directory.expect("rope_freqs.weight");  // read with the config
   for (uint32_t i = 0; i < config.n_layers; ++i)
-    tensors.layers.push_back(read_layer(directory, config, "blk." + std::to_string(i) + "."));
+    tensors.layers.push_back(read_layer(directory, file, config, config.layers[i], "blk." + std::to_string(i) + "."));
   directory.refuse_strays();
   return tensors;
 }

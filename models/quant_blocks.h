@@ -1,6 +1,6 @@
 // ggml's quantised blocks as they lie in a GGUF file. Field names are ggml's; w is the weight, q its stored integer.
-// All fields are little-endian and no struct needs more than 2-byte alignment. In every K format i is the weight's
-// index in its block of 256, and the sub-block's index is i / 16 or i / 32. Source: ggml, ggml-common.h.
+// All fields are little-endian and no struct needs more than 2-byte alignment. In a block of 256 i is the weight's
+// index, and the sub-block's index is i / 16 or i / 32. Source: ggml, ggml-common.h.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace warpchat {
 
 inline constexpr int kBlockWeights = 32;        // of the formats without K
-inline constexpr int kSuperBlockWeights = 256;  // of the K formats
+inline constexpr int kSuperBlockWeights = 256;  // of the K formats and IQ4_XS
 
 struct BlockQ4_0 {  // 32 weights; w = d * (q - 8)
   f16 d;
@@ -88,6 +88,91 @@ struct BlockQ6K {     // 256 weights in 16 sub-blocks of 16; w = d * scale * (q 
 static_assert(sizeof(BlockQ6K) == 210 && offsetof(BlockQ6K, qh) == 128 && offsetof(BlockQ6K, scales) == 192 &&
               offsetof(BlockQ6K, d) == 208);
 
+// The numbers that codes of four bits stand for: of IQ4_NL and IQ4_XS; of MXFP4, twice those of E2M1.
+inline constexpr int8_t kIQ4Values[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+inline constexpr int8_t kMXFP4Values[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
+
+struct BlockIQ4NL {  // 32 weights; w = d * kIQ4Values[q]
+  f16 d;
+  uint8_t qs[16];  // low nibbles are weights 0..15, high nibbles 16..31
+};
+static_assert(sizeof(BlockIQ4NL) == 18 && offsetof(BlockIQ4NL, qs) == 2);
+
+struct BlockIQ4XS {  // 256 weights in 8 sub-blocks of 32; w = d * (scale - 32) * kIQ4Values[q]
+  f16 d;
+  uint16_t scales_h;    // bits 4..5 of the sub-blocks' scales, from the lowest bits on
+  uint8_t scales_l[4];  // bits 0..3: the low nibble of byte s / 2 is of an even s
+  uint8_t qs[128];      // 16 bytes a sub-block: low nibbles are its weights 0..15, high nibbles 16..31
+};
+static_assert(sizeof(BlockIQ4XS) == 136 && offsetof(BlockIQ4XS, scales_h) == 2 && offsetof(BlockIQ4XS, scales_l) == 4 &&
+              offsetof(BlockIQ4XS, qs) == 8);
+
+struct BlockMXFP4 {  // 32 weights; w = 2^(e - 128) * kMXFP4Values[q]
+  uint8_t e;         // E8M0: 255 is no number
+  uint8_t qs[16];    // low nibbles are weights 0..15, high nibbles 16..31
+};
+static_assert(sizeof(BlockMXFP4) == 17 && offsetof(BlockMXFP4, qs) == 1);
+
+// IQ2 and IQ3: 256 weights as entries of a grid (models/grids.h), which are magnitudes of eight or four weights, and
+// signs. Which bits are what: models/grid_blocks.h.
+struct BlockIQ2XXS {  // w = d * (2 * scale + 1) / 8 * +-magnitude
+  f16 d;
+  uint8_t qs[64];  // 8 bytes per 32 weights: four entries' numbers; four times seven signs and a scale
+};
+static_assert(sizeof(BlockIQ2XXS) == 66 && offsetof(BlockIQ2XXS, qs) == 2);
+
+struct BlockIQ2XS {  // as IQ2_XXS, with a scale for 16 weights
+  f16 d;
+  uint16_t qs[32];    // one per 8 weights: 9 bits of an entry's number, seven signs
+  uint8_t scales[8];  // one nibble per 16 weights
+};
+static_assert(sizeof(BlockIQ2XS) == 74 && offsetof(BlockIQ2XS, qs) == 2 && offsetof(BlockIQ2XS, scales) == 66);
+
+struct BlockIQ2S {  // as IQ2_XS
+  f16 d;
+  uint8_t qs[32];     // bits 0..7 of an entry's number per 8 weights
+  uint8_t signs[32];  // a bit a weight
+  uint8_t qh[8];      // bits 8..9
+  uint8_t scales[8];  // one nibble per 16 weights
+};
+static_assert(sizeof(BlockIQ2S) == 82 && offsetof(BlockIQ2S, signs) == 34 && offsetof(BlockIQ2S, qh) == 66 &&
+              offsetof(BlockIQ2S, scales) == 74);
+
+struct BlockIQ3XXS {  // w = d * (2 * scale + 1) / 4 * +-magnitude
+  f16 d;
+  uint8_t qs[64];                // an entry's number per 4 weights
+  uint8_t signs_and_scales[32];  // 4 bytes per 32 weights, as in IQ2_XXS
+};
+static_assert(sizeof(BlockIQ3XXS) == 98 && offsetof(BlockIQ3XXS, signs_and_scales) == 66);
+
+struct BlockIQ3S {  // w = d * (2 * scale + 1) * +-magnitude
+  f16 d;
+  uint8_t qs[64];     // bits 0..7 of an entry's number per 4 weights
+  uint8_t qh[8];      // bit 8
+  uint8_t signs[32];  // a bit a weight
+  uint8_t scales[4];  // one nibble per 32 weights
+};
+static_assert(sizeof(BlockIQ3S) == 110 && offsetof(BlockIQ3S, qh) == 66 && offsetof(BlockIQ3S, signs) == 74 &&
+              offsetof(BlockIQ3S, scales) == 106);
+
+// Their weights without the grid; no file has such blocks. 256 weights in 16 sub-blocks of 16;
+// w = d * (2 * scale + 1) / divisor * values[q]
+template <const int8_t (&values)[16], int divisor>
+struct BlockExpanded {
+  static constexpr const int8_t* kValues = values;
+  static constexpr int kDivisor = divisor;
+  f16 d;
+  uint8_t scales[8];  // one nibble a sub-block, the low one of an even one
+  uint8_t qs[128];    // 16 bytes per 32 weights: low nibbles are weights 0..15, high nibbles 16..31
+};
+inline constexpr int8_t kIQ2Values[16] = {-43, -25, -8, 8, 25, 43, 43, 43, 43, 43, 43, 43, 43, 43, 43, 43};  // six
+inline constexpr int8_t kIQ3XXSValues[16] = {-62, -52, -44, -36, -28, -20, -12, -4, 4, 12, 20, 28, 36, 44, 52, 62};
+inline constexpr int8_t kIQ3SValues[16] = {-15, -13, -11, -9, -7, -5, -3, -1, 1, 3, 5, 7, 9, 11, 13, 15};
+using BlockIQ2Expanded = BlockExpanded<kIQ2Values, 8>;
+using BlockIQ3XXSExpanded = BlockExpanded<kIQ3XXSValues, 4>;
+using BlockIQ3SExpanded = BlockExpanded<kIQ3SValues, 1>;
+static_assert(sizeof(BlockIQ2Expanded) == 138 && offsetof(BlockIQ2Expanded, qs) == 10);
+
 struct ScaleMin {
   uint8_t scale, min;  // 0..63
 };
@@ -105,6 +190,12 @@ inline ScaleMin scale_and_min(const uint8_t (&scales)[12], int s) {
 // (low) and 8..15 (high); byte 8 + s % 4 holds the upper two bits, at bit 2 * (s / 4).
 inline uint8_t q3k_scale(const uint8_t (&scales)[12], int s) {
   const int low = scales[s % 8] >> (s / 8 * 4) & 15, high = scales[8 + s % 4] >> (s / 4 * 2) & 3;
+  return static_cast<uint8_t>(low | high << 4);
+}
+
+// The stored scale (0..63, 32 is zero) of sub-block s (0..7) of IQ4_XS.
+inline uint8_t iq4xs_scale(const BlockIQ4XS& b, int s) {
+  const int low = b.scales_l[s / 2] >> (s % 2 * 4) & 15, high = b.scales_h >> (2 * s) & 3;
   return static_cast<uint8_t>(low | high << 4);
 }
 

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "models/error.h"
+#include "models/grid_blocks.h"
 #include "models/message.h"
-#include "models/quant_blocks.h"
 #include "models/quantise_fit.h"
 
 namespace warpchat {
@@ -51,9 +51,8 @@ std::array<int, 32> integers(Weights x, float d, float offset, int low, int high
   return q;
 }
 
-template <class Block>
-void pack_nibbles(Block& b, const std::array<int, 32>& q) {
-  for (size_t i = 0; i < 16; ++i) b.qs[i] = static_cast<uint8_t>((q[i] & 15) | (q[i + 16] & 15) << 4);
+void pack_nibbles(uint8_t* qs, const std::array<int, 32>& q) {
+  for (size_t i = 0; i < 16; ++i) qs[i] = static_cast<uint8_t>((q[i] & 15) | (q[i + 16] & 15) << 4);
 }
 
 template <class Block>
@@ -69,27 +68,27 @@ void quantise(Weights x, BlockQ4_0& b) {
   b.d = stored(extreme_of(x) / -8);
   std::array<int, 32> q = integers(x, to_float(b.d), 0, -8, 7);
   for (int& v : q) v += 8;
-  pack_nibbles(b, q);
+  pack_nibbles(b.qs, q);
 }
 
 void quantise(Weights x, BlockQ5_0& b) {
   b.d = stored(extreme_of(x) / -16);
   std::array<int, 32> q = integers(x, to_float(b.d), 0, -16, 15);
   for (int& v : q) v += 16;
-  pack_nibbles(b, q), pack_fifth_bits(b, q);
+  pack_nibbles(b.qs, q), pack_fifth_bits(b, q);
 }
 
 void quantise(Weights x, BlockQ4_1& b) {
   const auto [least, most] = std::minmax_element(x.begin(), x.end());
   b.d = stored((*most - *least) / 15), b.m = stored(*least);
-  pack_nibbles(b, integers(x, to_float(b.d), to_float(b.m), 0, 15));
+  pack_nibbles(b.qs, integers(x, to_float(b.d), to_float(b.m), 0, 15));
 }
 
 void quantise(Weights x, BlockQ5_1& b) {
   const auto [least, most] = std::minmax_element(x.begin(), x.end());
   b.d = stored((*most - *least) / 31), b.m = stored(*least);
   const std::array<int, 32> q = integers(x, to_float(b.d), to_float(b.m), 0, 31);
-  pack_nibbles(b, q), pack_fifth_bits(b, q);
+  pack_nibbles(b.qs, q), pack_fifth_bits(b, q);
 }
 
 void quantise(Weights x, BlockQ8_0& b) {
@@ -226,6 +225,152 @@ void quantise(Weights x, BlockQ6K& b) {
   pack_nibble_runs(b.ql, parts.q, 64), pack_bit_pairs(b.qh, parts.q, 4);
 }
 
+// The indices of a block of 32 under w = d * values[q].
+std::array<int, 32> indices(Weights x, double d, const int8_t (&values)[16]) {
+  std::array<int, 32> q;
+  for (size_t i = 0; i < 32; ++i) q[i] = nearest_of(values, d == 0 ? 0 : x[i] / d);
+  return q;
+}
+
+void quantise(Weights x, BlockIQ4NL& b) {
+  b.d = stored(fit_scale(x, importance_of<32>(x), kIQ4Values));
+  pack_nibbles(b.qs, indices(x, to_float(b.d), kIQ4Values));
+}
+
+void quantise(Weights x, BlockIQ4XS& b) {
+  std::array<float, 8> fits;
+  for (int s = 0; s < 8; ++s) {
+    const Weights sub = x.subspan(s * 32, 32);
+    fits[s] = fit_scale(sub, importance_of<32>(sub), kIQ4Values);
+  }
+  b.d = stored(extreme_of(fits) / -32);
+  const float d = to_float(b.d);
+  for (int s = 0; s < 8; ++s) {
+    const int scale = nearest(fits[s] * inverse_of(d), -32, 31);
+    b.scales_l[s / 2] = static_cast<uint8_t>(b.scales_l[s / 2] | ((scale + 32) & 15) << (s % 2 * 4));
+    b.scales_h = static_cast<uint16_t>(b.scales_h | (scale + 32) >> 4 << (2 * s));
+    pack_nibbles(b.qs + s * 16, indices(x.subspan(s * 32, 32), d * static_cast<float>(scale), kIQ4Values));
+  }
+}
+
+// The largest weight is 8 to 16 times the scale, where 12 is the last value, or half as much: whatever errs less.
+void quantise(Weights x, BlockMXFP4& b) {
+  const float extreme = std::fabs(extreme_of(x));
+  const int least = extreme == 0 ? 0 : std::clamp(std::ilogb(extreme) - 3 + 128, 0, 253);
+  double least_error = INFINITY;
+  for (int e : {least, least + 1}) {
+    const double d = std::ldexp(1.0, e - 128);
+    const std::array<int, 32> q = indices(x, d, kMXFP4Values);
+    double error = 0;
+    for (size_t i = 0; i < 32; ++i) error += std::pow(d * kMXFP4Values[q[i]] - x[i], 2);
+    if (error >= least_error) continue;
+    least_error = error, b.e = static_cast<uint8_t>(e);
+    pack_nibbles(b.qs, q);
+  }
+}
+
+// A scale 2 * s + 1, in units of d / divisor, under which the weight of largest magnitude becomes `largest`.
+struct OddScale {
+  double unit;  // d / divisor
+  int fitting(Weights x, int largest) const {
+    return nearest(static_cast<float>(unit == 0 ? 0 : (std::fabs(extreme_of(x)) / (unit * largest) - 1) / 2), 0, 15);
+  }
+  double of(int s) const { return unit * (2 * s + 1); }
+};
+
+template <const int8_t (&values)[16], int divisor>
+void quantise(Weights x, BlockExpanded<values, divisor>& b) {
+  constexpr int kLargest = -values[0];
+  b.d = stored(std::fabs(extreme_of(x)) * divisor / (kLargest * 31));
+  const OddScale scale{double{to_float(b.d)} / divisor};
+  for (size_t sub = 0; sub < 16; ++sub) {
+    const int s = scale.fitting(x.subspan(sub * 16, 16), kLargest);
+    b.scales[sub / 2] = static_cast<uint8_t>(b.scales[sub / 2] | s << (sub % 2 * 4));
+    for (size_t i = 0; i < 16; ++i) {
+      const int code = nearest_of(values, scale.unit == 0 ? 0 : x[sub * 16 + i] / scale.of(s));
+      uint8_t& byte = b.qs[sub / 2 * 16 + i];
+      byte = static_cast<uint8_t>(byte | code << (sub % 2 * 4));
+    }
+  }
+}
+
+struct NearestEntry {
+  uint32_t index;
+  float error;  // square, of scale * magnitudes
+};
+template <class Block>
+NearestEntry nearest_entry(Weights x, double scale) {
+  using Fields = GridFields<Block>;
+  const int8_t* magnitudes = Fields::Expanded::kValues + expanded_code<Block>(0, false);
+  float distances[Fields::kGroup][8];  // of each weight from each magnitude
+  for (size_t i = 0; i < x.size(); ++i)
+    for (int m = 0; m < 8; ++m)
+      distances[i][m] = static_cast<float>(std::pow(std::fabs(x[i]) - scale * magnitudes[m], 2));
+  NearestEntry best{0, INFINITY};
+  for (uint32_t index = 0; index < Fields::kGrid.size(); ++index) {
+    float error = 0;
+    for (size_t i = 0; i < x.size() && error < best.error; ++i)
+      error += distances[i][magnitude_of<Block>(Fields::kGrid[index], i)];
+    if (error < best.error) best = {index, error};
+  }
+  return best;
+}
+
+// The entries of a sub-block's groups under one scale.
+template <class Block>
+struct GridFit {
+  int s = 0;
+  float error = INFINITY;
+  std::array<uint32_t, GridFields<Block>::kScaled / GridFields<Block>::kGroup> entries = {};
+
+  GridFit() = default;
+  GridFit(Weights x, const OddScale& scale, int candidate) : s(candidate), error(0) {
+    constexpr size_t kGroup = GridFields<Block>::kGroup;
+    for (size_t group = 0; group < entries.size(); ++group) {
+      const NearestEntry found = nearest_entry<Block>(x.subspan(group * kGroup, kGroup), scale.of(s));
+      entries[group] = found.index, error += found.error;
+    }
+  }
+};
+
+// Signs of eight weights; where the eighth follows from the others, the smallest weight's gives way.
+uint32_t signs_of(Weights x, int n_signs) {
+  uint32_t signs = 0;
+  for (size_t i = 0; i < 8; ++i) signs |= (x[i] < 0 ? 1u : 0u) << i;
+  if (n_signs == 8) return signs;
+  const auto smallest = std::ranges::min_element(x, {}, [](float v) { return std::fabs(v); }) - x.begin();
+  if (std::popcount(signs) % 2 != 0) signs ^= 1u << smallest;
+  return signs & 127;
+}
+
+// Grids lack most combinations of magnitudes, the largest ones above all: scales under which a sub-block's largest
+// weight becomes one of the smaller magnitudes are tried, too.
+template <GridBlock Block>
+void quantise(Weights x, Block& b) {
+  using Fields = GridFields<Block>;
+  constexpr int kDivisor = Fields::Expanded::kDivisor, kLargest = -Fields::Expanded::kValues[0];
+  b.d = stored(std::fabs(extreme_of(x)) * kDivisor / (kLargest * 15));
+  const OddScale scale{double{to_float(b.d)} / kDivisor};
+  for (size_t sub = 0; sub < 256 / Fields::kScaled; ++sub) {
+    const Weights weights = x.subspan(sub * Fields::kScaled, Fields::kScaled);
+    const int least = scale.fitting(weights, kLargest);
+    GridFit<Block> best;
+    for (int s = least; s <= std::min(15, 2 * least + 1); ++s)
+      if (const GridFit<Block> fit(weights, scale, s); fit.error < best.error) best = fit;
+    write_bits(b, Fields::scale(sub), static_cast<uint32_t>(best.s));
+    for (size_t i = 0; i < best.entries.size(); ++i) {
+      const size_t group = sub * best.entries.size() + i;
+      const BlockBits low = Fields::index(group);
+      write_bits(b, low, best.entries[i] & ((1u << low.width) - 1));
+      write_bits(b, Fields::high(group), best.entries[i] >> low.width);
+    }
+  }
+  for (size_t eight = 0; eight < 32; ++eight) {
+    const BlockBits signs = Fields::signs(eight);
+    write_bits(b, signs, signs_of(x.subspan(8 * eight, 8), signs.width));
+  }
+}
+
 template <class Block>
 std::vector<std::byte> quantise_blocks(TensorType type, Weights x) {
   const size_t size = traits(type).block_weights;
@@ -255,35 +400,7 @@ void check(TensorType type, Weights x) {
 
 std::vector<std::byte> quantise_row(TensorType type, std::span<const float> weights) {
   check(type, weights);
-  switch (type) {
-    case TensorType::kF32:
-      return quantise_blocks<float>(type, weights);
-    case TensorType::kF16:
-      return quantise_blocks<f16>(type, weights);
-    case TensorType::kBF16:
-      return quantise_blocks<bf16>(type, weights);
-    case TensorType::kQ4_0:
-      return quantise_blocks<BlockQ4_0>(type, weights);
-    case TensorType::kQ4_1:
-      return quantise_blocks<BlockQ4_1>(type, weights);
-    case TensorType::kQ5_0:
-      return quantise_blocks<BlockQ5_0>(type, weights);
-    case TensorType::kQ5_1:
-      return quantise_blocks<BlockQ5_1>(type, weights);
-    case TensorType::kQ8_0:
-      return quantise_blocks<BlockQ8_0>(type, weights);
-    case TensorType::kQ2_K:
-      return quantise_blocks<BlockQ2K>(type, weights);
-    case TensorType::kQ3_K:
-      return quantise_blocks<BlockQ3K>(type, weights);
-    case TensorType::kQ4_K:
-      return quantise_blocks<BlockQ4K>(type, weights);
-    case TensorType::kQ5_K:
-      return quantise_blocks<BlockQ5K>(type, weights);
-    case TensorType::kQ6_K:
-      return quantise_blocks<BlockQ6K>(type, weights);
-  }
-  throw Error("cannot quantise to an unknown format");
+  return with_block(type, [&](auto block) { return quantise_blocks<decltype(block)>(type, weights); });
 }
 
 }  // namespace warpchat

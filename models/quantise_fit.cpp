@@ -41,20 +41,38 @@ float error_of(const Sums& s, AffineFit f) {
          2 * (f.min * s.x - f.scale * s.xq - f.scale * f.min * s.q);
 }
 
-}  // namespace
-
-float fit_scale(std::span<const float> x, std::span<const float> importance, int low, int high) {
+// integer(v): the integer for v = x / scale. The ladder: the extreme weight becomes `low`, or up to nine steps more or
+// less.
+template <class Integer>
+float search_scale(std::span<const float> x, std::span<const float> importance, float low, float step_size,
+                   Integer integer) {
   float extreme = 0;  // the signed value of largest magnitude
   for (float v : x)
     if (std::fabs(v) > std::fabs(extreme)) extreme = v;
   if (std::fabs(extreme) < kNegligible) return 0;
-  float best = extreme / static_cast<float>(low), best_gain = 0;
+  float best = extreme / low, best_gain = 0;
   for (int step = -9; step <= 9; ++step) {
-    const float inverse = (static_cast<float>(low) + 0.1f * static_cast<float>(step)) / extreme;
-    const Sums s = sums_of(x, importance, [&](float v) { return nearest(v * inverse, low, high); });
+    const float inverse = (low + step_size * static_cast<float>(step)) / extreme;
+    const Sums s = sums_of(x, importance, [&](float v) { return integer(v * inverse); });
     if (s.qq > 0 && s.xq * s.xq > best_gain * s.qq) best_gain = s.xq * s.xq / s.qq, best = s.xq / s.qq;
   }
   return best;
+}
+
+}  // namespace
+
+float fit_scale(std::span<const float> x, std::span<const float> importance, int low, int high) {
+  return search_scale(x, importance, static_cast<float>(low), 0.1f, [=](float v) { return nearest(v, low, high); });
+}
+
+float fit_scale(std::span<const float> x, std::span<const float> importance, const int8_t (&values)[16]) {
+  const float low = values[0];
+  return search_scale(x, importance, low, low / -80, [&](float v) { return values[nearest_of(values, v)]; });
+}
+
+int nearest_of(const int8_t (&values)[16], double v) {
+  const auto distance = [v](int8_t value) { return std::fabs(value - v); };
+  return static_cast<int>(std::ranges::min_element(values, {}, distance) - values);
 }
 
 AffineFit fit_affine(std::span<const float> x, std::span<const float> importance, int levels) {

@@ -2,6 +2,7 @@
 // for fixed integers, over a ladder of starting scales that assign the integers.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 namespace warpchat {
@@ -14,6 +15,9 @@ struct AffineFit {
 // 0; the returned scale may be negative, because the side of zero with one integer more serves the larger extreme.
 float fit_scale(std::span<const float> x, std::span<const float> importance, int low, int high);
 
+// The same for w = scale * one of sixteen values, the first of which is the least and the largest in magnitude.
+float fit_scale(std::span<const float> x, std::span<const float> importance, const int8_t (&values)[16]);
+
 // The same for w = scale * q - min with q in 0 .. levels.
 AffineFit fit_affine(std::span<const float> x, std::span<const float> importance, int levels);
 
@@ -23,5 +27,8 @@ inline int nearest(float v, int low, int high) {
   const float bounded = v > lowest ? (v < highest ? v : highest) : lowest;
   return static_cast<int>(bounded - lowest + 0.5f) + low;
 }
+
+// The index of the value nearest to v; of equal ones the first.
+int nearest_of(const int8_t (&values)[16], double v);
 
 }  // namespace warpchat

@@ -1,19 +1,11 @@
 #include "models/tensor_type.h"
 
-#include <algorithm>
-#include <cassert>
 #include <iterator>
+
+#include "models/block_types.h"
 
 namespace warpchat {
 namespace {
-
-constexpr TensorTypeTraits kSupported[] = {
-    {TensorType::kF32, "F32", 1, 4},       {TensorType::kF16, "F16", 1, 2},       {TensorType::kBF16, "BF16", 1, 2},
-    {TensorType::kQ4_0, "Q4_0", 32, 18},   {TensorType::kQ4_1, "Q4_1", 32, 20},   {TensorType::kQ5_0, "Q5_0", 32, 22},
-    {TensorType::kQ5_1, "Q5_1", 32, 24},   {TensorType::kQ8_0, "Q8_0", 32, 34},   {TensorType::kQ2_K, "Q2_K", 256, 84},
-    {TensorType::kQ3_K, "Q3_K", 256, 110}, {TensorType::kQ4_K, "Q4_K", 256, 144}, {TensorType::kQ5_K, "Q5_K", 256, 176},
-    {TensorType::kQ6_K, "Q6_K", 256, 210},
-};
 
 // Every number that ggml has given a meaning, so that a refusal can name what the file holds.
 constexpr std::string_view kGgmlNames[] = {
@@ -25,6 +17,21 @@ constexpr std::string_view kGgmlNames[] = {
 };
 static_assert(std::size(kGgmlNames) == 43);
 
+constexpr std::string_view kExpandedNames[] = {"IQ2_expanded", "IQ3_XXS_expanded", "IQ3_S_expanded"};
+
+constexpr std::string_view name_of(TensorType type) {
+  const auto number = static_cast<uint32_t>(type), first = static_cast<uint32_t>(TensorType::kIQ2Expanded);
+  return number < first ? kGgmlNames[number] : kExpandedNames[number - first];
+}
+
+constexpr auto kTraits = [](auto format) {
+  return TensorTypeTraits{format.kType, name_of(format.kType), format.kWeights,
+                          sizeof(typename decltype(format)::Block)};
+};
+constexpr auto kSupported = SupportedBlocks::table(kTraits);
+constexpr auto kRead = KernelBlocks::table(kTraits);
+constexpr auto kAll = AllBlocks::table(kTraits);
+
 }  // namespace
 
 std::optional<TensorTypeTraits> find_tensor_type(uint32_t number) {
@@ -33,14 +40,10 @@ std::optional<TensorTypeTraits> find_tensor_type(uint32_t number) {
   return std::nullopt;
 }
 
-const TensorTypeTraits& traits(TensorType type) {
-  const auto* entry = std::find_if(std::begin(kSupported), std::end(kSupported),
-                                   [&](const TensorTypeTraits& candidate) { return candidate.type == type; });
-  assert(entry != std::end(kSupported));
-  return *entry;
-}
+const TensorTypeTraits& traits(TensorType type) { return row_of(kAll, type); }
 
 std::span<const TensorTypeTraits> supported_tensor_types() { return kSupported; }
+std::span<const TensorTypeTraits> kernel_tensor_types() { return kRead; }
 
 std::string tensor_type_name(uint32_t number) {
   if (number < std::size(kGgmlNames)) return std::string(kGgmlNames[number]);

@@ -1,6 +1,8 @@
 // The storage formats of tensors, with the numbers the GGUF file format gives them.
 // Source: ggml's GGUF specification (docs/gguf.md) and the layout of ggml's quantised blocks.
 #pragma once
+#include <algorithm>
+#include <cassert>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -22,7 +24,19 @@ enum class TensorType : uint32_t {
   kQ4_K = 12,
   kQ5_K = 13,
   kQ6_K = 14,
+  kIQ2_XXS = 16,
+  kIQ2_XS = 17,
+  kIQ3_XXS = 18,
+  kIQ4_NL = 20,
+  kIQ3_S = 21,
+  kIQ2_S = 22,
+  kIQ4_XS = 23,
   kBF16 = 30,
+  kMXFP4 = 39,
+  // What kernels read (models/kernel_type.h) and no file has.
+  kIQ2Expanded = 0x10000,
+  kIQ3XXSExpanded,
+  kIQ3SExpanded,
 };
 
 struct TensorTypeTraits {
@@ -32,10 +46,19 @@ struct TensorTypeTraits {
   uint32_t block_bytes;    // bytes per block
 };
 
-// Traits of a supported type; nullopt for a number that no supported type has.
+// Traits of a type that files have; nullopt for a number that is none's.
 std::optional<TensorTypeTraits> find_tensor_type(uint32_t number);
-const TensorTypeTraits& traits(TensorType type);
-std::span<const TensorTypeTraits> supported_tensor_types();
+const TensorTypeTraits& traits(TensorType type);             // of any type
+std::span<const TensorTypeTraits> supported_tensor_types();  // that files have
+std::span<const TensorTypeTraits> kernel_tensor_types();     // that kernels read
+
+// The row of a table with a column `type`, which has one for every format.
+template <class Rows>
+const auto& row_of(const Rows& rows, TensorType type) {
+  const auto row = std::ranges::find_if(rows, [&](const auto& candidate) { return candidate.type == type; });
+  assert(row != std::ranges::end(rows));
+  return *row;
+}
 
 // ggml's name for a type number, supported or not ("IQ4_NL"); "number 99" where ggml has none.
 std::string tensor_type_name(uint32_t number);

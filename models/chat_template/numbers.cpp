@@ -5,13 +5,12 @@
 #include <limits>
 #include <string>
 
+#include "models/ascii.h"
 #include "models/chat_template/unicode.h"
 #include "models/chat_template/value.h"
 
 namespace warpchat::jinja {
 namespace {
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool is_decimal_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -24,11 +23,13 @@ bool take_sign(std::string_view& text) {
 
 // Without its underscores, each of which must stand between two alphanumerics.
 std::optional<std::string> without_underscores(std::string_view text) {
-  const auto is_alphanumeric = [](char c) { return is_decimal_digit(c) || (lower(c) >= 'a' && lower(c) <= 'z'); };
+  const auto is_alphanumeric = [](char c) {
+    return is_decimal_digit(c) || (lower_case(c) >= 'a' && lower_case(c) <= 'z');
+  };
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '_') {
-      out += lower(text[i]);
+      out += lower_case(text[i]);
     } else if (i == 0 || i + 1 == text.size() || !is_alphanumeric(text[i - 1]) || !is_alphanumeric(text[i + 1])) {
       return std::nullopt;
     }

@@ -17,6 +17,9 @@ const std::string kLetter =
     "\\p{L}\\x{1123F}-\\x{11240}\\x{11F02}\\x{11F04}-\\x{11F10}\\x{11F12}-\\x{11F33}\\x{1342F}\\x{13441}-\\x{13446}"
     "\\x{1B132}\\x{1B155}\\x{1DF25}-\\x{1DF2A}\\x{1E030}-\\x{1E06D}\\x{1E4D0}-\\x{1E4EB}\\x{2B739}"
     "\\x{2EBF0}-\\x{2EE5D}\\x{31350}-\\x{323AF}";
+const std::string kMark =
+    "\\p{M}\\x{CF3}\\x{ECE}\\x{10EFD}-\\x{10EFF}\\x{11241}\\x{11F00}-\\x{11F01}\\x{11F03}\\x{11F34}-\\x{11F3A}"
+    "\\x{11F3E}-\\x{11F42}\\x{13440}\\x{13447}-\\x{13455}\\x{1E08F}\\x{1E4EC}-\\x{1E4EF}";
 const std::string kNumber = "\\p{N}\\x{11F50}-\\x{11F59}\\x{1D2C0}-\\x{1D2D3}\\x{1E4F0}-\\x{1E4F9}";
 const std::string kPunctuation = "\\p{P}\\x{11B00}-\\x{11B09}\\x{11F43}-\\x{11F4F}";
 const std::string kSpace =
@@ -28,9 +31,10 @@ const std::string kSpaces = "[" + kSpace + "]+(?![^" + kSpace + "])|[" + kSpace 
 const std::string kGpt2Words = "'s|'t|'re|'ve|'m|'ll|'d| ?[" + kLetter + "]+| ?[" + kNumber + "]+| ?[^" + kSpace +
                                kLetter + kNumber + "]+|" + kSpaces;
 
-std::string llama3_words(const std::string& digits) {
-  return "'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD]|[^\\r\\n" + kLetter + kNumber + "]?[" + kLetter +
-         "]+|[" + kNumber + "]" + digits + "| ?[^" + kSpace + kLetter + kNumber + "]+[\\r\\n]*|[" + kSpace +
+// letters: what a word is made of.
+std::string llama3_words(const std::string& digits, const std::string& letters = kLetter) {
+  return "'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD]|[^\\r\\n" + kLetter + kNumber + "]?[" + letters +
+         "]+|[" + kNumber + "]" + digits + "| ?[^" + kSpace + letters + kNumber + "]+[\\r\\n]*|[" + kSpace +
          "]*[\\r\\n]+|" + kSpaces;
 }
 
@@ -38,6 +42,7 @@ using Patterns = std::vector<std::string>;
 Patterns gpt2() { return {kGpt2Words}; }
 Patterns smollm() { return {"[" + kNumber + "]", kGpt2Words}; }
 Patterns qwen2() { return {llama3_words("")}; }
+Patterns qwen35() { return {llama3_words("", kLetter + kMark)}; }
 Patterns llama3() { return {llama3_words("{1,3}")}; }
 Patterns unnamed() { return {"[" + kPunctuation + "$+<=>^~|]+", kGpt2Words, "[" + kNumber + "]+", "[0-9][0-9][0-9]"}; }
 
@@ -46,6 +51,7 @@ constexpr PreTokenizer kPreTokenizers[] = {
     {"gpt-2", gpt2, false, false},
     {"smollm", smollm, false, false},
     {"qwen2", qwen2, false, false},
+    {"qwen35", qwen35, false, false},  // and later ones
     {"deepseek-r1-qwen", qwen2, false, false},
     {"llama-bpe", llama3, true, true},
     {"llama3", llama3, true, true},  // older names of llama-bpe

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "models/ascii.h"
 #include "models/message.h"
 
 namespace warpchat {
@@ -11,7 +12,7 @@ namespace {
 constexpr std::string_view kTokens = "tokenizer.ggml.tokens";
 constexpr std::string_view kScores = "tokenizer.ggml.scores";
 constexpr std::string_view kTypes = "tokenizer.ggml.token_type";
-constexpr uint64_t kMaxTextBytes = uint64_t{1} << 30;  // of all tokens together; real vocabularies have a few MB
+constexpr uint64_t kMaxVocabularyBytes = uint64_t{1} << 30;  // of all tokens together; real vocabularies have a few MB
 
 // Texts that are structure in every vocabulary that has them, whatever type the file gives them.
 constexpr std::string_view kControlTexts[] = {
@@ -82,8 +83,8 @@ void Vocabulary::read_texts(const GgufFile& file) {
     } else {
       texts_ += tokens[id];
     }
-    if (texts_.size() > kMaxTextBytes)
-      file.fail("the texts of key " + std::string(kTokens) + " have more than " + counted(kMaxTextBytes, "byte"));
+    if (texts_.size() > kMaxVocabularyBytes)
+      file.fail("the texts of key " + std::string(kTokens) + " have more than " + counted(kMaxVocabularyBytes, "byte"));
   }
   starts_.push_back(static_cast<uint32_t>(texts_.size()));
   for (Token id = 0; static_cast<size_t>(id) < tokens.size(); ++id) {
@@ -144,8 +145,7 @@ void Vocabulary::add_end(Token token) {
 // Phi-3's tokeniser drops the white space after its special tokens. GGUF has no key for that; llama.cpp goes by the
 // model's name, and so do files that were made for it.
 void Vocabulary::read_strip(const GgufFile& file) {
-  std::string name(file.get_string("general.name", ""));
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string name = lower_case(file.get_string("general.name", ""));
   if (name.find("phi-3") == std::string::npos && name.find("phi3") == std::string::npos) return;
   for (uint8_t& kind : kinds_)
     if (kind & kSpecialKinds) kind |= kStripsRight;

@@ -1,0 +1,154 @@
+// Where the IQ2 and IQ3 formats keep what, and the blocks of four-bit codes that they are expanded to before a kernel
+// reads them: the same weights to the bit, in 4.3 bits each.
+#pragma once
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+#include "models/block_types.h"
+#include "models/grids.h"
+
+namespace warpchat {
+
+// Bits of a block, whose bytes are one little-endian number.
+struct BlockBits {
+  size_t at;
+  int width;  // 0 where the format has none, 9 at most
+};
+
+template <class Block>
+uint32_t read_bits(const Block& block, BlockBits bits) {
+  const size_t first = std::min(bits.at / 8, sizeof(Block) - 4);
+  uint32_t word;
+  std::memcpy(&word, reinterpret_cast<const std::byte*>(&block) + first, sizeof word);
+  return word >> (bits.at - 8 * first) & ((1u << bits.width) - 1);
+}
+
+// Into a block whose bits there are 0 so far.
+template <class Block>
+void write_bits(Block& block, BlockBits bits, uint32_t value) {
+  const size_t first = std::min(bits.at / 8, sizeof(Block) - 4);
+  auto* bytes = reinterpret_cast<std::byte*>(&block) + first;
+  uint32_t word;
+  std::memcpy(&word, bytes, sizeof word);
+  word |= value << (bits.at - 8 * first);
+  std::memcpy(bytes, &word, sizeof word);
+}
+
+// kGroup weights are an entry of the grid, kScaled have one scale. index, high: the entry's number, its low and its
+// high bits, by group; signs: of eight weights, the lowest bit of the first one; scale: by sub-block. Where there are
+// seven signs, the eighth makes the number of negative ones even.
+template <class Block>
+struct GridFields;
+
+template <>
+struct GridFields<BlockIQ2XXS> {
+  using Expanded = BlockIQ2Expanded;
+  static constexpr std::span<const uint16_t> kGrid = kIQ2XXSGrid;
+  static constexpr int kGroup = 8, kScaled = 32;
+  static constexpr BlockBits index(size_t group) { return {16 + group / 4 * 64 + group % 4 * 8, 8}; }
+  static constexpr BlockBits high(size_t) { return {}; }
+  static constexpr BlockBits signs(size_t eight) { return {16 + eight / 4 * 64 + 32 + eight % 4 * 7, 7}; }
+  static constexpr BlockBits scale(size_t sub) { return {16 + sub * 64 + 60, 4}; }
+};
+
+template <>
+struct GridFields<BlockIQ2XS> {
+  using Expanded = BlockIQ2Expanded;
+  static constexpr std::span<const uint16_t> kGrid = kIQ2XSGrid;
+  static constexpr int kGroup = 8, kScaled = 16;
+  static constexpr BlockBits index(size_t group) { return {16 + group * 16, 9}; }
+  static constexpr BlockBits high(size_t) { return {}; }
+  static constexpr BlockBits signs(size_t eight) { return {16 + eight * 16 + 9, 7}; }
+  static constexpr BlockBits scale(size_t sub) { return {8 * offsetof(BlockIQ2XS, scales) + sub * 4, 4}; }
+};
+
+template <>
+struct GridFields<BlockIQ2S> {
+  using Expanded = BlockIQ2Expanded;
+  static constexpr std::span<const uint16_t> kGrid = kIQ2SGrid;
+  static constexpr int kGroup = 8, kScaled = 16;
+  static constexpr BlockBits index(size_t group) { return {8 * offsetof(BlockIQ2S, qs) + group * 8, 8}; }
+  static constexpr BlockBits high(size_t group) { return {8 * offsetof(BlockIQ2S, qh) + group * 2, 2}; }
+  static constexpr BlockBits signs(size_t eight) { return {8 * offsetof(BlockIQ2S, signs) + eight * 8, 8}; }
+  static constexpr BlockBits scale(size_t sub) { return {8 * offsetof(BlockIQ2S, scales) + sub * 4, 4}; }
+};
+
+template <>
+struct GridFields<BlockIQ3XXS> {
+  using Expanded = BlockIQ3XXSExpanded;
+  static constexpr std::span<const uint16_t> kGrid = kIQ3XXSGrid;
+  static constexpr int kGroup = 4, kScaled = 32;
+  static constexpr size_t kSigns = 8 * offsetof(BlockIQ3XXS, signs_and_scales);
+  static constexpr BlockBits index(size_t group) { return {8 * offsetof(BlockIQ3XXS, qs) + group * 8, 8}; }
+  static constexpr BlockBits high(size_t) { return {}; }
+  static constexpr BlockBits signs(size_t eight) { return {kSigns + eight / 4 * 32 + eight % 4 * 7, 7}; }
+  static constexpr BlockBits scale(size_t sub) { return {kSigns + sub * 32 + 28, 4}; }
+};
+
+template <>
+struct GridFields<BlockIQ3S> {
+  using Expanded = BlockIQ3SExpanded;
+  static constexpr std::span<const uint16_t> kGrid = kIQ3SGrid;
+  static constexpr int kGroup = 4, kScaled = 32;
+  static constexpr BlockBits index(size_t group) { return {8 * offsetof(BlockIQ3S, qs) + group * 8, 8}; }
+  static constexpr BlockBits high(size_t group) { return {8 * offsetof(BlockIQ3S, qh) + group, 1}; }
+  static constexpr BlockBits signs(size_t eight) { return {8 * offsetof(BlockIQ3S, signs) + eight * 8, 8}; }
+  static constexpr BlockBits scale(size_t sub) { return {8 * offsetof(BlockIQ3S, scales) + sub * 4, 4}; }
+};
+
+template <class Block>
+concept GridBlock = requires {
+  typename GridFields<Block>::Expanded;
+};
+
+// The magnitude of weight i (of kGroup) in an entry: its place in the order of the magnitudes.
+template <GridBlock Block>
+constexpr int magnitude_of(uint16_t entry, size_t i) {
+  constexpr int kBits = 16 / GridFields<Block>::kGroup;
+  return entry >> (kBits * static_cast<int>(i)) & ((1 << kBits) - 1);
+}
+
+// The code of a weight in an expanded block: the values lie in order, those of both signs side by side.
+template <GridBlock Block>
+constexpr int expanded_code(int magnitude, bool is_negative) {
+  constexpr int kMagnitudes = GridFields<Block>::kGroup == 8 ? 3 : 8;
+  return is_negative ? kMagnitudes - 1 - magnitude : kMagnitudes + magnitude;
+}
+
+// The expanded codes of the weights 8 * eight and after it.
+template <GridBlock Block>
+void read_codes(const Block& block, size_t eight, uint8_t (&codes)[8]) {
+  using Fields = GridFields<Block>;
+  const BlockBits sign_bits = Fields::signs(eight);
+  uint32_t signs = read_bits(block, sign_bits);
+  if (sign_bits.width == 7) signs |= static_cast<uint32_t>(std::popcount(signs) & 1) << 7;
+  for (size_t first = 0; first < 8; first += Fields::kGroup) {
+    const size_t group = (8 * eight + first) / Fields::kGroup;
+    const uint32_t high = read_bits(block, Fields::high(group)) << Fields::index(group).width;
+    const uint16_t entry = Fields::kGrid[read_bits(block, Fields::index(group)) | high];
+    for (size_t i = 0; i < Fields::kGroup; ++i) {
+      const bool is_negative = signs >> (first + i) & 1;
+      codes[first + i] = static_cast<uint8_t>(expanded_code<Block>(magnitude_of<Block>(entry, i), is_negative));
+    }
+  }
+}
+
+template <GridBlock Block>
+typename GridFields<Block>::Expanded expanded(const Block& block) {
+  typename GridFields<Block>::Expanded out = {};
+  out.d = block.d;
+  for (size_t eight = 0; eight < 32; ++eight) {
+    uint8_t codes[8];
+    read_codes(block, eight, codes);
+    uint8_t* to = out.qs + eight / 4 * 16 + eight % 2 * 8;
+    for (int i = 0; i < 8; ++i) to[i] = static_cast<uint8_t>(to[i] | codes[i] << (eight / 2 % 2 * 4));
+  }
+  for (size_t sub = 0; sub < 16; ++sub) {
+    const uint32_t scale = read_bits(block, GridFields<Block>::scale(sub * 16 / GridFields<Block>::kScaled));
+    out.scales[sub / 2] = static_cast<uint8_t>(out.scales[sub / 2] | scale << (sub % 2 * 4));
+  }
+  return out;
+}
+
+}  // namespace warpchat
