@@ -13,8 +13,8 @@ using namespace ptx;
 
 namespace {
 
-constexpr uint32_t kThreads = 256, kEach = 16;  // logits of a thread
-constexpr uint32_t kPerBlock = kThreads * kEach;
+constexpr uint32_t kArgmaxThreads = 256, kEach = 16;  // logits of a thread
+constexpr uint32_t kPerBlock = kArgmaxThreads * kEach;
 
 // Upper word: rises with the logit, 0 for NaN. Lower word: falls with the index.
 Reg<u64> candidate(Builder& b, const Reg<f32>& logit, const Reg<u32>& index) {
@@ -29,11 +29,11 @@ std::string name_of(const ArgmaxSpec& s) { return "argmax_" + std::to_string(s.n
 // Of each column the best so far, u64, and the arrivals, u32.
 uint64_t argmax_scratch_bytes(const ArgmaxSpec& s) { return uint64_t{s.columns} * 12; }
 
-Launch argmax_launch(const ArgmaxSpec& s) { return {{ceil_div(s.n, kPerBlock), s.columns}, kThreads}; }
+Launch argmax_launch(const ArgmaxSpec& s) { return {{ceil_div(s.n, kPerBlock), s.columns}, kArgmaxThreads}; }
 
 void argmax_body(Builder& b, const ArgmaxSpec& s, const ArgmaxAddresses& at, const VirtualBlock& block) {
   const uint32_t blocks = argmax_launch(s).blocks.x;
-  Shared<u64> best_of_warp = block.shared<u64>("best_of_warp", kThreads / kWarpSize);
+  Shared<u64> best_of_warp = block.shared<u64>("best_of_warp", kArgmaxThreads / kWarpSize);
   Reg<u32> column = block.block(Axis::kY).named("column");
   leave_beyond_columns(b, at.n_columns, column);
   Global<f32> row = at.logits + wide(column) * s.n;
@@ -42,7 +42,7 @@ void argmax_body(Builder& b, const ArgmaxSpec& s, const ArgmaxAddresses& at, con
 
   Var<u64> best = b.var("best", uint64_t{0});
   for (uint32_t i = 0; i < kEach; ++i) {
-    Reg<u32> index = block.block() * kPerBlock + (block.thread() + i * kThreads);
+    Reg<u32> index = block.block() * kPerBlock + (block.thread() + i * kArgmaxThreads);
     b.if_(index < s.n, [&] { best = b.max(best, candidate(b, row.load(index, block.cache(kReadOnly)), index)); });
   }
   Reg<u64> of_warp = warp_max(b, best);
@@ -50,7 +50,8 @@ void argmax_body(Builder& b, const ArgmaxSpec& s, const ArgmaxAddresses& at, con
   block.barrier();
   b.if_(block.thread() == 0, [&] {
     Var<u64> of_block = b.var("of_block", best_of_warp.load());
-    for (uint32_t warp = 1; warp < kThreads / kWarpSize; ++warp) of_block = b.max(of_block, best_of_warp.load(warp));
+    for (uint32_t warp = 1; warp < kArgmaxThreads / kWarpSize; ++warp)
+      of_block = b.max(of_block, best_of_warp.load(warp));
     best_of_column.red(Atomic::kMax, of_block);
     // Counts modulo the blocks and takes the best away: both are zero for the next launch.
     Reg<u32> before = arrivals.atom(Atomic::kIncrement, blocks - 1, Order::kAcquireRelease);

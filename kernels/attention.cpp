@@ -1,6 +1,7 @@
 // The cache is read in pieces of 8 values, 16 bytes a lane, or 8 of codes; the lanes of a key are neighbours, so a warp
-// reads whole keys side by side. A block computes the scores of all its keys, then their weights, then the weighted
-// values, which are summed within a lane, across the keys of a warp and across the warps, in this order.
+// reads whole keys side by side, a round of them from one page. A block computes the scores of all its keys, then their
+// weights, then the weighted values, which are summed within a lane, across the keys of a warp and across the warps, in
+// this order.
 #include "kernels/attention.h"
 
 #include <algorithm>
@@ -46,9 +47,10 @@ struct Numbers {
 // again and count as zero; rows beyond the last key read that key again and weigh nothing.
 class Stretch {
  public:
-  // q: [group, head_dim]; keys, values: [n_keys, head_dim], n_keys at least 1.
-  Stretch(Builder& b, const AttentionPlan& plan, const VirtualBlock& block, const Global<f32>& q, const KvRows& keys,
-          const KvRows& values, const Reg<u32>& n_keys);
+  // q: [group, head_dim]; pages: the table from the first key's on; keys, values: of the KV head in page 0; n_keys at
+  // least 1.
+  Stretch(Builder& b, const AttentionPlan& plan, const VirtualBlock& block, const Global<f32>& q,
+          const Global<u32>& pages, const KvRows& keys, const KvRows& values, const Reg<u32>& n_keys);
 
   // For some heads of the group, at most kHeadsAtOnce; their results go to `merge`.
   void attend(uint32_t first_head, uint32_t heads, const SplitMerge& merge, const Reg<u32>& split);
@@ -76,6 +78,7 @@ class Stretch {
   Reg<u32> piece_, own_key_;  // of this lane: which piece of a key, which of the block_keys side by side
   std::optional<Pred> idle_;  // this lane is beyond the last piece, where any is
   Reg<u32> loaded_piece_;
+  Reg<u32> page_;  // of the lane's index in the stretch
   Global<f32> q_;
   const KvRows keys_, values_;  // from this lane's piece on
   Shared<f32> tops_, sums_;     // [kWarps, kHeadsAtOnce]: of each warp's keys
@@ -89,7 +92,7 @@ uint32_t workspace(const AttentionPlan& plan) {
 }
 
 Stretch::Stretch(Builder& b, const AttentionPlan& plan, const VirtualBlock& block, const Global<f32>& q,
-                 const KvRows& keys, const KvRows& values, const Reg<u32>& n_keys)
+                 const Global<u32>& pages, const KvRows& keys, const KvRows& values, const Reg<u32>& n_keys)
     : b_(b),
       plan_(plan),
       block_(block),
@@ -100,6 +103,7 @@ Stretch::Stretch(Builder& b, const AttentionPlan& plan, const VirtualBlock& bloc
       own_key_(block.warp() * plan.warp_keys + b.lane() / plan.key_lanes),
       idle_(plan.pieces < plan.key_lanes ? std::optional<Pred>(piece_ >= plan.pieces) : std::nullopt),
       loaded_piece_(idle_ ? b.min(piece_, plan.pieces - 1) : piece_),
+      page_(pages.load(b.min(b.lane(), (n_keys - 1) / kPagePositions), kReadOnly).named("page")),
       q_(q + loaded_piece_ * kPiece),
       keys_(keys.from_value(loaded_piece_ * kPiece)),
       values_(values.from_value(loaded_piece_ * kPiece)),
@@ -151,10 +155,14 @@ Piece Stretch::load_piece(const KvRows& rows, const Reg<u32>& key) {
   return piece;
 }
 
+// A page holds whole rounds, and a stretch begins with one.
 std::vector<Piece> Stretch::load_ahead(const KvRows& rows, const Reg<u32>& row) {
+  const KvRows page = rows.in_page(b_.shuffle(page_, row / kPagePositions));
+  const auto in_page = [&](const Reg<u32>& n) { return rows_ahead_ < kPagePositions ? row % kPagePositions + n : n; };
+  Reg<u32> own = in_page(own_key_), last = in_page(n_keys_ - 1 - row);
   std::vector<Piece> loaded;
   for (uint32_t ahead = 0; ahead < loads_ahead_; ++ahead)
-    loaded.push_back(load_piece(rows, b_.min(key_of(row, ahead), n_keys_ - 1)));
+    loaded.push_back(load_piece(page, b_.min(own + ahead * plan_.block_keys, last)));
   return loaded;
 }
 
@@ -311,6 +319,7 @@ void attention_body(Builder& b, const AttentionSpec& spec, const AttentionAddres
   Reg<u32> split = block.block().named("split"), kv_head = block.block(Axis::kY).named("kv_head");
   Reg<u32> column = block.block(Axis::kZ).named("column");
   leave_beyond_columns(b, at.n_columns, column);
+  const Global<u32> table = page_table(b, at.page_tables, s.one_sequence ? Index(0) : Index(column));
   Reg<u32> length = checked_length(b, s, at, block, column);
 
   Reg<u32> kv_cell = (column * s.n_kv_heads + kv_head).named("kv_cell");
@@ -320,13 +329,9 @@ void attention_body(Builder& b, const AttentionSpec& spec, const AttentionAddres
   b.return_if(split >= n_splits);
 
   Reg<u32> first_key = split * s.keys_per_split;
-  const auto rows = [&](KvType type, const Global<u64>& caches) {
-    Reg<u64> cache = s.one_sequence ? caches.load(0, kReadOnly) : caches.load(column, kReadOnly);
-    const KvLayout layout{type, s.n_kv_heads, s.max_positions, s.head_dim};
-    return KvRows(b, layout, cache, wide(kv_head) * s.max_positions + wide(first_key));
-  };
-  const KvRows keys = rows(s.k_type, at.k_caches), values = rows(s.v_type, at.v_caches);
-  Stretch stretch(b, plan, block, at.q + wide(kv_cell) * group_width, keys, values,
+  const KvRows keys(b, {s.k_type, s.n_kv_heads, s.head_dim}, at.k_pages, kv_head);
+  const KvRows values(b, {s.v_type, s.n_kv_heads, s.head_dim}, at.v_pages, kv_head);
+  Stretch stretch(b, plan, block, at.q + wide(kv_cell) * group_width, table + first_key / kPagePositions, keys, values,
                   b.min(length - first_key, s.keys_per_split));
   for (uint32_t head = 0; head < plan.group; head += kHeadsAtOnce) {
     stretch.attend(head, std::min(kHeadsAtOnce, plan.group - head), merge, split);
@@ -341,14 +346,14 @@ Kernel attention_kernel(const AttentionSpec& s, Target target, const BodyOf<Atte
   // Seven blocks are 72 registers a thread; for few heads ptxas would go down to 40 there, and spill.
   if (runs(target, sm_100) && plan.group <= 2) b.min_blocks_per_sm(7);
   Global<f32> q = b.global<f32>("q", s.columns * q_width);
-  const uint32_t n_caches = s.one_sequence ? 1 : s.columns;
-  Global<u64> k_caches = b.global<u64>("k_caches", n_caches), v_caches = b.global<u64>("v_caches", n_caches);
+  Global<u8> k_pages = b.global<u8>("k_pages"), v_pages = b.global<u8>("v_pages");
+  Global<u64> page_tables = b.global<u64>("page_tables", s.one_sequence ? 1 : s.columns);
   Global<u32> lengths = b.global<u32>("lengths", s.columns);
   Global<f32> out = b.global<f32>("out", s.columns * q_width);
   Global<u8> scratch = b.global<u8>("scratch", plan.scratch_bytes);
   Global<u32> error = b.global<u32>("error", kErrorWords);
   const ColumnCount n_columns = declare_columns(b, s.columns);
-  body(b, {q, k_caches, v_caches, lengths, out, scratch, error, n_columns}, VirtualBlock(b));
+  body(b, {q, k_pages, v_pages, page_tables, lengths, out, scratch, error, n_columns}, VirtualBlock(b));
   return b.finish(Launch{attention_grid(s, s.max_positions), kThreads},
                   attention_cost(s, uint64_t{s.columns} * s.max_positions));
 }

@@ -16,28 +16,29 @@ namespace warpchat {
 struct AttentionSpec {
   uint32_t n_heads, n_kv_heads;   // the first a multiple of the second, up to 128 for each
   uint32_t head_dim;              // a multiple of 8, at most 256
-  uint32_t max_positions;         // of each cache
+  uint32_t max_positions;         // of a sequence
   uint32_t columns = 1;           // sequences, or positions of one sequence
   uint32_t keys_per_split = 128;  // a multiple of 64, at most 1024
   float scale = 0;                // of the scores; 0: 1 / sqrt(head_dim)
   // The array of lengths holds positions, the one that kv_scatter reads too: the keys to attend to are one more.
   bool lengths_are_positions = false;
-  bool one_sequence = false;  // all columns share the first cache
+  bool one_sequence = false;  // all columns share the first page table
   KvType k_type = KvType::kF16, v_type = KvType::kF16;
 };
 
 // Name: incremental_attention_h14_kv2_d64_s32768_k128_c1, "_one" for one sequence, "_kq8" and "_vq8" for
 // caches in q8_0, which are as exact. Parameters in order:
 //   q                   f32 [columns, n_heads * head_dim]
-//   k_caches, v_caches  u64 [columns], or [1 or more] for one sequence: addresses of each column's caches as
-//                       in kernels/kv_cache.h
+//   k_pages, v_pages    the layer's pages as in kernels/kv_cache.h
+//   page_tables         u64 [columns], or [1 or more] for one sequence: addresses of each column's page table, u32
+//                       [pages_of(length) or more]; what it names is not checked
 //   lengths             u32 [columns]: how many keys to attend to, from the first; 0 gives zeros
 //   out                 f32 [columns, n_heads * head_dim]
 //   scratch             u8 [attention_scratch_bytes]: all zeros before the first launch; a launch leaves it ready
 //   error               u32 [4]: kernels/error_word.h. A length above max_positions, or above what the grid covers,
 //                       sets it and leaves the column's out as it was
 //   n_columns           u32, only if columns > 1: at most `columns`; what lies beyond is neither read nor written
-// Nothing else may write q, the caches or the lengths while it runs, and two launches that may run at the same time
+// Nothing else may write q, pages, tables or lengths while it runs, and two launches that may run at the same time
 // need a scratch each. Throws Error for a spec outside the bounds above.
 ptx::Kernel incremental_attention(const AttentionSpec& spec, ptx::Target target);
 std::string name_of(const AttentionSpec& spec);

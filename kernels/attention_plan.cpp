@@ -12,7 +12,8 @@ namespace warpchat {
 namespace {
 
 constexpr uint32_t kMaxHeadDim = 256;  // a piece for each lane of a warp
-constexpr uint32_t kSplitMultiple = 64, kMaxKeysPerSplit = 1024;
+constexpr uint32_t kSplitMultiple = kPagePositions;
+constexpr uint32_t kMaxKeysPerSplit = 1024;  // whose pages are fewer than a warp's lanes
 
 void check(const AttentionSpec& s) {
   const std::string family = "incremental_attention";
@@ -91,7 +92,7 @@ ptx::Dimensions attention_grid(const AttentionSpec& spec, uint32_t longest_lengt
 // Every key and value once, each query in and each result out; a product and a sum each for score and value.
 ptx::Cost attention_cost(const AttentionSpec& spec, uint64_t keys) {
   const uint64_t queries = uint64_t{spec.columns} * spec.n_heads * spec.head_dim;
-  const KvLayout k{spec.k_type, 1, 1, spec.head_dim}, v{spec.v_type, 1, 1, spec.head_dim};
+  const KvLayout k{spec.k_type, 1, spec.head_dim}, v{spec.v_type, 1, spec.head_dim};
   return {.bytes = keys * spec.n_kv_heads * (k.row_bytes() + v.row_bytes()) + queries * 4 * 2,
           .flops = keys * spec.n_heads * spec.head_dim * 4};
 }
@@ -131,12 +132,12 @@ Flow attention_flow(const AttentionSpec& spec, uint32_t keys, bool is_played) {
   Flow flow{.pieces = uint64_t{n_splits} * spec.n_kv_heads * spec.columns,
             .warps = AttentionPlan::kWarps,
             .blocks_per_sm = 7,               // of about 72 registers a thread
-            .piece = {.common = 1, .l2 = 1},  // the position and the cache's address
+            .piece = {.common = 1, .l2 = 1},  // the position and the table's address, the pages
             .end = merge_waits(plan, n_splits)};
   for (uint32_t head = 0; head < plan.group; head += AttentionPlan::kHeadsAtOnce)
     flow.piece = flow.piece + stretch_waits(plan, std::min(AttentionPlan::kHeadsAtOnce, plan.group - head),
                                             std::min(keys, spec.keys_per_split), is_played);
-  const uint64_t piece_bytes = KvLayout{spec.k_type, 1, 1, spec.head_dim}.row_bytes() / plan.pieces;
+  const uint64_t piece_bytes = KvLayout{spec.k_type, 1, spec.head_dim}.row_bytes() / plan.pieces;
   flow.bytes_in_flight = uint64_t{plan.block_keys} * plan.loads_ahead(is_played) * plan.pieces * piece_bytes;
   return flow;
 }

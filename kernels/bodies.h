@@ -59,7 +59,9 @@ struct KvScatterAddresses {
   ptx::Global<ptx::f32> q, k, v;
   std::vector<ptx::Global<ptx::f32>> gamma;  // of q and k, with qk_norm
   ptx::Global<ptx::u32> positions;
-  ptx::Global<ptx::u64> k_caches, v_caches;
+  ptx::Global<ptx::u8> k_pages, v_pages;
+  ptx::Global<ptx::u64> page_tables;
+  ptx::Reg<ptx::u32> n_pages;
   ptx::Global<ptx::u32> error;
   ColumnCount n_columns;
 };
@@ -70,7 +72,8 @@ ptx::Kernel kv_scatter_kernel(const KvScatterSpec& spec, ptx::Target target, con
 
 struct AttentionAddresses {
   ptx::Global<ptx::f32> q;
-  ptx::Global<ptx::u64> k_caches, v_caches;
+  ptx::Global<ptx::u8> k_pages, v_pages;
+  ptx::Global<ptx::u64> page_tables;
   ptx::Global<ptx::u32> lengths;
   ptx::Global<ptx::f32> out;
   ptx::Global<ptx::u8> scratch;

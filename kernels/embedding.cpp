@@ -12,7 +12,7 @@ using namespace ptx;
 
 namespace {
 
-constexpr uint32_t kThreads = 64;
+constexpr uint32_t kEmbeddingThreads = 64;
 constexpr uint32_t kMaxColumns = 65535;  // blocks in y
 
 void require(bool condition, const EmbeddingSpec& spec, const std::string& what) {
@@ -55,7 +55,8 @@ std::string name_of(const EmbeddingSpec& spec) {
 }
 
 Launch embedding_launch(const EmbeddingSpec& spec) {
-  return {{ceil_div(packed_streams(spec.weights, spec.hidden).n_units, kThreads), spec.columns}, kThreads};
+  return {{ceil_div(packed_streams(spec.weights, spec.hidden).n_units, kEmbeddingThreads), spec.columns},
+          kEmbeddingThreads};
 }
 
 void embedding_body(Builder& b, const EmbeddingSpec& spec, const EmbeddingAddresses& at, const VirtualBlock& block) {
@@ -64,7 +65,7 @@ void embedding_body(Builder& b, const EmbeddingSpec& spec, const EmbeddingAddres
   Reg<u32> column = block.block(Axis::kY);
   leave_beyond_columns(b, at.n_columns, column);
   Reg<u32> token = at.tokens.load(column).named("token");
-  Reg<u32> unit = (block.block() * kThreads + block.thread()).named("unit");
+  Reg<u32> unit = (block.block() * kEmbeddingThreads + block.thread()).named("unit");
   b.if_(token >= spec.n_vocab, [&] {
     b.if_(unit == 0, [&] { report_error(b, at.error, KernelError::kTokenOutOfRange, token, spec.n_vocab, column); });
     b.return_();
@@ -106,7 +107,7 @@ Kernel embedding(const EmbeddingSpec& spec, Target target) {
 
 Flow embedding_flow(const EmbeddingSpec& spec) {
   return {.pieces = embedding_launch(spec).blocks.total(),
-          .warps = kThreads / kWarpSize,
+          .warps = kEmbeddingThreads / kWarpSize,
           .blocks_per_sm = 16,
           .piece = {.memory = 1, .l2 = 1}};  // the token, then its row
 }

@@ -31,6 +31,8 @@ std::string describe(const ErrorWord& word) {
     case KernelError::kLogitNotFinite:
       return "the logit of token " + grouped(word.value) + " in column " + std::to_string(word.column) +
              " is not finite; the model's file is damaged or its activations overflow";
+    case KernelError::kPageOutOfRange:
+      return "page " + found + "the cache ends before " + grouped(word.limit);
   }
   return "error " + std::to_string(static_cast<uint32_t>(word.code)) + " with " + grouped(word.value);
 }

@@ -14,6 +14,7 @@ enum class KernelError : uint32_t {
   kPositionOutOfRange,  // value: the position, limit: max_positions
   kLengthOutOfRange,    // value: the length in keys, limit: the most keys
   kLogitNotFinite,      // value: the token, limit: n_vocab
+  kPageOutOfRange,      // value: the page, limit: n_pages
 };
 
 struct ErrorWord {

@@ -15,6 +15,7 @@
 #include "kernels/error_word.h"
 #include "kernels/flash_attention_plan.h"
 #include "kernels/flash_tile.h"
+#include "kernels/half_range.h"
 #include "ptx/builder.h"
 
 namespace warpchat {
@@ -23,18 +24,12 @@ using namespace ptx;
 
 namespace {
 
-constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
-constexpr float kTopWeight = 14;             // a row's largest weight is 2^14: of halves, the small ones keep most bits
-constexpr uint32_t kTopExponent = 14;        // a query's largest element becomes 2^14 to 2^15
-constexpr uint32_t kLeastExponent = 1 + 14;  // below 2^-112 an element vanishes
-constexpr uint32_t kOnes = 0x3c003c00;       // 1 in both halves
+constexpr float kMasked = -std::numeric_limits<float>::infinity();
+constexpr float kTopWeight = 14;  // a row's largest weight is 2^14: of halves, the small ones keep most bits
 
 using Fragment = Vec<f16x2, 4>;  // 16 rows, 16 of k: (row, first 8 of k), (row + 8, first 8), (row, last 8), ...
 using Tile = VarVec<f32, 4>;     // 16 rows, 8 columns: two columns of row, two of row + 8
 using Tiles = std::vector<Tile>;
-
-// 2^n, n with the exponent's bias of 127
-Reg<f32> power_of_two(const Reg<u32>& n) { return (n << 23).as<f32>(); }
 
 class FlashAttentionWriter {
  public:
@@ -43,6 +38,7 @@ class FlashAttentionWriter {
         plan_(plan),
         spec_(plan.spec),
         parameters_(b, plan),
+        table_(page_table(b, parameters_.page_tables, 0)),
         kv_head_(b.block(Axis::kY).named("kv_head")),
         pair_(((b.lane() & 3) * 2).named("pair")) {
     if (!plan.queries_in_shared) return;
@@ -58,8 +54,8 @@ class FlashAttentionWriter {
     std::optional<FlashStage> stage;
     if (const uint32_t n = plan_.staged_pieces(); n > 0)
       stage.emplace(shared<u32>("staged_codes", n * 4), shared<ptx::f16>("staged_scales", n * 2));
-    const FlashTile keys = tile_of("keys", parameters_.k_caches, spec_.k_type, stage, has_key_scales());
-    const FlashTile values = tile_of("values", parameters_.v_caches, spec_.v_type, stage, false);
+    const FlashTile keys = tile_of("keys", parameters_.k_pages, spec_.k_type, stage, has_key_scales());
+    const FlashTile values = tile_of("values", parameters_.v_pages, spec_.v_type, stage, false);
     b_.for_("tile", b_.block(), n_tiles, b_.blocks(), [&](Reg<u32> tile) {
       Reg<u32> first_row = (n_tiles - 1 - tile) * plan_.rows();  // the longest rows first
       attend(rows_of(first_row, n_rows, position, n_keys), keys, values);
@@ -69,7 +65,8 @@ class FlashAttentionWriter {
  private:
   struct Parameters {
     Global<f32> q;
-    Global<u64> k_caches, v_caches;
+    Global<u8> k_pages, v_pages;
+    Global<u64> page_tables;
     Global<u32> positions;
     Global<f32> out;
     Global<u32> error;
@@ -77,8 +74,9 @@ class FlashAttentionWriter {
 
     Parameters(Builder& b, const FlashAttentionPlan&)
         : q(b.global<f32>("q")),
-          k_caches(b.global<u64>("k_caches", 1)),
-          v_caches(b.global<u64>("v_caches", 1)),
+          k_pages(b.global<u8>("k_pages")),
+          v_pages(b.global<u8>("v_pages")),
+          page_tables(b.global<u64>("page_tables", 1)),
           positions(b.global<u32>("positions", 1)),
           out(b.global<f32>("out")),
           error(b.global<u32>("error", kErrorWords)),
@@ -145,34 +143,38 @@ class FlashAttentionWriter {
 
   bool has_key_scales() const { return spec_.k_type != KvType::kF16; }
 
-  FlashTile tile_of(const std::string& name, const Global<u64>& caches, KvType type,
+  FlashTile tile_of(const std::string& name, const Global<u8>& pages, KvType type,
                     const std::optional<FlashStage>& stage, bool has_scales) {
     const Shared<ptx::f16> halves = shared<ptx::f16>(name, plan_.tile_halves());
     std::optional<Shared<f32>> scales;
     if (has_scales) scales.emplace(shared<f32>("key_scales", plan_.key_scales()));
-    const KvRows rows(b_, plan_.cache(type), caches.load(0, kReadOnly), wide(kv_head_) * spec_.max_positions);
+    const KvRows rows(b_, plan_.cache(type), pages, kv_head_);
     return {b_, plan_, rows, halves, plan_.stages(type) ? stage : std::nullopt, scales};
   }
 
   void attend(const Rows& rows, const FlashTile& keys, const FlashTile& values) {
     const Reg<u32>& end = rows.most_keys;
-    const auto begin_keys = [&] { keys.begin(b_.var("first_key", 0u), end); };
+    Var<u32> page = b_.var("page", table_.load(0, kReadOnly));
+    const auto begin_keys = [&] { keys.begin(page, b_.var("first_key", 0u), end); };
     if (own_queries_) begin_keys();
     const Queries queries = load_queries(rows, keys, values);
     if (!own_queries_) begin_keys();
     Tiles sums = new_tiles(spec_.head_dim / 8 + 1);  // the last: of the weights themselves
-    VarVec<f32, 2> tops = b_.vars<f32, 2>("top", kMinusInfinity);
+    VarVec<f32, 2> tops = b_.vars<f32, 2>("top", kMasked);
     b_.for_("first_key", 0, end, plan_.keys, [&](Reg<u32> first_key) {
+      Reg<u32> next_key = first_key + plan_.keys;
+      Reg<u32> next_page = table_.load(b_.min(next_key, end - 1) / kPagePositions, kReadOnly);
       keys.finish();
       b_.barrier();  // these keys are here, and the values before are no longer needed
-      values.begin(first_key, end);
+      values.begin(page, first_key, end);
       Tiles scores = new_tiles(plan_.keys / 8);
       b_.region("scores", [&] {
         keys.has_scales() ? add_scaled_scores(queries, keys, scores) : add_scores(queries, keys, scores);
       });
       values.finish();
       b_.barrier();  // the values are here, and the keys are no longer needed
-      b_.if_(first_key + plan_.keys < end, [&] { keys.begin(first_key + plan_.keys, end); });
+      b_.if_(next_key < end, [&] { keys.begin(next_page, next_key, end); });
+      page = next_page;
       b_.region("softmax", [&] {
         mask(rows, first_key, scores);
         weigh(queries.factors, scores, tops, sums);
@@ -319,7 +321,7 @@ class FlashAttentionWriter {
         for (uint32_t tile = 0; tile < scores.size(); ++tile) {
           for (int i = 0; i < 2; ++i) {
             Var<f32>& score = scores[tile][2 * r + i];
-            score = b_.select(n_keys > static_cast<int>(tile * 8) + i, score, kMinusInfinity);
+            score = b_.select(n_keys > static_cast<int>(tile * 8) + i, score, kMasked);
           }
         }
       }
@@ -378,6 +380,7 @@ class FlashAttentionWriter {
   const FlashAttentionPlan& plan_;
   const FlashAttentionSpec& spec_;
   Parameters parameters_;
+  Global<u32> table_;
   Reg<u32> kv_head_;
   Reg<u32> pair_;                           // the first of a lane's columns of eight
   std::optional<Shared<b32>> own_queries_;  // of [warps, 2, dim_steps, 32, 4], the lane's first

@@ -66,7 +66,7 @@ ptx::Dimensions flash_attention_grid(const FlashAttentionSpec& spec, uint32_t n_
 ptx::Cost flash_attention_cost(const FlashAttentionSpec& spec, uint32_t n_queries, uint32_t first_position) {
   const uint64_t n = n_queries, n_keys = first_position + n;
   const uint64_t pairs = spec.causal ? n * first_position + n * (n + 1) / 2 : n * n_keys;
-  const KvLayout k{spec.k_type, 1, 1, spec.head_dim}, v{spec.v_type, 1, 1, spec.head_dim};
+  const KvLayout k{spec.k_type, 1, spec.head_dim}, v{spec.v_type, 1, spec.head_dim};
   return {
       .bytes = n_keys * spec.n_kv_heads * (k.row_bytes() + v.row_bytes()) + n * spec.n_heads * spec.head_dim * 4 * 2,
       .flops = pairs * spec.n_heads * spec.head_dim * 4};

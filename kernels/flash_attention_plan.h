@@ -14,7 +14,7 @@ struct FlashAttentionPlan {
 
   FlashAttentionPlan(const FlashAttentionSpec& spec, ptx::Target target);  // throws Error for a spec out of bounds
 
-  KvLayout cache(KvType type) const { return {type, spec.n_kv_heads, spec.max_positions, spec.head_dim}; }
+  KvLayout cache(KvType type) const { return {type, spec.n_kv_heads, spec.head_dim}; }
   uint32_t threads() const { return warps * ptx::kWarpSize; }
   uint32_t rows() const { return warps * kWarpRows; }  // of a block
   uint32_t key_stride() const { return spec.head_dim + kPadding; }
@@ -36,7 +36,7 @@ struct FlashAttentionPlan {
   uint32_t group;           // query heads of a KV head
   bool queries_in_shared;   // else in registers
   uint32_t warps;
-  uint32_t keys;  // of a tile
+  uint32_t keys;  // of a tile; a page holds whole tiles
   bool copies_async;
   uint32_t blocks_per_sm;  // for which there are registers
 };

@@ -34,22 +34,24 @@ Shared<ptx::f16> FlashTile::place(const Piece& piece) const {
   return halves_ + (piece.row * plan_.key_stride() + piece.part * (plan_.spec.head_dim / plan_.pieces(type_)));
 }
 
-void FlashTile::begin(const Reg<u32>& first_row, const Reg<u32>& end) const {
+void FlashTile::begin(const Reg<u32>& page, const Reg<u32>& first_row, const Reg<u32>& end) const {
+  const KvRows rows = rows_.in_page(page);
+  Reg<u32> first = first_row % kPagePositions, last = end - 1 - (first_row - first);
   for_pieces([&](const Piece& piece) {
-    Reg<u32> row = b_.min(first_row + piece.row, end - 1);
+    Reg<u32> row = b_.min(first + piece.row, last);
     if (type_ == KvType::kF16) {
-      const Global<ptx::f16> from = rows_.halves(row) + piece.part * (kCopy / 2);
+      const Global<ptx::f16> from = rows.halves(row) + piece.part * (kCopy / 2);
       if (plan_.copies_async)
         b_.copy_async(place(piece), from, Bytes<kCopy>{});
       else
         place(piece).as<b32>().store(0, from.as<b32>().load<4>(0, kReadOnly));
       return;
     }
-    const Global<u8> codes = rows_.codes(row) + piece.part * kCopy;
+    const Global<u8> codes = rows.codes(row) + piece.part * kCopy;
     Reg<u32> group = piece.part / (KvLayout::kGroup / kCopy);
-    if (!stage_) return decode(piece, codes.as<u32>().load<4>(0, kReadOnly), rows_.scales(row).load(group, kReadOnly));
+    if (!stage_) return decode(piece, codes.as<u32>().load<4>(0, kReadOnly), rows.scales(row).load(group, kReadOnly));
     b_.copy_async(stage_->codes + piece.index * (kCopy / 4), codes, Bytes<kCopy>{});
-    b_.copy_async(stage_->scales + piece.index * 2, rows_.scales(row) + group / 2 * 2, Bytes<4>{});
+    b_.copy_async(stage_->scales + piece.index * 2, rows.scales(row) + group / 2 * 2, Bytes<4>{});
   });
   if (plan_.copies_async) b_.commit_copies();
 }

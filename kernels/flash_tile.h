@@ -17,14 +17,14 @@ struct FlashStage {
 
 class FlashTile {
  public:
-  // halves: [keys, key_stride]. scales: f32 [scales_per_row, keys]: the halves of codes are the bare codes, and this is
-  // where their scales go; without it, and for f16, the halves are the values.
+  // rows: of the KV head in page 0. halves: [keys, key_stride]. scales: f32 [scales_per_row, keys]: the halves of codes
+  // are the bare codes, and this is where their scales go; without it, and for f16, the halves are the values.
   FlashTile(ptx::Builder& b, const FlashAttentionPlan& plan, const KvRows& rows, const ptx::Shared<ptx::f16>& halves,
             const std::optional<FlashStage>& stage, const std::optional<ptx::Shared<ptx::f32>>& scales);
 
-  // By all threads, when nobody reads the tile any more: begins to copy the rows from the first; those from `end` on
-  // are the last one again.
-  void begin(const ptx::Reg<ptx::u32>& first_row, const ptx::Reg<ptx::u32>& end) const;
+  // By all threads, when nobody reads the tile any more: begins to copy the rows from the first, a multiple of the
+  // tile's keys, which lie in `page`; those from `end` on are the last one again.
+  void begin(const ptx::Reg<ptx::u32>& page, const ptx::Reg<ptx::u32>& first_row, const ptx::Reg<ptx::u32>& end) const;
   void finish() const;  // by all threads, before the barrier behind which the tile is there
 
   const ptx::Shared<ptx::f16>& halves() const { return halves_; }

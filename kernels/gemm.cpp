@@ -6,6 +6,7 @@
 #include "kernels/epilogue.h"
 #include "kernels/gemm_input.h"
 #include "kernels/gemm_weights.h"
+#include "kernels/half_range.h"
 
 namespace warpchat {
 
@@ -13,8 +14,7 @@ using namespace ptx;
 
 namespace {
 
-constexpr uint32_t kOnes = 0x3c003c00;  // 1 in both halves
-constexpr size_t kFewTiles = 2;         // of columns, that a block always computes
+constexpr size_t kFewTiles = 2;  // of columns, that a block always computes
 
 class GemmWriter {
  public:

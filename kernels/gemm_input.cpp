@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/half_range.h"
 #include "kernels/warp_sums.h"
 
 namespace warpchat {
@@ -11,13 +12,6 @@ using namespace ptx;
 namespace {
 
 constexpr uint32_t kColumnPairs = kGemmTileK / 2 + 16;  // 64 bytes of padding: fragments have no bank conflicts
-
-// Of float exponents with their bias of 127. The largest value becomes 2^14 to 2^15; below 2^-112 it vanishes.
-constexpr uint32_t kTopExponent = 14;
-constexpr uint32_t kLeastExponent = kTopExponent + 1;
-
-// 2^n, n with the bias
-Reg<f32> power_of_two(const Reg<u32>& n) { return (n << 23).as<f32>(); }
 
 // Where the lane's quad of values goes: in its place for F16, else beside the quad 16 values away.
 Reg<u32> quad_pair(const Reg<u32>& lane, bool in_order) {

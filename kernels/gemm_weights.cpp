@@ -148,6 +148,12 @@ std::vector<Reg<f16x2>> GemmWeights::pairs_of(const LoadedUnit& unit) const {
     for (const Reg<b32>& word : unit.low) pairs.push_back(word.as<f16x2>());
     return pairs;
   }
+  if (const int8_t* table = unit_format(type_).table) {
+    const NibbleNumbers numbers = look_up_nibbles(b_, table, unit.low[0]);
+    append_halves(numbers.low, pairs);
+    append_halves(numbers.high, pairs);
+    return pairs;
+  }
   for (int half : {0, 1}) append_halves(codes(unit, half), pairs);
   return pairs;
 }

@@ -7,6 +7,7 @@
 
 #include "kernels/columns.h"
 #include "kernels/token_functions.h"
+#include "models/kernel_type.h"
 
 namespace warpchat {
 
@@ -21,16 +22,17 @@ bool gemm_takes(const GemvSpec& spec) {
 
 ProductSpec product_of(GemvSpec gemv, PassKind kind, uint32_t columns) {
   if (kind == PassKind::kToken) return gemv;
-  if (gemm_takes(gemv)) {
+  if (kind != PassKind::kFew && gemm_takes(gemv)) {
     GemmSpec gemm{gemv.weights, gemv.rows, gemv.k, gemv.prologue, gemv.epilogue, gemv.eps, gemv.up};
     if (kind == PassKind::kBatch) gemm.columns_per_block = std::min(kMostGemmColumns, ceil_div(columns, 8) * 8);
     return gemm;
   }
-  gemv.columns = kGemvColumns;
+  gemv.columns = std::min(columns, kGemvColumns);
   return gemv;
 }
 
-LayerSpecs layer_specs(const ModelConfig& c, const LayerFormats& f, PassKind kind, uint32_t columns) {
+LayerSpecs layer_specs(const ModelConfig& c, const LayerConfig& layer, const LayerFormats& f, PassKind kind,
+                       uint32_t columns) {
   const LayerMatrices<TensorType>& m = f.matrices;
   const uint32_t q_width = c.n_heads * c.head_dim, kv_width = c.n_kv_heads * c.head_dim;
   const auto product = [&](TensorType weights, uint32_t rows, uint32_t k, GemvPrologue prologue,
@@ -38,28 +40,46 @@ LayerSpecs layer_specs(const ModelConfig& c, const LayerFormats& f, PassKind kin
     return GemvSpec{weights, rows, k, 1, prologue, epilogue, c.rms_eps};
   };
   const auto projection = [&](TensorType weights, uint32_t rows, bool bias) {
-    return product(weights, rows, c.hidden, GemvPrologue::kRmsNorm, bias ? GemvEpilogue::kBias : GemvEpilogue::kStore);
+    const GemvEpilogue epilogue = bias ? GemvEpilogue::kBias : GemvEpilogue::kStore;
+    return product_of(product(weights, rows, c.hidden, GemvPrologue::kRmsNorm, epilogue), kind, columns);
   };
-  GemvSpec gate_up = product(m.gate, c.ffn, c.hidden, GemvPrologue::kRmsNorm, GemvEpilogue::kSwiglu);
-  gate_up.up = m.up;
-  return {
-      .q = product_of(projection(m.q, q_width, f.has.q_bias), kind, columns),
-      .k = product_of(projection(m.k, kv_width, f.has.k_bias), kind, columns),
-      .v = product_of(projection(m.v, kv_width, f.has.v_bias), kind, columns),
-      .output =
-          product_of(product(m.output, c.hidden, q_width, GemvPrologue::kNone, GemvEpilogue::kResidual), kind, columns),
-      .gate_up = product_of(gate_up, kind, columns),
-      .down = product_of(product(m.down, c.hidden, c.ffn, GemvPrologue::kNone, GemvEpilogue::kResidual), kind, columns),
+  const auto residual = [&](TensorType weights, uint32_t k) {
+    return product_of(product(weights, c.hidden, k, GemvPrologue::kNone, GemvEpilogue::kResidual), kind, columns);
   };
+  LayerSpecs specs;
+  switch (layer.mixer) {
+    case Mixer::kAttention:
+      specs.q = projection(m.q, q_width, f.has.q_bias);
+      specs.k = projection(m.k, kv_width, f.has.k_bias);
+      specs.v = projection(m.v, kv_width, f.has.v_bias);
+      specs.output = residual(m.output, q_width);
+      break;
+  }
+  switch (layer.ffn) {
+    case Ffn::kExperts:
+      throw Error("the model is a mixture of experts, which no GPU kernels compute");
+    case Ffn::kDense:
+      GemvSpec gate_up = product(m.gate, c.ffn, c.hidden, GemvPrologue::kRmsNorm, GemvEpilogue::kSwiglu);
+      gate_up.up = m.up;
+      specs.gate_up = product_of(gate_up, kind, columns);
+      specs.down = residual(m.down, c.ffn);
+      break;
+  }
+  return specs;
 }
 
 }  // namespace
 
+PassKind kind_of_tokens(uint32_t n_sequences) {
+  return n_sequences == 1 ? PassKind::kToken : n_sequences <= kFewSequences ? PassKind::kFew : PassKind::kBatch;
+}
+
 DecoderFormats formats_of(const ModelTensors& tensors) {
-  DecoderFormats formats{tensors.token_embd->type, tensors.output->type, {}};
+  const auto type_of = [](const TensorInfo* matrix) { return matrix ? kernel_type(matrix->type) : TensorType::kF32; };
+  DecoderFormats formats{type_of(tensors.token_embd), type_of(tensors.output), {}};
   for (const LayerTensors& t : tensors.layers)
-    formats.layers.push_back({map(t.matrices, [](const TensorInfo* matrix) { return matrix->type; }),
-                              map(t.vectors, [](const TensorInfo* vector) { return vector != nullptr; })});
+    formats.layers.push_back(
+        {map(t.matrices, type_of), map(t.vectors, [](const TensorInfo* vector) { return vector != nullptr; })});
   return formats;
 }
 
@@ -85,14 +105,21 @@ DecoderSpecs decoder_specs(const ModelConfig& c, const DecoderFormats& formats, 
   DecoderSpecs specs{
       .kind = kind,
       .embedding = {formats.token_embd, c.n_vocab, c.hidden, columns},
-      .kv_scatter = {c.n_heads, c.n_kv_heads, c.head_dim, c.rope_dims, c.rope_pairing, context, columns,
-                     kind == PassKind::kPrompt, qk_norm, qk_norm ? c.rms_eps : 0, c.rope_magnitude, c.rope_frequencies,
-                     cache.k, cache.v},
       .attention = decoder_attention(c, context, kind, columns, cache),
+      .kv_scatters = {},
+      .ropes = {},
       .layers = {},
       .logits = product_of(logits, kind, columns),
   };
-  for (const LayerFormats& layer : formats.layers) specs.layers.push_back(layer_specs(c, layer, kind, columns));
+  for (const Rope& rope : c.ropes)
+    specs.kv_scatters.push_back({c.n_heads, c.n_kv_heads, c.head_dim, c.rope_dims, c.rope_pairing, context, columns,
+                                 kind == PassKind::kPrompt, qk_norm, qk_norm ? c.rms_eps : 0, rope.magnitude,
+                                 rope.frequencies, cache.k, cache.v});
+  for (size_t i = 0; i < formats.layers.size(); ++i) {
+    const LayerConfig& layer = c.layers.at(i);
+    specs.ropes.push_back(layer.rope);
+    specs.layers.push_back(layer_specs(c, layer, formats.layers[i], kind, columns));
+  }
   return specs;
 }
 
@@ -106,7 +133,7 @@ std::vector<ptx::Kernel> decoder_kernels(const DecoderSpecs& specs, ptx::Target 
     kernels.push_back(one ? gemv(*one, target) : gemm(std::get<GemmSpec>(product), target));
   };
   kernels.push_back(embedding(specs.embedding, target));
-  kernels.push_back(kv_scatter(specs.kv_scatter, target));
+  for (const KvScatterSpec& spec : specs.kv_scatters) kernels.push_back(kv_scatter(spec, target));
   const auto* one = std::get_if<AttentionSpec>(&specs.attention);
   kernels.push_back(one ? incremental_attention(*one, target)
                         : flash_attention(std::get<FlashAttentionSpec>(specs.attention), target));

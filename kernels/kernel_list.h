@@ -30,12 +30,15 @@ DecoderFormats formats_of(const ModelTensors& tensors);
 enum class PassKind : uint8_t {
   kToken,   // one position
   kPrompt,  // consecutive positions of one sequence
-  kBatch,   // one position each of several sequences
+  kFew,     // one position each of 2 to kFewSequences sequences: by a token's products, so that no bit of it changes
+  kBatch,   // of more
 };
-inline constexpr size_t kPassKinds = 3;
+inline constexpr size_t kPassKinds = 4;
+inline constexpr uint32_t kFewSequences = 32;   // where tensor cores begin to gain, by engine/gpu/speed_model.h
+PassKind kind_of_tokens(uint32_t n_sequences);  // a token of each
 
-// A matrix product: gemv where there is one column, and in several launches of up to kGemvColumns where gemm does not
-// take the matrix; else gemm.
+// A matrix product: gemv for tokens of few sequences, and where gemm does not take the matrix, in launches of up to
+// kGemvColumns columns; else gemm.
 using ProductSpec = std::variant<GemvSpec, GemmSpec>;
 inline constexpr uint32_t kGemvColumns = 8;
 
@@ -49,8 +52,9 @@ using LayerSpecs = LayerProducts<ProductSpec>;
 struct DecoderSpecs {
   PassKind kind;
   EmbeddingSpec embedding;
-  KvScatterSpec kv_scatter;  // of every layer, as is attention
-  DecoderAttentionSpec attention;
+  DecoderAttentionSpec attention;          // of every layer
+  std::vector<KvScatterSpec> kv_scatters;  // of each rotation; they differ in nothing else
+  std::vector<uint32_t> ropes;             // [layers.size()]: which of those
   std::vector<LayerSpecs> layers;
   ProductSpec logits;  // rmsnorm prologue
 };

@@ -9,10 +9,6 @@ namespace {
 constexpr std::array<std::pair<KvType, std::string_view>, 2> kNames = {
     {{KvType::kF16, "f16"}, {KvType::kQ8_0, "q8_0"}}};
 
-uint64_t aligned(uint64_t n_bytes) {
-  return (n_bytes + KvLayout::kAlignment - 1) / KvLayout::kAlignment * KvLayout::kAlignment;
-}
-
 }  // namespace
 
 std::string_view name_of(KvType type) { return kNames[static_cast<size_t>(type)].second; }
@@ -31,13 +27,5 @@ std::string_view kv_suffix(KvType k_type, KvType v_type) {
 uint32_t KvLayout::scales_per_row() const {
   return type == KvType::kF16 ? 0 : (head_dim + 2 * kGroup - 1) / (2 * kGroup) * 2;
 }
-
-uint64_t KvLayout::row_bytes() const {
-  return type == KvType::kF16 ? uint64_t{head_dim} * 2 : head_dim + uint64_t{scales_per_row()} * 2;
-}
-
-uint64_t KvLayout::scales_offset() const { return aligned(rows() * (row_bytes() - scales_per_row() * 2)); }
-
-uint64_t KvLayout::n_bytes() const { return aligned(scales_offset() + rows() * scales_per_row() * 2); }
 
 }  // namespace warpchat

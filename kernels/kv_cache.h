@@ -1,7 +1,9 @@
-// How the keys, or the values, of one layer and sequence lie in device memory: rows [n_kv_heads, max_positions] of
-// head_dim values. f16: halves, row after row. q8_0: bytes, row after row, each the code q + 128, then halves [rows,
-// scales_per_row]: a scale for each 32 values of a row, which are q * scale. Where head_dim is no multiple of 32, the
-// last scale is that of the values left; where that makes an odd number of scales, a zero follows.
+// How the keys, or the values, of one layer lie in device memory: in pages of 64 positions, one behind the other, of
+// which a sequence has those that its page table names: u32, the page of positions 0 to 63, that of 64 to 127, ... All
+// layers, keys and values, have the same table. A page is rows [n_kv_heads, 64] of head_dim values. f16: halves, row
+// after row. q8_0: bytes, row after row, each the code q + 128, then halves [rows, scales_per_row]: a scale for each 32
+// values of a row, which are q * scale. Where head_dim is no multiple of 32, the last scale is that of the values left;
+// where that makes an odd number of scales, a zero follows.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -19,20 +21,27 @@ struct KvTypes {
   KvType k = KvType::kF16, v = KvType::kF16;
 };
 
+inline constexpr uint32_t kPagePositions = 64;
+constexpr uint32_t pages_of(uint32_t positions) {
+  return positions / kPagePositions + (positions % kPagePositions != 0);
+}
+
+// Of a page.
 struct KvLayout {
   static constexpr uint32_t kGroup = 32;    // values of a row that share a scale
   static constexpr int kBias = 128;         // of a code
   static constexpr float kMostScale = 512;  // larger values than 127 of it are clamped to that: 65,024, halves as well
-  static constexpr uint32_t kAlignment = 16;  // bytes, of an allocation and of its scales
+  static constexpr uint32_t kAlignment = 16;  // bytes, of an allocation, of a page and of its scales
 
   KvType type;
-  uint32_t n_kv_heads, max_positions, head_dim;  // the last a multiple of 8
+  uint32_t n_kv_heads, head_dim;  // the last a multiple of 8
 
-  uint64_t rows() const { return uint64_t{n_kv_heads} * max_positions; }
-  uint32_t scales_per_row() const;  // 0 for f16; else even
-  uint64_t row_bytes() const;       // of values and scales
-  uint64_t scales_offset() const;   // bytes
-  uint64_t n_bytes() const;         // a multiple of the alignment
+  uint64_t rows() const { return uint64_t{n_kv_heads} * kPagePositions; }
+  uint32_t cells_bytes() const { return type == KvType::kF16 ? head_dim * 2 : head_dim; }  // of a row's halves or codes
+  uint32_t scales_per_row() const;                                                         // 0 for f16; else even
+  uint32_t row_bytes() const { return cells_bytes() + scales_per_row() * 2; }
+  uint64_t scales_offset() const { return rows() * cells_bytes(); }
+  uint64_t n_bytes() const { return rows() * row_bytes(); }
 };
 
 }  // namespace warpchat

@@ -6,14 +6,26 @@ namespace warpchat {
 
 using namespace ptx;
 
-KvRows::KvRows(Builder& b, const KvLayout& cache, const Reg<u64>& address, const Reg<u64>& first_row)
-    : b_(b),
-      layout_(cache),
-      cells_(b.pointer<u8>(address, KvLayout::kAlignment) +
-             first_row * (cache.type == KvType::kF16 ? uint64_t{2} * cache.head_dim : cache.head_dim)) {
-  if (cache.type == KvType::kF16) return;
-  const Global<u8> start = b.pointer<u8>(address, KvLayout::kAlignment) + cache.scales_offset();
-  scales_.emplace(start.as<ptx::f16>() + first_row * cache.scales_per_row());
+Global<u32> page_table(Builder& b, const Global<u64>& tables, const Index& column) {
+  return b.pointer<u32>(tables.load(column, kReadOnly), 4);
+}
+
+KvRows::KvRows(Builder& b, const KvLayout& layout, const Global<u8>& pages, const Reg<u32>& head)
+    : b_(b), layout_(layout), cells_(pages + b.mul_wide(head, kPagePositions * layout.cells_bytes())) {
+  if (layout.type == KvType::kF16) return;
+  scales_.emplace((pages + layout.scales_offset()).as<ptx::f16>() +
+                  b.mul_wide(head, kPagePositions * layout.scales_per_row()));
+}
+
+KvRows KvRows::in_page(const Reg<u32>& page) const {
+  Reg<u64> offset = b_.mul_wide(page, static_cast<uint32_t>(layout_.n_bytes()));
+  if (!scales_) return {b_, layout_, cells_ + offset, {}};
+  return {b_, layout_, cells_ + offset, (scales_->as<u8>() + offset).as<ptx::f16>()};
+}
+
+KvRows KvRows::from_row(const Reg<u32>& row) const {
+  if (!scales_) return {b_, layout_, codes(row), {}};
+  return {b_, layout_, codes(row), scales(row)};
 }
 
 KvRows KvRows::from_value(const Reg<u32>& value) const {
@@ -21,11 +33,9 @@ KvRows KvRows::from_value(const Reg<u32>& value) const {
   return {b_, layout_, cells_ + value, *scales_ + value / KvLayout::kGroup};
 }
 
-Global<ptx::f16> KvRows::halves(const Reg<u32>& row) const {
-  return cells_.as<ptx::f16>() + b_.mul_wide(row, layout_.head_dim);
-}
+Global<ptx::f16> KvRows::halves(const Reg<u32>& row) const { return codes(row).as<ptx::f16>(); }
 
-Global<u8> KvRows::codes(const Reg<u32>& row) const { return cells_ + b_.mul_wide(row, layout_.head_dim); }
+Global<u8> KvRows::codes(const Reg<u32>& row) const { return cells_ + b_.mul_wide(row, layout_.cells_bytes()); }
 
 Global<ptx::f16> KvRows::scales(const Reg<u32>& row) const {
   return *scales_ + b_.mul_wide(row, layout_.scales_per_row());

@@ -8,12 +8,17 @@
 
 namespace warpchat {
 
-// The rows of a cache from `first_row` on: head * max_positions + position.
+// The page table of a column, whose address lies in `tables`.
+ptx::Global<ptx::u32> page_table(ptx::Builder& b, const ptx::Global<ptx::u64>& tables, const ptx::Index& column);
+
+// The rows of a KV head in a page of the cache.
 class KvRows {
  public:
-  KvRows(ptx::Builder& b, const KvLayout& cache, const ptx::Reg<ptx::u64>& address,
-         const ptx::Reg<ptx::u64>& first_row);
+  // pages: of a layer's keys or values. The rows are those of page 0.
+  KvRows(ptx::Builder& b, const KvLayout& layout, const ptx::Global<ptx::u8>& pages, const ptx::Reg<ptx::u32>& head);
 
+  KvRows in_page(const ptx::Reg<ptx::u32>& page) const;  // the same rows so many pages on
+  KvRows from_row(const ptx::Reg<ptx::u32>& row) const;
   // The same rows from one of their values on, and from its scale on.
   KvRows from_value(const ptx::Reg<ptx::u32>& value) const;
 
@@ -27,9 +32,9 @@ class KvRows {
   const KvLayout& layout() const { return layout_; }
 
  private:
-  KvRows(ptx::Builder& b, const KvLayout& cache, const ptx::Global<ptx::u8>& cells,
+  KvRows(ptx::Builder& b, const KvLayout& layout, const ptx::Global<ptx::u8>& cells,
          const std::optional<ptx::Global<ptx::f16>>& scales)
-      : b_(b), layout_(cache), cells_(cells), scales_(scales) {}
+      : b_(b), layout_(layout), cells_(cells), scales_(scales) {}
 
   ptx::Builder& b_;
   KvLayout layout_;

@@ -21,7 +21,7 @@ using namespace ptx;
 
 namespace {
 
-constexpr uint32_t kWarps = 4;
+constexpr uint32_t kScatterWarps = 4;
 constexpr uint32_t kMaxHeadDim = 256;
 
 void check(const KvScatterSpec& s) {
@@ -188,10 +188,17 @@ Reg<u32> checked_position(Builder& b, const KvScatterSpec& s, const KvScatterAdd
   return position;
 }
 
+// Ends the warps if the cache has no such page.
+void leave_if_outside(Builder& b, const KvScatterAddresses& at, const Reg<u32>& page, const Reg<u32>& column) {
+  b.if_(page >= at.n_pages, [&] {
+    b.if_(b.lane() == 0, [&] { report_error(b, at.error, KernelError::kPageOutOfRange, page, at.n_pages, column); });
+    b.return_();
+  });
+}
+
 Cost cost_of(const KvScatterSpec& s) {
   const uint64_t q = uint64_t{s.columns} * s.n_heads * s.head_dim, kv = uint64_t{s.columns} * s.n_kv_heads * s.head_dim;
-  const uint64_t stored =
-      KvLayout{s.k_type, 1, 1, s.head_dim}.row_bytes() + KvLayout{s.v_type, 1, 1, s.head_dim}.row_bytes();
+  const uint64_t stored = KvLayout{s.k_type, 1, s.head_dim}.row_bytes() + KvLayout{s.v_type, 1, s.head_dim}.row_bytes();
   return {.bytes = q * 8 + kv * 2 * 4 + uint64_t{s.columns} * s.n_kv_heads * stored,
           .flops = (q + kv) * (s.qk_norm ? 7 : 3)};
 }
@@ -207,7 +214,7 @@ std::string name_of(const KvScatterSpec& s) {
 }
 
 Launch kv_scatter_launch(const KvScatterSpec& s) {
-  return {{ceil_div(s.n_heads + 2 * s.n_kv_heads, kWarps), s.columns}, kWarps * kWarpSize};
+  return {{ceil_div(s.n_heads + 2 * s.n_kv_heads, kScatterWarps), s.columns}, kScatterWarps * kWarpSize};
 }
 
 void kv_scatter_body(Builder& b, const KvScatterSpec& s, const KvScatterAddresses& at, const VirtualBlock& block) {
@@ -218,14 +225,14 @@ void kv_scatter_body(Builder& b, const KvScatterSpec& s, const KvScatterAddresse
 
   Reg<u32> column = block.block(Axis::kY).named("column");
   leave_beyond_columns(b, at.n_columns, column);
+  const Global<u32> pages = page_table(b, at.page_tables, s.one_sequence ? Index(0) : Index(column));
   Reg<u32> position = checked_position(b, s, at, block, column);
-  const auto row = [&](KvType type, const Global<u64>& caches, const Reg<u32>& head) {
-    Reg<u64> cache = s.one_sequence ? caches.load(0, kReadOnly) : caches.load(column, kReadOnly);
-    const KvLayout layout{type, s.n_kv_heads, s.max_positions, s.head_dim};
-    return KvRows(b, layout, cache, wide(head) * s.max_positions + wide(position));
+  Reg<u32> page = block.uniform(pages.load(position / kPagePositions, kReadOnly)).named("page");
+  const auto row = [&](KvType type, const Global<u8>& all, const Reg<u32>& head) {
+    return KvRows(b, {type, s.n_kv_heads, s.head_dim}, all, head).in_page(page).from_row(position % kPagePositions);
   };
 
-  Reg<u32> index = (block.block() * kWarps + block.warp()).named("head");
+  Reg<u32> index = (block.block() * kScatterWarps + block.warp()).named("head");
   Reg<u32> key_index = index - s.n_heads, value_index = key_index - s.n_kv_heads;
   Pred is_query = index < s.n_heads, is_key = key_index < s.n_kv_heads, is_value = value_index < s.n_kv_heads;
   const Global<f32> query = at.q + wide(column) * q_width + index * s.head_dim;
@@ -238,17 +245,18 @@ void kv_scatter_body(Builder& b, const KvScatterSpec& s, const KvScatterAddresse
     b.region("rope", [&] { head.rotate(turns, position); });
   });
   b.if_(is_query, [&] { head.store(query); });
+  leave_if_outside(b, at, page, column);
   b.if_(is_key, [&] {
-    const KvRows to = row(s.k_type, at.k_caches, key_index);
+    const KvRows to = row(s.k_type, at.k_pages, key_index);
     if (s.k_type == KvType::kF16) return head.store(to.halves());
-    const Shared<f32> own = block.shared<f32>("keys", kWarps * s.head_dim) + block.warp() * s.head_dim;
+    const Shared<f32> own = block.shared<f32>("keys", kScatterWarps * s.head_dim) + block.warp() * s.head_dim;
     head.store(own);  // pairs, out of which come neighbours
     b.warp_barrier();
     store_codes(b, to, eight_of(b, own, s.head_dim));
   });
   b.if_(is_value, [&] {
     const Global<f32> from = at.v + wide(column) * kv_width + value_index * s.head_dim;
-    const KvRows to = row(s.v_type, at.v_caches, value_index);
+    const KvRows to = row(s.v_type, at.v_pages, value_index);
     if (s.v_type != KvType::kF16) return store_codes(b, to, eight_of(b, from, s.head_dim));
     head.load(from);
     head.store(to.halves());
@@ -265,11 +273,12 @@ Kernel kv_scatter_kernel(const KvScatterSpec& s, Target target, const BodyOf<KvS
   if (s.qk_norm) gamma.push_back(b.global<f32>("q_gamma", s.head_dim));
   if (s.qk_norm) gamma.push_back(b.global<f32>("k_gamma", s.head_dim));
   Global<u32> positions = b.global<u32>("positions", s.columns);
-  const uint32_t n_caches = s.one_sequence ? 1 : s.columns;
-  Global<u64> k_caches = b.global<u64>("k_caches", n_caches), v_caches = b.global<u64>("v_caches", n_caches);
+  Global<u8> k_pages = b.global<u8>("k_pages"), v_pages = b.global<u8>("v_pages");
+  Global<u64> page_tables = b.global<u64>("page_tables", s.one_sequence ? 1 : s.columns);
+  Reg<u32> n_pages = b.param<u32>("n_pages");
   Global<u32> error = b.global<u32>("error", kErrorWords);
   const ColumnCount n_columns = declare_columns(b, s.columns);
-  body(b, {q, k, v, gamma, positions, k_caches, v_caches, error, n_columns}, VirtualBlock(b));
+  body(b, {q, k, v, gamma, positions, k_pages, v_pages, page_tables, n_pages, error, n_columns}, VirtualBlock(b));
   return b.finish(kv_scatter_launch(s), cost_of(s));
 }
 
@@ -279,13 +288,13 @@ Kernel kv_scatter(const KvScatterSpec& spec, Target target) {
   });
 }
 
-// The position, the head, the norm if there is one; of keys and values then where the cache is.
+// The position and the table's address, then the head and the page; the norm if there is one.
 Flow kv_scatter_flow(const KvScatterSpec& s) {
   const Waits norm = s.qk_norm ? Waits{.common = 1, .local = 5} : Waits{};
   return {.pieces = kv_scatter_launch(s).blocks.total(),
-          .warps = kWarps,
+          .warps = kScatterWarps,
           .blocks_per_sm = 8,
-          .piece = Waits{.common = 1, .l2 = 2} + norm};
+          .piece = Waits{.common = 1, .l2 = 1} + norm};
 }
 
 }  // namespace warpchat

@@ -1,5 +1,5 @@
 // From a token's projections to its place in the cache: QK norm where the model has it, RoPE on q and k, then k and v
-// as f16 or q8_0 into the caches at the positions, which are read from device memory, so that a captured graph replays
+// as f16 or q8_0 into the cache at the positions, which are read from device memory, so that a captured graph replays
 // right.
 #pragma once
 #include <cstdint>
@@ -18,9 +18,9 @@ struct KvScatterSpec {
   uint32_t head_dim;   // a multiple of 8, at most 256
   uint32_t rope_dims;  // rotated dimensions of a head, even; the others pass through
   RopePairing pairing;
-  uint32_t max_positions;     // of each cache
+  uint32_t max_positions;     // of a sequence
   uint32_t columns = 1;       // sequences, or positions of one sequence
-  bool one_sequence = false;  // all columns share the first cache
+  bool one_sequence = false;  // all columns share the first page table
   bool qk_norm = false;       // q, k = x * rsqrt(mean(x^2) + eps) * gamma, head by head, before RoPE
   float eps = 0;
   double rope_magnitude = 1;        // factor on cos and sin
@@ -35,10 +35,13 @@ struct KvScatterSpec {
 //   k, v                f32 [columns, n_kv_heads * head_dim]
 //   q_gamma, k_gamma    f32 [head_dim], only with qk_norm
 //   positions           u32 [columns]
-//   k_caches, v_caches  u64 [columns], or [1 or more] for one sequence: addresses of each column's caches as
-//                       in kernels/kv_cache.h
+//   k_pages, v_pages    the layer's pages as in kernels/kv_cache.h
+//   page_tables         u64 [columns], or [1 or more] for one sequence: addresses of each column's page table, u32
+//                       [pages_of(position + 1) or more]
+//   n_pages             u32: of k_pages, and of v_pages
 //   error               u32 [4]: kernels/error_word.h. A position of max_positions or more sets it, and nothing of that
-//                       column is written, not even q
+//                       column is written, not even q; a page of n_pages or more sets it, and no key or value is
+//                       written
 //   n_columns           u32, only if columns > 1: at most `columns`; what lies beyond is neither read nor written
 // Columns of one sequence have different positions. Angles are exact to 1e-6 at every position: they are counted in
 // 2^-64 turns, which wrap as turns do. A row of q8_0 follows from its own values alone, by models/quantise.h; larger

@@ -19,7 +19,7 @@ using namespace ptx;
 
 namespace {
 
-constexpr uint32_t kWarps = kPersistentThreads / kWarpSize;
+constexpr uint32_t kBlockWarps = kPersistentThreads / kWarpSize;
 
 // A 64-bit word of a struct in memory that nothing writes meanwhile.
 Reg<u64> word_at(const Global<u8>& base, size_t offset) { return (base + offset).as<u64>().load({}, kReadOnly); }
@@ -56,14 +56,14 @@ struct Parameters {
   Global<u8> host;
   Global<f32> rows;
 
-  Parameters(Builder& b, const DecoderSpecs& s)
+  Parameters(Builder& b, const DecoderSpecs& s, const AttentionSpec& a)
       : layers(b.global<u8>("layers", (s.layers.size() + 1) * sizeof(LayerRow))),
         token_embd(b.global<u8>("token_embd")),
         hidden(b.global<f32>("hidden", s.embedding.hidden)),
-        q(b.global<f32>("q", uint64_t{s.kv_scatter.n_heads} * s.kv_scatter.head_dim)),
-        k(b.global<f32>("k", uint64_t{s.kv_scatter.n_kv_heads} * s.kv_scatter.head_dim)),
-        v(b.global<f32>("v", uint64_t{s.kv_scatter.n_kv_heads} * s.kv_scatter.head_dim)),
-        mixed(b.global<f32>("mixed", uint64_t{s.kv_scatter.n_heads} * s.kv_scatter.head_dim)),
+        q(b.global<f32>("q", uint64_t{a.n_heads} * a.head_dim)),
+        k(b.global<f32>("k", uint64_t{a.n_kv_heads} * a.head_dim)),
+        v(b.global<f32>("v", uint64_t{a.n_kv_heads} * a.head_dim)),
+        mixed(b.global<f32>("mixed", uint64_t{a.n_heads} * a.head_dim)),
         inner(b.global<f32>("inner")),
         logits(b.global<f32>("logits", s.embedding.n_vocab)),
         scratch(b.global<u8>("scratch")),
@@ -88,11 +88,7 @@ struct Parameters {
 class StampWriter {
  public:
   explicit StampWriter(Builder& b)
-      : b_(b),
-        request_(b.global<u8>("stamps")),
-        n_blocks_(number_at(request_, offsetof(StampRequest, n_blocks))),
-        n_slots_(number_at(request_, offsetof(StampRequest, n_slots))),
-        count_(b.var("stamp", 0u)) {}
+      : b_(b), request_(b.global<u8>("stamps")), n_blocks_(number_at(request_, offsetof(StampRequest, n_blocks))) {}
 
   // By every thread; one of them writes, at the end of a phase when all of them have come. Blocks that keep no time go
   // on at once. phase: its number, as a register or not.
@@ -113,20 +109,20 @@ class StampWriter {
     b_.if_(b_.thread() == 0, [&] { write_slot(phase); });
   }
   void write_slot(In<u32> phase) {
-    Reg<u64> bytes = wide(n_slots_) * sizeof(Stamp) + 16;  // of a block
+    Reg<u32> n_slots = number_at(request_, offsetof(StampRequest, n_slots));
+    Reg<u64> bytes = wide(n_slots) * sizeof(Stamp) + 16;  // of a block
     Global<u8> own = request_ + 16 + wide(b_.block()) * bytes;
-    Global<u8> slot = own + 16 + wide(count_ % n_slots_) * sizeof(Stamp);
+    Reg<u32> count = own.as<u32>().load();
+    Global<u8> slot = own + 16 + wide(count % n_slots) * sizeof(Stamp);
     slot.as<u64>().store(0, b_.globaltimer());
     (slot + offsetof(Stamp, phase)).as<u32>().store(0, phase);
     (slot + offsetof(Stamp, sm)).as<u32>().store(0, b_.sm());
-    count_ += 1;
-    own.as<u32>().store(0, count_);
+    own.as<u32>().store(0, count + 1);
   }
 
   Builder& b_;
   Global<u8> request_;
-  Reg<u32> n_blocks_, n_slots_;
-  Var<u32> count_;
+  Reg<u32> n_blocks_;
 };
 
 class DecoderWriter {
@@ -136,7 +132,7 @@ class DecoderWriter {
         specs_(spec.decoder),
         attention_(std::get<AttentionSpec>(specs_.attention)),
         functions_(specs_, target),
-        at_(b_, specs_),
+        at_(b_, specs_, attention_),
         barrier_(b_, at_.barrier),
         zero_(b_.var("zero", 0u)),
         attention_teams_(persistent_attention_teams(functions_.attend.shared_bytes())) {
@@ -157,7 +153,7 @@ class DecoderWriter {
     b_.do_while([&] {
       run_phases(program, 0, qkv);
       b_.for_("layer", 0, n_layers + 1, 1, [&](Reg<u32> layer) {
-        layer_.emplace(at_.layers + wide(layer) * sizeof(LayerRow));
+        layer_.emplace(layer);
         Pred is_behind_layers = layer == n_layers;
         multiply_normed(static_cast<uint32_t>(qkv), static_cast<uint32_t>(logits), is_behind_layers);
         b_.break_if(is_behind_layers);
@@ -217,7 +213,7 @@ class DecoderWriter {
     throw Error("the persistent decoder has no phase " + std::string(name_of(kind)) + " of its own");
   }
 
-  Global<u8> row(size_t offset) const { return *layer_ + offset; }
+  Global<u8> row(size_t offset) const { return at_.layers + wide(*layer_) * sizeof(LayerRow) + offset; }
 
   // Virtual block `number` of a grid in one dimension.
   VirtualBlock block_of(const Team& team, const Reg<u32>& number, const Reg<u32>& n) {
@@ -226,7 +222,7 @@ class DecoderWriter {
   // body(block) for all blocks of a launch.
   template <class F>
   void play(const Launch& launch, F&& body) {
-    const Team team = team_of(b_, kWarps, launch.threads.x / kWarpSize);
+    const Team team = team_of(b_, kBlockWarps, launch.threads.x / kWarpSize);
     Reg<u32> n = b_.var("n_blocks", launch.blocks.x);
     play_blocks(b_, team, n, [&](const Reg<u32>& number) { body(block_of(team, number, n)); });
   }
@@ -273,48 +269,61 @@ class DecoderWriter {
                                     {},
                                     product.rows,
                                     {}};
-      const Team team = team_of(b_, kWarps, function.warps());
+      const Team team = team_of(b_, kBlockWarps, function.warps());
       function.call(VirtualBlock(b_, team, rank, zero_, zero_, product.n_blocks), product.variant, addresses);
     });
   }
 
-  Global<u64> cache(size_t offset) const { return row(offset).as<u64>(); }
+  Global<u8> pages(size_t offset) { return b_.pointer<u8>(word_at(row(offset), 0), KvLayout::kAlignment); }
+  Global<u64> page_tables() const { return (at_.request + offsetof(DecodeRequest, page_table)).as<u64>(); }
 
   void scatter(const Wait& wait) {
     std::vector<Global<f32>> gamma;
-    if (specs_.kv_scatter.qk_norm)
+    if (specs_.kv_scatters[0].qk_norm)
       for (size_t offset : {offsetof(LayerRow, q_gamma), offsetof(LayerRow, k_gamma)})
         gamma.push_back(b_.pointer<f32>(word_at(row(offset), 0), 16));
     wait();
-    const KvScatterAddresses at{at_.q,
-                                at_.k,
-                                at_.v,
-                                gamma,
-                                at_.position(),
-                                cache(offsetof(LayerRow, k_cache)),
-                                cache(offsetof(LayerRow, v_cache)),
-                                at_.error,
-                                {}};
-    play(kv_scatter_launch(specs_.kv_scatter), [&](const VirtualBlock& block) { functions_.scatter.call(block, at); });
+    const auto turn = [&](size_t rope) {
+      play(kv_scatter_launch(specs_.kv_scatters[rope]), [&](const VirtualBlock& block) {
+        const KvScatterAddresses at{at_.q,
+                                    at_.k,
+                                    at_.v,
+                                    gamma,
+                                    at_.position(),
+                                    pages(offsetof(LayerRow, k_pages)),
+                                    pages(offsetof(LayerRow, v_pages)),
+                                    page_tables(),
+                                    in_request(offsetof(DecodeRequest, n_pages)),
+                                    at_.error,
+                                    {}};
+        functions_.scatters[rope].call(block, at);
+      });
+    };
+    if (specs_.kv_scatters.size() == 1) return turn(0);
+    Reg<u32> own = b_.uniform(number_at(row(offsetof(LayerRow, rope)), 0));
+    for (size_t rope = 0; rope < specs_.kv_scatters.size(); ++rope)
+      b_.if_(own == static_cast<uint32_t>(rope), [&] { turn(rope); });
   }
 
-  // The splits that the position has; one block of a grid for the whole context tells of a position beyond it.
+  // The splits that the position has; one block of a grid for the whole context tells of a position beyond it. Where
+  // the pages lie is read for each split: it would take registers from all of them.
   void attend(const Wait& wait) {
     wait();
-    const AttentionAddresses at{at_.q,
-                                cache(offsetof(LayerRow, k_cache)),
-                                cache(offsetof(LayerRow, v_cache)),
-                                at_.position(),
-                                at_.mixed,
-                                at_.scratch,
-                                at_.error,
-                                {}};
     const Dimensions grid = attention_grid(attention_, attention_.max_positions);
-    const Team team = team_of(b_, kWarps, attention_warps(), attention_teams_);
+    const Team team = team_of(b_, kBlockWarps, attention_warps(), attention_teams_);
     Reg<u32> n_x = b_.var("n_splits", grid.x);
     Reg<u32> position = b_.uniform(at_.position().load());
     Reg<u32> splits = b_.min(position / attention_.keys_per_split + 1, grid.x);
     play_blocks(b_, team, splits * grid.y, [&](const Reg<u32>& number) {
+      const AttentionAddresses at{at_.q,
+                                  pages(offsetof(LayerRow, k_pages)),
+                                  pages(offsetof(LayerRow, v_pages)),
+                                  page_tables(),
+                                  at_.position(),
+                                  at_.mixed,
+                                  at_.scratch,
+                                  at_.error,
+                                  {}};
       Reg<u32> split = number / grid.y;
       functions_.attend.call(VirtualBlock(b_, team, split, number - split * grid.y, zero_, n_x), at);
     });
@@ -339,7 +348,7 @@ class DecoderWriter {
     Reg<u32> number = b_.uniform(at_.step().load()) + 1;
     b_.if_(b_.block() == 0 && number >= in_request(offsetof(DecodeRequest, n_forced)), [&] {
       const SampleBuffers buffers{at_.logits, at_.chooser, at_.choice(), at_.position(), at_.error, zero_};
-      sampler_->call(block_of(team_of(b_, kWarps, kWarps), zero_, zero_), buffers);
+      sampler_->call(block_of(team_of(b_, kBlockWarps, kBlockWarps), zero_, zero_), buffers);
     });
   }
 
@@ -374,7 +383,7 @@ class DecoderWriter {
   void tell_end(In<u32> end) { (at_.host + offsetof(HostWords, end)).as<u32>().store_release(end, Scope::kSystem); }
   ArgmaxSpec argmax_spec() const { return {n_vocab()}; }
   uint32_t n_vocab() const { return specs_.embedding.n_vocab; }
-  uint32_t max_positions() const { return specs_.kv_scatter.max_positions; }
+  uint32_t max_positions() const { return attention_.max_positions; }
 
   void publish(const Wait& wait) {
     wait();
@@ -439,7 +448,7 @@ class DecoderWriter {
   Reg<u32> zero_;
   uint32_t attention_teams_;
   std::optional<StampWriter> stamps_;
-  std::optional<Global<u8>> layer_;  // the row of the layer
+  std::optional<Reg<u32>> layer_;  // of whose row it reads; the row's address would take two registers
 };
 
 // FNV-1a over the names of all steps: which formats, where.
@@ -448,7 +457,9 @@ uint32_t hash_of(const DecoderSpecs& specs) {
   const auto add = [&](const std::string& name) {
     for (unsigned char c : name + ";") hash = (hash ^ c) * 16777619u;
   };
-  add(name_of(specs.embedding)), add(name_of(specs.kv_scatter)), add(name_of(specs.attention));
+  add(name_of(specs.embedding));
+  for (const KvScatterSpec& spec : specs.kv_scatters) add(name_of(spec));
+  add(name_of(specs.attention));
   for (const LayerSpecs& layer : specs.layers) for_each([&](const ProductSpec& spec) { add(name_of(spec)); }, layer);
   add(name_of(specs.logits));
   return hash;
@@ -461,7 +472,7 @@ std::string name_of(const PersistentSpec& spec) {
   char hash[16];
   std::snprintf(hash, sizeof hash, "%08x", hash_of(s));
   return "persistent_decoder_l" + std::to_string(s.layers.size()) + "_h" + std::to_string(s.embedding.hidden) + "_v" +
-         std::to_string(s.embedding.n_vocab) + "_s" + std::to_string(s.kv_scatter.max_positions) +
+         std::to_string(s.embedding.n_vocab) + "_s" + std::to_string(s.kv_scatters[0].max_positions) +
          (spec.ring ? "_r" + std::to_string(*spec.ring) : "") + (spec.stamps ? "_stamps_" : "_") + hash;
 }
 
@@ -488,7 +499,7 @@ Waits persistent_waits(PhaseKind phase) {
 }
 
 uint32_t persistent_attention_teams(uint32_t shared_bytes) {
-  return std::clamp(kMaxStaticSharedBytes / (shared_bytes + 64), 1u, kWarps / attention_warps());
+  return std::clamp(kMaxStaticSharedBytes / (shared_bytes + 64), 1u, kBlockWarps / attention_warps());
 }
 
 void share_blocks(std::span<ProductRow* const> rows, std::span<const uint64_t> bytes, uint32_t n_blocks) {

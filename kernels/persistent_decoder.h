@@ -5,9 +5,9 @@
 // even, a queue would cost an atomic on the critical path of each of some 200 phases a token, and a fixed share lets a
 // block ask for its first weights without asking anybody. Products give each matrix a range of blocks in proportion to
 // its bytes; the other phases deal their virtual blocks out in turn.
-// Layers differ in formats only: every layer's row of a table names, for each product, which of the phase's variants
-// computes it and where its operands are. Each variant's code stands in the text once; the logits are one more round of
-// the loop over the layers, which ends behind the first phase.
+// Layers differ in formats and rotations only: every layer's row of a table names, for each product, which of the
+// phase's variants computes it and where its operands are. Each variant's code stands in the text once; the logits are
+// one more round of the loop over the layers, which ends behind the first phase.
 #pragma once
 #include <array>
 #include <atomic>
@@ -42,10 +42,12 @@ static_assert(sizeof(ProductRow) == 64);
 // Of a layer; behind the last one's stands a row of the logits' product, as q, alone.
 struct LayerRow {
   ProductRow q, k, v, output, gate_up, down;
-  uint64_t k_cache = 0, v_cache = 0;  // of the sequence
+  uint64_t k_pages = 0, v_pages = 0;
   uint64_t q_gamma = 0, k_gamma = 0;
+  uint32_t rope = 0;  // of DecoderSpecs::kv_scatters
+  uint32_t reserved[3] = {};
 };
-static_assert(sizeof(LayerRow) == 416);
+static_assert(sizeof(LayerRow) == 432);
 
 // Read and written by the kernel; the launcher sets token and position, and zeros the rest.
 struct DecoderState {
@@ -67,13 +69,15 @@ enum class DecodeEnd : uint32_t {
 // What one launch is asked for; constant while it runs.
 struct DecodeRequest {
   static constexpr uint32_t kMostEndTokens = 15;
+  uint64_t page_table = 0;    // device address of the sequence's
+  uint32_t n_pages = 0;       // of each layer's keys, and of its values
   uint32_t most_steps = 1;    // tokens to decode; at least 1
   uint32_t n_forced = 0;      // tokens of the queue, which then begins with the state's token
   uint32_t n_slots = 1;       // of the ring, and of the rows
   uint32_t returns_rows = 0;  // 1: the logits of every step
   uint32_t n_end_tokens = 0, end_tokens[kMostEndTokens] = {};
 };
-static_assert(sizeof(DecodeRequest) == 80);
+static_assert(sizeof(DecodeRequest) == 96);
 
 // Mapped host memory. Each word has one writer; host and device write to different lines of 128 bytes.
 struct HostWords {
@@ -123,7 +127,7 @@ struct StampRequest {
 //   forced         u32 [n_forced]: tokens of the first steps, in place of choices
 //   host           HostWords and the ring, which the device sees at this address
 //   rows           f32 [n_slots, n_vocab]: of step i at i modulo n_slots; touched only if the request asks for them
-//   stamps         with spec.stamps: StampRequest, padded to 16 bytes, then for each of its blocks u32 count (wraps),
+//   stamps         with spec.stamps: StampRequest, padded to 16 bytes, then for each of its blocks u32 count (from 0),
 //                  padded to 16 bytes, and Stamp [n_slots]
 // Launch: cooperative, as many blocks as are resident together or fewer; the rows name blocks of that grid. Of step i
 // (from 0) the kernel returns the next token as number i + 1: the forced one, or the choice. It ends after the first

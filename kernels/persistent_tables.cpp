@@ -41,10 +41,11 @@ std::vector<LayerRow> layer_rows(const DecoderSpecs& specs, const DecoderAddress
                  product(s.output, variants.output, {m.output, 0, 0, 0, at.hidden}),
                  product(s.gate_up, variants.gate_up, {m.gate, m.up, v.ffn_norm, 0, at.inner}),
                  product(s.down, variants.down, {m.down, 0, 0, 0, at.hidden}),
-                 at.layers[i].k_cache,
-                 at.layers[i].v_cache,
+                 at.layers[i].k_pages,
+                 at.layers[i].v_pages,
                  v.q_norm,
-                 v.k_norm};
+                 v.k_norm,
+                 specs.ropes.at(i)};
     const std::array<ProductRow*, 3> projections = {&row.q, &row.k, &row.v};
     const std::array<uint64_t, 3> bytes = {matrix_bytes(s.q), matrix_bytes(s.k), matrix_bytes(s.v)};
     share_blocks(projections, bytes, n_blocks);

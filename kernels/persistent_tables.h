@@ -11,13 +11,14 @@ namespace warpchat {
 struct LayerAddresses {
   LayerMatrices<uint64_t> matrices;  // packed
   LayerVectors<uint64_t> vectors;
-  uint64_t k_cache = 0, v_cache = 0;  // of the sequence
+  uint64_t k_pages = 0, v_pages = 0;
 };
 struct DecoderAddresses {
   std::vector<LayerAddresses> layers;
   uint64_t token_embd = 0, output = 0, output_norm = 0;
   uint64_t hidden = 0, q = 0, k = 0, v = 0, mixed = 0, inner = 0, logits = 0;  // of one column
   uint64_t scratch = 0;                                                        // of incremental attention
+  uint32_t n_pages = 0;                                                        // of each layer's keys, and values
   uint64_t error = 0;
 };
 

@@ -31,20 +31,18 @@ ModelConfig config_of(const Row& row) {
           .name = row.name,
           .n_layers = row.n_layers,
           .hidden = row.hidden,
-          .ffn = row.ffn,
           .n_heads = row.n_heads,
           .n_kv_heads = row.n_kv_heads,
           .head_dim = row.head_dim,
           .n_vocab = row.n_vocab,
           .context_length = row.context_length,
+          .ffn = row.ffn,
           .rope_dims = row.head_dim,
           .rms_eps = kRmsEps,
-          .rope_base = kRopeBase,
           .rope_pairing = RopePairing::kNeox,
-          .rope_scaling = {},
           .tied_output = row.tied_output,
-          .rope_frequencies = rope_frequencies({}, kRopeBase, row.head_dim, {}),
-          .rope_magnitude = 1};
+          .ropes = {{kRopeBase, {}, rope_frequencies({}, kRopeBase, row.head_dim, {})}},
+          .layers = std::vector<LayerConfig>(row.n_layers)};
 }
 
 bool needs_more_bits(uint32_t layer, uint32_t n_layers) {

@@ -52,31 +52,36 @@ KvScatterFunction::KvScatterFunction(const KvScatterSpec& spec, Target target)
         if (spec.qk_norm)
           for (const char* name : {"q_gamma", "k_gamma"}) gamma.push_back(address<f32>(b, name));
         Global<u32> positions = address<u32>(b, "positions", 4);
-        Global<u64> k_caches = address<u64>(b, "k_caches", 8), v_caches = address<u64>(b, "v_caches", 8);
-        const KvScatterAddresses at{q, k, v, gamma, positions, k_caches, v_caches, address<u32>(b, "error", 4), {}};
+        Global<u8> k_pages = address<u8>(b, "k_pages"), v_pages = address<u8>(b, "v_pages");
+        Global<u64> page_tables = address<u64>(b, "page_tables", 8);
+        Reg<u32> n_pages = b.argument<u32>("n_pages", Sharing::kWarp);
+        Global<u32> error = address<u32>(b, "error", 4);
+        const KvScatterAddresses at{q, k, v, gamma, positions, k_pages, v_pages, page_tables, n_pages, error, {}};
         b.inlined([&] { kv_scatter_body(b, spec, at, block); });
       })) {}
 
 void KvScatterFunction::call(const VirtualBlock& block, const KvScatterAddresses& at) const {
   std::vector<CallOperand> all = {at.q, at.k, at.v};
   all.insert(all.end(), at.gamma.begin(), at.gamma.end());
-  all.insert(all.end(), {at.positions, at.k_caches, at.v_caches, at.error});
+  all.insert(all.end(), {at.positions, at.k_pages, at.v_pages, at.page_tables, at.n_pages, at.error});
   block.call(function_, all);
 }
 
 AttentionFunction::AttentionFunction(const AttentionSpec& spec, Target target)
     : BodyFunction(function_of(name_of(spec) + "_body", target, [&](Builder& b, const VirtualBlock& block) {
         Global<f32> q = address<f32>(b, "q");
-        Global<u64> k_caches = address<u64>(b, "k_caches", 8), v_caches = address<u64>(b, "v_caches", 8);
+        Global<u8> k_pages = address<u8>(b, "k_pages"), v_pages = address<u8>(b, "v_pages");
+        Global<u64> page_tables = address<u64>(b, "page_tables", 8);
         Global<u32> lengths = address<u32>(b, "lengths", 4);
         Global<f32> out = address<f32>(b, "out");
         Global<u8> scratch = address<u8>(b, "scratch");
-        const AttentionAddresses at{q, k_caches, v_caches, lengths, out, scratch, address<u32>(b, "error", 4), {}};
+        Global<u32> error = address<u32>(b, "error", 4);
+        const AttentionAddresses at{q, k_pages, v_pages, page_tables, lengths, out, scratch, error, {}};
         b.inlined([&] { attention_body(b, spec, at, block); });
       })) {}
 
 void AttentionFunction::call(const VirtualBlock& block, const AttentionAddresses& at) const {
-  block.call(function_, {at.q, at.k_caches, at.v_caches, at.lengths, at.out, at.scratch, at.error});
+  block.call(function_, {at.q, at.k_pages, at.v_pages, at.page_tables, at.lengths, at.out, at.scratch, at.error});
 }
 
 ArgmaxFunction::ArgmaxFunction(const ArgmaxSpec& spec, Target target)
@@ -154,12 +159,13 @@ TokenFunctions::TokenFunctions(const DecoderSpecs& specs, Target target)
 
 TokenFunctions::TokenFunctions(const DecoderSpecs& specs, ProductVariants variants, Target target)
     : embed(specs.embedding, target),
-      scatter(specs.kv_scatter, target),
       attend(std::get<AttentionSpec>(specs.attention), target),
       normed("normed", std::move(variants.normed), /*takes_rows=*/true, target),
       output("output", std::move(variants.output), false, target),
       gate_up("gate_up", std::move(variants.gate_up), false, target),
-      down("down", std::move(variants.down), false, target) {}
+      down("down", std::move(variants.down), false, target) {
+  for (const KvScatterSpec& spec : specs.kv_scatters) scatters.emplace_back(spec, target);
+}
 
 namespace {
 
@@ -178,9 +184,11 @@ std::vector<Kernel> token_kernels(const DecoderSpecs& specs, const TokenFunction
   kernels.push_back(embedding_kernel(
       specs.embedding, target,
       [&](Builder&, const EmbeddingAddresses& at, const VirtualBlock& block) { functions.embed.call(block, at); }));
-  kernels.push_back(kv_scatter_kernel(
-      specs.kv_scatter, target,
-      [&](Builder&, const KvScatterAddresses& at, const VirtualBlock& block) { functions.scatter.call(block, at); }));
+  for (size_t i = 0; i < specs.kv_scatters.size(); ++i)
+    kernels.push_back(kv_scatter_kernel(specs.kv_scatters[i], target,
+                                        [&](Builder&, const KvScatterAddresses& at, const VirtualBlock& block) {
+                                          functions.scatters[i].call(block, at);
+                                        }));
   kernels.push_back(attention_kernel(
       std::get<AttentionSpec>(specs.attention), target,
       [&](Builder&, const AttentionAddresses& at, const VirtualBlock& block) { functions.attend.call(block, at); }));

@@ -74,7 +74,7 @@ struct TokenFunctions {
   TokenFunctions(const DecoderSpecs& specs, ptx::Target target);
   TokenFunctions(const DecoderSpecs& specs, ProductVariants variants, ptx::Target target);  // those of the specs
   EmbeddingFunction embed;
-  KvScatterFunction scatter;
+  std::vector<KvScatterFunction> scatters;  // of each rotation
   AttentionFunction attend;
   ProductFunction normed, output, gate_up, down;
 };

@@ -5,29 +5,10 @@
 #include <cassert>
 #include <cstring>
 
-#include "models/quant_blocks.h"
+#include "models/block_types.h"
 
 namespace warpchat {
 namespace {
-
-struct StreamRow {
-  TensorType type;
-  uint32_t low_bits, high_bits, head_bytes, scale_bytes;
-};
-constexpr StreamRow kStreams[] = {
-    {TensorType::kF32, 32, 0, 0, 0}, {TensorType::kF16, 16, 0, 0, 0}, {TensorType::kBF16, 16, 0, 0, 0},
-    {TensorType::kQ4_0, 4, 0, 2, 0}, {TensorType::kQ4_1, 4, 0, 4, 0}, {TensorType::kQ5_0, 4, 1, 2, 0},
-    {TensorType::kQ5_1, 4, 1, 4, 0}, {TensorType::kQ8_0, 8, 0, 2, 0}, {TensorType::kQ2_K, 2, 0, 4, 2},
-    {TensorType::kQ3_K, 2, 1, 2, 2}, {TensorType::kQ4_K, 4, 0, 4, 2}, {TensorType::kQ5_K, 4, 1, 4, 2},
-    {TensorType::kQ6_K, 4, 2, 2, 2},
-};
-
-const StreamRow& row_of(TensorType type) {
-  for (const StreamRow& row : kStreams)
-    if (row.type == type) return row;
-  assert(false && "a TensorType outside its enumeration");
-  __builtin_unreachable();
-}
 
 constexpr int kUnit = 32;
 using Codes = uint8_t[kUnit];
@@ -60,6 +41,20 @@ template <>
 struct Fields<BlockQ5_1> : NibbleFields<BlockQ5_1> {
   static constexpr int kHighBits = 1;
   static BitsAt high(int, int i) { return {offsetof(BlockQ5_1, qh) + i / 8, i % 8}; }
+};
+template <>
+struct Fields<BlockIQ4NL> : NibbleFields<BlockIQ4NL> {};
+template <>
+struct Fields<BlockMXFP4> : NibbleFields<BlockMXFP4> {};
+template <>
+struct Fields<BlockIQ4XS> {
+  static constexpr int kLowBits = 4;
+  static BitsAt low(int unit, int i) { return {offsetof(BlockIQ4XS, qs) + unit * 16 + i % 16, i / 16 * 4}; }
+};
+template <const int8_t (&values)[16], int divisor>
+struct Fields<BlockExpanded<values, divisor>> {
+  static constexpr int kLowBits = 4;
+  static BitsAt low(int unit, int i) { return {offsetof(BlockIQ2Expanded, qs) + unit * 16 + i % 16, i / 16 * 4}; }
 };
 template <>
 struct Fields<BlockQ8_0> {
@@ -127,13 +122,32 @@ void get(const std::byte* stream, int shift, Codes& codes) {
   }
 }
 
-// The two bytes of a unit's scale stream.
+// A unit's bytes in the scale stream.
+template <class Block>
+constexpr uint32_t kScaleBytes = requires(Block b) {
+  b.scales;
+}
+? 2 : 0;
+template <>
+constexpr uint32_t kScaleBytes<BlockIQ4XS> = 1;
+template <>
+constexpr uint32_t kScaleBytes<BlockMXFP4> = 1;
+
+template <const int8_t (&values)[16], int divisor>
+constexpr uint32_t kScaleBytes<BlockExpanded<values, divisor>> = 1;
+
 struct ScaleBytes {
   uint8_t first, second;
 };
 template <class Block>
 ScaleBytes read_scales(const Block& b, int unit) {
-  if constexpr (std::is_same_v<Block, BlockQ3K>) {
+  if constexpr (std::is_same_v<Block, BlockIQ4XS>) {
+    return {iq4xs_scale(b, unit), 0};
+  } else if constexpr (std::is_same_v<Block, BlockMXFP4>) {
+    return {b.e, 0};
+  } else if constexpr (kScaleBytes<Block> == 1) {
+    return {b.scales[unit], 0};
+  } else if constexpr (std::is_same_v<Block, BlockQ3K>) {
     return {q3k_scale(b.scales, 2 * unit), q3k_scale(b.scales, 2 * unit + 1)};
   } else if constexpr (sizeof b.scales == 12) {
     const auto [scale, min] = scale_and_min(b.scales, unit);
@@ -150,7 +164,14 @@ void write_q3k_scale(BlockQ3K& b, int s, int scale) {
 // Into a block whose scales are 0 so far.
 template <class Block>
 void write_scales(Block& b, int unit, ScaleBytes bytes) {
-  if constexpr (std::is_same_v<Block, BlockQ3K>) {
+  if constexpr (std::is_same_v<Block, BlockIQ4XS>) {
+    b.scales_l[unit / 2] |= static_cast<uint8_t>((bytes.first & 15) << (unit % 2 * 4));
+    b.scales_h |= static_cast<uint16_t>(bytes.first >> 4 << (2 * unit));
+  } else if constexpr (std::is_same_v<Block, BlockMXFP4>) {
+    b.e = bytes.first;
+  } else if constexpr (kScaleBytes<Block> == 1) {
+    b.scales[unit] = bytes.first;
+  } else if constexpr (std::is_same_v<Block, BlockQ3K>) {
     write_q3k_scale(b, 2 * unit, bytes.first);
     write_q3k_scale(b, 2 * unit + 1, bytes.second);
   } else if constexpr (sizeof b.scales == 12) {
@@ -170,7 +191,7 @@ void write_scales(Block& b, int unit, ScaleBytes bytes) {
 // The f16 numbers of a block, in the order of its head.
 template <class Block, class Visit>
 void for_each_head(Block& b, Visit visit) {
-  visit(b.d);
+  if constexpr (requires { b.d; }) visit(b.d);
   if constexpr (requires { b.dmin; }) visit(b.dmin);
   if constexpr (requires { b.m; }) visit(b.m);
 }
@@ -208,9 +229,9 @@ void pack_unit(const PackedStreams& s, const Block& block, int sub, uint64_t uni
     }
     put<Of::kHighBits>(codes, 0, row + s.high + unit * 4 * Of::kHighBits);
   }
-  if constexpr (requires { block.scales; }) {
+  if constexpr (kScaleBytes<Block> != 0) {
     const ScaleBytes scales = read_scales(block, sub);
-    std::memcpy(row + s.scales + 2 * unit, &scales, 2);
+    std::memcpy(row + s.scales + unit * kScaleBytes<Block>, &scales, kScaleBytes<Block>);
   }
 }
 
@@ -237,9 +258,9 @@ void unpack_unit(const PackedStreams& s, const std::byte* row, uint64_t unit, in
       bytes[at.offset] |= static_cast<uint8_t>(high[i] << at.shift);
     }
   }
-  if constexpr (requires { block.scales; }) {
+  if constexpr (kScaleBytes<Block> != 0) {
     ScaleBytes scales;
-    std::memcpy(&scales, row + s.scales + 2 * unit, 2);
+    std::memcpy(&scales, row + s.scales + unit * kScaleBytes<Block>, kScaleBytes<Block>);
     write_scales(block, sub, scales);
   }
 }
@@ -272,36 +293,21 @@ void unpack_row(const PackedStreams& s, const std::byte* row, std::byte* blocks)
   }
 }
 
-// Calls visit(Block{}) with the format's struct; false for the float formats.
-template <class Visit>
-bool with_block(TensorType type, Visit visit) {
-  switch (type) {
-    case TensorType::kF32:
-    case TensorType::kF16:
-    case TensorType::kBF16:
-      return false;
-    case TensorType::kQ4_0:
-      return visit(BlockQ4_0{}), true;
-    case TensorType::kQ4_1:
-      return visit(BlockQ4_1{}), true;
-    case TensorType::kQ5_0:
-      return visit(BlockQ5_0{}), true;
-    case TensorType::kQ5_1:
-      return visit(BlockQ5_1{}), true;
-    case TensorType::kQ8_0:
-      return visit(BlockQ8_0{}), true;
-    case TensorType::kQ2_K:
-      return visit(BlockQ2K{}), true;
-    case TensorType::kQ3_K:
-      return visit(BlockQ3K{}), true;
-    case TensorType::kQ4_K:
-      return visit(BlockQ4K{}), true;
-    case TensorType::kQ5_K:
-      return visit(BlockQ5K{}), true;
-    case TensorType::kQ6_K:
-      return visit(BlockQ6K{}), true;
+// What a unit has, of any number of them.
+template <class Block>
+PackedStreams unit_streams() {
+  PackedStreams s = {};
+  s.unit_weights = kHasCodes<Block> ? kUnit : 16 / sizeof(Block);
+  if constexpr (!kHasCodes<Block>) {
+    s.low_bits = 8 * sizeof(Block);
+  } else {
+    s.low_bits = Fields<Block>::kLowBits;
+    if constexpr (HasHigh<Block>) s.high_bits = Fields<Block>::kHighBits;
+    s.scale_bytes = kScaleBytes<Block>;
+    Block block;
+    for_each_head(block, [&](const f16& number) { s.head_bytes += sizeof number; });
   }
-  return false;
+  return s;
 }
 
 }  // namespace
@@ -310,13 +316,9 @@ bool is_packable(TensorType type, uint32_t k) { return k > 0 && k % traits(type)
 
 PackedStreams packed_streams(TensorType type, uint32_t k) {
   assert(is_packable(type, k));
-  const StreamRow& row = row_of(type);
-  PackedStreams s = {};
-  s.unit_weights = row.low_bits > 8 ? 128 / row.low_bits : kUnit;
+  PackedStreams s = KernelBlocks::visit(type, [](auto block) { return unit_streams<decltype(block)>(); });
   s.n_units = static_cast<uint32_t>((uint64_t{k} + s.unit_weights - 1) / s.unit_weights);
   s.units_per_head = std::max(1u, traits(type).block_weights / kUnit);
-  s.low_bits = row.low_bits, s.high_bits = row.high_bits;
-  s.head_bytes = row.head_bytes, s.scale_bytes = row.scale_bytes;
   const uint64_t n_units = s.n_units;
   s.high = n_units * s.unit_weights * s.low_bits / 8;
   const uint64_t high_end = s.high + n_units * kUnit * s.high_bits / 8;
@@ -339,9 +341,12 @@ void pack_rows(TensorType type, uint32_t k, uint64_t n_rows, std::span<const std
     const std::byte* from = blocks.data() + row * row_bytes;
     std::byte* to = packed.data() + row * packed_bytes;
     std::memset(to + packed_bytes - 16, 0, 16);  // the padding is shorter
-    if (!with_block(type, [&](auto block) { pack_row<decltype(block)>(streams, from, to); })) {
-      std::memcpy(to, from, row_bytes);
-    }
+    KernelBlocks::visit(type, [&](auto block) {
+      if constexpr (kHasCodes<decltype(block)>)
+        pack_row<decltype(block)>(streams, from, to);
+      else
+        std::memcpy(to, from, row_bytes);
+    });
   }
 }
 
@@ -353,9 +358,12 @@ void unpack_rows(TensorType type, uint32_t k, uint64_t n_rows, std::span<const s
   for (uint64_t row = 0; row < n_rows; ++row) {
     const std::byte* from = packed.data() + row * packed_bytes;
     std::byte* to = blocks.data() + row * row_bytes;
-    if (!with_block(type, [&](auto block) { unpack_row<decltype(block)>(streams, from, to); })) {
-      std::memcpy(to, from, row_bytes);
-    }
+    KernelBlocks::visit(type, [&](auto block) {
+      if constexpr (kHasCodes<decltype(block)>)
+        unpack_row<decltype(block)>(streams, from, to);
+      else
+        std::memcpy(to, from, row_bytes);
+    });
   }
 }
 

@@ -5,8 +5,9 @@
 //                8 bytes of 2-bit codes: bits 2p of byte b of word h are weight 16 h + 4 p + b; two streams of 16 bytes
 //                of 8-bit codes: weights 0..15, then 16..31; floats as they are, 16 bytes
 //   high codes   8 bytes of 2 bits, as the low ones; or 4 bytes of 1 bit: bit p of byte b is weight 4 p + b
-//   heads        2 or 4 bytes a block of the file's format: d, or d and m, d and dmin
-//   scales       2 bytes a unit of the K formats: scale and minimum (Q4_K, Q5_K), or one byte a sub-block of 16
+//   heads        2 or 4 bytes a block of the file's format: d, or d and m, d and dmin; MXFP4 has none
+//   scales       2 bytes a unit of the K formats: scale and minimum (Q4_K, Q5_K), or one byte a sub-block of 16; one
+//                byte of IQ4_XS, the scale, of MXFP4, the exponent, and of what IQ2 and IQ3 are expanded to, two scales
 // Rows are contiguous and independent: any range of them can be packed and uploaded on its own.
 #pragma once
 #include <cstddef>

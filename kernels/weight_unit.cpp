@@ -2,6 +2,8 @@
 
 #include <cassert>
 
+#include "models/block_types.h"
+
 namespace warpchat {
 
 using namespace ptx;
@@ -9,15 +11,28 @@ using namespace ptx;
 namespace {
 
 constexpr UnitFormat kUnitFormats[] = {
-    // type, name, signed codes, zero, scales a unit, has a lowest weight
-    {TensorType::kF32, "f32", false, 0, 0, false},   {TensorType::kF16, "f16", false, 0, 0, false},
-    {TensorType::kBF16, "bf16", false, 0, 0, false}, {TensorType::kQ4_0, "q40", false, 8, 1, false},
-    {TensorType::kQ4_1, "q41", false, 0, 1, true},   {TensorType::kQ5_0, "q50", false, 16, 1, false},
-    {TensorType::kQ5_1, "q51", false, 0, 1, true},   {TensorType::kQ8_0, "q80", true, 0, 1, false},
-    {TensorType::kQ2_K, "q2k", false, 0, 2, true},   {TensorType::kQ3_K, "q3k", false, 4, 2, false},
-    {TensorType::kQ4_K, "q4k", false, 0, 1, true},   {TensorType::kQ5_K, "q5k", false, 0, 1, true},
+    // type, name, signed codes, zero, scales a unit, has a lowest weight, numbers that codes choose from
+    {TensorType::kF32, "f32", false, 0, 0, false},
+    {TensorType::kF16, "f16", false, 0, 0, false},
+    {TensorType::kBF16, "bf16", false, 0, 0, false},
+    {TensorType::kQ4_0, "q40", false, 8, 1, false},
+    {TensorType::kQ4_1, "q41", false, 0, 1, true},
+    {TensorType::kQ5_0, "q50", false, 16, 1, false},
+    {TensorType::kQ5_1, "q51", false, 0, 1, true},
+    {TensorType::kQ8_0, "q80", true, 0, 1, false},
+    {TensorType::kQ2_K, "q2k", false, 0, 2, true},
+    {TensorType::kQ3_K, "q3k", false, 4, 2, false},
+    {TensorType::kQ4_K, "q4k", false, 0, 1, true},
+    {TensorType::kQ5_K, "q5k", false, 0, 1, true},
     {TensorType::kQ6_K, "q6k", false, 32, 2, false},
+    {TensorType::kIQ4_NL, "iq4nl", true, 0, 1, false, kIQ4Values},
+    {TensorType::kIQ4_XS, "iq4xs", true, 0, 1, false, kIQ4Values},
+    {TensorType::kMXFP4, "mxfp4", true, 0, 1, false, kMXFP4Values},
+    {TensorType::kIQ2Expanded, "iq2", true, 0, 2, false, kIQ2Values},
+    {TensorType::kIQ3XXSExpanded, "iq3xxs", true, 0, 2, false, kIQ3XXSValues},
+    {TensorType::kIQ3SExpanded, "iq3s", true, 0, 2, false, kIQ3SValues},
 };
+static_assert(has_every_format<KernelBlocks>(kUnitFormats));
 
 // The same bits in every byte.
 constexpr uint32_t in_each_byte(uint32_t bits) { return bits * 0x01010101u; }
@@ -45,11 +60,26 @@ void append(Values& to, const V& values) {
 
 }  // namespace
 
-const UnitFormat& unit_format(TensorType type) {
-  for (const UnitFormat& format : kUnitFormats)
-    if (format.type == type) return format;
-  assert(false && "a TensorType outside its enumeration");
-  __builtin_unreachable();
+const UnitFormat& unit_format(TensorType type) { return row_of(kUnitFormats, type); }
+
+// A choice from eight bytes is one prmt, whose selectors are the nibbles without their top bits. These bits choose
+// between the two halves of the table in a third one: its selector i is byte i of the first half, or of the second.
+NibbleNumbers look_up_nibbles(Builder& b, const int8_t* table, const Reg<b32>& nibbles) {
+  const auto word_of_table = [&](int first) {
+    uint32_t word = 0;
+    for (int i = 0; i < 4; ++i) word |= uint32_t{static_cast<uint8_t>(table[first + i])} << (8 * i);
+    return In<u32>(word);
+  };
+  const Reg<u32> places = (nibbles & 0x77777777u).as<u32>();
+  const Reg<u32> halves = ((nibbles >> 1 & 0x44444444u) | 0x32103210u).as<u32>();
+  std::vector<Reg<u32>> numbers;  // of bytes 0 and 1, then of 2 and 3: each low nibble's before its high one's
+  for (uint32_t shift : {0u, 16u}) {
+    const Reg<u32> place = shift == 0 ? places : places >> shift;
+    const Reg<u32> first = b.prmt(word_of_table(0), word_of_table(4), place);
+    const Reg<u32> second = b.prmt(word_of_table(8), word_of_table(12), place);
+    numbers.push_back(b.prmt(first, second, shift == 0 ? halves : halves >> shift));
+  }
+  return {b.prmt(numbers[0], numbers[1], 0x6420u).as<b32>(), b.prmt(numbers[0], numbers[1], 0x7531u).as<b32>()};
 }
 
 bool is_float(TensorType type) { return unit_format(type).n_scales == 0; }
@@ -72,7 +102,8 @@ ScalesPlace place_scales(const Global<u8>& heads, const Global<u8>& scales, cons
     place.heads.push_back(streams.head_bytes == 4 ? (heads.as<f16x2>() + block).as<ptx::f16>()
                                                   : heads.as<ptx::f16>() + block);
   }
-  if (streams.scale_bytes != 0) place.scales.push_back((scales.as<u16>() + unit).as<u8>());
+  if (streams.scale_bytes == 1) place.scales.push_back(scales + unit);
+  if (streams.scale_bytes == 2) place.scales.push_back((scales.as<u16>() + unit).as<u8>());
   return place;
 }
 
@@ -86,7 +117,9 @@ void load_scales(TensorType type, const PackedStreams& streams, const ScalesPlac
       unit.head.push_back((heads + offset / 2).load({}, kReadOnly));
   }
   for (const auto& scales : place.scales) {
-    if (type == TensorType::kQ6_K)
+    if (streams.scale_bytes == 1)
+      unit.scales.push_back((scales + offset).load({}, kReadOnly).as<s32>());
+    else if (type == TensorType::kQ6_K)
       append(unit.scales, (scales + offset).as<s8>().load<2>({}, kReadOnly));
     else
       append(unit.scales, (scales + offset).load<2>({}, kReadOnly).as<s32>());
@@ -131,19 +164,59 @@ void decode_scales(Builder& b, TensorType type, const LoadedUnit& unit, DecodedC
         out.lowest.push_back(head[1] * number(b, -(nibbles >> 4)));
       }
       return;
-    case TensorType::kQ3_K:  // d * (scale - 32)
+    case TensorType::kQ3_K:
+    case TensorType::kIQ4_XS:  // d * (scale - 32)
       for (const Reg<s32>& scale : unit.scales) out.scales.push_back(head[0] * number(b, scale - 32));
       return;
     case TensorType::kQ6_K:  // d * scale
       for (const Reg<s32>& scale : unit.scales) out.scales.push_back(head[0] * number(b, scale));
       return;
-    default:  // d
+    case TensorType::kQ4_0:
+    case TensorType::kQ5_0:
+    case TensorType::kQ8_0:
+    case TensorType::kIQ4_NL:  // d
       out.scales.push_back(head[0]);
+      return;
+    case TensorType::kMXFP4: {  // half of 2^(e - 127), which is no normal float for e = 0
+      const Reg<u32> power = b.max(unit.scales[0].as<u32>() << 23, 0x00400000u);
+      out.scales.push_back(power.as<f32>() * 0.5f);
+      return;
+    }
+    case TensorType::kIQ2Expanded:
+    case TensorType::kIQ3XXSExpanded:
+    case TensorType::kIQ3SExpanded: {  // d / divisor * (2 * scale + 1), as nibbles
+      const int divisor = KernelBlocks::visit(type, [](auto block) {
+        if constexpr (requires { block.kDivisor; }) return block.kDivisor;
+        return 0;
+      });
+      const Reg<f32> d = divisor == 1 ? head[0] : head[0] * (1.0f / static_cast<float>(divisor));
+      const Reg<s32> nibbles = unit.scales[0];
+      out.scales.push_back(d * number(b, (nibbles & 15) * 2 + 1));
+      out.scales.push_back(d * number(b, (nibbles >> 4) * 2 + 1));
+      return;
+    }
+    case TensorType::kF32:
+    case TensorType::kF16:
+    case TensorType::kBF16:
+    case TensorType::kIQ2_XXS:
+    case TensorType::kIQ2_XS:
+    case TensorType::kIQ2_S:
+    case TensorType::kIQ3_XXS:
+    case TensorType::kIQ3_S:
+      assert(false && "a format without scales, or one that kernels do not read");
   }
 }
 
 DecodedCodes decode_codes(Builder& b, TensorType type, const PackedStreams& streams, const LoadedUnit& unit) {
   DecodedCodes out;
+  if (const int8_t* table = unit_format(type).table) {
+    std::vector<NibbleNumbers> numbers;
+    for (const Reg<b32>& word : unit.low) numbers.push_back(look_up_nibbles(b, table, word));
+    for (const NibbleNumbers& pair : numbers) out.codes.push_back(pair.low);
+    for (const NibbleNumbers& pair : numbers) out.codes.push_back(pair.high);
+    decode_scales(b, type, unit, out);
+    return out;
+  }
   const int low_bits = static_cast<int>(streams.low_bits), high_bits = static_cast<int>(streams.high_bits);
   for (int j = 0; j < 8; ++j) {
     Reg<b32> low = code_bits(unit.low, low_bits, j, 0);

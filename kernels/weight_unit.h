@@ -18,6 +18,7 @@ struct UnitFormat {
   int zero;           // the code of weight 0, where there is no lowest
   uint32_t n_scales;  // of a unit: each of 32 / n_scales weights
   bool has_lowest;
+  const int8_t* table = nullptr;  // [16]: the numbers that 4-bit codes stand for; null: codes are the numbers
 };
 const UnitFormat& unit_format(TensorType type);
 bool is_float(TensorType type);
@@ -45,7 +46,7 @@ UnitPlace place_unit(const ptx::Global<ptx::u8>& row, const PackedStreams& strea
 LoadedUnit load_unit(TensorType type, const PackedStreams& streams, const UnitPlace& place, uint64_t offset);
 
 struct DecodedCodes {
-  std::vector<ptx::Reg<ptx::b32>> codes;           // 8 words, byte b of word j is weight 4 j + b
+  std::vector<ptx::Reg<ptx::b32>> codes;           // 8 words, byte b of word j is weight 4 j + b; of tables the numbers
   std::vector<ptx::Reg<ptx::f32>> scales, lowest;  // n_scales of the format, or none
 };
 DecodedCodes decode_codes(ptx::Builder& b, TensorType type, const PackedStreams& streams, const LoadedUnit& unit);
@@ -57,6 +58,12 @@ ScalesPlace place_scales(const ptx::Global<ptx::u8>& heads, const ptx::Global<pt
 void load_scales(TensorType type, const PackedStreams& streams, const ScalesPlace& place, uint64_t offset,
                  LoadedUnit& unit);
 void decode_scales(ptx::Builder& b, TensorType type, const LoadedUnit& unit, DecodedCodes& out);
+
+// The table's numbers, a byte each, for the low and for the high nibbles of a word's bytes.
+struct NibbleNumbers {
+  ptx::Reg<ptx::b32> low, high;
+};
+NibbleNumbers look_up_nibbles(ptx::Builder& b, const int8_t* table, const ptx::Reg<ptx::b32>& nibbles);
 
 std::vector<ptx::Reg<ptx::f32>> decode_floats(ptx::Builder& b, TensorType type, const LoadedUnit& unit);
 
