@@ -19,19 +19,20 @@ bool is_set(const std::atomic<bool>* flag) { return flag != nullptr && *flag; }
 }  // namespace
 
 Decoder::Decoder(const ModelConfig& config, std::unique_ptr<Steps> steps)
-    : config_(config), steps_(std::move(steps)), pass_length_(steps_->max_columns(), steps_->is_emulated()) {}
+    : config_(config),
+      steps_(std::move(steps)),
+      pass_length_(steps_->max_columns() - (max_sequences() - 1), steps_->is_emulated(), steps_->is_gpu()) {}
+
+bool Decoder::forward(std::span<const Run> runs, const std::atomic<bool>* stop) {
+  assert(!runs.empty());
+  steps_->begin(runs);
+  return run(stop);
+}
 
 bool Decoder::forward(std::span<const Token> tokens, uint32_t position, Logits wanted, const std::atomic<bool>* stop,
                       uint32_t sequence) {
-  columns_.clear();
-  for (const Token token : tokens) columns_.push_back({token, position++, sequence});
-  return forward(columns_, wanted, stop);
-}
-
-bool Decoder::forward(std::span<const Column> columns, Logits wanted, const std::atomic<bool>* stop) {
-  assert(!columns.empty() && columns.size() <= (wanted == Logits::kAll ? max_logits_columns() : max_columns()));
-  steps_->begin(columns);
-  return run(wanted, stop);
+  const Run run{sequence, position, tokens, wanted};
+  return forward({&run, 1}, stop);
 }
 
 std::optional<uint32_t> Decoder::prefill(std::span<const Token> tokens, uint32_t position, uint32_t sequence,
@@ -66,25 +67,37 @@ std::optional<uint32_t> Decoder::prefill(std::span<const Token> tokens, uint32_t
   return std::nullopt;
 }
 
-bool Decoder::forward_sampled(Logits wanted, const std::atomic<bool>* stop) {
+bool Decoder::forward_sampled(const std::atomic<bool>* stop) {
   steps_->sampler()->begin_next();
-  return run(wanted, stop);
+  return run(stop);
 }
 
-bool Decoder::run(Logits wanted, const std::atomic<bool>* stop) {
+bool Decoder::run(const std::atomic<bool>* stop) {
   const PassState& s = steps_->buffers();
   steps_->embed(s.hidden);
   for (uint32_t layer = 0; layer < config_.n_layers; ++layer) {
     if (is_set(stop)) return false;
-    steps_->norm_qkv(layer, s.hidden, s.q, s.k, s.v);
-    steps_->rope_scatter(layer, s.q, s.k, s.v);
-    steps_->attention(layer, s.q, s.mixed);
-    steps_->output_residual(layer, s.mixed, s.hidden);
+    switch (config_.layers[layer].mixer) {
+      case Mixer::kAttention:
+        steps_->norm_qkv(layer, s.hidden, s.q, s.k, s.v);
+        steps_->rope_scatter(layer, s.q, s.k, s.v);
+        steps_->attention(layer, s.q, s.mixed);
+        steps_->output_residual(layer, s.mixed, s.hidden);
+        break;
+    }
     if (is_set(stop)) return false;
-    steps_->norm_gate_up(layer, s.hidden, s.inner);
-    steps_->down_residual(layer, s.inner, s.hidden);
+    switch (config_.layers[layer].ffn) {
+      case Ffn::kDense:
+        steps_->norm_gate_up(layer, s.hidden, s.inner);
+        steps_->down_residual(layer, s.inner, s.hidden);
+        break;
+      case Ffn::kExperts:
+        steps_->norm_route(layer, s.hidden, s.scores);
+        steps_->experts_residual(layer, s.hidden);
+        break;
+    }
   }
-  if (wanted != Logits::kNone) steps_->norm_logits(s.hidden, wanted, s.logits);
+  steps_->norm_logits(s.hidden, s.logits);
   return true;
 }
 

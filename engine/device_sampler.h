@@ -10,16 +10,16 @@ class DeviceSampler {
  public:
   virtual ~DeviceSampler() = default;
 
-  // How a column of the last pass's logits chooses. recent: what penalties count, oldest first.
+  // How a sequence of the last pass chooses. recent: what penalties count, oldest first.
   struct Start {
     SamplingParams params;
     std::span<const Token> recent;
   };
-  // After a pass that wanted logits: one start for each of its columns with logits, a prompt's last column or every one
-  // of a batch. They hold for the passes that follow, until a pass has tokens from the host again.
+  // After a pass in which no run wanted the logits of several tokens: one start for each run that wanted those of its
+  // last. They hold for the passes that follow, of those sequences, until a pass has tokens from the host again.
   virtual void start(std::span<const Start> columns) = 0;
-  virtual void sample() = 0;  // chooses the next token of each column; does not wait
-  // In place of Steps::begin: the next pass takes the tokens just chosen, each at its column's next position.
+  virtual void sample() = 0;  // chooses the next token of each; does not wait
+  // In place of Steps::begin: the next pass takes the tokens just chosen, each at its sequence's next position.
   virtual void begin_next() = 0;
   // Waits for the oldest sample that has not been read; at most two may be under way. Valid until the next call.
   virtual std::span<const Token> read() = 0;

@@ -30,26 +30,31 @@ uint64_t saturating_product(std::initializer_list<uint64_t> factors) {
   return result;
 }
 
+uint64_t MemoryBudget::cache_bytes(uint32_t context) const {
+  return std::max(least_cache_bytes, saturating_product({cache_bytes_per_position, context}));
+}
+
 uint64_t MemoryBudget::total(uint32_t context) const {
-  return saturating_sum({weights_bytes, activation_bytes, saturating_product({cache_bytes_per_position, context})});
+  return saturating_sum({weights_bytes, activation_bytes, cache_bytes(context)});
 }
 
 uint32_t MemoryBudget::largest_context(uint64_t available) const {
-  const uint64_t fixed = total(0);
-  if (fixed >= available) return 0;
+  if (total(0) >= available) return 0;
+  const uint64_t for_cache = available - weights_bytes - activation_bytes;
   return static_cast<uint32_t>(
-      std::min<uint64_t>((available - fixed) / std::max<uint64_t>(1, cache_bytes_per_position), UINT32_MAX));
+      std::min<uint64_t>(for_cache / std::max<uint64_t>(1, cache_bytes_per_position), UINT32_MAX));
 }
 
-void check_memory(const MemoryBudget& budget, uint32_t context, uint64_t available, std::string_view kind) {
+void check_memory(const MemoryBudget& budget, uint32_t context, uint64_t available, std::string_view kind,
+                  uint32_t own_context) {
   const uint64_t needed = budget.total(context);
   if (needed <= available) return;
-  const std::string sentence =
-      "the model needs " + in_gib(needed) + " of " + std::string(kind) + " (" + in_gib(budget.weights_bytes) +
-      " weights, " + in_gib(saturating_product({budget.cache_bytes_per_position, context})) + " for a context of " +
-      std::to_string(context) + "), " + in_gib(available) + " are available";
+  const std::string sentence = "the model needs " + in_gib(needed) + " of " + std::string(kind) + " (" +
+                               in_gib(budget.weights_bytes) + " weights, " + in_gib(budget.cache_bytes(context)) +
+                               " for a context of " + std::to_string(context) + "), " + in_gib(available) +
+                               " are available";
   if (const uint32_t fits = budget.largest_context(available); fits > 0)
-    throw MemoryShortage(sentence, {WayOut::Kind::kSmallerContext, fits});
+    throw MemoryShortage(sentence, {WayOut::Kind::kSmallerContext, std::min(fits, own_context)});
   throw MemoryShortage(sentence + "; no context fits, use a smaller model", WayOut::Kind::kNone);
 }
 

@@ -43,8 +43,10 @@ T number_of(const ordered_json& object, const char* key) {
 ordered_json parts_of(const Message& message) {
   if (message.files.empty()) return message.content;
   ordered_json parts = ordered_json::array();
-  for (const AttachedFile& file : message.files)
+  for (const AttachedFile& file : message.files) {
     parts.push_back({{"type", "file"}, {"name", file.name}, {"text", file.text}});
+    if (file.tokens > 0) parts.back()["tokens"] = file.tokens;
+  }
   if (!message.content.empty()) parts.push_back({{"type", "text"}, {"text", message.content}});
   return parts;
 }
@@ -58,7 +60,8 @@ void read_parts(const ordered_json& content, Message& message) {
   for (const ordered_json& part : content) {
     if (!part.is_object()) fail("content", "a text or a list of parts");
     const std::string type = text_of(part, "type");
-    if (type == "file") message.files.push_back({text_of(part, "name"), text_of(part, "text")});
+    if (type == "file")
+      message.files.push_back({text_of(part, "name"), text_of(part, "text"), number_of<uint32_t>(part, "tokens")});
     if (type == "text") message.content += (message.content.empty() ? "" : "\n\n") + text_of(part, "text");
   }
 }

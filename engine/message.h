@@ -23,6 +23,7 @@ struct Timings {
 struct AttachedFile {
   std::string name;  // without its folder
   std::string text;
+  uint32_t tokens = 0;  // as the model that it was sent to counts them; 0: not known
   bool operator==(const AttachedFile&) const = default;
 };
 
@@ -47,11 +48,10 @@ struct Message {
   bool operator==(const Message&) const = default;
 };
 
-// {"role", "content": [{"type": "text", "text"}, {"type": "file", "name", "text"}], "reasoning", "tool_calls": [{"id",
-// "name", "arguments"}], "tool_call_id", "model", "endpoint", "timings": {...}, "cut": "token_limit" or
-// "context_full"}: what is empty is left out, and a
-// content that is one text is a string. Reads more than it writes: other keys are passed over. Error for a value of
-// another type, with its key.
+// {"role", "content": [{"type": "text", "text"}, {"type": "file", "name", "text", "tokens"}], "reasoning",
+// "tool_calls": [{"id", "name", "arguments"}], "tool_call_id", "model", "endpoint", "timings": {...}, "cut":
+// "token_limit" or "context_full"}: what is empty is left out, and a content that is one text is a string. Reads more
+// than it writes: other keys are passed over. Error for a value of another type, with its key.
 nlohmann::ordered_json to_json(const Message& message);
 Message message_from_json(const nlohmann::ordered_json& json);
 

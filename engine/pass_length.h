@@ -12,18 +12,19 @@ class PassLength {
   // cost of its own, 0.5% of 512 tokens' on a CPU.
   static constexpr double kSeconds = 0.15;
   static constexpr uint32_t kLeast = 128;
-  // A clock must not change a bit of the result. So passes are multiples of this, but the last, and no pass is shorter,
-  // unless the prompt is: products of fewer columns, and attention, go another way.
+  // Passes are multiples of this, but the last, and none is shorter, unless the prompt is. A clock must not change a bit
+  // of the result, and on a GPU products of fewer columns, and attention, go another way.
   static constexpr uint32_t kUnit = 16;
 
-  // most: of a pass. fixed: all are as long as they may be, where time means nothing.
-  PassLength(uint32_t most, bool fixed);
+  // most: of a pass. fixed: all are as long as they may be, where time means nothing. in_units: whatever waits.
+  PassLength(uint32_t most, bool fixed, bool in_units);
 
-  uint32_t next(size_t n_left) const;          // of n_left tokens, at least 1
+  // Of n_left tokens, at least 1. most: where something else waits for the pass.
+  uint32_t next(size_t n_left, uint32_t most = UINT32_MAX) const;
   void took(uint32_t length, double seconds);  // a pass that has been computed; 0: nobody knows
 
  private:
-  bool fixed_;
+  bool fixed_, in_units_;
   uint32_t most_, length_;
 };
 

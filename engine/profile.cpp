@@ -17,7 +17,8 @@ OperationProfile since(const OperationProfile& before, const OperationProfile& r
           row.seconds - before.seconds,
           row.bytes - before.bytes,
           {b.instructions - a.instructions, b.lane_instructions - a.lane_instructions, b.sectors - a.sectors,
-           b.bank_conflicts - a.bank_conflicts}};
+           b.bank_conflicts - a.bank_conflicts},
+          row.wait_seconds - before.wait_seconds};
 }
 
 }  // namespace
@@ -30,13 +31,14 @@ uint32_t Profile::operation(std::string_view name) {
   return static_cast<uint32_t>(rows_.size() - 1);
 }
 
-void Profile::record(uint32_t operation, double start, double seconds, uint64_t bytes) {
+void Profile::record(uint32_t operation, double start, double seconds, uint64_t bytes, double wait_seconds) {
   std::lock_guard lock(mutex_);
   OperationProfile& row = rows_.at(operation);
   ++row.calls;
   row.seconds += seconds;
   row.bytes += bytes;
-  calls_.keep({operation, start, seconds, bytes}, ring_size_);
+  row.wait_seconds += wait_seconds;
+  calls_.keep({operation, start, seconds, bytes, TraceSpan::kWhole, static_cast<float>(wait_seconds)}, ring_size_);
 }
 
 void Profile::record_shares(std::span<const TraceSpan> shares) {
@@ -89,7 +91,7 @@ void Profile::reset() {
   std::lock_guard lock(mutex_);
   for (OperationProfile& row : rows_) row = {row.name};
   in_tokens_ = false;
-  n_tokens_ = watched_from_ = 0;
+  n_tokens_ = 0;
   tokens_.clear();
 }
 
@@ -97,15 +99,13 @@ void Profile::begin_tokens() {
   std::lock_guard lock(mutex_);
   prompt_rows_ = rows_;
   in_tokens_ = true;
-  n_tokens_ = watched_from_ = 0;
+  n_tokens_ = 0;
   tokens_.clear();
 }
 
 void Profile::begin_watching() {
   std::lock_guard lock(mutex_);
-  if (!in_tokens_) return;
-  prompt_rows_ = rows_;
-  watched_from_ = n_tokens_;
+  if (in_tokens_) prompt_rows_ = rows_;
 }
 
 void Profile::end_token(double seconds) {
@@ -179,7 +179,6 @@ ProfileSnapshot Profile::snapshot(size_t most_tokens, size_t most_spans) const {
   ProfileSnapshot shot;
   shot.rows = rows_;
   shot.n_tokens = n_tokens_;
-  shot.n_passes = n_tokens_ - std::min(n_tokens_, std::max<uint64_t>(1, watched_from_));
   shot.tokens.assign(tokens_.end() - static_cast<std::ptrdiff_t>(std::min(most_tokens, tokens_.size())), tokens_.end());
   if (!shot.tokens.empty()) shot.spans = calls_.last(calls_.ending_behind(shot.tokens.front().start, most_spans));
   shot.shares = shares_.last(most_spans);

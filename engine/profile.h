@@ -27,6 +27,7 @@ struct OperationProfile {
   double seconds = 0;
   uint64_t bytes = 0;  // read and written: weights, cache and activations, as the operation's formula says
   KernelCounters counters;
+  double wait_seconds = 0;  // of them, of a persistent phase: at the barrier behind it, a block on average
   double bandwidth() const { return seconds > 0 ? static_cast<double>(bytes) / seconds : 0; }  // bytes a second
 };
 
@@ -37,6 +38,7 @@ struct TraceSpan {
   double start, seconds;   // seconds since the profile was made
   uint64_t bytes;          // of the call; 0 for a share
   uint32_t lane = kWhole;  // of a share: the multiprocessor's number
+  float wait = 0;          // of the call's seconds: as OperationProfile::wait_seconds
 };
 
 // A token of the answer.
@@ -49,7 +51,6 @@ struct ProfileSnapshot {
   std::vector<OperationProfile> rows;        // since the last reset
   std::vector<OperationProfile> token_rows;  // the part of them behind the prompt, row by row
   uint64_t n_tokens = 0;                     // of the answer so far
-  uint64_t n_passes = 0;                     // that token_rows are of: the prompt's gave the first token
   double peak_bandwidth = 0;                 // as Profile::peak_bandwidth
   std::vector<ProfiledToken> tokens;         // the last of them, at most Profile::kKeptTokens, oldest first
   std::vector<TraceSpan> spans;              // the trace's calls since the first of those began, as recorded
@@ -62,7 +63,7 @@ class Profile {
   static constexpr size_t kKeptTokens = 256;
 
   uint32_t operation(std::string_view name);  // id of a row, made at the first call
-  void record(uint32_t operation, double start, double seconds, uint64_t bytes);
+  void record(uint32_t operation, double start, double seconds, uint64_t bytes, double wait_seconds = 0);
   void record_shares(std::span<const TraceSpan> shares);  // of calls recorded already: for the trace alone
   void count(uint32_t operation, const KernelCounters& counters);
   void count_call(uint32_t operation);         // whose time and bytes are those of other rows
@@ -113,7 +114,7 @@ class Profile {
   std::vector<uint32_t> streaming_;
   std::vector<OperationProfile> rows_, prompt_rows_;  // the latter as rows_ were when the tokens began
   bool in_tokens_ = false;
-  uint64_t n_tokens_ = 0, watched_from_ = 0;  // tokens that were there when prompt_rows_ were taken
+  uint64_t n_tokens_ = 0;
   std::deque<ProfiledToken> tokens_;
   Ring calls_, shares_;
   size_t ring_size_ = 0;
@@ -129,6 +130,7 @@ class OperationTimer {
   ~OperationTimer() {
     if (profile_ != nullptr) profile_->record(operation_, start_, profile_->now() - start_, bytes_);
   }
+  void add_bytes(uint64_t bytes) { bytes_ += bytes; }
   OperationTimer(const OperationTimer&) = delete;
   OperationTimer& operator=(const OperationTimer&) = delete;
 

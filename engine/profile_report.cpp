@@ -31,6 +31,7 @@ double per(double value, double by) { return by > 0 ? value / by : 0; }
 bool has_time(const OperationProfile& row) { return row.seconds > 0; }
 bool has_bytes(const OperationProfile& row) { return row.bytes > 0; }
 bool is_counted(const OperationProfile& row) { return row.counters.instructions > 0; }
+bool has_waited(const OperationProfile& row) { return row.wait_seconds > 0; }
 
 // "-" for a row that has nothing of it.
 template <class Has, class Text>
@@ -81,6 +82,10 @@ std::vector<Column> columns_for(const std::vector<OperationProfile>& rows, doubl
   std::vector<Column> columns{{"calls", 9, [](const auto& row) { return std::to_string(row.calls); }}};
   const std::vector<Column> rest = instructions > 0 ? counter_columns() : time_columns(seconds, peak_bandwidth);
   columns.insert(columns.end(), rest.begin(), rest.end());
+  if (std::ranges::any_of(rows, has_waited))
+    columns.push_back({"waiting", 8, where(has_waited, [](const auto& row) {
+                         return with_digits(100 * row.wait_seconds / row.seconds, 1) + "%";
+                       })});
   return columns;
 }
 
@@ -147,7 +152,7 @@ std::string profile_trace_json(const Profile& profile, const std::string& title)
   for (const TraceSpan& span : spans) lanes.insert(span.lane);
   for (const uint32_t lane : lanes)
     if (lane != TraceSpan::kWhole) name("thread_name", thread_of(lane), "SM " + std::to_string(lane));
-  for (const TraceSpan& span : spans)
+  for (const TraceSpan& span : spans) {
     events.push_back({{"ph", "X"},
                       {"pid", 1},
                       {"tid", thread_of(span.lane)},
@@ -155,6 +160,8 @@ std::string profile_trace_json(const Profile& profile, const std::string& title)
                       {"ts", span.start * 1e6},
                       {"dur", span.seconds * 1e6},
                       {"args", {{"bytes", span.bytes}}}});
+    if (span.wait > 0) events.back()["args"]["waiting_us"] = span.wait * 1e6f;
+  }
   return nlohmann::json{{"traceEvents", events}, {"displayTimeUnit", "ns"}}.dump(
       -1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

@@ -9,7 +9,8 @@ namespace warpchat {
 
 // operation, calls, total, microseconds a call, share, GB/s, and the share of the peak bandwidth where that is known:
 // "cache" for a row that is faster than memory can be. In the emulator instructions, sectors and bank conflicts instead
-// of times. Rows that never ran are left out, what a row does not have is "-", long names lose their middle.
+// of times. Where persistent phases ran, the share of each one's time that is waiting at the barrier behind it. Rows
+// that never ran are left out, what a row does not have is "-", long names lose their middle.
 std::string profile_table(const std::vector<OperationProfile>& rows, double peak_bandwidth = 0);
 
 // The same as a Markdown table under a heading.

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
 #include <unordered_map>
 
 #include "models/error.h"
@@ -18,6 +21,29 @@ struct BetterFirst {  // higher logit first, the lower id of equals
   }
 };
 
+constexpr size_t kBlock = 64, kLanes = 16;  // lanes: independent, so that the compiler takes vectors
+
+void check_finite(std::span<const float> logits) {
+  float nothing[kLanes] = {};
+  for (size_t i = 0; i + kLanes <= logits.size(); i += kLanes)
+    for (size_t lane = 0; lane < kLanes; ++lane) nothing[lane] += logits[i + lane] * 0;
+  for (size_t i = logits.size() / kLanes * kLanes; i < logits.size(); ++i) nothing[0] += logits[i] * 0;
+  if (std::accumulate(nothing, nothing + kLanes, 0.0f) == 0) return;
+  const auto found = std::ranges::find_if(logits, [](float logit) { return !std::isfinite(logit); });
+  throw Error("the model computed a logit that is not finite for token " + std::to_string(found - logits.begin()) +
+              "; its file is damaged or its activations overflow");
+}
+
+float highest_of(std::span<const float> block) {
+  if (block.size() < kBlock) return std::ranges::max(block);
+  float highest[kLanes];
+  std::copy_n(block.begin(), kLanes, highest);
+  for (size_t i = kLanes; i < kBlock; i += kLanes)
+    for (size_t lane = 0; lane < kLanes; ++lane)
+      highest[lane] = block[i + lane] > highest[lane] ? block[i + lane] : highest[lane];
+  return *std::max_element(highest, highest + kLanes);
+}
+
 }  // namespace
 
 Sampler::Sampler(const SamplingParams& params) : params_(params), random_(params.seed) {}
@@ -29,36 +55,50 @@ void Sampler::accept(Token token) {
 }
 
 Token Sampler::sample(std::span<const float> logits) {
-  candidates_.resize(logits.size());
-  for (size_t i = 0; i < logits.size(); ++i) {
-    if (!std::isfinite(logits[i]))
-      throw Error("the model computed a logit that is not finite for token " + std::to_string(i) +
-                  "; its file is damaged or its activations overflow");
-    candidates_[i] = {static_cast<Token>(i), logits[i]};
-  }
-  apply_penalties();
-  if (params_.temperature <= 0) return std::min_element(candidates_.begin(), candidates_.end(), BetterFirst{})->token;
-  keep_top_k();
+  check_finite(logits);
+  logits = penalised(logits);
+  const bool is_greedy = params_.temperature <= 0;
+  const size_t top_k = params_.top_k == 0 ? logits.size() : std::min<size_t>(params_.top_k, logits.size());
+  keep_best(logits, is_greedy ? 1 : top_k);
+  if (is_greedy) return candidates_.front().token;
   keep_top_p_and_min_p();
   return draw();
 }
 
-void Sampler::apply_penalties() {
+std::span<const float> Sampler::penalised(std::span<const float> logits) {
   const bool off = params_.repeat_penalty == 1 && params_.presence_penalty == 0 && params_.frequency_penalty == 0;
-  if (off || recent_.empty()) return;
+  if (off || recent_.empty()) return logits;
+  penalised_.assign(logits.begin(), logits.end());
   std::unordered_map<Token, uint32_t> counts;
   for (Token token : recent_) ++counts[token];
   for (const auto& [token, count] : counts) {
-    if (token < 0 || static_cast<size_t>(token) >= candidates_.size()) continue;
-    float& logit = candidates_[static_cast<size_t>(token)].logit;
+    if (token < 0 || static_cast<size_t>(token) >= logits.size()) continue;
+    float& logit = penalised_[static_cast<size_t>(token)];
     logit = logit > 0 ? logit / params_.repeat_penalty : logit * params_.repeat_penalty;
     logit -= params_.presence_penalty + static_cast<float>(count) * params_.frequency_penalty;
   }
+  return penalised_;
 }
 
-// Leaves the candidates sorted, best first.
-void Sampler::keep_top_k() {
-  const size_t k = params_.top_k == 0 ? candidates_.size() : std::min<size_t>(params_.top_k, candidates_.size());
+// The k best, best first. What is among them is at least the k-th of all blocks' highest, so that of a large vocabulary
+// few logits are looked at one by one.
+void Sampler::keep_best(std::span<const float> logits, size_t k) {
+  const auto block = [&](size_t i) { return logits.subspan(i * kBlock, std::min(kBlock, logits.size() - i * kBlock)); };
+  highest_.resize((logits.size() + kBlock - 1) / kBlock);
+  for (size_t i = 0; i < highest_.size(); ++i) highest_[i] = highest_of(block(i));
+  float least = -std::numeric_limits<float>::infinity();
+  if (k < highest_.size()) {
+    ordered_ = highest_;
+    const auto kth = ordered_.begin() + static_cast<std::ptrdiff_t>(k) - 1;
+    std::nth_element(ordered_.begin(), kth, ordered_.end(), std::greater<>());
+    least = *kth;
+  }
+  candidates_.clear();
+  for (size_t i = 0; i < highest_.size(); ++i) {
+    if (highest_[i] < least) continue;
+    for (const float& logit : block(i))
+      if (logit >= least) candidates_.push_back({static_cast<Token>(&logit - logits.data()), logit});
+  }
   std::partial_sort(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(k), candidates_.end(),
                     BetterFirst{});
   candidates_.resize(k);

@@ -42,8 +42,9 @@ class Sampler {
     float logit;
   };
   std::vector<Candidate> candidates_;
-  void apply_penalties();
-  void keep_top_k();
+  std::vector<float> penalised_, highest_, ordered_;  // logits; the highest of each block of them
+  std::span<const float> penalised(std::span<const float> logits);
+  void keep_best(std::span<const float> logits, size_t k);
   void keep_top_p_and_min_p();
   Token draw();
 };

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engine/device_report.h"
-#include "engine/gpu/launch_mode.h"
+#include "engine/launch_mode.h"
 #include "models/model_config.h"
 #include "models/token.h"
 
@@ -29,17 +29,18 @@ struct Buffer {
   uint32_t width = 0;
 };
 
-// A token of a sequence at its position. The columns of a pass are either consecutive positions of one sequence, or one
-// position each of different sequences: a batch.
-struct Column {
-  Token token;
-  uint32_t position, sequence = 0;
-};
-inline bool is_batch(std::span<const Column> columns) {
-  return columns.size() > 1 && columns[0].sequence != columns[1].sequence;
-}
+enum class Logits { kNone, kLast, kAll };  // of which tokens of a run
 
-enum class Logits { kNone, kLast, kAll };  // of which columns of a pass
+// Consecutive tokens of a sequence. A pass is a list of runs, chunks of prompts beside single tokens; each sequence has
+// at most one in it. The columns of a pass are the tokens of its runs, one run after the other.
+struct Run {
+  uint32_t sequence;
+  uint32_t position;              // of the first token
+  std::span<const Token> tokens;  // at least one
+  Logits wanted;
+  uint32_t n_columns() const { return static_cast<uint32_t>(tokens.size()); }
+  uint32_t n_wanted() const { return wanted == Logits::kAll ? n_columns() : wanted == Logits::kLast; }  // the last ones
+};
 
 // The buffers of one pass, of at most Steps::max_columns() columns.
 struct PassState {
@@ -47,8 +48,9 @@ struct PassState {
   Buffer q;       // [columns, n_heads * head_dim]
   Buffer k, v;    // [columns, n_kv_heads * head_dim]
   Buffer mixed;   // [columns, n_heads * head_dim]: attention's output
-  Buffer inner;   // [columns, ffn]
-  Buffer logits;  // [columns, n_vocab]; only the rows asked for are written
+  Buffer inner;   // [columns, ffn], of dense layers
+  Buffer scores;  // [columns, n_experts]
+  Buffer logits;  // [columns whose logits are wanted, n_vocab]
 };
 
 // What the host may ask of a pass that was begun: the seconds that it took, or nothing while it is still computed. With
@@ -59,14 +61,23 @@ class Steps {
  public:
   virtual ~Steps() = default;
 
-  virtual uint32_t max_columns() const = 0;         // most in one pass
+  virtual uint32_t max_columns() const = 0;         // most in one pass: a prompt beside a token of each other sequence
   virtual uint32_t max_logits_columns() const = 0;  // most whose logits one pass gives
-  virtual uint32_t max_sequences() const = 0;       // each with a KV cache
-  virtual uint32_t max_positions() const = 0;       // of each KV cache: the context size
+  virtual uint32_t max_sequences() const = 0;       // each with a page table
+  virtual uint32_t max_positions() const = 0;       // of a sequence: the context size
   virtual const PassState& buffers() const = 0;
   virtual std::string description() const = 0;  // for the status line: "cpu: 2 threads, AVX-512"
   // The most positions that each KV cache could have if these steps were made anew, in what memory there is now.
   virtual uint32_t context_that_fits() const { return max_positions(); }
+
+  // The KV cache lies in pages of kPagePositions positions (kernels/kv_cache.h) of all layers, which sequences may
+  // share as long as none writes into them. At first sequence s has the pages from s * pages_of(max_positions()) on, as
+  // far as there are so many. What is set or copied here is so for the passes begun later. No token source may live
+  // meanwhile.
+  virtual uint32_t n_pages() const = 0;
+  // Of positions 0 to 63, 64 to 127, ...: as many as the passes to come have positions for.
+  virtual void set_pages(uint32_t sequence, std::span<const uint32_t> pages) = 0;
+  virtual void copy_page(uint32_t from, uint32_t to) = 0;
 
   // For a profiler, from any thread.
   virtual Profile& profile() = 0;                                 // where the steps record calls, time and bytes
@@ -87,8 +98,9 @@ class Steps {
   // a kernel on it, an emulator some of its speed.
   virtual void set_measuring(bool on);
 
-  // Positions below max_positions(), sequences below max_sequences(); a batch has at most one column of each.
-  virtual void begin(std::span<const Column> columns) = 0;
+  // Positions below max_positions() and in pages, sequences below max_sequences(). The tokens are not needed
+  // afterwards.
+  virtual void begin(std::span<const Run> runs) = 0;
   virtual void embed(Buffer hidden) = 0;
   // q, k, v = W . rmsnorm(hidden) + bias
   virtual void norm_qkv(uint32_t layer, Buffer hidden, Buffer q, Buffer k, Buffer v) = 0;
@@ -100,10 +112,14 @@ class Steps {
   // inner = silu(Wgate . rmsnorm(hidden)) * (Wup . rmsnorm(hidden))
   virtual void norm_gate_up(uint32_t layer, Buffer hidden, Buffer inner) = 0;
   virtual void down_residual(uint32_t layer, Buffer inner, Buffer hidden) = 0;  // hidden += W . inner
-  virtual void norm_logits(Buffer hidden, Logits wanted, Buffer logits) = 0;    // wanted: kLast or kAll
-  virtual PassEnd end_pass() = 0;                                               // of a pass that began with begin()
-  virtual void wait() = 0;                              // for the passes begun; Error if one failed
-  virtual DeviceSampler* sampler() { return nullptr; }  // null: logits are sampled on the host
+  // scores = Wrouter . rmsnorm(hidden); the device keeps which experts they choose. A device without experts refuses
+  // their models when it is made.
+  virtual void norm_route(uint32_t layer, Buffer hidden, Buffer scores);
+  virtual void experts_residual(uint32_t layer, Buffer hidden);  // hidden += the chosen and the shared experts' outputs
+  virtual void norm_logits(Buffer hidden, Buffer logits) = 0;    // of the wanted columns, if any; hidden is used up
+  virtual PassEnd end_pass() = 0;                                // of a pass that began with begin()
+  virtual void wait() = 0;                                       // for the passes begun; Error if one failed
+  virtual DeviceSampler* sampler() { return nullptr; }           // null: logits are sampled on the host
   // A device with ways of its own to decode tokens, such as without the host: null where it has none. decoder: these
   // steps'. See make_token_source.
   virtual std::unique_ptr<TokenSource> token_source(Decoder& decoder, const TokenRun& run);
@@ -111,7 +127,7 @@ class Steps {
   // False where it does not.
   virtual bool decode_given(std::span<const Token> tokens, uint32_t position,
                             const std::function<void(std::span<const float>)>& take);
-  // Waits for the pass and returns the logits of one of those columns on the host: [n_vocab], valid until begin().
+  // Waits for the pass and returns the logits of one of the wanted columns on the host: [n_vocab], valid until begin().
   virtual std::span<const float> read_logits(uint32_t column) = 0;
 };
 

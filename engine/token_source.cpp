@@ -54,7 +54,7 @@ class DeviceTokens final : public TokenSource {
     assert(tokens_left_ > 0);
     for (const uint64_t wanted = is_first_ ? 1 : std::min<uint64_t>(tokens_left_, 2); n_chosen_ < wanted;) {
       if (position_ == decoder_.max_positions()) break;
-      if (!decoder_.forward_sampled(Logits::kLast, &stop)) return std::nullopt;
+      if (!decoder_.forward_sampled(&stop)) return std::nullopt;
       sampler_.sample();
       ++position_, ++n_chosen_;
     }
@@ -75,6 +75,9 @@ class DeviceTokens final : public TokenSource {
 }  // namespace
 
 std::unique_ptr<TokenSource> Steps::token_source(Decoder&, const TokenRun&) { return nullptr; }
+
+void Steps::norm_route(uint32_t, Buffer, Buffer) { assert(false && "a device without experts"); }
+void Steps::experts_residual(uint32_t, Buffer) { assert(false && "a device without experts"); }
 
 void Steps::set_measuring(bool on) { profile().set_enabled(on); }
 

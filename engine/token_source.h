@@ -26,8 +26,8 @@ class TokenSource {
   virtual std::optional<Token> next(const std::atomic<bool>& stop) = 0;
 };
 
-// The decoder must have had a pass with Logits::kLast or kAll that ended before run.position, and do nothing else while
-// the source lives. At most max_positions() - run.position + 1 tokens may be asked for.
+// The decoder must have had a pass that ended before run.position, with the logits of its last token alone, and do
+// nothing else while the source lives. At most max_positions() - run.position + 1 tokens may be asked for.
 std::unique_ptr<TokenSource> make_token_source(Decoder& decoder, TokenRun run);
 
 // Of a device with a sampler, pass by pass.

@@ -17,9 +17,10 @@ struct WayOut {
     kLaunchGraph,
     kFewerThreads,
     kOtherTemplate,
+    kEndpointKey,
   };
   Kind kind = Kind::kNone;
-  uint32_t context = 0;  // kSmallerContext: tokens, the most that fit
+  uint32_t context = 0;  // kSmallerContext: tokens, the most that fit and that the model was made for
   bool operator==(const WayOut&) const = default;
 };
 

@@ -1,6 +1,10 @@
-// The KV cache, in fp16 or q8_0, and the attention over it.
+// The KV cache, in fp16 or q8_0, and the attention over it. The cache is a pool of pages of 64 positions, each with the
+// keys and values of all layers and KV heads: [n_layers, n_kv_heads] tiles, each the keys of those positions, then the
+// values, as HeadTile has them; where they are codes, the scales follow them. A sequence has the pages that its table
+// names. The system gives memory when a page is first written.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "engine/cpu/kernels/kernels.h"
@@ -12,43 +16,58 @@ namespace warpchat {
 
 class ThreadPool;
 
+struct CachedRun {  // consecutive positions of a sequence
+  uint32_t sequence, position, columns;
+};
+
 class CachedAttention {
  public:
-  // Each sequence has a cache of its own in every layer: that of a layer is layer + sequence * n_layers below.
+  // n_pages 0: as many as all sequences need. The tables name pages in order, all those of the first sequence, then all
+  // of the second, as far as there are so many.
   CachedAttention(ThreadPool& pool, const CpuKernels& kernels, const ModelConfig& config, uint32_t context,
-                  uint32_t sequences = 1, KvTypes types = {});
+                  uint32_t sequences = 1, KvTypes types = {}, uint32_t n_pages = 0);
 
   // All layers of a sequence together; saturates.
   static uint64_t cache_bytes_per_position(const ModelConfig& config, KvTypes types = {});
   static uint64_t partial_bytes(const ModelConfig& config);  // of what does not grow with the context; saturates
 
-  uint64_t n_bytes() const { return keys_.n_bytes() + values_.n_bytes(); }  // of the caches of all sequences
+  uint64_t n_bytes() const { return memory_.n_bytes(); }  // of the pool
+  uint32_t n_pages() const { return n_pages_; }
+  void set_pages(uint32_t sequence, std::span<const uint32_t> pages);
+  uint64_t positions_of(uint32_t sequence) const { return uint64_t{tables_[sequence].size()} * kPagePositions; }
+  void copy_page(uint32_t from, uint32_t to);
 
   // key, value: [head_dim], already rotated.
-  void store(uint32_t layer, uint32_t kv_head, uint32_t position, const float* key, const float* value);
+  void store(uint32_t layer, uint32_t sequence, uint32_t kv_head, uint32_t position, const float* key,
+             const float* value);
 
-  // q: [columns, n_heads * head_dim] at consecutive positions from `position`, whose keys and values are stored;
-  // mixed: the same shape. Every query sees the positions up to its own.
-  void run(uint32_t layer, const float* q, uint32_t position, uint32_t columns, float* mixed);
+  // q: [columns of all runs, n_heads * head_dim], one run after the other, whose keys and values are stored; mixed: the
+  // same shape. Every query sees its sequence's positions up to its own.
+  // A column's bits depend on its sequence alone.
+  void run(uint32_t layer, std::span<const CachedRun> runs, const float* q, float* mixed);
 
  private:
-  struct Pass;     // what run was asked for, and how it is cut
-  struct Partial;  // rows' results over one stretch of positions
-  HeadCache head(uint32_t layer, uint32_t kv_head) const;
-  Partial partial(const Pass& pass, uint32_t kv_head, uint32_t chunk) const;
-  void attend_rows(const Pass& pass, uint32_t kv_head, uint32_t first_row, uint32_t rows, uint32_t first, uint32_t end,
-                   const Partial& to, float* scratch) const;
-  void run_block(const Pass& pass, uint32_t kv_head, uint32_t block, float* scratch) const;
-  void combine(const Pass& pass, uint32_t kv_head, uint32_t row) const;
-  float* mixed_row(const Pass& pass, uint32_t kv_head, uint32_t row) const;
+  struct Work;  // what a run asks for, and how it is cut
+  struct Rows;
+  HeadTile tile(uint32_t layer, uint32_t kv_head, uint32_t page) const;
+  AttendSums partial(const Work& work, uint32_t kv_head, uint32_t stretch) const;
+  void run(std::span<const Work> works);
+  Rows rows_of(const Work& work, uint32_t kv_head, uint32_t first_row, float* scratch) const;
+  void attend(const Rows& rows, uint32_t stretch, const AttendSums& to, float* scratch) const;
+  void run_stretch(const Work& work, uint32_t kv_head, uint32_t stretch, float* scratch) const;
+  void run_block(const Work& work, uint32_t kv_head, uint32_t block, float* scratch) const;
+  void add_stretches(const Work& work, uint32_t kv_head) const;
+  void mix(const Work& work, uint32_t kv_head, uint32_t first_row, uint32_t rows, const AttendSums& sums) const;
   float* scratch(uint32_t thread) const;
 
   ThreadPool& pool_;
   const CpuKernels& kernels_;
   uint32_t n_heads_, n_kv_heads_, head_dim_, value_stride_;
   KvTypes types_;
-  uint64_t padded_context_;  // positions, rounded up to whole tiles
-  Pages keys_, values_;      // [n_layers, n_kv_heads] times HeadCache's arrays
+  uint64_t key_bytes_, page_bytes_;  // of a tile's keys; of a page
+  uint32_t n_pages_;
+  std::vector<std::vector<uint32_t>> tables_;  // of the sequences
+  Pages memory_;                               // [n_pages, page_bytes]
   Pages partials_, scratch_;
 };
 

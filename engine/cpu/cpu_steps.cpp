@@ -7,8 +7,11 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include "engine/cpu/attention.h"
+#include "engine/cpu/experts.h"
 #include "engine/cpu/memory_budget.h"
 #include "engine/cpu/packed_matrix.h"
 #include "engine/cpu/pages.h"
@@ -29,6 +32,12 @@ using Clock = std::chrono::steady_clock;
 struct Layer {
   LayerMatrices<PackedMatrix> matrices;
   LayerVectors<std::vector<float>> vectors;  // empty where the model has none
+  LayerExperts experts;
+};
+
+struct Column {
+  Token token;
+  uint32_t sequence, position;
 };
 
 std::vector<float> floats_of(const TensorInfo* tensor) {
@@ -44,6 +53,9 @@ const CpuKernels& kernels_for(const CpuOptions& options) {
   const char* wanted = std::getenv("WARPCHAT_SIMD");
   return choose_kernels(options.simd.empty() && wanted != nullptr ? wanted : options.simd);
 }
+
+// A prompt's beside a token of every other sequence.
+uint32_t columns_of(const CpuOptions& options) { return options.max_columns + options.sequences - 1; }
 
 class CpuSteps final : public Steps {
  public:
@@ -65,9 +77,15 @@ class CpuSteps final : public Steps {
   }
   Profile& profile() override { return profile_; }
   std::vector<MemoryUse> memory() const override;
-  uint64_t weight_bytes_per_token() const override { return weights_.n_bytes(); }
+  uint64_t weight_bytes_per_token() const override {
+    const ExpertsConfig& e = config_.experts;  // of which a token goes through some
+    return weights_.n_bytes() - (e.n > 0 ? expert_bytes_ / e.n * (e.n - e.n_used) : 0);
+  }
 
-  void begin(std::span<const Column> columns) override;
+  uint32_t n_pages() const override { return cache_.n_pages(); }
+  void set_pages(uint32_t sequence, std::span<const uint32_t> pages) override { cache_.set_pages(sequence, pages); }
+  void copy_page(uint32_t from, uint32_t to) override { cache_.copy_page(from, to); }
+  void begin(std::span<const Run> runs) override;
   void embed(Buffer hidden) override;
   void norm_qkv(uint32_t layer, Buffer hidden, Buffer q, Buffer k, Buffer v) override;
   void rope_scatter(uint32_t layer, Buffer q, Buffer k, Buffer v) override;
@@ -75,7 +93,9 @@ class CpuSteps final : public Steps {
   void output_residual(uint32_t layer, Buffer mixed, Buffer hidden) override;
   void norm_gate_up(uint32_t layer, Buffer hidden, Buffer inner) override;
   void down_residual(uint32_t layer, Buffer inner, Buffer hidden) override;
-  void norm_logits(Buffer hidden, Logits wanted, Buffer logits) override;
+  void norm_route(uint32_t layer, Buffer hidden, Buffer scores) override;
+  void experts_residual(uint32_t layer, Buffer hidden) override;
+  void norm_logits(Buffer hidden, Buffer logits) override;
   PassEnd end_pass() override;
   void wait() override {}
   std::span<const float> read_logits(uint32_t column) override;
@@ -83,32 +103,36 @@ class CpuSteps final : public Steps {
  private:
   void load(const ModelTensors& tensors, const CpuOptions& options);
   void lay_out_buffers();
-  ProductInput normalised(Buffer hidden, const std::vector<float>& gain, uint32_t first_column = 0) const;
+  ProductInput normalised(Buffer hidden, uint32_t columns, const std::vector<float>& gain) const;
   ProductInput plain(Buffer x) const { return {floats(x), n_columns(), x.width}; }
   uint64_t column_bytes(uint64_t values) const { return n_columns() * values * sizeof(float); }
   uint32_t n_columns() const { return static_cast<uint32_t>(columns_.size()); }
-  uint32_t cache_of(uint32_t layer, const Column& column) const { return layer + column.sequence * config_.n_layers; }
 
   const CpuKernels& kernels_;
   ModelConfig config_;
   uint32_t context_, max_columns_, sequences_;
   MemoryBudget budget_;
   ThreadPool pool_;
-  RopeTable rope_;
+  std::vector<RopeTable> ropes_;  // of the config's
   ProductRunner products_;
   CachedAttention cache_;
   Arena weights_;
+  const uint64_t expert_bytes_;  // of them, packed as they are needed
+  const FileMappings mappings_;  // in which experts wait until they are needed
+  ExpertRunner experts_;
   const TensorInfo* embedding_;  // in the file; its rows are read from output_ where both are one tensor
   PackedMatrix output_;
   std::vector<Layer> layers_;
   std::vector<float> output_norm_;
   Pages activations_, logits_;
-  uint32_t first_logits_column_ = 0;
   PassState state_;
-  std::vector<Column> columns_;  // of the pass
+  std::vector<CachedRun> runs_;  // of the pass
+  std::vector<Column> columns_;
+  std::vector<uint32_t> logits_columns_;  // whose logits are wanted, ascending
   Profile profile_;
   Clock::time_point pass_began_;
-  uint32_t op_embed_, op_qkv_, op_rope_, op_attention_, op_output_, op_gate_up_, op_down_, op_logits_;
+  uint32_t op_embed_, op_qkv_, op_rope_, op_attention_, op_output_, op_gate_up_, op_down_, op_route_, op_experts_,
+      op_logits_;
 };
 
 CpuSteps::CpuSteps(const CpuKernels& kernels, const ModelConfig& config, const ModelTensors& tensors,
@@ -116,16 +140,18 @@ CpuSteps::CpuSteps(const CpuKernels& kernels, const ModelConfig& config, const M
     : kernels_(kernels),
       config_(config),
       context_(options.context),
-      max_columns_(std::max(options.max_columns, options.sequences)),
+      max_columns_(columns_of(options)),
       sequences_(options.sequences),
       budget_(budget),
       pool_(std::min(options.threads > 0 ? options.threads : physical_cores(), uint32_t{ThreadPool::kMostThreads})),
-      rope_(config),
       products_(pool_, kernels, max_columns_, widest_input(config)),
-      cache_(pool_, kernels, config, context_, sequences_, options.cache),
+      cache_(pool_, kernels, config, context_, sequences_, options.cache, options.pages),
       weights_(memory_budget(kernels, config, tensors, max_columns_).weights_bytes, "weights"),
+      expert_bytes_(expert_bytes(kernels, config, tensors)),
+      experts_(pool_, kernels, products_, mappings_, weights_, config, max_columns_),
       embedding_(tensors.token_embd),
       output_norm_(floats_of(tensors.output_norm)) {
+  for (const Rope& rope : config.ropes) ropes_.emplace_back(rope, config.rope_pairing);
   load(tensors, options);
   lay_out_buffers();
   op_embed_ = profile_.operation("embed");
@@ -133,36 +159,42 @@ CpuSteps::CpuSteps(const CpuKernels& kernels, const ModelConfig& config, const M
   op_rope_ = profile_.operation("rope_scatter");
   op_attention_ = profile_.operation("attention");
   op_output_ = profile_.operation("output_residual");
-  op_gate_up_ = profile_.operation("norm_gate_up");
-  op_down_ = profile_.operation("down_residual");
+  if (config.experts.n > 0) {
+    op_route_ = profile_.operation("norm_route");
+    op_experts_ = profile_.operation("experts_residual");
+  } else {
+    op_gate_up_ = profile_.operation("norm_gate_up");
+    op_down_ = profile_.operation("down_residual");
+  }
   op_logits_ = profile_.operation("norm_logits");
-  profile_.set_peak_bandwidth(read_bandwidth(pool_, {weights_.data(), weights_.n_bytes()}),
-                              {op_qkv_, op_output_, op_gate_up_, op_down_, op_logits_});
+  std::vector<uint32_t> streaming = {op_qkv_, op_output_, op_logits_};
+  if (config.experts.n == 0) streaming.insert(streaming.end(), {op_gate_up_, op_down_});
+  profile_.set_peak_bandwidth(read_bandwidth(pool_, {weights_.data(), weights_.n_taken()}), std::move(streaming));
 }
 
 // Packing gives the file's pages back, so that no two copies are resident; at the end once more, because reading a
 // tensor brings pages of its neighbours with it.
 void CpuSteps::load(const ModelTensors& tensors, const CpuOptions& options) {
-  const FileMappings mappings;
-  const double total = static_cast<double>(memory_budget(kernels_, config_, tensors, max_columns_).weights_bytes);
-  double done = 0;
+  const auto total = static_cast<double>(weights_.n_bytes() - expert_bytes_);
   std::vector<const TensorInfo*> packed_tensors;
   const auto pack = [&](const TensorInfo* tensor) {
-    PackedMatrix packed(pool_, kernels_, *tensor, mappings, weights_);
+    if (tensor == nullptr) return PackedMatrix();
+    PackedMatrix packed(pool_, kernels_, *tensor, mappings_, weights_);
     packed_tensors.push_back(tensor);
-    done += static_cast<double>(Arena::rounded(packed.n_bytes()));
-    if (options.progress) options.progress(std::min(1.0, done / total));
+    if (options.progress) options.progress(static_cast<double>(weights_.n_taken()) / total);
     return packed;
   };
   layers_.reserve(tensors.layers.size());
-  for (const LayerTensors& t : tensors.layers) layers_.push_back({map(t.matrices, pack), map(t.vectors, floats_of)});
+  for (const LayerTensors& t : tensors.layers)
+    layers_.push_back({map(t.matrices, pack), map(t.vectors, floats_of), experts_.load(t.experts)});
   output_ = pack(tensors.output);
-  for (const TensorInfo* tensor : packed_tensors) mappings.release(tensor->data.data(), tensor->data.size());
+  for (const TensorInfo* tensor : packed_tensors) mappings_.release(tensor->data.data(), tensor->data.size());
 }
 
 void CpuSteps::lay_out_buffers() {
   const uint32_t q_width = config_.n_heads * config_.head_dim, kv_width = config_.n_kv_heads * config_.head_dim;
-  const uint64_t widths = uint64_t{config_.hidden} + 2 * uint64_t{q_width} + 2 * uint64_t{kv_width} + config_.ffn;
+  const uint64_t widths =
+      uint64_t{config_.hidden} + 2 * uint64_t{q_width} + 2 * uint64_t{kv_width} + config_.ffn + config_.experts.n;
   activations_ = Pages(max_columns_ * widths * sizeof(float), "activations");
   float* next = activations_.as<float>();
   const auto take = [&](uint32_t width) {
@@ -176,29 +208,37 @@ void CpuSteps::lay_out_buffers() {
   state_.v = take(kv_width);
   state_.mixed = take(q_width);
   state_.inner = take(config_.ffn);
+  state_.scores = take(config_.experts.n);
   logits_ = Pages(uint64_t{max_logits_columns()} * config_.n_vocab * sizeof(float), "logits");
   state_.logits = {logits_.as<float>(), config_.n_vocab};
 }
 
-ProductInput CpuSteps::normalised(Buffer hidden, const std::vector<float>& gain, uint32_t first_column) const {
-  return {column_of(hidden, first_column), n_columns() - first_column, hidden.width, gain.data(), config_.rms_eps};
+ProductInput CpuSteps::normalised(Buffer hidden, uint32_t columns, const std::vector<float>& gain) const {
+  return {floats(hidden), columns, hidden.width, gain.data(), config_.rms_eps};
 }
 
-void CpuSteps::begin(std::span<const Column> columns) {
-  assert(!columns.empty() && columns.size() <= max_columns_);
+void CpuSteps::begin(std::span<const Run> runs) {
   pass_began_ = Clock::now();
-  columns_.assign(columns.begin(), columns.end());
+  runs_.clear(), columns_.clear(), logits_columns_.clear();
   std::vector<uint32_t> positions;
-  for (const Column& column : columns) {
-    assert(column.position < context_ && column.sequence < sequences_);
-    positions.push_back(column.position);
+  for (const Run& run : runs) {
+    assert(!run.tokens.empty() && run.position + run.n_columns() <= context_ && run.sequence < sequences_);
+    assert(run.position + run.n_columns() <= cache_.positions_of(run.sequence));
+    runs_.push_back({run.sequence, run.position, run.n_columns()});
+    for (uint32_t i = 0; i < run.n_columns(); ++i) {
+      if (i >= run.n_columns() - run.n_wanted()) logits_columns_.push_back(n_columns());
+      positions.push_back(run.position + i);
+      columns_.push_back({run.tokens[i], run.sequence, run.position + i});
+    }
   }
-  rope_.prepare(pool_, positions);
+  assert(n_columns() <= max_columns_ && logits_columns_.size() <= max_logits_columns());
+  for (RopeTable& rope : ropes_) rope.prepare(pool_, positions);
 }
 
 void CpuSteps::embed(Buffer hidden) {
   OperationTimer timer(profile_, op_embed_, column_bytes(hidden.width));
-  const uint64_t row_bytes = bytes_per_row(embedding_->type, embedding_->k());
+  const TensorType type = config_.tied_output ? output_.type() : embedding_->type;
+  const uint64_t row_bytes = bytes_per_row(type, embedding_->k());
   constexpr uint32_t kColumnsPerTask = 8;
   pool_.for_each((n_columns() + kColumnsPerTask - 1) / kColumnsPerTask, [&](uint32_t task) {
     std::vector<std::byte> unpacked(config_.tied_output ? row_bytes : 0);
@@ -208,7 +248,7 @@ void CpuSteps::embed(Buffer hidden) {
       if (config_.tied_output) output_.read_row(token, unpacked);
       const auto row = config_.tied_output ? std::span<const std::byte>(unpacked)
                                            : embedding_->data.subspan(token * row_bytes, row_bytes);
-      dequantise_row(embedding_->type, row, std::span<float>(column_of(hidden, column), hidden.width));
+      dequantise_row(type, row, std::span<float>(column_of(hidden, column), hidden.width));
     }
   });
 }
@@ -223,36 +263,34 @@ void CpuSteps::norm_qkv(uint32_t index, Buffer hidden, Buffer q, Buffer k, Buffe
   const Product products[] = {{&matrices.q, floats(q), Epilogue::kStore, bias(vectors.q_bias)},
                               {&matrices.k, floats(k), Epilogue::kStore, bias(vectors.k_bias)},
                               {&matrices.v, floats(v), Epilogue::kStore, bias(vectors.v_bias)}};
-  products_.run(normalised(hidden, vectors.attn_norm), products);
+  products_.run(normalised(hidden, n_columns(), vectors.attn_norm), products);
 }
 
 void CpuSteps::rope_scatter(uint32_t index, Buffer q, Buffer k, Buffer v) {
   const LayerVectors<std::vector<float>>& vectors = layers_[index].vectors;
   OperationTimer timer(profile_, op_rope_, column_bytes(2 * uint64_t{q.width} + 3 * uint64_t{k.width}));
+  const RopeTable& rope = ropes_[config_.layers[index].rope];
   const uint32_t head_dim = config_.head_dim;
   pool_.for_each(n_columns(), [&](uint32_t column) {
     const auto turn = [&](float* heads, uint32_t n_heads, const std::vector<float>& gain) {
       kernels_.turn_heads({heads, n_heads, head_dim, gain.empty() ? nullptr : gain.data(), config_.rms_eps,
-                           rope_.cosines(column), rope_.sines(column), rope_.dims(), rope_.neox()});
+                           rope.cosines(column), rope.sines(column), rope.dims(), rope.neox()});
     };
     float *keys = column_of(k, column), *values = column_of(v, column);
     turn(column_of(q, column), config_.n_heads, vectors.q_norm);
     turn(keys, config_.n_kv_heads, vectors.k_norm);
     for (uint32_t h = 0; h < config_.n_kv_heads; ++h)
-      cache_.store(cache_of(index, columns_[column]), h, columns_[column].position, keys + h * head_dim,
+      cache_.store(index, columns_[column].sequence, h, columns_[column].position, keys + h * head_dim,
                    values + h * head_dim);
   });
 }
 
 void CpuSteps::attention(uint32_t index, Buffer q, Buffer mixed) {
-  const uint32_t at_once = is_batch(columns_) ? 1 : n_columns();  // columns whose past is one
-  uint64_t n_keys = 0;
-  for (uint32_t column = at_once - 1; column < n_columns(); column += at_once) n_keys += columns_[column].position + 1;
+  uint64_t n_keys = 0;  // that are read, once a run
+  for (const CachedRun& run : runs_) n_keys += run.position + run.columns;
   const uint64_t cached = n_keys * 2 * sizeof(uint16_t) * config_.n_kv_heads;
   OperationTimer timer(profile_, op_attention_, column_bytes(2 * uint64_t{q.width}) + cached * config_.head_dim);
-  for (uint32_t first = 0; first < n_columns(); first += at_once)
-    cache_.run(cache_of(index, columns_[first]), column_of(q, first), columns_[first].position, at_once,
-               column_of(mixed, first));
+  cache_.run(index, runs_, floats(q), floats(mixed));
 }
 
 void CpuSteps::output_residual(uint32_t index, Buffer mixed, Buffer hidden) {
@@ -268,7 +306,7 @@ void CpuSteps::norm_gate_up(uint32_t index, Buffer hidden, Buffer inner) {
       profile_, op_gate_up_,
       matrices.gate.n_bytes() + matrices.up.n_bytes() + column_bytes(uint64_t{hidden.width} + inner.width));
   const Product swiglu{&matrices.up, floats(inner), Epilogue::kStore, nullptr, &matrices.gate};
-  products_.run(normalised(hidden, layers_[index].vectors.ffn_norm), {&swiglu, 1});
+  products_.run(normalised(hidden, n_columns(), layers_[index].vectors.ffn_norm), {&swiglu, 1});
 }
 
 void CpuSteps::down_residual(uint32_t index, Buffer inner, Buffer hidden) {
@@ -278,15 +316,30 @@ void CpuSteps::down_residual(uint32_t index, Buffer inner, Buffer hidden) {
   products_.run(plain(inner), {&product, 1});
 }
 
-void CpuSteps::norm_logits(Buffer hidden, Logits wanted, Buffer logits) {
-  const uint32_t first_column = wanted == Logits::kAll ? 0 : n_columns() - 1;
-  const uint32_t columns = n_columns() - first_column;
+void CpuSteps::norm_route(uint32_t index, Buffer hidden, Buffer scores) {
+  const PackedMatrix& router = layers_[index].experts.packed.router[0];
+  OperationTimer timer(profile_, op_route_, router.n_bytes() + column_bytes(uint64_t{hidden.width} + scores.width));
+  const Product product{&router, floats(scores)};
+  products_.run(normalised(hidden, n_columns(), layers_[index].vectors.ffn_norm), {&product, 1});
+  experts_.choose(floats(scores), n_columns());
+}
+
+void CpuSteps::experts_residual(uint32_t index, Buffer hidden) {
+  Layer& layer = layers_[index];
+  OperationTimer timer(profile_, op_experts_, column_bytes(2 * uint64_t{hidden.width}));
+  timer.add_bytes(experts_.run(layer.experts, normalised(hidden, n_columns(), layer.vectors.ffn_norm),
+                               layer.vectors.shared_switch, floats(hidden)));
+}
+
+void CpuSteps::norm_logits(Buffer hidden, Buffer logits) {
+  const auto columns = static_cast<uint32_t>(logits_columns_.size());
+  if (columns == 0) return;
   OperationTimer timer(profile_, op_logits_,
                        output_.n_bytes() + uint64_t{columns} * (hidden.width + config_.n_vocab) * sizeof(float));
-  first_logits_column_ = first_column;
-  assert(columns <= max_logits_columns());
+  for (uint32_t i = 0; i < columns; ++i)  // to the front, in place: none lies behind where it goes
+    std::memmove(column_of(hidden, i), column_of(hidden, logits_columns_[i]), hidden.width * sizeof(float));
   const Product product{&output_, floats(logits)};
-  products_.run(normalised(hidden, output_norm_, first_column), {&product, 1});
+  products_.run(normalised(hidden, columns, output_norm_), {&product, 1});
 }
 
 PassEnd CpuSteps::end_pass() {
@@ -295,22 +348,28 @@ PassEnd CpuSteps::end_pass() {
 }
 
 std::vector<MemoryUse> CpuSteps::memory() const {
-  std::vector<MemoryUse> uses{{"weights", weights_.n_bytes()},
-                              {"KV cache", cache_.n_bytes()},
-                              {"activations", activations_.n_bytes() + logits_.n_bytes() + products_.n_bytes()}};
+  std::vector<MemoryUse> uses{
+      {"weights", weights_.n_bytes()},
+      {"KV cache", cache_.n_bytes()},
+      {"activations", activations_.n_bytes() + logits_.n_bytes() + products_.n_bytes() + experts_.n_bytes()}};
   if (!config_.tied_output) uses.push_back({"embedding, in the file", embedding_->data.size()});
   return uses;
 }
 
 std::span<const float> CpuSteps::read_logits(uint32_t column) {
-  assert(column >= first_logits_column_ && column < n_columns());
-  return {column_of(state_.logits, column - first_logits_column_), config_.n_vocab};
+  const auto found = std::ranges::lower_bound(logits_columns_, column);
+  assert(found != logits_columns_.end() && *found == column);
+  return {column_of(state_.logits, static_cast<uint32_t>(found - logits_columns_.begin())), config_.n_vocab};
 }
 
 MemoryBudget budget_of(const CpuKernels& kernels, const ModelConfig& config, const ModelTensors& tensors,
                        const CpuOptions& options) {
-  return memory_budget(kernels, config, tensors, std::max(options.max_columns, options.sequences), options.sequences,
-                       options.cache);
+  MemoryBudget budget = memory_budget(kernels, config, tensors, columns_of(options), options.sequences, options.cache);
+  if (options.pages == 0) return budget;
+  budget.cache_bytes_per_position = CachedAttention::cache_bytes_per_position(config, options.cache);
+  if (options.pages > pages_of(options.context))
+    budget.least_cache_bytes = saturating_product({options.pages, kPagePositions, budget.cache_bytes_per_position});
+  return budget;
 }
 
 }  // namespace
@@ -324,7 +383,7 @@ std::unique_ptr<Steps> make_cpu_steps(const ModelConfig& config, const ModelTens
   assert(options.context > 0 && options.max_columns > 0);
   const CpuKernels& kernels = kernels_for(options);
   const MemoryBudget budget = budget_of(kernels, config, tensors, options);
-  check_memory(budget, options.context, available_memory());
+  check_memory(budget, options.context, available_memory(), "memory", config.context_length);
   return std::make_unique<CpuSteps>(kernels, config, tensors, options, budget);
 }
 

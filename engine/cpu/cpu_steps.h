@@ -13,8 +13,9 @@ namespace warpchat {
 struct CpuOptions {
   uint32_t threads = 0;        // 0: one per physical core
   uint32_t context = 0;        // positions in the KV cache; > 0
-  uint32_t max_columns = 512;  // positions in one prefill pass
-  uint32_t sequences = 1;      // each with a KV cache of `context` positions
+  uint32_t max_columns = 512;  // positions of a prompt in one pass
+  uint32_t sequences = 1;      // each of up to `context` positions
+  uint32_t pages = 0;          // of the KV cache, which they share; 0: a context's for each
   KvTypes cache = {};          // how keys and values are stored
   std::string simd;            // "avx512", "avxvnni", "avx2", "portable"; empty: $WARPCHAT_SIMD, else the best
   std::function<void(double)> progress;  // 0..1 while the weights are prepared; may be empty

@@ -28,22 +28,22 @@ int8_t code_of(float value, float inverse) { return static_cast<int8_t>(nearest(
 
 }  // namespace
 
-void store_key_codes(const HeadCache& cache, uint32_t position, const float* key) {
+void store_key_codes(const HeadTile& tile, uint32_t position, const float* key) {
   const uint64_t block = position / kKeyBlock, lane = position % kKeyBlock;
-  const HeadCodes& to = cache.key_codes;
-  for_groups(key, cache.head_dim, [&](uint32_t group, float scale, uint32_t first, uint32_t n, float inverse) {
-    to.scales[(block * code_groups(cache.head_dim) + group) * kKeyBlock + lane] = scale;
+  const HeadCodes& to = tile.key_codes;
+  for_groups(key, tile.head_dim, [&](uint32_t group, float scale, uint32_t first, uint32_t n, float inverse) {
+    to.scales[(block * code_groups(tile.head_dim) + group) * kKeyBlock + lane] = scale;
     for (uint32_t d = first; d < first + n; ++d)
-      to.codes[(block * cache.head_dim + d) * kKeyBlock + lane] = code_of(key[d], inverse);
+      to.codes[(block * tile.head_dim + d) * kKeyBlock + lane] = code_of(key[d], inverse);
   });
 }
 
-void store_value_codes(const HeadCache& cache, uint32_t position, const float* value) {
-  const HeadCodes& to = cache.value_codes;
-  for_groups(value, cache.head_dim, [&](uint32_t group, float scale, uint32_t first, uint32_t n, float inverse) {
-    to.scales[uint64_t{position} * code_groups(cache.head_dim) + group] = scale;
+void store_value_codes(const HeadTile& tile, uint32_t position, const float* value) {
+  const HeadCodes& to = tile.value_codes;
+  for_groups(value, tile.head_dim, [&](uint32_t group, float scale, uint32_t first, uint32_t n, float inverse) {
+    to.scales[uint64_t{position} * code_groups(tile.head_dim) + group] = scale;
     for (uint32_t d = first; d < first + n; ++d)
-      to.codes[uint64_t{position} * cache.value_stride + d] = code_of(value[d], inverse);
+      to.codes[uint64_t{position} * tile.value_stride + d] = code_of(value[d], inverse);
   });
 }
 

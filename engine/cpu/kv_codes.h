@@ -5,8 +5,9 @@
 
 namespace warpchat {
 
-// key, value: [head_dim]. Larger values than 65,024 are clamped to it; a NaN makes its group's scale one.
-void store_key_codes(const HeadCache& cache, uint32_t position, const float* key);
-void store_value_codes(const HeadCache& cache, uint32_t position, const float* value);
+// position: below 64. key, value: [head_dim]. Larger values than 65,024 are clamped to it; a NaN makes its group's
+// scale one.
+void store_key_codes(const HeadTile& tile, uint32_t position, const float* key);
+void store_value_codes(const HeadTile& tile, uint32_t position, const float* value);
 
 }  // namespace warpchat

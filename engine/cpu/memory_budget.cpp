@@ -8,6 +8,7 @@
 #include <string>
 
 #include "engine/cpu/attention.h"
+#include "engine/cpu/experts.h"
 #include "engine/cpu/packed_matrix.h"
 #include "engine/cpu/products.h"
 
@@ -44,10 +45,16 @@ uint64_t available_address_space() {
   return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 
+// In an arena.
+uint64_t packed_bytes(const CpuKernels& kernels, const TensorInfo& tensor) {
+  return saturating_sum({PackedMatrix::bytes_needed(kernels, tensor), 63}) / 64 * 64;
+}
+
 }  // namespace
 
 uint32_t widest_input(const ModelConfig& config) {
-  return std::max({config.hidden, config.ffn, config.n_heads * config.head_dim});
+  return std::max(
+      {config.hidden, config.ffn, config.experts.ffn, config.experts.shared_ffn, config.n_heads * config.head_dim});
 }
 
 uint32_t logits_columns(uint32_t max_columns, uint32_t sequences) {
@@ -55,24 +62,46 @@ uint32_t logits_columns(uint32_t max_columns, uint32_t sequences) {
   return std::min(max_columns, std::max(kAtOnce, sequences));
 }
 
+uint64_t expert_bytes(const CpuKernels& kernels, const ModelConfig& config, const ModelTensors& tensors) {
+  uint64_t bytes = 0;
+  for (const LayerTensors& layer : tensors.layers)
+    for_each(
+        [&](const TensorInfo* t, bool is_of_each) {
+          if (t == nullptr || !is_of_each) return;
+          bytes =
+              saturating_sum({bytes, saturating_product({config.experts.n, packed_bytes(kernels, expert_of(*t, 0))})});
+        },
+        layer.experts, kIsOfEachExpert);
+  return bytes;
+}
+
 MemoryBudget memory_budget(const CpuKernels& kernels, const ModelConfig& config, const ModelTensors& tensors,
                            uint32_t max_columns, uint32_t sequences, KvTypes cache) {
   MemoryBudget budget{};
   const auto add = [&](const TensorInfo* t) {
-    budget.weights_bytes =
-        saturating_sum({budget.weights_bytes, saturating_sum({PackedMatrix::bytes_needed(kernels, *t), 63}) / 64 * 64});
+    if (t != nullptr) budget.weights_bytes = saturating_sum({budget.weights_bytes, packed_bytes(kernels, *t)});
   };
-  for (const LayerTensors& layer : tensors.layers) for_each(add, layer.matrices);
+  for (const LayerTensors& layer : tensors.layers) {
+    for_each(add, layer.matrices);
+    for_each(
+        [&](const TensorInfo* t, bool is_of_each) {
+          if (!is_of_each) add(t);
+        },
+        layer.experts, kIsOfEachExpert);
+  }
+  budget.weights_bytes = saturating_sum({budget.weights_bytes, expert_bytes(kernels, config, tensors)});
   add(tensors.output);
   budget.cache_bytes_per_position =
       saturating_product({CachedAttention::cache_bytes_per_position(config, cache), sequences});
   const uint64_t q_width = saturating_product({config.n_heads, config.head_dim});
   const uint64_t kv_width = saturating_product({config.n_kv_heads, config.head_dim});
-  const uint64_t values = saturating_sum({config.hidden, config.ffn, q_width, q_width, kv_width, kv_width});
-  budget.activation_bytes = saturating_sum(
-      {saturating_product({max_columns, values, sizeof(float)}),
-       saturating_product({logits_columns(max_columns, sequences), config.n_vocab, sizeof(float)}),
-       CachedAttention::partial_bytes(config), ProductRunner::bytes_needed(max_columns, widest_input(config))});
+  const uint64_t values =
+      saturating_sum({config.hidden, config.ffn, config.experts.n, q_width, q_width, kv_width, kv_width});
+  budget.activation_bytes =
+      saturating_sum({saturating_product({max_columns, values, sizeof(float)}),
+                      saturating_product({logits_columns(max_columns, sequences), config.n_vocab, sizeof(float)}),
+                      CachedAttention::partial_bytes(config), ExpertRunner::bytes_needed(config, max_columns),
+                      ProductRunner::bytes_needed(max_columns, widest_input(config))});
   return budget;
 }
 

@@ -19,6 +19,9 @@ uint32_t logits_columns(uint32_t max_columns, uint32_t sequences);
 MemoryBudget memory_budget(const CpuKernels& kernels, const ModelConfig& config, const ModelTensors& tensors,
                            uint32_t max_columns, uint32_t sequences = 1, KvTypes cache = {});
 
+// Of all experts, without the shared ones.
+uint64_t expert_bytes(const CpuKernels& kernels, const ModelConfig& config, const ModelTensors& tensors);
+
 // What the system would still give this process: the least of free memory, control group and address space limits.
 uint64_t available_memory();
 

@@ -3,61 +3,59 @@
 
 #include <algorithm>
 #include <cassert>
-#include <iterator>
+#include <vector>
 
+#include "engine/cpu/rounding.h"
 #include "engine/cpu/thread_pool.h"
 #include "engine/file_mappings.h"
+#include "models/kernel_type.h"
 
 namespace warpchat {
 namespace {
 
 constexpr uint64_t kBytesAtOnce = 4 << 20;  // of the file, resident beside their copy; enough for all threads
 
-const FormatKernels& find_format(const CpuKernels& kernels, TensorType type) {
-  const auto* found = std::find_if(std::begin(kernels.formats), std::end(kernels.formats), [&](const FormatKernels& f) {
-    return f.tensor_type == static_cast<uint32_t>(type);
-  });
-  assert(found != std::end(kernels.formats));
-  return *found;
-}
-
-uint64_t round_up(uint64_t n, uint64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
-
 }  // namespace
 
 uint64_t PackedMatrix::bytes_needed(const CpuKernels& kernels, const TensorInfo& tensor) {
   uint64_t bytes;
-  const uint64_t rows = round_up(tensor.rows(), kernels.lanes);
-  return __builtin_mul_overflow(rows, bytes_per_row(tensor.type, tensor.k()), &bytes) ? UINT64_MAX : bytes;
+  const uint64_t rows = round_up(tensor.rows(), uint64_t{kernels.lanes});
+  return __builtin_mul_overflow(rows, bytes_per_row(kernel_type(tensor.type), tensor.k()), &bytes) ? UINT64_MAX : bytes;
 }
 
 PackedMatrix::PackedMatrix(ThreadPool& pool, const CpuKernels& kernels, const TensorInfo& tensor,
                            const FileMappings& mappings, Arena& arena)
-    : format_(&find_format(kernels, tensor.type)),
+    : format_(&row_of(kernels.formats, kernel_type(tensor.type))),
       rows_(static_cast<uint32_t>(tensor.rows())),
       k_(static_cast<uint32_t>(tensor.k())),
       n_groups_((rows_ + kernels.lanes - 1) / kernels.lanes),
-      group_bytes_(bytes_per_row(tensor.type, k_) * kernels.lanes),
+      group_bytes_(bytes_per_row(type(), k_) * kernels.lanes),
       groups_(arena.take(bytes_needed(kernels, tensor))),
       lanes_(kernels.lanes) {
-  const uint64_t groups_at_once = std::max<uint64_t>(1, kBytesAtOnce / group_bytes_);
+  const uint64_t file_bytes = bytes_per_row(tensor.type, k_) * lanes_;  // of a group
+  const uint64_t groups_at_once = std::max<uint64_t>(1, kBytesAtOnce / file_bytes);
   for (uint64_t first = 0; first < n_groups_; first += groups_at_once) {
     const uint64_t end = std::min<uint64_t>(n_groups_, first + groups_at_once);
     pack(pool, tensor, static_cast<uint32_t>(first), static_cast<uint32_t>(end));
-    const uint64_t offset = first * group_bytes_;
-    mappings.release(tensor.data.data() + offset, std::min(end * group_bytes_, tensor.data.size()) - offset);
+    const uint64_t offset = first * file_bytes;
+    mappings.release(tensor.data.data() + offset, std::min(end * file_bytes, tensor.data.size()) - offset);
   }
 }
 
 void PackedMatrix::pack(ThreadPool& pool, const TensorInfo& tensor, uint32_t first_group, uint32_t end_group) {
-  const uint64_t row_bytes = group_bytes_ / lanes_;
+  const uint64_t row_bytes = group_bytes_ / lanes_, file_row_bytes = bytes_per_row(tensor.type, k_);
   constexpr uint32_t kGroupsPerTask = 4;
   pool.for_each((end_group - first_group + kGroupsPerTask - 1) / kGroupsPerTask, [&](uint32_t task) {
     const uint32_t first = first_group + task * kGroupsPerTask;
+    std::vector<std::byte> expanded(tensor.type == type() ? 0 : group_bytes_);
     for (uint32_t g = first; g < std::min(end_group, first + kGroupsPerTask); ++g) {
-      const uint32_t first_row = g * lanes_;
-      const auto* from = reinterpret_cast<const uint8_t*>(tensor.data.data()) + first_row * row_bytes;
-      format_->pack({from, row_bytes, std::min(lanes_, rows_ - first_row), k_, groups_ + g * group_bytes_});
+      const uint32_t first_row = g * lanes_, n_rows = std::min(lanes_, rows_ - first_row);
+      std::span<const std::byte> rows = tensor.data.subspan(first_row * file_row_bytes, n_rows * file_row_bytes);
+      if (tensor.type != type()) {
+        expand_rows(tensor.type, rows, std::span(expanded).first(n_rows * row_bytes));
+        rows = expanded;
+      }
+      format_->pack({reinterpret_cast<const uint8_t*>(rows.data()), row_bytes, n_rows, k_, groups_ + g * group_bytes_});
     }
   });
 }

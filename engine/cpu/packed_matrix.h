@@ -1,5 +1,6 @@
 // A weight matrix as the CPU's kernels read it: a copy of the file's blocks, the rows of a group interleaved, so that
-// the lanes of a vector are rows. Not a bit is changed or added, but for the zero rows that fill the last group.
+// the lanes of a vector are rows. Grids are expanded (models/kernel_type.h); else not a bit is changed or added, but
+// for the zero rows that fill the last group.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -24,10 +25,11 @@ class PackedMatrix {
 
   static uint64_t bytes_needed(const CpuKernels& kernels, const TensorInfo& tensor);  // saturates at 2^64 - 1
 
-  // A row as the file had it: [bytes_per_row]
+  // A row of kernel_type(the tensor's type), as the file had it where that is no other: [bytes_per_row]
   void read_row(uint32_t row, std::span<std::byte> out) const;
 
   const FormatKernels& format() const { return *format_; }
+  TensorType type() const { return format_->type; }
   uint64_t n_bytes() const { return n_groups_ * group_bytes_; }
   uint32_t rows() const { return rows_; }
   uint32_t k() const { return k_; }

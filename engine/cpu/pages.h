@@ -48,6 +48,7 @@ class Arena {
   uint8_t* take(uint64_t n_bytes);  // aligned to 64 bytes; the sizes, rounded up to 64, must not exceed the arena
   const uint8_t* data() const { return pages_.as<uint8_t>(); }
   uint64_t n_bytes() const { return pages_.n_bytes(); }
+  uint64_t n_taken() const { return used_; }
   static uint64_t rounded(uint64_t n_bytes) { return (n_bytes + 63) / 64 * 64; }
 
  private:

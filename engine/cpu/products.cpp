@@ -6,6 +6,7 @@
 #include <cassert>
 #include <vector>
 
+#include "engine/cpu/rounding.h"
 #include "engine/cpu/thread_pool.h"
 
 namespace warpchat {
@@ -16,9 +17,7 @@ constexpr uint32_t kMostGroups = 8;                // of a task with several col
 constexpr uint32_t kTasksPerThread = 8;            // enough to even out threads that start late or are slowed down
 
 uint64_t integer_bytes(uint64_t k) { return (k + kInputBlock - 1) / kInputBlock * kInputBlockBytes; }  // of a column
-uint32_t ceil_div(uint32_t a, uint32_t b) { return (a + b - 1) / b; }
-
-uint32_t round_up_columns(uint32_t columns) { return (columns + 15) / 16 * 16; }  // no tile is wider
+uint32_t round_up_columns(uint32_t columns) { return round_up(columns, 16u); }  // no tile is wider
 
 // How one product is cut: n_row_parts x n_column_parts tasks.
 struct Cut {
@@ -52,54 +51,127 @@ uint64_t ProductRunner::bytes_needed(uint32_t max_columns, uint32_t max_k) {
 ProductRunner::ProductRunner(ThreadPool& pool, const CpuKernels& kernels, uint32_t max_columns, uint32_t max_k)
     : pool_(pool),
       kernels_(kernels),
-      integers_(round_up_columns(max_columns) * integer_bytes(max_k), "activations"),
-      floats_(round_up_columns(max_columns) * uint64_t{max_k} * sizeof(float), "activations") {}
+      max_columns_(round_up_columns(max_columns)),
+      integers_(max_columns_ * integer_bytes(max_k), "activations"),
+      floats_(max_columns_ * uint64_t{max_k} * sizeof(float), "activations") {}
 
 void ProductRunner::run(const ProductInput& input, std::span<const Product> products) {
   constexpr size_t kMostProducts = 3;
   assert(products.size() <= kMostProducts);
-  bool integers = false, floats = false;
+  Kinds kinds;
   Cut cuts[kMostProducts];
   uint32_t n_tasks = 0;
   for (size_t i = 0; i < products.size(); ++i) {
     const Product& p = products[i];
     assert(p.matrix->k() == input.k);
-    for (const PackedMatrix* matrix : {p.matrix, p.gate})
-      if (matrix != nullptr) (matrix->format().takes_floats ? floats : integers) = true;
+    kinds.add(*p.matrix, p.gate);
     cuts[i] = cut(*p.matrix, input.columns, kernels_.tile_columns, pool_.n_threads());
     n_tasks += cuts[i].n_tasks();
   }
-  prepare(input, integers, floats);
+  prepare(input, kinds);
   pool_.for_each(n_tasks, [&](uint32_t task) {
     size_t i = 0;
     for (; task >= cuts[i].n_tasks(); ++i) task -= cuts[i].n_tasks();
     const Cut& c = cuts[i];
     const uint32_t group = task % c.row_parts * c.groups, column = task / c.row_parts * c.columns;
-    multiply(products[i], input, group, std::min(group + c.groups, products[i].matrix->n_groups()), column,
-             std::min(column + c.columns, input.columns));
+    Product part = products[i];
+    part.out += uint64_t{column} * part.matrix->rows();
+    multiply(part, input.k, group, std::min(group + c.groups, part.matrix->n_groups()),
+             {column, std::min(c.columns, input.columns - column)});
   });
 }
 
-void ProductRunner::prepare(const ProductInput& input, bool integers, bool floats) {
+size_t ProductRunner::fitting(std::span<const ProductGroup> groups) const {
+  size_t n = 0;
+  for (uint32_t columns = 0; n < groups.size(); ++n) {
+    columns += round_up_columns(groups[n].end - groups[n].first);
+    if (n > 0 && columns > max_columns_) break;
+  }
+  return n;
+}
+
+// Each group's tiles are its own. Those of one column that all groups share are prepared once.
+void ProductRunner::run_groups(const ProductInput& input, const uint32_t* from, std::span<const ProductGroup> groups,
+                               float* out) {
+  assert(!groups.empty() && fitting(groups) == groups.size());
+  struct Part {
+    const ProductGroup* group;
+    uint32_t column;  // of the output
+    Tile tiles;
+    Cut cut = {};           // of parts that are multiplied:
+    uint32_t end_task = 0;  // the number behind those of its tasks
+  };
+  std::vector<Part> prepared, multiplied;
+  Kinds kinds;
+  uint32_t at = 0, n_tasks = 0;
+  for (const ProductGroup& group : groups) {
+    const uint32_t columns = group.end - group.first, first = group.first - groups.front().first;
+    const auto part = [&](uint32_t column, uint32_t most) {
+      return Part{&group, first + column, {at + column, std::min(most, columns - column)}};
+    };
+    kinds.add(*group.matrix, group.gate);
+    if (input.columns > 1 || prepared.empty())
+      for (uint32_t column = 0; column < columns; column += kernels_.tile_columns)
+        prepared.push_back(part(column, kernels_.tile_columns));
+    const Cut c = cut(*group.matrix, columns, kernels_.tile_columns, pool_.n_threads());
+    for (uint32_t column = 0; column < columns; column += c.columns) {
+      multiplied.push_back(part(column, c.columns));
+      multiplied.back().cut = c;
+      multiplied.back().end_task = n_tasks += c.row_parts;
+    }
+    if (input.columns > 1) at += round_up_columns(columns);
+  }
+  std::vector<std::vector<float>> gathered(pool_.n_threads());
+  pool_.for_each(static_cast<uint32_t>(prepared.size()), [&](uint32_t i, uint32_t thread) {
+    const auto& [group, column, tile, c, end] = prepared[i];
+    const auto x_of = [&](uint32_t to) { return input.x + uint64_t{from ? from[to] : to} * input.k; };
+    if (tile.columns == 1 || from == nullptr) return prepare_tile(input, x_of(column), tile, kinds);
+    std::vector<float>& x = gathered[thread];
+    x.resize(uint64_t{tile.columns} * input.k);
+    for (uint32_t to = 0; to < tile.columns; ++to)
+      std::copy_n(x_of(column + to), input.k, x.begin() + uint64_t{to} * input.k);
+    prepare_tile(input, x.data(), tile, kinds);
+  });
+  pool_.for_each(n_tasks, [&](uint32_t task) {
+    const auto& [group, column, tiles, c, end] = *std::ranges::upper_bound(multiplied, task, {}, &Part::end_task);
+    const uint32_t row_group = (task - (end - c.row_parts)) * c.groups;
+    multiply({group->matrix, out + uint64_t{column} * group->matrix->rows(), Epilogue::kStore, nullptr, group->gate},
+             input.k, row_group, std::min(row_group + c.groups, group->matrix->n_groups()), tiles);
+  });
+}
+
+void ProductRunner::Kinds::add(const PackedMatrix& matrix, const PackedMatrix* gate) {
+  for (const PackedMatrix* m : {&matrix, gate})
+    if (m != nullptr) (m->format().takes_floats ? floats : integers) = true;
+}
+
+void ProductRunner::prepare(const ProductInput& input, Kinds kinds) {
   const uint32_t width = kernels_.tile_columns;
-  pool_.for_each(ceil_div(input.columns, width), [&](uint32_t tile) {
-    const uint32_t first = tile * width, columns = std::min(width, input.columns - first);
-    PrepareInput p{};
-    p.x = input.x + uint64_t{first} * input.k;
-    p.stride = input.k;
-    p.k = input.k;
-    p.columns = columns;
-    p.width = columns > kernels_.narrow_columns ? width : columns > 1 ? kernels_.narrow_columns : 1;
-    p.gain = input.gain;
-    p.eps = input.eps;
-    if (integers) p.integers = integers_.as<uint8_t>() + first * integer_bytes(input.k);
-    if (floats) p.floats = floats_.as<float>() + uint64_t{first} * input.k;
-    kernels_.prepare(p);
+  pool_.for_each(ceil_div(input.columns, width), [&](uint32_t i) {
+    const Tile tile{i * width, std::min(width, input.columns - i * width)};
+    prepare_tile(input, input.x + uint64_t{tile.at} * input.k, tile, kinds);
   });
 }
 
-void ProductRunner::multiply(const Product& product, const ProductInput& input, uint32_t first_group,
-                             uint32_t end_group, uint32_t first_column, uint32_t end_column) const {
+void ProductRunner::prepare_tile(const ProductInput& input, const float* x, const Tile& tile, Kinds kinds) {
+  PrepareInput p{};
+  p.x = x;
+  p.stride = input.k;
+  p.k = input.k;
+  p.columns = tile.columns;
+  p.width = tile.columns > kernels_.narrow_columns ? kernels_.tile_columns
+            : tile.columns > 1                     ? kernels_.narrow_columns
+                                                   : 1;
+  p.gain = input.gain;
+  p.eps = input.eps;
+  if (kinds.integers) p.integers = integers_.as<uint8_t>() + tile.at * integer_bytes(input.k);
+  if (kinds.floats) p.floats = floats_.as<float>() + uint64_t{tile.at} * input.k;
+  kernels_.prepare(p);
+}
+
+// product.out: of the first of the tiles' columns.
+void ProductRunner::multiply(const Product& product, uint32_t k, uint32_t first_group, uint32_t end_group,
+                             const Tile& tiles) const {
   const uint32_t rows = product.matrix->rows();
   const auto run = [&](const PackedMatrix& matrix, Epilogue epilogue) {
     MultiplyTiles m{};
@@ -107,12 +179,12 @@ void ProductRunner::multiply(const Product& product, const ProductInput& input, 
     m.group_bytes = matrix.group_bytes();
     m.first_row = first_group * kernels_.lanes;
     m.end_row = std::min(rows, end_group * kernels_.lanes);
-    m.k = input.k;
+    m.k = k;
     m.tiles = matrix.format().takes_floats
-                  ? reinterpret_cast<const uint8_t*>(floats_.as<float>() + uint64_t{first_column} * input.k)
-                  : integers_.as<uint8_t>() + first_column * integer_bytes(input.k);
-    m.columns = end_column - first_column;
-    m.out = product.out + uint64_t{first_column} * rows;
+                  ? reinterpret_cast<const uint8_t*>(floats_.as<float>() + uint64_t{tiles.at} * k)
+                  : integers_.as<uint8_t>() + tiles.at * integer_bytes(k);
+    m.columns = tiles.columns;
+    m.out = product.out;
     m.out_stride = rows;
     m.bias = product.bias;
     m.epilogue = epilogue;

@@ -27,6 +27,13 @@ struct ProductInput {
   float eps = 0;
 };
 
+// Columns of an output that have a matrix of their own.
+struct ProductGroup {
+  const PackedMatrix* matrix;
+  const PackedMatrix* gate;  // null: none
+  uint32_t first, end;       // of the output's columns
+};
+
 class ProductRunner {
  public:
   // For inputs of at most max_columns columns of max_k values.
@@ -37,13 +44,28 @@ class ProductRunner {
 
   void run(const ProductInput& input, std::span<const Product> products);
 
+  // How many of the groups, at least one, a call of run_groups takes.
+  size_t fitting(std::span<const ProductGroup> groups) const;
+  // Column i of out, [columns, rows of the matrices], is made of column from[i] of the input; null: of column i. The
+  // groups lie one behind the other; where the first one begins is column 0 of out.
+  void run_groups(const ProductInput& input, const uint32_t* from, std::span<const ProductGroup> groups, float* out);
+
  private:
-  void prepare(const ProductInput& input, bool integers, bool floats);
-  void multiply(const Product& product, const ProductInput& input, uint32_t first_group, uint32_t end_group,
-                uint32_t first_column, uint32_t end_column) const;
+  struct Tile {
+    uint32_t at;       // in columns
+    uint32_t columns;  // at most a full tile's
+  };
+  struct Kinds {  // of tiles that some matrices read
+    bool integers = false, floats = false;
+    void add(const PackedMatrix& matrix, const PackedMatrix* gate);
+  };
+  void prepare(const ProductInput& input, Kinds kinds);
+  void prepare_tile(const ProductInput& input, const float* x, const Tile& tile, Kinds kinds);
+  void multiply(const Product& product, uint32_t k, uint32_t first_group, uint32_t end_group, const Tile& tiles) const;
 
   ThreadPool& pool_;
   const CpuKernels& kernels_;
+  uint32_t max_columns_;     // rounded up to whole tiles
   Pages integers_, floats_;  // tiles of the current input
 };
 

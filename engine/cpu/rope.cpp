@@ -8,10 +8,8 @@
 
 namespace warpchat {
 
-RopeTable::RopeTable(const ModelConfig& config)
-    : frequencies_(config.rope_frequencies),
-      magnitude_(config.rope_magnitude),
-      neox_(config.rope_pairing == RopePairing::kNeox) {}
+RopeTable::RopeTable(const Rope& rope, RopePairing pairing)
+    : frequencies_(rope.frequencies), magnitude_(rope.magnitude), neox_(pairing == RopePairing::kNeox) {}
 
 void RopeTable::prepare(ThreadPool& pool, std::span<const uint32_t> positions) {
   const uint32_t columns = static_cast<uint32_t>(positions.size());

@@ -12,7 +12,7 @@ class ThreadPool;
 
 class RopeTable {
  public:
-  explicit RopeTable(const ModelConfig& config);
+  RopeTable(const Rope& rope, RopePairing pairing);
 
   // For the positions of a pass.
   void prepare(ThreadPool& pool, std::span<const uint32_t> positions);

@@ -136,6 +136,11 @@ void Stream::download(std::span<std::byte> to, uint64_t from) const {
                   "copying from the GPU");
 }
 
+void Stream::copy(uint64_t to, uint64_t from, uint64_t bytes) const {
+  context_->check(context_->table().cuMemcpyDtoDAsync(to, from, bytes, stream_), "cuMemcpyDtoDAsync",
+                  "copying within GPU memory");
+}
+
 void Stream::fill(uint64_t to, uint8_t value, uint64_t bytes) const {
   context_->check(context_->table().cuMemsetD8Async(to, value, bytes, stream_), "cuMemsetD8Async",
                   "clearing GPU memory");

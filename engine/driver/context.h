@@ -118,6 +118,7 @@ class Stream {
   void wait() const;  // of the host, for everything enqueued; errors of kernels appear here
   void upload(uint64_t to, std::span<const std::byte> from) const;
   void download(std::span<std::byte> to, uint64_t from) const;
+  void copy(uint64_t to, uint64_t from, uint64_t bytes) const;  // within the device
   void fill(uint64_t to, uint8_t value, uint64_t bytes) const;
   void record(const GpuEvent& event) const;
   void wait_for(const GpuEvent& event) const;

@@ -1,6 +1,7 @@
 // Checks, arguments in the kernels' order, and the order of launches that share scratch memory.
 #include "engine/gpu/attention_launch.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "kernels/error_word.h"
@@ -19,6 +20,19 @@ uint32_t columns_of(const std::string& operation, const TensorView& q, uint32_t 
     throw Error(operation + ": q is " + describe(q.type, q.shape) + ", expected 1 to " + grouped(most) +
                 " in its first dimension");
   return static_cast<uint32_t>(columns);
+}
+
+// Keys and values of a layer, of as many pages. Returns how many.
+template <class Spec, class Tensors>
+uint32_t checked_pages(const std::string& operation, const Spec& s, const Tensors& t, uint64_t columns) {
+  const uint64_t n_pages = t.k_pages.shape.empty() ? 1 : t.k_pages.shape[0];
+  const auto check = [&](const char* name, const TensorView& pages, KvType type) {
+    const uint64_t page_bytes = KvLayout{type, s.n_kv_heads, s.head_dim}.n_bytes();
+    require_tensor(operation, name, pages, ElementType::kU8, {n_pages, page_bytes}, KvLayout::kAlignment);
+  };
+  check("k_pages", t.k_pages, s.k_type), check("v_pages", t.v_pages, s.v_type);
+  require_tensor(operation, "page_tables", t.page_tables, ElementType::kU64, {columns}, 8);
+  return static_cast<uint32_t>(std::min<uint64_t>(n_pages, UINT32_MAX));
 }
 
 void throw_if_set(const ErrorWord& word, const std::string& kernel) {
@@ -107,14 +121,13 @@ std::vector<Argument> AttentionLaunch::arguments_of(const AttentionTensors& t) c
   const uint64_t columns = columns_of(operation, t.q, spec_.columns);
   const uint64_t width = uint64_t{spec_.n_heads} * spec_.head_dim;
   require_tensor(operation, "q", t.q, ElementType::kF32, {columns, width}, 16);
-  require_tensor(operation, "k_caches", t.k_caches, ElementType::kU64, {columns}, 8);
-  require_tensor(operation, "v_caches", t.v_caches, ElementType::kU64, {columns}, 8);
+  checked_pages(operation, spec_, t, columns);
   require_tensor(operation, spec_.lengths_are_positions ? "positions" : "lengths", t.lengths, ElementType::kU32,
                  {columns}, 4);
   require_tensor(operation, "out", t.out, ElementType::kF32, {columns, width}, 16);
   std::vector<Argument> arguments;
-  for (uint64_t address :
-       {t.q.address, t.k_caches.address, t.v_caches.address, t.lengths.address, t.out.address, scratch(), error()})
+  for (uint64_t address : {t.q.address, t.k_pages.address, t.v_pages.address, t.page_tables.address, t.lengths.address,
+                           t.out.address, scratch(), error()})
     arguments.push_back(Argument::address(address));
   if (spec_.columns > 1) arguments.push_back(static_cast<uint32_t>(columns));
   return arguments;
@@ -151,10 +164,11 @@ std::vector<Argument> KvScatterLaunch::arguments_of(const KvScatterTensors& t) c
     arguments.push_back(Argument::address(t.k_gamma.address));
   }
   require_tensor(operation, "positions", t.positions, ElementType::kU32, {columns}, 4);
-  require_tensor(operation, "k_caches", t.k_caches, ElementType::kU64, {columns}, 8);
-  require_tensor(operation, "v_caches", t.v_caches, ElementType::kU64, {columns}, 8);
-  for (uint64_t address : {t.positions.address, t.k_caches.address, t.v_caches.address, error()})
+  const uint32_t n_pages = checked_pages(operation, spec_, t, columns);
+  for (uint64_t address : {t.positions.address, t.k_pages.address, t.v_pages.address, t.page_tables.address})
     arguments.push_back(Argument::address(address));
+  arguments.push_back(n_pages);
+  arguments.push_back(Argument::address(error()));
   if (spec_.columns > 1) arguments.push_back(static_cast<uint32_t>(columns));
   return arguments;
 }

@@ -1,7 +1,7 @@
 // Incremental attention and the KV scatter before it, for callers with tensors of their own. Each launches in three
 // forms: run() waits, enqueue() takes its turn in the caller's stream, start() returns a handle to wait on. Every size
-// is checked first, so that a wrong one is a sentence and nothing is written; a position or length that the kernel
-// finds out of range is reported where the host waits, with its numbers.
+// is checked first, so that a wrong one is a sentence and nothing is written; a position, length or page that the
+// kernel finds out of range is reported where the host waits, with its numbers.
 #pragma once
 #include <memory>
 
@@ -49,10 +49,11 @@ class LaunchForms {
 };
 
 struct AttentionTensors {
-  TensorView q;                   // f32 [columns, n_heads * head_dim]
-  TensorView k_caches, v_caches;  // u64 [columns]: addresses of caches as in kernels/kv_cache.h
-  TensorView lengths;             // u32 [columns], or positions where the spec says so
-  TensorView out;                 // f32 [columns, n_heads * head_dim]
+  TensorView q;                 // f32 [columns, n_heads * head_dim]
+  TensorView k_pages, v_pages;  // u8 [n_pages, bytes of a page], as in kernels/kv_cache.h
+  TensorView page_tables;       // u64 [columns]: addresses of page tables; what those name is not checked
+  TensorView lengths;           // u32 [columns], or positions where the spec says so
+  TensorView out;               // f32 [columns, n_heads * head_dim]
 };
 
 class AttentionLaunch : public LaunchForms {
@@ -70,11 +71,12 @@ class AttentionLaunch : public LaunchForms {
 };
 
 struct KvScatterTensors {
-  TensorView q;                   // f32 [columns, n_heads * head_dim], rotated in place
-  TensorView k, v;                // f32 [columns, n_kv_heads * head_dim]
-  TensorView q_gamma, k_gamma;    // f32 [head_dim], with qk_norm only
-  TensorView positions;           // u32 [columns]
-  TensorView k_caches, v_caches;  // u64 [columns]: addresses of caches as in kernels/kv_cache.h
+  TensorView q;                 // f32 [columns, n_heads * head_dim], rotated in place
+  TensorView k, v;              // f32 [columns, n_kv_heads * head_dim]
+  TensorView q_gamma, k_gamma;  // f32 [head_dim], with qk_norm only
+  TensorView positions;         // u32 [columns]
+  TensorView k_pages, v_pages;  // u8 [n_pages, bytes of a page], as in kernels/kv_cache.h
+  TensorView page_tables;       // u64 [columns]: addresses of page tables
 };
 
 class KvScatterLaunch : public LaunchForms {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "engine/gpu/pass_layout.h"
 #include "engine/gpu/weight_upload.h"
 #include "kernels/attention.h"
 #include "kernels/sampling.h"
@@ -13,12 +14,29 @@ namespace {
 
 constexpr uint32_t kLogitsColumns = 32;
 
+uint64_t page_table_bytes(const GpuSizes& sizes) {
+  return uint64_t{sizes.sequences} * sizes.pages_per_sequence() * sizeof(uint32_t);
+}
+
 }  // namespace
 
-uint32_t GpuSizes::columns() const { return std::max(std::min(batch, context), sequences); }
+// A prompt's beside a token of every other sequence.
+uint32_t GpuSizes::columns() const { return std::min(batch, context) + sequences - 1; }
+
+uint32_t GpuSizes::buffer_columns() const { return columns() + (kAlignedColumns - 1) * (sequences - 1); }
 
 uint32_t GpuSizes::columns_of(PassKind kind) const {
-  return kind == PassKind::kToken ? 1 : kind == PassKind::kPrompt ? columns() : sequences;
+  switch (kind) {
+    case PassKind::kToken:
+      return 1;
+    case PassKind::kPrompt:
+      return columns();
+    case PassKind::kFew:
+      return std::min(sequences, kFewSequences);
+    case PassKind::kBatch:
+      break;
+  }
+  return sequences;
 }
 
 uint32_t GpuSizes::logits_columns() const { return std::min(columns(), std::max(kLogitsColumns, sequences)); }
@@ -27,7 +45,11 @@ uint64_t weights_bytes(const ModelConfig& config, const ModelTensors& tensors) {
   uint64_t sum = vector_bytes(*tensors.output_norm) + matrix_bytes(*tensors.token_embd) +
                  (config.tied_output ? 0 : matrix_bytes(*tensors.output));
   for (const LayerTensors& t : tensors.layers) {
-    for_each([&](const TensorInfo* matrix) { sum = saturating_sum({sum, matrix_bytes(*matrix)}); }, t.matrices);
+    for_each(
+        [&](const TensorInfo* matrix) {
+          if (matrix) sum = saturating_sum({sum, matrix_bytes(*matrix)});
+        },
+        t.matrices);
     for_each(
         [&](const TensorInfo* vector) {
           if (vector) sum = saturating_sum({sum, vector_bytes(*vector)});
@@ -44,16 +66,15 @@ uint64_t sampler_bytes(const ModelConfig& config, const GpuSizes& sizes) {
 
 CachePlan::CachePlan(const ModelConfig& config, const GpuSizes& sizes)
     : layers(config.n_layers),
-      k{sizes.cache.k, config.n_kv_heads, sizes.context, config.head_dim},
-      v{sizes.cache.v, config.n_kv_heads, sizes.context, config.head_dim} {}
+      pages(sizes.pages()),
+      k{sizes.cache.k, config.n_kv_heads, config.head_dim},
+      v{sizes.cache.v, config.n_kv_heads, config.head_dim} {}
 
-uint64_t CachePlan::bytes_per_position() const {
-  return saturating_product({layers, k.n_kv_heads, k.row_bytes() + v.row_bytes()});
-}
+uint64_t CachePlan::page_bytes() const { return saturating_product({layers, k.n_bytes() + v.n_bytes()}); }
 
 ActivationPlan plan_activations(const ModelConfig& config, const GpuSizes& sizes) {
-  const uint32_t columns = sizes.columns();
-  ActivationPlan plan;
+  const uint32_t columns = sizes.buffer_columns();
+  ActivationPlan plan{};
   const auto place = [&](uint64_t n_bytes) {
     const uint64_t at = plan.n_bytes;
     plan.n_bytes = saturating_sum({plan.n_bytes, saturating_sum({n_bytes, 255}) / 256 * 256});
@@ -69,11 +90,12 @@ ActivationPlan plan_activations(const ModelConfig& config, const GpuSizes& sizes
   plan.mixed = floats(q_width);
   plan.inner = floats(config.ffn);
   plan.logits = place(saturating_product({logits_rows(sizes), config.n_vocab, sizeof(float)}));
-  plan.pass = place(sizeof(uint32_t) * 2 * columns);
+  plan.pass = place(pass_bytes(sizes));
   plan.error = place(16);
-  plan.cache_table = place(saturating_product({config.n_layers, 2, sizes.sequences, sizeof(uint64_t)}));
+  plan.page_tables = place(page_table_bytes(sizes));
   const uint64_t before = plan.n_bytes;
-  for (const PassKind kind : {PassKind::kToken, PassKind::kPrompt, PassKind::kBatch}) {
+  for (const PassKind kind : {PassKind::kToken, PassKind::kPrompt, PassKind::kFew, PassKind::kBatch}) {
+    if (kind == PassKind::kBatch && sizes.sequences <= kFewSequences) continue;
     const DecoderAttentionSpec spec =
         decoder_attention(config, sizes.context, kind, sizes.columns_of(kind), sizes.cache);
     const auto* incremental = std::get_if<AttentionSpec>(&spec);
@@ -83,15 +105,22 @@ ActivationPlan plan_activations(const ModelConfig& config, const GpuSizes& sizes
   return plan;
 }
 
+// The page that a sequence has begun, and its entry in the table, count as whole.
 MemoryBudget gpu_memory_budget(const ModelConfig& config, const ModelTensors& tensors, const GpuSizes& sizes) {
   const ActivationPlan activations = plan_activations(config, sizes);
+  const CachePlan cache(config, sizes);
+  const uint32_t contexts = sizes.n_pages > 0 ? 1 : sizes.sequences;
+  const uint64_t pages_at_once = saturating_sum(
+      {saturating_product({contexts, cache.page_bytes()}), saturating_product({sizes.sequences, sizeof(uint32_t)})});
   const uint64_t scratch_per_position = activations.scratch_bytes / std::max(1u, sizes.context) + 1;
-  const uint64_t cache_per_position =
-      saturating_product({CachePlan(config, sizes).bytes_per_position(), sizes.sequences});
-  const uint64_t cache_alignment = saturating_product({config.n_layers, 4 * KvLayout::kAlignment, sizes.sequences});
-  return {weights_bytes(config, tensors), saturating_sum({cache_per_position, scratch_per_position}),
-          saturating_sum({activations.n_bytes - activations.scratch_bytes, cache_alignment,
-                          sampler_bytes(config, sizes), kModuleBytes})};
+  const uint64_t least_cache = sizes.n_pages <= sizes.pages_per_sequence()
+                                   ? 0
+                                   : saturating_sum({saturating_product({sizes.n_pages, cache.page_bytes()}),
+                                                     saturating_product({scratch_per_position, sizes.context})});
+  return {weights_bytes(config, tensors), saturating_sum({pages_at_once / kPagePositions + 1, scratch_per_position}),
+          saturating_sum({activations.n_bytes - activations.scratch_bytes - page_table_bytes(sizes), pages_at_once,
+                          cache.v.n_bytes(), sampler_bytes(config, sizes), kModuleBytes}),
+          least_cache};
 }
 
 }  // namespace warpchat

@@ -10,12 +10,16 @@ namespace warpchat {
 
 // How much a decoder on a GPU does at once.
 struct GpuSizes {
-  uint32_t context = 0;    // positions in each sequence's KV cache
+  uint32_t context = 0;    // most positions of a sequence
   uint32_t batch = 512;    // positions in one prefill pass
-  uint32_t sequences = 1;  // each with a KV cache
+  uint32_t sequences = 1;  // each with a page table
   KvTypes cache = {};
+  uint32_t n_pages = 0;  // of the KV cache, which they share; 0: a context's for each
+  uint32_t pages_per_sequence() const { return pages_of(context); }  // most
+  uint64_t pages() const { return n_pages > 0 ? n_pages : uint64_t{sequences} * pages_per_sequence(); }
   uint32_t columns_of(PassKind kind) const;
   uint32_t columns() const;         // most of a pass
+  uint32_t buffer_columns() const;  // most that they take: see kAlignedColumns
   uint32_t logits_columns() const;  // most whose logits are computed in one pass: each is as wide as the vocabulary
 };
 
@@ -28,29 +32,35 @@ constexpr uint64_t kModuleBytes = 16 << 20;  // compiled kernels and what the dr
 uint64_t weights_bytes(const ModelConfig& config, const ModelTensors& tensors);
 uint64_t sampler_bytes(const ModelConfig& config, const GpuSizes& sizes);  // and the persistent decoder's
 
-// The caches of one sequence lie behind each other, those of keys and values in turn.
+// Every layer's pages of keys, and behind them those of its values. The page behind the last one is what tables name
+// where they have none: nothing is written to it, and reading it does no harm.
 struct CachePlan {
   CachePlan(const ModelConfig& config, const GpuSizes& sizes);
-  uint64_t bytes_per_position() const;  // of all layers, without what aligns them; saturates
-  uint64_t n_bytes() const { return layers * (k.n_bytes() + v.n_bytes()); }  // of a sequence
+  uint64_t page_bytes() const;  // of all layers; saturates
+  uint64_t n_bytes() const { return saturating_sum({saturating_product({pages, page_bytes()}), v.n_bytes()}); }
   uint64_t offset(uint64_t layer, bool values) const {
-    return layer * (k.n_bytes() + v.n_bytes()) + (values ? k.n_bytes() : 0);
+    return pages * (layer * (k.n_bytes() + v.n_bytes()) + (values ? k.n_bytes() : 0));
   }
 
-  uint64_t layers;
-  KvLayout k, v;  // of a layer
+  uint64_t layers, pages;
+  KvLayout k, v;  // of a page of a layer
 };
+
+// What the host tells a pass: u64 page tables, of each column or of a prompt's one sequence; u32 tokens; u32 positions.
+inline uint64_t pass_bytes(const GpuSizes& sizes) {
+  return uint64_t{sizes.sequences} * 8 + uint64_t{sizes.buffer_columns()} * 8;
+}
 
 // A pass may compute the logits of up to three columns more than are wanted: its input begins at 16 bytes.
 inline uint32_t logits_rows(const GpuSizes& sizes) { return sizes.logits_columns() + 3; }
 
 // Byte offsets in one allocation, each a multiple of 256.
 struct ActivationPlan {
-  uint64_t hidden, q, k, v, mixed, inner;       // f32 [columns, width]
+  uint64_t hidden, q, k, v, mixed, inner;       // f32 [buffer_columns, width]
   uint64_t logits;                              // f32 [logits_rows, n_vocab]
-  uint64_t pass;                                // u32 tokens [columns of the pass], then as many positions
+  uint64_t pass;                                // of its columns: page tables, tokens and positions
   uint64_t error;                               // u32 [4]
-  uint64_t cache_table;                         // u64 [n_layers][k, v][sequences]: of the pass's columns in order
+  uint64_t page_tables;                         // u32 [sequences, pages_per_sequence]
   uint64_t scratch[kPassKinds], scratch_bytes;  // of incremental attention, for each kind of pass
   uint64_t n_bytes = 0;
 };

@@ -1,6 +1,8 @@
-// The decoder's steps in the order of its page: each is a kernel or three, with its parameters in the kernel's order. A
-// pass of one column, a prompt's and a batch's have kernels of their own. A prompt's are compiled while the weights are
-// copied, those of a token while the first prompt is computed, those of a batch when the first one begins.
+// The decoder's steps in the order of its page: each is a kernel or three, with its parameters in the kernel's order.
+// One token, a few, many, and a prompt have kernels of their own, and a pass has a part for each: its single tokens
+// together, and every longer run by itself, so that what a token goes through does not depend on the prompts beside it.
+// A prompt's kernels are compiled while the weights are copied, those of a token while the first prompt is computed,
+// those of several when the first such pass begins.
 #include "engine/gpu/gpu_steps.h"
 
 #include <algorithm>
@@ -18,6 +20,7 @@
 #include "engine/gpu/layer_graphs.h"
 #include "engine/gpu/measured_tokens.h"
 #include "engine/gpu/pass_kernels.h"
+#include "engine/gpu/pass_layout.h"
 #include "engine/gpu/persistent_tokens.h"
 #include "engine/gpu/phase_profile.h"
 #include "engine/gpu/weight_upload.h"
@@ -67,6 +70,9 @@ class GpuSteps final : public Steps, private DeviceSampler {
   uint32_t max_sequences() const override { return sizes_.sequences; }
   uint32_t max_positions() const override { return sizes_.context; }
   uint32_t context_that_fits() const override;
+  uint32_t n_pages() const override { return static_cast<uint32_t>(cache_plan_.pages); }
+  void set_pages(uint32_t sequence, std::span<const uint32_t> pages) override;
+  void copy_page(uint32_t from, uint32_t to) override;
   const PassState& buffers() const override { return state_; }
   std::string description() const override;
   Profile& profile() override { return profile_; }
@@ -89,7 +95,7 @@ class GpuSteps final : public Steps, private DeviceSampler {
     return name_of(n_sequences > 1 && launch_mode_ == LaunchMode::kPersistent ? LaunchMode::kGraph : launch_mode_);
   }
 
-  void begin(std::span<const Column> columns) override;
+  void begin(std::span<const Run> runs) override;
   void embed(Buffer hidden) override;
   void norm_qkv(uint32_t layer, Buffer hidden, Buffer q, Buffer k, Buffer v) override;
   void rope_scatter(uint32_t layer, Buffer q, Buffer k, Buffer v) override;
@@ -97,7 +103,7 @@ class GpuSteps final : public Steps, private DeviceSampler {
   void output_residual(uint32_t layer, Buffer mixed, Buffer hidden) override;
   void norm_gate_up(uint32_t layer, Buffer hidden, Buffer inner) override;
   void down_residual(uint32_t layer, Buffer inner, Buffer hidden) override;
-  void norm_logits(Buffer hidden, Logits wanted, Buffer logits) override;
+  void norm_logits(Buffer hidden, Buffer logits) override;
   PassEnd end_pass() override;
   void wait() override;
   std::span<const float> read_logits(uint32_t column) override;
@@ -112,35 +118,46 @@ class GpuSteps final : public Steps, private DeviceSampler {
   void begin_next() override;
   std::span<const Token> read() override;
 
-  struct Slot {  // of what the host tells a pass
-    HostMemory words;
+  struct Slot {  // of what the host tells a pass, or writes into a page table
+    HostMemory bytes;
     GpuEvent copied;
   };
   PassKernels pass_kernels(PassKind kind);
   PassKernels& kernels_of(PassKind kind) { return passes_[static_cast<size_t>(kind)]; }
-  const PassKernels::Steps& pass() { return kernels_of(kind_).steps(); }
+  const PassKernels::Steps& pass() { return kernels_of(part_.kind).steps(); }
   void prepare_first_token();
   void await_first_token();
   void place_weights(const ModelTensors& tensors, const GpuOptions& options);
-  void begin_pass(uint32_t n_columns, PassKind kind);
-  void upload_pass(std::span<const uint32_t> tokens_and_positions);
-  void fill_cache_table(std::span<const Column> columns);
-  uint64_t cache_table(uint32_t layer, uint32_t values) const;  // 0: keys, 1: values
+  void upload_pass(PassLayout layout);
+  void begin_pass();
+  template <class Body>
+  void each_part(const Body& body);
+  Buffer of_part(Buffer buffer) const;
+  void attend(uint32_t layer, Buffer q, Buffer mixed);  // of the part
+  void upload(uint64_t to, std::span<const uint32_t> words);
+  void place_page_tables();
   void run(const GpuStep& step, const Arguments& arguments, ptx::Dimensions blocks, uint64_t bytes);
-  void run(const GpuStep& step, Arguments arguments);  // a launch of all columns
+  void run(const GpuStep& step, Arguments arguments);  // a launch of all columns of the part
   void multiply(const ProductStep& product, const Operands& operands, uint32_t columns);
-  uint64_t tokens() const { return activations_.address() + plan_.pass; }
-  uint64_t positions() const { return tokens() + n_columns_ * sizeof(uint32_t); }
-  uint64_t cache_of_first(uint64_t layer, bool of_values) const {  // of sequence 0
-    return cache_.address() + cache_plan_.offset(layer, of_values);
+  uint64_t pass_address() const { return activations_.address() + plan_.pass; }
+  uint64_t page_tables() const { return pass_address() + part_.first_sequence * sizeof(uint64_t); }
+  uint64_t tokens() const {
+    return pass_address() + pass_.sequences.size() * sizeof(uint64_t) + part_.first * sizeof(uint32_t);
   }
-  uint64_t sequence_offset(uint32_t sequence) const { return sequence * cache_plan_.n_bytes(); }
+  uint64_t positions() const { return tokens() + pass_.n_columns() * sizeof(uint32_t); }
+  uint64_t logits_row(uint64_t row) const {  // the first is the fourth where norm_logits needs three before it
+    return column_of(state_.logits, static_cast<uint32_t>(row) + (config_.hidden % 4 == 0 ? 0 : 3));
+  }
+  uint64_t page_table(uint32_t sequence) const {
+    return activations_.address() + plan_.page_tables +
+           uint64_t{sequence} * sizes_.pages_per_sequence() * sizeof(uint32_t);
+  }
   uint64_t error_address() const { return activations_.address() + plan_.error; }
   bool is_of_graphs() const {  // the pass
-    return kind_ == PassKind::kToken   ? launch_mode_ == LaunchMode::kGraph
-           : kind_ != PassKind::kBatch ? false
-           : choice_                   ? choice_->has_worked(LaunchMode::kGraph)
-                                       : launch_mode_ != LaunchMode::kStream;
+    return pass_.has_prompts()              ? false
+           : part_.kind == PassKind::kToken ? launch_mode_ == LaunchMode::kGraph
+           : choice_                        ? choice_->has_worked(LaunchMode::kGraph)
+                                            : launch_mode_ != LaunchMode::kStream;
   }
   void collect_profile();
   bool is_ready(LaunchMode mode);  // begins to compile what is not
@@ -166,28 +183,26 @@ class GpuSteps final : public Steps, private DeviceSampler {
   std::unique_ptr<LaunchChoice> choice_;  // where the fastest mode is wanted
   LayerGraphs graphs_;
   std::array<PassKernels, kPassKinds> passes_;
-  std::vector<LayerAddresses> layers_;  // with the caches of sequence 0
+  std::vector<LayerAddresses> layers_;
   uint64_t token_embd_ = 0, output_norm_ = 0, output_ = 0, weight_bytes_per_token_ = 0;
   std::array<Slot, 4> slots_;
   HostMemory logits_, error_;
   GpuSampler sampler_;
   std::future<std::unique_ptr<Module>> persistent_module_;  // being compiled, or compiled
   std::unique_ptr<PersistentLaunch> persistent_;
-  std::shared_ptr<GpuEvent> pass_began_;  // of a prompt; null of others
+  std::shared_ptr<GpuEvent> pass_began_;  // of one with prompts; null of others
   PassState state_;
-  PassKind kind_ = PassKind::kToken;
-  uint32_t n_columns_ = 0, first_logits_column_ = 0, next_slot_ = 0;
-  std::vector<uint32_t> column_positions_;
-  uint32_t longest_ = 0;             // keys of the pass's last position
-  uint64_t n_keys_ = 0;              // summed over the columns
-  std::vector<uint32_t> sequences_;  // in the cache table
-  uint64_t wanted_logits_ = 0;       // device address of the first that is wanted
-  bool has_arrived_ = false;         // the pass's logits
+  PassLayout pass_;
+  PassLayout::Part part_{};  // of it, in work
+  uint32_t next_slot_ = 0;
+  std::vector<uint32_t> pages_;  // [sequences, pages_per_sequence]: the page tables
+  bool has_arrived_ = false;     // the pass's logits
   std::atomic<bool> counts_ = false;
 };
 
-HostMemory pinned_words(const ContextPointer& context, const GpuSizes& sizes) {
-  return HostMemory(context, uint64_t{sizes.columns()} * 2 * sizeof(uint32_t), "tokens");
+HostMemory pinned_bytes(const ContextPointer& context, const GpuSizes& sizes) {
+  return HostMemory(context, std::max<uint64_t>(pass_bytes(sizes), sizes.pages_per_sequence() * sizeof(uint32_t)),
+                    "tokens");
 }
 
 GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const GpuOptions& options,
@@ -202,20 +217,22 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
       plan_(plan_activations(config, sizes_)),
       cache_plan_(config, sizes_),
       activations_(context, plan_.n_bytes, "activations"),
-      cache_(context, cache_plan_.n_bytes() * sizes_.sequences, "the KV cache"),
+      cache_(context, cache_plan_.n_bytes(), "the KV cache"),
       launch_mode_(options.launch.value_or(LaunchMode::kStream)),
       graphs_(stream_, timer_),
-      passes_{pass_kernels(PassKind::kToken), pass_kernels(PassKind::kPrompt), pass_kernels(PassKind::kBatch)},
-      slots_{Slot{pinned_words(context, sizes_), GpuEvent(context)},
-             Slot{pinned_words(context, sizes_), GpuEvent(context)},
-             Slot{pinned_words(context, sizes_), GpuEvent(context)},
-             Slot{pinned_words(context, sizes_), GpuEvent(context)}},
+      passes_{pass_kernels(PassKind::kToken), pass_kernels(PassKind::kPrompt), pass_kernels(PassKind::kFew),
+              pass_kernels(PassKind::kBatch)},
+      slots_{Slot{pinned_bytes(context, sizes_), GpuEvent(context)},
+             Slot{pinned_bytes(context, sizes_), GpuEvent(context)},
+             Slot{pinned_bytes(context, sizes_), GpuEvent(context)},
+             Slot{pinned_bytes(context, sizes_), GpuEvent(context)}},
       logits_(context, uint64_t{logits_rows(sizes_)} * config.n_vocab * sizeof(float), "logits"),
       error_(context, sizeof(ErrorWord), "errors"),
       sampler_(stream_, timer_, profile_, texts_, config.n_vocab, sizes_.sequences, sizes_.context) {
   prepare_first_token();  // during the upload
   if (!context->device().is_emulated) profile_.set_peak_bandwidth(context->device().peak_bandwidth);
   place_weights(tensors, options);
+  place_page_tables();
   await_first_token();
   stream_.fill(error_address(), 0, sizeof(ErrorWord));
   stream_.fill(activations_.address() + plan_.scratch[0], 0, plan_.scratch_bytes);
@@ -223,9 +240,13 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
     return Buffer{reinterpret_cast<void*>(activations_.address() + offset), width};
   };
   const uint32_t q_width = config.n_heads * config.head_dim, kv_width = config.n_kv_heads * config.head_dim;
-  state_ = {buffer(plan_.hidden, config.hidden), buffer(plan_.q, q_width),     buffer(plan_.k, kv_width),
-            buffer(plan_.v, kv_width),           buffer(plan_.mixed, q_width), buffer(plan_.inner, config.ffn),
-            buffer(plan_.logits, config.n_vocab)};
+  state_ = {.hidden = buffer(plan_.hidden, config.hidden),
+            .q = buffer(plan_.q, q_width),
+            .k = buffer(plan_.k, kv_width),
+            .v = buffer(plan_.v, kv_width),
+            .mixed = buffer(plan_.mixed, q_width),
+            .inner = buffer(plan_.inner, config.ffn),
+            .logits = buffer(plan_.logits, config.n_vocab)};
   stream_.wait();
   if (options.launch) return;
   choice_ = std::make_unique<LaunchChoice>();
@@ -272,8 +293,8 @@ void GpuSteps::place_weights(const ModelTensors& tensors, const GpuOptions& opti
   const auto matrix = [&](const TensorInfo* tensor) { return upload.place_matrix(*tensor); };
   for (const LayerTensors& t : tensors.layers) layers_.push_back({map(t.matrices, matrix), map(t.vectors, vector)});
   for (size_t layer = 0; layer < layers_.size(); ++layer) {
-    layers_[layer].k_cache = cache_of_first(layer, false);
-    layers_[layer].v_cache = cache_of_first(layer, true);
+    layers_[layer].k_pages = cache_.address() + cache_plan_.offset(layer, false);
+    layers_[layer].v_pages = cache_.address() + cache_plan_.offset(layer, true);
   }
   token_embd_ = matrix(tensors.token_embd);
   output_ = config_.tied_output ? token_embd_ : matrix(tensors.output);
@@ -282,26 +303,35 @@ void GpuSteps::place_weights(const ModelTensors& tensors, const GpuOptions& opti
   weight_bytes_per_token_ = weights_.n_bytes() - (config_.tied_output ? 0 : matrix_bytes(*tensors.token_embd));
 }
 
-uint64_t GpuSteps::cache_table(uint32_t layer, uint32_t values) const {
-  return activations_.address() + plan_.cache_table +
-         (uint64_t{layer} * 2 + values) * sizes_.sequences * sizeof(uint64_t);
+void GpuSteps::place_page_tables() {
+  for (uint32_t i = 0; i < sizes_.sequences * sizes_.pages_per_sequence(); ++i)
+    pages_.push_back(std::min(i, n_pages()));
+  stream_.upload(page_table(0), std::as_bytes(std::span(pages_)));
+  stream_.fill(cache_.address() + cache_plan_.offset(config_.n_layers, false), 0, cache_plan_.v.n_bytes());
 }
 
-// The table stays as it is while passes are of the same sequences, and where it is: a graph holds its address.
-void GpuSteps::fill_cache_table(std::span<const Column> columns) {
-  std::vector<uint32_t> sequences;
-  for (const Column& column : columns) {
-    if (sequences.empty() || sequences.back() != column.sequence) sequences.push_back(column.sequence);
+void GpuSteps::set_pages(uint32_t sequence, std::span<const uint32_t> pages) {
+  require(sequence < sizes_.sequences && pages.size() <= sizes_.pages_per_sequence(),
+          "a page table beyond the context");
+  for (const uint32_t page : pages) require(page < n_pages(), "a page that the KV cache has not");
+  context_->make_current();
+  const auto known = pages_.begin() + uint64_t{sequence} * sizes_.pages_per_sequence();
+  for (size_t begin = 0, end; begin < pages.size(); begin = end + 1) {
+    for (end = begin; end < pages.size() && pages[end] != known[end]; ++end) known[end] = pages[end];
+    if (end > begin) upload(page_table(sequence) + begin * sizeof(uint32_t), pages.subspan(begin, end - begin));
   }
-  if (sequences == sequences_) return;
-  const uint64_t n_caches = uint64_t{config_.n_layers} * 2;  // of a sequence
-  std::vector<uint64_t> table(n_caches * sizes_.sequences);
-  for (uint64_t cache = 0; cache < n_caches; ++cache)
-    for (size_t i = 0; i < sequences.size(); ++i)
-      table[cache * sizes_.sequences + i] = sequence_offset(sequences[i]) + cache_of_first(cache / 2, cache % 2 == 1);
-  stream_.upload(cache_table(0, 0), std::as_bytes(std::span(table)));
-  stream_.wait();
-  sequences_ = std::move(sequences);
+}
+
+void GpuSteps::copy_page(uint32_t from, uint32_t to) {
+  require(from < n_pages() && to < n_pages(), "a page that the KV cache has not");
+  context_->make_current();
+  const auto copy = [&](uint64_t pages, uint64_t n_bytes) {
+    stream_.copy(pages + to * n_bytes, pages + from * n_bytes, n_bytes);
+  };
+  for (const LayerAddresses& layer : layers_) {
+    copy(layer.k_pages, cache_plan_.k.n_bytes());
+    copy(layer.v_pages, cache_plan_.v.n_bytes());
+  }
 }
 
 void GpuSteps::run(const GpuStep& step, const Arguments& arguments, ptx::Dimensions blocks, uint64_t bytes) {
@@ -315,11 +345,11 @@ void GpuSteps::run(const GpuStep& step, Arguments arguments) {
   const ptx::Kernel& kernel = step.kernel->kernel();
   ptx::Dimensions blocks = kernel.launch.blocks;
   const uint32_t most = blocks.y;  // a block or more for each column there may be
-  if (kind_ != PassKind::kToken) {
-    arguments.add(n_columns_);
-    blocks.y = n_columns_;
+  if (part_.kind != PassKind::kToken) {
+    arguments.add(part_.n_columns);
+    blocks.y = part_.n_columns;
   }
-  run(step, arguments, blocks, kernel.cost.bytes / most * n_columns_);
+  run(step, arguments, blocks, kernel.cost.bytes / most * part_.n_columns);
 }
 
 void GpuSteps::multiply(const ProductStep& product, const Operands& o, uint32_t n_columns) {
@@ -342,26 +372,21 @@ void GpuSteps::multiply(const ProductStep& product, const Operands& o, uint32_t 
   }
 }
 
-void GpuSteps::begin(std::span<const Column> columns) {
-  require(!columns.empty() && columns.size() <= max_columns(), "a pass of more columns than there is room for");
+void GpuSteps::begin(std::span<const Run> runs) {
+  uint64_t n_columns = 0;
+  for (const Run& run : runs) {
+    require(run.position + run.tokens.size() <= sizes_.context && run.sequence < sizes_.sequences,
+            "a pass beyond the context or the sequences");
+    n_columns += run.tokens.size();
+  }
+  require(n_columns > 0 && n_columns <= max_columns(), "a pass of more columns than there is room for");
   context_->make_current();
   graphs_.forget();  // of a pass that was stopped
-  std::vector<uint32_t> words;
-  column_positions_.clear();
-  for (const Column& column : columns) {
-    require(column.position < sizes_.context && column.sequence < sizes_.sequences,
-            "a pass beyond the context or the sequences");
-    words.push_back(static_cast<uint32_t>(column.token));
-    column_positions_.push_back(column.position);
-  }
-  words.insert(words.end(), column_positions_.begin(), column_positions_.end());
-  fill_cache_table(columns);
-  upload_pass(words);
-  begin_pass(static_cast<uint32_t>(columns.size()), columns.size() == 1 ? PassKind::kToken
-                                                    : is_batch(columns) ? PassKind::kBatch
-                                                                        : PassKind::kPrompt);
+  upload_pass(lay_out(runs));
+  require(pass_.logits_columns.size() <= max_logits_columns(), "logits of more columns than there is room for");
+  begin_pass();
   pass_began_.reset();
-  if (kind_ != PassKind::kPrompt) return;
+  if (!pass_.has_prompts()) return;
   pass_began_ = std::make_shared<GpuEvent>(context_, GpuEvent::Timing::kOn);
   stream_.record(*pass_began_);
 }
@@ -376,98 +401,143 @@ PassEnd GpuSteps::end_pass() {
   };
 }
 
-void GpuSteps::upload_pass(std::span<const uint32_t> tokens_and_positions) {
+void GpuSteps::upload_pass(PassLayout layout) {
+  pass_ = std::move(layout);
+  part_ = pass_.parts.front();
+  std::vector<uint32_t> words;
+  for (const uint32_t sequence : pass_.sequences) {
+    const uint64_t table = page_table(sequence);
+    words.insert(words.end(), {static_cast<uint32_t>(table), static_cast<uint32_t>(table >> 32)});
+  }
+  words.insert(words.end(), pass_.words.begin(), pass_.words.end());
+  upload(pass_address(), words);
+}
+
+void GpuSteps::upload(uint64_t to, std::span<const uint32_t> words) {
   Slot& slot = slots_[next_slot_++ % slots_.size()];
   slot.copied.wait();
-  const std::span<uint32_t> words = slot.words.as<uint32_t>().first(tokens_and_positions.size());
-  std::copy(tokens_and_positions.begin(), tokens_and_positions.end(), words.begin());
-  stream_.upload(tokens(), std::as_bytes(words));
+  const std::span<uint32_t> pinned = slot.bytes.as<uint32_t>().first(words.size());
+  std::copy(words.begin(), words.end(), pinned.begin());
+  stream_.upload(to, std::as_bytes(pinned));
   stream_.record(slot.copied);
 }
 
-void GpuSteps::begin_pass(uint32_t n_columns, PassKind kind) {
-  n_columns_ = n_columns;
-  kind_ = kind;
-  pass();
+void GpuSteps::begin_pass() {
+  for (const PassLayout::Part& part : pass_.parts) kernels_of(part.kind).steps();
   has_arrived_ = false;
-  longest_ = 0, n_keys_ = 0;
-  for (const uint32_t position : column_positions_) {
-    longest_ = std::max(longest_, position + 1);
-    n_keys_ += position + 1;
-  }
   timer_.begin();
-  if (is_of_graphs()) graphs_.begin(n_columns);
+  if (is_of_graphs()) graphs_.begin(pass_.n_columns());
+}
+
+template <class Body>
+void GpuSteps::each_part(const Body& body) {
+  for (const PassLayout::Part& part : pass_.parts) {
+    part_ = part;
+    body();
+  }
+  part_ = pass_.parts.front();
+}
+
+Buffer GpuSteps::of_part(Buffer buffer) const {
+  return {reinterpret_cast<void*>(column_of(buffer, part_.first)), buffer.width};
 }
 
 void GpuSteps::embed(Buffer hidden) {
-  run(pass().embedding, {at(token_embd_), at(tokens()), at(hidden), at(error_address())});
+  each_part([&] { run(pass().embedding, {at(token_embd_), at(tokens()), at(of_part(hidden)), at(error_address())}); });
 }
 
 void GpuSteps::norm_qkv(uint32_t index, Buffer hidden, Buffer q, Buffer k, Buffer v) {
-  const LayerSteps& step = pass().layers[index];
   const LayerMatrices<uint64_t>& w = layers_[index].matrices;
   const LayerVectors<uint64_t>& vectors = layers_[index].vectors;
-  multiply(step.q, {w.q, 0, vectors.attn_norm, vectors.q_bias, hidden, q}, n_columns_);
-  multiply(step.k, {w.k, 0, vectors.attn_norm, vectors.k_bias, hidden, k}, n_columns_);
-  multiply(step.v, {w.v, 0, vectors.attn_norm, vectors.v_bias, hidden, v}, n_columns_);
+  each_part([&] {
+    const LayerSteps& step = pass().layers[index];
+    multiply(step.q, {w.q, 0, vectors.attn_norm, vectors.q_bias, of_part(hidden), of_part(q)}, part_.n_columns);
+    multiply(step.k, {w.k, 0, vectors.attn_norm, vectors.k_bias, of_part(hidden), of_part(k)}, part_.n_columns);
+    multiply(step.v, {w.v, 0, vectors.attn_norm, vectors.v_bias, of_part(hidden), of_part(v)}, part_.n_columns);
+  });
 }
 
 void GpuSteps::rope_scatter(uint32_t index, Buffer q, Buffer k, Buffer v) {
-  Arguments arguments{at(q), at(k), at(v)};
-  arguments.add_unless_null(layers_[index].vectors.q_norm);
-  arguments.add_unless_null(layers_[index].vectors.k_norm);
-  for (const uint64_t address : {positions(), cache_table(index, 0), cache_table(index, 1), error_address()})
-    arguments.add(at(address));
-  run(pass().kv_scatter, arguments);
+  each_part([&] {
+    Arguments arguments{at(of_part(q)), at(of_part(k)), at(of_part(v))};
+    arguments.add_unless_null(layers_[index].vectors.q_norm);
+    arguments.add_unless_null(layers_[index].vectors.k_norm);
+    for (const uint64_t address : {positions(), layers_[index].k_pages, layers_[index].v_pages, page_tables()})
+      arguments.add(at(address));
+    arguments.add(n_pages());
+    arguments.add(at(error_address()));
+    run(pass().kv_scatters[config_.layers[index].rope], arguments);
+  });
 }
 
 void GpuSteps::attention(uint32_t index, Buffer q, Buffer mixed) {
+  each_part([&] { attend(index, of_part(q), of_part(mixed)); });
+}
+
+void GpuSteps::attend(uint32_t index, Buffer q, Buffer mixed) {
   const GpuStep& step = pass().attention;
-  const uint64_t keys = cache_table(index, 0), values = cache_table(index, 1);
-  if (const auto* flash = std::get_if<FlashAttentionSpec>(&kernels_of(kind_).specs().attention)) {
-    run(step, {at(q), at(keys), at(values), at(positions()), at(mixed), at(error_address()), n_columns_},
-        flash_attention_grid(*flash, n_columns_),
-        flash_attention_cost(*flash, n_columns_, longest_ - n_columns_).bytes);
+  const uint32_t n_columns = part_.n_columns;
+  const uint64_t keys = layers_[index].k_pages, values = layers_[index].v_pages, tables = page_tables();
+  if (const auto* flash = std::get_if<FlashAttentionSpec>(&kernels_of(part_.kind).specs().attention)) {
+    run(step, {at(q), at(keys), at(values), at(tables), at(positions()), at(mixed), at(error_address()), n_columns},
+        flash_attention_grid(*flash, n_columns),
+        flash_attention_cost(*flash, n_columns, part_.longest - n_columns).bytes);
     return;
   }
-  const auto& spec = std::get<AttentionSpec>(kernels_of(kind_).specs().attention);
-  const uint32_t longest = graphs_.is_open() ? sizes_.context : longest_;  // a graph is for every position
-  const uint64_t scratch = activations_.address() + plan_.scratch[static_cast<size_t>(kind_)];
-  for (uint32_t first = 0; first < n_columns_; first += spec.columns) {
-    const uint32_t columns = std::min(spec.columns, n_columns_ - first);
-    Arguments arguments{
-        at(column_of(q, first)),     at(keys),    at(values),         at(positions() + first * sizeof(uint32_t)),
-        at(column_of(mixed, first)), at(scratch), at(error_address())};
+  const auto& spec = std::get<AttentionSpec>(kernels_of(part_.kind).specs().attention);
+  const uint32_t longest = graphs_.is_open() ? sizes_.context : part_.longest;  // a graph is for every position
+  const uint64_t scratch = activations_.address() + plan_.scratch[static_cast<size_t>(part_.kind)];
+  for (uint32_t first = 0; first < n_columns; first += spec.columns) {
+    const uint32_t columns = std::min(spec.columns, n_columns - first);
+    Arguments arguments{at(column_of(q, first)),
+                        at(keys),
+                        at(values),
+                        at(tables),
+                        at(positions() + first * sizeof(uint32_t)),
+                        at(column_of(mixed, first)),
+                        at(scratch),
+                        at(error_address())};
     if (spec.columns > 1) arguments.add(columns);
-    run(step, arguments, attention_grid(spec, longest), attention_cost(spec, n_keys_ * columns / n_columns_).bytes);
+    run(step, arguments, attention_grid(spec, longest), attention_cost(spec, part_.n_keys * columns / n_columns).bytes);
   }
 }
 
 void GpuSteps::output_residual(uint32_t index, Buffer mixed, Buffer hidden) {
-  multiply(pass().layers[index].output, {layers_[index].matrices.output, 0, 0, 0, mixed, hidden}, n_columns_);
+  each_part([&] {
+    multiply(pass().layers[index].output, {layers_[index].matrices.output, 0, 0, 0, of_part(mixed), of_part(hidden)},
+             part_.n_columns);
+  });
 }
 
 void GpuSteps::norm_gate_up(uint32_t index, Buffer hidden, Buffer inner) {
   const LayerMatrices<uint64_t>& w = layers_[index].matrices;
-  multiply(pass().layers[index].gate_up, {w.gate, w.up, layers_[index].vectors.ffn_norm, 0, hidden, inner}, n_columns_);
+  each_part([&] {
+    multiply(pass().layers[index].gate_up,
+             {w.gate, w.up, layers_[index].vectors.ffn_norm, 0, of_part(hidden), of_part(inner)}, part_.n_columns);
+  });
 }
 
 void GpuSteps::down_residual(uint32_t index, Buffer inner, Buffer hidden) {
-  multiply(pass().layers[index].down, {layers_[index].matrices.down, 0, 0, 0, inner, hidden}, n_columns_);
+  each_part([&] {
+    multiply(pass().layers[index].down, {layers_[index].matrices.down, 0, 0, 0, of_part(inner), of_part(hidden)},
+             part_.n_columns);
+  });
   if (index + 1 == config_.n_layers && graphs_.is_open()) graphs_.end();
 }
 
-void GpuSteps::norm_logits(Buffer hidden, Logits wanted, Buffer logits) {
-  const uint32_t first_wanted = wanted == Logits::kAll ? 0 : n_columns_ - 1;
-  // The kernels read from 16-byte boundaries, which every fourth column is at.
-  first_logits_column_ = hidden.width % 4 == 0 ? first_wanted : first_wanted / 4 * 4;
-  const uint32_t columns = n_columns_ - first_logits_column_;
-  require(columns <= logits_rows(sizes_), "logits of more columns than there is room for");
-  hidden.data = reinterpret_cast<void*>(column_of(hidden, first_logits_column_));
-  const ProductStep& product = kernels_of(columns == 1 ? PassKind::kToken : kind_).logits();
-  multiply(product, {output_, 0, output_norm_, 0, hidden, logits}, columns);
-  if (wanted == Logits::kLast) kernels_of(PassKind::kToken).prepare();  // while a prompt is computed
-  wanted_logits_ = column_of(logits, first_wanted - first_logits_column_);
+// The kernels read from 16-byte boundaries, which every fourth column is at: up to three before the wanted ones are
+// computed as well. What they write is written over where it is another's, for the last rows are computed first.
+void GpuSteps::norm_logits(Buffer hidden, Buffer logits) {
+  for (auto wanted = pass_.wanted.rbegin(); wanted != pass_.wanted.rend(); ++wanted) {
+    const uint32_t before = hidden.width % 4 == 0 ? 0 : wanted->column % 4, columns = before + wanted->n;
+    const Buffer x{reinterpret_cast<void*>(column_of(hidden, wanted->column - before)), hidden.width};
+    const Buffer y{reinterpret_cast<void*>(logits_row(wanted->row) - uint64_t{before} * logits.width * sizeof(float)),
+                   logits.width};
+    multiply(kernels_of(columns == 1 ? PassKind::kToken : wanted->kind).logits(), {output_, 0, output_norm_, 0, x, y},
+             columns);
+    if (wanted->kind == PassKind::kPrompt && wanted->n == 1)
+      kernels_of(PassKind::kToken).prepare();  // while a prompt is computed
+  }
 }
 
 void GpuSteps::wait() {
@@ -480,36 +550,39 @@ void GpuSteps::wait() {
 }
 
 std::span<const float> GpuSteps::read_logits(uint32_t column) {
-  require(column >= first_logits_column_ && column < n_columns_, "reading of logits that were not asked for");
+  const auto found = std::ranges::lower_bound(pass_.logits_columns, column);
+  require(found != pass_.logits_columns.end() && *found == column, "reading of logits that were not asked for");
   if (!has_arrived_) {
-    const uint64_t n_bytes = uint64_t{n_columns_ - first_logits_column_} * config_.n_vocab * sizeof(float);
-    stream_.download(logits_.bytes().first(n_bytes), address_of(state_.logits));
+    const uint64_t n_bytes = pass_.logits_columns.size() * config_.n_vocab * sizeof(float);
+    stream_.download(logits_.bytes().first(n_bytes), logits_row(0));
     wait();
     has_arrived_ = true;
   }
-  return logits_.as<float>().subspan(uint64_t{column - first_logits_column_} * config_.n_vocab, config_.n_vocab);
+  const auto row = static_cast<uint64_t>(found - pass_.logits_columns.begin());
+  return logits_.as<float>().subspan(row * config_.n_vocab, config_.n_vocab);
 }
 
 void GpuSteps::start(std::span<const Start> columns) {
   sampler_.start(columns);
-  if (kind_ != PassKind::kPrompt) return;
-  // From here on the pass is of one column, the prompt's last.
-  column_positions_ = {column_positions_.back()};
-  const uint32_t token_and_position[] = {0, column_positions_[0]};
-  upload_pass(token_and_position);
-  n_columns_ = 1;
-  kind_ = PassKind::kToken;
+  if (pass_.n_columns() == columns.size() && !pass_.has_prompts()) return;
+  // From here on the pass is of one column for each run whose logits were wanted.
+  require(pass_.logits_columns.size() == columns.size(), "sampling after a run with the logits of several tokens");
+  upload_pass(lay_out_tokens(pass_.last_sequences, pass_.last_positions));
 }
 
 void GpuSteps::sample() {
-  require(sampler_.n_columns() == n_columns_, "sampling of another pass than the last");
-  sampler_.sample({wanted_logits_, tokens(), positions(), error_address()});
-  for (uint32_t& position : column_positions_) ++position;
+  require(sampler_.n_columns() == pass_.n_columns(), "sampling of another pass than the last");
+  sampler_.sample({logits_row(0), tokens(), positions(), error_address()});
+  for (uint32_t& position : pass_.last_positions) ++position;
 }
 
 void GpuSteps::begin_next() {
   graphs_.forget();  // of a pass that was stopped
-  begin_pass(n_columns_, kind_);
+  PassLayout::Part& part = pass_.parts.front();
+  part.longest = 0, part.n_keys = 0;
+  for (const uint32_t position : pass_.last_positions) part.add_position(position);
+  part_ = part;
+  begin_pass();
 }
 
 std::span<const Token> GpuSteps::read() {
@@ -542,6 +615,7 @@ PersistentLaunch& GpuSteps::persistent() {
   at.mixed = address_of(state_.mixed), at.inner = address_of(state_.inner);
   at.scratch = activations_.address() + plan_.scratch[static_cast<size_t>(PassKind::kToken)];
   at.error = error_address();
+  at.n_pages = n_pages();
   std::unique_ptr<Module> module = persistent_module_.get();
   context_->make_current();
   persistent_ = std::make_unique<PersistentLaunch>(stream_, persistent_spec(), at, std::move(module));
@@ -557,8 +631,8 @@ std::unique_ptr<TokenSource> GpuSteps::token_source(Decoder& decoder, const Toke
   };
   const auto is_mode_ready = [this](LaunchMode mode) { return is_ready(mode); };
   const auto set_mode = [this](LaunchMode mode) { launch_mode_ = mode; };
-  return std::make_unique<MeasuredTokens>(decoder, *choice_, run,
-                                          MeasuredTokens::Launcher{is_mode_ready, start, set_mode, sequences_.front()});
+  return std::make_unique<MeasuredTokens>(
+      decoder, *choice_, run, MeasuredTokens::Launcher{is_mode_ready, start, set_mode, pass_.last_sequences.front()});
 }
 
 std::unique_ptr<TokenSource> GpuSteps::persistent_tokens(const TokenRun& run) {
@@ -566,7 +640,7 @@ std::unique_ptr<TokenSource> GpuSteps::persistent_tokens(const TokenRun& run) {
   const Start sampling{run.sampling, run.recent};
   start({&sampling, 1});
   sample();
-  PersistentTokens::Start start{read()[0], sequence_offset(sequences_.front())};
+  PersistentTokens::Start start{read()[0], page_table(pass_.sequences.front())};
   PhaseProfile times(profile_, kernels_of(PassKind::kToken), launch);
   start.stamps = times.stamps();
   start.tokens_per_launch = tokens_per_launch(times, start.stamps);
@@ -590,6 +664,7 @@ bool GpuSteps::decode_given(std::span<const Token> tokens, uint32_t position,
   PhaseProfile times(profile_, kernels_of(PassKind::kToken), launch);
   PersistentLaunch::Request request;
   request.returns_rows = true;
+  request.page_table = page_table(0);
   request.stamps = times.stamps();
   for (const uint32_t most = tokens_per_launch(times, request.stamps); !tokens.empty();) {
     const auto n = static_cast<uint32_t>(std::min<size_t>(tokens.size(), most));
@@ -658,9 +733,11 @@ void GpuSteps::check(const ErrorWord& word) {
 std::unique_ptr<Steps> make_gpu_steps(const ModelConfig& config, const ModelTensors& tensors,
                                       const GpuOptions& options) {
   require(options.sizes.context > 0 && options.device.table != nullptr, "a GPU decoder without context or device");
+  if (config.experts.n > 0)
+    throw UnsupportedModel("the GPU kernels cannot compute this model: it is a mixture of experts");
   const ContextPointer context = Context::open(*options.device.table, options.device.gpu);
   const MemoryBudget budget = gpu_memory_budget(config, tensors, options.sizes);
-  check_memory(budget, options.sizes.context, context->memory().free_bytes, "GPU memory");
+  check_memory(budget, options.sizes.context, context->memory().free_bytes, "GPU memory", config.context_length);
   return std::make_unique<GpuSteps>(config, tensors, options, budget, context);
 }
 

@@ -8,7 +8,7 @@
 
 #include "engine/driver/device_choice.h"
 #include "engine/gpu/gpu_memory.h"
-#include "engine/gpu/launch_mode.h"
+#include "engine/launch_mode.h"
 #include "engine/steps.h"
 
 namespace warpchat {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/kv_cache.h"
 #include "models/error.h"
 #include "ptx/emulator/emulator.h"
 
@@ -26,6 +27,7 @@ uint64_t number(const ptx::Kernel& kernel, const ptx::Parameter& p, const Launch
   if (p.name == "k") return sizes.k;
   if (p.name == "n_columns" || p.name == "n_queries") return sizes.columns;
   if (p.name == "bias") return 0;  // none
+  if (p.name == "n_pages") return 1;
   throw Error(kernel.name + " takes a number, " + p.name + ", that no launch of a decoder has");
 }
 
@@ -43,8 +45,8 @@ std::vector<uint8_t> arguments_of(const ptx::Kernel& kernel, const LaunchSizes& 
     if (address == 0) throw Error(kernel.name + ": no memory for " + p.name);
     if (p.name == "positions" || p.name == "lengths")
       fill(address, p.elements, sizes.position);
-    else if (p.name == "k_caches" || p.name == "v_caches")
-      fill(address, p.elements, memory.allocate(sizes.cache_bytes, "cache"));
+    else if (p.name == "page_tables")  // of zeros: all positions in one page
+      fill(address, p.elements, memory.allocate(pages_of(sizes.position + sizes.columns) * 4, "page table"));
     std::memcpy(packed.data() + p.offset, &address, sizeof address);
   }
   return packed;

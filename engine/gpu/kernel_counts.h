@@ -9,8 +9,7 @@ namespace warpchat {
 // What is launched, and what its numbers are: those that are in memory, and those that are parameters.
 struct LaunchSizes {
   ptx::Dimensions blocks;
-  uint32_t position = 0;     // of every column
-  uint64_t cache_bytes = 0;  // of a layer's keys
+  uint32_t position = 0;  // of every column
   uint32_t rows = 0, k = 0, columns = 1;
 };
 

@@ -33,7 +33,7 @@ KernelWorks::KernelWorks(DecoderSpecs specs, ptx::Target target, uint32_t column
   }
   const auto of = [&](const std::string& name) -> Counted& { return kernels_.at(name); };
   count(of(name_of(specs_.embedding)), embedding_flow(specs_.embedding), columns_);
-  count(of(name_of(specs_.kv_scatter)), kv_scatter_flow(specs_.kv_scatter), columns_);
+  for (const KvScatterSpec& spec : specs_.kv_scatters) count(of(name_of(spec)), kv_scatter_flow(spec), columns_);
   if (const auto* flash = std::get_if<FlashAttentionSpec>(&specs_.attention)) count_flash(of(name_of(*flash)), *flash);
   const auto count_product = [&](const ProductSpec& product) {
     Counted& counted = of(name_of(product));
@@ -46,15 +46,10 @@ KernelWorks::KernelWorks(DecoderSpecs specs, ptx::Target target, uint32_t column
   count_product(specs_.logits);
 }
 
-uint64_t KernelWorks::cache_bytes() const {
-  const KvScatterSpec& s = specs_.kv_scatter;
-  return uint64_t{s.n_kv_heads} * s.max_positions * s.head_dim * sizeof(uint16_t);
-}
-
 // All of its blocks, whatever the columns of the pass: these are many, and alike.
 void KernelWorks::count(Counted& counted, const Flow& flow, uint32_t columns) const {
   const ptx::Dimensions& all = counted.kernel.launch.blocks;
-  const LaunchSizes sizes{.blocks = {all.x}, .cache_bytes = cache_bytes(), .columns = columns};
+  const LaunchSizes sizes{.blocks = {all.x}, .columns = columns};
   const InstructionCount found = count_instructions(counted.kernel, sizes, flow.start_region);
   const double pieces = static_cast<double>(flow.pieces) / (static_cast<double>(all.total()) / all.x);
   counted.start_instructions = static_cast<double>(found.of_region) / warps_of(counted.kernel, sizes.blocks);
@@ -78,8 +73,7 @@ void KernelWorks::count_flash(Counted& counted, const FlashAttentionSpec& spec) 
   const uint32_t n = std::min({columns_, 128u, spec.max_positions}),
                  second = std::min(kSpacing, spec.max_positions - n);
   const auto of_warp = [&](uint32_t position) {
-    const LaunchSizes sizes{
-        .blocks = flash_attention_grid(spec, n), .position = position, .cache_bytes = cache_bytes(), .columns = n};
+    const LaunchSizes sizes{.blocks = flash_attention_grid(spec, n), .position = position, .columns = n};
     return static_cast<double>(count_instructions(counted.kernel, sizes).all) / warps_of(counted.kernel, sizes.blocks);
   };
   const auto tiles = [&](uint32_t position) { return flash_attention_tiles(spec, target_, n, position); };
@@ -111,7 +105,7 @@ KernelWork KernelWorks::of_columns(Spec spec, Flow (*flow)(const Spec&)) const {
 }
 
 KernelWork KernelWorks::embedding() const { return of_columns(specs_.embedding, embedding_flow); }
-KernelWork KernelWorks::kv_scatter() const { return of_columns(specs_.kv_scatter, kv_scatter_flow); }
+KernelWork KernelWorks::kv_scatter() const { return of_columns(specs_.kv_scatters[0], kv_scatter_flow); }
 
 KernelWork KernelWorks::product(const ProductSpec& spec) const {
   if (const auto* gemm = std::get_if<GemmSpec>(&spec)) return gemm_work(*gemm);
@@ -161,8 +155,7 @@ KernelWork KernelWorks::flash_work(const FlashAttentionSpec& spec, uint32_t posi
 double KernelWorks::split_instructions(const AttentionSpec& spec, uint32_t keys) const {
   const ptx::Kernel& kernel = kernels_.at(name_of(spec)).kernel;
   const ptx::Dimensions grid = attention_grid(spec, keys);
-  const LaunchSizes sizes{
-      .blocks = {grid.x, grid.y}, .position = keys - 1, .cache_bytes = cache_bytes(), .columns = spec.columns};
+  const LaunchSizes sizes{.blocks = {grid.x, grid.y}, .position = keys - 1, .columns = spec.columns};
   return static_cast<double>(count_instructions(kernel, sizes).all) / (grid.x * grid.y * attention_warps());
 }
 

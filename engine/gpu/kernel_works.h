@@ -46,7 +46,6 @@ class KernelWorks {
   KernelWork incremental_work(const AttentionSpec& spec, uint32_t position) const;
   KernelWork flash_work(const FlashAttentionSpec& spec, uint32_t position) const;
   double split_instructions(const AttentionSpec& spec, uint32_t keys) const;
-  uint64_t cache_bytes() const;
 
   DecoderSpecs specs_;
   ptx::Target target_;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/gpu/launch_mode.h"
+#include "engine/launch_mode.h"
 
 namespace warpchat {
 

@@ -27,8 +27,8 @@ uint64_t ProductStep::bytes(uint32_t columns) const {
 
 PassKernels::PassKernels(ContextPointer context, DecoderSpecs specs, Profile& profile, KernelTexts& texts)
     : context_(std::move(context)), specs_(std::move(specs)), profile_(profile), texts_(texts) {
-  for (const std::string& name : {name_of(specs_.embedding), name_of(specs_.kv_scatter), name_of(specs_.attention)})
-    layer_names_.insert(name);
+  layer_names_ = {name_of(specs_.embedding), name_of(specs_.attention)};
+  for (const KvScatterSpec& spec : specs_.kv_scatters) layer_names_.insert(name_of(spec));
   for (const LayerSpecs& layer : specs_.layers)
     for_each([&](const ProductSpec& product) { layer_names_.insert(name_of(product)); }, layer);
 }
@@ -68,10 +68,8 @@ const PassKernels::Steps& PassKernels::steps() {
   try {
     const KernelSet& kernels = *layer_kernels_;
     const auto product = [&](const ProductSpec& spec) { return ProductStep{step(kernels, name_of(spec)), spec}; };
-    Steps steps{step(kernels, name_of(specs_.embedding)),
-                step(kernels, name_of(specs_.kv_scatter)),
-                step(kernels, name_of(specs_.attention)),
-                {}};
+    Steps steps{step(kernels, name_of(specs_.embedding)), step(kernels, name_of(specs_.attention)), {}, {}};
+    for (const KvScatterSpec& spec : specs_.kv_scatters) steps.kv_scatters.push_back(step(kernels, name_of(spec)));
     for (const LayerSpecs& layer : specs_.layers) steps.layers.push_back(map(layer, product));
     return steps_.emplace(std::move(steps));
   } catch (const Error&) {

@@ -43,7 +43,8 @@ class PassKernels {
   // The steps of all but the logits, once they are compiled. DriverError if the driver refuses them; asked for again,
   // they are compiled again.
   struct Steps {
-    GpuStep embedding, kv_scatter, attention;
+    GpuStep embedding, attention;
+    std::vector<GpuStep> kv_scatters;  // as the specs have them
     std::vector<LayerSteps> layers;
   };
   const Steps& steps();

@@ -64,7 +64,8 @@ PersistentLaunch::PersistentLaunch(const Stream& stream, const PersistentSpec& s
   forced_ = DeviceMemory(context, sizeof(uint32_t), "forced tokens");
   host_ = HostMemory(context, sizeof(HostWords) + kSlots * sizeof(uint64_t), "tokens");
   if (spec.stamps) stamps_ = DeviceMemory(context, 16, "time stamps");
-  place_tables(0);
+  const std::vector<LayerRow> rows = layer_rows(spec_.decoder, at_, n_blocks_);
+  stream_.upload(control_.address() + offsets_.layers, std::as_bytes(std::span(rows)));
   if (!spec.ring) stream_.fill(chooser_.address(), 0, chooser_bytes);
   stream_.wait();
 }
@@ -78,20 +79,12 @@ PersistentLaunch::~PersistentLaunch() {
   }
 }
 
-void PersistentLaunch::place_tables(uint64_t cache_offset) {
-  DecoderAddresses at = at_;
-  for (LayerAddresses& layer : at.layers) layer.k_cache += cache_offset, layer.v_cache += cache_offset;
-  const std::vector<LayerRow> rows = layer_rows(spec_.decoder, at, n_blocks_);
-  cache_offset_.reset();
-  stream_.upload(control_.address() + offsets_.layers, std::as_bytes(std::span(rows)));
-  stream_.wait();
-  cache_offset_ = cache_offset;
-}
-
 // Everything that the kernel reads and the last launch may have left otherwise.
 void PersistentLaunch::place_request(const Request& r) {
   require(r.end_tokens.size() <= DecodeRequest::kMostEndTokens, "a request with too many end tokens");
-  DecodeRequest request{.most_steps = r.most_tokens,
+  DecodeRequest request{.page_table = r.page_table,
+                        .n_pages = at_.n_pages,
+                        .most_steps = r.most_tokens,
                         .n_forced = static_cast<uint32_t>(r.forced.size()),
                         .n_slots = n_slots_,
                         .returns_rows = r.returns_rows,
@@ -125,6 +118,7 @@ void PersistentLaunch::place_stamp_request(StampRequest request) {
     stamps_ = DeviceMemory(stream_.context(), n_bytes, "time stamps");
   }
   stamp_request_ = request;
+  stream_.fill(stamps_.address(), 0, n_bytes);  // the counts
   stream_.upload(stamps_.address(), std::as_bytes(std::span(&stamp_request_, 1)));
 }
 
@@ -135,7 +129,6 @@ void PersistentLaunch::start(const Request& request) {
   returns_rows_ = request.returns_rows;
   n_slots_ = returns_rows_ ? kRowSlots : kSlots;
   if (returns_rows_ && rows_.bytes().empty()) rows_ = HostMemory(stream_.context(), kRowSlots * row_bytes, "logits");
-  if (cache_offset_ != request.cache_offset) place_tables(request.cache_offset);
   place_request(request);
   std::fill(host_.bytes().begin(), host_.bytes().end(), std::byte{0});
   n_returned_ = 0;

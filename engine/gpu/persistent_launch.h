@@ -35,7 +35,7 @@ class PersistentLaunch {
     bool returns_rows = false;               // the logits of every token, too
     SamplerState sampler = {};               // with the spec's ring; else the choice is the argmax
     std::span<const Token> recent = {};      // that the sampler's penalties count, oldest first
-    uint64_t cache_offset = 0;               // bytes from the caches of the addresses to those of the sequence
+    uint64_t page_table = 0;                 // device address of the sequence's, for all positions to come
     StampRequest stamps = {};                // with the spec's stamps: blocks that keep time, all of them at most
   };
   // Returns at once. No launch may be under way: next() has returned nothing, or thrown, since the last start.
@@ -63,7 +63,6 @@ class PersistentLaunch {
   struct Offsets {  // into control_
     uint64_t barrier, state, request, layers, n_bytes;
   };
-  void place_tables(uint64_t cache_offset);
   void place_request(const Request& request);
   void place_stamp_request(StampRequest request);
   void launch();
@@ -85,7 +84,6 @@ class PersistentLaunch {
   StampRequest stamp_request_;
   uint32_t n_slots_ = kSlots;
   uint64_t n_returned_ = 0;
-  std::optional<uint64_t> cache_offset_;  // of the tables; none: they are not whole
   bool is_running_ = false, returns_rows_ = false;
   DecodeEnd end_ = DecodeEnd::kNone;
 };

@@ -29,7 +29,7 @@ void PersistentTokens::start_launch() {
   request.most_tokens = static_cast<uint32_t>(std::min<uint64_t>(run_.max_tokens - n_given_, start_.tokens_per_launch));
   request.sampler = sampler_state(run_.sampling);
   request.recent = run_.recent;
-  request.cache_offset = start_.cache_offset;
+  request.page_table = start_.page_table;
   request.stamps = start_.stamps;
   launched_at_ = run_.position;
   launch_.start(request);

@@ -14,7 +14,7 @@ class PersistentTokens final : public TokenSource {
  public:
   struct Start {
     Token first;                                        // chosen already, at run.position
-    uint64_t cache_offset;                              // PersistentLaunch::Request's
+    uint64_t page_table;                                // PersistentLaunch::Request's
     uint32_t tokens_per_launch = UINT32_MAX;            // at least 1
     StampRequest stamps = {};                           // PersistentLaunch::Request's
     std::function<void(uint32_t position)> ended = {};  // after each launch, with its first token's position

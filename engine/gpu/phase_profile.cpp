@@ -39,7 +39,9 @@ void PhaseProfile::record(uint32_t position) {
   if (blocks.empty() || blocks[0].empty()) return;
   profile_.count_call(kernel_);  // whose time is its phases'
   const Clocks clocks{now, blocks[0].back().time};
-  record_calls(spans_of(blocks[0]), position, clocks);
+  Blocks spans;
+  for (const std::vector<Stamp>& stamps : blocks) spans.push_back(spans_of(stamps));
+  record_calls(spans, position, clocks);
   if (profile_.keeps_trace()) record_shares(blocks, clocks);
 }
 
@@ -52,18 +54,38 @@ std::vector<PhaseProfile::Span> PhaseProfile::spans_of(std::span<const Stamp> st
   return spans;
 }
 
+// What a block waits behind each of the first one's spans, in seconds: the mean over all that kept time of the same
+// one.
+std::vector<double> PhaseProfile::waits_of(const Blocks& blocks) {
+  std::vector<double> waits;
+  for (size_t i = 0; i < blocks[0].size(); ++i) {
+    double sum = 0;
+    size_t n = 0;
+    for (const std::vector<Span>& spans : blocks) {
+      if (i + 1 >= spans.size()) continue;
+      sum += seconds(spans[i + 1].begin - spans[i].end);
+      ++n;
+    }
+    waits.push_back(n > 0 ? sum / static_cast<double>(n) : 0);
+  }
+  return waits;
+}
+
 // A call is as long as no other phase could begin, by the first block's clock: until all blocks had done their share
 // and had met. Its bytes are all blocks', so its time must be, too. After the last phase the first block's own end
 // counts.
-void PhaseProfile::record_calls(std::span<const Span> spans, uint32_t position, const Clocks& clocks) {
+void PhaseProfile::record_calls(const Blocks& blocks, uint32_t position, const Clocks& clocks) {
+  const std::vector<Span>& spans = blocks[0];
+  const std::vector<double> waits = waits_of(blocks);
   size_t layer = 0;
   for (size_t i = 0; i < spans.size(); ++i) {
     const Span& span = spans[i];
     const uint64_t end = i + 1 < spans.size() ? spans[i + 1].begin : span.end;
     if (span.phase == 0) layer = 0;
     if (span.phase == 0 && i > 0) ++position;
-    profile_.record(operations_[span.phase], clocks.at(span.begin), seconds(end - span.begin),
-                    bytes_of(span.phase, layer, position));
+    const double length = seconds(end - span.begin);  // by the first block, which others may have waited longer than
+    profile_.record(operations_[span.phase], clocks.at(span.begin), length, bytes_of(span.phase, layer, position),
+                    std::min(waits[i], length));
     if (span.phase + 1 == program_.layer_end) ++layer;
   }
 }
@@ -97,7 +119,7 @@ uint64_t PhaseProfile::bytes_of(uint32_t phase, size_t layer, uint32_t position)
     case PhaseKind::kQkv:
       return l.q.bytes(1) + l.k.bytes(1) + l.v.bytes(1);
     case PhaseKind::kScatter:
-      return steps.kv_scatter.kernel->kernel().cost.bytes;
+      return steps.kv_scatters[0].kernel->kernel().cost.bytes;
     case PhaseKind::kAttention:
       return attention_cost(std::get<AttentionSpec>(kernels_.specs().attention), position + 1).bytes;
     case PhaseKind::kOutput:

@@ -1,5 +1,6 @@
-// What the persistent decoder's time stamps say, in the profile: a row for each phase, the number of launches and,
-// while a trace is kept, what each multiprocessor did of a phase.
+// What the persistent decoder's time stamps say, in the profile: a row for each phase with the part of its time that is
+// waiting at the barrier behind it, the number of launches and, while a trace is kept, what each multiprocessor did of
+// a phase.
 //
 // What it costs: nothing while the profile is off. On, the first block waits for its warps and writes 16 bytes at the
 // beginning and the end of each phase, into a ring of 1 MiB; a launch ends, and the next begins, when that is full:
@@ -41,7 +42,9 @@ class PhaseProfile {
     uint64_t gpu;
     double at(uint64_t time) const { return profile + static_cast<double>(static_cast<int64_t>(time - gpu)) * 1e-9; }
   };
-  void record_calls(std::span<const Span> spans, uint32_t position, const Clocks& clocks);
+  using Blocks = std::vector<std::vector<Span>>;
+  static std::vector<double> waits_of(const Blocks& blocks);
+  void record_calls(const Blocks& blocks, uint32_t position, const Clocks& clocks);
   void record_shares(std::span<const std::vector<Stamp>> blocks, const Clocks& clocks);
   uint64_t bytes_of(uint32_t phase, size_t layer, uint32_t position);
 

@@ -8,6 +8,8 @@ namespace warpchat {
 
 uint64_t element_bytes(ElementType type) {
   switch (type) {
+    case ElementType::kU8:
+      return 1;
     case ElementType::kF16:
       return 2;
     case ElementType::kF32:
@@ -20,7 +22,7 @@ uint64_t element_bytes(ElementType type) {
 }
 
 std::string describe(ElementType type, const std::vector<uint64_t>& shape) {
-  constexpr const char* kNames[] = {"f32", "f16", "u32", "u64"};
+  constexpr const char* kNames[] = {"f32", "f16", "u32", "u64", "u8"};
   std::string text = std::string(kNames[static_cast<size_t>(type)]) + " [";
   for (size_t i = 0; i < shape.size(); ++i) text += (i > 0 ? ", " : "") + grouped(shape[i]);
   return text + "]";

@@ -7,7 +7,7 @@
 
 namespace warpchat {
 
-enum class ElementType : uint8_t { kF32, kF16, kU32, kU64 };
+enum class ElementType : uint8_t { kF32, kF16, kU32, kU64, kU8 };
 uint64_t element_bytes(ElementType type);
 
 struct TensorView {

@@ -24,7 +24,7 @@ std::vector<KernelGroup> layers_at(const KernelWorks& works, uint32_t position, 
 }
 
 SampleSpec sample_spec(const DecoderSpecs& specs) {
-  return {.n_vocab = specs.embedding.n_vocab, .ring = sample_ring(specs.kv_scatter.max_positions)};
+  return {.n_vocab = specs.embedding.n_vocab, .ring = sample_ring(specs.kv_scatters[0].max_positions)};
 }
 
 }  // namespace

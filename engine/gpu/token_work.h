@@ -27,9 +27,8 @@ class TokenWork {
   KernelWork sampling_, persistent_sampling_;
 };
 
-// What a pass of several columns has to do, as separate kernels: a token each of as many sequences (PassKind::kBatch),
-// all at `position`, or as many tokens of a prompt from `position` on (PassKind::kPrompt). Without the choice of
-// tokens.
+// What a pass of several columns has to do, as separate kernels: a token each of as many sequences, all at
+// `position`, or as many tokens of a prompt from `position` on (PassKind::kPrompt). Without the choice of tokens.
 class PassWork {
  public:
   // token: of the same model; the last column of a prompt has its logits from the kernel of a token.

@@ -8,6 +8,7 @@
 
 #include "engine/way_out.h"
 #include "kernels/weight_layout.h"
+#include "models/kernel_type.h"
 #include "models/message.h"
 #include "models/threads.h"
 
@@ -34,11 +35,25 @@ void share_rows(uint64_t n_rows, const std::function<void(uint64_t, uint64_t)>& 
 
 uint64_t packed_row_bytes(const TensorInfo& tensor) {
   const auto k = static_cast<uint32_t>(tensor.k());
-  if (!is_packable(tensor.type, k))
+  if (!is_packable(kernel_type(tensor.type), k))
     throw ErrorWithWayOut("tensor " + tensor.name + " (" + std::string(traits(tensor.type).name) + ", rows of " +
                               grouped(k) + ") has a format that the GPU kernels do not read",
                           WayOut::Kind::kUseCpu);
-  return packed_bytes_per_row(tensor.type, k);
+  return packed_bytes_per_row(kernel_type(tensor.type), k);
+}
+
+// rows: n of them as in the file. Those that are expanded first are so one by one, which is all that it takes beside.
+void pack_tensor_rows(const TensorInfo& tensor, std::span<const std::byte> rows, uint64_t n,
+                      std::span<std::byte> packed) {
+  const TensorType type = kernel_type(tensor.type);
+  const auto k = static_cast<uint32_t>(tensor.k());
+  if (type == tensor.type) return pack_rows(type, k, n, rows, packed);
+  std::vector<std::byte> row(bytes_per_row(type, k));
+  const uint64_t file_bytes = rows.size() / n, packed_bytes = packed.size() / n;
+  for (uint64_t i = 0; i < n; ++i) {
+    expand_rows(tensor.type, rows.subspan(i * file_bytes, file_bytes), row);
+    pack_rows(type, k, 1, row, packed.subspan(i * packed_bytes, packed_bytes));
+  }
 }
 
 }  // namespace
@@ -91,9 +106,8 @@ uint64_t WeightUpload::place_matrix(const TensorInfo& tensor) {
     const uint64_t n_rows = std::min(rows_a_slot, tensor.rows() - row);
     const std::span<std::byte> staged = free_slot(n_rows * row_bytes).first(n_rows * row_bytes);
     share_rows(n_rows, [&](uint64_t first, uint64_t n) {
-      pack_rows(tensor.type, static_cast<uint32_t>(tensor.k()), n,
-                tensor.data.subspan((row + first) * file_row_bytes, n * file_row_bytes),
-                staged.subspan(first * row_bytes, n * row_bytes));
+      pack_tensor_rows(tensor, tensor.data.subspan((row + first) * file_row_bytes, n * file_row_bytes), n,
+                       staged.subspan(first * row_bytes, n * row_bytes));
     });
     send(address + row * row_bytes, staged);
   }

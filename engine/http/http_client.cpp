@@ -13,7 +13,7 @@ namespace warpchat {
 
 namespace {
 constexpr int kMostRedirects = 10;
-constexpr int kLongestPoll = 250;  // ms
+constexpr int kPollMilliseconds = 250;  // ms
 }  // namespace
 
 struct HttpClient::State {
@@ -32,7 +32,7 @@ struct HttpClient::State {
         if (message->msg == CURLMSG_DONE) return message->data.result;
       if (stopped || transfer.has_fault()) return CURLE_OK;
       if (transfer.has_stalled(HttpTransfer::Clock::now())) return CURLE_OPERATION_TIMEDOUT;
-      curl_multi_poll(multi.get(), nullptr, 0, kLongestPoll, nullptr);
+      curl_multi_poll(multi.get(), nullptr, 0, kPollMilliseconds, nullptr);
     }
   }
 };

@@ -21,16 +21,16 @@ using Clock = HttpTransfer::Clock;
 constexpr milliseconds kLongestPoll{250};  // while something runs: stalls are looked for
 constexpr milliseconds kIdlePoll{3600 * 1000};
 
-struct Job {
-  HttpRequest request;
-  HttpLoop::OnEnd on_end;
-  Clock::time_point begin;
-  std::unique_ptr<HttpTransfer> transfer = {};  // none before its begin
-};
-
 }  // namespace
 
 struct HttpLoop::State {
+  struct Job {
+    HttpRequest request;
+    OnEnd on_end;
+    Clock::time_point begin;
+    std::unique_ptr<HttpTransfer> transfer = {};  // none before its begin
+  };
+
   HttpOptions options;
   CurlMulti multi = make_curl_multi();
   std::mutex mutex = {};  // of the orders below
@@ -68,7 +68,7 @@ uint64_t HttpLoop::start(HttpRequest request, OnEnd on_end, milliseconds delay) 
   {
     std::lock_guard lock(state_->mutex);
     id = ++state_->n_started;
-    state_->ordered.emplace(id, Job{std::move(request), std::move(on_end), Clock::now() + delay});
+    state_->ordered.emplace(id, State::Job{std::move(request), std::move(on_end), Clock::now() + delay});
   }
   curl_multi_wakeup(state_->multi.get());
   return id;

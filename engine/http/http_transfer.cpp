@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/http/http_url.h"
+#include "models/ascii.h"
 #include "models/message.h"
 
 namespace warpchat {
@@ -20,12 +21,6 @@ constexpr long kBufferBytes = 256 << 10;
 
 bool is_redirect(long status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
-}
-
-std::string trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return "";
-  return std::string(text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1));
 }
 
 // libcurl's words as a part of a sentence: "Recv failure: ..." loses its capital, "OpenSSL/3.0: ..." does not.

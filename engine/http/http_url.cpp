@@ -5,6 +5,8 @@
 
 #include <memory>
 
+#include "models/ascii.h"
+
 namespace warpchat {
 
 namespace {
@@ -73,12 +75,5 @@ std::string resolve_url(const std::string& base, const std::string& reference) {
 
 std::string escape_url_path(const std::string& path) { return escape(path, true); }
 std::string escape_url_value(const std::string& text) { return escape(text, false); }
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return lower;
-}
 
 }  // namespace warpchat

@@ -16,6 +16,4 @@ std::string resolve_url(const std::string& base, const std::string& reference);
 std::string escape_url_path(const std::string& path);   // every byte but letters, digits, - . _ ~ and / as %XX
 std::string escape_url_value(const std::string& text);  // the same, and / too
 
-std::string lower_case(std::string_view text);  // ASCII
-
 }  // namespace warpchat

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "engine/http/http_url.h"
+#include "models/ascii.h"
 #include "models/message.h"
 
 namespace warpchat {

@@ -5,8 +5,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "engine/http/http_url.h"
 #include "engine/hub/sha256.h"
+#include "models/ascii.h"
 #include "models/human_bytes.h"
 #include "models/message.h"
 

@@ -8,6 +8,7 @@
 
 #include "engine/http/http_url.h"
 #include "engine/hub/model_name.h"
+#include "models/ascii.h"
 #include "models/error.h"
 #include "models/message.h"
 

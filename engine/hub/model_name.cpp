@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "engine/http/http_url.h"
+#include "models/ascii.h"
 
 namespace warpchat {
 

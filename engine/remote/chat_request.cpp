@@ -5,7 +5,7 @@
 #include <cctype>
 #include <cmath>
 
-#include "engine/http/http_url.h"
+#include "models/ascii.h"
 
 namespace warpchat {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
+#include "engine/events.h"
 #include "engine/reasoning_splitter.h"
 #include "engine/remote/sse_parser.h"
-#include "engine/session/events.h"
 
 namespace warpchat {
 

@@ -12,6 +12,7 @@
 #include "engine/http/http_client.h"
 #include "engine/http/http_url.h"
 #include "engine/remote/refusal.h"
+#include "models/ascii.h"
 #include "models/message.h"
 
 namespace warpchat {
@@ -42,7 +43,7 @@ void drop_slashes(std::string& url) {
   while (url.ends_with('/')) url.pop_back();
 }
 
-uint32_t number_of(const json& object, const char* name) {
+uint32_t tokens_of(const json& object, const char* name) {
   const auto found = object.find(name);
   if (found == object.end() || !found->is_number()) return 0;
   const double number = found->get<double>();
@@ -51,11 +52,11 @@ uint32_t number_of(const json& object, const char* name) {
 
 uint32_t context_of(const json& model) {
   for (const char* name : kContextNames)
-    if (const uint32_t n = number_of(model, name)) return n;
+    if (const uint32_t n = tokens_of(model, name)) return n;
   const auto meta = model.find("meta");  // llama.cpp
   if (meta == model.end() || !meta->is_object()) return 0;
-  const uint32_t n = number_of(*meta, "n_ctx");
-  return n != 0 ? n : number_of(*meta, "n_ctx_train");
+  const uint32_t n = tokens_of(*meta, "n_ctx");
+  return n != 0 ? n : tokens_of(*meta, "n_ctx_train");
 }
 
 ServerKind kind_of(const json& model) {
@@ -161,7 +162,8 @@ std::vector<RemoteModel> list_models(const Endpoint& endpoint, const Waiting& wa
     answer = client.send(request);
     ++n_tries;
   }
-  if (answer.status != 200) throw Error(refusal(endpoint, answer, n_tries));
+  if (answer.status != 200)
+    throw ErrorWithWayOut(refusal(endpoint, answer, n_tries), way_out_of_refusal(endpoint, answer));
   require_no_web_page(host_of(endpoint.url), answer.body);
   try {
     return parse_models(answer.body);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/http/http_url.h"
+#include "models/ascii.h"
 #include "models/message.h"
 
 namespace warpchat {
@@ -50,9 +51,11 @@ bool is_about_length(const std::string& body, const std::string& words) {
   return has(body, kFields) || has(lower_case(words), kWords);
 }
 
+bool is_about_key(const HttpAnswer& answer) { return answer.status == 401 || answer.status == 403; }
+
 std::string key_advice(const Endpoint& endpoint) {
   if (!endpoint.key.empty()) return "it does not take the key from " + endpoint.key_source;
-  return "it wants a key; 'chat endpoint add' keeps one for it, or names the variable that holds it";
+  return "it wants a key";
 }
 
 }  // namespace
@@ -75,7 +78,7 @@ std::string refusal(const Endpoint& endpoint, const HttpAnswer& answer, int n_tr
     return host + " redirects to " + (to.empty() ? "nowhere" : to) +
            "; not followed, the text and the key stay here; if that is the right address, name it as the endpoint";
   }
-  if (answer.status == 401 || answer.status == 403) return says + ": " + key_advice(endpoint) + quoted;
+  if (is_about_key(answer)) return says + ": " + key_advice(endpoint) + quoted;
   if (answer.status == 404)
     return says + " for " + endpoint.url + quoted + "; is this the address of an OpenAI-compatible endpoint?";
   if (answer.status == 429) return says + ", which means too many requests" + quoted + given_up;
@@ -83,6 +86,10 @@ std::string refusal(const Endpoint& endpoint, const HttpAnswer& answer, int n_tr
     return host + " refuses the request" + (words.empty() ? ", without a reason" : ": " + words) +
            (is_about_length(answer.body, words) ? kTooLongAdvice : "");
   return says + quoted + given_up;
+}
+
+WayOut way_out_of_refusal(const Endpoint& endpoint, const HttpAnswer& answer) {
+  return {is_about_key(answer) && endpoint.key.empty() ? WayOut::Kind::kEndpointKey : WayOut::Kind::kNone};
 }
 
 void require_no_web_page(const std::string& host, std::string_view body) {

@@ -4,11 +4,13 @@
 #include <string_view>
 
 #include "engine/remote/endpoint.h"
+#include "engine/way_out.h"
 
 namespace warpchat {
 
 // An answer with a status that is not 2xx, redirects among them, after so many tries.
 std::string refusal(const Endpoint& endpoint, const HttpAnswer& answer, int n_tries = 1);
+WayOut way_out_of_refusal(const Endpoint& endpoint, const HttpAnswer& answer);
 
 // What {"error": {"message": ...}} and its relatives say, cut and printable; empty if nothing.
 std::string server_words(std::string_view body);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/http/http_url.h"
+#include "engine/queue.h"
 #include "engine/remote/chat_stream.h"
 #include "engine/remote/prompt_length.h"
 #include "engine/remote/refusal.h"
@@ -77,7 +78,7 @@ class RemoteResponder::Answering : public std::enable_shared_from_this<Answering
   void take(std::span<const std::byte> bytes);
   void end(const HttpAnswer& answer, const std::exception_ptr& fault);
 
-  EventQueue events;
+  Queue<Event> events;
 
  private:
   double seconds() const { return std::chrono::duration<double>(Clock::now() - asked_).count(); }
@@ -85,7 +86,11 @@ class RemoteResponder::Answering : public std::enable_shared_from_this<Answering
   ChatStream make_stream();
   void start(HttpRequest http, HttpLoop::OnEnd on_end, milliseconds delay);
   void finish(GenerationEnd end);
-  void fail(const std::string& sentence) { finish(stream_.cut(EndReason::kFailed, sentence)); }
+  void fail(const std::string& sentence, WayOut way_out = {}) {
+    GenerationEnd end = stream_.cut(EndReason::kFailed, sentence);
+    end.way_out = way_out;
+    finish(std::move(end));
+  }
   void refuse(const HttpAnswer& answer);
   bool tries_without_fields(const HttpAnswer& answer);
   bool tries_later(const HttpAnswer& answer);
@@ -219,7 +224,7 @@ void RemoteResponder::Answering::refuse(const HttpAnswer& answer) {
   if (tries_without_fields(answer) || tries_later(answer)) return;
   const std::string sentence = refusal(shared_.endpoint, answer, n_tries_);
   if (answer.status == 404) return ask_for_models(sentence);
-  fail(sentence);
+  fail(sentence, way_out_of_refusal(shared_.endpoint, answer));
 }
 
 // Each time with fewer fields, so this ends.

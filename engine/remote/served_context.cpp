@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::chrono::seconds kTimeout{5};
+constexpr std::chrono::seconds kContextTimeout{5};
 
 uint32_t tokens(const json& number) {
   const double n = number.is_number() ? number.get<double>() : 0;
@@ -56,7 +56,7 @@ constexpr Source kSources[] = {
 };
 
 uint32_t ask(HttpClient& client, const std::string& base, const Source& source, const std::string& id) {
-  HttpRequest request{.url = base + source.path, .redirects = Redirects::kNone, .timeout = kTimeout};
+  HttpRequest request{.url = base + source.path, .redirects = Redirects::kNone, .timeout = kContextTimeout};
   if (source.names_model) request.json = json{{"model", id}}.dump(-1, ' ', false, json::error_handler_t::replace);
   try {
     const HttpAnswer answer = client.send(request);

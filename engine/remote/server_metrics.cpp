@@ -12,7 +12,7 @@ namespace warpchat {
 
 namespace {
 
-constexpr std::chrono::seconds kTimeout{10};
+constexpr std::chrono::seconds kMetricsTimeout{10};
 
 struct Metric {
   std::string_view name;
@@ -84,7 +84,7 @@ ServerMetrics parse_metrics(std::string_view text) {
 HttpRequest metrics_request(const Endpoint& endpoint) {
   const std::string base =
       endpoint.url.ends_with("/v1") ? endpoint.url.substr(0, endpoint.url.size() - 3) : endpoint.url;
-  return {.url = base + "/metrics", .redirects = Redirects::kNone, .timeout = kTimeout};
+  return {.url = base + "/metrics", .redirects = Redirects::kNone, .timeout = kMetricsTimeout};
 }
 
 ServerMetrics metrics_of(const Endpoint& endpoint, const HttpAnswer& answer) {

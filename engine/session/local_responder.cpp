@@ -1,4 +1,4 @@
-// Prompts to tokens, and the generator's tokens to events with the thought parted from the answer.
+// Prompts to tokens, and tokens to text, with the thought parted from the answer.
 #include "engine/session/local_responder.h"
 
 #include <deque>
@@ -9,55 +9,64 @@ namespace warpchat {
 
 class LocalResponder::LocalGeneration : public Generation {
  public:
-  LocalGeneration(Generator& generator, std::optional<ReasoningSplitter::State> answer_begins) : generator_(generator) {
+  LocalGeneration(std::shared_ptr<ScheduledAnswer> answering, const Tokenizer& tokenizer, const Usage& usage,
+                  std::optional<ReasoningSplitter::State> answer_begins)
+      : answering_(std::move(answering)), detokenizer_(tokenizer), events_{usage} {
     if (answer_begins) splitter_.emplace(*answer_begins);
   }
   ~LocalGeneration() override {
-    generator_.stop();
-    generator_.wait();
-    while (generator_.events().try_pop()) {
-    }
+    answering_->stop();
+    while (!has_ended_) next_event(std::chrono::hours(1));
   }
 
-  void stop() override { generator_.stop(); }
+  void stop() override { answering_->stop(); }
 
   std::optional<Event> next_event(std::chrono::milliseconds timeout) override {
-    if (split_.empty()) {
-      std::optional<Event> event = has_ended_ ? std::nullopt : generator_.events().pop(timeout);
-      if (!event) return event;
-      take(std::move(*event));
+    if (events_.empty()) {
+      if (has_ended_) return std::nullopt;
+      std::optional<AnswerStep> step = answering_->next(timeout);
+      if (!step) return std::nullopt;
+      std::visit([this](auto& one) { take(one); }, *step);
     }
-    Event event = std::move(split_.front());
-    split_.pop_front();
+    Event event = std::move(events_.front());
+    events_.pop_front();
     return event;
   }
 
  private:
-  void take(Event event) {
-    if (auto* delta = std::get_if<TextDelta>(&event); delta && splitter_) return split(*delta);
-    if (std::holds_alternative<GenerationEnd>(event)) {
-      has_ended_ = true;
-      if (splitter_)
-        for (auto& [text, thinking] : splitter_->finish())
-          split_.push_back(TextDelta{std::move(text), -1, 0, thinking});
-    }
-    split_.push_back(std::move(event));
+  void take(const PromptProgress& progress) { events_.push_back(progress); }
+  void take(const NextToken& next) {
+    add({detokenizer_.add(next.token), next.token, next.seconds, /*thinking=*/false});
+  }
+  void take(GenerationEnd& end) {
+    has_ended_ = true;
+    if (std::string text = detokenizer_.flush(); !text.empty()) add({std::move(text), -1, 0, /*thinking=*/false});
+    if (splitter_)
+      for (auto& [text, thinking] : splitter_->finish()) events_.push_back(TextDelta{std::move(text), -1, 0, thinking});
+    events_.push_back(std::move(end));
   }
 
   // Each token is one event, whether it has text or not; a token of both thought and answer is the first's.
-  void split(TextDelta& delta) {
+  void add(TextDelta delta) {
+    if (!splitter_) return events_.push_back(std::move(delta));
     std::vector<ReasoningSplitter::Piece> pieces = splitter_->add(delta.text);
     if (pieces.empty()) pieces.push_back({"", splitter_->thinking()});
     for (size_t i = 0; i < pieces.size(); ++i)
-      split_.push_back(TextDelta{std::move(pieces[i].text), i == 0 ? delta.token : -1, i == 0 ? delta.seconds : 0,
-                                 pieces[i].thinking});
+      events_.push_back(TextDelta{std::move(pieces[i].text), i == 0 ? delta.token : -1, i == 0 ? delta.seconds : 0,
+                                  pieces[i].thinking});
   }
 
-  Generator& generator_;
+  std::shared_ptr<ScheduledAnswer> answering_;
+  StreamDetokenizer detokenizer_;
   std::optional<ReasoningSplitter> splitter_;  // none: the text as it is
-  std::deque<Event> split_;
+  std::deque<Event> events_;
   bool has_ended_ = false;
 };
+
+LocalResponder::LocalResponder(Model& model)
+    : model_(model),
+      prompts_(model),
+      scheduler_(*model.decoder, [&model](Token token) { return model.tokenizer->ends_generation(token); }) {}
 
 ResponderFacts LocalResponder::facts() const {
   // Absolute: a stored answer names its model wherever the program is started next.
@@ -66,7 +75,7 @@ ResponderFacts LocalResponder::facts() const {
           .context = model_.context,
           .can_think = model_.chat_template.find(kEnableThinking) != std::string::npos,
           .counts_tokens = true,
-          .at_once = 1};
+          .at_once = model_.decoder->max_sequences()};
 }
 
 BuiltPrompt LocalResponder::build(const Prompt& prompt, const AnswerOptions& options) {
@@ -84,18 +93,20 @@ BuiltPrompt LocalResponder::build(const Prompt& prompt, const AnswerOptions& opt
 }
 
 std::unique_ptr<Generation> LocalResponder::start(const Prompt& prompt, const AnswerOptions& options) {
-  if (generator_.busy()) throw Error("an answer is being generated; stop it first");
+  if (scheduler_.n_answers() >= model_.decoder->max_sequences())
+    throw Error(scheduler_.n_answers() == 1 ? "an answer is being generated; stop it first"
+                                            : "as many answers as fit are being generated; stop one first");
   BuiltPrompt built = build(prompt, options);
   const bool parts = std::holds_alternative<std::vector<Message>>(prompt);
-  GenerationRequest request;
+  AnswerRequest request;
   request.sampling = options.sampling;
   request.sampling.seed += n_generations_;  // an answer asked for again is another answer
   request.max_tokens = options.max_tokens;
-  auto generation =
-      std::make_unique<LocalGeneration>(generator_, parts ? std::optional(built.answer_begins) : std::nullopt);
-  generator_.events().push(Usage{static_cast<uint32_t>(built.tokens.size()), 0, built.n_dropped});
+  request.in_front = options.in_front;
+  const Usage usage{static_cast<uint32_t>(built.tokens.size()), 0, built.n_dropped};
   request.prompt = std::move(built.tokens);
-  generator_.start(std::move(request));
+  auto generation = std::make_unique<LocalGeneration>(scheduler_.start(std::move(request)), *model_.tokenizer, usage,
+                                                      parts ? std::optional(built.answer_begins) : std::nullopt);
   ++n_generations_;
   return generation;
 }

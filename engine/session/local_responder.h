@@ -1,11 +1,12 @@
-// The model on this machine as a responder. One generation at a time; prompts that begin as the last one did are not
-// computed again as far as they are the same.
+// The model on this machine as a responder. Prompts that begin as earlier ones did are not computed again as far as
+// they are the same and the cache has kept it.
 #pragma once
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "engine/session/generator.h"
+#include "engine/sequences/scheduler.h"
+#include "engine/session/model.h"
 #include "engine/session/prompt_builder.h"
 #include "engine/session/responder.h"
 
@@ -13,7 +14,7 @@ namespace warpchat {
 
 class LocalResponder : public Responder {
  public:
-  explicit LocalResponder(Model& model) : model_(model), prompts_(model), generator_(model) {}
+  explicit LocalResponder(Model& model);
 
   // Error if messages could not be answered with these: no template, or one with a fault.
   void check(const AnswerOptions& options) { prompts_.compile(options); }
@@ -29,7 +30,7 @@ class LocalResponder : public Responder {
 
   Model& model_;
   PromptBuilder prompts_;
-  Generator generator_;
+  Scheduler scheduler_;
   uint64_t n_generations_ = 0;
 };
 

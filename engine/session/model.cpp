@@ -6,10 +6,10 @@
 #include <cmath>
 #include <utility>
 
-#include "engine/cpu/cpu_steps.h"
 #include "engine/cpu/memory_budget.h"
 #include "engine/driver/driver_error.h"
 #include "engine/gpu/gpu_steps.h"
+#include "engine/session/model_memory.h"
 #include "models/chat_template/chat_template.h"
 #include "models/weight_check.h"
 
@@ -37,13 +37,10 @@ SamplingParams read_sampling(const GgufFile& file) {
   return p;
 }
 
-GpuSizes gpu_sizes(const ModelOptions& options, const Model& model) {
-  return {model.context, options.batch, options.sequences, options.cache};
-}
-
 std::unique_ptr<Decoder> make_gpu_decoder(const ModelOptions& options, const Model& model, const DeviceChoice& device) {
   const std::optional<LaunchMode> untimed = device.gpu.is_emulated ? std::optional(LaunchMode::kStream) : std::nullopt;
-  const GpuOptions gpu{device, gpu_sizes(options, model), options.launch ? options.launch : untimed, options.progress};
+  const GpuOptions gpu{device, gpu_sizes(options, model.config, model.context),
+                       options.launch ? options.launch : untimed, options.progress};
   check_scales(model.file);
   std::unique_ptr<Steps> steps = make_gpu_steps(model.config, model.tensors, gpu);
   if (options.launch) steps->set_launch_mode(*options.launch);  // which says so if it does not work here
@@ -51,12 +48,8 @@ std::unique_ptr<Decoder> make_gpu_decoder(const ModelOptions& options, const Mod
 }
 
 std::unique_ptr<Decoder> make_cpu_decoder(const ModelOptions& options, const Model& model) {
-  CpuOptions cpu;
+  CpuOptions cpu = cpu_options(options, model.config, model.context);
   cpu.threads = options.threads;
-  cpu.context = model.context;
-  cpu.sequences = options.sequences;
-  cpu.cache = options.cache;
-  cpu.max_columns = std::clamp<uint32_t>(options.batch, 1, std::max<uint32_t>(1, model.context));
   cpu.progress = options.progress;
   // A model that does not fit is refused by make_cpu_steps, without reading all of its weights first.
   if (cpu_memory_needed(model.config, model.tensors, cpu) <= available_memory()) check_scales(model.file);
@@ -83,7 +76,8 @@ std::unique_ptr<Decoder> try_gpu_decoder(const ModelOptions& options, Model& mod
 // The device by its name, or the default for a model of that size.
 DeviceChoice device_for(const ModelOptions& options, const Model& model) {
   const uint64_t needed =
-      gpu_memory_budget(model.config, model.tensors, gpu_sizes(options, model)).total(model.context);
+      gpu_memory_budget(model.config, model.tensors, gpu_sizes(options, model.config, model.context))
+          .total(model.context);
   DeviceChoice device = choose_device(options.device, needed);
   if (device.table == nullptr && device.lacks_memory && options.beside_another)
     throw MemoryShortage(device.reason + "; give up the model that is loaded", WayOut::Kind::kUseCpu);

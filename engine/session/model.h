@@ -6,7 +6,7 @@
 #include <string>
 
 #include "engine/decoder.h"
-#include "engine/gpu/launch_mode.h"
+#include "engine/launch_mode.h"
 #include "engine/sampler.h"
 #include "kernels/kv_cache.h"
 #include "models/gguf_reader.h"
@@ -27,7 +27,8 @@ struct ModelOptions {
   bool context_from_model = false;       // the model's own context length, however long (-c 0)
   uint32_t context = 0;                  // positions; 0: the model's own, at most kDefaultContextLimit
   uint32_t batch = 512;                  // positions in one prefill pass
-  uint32_t sequences = 1;                // decoded side by side, each with a KV cache of its own
+  uint32_t sequences = 1;                // answered side by side
+  std::optional<uint64_t> cache_bytes;   // of the KV cache that they share, at least a context's; none: one for each
   KvTypes cache = {};                    // how keys and values are stored
   std::optional<LaunchMode> launch;      // on a GPU; none: the fastest, on the emulator kStream
   std::function<void(double)> progress;  // 0..1 while loading; may be empty

@@ -3,23 +3,44 @@
 
 #include <algorithm>
 
-#include "engine/cpu/cpu_steps.h"
-#include "engine/gpu/gpu_memory.h"
+#include "engine/cpu/attention.h"
 
 namespace warpchat {
 
-uint64_t memory_needed(const ModelOptions& options, const ModelConfig& config, const ModelTensors& tensors,
-                       bool on_gpu) {
-  const uint32_t context = choose_context(options, config);
-  if (on_gpu)
-    return gpu_memory_budget(config, tensors, {context, options.batch, options.sequences, options.cache})
-        .total(context);
+namespace {
+
+// At least those of a context, at most as many as numbers can name.
+uint32_t pages_in(uint64_t cache_bytes, uint64_t page_bytes, uint32_t context) {
+  return static_cast<uint32_t>(
+      std::clamp<uint64_t>(cache_bytes / std::max<uint64_t>(1, page_bytes), pages_of(context), INT32_MAX));
+}
+
+}  // namespace
+
+CpuOptions cpu_options(const ModelOptions& options, const ModelConfig& config, uint32_t context) {
   CpuOptions cpu;
   cpu.context = context;
   cpu.sequences = options.sequences;
   cpu.cache = options.cache;
   cpu.max_columns = std::clamp<uint32_t>(options.batch, 1, std::max<uint32_t>(1, context));
-  return cpu_memory_needed(config, tensors, cpu);
+  if (options.cache_bytes)
+    cpu.pages = pages_in(*options.cache_bytes,
+                         kPagePositions * CachedAttention::cache_bytes_per_position(config, options.cache), context);
+  return cpu;
+}
+
+GpuSizes gpu_sizes(const ModelOptions& options, const ModelConfig& config, uint32_t context) {
+  GpuSizes sizes{context, options.batch, options.sequences, options.cache};
+  if (options.cache_bytes)
+    sizes.n_pages = pages_in(*options.cache_bytes, CachePlan(config, sizes).page_bytes(), context);
+  return sizes;
+}
+
+uint64_t memory_needed(const ModelOptions& options, const ModelConfig& config, const ModelTensors& tensors,
+                       bool on_gpu) {
+  const uint32_t context = choose_context(options, config);
+  return on_gpu ? gpu_memory_budget(config, tensors, gpu_sizes(options, config, context)).total(context)
+                : cpu_memory_needed(config, tensors, cpu_options(options, config, context));
 }
 
 }  // namespace warpchat

@@ -1,10 +1,16 @@
-// What a model would hold on a device, by its header alone.
+// How much of a device a model would hold, by its header alone.
 #pragma once
 #include <cstdint>
 
+#include "engine/cpu/cpu_steps.h"
+#include "engine/gpu/gpu_memory.h"
 #include "engine/session/model.h"
 
 namespace warpchat {
+
+// What the options ask for with that context, without threads and progress.
+CpuOptions cpu_options(const ModelOptions& options, const ModelConfig& config, uint32_t context);
+GpuSizes gpu_sizes(const ModelOptions& options, const ModelConfig& config, uint32_t context);
 
 // Bytes of weights, KV caches and activations, with the context that the options ask for.
 uint64_t memory_needed(const ModelOptions& options, const ModelConfig& config, const ModelTensors& tensors,

@@ -10,9 +10,9 @@
 #include <variant>
 #include <vector>
 
+#include "engine/events.h"
 #include "engine/message.h"
 #include "engine/sampler.h"
-#include "engine/session/events.h"
 #include "models/error.h"
 #include "models/token.h"
 
@@ -26,6 +26,7 @@ struct AnswerOptions {
   nlohmann::ordered_json template_variables = nlohmann::ordered_json::object();  // kEnableThinking, ...
   SamplingParams sampling;
   int32_t max_tokens = -1;     // -1: until the end of the answer or of the context
+  bool in_front = true;        // somebody waits for it: it is begun before others
   bool parse_special = false;  // <|im_start|> and its like in messages are control tokens, not text
   bool drop_oldest =
       false;  // of messages that do not all fit, the oldest turns are left out, where tokens can be counted

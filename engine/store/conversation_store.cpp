@@ -7,6 +7,7 @@
 #include "engine/store/schema.h"
 #include "engine/store/search_words.h"
 #include "engine/store/store_file.h"
+#include "models/ascii.h"
 #include "models/tokenizer/utf8.h"
 
 namespace warpchat {
@@ -14,7 +15,6 @@ namespace warpchat {
 namespace {
 
 constexpr size_t kTitleCharacters = 60;
-constexpr std::string_view kBlanks = " \t\r\n";
 
 // The columns of a ConversationSummary, of table c.
 const std::string kSummary =
@@ -83,9 +83,8 @@ StoreTime store_time_now() {
 }
 
 std::string title_from(std::string_view message) {
-  message.remove_prefix(std::min(message.find_first_not_of(kBlanks), message.size()));
-  message = message.substr(0, message.find_first_of("\r\n"));
-  message = message.substr(0, message.find_last_not_of(kBlanks) + 1);
+  message = trimmed(message);
+  message = trimmed(message.substr(0, message.find_first_of("\r\n")));
   size_t end = 0, n_characters = 0;
   for (; end < message.size(); ++end) {
     if (!continues_character(message[end]) && ++n_characters > kTitleCharacters) break;
@@ -132,8 +131,11 @@ void ConversationStore::change(std::string_view sql, const Values&... values) {
 ConversationStore::Started ConversationStore::start(const NewConversation& conversation, const Message& first) {
   Transaction transaction(database_);
   database_
-      .prepare("INSERT INTO conversations(title, system_prompt, model, created, updated) VALUES (?1, ?2, ?3, ?4, ?4)")
-      .with(conversation.title, conversation.system_prompt, conversation.model, store_time_now())
+      .prepare(
+          "INSERT INTO conversations(title, system_prompt, model, drops_oldest, created, updated)"
+          " VALUES (?1, ?2, ?3, ?4, ?5, ?5)")
+      .with(conversation.title, conversation.system_prompt, conversation.model, int64_t{conversation.drops_oldest},
+            store_time_now())
       .run();
   Started started{database_.last_row(), 0};
   started.turn = extend(started.conversation, 0, first, TurnState::kComplete);
@@ -245,12 +247,13 @@ TurnId ConversationStore::show_newest_below(ConversationId conversation, TurnId 
 }
 
 StoredConversation ConversationStore::load(ConversationId conversation) const {
-  Statement row =
-      database_.prepare("SELECT " + kSummary + ", c.system_prompt, c.head FROM conversations AS c WHERE c.id = ?1");
+  Statement row = database_.prepare(
+      "SELECT " + kSummary + ", c.system_prompt, c.drops_oldest, c.head FROM conversations AS c WHERE c.id = ?1");
   if (!row.with(conversation).step()) throw gone("conversation");
   return {.summary = read_summary(row),
           .system_prompt = row.text(kSummaryColumns),
-          .turns = branch(row.integer(kSummaryColumns + 1))};
+          .drops_oldest = row.integer(kSummaryColumns + 1) != 0,
+          .turns = branch(row.integer(kSummaryColumns + 2))};
 }
 
 // rest: from WHERE on, with ?1 the parameter and ?2 the limit.
@@ -293,6 +296,10 @@ void ConversationStore::retitle(ConversationId conversation, std::string_view ti
 
 void ConversationStore::describe(ConversationId conversation, std::string_view system_prompt, std::string_view model) {
   change("UPDATE conversations SET system_prompt = ?2, model = ?3 WHERE id = ?1", conversation, system_prompt, model);
+}
+
+void ConversationStore::drop_oldest(ConversationId conversation, bool on) {
+  change("UPDATE conversations SET drops_oldest = ?2 WHERE id = ?1", conversation, int64_t{on});
 }
 
 void ConversationStore::throw_away(ConversationId conversation) {

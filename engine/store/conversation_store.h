@@ -45,6 +45,7 @@ struct ConversationSummary {
 struct StoredConversation {
   ConversationSummary summary;
   std::string system_prompt;
+  bool drops_oldest;        // the model is given the newest turns that fit, where not all do
   std::vector<Turn> turns;  // of the branch that is shown, oldest first
 };
 
@@ -55,6 +56,7 @@ struct ConversationTree {
   StoreTime created = 0, updated = 0;
   std::vector<Turn> turns;  // by id; a parent comes before its children
   TurnId shown = 0;         // the last turn of the branch that is shown; 0: none
+  bool drops_oldest = false;
   bool operator==(const ConversationTree&) const = default;
 };
 std::vector<Turn> shown_branch(const ConversationTree& tree);  // oldest first
@@ -97,6 +99,7 @@ class ConversationStore {
 
   struct NewConversation {
     std::string title, system_prompt, model;
+    bool drops_oldest = false;
   };
   struct Started {
     ConversationId conversation;
@@ -135,6 +138,7 @@ class ConversationStore {
   void rename(ConversationId conversation, std::string_view title);
   void retitle(ConversationId conversation, std::string_view title);  // unless the user has renamed it
   void describe(ConversationId conversation, std::string_view system_prompt, std::string_view model);
+  void drop_oldest(ConversationId conversation, bool on);
   void throw_away(ConversationId conversation);
   void take_from_trash(ConversationId conversation);
   void erase(ConversationId conversation);  // for ever

@@ -26,7 +26,8 @@ ConversationTree ConversationStore::tree(ConversationId conversation) const {
                         .model = stored.summary.model,
                         .created = stored.summary.created,
                         .updated = stored.summary.updated,
-                        .shown = stored.turns.empty() ? 0 : stored.turns.back().id};
+                        .shown = stored.turns.empty() ? 0 : stored.turns.back().id,
+                        .drops_oldest = stored.drops_oldest};
   Statement row =
       database_.prepare("SELECT " + std::string(kTurnColumns) + " FROM turns WHERE conversation = ?1 ORDER BY id");
   row.with(conversation);
@@ -45,9 +46,10 @@ ConversationId ConversationStore::insert(const ConversationTree& tree) {
   Transaction transaction(database_);
   database_
       .prepare(
-          "INSERT INTO conversations(title, renamed, system_prompt, model, created, updated)"
-          " VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
-      .with(title, int64_t{!tree.title.empty()}, tree.system_prompt, tree.model, tree.created, tree.updated)
+          "INSERT INTO conversations(title, renamed, system_prompt, model, drops_oldest, created, updated)"
+          " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")
+      .with(title, int64_t{!tree.title.empty()}, tree.system_prompt, tree.model, int64_t{tree.drops_oldest},
+            tree.created, tree.updated)
       .run();
   const ConversationId conversation = database_.last_row();
   std::unordered_map<TurnId, Place> places{{0, {0, 0}}};

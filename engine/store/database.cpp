@@ -9,7 +9,6 @@ namespace warpchat {
 
 namespace {
 
-constexpr mode_t kOwnerOnly = 0600;
 constexpr int kBusyMilliseconds = 5000;  // another process writes for a few milliseconds at a time
 
 struct Fault {

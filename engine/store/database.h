@@ -2,6 +2,7 @@
 // every fault as an Error that says what could not be done, with which file, and what helps. For one thread at a time.
 #pragma once
 #include <sqlite3.h>
+#include <sys/types.h>
 
 #include <cstdint>
 #include <memory>
@@ -11,6 +12,8 @@
 #include "models/error.h"
 
 namespace warpchat {
+
+constexpr mode_t kOwnerOnly = 0600;  // of every file of a store
 
 // The file is no database, or its pages contradict each other.
 class DamagedDatabase : public Error {

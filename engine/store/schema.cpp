@@ -104,7 +104,11 @@ constexpr const char* kMessages = R"(
   END;
 )";
 
-constexpr const char* kSteps[] = {kConversationsAndTurns, kSearchIndex, kMessages};
+constexpr const char* kChoices = R"(
+  ALTER TABLE conversations ADD COLUMN drops_oldest INTEGER NOT NULL DEFAULT 0;  -- 1: the model reads what fits of it
+)";
+
+constexpr const char* kSteps[] = {kConversationsAndTurns, kSearchIndex, kMessages, kChoices};
 
 }  // namespace
 

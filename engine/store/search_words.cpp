@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "models/ascii.h"
 #include "models/error.h"
 #include "models/message.h"
 #include "models/tokenizer/utf8.h"
@@ -20,11 +21,9 @@ size_t n_characters(std::string_view text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return !continues_character(c); }));
 }
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 size_t find_word(std::string_view text, std::string_view word) {
   const auto found = std::search(text.begin(), text.end(), word.begin(), word.end(),
-                                 [](char a, char b) { return lower(a) == lower(b); });
+                                 [](char a, char b) { return lower_case(a) == lower_case(b); });
   return found == text.end() ? std::string_view::npos : static_cast<size_t>(found - text.begin());
 }
 

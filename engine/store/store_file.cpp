@@ -16,7 +16,6 @@ namespace warpchat {
 
 namespace {
 
-constexpr mode_t kOwnerOnly = 0600;
 constexpr std::chrono::milliseconds kBetweenTries{20};
 constexpr int kTries = 250;
 

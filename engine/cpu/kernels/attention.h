@@ -59,25 +59,26 @@ WARPCHAT_INLINE void score_tile(const Attend& a, const Element* keys, float* sco
     const Element* b[kAttentionVectors];
     for (int v = 0; v < kAttentionVectors; ++v) {
       const uint32_t position = p + v * kLanes;
-      b[v] = keys + uint64_t{position / kKeyBlock} * kKeyBlock * a.cache.head_dim + position % kKeyBlock;
+      b[v] = keys + uint64_t{position / kKeyBlock} * kKeyBlock * a.cache.first.head_dim + position % kKeyBlock;
     }
-    multiply_rows(a.rows, a.queries, a.cache.head_dim, b, kKeyBlock, a.cache.head_dim, scores + p, kKeyTile, false);
+    multiply_rows(a.rows, a.queries, a.cache.first.head_dim, b, kKeyBlock, a.cache.first.head_dim, scores + p, kKeyTile,
+                  false);
   }
 }
 
 // out[row, :] += sum over the tile's first n positions of weights[row, position] * values[position, :]
 template <class Element>
 WARPCHAT_INLINE void mix_tile(const Attend& a, const Element* values, uint32_t n, const float* weights) {
-  const uint32_t width = a.cache.value_stride;
+  const uint32_t width = a.cache.first.value_stride;
   uint32_t d = 0;
   for (; d + kAttentionVectors * kLanes <= width; d += kAttentionVectors * kLanes) {
     const Element* b[kAttentionVectors];
     for (int v = 0; v < kAttentionVectors; ++v) b[v] = values + d + v * kLanes;
-    multiply_rows(a.rows, weights, kKeyTile, b, width, n, a.out + d, width, true);
+    multiply_rows(a.rows, weights, kKeyTile, b, width, n, a.to.out + d, width, true);
   }
   for (; d < width; d += kLanes) {
     const Element* b[1] = {values + d};
-    multiply_rows(a.rows, weights, kKeyTile, b, width, n, a.out + d, width, true);
+    multiply_rows(a.rows, weights, kKeyTile, b, width, n, a.to.out + d, width, true);
   }
 }
 
@@ -86,7 +87,7 @@ WARPCHAT_INLINE void mix_tile(const Attend& a, const Element* values, uint32_t n
 WARPCHAT_INLINE void weigh_row(const Attend& a, uint32_t row, uint32_t visible, float* scores) {
   const float unseen = -__builtin_inff();
   for (uint32_t i = visible; i < kKeyTile; ++i) scores[i] = unseen;
-  Floats most = splat(a.highest[row]);
+  Floats most = splat(a.to.highest[row]);
   for (uint32_t i = 0; i < kKeyTile; i += kLanes) most = maximum(most, load<Floats>(scores + i));
   const float highest = maximum_of(most);
   if (highest == unseen) {  // nothing seen yet
@@ -100,84 +101,113 @@ WARPCHAT_INLINE void weigh_row(const Attend& a, uint32_t row, uint32_t visible, 
     store(scores + i, weight);
     sums += weight;
   }
-  const float shrink = a.highest[row] == unseen ? 0.0f : exponential(splat(a.highest[row] - highest))[0];
-  a.sum[row] = a.sum[row] * shrink + sum_of(sums);
-  if (a.highest[row] == highest) return;
-  a.highest[row] = highest;
-  float* out = a.out + uint64_t{row} * a.cache.value_stride;
-  for (uint32_t d = 0; d < a.cache.value_stride; d += kLanes) store(out + d, load<Floats>(out + d) * shrink);
+  const float shrink = a.to.highest[row] == unseen ? 0.0f : exponential(splat(a.to.highest[row] - highest))[0];
+  a.to.sum[row] = a.to.sum[row] * shrink + sum_of(sums);
+  if (a.to.highest[row] == highest) return;
+  a.to.highest[row] = highest;
+  const uint32_t width = a.cache.first.value_stride;
+  float* out = a.to.out + uint64_t{row} * width;
+  for (uint32_t d = 0; d < width; d += kLanes) store(out + d, load<Floats>(out + d) * shrink);
 }
 
 WARPCHAT_INLINE void widen(const uint16_t* from, uint64_t n, float* to) {
   for (uint64_t i = 0; i < n; i += kLanes) store(to + i, load_halves(from + i));
 }
 
-// The keys of a tile from position p on, and n values, as floats.
-WARPCHAT_INLINE void widen_keys(const HeadCache& cache, uint32_t p, float* to) {
-  if (cache.keys != nullptr)
-    return widen(cache.keys + uint64_t{p} * cache.head_dim, uint64_t{kKeyTile} * cache.head_dim, to);
-  for (uint64_t block = p / kKeyBlock; block < (p + kKeyTile) / kKeyBlock; ++block) {
-    for (uint32_t d = 0; d < cache.head_dim; ++d, to += kKeyBlock) {
-      const float* scales = cache.key_codes.scales + (block * code_groups(cache.head_dim) + d / kCodeGroup) * kKeyBlock;
-      const int8_t* codes = cache.key_codes.codes + (block * cache.head_dim + d) * kKeyBlock;
+WARPCHAT_INLINE HeadTile tile_of(const HeadCache& cache, uint32_t page) {
+  const uint64_t offset = cache.page_bytes * cache.pages[page];
+  const auto moved = [offset](auto* pointer) {
+    return pointer == nullptr ? nullptr
+                              : reinterpret_cast<decltype(pointer)>(reinterpret_cast<uint8_t*>(pointer) + offset);
+  };
+  HeadTile tile = cache.first;
+  tile.keys = moved(tile.keys), tile.values = moved(tile.values);
+  tile.key_codes = {moved(tile.key_codes.codes), moved(tile.key_codes.scales)};
+  tile.value_codes = {moved(tile.value_codes.codes), moved(tile.value_codes.scales)};
+  return tile;
+}
+
+// The keys of a tile, and its first n values, as floats.
+WARPCHAT_INLINE void widen_keys(const HeadTile& tile, float* to) {
+  if (tile.keys != nullptr) return widen(tile.keys, uint64_t{kKeyTile} * tile.head_dim, to);
+  for (uint64_t block = 0; block < kKeyTile / kKeyBlock; ++block) {
+    for (uint32_t d = 0; d < tile.head_dim; ++d, to += kKeyBlock) {
+      const float* scales = tile.key_codes.scales + (block * code_groups(tile.head_dim) + d / kCodeGroup) * kKeyBlock;
+      const int8_t* codes = tile.key_codes.codes + (block * tile.head_dim + d) * kKeyBlock;
       for (uint32_t i = 0; i < kKeyBlock; ++i) to[i] = static_cast<float>(codes[i]) * scales[i];
     }
   }
 }
 
-WARPCHAT_INLINE void widen_values(const HeadCache& cache, uint32_t p, uint32_t n, float* to) {
-  const uint32_t width = cache.value_stride;
-  if (cache.values != nullptr) return widen(cache.values + uint64_t{p} * width, uint64_t{n} * width, to);
-  for (uint64_t position = p; position < p + n; ++position) {
-    const float* scales = cache.value_codes.scales + position * code_groups(cache.head_dim);
-    const int8_t* codes = cache.value_codes.codes + position * width;
+WARPCHAT_INLINE void widen_values(const HeadTile& tile, uint32_t n, float* to) {
+  const uint32_t width = tile.value_stride;
+  if (tile.values != nullptr) return widen(tile.values, uint64_t{n} * width, to);
+  for (uint64_t position = 0; position < n; ++position) {
+    const float* scales = tile.value_codes.scales + position * code_groups(tile.head_dim);
+    const int8_t* codes = tile.value_codes.codes + position * width;
     for (uint32_t d = 0; d < width; ++d) *to++ = static_cast<float>(codes[d]) * scales[d / kCodeGroup];
   }
 }
 
 void attend(const Attend& a) {
   constexpr uint32_t kFewRows = 6;  // up to here widening a tile first costs more than it saves
-  float *scores = a.scratch, *keys = scores + kAttentionRows * kKeyTile,
-        *values = keys + uint64_t{kKeyTile} * a.cache.value_stride;
+  const uint32_t width = a.cache.first.value_stride;
+  float *scores = a.scratch, *keys = scores + kAttentionRows * kKeyTile, *values = keys + uint64_t{kKeyTile} * width;
   for (uint32_t r = 0; r < a.rows; ++r) {
-    a.highest[r] = -__builtin_inff();
-    a.sum[r] = 0;
+    a.to.highest[r] = -__builtin_inff();
+    a.to.sum[r] = 0;
   }
-  __builtin_memset(a.out, 0, uint64_t{a.rows} * a.cache.value_stride * sizeof(float));
+  __builtin_memset(a.to.out, 0, uint64_t{a.rows} * width * sizeof(float));
   for (uint32_t p = a.first; p < a.end; p += kKeyTile) {
+    const HeadTile tile = tile_of(a.cache, p / kKeyTile);
     const uint32_t n = a.end - p < kKeyTile ? a.end - p : kKeyTile;
-    if (a.rows <= kFewRows && a.cache.keys != nullptr) {
-      score_tile(a, a.cache.keys + uint64_t{p} * a.cache.head_dim, scores);
+    if (a.rows <= kFewRows && tile.keys != nullptr) {
+      score_tile(a, tile.keys, scores);
     } else {
-      widen_keys(a.cache, p, keys);
+      widen_keys(tile, keys);
       score_tile(a, keys, scores);
     }
     for (uint32_t r = 0; r < a.rows; ++r) {
       const uint32_t seen = a.limits[r] > p ? a.limits[r] - p : 0;
       weigh_row(a, r, seen < n ? seen : n, scores + r * kKeyTile);
     }
-    if (a.rows <= kFewRows && a.cache.values != nullptr) {
-      mix_tile(a, a.cache.values + uint64_t{p} * a.cache.value_stride, n, scores);
+    if (a.rows <= kFewRows && tile.values != nullptr) {
+      mix_tile(a, tile.values, n, scores);
     } else {
-      widen_values(a.cache, p, n, values);
+      widen_values(tile, n, values);
       mix_tile(a, values, n, scores);
     }
   }
 }
 
-void store_head(const HeadCache& cache, uint32_t position, const float* key, const float* value) {
-  const uint64_t first_key = uint64_t{position / kKeyBlock} * kKeyBlock * cache.head_dim + position % kKeyBlock;
-  const uint64_t first_value = uint64_t{position} * cache.value_stride;
-  for (uint32_t d = 0; d < cache.head_dim; d += kLanes) {
-    const uint32_t n = cache.head_dim - d < kLanes ? cache.head_dim - d : kLanes;
+void add_sums(const AttendSums& to, const AttendSums& of, uint32_t rows, uint32_t value_stride) {
+  for (uint32_t r = 0; r < rows; ++r) {
+    if (of.highest[r] == -__builtin_inff()) continue;
+    const float highest = to.highest[r] > of.highest[r] ? to.highest[r] : of.highest[r];
+    const float keep = exponential(splat(to.highest[r] - highest))[0];  // of nothing, where nothing was seen
+    const float gain = exponential(splat(of.highest[r] - highest))[0];
+    to.highest[r] = highest;
+    to.sum[r] = to.sum[r] * keep + of.sum[r] * gain;
+    float* out = to.out + uint64_t{r} * value_stride;
+    const float* more = of.out + uint64_t{r} * value_stride;
+    for (uint32_t d = 0; d < value_stride; d += kLanes)
+      store(out + d, fma(load<Floats>(more + d), splat(gain), load<Floats>(out + d) * keep));
+  }
+}
+
+void store_head(const HeadTile& tile, uint32_t position, const float* key, const float* value) {
+  const uint64_t first_key = uint64_t{position / kKeyBlock} * kKeyBlock * tile.head_dim + position % kKeyBlock;
+  const uint64_t first_value = uint64_t{position} * tile.value_stride;
+  for (uint32_t d = 0; d < tile.head_dim; d += kLanes) {
+    const uint32_t n = tile.head_dim - d < kLanes ? tile.head_dim - d : kLanes;
     uint16_t halves[kLanes];
-    if (cache.keys != nullptr) {
+    if (tile.keys != nullptr) {
       store_halves(halves, n == kLanes ? load<Floats>(key + d) : load_some(key + d, n));
-      for (uint32_t i = 0; i < n; ++i) cache.keys[first_key + uint64_t{d + i} * kKeyBlock] = halves[i];
+      for (uint32_t i = 0; i < n; ++i) tile.keys[first_key + uint64_t{d + i} * kKeyBlock] = halves[i];
     }
-    if (cache.values == nullptr) continue;
+    if (tile.values == nullptr) continue;
     store_halves(halves, n == kLanes ? load<Floats>(value + d) : load_some(value + d, n));
-    __builtin_memcpy(cache.values + first_value + d, halves, n * sizeof(uint16_t));
+    __builtin_memcpy(tile.values + first_value + d, halves, n * sizeof(uint16_t));
   }
 }
 

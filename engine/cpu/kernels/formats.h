@@ -1,11 +1,11 @@
 // How each block format is read by lanes. The weights of kLanes rows lie in a group: block after block, and within a
-// block every field of the file's struct in its order, its elements interleaved by row: 2-byte elements for f16 fields,
-// 4-byte words for all others. So element i of a field at byte `offset` stands at (offset + i * size) * kLanes.
-// A Format gives four consecutive codes of every row as the bytes of a word, and the two numbers that make them
+// block every field of the file's struct in its order, its elements interleaved by row: 1 or 2 bytes for fields that
+// are a number, 4-byte words for all others. So element i of a field at byte `offset` stands at (offset + i * size) *
+// kLanes. A Format gives four consecutive codes of every row as the bytes of a word, and the two numbers that make them
 // weights: w = scale * code + lowest, exact in float for every format.
 #pragma once
 #include "engine/cpu/kernels/exact_dot.h"
-#include "models/quant_blocks.h"
+#include "models/block_types.h"
 
 namespace warpchat {
 namespace {
@@ -171,6 +171,85 @@ struct Format<BlockQ6K> {
   WARPCHAT_INLINE Floats lowest(int sub) const { return scale(sub) * -32.0f; }
 };
 
+// Codes that choose from a table: as bytes they are the numbers above the table's least one.
+template <const int8_t (&values)[16]>
+struct TableCodes {
+  static constexpr int kLeast = [] {
+    int least = 0;
+    for (int8_t value : values) least = value < least ? value : least;
+    return least;
+  }();
+  static constexpr ByteTable kTable = [] {
+    ByteTable table = {};
+    for (int i = 0; i < 16; ++i) table.bytes[i] = static_cast<uint8_t>(values[i] - kLeast);
+    return table;
+  }();
+};
+
+template <>
+struct Format<BlockIQ4NL> : SimpleFormat<BlockIQ4NL> {
+  using SimpleFormat::SimpleFormat;
+  using Codes = TableCodes<kIQ4Values>;
+  WARPCHAT_INLINE Words codes(int, int quad) const { return look_up(Codes::kTable, low_bits(quad)); }
+  WARPCHAT_INLINE Floats lowest(int) const { return scale(0) * static_cast<float>(Codes::kLeast); }
+};
+
+template <>
+struct Format<BlockIQ4XS> {
+  static constexpr int kWeights = 256, kScaled = 32;
+  using Codes = TableCodes<kIQ4Values>;
+  const uint8_t* block;
+  Floats d;
+  WARPCHAT_INLINE explicit Format(const uint8_t* at) : block(at), d(halves_at(at, offsetof(BlockIQ4XS, d))) {}
+  WARPCHAT_INLINE Words codes(int sub, int quad) const {
+    const Words word = words_at(block, offsetof(BlockIQ4XS, qs), sub * 4 + quad % 4);
+    return look_up(Codes::kTable, nibbles(word, quad / 4));
+  }
+  WARPCHAT_INLINE Floats scale(int sub) const {
+    const Words low = words_at(block, offsetof(BlockIQ4XS, scales_l), 0) >> (4 * sub) & 15u;
+    const Words high = load_narrow<Halves>(block + offsetof(BlockIQ4XS, scales_h) * kLanes) >> (2 * sub) & 3u;
+    return d * to_floats(reinterpret_cast<Ints>(low | high << 4) - 32);
+  }
+  WARPCHAT_INLINE Floats lowest(int sub) const { return scale(sub) * static_cast<float>(Codes::kLeast); }
+};
+
+template <>
+struct Format<BlockMXFP4> {
+  static constexpr int kWeights = 32, kScaled = 32;
+  using Codes = TableCodes<kMXFP4Values>;
+  const uint8_t* block;
+  WARPCHAT_INLINE explicit Format(const uint8_t* at) : block(at) {}
+  WARPCHAT_INLINE Words codes(int, int quad) const {
+    return look_up(Codes::kTable, nibbles(words_at(block, offsetof(BlockMXFP4, qs), quad % 4), quad / 4));
+  }
+  // 2^(e - 127), which is no normal float for e = 0, and half of it.
+  WARPCHAT_INLINE Floats scale(int) const {
+    const Words exponent = load_narrow<Bytes>(block + offsetof(BlockMXFP4, e) * kLanes);
+    const Words power = exponent == 0 ? Words{} + 0x00400000u : exponent << 23;
+    return reinterpret_cast<Floats>(power) * 0.5f;
+  }
+  WARPCHAT_INLINE Floats lowest(int) const { return scale(0) * static_cast<float>(Codes::kLeast); }
+};
+
+template <const int8_t (&values)[16], int divisor>
+struct Format<BlockExpanded<values, divisor>> {
+  static constexpr int kWeights = 256, kScaled = 16;
+  using Block = BlockExpanded<values, divisor>;
+  using Codes = TableCodes<values>;
+  const uint8_t* block;
+  Floats d;
+  WARPCHAT_INLINE explicit Format(const uint8_t* at)
+      : block(at), d(halves_at(at, offsetof(Block, d)) * (1.0f / divisor)) {}
+  WARPCHAT_INLINE Words codes(int sub, int quad) const {
+    return look_up(Codes::kTable, nibbles(words_at(block, offsetof(Block, qs), sub / 2 * 4 + quad), sub % 2));
+  }
+  WARPCHAT_INLINE Floats scale(int sub) const {
+    const Words nibble = words_at(block, offsetof(Block, scales), sub / 8) >> (4 * (sub % 8)) & 15u;
+    return d * to_floats(nibble << 1 | 1u);
+  }
+  WARPCHAT_INLINE Floats lowest(int sub) const { return scale(sub) * static_cast<float>(Codes::kLeast); }
+};
+
 // Formats without blocks: weight i of every row.
 template <>
 struct Format<float> {
@@ -184,10 +263,6 @@ template <>
 struct Format<bf16> {
   static WARPCHAT_INLINE Floats weights(const uint8_t* group, size_t i) { return load_bfloats(group + i * 2 * kLanes); }
 };
-
-// Whether the weights are codes in blocks, to be multiplied with integer tiles.
-template <class Block>
-constexpr bool kHasCodes = sizeof(Block) > 4;
 
 }  // namespace
 }  // namespace warpchat

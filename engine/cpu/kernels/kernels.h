@@ -1,7 +1,10 @@
 // The table of the CPU's inner loops. Each instruction set compiles the same sources and offers one table;
 // make_cpu_steps takes the best one that the machine has.
 #pragma once
+#include <array>
 #include <cstdint>
+
+#include "models/block_types.h"
 
 namespace warpchat {
 
@@ -50,35 +53,45 @@ struct PackGroup {
   uint8_t* group;
 };
 
-// The KV cache of one layer and KV head. Keys lie in blocks of 16 positions, each [head_dim][16], so that a vector of
-// scores needs no sum across its lanes; values lie by position.
+// The KV cache of a layer and KV head: tiles of 64 positions, each in a page of its own. Keys lie in blocks of 16
+// positions, each [head_dim][16], so that a vector of scores needs no sum across its lanes; values lie by position.
+constexpr uint32_t kKeyTile = 64;
 constexpr uint32_t kKeyBlock = 16;
 constexpr uint32_t kCodeGroup = 32;  // values of a row that share a scale
 constexpr uint32_t code_groups(uint32_t head_dim) { return (head_dim + kCodeGroup - 1) / kCodeGroup; }
 struct HeadCodes {  // of q8_0: code * scale
   int8_t* codes;    // in the order of the halves
-  float* scales;    // of keys [positions / 16][groups][16], of values [positions][groups]
+  float* scales;    // of keys [64 / 16][groups][16], of values [64][groups]
 };
-struct HeadCache {
-  uint16_t* keys;    // fp16 [positions / 16][head_dim][16]; null: they are codes
-  uint16_t* values;  // fp16 [positions][value_stride]; null: they are codes
+struct HeadTile {
+  uint16_t* keys;    // fp16 [64 / 16][head_dim][16]; null: they are codes
+  uint16_t* values;  // fp16 [64][value_stride]; null: they are codes
   uint32_t head_dim;
   uint32_t value_stride;  // head_dim rounded up to a multiple of 16; the rest is zero
   HeadCodes key_codes, value_codes;
 };
+struct HeadCache {
+  HeadTile first;         // of page 0 of the pool, whoever has it
+  uint64_t page_bytes;    // from a page to the next
+  const uint32_t* pages;  // pages[i] holds positions 64 * i and those after it
+};
+
+// What query rows make of a part of the past: the sum of exp(score - highest) * value, and of exp(score - highest).
+struct AttendSums {
+  float* out;      // [rows, value_stride]
+  float* highest;  // [rows]; -infinity where a row has seen nothing
+  float* sum;      // [rows]
+};
 
 // Attention of some query rows over the positions first .. end-1 of a KV head; first is a multiple of 64. Row r sees
-// positions below limits[r]. out: sum of exp(score - highest) * value, not yet divided by the sum of exp.
+// positions below limits[r]; its bits depend on nothing else.
 constexpr uint32_t kAttentionRows = 96;  // most query rows in a call
-constexpr uint32_t kKeyTile = 64;        // positions scored at once
 struct Attend {
   HeadCache cache;
   const float* queries;  // [rows, head_dim], already scaled by 1/sqrt(head_dim)
   const uint32_t* limits;
   uint32_t rows, first, end;
-  float* out;      // [rows, value_stride]
-  float* highest;  // [rows]; -infinity where a row sees nothing
-  float* sum;      // [rows]
+  AttendSums to;
   float* scratch;  // attend_scratch(value_stride) floats, 64-byte aligned
 };
 constexpr uint64_t attend_scratch(uint32_t value_stride) {
@@ -98,8 +111,8 @@ struct TurnHeads {
 };
 
 struct FormatKernels {
-  uint32_t tensor_type;  // the TensorType's number
-  bool takes_floats;     // which tiles it reads
+  TensorType type;
+  bool takes_floats;  // which tiles it reads
   void (*multiply)(const MultiplyTiles&);
   void (*pack)(const PackGroup&);
   void (*unpack_row)(const uint8_t* group, uint32_t lane, uint64_t row_bytes, uint8_t* row);
@@ -113,9 +126,11 @@ struct CpuKernels {
   uint32_t narrow_columns;  // of a last tile of more than one column, where they fit; a single column has width 1
   void (*prepare)(const PrepareInput&);
   void (*turn_heads)(const TurnHeads&);
-  void (*store_head)(const HeadCache&, uint32_t position, const float* key, const float* value);  // what is fp16
+  void (*store_head)(const HeadTile&, uint32_t position, const float* key, const float* value);  // what is fp16
   void (*attend)(const Attend&);
-  FormatKernels formats[13];
+  // to = what the rows make of both parts of the past.
+  void (*add_sums)(const AttendSums& to, const AttendSums& of, uint32_t rows, uint32_t value_stride);
+  std::array<FormatKernels, KernelBlocks::kCount> formats;
 };
 
 const CpuKernels& portable_kernels();

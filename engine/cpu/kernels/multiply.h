@@ -1,7 +1,9 @@
 // Matrix times input tiles: one loop for decoding (one column) and prefill (a tile of columns), for every format.
 // The lanes are rows, so a group's sums need no reduction. A result depends on its row and its column alone, not on how
-// rows and columns are shared out; only the formats without blocks order their float sums by the width of the tile.
+// rows and columns are shared out, nor on the width of the tile.
 #pragma once
+#include <type_traits>
+
 #include "engine/cpu/kernels/formats.h"
 #include "engine/cpu/kernels/input.h"
 
@@ -58,24 +60,44 @@ WARPCHAT_INLINE void multiply_integers(const uint8_t* group, uint32_t k, const u
   }
 }
 
+// Eight sums of a column, in turn of 16 products each: independent ones hide the latency of fma. A wide tile has no
+// registers for all and takes one after the other; so it reads the weights in order.
 template <class Element, int kColumns>
 WARPCHAT_INLINE void multiply_floats(const uint8_t* group, uint32_t k, const float* x, Floats (&sums)[kColumns]) {
-  constexpr int kChains = kColumns >= 8 ? 1 : 8 / kColumns;  // independent sums hide the latency of fma
+  constexpr size_t kChains = 8, kAtOnce = kColumns >= 8 ? 1 : 8 / kColumns, kInTurn = 16;
   Floats chains[kChains][kColumns] = {};
-  const auto add = [&](uint32_t i, Floats(&chain)[kColumns]) {
+  const auto add = [&](size_t i, Floats(&chain)[kColumns]) {
     const Floats w = Format<Element>::weights(group, i);
     WARPCHAT_UNROLL
-    for (int c = 0; c < kColumns; ++c) chain[c] = fma(w, splat(x[uint64_t{i} * kColumns + c]), chain[c]);
+    for (int c = 0; c < kColumns; ++c) chain[c] = fma(w, splat(x[i * kColumns + c]), chain[c]);
   };
-  uint32_t i = 0;
-  for (; i + kChains <= k; i += kChains) {
-    if constexpr (kColumns == 1) prefetch(group + i * sizeof(Element) * kLanes, kChains * sizeof(Element) * kLanes);
-    WARPCHAT_UNROLL
-    for (int j = 0; j < kChains; ++j) add(i + j, chains[j]);
+  size_t first = 0;
+  const auto take_turns = [&](const auto in_turn) __attribute__((always_inline)) {
+    for (size_t chain = 0; chain < kChains; chain += kAtOnce, first += kAtOnce * in_turn) {
+      Floats now[kAtOnce][kColumns];
+      __builtin_memcpy(now, chains[chain], sizeof now);
+      for (size_t i = 0; i < in_turn; ++i) {
+        constexpr size_t kBytes = kChains * sizeof(Element) * kLanes;
+        if constexpr (kColumns == 1) prefetch(group + first * sizeof(Element) * kLanes + i * kBytes, kBytes);
+        WARPCHAT_UNROLL
+        for (size_t j = 0; j < kAtOnce; ++j) add(first + j * in_turn + i, now[j]);
+      }
+      __builtin_memcpy(chains[chain], now, sizeof now);
+    }
+  };
+  while (k - first >= kChains) {
+    const size_t left = (k - first) / kChains;
+    if constexpr (kColumns == 1) {  // a length that is known makes addresses few, and would unroll a wide tile
+      if (left >= kInTurn) {
+        take_turns(std::integral_constant<size_t, kInTurn>());
+        continue;
+      }
+    }
+    take_turns(left < kInTurn ? left : kInTurn);
   }
-  for (; i < k; ++i) add(i, chains[0]);
+  for (; first < k; ++first) add(first, chains[0]);
   WARPCHAT_UNROLL
-  for (int j = 0; j < kChains; ++j)
+  for (size_t j = 0; j < kChains; ++j)
     for (int c = 0; c < kColumns; ++c) sums[c] += chains[j][c];
 }
 

@@ -2,15 +2,16 @@
 #pragma once
 #include "engine/cpu/kernels/kernels.h"
 #include "engine/cpu/kernels/simd.h"
-#include "models/quant_blocks.h"
+#include "models/block_types.h"
 
 namespace warpchat {
 namespace {
 
-// A block is some 2-byte fields, then words, then 2-byte fields.
+// A block is some bytes, some 2-byte fields, then words, then 2-byte fields.
 struct BlockLayout {
   uint32_t front_halves, words, back_halves;
   uint32_t fifth_bits = UINT32_MAX;  // the word of Q5_0 and Q5_1 with bit 4 of all 32 weights
+  uint32_t front_bytes = 0;
 };
 template <class Block>
 constexpr BlockLayout kLayout = {};
@@ -40,6 +41,15 @@ template <>
 constexpr BlockLayout kLayout<BlockQ5K> = {2, 43, 0};
 template <>
 constexpr BlockLayout kLayout<BlockQ6K> = {0, 52, 1};
+template <>
+constexpr BlockLayout kLayout<BlockIQ4NL> = {1, 4, 0};
+template <>
+constexpr BlockLayout kLayout<BlockIQ4XS> = {2, 33, 0};
+template <>
+constexpr BlockLayout kLayout<BlockMXFP4> = {.front_halves = 0, .words = 4, .back_halves = 0, .front_bytes = 1};
+
+template <const int8_t (&values)[16], int divisor>
+constexpr BlockLayout kLayout<BlockExpanded<values, divisor>> = {1, 34, 0};
 
 // Bit 4 * quad + i goes to bit quad of byte i: then one shift brings a quad's four bits to their bytes.
 WARPCHAT_INLINE uint32_t by_quads(uint32_t bits) {
@@ -60,15 +70,18 @@ WARPCHAT_INLINE uint32_t by_weights(uint32_t bits) {  // the way back
   return result;
 }
 
-// Calls half(offset) for every 2-byte field and word(offset, is_fifth_bits) for every word of a block, in order.
-template <class Block, class Half, class Word>
-WARPCHAT_INLINE void for_each_element(const Half& half, const Word& word) {
+// Calls visit(Element{}, offset, is_fifth_bits) for every element of a block, in order.
+template <class Block, class Visit>
+WARPCHAT_INLINE void for_each_element(const Visit& visit) {
   constexpr BlockLayout layout = kLayout<Block>;
-  static_assert(2 * (layout.front_halves + layout.back_halves) + 4 * layout.words == sizeof(Block));
-  constexpr uint32_t kWords = 2 * layout.front_halves, kBack = kWords + 4 * layout.words;
-  for (uint32_t i = 0; i < layout.front_halves; ++i) half(2 * i);
-  for (uint32_t i = 0; i < layout.words; ++i) word(kWords + 4 * i, i == layout.fifth_bits);
-  for (uint32_t i = 0; i < layout.back_halves; ++i) half(kBack + 2 * i);
+  static_assert(layout.front_bytes + 2 * (layout.front_halves + layout.back_halves) + 4 * layout.words ==
+                sizeof(Block));
+  constexpr uint32_t kHalves = layout.front_bytes, kWords = kHalves + 2 * layout.front_halves,
+                     kBack = kWords + 4 * layout.words;
+  for (uint32_t i = 0; i < layout.front_bytes; ++i) visit(uint8_t{}, i, false);
+  for (uint32_t i = 0; i < layout.front_halves; ++i) visit(uint16_t{}, kHalves + 2 * i, false);
+  for (uint32_t i = 0; i < layout.words; ++i) visit(uint32_t{}, kWords + 4 * i, i == layout.fifth_bits);
+  for (uint32_t i = 0; i < layout.back_halves; ++i) visit(uint16_t{}, kBack + 2 * i, false);
 }
 
 template <class Element>
@@ -90,12 +103,11 @@ void pack(const PackGroup& p) {
   for (uint64_t b = 0; b < n_blocks; ++b, to += sizeof(Block) * kLanes)
     for (uint32_t lane = 0; lane < p.n_rows; ++lane) {
       const uint8_t* from = p.rows + lane * p.row_bytes + b * sizeof(Block);
-      for_each_element<Block>(
-          [&](uint32_t offset) { write(to + offset * kLanes + 2 * lane, read<uint16_t>(from + offset)); },
-          [&](uint32_t offset, bool fifth_bits) {
-            const uint32_t word = read<uint32_t>(from + offset);
-            write(to + offset * kLanes + 4 * lane, fifth_bits ? by_quads(word) : word);
-          });
+      for_each_element<Block>([&](auto element, uint32_t offset, bool fifth_bits) {
+        element = read<decltype(element)>(from + offset);
+        if (fifth_bits) element = static_cast<decltype(element)>(by_quads(element));
+        write(to + offset * kLanes + sizeof element * lane, element);
+      });
     }
 }
 
@@ -103,12 +115,11 @@ template <class Block>
 void unpack_row(const uint8_t* group, uint32_t lane, uint64_t row_bytes, uint8_t* row) {
   for (uint64_t at = 0; at < row_bytes; at += sizeof(Block), row += sizeof(Block)) {
     const uint8_t* from = group + at * kLanes;
-    for_each_element<Block>(
-        [&](uint32_t offset) { write(row + offset, read<uint16_t>(from + offset * kLanes + 2 * lane)); },
-        [&](uint32_t offset, bool fifth_bits) {
-          const uint32_t word = read<uint32_t>(from + offset * kLanes + 4 * lane);
-          write(row + offset, fifth_bits ? by_weights(word) : word);
-        });
+    for_each_element<Block>([&](auto element, uint32_t offset, bool fifth_bits) {
+      element = read<decltype(element)>(from + offset * kLanes + sizeof element * lane);
+      if (fifth_bits) element = static_cast<decltype(element)>(by_weights(element));
+      write(row + offset, element);
+    });
   }
 }
 

@@ -63,6 +63,14 @@ WARPCHAT_INLINE void store_some(float* to, Floats v, uint32_t n) {
 
 WARPCHAT_INLINE Floats to_floats(Ints v) { return __builtin_convertvector(v, Floats); }
 
+// A number of one or two bytes a lane, widened.
+using Bytes = uint8_t __attribute__((vector_size(kLanes)));
+using Halves = uint16_t __attribute__((vector_size(2 * kLanes)));
+template <class Narrow>
+WARPCHAT_INLINE Words load_narrow(const void* from) {
+  return __builtin_convertvector(load<Narrow>(from), Words);
+}
+
 #if defined(__AVX512VNNI__)
 
 WARPCHAT_INLINE Floats splat(float x) { return _mm512_set1_ps(x); }
@@ -102,14 +110,11 @@ WARPCHAT_INLINE Ints nearest(Floats v) {  // |v| < 2^22: adding 1.5 * 2^23 leave
   return reinterpret_cast<Ints>(v + magic) - reinterpret_cast<Ints>(magic);
 }
 WARPCHAT_INLINE Floats swap_pairs(Floats v) { return Floats{v[1], v[0], v[3], v[2]}; }
-WARPCHAT_INLINE Words load_uint16(const void* from) {
-  uint16_t values[kLanes];
-  __builtin_memcpy(values, from, sizeof values);
-  return Words{values[0], values[1], values[2], values[3]};
+WARPCHAT_INLINE Floats load_bfloats(const void* from) {
+  return reinterpret_cast<Floats>(load_narrow<Halves>(from) << 16);
 }
-WARPCHAT_INLINE Floats load_bfloats(const void* from) { return reinterpret_cast<Floats>(load_uint16(from) << 16); }
 WARPCHAT_INLINE Floats load_halves(const void* from) {
-  const Words half = load_uint16(from);
+  const Words half = load_narrow<Halves>(from);
   // Exponent and mantissa where float has them, then the bias as a factor: exact, subnormals too.
   const Floats magnitude = reinterpret_cast<Floats>((half & 0x7fffu) << 13) * 0x1p112f;
   const Words special = reinterpret_cast<Words>((half & 0x7c00u) == 0x7c00u) & 0x7f800000u;  // infinity and NaN
@@ -130,6 +135,25 @@ WARPCHAT_INLINE void store_halves(void* to, Floats v) {
 }
 
 #endif
+
+// Sixteen bytes that bytes below 16 choose from.
+struct ByteTable {
+  alignas(16) uint8_t bytes[16];
+};
+WARPCHAT_INLINE Words look_up(const ByteTable& table, Words indices) {
+#if defined(__AVX512VNNI__)
+  const __m512i bytes = _mm512_broadcast_i32x4(load<__m128i>(table.bytes));
+  return reinterpret_cast<Words>(_mm512_shuffle_epi8(bytes, reinterpret_cast<__m512i>(indices)));
+#elif defined(__AVX2__)
+  const __m256i bytes = _mm256_broadcastsi128_si256(load<__m128i>(table.bytes));
+  return reinterpret_cast<Words>(_mm256_shuffle_epi8(bytes, reinterpret_cast<__m256i>(indices)));
+#else
+  uint8_t chosen[sizeof indices];
+  store(chosen, indices);
+  for (uint8_t& byte : chosen) byte = table.bytes[byte];
+  return load<Words>(chosen);
+#endif
+}
 
 WARPCHAT_INLINE float sum_of(Floats v) {  // pairwise, the same order everywhere
   float lanes[kLanes];

@@ -28,9 +28,10 @@ void prepare(const PrepareInput& in) {
   return prepare_tile<1>(in);
 }
 
-template <class Block>
-constexpr FormatKernels kernels_of(uint32_t tensor_type) {
-  return {tensor_type, !kHasCodes<Block>, multiply<Block>, pack<Block>, unpack_row<Block>};
+template <class Traits>
+constexpr FormatKernels kernels_of(Traits) {
+  using Block = typename Traits::Block;
+  return {Traits::kType, !kHasCodes<Block>, multiply<Block>, pack<Block>, unpack_row<Block>};
 }
 
 }  // namespace
@@ -46,10 +47,8 @@ const CpuKernels& WARPCHAT_KERNELS() {
       .turn_heads = turn_heads,
       .store_head = store_head,
       .attend = attend,
-      .formats = {kernels_of<float>(0), kernels_of<f16>(1), kernels_of<BlockQ4_0>(2), kernels_of<BlockQ4_1>(3),
-                  kernels_of<BlockQ5_0>(6), kernels_of<BlockQ5_1>(7), kernels_of<BlockQ8_0>(8),
-                  kernels_of<BlockQ2K>(10), kernels_of<BlockQ3K>(11), kernels_of<BlockQ4K>(12),
-                  kernels_of<BlockQ5K>(13), kernels_of<BlockQ6K>(14), kernels_of<bf16>(30)},
+      .add_sums = add_sums,
+      .formats = KernelBlocks::table([](auto format) { return kernels_of(format); }),
   };
   return kTable;
 }

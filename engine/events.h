@@ -1,15 +1,12 @@
-// What a generation tells its front end, through a queue that any thread can drain.
+// What a generation tells its front end.
 #pragma once
-#include <chrono>
-#include <condition_variable>
 #include <cstdint>
-#include <deque>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <variant>
 
 #include "engine/message.h"
+#include "engine/way_out.h"
 #include "models/token.h"
 
 namespace warpchat {
@@ -43,19 +40,8 @@ struct GenerationEnd {
   EndReason reason;
   Timings timings;
   std::string error;  // for kFailed: the sentence
+  WayOut way_out = {};
 };
 using Event = std::variant<PromptProgress, TextDelta, Usage, ToolCallDelta, Notice, GenerationEnd>;
-
-class EventQueue {
- public:
-  void push(Event event);
-  std::optional<Event> try_pop();
-  std::optional<Event> pop(std::chrono::milliseconds timeout);  // nullopt when none came in time
-
- private:
-  std::mutex mutex_;
-  std::condition_variable arrived_;
-  std::deque<Event> events_;
-};
 
 }  // namespace warpchat

@@ -1,0 +1,56 @@
+// Feed-forward networks of experts: which ones a pass's columns go through, and what those make of them.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/cpu/packed_matrix.h"
+#include "engine/cpu/pages.h"
+#include "engine/cpu/products.h"
+#include "models/model_config.h"
+
+namespace warpchat {
+
+// The weights of a layer's experts. One is packed when a token first goes through it: a file of many opens at once.
+struct LayerExperts {
+  ExpertMatrices<const TensorInfo*> tensors;
+  ExpertMatrices<std::vector<PackedMatrix>> packed;  // [n] of each expert's, empty at first; the others [1], or none
+};
+
+class ExpertRunner {
+ public:
+  // Packs into the arena, which must have room for all experts of all layers.
+  ExpertRunner(ThreadPool& pool, const CpuKernels& kernels, ProductRunner& products, const FileMappings& mappings,
+               Arena& arena, const ModelConfig& config, uint32_t max_columns);
+  static uint64_t bytes_needed(const ModelConfig& config, uint32_t max_columns);  // saturates
+
+  uint64_t n_bytes() const { return sums_.n_bytes() + shared_inner_.n_bytes() + inner_.n_bytes() + outputs_.n_bytes(); }
+
+  LayerExperts load(const ExpertMatrices<const TensorInfo*>& tensors);  // router and shared expert
+  // By the router's scores, [columns, n].
+  void choose(const float* scores, uint32_t columns);
+  // hidden += what the shared expert, where there is one, and the chosen ones make of the input. shared_switch:
+  // [hidden]. Returns the bytes of weights that were read.
+  uint64_t run(LayerExperts& layer, const ProductInput& input, const std::vector<float>& shared_switch, float* hidden);
+
+ private:
+  struct Use {  // of an expert by a column
+    uint32_t expert, column;
+    float weight;
+  };
+  uint64_t run_shared(const LayerExperts& layer, const ProductInput& input, const std::vector<float>& shared_switch);
+  const PackedMatrix& packed(std::vector<PackedMatrix>& experts, const TensorInfo& tensor, uint32_t index);
+
+  ThreadPool& pool_;
+  const CpuKernels& kernels_;
+  ProductRunner& products_;
+  const FileMappings& mappings_;
+  Arena& arena_;
+  const ExpertsConfig config_;
+  const uint32_t most_uses_;   // at once
+  std::vector<Use> uses_;      // of the pass, by expert and column
+  Pages sums_, shared_inner_;  // [columns, hidden], [columns, shared ffn]
+  Pages inner_, outputs_;      // [most_uses, ffn], [most_uses, hidden]
+};
+
+}  // namespace warpchat

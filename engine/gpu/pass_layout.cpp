@@ -1,0 +1,66 @@
+#include "engine/gpu/pass_layout.h"
+
+#include <algorithm>
+
+namespace warpchat {
+
+void PassLayout::Part::add_position(uint32_t position) {
+  longest = std::max(longest, position + 1);
+  n_keys += position + 1;
+}
+
+PassLayout lay_out(std::span<const Run> runs) {
+  PassLayout layout;
+  std::vector<uint32_t> first(runs.size());  // column of a run
+  uint32_t n_columns = 0;
+  const auto place = [&](size_t i, PassLayout::Part& part) {
+    first[i] = part.first + part.n_columns;
+    part.n_columns += runs[i].n_columns();
+    for (uint32_t c = 0; c < runs[i].n_columns(); ++c) part.add_position(runs[i].position + c);
+    layout.sequences.push_back(runs[i].sequence);
+    n_columns = part.first + part.n_columns;
+  };
+  PassLayout::Part singles{};
+  for (size_t i = 0; i < runs.size(); ++i)
+    if (runs[i].n_columns() == 1) place(i, singles);
+  singles.kind = kind_of_tokens(singles.n_columns);
+  if (singles.n_columns > 0) layout.parts.push_back(singles);
+  for (size_t i = 0; i < runs.size(); ++i) {
+    if (runs[i].n_columns() == 1) continue;
+    const uint32_t aligned = (n_columns + kAlignedColumns - 1) / kAlignedColumns * kAlignedColumns;
+    layout.parts.push_back({PassKind::kPrompt, aligned, 0, static_cast<uint32_t>(layout.sequences.size())});
+    place(i, layout.parts.back());
+  }
+  layout.words.resize(2 * n_columns);
+  uint32_t column = 0;  // of the pass
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const Run& run = runs[i];
+    const PassKind kind = run.n_columns() > 1 ? PassKind::kPrompt : singles.kind;
+    for (uint32_t c = 0; c < run.n_columns(); ++c, ++column) {
+      const uint32_t at = first[i] + c;
+      layout.words[at] = static_cast<uint32_t>(run.tokens[c]);
+      layout.words[n_columns + at] = run.position + c;
+      if (c < run.n_columns() - run.n_wanted()) continue;
+      const auto row = static_cast<uint32_t>(layout.logits_columns.size());
+      layout.logits_columns.push_back(column);
+      std::vector<PassLayout::Wanted>& wanted = layout.wanted;
+      if (!wanted.empty() && wanted.back().kind == kind && wanted.back().column + wanted.back().n == at)
+        ++wanted.back().n;
+      else
+        wanted.push_back({kind, at, row, 1});
+    }
+    if (run.n_wanted() == 0) continue;
+    layout.last_sequences.push_back(run.sequence);
+    layout.last_positions.push_back(run.position + run.n_columns() - 1);
+  }
+  return layout;
+}
+
+PassLayout lay_out_tokens(std::span<const uint32_t> sequences, std::span<const uint32_t> positions) {
+  const Token none = 0;
+  std::vector<Run> runs;
+  for (size_t i = 0; i < sequences.size(); ++i) runs.push_back({sequences[i], positions[i], {&none, 1}, Logits::kLast});
+  return lay_out(runs);
+}
+
+}  // namespace warpchat

@@ -1,0 +1,41 @@
+// Who owns which page of a device's KV cache. A count for each page, and nothing of what is in it.
+#pragma once
+#include <cassert>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+namespace warpchat {
+
+class PagePool {
+ public:
+  explicit PagePool(uint32_t n_pages) : owners_(n_pages), free_(n_pages) {
+    std::iota(free_.rbegin(), free_.rend(), 0u);  // the first pages first
+  }
+
+  uint32_t n_pages() const { return static_cast<uint32_t>(owners_.size()); }
+  uint32_t n_free() const { return static_cast<uint32_t>(free_.size()); }
+  uint32_t owners(uint32_t page) const { return owners_.at(page); }
+
+  std::optional<uint32_t> take() {  // a page of one owner; nothing where none is free
+    if (free_.empty()) return std::nullopt;
+    const uint32_t page = free_.back();
+    free_.pop_back();
+    owners_[page] = 1;
+    return page;
+  }
+  void share(uint32_t page) {  // has one owner more
+    assert(owners_.at(page) > 0);
+    ++owners_[page];
+  }
+  void give_back(uint32_t page) {  // has one owner less; free without any
+    assert(owners_.at(page) > 0);
+    if (--owners_[page] == 0) free_.push_back(page);
+  }
+
+ private:
+  std::vector<uint32_t> owners_, free_;
+};
+
+}  // namespace warpchat

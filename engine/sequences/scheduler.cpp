@@ -1,0 +1,380 @@
+// Nothing tells a prompt from an answer but the number of tokens that are not computed yet: one, and its logits give
+// the next; more, and they are read first. So a sequence that lost its pages is simply read again.
+#include "engine/sequences/scheduler.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <exception>
+#include <new>
+#include <utility>
+
+#include "engine/device_sampler.h"
+#include "engine/profile.h"
+#include "engine/token_source.h"
+#include "kernels/kv_cache.h"
+#include "models/threads.h"
+
+namespace warpchat {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+CachePages cache_of(Steps& steps) {
+  return {.n_slots = steps.max_sequences(),
+          .n_pages = steps.n_pages(),
+          .page_positions = kPagePositions,
+          .set_pages = [&steps](uint32_t slot, std::span<const uint32_t> pages) { steps.set_pages(slot, pages); },
+          .copy_page = [&steps](uint32_t from, uint32_t to) { steps.copy_page(from, to); }};
+}
+
+constexpr uint32_t kAloneAtOnce = 1024;  // tokens whose pages a device has that goes on by itself
+constexpr double kLongerBeside = 2.2;    // times that a pass of streams takes when a prompt's tokens go with them
+constexpr uint32_t kPassesBeside = 32;   // with a prompt; then one of streams alone tells how long those take by now
+
+}  // namespace
+
+struct Scheduler::Job {
+  std::shared_ptr<ScheduledAnswer> of;
+  AnswerRequest request;
+  uint64_t most;                       // tokens of the answer
+  bool fills_context;                  // with them
+  std::vector<Token> tokens;           // the prompt's, then the answer's
+  std::unique_ptr<Sequence> sequence;  // null while it waits
+  std::optional<Sampler> sampler;      // where the host samples
+  Clock::time_point asked, opened, read, last;
+  Timings timings;
+  std::optional<GenerationEnd> end;
+
+  uint64_t left() const { return most - timings.generated_tokens; }
+  bool is_live() const { return sequence != nullptr && !end; }
+  uint32_t missing() const { return static_cast<uint32_t>(tokens.size()) - sequence->reach(); }
+  bool is_stream() const { return is_live() && missing() == 1 && timings.generated_tokens > 0; }
+  // Of those missing.
+  std::span<const Token> next(size_t n) const { return std::span(tokens).subspan(sequence->reach(), n); }
+  Run run(size_t n, Logits wanted) const { return {sequence->slot(), sequence->reach(), next(n), wanted}; }
+};
+
+struct Scheduler::Share {
+  Job* job;
+  uint32_t n_tokens;
+  bool is_sampled = false;  // its last token's logits give the next one
+};
+
+void ScheduledAnswer::stop() {
+  stop_ = true;
+  scheduler_.wake();
+}
+
+Scheduler::Scheduler(Decoder& decoder, EndsAnswer ends_answer)
+    : decoder_(decoder),
+      ends_answer_(std::move(ends_answer)),
+      device_sampler_(decoder.steps().sampler()),
+      store_(cache_of(decoder.steps())) {}
+
+Scheduler::~Scheduler() {
+  {
+    std::lock_guard lock(mutex_);
+    is_over_ = true;
+  }
+  wake();
+  if (worker_.joinable()) worker_.join();
+}
+
+void Scheduler::wake() {
+  {
+    std::lock_guard lock(mutex_);
+    wants_turn_ = true;
+  }
+  changed_.notify_one();
+}
+
+std::shared_ptr<ScheduledAnswer> Scheduler::start(AnswerRequest request) {
+  const uint32_t context = decoder_.max_positions();
+  assert(!request.prompt.empty() && request.prompt.size() < context);
+  std::shared_ptr<ScheduledAnswer> answer(new ScheduledAnswer(*this));
+  auto job = std::make_unique<Job>();
+  job->of = answer;
+  job->tokens = std::exchange(request.prompt, {});
+  const uint64_t room = context - job->tokens.size();  // the last token of a full context is never decoded
+  job->most = request.max_tokens < 0 ? room : std::min<uint64_t>(request.max_tokens, room);
+  job->fills_context = job->most == room;
+  if (device_sampler_ == nullptr) {
+    job->sampler.emplace(request.sampling);
+    for (const Token token : job->tokens) job->sampler->accept(token);
+  }
+  job->timings.prompt_tokens = static_cast<uint32_t>(job->tokens.size());
+  job->request = std::move(request);
+  job->asked = Clock::now();
+  {
+    std::lock_guard lock(mutex_);
+    if (!worker_.joinable()) worker_ = start_thread("to answer", [this] { run(); });
+    requests_.push_back(std::move(job));
+    ++n_answers_;
+  }
+  wake();
+  return answer;
+}
+
+void Scheduler::run() {
+  while (take_requests()) {
+    try {
+      pass();
+    } catch (const std::bad_alloc&) {
+      fail_all("out of memory; close other programs, or use a smaller model or a smaller context");
+    } catch (const std::exception& error) {
+      fail_all(error.what());
+    }
+    settle();
+  }
+}
+
+bool Scheduler::take_requests() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return is_over_ || !requests_.empty() || !jobs_.empty(); });
+  wants_turn_ = false;
+  for (std::unique_ptr<Job>& job : requests_) {
+    const auto behind = job->request.in_front
+                            ? std::ranges::find_if(jobs_, [](const auto& other) { return !other->request.in_front; })
+                            : jobs_.end();
+    jobs_.insert(behind, std::move(job));
+  }
+  requests_.clear();
+  if (is_over_)
+    for (const auto& job : jobs_) job->of->stop_ = true;
+  lock.unlock();
+  for (const auto& job : jobs_)
+    if (job->of->stop_) finish(*job, EndReason::kStopped);
+  settle();
+  return !is_over_;
+}
+
+// Tells of the ends, when nothing is under way for them any more: who hears of one may change the device.
+void Scheduler::settle() {
+  std::deque<std::unique_ptr<Job>> ended;
+  for (std::unique_ptr<Job>& job : jobs_)
+    if (job->end) ended.push_back(std::move(job));
+  std::erase(jobs_, nullptr);
+  if (!ended.empty() && decoder_.steps().profile().is_enabled()) await_passes();
+  for (const std::unique_ptr<Job>& job : ended) {
+    job->sequence.reset();
+    --n_answers_;
+    job->of->steps_.push(std::move(*job->end));
+  }
+}
+
+// A device may be ahead of the tokens: what it took is still these answers'. What fails there the next pass meets, too.
+void Scheduler::await_passes() {
+  try {
+    decoder_.wait();
+  } catch (const Error&) {
+  }
+}
+
+void Scheduler::pass() {
+  if (jobs_.empty()) return;
+  admit();
+  Job* prompt = nullptr;
+  std::vector<Job*> streams;
+  for (const auto& job : jobs_) {  // who loses pages for one of them comes behind it
+    if (job->is_stream()) {
+      if (reserve(*job, 1)) streams.push_back(job.get());
+    } else if (job->is_live() && prompt == nullptr) {
+      prompt = job.get();
+    }
+  }
+  if (!streams.empty() && prompt != nullptr && !decoder_.steps().is_emulated()) {
+    if (stream_seconds_ == 0 || n_beside_ == kPassesBeside) prompt = nullptr;
+    n_beside_ = prompt == nullptr ? 0 : n_beside_ + 1;
+  }
+  if (device_sampler_ != nullptr && jobs_.size() == 1) return decode_alone(*jobs_.front());
+  decode(streams, prompt);
+}
+
+// In turn, each if all that it has to compute fits in.
+void Scheduler::admit() {
+  for (const auto& job : jobs_) {
+    if (job->sequence != nullptr) continue;
+    const std::span<const Token> tokens = job->tokens;
+    std::unique_ptr<Sequence> sequence = store_.open(tokens.first(tokens.size() - 1));
+    if (sequence == nullptr) return;
+    const auto missing = [&] { return static_cast<uint32_t>(tokens.size()) - sequence->reach(); };
+    if (!sequence->reserve(missing())) {
+      // A page that was begun needs another one for its copy.
+      sequence->rewind(sequence->reach() / kPagePositions * kPagePositions);
+      if (!sequence->reserve(missing())) {
+        assert(store_.n_live() > 1 && "a cache smaller than the context");
+        return;
+      }
+    }
+    if (job->timings.generated_tokens == 0) {
+      job->opened = Clock::now();
+      job->timings.reused_tokens = sequence->reach();
+    }
+    job->sequence = std::move(sequence);
+  }
+}
+
+// Pages for a job, if need be those of who came last. False if that is the job itself: it waits.
+bool Scheduler::reserve(Job& job, uint32_t n_positions) {
+  while (!job.sequence->reserve(n_positions)) {
+    const auto last = std::find_if(jobs_.rbegin(), jobs_.rend(), [](const auto& other) { return other->is_live(); });
+    (*last)->sequence.reset();
+    if (last->get() == &job) return false;
+  }
+  return true;
+}
+
+// One pass; and of streams that are alone on a device that samples more, each begun before the host has read the one
+// before.
+void Scheduler::decode(std::span<Job* const> streams, Job* prompt) {
+  std::vector<Share> shares;
+  for (Job* job : streams) shares.push_back({job, 1});
+  if (prompt != nullptr)
+    shares.push_back({prompt, decoder_.pass_length().next(prompt->missing(), streams.empty() ? UINT32_MAX : beside_)});
+  if (shares.empty()) return;
+  std::vector<Run> runs;
+  std::vector<DeviceSampler::Start> starts;
+  for (Share& share : shares) {
+    share.is_sampled = share.n_tokens == share.job->missing();
+    runs.push_back(share.job->run(share.n_tokens, share.is_sampled ? Logits::kLast : Logits::kNone));
+    if (share.is_sampled) starts.push_back({share.job->request.sampling, share.job->tokens});
+  }
+  auto began = Clock::now();
+  if (!decoder_.forward(runs, jobs_.size() == 1 ? &jobs_.front()->of->stop_ : nullptr)) return;
+  const bool is_sampled_there = device_sampler_ != nullptr && !starts.empty();
+  if (is_sampled_there) {
+    device_sampler_->start(starts);
+    device_sampler_->sample();
+  }
+  for (bool goes_on = true; goes_on;) {
+    goes_on = is_sampled_there && prompt == nullptr && !wants_turn_ && std::ranges::all_of(streams, [&](Job* job) {
+                return job->tokens.size() < decoder_.max_positions() && job->sequence->reserve(2);
+              });
+    if (goes_on) {
+      decoder_.forward_sampled();
+      device_sampler_->sample();
+    }
+    if (starts.empty()) decoder_.steps().end_pass()(/*wait=*/true);
+    take(shares);
+    const double seconds = seconds_since(std::exchange(began, Clock::now()));
+    if (prompt == nullptr)
+      stream_seconds_ = seconds;
+    else if (streams.empty())
+      decoder_.pass_length().took(shares.back().n_tokens, seconds);
+    else
+      took_beside(shares.back().n_tokens, seconds);
+    if (!goes_on || std::ranges::none_of(streams, [](const Job* job) { return job->end.has_value(); })) continue;
+    take(shares);
+    goes_on = false;
+  }
+}
+
+// What the oldest pass has given.
+void Scheduler::take(std::span<const Share> shares) {
+  const bool is_any_sampled = std::ranges::any_of(shares, &Share::is_sampled);
+  std::span<const Token> sampled;
+  if (device_sampler_ != nullptr && is_any_sampled) sampled = device_sampler_->read();
+  uint32_t n_columns = 0, n_sampled = 0;
+  for (const Share& share : shares) {
+    Job& job = *share.job;
+    n_columns += share.n_tokens;
+    const uint32_t place = n_sampled;
+    n_sampled += share.is_sampled;
+    if (job.end) continue;
+    computed(job, job.next(share.n_tokens));
+    if (!share.is_sampled) continue;
+    if (job.timings.generated_tokens == 0) begin_answer(job);
+    if (job.end) continue;
+    try {
+      give(job, device_sampler_ != nullptr ? sampled[place] : job.sampler->sample(decoder_.logits(n_columns - 1)));
+    } catch (const Error& error) {  // of its logits alone
+      fail(job, error.what());
+    }
+  }
+}
+
+// So much of a prompt goes with streams that their tokens take kLongerBeside times as long as usual.
+void Scheduler::took_beside(uint32_t n_of_prompt, double seconds) {
+  if (decoder_.steps().is_emulated()) return;
+  const double longer = std::max(seconds - stream_seconds_, 0.01 * stream_seconds_), n = n_of_prompt;
+  const double wanted = n * (kLongerBeside - 1) * stream_seconds_ / longer;
+  beside_ = static_cast<uint32_t>(std::lround(std::clamp(wanted, std::max(1.0, n / 2), n * 2)));
+}
+
+// The device goes on by itself: by the persistent kernel, or by graphs, without the host between one token and the
+// next. Somebody who wants a turn ends that at a token, or in the middle of a prompt's pass.
+void Scheduler::decode_alone(Job& job) {
+  Sequence& sequence = *job.sequence;
+  const uint32_t missing = job.missing();
+  const auto most = static_cast<uint32_t>(std::min<uint64_t>(job.left(), kAloneAtOnce));
+  const uint32_t n_positions = std::min(missing + most, decoder_.max_positions() - sequence.reach());
+  if (!reserve(job, n_positions)) return;
+  const std::optional<uint32_t> column =
+      decoder_.prefill(job.next(missing), sequence.reach(), sequence.slot(),
+                       {&wants_turn_, [&](std::span<const Token> of_pass) { computed(job, of_pass); }});
+  if (!column) return;
+  decoder_.wait();
+  if (job.timings.generated_tokens == 0) begin_answer(job);
+  if (job.end) return;
+  const std::unique_ptr<TokenSource> source =
+      make_token_source(decoder_, {job.request.sampling, job.tokens, sequence.reach(), *column, most});
+  for (uint32_t n = 0; n < most && !job.end; ++n) {
+    const std::optional<Token> token = source->next(wants_turn_);
+    if (!token) break;
+    if (n > 0) computed(job, job.next(1));
+    give(job, *token);
+  }
+  if (job.missing() == 0) sequence.rewind(sequence.reach() - 1);  // for the logits that nobody has asked for
+}
+
+// Keys and values of the tokens are in the cache. `tokens` may lie in the job's own.
+void Scheduler::computed(Job& job, std::span<const Token> tokens) {
+  job.sequence->append(tokens);
+  if (job.timings.generated_tokens > 0) return;
+  const uint32_t reused = job.timings.reused_tokens;
+  job.of->steps_.push(PromptProgress{job.sequence->reach() - reused, job.timings.prompt_tokens - reused});
+}
+
+// The prompt has been read, and what the device took for it has been told.
+void Scheduler::begin_answer(Job& job) {
+  job.timings.prompt_seconds = seconds_since(job.opened);
+  job.read = job.last = Clock::now();
+  if (std::ranges::none_of(jobs_, [](const auto& other) { return other->is_stream(); }))
+    decoder_.steps().profile().begin_tokens();
+  if (job.most == 0) finish(job, EndReason::kTokenLimit);
+}
+
+void Scheduler::give(Job& job, Token token) {
+  Timings& timings = job.timings;
+  job.tokens.push_back(token);
+  if (job.sampler) job.sampler->accept(token);
+  if (timings.generated_tokens++ == 0) timings.first_token_seconds = seconds_since(job.asked);
+  if (!job.request.ignore_end && ends_answer_(token)) return finish(job, EndReason::kEndOfText);
+  const double seconds = seconds_since(std::exchange(job.last, Clock::now()));
+  decoder_.steps().profile().end_token(seconds);
+  job.of->steps_.push(NextToken{token, seconds});
+  if (job.left() == 0) finish(job, job.fills_context ? EndReason::kContextFull : EndReason::kTokenLimit);
+}
+
+void Scheduler::finish(Job& job, EndReason reason, std::string error) {
+  if (job.end) return;
+  if (job.timings.generated_tokens > 0) job.timings.generate_seconds = seconds_since(job.read);
+  job.end = {reason, job.timings, std::move(error)};
+}
+
+// What a pass that failed has left in the cache is unknown, and which one it was, too.
+void Scheduler::fail(Job& job, const std::string& error) {
+  store_.forget();
+  if (job.sequence != nullptr) job.sequence->rewind(0);
+  finish(job, EndReason::kFailed, error);
+}
+
+void Scheduler::fail_all(const std::string& error) {
+  for (const auto& job : jobs_) fail(*job, error);
+}
+
+}  // namespace warpchat

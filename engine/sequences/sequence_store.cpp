@@ -1,0 +1,117 @@
+// A page that is written has one owner. Full pages are the tree's as well from the moment they are full, so that they
+// are never written again: who goes on in the middle of one does so in a copy.
+#include "engine/sequences/sequence_store.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace warpchat {
+
+SequenceStore::SequenceStore(CachePages device)
+    : device_(std::move(device)),
+      pool_(device_.n_pages),
+      tree_(pool_, device_.page_positions),
+      is_taken_(device_.n_slots) {}
+
+uint32_t SequenceStore::pages_for(uint64_t n_positions) const {
+  return static_cast<uint32_t>((n_positions + device_.page_positions - 1) / device_.page_positions);
+}
+
+std::unique_ptr<Sequence> SequenceStore::take_slot() {
+  const auto free = std::ranges::find(is_taken_, false);
+  if (free == is_taken_.end()) return nullptr;
+  *free = true;
+  ++n_live_;
+  return std::unique_ptr<Sequence>(new Sequence(*this, static_cast<uint32_t>(free - is_taken_.begin())));
+}
+
+std::optional<uint32_t> SequenceStore::take_page() {
+  if (pool_.n_free() == 0) tree_.drop_oldest();
+  return pool_.take();
+}
+
+std::unique_ptr<Sequence> SequenceStore::open(std::span<const Token> tokens) {
+  std::unique_ptr<Sequence> sequence = take_slot();
+  if (sequence == nullptr) return nullptr;
+  const PrefixTree::Prefix known = tree_.find(tokens);
+  const std::span<const Token> reached = tokens.first(known.n_tokens);
+  sequence->tokens_.assign(reached.begin(), reached.end());
+  sequence->pages_ = known.pages;
+  // A conversation goes on where it ended: the page that it had begun is filled, not copied.
+  const bool goes_on =
+      known.ends_leaf && known.n_tokens % device_.page_positions != 0 && pool_.owners(known.pages.back()) == 1;
+  if (goes_on) tree_.take_leaf(known.pages.back());
+  for (size_t i = 0; i + (goes_on ? 1 : 0) < known.pages.size(); ++i) pool_.share(known.pages[i]);
+  return sequence;
+}
+
+std::unique_ptr<Sequence> SequenceStore::fork(const Sequence& of, uint32_t at) {
+  assert(at <= of.reach());
+  std::unique_ptr<Sequence> sequence = take_slot();
+  if (sequence == nullptr) return nullptr;
+  sequence->tokens_.assign(of.tokens_.begin(), of.tokens_.begin() + at);
+  sequence->pages_.assign(of.pages_.begin(), of.pages_.begin() + pages_for(at));
+  for (const uint32_t page : sequence->pages_) pool_.share(page);
+  return sequence;
+}
+
+Sequence::~Sequence() {
+  store_.tree_.add(tokens_, std::span(pages_).first(store_.pages_for(reach())));
+  for (const uint32_t page : pages_) store_.pool_.give_back(page);
+  store_.is_taken_[slot_] = false;
+  --store_.n_live_;
+}
+
+// The page that reach() ends in is this sequence's alone afterwards, unless it is full.
+bool Sequence::own_last() {
+  if (reach() % store_.device_.page_positions == 0) return true;
+  uint32_t& page = pages_[reach() / store_.device_.page_positions];
+  if (store_.pool_.owners(page) == 1) return true;
+  const std::optional<uint32_t> copy = store_.take_page();
+  if (!copy) return false;
+  store_.device_.copy_page(page, *copy);
+  store_.pool_.give_back(page);
+  page = *copy;
+  is_set_ = false;
+  return true;
+}
+
+bool Sequence::reserve(uint32_t n_positions) {
+  if (n_positions == 0) return true;
+  const size_t n_before = pages_.size();
+  const uint32_t n_pages = store_.pages_for(uint64_t{reach()} + n_positions);
+  bool has_room = own_last();
+  while (has_room && pages_.size() < n_pages) {
+    const std::optional<uint32_t> page = store_.take_page();
+    has_room = page.has_value();
+    if (has_room) pages_.push_back(*page);
+  }
+  if (!has_room) {
+    for (; pages_.size() > n_before; pages_.pop_back()) store_.pool_.give_back(pages_.back());
+    return false;
+  }
+  if (!is_set_ || pages_.size() > n_before) store_.device_.set_pages(slot_, pages_);
+  is_set_ = true;
+  return true;
+}
+
+void Sequence::append(std::span<const Token> computed) {
+  const uint32_t page_positions = store_.device_.page_positions, n_full = reach() / page_positions;
+  tokens_.insert(tokens_.end(), computed.begin(), computed.end());
+  assert(store_.pages_for(reach()) <= pages_.size());
+  const uint32_t n_now_full = reach() / page_positions;
+  if (n_now_full > n_full)
+    store_.tree_.add(std::span(tokens_).first(size_t{n_now_full} * page_positions),
+                     std::span(pages_).first(n_now_full));
+}
+
+// Pages behind the new end are given back: were they kept, they would be written while others read them.
+uint32_t Sequence::rewind(uint32_t to) {
+  if (to >= reach()) return reach();
+  tokens_.resize(to);
+  for (; pages_.size() > store_.pages_for(to); pages_.pop_back()) store_.pool_.give_back(pages_.back());
+  return to;
+}
+
+}  // namespace warpchat
