@@ -9,7 +9,7 @@
 #include "app/chat_settings.h"
 #include "app/terminal/answer_view.h"
 #include "app/terminal/spinner.h"
-#include "engine/session/events.h"
+#include "engine/events.h"
 
 namespace warpchat {
 

@@ -11,6 +11,7 @@
 #include "app/output.h"
 #include "app/signals.h"
 #include "engine/profile_report.h"
+#include "engine/way_out.h"
 #include "models/error.h"
 #include "models/message.h"
 
@@ -27,7 +28,7 @@ struct EventGatherer {
   StreamedAnswer& answer;
 
   void operator()(const TextDelta& delta) const { (delta.thinking ? answer.reasoning : answer.text) += delta.text; }
-  void operator()(const Notice& notice) const { write_error("chat: " + notice.text + "\n"); }
+  void operator()(const Notice& notice) const { print_error(notice.text); }
   void operator()(const auto&) const {}
 };
 
@@ -93,7 +94,7 @@ StreamedAnswer stream_to_end(Generation& generation, std::optional<GenerationEnd
       generation.stop();
     }
   }
-  if (end->reason == EndReason::kFailed) throw Error(end->error);
+  if (end->reason == EndReason::kFailed) throw ErrorWithWayOut(end->error, end->way_out);
   answer.end = *end;
   return answer;
 }

@@ -82,6 +82,7 @@ const Setting kSettings[] = {
     {"n_predict", "most tokens of an answer; -1: until it ends", kMaxTokens},
     {"system", "the system message; empty: none", kSystem},
     {"think", "let the model think first: on, off or default", kThink},
+    {"titles", "let the model name a conversation after its first answer", &ChatSettings::titles},
     {"hide_thinking", "do not show what it thinks", &ChatSettings::hide_thinking},
     {"wordwrap", "break lines between words", &ChatSettings::word_wrap},
     {"verbose", "timings and profile after each answer", &ChatSettings::verbose},
@@ -158,6 +159,7 @@ ChatSettings settings_from(const ChatOptions& options, const SamplingParams& fil
   settings.session.system_prompt = options.system_prompt;
   settings.session.chat_template = template_from(options);
   settings.session.template_variables = variables_from(options);
+  settings.titles = options.titles.value_or(false);
   settings.session.sampling = sampling_from(options, file);
   settings.session.max_tokens = options.n_predict;
   settings.session.parse_special = options.parse_special;

@@ -13,6 +13,7 @@ namespace warpchat {
 
 struct ChatSettings {
   AnswerOptions session;
+  bool titles = false;  // by the model
   bool hide_thinking = false, word_wrap = true, verbose = false;
 };
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/code_languages.h"
+#include "models/ascii.h"
 
 namespace warpchat {
 
@@ -15,7 +16,7 @@ using State = CodeScanner::State;
 using std::string_view;
 constexpr size_t kNone = string_view::npos;
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+bool is_gap(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_letter(char c) { return is_upper(c) || (c >= 'a' && c <= 'z') || c == '_' || (c & 0x80) != 0; }
@@ -24,15 +25,9 @@ bool has(const std::vector<string_view>& sorted, string_view word) {
   return std::binary_search(sorted.begin(), sorted.end(), word);
 }
 
-std::string lower_case(string_view text) {
-  std::string out(text);
-  for (char& c : out) c = is_upper(c) ? static_cast<char>(c + 32) : c;
-  return out;
-}
-
-string_view trimmed(string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && (is_blank(text.back()) || text.back() == ';')) text.remove_suffix(1);
+string_view trimmed_statement(string_view text) {
+  while (!text.empty() && is_gap(text.front())) text.remove_prefix(1);
+  while (!text.empty() && (is_gap(text.back()) || text.back() == ';')) text.remove_suffix(1);
   return text;
 }
 
@@ -106,10 +101,10 @@ class LineReader {
     }
     const size_t end = line_.find_first_of(yaml ? ":#{[&*!|>" : "=:#;", from);
     if (end == kNone || end == from || !has(row_.separators, line_[end])) return;
-    if (yaml && end + 1 < line_.size() && !is_blank(line_[end + 1])) return;
+    if (yaml && end + 1 < line_.size() && !is_gap(line_[end + 1])) return;
     add(from, CodeKind::kPlain);
     add(line_.find_last_not_of(" \t+?:", end - 1) + 1 - from, CodeKind::kFunction);
-    const string_view value = trimmed(line_.substr(end + 1));
+    const string_view value = trimmed_statement(line_.substr(end + 1));
     if (yaml && value.size() <= 3 && has("|>", value.empty() ? '\0' : value[0]))
       state_.block_indent = static_cast<int>(from);
   }
@@ -125,7 +120,7 @@ class LineReader {
   // In a comment or a string: up to what closes it.
   void read_inside() {
     if (state_.whole_line) {
-      if (trimmed(line_) == state_.closing) state_.closing.clear(), state_.whole_line = false;
+      if (trimmed_statement(line_) == state_.closing) state_.closing.clear(), state_.whole_line = false;
       return (void)add(line_.size(), CodeKind::kString);
     }
     size_t end = at_;
@@ -176,7 +171,7 @@ class LineReader {
     }
     for (string_view comment : language_.line_comments) {
       if (!rest().starts_with(comment)) continue;
-      if (comment.size() == 1 && at_ > 0 && !is_blank(line_[at_ - 1])) continue;
+      if (comment.size() == 1 && at_ > 0 && !is_gap(line_[at_ - 1])) continue;
       if (const size_t bracket = long_bracket(at_ + comment.size())) {
         add(comment.size() + bracket, CodeKind::kComment);
         return open(closing_bracket(bracket), CodeKind::kComment, false), true;
@@ -201,7 +196,7 @@ class LineReader {
 
   bool read_token() {
     const char c = next(), second = next(1);
-    if (is_blank(c)) return add(1, CodeKind::kPlain);
+    if (is_gap(c)) return add(1, CodeKind::kPlain);
     if (is(sign::kLifetime) && c == '\'') return read_lifetime();
     if (read_quote()) return true;
     if (is(sign::kPreprocessor) && c == '#' && at_ == begin()) return read_preprocessor();
@@ -297,7 +292,7 @@ class LineReader {
     const size_t word = std::min(line_.find_first_not_of(" \t", at_ + 1), line_.size());
     add(word_end(word) - at_, CodeKind::kDirective);
     if (!line_.substr(word).starts_with("include")) return true;
-    while (is_blank(next())) add(1, CodeKind::kPlain);
+    while (is_gap(next())) add(1, CodeKind::kPlain);
     if (next() == '<') add(std::min(line_.find('>', at_), line_.size()) + 1 - at_, CodeKind::kString);
     return true;
   }

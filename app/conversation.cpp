@@ -5,12 +5,14 @@
 #include <map>
 #include <utility>
 
+#include "app/conversation_list.h"
 #include "app/directories.h"
 #include "app/log.h"
 #include "app/model_loading.h"
 #include "app/output.h"
 #include "app/typed_path.h"
 #include "app/ways_out.h"
+#include "models/human_bytes.h"
 #include "models/message.h"
 
 namespace warpchat {
@@ -23,6 +25,10 @@ std::string history_path(const ChatOptions& options) {
   if (options.no_history) return "";
   const std::string folder = state_directory();
   return make_private_directory(folder) ? folder + "/history" : "";
+}
+
+std::string size_of(const Attachment& file) {
+  return human_bytes(file.bytes) + (file.n_tokens > 0 ? ", " + counted(file.n_tokens, "token") : "");
 }
 
 std::string help_text() {
@@ -119,8 +125,8 @@ bool Conversation::run_slash(const SlashLine& line) {
       {A::kEdit, [](C& c, Argument text) { c.edit(text); }},
       {A::kUndo, [](C& c, Argument) { c.undo(); }},
       {A::kFork, [](C& c, Argument) { c.fork(); }},
-      {A::kRead, [](C& c, Argument path) { c.read(typed_path(path)); }},
-      {A::kUnread, [](C& c, Argument) { c.unread(); }},
+      {A::kRead, [](C& c, Argument path) { path.empty() ? c.list_files() : c.read(typed_path(path)); }},
+      {A::kUnread, [](C& c, Argument number) { c.unread(number); }},
       {A::kModel, [](C& c, Argument name) { name.empty() ? c.show_models() : c.change_model(name); }},
       {A::kDevice, [](C& c, Argument name) { name.empty() ? c.show_devices() : c.change_device(name); }},
       {A::kLaunch, [](C& c, Argument mode) { c.change_launch(mode); }},
@@ -128,7 +134,7 @@ bool Conversation::run_slash(const SlashLine& line) {
       {A::kTrim, [](C& c, Argument onoff) { c.trim(onoff); }},
       {A::kSet, [](C& c, Argument setting) { c.set(setting); }},
       {A::kShow, [](C& c, Argument) { c.show(); }},
-      {A::kPerf, [](C& c, Argument onoff) { c.perf(onoff); }},
+      {A::kPerf, [](C& c, Argument wanted) { c.perf(wanted); }},
       {A::kSave, [](C& c, Argument title) { c.save(title); }},
       {A::kList, [](C& c, Argument count) { c.list(count); }},
       {A::kSearch, [](C& c, Argument words) { c.search(words); }},
@@ -254,14 +260,45 @@ void Conversation::clear_screen() const {
 }
 
 void Conversation::read(const std::string& path) {
+  const size_t n_before = desk_.now().attachments.size();
   if (!act(AttachFile{path})) return;
-  const Attachment& file = desk_.now().attachments.back();
-  say("read " + path + ": " + counted(file.n_tokens, "token") + ", sent before your next message");
+  if (desk_.now().attachments.size() == n_before) return say("(stopped; it is not read)");
+  say("read " + path + ": " + size_of(desk_.now().attachments.back()) + ", sent before your next message");
+  tell_too_long();
 }
 
-void Conversation::unread() {
-  const size_t n = desk_.now().attachments.size();
+// Before they are sent; their text, a template around it, and an answer need more.
+void Conversation::tell_too_long() const {
+  const DeskState& now = desk_.now();
+  size_t tokens = now.open.drops_oldest ? 0 : now.open.context_used;
+  for (const Attachment& file : now.attachments) tokens += file.n_tokens;
+  if (!now.model || now.model->context == 0 || tokens < now.model->context) return;
+  const std::string ways = words_in_terminal(ways_out_before_sending(now, tokens));
+  say("(that is " + counted(tokens, "token") + " with the conversation, but the context holds " +
+      grouped(now.model->context) + "; " + (ways.empty() ? "" : ways + "; ") + "/unread leaves files out)");
+}
+
+void Conversation::list_files() const {
+  const std::vector<Attachment>& files = desk_.now().attachments;
+  if (files.empty()) throw Error("no file was read since the last message; /read FILE reads one");
+  std::string lines;
+  for (size_t i = 0; i < files.size(); ++i)
+    lines += "  " + std::to_string(i + 1) + "\t" + printable(files[i].name) + "\t" + size_of(files[i]) + "\n";
+  write_text(lines);
+}
+
+void Conversation::unread(const std::string& number) {
+  const std::vector<Attachment>& files = desk_.now().attachments;
+  const size_t n = files.size(), wanted = number.empty() ? 0 : parse_count(number);
   if (n == 0) throw Error("no file was read since the last message");
+  if (!number.empty() && (wanted < 1 || wanted > n))
+    throw Error("no file has the number '" + printable(number, 60) + "', the last one is " + grouped(n) +
+                "; /read lists them");
+  if (wanted > 0) {
+    const std::string name = files[wanted - 1].name;
+    act(DropAttachment{wanted - 1});
+    return say("left out " + printable(name));
+  }
   for (size_t i = 0; i < n; ++i) act(DropAttachment{0});
   say("left out " + counted(n, "file"));
 }

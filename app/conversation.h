@@ -51,7 +51,9 @@ class Conversation {
   void start_anew();
   void clear_screen() const;
   void read(const std::string& path);
-  void unread();
+  void tell_too_long() const;
+  void list_files() const;
+  void unread(const std::string& number);
 
   // app/conversation_stored.cpp
   void save(const std::string& title);
@@ -91,7 +93,8 @@ class Conversation {
   void trim(const std::string& onoff);
   void set(const std::string& argument);
   void show();
-  void perf(const std::string& onoff);
+  void perf(const std::string& wanted);
+  void compare(const std::string& numbers) const;
   void watch_profile();
   std::string timings() const;  // of the last answer
   std::string load_report();

@@ -2,7 +2,7 @@
 #include "app/conversation.h"
 #include "app/directories.h"
 #include "app/endpoint_book.h"
-#include "engine/gpu/launch_mode.h"
+#include "engine/launch_mode.h"
 #include "models/message.h"
 
 namespace warpchat {
@@ -56,6 +56,8 @@ std::vector<std::string> Conversation::arguments(SlashArgument kind, std::string
       return setting_arguments(settings(), typed);
     case SlashArgument::kOnOff:
       return {"on", "off"};
+    case SlashArgument::kPerf:
+      return {"on", "off", "diff"};
     case SlashArgument::kNone:
     case SlashArgument::kText:
     case SlashArgument::kNumber:

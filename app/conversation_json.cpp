@@ -24,7 +24,7 @@ using nlohmann::ordered_json;
 constexpr std::string_view kFormat = "warpchat conversation";
 constexpr int64_t kVersion = 2, kPartsReasoning = 2;  // the latter: from this version on
 constexpr int kMostDepth = 32;
-constexpr size_t kMostValues = 2'000'000;  // of a hundred thousand turns
+constexpr size_t kMostValues = 5'000'000;  // of a hundred thousand turns, with all that other programs note of one
 
 struct RoleName {
   std::string_view name, role;
@@ -73,6 +73,7 @@ class Reader {
   }
 
   StoreTime time(const ordered_json& object, const char* key) const {
+    if (!object.contains(key) || object[key].is_null()) return store_time_now();
     const std::optional<StoreTime> time = parse_timestamp(text(object, key));
     if (!time) fail(std::string("has no time like 2026-11-21T19:12:03.120Z as '") + key + "'");
     return *time;
@@ -272,8 +273,7 @@ std::string to_json(const ConversationTree& given) {
   return dump(root, 2) + "\n";
 }
 
-ConversationTree read_json_conversation(std::string_view text, const std::string& name) {
-  ordered_json root = parse_json(text, name);
+ConversationTree read_json_conversation(ordered_json root, const std::string& name) {
   const Reader file(name, "");
   if (root.is_array()) root = {{"messages", std::move(root)}};
   if (!root.is_object() || !root.contains("messages")) file.fail("the JSON has no 'messages'");

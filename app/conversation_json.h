@@ -19,7 +19,8 @@ class TransferError : public Error {
 // Bounded in depth and number of values. TransferError with line and column if the text is no JSON.
 nlohmann::ordered_json parse_json(std::string_view text, const std::string& name);
 
-ConversationTree read_json_conversation(std::string_view text, const std::string& name);
+// One of ours, or messages of another program. Times that are not said are those of now.
+ConversationTree read_json_conversation(nlohmann::ordered_json root, const std::string& name);
 
 // {"version", "model", "created", "updated"}.
 nlohmann::ordered_json conversation_facts(const ConversationTree& tree);

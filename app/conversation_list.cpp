@@ -87,8 +87,8 @@ ConversationId find_conversation(const ConversationStore& store, const std::vect
   const std::string shown = "'" + printable(wanted, 60) + "'";
   const bool is_title = found.size() == 1 && found.front().title == wanted;
   if (number > 0 && !is_title)
-    throw Error("the list shown last has " + counted(listed.size(), "conversation") + ", not a number " + shown +
-                "; /list shows the latest ones");
+    throw Error("there is no number " + printable(wanted, 60) + " in the list shown last, which has " +
+                counted(listed.size(), "conversation") + "; /list shows the latest ones");
   if (found.empty()) throw Error("no conversation is called " + shown + "; /list and /search number them");
   if (found.size() > 1)
     throw Error(counted(found.size(), "conversation") + " are called " + shown + "; /list and /search number them");

@@ -34,6 +34,7 @@
 #include "app/conversation_json.h"
 #include "app/text_input.h"
 #include "app/transfer.h"
+#include "models/ascii.h"
 #include "models/message.h"
 #include "models/tokenizer/utf8.h"
 
@@ -45,7 +46,7 @@ using nlohmann::ordered_json;
 
 constexpr std::string_view kMark = "<!-- warpchat ", kMarkEnd = " -->";
 constexpr std::string_view kPunctuation = "\\`*_[]<#|~&$";  // what a heading could take for more than letters
-constexpr const char* kOwnOnly = "; only conversations exported by this program can be read as Markdown";
+constexpr const char* kChanged = "; the file has marks of this program and was changed or cut off";
 
 // ---- lines
 
@@ -124,8 +125,7 @@ size_t run_of(std::string_view line, char c) { return std::min(line.find_first_n
 // A comment and the like ends where it says so, not with the next blank line.
 bool opens_html(std::string_view line) {
   constexpr std::string_view kStarts[] = {"<!", "<?", "<script", "<pre", "<style", "<textarea"};
-  std::string lower(line.substr(0, 16));
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string lower = lower_case(line.substr(0, 16));
   return std::any_of(std::begin(kStarts), std::end(kStarts), [&](std::string_view s) { return lower.starts_with(s); });
 }
 
@@ -291,7 +291,7 @@ struct Mark {
 Mark read_mark(Lines& lines, const std::string& name) {
   std::string_view line = lines.next();
   if (!line.starts_with(kMark) || !line.ends_with(kMarkEnd))
-    lines.fail(std::string("expected a line like '<!-- warpchat user {...} -->'") + kOwnOnly);
+    lines.fail(std::string("expected a line like '<!-- warpchat user {...} -->'") + kChanged);
   line.remove_prefix(kMark.size());
   line.remove_suffix(std::min(kMarkEnd.size(), line.size()));
   const size_t blank = std::min(line.find(' '), line.size());
@@ -389,12 +389,14 @@ std::string to_markdown(const ConversationTree& tree) {
   return replace_invalid_utf8(out);
 }
 
+bool is_own_markdown(std::string_view text) { return text.find("\n" + std::string(kMark)) != std::string_view::npos; }
+
 ConversationTree read_markdown_conversation(std::string_view text, const std::string& name) {
   const std::string_view first = text.substr(0, text.find('\n'));
   if (first.ends_with('\r')) return read_markdown_conversation(without_carriage_returns(text), name);
   Lines lines(text, name);
   const std::string_view heading = lines.next();
-  if (!heading.starts_with("# ")) lines.fail(std::string("expected '# ' and a title") + kOwnOnly);
+  if (!heading.starts_with("# ")) lines.fail(std::string("expected '# ' and a title") + kChanged);
   ConversationTree tree{.title = unescape_title(heading.substr(2))};
   lines.skip_empty();
   const Mark conversation = read_mark(lines, name);

@@ -7,6 +7,8 @@
 
 namespace warpchat {
 
+bool is_own_markdown(std::string_view text);  // what to_markdown wrote, or what is left of it
+
 // TransferError with the line at fault if to_markdown did not write it.
 ConversationTree read_markdown_conversation(std::string_view text, const std::string& name);
 

@@ -1,11 +1,13 @@
 // The commands for the model, the settings, and what there is to know about both.
 #include <charconv>
 #include <chrono>
+#include <sstream>
 #include <utility>
 
 #include "app/answer_stream.h"
 #include "app/conversation.h"
 #include "app/desk/answer_pace.h"
+#include "app/desk/compare_answers.h"
 #include "app/directories.h"
 #include "app/endpoint_book.h"
 #include "app/endpoint_choice.h"
@@ -22,6 +24,16 @@ namespace {
 
 constexpr std::chrono::milliseconds kTick{100};
 
+// "3 5"
+std::pair<uint64_t, uint64_t> two_numbers(const std::string& text) {
+  uint64_t first = 0, second = 0;
+  std::string rest;
+  std::istringstream words(text);
+  if (!(words >> first >> second) || words >> rest)
+    throw Error("/perf diff takes the numbers of two answers, found '" + printable(text, 40) + "'");
+  return {first, second};
+}
+
 }  // namespace
 
 std::string describe(const LoadedModel& model) {
@@ -35,6 +47,7 @@ ChatSettings Conversation::settings() const {
   const AnswerSettings& answers = desk_.now().settings;
   all.session.sampling = answers.sampling;
   all.session.max_tokens = answers.max_tokens;
+  all.titles = answers.titles;
   all.session.system_prompt = open().system_prompt;
   if (answers.think) all.session.template_variables[kEnableThinking] = *answers.think;
   return all;
@@ -63,9 +76,13 @@ void Conversation::change_model(const std::string& name) {
   ChatOptions wanted = options_;
   wanted.model = typed_path(name);
   wanted.yes = false;
-  const std::shared_ptr<void> watching(nullptr, [this](void*) { terminal_.watch(); });
-  terminal_.leave();  // what is asked is answered line by line
-  load_model({.path = choose_model_file(wanted)});
+  std::string path;
+  {  // What is asked is answered line by line. A Ctrl-D that comes outside of a line is lost: no longer than that.
+    const std::shared_ptr<void> watching(nullptr, [this](void*) { terminal_.watch(); });
+    terminal_.leave();
+    path = choose_model_file(wanted);
+  }
+  load_model({.path = std::move(path)});
 }
 
 void Conversation::show_models() const {
@@ -134,7 +151,8 @@ void Conversation::set(const std::string& argument) {
                       .chosen = chosen,
                       .max_tokens = changed.session.max_tokens,
                       .think = says_think ? std::optional<bool>(variables[kEnableThinking]) : std::nullopt,
-                      .random_seed = false}});
+                      .random_seed = false,
+                      .titles = changed.titles}});
   act(SetSystemPrompt{changed.session.system_prompt});
   look_.hide_thinking = changed.hide_thinking;
   look_.word_wrap = changed.word_wrap;
@@ -185,19 +203,40 @@ std::string Conversation::load_report() {
   return text;
 }
 
+// Of this run, by their numbers; none: the last two.
+void Conversation::compare(const std::string& numbers) const {
+  const auto& answers = desk_.now().answers;
+  if (answers.size() < 2) throw Error("two answers are compared, and there are not so many yet");
+  auto a = answers[answers.size() - 2], b = answers.back();
+  if (!numbers.empty()) {
+    const auto [first, second] = two_numbers(numbers);
+    const auto find = [&](uint64_t number) {
+      for (const auto& answer : answers)
+        if (answer->number == number) return answer;
+      throw Error("there is no answer " + std::to_string(number) + " to compare; answers " +
+                  std::to_string(answers.front()->number) + " to " + std::to_string(answers.back()->number) +
+                  " are kept");
+    };
+    a = find(first), b = find(second);
+  }
+  write_text(comparison_text(*a, *b));
+}
+
 // Measuring takes time, so it begins when somebody asks: with the next answer.
-void Conversation::perf(const std::string& onoff) {
-  if (!onoff.empty() && onoff != "on" && onoff != "off")
-    throw Error("/perf takes on or off, found '" + onoff + "'; alone it shows the last answer's timings");
+void Conversation::perf(const std::string& wanted) {
+  if (wanted == "diff" || wanted.starts_with("diff "))
+    return compare(wanted.substr(std::min(wanted.size(), std::string_view("diff ").size())));
+  if (!wanted.empty() && wanted != "on" && wanted != "off")
+    throw Error("/perf takes on, off or diff, found '" + wanted + "'; alone it shows the last answer's timings");
   const bool is_here = !desk_.now().model || desk_.now().model->endpoint.empty();
   const bool always = is_here && (look_.verbose || !options_.profile.empty());
-  const bool measured = std::exchange(measures_, onoff != "off") || always;
+  const bool measured = std::exchange(measures_, wanted != "off") || always;
   const std::string measures = is_here ? "what every kernel takes is measured from the next answer on"
                                        : "the endpoint is asked for its load while it answers";
-  if (onoff == "off")
+  if (wanted == "off")
     return say(always ? measures + " all the same, for verbose or --profile"
                       : "the next answers are timed as a whole only");
-  if (onoff == "on") return say(measures);
+  if (wanted == "on") return say(measures);
   if (!open().last_timings && is_here) throw Error("there is no answer yet; " + measures);
   const std::string report = open().last_timings ? timings() : "";
   const bool has_rows = !is_here || report.find("\n\n") != std::string::npos;

@@ -159,8 +159,8 @@ ConversationSummary Conversation::trashed(const std::string& number) {
   if (trash_.empty()) throw Error("the trash is empty");
   const uint32_t n = number.empty() ? 1 : parse_count(number);
   if (n < 1 || n > trash_.size())
-    throw Error("the trash has " + counted(trash_.size(), "conversation") + ", not a number '" + printable(number, 60) +
-                "'; /trash shows them");
+    throw Error("there is no number '" + printable(number, 60) + "' in the trash, which has " +
+                counted(trash_.size(), "conversation") + "; /trash numbers them");
   const ConversationSummary* found = find(desk_.now().trash, trash_[n - 1]);
   if (found == nullptr) throw Error("that conversation is not in the trash any more; /trash shows what is");
   return *found;

@@ -44,6 +44,8 @@ void DeskPrinter::end_answer(const updates::EndAnswer& end, const DeskState& now
   ended_ = {has_text_};
   if (end.cut == AnswerCut::kTokenLimit && has_text_)
     say("(the answer was cut at " + counted(now.settings.max_tokens, "token") + "; /continue goes on)");
+  std::erase_if(waiting_, [&](const NoticeItem& notice) { return notice.text == end.failure; });
+  if (!end.failure.empty()) tell_error(with_way_out(end.failure, end.way_out, View::kTerminal));
   for (NoticeItem& notice : std::exchange(waiting_, {})) {
     if (!notice.is_error) notice.text = "(" + notice.text + ")";
     tell(notice);
@@ -70,19 +72,20 @@ void DeskPrinter::take(const updates::AddNotice& added) {
 }
 
 void DeskPrinter::tell(const NoticeItem& notice) {
-  has_fault_ |= notice.is_error;
   loading_.reset();
-  const std::string way_out = words_of(notice.way_out, View::kTerminal);
-  if (notice.is_error) return print_error(notice.text + (way_out.empty() ? "" : "; " + way_out));
+  if (notice.is_error) return tell_error(with_way_out(notice.text, notice.way_out, View::kTerminal));
   answer_ ? answer_->notice(notice.text) : say(notice.text);
 }
 
 // Any other reason has been told as a notice.
 void DeskPrinter::take(const updates::SetRefusal& update) {
-  if (!update.refusal || update.refusal->tokens == 0) return;
+  if (update.refusal && update.refusal->tokens > 0) tell_error(update.refusal->reason);
+}
+
+void DeskPrinter::tell_error(const std::string& sentence) {
   has_fault_ = true;
   loading_.reset();
-  print_error(update.refusal->reason);
+  print_error(sentence);
 }
 
 void DeskPrinter::take(const updates::SetLoading& update) {

@@ -37,6 +37,7 @@ class DeskPrinter {
   void end_answer(const updates::EndAnswer& end, const DeskState& now);
   void tell_full_context(const DeskState& now) const;
   void tell(const NoticeItem& notice);
+  void tell_error(const std::string& sentence);
 
   const ChatSettings& look_;
   std::optional<AnswerPrinter> answer_;  // while one streams

@@ -9,6 +9,7 @@
 #include "app/version.h"
 #include "engine/http/http_url.h"
 #include "engine/remote/served_context.h"
+#include "models/ascii.h"
 #include "models/message.h"
 
 namespace warpchat {
@@ -16,6 +17,7 @@ namespace warpchat {
 namespace {
 
 constexpr size_t kMostChoices = 20;  // in a sentence
+constexpr size_t kLongestHost = 50;  // bytes of it in a name
 
 std::string names_of(const std::vector<NamedEndpoint>& endpoints) {
   std::string list;
@@ -60,6 +62,17 @@ void take_key(const NamedEndpoint& named, const std::string& variable_name, Endp
   if (!fits) throw Error("the key in " + endpoint.key_source + " has characters that no key has");
 }
 
+// Of an address: its host and port, and a number where that is another one's.
+std::string free_name(const EndpointBook& book, const std::string& url) {
+  std::string host = host_of(url).substr(0, kLongestHost);
+  for (char& c : host)
+    if (!is_endpoint_name({'x', c})) c = '-';
+  host.erase(0, host.find_first_not_of('-'));
+  std::string name = host;
+  for (int n = 2; name == "localhost" || book.find(name) != nullptr; ++n) name = host + "-" + std::to_string(n);
+  return name;
+}
+
 std::string choices(const std::vector<RemoteModel>& models) {
   std::string list;
   for (size_t i = 0; i < std::min(models.size(), kMostChoices); ++i)
@@ -87,6 +100,23 @@ Endpoint find_endpoint(const ChatOptions& options) {
   read_limits(endpoint);
   take_key(named, options.api_key_env.empty() ? named.key_variable : options.api_key_env, endpoint);
   return endpoint;
+}
+
+void require_key(const std::string& key) {
+  const bool fits = std::all_of(key.begin(), key.end(), [](char c) { return c > ' ' && c < 127; });
+  if (key.empty() || !fits) throw UsageError("a key has no blanks and no characters but ASCII's");
+}
+
+void keep_key(const std::string& text, const std::string& key) {
+  require_key(key);
+  NamedEndpoint endpoint = named_endpoint(text);
+  EndpointBook book;
+  if (endpoint.name.empty()) endpoint.name = free_name(book, endpoint.url);
+  if (endpoint.key_place) forget_key(endpoint.name, *endpoint.key_place);
+  endpoint.key_variable.clear();
+  endpoint.key_place = store_key(endpoint.name, key);
+  book.put(std::move(endpoint));
+  book.save();
 }
 
 Waiting wait_at_terminal() {

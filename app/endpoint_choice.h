@@ -15,6 +15,11 @@ bool is_endpoint(const std::string& text);
 // What --endpoint means: a name from the book, or an address, with its key. UsageError or Error.
 Endpoint find_endpoint(const ChatOptions& options);
 
+// Keeps a key for what --endpoint means, in place of the one before; an address without a name gets its host's, which
+// makes it one of the book. UsageError for what is no key, Error if nothing keeps it.
+void keep_key(const std::string& endpoint, const std::string& key);
+void require_key(const std::string& key);  // UsageError for what is none
+
 // Notes go to standard error.
 Waiting wait_at_terminal();
 

@@ -1,5 +1,5 @@
-// One table, a row a flag (or a value of one). Names and values as llama.cpp's common/arg.cpp and `ollama run` have
-// them.
+// One table, a row a flag (or a value of one): what llama.cpp's command line takes now or took in earlier versions, and
+// what `ollama run` takes.
 #include "app/foreign_flags.h"
 
 #include <algorithm>
@@ -95,8 +95,8 @@ constexpr ForeignFlag kForeignFlags[] = {
     {"--rope-scaling --rope-scale --rope-freq-base --rope-freq-scale --yarn-orig-ctx --yarn-ext-factor "
      "--yarn-attn-factor --yarn-beta-slow --yarn-beta-fast",
      Takes::kValue, "", "", kRope},
-    {"--lora --lora-scaled --control-vector --control-vector-scaled -md --model-draft -hfd --hf-repo-draft "
-     "--draft --draft-max --draft-min -ngld",
+    {"--lora --lora-scaled --control-vector --control-vector-scaled -md --model-draft -hfd -hfrd "
+     "--hf-repo-draft --draft --draft-max --draft-min -ngld",
      Takes::kValue, "", "", kOneModel},
     {"-mm --mmproj --image --audio", Takes::kValue, "", "", kTextAlone},
     {"--override-kv", Takes::kValue, "", "", "a model's metadata is as its file says; chat inspect lists it"},
@@ -106,6 +106,9 @@ constexpr ForeignFlag kForeignFlags[] = {
     {"--reasoning-budget", Takes::kValue, "-1", "", ""},
     {"--reasoning-budget", Takes::kValue, "", "",
      "a thought has no bound of its own; --no-think turns it off, -n N bounds all"},
+    {"-rea --reasoning", Takes::kValue, "on", "--think", ""},
+    {"-rea --reasoning", Takes::kValue, "off", "--no-think", ""},
+    {"-rea --reasoning", Takes::kValue, "auto", "", ""},
     {"--reasoning-format", Takes::kValue, "", "", "thoughts are always apart; --hide-thinking leaves them out"},
     {"--host --port --api-key --api-key-file -a --alias", Takes::kValue, "", "", kNoServer},
     {"--think=true", Takes::kNothing, "", "--think", ""},

@@ -4,11 +4,11 @@
 #include <dlfcn.h>
 #include <sys/stat.h>
 
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "app/directories.h"
 #include "app/output.h"
+#include "app/session_bus.h"
 #include "app/text_input.h"
 #include "models/error.h"
 #include "models/message.h"
@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr uint64_t kMostFileBytes = 1 << 20;
+constexpr uint64_t kMostKeysBytes = 1 << 20;
 
 // SecretSchema of libsecret 0.18 and later; the library reads it up to the first attribute without a name.
 struct SecretSchema {
@@ -50,18 +50,10 @@ struct Keyring {
   explicit operator bool() const { return store && lookup && clear && free; }
 };
 
-// Without a session bus nobody can answer, and GLib would try to start one.
-bool has_session_bus() {
-  const char* address = std::getenv("DBUS_SESSION_BUS_ADDRESS");
-  if (address != nullptr && *address != 0) return true;
-  const char* folder = std::getenv("XDG_RUNTIME_DIR");
-  struct stat status;
-  return folder != nullptr && stat((std::string(folder) + "/bus").c_str(), &status) == 0;
-}
-
 Keyring open_keyring() {
   Keyring keyring;
-  void* library = has_session_bus() ? dlopen("libsecret-1.so.0", RTLD_NOW | RTLD_LOCAL) : nullptr;
+  const bool can_ask = !session_bus_address().empty();
+  void* library = can_ask ? dlopen("libsecret-1.so.0", RTLD_NOW | RTLD_LOCAL) : nullptr;
   if (library == nullptr) return keyring;
   const auto find = [&](auto& function, const char* name) {
     function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
@@ -108,7 +100,7 @@ ordered_json read_key_file() {
   if (stat(key_file().c_str(), &status) != 0) return ordered_json::object();
   if ((status.st_mode & 077) != 0)
     throw Error(key_file() + " holds keys and can be read by others; chmod 600 it, and change the keys if need be");
-  ordered_json keys = ordered_json::parse(read_regular_file(key_file(), kMostFileBytes), nullptr, false);
+  ordered_json keys = ordered_json::parse(read_regular_file(key_file(), kMostKeysBytes), nullptr, false);
   if (!keys.is_object()) throw Error(key_file() + " is no JSON object of names and keys; mend or delete it");
   return keys;
 }

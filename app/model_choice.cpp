@@ -19,15 +19,16 @@
 #include "app/terminal/spinner.h"
 #include "engine/http/http_url.h"
 #include "engine/hub/hub_settings.h"
+#include "models/ascii.h"
 #include "models/message.h"
 
 namespace warpchat {
 
 namespace {
 
-constexpr const char* kFirstWays = "A number, org/repo[:QUANT], words to search for, or a file's path; Enter leaves: ";
+constexpr const char* kFirstWays = "A number, org/repo[:QUANT], words to search for, or a file's path; Enter leaves:";
 
-constexpr const char* kOnlyWay = "A file's path; Enter leaves: ";
+constexpr const char* kOnlyWay = "A file's path; Enter leaves:";
 
 bool can_ask() { return input_is_terminal() && error_is_terminal(); }
 
@@ -35,7 +36,7 @@ bool can_ask() { return input_is_terminal() && error_is_terminal(); }
 // the conversation.
 std::optional<std::string> ask(const std::string& question) {
   take_interrupt();  // one that was meant for something else
-  write_error(question);
+  write_error_text(question);
   std::string line;
   for (char c = 0;;) {
     pollfd sources[] = {{STDIN_FILENO, POLLIN, 0}, {signal_descriptor(), POLLIN, 0}};
@@ -52,9 +53,7 @@ std::optional<std::string> ask(const std::string& question) {
     if (c == '\n') break;
     line += c;
   }
-  const size_t first = line.find_first_not_of(" \t\r");
-  if (first == std::string::npos) return "";
-  return line.substr(first, line.find_last_not_of(" \t\r") - first + 1);
+  return std::string(trimmed(line));
 }
 
 // The index of a line "1" to "n".
@@ -74,7 +73,7 @@ void require_yes(const HubModelName& name, const DownloadPlan& plan, const std::
   if (plan.missing == 0) return;
   const std::string part = plan.missing < plan.bytes ? "the missing " + human_bytes(plan.missing) + " of " : "";
   if (!is_yes(ask("download " + part + name.text() + ", " + human_bytes(plan.bytes) + ", into " +
-                  printable(folder, 200) + "? [y/N] ")))
+                  printable(folder, 200) + "? [y/N]")))
     throw Error("nothing was downloaded");
 }
 
@@ -140,7 +139,7 @@ const ModelChoice* chosen_by(const std::string& line, const std::vector<ModelCho
 
 std::string download(const ModelChoice& model, bool offline) {
   if (model.fits == FitsMemory::kUnsupported) throw Error(model.name + " is not fetched: " + model.why);
-  if (model.fits == FitsMemory::kNo && !is_yes(ask(model.name + " " + model.why + "; fetch it all the same? [y/N] ")))
+  if (model.fits == FitsMemory::kNo && !is_yes(ask(model.name + " " + model.why + "; fetch it all the same? [y/N]")))
     throw Error("nothing was downloaded");
   return download_model(*parse_hub_model_name(model.path), offline);
 }
@@ -191,12 +190,12 @@ std::string choose_among(const std::vector<FoundModel>& models) {
   std::string question = "Several models are here:\n";
   for (size_t i = 0; i < models.size(); ++i)
     question += "  " + std::to_string(i + 1) + "  " + printable(models[i].name, 200) + "\n";
-  question += "Which one? ";
+  question += "Which one?";
   for (;;) {
     const std::string line = ask(question).value_or("");
     if (line.empty()) throw Error("no model was chosen");
     if (const std::optional<size_t> index = number_in(line, models.size())) return models[*index].path;
-    question = "A number from 1 to " + std::to_string(models.size()) + "; Enter leaves: ";
+    question = "A number from 1 to " + std::to_string(models.size()) + "; Enter leaves:";
   }
 }
 
@@ -222,11 +221,11 @@ std::string choose_of_hub(const std::string& words, const CommonOptions& options
   const std::vector<ModelChoice> models = models_of_hub(words, options, offline);
   std::string question = "The hub has\n" + numbered(models);
   if (!can_ask()) {
-    write_error(question);
+    write_error_text(question);
     throw UsageError("'" + printable(words) + "' is no model's name; chat pull NAME takes one of these");
   }
   for (;;) {
-    const std::string line = ask(question + "Which one? ").value_or("");
+    const std::string line = ask(question + "Which one?").value_or("");
     if (line.empty()) throw Error("no model was chosen");
     const ModelChoice* model = chosen_by(line, models);
     if (model != nullptr && model->fits != FitsMemory::kUnsupported) return model->path;

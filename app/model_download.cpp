@@ -2,17 +2,17 @@
 #include "app/model_download.h"
 
 #include <poll.h>
+#include <unistd.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <future>
 #include <mutex>
-#include <string_view>
 
 #include "app/directories.h"
 #include "app/log.h"
 #include "app/output.h"
 #include "app/signals.h"
+#include "app/terminal/spinner.h"
 #include "app/terminal/terminal.h"
 #include "app/transfer_line.h"
 #include "app/version.h"
@@ -25,11 +25,6 @@ namespace {
 
 using std::chrono::steady_clock;
 constexpr int kFrame = 100;  // ms
-
-bool error_moves_cursor() {
-  const char* term = std::getenv("TERM");
-  return error_is_terminal() && term && *term && std::string_view(term) != "dumb";
-}
 
 // What is shown of a download; told by one thread, drawn by another.
 class TransferView {
@@ -55,12 +50,12 @@ class TransferView {
     if (progress_.total == 0) return;
     const std::string line = transfer_line(progress_, rate_.bytes_per_second());
     if (moves_) {
-      write_error("\r" + line.substr(0, static_cast<size_t>(std::max(terminal_size().columns - 1, 1))) + "\x1b[K");
-      clear_line_on_exit(drawn_ = true);
+      write_error(line_.draw(line, terminal_size(STDERR_FILENO).columns));
+      clear_line_on_exit(true);
     } else if (const uint64_t tenth = 10 * progress_.bytes / progress_.total;
                progress_.phase == DownloadPhase::kFetching && tenth != tenth_) {
       tenth_ = tenth;
-      write_error(line + "\n");
+      write_error_text(line + "\n");
     }
   }
 
@@ -76,15 +71,15 @@ class TransferView {
 
  private:
   void clear_line() {
-    if (drawn_) write_error("\r\x1b[K");
-    clear_line_on_exit(drawn_ = false);
+    write_error(line_.clear(terminal_size(STDERR_FILENO).columns));
+    clear_line_on_exit(false);
   }
 
   std::mutex mutex_;
   DownloadProgress progress_{};
   TransferRate rate_;
   const bool moves_ = error_moves_cursor();
-  bool drawn_ = false;
+  StatusLine line_;
   uint64_t tenth_ = 0;
 };
 
@@ -125,10 +120,10 @@ std::string download_model(const HubModelName& name, bool offline,
     planned = true;
     if (agree) agree(plan, settings.cache);
     if (plan.missing > 0)
-      write_error("downloading " + name.text() + ", " + human_bytes(plan.bytes) + ", into " +
-                  printable(settings.cache, 200) + "\n");
+      write_error_text("downloading " + name.text() + ", " + human_bytes(plan.bytes) + ", into " +
+                       printable(settings.cache, 200) + "\n");
     const std::string path = run_interruptibly(download, view, [&] { return download.run(); });
-    write_error(name.text() + (plan.missing > 0 ? " is here now, whole and checked\n" : " is already here\n"));
+    write_error_text(name.text() + (plan.missing > 0 ? " is here now, whole and checked\n" : " is already here\n"));
     log_line("downloaded " + path);
     return path;
   } catch (const HttpStopped&) {

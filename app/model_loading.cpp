@@ -17,6 +17,8 @@ namespace warpchat {
 
 namespace {
 
+constexpr uint32_t kAnswersAtOnce = 4;  // of a window's conversations; a pass of so many takes little longer than one's
+
 // What llama.cpp has beside f16 and q8_0.
 constexpr std::array<std::string_view, 7> kOtherCacheTypes = {"f32", "bf16", "q4_0", "q4_1", "q5_0", "q5_1", "iq4_nl"};
 
@@ -47,6 +49,8 @@ ModelOptions model_options(const ModelFlags& flags) {
   options.device = flags.device;
   options.launch = launch;
   options.cache = cache;
+  options.sequences = kAnswersAtOnce;
+  options.cache_bytes = uint64_t{flags.cache_ram} << 20;
   options.path = find_model_file(flags.model);
   options.threads = flags.threads;
   options.context = flags.context > 0 ? static_cast<uint32_t>(flags.context) : 0;
@@ -58,6 +62,7 @@ ModelOptions model_options(const ModelFlags& flags) {
 std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context, uint32_t sequences, bool beside_another) {
   ModelOptions options = model_options(flags);
   options.sequences = sequences;
+  options.cache_bytes.reset();
   options.beside_another = beside_another;
   if (context > 0) {
     options.context = context;

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "app/hub_models.h"
-#include "engine/http/http_url.h"
 #include "engine/hub/hub_cache.h"
+#include "models/ascii.h"
 
 namespace warpchat {
 

@@ -81,11 +81,22 @@ void text(CLI::App& app, const std::string& names, T& value, const std::string& 
   app.add_option(names, value, help)->option_text(label);
 }
 
+// What is a switch takes no value; CLI11 would read --verbose=3 as --verbose.
+const CLI::Validator& no_value() {
+  static const CLI::Validator check(
+      [](std::string& text) { return text == "true" ? "" : "takes no value, found '" + text + "'"; }, "");
+  return check;
+}
+
+void toggle(CLI::App& app, const std::string& names, bool& value, const std::string& help) {
+  app.add_flag(names, value, help)->check(no_value());
+}
+
 void add_common(CLI::App& app, CommonOptions& o) {
   app.option_defaults()->group("General");
   text(app, "--device", o.device, "NAME",
        "where to compute: cpu, cuda, cuda:N, emulator[:sm_XX]; default: a GPU, else the CPU");
-  app.add_flag("--list-devices", o.list_devices, "list this machine's devices and exit");
+  toggle(app, "--list-devices", o.list_devices, "list this machine's devices and exit");
   text(app, "--log-file", o.log_file, "FILE", "append a log of what the program does, not of what is said");
   app.set_help_flag("-h,--help", "show this help and exit");
 }
@@ -107,6 +118,10 @@ void add_model_flags(CLI::App& app, ModelFlags& o, const std::string& context_he
   text(app, "--cache-type-k", o.cache_type_k, "TYPE",
        "format of the cached keys: f16, the default, or q8_0, which is half as large");
   text(app, "--cache-type-v", o.cache_type_v, "TYPE", "format of the cached values, likewise");
+  number(app, "--cache-ram", o.cache_ram,
+         "MiB for the keys and values of all conversations, which share them; default, and at least: what one context "
+         "takes",
+         0, 1 << 30);
   text(app, "--launch", o.launch, "MODE",
        "how a GPU's kernels are launched: stream, graph, persistent (batches: as graphs), auto; default auto: what is "
        "fastest");
@@ -137,11 +152,11 @@ void add_chat(CLI::App& app, ChatOptions& o) {
   text(app, "-f,--file", o.prompt_file, "FILE", "a prompt from a file; stands before -p");
   text(app, "--system-prompt", o.system_prompt, "TEXT", "the system message; default: none");
   number(app, "-n,--n-predict", o.n_predict, "most tokens of an answer; -1: until it ends, the default", -1);
-  app.add_flag("--raw", o.raw, "complete the prompt as it is, without a chat template");
-  app.add_flag("-e,--escape", o.escapes, "read \\n, \\t, \\\\ and the like in -p; default: they are text");
-  app.add_flag("--json", o.json, "print the one answer as a JSON object, with its reasoning, usage and timings");
-  app.add_flag("--parse-special", o.parse_special,
-               "read <|im_end|> and other control tokens in messages, too; default: there they are text");
+  toggle(app, "--raw", o.raw, "complete the prompt as it is, without a chat template");
+  toggle(app, "-e,--escape", o.escapes, "read \\n, \\t, \\\\ and the like in -p; default: they are text");
+  toggle(app, "--json", o.json, "print the one answer as a JSON object, with its reasoning, usage and timings");
+  toggle(app, "--parse-special", o.parse_special,
+         "read <|im_end|> and other control tokens in messages, too; default: there they are text");
   text(app, "--chat-template", o.chat_template, "JINJA", "a template instead of the model's: its text, or 'chatml'");
   text(app, "--chat-template-file", o.chat_template_file, "FILE", "the same from a file");
   text(app, "--chat-template-kwargs", o.template_variables, "JSON", "variables for the template: {\"name\": value}");
@@ -150,29 +165,38 @@ void add_chat(CLI::App& app, ChatOptions& o) {
          "go on with the last conversation, or with one by its number in /list or its title")
       ->expected(0, 1)
       ->option_text("[N|TITLE]");
-  app.add_flag("--no-history", o.no_history, "keep neither the conversation nor what is typed on disk");
-  app.add_flag("--gui", o.gui, "open a window instead of using the terminal");
+  toggle(app, "--no-history", o.no_history, "keep neither the conversation nor what is typed on disk");
+  app.add_flag_callback(
+         "--titles", [&o] { o.titles = true; },
+         "let the model name a conversation after its first answer; default: in the window")
+      ->check(no_value());
+  app.add_flag_callback(
+         "--no-titles", [&o] { o.titles = false; }, "its first line names it")
+      ->check(no_value());
+  toggle(app, "--gui", o.gui, "open a window instead of using the terminal");
   text(app, "--gui-state", o.gui_state, "FILE", "for tests: what the window shows as JSON, after each frame");
   app.option_defaults()->group("");
-  app.add_flag("--converse", o.converse, "-cnv");
+  toggle(app, "--converse", o.converse, "-cnv");
   app.option_defaults()->group("Thinking and display");
   app.add_flag_callback(
-      "--think", [&o] { o.think = true; }, "let the model think first; default: its template's choice");
+         "--think", [&o] { o.think = true; }, "let the model think first; default: its template's choice")
+      ->check(no_value());
   app.add_flag_callback(
-      "--no-think", [&o] { o.think = false; }, "do not let it think");
-  app.add_flag("--hide-thinking", o.hide_thinking, "do not show what it thinks");
-  app.add_flag("--nowordwrap", o.no_word_wrap, "leave breaking lines to the terminal");
-  app.add_flag("--plain", o.plain, "for a screen reader: nothing is drawn again, no colours, roles in words");
-  app.add_flag("--verbose", o.verbose, "after each answer show timings and the profile on standard error");
+         "--no-think", [&o] { o.think = false; }, "do not let it think")
+      ->check(no_value());
+  toggle(app, "--hide-thinking", o.hide_thinking, "do not show what it thinks");
+  toggle(app, "--nowordwrap", o.no_word_wrap, "leave breaking lines to the terminal");
+  toggle(app, "--plain", o.plain, "for a screen reader: nothing is drawn again, no colours, roles in words");
+  toggle(app, "--verbose", o.verbose, "after each answer show timings and the profile on standard error");
   add_model_flags(app, o, "context in tokens; 0: the model's own; default: the model's own, at most 8192");
   app.option_defaults()->group("Another machine (OpenAI-compatible: vLLM, SGLang, llama-server, Ollama, ...)");
   text(app, "--endpoint", o.endpoint, "NAME|URL",
        "it answers, with its model -m: http://host:8000, or a name that 'chat endpoint add' gave it");
   text(app, "--api-key-env", o.api_key_env, "VAR", "the environment variable that holds its key");
   app.option_defaults()->group("Model");
-  app.add_flag("--list-models", o.list_models, "list the models that -m can name here, or at the endpoint, and exit");
-  app.add_flag("--yes", o.yes, "fetch a model that -m names and that is not here without asking");
-  app.add_flag("--offline", o.offline, "contact nobody; for models HF_HUB_OFFLINE=1 says the same");
+  toggle(app, "--list-models", o.list_models, "list the models that -m can name here, or at the endpoint, and exit");
+  toggle(app, "--yes", o.yes, "fetch a model that -m names and that is not here without asking");
+  toggle(app, "--offline", o.offline, "contact nobody; for models HF_HUB_OFFLINE=1 says the same");
   number(app, "--parallel", o.parallel, "conversations at once; this build has one", 1, 1 << 16);
   add_sampling(app, o);
   app.option_defaults()->group("General");
@@ -184,7 +208,7 @@ void add_pull(CLI::App& app, PullOptions& o) {
   app.add_option("MODEL", o.words, "org/repo[:QUANT] on the hub, QUANT: Q4_K_M unless said; words list what it has")
       ->required()
       ->option_text(" ");
-  app.add_flag("--offline", o.offline, "contact nobody, and say so");
+  toggle(app, "--offline", o.offline, "contact nobody, and say so");
 }
 
 void add_endpoint(CLI::App& app, EndpointOptions& o) {
@@ -195,16 +219,15 @@ void add_endpoint(CLI::App& app, EndpointOptions& o) {
   app.add_option("NAME", o.name, "what --endpoint calls it")->option_text(" ");
   app.add_option("URL", o.url, "http://host:8000, https://host/path/v1, ...")->option_text(" ");
   text(app, "--api-key-env", o.api_key_env, "VAR", "the environment variable that holds its key");
-  app.add_flag(
-      "--key-from-stdin", o.key_from_stdin,
-      "keep its key, a line of standard input, in the desktop's keyring, else in a file that you alone can read");
+  toggle(app, "--key-from-stdin", o.key_from_stdin,
+         "keep its key, a line of standard input, in the desktop's keyring, else in a file that you alone can read");
 }
 
 void add_tokenize(CLI::App& app, TokenizeOptions& o) {
   add_model(app, o.model);
   app.option_defaults()->group("Input");
   text(app, "-f,--file", o.file, "FILE", "the text; default: standard input");
-  app.add_flag("--null", o.null_separated, "the input is records separated by NUL; one line of ids each");
+  toggle(app, "--null", o.null_separated, "the input is records separated by NUL; one line of ids each");
 }
 
 void add_logits(CLI::App& app, LogitsOptions& o) {
@@ -217,7 +240,7 @@ void add_logits(CLI::App& app, LogitsOptions& o) {
       ->required()
       ->option_text("ID,ID,...");
   app.add_option("-o,--output", o.output, "float32 [n_tokens, n_vocab], row-major")->required()->option_text("FILE");
-  app.add_flag("--one-by-one", o.one_by_one, "decode token by token instead of one prefill");
+  toggle(app, "--one-by-one", o.one_by_one, "decode token by token instead of one prefill");
 }
 
 void add_template(CLI::App& app, TemplateOptions& o) {
@@ -241,7 +264,7 @@ void add_inspect(CLI::App& app, InspectOptions& o) {
   add_model(app, o.model);
   app.add_option("MODEL", o.model, "the same without -m")->option_text(" ");
   app.option_defaults()->group("Output");
-  app.add_flag("--json", o.json, "as one JSON object");
+  toggle(app, "--json", o.json, "as one JSON object");
 }
 
 void add_bench(CLI::App& app, BenchOptions& o) {
@@ -272,7 +295,7 @@ void add_kernels(CLI::App& app, KernelsOptions& o) {
   number(app, "-c,--ctx-size", o.context, "context in tokens; default: the model's own, at most 8192", 1);
   app.option_defaults()->group("Output");
   text(app, "--target", o.target, "sm_XX", "the GPU architecture, sm_75 to sm_120; default sm_90");
-  text(app, "--ptx", o.ptx_folder, "FOLDER", "write their text, as FOLDER/token.ptx and prompt.ptx");
+  text(app, "--ptx", o.ptx_folder, "FOLDER", "write their text, as FOLDER/token.ptx, few.ptx and prompt.ptx");
   text(app, "--gpu", o.gpu, "NAME",
        "instead of the list, what a model of this GPU predicts: where time goes, tokens per second; h200 or 4090");
 }
@@ -378,10 +401,6 @@ UsageError usage_error(const CLI::App& app, const CLI::ParseError& error, const 
     if (error.get_name() == "ValidationError") return UsageError(name + text.substr(name.size() + 1) + see);
     if (error.get_name() == "ArgumentMismatch")
       return UsageError(name + " needs a value after it: " + name + " " + option->get_option_text() + see);
-  }
-  if (const size_t equals = text.find(" = "); error.get_name() == "ConversionError" && equals != std::string::npos) {
-    const std::string flag = text.substr(text.rfind(' ', equals - 1) + 1, equals - text.rfind(' ', equals - 1) - 1);
-    return UsageError(flag + " takes no value, found '" + text.substr(equals + 3) + "'" + see);
   }
   return UsageError(one_sentence(text) + see);
 }

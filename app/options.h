@@ -22,6 +22,7 @@ struct ModelFlags : CommonOptions {  // of every command that loads a model
   int32_t context = -1;  // -1: the model's own, at most 8192; 0: the model's own
   uint32_t batch = 2048, micro_batch = 512;
   std::string cache_type_k = "f16", cache_type_v = "f16";
+  uint32_t cache_ram = 0;  // MiB
   std::string launch = "auto";            // how kernels are launched on a GPU
   std::string profile;                    // FILE for a trace; empty: none
   std::optional<uint32_t> layers_on_gpu;  // llama.cpp's -ngl: all of them, or it is refused
@@ -44,6 +45,7 @@ struct ChatOptions : ModelFlags, SamplingFlags {
   std::string chat_template, chat_template_file, template_variables;  // the last: a JSON object
   std::optional<bool> think;
   bool hide_thinking = false, verbose = false, no_word_wrap = false, plain = false;
+  std::optional<bool> titles;  // by the model; nullopt: in the window
   bool no_history = false;  // keep neither conversations nor typed lines
   bool offline = false;     // nobody is contacted
   std::string endpoint;     // NAME or URL of the machine that answers; empty: this one

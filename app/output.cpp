@@ -46,6 +46,18 @@ int write_all(int fd, std::string_view bytes) {
   return 0;
 }
 
+// column_text ends every line.
+std::string text_for(int terminal, std::string_view text) {
+  std::string lines = column_text(text, width_of(terminal));
+  if (!text.ends_with('\n') && !lines.empty()) lines.back() = ' ';
+  return lines;
+}
+
+bool may_move_cursor() {
+  const char* term = std::getenv("TERM");
+  return !habits.plain && term && *term && std::strcmp(term, "dumb") != 0;
+}
+
 }  // namespace
 
 void write_output(std::string_view bytes) {
@@ -56,8 +68,8 @@ void write_output(std::string_view bytes) {
 
 void write_error(std::string_view bytes) { write_all(STDERR_FILENO, bytes); }
 
-void write_text(std::string_view text) { write_output(column_text(text, output_width())); }
-void write_error_text(std::string_view text) { write_error(column_text(text, width_of(STDERR_FILENO))); }
+void write_text(std::string_view text) { write_output(text_for(STDOUT_FILENO, text)); }
+void write_error_text(std::string_view text) { write_error(text_for(STDERR_FILENO, text)); }
 
 void print_error(std::string_view sentence) {
   constexpr std::string_view kName = "chat: ";
@@ -83,10 +95,8 @@ void set_output_habits(const OutputHabits& wanted) {
 }
 int output_width() { return width_of(STDOUT_FILENO); }
 
-bool moves_cursor() {
-  const char* term = std::getenv("TERM");
-  return !habits.plain && output_is_terminal() && term && *term && std::strcmp(term, "dumb") != 0;
-}
+bool moves_cursor() { return output_is_terminal() && may_move_cursor(); }
+bool error_moves_cursor() { return error_is_terminal() && may_move_cursor(); }
 
 bool wants_style() {
   const char* no_color = std::getenv("NO_COLOR");

@@ -18,7 +18,8 @@ void write_output(std::string_view bytes);
 // To standard error; failures are ignored, since there is nowhere to report them.
 void write_error(std::string_view bytes);
 
-// Text for people, of whole lines: broken at words where it goes to a terminal, tabs are columns (see column_text).
+// Text for people: broken at words where it goes to a terminal, tabs are columns (see column_text). A last line without
+// its end is a question: a blank and the cursor stand behind it.
 void write_text(std::string_view text);
 void write_error_text(std::string_view text);
 void print_error(std::string_view sentence);  // to standard error, as "chat: SENTENCE"
@@ -36,7 +37,8 @@ void set_output_habits(const OutputHabits& habits);  // of the whole program: it
 int output_width();                                  // columns at which text for people is broken; 0: it is not
 bool moves_cursor();  // standard output is a terminal that understands escape sequences (TERM is set, and not to dumb),
                       // and may be sent them
-bool wants_style();   // the same, and NO_COLOR is not set
+bool error_moves_cursor();  // the same of standard error
+bool wants_style();         // standard output moves its cursor, and NO_COLOR is not set
 
 // A file that appears under its name only when it is complete: written beside it, renamed by finish(), removed if that
 // is never reached, also by Ctrl-C. A device or pipe of that name is written directly.

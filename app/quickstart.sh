@@ -9,7 +9,8 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 build_chat() {
   install_packages $build_packages
   [ -f "$here/build/build.ninja" ] ||
-    cmake -S "$here" -B "$here/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DWARPCHAT_TESTS=OFF >&2 ||
+    cmake -S "$here" -B "$here/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON \
+      -DWARPCHAT_TESTS=OFF >&2 ||
     fail "cmake could not configure $here/build"
   # An up-to-date program is confirmed without a word; anything else shows its progress.
   if [ -x "$here/build/chat" ] && [ -z "$(find "$here" -path "$here/build*" -prune -o -newer "$here/build/chat" \

@@ -1,18 +1,21 @@
 // Files around the two formats, and the store behind them.
 #include "app/transfer.h"
 
+#include <algorithm>
 #include <filesystem>
 
+#include "app/conversation_foreign.h"
 #include "app/conversation_json.h"
 #include "app/conversation_markdown.h"
 #include "app/output.h"
 #include "app/text_input.h"
+#include "models/ascii.h"
 
 namespace warpchat {
 
 namespace {
 
-constexpr uint64_t kMostFileBytes = 64'000'000;
+constexpr uint64_t kMostImportBytes = 256'000'000;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 std::string text_for(const ConversationTree& tree, const std::string& path) {
@@ -22,32 +25,56 @@ std::string text_for(const ConversationTree& tree, const std::string& path) {
   throw Error("cannot export to " + path + ": its name must end in .md or .json");
 }
 
+// What is often taken for a conversation's file, and is none.
+void require_no_wrapping(std::string_view text, const std::string& name) {
+  constexpr std::string_view kZip = "PK\x03\x04", kPage = "<!doctype html", kPageToo = "<html";
+  if (text.starts_with(kZip))
+    throw Error(name + " is a ZIP archive: unpack it, and import the conversations.json that is in it");
+  const std::string start = lower_case(text.substr(0, kPage.size()));
+  if (start.starts_with(kPage) || start.starts_with(kPageToo))
+    throw Error(name + " is a web page; import the Markdown or JSON that was exported with it");
+}
+
+std::vector<ConversationTree> read_json(std::string_view text, const std::string& name) {
+  nlohmann::ordered_json root = parse_json(text, name);
+  if (is_chatgpt_export(root)) return read_chatgpt_export(root, name);
+  return {read_json_conversation(std::move(root), name)};
+}
+
+std::vector<ConversationTree> read_markdown(std::string_view text, const std::string& name) {
+  if (is_own_markdown(text)) return {read_markdown_conversation(text, name)};
+  require_text(text, name);
+  return {read_any_markdown(text)};
+}
+
 }  // namespace
 
-ConversationTree parse_conversation(std::string_view text, const std::string& name) {
+std::vector<ConversationTree> parse_conversations(std::string_view text, const std::string& name) {
+  require_no_wrapping(text, name);
   require_utf8(text, name);
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) throw Error(name + ": the file is empty");
-  const bool json = text[first] == '{' || text[first] == '[';
-  ConversationTree tree = json ? read_json_conversation(text, name) : read_markdown_conversation(text, name);
-  if (tree.turns.empty() && tree.system_prompt.empty()) throw Error(name + ": there is no message in it");
-  return tree;
+  const bool json = (text[first] == '{' || text[first] == '[') && !name.ends_with(".md");  // Markdown: a link
+  std::vector<ConversationTree> trees = json ? read_json(text, name) : read_markdown(text, name);
+  std::erase_if(trees, [](const ConversationTree& tree) { return tree.turns.empty() && tree.system_prompt.empty(); });
+  if (trees.empty()) throw Error(name + ": there is no message in it");
+  std::ranges::stable_sort(trees, {}, &ConversationTree::updated);
+  return trees;
 }
 
-void export_conversation(const ConversationTree& tree, const std::string& path) {
+void export_conversation(const ConversationTree& tree, const std::string& path, bool replace) {
   const std::string text = text_for(tree, path);
   std::error_code error;
-  if (std::filesystem::exists(path, error)) throw Error(path + " exists already; choose another name");
+  if (!replace && std::filesystem::exists(path, error)) throw Error(path + " exists already; choose another name");
   write_file(path, text);
 }
 
-void export_conversation(const ConversationStore& store, ConversationId conversation, const std::string& path) {
-  export_conversation(store.tree(conversation), path);
-}
-
-ConversationId import_conversation(ConversationStore& store, const std::string& path) {
-  return store.insert(parse_conversation(read_regular_file(path, kMostFileBytes), path));
+std::vector<ConversationId> import_conversations(ConversationStore& store, const std::string& path) {
+  std::vector<ConversationId> ids;
+  for (const ConversationTree& tree : parse_conversations(read_regular_file(path, kMostImportBytes), path))
+    ids.push_back(store.insert(tree));
+  return ids;
 }
 
 }  // namespace warpchat

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <optional>
 
+#include "models/ascii.h"
+
 namespace warpchat {
 
 namespace {
@@ -56,9 +58,8 @@ std::string with_home_directory(std::string path) {
 }
 
 std::string typed_path(std::string_view typed) {
-  const size_t first = typed.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return "";
-  typed = typed.substr(first, typed.find_last_not_of(kBlanks) - first + 1);
+  typed = trimmed(typed, kBlanks);
+  if (typed.empty()) return "";
   if (typed.starts_with(kFileUrl)) return without_percents(typed.substr(kFileUrl.size()));
   std::error_code error;
   const std::string as_it_stands = with_home_directory(std::string(typed));

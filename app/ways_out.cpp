@@ -14,8 +14,7 @@ struct Words {
 
 constexpr Words kWords[] = {
     {WayOut::Kind::kNone, "", "", "", ""},
-    {WayOut::Kind::kSmallerContext, "the largest --ctx-size that fits is N", "/context N is the largest that fits",
-     "the largest context that fits is N", "Context of N"},
+    {WayOut::Kind::kSmallerContext, "a --ctx-size of N fits", "/context N fits", "a context of N fits", "Context of N"},
     {WayOut::Kind::kUseCpu, "use --device cpu", "/device cpu does without it", "the CPU does without it",
      "Use the CPU"},
     {WayOut::Kind::kListDevices, "--list-devices lists them", "/device lists them", "the models' panel lists them", ""},
@@ -24,6 +23,9 @@ constexpr Words kWords[] = {
      "start the program with fewer", ""},
     {WayOut::Kind::kOtherTemplate, "use --raw, or give a template with --chat-template",
      "start chat with --chat-template, or use another /model", "another model may have one", ""},
+    {WayOut::Kind::kEndpointKey, "'chat endpoint add' keeps one for it, or names the variable that holds it",
+     "'chat endpoint add' keeps one for it, or names the variable that holds it",
+     "type it below the address in the models' panel", ""},
 };
 
 std::string with_number(std::string words, const std::string& number) {
@@ -48,9 +50,13 @@ std::string words_of(const WayOut& way, View view) {
   return with_number(words.window, grouped(way.context));
 }
 
+std::string with_way_out(const std::string& sentence, const WayOut& way, View view) {
+  const std::string words = words_of(way, view);
+  return sentence + (words.empty() ? "" : "; " + words);
+}
+
 std::string sentence_of(const std::exception& error, View view) {
-  const std::string words = words_of(way_out_of(error), view);
-  return error.what() + (words.empty() ? "" : "; " + words);
+  return with_way_out(error.what(), way_out_of(error), view);
 }
 
 std::string button_of(const WayOut& way) { return with_number(words_for(way.kind).button, grouped(way.context)); }

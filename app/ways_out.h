@@ -13,6 +13,7 @@ enum class View { kCommandLine, kTerminal, kWindow };
 std::string words_of(const WayOut& way, View view);  // "use --device cpu"; empty: there is none
 
 // What the error says, and its way out.
+std::string with_way_out(const std::string& sentence, const WayOut& way, View view);
 std::string sentence_of(const std::exception& error, View view);
 
 std::string button_of(const WayOut& way);  // "Use the CPU"; empty: no button can do it

@@ -43,12 +43,12 @@ void prefill(Decoder& decoder, std::span<const Token> tokens, uint32_t position,
 // Every sequence decodes the same tokens, in the launch mode that was asked for. All logits come to the host.
 void decode(Decoder& decoder, std::span<const Token> tokens, uint32_t position, uint32_t sequences) {
   if (sequences == 1 && decoder.steps().decode_given(tokens, position, [](std::span<const float>) {})) return;
-  std::vector<Column> columns(sequences);
-  for (const Token token : tokens) {
-    for (uint32_t i = 0; i < sequences; ++i) columns[i] = {token, position, i};
-    decoder.forward(columns, Logits::kAll);
+  std::vector<Run> runs;
+  for (size_t n = 0; n < tokens.size(); ++n, ++position) {
+    runs.clear();
+    for (uint32_t i = 0; i < sequences; ++i) runs.push_back({i, position, tokens.subspan(n, 1), Logits::kLast});
+    decoder.forward(runs);
     decoder.logits(0);
-    ++position;
   }
 }
 

@@ -87,7 +87,7 @@ StreamedAnswer answer(Responder& responder, const ChatOptions& options, const Ch
 
 int answer_once(const ChatOptions& options, const std::string& prompt) {
   const std::unique_ptr<Model> model = load_model(options);
-  if (const std::string warning = long_context(*model); !warning.empty()) write_error("chat: " + warning + "\n");
+  if (const std::string warning = long_context(*model); !warning.empty()) print_error(warning);
   remember_model(model->file.path(), state_directory());
   const ChatSettings settings = settings_from(options, model->file_sampling);
   if (settings.verbose) model->decoder->steps().set_measuring(true);

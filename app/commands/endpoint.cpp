@@ -4,6 +4,7 @@
 
 #include "app/commands/commands.h"
 #include "app/endpoint_book.h"
+#include "app/endpoint_choice.h"
 #include "app/output.h"
 #include "app/signals.h"
 #include "app/text_input.h"
@@ -34,8 +35,7 @@ std::string read_key() {
   }
   while (key.ends_with('\r') || key.ends_with(' ')) key.pop_back();
   if (key.empty()) throw UsageError("standard input holds no key");
-  for (const char c : key)
-    if (c <= ' ' || c >= 127) throw UsageError("a key has no blanks and no characters but ASCII's");
+  require_key(key);
   return key;
 }
 
@@ -57,7 +57,7 @@ int add(const EndpointOptions& options) {
   if (const NamedEndpoint* before = book.find(options.name); before != nullptr && before->key_place)
     forget_key(before->name, *before->key_place);
   if (options.key_from_stdin) endpoint.key_place = store_key(endpoint.name, read_key());
-  write_error(endpoint.name + ": " + endpoint.url + ", " + place_of(endpoint) + "\n");
+  write_error_text(endpoint.name + ": " + endpoint.url + ", " + place_of(endpoint) + "\n");
   book.put(std::move(endpoint));
   book.save();
   return 0;

@@ -18,6 +18,7 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr size_t kLongestValue = 96;  // columns of a value in the listing
+constexpr size_t kLongestFormat = 7;  // "IQ2_XXS"
 
 std::string_view type_name(GgufType type) {
   constexpr std::array<std::string_view, 13> kNames = {"uint8",  "int8",    "uint16", "int16",  "uint32",
@@ -60,8 +61,9 @@ std::string tensor_listing(const GgufFile& file) {
   for (const TensorInfo& tensor : file.tensors()) width = std::max(width, printable(tensor.name).size());
   std::string text = "tensors\n";
   for (const TensorInfo& tensor : file.tensors())
-    text += "  " + padded(printable(tensor.name), width) + "  " + padded(std::string(traits(tensor.type).name), 4) +
-            "  " + padded(shape_text(tensor), 16) + "  " + grouped(tensor.data.size()) + " bytes\n";
+    text += "  " + padded(printable(tensor.name), width) + "  " +
+            padded(std::string(traits(tensor.type).name), kLongestFormat) + "  " + padded(shape_text(tensor), 16) +
+            "  " + grouped(tensor.data.size()) + " bytes\n";
   return text;
 }
 
@@ -75,7 +77,8 @@ std::string format_listing(const GgufFile& file) {
       bytes += tensor.data.size();
     }
     if (n > 0)
-      text += "  " + padded(std::string(type.name), 5) + counted(n, "tensor") + ", " + grouped(bytes) + " bytes\n";
+      text += "  " + padded(std::string(type.name), kLongestFormat + 1) + counted(n, "tensor") + ", " + grouped(bytes) +
+              " bytes\n";
   }
   return text;
 }

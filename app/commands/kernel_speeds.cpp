@@ -16,7 +16,7 @@ namespace {
 constexpr uint32_t kContexts[] = {1, 64, 4096, 32768};  // positions, with the token's own
 constexpr uint32_t kShownContext = 64;
 constexpr uint32_t kSequences[] = {1, 2, 4, 8, 16, 32, 64}, kBatchContext = 1024;
-constexpr uint32_t kPrompts[] = {512, 4096}, kPromptColumns = 512;  // of a pass, as by default
+constexpr uint32_t kPrompts[] = {512, 4096};
 constexpr double kMicro = 1e6;
 
 const GpuTraits& traits_of(const std::string& gpu) {
@@ -143,7 +143,7 @@ class Speeds {
                      "times one persistent"}};
     for (const uint32_t n : kSequences) {
       const double speed = n * (n == 1 ? predict(gpu_, token_.at(at), token_.barriers())
-                                       : predict(gpu_, pass(PassKind::kBatch, n).at(at), 0))
+                                       : predict(gpu_, pass(kind_of_tokens(n), n).at(at), 0))
                                    .graph;
       table.push_back({grouped(n), decimal("%.0f", speed), decimal("%.2f", speed / alone)});
     }

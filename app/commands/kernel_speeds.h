@@ -1,11 +1,14 @@
 // chat kernels --gpu: what a model of a GPU says about a decoder's kernels, as tables.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "kernels/shapes.h"
 
 namespace warpchat {
+
+constexpr uint32_t kPromptColumns = 512;  // of a pass, as by default
 
 using TextTable = std::vector<std::vector<std::string>>;  // rows of cells, the first a head
 std::string aligned(const TextTable& table);              // the first column to the left, the others to the right

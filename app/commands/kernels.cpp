@@ -97,8 +97,6 @@ void write_texts(const std::vector<Module>& modules, const std::string& folder) 
   }
 }
 
-constexpr uint32_t kPromptColumns = 512;  // of a pass, as by default
-
 std::vector<Module> modules_of(const ModelConfig& config, const DecoderFormats& formats, uint32_t context,
                                ptx::Target target) {
   const auto specs = [&](PassKind kind, uint32_t columns) {
@@ -110,8 +108,10 @@ std::vector<Module> modules_of(const ModelConfig& config, const DecoderFormats& 
                decoder_kernels(of_token, target)};
   token.kernels.push_back(sample(sampling, target));
   token.kernels.push_back(persistent_decoder({of_token, sampling.ring, /*stamps=*/true}, target));
+  Module few{"few", "a token each of 2 to " + grouped(kFewSequences) + " sequences",
+             decoder_kernels(specs(PassKind::kFew, kFewSequences), target)};
   Module prompt{"prompt", "a prompt", decoder_kernels(specs(PassKind::kPrompt, kPromptColumns), target)};
-  return {std::move(token), std::move(prompt)};
+  return {std::move(token), std::move(few), std::move(prompt)};
 }
 
 }  // namespace

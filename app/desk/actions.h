@@ -71,10 +71,11 @@ struct EraseForEver {
   ConversationId id;
 };
 struct ExportConversation {
-  std::string path;  // .json: JSON, else Markdown
+  std::string path;      // .json: JSON, .md: Markdown
+  bool replace = false;  // the file that is there
 };
 struct ImportConversation {
-  std::string path;
+  std::string path;  // any that app/transfer.h reads; of several conversations the newest is shown
 };
 
 // Model, device, settings.
@@ -90,6 +91,7 @@ struct LoadModel {
   std::optional<int32_t> context;  // as ModelFlags::context
   std::string endpoint = {};       // NAME or URL that answers instead, with its only model or that of `path`
   bool fetch = false;              // a hub's model that is not here is fetched first
+  std::string key = {};            // of the endpoint; kept for it. Empty: the one that is kept, if any
 };
 struct CancelLoading {};
 struct UnloadModel {};

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "app/log.h"
 #include "models/message.h"
 
 namespace warpchat {
@@ -117,19 +118,32 @@ void Answering::take_text(const TextDelta& delta) {
 void Answering::end(const GenerationEnd& end) {
   generation_.reset();
   responder_.reset();
+  timings_ = end.timings;
   tell_end(end);
   stage_.change(updates::EndAnswer{status_of(end.reason), cut_by(end.reason),
-                                   before_ ? sum(*before_, end.timings) : end.timings, end.error});
+                                   before_ ? sum(*before_, end.timings) : end.timings, end.error, end.way_out});
   if (const uint32_t n = end.timings.prompt_tokens + end.timings.generated_tokens; n > 0 && has_new_text_)
     stage_.change(updates::SetContextUsed{n});
   has_new_text_ || continues_ || !answer().tool_calls.empty() ? branch_.answer_ends() : branch_.drop_answer();
+}
+
+// It stands at the message, where that is to be seen.
+void Answering::tell_failure(const GenerationEnd& end) {
+  const bool stays = has_new_text_ || continues_ || !answer().tool_calls.empty() || !branch_.can_put_back();
+  const std::string& title = stage_.now().title;
+  if (!stage_.shown())
+    board_.tell_error("'" + printable(title, 60) + "': " + end.error, end.way_out);
+  else if (!stays)
+    board_.tell_error(end.error, end.way_out);
+  else
+    log_line("error: " + end.error);
 }
 
 void Answering::tell_end(const GenerationEnd& end) {
   const PromptProgress& progress = stage_.now().prompt_progress;
   switch (end.reason) {
     case EndReason::kFailed:
-      return board_.tell_error(end.error);
+      return tell_failure(end);
     case EndReason::kStopped:
       if (stage_.now().phase == AnswerPhase::kPrompt && progress.done > 0)
         board_.tell("stopped before the first word; what was read of the prompt (" + grouped(progress.done) + " of " +

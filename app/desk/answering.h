@@ -29,7 +29,8 @@ class Answering {
   void begin(std::shared_ptr<Responder> responder, std::unique_ptr<Generation> generation, bool continues);
 
   bool running() const { return generation_ != nullptr; }
-  void stop();  // asks; follow() sees the end
+  const Timings& timings() const { return timings_; }  // of the last generation, without what it continued
+  void stop();                                         // asks; follow() sees the end
   // Takes the events that come within the timeout, to be called again and again while it runs. False: none came.
   bool follow(std::chrono::milliseconds timeout);
 
@@ -39,6 +40,7 @@ class Answering {
   void take_text(const TextDelta& delta);
   void end(const GenerationEnd& end);
   void tell_end(const GenerationEnd& end);
+  void tell_failure(const GenerationEnd& end);
   const ChatMessage& answer() const { return branch_.messages().back(); }
 
   Board& board_;
@@ -48,6 +50,7 @@ class Answering {
   std::unique_ptr<Generation> generation_;
   bool continues_ = false, has_new_text_ = false;
   std::optional<Timings> before_;  // of the answer's first part
+  Timings timings_;
   Clock::time_point asked_;
   Speed speed_;
   bool has_token_ = false;

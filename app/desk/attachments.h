@@ -1,35 +1,49 @@
-// Text files that go with the next message.
+// Files that go with the next message: text, or what is text in a PDF. Each conversation has its own.
 #pragma once
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "app/desk/board.h"
+#include "app/desk/file_reader.h"
+#include "app/desk/inbox.h"
 #include "app/desk/model_desk.h"
 
 namespace warpchat {
 
-constexpr uint64_t kMostAttachedBytes = 4 << 20;  // of one file
-
 class Attachments {
  public:
-  Attachments(Board& board, const ModelDesk& models) : board_(board), models_(models) {}
+  // post: to the desk's thread.
+  Attachments(Board& board, const ModelDesk& models, const std::function<void(Task)>& post);
 
-  void add(const std::string& path);  // a fault becomes a notice
+  void add(const std::string& path);  // is read from now on; a fault becomes a notice
   void drop(size_t index);
+  void cancel();                            // those that are being read
+  bool are_read() const;                    // all of them
   void count();                             // anew: the model is another one
   std::vector<AttachedFile> files() const;  // as they are sent
   void clear();                             // they have been sent
+  void change_conversation(ConversationId from, ConversationId to);
+  void forget(ConversationId conversation) { others_.erase(conversation); }
 
  private:
-  void show();
-
   struct File {
+    uint64_t id;
     Attachment shown;
     std::string text;
   };
+  void take(FileReader::File read);
+  void take_in(std::vector<File>& files, FileReader::File& read);
+  void count(File& file) const;
+  void show();
+
   Board& board_;
   const ModelDesk& models_;
   std::vector<File> files_;
+  std::map<ConversationId, std::vector<File>> others_;  // of conversations that are not shown
+  uint64_t last_id_ = 0;
+  FileReader reader_;
 };
 
 }  // namespace warpchat

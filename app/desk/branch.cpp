@@ -59,7 +59,9 @@ void Branch::reload() {
   try {
     remember();
     OpenConversation stored = read(library_.store(), now().id);
-    if (stored.title == now().title && stored.system_prompt == now().system_prompt && shows(stored.messages)) return;
+    const bool same = stored.title == now().title && stored.system_prompt == now().system_prompt &&
+                      stored.drops_oldest == now().drops_oldest;
+    if (same && shows(stored.messages)) return;
     stage_.change(updates::ShowConversation{std::move(stored)});
   } catch (const std::exception&) {
     forget_if_erased();
@@ -77,7 +79,8 @@ OpenConversation Branch::read(const ConversationStore& store, ConversationId id)
   conversation.id = id;
   conversation.title = stored.summary.title;
   conversation.system_prompt = stored.system_prompt;
-  if (id == now().id) conversation.drops_oldest = now().drops_oldest, conversation.unseen_turns = now().unseen_turns;
+  conversation.drops_oldest = stored.drops_oldest;
+  if (id == now().id && stored.drops_oldest) conversation.unseen_turns = now().unseen_turns;
   for (const Turn& turn : stored.turns) conversation.messages.push_back(message_of(store, turn));
   for (const ChatMessage& message : conversation.messages)
     if (message.timings) conversation.last_timings = message.timings;
@@ -166,6 +169,11 @@ void Branch::set_system_prompt(const std::string& text) {
   if (now().id != 0) library_.try_to([&](ConversationStore& store) { store.describe(now().id, text, model_); });
 }
 
+void Branch::drop_oldest(bool on) {
+  stage_.change(updates::SetDropsOldest{on});
+  if (now().id != 0) library_.try_to([&](ConversationStore& store) { store.drop_oldest(now().id, on); });
+}
+
 void Branch::answer_begins() {
   const ChatMessage& answer = messages().back();
   const TurnId parent = turn_before(messages().size() - 1);
@@ -237,7 +245,8 @@ void Branch::finish_answers() {
 void Branch::keep_message(ConversationStore& store, size_t i) {
   const ChatMessage message = messages()[i];
   if (now().id == 0) {
-    const ConversationStore::Started started = store.start({now().title, now().system_prompt, model_}, message);
+    const ConversationStore::Started started =
+        store.start({now().title, now().system_prompt, model_, now().drops_oldest}, message);
     stage_.change(updates::KeepTurn{started.conversation, message.key, started.turn});
     return;
   }
@@ -321,7 +330,8 @@ ConversationTree Branch::tree(size_t n_messages) const {
                         .system_prompt = now().system_prompt,
                         .model = model_,
                         .created = store_time_now(),
-                        .updated = store_time_now()};
+                        .updated = store_time_now(),
+                        .drops_oldest = now().drops_oldest};
   for (size_t i = 0; i < n_messages; ++i) {
     const ChatMessage& message = messages()[i];
     if (is_empty(message)) continue;

@@ -37,10 +37,12 @@ class Branch {
   // put_back(), until the answer that takes its place has its first text.
   void cut(size_t n_messages);
   void put_back();
+  bool can_put_back() const { return replaced_.has_value(); }
   void keep_cut() { replaced_.reset(); }  // nothing is put back
   void undo(size_t n_messages);           // shows the first ones, in the store, too
   void show_version(uint64_t message, TurnId turn);
   void set_system_prompt(const std::string& text);
+  void drop_oldest(bool on);
   void keep_all();  // what is not stored yet
   bool is_stored() const;
   void follow_title();  // of the list, where the conversation has been renamed

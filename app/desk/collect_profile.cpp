@@ -39,6 +39,13 @@ std::vector<ProfiledToken> seen_tokens(const ProfileSnapshot& shot) {
 
 }  // namespace
 
+uint64_t n_passes_of(std::span<const OperationProfile> rows) {
+  uint64_t n = 0;
+  for (const OperationProfile& row : rows)
+    if (row.name.starts_with("embed") || row.name == "persistent embed") n += row.calls;
+  return n;
+}
+
 void watch_profile(Model& model, bool on) { watch_profile(model.decoder->steps(), on); }
 
 void watch_profile(Steps& steps, bool on) {
@@ -56,7 +63,7 @@ std::shared_ptr<const ProfilerData> collect_profile(Steps& steps, std::string st
   ProfilerData data{std::move(status), steps.is_gpu(), steps.is_emulated(), shot.peak_bandwidth};
   data.rows = std::move(shot.rows);
   data.token_rows = std::move(shot.token_rows);
-  data.n_passes = shot.n_passes;
+  data.n_passes = n_passes_of(data.token_rows);
   data.tokens = seen_tokens(shot);
   data.first_token = shot.n_tokens - data.tokens.size();
   data.spans = std::move(shot.spans);

@@ -28,7 +28,8 @@ Desk::Parts::Parts(const ChatOptions& chat_options, std::shared_ptr<Responder> r
       models(board, options,
              {[this](Task task) { inbox.post(std::move(task)); }, [this](Task task) { at_rest(std::move(task)); },
               [this] { model_has_settled(); }}),
-      attachments(board, models),
+      attachments(board, models, [this](Task task) { inbox.post(std::move(task)); }),
+      titling(board, library),
       profile(
           board, [this](Task task) { inbox.post(std::move(task)); }, !chat_options.profile.empty()),
       hub([this](HubSearch found) {
@@ -49,16 +50,19 @@ void Desk::Parts::begin() {
 }
 
 void Desk::Parts::finish() {
+  stop_title();
   for (const auto& talk : talks) talk->halt();
   while (any_runs()) follow_answers(kBetweenEvents);
 }
 
 void Desk::Parts::turn(std::chrono::milliseconds timeout) {
   begin();
-  const bool waits = !any_runs() && deferred.empty() && rest_tasks.empty();
+  const bool waits =
+      !any_runs() && !titling.running() && (deferred.empty() || !attachments.are_read()) && rest_tasks.empty();
   for (auto letter = inbox.take(waits ? timeout : kNow); letter; letter = inbox.take(kNow))
     carry_out(std::move(*letter));
   follow_answers(timeout);
+  follow_title(any_runs() ? kNow : std::min(timeout, kBetweenEvents));
   profile.look_at_endpoint();
   carry_out_what_waited();
   is_outdated |= library.others_have_changed_it();
@@ -70,14 +74,23 @@ void Desk::Parts::turn(std::chrono::milliseconds timeout) {
   if (is_idle && inbox.empty()) measure_context();
   store_what_is_held();
   note_answering();
+  begin_title();
 }
 
 void Desk::Parts::carry_out(Letter letter) {
   if (auto* task = std::get_if<Task>(&letter)) return (*task)();
   Action& action = std::get<Action>(letter);
-  const bool jumps_queue = std::holds_alternative<Stop>(action) || std::holds_alternative<CancelLoading>(action);
+  const bool wants_model = std::visit(
+      []<class T>(const T&) {
+        return is_one_of<T, Send, Regenerate, EditMessage, ContinueAnswer, LoadModel, UnloadModel, ChangeSettings,
+                         WatchProfile>;
+      },
+      action);
+  wants_model ? stop_title() : follow_title(kNow);
+  const bool jumps_queue =
+      std::visit([]<class T>(const T&) { return is_one_of<T, Stop, CancelLoading, DropAttachment>; }, action);
   if (!deferred.empty() && !jumps_queue) return deferred.push_back(std::move(action));
-  bool is_in_the_way = false;
+  bool is_in_the_way = std::holds_alternative<Send>(action) && !attachments.are_read();
   for (Talk* talk : in_the_way_of(action)) {
     talk->halt();
     is_in_the_way |= talk->answering.running();
@@ -108,19 +121,20 @@ std::vector<Talk*> Desk::Parts::in_the_way_of(const Action& action) {
 }
 
 bool Desk::Parts::busy() const {
-  return any_runs() || models.is_loading() || !deferred.empty() || !rest_tasks.empty() || !inbox.empty();
+  return any_runs() || models.is_loading() || !attachments.are_read() || !deferred.empty() || !rest_tasks.empty() ||
+         !inbox.empty();
 }
 
 void Desk::Parts::at_rest(Task task) {
-  if (any_runs())
-    rest_tasks.push_back(std::move(task));
-  else
-    task();
+  if (any_runs()) return rest_tasks.push_back(std::move(task));
+  stop_title();
+  task();
 }
 
 // Each may begin an answer.
 void Desk::Parts::carry_out_what_waited() {
   while (!any_runs() && !rest_tasks.empty()) {
+    stop_title();
     const Task task = std::move(rest_tasks.front());
     rest_tasks.pop_front();
     task();
@@ -133,14 +147,15 @@ void Desk::Parts::carry_out_what_waited() {
 // --- Conversations ---
 
 void Desk::Parts::show(std::unique_ptr<Talk> talk) {
+  const ConversationId before = shown != nullptr ? shown->now().id : 0;
   if (shown != nullptr) {
-    note_drop_oldest(shown->now());
     shown->stage.hide();
     drop_if_over(*shown);
   }
   shown = talk.get();
   talks.push_back(std::move(talk));
   shown->stage.show();
+  attachments.change_conversation(before, shown->now().id);
   note_unread(shown->now().id, false);
 }
 
@@ -168,16 +183,8 @@ void Desk::Parts::show_stored(ConversationId id) {
   if (shown->now().id == id) return shown->is_over() ? shown->branch.open(id) : void();
   auto talk = std::make_unique<Talk>(board, library);
   talk->branch.open(id);
-  if (drop_oldest.contains(id)) talk->stage.change(updates::SetDropsOldest{true});
   if (models.responder()) talk->branch.set_model(models.responder()->facts().model);
   show(std::move(talk));
-}
-
-void Desk::Parts::note_drop_oldest(const OpenConversation& conversation) {
-  if (conversation.id != 0 && conversation.drops_oldest)
-    drop_oldest.insert(conversation.id);
-  else
-    drop_oldest.erase(conversation.id);
 }
 
 // What could not be stored yet is held until it is.
@@ -227,6 +234,7 @@ bool Desk::Parts::has_room() const {
 }
 
 bool Desk::Parts::ask(Talk& talk, const Question& question) {
+  stop_title();
   if (!has_room()) {
     talk.wait(question);
     tell_waiting(talk);
@@ -290,7 +298,9 @@ bool Desk::Parts::follow_answers(std::chrono::milliseconds timeout) {
 }
 
 void Desk::Parts::answer_ended(Talk& talk) {
+  profile.keep(models.model(), talk.answering, talk.now().messages.back());
   if (Model* model = models.model()) profile.show(*model), models.show_status();
+  want_title(talk);
   if (&talk == shown) return;
   note_unread(talk.now().id, true);
   if (talk.now().messages.back().status == MessageStatus::kComplete) board.tell(title_of(talk) + " has been answered");
@@ -310,7 +320,7 @@ void Desk::Parts::begin_what_waited() {
 void Desk::Parts::measure_context() {
   const OpenConversation& open = talk().now();
   const std::shared_ptr<Responder> responder = models.responder();
-  if (open.context_used != 0 || open.messages.empty() || !responder || any_runs()) return;
+  if (open.context_used != 0 || open.messages.empty() || !responder || any_runs() || titling.running()) return;
   const std::pair<uint64_t, const Responder*> what{open.messages.back().key, responder.get()};
   if (std::exchange(measured, what) == what) return;
   try {
@@ -321,6 +331,45 @@ void Desk::Parts::measure_context() {
   } catch (const std::exception&) {
     // Sending tells why.
   }
+}
+
+// Its first answer has come, or a later one where the title was given up for what the user wished for.
+void Desk::Parts::want_title(const Talk& talk) {
+  const OpenConversation& open = talk.now();
+  if (!board.now().settings.titles || open.id == 0 || open.messages.back().status != MessageStatus::kComplete) return;
+  if (open.messages.size() != 2 && !titling.owes(open.id)) return;
+  if (open.title != title_of_message(open.messages.front())) return;  // the user's own, or the model's already
+  AnswerOptions request = models.options_for(open);
+  if (board.now().model && board.now().model->can_think) request.template_variables[kEnableThinking] = false;
+  titling.want(open.id, talk.branch.prompt(open.messages.size()), std::move(request));
+}
+
+// Where kernels are measured, a title's would count as the answer's.
+void Desk::Parts::begin_title() {
+  if (!titling.has_wish() || titling.running()) return;
+  if (!board.now().settings.titles || profile.measures()) return titling.forget();
+  const bool any_waits = std::any_of(talks.begin(), talks.end(), [](const auto& talk) { return !talk->is_over(); });
+  if (any_waits || !deferred.empty() || !rest_tasks.empty() || !has_room()) return;
+  titling.begin(models.responder());
+}
+
+void Desk::Parts::follow_title(std::chrono::milliseconds timeout) {
+  if (!titling.follow(timeout)) return;
+  forget_title_in_profile();
+  for (const auto& talk : talks) talk->branch.follow_title();
+}
+
+// What has come to its end counts.
+void Desk::Parts::stop_title() {
+  follow_title(kNow);
+  if (!titling.running()) return;
+  titling.stop();
+  forget_title_in_profile();
+}
+
+// Its tokens are not the answer's.
+void Desk::Parts::forget_title_in_profile() {
+  if (Model* model = models.model()) profile.begin_answer(*model);
 }
 
 // --- Models ---
@@ -377,7 +426,10 @@ void Desk::interrupt() {
   parts_->inbox.post(Task([] {}));
 }
 void Desk::turn(std::chrono::milliseconds timeout) { parts_->turn(timeout); }
-bool Desk::read(const std::function<void(const ConversationStore&)>& look) { return parts_->library.try_to(look); }
+bool Desk::read(const std::function<void(const ConversationStore&)>& look) {
+  parts_->follow_title(kNow);
+  return parts_->library.try_to(look);
+}
 const DeskState& Desk::now() const { return parts_->board.now(); }
 std::vector<Update> Desk::take_updates() { return parts_->board.take_updates(); }
 bool Desk::busy() const { return parts_->busy(); }

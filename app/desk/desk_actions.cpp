@@ -3,6 +3,7 @@
 
 #include "app/desk/desk_parts.h"
 #include "app/transfer.h"
+#include "models/message.h"
 
 namespace warpchat {
 
@@ -11,19 +12,20 @@ namespace warpchat {
 void Desk::Parts::take(Send& wish) {
   const bool is_blank = wish.text.find_first_not_of(" \t\r\n") == std::string::npos;
   if (is_blank && board.now().attachments.empty()) return;
-  const std::string title = title_from(is_blank ? board.now().attachments.front().name : wish.text);
-  const Question question{.n_kept = talk().now().messages.size(),
-                          .added = Message{.role = "user", .content = wish.text, .files = attachments.files()},
-                          .title = title};
+  const Message message{.role = "user", .content = wish.text, .files = attachments.files()};
+  const Question question{.n_kept = talk().now().messages.size(), .added = message, .title = title_of_message(message)};
   if (!ask(talk(), question)) return;
   attachments.clear();
   board.change(updates::TakeSend{});
 }
 
-void Desk::Parts::take(Stop&) { talk().halt(); }
+void Desk::Parts::take(Stop&) {
+  if (talk().is_over()) attachments.cancel();
+  talk().halt();
+}
 void Desk::Parts::take(Regenerate& wish) { ask_user(talk().regenerate(wish.message)); }
 void Desk::Parts::take(ContinueAnswer& wish) { ask_user(talk().go_on(wish.message)); }
-void Desk::Parts::take(DropOldest& wish) { talk().stage.change(updates::SetDropsOldest{wish.on}); }
+void Desk::Parts::take(DropOldest& wish) { talk().branch.drop_oldest(wish.on); }
 void Desk::Parts::take(Undo&) { talk().undo(); }
 
 void Desk::Parts::take(EditMessage& wish) {
@@ -89,25 +91,26 @@ void Desk::Parts::take(EraseForEver& wish) {
   if (!library.try_to([&](ConversationStore& store) { store.erase(wish.id); })) return;
   forget_undo(wish.id);
   if (talk().now().id == wish.id) show_new();
+  attachments.forget(wish.id);
   library.refresh();
 }
 
 void Desk::Parts::take(ExportConversation& wish) {
   const bool done = library.try_to([&](ConversationStore& store) {
     if (talk().now().messages.empty()) throw Error("there is no message to export yet");
-    if (talk().branch.is_stored())
-      export_conversation(store, talk().now().id, wish.path);
-    else
-      export_conversation(talk().branch.tree(talk().now().messages.size()), wish.path);
+    const bool stored = talk().branch.is_stored();
+    export_conversation(stored ? store.tree(talk().now().id) : talk().branch.tree(talk().now().messages.size()),
+                        wish.path, wish.replace);
   });
   if (done) board.tell("wrote " + wish.path);
 }
 
 void Desk::Parts::take(ImportConversation& wish) {
-  ConversationId imported = 0;
-  if (!library.try_to([&](ConversationStore& store) { imported = import_conversation(store, wish.path); })) return;
+  std::vector<ConversationId> imported;
+  if (!library.try_to([&](ConversationStore& store) { imported = import_conversations(store, wish.path); })) return;
   library.refresh();
-  library.try_to([&](ConversationStore&) { show_stored(imported); });
+  library.try_to([&](ConversationStore&) { show_stored(imported.back()); });
+  if (imported.size() > 1) board.tell("imported " + counted(imported.size(), "conversation") + "; the newest is shown");
 }
 
 // --- Model, device, settings ---

@@ -2,7 +2,6 @@
 #pragma once
 #include <deque>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "app/desk/model_desk.h"
 #include "app/desk/profile_watch.h"
 #include "app/desk/talk.h"
+#include "app/desk/titling.h"
 
 namespace warpchat {
 
@@ -36,7 +36,6 @@ struct Desk::Parts {
   void show_new();
   void show_stored(ConversationId id);  // Error
   void note_unread(ConversationId id, bool is_unread);
-  void note_drop_oldest(const OpenConversation& conversation);
   void drop_if_over(const Talk& talk);
   void store_what_is_held();
   Talk* held(ConversationId id);  // null: it is not
@@ -55,6 +54,11 @@ struct Desk::Parts {
   void answer_ended(Talk& talk);
   void begin_what_waited();
   void measure_context();
+  void want_title(const Talk& talk);
+  void begin_title();
+  void follow_title(std::chrono::milliseconds timeout);
+  void stop_title();
+  void forget_title_in_profile();
 
   // What has to wait for an answer's end.
   void at_rest(Task task);
@@ -106,12 +110,12 @@ struct Desk::Parts {
   Library library;
   ModelDesk models;
   Attachments attachments;
+  Titling titling;
   ProfileWatch profile;
   ChoiceFinder choices;
   HubFinder hub;
   std::vector<std::unique_ptr<Talk>> talks;  // the shown one, and those that are answered or wait for it
   Talk* shown = nullptr;
-  std::set<ConversationId> drop_oldest;  // conversations that are not shown and do (OpenConversation::drops_oldest)
   bool has_begun = false, looks_for_choices = false;
   std::pair<uint64_t, const Responder*> measured;  // last message and responder that the context was measured with
   bool is_outdated = false;                        // others have changed the store since the conversation was read

@@ -37,6 +37,20 @@ size_t n_unseen_messages(const OpenConversation& conversation) {
   return 0;
 }
 
+uint32_t larger_context(uint32_t now, uint64_t most, uint64_t tokens) {
+  uint64_t context = std::max(now, 1u);
+  while (context <= now || context < tokens + tokens / 4) context *= 2;
+  context = std::min(context, most);
+  return context > std::max<uint64_t>(tokens + tokens / 8, now) ? static_cast<uint32_t>(context) : 0;
+}
+
+WaysOut ways_out_before_sending(const DeskState& state, uint64_t tokens) {
+  if (!state.model) return {};
+  const uint64_t own = tokens - std::min<uint64_t>(tokens, state.open.context_used);
+  return {larger_context(state.model->context, state.model->most_context, tokens),
+          own < state.model->context && !state.open.drops_oldest && !state.open.messages.empty()};
+}
+
 WaysOut ways_out_at(const DeskState& state, const ChatMessage& message) {
   if (state.refusal && state.refusal->message == message.key && state.refusal->tokens > 0)
     return {state.refusal->larger_context, state.refusal->can_drop};

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "app/desk/profiler_data.h"
+#include "engine/events.h"
 #include "engine/message.h"
 #include "engine/sampler.h"
-#include "engine/session/events.h"
 #include "engine/store/conversation_store.h"
 #include "engine/way_out.h"
 
@@ -41,6 +41,7 @@ struct ChatMessage : Message {
   std::vector<TokenMark> tokens;
   std::optional<double> thinking_seconds;  // while it thinks, so far
   std::string failure;                     // kFailed: the sentence
+  WayOut way_out = {};                     // likewise
   bool operator==(const ChatMessage&) const = default;
 };
 
@@ -118,6 +119,7 @@ struct LoadedModel {
   uint64_t bytes = 0;
   uint32_t context = 0;         // positions
   uint32_t larger_context = 0;  // the next one that model and memory allow; 0: none
+  uint32_t most_context = 0;    // the largest that they allow; 0: it cannot be chosen
   double load_seconds = 0;
   SamplingParams file_sampling;  // the file's defaults
   bool can_think = false;        // its template asks for enable_thinking
@@ -149,6 +151,7 @@ struct AnswerSettings {
   int32_t max_tokens = -1;    // -1: until the answer ends
   std::optional<bool> think;  // nullopt: the model's default
   bool random_seed = true;    // a new seed for each answer
+  bool titles = false;        // the model names a conversation once it has answered
   bool operator==(const AnswerSettings&) const = default;
 };
 
@@ -166,7 +169,9 @@ struct NoticeItem {
 // What Send would send beside its text.
 struct Attachment {
   std::string path, name;
-  size_t n_tokens = 0;
+  uint64_t bytes = 0;   // of its text
+  size_t n_tokens = 0;  // 0: nobody here can count them
+  bool is_read = true;  // false: it is being read
   bool operator==(const Attachment&) const = default;
 };
 
@@ -189,10 +194,15 @@ struct WaysOut {
   bool any() const { return larger_context > 0 || can_drop; }
 };
 
+// The next larger context, of at most so many tokens, that holds a prompt of so many and an answer; 0: there is none.
+uint32_t larger_context(uint32_t now, uint64_t most, uint64_t tokens);
+
 inline std::shared_ptr<const ProfilerData> no_profile() {
   static const auto kNone = std::make_shared<const ProfilerData>();
   return kNone;
 }
+
+inline constexpr size_t kMostKeptAnswers = 32;
 
 struct DeskState {
   std::vector<ConversationSummary> conversations, trash;  // latest first
@@ -218,10 +228,14 @@ struct DeskState {
   std::vector<NoticeItem> notices;  // oldest first
   std::string store_fault;          // why nothing is stored; empty: it is
   std::shared_ptr<const ProfilerData> profile = no_profile();
+  std::vector<std::shared_ptr<const AnswerProfile>> answers;  // this run's last, kMostKeptAnswers, oldest first
   bool operator==(const DeskState&) const = default;
 };
 
 uint32_t chosen_bit(const SamplingField& field);
+
+// Of a message that would bring the conversation to so many tokens.
+WaysOut ways_out_before_sending(const DeskState& state, uint64_t tokens);
 
 // Of a message that was not answered again for its length, or of an answer that was cut by a full context.
 WaysOut ways_out_at(const DeskState& state, const ChatMessage& message);

@@ -15,8 +15,10 @@ namespace warpchat {
 namespace {
 
 AnswerSettings answer_settings(const ChatSettings& settings, bool random_seed) {
-  AnswerSettings answer{
-      .sampling = settings.session.sampling, .max_tokens = settings.session.max_tokens, .random_seed = random_seed};
+  AnswerSettings answer{.sampling = settings.session.sampling,
+                        .max_tokens = settings.session.max_tokens,
+                        .random_seed = random_seed,
+                        .titles = settings.titles};
   const auto& variables = settings.session.template_variables;
   if (variables.contains(kEnableThinking) && variables[kEnableThinking].is_boolean())
     answer.think = variables[kEnableThinking];
@@ -73,7 +75,7 @@ void ModelDesk::load(const LoadModel& wish) {
   wanted_.device = wish.device.value_or(wanted_.device);
   wanted_.launch = wish.launch.value_or(wanted_.launch);
   wanted_.context = wish.context.value_or(wanted_.context);
-  Attempt attempt{wanted_, attempt_ ? attempt_->fallback : std::nullopt, ""};
+  Attempt attempt{wanted_, attempt_ ? attempt_->fallback : std::nullopt, "", wish.key};
   if (!attempt_ || !is_launched_) return start(std::move(attempt));
   next_ = std::move(attempt);
   loader_.cancel();
@@ -136,7 +138,7 @@ void ModelDesk::launch(bool in_place) {
     surroundings_.post([this, shared] { surroundings_.at_rest([this, shared] { end(std::move(*shared)); }); });
   };
   try {
-    loader_.start(attempt_->flags, /*beside_another=*/local_ != nullptr,
+    loader_.start(attempt_->flags, std::exchange(attempt_->key, ""), /*beside_another=*/local_ != nullptr,
                   {[given_up] { given_up->reset(); }, progress, done});
   } catch (const std::exception& error) {
     if (in_place) local_ = std::move(*given_up);
@@ -265,13 +267,13 @@ void ModelDesk::count(const CountTokens& wish) {
   board_.change(updates::SetCounted{wish.revision, static_cast<uint32_t>(count(wish.text))});
 }
 
+uint32_t ModelDesk::most_context() const {
+  return std::min(model()->config.context_length, model()->decoder->steps().context_that_fits());
+}
+
 uint32_t ModelDesk::context_for(uint32_t tokens) const {
   if (!local_) return 0;
-  const uint64_t most = std::min(model()->config.context_length, model()->decoder->steps().context_that_fits());
-  uint64_t context = model()->context;
-  while (context <= model()->context || context < tokens + uint64_t{tokens} / 4) context *= 2;
-  context = std::min(context, most);
-  return context > std::max(tokens + tokens / 8, model()->context) ? static_cast<uint32_t>(context) : 0;
+  return larger_context(model()->context, most_context(), tokens);
 }
 
 LoadedModel ModelDesk::shown() const {
@@ -295,6 +297,7 @@ LoadedModel ModelDesk::shown() const {
           .bytes = model()->file.file_bytes(),
           .context = model()->context,
           .larger_context = context_for(model()->context),
+          .most_context = most_context(),
           .load_seconds = model()->load_seconds,
           .file_sampling = model()->file_sampling,
           .can_think = source.find(kEnableThinking) != std::string::npos};

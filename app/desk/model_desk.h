@@ -48,6 +48,7 @@ class ModelDesk {
     ChatOptions flags;
     std::optional<ChatOptions> fallback;  // the model before, which has been given up for this one
     std::string fault;                    // this is the fallback: why the one after it was not loaded
+    std::string key = {};                 // of the endpoint, to be kept for it
   };
   void start(Attempt attempt);
   void launch(bool in_place);
@@ -59,6 +60,7 @@ class ModelDesk {
   bool switch_launch(const LoadModel& wish);
   void settle();
   LoadedModel shown() const;
+  uint32_t most_context() const;
 
   Board& board_;
   Surroundings surroundings_;

@@ -24,13 +24,13 @@ ModelLoader::~ModelLoader() {
   if (thread_.joinable()) thread_.join();
 }
 
-void ModelLoader::start(const ChatOptions& flags, bool beside_another, Steps steps) {
+void ModelLoader::start(const ChatOptions& flags, const std::string& key, bool beside_another, Steps steps) {
   if (thread_.joinable()) thread_.join();  // its outcome has been told
   cancelled_ = false;
-  thread_ = start_thread("to load the model", [this, flags, beside_another, steps = std::move(steps)] {
+  thread_ = start_thread("to load the model", [this, flags, key, beside_another, steps = std::move(steps)] {
     steps.first();
     steps.done(outcome_of([&](LoadOutcome& outcome) {
-      flags.endpoint.empty() ? load(flags, beside_another, steps, outcome) : open(flags, outcome);
+      flags.endpoint.empty() ? load(flags, beside_another, steps, outcome) : open(flags, key, outcome);
     }));
   });
 }
@@ -49,10 +49,11 @@ LoadOutcome ModelLoader::outcome_of(const std::function<void(LoadOutcome&)>& att
 }
 
 // What is shown as its sampling is what is sent: no fields that only some servers know.
-void ModelLoader::open(const ChatOptions& flags, LoadOutcome& outcome) {
+void ModelLoader::open(const ChatOptions& flags, const std::string& key, LoadOutcome& outcome) {
   const Waiting waiting{.note = [](const std::string& sentence) { log_line(sentence); },
                         .cancelled = [this] { return cancelled_.load(); }};
   outcome.settings = settings_from(flags, SamplingParams{.top_k = 0, .min_p = 0});
+  if (!key.empty()) keep_key(flags.endpoint, key);
   std::shared_ptr<RemoteResponder> remote = open_endpoint(flags, waiting);
   outcome.endpoint = remote->endpoint();
   outcome.other = std::move(remote);

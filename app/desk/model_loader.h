@@ -44,14 +44,14 @@ class ModelLoader {
     std::function<void(double fraction, const std::string& transfer)> progress;  // transfer: while it is fetched
     std::function<void(LoadOutcome)> done;                                       // once, last
   };
-  // Error if the system gives no thread. One load at a time. beside_another: a model that could be given up if memory
-  // lacks.
-  void start(const ChatOptions& flags, bool beside_another, Steps steps);
+  // Error if the system gives no thread. One load at a time. key: of the endpoint, to be kept for it; empty: none.
+  // beside_another: a model that could be given up if memory lacks.
+  void start(const ChatOptions& flags, const std::string& key, bool beside_another, Steps steps);
   void cancel();  // within one step of its progress
 
  private:
   LoadOutcome outcome_of(const std::function<void(LoadOutcome&)>& attempt);
-  void open(const ChatOptions& flags, LoadOutcome& outcome);
+  void open(const ChatOptions& flags, const std::string& key, LoadOutcome& outcome);
   void load(const ChatOptions& flags, bool beside_another, const Steps& steps, LoadOutcome& outcome);
   std::string fetch(const HubModelName& name, bool offline, const Steps& steps);
 

@@ -3,6 +3,7 @@
 
 #include "app/desk/collect_profile.h"
 #include "app/model_loading.h"
+#include "engine/http/http_url.h"
 #include "engine/profile.h"
 
 namespace warpchat {
@@ -45,7 +46,10 @@ void ProfileWatch::look_at_endpoint() {
   if (load_) load_->turn();
 }
 
-void ProfileWatch::begin_answer(Model& model) { profile_of(model).reset(); }
+void ProfileWatch::begin_answer(Model& model) {
+  profile_of(model).reset();
+  had_settled_ = model.decoder->steps().has_settled();
+}
 
 void ProfileWatch::look(Model& model) {
   if (on_ && Clock::now() - shown_at_ >= kBetweenShows) show(model);
@@ -55,6 +59,24 @@ void ProfileWatch::show(Model& model) {
   if (!on_) return;
   board_.change(updates::SetProfile{collect_profile(model, status_on(board_))});
   shown_at_ = Clock::now();
+}
+
+void ProfileWatch::keep(Model* model, const Answering& answering, const ChatMessage& answer) {
+  AnswerProfile kept{.ended = std::time(nullptr), .model = answer.model, .timings = answering.timings()};
+  if (answer.role != "assistant" || kept.timings.generated_tokens == 0) return;
+  kept.number = ++n_answers_;
+  if (!answer.endpoint.empty()) kept.device = host_of(answer.endpoint);
+  if (model != nullptr && board_.now().model) {
+    Steps& steps = model->decoder->steps();
+    kept.model = board_.now().model->name;
+    kept.device = board_.now().model->device;
+    kept.launch = had_settled_ ? steps.launch_of(1) : "several modes";
+    kept.is_emulated = steps.is_emulated();
+    for (OperationProfile& row : profile_of(*model).snapshot(0, 0).token_rows)
+      if (row.calls > 0 || row.counters.instructions > 0) kept.rows.push_back(std::move(row));
+    kept.n_passes = n_passes_of(kept.rows);
+  }
+  board_.change(updates::KeepAnswer{std::make_shared<const AnswerProfile>(std::move(kept))});
 }
 
 void ProfileWatch::save(Model* model, const std::string& path) const {

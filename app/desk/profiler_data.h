@@ -1,12 +1,14 @@
 // What the profiler overlay shows, taken from the engine at one moment. Never changed once it is shared.
 #pragma once
 #include <cstdint>
+#include <ctime>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/device_report.h"
+#include "engine/message.h"
 #include "engine/profile.h"
 
 namespace warpchat {
@@ -31,7 +33,7 @@ struct ProfilerData {
   double peak_bandwidth = 0;                 // bytes/s; 0: unknown
   std::vector<OperationProfile> rows;        // since the answer was asked for, with its prompt: as /perf
   std::vector<OperationProfile> token_rows;  // the part of it behind the prompt, since somebody looks
-  uint64_t n_passes = 0;                     // that token_rows are of: one for each token but the first
+  uint64_t n_passes = 0;                     // of one token each, that token_rows are of
   // The answer's last tokens, oldest first; tokens[i] is its token number first_token + i, from 0.
   std::vector<ProfiledToken> tokens;
   uint64_t first_token = 0;
@@ -42,6 +44,17 @@ struct ProfilerData {
   std::vector<MemoryUse> memory;
   std::vector<KernelText> kernels;          // on a GPU
   std::optional<EndpointProfile> endpoint;  // who answers in place of a model here, of which nothing above is known
+};
+
+// What an answer of this run took, kept when it has ended, to be held against another one.
+struct AnswerProfile {
+  uint64_t number = 0;  // of this run's answers, from 1
+  std::time_t ended = 0;
+  std::string model, device, launch;  // device: as --device takes it, or where another machine is; launch: "" of no GPU
+  Timings timings;                    // of what was generated then; of an answer that went on, of this part alone
+  bool is_emulated = false;
+  std::vector<OperationProfile> rows;  // behind its prompt, while somebody looked; empty: nobody did
+  uint64_t n_passes = 0;               // of one token each, that rows are of
 };
 
 }  // namespace warpchat

@@ -6,6 +6,11 @@
 
 namespace warpchat {
 
+std::string title_of_message(const Message& message) {
+  const std::string title = title_from(message.content);
+  return title.empty() && !message.files.empty() ? title_from(message.files.front().name) : title;
+}
+
 std::optional<Question> Talk::regenerate(uint64_t message) const {
   const std::optional<size_t> i = branch.index_of(message);
   if (!i) return std::nullopt;
@@ -18,7 +23,8 @@ std::optional<Question> Talk::edit(uint64_t message, const std::string& text) co
   const std::optional<size_t> i = branch.index_of(message);
   if (!i || text.empty()) return std::nullopt;
   Message edited{.role = now().messages[*i].role, .content = text, .files = now().messages[*i].files};
-  return Question{*i, std::move(edited), title_from(text)};
+  const std::string title = title_of_message(edited);
+  return Question{*i, std::move(edited), title};
 }
 
 std::optional<Question> Talk::go_on(uint64_t message) const {

@@ -20,6 +20,9 @@ struct Question {
   uint64_t message = 0;    // key of the one it is asked about; 0: of a new one
 };
 
+// What a conversation that begins with this message is called until it has another title.
+std::string title_of_message(const Message& message);
+
 class Talk {
  public:
   Talk(Board& board, Library& library) : stage(board), branch(board, library, stage), answering(board, branch, stage) {}

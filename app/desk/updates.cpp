@@ -97,6 +97,7 @@ void make(OpenConversation& open, const EndAnswer& end) {
   answer.cut = end.cut;
   answer.timings = open.last_timings = end.timings;
   answer.failure = end.failure;
+  answer.way_out = end.way_out;
   ++answer.revision;  // what ends is drawn anew
   open.phase = AnswerPhase::kIdle;
 }
@@ -127,6 +128,10 @@ void make(DeskState& state, const SetModel& update) { state.model = update.model
 void make(DeskState& state, const SetLoading& update) { state.loading = update.loading; }
 void make(DeskState& state, const SetSettings& update) { state.settings = update.settings; }
 void make(DeskState& state, const SetProfile& update) { state.profile = update.profile; }
+void make(DeskState& state, const KeepAnswer& update) {
+  if (state.answers.size() == kMostKeptAnswers) state.answers.erase(state.answers.begin());
+  state.answers.push_back(update.answer);
+}
 void make(DeskState& state, const AddNotice& update) { state.notices.push_back(update.notice); }
 void make(DeskState& state, const DropNotice& update) {
   std::erase_if(state.notices, [&](const NoticeItem& notice) { return notice.id == update.id; });

@@ -78,6 +78,7 @@ struct EndAnswer {
   AnswerCut cut;
   Timings timings;
   std::string failure;
+  WayOut way_out = {};
 };
 
 // Lists.
@@ -130,6 +131,9 @@ struct SetSettings {
 struct SetProfile {
   std::shared_ptr<const ProfilerData> profile;
 };
+struct KeepAnswer {
+  std::shared_ptr<const AnswerProfile> answer;
+};
 
 struct AddNotice {
   NoticeItem notice;
@@ -150,7 +154,7 @@ using Update = std::variant<ConversationUpdate, updates::SetConversations, updat
                             updates::SetAttachments, updates::SetCounted, updates::TakeSend, updates::SetRefusal,
                             updates::SetAnswering, updates::SetUnread, updates::SetModels, updates::SetHub,
                             updates::SetDevices, updates::SetModel, updates::SetLoading, updates::SetSettings,
-                            updates::SetProfile, updates::AddNotice, updates::DropNotice>;
+                            updates::SetProfile, updates::KeepAnswer, updates::AddNotice, updates::DropNotice>;
 
 void apply_update(OpenConversation& conversation, const ConversationUpdate& update);
 void apply_update(DeskState& state, const Update& update);

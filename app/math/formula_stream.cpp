@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/math/math_unicode.h"
+#include "models/ascii.h"
 
 namespace warpchat {
 
@@ -11,7 +12,6 @@ namespace {
 
 constexpr size_t kLongestInline = 300, kLongestDisplay = 2000;  // bytes that are held back
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string_view without_indent(std::string_view line) {
@@ -21,33 +21,73 @@ std::string_view without_indent(std::string_view line) {
 }  // namespace
 
 std::string FormulaStream::add(std::string_view text) {
-  for (char c : text) add_byte(c);
+  text_ += text;
+  read(/*is_all=*/false);
   return std::exchange(out_, {});
 }
 
 std::string FormulaStream::finish() {
-  while (!held_.empty()) {
-    if (closed_)
-      write_formula();
-    else
-      give_up();
-  }
+  read(/*is_all=*/true);
   end_line();
   fence_.clear();
   return std::exchange(out_, {});
 }
 
-void FormulaStream::add_byte(char c) {
-  if (!held_.empty()) return hold(c);
-  if (run_ > 0 && c != '`') {
-    code_ = code_ == 0 ? run_ : code_ == run_ ? 0 : code_;
-    run_ = 0;
+void FormulaStream::read(bool is_all) {
+  size_t at = 0;
+  while (at < text_.size()) {
+    if (run_ > 0 && text_[at] != '`') {
+      code_ = code_ == 0 ? run_ : code_ == run_ ? 0 : code_;
+      run_ = 0;
+    }
+    const Found found = may_open(text_[at]) ? formula_at(at, is_all) : Found();
+    if (found.waits) break;
+    if (found.formula > 0) write_formula(text_.substr(at, found.formula));
+    for (size_t i = 0; i < found.n_ordinary && found.formula == 0; ++i) pass(text_[at + i]);
+    at += found.formula > 0 ? found.formula : found.n_ordinary;
   }
-  const bool may_open = fence_.empty() && code_ == 0 && !is_fence_line() && (c == '$' || c == '\\');
-  if (may_open)
-    held_ = c;
-  else
-    pass(c);
+  text_.erase(0, at);
+  n_passed_ += at;
+}
+
+bool FormulaStream::may_open(char c) const {
+  return (c == '$' || c == '\\') && fence_.empty() && code_ == 0 && !is_fence_line();
+}
+
+FormulaStream::Found FormulaStream::formula_at(size_t at, bool is_all) {
+  if (at + 1 == text_.size()) return {.waits = !is_all};
+  const char next = text_[at + 1];
+  if (text_[at] == '$')
+    return is_blank(next) ? Found() : closed_formula(next == '$' ? Kind::kDollars : Kind::kDollar, at, is_all);
+  if (next == '(' || next == '[') return closed_formula(next == '(' ? Kind::kRound : Kind::kSquare, at, is_all);
+  return {.n_ordinary = next == '\n' ? 1u : 2u};  // an escaped mark opens nothing
+}
+
+// What closes a formula of this kind is looked for once in every stretch of text: behind another one that opened
+// before, the search goes on where that one's ended.
+FormulaStream::Found FormulaStream::closed_formula(Kind kind, size_t at, bool is_all) {
+  const bool one = kind == Kind::kDollar, display = kind == Kind::kDollars || kind == Kind::kSquare;
+  const Found none{.n_ordinary = one ? 1u : 2u};
+  const char last = kind == Kind::kRound ? ')' : kind == Kind::kSquare ? ']' : '$';
+  const char before_last = kind == Kind::kDollars ? '$' : '\\';
+  const size_t longest = at + (display ? kLongestDisplay : kLongestInline) + 1, limit = std::min(longest, text_.size());
+  size_t& searched = searched_[static_cast<size_t>(kind)];
+  size_t i = std::max(at + 2, std::max(searched, n_passed_) - n_passed_);
+  const size_t begin = i;
+  const auto closes = [&] {
+    if (text_[i] != last) return false;
+    return one ? text_[i - 1] != '\\' : i >= at + 4 && text_[i - 1] == before_last;
+  };
+  const auto ends = [&] { return text_[i] == '\n' && (!display || text_[i - 1] == '\n'); };
+  while (i < limit && !closes() && !ends()) ++i;
+  searched = n_passed_ + i;
+  n_searched_ += i - begin;
+  if (i == limit && i < longest && !is_all) return {.waits = true};
+  if (i == limit || ends()) return none;
+  if (!one) return {.formula = i + 1 - at};
+  if (is_blank(text_[i - 1])) return none;
+  if (i + 1 == text_.size() && !is_all) return {.waits = true};
+  return i + 1 < text_.size() && is_digit(text_[i + 1]) ? none : Found{.formula = i + 1 - at};
 }
 
 void FormulaStream::pass(char c) {
@@ -75,49 +115,7 @@ void FormulaStream::end_line() {
   run_ = code_ = 0;
 }
 
-void FormulaStream::hold(char c) {
-  if (closed_) {
-    if (is_digit(c)) {
-      give_up();
-    } else {
-      write_formula();
-    }
-    return add_byte(c);
-  }
-  held_ += c;
-  const std::string_view held = held_;
-  const bool display = held.starts_with("$$") || held.starts_with("\\[");
-  if (held[0] == '\\' && held.size() == 2 && c != '(' && c != '[') return give_up();
-  if (held == "$$") return;
-  const bool dollar = held[0] == '$' && !display;
-  if (dollar && held.size() == 2 && is_blank(c)) return give_up();
-  const size_t last = held.size() - 2;  // the place of the character before
-  const bool escaped = held[last] == '\\';
-  const bool closes = dollar             ? c == '$' && !escaped
-                      : held[0] == '$'   ? held.size() > 4 && c == '$' && held[last] == '$'
-                      : held.size() <= 4 ? false
-                                         : escaped && c == (held[1] == '(' ? ')' : ']');
-  if (closes && dollar && is_blank(held[last])) return give_up();
-  if (closes && dollar) return (void)(closed_ = true);
-  if (closes) return write_formula();
-  const bool ends = c == '\n' && (!display || held[last] == '\n');
-  if (ends || held.size() > (display ? kLongestDisplay : kLongestInline)) give_up();
-}
-
-// The first byte was none that opens a formula; what follows it may be.
-void FormulaStream::give_up() {
-  closed_ = false;
-  const std::string held = std::exchange(held_, {});
-  size_t passed = held.size() > 1 && held[0] == '\\' ? 2 : 1;  // an escaped mark opens nothing
-  if (held.starts_with("$$")) passed = 2;
-  if (passed == 2 && held[1] == '\n') passed = 1;
-  for (size_t i = 0; i < passed; ++i) pass(held[i]);
-  for (size_t i = passed; i < held.size(); ++i) add_byte(held[i]);
-}
-
-void FormulaStream::write_formula() {
-  closed_ = false;
-  const std::string source = std::exchange(held_, {});
+void FormulaStream::write_formula(const std::string& source) {
   const auto tree = parse_tex(formula_inside(source));
   const auto unicode = tree ? math_in_unicode(*tree) : std::nullopt;
   const bool breaks_cell = without_indent(line_).starts_with('|') && unicode && unicode->find('|') != std::string::npos;

@@ -11,21 +11,32 @@ class FormulaStream {
   std::string add(std::string_view text);  // what is known; a formula waits until it closes
   std::string finish();
 
+  size_t n_searched() const { return n_searched_; }  // bytes gone over to find where formulas end
+
  private:
-  void add_byte(char c);
+  enum class Kind { kDollar, kDollars, kRound, kSquare };  // $x$, $$x$$, \(x\), \[x\]
+  struct Found {
+    bool waits = false;     // for more text
+    size_t formula = 0;     // bytes of it; 0: none begins here
+    size_t n_ordinary = 1;  // bytes that open nothing
+  };
+  void read(bool is_all);
+  bool may_open(char c) const;
+  Found formula_at(size_t at, bool is_all);
+  Found closed_formula(Kind kind, size_t at, bool is_all);
   void pass(char c);
-  void hold(char c);
-  void give_up();
-  void write_formula();
+  void write_formula(const std::string& source);
   bool is_fence_line() const;
   void end_line();
 
   std::string out_;
+  std::string text_;           // what has not passed
+  size_t n_passed_ = 0;        // bytes before it
+  size_t searched_[4] = {};    // by kind: where the search for what closes goes on, whatever opens before that
   std::string line_;           // what has passed of the line at work
-  std::string held_;           // what may be a formula
-  bool closed_ = false;        // and is one unless a digit follows
   std::string fence_;          // that opened the code block we are in
   size_t run_ = 0, code_ = 0;  // backticks: in a row just now; that opened the code span we are in
+  size_t n_searched_ = 0;
 };
 
 }  // namespace warpchat

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/math/tex_symbols.h"
+#include "models/ascii.h"
 #include "models/tokenizer/utf8.h"
 
 namespace warpchat {
@@ -20,7 +21,6 @@ constexpr size_t kLongestSource = 8000;  // bytes
 
 struct Unknown {};
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 MathNode space(float em) { return {.kind = MathKind::kSpace, .width = em}; }
@@ -33,7 +33,7 @@ MathNode words(std::u32string text) { return {.kind = MathKind::kText, .text = s
 struct Environment {
   string_view name;
   char32_t left = 0, right = 0;
-  TableLook look = TableLook::kMatrix;
+  MatrixLook look = MatrixLook::kMatrix;
   string_view columns = "c";
 };
 constexpr Environment kEnvironments[] = {
@@ -43,25 +43,25 @@ constexpr Environment kEnvironments[] = {
     {"Bmatrix", '{', '}'},
     {"vmatrix", '|', '|'},
     {"Vmatrix", U'‖', U'‖'},
-    {"smallmatrix", 0, 0, TableLook::kSmall},
+    {"smallmatrix", 0, 0, MatrixLook::kSmall},
     {"array"},
-    {"cases", '{', 0, TableLook::kCases, "l"},
-    {"dcases", '{', 0, TableLook::kCases, "l"},
-    {"rcases", 0, '}', TableLook::kCases, "l"},
-    {"aligned", 0, 0, TableLook::kAligned, "rl"},
-    {"align", 0, 0, TableLook::kAligned, "rl"},
-    {"align*", 0, 0, TableLook::kAligned, "rl"},
-    {"alignat", 0, 0, TableLook::kAligned, "rl"},
-    {"split", 0, 0, TableLook::kAligned, "rl"},
-    {"eqnarray", 0, 0, TableLook::kAligned, "rcl"},
-    {"eqnarray*", 0, 0, TableLook::kAligned, "rcl"},
-    {"gathered", 0, 0, TableLook::kAligned},
-    {"gather", 0, 0, TableLook::kAligned},
-    {"gather*", 0, 0, TableLook::kAligned},
-    {"equation", 0, 0, TableLook::kAligned},
-    {"equation*", 0, 0, TableLook::kAligned},
-    {"multline", 0, 0, TableLook::kAligned},
-    {"multline*", 0, 0, TableLook::kAligned},
+    {"cases", '{', 0, MatrixLook::kCases, "l"},
+    {"dcases", '{', 0, MatrixLook::kCases, "l"},
+    {"rcases", 0, '}', MatrixLook::kCases, "l"},
+    {"aligned", 0, 0, MatrixLook::kAligned, "rl"},
+    {"align", 0, 0, MatrixLook::kAligned, "rl"},
+    {"align*", 0, 0, MatrixLook::kAligned, "rl"},
+    {"alignat", 0, 0, MatrixLook::kAligned, "rl"},
+    {"split", 0, 0, MatrixLook::kAligned, "rl"},
+    {"eqnarray", 0, 0, MatrixLook::kAligned, "rcl"},
+    {"eqnarray*", 0, 0, MatrixLook::kAligned, "rcl"},
+    {"gathered", 0, 0, MatrixLook::kAligned},
+    {"gather", 0, 0, MatrixLook::kAligned},
+    {"gather*", 0, 0, MatrixLook::kAligned},
+    {"equation", 0, 0, MatrixLook::kAligned},
+    {"equation*", 0, 0, MatrixLook::kAligned},
+    {"multline", 0, 0, MatrixLook::kAligned},
+    {"multline*", 0, 0, MatrixLook::kAligned},
 };
 
 // "\not" and a relation.
@@ -92,7 +92,7 @@ class Parser {
     MathNode table = cells({});
     if (at_ != text_.size()) throw Unknown();
     if (table.children.size() == 1) return std::move(table.children[0]);
-    table.look = TableLook::kAligned;
+    table.look = MatrixLook::kAligned;
     table.columns = table.n_columns > 1 ? "rl" : "c";
     begin_with_atoms(table);
     return row_of({std::move(table)});
@@ -474,7 +474,7 @@ class Parser {
     MathNode table = cells({});
     if (peek() != '}') throw Unknown();
     ++at_;
-    table.look = TableLook::kSmall;
+    table.look = MatrixLook::kSmall;
     table.columns = "c";
     return table;
   }

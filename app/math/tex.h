@@ -30,7 +30,7 @@ enum class MathKind : uint8_t {
 
 enum class MathStyle : uint8_t { kDisplay, kText, kScript, kScriptScript, kInherit };
 
-enum class TableLook : uint8_t { kMatrix, kCases, kAligned, kSmall };
+enum class MatrixLook : uint8_t { kMatrix, kCases, kAligned, kSmall };
 
 struct MathNode {
   MathKind kind = MathKind::kRow;
@@ -48,7 +48,7 @@ struct MathNode {
   float width = 0;  // of a space: em; of a delimiter's size that was asked for: em, 0: as high as the inside
   char32_t left = 0, right = 0;
   size_t n_columns = 0;
-  TableLook look = TableLook::kMatrix;
+  MatrixLook look = MatrixLook::kMatrix;
   std::string columns = {};        // "lcr" of each column, the last one for all that follow
   std::vector<size_t> bars = {};   // vertical rules before these columns
   std::vector<size_t> lines = {};  // horizontal rules above these rows

@@ -7,6 +7,7 @@
 #include "app/terminal/graphemes.h"
 #include "app/text_input.h"
 #include "app/typed_path.h"
+#include "models/ascii.h"
 #include "models/message.h"
 #include "models/tokenizer/utf8.h"
 
@@ -15,13 +16,11 @@ namespace warpchat {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr int kGap = 2;          // columns between two names
-constexpr size_t kMostRows = 8;  // of a list
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+constexpr int kBetweenNames = 2;  // columns between two names
+constexpr size_t kMostRows = 8;   // of a list
 
 size_t common_length(std::string_view a, std::string_view b) {
-  const auto same = [](char x, char y) { return lower(x) == lower(y); };
+  const auto same = [](char x, char y) { return lower_case(x) == lower_case(y); };
   return static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end(), same).first - a.begin());
 }
 
@@ -117,12 +116,12 @@ std::vector<std::string> in_columns(const std::vector<Candidate>& candidates, in
   int widest = 1;
   for (const Candidate& candidate : candidates) widest = std::max(widest, text_width(candidate.shown));
   widest = std::min(widest, std::max(width - 1, 1));
-  const auto n_columns = static_cast<size_t>(std::max(1, (width - 1 + kGap) / (widest + kGap)));
+  const auto n_columns = static_cast<size_t>(std::max(1, (width - 1 + kBetweenNames) / (widest + kBetweenNames)));
   const size_t n_shown = std::min(candidates.size(), n_columns * kMostRows);
   std::vector<std::string> rows((n_shown + n_columns - 1) / n_columns);
   for (size_t i = 0; i < n_shown; ++i) {
     std::string name = fitting(candidates[i].shown, widest);
-    if (i + rows.size() < n_shown) name.append(static_cast<size_t>(widest + kGap - text_width(name)), ' ');
+    if (i + rows.size() < n_shown) name.append(static_cast<size_t>(widest + kBetweenNames - text_width(name)), ' ');
     rows[i % rows.size()] += name;
   }
   if (n_shown < candidates.size())

@@ -4,19 +4,27 @@
 #include <algorithm>
 #include <string_view>
 
+#include "app/terminal/prompt_view.h"
+#include "models/human_bytes.h"
+#include "models/message.h"
+
 namespace warpchat {
 
 namespace {
 
-constexpr std::string_view kPrompt = "> ", kContinuation = ". ";  // as the line editor has them
-constexpr std::string_view kRole = "You: ";                       // where roles are words
+constexpr std::string_view kRole = "You: ";  // where roles are words
+
+std::string described(const AttachedFile& file) {
+  return file.name + ", " + human_bytes(file.text.size()) +
+         (file.tokens > 0 ? ", " + counted(file.tokens, "token") : "");
+}
 
 std::string user_text(const Message& message, const AnswerLook& look) {
   WordWrap wrap({look.width, look.styled});
   std::string text;
-  for (const AttachedFile& file : message.files) text += wrap.add({"(with " + file.name + ")\n", {.dim = true}});
-  const std::string_view next = look.roles ? " " : kContinuation;
-  std::string_view prompt = look.roles ? kRole : kPrompt;
+  for (const AttachedFile& file : message.files) text += wrap.add({"(with " + described(file) + ")\n", {.dim = true}});
+  const std::string_view next = look.roles ? " " : kContinuationMark;
+  std::string_view prompt = look.roles ? kRole : kPromptMark;
   for (std::string_view rest = message.content; !prompt.empty(); prompt = rest.empty() ? "" : next) {
     const size_t end = std::min(rest.find('\n'), rest.size());
     text += wrap.add({std::string(prompt), {.bold = true}});

@@ -7,7 +7,7 @@ namespace warpchat {
 
 namespace {
 
-constexpr std::string_view kPrompt = "> ", kContinuation = ". ", kQuotes = "\"\"\"";
+constexpr std::string_view kQuotes = "\"\"\"";
 
 bool opens_quotes(std::string_view text) {
   return text.starts_with(kQuotes) && !(text.size() >= 2 * kQuotes.size() && text.ends_with(kQuotes));
@@ -41,14 +41,14 @@ std::string LineEditor::take_line() {
 
 PromptLayout LineEditor::layout(int width) const {
   if (!search_) {
-    PromptLayout layout = lay_out_prompt(kPrompt, kContinuation, buffer_, width);
+    PromptLayout layout = lay_out_prompt(kPromptMark, kContinuationMark, buffer_, width);
     if (candidates_.empty()) return layout;
     for (std::string& row : in_columns(candidates_, width)) layout.rows.push_back({row, text_width(row)});
     return layout;
   }
   const std::string prompt =
       (search_->found || search_->query.empty() ? "search '" : "nothing with '") + search_->query + "': ";
-  return lay_out_prompt(prompt, kContinuation, buffer_, width);
+  return lay_out_prompt(prompt, kContinuationMark, buffer_, width);
 }
 
 EditOutcome LineEditor::press(const Key& key) {

@@ -11,6 +11,8 @@
 
 namespace warpchat {
 
+constexpr std::string_view kPromptMark = "> ", kContinuationMark = ". ";  // before what a person types
+
 struct PromptLayout {
   std::vector<Drawn> rows;  // at least one; prompt included
   size_t cursor_row = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "models/ascii.h"
 #include "models/error.h"
 
 namespace warpchat {
@@ -33,10 +34,11 @@ constexpr SlashCommand kCommands[] = {
     {A::kTrash, "/trash", Takes::kNone, "", "show what is in the trash"},
     {A::kRestore, "/restore", Takes::kNumber, "[N]", "take one out of the trash; alone: the last one deleted"},
     {A::kErase, "/erase", Takes::kNumber, "N", "remove one from the trash for ever"},
-    {A::kImport, "/import", Takes::kFile, "FILE", "store a conversation from a .md or .json file, and continue it"},
+    {A::kImport, "/import", Takes::kFile, "FILE",
+     "store conversations of a .md or .json file, ChatGPT's too, and go on"},
     {A::kExport, "/export", Takes::kFile, "FILE", "write this conversation as .md or .json"},
-    {A::kRead, "/read", Takes::kFile, "FILE", "put a text file before the next message"},
-    {A::kUnread, "/unread", Takes::kNone, "", "leave out the files that were to go before the next message"},
+    {A::kRead, "/read", Takes::kFile, "[FILE]", "put a text file or a PDF before the next message; alone: list them"},
+    {A::kUnread, "/unread", Takes::kNumber, "[N]", "leave out file N of those before the next message; alone: all"},
     {A::kModel, "/model", Takes::kModel, "[MODEL]", "show the model and those found, or change to another"},
     {A::kDevice, "/device", Takes::kDevice, "[DEVICE]", "show what the model can run on, or change to another"},
     {A::kLaunch, "/launch", Takes::kLaunchMode, "[MODE]", "show how kernels are launched on a GPU, or change it"},
@@ -46,8 +48,8 @@ constexpr SlashCommand kCommands[] = {
      "let the model read only the newest turns that fit its context; all stay stored"},
     {A::kSet, "/set", Takes::kSetting, "[NAME VALUE]", "change a setting; alone: list them"},
     {A::kShow, "/show", Takes::kNone, "", "show model, device, context and settings"},
-    {A::kPerf, "/perf", Takes::kOnOff, "[on|off]",
-     "show the last answer's timings, and measure kernels in those to come"},
+    {A::kPerf, "/perf", Takes::kPerf, "[on|off|diff [A B]]",
+     "show the last answer's timings, and measure kernels in those to come; diff: two answers side by side"},
     {A::kExit, "/exit", Takes::kNone, "", "leave (also Ctrl-D)"},
 };
 
@@ -57,11 +59,7 @@ struct Alias {
 constexpr Alias kAliases[] = {
     {"/?", "/help"}, {"/bye", "/exit"}, {"/quit", "/exit"}, {"/rename", "/save"}, {"/version", "/versions"}};
 
-std::string_view trim(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\n");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
-}
+constexpr std::string_view kBlanks = " \t\n";
 
 bool is_letters(std::string_view word) {
   return !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isalpha(c); });
@@ -80,11 +78,11 @@ const SlashCommand* find_slash_command(std::string_view word) {
 }
 
 std::optional<SlashLine> parse_slash_line(std::string_view line) {
-  line = trim(line);
+  line = trimmed(line, kBlanks);
   if (!line.starts_with('/')) return std::nullopt;
   const size_t word_end = std::min(line.find_first_of(" \t\n"), line.size());
   const std::string_view word = line.substr(0, word_end);
-  const std::string argument(trim(line.substr(word_end)));
+  const std::string argument(trimmed(line.substr(word_end), kBlanks));
   const SlashCommand* command = find_slash_command(word);
   if (!command) {
     if (!is_letters(word.substr(1))) return std::nullopt;

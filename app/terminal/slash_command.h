@@ -53,6 +53,7 @@ enum class SlashArgument {
   kLaunchMode,
   kSetting,  // a name and its value
   kOnOff,
+  kPerf,  // kOnOff, or two answers
 };
 
 struct SlashCommand {

@@ -73,10 +73,10 @@ void Spinner::run() {
   clear_line_on_exit(true);
   StatusLine line;
   for (unsigned tick = 0; !ended_; ++tick) {
-    write_error(line.draw(spinner_frame(label_, fraction_, tick), terminal_size().columns));
+    write_error(line.draw(spinner_frame(label_, fraction_, tick), terminal_size(STDERR_FILENO).columns));
     ending_.wait_for(lock, kFrame, [this] { return ended_; });
   }
-  write_error(line.clear(terminal_size().columns));
+  write_error(line.clear(terminal_size(STDERR_FILENO).columns));
   clear_line_on_exit(false);
 }
 

@@ -11,6 +11,7 @@
 #include "app/terminal/line_breaks.h"
 #include "app/terminal/markdown_stream.h"
 #include "app/terminal/word_wrap.h"
+#include "models/ascii.h"
 
 namespace warpchat {
 
@@ -21,12 +22,6 @@ constexpr int kLeastColumn = 3;
 // A terminal may have become narrower and not have told so yet; a line that it breaks could not be drawn over.
 constexpr std::string_view kNoWrap = "\x1b[?7l", kWrap = "\x1b[?7h";
 constexpr int kRecordIndent = 2;
-
-std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 // Of a row's source; a bar behind a backslash is text.
 std::vector<std::string> cells_of(std::string_view line) {

@@ -12,9 +12,9 @@
 
 namespace warpchat {
 
-TerminalSize terminal_size() {
+TerminalSize terminal_size(int descriptor) {
   winsize size;
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};
+  if (ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};
   return {size.ws_col, size.ws_row};
 }
 

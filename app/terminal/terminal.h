@@ -1,6 +1,7 @@
 // The user's terminal: its modes, its size, its keyboard.
 #pragma once
 #include <termios.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <string>
@@ -10,7 +11,7 @@ namespace warpchat {
 struct TerminalSize {
   int columns = 80, rows = 24;
 };
-TerminalSize terminal_size();  // of standard output; the default where it has none
+TerminalSize terminal_size(int descriptor = STDOUT_FILENO);  // the default where that is no terminal
 
 class Terminal {
  public:

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "app/gui/profiler/numbers.h"
+#include "app/numbers.h"
 #include "models/message.h"
 
 namespace warpchat::gui {
@@ -34,6 +34,8 @@ constexpr KernelColumnLook kLooks[kKernelColumns] = {
     {"sectors", "32-byte pieces of global memory, read or written.", 9},
     {"conflicts", "Replays of accesses to shared memory, for conflicts of its banks.", 9},
     {"bytes", "Bytes moved, as the operation's formula says.", 9},
+    {"waiting",
+     "Of the phase's time: at the barrier behind it, until all blocks are there. On average over the blocks.", 8},
 };
 
 double ratio(double value, double by) { return by > 0 ? value / by : kNone; }
@@ -62,6 +64,7 @@ KernelRow row_of(uint32_t operation, const OperationProfile& o, const ProfilerDa
     set(KernelColumn::kOfPeak, ratio(o.bandwidth(), data.peak_bandwidth));
   }
   const uint64_t by = of == RowsOf::kTokens ? data.n_passes : o.calls;
+  if (o.wait_seconds > 0) set(KernelColumn::kWaiting, ratio(o.wait_seconds, o.seconds));
   if (o.bytes > 0) set(KernelColumn::kBytes, ratio(o.bytes, by));
   if (o.counters.instructions == 0) return row;
   constexpr uint64_t kLanes = 32;
@@ -80,14 +83,20 @@ struct Wanted {
 
 std::vector<Wanted> wanted_columns(const ProfilerData& data, RowsOf of) {
   using enum KernelColumn;
-  if (shows_counters(data))
-    return {{kCalls, 4},     {kInstructions, 0}, {kShareOfInstructions, 2}, {kLanes, 1}, {kSectors, 3},
-            {kConflicts, 5}, {kBytes, 6}};
+  const bool waits = std::ranges::any_of(source(data, of), [](const auto& row) { return row.wait_seconds > 0; });
+  if (shows_counters(data)) {
+    std::vector<Wanted> wanted{{kCalls, 4}, {kInstructions, 0}, {kShareOfInstructions, 2},
+                               {kLanes, 1}, {kSectors, 3},      {kConflicts, 5},
+                               {kBytes, 6}};
+    if (waits) wanted.push_back({kWaiting, 1});
+    return wanted;
+  }
   std::vector<Wanted> wanted{{kCalls, 5}};
   if (of == RowsOf::kAnswer) wanted.insert(wanted.end(), {{kMilliseconds, 0}, {kPerCall, 4}});
   if (of == RowsOf::kTokens) wanted.push_back({kPerToken, 0});
   wanted.insert(wanted.end(), {{kShare, 1}, {kBandwidth, 2}});
   if (data.peak_bandwidth > 0) wanted.push_back({kOfPeak, 3});
+  if (waits) wanted.push_back({kWaiting, 1});
   if (of == RowsOf::kTokens) wanted.push_back({kTrend, 4});
   return wanted;
 }
@@ -155,6 +164,7 @@ std::string cell_text(KernelColumn column, double value) {
     case KernelColumn::kShare:
     case KernelColumn::kShareOfInstructions:
     case KernelColumn::kLanes:
+    case KernelColumn::kWaiting:
       return percent_text(value);
     case KernelColumn::kBandwidth:
       return three_digits(value * 1e-9);
@@ -166,6 +176,10 @@ std::string cell_text(KernelColumn column, double value) {
       return bytes_text(value);
   }
   return "";
+}
+
+std::string label_of(const std::string& row) {
+  return row.starts_with(kPersistentRow) ? row.substr(kPersistentRow.size()) : row;
 }
 
 const KernelText* text_of(const ProfilerData& data, const std::string& row) {

@@ -25,8 +25,9 @@ enum class KernelColumn {
   kSectors,
   kConflicts,
   kBytes,
+  kWaiting,  // of a phase's time
 };
-constexpr size_t kKernelColumns = 15;
+constexpr size_t kKernelColumns = 16;
 
 struct KernelColumnLook {
   const char* heading;
@@ -57,6 +58,9 @@ std::vector<KernelRow> kernel_rows(const ProfilerData& data, RowsOf of);
 void sort_rows(std::vector<KernelRow>& rows, const ProfilerData& data, KernelColumn by, bool descending);
 
 std::string cell_text(KernelColumn column, double value);  // "12.3", "46%", "cache"; "" where there is none
+
+// A row's name as it is shown: of a phase without what all phases begin with, which would leave nothing of a short one.
+std::string label_of(const std::string& row);
 
 // The kernel whose text belongs to a row: of that name, and for a phase of the persistent decoder the kernel that it is
 // part of. Null: there is none.

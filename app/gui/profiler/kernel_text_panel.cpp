@@ -3,8 +3,8 @@
 #include <cstdio>
 
 #include "app/gui/profiler/kernel_table.h"
-#include "app/gui/profiler/numbers.h"
 #include "app/gui/profiler/panel_parts.h"
+#include "app/numbers.h"
 #include "models/message.h"
 
 namespace warpchat::gui {
@@ -18,6 +18,7 @@ std::string costs_of(const OperationProfile& row) {
   std::string text = counted(row.calls, "call") + " \u00b7 " + duration_text(row.seconds / calls) + " and " +
                      bytes_text(bytes / calls) + " a call";
   if (row.seconds > 0) text += " \u00b7 " + bandwidth_text(bytes / row.seconds);
+  if (row.wait_seconds > 0) text += " \u00b7 " + percent_text(row.wait_seconds / row.seconds) + " of it at the barrier";
   return text;
 }
 

@@ -4,8 +4,7 @@
 #include <cmath>
 
 #include "app/gui/profiler/panel_parts.h"
-#include "app/gui/profiler/row_colours.h"
-#include "app/gui/profiler/sparkline.h"
+#include "app/gui/profiler/plots.h"
 
 namespace warpchat::gui {
 
@@ -17,7 +16,7 @@ constexpr ImGuiTableFlags kTableFlags = ImGuiTableFlags_Sortable | ImGuiTableFla
 
 bool is_share(KernelColumn column) {
   return column == KernelColumn::kShare || column == KernelColumn::kShareOfInstructions ||
-         column == KernelColumn::kOfPeak || column == KernelColumn::kLanes;
+         column == KernelColumn::kOfPeak || column == KernelColumn::kLanes || column == KernelColumn::kWaiting;
 }
 
 void draw_share(double share, Colour colour) {
@@ -94,7 +93,7 @@ void KernelsPanel::draw_name(const ProfilerData& data, const KernelRow& row, con
   const float side = look.sizes.text * 0.55f, top = at.y + (ImGui::GetTextLineHeight() - side) / 2;
   ImGui::GetWindowDrawList()->AddRectFilled({at.x, top}, {at.x + side, top + side}, colours_[row.operation], side / 4);
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + side * 1.7f);
-  const std::string shown = shortened_to(name, ImGui::GetContentRegionAvail().x);
+  const std::string shown = shortened_to(label_of(name), ImGui::GetContentRegionAvail().x);
   ImGui::TextUnformatted(shown.c_str());
   if (hovered && shown != name) ImGui::SetTooltip("%s", name.c_str());
 }

@@ -54,6 +54,11 @@ bool choice(const char* text, bool chosen, const Theme& theme) {
   return clicked;
 }
 
+ProfilerOverlay::Mark mark_of_last_item(std::string name) {
+  const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
+  return {std::move(name), from.x, from.y, to.x - from.x, to.y - from.y};
+}
+
 std::string shortened_to(const std::string& text, float width) {
   if (text_width(text) <= width) return text;
   size_t kept = text.size();
@@ -68,6 +73,7 @@ std::string shortened_to(const std::string& text, float width) {
 }
 
 std::string ended_at(std::string text, float width) {
+  for (size_t end; text_width(text) > width && (end = text.rfind("; ")) != std::string::npos;) text.resize(end);
   if (text_width(text) <= width) return text;
   const float dots = text_width("\u2026");
   while (!text.empty() && text_width(text) + dots > width) {

@@ -5,7 +5,7 @@
 
 #include <imgui/imgui.h>
 
-#include "app/gui/theme.h"
+#include "app/gui/profiler/profiler_overlay.h"
 
 namespace warpchat::gui {
 
@@ -20,8 +20,10 @@ float text_width(std::string_view text);
 // A button that is one of several choices, this one chosen or not.
 bool choice(const char* text, bool chosen, const Theme& theme);
 
+ProfilerOverlay::Mark mark_of_last_item(std::string name);
+
 // The text without its later middle where it is wider than `width` pixels: kernels differ at both ends.
 std::string shortened_to(const std::string& text, float width);
-std::string ended_at(std::string text, float width);  // likewise without its end: sentences
+std::string ended_at(std::string text, float width);  // likewise without its end: sentences, by clauses first ("; ")
 
 }  // namespace warpchat::gui

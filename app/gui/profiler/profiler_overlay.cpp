@@ -1,14 +1,15 @@
-// Toolbar, the line that says why, the tokens, and a panel of three.
+// Toolbar, the line that says why, the tokens, and one of the panels.
 #include "app/gui/profiler/profiler_overlay.h"
 
 #include <cstdlib>
+#include <span>
 
 #include <imgui/imgui.h>
 #include <imgui/imgui_stdlib.h>
 
-#include "app/gui/profiler/endpoint_panel.h"
+#include "app/gui/profiler/compare_panel.h"
 #include "app/gui/profiler/kernels_panel.h"
-#include "app/gui/profiler/memory_panel.h"
+#include "app/gui/profiler/machine_panels.h"
 #include "app/gui/profiler/panel_parts.h"
 #include "app/gui/profiler/timeline_panel.h"
 #include "app/gui/profiler/token_strip.h"
@@ -29,7 +30,7 @@ std::string default_export_path() {
 }  // namespace
 
 struct ProfilerOverlay::Parts {
-  enum class Panel { kKernels, kTimeline, kMemory };
+  enum class Panel { kKernels, kTimeline, kMemory, kCompare };
 
   Panel panel = Panel::kKernels;
   std::shared_ptr<const ProfilerData> paused;  // what is shown while it is not null
@@ -37,13 +38,15 @@ struct ProfilerOverlay::Parts {
   bool export_begins = false;                  // the field is to get the keyboard
   TokenStrip strip;
   KernelsPanel kernels;
-  std::vector<Tab> tabs;
+  std::vector<Mark> marks;
   TimelinePanel timeline;
+  ComparePanel compare;
 
   bool toolbar(const DeskState& state, const ProfilerData& data, const Look& look);
   void toggle_pause(const DeskState& state) { paused = paused ? nullptr : state.profile; }
   void export_row(const Look& look, Actions& actions);
-  void choose_panel(const Look& look);
+  void choose_panel(bool of_endpoint, const Look& look);
+  bool marked_choice(const char* name, const char* text, bool chosen, const Look& look);
   void draw_endpoint(const DeskState& state, std::optional<TokenPlace> hovered, const EndpointProfile& profile,
                      const Look& look);
   std::optional<uint64_t> marked_token(const DeskState& state, std::optional<TokenPlace> hovered) const;
@@ -62,22 +65,20 @@ void ProfilerOverlay::set_open(bool open, Actions& actions) {
 }
 
 std::optional<TokenPlace> ProfilerOverlay::hovered_token() const { return parts_->strip.hovered_token(); }
-const std::vector<ProfilerOverlay::Tab>& ProfilerOverlay::tabs() const { return parts_->tabs; }
+const std::vector<ProfilerOverlay::Mark>& ProfilerOverlay::marks() const { return parts_->marks; }
 bool ProfilerOverlay::is_paused() const { return parts_->paused != nullptr; }
 
-// What chooses, then what runs, then what is done with it; nothing here moves when numbers come. Returns whether the
-// overlay is to be closed.
+// What chooses, then what runs, then what is done with it, on a second line where one is too short; nothing here moves
+// when numbers come. Returns whether the overlay is to be closed.
 bool ProfilerOverlay::Parts::toolbar(const DeskState& state, const ProfilerData& data, const Look& look) {
   const Theme& theme = look.theme;
-  if (data.endpoint)
-    tabs.clear();
-  else
-    choose_panel(look);
+  choose_panel(data.endpoint.has_value(), look);
   const float gap = ImGui::GetStyle().ItemSpacing.x, padding = 2 * ImGui::GetStyle().FramePadding.x;
   const bool of_kernels = !data.endpoint;
   float buttons = 0;
   for (const char* text : {"Resume", "Export", "Close"}) buttons += text_width(text) + padding + gap;
-  if (of_kernels) ImGui::SameLine(0, look.sizes.width(16));
+  const float end_of_tabs = ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x + look.sizes.width(16);
+  if (end_of_tabs + buttons <= ImGui::GetContentRegionMax().x) ImGui::SameLine(0, look.sizes.width(16));
   const float room = ImGui::GetContentRegionMax().x - ImGui::GetCursorPosX() - buttons;
   const std::string device = paused ? "paused \u00b7 " + data.device : data.device;
   if (room > text_width("0") * kLeastDevice) {
@@ -87,14 +88,14 @@ bool ProfilerOverlay::Parts::toolbar(const DeskState& state, const ProfilerData&
     ImGui::Dummy({1, 1});
   }
   ImGui::SameLine(std::max(0.0f, ImGui::GetContentRegionMax().x - buttons + gap));
-  if (choice(paused ? "Resume" : "Pause", paused != nullptr, theme)) toggle_pause(state);
+  if (marked_choice("profiler:pause", paused ? "Resume" : "Pause", paused != nullptr, look)) toggle_pause(state);
   if (of_kernels) ImGui::SameLine();
-  if (of_kernels && choice("Export", export_path.has_value(), theme)) {
+  if (of_kernels && marked_choice("profiler:export", "Export", export_path.has_value(), look)) {
     export_path = export_path ? std::nullopt : std::optional(default_export_path());
     export_begins = true;
   }
   ImGui::SameLine();
-  return choice("Close", false, theme);
+  return marked_choice("profiler:close", "Close", false, look);
 }
 
 void ProfilerOverlay::Parts::export_row(const Look& look, Actions& actions) {
@@ -111,20 +112,29 @@ void ProfilerOverlay::Parts::export_row(const Look& look, Actions& actions) {
   export_path.reset();
 }
 
-void ProfilerOverlay::Parts::choose_panel(const Look& look) {
+bool ProfilerOverlay::Parts::marked_choice(const char* name, const char* text, bool chosen, const Look& look) {
+  const bool clicked = choice(text, chosen, look.theme);
+  marks.push_back(mark_of_last_item(name));
+  return clicked;
+}
+
+// Of another machine there are no kernels, but its answers can be compared, too.
+void ProfilerOverlay::Parts::choose_panel(bool of_endpoint, const Look& look) {
   struct Choice {
     Panel panel;
     const char *text, *name;
   };
-  constexpr Choice kChoices[] = {{Panel::kKernels, "Kernels", "profiler:kernels"},
-                                 {Panel::kTimeline, "Timeline", "profiler:timeline"},
-                                 {Panel::kMemory, "Memory", "profiler:memory"}};
-  tabs.clear();
-  for (const Choice& c : kChoices) {
+  constexpr Choice kHere[] = {{Panel::kKernels, "Kernels", "profiler:kernels"},
+                              {Panel::kTimeline, "Timeline", "profiler:timeline"},
+                              {Panel::kMemory, "Memory", "profiler:memory"},
+                              {Panel::kCompare, "Compare", "profiler:compare"}};
+  constexpr Choice kElsewhere[] = {{Panel::kKernels, "Tokens", "profiler:tokens"},
+                                   {Panel::kCompare, "Compare", "profiler:compare"}};
+  if (of_endpoint && panel != Panel::kCompare) panel = Panel::kKernels;
+  marks.clear();
+  for (const Choice& c : of_endpoint ? std::span<const Choice>(kElsewhere) : kHere) {
     if (c.panel != Panel::kKernels) ImGui::SameLine();
-    if (choice(c.text, panel == c.panel, look.theme)) panel = c.panel;
-    const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
-    tabs.push_back({c.name, from.x, from.y, to.x - from.x, to.y - from.y});
+    if (marked_choice(c.name, c.text, panel == c.panel, look)) panel = c.panel;
   }
 }
 
@@ -153,8 +163,9 @@ void ProfilerOverlay::draw(const DeskState& state, std::optional<TokenPlace> hov
   Parts& p = *parts_;
   const std::shared_ptr<const ProfilerData> data = p.paused ? p.paused : state.profile;
   if (p.toolbar(state, *data, look)) set_open(false, actions);
+  if (!data->endpoint) p.export_row(look, actions);
+  if (p.panel == Parts::Panel::kCompare) return p.compare.draw(state, look, p.marks);
   if (data->endpoint) return p.draw_endpoint(state, hovered, *data->endpoint, look);
-  p.export_row(look, actions);
   const std::string why = why_this_speed(*data);
   text_in(look.theme.text, ended_at(why, ImGui::GetContentRegionAvail().x));
   if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", why.c_str());

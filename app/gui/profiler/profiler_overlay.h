@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "app/desk/actions.h"
@@ -39,12 +40,12 @@ class ProfilerOverlay {
   // hovered: the token under the pointer in the transcript.
   void draw(const DeskState& state, std::optional<TokenPlace> hovered, const Look& look, Actions& actions);
 
-  // What chooses a panel, as the last frame drew it: "profiler:kernels".
-  struct Tab {
-    const char* name;
+  // What can be clicked, as the last frame drew it: first what chooses a panel, "profiler:kernels".
+  struct Mark {
+    std::string name;
     float x, y, width, height;  // pixels of the screen
   };
-  const std::vector<Tab>& tabs() const;
+  const std::vector<Mark>& marks() const;
 
   // The token whose bar was under the pointer when draw was called last: for the transcript to mark.
   std::optional<TokenPlace> hovered_token() const;

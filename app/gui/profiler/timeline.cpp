@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kShortestView = 1e-6;
 
-double end_of(const TraceSpan& span) { return span.start + span.seconds; }
+double end_of_span(const TraceSpan& span) { return span.start + span.seconds; }
 
 TimeView within(TimeView view, TimeView whole) {
   const double length = std::min(view.length(), whole.length());
@@ -37,7 +37,7 @@ std::optional<TimeView> whole_time(const ProfilerData& data) {
   TimeView whole{data.spans.front().start, 0};
   for (const TraceSpan& span : data.spans) {
     whole.from = std::min(whole.from, span.start);
-    whole.to = std::max(whole.to, end_of(span));
+    whole.to = std::max(whole.to, end_of_span(span));
   }
   if (whole.length() < kShortestView) whole.to = whole.from + kShortestView;
   return whole;
@@ -67,10 +67,10 @@ std::vector<TimelineBar> timeline_bars(std::span<const TraceSpan> spans, TimeVie
   std::vector<TimelineBar> bars;
   const double scale = pixels / view.length();
   double longest = 0;  // of the spans in the last bar, while that is of several
-  auto first = std::ranges::lower_bound(spans, view.from, {}, end_of);
+  auto first = std::ranges::lower_bound(spans, view.from, {}, end_of_span);
   for (auto it = first; it != spans.end() && it->start < view.to; ++it) {
     const auto from = static_cast<float>(std::max(0.0, (it->start - view.from) * scale));
-    const auto to = static_cast<float>(std::min<double>(pixels, (end_of(*it) - view.from) * scale));
+    const auto to = static_cast<float>(std::min<double>(pixels, (end_of_span(*it) - view.from) * scale));
     if (to - from >= 1) {
       bars.push_back({from, to, it->operation, static_cast<size_t>(it - spans.begin())});
       continue;
@@ -93,9 +93,9 @@ const TraceSpan* span_at(const TimelineLane& lane, double time, double slack) {
   double nearest = slack;
   for (auto it = behind; it != lane.spans.begin();) {
     --it;
-    const double distance = std::max({0.0, it->start - time, time - end_of(*it)});
+    const double distance = std::max({0.0, it->start - time, time - end_of_span(*it)});
     if (distance <= nearest) best = &*it, nearest = distance;
-    if (distance == 0 || end_of(*it) < time - slack) break;
+    if (distance == 0 || end_of_span(*it) < time - slack) break;
   }
   return best;
 }

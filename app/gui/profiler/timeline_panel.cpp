@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/gui/profiler/numbers.h"
+#include "app/gui/profiler/kernel_table.h"
 #include "app/gui/profiler/panel_parts.h"
-#include "app/gui/profiler/row_colours.h"
+#include "app/gui/profiler/plots.h"
+#include "app/numbers.h"
 #include "models/message.h"
 
 namespace warpchat::gui {
@@ -14,7 +15,7 @@ namespace {
 
 constexpr size_t kFollowedTokens = 4;
 constexpr float kAxis = 20, kTokens = 20, kCallsLane = 34, kShareLane = 12, kLabels = 52,
-                kLabelled = 34;  // pixels at scale 1
+                kLabelled = 44;  // pixels at scale 1
 
 }  // namespace
 
@@ -105,6 +106,25 @@ const std::vector<TimelineBar>& TimelinePanel::bars_of(size_t lane, float pixels
   return *bars_[lane];
 }
 
+// The end of a phase at which blocks wait: paler. Returns where it begins.
+float TimelinePanel::draw_wait(const Canvas& canvas, const TraceSpan& span, ImVec2 from, ImVec2 to) const {
+  if (span.wait <= 0) return to.x;
+  const float x = canvas.x(span.start + span.seconds - static_cast<double>(span.wait), view_);
+  const float begin = std::clamp(x, from.x, to.x);
+  canvas.list.AddRectFilled({begin, from.y}, to, faded(canvas.look.theme.panel, 0.55f));
+  return begin;
+}
+
+// Nothing where no more than a few letters fit.
+void TimelinePanel::draw_label(const Canvas& canvas, uint32_t operation, ImVec2 from, ImVec2 to) const {
+  const std::string name = label_of(canvas.data.rows[operation].name);
+  const float room = to.x - from.x - canvas.px(6);
+  if (room < std::min(canvas.px(kLabelled), text_width(name))) return;
+  canvas.list.AddText({from.x + canvas.px(3), (from.y + to.y - ImGui::GetTextLineHeight()) / 2},
+                      canvas.look.theme.dark ? canvas.look.theme.accent_text : 0xFFFFFFFF,
+                      ended_at(name, room).c_str());
+}
+
 void TimelinePanel::draw_lanes(const Canvas& canvas) {
   const Theme& theme = canvas.look.theme;
   canvas.list.PushClipRect({canvas.from.x - canvas.px(kLabels), canvas.lanes_top()}, canvas.to, true);
@@ -118,11 +138,9 @@ void TimelinePanel::draw_lanes(const Canvas& canvas) {
       const Colour colour = colours_[bar.operation];
       const ImVec2 at{canvas.from.x + bar.from, top}, to{canvas.from.x + std::max(bar.to - 0.5f, bar.from + 1), bottom};
       canvas.list.AddRectFilled(at, to, bar.span == TimelineBar::kSeveral ? faded(colour, 0.8f) : colour);
-      if (bar.span == TimelineBar::kSeveral || lane > 0 || bar.to - bar.from < canvas.px(kLabelled)) continue;
-      canvas.list.PushClipRect(at, to, true);
-      canvas.list.AddText({at.x + canvas.px(3), (top + bottom - ImGui::GetTextLineHeight()) / 2},
-                          theme.dark ? theme.accent_text : 0xFFFFFFFF, canvas.data.rows[bar.operation].name.c_str());
-      canvas.list.PopClipRect();
+      if (bar.span == TimelineBar::kSeveral || lane > 0) continue;
+      const float end_of_work = draw_wait(canvas, lanes_[lane].spans[bar.span], at, to);
+      draw_label(canvas, bar.operation, at, {end_of_work, bottom});
     }
   }
   canvas.list.PopClipRect();
@@ -143,6 +161,7 @@ void TimelinePanel::show_hovered(const Canvas& canvas) const {
       text += " \u00b7 " + bytes_text(bytes);
       if (span->seconds > 0) text += " \u00b7 " + bandwidth_text(bytes / span->seconds);
     }
+    if (span->wait > 0) text += "\n" + duration_text(static_cast<double>(span->wait)) + " of it at the barrier";
     ImGui::SetTooltip("%s", text.c_str());
     return;
   }

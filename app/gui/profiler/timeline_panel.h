@@ -8,6 +8,7 @@
 #include "app/gui/profiler/timeline.h"
 
 struct ImDrawList;
+struct ImVec2;
 
 namespace warpchat::gui {
 
@@ -24,6 +25,8 @@ class TimelinePanel {
   void draw_axis(const Canvas& canvas) const;
   void draw_tokens(const Canvas& canvas, std::optional<uint64_t> token) const;
   void draw_lanes(const Canvas& canvas);
+  float draw_wait(const Canvas& canvas, const TraceSpan& span, ImVec2 from, ImVec2 to) const;
+  void draw_label(const Canvas& canvas, uint32_t operation, ImVec2 from, ImVec2 to) const;
   const std::vector<TimelineBar>& bars_of(size_t lane, float pixels);
   void show_hovered(const Canvas& canvas) const;
 

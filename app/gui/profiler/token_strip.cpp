@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "app/gui/profiler/numbers.h"
 #include "app/gui/profiler/panel_parts.h"
-#include "app/gui/profiler/sparkline.h"
+#include "app/gui/profiler/plots.h"
+#include "app/numbers.h"
 #include "models/message.h"
 
 namespace warpchat::gui {

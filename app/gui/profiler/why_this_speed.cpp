@@ -2,15 +2,15 @@
 
 #include <algorithm>
 
-#include "app/gui/profiler/numbers.h"
+#include "app/numbers.h"
 
 namespace warpchat::gui {
 
 namespace {
 
-constexpr size_t kTokens = 32;        // of the mean
+constexpr size_t kTokensOfMean = 32;  // of the mean
 constexpr double kBusy = 0.75;        // of the time; below it kernels are not what takes it
-constexpr double kWorthSaying = 0.1;  // a share of attention
+constexpr double kWorthSaying = 0.1;  // a share of attention, or of waiting
 
 bool is_attention(const OperationProfile& row) { return row.name.find("attention") != std::string::npos; }
 
@@ -50,6 +50,14 @@ std::string largest_part(const ProfilerData& data, double of_rows) {
   return "; most of it in " + largest->name + ", " + percent_text(largest->seconds / of_rows);
 }
 
+// Of the persistent decoder: what none of its phases does.
+std::string waiting_part(const ProfilerData& data, double of_rows) {
+  double waited = 0;
+  for (const OperationProfile& row : data.token_rows) waited += row.wait_seconds;
+  if (waited < kWorthSaying * of_rows || waited == 0) return "";
+  return "; " + percent_text(waited / of_rows) + " is waiting at barriers";
+}
+
 std::string why_emulated(const ProfilerData& data) {
   KernelCounters sum;
   for (const OperationProfile& row : data.token_rows) {
@@ -71,7 +79,7 @@ std::string why_emulated(const ProfilerData& data) {
 std::optional<double> seconds_per_token(const ProfilerData& data) {
   double sum = 0;
   size_t n = 0;
-  for (size_t i = data.tokens.size(); i-- > 0 && n < kTokens;) {
+  for (size_t i = data.tokens.size(); i-- > 0 && n < kTokensOfMean;) {
     if (data.first_token + i == 0) break;
     sum += data.tokens[i].seconds;
     ++n;
@@ -86,7 +94,8 @@ std::string why_this_speed(const ProfilerData& data) {
   const std::string rate = three_digits(1 / *seconds) + " tokens/s";
   if (data.is_emulated) return rate + why_emulated(data);
   const double of_rows = seconds_of_rows(data);
-  return rate + weights_part(data, *seconds) + idle_part(data, *seconds, of_rows) + largest_part(data, of_rows);
+  return rate + weights_part(data, *seconds) + idle_part(data, *seconds, of_rows) + largest_part(data, of_rows) +
+         waiting_part(data, of_rows);
 }
 
 }  // namespace warpchat::gui

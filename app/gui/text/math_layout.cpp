@@ -406,17 +406,17 @@ class Setter {
     return box;
   }
 
-  static Style cell_style(TableLook look, Style style) {
-    if (look == TableLook::kAligned) return {kDisplay, style.cramped};
-    if (look == TableLook::kSmall) return style.script();
+  static Style cell_style(MatrixLook look, Style style) {
+    if (look == MatrixLook::kAligned) return {kDisplay, style.cramped};
+    if (look == MatrixLook::kSmall) return style.script();
     return {std::max(style.level, kText), style.cramped};
   }
 
   // Before a column, in em.
   static float column_gap(const MathNode& node, size_t column) {
     if (column == 0) return 0;
-    if (node.look == TableLook::kSmall) return 0.35f;
-    if (node.look == TableLook::kAligned) return node.columns == "rl" && column % 2 == 0 ? 2 : 0;
+    if (node.look == MatrixLook::kSmall) return 0.35f;
+    if (node.look == MatrixLook::kAligned) return node.columns == "rl" && column % 2 == 0 ? 2 : 0;
     return 1;
   }
 
@@ -426,7 +426,7 @@ class Setter {
     const float size = size_of(style);
     std::vector<MathBox> cells;
     std::vector<float> widths(n, 0), above(n_rows, kRowAbove * size), below(n_rows, kRowBelow * size);
-    const float part = node.look == TableLook::kSmall ? 0.8f : 1, leading = row_gap(node.look) * size;
+    const float part = node.look == MatrixLook::kSmall ? 0.8f : 1, leading = row_gap(node.look) * size;
     for (size_t row = 0; row < n_rows; ++row) {
       above[row] *= part, below[row] *= part;
       for (size_t column = 0; column < n; ++column) {
@@ -471,8 +471,8 @@ class Setter {
     return box;
   }
 
-  static float row_gap(TableLook look) {
-    return look == TableLook::kAligned ? 0.3f : look == TableLook::kSmall ? 0.05f : 0.1f;
+  static float row_gap(MatrixLook look) {
+    return look == MatrixLook::kAligned ? 0.3f : look == MatrixLook::kSmall ? 0.05f : 0.1f;
   }
   static char alignment_of(const MathNode& node, size_t column) {
     if (node.columns.empty()) return 'c';

@@ -4,24 +4,13 @@
 #include <cctype>
 
 #include "app/gui/transcript/markdown_lines.h"
+#include "models/ascii.h"
 
 namespace warpchat::gui {
 namespace {
 
-constexpr size_t kNone = std::string_view::npos;
 constexpr size_t kLongestFormula = 8000;  // bytes
 constexpr size_t kLongestOpen = 200;      // bytes of a formula after one dollar that does not close yet
-
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
-// The end of the paragraph that this place is in: an empty line or the text's end.
-size_t paragraph_end(std::string_view text, size_t from) {
-  for (size_t line = text.find('\n', from); line != kNone; line = text.find('\n', line + 1)) {
-    const size_t next = text.find_first_not_of(" \t\r", line + 1);
-    if (next == kNone || text[next] == '\n') return line;
-  }
-  return text.size();
-}
 
 // After a code span that opens here; after its backticks if it does not close in this paragraph.
 size_t after_code(std::string_view text, size_t at, size_t limit) {
@@ -38,29 +27,10 @@ size_t after_code(std::string_view text, size_t at, size_t limit) {
   return at + length;
 }
 
-// How far a formula may reach: a text full of dollars must not be searched to its end for each of them.
-size_t formula_limit(std::string_view text, size_t at) {
-  return paragraph_end(text.substr(0, std::min(text.size(), at + kLongestFormula)), at);
-}
-
-// One dollar opens before something and closes behind something that no digit follows: prices are no formulas.
-size_t dollar_end(std::string_view text, size_t at, size_t limit) {
-  if (at + 1 >= limit || is_space(text[at + 1])) return kNone;
-  for (size_t i = at + 1; i < limit; ++i) {
-    if (text[i] == '\\') {
-      ++i;
-    } else if (text[i] == '$') {
-      const bool digit_follows = i + 1 < text.size() && std::isdigit(static_cast<unsigned char>(text[i + 1]));
-      return is_space(text[i - 1]) || digit_follows ? kNone : i + 1;
-    }
-  }
-  return kNone;
-}
-
 // Whether "$x" at a growing text's end may become a formula: a price will not, nor what is long.
 bool may_close(std::string_view open) {
   if (open.size() < 2 || open.size() > kLongestOpen || open.find('$', 1) != kNone) return false;
-  return !is_space(open[1]) && !std::isdigit(static_cast<unsigned char>(open[1]));
+  return !is_blank(open[1]) && !std::isdigit(static_cast<unsigned char>(open[1]));
 }
 
 bool is_line_below_head(std::string_view text, size_t begin, size_t end) {
@@ -80,20 +50,14 @@ bool is_closed(std::string_view formula) {
 
 class Guard {
  public:
-  Guard(std::string_view text, bool unfinished) : text_(text), unfinished_(unfinished) {}
+  Guard(std::string_view text, bool unfinished) : text_(text), finder_(text, unfinished) {}
 
   GuardedText run() {
     for (size_t at = 0; at < text_.size();) {
-      const size_t line_end = std::min(text_.find('\n', at), text_.size());
       const bool line_begins = at == 0 || text_[at - 1] == '\n';
-      if (line_begins && is_line_below_head(text_, at, line_end)) {
-        at = copy_short_dashes(at, line_end);
-      } else if (line_begins && opening_fence(inner_text(text_.substr(at, line_end - at))) > 0) {
-        at = copy_until(at, line_end);
-      } else {
-        at = copy(at);
-      }
+      at = line_begins ? begin_line(at) : copy(at);
     }
+    out_.n_searched = finder_.n_searched();
     return std::move(out_);
   }
 
@@ -105,6 +69,13 @@ class Guard {
   size_t copy_until(size_t at, size_t end) {
     out_.text += text_.substr(at, end - at);
     return end;
+  }
+
+  size_t begin_line(size_t at) {
+    const size_t end = std::min(text_.find('\n', at), text_.size());
+    if (is_line_below_head(text_, at, end)) return copy_short_dashes(at, end);
+    const bool opens_fence = opening_fence(inner_text(text_.substr(at, end - at))) > 0;
+    return opens_fence ? copy_until(at, end) : copy(at);
   }
 
   // Every column gets the three characters that md4c asks for.
@@ -128,7 +99,7 @@ class Guard {
   }
 
   size_t copy(size_t at) {
-    const size_t formula = formula_end(text_, at, unfinished_);
+    const size_t formula = finder_.formula_end(at);
     if (formula != kNone) {
       const std::string_view whole = text_.substr(at, formula - at);
       if (is_closed(whole)) out_.formulas.push_back({at, formula, whole[1] == '$' || whole[1] == '['});
@@ -143,37 +114,64 @@ class Guard {
       }
       return formula;
     }
-    if (text_[at] == '`') return copy_until(at, after_code(text_, at, paragraph_end(text_, at)));
+    if (text_[at] == '`') return copy_until(at, after_code(text_, at, finder_.paragraph_end(at)));
     if (text_[at] == '\\') return copy_until(at, std::min(at + 2, text_.size()));
     return copy_until(at, std::clamp(text_.find_first_of("$`\\\n", at), at + 1, text_.size()));
   }
 
   std::string_view text_;
-  bool unfinished_;
+  FormulaFinder finder_;
   GuardedText out_;
 };
 
 }  // namespace
 
-size_t formula_end(std::string_view text, size_t at, bool unfinished) {
-  const std::string_view rest = text.substr(at);
-  std::string_view close;
-  if (rest.starts_with("$$")) {
-    close = "$$";
-  } else if (rest.starts_with("\\(")) {
-    close = "\\)";
-  } else if (rest.starts_with("\\[")) {
-    close = "\\]";
-  } else if (rest.starts_with("$")) {
-    const size_t limit = formula_limit(text, at), end = dollar_end(text, at, limit);
-    return end == kNone && unfinished && limit == text.size() && may_close(text.substr(at)) ? limit : end;
-  } else {
-    return kNone;
+size_t FormulaFinder::next(size_t& found, std::string_view mark, size_t from) {
+  if (found >= from) return found;
+  found = text_.find(mark, from);
+  n_searched_ += std::min(found, text_.size()) - std::min(from, text_.size());
+  return found;
+}
+
+size_t FormulaFinder::paragraph_end(size_t at) {
+  if (paragraph_end_ > at) return paragraph_end_;
+  paragraph_end_ = text_.size();
+  for (size_t line = text_.find('\n', at); line != kNone; line = text_.find('\n', line + 1)) {
+    const size_t below = text_.find_first_not_of(" \t\r", line + 1);
+    if (below != kNone && text_[below] != '\n') continue;
+    paragraph_end_ = line;
+    break;
   }
-  const size_t limit = formula_limit(text, at);
-  const size_t end = text.substr(0, limit).find(close, at + 2);
-  if (end != kNone) return end + close.size();
-  return unfinished && limit == text.size() ? limit : kNone;
+  n_searched_ += paragraph_end_ - at;
+  return paragraph_end_;
+}
+
+// One dollar opens before something and closes behind something that no digit follows: prices are no formulas.
+size_t FormulaFinder::dollar_end(size_t at, size_t limit) {
+  if (at + 1 >= limit || is_blank(text_[at + 1])) return kNone;
+  size_t i = at + 1;
+  while (i < limit && text_[i] != '$') i += text_[i] == '\\' ? 2 : 1;
+  n_searched_ += i - at;
+  if (i >= limit) return kNone;
+  const bool digit_follows = i + 1 < text_.size() && std::isdigit(static_cast<unsigned char>(text_[i + 1]));
+  return is_blank(text_[i - 1]) || digit_follows ? kNone : i + 1;
+}
+
+size_t FormulaFinder::formula_end(size_t at) {
+  const std::string_view rest = text_.substr(at);
+  const bool one_dollar = rest.starts_with('$') && !rest.starts_with("$$");
+  if (!one_dollar && !rest.starts_with("$$") && !rest.starts_with("\\(") && !rest.starts_with("\\[")) return kNone;
+  const size_t limit = std::min(paragraph_end(at), at + kLongestFormula);
+  const bool may_grow = unfinished_ && limit == text_.size();
+  if (one_dollar) {
+    const size_t end = dollar_end(at, limit);
+    return end == kNone && may_grow && may_close(rest) ? limit : end;
+  }
+  const size_t end = rest[0] == '$'   ? next(dollars_, "$$", at + 2)
+                     : rest[1] == '(' ? next(round_, "\\)", at + 2)
+                                      : next(square_, "\\]", at + 2);
+  if (end < limit - 1) return end + 2;
+  return may_grow ? limit : kNone;
 }
 
 size_t GuardedText::original(size_t offset) const {

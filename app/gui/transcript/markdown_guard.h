@@ -19,13 +19,35 @@ struct GuardedText {
   std::string text;
   std::vector<size_t> inserted = {};  // where in it the characters are that were put in, ascending
   std::vector<FormulaPlace> formulas = {};
+  size_t n_searched = 0;  // bytes gone over to find where formulas and paragraphs end
 
   size_t original(size_t offset) const;  // of an offset of text
   bool was_inserted(size_t offset) const;
 };
 
-// The end of a formula that begins at `at`; npos: none does. unfinished: see below.
-size_t formula_end(std::string_view text, size_t at, bool unfinished);
+// Finds the formulas of a text from its begin to its end, in time linear in it: what has been looked for and where it
+// was is remembered, so that no part is searched for each mark before it.
+class FormulaFinder {
+ public:
+  // unfinished: see below.
+  FormulaFinder(std::string_view text, bool unfinished) : text_(text), unfinished_(unfinished) {}
+
+  // The end of a formula that begins at `at`; npos: none does. Both may be asked for ascending places only.
+  size_t formula_end(size_t at);
+  size_t paragraph_end(size_t at);  // an empty line or the text's end
+
+  size_t n_searched() const { return n_searched_; }
+
+ private:
+  // Where the mark is next; found: where it was found last.
+  size_t next(size_t& found, std::string_view mark, size_t from);
+  size_t dollar_end(size_t at, size_t limit);
+
+  std::string_view text_;
+  bool unfinished_;
+  size_t dollars_ = 0, round_ = 0, square_ = 0, paragraph_end_ = 0;
+  size_t n_searched_ = 0;
+};
 
 // Formulas are $x$, $$x$$, \(x\) and \[x\], not across an empty line nor in code spans. unfinished: the text will
 // grow, so that a formula that is still open reaches to its end.

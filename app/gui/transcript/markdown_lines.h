@@ -5,9 +5,10 @@
 
 namespace warpchat::gui {
 
+constexpr size_t kNone = std::string_view::npos;
+
 // Without indentation and the marks of quotes and lists.
 inline std::string_view inner_text(std::string_view line) {
-  constexpr size_t kNone = std::string_view::npos;
   for (;;) {
     line.remove_prefix(std::min(line.find_first_not_of(" \t>"), line.size()));
     const size_t digits = std::min(line.find_first_not_of("0123456789"), line.size());
@@ -26,13 +27,13 @@ inline size_t run_length(std::string_view text, size_t at = 0) {
 inline size_t opening_fence(std::string_view line) {
   if (line.empty() || (line[0] != '`' && line[0] != '~')) return 0;
   const size_t length = run_length(line);
-  const bool is_span = line[0] == '`' && line.find('`', length) != std::string_view::npos;
+  const bool is_span = line[0] == '`' && line.find('`', length) != kNone;
   return length < 3 || is_span ? 0 : length;
 }
 
 inline bool closes_fence(std::string_view line, char mark, size_t length) {
   if (line.empty() || line[0] != mark || run_length(line) < length) return false;
-  return line.find_first_not_of(" \t\r\n", run_length(line)) == std::string_view::npos;
+  return line.find_first_not_of(" \t\r\n", run_length(line)) == kNone;
 }
 
 }  // namespace warpchat::gui

@@ -8,8 +8,6 @@
 namespace warpchat::gui {
 namespace {
 
-constexpr size_t kNone = std::string_view::npos;
-
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_rule(std::string_view rest) {

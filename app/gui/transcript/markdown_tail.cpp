@@ -6,14 +6,12 @@
 
 #include "app/gui/transcript/markdown_guard.h"
 #include "app/gui/transcript/markdown_lines.h"
+#include "models/ascii.h"
 
 namespace warpchat::gui {
 namespace {
 
-constexpr size_t kNone = std::string_view::npos;
-
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || (static_cast<unsigned char>(c) & 0x80); }
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 size_t last_line(std::string_view text) { return text.rfind('\n') + 1; }  // 0 if it is the only one
 
 bool is_fence(std::string_view line) {
@@ -66,7 +64,7 @@ size_t columns_of(std::string_view head) {
   for (size_t i = 0; i < head.size(); ++i) {
     if (head[i] == '|') {
       in_cell = false;
-    } else if (!is_space(head[i])) {
+    } else if (!is_blank(head[i])) {
       n += !in_cell;
       in_cell = true;
       if (head[i] == '\\') ++i;
@@ -94,7 +92,7 @@ bool settle_table(std::string& text) {
 // Emphasis, code spans and links in one paragraph, and which of them are open at its end.
 class OpenMarks {
  public:
-  explicit OpenMarks(std::string_view text) : text_(text) {
+  explicit OpenMarks(std::string_view text) : text_(text), formulas_(text, /*unfinished=*/true) {
     for (size_t i = 0; i < text_.size();) i = read(i);
   }
   size_t kept() const { return kept_; }  // the text without marks at its end that open nothing yet
@@ -109,7 +107,7 @@ class OpenMarks {
   size_t read(size_t at) {
     const char c = text_[at];
     if (c == '$' || c == '\\') {
-      const size_t end = formula_end(text_, at, /*unfinished=*/true);
+      const size_t end = formulas_.formula_end(at);
       if (end != kNone) return end;
     }
     if (c == '\\') {
@@ -145,18 +143,19 @@ class OpenMarks {
     const std::string_view run = text_.substr(at, end - at);
     const bool word_before = at > 0 && is_word(text_[at - 1]), word_after = end < text_.size() && is_word(text_[end]);
     if (run[0] == '_' && word_before && word_after) return end;
-    const bool closes = at > 0 && !is_space(text_[at - 1]) && !open_.empty() && open_.back()[0] == run[0];
+    const bool closes = at > 0 && !is_blank(text_[at - 1]) && !open_.empty() && open_.back()[0] == run[0];
     if (end == text_.size() && (!closes || open_.back().size() > run.size())) {
       kept_ = at;  // it may open, or it is half of what closes
     } else if (closes) {
       open_.pop_back();
-    } else if (end < text_.size() && !is_space(text_[end]) && run.size() <= 3) {
+    } else if (end < text_.size() && !is_blank(text_[end]) && run.size() <= 3) {
       open_.emplace_back(run);
     }
     return end;
   }
 
   std::string_view text_;
+  FormulaFinder formulas_;
   size_t kept_ = text_.size();
   std::string code_;
   bool in_address_ = false;
@@ -164,7 +163,7 @@ class OpenMarks {
 };
 
 void trim_end(std::string& text) {
-  while (!text.empty() && is_space(text.back())) text.pop_back();
+  while (!text.empty() && is_blank(text.back())) text.pop_back();
 }
 
 }  // namespace

@@ -65,8 +65,9 @@ void MessageRows::close() {
 MessageTexts texts_of(const ChatMessage& message) {
   MessageTexts texts;
   if (!message.files.empty()) {
-    texts.with_files = std::make_shared<const std::string>(text_for_model(message));
-    texts.answer = *texts.with_files;
+    texts.files = std::make_shared<const std::string>(text_for_model({.files = message.files}));
+    texts.thought = *texts.files;
+    texts.answer = message.content;
     return texts;
   }
   texts.answer = message.content;

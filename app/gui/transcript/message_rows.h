@@ -1,4 +1,5 @@
-// One message as rows: the line over its thought, its blocks, its footer. Read and laid out when it comes into view.
+// One message as rows: the line over its thought, or a user's files, its blocks, its footer. Read and laid out when it
+// comes into view.
 #pragma once
 #include <memory>
 #include <string>
@@ -10,7 +11,11 @@
 
 namespace warpchat::gui {
 
-enum class RowKind { kThoughtHead, kBlock, kFooter };
+enum class RowKind {
+  kThoughtHead,
+  kBlock,
+  kFooter
+};  // a user's files are to his message what a thought is to an answer
 enum class MessagePart : uint8_t { kThought, kAnswer };
 
 struct BlockIndex {
@@ -35,6 +40,7 @@ struct MessageRows {
   MarkdownDocument thought, answer;
   std::vector<Row> thought_rows, answer_rows;  // by block
   float bubble_width = 0;                      // of a user's text
+  float head_height = 0;                       // as drawn last
   std::string note;                            // below the text: why it ended
   std::unique_ptr<TextLayout> note_layout;
 
@@ -57,9 +63,9 @@ struct MessageRows {
 // A message's text in its two parts, without the empty lines at their ends.
 struct MessageTexts {
   std::string_view thought, answer;
-  size_t thought_begin = 0, answer_begin = 0;     // bytes, as token marks count them
-  std::shared_ptr<const std::string> with_files;  // of a message that has any; answer is then all of it
-  bool thinks = false;                            // the thought has not ended yet
+  size_t thought_begin = 0, answer_begin = 0;  // bytes, as token marks count them
+  std::shared_ptr<const std::string> files;    // of a message that has any: the thought is their text
+  bool thinks = false;                         // the thought has not ended yet
 };
 MessageTexts texts_of(const ChatMessage& message);
 

@@ -5,14 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
+
+#include "models/ascii.h"
 
 namespace warpchat::gui {
 
 bool may_open_link(std::string_view target) {
-  std::string scheme(target.substr(0, target.find(':')));
-  std::transform(scheme.begin(), scheme.end(), scheme.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string scheme = lower_case(target.substr(0, target.find(':')));
   if (scheme.size() == target.size()) return false;
   const bool clean = std::none_of(target.begin(), target.end(), [](unsigned char c) { return c <= ' ' || c == 0x7F; });
   return clean && target.size() < 4096 && (scheme == "http" || scheme == "https" || scheme == "mailto");

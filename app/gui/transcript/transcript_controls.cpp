@@ -178,6 +178,25 @@ void TranscriptView::Parts::draw_scroll_bar() {
                             hot ? theme().dim_text : theme().border, width / 2);
 }
 
+// Beside the text: it covers none of it.
+void TranscriptView::Parts::draw_end_button() {
+  if (scroll.at_end()) return;
+  const float side = std::round(pixels(30)), edge = frame.origin.x + frame.size.x - pixels(14);
+  const float x = std::min(frame.left + layout.width() + 0.6f * em(), edge - side);
+  const ImVec2 from(std::round(x), std::round(frame.bottom() - side - pixels(8))), to(from.x + side, from.y + side);
+  const ImVec2 centre((from.x + to.x) / 2, (from.y + to.y) / 2);
+  bool hot = false;
+  constexpr uint64_t kId = 3;
+  if (press(kId, from, to, &hot)) wants_end = true;
+  buttons.push_back({"scroll_to_end", from.x, from.y, side, side});
+  frame.list->AddCircleFilled(centre, side / 2, hot ? theme().raised : theme().panel);
+  frame.list->AddCircle(centre, side / 2, theme().border);
+  const float icon = std::round(pixels(16));
+  draw_icon(*frame.list, Icon::kDown, {std::round(centre.x - icon / 2), std::round(centre.y - icon / 2)}, icon,
+            hot ? theme().text : theme().dim_text);
+  if (hot && !frame.down) tip = "To the end", tip_from = from, tip_to = to;
+}
+
 // Where a link leads, in the corner, as browsers show it.
 void TranscriptView::Parts::draw_link_target() {
   if (link.empty()) return;

@@ -3,13 +3,14 @@
 #include <cmath>
 #include <cstdio>
 #include <tuple>
+#include <utility>
 
 #include "app/gui/transcript/transcript_parts.h"
 
 namespace warpchat::gui {
 namespace {
 
-std::string seconds_text(double seconds) {
+std::string thinking_time(double seconds) {
   char text[32];
   if (seconds < 60) {
     std::snprintf(text, sizeof text, seconds < 10 ? "%.1f s" : "%.0f s", seconds);
@@ -52,7 +53,7 @@ void TranscriptView::Parts::draw_rows() {
       draw_highlight(row);
       switch (layout.at(row.place.message).kind(row.place.row)) {
         case RowKind::kThoughtHead:
-          draw_thought_head(row);
+          layout.at(row.place.message).is_user ? draw_files(row) : draw_thought_head(row);
           break;
         case RowKind::kBlock:
           draw_block(row);
@@ -63,6 +64,9 @@ void TranscriptView::Parts::draw_rows() {
       }
     }
   }
+  if (!toggled) return;
+  layout.toggle_thought(*std::exchange(toggled, std::nullopt));
+  animates = true;  // a frame shows it
 }
 
 void TranscriptView::Parts::draw_bubble(size_t first, size_t last) {
@@ -83,12 +87,39 @@ void TranscriptView::Parts::draw_bubble(size_t first, size_t last) {
                             theme().raised, 0.9f * em());
 }
 
+// Each opens and closes their text.
+void TranscriptView::Parts::draw_files(const VisibleRow& row) {
+  const size_t index = row.place.message;
+  const ImVec2 origin = content_origin(row, MessagePart::kThought);
+  const float height = std::round(layout.chip_height()), icon = std::round(0.9f * em());
+  const std::vector<TranscriptLayout::FileChip> chips = layout.file_chips(index);
+  for (size_t i = 0; i < chips.size(); ++i) {
+    const ImVec2 from(origin.x + chips[i].x, std::round(origin.y + chips[i].y));
+    const ImVec2 to(from.x + chips[i].width, from.y + height);
+    const TextLayout& name = layout.label(chips[i].name, layout.chip_text(), theme().text);
+    const TextLayout& figures = layout.label(chips[i].figures, layout.chip_text(), theme().dim_text);
+    note_button(("file" + std::to_string(i)).c_str(), index, from, to);
+    bool hot = false;
+    const bool clicked = press(layout.at(index).key * 64 + 20 + std::min<size_t>(i, 40), from, to, &hot);
+    frame.list->AddRectFilled(from, to, hot ? theme().hover : theme().background, 0.45f * em());
+    frame.list->AddRect(from, to, theme().border, 0.45f * em());
+    const float x = from.x + 0.5f * em(), text = x + icon + 0.4f * em();
+    draw_icon(*frame.list, Icon::kFile, {x, std::round(from.y + (height - icon) / 2)}, icon, theme().dim_text);
+    const float y = std::round(from.y + (height - name.height()) / 2);
+    name.draw(*frame.list, {text, y}, frame.origin.y, frame.bottom());
+    figures.draw(*frame.list, {text + name.width() + 0.5f * em(), y}, frame.origin.y, frame.bottom());
+    const bool is_open = layout.at(index).unfolded;
+    if (hot && !frame.down) tip = is_open ? "Hide the text" : "Show the text", tip_from = from, tip_to = to;
+    if (clicked) toggled = index;
+  }
+}
+
 void TranscriptView::Parts::draw_thought_head(const VisibleRow& row) {
   const size_t index = row.place.message;
   const ChatMessage& message = layout.message(index);
   const bool thinks = texts_of(message).thinks;
   std::string text = thinks ? "Thinking" : "Thought";
-  if (message.thinking_seconds) text += (thinks ? " · " : " for ") + seconds_text(*message.thinking_seconds);
+  if (message.thinking_seconds) text += (thinks ? " · " : " for ") + thinking_time(*message.thinking_seconds);
   const float top = std::round(frame.origin.y + row.top + layout.lead(index, row.place.row));
   const float height = 1.75f * em(), icon = 0.6f * em();
   const TextLayout& measured = layout.label(text, 0.92f * em(), theme().dim_text);
@@ -96,7 +127,7 @@ void TranscriptView::Parts::draw_thought_head(const VisibleRow& row) {
   const ImVec2 to(frame.left + icon + 1.1f * em() + measured.width(), top + height);
   bool hot = false;
   note_button("thought", index, from, to);
-  if (press(layout.at(index).key * 64 + 1, from, to, &hot)) layout.toggle_thought(index);
+  if (press(layout.at(index).key * 64 + 1, from, to, &hot)) toggled = index;
   if (hot) frame.list->AddRectFilled(from, to, theme().hover, 0.35f * em());
   const ImVec2 centre(frame.left + icon / 2 + 0.1f * em(), top + height / 2);
   const bool open = layout.at(index).unfolded;
@@ -128,7 +159,7 @@ void TranscriptView::Parts::draw_block(const VisibleRow& row) {
     const size_t length = layout.at(message).block(index).text.size();
     std::tie(paint.select_begin, paint.select_end) = selected_bytes(*selected, message, index, length);
   }
-  if (index.part == MessagePart::kThought) {
+  if (index.part == MessagePart::kThought && !layout.at(message).is_user) {
     const float x = std::round(frame.left + 0.2f * em()), width = std::max(2.0f, std::round(pixels(2)));
     frame.list->AddRectFilled({x, frame.origin.y + row.top}, {x + width, frame.origin.y + row.top + row.height},
                               theme().border);

@@ -30,7 +30,8 @@ void TranscriptFind::follow(const TranscriptLayout& layout) {
     messages_[i].first = n_found_;
     Found& found = messages_[i];
     const ChatMessage& message = layout.message(i);
-    const bool thought = !message.reasoning.empty() && layout.shows_thought(i);
+    const bool has_thought = !message.reasoning.empty() || !message.files.empty();
+    const bool thought = has_thought && layout.shows_thought(i);
     if (found.key != message.key || found.revision != message.revision || found.status != message.status ||
         found.shows_thought != thought) {
       found = {message.key, message.revision, message.status, thought, false, n_found_, {}, {}};

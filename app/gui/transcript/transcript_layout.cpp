@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/window/elide.h"
 #include "app/gui/window/numbers.h"
+#include "app/ways_out.h"
+#include "models/human_bytes.h"
 
 namespace warpchat::gui {
 namespace {
@@ -87,6 +90,7 @@ void TranscriptLayout::read(size_t index) {
   read_message(message(index), rows);
   rows.unfolded = rows.has_thought && shows_thought(index);
   rows.bubble_width = 0;
+  if (rows.head_height == 0) rows.head_height = 2 * em_;
   guess_rows(rows);
 }
 
@@ -97,12 +101,13 @@ MessageRows& TranscriptLayout::opened(size_t index) {
 
 bool TranscriptLayout::shows_thought(size_t index) const {
   const auto chosen = unfolded_.find(messages_[index]->key);
-  return chosen == unfolded_.end() ? show_thoughts_ : chosen->second;
+  return chosen == unfolded_.end() ? show_thoughts_ && !messages_[index]->is_user : chosen->second;
 }
 
 void TranscriptLayout::toggle_thought(size_t index) {
   MessageRows& rows = opened(index);
   rows.unfolded = unfolded_[rows.key] = !rows.unfolded;
+  if (rows.is_user) rows.drop_layouts(), rows.bubble_width = 0;
 }
 
 float TranscriptLayout::guess_of(const ChatMessage& message) const {
@@ -131,10 +136,11 @@ void TranscriptLayout::guess_rows(MessageRows& rows) {
 // A user's short text makes a narrow bubble, on the right.
 void TranscriptLayout::fit_bubble(size_t index, MessageRows& rows) {
   rows.bubble_width = std::floor(kBubblePart * width_ - 2 * bubble_padding());
-  size_t bytes = 0;
+  size_t bytes = rows.unfolded ? kFittedBytes + 1 : 0;  // files are as wide as they can be
   for (const MarkdownBlock& block : rows.answer.blocks()) bytes += block.text.size();
   if (bytes > kFittedBytes) return;
   float widest = 0.7f * em_;
+  for (const FileChip& chip : file_chips(index)) widest = std::max(widest, chip.x + chip.width);
   for (size_t i = 0; i < rows.answer_rows.size(); ++i) {
     widest = std::max(widest, layout(index, {MessagePart::kAnswer, i}).width());
   }
@@ -143,6 +149,41 @@ void TranscriptLayout::fit_bubble(size_t index, MessageRows& rows) {
     if (fitted < rows.bubble_width) row.layout.reset();
   }
   rows.bubble_width = fitted;
+}
+
+TranscriptLayout::FileChip TranscriptLayout::file_chip(const AttachedFile& file, float most) {
+  const auto measure = [&](std::string_view text) {
+    return label(std::string(text), chip_text(), theme_->text).width();
+  };
+  FileChip chip{"", human_bytes(file.text.size()), 0, 0, 0};
+  if (file.tokens > 0) chip.figures += " · " + compact(file.tokens) + " tokens";
+  const float beside = 3 * em_ + measure(chip.figures);  // icon, gaps
+  chip.name = elide_middle(file.name, std::max(0.0f, std::min(16 * em_, most - beside)), measure);
+  chip.width = std::min(most, std::ceil(measure(chip.name) + beside));
+  return chip;
+}
+
+std::vector<TranscriptLayout::FileChip> TranscriptLayout::file_chips(size_t index) {
+  std::vector<FileChip> chips;
+  const MessageRows& rows = at(index);
+  const float most = rows.bubble_width > 0 ? rows.bubble_width : kBubblePart * width_ - 2 * bubble_padding();
+  const float gap = std::round(0.4f * em_);
+  float x = 0, y = 0;
+  for (const AttachedFile& file : message(index).files) {
+    chips.push_back(file_chip(file, most));
+    if (x > 0 && x + chips.back().width > most) x = 0, y += chip_height() + gap;
+    chips.back().x = x, chips.back().y = y;
+    x += chips.back().width + gap;
+  }
+  return chips;
+}
+
+float TranscriptLayout::head_height(size_t index) {
+  MessageRows& rows = opened(index);
+  if (!rows.is_user) return 2 * em_;
+  if (rows.bubble_width == 0) fit_bubble(index, rows);
+  const std::vector<FileChip> chips = file_chips(index);
+  return chips.empty() ? 0 : chips.back().y + chip_height();
 }
 
 float TranscriptLayout::content_width(const MessageRows& rows, MessagePart part) const {
@@ -157,7 +198,8 @@ float TranscriptLayout::content_x(size_t index, MessagePart part) const {
 }
 
 BlockLook TranscriptLayout::look_of(size_t index, MessagePart part) const {
-  return {*theme_, sizes_, part == MessagePart::kThought, at(index).is_user};
+  const bool is_user = at(index).is_user;
+  return {*theme_, sizes_, part == MessagePart::kThought && !is_user, is_user};
 }
 
 BlockLayout& TranscriptLayout::layout(size_t index, BlockIndex block) {
@@ -182,6 +224,7 @@ BlockLayout& TranscriptLayout::layout(size_t index, BlockIndex block) {
 float TranscriptLayout::lead(size_t index, size_t row) const {
   const MessageRows& rows = at(index);
   float lead = index == 0 && row == 0 ? 1.4f * em_ : 0;
+  if (rows.is_user && rows.kind(row) == RowKind::kThoughtHead) return lead + bubble_padding() * 0.8f;
   if (rows.kind(row) != RowKind::kBlock) return lead;
   const BlockIndex block = rows.block_index(row);
   if (block.block > 0) return lead;
@@ -199,7 +242,8 @@ std::string TranscriptLayout::note_of(const ChatMessage& message) const {
     case MessageStatus::kStopped:
       return "Stopped.";
     case MessageStatus::kFailed:
-      return message.failure.empty() ? "The answer failed." : message.failure;
+      return message.failure.empty() ? "The answer failed."
+                                     : with_way_out(message.failure, message.way_out, View::kWindow);
     default:
       break;
   }
@@ -235,7 +279,7 @@ float TranscriptLayout::row_height(size_t index, size_t row) {
   float height = lead(index, row);
   switch (rows.kind(row)) {
     case RowKind::kThoughtHead:
-      height += 2 * em_;
+      height += rows.head_height = head_height(index);
       break;
     case RowKind::kFooter:
       height += footer_lead(index) + note_height(index) + ways_height(index) + strip_height() + divider_height(index) +
@@ -257,7 +301,8 @@ float TranscriptLayout::guessed_height(size_t index, size_t row) {
 float TranscriptLayout::message_height(size_t index) const {
   const MessageRows& rows = at(index);
   if (!rows.is_open) return rows.guess;
-  float height = (rows.has_thought ? 2 * em_ : 0) + strip_height() + footer_lead(index) + divider_height(index) + em_;
+  float height =
+      (rows.has_thought ? rows.head_height : 0) + strip_height() + footer_lead(index) + divider_height(index) + em_;
   if (rows.unfolded) {
     for (const MessageRows::Row& row : rows.thought_rows) height += row.height;
   }

@@ -40,7 +40,16 @@ class TranscriptLayout : public RowSource {
   float note_height(size_t message);                  // of what the footer says above its buttons
   float strip_height() const { return 1.9f * em(); }  // of the footer's buttons
   float footer_lead(size_t message) const;            // from its top to the note
-  float ways_height(size_t message) const;            // of the buttons below the note, where something helps
+  float head_height(size_t message);                  // of the line over the thought, or of a user's files
+  // A user's files in rows, from the top left of the bubble's text on.
+  struct FileChip {
+    std::string name, figures;
+    float x, y, width;
+  };
+  std::vector<FileChip> file_chips(size_t message);
+  float chip_height() const { return 1.75f * em(); }
+  float chip_text() const { return 0.88f * em(); }  // its size
+  float ways_height(size_t message) const;          // of the buttons below the note, where something helps
   bool is_last_unseen(size_t message) const { return message + 1 == n_unseen_; }
   float divider_height(size_t message) const { return is_last_unseen(message) ? 3 * em() : 0; }  // at its end
   float em() const { return em_; }
@@ -64,6 +73,7 @@ class TranscriptLayout : public RowSource {
   float guess_of(const MarkdownBlock& block) const;
   void guess_rows(MessageRows& rows);
   void fit_bubble(size_t message, MessageRows& rows);
+  FileChip file_chip(const AttachedFile& file, float most);
   float content_width(const MessageRows& rows, MessagePart part) const;
   std::string note_of(const ChatMessage& message) const;
 

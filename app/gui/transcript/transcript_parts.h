@@ -52,6 +52,7 @@ struct TranscriptView::Parts {
   void draw_rows();
   void draw_bubble(size_t first, size_t last);  // of visible rows, all of one user's message
   void draw_thought_head(const VisibleRow& row);
+  void draw_files(const VisibleRow& row);
   void draw_block(const VisibleRow& row);
   void draw_code_head(const VisibleRow& row, BlockIndex index, ImVec2 at);
   struct ScrollThumb {
@@ -65,6 +66,8 @@ struct TranscriptView::Parts {
   void draw_ways_out(size_t message, float y);
   void draw_divider(size_t message, float bottom);
   void draw_scroll_bar();
+  void draw_end_button();
+  float end_button_room() const { return pixels(30 + 14) + 0.3f * frame.look->sizes.text; }  // with the scroll bar
   void draw_link_target();
   void draw_tip();
   void draw_highlight(const VisibleRow& row);
@@ -133,7 +136,8 @@ struct TranscriptView::Parts {
 
   std::optional<uint64_t> edit, hovered_key;
   std::optional<size_t> hovered_token;
-  uint64_t hovered_message = 0;  // whose footer shows
+  uint64_t hovered_message = 0;   // whose footer shows
+  std::optional<size_t> toggled;  // the message whose thought or files are opened or closed once its rows are drawn
 };
 
 }  // namespace warpchat::gui

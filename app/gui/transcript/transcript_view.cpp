@@ -11,7 +11,7 @@ namespace warpchat::gui {
 namespace {
 
 constexpr float kMeasure = 46;       // em, of a line at most
-constexpr float kMargin = 1.6f;      // em, at both sides
+constexpr float kMargin = 1.6f;      // em, at both sides at least
 constexpr float kWheelLines = 3.2f;  // a notch
 constexpr double kHighlightSeconds = 2;
 constexpr float kAutoScroll = 14;  // pixels a frame for each em beyond the edge
@@ -39,6 +39,7 @@ void TranscriptView::draw(const DeskState& state, const Look& look, Actions& act
   if (p.layout.n_messages() > 0) {
     p.draw_scroll_bar();
     p.draw_rows();
+    p.draw_end_button();
     p.draw_link_target();
   }
   p.frame.list->PopClipRect();
@@ -63,8 +64,9 @@ void TranscriptView::Parts::begin_frame(const DeskState& state, const Look& look
   frame.shift = io.KeyShift;
   frame.now = ImGui::GetTime();
   const float size = look.sizes.text;
-  const float width = std::floor(std::min(kMeasure * size, frame.size.x - 2 * kMargin * size));
-  frame.left = std::floor(frame.origin.x + (frame.size.x - width) / 2);
+  const float left = kMargin * size, right = std::max(left, end_button_room());
+  const float width = std::floor(std::min(kMeasure * size, frame.size.x - left - right));
+  frame.left = std::floor(frame.origin.x + std::min((frame.size.x - width) / 2, frame.size.x - right - width));
   layout.begin(state, look, std::max(8 * size, width));
   animates = false;
   link.clear();

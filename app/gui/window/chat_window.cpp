@@ -9,6 +9,7 @@
 
 #include "app/endpoint_choice.h"
 #include "app/gui/window/style.h"
+#include "models/ascii.h"
 
 namespace warpchat::gui {
 
@@ -17,16 +18,19 @@ namespace {
 constexpr float kNarrow = 680, kTopBar = 52, kStatus = 27, kColumn = 800, kTextSize = 15.5f;  // at scale 1
 constexpr float kLeastProfiler = 260, kLeastConversation = 240;
 
-bool is_model_file(std::string path) {
-  for (char& c : path) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return path.ends_with(".gguf");
-}
+bool is_model_file(std::string_view path) { return lower_case(path).ends_with(".gguf"); }
 
 }  // namespace
 
 ChatWindow::ChatWindow(GlfwWindow& window, ChatWorker& worker, TextEngine& text, const WindowMemory& memory,
-                       bool names_wanted)
-    : window_(window), worker_(worker), text_(text), ui_(text), memory_(memory), transcript_(text) {
+                       bool names_wanted, bool verbose)
+    : window_(window),
+      worker_(worker),
+      text_(text),
+      ui_(text),
+      memory_(memory),
+      transcript_(text),
+      file_dialog_(GlfwWindow::wake, memory.folders, verbose) {
   ui_.names_wanted = names_wanted;
   ui_.paste = [this] { return window_.clipboard(); };
   ui_.copy = [this](const std::string& copied) { window_.set_clipboard(copied); };
@@ -34,15 +38,17 @@ ChatWindow::ChatWindow(GlfwWindow& window, ChatWorker& worker, TextEngine& text,
   ui_.select = [this](const std::string& selected) { window_.set_primary_selection(selected); };
   ui_.set_focus("composer");
   settings_.shows_emulators = memory_.emulators;
-  for (const auto& [conversation, draft] : memory_.drafts) drafts_[conversation].text = draft;
+  for (const auto& [conversation, draft] : memory_.drafts)
+    drafts_[conversation] = {.text = draft.text, .files = draft.files, .waits = true};
   composer_.set_draft(drafts_[0].text);
+  attach(drafts_[0]);
 }
 
 bool ChatWindow::apply_updates() {
   const std::vector<Update> updates = worker_.take_updates();
   for (const Update& update : updates) apply(update);
   if (!updates.empty()) follow_state();
-  return !updates.empty();
+  return file_dialog_.take_news(ui_) || !updates.empty();
 }
 
 // What is written stays with its conversation. One that gets its number as it is stored, or that is read anew, is the
@@ -55,17 +61,30 @@ void ChatWindow::apply(const Update& update) {
                         (first_key(state_.open) == 0 || first_key(shown->conversation) != first_key(state_.open));
   if (is_other) drafts_[state_.open.id] = composer_.put_away(state_);
   apply_update(state_, update);
-  if (is_other) composer_.take_up(std::exchange(drafts_[state_.open.id], {}), state_);
+  if (!is_other) return;
+  const Composer::Draft draft = std::exchange(drafts_[state_.open.id], {});
+  composer_.take_up(draft, state_);
+  attach(draft);
+}
+
+// What this program's last start had attached; what was attached since then the desk has kept.
+void ChatWindow::attach(const Composer::Draft& draft) {
+  for (const std::string& file : draft.files)
+    if (draft.waits) actions_.push(AttachFile{file});
 }
 
 void ChatWindow::remember_drafts() {
   memory_.drafts.clear();
-  drafts_[state_.open.id].text = composer_.draft();
+  Composer::Draft& shown = drafts_[state_.open.id];
+  shown.text = composer_.draft();
+  shown.files.clear();
+  for (const Attachment& file : state_.attachments) shown.files.push_back(file.path);
   const auto is_there = [&](ConversationId id) {
     return std::ranges::any_of(state_.conversations, [&](const ConversationSummary& c) { return c.id == id; });
   };
   for (const auto& [conversation, draft] : drafts_)
-    if (!draft.text.empty() && (conversation == 0 || is_there(conversation))) memory_.drafts[conversation] = draft.text;
+    if (!(draft.text.empty() && draft.files.empty()) && (conversation == 0 || is_there(conversation)))
+      memory_.drafts[conversation] = {draft.text, draft.files};
 }
 
 void ChatWindow::follow_state() {
@@ -125,7 +144,7 @@ void ChatWindow::draw(std::vector<InputEvent> events) {
   }
   picker_.shows_emulators = memory_.emulators = settings_.shows_emulators;
   picker_.draw(frame_);
-  path_prompt_.draw(frame_);
+  file_dialog_.draw(frame_);
   shortcuts_.draw(frame_);
   ui_.draw_menu();
   take_shortcuts(/*fields_first=*/true);
@@ -133,6 +152,8 @@ void ChatWindow::draw(std::vector<InputEvent> events) {
   pending_commands_ = std::exchange(commands_, {});
   window_.show(ui_.theme->background);
   for (Action& action : actions_.take()) {
+    if (const auto* change = std::get_if<ChangeSettings>(&action))
+      if (change->settings.titles != state_.settings.titles) memory_.titles = change->settings.titles;
     if (std::holds_alternative<Send>(action)) transcript_.scroll_to_end(), memory_.drafts.erase(state_.open.id);
     worker_.post(std::move(action));
   }
@@ -213,7 +234,7 @@ void ChatWindow::draw_main(Rect rect) {
 
 void ChatWindow::draw_composer(Rect& rect) {
   const float margin = ui_.px(16), width = std::min(rect.width - 2 * margin, ui_.px(kColumn));
-  const float height = std::min(std::round(composer_.height(frame_, width)), rect.height * 0.6f);
+  const float height = std::min(std::round(composer_.height(frame_, width)), rect.height * 0.65f);
   Rect place = rect.cut_bottom(height + ui_.px(14));
   place = {std::floor(rect.x + (rect.width - width) / 2), place.y, width, height};
   composer_.draw(frame_, place);
@@ -233,8 +254,6 @@ void ChatWindow::draw_conversation(Rect rect) {
       if (message.key == *key) composer_.edit(message, ui_);
   if (transcript_.take_new_selection()) ui_.select(transcript_.selected_text(state_));
   serve_text_menu();
-  const bool behind = any_card() || (is_narrow() && narrow_sidebar_);  // a surface of its own would lie over those
-  if (!transcript_.at_end() && !behind) draw_scroll_button(rect);
 }
 
 void ChatWindow::serve_text_menu() {
@@ -255,15 +274,6 @@ void ChatWindow::serve_text_menu() {
   if (chosen == "menu_copy_link") window_.set_clipboard(menu_target_.link);
   if (chosen == "menu_select_all") run(Command::kSelectAll);
   if (chosen == "menu_find") run(Command::kFind);
-}
-
-void ChatWindow::draw_scroll_button(Rect rect) {
-  const float side = ui_.px(36);
-  const Rect place{std::floor(rect.centre().x - side / 2), rect.bottom() - side - ui_.px(10), side, side};
-  const Surface over("scroll_button", place.inset(ui_.px(-2)), Surface::Kind::kOverlay);
-  ui_.fill(place, ui_.theme->background, side / 2);
-  ui_.outline(place, ui_.theme->border, side / 2);
-  if (ui_.button("scroll_to_end", place, {.icon = Icon::kDown})) transcript_.scroll_to_end();
 }
 
 void ChatWindow::draw_welcome(Rect rect) {
@@ -294,12 +304,13 @@ void ChatWindow::draw_profiler(Rect rect) {
   const auto token = transcript_.hovered_token();
   if (message && token) hovered = TokenPlace{*message, *token};
   profiler_.draw(state_, hovered, {*ui_.theme, ui_.sizes, code_font()}, actions_);
-  for (const ProfilerOverlay::Tab& tab : profiler_.tabs()) ui_.mark(tab.name, {tab.x, tab.y, tab.width, tab.height});
+  for (const ProfilerOverlay::Mark& m : profiler_.marks()) ui_.mark(m.name, {m.x, m.y, m.width, m.height});
 }
 
 WindowMemory ChatWindow::memory() const {
   WindowMemory memory = memory_;
   memory.place = window_.place();
+  memory.folders = file_dialog_.recent_folders();
   return memory;
 }
 
@@ -309,10 +320,15 @@ WindowFacts ChatWindow::facts() const {
   facts.composer = composer_.text();
   facts.selection = transcript_.has_selection() ? transcript_.selected_text(state_) : "";
   facts.search_words = sidebar_.search_words();
-  const std::pair<const char*, bool> panels[] = {{"sidebar", sidebar_shown()},      {"trash", sidebar_.shows_trash()},
-                                                 {"settings", settings_.open},      {"models", picker_.is_open()},
-                                                 {"path", path_prompt_.is_open()},  {"shortcuts", shortcuts_.open},
-                                                 {"profiler", profiler_.is_open()}, {"find", find_bar_.is_open()}};
+  const std::pair<const char*, bool> panels[] = {{"sidebar", sidebar_shown()},
+                                                 {"trash", sidebar_.shows_trash()},
+                                                 {"settings", settings_.open},
+                                                 {"models", picker_.is_open()},
+                                                 {"path", file_dialog_.browses()},
+                                                 {"shortcuts", shortcuts_.open},
+                                                 {"profiler", profiler_.is_open()},
+                                                 {"find", find_bar_.is_open()},
+                                                 {"desktop_dialog", file_dialog_.asks_desktop()}};
   for (const auto& [name, open] : panels)
     if (open) facts.panels.emplace_back(name);
   if (find_bar_.is_open()) facts.found = transcript_.found();

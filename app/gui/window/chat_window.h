@@ -9,12 +9,12 @@
 #include "app/gui/profiler/profiler_overlay.h"
 #include "app/gui/transcript/transcript_view.h"
 #include "app/gui/window/composer.h"
+#include "app/gui/window/file_dialog.h"
 #include "app/gui/window/find_bar.h"
 #include "app/gui/window/glfw_window.h"
 #include "app/gui/window/memory_keeper.h"
 #include "app/gui/window/model_picker.h"
 #include "app/gui/window/notices.h"
-#include "app/gui/window/path_prompt.h"
 #include "app/gui/window/settings_panel.h"
 #include "app/gui/window/shortcuts_panel.h"
 #include "app/gui/window/sidebar.h"
@@ -27,7 +27,8 @@ namespace warpchat::gui {
 
 class ChatWindow {
  public:
-  ChatWindow(GlfwWindow& window, ChatWorker& worker, TextEngine& text, const WindowMemory& memory, bool names_wanted);
+  ChatWindow(GlfwWindow& window, ChatWorker& worker, TextEngine& text, const WindowMemory& memory, bool names_wanted,
+             bool verbose);
 
   bool apply_updates();  // whether there were any
   bool may_change_soon() const { return state_.open.phase != AnswerPhase::kIdle || state_.loading; }
@@ -51,15 +52,15 @@ class ChatWindow {
   void draw_conversation(Rect rect);
   void draw_composer(Rect& rect);
   void draw_profiler(Rect rect);
-  void draw_scroll_button(Rect rect);
   void serve_text_menu();
   void drag_sidebar(Rect edge);
-  bool any_card() const { return picker_.is_open() || path_prompt_.is_open() || shortcuts_.open; }
+  bool any_card() const { return picker_.is_open() || file_dialog_.browses() || shortcuts_.open; }
   bool is_narrow() const;
   bool sidebar_shown() const { return is_narrow() ? narrow_sidebar_ : memory_.sidebar_open; }
   void keep_focus();
   void follow_state();
   void apply(const Update& update);
+  void attach(const Composer::Draft& draft);
 
   // app/gui/window/commands.cpp
   void run(Command command);
@@ -71,6 +72,7 @@ class ChatWindow {
   void show_version(int step);
   void copy_answer();
   void zoom_by(float factor);
+  void ask_for_file(FileDialog::Purpose purpose);
 
   GlfwWindow& window_;
   ChatWorker& worker_;
@@ -90,7 +92,7 @@ class ChatWindow {
   SettingsPanel settings_;
   ModelPicker picker_;
   ShortcutsPanel shortcuts_;
-  PathPrompt path_prompt_;
+  FileDialog file_dialog_;
   Notices notices_;
   FindBar find_bar_;
   ProfilerOverlay profiler_;

@@ -1,7 +1,6 @@
 // What each command of the window does.
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 #include "app/gui/window/chat_window.h"
 
@@ -40,7 +39,6 @@ void ChatWindow::run(Command command) {
 }
 
 bool ChatWindow::run_on_conversation(Command command) {
-  const char* home = std::getenv("HOME");
   switch (command) {
     case Command::kNewConversation:
       actions_.push(NewConversation{});
@@ -57,14 +55,16 @@ bool ChatWindow::run_on_conversation(Command command) {
       if (state_.open.id != 0) actions_.push(ThrowAway{state_.open.id});
       return true;
     case Command::kExport:
-      if (!state_.open.messages.empty())
-        path_prompt_.ask(PathPrompt::Purpose::kExport, export_path_for(state_.open.title, home ? home : ""), ui_);
+      if (!state_.open.messages.empty()) ask_for_file(FileDialog::Purpose::kExport);
       return true;
     case Command::kImport:
-      path_prompt_.ask(PathPrompt::Purpose::kImport, "", ui_);
+      ask_for_file(FileDialog::Purpose::kImport);
       return true;
     case Command::kAttach:
-      path_prompt_.ask(PathPrompt::Purpose::kAttach, "", ui_);
+      ask_for_file(FileDialog::Purpose::kAttach);
+      return true;
+    case Command::kOpenModelFile:
+      ask_for_file(FileDialog::Purpose::kModel);
       return true;
     case Command::kRegenerate:
       regenerate();
@@ -151,7 +151,7 @@ bool ChatWindow::run_on_panel(Command command) {
 // The topmost thing that can be closed is closed; if there is none, the answer stops.
 void ChatWindow::escape() {
   if (ui_.close_menu()) return;
-  if (path_prompt_.close() || picker_.close() || std::exchange(shortcuts_.open, false))
+  if (file_dialog_.close() || picker_.close() || std::exchange(shortcuts_.open, false))
     return ui_.set_focus("composer");
   if (sidebar_.close(frame_) || std::exchange(narrow_sidebar_, false)) return ui_.set_focus("composer");
   if (find_bar_.close(transcript_)) return ui_.set_focus("composer");
@@ -198,5 +198,9 @@ void ChatWindow::copy_answer() {
 }
 
 void ChatWindow::zoom_by(float factor) { memory_.zoom = std::clamp(memory_.zoom * factor, kLeastZoom, kMostZoom); }
+
+void ChatWindow::ask_for_file(FileDialog::Purpose purpose) {
+  file_dialog_.ask(purpose, state_.open, window_.portal_name(), ui_);
+}
 
 }  // namespace warpchat::gui

@@ -3,13 +3,16 @@
 
 #include <algorithm>
 
+#include "app/gui/window/elide.h"
 #include "app/gui/window/numbers.h"
+#include "models/human_bytes.h"
 
 namespace warpchat::gui {
 
 namespace {
 
-constexpr float kMostLines = 10, kPadding = 12, kTools = 38, kChips = 34, kBanner = 30;
+constexpr float kMostLines = 10, kPadding = 12, kTools = 38, kChip = 28, kChipGap = 6, kBanner = 30;
+constexpr float kIcon = 26, kName = 190, kMostChipRows = 2;
 constexpr double kCountAfter = 0.15;  // seconds without a change
 
 constexpr FieldLook kField{.placeholder = "Write a message", .multiline = true, .boxed = false};
@@ -17,6 +20,27 @@ constexpr FieldLook kField{.placeholder = "Write a message", .multiline = true, 
 // Of what was sent; of an answer it stands at that answer.
 bool shows_refusal(const DeskState& state) {
   return state.refusal && state.refusal->tokens > 0 && state.refusal->message == 0;
+}
+
+struct ChipText {
+  std::string name, figures;
+  float name_width, width;
+};
+
+constexpr float kChipText = 0.82f;
+
+ChipText chip_text(Ui& ui, const Attachment& file, float most) {
+  const TextLook name{ui.theme->text, kChipText}, figures{ui.theme->dim_text, kChipText};
+  ChipText chip;
+  chip.figures = !file.is_read       ? "reading …"
+                 : file.n_tokens > 0 ? human_bytes(file.bytes) + " · " + compact(file.n_tokens) + " tokens"
+                                     : human_bytes(file.bytes);
+  const float beside = ui.px(2 * kIcon + 6) + ui.text_width(chip.figures, figures) + ui.px(8);
+  const auto measure = [&](std::string_view text) { return ui.text_width(text, name); };
+  chip.name = elide_middle(file.name, std::max(std::min(ui.px(kName), most - beside), 0.0f), measure);
+  chip.name_width = measure(chip.name);
+  chip.width = std::min(chip.name_width + beside, most);
+  return chip;
 }
 
 }  // namespace
@@ -27,7 +51,7 @@ float Composer::height(Frame& f, float width) {
   const float text =
       std::clamp(field_.content_height(ui, width - ui.px(2 * kPadding + 2), kField), line, kMostLines * line);
   return text + ui.px(kPadding + kTools + 6) + ui.px(edited_ ? kBanner : 0) +
-         ui.px(f.state.attachments.empty() ? 0 : kChips) + ui.px(shows_refusal(f.state) ? kBanner : 0);
+         chips_height(f, width - ui.px(2 * kPadding)) + ui.px(too_long(f.state) ? kBanner : 0);
 }
 
 void Composer::edit(const ChatMessage& message, Ui& ui) {
@@ -48,8 +72,9 @@ bool Composer::cancel_edit(Ui& ui) {
 bool Composer::can_send(const Frame& f) const {
   if (f.state.open.phase != AnswerPhase::kIdle || sent_) return false;
   const bool blank = field_.text().find_first_not_of(" \t\n") == std::string::npos;
+  const bool is_read = std::ranges::all_of(f.state.attachments, [](const Attachment& file) { return file.is_read; });
   const bool answered = f.state.model || f.state.loading;  // a model that is being loaded answers once it is there
-  return answered && (!blank || (!edited_ && !f.state.attachments.empty()));
+  return answered && (is_read || edited_) && (!blank || (!edited_ && !f.state.attachments.empty()));
 }
 
 void Composer::send(Frame& f) {
@@ -79,6 +104,7 @@ Composer::Draft Composer::put_away(const DeskState& state) {
   follow_sent(state);
   sent_.reset();
   Draft draft{.text = this->draft()};
+  for (const Attachment& file : state.attachments) draft.files.push_back(file.path);
   for (const ChatMessage& message : state.open.messages)
     if (edited_ == message.key) draft.edited = message.turn, draft.edit = field_.text();
   edited_.reset();
@@ -114,8 +140,8 @@ void Composer::draw(Frame& f, Rect rect) {
   ui.outline(rect, focused ? with_alpha(ui.theme->accent, 0.8f) : ui.theme->border, ui.px(16), 1.2f);
   Rect inner = rect.inset(ui.px(kPadding), 0);
   if (draw_edit_banner(f, inner)) return;
-  if (draw_refusal(f, inner)) return;
-  if (!f.state.attachments.empty()) draw_attachments(f, inner.cut_top(ui.px(kChips)));
+  if (draw_too_long(f, inner)) return;
+  if (!f.state.attachments.empty()) draw_attachments(f, inner.cut_top(chips_height(f, inner.width)));
   inner.cut_top(ui.px(kPadding));
   const Rect tools = inner.cut_bottom(ui.px(kTools + 6));
   const FieldResult result = field_.draw(ui, "composer", inner, kField);
@@ -135,11 +161,29 @@ bool Composer::draw_edit_banner(Frame& f, Rect& rect) {
          cancel_edit(ui);
 }
 
-// Why it was not sent, and what would help. True: the choice was made.
-bool Composer::draw_refusal(Frame& f, Rect& rect) {
-  if (!shows_refusal(f.state)) return false;
+uint64_t Composer::unsent_tokens(const DeskState& state) const {
+  uint64_t n_tokens = 0;
+  for (const Attachment& file : state.attachments) n_tokens += file.n_tokens;
+  const bool is_known = state.counted_revision == field_.buffer.revision();
+  return n_tokens + (!field_.text().empty() && is_known ? state.counted_tokens : 0);
+}
+
+std::optional<Composer::TooLong> Composer::too_long(const DeskState& state) const {
+  if (shows_refusal(state)) {
+    const RefusedPrompt& refusal = *state.refusal;
+    return TooLong{refusal.tokens, refusal.context, {refusal.larger_context, refusal.can_drop}, true};
+  }
+  const uint64_t own = unsent_tokens(state), before = state.open.drops_oldest ? 0 : state.open.context_used;
+  if (edited_ || own == 0 || !state.model || state.model->context == 0) return std::nullopt;
+  if (before + own < state.model->context) return std::nullopt;
+  return TooLong{before + own, state.model->context, ways_out_before_sending(state, before + own), false};
+}
+
+// Why it was not sent, or would not be, and what would help. True: the choice was made.
+bool Composer::draw_too_long(Frame& f, Rect& rect) {
+  const std::optional<TooLong> found = too_long(f.state);
+  if (!found) return false;
   Ui& ui = f.ui;
-  const RefusedPrompt& refusal = *f.state.refusal;
   Rect banner = rect.cut_top(ui.px(kBanner));
   const auto button = [&](const char* name, const std::string& text) {
     const ButtonLook look{.text = text, .kind = ButtonKind::kOutlined};
@@ -147,46 +191,77 @@ bool Composer::draw_refusal(Frame& f, Rect& rect) {
     banner.cut_right(ui.px(6));
     return ui.button(name, place, look);
   };
-  const bool larger =
-      refusal.larger_context > 0 && button("larger_context", "Context of " + compact(refusal.larger_context));
-  const bool fewer = refusal.can_drop && button("fewer_turns", "Leave out the oldest");
-  ui.icon(Icon::kWarning, banner.cut_left(ui.px(26)), ui.theme->error);
-  ui.label_in(banner, compact(refusal.tokens) + " tokens, but the context holds " + compact(refusal.context),
-              {ui.theme->error, 0.85f});
-  if (larger) f.actions.push(LoadModel{.context = static_cast<int32_t>(refusal.larger_context)});
+  const WaysOut& ways = found->ways;
+  const bool larger = ways.larger_context > 0 && button("larger_context", "Context of " + compact(ways.larger_context));
+  const bool fewer = ways.can_drop && button("fewer_turns", "Leave out the oldest");
+  const Colour colour = found->is_refused ? ui.theme->error : ui.theme->warning;
+  ui.icon(Icon::kWarning, banner.cut_left(ui.px(26)), colour);
+  ui.label_in(banner,
+              compact(found->tokens) + " tokens, but the context holds " + compact(found->context) +
+                  (ways.any() ? "" : "; only what is shorter fits"),
+              {colour, 0.85f});
+  ui.mark("too_long", banner);
+  if (larger) f.actions.push(LoadModel{.context = static_cast<int32_t>(ways.larger_context)});
   if (fewer) f.actions.push(DropOldest{});
-  if (larger || fewer) send(f);
+  if ((larger || fewer) && found->is_refused) send(f);
   return larger || fewer;
 }
 
-void Composer::draw_attachments(Frame& f, Rect rect) {
+std::vector<Rect> Composer::chips(Frame& f, float width) const {
   Ui& ui = f.ui;
-  rect.cut_top(ui.px(8));
-  for (size_t i = 0; i < f.state.attachments.size(); ++i) {
-    const Attachment& file = f.state.attachments[i];
-    const std::string text = file.n_tokens > 0 ? file.name + "  " + compact(file.n_tokens) + " tokens" : file.name;
-    const TextLook look{ui.theme->text, 0.82f};
-    const float width = std::min(ui.text_width(text, look) + ui.px(62), ui.px(260));
-    if (width > rect.width && i > 0) {
-      ui.label_in(rect, "+" + std::to_string(f.state.attachments.size() - i), {ui.theme->dim_text, 0.82f});
-      return;
-    }
-    Rect chip = rect.cut_left(width);
-    rect.cut_left(ui.px(6));
-    ui.fill(chip, ui.theme->raised, ui.px(8));
-    const Rect close = chip.cut_right(ui.px(26));
-    ui.icon(Icon::kFile, chip.cut_left(ui.px(28)), ui.theme->dim_text);
-    ui.label_in(chip, text, look);
-    if (ui.button("attachment:" + std::to_string(i), close, {.icon = Icon::kClose, .tooltip = "Remove"}))
-      f.actions.push(DropAttachment{i});
+  std::vector<Rect> places;
+  float x = 0, y = 0;
+  for (const Attachment& file : f.state.attachments) {
+    const float wide = chip_text(ui, file, width).width;
+    if (x > 0 && x + wide > width) x = 0, y += ui.px(kChip + kChipGap);
+    places.push_back({x, y, wide, ui.px(kChip)});
+    x += wide + ui.px(kChipGap);
   }
+  return places;
+}
+
+float Composer::chips_height(Frame& f, float width) const {
+  const std::vector<Rect> places = chips(f, width);
+  if (places.empty()) return 0;
+  const float most =
+      kMostChipRows * f.ui.px(kChip + kChipGap) + f.ui.px(kChip / 2);  // half a row says that there is more
+  return f.ui.px(8) + std::min(places.back().bottom(), most);
+}
+
+void Composer::draw_attachments(Frame& f, Rect rect) {
+  rect.cut_top(f.ui.px(8));
+  const std::vector<Rect> places = chips(f, rect.width);
+  ScrollArea area("attachments", rect, /*scrollbar=*/false);
+  area.set_content_height(places.back().bottom());
+  for (size_t i = 0; i < places.size(); ++i) {
+    Rect chip = places[i];
+    chip.x += rect.x, chip.y += rect.y - area.scroll_y();
+    draw_chip(f, i, chip);
+  }
+}
+
+void Composer::draw_chip(Frame& f, size_t index, Rect chip) {
+  Ui& ui = f.ui;
+  const Attachment& file = f.state.attachments[index];
+  const ChipText text = chip_text(ui, file, chip.width);
+  ui.mark("chip:" + std::to_string(index), chip);
+  ui.fill(chip, ui.theme->raised, ui.px(8));
+  const Rect close = chip.cut_right(ui.px(kIcon));
+  ui.icon(Icon::kFile, chip.cut_left(ui.px(kIcon)), ui.theme->dim_text);
+  ui.label_in(chip.cut_left(text.name_width), text.name, {ui.theme->text, kChipText});
+  chip.cut_left(ui.px(8));
+  ui.label_in(chip, text.figures, {ui.theme->dim_text, kChipText});
+  const std::string tip = "Remove " + file.name;
+  if (ui.button("attachment:" + std::to_string(index), close, {.icon = Icon::kClose, .tooltip = tip}))
+    f.actions.push(DropAttachment{index});
 }
 
 void Composer::draw_tools(Frame& f, Rect rect) {
   Ui& ui = f.ui;
   rect.cut_bottom(ui.px(6));
   rect = rect.in_middle(ui.px(32));
-  if (ui.button("attach", rect.cut_left(ui.px(32)), {.icon = Icon::kAttach, .tooltip = "Attach a text file (Ctrl+U)"}))
+  if (ui.button("attach", rect.cut_left(ui.px(32)),
+                {.icon = Icon::kAttach, .tooltip = "Attach a text or a PDF (Ctrl+U)"}))
     f.commands.push_back(Command::kAttach);
   const Rect send_place = rect.cut_right(ui.px(36));
   rect.cut_right(ui.px(10));
@@ -206,10 +281,7 @@ void Composer::draw_tools(Frame& f, Rect rect) {
                 f.state.loading ? "The model is loading and will answer then" : "Choose a model to send", dim, 1);
     return;
   }
-  size_t n_tokens = 0;
-  for (const Attachment& file : f.state.attachments) n_tokens += file.n_tokens;
-  const bool known = f.state.counted_revision == field_.buffer.revision();
-  if (!field_.text().empty() && known) n_tokens += f.state.counted_tokens;
+  const uint64_t n_tokens = unsent_tokens(f.state);
   const double share = static_cast<double>(f.state.open.context_used + n_tokens) / std::max(f.state.model->context, 1u);
   Rect meter = rect.cut_right(ui.px(64)).in_middle(ui.px(4));
   ui.fill(meter, ui.theme->raised, ui.px(2));

@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/gui/window/shortcuts.h"
 #include "app/gui/window/text_field.h"
@@ -23,6 +24,8 @@ class Composer {
     std::string text;
     TurnId edited = 0;  // a message's; 0: none is edited
     std::string edit;
+    std::vector<std::string> files;  // paths of what is attached
+    bool waits = false;              // it is not yet, but was when this program ended last
   };
   Draft put_away(const DeskState& state);
   void take_up(const Draft& draft, const DeskState& state);
@@ -30,10 +33,21 @@ class Composer {
 
  private:
   bool draw_edit_banner(Frame& f, Rect& rect);
+  std::vector<Rect> chips(Frame& f, float width) const;  // of the attachments, in rows from (0, 0) on
+  float chips_height(Frame& f, float width) const;
   void draw_attachments(Frame& f, Rect rect);
+  void draw_chip(Frame& f, size_t index, Rect chip);
   void draw_tools(Frame& f, Rect rect);
   void count_tokens(Frame& f);
-  bool draw_refusal(Frame& f, Rect& rect);
+  struct TooLong {
+    uint64_t tokens;
+    uint32_t context;
+    WaysOut ways;
+    bool is_refused;  // it was sent; else it would be
+  };
+  std::optional<TooLong> too_long(const DeskState& state) const;
+  uint64_t unsent_tokens(const DeskState& state) const;
+  bool draw_too_long(Frame& f, Rect& rect);
   void send(Frame& f);
   void follow_sent(const DeskState& state);
   bool can_send(const Frame& f) const;

@@ -12,26 +12,54 @@ namespace {
 
 constexpr size_t kLongestShown = 2000;  // bytes: no line of a window is longer
 
+// The ends of the text's characters, from 0 on.
+std::vector<size_t> ends_of(std::string_view text) {
+  std::vector<size_t> ends = {0};
+  while (ends.back() < text.size() && ends.back() < kLongestShown) ends.push_back(next_grapheme(text, ends.back()));
+  return ends;
+}
+
+std::string on_one_line(std::string_view text) {
+  std::string line(text);
+  for (char& c : line)
+    if (c == '\n' || c == '\r' || c == '\t') c = ' ';
+  return line;
+}
+
+// The largest n below too_long of which fits(n) holds; 0 needs none.
+template <class Fits>
+size_t most_that_fits(size_t too_long, const Fits& fits) {
+  size_t most = 0;
+  while (most + 1 < too_long) {
+    const size_t middle = (most + too_long) / 2;
+    (fits(middle) ? most : too_long) = middle;
+  }
+  return most;
+}
+
 }  // namespace
 
 std::string elide(std::string_view text, float width, const std::function<float(std::string_view)>& measure) {
-  std::vector<size_t> ends = {0};  // of the characters
-  while (ends.back() < text.size() && ends.back() < kLongestShown) ends.push_back(next_grapheme(text, ends.back()));
-  std::string line(text.substr(0, ends.back()));
-  for (char& c : line)
-    if (c == '\n' || c == '\r' || c == '\t') c = ' ';
+  const std::vector<size_t> ends = ends_of(text);
+  const std::string line = on_one_line(text.substr(0, ends.back()));
   if (ends.back() == text.size() && measure(line) <= width) return line;
   const auto shortened = [&](size_t n) {
     std::string start = line.substr(0, ends[n]);
     while (start.ends_with(' ')) start.pop_back();
     return start + "…";
   };
-  size_t fits = 0, too_long = ends.size();
-  while (fits + 1 < too_long) {
-    const size_t middle = (fits + too_long) / 2;
-    (measure(shortened(middle)) <= width ? fits : too_long) = middle;
-  }
-  return shortened(fits);
+  return shortened(most_that_fits(ends.size(), [&](size_t n) { return measure(shortened(n)) <= width; }));
+}
+
+std::string elide_middle(std::string_view text, float width, const std::function<float(std::string_view)>& measure) {
+  const std::vector<size_t> ends = ends_of(text);
+  const std::string line = on_one_line(text.substr(0, ends.back()));
+  if (measure(line) <= width) return line;
+  const auto shortened = [&](size_t n) {
+    const size_t n_behind = n / 2, n_before = n - n_behind;
+    return line.substr(0, ends[n_before]) + "…" + line.substr(ends[ends.size() - 1 - n_behind]);
+  };
+  return shortened(most_that_fits(ends.size() - 1, [&](size_t n) { return measure(shortened(n)) <= width; }));
 }
 
 }  // namespace warpchat::gui

@@ -6,7 +6,7 @@ namespace warpchat::gui {
 
 namespace {
 
-constexpr float kHeight = 44, kField = 280;  // at scale 1
+constexpr float kBarHeight = 44, kField = 280;  // at scale 1
 
 }  // namespace
 
@@ -31,7 +31,7 @@ void FindBar::step(TranscriptView& transcript, int steps) const {
 void FindBar::draw(Frame& f, Rect& rect, TranscriptView& transcript) {
   if (!is_open_) return;
   Ui& ui = f.ui;
-  Rect row = rect.cut_top(ui.px(kHeight));
+  Rect row = rect.cut_top(ui.px(kBarHeight));
   ui.fill({row.x, row.bottom() - 1, row.width, 1}, ui.theme->border);
   row = row.inset(ui.px(10), 0);
   const Rect close_place = row.cut_right(ui.px(32)).in_middle(ui.px(32));

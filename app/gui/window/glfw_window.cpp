@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 
 #include "models/error.h"
 #include "models/tokenizer/utf8.h"
@@ -40,6 +41,14 @@ int key_of_layout(int key, int scancode) {
   if (!name || !name[0] || name[1]) return key;
   const int letter = std::toupper(static_cast<unsigned char>(name[0]));
   return letter >= 'A' && letter <= 'Z' ? letter : key;
+}
+
+// GLFW's windows and pointers have units of their own: pixels on X11, points on Wayland. Everything else has pixels.
+float pixels_a_unit(GLFWwindow* window) {
+  int width = 0, pixels = 0;
+  glfwGetWindowSize(window, &width, nullptr);
+  glfwGetFramebufferSize(window, &pixels, nullptr);
+  return width > 0 && pixels > 0 ? static_cast<float>(pixels) / static_cast<float>(width) : 1;
 }
 
 GlfwWindow& of(GLFWwindow* window) { return *static_cast<GlfwWindow*>(glfwGetWindowUserPointer(window)); }
@@ -107,7 +116,8 @@ void GlfwWindow::install_callbacks() {
     of(w).input.push(MouseButton{button, action == GLFW_PRESS});
   });
   glfwSetCursorPosCallback(window_, [](GLFWwindow* w, double x, double y) {
-    of(w).input.push(MouseMove{static_cast<float>(x), static_cast<float>(y)});
+    const float scale = pixels_a_unit(w);
+    of(w).input.push(MouseMove{static_cast<float>(x) * scale, static_cast<float>(y) * scale});
   });
   glfwSetCursorEnterCallback(window_, [](GLFWwindow* w, int entered) {
     if (!entered) of(w).input.push(MouseLeft{});
@@ -119,6 +129,7 @@ void GlfwWindow::install_callbacks() {
   glfwSetDropCallback(window_, [](GLFWwindow* w, int n, const char** paths) {
     of(w).dropped_paths.insert(of(w).dropped_paths.end(), paths, paths + n);
   });
+  glfwSetWindowPosCallback(window_, [](GLFWwindow* w, int, int) { of(w).moved = true; });
   glfwSetWindowRefreshCallback(window_, [](GLFWwindow* w) { of(w).damaged = true; });
   glfwSetFramebufferSizeCallback(window_, [](GLFWwindow* w, int, int) { of(w).damaged = true; });
   glfwSetWindowContentScaleCallback(window_, [](GLFWwindow* w, float, float) { of(w).damaged = true; });
@@ -185,9 +196,40 @@ float GlfwWindow::content_scale() const {
   return std::clamp(std::max(x, y), 0.5f, 8.0f);
 }
 
+size_t monitor_of(const Rect& window, const std::vector<Rect>& monitors) {
+  size_t best = 0;
+  float most = 0;
+  for (size_t i = 0; i < monitors.size(); ++i) {
+    const float width = std::min(window.right(), monitors[i].right()) - std::max(window.x, monitors[i].x);
+    const float height = std::min(window.bottom(), monitors[i].bottom()) - std::max(window.y, monitors[i].y);
+    const float shown = std::max(width, 0.0f) * std::max(height, 0.0f);
+    if (shown > most) best = i, most = shown;
+  }
+  return best;
+}
+
+GLFWmonitor* GlfwWindow::monitor() const {
+  int n = 0;
+  GLFWmonitor** monitors = glfwGetMonitors(&n);
+  if (n < 2) return n == 1 ? monitors[0] : nullptr;
+  std::vector<Rect> places;
+  for (int i = 0; i < n; ++i) {
+    int x = 0, y = 0;
+    glfwGetMonitorPos(monitors[i], &x, &y);
+    const GLFWvidmode* mode = glfwGetVideoMode(monitors[i]);
+    places.push_back({static_cast<float>(x), static_cast<float>(y), mode ? static_cast<float>(mode->width) : 0,
+                      mode ? static_cast<float>(mode->height) : 0});
+  }
+  int x = 0, y = 0, width = 0, height = 0;
+  glfwGetWindowPos(window_, &x, &y);
+  glfwGetWindowSize(window_, &width, &height);
+  return monitors[monitor_of(
+      {static_cast<float>(x), static_cast<float>(y), static_cast<float>(width), static_cast<float>(height)}, places)];
+}
+
 double GlfwWindow::refresh_seconds() const {
-  GLFWmonitor* monitor = glfwGetPrimaryMonitor();
-  const GLFWvidmode* mode = monitor ? glfwGetVideoMode(monitor) : nullptr;
+  GLFWmonitor* shown_on = monitor();
+  const GLFWvidmode* mode = shown_on ? glfwGetVideoMode(shown_on) : nullptr;
   return 1.0 / (mode && mode->refreshRate >= 24 ? mode->refreshRate : 60);
 }
 
@@ -201,14 +243,14 @@ WindowPlace GlfwWindow::place() const {
 }
 
 void GlfwWindow::toggle_full_screen() {
-  GLFWmonitor* monitor = glfwGetPrimaryMonitor();
-  const GLFWvidmode* mode = monitor ? glfwGetVideoMode(monitor) : nullptr;
+  GLFWmonitor* shown_on = monitor();
+  const GLFWvidmode* mode = shown_on ? glfwGetVideoMode(shown_on) : nullptr;
   if (!mode) return;
   if (full_screen_) {
     glfwSetWindowMonitor(window_, nullptr, windowed_.x, windowed_.y, windowed_.width, windowed_.height, 0);
   } else {
     windowed_ = place();
-    glfwSetWindowMonitor(window_, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
+    glfwSetWindowMonitor(window_, shown_on, 0, 0, mode->width, mode->height, mode->refreshRate);
   }
   full_screen_ = !full_screen_;
   glfwSwapInterval(1);
@@ -239,6 +281,13 @@ std::string GlfwWindow::primary_selection() const {
 void GlfwWindow::set_primary_selection(const std::string& text) {
   static auto* const set = x11_function<void(const char*)>("glfwSetX11SelectionString");
   if (set) set(text.c_str());
+}
+
+std::string GlfwWindow::portal_name() const {
+  static auto* const get = x11_function<unsigned long(GLFWwindow*)>("glfwGetX11Window");
+  char name[32] = "";
+  if (get) std::snprintf(name, sizeof name, "x11:%lx", get(window_));
+  return name;
 }
 
 namespace {
@@ -278,13 +327,9 @@ struct GiveToImGui {
 
 void GlfwWindow::begin_imgui(const std::vector<InputEvent>& events) {
   ImGuiIO& io = ImGui::GetIO();
-  int width, height, pixels_wide, pixels_high;
-  glfwGetWindowSize(window_, &width, &height);
-  glfwGetFramebufferSize(window_, &pixels_wide, &pixels_high);
+  int width, height;
+  glfwGetFramebufferSize(window_, &width, &height);
   io.DisplaySize = ImVec2(static_cast<float>(width), static_cast<float>(height));
-  if (width > 0 && height > 0)
-    io.DisplayFramebufferScale =
-        ImVec2(static_cast<float>(pixels_wide) / io.DisplaySize.x, static_cast<float>(pixels_high) / io.DisplaySize.y);
   const double time = now();
   io.DeltaTime = static_cast<float>(std::max(time - last_frame_, 1e-4));
   last_frame_ = time;

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "app/gui/window/input.h"
+#include "app/gui/window/rect.h"
 
+struct GLFWmonitor;
 struct GLFWwindow;
 
 namespace warpchat::gui {
@@ -17,6 +19,9 @@ struct WindowPlace {
   bool placed = false;  // x and y count
   bool operator==(const WindowPlace&) const = default;
 };
+
+// Which of the monitors shows most of the window; 0 if none shows anything of it. All in coordinates of the desktop.
+size_t monitor_of(const Rect& window, const std::vector<Rect>& monitors);
 
 class GlfwWindow {
  public:
@@ -35,13 +40,14 @@ class GlfwWindow {
   // What the callbacks have noted.
   InputQueue input;
   std::vector<std::string> dropped_paths;
+  bool moved = false;   // perhaps to another monitor
   bool damaged = true;  // drawn over, resized, shown again: the picture is to be drawn anew
 
   bool asked_to_close() const;
   bool hidden() const;  // minimised
   bool focused() const;
   float content_scale() const;
-  double refresh_seconds() const;  // of the display
+  double refresh_seconds() const;  // of the monitor that it is on
   WindowPlace place() const;       // of the window when it is not full screen
   bool full_screen() const { return full_screen_; }
   void toggle_full_screen();
@@ -53,6 +59,7 @@ class GlfwWindow {
   // What is selected somewhere on an X11 desktop, for the middle button to paste. Elsewhere there is none: empty.
   std::string primary_selection() const;
   void set_primary_selection(const std::string& text);
+  std::string portal_name() const;  // as desktop portals name a dialog's parent: "x11:3a00007"; elsewhere empty
 
   // Around a frame of ImGui's: sizes, time and these events; then the picture onto the screen.
   void begin_imgui(const std::vector<InputEvent>& events);
@@ -68,6 +75,7 @@ class GlfwWindow {
   void install_callbacks();
   void set_up_imgui();
   void show_cursor();
+  GLFWmonitor* monitor() const;  // that it is on; null: there is none
 };
 
 }  // namespace warpchat::gui

@@ -189,6 +189,9 @@ void draw_icon(ImDrawList& list, Icon icon, ImVec2 at, float size, Colour colour
       return;
     case Icon::kFile:
       return file(pen);
+    case Icon::kFolder:
+      pen.line({{3.5f, 6}, {9.5f, 6}, {11.5f, 8.5f}, {20.5f, 8.5f}, {20.5f, 19}, {3.5f, 19}}, true);
+      return;
     case Icon::kWarning:
       pen.line({{12, 4}, {21, 19.5f}, {3, 19.5f}}, true), pen.line({{12, 10}, {12, 14.5f}}), pen.dot(12, 17, 1.1f);
       return;

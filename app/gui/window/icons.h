@@ -35,6 +35,7 @@ enum class Icon {
   kForward,
   kCopy,
   kFile,
+  kFolder,
   kWarning
 };
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 
 #include "app/directories.h"
 #include "app/gui/window/card.h"
+#include "app/gui/window/folder_view.h"
 #include "app/gui/window/numbers.h"
 #include "app/memory_room.h"
 #include "models/human_bytes.h"
@@ -39,19 +39,10 @@ std::string_view heading_of(Kind kind) {
   return kind == Kind::kEndpoint ? "Other machines" : kind == Kind::kFetch ? "From the Hugging Face hub" : "";
 }
 
-std::string home_folder() {
-  const char* home = std::getenv("HOME");
-  return home ? home : "";
-}
-
 std::string folder_list() {
-  const std::string own = home_folder();
   std::string list;
   for (const ModelFolder& folder : model_folders())
-    list += (list.empty() ? "" : ", ") + printable(!own.empty() && folder.path.starts_with(own + "/")
-                                                       ? "~" + folder.path.substr(own.size())
-                                                       : folder.path,
-                                                   200);
+    list += (list.empty() ? "" : ", ") + printable(in_short(folder.path), 200);
   return list;
 }
 
@@ -61,6 +52,7 @@ void ModelPicker::open(Frame& f) {
   is_open_ = appearing_ = true;
   device_.clear();
   field_.buffer.set("");
+  key_.buffer.set("");
   context_.buffer.set(f.state.model ? std::to_string(f.state.model->context) : "");
   folders_ = folder_list();
   f.actions.push(RefreshModels{});
@@ -71,8 +63,9 @@ void ModelPicker::open(Frame& f) {
 void ModelPicker::load(Frame& f, const ModelChoice& model) {
   if (model.fits == FitsMemory::kUnsupported) return;
   const bool is_endpoint = model.kind == ModelChoice::Kind::kEndpoint;
-  f.actions.push(is_endpoint ? LoadModel{.endpoint = model.path}
+  f.actions.push(is_endpoint ? LoadModel{.endpoint = model.path, .key = model.path == key_of_ ? key_.text() : ""}
                              : LoadModel{.path = model.path, .fetch = model.kind == ModelChoice::Kind::kFetch});
+  key_.buffer.set("");
   f.ui.set_focus("composer");
   is_open_ = false;
 }
@@ -91,12 +84,20 @@ void ModelPicker::draw(Frame& f) {
   content.cut_bottom(ui.px(10));
   const Rect field = content.cut_top(ui.px(36));
   content.cut_top(ui.px(8));
+  devices_among_models_ = rows < 1;  // where there is room for one list alone
   draw_field_and_models(f, field, content);
-  if (rows >= 1) draw_devices(f, devices);
+  if (!devices_among_models_) draw_devices(f, devices);
   draw_launch_and_context(f, launch);
 }
 
 void ModelPicker::draw_field_and_models(Frame& f, Rect field, Rect list) {
+  const ButtonLook browse{
+      .text = "Open …", .icon = Icon::kFolder, .kind = ButtonKind::kOutlined, .tooltip = "A GGUF file (Ctrl+Alt+O)"};
+  if (f.ui.button("model_open", field.cut_right(f.ui.button_width(browse)), browse)) {
+    f.commands.push_back(Command::kOpenModelFile);
+    is_open_ = false;
+  }
+  field.cut_right(f.ui.px(8));
   const FieldResult typed =
       field_.draw(f.ui, "model_filter", field,
                   {.placeholder = "Search here and on the Hugging Face hub, or name a file, org/repo or an address",
@@ -104,12 +105,28 @@ void ModelPicker::draw_field_and_models(Frame& f, Rect field, Rect list) {
                    .text = 0.95f});
   const std::string& text = field_.text();
   if (typed.changed) f.actions.push(SearchHub{.words = hub_words(text)});
-  const std::optional<ModelChoice> named = named_model(text, home_folder());
+  const std::optional<ModelChoice> named = named_model(text);
   const std::vector<ModelRow> rows = model_rows(f.state, text, named);
+  const ModelRow* row = text.empty() ? nullptr : row_for_enter(rows);
+  bool submitted = typed.submitted;
+  if (row != nullptr && row->model->kind == Kind::kEndpoint) submitted |= draw_key(f, list, *row->model);
   draw_models(f, list, rows);
-  if (!typed.submitted) return;
-  if (const ModelRow* row = text.empty() ? nullptr : row_for_enter(rows)) return load(f, *row->model);
+  if (!submitted) return;
+  if (row != nullptr) return load(f, *row->model);
   f.actions.push(SearchHub{.words = hub_words(text), .now = true});
+}
+
+// Returns whether Enter was pressed in it.
+bool ModelPicker::draw_key(Frame& f, Rect& list, const ModelChoice& endpoint) {
+  if (std::exchange(key_of_, endpoint.path) != endpoint.path) key_.buffer.set("");
+  const Rect field = list.cut_top(f.ui.px(36));
+  list.cut_top(f.ui.px(8));
+  return key_
+      .draw(f.ui, "endpoint_key", field,
+            {.placeholder = "Its key, if it wants one: kept in the keyring, or in a file that only you can read",
+             .secret = true,
+             .text = 0.95f})
+      .submitted;
 }
 
 void ModelPicker::draw_models(Frame& f, Rect rect, const std::vector<ModelRow>& rows) {
@@ -117,7 +134,7 @@ void ModelPicker::draw_models(Frame& f, Rect rect, const std::vector<ModelRow>& 
   ScrollArea area("models", rect);
   float y = 0;
   const auto next_row = [&](float height) {
-    const Rect row{rect.x, rect.y + y - area.scroll_y(), rect.width - ui.px(8), height};
+    const Rect row{rect.x, rect.y + y - area.scroll_y(), rect.width - ui.px(14), height};  // beside the scroll bar
     y += height;
     return row;
   };
@@ -139,9 +156,14 @@ void ModelPicker::draw_models(Frame& f, Rect rect, const std::vector<ModelRow>& 
   if (!line.empty()) draw_line(as_sentence(line) + ".");
   if (!any_file && field_.text().empty())
     draw_line("No model is on this machine yet: looked in " + folders_ +
-              ". A GGUF file from elsewhere can be dropped here.");
+              ". A GGUF file from elsewhere can be opened, or dropped here.");
   else if (rows.empty() && line.empty())
     draw_line("No model's name has these words.");
+  if (devices_among_models_) {
+    ui.label_in(next_row(ui.px(kModelHeading)).inset(ui.px(10), 0), "Device", {ui.theme->dim_text, 0.85f, Face::kBold});
+    for (const DeviceChoiceRow& device : f.state.devices)
+      if (shows(f, device)) draw_device(f, next_row(ui.px(kDeviceRow)), device);
+  }
   area.set_content_height(y);
 }
 
@@ -163,8 +185,9 @@ void ModelPicker::draw_model(Frame& f, Rect rect, const ModelRow& row) {
   }
   if (model.kind != Kind::kEndpoint) draw_size(f, inner, model);
   ui.label_in(inner, model.name, {ui.theme->text, 0.95f, loaded ? Face::kBold : Face::kText});
-  if (r.clicked && loaded) is_open_ = false;  // it answers already
-  if (r.clicked && !loaded) load(f, model);
+  const bool is_new = !loaded || (model.path == key_of_ && !key_.text().empty());
+  if (r.clicked && !is_new) is_open_ = false;  // it answers already
+  if (r.clicked && is_new) load(f, model);
 }
 
 void ModelPicker::draw_size(Frame& f, Rect& inner, const ModelChoice& model) {
@@ -192,33 +215,39 @@ bool ModelPicker::shows(const Frame& f, const DeviceChoiceRow& device) const {
 void ModelPicker::draw_devices(Frame& f, Rect rect) {
   Ui& ui = f.ui;
   ui.label_in(rect.cut_top(ui.px(kDeviceTitle)), "Device", {ui.theme->dim_text, 0.85f, Face::kBold});
-  constexpr ButtonLook kLoad{.text = "Load it there", .kind = ButtonKind::kPrimary};
   ScrollArea area("devices", rect);
   float y = 0;
   for (const DeviceChoiceRow& device : f.state.devices) {
     if (!shows(f, device)) continue;
-    Rect row = Rect{rect.x, rect.y + y - area.scroll_y(), rect.width - ui.px(12), ui.px(kDeviceRow - 4)}.inset(1);
+    draw_device(f, {rect.x, rect.y + y - area.scroll_y(), rect.width - ui.px(10), ui.px(kDeviceRow)}, device);
     y += ui.px(kDeviceRow);
-    const bool on = f.state.model && f.state.model->device == device.name;
-    const bool asks = device_ == device.name && !on && f.state.model;
-    Rect place = row;
-    if (asks) place.cut_right(ui.px(6));
-    const Rect sure = asks ? place.cut_right(ui.button_width(kLoad)) : Rect{};
-    const Response r = ui.press("device:" + device.name, place, device.usable ? Keys::kActivate : Keys::kNone);
-    if (on) ui.fill(row, with_alpha(ui.theme->accent, 0.14f), ui.px(8));
-    ui.outline(row, on ? with_alpha(ui.theme->accent, 0.6f) : ui.theme->border, ui.px(8));
-    if (device.usable && r.hovered) ui.fill(row, ui.theme->hover, ui.px(8));
-    if (r.focused) ui.focus_ring(row, ui.px(8));
-    Rect inner = row.inset(ui.px(12), 0);
-    if (sure.width > 0 && ui.button("device_load", sure.in_middle(row.height - ui.px(6)), kLoad))
-      f.actions.push(LoadModel{.device = device.name}), device_.clear();
-    inner.width -= sure.width;
-    const Colour colour = device.usable ? ui.theme->text : ui.theme->faint_text;
-    ui.label_in(inner.cut_left(ui.px(130)), device.name, {colour, 0.9f, Face::kBold});
-    ui.label_in(inner, device.text, {device.usable ? ui.theme->dim_text : ui.theme->faint_text, 0.85f});
-    if (r.clicked && device.usable && !on) device_ = device.name;
   }
   area.set_content_height(y);
+}
+
+void ModelPicker::draw_device(Frame& f, Rect row, const DeviceChoiceRow& device) {
+  Ui& ui = f.ui;
+  constexpr ButtonLook kLoad{.text = "Load it there", .kind = ButtonKind::kPrimary};
+  row.cut_bottom(ui.px(4));
+  row = row.inset(1);
+  const bool on = f.state.model && f.state.model->device == device.name;
+  const bool asks = device_ == device.name && !on && f.state.model;
+  Rect place = row;
+  if (asks) place.cut_right(ui.px(6));
+  const Rect sure = asks ? place.cut_right(ui.button_width(kLoad)) : Rect{};
+  const Response r = ui.press("device:" + device.name, place, device.usable ? Keys::kActivate : Keys::kNone);
+  if (on) ui.fill(row, with_alpha(ui.theme->accent, 0.14f), ui.px(8));
+  ui.outline(row, on ? with_alpha(ui.theme->accent, 0.6f) : ui.theme->border, ui.px(8));
+  if (device.usable && r.hovered) ui.fill(row, ui.theme->hover, ui.px(8));
+  if (r.focused) ui.focus_ring(row, ui.px(8));
+  Rect inner = row.inset(ui.px(12), 0);
+  if (sure.width > 0 && ui.button("device_load", sure.in_middle(row.height - ui.px(6)), kLoad))
+    f.actions.push(LoadModel{.device = device.name}), device_.clear();
+  inner.width -= sure.width;
+  const Colour colour = device.usable ? ui.theme->text : ui.theme->faint_text;
+  ui.label_in(inner.cut_left(ui.px(130)), device.name, {colour, 0.9f, Face::kBold});
+  ui.label_in(inner, device.text, {device.usable ? ui.theme->dim_text : ui.theme->faint_text, 0.85f});
+  if (r.clicked && device.usable && !on) device_ = device.name;
 }
 
 void ModelPicker::draw_launch_and_context(Frame& f, Rect rect) {

@@ -21,16 +21,20 @@ class ModelPicker {
  private:
   bool shows(const Frame& f, const DeviceChoiceRow& device) const;
   void draw_field_and_models(Frame& f, Rect field, Rect list);
+  bool draw_key(Frame& f, Rect& list, const ModelChoice& endpoint);
   void draw_models(Frame& f, Rect rect, const std::vector<ModelRow>& rows);
   void draw_model(Frame& f, Rect rect, const ModelRow& row);
   void draw_devices(Frame& f, Rect rect);
+  void draw_device(Frame& f, Rect row, const DeviceChoiceRow& device);
   void draw_launch_and_context(Frame& f, Rect rect);
   void draw_size(Frame& f, Rect& inner, const ModelChoice& model);
   void load(Frame& f, const ModelChoice& model);
 
   bool is_open_ = false, appearing_ = false;
-  std::string folders_;  // that are searched for models
-  TextField field_, context_;
+  bool devices_among_models_ = false;  // there is no room for a list of their own
+  std::string folders_;                // that are searched for models
+  TextField field_, context_, key_;
+  std::string key_of_;  // the endpoint that key_ is meant for, and goes to alone
   std::string device_;  // that was pointed at: a second button moves the model there
 };
 

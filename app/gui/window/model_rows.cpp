@@ -3,10 +3,11 @@
 
 #include <algorithm>
 
-#include "app/gui/window/path_prompt.h"
 #include "app/hub_models.h"
 #include "app/model_lookup.h"
+#include "app/typed_path.h"
 #include "engine/http/http_url.h"
+#include "models/ascii.h"
 
 namespace warpchat::gui {
 
@@ -15,11 +16,6 @@ namespace {
 using Kind = ModelChoice::Kind;
 
 constexpr size_t kLeastSearched = 3;  // bytes
-
-std::string trimmed(const std::string& text) {
-  const size_t first = text.find_first_not_of(" \t\n");
-  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\n") + 1 - first);
-}
 
 // "org/repo" of the short list is "org/repo:Q4_K_M", too.
 bool is_same_model(const ModelChoice& one, const ModelChoice& other) {
@@ -37,13 +33,13 @@ bool is_listed(const ModelChoice& model, const std::vector<ModelRow>& rows) {
 
 }  // namespace
 
-std::optional<ModelChoice> named_model(const std::string& text, const std::string& home) {
-  const std::string name = trimmed(text);
+std::optional<ModelChoice> named_model(const std::string& text) {
+  const std::string name(trimmed(text, " \t\n"));
   if (!origin_of(name).empty() && name.find(' ') == std::string::npos)
     return ModelChoice{
         .path = name, .name = name, .kind = Kind::kEndpoint, .about = "An endpoint's address: it answers instead"};
   if (!name.empty() && std::string_view("/~.").find(name[0]) != std::string_view::npos)
-    return ModelChoice{.path = with_home(name, home), .name = name, .about = "A file: it is loaded from there"};
+    return ModelChoice{.path = with_home_directory(name), .name = name, .about = "A file: it is loaded from there"};
   const std::optional<HubModelName> hub = parse_hub_model_name(name);
   if (!hub) return std::nullopt;
   return ModelChoice{.path = hub->text(),
@@ -75,7 +71,7 @@ const ModelRow* row_for_enter(const std::vector<ModelRow>& rows) {
 }
 
 std::string hub_words(const std::string& text) {
-  std::string words = trimmed(text);
+  std::string words(trimmed(text, " \t\n"));
   return words.size() >= kLeastSearched && are_search_words(words) ? words : "";
 }
 

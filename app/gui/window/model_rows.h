@@ -13,8 +13,8 @@ struct ModelRow {
   const ModelChoice* model;  // of the state, or the named one
 };
 
-// What the text spells out by itself: a file's path, a hub's org/repo[:QUANT], an endpoint's address. home: for ~.
-std::optional<ModelChoice> named_model(const std::string& text, const std::string& home);
+// What the text spells out by itself: a file's path, a hub's org/repo[:QUANT], an endpoint's address.
+std::optional<ModelChoice> named_model(const std::string& text);
 
 // First the named one, unless it is listed anyway; then what is here and the endpoints that have these words; then what
 // can be fetched.

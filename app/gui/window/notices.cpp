@@ -14,8 +14,7 @@ constexpr double kStays = 6, kStaysWithAction = 10, kRead = 4, kHovered = 2;  //
 constexpr float kWidth = 800, kMargin = 16, kGap = 6, kLeast = 40;            // at scale 1
 
 std::string text_of(const NoticeItem& notice) {
-  const std::string way_out = words_of(notice.way_out, View::kWindow);
-  return as_sentence(notice.text + (way_out.empty() ? "" : "; " + way_out));
+  return as_sentence(with_way_out(notice.text, notice.way_out, View::kWindow));
 }
 
 void act(Frame& f, const NoticeItem& notice) {

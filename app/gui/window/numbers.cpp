@@ -1,15 +1,7 @@
 // Three digits are enough beside a button.
 #include "app/gui/window/numbers.h"
 
-#include <cstdio>
-
 namespace warpchat::gui {
-
-std::string fixed(double value, int decimals) {
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, "%.*f", decimals, value);
-  return buffer;
-}
 
 std::string compact(uint64_t n) {
   if (n < 1000) return std::to_string(n);

@@ -9,6 +9,7 @@ namespace warpchat::gui {
 class Pacer {
  public:
   explicit Pacer(double refresh_seconds) : refresh_(refresh_seconds) {}
+  void set_refresh(double seconds) { refresh_ = seconds; }  // the window is on another display
 
   // ImGui settles hovering, focus and sizes in the frames after the input that moved them.
   void saw_input() { due_ = std::max(due_, 1 + kSettlingFrames); }

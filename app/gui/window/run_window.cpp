@@ -60,6 +60,7 @@ class Loop {
       if (content_.apply_updates()) pacer_.saw_update(content_.may_change_soon());
       if (!window_.input.empty() || !window_.dropped_paths.empty()) pacer_.saw_input();
       if (std::exchange(window_.damaged, false)) pacer_.saw_input();
+      if (std::exchange(window_.moved, false)) pacer_.set_refresh(refresh_seconds_ = window_.refresh_seconds());
       const double wait = window_.hidden() ? Pacer::kNever : pacer_.wait(GlfwWindow::now());
       if (wait <= 0)
         draw();
@@ -117,7 +118,7 @@ class Loop {
   ChatWindow& content_;
   MemoryKeeper& keeper_;
   const SignalWatch& signals_;
-  const double refresh_seconds_;
+  double refresh_seconds_;
   Pacer pacer_;
   double first_frame_seconds_ = 0;
   WindowFacts times_;  // of frames
@@ -127,16 +128,18 @@ class Loop {
 
 }  // namespace gui
 
-int run_window(const ChatOptions& options) {
+int run_window(const ChatOptions& flags) {
   using namespace gui;
   const SignalWatch signals(GlfwWindow::wake);
   const std::string folder = state_directory();
   const WindowMemory memory = load_window_memory(folder);
+  ChatOptions options = flags;
+  if (!options.titles) options.titles = memory.titles;
   GlfwWindow window(memory.place, "Warpchat");
   MemoryKeeper keeper(folder, memory);
   ChatWorker worker(options, GlfwWindow::wake);
   TextEngine text;
-  ChatWindow content(window, worker, text, memory, !options.gui_state.empty());
+  ChatWindow content(window, worker, text, memory, !options.gui_state.empty(), options.verbose);
   Loop(options, window, content, keeper, signals).run();
   worker.end();
   if (const Model* model = worker.model())

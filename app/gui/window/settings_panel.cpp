@@ -96,6 +96,8 @@ float SettingsPanel::draw_all(Frame& f, Rect rect) {
   draw_thinking(ui, rect.cut_top(ui.px(70)));
   draw_length(ui, rect.cut_top(ui.px(48)));
   draw_seed(ui, rect.cut_top(ui.px(settings_.random_seed ? 44 : 84)));
+  if (ui.toggle("titles", rect.cut_top(ui.px(40)).in_middle(ui.px(32)), "Titles by the model", settings_.titles))
+    settings_.titles = !settings_.titles;
   const SamplingParams defaults = f.state.model ? f.state.model->file_sampling : SamplingParams{};
   Rect title = rect.cut_top(ui.px(34));
   const ButtonLook reset{.text = "Reset all", .kind = ButtonKind::kGhost};

@@ -43,6 +43,7 @@ constexpr Shortcut kShortcuts[] = {
     {Command::kPageDown, GLFW_KEY_PAGE_DOWN, 0, "PgDn", "Scroll down", kReading},
 
     {Command::kModels, GLFW_KEY_O, kCtrl, "Ctrl+O", "Models and devices", kWindow},
+    {Command::kOpenModelFile, GLFW_KEY_O, kCtrl | kAlt, "Ctrl+Alt+O", "Open a model file", kWindow},
     {Command::kSettings, GLFW_KEY_COMMA, kCtrl, "Ctrl+,", "Settings", kWindow},
     {Command::kProfiler, GLFW_KEY_F12, 0, "F12", "Profiler", kWindow},
     {Command::kSidebar, GLFW_KEY_B, kCtrl, "Ctrl+B", "Sidebar", kWindow},

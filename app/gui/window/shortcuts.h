@@ -42,6 +42,7 @@ enum class Command {
   kPageUp,
   kPageDown,
   kModels,
+  kOpenModelFile,
   kSettings,
   kProfiler,
   kSidebar,

@@ -9,7 +9,7 @@ namespace warpchat::gui {
 
 namespace {
 
-constexpr float kRow = 28, kHeading = 36, kGap = 28;  // at scale 1
+constexpr float kKeyRow = 28, kKeysHeading = 36, kBetweenKeys = 28;  // at scale 1
 
 struct Group {
   KeyGroup group;
@@ -32,11 +32,11 @@ void draw_shortcut(Ui& ui, Rect row, const Shortcut& shortcut) {
 // Returns its height.
 float draw_group(Ui& ui, const ScrollArea& area, Rect place, const Group& group) {
   const float top = place.y;
-  const Rect heading = place.cut_top(ui.px(kHeading));
+  const Rect heading = place.cut_top(ui.px(kKeysHeading));
   if (area.sees(heading)) ui.label_in(heading, group.name, {ui.theme->dim_text, 0.85f, Face::kBold});
   for (const Shortcut& shortcut : shortcuts()) {
     if (shortcut.group != group.group || shortcut.text.empty()) continue;
-    const Rect row = place.cut_top(ui.px(kRow));
+    const Rect row = place.cut_top(ui.px(kKeyRow));
     if (area.sees(row)) draw_shortcut(ui, row, shortcut);
   }
   return place.y - top;
@@ -52,11 +52,12 @@ void ShortcutsPanel::draw(Frame& f) {
   const Rect content = card.content;
   const size_t columns = content.width > ui.px(560) ? 2 : 1;
   ScrollArea area("rows", content);
-  const float width = (area.width() - ui.px(kGap) * static_cast<float>(columns - 1)) / static_cast<float>(columns);
+  const float width =
+      (area.width() - ui.px(kBetweenKeys) * static_cast<float>(columns - 1)) / static_cast<float>(columns);
   float heights[2] = {0, 0};
   for (size_t i = 0; i < std::size(kGroups); ++i) {
     const size_t column = columns == 1 ? 0 : i / 2;
-    const Rect place{content.x + static_cast<float>(column) * (width + ui.px(kGap)),
+    const Rect place{content.x + static_cast<float>(column) * (width + ui.px(kBetweenKeys)),
                      content.y + heights[column] - area.scroll_y(), width, 1e5f};
     heights[column] += draw_group(ui, area, place, kGroups[i]);
   }

@@ -141,7 +141,12 @@ std::string state_dump(const DeskState& state, const WindowFacts& facts, const s
       std::ranges::count_if(state.models, [](const ModelChoice& m) { return m.kind == ModelChoice::Kind::kFile; });
   json["hub"] = {{"words", state.hub.words}, {"running", state.hub.running}, {"sentence", state.hub.sentence}};
   json["attachments"] = Json::array();
-  for (const Attachment& file : state.attachments) json["attachments"].push_back(file.name);
+  size_t n_read = 0;
+  for (const Attachment& file : state.attachments) {
+    json["attachments"].push_back(file.name);
+    if (file.is_read) ++n_read;
+  }
+  json["attachments_read"] = n_read;
   json["counted_tokens"] = state.counted_tokens;
   json["tokens_per_second"] = std::isfinite(state.open.tokens_per_second) ? state.open.tokens_per_second : 0;
   json["settings"] = {{"temperature", state.settings.sampling.temperature},
@@ -150,6 +155,7 @@ std::string state_dump(const DeskState& state, const WindowFacts& facts, const s
                       {"max_tokens", state.settings.max_tokens},
                       {"seed", state.settings.sampling.seed},
                       {"random_seed", state.settings.random_seed},
+                      {"titles", state.settings.titles},
                       {"think", state.settings.think ? Json(*state.settings.think) : Json()}};
   json["notices"] = notices_json(state.notices);
   json["refusal"] = state.refusal ? Json{{"tokens", state.refusal->tokens},

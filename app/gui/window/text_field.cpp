@@ -45,7 +45,8 @@ void TextField::update(Ui& ui, float width, const FieldLook& look) {
   const TextStyle style = ui.style_of({.colour = ui.theme->text, .size = look.text});
   const bool same_look = width == width_ && style.size == style_.size && style.colour == style_.colour;
   if (same_look && shown_revision_ == buffer.revision()) return;
-  const std::string& text = buffer.text();
+  const std::string stars(look.secret ? buffer.text().size() : 0, '*');
+  const std::string& text = look.secret ? stars : buffer.text();
   std::vector<Piece> old = std::move(pieces_);
   pieces_ = split(look.multiline);
   style_ = style, width_ = width, line_height_ = ui.text_engine().line_height(style);
@@ -168,7 +169,7 @@ bool TextField::handle_key(Ui& ui, const KeyPress& key, const FieldLook& look, F
       buffer.erase_left(control);
       return true;
     case GLFW_KEY_DELETE:
-      if (shift && buffer.has_selection()) ui.copy(std::string(buffer.selected()));
+      if (shift && buffer.has_selection() && !look.secret) ui.copy(std::string(buffer.selected()));
       buffer.erase_right(control);
       return true;
     case GLFW_KEY_ENTER:
@@ -200,7 +201,7 @@ bool TextField::handle_key(Ui& ui, const KeyPress& key, const FieldLook& look, F
       return true;
     case GLFW_KEY_C:
     case GLFW_KEY_X:
-      if (!buffer.has_selection() || shift) return false;
+      if (!buffer.has_selection() || shift || look.secret) return false;
       ui.copy(std::string(buffer.selected()));
       if (key.key == GLFW_KEY_X) buffer.erase_selection();
       return true;
@@ -216,8 +217,8 @@ void TextField::paste(std::string text, const FieldLook& look) {
   buffer.insert(text);
 }
 
-void TextField::open_menu(Ui& ui, std::string_view name) {
-  const bool some = buffer.has_selection();
+void TextField::open_menu(Ui& ui, std::string_view name, const FieldLook& look) {
+  const bool some = buffer.has_selection() && !look.secret;
   ui.set_focus(std::string(name));
   ui.open_menu(name, ImGui::GetIO().MousePos,
                {{"menu_cut", "Cut", Icon::kNone, "Ctrl+X", some},
@@ -355,7 +356,7 @@ FieldResult TextField::draw(Ui& ui, std::string_view name, Rect rect, const Fiel
   }
   if (take_menu_choice(ui, name, look)) result.changed = true;
   update(ui, width_, look);
-  if (response.right_clicked) open_menu(ui, name);
+  if (response.right_clicked) open_menu(ui, name, look);
   if (response.middle_clicked) {
     ui.set_focus(std::string(name));
     buffer.move_to(offset_at(ui, point_of_mouse(inner)), /*select=*/false);
@@ -364,7 +365,7 @@ FieldResult TextField::draw(Ui& ui, std::string_view name, Rect rect, const Fiel
     update(ui, width_, look);
   }
   handle_mouse(ui, response, inner);
-  if (focused) announce_selection(ui);
+  if (focused && !look.secret) announce_selection(ui);
   scroll_to_caret(ui, inner);
   const ImVec2 start{inner.x + ui.px(3), inner.y};  // beside the caret
   if (buffer.text().empty() && look.multiline)

@@ -1,6 +1,5 @@
-// A field to type into: any script, wrapped lines, selection, undo, the clipboard,
-// the primary selection, a context menu. Only lines that are seen are laid
-// out, so that a long paste costs what is visible.
+// A field to type into: any script, wrapped lines, selection, undo, the clipboard, the primary selection, a context
+// menu. Only lines that are seen are laid out, so that a long paste costs what is visible.
 #pragma once
 #include <memory>
 #include <string>
@@ -16,6 +15,7 @@ struct FieldLook {
   std::string_view placeholder = {};
   bool multiline = false;
   bool enter_submits = true;  // else it is a new line
+  bool secret = false;        // shown as stars, and never copied
   bool boxed = true;          // on a background of its own with a border
   Icon icon = Icon::kNone;    // at its start
   float text = 1;             // times the window's
@@ -53,7 +53,7 @@ class TextField {
   FieldResult handle_keys(Ui& ui, const FieldLook& look);
   bool handle_key(Ui& ui, const KeyPress& key, const FieldLook& look, FieldResult& result);
   void handle_mouse(Ui& ui, const Response& response, Rect inner);
-  void open_menu(Ui& ui, std::string_view name);
+  void open_menu(Ui& ui, std::string_view name, const FieldLook& look);
   bool take_menu_choice(Ui& ui, std::string_view name, const FieldLook& look);
   void paste(std::string text, const FieldLook& look);
   void announce_selection(Ui& ui);

@@ -31,11 +31,16 @@ void read_flag(const Json& json, const char* key, bool& value) {
   if (found != json.end() && found->is_boolean()) value = found->get<bool>();
 }
 
-void read_draft(const Json& json, std::map<int64_t, std::string>& drafts) {
+void read_draft(const Json& json, std::map<int64_t, WindowMemory::Draft>& drafts) {
   if (!json.is_object()) return;
   const auto conversation = json.find("conversation"), text = json.find("text");
   if (conversation == json.end() || text == json.end()) return;
-  if (conversation->is_number_integer() && text->is_string()) drafts[conversation->get<int64_t>()] = *text;
+  if (!conversation->is_number_integer() || !text->is_string()) return;
+  WindowMemory::Draft& draft = drafts[conversation->get<int64_t>()];
+  draft.text = *text;
+  if (const auto files = json.find("files"); files != json.end() && files->is_array())
+    for (const Json& file : *files)
+      if (file.is_string()) draft.files.push_back(file);
 }
 
 }  // namespace
@@ -54,8 +59,12 @@ WindowMemory window_memory_from(const std::string& text) {
   read_number(json, "sidebar_width", memory.sidebar_width, kLeastSidebar, kMostSidebar);
   read_flag(json, "sidebar_open", memory.sidebar_open);
   read_flag(json, "emulators", memory.emulators);
+  read_flag(json, "titles", memory.titles);
   if (const auto drafts = json.find("drafts"); drafts != json.end() && drafts->is_array())
     for (const Json& draft : *drafts) read_draft(draft, memory.drafts);
+  if (const auto folders = json.find("folders"); folders != json.end() && folders->is_array())
+    for (const Json& folder : *folders)
+      if (folder.is_string() && folder.get<std::string>().ends_with('/')) memory.folders.push_back(folder);
   return memory;
 }
 
@@ -64,8 +73,12 @@ std::string to_json(const WindowMemory& memory) {
       {"width", memory.place.width}, {"height", memory.place.height},         {"dark", memory.dark},
       {"zoom", memory.zoom},         {"sidebar_width", memory.sidebar_width}, {"sidebar_open", memory.sidebar_open}};
   if (memory.emulators) json["emulators"] = true;
-  for (const auto& [conversation, text] : memory.drafts)
-    json["drafts"].push_back({{"conversation", conversation}, {"text", text}});
+  if (!memory.titles) json["titles"] = false;
+  for (const auto& [conversation, draft] : memory.drafts) {
+    json["drafts"].push_back({{"conversation", conversation}, {"text", draft.text}});
+    if (!draft.files.empty()) json["drafts"].back()["files"] = draft.files;
+  }
+  if (!memory.folders.empty()) json["folders"] = memory.folders;
   if (memory.place.placed) json["x"] = memory.place.x, json["y"] = memory.place.y;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

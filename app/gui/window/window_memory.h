@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "app/gui/window/glfw_window.h"
 
@@ -14,8 +15,15 @@ struct WindowMemory {
   float zoom = 1;
   float sidebar_width = 264;  // at scale 1
   bool sidebar_open = true;
-  bool emulators = false;                 // are offered as devices
-  std::map<int64_t, std::string> drafts;  // by conversation (0: a new one): what was written and not sent
+  bool emulators = false;  // are offered as devices
+  bool titles = true;      // by the model
+  struct Draft {           // what was written and attached, and not sent
+    std::string text;
+    std::vector<std::string> files;  // paths
+    bool operator==(const Draft&) const = default;
+  };
+  std::map<int64_t, Draft> drafts;   // by conversation (0: a new one)
+  std::vector<std::string> folders;  // in which files were chosen, the last one first
   bool operator==(const WindowMemory&) const = default;
 };
 

@@ -1,4 +1,4 @@
-#include "app/gui/profiler/numbers.h"
+#include "app/numbers.h"
 
 #include <array>
 #include <cmath>
@@ -6,15 +6,9 @@
 
 #include "models/message.h"
 
-namespace warpchat::gui {
+namespace warpchat {
 
 namespace {
-
-std::string with_decimals(double value, int decimals) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", decimals, value);
-  return text;
-}
 
 struct Unit {
   double size;
@@ -31,15 +25,21 @@ std::string in_units(double value, const std::array<Unit, n>& units) {
 
 }  // namespace
 
+std::string fixed(double value, int decimals) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", decimals, value);
+  return text;
+}
+
 std::string three_digits(double value) {
   if (value == 0) return "0";
   const double size = std::abs(value);
   if (size >= 999.5) return grouped(static_cast<uint64_t>(std::llround(size)));
-  return with_decimals(value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2 : 3);
+  return fixed(value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2 : 3);
 }
 
 std::string compact_number(double value) {
-  if (value < 999.5) return value == std::floor(value) ? with_decimals(value, 0) : three_digits(value);
+  if (value < 999.5) return value == std::floor(value) ? fixed(value, 0) : three_digits(value);
   return in_units(value, std::array<Unit, 4>{{{1, ""}, {1e3, " k"}, {1e6, " M"}, {1e9, " G"}}});
 }
 
@@ -55,7 +55,7 @@ std::string bandwidth_text(double per_second) { return three_digits(per_second *
 
 std::string percent_text(double fraction) {
   const double percent = fraction * 100;
-  return with_decimals(percent, percent >= 9.95 || percent == 0 ? 0 : 1) + "%";
+  return fixed(percent, percent >= 9.95 || percent == 0 ? 0 : 1) + "%";
 }
 
-}  // namespace warpchat::gui
+}  // namespace warpchat

@@ -1,8 +1,11 @@
-// What the profiler knows of another machine's answers.
+// What the profiler knows of machines: where the device's memory goes, and of another one how its answers come and what
+// load it tells.
 #pragma once
 #include "app/gui/profiler/profiler_overlay.h"
 
 namespace warpchat::gui {
+
+void draw_memory_panel(const ProfilerData& data, const ProfilerOverlay::Look& look);
 
 void draw_pace(const ChatMessage& message, const ProfilerOverlay::Look& look);  // its speed in words
 void draw_gaps(const ChatMessage& message, const ProfilerOverlay::Look& look);  // over the answer, if it is a long one

@@ -1,0 +1,128 @@
+// Both dialogs answer the same question, and both answers end in the same actions.
+#include "app/gui/window/file_dialog.h"
+
+#include <algorithm>
+
+#include "app/log.h"
+#include "app/output.h"
+#include "app/typed_path.h"
+#include "models/message.h"
+#include "models/tokenizer/utf8.h"
+
+namespace warpchat::gui {
+
+namespace {
+
+using Purpose = FileDialog::Purpose;
+
+FileQuestion question_of(Purpose purpose) {
+  const FileFilter all{"All files", {}};
+  switch (purpose) {
+    case Purpose::kModel:
+      return {.title = "Open a model",
+              .button = "Open",
+              .hint = "A GGUF file is used where it lies.",
+              .filters = {{"Models", {".gguf"}}, all}};
+    case Purpose::kImport:
+      return {.title = "Import conversations",
+              .button = "Import",
+              .hint = "Any Markdown or JSON, also ChatGPT's conversations.json.",
+              .filters = {{"Conversations", {".md", ".markdown", ".json", ".txt"}}, all}};
+    case Purpose::kExport:
+      return {.title = "Export conversation",
+              .button = "Export",
+              .hint = "Markdown has what is shown, JSON all versions.",
+              .filters = {{"Markdown", {".md", ".markdown"}}, {"JSON", {".json"}}},
+              .saves = true};
+    case Purpose::kAttach:
+      return {.title = "Attach files",
+              .button = "Attach",
+              .hint = "They are sent with the next message. You can also drop files here.",
+              .filters = {all},
+              .several = true};
+  }
+  return {};
+}
+
+// The name says the format, unless the user has chosen another filter than the one that was on.
+std::string with_format(const std::string& path, const std::vector<FileFilter>& filters, size_t chosen) {
+  const auto named =
+      std::ranges::find_if(filters, [&](const FileFilter& filter) { return has_extension(path, filter); });
+  if (has_extension(path, filters[chosen]) || (chosen == 0 && named != filters.end())) return path;
+  const size_t stem = named == filters.end() ? path.size() : path.rfind('.');
+  return path.substr(0, stem) + std::string(filters[chosen].extensions[0]);
+}
+
+}  // namespace
+
+std::string export_name_for(std::string_view title) {
+  constexpr size_t kLongestName = 60;
+  std::string name;
+  for (const char c : title.substr(0, kLongestName))
+    name += c == '/' || c == '\\' || c == ':' || static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  while (!name.empty() && continues_character(name.back()) && title.size() > kLongestName) name.pop_back();
+  if (title.size() > kLongestName && !name.empty() && static_cast<unsigned char>(name.back()) >= 0xC0) name.pop_back();
+  while (name.ends_with(' ') || name.ends_with('.')) name.pop_back();
+  while (name.starts_with(' ') || name.starts_with('.')) name.erase(0, 1);
+  return (name.empty() ? "conversation" : name) + ".md";
+}
+
+void FileDialog::ask(Purpose purpose, const OpenConversation& open, const std::string& window, Ui& ui) {
+  purpose_ = purpose;
+  conversation_ = open.id;
+  question_ = question_of(purpose);
+  question_.folder = recent_.empty() ? with_home_directory("~/") : recent_.front();
+  if (purpose == Purpose::kExport) question_.name = export_name_for(open.title);
+  browser_.close();
+  if (uses_portal_ && FilePortal::may_be_there())
+    portal_.ask(question_, window);
+  else
+    browse(ui);
+}
+
+void FileDialog::browse(Ui& ui) { browser_.open(question_, recent_, ui); }
+
+bool FileDialog::take_news(Ui& ui) {
+  const bool has_read = browser_.take_news();
+  std::optional<PortalReply> reply = portal_.take();
+  if (!reply) return has_read;
+  answer_ = std::move(reply->answer);
+  if (reply->fault.empty()) return true;
+  const std::string line =
+      "the desktop's file dialog cannot be used, the window's own is: " + printable(reply->fault, 300);
+  log_line(line);
+  if (verbose_) write_error(line + "\n");
+  uses_portal_ = false;
+  answer_ = {};
+  browse(ui);
+  return true;
+}
+
+void FileDialog::draw(Frame& f) {
+  if (!answer_.paths.empty()) take(f, std::exchange(answer_, {}));
+  if (std::optional<FileAnswer> answer = browser_.draw(f.ui)) take(f, std::move(*answer));
+}
+
+void FileDialog::remember_folder_of(const std::string& path) {
+  const std::string folder = path.substr(0, path.rfind('/') + 1);
+  std::erase(recent_, folder);
+  recent_.insert(recent_.begin(), folder);
+  if (recent_.size() > kMostRecentFolders) recent_.resize(kMostRecentFolders);
+}
+
+void FileDialog::take(Frame& f, FileAnswer answer) {
+  for (std::string& path : answer.paths) {
+    remember_folder_of(path);
+    if (purpose_ == Purpose::kModel) f.actions.push(LoadModel{.path = std::move(path)});
+    if (purpose_ == Purpose::kImport) f.actions.push(ImportConversation{std::move(path)});
+    if (purpose_ == Purpose::kAttach) f.actions.push(AttachFile{std::move(path)});
+    if (purpose_ != Purpose::kExport) continue;
+    if (conversation_ != 0 && f.state.open.id != conversation_)
+      f.actions.push(OpenStored{conversation_});  // the desktop's dialog was slow
+    const std::string named = with_format(path, question_.filters, answer.filter);
+    f.actions.push(ExportConversation{named, answer.replaces && named == path});  // another name was not asked about
+  }
+  f.ui.set_focus("composer");
+}
+
+}  // namespace warpchat::gui

@@ -1,0 +1,242 @@
+// A dialog is a thread with a connection and a main loop of its own: it calls OpenFile or SaveFile, which returns the
+// path of a request object, and waits for that object's signal Response. When the connection ends, the portal closes
+// the dialog.
+#include "app/gui/window/file_portal.h"
+
+#include <gio/gio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+
+#include "app/session_bus.h"
+#include "models/error.h"
+#include "models/threads.h"
+
+namespace warpchat::gui {
+
+namespace {
+
+constexpr const char *kBusName = "org.freedesktop.portal.Desktop", *kObject = "/org/freedesktop/portal/desktop",
+                     *kChooser = "org.freedesktop.portal.FileChooser", *kRequest = "org.freedesktop.portal.Request";
+constexpr int kCallTimeout = 10'000;  // ms; of a portal that has to be started first
+
+template <auto release>
+struct Release {
+  template <class T>
+  void operator()(T* object) const {
+    release(object);
+  }
+};
+using Variant = std::unique_ptr<GVariant, Release<g_variant_unref>>;
+using Connection = std::unique_ptr<GDBusConnection, Release<g_object_unref>>;
+using GlibError = std::unique_ptr<GError, Release<g_error_free>>;
+using GlibText = std::unique_ptr<char, Release<g_free>>;
+
+std::string text_of(const GlibError& error) { return error ? error->message : "it does not say why"; }
+
+GVariant* filter_of(const FileFilter& filter) {
+  GVariantBuilder patterns;
+  g_variant_builder_init(&patterns, G_VARIANT_TYPE("a(us)"));
+  constexpr guint32 kGlob = 0;
+  for (const std::string_view extension : filter.extensions)
+    g_variant_builder_add(&patterns, "(us)", kGlob, ("*" + std::string(extension)).c_str());
+  if (filter.extensions.empty()) g_variant_builder_add(&patterns, "(us)", kGlob, "*");
+  return g_variant_new("(sa(us))", std::string(filter.name).c_str(), &patterns);
+}
+
+GVariant* options_of(const FileQuestion& question, const std::string& token) {
+  GVariantBuilder options, filters;
+  g_variant_builder_init(&options, G_VARIANT_TYPE_VARDICT);
+  const auto add = [&](const char* key, GVariant* value) { g_variant_builder_add(&options, "{sv}", key, value); };
+  add("handle_token", g_variant_new_string(token.c_str()));
+  add("accept_label", g_variant_new_string(std::string(question.button).c_str()));
+  if (question.several) add("multiple", g_variant_new_boolean(TRUE));
+  if (!question.name.empty()) add("current_name", g_variant_new_string(question.name.c_str()));
+  if (!question.folder.empty()) add("current_folder", g_variant_new_bytestring(question.folder.c_str()));
+  g_variant_builder_init(&filters, G_VARIANT_TYPE("a(sa(us))"));
+  for (const FileFilter& filter : question.filters) g_variant_builder_add_value(&filters, filter_of(filter));
+  add("filters", g_variant_builder_end(&filters));
+  add("current_filter", filter_of(question.filters[0]));
+  return g_variant_builder_end(&options);
+}
+
+// "/org/freedesktop/portal/desktop/request/1_42/TOKEN" of the connection ":1.42".
+std::string request_path(GDBusConnection* connection, const std::string& token) {
+  std::string sender = g_dbus_connection_get_unique_name(connection) + 1;
+  for (char& c : sender)
+    if (c == '.') c = '_';
+  return std::string(kObject) + "/request/" + sender + "/" + token;
+}
+
+}  // namespace
+
+// Shared by the window and the thread, whoever ends first.
+struct FilePortal::Request {
+  FileQuestion question;
+  std::string parent, path{};
+  std::function<void()> wake;
+  GMainContext* context = g_main_context_new();
+  GCancellable* cancellable = g_cancellable_new();
+  std::atomic<bool> closed = false;
+  std::mutex mutex{};
+  std::optional<PortalReply> reply{};
+
+  Request(FileQuestion asked, std::string of, std::function<void()> wakes)
+      : question(std::move(asked)), parent(std::move(of)), wake(std::move(wakes)) {}
+  ~Request() {
+    g_object_unref(cancellable);
+    g_main_context_unref(context);
+  }
+
+  void finish(PortalReply given) {
+    {
+      const std::lock_guard lock(mutex);
+      if (!reply) reply = std::move(given);
+    }
+    if (!closed) wake();
+  }
+  bool is_over() {
+    const std::lock_guard lock(mutex);
+    return reply || closed;
+  }
+
+  void run();
+  Connection connect();
+  void subscribe(GDBusConnection* connection, const std::string& request);
+  void take_response(GVariant* parameters);
+  void hang_up(GDBusConnection* connection);
+};
+
+Connection FilePortal::Request::connect() {
+  GError* failed = nullptr;
+  constexpr auto kFlags = static_cast<GDBusConnectionFlags>(G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT |
+                                                            G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION);
+  Connection connection(
+      g_dbus_connection_new_for_address_sync(session_bus_address().c_str(), kFlags, nullptr, cancellable, &failed));
+  const GlibError error(failed);
+  if (!connection) finish({.fault = "the session bus does not answer: " + text_of(error)});
+  return connection;
+}
+
+// To what ends the request: its response, the portal's end, the bus's end.
+void FilePortal::Request::subscribe(GDBusConnection* connection, const std::string& request) {
+  const auto respond = [](GDBusConnection*, const char*, const char*, const char*, const char*, GVariant* parameters,
+                          void* self) { static_cast<Request*>(self)->take_response(parameters); };
+  const auto lose = [](GDBusConnection*, const char*, const char*, const char*, const char*, GVariant* parameters,
+                       void* self) {
+    const char *name, *before, *now;
+    g_variant_get(parameters, "(&s&s&s)", &name, &before, &now);
+    if (*now == 0) static_cast<Request*>(self)->finish({.fault = "the portal has ended"});
+  };
+  g_dbus_connection_signal_subscribe(connection, kBusName, kRequest, "Response", request.c_str(), nullptr,
+                                     G_DBUS_SIGNAL_FLAGS_NONE, respond, this, nullptr);
+  if (!path.empty()) return;
+  g_dbus_connection_signal_subscribe(connection, "org.freedesktop.DBus", "org.freedesktop.DBus", "NameOwnerChanged",
+                                     "/org/freedesktop/DBus", kBusName, G_DBUS_SIGNAL_FLAGS_NONE, lose, this, nullptr);
+  const auto end = [](GDBusConnection*, gboolean, GError*, void* self) {
+    static_cast<Request*>(self)->finish({.fault = "the session bus has ended"});
+  };
+  g_signal_connect(connection, "closed", G_CALLBACK(+end), this);
+}
+
+void FilePortal::Request::take_response(GVariant* parameters) {
+  if (!g_variant_is_of_type(parameters, G_VARIANT_TYPE("(ua{sv})")))
+    return finish({.fault = "the portal's response has another form"});
+  constexpr guint32 kChosen = 0, kCancelled = 1;
+  guint32 code = 0;
+  GVariant* given = nullptr;
+  g_variant_get(parameters, "(u@a{sv})", &code, &given);
+  const Variant results(given);
+  if (code == kCancelled) return finish({});
+  if (code != kChosen) return finish({.fault = "the portal could not show its dialog"});
+  const Variant uris(g_variant_lookup_value(results.get(), "uris", G_VARIANT_TYPE_STRING_ARRAY));
+  PortalReply said;
+  for (gsize i = 0; uris && i < g_variant_n_children(uris.get()); ++i) {
+    const Variant uri(g_variant_get_child_value(uris.get(), i));
+    const GlibText path_of(g_filename_from_uri(g_variant_get_string(uri.get(), nullptr), nullptr, nullptr));
+    if (path_of) said.answer.paths.emplace_back(path_of.get());
+  }
+  if (said.answer.paths.empty()) said.fault = "the portal chose what is no file of this machine";
+  said.answer.replaces = question.saves;  // it has asked
+  if (const Variant filter(g_variant_lookup_value(results.get(), "current_filter", G_VARIANT_TYPE("(sa(us))")));
+      filter) {
+    const char* name = nullptr;
+    g_variant_get(filter.get(), "(&s@a(us))", &name, nullptr);
+    const auto chosen = std::ranges::find(question.filters, std::string_view(name), &FileFilter::name);
+    if (chosen != question.filters.end()) said.answer.filter = static_cast<size_t>(chosen - question.filters.begin());
+  }
+  finish(std::move(said));
+}
+
+// The dialog is closed by name, for portals that do not watch who asked.
+void FilePortal::Request::hang_up(GDBusConnection* connection) {
+  if (closed && !path.empty())
+    g_dbus_connection_call(connection, kBusName, path.c_str(), kRequest, "Close", nullptr, nullptr,
+                           G_DBUS_CALL_FLAGS_NONE, kCallTimeout, nullptr, nullptr, nullptr);
+  g_signal_handlers_disconnect_by_data(connection, this);
+  g_dbus_connection_flush_sync(connection, nullptr, nullptr);
+  g_dbus_connection_close_sync(connection, nullptr, nullptr);
+}
+
+void FilePortal::Request::run() {
+  g_main_context_push_thread_default(context);
+  if (const Connection connection = connect()) {
+    static std::atomic<int> n_requests = 0;
+    const std::string token = "warpchat" + std::to_string(getpid()) + "_" + std::to_string(++n_requests);
+    const std::string expected = request_path(connection.get(), token);
+    subscribe(connection.get(), expected);  // before the call: the answer may come first
+    GError* failed = nullptr;
+    const Variant handle(g_dbus_connection_call_sync(
+        connection.get(), kBusName, kObject, kChooser, question.saves ? "SaveFile" : "OpenFile",
+        g_variant_new("(ss@a{sv})", parent.c_str(), std::string(question.title).c_str(), options_of(question, token)),
+        G_VARIANT_TYPE("(o)"), G_DBUS_CALL_FLAGS_NONE, kCallTimeout, cancellable, &failed));
+    const GlibError error(failed);
+    path = expected;
+    if (!handle) {
+      finish({.fault = text_of(error)});
+    } else {
+      const char* given = nullptr;
+      g_variant_get(handle.get(), "(&o)", &given);
+      path = given;
+      if (path != expected) subscribe(connection.get(), path);  // portals before 0.9
+    }
+    while (!is_over()) g_main_context_iteration(context, TRUE);
+    hang_up(connection.get());
+  }
+  g_main_context_pop_thread_default(context);
+}
+
+bool FilePortal::may_be_there() { return !session_bus_address().empty(); }
+
+void FilePortal::ask(const FileQuestion& question, const std::string& parent) {
+  close();
+  request_ = std::make_shared<Request>(question, parent, wake_);
+  try {
+    start_thread("to open the desktop's file dialog", [request = request_] { request->run(); }).detach();
+  } catch (const Error& error) {
+    request_->finish({.fault = error.what()});
+  }
+}
+
+std::optional<PortalReply> FilePortal::take() {
+  if (!request_) return std::nullopt;
+  std::optional<PortalReply> reply;
+  {
+    const std::lock_guard lock(request_->mutex);
+    reply = request_->reply;
+  }
+  if (reply) request_.reset();
+  return reply;
+}
+
+void FilePortal::close() {
+  if (!request_) return;
+  request_->closed = true;
+  g_cancellable_cancel(request_->cancellable);
+  g_main_context_wakeup(request_->context);
+  request_.reset();
+}
+
+}  // namespace warpchat::gui

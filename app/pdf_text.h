@@ -1,0 +1,15 @@
+// The text of a PDF, as pdftotext of poppler-utils finds it.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+namespace warpchat {
+
+bool is_pdf(const std::string& path);  // a file that begins as one; false where it cannot be read
+
+// UTF-8, in reading order. Error, one sentence with the path: poppler-utils is not installed, or the file is encrypted,
+// damaged, a scan without text, or too large for the limits of time, memory and text. Empty once it is stopped.
+std::string text_of_pdf(const std::string& path, uint64_t most_bytes, const std::atomic<bool>& stopped);
+
+}  // namespace warpchat
