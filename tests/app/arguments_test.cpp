@@ -177,6 +177,8 @@ const RefusedCase kRefused[] = {
      "--ctx-size takes a whole number from 0 on, found '99999999999'; see chat --help"},
     {"no_seed", {"-s", "x"}, "--seed takes a whole number from -1 to 9007199254740992, found 'x'; see chat --help"},
     {"value_of_a_switch", {"--think=high"}, "--think takes no value, found 'high'; see chat --help"},
+    {"number_of_a_switch", {"--verbose=3"}, "--verbose takes no value, found '3'; see chat --help"},
+    {"no_of_a_switch", {"pull", "--offline=no", "x"}, "--offline takes no value, found 'no'; see chat pull --help"},
     {"no_such_format",
      {"bench", "-o", "xml"},
      "--output takes md, csv, json or jsonl, found 'xml'; see chat bench --help"},

@@ -1,5 +1,5 @@
-// Writes the small models that cli_test.py runs the program on into a folder: tiny.gguf (qwen2), spm.gguf (llama, wants
-// a bos), vocabulary.gguf (no tensors), endless.gguf (no token ends an answer, a long context),
+// Writes the small models that the program's tests run it on into a folder: tiny.gguf (qwen2, no token ends an answer),
+// endless.gguf (the same with a long context), spm.gguf (llama, wants a bos), vocabulary.gguf (no tensors),
 // sampling.gguf (has defaults for its sampling).
 #include <algorithm>
 #include <cstdio>
@@ -18,10 +18,10 @@ void write_vocabulary(const std::string& path) {
 }
 
 // The rows of the control tokens, the last of the vocabulary, are zero in the (tied) output matrix: so are their
-// logits, and some other token's is always larger.
-void write_endless(const std::string& path) {
+// logits, and many other tokens' are always larger. With the usual top_k no answer ends before its limit.
+GgufWriter endless(const TinyModelSpec& model, uint32_t seed) {
   constexpr size_t kControlTokens = 3;
-  const std::vector<std::byte> bytes = build_tiny_model({.n_layers = 1, .context_length = 65536}, /*seed=*/1);
+  const std::vector<std::byte> bytes = build_tiny_model(model, seed);
   const GgufFile tiny = GgufFile::view(bytes, "tiny");
   GgufWriter writer;
   writer.copy_metadata(tiny);
@@ -32,18 +32,20 @@ void write_endless(const std::string& path) {
                 std::byte{0});
     writer.add_tensor(tensor.name, tensor.type, std::span(tensor.shape).first(tensor.n_dims), data);
   }
-  writer.write(path);
+  return writer;
 }
 
 void write_models(const std::string& folder) {
-  tiny_model({}, /*seed=*/1).write(folder + "/tiny.gguf");
+  endless({}, /*seed=*/1).write(folder + "/tiny.gguf");
   tiny_model({.architecture = "llama", .vocabulary = TinyVocabulary::kSpm}, /*seed=*/2).write(folder + "/spm.gguf");
   GgufWriter sampling = tiny_model({}, /*seed=*/3);
   sampling.add_float32("general.sampling.temp", 0.25f);
   sampling.add_uint32("general.sampling.top_k", 7);
   sampling.write(folder + "/sampling.gguf");
+  tiny_model({.architecture = "qwen3moe", .experts = {.n = 8, .n_used = 2, .ffn = 256}}, /*seed=*/5)
+      .write(folder + "/experts.gguf");
   write_vocabulary(folder + "/vocabulary.gguf");
-  write_endless(folder + "/endless.gguf");
+  endless({.n_layers = 1, .context_length = 65536}, /*seed=*/1).write(folder + "/endless.gguf");
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ import tempfile
 import time
 import unittest
 
-from program import CHAT, ENDLESS, FOLDER, SPM, TINY, VOCABULARY, Run, environment, path
+from program import CHAT, ENDLESS, EXPERTS, FOLDER, SPM, TINY, VOCABULARY, Run, environment, path
 
 ONE_ANSWER = ("--temp", "0", "-n", "8")
 
@@ -230,7 +230,7 @@ class Commands(Case):
             listing = self.run_well("kernels", "-m", TINY, "--target", "sm_80", "--ptx", texts).out.decode()
             names = re.findall(r"^([a-z]+_\S+) {2,}", listing, re.MULTILINE)
             self.assertTrue(any(name.startswith("incremental_attention_") for name in names))
-            self.assertEqual(["prompt.ptx", "token.ptx"], sorted(os.listdir(texts)))
+            self.assertEqual(["few.ptx", "prompt.ptx", "token.ptx"], sorted(os.listdir(texts)))
             written = []
             for name in os.listdir(texts):
                 with open(os.path.join(texts, name)) as text:
@@ -529,9 +529,17 @@ class BadInput(Case):
         self.assert_refused(Run("-m", missing, "-p", "x"), 1, missing, "blk.1.ffn_down.weight")
         name = whole.index(b"blk.0.ffn_up.weight") + len(b"blk.0.ffn_up.weight")
         at = name + 4 + 2 * 8  # after the number of dimensions and both of them
-        strange = path("type.gguf", whole[:at] + struct.pack("<I", 20) + whole[at + 4:])
-        self.assert_refused(Run("-m", strange, "-p", "x"), 1, strange, "blk.0.ffn_up.weight", "IQ4_NL")
+        strange = path("type.gguf", whole[:at] + struct.pack("<I", 19) + whole[at + 4:])
+        self.assert_refused(Run("-m", strange, "-p", "x"), 1, strange, "blk.0.ffn_up.weight", "IQ1_S")
         self.assert_refused(Run("-m", VOCABULARY, "-p", "x"), 1, VOCABULARY)
+
+    def test_experts_answer_on_the_cpu_alone(self):
+        flags = ("-m", EXPERTS, "-p", "hello", "-n", "8", "--temp", "0")
+        answer = self.run_well(*flags, "--device", "cpu").out
+        self.assertGreater(len(answer), 1)
+        self.assertEqual(self.run_well(*flags, "--device", "cpu", "-t", "1").out, answer)
+        self.assert_refused(Run(*flags, "--device", "emulator"), 1, "mixture of experts", "--device cpu")
+        self.assert_refused(Run("kernels", "-m", EXPERTS), 1, "experts")
 
     def test_more_memory_than_there_is(self):
         self.assert_refused(Run("-m", TINY, "-p", "x", "-c", "2000000000"), 1, "available", "--ctx-size")

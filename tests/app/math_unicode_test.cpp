@@ -60,6 +60,19 @@ TEST(FormulaStream, WritesFormulasAndNothingElse) {
   }
 }
 
+// As work, which is the same on every machine: bytes gone over, not seconds.
+TEST(FormulaStream, WhatDoesNotCloseIsSearchedOnce) {
+  for (const char* mark : {"\\(", "\\[x ", "$$x ", "$x \n", "\\(\\[$$x$ "}) {
+    std::string text, out;
+    while (text.size() < 200000) text += mark;
+    FormulaStream stream;
+    for (size_t at = 0; at < text.size(); at += 50) out += stream.add(text.substr(at, 50));
+    out += stream.finish();
+    EXPECT_LE(stream.n_searched(), 4 * text.size()) << mark;
+    EXPECT_TRUE(out == text || std::string_view(mark) == "$$x ") << mark;
+  }
+}
+
 TEST(FormulaStream, LosesNoByte) {
   std::mt19937 random(1);
   static const std::string kBytes = "$$\\()[]` \n~ab1|";

@@ -12,8 +12,8 @@ FOLDER = tempfile.mkdtemp(prefix="warpchat_cli_")
 atexit.register(shutil.rmtree, FOLDER, True)
 subprocess.run([MAKE_MODELS, FOLDER], check=True)
 
-TINY, SPM, VOCABULARY, ENDLESS, SAMPLING = (
-    os.path.join(FOLDER, name + ".gguf") for name in ("tiny", "spm", "vocabulary", "endless", "sampling"))
+TINY, SPM, VOCABULARY, ENDLESS, SAMPLING, EXPERTS = (
+    os.path.join(FOLDER, name + ".gguf") for name in ("tiny", "spm", "vocabulary", "endless", "sampling", "experts"))
 MOST_SECONDS = 120  # only to end what hangs
 
 
@@ -32,6 +32,32 @@ def path(name, content=None):
         with open(full, "wb") as file:
             file.write(content)
     return full
+
+
+def pdf(text="", encrypted=False, truncated=False):
+    """A PDF, as small as it can be: one page that says so, or that has only a picture; encrypted: with a password that nobody knows."""
+    content = b"BT /F1 24 Tf 72 700 Td (%s) Tj ET" % text.encode() if text else b"72 700 200 50 re f"
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R"
+        b" /Resources << /Font << /F1 5 0 R >> >> >>",
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    trailer = b"/Root 1 0 R"
+    if encrypted:
+        objects.append(b"<< /Filter /Standard /V 1 /R 2 /O <%s> /U <%s> /P -4 >>" % (b"17" * 32, b"42" * 32))
+        trailer += b" /Encrypt 6 0 R /ID [<%s> <%s>]" % (b"00" * 16, b"00" * 16)
+    file, places = b"%PDF-1.4\n", []
+    for number, value in enumerate(objects, 1):
+        places.append(len(file))
+        file += b"%d 0 obj\n%s\nendobj\n" % (number, value)
+    table = len(file)
+    file += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
+    file += b"".join(b"%010d 00000 n \n" % place for place in places)
+    file += b"trailer\n<< /Size %d %s >>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, trailer, table)
+    return file[:100] if truncated else file
 
 
 STORE = ".local/share/warpchat/conversations.db"  # below a home

@@ -101,8 +101,10 @@ class Terminal:
         return found
 
     def read_to_end(self):
-        while self.read_some(MOST_SECONDS):
-            pass
+        end = time.monotonic() + MOST_SECONDS
+        while self.read_some(1):
+            if time.monotonic() > end:
+                raise AssertionError(f"waited in vain for the program's end; seen: {self.plain()[-1500:]!r}")
         return self.plain()
 
     def wait(self):

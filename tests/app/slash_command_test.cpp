@@ -47,7 +47,7 @@ struct SlashFault {
 };
 constexpr SlashFault kFaults[] = {
     {"/hepl", "unknown command /hepl; /help lists them"},
-    {"/read", "/read needs an argument: /read FILE"},
+    {"/search", "/search needs an argument: /search WORDS"},
     {"/load", "/load needs an argument: /load N|TITLE"},
     {"/undo 2", "/undo takes no argument, found '2'"},
 };

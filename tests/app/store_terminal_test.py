@@ -3,6 +3,7 @@
 
 usage: store_terminal_test.py CHAT CLI_MODELS [unittest arguments]
 """
+import json
 import os
 import random
 import resource
@@ -14,7 +15,7 @@ import tempfile
 import time
 import unittest
 
-from program import ENDLESS, FOLDER, TINY, Run, environment
+from program import ENDLESS, FOLDER, TINY, Run, environment, path
 from pseudo_terminal import MOST_SECONDS, StoreCase, Terminal
 
 N_KILLS = 200 if os.environ.get("WARPCHAT_FULL_TESTS") else 20
@@ -144,7 +145,7 @@ class Store(StoreCase):
         terminal.type("/trash\r")
         self.assertRegex(terminal.wait_for("about apples"), r"   1 .*about pears\n   2 ")
         terminal.type("/restore 3\r")
-        terminal.wait_for("chat: the trash has 2 conversations, not a number '3'; /trash shows them")
+        terminal.wait_for("chat: there is no number '3' in the trash, which has 2 conversations; /trash numbers them")
         terminal.type("/restore 2\r")
         terminal.wait_for("out of the trash: about apples")
         terminal.type("/restore 2\r")
@@ -176,6 +177,25 @@ class Store(StoreCase):
         self.assertEqual(self.rows("SELECT count(*) FROM turns"), [(2 + 6,)])
         terminal.type("/import /nowhere\r")
         terminal.wait_for("chat: cannot read /nowhere: there is no such file")
+        self.leave(terminal)
+
+    def test_what_other_programs_have_written_is_imported(self):
+        def talk(title, time, text):
+            message = {"author": {"role": "user"}, "content": {"content_type": "text", "parts": [text]}}
+            return {"title": title, "update_time": time, "current_node": "a", "mapping": {"a": {"message": message}}}
+        terminal = self.chat()
+        both = path("conversations.json", json.dumps([talk("newer", 2e9, "two"), talk("older", 1e9, "one")]).encode())
+        terminal.type(f"/import {both}\r")
+        terminal.wait_for("imported 2 conversations; the newest is shown")
+        terminal.wait_for("newer: 1 message")
+        terminal.type("/import " + path("page.md", b"# Of cats\n\n**You:** why\n\n**ChatGPT:** because\n") + "\r")
+        terminal.wait_for("Of cats: 2 messages")
+        terminal.type("/import " + path("notes.md", b"Only notes\n\n- one\n") + "\r")
+        terminal.wait_for("Only notes: 1 message")
+        terminal.type("/import " + path("export.zip", b"PK\x03\x04") + "\r")
+        terminal.wait_for("export.zip is a ZIP archive: unpack it, and import the conversations.json that is in it")
+        self.assertEqual(self.rows("SELECT title FROM conversations ORDER BY id"),
+                         [("older",), ("newer",), ("Of cats",), ("Only notes",)])
         self.leave(terminal)
 
     def test_a_conversation_of_another_model_says_how_to_load_it(self):

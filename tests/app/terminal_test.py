@@ -8,10 +8,11 @@ import re
 import signal
 import stat
 import sys
+import tempfile
 import time
 import unittest
 
-from program import ENDLESS, FOLDER, TINY, path
+from program import ENDLESS, FOLDER, TINY, path, pdf
 from pseudo_terminal import MOST_SECONDS, Case, Terminal
 
 WIDTH_QUESTION = "\x1b[6n"
@@ -211,10 +212,11 @@ class Slash(Case):
                             ("/save x", "chat: there is no message yet"),
                             ("/load", "chat: /load needs an argument: /load N|TITLE"),
                             ("/load no such", "chat: no conversation is called 'no such'"),
-                            ("/load 777", "not a number '777'; /list shows the latest ones"),
+                            ("/load 777", "there is no number 777 in the list shown last"),
                             ("/list x", "chat: /list takes how many to show, found 'x'"),
                             ("/search no such words", "no conversation has no such words"),
-                            ("/read", "chat: /read needs an argument: /read FILE"),
+                            ("/read", "chat: no file was read since the last message; /read FILE reads one"),
+                            ("/unread", "chat: no file was read since the last message"),
                             ("/read /nowhere", "chat: cannot read /nowhere"),
                             ("/export x.md", "chat: there is no message to export yet"),
                             ("/set temp hot", "chat: temp takes a number from 0 to 100, found 'hot'"),
@@ -229,7 +231,9 @@ class Slash(Case):
     def test_perf_measures_from_when_it_is_asked_for(self):
         terminal = self.start()
         terminal.type("/perf no\r")
-        terminal.wait_for("chat: /perf takes on or off, found 'no'")
+        terminal.wait_for("chat: /perf takes on, off or diff, found 'no'")
+        terminal.type("/perf diff\r")
+        terminal.wait_for("two answers are compared, and there are not so many yet")
         self.send(terminal, "first")
         terminal.type("/perf\r")
         terminal.wait_for("seed  ")
@@ -240,6 +244,18 @@ class Slash(Case):
         self.send(terminal, "second")
         terminal.type("/perf\r")
         terminal.wait_for("norm_logits")
+        terminal.type("/perf diff\r")
+        terminal.wait_for("the same model, device and launch mode: ")
+        terminal.wait_for("of answer 1 only the whole is known: nobody measured its operations")
+        terminal.wait_for("tokens/s")
+        self.send(terminal, "third")
+        terminal.type("/perf diff 3 2\r")
+        terminal.wait_for("B  2: cpu, ")
+        terminal.wait_for("attention")
+        for typed, seen in (("1", "takes the numbers of two answers, found '1'"),
+                            ("1 9", "there is no answer 9 to compare; answers 1 to 3 are kept")):
+            terminal.type(f"/perf diff {typed}\r")
+            terminal.wait_for(seen)
         terminal.type("/perf off\r")
         terminal.wait_for("timed as a whole only")
 
@@ -269,8 +285,69 @@ class Slash(Case):
         self.send(terminal, "sum up")
         self.send(terminal, "again")
         users = [content for role, content in self.messages(terminal) if role == "user"]
+        self.assertGreater(users[0][0].pop("tokens"), 0)
         notes = {"type": "file", "name": "notes.txt", "text": "é notes\n"}
         self.assertEqual(users, [[notes, {"type": "text", "text": "sum up"}], "again"])
+
+    def test_files_are_listed_and_left_out(self):
+        terminal = self.start()
+        for name in ("one.txt", "two.txt", "three.txt"):
+            terminal.type("/read " + path(name, name.encode() * 40) + "\r")
+            terminal.wait_for("sent before your next message")
+        terminal.type("/read\r")
+        self.assertRegex(terminal.wait_for("three.txt"), r"1 +one\.txt +280 B, [0-9]+ tokens\s+2 +two\.txt +280 B, ")
+        for typed, seen in (("/unread 4", "chat: no file has the number '4', the last one is 3; /read lists them"),
+                            ("/unread 2", "left out two.txt"), ("/unread", "left out 2 files")):
+            terminal.type(typed + "\r")
+            terminal.wait_for(seen)
+
+    def test_a_pdf_is_read(self):
+        terminal = self.start()
+        terminal.type("/read " + path("report.pdf", pdf("Hello from a page")) + "\r")
+        terminal.wait_for("sent before your next message")
+        self.send(terminal, "sum up")
+        file = self.messages(terminal)[0][1][0]
+        self.assertEqual((file["name"], file["text"]), ("report.pdf", "Hello from a page\n\n"))
+        for name, bytes, fault in (
+                ("scan", pdf(), "it has no text, as a scan has none; make one of it first, as ocrmypdf does"),
+                ("locked", pdf("x", encrypted=True), "it is encrypted; save it without a password first"),
+                ("cut", pdf("x", truncated=True), "it is a damaged PDF"),
+                ("--", b"%PDF-1.4 and nothing", "it is a damaged PDF")):
+            file = path(name + ".pdf", bytes)
+            terminal.type(f"/read {file}\r")
+            terminal.wait_for(f"chat: cannot read {file}: {fault}\n")
+        terminal.type("/read\r")
+        terminal.wait_for("no file was read")
+
+    def test_a_pdf_where_pdftotext_is_missing_loud_or_slow(self):
+        file = path("any.pdf", pdf("Hello"))
+        for script, fault in ((None, "it is a PDF, and pdftotext is not installed; install poppler-utils\n"),
+                              ("while :; do echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa; done",
+                               "it has more than 4,194,304 bytes of text; take a part of it\n"),
+                              ("exit 3", "it forbids that its text is copied\n")):
+            folder = tempfile.mkdtemp(dir=FOLDER)
+            if script:
+                with open(os.path.join(folder, "pdftotext"), "w") as program:
+                    program.write("#!/bin/sh\n" + script + "\n")
+                os.chmod(program.name, 0o755)
+            terminal = self.start(PATH=folder)
+            terminal.type(f"/read {file}\r")
+            terminal.wait_for(f"cannot read {file}: {fault}")
+        with open(program.name, "w") as slow:
+            slow.write("#!/bin/sh\nexec /bin/sleep 60\n")
+        terminal.type(f"/read {file}\r")
+        time.sleep(0.3)
+        terminal.type("\x03")
+        terminal.wait_for("(stopped; it is not read)")
+
+    def test_files_that_do_not_fit_are_said_before_sending(self):
+        terminal = self.start("-c", "64")
+        terminal.type("/read " + path("long.txt", b"Hello world " * 40) + "\r")
+        terminal.wait_for("tokens with the conversation, but the context holds 64; /context ")
+        terminal.wait_for("/unread leaves files out)")
+        terminal.type("/unread\r")
+        terminal.wait_for("left out 1 file")
+        self.send(terminal, "Hi")
 
     def test_another_model_takes_the_conversation_over(self):
         terminal = self.start()

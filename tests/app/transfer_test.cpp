@@ -42,6 +42,12 @@ ConversationTree branched() {
   return tree;
 }
 
+ConversationTree parse_conversation(std::string_view text, const std::string& name) {
+  const std::vector<ConversationTree> trees = parse_conversations(text, name);
+  EXPECT_EQ(trees.size(), 1u) << name;
+  return trees.at(0);
+}
+
 TEST(Transfer, JsonCarriesAllBranches) {
   ConversationTree tree = branched();
   EXPECT_EQ(parse_conversation(to_json(tree), "a.json"), tree);
@@ -305,19 +311,22 @@ const ForeignCase kForeign[] = {
      {"a", "b"}},
 };
 
-TEST(Transfer, TakesWhatOtherProgramsWrite) {
-  for (const ForeignCase& c : kForeign) {
-    const ConversationTree tree = parse_conversation(c.text, "a");
-    EXPECT_EQ(tree.system_prompt, c.system) << c.name;
-    std::vector<std::string> roles, texts;
-    for (const Turn& turn : shown_branch(tree)) {
-      roles.push_back(turn.message.role);
-      texts.push_back(turn.message.content);
-      EXPECT_GT(turn.created, kThen) << c.name;
-    }
-    EXPECT_EQ(roles, c.roles) << c.name;
-    EXPECT_EQ(texts, c.texts) << c.name;
+void expect_taken(const ForeignCase& c, const std::string& name) {
+  SCOPED_TRACE(c.name);
+  const ConversationTree tree = parse_conversation(c.text, name);
+  EXPECT_EQ(tree.system_prompt, c.system);
+  std::vector<std::string> roles, texts;
+  for (const Turn& turn : shown_branch(tree)) {
+    roles.push_back(turn.message.role);
+    texts.push_back(turn.message.content);
+    EXPECT_GT(turn.created, kThen);
   }
+  EXPECT_EQ(roles, c.roles);
+  EXPECT_EQ(texts, c.texts);
+}
+
+TEST(Transfer, TakesWhatOtherProgramsWrite) {
+  for (const ForeignCase& c : kForeign) expect_taken(c, "a");
 }
 
 TEST(Transfer, TakesThoughtsOfOtherPrograms) {
@@ -326,6 +335,144 @@ TEST(Transfer, TakesThoughtsOfOtherPrograms) {
     EXPECT_EQ(parse_conversation(file, "a").turns[0].message.reasoning, "hm") << key;
   }
   EXPECT_EQ(parse_conversation(kForeign[4].text, "a").turns[1].message.reasoning, "x");
+}
+
+// What people export elsewhere, write by hand or copy from a page.
+const ForeignCase kForeignMarkdown[] = {
+    {"no_structure", "Dear diary\n\n- today\n", "", {"user"}, {"Dear diary\n\n- today"}},
+    {"headings_that_are_none",
+     "# Plan\n\n## You and I\n\na\n\n## Answers\n\nb\n",
+     "",
+     {"user"},
+     {"# Plan\n\n## You and I\n\na\n\n## Answers\n\nb"}},
+    {"one_side", "## Question\n\na\n", "", {"user"}, {"## Question\n\na"}},
+    {"headings",
+     "# A talk\n\n**Created:** 1/2/2025\n\n## User\n\nHi\n\n---\n\n## Assistant\n\n# Hello\n\n- you\n\n---\n",
+     "",
+     {"user", "assistant"},
+     {"Hi", "# Hello\n\n- you"}},
+    {"copied_from_the_page",
+     "##### You said:\nwhy\n###### ChatGPT said:\nbecause\n\n##### You said:\nso\n",
+     "",
+     {"user", "assistant", "user"},
+     {"why", "because", "so"}},
+    {"prompt_and_response",
+     "## Prompt:\n1/2/2025, 10:31:00\n\na\n\n## Response:\nb\n",
+     "",
+     {"user", "assistant"},
+     {"1/2/2025, 10:31:00\n\na", "b"}},
+    {"decorated",
+     "### \xF0\x9F\x91\xA4 **You** (10:31)\na\n### \xF0\x9F\xA4\x96 GPT-4o\nb",
+     "",
+     {"user", "assistant"},
+     {"a", "b"}},
+    {"bold",
+     "**You:** a\n\n**ChatGPT**: b\nc\n\n**User:**\n\nd **Me:** e",
+     "",
+     {"user", "assistant", "user"},
+     {"a", "b\nc", "d **Me:** e"}},
+    {"words", "You said:\na\nChatGPT said:\nb: c\nnot you: d", "", {"user", "assistant"}, {"a", "b: c\nnot you: d"}},
+    {"system", "## System\ns\n## User\na\n## Assistant\nb", "s", {"user", "assistant"}, {"a", "b"}},
+    {"labels_in_code",
+     "## User\na\n````\n```\n## Assistant\n````\n## Assistant\nb",
+     "",
+     {"user", "assistant"},
+     {"a\n````\n```\n## Assistant\n````", "b"}},
+    {"line_ends_of_windows", "User: a\r\nAssistant: b\r\n", "", {"user", "assistant"}, {"a", "b"}},
+    {"a_link_first", "[a](b)\n", "", {"user"}, {"[a](b)"}},
+};
+
+TEST(Transfer, TakesAnyMarkdown) {
+  for (const ForeignCase& c : kForeignMarkdown) expect_taken(c, "a.md");
+  EXPECT_EQ(parse_conversation(kForeignMarkdown[3].text, "a").title, "A talk");
+  EXPECT_EQ(parse_conversation("Dear diary", "a").title, "") << "it follows the first message";
+}
+
+TEST(Transfer, OwnFilesNeedNoTimes) {
+  for (const char* file :
+       {R"({"format":"warpchat conversation","version":2,"messages":[{"role":"user","content":"a","id":1}]})",
+        R"({"format":"warpchat conversation","version":2,"created":null,"messages":[{"role":"user","content":"a","id":1,
+            "created":null}],"branches":[]})",
+        "# a\n\n<!-- warpchat conversation {\"version\":2} -->\n\n<!-- warpchat user {} -->\n## You\n\na\n"}) {
+    const ConversationTree tree = parse_conversation(file, "a");
+    ASSERT_EQ(tree.turns.size(), 1u);
+    EXPECT_EQ(tree.turns[0].message.content, "a");
+    EXPECT_GT(tree.turns[0].created, kThen);
+    EXPECT_GT(tree.updated, kThen);
+  }
+}
+
+// As ChatGPT exports: the newest conversation first; nodes without message, with hidden ones, with calls of tools and
+// thoughts; an answer that was asked for twice.
+constexpr const char* kChatGptExport = R"json([
+  {"title": "Second", "create_time": 1763752400.5, "update_time": 1763752500, "current_node": "u",
+   "mapping": {"u": {"id": "u", "parent": null, "children": [], "message":
+     {"author": {"role": "user"}, "create_time": null, "content": {"content_type": "text", "parts": ["hi"]}}}}},
+  {"title": "First", "create_time": 1763752323.12, "update_time": 1763752400.25, "current_node": "a2", "mapping": {
+   "root": {"id": "root", "message": null, "parent": null, "children": ["s"]},
+   "s": {"message": {"author": {"role": "system"}, "content": {"content_type": "text", "parts": [""]}},
+         "parent": "root", "children": ["hidden"]},
+   "hidden": {"message": {"author": {"role": "user"}, "content": {"content_type": "text", "parts": ["about me"]},
+              "metadata": {"is_visually_hidden_from_conversation": true}}, "parent": "s", "children": ["u1"]},
+   "u1": {"message": {"author": {"role": "user"}, "create_time": 1763752324.5, "content":
+          {"content_type": "multimodal_text", "parts": [{"content_type": "image_asset_pointer"}, "what is", "this?"]}},
+          "parent": "hidden", "children": ["a1", "t"]},
+   "a1": {"message": {"author": {"role": "assistant"}, "content": {"content_type": "text", "parts": ["A cat."]},
+          "recipient": "all"}, "parent": "u1", "children": []},
+   "t": {"message": {"author": {"role": "assistant"}, "content": {"content_type": "thoughts", "thoughts":
+         [{"summary": "Looking", "content": "hm"}, {"content": "ears"}]}}, "parent": "u1", "children": ["p"]},
+   "p": {"message": {"author": {"role": "assistant"}, "content": {"content_type": "text", "parts": ["Let me see."]},
+         "recipient": "all", "metadata": {"model_slug": "gpt-4o"}}, "parent": "t", "children": ["call"]},
+   "call": {"message": {"author": {"role": "assistant"}, "content": {"content_type": "code", "text": "look()"},
+            "recipient": "python"}, "parent": "p", "children": ["result"]},
+   "result": {"message": {"author": {"role": "tool"}, "content": {"content_type": "text", "parts": ["dog"]}},
+              "parent": "call", "children": ["a2"]},
+   "a2": {"message": {"author": {"role": "assistant"}, "content": {"content_type": "text", "parts": ["A dog."]},
+          "recipient": "all"}, "parent": "result", "children": []}}},
+  {"title": "Empty", "mapping": {"root": {"message": null, "children": []}}}])json";
+
+TEST(Transfer, TakesChatGptsExport) {
+  const std::vector<ConversationTree> trees = parse_conversations(kChatGptExport, "a");
+  ASSERT_EQ(trees.size(), 2u);
+  EXPECT_EQ(trees[1].title, "Second");
+  EXPECT_EQ(trees[1].turns.at(0).created, 1'763'752'400'500) << "the conversation's, since the message has none";
+  const ConversationTree& tree = trees[0];
+  EXPECT_EQ(tree.title, "First");
+  EXPECT_EQ(tree.system_prompt, "");
+  EXPECT_EQ(tree.created, kThen);
+  EXPECT_EQ(tree.updated, 1'763'752'400'250);
+  ASSERT_EQ(tree.turns.size(), 3u);
+  EXPECT_EQ(tree.turns[0].message.content, "what is\n\nthis?");
+  EXPECT_EQ(tree.turns[0].created, 1'763'752'324'500);
+  EXPECT_EQ(tree.turns[1].message.content, "A cat.");
+  EXPECT_EQ(tree.turns[1].parent, 1);
+  EXPECT_EQ(tree.turns[2].parent, 1);
+  EXPECT_EQ(tree.turns[2].message.content, "Let me see.\n\nA dog.");
+  EXPECT_EQ(tree.turns[2].message.reasoning, "hm\n\nears");
+  EXPECT_EQ(tree.turns[2].message.model, "gpt-4o");
+  EXPECT_EQ(tree.shown, 3);
+}
+
+// Whatever a mapping says: rings, strangers, other types.
+TEST(Transfer, ChangedMappingsNeverCrash) {
+  EXPECT_EQ(parse_conversations(R"({"mapping":{"a":{"parent":"b","children":["b"]},"b":{"parent":"a","children":["a"]},
+      "c":{"children":["c","d","d",7,null],"message":{"author":{"role":"user"},"content":{"content_type":"text",
+      "parts":["x",null,7]}}}}})",
+                                "a")
+                .at(0)
+                .turns.size(),
+            1u);
+  std::mt19937 generator(5);
+  const std::string whole = kChatGptExport;
+  for (int round = 0; round < 3'000; ++round) {
+    std::string changed = whole;
+    for (int n = 0; n < 3; ++n) changed[generator() % changed.size()] = "\"{}[]:, 0an"[generator() % 11];
+    try {
+      for (const ConversationTree& tree : parse_conversations(changed, "f")) shown_branch(tree);
+    } catch (const Error& error) {
+      EXPECT_TRUE(std::string(error.what()).starts_with("f: ")) << error.what();
+    }
+  }
 }
 
 struct DamageCase {
@@ -352,18 +499,22 @@ const DamageCase kDamages[] = {
     {"version_zero", R"({"format":"warpchat conversation","version":0,"messages":[]})", "f: has a 'version' below 1"},
     {"late_system", R"([{"role":"user","content":"a"},{"role":"system","content":"b"}])",
      "f: messages[1] is a system message, which can only be the first one"},
-    {"prose", "Dear diary\n",
-     "f: line 1: expected '# ' and a title; only conversations exported by this program can be read as Markdown"},
-    {"other_markdown", "# Dear diary\n\ntoday\n",
-     "f: line 3: expected a line like '<!-- warpchat user {...} -->'; only conversations exported by this program can "
-     "be read as Markdown"},
+    {"zip", "PK\x03\x04\n", "f is a ZIP archive: unpack it, and import the conversations.json that is in it"},
+    {"web_page", "<!DOCTYPE html>\n<p>a", "f is a web page; import the Markdown or JSON that was exported with it"},
+    {"mapping", R"([{"mapping":{"a":{"message":null}}},{"mapping":7}])",
+     "f: conversation 2 has no object as 'mapping'"},
+    {"no_message_in_a_mapping", R"([{"mapping":{"a":{"message":null}}}])", "f: there is no message in it"},
+    {"no_conversation_mark", "# a\n\n<!-- warpchat user {} -->\n", "f: line 3: expected the mark 'conversation'"},
+    {"cut_mark", "# a\n\n<!-- warpchat conversation {}",
+     "f: line 3: expected a line like '<!-- warpchat user {...} -->'; the file has marks of this program and was "
+     "changed or cut off"},
     {"bad_mark", "# a\n\n<!-- warpchat conversation {] -->\n", "f: line 3: the mark has no valid JSON"},
     {"no_end_of_a_thought",
      "# a\n\n<!-- warpchat conversation {\"version\":2,\"created\":\"2025-11-21T19:12:03Z\","
      "\"updated\":\"2025-11-21T19:12:03Z\"} -->\n\n<!-- warpchat assistant {\"created\":\"2025-11-21T19:12:03Z\","
      "\"folded\":1} -->\n## m\n\n<!-- warpchat thought {} -->\n<details><summary>x</summary>\n\nhm\n",
-     "f: line 13: expected a line like '<!-- warpchat user {...} -->'; only conversations exported by this program can "
-     "be read as Markdown"},
+     "f: line 13: expected a line like '<!-- warpchat user {...} -->'; the file has marks of this program and was "
+     "changed or cut off"},
     {"bad_folded",
      "# a\n\n<!-- warpchat conversation {\"version\":2,\"created\":\"2025-11-21T19:12:03Z\","
      "\"updated\":\"2025-11-21T19:12:03Z\"} -->\n\n<!-- warpchat assistant {\"created\":\"2025-11-21T19:12:03Z\","
@@ -377,7 +528,7 @@ const DamageCase kDamages[] = {
 
 std::string fault_of(const std::string& text) {
   try {
-    parse_conversation(text, "f");
+    parse_conversations(text, "f");
   } catch (const Error& error) {
     return error.what();
   }
@@ -388,8 +539,8 @@ TEST(Transfer, DamageIsOneSentence) {
   for (const DamageCase& c : kDamages) EXPECT_EQ(fault_of(c.text), c.sentence) << c.name;
   EXPECT_EQ(fault_of(std::string(100'000, '[')), "f: the JSON is nested deeper than a conversation");
   std::string many = "[0";
-  for (int i = 0; i < 2'000'000; ++i) many += ",0";
-  EXPECT_EQ(fault_of(many + "]"), "f: the JSON has more than 2,000,000 values");
+  for (int i = 0; i < 5'000'000; ++i) many += ",0";
+  EXPECT_EQ(fault_of(many + "]"), "f: the JSON has more than 5,000,000 values");
 }
 
 TEST(Transfer, TreesThatAreNoneAreRefused) {
@@ -436,19 +587,28 @@ class TransferFiles : public testing::Test {
 
 TEST_F(TransferFiles, AStoredConversationGoesOutAndComesBack) {
   const ConversationId first = store_->insert(branched());
-  export_conversation(*store_, first, path("a.json"));
-  const ConversationId second = import_conversation(*store_, path("a.json"));
+  export_conversation(store_->tree(first), path("a.json"));
+  const ConversationId second = import_conversations(*store_, path("a.json")).back();
   EXPECT_NE(first, second);
   EXPECT_EQ(to_json(store_->tree(second)), to_json(branched()));
-  export_conversation(*store_, second, path("a.md"));
-  const StoredConversation third = store_->load(import_conversation(*store_, path("a.md")));
+  export_conversation(store_->tree(second), path("a.md"));
+  const StoredConversation third = store_->load(import_conversations(*store_, path("a.md")).back());
   EXPECT_EQ(third.summary.title, "a title");
   EXPECT_EQ(third.turns.back().message.content, "II");
   EXPECT_EQ(store_->search("eins").size(), 2u);
 }
 
+TEST_F(TransferFiles, AllConversationsOfAnExportAreStored) {
+  const std::vector<ConversationId> ids = import_conversations(*store_, written("conversations.json", kChatGptExport));
+  ASSERT_EQ(ids.size(), 2u);
+  EXPECT_EQ(store_->load(ids.back()).summary.title, "Second");
+  EXPECT_EQ(store_->list().size(), 2u);
+  EXPECT_EQ(store_->branch(store_->tree(ids[0]).shown).back().message.content, "Let me see.\n\nA dog.");
+}
+
 TEST_F(TransferFiles, ATitleThatIsNotSaidFollowsTheFirstMessage) {
-  const ConversationId id = import_conversation(*store_, written("a.json", R"([{"role":"user","content":"hi\nyou"}])"));
+  const ConversationId id =
+      import_conversations(*store_, written("a.json", R"([{"role":"user","content":"hi\nyou"}])")).back();
   EXPECT_EQ(store_->load(id).summary.title, "hi");
   store_->retitle(id, "new");
   EXPECT_EQ(store_->load(id).summary.title, "new");
@@ -458,23 +618,26 @@ TEST_F(TransferFiles, NothingIsOverwrittenOrLeftBehind) {
   const std::string file = written("a.md", "mine");
   EXPECT_THROW(export_conversation(branched(), file), Error);
   EXPECT_EQ(read_file(file), "mine");
+  export_conversation(branched(), path("b.md"));
+  export_conversation(line({"other"}), path("b.md"), /*replace=*/true);
+  EXPECT_NE(read_file(path("b.md")).find("other"), std::string::npos);
   EXPECT_THROW(export_conversation(branched(), path("a.txt")), Error);
   EXPECT_THROW(export_conversation(branched(), path("no/folder.md")), Error);
   EXPECT_FALSE(std::filesystem::exists(path("a.txt")));
-  EXPECT_THROW(import_conversation(*store_, file), Error);
-  EXPECT_THROW(import_conversation(*store_, folder_.path()), Error);
-  EXPECT_THROW(import_conversation(*store_, "/dev/zero"), Error);
+  EXPECT_THROW(import_conversations(*store_, written("b.json", "[")), Error);
+  EXPECT_THROW(import_conversations(*store_, folder_.path()), Error);
+  EXPECT_THROW(import_conversations(*store_, "/dev/zero"), Error);
   EXPECT_TRUE(store_->list().empty());
 }
 
 TEST_F(TransferFiles, WhatIsTooLargeIsNotRead) {
   const std::string file = written("a.json", "[");
-  std::filesystem::resize_file(file, 64'000'001);
+  std::filesystem::resize_file(file, 256'000'001);
   try {
-    import_conversation(*store_, file);
+    import_conversations(*store_, file);
     ADD_FAILURE() << "was read";
   } catch (const Error& error) {
-    EXPECT_EQ(error.what(), "cannot read " + file + ": it has 64,000,001 bytes, at most 64,000,000 are read");
+    EXPECT_EQ(error.what(), "cannot read " + file + ": it has 256,000,001 bytes, at most 256,000,000 are read");
   }
 }
 

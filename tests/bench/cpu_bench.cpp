@@ -77,7 +77,7 @@ void measure_format(const TensorTypeTraits& format, const CpuKernels& kernels, c
   };
   const double one = best_seconds(300, [&] { multiply(1); }), many = best_seconds(7, [&] { multiply(kManyColumns); });
   const double bytes = static_cast<double>(matrix.n_bytes()), products = double(o.rows) * o.k;
-  std::printf("%-5s pack %6.2f GB/s | 1 column %9.1f us %7.2f GB/s | %u columns %9.1f us %7.1f GMAC/s\n",
+  std::printf("%-7s pack %6.2f GB/s | 1 column %9.1f us %7.2f GB/s | %u columns %9.1f us %7.1f GMAC/s\n",
               std::string(format.name).c_str(), bytes / packing * 1e-9, one * 1e6, bytes / one * 1e-9, kManyColumns,
               many * 1e6, products * kManyColumns / many * 1e-9);
 }
@@ -90,9 +90,11 @@ void measure_attention(const CpuKernels& kernels, uint32_t head_dim, uint32_t po
   const std::vector<float> q = random_floats(size_t{columns} * config.n_heads * head_dim);
   std::vector<float> out(q.size());
   for (uint32_t p = 0; p < position + columns; ++p)
-    for (uint32_t h = 0; h < config.n_kv_heads; ++h) attention.store(0, h, p, &q[p % 5], &q[p % 7]);
-  const double seconds =
-      best_seconds(columns == 1 ? 200 : 5, [&] { attention.run(0, q.data(), position, columns, out.data()); });
+    for (uint32_t h = 0; h < config.n_kv_heads; ++h) attention.store(0, 0, h, p, &q[p % 5], &q[p % 7]);
+  const CachedRun run{0, position, columns};
+  const double seconds = best_seconds(columns == 1 ? 200 : 5, [&] {
+    attention.run(0, {&run, 1}, q.data(), out.data());
+  });
   const double cache_bytes = double(position + columns) * config.n_kv_heads * head_dim * 4;
   const double products = 2.0 * columns * (position + (columns + 1) / 2.0) * config.n_heads * head_dim;
   std::printf("attention 12 heads on 2 of %3u, position %5u, %3u columns %9.1f us %7.2f GB/s %7.1f GMAC/s\n", head_dim,

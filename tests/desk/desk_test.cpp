@@ -8,6 +8,7 @@
 #include <fstream>
 #include <memory>
 
+#include "app/desk/titling.h"
 #include "engine/store/conversation_store.h"
 #include "tests/desk/scripted_responder.h"
 #include "tests/store/store_folder.h"
@@ -37,12 +38,18 @@ class Bench {
   // Turns until only answers that go on are left.
   void settle() {
     int quiet = 0;
-    for (int i = 0; i < 500 && quiet < 3; ++i) {
+    const auto is_read = [](const Attachment& file) { return file.is_read; };
+    for (int i = 0; i < 5000 && quiet < 3; ++i) {
       desk->turn(std::chrono::milliseconds(1));
       std::vector<Update> updates = desk->take_updates();
-      quiet = updates.empty() ? quiet + 1 : 0;
+      quiet = updates.empty() && std::ranges::all_of(state().attachments, is_read) ? quiet + 1 : 0;
       for (Update& update : updates) apply_update(replayed, recorded.emplace_back(std::move(update)));
     }
+  }
+  void name_by_model() {
+    AnswerSettings settings = state().settings;
+    settings.titles = true;
+    take(ChangeSettings{settings});
   }
   void ask(const std::string& what) { take(Send{what}), settle(); }
   void stop() { take(Stop{}), settle(); }
@@ -181,14 +188,24 @@ const Scenario kScenarios[] = {
      [](Bench& b) {
        b.responder->answers = {failing()};
        b.ask("one");
+       EXPECT_EQ(b.message(1).failure, "it broke");
+       EXPECT_TRUE(b.state().notices.empty()) << "it is said where the answer would stand";
      },
-     "one >  (failed)", "one", "it broke"},
+     "one >  (failed)", "one"},
+    {"send_fails_while_another_conversation_is_shown",
+     [](Bench& b) {
+       b.responder->answers = {failing()};
+       b.take(Send{"one"}), b.take(NewConversation{}), b.settle();
+     },
+     "", "", "'one': it broke"},
     {"failed_half_way",
      [](Bench& b) {
        b.responder->answers = {failing({text("half")})};
        b.ask("one");
+       EXPECT_EQ(b.message(1).failure, "it broke");
+       EXPECT_TRUE(b.state().notices.empty());
      },
-     "one > half (failed)", "one > half (stopped)", "it broke"},
+     "one > half (failed)", "one > half (stopped)"},
     {"send_is_refused_for_its_length",
      [](Bench& b) {
        b.ask("one");
@@ -262,6 +279,9 @@ const Scenario kScenarios[] = {
        b.responder->refuse_from = 20;
        b.ask("three");
        EXPECT_EQ(b.state().open.unseen_turns, 1u);
+       b.take(Fork{b.last()}), b.settle();
+       EXPECT_TRUE(b.state().open.drops_oldest) << "a copy goes on as it was";
+       b.take(OpenStored{first}), b.settle();
        b.take(DropOldest{false}), b.settle();
        EXPECT_EQ(b.state().open.unseen_turns, 0u);
        b.ask("four");
@@ -310,8 +330,10 @@ const Scenario kScenarios[] = {
        b.responder->answers = {going_on({text("half")}), failing()};
        b.ask("one"), b.stop();
        b.take(ContinueAnswer{b.last()}), b.settle();
+       EXPECT_EQ(b.message(1).failure, "it broke");
+       EXPECT_TRUE(b.state().notices.empty());
      },
-     "one > half (failed)", "one > half (stopped)", "it broke"},
+     "one > half (failed)", "one > half (stopped)"},
     {"a_thought_is_continued",
      [](Bench& b) {
        b.responder->answers = {going_on({thought("hm")}), {{thought("m"), text("so")}, EndReason::kEndOfText}};
@@ -485,6 +507,105 @@ const Scenario kScenarios[] = {
        EXPECT_EQ(text_for_model(b.responder->seen.back().back()), "notes.txt:\n\n```\nbuy milk\n```\n\nsum it up");
      },
      "sum it up 2/2 > answer 2", "sum it up /2 > answer 2"},
+    {"files_stay_with_their_conversation",
+     [](Bench& b) {
+       b.ask("one");
+       const ConversationId first = b.state().open.id;
+       std::ofstream(b.path("notes.txt")) << "buy milk";
+       std::ofstream(b.path("other.txt")) << "more";
+       b.take(AttachFile{b.path("notes.txt")}), b.take(NewConversation{}), b.settle();  // it may not be read yet
+       EXPECT_TRUE(b.state().attachments.empty());
+       b.take(AttachFile{b.path("other.txt")}), b.settle();
+       b.take(OpenStored{first}), b.settle();
+       ASSERT_EQ(b.state().attachments.size(), 1u);
+       EXPECT_EQ(b.state().attachments[0].name, "notes.txt");
+       EXPECT_EQ(b.state().attachments[0].bytes, 8u);
+       b.take(NewConversation{}), b.settle();
+       EXPECT_EQ(b.state().attachments.at(0).name, "other.txt");
+       b.take(DropAttachment{0}), b.take(OpenStored{first}), b.ask("two");
+       EXPECT_EQ(b.responder->seen.back().back().files.at(0).text, "buy milk");
+     },
+     "one > answer 1 > two > answer 2", "one > answer 1 > two > answer 2"},
+    {"what_is_no_text_is_not_attached",
+     [](Bench& b) {
+       std::ofstream(b.path("tool")) << std::string(
+           "\x7F"
+           "ELF\0",
+           5);
+       b.take(AttachFile{b.path("tool")}), b.settle();
+       EXPECT_TRUE(b.state().attachments.empty());
+       EXPECT_FALSE(b.desk->busy());
+     },
+     "", "", "/tool: it is a binary file, and only text is read"},
+    {"titled_by_the_model",  // which reads the conversation as it would with the next message
+     [](Bench& b) {
+       b.name_by_model();
+       b.responder->answers = {{{text("because")}, EndReason::kEndOfText},
+                               {{text("**Title:** \"A Rea"), text("son\"\n"), text("And more")}}};
+       b.ask("why");
+       EXPECT_EQ(b.state().open.title, "A Reason");
+       EXPECT_EQ(b.state().conversations.at(0).title, "A Reason");
+       ASSERT_EQ(b.responder->seen.size(), 2u);
+       EXPECT_EQ(b.responder->seen[1].size(), 3u);
+       EXPECT_EQ(b.responder->seen[1][1].content, "because");
+       EXPECT_EQ(b.responder->options_seen[1].sampling.temperature, 0);
+       EXPECT_EQ(b.responder->n_running, 0u);
+       b.responder->answers = {{{text("therefore")}, EndReason::kEndOfText}};
+       b.ask("how");
+       EXPECT_EQ(b.responder->seen.size(), 3u) << "one title a conversation";
+       EXPECT_EQ(b.responder->seen[2].back().content, "how");
+     },
+     "why > because > how > therefore", "why > because > how > therefore"},
+    {"a_title_of_the_user_stays",
+     [](Bench& b) {
+       b.name_by_model();
+       b.responder->answers = {{{text("because")}, EndReason::kEndOfText}, going_on({text("A Reason")})};
+       b.ask("why");
+       b.take(Rename{b.state().open.id, "mine"});
+       b.responder->answers = {};
+       b.take(ChangeSettings{b.state().settings}), b.settle();
+       EXPECT_EQ(b.state().open.title, "mine");
+       b.take(Fork{b.last()}), b.ask("how");
+       EXPECT_EQ(b.state().open.title, "mine (copy)");
+     },
+     "why > because > how > answer 3", "why > because > how > answer 3"},
+    {"a_title_gives_way_to_the_next_message_and_is_asked_for_after_it",
+     [](Bench& b) {
+       b.name_by_model();
+       b.responder->answers = {{{text("because")}, EndReason::kEndOfText},
+                               going_on({text("A Rea")}),
+                               {{text("therefore")}, EndReason::kEndOfText},
+                               {{text("A Reason")}, EndReason::kEndOfText}};
+       b.ask("why");
+       EXPECT_EQ(b.responder->n_running, 1u);
+       EXPECT_FALSE(b.desk->busy()) << "nobody waits for a title";
+       b.ask("how");
+       EXPECT_EQ(b.state().open.title, "A Reason");
+       EXPECT_EQ(b.responder->seen.at(3).size(), 5u);
+     },
+     "why > because > how > therefore", "why > because > how > therefore"},
+    {"no_title_comes",  // the first line stays
+     [](Bench& b) {
+       b.name_by_model();
+       for (const Answer& title : {failing(), Answer{{thought("hm"), text("Title")}, EndReason::kEndOfText},
+                                   Answer{{text("a text that goes on")}, EndReason::kTokenLimit}}) {
+         b.take(NewConversation{});
+         b.responder->answers = {{{text("because")}, EndReason::kEndOfText}, title};
+         b.ask("why");
+         EXPECT_EQ(b.state().open.title, "why");
+         EXPECT_EQ(b.responder->n_running, 0u);
+         EXPECT_TRUE(b.state().notices.empty());
+       }
+     },
+     "why > because", "why > because"},
+    {"a_title_comes_while_another_conversation_is_shown",
+     [](Bench& b) {
+       b.name_by_model();
+       b.responder->answers = {{{text("because")}, EndReason::kEndOfText}, {{text("A Reason")}, EndReason::kEndOfText}};
+       b.take(Send{"why"}), b.take(NewConversation{}), b.settle();
+       EXPECT_EQ(b.state().conversations.at(0).title, "A Reason");
+     },
+     "", ""},
     {"calls_of_tools_grow",
      [](Bench& b) {
        b.responder->answers = {
@@ -506,6 +627,36 @@ TEST(Desk, DoesWhatTheTableSays) {
     for (const NoticeItem& notice : bench.state().notices) notices += notice.text + "\n";
     EXPECT_NE(notices.find(scenario.says), std::string::npos) << notices;
     EXPECT_TRUE(bench.replayed == bench.state()) << "its updates make another state";
+  }
+}
+
+TEST(Titles, AreOneBareLine) {
+  for (const auto& [answer, title] : {std::pair<std::string, std::string>{"Rain in May", "Rain in May"},
+                                      {"\n\n## \"Rain in May.\"\nIt rains.", "Rain in May"},
+                                      {"**Title: Rain in May**", "Rain in May"},
+                                      {"„Regen im Mai“", "Regen im Mai"},
+                                      {"Rock 'n' Roll", "Rock 'n' Roll"},
+                                      {"title", "title"},
+                                      {"Two to six words, in its language", ""},
+                                      {"\"\"\n***\n", ""},
+                                      {"In six words, \"Bread without Yeast\"", "Bread without Yeast"},
+                                      {"Here is a title:\n\nBread", "Bread"},
+                                      {"```python\nsort(names)\n```", ""},
+                                      {std::string(60, 'x'), std::string(60, 'x')},
+                                      {std::string(61, 'x'), ""}})
+    EXPECT_EQ(title_of_answer(answer), title) << answer;
+}
+
+TEST(Desk, KeepsTheChoiceToDropTheOldestTurns) {
+  Bench bench;
+  bench.take(DropOldest{});  // before there is anything to store
+  bench.ask("one");
+  const ConversationId id = bench.state().open.id;
+  for (const bool on : {true, false}) {
+    bench.desk = std::make_unique<Desk>(ChatOptions(), bench.responder);
+    bench.take(OpenStored{id}), bench.settle();
+    EXPECT_EQ(bench.state().open.drops_oldest, on);
+    bench.take(DropOldest{false}), bench.settle();
   }
 }
 

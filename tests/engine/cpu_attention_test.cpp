@@ -28,8 +28,9 @@ constexpr Case kCases[] = {
     {"second_token", 4, 2, 64, 1, 1},
     {"end_of_a_key_block", 4, 2, 64, 15, 1},
     {"start_of_a_tile", 4, 2, 64, 64, 1},
-    {"several_stretches", 9, 3, 64, 300, 1},
-    {"longer_than_64_tiles", 2, 1, 64, 4200, 1},  // stretches of two tiles
+    {"two_stretches", 9, 3, 64, 300, 1},
+    {"many_stretches", 2, 1, 64, 4200, 1},
+    {"columns_at_the_border_of_stretches", 9, 3, 64, 509, 7},
     {"no_grouping", 5, 5, 32, 77, 1},
     {"all_heads_share_one", 14, 1, 64, 130, 1},
     {"more_rows_than_a_call_takes", 13, 1, 64, 90, 8},  // 104 query rows
@@ -38,6 +39,7 @@ constexpr Case kCases[] = {
     {"shortest_prefill", 4, 2, 64, 0, 9},
     {"prefill", 6, 2, 64, 0, 200},
     {"prefill_after_a_prefix", 6, 2, 64, 117, 75},
+    {"prefill_of_several_stretches", 6, 2, 64, 300, 260},
     {"prefill_in_ragged_blocks", 7, 1, 48, 33, 101},
     {"head_dim_80", 4, 2, 80, 70, 1},
     {"head_dim_80_prefill", 4, 2, 80, 5, 70},
@@ -48,7 +50,7 @@ constexpr Case kCases[] = {
     {"head_dim_of_no_vector_prefill", 4, 2, 22, 3, 70},
     {"smallest_head_dim", 2, 2, 2, 20, 11},
     {"q8", 4, 2, 64, 130, 1, kQ8},
-    {"q8_several_stretches", 9, 3, 64, 300, 1, kQ8},
+    {"q8_two_stretches", 9, 3, 64, 300, 1, kQ8},
     {"q8_few_columns", 4, 2, 64, 63, 3, kQ8},
     {"q8_prefill", 6, 2, 64, 117, 75, kQ8},
     {"q8_keys", 6, 2, 64, 100, 1, {KvType::kQ8_0, KvType::kF16}},
@@ -107,15 +109,16 @@ TEST_P(Attention, MatchesDouble) {
   CachedAttention attention(pool, choose_kernels(simd), config, positions + 1, 1, s.types);
   const std::vector<float> poison(s.head_dim, INFINITY);  // beyond the end and in the other layer: must not be seen
   for (uint32_t h = 0; h < s.n_kv_heads; ++h) {
-    for (uint32_t p = 0; p <= positions; ++p) attention.store(0, h, p, poison.data(), poison.data());
-    attention.store(1, h, positions, poison.data(), poison.data());
+    for (uint32_t p = 0; p <= positions; ++p) attention.store(0, 0, h, p, poison.data(), poison.data());
+    attention.store(1, 0, h, positions, poison.data(), poison.data());
     for (uint32_t p = 0; p < positions; ++p) {
       const size_t at = (size_t{p} * s.n_kv_heads + h) * s.head_dim;
-      attention.store(1, h, p, &keys[at], &values[at]);
+      attention.store(1, 0, h, p, &keys[at], &values[at]);
     }
   }
   std::vector<float> got(q.size(), NAN);
-  attention.run(1, q.data(), s.position, s.columns, got.data());
+  const CachedRun run{0, s.position, s.columns};
+  attention.run(1, {&run, 1}, q.data(), got.data());
   const std::vector<double> stored_keys = stored(s.types.k, keys, s.head_dim);
   const std::vector<double> stored_values = stored(s.types.v, values, s.head_dim);
   std::vector<double> expected(q.size());
@@ -132,20 +135,58 @@ INSTANTIATE_TEST_SUITE_P(EveryShape, Attention,
 
 // Scores far beyond what exp can take: the running maximum must keep everything finite, in one stretch and in many.
 TEST(AttentionScores, MayBeHuge) {
+  constexpr uint32_t kPositions = 600;
   for (const std::string& simd : instruction_sets())
     for (uint32_t columns : {1u, 20u}) {
       ModelConfig config{};
       config.n_layers = 1, config.n_heads = 1, config.n_kv_heads = 1, config.head_dim = 16;
       ThreadPool pool(2);
-      CachedAttention attention(pool, choose_kernels(simd), config, 256);
-      for (uint32_t p = 0; p < 256; ++p) {  // the key of position 130 wins by far, early or late in the sequence
+      CachedAttention attention(pool, choose_kernels(simd), config, kPositions);
+      for (uint32_t p = 0; p < kPositions; ++p) {  // the key of position 130 wins by far, early or late in the sequence
         const std::vector<float> key(16, p == 130 ? 100.0f : -100.0f), value(16, static_cast<float>(p));
-        attention.store(0, 0, p, key.data(), value.data());
+        attention.store(0, 0, 0, p, key.data(), value.data());
       }
       const std::vector<float> q(size_t{columns} * 16, 50.0f);
       std::vector<float> got(q.size(), NAN);
-      attention.run(0, q.data(), 256 - columns, columns, got.data());
+      const CachedRun run{0, kPositions - columns, columns};
+      attention.run(0, {&run, 1}, q.data(), got.data());
       for (float v : got) EXPECT_FLOAT_EQ(v, 130.0f) << simd << ", " << columns << " columns";
+    }
+}
+
+// However a pass is cut, on however many threads, beside whatever else.
+TEST(AttentionColumns, DependOnTheirSequenceAlone) {
+  constexpr uint32_t kHeads = 6, kKvHeads = 2, kHeadDim = 64, kPosition = 480, kColumns = 390;
+  ModelConfig config{};
+  config.n_layers = 1, config.n_heads = kHeads, config.n_kv_heads = kKvHeads, config.head_dim = kHeadDim;
+  const std::vector<float> rows = normal_floats(size_t{kPosition + kColumns} * kHeadDim, /*seed=*/1);
+  const std::vector<float> q = normal_floats(size_t{kColumns} * kHeads * kHeadDim, /*seed=*/2);
+  for (const std::string& simd : instruction_sets())
+    for (const KvTypes types : {KvTypes{}, kQ8}) {
+      const auto attend = [&](uint32_t threads, const std::vector<uint32_t>& passes, bool beside_another) {
+        ThreadPool pool(threads);
+        CachedAttention attention(pool, choose_kernels(simd), config, kPosition + kColumns, 2, types);
+        for (uint32_t sequence = 0; sequence < 2; ++sequence)
+          for (uint32_t p = 0; p < kPosition + kColumns; ++p)
+            for (uint32_t h = 0; h < kKvHeads; ++h)
+              attention.store(0, sequence, h, p, &rows[size_t{p} * kHeadDim], &rows[size_t{p} * kHeadDim]);
+        std::vector<float> out;
+        for (const uint32_t n : passes) {
+          const auto done = static_cast<uint32_t>(out.size() / kHeads / kHeadDim);
+          std::vector<CachedRun> runs = {{0, kPosition + done, n}};
+          if (beside_another) runs.insert(runs.begin(), {1, 700, 1});
+          std::vector<float> in(q.begin() + static_cast<ptrdiff_t>(out.size()), q.end()), mixed(in.size() + q.size());
+          if (beside_another) in.insert(in.begin(), q.begin(), q.begin() + kHeads * kHeadDim);
+          attention.run(0, runs, in.data(), mixed.data());
+          const auto start = mixed.begin() + (beside_another ? kHeads * kHeadDim : 0);
+          out.insert(out.end(), start, start + static_cast<ptrdiff_t>(n) * kHeads * kHeadDim);
+        }
+        return out;
+      };
+      const std::vector<float> whole = attend(1, {kColumns}, false);
+      EXPECT_EQ(attend(5, {kColumns}, false), whole) << simd;
+      EXPECT_EQ(attend(2, {1, 2, 5, 16, 3, 100, 262, 1}, false), whole) << simd;
+      EXPECT_EQ(attend(3, {300, 90}, true), whole) << simd;
     }
 }
 

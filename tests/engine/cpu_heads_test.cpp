@@ -59,12 +59,10 @@ std::vector<double> reference(const Case& s, std::span<const double> frequencies
 
 TEST_P(Heads, AreNormalisedAndRotated) {
   const auto& [simd, s] = GetParam();
-  ModelConfig config{};
-  config.rope_pairing = s.pairing, config.rope_magnitude = s.magnitude, config.rope_dims = s.rope_dims;
-  for (uint32_t i = 0; i < s.rope_dims / 2; ++i)
-    config.rope_frequencies.push_back(std::pow(10000.0, -2.0 * i / s.rope_dims));
+  Rope rope{.magnitude = s.magnitude};
+  for (uint32_t i = 0; i < s.rope_dims / 2; ++i) rope.frequencies.push_back(std::pow(10000.0, -2.0 * i / s.rope_dims));
   ThreadPool pool(1);
-  RopeTable table(config);
+  RopeTable table(rope, s.pairing);
   const uint32_t positions[] = {s.position, s.position + 1};
   table.prepare(pool, positions);
   const std::vector<float> x = normal_floats(size_t{3} * s.head_dim, /*seed=*/1), gain = normal_floats(s.head_dim, 2);
@@ -72,7 +70,7 @@ TEST_P(Heads, AreNormalisedAndRotated) {
     std::vector<float> got = x;
     choose_kernels(simd).turn_heads({got.data(), 3, s.head_dim, s.norm ? gain.data() : nullptr, 1e-6f,
                                      table.cosines(column), table.sines(column), table.dims(), table.neox()});
-    const std::vector<double> expected = reference(s, config.rope_frequencies, x, gain, s.position + column);
+    const std::vector<double> expected = reference(s, rope.frequencies, x, gain, s.position + column);
     EXPECT_LE(relative_error(got, expected), 3e-7) << "column " << column;
   }
 }

@@ -37,6 +37,11 @@ TEST(MemoryCheck, NamesTheLargestContextThatFits) {
   } catch (const MemoryShortage& shortage) {
     EXPECT_EQ(shortage.way_out, (WayOut{WayOut::Kind::kSmallerContext, 1023}));
   }
+  try {
+    check_memory(budget, 4096, 4ull << 30, "memory", /*own_context=*/512);
+  } catch (const MemoryShortage& shortage) {
+    EXPECT_EQ(shortage.way_out.context, 512u) << "nothing beyond what the model was made for is offered";
+  }
 }
 
 TEST(MemoryCheck, SaysThatNoContextFits) {

@@ -7,6 +7,7 @@
 
 #include "engine/decoder.h"
 #include "engine/profile.h"
+#include "kernels/kv_cache.h"
 
 namespace warpchat {
 namespace {
@@ -29,6 +30,9 @@ class AccountedSteps final : public Steps {
   uint32_t max_logits_columns() const override { return 1; }
   uint32_t max_sequences() const override { return 1; }
   uint32_t max_positions() const override { return 1 << 20; }
+  uint32_t n_pages() const override { return pages_of(max_positions()); }
+  void set_pages(uint32_t, std::span<const uint32_t>) override {}
+  void copy_page(uint32_t, uint32_t) override {}
   const PassState& buffers() const override { return state_; }
   std::string description() const override { return "accounts"; }
   Profile& profile() override { return profile_; }
@@ -36,10 +40,10 @@ class AccountedSteps final : public Steps {
   uint64_t weight_bytes_per_token() const override { return 0; }
   bool is_emulated() const override { return options_.emulated; }
 
-  void begin(std::span<const Column> columns) override {
-    passes.push_back(static_cast<uint32_t>(columns.size()));
+  void begin(std::span<const Run> runs) override {
+    passes.push_back(runs[0].n_columns());
     seconds.push_back(0);
-    for (const Column& column : columns) seconds.back() += options_.seconds_a_token(column.position);
+    for (uint32_t i = 0; i < runs[0].n_columns(); ++i) seconds.back() += options_.seconds_a_token(runs[0].position + i);
   }
   void embed(Buffer) override {}
   void norm_qkv(uint32_t, Buffer, Buffer, Buffer, Buffer) override {}
@@ -48,7 +52,7 @@ class AccountedSteps final : public Steps {
   void output_residual(uint32_t, Buffer, Buffer) override {}
   void norm_gate_up(uint32_t, Buffer, Buffer) override {}
   void down_residual(uint32_t, Buffer, Buffer) override {}
-  void norm_logits(Buffer, Logits, Buffer) override {}
+  void norm_logits(Buffer, Buffer) override {}
   PassEnd end_pass() override {
     const size_t pass = passes.size() - 1;
     return [this, pass](bool wait) -> std::optional<double> {
@@ -73,7 +77,7 @@ class AccountedSteps final : public Steps {
 
 struct Prefill {
   explicit Prefill(AccountedSteps::Options options)
-      : decoder({.n_layers = 1}, std::make_unique<AccountedSteps>(std::move(options))),
+      : decoder({.n_layers = 1, .layers = {{}}}, std::make_unique<AccountedSteps>(std::move(options))),
         steps(dynamic_cast<AccountedSteps&>(decoder.steps())) {}
   std::optional<uint32_t> run(uint32_t n_tokens, const PrefillWatch& watch = {}) {
     steps.passes.clear(), steps.seconds.clear(), steps.n_computed = 0;
@@ -144,6 +148,16 @@ TEST(Prefill, HasShortPassesOnlyWhereItIsShort) {
       }
     }
   }
+}
+
+TEST(PassLengths, OfAPromptThatOthersWaitBesideAreAsShortAsTheyWish) {
+  const PassLength cpu(512, /*fixed=*/false, /*in_units=*/false), gpu(512, false, true);
+  for (const uint32_t most : {1u, 2u, 15u}) {
+    EXPECT_EQ(cpu.next(100, most), most);
+    EXPECT_EQ(cpu.next(1, most), 1u);
+    EXPECT_EQ(gpu.next(100, most), PassLength::kUnit);
+  }
+  for (const PassLength* length : {&cpu, &gpu}) EXPECT_EQ(length->next(100, 40), 32u);
 }
 
 TEST(Prefill, TellsOfAPassWhenItHasBeenComputed) {

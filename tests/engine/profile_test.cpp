@@ -91,20 +91,16 @@ TEST(ProfileSnapshot, BeginsTheRowsAnewWhenSomebodyBeginsToLook) {
   Profile profile;
   const uint32_t embed = profile.operation("embed");
   profile.begin_watching();
-  EXPECT_EQ(profile.snapshot(Profile::kKeptTokens, 0).n_passes, 0u);
   profile.begin_tokens();
   profile.end_token(1);
-  EXPECT_EQ(profile.snapshot(Profile::kKeptTokens, 0).n_passes, 0u) << "the prompt's pass gave the first token";
   profile.record(embed, 0, 1, 1);
   profile.end_token(1);
-  EXPECT_EQ(profile.snapshot(Profile::kKeptTokens, 0).n_passes, 1u);
+  EXPECT_EQ(profile.snapshot(Profile::kKeptTokens, 0).token_rows[0].calls, 1u);
   profile.begin_watching();
-  EXPECT_EQ(profile.snapshot(Profile::kKeptTokens, 0).n_passes, 0u);
   EXPECT_EQ(profile.snapshot(Profile::kKeptTokens, 0).token_rows[0].calls, 0u);
   profile.record(embed, 0, 1, 1);
   profile.end_token(1);
   const ProfileSnapshot shot = profile.snapshot(Profile::kKeptTokens, 0);
-  EXPECT_EQ(shot.n_passes, 1u);
   EXPECT_EQ(shot.token_rows[0].calls, 1u);
   EXPECT_EQ(shot.rows[0].calls, 2u);
   EXPECT_EQ(shot.n_tokens, 3u) << "of the whole answer, whose tokens have numbers";
@@ -209,6 +205,27 @@ TEST(ProfileTable, ShowsNothingOfWhatARowDoesNotHave) {
   const std::string counters = profile_table({phase, counted});
   EXPECT_THAT(counters, testing::ContainsRegex("persistent qkv +8 +- +- +- +8\n"));
   EXPECT_THAT(counters, testing::ContainsRegex("persistent_decoder +2 +1,000 +2 +0 +-\n"));
+}
+
+TEST(Profile, TellsWaitingFromWork) {
+  Profile profile;
+  profile.keep_trace();
+  const uint32_t qkv = profile.operation("persistent qkv");
+  profile.record(qkv, 0, 3, 10, /*wait_seconds=*/2);
+  profile.begin_tokens();
+  profile.record(qkv, 3, 2, 10, 0.5);
+  profile.record(profile.operation("embedding"), 5, 1, 10);
+  EXPECT_DOUBLE_EQ(profile.rows()[0].wait_seconds, 2.5);
+  EXPECT_DOUBLE_EQ(profile.snapshot(0, 0).token_rows[0].wait_seconds, 0.5) << "behind the prompt";
+  EXPECT_EQ(profile.trace()[1].wait, 0.5f);
+  const std::string table = profile_table(profile.rows());
+  EXPECT_THAT(table, testing::ContainsRegex("GB/s +waiting\n"));
+  EXPECT_THAT(table, testing::ContainsRegex("persistent qkv .* 50.0%\n"));
+  EXPECT_THAT(table, testing::ContainsRegex("embedding .* -\n"));
+  EXPECT_THAT(profile_table({{"embedding", 1, 1, 1}}), testing::Not(testing::HasSubstr("waiting")));
+  EXPECT_THAT(profile_trace_json(profile, ""), testing::HasSubstr("\"waiting_us\":500000.0"));
+  profile.reset();
+  EXPECT_EQ(profile.rows()[0].wait_seconds, 0);
 }
 
 TEST(ProfileTrace, KeepsTheLastCallsInOrder) {

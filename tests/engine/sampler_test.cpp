@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
+#include <random>
 #include <set>
 
 #include "models/error.h"
@@ -114,6 +117,29 @@ TEST(Sampler, RefusesLogitsThatAreNotFinite) {
   Sampler sampler(plain(1));
   EXPECT_THROW(sampler.sample(std::vector<float>{0, std::numeric_limits<float>::quiet_NaN()}), Error);
   EXPECT_THROW(sampler.sample(std::vector<float>{0, std::numeric_limits<float>::infinity()}), Error);
+  for (size_t i : {0u, 17u, 63u, 64u, 79u, 80u, 99u}) {
+    std::vector<float> logits(100, -1);
+    logits[i] = -std::numeric_limits<float>::infinity();
+    EXPECT_THROW(sampler.sample(logits), Error) << i;
+  }
+}
+
+// Of equals the lowest ids, wherever they lie.
+TEST(Sampler, KeepsTheBestOfALargeVocabulary) {
+  for (const size_t n_vocab : {100u, 4096u, 10007u}) {
+    std::mt19937 random(3);
+    std::vector<float> logits(n_vocab);
+    for (float& logit : logits) logit = static_cast<float>(random() % 1000) * 0.01f;
+    std::vector<Token> order(n_vocab);
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, [&](Token a, Token b) { return logits[size_t(a)] > logits[size_t(b)]; });
+    EXPECT_EQ(Sampler(plain(0)).sample(logits), order[0]);
+    for (const uint32_t top_k : {1u, 40u, 90u}) {
+      SamplingParams params = plain(1e6f);  // any of those is as likely
+      params.top_k = top_k;
+      EXPECT_EQ(drawn(params, logits), std::set<Token>(order.begin(), order.begin() + top_k)) << n_vocab;
+    }
+  }
 }
 
 }  // namespace

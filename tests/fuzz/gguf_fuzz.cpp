@@ -22,7 +22,9 @@ void check_tensor(const TensorInfo& tensor, std::span<const std::byte> file) {
 void check_config(const ModelConfig& config) {
   require(config.n_layers && config.hidden && config.ffn && config.n_heads && config.n_kv_heads && config.head_dim);
   require(config.n_heads % config.n_kv_heads == 0 && config.rope_dims <= config.head_dim);
-  require(config.rope_frequencies.size() == config.rope_dims / 2);
+  for (const Rope& rope : config.ropes) require(rope.frequencies.size() == config.rope_dims / 2);
+  require(config.layers.size() == config.n_layers);
+  for (const LayerConfig& layer : config.layers) require(layer.rope < config.ropes.size());
 }
 
 void load(std::span<const std::byte> bytes) {

@@ -49,12 +49,16 @@ double prefill_speed(Decoder& decoder, uint32_t tokens) {
 
 // All sequences together, each from its first position on.
 double batch_speed(Decoder& decoder, uint32_t sequences, uint32_t tokens) {
-  std::vector<Column> columns(sequences);
+  std::vector<Run> runs(sequences);
+  std::vector<Token> chosen(sequences);
   Clock::time_point start;
   for (uint32_t i = 0; i < kWarm + tokens; ++i) {
     if (i == kWarm) start = Clock::now();
-    for (uint32_t s = 0; s < sequences; ++s) columns[s] = {static_cast<Token>(i + s), i, s};
-    decoder.forward(columns, Logits::kAll);
+    for (uint32_t s = 0; s < sequences; ++s) {
+      chosen[s] = static_cast<Token>(i + s);
+      runs[s] = {s, i, {&chosen[s], 1}, Logits::kLast};
+    }
+    decoder.forward(runs);
     decoder.wait();
   }
   return sequences * tokens / seconds_since(start);

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "engine/gpu/launch_mode.h"
 #include "engine/gpu/token_work.h"
+#include "engine/launch_mode.h"
 #include "kernels/shapes.h"
 
 namespace warpchat {

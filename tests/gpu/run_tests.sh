@@ -26,6 +26,7 @@ fi
 # A list of tests until all of them have begun, in as many processes as it takes.
 work() {
   log=${1%.todo}.log out=${1%.todo}.out rest=${1%.todo}.rest
+  : > "$log"
   while [ -s "$1" ]; do
     left=$((seconds - $(date +%s) + started))
     [ "$left" -gt 0 ] || break

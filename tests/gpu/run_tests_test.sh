@@ -31,11 +31,17 @@ expect "several processes" 0 "$1" 3 60 "$folder/logs" '*.A_*:*.C_*:*.E_*:*.H_*' 
 3 passed, 1 skipped
 END
 export WARPCHAT_TEST_SECONDS=100
-expect "what the time does not suffice for is told" 1 "$1" 1 1 "$folder/logs" '*.A_*:*.B_*:*.C_*' <<'END'
+expect "what the time does not suffice for is told" 1 "$1" 1 3 "$folder/logs" '*.A_*:*.B_*:*.C_*' <<'END'
 1 passed, 1 did not end, 1 not run
 did not end: Unruly.B_Hangs
 not run: Unruly.C_PassesBehindAHang
 END
-tail -n 1 "$folder/logs/0.log" | grep -q 'RUN.*B_Hangs' && exit 0
-echo "run_tests_test.sh: the log does not end with the test that hung"
-exit 1
+tail -n 1 "$folder/logs/0.log" | grep -q 'RUN.*B_Hangs' || {
+  echo "run_tests_test.sh: the log does not end with the test that hung"
+  exit 1
+}
+expect "no time at all" 1 "$1" 1 0 "$folder/logs" '*.A_*:*.C_*' <<'END'
+0 passed, 2 not run
+not run: Unruly.A_Passes
+not run: Unruly.C_PassesBehindAHang
+END

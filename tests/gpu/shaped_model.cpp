@@ -23,7 +23,8 @@ ModelShape bench_shape(std::string_view name) {
   c.name = "tiny";
   c.n_layers = 2, c.hidden = 256, c.ffn = 512, c.n_heads = 4, c.n_kv_heads = 2, c.head_dim = 64, c.n_vocab = 512;
   c.rope_dims = c.head_dim;
-  c.rope_frequencies = rope_frequencies({}, c.rope_base, c.head_dim, {});
+  c.ropes[0].frequencies = rope_frequencies({}, c.ropes[0].base, c.head_dim, {});
+  c.layers.resize(c.n_layers);
   c.context_length = 2048;
   shape.formats = q4_k_m_formats(c);
   return shape;
@@ -94,7 +95,7 @@ void ShapedModel::write(const std::string& path) const {
                         .head_dim = c.head_dim,
                         .context_length = c.context_length,
                         .rms_eps = c.rms_eps,
-                        .rope_base = static_cast<float>(c.rope_base)});
+                        .rope_base = static_cast<float>(c.ropes[0].base)});
   add_vocabulary(file, TinyVocabulary::kByteBpe, c.n_vocab);
   for (const TensorInfo& t : infos_) {
     const std::span<const uint64_t> shape(t.shape.data(), t.n_dims);

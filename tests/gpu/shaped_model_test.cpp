@@ -42,7 +42,7 @@ TEST_P(ShapedModelFile, ReadsAsItsShape) {
   EXPECT_EQ(read.rms_eps, config.rms_eps);
   EXPECT_EQ(read.n_vocab, config.n_vocab);
   EXPECT_EQ(read.tied_output, config.tied_output);
-  EXPECT_EQ(read.rope_frequencies, config.rope_frequencies);
+  EXPECT_EQ(read.ropes[0].frequencies, config.ropes[0].frequencies);
   const ModelTensors tensors = read_model_tensors(file, read);  // refuses what is missing, ill-shaped or too much
   ASSERT_EQ(tensors.layers.size(), config.n_layers);
   for (uint32_t i = 0; i < config.n_layers; ++i) {

@@ -28,16 +28,17 @@ class AttentionForms : public testing::Test {
  protected:
   AttentionForms() {
     for (uint32_t c = 0; c < kColumns; ++c) {
-      k_addresses.push_back(caches.address() + c * 2 * kCacheBytes);
-      v_addresses.push_back(caches.address() + (c * 2 + 1) * kCacheBytes);
+      tables.push_back(device_pages.address() + c * kTablePages * 4);
+      for (uint32_t i = 0; i < kTablePages; ++i)
+        pages.push_back((c * kTablePages + i) * 5 % kPages);  // each another one
     }
-    std::vector<uint16_t> halves(kColumns * 2 * kCacheBytes / 2);
+    std::vector<uint16_t> halves(kPages * kPageBytes);
     for (size_t i = 0; i < halves.size(); ++i) halves[i] = to_f16(noise(i, 1)).bits;
-    put(caches, halves);
+    put(cache, halves);
+    put(device_pages, pages);
     for (size_t i = 0; i < q.size(); ++i) q[i] = noise(i, 2) * 3;
     put(device_q, q);
-    put(device_k_table, k_addresses);
-    put(device_v_table, v_addresses);
+    put(device_tables, tables);
     put(device_lengths, lengths);
     put(device_out, std::vector<float>(kColumns * kWidth, kPoison));
     cache_values = std::move(halves);
@@ -53,9 +54,13 @@ class AttentionForms : public testing::Test {
     stream.wait();
     return out;
   }
+  // Where a row lies in the cache: keys, then values.
+  size_t row_at(uint32_t column, uint32_t values, uint32_t head, uint32_t position) const {
+    const uint64_t page = values * kPages + pages[column * kTablePages + position / kPagePositions];
+    return ((page * kKvHeads + head) * kPagePositions + position % kPagePositions) * kHeadDim;
+  }
   double cached(uint32_t column, uint32_t values, uint32_t head, uint32_t position, uint32_t i) const {
-    return to_float(f16{cache_values[((uint64_t{column} * 2 + values) * kKvHeads + head) * kPositions * kHeadDim +
-                                     uint64_t{position} * kHeadDim + i]});
+    return to_float(f16{cache_values[row_at(column, values, head, position) + i]});
   }
   // One value of the exact result.
   double expected(uint32_t column, uint32_t head, uint32_t i) const {
@@ -86,23 +91,27 @@ class AttentionForms : public testing::Test {
   }
   AttentionTensors tensors(uint64_t columns = kColumns) const {
     return {{device_q.address(), ElementType::kF32, {columns, kWidth}},
-            {device_k_table.address(), ElementType::kU64, {columns}},
-            {device_v_table.address(), ElementType::kU64, {columns}},
+            {cache.address(), ElementType::kU8, {kPages, kPageBytes}},
+            {cache.address() + kPages * kPageBytes, ElementType::kU8, {kPages, kPageBytes}},
+            {device_tables.address(), ElementType::kU64, {columns}},
             {device_lengths.address(), ElementType::kU32, {columns}},
             {device_out.address(), ElementType::kF32, {columns, kWidth}}};
   }
 
-  static constexpr uint64_t kCacheBytes = uint64_t{kKvHeads} * kPositions * kHeadDim * 2;
+  static constexpr uint32_t kTablePages = pages_of(kPositions), kPages = kColumns * kTablePages + 1;
+  static constexpr uint64_t kPageBytes = uint64_t{kKvHeads} * kPagePositions * kHeadDim * 2;
   static constexpr float kPoison = 12345;
   const AttentionSpec spec{kHeads, kKvHeads, kHeadDim, kPositions, kColumns};
   const DeviceChoice choice = test_device();
   const ContextPointer context = Context::open(*choice.table, choice.gpu);
   const Stream stream{context};
-  const DeviceMemory caches{context, kColumns * 2 * kCacheBytes, "caches"};
+  const DeviceMemory cache{context, kPages * 2 * kPageBytes, "cache"};
   const DeviceMemory device_q{context, kColumns*kWidth * 4, "q"}, device_out{context, kColumns*kWidth * 4, "out"};
-  const DeviceMemory device_k_table{context, kColumns * 8, "table"}, device_v_table{context, kColumns * 8, "table"};
+  const DeviceMemory device_pages{context, kColumns* kTablePages * 4, "pages"};
+  const DeviceMemory device_tables{context, kColumns * 8, "tables"};
   const DeviceMemory device_lengths{context, kColumns * 4, "lengths"};
-  std::vector<uint64_t> k_addresses, v_addresses;
+  std::vector<uint32_t> pages;  // of each column's table
+  std::vector<uint64_t> tables;
   std::vector<uint32_t> lengths = {200, 0, 77};
   std::vector<float> q = std::vector<float>(kColumns * kWidth);
   std::vector<uint16_t> cache_values;
@@ -163,8 +172,10 @@ TEST_F(AttentionForms, RefusesWrongTensorsAndWritesNothing) {
        "q is f32 [0, 256], expected 1 to 3 in its first dimension"},
       {[](auto& t) { t.q.shape = {}; }, "q is f32 [], expected 1 to 3 in its first dimension"},
       {[](auto& t) { t.q.type = ElementType::kF16; }, "q is f16 [3, 256], expected f32 [3, 256]"},
-      {[](auto& t) { t.k_caches.shape = {2}; }, "k_caches is u64 [2], expected u64 [3]"},
-      {[](auto& t) { t.v_caches.address = 0; }, "v_caches has no address, expected u64 [3]"},
+      {[](auto& t) { t.k_pages.shape[1] = 2; }, "k_pages is u8 [13, 2], expected u8 [13, 16,384]"},
+      {[](auto& t) { t.v_pages.shape[0] = 12; }, "v_pages is u8 [12, 16,384], expected u8 [13, 16,384]"},
+      {[](auto& t) { t.page_tables.shape = {2}; }, "page_tables is u64 [2], expected u64 [3]"},
+      {[](auto& t) { t.page_tables.address = 0; }, "page_tables has no address, expected u64 [3]"},
       {[](auto& t) {
          t.lengths.shape = {3, 1};
        },
@@ -210,8 +221,9 @@ TEST_F(AttentionForms, ScatterWritesWhatAttentionReads) {
                                  {},
                                  {},
                                  {device_lengths.address(), ElementType::kU32, {kColumns}},
-                                 {device_k_table.address(), ElementType::kU64, {kColumns}},
-                                 {device_v_table.address(), ElementType::kU64, {kColumns}}};
+                                 {cache.address(), ElementType::kU8, {kPages, kPageBytes}},
+                                 {cache.address() + kPages * kPageBytes, ElementType::kU8, {kPages, kPageBytes}},
+                                 {device_tables.address(), ElementType::kU64, {kColumns}}};
   KvScatterLaunch launch(context, scatter);
   KvScatterTensors narrow = tensors;
   narrow.v.shape = {kColumns, kKvWidth - 1};
@@ -219,19 +231,16 @@ TEST_F(AttentionForms, ScatterWritesWhatAttentionReads) {
   EXPECT_THAT(error_of([&] { launch.run(tensors); }),
               testing::HasSubstr("position 200 in column 1, the cache ends before 200"));
   std::vector<uint16_t> after(cache_values.size());
-  stream.download(std::as_writable_bytes(std::span(after)), caches.address());
+  stream.download(std::as_writable_bytes(std::span(after)), cache.address());
   stream.wait();
-  const auto at = [&](uint32_t column, uint32_t values, uint32_t head, uint32_t position) {
-    return ((uint64_t{column} * 2 + values) * kKvHeads + head) * kPositions * kHeadDim + position * kHeadDim;
-  };
   size_t changed = 0;
   for (size_t i = 0; i < after.size(); ++i) changed += after[i] != cache_values[i];
   EXPECT_GT(changed, 0u);
   EXPECT_LE(changed, 2u * 2 * kKvWidth) << "two columns' keys and values, and nothing else";
   for (uint32_t i = 0; i < kHeadDim; ++i)
-    EXPECT_EQ(after[at(2, 1, 1, 5) + i], to_f16(kv[2 * kKvWidth + kHeadDim + i]).bits);
+    EXPECT_EQ(after[row_at(2, 1, 1, 5) + i], to_f16(kv[2 * kKvWidth + kHeadDim + i]).bits);
   const double angle = 3 * 0.25, x = kv[0], y = kv[kHeadDim / 2];
-  EXPECT_NEAR(to_float(f16{after[at(0, 0, 0, 3)]}), x * std::cos(angle) - y * std::sin(angle), 1e-3);
+  EXPECT_NEAR(to_float(f16{after[row_at(0, 0, 0, 3)]}), x * std::cos(angle) - y * std::sin(angle), 1e-3);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <map>
 
+#include "engine/device_sampler.h"
 #include "engine/driver/context.h"
 #include "engine/gpu/gpu_memory.h"
 #include "engine/profile.h"
@@ -59,7 +60,7 @@ const std::map<std::string, std::string> kRefused = {
 
 std::vector<DecoderCase> cases_for_a_gpu() {
   std::vector<DecoderCase> cases;
-  for (const DecoderCase& c : decoder_cases())
+  for (const DecoderCase& c : dense_decoder_cases())
     if (!kRefused.contains(c.name)) cases.push_back(c);
   cases.push_back({"odd_sizes",
                    {.architecture = "qwen3",
@@ -75,7 +76,20 @@ std::vector<DecoderCase> cases_for_a_gpu() {
 INSTANTIATE_TEST_SUITE_P(EveryModel, GpuDecoder, testing::ValuesIn(cases_for_a_gpu()),
                          [](const auto& c) { return c.param.name; });
 
-// Each type of the other's beside it, in prefill and one by one, and sequences with caches of their own.
+// As where layers with a sliding window have a base of their own.
+TEST(GpuLayers, RotateByTheirOwnBases) {
+  const DecoderCase& c = decoder_cases()[0];
+  const std::vector<std::byte> bytes = build_tiny_model(c.spec, /*seed=*/1);
+  LoadedModel model(GgufFile::view(bytes, c.name));
+  rotate_last_layer_apart(model.config);
+  const std::vector<Token> tokens = some_tokens(11);
+  Decoder decoder = gpu_decoder(model);
+  const std::vector<float> logits = decode(decoder, tokens, {5, 1, 2, 3});
+  const std::vector<double> expected = reference_logits(model.file, model.config, tokens);
+  expect_accuracy(compare_logits(logits, expected, model.config.n_vocab), c.gpu, "two bases, gpu");
+}
+
+// Each type of the other's beside it, in prefill and one by one, and sequences with pages of their own.
 TEST(GpuCaches, MayBeOfEitherTypeEach) {
   const std::vector<std::byte> bytes = build_tiny_model({}, /*seed=*/1);
   const LoadedModel model(GgufFile::view(bytes, "tiny"));
@@ -91,7 +105,7 @@ TEST(GpuCaches, MayBeOfEitherTypeEach) {
 }
 
 TEST(GpuModels, RefusesWhatTheKernelsDoNotRead) {
-  for (const DecoderCase& c : decoder_cases()) {
+  for (const DecoderCase& c : dense_decoder_cases()) {
     if (!kRefused.contains(c.name)) continue;
     const std::vector<std::byte> bytes = build_tiny_model(c.spec, /*seed=*/1);
     const LoadedModel model(GgufFile::view(bytes, c.name));
@@ -99,9 +113,18 @@ TEST(GpuModels, RefusesWhatTheKernelsDoNotRead) {
   }
 }
 
+TEST(GpuModels, RefusesExperts) {
+  for (const DecoderCase& c : decoder_cases().subspan(dense_decoder_cases().size())) {
+    const std::vector<std::byte> bytes = build_tiny_model(c.spec, /*seed=*/1);
+    const LoadedModel model(GgufFile::view(bytes, c.name));
+    EXPECT_THROW(gpu_steps(model), UnsupportedModel) << c.name;
+    EXPECT_THROW(decoder_specs(model.config, formats_of(model.tensors), 64, PassKind::kToken, 1), Error) << c.name;
+  }
+}
+
 // Sequences decoded side by side, joining late and leaving early, beside each alone.
 TEST(GpuBatches, GiveEachSequenceItsOwnLogits) {
-  for (const DecoderCase& c : decoder_cases()) {
+  for (const DecoderCase& c : dense_decoder_cases()) {
     if (std::string(c.name) != "qwen2_tied" && std::string(c.name) != "f32") continue;
     const std::vector<std::byte> bytes = build_tiny_model(c.spec, /*seed=*/3);
     const LoadedModel model(GgufFile::view(bytes, c.name));
@@ -109,6 +132,97 @@ TEST(GpuBatches, GiveEachSequenceItsOwnLogits) {
                     make_gpu_steps(model.config, model.tensors, {test_device(), {.context = 64, .sequences = 3}}));
     expect_batches_match_the_reference(decoder, model, c.gpu, std::string(c.name) + " gpu, batches");
   }
+}
+
+class GpuRuns : public testing::Test {
+ protected:
+  Decoder decoder() const {
+    return Decoder(model_.config,
+                   make_gpu_steps(model_.config, model_.tensors, {test_device(), {.context = 64, .sequences = 4}}));
+  }
+  static std::vector<float> logits_of(Decoder& decoder, uint32_t column) {
+    const std::span<const float> row = decoder.logits(column);
+    return {row.begin(), row.end()};
+  }
+
+  const std::vector<std::byte> bytes_ = build_tiny_model({.n_layers = 1}, /*seed=*/3);
+  const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
+  const std::vector<Token> tokens_ = some_tokens(30);
+};
+
+// So what somebody reads does not depend on the prompts of others.
+TEST_F(GpuRuns, GiveATokenTheSameBitsBesideAnyPrompt) {
+  for (const uint32_t n_tokens : {1u, 2u}) {  // which have kernels of their own each
+    Decoder without = decoder(), with = decoder();
+    std::vector<warpchat::Run> runs;
+    for (uint32_t s = 0; s < n_tokens; ++s) {
+      without.forward(std::span(tokens_).first(5 + s), 0, Logits::kNone, nullptr, s);
+      with.forward(std::span(tokens_).first(5 + s), 0, Logits::kNone, nullptr, s);
+      runs.push_back({s, 5 + s, std::span(tokens_).subspan(20 + s, 1), Logits::kLast});
+    }
+    without.forward(runs);
+    runs.insert(runs.begin(), {2, 0, std::span(tokens_).first(9), Logits::kLast});
+    runs.push_back({3, 0, std::span(tokens_).first(3), Logits::kNone});
+    with.forward(runs);
+    for (uint32_t s = 0; s < n_tokens; ++s)
+      EXPECT_EQ(logits_of(with, 9 + s), logits_of(without, s)) << "sequence " << s;
+    without.forward(std::span(tokens_).first(9), 0, Logits::kLast, nullptr, 2);
+    EXPECT_EQ(logits_of(with, 8), logits_of(without, 8)) << "nor the prompt's on them";
+  }
+}
+
+// Nor on who else is answered: a token's products are the same for one and for some.
+TEST_F(GpuRuns, GiveATokenTheSameBitsBesideOtherTokens) {
+  constexpr uint32_t kTokens = 11;  // products take eight at once
+  const auto make = [&] {
+    return Decoder(model_.config, make_gpu_steps(model_.config, model_.tensors,
+                                                 {test_device(), {.context = 64, .sequences = kTokens}}));
+  };
+  Decoder alone = make(), together = make();
+  std::vector<warpchat::Run> runs;
+  std::vector<std::vector<float>> expected;
+  for (uint32_t s = 0; s < kTokens; ++s) {
+    runs.push_back({s, 1 + s, std::span(tokens_).subspan(15 + s, 1), Logits::kLast});
+    for (Decoder* each : {&alone, &together})
+      each->forward(std::span(tokens_).first(1 + s), 0, Logits::kNone, nullptr, s);
+    alone.forward({&runs.back(), 1});
+    expected.push_back(logits_of(alone, 0));
+  }
+  for (const uint32_t n : {2u, 8u, kTokens}) {
+    together.forward(std::span(runs).first(n));
+    for (uint32_t s = 0; s < n; ++s) EXPECT_EQ(logits_of(together, s), expected[s]) << s << " of " << n;
+  }
+}
+
+TEST_F(GpuRuns, AreSampledTogetherInTheirOrder) {
+  Decoder sampled = decoder(), given = decoder();
+  const auto prompt = [&](size_t n) { return std::span(tokens_).first(n); };
+  sampled.forward(prompt(5), 0, Logits::kNone, nullptr, 1);
+  const std::vector<warpchat::Run> runs = {{0, 0, prompt(7), Logits::kLast},
+                                           {1, 5, prompt(1), Logits::kLast},
+                                           {2, 0, prompt(6), Logits::kNone},
+                                           {3, 0, prompt(4), Logits::kLast}};
+  sampled.forward(runs);
+  std::vector<Token> best;
+  for (const uint32_t column : {6u, 7u, 17u}) {
+    const std::vector<float> row = logits_of(sampled, column);
+    best.push_back(static_cast<Token>(std::ranges::max_element(row) - row.begin()));
+  }
+  DeviceSampler& sampler = *sampled.steps().sampler();
+  SamplingParams greedy;
+  greedy.temperature = 0;
+  sampler.start(std::vector<DeviceSampler::Start>(3, {greedy, {}}));
+  sampler.sample();
+  sampled.forward_sampled();
+  EXPECT_TRUE(std::ranges::equal(sampler.read(), best));
+  given.forward(prompt(7), 0, Logits::kNone, nullptr, 0);
+  given.forward(prompt(5), 0, Logits::kNone, nullptr, 1);
+  given.forward(prompt(1), 5, Logits::kNone, nullptr, 1);
+  given.forward(prompt(4), 0, Logits::kNone, nullptr, 3);
+  given.forward(std::vector<warpchat::Run>{{0, 7, {&best[0], 1}, Logits::kLast},
+                                           {1, 6, {&best[1], 1}, Logits::kLast},
+                                           {3, 4, {&best[2], 1}, Logits::kLast}});
+  for (const uint32_t column : {0u, 1u, 2u}) EXPECT_EQ(logits_of(sampled, column), logits_of(given, column)) << column;
 }
 
 constexpr const char* kKeepsMemory = "a driver keeps memory of its own: only the emulator's counters are exact";
@@ -261,7 +375,7 @@ TEST_F(GpuDecoderOnOneModel, PlansWhatItAllocates) {
 // Two layers, two KV heads of 64: halves, or codes and two scales.
 TEST_F(GpuDecoderOnOneModel, PlansCachesByTheirTypes) {
   const auto bytes = [&](KvTypes types) {
-    return CachePlan(model_.config, {.context = 100, .cache = types}).bytes_per_position();
+    return CachePlan(model_.config, {.context = 100, .cache = types}).page_bytes() / kPagePositions;
   };
   EXPECT_EQ(bytes({}), 2 * 2 * (128 + 128));
   EXPECT_EQ(bytes({KvType::kQ8_0, KvType::kF16}), 2 * 2 * (68 + 128));
@@ -273,8 +387,10 @@ TEST_F(GpuDecoderOnOneModel, RefusesAContextThatDoesNotFit) {
   const ContextPointer context = Context::open(*test_device().table, test_device().gpu);
   const uint64_t before = context->memory().free_bytes;
   uint32_t fits = 0;
+  ModelConfig config = model_.config;
+  config.context_length = UINT32_MAX;  // or no more would be offered
   try {
-    gpu_steps(model_, 1 << 30);
+    make_gpu_steps(config, model_.tensors, {test_device(), {.context = 1 << 30}});
   } catch (const MemoryShortage& shortage) {
     EXPECT_THAT(shortage.what(), HasSubstr("GiB of GPU memory"));
     fits = shortage.way_out.context;

@@ -72,7 +72,7 @@ class AutomaticLaunch : public testing::Test {
   std::vector<Token> answer(Decoder& decoder, uint32_t n_tokens = 50) const {
     SamplingParams sampling;
     sampling.seed = 7;
-    decode(decoder, some_tokens(5), {5});
+    decoder.forward(some_tokens(5), 0, Logits::kLast);
     const auto source = make_token_source(decoder, {sampling, some_tokens(5), 5, 4, n_tokens});
     const std::atomic<bool> stop = false;
     std::vector<Token> tokens;
@@ -236,7 +236,7 @@ TEST_F(AutomaticLaunch, CompilesForTheFirstTokenFirst) {
   const auto embedding_of = [&](PassKind kind, uint32_t columns) {
     return name_of(decoder_specs(model_.config, formats_of(model_.tensors), 64, kind, columns).embedding);
   };
-  const std::string of_token = embedding_of(PassKind::kToken, 1), of_batch = embedding_of(PassKind::kBatch, 2);
+  const std::string of_token = embedding_of(PassKind::kToken, 1), of_batch = embedding_of(PassKind::kFew, 2);
   for (const char* needed : {"embedding_", "kv_scatter_", "gemm_", "sample_", "gemv_"})
     EXPECT_TRUE(is_compiled(needed)) << needed << " for a prompt's first token";
   for (const std::string& later : {of_token, of_batch, std::string("persistent_")})

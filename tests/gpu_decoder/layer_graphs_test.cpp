@@ -34,9 +34,13 @@ class Passes {
   }
   // Over n sequences from `first` on: all logits; none if it was stopped.
   std::vector<float> pass(uint32_t first, uint32_t n, const std::atomic<bool>* stop = nullptr) {
-    std::vector<Column> columns;
-    for (uint32_t i = first; i < first + n; ++i) columns.push_back({static_cast<Token>(i * 7), lengths_[i], i});
-    if (!decoder_.forward(columns, Logits::kAll, stop)) return {};
+    std::vector<Run> runs;
+    std::vector<Token> tokens(first + n);
+    for (uint32_t i = first; i < first + n; ++i) {
+      tokens[i] = static_cast<Token>(i * 7);
+      runs.push_back({i, lengths_[i], std::span(tokens).subspan(i, 1), Logits::kLast});
+    }
+    if (!decoder_.forward(runs, stop)) return {};
     std::vector<float> logits;
     for (uint32_t i = 0; i < n; ++i) {
       ++lengths_[first + i];

@@ -28,6 +28,7 @@ struct PersistentModel {
   DeviceMemory weights;
   std::vector<DeviceMemory> buffers;
   DecoderAddresses at;
+  uint64_t page_table;
 
   PersistentModel() {
     place_weights();
@@ -37,10 +38,14 @@ struct PersistentModel {
     at.mixed = floats(q_width), at.inner = floats(c.ffn), at.logits = floats(c.n_vocab);
     at.scratch = zeros(attention_scratch_bytes(std::get<AttentionSpec>(spec.decoder.attention)));
     at.error = zeros(sizeof(ErrorWord));
+    at.n_pages = 2;
     for (LayerAddresses& layer : at.layers) {
-      layer.k_cache = zeros(uint64_t{kv_width} * kContext * 2);
-      layer.v_cache = zeros(uint64_t{kv_width} * kContext * 2);
+      layer.k_pages = zeros(uint64_t{kv_width} * kPagePositions * 2 * at.n_pages);
+      layer.v_pages = zeros(uint64_t{kv_width} * kPagePositions * 2 * at.n_pages);
     }
+    page_table = floats(1);
+    const uint32_t second = 1;
+    stream.upload(page_table, std::as_bytes(std::span(&second, 1)));
     stream.wait();
   }
 
@@ -94,8 +99,9 @@ Answer kernel_by_kernel(const LoadedModel& model, Token token, uint32_t n_tokens
   return answer;
 }
 
-Answer all_of(PersistentLaunch& launch, const PersistentLaunch::Request& request) {
+Answer all_of(const PersistentModel& m, PersistentLaunch& launch, PersistentLaunch::Request request) {
   Answer answer;
+  request.page_table = m.page_table;
   launch.start(request);
   while (const std::optional<Token> token = launch.next()) {
     answer.tokens.push_back(*token);
@@ -117,7 +123,7 @@ TEST(PersistentLaunch, GivesTheBitsOfTheStream) {
   } ways[] = {{"choices", {}}, {"forced", forced}, {"forced, then choices", std::span(forced).first(3)}};
   for (const auto& way : ways) {
     const Answer expected = kernel_by_kernel(m.model, 5, kTokens, way.forced);
-    EXPECT_EQ(all_of(*launch, {.token = 5, .most_tokens = kTokens, .forced = way.forced, .returns_rows = true}),
+    EXPECT_EQ(all_of(m, *launch, {.token = 5, .most_tokens = kTokens, .forced = way.forced, .returns_rows = true}),
               expected)
         << way.name;
     EXPECT_EQ(launch->end(), DecodeEnd::kMostSteps);
@@ -128,8 +134,8 @@ TEST(PersistentLaunch, GoesOnWhereItEnded) {
   PersistentModel m;
   const auto launch = m.launch();
   const Answer expected = kernel_by_kernel(m.model, 5, 6, {});
-  Answer answer = all_of(*launch, {.token = 5, .most_tokens = 2});
-  const Answer rest = all_of(*launch, {.token = answer.tokens.back(), .position = 2, .most_tokens = 4});
+  Answer answer = all_of(m, *launch, {.token = 5, .most_tokens = 2});
+  const Answer rest = all_of(m, *launch, {.token = answer.tokens.back(), .position = 2, .most_tokens = 4});
   answer.tokens.insert(answer.tokens.end(), rest.tokens.begin(), rest.tokens.end());
   EXPECT_EQ(answer.tokens, expected.tokens);
 }
@@ -137,10 +143,10 @@ TEST(PersistentLaunch, GoesOnWhereItEnded) {
 TEST(PersistentLaunch, EndsAtAnEndToken) {
   PersistentModel m;
   const auto launch = m.launch();
-  const std::vector<Token> tokens = all_of(*launch, {.token = 5, .most_tokens = 5}).tokens;
+  const std::vector<Token> tokens = all_of(m, *launch, {.token = 5, .most_tokens = 5}).tokens;
   const auto first = std::find(tokens.begin(), tokens.end(), tokens[3]);
   const std::vector<Token> end_tokens = {tokens[3]};
-  const Answer answer = all_of(*launch, {.token = 5, .end_tokens = end_tokens});
+  const Answer answer = all_of(m, *launch, {.token = 5, .end_tokens = end_tokens});
   EXPECT_EQ(answer.tokens, std::vector<Token>(tokens.begin(), first + 1));
   EXPECT_EQ(launch->end(), DecodeEnd::kEndToken);
 }
@@ -148,7 +154,7 @@ TEST(PersistentLaunch, EndsAtAnEndToken) {
 TEST(PersistentLaunch, FillsTheContext) {
   PersistentModel m;
   const auto launch = m.launch();
-  EXPECT_EQ(all_of(*launch, {.token = 5, .position = kContext - 3}).tokens.size(), 3u);
+  EXPECT_EQ(all_of(m, *launch, {.token = 5, .position = kContext - 3}).tokens.size(), 3u);
   EXPECT_EQ(launch->end(), DecodeEnd::kNoRoom);
 }
 
@@ -156,33 +162,33 @@ TEST(PersistentLaunch, FillsTheContext) {
 TEST(PersistentLaunch, StopsWithinAToken) {
   PersistentModel m;
   const auto launch = m.launch();
-  launch->start({.token = 5, .returns_rows = true});
+  launch->start({.token = 5, .returns_rows = true, .page_table = m.page_table});
   ASSERT_TRUE(launch->next());
   launch->stop();
   uint32_t n = 1;
   while (launch->next()) ++n;
   EXPECT_LE(n, PersistentLaunch::kRowSlots + 1);
   EXPECT_EQ(launch->end(), DecodeEnd::kStopped);
-  EXPECT_EQ(all_of(*launch, {.token = 5, .most_tokens = 2}).tokens.size(), 2u);  // and starts again
+  EXPECT_EQ(all_of(m, *launch, {.token = 5, .most_tokens = 2}).tokens.size(), 2u);  // and starts again
 }
 
 TEST(PersistentLaunch, MayBeDroppedUnderWay) {
   PersistentModel m;
   const auto launch = m.launch();
-  launch->start({.token = 5, .returns_rows = true});
+  launch->start({.token = 5, .returns_rows = true, .page_table = m.page_table});
   ASSERT_TRUE(launch->next());
 }
 
 TEST(PersistentLaunch, RefusesWhatIsOutOfRangeAndWorksAgain) {
   PersistentModel m;
   const auto launch = m.launch();
-  EXPECT_EQ(error_of([&] { all_of(*launch, {.token = 100'000}); }),
+  EXPECT_EQ(error_of([&] { all_of(m, *launch, {.token = 100'000}); }),
             "the GPU refuses a token: token 100,000 in column 0, the vocabulary ends before " +
                 std::to_string(m.model.config.n_vocab));
   EXPECT_EQ(launch->end(), DecodeEnd::kError);
-  EXPECT_EQ(error_of([&] { all_of(*launch, {.token = 5, .position = kContext}); }),
+  EXPECT_EQ(error_of([&] { all_of(m, *launch, {.token = 5, .position = kContext}); }),
             "the GPU refuses a token: position 32 in column 0, the cache ends before 32");
-  EXPECT_EQ(all_of(*launch, {.token = 5, .most_tokens = 2}).tokens.size(), 2u);
+  EXPECT_EQ(all_of(m, *launch, {.token = 5, .most_tokens = 2}).tokens.size(), 2u);
 }
 
 TEST(PersistentLaunch, SamplesByTheSeed) {
@@ -190,7 +196,7 @@ TEST(PersistentLaunch, SamplesByTheSeed) {
   m.spec.ring = 64;
   const auto launch = m.launch();
   const auto tokens_of = [&](uint64_t seed) {
-    return all_of(*launch, {.token = 5, .most_tokens = 6, .sampler = {.temperature = 2, .seed = seed}}).tokens;
+    return all_of(m, *launch, {.token = 5, .most_tokens = 6, .sampler = {.temperature = 2, .seed = seed}}).tokens;
   };
   EXPECT_EQ(tokens_of(1), tokens_of(1));
   EXPECT_NE(tokens_of(1), tokens_of(2));
@@ -204,11 +210,11 @@ TEST(PersistentLaunch, KeepsTimeWhereAsked) {
   const PhaseProgram program = decoder_program();
   const size_t per_layer = program.layer_end - program.layer_begin;
   const size_t per_token = program.phases.size() + (m.model.config.n_layers - 1) * per_layer;
-  const Answer expected = all_of(*launch, {.token = 5, .most_tokens = kTokens});
+  const Answer expected = all_of(m, *launch, {.token = 5, .most_tokens = kTokens});
   EXPECT_TRUE(launch->stamps().empty());
   for (const uint32_t n_blocks : {1u, launch->n_blocks()}) {
     const PersistentLaunch::Request request{.token = 5, .most_tokens = kTokens, .stamps = {n_blocks, 100}};
-    EXPECT_EQ(all_of(*launch, request), expected);
+    EXPECT_EQ(all_of(m, *launch, request), expected);
     const std::vector<std::vector<Stamp>> blocks = launch->stamps();
     ASSERT_EQ(blocks.size(), n_blocks);
     for (const std::vector<Stamp>& stamps : blocks) {

@@ -88,6 +88,40 @@ TEST_F(PhaseProfiles, LeaveNoTimeBetweenThem) {
     EXPECT_NEAR(phases[i].start, phases[i - 1].start + phases[i - 1].seconds, 1e-9) << i;
 }
 
+// Work and the wait behind it are what there is of a phase; the first block alone keeps time without a trace.
+TEST_F(PhaseProfiles, TellWaitingFromWork) {
+  for (const bool with_trace : {false, true}) {
+    profile_.reset();
+    profile_.keep_trace(with_trace ? size_t{1} << 18 : 0);
+    profile_.set_enabled(true);
+    generate();
+    double waited = 0;
+    for (const OperationProfile& row : profile_.rows()) {
+      EXPECT_GE(row.wait_seconds, 0) << row.name;
+      EXPECT_LE(row.wait_seconds, row.seconds) << row.name;
+      if (row.name.starts_with("persistent ")) {
+        waited += row.wait_seconds;
+      } else {
+        EXPECT_EQ(row.wait_seconds, 0) << row.name << " waits at no barrier";
+      }
+    }
+    EXPECT_GT(waited, 0) << with_trace;
+  }
+}
+
+// Of several blocks one alone publishes a token; the others have nothing to do but to wait for it.
+TEST_F(PhaseProfiles, WaitWhereOneBlockWorksAlone) {
+  profile_.keep_trace();
+  profile_.set_enabled(true);
+  generate();
+  for (const OperationProfile& row : profile_.rows()) {
+    if (row.name != "persistent publish") continue;
+    EXPECT_GT(row.wait_seconds, row.seconds / 2);
+    return;
+  }
+  ADD_FAILURE() << "nothing was published";
+}
+
 TEST_F(PhaseProfiles, WithATraceShowWhatEachMultiprocessorDid) {
   const std::vector<Token> tokens = generate();
   profile_.set_enabled(true);

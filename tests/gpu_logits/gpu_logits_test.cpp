@@ -17,11 +17,11 @@ namespace {
 std::vector<float> decode_in_batches(Decoder& decoder, std::span<const Token> tokens) {
   std::vector<float> logits;
   for (uint32_t position = 0; position < tokens.size(); ++position) {
-    std::vector<Column> columns;
-    if (position >= 3) columns.push_back({tokens[position - 3], position - 3, 1});
-    columns.push_back({tokens[position], position, 0});
-    if (!decoder.forward(columns, Logits::kAll)) throw std::logic_error("the decoder stopped");
-    const std::span<const float> row = decoder.logits(static_cast<uint32_t>(columns.size()) - 1);
+    std::vector<Run> runs;
+    if (position >= 3) runs.push_back({1, position - 3, tokens.subspan(position - 3, 1), Logits::kLast});
+    runs.push_back({0, position, tokens.subspan(position, 1), Logits::kLast});
+    if (!decoder.forward(runs)) throw std::logic_error("the decoder stopped");
+    const std::span<const float> row = decoder.logits(static_cast<uint32_t>(runs.size()) - 1);
     logits.insert(logits.end(), row.begin(), row.end());
   }
   return logits;

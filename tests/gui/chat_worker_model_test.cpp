@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "app/desk/choices.h"
+#include "app/desk/compare_answers.h"
 #include "models/message.h"
 #include "tests/gui/worker_window.h"
 #include "tests/support/threads/refused_threads.h"
@@ -261,7 +262,7 @@ TEST_F(ChatWorkerModelTest, AnAnswerThatFailsSaysWhyAndTheConversationIsKept) {
   ASSERT_EQ(window.messages().size(), 2u);
   EXPECT_EQ(window.messages()[1].status, MessageStatus::kFailed);
   EXPECT_FALSE(window.messages()[1].failure.empty());
-  EXPECT_EQ(window.error(), window.messages()[1].failure);
+  EXPECT_EQ(window.error(), "") << "it stands at the message";
   EXPECT_EQ(stored(window.open().id).size(), 1u);
   window.post(LoadModel{brief().model, std::nullopt, std::nullopt, std::nullopt});
   window.until([&] { return window.state().model && window.state().model->path == brief().model; }, "a sound model");
@@ -329,6 +330,82 @@ TEST_F(ChatWorkerModelTest, TheProfileIsShownWhileSomebodyWatches) {
   window.until([&] { return !window.state().notices.empty(); }, "it is written");
   EXPECT_EQ(window.error(), "");
   EXPECT_TRUE(std::filesystem::exists(path));
+}
+
+// What is kept of an answer is of all its passes, and of nothing else: also where it ends with a token that has no
+// text.
+TEST_F(ChatWorkerModelTest, WhatIsKeptOfAnAnswerAgreesWithIt) {
+  ChatOptions options = brief();
+  options.model = write("ending.gguf", build_tiny_model(TinyModelSpec::smallest(2), /*seed=*/3));
+  options.n_predict = 400;
+  options.temperature = 50.0f;  // any token is as likely as any other, that which ends the answer, too
+  WorkerWindow window(options);
+  window.until_loaded();
+  window.post(WatchProfile{true});
+  bool has_ended_by_itself = false;
+  for (int32_t seed = 1; seed <= 12 && !has_ended_by_itself; ++seed) {
+    AnswerSettings settings = window.state().settings;
+    settings.sampling.seed = static_cast<uint64_t>(seed), settings.random_seed = false;
+    window.post(ChangeSettings{settings});
+    window.post(NewConversation{});
+    window.ask("hello");
+    window.until([&] { return window.state().answers.size() == static_cast<size_t>(seed); }, "what the answer took");
+    const AnswerProfile& kept = *window.state().answers.back();
+    const ChatMessage& message = window.messages().back();
+    has_ended_by_itself = message.cut == AnswerCut::kNone;
+    EXPECT_EQ(kept.number, static_cast<uint64_t>(seed));
+    EXPECT_EQ(kept.device, "cpu");
+    EXPECT_EQ(kept.timings, *message.timings);
+    const uint32_t n_tokens = kept.timings.generated_tokens;
+    EXPECT_EQ(message.tokens.size() + has_ended_by_itself, n_tokens) << "the last has no text";
+    EXPECT_EQ(kept.n_passes, n_tokens - 1) << "the prompt's pass gave the first";
+    double seconds = 0;
+    for (const OperationProfile& row : kept.rows) {
+      const bool is_of_a_layer = row.name != "embed" && row.name != "norm_logits";
+      EXPECT_EQ(row.calls, kept.n_passes * (is_of_a_layer ? 2 : 1)) << row.name;
+      seconds += row.seconds;
+    }
+    EXPECT_EQ(kept.rows.size(), 8u);
+    EXPECT_LE(seconds, kept.timings.generate_seconds);
+    EXPECT_GT(seconds, 0);
+  }
+  EXPECT_TRUE(has_ended_by_itself) << "no seed of these";
+}
+
+// The device is ahead of the tokens that are taken: what it computed counts, and is shared out over what it computed.
+TEST_F(ChatWorkerModelTest, WhatIsKeptOfAnAnswerAgreesWithItInEveryLaunchMode) {
+  ChatOptions options = brief();
+  options.model = write("two_layers.gguf", build_tiny_model(TinyModelSpec::smallest(2), /*seed=*/3));
+  options.device = "emulator:sm_90";
+  options.launch = "stream";
+  options.context = 128;
+  options.n_predict = 8;
+  WorkerWindow window(options);
+  window.until_loaded();
+  window.post(WatchProfile{true});
+  for (const char* mode : {"stream", "graph", "persistent"}) {
+    window.post(LoadModel{"", std::nullopt, mode, std::nullopt});
+    window.until([&] { return window.state().model->launch == mode; }, mode);
+    const size_t n = window.state().answers.size();
+    window.post(NewConversation{});
+    window.ask("hello");
+    window.until([&] { return window.state().answers.size() > n; }, "what the answer took");
+    const AnswerProfile& kept = *window.state().answers.back();
+    EXPECT_EQ(kept.launch, mode);
+    EXPECT_EQ(kept.device, "emulator:sm_90");
+    EXPECT_GE(kept.n_passes + 1, kept.timings.generated_tokens) << mode;
+    uint64_t attention = 0, waiting_rows = 0;
+    for (const OperationProfile& row : kept.rows) {
+      if (row.name.find("attention") != std::string::npos) attention += row.calls;
+      waiting_rows += row.wait_seconds > 0;
+    }
+    EXPECT_EQ(attention, 2 * kept.n_passes) << mode;
+    EXPECT_EQ(waiting_rows > 0, std::string(mode) == "persistent") << mode;
+  }
+  EXPECT_EQ(window.error(), "");
+  const auto& answers = window.state().answers;
+  EXPECT_TRUE(compare_answers(*answers[0], *answers[1])
+                  .sentence.starts_with("graph instead of stream: as many instructions a token"));
 }
 
 TEST(Quantisation, IsReadFromANameWhereItNamesOne) {

@@ -49,7 +49,7 @@ TEST_F(ChatWorkerTest, AnAnswerThatIsStoppedKeepsItsText) {
   window.post(Send{"go on"});
   window.until_streams(10);
   EXPECT_EQ(window.state().open.phase, AnswerPhase::kAnswer);
-  EXPECT_GT(window.state().open.tokens_per_second, 0);
+  window.until([&] { return window.state().open.tokens_per_second > 0; }, "a speed, once the tokens' time says one");
   EXPECT_GT(window.state().open.first_token_seconds, 0);
   window.post(Stop{});
   window.until_idle();
@@ -263,9 +263,10 @@ TEST_F(ChatWorkerTest, AttachedFilesGoBeforeTheMessage) {
   ASSERT_EQ(window.state().attachments.size(), 1u);
   EXPECT_EQ(window.state().attachments[0].name, "notes.txt");
   EXPECT_GT(window.state().attachments[0].n_tokens, 0u);
+  const auto tokens = static_cast<uint32_t>(window.state().attachments[0].n_tokens);
   window.ask("read it");
   EXPECT_EQ(window.messages()[0].content, "read it");
-  EXPECT_EQ(window.messages()[0].files, (std::vector<AttachedFile>{{"notes.txt", "a ``` in a line"}}));
+  EXPECT_EQ(window.messages()[0].files, (std::vector<AttachedFile>{{"notes.txt", "a ``` in a line", tokens}}));
   EXPECT_EQ(stored(window.open().id)[0].message.files, window.messages()[0].files);
   EXPECT_EQ(window.open().title, "read it");
   EXPECT_TRUE(window.state().attachments.empty());

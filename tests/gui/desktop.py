@@ -1,6 +1,7 @@
 """chat --gui on a display of its own (Xvfb), used as a person would: keys and clicks by xdotool, what is there read from
 the state that --gui-state writes after each frame."""
 import contextlib
+import ctypes
 import json
 import os
 import signal
@@ -17,13 +18,19 @@ from program import CHAT, FOLDER, STORE, environment, rows_of  # noqa: E402
 MOST_SECONDS = 60  # only to end what hangs
 
 
-class Display:
-    """An X server without a screen to look at."""
+class XImage(ctypes.Structure):
+    """The begin of Xlib's."""
+    _fields_ = [(name, ctypes.c_int) for name in ("width", "height", "xoffset", "format")] + [
+        ("data", ctypes.POINTER(ctypes.c_uint32))]
 
-    def __init__(self, width=1280, height=800):
+
+class Display:
+    """An X server without a screen to look at. dpi: as a desktop tells it; 0: not at all, which is 96."""
+
+    def __init__(self, width=1280, height=800, dpi=0):
         read, write = os.pipe()
         self.server = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(write), "-screen", "0", f"{width}x{height}x24", "-nolisten", "tcp"],
+            ["Xvfb", "-displayfd", str(write), "-screen", "0", f"{width}x{height}x24", "-nolisten", "tcp", "-noreset"],
             pass_fds=[write], stderr=subprocess.DEVNULL)
         os.close(write)
         with os.fdopen(read) as pipe:
@@ -31,6 +38,14 @@ class Display:
         if not number:
             raise AssertionError("Xvfb did not start")
         self.name = ":" + number
+        if not dpi:
+            return
+        try:
+            subprocess.run(["xprop", "-display", self.name, "-root", "-f", "RESOURCE_MANAGER", "8s",
+                            "-set", "RESOURCE_MANAGER", f"Xft.dpi:\t{dpi}\n"], check=True, timeout=MOST_SECONDS)
+        except (OSError, subprocess.SubprocessError):
+            self.close()  # else it holds the test's output open, for which ctest waits
+            raise
 
     def xdotool(self, *arguments, check=True):
         return subprocess.run(["xdotool", *map(str, arguments)], env={**os.environ, "DISPLAY": self.name},
@@ -39,6 +54,32 @@ class Display:
     def screenshot(self, path):
         """A PNG of the whole screen."""
         subprocess.run(["import", "-display", self.name, "-window", "root", path], check=True, timeout=MOST_SECONDS)
+
+    def pixels(self, x, y, width, height):
+        """Of a part of the screen: rows of 0xRRGGBB."""
+        x11 = ctypes.CDLL("libX11.so.6")
+        x11.XOpenDisplay.restype = ctypes.c_void_p
+        x11.XDefaultRootWindow.restype = ctypes.c_ulong
+        x11.XGetImage.restype = ctypes.POINTER(XImage)
+        display = ctypes.c_void_p(x11.XOpenDisplay(self.name.encode()))
+        root, all_planes, z_pixmap = ctypes.c_ulong(x11.XDefaultRootWindow(display)), ctypes.c_ulong(0xFFFFFF), 2
+        image = x11.XGetImage(display, root, x, y, width, height, all_planes, z_pixmap).contents
+        values = image.data[:width * height]
+        x11.XCloseDisplay(display)
+        return [[value & 0xFFFFFF for value in values[row * width:(row + 1) * width]] for row in range(height)]
+
+    def set_minimised(self, window, minimised):
+        """What a window manager does, and there is none here: the window's WM_STATE, and whether it is mapped."""
+        x11 = ctypes.CDLL("libX11.so.6")
+        x11.XOpenDisplay.restype = ctypes.c_void_p
+        x11.XInternAtom.restype = ctypes.c_ulong
+        display = ctypes.c_void_p(x11.XOpenDisplay(self.name.encode()))
+        wm_state = ctypes.c_ulong(x11.XInternAtom(display, b"WM_STATE", False))
+        iconic, normal, replace = 3, 1, 0
+        state = (ctypes.c_long * 2)(iconic if minimised else normal, 0)
+        (x11.XUnmapWindow if minimised else x11.XMapWindow)(display, ctypes.c_ulong(window))
+        x11.XChangeProperty(display, ctypes.c_ulong(window), wm_state, wm_state, 32, replace, state, 2)
+        x11.XCloseDisplay(display)
 
     def close(self):
         self.server.terminate()
@@ -78,13 +119,15 @@ def unserved_display():
 class Window:
     """One start of chat --gui. State is what the last frame wrote; waiting is for what it says, never for a time."""
 
-    def __init__(self, display, *arguments, home=None, **variables):
+    def __init__(self, display, *arguments, home=None, titles=False, **variables):
+        """titles: by the model, as they are for a user; else a test's conversations are called what it typed."""
         self.display = display
         self.home = home or tempfile.mkdtemp(dir=FOLDER)
         self.state_file = os.path.join(tempfile.mkdtemp(dir=FOLDER), "state.json")
         self.process = subprocess.Popen(
-            [CHAT, "--gui", "--gui-state", self.state_file, *arguments],
-            env=environment(self.home, DISPLAY=display.name, LIBGL_ALWAYS_SOFTWARE="1", **variables),
+            [CHAT, "--gui", "--gui-state", self.state_file, *([] if titles else ["--no-titles"]), *arguments],
+            env=environment(self.home, **{"DISPLAY": display.name, "LIBGL_ALWAYS_SOFTWARE": "1",
+                                          "DBUS_SESSION_BUS_ADDRESS": "", **variables}),  # no dialog of this desktop
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def state(self):
@@ -133,6 +176,21 @@ class Window:
 
     def type(self, text):
         self.display.xdotool("type", "--delay", 2, text)
+
+    def import_file(self, path):
+        """By the window's own browser; returns the state with one more conversation."""
+        before = len(self.state()["conversations"])
+        self.key("ctrl+shift+o")
+        self.wait_for(lambda s: s["focus"] == "path", "the path's field")
+        self.key("ctrl+a")
+        self.type(path)
+        self.key("Return")
+        return self.wait_for(lambda s: len(s["conversations"]) == before + 1 and "path" not in s["panels"],
+                             "the imported conversation")
+
+    def number(self):
+        """What the X server calls it."""
+        return int(self.display.xdotool("search", "--onlyvisible", "--pid", self.process.pid).split()[0])
 
     def terminate(self):
         """SIGTERM, as a desktop that logs out sends it; the exit code."""

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "app/gui/transcript/markdown_guard.h"
 #include "app/gui/transcript/markdown_parse.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -222,6 +223,16 @@ TEST(MarkdownDocument, LongTablesComeInPieces) {
     copied += (copied.empty() ? "" : copied_gap(block)) + copied_text(block, 0, block.text.size());
   }
   EXPECT_EQ(copied, expected);
+}
+
+// As work, which is the same on every machine: bytes gone over, not seconds.
+TEST(MarkdownDocument, WhatDoesNotCloseIsSearchedOnce) {
+  for (const char* mark : {"\\(x ", "\\[x ", "$$x\\$ ", "$x ", "\\(\\[$$`x ", "`x\n"}) {
+    std::string text;
+    while (text.size() < 200000) text += mark;
+    for (const bool unfinished : {false, true})
+      EXPECT_LE(guarded_markdown(text, unfinished).n_searched, 8 * text.size()) << mark;
+  }
 }
 
 struct SourceCase {

@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "app/desk/collect_profile.h"
+#include "app/desk/compare_answers.h"
 #include "app/gui/profiler/kernel_table.h"
 #include "engine/cpu/cpu_steps.h"
 #include "engine/gpu/gpu_steps.h"
@@ -113,6 +116,12 @@ TEST_F(CollectProfile, HasCountersAndTextsInTheEmulator) {
     EXPECT_TRUE(shows_counters(*data)) << name_of(launch);
     EXPECT_FALSE(data->spans.empty()) << name_of(launch);
     EXPECT_EQ(data->shares.empty(), launch != LaunchMode::kPersistent) << name_of(launch);
+    AnswerProfile kept{.rows = data->token_rows, .n_passes = data->n_passes};
+    EXPECT_GE(kept.n_passes, 5u) << name_of(launch) << ": the prompt's pass gave the first token";
+    for (const ComparedRow& compared : compare_answers(kept, kept).parts)
+      EXPECT_NE(compared.name, "other operations") << name_of(launch) << ": a kernel of no part";
+    const std::vector<KernelColumn> columns = kernel_columns(*data, RowsOf::kTokens, 1000);
+    EXPECT_EQ(std::ranges::count(columns, KernelColumn::kWaiting), launch == LaunchMode::kPersistent);
     for (const KernelRow& r : kernel_rows(*data, RowsOf::kTokens))
       EXPECT_NE(text_of(*data, data->rows[r.operation].name), nullptr) << data->rows[r.operation].name;
     watch_profile(decoder.steps(), false);

@@ -7,11 +7,10 @@
 
 #include "app/gui/profiler/kernel_table.h"
 #include "app/gui/profiler/kernel_text_panel.h"
-#include "app/gui/profiler/numbers.h"
-#include "app/gui/profiler/row_colours.h"
-#include "app/gui/profiler/sparkline.h"
+#include "app/gui/profiler/plots.h"
 #include "app/gui/profiler/token_strip.h"
 #include "app/gui/profiler/why_this_speed.h"
+#include "app/numbers.h"
 
 namespace warpchat::gui {
 namespace {
@@ -158,6 +157,11 @@ TEST(KernelTable, FindsTheTextOfARow) {
   EXPECT_EQ(text_of(data, "no such kernel"), nullptr);
 }
 
+TEST(KernelTable, NamesPhasesBriefly) {
+  EXPECT_EQ(label_of("persistent gate_up"), "gate_up");
+  EXPECT_EQ(label_of("persistent_decoder_l4"), "persistent_decoder_l4");
+}
+
 TEST(KernelText, IsCutAtItsLineEnds) {
   EXPECT_THAT(line_starts("a\nbc\n"), ElementsAre(0, 2, 5));
   EXPECT_THAT(line_starts("a\nbc"), ElementsAre(0, 2, 5)) << "as if the last line ended";
@@ -200,6 +204,15 @@ TEST(WhyThisSpeed, SaysWhenLaunchesTakeTheTime) {
   EXPECT_EQ(why_this_speed(data),
             "25.0 tokens/s: weights of 100 MB a token at 2.50 GB/s are 0.3% of this GPU's 1,000 GB/s; kernels run 20% "
             "of the time, the rest goes between them; attention takes 25%");
+}
+
+TEST(WhyThisSpeed, TellsHowMuchOfItIsWaiting) {
+  ProfilerData data = some_data();
+  EXPECT_THAT(why_this_speed(data), Not(HasSubstr("barriers")));
+  data.token_rows[0].wait_seconds = 0.02;
+  EXPECT_THAT(why_this_speed(data), testing::EndsWith("; 25% is waiting at barriers"));
+  EXPECT_DOUBLE_EQ(kernel_rows(data, RowsOf::kTokens)[0][KernelColumn::kWaiting], 0.02 / 0.06);
+  EXPECT_TRUE(std::isnan(kernel_rows(data, RowsOf::kTokens)[1][KernelColumn::kWaiting]));
 }
 
 TEST(WhyThisSpeed, CountsInTheEmulator) {

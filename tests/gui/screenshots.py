@@ -24,13 +24,7 @@ def fill(window):
     for title in OTHERS:
         file = path("import.json", json.dumps([{"role": "user", "content": title},
                                                {"role": "assistant", "content": "…"}]).encode())
-        before = len(window.state()["conversations"])
-        window.key("ctrl+shift+o")
-        window.wait_for(lambda s: s["focus"] == "path", "the path's field")
-        window.key("ctrl+a")
-        window.type(file)
-        window.key("Return")
-        window.wait_for(lambda s: len(s["conversations"]) == before + 1, "the imported conversation")
+        window.import_file(file)
     window.key("ctrl+n")
     window.wait_for(lambda s: s["conversation"]["id"] == 0, "a new conversation")
 

@@ -8,8 +8,10 @@ import os
 import sys
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hub"))
 from desktop import Display, Window
-from program import FOLDER, TINY, path
+from fake_hub import FakeHub
+from program import ENDLESS, FOLDER, TINY, path
 
 PICTURES = os.path.abspath(sys.argv[3])
 
@@ -37,13 +39,51 @@ def f(x):
 | one | a cell with so many words that it must be wrapped onto several lines in its column, which is centred | 1 |
 | two | short | 22 |
 """
+FORMULAS = r"""The roots of $ax^2 + bx + c$ are
+
+$$x_{1,2} = \frac{-b \pm \sqrt{b^2 - 4ac}}{2a}$$
+
+and with \(\alpha \le \beta\) a sum, a matrix and cases:
+
+\[\sum_{k=1}^{n} k^2 = \frac{n(n+1)(2n+1)}{6}, \quad A = \begin{pmatrix} a & b \\ c & d \end{pmatrix}, \quad
+f(x) = \begin{cases} x & x > 0 \\ 0 & \text{else} \end{cases}\]
+
+| formula | in a cell |
+| --- | :---: |
+| $e^{i\pi} + 1 = 0$ | $\hat{x} \cdot \vec{y}$ |
+
+What is not known stays as it is: $\unknown{x}$.
+"""
+CODE = r"""```cpp
+// A comment.
+#include <vector>
+template <class T> constexpr T twice(const T& value) { return value + 2 * 0x1F; }  // 'c' and "text\n"
+```
+
+```sql
+SELECT name, count(*) FROM people WHERE age > 42 GROUP BY name; -- of all
+```
+
+```diff
+@@ -1,2 +1,2 @@
+-before
++after
+```
+
+1. An item with code:
+   ```json
+   {"key": [1, 2.5, true, null]}
+   ```
+"""
 TALKS = [("Of the middle ages", [("user", "A question of one line"), ("assistant", ANSWER),
                                  ("user", "Another question, which is so long that the bubble around it has to be wrapped "
                                           "at the end of a line and is then as wide as it may be, and no wider than its text"),
                                  ("assistant", "A short answer.")]),
          ("Long talk", [(role, f"{role} says something, number {i}. " + ("word " * (i % 40)))
                         for i in range(150) for role in ("user", "assistant")]),
-         ("Haus am See – Entwurf für den Garten", [("user", "Haus"), ("assistant", "…")])]
+         ("Haus am See – Entwurf für den Garten", [("user", "Haus"), ("assistant", "…")]),
+         ("Formulas", [("user", "Formulas?"), ("assistant", FORMULAS)]),
+         ("Code", [("user", "Code?"), ("assistant", CODE)])]
 
 
 class Pictures:
@@ -51,17 +91,25 @@ class Pictures:
         self.look = look
         width, height, zoom, dark = LOOKS[look]
         self.display = Display(width, height)
-        self.home = os.path.join(FOLDER, look)
-        state = os.path.join(self.home, ".local/state/warpchat")
-        os.makedirs(state)
-        with open(os.path.join(state, "window.json"), "w") as file:
-            json.dump({"width": width, "height": height, "x": 0, "y": 0, "zoom": zoom, "dark": dark,
-                       "sidebar_open": width > 700 and zoom < 2}, file)
+        self.home, self.empty_home = (os.path.join(FOLDER, look + name) for name in ("", "_empty"))
+        for home in (self.home, self.empty_home):
+            state = os.path.join(home, ".local/state/warpchat")
+            os.makedirs(state)
+            with open(os.path.join(state, "window.json"), "w") as file:
+                json.dump({"width": width, "height": height, "x": 0, "y": 0, "zoom": zoom, "dark": dark,
+                           "sidebar_open": width > 700 and zoom < 2}, file)
         self.window = None
+        with open(TINY, "rb") as model:
+            self.hub = FakeHub({"org/Tiny-GGUF": {"tiny-q4_k_m.gguf": model.read()}})
 
-    def open(self, model, *arguments):
-        self.window = Window(self.display, "-m", model, *arguments, home=self.home)
+    def open(self, model, *arguments, home=None):
+        self.window = Window(self.display, "-m", model, *arguments, home=home or self.home, HF_ENDPOINT=self.hub.url,
+                             no_proxy="*", DBUS_SESSION_BUS_ADDRESS="")
         self.window.wait_for(lambda s: s["model"] and s["phase"] == "idle", "the model")
+
+    def reopen(self, model, *arguments):
+        self.window.kill()
+        self.open(model, *arguments)
 
     def take(self, name):
         """Once nothing is drawn any more."""
@@ -73,13 +121,12 @@ class Pictures:
 
     def import_talk(self, messages):
         file = path("talk.json", json.dumps([{"role": r, "content": c} for r, c in messages]).encode())
-        before = len(self.window.state()["conversations"])
-        self.window.key("ctrl+shift+o")
-        self.window.wait_for(lambda s: s["focus"] == "path", "the path's field")
-        self.window.key("ctrl+a")
-        self.window.type(file)
-        self.window.key("Return")
-        self.window.wait_for(lambda s: len(s["conversations"]) == before + 1, "the imported conversation")
+        self.window.import_file(file)
+
+    def walk_to(self, title, key):
+        while (now := self.window.state()["conversation"]["title"]) != title:
+            self.window.key(key)
+            self.window.wait_for(lambda s: s["conversation"]["title"] != now, "another conversation")
 
     def hover(self, widget):
         self.window.move_to(widget)
@@ -101,10 +148,19 @@ class Pictures:
         w.wait_for(lambda s: len(s["conversation"]["messages"]) == 300, "the long talk")
         w.key("Page_Up")
         self.take("long_up")
+        w.key("F2")
+        self.take("rename")
+        w.key("Escape", "Escape", "ctrl+b")
+        self.take("sidebar_changed")
+        w.key("ctrl+b")
         w.key("alt+Up")
         w.wait_for(lambda s: len(s["conversation"]["messages"]) == 4, "the short talk")
         self.away()
         self.take("talk_end")
+        for title, name in (("Formulas?", "formulas"), ("Code?", "code")):
+            self.walk_to(title, "alt+Down")
+            self.take(name)
+        self.walk_to("A question of one line", "alt+Up")
         w.key("Page_Up", "Page_Up", "Page_Up")
         self.take("talk_top")
         w.key("Page_Down", "Page_Down", "Page_Down", "Page_Down")
@@ -118,12 +174,26 @@ class Pictures:
         self.away()
         w.key("ctrl+o")
         self.take("models")
+        w.type("tiny gguf")
+        w.wait_for(lambda s: any(name.startswith("hub:") for name in s["widgets"]), "what the hub has")
+        self.take("hub")
+        w.key("ctrl+a")
+        w.type("https://gpu-box:8000")
+        self.take("address")
+        w.key("ctrl+a")
+        w.type("/no/such.gguf")
+        w.key("Return")
+        w.wait_for(lambda s: any(n["error"] for n in s["notices"]), "an error")
+        self.take("error")
         w.key("Escape", "ctrl+comma")
         self.take("settings")
         w.key("Escape", "Escape", "Escape")
         w.wait_for(lambda s: "settings" not in s["panels"], "no settings")
         w.key("ctrl+s")
         self.take("export")
+        w.key("Escape", "ctrl+u")
+        w.wait_for(lambda s: "path" in s["panels"], "the browser")
+        self.take("attach")
         w.key("Escape")
         w.key("ctrl+e")
         self.take("editing")
@@ -160,7 +230,43 @@ class Pictures:
             w.click(name)
             self.away()
             self.take(name.replace(":", "_"))
+        w.key("ctrl+r")
+        w.wait_for(lambda s: s["phase"] == "idle" and s["conversation"]["messages"][-1]["siblings"] == 2, "a version")
+        for name in ("profiler:compare", "profiler:a"):
+            w.click(name)
+            self.away()
+            self.take(name.replace(":", "_"))
         w.key("F12")
+        self.reopen(ENDLESS, "-c", "0", "--temp", "0")
+        w = self.window
+        w.type("hello")
+        w.key("Return")
+        w.wait_for(lambda s: len(s["conversation"]["last_text"]) > 200, "text")
+        self.display.screenshot(os.path.join(PICTURES, f"{self.look}_streaming.png"))
+        w.key("Escape")
+        w.wait_for(lambda s: s["phase"] == "idle", "the end")
+        self.take("stopped")
+        self.reopen(TINY, "-c", "64", "-n", "4")
+        w = self.window
+        w.type("x y " * 40)
+        w.key("Return")
+        w.wait_for(lambda s: s["refusal"], "a refusal")
+        self.take("refused_message")
+        w.key("ctrl+a")
+        w.type("x y z " * 7)
+        w.key("Return")
+        w.wait_for(lambda s: s["phase"] == "idle" and len(s["conversation"]["messages"]) == 2, "an answer")
+        w.type("x y z " * 3)
+        w.key("Return")
+        w.wait_for(lambda s: s["refusal"], "a refusal")
+        self.take("refused_later")
+        w.kill()
+        self.window = w = Window(self.display, home=self.empty_home, HF_ENDPOINT=self.hub.url,
+                                 no_proxy="*", DBUS_SESSION_BUS_ADDRESS="")
+        w.wait_for(lambda s: s["focus"] == "composer", "the window")
+        self.take("first_start")
+        w.key("ctrl+o")
+        self.take("first_models")
 
 
 def main():
@@ -168,8 +274,9 @@ def main():
     for look in sys.argv[4:] or LOOKS:
         pictures = Pictures(look)
         try:
-            pictures.open(TINY, "-n", "40", "--temp", "0")
-            pictures.run()
+            with pictures.hub:
+                pictures.open(TINY, "-n", "40", "--temp", "0")
+                pictures.run()
         finally:
             pictures.window.kill()
             pictures.display.close()

@@ -1,6 +1,7 @@
 // The transcript as a user meets it: what is selected and copied, where it scrolls, what its buttons wish for.
 #include "app/gui/transcript/transcript_view.h"
 
+#include <algorithm>
 #include <map>
 
 #include "app/gui/transcript/open_link.h"
@@ -54,6 +55,34 @@ TEST_F(Transcript, CopiesThoughtsThatAreShown) {
   EXPECT_EQ(selected(), "hm so\n\nanswer");
 }
 
+TEST_F(Transcript, FilesAreChipsThatShowTheirText) {
+  say("user", "sum up");
+  last().files = {{"notes.txt", "buy milk\n", 3}, {std::string(300, 'n') + ".pdf", "page one\n"}};
+  say("assistant", "milk");
+  frame();
+  const auto shown = [&] {
+    frame();
+    view.select_all();
+    return selected();
+  };
+  EXPECT_EQ(shown(), "sum up\n\nmilk");
+  for (const TranscriptView::Button& button : view.buttons())
+    EXPECT_TRUE(!button.name.starts_with("file") || (button.x > 0 && button.width > 50)) << button.name;
+  press("file0:1");
+  EXPECT_NE(shown().find("buy milk"), std::string::npos);
+  EXPECT_NE(shown().find("page one"), std::string::npos);
+  press("file1:1");
+  EXPECT_EQ(shown(), "sum up\n\nmilk");
+}
+
+TEST_F(Transcript, FilesWithoutWords) {
+  say("user", "");
+  last().files = {{"notes.txt", "buy milk\n", 3}};
+  say("assistant", "milk");
+  frame();
+  EXPECT_TRUE(std::ranges::any_of(view.buttons(), [](const auto& button) { return button.name == "file0:1"; }));
+}
+
 TEST_F(Transcript, DraggingSelectsAcrossMessages) {
   say("user", "question");
   say("assistant", "first paragraph\n\nsecond paragraph");
@@ -63,6 +92,27 @@ TEST_F(Transcript, DraggingSelectsAcrossMessages) {
   view.clear_selection();
   drag({880, 590}, {5, 5});
   EXPECT_EQ(selected(), "question\n\nfirst paragraph\n\nsecond paragraph") << "upwards";
+}
+
+TEST_F(Transcript, TheWayToTheEndCoversNoText) {
+  for (int i = 0; i < 20; ++i) say("assistant", "```\ncode that is as wide as the column\n```");
+  for (const float width : {480.0f, 600.0f, 900.0f, 1800.0f}) {
+    ImGui::GetIO().DisplaySize.x = width;
+    view.scroll_to_end();
+    move(width / 2, 300);
+    wheel(10);
+    float text_end = 0, left = 0, right = 0;
+    for (const TranscriptView::Button& button : view.buttons()) {
+      if (button.name.starts_with("copy_code:")) text_end = button.x + button.width;
+      if (button.name == "scroll_to_end") left = button.x, right = button.x + button.width;
+    }
+    EXPECT_GT(text_end, width / 2 - 100);
+    EXPECT_GT(left, text_end) << width;
+    EXPECT_LT(right, width - 8) << width;
+    press("scroll_to_end");
+    frame();
+    EXPECT_TRUE(view.at_end());
+  }
 }
 
 TEST_F(Transcript, TwoClicksTakeAWordThreeABlock) {

@@ -127,6 +127,24 @@ TEST_F(FieldTest, ItsMenuCutsCopiesPastesSelectsAndUndoes) {
   EXPECT_TRUE(h.ui.has_focus("field"));
 }
 
+// An input method gives what it commits character by character, in one frame or in several.
+TEST_F(FieldTest, TextOfAnInputMethodIsCommitted) {
+  const std::vector<const char*> characters = {"日", "本", "e", "\u0301", "👩", "\u200d", "👧", "한"};
+  std::string whole;
+  std::vector<InputEvent> at_once;
+  for (const char* c : characters) whole += c, at_once.push_back(TypedText{c});
+  h.ui.set_focus("field");
+  frame(at_once);
+  EXPECT_EQ(field.text(), whole);
+  field.buffer.set("");
+  for (const InputEvent& event : at_once) frame({event});
+  EXPECT_EQ(field.text(), whole);
+  for (const char* left : {"日本e\u0301👩\u200d👧", "日本e\u0301", "日本"}) {
+    frame({KeyPress{GLFW_KEY_BACKSPACE, 0}});
+    EXPECT_EQ(field.text(), left);
+  }
+}
+
 TEST_F(FieldTest, WhatIsSelectedIsPastedByTheMiddleButton) {
   h.ui.set_focus("field");
   frame({TypedText{"selected"}});
@@ -164,17 +182,17 @@ TEST(TrashPanel, IsEmptiedOnceTheUserIsSure) {
   EXPECT_EQ(wishes<EraseForEver>(h.actions).size(), 3u);
 }
 
-// What chooses a panel stands where it stood before there was anything to show, and within the window.
+// What is clicked stands where it stood before there was anything to show, within the window, and nothing over another.
 TEST(Profiler, ItsTabsDoNotJump) {
-  for (const float width : {580.0f, 1100.0f}) {
+  for (const float width : {420.0f, 580.0f, 1100.0f}) {
     HeadlessUi h(width, 400);
     ProfilerOverlay overlay;
     const auto tabs = [&] {
       h.frame([&] { overlay.draw(h.state, std::nullopt, {light_theme(), {15.5f, 1}}, h.actions); });
-      return overlay.tabs();
+      return overlay.marks();
     };
     const auto empty = tabs();
-    ASSERT_EQ(empty.size(), 3u);
+    ASSERT_EQ(empty.size(), 7u) << "four panels and three buttons";
     auto data = std::make_shared<ProfilerData>();
     data->device = "a device with a name that is far too long for the room that is left beside all these buttons";
     data->token_rows = data->rows = {{"norm_qkv", 20, 0.06, 600'000'000}};
@@ -189,7 +207,10 @@ TEST(Profiler, ItsTabsDoNotJump) {
     for (size_t i = 0; i < full.size(); ++i) {
       EXPECT_EQ(full[i].x, empty[i].x) << full[i].name;
       EXPECT_EQ(full[i].y, empty[i].y) << full[i].name;
-      EXPECT_LE(full[i].x + full[i].width, width);
+      EXPECT_LE(full[i].x + full[i].width, width) << full[i].name;
+      for (size_t k = 0; k < i; ++k)
+        EXPECT_FALSE(full[k].y == full[i].y && full[k].x + full[k].width > full[i].x)
+            << full[i].name << " at " << width;
     }
   }
 }

@@ -11,16 +11,18 @@
 #include "app/gui/window/date_groups.h"
 #include "app/gui/window/edit_buffer.h"
 #include "app/gui/window/elide.h"
+#include "app/gui/window/file_dialog.h"
+#include "app/gui/window/glfw_window.h"
 #include "app/gui/window/input.h"
 #include "app/gui/window/model_rows.h"
 #include "app/gui/window/numbers.h"
 #include "app/gui/window/pacer.h"
-#include "app/gui/window/path_prompt.h"
 #include "app/gui/window/shortcuts.h"
 #include "app/gui/window/state_dump.h"
 #include "app/gui/window/status_line.h"
 #include "app/gui/window/window_memory.h"
 #include "app/terminal/graphemes.h"
+#include "app/typed_path.h"
 
 namespace warpchat::gui {
 namespace {
@@ -82,6 +84,18 @@ constexpr ElideCase kElides[] = {
 };
 TEST(Elide, KeepsWholeCharacters) {
   for (const ElideCase& c : kElides) EXPECT_EQ(elide(c.text, c.width, columns), c.shown) << c.why;
+}
+
+constexpr ElideCase kMiddles[] = {
+    {"fits exactly", "report.pdf", 10, "report.pdf"},
+    {"both ends stay", "abcdefgh", 5, "ab…gh"},
+    {"one more of the start", "abcdefgh", 4, "ab…h"},
+    {"wide characters stay whole", "日本語文法", 6, "日…法"},
+    {"nothing fits", "abc", 1, "…"},
+    {"empty", "", 3, ""},
+};
+TEST(Elide, KeepsBothEndsOfAName) {
+  for (const ElideCase& c : kMiddles) EXPECT_EQ(elide_middle(c.text, c.width, columns), c.shown) << c.why;
 }
 
 TEST(Elide, LongTextIsCutBeforeItIsMeasured) {
@@ -201,13 +215,39 @@ TEST(Pacer, WakesAtTheMomentAskedFor) {
   EXPECT_EQ(pacer.wait(7), Pacer::kNever);
 }
 
+TEST(Pacer, FollowsTheDisplayThatTheWindowIsOn) {
+  Pacer pacer(0.02);
+  pacer.begin_frame(0);
+  pacer.saw_update(/*more_will_come=*/true);
+  pacer.set_refresh(0.007);
+  EXPECT_NEAR(pacer.wait(0.001), 0.006, 1e-9);
+}
+
+// Monitors.
+struct MonitorCase {
+  const char* why;
+  Rect window;
+  size_t monitor;
+};
+constexpr MonitorCase kMonitorCases[] = {
+    {"all of it", {100, 100, 800, 600}, 0},         {"on the right one", {2000, 100, 800, 600}, 1},
+    {"most of it", {1700, 100, 800, 600}, 1},       {"less than half", {1300, 100, 800, 600}, 0},
+    {"above the others", {200, -900, 800, 600}, 2}, {"larger than any", {-100, -50, 4000, 1300}, 1},
+    {"nowhere", {9000, 9000, 800, 600}, 0},
+};
+
+TEST(Monitors, TheOneThatShowsMost) {
+  const std::vector<Rect> monitors = {{0, 0, 1920, 1080}, {1920, 0, 2560, 1440}, {0, -1080, 1920, 1080}};
+  for (const MonitorCase& c : kMonitorCases) EXPECT_EQ(monitor_of(c.window, monitors), c.monitor) << c.why;
+}
+
 // The remembered window.
 TEST(WindowMemory, ComesBackAsItWas) {
   WindowMemory memory;
   memory.place = {-20, 40, 900, 700, true};
   memory.dark = true, memory.zoom = 1.25f, memory.sidebar_width = 300, memory.sidebar_open = false;
-  memory.emulators = true;
-  memory.drafts = {{0, "Grüße,\n日本 🎉"}, {17, "and more"}};
+  memory.emulators = true, memory.titles = false;
+  memory.drafts = {{0, {"Grüße,\n日本 🎉", {"/tmp/a b.pdf", "/ü.txt"}}}, {17, {"and more", {}}}};
   EXPECT_EQ(window_memory_from(to_json(memory)), memory);
   EXPECT_EQ(window_memory_from(to_json(WindowMemory{})), WindowMemory{});
 }
@@ -328,7 +368,7 @@ TEST(Numbers, MessagesBecomeSentences) {
 
 // The rows' names, and a star behind the one that Enter takes.
 std::string rows_text(const DeskState& state, const std::string& text) {
-  const std::optional<ModelChoice> named = named_model(text, "/home/u");
+  const std::optional<ModelChoice> named = named_model(text);
   const std::vector<ModelRow> rows = model_rows(state, text, named);
   const ModelRow* enter = row_for_enter(rows);
   std::string list;
@@ -353,7 +393,7 @@ TEST(ModelRows, WhatTheTextMeans) {
   EXPECT_EQ(rows_text(state, "orgs"), "");
   EXPECT_EQ(rows_text(state, "ORG/B:q8_0"), "model:1 /c/b.gguf*");
   EXPECT_EQ(rows_text(state, "org/b"), "model_named org/b:Q4_K_M*, model:1 /c/b.gguf");
-  EXPECT_EQ(rows_text(state, "~/x y.gguf "), "model_named /home/u/x y.gguf*");
+  EXPECT_EQ(rows_text(state, "~/x y.gguf "), "model_named " + with_home_directory("~/x y.gguf") + "*");
   EXPECT_EQ(rows_text(state, "http://box:1/v1"), "model_named http://box:1/v1*");
   state.hub.offline = true;
   EXPECT_EQ(rows_text(state, "org/small"), "model_named org/small:Q4_K_M*");
@@ -383,16 +423,12 @@ TEST(ModelRows, HowFarTheSearchIs) {
   EXPECT_EQ(hub_line(state, ""), "cannot reach the hub");
 }
 
-TEST(PathPrompt, ExportsGoHomeUnderANameThatIsAFile) {
-  EXPECT_EQ(export_path_for("A day", "/home/u"), "/home/u/A day.md");
-  EXPECT_EQ(export_path_for("../../etc/passwd", "/home/u"), "/home/u/etc passwd.md");
-  EXPECT_EQ(export_path_for("", "/home/u"), "/home/u/conversation.md");
-  EXPECT_EQ(export_path_for("a\nb:c", ""), "./a b c.md");
-  const std::string cjk = export_path_for(std::string(59, 'x') + "日本", "/h");
-  EXPECT_EQ(cjk, "/h/" + std::string(59, 'x') + ".md");
-  EXPECT_EQ(with_home(" ~/a b \n", "/home/u"), "/home/u/a b");
-  EXPECT_EQ(with_home("file:///tmp/x", "/home/u"), "/tmp/x");
-  EXPECT_EQ(with_home("~user/x", "/home/u"), "~user/x");
+TEST(FileDialog, ExportsUnderANameThatIsAFile) {
+  EXPECT_EQ(export_name_for("A day"), "A day.md");
+  EXPECT_EQ(export_name_for("../../etc/passwd"), "etc passwd.md");
+  EXPECT_EQ(export_name_for(""), "conversation.md");
+  EXPECT_EQ(export_name_for("a\nb:c"), "a b c.md");
+  EXPECT_EQ(export_name_for(std::string(59, 'x') + "日本"), std::string(59, 'x') + ".md");
 }
 
 TEST(StatusLine, SaysWhatIsKnown) {

@@ -1,69 +1,21 @@
 #!/usr/bin/env python3
-"""The window as a user meets it: typed into, clicked, closed and opened again, killed; what is true afterwards is read
-from the database and from the state that --gui-state writes.
+"""The window as a user meets it: chats, conversations, files, devices, reading; what is true afterwards is read from the
+database and from the state that --gui-state writes.
 
 usage: window_test.py CHAT CLI_MODELS [unittest arguments]
 """
 import json
 import os
-import random
-import resource
 import shutil
 import signal
-import stat
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
-from desktop import CHAT, FOLDER, MOST_SECONDS, DisplayCase, Window, environment, unserved_display
-from program import ENDLESS, SPM, TINY
-
-N_KILLS = 200 if os.environ.get("WARPCHAT_FULL_TESTS") else 20
-
-
-def is_idle(state):
-    return state["model"] is not None and state["phase"] == "idle"
-
-
-def n_messages(state):
-    return len(state["conversation"]["messages"])
-
-
-def last_status(state):
-    messages = state["conversation"]["messages"]
-    return messages[-1]["status"] if messages else None
-
-
-class WindowCase(DisplayCase):
-    def setUp(self):
-        super().setUp()
-        self.folder = os.path.dirname(self.file)
-        self.window = None
-
-    def open(self, *arguments, model=TINY, **variables):
-        """A window with its model loaded."""
-        self.window = Window(self.display, "-m", model, *arguments, home=self.home, **variables)
-        self.addCleanup(self.window.kill)
-        return self.window.wait_for(is_idle, "the model")
-
-    def close(self):
-        self.window.key("ctrl+q")
-        self.assertEqual(self.window.wait(), 0)
-
-    def ask(self, text, n_after):
-        """Sends the text; returns the state with so many messages, the last of them an answer that has ended."""
-        self.window.key("ctrl+l")
-        self.window.type(text)
-        self.window.wait_for(lambda s: s["composer"] == text, "the typed text")
-        self.window.key("Return")
-        return self.answered(n_after)
-
-    def answered(self, n_after):
-        return self.window.wait_for(
-            lambda s: s["phase"] == "idle" and n_messages(s) == n_after
-            and last_status(s) in ("complete", "stopped"), f"{n_after} messages")
+from desktop import MOST_SECONDS, Window
+from program import ENDLESS, TINY, pdf
+from window_case import WindowCase, is_idle, last_status, n_messages
 
 
 class Chat(WindowCase):
@@ -326,19 +278,19 @@ class Conversations(WindowCase):
         first = state["conversation"]["id"]
         self.window.key("ctrl+comma")
         self.window.click("max_tokens")
-        self.window.type("4")
-        self.window.wait_for(lambda s: s["settings"]["max_tokens"] == 4, "a shorter answer for the next")
+        self.window.type("4000")
+        self.window.wait_for(lambda s: s["settings"]["max_tokens"] == 4000, "an answer that ends for the next")
         self.window.click("settings_close")
         self.window.key("ctrl+n")
         self.window.wait_for(lambda s: s["answering"] == [first] and f"answering:{first}" in s["widgets"], "its mark")
         self.window.type("and you")
         self.window.key("Return")
-        state = self.window.wait_for(lambda s: s["conversation"]["id"] not in (0, first), "it is taken, and waits")
+        state = self.window.wait_for(lambda s: s["conversation"]["id"] not in (0, first) and s["phase"] == "answer" and
+                                     s["answering"] == [first], "both are answered")
         second = state["conversation"]["id"]
         self.window.click(f"conversation:{first}")
         self.window.wait_for(lambda s: s["conversation"]["id"] == first and f"answering:{second}" in s["widgets"],
                              "the other's mark")
-        self.window.key("Escape")
         self.window.wait_for(lambda s: s["unread"] == [second] and f"unread:{second}" in s["widgets"], "it has come")
         self.window.click(f"conversation:{second}")
         state = self.window.wait_for(lambda s: not s["unread"] and f"unread:{second}" not in s["widgets"], "it is read")
@@ -377,7 +329,6 @@ class Conversations(WindowCase):
         for name in ("talk.md", "talk.json"):
             with self.subTest(name=name):
                 path = os.path.join(self.home, name)
-                n_before = len(self.window.state()["conversations"])
                 self.window.key("ctrl+s")
                 self.window.wait_for(lambda s: s["focus"] == "path", "the path's field")
                 self.window.key("ctrl+a")
@@ -388,22 +339,104 @@ class Conversations(WindowCase):
                 while not os.path.exists(path):
                     self.assertLess(time.monotonic(), end)
                     time.sleep(0.02)
-                self.window.key("ctrl+shift+o")
-                self.window.wait_for(lambda s: s["focus"] == "path", "the path's field")
-                self.window.key("ctrl+a")
-                self.window.type(path)
-                self.window.key("Return")
-                self.window.wait_for(lambda s: len(s["conversations"]) == n_before + 1, "the imported one")
+                self.window.import_file(path)
+
+
+class Attachments(WindowCase):
+    def files(self, size=(600, 400), **texts):
+        """Files that the last start had attached to a new conversation, by their names: bytes."""
+        paths = []
+        for name, content in texts.items():
+            paths.append(os.path.join(self.home, name.replace("_", ".")))
+            with open(paths[-1], "wb") as file:
+                file.write(content)
+        self.remember(drafts=[{"conversation": 0, "text": "", "files": paths}], x=0, y=0,
+                      width=size[0], height=size[1])
+        return paths
+
+    def read(self, n):
+        return self.window.wait_for(lambda s: s["attachments_read"] == len(s["attachments"]) == n, f"{n} files")
+
+    def test_they_are_chips_in_rows_that_go_by_the_keyboard(self):
+        self.files(notes_txt=b"buy milk", report_pdf=pdf("Hello from a page"), **{"x" * 120 + "_txt": b"x"})
+        self.open("-n", "4")
+        state = self.read(3)
+        chips = [state["widgets"][f"chip:{i}"] for i in range(3)]
+        self.assertGreater(chips[2][1], chips[0][1], "they wrap")
+        for x, y, width, height in chips:
+            self.assertTrue(x >= 0 and x + width <= 600 and y + height <= 400, chips)
+        self.window.key("ctrl+l", "shift+Tab")
+        self.window.wait_for(lambda s: s["focus"] == "attachment:2", "the last chip's button")
+        self.window.key("Return")
+        self.window.wait_for(lambda s: s["attachments"] == ["notes.txt", "report.pdf"], "two chips")
+        self.ask("sum up", 2)
+        (extra,), = self.rows("SELECT extra FROM turns WHERE role = 'user'")
+        files = json.loads(extra)["content"]
+        self.assertEqual([(file["name"], file["text"]) for file in files],
+                         [("notes.txt", "buy milk"), ("report.pdf", "Hello from a page\n\n")])
+        self.assertTrue(all(file["tokens"] > 0 for file in files))
+
+    def test_the_sent_ones_open(self):
+        self.files(size=(1000, 700), notes_txt=b"buy milk")
+        self.open("-n", "4")
+        self.read(1)
+        key = self.ask("sum up", 2)["conversation"]["messages"][0]["key"]
+        for found in (1, 0):
+            self.window.click(f"file0:{key}")
+            self.window.key("ctrl+f")
+            self.window.wait_for(lambda s: s["focus"] == "find", "the field")
+            self.window.type("buy milk")
+            self.window.wait_for(lambda s: s["found"][1] == found, "its text" if found else "none of it")
+            self.window.key("Escape")
+            self.window.wait_for(lambda s: "find" not in s["panels"], "no search")
+
+    def test_they_stay_with_their_draft(self):
+        self.files(notes_txt=b"buy milk")
+        self.open("-n", "4")
+        self.read(1)
+        first = self.ask("one", 2)["conversation"]["id"]
+        self.close()
+        path = os.path.join(self.home, ".local/state/warpchat/window.json")
+        with open(path, "w") as file:
+            json.dump({"drafts": [{"conversation": first, "text": "more", "files": [
+                os.path.join(self.home, "notes.txt")]}], "width": 1000, "height": 700}, file)
+        self.open("-n", "4")
+        self.window.wait_for(lambda s: s["conversations"], "the list")
+        for _ in range(2):
+            self.window.click(f"conversation:{first}")
+            self.window.wait_for(lambda s: s["composer"] == "more" and s["attachments_read"] == 1, "draft and file")
+            self.window.click("new")
+            self.window.wait_for(lambda s: not s["composer"] and not s["attachments"], "nothing of it")
+        self.close()
+        with open(path) as file:
+            draft, = json.load(file)["drafts"]
+        self.assertEqual(draft["files"], [os.path.join(self.home, "notes.txt")])
+
+    def test_what_does_not_fit_is_said_before_it_is_sent(self):
+        self.files(long_txt=b"Hello world " * 40)
+        self.open("-n", "4", "-c", "64")
+        self.read(1)
+        self.window.key("ctrl+l")
+        self.window.type("sum up")
+        self.window.wait_for(lambda s: s["composer"] == "sum up" and "too_long" in s["widgets"], "the figures")
+        self.window.click("larger_context")
+        state = self.window.wait_for(lambda s: is_idle(s) and s["model"]["context"] > 64, "a larger context")
+        self.assertEqual((state["composer"], state["attachments"], n_messages(state)), ("sum up", ["long.txt"], 0))
+        self.window.wait_for(lambda s: "too_long" not in s["widgets"], "it fits")
+        self.window.key("Return")
+        self.answered(2)
+
+    def test_what_cannot_be_read_is_said(self):
+        self.files(scan_pdf=pdf(), tool_bin=b"\x7fELF\0")
+        self.open("-n", "4")
+        state = self.window.wait_for(lambda s: len([n for n in s["notices"] if n["error"]]) == 2, "two sentences")
+        self.assertEqual(state["attachments"], [])
+        texts = " ".join(n["text"] for n in state["notices"])
+        self.assertIn("scan.pdf: it has no text", texts)
+        self.assertIn("tool.bin: it is a binary file", texts)
 
 
 class Devices(WindowCase):
-    def remember(self, **memory):
-        """What the window finds of its last start."""
-        folder = os.path.join(self.home, ".local/state/warpchat")
-        os.makedirs(folder)
-        with open(os.path.join(folder, "window.json"), "w") as file:
-            json.dump(memory, file)
-
     def test_emulators_are_devices_for_those_who_asked(self):
         self.open("--device", "cpu")
         self.window.key("ctrl+o")
@@ -454,17 +487,51 @@ class Devices(WindowCase):
         self.assertIn("gone.gguf", next(n["text"] for n in state["notices"] if n["error"]))
         self.assertEqual(n_messages(state), 4)
 
+    def test_the_devices_in_a_small_window(self):
+        self.remember(width=600, height=400, x=0, y=0)
+        self.open("-n", "4")
+        self.window.key("ctrl+o")
+        self.window.wait_for(lambda s: "model:0" in s["widgets"], "the models")
+        self.window.move_to("model:0")
+        end = time.monotonic() + MOST_SECONDS
+        while "device:cpu" not in self.window.state()["widgets"]:  # further down in the list
+            self.display.xdotool("click", 5)
+            time.sleep(0.1)
+            self.assertLess(time.monotonic(), end, "no device is shown")
+
     def test_the_profiler_in_a_small_window(self):
         self.remember(width=600, height=400, x=0, y=0)
         self.open("-n", "4")
         self.window.key("F12")
         self.window.wait_for(lambda s: "profiler" in s["panels"], "the profiler")
         self.ask("hello", 2)
+        self.assert_within(("composer", "send", "profiler:kernels", "profiler:timeline", "profiler:memory",
+                            "profiler:compare", "profiler:close"))
+
+    def test_two_answers_are_compared_in_a_small_window(self):
+        self.remember(width=600, height=400, x=0, y=0)
+        self.open("-n", "4")
+        self.window.key("F12")
+        self.window.wait_for(lambda s: "profiler:compare" in s["widgets"], "the profiler")
+        for n in (1, 2, 3):
+            self.ask("hello", 2 * n)
+        self.window.click("profiler:compare")
+        self.window.wait_for(lambda s: "profiler:b" in s["widgets"], "two answers")
+        self.assert_within(("profiler:a", "profiler:b"))
+        self.window.click("profiler:a")
+        self.window.wait_for(lambda s: "profiler:answer:1" in s["widgets"], "the list of answers")
+        self.assert_within(("profiler:answer:1", "profiler:answer:2", "profiler:answer:3"))
+        self.window.click("profiler:answer:1")
+        self.window.wait_for(lambda s: "profiler:answer:1" not in s["widgets"], "the comparison")
+        self.window.click("profiler:close")
+        self.window.wait_for(lambda s: "profiler" not in s["panels"], "no profiler")
+
+    def assert_within(self, widgets, window=(600, 400)):
         state = self.window.state()
-        for widget in ("composer", "send", "profiler:kernels", "profiler:timeline", "profiler:memory"):
+        for widget in widgets:
             self.assertIn(widget, state["widgets"])
             x, y, width, height = state["widgets"][widget]
-            self.assertTrue(x >= 0 and y >= 0 and x + width <= 600 and y + height <= 400, widget)
+            self.assertTrue(x >= 0 and y >= 0 and x + width <= window[0] and y + height <= window[1], widget)
 
     def test_the_profiler(self):
         self.open("-n", "16")
@@ -509,6 +576,26 @@ class Reading(WindowCase):
         other.click("composer", 2)
         other.wait_for(lambda s: "to be selected" in s["composer"], "what was selected")
 
+    def test_code_is_coloured_and_formulas_are_set(self):
+        answer = "```cpp\nreturn 1;\n```\n\n$$\\frac{a+b+c+d+e}{2}$$\n\nWords."
+        self.open()
+        state = self.import_talk("Both", answer)
+        frames = None
+        while frames != self.window.state()["frames"]:
+            frames = self.window.state()["frames"]
+            time.sleep(0.3)
+        rows = self.display.pixels(*(round(at) for at in state["widgets"]["transcript"]))
+
+        def is_near(pixel, colour):
+            return all(abs((pixel >> shift & 255) - (colour >> shift & 255)) < 40 for shift in (0, 8, 16))
+        self.assertTrue(any(is_near(pixel, 0x8A2BB0) for row in rows for pixel in row), "no keyword has its colour")
+        dark = ["".join("#" if is_near(pixel, 0x1F1E1C) else " " for pixel in row) for row in rows]
+        self.assertTrue(any("#" * 40 in row for row in dark), "no rule of a fraction is drawn")
+        self.window.click("transcript")
+        self.window.key("ctrl+a")
+        state = self.window.wait_for(lambda s: s["selection"], "the selection")
+        self.assertEqual(state["selection"], "Both\n\nreturn 1;\n\n$$\\frac{a+b+c+d+e}{2}$$\n\nWords.")
+
     def test_a_message_is_copied_by_its_menu(self):
         self.open("-n", "4")
         self.ask("hello there", 2)
@@ -531,183 +618,6 @@ class Reading(WindowCase):
         self.assertGreater(before["conversation"]["context_used"], 0)
         self.assertEqual(state["conversation"]["context_used"], before["conversation"]["context_used"])
         self.assertEqual(state["conversation"]["messages"], before["conversation"]["messages"])
-
-
-class Look(WindowCase):
-    def test_it_is_remembered(self):
-        self.open()
-        for keys, wanted in (("ctrl+shift+l", ("theme", "dark")), ("ctrl+equal", ("zoom", None))):
-            before = self.window.state()[wanted[0]]
-            self.window.key(keys)
-            self.window.wait_for(lambda s: s[wanted[0]] != before, wanted[0])
-        self.window.type("not sent yet")
-        self.window.wait_for(lambda s: s["composer"] == "not sent yet", "the draft")
-        self.window.key("ctrl+b")
-        state = self.window.wait_for(lambda s: "sidebar" not in s["panels"], "no sidebar")
-        self.close()
-        again = self.open()
-        for name in ("theme", "zoom", "panels", "composer"):
-            self.assertEqual(again[name], state[name])
-
-    def test_any_script_is_shown(self):
-        """Drawn, selected and copied; how it looks is for eyes."""
-        lines = ["日本語と漢字、仮名", "한국어", "مرحبا بالعالم", "नमस्ते", "👩‍👩‍👧‍👦 🇯🇵 👍🏽", "e\u0301", "x" * 3000]
-        talk = os.path.join(self.home, "talk.json")
-        with open(talk, "w") as file:
-            json.dump([{"role": "user", "content": "scripts"}, {"role": "assistant", "content": "\n\n".join(lines)}], file)
-        self.open()
-        self.window.key("ctrl+shift+o")
-        self.window.wait_for(lambda s: s["focus"] == "path", "the path's field")
-        self.window.key("ctrl+a")
-        self.window.type(talk)
-        self.window.key("Return")
-        self.window.wait_for(lambda s: n_messages(s) == 2, "the imported conversation")
-        x, y, width, height = self.window.state()["widgets"]["transcript"]
-        self.window.display.xdotool("mousemove", x + width // 2, y + 4, "click", 1)
-        self.window.key("ctrl+a")
-        state = self.window.wait_for(lambda s: s["selection"], "the selection")
-        for line in lines:
-            self.assertIn(line, state["selection"])
-
-
-class Frames(WindowCase):
-    def test_nothing_is_drawn_when_nothing_changes(self):
-        self.open("-n", "4")
-        self.ask("hello", 2)
-        self.window.display.xdotool("mousemove", 5, 795)
-        before = None
-        end = time.monotonic() + MOST_SECONDS
-        while time.monotonic() < end:  # notices fade, lists are refreshed once; then there is silence
-            now = self.window.state()["frames"]
-            if now == before:
-                return
-            before = now
-            time.sleep(3)
-        self.fail("frames are drawn for no reason")
-
-    def test_streaming_draws_at_most_a_frame_a_token(self):
-        self.open("-n", "64", model=ENDLESS)
-        self.window.key("ctrl+l")
-        self.window.type("hello")
-        before = self.window.wait_for(lambda s: s["composer"] == "hello", "the text")["frames"]
-        self.window.key("Return")
-        state = self.answered(2)
-        tokens = state["conversation"]["messages"][1]["tokens"]
-        self.assertEqual(tokens, 64)
-        self.assertLess(state["frames"] - before, tokens + 24)  # the key's own, the prompt's, the list's, the end's
-
-
-class Faults(WindowCase):
-    def run_to_end(self, *arguments, **variables):
-        done = subprocess.run([CHAT, "--gui", *arguments], env=environment(self.home, **variables),
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=MOST_SECONDS)
-        return done.returncode, done.stderr
-
-    def test_no_display(self):
-        with unserved_display() as unserved:
-            for display in (unserved, ""):
-                code, errors = self.run_to_end("-m", TINY, DISPLAY=display, WAYLAND_DISPLAY="")
-                self.assertEqual(code, 1, display)
-                self.assertEqual(errors.count("\n"), 1, errors)
-                self.assertIn("terminal", errors)
-
-    def test_no_opengl(self):
-        code, errors = self.run_to_end("-m", TINY, DISPLAY=self.display.name, LIBGL_ALWAYS_SOFTWARE="1",
-                                       MESA_GL_VERSION_OVERRIDE="2.1")
-        self.assertEqual(code, 1)
-        self.assertIn("OpenGL", errors)
-
-    def test_no_fonts(self):
-        empty = tempfile.mkdtemp(dir=FOLDER)
-        config = os.path.join(empty, "fonts.conf")
-        with open(config, "w") as file:
-            file.write(f'<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig><dir>{empty}</dir>'
-                       f"<cachedir>{empty}/cache</cachedir></fontconfig>")
-        code, errors = self.run_to_end("-m", TINY, DISPLAY=self.display.name, FONTCONFIG_FILE=config)
-        self.assertEqual(code, 1)
-        self.assertIn("font", errors)
-
-    def test_no_model(self):
-        self.window = Window(self.display, "-m", "/no/such.gguf", home=self.home)
-        self.addCleanup(self.window.kill)
-        self.window.wait_for(lambda s: any("/no/such.gguf" in n["text"] for n in s["notices"]), "the sentence")
-        self.window.wait_for(lambda s: any(name.startswith("notice:") for name in s["widgets"]), "its row")
-        self.window.key("Escape")
-        self.window.wait_for(lambda s: not s["notices"], "it closed")
-        self.window.click("composer")
-        self.window.type("not lost")
-        self.window.key("Return")
-        self.window.wait_for(lambda s: s["composer"] == "not lost" or n_messages(s) == 1, "the text kept")
-
-    def test_a_damaged_store_is_set_aside(self):
-        os.makedirs(self.folder)
-        with open(self.file, "wb") as file:
-            file.write(b"no database at all" * 1000)
-        self.window = Window(self.display, "-m", TINY, "-n", "4", home=self.home)
-        self.addCleanup(self.window.kill)
-        self.window.wait_for(lambda s: any("set aside" in n["text"] for n in s["notices"]), "the notice")
-        self.window.wait_for(is_idle, "the model")
-        self.ask("hello", 2)
-        self.assertEqual(self.rows("PRAGMA integrity_check"), [("ok",)])
-
-    def test_a_store_that_cannot_be_opened(self):
-        os.makedirs(os.path.dirname(self.folder))
-        with open(self.folder, "w") as file:
-            file.write("a file where the folder should be")
-        state = self.open("-n", "4")
-        state = self.window.wait_for(lambda s: s["store_fault"], "the reason")
-        self.ask("hello", 2)
-
-    def test_a_disk_that_is_full(self):
-        """The user is told once, and the conversation goes on."""
-        self.open("-n", "4")
-        self.ask("hello", 2)
-        limit = os.path.getsize(self.file + "-wal")
-        resource.prlimit(self.window.process.pid, resource.RLIMIT_FSIZE, (limit, limit))
-        self.ask("again", 4)
-        state = self.window.wait_for(lambda s: any(n["error"] for n in s["notices"]), "the sentence")
-        told = {n["id"] for n in state["notices"] if n["error"]}
-        state = self.ask("and again", 6)
-        self.assertEqual(len(told | {n["id"] for n in state["notices"] if n["error"]}), 1, state["notices"])
-        self.assertEqual(self.rows("PRAGMA integrity_check"), [("ok",)])
-
-    def test_logging_out_keeps_the_answer(self):
-        self.open(model=ENDLESS)
-        self.window.type("hello")
-        self.window.key("Return")
-        self.window.wait_for(lambda s: s["phase"] == "answer" and len(s["conversation"]["last_text"]) > 20, "text")
-        self.assertEqual(self.window.terminate(), 128 + signal.SIGTERM)
-        (text, state), = self.rows("SELECT text, state FROM turns WHERE role = 'assistant'")
-        self.assertGreater(len(text), 20)
-        self.assertNotEqual(state, 0)
-
-
-class Kills(WindowCase):
-    def test_killed_while_streaming(self):
-        """Every message is there, and of each answer all but its last second."""
-        seed = random.randrange(1 << 30)
-        chance = random.Random(seed)
-        for n in range(N_KILLS):
-            with self.subTest(seed=seed, n=n):
-                self.open(model=ENDLESS)
-                question = f"question {n}"
-                self.window.key("ctrl+l")
-                self.window.type(question)
-                self.window.key("Return")
-                self.window.wait_for(lambda s: s["phase"] == "answer" or n_messages(s) == 2, "the answer")
-                seen, began = [], time.monotonic()
-                lives = chance.uniform(0, 2.5)
-                while time.monotonic() - began < lives:
-                    seen.append((time.monotonic(), self.window.state()["conversation"]["last_text"]))
-                    time.sleep(0.02)
-                killed = time.monotonic()
-                self.window.kill()
-                self.assertEqual(self.rows("PRAGMA integrity_check"), [("ok",)])
-                self.assertEqual(self.rows(f"SELECT count(*) FROM turns WHERE text = '{question}'"), [(1,)])
-                old = [text for at, text in seen if at < killed - 1.5]  # the second, and what a loaded machine takes
-                if old:
-                    stored = self.rows("SELECT text FROM turns WHERE role = 'assistant' ORDER BY id DESC LIMIT 1")
-                    self.assertTrue(stored and stored[0][0].startswith(old[-1]), f"{stored[-1:]} lacks {old[-1]!r}")
 
 
 if __name__ == "__main__":

@@ -485,9 +485,9 @@ class Asked(Case):
 
     ASK = ("-p", "x", "-n", "4", "--temp", "0")
 
-    def terminal(self, *arguments, hub="http://127.0.0.1:1"):
+    def terminal(self, *arguments, hub="http://127.0.0.1:1", **more):
         env = self.env(hub)
-        terminal = Terminal(*arguments, home=self.home, **{key: env[key] for key in env if key != "HOME"})
+        terminal = Terminal(*arguments, home=self.home, **more, **{key: env[key] for key in env if key != "HOME"})
         self.addCleanup(lambda: terminal.status is None and (os.kill(terminal.pid, signal.SIGKILL), terminal.wait()))
         return terminal
 
@@ -534,6 +534,18 @@ class Asked(Case):
         terminal.type("1\n")
         terminal.wait_for("whole and checked")
         self.assertEqual(terminal.wait(), 0)
+
+    def test_questions_are_broken_at_words(self):
+        terminal = self.terminal(*self.ASK, hub=self.hub(), columns=60)
+        offer = terminal.wait_for("leaves: ")
+        self.assertLessEqual(max(map(len, offer.split("\n"))), 60, offer)
+        self.assertIn("A number, org/repo[:QUANT], words to search for, or a file's path;", " ".join(offer.split()))
+
+    def test_a_plain_terminal_gets_lines_of_a_download(self):
+        terminal = self.terminal("--plain", "-m", NAME, "--yes", *self.ASK, hub=self.hub())
+        self.assertEqual(terminal.wait(), 0)
+        self.assertIn("whole and checked", terminal.seen)
+        self.assertNotRegex(terminal.seen, "[\r\x1b]")
 
     def test_a_first_start_searches_the_hub(self):
         hub = self.hub()

@@ -119,7 +119,7 @@ class Problem {
 
  private:
   KvImage cache(KvType type, uint32_t n_keys, Scores scores) {
-    KvImage image({type, spec.n_kv_heads, spec.max_positions, spec.head_dim});
+    KvImage image({type, spec.n_kv_heads, spec.head_dim}, n_keys);
     const auto first = [&](float key) {  // of the deciding dimension: scores differ by a few, or by thousands
       return scores == Scores::kHuge ? 3e4f * std::sin(key) : (scores == Scores::kRising ? key : -key) / 16;
     };
@@ -162,15 +162,21 @@ class Attention {
   Attention(const Problem& problem, const std::vector<uint32_t>& n_keys, ptx::Target target = ptx::sm_75)
       : device(target), spec(problem.spec), kernel(incremental_attention(spec, target)), n_columns(spec.columns) {
     q = device.upload(problem.q);
-    for (uint32_t column = 0; column < spec.columns; ++column) {
-      k_tables.push_back(problem.keys[column].upload(device));
-      v_tables.push_back(problem.values[column].upload(device));
-    }
-    k_caches = device.upload(k_tables), v_caches = device.upload(v_tables);
+    place(problem, /*seed=*/1);
     set_lengths(n_keys);
     scratch = device.zeros<uint8_t>(attention_scratch_bytes(spec));
     error = device.zeros<uint32_t>(4);
     out = device.poisoned<float>(out_size());
+  }
+
+  // The cache's pages at places that follow from the seed.
+  void place(const Problem& problem, uint32_t seed) {
+    std::vector<uint32_t> positions;
+    for (const KvImage& keys : problem.keys) positions.push_back(keys.n_pages() * kPagePositions);
+    const PagedCache cache(positions, seed);
+    k_pages = cache.upload(device, problem.keys[0].layout, problem.keys);
+    v_pages = cache.upload(device, problem.values[0].layout, problem.values);
+    page_tables = cache.upload(device);
   }
 
   void set_lengths(std::vector<uint32_t> values) {
@@ -182,8 +188,9 @@ class Attention {
   std::string run(ptx::emulator::LaunchOptions options, ptx::Dimensions grid) {
     std::fill_n(out, out_size(), NAN);
     if (spec.columns == 1)
-      return device.run_as(options, kernel, grid, q, k_caches, v_caches, lengths, out, scratch, error);
-    return device.run_as(options, kernel, grid, q, k_caches, v_caches, lengths, out, scratch, error, n_columns);
+      return device.run_as(options, kernel, grid, q, k_pages, v_pages, page_tables, lengths, out, scratch, error);
+    return device.run_as(options, kernel, grid, q, k_pages, v_pages, page_tables, lengths, out, scratch, error,
+                         n_columns);
   }
   std::string run(ptx::emulator::LaunchOptions options = kAllChecks) { return run(options, kernel.launch.blocks); }
 
@@ -195,9 +202,9 @@ class Attention {
   const AttentionSpec spec;
   ptx::Kernel kernel;
   uint32_t n_columns;
-  std::vector<uint64_t> k_tables, v_tables;
   float *q, *out;
-  uint64_t *k_caches, *v_caches;
+  uint8_t *k_pages, *v_pages;
+  uint64_t* page_tables;
   uint32_t *lengths, *error;
   uint8_t* scratch;
 };
@@ -224,7 +231,8 @@ TEST_P(IncrementalAttention, MatchesDouble) {
   EXPECT_EQ(attention.error_word(), std::vector<uint32_t>(4));
 }
 
-// Whatever the grid and the order in which its blocks arrive; and every launch leaves scratch as it found it.
+// Whatever the grid, the order in which its blocks arrive, and where the pages lie; and every launch leaves scratch as
+// it found it.
 TEST_P(IncrementalAttention, RepeatsToTheBit) {
   const AttentionCase& c = GetParam();
   const Problem problem(c.spec, c.lengths, c.scores, /*seed=*/2);
@@ -236,6 +244,7 @@ TEST_P(IncrementalAttention, RepeatsToTheBit) {
     ptx::emulator::LaunchOptions options = kAllChecks;
     options.seed = seed;
     options.weak_memory = true;
+    attention.place(problem, static_cast<uint32_t>(10 + seed));
     const ptx::Dimensions grid = seed == 1 ? attention.kernel.launch.blocks : attention_grid(c.spec, longest);
     ASSERT_EQ(attention.run(options, grid), "") << "seed " << seed;
     ASSERT_EQ(attention.result(), first) << "seed " << seed;
@@ -331,36 +340,25 @@ TEST(IncrementalAttentionErrors, KeepTheFirstReport) {
   EXPECT_EQ(attention.error_word(), (std::vector<uint32_t>{7, 8, 9, 10}));
 }
 
-// The last KV head lies 4 GiB behind the first: an offset in 32 bits would find the first one's keys.
+// The pages lie 4 GiB and more behind the first: an offset in 32 bits would find none.
 TEST(IncrementalAttentionSizes, OffsetsHave64Bits) {
   for (KvType type : {kF16, kQ8}) {
-    constexpr uint32_t kKeys = 70;
-    const uint32_t heads = type == kF16 ? 2 : 3, many = 1u << 25;
-    const AttentionSpec spec = typed({heads, heads, 64, many, 1, 1024}, type, type);
-    const Problem problem(typed({heads, heads, 64, kKeys, 1, 64}, type, type), {kKeys}, Scores::kRandom, 7);
-    const KvLayout large{type, heads, many, 64}, small = problem.keys[0].layout;
-    GuardedDevice device(ptx::sm_75);
-    const uint64_t last_half = ((heads - 1) * uint64_t{many} + kKeys) * 128;
-    auto* cache = device.plain(type == kF16 ? last_half : large.n_bytes());  // keys and values at once
-    const auto copy = [&](uint64_t to, uint64_t from, uint64_t n_bytes) {
-      std::memcpy(cache + to, &problem.keys[0].bytes[from], n_bytes);
-      device.mark_initialised(cache + to, n_bytes);
+    constexpr uint32_t kKeys = 70, kFar = 1u << 20;
+    const AttentionSpec spec = typed({2, 2, 64, kKeys, 1, 64}, type, type);
+    const Problem problem(spec, {kKeys}, Scores::kRandom, 7);
+    Attention attention(problem, {kKeys});
+    const std::vector<uint32_t> table = {kFar + 2, kFar};
+    const auto place = [&](const KvImage& image) {
+      auto* pages = attention.device.poisoned<uint8_t>(3 * image.layout.n_bytes());
+      for (uint32_t page : {0, 1})
+        image.copy_page(attention.device, page, pages + (1 - page) * 2 * image.layout.n_bytes());
+      return pages - kFar * image.layout.n_bytes();
     };
-    for (uint64_t head = 0; head < heads; ++head) {
-      const uint64_t cells = type == kF16 ? 128 : 64, scales = 2 * small.scales_per_row();
-      copy(head * many * cells, head * kKeys * cells, kKeys * cells);
-      if (type == kF16) continue;
-      copy(large.scales_offset() + head * many * scales, small.scales_offset() + head * kKeys * scales, kKeys * scales);
-    }
-    Problem same = problem;
-    same.values = same.keys;
-    uint64_t* caches = device.upload(std::vector<uint64_t>{reinterpret_cast<uint64_t>(cache)});
-    float* out = device.poisoned<float>(heads * 64);
-    ASSERT_EQ(device.run_as(kAllChecks, incremental_attention(spec, ptx::sm_75), attention_grid(spec, kKeys),
-                            device.upload(problem.q), caches, caches, device.upload(std::vector<uint32_t>{kKeys}), out,
-                            device.zeros<uint8_t>(attention_scratch_bytes(spec)), device.zeros<uint32_t>(4)),
-              "");
-    expect_close(device.download(out, heads * 64), same.expected({kKeys}), kTolerance);
+    attention.k_pages = place(problem.keys[0]), attention.v_pages = place(problem.values[0]);
+    attention.page_tables =
+        attention.device.upload(std::vector{reinterpret_cast<uint64_t>(attention.device.upload(table))});
+    ASSERT_EQ(attention.run(), "");
+    expect_close(attention.result(), problem.expected({kKeys}), kTolerance);
   }
 }
 

@@ -56,7 +56,7 @@ TEST_P(Embedding, IsExact) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, Embedding,
-                         ::testing::ValuesIn(supported_tensor_types().begin(), supported_tensor_types().end()),
+                         ::testing::ValuesIn(kernel_tensor_types().begin(), kernel_tensor_types().end()),
                          [](const auto& row) { return std::string(row.param.name); });
 
 TEST(EmbeddingTest, ReportsATokenOutOfRangeAndWritesNothing) {

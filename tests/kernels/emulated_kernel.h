@@ -52,7 +52,7 @@ class GuardedDevice {
   template <class T>
   T* upload(const std::vector<T>& values) {
     T* p = allocate<T>(values.size());
-    std::memcpy(p, values.data(), values.size() * sizeof(T));
+    std::copy(values.begin(), values.end(), p);
     mark_initialised(p, values.size() * sizeof(T));
     return p;
   }

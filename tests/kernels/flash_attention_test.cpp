@@ -106,8 +106,8 @@ class Problem {
         n_queries(queries),
         past(past_keys),
         n_keys(queries + past_keys),
-        keys({s.k_type, s.n_kv_heads, s.max_positions, s.head_dim}),
-        values({s.v_type, s.n_kv_heads, s.max_positions, s.head_dim}),
+        keys({s.k_type, s.n_kv_heads, s.head_dim}, n_keys),
+        values({s.v_type, s.n_kv_heads, s.head_dim}, n_keys),
         random_(seed) {
     for (uint32_t i = 0; i < n_queries * row_width(); ++i) q.push_back(normal_(random_));
     std::vector<float> key(s.head_dim), value(s.head_dim);
@@ -189,18 +189,25 @@ class Flash {
   Flash(const Problem& problem, ptx::Target target)
       : device(target), spec(problem.spec), kernel(flash_attention(spec, target)), n_queries(problem.n_queries) {
     q = device.upload(problem.q);
-    k_caches = device.upload(std::vector{problem.keys.upload(device)});
-    v_caches = device.upload(std::vector{problem.values.upload(device)});
+    place(problem, /*seed=*/1);
     positions = device.upload(std::vector<uint32_t>{problem.past});
     error = device.zeros<uint32_t>(4);
     out = device.poisoned<float>(problem.q.size());
     n_out = problem.q.size();
   }
 
+  // The cache's pages at places that follow from the seed.
+  void place(const Problem& problem, uint32_t seed) {
+    const PagedCache cache({problem.n_keys}, seed);
+    k_pages = cache.upload(device, problem.keys.layout, {problem.keys});
+    v_pages = cache.upload(device, problem.values.layout, {problem.values});
+    page_tables = cache.upload(device);
+  }
+
   // With an output that nothing has been written to.
   std::string run(ptx::emulator::LaunchOptions options, ptx::Dimensions grid) {
     std::fill_n(out, n_out, NAN);
-    return device.run_as(options, kernel, grid, q, k_caches, v_caches, positions, out, error, n_queries);
+    return device.run_as(options, kernel, grid, q, k_pages, v_pages, page_tables, positions, out, error, n_queries);
   }
   std::string run(ptx::emulator::LaunchOptions options = kAllChecks) {
     return run(options, flash_attention_grid(spec, n_queries));
@@ -213,7 +220,8 @@ class Flash {
   ptx::Kernel kernel;
   uint32_t n_queries;
   float *q, *out;
-  uint64_t *k_caches, *v_caches;
+  uint8_t *k_pages, *v_pages;
+  uint64_t* page_tables;
   uint32_t *positions, *error;
   size_t n_out;
 };
@@ -262,7 +270,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, FlashAttention, ::testing::ValuesIn(kCases),
 
 const FlashAttentionSpec kSmall{4, 2, 64, 200};
 
-// Whatever the grid, and the order in which blocks and warps go.
+// Whatever the grid, the order in which blocks and warps go, and where the pages lie.
 TEST(FlashAttentionBits, AreThoseOfEveryGridAndSchedule) {
   const Problem problem(kSmall, 40, 70, Scores::kApart, 2);
   for (ptx::Target target : {ptx::sm_75, ptx::sm_80}) {
@@ -274,6 +282,7 @@ TEST(FlashAttentionBits, AreThoseOfEveryGridAndSchedule) {
       ptx::emulator::LaunchOptions options = kAllChecks;
       options.seed = seed++;
       options.weak_memory = true;
+      flash.place(problem, static_cast<uint32_t>(seed));
       ASSERT_EQ(flash.run(options, grid), "") << grid.x << " blocks";
       EXPECT_EQ(flash.result(), first) << grid.x << " blocks";
     }
@@ -347,35 +356,22 @@ TEST_P(FlashAttentionErrors, AreReportedAndWriteNothing) {
 INSTANTIATE_TEST_SUITE_P(Cases, FlashAttentionErrors, ::testing::ValuesIn(kWrongPositions),
                          [](const auto& row) { return case_name(row); });
 
-// The last KV head lies 4 GiB behind the first: an offset in 32 bits would find the first one's keys.
+// The pages lie 4 GiB and more behind the first: an offset in 32 bits would find none.
 TEST(FlashAttentionSizes, OffsetsHave64Bits) {
   for (KvType type : {kF16, kQ8}) {
-    const uint32_t heads = type == kF16 ? 2 : 3, many = 1u << 25;
-    const Problem problem({heads, heads, 64, 70, true, 0, type, type}, 20, 50, Scores::kRandom, 6);
-    const KvLayout large{type, heads, many, 64}, small = problem.keys.layout;
-    GuardedDevice device(ptx::sm_80);
-    const uint64_t last_half = ((heads - 1) * uint64_t{many} + 70) * 128;
-    auto* cache = device.plain(type == kF16 ? last_half : large.n_bytes());  // keys and values at once
-    const auto copy = [&](uint64_t to, uint64_t from, uint64_t n_bytes) {
-      std::memcpy(cache + to, &problem.keys.bytes[from], n_bytes);
-      device.mark_initialised(cache + to, n_bytes);
+    constexpr uint32_t kFar = 1u << 20;
+    const Problem problem({2, 2, 64, 70, true, 0, type, type}, 20, 50, Scores::kRandom, 6);
+    Flash flash(problem, ptx::sm_80);
+    const std::vector<uint32_t> table = {kFar + 2, kFar};
+    const auto place = [&](const KvImage& image) {
+      auto* pages = flash.device.poisoned<uint8_t>(3 * image.layout.n_bytes());
+      for (uint32_t page : {0, 1}) image.copy_page(flash.device, page, pages + (1 - page) * 2 * image.layout.n_bytes());
+      return pages - kFar * image.layout.n_bytes();
     };
-    for (uint64_t head = 0; head < heads; ++head) {
-      const uint64_t cells = type == kF16 ? 128 : 64, scales = 2 * small.scales_per_row();
-      copy(head * many * cells, head * 70 * cells, 70 * cells);
-      if (type == kQ8)
-        copy(large.scales_offset() + head * many * scales, small.scales_offset() + head * 70 * scales, 70 * scales);
-    }
-    Problem same = problem;
-    same.values = same.keys;
-    uint64_t* caches = device.upload(std::vector<uint64_t>{reinterpret_cast<uint64_t>(cache)});
-    float* out = device.poisoned<float>(problem.q.size());
-    const FlashAttentionSpec spec{heads, heads, 64, many, true, 0, type, type};
-    ASSERT_EQ(device.run_as(kAllChecks, flash_attention(spec, ptx::sm_80), flash_attention_grid(spec, 20),
-                            device.upload(problem.q), caches, caches, device.upload(std::vector<uint32_t>{50}), out,
-                            device.zeros<uint32_t>(4), 20u),
-              "");
-    expect_rows_close(device.download(out, problem.q.size()), same.expected(), 64, tolerance_of(spec));
+    flash.k_pages = place(problem.keys), flash.v_pages = place(problem.values);
+    flash.page_tables = flash.device.upload(std::vector{reinterpret_cast<uint64_t>(flash.device.upload(table))});
+    ASSERT_EQ(flash.run(), "");
+    expect_rows_close(flash.result(), problem.expected(), 64, tolerance_of(flash.spec));
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "models/block_types.h"
 #include "models/error.h"
 #include "tests/kernels/gemv_problem.h"
 
@@ -103,11 +104,25 @@ GemmSpec ragged(TensorType type, uint32_t k, GemvEpilogue epilogue = kBias) {
           .columns_per_block = 16};
 }
 const GemmCase kFormats[] = {
-    {"F16", ragged(kF16, 200), 9},   {"Q4_K", ragged(kQ4_K, 256), 9}, {"Q6_K", ragged(kQ6_K, 256), 9},
-    {"Q5_0", ragged(kQ5_0, 160), 9}, {"Q8_0", ragged(kQ8_0, 160), 9}, {"Q4_1", ragged(kQ4_1, 160), 9},
-    {"Q4_0", ragged(kQ4_0, 160), 9}, {"Q5_1", ragged(kQ5_1, 160), 9}, {"Q5_K", ragged(kQ5_K, 256), 9},
-    {"Q3_K", ragged(kQ3_K, 256), 9}, {"Q2_K", ragged(kQ2_K, 256), 9},
+    {"F16", ragged(kF16, 200), 9},
+    {"Q4_K", ragged(kQ4_K, 256), 9},
+    {"Q6_K", ragged(kQ6_K, 256), 9},
+    {"Q5_0", ragged(kQ5_0, 160), 9},
+    {"Q8_0", ragged(kQ8_0, 160), 9},
+    {"Q4_1", ragged(kQ4_1, 160), 9},
+    {"Q4_0", ragged(kQ4_0, 160), 9},
+    {"Q5_1", ragged(kQ5_1, 160), 9},
+    {"Q5_K", ragged(kQ5_K, 256), 9},
+    {"Q3_K", ragged(kQ3_K, 256), 9},
+    {"Q2_K", ragged(kQ2_K, 256), 9},
+    {"IQ4_NL", ragged(kIQ4_NL, 160), 9},
+    {"IQ4_XS", ragged(kIQ4_XS, 256), 9},
+    {"MXFP4", ragged(kMXFP4, 160), 9},
+    {"IQ2Expanded", ragged(kIQ2Expanded, 256), 9},
+    {"IQ3XXSExpanded", ragged(kIQ3XXSExpanded, 256), 9},
+    {"IQ3SExpanded", ragged(kIQ3SExpanded, 256), 9},
 };
+static_assert(std::size(kFormats) == KernelBlocks::kCount - 2);  // F32 and BF16 are for gemv alone
 INSTANTIATE_TEST_SUITE_P(Formats, Gemm, ::testing::ValuesIn(kFormats), name_of_case);
 
 const GemmCase kShapes[] = {

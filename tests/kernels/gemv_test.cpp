@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "kernels/gemv_plan.h"
+#include "models/block_types.h"
 #include "models/error.h"
 #include "tests/kernels/gemv_problem.h"
 
@@ -69,7 +70,17 @@ constexpr GemvCase kFormats[] = {
     {"Q5_K", {.weights = kQ5_K, .rows = 37, .k = 512, .prologue = kRmsNorm, .epilogue = kBias, .eps = kEps}},
     {"Q3_K", {.weights = kQ3_K, .rows = 37, .k = 512, .prologue = kRmsNorm, .epilogue = kBias, .eps = kEps}},
     {"Q2_K", {.weights = kQ2_K, .rows = 37, .k = 512, .prologue = kRmsNorm, .epilogue = kBias, .eps = kEps}},
+    {"IQ4_NL", {.weights = kIQ4_NL, .rows = 37, .k = 160, .prologue = kRmsNorm, .epilogue = kBias, .eps = kEps}},
+    {"IQ4_XS", {.weights = kIQ4_XS, .rows = 37, .k = 512, .prologue = kRmsNorm, .epilogue = kBias, .eps = kEps}},
+    {"MXFP4", {.weights = kMXFP4, .rows = 37, .k = 160, .prologue = kRmsNorm, .epilogue = kBias, .eps = kEps}},
+    {"IQ2Expanded",
+     {.weights = kIQ2Expanded, .rows = 37, .k = 512, .prologue = kRmsNorm, .epilogue = kBias, .eps = kEps}},
+    {"IQ3XXSExpanded",
+     {.weights = kIQ3XXSExpanded, .rows = 37, .k = 512, .prologue = kRmsNorm, .epilogue = kBias, .eps = kEps}},
+    {"IQ3SExpanded",
+     {.weights = kIQ3SExpanded, .rows = 37, .k = 512, .prologue = kRmsNorm, .epilogue = kBias, .eps = kEps}},
 };
+static_assert(std::size(kFormats) == KernelBlocks::kCount);
 INSTANTIATE_TEST_SUITE_P(Formats, Gemv, ::testing::ValuesIn(kFormats),
                          [](const auto& c) { return std::string(c.param.name); });
 

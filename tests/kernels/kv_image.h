@@ -1,9 +1,11 @@
-// A KV cache on the host: rows quantised as the contract says, what they stand for in double, and the device's bytes,
-// of which those that no row has written count as never written.
+// A sequence's keys or values on the host: rows quantised as the contract says, what they stand for in double, and the
+// device's bytes, of which those that no row has written count as never written; and pages of several on a device.
 #pragma once
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
+#include <random>
 #include <span>
 #include <vector>
 
@@ -17,17 +19,17 @@ namespace warpchat {
 
 class KvImage {
  public:
-  explicit KvImage(const KvLayout& shape) : layout(shape), bytes(shape.n_bytes(), 0xff), written(shape.n_bytes()) {}
+  KvImage(const KvLayout& shape, uint32_t n_positions)
+      : layout(shape), bytes(pages_of(n_positions) * shape.n_bytes(), 0xff), written(bytes.size()) {}
 
   // values: [head_dim]
   void set(uint32_t head, uint32_t position, std::span<const float> values) {
-    const uint64_t row = uint64_t{head} * layout.max_positions + position;
+    const uint64_t cells = cells_at(head, position), scales = scales_at(head, position);
     const uint32_t d = layout.head_dim;
     if (layout.type == KvType::kF16) {
-      for (uint32_t i = 0; i < d; ++i) put(2 * (row * d + i), to_f16(values[i]));
+      for (uint32_t i = 0; i < d; ++i) put(cells + 2 * i, to_f16(values[i]));
       return;
     }
-    const uint64_t scales = layout.scales_offset() + 2 * row * layout.scales_per_row();
     for (uint32_t group = 0; group < layout.scales_per_row(); ++group) {
       float block[KvLayout::kGroup] = {};  // zeros beyond the row
       const float most = KvLayout::kMostScale * 127;
@@ -37,37 +39,47 @@ class KvImage {
       std::memcpy(&quantised, quantise_row(TensorType::kQ8_0, block).data(), sizeof quantised);
       put(scales + 2 * group, quantised.d);
       for (uint32_t i = group * 32; i < std::min(d, group * 32 + 32); ++i)
-        put(row * d + i, static_cast<uint8_t>(quantised.qs[i % 32] + KvLayout::kBias));
+        put(cells + i, static_cast<uint8_t>(quantised.qs[i % 32] + KvLayout::kBias));
     }
   }
 
   // What value i of a row stands for.
   double at(uint32_t head, uint32_t position, uint32_t i) const {
-    const uint64_t row = uint64_t{head} * layout.max_positions + position;
-    if (layout.type == KvType::kF16) return to_float(get<f16>(2 * (row * layout.head_dim + i)));
-    const uint64_t scale = layout.scales_offset() + 2 * (row * layout.scales_per_row() + i / KvLayout::kGroup);
-    return (get<uint8_t>(row * layout.head_dim + i) - KvLayout::kBias) * double{to_float(get<f16>(scale))};
+    const uint64_t cells = cells_at(head, position);
+    if (layout.type == KvType::kF16) return to_float(get<f16>(cells + 2 * i));
+    const f16 scale = get<f16>(scales_at(head, position) + 2 * (i / KvLayout::kGroup));
+    return (get<uint8_t>(cells + i) - KvLayout::kBias) * double{to_float(scale)};
   }
 
-  // The address of a copy on the device.
-  uint64_t upload(GuardedDevice& device) const {
-    auto* to = device.poisoned<uint8_t>(bytes.size());
-    for (size_t i = 0; i < bytes.size();) {
-      size_t end = i;
-      while (end < bytes.size() && written[end] == written[i]) ++end;
+  // Writes a page to the device, as far as it is written.
+  void copy_page(GuardedDevice& device, uint32_t page, uint8_t* to) const {
+    const uint64_t first = page * layout.n_bytes(), last = first + layout.n_bytes();
+    for (uint64_t i = first; i < last;) {
+      uint64_t end = i;
+      while (end < last && written[end] == written[i]) ++end;
       if (written[i] != 0) {
-        std::memcpy(to + i, &bytes[i], end - i);
-        device.mark_initialised(to + i, end - i);
+        std::memcpy(to + (i - first), &bytes[i], end - i);
+        device.mark_initialised(to + (i - first), end - i);
       }
       i = end;
     }
-    return reinterpret_cast<uint64_t>(to);
   }
+  uint32_t n_pages() const { return static_cast<uint32_t>(bytes.size() / layout.n_bytes()); }
 
   KvLayout layout;
-  std::vector<uint8_t> bytes, written;
+  std::vector<uint8_t> bytes, written;  // [n_pages, page]
 
  private:
+  static uint64_t row_of(uint32_t head, uint32_t position) {
+    return uint64_t{head} * kPagePositions + position % kPagePositions;
+  }
+  uint64_t page_at(uint32_t position) const { return position / kPagePositions * layout.n_bytes(); }
+  uint64_t cells_at(uint32_t head, uint32_t position) const {
+    return page_at(position) + row_of(head, position) * layout.cells_bytes();
+  }
+  uint64_t scales_at(uint32_t head, uint32_t position) const {
+    return page_at(position) + layout.scales_offset() + row_of(head, position) * layout.scales_per_row() * 2;
+  }
   template <class T>
   void put(uint64_t offset, T value) {
     std::memcpy(&bytes[offset], &value, sizeof value);
@@ -79,6 +91,42 @@ class KvImage {
     std::memcpy(&value, &bytes[offset], sizeof value);
     return value;
   }
+};
+
+// Where the pages of several sequences lie: at random, none behind the other's but by chance, and as many unused ones
+// between them. Pages are poison where no image is.
+class PagedCache {
+ public:
+  // positions: of each sequence, all of whose pages are in the tables.
+  PagedCache(const std::vector<uint32_t>& positions, uint32_t seed) {
+    for (const uint32_t n : positions) n_pages += 2 * pages_of(n) + 1;
+    std::vector<uint32_t> all(n_pages);
+    std::iota(all.begin(), all.end(), 0u);
+    std::shuffle(all.begin(), all.end(), std::mt19937(seed));
+    for (const uint32_t n : positions) {
+      tables.emplace_back(all.end() - pages_of(n), all.end());
+      all.resize(all.size() - pages_of(n));
+    }
+  }
+
+  // The tables' addresses.
+  uint64_t* upload(GuardedDevice& device) const {
+    std::vector<uint64_t> addresses;
+    for (const std::vector<uint32_t>& table : tables)
+      addresses.push_back(reinterpret_cast<uint64_t>(device.upload(table)));
+    return device.upload(addresses);
+  }
+  // The pages, of a layer's keys or values. images: of the first sequences.
+  uint8_t* upload(GuardedDevice& device, const KvLayout& layout, const std::vector<KvImage>& images = {}) const {
+    auto* pages = device.poisoned<uint8_t>(n_pages * layout.n_bytes());
+    for (size_t i = 0; i < images.size(); ++i)
+      for (uint32_t page = 0; page < images[i].n_pages(); ++page)
+        images[i].copy_page(device, page, pages + tables[i].at(page) * layout.n_bytes());
+    return pages;
+  }
+
+  uint32_t n_pages = 0;
+  std::vector<std::vector<uint32_t>> tables;
 };
 
 }  // namespace warpchat

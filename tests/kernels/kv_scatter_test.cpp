@@ -1,5 +1,5 @@
-// QK norm, RoPE and the scatter into the caches against double. Every cell of a cache but the column's own must stay as
-// it was.
+// QK norm, RoPE and the scatter into the cache against double. Every cell of its pages but the columns' own must stay
+// as it was.
 #include "kernels/kv_scatter.h"
 
 #include <gmock/gmock.h>
@@ -32,7 +32,7 @@ struct ScatterCase {
 };
 std::ostream& operator<<(std::ostream& out, const ScatterCase& c) { return out << c.name; }
 
-constexpr uint32_t kMaxPositions = 40;
+constexpr uint32_t kMaxPositions = 140;
 constexpr auto kF16 = KvType::kF16, kQ8 = KvType::kQ8_0;
 constexpr auto kNeox = RopePairing::kNeox, kInterleaved = RopePairing::kInterleaved;
 const RopeScaling kLinear{.kind = RopeScaling::Kind::kLinear, .factor = 4};
@@ -41,30 +41,30 @@ const RopeScaling kYarn{.kind = RopeScaling::Kind::kYarn, .factor = 4, .original
 const ScatterCase kCases[] = {
     {"neox", 14, 2, 64, 64, kNeox, false, {7}},
     {"interleaved", 9, 3, 64, 64, kInterleaved, false, {7}},
-    {"neox_norm", 16, 8, 128, 128, kNeox, true, {39}},
-    {"interleaved_norm", 4, 2, 128, 128, kInterleaved, true, {39}},
+    {"neox_norm", 16, 8, 128, 128, kNeox, true, {139}},
+    {"interleaved_norm", 4, 2, 128, 128, kInterleaved, true, {139}},
     {"first_position_turns_nothing", 4, 2, 64, 64, kNeox, false, {0}},
-    {"columns_of_several_sequences", 6, 2, 64, 64, kNeox, false, {3, 39, 0, 3, 17}},
+    {"columns_of_several_sequences", 6, 2, 64, 64, kNeox, false, {3, 139, 0, 64, 63}},
     {"some_dimensions_pass", 4, 2, 64, 32, kNeox, false, {5, 6}},
     {"some_dimensions_pass_interleaved", 4, 2, 64, 32, kInterleaved, true, {5, 6}},
     {"odd_number_of_pairs", 4, 2, 64, 26, kNeox, true, {5}},
     {"head_of_80", 3, 1, 80, 80, kNeox, true, {11, 12}},  // the second round of a warp is half idle
     {"head_of_96", 2, 2, 96, 96, kInterleaved, true, {11, 12}},
-    {"head_of_256", 2, 1, 256, 256, kNeox, true, {38}},
-    {"head_of_8", 5, 1, 8, 8, kNeox, true, {38}},  // most lanes idle
-    {"linear", 2, 1, 64, 64, kNeox, false, {39}, kLinear},
-    {"yarn", 2, 1, 64, 64, kNeox, false, {39}, kYarn},  // a magnitude other than 1
+    {"head_of_256", 2, 1, 256, 256, kNeox, true, {128}},
+    {"head_of_8", 5, 1, 8, 8, kNeox, true, {128}},  // most lanes idle
+    {"linear", 2, 1, 64, 64, kNeox, false, {139}, kLinear},
+    {"yarn", 2, 1, 64, 64, kNeox, false, {139}, kYarn},  // a magnitude other than 1
     {"q8", 14, 2, 64, 64, kNeox, false, {7}, {}, kQ8, kQ8},
     {"q8_interleaved", 9, 3, 64, 64, kInterleaved, false, {7}, {}, kQ8, kQ8},
-    {"q8_norm", 16, 8, 128, 128, kNeox, true, {39}, {}, kQ8, kQ8},
+    {"q8_norm", 16, 8, 128, 128, kNeox, true, {139}, {}, kQ8, kQ8},
     {"q8_keys", 4, 2, 64, 64, kNeox, false, {7}, {}, kQ8, kF16},
     {"q8_values", 4, 2, 64, 64, kNeox, false, {7}, {}, kF16, kQ8},
-    {"q8_columns_of_several_sequences", 6, 2, 64, 64, kNeox, false, {3, 39, 0, 3, 17}, {}, kQ8, kQ8},
+    {"q8_columns_of_several_sequences", 6, 2, 64, 64, kNeox, false, {3, 139, 0, 64, 63}, {}, kQ8, kQ8},
     {"q8_some_dimensions_pass", 4, 2, 64, 26, kNeox, false, {5, 6}, {}, kQ8, kQ8},
     {"q8_head_of_80", 3, 1, 80, 80, kNeox, true, {11, 12}, {}, kQ8, kQ8},  // a last group of 16, and no fourth
     {"q8_head_of_96", 2, 2, 96, 96, kInterleaved, true, {11, 12}, {}, kQ8, kQ8},
-    {"q8_head_of_256", 2, 1, 256, 256, kNeox, true, {38}, {}, kQ8, kQ8},
-    {"q8_head_of_8", 5, 1, 8, 8, kNeox, true, {38}, {}, kQ8, kQ8},
+    {"q8_head_of_256", 2, 1, 256, 256, kNeox, true, {128}, {}, kQ8, kQ8},
+    {"q8_head_of_8", 5, 1, 8, 8, kNeox, true, {128}, {}, kQ8, kQ8},
 };
 
 KvScatterSpec spec_of(const ScatterCase& c) {
@@ -119,61 +119,84 @@ class Scatter {
         v_values(normal_floats(k_values.size(), 3)),
         q_gamma(normal_floats(s.head_dim, 4)),
         k_gamma(normal_floats(s.head_dim, s.k_type == kF16 ? 5 : 4)),
-        k_layout{s.k_type, s.n_kv_heads, s.max_positions, s.head_dim},
-        v_layout{s.v_type, s.n_kv_heads, s.max_positions, s.head_dim} {
+        k_layout{s.k_type, s.n_kv_heads, s.head_dim},
+        v_layout{s.v_type, s.n_kv_heads, s.head_dim},
+        cache(std::vector<uint32_t>(s.columns, s.max_positions), /*seed=*/1) {
     const size_t width = size_t{s.n_kv_heads} * s.head_dim;
     for (uint32_t column = 0; column < s.columns && s.k_type != kF16; ++column)
       std::copy_n(&k_values[column * width], width, &q_values[size_t{column} * s.n_heads * s.head_dim]);
     q = device.upload(q_values), k = device.upload(k_values), v = device.upload(v_values);
     gammas[0] = device.upload(q_gamma), gammas[1] = device.upload(k_gamma);
     positions = device.upload(at);
-    std::vector<uint64_t> tables[2];
-    for (uint32_t column = 0; column < s.columns; ++column) {
-      k_caches.push_back(device.poisoned<uint8_t>(k_layout.n_bytes()));
-      v_caches.push_back(device.poisoned<uint8_t>(v_layout.n_bytes()));
-      tables[0].push_back(reinterpret_cast<uint64_t>(k_caches.back()));
-      tables[1].push_back(reinterpret_cast<uint64_t>(v_caches.back()));
-    }
-    k_table = device.upload(tables[0]), v_table = device.upload(tables[1]);
+    k_pages = cache.upload(device, k_layout), v_pages = cache.upload(device, v_layout);
+    page_tables = cache.upload(device);
     error = device.zeros<uint32_t>(4);
   }
 
   std::string run(ptx::emulator::LaunchOptions options = kAllChecks) {
     const auto launch = [&](auto... rest) {
       const auto& grid = kernel.launch.blocks;
-      if (!spec.qk_norm) return device.run_as(options, kernel, grid, q, k, v, positions, k_table, v_table, rest...);
-      return device.run_as(options, kernel, grid, q, k, v, gammas[0], gammas[1], positions, k_table, v_table, rest...);
+      if (!spec.qk_norm) return device.run_as(options, kernel, grid, q, k, v, rest...);
+      return device.run_as(options, kernel, grid, q, k, v, gammas[0], gammas[1], rest...);
     };
-    return spec.columns == 1 ? launch(error) : launch(error, n_columns);
+    if (spec.columns == 1) return launch(positions, k_pages, v_pages, page_tables, cache.n_pages, error);
+    return launch(positions, k_pages, v_pages, page_tables, cache.n_pages, error, n_columns);
   }
 
-  // The column's queries, keys and values at `position`, nothing else in its caches.
+  uint32_t* table(uint32_t column) const { return reinterpret_cast<uint32_t*>(page_tables[column]); }
+  // Moves the position to an unused page, and forgets what has been written.
+  void move_page(uint32_t column, uint32_t position) {
+    const auto is_used = [&](uint32_t page) {
+      return std::ranges::any_of(cache.tables, [&](const auto& t) { return std::ranges::count(t, page) != 0; });
+    };
+    uint32_t page = 0;
+    while (is_used(page)) ++page;
+    cache.tables[column][position / kPagePositions] = table(column)[position / kPagePositions] = page;
+    std::fill_n(k_pages, cache.n_pages * k_layout.n_bytes(), 0xff);
+    std::fill_n(v_pages, cache.n_pages * v_layout.n_bytes(), 0xff);
+  }
+
+  // The column's queries, keys and values at `position`, nothing else in its pages.
   void expect_column(uint32_t column, uint32_t position) const {
     const uint32_t d = spec.head_dim;
     for (uint32_t head = 0; head < spec.n_heads; ++head) {
       const size_t at = (size_t{column} * spec.n_heads + head) * d;
       expect_close({q + at, d}, turned(spec, &q_values[at], q_gamma, position), 5e-7);  // some roundings of fp32
     }
-    std::vector<double> halves(k_layout.rows() * d, NAN);
-    KvImage keys(k_layout), values(v_layout);
+    std::vector<double> halves(cache.tables[column].size() * k_layout.rows() * d, NAN);
+    KvImage keys(k_layout, spec.max_positions), values(v_layout, spec.max_positions);
     for (uint32_t head = 0; head < spec.n_kv_heads; ++head) {
       const size_t from = (size_t{column} * spec.n_kv_heads + head) * d;
       const std::vector<double> key = turned(spec, &k_values[from], k_gamma, position);
-      std::ranges::copy(key, &halves[(size_t{head} * spec.max_positions + position) * d]);
+      const size_t row =
+          position / kPagePositions * k_layout.rows() + head * kPagePositions + position % kPagePositions;
+      std::ranges::copy(key, &halves[row * d]);
       keys.set(head, position, {q + (size_t{column} * spec.n_heads + head) * d, d});
       values.set(head, position, {&v_values[from], d});
     }
     if (spec.k_type == kF16)
-      expect_halves(k_caches[column], halves);
+      expect_halves(pages_of_column(k_pages, k_layout, column), halves);
     else
-      expect_bytes(k_caches[column], keys, "key");
-    expect_bytes(v_caches[column], values, "value");
+      EXPECT_EQ(pages_of_column(k_pages, k_layout, column), keys.bytes);
+    EXPECT_EQ(pages_of_column(v_pages, v_layout, column), values.bytes);
+  }
+  void expect_no_page_touched(uint32_t column) const {
+    EXPECT_EQ(pages_of_column(k_pages, k_layout, column), KvImage(k_layout, spec.max_positions).bytes);
+    EXPECT_EQ(pages_of_column(v_pages, v_layout, column), KvImage(v_layout, spec.max_positions).bytes);
   }
   void expect_untouched(uint32_t column) const {
     const size_t width = size_t{spec.n_heads} * spec.head_dim;
     for (size_t i = column * width; i < (column + 1) * width; ++i) ASSERT_EQ(q[i], q_values[i]) << i;
-    expect_bytes(k_caches[column], KvImage(k_layout), "key");
-    expect_bytes(v_caches[column], KvImage(v_layout), "value");
+    expect_no_page_touched(column);
+  }
+  // So many positions' bytes, beside which all of the cache is poison.
+  void expect_written(uint64_t n_positions) const {
+    const auto written = [&](const uint8_t* pages, const KvLayout& layout) {
+      const uint64_t n_bytes = cache.n_pages * layout.n_bytes();
+      return n_bytes - static_cast<uint64_t>(std::count(pages, pages + n_bytes, 0xff));
+    };
+    EXPECT_LE(written(k_pages, k_layout), n_positions * spec.n_kv_heads * k_layout.row_bytes());
+    EXPECT_LE(written(v_pages, v_layout), n_positions * spec.n_kv_heads * v_layout.row_bytes());
   }
   std::vector<uint32_t> error_word() const { return device.download(error, 4); }
 
@@ -184,25 +207,31 @@ class Scatter {
   std::vector<float> q_values, k_values, v_values;
   const std::vector<float> q_gamma, k_gamma;
   const KvLayout k_layout, v_layout;
+  PagedCache cache;
   float *q, *k, *v, *gammas[2];
   uint32_t *positions, *error;
-  std::vector<uint8_t*> k_caches, v_caches;
-  uint64_t *k_table, *v_table;
+  uint8_t *k_pages, *v_pages;
+  uint64_t* page_tables;
+
+  // In the order of their positions.
+  std::vector<uint8_t> pages_of_column(const uint8_t* pages, const KvLayout& layout, uint32_t column) const {
+    std::vector<uint8_t> bytes;
+    for (const uint32_t page : cache.tables[column])
+      bytes.insert(bytes.end(), pages + page * layout.n_bytes(), pages + (page + 1) * layout.n_bytes());
+    return bytes;
+  }
 
  private:
   // Rounded once to fp16 from what may be off by a few roundings of fp32; NaN: untouched.
-  static void expect_halves(const uint8_t* cache, const std::vector<double>& expected) {
+  static void expect_halves(const std::vector<uint8_t>& bytes, const std::vector<double>& expected) {
     for (size_t i = 0; i < expected.size(); ++i) {
       f16 half;
-      std::memcpy(&half, cache + 2 * i, sizeof half);
+      std::memcpy(&half, &bytes[2 * i], sizeof half);
       if (std::isnan(expected[i]))
         ASSERT_EQ(half.bits, kUntouched) << "key cell " << i;
       else
         ASSERT_NEAR(to_float(half), expected[i], std::abs(expected[i]) * 0x1.01p-11 + 1e-6) << "key cell " << i;
     }
-  }
-  static void expect_bytes(const uint8_t* cache, const KvImage& expected, const char* what) {
-    for (size_t i = 0; i < expected.bytes.size(); ++i) ASSERT_EQ(cache[i], expected.bytes[i]) << what << " byte " << i;
   }
 };
 
@@ -214,6 +243,7 @@ TEST_P(KvScatter, MatchesDouble) {
     Scatter scatter(spec_of(c), c.positions);
     ASSERT_EQ(scatter.run(seed == 0 ? kAllChecks : shaken(seed)), "");
     for (uint32_t column = 0; column < c.positions.size(); ++column) scatter.expect_column(column, c.positions[column]);
+    scatter.expect_written(c.positions.size());
     EXPECT_EQ(scatter.error_word(), std::vector<uint32_t>(4));
   }
 }
@@ -221,17 +251,17 @@ TEST_P(KvScatter, MatchesDouble) {
 INSTANTIATE_TEST_SUITE_P(Cases, KvScatter, ::testing::ValuesIn(kCases), [](const auto& row) { return row.param.name; });
 
 // The very same launch, arguments and all, as a captured graph replays it: only the device's memory says where to.
-TEST(KvScatterInputs, PositionIsReadFromDeviceMemory) {
-  const KvScatterSpec spec = spec_of(kCases[0]);
-  Scatter scatter(spec, {3});
+TEST(KvScatterInputs, PositionAndPageAreReadFromDeviceMemory) {
+  Scatter scatter(spec_of(kCases[0]), {3});
   ASSERT_EQ(scatter.run(), "");
   scatter.expect_column(0, 3);
-  std::copy(scatter.q_values.begin(), scatter.q_values.end(), scatter.q);
-  std::fill_n(scatter.k_caches[0], scatter.k_layout.n_bytes(), 0xff);
-  std::fill_n(scatter.v_caches[0], scatter.v_layout.n_bytes(), 0xff);
-  *scatter.positions = 4;
-  ASSERT_EQ(scatter.run(), "");
-  scatter.expect_column(0, 4);
+  for (const uint32_t position : {4u, 70u}) {
+    std::copy(scatter.q_values.begin(), scatter.q_values.end(), scatter.q);
+    scatter.move_page(0, position);
+    *scatter.positions = position;
+    ASSERT_EQ(scatter.run(), "");
+    scatter.expect_column(0, position);
+  }
 }
 
 TEST(KvScatterInputs, ColumnsBeyondAreLeftAlone) {
@@ -255,58 +285,54 @@ TEST(KvScatterErrors, WrongPositionsWriteNothing) {
   }
 }
 
+// ... but for the queries, which are the column's own.
+TEST(KvScatterErrors, WrongPagesAreNotWritten) {
+  for (const uint32_t beyond : {0u, 1u, 1u << 31}) {
+    Scatter scatter(spec_of(kCases[5]), {1, 2, 70, 3, 4});
+    const uint32_t page = scatter.table(2)[1] = scatter.cache.n_pages + beyond;
+    ASSERT_EQ(scatter.run(), "");
+    for (uint32_t column : {0u, 1u, 3u, 4u}) scatter.expect_column(column, column < 2 ? column + 1 : column);
+    scatter.expect_no_page_touched(2);
+    scatter.expect_written(4);
+    EXPECT_EQ(scatter.error_word(), (std::vector<uint32_t>{static_cast<uint32_t>(KernelError::kPageOutOfRange), page,
+                                                           scatter.cache.n_pages, 2}));
+  }
+}
+
 // Of several wrong columns one reports, with its own numbers.
 TEST(KvScatterErrors, OneOfSeveralReports) {
   for (uint64_t seed = 1; seed <= 4; ++seed) {
-    Scatter scatter(spec_of(kCases[5]), {50, 51, 52, 53, 54});
+    Scatter scatter(spec_of(kCases[5]), {150, 151, 152, 153, 154});
     ASSERT_EQ(scatter.run(shaken(seed)), "");
     const std::vector<uint32_t> word = scatter.error_word();
     EXPECT_EQ(word[0], static_cast<uint32_t>(KernelError::kPositionOutOfRange));
-    EXPECT_EQ(word[1], 50 + word[3]);
+    EXPECT_EQ(word[1], 150 + word[3]);
     ASSERT_EQ(scatter.run(), "");
     EXPECT_EQ(scatter.error_word(), word);  // until the host has read it
   }
 }
 
-// The cell lies 8 GiB behind the cache's start; only it exists.
+// The page lies 4 GiB and more behind the first one; only it exists, and its entry in the table.
 TEST(KvScatterSizes, OffsetsHave64Bits) {
-  KvScatterSpec spec = spec_of({"", 1, 1, 64, 64, kNeox, false, {0}});
-  spec.max_positions = 1u << 26;
-  const uint32_t position = spec.max_positions - 1;
-  const uint64_t offset = uint64_t{position} * 64 * 2;
-  GuardedDevice device(ptx::sm_75);
-  const std::vector<float> values = normal_floats(64, 1);
-  uint16_t *key = device.poisoned<uint16_t>(64), *value = device.poisoned<uint16_t>(64);
-  ASSERT_EQ(device.run(kv_scatter(spec, ptx::sm_75), device.upload(values), device.upload(values),
-                       device.upload(values), device.upload(std::vector<uint32_t>{position}),
-                       device.upload(std::vector<uint64_t>{reinterpret_cast<uint64_t>(key) - offset}),
-                       device.upload(std::vector<uint64_t>{reinterpret_cast<uint64_t>(value) - offset}),
-                       device.zeros<uint32_t>(4)),
-            "");
-  for (uint32_t i = 0; i < 64; ++i) EXPECT_EQ(value[i], to_f16(values[i]).bits) << i;
-}
-
-// The last codes lie 4 GiB behind the cache's start, and their scales behind them.
-TEST(KvScatterSizes, OffsetsOfCodesHave64Bits) {
-  KvScatterSpec spec = spec_of({"", 1, 1, 64, 64, kNeox, false, {0}, {}, kQ8, kQ8});
-  spec.max_positions = 1u << 26;
-  const KvLayout large{kQ8, 1, spec.max_positions, 64};
-  GuardedDevice device(ptx::sm_75);
-  const std::vector<float> values = normal_floats(64, 1);
-  uint8_t* cache = device.plain(large.n_bytes());
-  spec.k_type = kF16;  // of which only the last row exists
-  uint8_t* keys = device.poisoned<uint8_t>(128) - uint64_t{spec.max_positions - 1} * 128;
-  ASSERT_EQ(
-      device.run(kv_scatter(spec, ptx::sm_75), device.upload(values), device.upload(values), device.upload(values),
-                 device.upload(std::vector<uint32_t>{spec.max_positions - 1}),
-                 device.upload(std::vector<uint64_t>{reinterpret_cast<uint64_t>(keys)}),
-                 device.upload(std::vector<uint64_t>{reinterpret_cast<uint64_t>(cache)}), device.zeros<uint32_t>(4)),
-      "");
-  KvImage row({kQ8, 1, 1, 64});
-  row.set(0, 0, values);
-  for (uint64_t i = 0; i < 64; ++i) EXPECT_EQ(cache[large.scales_offset() - 64 + i], row.bytes[i]) << i;
-  for (uint64_t i = 0; i < 4; ++i)
-    EXPECT_EQ(cache[large.n_bytes() - 4 + i], row.bytes[row.layout.scales_offset() + i]) << i;
+  for (KvType type : {kF16, kQ8}) {
+    KvScatterSpec spec = spec_of({"", 1, 1, 64, 64, kNeox, false, {0}, {}, kF16, type});
+    spec.max_positions = 1u << 26;
+    const uint32_t position = spec.max_positions - 1, page = position / kPagePositions;
+    const KvLayout k_layout{kF16, 1, 64}, v_layout{type, 1, 64};
+    GuardedDevice device(ptx::sm_75);
+    const std::vector<float> values = normal_floats(64, 1);
+    auto *k_page = device.poisoned<uint8_t>(k_layout.n_bytes()), *v_page = device.poisoned<uint8_t>(v_layout.n_bytes());
+    const uint32_t* table = device.upload(std::vector{page}) - page;
+    ASSERT_EQ(
+        device.run(kv_scatter(spec, ptx::sm_75), device.upload(values), device.upload(values), device.upload(values),
+                   device.upload(std::vector{position}), k_page - page * k_layout.n_bytes(),
+                   v_page - page * v_layout.n_bytes(), device.upload(std::vector{reinterpret_cast<uint64_t>(table)}),
+                   page + 1, device.zeros<uint32_t>(4)),
+        "");
+    KvImage expected(v_layout, kPagePositions);
+    expected.set(0, position % kPagePositions, values);
+    EXPECT_EQ(device.download(v_page, v_layout.n_bytes()), expected.bytes);
+  }
 }
 
 struct CodesCase {
@@ -341,11 +367,10 @@ TEST(KvScatterCodes, AreThoseOfTheQuantiserAtEveryExtreme) {
   }
   ASSERT_EQ(scatter.run(), "");
   for (uint32_t column = 0; column < n; ++column) {
-    KvImage image(scatter.k_layout);
+    KvImage image(scatter.k_layout, kMaxPositions);
     image.set(0, 0, {&scatter.v_values[column * 64], 64});
-    for (const uint8_t* cache : {scatter.k_caches[column], scatter.v_caches[column]}) {
-      EXPECT_TRUE(std::equal(image.bytes.begin(), image.bytes.end(), cache)) << kCodesCases[column].name;
-    }
+    for (const uint8_t* pages : {scatter.k_pages, scatter.v_pages})
+      EXPECT_EQ(scatter.pages_of_column(pages, scatter.k_layout, column), image.bytes) << kCodesCases[column].name;
     for (uint32_t i = 0; i < 64; ++i) EXPECT_TRUE(std::isfinite(image.at(0, 0, i))) << kCodesCases[column].name;
   }
 }
@@ -357,13 +382,13 @@ TEST(KvScatterCodes, NoNumbersStayInTheirGroup) {
   ASSERT_EQ(scatter.run(), "");
   std::vector<float> row(scatter.v, scatter.v + 64);
   row[3] = 0;
-  KvImage image(scatter.v_layout);
+  KvImage image(scatter.v_layout, kMaxPositions);
   image.set(0, 0, row);
-  const uint8_t* cache = scatter.v_caches[0];
-  EXPECT_TRUE(std::equal(&image.bytes[32], &image.bytes[64], cache + 32));
+  const std::vector<uint8_t> cache = scatter.pages_of_column(scatter.v_pages, scatter.v_layout, 0);
+  EXPECT_TRUE(std::equal(&image.bytes[32], &image.bytes[64], &cache[32]));
   const auto scale = [&](uint64_t group) {
     f16 half;
-    std::memcpy(&half, cache + scatter.v_layout.scales_offset() + 2 * group, sizeof half);
+    std::memcpy(&half, &cache[scatter.v_layout.scales_offset() + 2 * group], sizeof half);
     return to_float(half);
   };
   EXPECT_TRUE(std::isnan(scale(0)));
@@ -382,18 +407,16 @@ TEST(KvScatterAngles, AreExactAtEveryPosition) {
     GuardedDevice device(ptx::sm_75);
     std::vector<float> ones(64 * 256);
     for (size_t i = 0; i < ones.size(); ++i) ones[i] = i % 256 < 128 ? 1 : 0;
-    std::vector<uint64_t> caches[2];  // of which only the cells at the positions exist
-    for (std::vector<uint64_t>& table : caches) {
-      for (uint32_t position : positions) {
-        const uint64_t cell = reinterpret_cast<uint64_t>(device.poisoned<uint16_t>(256));
-        table.push_back(cell - uint64_t{position} * 512);
-      }
-    }
+    std::vector<uint64_t> tables;  // of which only the entries at the positions exist; a page for each column
+    for (uint32_t column = 0; column < positions.size(); ++column)
+      tables.push_back(
+          reinterpret_cast<uint64_t>(device.upload(std::vector{column}) - positions[column] / kPagePositions));
+    const uint64_t n_bytes = positions.size() * KvLayout{kF16, 1, 256}.n_bytes();
     float* q = device.upload(ones);
-    ASSERT_EQ(
-        device.run(kv_scatter(spec, ptx::sm_75), q, device.upload(ones), device.upload(ones), device.upload(positions),
-                   device.upload(caches[0]), device.upload(caches[1]), device.zeros<uint32_t>(4), spec.columns),
-        "");
+    ASSERT_EQ(device.run(kv_scatter(spec, ptx::sm_75), q, device.upload(ones), device.upload(ones),
+                         device.upload(positions), device.poisoned<uint8_t>(n_bytes), device.poisoned<uint8_t>(n_bytes),
+                         device.upload(tables), spec.columns, device.zeros<uint32_t>(4), spec.columns),
+              "");
     double worst = 0;
     for (size_t column = 0; column < positions.size(); ++column) {
       for (size_t i = 0; i < 128; ++i) {
@@ -441,12 +464,12 @@ TEST(KvScatterSpecs, AreCheckedByName) {
 TEST(KvScatterSpecs, NamesTellRotationsApart) {
   const KvScatterSpec spec = spec_of(kCases[0]);
   KvScatterSpec other = spec;
-  EXPECT_THAT(name_of(spec), ::testing::StartsWith("kv_scatter_h14_kv2_d64_s40_c1_"));
+  EXPECT_THAT(name_of(spec), ::testing::StartsWith("kv_scatter_h14_kv2_d64_s140_c1_"));
   EXPECT_EQ(name_of(spec), name_of(other));
   other.k_type = kQ8;
-  EXPECT_THAT(name_of(other), ::testing::StartsWith("kv_scatter_h14_kv2_d64_s40_c1_kq8_"));
+  EXPECT_THAT(name_of(other), ::testing::StartsWith("kv_scatter_h14_kv2_d64_s140_c1_kq8_"));
   other.v_type = kQ8;
-  EXPECT_THAT(name_of(other), ::testing::StartsWith("kv_scatter_h14_kv2_d64_s40_c1_kq8_vq8_"));
+  EXPECT_THAT(name_of(other), ::testing::StartsWith("kv_scatter_h14_kv2_d64_s140_c1_kq8_vq8_"));
   other = spec;
   other.frequencies.back() /= 2;
   EXPECT_NE(name_of(spec), name_of(other));

@@ -36,6 +36,7 @@ struct DecoderCase {
 std::ostream& operator<<(std::ostream& out, const DecoderCase& c) { return out << c.name; }
 const DecoderCase kCases[] = {
     {"formats_differ_by_layer", {.layers = {all(kF16), mixed()}}, 3},
+    {"layers_rotate_apart", {.n_ropes = 2, .layers = {all(kF16), all(kF16), all(kF16)}}, 3},
     {"qk_norm_without_bias", {.qk_norm = true, .bias = false, .layers = {plain(true), plain(true)}}},
     {"several_splits_and_choices",  // of the attention's keys, and blocks of the argmax
      {.hidden = 32, .ffn = 40, .n_vocab = 4500, .context = 300, .layers = {all(kF16), all(kF16)}},

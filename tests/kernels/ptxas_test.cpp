@@ -17,6 +17,7 @@
 #include "kernels/sampling.h"
 #include "kernels/shapes.h"
 #include "kernels/weight_layout.h"
+#include "models/block_types.h"
 
 namespace warpchat {
 namespace {
@@ -28,7 +29,9 @@ using enum GemvEpilogue;
 constexpr float kEps = 1e-6f;
 
 constexpr TensorType kCommon[] = {kF16, kQ4_K, kQ6_K, kQ5_0};
-constexpr TensorType kOthers[] = {kF32, kQ8_0, kQ4_1, kQ4_0, kQ5_1, kQ5_K, kBF16, kQ3_K, kQ2_K};
+constexpr TensorType kOthers[] = {kF32,  kQ8_0,   kQ4_1,   kQ4_0,  kQ5_1,        kQ5_K,           kBF16,        kQ3_K,
+                                  kQ2_K, kIQ4_NL, kIQ4_XS, kMXFP4, kIQ2Expanded, kIQ3XXSExpanded, kIQ3SExpanded};
+static_assert(std::size(kCommon) + std::size(kOthers) == KernelBlocks::kCount);
 
 // One shape of each family, as models have them.
 std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Target target) {
@@ -79,8 +82,13 @@ std::vector<ptx::Kernel> decoders(ptx::Target target) {
   std::vector<ptx::Kernel> kernels;
   for (const char* name : {"qwen2.5-3b", "qwen2.5-0.5b"}) {
     const ModelShape shape = model_shape(name);
-    const DecoderSpecs specs = decoder_specs(shape.config, shape.formats, 32768, PassKind::kToken, 1);
-    for (ptx::Kernel& kernel : decoder_kernels(specs, target)) kernels.push_back(std::move(kernel));
+    const auto add = [&](PassKind kind, uint32_t columns) {
+      const DecoderSpecs specs = decoder_specs(shape.config, shape.formats, 32768, kind, columns);
+      for (ptx::Kernel& kernel : decoder_kernels(specs, target)) kernels.push_back(std::move(kernel));
+      return specs;
+    };
+    if (kernels.empty()) add(PassKind::kFew, kGemvColumns);
+    const DecoderSpecs specs = add(PassKind::kToken, 1);
     kernels.push_back(persistent_decoder({specs, 64u, true}, target));
   }
   return kernels;

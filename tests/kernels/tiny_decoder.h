@@ -17,6 +17,7 @@ namespace warpchat {
 struct TinyDecoderSpec {
   uint32_t hidden = 64, ffn = 96, n_heads = 4, n_kv_heads = 2, head_dim = 16, n_vocab = 300, context = 200;
   bool qk_norm = false, bias = true;
+  uint32_t n_ropes = 1;  // one layer turns after the other
   std::vector<LayerFormats> layers;
   TensorType embedding = TensorType::kF16, output = TensorType::kF16;
 };
@@ -35,8 +36,10 @@ class TinyDecoder {
     c.n_layers = static_cast<uint32_t>(spec.layers.size());
     c.hidden = spec.hidden, c.ffn = spec.ffn, c.n_heads = spec.n_heads, c.n_kv_heads = spec.n_kv_heads;
     c.head_dim = c.rope_dims = spec.head_dim, c.n_vocab = spec.n_vocab, c.rms_eps = 1e-5f;
-    c.rope_pairing = RopePairing::kNeox, c.rope_magnitude = 1;
-    c.rope_frequencies = std::vector<double>(spec.head_dim / 2, 0.3);
+    c.rope_pairing = RopePairing::kNeox;
+    for (uint32_t i = 0; i < spec.n_ropes; ++i)
+      c.ropes.push_back({.frequencies = std::vector<double>(spec.head_dim / 2, 0.3 + i)});
+    for (uint32_t i = 0; i < c.n_layers; ++i) c.layers.push_back({.rope = i % spec.n_ropes});
     const DecoderFormats formats{spec.embedding, spec.output, spec.layers};
     specs_ = decoder_specs(c, formats, spec.context, PassKind::kToken, 1);
     place_weights();
@@ -82,6 +85,7 @@ class TinyDecoder {
               const std::vector<uint32_t>& forced = {}, std::optional<StampRequest> stamps = {}) {
     Buffers at = new_buffers(token, position);
     Run run{request, at.state, {}, {}, {}, at.error};
+    run.request.page_table = address(page_table_), run.request.n_pages = n_pages();
     run.chooser = at.chooser;
     run.request.n_forced = static_cast<uint32_t>(forced.size());
     auto* words = device_.upload(std::vector<uint64_t>(sizeof(HostWords) / 8 + request.n_slots));
@@ -135,7 +139,7 @@ class TinyDecoder {
     DecoderState* state;
     uint32_t* error;
     uint8_t *scratch, *chooser;
-    std::vector<uint16_t*> k_caches, v_caches;
+    std::vector<uint16_t*> k_pages, v_pages;
   };
 
   const std::byte* matrix(TensorType type, uint32_t rows, uint32_t k) {
@@ -154,7 +158,11 @@ class TinyDecoder {
     embedding_ = matrix(s.embedding, s.n_vocab, s.hidden);
     output_ = matrix(s.output, s.n_vocab, s.hidden);
     output_norm_ = vector(s.hidden);
+    std::vector<uint32_t> pages(n_pages());
+    for (uint32_t i = 0; i < n_pages(); ++i) pages[i] = (i + 1) % n_pages();
+    page_table_ = device_.upload(pages);
   }
+  uint32_t n_pages() const { return pages_of(spec_.context); }
 
   Buffers new_buffers(uint32_t token, uint32_t position) {
     const TinyDecoderSpec& s = spec_;
@@ -180,15 +188,15 @@ class TinyDecoder {
                      ? device_.upload(packed_sampler_state(persistent_sampling(persistent_spec()), *sampler_, recent_))
                      : device_.zeros<uint8_t>(argmax_scratch_bytes({s.n_vocab}));
     for (size_t i = 0; i < s.layers.size(); ++i) {
-      at.k_caches.push_back(device_.upload(past(i * 2)));
-      at.v_caches.push_back(device_.upload(past(i * 2 + 1)));
+      at.k_pages.push_back(device_.upload(past(i * 2)));
+      at.v_pages.push_back(device_.upload(past(i * 2 + 1)));
     }
     return at;
   }
   // Positions that earlier tokens have filled.
   std::vector<uint16_t> past(size_t seed) const {
-    const std::vector<float> values =
-        normal_floats(size_t{spec_.n_kv_heads} * spec_.context * spec_.head_dim, static_cast<uint32_t>(1000 + seed));
+    const std::vector<float> values = normal_floats(
+        size_t{spec_.n_kv_heads} * n_pages() * kPagePositions * spec_.head_dim, static_cast<uint32_t>(1000 + seed));
     std::vector<uint16_t> halves;
     for (float value : values) halves.push_back(to_f16(value).bits);
     return halves;
@@ -225,15 +233,16 @@ class TinyDecoder {
       };
       project(s.q, w.q, vectors.q_bias, at.q), project(s.k, w.k, vectors.k_bias, at.k);
       project(s.v, w.v, vectors.v_bias, at.v);
-      const auto *k_cache = device_.upload(std::vector{address(at.k_caches[i])}),
-                 *v_cache = device_.upload(std::vector{address(at.v_caches[i])});
+      const auto* tables = device_.upload(std::vector{address(page_table_)});
       std::vector<const void*> scatter = {at.q, at.k, at.v};
       if (spec_.qk_norm) scatter.push_back(vectors.q_norm), scatter.push_back(vectors.k_norm);
-      for (const void* p : std::vector<const void*>{&at.state->position, k_cache, v_cache, at.error})
+      for (const void* p : std::vector<const void*>{&at.state->position, at.k_pages[i], at.v_pages[i], tables})
         scatter.push_back(p);
-      run(kv_scatter(specs_.kv_scatter, target_), scatter);
+      scatter.push_back(reinterpret_cast<const void*>(uintptr_t{n_pages()}));  // a number, in eight bytes as the others
+      scatter.push_back(at.error);
+      run(kv_scatter(specs_.kv_scatters[specs_.ropes[i]], target_), scatter);
       run(incremental_attention(attention, target_),
-          {at.q, k_cache, v_cache, &at.state->position, at.mixed, at.scratch, at.error});
+          {at.q, at.k_pages[i], at.v_pages[i], tables, &at.state->position, at.mixed, at.scratch, at.error});
       run(product(s.output), {w.output, at.mixed, at.hidden});
       run(product(s.gate_up), {w.gate, w.up, at.hidden, vectors.ffn_norm, at.inner});
       run(product(s.down), {w.down, at.inner, at.hidden});
@@ -247,8 +256,8 @@ class TinyDecoder {
   std::vector<LayerRow> rows_of(const Buffers& at, uint32_t grid) const {
     DecoderAddresses all;
     for (size_t i = 0; i < layers_.size(); ++i)
-      all.layers.push_back({map(layers_[i].matrices, address), map(layers_[i].vectors, address),
-                            address(at.k_caches[i]), address(at.v_caches[i])});
+      all.layers.push_back({map(layers_[i].matrices, address), map(layers_[i].vectors, address), address(at.k_pages[i]),
+                            address(at.v_pages[i])});
     all.output = address(output_), all.output_norm = address(output_norm_);
     all.hidden = address(at.hidden), all.q = address(at.q), all.k = address(at.k), all.v = address(at.v);
     all.mixed = address(at.mixed), all.inner = address(at.inner), all.logits = address(at.logits);
@@ -263,6 +272,7 @@ class TinyDecoder {
   std::vector<Layer> layers_;
   const std::byte *embedding_ = nullptr, *output_ = nullptr;
   const float* output_norm_ = nullptr;
+  const uint32_t* page_table_ = nullptr;
   std::map<std::string, ptx::Kernel> products_;
   std::optional<SamplerState> sampler_;
   std::vector<uint32_t> recent_;

@@ -92,7 +92,7 @@ TEST_P(WeightLayout, TakesWholeBlocks) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, WeightLayout,
-                         ::testing::ValuesIn(supported_tensor_types().begin(), supported_tensor_types().end()),
+                         ::testing::ValuesIn(kernel_tensor_types().begin(), kernel_tensor_types().end()),
                          [](const auto& row) { return std::string(row.param.name); });
 
 }  // namespace

@@ -11,8 +11,11 @@
 #include <random>
 #include <vector>
 
+#include "models/block_types.h"
 #include "models/gguf_reader.h"
+#include "models/grids.h"
 #include "models/half.h"
+#include "models/kernel_type.h"
 
 namespace warpchat {
 namespace {
@@ -114,11 +117,103 @@ void walk_q6_k(const std::byte* b, double* out) {
   }
 }
 
+// The formats whose codes choose from tables; of IQ4_XS the two high bits of eight scales are one little-endian number.
+constexpr int kIq4[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+
+void walk_table(const std::byte* b, const int (&table)[16], double scale, double* out) {
+  for (int byte = 0; byte < 16; ++byte) {
+    out[byte] = scale * table[u8(b, byte) % 16];
+    out[16 + byte] = scale * table[u8(b, byte) / 16];
+  }
+}
+
+void walk_iq4_xs(const std::byte* b, double* out) {
+  int high = u8(b, 2) + 256 * u8(b, 3);
+  for (int s = 0; s < 8; ++s, high /= 4) {
+    const int low = s % 2 == 0 ? u8(b, 4 + s / 2) % 16 : u8(b, 4 + s / 2) / 16;
+    walk_table(b + 8 + 16 * s, kIq4, f16_at(b, 0) * (low + high % 4 * 16 - 32), out + 32 * s);
+  }
+}
+
+// E2M1: a sign, two bits of exponent with bias 1, one of mantissa; here twice its value, under half the scale.
+void walk_mxfp4(const std::byte* b, double* out) {
+  int table[16];
+  for (int code = 0; code < 16; ++code) {
+    const int exponent = code / 2 % 4, mantissa = code % 2;
+    const int magnitude = exponent == 0 ? mantissa : (2 + mantissa) << (exponent - 1);
+    table[code] = code < 8 ? magnitude : -magnitude;
+  }
+  walk_table(b + 1, table, std::pow(2.0, u8(b, 0) - 128), out);
+}
+
+// The formats of grids: entries of two or four bits a magnitude. Where seven signs are stored, the eighth makes the
+// number of negative ones even.
+constexpr int kIq2[4] = {8, 25, 43, 0}, kIq3Xxs[8] = {4, 12, 20, 28, 36, 44, 52, 62},
+              kIq3[8] = {1, 3, 5, 7, 9, 11, 13, 15};
+
+int with_eighth(uint32_t seven) { return static_cast<int>(seven) + (std::popcount(seven) % 2 == 1 ? 128 : 0); }
+
+uint32_t word_at(const std::byte* b, int at) {
+  return static_cast<uint32_t>(u8(b, at) | u8(b, at + 1) << 8 | u8(b, at + 2) << 16) |
+         static_cast<uint32_t>(u8(b, at + 3)) << 24;
+}
+
+double* put_signed(double* out, double scale, int magnitude, bool is_negative) {
+  *out = scale * (is_negative ? -magnitude : magnitude);
+  return out + 1;
+}
+
+double* walk_eight(double* out, double scale, int entry, int signs) {  // of IQ2
+  for (int i = 0; i < 8; ++i, entry /= 4, signs /= 2) out = put_signed(out, scale, kIq2[entry % 4], signs % 2 == 1);
+  return out;
+}
+
+void walk_iq2_xxs(const std::byte* b, double* out) {
+  for (int at = 2; at < 66; at += 8) {
+    const uint32_t rest = word_at(b, at + 4);
+    for (int i = 0; i < 4; ++i)
+      out = walk_eight(out, f16_at(b, 0) * (0.5 + (rest >> 28)) / 4, kIQ2XXSGrid[u8(b, at + i)],
+                       with_eighth(rest >> (7 * i) & 127));
+  }
+}
+
+int sub_block_nibble(const std::byte* b, int at, int sub) { return u8(b, at + sub / 2) >> (sub % 2 * 4) & 15; }
+
+void walk_iq2_xs(const std::byte* b, double* out) {
+  for (int eight = 0; eight < 32; ++eight) {
+    const int both = u8(b, 2 + 2 * eight) + 256 * u8(b, 3 + 2 * eight);
+    out = walk_eight(out, f16_at(b, 0) * (0.5 + sub_block_nibble(b, 66, eight / 2)) / 4, kIQ2XSGrid[both % 512],
+                     with_eighth(static_cast<uint32_t>(both / 512)));
+  }
+}
+
+void walk_iq2_s(const std::byte* b, double* out) {
+  for (int eight = 0; eight < 32; ++eight) {
+    const int high = u8(b, 66 + eight / 4) >> (eight % 4 * 2) & 3;
+    out = walk_eight(out, f16_at(b, 0) * (0.5 + sub_block_nibble(b, 74, eight / 2)) / 4,
+                     kIQ2SGrid[u8(b, 2 + eight) + 256 * high], u8(b, 34 + eight));
+  }
+}
+
+void walk_iq3(const std::byte* b, const uint16_t* grid, const int (&magnitudes)[8], bool is_s, double* out) {
+  for (int group = 0; group < 64; ++group) {
+    const int of_32 = group / 8;
+    const uint32_t rest = is_s ? 0 : word_at(b, 66 + 4 * of_32);
+    const int signs = is_s ? u8(b, 74 + group / 2) : with_eighth(rest >> (group / 2 % 4 * 7) & 127);
+    const double scale = is_s ? 1 + 2 * sub_block_nibble(b, 106, of_32) : (0.5 + (rest >> 28)) / 2;
+    const int high = is_s ? u8(b, 66 + of_32) >> (group % 8) & 1 : 0;
+    const int entry = grid[u8(b, 2 + group) + 256 * high];
+    for (int i = 0; i < 4; ++i)
+      out = put_signed(out, f16_at(b, 0) * scale, magnitudes[entry >> (4 * i) & 7], signs >> (group % 2 * 4 + i) & 1);
+  }
+}
+
 struct FormatCase {
   const char* name;
   TensorType type;
   std::vector<int> halves;  // offsets of the block's binary16 scales
   std::function<void(const std::byte*, double*)> walk;
+  int exponent = -1;  // offset of an E8M0 scale
 };
 
 using B = const std::byte*;
@@ -135,7 +230,16 @@ const FormatCase kFormats[] = {
     {"Q4_K", TensorType::kQ4_K, {0, 2}, [](B b, double* w) { walk_q45_k(b, 16, -1, w); }},
     {"Q5_K", TensorType::kQ5_K, {0, 2}, [](B b, double* w) { walk_q45_k(b, 48, 16, w); }},
     {"Q6_K", TensorType::kQ6_K, {208}, walk_q6_k},
+    {"IQ4_NL", TensorType::kIQ4_NL, {0}, [](B b, double* w) { walk_table(b + 2, kIq4, f16_at(b, 0), w); }},
+    {"IQ4_XS", TensorType::kIQ4_XS, {0}, walk_iq4_xs},
+    {"MXFP4", TensorType::kMXFP4, {}, walk_mxfp4, 0},
+    {"IQ2_XXS", TensorType::kIQ2_XXS, {0}, walk_iq2_xxs},
+    {"IQ2_XS", TensorType::kIQ2_XS, {0}, walk_iq2_xs},
+    {"IQ2_S", TensorType::kIQ2_S, {0}, walk_iq2_s},
+    {"IQ3_XXS", TensorType::kIQ3_XXS, {0}, [](B b, double* w) { walk_iq3(b, kIQ3XXSGrid, kIq3Xxs, false, w); }},
+    {"IQ3_S", TensorType::kIQ3_S, {0}, [](B b, double* w) { walk_iq3(b, kIQ3SGrid, kIq3, true, w); }},
 };
+static_assert(std::size(kFormats) == SupportedBlocks::kCount - 1);  // of F32 there is nothing to undo
 
 void set_f16(std::byte* block, int at, uint16_t bits) { std::memcpy(block + at, &bits, 2); }
 
@@ -149,6 +253,7 @@ Bytes random_blocks(const FormatCase& format, size_t n, uint32_t seed) {
     std::byte* start = bytes.data() + block * block_bytes;
     for (int at : format.halves) set_f16(start, at, static_cast<uint16_t>(random() & 0xbfff));
     if (format.type == TensorType::kBF16) start[1] &= std::byte{0xbf};
+    if (format.exponent >= 0) start[format.exponent] = static_cast<std::byte>(random() % 255);
   }
   return bytes;
 }
@@ -205,11 +310,34 @@ TEST_P(Dequantise, FindsEveryNonFiniteScale) {
         EXPECT_FALSE(scales_are_finite(format.type, bad)) << "block " << block << " byte " << at << " bits " << bits;
       }
     }
+    if (format.exponent < 0) continue;
+    Bytes bad = good;
+    bad[block * block_bytes + format.exponent] = std::byte{255};
+    EXPECT_FALSE(scales_are_finite(format.type, bad)) << "block " << block;
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, Dequantise, testing::ValuesIn(kFormats),
                          [](const auto& test) { return std::string(test.param.name); });
+
+TEST(KernelType, HasTheSameWeights) {
+  int n_expanded = 0;
+  for (const FormatCase& format : kFormats) {
+    const TensorType read = kernel_type(format.type);
+    if (read == format.type) continue;
+    ++n_expanded;
+    EXPECT_FALSE(find_tensor_type(static_cast<uint32_t>(read)).has_value()) << "no file may have it";
+    constexpr size_t kBlocks = 16, kWeights = kBlocks * 256;
+    const Bytes bytes = random_blocks(format, kBlocks, /*seed=*/4);
+    Bytes expanded(bytes_per_row(read, kWeights));
+    expand_rows(format.type, bytes, expanded);
+    std::vector<double> got(kWeights), want(kWeights);
+    dequantise_row(read, expanded, std::span(got));
+    dequantise_row(format.type, bytes, std::span(want));
+    EXPECT_EQ(got, want) << format.name;
+  }
+  EXPECT_EQ(n_expanded, 5);
+}
 
 TEST(ScalesAreFinite, LooksAtEveryFloat) {
   std::vector<float> weights(33, 1e38f);

@@ -262,11 +262,10 @@ TEST(GgufReader, NamesTheTensorAtFault) {
        TensorType::kF32,
        {8},
        12,
-       20,
+       19,
        4,
-       "tensor unsupported has type IQ4_NL, which is not supported; supported are F32 F16 BF16 Q4_0 Q4_1 Q5_0 Q5_1 "
-       "Q8_0 "
-       "Q2_K Q3_K Q4_K Q5_K Q6_K"},
+       "tensor unsupported has type IQ1_S, which is not supported; supported are F32 F16 BF16 Q4_0 Q4_1 Q5_0 Q5_1 "
+       "Q8_0 Q2_K Q3_K Q4_K Q5_K Q6_K IQ4_NL IQ4_XS MXFP4 IQ2_XXS IQ2_XS IQ2_S IQ3_XXS IQ3_S"},
       {"unheard_of", TensorType::kF32, {8}, 12, 77, 4, "tensor unheard_of has type number 77, which is not supported"},
       {"ragged",
        TensorType::kQ4_K,

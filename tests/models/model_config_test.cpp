@@ -1,4 +1,4 @@
-// Hyper-parameters and tensors of the three architectures, on small models. What is refused: tests/tools/malformed.
+// Hyper-parameters and tensors of every architecture, on small models. What is refused: tests/tools/malformed.
 #include "models/model_config.h"
 
 #include <gmock/gmock.h>
@@ -67,8 +67,16 @@ TEST(ModelConfig, ReadsEverySize) {
   EXPECT_EQ(config.context_length, 777u);
   EXPECT_EQ(config.rope_dims, 24u);
   EXPECT_EQ(config.rms_eps, 1e-5f);
-  EXPECT_EQ(config.rope_base, 5e6);
-  EXPECT_EQ(config.rope_frequencies.size(), 12u);
+  ASSERT_EQ(config.ropes.size(), 1u);
+  EXPECT_EQ(config.ropes[0].base, 5e6);
+  EXPECT_EQ(config.ropes[0].frequencies.size(), 12u);
+  ASSERT_EQ(config.layers.size(), 3u);
+  for (const LayerConfig& layer : config.layers) {
+    EXPECT_EQ(layer.mixer, Mixer::kAttention);
+    EXPECT_EQ(layer.ffn, Ffn::kDense);
+    EXPECT_EQ(layer.window, 0u);
+    EXPECT_EQ(layer.rope, 0u);
+  }
   EXPECT_FALSE(config.tied_output);
 }
 
@@ -81,12 +89,12 @@ TEST(ModelConfig, PairsAsTheArchitectureDoes) {
 TEST(ModelConfig, HasDefaultsForWhatFilesLeaveOut) {
   const GgufWriter writer = with_keys(small("qwen2"), {"qwen2.rope.freq_base", "general.name"}, [](GgufWriter&) {});
   const ModelConfig config = config_of(writer);
-  EXPECT_EQ(config.rope_base, 10000);
+  EXPECT_EQ(config.ropes[0].base, 10000);
   EXPECT_EQ(config.name, "");
   EXPECT_EQ(config.head_dim, 16u);   // hidden / heads
   EXPECT_EQ(config.rope_dims, 16u);  // all of the head
-  EXPECT_EQ(config.rope_scaling.kind, RopeScaling::Kind::kNone);
-  EXPECT_EQ(config.rope_magnitude, 1);
+  EXPECT_EQ(config.ropes[0].scaling.kind, RopeScaling::Kind::kNone);
+  EXPECT_EQ(config.ropes[0].magnitude, 1);
   EXPECT_TRUE(config.tied_output);
 }
 
@@ -100,6 +108,78 @@ TEST(ModelConfig, TakesEqualCountsForEveryLayer) {
   EXPECT_EQ(config_of(writer).n_kv_heads, 2u);
 }
 
+TEST(ModelConfig, ReadsExperts) {
+  TinyModelSpec spec = small("qwen2moe");
+  spec.experts = {.n = 8, .n_used = 3, .ffn = 64, .shared_ffn = 128};
+  const ModelConfig config = config_of(tiny_model(spec, 1));
+  EXPECT_EQ(config.layers[2].ffn, Ffn::kExperts);
+  EXPECT_EQ(config.ffn, 0u);
+  EXPECT_EQ(config.experts.n, 8u);
+  EXPECT_EQ(config.experts.n_used, 3u);
+  EXPECT_EQ(config.experts.ffn, 64u);
+  EXPECT_EQ(config.experts.shared_ffn, 128u);
+  EXPECT_FALSE(config.experts.normalises);
+  spec.architecture = "qwen3moe", spec.experts.shared_ffn = 0;
+  EXPECT_EQ(config_of(tiny_model(spec, 1)).experts.shared_ffn, 0u);
+  EXPECT_TRUE(config_of(tiny_model(spec, 1)).experts.normalises);
+  spec.architecture = "qwen3vlmoe";
+  EXPECT_EQ(config_of(tiny_model(spec, 1)).architecture, Architecture::kQwen3);
+  EXPECT_TRUE(config_of(tiny_model(spec, 1)).experts.normalises);
+}
+
+// Old files of qwen2moe state the shared expert's size alone, and by the key of dense models.
+TEST(ModelConfig, ExpertSizesFollowFromTheDenseOne) {
+  TinyModelSpec spec = small("qwen2moe");
+  spec.experts = {.n = 8, .n_used = 2, .ffn = 64, .shared_ffn = 128};
+  const auto writer =
+      with_keys(spec, {"qwen2moe.expert_feed_forward_length", "qwen2moe.expert_shared_feed_forward_length"},
+                [](GgufWriter& to) { to.add_uint32("qwen2moe.feed_forward_length", 128); });
+  EXPECT_EQ(error_of(writer), "");
+  EXPECT_EQ(config_of(writer).experts.ffn, 64u);
+  EXPECT_EQ(config_of(writer).experts.shared_ffn, 128u);
+}
+
+TEST(ModelConfig, VisionModelsAreReadAsText) {
+  const auto writer = with_keys(small("qwen3vl"), {}, [](GgufWriter& to) {
+    to.add_ints("qwen3vl.rope.dimension_sections", std::vector<int32_t>{3, 3, 2, 0});
+    to.add_uint32("qwen3vl.n_deepstack_layers", 3);
+  });
+  EXPECT_EQ(error_of(writer), "");
+  EXPECT_EQ(config_of(writer).architecture, Architecture::kQwen3);
+}
+
+TEST(ModelTensors, OneExpertOfMany) {
+  TinyModelSpec spec = small("qwen3moe");
+  spec.experts = {.n = 4, .n_used = 2, .ffn = 32};
+  const Bytes bytes = build_tiny_model(spec, 1);
+  const GgufFile file = GgufFile::view(bytes, "a.gguf");
+  const ModelTensors tensors = read_model_tensors(file, read_model_config(file));
+  EXPECT_EQ(tensors.layers[0].matrices.gate, nullptr);
+  const TensorInfo& all = *tensors.layers[0].experts.down;
+  const TensorInfo third = expert_of(all, 2);
+  EXPECT_EQ(third.rows(), 64u);
+  EXPECT_EQ(third.k(), 32u);
+  EXPECT_EQ(third.data.data(), all.data.data() + all.data.size() / 2);
+  EXPECT_EQ(third.data.size(), all.data.size() / 4);
+}
+
+TEST(ModelTensors, ARouterIsNotQuantised) {
+  TinyModelSpec spec = small("qwen3moe");
+  spec.experts = {.n = 4, .n_used = 2, .ffn = 32};
+  const Bytes bytes = build_tiny_model(spec, 1);
+  const GgufFile file = GgufFile::view(bytes, "a.gguf");
+  GgufWriter writer;
+  writer.copy_metadata(file, {});
+  for (const TensorInfo& tensor : file.tensors()) {
+    const bool is_router = tensor.name == "blk.1.ffn_gate_inp.weight";
+    writer.add_tensor(tensor.name, is_router ? TensorType::kQ8_0 : tensor.type,
+                      std::span(tensor.shape).first(tensor.n_dims),
+                      is_router ? Bytes(bytes_per_row(TensorType::kQ8_0, 64) * 4) : tensor.data);
+  }
+  EXPECT_EQ(error_of(writer),
+            "cannot load a.gguf: tensor blk.1.ffn_gate_inp.weight has type Q8_0, expected F32, F16 or BF16");
+}
+
 TEST(ModelConfig, NamesWhatIsNotSupported) {
   struct Row {
     std::vector<std::string> replaced;
@@ -109,7 +189,8 @@ TEST(ModelConfig, NamesWhatIsNotSupported) {
   const Row rows[] = {
       {{"general.architecture"},
        [](GgufWriter& to) { to.add_string("general.architecture", "gemma3"); },
-       "architecture \"gemma3\" is not supported; supported are llama, qwen2 and qwen3"},
+       "architecture \"gemma3\" is not supported; supported are llama, qwen2, qwen3, qwen3vl, "
+       "qwen2moe, qwen3moe, qwen3vlmoe"},
       {{"llama.attention.head_count"},
        [](GgufWriter& to) {
          to.add_ints("llama.attention.head_count", std::vector<int32_t>{4, 2, 4});
@@ -120,7 +201,7 @@ TEST(ModelConfig, NamesWhatIsNotSupported) {
        "heads have 4,194,304 dimensions, at most 4,096 are supported"},
       {{},
        [](GgufWriter& to) { to.add_uint32("llama.expert_count", 8); },
-       "key llama.expert_count is 8: mixture-of-experts models are not supported"},
+       "key llama.expert_count is 8: no experts are known of llama models"},
       {{},
        [](GgufWriter& to) { to.add_uint32("llama.attention.sliding_window", 512); },
        "key llama.attention.sliding_window is 512, below the context length of 1,024: sliding windows are not "

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <random>
 
+#include "models/block_types.h"
 #include "models/dequantise.h"
 #include "models/error.h"
 
@@ -48,8 +49,10 @@ struct QuantiseCase {
 };
 
 // step: 1 / (2 * levels) where rounding is the only error, 1 / levels where a grid around zero cuts one end off by a
-// step; the K formats add what the stored scale and minimum lose. The 16-bit formats round each weight by itself.
-const QuantiseCase kCases[] = {
+// step; the K formats add what the stored scale and minimum lose. Tables have steps of different sizes: MXFP4's last
+// ones are a third of its largest number. Grids lack most combinations: what stands beside a weight moves it. The
+// 16-bit formats round each weight by itself.
+constexpr QuantiseCase kCases[] = {
     {"F32", TensorType::kF32, 0, 0, true},
     {"F16", TensorType::kF16, 2.2e-4, 1.0 / 4096, true},
     {"BF16", TensorType::kBF16, 1.7e-3, 1.0 / 512, true},
@@ -63,7 +66,16 @@ const QuantiseCase kCases[] = {
     {"Q4_K", TensorType::kQ4_K, 7.3e-2, 1.2 / 15, false},
     {"Q3_K", TensorType::kQ3_K, 1.5e-1, 1.2 / 7, true},
     {"Q2_K", TensorType::kQ2_K, 2.9e-1, 1.2 / 3, false},
+    {"IQ4_NL", TensorType::kIQ4_NL, 7.6e-2, 1.2 / 15, true},
+    {"IQ4_XS", TensorType::kIQ4_XS, 7.7e-2, 1.2 / 15, true},
+    {"MXFP4", TensorType::kMXFP4, 1.16e-1, 1.01 / 8, true},
+    {"IQ3_S", TensorType::kIQ3_S, 1.39e-1, 0.17, true},
+    {"IQ3_XXS", TensorType::kIQ3_XXS, 1.98e-1, 0.13, true},
+    {"IQ2_S", TensorType::kIQ2_S, 2.7e-1, 0.22, true},
+    {"IQ2_XS", TensorType::kIQ2_XS, 3.15e-1, 0.24, true},
+    {"IQ2_XXS", TensorType::kIQ2_XXS, 3.7e-1, 0.72, true},
 };
+static_assert(has_every_format(kCases));
 
 class Quantise : public testing::TestWithParam<QuantiseCase> {};
 

@@ -145,12 +145,12 @@ TEST(Rope, ScalingIsReadFromItsKeys) {
     c.add(writer);
     const std::vector<std::byte> bytes = writer.bytes();
     const ModelConfig config = read_model_config(GgufFile::view(bytes, "a.gguf"));
-    EXPECT_EQ(config.rope_scaling.kind, c.kind) << c.name;
-    EXPECT_EQ(config.rope_scaling.factor, c.factor) << c.name;
-    EXPECT_EQ(config.rope_frequencies, rope_frequencies(config.rope_scaling, config.rope_base, config.rope_dims, {}))
-        << c.name;
+    const Rope& rope = config.ropes.at(0);
+    EXPECT_EQ(rope.scaling.kind, c.kind) << c.name;
+    EXPECT_EQ(rope.scaling.factor, c.factor) << c.name;
+    EXPECT_EQ(rope.frequencies, rope_frequencies(rope.scaling, rope.base, config.rope_dims, {})) << c.name;
     const uint32_t original = c.kind == Kind::kYarn ? 256 : spec.context_length;
-    EXPECT_EQ(config.rope_scaling.original_context, original) << c.name;
+    EXPECT_EQ(rope.scaling.original_context, original) << c.name;
   }
 }
 
@@ -159,10 +159,11 @@ TEST(Rope, LlamaDivisorsComeFromTheirTensor) {
   spec.architecture = "llama", spec.n_layers = 1, spec.rope_scaling.kind = Kind::kLlama3;
   const std::vector<std::byte> bytes = build_tiny_model(spec, 1);
   const ModelConfig config = read_model_config(GgufFile::view(bytes, "a.gguf"));
-  EXPECT_EQ(config.rope_scaling.kind, Kind::kLlama3);
-  const auto plain = rope_frequencies({}, config.rope_base, config.rope_dims, {});
-  EXPECT_EQ(config.rope_frequencies.front(), plain.front());  // divided by 1
-  EXPECT_LT(config.rope_frequencies.back(), plain.back() / 5);
+  const Rope& rope = config.ropes.at(0);
+  EXPECT_EQ(rope.scaling.kind, Kind::kLlama3);
+  const auto plain = rope_frequencies({}, rope.base, config.rope_dims, {});
+  EXPECT_EQ(rope.frequencies.front(), plain.front());  // divided by 1
+  EXPECT_LT(rope.frequencies.back(), plain.back() / 5);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <thread>
 
@@ -124,14 +125,14 @@ Array normalised(const Array& x, const TensorInfo& gain, double eps) {
 }
 
 // Rotates the pairs of every head by position * frequency; x [n_tokens, n_heads, head_dim].
-void rotate(Array& x, size_t n_heads, const ModelConfig& config) {
+void rotate(Array& x, size_t n_heads, const ModelConfig& config, const Rope& rope) {
   const size_t half = config.rope_dims / 2, head_dim = config.head_dim;
   const bool neox = config.rope_pairing == RopePairing::kNeox;
   for (size_t head = 0; head < x.size() / head_dim; ++head) {
     const auto position = static_cast<double>(head / n_heads);
     for (size_t i = 0; i < half; ++i) {
-      const double angle = position * config.rope_frequencies[i];
-      const double cosine = std::cos(angle) * config.rope_magnitude, sine = std::sin(angle) * config.rope_magnitude;
+      const double angle = position * rope.frequencies[i];
+      const double cosine = std::cos(angle) * rope.magnitude, sine = std::sin(angle) * rope.magnitude;
       double& a = x[head * head_dim + (neox ? i : 2 * i)];
       double& b = x[head * head_dim + (neox ? i + half : 2 * i + 1)];
       const double turned = a * cosine - b * sine;
@@ -172,30 +173,88 @@ void add(Array& x, const Array& y) {
   for (size_t i = 0; i < x.size(); ++i) x[i] += y[i];
 }
 
+// SwiGLU; x [n_tokens, k]
+Array feed_forward(const TensorInfo& gate, const TensorInfo& up, const TensorInfo& down, const Array& x) {
+  Array inner = multiply(gate, x);
+  const Array ups = multiply(up, x);
+  for (size_t i = 0; i < inner.size(); ++i) inner[i] = inner[i] / (1 + std::exp(-inner[i])) * ups[i];
+  return multiply(down, inner);
+}
+
+// The weight of each expert for a token with these scores; 0 of those that it does not go through.
+Array expert_weights(std::span<const double> scores, const ExpertsConfig& config) {
+  std::vector<size_t> order(scores.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, [&](size_t a, size_t b) { return scores[a] > scores[b]; });
+  double sum_of_all = 0, sum_of_used = 0;
+  for (double score : scores) sum_of_all += std::exp(score - scores[order[0]]);
+  Array weights(scores.size());
+  for (size_t i = 0; i < config.n_used; ++i)
+    sum_of_used += weights[order[i]] = std::exp(scores[order[i]] - scores[order[0]]) / sum_of_all;
+  const double divisor = config.normalises ? std::max(sum_of_used, 0x1p-14) : 1;
+  for (double& weight : weights) weight *= config.scale / divisor;
+  return weights;
+}
+
+// The experts one after the other, each with the tokens that go through it; x [n_tokens, hidden], normalised.
+Array mixture(const LayerTensors& layer, const ExpertsConfig& config, const Array& x) {
+  const auto& [router, gate, up, down, shared_gate, shared_up, shared_down] = layer.experts;
+  const size_t hidden = router->k(), n_tokens = x.size() / hidden;
+  const Array scores = multiply(*router, x);
+  Array weights, y(x.size());
+  for (size_t t = 0; t < n_tokens; ++t) {
+    const Array of_token = expert_weights(std::span(scores).subspan(t * config.n, config.n), config);
+    weights.insert(weights.end(), of_token.begin(), of_token.end());
+  }
+  const auto row = [&](const Array& from, size_t t) { return std::span(from).subspan(t * hidden, hidden); };
+  for (uint32_t e = 0; e < config.n; ++e) {
+    Array inputs;
+    for (size_t t = 0; t < n_tokens; ++t)
+      if (weights[t * config.n + e] > 0) inputs.insert(inputs.end(), row(x, t).begin(), row(x, t).end());
+    if (inputs.empty()) continue;
+    const Array outputs = feed_forward(expert_of(*gate, e), expert_of(*up, e), expert_of(*down, e), inputs);
+    for (size_t t = 0, i = 0; t < n_tokens; ++t)
+      if (const double weight = weights[t * config.n + e]; weight > 0)
+        for (size_t j = 0; j < hidden; ++j) y[t * hidden + j] += weight * outputs[i++];
+  }
+  if (!shared_gate) return y;
+  const Array shared = feed_forward(*shared_gate, *shared_up, *shared_down, x);
+  const Array switches = multiply(*layer.vectors.shared_switch, x);
+  for (size_t i = 0; i < y.size(); ++i) y[i] += shared[i] / (1 + std::exp(-switches[i / hidden]));
+  return y;
+}
+
 // x += the layer's attention, then its feed-forward part; x [n_tokens, hidden].
-void apply_layer(const LayerTensors& layer, const ModelConfig& config, Array& x) {
-  const auto& [matrices, vectors] = layer;
+void apply_layer(const LayerTensors& layer, const ModelConfig& config, const LayerConfig& kinds, Array& x) {
+  const LayerMatrices<const TensorInfo*>& matrices = layer.matrices;
+  const LayerVectors<const TensorInfo*>& vectors = layer.vectors;
+  const Rope& rope = config.ropes[kinds.rope];
   const Array input = normalised(x, *vectors.attn_norm, config.rms_eps);
   Array q = multiply(*matrices.q, input, vectors.q_bias);
   Array k = multiply(*matrices.k, input, vectors.k_bias);
   const Array v = multiply(*matrices.v, input, vectors.v_bias);
   if (vectors.q_norm) q = normalised(q, *vectors.q_norm, config.rms_eps);
   if (vectors.k_norm) k = normalised(k, *vectors.k_norm, config.rms_eps);
-  rotate(q, config.n_heads, config);
-  rotate(k, config.n_kv_heads, config);
+  rotate(q, config.n_heads, config, rope);
+  rotate(k, config.n_kv_heads, config, rope);
   add(x, multiply(*matrices.output, attend(q, k, v, config)));
 
   const Array ffn_input = normalised(x, *vectors.ffn_norm, config.rms_eps);
-  Array inner = multiply(*matrices.gate, ffn_input);
-  const Array up = multiply(*matrices.up, ffn_input);
-  for (size_t i = 0; i < inner.size(); ++i) inner[i] = inner[i] / (1 + std::exp(-inner[i])) * up[i];  // SwiGLU
-  add(x, multiply(*matrices.down, inner));
+  switch (kinds.ffn) {
+    case Ffn::kDense:
+      return add(x, feed_forward(*matrices.gate, *matrices.up, *matrices.down, ffn_input));
+    case Ffn::kExperts:
+      return add(x, mixture(layer, config.experts, ffn_input));
+  }
 }
 
 }  // namespace
 
 std::vector<double> reference_logits(const GgufFile& file, std::span<const int32_t> tokens) {
-  const ModelConfig config = read_model_config(file);
+  return reference_logits(file, read_model_config(file), tokens);
+}
+
+std::vector<double> reference_logits(const GgufFile& file, const ModelConfig& config, std::span<const int32_t> tokens) {
   const ModelTensors tensors = read_model_tensors(file, config);
   Array x;
   for (int32_t token : tokens) {
@@ -206,7 +265,7 @@ std::vector<double> reference_logits(const GgufFile& file, std::span<const int32
     x.resize(x.size() + config.hidden);
     read_row(*tensors.token_embd, static_cast<size_t>(token), x.data() + x.size() - config.hidden);
   }
-  for (const LayerTensors& layer : tensors.layers) apply_layer(layer, config, x);
+  for (size_t i = 0; i < tensors.layers.size(); ++i) apply_layer(tensors.layers[i], config, config.layers[i], x);
   return multiply(*tensors.output, normalised(x, *tensors.output_norm, config.rms_eps));
 }
 

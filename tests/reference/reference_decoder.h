@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "models/gguf_reader.h"
+#include "models/model_config.h"
 
 namespace warpchat {
 
@@ -13,5 +13,7 @@ namespace warpchat {
 // memory: the logits and some [n_tokens, hidden] and [n_tokens, ffn] arrays. Throws Error for what the model readers
 // refuse and for token ids outside the vocabulary.
 std::vector<double> reference_logits(const GgufFile& file, std::span<const int32_t> tokens);
+// The same of another config than the file's, of its shapes.
+std::vector<double> reference_logits(const GgufFile& file, const ModelConfig& config, std::span<const int32_t> tokens);
 
 }  // namespace warpchat

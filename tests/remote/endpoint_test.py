@@ -475,12 +475,40 @@ class Terminals(Case):
         terminal.wait_for(f"llama, {other.url}")
         terminal.type("Three\r")
         terminal.wait_for("wörld")
-        terminal.type(f"/model {TINY}\r")
-        terminal.wait_for("tiny, 826 kB")
+        for _ in range(5):
+            terminal.type(f"/model {TINY}\r")
+            terminal.wait_for("tiny, 826 kB")
+            self.assertFalse(terminal.echoes())
         terminal.type("\x04")
         self.assertEqual(terminal.wait(), 0)
         contents = [message["content"] for message in other.bodies()[0]["messages"]]
         self.assertEqual((contents[0], contents[2:]), ("Hi", ["Two", TEXT, "Three"]))
+
+    def test_a_title_by_the_model(self):
+        server = self.server()
+        terminal = self.terminal("--endpoint", server.origin + "/titled/v1")
+        terminal.wait_for("Ctrl-D leaves")
+        terminal.type("/set titles on\r")
+        terminal.wait_for("titles: on")
+        terminal.type("Hi\r")
+        terminal.wait_for("wörld")
+        end = time.monotonic() + 60
+        while len(server.bodies()) < 2:  # it is asked for while the prompt waits
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.02)
+        self.assertEqual([message["content"] for message in server.bodies()[1]["messages"][:2]], ["Hi", TEXT])
+        seen = ""
+        while "A warm greeting" not in seen:
+            self.assertLess(time.monotonic(), end)
+            terminal.type("/list\r")
+            terminal.wait_for("2 messages")
+            seen = terminal.wait_for("\n")
+        terminal.type("More\r")
+        terminal.wait_for("wörld")
+        terminal.type("\x04")
+        self.assertEqual(terminal.wait(), 0)
+        self.assertEqual(len(server.bodies()), 3, "one title a conversation")
+        self.assertEqual([message["content"] for message in server.bodies()[2]["messages"]], ["Hi", TEXT, "More"])
 
     def test_a_key_goes_to_its_own_endpoint_alone(self):
         server, other = self.server(key="sk-right"), self.server()

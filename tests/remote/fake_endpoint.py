@@ -175,6 +175,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         whole = deltas(HELLO) + END
         self.stream(*(whole[i:i + 1] for i in range(len(whole))))
 
+    def script_titled(self, body):  # as a model that gives titles when it is asked for one
+        if "title" not in body["messages"][-1]["content"]:
+            return self.script_well(body)
+        self.stream(deltas(['"A warm ', 'greeting"']), END)
+
     def script_text(self, _):
         self.stream(event({"choices": [{"index": 0, "text": "Once upon", "finish_reason": None}]}),
                     event({"choices": [{"index": 0, "text": " a time", "finish_reason": "stop"}]}), DONE)

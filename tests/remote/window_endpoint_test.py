@@ -5,6 +5,7 @@ usage: window_endpoint_test.py CHAT CLI_MODELS [unittest arguments]
 """
 import json
 import os
+import stat
 import subprocess
 import sys
 import unittest
@@ -55,6 +56,29 @@ class WindowEndpoint(DisplayCase):
             by = json.loads(extra)
             self.assertEqual((by["model"], by["endpoint"], by["timings"]["generated_tokens"]),
                              ("qwen3-4b", self.server.origin + "/well/v1", len(HELLO)))
+
+    def test_a_title_by_the_model_and_its_switch(self):
+        arguments = ("--endpoint", self.server.origin + "/titled/v1")
+        for is_on in (True, False):
+            with self.subTest(is_on=is_on):
+                self.window = Window(self.display, *arguments, home=self.home, titles=True, DBUS_SESSION_BUS_ADDRESS="",
+                                     no_proxy="*")
+                self.addCleanup(self.window.kill)
+                self.ask("Hi there")
+                if not is_on:
+                    self.window.wait_for(lambda s: last(s).get("status") == "complete", "the answer")
+                state = self.window.wait_for(
+                    lambda s: s["conversation"]["title"] == ("A warm greeting" if is_on else "Hi there"), "the title")
+                self.assertEqual(state["conversations"][0]["title"], state["conversation"]["title"])
+                self.assertEqual(len(state["conversation"]["messages"]), 2)
+                self.assertEqual(len(self.server.bodies()), 2 if is_on else 3)
+                if is_on:
+                    self.window.key("ctrl+comma")
+                    self.window.click("titles")
+                    self.window.wait_for(lambda s: not s["settings"]["titles"], "the switch")
+                self.window.key("ctrl+q")
+                self.assertEqual(self.window.wait(), 0)
+        self.assertEqual(self.rows("SELECT count(*) FROM turns"), [(4,)])
 
     def test_four_conversations_are_answered_at_once(self):
         self.open("paced")
@@ -117,6 +141,47 @@ class WindowEndpoint(DisplayCase):
         self.assertTrue(state["composer"].startswith("Hiword"), state["composer"][:40])
         self.assertFalse([n for n in state["notices"] if n["error"]])  # it stands where the message is written
         self.assertEqual(self.server.bodies(), [])
+
+    def test_a_key_is_typed_kept_and_sent(self):
+        server = FakeEndpoint(key="sk-right").__enter__()
+        self.addCleanup(server.__exit__)
+        self.window = Window(self.display, home=self.home, DBUS_SESSION_BUS_ADDRESS="", XDG_RUNTIME_DIR=self.home,
+                             HF_HUB_OFFLINE="1", no_proxy="*")
+        self.addCleanup(self.window.kill)
+        self.window.wait_for(lambda s: s["focus"] == "composer", "the window")
+
+        def name_it(key):
+            self.window.key("ctrl+o")
+            self.window.wait_for(lambda s: s["focus"] == "model_filter", "the picker")
+            self.window.type(server.origin)
+            self.window.wait_for(lambda s: "endpoint_key" in s["widgets"], "the key's field")
+            if key:
+                self.window.click("endpoint_key")
+                self.window.type(key)
+                self.window.key("ctrl+a", "ctrl+c")  # which copies nothing
+            self.window.key("Return")
+        name_it("")
+        state = self.window.wait_for(lambda s: s["notices"], "that it wants one")
+        self.assertIn("wants a key", state["notices"][0]["text"])
+        name_it("sk-right")
+        self.window.wait_for(lambda s: s["model"] is not None and s["phase"] == "idle", "the endpoint")
+        keys = os.path.join(self.home, ".config/warpchat/keys.json")
+        self.assertEqual(stat.S_IMODE(os.stat(keys).st_mode), 0o600)
+        with open(keys) as file:
+            self.assertEqual(json.load(file), {server.host.replace(":", "-"): "sk-right"})
+        self.assertNotIn("sk-right", json.dumps(self.window.state()))
+        clip = subprocess.run(["xclip", "-selection", "clipboard", "-o", "-display", self.display.name],
+                              capture_output=True, text=True, check=False)
+        self.assertNotIn("sk-right", clip.stdout)
+        self.ask()
+        self.assertEqual(self.ended("complete")["conversation"]["last_text"], TEXT)
+        self.window.key("ctrl+q")
+        self.assertEqual(self.window.wait(), 0)
+        self.window = Window(self.display, "--endpoint", server.host.replace(":", "-"), home=self.home,
+                             DBUS_SESSION_BUS_ADDRESS="", XDG_RUNTIME_DIR=self.home, no_proxy="*")
+        self.addCleanup(self.window.kill)
+        self.ask("Again")
+        self.ended("complete")
 
     def test_nobody_there(self):
         self.window = Window(self.display, "--endpoint", "http://127.0.0.1:1", home=self.home, no_proxy="*")

@@ -277,47 +277,5 @@ TEST_F(LocalResponderTest, ATemplateWithAFaultIsRefusedBeforeAnythingRuns) {
   EXPECT_NE(error_of([&] { responder.start(std::vector<Message>{{"user", "hi"}}, options); }), "");
 }
 
-// The context is so long that no scheduler lets the worker reach its end before the reader has seen three tokens.
-TEST_F(LocalResponderTest, StopEndsAGenerationThatWouldGoOn) {
-  auto model = load(1 << 20);
-  Generator generator(*model);
-  GenerationRequest request;
-  request.prompt = model->tokenizer->encode("hello", false, false);
-  request.sampling.temperature = 0;
-  request.ignore_end = true;
-  generator.start(request);
-  size_t n_tokens = 0;
-  for (bool ended = false; !ended;) {
-    const std::optional<Event> event = generator.events().pop(60s);
-    ASSERT_TRUE(event) << "no event for a minute";
-    if (std::holds_alternative<TextDelta>(*event) && ++n_tokens == 3) generator.stop();
-    if (auto* end = std::get_if<GenerationEnd>(&*event)) {
-      ended = true;
-      EXPECT_EQ(end->reason, EndReason::kStopped);
-      EXPECT_GE(end->timings.generated_tokens, 3u);
-    }
-  }
-  EXPECT_FALSE(generator.busy());
-}
-
-TEST_F(LocalResponderTest, AnAnswerEndsWhereTheContextDoes) {
-  auto model = load(64);
-  Generator generator(*model);
-  GenerationRequest request;
-  request.prompt = model->tokenizer->encode("abc", false, false);
-  request.sampling.temperature = 0;
-  request.ignore_end = true;
-  generator.start(request);
-  generator.wait();
-  size_t n_tokens = 0;
-  while (auto event = generator.events().try_pop()) {
-    n_tokens += std::holds_alternative<TextDelta>(*event) && std::get<TextDelta>(*event).token >= 0;
-    if (auto* end = std::get_if<GenerationEnd>(&*event)) {
-      EXPECT_EQ(end->reason, EndReason::kContextFull);
-    }
-  }
-  EXPECT_EQ(n_tokens, 64 - request.prompt.size());
-}
-
 }  // namespace
 }  // namespace warpchat

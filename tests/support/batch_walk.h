@@ -11,8 +11,9 @@
 
 namespace warpchat {
 
-// Decodes three sequences in passes that some of them leave and others join, and compares every logit with what the
-// reference gives for the sequence alone. The decoder: of at least three sequences.
+// Decodes three sequences in passes that some of them leave and others join, with their whole prompts beside the
+// others' tokens, and compares every logit with what the reference gives for the sequence alone. The decoder: of at
+// least three sequences.
 inline void expect_batches_match_the_reference(Decoder& decoder, const LoadedModel& model, const Accuracy& measured,
                                                const std::string& name) {
   const std::vector<Token> text = some_tokens(40);
@@ -27,20 +28,21 @@ inline void expect_batches_match_the_reference(Decoder& decoder, const LoadedMod
   };
   uint32_t next = 0;
   for (const std::vector<uint32_t>& batch : batches) {
+    std::vector<Run> runs;
     for (const uint32_t sequence : batch) {
-      if (!tokens[sequence].empty()) continue;
-      tokens[sequence] = prompts[sequence];  // joins: its prompt by itself
-      ASSERT_TRUE(decoder.forward(prompts[sequence], 0, Logits::kAll, nullptr, sequence));
-      for (uint32_t i = 0; i < prompts[sequence].size(); ++i) keep(sequence, decoder.logits(i));
+      std::vector<Token>& so_far = tokens[sequence];
+      const auto position = static_cast<uint32_t>(so_far.size());
+      if (so_far.empty())
+        so_far = prompts[sequence];
+      else
+        so_far.push_back(static_cast<Token>(++next * 53 % 256));
+      runs.push_back({sequence, position, std::span(so_far).subspan(position), Logits::kAll});
     }
-    std::vector<Column> columns;
-    for (const uint32_t sequence : batch) {
-      const Token token = static_cast<Token>(++next * 53 % 256);
-      columns.push_back({token, static_cast<uint32_t>(tokens[sequence].size()), sequence});
-      tokens[sequence].push_back(token);
-    }
-    ASSERT_TRUE(decoder.forward(columns, Logits::kAll));
-    for (uint32_t i = 0; i < batch.size(); ++i) keep(batch[i], decoder.logits(i));
+    ASSERT_TRUE(decoder.forward(runs));
+    uint32_t column = 0;
+    for (const Run& run : runs)
+      for (const uint32_t end = column + run.n_columns(); column < end; ++column)
+        keep(run.sequence, decoder.logits(column));
   }
   for (uint32_t sequence = 0; sequence < 3; ++sequence) {
     expect_accuracy(compare_logits(logits[sequence], reference_logits(model.file, tokens[sequence]), n_vocab), measured,

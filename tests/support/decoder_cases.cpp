@@ -7,6 +7,8 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "models/rope.h"
+
 namespace warpchat {
 
 std::vector<float> decode(Decoder& decoder, std::span<const Token> tokens, const std::vector<uint32_t>& passes,
@@ -30,6 +32,11 @@ std::vector<Token> some_tokens(size_t n) {
   std::vector<Token> tokens(n);
   for (size_t i = 0; i < n; ++i) tokens[i] = static_cast<Token>(i * 37 % 256);
   return tokens;
+}
+
+void rotate_last_layer_apart(ModelConfig& config) {
+  config.layers.back().rope = static_cast<uint32_t>(config.ropes.size());
+  config.ropes.push_back({.base = 100, .frequencies = rope_frequencies({}, 100, config.rope_dims, {})});
 }
 
 RopeScaling scaled_rope(RopeScaling::Kind kind, double factor) {
@@ -71,14 +78,54 @@ const DecoderCase kCases[] = {
     {"q2_k", {.formats = TinyFormats::all(TensorType::kQ2_K)}},
     {"q3_k", {.formats = TinyFormats::all(TensorType::kQ3_K)}},
     {"q5_k", {.formats = TinyFormats::all(TensorType::kQ5_K)}},
+    {"iq4_nl", {.formats = TinyFormats::all(TensorType::kIQ4_NL)}},
+    {"iq4_xs", {.formats = TinyFormats::all(TensorType::kIQ4_XS)}},
+    {"mxfp4", {.formats = TinyFormats::all(TensorType::kMXFP4)}, {7.3e-4, 9.9e-7}, {1.3e-3, 3.1e-6}},
+    {"grids",  // tied: the embedding is read from what it is expanded to
+     {.n_layers = 1,
+      .ffn = 256,
+      .formats = {TensorType::kIQ3_S, TensorType::kIQ3_S, TensorType::kIQ2_XXS, TensorType::kIQ2_XS,
+                  TensorType::kIQ3_XXS, TensorType::kIQ2_S, TensorType::kIQ2_XXS, TensorType::kIQ2_XS,
+                  TensorType::kIQ3_S}},
+     {4.7e-4, 4.0e-7},
+     {8.8e-4, 1.0e-6}},
+    {"grids_untied",
+     {.n_layers = 1,
+      .ffn = 256,
+      .tied_output = false,
+      .formats = {TensorType::kIQ2_S, TensorType::kIQ3_XXS, TensorType::kIQ3_S, TensorType::kIQ2_XXS,
+                  TensorType::kIQ2_S, TensorType::kIQ3_XXS, TensorType::kIQ3_S, TensorType::kIQ2_S,
+                  TensorType::kIQ2_XS}},
+     {5.2e-4, 9.7e-7},
+     {8.0e-4, 2.1e-6}},
     // At 200 the fp16 of the KV cache alone exceeds the limit on models this small.
     {"outlier_channel_tied", {.outlier = 50}, {4.2e-4, 8.5e-9}, {4.4e-4, 1.3e-7}},
     {"outlier_channel", {.tied_output = false, .outlier = 50}, {4.1e-4, 3.3e-8}, {4.4e-4, 3.7e-8}},
+    {"experts",
+     {.architecture = "qwen3moe", .head_dim = 64, .experts = {.n = 8, .n_used = 2, .ffn = 256, .normalises = true}},
+     {8e-4, 3.3e-6}},
+    {"many_experts_of_odd_size",
+     {.architecture = "qwen3moe",
+      .head_dim = 64,
+      .formats = TinyFormats::all(TensorType::kQ8_0),
+      .experts = {.n = 16, .n_used = 4, .ffn = 96, .normalises = true}},
+     {8e-4, 3e-6}},
+    {"shared_expert",
+     {.architecture = "qwen2moe",
+      .tied_output = false,
+      .formats = TinyFormats::all(TensorType::kQ5_0),
+      .experts = {.n = 8, .n_used = 2, .ffn = 160, .shared_ffn = 512}},
+     {8e-4, 4e-6}},
 };
 
 }  // namespace
 
 std::span<const DecoderCase> decoder_cases() { return kCases; }
+
+std::span<const DecoderCase> dense_decoder_cases() {
+  const auto first = std::ranges::find_if(kCases, [](const DecoderCase& c) { return c.spec.experts.n > 0; });
+  return {std::begin(kCases), first};
+}
 
 std::vector<float> read_floats(const std::string& path) {
   std::ifstream in(path, std::ios::binary);

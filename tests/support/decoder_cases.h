@@ -28,6 +28,8 @@ std::vector<float> decode(Decoder& decoder, std::span<const Token> tokens, const
 
 std::vector<Token> some_tokens(size_t n);
 
+void rotate_last_layer_apart(ModelConfig& config);  // by a base of its own
+
 struct DecoderCase {
   const char* name;
   TinyModelSpec spec;
@@ -37,6 +39,7 @@ inline constexpr Accuracy kTinyCodes{1.7e-2,
                                      5.2e-4};  // of the first case with keys or values in q8_0, whose rounding it is
 RopeScaling scaled_rope(RopeScaling::Kind kind, double factor);  // of a context of 64
 std::span<const DecoderCase> decoder_cases();                    // architectures, shapes, RoPE scalings and formats
+std::span<const DecoderCase> dense_decoder_cases();              // those without experts
 
 std::vector<float> read_floats(const std::string& path);
 

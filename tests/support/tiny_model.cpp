@@ -21,7 +21,7 @@ class ModelKeys {
     writer_.add_uint32(key("block_count"), spec_.n_layers);
     writer_.add_uint32(key("context_length"), spec_.context_length);
     writer_.add_uint32(key("embedding_length"), spec_.hidden);
-    writer_.add_uint32(key("feed_forward_length"), spec_.ffn);
+    if (spec_.experts.n == 0) writer_.add_uint32(key("feed_forward_length"), spec_.ffn);
     writer_.add_uint32(key("attention.head_count"), spec_.n_heads);
     writer_.add_uint32(key("attention.head_count_kv"), spec_.n_kv_heads);
     writer_.add_float32(key("attention.layer_norm_rms_epsilon"), spec_.rms_eps);
@@ -30,12 +30,21 @@ class ModelKeys {
       writer_.add_uint32(key("attention.key_length"), spec_.head_dim);
       writer_.add_uint32(key("attention.value_length"), spec_.head_dim);
     }
+    if (spec_.experts.n > 0) add_experts();
     if (spec_.rope_dims) writer_.add_uint32(key("rope.dimension_count"), spec_.rope_dims);
     add_rope_scaling(spec_.rope_scaling);
   }
 
  private:
   std::string key(const char* name) const { return spec_.architecture + "." + name; }
+
+  void add_experts() {
+    writer_.add_uint32(key("expert_count"), spec_.experts.n);
+    writer_.add_uint32(key("expert_used_count"), spec_.experts.n_used);
+    writer_.add_uint32(key("expert_feed_forward_length"), spec_.experts.ffn);
+    if (spec_.experts.shared_ffn > 0)
+      writer_.add_uint32(key("expert_shared_feed_forward_length"), spec_.experts.shared_ffn);
+  }
 
   void add_rope_scaling(const RopeScaling& scaling) {
     if (scaling.kind != RopeScaling::Kind::kLinear && scaling.kind != RopeScaling::Kind::kYarn) return;
@@ -90,19 +99,40 @@ class Builder {
     matrix(blk + "attn_k.weight", f.attn_k, kv_rows, spec_.hidden, 1.5f, {.small_column = true});
     matrix(blk + "attn_v.weight", f.attn_v, kv_rows, spec_.hidden, 1, {.large_row = true, .small_column = true});
     matrix(blk + "attn_output.weight", f.attn_output, spec_.hidden, q_rows, write_gain, {.small_column = true});
-    if (spec_.architecture == "qwen2") {
+    if (spec_.architecture.starts_with("qwen2")) {
       vector(blk + "attn_q.bias", q_rows, 0, 0.5f);
       vector(blk + "attn_k.bias", kv_rows, 0, 0.5f);
       vector(blk + "attn_v.bias", kv_rows, 0, 0.1f);
     }
-    if (spec_.architecture == "qwen3") {
+    if (spec_.architecture.starts_with("qwen3")) {
       vector(blk + "attn_q_norm.weight", spec_.head_size(), 1.5f, 0.2f);
       vector(blk + "attn_k_norm.weight", spec_.head_size(), 1.5f, 0.2f);
     }
     norm(blk + "ffn_norm.weight");
+    if (spec_.experts.n > 0) return add_experts(blk, write_gain);
     matrix(blk + "ffn_gate.weight", f.ffn_gate, spec_.ffn, spec_.hidden, 1.5f, {.small_column = true});
     matrix(blk + "ffn_up.weight", f.ffn_up, spec_.ffn, spec_.hidden, 1, {.large_row = true, .small_column = true});
     matrix(blk + "ffn_down.weight", f.ffn_down, spec_.hidden, spec_.ffn, write_gain, {.small_column = true});
+  }
+
+  void add_experts(const std::string& blk, float write_gain) {
+    const ExpertsConfig& e = spec_.experts;
+    const TinyFormats& f = spec_.formats;
+    // Scores far apart: which experts are chosen hangs on no rounding.
+    matrix(blk + "ffn_gate_inp.weight", TensorType::kF32, e.n, spec_.hidden, 3, {.small_column = true});
+    experts(blk + "ffn_gate_exps.weight", f.ffn_gate, e.ffn, spec_.hidden, 1.5f);
+    experts(blk + "ffn_up_exps.weight", f.ffn_up, e.ffn, spec_.hidden, 1);
+    experts(blk + "ffn_down_exps.weight", f.ffn_down, spec_.hidden, e.ffn, write_gain);
+    if (e.shared_ffn == 0) return;
+    vector(blk + "ffn_gate_inp_shexp.weight", spec_.hidden, 0, 1 / std::sqrt(static_cast<float>(spec_.hidden)));
+    matrix(blk + "ffn_gate_shexp.weight", f.ffn_gate, e.shared_ffn, spec_.hidden, 1.5f, {.small_column = true});
+    matrix(blk + "ffn_up_shexp.weight", f.ffn_up, e.shared_ffn, spec_.hidden, 1, {.small_column = true});
+    matrix(blk + "ffn_down_shexp.weight", f.ffn_down, spec_.hidden, e.shared_ffn, write_gain, {.small_column = true});
+  }
+
+  void experts(const std::string& name, TensorType type, uint64_t rows, uint64_t k, float gain) {
+    add(name, type, {k, rows, spec_.experts.n},
+        random_numbers(spec_.experts.n * rows * k, 0, gain / std::sqrt(static_cast<float>(k))));
   }
 
   // Llama 3's scheme in small: fast pairs keep their frequency, slow ones are divided by 8.

@@ -21,8 +21,8 @@ struct TinyFormats {
 };
 
 struct TinyModelSpec {
-  std::string architecture = "qwen2";  // llama, qwen2, qwen3
-  std::string name;                    // empty: "tiny qwen2"
+  std::string architecture = "qwen2";
+  std::string name;  // empty: "tiny qwen2"
   uint32_t n_layers = 2, hidden = 256, ffn = 512, n_heads = 4, n_kv_heads = 2;
   uint32_t head_dim = 0;  // 0: hidden / n_heads, and no key in the file
   uint32_t context_length = 1024;
@@ -33,6 +33,7 @@ struct TinyModelSpec {
   float rms_eps = 1e-6f, rope_base = 10000;
   uint32_t rope_dims = 0;    // 0: head_dim, and no key in the file
   RopeScaling rope_scaling;  // kLlama3: factors 1 to 8 in rope_freqs.weight, architecture llama only
+  ExpertsConfig experts;     // of the moe architectures; experts in the formats of the dense matrices
   // One channel of every matrix's input at about this many times the rms of the others, and the matrix's column for it
   // so much smaller that the channel matters as much as all others together; 1: no such channel. A tied output alone
   // gets an input without it.

@@ -32,7 +32,8 @@ const Case kCases[] = {
     {"unknown_model", bpe, [](TestVocabulary& v) { v.model = "bert"; },
      "key tokenizer.ggml.model is \"bert\", supported are gpt2 (byte-level BPE) and llama (SPM)"},
     {"unknown_pre", bpe, [](TestVocabulary& v) { v.pre = "tekken"; },
-     "key tokenizer.ggml.pre is \"tekken\", supported are default, gpt-2, smollm, qwen2, deepseek-r1-qwen, llama-bpe, "
+     "key tokenizer.ggml.pre is \"tekken\", supported are default, gpt-2, smollm, qwen2, qwen35, deepseek-r1-qwen, "
+     "llama-bpe, "
      "llama3, llama-v3"},
     {"no_tokens", bpe, [](TestVocabulary& v) { v.tokens.clear(); },
      "key tokenizer.ggml.tokens is empty, expected at least one token"},

@@ -56,6 +56,11 @@ const Case kCases[] = {
     {"carriage_returns_too", "qwen2", "a\r\n\r\nb", "a|\r\n\r\n|b"},
     {"no_line_break_before_a_word", "qwen2", "\na", "\n|a"},
     {"long_s_is_no_s", "qwen2", "'\xC5\xBF", "'\xC5\xBF"},  // U+017F equals s without case
+    {"combining_characters_are_punctuation", "qwen2", "e\xCC\x81t", "e|\xCC\x81t"},
+    {"combining_characters_are_letters", "qwen35", "e\xCC\x81t 1", "e\xCC\x81t| |1"},
+    {"not_before_a_word", "qwen35", "\xCC\x81 \xCC\x81", "\xCC\x81| \xCC\x81"},
+    {"no_punctuation", "qwen35", "a+\xCC\x81", "a|+\xCC\x81"},
+    {"mark_of_unicode_15", "qwen35", "a\xE0\xB3\xB3+", "a\xE0\xB3\xB3|+"},  // U+0CF3
     {"digits_in_threes", "llama-bpe", "1234567 89", "123|456|7| |89"},
     {"older_name", "llama3", "1234", "123|4"},
     {"other_name", "deepseek-r1-qwen", "12", "1|2"},
@@ -73,7 +78,7 @@ TEST(PreSplit, Words) {
 
 TEST(PreSplit, WordsAreTheWholeText) {
   std::mt19937 random(1);
-  for (const char* pre : {"default", "gpt-2", "smollm", "qwen2", "llama-bpe"}) {
+  for (const char* pre : {"default", "gpt-2", "smollm", "qwen2", "qwen35", "llama-bpe"}) {
     const PreSplitter splitter(*find_pre_tokenizer(pre));
     EXPECT_TRUE(splitter.split("").empty());
     for (int i = 0; i < 300; ++i) {
@@ -106,7 +111,8 @@ TEST(PreSplit, LongRuns) {
 TEST(PreSplit, UnknownNames) {
   EXPECT_EQ(find_pre_tokenizer("tekken"), nullptr);
   EXPECT_EQ(find_pre_tokenizer(""), nullptr);
-  EXPECT_EQ(pre_tokenizer_names(), "default, gpt-2, smollm, qwen2, deepseek-r1-qwen, llama-bpe, llama3, llama-v3");
+  EXPECT_EQ(pre_tokenizer_names(),
+            "default, gpt-2, smollm, qwen2, qwen35, deepseek-r1-qwen, llama-bpe, llama3, llama-v3");
 }
 
 }  // namespace

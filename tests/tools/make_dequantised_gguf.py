@@ -11,11 +11,13 @@ import numpy as np
 from gguf import GGMLQuantizationType as Type
 
 FORMATS = [Type.F16, Type.BF16, Type.Q4_0, Type.Q4_1, Type.Q5_0, Type.Q5_1, Type.Q8_0,
-           Type.Q2_K, Type.Q3_K, Type.Q4_K, Type.Q5_K, Type.Q6_K]
+           Type.Q2_K, Type.Q3_K, Type.Q4_K, Type.Q5_K, Type.Q6_K, Type.IQ4_NL, Type.IQ4_XS, Type.MXFP4,
+           Type.IQ2_XXS, Type.IQ2_XS, Type.IQ2_S, Type.IQ3_XXS, Type.IQ3_S]
 # Byte offsets of the binary16 fields of a block.
 HALVES = {Type.Q4_0: [0], Type.Q4_1: [0, 2], Type.Q5_0: [0], Type.Q5_1: [0, 2], Type.Q8_0: [0],
           Type.Q2_K: [80, 82], Type.Q3_K: [108], Type.Q4_K: [0, 2], Type.Q5_K: [0, 2], Type.Q6_K: [208],
-          Type.F16: [0], Type.BF16: []}
+          Type.IQ2_XXS: [0], Type.IQ2_XS: [0], Type.IQ2_S: [0], Type.IQ3_XXS: [0], Type.IQ3_S: [0],
+          Type.IQ4_NL: [0], Type.IQ4_XS: [0], Type.MXFP4: [], Type.F16: [0], Type.BF16: []}
 
 
 def random_blocks(kind, weights, rng):
@@ -28,6 +30,9 @@ def random_blocks(kind, weights, rng):
         blocks[:, at:at + 2] = halves.view(np.uint8).reshape(-1, 2)
     if kind == Type.BF16:
         blocks[:, 1] &= 0xBF  # no infinity, no NaN
+    if kind == Type.MXFP4:
+        # The smallest exponents, which give subnormals, and the largest that leaves all weights finite.
+        blocks[:, 0] = rng.choice([0, 1, 2, 3, 100, 127, 128, 252], len(blocks))
     return blocks.reshape(1, -1)
 
 

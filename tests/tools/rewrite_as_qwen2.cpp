@@ -103,7 +103,8 @@ class Rewriter {
     const uint64_t old_q = uint64_t{to_.old_n_heads} * to_.head_dim;
     const uint64_t old_kv = uint64_t{to_.old_n_kv_heads} * to_.head_dim;
     const TensorType often = TensorType::kQ4_K, rarely = deserves_more(index) ? TensorType::kQ6_K : often;
-    const auto& [matrices, vectors] = layer;
+    const LayerMatrices<const TensorInfo*>& matrices = layer.matrices;
+    const LayerVectors<const TensorInfo*>& vectors = layer.vectors;
     norm(*vectors.attn_norm);
     matrix(*matrices.q, q_rows, to_.hidden, often, rotary_rows(old_q, to_.head_dim));
     matrix(*matrices.k, kv_rows, to_.hidden, often, rotary_rows(old_kv, to_.head_dim));

@@ -110,13 +110,15 @@ void add_broken_types(const Base& base, Variants& out) {
     for (const Evil evil : {Evil{"Q4_2", 4},
                             {"Q8_1", 9},
                             {"Q8_K", 15},
-                            {"IQ2_XXS", 16},
-                            {"IQ4_NL", 20},
+                            {"IQ1_S", 19},
                             {"I32", 26},
                             {"TQ1_0", 34},
-                            {"MXFP4", 39}})
+                            {"IQ1_M", 29},
+                            {"NVFP4", 40}})
       add(field, evil, "tensor " + field.owner + " has type " + evil.name);
-    for (const Evil evil : {Evil{"number", 99}, {"most", ~0u}}) add(field, evil, "tensor " + field.owner);
+    for (const Evil evil :
+         {Evil{"number", 99}, {"expanded", static_cast<uint32_t>(TensorType::kIQ2Expanded)}, {"most", ~0u}})
+      add(field, evil, "tensor " + field.owner);
   });
 }
 

@@ -105,6 +105,10 @@ Document Document::of(const GgufFile& file) {
   return document;
 }
 
+bool Document::has_tensor(std::string_view name) const {
+  return std::ranges::any_of(tensors, [&](const Tensor& tensor) { return tensor.name == name; });
+}
+
 bool Document::has_key(std::string_view name) const {
   return std::any_of(keys.begin(), keys.end(), [&](const Key& key) { return key.name == name; });
 }

@@ -29,6 +29,7 @@ struct Document {
 
   static Document of(const GgufFile& file);
   bool has_key(std::string_view name) const;
+  bool has_tensor(std::string_view name) const;
   Key& key(std::string_view name);
   Tensor& tensor(std::string_view name);
   Bytes bytes() const;

@@ -25,6 +25,10 @@ constexpr KeyFacts kKeyFacts[] = {
     {".context_length", Finder::kModel, Finder::kModel},
     {".embedding_length", Finder::kModel, Finder::kModel},
     {".feed_forward_length", Finder::kModel, Finder::kModel},
+    {".expert_count", Finder::kModel, Finder::kModel},
+    {".expert_used_count", Finder::kModel, Finder::kModel},
+    {".expert_feed_forward_length", Finder::kModel, Finder::kModel},
+    {".expert_shared_feed_forward_length", Finder::kModel, Finder::kModel},
     {".attention.head_count", Finder::kModel, Finder::kModel},
     {".attention.head_count_kv", Finder::kModel,
      Finder::kModel},  // as many as heads, which no tensor's shape bears out
@@ -109,6 +113,28 @@ void add_general(Rows& rows) {
   rows.push_back({"split.count", "three", u32(3), Finder::kModel, "split"});
 }
 
+// Experts have sizes of their own, and nobody reads the dense one.
+void add_expert_sizes(const std::string& p, Rows& rows) {
+  for (const char* count :
+       {"expert_count", "expert_used_count", "expert_feed_forward_length", "expert_shared_feed_forward_length"}) {
+    rows.push_back({p + count, "zero", u32(0)});
+    rows.push_back({p + count, "most_32", u32(~0u)});
+    rows.push_back({p + count, "most_64", u64(~uint64_t{0})});
+    rows.push_back({p + count, "minus_one", i32(-1)});
+  }
+  for (const char* size : {"expert_count", "expert_feed_forward_length", "expert_shared_feed_forward_length"})
+    rows.push_back({p + size, "three", u32(3), Finder::kModel, ""});
+  rows.push_back({p + "expert_used_count", "more_than_there_are", u32(5)});
+  rows.push_back({p + "expert_used_count", "all", u32(4), Finder::kNobody});
+  rows.push_back({p + "expert_used_count", "differing_list", ints({2, 1})});
+  rows.push_back({p + "expert_group_count", "two", u32(2)});
+  rows.push_back({p + "expert_gating_func", "sigmoid", u32(2)});
+  rows.push_back({p + "expert_gating_func", "softmax", u32(1), Finder::kNobody});
+  for (const char* name : {"nan", "infinity", "zero"})
+    rows.push_back({p + "expert_weights_scale", name, f32(*name == 'n' ? kNan : *name == 'i' ? kInfinity : 0)});
+  rows.push_back({p + "feed_forward_length", "zero", u32(0), Finder::kNobody});
+}
+
 void add_sizes(const std::string& p, Rows& rows) {
   for (const char* count : {"block_count", "context_length", "embedding_length", "feed_forward_length",
                             "attention.head_count", "attention.head_count_kv"}) {
@@ -161,7 +187,6 @@ void add_reals(const std::string& p, bool has_scaling_factor, Rows& rows) {
 
 // What models of the same architecture's name may be and this program is not made for.
 void add_unsupported(const std::string& p, Rows& rows) {
-  rows.push_back({p + "expert_count", "eight", u32(8)});
   rows.push_back({p + "attention.sliding_window", "short", u32(16)});
   rows.push_back({p + "attention.sliding_window", "whole_context", u32(1 << 20), Finder::kNobody});
   rows.push_back({p + "attention.causal", "false", boolean(0)});
@@ -209,7 +234,7 @@ void add_wrong_kinds(const Base& base, Variants& out) {
                           {ValueKind::kFloats, "floats", floats({1})}};
   for (const Document::Key& key : base.document.keys) {
     const bool may_be_list = key.name.ends_with("head_count") || key.name.ends_with("head_count_kv") ||
-                             key.name.ends_with("feed_forward_length");
+                             key.name.ends_with(".feed_forward_length") || key.name.ends_with("used_count");
     for (const Other& other : others) {
       if (other.kind == kind_of(key.encoded) || (may_be_list && other.kind == ValueKind::kInts)) continue;
       out.push_back({base.name + ".kind." + key.name + "." + other.name, with_key(base, key.name, other.encoded),
@@ -223,6 +248,12 @@ void add_wrong_values(const Base& base, Variants& out) {
   Rows rows;
   add_general(rows);
   add_sizes(prefix, rows);
+  if (base.document.has_key(prefix + "expert_count")) {
+    std::erase_if(rows, [&](const Row& row) { return row.key == prefix + "feed_forward_length"; });
+    add_expert_sizes(prefix, rows);
+  } else {
+    rows.push_back({prefix + "expert_count", "eight", u32(8)});
+  }
   add_reals(prefix, base.document.has_key(prefix + "rope.scaling.factor"), rows);
   add_unsupported(prefix, rows);
   for (const Row& row : rows)

@@ -29,6 +29,10 @@ TinyModelSpec spec_of(const std::string& architecture) {
     spec.formats = TinyFormats::all(kQ8_0);
     spec.formats.ffn_down = kQ5_K;
     spec.rope_scaling.kind = RopeScaling::Kind::kLlama3;
+  } else if (architecture == "qwen2moe") {
+    spec.n_layers = 1;
+    spec.formats = TinyFormats::all(kQ8_0);
+    spec.experts = {.n = 4, .n_used = 2, .ffn = 256, .shared_ffn = 64};
   } else {
     throw std::logic_error("no base for architecture " + architecture);
   }
@@ -60,7 +64,7 @@ std::vector<Variant> malformed_variants() {
   add_broken_lengths(qwen2, variants);
   add_broken_types(qwen2, variants);
   add_broken_layouts(qwen2, variants);
-  for (const Base& base : {qwen2, base_of("qwen3"), base_of("llama")}) {
+  for (const Base& base : {qwen2, base_of("qwen3"), base_of("llama"), base_of("qwen2moe")}) {
     add_harmless_bytes(base, variants);
     add_missing_and_doubled(base, variants);
     add_wrong_kinds(base, variants);

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <limits>
 
+#include "models/block_types.h"
 #include "models/quantise.h"
 #include "tests/tools/malformed/encode.h"
 #include "tests/tools/malformed/families.h"
@@ -24,7 +25,11 @@ constexpr Scale kScales[] = {
     {TensorType::kQ8_0, "d", 0},     {TensorType::kQ2_K, "d", 80},    {TensorType::kQ2_K, "dmin", 82},
     {TensorType::kQ3_K, "d", 108},   {TensorType::kQ4_K, "d", 0},     {TensorType::kQ4_K, "dmin", 2},
     {TensorType::kQ5_K, "d", 0},     {TensorType::kQ5_K, "dmin", 2},  {TensorType::kQ6_K, "d", 208},
+    {TensorType::kIQ4_NL, "d", 0},   {TensorType::kIQ4_XS, "d", 0},   {TensorType::kMXFP4, "e", 0},
+    {TensorType::kIQ2_XXS, "d", 0},  {TensorType::kIQ2_XS, "d", 0},   {TensorType::kIQ2_S, "d", 0},
+    {TensorType::kIQ3_XXS, "d", 0},  {TensorType::kIQ3_S, "d", 0},
 };
+static_assert(has_every_format(kScales));
 
 struct NotFinite {
   const char* name;
@@ -36,9 +41,13 @@ constexpr NotFinite kNotFinite[] = {{"nan", 0x7fc00000, 0x7e00, 0x7fc0},
                                     {"infinity", 0x7f800000, 0x7c00, 0x7f80},
                                     {"minus_infinity", 0xff800000, 0xfc00, 0xff80}};
 
+constexpr std::byte kE8m0Nan{0xff};  // all that is not finite in E8M0
+
 void put(Bytes& data, size_t at, const NotFinite& value, TensorType type) {
   const uint16_t narrow = type == TensorType::kBF16 ? value.bf16 : value.f16;
-  if (type == TensorType::kF32)
+  if (type == TensorType::kMXFP4)
+    data[at] = kE8m0Nan;
+  else if (type == TensorType::kF32)
     std::memcpy(data.data() + at, &value.f32, 4);
   else
     std::memcpy(data.data() + at, &narrow, 2);
@@ -83,7 +92,9 @@ Document with_format(const Base& base, const std::string& name, TensorType type)
   tensor.type = type;
   tensor.data.clear();
   const Bytes encoded = quantise_row(type, row);
-  for (uint64_t r = 0; r < tensor.shape[1]; ++r) tensor.data.insert(tensor.data.end(), encoded.begin(), encoded.end());
+  uint64_t rows = 1;
+  for (size_t i = 1; i < tensor.shape.size(); ++i) rows *= tensor.shape[i];
+  for (uint64_t r = 0; r < rows; ++r) tensor.data.insert(tensor.data.end(), encoded.begin(), encoded.end());
   return document;
 }
 
@@ -98,7 +109,16 @@ void add_wrong_tensors(const Base& base, Variants& out) {
     if (tensor.name != "rope_freqs.weight")  // then the model has none, which is harmless, and a stray
       add(tensor.name + ".renamed", "", [&](Document& document) { document.tensors[i].name += "s"; });
     const uint64_t n_weights = tensor.shape.size() == 2 ? tensor.shape[0] * tensor.shape[1] : tensor.shape[0];
-    if (tensor.shape.size() == 2) {
+    if (tensor.shape.size() == 3) {
+      add(tensor.name + ".one_expert_less", tensor.name, [&](Document& document) {
+        Document::Tensor& fewer = document.tensors[i];
+        fewer.data.resize(fewer.data.size() / fewer.shape[2] * (fewer.shape[2] - 1));
+        fewer.shape[2] -= 1;
+      });
+      add(tensor.name + ".as_matrix", tensor.name, [&](Document& document) {
+        document.tensors[i].shape = {tensor.shape[0], tensor.shape[1] * tensor.shape[2]};
+      });
+    } else if (tensor.shape.size() == 2) {
       add(tensor.name + ".one_row_less", "", [&](Document& document) {
         Document::Tensor& shorter = document.tensors[i];
         shorter.data.resize(shorter.data.size() / shorter.shape[1] * (shorter.shape[1] - 1));
@@ -120,7 +140,7 @@ void add_wrong_tensors(const Base& base, Variants& out) {
     }
   }
   const Document::Tensor& norm = base.document.tensors.back();
-  for (const char* stray : {"blk.0.attn_output.bias", "blk.0.ffn_gate_inp.weight", "blk.0.attn_sinks.weight",
+  for (const char* stray : {"blk.0.attn_output.bias", "blk.0.ffn_gate_inp.bias", "blk.0.attn_sinks.weight",
                             "blk.99.attn_norm.weight", "output.bias", "surprise", "tab\tand\nline", "\xff\xfe"})
     add(std::string("stray_") + std::to_string(out.size()), "is not part of", [&](Document& document) {
       document.tensors.push_back(norm);
@@ -147,14 +167,16 @@ void add_wrong_weights(const Base& base, Variants& out) {
     for (const Scale& scale : kScales)
       if (scale.type == tensor.type) add(base.document, tensor.name, scale, kNotFinite[0], false);
 
-  const std::string matrix = "blk.0.ffn_down.weight";  // its rows are long enough for every format
+  const bool has_experts = base.document.has_tensor("blk.0.ffn_down_exps.weight");
+  const std::string matrix = has_experts ? "blk.0.ffn_down_exps.weight" : "blk.0.ffn_down.weight";  // of long rows
   for (const TensorTypeTraits& format : supported_tensor_types()) {
     const Document stored = with_format(base, matrix, format.type);
     out.push_back(
         {base.name + ".harmless." + matrix + "." + std::string(format.name), stored.bytes(), Finder::kNobody, ""});
     for (const Scale& scale : kScales)
       for (const NotFinite& value : kNotFinite)
-        if (scale.type == format.type) add(stored, matrix, scale, value, true);
+        if (scale.type == format.type && (format.type != TensorType::kMXFP4 || &value == kNotFinite))
+          add(stored, matrix, scale, value, true);
   }
 }
 

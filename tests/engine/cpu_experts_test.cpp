@@ -1,0 +1,97 @@
+// Layers of experts on the CPU; how close they are to the reference, cpu_steps_test says of every model.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <utility>
+
+#include "engine/cpu/cpu_steps.h"
+#include "engine/profile.h"
+#include "tests/reference/closeness.h"
+#include "tests/reference/reference_decoder.h"
+#include "tests/support/decoder_cases.h"
+
+namespace warpchat {
+namespace {
+
+const TinyModelSpec kSpec = {.architecture = "qwen3moe",
+                             .head_dim = 64,
+                             .formats = TinyFormats::all(TensorType::kQ8_0),
+                             .experts = {.n = 16, .n_used = 4, .ffn = 96, .normalises = true}};
+
+Decoder cpu_decoder(const LoadedModel& model, uint32_t max_columns = 64) {
+  CpuOptions options;
+  options.threads = 2, options.max_columns = max_columns, options.context = 128;
+  return Decoder(model.config, make_cpu_steps(model.config, model.tensors, options));
+}
+
+// The buffers have room for few uses at once: experts then take turns.
+TEST(CpuExperts, GiveTheSameBitsInAnyRoom) {
+  const std::vector<std::byte> bytes = build_tiny_model(kSpec, /*seed=*/1);
+  const LoadedModel model(GgufFile::view(bytes, "experts"));
+  const std::vector<Token> tokens = some_tokens(40);
+  Decoder wide = cpu_decoder(model, 128);
+  const std::vector<float> expected = decode(wide, tokens, {40});
+  for (const uint32_t columns : {1u, 3u, 17u, 40u}) {
+    Decoder narrow = cpu_decoder(model, columns);
+    EXPECT_EQ(decode(narrow, tokens, {columns}), expected) << columns;
+  }
+}
+
+TEST(CpuExperts, OfEqualScoresTheFirstAreChosen) {
+  const std::vector<std::byte> bytes = build_tiny_model(kSpec, /*seed=*/1);
+  const GgufFile file = GgufFile::view(bytes, "experts");
+  GgufWriter writer;
+  writer.copy_metadata(file);
+  for (const TensorInfo& tensor : file.tensors()) {
+    std::vector<std::byte> data(tensor.data.begin(), tensor.data.end());
+    if (tensor.name.ends_with("ffn_gate_inp.weight")) std::ranges::fill(data, std::byte{0});
+    writer.add_tensor(tensor.name, tensor.type, std::span(tensor.shape).first(tensor.n_dims), data);
+  }
+  const std::vector<std::byte> alike = writer.bytes();
+  const LoadedModel model(GgufFile::view(alike, "experts alike"));
+  const std::vector<Token> tokens = some_tokens(20);
+  Decoder decoder = cpu_decoder(model);
+  expect_accuracy(
+      compare_logits(decode(decoder, tokens, {9}), reference_logits(model.file, tokens), model.config.n_vocab),
+      {8e-4, 3e-6}, "experts alike");
+}
+
+// Of what is packed at once, with a router of its own and a shared expert.
+TEST(CpuExperts, ReportProgressToTheEnd) {
+  TinyModelSpec spec = kSpec;
+  spec.architecture = "qwen2moe", spec.experts.shared_ffn = 64;
+  const std::vector<std::byte> bytes = build_tiny_model(spec, /*seed=*/1);
+  const LoadedModel model(GgufFile::view(bytes, "experts"));
+  CpuOptions options;
+  options.threads = 2, options.context = 64;
+  double last = 0;
+  bool rising = true;
+  options.progress = [&](double done) { rising &= done >= std::exchange(last, done); };
+  make_cpu_steps(model.config, model.tensors, options);
+  EXPECT_TRUE(rising);
+  EXPECT_DOUBLE_EQ(last, 1.0);
+}
+
+TEST(CpuExperts, CountAsFarAsATokenGoesThroughThem) {
+  TinyModelSpec all = kSpec;
+  all.experts.n_used = all.experts.n;
+  const std::vector<std::byte> bytes[] = {build_tiny_model(kSpec, 1), build_tiny_model(all, 1)};
+  const LoadedModel some_used(GgufFile::view(bytes[0], "some")), all_used(GgufFile::view(bytes[1], "all"));
+  Decoder some = cpu_decoder(some_used), every = cpu_decoder(all_used);
+  const uint64_t expert = 3 * bytes_per_row(TensorType::kQ8_0, 96) * 256;  // as large as the file has it
+  EXPECT_EQ(every.steps().weight_bytes_per_token() - some.steps().weight_bytes_per_token(), 2 * 12 * expert);
+
+  some.steps().set_measuring(true);
+  decode(some, some_tokens(3), {1});
+  std::map<std::string, OperationProfile> rows;
+  for (const OperationProfile& row : some.steps().profile().rows()) rows[row.name] = row;
+  EXPECT_FALSE(rows.contains("norm_gate_up"));
+  EXPECT_EQ(rows["norm_route"].calls, 6u);
+  EXPECT_EQ(rows["experts_residual"].calls, 6u);
+  EXPECT_GE(rows["experts_residual"].bytes, 6 * 4 * expert);
+  EXPECT_LT(rows["experts_residual"].bytes, 6 * 5 * expert);
+}
+
+}  // namespace
+}  // namespace warpchat

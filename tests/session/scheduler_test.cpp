@@ -1,0 +1,332 @@
+// Answers side by side are what each is alone, whoever comes or goes beside them.
+#include "engine/sequences/scheduler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <semaphore>
+
+#include "engine/cpu/cpu_steps.h"
+#include "engine/gpu/gpu_steps.h"
+#include "engine/token_source.h"
+#include "tests/support/decoder_cases.h"
+#include "tests/support/faulty_driver.h"
+#include "tests/support/test_device.h"
+
+namespace warpchat {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+constexpr uint32_t kContext = 40;
+
+bool never(Token) { return false; }
+
+struct Answer {
+  std::vector<Token> tokens;
+  GenerationEnd end;
+};
+
+std::optional<Answer> collect(ScheduledAnswer& answering) {
+  Answer answer;
+  for (;;) {
+    std::optional<AnswerStep> step = answering.next(60s);
+    if (!step) return std::nullopt;
+    if (const auto* next = std::get_if<NextToken>(&*step)) answer.tokens.push_back(next->token);
+    if (auto* end = std::get_if<GenerationEnd>(&*step)) {
+      answer.end = std::move(*end);
+      return answer;
+    }
+  }
+}
+
+struct Way {
+  const char* name;
+  std::optional<LaunchMode> launch;  // none: the CPU
+  float temperature;
+};
+
+class SchedulerTest : public testing::TestWithParam<Way> {
+ protected:
+  Decoder decoder(uint32_t sequences) const {
+    if (GetParam().launch)
+      return Decoder(
+          model_.config,
+          make_gpu_steps(model_.config, model_.tensors,
+                         {test_device(), {.context = kContext, .sequences = sequences}, *GetParam().launch}));
+    CpuOptions options;
+    options.threads = 2, options.context = kContext, options.sequences = sequences;
+    return Decoder(model_.config, make_cpu_steps(model_.config, model_.tensors, options));
+  }
+  AnswerRequest request(std::vector<Token> prompt, uint64_t seed, int32_t max_tokens) const {
+    AnswerRequest request{.prompt = std::move(prompt), .max_tokens = max_tokens};
+    request.sampling.temperature = GetParam().temperature;
+    request.sampling.repeat_penalty = 1.3f;
+    request.sampling.seed = seed;
+    return request;
+  }
+  std::vector<Token> alone(const AnswerRequest& request) {
+    if (!one_) one_.emplace(decoder(1));
+    one_->forward(request.prompt, 0, Logits::kLast);
+    const auto n_prompt = static_cast<uint32_t>(request.prompt.size());
+    const auto n = static_cast<size_t>(request.max_tokens);
+    const auto source = make_token_source(*one_, {request.sampling, request.prompt, n_prompt, n_prompt - 1, n});
+    std::vector<Token> tokens;
+    while (tokens.size() < n) tokens.push_back(*source->next(false));
+    return tokens;
+  }
+
+  const std::vector<std::byte> bytes_ = build_tiny_model({.n_layers = 1}, /*seed=*/4);
+  const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
+  std::optional<Decoder> one_;  // made once, for that takes longer than an answer
+};
+
+TEST_P(SchedulerTest, GivesEachAnswerAsItIsAlone) {
+  const std::vector<Token> prompts[] = {{5, 6, 7, 8, 9}, {100}, {50, 60, 70}, {9, 8, 7, 6, 5, 4, 3, 2}, {5, 6, 7}};
+  const int32_t n_tokens[] = {12, 5, 9, 12, 2};
+  Decoder shared = decoder(3);
+  Scheduler scheduler(shared, never);
+  std::vector<std::shared_ptr<ScheduledAnswer>> answers;
+  for (size_t i = 0; i < 5; ++i) answers.push_back(scheduler.start(request(prompts[i], i, n_tokens[i])));
+  for (size_t i = 0; i < 5; ++i) {
+    const std::optional<Answer> answer = collect(*answers[i]);
+    ASSERT_TRUE(answer) << i;
+    EXPECT_EQ(answer->end.reason, EndReason::kTokenLimit) << answer->end.error;
+    EXPECT_EQ(answer->tokens, alone(request(prompts[i], i, n_tokens[i]))) << i;
+  }
+  EXPECT_EQ(scheduler.n_answers(), 0u);
+}
+
+// Whether another one comes, or the other way to decode takes over, at whatever token: it is the same answer.
+TEST_P(SchedulerTest, AnAnswerIsTheSameWhoeverComesMeanwhile) {
+  const AnswerRequest asked = request({5, 6, 7, 8, 9}, 3, 20);
+  const std::vector<Token> expected = alone(asked);
+  for (const uint32_t comes_after : {1u, 2u, 7u}) {
+    Decoder shared = decoder(2);
+    std::binary_semaphore has_come(0), comes(0);
+    uint32_t n_given = 0;
+    Scheduler scheduler(shared, [&](Token) {
+      if (++n_given == comes_after) comes.release(), has_come.acquire();
+      return false;
+    });
+    const std::shared_ptr<ScheduledAnswer> answering = scheduler.start(asked);
+    comes.acquire();
+    const std::shared_ptr<ScheduledAnswer> other = scheduler.start(request({100, 101}, 4, 3));
+    has_come.release();
+    const std::optional<Answer> answer = collect(*answering), of_other = collect(*other);
+    ASSERT_TRUE(answer && of_other);
+    EXPECT_EQ(answer->tokens, expected) << comes_after;
+    EXPECT_EQ(of_other->tokens, alone(request({100, 101}, 4, 3))) << comes_after;
+  }
+}
+
+TEST_P(SchedulerTest, GivesNoTokenBeyondTheContext) {
+  Decoder shared = decoder(2);
+  Scheduler scheduler(shared, never);
+  const auto full = scheduler.start(request(some_tokens(kContext - 2), 1, -1));
+  const auto other = scheduler.start(request({1, 2, 3}, 2, 6));
+  const std::optional<Answer> answer = collect(*full), of_other = collect(*other);
+  ASSERT_TRUE(answer && of_other);
+  EXPECT_EQ(answer->end.reason, EndReason::kContextFull) << answer->end.error;
+  EXPECT_EQ(answer->tokens.size(), 2u);
+  EXPECT_EQ(of_other->tokens.size(), 6u);
+}
+
+TEST_P(SchedulerTest, AStopEndsOneAnswerAndWhatItKnewIsReused) {
+  Decoder shared = decoder(2);
+  std::binary_semaphore has_stopped(0), third(0);
+  uint32_t n_given = 0;
+  Scheduler scheduler(shared, [&](Token) {
+    if (++n_given == 3) third.release(), has_stopped.acquire();
+    return false;
+  });
+  const AnswerRequest asked = request({5, 6, 7, 8, 9}, 3, 30);
+  const auto answering = scheduler.start(asked);
+  third.acquire();
+  answering->stop();
+  has_stopped.release();
+  const std::optional<Answer> answer = collect(*answering);
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->end.reason, EndReason::kStopped);
+  EXPECT_GE(answer->tokens.size(), 3u);
+  const std::optional<Answer> again = collect(*scheduler.start(asked));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->end.timings.reused_tokens, 4u) << "all but the last, whose logits are needed";
+  EXPECT_EQ(again->tokens, alone(asked));
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, SchedulerTest,
+                         testing::Values(Way{"cpu_greedy", std::nullopt, 0}, Way{"cpu_random", std::nullopt, 1},
+                                         Way{"stream_greedy", LaunchMode::kStream, 0},
+                                         Way{"stream_random", LaunchMode::kStream, 1},
+                                         Way{"graph_random", LaunchMode::kGraph, 1},
+                                         Way{"persistent_random", LaunchMode::kPersistent, 1}),
+                         [](const auto& c) { return c.param.name; });
+
+class SchedulerOnTheCpu : public testing::Test {
+ protected:
+  Decoder decoder(uint32_t context, uint32_t sequences, uint32_t pages) const {
+    CpuOptions options;
+    options.threads = 2, options.context = context, options.sequences = sequences, options.max_columns = 16;
+    options.pages = pages;
+    return Decoder(model_.config, make_cpu_steps(model_.config, model_.tensors, options));
+  }
+  const std::vector<std::byte> bytes_ = build_tiny_model({.n_layers = 1}, /*seed=*/4);
+  const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
+};
+
+AnswerRequest random_request(std::mt19937& random, uint32_t most_of_prompt, uint32_t most_tokens) {
+  AnswerRequest request;
+  request.prompt.resize(1 + random() % most_of_prompt);
+  for (size_t i = 0; i < request.prompt.size(); ++i)
+    request.prompt[i] = static_cast<Token>(i < 70 ? i : random() % 200);
+  request.max_tokens = static_cast<int32_t>(1 + random() % most_tokens);
+  request.sampling.seed = random();
+  return request;
+}
+
+// Eight at once in pages for less than three of them, say: sequences lose their pages, wait, and are computed again.
+TEST_F(SchedulerOnTheCpu, AnswersThatWaitForPagesAreWhatEachIsAlone) {
+  constexpr uint32_t kLong = 256;
+  std::mt19937 random(3);
+  std::vector<AnswerRequest> requests;
+  for (int i = 0; i < 32; ++i) requests.push_back(random_request(random, 120, 120));
+  std::vector<std::vector<Token>> expected;
+  Decoder one = decoder(kLong, 1, 0);
+  for (const AnswerRequest& request : requests) {
+    Scheduler alone(one, never);
+    expected.push_back(collect(*alone.start(request))->tokens);
+  }
+  const struct { uint32_t sequences, pages; } caches[] = {{1, 4}, {2, 5}, {8, 6}, {32, 24}};
+  for (const auto& [n_sequences, n_pages] : caches) {
+    SCOPED_TRACE(std::to_string(n_sequences) + " sequences");
+    Decoder shared = decoder(kLong, n_sequences, n_pages);
+    Scheduler scheduler(shared, never);
+    std::vector<std::shared_ptr<ScheduledAnswer>> answers;
+    for (const AnswerRequest& request : requests) answers.push_back(scheduler.start(request));
+    for (size_t i = 0; i < answers.size(); ++i) {
+      if (i % 5 == 4) answers[i]->stop();
+      const std::optional<Answer> answer = collect(*answers[i]);
+      ASSERT_TRUE(answer) << i;
+      ASSERT_NE(answer->end.reason, EndReason::kFailed) << answer->end.error;
+      std::vector<Token> prefix = expected[i];
+      prefix.resize(std::min(prefix.size(), answer->tokens.size()));
+      EXPECT_EQ(answer->tokens, prefix) << i;
+      if (i % 5 != 4) {
+        EXPECT_EQ(answer->tokens.size(), expected[i].size()) << i;
+      }
+    }
+  }
+}
+
+// The first answer holds the passes until both others have come.
+TEST_F(SchedulerOnTheCpu, WhoIsInFrontIsReadFirst) {
+  Decoder shared = decoder(512, 3, 0);
+  std::binary_semaphore have_come(0), begun(0);
+  uint32_t n_given = 0;
+  Scheduler scheduler(shared, [&](Token) {
+    if (++n_given == 1) begun.release(), have_come.acquire();
+    return false;
+  });
+  const auto held = scheduler.start({.prompt = {1, 2, 3}, .max_tokens = 2});
+  begun.acquire();
+  const auto behind = scheduler.start({.prompt = some_tokens(300), .max_tokens = 1});
+  const auto front = scheduler.start({.prompt = some_tokens(200), .max_tokens = 1, .in_front = true});
+  have_come.release();
+  const std::optional<Answer> of_front = collect(*front), of_behind = collect(*behind);
+  ASSERT_TRUE(of_front && of_behind);
+  // It was asked for before the other one.
+  EXPECT_GT(of_behind->end.timings.first_token_seconds, of_front->end.timings.first_token_seconds);
+}
+
+TEST_F(SchedulerOnTheCpu, TheEndOfTheSchedulerStopsWhatIsUnderWayAndWhatWaits) {
+  Decoder shared = decoder(kContext, 1, 0);
+  std::vector<std::shared_ptr<ScheduledAnswer>> answers;
+  {
+    Scheduler scheduler(shared, never);
+    for (Token i = 0; i < 3; ++i) answers.push_back(scheduler.start({.prompt = {1, 2, i}}));
+  }
+  for (const auto& answering : answers) EXPECT_TRUE(collect(*answering));
+}
+
+class SchedulerOnAFaultyDriver : public testing::Test {
+ protected:
+  Decoder decoder(FaultyDriver& driver, LaunchMode launch) const {
+    return Decoder(model_.config, make_gpu_steps(model_.config, model_.tensors,
+                                                 {driver.device(), {.context = kContext, .sequences = 5}, launch}));
+  }
+
+  const std::vector<std::byte> bytes_ = build_tiny_model(TinyModelSpec::smallest(1), /*seed=*/4);
+  const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
+};
+
+// Another number of answers each time, some of them further on than others.
+TEST_F(SchedulerOnAFaultyDriver, HundredAnswersLeaveNothingBehind) {
+  FaultyDriver driver;
+  {
+    Decoder on = decoder(driver, LaunchMode::kGraph);
+    Scheduler scheduler(on, never);
+    std::string kept;
+    for (int32_t i = 0; i < 25; ++i) {
+      std::vector<std::shared_ptr<ScheduledAnswer>> answers;
+      for (int32_t n = 0; n < 4; ++n)
+        answers.push_back(scheduler.start({.prompt = {5, static_cast<Token>(i), 7, n}, .max_tokens = 2 + (i + n) % 5}));
+      for (const auto& answering : answers) EXPECT_EQ(collect(*answering)->end.error, "");
+      if (i == 10) kept = driver.alive();
+    }
+    EXPECT_EQ(driver.alive(), kept);
+  }
+  EXPECT_EQ(driver.alive(), "");
+}
+
+// Of every function that is called, the first call and the last.
+TEST_F(SchedulerOnAFaultyDriver, AFailedCallIsToldAndOthersMayJoinThen) {
+  const auto serve = [](Decoder& on) {
+    Scheduler scheduler(on, never);
+    std::vector<std::shared_ptr<ScheduledAnswer>> answers;
+    for (Token i = 0; i < 3; ++i) answers.push_back(scheduler.start({.prompt = {5, i, 7}, .max_tokens = 3}));
+    std::vector<Answer> all;
+    for (const auto& answering : answers) all.push_back(*collect(*answering));
+    return all;
+  };
+  const auto tokens_of = [](const std::vector<Answer>& answers) {
+    std::vector<std::vector<Token>> tokens;
+    for (const Answer& answer : answers) tokens.push_back(answer.tokens);
+    return tokens;
+  };
+  for (const LaunchMode launch : {LaunchMode::kStream, LaunchMode::kGraph}) {
+    std::vector<std::vector<Token>> undisturbed;
+    std::map<std::string, uint64_t> calls;
+    {
+      FaultyDriver quiet;
+      Decoder on = decoder(quiet, launch);
+      calls = quiet.calls_of([&] { undisturbed = tokens_of(serve(on)); });
+    }
+    for (const auto& [function, n_calls] : calls) {
+      for (const uint64_t call : {uint64_t{1}, n_calls}) {
+        FaultyDriver driver;
+        {
+          Decoder on = decoder(driver, launch);
+          driver.fail(function, call, ptx::cuda::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+          const std::vector<Answer> answers = serve(on);
+          if (!driver.has_failed()) continue;  // who comes when, and how many events are in use at once, may differ
+          EXPECT_TRUE(std::ranges::any_of(
+              answers,
+              [&](const Answer& answer) {
+                return answer.end.error.find(": " + function + " failed with CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES (") !=
+                       std::string::npos;
+              }))
+              << function << " " << call;
+          EXPECT_EQ(tokens_of(serve(on)), undisturbed) << function << " " << call;
+        }
+        EXPECT_EQ(driver.alive(), "") << function << " " << call;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace warpchat
