@@ -22,6 +22,12 @@ void add_handler(Registry& r, const char* name, const char* suffix, Handler full
   r.add(name, suffix, full, masked, flags);
 }
 
+#ifdef EMULATOR_BASELINE_ONLY
+
+InstructionSet best_instruction_set() { return InstructionSet::kBaseline; }
+
+#else
+
 InstructionSet best_instruction_set() {
   static const InstructionSet best = [] {
     const char* wanted = std::getenv("EMULATOR_ISA");
@@ -37,6 +43,8 @@ InstructionSet best_instruction_set() {
   return best;
 }
 
+#endif
+
 const Registry& registry_for(InstructionSet set) {
   static const auto build = [](void (*specific)(Registry&)) {
     Registry r;
@@ -45,6 +53,7 @@ const Registry& registry_for(InstructionSet set) {
     return r;
   };
   switch (set) {
+#ifndef EMULATOR_BASELINE_ONLY
     case InstructionSet::kAvx512: {
       static const Registry registry = build(&avx512::register_all);
       return registry;
@@ -53,6 +62,7 @@ const Registry& registry_for(InstructionSet set) {
       static const Registry registry = build(&avx2::register_all);
       return registry;
     }
+#endif
     default: {
       static const Registry registry = build(&baseline::register_all);
       return registry;
