@@ -84,6 +84,12 @@ bool Decoder::run(const std::atomic<bool>* stop) {
         steps_->attention(layer, s.q, s.mixed);
         steps_->output_residual(layer, s.mixed, s.hidden);
         break;
+      case Mixer::kDeltaNet:
+        steps_->norm_delta(layer, s.hidden, s.delta);
+        steps_->conv_step(layer, s.delta);
+        steps_->delta_step(layer, s.delta);
+        steps_->output_residual(layer, s.delta.mixed, s.hidden);
+        break;
     }
     if (is_set(stop)) return false;
     switch (config_.layers[layer].ffn) {

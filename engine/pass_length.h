@@ -12,8 +12,8 @@ class PassLength {
   // cost of its own, 0.5% of 512 tokens' on a CPU.
   static constexpr double kSeconds = 0.15;
   static constexpr uint32_t kLeast = 128;
-  // Passes are multiples of this, but the last, and none is shorter, unless the prompt is. A clock must not change a bit
-  // of the result, and on a GPU products of fewer columns, and attention, go another way.
+  // Passes are multiples of this, but the last, and none is shorter, unless the prompt is. A clock must not change a
+  // bit of the result, and on a GPU products of fewer columns, and attention, go another way.
   static constexpr uint32_t kUnit = 16;
 
   // most: of a pass. fixed: all are as long as they may be, where time means nothing. in_units: whatever waits.

@@ -42,15 +42,23 @@ struct Run {
   uint32_t n_wanted() const { return wanted == Logits::kAll ? n_columns() : wanted == Logits::kLast; }  // the last ones
 };
 
+struct DeltaBuffers {
+  Buffer qkv;          // [columns, channels]
+  Buffer z;            // [columns, n_v_heads * head_dim]
+  Buffer alpha, beta;  // [columns, n_v_heads]
+  Buffer mixed;        // [columns, n_v_heads * head_dim]: their output
+};
+
 // The buffers of one pass, of at most Steps::max_columns() columns.
 struct PassState {
-  Buffer hidden;  // [columns, hidden]
-  Buffer q;       // [columns, n_heads * head_dim]
-  Buffer k, v;    // [columns, n_kv_heads * head_dim]
-  Buffer mixed;   // [columns, n_heads * head_dim]: attention's output
-  Buffer inner;   // [columns, ffn], of dense layers
-  Buffer scores;  // [columns, n_experts]
-  Buffer logits;  // [columns whose logits are wanted, n_vocab]
+  Buffer hidden;       // [columns, hidden]
+  Buffer q;            // [columns, n_heads * head_dim]
+  Buffer k, v;         // [columns, n_kv_heads * head_dim]
+  Buffer mixed;        // [columns, n_heads * head_dim]: attention's output
+  Buffer inner;        // [columns, ffn], of dense layers
+  Buffer scores;       // [columns, n_experts]
+  DeltaBuffers delta;  // of the layers that are delta nets
+  Buffer logits;       // [columns whose logits are wanted, n_vocab]
 };
 
 // What the host may ask of a pass that was begun: the seconds that it took, or nothing while it is still computed. With
@@ -79,6 +87,13 @@ class Steps {
   virtual void set_pages(uint32_t sequence, std::span<const uint32_t> pages) = 0;
   virtual void copy_page(uint32_t from, uint32_t to) = 0;
 
+  // What layers that are delta nets remember of a sequence, none where the model has no such layers. States 0 to
+  // max_sequences() - 1 are the sequences' own, those behind them keep copies. A run continues from where its
+  // sequence's state stands, and at position 0 from nothing. A pass that was broken off leaves the states of its
+  // sequences behind as good for nothing but to be replaced.
+  virtual uint32_t n_states() const { return 0; }
+  virtual void copy_state(uint32_t from, uint32_t to);
+
   // For a profiler, from any thread.
   virtual Profile& profile() = 0;                                 // where the steps record calls, time and bytes
   virtual std::vector<MemoryUse> memory() const = 0;              // of the device, by purpose
@@ -106,9 +121,16 @@ class Steps {
   virtual void norm_qkv(uint32_t layer, Buffer hidden, Buffer q, Buffer k, Buffer v) = 0;
   // QK norm where the model has it, RoPE on q and k, then k and v as fp16 into the layer's cache at the positions
   virtual void rope_scatter(uint32_t layer, Buffer q, Buffer k, Buffer v) = 0;
-  // causal, grouped-query; reads the cache up to each column's own position
+  // causal, grouped-query; reads the cache up to each column's own position. Where it is gated, the gates were
+  // computed beside q, and the device keeps them.
   virtual void attention(uint32_t layer, Buffer q, Buffer mixed) = 0;
   virtual void output_residual(uint32_t layer, Buffer mixed, Buffer hidden) = 0;  // hidden += W . mixed
+  // x.qkv, z, alpha, beta = W . rmsnorm(hidden). A device without delta nets refuses their models when it is made.
+  virtual void norm_delta(uint32_t layer, Buffer hidden, const DeltaBuffers& x);
+  // x.qkv = its convolution over the sequence's positions, queries and keys of unit length; alpha, beta = the factors
+  // that they stand for
+  virtual void conv_step(uint32_t layer, const DeltaBuffers& x);
+  virtual void delta_step(uint32_t layer, const DeltaBuffers& x);  // x.mixed = rmsnorm(state . query) * silu(z)
   // inner = silu(Wgate . rmsnorm(hidden)) * (Wup . rmsnorm(hidden))
   virtual void norm_gate_up(uint32_t layer, Buffer hidden, Buffer inner) = 0;
   virtual void down_residual(uint32_t layer, Buffer inner, Buffer hidden) = 0;  // hidden += W . inner

@@ -48,6 +48,8 @@ LayerSpecs layer_specs(const ModelConfig& c, const LayerConfig& layer, const Lay
   };
   LayerSpecs specs;
   switch (layer.mixer) {
+    case Mixer::kDeltaNet:
+      throw Error("some layers of the model are gated delta nets, which no GPU kernels compute");
     case Mixer::kAttention:
       specs.q = projection(m.q, q_width, f.has.q_bias);
       specs.k = projection(m.k, kv_width, f.has.k_bias);

@@ -21,6 +21,19 @@ std::string part_text(uint64_t number, uint64_t count) {
 
 }  // namespace
 
+std::span<const std::byte> TensorInfo::row(uint64_t index) const {
+  const uint64_t n_bytes = bytes_per_row(type, k());
+  uint64_t at = index;
+  for (const RowStretches& part : order) {
+    if (index < part.run * part.n) {
+      at = part.first + index / part.run * part.stride + index % part.run;
+      break;
+    }
+    index -= part.run * part.n;
+  }
+  return data.subspan(at * n_bytes, n_bytes);
+}
+
 struct GgufFile::State {
   std::string path;
   std::vector<MappedFile> mappings;  // one a part; none for a view
@@ -217,6 +230,14 @@ std::vector<int32_t> GgufFile::get_ints(std::string_view key) const {
       state_->fail("element " + grouped(i) + " of key " + printable(key) + " does not fit into 32 bits");
   }
   return ints;
+}
+
+std::vector<bool> GgufFile::get_bools(std::string_view key) const {
+  const GgufValue& found = state_->array(key, "an array of bools");
+  if (found.element != GgufType::kBool) state_->fail_key(found, "an array of bools");
+  std::vector<bool> bools(found.n_elements);
+  for (uint64_t i = 0; i < found.n_elements; ++i) bools[i] = found.elements[i] != std::byte{0};
+  return bools;
 }
 
 std::vector<GgufFile::Entry> GgufFile::entries() const {

@@ -42,6 +42,11 @@ struct GgufValue {
   std::span<const std::byte> encoded;   // all that follows the key: type number, then the value
 };
 
+// Of n stretches of rows, `stride` rows apart from `first` on, the first `run` each.
+struct RowStretches {
+  uint64_t first, run, stride, n;
+};
+
 struct TensorInfo {
   std::string name;
   TensorType type;
@@ -50,6 +55,9 @@ struct TensorInfo {
   std::span<const std::byte> data;  // in the mapping; size is exactly the tensor's bytes
   uint64_t k() const { return shape[0]; }
   uint64_t rows() const { return shape[1] * shape[2] * shape[3]; }
+
+  std::vector<RowStretches> order = {};  // of a view: which of the rows in `data` it has; empty: all
+  std::span<const std::byte> row(uint64_t index) const;
 };
 
 class GgufFile {
@@ -85,6 +93,7 @@ class GgufFile {
   std::vector<std::string_view> get_strings(std::string_view key) const;  // array of string
   std::vector<float> get_floats(std::string_view key) const;              // array of float32
   std::vector<int32_t> get_ints(std::string_view key) const;              // array of any integer type; values fit
+  std::vector<bool> get_bools(std::string_view key) const;                // array of bool
 
   const std::vector<GgufValue>& values() const;  // in file order; of a split file's first part
 

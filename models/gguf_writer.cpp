@@ -102,6 +102,11 @@ void GgufWriter::add_ints(std::string_view key, std::span<const int32_t> values)
   add_encoded(key, array(GgufType::kInt32, values));
 }
 
+void GgufWriter::add_bools(std::string_view key, const std::vector<bool>& values) {
+  add_encoded(key,
+              array(GgufType::kBool, std::span<const uint8_t>(std::vector<uint8_t>(values.begin(), values.end()))));
+}
+
 void GgufWriter::add_encoded(std::string_view key, std::vector<std::byte> payload) {
   entries_.push_back({std::string(key), std::move(payload)});
 }

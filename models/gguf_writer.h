@@ -21,6 +21,7 @@ class GgufWriter {
   void add_strings(std::string_view key, std::span<const std::string> values);
   void add_floats(std::string_view key, std::span<const float> values);
   void add_ints(std::string_view key, std::span<const int32_t> values);
+  void add_bools(std::string_view key, const std::vector<bool>& values);
 
   // Any value: payload is its type number and its value as the file holds them (GgufValue::encoded).
   void add_encoded(std::string_view key, std::vector<std::byte> payload);

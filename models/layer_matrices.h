@@ -13,12 +13,23 @@ template <class T>
 struct LayerMatrices {
   T q{};           // [n_heads * head_dim, hidden]
   T k{}, v{};      // [n_kv_heads * head_dim, hidden]
-  T output{};      // [hidden, n_heads * head_dim]
+  T q_gate{};      // [n_heads * head_dim, hidden]: how much of attention's output counts, as the sigmoid of its product
+  T output{};      // [hidden, n_heads * head_dim]; of a delta net [hidden, its n_v_heads * head_dim]
   T gate{}, up{};  // [ffn, hidden]
   T down{};        // [hidden, ffn]
-  static constexpr std::array kMembers = {&LayerMatrices::q,      &LayerMatrices::k,    &LayerMatrices::v,
-                                          &LayerMatrices::output, &LayerMatrices::gate, &LayerMatrices::up,
-                                          &LayerMatrices::down};
+  static constexpr std::array kMembers = {&LayerMatrices::q,      &LayerMatrices::k,      &LayerMatrices::v,
+                                          &LayerMatrices::q_gate, &LayerMatrices::output, &LayerMatrices::gate,
+                                          &LayerMatrices::up,     &LayerMatrices::down};
+};
+
+// Of a gated delta net, in place of q, k and v.
+template <class T>
+struct DeltaMatrices {
+  T qkv{};            // [channels, hidden]: queries and keys of n_k_heads, values of n_v_heads
+  T z{};              // [n_v_heads * head_dim, hidden]: the gate of its output
+  T alpha{}, beta{};  // [n_v_heads, hidden]: how much a head forgets, and learns
+  static constexpr std::array kMembers = {&DeltaMatrices::qkv, &DeltaMatrices::z, &DeltaMatrices::alpha,
+                                          &DeltaMatrices::beta};
 };
 
 // Of a feed-forward network of experts, in place of gate, up and down. Each of the experts' tensors is n_experts
@@ -47,6 +58,15 @@ struct LayerVectors {
                                           &LayerVectors::k_norm,    &LayerVectors::shared_switch};
 };
 
+template <class T>
+struct DeltaVectors {
+  T conv{};              // [channels, conv_kernel], the newest position last
+  T dt_bias{}, decay{};  // [n_v_heads]; the decay is below 0
+  T norm{};              // [head_dim], of the output
+  static constexpr std::array kMembers = {&DeltaVectors::conv, &DeltaVectors::dt_bias, &DeltaVectors::decay,
+                                          &DeltaVectors::norm};
+};
+
 // In a file, behind "blk.N.".
 inline constexpr LayerMatrices<const char*> kMatrixNames = {.q = "attn_q.weight",
                                                             .k = "attn_k.weight",
@@ -63,6 +83,10 @@ inline constexpr ExpertMatrices<const char*> kExpertNames = {.router = "ffn_gate
                                                              .shared_up = "ffn_up_shexp.weight",
                                                              .shared_down = "ffn_down_shexp.weight"};
 inline constexpr ExpertMatrices<bool> kIsOfEachExpert = {.gate = true, .up = true, .down = true};
+inline constexpr DeltaMatrices<const char*> kDeltaMatrixNames = {
+    .qkv = "attn_qkv.weight", .z = "attn_gate.weight", .alpha = "ssm_alpha.weight", .beta = "ssm_beta.weight"};
+inline constexpr DeltaVectors<const char*> kDeltaVectorNames = {
+    .conv = "ssm_conv1d.weight", .dt_bias = "ssm_dt.bias", .decay = "ssm_a", .norm = "ssm_norm.weight"};
 inline constexpr LayerVectors<const char*> kVectorNames = {.attn_norm = "attn_norm.weight",
                                                            .ffn_norm = "ffn_norm.weight",
                                                            .q_bias = "attn_q.bias",

@@ -19,7 +19,11 @@ struct ArchitectureTraits {
   struct {
     bool has = false, has_shared = false, normalises = false;
   } experts = {};
+  struct {
+    bool has = false, tiled = false;  // delta nets between layers of attention that is gated
+  } delta_net = {};
 };
+constexpr decltype(ArchitectureTraits::experts) kSharedExperts = {.has = true, .has_shared = true, .normalises = true};
 constexpr ArchitectureTraits kArchitectures[] = {
     {"llama", Architecture::kLlama, RopePairing::kInterleaved, true},
     {"qwen2", Architecture::kQwen2, RopePairing::kNeox, false},
@@ -28,11 +32,15 @@ constexpr ArchitectureTraits kArchitectures[] = {
     {"qwen2moe", Architecture::kQwen2, RopePairing::kNeox, false, {.has = true, .has_shared = true}},
     {"qwen3moe", Architecture::kQwen3, RopePairing::kNeox, false, {.has = true, .normalises = true}},
     {"qwen3vlmoe", Architecture::kQwen3, RopePairing::kNeox, false, {.has = true, .normalises = true}},
+    {"qwen3next", Architecture::kQwen3, RopePairing::kNeox, false, kSharedExperts, {.has = true}},
+    {"qwen35", Architecture::kQwen3, RopePairing::kNeox, false, {}, {.has = true, .tiled = true}},
+    {"qwen35moe", Architecture::kQwen3, RopePairing::kNeox, false, kSharedExperts, {.has = true, .tiled = true}},
 };
 
 // Far above every real model, low enough that no product of two overflows 64 bits.
 constexpr uint64_t kMostLayers = 1024, kMostHeads = 65536, kLargestHead = 4096, kMostExperts = 65536,
-                   kLargestSize = 1 << 24, kLongestContext = 1 << 30;
+                   kLargestSize = 1 << 24, kLongestContext = 1 << 30, kLargestConvolution = 64;
+constexpr uint32_t kDeltaHeadStep = 32;  // the heads' dimensions that kernels take at once
 
 const ArchitectureTraits* find_architecture(std::string_view name) {
   const auto* found = std::find_if(std::begin(kArchitectures), std::end(kArchitectures),
@@ -66,12 +74,12 @@ class Keys {
   }
 
   // One number, or one for every layer as long as they are all equal.
-  uint32_t uniform_count(std::string_view key, uint64_t most, uint32_t n_layers) const {
+  uint32_t uniform_count(std::string_view key, uint64_t most, uint32_t n_blocks) const {
     if (!file_.is_array(name(key))) return count(key, most);
     const std::vector<int32_t> counts = file_.get_ints(name(key));
-    if (counts.size() != n_layers)
+    if (counts.size() != n_blocks)
       file_.fail("key " + name(key) + " has " + counted(counts.size(), "element") + " for " +
-                 counted(n_layers, "layer"));
+                 counted(n_blocks, "layer"));
     const auto other = std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>());
     if (other != counts.end())
       file_.fail("key " + name(key) + " differs from layer to layer (" + std::to_string(other[0]) + ", " +
@@ -118,9 +126,9 @@ void refuse_variants(const GgufFile& file, const Keys& keys, const ArchitectureT
 }
 
 void read_heads(const GgufFile& file, const Keys& keys, ModelConfig& config) {
-  config.n_heads = keys.uniform_count("attention.head_count", kMostHeads, config.n_layers);
+  config.n_heads = keys.uniform_count("attention.head_count", kMostHeads, config.n_blocks());
   config.n_kv_heads = keys.has("attention.head_count_kv")
-                          ? keys.uniform_count("attention.head_count_kv", kMostHeads, config.n_layers)
+                          ? keys.uniform_count("attention.head_count_kv", kMostHeads, config.n_blocks())
                           : config.n_heads;
   if (config.n_heads % config.n_kv_heads != 0)
     file.fail("key " + keys.name("attention.head_count_kv") + " is " + std::to_string(config.n_kv_heads) +
@@ -179,13 +187,13 @@ ExpertsConfig read_experts(const GgufFile& file, const Keys& keys, const ModelCo
                            const ArchitectureTraits& traits) {
   ExpertsConfig experts;
   experts.n = keys.count("expert_count", kMostExperts);
-  experts.n_used = keys.uniform_count("expert_used_count", kMostExperts, config.n_layers);
+  experts.n_used = keys.uniform_count("expert_used_count", kMostExperts, config.n_blocks());
   if (experts.n_used > experts.n)
     file.fail("key " + keys.name("expert_used_count") + " is " + std::to_string(experts.n_used) + ", of " +
               counted(experts.n, "expert"));
   const bool states_size = keys.has("expert_feed_forward_length");
   const uint32_t dense = !states_size || (traits.experts.has_shared && !keys.has("expert_shared_feed_forward_length"))
-                             ? keys.uniform_count("feed_forward_length", kLargestSize, config.n_layers)
+                             ? keys.uniform_count("feed_forward_length", kLargestSize, config.n_blocks())
                              : 0;
   experts.ffn =
       states_size ? keys.count("expert_feed_forward_length", kLargestSize) : std::max(1u, dense / experts.n_used);
@@ -197,13 +205,57 @@ ExpertsConfig read_experts(const GgufFile& file, const Keys& keys, const ModelCo
   return experts;
 }
 
-// All alike in the architectures of today. A window that no position lies outside of is none.
-void read_layers(const GgufFile& file, const Keys& keys, ModelConfig& config) {
+DeltaNetConfig read_delta_net(const GgufFile& file, const Keys& keys, const ArchitectureTraits& traits) {
+  DeltaNetConfig net{.tiled = traits.delta_net.tiled};
+  net.n_k_heads = keys.count("ssm.group_count", kMostHeads);
+  net.n_v_heads = keys.count("ssm.time_step_rank", kMostHeads);
+  net.head_dim = keys.count("ssm.state_size", kLargestHead);
+  net.conv_kernel = keys.count("ssm.conv_kernel", kLargestConvolution);
+  if (net.n_v_heads % net.n_k_heads != 0)
+    file.fail("key " + keys.name("ssm.group_count") + " is " + std::to_string(net.n_k_heads) + ", no divisor of the " +
+              counted(net.n_v_heads, "head") + " of values in " + keys.name("ssm.time_step_rank"));
+  if (net.head_dim % kDeltaHeadStep != 0)
+    file.fail("key " + keys.name("ssm.state_size") + " is " + std::to_string(net.head_dim) + ", only multiples of " +
+              std::to_string(kDeltaHeadStep) + " are supported");
+  const uint64_t inner = keys.count("ssm.inner_size", kLargestSize);
+  if (inner != uint64_t{net.n_v_heads} * net.head_dim)
+    file.fail("key " + keys.name("ssm.inner_size") + " is " + grouped(inner) + ", expected " +
+              counted(net.n_v_heads, "head") + " times " + std::to_string(net.head_dim));
+  return net;
+}
+
+// Which layers are delta nets: by a list, or all but every n-th.
+std::vector<bool> recurrent_layers(const GgufFile& file, const Keys& keys, uint32_t n_blocks) {
+  const std::string list = keys.name("attention.recurrent_layers");
+  if (file.has(list)) {
+    std::vector<bool> is_recurrent = file.get_bools(list);
+    if (is_recurrent.size() != n_blocks)
+      file.fail("key " + list + " has " + counted(is_recurrent.size(), "element") + " for " +
+                counted(n_blocks, "layer"));
+    return is_recurrent;
+  }
+  constexpr uint32_t kUsualInterval = 4;
+  const uint32_t interval = keys.count("full_attention_interval", kMostLayers, kUsualInterval);
+  std::vector<bool> is_recurrent(n_blocks);
+  for (uint32_t i = 0; i < n_blocks; ++i) is_recurrent[i] = (i + 1) % interval != 0;
+  return is_recurrent;
+}
+
+// A window that no position lies outside of is none.
+void read_layers(const GgufFile& file, const Keys& keys, const ArchitectureTraits& traits, ModelConfig& config) {
   LayerConfig layer;
   if (config.experts.n > 0) layer.ffn = Ffn::kExperts;
   const uint64_t window = file.get_uint(keys.name("attention.sliding_window"), 0);
   if (window < config.context_length) layer.window = static_cast<uint32_t>(window);
-  config.layers.assign(config.n_layers, layer);
+  std::vector<bool> is_recurrent(config.n_layers);
+  if (traits.delta_net.has) is_recurrent = recurrent_layers(file, keys, config.n_blocks());
+  uint32_t n_recurrent = 0;
+  for (uint32_t i = 0; i < config.n_layers; ++i) {
+    layer.mixer = is_recurrent[i] ? Mixer::kDeltaNet : Mixer::kAttention;
+    layer.nth = is_recurrent[i] ? n_recurrent++ : i - n_recurrent;
+    config.layers.push_back(layer);
+  }
+  if (n_recurrent > 0) config.delta_net = read_delta_net(file, keys, traits);
 }
 
 // Of what a layer may be, what no kernel computes.
@@ -232,6 +284,10 @@ uint32_t read_n_vocab(const GgufFile& file, const Keys& keys) {
 
 }  // namespace
 
+uint32_t ModelConfig::n_layers_with(Mixer mixer) const {
+  return static_cast<uint32_t>(std::ranges::count(layers, mixer, &LayerConfig::mixer));
+}
+
 bool is_known_architecture(std::string_view name) { return find_architecture(name) != nullptr; }
 
 ModelConfig read_model_config(const GgufFile& file) {
@@ -240,16 +296,24 @@ ModelConfig read_model_config(const GgufFile& file) {
   ModelConfig config{};
   config.architecture = traits.architecture;
   config.name = file.get_string("general.name", "");
-  config.n_layers = keys.count("block_count", kMostLayers);
+  const uint32_t n_blocks = keys.count("block_count", kMostLayers);
+  if (traits.delta_net.has && keys.has("nextn_predict_layers"))
+    config.n_unused_blocks =
+        static_cast<uint32_t>(std::min<uint64_t>(file.get_uint(keys.name("nextn_predict_layers")), kMostLayers));
+  if (config.n_unused_blocks >= n_blocks)
+    file.fail("key " + keys.name("nextn_predict_layers") + " is " + std::to_string(config.n_unused_blocks) + ", of " +
+              counted(n_blocks, "block"));
+  config.n_layers = n_blocks - config.n_unused_blocks;
   config.context_length = keys.count("context_length", kLongestContext);
   config.hidden = keys.count("embedding_length", kLargestSize);
   refuse_variants(file, keys, traits);
   if (traits.experts.has) {
     config.experts = read_experts(file, keys, config, traits);
   } else {
-    config.ffn = keys.uniform_count("feed_forward_length", kLargestSize, config.n_layers);
+    config.ffn = keys.uniform_count("feed_forward_length", kLargestSize, config.n_blocks());
   }
-  read_layers(file, keys, config);
+  read_layers(file, keys, traits, config);
+  config.gated_attention = traits.delta_net.has;
   refuse_layers(file, keys, config);
   read_heads(file, keys, config);
   file.get_float(keys.name("attention.layer_norm_rms_epsilon"));  // has no default

@@ -2,6 +2,7 @@
 // Everything is checked here, so that the engine may trust shapes, types and values.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,7 +33,7 @@ struct Rope {
 };
 
 // A layer is a mixer of positions and a feed-forward network, each of a kind.
-enum class Mixer : uint8_t { kAttention };
+enum class Mixer : uint8_t { kAttention, kDeltaNet };
 enum class Ffn : uint8_t { kDense, kExperts };  // of SwiGLU: one, or some of many
 
 // A router gives each expert a score. The best n_used of a token, of equal ones the first, compute it; their weights
@@ -45,8 +46,21 @@ struct ExpertsConfig {
   float scale = 1;          // of the weights
 };
 
+// Each value head of a gated delta net has a matrix of keys by values, which a token first lets fade, then corrects
+// towards its own value at its own key. Source: Yang et al., Gated Delta Networks (2024).
+struct DeltaNetConfig {
+  uint32_t n_k_heads = 0, n_v_heads = 0;  // those of values are a multiple of those of keys
+  uint32_t head_dim = 0;                  // of keys and values alike
+  uint32_t conv_kernel = 0;               // positions that a channel's convolution sees
+  bool tiled = false;  // value head h reads with key head h % n_k_heads, else with h / (n_v_heads / n_k_heads)
+  uint32_t inner() const { return n_v_heads * head_dim; }
+  uint32_t channels() const { return (2 * n_k_heads + n_v_heads) * head_dim; }
+  uint32_t key_head(uint32_t v_head) const { return tiled ? v_head % n_k_heads : v_head / (n_v_heads / n_k_heads); }
+};
+
 struct LayerConfig {
   Mixer mixer = Mixer::kAttention;
+  uint32_t nth = 0;  // of the layers with that mixer
   Ffn ffn = Ffn::kDense;
   uint32_t window = 0;  // of attention: the positions that a query sees, its own the last; 0: all up to its own
   uint32_t rope = 0;    // of attention: which of ModelConfig's
@@ -64,20 +78,30 @@ struct ModelConfig {
   std::vector<Rope> ropes;          // each once: layers of one rotation share what is made of it
   std::vector<LayerConfig> layers;  // [n_layers]
   ExpertsConfig experts;            // of the layers that have some
+  DeltaNetConfig delta_net;         // likewise
+  bool gated_attention = false;     // a gate beside every query decides how much of a head's output counts
+  uint32_t n_unused_blocks = 0;     // behind the layers: they predict further tokens, which this program does not use
+
+  uint32_t n_blocks() const { return n_layers + n_unused_blocks; }
+  uint32_t n_layers_with(Mixer mixer) const;
 };
 
 struct MatrixShape {
   uint32_t rows, k;
 };
-LayerMatrices<MatrixShape> matrix_shapes(const ModelConfig& config);
+LayerMatrices<MatrixShape> matrix_shapes(const ModelConfig& config, Mixer mixer = Mixer::kAttention);
+DeltaMatrices<MatrixShape> delta_matrix_shapes(const ModelConfig& config);
 ExpertMatrices<MatrixShape> expert_shapes(const ModelConfig& config);  // of one expert
 LayerVectors<uint32_t> vector_sizes(const ModelConfig& config);
 LayerVectors<bool> vectors_of(Architecture architecture);  // that it has for certain, with dense layers
 
+// Of one shape whatever the layout of the file: where it keeps several of these in one tensor, they are views of it.
 struct LayerTensors {
   LayerMatrices<const TensorInfo*> matrices;
   LayerVectors<const TensorInfo*> vectors;
   ExpertMatrices<const TensorInfo*> experts;
+  DeltaMatrices<const TensorInfo*> delta_matrices;
+  DeltaVectors<const TensorInfo*> delta_vectors;
 };
 
 // One of the matrices of an experts' tensor.
@@ -88,6 +112,7 @@ struct ModelTensors {
   const TensorInfo* output_norm;  // [hidden] F32
   const TensorInfo* output;       // [n_vocab, hidden]; token_embd if tied
   std::vector<LayerTensors> layers;
+  std::vector<std::unique_ptr<TensorInfo>> views;  // that layers name
 };
 
 bool is_known_architecture(std::string_view name);  // as general.architecture says it

@@ -26,7 +26,7 @@ std::vector<uint64_t> shape_of(const TensorInfo& tensor) {
 // Hands out tensors by name and remembers which were asked for.
 class Directory {
  public:
-  explicit Directory(const GgufFile& file) : file_(file) {}
+  Directory(const GgufFile& file, std::vector<std::unique_ptr<TensorInfo>>& views) : file_(file), views_(views) {}
 
   // n > 1: so many, one after the other.
   const TensorInfo* matrix(const std::string& name, uint64_t rows, uint64_t k, uint64_t n = 1) {
@@ -35,13 +35,30 @@ class Directory {
     return note(tensor);
   }
 
-  // F32, [n].
-  const TensorInfo* vector(const std::string& name, uint64_t n) {
+  // F32, [n] or [rows, n].
+  const TensorInfo* vector(const std::string& name, uint64_t n, uint64_t rows = 1) {
     const TensorInfo& tensor = file_.tensor(name);
-    check_shape(tensor, 1, 1, n);
+    check_shape(tensor, 1, rows, n);
     if (tensor.type != TensorType::kF32)
       file_.fail("tensor " + name + " has type " + std::string(traits(tensor.type).name) + ", expected F32");
     return note(tensor);
+  }
+
+  // Some rows of a tensor; of one that is n matrices, so many of each.
+  const TensorInfo* view(const TensorInfo* of, std::vector<RowStretches> order, uint64_t n = 1) {
+    TensorInfo& made = *views_.emplace_back(std::make_unique<TensorInfo>(*of));
+    uint64_t rows = 0;
+    for (const RowStretches& part : order) rows += part.run * part.n;
+    made.shape = {of->k(), rows / n, n, 1};
+    made.order = std::move(order);
+    return &made;
+  }
+  // Those from `first` on, which lie together.
+  const TensorInfo* rows(const TensorInfo* of, uint64_t first, uint64_t n) {
+    TensorInfo& made = *views_.emplace_back(std::make_unique<TensorInfo>(*of));
+    made.shape[1] = n;
+    made.data = {of->row(first).data(), n * of->row(first).size()};
+    return &made;
   }
 
   bool has(const std::string& name) const { return file_.find_tensor(name) != nullptr; }
@@ -56,6 +73,10 @@ class Directory {
   }
   void expect(const std::string& name) {
     if (const TensorInfo* tensor = file_.find_tensor(name)) note(*tensor);
+  }
+  void expect_all(const std::string& prefix) {
+    for (const TensorInfo& tensor : file_.tensors())
+      if (tensor.name.starts_with(prefix)) note(tensor);
   }
 
  private:
@@ -73,6 +94,7 @@ class Directory {
   const TensorInfo* note(const TensorInfo& tensor) { return *known_.insert(&tensor).first; }
 
   const GgufFile& file_;
+  std::vector<std::unique_ptr<TensorInfo>>& views_;
   std::set<const TensorInfo*> known_;
 };
 
@@ -93,11 +115,18 @@ bool is_exact(TensorType type) {
 
 ExpertMatrices<const TensorInfo*> read_experts(Directory& directory, const GgufFile& file, const ModelConfig& config,
                                                const std::string& block) {
+  const ExpertsConfig& e = config.experts;
+  const std::string fused = block + "ffn_gate_up_exps.weight";  // of each the rows of gate, then those of up
   ExpertMatrices<const TensorInfo*> experts;
+  if (directory.has(fused)) {
+    const TensorInfo* tensor = directory.matrix(fused, uint64_t{2} * e.ffn, config.hidden, e.n);
+    experts.gate = directory.view(tensor, {{0, e.ffn, uint64_t{2} * e.ffn, e.n}}, e.n);
+    experts.up = directory.view(tensor, {{e.ffn, e.ffn, uint64_t{2} * e.ffn, e.n}}, e.n);
+  }
   for_each(
       [&](const TensorInfo*& tensor, const char* name, const MatrixShape& shape, bool is_many) {
-        if (shape.rows > 0 && shape.k > 0)
-          tensor = directory.matrix(block + name, shape.rows, shape.k, is_many ? config.experts.n : 1);
+        if (tensor == nullptr && shape.rows > 0 && shape.k > 0)
+          tensor = directory.matrix(block + name, shape.rows, shape.k, is_many ? e.n : 1);
       },
       experts, kExpertNames, expert_shapes(config), kIsOfEachExpert);
   if (!is_exact(experts.router->type))
@@ -106,34 +135,105 @@ ExpertMatrices<const TensorInfo*> read_experts(Directory& directory, const GgufF
   return experts;
 }
 
+// Where a file has one tensor for several of attention's.
+void split_attention(Directory& directory, const ModelConfig& c, const std::string& block,
+                     LayerMatrices<const TensorInfo*>& matrices) {
+  const uint64_t q = uint64_t{c.n_heads} * c.head_dim, kv = uint64_t{c.n_kv_heads} * c.head_dim;
+  const std::string fused = block + "attn_qkv.weight";
+  if (c.gated_attention) {  // of each head the query, then its gate
+    const TensorInfo* both = directory.matrix(block + kMatrixNames.q, 2 * q, c.hidden);
+    matrices.q = directory.view(both, {{0, c.head_dim, uint64_t{2} * c.head_dim, c.n_heads}});
+    matrices.q_gate = directory.view(both, {{c.head_dim, c.head_dim, uint64_t{2} * c.head_dim, c.n_heads}});
+  } else if (directory.has(fused)) {
+    const TensorInfo* all = directory.matrix(fused, q + 2 * kv, c.hidden);
+    matrices.q = directory.rows(all, 0, q);
+    matrices.k = directory.rows(all, q, kv);
+    matrices.v = directory.rows(all, q + kv, kv);
+  }
+}
+
+// Older files have, one key head after the other, its own rows of all that belong to it.
+void split_delta_net(Directory& directory, const ModelConfig& c, const std::string& block,
+                     DeltaMatrices<const TensorInfo*>& matrices) {
+  const DeltaNetConfig& net = c.delta_net;
+  const uint64_t d = net.head_dim, n = net.n_k_heads, of_each = net.n_v_heads / n;
+  if (const std::string fused = block + "ssm_ba.weight"; directory.has(fused)) {
+    const TensorInfo* both = directory.matrix(fused, uint64_t{2} * net.n_v_heads, c.hidden);
+    matrices.beta = directory.view(both, {{0, of_each, 2 * of_each, n}});
+    matrices.alpha = directory.view(both, {{of_each, of_each, 2 * of_each, n}});
+  }
+  if (const std::string fused = block + "ssm_in.weight"; directory.has(fused)) {
+    const uint64_t stride = (2 + 2 * of_each) * d;
+    const TensorInfo* all = directory.matrix(fused, n * stride, c.hidden);
+    matrices.qkv = directory.view(all, {{0, d, stride, n}, {d, d, stride, n}, {2 * d, of_each * d, stride, n}});
+    matrices.z = directory.view(all, {{(2 + of_each) * d, of_each * d, stride, n}});
+  }
+}
+
 LayerTensors read_layer(Directory& directory, const GgufFile& file, const ModelConfig& config, const LayerConfig& kinds,
                         const std::string& block) {
   LayerTensors layer;
+  LayerMatrices<const char*> matrix_names = kMatrixNames;
+  LayerVectors<const char*> vector_names = kVectorNames;
+  LayerVectors<bool> has = vectors_of(directory, config, block);
+  if (config.gated_attention) vector_names.ffn_norm = "post_attention_norm.weight";
+  const auto read_matrix = [&](const TensorInfo*& tensor, const char* name, const MatrixShape& shape) {
+    if (tensor == nullptr && shape.rows > 0 && shape.k > 0)
+      tensor = directory.matrix(block + name, shape.rows, shape.k);
+  };
+  switch (kinds.mixer) {
+    case Mixer::kAttention:
+      split_attention(directory, config, block, layer.matrices);
+      break;
+    case Mixer::kDeltaNet: {
+      const DeltaNetConfig& net = config.delta_net;
+      matrix_names.output = "ssm_out.weight";
+      has.q_bias = has.k_bias = has.v_bias = has.q_norm = has.k_norm = false;
+      split_delta_net(directory, config, block, layer.delta_matrices);
+      for_each(read_matrix, layer.delta_matrices, kDeltaMatrixNames, delta_matrix_shapes(config));
+      const DeltaVectors<uint32_t> sizes = {net.conv_kernel, net.n_v_heads, net.n_v_heads, net.head_dim};
+      const DeltaVectors<uint32_t> rows = {net.channels(), 1, 1, 1};
+      for_each([&](const TensorInfo*& tensor, const char* name, uint32_t n,
+                   uint32_t n_rows) { tensor = directory.vector(block + name, n, n_rows); },
+               layer.delta_vectors, kDeltaVectorNames, sizes, rows);
+      break;
+    }
+  }
   for_each(
       [&](const TensorInfo*& tensor, const char* name, uint64_t n, bool is_there) {
         if (is_there) tensor = directory.vector(block + name, n);
       },
-      layer.vectors, kVectorNames, vector_sizes(config), vectors_of(directory, config, block));
-  for_each(
-      [&](const TensorInfo*& tensor, const char* name, const MatrixShape& shape) {
-        if (shape.rows > 0 && shape.k > 0) tensor = directory.matrix(block + name, shape.rows, shape.k);
-      },
-      layer.matrices, kMatrixNames, matrix_shapes(config));
+      layer.vectors, vector_names, vector_sizes(config), has);
+  for_each(read_matrix, layer.matrices, matrix_names, matrix_shapes(config, kinds.mixer));
   if (kinds.ffn == Ffn::kExperts) layer.experts = read_experts(directory, file, config, block);
   return layer;
 }
 
 }  // namespace
 
-LayerMatrices<MatrixShape> matrix_shapes(const ModelConfig& c) {
+LayerMatrices<MatrixShape> matrix_shapes(const ModelConfig& c, Mixer mixer) {
   const uint32_t q = c.n_heads * c.head_dim, kv = c.n_kv_heads * c.head_dim;
-  return {.q = {q, c.hidden},
-          .k = {kv, c.hidden},
-          .v = {kv, c.hidden},
-          .output = {c.hidden, q},
-          .gate = {c.ffn, c.hidden},
-          .up = {c.ffn, c.hidden},
-          .down = {c.hidden, c.ffn}};
+  LayerMatrices<MatrixShape> shapes = {.gate = {c.ffn, c.hidden}, .up = {c.ffn, c.hidden}, .down = {c.hidden, c.ffn}};
+  switch (mixer) {
+    case Mixer::kAttention:
+      shapes.q = {q, c.hidden};
+      shapes.k = shapes.v = {kv, c.hidden};
+      if (c.gated_attention) shapes.q_gate = shapes.q;
+      shapes.output = {c.hidden, q};
+      break;
+    case Mixer::kDeltaNet:
+      shapes.output = {c.hidden, c.delta_net.inner()};
+      break;
+  }
+  return shapes;
+}
+
+DeltaMatrices<MatrixShape> delta_matrix_shapes(const ModelConfig& c) {
+  const DeltaNetConfig& net = c.delta_net;
+  return {.qkv = {net.channels(), c.hidden},
+          .z = {net.inner(), c.hidden},
+          .alpha = {net.n_v_heads, c.hidden},
+          .beta = {net.n_v_heads, c.hidden}};
 }
 
 ExpertMatrices<MatrixShape> expert_shapes(const ModelConfig& c) {
@@ -150,10 +250,11 @@ ExpertMatrices<MatrixShape> expert_shapes(const ModelConfig& c) {
 TensorInfo expert_of(const TensorInfo& tensor, uint32_t index) {
   assert(index < tensor.shape[2]);
   TensorInfo one = tensor;
-  const size_t n_bytes = tensor.data.size() / tensor.shape[2];
+  const std::span<const std::byte> first = tensor.row(index * tensor.shape[1]);
   one.shape[2] = 1;
   one.n_dims = 2;
-  one.data = tensor.data.subspan(index * n_bytes, n_bytes);
+  one.data = {first.data(), first.size() * tensor.shape[1]};
+  one.order.clear();  // an expert's rows lie together
   return one;
 }
 
@@ -181,8 +282,8 @@ LayerVectors<bool> vectors_of(Architecture architecture) {
 }
 
 ModelTensors find_model_tensors(const GgufFile& file, const ModelConfig& config) {
-  Directory directory(file);
   ModelTensors tensors{};
+  Directory directory(file, tensors.views);
   tensors.token_embd = directory.matrix("token_embd.weight", config.n_vocab, config.hidden);
   tensors.output_norm = directory.vector("output_norm.weight", config.hidden);
   tensors.output =
@@ -190,6 +291,7 @@ ModelTensors find_model_tensors(const GgufFile& file, const ModelConfig& config)
   if (config.architecture == Architecture::kLlama) directory.expect("rope_freqs.weight");  // read with the config
   for (uint32_t i = 0; i < config.n_layers; ++i)
     tensors.layers.push_back(read_layer(directory, file, config, config.layers[i], "blk." + std::to_string(i) + "."));
+  for (uint32_t i = config.n_layers; i < config.n_blocks(); ++i) directory.expect_all("blk." + std::to_string(i) + ".");
   directory.refuse_strays();
   return tensors;
 }

@@ -76,7 +76,8 @@ uint64_t CachedAttention::cache_bytes_per_position(const ModelConfig& config, Kv
   const uint64_t rows = row_bytes(types.k, config.head_dim, config.head_dim) +
                         row_bytes(types.v, round_up(config.head_dim, kKeyBlock), config.head_dim);
   uint64_t bytes = 0;
-  return __builtin_mul_overflow(uint64_t{config.n_layers} * config.n_kv_heads, rows, &bytes) ? UINT64_MAX : bytes;
+  const uint64_t heads = uint64_t{config.n_layers - config.n_layers_with(Mixer::kDeltaNet)} * config.n_kv_heads;
+  return __builtin_mul_overflow(heads, rows, &bytes) ? UINT64_MAX : bytes;
 }
 
 uint64_t CachedAttention::partial_bytes(const ModelConfig& config) {

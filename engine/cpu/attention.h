@@ -1,7 +1,7 @@
 // The KV cache, in fp16 or q8_0, and the attention over it. The cache is a pool of pages of 64 positions, each with the
-// keys and values of all layers and KV heads: [n_layers, n_kv_heads] tiles, each the keys of those positions, then the
-// values, as HeadTile has them; where they are codes, the scales follow them. A sequence has the pages that its table
-// names. The system gives memory when a page is first written.
+// keys and values of all its layers and KV heads: [layers, n_kv_heads] tiles, each the keys of those positions, then
+// the values, as HeadTile has them; where they are codes, the scales follow them. A sequence has the pages that its
+// table names. The system gives memory when a page is first written.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -37,7 +37,7 @@ class CachedAttention {
   uint64_t positions_of(uint32_t sequence) const { return uint64_t{tables_[sequence].size()} * kPagePositions; }
   void copy_page(uint32_t from, uint32_t to);
 
-  // key, value: [head_dim], already rotated.
+  // Here and below `layer` counts those of attention. key, value: [head_dim], already rotated.
   void store(uint32_t layer, uint32_t sequence, uint32_t kv_head, uint32_t position, const float* key,
              const float* value);
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/cpu/attention.h"
+#include "engine/cpu/delta_net.h"
 #include "engine/cpu/experts.h"
 #include "engine/cpu/memory_budget.h"
 #include "engine/cpu/packed_matrix.h"
@@ -33,6 +34,7 @@ struct Layer {
   LayerMatrices<PackedMatrix> matrices;
   LayerVectors<std::vector<float>> vectors;  // empty where the model has none
   LayerExperts experts;
+  LayerDeltaNet delta_net;
 };
 
 struct Column {
@@ -56,6 +58,7 @@ const CpuKernels& kernels_for(const CpuOptions& options) {
 
 // A prompt's beside a token of every other sequence.
 uint32_t columns_of(const CpuOptions& options) { return options.max_columns + options.sequences - 1; }
+uint32_t states_of(const CpuOptions& options) { return options.sequences + options.kept_states; }
 
 class CpuSteps final : public Steps {
  public:
@@ -85,12 +88,17 @@ class CpuSteps final : public Steps {
   uint32_t n_pages() const override { return cache_.n_pages(); }
   void set_pages(uint32_t sequence, std::span<const uint32_t> pages) override { cache_.set_pages(sequence, pages); }
   void copy_page(uint32_t from, uint32_t to) override { cache_.copy_page(from, to); }
+  uint32_t n_states() const override { return delta_nets_.n_states(); }
+  void copy_state(uint32_t from, uint32_t to) override { delta_nets_.copy_state(from, to); }
   void begin(std::span<const Run> runs) override;
   void embed(Buffer hidden) override;
   void norm_qkv(uint32_t layer, Buffer hidden, Buffer q, Buffer k, Buffer v) override;
   void rope_scatter(uint32_t layer, Buffer q, Buffer k, Buffer v) override;
   void attention(uint32_t layer, Buffer q, Buffer mixed) override;
   void output_residual(uint32_t layer, Buffer mixed, Buffer hidden) override;
+  void norm_delta(uint32_t layer, Buffer hidden, const DeltaBuffers& x) override;
+  void conv_step(uint32_t layer, const DeltaBuffers& x) override;
+  void delta_step(uint32_t layer, const DeltaBuffers& x) override;
   void norm_gate_up(uint32_t layer, Buffer hidden, Buffer inner) override;
   void down_residual(uint32_t layer, Buffer inner, Buffer hidden) override;
   void norm_route(uint32_t layer, Buffer hidden, Buffer scores) override;
@@ -116,6 +124,7 @@ class CpuSteps final : public Steps {
   std::vector<RopeTable> ropes_;  // of the config's
   ProductRunner products_;
   CachedAttention cache_;
+  DeltaNets delta_nets_;
   Arena weights_;
   const uint64_t expert_bytes_;  // of them, packed as they are needed
   const FileMappings mappings_;  // in which experts wait until they are needed
@@ -126,13 +135,14 @@ class CpuSteps final : public Steps {
   std::vector<float> output_norm_;
   Pages activations_, logits_;
   PassState state_;
+  Buffer q_gate_;                // [columns, n_heads * head_dim], where attention is gated
   std::vector<CachedRun> runs_;  // of the pass
   std::vector<Column> columns_;
   std::vector<uint32_t> logits_columns_;  // whose logits are wanted, ascending
   Profile profile_;
   Clock::time_point pass_began_;
-  uint32_t op_embed_, op_qkv_, op_rope_, op_attention_, op_output_, op_gate_up_, op_down_, op_route_, op_experts_,
-      op_logits_;
+  uint32_t op_embed_, op_qkv_, op_rope_, op_attention_, op_delta_, op_conv_, op_delta_step_, op_output_, op_gate_up_,
+      op_down_, op_route_, op_experts_, op_logits_;
 };
 
 CpuSteps::CpuSteps(const CpuKernels& kernels, const ModelConfig& config, const ModelTensors& tensors,
@@ -146,6 +156,7 @@ CpuSteps::CpuSteps(const CpuKernels& kernels, const ModelConfig& config, const M
       pool_(std::min(options.threads > 0 ? options.threads : physical_cores(), uint32_t{ThreadPool::kMostThreads})),
       products_(pool_, kernels, max_columns_, widest_input(config)),
       cache_(pool_, kernels, config, context_, sequences_, options.cache, options.pages),
+      delta_nets_(pool_, kernels, config, states_of(options)),
       weights_(memory_budget(kernels, config, tensors, max_columns_).weights_bytes, "weights"),
       expert_bytes_(expert_bytes(kernels, config, tensors)),
       experts_(pool_, kernels, products_, mappings_, weights_, config, max_columns_),
@@ -158,6 +169,13 @@ CpuSteps::CpuSteps(const CpuKernels& kernels, const ModelConfig& config, const M
   op_qkv_ = profile_.operation("norm_qkv");
   op_rope_ = profile_.operation("rope_scatter");
   op_attention_ = profile_.operation("attention");
+  std::vector<uint32_t> streaming = {op_qkv_};
+  if (config.n_layers_with(Mixer::kDeltaNet) > 0) {
+    op_delta_ = profile_.operation("norm_delta");
+    op_conv_ = profile_.operation("conv_step");
+    op_delta_step_ = profile_.operation("delta_step");
+    streaming.push_back(op_delta_);
+  }
   op_output_ = profile_.operation("output_residual");
   if (config.experts.n > 0) {
     op_route_ = profile_.operation("norm_route");
@@ -167,7 +185,7 @@ CpuSteps::CpuSteps(const CpuKernels& kernels, const ModelConfig& config, const M
     op_down_ = profile_.operation("down_residual");
   }
   op_logits_ = profile_.operation("norm_logits");
-  std::vector<uint32_t> streaming = {op_qkv_, op_output_, op_logits_};
+  streaming.insert(streaming.end(), {op_output_, op_logits_});
   if (config.experts.n == 0) streaming.insert(streaming.end(), {op_gate_up_, op_down_});
   profile_.set_peak_bandwidth(read_bandwidth(pool_, {weights_.data(), weights_.n_taken()}), std::move(streaming));
 }
@@ -185,16 +203,25 @@ void CpuSteps::load(const ModelTensors& tensors, const CpuOptions& options) {
     return packed;
   };
   layers_.reserve(tensors.layers.size());
-  for (const LayerTensors& t : tensors.layers)
-    layers_.push_back({map(t.matrices, pack), map(t.vectors, floats_of), experts_.load(t.experts)});
+  for (const LayerTensors& t : tensors.layers) {
+    layers_.push_back({map(t.matrices, pack),
+                       map(t.vectors, floats_of),
+                       experts_.load(t.experts),
+                       {map(t.delta_matrices, pack), map(t.delta_vectors, floats_of)}});
+    std::vector<float>& conv = layers_.back().delta_net.vectors.conv;
+    if (!conv.empty()) conv = by_taps(conv, config_.delta_net.conv_kernel);
+  }
   output_ = pack(tensors.output);
   for (const TensorInfo* tensor : packed_tensors) mappings_.release(tensor->data.data(), tensor->data.size());
 }
 
 void CpuSteps::lay_out_buffers() {
   const uint32_t q_width = config_.n_heads * config_.head_dim, kv_width = config_.n_kv_heads * config_.head_dim;
-  const uint64_t widths =
-      uint64_t{config_.hidden} + 2 * uint64_t{q_width} + 2 * uint64_t{kv_width} + config_.ffn + config_.experts.n;
+  const uint32_t gate_width = config_.gated_attention ? q_width : 0;
+  const DeltaNetConfig& net = config_.delta_net;
+  const uint64_t widths = uint64_t{config_.hidden} + 2 * uint64_t{q_width} + gate_width + 2 * uint64_t{kv_width} +
+                          config_.ffn + config_.experts.n + net.channels() + 2 * uint64_t{net.inner()} +
+                          2 * uint64_t{net.n_v_heads};
   activations_ = Pages(max_columns_ * widths * sizeof(float), "activations");
   float* next = activations_.as<float>();
   const auto take = [&](uint32_t width) {
@@ -206,9 +233,11 @@ void CpuSteps::lay_out_buffers() {
   state_.q = take(q_width);
   state_.k = take(kv_width);
   state_.v = take(kv_width);
+  q_gate_ = take(gate_width);
   state_.mixed = take(q_width);
   state_.inner = take(config_.ffn);
   state_.scores = take(config_.experts.n);
+  state_.delta = {take(net.channels()), take(net.inner()), take(net.n_v_heads), take(net.n_v_heads), take(net.inner())};
   logits_ = Pages(uint64_t{max_logits_columns()} * config_.n_vocab * sizeof(float), "logits");
   state_.logits = {logits_.as<float>(), config_.n_vocab};
 }
@@ -233,6 +262,7 @@ void CpuSteps::begin(std::span<const Run> runs) {
   }
   assert(n_columns() <= max_columns_ && logits_columns_.size() <= max_logits_columns());
   for (RopeTable& rope : ropes_) rope.prepare(pool_, positions);
+  delta_nets_.begin(runs_);
 }
 
 void CpuSteps::embed(Buffer hidden) {
@@ -257,13 +287,15 @@ void CpuSteps::norm_qkv(uint32_t index, Buffer hidden, Buffer q, Buffer k, Buffe
   const LayerMatrices<PackedMatrix>& matrices = layers_[index].matrices;
   const LayerVectors<std::vector<float>>& vectors = layers_[index].vectors;
   OperationTimer timer(profile_, op_qkv_,
-                       matrices.q.n_bytes() + matrices.k.n_bytes() + matrices.v.n_bytes() +
-                           column_bytes(uint64_t{hidden.width} + q.width + k.width + v.width));
+                       matrices.q.n_bytes() + matrices.k.n_bytes() + matrices.v.n_bytes() + matrices.q_gate.n_bytes() +
+                           column_bytes(uint64_t{hidden.width} + q.width + k.width + v.width + q_gate_.width));
   const auto bias = [](const std::vector<float>& values) { return values.empty() ? nullptr : values.data(); };
   const Product products[] = {{&matrices.q, floats(q), Epilogue::kStore, bias(vectors.q_bias)},
                               {&matrices.k, floats(k), Epilogue::kStore, bias(vectors.k_bias)},
-                              {&matrices.v, floats(v), Epilogue::kStore, bias(vectors.v_bias)}};
-  products_.run(normalised(hidden, n_columns(), vectors.attn_norm), products);
+                              {&matrices.v, floats(v), Epilogue::kStore, bias(vectors.v_bias)},
+                              {&matrices.q_gate, floats(q_gate_)}};
+  products_.run(normalised(hidden, n_columns(), vectors.attn_norm),
+                std::span(products).first(config_.gated_attention ? 4 : 3));
 }
 
 void CpuSteps::rope_scatter(uint32_t index, Buffer q, Buffer k, Buffer v) {
@@ -280,8 +312,8 @@ void CpuSteps::rope_scatter(uint32_t index, Buffer q, Buffer k, Buffer v) {
     turn(column_of(q, column), config_.n_heads, vectors.q_norm);
     turn(keys, config_.n_kv_heads, vectors.k_norm);
     for (uint32_t h = 0; h < config_.n_kv_heads; ++h)
-      cache_.store(index, columns_[column].sequence, h, columns_[column].position, keys + h * head_dim,
-                   values + h * head_dim);
+      cache_.store(config_.layers[index].nth, columns_[column].sequence, h, columns_[column].position,
+                   keys + h * head_dim, values + h * head_dim);
   });
 }
 
@@ -290,7 +322,34 @@ void CpuSteps::attention(uint32_t index, Buffer q, Buffer mixed) {
   for (const CachedRun& run : runs_) n_keys += run.position + run.columns;
   const uint64_t cached = n_keys * 2 * sizeof(uint16_t) * config_.n_kv_heads;
   OperationTimer timer(profile_, op_attention_, column_bytes(2 * uint64_t{q.width}) + cached * config_.head_dim);
-  cache_.run(index, runs_, floats(q), floats(mixed));
+  cache_.run(config_.layers[index].nth, runs_, floats(q), floats(mixed));
+  if (!config_.gated_attention) return;
+  pool_.for_each(n_columns(), [&](uint32_t column) {
+    kernels_.apply_gate({column_of(mixed, column), column_of(q_gate_, column), mixed.width, /*silu=*/false});
+  });
+}
+
+void CpuSteps::norm_delta(uint32_t index, Buffer hidden, const DeltaBuffers& x) {
+  const auto& [qkv, z, alpha, beta] = layers_[index].delta_net.matrices;
+  OperationTimer timer(
+      profile_, op_delta_,
+      qkv.n_bytes() + z.n_bytes() + alpha.n_bytes() + beta.n_bytes() +
+          column_bytes(uint64_t{hidden.width} + x.qkv.width + x.z.width + 2 * uint64_t{x.alpha.width}));
+  const Product products[] = {
+      {&qkv, floats(x.qkv)}, {&z, floats(x.z)}, {&alpha, floats(x.alpha)}, {&beta, floats(x.beta)}};
+  products_.run(normalised(hidden, n_columns(), layers_[index].vectors.attn_norm), products);
+}
+
+void CpuSteps::conv_step(uint32_t index, const DeltaBuffers& x) {
+  OperationTimer timer(profile_, op_conv_, column_bytes(2 * uint64_t{x.qkv.width}));
+  delta_nets_.convolve(layers_[index].delta_net, config_.layers[index].nth, runs_, x);
+}
+
+void CpuSteps::delta_step(uint32_t index, const DeltaBuffers& x) {
+  const uint64_t states = runs_.size() * 2 * uint64_t{x.mixed.width} * config_.delta_net.head_dim * sizeof(float);
+  OperationTimer timer(profile_, op_delta_step_,
+                       states + column_bytes(uint64_t{x.qkv.width} + 3 * uint64_t{x.z.width}));
+  delta_nets_.step(layers_[index].delta_net, config_.layers[index].nth, runs_, x);
 }
 
 void CpuSteps::output_residual(uint32_t index, Buffer mixed, Buffer hidden) {
@@ -351,7 +410,9 @@ std::vector<MemoryUse> CpuSteps::memory() const {
   std::vector<MemoryUse> uses{
       {"weights", weights_.n_bytes()},
       {"KV cache", cache_.n_bytes()},
+      {"states of delta nets", delta_nets_.n_bytes()},
       {"activations", activations_.n_bytes() + logits_.n_bytes() + products_.n_bytes() + experts_.n_bytes()}};
+  std::erase_if(uses, [](const MemoryUse& use) { return use.bytes == 0; });
   if (!config_.tied_output) uses.push_back({"embedding, in the file", embedding_->data.size()});
   return uses;
 }
@@ -364,7 +425,8 @@ std::span<const float> CpuSteps::read_logits(uint32_t column) {
 
 MemoryBudget budget_of(const CpuKernels& kernels, const ModelConfig& config, const ModelTensors& tensors,
                        const CpuOptions& options) {
-  MemoryBudget budget = memory_budget(kernels, config, tensors, columns_of(options), options.sequences, options.cache);
+  MemoryBudget budget = memory_budget(kernels, config, tensors, columns_of(options), options.sequences, options.cache,
+                                      states_of(options));
   if (options.pages == 0) return budget;
   budget.cache_bytes_per_position = CachedAttention::cache_bytes_per_position(config, options.cache);
   if (options.pages > pages_of(options.context))

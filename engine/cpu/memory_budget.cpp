@@ -8,6 +8,7 @@
 #include <string>
 
 #include "engine/cpu/attention.h"
+#include "engine/cpu/delta_net.h"
 #include "engine/cpu/experts.h"
 #include "engine/cpu/packed_matrix.h"
 #include "engine/cpu/products.h"
@@ -53,8 +54,8 @@ uint64_t packed_bytes(const CpuKernels& kernels, const TensorInfo& tensor) {
 }  // namespace
 
 uint32_t widest_input(const ModelConfig& config) {
-  return std::max(
-      {config.hidden, config.ffn, config.experts.ffn, config.experts.shared_ffn, config.n_heads * config.head_dim});
+  return std::max({config.hidden, config.ffn, config.experts.ffn, config.experts.shared_ffn,
+                   config.n_heads * config.head_dim, config.delta_net.inner()});
 }
 
 uint32_t logits_columns(uint32_t max_columns, uint32_t sequences) {
@@ -76,13 +77,14 @@ uint64_t expert_bytes(const CpuKernels& kernels, const ModelConfig& config, cons
 }
 
 MemoryBudget memory_budget(const CpuKernels& kernels, const ModelConfig& config, const ModelTensors& tensors,
-                           uint32_t max_columns, uint32_t sequences, KvTypes cache) {
+                           uint32_t max_columns, uint32_t sequences, KvTypes cache, uint32_t n_states) {
   MemoryBudget budget{};
   const auto add = [&](const TensorInfo* t) {
     if (t != nullptr) budget.weights_bytes = saturating_sum({budget.weights_bytes, packed_bytes(kernels, *t)});
   };
   for (const LayerTensors& layer : tensors.layers) {
     for_each(add, layer.matrices);
+    for_each(add, layer.delta_matrices);
     for_each(
         [&](const TensorInfo* t, bool is_of_each) {
           if (!is_of_each) add(t);
@@ -95,11 +97,14 @@ MemoryBudget memory_budget(const CpuKernels& kernels, const ModelConfig& config,
       saturating_product({CachedAttention::cache_bytes_per_position(config, cache), sequences});
   const uint64_t q_width = saturating_product({config.n_heads, config.head_dim});
   const uint64_t kv_width = saturating_product({config.n_kv_heads, config.head_dim});
-  const uint64_t values =
-      saturating_sum({config.hidden, config.ffn, config.experts.n, q_width, q_width, kv_width, kv_width});
+  const uint64_t gate_width = config.gated_attention ? q_width : 0;
+  const uint64_t values = saturating_sum(
+      {config.hidden, config.ffn, config.experts.n, q_width, gate_width, q_width, kv_width, kv_width,
+       config.delta_net.channels(), uint64_t{2} * config.delta_net.inner(), uint64_t{2} * config.delta_net.n_v_heads});
   budget.activation_bytes =
       saturating_sum({saturating_product({max_columns, values, sizeof(float)}),
                       saturating_product({logits_columns(max_columns, sequences), config.n_vocab, sizeof(float)}),
+                      saturating_product({n_states, DeltaNets::state_bytes(config)}),
                       CachedAttention::partial_bytes(config), ExpertRunner::bytes_needed(config, max_columns),
                       ProductRunner::bytes_needed(max_columns, widest_input(config))});
   return budget;

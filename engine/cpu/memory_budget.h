@@ -17,7 +17,7 @@ uint32_t logits_columns(uint32_t max_columns, uint32_t sequences);
 
 // Saturates instead of overflowing.
 MemoryBudget memory_budget(const CpuKernels& kernels, const ModelConfig& config, const ModelTensors& tensors,
-                           uint32_t max_columns, uint32_t sequences = 1, KvTypes cache = {});
+                           uint32_t max_columns, uint32_t sequences = 1, KvTypes cache = {}, uint32_t n_states = 0);
 
 // Of all experts, without the shared ones.
 uint64_t expert_bytes(const CpuKernels& kernels, const ModelConfig& config, const ModelTensors& tensors);

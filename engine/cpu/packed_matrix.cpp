@@ -15,6 +15,16 @@ namespace {
 
 constexpr uint64_t kBytesAtOnce = 4 << 20;  // of the file, resident beside their copy; enough for all threads
 
+// As they lie, or of a view as they are gathered.
+std::span<const std::byte> rows_of(const TensorInfo& tensor, uint32_t first, uint32_t n,
+                                   std::vector<std::byte>& gathered) {
+  const uint64_t row_bytes = bytes_per_row(tensor.type, tensor.k());
+  if (tensor.order.empty()) return tensor.data.subspan(first * row_bytes, n * row_bytes);
+  gathered.resize(n * row_bytes);
+  for (uint32_t i = 0; i < n; ++i) std::ranges::copy(tensor.row(first + i), gathered.begin() + i * row_bytes);
+  return gathered;
+}
+
 }  // namespace
 
 uint64_t PackedMatrix::bytes_needed(const CpuKernels& kernels, const TensorInfo& tensor) {
@@ -37,20 +47,21 @@ PackedMatrix::PackedMatrix(ThreadPool& pool, const CpuKernels& kernels, const Te
   for (uint64_t first = 0; first < n_groups_; first += groups_at_once) {
     const uint64_t end = std::min<uint64_t>(n_groups_, first + groups_at_once);
     pack(pool, tensor, static_cast<uint32_t>(first), static_cast<uint32_t>(end));
+    if (!tensor.order.empty()) continue;  // its pages have rows of others
     const uint64_t offset = first * file_bytes;
     mappings.release(tensor.data.data() + offset, std::min(end * file_bytes, tensor.data.size()) - offset);
   }
 }
 
 void PackedMatrix::pack(ThreadPool& pool, const TensorInfo& tensor, uint32_t first_group, uint32_t end_group) {
-  const uint64_t row_bytes = group_bytes_ / lanes_, file_row_bytes = bytes_per_row(tensor.type, k_);
+  const uint64_t row_bytes = group_bytes_ / lanes_;
   constexpr uint32_t kGroupsPerTask = 4;
   pool.for_each((end_group - first_group + kGroupsPerTask - 1) / kGroupsPerTask, [&](uint32_t task) {
     const uint32_t first = first_group + task * kGroupsPerTask;
-    std::vector<std::byte> expanded(tensor.type == type() ? 0 : group_bytes_);
+    std::vector<std::byte> gathered, expanded(tensor.type == type() ? 0 : group_bytes_);
     for (uint32_t g = first; g < std::min(end_group, first + kGroupsPerTask); ++g) {
       const uint32_t first_row = g * lanes_, n_rows = std::min(lanes_, rows_ - first_row);
-      std::span<const std::byte> rows = tensor.data.subspan(first_row * file_row_bytes, n_rows * file_row_bytes);
+      std::span<const std::byte> rows = rows_of(tensor, first_row, n_rows, gathered);
       if (tensor.type != type()) {
         expand_rows(tensor.type, rows, std::span(expanded).first(n_rows * row_bytes));
         rows = expanded;

@@ -56,7 +56,7 @@ ProductRunner::ProductRunner(ThreadPool& pool, const CpuKernels& kernels, uint32
       floats_(max_columns_ * uint64_t{max_k} * sizeof(float), "activations") {}
 
 void ProductRunner::run(const ProductInput& input, std::span<const Product> products) {
-  constexpr size_t kMostProducts = 3;
+  constexpr size_t kMostProducts = 4;
   assert(products.size() <= kMostProducts);
   Kinds kinds;
   Cut cuts[kMostProducts];

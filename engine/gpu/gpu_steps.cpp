@@ -735,6 +735,8 @@ std::unique_ptr<Steps> make_gpu_steps(const ModelConfig& config, const ModelTens
   require(options.sizes.context > 0 && options.device.table != nullptr, "a GPU decoder without context or device");
   if (config.experts.n > 0)
     throw UnsupportedModel("the GPU kernels cannot compute this model: it is a mixture of experts");
+  if (config.gated_attention)
+    throw UnsupportedModel("the GPU kernels cannot compute this model: some of its layers are gated delta nets");
   const ContextPointer context = Context::open(*options.device.table, options.device.gpu);
   const MemoryBudget budget = gpu_memory_budget(config, tensors, options.sizes);
   check_memory(budget, options.sizes.context, context->memory().free_bytes, "GPU memory", config.context_length);

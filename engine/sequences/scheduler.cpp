@@ -28,7 +28,9 @@ CachePages cache_of(Steps& steps) {
           .n_pages = steps.n_pages(),
           .page_positions = kPagePositions,
           .set_pages = [&steps](uint32_t slot, std::span<const uint32_t> pages) { steps.set_pages(slot, pages); },
-          .copy_page = [&steps](uint32_t from, uint32_t to) { steps.copy_page(from, to); }};
+          .copy_page = [&steps](uint32_t from, uint32_t to) { steps.copy_page(from, to); },
+          .n_states = steps.n_states(),
+          .copy_state = [&steps](uint32_t from, uint32_t to) { steps.copy_state(from, to); }};
 }
 
 constexpr uint32_t kAloneAtOnce = 1024;  // tokens whose pages a device has that goes on by itself
@@ -235,6 +237,10 @@ void Scheduler::decode(std::span<Job* const> streams, Job* prompt) {
   for (Job* job : streams) shares.push_back({job, 1});
   if (prompt != nullptr)
     shares.push_back({prompt, decoder_.pass_length().next(prompt->missing(), streams.empty() ? UINT32_MAX : beside_)});
+  // The state before a prompt's last token is kept: who asks again begins there.
+  if (prompt != nullptr && store_.is_recurrent() && shares.back().n_tokens == prompt->missing() &&
+      prompt->missing() > 1)
+    --shares.back().n_tokens;
   if (shares.empty()) return;
   std::vector<Run> runs;
   std::vector<DeviceSampler::Start> starts;
@@ -244,7 +250,10 @@ void Scheduler::decode(std::span<Job* const> streams, Job* prompt) {
     if (share.is_sampled) starts.push_back({share.job->request.sampling, share.job->tokens});
   }
   auto began = Clock::now();
-  if (!decoder_.forward(runs, jobs_.size() == 1 ? &jobs_.front()->of->stop_ : nullptr)) return;
+  if (!decoder_.forward(runs, jobs_.size() == 1 ? &jobs_.front()->of->stop_ : nullptr)) {
+    for (const Share& share : shares) share.job->sequence->break_off();
+    return;
+  }
   const bool is_sampled_there = device_sampler_ != nullptr && !starts.empty();
   if (is_sampled_there) {
     device_sampler_->start(starts);
@@ -335,6 +344,7 @@ void Scheduler::decode_alone(Job& job) {
 void Scheduler::computed(Job& job, std::span<const Token> tokens) {
   job.sequence->append(tokens);
   if (job.timings.generated_tokens > 0) return;
+  if (job.missing() == 1) job.sequence->keep_state();
   const uint32_t reused = job.timings.reused_tokens;
   job.of->steps_.push(PromptProgress{job.sequence->reach() - reused, job.timings.prompt_tokens - reused});
 }

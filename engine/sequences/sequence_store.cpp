@@ -8,10 +8,18 @@
 
 namespace warpchat {
 
+namespace {
+
+// Of a long prompt, so that a change near its end costs a few seconds.
+constexpr uint32_t kKeepEvery = 1024;  // positions
+
+}  // namespace
+
 SequenceStore::SequenceStore(CachePages device)
     : device_(std::move(device)),
       pool_(device_.n_pages),
       tree_(pool_, device_.page_positions),
+      states_(device_.n_slots, is_recurrent() ? device_.n_states - device_.n_slots : 0),
       is_taken_(device_.n_slots) {}
 
 uint32_t SequenceStore::pages_for(uint64_t n_positions) const {
@@ -34,15 +42,19 @@ std::optional<uint32_t> SequenceStore::take_page() {
 std::unique_ptr<Sequence> SequenceStore::open(std::span<const Token> tokens) {
   std::unique_ptr<Sequence> sequence = take_slot();
   if (sequence == nullptr) return nullptr;
-  const PrefixTree::Prefix known = tree_.find(tokens);
+  PrefixTree::Prefix known = tree_.find(tokens);
+  if (const uint32_t n = sequence->restore_state(tokens.first(known.n_tokens)); n < known.n_tokens) {
+    known.pages.resize(pages_for(n));
+    known = {std::move(known.pages), n};
+  }
   const std::span<const Token> reached = tokens.first(known.n_tokens);
   sequence->tokens_.assign(reached.begin(), reached.end());
-  sequence->pages_ = known.pages;
   // A conversation goes on where it ended: the page that it had begun is filled, not copied.
   const bool goes_on =
       known.ends_leaf && known.n_tokens % device_.page_positions != 0 && pool_.owners(known.pages.back()) == 1;
   if (goes_on) tree_.take_leaf(known.pages.back());
   for (size_t i = 0; i + (goes_on ? 1 : 0) < known.pages.size(); ++i) pool_.share(known.pages[i]);
+  sequence->pages_ = known.pages;
   return sequence;
 }
 
@@ -53,10 +65,16 @@ std::unique_ptr<Sequence> SequenceStore::fork(const Sequence& of, uint32_t at) {
   sequence->tokens_.assign(of.tokens_.begin(), of.tokens_.begin() + at);
   sequence->pages_.assign(of.pages_.begin(), of.pages_.begin() + pages_for(at));
   for (const uint32_t page : sequence->pages_) pool_.share(page);
+  if (is_recurrent() && at == of.reach()) {
+    device_.copy_state(of.slot_, sequence->slot_);
+  } else if (is_recurrent()) {
+    sequence->shorten(sequence->restore_state(sequence->tokens_));
+  }
   return sequence;
 }
 
 Sequence::~Sequence() {
+  keep_state();
   store_.tree_.add(tokens_, std::span(pages_).first(store_.pages_for(reach())));
   for (const uint32_t page : pages_) store_.pool_.give_back(page);
   store_.is_taken_[slot_] = false;
@@ -104,14 +122,35 @@ void Sequence::append(std::span<const Token> computed) {
   if (n_now_full > n_full)
     store_.tree_.add(std::span(tokens_).first(size_t{n_now_full} * page_positions),
                      std::span(pages_).first(n_now_full));
+  if (reach() - kept_ >= kKeepEvery) keep_state();
 }
 
 // Pages behind the new end are given back: were they kept, they would be written while others read them.
-uint32_t Sequence::rewind(uint32_t to) {
-  if (to >= reach()) return reach();
+void Sequence::shorten(uint32_t to) {
   tokens_.resize(to);
   for (; pages_.size() > store_.pages_for(to); pages_.pop_back()) store_.pool_.give_back(pages_.back());
-  return to;
+}
+
+uint32_t Sequence::rewind(uint32_t to) {
+  if (to >= reach()) return reach();
+  shorten(restore_state(std::span(tokens_).first(to)));
+  return reach();
+}
+
+void Sequence::keep_state() {
+  if (!store_.is_recurrent() || reach() == 0) return;
+  kept_ = reach();
+  if (const std::optional<uint32_t> to = store_.states_.add(tokens_)) store_.device_.copy_state(slot_, *to);
+}
+
+void Sequence::break_off() { shorten(restore_state(tokens_)); }
+
+// The slot has the state after as many of the tokens as one was kept of. How many; all, if there is none to be had.
+uint32_t Sequence::restore_state(std::span<const Token> tokens) {
+  if (!store_.is_recurrent()) return static_cast<uint32_t>(tokens.size());
+  const std::optional<KeptStates::Found> found = store_.states_.find(tokens);
+  if (found) store_.device_.copy_state(found->state, slot_);
+  return kept_ = found ? found->n_tokens : 0;
 }
 
 }  // namespace warpchat

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/sequences/kept_states.h"
 #include "engine/sequences/page_pool.h"
 #include "engine/sequences/prefix_tree.h"
 #include "models/token.h"
@@ -19,6 +20,9 @@ struct CachePages {
   uint32_t n_slots, n_pages, page_positions;
   std::function<void(uint32_t slot, std::span<const uint32_t> pages)> set_pages;  // of the passes to come
   std::function<void(uint32_t from, uint32_t to)> copy_page;                      // in the order of the passes
+  // Of recurrent layers: each slot's own, then those that can be kept. 0: there are no such layers.
+  uint32_t n_states = 0;
+  std::function<void(uint32_t from, uint32_t to)> copy_state = {};  // likewise
 };
 
 class SequenceStore;
@@ -37,18 +41,24 @@ class Sequence {
   bool reserve(uint32_t n_positions);
   void append(std::span<const Token> computed);  // in reserved positions
 
-  // What lies behind is forgotten. Returns what is reached: `to`, or reach() where that is less.
+  // What lies behind is forgotten. Returns what is reached: `to`, or reach() where that is less; with recurrent layers
+  // the last position up to there whose state was kept.
   uint32_t rewind(uint32_t to);
+  void keep_state();  // of reach(), for who comes back to it
+  void break_off();   // a pass of it did not reach its end: recurrent layers are where a state was kept
 
  private:
   friend class SequenceStore;
   Sequence(SequenceStore& store, uint32_t slot) : store_(store), slot_(slot) {}
   bool own_last();
+  void shorten(uint32_t to);
+  uint32_t restore_state(std::span<const Token> tokens);
 
   SequenceStore& store_;
   uint32_t slot_;
   std::vector<Token> tokens_;
   std::vector<uint32_t> pages_;  // as many as tokens_ and what is reserved need
+  uint32_t kept_ = 0;            // the position of the last state that was
   bool is_set_ = false;          // the device knows of pages_
 };
 
@@ -56,17 +66,23 @@ class SequenceStore {
  public:
   explicit SequenceStore(CachePages device);  // all sequences end before it does
 
+  // Whether the model has such layers. Then a sequence only goes on from where a state was kept.
+  bool is_recurrent() const { return device_.n_states > 0; }
+
   // Reaches as far into the tokens as is known. Null if no slot is free.
   std::unique_ptr<Sequence> open(std::span<const Token> tokens);
-  // Reaches the first `at` tokens of one that reaches them: full pages are shared, the last one is copied when either
-  // goes on. Null if no slot is free.
+  // Reaches the first `at` tokens of one that reaches them, or as many as rewind() would: full pages are shared, the
+  // last one is copied when either goes on. Null if no slot is free.
   std::unique_ptr<Sequence> fork(const Sequence& of, uint32_t at);
 
   uint32_t n_live() const { return n_live_; }
   // Pages that a sequence could get now, without those that it owns.
   uint32_t n_available() const { return pool_.n_free() + tree_.n_droppable(); }
   uint32_t pages_for(uint64_t n_positions) const;
-  void forget() { tree_.clear(); }  // nobody knows any more what is in the pages; sequences are to rewind to 0
+  void forget() {  // nobody knows any more what is in pages and states; sequences are to rewind to 0
+    tree_.clear();
+    states_.clear();
+  }
 
  private:
   friend class Sequence;
@@ -76,6 +92,7 @@ class SequenceStore {
   CachePages device_;
   PagePool pool_;
   PrefixTree tree_;
+  KeptStates states_;
   std::vector<bool> is_taken_;  // of each slot
   uint32_t n_live_ = 0;
 };

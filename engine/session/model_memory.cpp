@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine/cpu/attention.h"
+#include "engine/cpu/delta_net.h"
 
 namespace warpchat {
 
@@ -15,6 +16,12 @@ uint32_t pages_in(uint64_t cache_bytes, uint64_t page_bytes, uint32_t context) {
       std::clamp<uint64_t>(cache_bytes / std::max<uint64_t>(1, page_bytes), pages_of(context), INT32_MAX));
 }
 
+// As many copies of a state as the cache's memory would hold, but enough to come back from a message or two.
+uint32_t kept_states(uint64_t cache_bytes, uint64_t state_bytes) {
+  constexpr uint64_t kLeast = 4, kMost = 32;
+  return state_bytes == 0 ? 0 : static_cast<uint32_t>(std::clamp(cache_bytes / state_bytes, kLeast, kMost));
+}
+
 }  // namespace
 
 CpuOptions cpu_options(const ModelOptions& options, const ModelConfig& config, uint32_t context) {
@@ -23,9 +30,10 @@ CpuOptions cpu_options(const ModelOptions& options, const ModelConfig& config, u
   cpu.sequences = options.sequences;
   cpu.cache = options.cache;
   cpu.max_columns = std::clamp<uint32_t>(options.batch, 1, std::max<uint32_t>(1, context));
-  if (options.cache_bytes)
-    cpu.pages = pages_in(*options.cache_bytes,
-                         kPagePositions * CachedAttention::cache_bytes_per_position(config, options.cache), context);
+  const uint64_t position_bytes = CachedAttention::cache_bytes_per_position(config, options.cache);
+  if (options.cache_bytes) cpu.pages = pages_in(*options.cache_bytes, kPagePositions * position_bytes, context);
+  cpu.kept_states = kept_states(options.cache_bytes.value_or(saturating_product({position_bytes, context})),
+                                DeltaNets::state_bytes(config));
   return cpu;
 }
 

@@ -113,7 +113,7 @@ TEST(GpuModels, RefusesWhatTheKernelsDoNotRead) {
   }
 }
 
-TEST(GpuModels, RefusesExperts) {
+TEST(GpuModels, RefusesExpertsAndDeltaNets) {
   for (const DecoderCase& c : decoder_cases().subspan(dense_decoder_cases().size())) {
     const std::vector<std::byte> bytes = build_tiny_model(c.spec, /*seed=*/1);
     const LoadedModel model(GgufFile::view(bytes, c.name));

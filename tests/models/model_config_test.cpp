@@ -148,6 +148,112 @@ TEST(ModelConfig, VisionModelsAreReadAsText) {
   EXPECT_EQ(config_of(writer).architecture, Architecture::kQwen3);
 }
 
+TinyModelSpec hybrid() {
+  TinyModelSpec spec = small("qwen35");
+  spec.head_dim = 32, spec.n_layers = 5, spec.full_attention_interval = 3, spec.n_unused_blocks = 1;
+  spec.delta_net = {.n_k_heads = 2, .n_v_heads = 6, .head_dim = 32, .conv_kernel = 4};
+  return spec;
+}
+
+TEST(ModelConfig, ReadsDeltaNets) {
+  const ModelConfig config = config_of(tiny_model(hybrid(), 1));
+  EXPECT_EQ(config.n_layers, 5u) << "the block behind them is none";
+  EXPECT_TRUE(config.gated_attention);
+  const std::pair<Mixer, uint32_t> expected[] = {{Mixer::kDeltaNet, 0},
+                                                 {Mixer::kDeltaNet, 1},
+                                                 {Mixer::kAttention, 0},
+                                                 {Mixer::kDeltaNet, 2},
+                                                 {Mixer::kDeltaNet, 3}};
+  for (size_t i = 0; i < 5; ++i) EXPECT_EQ(std::pair(config.layers[i].mixer, config.layers[i].nth), expected[i]) << i;
+  EXPECT_EQ(config.delta_net.n_k_heads, 2u);
+  EXPECT_EQ(config.delta_net.n_v_heads, 6u);
+  EXPECT_EQ(config.delta_net.head_dim, 32u);
+  EXPECT_EQ(config.delta_net.conv_kernel, 4u);
+  EXPECT_EQ(config.delta_net.channels(), 320u);
+  EXPECT_EQ(config.delta_net.key_head(3), 1u) << "3 % 2";
+  TinyModelSpec next = hybrid();
+  next.architecture = "qwen3next", next.experts = {.n = 4, .n_used = 2, .ffn = 32, .shared_ffn = 32};
+  EXPECT_EQ(config_of(tiny_model(next, 1)).delta_net.key_head(2), 0u) << "2 / 3";
+}
+
+TEST(ModelConfig, AListSaysWhichLayersAreDeltaNets) {
+  const auto config_with = [](std::vector<bool> list) {
+    const Bytes bytes = build_tiny_model(hybrid(), 1);
+    GgufWriter writer;
+    writer.copy_metadata(GgufFile::view(bytes, "a.gguf"));
+    writer.add_bools("qwen35.attention.recurrent_layers", list);
+    const GgufFile file = GgufFile::view(bytes, "a.gguf");
+    for (const TensorInfo& tensor : file.tensors())
+      writer.add_tensor(tensor.name, tensor.type, std::span(tensor.shape).first(tensor.n_dims), tensor.data);
+    return writer;
+  };
+  const ModelConfig config = config_of(config_with({true, false, false, true, true, false}));
+  EXPECT_EQ(config.layers[1].mixer, Mixer::kAttention);
+  EXPECT_EQ(config.layers[2].nth, 1u);
+  EXPECT_EQ(error_of(config_with({true, false, false, true, true})),
+            "cannot load a.gguf: key qwen35.attention.recurrent_layers has 5 elements for 6 layers");
+}
+
+// Every row of the fused tensors in the place where the others have it.
+TEST(ModelTensors, FusedTensorsAreReadAsTheirParts) {
+  TinyModelSpec spec = small("qwen3next");
+  spec.n_layers = 2, spec.head_dim = 32, spec.older_layout = true;
+  spec.experts = {.n = 3, .n_used = 2, .ffn = 32, .shared_ffn = 32};
+  spec.delta_net = {.n_k_heads = 2, .n_v_heads = 4, .head_dim = 32, .conv_kernel = 4};
+  const Bytes bytes = build_tiny_model(spec, 1);
+  const GgufFile file = GgufFile::view(bytes, "a.gguf");
+  const ModelTensors tensors = read_model_tensors(file, read_model_config(file));
+  const auto place = [](const TensorInfo& tensor, uint64_t row) {
+    const auto from = tensor.row(row).data() - tensor.data.data();
+    return static_cast<uint64_t>(from) / bytes_per_row(tensor.type, tensor.k());
+  };
+  const DeltaMatrices<const TensorInfo*>& m = tensors.layers[0].delta_matrices;  // a key head: q, k, v, v, z, z of 32
+  EXPECT_EQ(m.qkv->rows(), 256u);
+  EXPECT_EQ(place(*m.qkv, 0), 0u);
+  EXPECT_EQ(place(*m.qkv, 33), 192u + 1) << "q of the second head";
+  EXPECT_EQ(place(*m.qkv, 64), 32u) << "k of the first";
+  EXPECT_EQ(place(*m.qkv, 128 + 64), 192u + 64) << "v of the third value head";
+  EXPECT_EQ(place(*m.z, 63), 128u + 63);
+  EXPECT_EQ(place(*m.z, 64), 192u + 128);
+  EXPECT_EQ(place(*m.beta, 2), 4u);  // a key head: beta, beta, alpha, alpha
+  EXPECT_EQ(place(*m.alpha, 1), 3u);
+  EXPECT_EQ(place(*tensors.layers[1].matrices.q, 32), 64u);  // a head: query, gate
+  EXPECT_EQ(place(*tensors.layers[1].matrices.q_gate, 33), 96u + 1);
+  const TensorInfo &gate = *tensors.layers[0].experts.gate, &up = *tensors.layers[0].experts.up;
+  EXPECT_EQ(gate.rows(), 96u);
+  EXPECT_EQ(place(gate, 33), 64u + 1);
+  EXPECT_EQ(expert_of(up, 2).data.data(), up.row(64).data());
+  EXPECT_EQ(place(up, 64), 2 * 64u + 32);
+}
+
+TEST(ModelTensors, AttentionMayComeInOneTensor) {
+  const Bytes bytes = build_tiny_model(small("qwen3"), 1);
+  const GgufFile file = GgufFile::view(bytes, "a.gguf");
+  GgufWriter writer;
+  writer.copy_metadata(file);
+  Bytes fused;
+  for (const TensorInfo& tensor : file.tensors()) {
+    const bool is_part = tensor.name == "blk.1.attn_q.weight" || tensor.name == "blk.1.attn_k.weight" ||
+                         tensor.name == "blk.1.attn_v.weight";
+    if (is_part) {
+      fused.insert(fused.end(), tensor.data.begin(), tensor.data.end());
+    } else {
+      writer.add_tensor(tensor.name, tensor.type, std::span(tensor.shape).first(tensor.n_dims), tensor.data);
+    }
+  }
+  writer.add_tensor("blk.1.attn_qkv.weight", TensorType::kQ8_0, std::vector<uint64_t>{64, 128}, fused);
+  const Bytes other = writer.bytes();
+  const GgufFile joined = GgufFile::view(other, "joined.gguf");
+  const ModelTensors parts = read_model_tensors(file, read_model_config(file)),
+                     views = read_model_tensors(joined, read_model_config(joined));
+  const auto same = [](const TensorInfo* a, const TensorInfo* b) {
+    return a->shape == b->shape && std::ranges::equal(a->data, b->data);
+  };
+  EXPECT_TRUE(same(views.layers[1].matrices.q, parts.layers[1].matrices.q));
+  EXPECT_TRUE(same(views.layers[1].matrices.k, parts.layers[1].matrices.k));
+  EXPECT_TRUE(same(views.layers[1].matrices.v, parts.layers[1].matrices.v));
+}
+
 TEST(ModelTensors, OneExpertOfMany) {
   TinyModelSpec spec = small("qwen3moe");
   spec.experts = {.n = 4, .n_used = 2, .ffn = 32};
@@ -190,7 +296,7 @@ TEST(ModelConfig, NamesWhatIsNotSupported) {
       {{"general.architecture"},
        [](GgufWriter& to) { to.add_string("general.architecture", "gemma3"); },
        "architecture \"gemma3\" is not supported; supported are llama, qwen2, qwen3, qwen3vl, "
-       "qwen2moe, qwen3moe, qwen3vlmoe"},
+       "qwen2moe, qwen3moe, qwen3vlmoe, qwen3next, qwen35, qwen35moe"},
       {{"llama.attention.head_count"},
        [](GgufWriter& to) {
          to.add_ints("llama.attention.head_count", std::vector<int32_t>{4, 2, 4});

@@ -30,8 +30,7 @@ void in_parallel(size_t n, const std::function<void(size_t, size_t)>& work) {
 
 // Row `row` of a tensor, to k doubles at `out`.
 void read_row(const TensorInfo& tensor, size_t row, double* out) {
-  const size_t row_bytes = bytes_per_row(tensor.type, tensor.k());
-  dequantise_row(tensor.type, tensor.data.subspan(row * row_bytes, row_bytes), std::span(out, tensor.k()));
+  dequantise_row(tensor.type, tensor.row(row), std::span(out, tensor.k()));
 }
 
 Array vector_of(const TensorInfo& tensor) {
@@ -169,6 +168,98 @@ Array attend(const Array& q, const Array& k, const Array& v, const ModelConfig& 
   return mixed;
 }
 
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+// Attention over the layer's normalised input [n_tokens, hidden].
+Array attention(const LayerTensors& layer, const ModelConfig& config, const LayerConfig& kinds, const Array& input) {
+  const LayerMatrices<const TensorInfo*>& matrices = layer.matrices;
+  const LayerVectors<const TensorInfo*>& vectors = layer.vectors;
+  const Rope& rope = config.ropes[kinds.rope];
+  Array q = multiply(*matrices.q, input, vectors.q_bias);
+  Array k = multiply(*matrices.k, input, vectors.k_bias);
+  const Array v = multiply(*matrices.v, input, vectors.v_bias);
+  if (vectors.q_norm) q = normalised(q, *vectors.q_norm, config.rms_eps);
+  if (vectors.k_norm) k = normalised(k, *vectors.k_norm, config.rms_eps);
+  rotate(q, config.n_heads, config, rope);
+  rotate(k, config.n_kv_heads, config, rope);
+  Array mixed = attend(q, k, v, config);
+  if (matrices.q_gate) {
+    const Array gates = multiply(*matrices.q_gate, input);
+    for (size_t i = 0; i < mixed.size(); ++i) mixed[i] *= sigmoid(gates[i]);
+  }
+  return mixed;
+}
+
+// x [n_tokens, channels] as each channel's convolution over its own past, then SiLU; taps [channels, n].
+Array convolved(const Array& x, const TensorInfo& taps) {
+  const size_t n = taps.k(), channels = taps.rows(), n_tokens = x.size() / channels;
+  Array y(x.size());
+  for (size_t c = 0; c < channels; ++c) {
+    Array weights(n);
+    read_row(taps, c, weights.data());
+    for (size_t t = 0; t < n_tokens; ++t) {
+      double sum = 0;
+      for (size_t back = 0; back < std::min(n, t + 1); ++back)
+        sum += weights[n - 1 - back] * x[(t - back) * channels + c];
+      y[t * channels + c] = sum * sigmoid(sum);
+    }
+  }
+  return y;
+}
+
+// The recurrence of a value head as it is written; keys and queries are divided by their lengths here. Each is
+// [n_tokens] rows of head_dim numbers, `stride` apart; forget and learn: [n_tokens], n_v_heads apart.
+void recur(const DeltaNetConfig& net, const double* q, const double* k, const double* v, size_t stride,
+           const double* forget, const double* learn, size_t n_tokens, double* out) {
+  const size_t d = net.head_dim;
+  Array state(d * d);  // [keys, values]
+  const auto unit = [d](const double* x) {
+    double squares = 0;
+    for (size_t i = 0; i < d; ++i) squares += x[i] * x[i];
+    Array y(x, x + d);
+    for (double& value : y) value /= std::sqrt(squares + 1e-6);
+    return y;
+  };
+  for (size_t t = 0; t < n_tokens; ++t) {
+    const Array query = unit(q + t * stride), key = unit(k + t * stride);
+    Array found(d), read(d);
+    for (size_t i = 0; i < d; ++i)
+      for (size_t j = 0; j < d; ++j) found[j] += (state[i * d + j] *= std::exp(forget[t * net.n_v_heads])) * key[i];
+    for (size_t i = 0; i < d; ++i)
+      for (size_t j = 0; j < d; ++j) {
+        state[i * d + j] += key[i] * learn[t * net.n_v_heads] * (v[t * stride + j] - found[j]);
+        read[j] += state[i * d + j] * query[i];
+      }
+    for (size_t j = 0; j < d; ++j) out[t * net.inner() + j] = read[j] / std::sqrt(static_cast<double>(d));
+  }
+}
+
+// A gated delta net over the layer's normalised input [n_tokens, hidden].
+Array delta_net(const LayerTensors& layer, const ModelConfig& config, const Array& input) {
+  const DeltaNetConfig& net = config.delta_net;
+  const size_t d = net.head_dim, n_tokens = input.size() / config.hidden, stride = net.channels();
+  const Array qkv = convolved(multiply(*layer.delta_matrices.qkv, input), *layer.delta_vectors.conv);
+  const Array z = multiply(*layer.delta_matrices.z, input);
+  Array forget = multiply(*layer.delta_matrices.alpha, input, layer.delta_vectors.dt_bias);
+  Array learn = multiply(*layer.delta_matrices.beta, input);
+  const Array decay = vector_of(*layer.delta_vectors.decay);
+  for (size_t i = 0; i < forget.size(); ++i) {
+    forget[i] = decay[i % net.n_v_heads] * std::log1p(std::exp(forget[i]));
+    learn[i] = sigmoid(learn[i]);
+  }
+  Array out(n_tokens * net.inner());
+  in_parallel(net.n_v_heads, [&](size_t begin, size_t end) {
+    for (size_t h = begin; h < end; ++h) {
+      const double* q = qkv.data() + net.key_head(static_cast<uint32_t>(h)) * d;
+      recur(net, q, q + net.n_k_heads * d, qkv.data() + (2 * net.n_k_heads + h) * d, stride, &forget[h], &learn[h],
+            n_tokens, out.data() + h * d);
+    }
+  });
+  Array mixed = normalised(out, *layer.delta_vectors.norm, config.rms_eps);
+  for (size_t i = 0; i < mixed.size(); ++i) mixed[i] *= z[i] * sigmoid(z[i]);
+  return mixed;
+}
+
 void add(Array& x, const Array& y) {
   for (size_t i = 0; i < x.size(); ++i) x[i] += y[i];
 }
@@ -177,7 +268,7 @@ void add(Array& x, const Array& y) {
 Array feed_forward(const TensorInfo& gate, const TensorInfo& up, const TensorInfo& down, const Array& x) {
   Array inner = multiply(gate, x);
   const Array ups = multiply(up, x);
-  for (size_t i = 0; i < inner.size(); ++i) inner[i] = inner[i] / (1 + std::exp(-inner[i])) * ups[i];
+  for (size_t i = 0; i < inner.size(); ++i) inner[i] *= sigmoid(inner[i]) * ups[i];
   return multiply(down, inner);
 }
 
@@ -220,24 +311,23 @@ Array mixture(const LayerTensors& layer, const ExpertsConfig& config, const Arra
   if (!shared_gate) return y;
   const Array shared = feed_forward(*shared_gate, *shared_up, *shared_down, x);
   const Array switches = multiply(*layer.vectors.shared_switch, x);
-  for (size_t i = 0; i < y.size(); ++i) y[i] += shared[i] / (1 + std::exp(-switches[i / hidden]));
+  for (size_t i = 0; i < y.size(); ++i) y[i] += shared[i] * sigmoid(switches[i / hidden]);
   return y;
 }
 
-// x += the layer's attention, then its feed-forward part; x [n_tokens, hidden].
+// x += the layer's mixer, then its feed-forward part; x [n_tokens, hidden].
 void apply_layer(const LayerTensors& layer, const ModelConfig& config, const LayerConfig& kinds, Array& x) {
   const LayerMatrices<const TensorInfo*>& matrices = layer.matrices;
   const LayerVectors<const TensorInfo*>& vectors = layer.vectors;
-  const Rope& rope = config.ropes[kinds.rope];
   const Array input = normalised(x, *vectors.attn_norm, config.rms_eps);
-  Array q = multiply(*matrices.q, input, vectors.q_bias);
-  Array k = multiply(*matrices.k, input, vectors.k_bias);
-  const Array v = multiply(*matrices.v, input, vectors.v_bias);
-  if (vectors.q_norm) q = normalised(q, *vectors.q_norm, config.rms_eps);
-  if (vectors.k_norm) k = normalised(k, *vectors.k_norm, config.rms_eps);
-  rotate(q, config.n_heads, config, rope);
-  rotate(k, config.n_kv_heads, config, rope);
-  add(x, multiply(*matrices.output, attend(q, k, v, config)));
+  switch (kinds.mixer) {
+    case Mixer::kAttention:
+      add(x, multiply(*matrices.output, attention(layer, config, kinds, input)));
+      break;
+    case Mixer::kDeltaNet:
+      add(x, multiply(*matrices.output, delta_net(layer, config, input)));
+      break;
+  }
 
   const Array ffn_input = normalised(x, *vectors.ffn_norm, config.rms_eps);
   switch (kinds.ffn) {

@@ -13,10 +13,12 @@ namespace {
 
 constexpr uint32_t kPage = 4;  // positions
 
-// A device whose cells hold the hash of all tokens up to their position.
+// A device whose cells hold the hash of all tokens up to their position; and the states, if there are any, that of all
+// that their sequence has computed.
 class Device {
  public:
-  Device(uint32_t n_slots, uint32_t n_pages) : n_slots_(n_slots), cells_(n_pages, std::vector<uint64_t>(kPage)) {}
+  Device(uint32_t n_slots, uint32_t n_pages, uint32_t n_states = 0)
+      : n_slots_(n_slots), cells_(n_pages, std::vector<uint64_t>(kPage)), states_(n_states, kLost) {}
 
   CachePages pages() {
     return {.n_slots = n_slots_,
@@ -24,7 +26,9 @@ class Device {
             .page_positions = kPage,
             .set_pages = [this](uint32_t slot,
                                 std::span<const uint32_t> pages) { tables_[slot].assign(pages.begin(), pages.end()); },
-            .copy_page = [this](uint32_t from, uint32_t to) { cells_.at(to) = cells_.at(from), ++n_copies; }};
+            .copy_page = [this](uint32_t from, uint32_t to) { cells_.at(to) = cells_.at(from), ++n_copies; },
+            .n_states = static_cast<uint32_t>(states_.size()),
+            .copy_state = [this](uint32_t from, uint32_t to) { states_.at(to) = states_.at(from); }};
   }
 
   static std::vector<uint64_t> hashes(std::span<const Token> tokens) {
@@ -37,7 +41,13 @@ class Device {
   void write(uint32_t slot, std::span<const Token> tokens, uint32_t first) {
     const std::vector<uint64_t> all = hashes(tokens);
     for (size_t i = first; i < all.size(); ++i) cells_.at(tables_[slot].at(i / kPage))[i % kPage] = all[i];
+    if (states_.empty() || first == all.size()) return;
+    if (first > 0) {
+      EXPECT_EQ(states_.at(slot), all[first - 1]);
+    }
+    states_.at(slot) = all.back();
   }
+  void lose_state(uint32_t slot) { states_.at(slot) = kLost; }
   std::vector<uint64_t> read(uint32_t slot, uint32_t n) {
     std::vector<uint64_t> all;
     for (uint32_t i = 0; i < n; ++i) all.push_back(cells_.at(tables_[slot].at(i / kPage))[i % kPage]);
@@ -47,8 +57,10 @@ class Device {
   uint32_t n_copies = 0;
 
  private:
+  static constexpr uint64_t kLost = 1;
   uint32_t n_slots_;
   std::vector<std::vector<uint64_t>> cells_;
+  std::vector<uint64_t> states_;
   std::map<uint32_t, std::vector<uint32_t>> tables_;
 };
 
@@ -129,11 +141,71 @@ TEST(SequenceStore, ASlotIsFreeWhenItsSequenceEnds) {
   EXPECT_NE(store.open(tokens_from(0, 3)), nullptr);
 }
 
-TEST(SequenceStore, AnyOperationsReadWhatWasWrittenForTheirTokensAndLoseNoPage) {
+TEST(SequenceStore, WithStatesASequenceGoesOnWhereOneWasKept) {
+  Device device(2, 32, /*n_states=*/2 + 3);
+  SequenceStore store(device.pages());
+  ASSERT_TRUE(store.is_recurrent());
+  const std::vector<Token> prompt = tokens_from(0, 10), answered = tokens_from(0, 20);
+  std::vector<Token> edited = tokens_from(0, 12);
+  {
+    const std::unique_ptr<Sequence> one = store.open(prompt);
+    ASSERT_TRUE(compute(device, *one, prompt));
+    one->keep_state();
+    ASSERT_TRUE(compute(device, *one, answered));
+  }
+  edited.push_back(99);
+  EXPECT_EQ(store.open(answered)->reach(), 20u) << "the end of a sequence is kept";
+  EXPECT_EQ(store.open(edited)->reach(), 10u) << "its pages are known as far as 12";
+  EXPECT_EQ(store.open(tokens_from(0, 9))->reach(), 0u);
+
+  const std::unique_ptr<Sequence> again = store.open(answered);
+  EXPECT_EQ(again->rewind(15), 10u);
+  ASSERT_TRUE(compute(device, *again, edited));
+  EXPECT_EQ(device.read(again->slot(), 13), Device::hashes(edited));
+  const std::unique_ptr<Sequence> forked = store.fork(*again, 13);
+  EXPECT_EQ(forked->reach(), 13u);
+  edited.push_back(98);
+  ASSERT_TRUE(compute(device, *forked, edited));
+  device.lose_state(again->slot());
+  again->break_off();
+  EXPECT_EQ(again->reach(), 10u);
+}
+
+TEST(SequenceStore, OfALongSequenceAStateIsKeptNowAndThen) {
+  constexpr uint32_t kLong = 3000;
+  Device device(1, 1000, /*n_states=*/1 + 8);
+  SequenceStore store(device.pages());
+  const std::vector<Token> tokens = tokens_from(0, kLong);
+  {
+    const std::unique_ptr<Sequence> one = store.open(tokens);
+    for (uint32_t n = 100; n <= kLong; n += 100) ASSERT_TRUE(compute(device, *one, std::span(tokens).first(n)));
+  }
+  const std::unique_ptr<Sequence> again = store.open(std::span(tokens).first(kLong - 1));
+  EXPECT_GT(again->reach(), kLong - 1 - 2 * 1100);
+  EXPECT_LT(again->reach(), kLong - 1);
+}
+
+TEST(KeptStates, TheLeastRecentlyUsedLeaves) {
+  KeptStates states(10, 2);
+  const std::vector<Token> a = tokens_from(0, 3), b = tokens_from(0, 5), c = tokens_from(50, 2);
+  EXPECT_EQ(states.add(a), 10u);
+  EXPECT_EQ(states.add(b), 11u);
+  EXPECT_EQ(states.add(a), std::nullopt) << "it is kept already, and just used";
+  EXPECT_EQ(states.add(c), 11u);
+  EXPECT_EQ(states.find(b)->n_tokens, 3u) << "b has left";
+  states.clear();
+  EXPECT_EQ(states.find(a), std::nullopt);
+  EXPECT_EQ(KeptStates(4, 0).add(a), std::nullopt);
+}
+
+class AnySequences : public testing::TestWithParam<uint32_t> {};  // states that can be kept; 0: there are none at all
+
+TEST_P(AnySequences, ReadWhatWasWrittenForTheirTokensAndLoseNoPage) {
   constexpr uint32_t kOperations = 100'000, kSlots = 6, kPages = 24;
   std::mt19937 random(7);
   const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
-  Device device(kSlots, kPages);
+  const bool is_recurrent = GetParam() > 0;
+  Device device(kSlots, kPages, is_recurrent ? kSlots + GetParam() : 0);
   SequenceStore store(device.pages());
   std::vector<std::unique_ptr<Sequence>> live;
   const auto check = [&](Sequence& sequence) {
@@ -162,13 +234,20 @@ TEST(SequenceStore, AnyOperationsReadWhatWasWrittenForTheirTokensAndLoseNoPage) 
         n_refused += compute(device, *one, more) ? 0 : 1;
       } else if (what < 11) {
         const uint32_t to = below(one->reach() + 2), reached = std::min(to, one->reach());
-        ASSERT_EQ(one->rewind(to), reached);
+        const uint32_t rewound = one->rewind(to);
+        ASSERT_EQ(rewound, one->reach());
+        ASSERT_TRUE(is_recurrent ? rewound <= reached : rewound == reached);
       } else if (what < 13) {
         if (std::unique_ptr<Sequence> forked = store.fork(*one, below(one->reach() + 1)))
           live.push_back(std::move(forked));
       } else if (what < 15) {
         std::swap(one, live.back());
         live.pop_back();
+      } else if (is_recurrent && below(4) == 0) {
+        one->keep_state();
+      } else if (is_recurrent && below(4) == 0) {
+        device.lose_state(one->slot());
+        one->break_off();
       } else if (below(200) == 0) {
         for (const auto& sequence : live) sequence->rewind(0);
         store.forget();
@@ -177,7 +256,7 @@ TEST(SequenceStore, AnyOperationsReadWhatWasWrittenForTheirTokensAndLoseNoPage) 
     if (!live.empty()) check(*live[below(static_cast<uint32_t>(live.size()))]);
     ASSERT_EQ(store.n_live(), live.size());
   }
-  EXPECT_GT(n_reused, kOperations / 10);
+  EXPECT_GT(n_reused, is_recurrent ? kOperations / 200 : kOperations / 10);
   EXPECT_GT(n_refused, 100u);  // pages were lacking, too
   EXPECT_GT(device.n_copies, 100u);
   for (const auto& sequence : live) sequence->rewind(0);
@@ -186,6 +265,8 @@ TEST(SequenceStore, AnyOperationsReadWhatWasWrittenForTheirTokensAndLoseNoPage) 
   store.forget();
   EXPECT_EQ(store.n_available(), kPages);
 }
+INSTANTIATE_TEST_SUITE_P(States, AnySequences, testing::Values(0, 1, 8),
+                         [](const auto& n) { return "keeping_" + std::to_string(n.param); });
 
 }  // namespace
 }  // namespace warpchat

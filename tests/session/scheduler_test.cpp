@@ -166,17 +166,36 @@ INSTANTIATE_TEST_SUITE_P(Devices, SchedulerTest,
                                          Way{"persistent_random", LaunchMode::kPersistent, 1}),
                          [](const auto& c) { return c.param.name; });
 
-class SchedulerOnTheCpu : public testing::Test {
+const TinyModelSpec kHybrid = {.architecture = "qwen35",
+                               .hidden = 128,
+                               .ffn = 256,
+                               .n_heads = 2,
+                               .n_kv_heads = 1,
+                               .head_dim = 64,
+                               .formats = TinyFormats::all(TensorType::kQ8_0),
+                               .delta_net = {.n_k_heads = 1, .n_v_heads = 2, .head_dim = 32, .conv_kernel = 4}};
+
+struct CpuModel {
+  const char* name;
+  TinyModelSpec spec;
+  uint32_t kept_states;
+};
+
+class SchedulerOnTheCpu : public testing::TestWithParam<CpuModel> {
  protected:
   Decoder decoder(uint32_t context, uint32_t sequences, uint32_t pages) const {
     CpuOptions options;
     options.threads = 2, options.context = context, options.sequences = sequences, options.max_columns = 16;
-    options.pages = pages;
+    options.pages = pages, options.kept_states = GetParam().kept_states;
     return Decoder(model_.config, make_cpu_steps(model_.config, model_.tensors, options));
   }
-  const std::vector<std::byte> bytes_ = build_tiny_model({.n_layers = 1}, /*seed=*/4);
+  const std::vector<std::byte> bytes_ = build_tiny_model(GetParam().spec, /*seed=*/4);
   const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
 };
+INSTANTIATE_TEST_SUITE_P(Models, SchedulerOnTheCpu,
+                         testing::Values(CpuModel{"attention", {.n_layers = 1}, 0}, CpuModel{"delta_nets", kHybrid, 8},
+                                         CpuModel{"delta_nets_one_kept", kHybrid, 1}),
+                         [](const auto& model) { return model.param.name; });
 
 AnswerRequest random_request(std::mt19937& random, uint32_t most_of_prompt, uint32_t most_tokens) {
   AnswerRequest request;
@@ -189,7 +208,7 @@ AnswerRequest random_request(std::mt19937& random, uint32_t most_of_prompt, uint
 }
 
 // Eight at once in pages for less than three of them, say: sequences lose their pages, wait, and are computed again.
-TEST_F(SchedulerOnTheCpu, AnswersThatWaitForPagesAreWhatEachIsAlone) {
+TEST_P(SchedulerOnTheCpu, AnswersThatWaitForPagesAreWhatEachIsAlone) {
   constexpr uint32_t kLong = 256;
   std::mt19937 random(3);
   std::vector<AnswerRequest> requests;
@@ -222,8 +241,53 @@ TEST_F(SchedulerOnTheCpu, AnswersThatWaitForPagesAreWhatEachIsAlone) {
   }
 }
 
+// What a person asks again, changes or goes on from is what it would be in a conversation that had nothing before.
+TEST_P(SchedulerOnTheCpu, AChangedConversationIsAnsweredLikeANewOne) {
+  Decoder known = decoder(512, 1, 0), fresh = decoder(512, 1, 0);
+  Scheduler scheduler(known, never);
+  const auto answer = [](Scheduler& by, std::vector<Token> prompt) {
+    AnswerRequest request{.prompt = std::move(prompt), .max_tokens = 12};
+    request.sampling.seed = 5;
+    return *collect(*by.start(std::move(request)));
+  };
+  std::vector<Token> turn = some_tokens(150);
+  const Answer first = answer(scheduler, turn);
+  const Answer again = answer(scheduler, turn);
+  EXPECT_EQ(again.tokens, first.tokens);
+  if (GetParam().kept_states != 1) {
+    EXPECT_EQ(again.end.timings.reused_tokens, 149u);
+  }
+  std::vector<Token> next = turn;
+  next.insert(next.end(), first.tokens.begin(), first.tokens.end());
+  next.insert(next.end(), {7, 8, 9});
+  std::vector<Token> edited = turn;
+  edited[140] = 3;
+  for (const std::vector<Token>& prompt : {next, edited, turn, next}) {
+    Scheduler alone(fresh, never);
+    EXPECT_EQ(answer(scheduler, prompt).tokens, answer(alone, prompt).tokens);
+  }
+}
+
+// Wherever the stop meets a pass: what that has left behind is not built upon.
+TEST_P(SchedulerOnTheCpu, APromptThatWasStoppedIsReadAgain) {
+  Decoder stopped = decoder(512, 1, 0), fresh = decoder(512, 1, 0);
+  const AnswerRequest asked{.prompt = some_tokens(400), .max_tokens = 4};
+  Scheduler alone(fresh, never);
+  const std::vector<Token> expected = collect(*alone.start(asked))->tokens;
+  Scheduler scheduler(stopped, never);
+  for (uint32_t n_passes = 0; n_passes < 12; ++n_passes) {
+    const auto answering = scheduler.start(asked);
+    bool has_ended = false;
+    for (uint32_t i = 0; i < n_passes && !has_ended; ++i)
+      has_ended = std::holds_alternative<GenerationEnd>(*answering->next(60s));
+    answering->stop();
+    ASSERT_TRUE(has_ended || collect(*answering));
+  }
+  EXPECT_EQ(collect(*scheduler.start(asked))->tokens, expected);
+}
+
 // The first answer holds the passes until both others have come.
-TEST_F(SchedulerOnTheCpu, WhoIsInFrontIsReadFirst) {
+TEST_P(SchedulerOnTheCpu, WhoIsInFrontIsReadFirst) {
   Decoder shared = decoder(512, 3, 0);
   std::binary_semaphore have_come(0), begun(0);
   uint32_t n_given = 0;
@@ -242,7 +306,7 @@ TEST_F(SchedulerOnTheCpu, WhoIsInFrontIsReadFirst) {
   EXPECT_GT(of_behind->end.timings.first_token_seconds, of_front->end.timings.first_token_seconds);
 }
 
-TEST_F(SchedulerOnTheCpu, TheEndOfTheSchedulerStopsWhatIsUnderWayAndWhatWaits) {
+TEST_P(SchedulerOnTheCpu, TheEndOfTheSchedulerStopsWhatIsUnderWayAndWhatWaits) {
   Decoder shared = decoder(kContext, 1, 0);
   std::vector<std::shared_ptr<ScheduledAnswer>> answers;
   {

@@ -116,6 +116,30 @@ const DecoderCase kCases[] = {
       .formats = TinyFormats::all(TensorType::kQ5_0),
       .experts = {.n = 8, .n_used = 2, .ffn = 160, .shared_ffn = 512}},
      {8e-4, 4e-6}},
+    {"delta_nets",  // several value heads a key head, tiled; attention that is gated and rotates in part
+     {.architecture = "qwen35",
+      .n_layers = 4,
+      .head_dim = 128,
+      .rope_dims = 32,
+      .delta_net = {.n_k_heads = 2, .n_v_heads = 4, .head_dim = 64, .conv_kernel = 4},
+      .full_attention_interval = 4,
+      .n_unused_blocks = 1}},
+    {"delta_nets_and_experts",
+     {.architecture = "qwen35moe",
+      .n_layers = 3,
+      .head_dim = 64,
+      .tied_output = false,
+      .formats = TinyFormats::all(TensorType::kQ8_0),
+      .experts = {.n = 8, .n_used = 2, .ffn = 96, .shared_ffn = 128, .normalises = true},
+      .delta_net = {.n_k_heads = 2, .n_v_heads = 2, .head_dim = 32, .conv_kernel = 2},
+      .full_attention_interval = 3}},
+    {"delta_nets_of_older_files",
+     {.architecture = "qwen3next",
+      .head_dim = 64,
+      .formats = TinyFormats::all(TensorType::kQ5_0),
+      .experts = {.n = 8, .n_used = 2, .ffn = 64, .shared_ffn = 64, .normalises = true},
+      .delta_net = {.n_k_heads = 2, .n_v_heads = 6, .head_dim = 32, .conv_kernel = 4},
+      .older_layout = true}},
 };
 
 }  // namespace
@@ -123,7 +147,8 @@ const DecoderCase kCases[] = {
 std::span<const DecoderCase> decoder_cases() { return kCases; }
 
 std::span<const DecoderCase> dense_decoder_cases() {
-  const auto first = std::ranges::find_if(kCases, [](const DecoderCase& c) { return c.spec.experts.n > 0; });
+  const auto first =
+      std::ranges::find_if(kCases, [](const DecoderCase& c) { return c.spec.experts.n > 0; });  // and all behind it
   return {std::begin(kCases), first};
 }
 

@@ -18,7 +18,7 @@ class ModelKeys {
   void add() {
     writer_.add_string("general.architecture", spec_.architecture);
     writer_.add_string("general.name", spec_.name.empty() ? "tiny " + spec_.architecture : spec_.name);
-    writer_.add_uint32(key("block_count"), spec_.n_layers);
+    writer_.add_uint32(key("block_count"), spec_.n_layers + spec_.n_unused_blocks);
     writer_.add_uint32(key("context_length"), spec_.context_length);
     writer_.add_uint32(key("embedding_length"), spec_.hidden);
     if (spec_.experts.n == 0) writer_.add_uint32(key("feed_forward_length"), spec_.ffn);
@@ -31,6 +31,8 @@ class ModelKeys {
       writer_.add_uint32(key("attention.value_length"), spec_.head_dim);
     }
     if (spec_.experts.n > 0) add_experts();
+    if (spec_.delta_net.n_v_heads > 0) add_delta_net();
+    if (spec_.n_unused_blocks > 0) writer_.add_uint32(key("nextn_predict_layers"), spec_.n_unused_blocks);
     if (spec_.rope_dims) writer_.add_uint32(key("rope.dimension_count"), spec_.rope_dims);
     add_rope_scaling(spec_.rope_scaling);
   }
@@ -44,6 +46,15 @@ class ModelKeys {
     writer_.add_uint32(key("expert_feed_forward_length"), spec_.experts.ffn);
     if (spec_.experts.shared_ffn > 0)
       writer_.add_uint32(key("expert_shared_feed_forward_length"), spec_.experts.shared_ffn);
+  }
+
+  void add_delta_net() {
+    writer_.add_uint32(key("ssm.conv_kernel"), spec_.delta_net.conv_kernel);
+    writer_.add_uint32(key("ssm.state_size"), spec_.delta_net.head_dim);
+    writer_.add_uint32(key("ssm.group_count"), spec_.delta_net.n_k_heads);
+    writer_.add_uint32(key("ssm.time_step_rank"), spec_.delta_net.n_v_heads);
+    writer_.add_uint32(key("ssm.inner_size"), spec_.delta_net.inner());
+    writer_.add_uint32(key("full_attention_interval"), spec_.full_attention_interval);
   }
 
   void add_rope_scaling(const RopeScaling& scaling) {
@@ -72,7 +83,9 @@ class Builder {
     const uint32_t n_vocab = spec_.n_vocab ? spec_.n_vocab : vocabulary_size(spec_.vocabulary);
     add_vocabulary(writer_, spec_.vocabulary, n_vocab);
     add_embedding(n_vocab);
-    for (uint32_t layer = 0; layer < spec_.n_layers; ++layer) add_layer("blk." + std::to_string(layer) + ".");
+    for (uint32_t layer = 0; layer < spec_.n_layers; ++layer) add_layer(layer);
+    for (uint32_t i = 0; i < spec_.n_unused_blocks; ++i)
+      vector("blk." + std::to_string(spec_.n_layers + i) + ".nextn.enorm.weight", spec_.hidden, 1, 0.2f);
     add_output_norm();
     if (!spec_.tied_output) {
       // Stored columns are no smaller than a step of their format: times the outlier they outweigh the rest.
@@ -89,13 +102,32 @@ class Builder {
     bool large_row = false, small_column = false;
   };
 
-  void add_layer(const std::string& blk) {
-    const uint32_t q_rows = spec_.n_heads * spec_.head_size(), kv_rows = spec_.n_kv_heads * spec_.head_size();
-    const TinyFormats& f = spec_.formats;
+  void add_layer(uint32_t layer) {
+    const std::string blk = "blk." + std::to_string(layer) + ".";
     // With an outlier the norms do not hold the other channels at an rms of one: what is added to them must be small.
     const float write_gain = has_outlier() ? 0.25f : 1;
     norm(blk + "attn_norm.weight");
-    matrix(blk + "attn_q.weight", f.attn_q, q_rows, spec_.hidden, 1.5f, {.small_column = true});
+    if (spec_.is_delta_net(layer)) {
+      add_delta_net(blk, write_gain);
+    } else {
+      add_attention(blk, write_gain);
+    }
+    norm(blk + (is_hybrid() ? "post_attention_norm.weight" : "ffn_norm.weight"));
+    if (spec_.experts.n > 0) return add_experts(blk, write_gain);
+    const TinyFormats& f = spec_.formats;
+    matrix(blk + "ffn_gate.weight", f.ffn_gate, spec_.ffn, spec_.hidden, 1.5f, {.small_column = true});
+    matrix(blk + "ffn_up.weight", f.ffn_up, spec_.ffn, spec_.hidden, 1, {.large_row = true, .small_column = true});
+    matrix(blk + "ffn_down.weight", f.ffn_down, spec_.hidden, spec_.ffn, write_gain, {.small_column = true});
+  }
+
+  // Delta nets, and attention that is gated.
+  bool is_hybrid() const { return spec_.architecture.starts_with("qwen35") || spec_.architecture == "qwen3next"; }
+
+  void add_attention(const std::string& blk, float write_gain) {
+    const uint32_t q_rows = spec_.n_heads * spec_.head_size(), kv_rows = spec_.n_kv_heads * spec_.head_size();
+    const TinyFormats& f = spec_.formats;
+    matrix(blk + "attn_q.weight", f.attn_q, is_hybrid() ? 2 * q_rows : q_rows, spec_.hidden, 1.5f,
+           {.small_column = true});
     matrix(blk + "attn_k.weight", f.attn_k, kv_rows, spec_.hidden, 1.5f, {.small_column = true});
     matrix(blk + "attn_v.weight", f.attn_v, kv_rows, spec_.hidden, 1, {.large_row = true, .small_column = true});
     matrix(blk + "attn_output.weight", f.attn_output, spec_.hidden, q_rows, write_gain, {.small_column = true});
@@ -108,11 +140,32 @@ class Builder {
       vector(blk + "attn_q_norm.weight", spec_.head_size(), 1.5f, 0.2f);
       vector(blk + "attn_k_norm.weight", spec_.head_size(), 1.5f, 0.2f);
     }
-    norm(blk + "ffn_norm.weight");
-    if (spec_.experts.n > 0) return add_experts(blk, write_gain);
-    matrix(blk + "ffn_gate.weight", f.ffn_gate, spec_.ffn, spec_.hidden, 1.5f, {.small_column = true});
-    matrix(blk + "ffn_up.weight", f.ffn_up, spec_.ffn, spec_.hidden, 1, {.large_row = true, .small_column = true});
-    matrix(blk + "ffn_down.weight", f.ffn_down, spec_.hidden, spec_.ffn, write_gain, {.small_column = true});
+  }
+
+  // Heads that forget between a hundredth and a third of what they hold at a token.
+  void add_delta_net(const std::string& blk, float write_gain) {
+    const DeltaNetConfig& net = spec_.delta_net;
+    const TinyFormats& f = spec_.formats;
+    if (spec_.older_layout) {
+      matrix(blk + "ssm_in.weight", f.attn_q, net.channels() + net.inner(), spec_.hidden, 1.5f, {.small_column = true});
+    } else {
+      matrix(blk + "attn_qkv.weight", f.attn_q, net.channels(), spec_.hidden, 1.5f, {.small_column = true});
+      matrix(blk + "attn_gate.weight", f.attn_k, net.inner(), spec_.hidden, 1.5f, {.small_column = true});
+    }
+    if (spec_.architecture == "qwen3next") {
+      matrix(blk + "ssm_ba.weight", TensorType::kQ8_0, 2 * net.n_v_heads, spec_.hidden, 1, {.small_column = true});
+    } else {
+      matrix(blk + "ssm_alpha.weight", TensorType::kF32, net.n_v_heads, spec_.hidden, 1, {.small_column = true});
+      matrix(blk + "ssm_beta.weight", TensorType::kQ8_0, net.n_v_heads, spec_.hidden, 1, {.small_column = true});
+    }
+    add(blk + "ssm_conv1d.weight", TensorType::kF32, {net.conv_kernel, net.channels()},
+        random_numbers(uint64_t{net.conv_kernel} * net.channels(), 0, 0.7f));
+    vector(blk + "ssm_dt.bias", net.n_v_heads, -1, 0.5f);
+    std::vector<float> decay = random_numbers(net.n_v_heads, 0, 1);
+    for (float& value : decay) value = -0.1f * std::exp(value);
+    add(blk + "ssm_a", TensorType::kF32, {net.n_v_heads}, decay);
+    vector(blk + "ssm_norm.weight", net.head_dim, 1, 0.2f);
+    matrix(blk + "ssm_out.weight", f.attn_output, spec_.hidden, net.inner(), write_gain, {.small_column = true});
   }
 
   void add_experts(const std::string& blk, float write_gain) {
@@ -120,8 +173,12 @@ class Builder {
     const TinyFormats& f = spec_.formats;
     // Scores far apart: which experts are chosen hangs on no rounding.
     matrix(blk + "ffn_gate_inp.weight", TensorType::kF32, e.n, spec_.hidden, 3, {.small_column = true});
-    experts(blk + "ffn_gate_exps.weight", f.ffn_gate, e.ffn, spec_.hidden, 1.5f);
-    experts(blk + "ffn_up_exps.weight", f.ffn_up, e.ffn, spec_.hidden, 1);
+    if (spec_.older_layout) {
+      experts(blk + "ffn_gate_up_exps.weight", f.ffn_gate, 2 * e.ffn, spec_.hidden, 1.2f);
+    } else {
+      experts(blk + "ffn_gate_exps.weight", f.ffn_gate, e.ffn, spec_.hidden, 1.5f);
+      experts(blk + "ffn_up_exps.weight", f.ffn_up, e.ffn, spec_.hidden, 1);
+    }
     experts(blk + "ffn_down_exps.weight", f.ffn_down, spec_.hidden, e.ffn, write_gain);
     if (e.shared_ffn == 0) return;
     vector(blk + "ffn_gate_inp_shexp.weight", spec_.hidden, 0, 1 / std::sqrt(static_cast<float>(spec_.hidden)));

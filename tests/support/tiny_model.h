@@ -34,6 +34,10 @@ struct TinyModelSpec {
   uint32_t rope_dims = 0;    // 0: head_dim, and no key in the file
   RopeScaling rope_scaling;  // kLlama3: factors 1 to 8 in rope_freqs.weight, architecture llama only
   ExpertsConfig experts;     // of the moe architectures; experts in the formats of the dense matrices
+  DeltaNetConfig delta_net;  // of the architectures that have some: all layers but every interval-th
+  uint32_t full_attention_interval = 2;
+  uint32_t n_unused_blocks = 0;  // behind the layers, which predict further tokens
+  bool older_layout = false;     // several matrices in one tensor, as delta nets and experts of older files have them
   // One channel of every matrix's input at about this many times the rms of the others, and the matrix's column for it
   // so much smaller that the channel matters as much as all others together; 1: no such channel. A tied output alone
   // gets an input without it.
@@ -50,6 +54,9 @@ struct TinyModelSpec {
   }
 
   uint32_t head_size() const { return head_dim ? head_dim : hidden / n_heads; }
+  bool is_delta_net(uint32_t layer) const {
+    return delta_net.n_v_heads > 0 && (layer + 1) % full_attention_interval != 0;
+  }
 };
 
 // The keys of name, architecture, sizes and RoPE, which a file has beside its vocabulary.

@@ -110,6 +110,40 @@ struct TurnHeads {
   bool neox;
 };
 
+// x = silu(sum over the taps of what the channel was at earlier positions and is now), position by position. Of some
+// channels of a layer, a multiple of 16 of them.
+struct Convolve {
+  float* x;  // [columns, n], stride floats from one to the next
+  uint64_t stride;
+  uint32_t columns;
+  const float* taps;  // [n_taps, n], channels floats from one to the next
+  uint32_t n_taps;
+  float* tail;  // [n_taps - 1, n], likewise: the positions before, then the last of these
+  uint64_t channels;
+  uint32_t n;
+};
+
+// The recurrence of some values of a head, position by position: state *= forget; state += key * learn * (value -
+// state . key); out = state . query.
+constexpr uint32_t kDeltaBlock = 32;  // values
+struct DeltaStep {
+  const float *q, *k, *v;  // [head_dim], [head_dim], [kDeltaBlock] of each column, stride floats from one to the next
+  uint64_t stride;
+  const float *forget, *learn;  // of each column, factor_stride floats from one to the next
+  uint64_t factor_stride;
+  uint32_t columns, head_dim;
+  float* state;  // [head_dim, kDeltaBlock]
+  float* out;    // [columns, kDeltaBlock], out_stride floats from one to the next
+  uint64_t out_stride;
+};
+
+struct ApplyGate {  // x *= sigmoid(z), or silu(z)
+  float* x;
+  const float* z;
+  uint32_t n;
+  bool silu;
+};
+
 struct FormatKernels {
   TensorType type;
   bool takes_floats;  // which tiles it reads
@@ -130,6 +164,9 @@ struct CpuKernels {
   void (*attend)(const Attend&);
   // to = what the rows make of both parts of the past.
   void (*add_sums)(const AttendSums& to, const AttendSums& of, uint32_t rows, uint32_t value_stride);
+  void (*convolve)(const Convolve&);
+  void (*delta_step)(const DeltaStep&);
+  void (*apply_gate)(const ApplyGate&);
   std::array<FormatKernels, KernelBlocks::kCount> formats;
 };
 

@@ -14,6 +14,7 @@ constexpr int kNarrowColumns = kTileColumns / 2;
 }  // namespace warpchat
 
 #include "engine/cpu/kernels/attention.h"
+#include "engine/cpu/kernels/delta_net.h"
 #include "engine/cpu/kernels/heads.h"
 #include "engine/cpu/kernels/input.h"
 #include "engine/cpu/kernels/multiply.h"
@@ -48,6 +49,9 @@ const CpuKernels& WARPCHAT_KERNELS() {
       .store_head = store_head,
       .attend = attend,
       .add_sums = add_sums,
+      .convolve = convolve,
+      .delta_step = delta_step,
+      .apply_gate = apply_gate,
       .formats = KernelBlocks::table([](auto format) { return kernels_of(format); }),
   };
   return kTable;

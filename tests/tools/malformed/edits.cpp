@@ -29,6 +29,12 @@ constexpr KeyFacts kKeyFacts[] = {
     {".expert_used_count", Finder::kModel, Finder::kModel},
     {".expert_feed_forward_length", Finder::kModel, Finder::kModel},
     {".expert_shared_feed_forward_length", Finder::kModel, Finder::kModel},
+    {".ssm.conv_kernel", Finder::kModel, Finder::kModel},
+    {".ssm.state_size", Finder::kModel, Finder::kModel},
+    {".ssm.group_count", Finder::kModel, Finder::kModel},
+    {".ssm.time_step_rank", Finder::kModel, Finder::kModel},
+    {".ssm.inner_size", Finder::kModel, Finder::kModel},
+    {".full_attention_interval", Finder::kModel, Finder::kModel},  // then every fourth layer is attention
     {".attention.head_count", Finder::kModel, Finder::kModel},
     {".attention.head_count_kv", Finder::kModel,
      Finder::kModel},  // as many as heads, which no tensor's shape bears out
@@ -133,6 +139,22 @@ void add_expert_sizes(const std::string& p, Rows& rows) {
   for (const char* name : {"nan", "infinity", "zero"})
     rows.push_back({p + "expert_weights_scale", name, f32(*name == 'n' ? kNan : *name == 'i' ? kInfinity : 0)});
   rows.push_back({p + "feed_forward_length", "zero", u32(0), Finder::kNobody});
+}
+
+void add_delta_net_sizes(const std::string& p, Rows& rows) {
+  for (const char* count : {"ssm.conv_kernel", "ssm.state_size", "ssm.group_count", "ssm.time_step_rank",
+                            "ssm.inner_size", "full_attention_interval"}) {
+    rows.push_back({p + count, "zero", u32(0)});
+    rows.push_back({p + count, "most_32", u32(~0u)});
+    rows.push_back({p + count, "most_64", u64(~uint64_t{0})});
+    rows.push_back({p + count, "minus_one", i32(-1)});
+    rows.push_back({p + count, "three", u32(3), Finder::kModel, ""});
+  }
+  rows.push_back({p + "attention.recurrent_layers", "numbers", ints({1, 0})});
+  rows.push_back({p + "attention.recurrent_layers", "one_bool", boolean(1)});
+  rows.push_back({p + "nextn_predict_layers", "all", u32(2)});
+  rows.push_back({p + "nextn_predict_layers", "most_64", u64(~uint64_t{0})});
+  rows.push_back({p + "nextn_predict_layers", "one", u32(1), Finder::kNobody});
 }
 
 void add_sizes(const std::string& p, Rows& rows) {
@@ -254,6 +276,7 @@ void add_wrong_values(const Base& base, Variants& out) {
   } else {
     rows.push_back({prefix + "expert_count", "eight", u32(8)});
   }
+  if (base.document.has_key(prefix + "ssm.state_size")) add_delta_net_sizes(prefix, rows);
   add_reals(prefix, base.document.has_key(prefix + "rope.scaling.factor"), rows);
   add_unsupported(prefix, rows);
   for (const Row& row : rows)

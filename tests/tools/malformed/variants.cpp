@@ -33,6 +33,10 @@ TinyModelSpec spec_of(const std::string& architecture) {
     spec.n_layers = 1;
     spec.formats = TinyFormats::all(kQ8_0);
     spec.experts = {.n = 4, .n_used = 2, .ffn = 256, .shared_ffn = 64};
+  } else if (architecture == "qwen35") {  // a delta net, and attention that is gated
+    spec.head_dim = 32, spec.rope_dims = 16;
+    spec.formats = TinyFormats::all(kQ8_0);
+    spec.delta_net = {.n_k_heads = 1, .n_v_heads = 2, .head_dim = 32, .conv_kernel = 4};
   } else {
     throw std::logic_error("no base for architecture " + architecture);
   }
@@ -64,7 +68,7 @@ std::vector<Variant> malformed_variants() {
   add_broken_lengths(qwen2, variants);
   add_broken_types(qwen2, variants);
   add_broken_layouts(qwen2, variants);
-  for (const Base& base : {qwen2, base_of("qwen3"), base_of("llama"), base_of("qwen2moe")}) {
+  for (const Base& base : {qwen2, base_of("qwen3"), base_of("llama"), base_of("qwen2moe"), base_of("qwen35")}) {
     add_harmless_bytes(base, variants);
     add_missing_and_doubled(base, variants);
     add_wrong_kinds(base, variants);
