@@ -44,6 +44,11 @@ void write_models(const std::string& folder) {
   sampling.write(folder + "/sampling.gguf");
   tiny_model({.architecture = "qwen3moe", .experts = {.n = 8, .n_used = 2, .ffn = 256}}, /*seed=*/5)
       .write(folder + "/experts.gguf");
+  endless({.architecture = "qwen35",
+           .head_dim = 64,
+           .delta_net = {.n_k_heads = 2, .n_v_heads = 4, .head_dim = 64, .conv_kernel = 4}},
+          /*seed=*/6)
+      .write(folder + "/hybrid.gguf");
   write_vocabulary(folder + "/vocabulary.gguf");
   endless({.n_layers = 1, .context_length = 65536}, /*seed=*/1).write(folder + "/endless.gguf");
 }

@@ -15,7 +15,7 @@ import tempfile
 import time
 import unittest
 
-from program import CHAT, ENDLESS, EXPERTS, FOLDER, SPM, TINY, VOCABULARY, Run, environment, path
+from program import CHAT, ENDLESS, EXPERTS, FOLDER, HYBRID, SPM, TINY, VOCABULARY, Run, environment, path
 
 ONE_ANSWER = ("--temp", "0", "-n", "8")
 
@@ -533,13 +533,14 @@ class BadInput(Case):
         self.assert_refused(Run("-m", strange, "-p", "x"), 1, strange, "blk.0.ffn_up.weight", "IQ1_S")
         self.assert_refused(Run("-m", VOCABULARY, "-p", "x"), 1, VOCABULARY)
 
-    def test_experts_answer_on_the_cpu_alone(self):
-        flags = ("-m", EXPERTS, "-p", "hello", "-n", "8", "--temp", "0")
-        answer = self.run_well(*flags, "--device", "cpu").out
-        self.assertGreater(len(answer), 1)
-        self.assertEqual(self.run_well(*flags, "--device", "cpu", "-t", "1").out, answer)
-        self.assert_refused(Run(*flags, "--device", "emulator"), 1, "mixture of experts", "--device cpu")
-        self.assert_refused(Run("kernels", "-m", EXPERTS), 1, "experts")
+    def test_experts_and_delta_nets_answer_on_the_cpu_alone(self):
+        for model, name in ((EXPERTS, "mixture of experts"), (HYBRID, "gated delta nets")):
+            flags = ("-m", model, "-p", "hello", "-n", "8", "--temp", "0")
+            answer = self.run_well(*flags, "--device", "cpu").out
+            self.assertGreater(len(answer), 1)
+            self.assertEqual(self.run_well(*flags, "--device", "cpu", "-t", "1").out, answer)
+            self.assert_refused(Run(*flags, "--device", "emulator"), 1, name, "--device cpu")
+            self.assert_refused(Run("kernels", "-m", model), 1, name.split()[-1])
 
     def test_more_memory_than_there_is(self):
         self.assert_refused(Run("-m", TINY, "-p", "x", "-c", "2000000000"), 1, "available", "--ctx-size")

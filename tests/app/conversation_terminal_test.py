@@ -10,7 +10,7 @@ import resource
 import sys
 import unittest
 
-from program import ENDLESS, SAMPLING, TINY, path
+from program import ENDLESS, HYBRID, SAMPLING, TINY, path
 from pseudo_terminal import StoreCase, Terminal
 
 LONG = "Hello world " * 4000
@@ -41,6 +41,23 @@ class ConversationCase(StoreCase):
         """In the store no message stands below one of the same role."""
         same = "SELECT a.text FROM turns a JOIN turns b ON a.parent = b.id WHERE a.role = b.role"
         self.assertEqual(self.rows(same), [])
+
+
+class Hybrids(ConversationCase):
+    """Models whose layers cannot forget the last tokens again."""
+
+    def conversation(self, *lines):
+        terminal = self.chat(model=HYBRID)
+        for line in lines:
+            self.do(terminal, line, "\n> ")
+        said = self.messages(terminal)
+        self.leave(terminal)
+        return said
+
+    def test_what_is_asked_again_or_changed_is_answered_as_if_it_were_new(self):
+        long = "the quick brown fox " * 20
+        self.assertEqual(self.conversation(long, "two", "/regen"), self.conversation(long, "two"))
+        self.assertEqual(self.conversation(long, "one", "/undo", "two"), self.conversation(long, "two"))
 
 
 class LostAnswers(ConversationCase):

@@ -12,8 +12,9 @@ FOLDER = tempfile.mkdtemp(prefix="warpchat_cli_")
 atexit.register(shutil.rmtree, FOLDER, True)
 subprocess.run([MAKE_MODELS, FOLDER], check=True)
 
-TINY, SPM, VOCABULARY, ENDLESS, SAMPLING, EXPERTS = (
-    os.path.join(FOLDER, name + ".gguf") for name in ("tiny", "spm", "vocabulary", "endless", "sampling", "experts"))
+TINY, SPM, VOCABULARY, ENDLESS, SAMPLING, EXPERTS, HYBRID = (
+    os.path.join(FOLDER, name + ".gguf")
+    for name in ("tiny", "spm", "vocabulary", "endless", "sampling", "experts", "hybrid"))
 MOST_SECONDS = 120  # only to end what hangs
 
 
