@@ -71,6 +71,7 @@ struct GgufFile::State {
 
   void add_tensors(std::vector<TensorInfo> more) {
     for (TensorInfo& tensor : more) tensors.push_back(std::move(tensor));
+    for (TensorInfo& tensor : tensors) tensor.file = path;
   }
   // Last, as the index holds views of the names.
   void index_tensors() {

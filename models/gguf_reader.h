@@ -53,6 +53,7 @@ struct TensorInfo {
   std::array<uint64_t, 4> shape;  // ggml's order: shape[0] = k, the contiguous dimension; unused dimensions are 1
   uint32_t n_dims;
   std::span<const std::byte> data;  // in the mapping; size is exactly the tensor's bytes
+  std::string_view file = {};       // the path of its GgufFile, which keeps it
   uint64_t k() const { return shape[0]; }
   uint64_t rows() const { return shape[1] * shape[2] * shape[3]; }
 

@@ -122,8 +122,8 @@ bool is_known_architecture(std::string_view name);  // as general.architecture s
 ModelConfig read_model_config(const GgufFile& file);
 ModelTensors read_model_tensors(const GgufFile& file, const ModelConfig& config);
 
-// The same without reading any weight, for a caller that first asks whether the model fits into memory at all; it owes
-// the file check_scales (models/weight_check.h) before it computes.
+// The same without reading any weight, for a caller that first asks whether the model fits into memory at all, or reads
+// weights when they are needed; it owes them check_scales (models/weight_check.h) before it computes.
 ModelTensors find_model_tensors(const GgufFile& file, const ModelConfig& config);
 
 }  // namespace warpchat

@@ -17,9 +17,10 @@ struct Chunk {
   std::span<const std::byte> blocks;  // whole blocks
 };
 
-std::vector<Chunk> chunks_of(const GgufFile& file) {
+std::vector<Chunk> chunks_of(const GgufFile& file, const std::function<bool(const TensorInfo&)>& concerns) {
   std::vector<Chunk> chunks;
   for (const TensorInfo& tensor : file.tensors()) {
+    if (concerns && !concerns(tensor)) continue;
     const size_t block_bytes = traits(tensor.type).block_bytes;
     const size_t step = kChunkBytes / block_bytes * block_bytes;
     for (size_t at = 0; at < tensor.data.size(); at += step)
@@ -30,8 +31,14 @@ std::vector<Chunk> chunks_of(const GgufFile& file) {
 
 }  // namespace
 
-void check_scales(const GgufFile& file) {
-  const std::vector<Chunk> chunks = chunks_of(file);
+void check_scales(const TensorInfo& tensor, std::span<const std::byte> blocks) {
+  if (scales_are_finite(tensor.type, blocks)) return;
+  throw Error("cannot load " + printable(tensor.file, 4096) + ": tensor " + printable(tensor.name) +
+              " holds a scale or weight that is not a finite number; download the file again");
+}
+
+void check_scales(const GgufFile& file, const std::function<bool(const TensorInfo&)>& concerns) {
+  const std::vector<Chunk> chunks = chunks_of(file, concerns);
   std::atomic<size_t> next = 0, first_bad = chunks.size();  // the first in file order, whoever finds it
   const auto work = [&] {
     for (size_t i = next++; i < std::min(chunks.size(), first_bad.load()); i = next++) {
@@ -42,9 +49,7 @@ void check_scales(const GgufFile& file) {
     }
   };
   run_on_threads(std::min<size_t>(std::thread::hardware_concurrency(), chunks.size()), work);
-  if (first_bad < chunks.size())
-    file.fail("tensor " + printable(chunks[first_bad].tensor->name) +
-              " holds a scale or weight that is not a finite number; download the file again");
+  if (first_bad < chunks.size()) check_scales(*chunks[first_bad].tensor, chunks[first_bad].blocks);
 }
 
 }  // namespace warpchat

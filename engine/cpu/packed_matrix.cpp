@@ -9,6 +9,7 @@
 #include "engine/cpu/thread_pool.h"
 #include "engine/file_mappings.h"
 #include "models/kernel_type.h"
+#include "models/weight_check.h"
 
 namespace warpchat {
 namespace {
@@ -42,6 +43,15 @@ PackedMatrix::PackedMatrix(ThreadPool& pool, const CpuKernels& kernels, const Te
       group_bytes_(bytes_per_row(type(), k_) * kernels.lanes),
       groups_(arena.take(bytes_needed(kernels, tensor))),
       lanes_(kernels.lanes) {
+  try {
+    pack_all(pool, tensor, mappings);
+  } catch (const Error&) {
+    arena.give_back(groups_);
+    throw;
+  }
+}
+
+void PackedMatrix::pack_all(ThreadPool& pool, const TensorInfo& tensor, const FileMappings& mappings) {
   const uint64_t file_bytes = bytes_per_row(tensor.type, k_) * lanes_;  // of a group
   const uint64_t groups_at_once = std::max<uint64_t>(1, kBytesAtOnce / file_bytes);
   for (uint64_t first = 0; first < n_groups_; first += groups_at_once) {
@@ -62,6 +72,7 @@ void PackedMatrix::pack(ThreadPool& pool, const TensorInfo& tensor, uint32_t fir
     for (uint32_t g = first; g < std::min(end_group, first + kGroupsPerTask); ++g) {
       const uint32_t first_row = g * lanes_, n_rows = std::min(lanes_, rows_ - first_row);
       std::span<const std::byte> rows = rows_of(tensor, first_row, n_rows, gathered);
+      check_scales(tensor, rows);
       if (tensor.type != type()) {
         expand_rows(tensor.type, rows, std::span(expanded).first(n_rows * row_bytes));
         rows = expanded;

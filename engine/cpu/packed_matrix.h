@@ -19,7 +19,7 @@ class PackedMatrix {
  public:
   PackedMatrix() = default;
   // Takes bytes_needed from the arena, which must outlive the matrix. The tensor's pages go back to the file as they
-  // are copied.
+  // are copied. Error if a scale is not finite (models/weight_check.h); then nothing was taken.
   PackedMatrix(ThreadPool& pool, const CpuKernels& kernels, const TensorInfo& tensor, const FileMappings& mappings,
                Arena& arena);
 
@@ -38,6 +38,7 @@ class PackedMatrix {
   const uint8_t* group(uint32_t index) const { return groups_ + index * group_bytes_; }
 
  private:
+  void pack_all(ThreadPool& pool, const TensorInfo& tensor, const FileMappings& mappings);
   void pack(ThreadPool& pool, const TensorInfo& tensor, uint32_t first_group, uint32_t end_group);
 
   const FormatKernels* format_ = nullptr;

@@ -54,4 +54,9 @@ uint8_t* Arena::take(uint64_t n_bytes) {
   return piece;
 }
 
+void Arena::give_back(const uint8_t* last) {
+  assert(data() <= last && last <= data() + used_);
+  used_ = static_cast<uint64_t>(last - data());
+}
+
 }  // namespace warpchat

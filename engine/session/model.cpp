@@ -51,8 +51,12 @@ std::unique_ptr<Decoder> make_cpu_decoder(const ModelOptions& options, const Mod
   CpuOptions cpu = cpu_options(options, model.config, model.context);
   cpu.threads = options.threads;
   cpu.progress = options.progress;
-  // A model that does not fit is refused by make_cpu_steps, without reading all of its weights first.
-  if (cpu_memory_needed(model.config, model.tensors, cpu) <= available_memory()) check_scales(model.file);
+  // What is not packed, for packing checks what it reads. A model that does not fit is refused first.
+  const auto is_read_in_place = [](const TensorInfo& t) {
+    return t.type == TensorType::kF32 || t.name == "token_embd.weight";
+  };
+  if (cpu_memory_needed(model.config, model.tensors, cpu) <= available_memory())
+    check_scales(model.file, is_read_in_place);
   return std::make_unique<Decoder>(model.config, make_cpu_steps(model.config, model.tensors, cpu));
 }
 

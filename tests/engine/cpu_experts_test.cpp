@@ -10,6 +10,7 @@
 #include "tests/reference/closeness.h"
 #include "tests/reference/reference_decoder.h"
 #include "tests/support/decoder_cases.h"
+#include "tests/support/error_of.h"
 
 namespace warpchat {
 namespace {
@@ -55,6 +56,31 @@ TEST(CpuExperts, OfEqualScoresTheFirstAreChosen) {
   expect_accuracy(
       compare_logits(decode(decoder, tokens, {9}), reference_logits(model.file, tokens), model.config.n_vocab),
       {8e-4, 3e-6}, "experts alike");
+}
+
+// It is read when a token first goes through it: then, and whenever it is asked for again.
+TEST(CpuExperts, ADamagedOneIsRefusedWhenItIsNeeded) {
+  const std::vector<std::byte> bytes = build_tiny_model(kSpec, /*seed=*/1);
+  const GgufFile file = GgufFile::view(bytes, "experts");
+  GgufWriter writer;
+  writer.copy_metadata(file);
+  for (const TensorInfo& tensor : file.tensors()) {
+    std::vector<std::byte> data(tensor.data.begin(), tensor.data.end());
+    if (tensor.name == "blk.1.ffn_up_exps.weight")
+      for (size_t block = 0; block < data.size(); block += 34)
+        data[block] = std::byte{0}, data[block + 1] = std::byte{0x7c};
+    writer.add_tensor(tensor.name, tensor.type, std::span(tensor.shape).first(tensor.n_dims), data);
+  }
+  const std::vector<std::byte> damaged = writer.bytes();
+  const GgufFile opened = GgufFile::view(damaged, "damaged.gguf");
+  const ModelConfig config = read_model_config(opened);
+  const ModelTensors tensors = find_model_tensors(opened, config);
+  CpuOptions options;
+  options.threads = 2, options.context = 64;
+  Decoder decoder(config, make_cpu_steps(config, tensors, options));
+  for (int i = 0; i < 50; ++i)
+    EXPECT_THAT(error_of([&] { decode(decoder, some_tokens(3), {3}); }),
+                testing::HasSubstr("cannot load damaged.gguf: tensor blk.1.ffn_up_exps.weight holds a scale"));
 }
 
 // Of what is packed at once, with a router of its own and a shared expert.
