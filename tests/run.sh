@@ -9,10 +9,11 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 usage="usage: tests/run.sh [--full | --sanitized | --threads | --fuzz]
 
 Builds in build-tests/, optimised and with asserts, and runs all suites. Others:
-  --sanitized  the same in build-asan/, with the address and undefined-behaviour sanitizers
+  --sanitized  the same in build-asan/, with the address and undefined-behaviour sanitizers, without the tests of
+               single kernels and of the emulator's instructions
   --threads    in build-tsan/, with the thread sanitizer: what has threads
   --fuzz       in build-fuzz/, with clang: every fuzzer for \$FUZZ_SECONDS seconds (120)
-  --full       all four, the first with long tables, 1000 seeds and 200 kills
+  --full       all four, the first with long tables, 1000 seeds and 200 kills, the second with those of kernels
 
 \"everything passed\" stands at the end only where everything ran; what was skipped is named with its reason.
 On two idle cores, with the first builds, it takes roughly 15 minutes, --sanitized 30, --full two hours."
@@ -55,9 +56,11 @@ sanitized=(-DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-
 # Which compute for minutes there, by the same code as small ones.
 without_real_models=-RealLanguage.*
 
+# run_sanitized ON|OFF: with the tests of kernels, whose machine checks every access by itself, or without.
 run_sanitized() {
   export UBSAN_OPTIONS=print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}
   GTEST_FILTER=$without_real_models run_tests "$here/build-asan" all . "${sanitized[@]}" \
+    -DWARPCHAT_KERNEL_TESTS=$1 \
     -DCMAKE_CXX_FLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
 }
 
@@ -112,7 +115,7 @@ if [ "${1:-}" != --fuzz ]; then
 fi
 case ${1:-} in
   "") run_suites ;;
-  --sanitized) run_sanitized ;;
+  --sanitized) run_sanitized OFF ;;
   --threads) run_threads ;;
   --fuzz) install_packages $full_test_packages && run_fuzzers ;;
   --full)
@@ -122,7 +125,7 @@ case ${1:-} in
     # Another one, compiled here. Not for this processor alone: llama.cpp's AMX code crashes on some.
     CMAKE_ARGS=-DGGML_NATIVE=OFF fetch_module llama_cpp "llama-cpp-python[server]==0.3.36"
     WARPCHAT_FULL_TESTS=1 run_suites
-    run_sanitized
+    run_sanitized ON
     run_threads
     run_fuzzers ;;
 esac
