@@ -59,7 +59,7 @@ LayerSpecs layer_specs(const ModelConfig& c, const LayerConfig& layer, const Lay
   }
   switch (layer.ffn) {
     case Ffn::kExperts:
-      throw Error("the model is a mixture of experts, which no GPU kernels compute");
+      break;  // expert_specs
     case Ffn::kDense:
       GemvSpec gate_up = product(m.gate, c.ffn, c.hidden, GemvPrologue::kRmsNorm, GemvEpilogue::kSwiglu);
       gate_up.up = m.up;
@@ -70,7 +70,44 @@ LayerSpecs layer_specs(const ModelConfig& c, const LayerConfig& layer, const Lay
   return specs;
 }
 
+ExpertSpecs expert_specs(const ModelConfig& c, const LayerFormats& f, PassKind kind, uint32_t columns) {
+  const ExpertsConfig& e = c.experts;
+  const ExpertMatrices<TensorType>& m = f.experts;
+  const uint32_t at_once = std::min(columns, std::max(1u, ExpertSpecs::kMostUses / e.n_used));
+  using enum GemvPrologue;
+  using enum GemvEpilogue;
+  const auto product = [&](TensorType weights, uint32_t rows, uint32_t k, GemvPrologue prologue,
+                           GemvEpilogue epilogue) {
+    return GemvSpec{weights, rows, k, 1, prologue, epilogue, c.rms_eps};
+  };
+  const auto gate_up = [&](TensorType gate, TensorType up, uint32_t ffn) {
+    GemvSpec spec = product(gate, ffn, c.hidden, kRmsNorm, kSwiglu);
+    spec.up = up;
+    return spec;
+  };
+  const auto exact = [&](TensorType weights, uint32_t rows) {  // not by tensor cores, which round the weights
+    GemvSpec spec = product(weights, rows, c.hidden, kRmsNorm, kStore);
+    spec.columns = std::min(columns, kGemvColumns);
+    return spec;
+  };
+  ExpertSpecs specs;
+  specs.router = exact(m.router, e.n);
+  specs.route = {e.n, e.n_used, e.normalises, e.scale, columns};
+  specs.gate_up = {gate_up(m.gate, m.up, e.ffn), e.n_used, /*by_column=*/true, at_once};
+  specs.down = {product(m.down, c.hidden, e.ffn, kNone, kStore), e.n_used, /*by_column=*/false, at_once};
+  specs.sum = {c.hidden, e.n_used, e.shared_ffn > 0, columns};
+  if (e.shared_ffn == 0) return specs;
+  specs.shared_gate_up = product_of(gate_up(m.shared_gate, m.shared_up, e.shared_ffn), kind, columns);
+  specs.shared_down = product_of(product(m.shared_down, c.hidden, e.shared_ffn, kNone, kStore), kind, columns);
+  specs.shared_switch = exact(TensorType::kF32, 1);
+  return specs;
+}
+
 }  // namespace
+
+bool is_there(const ProductSpec& product) {
+  return std::visit([](const auto& spec) { return spec.rows > 0; }, product);
+}
 
 PassKind kind_of_tokens(uint32_t n_sequences) {
   return n_sequences == 1 ? PassKind::kToken : n_sequences <= kFewSequences ? PassKind::kFew : PassKind::kBatch;
@@ -80,8 +117,9 @@ DecoderFormats formats_of(const ModelTensors& tensors) {
   const auto type_of = [](const TensorInfo* matrix) { return matrix ? kernel_type(matrix->type) : TensorType::kF32; };
   DecoderFormats formats{type_of(tensors.token_embd), type_of(tensors.output), {}};
   for (const LayerTensors& t : tensors.layers)
-    formats.layers.push_back(
-        {map(t.matrices, type_of), map(t.vectors, [](const TensorInfo* vector) { return vector != nullptr; })});
+    formats.layers.push_back({map(t.matrices, type_of),
+                              map(t.vectors, [](const TensorInfo* vector) { return vector != nullptr; }),
+                              map(t.experts, type_of)});
   return formats;
 }
 
@@ -111,6 +149,7 @@ DecoderSpecs decoder_specs(const ModelConfig& c, const DecoderFormats& formats, 
       .kv_scatters = {},
       .ropes = {},
       .layers = {},
+      .experts = {},
       .logits = product_of(logits, kind, columns),
   };
   for (const Rope& rope : c.ropes)
@@ -121,16 +160,18 @@ DecoderSpecs decoder_specs(const ModelConfig& c, const DecoderFormats& formats, 
     const LayerConfig& layer = c.layers.at(i);
     specs.ropes.push_back(layer.rope);
     specs.layers.push_back(layer_specs(c, layer, formats.layers[i], kind, columns));
+    if (c.experts.n > 0) specs.experts.push_back(expert_specs(c, formats.layers[i], kind, columns));
   }
   return specs;
 }
 
 std::vector<ptx::Kernel> decoder_kernels(const DecoderSpecs& specs, ptx::Target target) {
-  if (specs.kind == PassKind::kToken) return token_kernels(specs, TokenFunctions(specs, target), target);
+  if (specs.kind == PassKind::kToken && specs.experts.empty())
+    return token_kernels(specs, TokenFunctions(specs, target), target);
   std::vector<ptx::Kernel> kernels;
   std::set<std::string> names;
   const auto add_product = [&](const ProductSpec& product) {
-    if (!names.insert(name_of(product)).second) return;
+    if (!is_there(product) || !names.insert(name_of(product)).second) return;
     const auto* one = std::get_if<GemvSpec>(&product);
     kernels.push_back(one ? gemv(*one, target) : gemm(std::get<GemmSpec>(product), target));
   };
@@ -141,6 +182,14 @@ std::vector<ptx::Kernel> decoder_kernels(const DecoderSpecs& specs, ptx::Target 
                         : flash_attention(std::get<FlashAttentionSpec>(specs.attention), target));
   for (const LayerSpecs& layer : specs.layers) for_each(add_product, layer);
   add_product(specs.logits);
+  const auto add = [&](const auto& spec, auto generate) {
+    if (names.insert(name_of(spec)).second) kernels.push_back(generate(spec, target));
+  };
+  for (const ExpertSpecs& e : specs.experts) {
+    for (const ProductSpec* product : {&e.router, &e.shared_gate_up, &e.shared_down, &e.shared_switch})
+      add_product(*product);
+    add(e.route, route), add(e.gate_up, expert_product), add(e.down, expert_product), add(e.sum, expert_sum);
+  }
   return kernels;
 }
 

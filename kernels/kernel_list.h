@@ -6,6 +6,7 @@
 
 #include "kernels/attention.h"
 #include "kernels/embedding.h"
+#include "kernels/experts.h"
 #include "kernels/flash_attention.h"
 #include "kernels/gemm.h"
 #include "kernels/gemv.h"
@@ -17,6 +18,7 @@ namespace warpchat {
 struct LayerFormats {
   LayerMatrices<TensorType> matrices;
   LayerVectors<bool> has;
+  ExpertMatrices<TensorType> experts = {};
 };
 
 struct DecoderFormats {
@@ -49,6 +51,16 @@ using DecoderAttentionSpec = std::variant<AttentionSpec, FlashAttentionSpec>;
 // The steps of engine/steps.h as specs. q, k, v: rmsnorm prologue, bias where the model has one; output, down:
 // residual; gate_up: rmsnorm prologue, swiglu.
 using LayerSpecs = LayerProducts<ProductSpec>;
+// Of a layer of experts, in place of gate_up and down; the shared expert's where there is one.
+struct ExpertSpecs {
+  ProductSpec router;  // rmsnorm prologue, as gate_up has it
+  RouteSpec route;
+  ExpertProductSpec gate_up, down;  // of at most kMostUses uses a launch
+  ProductSpec shared_gate_up, shared_down, shared_switch;
+  ExpertSumSpec sum;
+  static constexpr uint32_t kMostUses = 65535;
+};
+bool is_there(const ProductSpec& product);  // a layer has it
 struct DecoderSpecs {
   PassKind kind;
   EmbeddingSpec embedding;
@@ -56,7 +68,8 @@ struct DecoderSpecs {
   std::vector<KvScatterSpec> kv_scatters;  // of each rotation; they differ in nothing else
   std::vector<uint32_t> ropes;             // [layers.size()]: which of those
   std::vector<LayerSpecs> layers;
-  ProductSpec logits;  // rmsnorm prologue
+  std::vector<ExpertSpecs> experts;  // [layers.size()] of a mixture, else empty
+  ProductSpec logits;                // rmsnorm prologue
 };
 
 // context: positions of each KV cache. columns: most of a pass, 1 for kToken. formats: at least one layer.

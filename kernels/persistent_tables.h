@@ -11,6 +11,7 @@ namespace warpchat {
 struct LayerAddresses {
   LayerMatrices<uint64_t> matrices;  // packed
   LayerVectors<uint64_t> vectors;
+  ExpertMatrices<uint64_t> experts = {};
   uint64_t k_pages = 0, v_pages = 0;
 };
 struct DecoderAddresses {

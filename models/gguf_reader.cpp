@@ -1,5 +1,6 @@
 #include "models/gguf_reader.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -32,6 +33,14 @@ std::span<const std::byte> TensorInfo::row(uint64_t index) const {
     index -= part.run * part.n;
   }
   return data.subspan(at * n_bytes, n_bytes);
+}
+
+std::span<const std::byte> TensorInfo::rows(uint64_t first, uint64_t n, std::vector<std::byte>& gathered) const {
+  const uint64_t row_bytes = bytes_per_row(type, k());
+  if (order.empty()) return data.subspan(first * row_bytes, n * row_bytes);
+  gathered.resize(n * row_bytes);
+  for (uint64_t i = 0; i < n; ++i) std::ranges::copy(row(first + i), gathered.data() + i * row_bytes);
+  return gathered;
 }
 
 struct GgufFile::State {

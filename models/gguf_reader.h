@@ -59,6 +59,8 @@ struct TensorInfo {
 
   std::vector<RowStretches> order = {};  // of a view: which of the rows in `data` it has; empty: all
   std::span<const std::byte> row(uint64_t index) const;
+  // n rows as they lie, or of a view as they are gathered there.
+  std::span<const std::byte> rows(uint64_t first, uint64_t n, std::vector<std::byte>& gathered) const;
 };
 
 class GgufFile {

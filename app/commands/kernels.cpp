@@ -104,10 +104,12 @@ std::vector<Module> modules_of(const ModelConfig& config, const DecoderFormats& 
   };
   const DecoderSpecs of_token = specs(PassKind::kToken, 1);
   const SampleSpec sampling{.n_vocab = config.n_vocab, .ring = sample_ring(context), .advances = true};
-  Module token{"token", "a token, with --launch persistent by the last kernel alone",
+  Module token{"token",
+               of_token.experts.empty() ? "a token, with --launch persistent by the last kernel alone" : "a token",
                decoder_kernels(of_token, target)};
   token.kernels.push_back(sample(sampling, target));
-  token.kernels.push_back(persistent_decoder({of_token, sampling.ring, /*stamps=*/true}, target));
+  if (of_token.experts.empty())
+    token.kernels.push_back(persistent_decoder({of_token, sampling.ring, /*stamps=*/true}, target));
   Module few{"few", "a token each of 2 to " + grouped(kFewSequences) + " sequences",
              decoder_kernels(specs(PassKind::kFew, kFewSequences), target)};
   Module prompt{"prompt", "a prompt", decoder_kernels(specs(PassKind::kPrompt, kPromptColumns), target)};
@@ -119,6 +121,7 @@ std::vector<Module> modules_of(const ModelConfig& config, const DecoderFormats& 
 int run_command(const KernelsOptions& options) {
   const Subject subject = subject_of(options);
   if (!options.gpu.empty()) {
+    if (subject.shape.config.experts.n > 0) throw Error("--gpu: no speeds are predicted of mixtures of experts");
     write_output(predicted_speeds(subject.name, subject.shape, options.gpu));
     return 0;
   }

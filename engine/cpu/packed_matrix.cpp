@@ -16,16 +16,6 @@ namespace {
 
 constexpr uint64_t kBytesAtOnce = 4 << 20;  // of the file, resident beside their copy; enough for all threads
 
-// As they lie, or of a view as they are gathered.
-std::span<const std::byte> rows_of(const TensorInfo& tensor, uint32_t first, uint32_t n,
-                                   std::vector<std::byte>& gathered) {
-  const uint64_t row_bytes = bytes_per_row(tensor.type, tensor.k());
-  if (tensor.order.empty()) return tensor.data.subspan(first * row_bytes, n * row_bytes);
-  gathered.resize(n * row_bytes);
-  for (uint32_t i = 0; i < n; ++i) std::ranges::copy(tensor.row(first + i), gathered.begin() + i * row_bytes);
-  return gathered;
-}
-
 }  // namespace
 
 uint64_t PackedMatrix::bytes_needed(const CpuKernels& kernels, const TensorInfo& tensor) {
@@ -71,7 +61,7 @@ void PackedMatrix::pack(ThreadPool& pool, const TensorInfo& tensor, uint32_t fir
     std::vector<std::byte> gathered, expanded(tensor.type == type() ? 0 : group_bytes_);
     for (uint32_t g = first; g < std::min(end_group, first + kGroupsPerTask); ++g) {
       const uint32_t first_row = g * lanes_, n_rows = std::min(lanes_, rows_ - first_row);
-      std::span<const std::byte> rows = rows_of(tensor, first_row, n_rows, gathered);
+      std::span<const std::byte> rows = tensor.rows(first_row, n_rows, gathered);
       check_scales(tensor, rows);
       if (tensor.type != type()) {
         expand_rows(tensor.type, rows, std::span(expanded).first(n_rows * row_bytes));

@@ -44,17 +44,18 @@ uint32_t GpuSizes::logits_columns() const { return std::min(columns(), std::max(
 uint64_t weights_bytes(const ModelConfig& config, const ModelTensors& tensors) {
   uint64_t sum = vector_bytes(*tensors.output_norm) + matrix_bytes(*tensors.token_embd) +
                  (config.tied_output ? 0 : matrix_bytes(*tensors.output));
+  const auto add_matrix = [&](const TensorInfo* matrix) {
+    if (matrix) sum = saturating_sum({sum, matrix_bytes(*matrix)});
+  };
   for (const LayerTensors& t : tensors.layers) {
-    for_each(
-        [&](const TensorInfo* matrix) {
-          if (matrix) sum = saturating_sum({sum, matrix_bytes(*matrix)});
-        },
-        t.matrices);
+    for_each(add_matrix, t.matrices);
+    for_each(add_matrix, t.experts);
     for_each(
         [&](const TensorInfo* vector) {
           if (vector) sum = saturating_sum({sum, vector_bytes(*vector)});
         },
         t.vectors);
+    add_matrix(t.vectors.shared_switch);
   }
   return sum;
 }
@@ -89,6 +90,15 @@ ActivationPlan plan_activations(const ModelConfig& config, const GpuSizes& sizes
   plan.v = floats(kv_width);
   plan.mixed = floats(q_width);
   plan.inner = floats(config.ffn);
+  const ExpertsConfig& e = config.experts;
+  plan.scores = floats(e.n);
+  plan.experts = floats(e.n_used);
+  plan.expert_weights = floats(e.n_used);
+  plan.expert_inner = floats(saturating_product({e.n_used, e.ffn}));
+  plan.expert_outputs = floats(saturating_product({e.n_used, config.hidden}));
+  plan.shared_inner = floats(e.shared_ffn);
+  plan.shared_output = floats(e.shared_ffn > 0 ? config.hidden : 0);
+  plan.shared_switch = floats(e.shared_ffn > 0 ? 1 : 0);
   plan.logits = place(saturating_product({logits_rows(sizes), config.n_vocab, sizeof(float)}));
   plan.pass = place(pass_bytes(sizes));
   plan.error = place(16);

@@ -56,12 +56,15 @@ inline uint32_t logits_rows(const GpuSizes& sizes) { return sizes.logits_columns
 
 // Byte offsets in one allocation, each a multiple of 256.
 struct ActivationPlan {
-  uint64_t hidden, q, k, v, mixed, inner;       // f32 [buffer_columns, width]
-  uint64_t logits;                              // f32 [logits_rows, n_vocab]
-  uint64_t pass;                                // of its columns: page tables, tokens and positions
-  uint64_t error;                               // u32 [4]
-  uint64_t page_tables;                         // u32 [sequences, pages_per_sequence]
-  uint64_t scratch[kPassKinds], scratch_bytes;  // of incremental attention, for each kind of pass
+  uint64_t hidden, q, k, v, mixed, inner;                       // f32 [buffer_columns, width]
+  uint64_t scores, shared_inner, shared_output, shared_switch;  // likewise, of layers of experts
+  uint64_t experts, expert_weights;                             // u32, f32 [buffer_columns, n_used]
+  uint64_t expert_inner, expert_outputs;                        // f32 [buffer_columns, n_used, width]
+  uint64_t logits;                                              // f32 [logits_rows, n_vocab]
+  uint64_t pass;                                                // of its columns: page tables, tokens and positions
+  uint64_t error;                                               // u32 [4]
+  uint64_t page_tables;                                         // u32 [sequences, pages_per_sequence]
+  uint64_t scratch[kPassKinds], scratch_bytes;                  // of incremental attention, for each kind of pass
   uint64_t n_bytes = 0;
 };
 ActivationPlan plan_activations(const ModelConfig& config, const GpuSizes& sizes);

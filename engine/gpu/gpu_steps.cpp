@@ -56,6 +56,8 @@ uint64_t column_of(Buffer buffer, uint32_t column) {
   return address_of(buffer) + uint64_t{column} * buffer.width * sizeof(float);
 }
 
+constexpr const char* kNoExpertsAtOnce = "the persistent kernel computes no mixtures of experts";
+
 // Tokens of one persistent launch where the system ends kernels that run for seconds: 50 ms each would still do.
 constexpr uint32_t kTokensUnderWatchdog = 16;
 
@@ -82,13 +84,14 @@ class GpuSteps final : public Steps, private DeviceSampler {
   bool is_gpu() const override { return true; }
   void set_measuring(bool on) override;
   void set_launch_mode(LaunchMode mode) override {
+    if (!can_launch(mode) && config_.experts.n > 0) throw Error(std::string(kNoExpertsAtOnce) + "; use --launch graph");
     if (mode == LaunchMode::kPersistent) persistent();
     launch_mode_ = mode;
     choice_.reset();
   }
   bool has_settled() const override { return !choice_ || choice_->is_settled(); }
   bool can_launch(LaunchMode mode) const override {
-    return mode != LaunchMode::kPersistent || context_->device().can_cooperate;
+    return mode != LaunchMode::kPersistent || (context_->device().can_cooperate && config_.experts.n == 0);
   }
   bool is_emulated() const override { return context_->device().is_emulated; }
   std::string_view launch_of(uint32_t n_sequences) const override {
@@ -103,6 +106,8 @@ class GpuSteps final : public Steps, private DeviceSampler {
   void output_residual(uint32_t layer, Buffer mixed, Buffer hidden) override;
   void norm_gate_up(uint32_t layer, Buffer hidden, Buffer inner) override;
   void down_residual(uint32_t layer, Buffer inner, Buffer hidden) override;
+  void norm_route(uint32_t layer, Buffer hidden, Buffer scores) override;
+  void experts_residual(uint32_t layer, Buffer hidden) override;
   void norm_logits(Buffer hidden, Buffer logits) override;
   PassEnd end_pass() override;
   void wait() override;
@@ -133,6 +138,11 @@ class GpuSteps final : public Steps, private DeviceSampler {
   template <class Body>
   void each_part(const Body& body);
   Buffer of_part(Buffer buffer) const;
+  Buffer buffer(uint64_t offset, uint32_t width) const {
+    return {reinterpret_cast<void*>(activations_.address() + offset), width};
+  }
+  void multiply_uses(const GpuStep& step, const ExpertProductSpec& spec, const Operands& operands, uint64_t experts);
+  void end_layer(uint32_t layer);
   void attend(uint32_t layer, Buffer q, Buffer mixed);  // of the part
   void upload(uint64_t to, std::span<const uint32_t> words);
   void place_page_tables();
@@ -236,9 +246,6 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
   await_first_token();
   stream_.fill(error_address(), 0, sizeof(ErrorWord));
   stream_.fill(activations_.address() + plan_.scratch[0], 0, plan_.scratch_bytes);
-  const auto buffer = [&](uint64_t offset, uint32_t width) {
-    return Buffer{reinterpret_cast<void*>(activations_.address() + offset), width};
-  };
   const uint32_t q_width = config.n_heads * config.head_dim, kv_width = config.n_kv_heads * config.head_dim;
   state_ = {.hidden = buffer(plan_.hidden, config.hidden),
             .q = buffer(plan_.q, q_width),
@@ -246,12 +253,15 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
             .v = buffer(plan_.v, kv_width),
             .mixed = buffer(plan_.mixed, q_width),
             .inner = buffer(plan_.inner, config.ffn),
+            .scores = buffer(plan_.scores, config.experts.n),
+            .delta = {},
             .logits = buffer(plan_.logits, config.n_vocab)};
   stream_.wait();
   if (options.launch) return;
   choice_ = std::make_unique<LaunchChoice>();
   if (!can_launch(LaunchMode::kPersistent))
-    choice_->leave_out(LaunchMode::kPersistent, "the GPU has no cooperative launches");
+    choice_->leave_out(LaunchMode::kPersistent,
+                       config.experts.n > 0 ? kNoExpertsAtOnce : "the GPU has no cooperative launches");
 }
 
 GpuSteps::~GpuSteps() {
@@ -290,8 +300,11 @@ void GpuSteps::await_first_token() {
 void GpuSteps::place_weights(const ModelTensors& tensors, const GpuOptions& options) {
   WeightUpload upload(stream_, weights_bytes(config_, tensors), options.progress);
   const auto vector = [&](const TensorInfo* tensor) { return tensor == nullptr ? 0 : upload.place_vector(*tensor); };
-  const auto matrix = [&](const TensorInfo* tensor) { return upload.place_matrix(*tensor); };
-  for (const LayerTensors& t : tensors.layers) layers_.push_back({map(t.matrices, matrix), map(t.vectors, vector)});
+  const auto matrix = [&](const TensorInfo* tensor) { return tensor == nullptr ? 0 : upload.place_matrix(*tensor); };
+  for (const LayerTensors& t : tensors.layers) {
+    layers_.push_back({map(t.matrices, matrix), map(t.vectors, vector), map(t.experts, matrix)});
+    layers_.back().vectors.shared_switch = matrix(t.vectors.shared_switch);  // a matrix of one row to the kernels
+  }
   for (size_t layer = 0; layer < layers_.size(); ++layer) {
     layers_[layer].k_pages = cache_.address() + cache_plan_.offset(layer, false);
     layers_[layer].v_pages = cache_.address() + cache_plan_.offset(layer, true);
@@ -301,6 +314,14 @@ void GpuSteps::place_weights(const ModelTensors& tensors, const GpuOptions& opti
   output_norm_ = vector(tensors.output_norm);
   weights_ = upload.finish();
   weight_bytes_per_token_ = weights_.n_bytes() - (config_.tied_output ? 0 : matrix_bytes(*tensors.token_embd));
+  for (const LayerTensors& t : tensors.layers)
+    for_each(
+        [&](const TensorInfo* tensor, bool is_of_each) {
+          if (tensor == nullptr || !is_of_each) return;
+          const ExpertsConfig& e = config_.experts;
+          weight_bytes_per_token_ -= matrix_bytes(*tensor) / e.n * (e.n - e.n_used);
+        },
+        t.experts, kIsOfEachExpert);
 }
 
 void GpuSteps::place_page_tables() {
@@ -522,7 +543,72 @@ void GpuSteps::down_residual(uint32_t index, Buffer inner, Buffer hidden) {
     multiply(pass().layers[index].down, {layers_[index].matrices.down, 0, 0, 0, of_part(inner), of_part(hidden)},
              part_.n_columns);
   });
+  end_layer(index);
+}
+
+void GpuSteps::end_layer(uint32_t index) {
   if (index + 1 == config_.n_layers && graphs_.is_open()) graphs_.end();
+}
+
+void GpuSteps::norm_route(uint32_t index, Buffer hidden, Buffer scores) {
+  const uint64_t gamma = layers_[index].vectors.ffn_norm;
+  const uint32_t n_used = config_.experts.n_used;
+  each_part([&] {
+    const ExpertSteps& step = pass().experts[index];
+    multiply(step.router, {layers_[index].experts.router, 0, gamma, 0, of_part(hidden), of_part(scores)},
+             part_.n_columns);
+    run(step.route, {at(of_part(scores)), at(of_part(buffer(plan_.experts, n_used))),
+                     at(of_part(buffer(plan_.expert_weights, n_used)))});
+  });
+}
+
+// As many columns in a launch as there are blocks in y for their uses. x: of columns, or of uses; y: of uses.
+void GpuSteps::multiply_uses(const GpuStep& step, const ExpertProductSpec& spec, const Operands& o, uint64_t experts) {
+  const ptx::Kernel& kernel = step.kernel->kernel();
+  for (uint32_t first = 0; first < part_.n_columns; first += spec.columns) {
+    const uint32_t columns = std::min(spec.columns, part_.n_columns - first), first_use = first * spec.n_used;
+    Arguments arguments{at(o.weights)};
+    arguments.add_unless_null(o.up);
+    arguments.add(at(column_of(o.x, spec.by_column ? first : first_use)));
+    arguments.add_unless_null(o.gamma);
+    arguments.add(at(experts + first_use * sizeof(uint32_t)));
+    arguments.add(at(column_of(o.y, first_use)));
+    if (spec.columns > 1) arguments.add(columns);
+    run(step, arguments, {kernel.launch.blocks.x, columns * spec.n_used}, kernel.cost.bytes / spec.columns * columns);
+  }
+}
+
+void GpuSteps::experts_residual(uint32_t index, Buffer hidden) {
+  const LayerAddresses& layer = layers_[index];
+  const ExpertMatrices<uint64_t>& w = layer.experts;
+  const uint64_t gamma = layer.vectors.ffn_norm;
+  const ExpertsConfig& e = config_.experts;
+  each_part([&] {
+    const ExpertSteps& step = pass().experts[index];
+    const ExpertSpecs& specs = kernels_of(part_.kind).specs().experts[index];
+    const auto of_uses = [&](uint64_t offset, uint32_t width) {
+      return Buffer{of_part(buffer(offset, e.n_used * width)).data, width};
+    };
+    const uint64_t experts = address_of(of_uses(plan_.experts, 1));
+    const Buffer inner = of_uses(plan_.expert_inner, e.ffn), outputs = of_uses(plan_.expert_outputs, config_.hidden);
+    multiply_uses(step.gate_up, specs.gate_up, {w.gate, w.up, gamma, 0, of_part(hidden), inner}, experts);
+    multiply_uses(step.down, specs.down, {w.down, 0, 0, 0, inner, outputs}, experts);
+    Arguments sum{at(outputs), at(of_uses(plan_.expert_weights, 1))};
+    if (e.shared_ffn > 0) {
+      const Buffer shared_inner = of_part(buffer(plan_.shared_inner, e.shared_ffn));
+      const Buffer output = of_part(buffer(plan_.shared_output, config_.hidden));
+      const Buffer switches = of_part(buffer(plan_.shared_switch, 1));
+      multiply(step.shared_gate_up, {w.shared_gate, w.shared_up, gamma, 0, of_part(hidden), shared_inner},
+               part_.n_columns);
+      multiply(step.shared_down, {w.shared_down, 0, 0, 0, shared_inner, output}, part_.n_columns);
+      multiply(step.shared_switch, {layer.vectors.shared_switch, 0, gamma, 0, of_part(hidden), switches},
+               part_.n_columns);
+      sum.add(at(output)), sum.add(at(switches));
+    }
+    sum.add(at(of_part(hidden)));
+    run(step.sum, sum);
+  });
+  end_layer(index);
 }
 
 // The kernels read from 16-byte boundaries, which every fourth column is at: up to three before the wanted ones are
@@ -733,8 +819,6 @@ void GpuSteps::check(const ErrorWord& word) {
 std::unique_ptr<Steps> make_gpu_steps(const ModelConfig& config, const ModelTensors& tensors,
                                       const GpuOptions& options) {
   require(options.sizes.context > 0 && options.device.table != nullptr, "a GPU decoder without context or device");
-  if (config.experts.n > 0)
-    throw UnsupportedModel("the GPU kernels cannot compute this model: it is a mixture of experts");
   if (config.gated_attention)
     throw UnsupportedModel("the GPU kernels cannot compute this model: some of its layers are gated delta nets");
   const ContextPointer context = Context::open(*options.device.table, options.device.gpu);

@@ -30,7 +30,16 @@ PassKernels::PassKernels(ContextPointer context, DecoderSpecs specs, Profile& pr
   layer_names_ = {name_of(specs_.embedding), name_of(specs_.attention)};
   for (const KvScatterSpec& spec : specs_.kv_scatters) layer_names_.insert(name_of(spec));
   for (const LayerSpecs& layer : specs_.layers)
-    for_each([&](const ProductSpec& product) { layer_names_.insert(name_of(product)); }, layer);
+    for_each(
+        [&](const ProductSpec& product) {
+          if (is_there(product)) layer_names_.insert(name_of(product));
+        },
+        layer);
+  for (const ExpertSpecs& e : specs_.experts) {
+    layer_names_.insert({name_of(e.route), name_of(e.gate_up), name_of(e.down), name_of(e.sum)});
+    for (const ProductSpec* product : {&e.router, &e.shared_gate_up, &e.shared_down, &e.shared_switch})
+      if (is_there(*product)) layer_names_.insert(name_of(*product));
+  }
 }
 
 void PassKernels::prepare() {
@@ -67,10 +76,17 @@ const PassKernels::Steps& PassKernels::steps() {
   prepare();
   try {
     const KernelSet& kernels = *layer_kernels_;
-    const auto product = [&](const ProductSpec& spec) { return ProductStep{step(kernels, name_of(spec)), spec}; };
-    Steps steps{step(kernels, name_of(specs_.embedding)), step(kernels, name_of(specs_.attention)), {}, {}};
+    const auto product = [&](const ProductSpec& spec) {
+      return is_there(spec) ? ProductStep{step(kernels, name_of(spec)), spec} : ProductStep{};
+    };
+    Steps steps{step(kernels, name_of(specs_.embedding)), step(kernels, name_of(specs_.attention)), {}, {}, {}};
     for (const KvScatterSpec& spec : specs_.kv_scatters) steps.kv_scatters.push_back(step(kernels, name_of(spec)));
     for (const LayerSpecs& layer : specs_.layers) steps.layers.push_back(map(layer, product));
+    for (const ExpertSpecs& e : specs_.experts)
+      steps.experts.push_back({product(e.router), product(e.shared_gate_up), product(e.shared_down),
+                               product(e.shared_switch), step(kernels, name_of(e.route)),
+                               step(kernels, name_of(e.gate_up)), step(kernels, name_of(e.down)),
+                               step(kernels, name_of(e.sum))});
     return steps_.emplace(std::move(steps));
   } catch (const Error&) {
     layer_kernels_.reset();

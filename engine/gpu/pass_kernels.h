@@ -30,6 +30,10 @@ struct ProductStep {
 };
 
 using LayerSteps = LayerProducts<ProductStep>;
+struct ExpertSteps {  // of a layer of experts
+  ProductStep router, shared_gate_up, shared_down, shared_switch;
+  GpuStep route, gate_up, down, sum;
+};
 
 class PassKernels {
  public:
@@ -46,6 +50,7 @@ class PassKernels {
     GpuStep embedding, attention;
     std::vector<GpuStep> kv_scatters;  // as the specs have them
     std::vector<LayerSteps> layers;
+    std::vector<ExpertSteps> experts;
   };
   const Steps& steps();
   const ProductStep& logits();  // likewise

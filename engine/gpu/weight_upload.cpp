@@ -99,14 +99,15 @@ void WeightUpload::send(uint64_t to, std::span<const std::byte> staged) {
 }
 
 uint64_t WeightUpload::place_matrix(const TensorInfo& tensor) {
-  const uint64_t row_bytes = packed_row_bytes(tensor), file_row_bytes = bytes_per_row(tensor.type, tensor.k());
+  const uint64_t row_bytes = packed_row_bytes(tensor);
   const uint64_t address = take(row_bytes * tensor.rows());
   const uint64_t rows_a_slot = std::max<uint64_t>(1, kStagingBytes / row_bytes);
   for (uint64_t row = 0; row < tensor.rows(); row += rows_a_slot) {
     const uint64_t n_rows = std::min(rows_a_slot, tensor.rows() - row);
     const std::span<std::byte> staged = free_slot(n_rows * row_bytes).first(n_rows * row_bytes);
     share_rows(n_rows, [&](uint64_t first, uint64_t n) {
-      pack_tensor_rows(tensor, tensor.data.subspan((row + first) * file_row_bytes, n * file_row_bytes), n,
+      std::vector<std::byte> gathered;
+      pack_tensor_rows(tensor, tensor.rows(row + first, n, gathered), n,
                        staged.subspan(first * row_bytes, n * row_bytes));
     });
     send(address + row * row_bytes, staged);

@@ -9,6 +9,7 @@
 #include "kernels/argmax.h"
 #include "kernels/attention.h"
 #include "kernels/embedding.h"
+#include "kernels/experts.h"
 #include "kernels/gemm.h"
 #include "kernels/gemv.h"
 #include "kernels/kv_scatter.h"
@@ -63,6 +64,20 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
     kernels.push_back(kv_scatter(spec, target));
   }
   kernels.push_back(rmsnorm({3584, 8, kEps}, target));
+  for (const uint32_t columns : {1u, 512u}) {  // as of 128 experts, and of 512
+    const GemvSpec gate_up{.weights = TensorType::kQ4_K,
+                           .rows = 768,
+                           .k = 2048,
+                           .prologue = GemvPrologue::kRmsNorm,
+                           .epilogue = GemvEpilogue::kSwiglu,
+                           .eps = kEps};
+    kernels.push_back(route({128, 8, true, 1, columns}, target));
+    kernels.push_back(route({512, 10, true, 1, columns}, target));
+    kernels.push_back(expert_product({gate_up, 8, true, columns}, target));
+    kernels.push_back(
+        expert_product({{.weights = TensorType::kQ6_K, .rows = 2048, .k = 768}, 8, false, columns}, target));
+    kernels.push_back(expert_sum({2048, 8, true, columns}, target));
+  }
   kernels.push_back(argmax({151936, 8}, target));
   kernels.push_back(sample({151936, 8, 1024, 64, true}, target));
   kernels.push_back(sample({32001, 1, 256, 1024}, target));

@@ -103,13 +103,15 @@ const DecoderCase kCases[] = {
     {"outlier_channel", {.tied_output = false, .outlier = 50}, {4.1e-4, 3.3e-8}, {4.4e-4, 3.7e-8}},
     {"experts",
      {.architecture = "qwen3moe", .head_dim = 64, .experts = {.n = 8, .n_used = 2, .ffn = 256, .normalises = true}},
-     {8e-4, 3.3e-6}},
+     {8e-4, 3.3e-6},
+     {1.1e-3, 4.0e-6}},
     {"many_experts_of_odd_size",
      {.architecture = "qwen3moe",
       .head_dim = 64,
       .formats = TinyFormats::all(TensorType::kQ8_0),
       .experts = {.n = 16, .n_used = 4, .ffn = 96, .normalises = true}},
-     {8e-4, 3e-6}},
+     {8e-4, 3e-6},
+     {1.1e-3, 4.0e-6}},
     {"shared_expert",
      {.architecture = "qwen2moe",
       .tied_output = false,
@@ -146,9 +148,8 @@ const DecoderCase kCases[] = {
 
 std::span<const DecoderCase> decoder_cases() { return kCases; }
 
-std::span<const DecoderCase> dense_decoder_cases() {
-  const auto first =
-      std::ranges::find_if(kCases, [](const DecoderCase& c) { return c.spec.experts.n > 0; });  // and all behind it
+std::span<const DecoderCase> gpu_decoder_cases() {
+  const auto first = std::ranges::find_if(kCases, [](const DecoderCase& c) { return c.spec.delta_net.n_v_heads > 0; });
   return {std::begin(kCases), first};
 }
 
