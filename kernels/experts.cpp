@@ -11,6 +11,7 @@
 #include "kernels/columns.h"
 #include "kernels/logit_order.h"
 #include "kernels/product.h"
+#include "kernels/sigmoid.h"
 #include "kernels/spec_check.h"
 #include "kernels/warp_sums.h"
 
@@ -22,7 +23,6 @@ namespace {
 
 constexpr uint32_t kMostExperts = 1024;  // as many as a warp's lanes hold at once
 constexpr uint32_t kSumThreads = 128;
-constexpr float kLog2E = 1.44269504f;
 constexpr float kLeastSum = 0x1p-14f;  // of the weights, where they are divided by it
 
 // Upper word: rises with the score, above 0. Lower word: falls with the index.
@@ -75,7 +75,7 @@ Kernel route(const RouteSpec& s, Target target) {
     Reg<u32> expert = ~b.convert<u32>(chosen);
     Reg<f32> score = row.load(expert);
     b.if_(choice == 0, [&] { highest = score; });
-    Reg<f32> share = b.ex2((score - highest) * kLog2E);
+    Reg<f32> share = exponential(b, score - highest);
     of_used += share;
     b.if_(b.lane() == choice, [&] {
       own = share;
@@ -83,7 +83,7 @@ Kernel route(const RouteSpec& s, Target target) {
     });
   });
   Var<f32> of_all = b.var("of_all", 0.0f);
-  for (const Var<f32>& score : held) of_all += b.ex2((score - highest) * kLog2E);
+  for (const Var<f32>& score : held) of_all += exponential(b, score - highest);
   Reg<f32> total = warp_sum(b, of_all);
   Reg<f32> divisor = s.normalises ? b.max(of_used, total * kLeastSum) : total;
   b.if_(b.lane() < s.n_used, [&] {
@@ -156,7 +156,7 @@ Kernel expert_sum(const ExpertSumSpec& s, Target target) {
   Global<f32> of_uses = outputs + wide(column * s.n_used) * s.hidden + i;
   Var<f32> sum = b.var("sum", 0.0f);
   if (s.has_shared) {
-    sum = b.div_full(shared->load(wide(column) * s.hidden + wide(i)), b.ex2(switches->load(column) * -kLog2E) + 1.0f);
+    sum = switched(b, shared->load(wide(column) * s.hidden + wide(i)), switches->load(column));
   }
   for (uint32_t use = 0; use < s.n_used; ++use)
     sum = b.fma(weights.load(column * s.n_used + use), of_uses.load(uint64_t{use} * s.hidden), sum);

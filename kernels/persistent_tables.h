@@ -11,8 +11,8 @@ namespace warpchat {
 struct LayerAddresses {
   LayerMatrices<uint64_t> matrices;  // packed
   LayerVectors<uint64_t> vectors;
-  ExpertMatrices<uint64_t> experts = {};
   uint64_t k_pages = 0, v_pages = 0;
+  ExpertMatrices<uint64_t> experts = {};
 };
 struct DecoderAddresses {
   std::vector<LayerAddresses> layers;

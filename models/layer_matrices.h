@@ -13,10 +13,10 @@ template <class T>
 struct LayerMatrices {
   T q{};           // [n_heads * head_dim, hidden]
   T k{}, v{};      // [n_kv_heads * head_dim, hidden]
-  T q_gate{};      // [n_heads * head_dim, hidden]: how much of attention's output counts, as the sigmoid of its product
   T output{};      // [hidden, n_heads * head_dim]; of a delta net [hidden, its n_v_heads * head_dim]
   T gate{}, up{};  // [ffn, hidden]
   T down{};        // [hidden, ffn]
+  T q_gate{};      // as q: how much of attention's output counts, as the sigmoid of its product
   static constexpr std::array kMembers = {&LayerMatrices::q,      &LayerMatrices::k,      &LayerMatrices::v,
                                           &LayerMatrices::q_gate, &LayerMatrices::output, &LayerMatrices::gate,
                                           &LayerMatrices::up,     &LayerMatrices::down};

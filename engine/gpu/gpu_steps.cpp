@@ -302,7 +302,8 @@ void GpuSteps::place_weights(const ModelTensors& tensors, const GpuOptions& opti
   const auto vector = [&](const TensorInfo* tensor) { return tensor == nullptr ? 0 : upload.place_vector(*tensor); };
   const auto matrix = [&](const TensorInfo* tensor) { return tensor == nullptr ? 0 : upload.place_matrix(*tensor); };
   for (const LayerTensors& t : tensors.layers) {
-    layers_.push_back({map(t.matrices, matrix), map(t.vectors, vector), map(t.experts, matrix)});
+    layers_.push_back(
+        {.matrices = map(t.matrices, matrix), .vectors = map(t.vectors, vector), .experts = map(t.experts, matrix)});
     layers_.back().vectors.shared_switch = matrix(t.vectors.shared_switch);  // a matrix of one row to the kernels
   }
   for (size_t layer = 0; layer < layers_.size(); ++layer) {

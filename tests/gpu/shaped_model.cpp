@@ -71,7 +71,7 @@ ShapedModel::ShapedModel(const ModelShape& shape) : config_(shape.config) {
                  bool has) { tensor = vector(block + name, n, has); },
              t.vectors, kVectorNames, vector_sizes(c), f.has);
     for_each([&](const TensorInfo*& tensor, const char* name, TensorType type,
-                 const MatrixShape& m) { tensor = add(block + name, type, m.k, m.rows); },
+                 const MatrixShape& m) { tensor = m.rows > 0 ? add(block + name, type, m.k, m.rows) : nullptr; },
              t.matrices, kMatrixNames, f.matrices, matrix_shapes(c));
     tensors_.layers.push_back(t);
   }

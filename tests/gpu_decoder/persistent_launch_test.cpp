@@ -57,7 +57,7 @@ struct PersistentModel {
   void place_weights() {
     WeightUpload upload(stream, weights_bytes(model.config, model.tensors), {});
     const auto vector = [&](const TensorInfo* tensor) { return tensor ? upload.place_vector(*tensor) : 0; };
-    const auto matrix = [&](const TensorInfo* tensor) { return upload.place_matrix(*tensor); };
+    const auto matrix = [&](const TensorInfo* tensor) { return tensor ? upload.place_matrix(*tensor) : 0; };
     for (const LayerTensors& t : model.tensors.layers)
       at.layers.push_back({map(t.matrices, matrix), map(t.vectors, vector)});
     at.token_embd = matrix(model.tensors.token_embd);

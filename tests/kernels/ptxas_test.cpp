@@ -8,6 +8,7 @@
 
 #include "kernels/argmax.h"
 #include "kernels/attention.h"
+#include "kernels/delta_net.h"
 #include "kernels/embedding.h"
 #include "kernels/experts.h"
 #include "kernels/gemm.h"
@@ -64,6 +65,12 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
     kernels.push_back(kv_scatter(spec, target));
   }
   kernels.push_back(rmsnorm({3584, 8, kEps}, target));
+  for (const bool is_prompt : {false, true}) {
+    const DeltaNetSpec net{16, 32, 128, 4, true, kEps, is_prompt ? 512u : 1u, is_prompt};
+    kernels.push_back(conv_step(net, target));
+    kernels.push_back(delta_step(net, target));
+  }
+  kernels.push_back(sigmoid_gate({4096, 8}, target));
   for (const uint32_t columns : {1u, 512u}) {  // as of 128 experts, and of 512
     const GemvSpec gate_up{.weights = TensorType::kQ4_K,
                            .rows = 768,

@@ -151,7 +151,8 @@ class TinyDecoder {
     const TinyDecoderSpec& s = spec_;
     for (const LayerFormats& f : s.layers) {
       Layer& layer = layers_.emplace_back();
-      for_each([&](const std::byte*& at, TensorType type, const MatrixShape& m) { at = matrix(type, m.rows, m.k); },
+      for_each([&](const std::byte*& at, TensorType type,
+                   const MatrixShape& m) { at = m.rows > 0 ? matrix(type, m.rows, m.k) : nullptr; },
                layer.matrices, f.matrices, matrix_shapes(config_));
       layer.vectors = map(vector_sizes(config_), [&](uint32_t n) { return vector(n); });
     }

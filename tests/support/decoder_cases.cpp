@@ -117,7 +117,8 @@ const DecoderCase kCases[] = {
       .tied_output = false,
       .formats = TinyFormats::all(TensorType::kQ5_0),
       .experts = {.n = 8, .n_used = 2, .ffn = 160, .shared_ffn = 512}},
-     {8e-4, 4e-6}},
+     {8e-4, 4e-6},
+     {1.1e-3, 5.0e-6}},
     {"delta_nets",  // several value heads a key head, tiled; attention that is gated and rotates in part
      {.architecture = "qwen35",
       .n_layers = 4,

@@ -1,0 +1,59 @@
+// Gated delta nets: the convolution of every channel over its past, the recurrence of every value head, and the gate of
+// attention's output beside them. A sequence's state stays in device memory, where launches find it by its address.
+// Source: Yang et al., Gated Delta Networks (2024).
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "ptx/kernel.h"
+
+namespace warpchat {
+
+// A state is, for each layer that is a delta net: f32 [conv_kernel - 1, channels], what the last positions were before
+// the convolution, then f32 [n_v_heads, head_dim of keys, head_dim of values].
+struct DeltaNetSpec {
+  uint32_t n_k_heads, n_v_heads, head_dim;  // head_dim: 32, 64, 96 or 128
+  uint32_t conv_kernel;                     // 2 to 8
+  bool tiled = false;                       // value head h reads with key head h % n_k_heads
+  float eps = 0;                            // of the output's norm
+  uint32_t columns = 1;
+  bool one_sequence = false;  // the columns are positions of one; else a position each of several
+
+  uint32_t inner() const { return n_v_heads * head_dim; }
+  uint32_t channels() const { return (2 * n_k_heads + n_v_heads) * head_dim; }
+  uint64_t tail_floats() const { return uint64_t{conv_kernel - 1} * channels(); }
+  uint64_t layer_floats() const { return tail_floats() + uint64_t{inner()} * head_dim; }
+  uint32_t sequences() const { return one_sequence ? 1 : columns; }
+};
+
+// qkv = silu of each channel's convolution over its sequence's positions. Parameters in order:
+//   qkv        f32 [columns, channels]
+//   conv       f32 [channels, conv_kernel], the newest position last
+//   states     u64 [sequences]: addresses, of 16 bytes. One whose first position is 0 is written, not read
+//   positions  u32 [columns]
+//   layer      u32: which of a state's
+//   n_columns  u32, only if columns > 1: 1 to columns; what lies beyond is neither read nor written
+// Throws Error for a spec outside the bounds above.
+ptx::Kernel conv_step(const DeltaNetSpec& spec, ptx::Target target);
+std::string name_of_conv(const DeltaNetSpec& spec);
+
+// out = rmsnorm(state . query) * silu(z) of every value head, position by position; keys and queries of qkv are divided
+// by their lengths first, queries by the root of head_dim as well. Parameters in order:
+//   qkv, z     f32 [columns, channels], f32 [columns, inner]
+//   alpha, beta, dt_bias, decay  f32 [columns, n_v_heads] x2, f32 [n_v_heads] x2: a position lets the state fade by
+//              exp(decay * softplus(alpha + dt_bias)), and learns by sigmoid(beta)
+//   norm       f32 [head_dim]
+//   states, positions, layer  as above
+//   out        f32 [columns, inner]
+//   n_columns  likewise
+ptx::Kernel delta_step(const DeltaNetSpec& spec, ptx::Target target);
+std::string name_of_step(const DeltaNetSpec& spec);
+
+// x *= sigmoid(gate): f32 [columns, width] both, then n_columns if columns > 1.
+struct GateSpec {
+  uint32_t width, columns = 1;
+};
+ptx::Kernel sigmoid_gate(const GateSpec& spec, ptx::Target target);
+std::string name_of(const GateSpec& spec);
+
+}  // namespace warpchat
