@@ -49,8 +49,10 @@ LayerSpecs layer_specs(const ModelConfig& c, const LayerConfig& layer, const Lay
   LayerSpecs specs;
   switch (layer.mixer) {
     case Mixer::kDeltaNet:
-      throw Error("some layers of the model are gated delta nets, which no GPU kernels compute");
+      specs.output = residual(m.output, c.delta_net.inner());
+      break;
     case Mixer::kAttention:
+      if (c.gated_attention) specs.q_gate = projection(m.q_gate, q_width, false);
       specs.q = projection(m.q, q_width, f.has.q_bias);
       specs.k = projection(m.k, kv_width, f.has.k_bias);
       specs.v = projection(m.v, kv_width, f.has.v_bias);
@@ -70,6 +72,27 @@ LayerSpecs layer_specs(const ModelConfig& c, const LayerConfig& layer, const Lay
   return specs;
 }
 
+// Of normalised columns; not by tensor cores, which round the weights.
+ProductSpec exact_product(const ModelConfig& c, TensorType weights, uint32_t rows, uint32_t columns) {
+  return GemvSpec{
+      weights,  rows, c.hidden, std::min(columns, kGemvColumns), GemvPrologue::kRmsNorm, GemvEpilogue::kStore,
+      c.rms_eps};
+}
+
+DeltaSpecs delta_specs(const ModelConfig& c, const LayerConfig& layer, const LayerFormats& f, PassKind kind,
+                       uint32_t columns) {
+  if (layer.mixer != Mixer::kDeltaNet) return {};
+  const DeltaNetConfig& net = c.delta_net;
+  const auto product = [&](TensorType weights, uint32_t rows) {
+    return product_of({weights, rows, c.hidden, 1, GemvPrologue::kRmsNorm, GemvEpilogue::kStore, c.rms_eps}, kind,
+                      columns);
+  };
+  return {.qkv = product(f.delta.qkv, net.channels()),
+          .z = product(f.delta.z, net.inner()),
+          .alpha = exact_product(c, f.delta.alpha, net.n_v_heads, columns),
+          .beta = exact_product(c, f.delta.beta, net.n_v_heads, columns)};
+}
+
 ExpertSpecs expert_specs(const ModelConfig& c, const LayerFormats& f, PassKind kind, uint32_t columns) {
   const ExpertsConfig& e = c.experts;
   const ExpertMatrices<TensorType>& m = f.experts;
@@ -85,13 +108,8 @@ ExpertSpecs expert_specs(const ModelConfig& c, const LayerFormats& f, PassKind k
     spec.up = up;
     return spec;
   };
-  const auto exact = [&](TensorType weights, uint32_t rows) {  // not by tensor cores, which round the weights
-    GemvSpec spec = product(weights, rows, c.hidden, kRmsNorm, kStore);
-    spec.columns = std::min(columns, kGemvColumns);
-    return spec;
-  };
   ExpertSpecs specs;
-  specs.router = exact(m.router, e.n);
+  specs.router = exact_product(c, m.router, e.n, columns);
   specs.route = {e.n, e.n_used, e.normalises, e.scale, columns};
   specs.gate_up = {gate_up(m.gate, m.up, e.ffn), e.n_used, /*by_column=*/true, at_once};
   specs.down = {product(m.down, c.hidden, e.ffn, kNone, kStore), e.n_used, /*by_column=*/false, at_once};
@@ -99,7 +117,7 @@ ExpertSpecs expert_specs(const ModelConfig& c, const LayerFormats& f, PassKind k
   if (e.shared_ffn == 0) return specs;
   specs.shared_gate_up = product_of(gate_up(m.shared_gate, m.shared_up, e.shared_ffn), kind, columns);
   specs.shared_down = product_of(product(m.shared_down, c.hidden, e.shared_ffn, kNone, kStore), kind, columns);
-  specs.shared_switch = exact(TensorType::kF32, 1);
+  specs.shared_switch = exact_product(c, TensorType::kF32, 1, columns);
   return specs;
 }
 
@@ -119,8 +137,14 @@ DecoderFormats formats_of(const ModelTensors& tensors) {
   for (const LayerTensors& t : tensors.layers)
     formats.layers.push_back({map(t.matrices, type_of),
                               map(t.vectors, [](const TensorInfo* vector) { return vector != nullptr; }),
-                              map(t.experts, type_of)});
+                              map(t.experts, type_of), map(t.delta_matrices, type_of)});
   return formats;
+}
+
+DeltaNetSpec decoder_delta_net(const ModelConfig& c, PassKind kind, uint32_t columns) {
+  const DeltaNetConfig& net = c.delta_net;
+  return {net.n_k_heads, net.n_v_heads, net.head_dim, net.conv_kernel,
+          net.tiled,     c.rms_eps,     columns,      kind == PassKind::kPrompt};
 }
 
 DecoderAttentionSpec decoder_attention(const ModelConfig& c, uint32_t context, PassKind kind, uint32_t columns,
@@ -139,7 +163,8 @@ DecoderAttentionSpec decoder_attention(const ModelConfig& c, uint32_t context, P
 
 DecoderSpecs decoder_specs(const ModelConfig& c, const DecoderFormats& formats, uint32_t context, PassKind kind,
                            uint32_t columns, KvTypes cache) {
-  const bool qk_norm = formats.layers.at(0).has.q_norm;  // an architecture has it in every layer or in none
+  // An architecture has it in every layer of attention or in none.
+  const bool qk_norm = std::ranges::any_of(formats.layers, [](const LayerFormats& f) { return f.has.q_norm; });
   const GemvSpec logits{formats.output,       c.n_vocab, c.hidden, 1, GemvPrologue::kRmsNorm,
                         GemvEpilogue::kStore, c.rms_eps};
   DecoderSpecs specs{
@@ -150,6 +175,9 @@ DecoderSpecs decoder_specs(const ModelConfig& c, const DecoderFormats& formats, 
       .ropes = {},
       .layers = {},
       .experts = {},
+      .deltas = {},
+      .delta_net = decoder_delta_net(c, kind, columns),
+      .gate = {c.gated_attention ? c.n_heads * c.head_dim : 0, columns},
       .logits = product_of(logits, kind, columns),
   };
   for (const Rope& rope : c.ropes)
@@ -160,13 +188,14 @@ DecoderSpecs decoder_specs(const ModelConfig& c, const DecoderFormats& formats, 
     const LayerConfig& layer = c.layers.at(i);
     specs.ropes.push_back(layer.rope);
     specs.layers.push_back(layer_specs(c, layer, formats.layers[i], kind, columns));
+    if (c.gated_attention) specs.deltas.push_back(delta_specs(c, layer, formats.layers[i], kind, columns));
     if (c.experts.n > 0) specs.experts.push_back(expert_specs(c, formats.layers[i], kind, columns));
   }
   return specs;
 }
 
 std::vector<ptx::Kernel> decoder_kernels(const DecoderSpecs& specs, ptx::Target target) {
-  if (specs.kind == PassKind::kToken && specs.experts.empty())
+  if (specs.kind == PassKind::kToken && may_persist(specs))
     return token_kernels(specs, TokenFunctions(specs, target), target);
   std::vector<ptx::Kernel> kernels;
   std::set<std::string> names;
@@ -182,6 +211,12 @@ std::vector<ptx::Kernel> decoder_kernels(const DecoderSpecs& specs, ptx::Target 
                         : flash_attention(std::get<FlashAttentionSpec>(specs.attention), target));
   for (const LayerSpecs& layer : specs.layers) for_each(add_product, layer);
   add_product(specs.logits);
+  if (!specs.deltas.empty()) kernels.push_back(sigmoid_gate(specs.gate, target));
+  if (specs.delta_net.n_v_heads > 0) {
+    kernels.push_back(conv_step(specs.delta_net, target));
+    kernels.push_back(delta_step(specs.delta_net, target));
+  }
+  for (const DeltaSpecs& delta : specs.deltas) for_each(add_product, delta);
   const auto add = [&](const auto& spec, auto generate) {
     if (names.insert(name_of(spec)).second) kernels.push_back(generate(spec, target));
   };

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/attention.h"
+#include "kernels/delta_net.h"
 #include "kernels/embedding.h"
 #include "kernels/experts.h"
 #include "kernels/flash_attention.h"
@@ -19,6 +20,7 @@ struct LayerFormats {
   LayerMatrices<TensorType> matrices;
   LayerVectors<bool> has;
   ExpertMatrices<TensorType> experts = {};
+  DeltaMatrices<TensorType> delta = {};
 };
 
 struct DecoderFormats {
@@ -60,6 +62,8 @@ struct ExpertSpecs {
   ExpertSumSpec sum;
   static constexpr uint32_t kMostUses = 65535;
 };
+// Of a layer that is a delta net, in place of q, k and v: rmsnorm prologue.
+using DeltaSpecs = DeltaMatrices<ProductSpec>;
 bool is_there(const ProductSpec& product);  // a layer has it
 struct DecoderSpecs {
   PassKind kind;
@@ -69,6 +73,9 @@ struct DecoderSpecs {
   std::vector<uint32_t> ropes;             // [layers.size()]: which of those
   std::vector<LayerSpecs> layers;
   std::vector<ExpertSpecs> experts;  // [layers.size()] of a mixture, else empty
+  std::vector<DeltaSpecs> deltas;    // [layers.size()] of a hybrid, else empty
+  DeltaNetSpec delta_net;            // of its layers
+  GateSpec gate;                     // of its attention
   ProductSpec logits;                // rmsnorm prologue
 };
 
@@ -76,7 +83,12 @@ struct DecoderSpecs {
 DecoderSpecs decoder_specs(const ModelConfig& config, const DecoderFormats& formats, uint32_t context, PassKind kind,
                            uint32_t columns, KvTypes cache = {});
 
-// That of decoder_specs.
+// Whether a token's kernels share functions with the persistent decoder, which has neither experts nor delta nets.
+inline bool may_persist(const ModelConfig& config) { return config.experts.n == 0 && !config.gated_attention; }
+inline bool may_persist(const DecoderSpecs& specs) { return specs.experts.empty() && specs.deltas.empty(); }
+
+// Those of decoder_specs.
+DeltaNetSpec decoder_delta_net(const ModelConfig& config, PassKind kind, uint32_t columns);
 DecoderAttentionSpec decoder_attention(const ModelConfig& config, uint32_t context, PassKind kind, uint32_t columns,
                                        KvTypes cache = {});
 

@@ -13,6 +13,8 @@ struct LayerAddresses {
   LayerVectors<uint64_t> vectors;
   uint64_t k_pages = 0, v_pages = 0;
   ExpertMatrices<uint64_t> experts = {};
+  DeltaMatrices<uint64_t> delta_matrices = {};
+  DeltaVectors<uint64_t> delta_vectors = {};
 };
 struct DecoderAddresses {
   std::vector<LayerAddresses> layers;

@@ -99,9 +99,10 @@ inline constexpr LayerVectors<const char*> kVectorNames = {.attn_norm = "attn_no
 // Of the matrices with x: the FFN's gate and up are one.
 template <class T>
 struct LayerProducts {
-  T q{}, k{}, v{}, output{}, gate_up{}, down{};
+  T q{}, k{}, v{}, output{}, gate_up{}, down{}, q_gate{};
   static constexpr std::array kMembers = {&LayerProducts::q,      &LayerProducts::k,       &LayerProducts::v,
-                                          &LayerProducts::output, &LayerProducts::gate_up, &LayerProducts::down};
+                                          &LayerProducts::output, &LayerProducts::gate_up, &LayerProducts::down,
+                                          &LayerProducts::q_gate};
 };
 
 // visit(value, ...) for each member of one of these structs, or of several side by side.

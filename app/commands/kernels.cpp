@@ -105,10 +105,10 @@ std::vector<Module> modules_of(const ModelConfig& config, const DecoderFormats& 
   const DecoderSpecs of_token = specs(PassKind::kToken, 1);
   const SampleSpec sampling{.n_vocab = config.n_vocab, .ring = sample_ring(context), .advances = true};
   Module token{"token",
-               of_token.experts.empty() ? "a token, with --launch persistent by the last kernel alone" : "a token",
+               may_persist(of_token) ? "a token, with --launch persistent by the last kernel alone" : "a token",
                decoder_kernels(of_token, target)};
   token.kernels.push_back(sample(sampling, target));
-  if (of_token.experts.empty())
+  if (may_persist(of_token))
     token.kernels.push_back(persistent_decoder({of_token, sampling.ring, /*stamps=*/true}, target));
   Module few{"few", "a token each of 2 to " + grouped(kFewSequences) + " sequences",
              decoder_kernels(specs(PassKind::kFew, kFewSequences), target)};
@@ -121,7 +121,8 @@ std::vector<Module> modules_of(const ModelConfig& config, const DecoderFormats& 
 int run_command(const KernelsOptions& options) {
   const Subject subject = subject_of(options);
   if (!options.gpu.empty()) {
-    if (subject.shape.config.experts.n > 0) throw Error("--gpu: no speeds are predicted of mixtures of experts");
+    if (!may_persist(subject.shape.config))
+      throw Error("--gpu: no speeds are predicted of models with experts or delta nets");
     write_output(predicted_speeds(subject.name, subject.shape, options.gpu));
     return 0;
   }

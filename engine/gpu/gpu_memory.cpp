@@ -47,17 +47,25 @@ uint64_t weights_bytes(const ModelConfig& config, const ModelTensors& tensors) {
   const auto add_matrix = [&](const TensorInfo* matrix) {
     if (matrix) sum = saturating_sum({sum, matrix_bytes(*matrix)});
   };
+  const auto add_vector = [&](const TensorInfo* vector) {
+    if (vector) sum = saturating_sum({sum, vector_bytes(*vector)});
+  };
   for (const LayerTensors& t : tensors.layers) {
     for_each(add_matrix, t.matrices);
     for_each(add_matrix, t.experts);
-    for_each(
-        [&](const TensorInfo* vector) {
-          if (vector) sum = saturating_sum({sum, vector_bytes(*vector)});
-        },
-        t.vectors);
+    for_each(add_matrix, t.delta_matrices);
+    for_each(add_vector, t.vectors);
+    for_each(add_vector, t.delta_vectors);
     add_matrix(t.vectors.shared_switch);
   }
   return sum;
+}
+
+uint64_t delta_state_bytes(const ModelConfig& config) {
+  const DeltaNetSpec spec = decoder_delta_net(config, PassKind::kToken, 1);
+  return config.delta_net.n_v_heads == 0
+             ? 0
+             : saturating_product({config.n_layers_with(Mixer::kDeltaNet), spec.layer_floats(), sizeof(float)});
 }
 
 uint64_t sampler_bytes(const ModelConfig& config, const GpuSizes& sizes) {
@@ -66,7 +74,7 @@ uint64_t sampler_bytes(const ModelConfig& config, const GpuSizes& sizes) {
 }
 
 CachePlan::CachePlan(const ModelConfig& config, const GpuSizes& sizes)
-    : layers(config.n_layers),
+    : layers(config.n_layers_with(Mixer::kAttention)),
       pages(sizes.pages()),
       k{sizes.cache.k, config.n_kv_heads, config.head_dim},
       v{sizes.cache.v, config.n_kv_heads, config.head_dim} {}
@@ -90,6 +98,13 @@ ActivationPlan plan_activations(const ModelConfig& config, const GpuSizes& sizes
   plan.v = floats(kv_width);
   plan.mixed = floats(q_width);
   plan.inner = floats(config.ffn);
+  const DeltaNetConfig& net = config.delta_net;
+  plan.q_gate = floats(config.gated_attention ? q_width : 0);
+  plan.qkv = floats(net.channels());
+  plan.z = floats(net.inner());
+  plan.alpha = floats(net.n_v_heads);
+  plan.beta = floats(net.n_v_heads);
+  plan.delta_mixed = floats(net.inner());
   const ExpertsConfig& e = config.experts;
   plan.scores = floats(e.n);
   plan.experts = floats(e.n_used);
@@ -129,7 +144,8 @@ MemoryBudget gpu_memory_budget(const ModelConfig& config, const ModelTensors& te
                                                      saturating_product({scratch_per_position, sizes.context})});
   return {weights_bytes(config, tensors), saturating_sum({pages_at_once / kPagePositions + 1, scratch_per_position}),
           saturating_sum({activations.n_bytes - activations.scratch_bytes - page_table_bytes(sizes), pages_at_once,
-                          cache.v.n_bytes(), sampler_bytes(config, sizes), kModuleBytes}),
+                          cache.v.n_bytes(), saturating_product({sizes.n_states(config), delta_state_bytes(config)}),
+                          sampler_bytes(config, sizes), kModuleBytes}),
           least_cache};
 }
 

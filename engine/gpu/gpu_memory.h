@@ -14,7 +14,11 @@ struct GpuSizes {
   uint32_t batch = 512;    // positions in one prefill pass
   uint32_t sequences = 1;  // each with a page table
   KvTypes cache = {};
-  uint32_t n_pages = 0;  // of the KV cache, which they share; 0: a context's for each
+  uint32_t n_pages = 0;      // of the KV cache, which they share; 0: a context's for each
+  uint32_t kept_states = 0;  // of delta nets, beside the sequences' own
+  uint32_t n_states(const ModelConfig& config) const {
+    return config.n_layers_with(Mixer::kDeltaNet) > 0 ? sequences + kept_states : 0;
+  }
   uint32_t pages_per_sequence() const { return pages_of(context); }  // most
   uint64_t pages() const { return n_pages > 0 ? n_pages : uint64_t{sequences} * pages_per_sequence(); }
   uint32_t columns_of(PassKind kind) const;
@@ -32,6 +36,8 @@ constexpr uint64_t kModuleBytes = 16 << 20;  // compiled kernels and what the dr
 uint64_t weights_bytes(const ModelConfig& config, const ModelTensors& tensors);
 uint64_t sampler_bytes(const ModelConfig& config, const GpuSizes& sizes);  // and the persistent decoder's
 
+uint64_t delta_state_bytes(const ModelConfig& config);  // of a sequence, all layers; 0: none of them is a delta net
+
 // Every layer's pages of keys, and behind them those of its values. The page behind the last one is what tables name
 // where they have none: nothing is written to it, and reading it does no harm.
 struct CachePlan {
@@ -46,9 +52,10 @@ struct CachePlan {
   KvLayout k, v;  // of a page of a layer
 };
 
-// What the host tells a pass: u64 page tables, of each column or of a prompt's one sequence; u32 tokens; u32 positions.
+// What the host tells a pass: u64 page tables, of each column or of a prompt's one sequence, as many addresses of
+// states; u32 tokens; u32 positions.
 inline uint64_t pass_bytes(const GpuSizes& sizes) {
-  return uint64_t{sizes.sequences} * 8 + uint64_t{sizes.buffer_columns()} * 8;
+  return uint64_t{sizes.sequences} * 16 + uint64_t{sizes.buffer_columns()} * 8;
 }
 
 // A pass may compute the logits of up to three columns more than are wanted: its input begins at 16 bytes.
@@ -57,6 +64,7 @@ inline uint32_t logits_rows(const GpuSizes& sizes) { return sizes.logits_columns
 // Byte offsets in one allocation, each a multiple of 256.
 struct ActivationPlan {
   uint64_t hidden, q, k, v, mixed, inner;                       // f32 [buffer_columns, width]
+  uint64_t q_gate, qkv, z, alpha, beta, delta_mixed;            // likewise, of hybrids
   uint64_t scores, shared_inner, shared_output, shared_switch;  // likewise, of layers of experts
   uint64_t experts, expert_weights;                             // u32, f32 [buffer_columns, n_used]
   uint64_t expert_inner, expert_outputs;                        // f32 [buffer_columns, n_used, width]

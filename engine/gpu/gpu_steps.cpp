@@ -56,7 +56,7 @@ uint64_t column_of(Buffer buffer, uint32_t column) {
   return address_of(buffer) + uint64_t{column} * buffer.width * sizeof(float);
 }
 
-constexpr const char* kNoExpertsAtOnce = "the persistent kernel computes no mixtures of experts";
+constexpr const char* kNotAtOnce = "the persistent kernel computes neither experts nor delta nets";
 
 // Tokens of one persistent launch where the system ends kernels that run for seconds: 50 ms each would still do.
 constexpr uint32_t kTokensUnderWatchdog = 16;
@@ -75,6 +75,8 @@ class GpuSteps final : public Steps, private DeviceSampler {
   uint32_t n_pages() const override { return static_cast<uint32_t>(cache_plan_.pages); }
   void set_pages(uint32_t sequence, std::span<const uint32_t> pages) override;
   void copy_page(uint32_t from, uint32_t to) override;
+  uint32_t n_states() const override { return sizes_.n_states(config_); }
+  void copy_state(uint32_t from, uint32_t to) override;
   const PassState& buffers() const override { return state_; }
   std::string description() const override;
   Profile& profile() override { return profile_; }
@@ -84,14 +86,14 @@ class GpuSteps final : public Steps, private DeviceSampler {
   bool is_gpu() const override { return true; }
   void set_measuring(bool on) override;
   void set_launch_mode(LaunchMode mode) override {
-    if (!can_launch(mode) && config_.experts.n > 0) throw Error(std::string(kNoExpertsAtOnce) + "; use --launch graph");
+    if (!can_launch(mode) && !may_persist(config_)) throw Error(std::string(kNotAtOnce) + "; use --launch graph");
     if (mode == LaunchMode::kPersistent) persistent();
     launch_mode_ = mode;
     choice_.reset();
   }
   bool has_settled() const override { return !choice_ || choice_->is_settled(); }
   bool can_launch(LaunchMode mode) const override {
-    return mode != LaunchMode::kPersistent || (context_->device().can_cooperate && config_.experts.n == 0);
+    return mode != LaunchMode::kPersistent || (context_->device().can_cooperate && may_persist(config_));
   }
   bool is_emulated() const override { return context_->device().is_emulated; }
   std::string_view launch_of(uint32_t n_sequences) const override {
@@ -104,6 +106,9 @@ class GpuSteps final : public Steps, private DeviceSampler {
   void rope_scatter(uint32_t layer, Buffer q, Buffer k, Buffer v) override;
   void attention(uint32_t layer, Buffer q, Buffer mixed) override;
   void output_residual(uint32_t layer, Buffer mixed, Buffer hidden) override;
+  void norm_delta(uint32_t layer, Buffer hidden, const DeltaBuffers& x) override;
+  void conv_step(uint32_t layer, const DeltaBuffers& x) override;
+  void delta_step(uint32_t layer, const DeltaBuffers& x) override;
   void norm_gate_up(uint32_t layer, Buffer hidden, Buffer inner) override;
   void down_residual(uint32_t layer, Buffer inner, Buffer hidden) override;
   void norm_route(uint32_t layer, Buffer hidden, Buffer scores) override;
@@ -148,11 +153,13 @@ class GpuSteps final : public Steps, private DeviceSampler {
   void place_page_tables();
   void run(const GpuStep& step, const Arguments& arguments, ptx::Dimensions blocks, uint64_t bytes);
   void run(const GpuStep& step, Arguments arguments);  // a launch of all columns of the part
+  void run_sequences(const GpuStep& step, Arguments arguments);
   void multiply(const ProductStep& product, const Operands& operands, uint32_t columns);
   uint64_t pass_address() const { return activations_.address() + plan_.pass; }
   uint64_t page_tables() const { return pass_address() + part_.first_sequence * sizeof(uint64_t); }
+  uint64_t states() const { return page_tables() + pass_.sequences.size() * sizeof(uint64_t); }
   uint64_t tokens() const {
-    return pass_address() + pass_.sequences.size() * sizeof(uint64_t) + part_.first * sizeof(uint32_t);
+    return pass_address() + 2 * pass_.sequences.size() * sizeof(uint64_t) + part_.first * sizeof(uint32_t);
   }
   uint64_t positions() const { return tokens() + pass_.n_columns() * sizeof(uint32_t); }
   uint64_t logits_row(uint64_t row) const {  // the first is the fourth where norm_logits needs three before it
@@ -188,7 +195,7 @@ class GpuSteps final : public Steps, private DeviceSampler {
   LaunchTimer timer_;
   ActivationPlan plan_;
   CachePlan cache_plan_;
-  DeviceMemory activations_, cache_, weights_;
+  DeviceMemory activations_, cache_, states_, weights_;  // states_: [n_states()] of delta nets
   LaunchMode launch_mode_;
   std::unique_ptr<LaunchChoice> choice_;  // where the fastest mode is wanted
   LayerGraphs graphs_;
@@ -228,6 +235,9 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
       cache_plan_(config, sizes_),
       activations_(context, plan_.n_bytes, "activations"),
       cache_(context, cache_plan_.n_bytes(), "the KV cache"),
+      states_(n_states() == 0
+                  ? DeviceMemory()
+                  : DeviceMemory(context, n_states() * delta_state_bytes(config), "the states of delta nets")),
       launch_mode_(options.launch.value_or(LaunchMode::kStream)),
       graphs_(stream_, timer_),
       passes_{pass_kernels(PassKind::kToken), pass_kernels(PassKind::kPrompt), pass_kernels(PassKind::kFew),
@@ -254,14 +264,16 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
             .mixed = buffer(plan_.mixed, q_width),
             .inner = buffer(plan_.inner, config.ffn),
             .scores = buffer(plan_.scores, config.experts.n),
-            .delta = {},
+            .delta = {buffer(plan_.qkv, config.delta_net.channels()), buffer(plan_.z, config.delta_net.inner()),
+                      buffer(plan_.alpha, config.delta_net.n_v_heads), buffer(plan_.beta, config.delta_net.n_v_heads),
+                      buffer(plan_.delta_mixed, config.delta_net.inner())},
             .logits = buffer(plan_.logits, config.n_vocab)};
   stream_.wait();
   if (options.launch) return;
   choice_ = std::make_unique<LaunchChoice>();
   if (!can_launch(LaunchMode::kPersistent))
     choice_->leave_out(LaunchMode::kPersistent,
-                       config.experts.n > 0 ? kNoExpertsAtOnce : "the GPU has no cooperative launches");
+                       !may_persist(config) ? kNotAtOnce : "the GPU has no cooperative launches");
 }
 
 GpuSteps::~GpuSteps() {
@@ -302,13 +314,17 @@ void GpuSteps::place_weights(const ModelTensors& tensors, const GpuOptions& opti
   const auto vector = [&](const TensorInfo* tensor) { return tensor == nullptr ? 0 : upload.place_vector(*tensor); };
   const auto matrix = [&](const TensorInfo* tensor) { return tensor == nullptr ? 0 : upload.place_matrix(*tensor); };
   for (const LayerTensors& t : tensors.layers) {
-    layers_.push_back(
-        {.matrices = map(t.matrices, matrix), .vectors = map(t.vectors, vector), .experts = map(t.experts, matrix)});
+    layers_.push_back({.matrices = map(t.matrices, matrix),
+                       .vectors = map(t.vectors, vector),
+                       .experts = map(t.experts, matrix),
+                       .delta_matrices = map(t.delta_matrices, matrix),
+                       .delta_vectors = map(t.delta_vectors, vector)});
     layers_.back().vectors.shared_switch = matrix(t.vectors.shared_switch);  // a matrix of one row to the kernels
   }
   for (size_t layer = 0; layer < layers_.size(); ++layer) {
-    layers_[layer].k_pages = cache_.address() + cache_plan_.offset(layer, false);
-    layers_[layer].v_pages = cache_.address() + cache_plan_.offset(layer, true);
+    if (config_.layers[layer].mixer != Mixer::kAttention) continue;
+    layers_[layer].k_pages = cache_.address() + cache_plan_.offset(config_.layers[layer].nth, false);
+    layers_[layer].v_pages = cache_.address() + cache_plan_.offset(config_.layers[layer].nth, true);
   }
   token_embd_ = matrix(tensors.token_embd);
   output_ = config_.tied_output ? token_embd_ : matrix(tensors.output);
@@ -329,7 +345,7 @@ void GpuSteps::place_page_tables() {
   for (uint32_t i = 0; i < sizes_.sequences * sizes_.pages_per_sequence(); ++i)
     pages_.push_back(std::min(i, n_pages()));
   stream_.upload(page_table(0), std::as_bytes(std::span(pages_)));
-  stream_.fill(cache_.address() + cache_plan_.offset(config_.n_layers, false), 0, cache_plan_.v.n_bytes());
+  stream_.fill(cache_.address() + cache_plan_.offset(cache_plan_.layers, false), 0, cache_plan_.v.n_bytes());
 }
 
 void GpuSteps::set_pages(uint32_t sequence, std::span<const uint32_t> pages) {
@@ -351,9 +367,17 @@ void GpuSteps::copy_page(uint32_t from, uint32_t to) {
     stream_.copy(pages + to * n_bytes, pages + from * n_bytes, n_bytes);
   };
   for (const LayerAddresses& layer : layers_) {
+    if (layer.k_pages == 0) continue;
     copy(layer.k_pages, cache_plan_.k.n_bytes());
     copy(layer.v_pages, cache_plan_.v.n_bytes());
   }
+}
+
+void GpuSteps::copy_state(uint32_t from, uint32_t to) {
+  require(from < n_states() && to < n_states(), "a state that there is not");
+  context_->make_current();
+  const uint64_t n_bytes = delta_state_bytes(config_);
+  stream_.copy(states_.address() + to * n_bytes, states_.address() + from * n_bytes, n_bytes);
 }
 
 void GpuSteps::run(const GpuStep& step, const Arguments& arguments, ptx::Dimensions blocks, uint64_t bytes) {
@@ -427,10 +451,11 @@ void GpuSteps::upload_pass(PassLayout layout) {
   pass_ = std::move(layout);
   part_ = pass_.parts.front();
   std::vector<uint32_t> words;
-  for (const uint32_t sequence : pass_.sequences) {
-    const uint64_t table = page_table(sequence);
-    words.insert(words.end(), {static_cast<uint32_t>(table), static_cast<uint32_t>(table >> 32)});
-  }
+  const auto add = [&](uint64_t address) {
+    words.insert(words.end(), {static_cast<uint32_t>(address), static_cast<uint32_t>(address >> 32)});
+  };
+  for (const uint32_t sequence : pass_.sequences) add(page_table(sequence));
+  for (const uint32_t sequence : pass_.sequences) add(states_.address() + sequence * delta_state_bytes(config_));
   words.insert(words.end(), pass_.words.begin(), pass_.words.end());
   upload(pass_address(), words);
 }
@@ -476,6 +501,10 @@ void GpuSteps::norm_qkv(uint32_t index, Buffer hidden, Buffer q, Buffer k, Buffe
     multiply(step.q, {w.q, 0, vectors.attn_norm, vectors.q_bias, of_part(hidden), of_part(q)}, part_.n_columns);
     multiply(step.k, {w.k, 0, vectors.attn_norm, vectors.k_bias, of_part(hidden), of_part(k)}, part_.n_columns);
     multiply(step.v, {w.v, 0, vectors.attn_norm, vectors.v_bias, of_part(hidden), of_part(v)}, part_.n_columns);
+    if (config_.gated_attention)
+      multiply(step.q_gate,
+               {w.q_gate, 0, vectors.attn_norm, 0, of_part(hidden), of_part(buffer(plan_.q_gate, q.width))},
+               part_.n_columns);
   });
 }
 
@@ -493,7 +522,48 @@ void GpuSteps::rope_scatter(uint32_t index, Buffer q, Buffer k, Buffer v) {
 }
 
 void GpuSteps::attention(uint32_t index, Buffer q, Buffer mixed) {
-  each_part([&] { attend(index, of_part(q), of_part(mixed)); });
+  each_part([&] {
+    attend(index, of_part(q), of_part(mixed));
+    if (config_.gated_attention) run(pass().gate, {at(of_part(mixed)), at(of_part(buffer(plan_.q_gate, mixed.width)))});
+  });
+}
+
+void GpuSteps::norm_delta(uint32_t index, Buffer hidden, const DeltaBuffers& x) {
+  const DeltaMatrices<uint64_t>& w = layers_[index].delta_matrices;
+  const uint64_t gamma = layers_[index].vectors.attn_norm;
+  each_part([&] {
+    const DeltaMatrices<ProductStep>& step = pass().deltas[index];
+    for_each(
+        [&](const ProductStep& product, uint64_t weights, Buffer y) {
+          multiply(product, {weights, 0, gamma, 0, of_part(hidden), of_part(y)}, part_.n_columns);
+        },
+        step, w, DeltaMatrices<Buffer>{x.qkv, x.z, x.alpha, x.beta});
+  });
+}
+
+// A prompt is one sequence, whose positions a block goes through; else each column has blocks of its own.
+void GpuSteps::run_sequences(const GpuStep& step, Arguments arguments) {
+  const ptx::Kernel& kernel = step.kernel->kernel();
+  const bool is_prompt = part_.kind == PassKind::kPrompt;
+  if (part_.kind != PassKind::kToken) arguments.add(part_.n_columns);
+  run(step, arguments, {kernel.launch.blocks.x, is_prompt ? 1 : part_.n_columns},
+      kernel.cost.bytes / sizes_.columns_of(part_.kind) * part_.n_columns);
+}
+
+void GpuSteps::conv_step(uint32_t index, const DeltaBuffers& x) {
+  each_part([&] {
+    run_sequences(pass().conv, {at(of_part(x.qkv)), at(layers_[index].delta_vectors.conv), at(states()),
+                                at(positions()), config_.layers[index].nth});
+  });
+}
+
+void GpuSteps::delta_step(uint32_t index, const DeltaBuffers& x) {
+  const DeltaVectors<uint64_t>& v = layers_[index].delta_vectors;
+  each_part([&] {
+    run_sequences(pass().delta, {at(of_part(x.qkv)), at(of_part(x.z)), at(of_part(x.alpha)), at(of_part(x.beta)),
+                                 at(v.dt_bias), at(v.decay), at(v.norm), at(states()), at(positions()),
+                                 config_.layers[index].nth, at(of_part(x.mixed))});
+  });
 }
 
 void GpuSteps::attend(uint32_t index, Buffer q, Buffer mixed) {
@@ -776,13 +846,15 @@ bool GpuSteps::decode_given(std::span<const Token> tokens, uint32_t position,
 
 std::vector<MemoryUse> GpuSteps::memory() const {
   const uint64_t logits = uint64_t{logits_rows(sizes_)} * config_.n_vocab * sizeof(float);
-  return {{"weights", weights_.n_bytes()},
-          {"KV cache", cache_.n_bytes()},
-          {"activations", plan_.n_bytes - plan_.scratch_bytes - logits},
-          {"attention's scratch", plan_.scratch_bytes},
-          {"logits", logits},
-          {"sampler", sampler_bytes(config_, sizes_)},
-          {"kernels, about", kModuleBytes}};
+  std::vector<MemoryUse> uses{{"weights", weights_.n_bytes()},
+                              {"KV cache", cache_.n_bytes()},
+                              {"activations", plan_.n_bytes - plan_.scratch_bytes - logits},
+                              {"attention's scratch", plan_.scratch_bytes},
+                              {"logits", logits},
+                              {"sampler", sampler_bytes(config_, sizes_)},
+                              {"kernels, about", kModuleBytes}};
+  if (n_states() > 0) uses.push_back({"states of delta nets", states_.n_bytes()});
+  return uses;
 }
 
 // Of a GPU that does not answer any more the next pass says so.
@@ -820,8 +892,6 @@ void GpuSteps::check(const ErrorWord& word) {
 std::unique_ptr<Steps> make_gpu_steps(const ModelConfig& config, const ModelTensors& tensors,
                                       const GpuOptions& options) {
   require(options.sizes.context > 0 && options.device.table != nullptr, "a GPU decoder without context or device");
-  if (config.gated_attention)
-    throw UnsupportedModel("the GPU kernels cannot compute this model: some of its layers are gated delta nets");
   const ContextPointer context = Context::open(*options.device.table, options.device.gpu);
   const MemoryBudget budget = gpu_memory_budget(config, tensors, options.sizes);
   check_memory(budget, options.sizes.context, context->memory().free_bytes, "GPU memory", config.context_length);

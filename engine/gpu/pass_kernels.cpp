@@ -29,16 +29,18 @@ PassKernels::PassKernels(ContextPointer context, DecoderSpecs specs, Profile& pr
     : context_(std::move(context)), specs_(std::move(specs)), profile_(profile), texts_(texts) {
   layer_names_ = {name_of(specs_.embedding), name_of(specs_.attention)};
   for (const KvScatterSpec& spec : specs_.kv_scatters) layer_names_.insert(name_of(spec));
-  for (const LayerSpecs& layer : specs_.layers)
-    for_each(
-        [&](const ProductSpec& product) {
-          if (is_there(product)) layer_names_.insert(name_of(product));
-        },
-        layer);
+  const auto add_product = [&](const ProductSpec& product) {
+    if (is_there(product)) layer_names_.insert(name_of(product));
+  };
+  for (const LayerSpecs& layer : specs_.layers) for_each(add_product, layer);
+  for (const DeltaSpecs& delta : specs_.deltas) for_each(add_product, delta);
+  if (!specs_.deltas.empty()) layer_names_.insert(name_of(specs_.gate));
+  if (specs_.delta_net.n_v_heads > 0)
+    layer_names_.insert({name_of_conv(specs_.delta_net), name_of_step(specs_.delta_net)});
   for (const ExpertSpecs& e : specs_.experts) {
     layer_names_.insert({name_of(e.route), name_of(e.gate_up), name_of(e.down), name_of(e.sum)});
     for (const ProductSpec* product : {&e.router, &e.shared_gate_up, &e.shared_down, &e.shared_switch})
-      if (is_there(*product)) layer_names_.insert(name_of(*product));
+      add_product(*product);
   }
 }
 
@@ -79,9 +81,16 @@ const PassKernels::Steps& PassKernels::steps() {
     const auto product = [&](const ProductSpec& spec) {
       return is_there(spec) ? ProductStep{step(kernels, name_of(spec)), spec} : ProductStep{};
     };
-    Steps steps{step(kernels, name_of(specs_.embedding)), step(kernels, name_of(specs_.attention)), {}, {}, {}};
+    Steps steps{
+        step(kernels, name_of(specs_.embedding)), step(kernels, name_of(specs_.attention)), {}, {}, {}, {}, {}, {}, {}};
     for (const KvScatterSpec& spec : specs_.kv_scatters) steps.kv_scatters.push_back(step(kernels, name_of(spec)));
     for (const LayerSpecs& layer : specs_.layers) steps.layers.push_back(map(layer, product));
+    for (const DeltaSpecs& delta : specs_.deltas) steps.deltas.push_back(map(delta, product));
+    if (!specs_.deltas.empty()) steps.gate = step(kernels, name_of(specs_.gate));
+    if (specs_.delta_net.n_v_heads > 0) {
+      steps.conv = step(kernels, name_of_conv(specs_.delta_net));
+      steps.delta = step(kernels, name_of_step(specs_.delta_net));
+    }
     for (const ExpertSpecs& e : specs_.experts)
       steps.experts.push_back({product(e.router), product(e.shared_gate_up), product(e.shared_down),
                                product(e.shared_switch), step(kernels, name_of(e.route)),

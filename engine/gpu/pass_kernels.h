@@ -51,6 +51,8 @@ class PassKernels {
     std::vector<GpuStep> kv_scatters;  // as the specs have them
     std::vector<LayerSteps> layers;
     std::vector<ExpertSteps> experts;
+    std::vector<DeltaMatrices<ProductStep>> deltas;
+    GpuStep gate, conv, delta;  // of hybrids
   };
   const Steps& steps();
   const ProductStep& logits();  // likewise

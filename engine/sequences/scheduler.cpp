@@ -192,7 +192,8 @@ void Scheduler::pass() {
     if (stream_seconds_ == 0 || n_beside_ == kPassesBeside) prompt = nullptr;
     n_beside_ = prompt == nullptr ? 0 : n_beside_ + 1;
   }
-  if (device_sampler_ != nullptr && jobs_.size() == 1) return decode_alone(*jobs_.front());
+  // With states that cannot be rewound a device is never ahead of the tokens.
+  if (device_sampler_ != nullptr && jobs_.size() == 1 && !store_.is_recurrent()) return decode_alone(*jobs_.front());
   decode(streams, prompt);
 }
 
@@ -260,7 +261,8 @@ void Scheduler::decode(std::span<Job* const> streams, Job* prompt) {
     device_sampler_->sample();
   }
   for (bool goes_on = true; goes_on;) {
-    goes_on = is_sampled_there && prompt == nullptr && !wants_turn_ && std::ranges::all_of(streams, [&](Job* job) {
+    goes_on = is_sampled_there && prompt == nullptr && !wants_turn_ && !store_.is_recurrent() &&
+              std::ranges::all_of(streams, [&](Job* job) {
                 return job->tokens.size() < decoder_.max_positions() && job->sequence->reserve(2);
               });
     if (goes_on) {

@@ -41,6 +41,8 @@ GpuSizes gpu_sizes(const ModelOptions& options, const ModelConfig& config, uint3
   GpuSizes sizes{context, options.batch, options.sequences, options.cache};
   if (options.cache_bytes)
     sizes.n_pages = pages_in(*options.cache_bytes, CachePlan(config, sizes).page_bytes(), context);
+  const uint64_t own_bytes = saturating_product({CachePlan(config, sizes).page_bytes(), pages_of(context)});
+  sizes.kept_states = kept_states(options.cache_bytes.value_or(own_bytes), delta_state_bytes(config));
   return sizes;
 }
 

@@ -533,25 +533,18 @@ class BadInput(Case):
         self.assert_refused(Run("-m", strange, "-p", "x"), 1, strange, "blk.0.ffn_up.weight", "IQ1_S")
         self.assert_refused(Run("-m", VOCABULARY, "-p", "x"), 1, VOCABULARY)
 
-    def test_experts_answer_on_every_device(self):
-        flags = ("-m", EXPERTS, "-p", "hello", "-n", "8", "--temp", "0")
-        answer = self.run_well(*flags, "--device", "cpu").out
-        self.assertGreater(len(answer), 1)
-        self.assertEqual(self.run_well(*flags, "--device", "cpu", "-t", "1").out, answer)
-        for launch in ("stream", "graph"):
-            self.assertEqual(self.run_well(*flags, "--device", "emulator", "--launch", launch).out, answer)
-        self.assert_refused(Run(*flags, "--device", "emulator", "--launch", "persistent"), 1, "experts",
-                            "--launch graph")
-        self.assertIn(b"route_8_u2", self.run_well("kernels", "-m", EXPERTS).out)
-        self.assert_refused(Run("kernels", "-m", EXPERTS, "--gpu", "h200"), 1, "experts")
-
-    def test_delta_nets_answer_on_the_cpu_alone(self):
-        flags = ("-m", HYBRID, "-p", "hello", "-n", "8", "--temp", "0")
-        answer = self.run_well(*flags, "--device", "cpu").out
-        self.assertGreater(len(answer), 1)
-        self.assertEqual(self.run_well(*flags, "--device", "cpu", "-t", "1").out, answer)
-        self.assert_refused(Run(*flags, "--device", "emulator"), 1, "gated delta nets", "--device cpu")
-        self.assert_refused(Run("kernels", "-m", HYBRID), 1, "nets")
+    def test_experts_and_delta_nets_answer_on_every_device(self):
+        for model, kernel in ((EXPERTS, b"route_8_u2"), (HYBRID, b"delta_step_2_4x64")):
+            flags = ("-m", model, "-p", "hello", "-n", "8", "--temp", "0")
+            answer = self.run_well(*flags, "--device", "cpu").out
+            self.assertGreater(len(answer), 1)
+            self.assertEqual(self.run_well(*flags, "--device", "cpu", "-t", "1").out, answer)
+            for launch in ("stream", "graph"):
+                self.assertEqual(self.run_well(*flags, "--device", "emulator", "--launch", launch).out, answer)
+            self.assert_refused(Run(*flags, "--device", "emulator", "--launch", "persistent"), 1, "experts",
+                                "--launch graph")
+            self.assertIn(kernel, self.run_well("kernels", "-m", model).out)
+            self.assert_refused(Run("kernels", "-m", model, "--gpu", "h200"), 1, "experts")
 
     def test_more_memory_than_there_is(self):
         self.assert_refused(Run("-m", TINY, "-p", "x", "-c", "2000000000"), 1, "available", "--ctx-size")

@@ -60,7 +60,7 @@ const std::map<std::string, std::string> kRefused = {
 
 std::vector<DecoderCase> cases_for_a_gpu() {
   std::vector<DecoderCase> cases;
-  for (const DecoderCase& c : gpu_decoder_cases())
+  for (const DecoderCase& c : decoder_cases())
     if (!kRefused.contains(c.name)) cases.push_back(c);
   cases.push_back({"odd_sizes",
                    {.architecture = "qwen3",
@@ -105,7 +105,7 @@ TEST(GpuCaches, MayBeOfEitherTypeEach) {
 }
 
 TEST(GpuModels, RefusesWhatTheKernelsDoNotRead) {
-  for (const DecoderCase& c : gpu_decoder_cases()) {
+  for (const DecoderCase& c : decoder_cases()) {
     if (!kRefused.contains(c.name)) continue;
     const std::vector<std::byte> bytes = build_tiny_model(c.spec, /*seed=*/1);
     const LoadedModel model(GgufFile::view(bytes, c.name));
@@ -113,20 +113,11 @@ TEST(GpuModels, RefusesWhatTheKernelsDoNotRead) {
   }
 }
 
-TEST(GpuModels, RefusesDeltaNets) {
-  for (const DecoderCase& c : decoder_cases().subspan(gpu_decoder_cases().size())) {
-    const std::vector<std::byte> bytes = build_tiny_model(c.spec, /*seed=*/1);
-    const LoadedModel model(GgufFile::view(bytes, c.name));
-    EXPECT_THROW(gpu_steps(model), UnsupportedModel) << c.name;
-    EXPECT_THROW(decoder_specs(model.config, formats_of(model.tensors), 64, PassKind::kToken, 1), Error) << c.name;
-  }
-}
-
 // Sequences decoded side by side, joining late and leaving early, beside each alone.
 TEST(GpuBatches, GiveEachSequenceItsOwnLogits) {
-  for (const DecoderCase& c : gpu_decoder_cases()) {
+  for (const DecoderCase& c : decoder_cases()) {
     const std::string name = c.name;
-    if (name != "qwen2_tied" && name != "f32" && name != "shared_expert") continue;
+    if (name != "qwen2_tied" && name != "f32" && name != "shared_expert" && name != "delta_nets") continue;
     const std::vector<std::byte> bytes = build_tiny_model(c.spec, /*seed=*/3);
     const LoadedModel model(GgufFile::view(bytes, c.name));
     Decoder decoder(model.config,

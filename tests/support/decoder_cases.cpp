@@ -134,8 +134,10 @@ const DecoderCase kCases[] = {
       .tied_output = false,
       .formats = TinyFormats::all(TensorType::kQ8_0),
       .experts = {.n = 8, .n_used = 2, .ffn = 96, .shared_ffn = 128, .normalises = true},
-      .delta_net = {.n_k_heads = 2, .n_v_heads = 2, .head_dim = 32, .conv_kernel = 2},
-      .full_attention_interval = 3}},
+      .delta_net = {.n_k_heads = 2, .n_v_heads = 2, .head_dim = 64, .conv_kernel = 4},
+      .full_attention_interval = 3},
+     {8e-4, 1.4e-6},
+     {1.4e-3, 5.0e-6}},
     {"delta_nets_of_older_files",
      {.architecture = "qwen3next",
       .head_dim = 64,
@@ -148,11 +150,6 @@ const DecoderCase kCases[] = {
 }  // namespace
 
 std::span<const DecoderCase> decoder_cases() { return kCases; }
-
-std::span<const DecoderCase> gpu_decoder_cases() {
-  const auto first = std::ranges::find_if(kCases, [](const DecoderCase& c) { return c.spec.delta_net.n_v_heads > 0; });
-  return {std::begin(kCases), first};
-}
 
 std::vector<float> read_floats(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
