@@ -268,6 +268,43 @@ TEST_P(SchedulerOnTheCpu, AChangedConversationIsAnsweredLikeANewOne) {
   }
 }
 
+// The same on a device that samples.
+TEST(SchedulerOfHybrids, AChangedConversationIsAnsweredLikeANewOne) {
+  const std::vector<std::byte> bytes = build_tiny_model(kHybrid, /*seed=*/4);
+  const LoadedModel model(GgufFile::view(bytes, "tiny"));
+  const auto decoder = [&](LaunchMode launch) {
+    const GpuSizes sizes{.context = 128, .sequences = 2, .kept_states = 4};
+    return Decoder(model.config, make_gpu_steps(model.config, model.tensors, {test_device(), sizes, launch}));
+  };
+  const auto answer = [](Scheduler& by, std::vector<Token> prompt) {
+    AnswerRequest request{.prompt = std::move(prompt), .max_tokens = 6};
+    request.sampling.temperature = 0;
+    return *collect(*by.start(std::move(request)));
+  };
+  Decoder fresh = decoder(LaunchMode::kStream);
+  for (const LaunchMode launch : {LaunchMode::kStream, LaunchMode::kGraph}) {
+    Decoder known = decoder(launch);
+    Scheduler scheduler(known, never);
+    const std::vector<Token> turn = some_tokens(40);
+    const Answer first = answer(scheduler, turn);
+    EXPECT_EQ(answer(scheduler, turn).end.timings.reused_tokens, 39u);
+    std::vector<Token> next = turn, edited = turn;
+    next.insert(next.end(), first.tokens.begin(), first.tokens.end());
+    next.insert(next.end(), {7, 8, 9});
+    edited[35] = 3;
+    for (const std::vector<Token>& prompt : {turn, next, edited, next}) {
+      Scheduler alone(fresh, never);
+      const Answer found = answer(scheduler, prompt);
+      EXPECT_EQ(found.end.error, "");
+      EXPECT_EQ(found.tokens, answer(alone, prompt).tokens);
+    }
+    const auto one = scheduler.start({.prompt = turn, .max_tokens = 6}),
+               other = scheduler.start({.prompt = edited, .max_tokens = 6});
+    EXPECT_EQ(collect(*one)->end.error, "");
+    EXPECT_EQ(collect(*other)->end.error, "");
+  }
+}
+
 // Wherever the stop meets a pass: what that has left behind is not built upon.
 TEST_P(SchedulerOnTheCpu, APromptThatWasStoppedIsReadAgain) {
   Decoder stopped = decoder(512, 1, 0), fresh = decoder(512, 1, 0);
