@@ -252,7 +252,7 @@ void read_layers(const GgufFile& file, const Keys& keys, const ArchitectureTrait
   uint32_t n_recurrent = 0;
   for (uint32_t i = 0; i < config.n_layers; ++i) {
     layer.mixer = is_recurrent[i] ? Mixer::kDeltaNet : Mixer::kAttention;
-    layer.nth = is_recurrent[i] ? n_recurrent++ : i - n_recurrent;
+    n_recurrent += is_recurrent[i];
     config.layers.push_back(layer);
   }
   if (n_recurrent > 0) config.delta_net = read_delta_net(file, keys, traits);
@@ -286,6 +286,17 @@ uint32_t read_n_vocab(const GgufFile& file, const Keys& keys) {
 
 uint32_t ModelConfig::n_layers_with(Mixer mixer) const {
   return static_cast<uint32_t>(std::ranges::count(layers, mixer, &LayerConfig::mixer));
+}
+
+std::vector<uint32_t> ModelConfig::places() const {
+  std::vector<uint32_t> places;
+  uint32_t n_recurrent = 0;
+  for (const LayerConfig& layer : layers) {
+    const bool is_recurrent = layer.mixer == Mixer::kDeltaNet;
+    places.push_back(is_recurrent ? n_recurrent : static_cast<uint32_t>(places.size()) - n_recurrent);
+    n_recurrent += is_recurrent;
+  }
+  return places;
 }
 
 bool is_known_architecture(std::string_view name) { return find_architecture(name) != nullptr; }

@@ -60,7 +60,6 @@ struct DeltaNetConfig {
 
 struct LayerConfig {
   Mixer mixer = Mixer::kAttention;
-  uint32_t nth = 0;  // of the layers with that mixer
   Ffn ffn = Ffn::kDense;
   uint32_t window = 0;  // of attention: the positions that a query sees, its own the last; 0: all up to its own
   uint32_t rope = 0;    // of attention: which of ModelConfig's
@@ -84,6 +83,7 @@ struct ModelConfig {
 
   uint32_t n_blocks() const { return n_layers + n_unused_blocks; }
   uint32_t n_layers_with(Mixer mixer) const;
+  std::vector<uint32_t> places() const;  // [n_layers]: which each is of the layers with its mixer
 };
 
 struct MatrixShape {

@@ -118,6 +118,7 @@ class CpuSteps final : public Steps {
 
   const CpuKernels& kernels_;
   ModelConfig config_;
+  const std::vector<uint32_t> places_ = config_.places();  // of layers in caches and states
   uint32_t context_, max_columns_, sequences_;
   MemoryBudget budget_;
   ThreadPool pool_;
@@ -312,8 +313,8 @@ void CpuSteps::rope_scatter(uint32_t index, Buffer q, Buffer k, Buffer v) {
     turn(column_of(q, column), config_.n_heads, vectors.q_norm);
     turn(keys, config_.n_kv_heads, vectors.k_norm);
     for (uint32_t h = 0; h < config_.n_kv_heads; ++h)
-      cache_.store(config_.layers[index].nth, columns_[column].sequence, h, columns_[column].position,
-                   keys + h * head_dim, values + h * head_dim);
+      cache_.store(places_[index], columns_[column].sequence, h, columns_[column].position, keys + h * head_dim,
+                   values + h * head_dim);
   });
 }
 
@@ -322,7 +323,7 @@ void CpuSteps::attention(uint32_t index, Buffer q, Buffer mixed) {
   for (const CachedRun& run : runs_) n_keys += run.position + run.columns;
   const uint64_t cached = n_keys * 2 * sizeof(uint16_t) * config_.n_kv_heads;
   OperationTimer timer(profile_, op_attention_, column_bytes(2 * uint64_t{q.width}) + cached * config_.head_dim);
-  cache_.run(config_.layers[index].nth, runs_, floats(q), floats(mixed));
+  cache_.run(places_[index], runs_, floats(q), floats(mixed));
   if (!config_.gated_attention) return;
   pool_.for_each(n_columns(), [&](uint32_t column) {
     kernels_.apply_gate({column_of(mixed, column), column_of(q_gate_, column), mixed.width, /*silu=*/false});
@@ -342,14 +343,14 @@ void CpuSteps::norm_delta(uint32_t index, Buffer hidden, const DeltaBuffers& x) 
 
 void CpuSteps::conv_step(uint32_t index, const DeltaBuffers& x) {
   OperationTimer timer(profile_, op_conv_, column_bytes(2 * uint64_t{x.qkv.width}));
-  delta_nets_.convolve(layers_[index].delta_net, config_.layers[index].nth, runs_, x);
+  delta_nets_.convolve(layers_[index].delta_net, places_[index], runs_, x);
 }
 
 void CpuSteps::delta_step(uint32_t index, const DeltaBuffers& x) {
   const uint64_t states = runs_.size() * 2 * uint64_t{x.mixed.width} * config_.delta_net.head_dim * sizeof(float);
   OperationTimer timer(profile_, op_delta_step_,
                        states + column_bytes(uint64_t{x.qkv.width} + 3 * uint64_t{x.z.width}));
-  delta_nets_.step(layers_[index].delta_net, config_.layers[index].nth, runs_, x);
+  delta_nets_.step(layers_[index].delta_net, places_[index], runs_, x);
 }
 
 void CpuSteps::output_residual(uint32_t index, Buffer mixed, Buffer hidden) {

@@ -185,6 +185,7 @@ class GpuSteps final : public Steps, private DeviceSampler {
   void check(const ErrorWord& word);
 
   ModelConfig config_;
+  const std::vector<uint32_t> places_ = config_.places();  // of layers in caches and states
   DecoderFormats formats_;
   GpuSizes sizes_;
   MemoryBudget budget_;
@@ -323,8 +324,8 @@ void GpuSteps::place_weights(const ModelTensors& tensors, const GpuOptions& opti
   }
   for (size_t layer = 0; layer < layers_.size(); ++layer) {
     if (config_.layers[layer].mixer != Mixer::kAttention) continue;
-    layers_[layer].k_pages = cache_.address() + cache_plan_.offset(config_.layers[layer].nth, false);
-    layers_[layer].v_pages = cache_.address() + cache_plan_.offset(config_.layers[layer].nth, true);
+    layers_[layer].k_pages = cache_.address() + cache_plan_.offset(places_[layer], false);
+    layers_[layer].v_pages = cache_.address() + cache_plan_.offset(places_[layer], true);
   }
   token_embd_ = matrix(tensors.token_embd);
   output_ = config_.tied_output ? token_embd_ : matrix(tensors.output);
@@ -553,16 +554,16 @@ void GpuSteps::run_sequences(const GpuStep& step, Arguments arguments) {
 void GpuSteps::conv_step(uint32_t index, const DeltaBuffers& x) {
   each_part([&] {
     run_sequences(pass().conv, {at(of_part(x.qkv)), at(layers_[index].delta_vectors.conv), at(states()),
-                                at(positions()), config_.layers[index].nth});
+                                at(positions()), places_[index]});
   });
 }
 
 void GpuSteps::delta_step(uint32_t index, const DeltaBuffers& x) {
   const DeltaVectors<uint64_t>& v = layers_[index].delta_vectors;
   each_part([&] {
-    run_sequences(pass().delta, {at(of_part(x.qkv)), at(of_part(x.z)), at(of_part(x.alpha)), at(of_part(x.beta)),
-                                 at(v.dt_bias), at(v.decay), at(v.norm), at(states()), at(positions()),
-                                 config_.layers[index].nth, at(of_part(x.mixed))});
+    run_sequences(pass().delta,
+                  {at(of_part(x.qkv)), at(of_part(x.z)), at(of_part(x.alpha)), at(of_part(x.beta)), at(v.dt_bias),
+                   at(v.decay), at(v.norm), at(states()), at(positions()), places_[index], at(of_part(x.mixed))});
   });
 }
 
