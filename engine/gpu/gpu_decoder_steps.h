@@ -1,0 +1,206 @@
+// The steps on a GPU, as a class: what it is made of, its way to launch, and its pass are sources of their own.
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <future>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/device_sampler.h"
+#include "engine/gpu/gpu_memory.h"
+#include "engine/gpu/gpu_sampler.h"
+#include "engine/gpu/gpu_steps.h"
+#include "engine/gpu/launch_choice.h"
+#include "engine/gpu/launch_timer.h"
+#include "engine/gpu/layer_graphs.h"
+#include "engine/gpu/pass_kernels.h"
+#include "engine/gpu/pass_layout.h"
+#include "engine/gpu/persistent_launch.h"
+#include "engine/gpu/phase_profile.h"
+#include "engine/profile.h"
+#include "kernels/error_word.h"
+#include "kernels/persistent_tables.h"
+
+namespace warpchat {
+
+struct Arguments {
+  std::array<Argument, 16> items;
+  size_t n = 0;
+  Arguments(std::initializer_list<Argument> list) {
+    for (const Argument& argument : list) add(argument);
+  }
+  void add(const Argument& argument) { items.at(n++) = argument; }
+  void add_unless_null(uint64_t address) {
+    if (address != 0) add(Argument::address(address));
+  }
+};
+
+struct Operands {  // of a product: device addresses; 0 for what it has not
+  uint64_t weights, up, gamma, bias;
+  Buffer x, y;
+};
+
+inline uint64_t address_of(Buffer buffer) { return reinterpret_cast<uint64_t>(buffer.data); }
+inline Argument at(uint64_t address) { return Argument::address(address); }
+inline Argument at(Buffer buffer) { return at(address_of(buffer)); }
+inline uint64_t column_of(Buffer buffer, uint32_t column) {
+  return address_of(buffer) + uint64_t{column} * buffer.width * sizeof(float);
+}
+
+class GpuSteps final : public Steps, private DeviceSampler {
+ public:
+  GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const GpuOptions& options,
+           const MemoryBudget& budget, ContextPointer context);
+  ~GpuSteps() override;
+
+  uint32_t max_columns() const override { return sizes_.columns(); }
+  uint32_t max_logits_columns() const override { return sizes_.logits_columns(); }
+  uint32_t max_sequences() const override { return sizes_.sequences; }
+  uint32_t max_positions() const override { return sizes_.context; }
+  uint32_t context_that_fits() const override;
+  uint32_t n_pages() const override { return static_cast<uint32_t>(cache_plan_.pages); }
+  void set_pages(uint32_t sequence, std::span<const uint32_t> pages) override;
+  void copy_page(uint32_t from, uint32_t to) override;
+  uint32_t n_states() const override { return sizes_.n_states(config_); }
+  void copy_state(uint32_t from, uint32_t to) override;
+  const PassState& buffers() const override { return state_; }
+  std::string description() const override;
+  Profile& profile() override { return profile_; }
+  std::vector<MemoryUse> memory() const override;
+  uint64_t weight_bytes_per_token() const override { return weight_bytes_per_token_; }
+  std::vector<KernelText> kernels() const override { return texts_.list(); }
+  bool is_gpu() const override { return true; }
+  void set_measuring(bool on) override;
+  void set_launch_mode(LaunchMode mode) override;
+  bool has_settled() const override { return !choice_ || choice_->is_settled(); }
+  bool can_launch(LaunchMode mode) const override {
+    return mode != LaunchMode::kPersistent || (context_->device().can_cooperate && may_persist(config_));
+  }
+  bool is_emulated() const override { return context_->device().is_emulated; }
+  std::string_view launch_of(uint32_t n_sequences) const override {
+    return name_of(n_sequences > 1 && launch_mode_ == LaunchMode::kPersistent ? LaunchMode::kGraph : launch_mode_);
+  }
+
+  void begin(std::span<const Run> runs) override;
+  void embed(Buffer hidden) override;
+  void norm_qkv(uint32_t layer, Buffer hidden, Buffer q, Buffer k, Buffer v) override;
+  void rope_scatter(uint32_t layer, Buffer q, Buffer k, Buffer v) override;
+  void attention(uint32_t layer, Buffer q, Buffer mixed) override;
+  void output_residual(uint32_t layer, Buffer mixed, Buffer hidden) override;
+  void norm_delta(uint32_t layer, Buffer hidden, const DeltaBuffers& x) override;
+  void conv_step(uint32_t layer, const DeltaBuffers& x) override;
+  void delta_step(uint32_t layer, const DeltaBuffers& x) override;
+  void norm_gate_up(uint32_t layer, Buffer hidden, Buffer inner) override;
+  void down_residual(uint32_t layer, Buffer inner, Buffer hidden) override;
+  void norm_route(uint32_t layer, Buffer hidden, Buffer scores) override;
+  void experts_residual(uint32_t layer, Buffer hidden) override;
+  void norm_logits(Buffer hidden, Buffer logits) override;
+  PassEnd end_pass() override;
+  void wait() override;
+  std::span<const float> read_logits(uint32_t column) override;
+  DeviceSampler* sampler() override { return this; }
+  std::unique_ptr<TokenSource> token_source(Decoder& decoder, const TokenRun& run) override;
+  bool decode_given(std::span<const Token> tokens, uint32_t position,
+                    const std::function<void(std::span<const float>)>& take) override;
+
+ private:
+  void start(std::span<const Start> columns) override;
+  void sample() override;
+  void begin_next() override;
+  std::span<const Token> read() override;
+
+  struct Slot {  // of what the host tells a pass, or writes into a page table
+    HostMemory bytes;
+    GpuEvent copied;
+  };
+  PassKernels pass_kernels(PassKind kind);
+  PassKernels& kernels_of(PassKind kind) { return passes_[static_cast<size_t>(kind)]; }
+  const PassKernels::Steps& pass() { return kernels_of(part_.kind).steps(); }
+  void prepare_first_token();
+  void await_first_token();
+  void place_weights(const ModelTensors& tensors, const GpuOptions& options);
+  void upload_pass(PassLayout layout);
+  void begin_pass();
+  template <class Body>
+  void each_part(const Body& body);
+  Buffer of_part(Buffer buffer) const;
+  Buffer buffer(uint64_t offset, uint32_t width) const {
+    return {reinterpret_cast<void*>(activations_.address() + offset), width};
+  }
+  void multiply_uses(const GpuStep& step, const ExpertProductSpec& spec, const Operands& operands, uint64_t experts);
+  void end_layer(uint32_t layer);
+  void attend(uint32_t layer, Buffer q, Buffer mixed);  // of the part
+  void upload(uint64_t to, std::span<const uint32_t> words);
+  void place_page_tables();
+  void run(const GpuStep& step, const Arguments& arguments, ptx::Dimensions blocks, uint64_t bytes);
+  void run(const GpuStep& step, Arguments arguments);  // a launch of all columns of the part
+  void run_sequences(const GpuStep& step, Arguments arguments);
+  void multiply(const ProductStep& product, const Operands& operands, uint32_t columns);
+  uint64_t pass_address() const { return activations_.address() + plan_.pass; }
+  uint64_t page_tables() const { return pass_address() + part_.first_sequence * sizeof(uint64_t); }
+  uint64_t states() const { return page_tables() + pass_.sequences.size() * sizeof(uint64_t); }
+  uint64_t tokens() const {
+    return pass_address() + 2 * pass_.sequences.size() * sizeof(uint64_t) + part_.first * sizeof(uint32_t);
+  }
+  uint64_t positions() const { return tokens() + pass_.n_columns() * sizeof(uint32_t); }
+  uint64_t logits_row(uint64_t row) const {  // the first is the fourth where norm_logits needs three before it
+    return column_of(state_.logits, static_cast<uint32_t>(row) + (config_.hidden % 4 == 0 ? 0 : 3));
+  }
+  uint64_t page_table(uint32_t sequence) const {
+    return activations_.address() + plan_.page_tables +
+           uint64_t{sequence} * sizes_.pages_per_sequence() * sizeof(uint32_t);
+  }
+  uint64_t error_address() const { return activations_.address() + plan_.error; }
+  bool is_of_graphs() const {  // the pass
+    return pass_.has_prompts()              ? false
+           : part_.kind == PassKind::kToken ? launch_mode_ == LaunchMode::kGraph
+           : choice_                        ? choice_->has_worked(LaunchMode::kGraph)
+                                            : launch_mode_ != LaunchMode::kStream;
+  }
+  void collect_profile();
+  bool is_ready(LaunchMode mode);  // begins to compile what is not
+  PersistentSpec persistent_spec() const;
+  PersistentLaunch& persistent();
+  std::unique_ptr<TokenSource> persistent_tokens(const TokenRun& run);
+  uint32_t tokens_per_launch(const PhaseProfile& times, const StampRequest& stamps) const;  // most
+  void check(const ErrorWord& word);
+
+  ModelConfig config_;
+  const std::vector<uint32_t> places_ = config_.places();  // of layers in caches and states
+  DecoderFormats formats_;
+  GpuSizes sizes_;
+  MemoryBudget budget_;
+  ContextPointer context_;
+  Stream stream_;
+  Profile profile_;
+  KernelTexts texts_;
+  LaunchTimer timer_;
+  ActivationPlan plan_;
+  CachePlan cache_plan_;
+  DeviceMemory activations_, cache_, states_, weights_;  // states_: [n_states()] of delta nets
+  LaunchMode launch_mode_;
+  std::unique_ptr<LaunchChoice> choice_;  // where the fastest mode is wanted
+  LayerGraphs graphs_;
+  std::array<PassKernels, kPassKinds> passes_;
+  std::vector<LayerAddresses> layers_;
+  uint64_t token_embd_ = 0, output_norm_ = 0, output_ = 0, weight_bytes_per_token_ = 0;
+  std::array<Slot, 4> slots_;
+  HostMemory logits_, error_;
+  GpuSampler sampler_;
+  std::future<std::unique_ptr<Module>> persistent_module_;  // being compiled, or compiled
+  std::unique_ptr<PersistentLaunch> persistent_;
+  std::shared_ptr<GpuEvent> pass_began_;  // of one with prompts; null of others
+  PassState state_;
+  PassLayout pass_;
+  PassLayout::Part part_{};  // of it, in work
+  uint32_t next_slot_ = 0;
+  std::vector<uint32_t> pages_;  // [sequences, pages_per_sequence]: the page tables
+  bool has_arrived_ = false;     // the pass's logits
+  std::atomic<bool> counts_ = false;
+};
+
+}  // namespace warpchat

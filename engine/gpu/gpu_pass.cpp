@@ -1,0 +1,353 @@
+// The decoder's steps in the order of its page: each is a kernel or three, with its parameters in the kernel's order.
+// One token, a few, many, and a prompt have kernels of their own, and a pass has a part for each: its single tokens
+// together, and every longer run by itself, so that what a token goes through does not depend on the prompts beside it.
+// A prompt's kernels are compiled while the weights are copied, those of a token while the first prompt is computed,
+// those of several when the first such pass begins.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "engine/gpu/gpu_decoder_steps.h"
+
+namespace warpchat {
+
+void GpuSteps::run(const GpuStep& step, const Arguments& arguments, ptx::Dimensions blocks, uint64_t bytes) {
+  const auto launch = [&] { step.kernel->launch(stream_, std::span(arguments.items).first(arguments.n), blocks); };
+  if (graphs_.is_open()) return graphs_.add({step.operation, bytes}, launch);
+  launch();
+  timer_.launched(step.operation, bytes);
+}
+
+void GpuSteps::run(const GpuStep& step, Arguments arguments) {
+  const ptx::Kernel& kernel = step.kernel->kernel();
+  ptx::Dimensions blocks = kernel.launch.blocks;
+  const uint32_t most = blocks.y;  // a block or more for each column there may be
+  if (part_.kind != PassKind::kToken) {
+    arguments.add(part_.n_columns);
+    blocks.y = part_.n_columns;
+  }
+  run(step, arguments, blocks, kernel.cost.bytes / most * part_.n_columns);
+}
+
+void GpuSteps::multiply(const ProductStep& product, const Operands& o, uint32_t n_columns) {
+  const auto* gemm = std::get_if<GemmSpec>(&product.spec);
+  for (uint32_t first = 0; first < n_columns;) {
+    const uint32_t columns = std::min(n_columns - first, product.columns_at_once());
+    Arguments arguments{at(o.weights)};
+    arguments.add_unless_null(o.up);
+    arguments.add(at(column_of(o.x, first)));
+    arguments.add_unless_null(o.gamma);
+    if (gemm != nullptr && takes_bias(*gemm))
+      arguments.add(at(o.bias));
+    else
+      arguments.add_unless_null(o.bias);
+    arguments.add(at(column_of(o.y, first)));
+    if (gemm != nullptr) arguments.add(gemm->rows), arguments.add(gemm->k);
+    if (product.takes_columns()) arguments.add(columns);
+    run(product.step, arguments, product.blocks(columns), product.bytes(columns));
+    first += columns;
+  }
+}
+
+void GpuSteps::begin(std::span<const Run> runs) {
+  uint64_t n_columns = 0;
+  for (const Run& run : runs) {
+    require(run.position + run.tokens.size() <= sizes_.context && run.sequence < sizes_.sequences,
+            "a pass beyond the context or the sequences");
+    n_columns += run.tokens.size();
+  }
+  require(n_columns > 0 && n_columns <= max_columns(), "a pass of more columns than there is room for");
+  context_->make_current();
+  graphs_.forget();  // of a pass that was stopped
+  upload_pass(lay_out(runs));
+  require(pass_.logits_columns.size() <= max_logits_columns(), "logits of more columns than there is room for");
+  begin_pass();
+  pass_began_.reset();
+  if (!pass_.has_prompts()) return;
+  pass_began_ = std::make_shared<GpuEvent>(context_, GpuEvent::Timing::kOn);
+  stream_.record(*pass_began_);
+}
+
+PassEnd GpuSteps::end_pass() {
+  const auto ended = std::make_shared<GpuEvent>(context_, GpuEvent::Timing::kOn);
+  stream_.record(*ended);
+  return [began = pass_began_, ended](bool wait) -> std::optional<double> {
+    if (wait) ended->wait();
+    if (!wait && !ended->has_come()) return std::nullopt;
+    return began ? ended->seconds_since(*began) : 0;
+  };
+}
+
+void GpuSteps::upload_pass(PassLayout layout) {
+  pass_ = std::move(layout);
+  part_ = pass_.parts.front();
+  std::vector<uint32_t> words;
+  const auto add = [&](uint64_t address) {
+    words.insert(words.end(), {static_cast<uint32_t>(address), static_cast<uint32_t>(address >> 32)});
+  };
+  for (const uint32_t sequence : pass_.sequences) add(page_table(sequence));
+  for (const uint32_t sequence : pass_.sequences) add(states_.address() + sequence * delta_state_bytes(config_));
+  words.insert(words.end(), pass_.words.begin(), pass_.words.end());
+  upload(pass_address(), words);
+}
+
+void GpuSteps::upload(uint64_t to, std::span<const uint32_t> words) {
+  Slot& slot = slots_[next_slot_++ % slots_.size()];
+  slot.copied.wait();
+  const std::span<uint32_t> pinned = slot.bytes.as<uint32_t>().first(words.size());
+  std::copy(words.begin(), words.end(), pinned.begin());
+  stream_.upload(to, std::as_bytes(pinned));
+  stream_.record(slot.copied);
+}
+
+void GpuSteps::begin_pass() {
+  for (const PassLayout::Part& part : pass_.parts) kernels_of(part.kind).steps();
+  has_arrived_ = false;
+  timer_.begin();
+  if (is_of_graphs()) graphs_.begin(pass_.n_columns());
+}
+
+template <class Body>
+void GpuSteps::each_part(const Body& body) {
+  for (const PassLayout::Part& part : pass_.parts) {
+    part_ = part;
+    body();
+  }
+  part_ = pass_.parts.front();
+}
+
+Buffer GpuSteps::of_part(Buffer buffer) const {
+  return {reinterpret_cast<void*>(column_of(buffer, part_.first)), buffer.width};
+}
+
+void GpuSteps::embed(Buffer hidden) {
+  each_part([&] { run(pass().embedding, {at(token_embd_), at(tokens()), at(of_part(hidden)), at(error_address())}); });
+}
+
+void GpuSteps::norm_qkv(uint32_t index, Buffer hidden, Buffer q, Buffer k, Buffer v) {
+  const LayerMatrices<uint64_t>& w = layers_[index].matrices;
+  const LayerVectors<uint64_t>& vectors = layers_[index].vectors;
+  each_part([&] {
+    const LayerSteps& step = pass().layers[index];
+    multiply(step.q, {w.q, 0, vectors.attn_norm, vectors.q_bias, of_part(hidden), of_part(q)}, part_.n_columns);
+    multiply(step.k, {w.k, 0, vectors.attn_norm, vectors.k_bias, of_part(hidden), of_part(k)}, part_.n_columns);
+    multiply(step.v, {w.v, 0, vectors.attn_norm, vectors.v_bias, of_part(hidden), of_part(v)}, part_.n_columns);
+    if (config_.gated_attention)
+      multiply(step.q_gate,
+               {w.q_gate, 0, vectors.attn_norm, 0, of_part(hidden), of_part(buffer(plan_.q_gate, q.width))},
+               part_.n_columns);
+  });
+}
+
+void GpuSteps::rope_scatter(uint32_t index, Buffer q, Buffer k, Buffer v) {
+  each_part([&] {
+    Arguments arguments{at(of_part(q)), at(of_part(k)), at(of_part(v))};
+    arguments.add_unless_null(layers_[index].vectors.q_norm);
+    arguments.add_unless_null(layers_[index].vectors.k_norm);
+    for (const uint64_t address : {positions(), layers_[index].k_pages, layers_[index].v_pages, page_tables()})
+      arguments.add(at(address));
+    arguments.add(n_pages());
+    arguments.add(at(error_address()));
+    run(pass().kv_scatters[config_.layers[index].rope], arguments);
+  });
+}
+
+void GpuSteps::attention(uint32_t index, Buffer q, Buffer mixed) {
+  each_part([&] {
+    attend(index, of_part(q), of_part(mixed));
+    if (config_.gated_attention) run(pass().gate, {at(of_part(mixed)), at(of_part(buffer(plan_.q_gate, mixed.width)))});
+  });
+}
+
+void GpuSteps::norm_delta(uint32_t index, Buffer hidden, const DeltaBuffers& x) {
+  const DeltaMatrices<uint64_t>& w = layers_[index].delta_matrices;
+  const uint64_t gamma = layers_[index].vectors.attn_norm;
+  each_part([&] {
+    const DeltaMatrices<ProductStep>& step = pass().deltas[index];
+    for_each(
+        [&](const ProductStep& product, uint64_t weights, Buffer y) {
+          multiply(product, {weights, 0, gamma, 0, of_part(hidden), of_part(y)}, part_.n_columns);
+        },
+        step, w, DeltaMatrices<Buffer>{x.qkv, x.z, x.alpha, x.beta});
+  });
+}
+
+// A prompt is one sequence, whose positions a block goes through; else each column has blocks of its own.
+void GpuSteps::run_sequences(const GpuStep& step, Arguments arguments) {
+  const ptx::Kernel& kernel = step.kernel->kernel();
+  const bool is_prompt = part_.kind == PassKind::kPrompt;
+  if (part_.kind != PassKind::kToken) arguments.add(part_.n_columns);
+  run(step, arguments, {kernel.launch.blocks.x, is_prompt ? 1 : part_.n_columns},
+      kernel.cost.bytes / sizes_.columns_of(part_.kind) * part_.n_columns);
+}
+
+void GpuSteps::conv_step(uint32_t index, const DeltaBuffers& x) {
+  each_part([&] {
+    run_sequences(pass().conv, {at(of_part(x.qkv)), at(layers_[index].delta_vectors.conv), at(states()),
+                                at(positions()), places_[index]});
+  });
+}
+
+void GpuSteps::delta_step(uint32_t index, const DeltaBuffers& x) {
+  const DeltaVectors<uint64_t>& v = layers_[index].delta_vectors;
+  each_part([&] {
+    run_sequences(pass().delta,
+                  {at(of_part(x.qkv)), at(of_part(x.z)), at(of_part(x.alpha)), at(of_part(x.beta)), at(v.dt_bias),
+                   at(v.decay), at(v.norm), at(states()), at(positions()), places_[index], at(of_part(x.mixed))});
+  });
+}
+
+void GpuSteps::attend(uint32_t index, Buffer q, Buffer mixed) {
+  const GpuStep& step = pass().attention;
+  const uint32_t n_columns = part_.n_columns;
+  const uint64_t keys = layers_[index].k_pages, values = layers_[index].v_pages, tables = page_tables();
+  if (const auto* flash = std::get_if<FlashAttentionSpec>(&kernels_of(part_.kind).specs().attention)) {
+    run(step, {at(q), at(keys), at(values), at(tables), at(positions()), at(mixed), at(error_address()), n_columns},
+        flash_attention_grid(*flash, n_columns),
+        flash_attention_cost(*flash, n_columns, part_.longest - n_columns).bytes);
+    return;
+  }
+  const auto& spec = std::get<AttentionSpec>(kernels_of(part_.kind).specs().attention);
+  const uint32_t longest = graphs_.is_open() ? sizes_.context : part_.longest;  // a graph is for every position
+  const uint64_t scratch = activations_.address() + plan_.scratch[static_cast<size_t>(part_.kind)];
+  for (uint32_t first = 0; first < n_columns; first += spec.columns) {
+    const uint32_t columns = std::min(spec.columns, n_columns - first);
+    Arguments arguments{at(column_of(q, first)),
+                        at(keys),
+                        at(values),
+                        at(tables),
+                        at(positions() + first * sizeof(uint32_t)),
+                        at(column_of(mixed, first)),
+                        at(scratch),
+                        at(error_address())};
+    if (spec.columns > 1) arguments.add(columns);
+    run(step, arguments, attention_grid(spec, longest), attention_cost(spec, part_.n_keys * columns / n_columns).bytes);
+  }
+}
+
+void GpuSteps::output_residual(uint32_t index, Buffer mixed, Buffer hidden) {
+  each_part([&] {
+    multiply(pass().layers[index].output, {layers_[index].matrices.output, 0, 0, 0, of_part(mixed), of_part(hidden)},
+             part_.n_columns);
+  });
+}
+
+void GpuSteps::norm_gate_up(uint32_t index, Buffer hidden, Buffer inner) {
+  const LayerMatrices<uint64_t>& w = layers_[index].matrices;
+  each_part([&] {
+    multiply(pass().layers[index].gate_up,
+             {w.gate, w.up, layers_[index].vectors.ffn_norm, 0, of_part(hidden), of_part(inner)}, part_.n_columns);
+  });
+}
+
+void GpuSteps::down_residual(uint32_t index, Buffer inner, Buffer hidden) {
+  each_part([&] {
+    multiply(pass().layers[index].down, {layers_[index].matrices.down, 0, 0, 0, of_part(inner), of_part(hidden)},
+             part_.n_columns);
+  });
+  end_layer(index);
+}
+
+void GpuSteps::end_layer(uint32_t index) {
+  if (index + 1 == config_.n_layers && graphs_.is_open()) graphs_.end();
+}
+
+void GpuSteps::norm_route(uint32_t index, Buffer hidden, Buffer scores) {
+  const uint64_t gamma = layers_[index].vectors.ffn_norm;
+  const uint32_t n_used = config_.experts.n_used;
+  each_part([&] {
+    const ExpertSteps& step = pass().experts[index];
+    multiply(step.router, {layers_[index].experts.router, 0, gamma, 0, of_part(hidden), of_part(scores)},
+             part_.n_columns);
+    run(step.route, {at(of_part(scores)), at(of_part(buffer(plan_.experts, n_used))),
+                     at(of_part(buffer(plan_.expert_weights, n_used)))});
+  });
+}
+
+// As many columns in a launch as there are blocks in y for their uses. x: of columns, or of uses; y: of uses.
+void GpuSteps::multiply_uses(const GpuStep& step, const ExpertProductSpec& spec, const Operands& o, uint64_t experts) {
+  const ptx::Kernel& kernel = step.kernel->kernel();
+  for (uint32_t first = 0; first < part_.n_columns; first += spec.columns) {
+    const uint32_t columns = std::min(spec.columns, part_.n_columns - first), first_use = first * spec.n_used;
+    Arguments arguments{at(o.weights)};
+    arguments.add_unless_null(o.up);
+    arguments.add(at(column_of(o.x, spec.by_column ? first : first_use)));
+    arguments.add_unless_null(o.gamma);
+    arguments.add(at(experts + first_use * sizeof(uint32_t)));
+    arguments.add(at(column_of(o.y, first_use)));
+    if (spec.columns > 1) arguments.add(columns);
+    run(step, arguments, {kernel.launch.blocks.x, columns * spec.n_used}, kernel.cost.bytes / spec.columns * columns);
+  }
+}
+
+void GpuSteps::experts_residual(uint32_t index, Buffer hidden) {
+  const LayerAddresses& layer = layers_[index];
+  const ExpertMatrices<uint64_t>& w = layer.experts;
+  const uint64_t gamma = layer.vectors.ffn_norm;
+  const ExpertsConfig& e = config_.experts;
+  each_part([&] {
+    const ExpertSteps& step = pass().experts[index];
+    const ExpertSpecs& specs = kernels_of(part_.kind).specs().experts[index];
+    const auto of_uses = [&](uint64_t offset, uint32_t width) {
+      return Buffer{of_part(buffer(offset, e.n_used * width)).data, width};
+    };
+    const uint64_t experts = address_of(of_uses(plan_.experts, 1));
+    const Buffer inner = of_uses(plan_.expert_inner, e.ffn), outputs = of_uses(plan_.expert_outputs, config_.hidden);
+    multiply_uses(step.gate_up, specs.gate_up, {w.gate, w.up, gamma, 0, of_part(hidden), inner}, experts);
+    multiply_uses(step.down, specs.down, {w.down, 0, 0, 0, inner, outputs}, experts);
+    Arguments sum{at(outputs), at(of_uses(plan_.expert_weights, 1))};
+    if (e.shared_ffn > 0) {
+      const Buffer shared_inner = of_part(buffer(plan_.shared_inner, e.shared_ffn));
+      const Buffer output = of_part(buffer(plan_.shared_output, config_.hidden));
+      const Buffer switches = of_part(buffer(plan_.shared_switch, 1));
+      multiply(step.shared_gate_up, {w.shared_gate, w.shared_up, gamma, 0, of_part(hidden), shared_inner},
+               part_.n_columns);
+      multiply(step.shared_down, {w.shared_down, 0, 0, 0, shared_inner, output}, part_.n_columns);
+      multiply(step.shared_switch, {layer.vectors.shared_switch, 0, gamma, 0, of_part(hidden), switches},
+               part_.n_columns);
+      sum.add(at(output)), sum.add(at(switches));
+    }
+    sum.add(at(of_part(hidden)));
+    run(step.sum, sum);
+  });
+  end_layer(index);
+}
+
+// The kernels read from 16-byte boundaries, which every fourth column is at: up to three before the wanted ones are
+// computed as well. What they write is written over where it is another's, for the last rows are computed first.
+void GpuSteps::norm_logits(Buffer hidden, Buffer logits) {
+  for (auto wanted = pass_.wanted.rbegin(); wanted != pass_.wanted.rend(); ++wanted) {
+    const uint32_t before = hidden.width % 4 == 0 ? 0 : wanted->column % 4, columns = before + wanted->n;
+    const Buffer x{reinterpret_cast<void*>(column_of(hidden, wanted->column - before)), hidden.width};
+    const Buffer y{reinterpret_cast<void*>(logits_row(wanted->row) - uint64_t{before} * logits.width * sizeof(float)),
+                   logits.width};
+    multiply(kernels_of(columns == 1 ? PassKind::kToken : wanted->kind).logits(), {output_, 0, output_norm_, 0, x, y},
+             columns);
+    if (wanted->kind == PassKind::kPrompt && wanted->n == 1)
+      kernels_of(PassKind::kToken).prepare();  // while a prompt is computed
+  }
+}
+
+void GpuSteps::wait() {
+  stream_.download(error_.bytes(), error_address());
+  stream_.wait();
+  collect_profile();
+  ErrorWord word;
+  std::memcpy(&word, error_.bytes().data(), sizeof word);
+  check(word);
+}
+
+std::span<const float> GpuSteps::read_logits(uint32_t column) {
+  const auto found = std::ranges::lower_bound(pass_.logits_columns, column);
+  require(found != pass_.logits_columns.end() && *found == column, "reading of logits that were not asked for");
+  if (!has_arrived_) {
+    const uint64_t n_bytes = pass_.logits_columns.size() * config_.n_vocab * sizeof(float);
+    stream_.download(logits_.bytes().first(n_bytes), logits_row(0));
+    wait();
+    has_arrived_ = true;
+  }
+  const auto row = static_cast<uint64_t>(found - pass_.logits_columns.begin());
+  return logits_.as<float>().subspan(row * config_.n_vocab, config_.n_vocab);
+}
+
+}  // namespace warpchat
