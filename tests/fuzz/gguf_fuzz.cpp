@@ -19,8 +19,17 @@ void check_tensor(const TensorInfo& tensor, std::span<const std::byte> file) {
   require(tensor.data.size() == tensor.rows() * bytes_per_row(tensor.type, tensor.k()));
 }
 
+// Of a view: all within what it is of.
+void check_rows(const TensorInfo& view) {
+  for (uint64_t row = 0; row < view.rows(); ++row) {
+    const std::span<const std::byte> bytes = view.row(row);
+    require(bytes.data() >= view.data.data() && bytes.data() + bytes.size() <= view.data.data() + view.data.size());
+  }
+}
+
 void check_config(const ModelConfig& config) {
-  require(config.n_layers && config.hidden && config.ffn && config.n_heads && config.n_kv_heads && config.head_dim);
+  require(config.n_layers && config.hidden && (config.ffn || config.experts.n) && config.n_heads && config.n_kv_heads &&
+          config.head_dim);
   require(config.n_heads % config.n_kv_heads == 0 && config.rope_dims <= config.head_dim);
   for (const Rope& rope : config.ropes) require(rope.frequencies.size() == config.rope_dims / 2);
   require(config.layers.size() == config.n_layers);
@@ -34,7 +43,9 @@ void load(std::span<const std::byte> bytes) {
     for (const TensorInfo& tensor : file.tensors()) check_tensor(tensor, bytes);
     const ModelConfig config = read_model_config(file);
     check_config(config);
-    require(read_model_tensors(file, config).layers.size() == config.n_layers);
+    const ModelTensors tensors = read_model_tensors(file, config);
+    require(tensors.layers.size() == config.n_layers);
+    for (const auto& view : tensors.views) check_rows(*view);
   } catch (const Error& error) {
     const std::string_view message = error.what();
     require(message.starts_with("cannot load fuzz: ") && printable(message, message.size()) == message);
