@@ -5,24 +5,17 @@
 #include <cstdint>
 #include <string>
 
+#include "models/model_config.h"
 #include "ptx/kernel.h"
 
 namespace warpchat {
 
 // A state is, for each layer that is a delta net: f32 [conv_kernel - 1, channels], what the last positions were before
 // the convolution, then f32 [n_v_heads, head_dim of keys, head_dim of values].
-struct DeltaNetSpec {
-  uint32_t n_k_heads, n_v_heads, head_dim;  // head_dim: 32, 64, 96 or 128
-  uint32_t conv_kernel;                     // 2 to 8
-  bool tiled = false;                       // value head h reads with key head h % n_k_heads
-  float eps = 0;                            // of the output's norm
+struct DeltaNetSpec : DeltaNetConfig {  // head_dim: 32, 64, 96 or 128; conv_kernel: 2 to 8
+  float eps = 0;                        // of the output's norm
   uint32_t columns = 1;
   bool one_sequence = false;  // the columns are positions of one; else a position each of several
-
-  uint32_t inner() const { return n_v_heads * head_dim; }
-  uint32_t channels() const { return (2 * n_k_heads + n_v_heads) * head_dim; }
-  uint64_t tail_floats() const { return uint64_t{conv_kernel - 1} * channels(); }
-  uint64_t layer_floats() const { return tail_floats() + uint64_t{inner()} * head_dim; }
   uint32_t sequences() const { return one_sequence ? 1 : columns; }
 };
 

@@ -141,12 +141,6 @@ DecoderFormats formats_of(const ModelTensors& tensors) {
   return formats;
 }
 
-DeltaNetSpec decoder_delta_net(const ModelConfig& c, PassKind kind, uint32_t columns) {
-  const DeltaNetConfig& net = c.delta_net;
-  return {net.n_k_heads, net.n_v_heads, net.head_dim, net.conv_kernel,
-          net.tiled,     c.rms_eps,     columns,      kind == PassKind::kPrompt};
-}
-
 DecoderAttentionSpec decoder_attention(const ModelConfig& c, uint32_t context, PassKind kind, uint32_t columns,
                                        KvTypes cache) {
   const bool flash_takes_heads = c.head_dim >= 64 && c.head_dim % 16 == 0;
@@ -176,7 +170,7 @@ DecoderSpecs decoder_specs(const ModelConfig& c, const DecoderFormats& formats, 
       .layers = {},
       .experts = {},
       .deltas = {},
-      .delta_net = decoder_delta_net(c, kind, columns),
+      .delta_net = {c.delta_net, c.rms_eps, columns, kind == PassKind::kPrompt},
       .gate = {c.gated_attention ? c.n_heads * c.head_dim : 0, columns},
       .logits = product_of(logits, kind, columns),
   };
@@ -200,7 +194,7 @@ std::vector<ptx::Kernel> decoder_kernels(const DecoderSpecs& specs, ptx::Target 
   std::vector<ptx::Kernel> kernels;
   std::set<std::string> names;
   const auto add_product = [&](const ProductSpec& product) {
-    if (!is_there(product) || !names.insert(name_of(product)).second) return;
+    if (!names.insert(name_of(product)).second) return;
     const auto* one = std::get_if<GemvSpec>(&product);
     kernels.push_back(one ? gemv(*one, target) : gemm(std::get<GemmSpec>(product), target));
   };
@@ -209,20 +203,17 @@ std::vector<ptx::Kernel> decoder_kernels(const DecoderSpecs& specs, ptx::Target 
   const auto* one = std::get_if<AttentionSpec>(&specs.attention);
   kernels.push_back(one ? incremental_attention(*one, target)
                         : flash_attention(std::get<FlashAttentionSpec>(specs.attention), target));
-  for (const LayerSpecs& layer : specs.layers) for_each(add_product, layer);
+  for_each_product(specs, add_product);
   add_product(specs.logits);
   if (!specs.deltas.empty()) kernels.push_back(sigmoid_gate(specs.gate, target));
   if (specs.delta_net.n_v_heads > 0) {
     kernels.push_back(conv_step(specs.delta_net, target));
     kernels.push_back(delta_step(specs.delta_net, target));
   }
-  for (const DeltaSpecs& delta : specs.deltas) for_each(add_product, delta);
   const auto add = [&](const auto& spec, auto generate) {
     if (names.insert(name_of(spec)).second) kernels.push_back(generate(spec, target));
   };
   for (const ExpertSpecs& e : specs.experts) {
-    for (const ProductSpec* product : {&e.router, &e.shared_gate_up, &e.shared_down, &e.shared_switch})
-      add_product(*product);
     add(e.route, route), add(e.gate_up, expert_product), add(e.down, expert_product), add(e.sum, expert_sum);
   }
   return kernels;

@@ -83,12 +83,24 @@ struct DecoderSpecs {
 DecoderSpecs decoder_specs(const ModelConfig& config, const DecoderFormats& formats, uint32_t context, PassKind kind,
                            uint32_t columns, KvTypes cache = {});
 
+// visit(product) for each that a layer has.
+template <class Visit>
+void for_each_product(const DecoderSpecs& specs, Visit&& visit) {
+  const auto visit_if_there = [&](const ProductSpec& product) {
+    if (is_there(product)) visit(product);
+  };
+  for (const LayerSpecs& layer : specs.layers) for_each(visit_if_there, layer);
+  for (const DeltaSpecs& delta : specs.deltas) for_each(visit_if_there, delta);
+  for (const ExpertSpecs& e : specs.experts)
+    for (const ProductSpec* product : {&e.router, &e.shared_gate_up, &e.shared_down, &e.shared_switch})
+      visit_if_there(*product);
+}
+
 // Whether a token's kernels share functions with the persistent decoder, which has neither experts nor delta nets.
 inline bool may_persist(const ModelConfig& config) { return config.experts.n == 0 && !config.gated_attention; }
 inline bool may_persist(const DecoderSpecs& specs) { return specs.experts.empty() && specs.deltas.empty(); }
 
-// Those of decoder_specs.
-DeltaNetSpec decoder_delta_net(const ModelConfig& config, PassKind kind, uint32_t columns);
+// That of decoder_specs.
 DecoderAttentionSpec decoder_attention(const ModelConfig& config, uint32_t context, PassKind kind, uint32_t columns,
                                        KvTypes cache = {});
 

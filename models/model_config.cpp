@@ -288,6 +288,10 @@ uint32_t ModelConfig::n_layers_with(Mixer mixer) const {
   return static_cast<uint32_t>(std::ranges::count(layers, mixer, &LayerConfig::mixer));
 }
 
+uint64_t ModelConfig::delta_state_bytes() const {
+  return n_layers_with(Mixer::kDeltaNet) * delta_net.layer_floats() * sizeof(float);
+}
+
 std::vector<uint32_t> ModelConfig::places() const {
   std::vector<uint32_t> places;
   uint32_t n_recurrent = 0;

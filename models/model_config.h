@@ -55,6 +55,9 @@ struct DeltaNetConfig {
   bool tiled = false;  // value head h reads with key head h % n_k_heads, else with h / (n_v_heads / n_k_heads)
   uint32_t inner() const { return n_v_heads * head_dim; }
   uint32_t channels() const { return (2 * n_k_heads + n_v_heads) * head_dim; }
+  // Of a layer's state: what the last positions were before the convolution, and that with the matrices of all heads.
+  uint64_t tail_floats() const { return uint64_t{conv_kernel - 1} * channels(); }
+  uint64_t layer_floats() const { return tail_floats() + uint64_t{inner()} * head_dim; }
   uint32_t key_head(uint32_t v_head) const { return tiled ? v_head % n_k_heads : v_head / (n_v_heads / n_k_heads); }
 };
 
@@ -83,6 +86,7 @@ struct ModelConfig {
 
   uint32_t n_blocks() const { return n_layers + n_unused_blocks; }
   uint32_t n_layers_with(Mixer mixer) const;
+  uint64_t delta_state_bytes() const;    // of a sequence, all layers that are delta nets
   std::vector<uint32_t> places() const;  // [n_layers]: which each is of the layers with its mixer
 };
 

@@ -16,11 +16,6 @@ namespace {
 constexpr uint32_t kChannels = 256;    // of a task: a few positions of them stay in the first cache
 constexpr float kLeastLength = 1e-6f;  // squared, of a query or key
 
-uint64_t tail_floats(const DeltaNetConfig& c) {
-  return c.n_v_heads == 0 ? 0 : uint64_t{c.conv_kernel - 1} * c.channels();
-}
-uint64_t layer_floats(const DeltaNetConfig& c) { return tail_floats(c) + uint64_t{c.inner()} * c.head_dim; }
-
 float* at(Buffer buffer, uint32_t column, uint64_t offset = 0) {
   return static_cast<float*>(buffer.data) + uint64_t{column} * buffer.width + offset;
 }
@@ -44,17 +39,13 @@ DeltaNets::DeltaNets(ThreadPool& pool, const CpuKernels& kernels, const ModelCon
       config_(config.delta_net),
       rms_eps_(config.rms_eps),
       n_layers_(config.n_layers_with(Mixer::kDeltaNet)),
-      tail_floats_(tail_floats(config_)),
-      layer_floats_(layer_floats(config_)),
+      tail_floats_(config_.tail_floats()),
+      layer_floats_(config_.layer_floats()),
       // By the mean square, of which the kernels make a head's length; queries are scaled for their product with keys.
       query_gain_(config_.head_dim, 1.0f / static_cast<float>(config_.head_dim)),
       key_gain_(config_.head_dim, 1.0f / std::sqrt(static_cast<float>(config_.head_dim))),
       positions_(n_layers_ > 0 ? n_states : 0),
-      memory_(saturating_product({state_bytes(config), positions_.size()}), "the states of delta nets") {}
-
-uint64_t DeltaNets::state_bytes(const ModelConfig& config) {
-  return saturating_product({config.n_layers_with(Mixer::kDeltaNet), layer_floats(config.delta_net), sizeof(float)});
-}
+      memory_(saturating_product({config.delta_state_bytes(), positions_.size()}), "the states of delta nets") {}
 
 void DeltaNets::copy_state(uint32_t from, uint32_t to) {
   assert(from < n_states() && to < n_states());

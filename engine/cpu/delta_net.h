@@ -24,7 +24,6 @@ class DeltaNets {
  public:
   // As many states, one after the other, as sequences and copies need.
   DeltaNets(ThreadPool& pool, const CpuKernels& kernels, const ModelConfig& config, uint32_t n_states);
-  static uint64_t state_bytes(const ModelConfig& config);  // of a sequence, all layers; 0: none of them is one
 
   uint64_t n_bytes() const { return memory_.n_bytes(); }
   uint32_t n_states() const { return static_cast<uint32_t>(positions_.size()); }

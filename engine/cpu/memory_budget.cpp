@@ -8,7 +8,6 @@
 #include <string>
 
 #include "engine/cpu/attention.h"
-#include "engine/cpu/delta_net.h"
 #include "engine/cpu/experts.h"
 #include "engine/cpu/packed_matrix.h"
 #include "engine/cpu/products.h"
@@ -104,7 +103,7 @@ MemoryBudget memory_budget(const CpuKernels& kernels, const ModelConfig& config,
   budget.activation_bytes =
       saturating_sum({saturating_product({max_columns, values, sizeof(float)}),
                       saturating_product({logits_columns(max_columns, sequences), config.n_vocab, sizeof(float)}),
-                      saturating_product({n_states, DeltaNets::state_bytes(config)}),
+                      saturating_product({n_states, config.delta_state_bytes()}),
                       CachedAttention::partial_bytes(config), ExpertRunner::bytes_needed(config, max_columns),
                       ProductRunner::bytes_needed(max_columns, widest_input(config))});
   return budget;

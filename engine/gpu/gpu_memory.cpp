@@ -61,13 +61,6 @@ uint64_t weights_bytes(const ModelConfig& config, const ModelTensors& tensors) {
   return sum;
 }
 
-uint64_t delta_state_bytes(const ModelConfig& config) {
-  const DeltaNetSpec spec = decoder_delta_net(config, PassKind::kToken, 1);
-  return config.delta_net.n_v_heads == 0
-             ? 0
-             : saturating_product({config.n_layers_with(Mixer::kDeltaNet), spec.layer_floats(), sizeof(float)});
-}
-
 uint64_t sampler_bytes(const ModelConfig& config, const GpuSizes& sizes) {
   const SampleSpec spec{.n_vocab = config.n_vocab, .ring = sample_ring(sizes.context)};
   return saturating_product({uint64_t{sizes.sequences} + 1, sampler_state_stride(spec)});
@@ -144,7 +137,7 @@ MemoryBudget gpu_memory_budget(const ModelConfig& config, const ModelTensors& te
                                                      saturating_product({scratch_per_position, sizes.context})});
   return {weights_bytes(config, tensors), saturating_sum({pages_at_once / kPagePositions + 1, scratch_per_position}),
           saturating_sum({activations.n_bytes - activations.scratch_bytes - page_table_bytes(sizes), pages_at_once,
-                          cache.v.n_bytes(), saturating_product({sizes.n_states(config), delta_state_bytes(config)}),
+                          cache.v.n_bytes(), saturating_product({sizes.n_states(config), config.delta_state_bytes()}),
                           sampler_bytes(config, sizes), kModuleBytes}),
           least_cache};
 }

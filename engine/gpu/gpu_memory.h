@@ -36,8 +36,6 @@ constexpr uint64_t kModuleBytes = 16 << 20;  // compiled kernels and what the dr
 uint64_t weights_bytes(const ModelConfig& config, const ModelTensors& tensors);
 uint64_t sampler_bytes(const ModelConfig& config, const GpuSizes& sizes);  // and the persistent decoder's
 
-uint64_t delta_state_bytes(const ModelConfig& config);  // of a sequence, all layers; 0: none of them is a delta net
-
 // Every layer's pages of keys, and behind them those of its values. The page behind the last one is what tables name
 // where they have none: nothing is written to it, and reading it does no harm.
 struct CachePlan {

@@ -43,7 +43,7 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
       cache_(context, cache_plan_.n_bytes(), "the KV cache"),
       states_(n_states() == 0
                   ? DeviceMemory()
-                  : DeviceMemory(context, n_states() * delta_state_bytes(config), "the states of delta nets")),
+                  : DeviceMemory(context, n_states() * config.delta_state_bytes(), "the states of delta nets")),
       launch_mode_(options.launch.value_or(LaunchMode::kStream)),
       graphs_(stream_, timer_),
       passes_{pass_kernels(PassKind::kToken), pass_kernels(PassKind::kPrompt), pass_kernels(PassKind::kFew),
@@ -189,7 +189,7 @@ void GpuSteps::copy_page(uint32_t from, uint32_t to) {
 void GpuSteps::copy_state(uint32_t from, uint32_t to) {
   require(from < n_states() && to < n_states(), "a state that there is not");
   context_->make_current();
-  const uint64_t n_bytes = delta_state_bytes(config_);
+  const uint64_t n_bytes = config_.delta_state_bytes();
   stream_.copy(states_.address() + to * n_bytes, states_.address() + from * n_bytes, n_bytes);
 }
 

@@ -36,14 +36,13 @@ KernelWorks::KernelWorks(DecoderSpecs specs, ptx::Target target, uint32_t column
   for (const KvScatterSpec& spec : specs_.kv_scatters) count(of(name_of(spec)), kv_scatter_flow(spec), columns_);
   if (const auto* flash = std::get_if<FlashAttentionSpec>(&specs_.attention)) count_flash(of(name_of(*flash)), *flash);
   const auto count_product = [&](const ProductSpec& product) {
-    if (!is_there(product)) return;
     Counted& counted = of(name_of(product));
     if (counted.piece_instructions != 0 || counted.by_tiles.each != 0) return;
     if (const auto* gemv = std::get_if<GemvSpec>(&product))
       return count(counted, gemv_flow(plan_of(*gemv)), std::min(columns_, gemv->columns));
     count_gemm(counted, std::get<GemmSpec>(product));
   };
-  for (const LayerSpecs& layer : specs_.layers) for_each(count_product, layer);
+  for_each_product(specs_, count_product);
   count_product(specs_.logits);
 }
 

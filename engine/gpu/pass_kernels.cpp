@@ -29,19 +29,12 @@ PassKernels::PassKernels(ContextPointer context, DecoderSpecs specs, Profile& pr
     : context_(std::move(context)), specs_(std::move(specs)), profile_(profile), texts_(texts) {
   layer_names_ = {name_of(specs_.embedding), name_of(specs_.attention)};
   for (const KvScatterSpec& spec : specs_.kv_scatters) layer_names_.insert(name_of(spec));
-  const auto add_product = [&](const ProductSpec& product) {
-    if (is_there(product)) layer_names_.insert(name_of(product));
-  };
-  for (const LayerSpecs& layer : specs_.layers) for_each(add_product, layer);
-  for (const DeltaSpecs& delta : specs_.deltas) for_each(add_product, delta);
+  for_each_product(specs_, [&](const ProductSpec& product) { layer_names_.insert(name_of(product)); });
   if (!specs_.deltas.empty()) layer_names_.insert(name_of(specs_.gate));
   if (specs_.delta_net.n_v_heads > 0)
     layer_names_.insert({name_of_conv(specs_.delta_net), name_of_step(specs_.delta_net)});
-  for (const ExpertSpecs& e : specs_.experts) {
+  for (const ExpertSpecs& e : specs_.experts)
     layer_names_.insert({name_of(e.route), name_of(e.gate_up), name_of(e.down), name_of(e.sum)});
-    for (const ProductSpec* product : {&e.router, &e.shared_gate_up, &e.shared_down, &e.shared_switch})
-      add_product(*product);
-  }
 }
 
 void PassKernels::prepare() {

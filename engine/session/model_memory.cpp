@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "engine/cpu/attention.h"
-#include "engine/cpu/delta_net.h"
 
 namespace warpchat {
 
@@ -33,7 +32,7 @@ CpuOptions cpu_options(const ModelOptions& options, const ModelConfig& config, u
   const uint64_t position_bytes = CachedAttention::cache_bytes_per_position(config, options.cache);
   if (options.cache_bytes) cpu.pages = pages_in(*options.cache_bytes, kPagePositions * position_bytes, context);
   cpu.kept_states = kept_states(options.cache_bytes.value_or(saturating_product({position_bytes, context})),
-                                DeltaNets::state_bytes(config));
+                                config.delta_state_bytes());
   return cpu;
 }
 
@@ -42,7 +41,7 @@ GpuSizes gpu_sizes(const ModelOptions& options, const ModelConfig& config, uint3
   if (options.cache_bytes)
     sizes.n_pages = pages_in(*options.cache_bytes, CachePlan(config, sizes).page_bytes(), context);
   const uint64_t own_bytes = saturating_product({CachePlan(config, sizes).page_bytes(), pages_of(context)});
-  sizes.kept_states = kept_states(options.cache_bytes.value_or(own_bytes), delta_state_bytes(config));
+  sizes.kept_states = kept_states(options.cache_bytes.value_or(own_bytes), config.delta_state_bytes());
   return sizes;
 }
 

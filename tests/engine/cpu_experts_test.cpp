@@ -26,6 +26,21 @@ Decoder cpu_decoder(const LoadedModel& model, uint32_t max_columns = 64) {
   return Decoder(model.config, make_cpu_steps(model.config, model.tensors, options));
 }
 
+// The model's file with edit(tensor, its bytes) of each.
+template <class Edit>
+std::vector<std::byte> edited(const Edit& edit) {
+  const std::vector<std::byte> bytes = build_tiny_model(kSpec, /*seed=*/1);
+  const GgufFile file = GgufFile::view(bytes, "experts");
+  GgufWriter writer;
+  writer.copy_metadata(file);
+  for (const TensorInfo& tensor : file.tensors()) {
+    std::vector<std::byte> data(tensor.data.begin(), tensor.data.end());
+    edit(tensor, data);
+    writer.add_tensor(tensor.name, tensor.type, std::span(tensor.shape).first(tensor.n_dims), data);
+  }
+  return writer.bytes();
+}
+
 // The buffers have room for few uses at once: experts then take turns.
 TEST(CpuExperts, GiveTheSameBitsInAnyRoom) {
   const std::vector<std::byte> bytes = build_tiny_model(kSpec, /*seed=*/1);
@@ -40,16 +55,9 @@ TEST(CpuExperts, GiveTheSameBitsInAnyRoom) {
 }
 
 TEST(CpuExperts, OfEqualScoresTheFirstAreChosen) {
-  const std::vector<std::byte> bytes = build_tiny_model(kSpec, /*seed=*/1);
-  const GgufFile file = GgufFile::view(bytes, "experts");
-  GgufWriter writer;
-  writer.copy_metadata(file);
-  for (const TensorInfo& tensor : file.tensors()) {
-    std::vector<std::byte> data(tensor.data.begin(), tensor.data.end());
+  const std::vector<std::byte> alike = edited([](const TensorInfo& tensor, std::span<std::byte> data) {
     if (tensor.name.ends_with("ffn_gate_inp.weight")) std::ranges::fill(data, std::byte{0});
-    writer.add_tensor(tensor.name, tensor.type, std::span(tensor.shape).first(tensor.n_dims), data);
-  }
-  const std::vector<std::byte> alike = writer.bytes();
+  });
   const LoadedModel model(GgufFile::view(alike, "experts alike"));
   const std::vector<Token> tokens = some_tokens(20);
   Decoder decoder = cpu_decoder(model);
@@ -60,18 +68,11 @@ TEST(CpuExperts, OfEqualScoresTheFirstAreChosen) {
 
 // It is read when a token first goes through it: then, and whenever it is asked for again.
 TEST(CpuExperts, ADamagedOneIsRefusedWhenItIsNeeded) {
-  const std::vector<std::byte> bytes = build_tiny_model(kSpec, /*seed=*/1);
-  const GgufFile file = GgufFile::view(bytes, "experts");
-  GgufWriter writer;
-  writer.copy_metadata(file);
-  for (const TensorInfo& tensor : file.tensors()) {
-    std::vector<std::byte> data(tensor.data.begin(), tensor.data.end());
-    if (tensor.name == "blk.1.ffn_up_exps.weight")
-      for (size_t block = 0; block < data.size(); block += 34)
-        data[block] = std::byte{0}, data[block + 1] = std::byte{0x7c};
-    writer.add_tensor(tensor.name, tensor.type, std::span(tensor.shape).first(tensor.n_dims), data);
-  }
-  const std::vector<std::byte> damaged = writer.bytes();
+  const std::vector<std::byte> damaged = edited([](const TensorInfo& tensor, std::span<std::byte> data) {
+    if (tensor.name != "blk.1.ffn_up_exps.weight") return;
+    for (size_t block = 0; block < data.size(); block += 34)
+      data[block] = std::byte{0}, data[block + 1] = std::byte{0x7c};
+  });
   const GgufFile opened = GgufFile::view(damaged, "damaged.gguf");
   const ModelConfig config = read_model_config(opened);
   const ModelTensors tensors = find_model_tensors(opened, config);

@@ -77,9 +77,9 @@ class ProductBench {
     std::set<std::string> done;
     const auto measure = [&](const ProductSpec& product) {
       const auto* spec = std::get_if<GemvSpec>(&product);
-      if (is_there(product) && spec != nullptr && done.insert(name_of(*spec)).second) one(*spec);
+      if (spec != nullptr && done.insert(name_of(*spec)).second) one(*spec);
     };
-    for (const LayerSpecs& layer : specs_.layers) for_each(measure, layer);
+    for_each_product(specs_, measure);
     measure(specs_.logits);
   }
 
