@@ -111,6 +111,7 @@ class CpuSteps final : public Steps {
  private:
   void load(const ModelTensors& tensors, const CpuOptions& options);
   void lay_out_buffers();
+  void measure_bandwidth();
   ProductInput normalised(Buffer hidden, uint32_t columns, const std::vector<float>& gain) const;
   ProductInput plain(Buffer x) const { return {floats(x), n_columns(), x.width}; }
   uint64_t column_bytes(uint64_t values) const { return n_columns() * values * sizeof(float); }
@@ -144,6 +145,7 @@ class CpuSteps final : public Steps {
   Clock::time_point pass_began_;
   uint32_t op_embed_, op_qkv_, op_rope_, op_attention_, op_delta_, op_conv_, op_delta_step_, op_output_, op_gate_up_,
       op_down_, op_route_, op_experts_, op_logits_;
+  std::vector<uint32_t> streaming_;  // of them, that do nothing but read weights; empty: the bandwidth is measured
 };
 
 CpuSteps::CpuSteps(const CpuKernels& kernels, const ModelConfig& config, const ModelTensors& tensors,
@@ -170,12 +172,12 @@ CpuSteps::CpuSteps(const CpuKernels& kernels, const ModelConfig& config, const M
   op_qkv_ = profile_.operation("norm_qkv");
   op_rope_ = profile_.operation("rope_scatter");
   op_attention_ = profile_.operation("attention");
-  std::vector<uint32_t> streaming = {op_qkv_};
+  streaming_ = {op_qkv_};
   if (config.n_layers_with(Mixer::kDeltaNet) > 0) {
     op_delta_ = profile_.operation("norm_delta");
     op_conv_ = profile_.operation("conv_step");
     op_delta_step_ = profile_.operation("delta_step");
-    streaming.push_back(op_delta_);
+    streaming_.push_back(op_delta_);
   }
   op_output_ = profile_.operation("output_residual");
   if (config.experts.n > 0) {
@@ -186,9 +188,15 @@ CpuSteps::CpuSteps(const CpuKernels& kernels, const ModelConfig& config, const M
     op_down_ = profile_.operation("down_residual");
   }
   op_logits_ = profile_.operation("norm_logits");
-  streaming.insert(streaming.end(), {op_output_, op_logits_});
-  if (config.experts.n == 0) streaming.insert(streaming.end(), {op_gate_up_, op_down_});
-  profile_.set_peak_bandwidth(read_bandwidth(pool_, {weights_.data(), weights_.n_taken()}), std::move(streaming));
+  streaming_.insert(streaming_.end(), {op_output_, op_logits_});
+  if (config.experts.n == 0) streaming_.insert(streaming_.end(), {op_gate_up_, op_down_});
+}
+
+// Before the first pass that somebody looks at: it takes as long as reading some 200 MiB does.
+void CpuSteps::measure_bandwidth() {
+  if (streaming_.empty() || !profile_.is_enabled()) return;
+  const double bandwidth = read_bandwidth(pool_, {weights_.data(), weights_.n_taken()});
+  profile_.set_peak_bandwidth(bandwidth, std::exchange(streaming_, {}));
 }
 
 // Packing gives the file's pages back, so that no two copies are resident; at the end once more, because reading a
@@ -248,6 +256,7 @@ ProductInput CpuSteps::normalised(Buffer hidden, uint32_t columns, const std::ve
 }
 
 void CpuSteps::begin(std::span<const Run> runs) {
+  measure_bandwidth();
   pass_began_ = Clock::now();
   runs_.clear(), columns_.clear(), logits_columns_.clear();
   std::vector<uint32_t> positions;
