@@ -25,6 +25,7 @@ class GemmWriter {
         parameters_(b, plan),
         input_(b, plan, parameters_.k),
         zero_(b.var("zero", 0.0f)) {
+    if (parameters_.experts) uses_.emplace(b.shared<u32>("uses", plan.columns));
     for (const ProductMatrix& matrix : plan.matrices) {
       if (ones_.empty() && unit_format(matrix.type).has_lowest)
         ones_ = std::vector<Reg<f16x2>>(4, Reg<u32>(b.var("ones", kOnes)).as<f16x2>());
@@ -32,11 +33,9 @@ class GemmWriter {
   }
 
   void write() {
-    Reg<u32> first_column = (b_.block() * plan_.columns).named("first_column");
-    b_.return_if(first_column >= parameters_.n_columns);
-    GemmInput::Columns columns{parameters_.x, parameters_.gamma, first_column,
-                               b_.min(parameters_.n_columns - first_column, plan_.columns)};
-    place_weights();
+    const Tile tile = parameters_.experts ? tile_of_expert() : tile_of_columns();
+    const GemmInput::Columns columns{parameters_.x, parameters_.gamma, tile.first, tile.count, uses_};
+    place_weights(tile.rows_before);
     Sums sums = new_sums();
     input_.clear(columns);
     Reg<u32> n_units = ((parameters_.k + (kGemmUnit - 1)) / kGemmUnit).named("n_units");
@@ -50,7 +49,7 @@ class GemmWriter {
     b_.barrier();
     input_.settle();
     b_.barrier();
-    b_.region("write", [&] { write_sums(first_column, columns.count, sums); });
+    b_.region("write", [&] { write_sums(tile, sums); });
   }
 
  private:
@@ -59,19 +58,46 @@ class GemmWriter {
     Global<f32> x;
     std::optional<Global<f32>> gamma;
     std::optional<Reg<u64>> bias;  // its address, or null
+    struct Experts {
+      Global<u32> order, tiles;
+    };
+    std::optional<Experts> experts;
     Global<f32> y;
-    Reg<u32> rows, k, n_columns;
+    Reg<u32> rows, k;
+    std::optional<Reg<u32>> n_columns;  // without experts
 
     Parameters(Builder& b, const GemmPlan& plan)
         : matrices(declare_matrices(b, plan.matrices, 0)),
           x(b.global<f32>("x")),
           gamma(plan.normalises() ? std::optional(b.global<f32>("gamma")) : std::nullopt),
           bias(takes_bias(plan.spec) ? std::optional(b.param<u64>("bias")) : std::nullopt),
+          experts(plan.spec.experts > 0 ? std::optional(Experts{b.global<u32>("order"), b.global<u32>("tiles")})
+                                        : std::nullopt),
           y(b.global<f32>("y")),
           rows(b.param<u32>("rows")),
           k(b.param<u32>("k")),
-          n_columns(b.param<u32>("n_columns")) {}
+          n_columns(experts ? std::nullopt : std::optional(b.param<u32>("n_columns"))) {}
   };
+
+  // The block's columns: of all, or of the uses in their order.
+  struct Tile {
+    Reg<u32> first, count;
+    std::optional<Reg<u64>> rows_before;  // of the experts before its own
+  };
+  Tile tile_of_columns() {
+    Reg<u32> first = (b_.block() * plan_.columns).named("first_column");
+    b_.return_if(first >= *parameters_.n_columns);
+    return {first, b_.min(*parameters_.n_columns - first, plan_.columns), {}};
+  }
+  Tile tile_of_expert() {
+    const auto& [order, tiles] = *parameters_.experts;
+    const Vec<u32, 4> tile = tiles.load<4>(wide(b_.block()) * 4, kReadOnly);  // ExpertTile
+    Reg<u32> first = tile[1].named("first_use"), count = tile[2].named("n_uses");
+    b_.return_if(count == 0);
+    b_.for_("use", b_.thread(), count, plan_.threads(),
+            [&](Reg<u32> use) { uses_->store(use, order.load(first + use, kReadOnly)); });
+    return {first, count, b_.mul_wide(tile[0].named("expert"), parameters_.rows)};
+  }
 
   // A warp's rows_per_warp rows: it reads those from first_read. Rows before `first` are another warp's.
   struct Rows {
@@ -83,10 +109,10 @@ class GemmWriter {
     return {first, b_.min(first, parameters_.rows - plan_.rows_per_warp)};
   }
   // Matrices of one format go together, where that leaves a lane no more rows than a quad has lanes.
-  void place_weights() {
+  void place_weights(const std::optional<Reg<u64>>& rows_before) {
     Reg<u32> row = rows_of_warp().first_read + (b_.lane() >> 2);
     const auto place = [&](TensorType type, const std::vector<Global<u8>>& matrices) {
-      weights_.emplace_back(b_, plan_, type, matrices, parameters_.k, row);
+      weights_.emplace_back(b_, plan_, type, matrices, parameters_.k, row, rows_before);
     };
     const std::vector<ProductMatrix>& matrices = plan_.matrices;
     if (matrices.size() == 2 && matrices[0].type == matrices[1].type && plan_.rows_per_warp == 16)
@@ -206,7 +232,7 @@ class GemmWriter {
 
   // A warp's sums by way of shared memory, in the input's place, stage_columns at once. Lanes side by side then have
   // rows side by side, of 32 / rows_per_warp columns.
-  void write_sums(const Reg<u32>& first_column, const Reg<u32>& n_columns, Sums& sums) {
+  void write_sums(const Tile& tile, Sums& sums) {
     const Rows rows = rows_of_warp();
     const uint32_t columns_at_once = kWarpSize / plan_.rows_per_warp;
     Shared<f32> stage = input_.stage();
@@ -215,13 +241,13 @@ class GemmWriter {
     Shared<f32> fragment = stage + (b_.lane() & 3) * (2 * plan_.stage_column()) + quad;
     Reg<u32> lane_row = (b_.lane() % plan_.rows_per_warp).named("lane_row");
     Reg<u32> row = (rows.first_read + lane_row).named("row");
-    b_.for_("begin", 0, n_columns, plan_.stage_columns(), [&](Reg<u32> begin) {
+    b_.for_("begin", 0, tile.count, plan_.stage_columns(), [&](Reg<u32> begin) {
       stage_sums(fragment, begin, 0, sums);
       b_.warp_barrier();
-      Reg<u32> end = b_.min(n_columns - begin, plan_.stage_columns());
+      Reg<u32> end = b_.min(tile.count - begin, plan_.stage_columns());
       b_.for_("column", b_.lane() / plan_.rows_per_warp, end, columns_at_once, [&](Reg<u32> column) {
         Reg<u32> of_block = begin + column;
-        write_value(rows, row, first_column + of_block, input_.factor(of_block),
+        write_value(rows, row, uses_ ? uses_->load(of_block) : tile.first + of_block, input_.factor(of_block),
                     stage + (column * plan_.stage_column() + lane_row));
       });
       b_.warp_barrier();
@@ -267,6 +293,7 @@ class GemmWriter {
   const GemmSpec& spec_;
   Parameters parameters_;
   GemmInput input_;
+  std::optional<Shared<u32>> uses_;  // [columns], with experts
   std::vector<GemmWeights> weights_;
   Var<f32> zero_;
   std::vector<Reg<f16x2>> ones_;
@@ -290,7 +317,8 @@ uint32_t blocks_per_sm(const GemmPlan& plan, Target target) {
 // Of a tile of k: the block's columns one after the other into shared memory, then the weights unit by unit. Units that
 // lie in one sector of 32 bytes come to the first-level cache with the first of them.
 Waits tile_waits(const GemmPlan& plan, uint32_t n_columns) {
-  const double n_filled = ceil_div(n_columns, plan.warps), local = plan.normalises() ? 3 : 2;
+  const double n_filled = ceil_div(n_columns, plan.warps);
+  const double local = (plan.normalises() ? 3 : 2) + (plan.spec.experts > 0 ? 1 : 0);
   Waits fill = n_filled * Waits{.l2 = 1, .local = local} + Waits{.local = 3};
   if (plan.normalises()) fill = fill + Waits{.common = 1, .l2 = -1};  // gamma, with the first column
   const uint32_t sector_units = std::max(1u, 32 * 8 / (plan.matrices[0].streams.low_bits * kGemmUnit));
@@ -311,13 +339,17 @@ Waits write_waits(const GemmPlan& plan, uint32_t n_columns) {
 
 Flow gemm_flow(const GemmSpec& spec, Target target, uint32_t n_columns) {
   const GemmPlan plan = plan_of(spec);
-  const uint32_t of_block = std::min(n_columns, plan.columns);
+  const bool has_experts = spec.experts > 0;
+  const uint32_t n_groups = has_experts ? std::min(spec.experts, n_columns) : 1;
+  const uint64_t n_tiles = uint64_t{n_groups} * ceil_div(ceil_div(n_columns, n_groups), plan.columns);
+  const uint32_t of_block = std::min(ceil_div(n_columns, n_groups), plan.columns);
   uint64_t unit_bytes = 0;
   for (const ProductMatrix& matrix : plan.matrices) unit_bytes += matrix.row_bytes * kGemmUnit / spec.k;
-  return {.pieces = gemm_grid(spec, n_columns).total(),
+  return {.pieces = n_tiles * plan.n_row_blocks,
           .warps = plan.warps,
           .blocks_per_sm = blocks_per_sm(plan, target),
-          .piece = ceil_div(spec.k, kGemmTileK) * tile_waits(plan, of_block) + write_waits(plan, of_block),
+          .piece = Waits{.l2 = has_experts ? 2.0 : 0} + ceil_div(spec.k, kGemmTileK) * tile_waits(plan, of_block) +
+                   write_waits(plan, of_block),
           .bytes_in_flight = plan.rows_per_block() * unit_bytes};
 }
 

@@ -3,6 +3,8 @@
 // Activations become halves, each column scaled by a power of two that follows its largest value, so that none
 // overflows: the error is that of rounding x to 11 bits, below 5e-4 of the output's norm for any x. A column's results
 // do not depend on the columns beside it, nor on the sharing, and are the same to the bit on every run.
+// With `experts` each column has a matrix of its own, one of many: the columns are the uses of a layer's experts, in
+// tiles of the same expert (kernels/expert_order.h), so that a block multiplies a tile.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -25,6 +27,8 @@ struct GemmSpec {
   // A block of `warps` warps takes rows_per_warp rows (16 or 32) a warp, of each matrix, and columns_per_block columns
   // (8 to 64, a multiple of 8). 0: chosen.
   uint32_t warps = 0, rows_per_warp = 0, columns_per_block = 0;
+  uint32_t experts = 0;         // matrices, one behind the other; not part of the name. 0: one matrix for all columns
+  uint32_t uses_per_input = 1;  // with experts: use i multiplies x[i / uses_per_input]
 };
 
 // Whether weights of this type can be multiplied here; gemv takes the others.
@@ -33,23 +37,27 @@ bool has_gemm(TensorType weights);
 // Parameters in order, those that apply:
 //   weights    packed_bytes_per_row(weights, k) * rows bytes, 16-byte aligned: kernels/weight_layout.h
 //   up         likewise, with kSwiglu
-//   x          f32 [n_columns, k], 16-byte aligned
+//   x          f32 [n_columns, k], 16-byte aligned; with experts [n_columns / uses_per_input, k]
 //   gamma      f32 [k], with kRmsNorm
-//   bias       f32 [rows], with kBias, or null, with kStore
+//   bias       f32 [rows], with kBias, or null, with kStore; not with experts
+//   order      with experts, and
+//   tiles      of columns_per_block: as kernels/expert_order.h has them
 //   y          f32 [n_columns, rows]; not x
 //   rows, k    u32 each, of this product: the spec's, or another one's with this kernel
-//   n_columns  u32, at least 1
+//   n_columns  u32, at least 1; not with experts
 // To be launched with gemm_grid's blocks; the kernel's own launch and cost are of the spec's rows and k and one block
 // of columns. An input that is no number makes its column's outputs none. Throws Error for a spec outside the bounds
 // above.
 ptx::Kernel gemm(const GemmSpec& spec, ptx::Target target);
 ptx::Dimensions gemm_grid(const GemmSpec& spec, uint32_t n_columns);
-ptx::Cost gemm_cost(const GemmSpec& spec, uint32_t n_columns);  // every matrix read once for each block of columns
-Flow gemm_flow(const GemmSpec& spec, ptx::Target target, uint32_t n_columns);  // a piece is a block
-bool takes_bias(const GemmSpec& spec);                                         // as a parameter
+// Every matrix read once for each block of columns; with experts each matrix that the columns can have.
+ptx::Cost gemm_cost(const GemmSpec& spec, uint32_t n_columns);
+// A piece is a block; with experts as if all had the same share of the columns.
+Flow gemm_flow(const GemmSpec& spec, ptx::Target target, uint32_t n_columns);
+bool takes_bias(const GemmSpec& spec);  // as a parameter
 
 // gemm_q4k_rmsnorm_swiglu, with _k4 or _k1 where k is no multiple of 128, and _w, _r, _c for what of the sharing is not
-// as usual.
+// as usual. experts_gemm_q4k_rmsnorm_swiglu_u8_c64: eight uses for each input.
 std::string name_of(const GemmSpec& spec);
 
 }  // namespace warpchat

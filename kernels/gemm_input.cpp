@@ -46,12 +46,13 @@ void GemmInput::fill(const Columns& columns, const Reg<u32>& first_unit) {
     Reg<u32> first = (first_unit * kGemmUnit + b_.lane() * 4).named("first");
     const std::vector<Reg<f32>> gamma =
         columns.gamma ? load_quad(*columns.gamma + first, first) : std::vector<Reg<f32>>{};
-    Global<f32> x = columns.x + b_.mul_wide(columns.first, k_) + first;
+    Global<f32> x = (columns.uses ? columns.x : columns.x + b_.mul_wide(columns.first, k_)) + first;
     Shared<b32> quad = halves_ + quad_pair(b_.lane(), plan_.matrices[0].type == TensorType::kF16);
     Reg<u32> before = exponent_;
     Var<u32> turn = b_.var("turn", 0u);
     b_.for_("column", b_.warp(), columns.count, plan_.warps, [&](Reg<u32> column) {
-      fill_column(column, turn, quad, load_quad(x + b_.mul_wide(column, k_), first), gamma);
+      Reg<u32> row = columns.uses ? columns.uses->load(column) / plan_.spec.uses_per_input : column;
+      fill_column(column, turn, quad, load_quad(x + b_.mul_wide(row, k_), first), gamma);
       turn += 1;
     });
     Reg<u32> own = own_column();

@@ -18,6 +18,8 @@ class GemmInput {
     ptx::Global<ptx::f32> x;  // of all blocks
     std::optional<ptx::Global<ptx::f32>> gamma;
     ptx::Reg<ptx::u32> first, count;  // those beyond read as 0
+    // With experts: their uses, in place of `first`; a barrier must part their stores from fill.
+    std::optional<ptx::Shared<ptx::u32>> uses = {};
   };
   // Each to be parted from what is read and written before and after it by block barriers.
   void clear(const Columns& columns);

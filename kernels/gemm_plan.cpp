@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/columns.h"
+#include "kernels/expert_order.h"
 
 namespace warpchat {
 namespace {
@@ -21,6 +22,8 @@ void check_type(const GemmSpec& spec, TensorType type) {
 void check(const GemmSpec& spec) {
   require(spec.rows >= 16, spec, "it has " + std::to_string(spec.rows) + " rows; expected at least 16");
   check_type(spec, spec.weights);
+  require(spec.experts == 0 || spec.epilogue != GemvEpilogue::kBias, spec, "experts have no bias");
+  require(spec.uses_per_input >= 1, spec, "an input has no uses");
   if (!spec.up) return;
   require(spec.epilogue == GemvEpilogue::kSwiglu, spec, "only swiglu has an up matrix");
   check_type(spec, *spec.up);
@@ -43,7 +46,7 @@ uint32_t rows_per_warp_of(const GemmSpec& spec) {
 bool has_gemm(TensorType weights) { return !is_float(weights) || weights == TensorType::kF16; }
 
 bool takes_bias(const GemmSpec& spec) {
-  return spec.epilogue == GemvEpilogue::kStore || spec.epilogue == GemvEpilogue::kBias;
+  return spec.experts == 0 && (spec.epilogue == GemvEpilogue::kStore || spec.epilogue == GemvEpilogue::kBias);
 }
 
 std::string name_of(const GemmSpec& spec) {
@@ -51,9 +54,10 @@ std::string name_of(const GemmSpec& spec) {
   if (takes_bias(spec)) any.epilogue = GemvEpilogue::kStore;
   const bool is_usual = spec.rows_per_warp == 0 && rows_per_warp_of(spec) == kMostRowsPerWarp / n_matrices(spec);
   const uint32_t k_step = k_step_of(spec);
-  return product_name("gemm", any, "") + name_part("k", k_step == kGemmTileK ? 0 : k_step) +
-         name_part("w", spec.warps) + name_part("r", is_usual ? 0 : rows_per_warp_of(spec)) +
-         name_part("c", spec.columns_per_block);
+  return product_name(spec.experts > 0 ? "experts_gemm" : "gemm", any, "") +
+         name_part("u", spec.experts > 0 ? spec.uses_per_input : 0) +
+         name_part("k", k_step == kGemmTileK ? 0 : k_step) + name_part("w", spec.warps) +
+         name_part("r", is_usual ? 0 : rows_per_warp_of(spec)) + name_part("c", spec.columns_per_block);
 }
 
 // A warp's sums fill 64 registers: 32 rows, or 16 of two matrices, by 64 columns.
@@ -77,11 +81,14 @@ GemmPlan plan_of(const GemmSpec& spec) {
 
 ptx::Dimensions gemm_grid(const GemmSpec& spec, uint32_t n_columns) {
   const GemmPlan plan = plan_of(spec);
-  return {ceil_div(n_columns, plan.columns), plan.n_row_blocks};
+  const uint32_t n_tiles =
+      spec.experts > 0 ? most_expert_tiles(spec.experts, plan.columns, n_columns) : ceil_div(n_columns, plan.columns);
+  return {n_tiles, plan.n_row_blocks};
 }
 
 ptx::Cost gemm_cost(const GemmSpec& spec, uint32_t n_columns) {
   const GemmPlan plan = plan_of(spec);
+  if (spec.experts > 0) return product_cost(spec, plan.matrices, n_columns, std::min(spec.experts, n_columns));
   ptx::Cost cost = product_cost(spec, plan.matrices, plan.columns);
   const uint64_t blocks = ceil_div(n_columns, plan.columns);
   return {cost.bytes * blocks, cost.flops * blocks};

@@ -55,7 +55,7 @@ void append_words(std::vector<Reg<b32>>& to, const Global<b32>& from, uint32_t n
 }  // namespace
 
 GemmWeights::GemmWeights(Builder& b, const GemmPlan& plan, TensorType type, const std::vector<Global<u8>>& matrices,
-                         const Reg<u32>& k, const Reg<u32>& row)
+                         const Reg<u32>& k, const Reg<u32>& row, const std::optional<Reg<u64>>& rows_before)
     : b_(b),
       type_(type),
       n_rows_(plan.rows_per_warp / 8),
@@ -67,8 +67,9 @@ GemmWeights::GemmWeights(Builder& b, const GemmPlan& plan, TensorType type, cons
       n_blocks_(blocks_of(streams_, k)),
       row_sixteens_(row_sixteens(streams_, n_blocks_)),
       to_matrices_(distances(b, matrices)),
-      row_(row_at(matrices[0], row)),
-      shared_(type == TensorType::kF16 ? row_ : shared_row(matrices[0], row)),
+      first_(rows_before ? matrices[0] + *rows_before * wide(row_sixteens_) * 16 : matrices[0]),
+      row_(row_at(first_, row)),
+      shared_(type == TensorType::kF16 ? row_ : shared_row(first_, row)),
       high_(stream(streams_.high_bits == 1 ? shared_ : row_, streams_.high, streams_.high_bits != 0)),
       heads_(stream(shared_, streams_.heads, streams_.head_bytes != 0)),
       scales_(stream(shared_, streams_.scales, streams_.scale_bytes != 0)) {}

@@ -19,9 +19,10 @@ struct WeightPart {
 class GemmWeights {
  public:
   // matrices: their first bytes. A lane has every 8th of plan.rows_per_warp rows from `row` on; of all matrices four at
-  // most.
+  // most. rows_before: of the experts before this one, which rows are counted from.
   GemmWeights(ptx::Builder& b, const GemmPlan& plan, TensorType type, const std::vector<ptx::Global<ptx::u8>>& matrices,
-              const ptx::Reg<ptx::u32>& k, const ptx::Reg<ptx::u32>& row);
+              const ptx::Reg<ptx::u32>& k, const ptx::Reg<ptx::u32>& row,
+              const std::optional<ptx::Reg<ptx::u64>>& rows_before);
   // Loads and decodes the parts of the lane's rows, matrix by matrix. unit: of 32 values of k.
   std::vector<WeightPart> load(const ptx::Reg<ptx::u32>& unit) const;
 
@@ -47,6 +48,7 @@ class GemmWeights {
   ptx::Reg<ptx::u32> n_blocks_;          // of a row
   ptx::Reg<ptx::u32> row_sixteens_;      // a row's bytes
   std::vector<ptx::Reg<ptx::u64>> to_matrices_;  // bytes from the first one to the others
+  const Bytes first_;                            // of the first matrix
   // Where streams begin: of the lane's first row, and of its t-th what its four lanes share.
   Bytes row_, shared_, high_, heads_, scales_;
 };

@@ -36,13 +36,15 @@ std::vector<ProductMatrix> matrices_of(const Spec& spec) {
 std::vector<ptx::Global<ptx::u8>> declare_matrices(ptx::Builder& b, const std::vector<ProductMatrix>& matrices,
                                                    uint32_t rows);
 
-// Of `columns` columns: every matrix once, input and output, and the vectors of prologue and epilogue.
+// Of `columns` columns: every matrix once, or n_reads times, input and output, and the vectors of prologue and
+// epilogue.
 template <class Spec>
-ptx::Cost product_cost(const Spec& spec, const std::vector<ProductMatrix>& matrices, uint64_t columns) {
+ptx::Cost product_cost(const Spec& spec, const std::vector<ProductMatrix>& matrices, uint64_t columns,
+                       uint64_t n_reads = 1) {
   const uint64_t rows = spec.rows, k = spec.k;
   ptx::Cost cost;
   for (const ProductMatrix& matrix : matrices) {
-    cost.bytes += rows * matrix.row_bytes;
+    cost.bytes += n_reads * rows * matrix.row_bytes;
     cost.flops += 2 * rows * k * columns;
   }
   const uint64_t n_outputs = columns * rows * (spec.epilogue == GemvEpilogue::kResidual ? 2 : 1);

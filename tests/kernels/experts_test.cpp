@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "models/error.h"
-#include "tests/kernels/gemv_problem.h"
+#include "tests/kernels/uses_problem.h"
 #include "tests/support/error_of.h"
 
 namespace warpchat {
@@ -97,48 +97,26 @@ class ExpertProducts : public ::testing::TestWithParam<UsesCase> {};
 TEST_P(ExpertProducts, AreThoseOfTheChosenExperts) {
   constexpr uint32_t kExperts = 5;
   const ExpertProductSpec& s = GetParam().spec;
-  const uint32_t n_columns = s.columns > 1 ? s.columns - 1 : 1, n_uses = n_columns * s.n_used;
-  std::vector<GemvProblem> problems;  // of each expert, with its own input
-  std::vector<std::byte> weights, up;
-  for (uint32_t e = 0; e < kExperts; ++e) {
-    problems.emplace_back(s.product, 100 * e + 1);
-    const auto append = [](std::vector<std::byte>& to, const PackedWeights& w) {
-      to.insert(to.end(), w.bytes.begin(), w.bytes.end());
-    };
-    append(weights, problems[e].weights);
-    if (problems[e].up) append(up, *problems[e].up);
-  }
+  const uint32_t n_columns = s.columns > 1 ? s.columns - 1 : 1;
   std::vector<uint32_t> experts;
-  std::vector<float> x, inputs_of_uses;
-  for (uint32_t c = 0; c < n_columns; ++c) {
-    const std::vector<float> column = outlier_floats(1, s.product.k, 7 + c);
-    x.insert(x.end(), column.begin(), column.end());
-  }
-  if (!s.by_column) x = outlier_floats(n_uses, s.product.k, 9);
-  for (uint32_t use = 0; use < n_uses; ++use) experts.push_back((use * 3 + use / s.n_used) % kExperts);
+  for (uint32_t use = 0; use < n_columns * s.n_used; ++use) experts.push_back((use * 3 + use / s.n_used) % kExperts);
+  const UsesProblem problem(s.product, kExperts, s.n_used, s.by_column, experts);
 
   GuardedDevice device(ptx::sm_80);
   const ptx::Kernel kernel = expert_product(s, ptx::sm_80);
   const auto address = [](const auto* p) { return reinterpret_cast<uint64_t>(p); };
-  std::vector<uint64_t> arguments = {address(device.upload(weights))};
-  if (!up.empty()) arguments.push_back(address(device.upload(up)));
-  arguments.push_back(address(device.upload(x)));
-  if (s.product.prologue == kRmsNorm) arguments.push_back(address(device.upload(problems[0].gamma)));
+  std::vector<uint64_t> arguments = {address(device.upload(problem.weights))};
+  if (!problem.up.empty()) arguments.push_back(address(device.upload(problem.up)));
+  arguments.push_back(address(device.upload(problem.x)));
+  if (s.product.prologue == kRmsNorm) arguments.push_back(address(device.upload(problem.gamma())));
   arguments.push_back(address(device.upload(experts)));
-  float* y = device.poisoned<float>(size_t{s.columns} * s.n_used * s.product.rows);
+  const size_t n_values = size_t{s.columns} * s.n_used * s.product.rows;
+  float* y = device.poisoned<float>(n_values);
   arguments.push_back(address(y));
   std::vector<uint32_t> numbers;
   if (s.columns > 1) numbers.push_back(n_columns);
   ASSERT_EQ(device.run_listed(kAllChecks, kernel, arguments, numbers), "");
-  const std::vector<float> got = device.download(y, size_t{s.columns} * s.n_used * s.product.rows);
-  for (uint32_t use = 0; use < n_uses; ++use) {
-    GemvProblem problem = problems[experts[use]];
-    const size_t row = s.by_column ? use / s.n_used : use;
-    problem.x.assign(x.begin() + row * s.product.k, x.begin() + (row + 1) * s.product.k);
-    problem.gamma = problems[0].gamma;
-    expect_close(std::span(got).subspan(size_t{use} * s.product.rows, s.product.rows), problem.reference(1), 3e-4);
-  }
-  for (size_t i = size_t{n_uses} * s.product.rows; i < got.size(); ++i) EXPECT_TRUE(std::isnan(got[i]));
+  problem.expect_right(device.download(y, n_values), 3e-4);
 }
 
 constexpr float kEps = 1e-6f;

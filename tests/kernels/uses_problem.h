@@ -1,0 +1,58 @@
+// Products of the uses of a mixture's experts, and their results in double.
+#pragma once
+#include <utility>
+#include <vector>
+
+#include "tests/kernels/gemv_problem.h"
+
+namespace warpchat {
+
+struct UsesProblem {
+  GemvSpec product;  // of one use
+  uint32_t n_experts, n_used;
+  bool by_column;                       // x is the columns'; else each use has its own
+  std::vector<GemvProblem> of_experts;  // with the weights of each
+  std::vector<std::byte> weights, up;   // of all experts, one behind the other
+  std::vector<uint32_t> experts;        // of the uses
+  std::vector<float> x;
+
+  UsesProblem(const GemvSpec& one, uint32_t n, uint32_t used, bool is_by_column, std::vector<uint32_t> chosen)
+      : product(one), n_experts(n), n_used(used), by_column(is_by_column), experts(std::move(chosen)) {
+    for (uint32_t e = 0; e < n_experts; ++e) {
+      of_experts.emplace_back(product, 100 * e + 1);
+      const auto append = [](std::vector<std::byte>& to, const PackedWeights& w) {
+        to.insert(to.end(), w.bytes.begin(), w.bytes.end());
+      };
+      append(weights, of_experts[e].weights);
+      if (of_experts[e].up) append(up, *of_experts[e].up);
+    }
+    for (uint32_t row = 0; row < n_uses() / (by_column ? n_used : 1); ++row) {
+      const std::vector<float> input = outlier_floats(1, product.k, 7 + row);
+      x.insert(x.end(), input.begin(), input.end());
+    }
+    for (float& v : x) v *= 1.0003f;  // or the outliers would be halves
+  }
+
+  uint32_t n_uses() const { return static_cast<uint32_t>(experts.size()); }
+  const std::vector<float>& gamma() const { return of_experts[0].gamma; }
+
+  // The use as a product of its own.
+  GemvProblem problem_of(uint32_t use) const {
+    GemvProblem problem = of_experts[experts[use]];
+    const auto first = x.begin() + static_cast<ptrdiff_t>(size_t{by_column ? use / n_used : use} * product.k);
+    problem.x.assign(first, first + product.k);
+    problem.gamma = gamma();
+    return problem;
+  }
+
+  // y: [uses or more, rows]; nothing may have touched what is beyond the uses.
+  void expect_right(std::span<const float> y, double tolerance) const {
+    for (uint32_t use = 0; use < n_uses(); ++use) {
+      SCOPED_TRACE("use " + std::to_string(use) + ", expert " + std::to_string(experts[use]));
+      expect_close(y.subspan(size_t{use} * product.rows, product.rows), problem_of(use).reference(1), tolerance);
+    }
+    for (size_t i = size_t{n_uses()} * product.rows; i < y.size(); ++i) EXPECT_TRUE(std::isnan(y[i])) << i;
+  }
+};
+
+}  // namespace warpchat
