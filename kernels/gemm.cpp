@@ -300,9 +300,10 @@ class GemmWriter {
 };
 
 // With 512 threads, each has 128 registers. Where ptxas would spill some: mma of 8 values of k, two lowest weights a
-// unit, and its sm_120.
+// unit, matrices of two formats, and its sm_120.
 uint32_t threads_per_sm(const GemmPlan& plan, Target target) {
-  bool is_large = !runs(target, sm_80) || runs(target, sm_120);
+  bool is_large =
+      !runs(target, sm_80) || runs(target, sm_120) || plan.spec.up.value_or(plan.spec.weights) != plan.spec.weights;
   for (const ProductMatrix& matrix : plan.matrices) {
     const UnitFormat& format = unit_format(matrix.type);
     is_large |= format.has_lowest && format.n_scales == 2;
