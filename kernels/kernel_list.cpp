@@ -113,6 +113,17 @@ ExpertSpecs expert_specs(const ModelConfig& c, const LayerFormats& f, PassKind k
   specs.route = {e.n, e.n_used, e.normalises, e.scale, columns};
   specs.gate_up = {gate_up(m.gate, m.up, e.ffn), e.n_used, /*by_column=*/true, at_once};
   specs.down = {product(m.down, c.hidden, e.ffn, kNone, kStore), e.n_used, /*by_column=*/false, at_once};
+  specs.order = decoder_expert_order(e, columns);
+  const auto grouped = [&](const ExpertProductSpec& uses) -> std::optional<GemmSpec> {
+    const ProductSpec of_many = product_of(uses.product, kind, columns);
+    if (!std::holds_alternative<GemmSpec>(of_many)) return {};
+    GemmSpec gemm = std::get<GemmSpec>(of_many);
+    gemm.columns_per_block = specs.order.tile;
+    gemm.experts = e.n;
+    gemm.uses_per_input = uses.by_column ? e.n_used : 1;
+    return gemm;
+  };
+  specs.grouped_gate_up = grouped(specs.gate_up), specs.grouped_down = grouped(specs.down);
   specs.sum = {c.hidden, e.n_used, e.shared_ffn > 0, columns};
   if (e.shared_ffn == 0) return specs;
   specs.shared_gate_up = product_of(gate_up(m.shared_gate, m.shared_up, e.shared_ffn), kind, columns);
@@ -122,6 +133,14 @@ ExpertSpecs expert_specs(const ModelConfig& c, const LayerFormats& f, PassKind k
 }
 
 }  // namespace
+
+// Room for twice the uses that an expert has on average: few experts then take a second tile, and no block computes
+// many columns that are none.
+ExpertOrderSpec decoder_expert_order(const ExpertsConfig& e, uint32_t columns) {
+  const uint64_t twice_average = (2 * uint64_t{columns} * e.n_used + e.n - 1) / e.n;
+  const uint64_t tile = std::min<uint64_t>(kMostGemmColumns, (twice_average + 7) / 8 * 8);
+  return {e.n, e.n_used, static_cast<uint32_t>(tile), columns};
+}
 
 bool is_there(const ProductSpec& product) {
   return std::visit([](const auto& spec) { return spec.rows > 0; }, product);
@@ -213,8 +232,13 @@ std::vector<ptx::Kernel> decoder_kernels(const DecoderSpecs& specs, ptx::Target 
   const auto add = [&](const auto& spec, auto generate) {
     if (names.insert(name_of(spec)).second) kernels.push_back(generate(spec, target));
   };
+  const auto add_uses = [&](const ExpertProductSpec& uses, const std::optional<GemmSpec>& grouped) {
+    grouped ? add(*grouped, gemm) : add(uses, expert_product);
+  };
   for (const ExpertSpecs& e : specs.experts) {
-    add(e.route, route), add(e.gate_up, expert_product), add(e.down, expert_product), add(e.sum, expert_sum);
+    add(e.route, route), add(e.sum, expert_sum);
+    if (e.has_order()) add(e.order, expert_order);
+    add_uses(e.gate_up, e.grouped_gate_up), add_uses(e.down, e.grouped_down);
   }
   return kernels;
 }

@@ -1,12 +1,14 @@
 // The kernels that a decoder of given sizes and formats needs: the specs of a pass's steps, and each kernel once.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <variant>
 #include <vector>
 
 #include "kernels/attention.h"
 #include "kernels/delta_net.h"
 #include "kernels/embedding.h"
+#include "kernels/expert_order.h"
 #include "kernels/experts.h"
 #include "kernels/flash_attention.h"
 #include "kernels/gemm.h"
@@ -57,9 +59,13 @@ using LayerSpecs = LayerProducts<ProductSpec>;
 struct ExpertSpecs {
   ProductSpec router;  // rmsnorm prologue, as gate_up has it
   RouteSpec route;
-  ExpertProductSpec gate_up, down;  // of at most kMostUses uses a launch
+  ExpertProductSpec gate_up, down;  // each use by itself; of at most kMostUses uses a launch
   ProductSpec shared_gate_up, shared_down, shared_switch;
   ExpertSumSpec sum;
+  // In place of gate_up and of down where a pass has many columns and gemm takes the matrix: the uses in this order.
+  std::optional<GemmSpec> grouped_gate_up, grouped_down;
+  ExpertOrderSpec order;
+  bool has_order() const { return grouped_gate_up.has_value() || grouped_down.has_value(); }
   static constexpr uint32_t kMostUses = 65535;
 };
 // Of a layer that is a delta net, in place of q, k and v: rmsnorm prologue.
@@ -103,6 +109,9 @@ inline bool may_persist(const DecoderSpecs& specs) { return specs.experts.empty(
 // That of decoder_specs.
 DecoderAttentionSpec decoder_attention(const ModelConfig& config, uint32_t context, PassKind kind, uint32_t columns,
                                        KvTypes cache = {});
+
+// That of expert_specs: of a pass of many columns.
+ExpertOrderSpec decoder_expert_order(const ExpertsConfig& experts, uint32_t columns);
 
 // Every kernel of the specs once; those of a token call the functions of token_functions.h.
 std::vector<ptx::Kernel> decoder_kernels(const DecoderSpecs& specs, ptx::Target target);

@@ -131,7 +131,9 @@ class GpuSteps final : public Steps, private DeviceSampler {
   Buffer buffer(uint64_t offset, uint32_t width) const {
     return {reinterpret_cast<void*>(activations_.address() + offset), width};
   }
+  void order_uses(const GpuStep& step, const ExpertOrderSpec& spec, uint64_t experts);
   void multiply_uses(const GpuStep& step, const ExpertProductSpec& spec, const Operands& operands, uint64_t experts);
+  void multiply_grouped(const GpuStep& step, const GemmSpec& spec, const Operands& operands);
   void end_layer(uint32_t layer);
   void attend(uint32_t layer, Buffer q, Buffer mixed);  // of the part
   void upload(uint64_t to, std::span<const uint32_t> words);

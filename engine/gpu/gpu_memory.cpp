@@ -18,6 +18,17 @@ uint64_t page_table_bytes(const GpuSizes& sizes) {
   return uint64_t{sizes.sequences} * sizes.pages_per_sequence() * sizeof(uint32_t);
 }
 
+// Of the kind of pass that has the most: smaller ones have smaller tiles.
+uint64_t expert_tiles_bytes(const ExpertsConfig& e, const GpuSizes& sizes) {
+  if (e.n == 0) return 0;
+  uint64_t most = 0;
+  for (const PassKind kind : {PassKind::kPrompt, PassKind::kBatch}) {
+    const ExpertOrderSpec spec = decoder_expert_order(e, sizes.columns_of(kind));
+    most = std::max<uint64_t>(most, most_expert_tiles(e.n, spec.tile, spec.columns * e.n_used));
+  }
+  return most * sizeof(ExpertTile);
+}
+
 }  // namespace
 
 // A prompt's beside a token of every other sequence.
@@ -104,6 +115,8 @@ ActivationPlan plan_activations(const ModelConfig& config, const GpuSizes& sizes
   plan.expert_weights = floats(e.n_used);
   plan.expert_inner = floats(saturating_product({e.n_used, e.ffn}));
   plan.expert_outputs = floats(saturating_product({e.n_used, config.hidden}));
+  plan.expert_order = floats(e.n_used);
+  plan.expert_tiles = place(expert_tiles_bytes(e, sizes));
   plan.shared_inner = floats(e.shared_ffn);
   plan.shared_output = floats(e.shared_ffn > 0 ? config.hidden : 0);
   plan.shared_switch = floats(e.shared_ffn > 0 ? 1 : 0);

@@ -66,6 +66,7 @@ struct ActivationPlan {
   uint64_t scores, shared_inner, shared_output, shared_switch;  // likewise, of layers of experts
   uint64_t experts, expert_weights;                             // u32, f32 [buffer_columns, n_used]
   uint64_t expert_inner, expert_outputs;                        // f32 [buffer_columns, n_used, width]
+  uint64_t expert_order, expert_tiles;                          // u32, as kernels/expert_order.h has them of a part
   uint64_t logits;                                              // f32 [logits_rows, n_vocab]
   uint64_t pass;                                                // of its columns: page tables, tokens and positions
   uint64_t error;                                               // u32 [4]

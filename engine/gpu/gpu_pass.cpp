@@ -280,6 +280,27 @@ void GpuSteps::multiply_uses(const GpuStep& step, const ExpertProductSpec& spec,
   }
 }
 
+void GpuSteps::order_uses(const GpuStep& step, const ExpertOrderSpec& spec, uint64_t experts) {
+  const ptx::Kernel& kernel = step.kernel->kernel();
+  Arguments arguments{at(experts), at(activations_.address() + plan_.expert_order),
+                      at(activations_.address() + plan_.expert_tiles)};
+  if (spec.columns > 1) arguments.add(part_.n_columns);
+  run(step, arguments, kernel.launch.blocks, kernel.cost.bytes / spec.columns * part_.n_columns);
+}
+
+// All uses of the part, in their order.
+void GpuSteps::multiply_grouped(const GpuStep& step, const GemmSpec& spec, const Operands& o) {
+  Arguments arguments{at(o.weights)};
+  arguments.add_unless_null(o.up);
+  arguments.add(at(o.x));
+  arguments.add_unless_null(o.gamma);
+  arguments.add(at(activations_.address() + plan_.expert_order));
+  arguments.add(at(activations_.address() + plan_.expert_tiles));
+  arguments.add(at(o.y)), arguments.add(spec.rows), arguments.add(spec.k);
+  const uint32_t n_uses = part_.n_columns * config_.experts.n_used;
+  run(step, arguments, gemm_grid(spec, n_uses), gemm_cost(spec, n_uses).bytes);
+}
+
 void GpuSteps::experts_residual(uint32_t index, Buffer hidden) {
   const LayerAddresses& layer = layers_[index];
   const ExpertMatrices<uint64_t>& w = layer.experts;
@@ -293,8 +314,16 @@ void GpuSteps::experts_residual(uint32_t index, Buffer hidden) {
     };
     const uint64_t experts = address_of(of_uses(plan_.experts, 1));
     const Buffer inner = of_uses(plan_.expert_inner, e.ffn), outputs = of_uses(plan_.expert_outputs, config_.hidden);
-    multiply_uses(step.gate_up, specs.gate_up, {w.gate, w.up, gamma, 0, of_part(hidden), inner}, experts);
-    multiply_uses(step.down, specs.down, {w.down, 0, 0, 0, inner, outputs}, experts);
+    const Operands gate_up{w.gate, w.up, gamma, 0, of_part(hidden), inner}, down{w.down, 0, 0, 0, inner, outputs};
+    if (specs.has_order()) order_uses(step.order, specs.order, experts);
+    if (specs.grouped_gate_up)
+      multiply_grouped(step.gate_up, *specs.grouped_gate_up, gate_up);
+    else
+      multiply_uses(step.gate_up, specs.gate_up, gate_up, experts);
+    if (specs.grouped_down)
+      multiply_grouped(step.down, *specs.grouped_down, down);
+    else
+      multiply_uses(step.down, specs.down, down, experts);
     Arguments sum{at(outputs), at(of_uses(plan_.expert_weights, 1))};
     if (e.shared_ffn > 0) {
       const Buffer shared_inner = of_part(buffer(plan_.shared_inner, e.shared_ffn));

@@ -8,6 +8,14 @@
 
 namespace warpchat {
 
+namespace {
+
+std::string name_of_uses(const ExpertProductSpec& uses, const std::optional<GemmSpec>& grouped) {
+  return grouped ? name_of(*grouped) : name_of(uses);
+}
+
+}  // namespace
+
 uint32_t ProductStep::columns_at_once() const {
   const auto* gemv = std::get_if<GemvSpec>(&spec);
   return gemv ? gemv->columns : std::numeric_limits<uint32_t>::max();
@@ -33,8 +41,11 @@ PassKernels::PassKernels(ContextPointer context, DecoderSpecs specs, Profile& pr
   if (!specs_.deltas.empty()) layer_names_.insert(name_of(specs_.gate));
   if (specs_.delta_net.n_v_heads > 0)
     layer_names_.insert({name_of_conv(specs_.delta_net), name_of_step(specs_.delta_net)});
-  for (const ExpertSpecs& e : specs_.experts)
-    layer_names_.insert({name_of(e.route), name_of(e.gate_up), name_of(e.down), name_of(e.sum)});
+  for (const ExpertSpecs& e : specs_.experts) {
+    layer_names_.insert({name_of(e.route), name_of_uses(e.gate_up, e.grouped_gate_up),
+                         name_of_uses(e.down, e.grouped_down), name_of(e.sum)});
+    if (e.has_order()) layer_names_.insert(name_of(e.order));
+  }
 }
 
 void PassKernels::prepare() {
@@ -87,8 +98,9 @@ const PassKernels::Steps& PassKernels::steps() {
     for (const ExpertSpecs& e : specs_.experts)
       steps.experts.push_back({product(e.router), product(e.shared_gate_up), product(e.shared_down),
                                product(e.shared_switch), step(kernels, name_of(e.route)),
-                               step(kernels, name_of(e.gate_up)), step(kernels, name_of(e.down)),
-                               step(kernels, name_of(e.sum))});
+                               e.has_order() ? step(kernels, name_of(e.order)) : GpuStep{},
+                               step(kernels, name_of_uses(e.gate_up, e.grouped_gate_up)),
+                               step(kernels, name_of_uses(e.down, e.grouped_down)), step(kernels, name_of(e.sum))});
     return steps_.emplace(std::move(steps));
   } catch (const Error&) {
     layer_kernels_.reset();

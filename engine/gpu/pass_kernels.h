@@ -32,7 +32,7 @@ struct ProductStep {
 using LayerSteps = LayerProducts<ProductStep>;
 struct ExpertSteps {  // of a layer of experts
   ProductStep router, shared_gate_up, shared_down, shared_switch;
-  GpuStep route, gate_up, down, sum;
+  GpuStep route, order, gate_up, down, sum;  // order: where the specs have it
 };
 
 class PassKernels {
