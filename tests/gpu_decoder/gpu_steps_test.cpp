@@ -129,29 +129,25 @@ TEST(GpuBatches, GiveEachSequenceItsOwnLogits) {
 // More than kFewSequences, which go through the products of prompts.
 TEST(GpuBatches, OfManyGiveEachSequenceItsOwnLogits) {
   constexpr uint32_t kSequences = kFewSequences + 2;
-  for (const DecoderCase& c : decoder_cases()) {
-    const std::string name = c.name;
-    if (name != "qwen2_tied" && name != "shared_expert" && name != "many_experts_of_odd_size") continue;
-    const std::vector<std::byte> bytes = build_tiny_model(c.spec, /*seed=*/3);
-    const LoadedModel model(GgufFile::view(bytes, c.name));
-    const std::vector<Token> tokens = some_tokens(kSequences);
-    std::vector<warpchat::Run> runs;
-    std::vector<double> expected;
-    for (uint32_t s = 0; s < kSequences; ++s) {
-      runs.push_back({s, 0, std::span(tokens).subspan(s, 1), Logits::kLast});
-      const std::vector<double> row = reference_logits(model.file, std::span(tokens).subspan(s, 1));
-      expected.insert(expected.end(), row.begin(), row.end());
-    }
-    for (const LaunchMode launch : {LaunchMode::kStream, LaunchMode::kGraph}) {
-      const GpuSizes sizes{.context = 16, .sequences = kSequences};
-      Decoder decoder(model.config, make_gpu_steps(model.config, model.tensors, {test_device(), sizes, launch}));
-      ASSERT_TRUE(decoder.forward(runs));
-      std::vector<float> logits;
-      for (uint32_t s = 0; s < kSequences; ++s)
-        logits.insert(logits.end(), decoder.logits(s).begin(), decoder.logits(s).end());
-      expect_accuracy(compare_logits(logits, expected, model.config.n_vocab), c.gpu, name + " gpu, a large batch");
-    }
+  const auto c = std::ranges::find(decoder_cases(), std::string_view("many_experts_of_odd_size"), &DecoderCase::name);
+  const std::vector<std::byte> bytes = build_tiny_model(c->spec, /*seed=*/3);
+  const LoadedModel model(GgufFile::view(bytes, c->name));
+  const std::vector<Token> tokens = some_tokens(kSequences);
+  std::vector<warpchat::Run> runs;
+  std::vector<double> expected;
+  for (uint32_t s = 0; s < kSequences; ++s) {
+    runs.push_back({s, 0, std::span(tokens).subspan(s, 1), Logits::kLast});
+    const std::vector<double> row = reference_logits(model.file, runs[s].tokens);
+    expected.insert(expected.end(), row.begin(), row.end());
   }
+  const GpuSizes sizes{.context = 16, .sequences = kSequences};
+  Decoder decoder(model.config,
+                  make_gpu_steps(model.config, model.tensors, {test_device(), sizes, LaunchMode::kGraph}));
+  ASSERT_TRUE(decoder.forward(runs));
+  std::vector<float> logits;
+  for (uint32_t s = 0; s < kSequences; ++s)
+    logits.insert(logits.end(), decoder.logits(s).begin(), decoder.logits(s).end());
+  expect_accuracy(compare_logits(logits, expected, model.config.n_vocab), c->gpu, "a large batch, gpu");
 }
 
 // A use of an expert has the same sums beside any others.

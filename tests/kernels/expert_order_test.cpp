@@ -92,6 +92,47 @@ const OrderCase kOrders[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Cases, ExpertOrder, ::testing::ValuesIn(kOrders), [](const auto& c) { return c.param.name; });
 
+// Each mistake, put into the text, is found.
+
+struct OrderMistake {
+  const char* name;
+  const char* text;  // left out, where it comes for the occurrence-th time
+  int occurrence;
+  const char* fault;  // in the emulator's words
+};
+std::ostream& operator<<(std::ostream& out, const OrderMistake& m) { return out << m.name; }
+
+class ExpertOrderMistake : public ::testing::TestWithParam<OrderMistake> {};
+
+TEST_P(ExpertOrderMistake, IsFound) {
+  const ExpertOrderSpec s{40, 2, 8, 1000};
+  GuardedDevice device(ptx::sm_75);
+  if (!device.is_emulated()) GTEST_SKIP() << "the emulator's checks find it";
+  ptx::Kernel kernel = expert_order(s, ptx::sm_75);
+  const std::string text = GetParam().text;
+  size_t at = kernel.text.find(text);
+  for (int i = 0; i < GetParam().occurrence; ++i) at = kernel.text.find(text, at + 1);
+  ASSERT_NE(at, std::string::npos);
+  kernel.text.erase(at, text.size());
+  const size_t n_uses = size_t{s.columns} * s.n_used;
+  const auto address = [](const auto* p) { return reinterpret_cast<uint64_t>(p); };
+  const std::string fault = device.run_listed(
+      kAllChecks, kernel,
+      {address(device.upload(random_experts(s, n_uses))), address(device.poisoned<uint32_t>(n_uses)),
+       address(device.poisoned<uint32_t>(4 * most_expert_tiles(s.n, s.tile, static_cast<uint32_t>(n_uses))))},
+      {s.columns});
+  EXPECT_NE(fault.find(GetParam().fault), fault.npos) << fault;
+}
+constexpr OrderMistake kOrderMistakes[] = {
+    {"counts_before_all_are_zero", "bar.sync 0;", 0, "never written"},
+    {"adds_up_while_others_count", "bar.sync 0;", 1, "without order"},
+    {"places_before_all_begin", "bar.sync 0;", 4, "never written"},
+    {"counts_a_group_beside_the_next", "bar.warp.sync 0xffffffff;", 0, "without order"},
+    {"counts_up_before_all_have_read", "bar.warp.sync 0xffffffff;", 1, "without order"},
+};
+INSTANTIATE_TEST_SUITE_P(Barriers, ExpertOrderMistake, ::testing::ValuesIn(kOrderMistakes),
+                         [](const auto& m) { return std::string(m.param.name); });
+
 TEST(ExpertOrderSpecs, AreCheckedByName) {
   EXPECT_EQ(error_of([] { expert_order({2000, 8, 64}, ptx::sm_75); }), "expert_order: n is 2000, expected 1 to 1024");
   EXPECT_EQ(error_of([] { expert_order({8, 33, 64}, ptx::sm_75); }), "expert_order: n_used is 33, expected 1 to 32");

@@ -52,7 +52,6 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
     kernels.push_back(gemm(swiglu, target));
     swiglu.columns_per_block = 64, swiglu.experts = 128, swiglu.uses_per_input = 8;
     kernels.push_back(gemm(swiglu, target));
-    kernels.push_back(gemm({.weights = type, .rows = 2048, .k = 768, .columns_per_block = 32, .experts = 128}, target));
   }
   kernels.push_back(gemv({types[0], 151936, 3584, 1, kRmsNorm, kStore, kEps}, target));  // several passes
   kernels.push_back(gemv({types[0], 3584, 18944, 8, kNone, kResidual}, target));         // tiles
@@ -90,7 +89,8 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
     kernels.push_back(expert_sum({2048, 8, true, columns}, target));
   }
   kernels.push_back(expert_order({128, 8, 64, 512}, target));
-  kernels.push_back(expert_order({512, 10, 24, 512}, target));
+  kernels.push_back(
+      gemm({.weights = types[0], .rows = 2048, .k = 768, .columns_per_block = 32, .experts = 128}, target));
   kernels.push_back(argmax({151936, 8}, target));
   kernels.push_back(sample({151936, 8, 1024, 64, true}, target));
   kernels.push_back(sample({32001, 1, 256, 1024}, target));
