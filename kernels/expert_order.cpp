@@ -1,6 +1,7 @@
 #include "kernels/expert_order.h"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 
 #include "kernels/columns.h"
@@ -136,6 +137,16 @@ uint32_t most_expert_tiles(uint32_t n_experts, uint32_t tile, uint32_t n_uses) {
 std::string name_of(const ExpertOrderSpec& s) {
   return "expert_order_" + std::to_string(s.n) + "_u" + std::to_string(s.n_used) + "_t" + std::to_string(s.tile) +
          "_c" + std::to_string(s.columns);
+}
+
+// Twice over a warp's uses, each group's experts before its counters; between, an expert's counters and a scan of the
+// warps' scans.
+Flow expert_order_flow(const ExpertOrderSpec& s) {
+  constexpr double kScan = std::bit_width(kWarpSize) - 1, kGroup = 4, kBarriers = 5;
+  const double n_groups = ceil_div(s.columns * s.n_used, counting_warps(s) * kWarpSize);
+  return {.warps = kOrderWarps,
+          .piece = 2 * n_groups * Waits{.l2 = 1, .local = kGroup} +
+                   Waits{.local = counting_warps(s) + 2 * kScan + kBarriers}};
 }
 
 Kernel expert_order(const ExpertOrderSpec& s, Target target) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "kernels/flow.h"
 #include "ptx/kernel.h"
 
 namespace warpchat {
@@ -27,6 +28,7 @@ struct ExpertTile {
 // Throws Error for a spec outside the bounds above.
 ptx::Kernel expert_order(const ExpertOrderSpec& spec, ptx::Target target);
 std::string name_of(const ExpertOrderSpec& spec);
+Flow expert_order_flow(const ExpertOrderSpec& spec);  // of one piece, its only block
 
 // Tiles with uses that there can be of n_uses, however they are dealt out.
 uint32_t most_expert_tiles(uint32_t n_experts, uint32_t tile, uint32_t n_uses);
