@@ -20,7 +20,8 @@ std::vector<std::string> shape_names();  // "qwen2.5-0.5b", ...
 ModelShape model_shape(std::string_view name);
 
 // What llama.cpp's quantiser makes of a model in Q4_K_M: Q6_K for the output and, in the layers it deems to need more
-// bits, for V and down, Q4_K for the rest; where k is no multiple of 256, Q8_0 for Q6_K and Q5_0 for Q4_K.
+// bits, for V, a delta net's qkv and every down, of experts as well; F32 for routers; Q4_K for the rest. Where k is no
+// multiple of 256, Q8_0 for Q6_K and Q5_0 for Q4_K. Who publishes files mixes otherwise at times.
 // Source: llama_tensor_get_type in llama.cpp's src/llama-quant.cpp.
 DecoderFormats q4_k_m_formats(const ModelConfig& config);
 

@@ -37,7 +37,8 @@ if [ "${1:-}" = --one ]; then
   exit
 fi
 
-shapes=${2:-qwen2.5-0.5b qwen2.5-1.5b qwen2.5-3b qwen2.5-7b qwen3-0.6b qwen3-1.7b qwen3-4b}
+shapes=${2:-qwen2.5-0.5b qwen2.5-1.5b qwen2.5-3b qwen2.5-7b qwen3-0.6b qwen3-1.7b qwen3-4b qwen3-30b-a3b \
+  qwen3.5-4b qwen3.5-9b qwen3.5-27b qwen3.5-35b-a3b}
 targets=${3:-sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_120}
 ptxas=$(find_tool "${PTXAS:-}" ptxas || true)
 nvdisasm=$(find_tool "${NVDISASM:-}" nvdisasm || true)
@@ -54,7 +55,7 @@ for target in $targets; do
   for shape in $shapes; do echo "--one $chat $target $shape"; done
 done | xargs -P "${JOBS:-$(nproc)}" -L 1 "$0" || true
 
-format='%-8s%-14s%-104s%10s%8s%7s%7s%16s%8s\n'
+format='%-8s%-17s%-104s%10s%8s%7s%7s%16s%8s\n'
 printf "$format" target shape kernel registers spilled stack calls "in weight loops" blocks
 cat "$folder"/*.rows 2> /dev/null | sort | while read -r row; do printf "$format" $row; done
 cat "$folder"/*.faults 2> /dev/null | sort || true

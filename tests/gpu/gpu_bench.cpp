@@ -14,7 +14,6 @@
 
 #include "engine/driver/device_choice.h"
 #include "engine/driver/module.h"
-#include "kernels/shapes.h"
 #include "models/message.h"
 #include "tests/gpu/constant_kernels.h"
 #include "tests/gpu/measure_constants.h"
@@ -67,7 +66,8 @@ std::vector<uint32_t> numbers_of(const std::string& text) {
 
 struct Arguments {
   std::string command, device = "cuda", start = "first", folder = ".";
-  std::vector<std::string> shapes = shape_names();
+  std::vector<std::string> shapes = {"qwen2.5-0.5b", "qwen2.5-1.5b", "qwen2.5-3b", "qwen2.5-7b",
+                                     "qwen3-0.6b",   "qwen3-1.7b",   "qwen3-4b"};
   BenchPlan plan;
 };
 

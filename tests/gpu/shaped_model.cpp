@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include "models/error.h"
 #include "models/gguf_writer.h"
 #include "models/quantise.h"
 #include "models/rope.h"
@@ -17,7 +18,12 @@ constexpr uint64_t kPattern = 1 << 20;  // weights that are really random; longe
 }  // namespace
 
 ModelShape bench_shape(std::string_view name) {
-  if (name != "tiny") return model_shape(name);
+  if (name != "tiny") {
+    const ModelShape shape = model_shape(name);
+    if (shape.config.experts.n > 0 || shape.config.gated_attention)
+      throw Error("no random weights are made of " + std::string(name) + ", which has experts or delta nets");
+    return shape;
+  }
   ModelShape shape = model_shape("qwen2.5-1.5b");
   ModelConfig& c = shape.config;
   c.name = "tiny";
