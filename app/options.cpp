@@ -291,11 +291,12 @@ void add_kernels(CLI::App& app, KernelsOptions& o) {
   add_model(app, o.model);
   text(app, "--shape", o.shape, "NAME",
        "a known model's shape in Q4_K_M instead of a file: qwen2.5-0.5b, qwen2.5-1.5b, qwen2.5-3b, qwen2.5-7b, "
-       "qwen3-0.6b, qwen3-1.7b, qwen3-4b");
+       "qwen3-0.6b, qwen3-1.7b, qwen3-4b, qwen3-30b-a3b, qwen3.5-4b, qwen3.5-9b, qwen3.5-27b, qwen3.5-35b-a3b");
   number(app, "-c,--ctx-size", o.context, "context in tokens; default: the model's own, at most 8192", 1);
   app.option_defaults()->group("Output");
   text(app, "--target", o.target, "sm_XX", "the GPU architecture, sm_75 to sm_120; default sm_90");
-  text(app, "--ptx", o.ptx_folder, "FOLDER", "write their text, as FOLDER/token.ptx, few.ptx and prompt.ptx");
+  text(app, "--ptx", o.ptx_folder, "FOLDER",
+       "write their text, as FOLDER/token.ptx, few.ptx, batch.ptx and prompt.ptx");
   text(app, "--gpu", o.gpu, "NAME",
        "instead of the list, what a model of this GPU predicts: where time goes, tokens per second; h200 or 4090");
 }

@@ -67,9 +67,11 @@ Sequence sequence_of(Builder& b, const DeltaNetSpec& s, const SequenceParameters
   return {index, end, begins, state + wide(p.layer) * s.layer_floats()};
 }
 
-ptx::Cost cost_of(const DeltaNetSpec& s, uint64_t bytes_a_column, uint64_t bytes_a_sequence, uint64_t flops_a_column) {
+Cost cost_of(const DeltaNetSpec& s, uint64_t bytes_a_column, uint64_t bytes_a_sequence, uint64_t flops_a_column) {
   return {.bytes = s.columns * bytes_a_column + s.sequences() * bytes_a_sequence, .flops = s.columns * flops_a_column};
 }
+
+uint32_t positions_of(const DeltaNetSpec& s) { return s.one_sequence ? s.columns : 1; }
 
 }  // namespace
 
@@ -109,8 +111,22 @@ Kernel conv_step(const DeltaNetSpec& s, Target target) {
     at.store(0, silu(b, sum));
   });
   for (uint32_t i = 0; i + 1 < n; ++i) tail.store(uint64_t{i} * channels, before[i]);
-  return b.finish(Launch{{ceil_div(channels, kChannelThreads), s.sequences()}, kChannelThreads},
-                  cost_of(s, uint64_t{8} * channels, 8 * s.tail_floats(), uint64_t{2} * n * channels));
+  return b.finish(Launch{{ceil_div(channels, kChannelThreads), s.sequences()}, kChannelThreads}, conv_step_cost(s));
+}
+
+// The tail is read and written.
+Cost conv_step_cost(const DeltaNetSpec& s) {
+  return cost_of(s, uint64_t{8} * s.channels(), 8 * s.tail_floats(), uint64_t{2} * s.conv_kernel * s.channels());
+}
+
+// The state's address and the first position; the tail, with the taps; then position by position.
+Flow conv_step_flow(const DeltaNetSpec& s) {
+  const uint32_t blocks = ceil_div(s.channels(), kChannelThreads);
+  return {.pieces = uint64_t{blocks} * s.sequences(),
+          .warps = kChannelThreads / kWarpSize,
+          .blocks_per_sm = 16,
+          .piece = Waits{.memory = 1, .l2 = 1} + positions_of(s) * Waits{.l2 = 1},
+          .bytes_in_flight = uint64_t{kChannelThreads} * (2 * s.conv_kernel - 1) * sizeof(float)};
 }
 
 std::string name_of_step(const DeltaNetSpec& s) {
@@ -209,10 +225,28 @@ Kernel delta_step(const DeltaNetSpec& s, Target target) {
     b.if_(first_row == 0, [&] { out.store(place, read * factor * gain * silu(b, z.load(place))); });
   });
   for (uint32_t i = 0; i < n_rows; ++i) cells.store(uint64_t{i} * d, state[i]);
-  const uint64_t head_bytes = uint64_t{s.inner()} * d * 8;  // read and written
-  return b.finish(
-      Launch{{s.n_v_heads, s.sequences()}, 2 * d},
-      cost_of(s, 4 * (uint64_t{channels} + 2 * s.inner() + 2 * s.n_v_heads), head_bytes, uint64_t{s.inner()} * d * 7));
+  return b.finish(Launch{{s.n_v_heads, s.sequences()}, 2 * d}, delta_step_cost(s));
+}
+
+// The matrices are read and written.
+Cost delta_step_cost(const DeltaNetSpec& s) {
+  const uint64_t cells = uint64_t{s.inner()} * s.head_dim;
+  return cost_of(s, 4 * (uint64_t{s.channels()} + 2 * s.inner() + 2 * s.n_v_heads), 8 * cells, 7 * cells);
+}
+
+// The state's address and the first position; the matrix; then position by position: query and key, and their lengths;
+// what else the position has, and what the state finds by key and query; the output's norm, and its gate.
+Flow delta_step_flow(const DeltaNetSpec& s) {
+  constexpr double kOverLanes = std::bit_width(kWarpSize) - 1;
+  constexpr Waits kSquares{.local = kOverLanes + 2};  // over the lanes; a barrier, and the warps' sums
+  constexpr Waits kOverState{.local = 2};             // a read of shared memory, and the other half's sum
+  const Waits position =
+      Waits{.l2 = 1} + kSquares + Waits{.local = 1} + Waits{.l2 = 1} + 2 * kOverState + kSquares + Waits{.l2 = 1};
+  return {.pieces = uint64_t{s.n_v_heads} * s.sequences(),
+          .warps = 2 * s.head_dim / kWarpSize,
+          .blocks_per_sm = 2,  // of about 128 registers a thread
+          .piece = Waits{.memory = 1, .l2 = 1} + positions_of(s) * position,
+          .bytes_in_flight = uint64_t{s.head_dim} * s.head_dim * sizeof(float)};
 }
 
 std::string name_of(const GateSpec& s) {
@@ -233,6 +267,13 @@ Kernel sigmoid_gate(const GateSpec& s, Target target) {
   x.store(place, switched(b, x.load(place), gate.load(place)));
   return b.finish(Launch{{ceil_div(s.width, kChannelThreads), s.columns}, kChannelThreads},
                   {.bytes = 12 * n, .flops = 4 * n});
+}
+
+Flow gate_flow(const GateSpec& s) {
+  return {.pieces = uint64_t{ceil_div(s.width, kChannelThreads)} * s.columns,
+          .warps = kChannelThreads / kWarpSize,
+          .blocks_per_sm = 16,
+          .piece = {.l2 = 1}};
 }
 
 }  // namespace warpchat

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "kernels/flow.h"
 #include "models/model_config.h"
 #include "ptx/kernel.h"
 
@@ -29,6 +30,8 @@ struct DeltaNetSpec : DeltaNetConfig {  // head_dim: 32, 64, 96 or 128; conv_ker
 // Throws Error for a spec outside the bounds above.
 ptx::Kernel conv_step(const DeltaNetSpec& spec, ptx::Target target);
 std::string name_of_conv(const DeltaNetSpec& spec);
+ptx::Cost conv_step_cost(const DeltaNetSpec& spec);
+Flow conv_step_flow(const DeltaNetSpec& spec);  // a piece is a block's channels of a sequence, all of its positions
 
 // out = rmsnorm(state . query) * silu(z) of every value head, position by position; keys and queries of qkv are divided
 // by their lengths first, queries by the root of head_dim as well. Parameters in order:
@@ -41,6 +44,8 @@ std::string name_of_conv(const DeltaNetSpec& spec);
 //   n_columns  likewise
 ptx::Kernel delta_step(const DeltaNetSpec& spec, ptx::Target target);
 std::string name_of_step(const DeltaNetSpec& spec);
+ptx::Cost delta_step_cost(const DeltaNetSpec& spec);
+Flow delta_step_flow(const DeltaNetSpec& spec);  // a piece is a head of a sequence, all of its positions
 
 // x *= sigmoid(gate): f32 [columns, width] both, then n_columns if columns > 1.
 struct GateSpec {
@@ -48,5 +53,6 @@ struct GateSpec {
 };
 ptx::Kernel sigmoid_gate(const GateSpec& spec, ptx::Target target);
 std::string name_of(const GateSpec& spec);
+Flow gate_flow(const GateSpec& spec);  // a piece is a block's part of a column
 
 }  // namespace warpchat

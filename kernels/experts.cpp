@@ -95,6 +95,13 @@ Kernel route(const RouteSpec& s, Target target) {
                   {.bytes = uint64_t{s.columns} * (s.n + 2 * s.n_used) * 4, .flops = uint64_t{s.columns} * s.n * 4});
 }
 
+// The scores; for each choice the highest over the lanes, then its score again; the sum of all.
+Flow route_flow(const RouteSpec& s) {
+  constexpr double kOverLanes = std::bit_width(kWarpSize) - 1;
+  return {
+      .pieces = s.columns, .blocks_per_sm = 16, .piece = {.l2 = 1, .local = s.n_used * (kOverLanes + 1) + kOverLanes}};
+}
+
 std::string name_of(const ExpertProductSpec& s) {
   return "experts_" + name_of(s.product) + "_u" + std::to_string(s.n_used) + (s.by_column ? "_by_column" : "") +
          columns_part(s.columns);
@@ -128,6 +135,14 @@ Kernel expert_product(const ExpertProductSpec& s, Target target) {
   Cost cost = product_cost(product, plan.matrices, 1);
   cost.bytes *= n_uses, cost.flops *= n_uses;
   return b.finish(Launch{{plan.n_blocks, static_cast<uint32_t>(n_uses)}, plan.threads()}, cost);
+}
+
+// A block reads first whose matrix it multiplies.
+Flow expert_product_flow(const ExpertProductSpec& s) {
+  Flow flow = gemv_flow(plan_of(s.product));
+  flow.pieces *= uint64_t{s.columns} * s.n_used;
+  flow.start = Waits{.l2 = 1} + flow.start;
+  return flow;
 }
 
 std::string name_of(const ExpertSumSpec& s) {
@@ -165,6 +180,14 @@ Kernel expert_sum(const ExpertSumSpec& s, Target target) {
   const uint64_t read = n_uses * (s.hidden + 1) + (s.has_shared ? n_values + s.columns : 0);
   return b.finish(Launch{{ceil_div(s.hidden, kSumThreads), s.columns}, kSumThreads},
                   {.bytes = 4 * (read + 2 * n_values), .flops = 2 * n_uses * s.hidden});
+}
+
+// All that it reads does not depend on each other.
+Flow expert_sum_flow(const ExpertSumSpec& s) {
+  return {.pieces = uint64_t{ceil_div(s.hidden, kSumThreads)} * s.columns,
+          .warps = kSumThreads / kWarpSize,
+          .blocks_per_sm = 16,
+          .piece = {.l2 = 1}};
 }
 
 }  // namespace warpchat

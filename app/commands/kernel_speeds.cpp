@@ -110,6 +110,13 @@ class Speeds {
   const TokenWork& token() const { return token_; }
   uint32_t position(uint32_t context) const { return std::min(context, context_) - 1; }
 
+  // Where a token's time goes, phase by phase, or why not.
+  std::string persistent(uint32_t position) const {
+    if (!token_.may_persist()) return "the persistent decoder does not run this model\n";
+    return "a token of the persistent decoder in a context of " + grouped(position + 1) + ", in us\n" +
+           aligned(phase_table(gpu_, token_.at(position)));
+  }
+
   TextTable decoding() const {
     TextTable table{{"tokens per second", "bytes alone", "stream", "graph", "persistent"}};
     std::set<uint32_t> positions;
@@ -117,7 +124,7 @@ class Speeds {
     for (const uint32_t at : positions) {
       const TokensPerSecond s = predict(gpu_, token_.at(at), token_.barriers());
       table.push_back({"in a context of " + grouped(at + 1), decimal("%.0f", s.bandwidth), decimal("%.0f", s.stream),
-                       decimal("%.0f", s.graph), decimal("%.0f", s.persistent)});
+                       decimal("%.0f", s.graph), s.persistent > 0 ? decimal("%.0f", s.persistent) : "none"});
     }
     return table;
   }
@@ -126,6 +133,7 @@ class Speeds {
     const SampleSpec spec{.n_vocab = shape_.config.n_vocab, .ring = sample_ring(context_)};
     TextTable table{{"us to choose a token", "greedy", "top-k 40", "top-p"}};
     for (const bool is_persistent : {false, true}) {
+      if (is_persistent && !token_.may_persist()) continue;
       std::vector<std::string> row{is_persistent ? "in the persistent decoder" : "a kernel of its own"};
       for (const auto& [top_k, has_top_p] : {std::pair{0u, false}, {40u, false}, {0u, true}}) {
         const KernelWork work = sampling_work(spec, gpu_.target, is_persistent, top_k, has_top_p);
@@ -138,13 +146,12 @@ class Speeds {
 
   TextTable batches() const {
     const uint32_t at = position(kBatchContext);
-    const double alone = predict(gpu_, token_.at(at), token_.barriers()).persistent;
+    const TokensPerSecond one = predict(gpu_, token_.at(at), token_.barriers());
+    const double alone = token_.may_persist() ? one.persistent : one.graph;
     TextTable table{{"sequences side by side in contexts of " + grouped(at + 1), "tokens per second, graph",
-                     "times one persistent"}};
+                     token_.may_persist() ? "times one persistent" : "times one"}};
     for (const uint32_t n : kSequences) {
-      const double speed = n * (n == 1 ? predict(gpu_, token_.at(at), token_.barriers())
-                                       : predict(gpu_, pass(kind_of_tokens(n), n).at(at), 0))
-                                   .graph;
+      const double speed = n * (n == 1 ? one : predict(gpu_, pass(kind_of_tokens(n), n).at(at), 0)).graph;
       table.push_back({grouped(n), decimal("%.0f", speed), decimal("%.2f", speed / alone)});
     }
     return table;
@@ -152,16 +159,13 @@ class Speeds {
 
   TextTable prompts() const {
     TextTable table{{"prompt of", "tokens per second", "bound by products and bytes"}};
-    uint64_t weights = 0;
-    for (const KernelGroup& group : token_.at(0))
-      for (const KernelWork& work : group.kernels) weights += work.weight_bytes;
     const uint32_t columns = std::min(kPromptColumns, context_);
     const PassWork work = pass(PassKind::kPrompt, columns);
     for (const uint32_t n : kPrompts) {
       if (n > context_) continue;
       const double seconds = prompt_seconds(gpu_, work, columns, n);
-      table.push_back(
-          {grouped(n), decimal("%.0f", n / seconds), decimal("%.0f", prefill_bound(gpu_, shape_.config, weights, n))});
+      table.push_back({grouped(n), decimal("%.0f", n / seconds),
+                       decimal("%.0f", prefill_bound(gpu_, shape_.config, token_.weight_bytes(), n))});
     }
     return table;
   }
@@ -225,12 +229,11 @@ std::string predicted_speeds(const std::string& name, const ModelShape& shape, c
   const GpuTraits& gpu = traits_of(gpu_name);
   const Speeds speeds(shape, gpu);
   const uint32_t shown = speeds.position(kShownContext);
-  const std::vector<KernelGroup> token = speeds.token().at(shown);
-  const std::string at = " in a context of " + grouped(shown + 1);
-  return title(name, gpu) + "\na token of the persistent decoder" + at + ", in us\n" +
-         aligned(phase_table(gpu, token)) + "\nthe same by separate kernels, without what lies between them\n" +
-         aligned(kernel_table(gpu, token)) + "\n" + aligned(speeds.decoding()) + "\n" + aligned(speeds.choosing()) +
-         "\n" + aligned(speeds.batches()) + "\n" + aligned(speeds.prompts()) + "\n" + kExplanation;
+  return title(name, gpu) + "\n" + speeds.persistent(shown) + "\na token in a context of " + grouped(shown + 1) +
+         " by separate kernels, without what lies between them\n" +
+         aligned(kernel_table(gpu, speeds.token().at(shown))) + "\n" + aligned(speeds.decoding()) + "\n" +
+         aligned(speeds.choosing()) + "\n" + aligned(speeds.batches()) + "\n" + aligned(speeds.prompts()) + "\n" +
+         kExplanation;
 }
 
 }  // namespace warpchat

@@ -17,6 +17,8 @@ namespace warpchat {
 
 namespace {
 
+constexpr uint32_t kBatchColumns = 64;
+
 struct Subject {
   std::string name;
   ModelShape shape;
@@ -112,8 +114,10 @@ std::vector<Module> modules_of(const ModelConfig& config, const DecoderFormats& 
     token.kernels.push_back(persistent_decoder({of_token, sampling.ring, /*stamps=*/true}, target));
   Module few{"few", "a token each of 2 to " + grouped(kFewSequences) + " sequences",
              decoder_kernels(specs(PassKind::kFew, kFewSequences), target)};
+  Module batch{"batch", "a token each of up to " + grouped(kBatchColumns) + " sequences",
+               decoder_kernels(specs(PassKind::kBatch, kBatchColumns), target)};
   Module prompt{"prompt", "a prompt", decoder_kernels(specs(PassKind::kPrompt, kPromptColumns), target)};
-  return {std::move(token), std::move(few), std::move(prompt)};
+  return {std::move(token), std::move(few), std::move(batch), std::move(prompt)};
 }
 
 }  // namespace
@@ -121,8 +125,6 @@ std::vector<Module> modules_of(const ModelConfig& config, const DecoderFormats& 
 int run_command(const KernelsOptions& options) {
   const Subject subject = subject_of(options);
   if (!options.gpu.empty()) {
-    if (!may_persist(subject.shape.config))
-      throw Error("--gpu: no speeds are predicted of models with experts or delta nets");
     write_output(predicted_speeds(subject.name, subject.shape, options.gpu));
     return 0;
   }

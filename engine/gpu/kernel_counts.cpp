@@ -16,6 +16,7 @@ namespace {
 
 // Of addresses: what no block touches takes no memory.
 constexpr uint64_t kMemoryBytes = uint64_t{64} << 30, kUnknownBytes = uint64_t{1} << 30;
+constexpr uint64_t kStateBytes = uint64_t{64} << 20;  // of delta nets, of their first layer
 
 template <class T>
 void fill(uint64_t address, uint64_t n, T value) {
@@ -28,6 +29,7 @@ uint64_t number(const ptx::Kernel& kernel, const ptx::Parameter& p, const Launch
   if (p.name == "n_columns" || p.name == "n_queries") return sizes.columns;
   if (p.name == "bias") return 0;  // none
   if (p.name == "n_pages") return 1;
+  if (p.name == "layer") return 0;
   throw Error(kernel.name + " takes a number, " + p.name + ", that no launch of a decoder has");
 }
 
@@ -47,6 +49,8 @@ std::vector<uint8_t> arguments_of(const ptx::Kernel& kernel, const LaunchSizes& 
       fill(address, p.elements, sizes.position);
     else if (p.name == "page_tables")  // of zeros: all positions in one page
       fill(address, p.elements, memory.allocate(pages_of(sizes.position + sizes.columns) * 4, "page table"));
+    else if (p.name == "states" && p.type == ptx::Type::kU64)  // addresses of delta nets' states
+      fill(address, p.elements, memory.allocate(kStateBytes, "state"));
     std::memcpy(packed.data() + p.offset, &address, sizeof address);
   }
   return packed;

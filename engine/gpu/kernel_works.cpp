@@ -15,9 +15,10 @@ namespace warpchat {
 
 namespace {
 
-constexpr uint32_t kSplits = 4;     // of attention, from which on a split costs what another does
-constexpr uint32_t kFewTiles = 2;   // of k, or of keys
-constexpr uint32_t kSpacing = 448;  // positions: seven tiles of keys
+constexpr uint32_t kSplits = 4;        // of attention, from which on a split costs what another does
+constexpr uint32_t kFewTiles = 2;      // of k, or of keys
+constexpr uint32_t kSpacing = 448;     // positions: seven tiles of keys
+constexpr uint32_t kFewPositions = 2;  // of delta nets
 
 double warps_of(const ptx::Kernel& kernel, const ptx::Dimensions& blocks) {
   return static_cast<double>(blocks.total() * (kernel.launch.threads.total() / ptx::kWarpSize));
@@ -37,13 +38,29 @@ KernelWorks::KernelWorks(DecoderSpecs specs, ptx::Target target, uint32_t column
   if (const auto* flash = std::get_if<FlashAttentionSpec>(&specs_.attention)) count_flash(of(name_of(*flash)), *flash);
   const auto count_product = [&](const ProductSpec& product) {
     Counted& counted = of(name_of(product));
-    if (counted.piece_instructions != 0 || counted.by_tiles.each != 0) return;
+    if (std::exchange(counted.is_counted, true)) return;
     if (const auto* gemv = std::get_if<GemvSpec>(&product))
       return count(counted, gemv_flow(plan_of(*gemv)), std::min(columns_, gemv->columns));
     count_gemm(counted, std::get<GemmSpec>(product));
   };
   for_each_product(specs_, count_product);
   count_product(specs_.logits);
+  if (!specs_.deltas.empty()) count(of(name_of(specs_.gate)), gate_flow(specs_.gate), columns_);
+  if (specs_.delta_net.n_v_heads > 0)
+    for (const std::string& name : {name_of_conv(specs_.delta_net), name_of_step(specs_.delta_net)})
+      count_delta(of(name));
+  for (const ExpertSpecs& experts : specs_.experts) count_experts(experts);
+}
+
+void KernelWorks::count_experts(const ExpertSpecs& specs) {
+  const auto count_once = [&](const auto& spec, const Flow& flow) {
+    Counted& counted = kernels_.at(name_of(spec));
+    if (!std::exchange(counted.is_counted, true)) count(counted, flow, std::min(columns_, spec.columns));
+  };
+  count_once(specs.route, route_flow(specs.route));
+  count_once(specs.gate_up, expert_product_flow(specs.gate_up));
+  count_once(specs.down, expert_product_flow(specs.down));
+  count_once(specs.sum, expert_sum_flow(specs.sum));
 }
 
 // All of its blocks, whatever the columns of the pass: these are many, and alike.
@@ -79,6 +96,20 @@ void KernelWorks::count_flash(Counted& counted, const FlashAttentionSpec& spec) 
   const auto tiles = [&](uint32_t position) { return flash_attention_tiles(spec, target_, n, position); };
   const double first = of_warp(0), each = second > 0 ? (of_warp(second) - first) / (tiles(second) - tiles(0)) : 0;
   counted.by_tiles = {first - each * tiles(0), each};
+}
+
+// Of a block, as all have the same to do: of one position behind the first, or of some positions of a prompt.
+void KernelWorks::count_delta(Counted& counted) const {
+  const auto of_warp = [&](uint32_t positions) {
+    const LaunchSizes sizes{.blocks = {1}, .position = 1, .columns = positions};
+    return static_cast<double>(count_instructions(counted.kernel, sizes).all) / warps_of(counted.kernel, sizes.blocks);
+  };
+  if (!specs_.delta_net.one_sequence || specs_.delta_net.columns < 2 * kFewPositions) {
+    counted.by_tiles = {0, of_warp(1)};
+    return;
+  }
+  const double few = of_warp(kFewPositions), more = of_warp(2 * kFewPositions);
+  counted.by_tiles = {2 * few - more, (more - few) / kFewPositions};
 }
 
 KernelWork KernelWorks::work_of(const std::string& name, const Flow& flow, uint64_t bytes) const {
@@ -119,6 +150,7 @@ KernelWork KernelWorks::product(const ProductSpec& spec) const {
 std::vector<KernelWork> KernelWorks::products(std::initializer_list<const ProductSpec*> specs) const {
   std::vector<KernelWork> works;
   for (const ProductSpec* spec : specs) {
+    if (!is_there(*spec)) continue;
     const auto* gemv = std::get_if<GemvSpec>(spec);
     works.insert(works.end(), gemv ? ceil_div(columns_, gemv->columns) : 1, product(*spec));
   }
@@ -133,6 +165,38 @@ KernelWork KernelWorks::gemm_work(const GemmSpec& spec) const {
   work.flops = static_cast<double>(cost.flops);
   work.piece_instructions = kernels_.at(name).by_tiles.at(ceil_div(spec.k, kGemmTileK));
   work.blocks = work.flow.pieces;
+  return work;
+}
+
+KernelWork KernelWorks::gate() const { return of_columns(specs_.gate, gate_flow); }
+KernelWork KernelWorks::route(const RouteSpec& spec) const { return of_columns(spec, route_flow); }
+KernelWork KernelWorks::expert_sum(const ExpertSumSpec& spec) const { return of_columns(spec, expert_sum_flow); }
+
+KernelWork KernelWorks::expert_product(const ExpertProductSpec& given) const {
+  KernelWork work = of_columns(given, expert_product_flow);
+  const uint64_t n_uses = uint64_t{columns_} * given.n_used;
+  work.blocks = n_uses * plan_of(given.product).n_blocks;
+  for (const ProductMatrix& matrix : matrices_of(given.product))
+    work.weight_bytes += n_uses * given.product.rows * matrix.row_bytes;
+  return work;
+}
+
+KernelWork KernelWorks::conv_step() const {
+  DeltaNetSpec spec = specs_.delta_net;
+  spec.columns = columns_;
+  return delta_work(name_of_conv(specs_.delta_net), conv_step_flow(spec), conv_step_cost(spec));
+}
+
+KernelWork KernelWorks::delta_step() const {
+  DeltaNetSpec spec = specs_.delta_net;
+  spec.columns = columns_;
+  return delta_work(name_of_step(specs_.delta_net), delta_step_flow(spec), delta_step_cost(spec));
+}
+
+KernelWork KernelWorks::delta_work(const std::string& name, const Flow& flow, const ptx::Cost& cost) const {
+  KernelWork work = work_of(name, flow, cost.bytes);
+  work.piece_instructions = kernels_.at(name).by_tiles.at(specs_.delta_net.one_sequence ? columns_ : 1);
+  work.blocks = flow.pieces;
   return work;
 }
 
@@ -163,7 +227,7 @@ KernelWork KernelWorks::incremental_work(const AttentionSpec& given, uint32_t po
   AttentionSpec spec = given;
   spec.columns = columns_;
   const uint32_t keys = position + 1, n_splits = ceil_div(keys, spec.keys_per_split);
-  const bool is_played = specs_.kind == PassKind::kToken;
+  const bool is_played = specs_.kind == PassKind::kToken && may_persist(specs_);
   const std::string name = name_of(given);
   KernelWork work =
       work_of(name, attention_flow(spec, keys, is_played), attention_cost(spec, uint64_t{columns_} * keys).bytes);

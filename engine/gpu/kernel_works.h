@@ -23,8 +23,16 @@ class KernelWorks {
   KernelWork kv_scatter() const;
   KernelWork attention(uint32_t position) const;  // of each column; in a prompt of the first, which the others follow
   KernelWork product(const ProductSpec& spec) const;  // of one launch
-  // One after the other, each in as many launches as its columns take.
+  // One after the other, each in as many launches as its columns take; without those that a layer has not.
   std::vector<KernelWork> products(std::initializer_list<const ProductSpec*> specs) const;
+
+  KernelWork gate() const;  // of hybrids' attention
+  KernelWork conv_step() const;
+  KernelWork delta_step() const;
+  KernelWork route(const RouteSpec& spec) const;
+  // Of the experts that columns use; of each use's own, as if no two of them met in a cache.
+  KernelWork expert_product(const ExpertProductSpec& spec) const;
+  KernelWork expert_sum(const ExpertSumSpec& spec) const;
 
  private:
   struct Linear {  // instructions of a warp for a piece that is n long
@@ -34,15 +42,19 @@ class KernelWorks {
   struct Counted {
     ptx::Kernel kernel;
     double start_instructions = 0, piece_instructions = 0;  // of a warp
-    Linear by_tiles;                                        // of gemm, of k; of flash attention, of keys
+    Linear by_tiles;  // of gemm, of k; of flash attention, of keys; of delta nets by positions
+    bool is_counted = false;
   };
   void count(Counted& counted, const Flow& flow, uint32_t columns) const;
   void count_gemm(Counted& counted, const GemmSpec& spec) const;
   void count_flash(Counted& counted, const FlashAttentionSpec& spec) const;
+  void count_delta(Counted& counted) const;
+  void count_experts(const ExpertSpecs& specs);
   KernelWork work_of(const std::string& name, const Flow& flow, uint64_t bytes) const;
   template <class Spec>
   KernelWork of_columns(Spec spec, Flow (*flow)(const Spec&)) const;
   KernelWork gemm_work(const GemmSpec& spec) const;
+  KernelWork delta_work(const std::string& name, const Flow& flow, const ptx::Cost& cost) const;
   KernelWork incremental_work(const AttentionSpec& spec, uint32_t position) const;
   KernelWork flash_work(const FlashAttentionSpec& spec, uint32_t position) const;
   double split_instructions(const AttentionSpec& spec, uint32_t keys) const;

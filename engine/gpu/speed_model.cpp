@@ -208,14 +208,34 @@ TokensPerSecond predict(const GpuTraits& gpu, std::span<const KernelGroup> pass,
   for (const PhaseSeconds& phase : token_seconds(gpu, pass)) shared += phase.total() - phase.wait;
   shared += static_cast<double>(n_barriers) * barrier_seconds(gpu);
   return {1 / bytes, 1 / (alone + launches * gpu.stream_launch_seconds),
-          1 / (alone + launches * gpu.graph_node_seconds), 1 / shared};
+          1 / (alone + launches * gpu.graph_node_seconds), shared > 0 ? 1 / shared : 0};
 }
 
+namespace {
+
+double active_weights(const ModelConfig& c, const LayerConfig& layer) {
+  double n = 0;
+  const auto add = [&](const MatrixShape& m, bool is_of_each = false) {
+    n += double{1} * m.rows * m.k * (is_of_each ? c.experts.n_used : 1);
+  };
+  const auto matrices = matrix_shapes(c, layer.mixer);
+  const auto delta = delta_matrix_shapes(c);
+  const auto experts = expert_shapes(c);
+  for_each(add, matrices);
+  if (layer.mixer == Mixer::kDeltaNet) for_each(add, delta);
+  if (layer.ffn == Ffn::kExperts) for_each(add, experts, kIsOfEachExpert);
+  return n;
+}
+
+}  // namespace
+
 double prefill_bound(const GpuTraits& gpu, const ModelConfig& c, uint64_t weight_bytes, uint32_t n_tokens) {
-  const double q_width = double{1} * c.n_heads * c.head_dim, kv_width = double{1} * c.n_kv_heads * c.head_dim;
-  const double weights = c.hidden * (2 * q_width + 2 * kv_width + 3.0 * c.ffn);  // of a layer
-  const double scores = q_width * (n_tokens + 1.0);  // of a token on average: half of them, a product each with K and V
-  const double flops = 2.0 * c.n_layers * (weights + scores) * n_tokens + 2.0 * c.hidden * c.n_vocab;
+  // Of a token on average: half of them, a product each with K and V.
+  const double scores = double{1} * c.n_heads * c.head_dim * (n_tokens + 1.0);
+  double products = 0;
+  for (const LayerConfig& layer : c.layers)
+    products += active_weights(c, layer) + (layer.mixer == Mixer::kAttention ? scores : 0);
+  const double flops = 2.0 * products * n_tokens + 2.0 * c.hidden * c.n_vocab;
   return n_tokens / std::max(flops / gpu.tensor_flops, static_cast<double>(weight_bytes) / gpu.bytes_per_second);
 }
 

@@ -102,14 +102,15 @@ Rounds rounds(const GpuTraits& gpu, const KernelGroup& group, size_t kernel = 0)
 
 struct TokensPerSecond {
   double bandwidth;  // bytes alone, all of them at once
-  double stream, graph, persistent;
+  double stream, graph;
+  double persistent;  // 0: the persistent decoder runs none of it
 };
 // Passes per second; of one token, unless the groups are of more columns. n_barriers: of the persistent decoder, 0 for
 // groups that it does not run.
 TokensPerSecond predict(const GpuTraits& gpu, std::span<const KernelGroup> pass, uint64_t n_barriers);
 
-// Tokens per second that a prompt of n_tokens cannot exceed: its products and scores on the tensor cores, and all
-// weights read once.
+// Tokens per second that a prompt of n_tokens cannot exceed: its products and scores on the tensor cores, of experts
+// those that a token uses, and all weights read once.
 double prefill_bound(const GpuTraits& gpu, const ModelConfig& config, uint64_t weight_bytes, uint32_t n_tokens);
 
 }  // namespace warpchat

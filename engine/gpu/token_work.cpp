@@ -1,6 +1,9 @@
 #include "engine/gpu/token_work.h"
 
+#include <utility>
+
 #include "kernels/phase_program.h"
+#include "kernels/product.h"
 
 namespace warpchat {
 
@@ -8,20 +11,73 @@ namespace {
 
 using Form = KernelGroup::Form;
 
-// From the embedding to the layers' end; phases as in decoder_program().
-std::vector<KernelGroup> layers_at(const KernelWorks& works, uint32_t position, Form form) {
-  std::vector<KernelGroup> groups{{PhaseKind::kEmbed, {works.embedding()}, form}};
-  const KernelWork scatter = works.kv_scatter(), attention = works.attention(position);
-  for (const LayerSpecs& layer : works.specs().layers) {
-    groups.push_back({PhaseKind::kQkv, works.products({&layer.q, &layer.k, &layer.v}), form});
-    groups.push_back({PhaseKind::kScatter, {scatter}, form});
-    groups.push_back({PhaseKind::kAttention, {attention}, form});
-    groups.push_back({PhaseKind::kOutput, works.products({&layer.output}), form});
-    groups.push_back({PhaseKind::kGateUp, works.products({&layer.gate_up}), form});
-    groups.push_back({PhaseKind::kDown, works.products({&layer.down}), form});
+// The phases are those of decoder_program(), and for what it has not those in whose place it stands.
+class Layers {
+ public:
+  Layers(const KernelWorks& works, uint32_t position, Form form)
+      : works_(works),
+        form_(form),
+        scatter_(works.kv_scatter()),
+        attention_(works.attention(position)),
+        groups_{{PhaseKind::kEmbed, {works.embedding()}, form}} {}
+
+  std::vector<KernelGroup> groups() {
+    const DecoderSpecs& specs = works_.specs();
+    for (size_t i = 0; i < specs.layers.size(); ++i) {
+      const LayerSpecs& layer = specs.layers[i];
+      if (is_there(layer.q))
+        add_attention(layer);
+      else
+        add_delta_net(specs.deltas[i]);
+      add(PhaseKind::kOutput, works_.products({&layer.output}));
+      if (is_there(layer.gate_up))
+        add_dense(layer);
+      else
+        add_experts(specs.experts[i]);
+    }
+    return std::move(groups_);
   }
-  return groups;
-}
+
+ private:
+  void add(PhaseKind phase, std::vector<KernelWork> kernels) { groups_.push_back({phase, std::move(kernels), form_}); }
+
+  void add_attention(const LayerSpecs& layer) {
+    add(PhaseKind::kQkv, works_.products({&layer.q, &layer.k, &layer.v, &layer.q_gate}));
+    add(PhaseKind::kScatter, {scatter_});
+    add(PhaseKind::kAttention, {attention_});
+    if (!works_.specs().deltas.empty()) add(PhaseKind::kAttention, {works_.gate()});
+  }
+
+  void add_delta_net(const DeltaSpecs& delta) {
+    add(PhaseKind::kQkv, works_.products({&delta.qkv, &delta.z, &delta.alpha, &delta.beta}));
+    add(PhaseKind::kScatter, {works_.conv_step()});
+    add(PhaseKind::kAttention, {works_.delta_step()});
+  }
+
+  void add_dense(const LayerSpecs& layer) {
+    add(PhaseKind::kGateUp, works_.products({&layer.gate_up}));
+    add(PhaseKind::kDown, works_.products({&layer.down}));
+  }
+
+  void add_experts(const ExpertSpecs& experts) {
+    add(PhaseKind::kGateUp, works_.products({&experts.router, &experts.shared_switch}));
+    add(PhaseKind::kGateUp, {works_.route(experts.route)});
+    add_uses(PhaseKind::kGateUp, experts.gate_up, experts.shared_gate_up);
+    add_uses(PhaseKind::kDown, experts.down, experts.shared_down);
+    add(PhaseKind::kDown, {works_.expert_sum(experts.sum)});
+  }
+
+  void add_uses(PhaseKind phase, const ExpertProductSpec& product, const ProductSpec& shared) {
+    std::vector<KernelWork> kernels = works_.products({&shared});
+    kernels.push_back(works_.expert_product(product));
+    add(phase, std::move(kernels));
+  }
+
+  const KernelWorks& works_;
+  Form form_;
+  KernelWork scatter_, attention_;
+  std::vector<KernelGroup> groups_;
+};
 
 SampleSpec sample_spec(const DecoderSpecs& specs) {
   return {.n_vocab = specs.embedding.n_vocab, .ring = sample_ring(specs.kv_scatters[0].max_positions)};
@@ -34,12 +90,31 @@ TokenWork::TokenWork(DecoderSpecs specs, ptx::Target target, SamplingDemand s)
       sampling_(sampling_work(sample_spec(works_.specs()), target, false, s.top_k, s.has_top_p)),
       persistent_sampling_(sampling_work(sample_spec(works_.specs()), target, true, s.top_k, s.has_top_p)) {}
 
-uint64_t TokenWork::barriers() const { return barriers_of_a_token(decoder_program(), works_.specs().layers.size()); }
+uint64_t TokenWork::barriers() const {
+  return may_persist() ? barriers_of_a_token(decoder_program(), works_.specs().layers.size()) : 0;
+}
+
+uint64_t TokenWork::weight_bytes() const {
+  uint64_t bytes = 0;
+  const auto add = [&](const GemvSpec& spec, uint64_t n) {
+    for (const ProductMatrix& matrix : matrices_of(spec)) bytes += n * spec.rows * matrix.row_bytes;
+  };
+  const DecoderSpecs& specs = works_.specs();
+  for_each_product(specs, [&](const ProductSpec& product) { add(std::get<GemvSpec>(product), 1); });
+  add(std::get<GemvSpec>(specs.logits), 1);
+  for (const ExpertSpecs& experts : specs.experts) {
+    add(experts.gate_up.product, experts.route.n);
+    add(experts.down.product, experts.route.n);
+  }
+  return bytes;
+}
 
 std::vector<KernelGroup> TokenWork::at(uint32_t position) const {
-  std::vector<KernelGroup> groups = layers_at(works_, position, Form::kBoth);
-  groups.push_back({PhaseKind::kLogits, {logits()}});
+  const Form form = may_persist() ? Form::kBoth : Form::kSeparate;
+  std::vector<KernelGroup> groups = Layers(works_, position, form).groups();
+  groups.push_back({PhaseKind::kLogits, {logits()}, form});
   groups.push_back({PhaseKind::kChoose, {sampling_}, Form::kSeparate});
+  if (!may_persist()) return groups;
   groups.push_back({PhaseKind::kChoose, {persistent_sampling_}, Form::kPersistent});
   groups.push_back({PhaseKind::kPublish, {}, Form::kPersistent});
   return groups;
@@ -50,7 +125,7 @@ PassWork::PassWork(const DecoderSpecs& specs, ptx::Target target, uint32_t colum
       logits_(specs.kind == PassKind::kPrompt ? token.logits() : works_.product(specs.logits)) {}
 
 std::vector<KernelGroup> PassWork::at(uint32_t position) const {
-  std::vector<KernelGroup> groups = layers_at(works_, position, Form::kSeparate);
+  std::vector<KernelGroup> groups = Layers(works_, position, Form::kSeparate).groups();
   groups.push_back({PhaseKind::kLogits, {logits_}, Form::kSeparate});
   return groups;
 }

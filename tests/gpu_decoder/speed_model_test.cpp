@@ -8,14 +8,18 @@
 #include <cmath>
 #include <map>
 
+#include "engine/gpu/gpu_steps.h"
 #include "engine/gpu/kernel_counts.h"
 #include "engine/gpu/token_work.h"
+#include "engine/profile.h"
 #include "kernels/attention_plan.h"
 #include "kernels/gemv_plan.h"
 #include "kernels/persistent_decoder.h"
 #include "kernels/shapes.h"
 #include "ptx/builder.h"
+#include "tests/support/decoder_cases.h"
 #include "tests/support/error_of.h"
+#include "tests/support/test_device.h"
 
 namespace warpchat {
 namespace {
@@ -116,7 +120,7 @@ TEST(SpeedModel, AddsLaunchesOfKernelsAndBarriersOfPhases) {
 TEST(SpeedModel, BoundsPromptsByProductsOrWeights) {
   ModelConfig config;
   config.n_layers = 1, config.hidden = 8, config.n_heads = 2, config.n_kv_heads = 1, config.head_dim = 4;
-  config.ffn = 16, config.n_vocab = 10;
+  config.ffn = 16, config.n_vocab = 10, config.layers = {{}};
   const double flops = 2 * (576 + 80) * 9 + 2 * 8 * 10;
   EXPECT_DOUBLE_EQ(prefill_bound(kRound, config, 100, 9), 9 / (flops / 1e9));
   EXPECT_DOUBLE_EQ(prefill_bound(kRound, config, 1'000'000, 9), 9 / 1e-3);
@@ -296,6 +300,29 @@ TEST(PredictedSpeed, OfBatchesAndPromptsIsWhatWasEstimatedByHand) {
   EXPECT_NEAR(512 * predict(gpu, pass_of("qwen2.5-7b", PassKind::kPrompt, 512).at(0), 0).stream, 9000, 0.25 * 9000);
 }
 
+// The bytes of a token are those of the experts that it uses.
+TEST(PredictedSpeed, OfMixturesIsOfTheExpertsInUse) {
+  const GpuTraits& gpu = gpu_named("h200");
+  const struct {
+    const char* shape;
+    double gigabytes;  // of a token, as in shapes_test
+    double all;        // of the file's matrices but the embedding
+  } rows[] = {{"qwen3-30b-a3b", 1.919, 18.37}, {"qwen3.5-35b-a3b", 1.971, 20.87}};
+  constexpr double kPacking = 0.04;  // by which packed weights are larger, and activations
+  for (const auto& row : rows) {
+    const TokenWork& work = token_of(row.shape);
+    const TokensPerSecond speed = predict(gpu, work.at(0), work.barriers());
+    const double state = 2.0 * model_shape(row.shape).config.delta_state_bytes();  // read and written
+    const double expected = row.gigabytes * 1e9 + state;
+    EXPECT_NEAR(gpu.bytes_per_second / speed.bandwidth, expected, kPacking * expected) << row.shape;
+    EXPECT_NEAR(static_cast<double>(work.weight_bytes()) / 1e9, row.all, kPacking * row.all) << row.shape;
+    EXPECT_FALSE(work.may_persist());
+    EXPECT_EQ(speed.persistent, 0);
+    EXPECT_LT(speed.stream, speed.graph);
+    EXPECT_LT(speed.graph, speed.bandwidth);
+  }
+}
+
 // What the model says of the kernels as they are: it changes with their flows, bytes and instructions, with a constant
 // that was measured, and with nothing else. Who changes a kernel changes this table.
 TEST(PredictedSpeed, IsPinned) {
@@ -317,6 +344,119 @@ TEST(PredictedSpeed, IsPinned) {
     };
     check(1, row.at_1), check(64, row.at_64), check(4096, row.at_4k), check(32768, row.at_32k);
   }
+}
+
+// Likewise of hybrids and mixtures: a token by a graph, and a prompt of 512 by a stream.
+TEST(PredictedSpeed, IsPinnedOfHybridsAndMixtures) {
+  const struct {
+    const char *shape, *gpu;
+    double at_64, at_32k, of_prompt;
+  } rows[] = {
+      {"qwen3-30b-a3b", "h200", 426.4, 266.4, 1410.4},
+      {"qwen3.5-35b-a3b", "h200", 382.7, 349.3, 1184.4},
+  };
+  for (const auto& row : rows) {
+    const GpuTraits& gpu = gpu_named(row.gpu);
+    const TokenWork& work = token_of(row.shape, row.gpu);
+    const auto check = [&](const char* what, double found, double expected) {
+      EXPECT_NEAR(found, expected, 0.002 * expected) << row.shape << " on " << row.gpu << ", " << what;
+    };
+    check("64 keys", predict(gpu, work.at(63), 0).graph, row.at_64);
+    check("32k keys", predict(gpu, work.at(32767), 0).graph, row.at_32k);
+    check("prompt", 512 * predict(gpu, pass_of(row.shape, PassKind::kPrompt, 512).at(0), 0).stream, row.of_prompt);
+  }
+}
+
+// A model of both kinds, run: what is priced is what is launched, as often, and as many instructions as the emulator
+// counts of it.
+class PricedPass : public testing::Test {
+ protected:
+  struct Row {
+    double calls = 0, instructions = 0;
+  };
+  using Rows = std::map<std::string, Row>;
+
+  static TinyModelSpec spec() {
+    return {.architecture = "qwen35moe",
+            .n_layers = 2,
+            .hidden = 256,
+            .n_heads = 4,
+            .n_kv_heads = 2,
+            .head_dim = 64,
+            .rope_dims = 32,
+            .experts = {.n = 8, .n_used = 2, .ffn = 256, .shared_ffn = 256, .normalises = true},
+            .delta_net = {.n_k_heads = 4, .n_v_heads = 8, .head_dim = 32, .conv_kernel = 4, .tiled = true}};
+  }
+  DecoderSpecs specs(PassKind kind, uint32_t columns) const {
+    return decoder_specs(model_.config, formats_of(model_.tensors), 64, kind, columns);
+  }
+  static Rows priced(const std::vector<KernelGroup>& pass) {
+    Rows rows;
+    for (const KernelGroup& group : pass) {
+      for (const KernelWork& work : group.kernels) {
+        if (work.name.starts_with("sample_")) continue;
+        ++rows[work.name].calls, rows[work.name].instructions += work.instructions();
+      }
+    }
+    return rows;
+  }
+  // The second of two passes of so many tokens.
+  Rows launched(const GpuSizes& sizes, uint32_t n_sequences, uint32_t n_tokens) const {
+    Decoder decoder(model_.config,
+                    make_gpu_steps(model_.config, model_.tensors, {test_device(), sizes, LaunchMode::kStream}));
+    const std::vector<Token> tokens = some_tokens(n_tokens);
+    const auto pass = [&](uint32_t position) {
+      std::vector<warpchat::Run> runs;
+      for (uint32_t i = 0; i < n_sequences; ++i) runs.push_back({i, position, tokens, Logits::kLast});
+      EXPECT_TRUE(decoder.forward(runs));
+      decoder.wait();
+    };
+    const auto add_to = [&](Rows& rows, double sign) {
+      for (const OperationProfile& row : decoder.steps().profile().rows()) {
+        if (row.calls == 0) continue;
+        rows[row.name].calls += sign * static_cast<double>(row.calls);
+        rows[row.name].instructions += sign * static_cast<double>(row.counters.instructions);
+      }
+    };
+    decoder.steps().set_measuring(true);
+    Rows rows;
+    pass(0);
+    add_to(rows, -1);
+    pass(n_tokens);
+    add_to(rows, 1);
+    return rows;
+  }
+  static void expect_like(const Rows& priced, const Rows& launched) {
+    constexpr double kOfZeros = 0.06;  // over buffers of zeros routes branch otherwise
+    for (const auto& [name, row] : launched) {
+      ASSERT_TRUE(priced.contains(name)) << name;
+      EXPECT_EQ(priced.at(name).calls, row.calls) << name;
+      EXPECT_NEAR(priced.at(name).instructions, row.instructions, kOfZeros * row.instructions) << name;
+    }
+    EXPECT_EQ(priced.size(), launched.size());
+  }
+
+  const std::vector<std::byte> bytes_ = build_tiny_model(spec(), /*seed=*/1);
+  const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
+  const ptx::Target target_ = test_device().gpu.target();
+  const TokenWork token_{specs(PassKind::kToken, 1), target_};
+};
+
+TEST_F(PricedPass, OfAToken) {
+  if (!test_device().gpu.is_emulated) GTEST_SKIP() << "only the emulator counts instructions";
+  expect_like(priced(token_.at(1)), launched({.context = 64}, 1, 1));
+}
+
+TEST_F(PricedPass, OfAPrompt) {
+  if (!test_device().gpu.is_emulated) GTEST_SKIP() << "only the emulator counts instructions";
+  const PassWork work(specs(PassKind::kPrompt, 16), target_, 16, token_);
+  expect_like(priced(work.at(16)), launched({.context = 64, .batch = 16}, 1, 16));
+}
+
+TEST_F(PricedPass, OfSeveralSequences) {
+  if (!test_device().gpu.is_emulated) GTEST_SKIP() << "only the emulator counts instructions";
+  const PassWork work(specs(PassKind::kFew, 3), target_, 3, token_);
+  expect_like(priced(work.at(1)), launched({.context = 64, .sequences = 3}, 3, 1));
 }
 
 }  // namespace
