@@ -28,8 +28,9 @@ struct MemoryBudget {
 uint64_t saturating_sum(std::initializer_list<uint64_t> terms);
 uint64_t saturating_product(std::initializer_list<uint64_t> factors);
 
-// MemoryShortage "needs ..., available ...", with the largest context that fits, and that is no larger than the model's
-// own, as its way out, if total(context) > available. kind: "memory".
+// MemoryShortage "needs ..., available ...", if total(context) > available. Its way out is the largest context that
+// fits, and that is no larger than the model's own; without one it says how large a model's weights may be. kind:
+// "memory".
 void check_memory(const MemoryBudget& budget, uint32_t context, uint64_t available, std::string_view kind = "memory",
                   uint32_t own_context = UINT32_MAX);
 

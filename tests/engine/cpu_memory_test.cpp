@@ -22,6 +22,7 @@
 namespace warpchat {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 
 TEST(MemoryCheck, NamesTheLargestContextThatFits) {
@@ -46,7 +47,9 @@ TEST(MemoryCheck, NamesTheLargestContextThatFits) {
 
 TEST(MemoryCheck, SaysThatNoContextFits) {
   const MemoryBudget budget{.weights_bytes = 3ull << 30, .cache_bytes_per_position = 1 << 20, .activation_bytes = 0};
-  EXPECT_THAT(error_of([&] { check_memory(budget, 1, 1 << 30); }), HasSubstr("no context fits"));
+  EXPECT_THAT(error_of([&] { check_memory(budget, 256, 1 << 30); }),
+              HasSubstr("1.00 GiB are available; no context fits, use a smaller model with weights of up to 0.75 GiB"));
+  EXPECT_THAT(error_of([&] { check_memory(budget, 1024, 1 << 30); }), EndsWith("no context fits, use a smaller model"));
 }
 
 TEST(MemoryCheck, DoesNotOverflow) {
