@@ -31,7 +31,7 @@ constexpr size_t kMostHits = 8;
 
 ModelChoice hub_model(const std::string& name, uint64_t bytes, const std::string& about, const MemoryRoom& room) {
   ModelChoice model{.path = name, .name = name, .bytes = bytes, .kind = ModelChoice::Kind::kFetch, .about = about};
-  judge(model, bytes > 0 ? memory_for_file(bytes) : 0, room);
+  judge(model, bytes > 0 ? memory_for_file(name, bytes) : 0, room);
   return model;
 }
 

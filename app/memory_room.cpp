@@ -1,12 +1,36 @@
 #include "app/memory_room.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "engine/cpu/memory_budget.h"
 #include "engine/driver/device_choice.h"
 #include "models/human_bytes.h"
+#include "models/quant_blocks.h"
 
 namespace warpchat {
+
+namespace {
+
+// Mixes of formats that keep weights by grids, which are expanded (models/kernel_type.h). Bits a weight of the whole
+// file, as llama.cpp's quantiser lists them; what of a file is of other formats is not expanded, but is little.
+struct GridMix {
+  std::string_view name;
+  double bits;
+};
+constexpr GridMix kGridMixes[] = {{"IQ2_XXS", 2.06}, {"IQ2_XS", 2.31}, {"IQ2_S", 2.5},  {"IQ2_M", 2.7},
+                                  {"IQ3_XXS", 3.06}, {"IQ3_XS", 3.3},  {"IQ3_S", 3.44}, {"IQ3_M", 3.66}};
+constexpr double kExpandedBits = 8.0 * sizeof(BlockIQ2Expanded) / 256;
+
+double expansion(std::string_view name) {
+  std::string upper(name);
+  for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  for (const GridMix& mix : kGridMixes)
+    if (upper.find(mix.name) != std::string::npos) return kExpandedBits / mix.bits;
+  return 1;
+}
+
+}  // namespace
 
 MemoryRoom memory_room(const std::string& device, uint64_t spare_bytes) {
   const bool emulated = device.starts_with("emulator");
@@ -31,6 +55,9 @@ std::string about_and_why(const ModelChoice& model) {
   return model.about + (model.about.empty() || model.why.empty() ? "" : "; ") + model.why;
 }
 
-uint64_t memory_for_file(uint64_t file_bytes) { return file_bytes + file_bytes / 8 + 600'000'000; }
+uint64_t memory_for_file(std::string_view name, uint64_t file_bytes) {
+  const auto weights = static_cast<uint64_t>(static_cast<double>(file_bytes) * expansion(name));
+  return weights + weights / 8 + 600'000'000;
+}
 
 }  // namespace warpchat

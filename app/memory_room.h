@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "app/desk/desk_state.h"
 
@@ -22,7 +23,8 @@ void judge(ModelChoice& model, uint64_t needed, const MemoryRoom& room);
 // What is said below its name: what it is good for, and why it fits or does not.
 std::string about_and_why(const ModelChoice& model);
 
-// What a file of that size takes once it is loaded, roughly: weights as the decoder holds them, a context and buffers.
-uint64_t memory_for_file(uint64_t file_bytes);
+// What a file takes once it is loaded, roughly: weights as the decoder holds them, a context and buffers. name: of the
+// file, or of the model on a hub; it says whether weights are expanded as they are loaded.
+uint64_t memory_for_file(std::string_view name, uint64_t file_bytes);
 
 }  // namespace warpchat

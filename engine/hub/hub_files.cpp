@@ -181,7 +181,9 @@ std::vector<HubFile> choose_files(const std::vector<HubFile>& files, const HubMo
 }
 
 std::optional<HubModelName> usual_model(const std::vector<HubFile>& files, const std::string& repository) {
-  for (const char* quant : {"Q4_K_M", "Q4_K_S", "Q4_0", "Q4_1", "Q5_K_M", "Q5_K_S", "Q5_0", "Q6_K", "Q8_0", "F16"}) {
+  for (const char* quant : {"Q4_K_M", "Q4_K_S",  "Q4_0",   "Q4_1",   "Q5_K_M", "Q5_K_S", "Q5_0",   "Q6_K",
+                            "Q8_0",   "F16",     "IQ4_XS", "IQ4_NL", "Q3_K_M", "Q3_K_S", "IQ3_M",  "IQ3_S",
+                            "IQ3_XS", "IQ3_XXS", "Q2_K",   "IQ2_M",  "IQ2_S",  "IQ2_XS", "IQ2_XXS"}) {
     const HubModelName name{repository, quant};
     try {
       choose_files(files, name);

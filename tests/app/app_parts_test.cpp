@@ -9,6 +9,7 @@
 #include "app/chat_settings.h"
 #include "app/commands/bench_report.h"
 #include "app/conversation_list.h"
+#include "app/memory_room.h"
 #include "app/terminal/history.h"
 #include "app/text_input.h"
 
@@ -262,6 +263,30 @@ TEST(BenchReport, CsvQuotesItsFields) {
   const std::string csv = bench_report(kSubject, kResults, "csv");
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 4);
   EXPECT_NE(csv.find("\"A \"\"CPU\"\"\""), std::string::npos);
+}
+
+// Eight billion weights: as large as the file, but for formats that are expanded to 4.31 bits.
+TEST(MemoryForFile, GoesByTheFormatThatTheNameTells) {
+  constexpr double kWeights = 8e9, kExpanded = kWeights * 4.31 / 8, kOthers = 6e8;
+  const struct {
+    const char* name;
+    double bits;  // of the file
+    double weights;
+  } rows[] = {
+      {"org/m-GGUF:Q4_K_M", 4.85, kWeights * 4.85 / 8},
+      {"org/m-GGUF:IQ4_XS", 4.25, kWeights * 4.25 / 8},
+      {"m-UD-Q2_K_XL.gguf", 2.9, kWeights * 2.9 / 8},
+      {"org/m-GGUF:IQ2_XXS", 2.06, kExpanded},
+      {"dir/m-iq2_xs.gguf", 2.31, kExpanded},
+      {"m-IQ2_S-00001-of-00002.gguf", 2.5, kExpanded},
+      {"org/m-GGUF:UD-IQ2_M", 2.7, kExpanded},
+      {"m-UD-IQ3_XXS.gguf", 3.06, kExpanded},
+      {"m-IQ3_M.gguf", 3.66, kExpanded},
+  };
+  for (const auto& row : rows) {
+    const auto found = static_cast<double>(memory_for_file(row.name, static_cast<uint64_t>(kWeights * row.bits / 8)));
+    EXPECT_NEAR(found, row.weights * 9 / 8 + kOthers, 0.01 * found) << row.name;
+  }
 }
 
 }  // namespace

@@ -119,7 +119,9 @@ TEST(HubFiles, TheUsualQuantisationOfARepository) {
   EXPECT_EQ(usual({file("m-Q8_0.gguf"), file("m-q4_k_m.gguf"), file("m-Q2_K.gguf")}), "org/repo:Q4_K_M");
   EXPECT_EQ(usual({file("m-BF16.gguf"), file("m-Q8_0.gguf"), file("m-Q6_K.gguf")}), "org/repo:Q6_K");
   EXPECT_EQ(usual({file("m-Q4_K_M-00001-of-00002.gguf"), file("m-Q8_0.gguf")}), "org/repo:Q8_0");
-  EXPECT_EQ(usual({file("m-IQ2_XXS.gguf"), file("README.md")}), "none");
+  EXPECT_EQ(usual({file("m-IQ2_XXS.gguf"), file("m-Q2_K.gguf")}), "org/repo:Q2_K");
+  EXPECT_EQ(usual({file("m-IQ1_S.gguf"), file("m-IQ2_XXS.gguf")}), "org/repo:IQ2_XXS");
+  EXPECT_EQ(usual({file("m-IQ1_S.gguf"), file("README.md")}), "none");
 }
 
 }  // namespace
