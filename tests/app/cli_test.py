@@ -230,7 +230,7 @@ class Commands(Case):
             listing = self.run_well("kernels", "-m", TINY, "--target", "sm_80", "--ptx", texts).out.decode()
             names = re.findall(r"^([a-z]+_\S+) {2,}", listing, re.MULTILINE)
             self.assertTrue(any(name.startswith("incremental_attention_") for name in names))
-            self.assertEqual(["few.ptx", "prompt.ptx", "token.ptx"], sorted(os.listdir(texts)))
+            self.assertEqual(["batch.ptx", "few.ptx", "prompt.ptx", "token.ptx"], sorted(os.listdir(texts)))
             written = []
             for name in os.listdir(texts):
                 with open(os.path.join(texts, name)) as text:
@@ -544,7 +544,10 @@ class BadInput(Case):
             self.assert_refused(Run(*flags, "--device", "emulator", "--launch", "persistent"), 1, "experts",
                                 "--launch graph")
             self.assertIn(kernel, self.run_well("kernels", "-m", model).out)
-            self.assert_refused(Run("kernels", "-m", model, "--gpu", "h200"), 1, "experts")
+            speeds = self.run_well("kernels", "-m", model, "--gpu", "h200").out
+            self.assertIn(kernel, speeds)
+            self.assertIn(b"the persistent decoder does not run this model", speeds)
+            self.assertRegex(speeds, rb"in a context of 64 .* [1-9][0-9]* +none\n")
 
     def test_more_memory_than_there_is(self):
         self.assert_refused(Run("-m", TINY, "-p", "x", "-c", "2000000000"), 1, "available", "--ctx-size")
