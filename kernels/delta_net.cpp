@@ -244,7 +244,7 @@ Flow delta_step_flow(const DeltaNetSpec& s) {
       Waits{.l2 = 1} + kSquares + Waits{.local = 1} + Waits{.l2 = 1} + 2 * kOverState + kSquares + Waits{.l2 = 1};
   return {.pieces = uint64_t{s.n_v_heads} * s.sequences(),
           .warps = 2 * s.head_dim / kWarpSize,
-          .blocks_per_sm = 2,  // of about 128 registers a thread
+          .blocks_per_sm = 1,  // of up to 155 registers a thread, by ptxas for sm_90; fewer would spill
           .piece = Waits{.memory = 1, .l2 = 1} + positions_of(s) * position,
           .bytes_in_flight = uint64_t{s.head_dim} * s.head_dim * sizeof(float)};
 }
