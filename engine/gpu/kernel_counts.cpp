@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/expert_order.h"
 #include "kernels/kv_cache.h"
 #include "models/error.h"
 #include "ptx/emulator/emulator.h"
@@ -47,6 +48,8 @@ std::vector<uint8_t> arguments_of(const ptx::Kernel& kernel, const LaunchSizes& 
     if (address == 0) throw Error(kernel.name + ": no memory for " + p.name);
     if (p.name == "positions" || p.name == "lengths")
       fill(address, p.elements, sizes.position);
+    else if (p.name == "tiles")  // the first, of the first expert
+      *reinterpret_cast<ExpertTile*>(address) = {0, 0, sizes.columns, 0};
     else if (p.name == "page_tables")  // of zeros: all positions in one page
       fill(address, p.elements, memory.allocate(pages_of(sizes.position + sizes.columns) * 4, "page table"));
     else if (p.name == "states" && p.type == ptx::Type::kU64)  // addresses of delta nets' states

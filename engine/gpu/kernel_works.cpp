@@ -57,9 +57,15 @@ void KernelWorks::count_experts(const ExpertSpecs& specs) {
     Counted& counted = kernels_.at(name_of(spec));
     if (!std::exchange(counted.is_counted, true)) count(counted, flow, std::min(columns_, spec.columns));
   };
+  const auto count_uses = [&](const ExpertProductSpec& uses, const std::optional<GemmSpec>& grouped) {
+    if (!grouped) return count_once(uses, expert_product_flow(uses));
+    Counted& counted = kernels_.at(name_of(*grouped));
+    if (!std::exchange(counted.is_counted, true)) count_gemm(counted, *grouped);
+  };
   count_once(specs.route, route_flow(specs.route));
-  count_once(specs.gate_up, expert_product_flow(specs.gate_up));
-  count_once(specs.down, expert_product_flow(specs.down));
+  if (specs.has_order()) count_once(specs.order, expert_order_flow(specs.order));
+  count_uses(specs.gate_up, specs.grouped_gate_up);
+  count_uses(specs.down, specs.grouped_down);
   count_once(specs.sum, expert_sum_flow(specs.sum));
 }
 
@@ -73,13 +79,22 @@ void KernelWorks::count(Counted& counted, const Flow& flow, uint32_t columns) co
   counted.piece_instructions = static_cast<double>(found.all - found.of_region) / (pieces * flow.warps);
 }
 
+// Of experts: as if all had the same share of the uses.
+uint32_t KernelWorks::columns_of_block(const GemmSpec& spec) const {
+  const uint32_t n = columns_of(spec);
+  return std::min(spec.experts > 0 ? ceil_div(n, std::min(n, spec.experts)) : n, plan_of(spec).columns);
+}
+
+// Of the product: with experts, uses.
+uint32_t KernelWorks::columns_of(const GemmSpec& spec) const {
+  return spec.experts > 0 ? columns_ * specs_.experts[0].route.n_used : columns_;
+}
+
 void KernelWorks::count_gemm(Counted& counted, const GemmSpec& spec) const {
   const GemmPlan plan = plan_of(spec);
   const auto of_warp = [&](uint32_t tiles) {
-    const LaunchSizes sizes{.blocks = {1},
-                            .rows = plan.rows_per_block(),
-                            .k = tiles * kGemmTileK,
-                            .columns = std::min(columns_, plan.columns)};
+    const LaunchSizes sizes{
+        .blocks = {1}, .rows = plan.rows_per_block(), .k = tiles * kGemmTileK, .columns = columns_of_block(spec)};
     return static_cast<double>(count_instructions(counted.kernel, sizes).all) / warps_of(counted.kernel, sizes.blocks);
   };
   const double few = of_warp(kFewTiles), more = of_warp(2 * kFewTiles);
@@ -159,9 +174,10 @@ std::vector<KernelWork> KernelWorks::products(std::initializer_list<const Produc
 
 // The weights of columns that run at the same time come from memory once.
 KernelWork KernelWorks::gemm_work(const GemmSpec& spec) const {
-  const ptx::Cost cost = product_cost(spec, matrices_of(spec), columns_);
+  const uint32_t n = columns_of(spec);
+  const ptx::Cost cost = spec.experts > 0 ? gemm_cost(spec, n) : product_cost(spec, matrices_of(spec), n);
   const std::string name = name_of(spec);
-  KernelWork work = work_of(name, gemm_flow(spec, target_, columns_), cost.bytes);
+  KernelWork work = work_of(name, gemm_flow(spec, target_, n), cost.bytes);
   work.flops = static_cast<double>(cost.flops);
   work.piece_instructions = kernels_.at(name).by_tiles.at(ceil_div(spec.k, kGemmTileK));
   work.blocks = work.flow.pieces;
@@ -171,6 +187,12 @@ KernelWork KernelWorks::gemm_work(const GemmSpec& spec) const {
 KernelWork KernelWorks::gate() const { return of_columns(specs_.gate, gate_flow); }
 KernelWork KernelWorks::route(const RouteSpec& spec) const { return of_columns(spec, route_flow); }
 KernelWork KernelWorks::expert_sum(const ExpertSumSpec& spec) const { return of_columns(spec, expert_sum_flow); }
+
+KernelWork KernelWorks::expert_order(const ExpertOrderSpec& spec) const { return of_columns(spec, expert_order_flow); }
+
+KernelWork KernelWorks::uses(const ExpertProductSpec& spec, const std::optional<GemmSpec>& grouped) const {
+  return grouped ? gemm_work(*grouped) : expert_product(spec);
+}
 
 KernelWork KernelWorks::expert_product(const ExpertProductSpec& given) const {
   KernelWork work = of_columns(given, expert_product_flow);

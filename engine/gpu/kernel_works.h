@@ -32,6 +32,9 @@ class KernelWorks {
   KernelWork route(const RouteSpec& spec) const;
   // Of the experts that columns use; of each use's own, as if no two of them met in a cache.
   KernelWork expert_product(const ExpertProductSpec& spec) const;
+  KernelWork expert_order(const ExpertOrderSpec& spec) const;
+  // All uses of a pass: grouped by expert, or each by itself.
+  KernelWork uses(const ExpertProductSpec& spec, const std::optional<GemmSpec>& grouped) const;
   KernelWork expert_sum(const ExpertSumSpec& spec) const;
 
  private:
@@ -54,6 +57,8 @@ class KernelWorks {
   template <class Spec>
   KernelWork of_columns(Spec spec, Flow (*flow)(const Spec&)) const;
   KernelWork gemm_work(const GemmSpec& spec) const;
+  uint32_t columns_of(const GemmSpec& spec) const;
+  uint32_t columns_of_block(const GemmSpec& spec) const;
   KernelWork delta_work(const std::string& name, const Flow& flow, const ptx::Cost& cost) const;
   KernelWork incremental_work(const AttentionSpec& spec, uint32_t position) const;
   KernelWork flash_work(const FlashAttentionSpec& spec, uint32_t position) const;

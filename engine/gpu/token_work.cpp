@@ -62,14 +62,15 @@ class Layers {
   void add_experts(const ExpertSpecs& experts) {
     add(PhaseKind::kGateUp, works_.products({&experts.router, &experts.shared_switch}));
     add(PhaseKind::kGateUp, {works_.route(experts.route)});
-    add_uses(PhaseKind::kGateUp, experts.gate_up, experts.shared_gate_up);
-    add_uses(PhaseKind::kDown, experts.down, experts.shared_down);
+    if (experts.has_order()) add(PhaseKind::kGateUp, {works_.expert_order(experts.order)});
+    add_uses(PhaseKind::kGateUp, works_.uses(experts.gate_up, experts.grouped_gate_up), experts.shared_gate_up);
+    add_uses(PhaseKind::kDown, works_.uses(experts.down, experts.grouped_down), experts.shared_down);
     add(PhaseKind::kDown, {works_.expert_sum(experts.sum)});
   }
 
-  void add_uses(PhaseKind phase, const ExpertProductSpec& product, const ProductSpec& shared) {
+  void add_uses(PhaseKind phase, KernelWork uses, const ProductSpec& shared) {
     std::vector<KernelWork> kernels = works_.products({&shared});
-    kernels.push_back(works_.expert_product(product));
+    kernels.push_back(std::move(uses));
     add(phase, std::move(kernels));
   }
 
