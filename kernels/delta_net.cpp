@@ -18,12 +18,6 @@ using namespace ptx;
 namespace {
 
 constexpr uint32_t kChannelThreads = 128;
-constexpr float kLeastLength = 1e-6f;  // squared, of a query or key
-
-// ln(1 + e^x)
-Reg<f32> softplus(Builder& b, const Reg<f32>& x) {
-  return b.fma(b.lg2(exponential(b, -b.abs(x)) + 1.0f), 0.69314718f, b.max(x, 0.0f));
-}
 
 void check(const std::string& family, const DeltaNetSpec& s) {
   require_between(1, kMaxBlocksInY, family, "n_k_heads", s.n_k_heads);
@@ -74,6 +68,8 @@ Cost cost_of(const DeltaNetSpec& s, uint64_t bytes_a_column, uint64_t bytes_a_se
 uint32_t positions_of(const DeltaNetSpec& s) { return s.one_sequence ? s.columns : 1; }
 
 }  // namespace
+
+void require_delta_net(const std::string& family, const DeltaNetSpec& s) { check(family, s); }
 
 std::string name_of_conv(const DeltaNetSpec& s) { return "conv_step_" + sizes_of(s); }
 

@@ -20,6 +20,11 @@ struct DeltaNetSpec : DeltaNetConfig {  // head_dim: 32, 64, 96 or 128; conv_ker
   uint32_t sequences() const { return one_sequence ? 1 : columns; }
 };
 
+inline constexpr float kLeastLength = 1e-6f;  // squared, of a query or key
+
+// Throws Error for a spec outside the bounds above, which every kernel of delta nets has.
+void require_delta_net(const std::string& family, const DeltaNetSpec& spec);
+
 // qkv = silu of each channel's convolution over its sequence's positions. Parameters in order:
 //   qkv        f32 [columns, channels]
 //   conv       f32 [channels, conv_kernel], the newest position last

@@ -14,4 +14,9 @@ inline ptx::Reg<ptx::f32> switched(ptx::Builder& b, const ptx::Reg<ptx::f32>& x,
 
 inline ptx::Reg<ptx::f32> silu(ptx::Builder& b, const ptx::Reg<ptx::f32>& x) { return switched(b, x, x); }
 
+// ln(1 + e^x)
+inline ptx::Reg<ptx::f32> softplus(ptx::Builder& b, const ptx::Reg<ptx::f32>& x) {
+  return b.fma(b.lg2(exponential(b, -b.abs(x)) + 1.0f), 0.69314718f, b.max(x, 0.0f));
+}
+
 }  // namespace warpchat

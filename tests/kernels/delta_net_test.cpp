@@ -4,121 +4,13 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-
 #include "models/error.h"
+#include "tests/kernels/delta_problem.h"
 #include "tests/kernels/emulated_kernel.h"
 #include "tests/support/error_of.h"
-#include "tests/support/random_floats.h"
 
 namespace warpchat {
 namespace {
-
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
-
-constexpr uint32_t kLayers = 2, kLayer = 1;  // of a state
-
-// Weights, input and states of some sequences, and what becomes of them in double. Each has `n` positions, from
-// `first` on.
-struct Problem {
-  DeltaNetSpec spec;
-  uint32_t n_sequences, n, first;
-  std::vector<float> conv, dt_bias, decay, norm, qkv, z, alpha, beta;
-  std::vector<std::vector<float>> states;  // [sequences][layers * layer_floats]
-
-  Problem(const DeltaNetSpec& s, uint32_t n_sequences_, uint32_t n_, uint32_t first_)
-      : spec(s), n_sequences(n_sequences_), n(n_), first(first_) {
-    uint32_t seed = 1;
-    const uint64_t columns = uint64_t{n_sequences} * n;
-    const auto random = [&](uint64_t size, float scale) {
-      std::vector<float> values = normal_floats(size, ++seed);
-      for (float& value : values) value *= scale;
-      return values;
-    };
-    conv = random(uint64_t{s.channels()} * s.conv_kernel, 0.7f);
-    dt_bias = random(s.n_v_heads, 1), decay = random(s.n_v_heads, 1), norm = random(s.head_dim, 1);
-    for (float& value : decay) value = -0.1f * std::exp(value);
-    qkv = random(columns * s.channels(), 1), z = random(columns * s.inner(), 1);
-    alpha = random(columns * s.n_v_heads, 2), beta = random(columns * s.n_v_heads, 2);
-    for (uint32_t i = 0; i < n_sequences; ++i) states.push_back(random(kLayers * s.layer_floats(), 0.3f));
-  }
-  std::vector<uint32_t> positions() const {
-    std::vector<uint32_t> all;
-    for (uint32_t i = 0; i < n_sequences * n; ++i) all.push_back(first + i % n);
-    return all;
-  }
-
-  struct Result {
-    std::vector<double> qkv, out;
-    std::vector<std::vector<double>> states;
-  };
-  // convolved: what delta_step is given.
-  Result expected(const std::vector<float>& convolved) const {
-    Result r{std::vector<double>(qkv.size()), std::vector<double>(z.size()), {}};
-    const uint32_t channels = spec.channels(), taps = spec.conv_kernel;
-    for (uint32_t s = 0; s < n_sequences; ++s) {
-      std::vector<double> state(states[s].begin(), states[s].end());
-      double* layer = state.data() + kLayer * spec.layer_floats();
-      if (first == 0) std::fill_n(layer, spec.layer_floats(), 0.0);
-      for (uint32_t c = 0; c < channels; ++c) {
-        std::vector<double> seen;
-        for (uint32_t i = 0; i + 1 < taps; ++i) seen.push_back(layer[uint64_t{i} * channels + c]);
-        for (uint32_t t = 0; t < n; ++t) {
-          const uint64_t at = (uint64_t{s} * n + t) * channels + c;
-          seen.push_back(qkv[at]);
-          double sum = 0;
-          for (uint32_t i = 0; i < taps; ++i) sum += conv[c * taps + i] * seen[seen.size() - taps + i];
-          r.qkv[at] = sum * sigmoid(sum);
-        }
-        for (uint32_t i = 0; i + 1 < taps; ++i) layer[uint64_t{i} * channels + c] = seen[seen.size() - (taps - 1) + i];
-      }
-      for (uint32_t h = 0; h < spec.n_v_heads; ++h) step(s, h, convolved, layer + spec.tail_floats(), r.out);
-      r.states.push_back(std::move(state));
-    }
-    return r;
-  }
-
- private:
-  void step(uint32_t s, uint32_t h, const std::vector<float>& convolved, double* heads,
-            std::vector<double>& out) const {
-    const uint32_t d = spec.head_dim, of_key = spec.n_v_heads / spec.n_k_heads;
-    const uint32_t key_head = spec.tiled ? h % spec.n_k_heads : h / of_key;
-    double* cells = heads + uint64_t{h} * d * d;
-    for (uint32_t t = 0; t < n; ++t) {
-      const uint64_t column = uint64_t{s} * n + t;
-      const float* row = convolved.data() + column * spec.channels();
-      const auto unit = [&](const float* from) {
-        std::vector<double> x(from, from + d);
-        double squares = 1e-6;
-        for (const double value : x) squares += value * value;
-        for (double& value : x) value /= std::sqrt(squares);
-        return x;
-      };
-      const std::vector<double> q = unit(row + key_head * d), k = unit(row + (spec.n_k_heads + key_head) * d);
-      const double forget =
-          std::exp(decay[h] * std::log1p(std::exp(double{alpha[column * spec.n_v_heads + h]} + dt_bias[h])));
-      const double learn = sigmoid(beta[column * spec.n_v_heads + h]);
-      std::vector<double> read(d);
-      double squares = 0;
-      for (uint32_t j = 0; j < d; ++j) {
-        double found = 0;
-        for (uint32_t i = 0; i < d; ++i) found += cells[i * d + j] * forget * k[i];
-        const double change = learn * (row[(2 * spec.n_k_heads + h) * d + j] - found);
-        for (uint32_t i = 0; i < d; ++i) {
-          cells[i * d + j] = cells[i * d + j] * forget + k[i] * change;
-          read[j] += cells[i * d + j] * q[i] / std::sqrt(double{1} * d);
-        }
-        squares += read[j] * read[j];
-      }
-      for (uint32_t j = 0; j < d; ++j) {
-        const uint64_t at = column * spec.inner() + h * d + j;
-        out[at] = read[j] / std::sqrt(squares / d + spec.eps) * norm[j] * z[at] * sigmoid(z[at]);
-      }
-    }
-  }
-};
 
 struct DeltaCase {
   const char* name;
@@ -135,7 +27,7 @@ TEST_P(DeltaNet, MatchesDouble) {
   spec.one_sequence = n > 1;
   const uint32_t n_columns = n_sequences * n;
   spec.columns = n_columns == 1 ? 1 : n_columns + 3;  // of which not all are there
-  const Problem problem(spec, n_sequences, n, first);
+  const DeltaProblem problem(spec, n_sequences, n, first);
   for (uint64_t seed = 0; seed <= 1; ++seed) {
     GuardedDevice device(ptx::sm_80);
     const auto address = [](const auto* p) { return reinterpret_cast<uint64_t>(p); };
@@ -152,7 +44,7 @@ TEST_P(DeltaNet, MatchesDouble) {
                                 {address(qkv), address(device.upload(problem.conv)), table, at}, numbers),
               "");
     const std::vector<float> convolved = device.download(qkv, problem.qkv.size());
-    const Problem::Result expected = problem.expected(convolved);
+    const DeltaProblem::Result expected = problem.expected(convolved);
     expect_close(convolved, expected.qkv, 1e-6);
 
     // The parameter `layer` stands before `out`.
@@ -189,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, DeltaNet, ::testing::ValuesIn(kCases), [](const 
 TEST(DeltaNetParts, GiveTheSameBits) {
   DeltaNetSpec spec = kSmall;
   spec.columns = 12, spec.one_sequence = true;
-  const Problem problem(spec, 1, 12, 0);
+  const DeltaProblem problem(spec, 1, 12, 0);
   std::vector<std::vector<float>> results;
   for (const std::vector<uint32_t>& parts : {std::vector<uint32_t>{12}, {5, 1, 6}}) {
     GuardedDevice device(ptx::sm_75);

@@ -8,7 +8,7 @@
 
 #include "kernels/argmax.h"
 #include "kernels/attention.h"
-#include "kernels/delta_net.h"
+#include "kernels/delta_chunk.h"
 #include "kernels/embedding.h"
 #include "kernels/expert_order.h"
 #include "kernels/experts.h"
@@ -72,6 +72,11 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
     const DeltaNetSpec net{16, 32, 128, 4, true, kEps, is_prompt ? 512u : 1u, is_prompt};
     kernels.push_back(conv_step(net, target));
     kernels.push_back(delta_step(net, target));
+  }
+  for (const uint32_t head_dim : {32, 96, 128}) {
+    const DeltaNetSpec prompt{16, 32, head_dim, 4, true, kEps, 512, true};
+    for (const auto generate : {conv_prompt, delta_prepare, delta_scan, delta_finish})
+      kernels.push_back(generate(prompt, target));
   }
   kernels.push_back(sigmoid_gate({4096, 8}, target));
   for (const uint32_t columns : {1u, 512u}) {  // as of 128 experts, and of 512

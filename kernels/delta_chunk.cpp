@@ -1,0 +1,709 @@
+// Products of matrices by 256 threads. The left ones are rows in memory, which come in slices of 32 of k: a slice lies
+// in one of two buffers while the next one is on its way in the threads' registers. Of the right ones a part stays in
+// shared memory. A thread's rows are 32 (or 16) apart, so that those of a warp lie in different banks.
+#include "kernels/delta_chunk.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <vector>
+
+#include "kernels/columns.h"
+#include "kernels/sigmoid.h"
+#include "kernels/spec_check.h"
+#include "kernels/warp_sums.h"
+
+namespace warpchat {
+
+using namespace ptx;
+
+namespace {
+
+using Scratch = DeltaChunkScratch;
+
+constexpr uint32_t kChunkThreads = 256, kChunkWarps = kChunkThreads / kWarpSize;
+constexpr uint32_t kRows = 2 * kDeltaChunk;           // of a left matrix: two of a row a position
+constexpr uint32_t kSlice = 32, kQuads = kSlice / 4;  // of k
+constexpr uint32_t kSliceStride = kSlice + 4;
+constexpr uint32_t kSliceFloats = kRows * kSliceStride;
+constexpr uint32_t kSliceRows = kChunkThreads / kQuads;  // that the threads copy side by side
+constexpr uint32_t kScanValues = 32;                     // of a head, in a block of delta_scan
+
+void check_chunks(const std::string& family, const DeltaNetSpec& s) {
+  require_delta_net(family, s);
+  require_spec(s.one_sequence, family, "one_sequence", s.one_sequence, "1");
+}
+
+std::string chunk_name(const char* family, const DeltaNetSpec& s, bool has_eps = false) {
+  std::string name = std::string(family) + "_" + std::to_string(s.n_k_heads) + "_" + std::to_string(s.n_v_heads) + "x" +
+                     std::to_string(s.head_dim) + "_c" + std::to_string(s.columns) + (s.tiled ? "_tiled" : "");
+  char eps[16];
+  std::snprintf(eps, sizeof eps, "_e%08x", std::bit_cast<uint32_t>(s.eps));
+  return has_eps ? name + eps : name;
+}
+
+uint32_t n_chunks(const DeltaNetSpec& s) { return ceil_div(s.columns, kDeltaChunk); }
+
+Global<f32> scratch_parameter(Builder& b, const DeltaNetSpec& s) {
+  return b.global<f32>("scratch", delta_chunk_scratch_bytes(s) / sizeof(float));
+}
+Global<f32> scratch_of(Builder& b, const DeltaNetSpec& s, const Global<f32>& scratch, const Reg<u32>& chunk,
+                       const Reg<u32>& head) {
+  return scratch + b.mul_wide(chunk * s.n_v_heads + head, Scratch::kFloats);
+}
+
+using Quads = std::vector<Vec<f32, 4>>;  // of a slice, on their way in a thread
+using FourSums = VarVec<f32, 4>;         // of a thread's part of a product: four columns
+
+Vec<f32, 4> values_of(const FourSums& x) { return {Reg<f32>(x[0]), Reg<f32>(x[1]), Reg<f32>(x[2]), Reg<f32>(x[3])}; }
+std::vector<FourSums> zero_rows(Builder& b, const char* name, uint32_t n) {
+  std::vector<FourSums> rows;
+  for (uint32_t i = 0; i < n; ++i) rows.push_back(b.vars<f32, 4>(name, 0.0f));
+  return rows;
+}
+
+// A slice [kRows, kSlice] from rows in global memory into shared memory: each thread has the same quad of every
+// kSliceRows-th row.
+struct SliceCopy {
+  Builder& b;
+  Reg<u32> row = b.thread() / kQuads, quad = b.thread() % kQuads * 4;
+
+  void put(const Quads& quads, const Shared<f32>& to) const {
+    const Shared<f32> own = to + (row * kSliceStride + quad);
+    for (uint32_t i = 0; i < quads.size(); ++i) own.store(i * kSliceRows * kSliceStride, quads[i]);
+  }
+};
+
+// The keys of a chunk's positions, then its queries, as the convolution left them. Behind the last position it is that
+// one again, which no factor lets count.
+struct KeysAndQueries {
+  Builder& b;
+  const DeltaNetSpec& s;
+  const SliceCopy& copy;
+  Global<f32> qkv;
+  Reg<u32> key_head, n_columns;
+
+  Quads load(const Reg<u32>& first, uint32_t slice) const {
+    Quads quads;
+    for (const uint32_t of_keys : {1, 0}) {
+      for (uint32_t i = 0; i < kDeltaChunk; i += kSliceRows) {
+        Reg<u32> column = b.min(first + copy.row + i, n_columns - 1);
+        const Global<f32> from = qkv + b.mad_wide(column, s.channels(), wide(key_head * s.head_dim + copy.quad));
+        quads.push_back(from.load<4>(of_keys * s.n_k_heads * s.head_dim + slice * kSlice, kReadOnly));
+      }
+    }
+    return quads;
+  }
+};
+
+// A sum of floats with twice their bits: what a state fades by in a chunk may be e^-1000, of which the differences
+// count.
+struct LongSum {
+  Reg<f32> high, low;
+  friend LongSum operator+(const LongSum& a, const LongSum& b) {
+    Reg<f32> high = a.high + b.high, of_b = high - a.high;
+    Reg<f32> lost = (a.high - (high - of_b)) + (b.high - of_b) + (a.low + b.low);
+    Reg<f32> sum = high + lost;
+    return {sum, lost - (sum - high)};
+  }
+  friend Reg<f32> operator-(const LongSum& a, const LongSum& b) { return (a.high - b.high) + (a.low - b.low); }
+};
+
+class DeltaPreparation {
+ public:
+  DeltaPreparation(Builder& b, const DeltaNetSpec& s)
+      : b_(b),
+        s_(s),
+        qkv_(b.global<f32>("qkv", uint64_t{s.columns} * s.channels())),
+        alpha_(b.global<f32>("alpha", uint64_t{s.columns} * s.n_v_heads)),
+        beta_(b.global<f32>("beta", uint64_t{s.columns} * s.n_v_heads)),
+        dt_bias_(b.global<f32>("dt_bias", s.n_v_heads)),
+        decay_(b.global<f32>("decay", s.n_v_heads)),
+        scratch_(scratch_parameter(b, s)),
+        n_columns_(b.param<u32>("n_columns")),
+        first_((b.block() * kDeltaChunk).named("first")),
+        key_head_(b.block(Axis::kY).named("key_head")),
+        row_(b.thread() / kAcross),
+        column_(b.thread() % kAcross),
+        lengths_(b.shared<f32>("lengths", kRows)),
+        fades_{b.shared<f32>("fades", kDeltaChunk), b.shared<f32>("fades_low", kDeltaChunk)},
+        learns_(b.shared<f32>("learns", kDeltaChunk)) {}
+
+  void write() {
+    std::vector<FourSums> keys = zero_rows(b_, "keys", kEach), queries = zero_rows(b_, "queries", kEach);
+    b_.region("products", [&] { b_.in_turn([&] { multiply_keys(keys, queries); }); });
+    b_.in_turn([&] {
+      const Shared<f32> inverse = b_.shared<f32>("inverse", kDeltaChunk * kStride);
+      const Shared<f32> weights = b_.shared<f32>("weights", kDeltaChunk * kStride);
+      const Shared<f32> part = b_.shared<f32>("part", kBlock * kStride);
+      const uint32_t group = s_.n_v_heads / s_.n_k_heads;
+      b_.for_("of_group", 0, group, 1, [&](Reg<u32> of_group) {
+        Reg<u32> head = s_.tiled ? of_group * s_.n_k_heads + key_head_ : key_head_ * group + of_group;
+        const Global<f32> to = scratch_of(b_, s_, scratch_, b_.block(), head);
+        b_.barrier();  // the lengths are there, and nobody is at the head before
+        b_.if_(b_.warp_uniform(b_.warp()) == 0, [&] { b_.region("fade", [&] { write_factors(head, to); }); });
+        b_.barrier();
+        weigh(keys, queries, inverse, weights);
+        b_.barrier();
+        b_.region("invert", [&] { invert(inverse, part); });
+        b_.region("matrices", [&] { write_matrices(inverse, weights, to); });
+      });
+    });
+  }
+
+ private:
+  static constexpr uint32_t kAcross = 16, kEach = 4;    // threads side by side; rows and columns of a thread
+  static constexpr uint32_t kStride = kDeltaChunk + 4;  // of matrices in shared memory
+  static constexpr uint32_t kBlock = 16;                // rows that are inverted at once
+  static constexpr float kLeastLogarithm = -1000;       // e^-1000 is 0
+
+  // Of all pairs of positions k . k and q . k; and of each what divides by its length, 0 where there is none.
+  void multiply_keys(std::vector<FourSums>& keys, std::vector<FourSums>& queries) {
+    const Shared<f32> slices = b_.shared<f32>("slices", 2 * kSliceFloats);
+    const SliceCopy copy{b_};
+    const KeysAndQueries rows{b_, s_, copy, qkv_, key_head_, n_columns_};
+    FourSums squares = b_.vars<f32, 4>("squares", 0.0f);
+    const auto put = [&](const Quads& quads, uint32_t slice) {
+      copy.put(quads, slices + slice % 2 * kSliceFloats);
+      for (int i = 0; i < 4; ++i)
+        for (int j = 0; j < 4; ++j) squares[i] = b_.fma(quads[i][j], quads[i][j], squares[i]);
+      b_.barrier();
+    };
+    const uint32_t n_slices = s_.head_dim / kSlice;
+    put(rows.load(first_, 0), 0);
+    for (uint32_t slice = 0; slice < n_slices; ++slice) {
+      Quads next;
+      if (slice + 1 < n_slices) next = rows.load(first_, slice + 1);
+      const Shared<f32> at = slices + slice % 2 * kSliceFloats;
+      const Shared<f32> of_row = at + row_ * kSliceStride, of_column = at + column_ * kSliceStride;
+      b_.for_("k", 0, kSlice, 4, [&](Reg<u32> k) {
+        Quads right;
+        for (uint32_t j = 0; j < kEach; ++j) right.push_back((of_column + k).load<4>(j * kAcross * kSliceStride));
+        for (uint32_t i = 0; i < kEach; ++i) {
+          const Vec<f32, 4> key = (of_row + k).load<4>(i * kAcross * kSliceStride);
+          const Vec<f32, 4> query = (of_row + k).load<4>((kDeltaChunk + i * kAcross) * kSliceStride);
+          for (int j = 0; j < 4; ++j) {
+            for (int e = 0; e < 4; ++e) {
+              keys[i][j] = b_.fma(key[e], right[j][e], keys[i][j]);
+              queries[i][j] = b_.fma(query[e], right[j][e], queries[i][j]);
+            }
+          }
+        }
+      });
+      if (slice + 1 < n_slices) put(next, slice + 1);
+    }
+    for (int i = 0; i < 4; ++i) {
+      const bool of_keys = i < 2;
+      Reg<u32> position = copy.row + i % 2 * kSliceRows;
+      Reg<f32> factor = b_.rsqrt(warp_sum(b_, squares[i], kQuads) + kLeastLength);
+      const float scale = of_keys ? 1.0f : 1.0f / std::sqrt(static_cast<float>(s_.head_dim));
+      b_.if_(copy.quad == 0, [&] {
+        lengths_.store(position + (of_keys ? 0 : kDeltaChunk),
+                       b_.select(first_ + position < n_columns_, factor * scale, 0.0f));
+      });
+    }
+    b_.barrier();  // the slices' turn is over
+  }
+
+  // By a warp, two positions a lane.
+  void write_factors(const Reg<u32>& head, const Global<f32>& to) {
+    Reg<f32> zero = b_.var("zero", 0.0f);
+    Reg<f32> bias = dt_bias_.load(head, kReadOnly), decay = decay_.load(head, kReadOnly);
+    std::vector<LongSum> fades;
+    std::vector<Reg<f32>> learns;
+    for (uint32_t i = 0; i < 2; ++i) {
+      Reg<u32> column = first_ + b_.lane() * 2 + i;
+      Pred is_there = column < n_columns_;
+      Reg<u64> at = wide(b_.min(column, n_columns_ - 1) * s_.n_v_heads + head);
+      Reg<f32> fade = b_.max(decay * softplus(b_, alpha_.load(at, kReadOnly) + bias), kLeastLogarithm);
+      Reg<f32> learn = b_.div_full(1.0f, b_.ex2(beta_.load(at, kReadOnly) * -1.44269504f) + 1.0f);
+      fades.push_back({b_.select(is_there, fade, 0.0f), zero});
+      learns.push_back(b_.select(is_there, learn, 0.0f));
+    }
+    const LongSum own = fades[0] + fades[1];
+    Var<f32> high = b_.var("high", own.high), low = b_.var("low", own.low);
+    for (uint32_t distance = 1; distance < kWarpSize; distance *= 2) {
+      const LongSum sum = LongSum{b_.shuffle_up(high, distance), b_.shuffle_up(low, distance)} + LongSum{high, low};
+      Pred has = b_.lane() >= distance;
+      high = b_.select(has, sum.high, high), low = b_.select(has, sum.low, low);
+    }
+    const LongSum end{b_.shuffle(high, kWarpSize - 1), b_.shuffle(low, kWarpSize - 1)};
+    Pred is_first = b_.lane() == 0;
+    const LongSum before{b_.select(is_first, 0.0f, b_.shuffle_up(high, 1)),
+                         b_.select(is_first, 0.0f, b_.shuffle_up(low, 1))};
+    const LongSum sums[] = {before + fades[0], {high, low}};
+    Reg<u32> pair = b_.lane() * 2;
+    fades_.high.store(pair, {sums[0].high, sums[1].high});
+    fades_.low.store(pair, {sums[0].low, sums[1].low});
+    learns_.store(pair, {learns[0], learns[1]});
+    const Vec<f32, 2> keys = lengths_.load<2>(pair), queries = (lengths_ + kDeltaChunk).load<2>(pair);
+    const auto faded = [&](int i) { return exponential(b_, sums[i].high); };
+    const auto fading = [&](int i) { return exponential(b_, end - sums[i]); };
+    (to + Scratch::kOfFound).store(pair, {faded(0) * keys[0], faded(1) * keys[1]});
+    (to + Scratch::kOfRead).store(pair, {faded(0) * queries[0], faded(1) * queries[1]});
+    (to + Scratch::kOfLearnt).store(pair, {fading(0) * keys[0], fading(1) * keys[1]});
+    b_.if_(is_first, [&] { to.store(Scratch::kOfState, exponential(b_, end.high)); });
+  }
+
+  // A and P. What is masked is so before e to its power, which might be infinite.
+  void weigh(const std::vector<FourSums>& keys, const std::vector<FourSums>& queries, const Shared<f32>& inverse,
+             const Shared<f32>& weights) {
+    const auto fade = [&](const Reg<u32>& at) { return LongSum{fades_.high.load(at), fades_.low.load(at)}; };
+    for (uint32_t i = 0; i < kEach; ++i) {
+      Reg<u32> row = row_ + i * kAcross;
+      const LongSum of_row = fade(row);
+      Reg<f32> of_query = lengths_.load(row + kDeltaChunk), of_key = lengths_.load(row) * learns_.load(row);
+      for (uint32_t j = 0; j < kEach; ++j) {
+        Reg<u32> column = column_ + j * kAcross;
+        Reg<f32> power = b_.select(column <= row, of_row - fade(column), -1e30f);
+        Reg<f32> factor = exponential(b_, power) * lengths_.load(column);
+        Reg<u32> at = row * kStride + column;
+        const int c = static_cast<int>(j);
+        inverse.store(at, b_.select(column < row, keys[i][c] * of_key * factor, 0.0f));
+        weights.store(at, queries[i][c] * of_query * factor);
+      }
+    }
+  }
+
+  // Of the unit lower triangular matrix whose lower part this is, in its place: first the blocks on the diagonal, a
+  // thread a column; then from top to bottom the rows of blocks, each -B (A T) with its block B of the diagonal, its
+  // part A of the matrix, and what of the inverse T is there above. Ends with a barrier.
+  void invert(const Shared<f32>& matrix, const Shared<f32>& part) {
+    std::vector<Var<f32>> column;
+    Reg<f32> one = b_.var("one", 1.0f);
+    for (uint32_t i = 0; i < kBlock; ++i) column.push_back(b_.var<f32>("x"));
+    Reg<u32> in_block = b_.thread() % kBlock, first_row = b_.thread() / kBlock * kBlock;
+    const Shared<f32> block = matrix + (first_row * kStride + first_row);
+    const auto if_column = [&](const auto& body) {
+      b_.if_(b_.warp_uniform(b_.warp()) < kDeltaChunk / kWarpSize, body);
+    };
+    for (uint32_t i = 0; i < kBlock; ++i) column[i] = b_.select(in_block == i, one, 0.0f);
+    if_column([&] {
+      for (uint32_t i = 1; i < kBlock; ++i) {
+        Quads row;
+        for (uint32_t j = 0; j < i; j += 4) row.push_back(block.load<4>(i * kStride + j));
+        for (uint32_t j = 0; j < i; ++j) column[i] = b_.fma(-row[j / 4][static_cast<int>(j % 4)], column[j], column[i]);
+      }
+    });
+    b_.barrier();
+    if_column([&] {
+      for (uint32_t i = 0; i < kBlock; ++i) (block + in_block).store(i * kStride, column[i]);
+    });
+    b_.barrier();
+    Reg<u32> row = row_, quad = column_ * 4;
+    b_.for_("block", kBlock, kDeltaChunk, kBlock, [&](Reg<u32> block_row) {
+      FourSums sum = b_.vars<f32, 4>("sum", 0.0f);
+      const Shared<f32> own = matrix + (block_row + row) * kStride;
+      b_.for_("k", 0, block_row, 4,
+              [&](Reg<u32> k) { add_products((own + k).load<4>(), matrix + (k * kStride + quad), sum); });
+      part.store(row * kStride + quad, values_of(sum));
+      b_.barrier();
+      FourSums below = b_.vars<f32, 4>("below", 0.0f);
+      for (uint32_t k = 0; k < kBlock; k += 4)
+        add_products((own + block_row).load<4>(k), part + (quad + k * kStride), below);
+      b_.if_(quad < block_row, [&] { (own + quad).store(0, {-below[0], -below[1], -below[2], -below[3]}); });
+      b_.barrier();
+    });
+  }
+
+  // sum += left . four rows, of which `right` is the thread's quad of the first
+  void add_products(const Vec<f32, 4>& left, const Shared<f32>& right, FourSums& sum) {
+    for (int e = 0; e < 4; ++e) {
+      const Vec<f32, 4> four = right.load<4>(static_cast<uint32_t>(e) * kStride);
+      for (int j = 0; j < 4; ++j) sum[j] = b_.fma(left[e], four[j], sum[j]);
+    }
+  }
+
+  void write_matrices(const Shared<f32>& inverse, const Shared<f32>& weights, const Global<f32>& to) {
+    std::vector<FourSums> sums = zero_rows(b_, "sum", kEach);
+    Reg<u32> quad = column_ * 4;
+    b_.for_("k", 0, kDeltaChunk, 4, [&](Reg<u32> k) {
+      Quads right;
+      for (uint32_t e = 0; e < 4; ++e) right.push_back((inverse + (k * kStride + quad)).load<4>(e * kStride));
+      for (uint32_t i = 0; i < kEach; ++i) {
+        const Vec<f32, 4> left = (weights + (row_ * kStride + k)).load<4>(i * kAcross * kStride);
+        for (int e = 0; e < 4; ++e)
+          for (int j = 0; j < 4; ++j) sums[i][j] = b_.fma(left[e], right[e][j], sums[i][j]);
+      }
+    });
+    const Vec<f32, 4> learns = learns_.load<4>(quad);
+    const Global<f32> own = to + (Scratch::kMatrices + row_ * kDeltaChunk + quad);
+    for (uint32_t i = 0; i < kEach; ++i) {
+      const Vec<f32, 4> row = (inverse + (row_ * kStride + quad)).load<4>(i * kAcross * kStride);
+      const auto learnt = [&](const auto& x, int j) { return x[j] * learns[j]; };
+      const auto put = [&](uint32_t first_row, const auto& x) {
+        own.store((first_row + i * kAcross) * kDeltaChunk, {learnt(x, 0), learnt(x, 1), learnt(x, 2), learnt(x, 3)});
+      };
+      put(0, row), put(kDeltaChunk, sums[i]);
+    }
+  }
+
+  Builder& b_;
+  const DeltaNetSpec& s_;
+  Global<f32> qkv_, alpha_, beta_, dt_bias_, decay_, scratch_;
+  Reg<u32> n_columns_, first_, key_head_;
+  Reg<u32> row_, column_;  // of products, the thread's first: its others are kAcross apart
+  Shared<f32> lengths_;    // of keys, then queries: what they are multiplied by, [2, kDeltaChunk]
+  struct {
+    Shared<f32> high, low;
+  } fades_;  // logarithms of what has faded up to and with each position
+  Shared<f32> learns_;
+};
+
+// Rows 0 to 63 of the left matrices are of keys and of T, the others of queries and of P T; a thread has two of each,
+// and four columns.
+class DeltaScan {
+ public:
+  DeltaScan(Builder& b, const DeltaNetSpec& s)
+      : b_(b),
+        s_(s),
+        qkv_(b.global<f32>("qkv", uint64_t{s.columns} * s.channels())),
+        states_(b.global<u64>("states", 1)),
+        positions_(b.global<u32>("positions", s.columns)),
+        layer_(b.param<u32>("layer")),
+        scratch_(scratch_parameter(b, s)),
+        out_(b.global<f32>("out", uint64_t{s.columns} * s.inner())),
+        n_columns_(b.param<u32>("n_columns")),
+        head_(b.block(Axis::kY).named("head")),
+        copy_{b},
+        rows_{b,
+              s,
+              copy_,
+              qkv_,
+              (s.tiled ? head_ % s.n_k_heads : head_ / (s.n_v_heads / s.n_k_heads)).named("key_head"),
+              n_columns_},
+        row_(b.thread() / kAcross),
+        quad_(b.thread() % kAcross * 4),
+        value_((b.block() * kScanValues + quad_).named("value")),
+        n_dims_(s.head_dim / kRowThreads),
+        slices_(b.dynamic_shared<f32>("slices", 2 * kSliceFloats)),
+        state_(b.dynamic_shared<f32>("state", s.head_dim * kScanValues)),
+        changes_(b.dynamic_shared<f32>("changes", kDeltaChunk * kScanValues)) {}
+
+  void write() {
+    const Global<f32> cells = state_cells();
+    std::vector<FourSums> state = zero_rows(b_, "state", n_dims_);
+    b_.if_(positions_.load(0, kReadOnly) != 0, [&] {
+      for (uint32_t i = 0; i < n_dims_; ++i) state[i] = cells.load<4>(uint64_t{i} * s_.head_dim);
+    });
+    put_state(state);
+    Var<u32> here = b_.var("here", 0u);  // where the slice is that comes next
+    copy_.put(rows_.load(b_.var("first", 0u), 0), slices_);
+    b_.barrier();
+    b_.for_("first", 0, n_columns_, kDeltaChunk, [&](Reg<u32> first) { go_over(first, state, here); });
+    for (uint32_t i = 0; i < n_dims_; ++i) cells.store(uint64_t{i} * s_.head_dim, values_of(state[i]));
+  }
+
+ private:
+  static constexpr uint32_t kAcross = kScanValues / 4;              // threads side by side
+  static constexpr uint32_t kRowThreads = kChunkThreads / kAcross;  // and their rows
+  static constexpr uint32_t kHalf = kDeltaChunk / kRowThreads;      // of a thread's rows, of either kind
+
+  // The thread's n_dims_ rows of the state and its columns.
+  Global<f32> state_cells() {
+    const Global<f32> layer =
+        b_.pointer<f32>(states_.load(0, kReadOnly), 16) + b_.mul_wide(layer_, 1) * s_.layer_floats();
+    return layer + s_.tail_floats() + wide(head_) * (uint64_t{s_.head_dim} * s_.head_dim) +
+           wide(row_ * (n_dims_ * s_.head_dim) + value_);
+  }
+  void put_state(const std::vector<FourSums>& state) {
+    const Shared<f32> own = state_ + (row_ * (n_dims_ * kScanValues) + quad_);
+    for (uint32_t i = 0; i < n_dims_; ++i) own.store(i * kScanValues, values_of(state[i]));
+  }
+
+  // load(first): of the slice. compute(buffer).
+  struct Slice {
+    std::function<Quads(const Reg<u32>&)> load;
+    std::function<void(const Quads&, const Shared<f32>&)> put;
+    std::function<void(const Shared<f32>&)> compute;
+  };
+
+  // A chunk. Each round asks for the next slice, computes with this one, and puts that one into the other buffer.
+  void go_over(const Reg<u32>& first, std::vector<FourSums>& state, Var<u32>& here) {
+    const Global<f32> scratch = scratch_of(b_, s_, scratch_, first / kDeltaChunk, head_);
+    std::vector<Vec<f32, 4>> values;
+    std::vector<Reg<f32>> of_found, of_read, of_learnt;
+    for (uint32_t i = 0; i < kHalf; ++i) {
+      Reg<u32> row = row_ + i * kRowThreads, column = b_.min(first + row, n_columns_ - 1);
+      const Global<f32> from = qkv_ + b_.mad_wide(column, s_.channels(), wide(head_ * s_.head_dim + value_));
+      values.push_back(from.load<4>(2 * s_.n_k_heads * s_.head_dim, kReadOnly));
+      const auto factor = [&](uint32_t at) { return (scratch + at).load(row, kReadOnly); };
+      of_found.push_back(factor(Scratch::kOfFound)), of_read.push_back(factor(Scratch::kOfRead));
+      of_learnt.push_back(factor(Scratch::kOfLearnt));
+    }
+    Reg<f32> fade = scratch.load(Scratch::kOfState, kReadOnly);
+    std::vector<FourSums> sums = zero_rows(b_, "sum", 2 * kHalf);
+    const auto is_of_keys = [](uint32_t row) { return row < kHalf; };
+
+    std::vector<Slice> slices;
+    const auto put_rows = [&](const Quads& quads, const Shared<f32>& to) { copy_.put(quads, to); };
+    const uint32_t of_state = s_.head_dim / kSlice, of_chunk = kDeltaChunk / kSlice;
+    for (uint32_t i = 0; i < of_state; ++i)
+      slices.push_back({[&, i](const Reg<u32>& of) { return rows_.load(of, i); }, put_rows,
+                        [&, i](const Shared<f32>& at) {
+                          multiply(at, state_ + i * kSlice * kScanValues, sums);
+                          if (i + 1 < of_state) return;
+                          for (uint32_t r = 0; r < kHalf; ++r) {
+                            const auto change = [&](int j) { return values[r][j] - of_found[r] * sums[r][j]; };
+                            put_changes(r, {change(0), change(1), change(2), change(3)});
+                          }
+                          for (uint32_t r = 0; r < 2 * kHalf; ++r)
+                            for (int j = 0; j < 4; ++j)
+                              sums[r][j] = is_of_keys(r) ? b_.var("zero", 0.0f) : sums[r][j] * of_read[r - kHalf];
+                        }});
+    for (uint32_t i = 0; i < of_chunk; ++i)
+      slices.push_back({[&, i](const Reg<u32>&) { return load_matrices(scratch, i); }, put_rows,
+                        [&, i](const Shared<f32>& at) {
+                          multiply(at, changes_ + i * kSlice * kScanValues, sums);
+                          if (i + 1 < of_chunk) return;
+                          b_.barrier();  // all have read the changes
+                          for (uint32_t r = 0; r < kHalf; ++r) {
+                            const auto learnt = [&](int j) { return sums[r][j] * of_learnt[r]; };
+                            put_changes(r, {learnt(0), learnt(1), learnt(2), learnt(3)});
+                            write_out(first, r, sums[kHalf + r]);
+                          }
+                          for (FourSums& row : state)
+                            for (int j = 0; j < 4; ++j) row[j] *= fade;
+                        }});
+    for (uint32_t i = 0; i < of_chunk; ++i)
+      slices.push_back({[&, i](const Reg<u32>& of) { return load_positions(of, i); },
+                        [&](const Quads& quads, const Shared<f32>& to) { put_positions(quads, to); },
+                        [&, i](const Shared<f32>& at) {
+                          learn(at, i, state);
+                          if (i + 1 == of_chunk) put_state(state);
+                        }});
+
+    for (size_t i = 0; i < slices.size(); ++i) {
+      const bool is_last = i + 1 == slices.size();
+      const Slice& next = slices[is_last ? 0 : i + 1];
+      const Quads quads = next.load(is_last ? first + kDeltaChunk : first);
+      slices[i].compute(slices_ + here);
+      here = kSliceFloats - here;
+      next.put(quads, slices_ + here);
+      b_.barrier();
+    }
+  }
+
+  Quads load_matrices(const Global<f32>& scratch, uint32_t slice) {
+    Quads quads;
+    const Global<f32> from = scratch + (Scratch::kMatrices + copy_.row * kDeltaChunk + copy_.quad + slice * kSlice);
+    for (uint32_t i = 0; i < kRows; i += kSliceRows) quads.push_back(from.load<4>(i * kDeltaChunk, kReadOnly));
+    return quads;
+  }
+
+  // Keys of kSlice positions, [kSlice, head_dim] as in memory.
+  Quads load_positions(const Reg<u32>& first, uint32_t slice) {
+    const uint32_t quads_each = s_.head_dim / 4;
+    Quads quads;
+    for (uint32_t i = 0; i < kSlice * quads_each; i += kChunkThreads) {
+      Reg<u32> index = b_.thread() + i, row = index / quads_each;
+      Reg<u32> column = b_.min(first + row + slice * kSlice, n_columns_ - 1);
+      Reg<u32> at = (rows_.key_head * quads_each + (index - row * quads_each)) * 4;
+      quads.push_back(
+          (qkv_ + b_.mad_wide(column, s_.channels(), wide(at))).load<4>(s_.n_k_heads * s_.head_dim, kReadOnly));
+    }
+    return quads;
+  }
+  void put_positions(const Quads& quads, const Shared<f32>& to) {
+    const Shared<f32> own = to + b_.thread() * 4;
+    for (uint32_t i = 0; i < quads.size(); ++i) own.store(i * kChunkThreads * 4, quads[i]);
+  }
+
+  // sums += the slice's rows . right [kSlice, kScanValues]
+  void multiply(const Shared<f32>& slice, const Shared<f32>& right, std::vector<FourSums>& sums) {
+    const Shared<f32> left = slice + row_ * kSliceStride, of_columns = right + quad_;
+    b_.for_("k", 0, kSlice, 8, [&](Reg<u32> k) {
+      const Shared<f32> own = of_columns + k * kScanValues;
+      for (uint32_t four = 0; four < 8; four += 4) {
+        Quads rows;
+        for (uint32_t r = 0; r < sums.size(); ++r)
+          rows.push_back((left + k).load<4>(r * kRowThreads * kSliceStride + four));
+        for (uint32_t e = 0; e < 4; ++e) {
+          const Vec<f32, 4> columns = own.load<4>((four + e) * kScanValues);
+          for (uint32_t r = 0; r < sums.size(); ++r)
+            for (int j = 0; j < 4; ++j) sums[r][j] = b_.fma(rows[r][static_cast<int>(e)], columns[j], sums[r][j]);
+        }
+      }
+    });
+  }
+
+  // state += keys . changes, over the positions of a slice
+  void learn(const Shared<f32>& keys, uint32_t slice, std::vector<FourSums>& state) {
+    const Shared<f32> left = keys + row_ * n_dims_, right = changes_ + (quad_ + slice * kSlice * kScanValues);
+    b_.for_("position", 0, kSlice, 8, [&](Reg<u32> position) {
+      const Shared<f32> own = right + position * kScanValues, of_dims = left + position * s_.head_dim;
+      for (uint32_t e = 0; e < 8; ++e) {
+        const Vec<f32, 4> change = own.load<4>(e * kScanValues);
+        const std::vector<Reg<f32>> dims = load_dims(of_dims + e * s_.head_dim);
+        for (uint32_t i = 0; i < n_dims_; ++i)
+          for (int j = 0; j < 4; ++j) state[i][j] = b_.fma(dims[i], change[j], state[i][j]);
+      }
+    });
+  }
+  std::vector<Reg<f32>> load_dims(const Shared<f32>& from) {
+    std::vector<Reg<f32>> dims;
+    if (n_dims_ == 4) {
+      const Vec<f32, 4> four = from.load<4>();
+      for (int i = 0; i < 4; ++i) dims.push_back(four[i]);
+    } else {
+      for (uint32_t i = 0; i < n_dims_; ++i) dims.push_back(from.load(i));
+    }
+    return dims;
+  }
+
+  void put_changes(uint32_t r, const Vec<f32, 4>& change) {
+    changes_.store((row_ + r * kRowThreads) * kScanValues + quad_, change);
+  }
+  void write_out(const Reg<u32>& first, uint32_t r, const FourSums& read) {
+    Reg<u32> column = first + row_ + r * kRowThreads;
+    const Global<f32> to = out_ + b_.mad_wide(column, s_.inner(), wide(head_ * s_.head_dim + value_));
+    b_.if_(column < n_columns_, [&] { to.store(0, values_of(read)); });
+  }
+
+  Builder& b_;
+  const DeltaNetSpec& s_;
+  Global<f32> qkv_;
+  Global<u64> states_;
+  Global<u32> positions_;
+  Reg<u32> layer_;
+  Global<f32> scratch_, out_;
+  Reg<u32> n_columns_, head_;
+  SliceCopy copy_;
+  KeysAndQueries rows_;
+  Reg<u32> row_, quad_;          // of a product: the thread's first row, the first of its four columns
+  Reg<u32> value_;               // of the head, that column
+  uint32_t n_dims_;              // of the state, side by side: a thread's
+  Shared<f32> slices_;           // [2, kSliceFloats]
+  Shared<f32> state_, changes_;  // [head_dim, kScanValues], [kDeltaChunk, kScanValues]
+};
+
+}  // namespace
+
+bool takes_chunks(const DeltaNetSpec& s) { return s.one_sequence && s.columns >= kLeastChunkColumns; }
+
+uint64_t delta_chunk_scratch_bytes(const DeltaNetSpec& s) {
+  return uint64_t{n_chunks(s)} * s.n_v_heads * Scratch::kFloats * sizeof(float);
+}
+
+std::string name_of_conv_prompt(const DeltaNetSpec& s) {
+  return chunk_name("conv_prompt", s) + "_k" + std::to_string(s.conv_kernel);
+}
+
+// A lane a channel; the warps have some positions each of a window in shared memory, before which the last ones stand.
+Kernel conv_prompt(const DeltaNetSpec& s, Target target) {
+  check_chunks("conv_prompt", s);
+  constexpr uint32_t kEach = 8, kWindow = kChunkWarps * kEach;  // positions
+  const uint32_t channels = s.channels(), n = s.conv_kernel, n_before = n - 1;
+  Builder b(name_of_conv_prompt(s), target);
+  Global<f32> qkv = b.global<f32>("qkv", uint64_t{s.columns} * channels);
+  Global<f32> conv = b.global<f32>("conv", uint64_t{channels} * n);
+  Global<u64> states = b.global<u64>("states", 1);
+  Global<u32> positions = b.global<u32>("positions", s.columns);
+  Reg<u32> layer = b.param<u32>("layer"), n_columns = b.param<u32>("n_columns");
+  Shared<f32> window = b.shared<f32>("window", (n_before + kWindow) * kWarpSize) + b.lane();
+  Reg<u32> channel = (b.block() * kWarpSize + b.lane()).named("channel"), own = b.warp() * kEach;
+  Global<f32> tail = b.pointer<f32>(states.load(0, kReadOnly), 16) + wide(layer) * s.layer_floats() + channel;
+  Reg<u32> warp = b.warp_uniform(b.warp());
+  std::vector<Reg<f32>> taps;
+  for (uint32_t i = 0; i < n; ++i) taps.push_back(conv.load(channel * n + i, kReadOnly));
+  std::vector<Var<f32>> before;  // what the channel was, the oldest first
+  for (uint32_t i = 0; i < n_before; ++i) before.push_back(b.var("before", 0.0f));
+  b.if_(positions.load(0, kReadOnly) != 0, [&] {
+    for (uint32_t i = 0; i < n_before; ++i) before[i] = tail.load(uint64_t{i} * channels);
+  });
+  b.for_("first", 0, n_columns, kWindow, [&](Reg<u32> first) {
+    const auto column = [&](uint32_t i) { return first + own + i; };
+    const auto at = [&](uint32_t i) { return qkv + b.mad_wide(column(i), channels, wide(channel)); };
+    std::vector<Var<f32>> inputs;
+    for (uint32_t i = 0; i < kEach; ++i) {
+      inputs.push_back(b.var("input", 0.0f));
+      b.if_(column(i) < n_columns, [&] { inputs[i] = at(i).load(); });
+    }
+    b.if_(warp == 0, [&] {
+      for (uint32_t i = 0; i < n_before; ++i) window.store(i * kWarpSize, before[i]);
+    });
+    for (uint32_t i = 0; i < kEach; ++i) (window + own * kWarpSize).store((n_before + i) * kWarpSize, inputs[i]);
+    b.barrier();
+    std::vector<Reg<f32>> seen;
+    for (uint32_t i = 0; i < n_before; ++i) seen.push_back((window + own * kWarpSize).load(i * kWarpSize));
+    for (const Var<f32>& input : inputs) seen.push_back(input);
+    for (uint32_t i = 0; i < kEach; ++i) {
+      Var<f32> sum = b.var("sum", seen[i + n_before] * taps[n_before]);
+      for (uint32_t j = 0; j < n_before; ++j) sum = b.fma(seen[i + j], taps[j], sum);
+      b.if_(column(i) < n_columns, [&] { at(i).store(0, silu(b, sum)); });
+    }
+    Reg<u32> n_here = b.min(n_columns - first, kWindow);
+    for (uint32_t i = 0; i < n_before; ++i) before[i] = (window + n_here * kWarpSize).load(i * kWarpSize);
+    b.barrier();
+  });
+  b.if_(warp == 0, [&] {
+    for (uint32_t i = 0; i < n_before; ++i) tail.store(uint64_t{i} * channels, before[i]);
+  });
+  return b.finish(Launch{channels / kWarpSize, kChunkThreads},
+                  {.bytes = s.columns * uint64_t{8} * channels + 8 * s.tail_floats(),
+                   .flops = uint64_t{2} * s.columns * n * channels});
+}
+
+std::string name_of_prepare(const DeltaNetSpec& s) { return chunk_name("delta_prepare", s); }
+
+Dimensions delta_prepare_grid(const DeltaNetSpec& s, uint32_t n_columns) {
+  return {ceil_div(n_columns, kDeltaChunk), s.n_k_heads};
+}
+
+Kernel delta_prepare(const DeltaNetSpec& s, Target target) {
+  check_chunks("delta_prepare", s);
+  Builder b(name_of_prepare(s), target);
+  DeltaPreparation(b, s).write();
+  const uint64_t chunk_squared = uint64_t{kDeltaChunk} * kDeltaChunk;
+  return b.finish(Launch{delta_prepare_grid(s, s.columns), kChunkThreads},
+                  {.bytes = s.columns * 4 * (uint64_t{2} * s.n_k_heads * s.head_dim + 2 * s.n_v_heads) +
+                            delta_chunk_scratch_bytes(s),
+                   .flops = n_chunks(s) * chunk_squared *
+                            (uint64_t{4} * s.n_k_heads * s.head_dim + uint64_t{3} * s.n_v_heads * kDeltaChunk)});
+}
+
+std::string name_of_scan(const DeltaNetSpec& s) { return chunk_name("delta_scan", s); }
+
+Kernel delta_scan(const DeltaNetSpec& s, Target target) {
+  check_chunks("delta_scan", s);
+  Builder b(name_of_scan(s), target);
+  DeltaScan(b, s).write();
+  const uint64_t head_bytes = uint64_t{s.inner()} * s.head_dim * 8;  // read and written
+  return b.finish(
+      Launch{{s.head_dim / kScanValues, s.n_v_heads}, kChunkThreads},
+      {.bytes = s.columns * 4 * (uint64_t{s.channels()} + s.inner()) + delta_chunk_scratch_bytes(s) + head_bytes,
+       .flops = s.columns * uint64_t{s.inner()} * 2 * (3 * s.head_dim + 2 * kDeltaChunk)});
+}
+
+std::string name_of_finish(const DeltaNetSpec& s) { return chunk_name("delta_finish", s, /*has_eps=*/true); }
+
+Dimensions delta_finish_grid(const DeltaNetSpec& s, uint32_t n_columns) {
+  return {ceil_div(s.n_v_heads, kChunkWarps), n_columns};
+}
+
+// A warp a head of a column.
+Kernel delta_finish(const DeltaNetSpec& s, Target target) {
+  check_chunks("delta_finish", s);
+  const uint32_t d = s.head_dim;
+  Builder b(name_of_finish(s), target);
+  const uint64_t n = uint64_t{s.columns} * s.inner();
+  Global<f32> z = b.global<f32>("z", n), norm = b.global<f32>("norm", d), out = b.global<f32>("out", n);
+  Reg<u32> n_columns = b.param<u32>("n_columns"), column = b.block(Axis::kY);
+  Reg<u32> head = b.warp_uniform(b.block() * kChunkWarps + b.warp()).named("head");
+  b.return_if(column >= n_columns || head >= s.n_v_heads);
+  Reg<u64> at = b.mad_wide(column, s.inner(), wide(head * d + b.lane()));
+  std::vector<Reg<f32>> read, gates, gains;
+  for (uint32_t i = 0; i < d; i += kWarpSize) {
+    read.push_back((out + at).load(i)), gates.push_back((z + at).load(i, kReadOnly));
+    gains.push_back((norm + b.lane()).load(i, kReadOnly));
+  }
+  Var<f32> squares = b.var("squares", 0.0f);
+  for (const Reg<f32>& x : read) squares = b.fma(x, x, squares);
+  Reg<f32> factor = b.rsqrt(warp_sum(b, squares) * (1.0f / static_cast<float>(d)) + s.eps);
+  for (uint32_t i = 0; i < read.size(); ++i)
+    (out + at).store(i * kWarpSize, read[i] * factor * gains[i] * silu(b, gates[i]));
+  return b.finish(Launch{delta_finish_grid(s, s.columns), kChunkThreads}, {.bytes = 12 * n, .flops = 8 * n});
+}
+
+}  // namespace warpchat
