@@ -21,7 +21,8 @@ bool is_set(const std::atomic<bool>* flag) { return flag != nullptr && *flag; }
 Decoder::Decoder(const ModelConfig& config, std::unique_ptr<Steps> steps)
     : config_(config),
       steps_(std::move(steps)),
-      pass_length_(steps_->max_columns() - (max_sequences() - 1), steps_->is_emulated(), steps_->is_gpu()) {}
+      pass_length_(steps_->max_columns() - (max_sequences() - 1), steps_->is_emulated(), steps_->is_gpu(),
+                   steps_->is_gpu() && steps_->n_states() > 0 ? PassLength::kChunk : PassLength::kUnit) {}
 
 bool Decoder::forward(std::span<const Run> runs, const std::atomic<bool>* stop) {
   assert(!runs.empty());

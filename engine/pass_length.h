@@ -15,9 +15,12 @@ class PassLength {
   // Passes are multiples of this, but the last, and none is shorter, unless the prompt is. A clock must not change a
   // bit of the result, and on a GPU products of fewer columns, and attention, go another way.
   static constexpr uint32_t kUnit = 16;
+  // The same where a state goes through a pass in chunks of so many positions (kernels/delta_chunk.h).
+  static constexpr uint32_t kChunk = 64;
 
-  // most: of a pass. fixed: all are as long as they may be, where time means nothing. in_units: whatever waits.
-  PassLength(uint32_t most, bool fixed, bool in_units);
+  // most: of a pass. fixed: all are as long as they may be, where time means nothing. in_units: whatever waits. unit:
+  // at most kLeast.
+  PassLength(uint32_t most, bool fixed, bool in_units, uint32_t unit = kUnit);
 
   // Of n_left tokens, at least 1. most: where something else waits for the pass.
   uint32_t next(size_t n_left, uint32_t most = UINT32_MAX) const;
@@ -25,7 +28,7 @@ class PassLength {
 
  private:
   bool fixed_, in_units_;
-  uint32_t most_, length_;
+  uint32_t unit_, most_, length_;
 };
 
 }  // namespace warpchat

@@ -580,7 +580,9 @@ class DeltaScan {
 
 }  // namespace
 
-bool takes_chunks(const DeltaNetSpec& s) { return s.one_sequence && s.columns >= kLeastChunkColumns; }
+bool takes_chunks(const DeltaNetSpec& s) {
+  return s.n_v_heads > 0 && s.one_sequence && s.columns >= kLeastChunkColumns;
+}
 
 uint64_t delta_chunk_scratch_bytes(const DeltaNetSpec& s) {
   return uint64_t{n_chunks(s)} * s.n_v_heads * Scratch::kFloats * sizeof(float);

@@ -18,7 +18,7 @@ inline constexpr uint32_t kDeltaChunk = 64;  // positions, from the first column
 // fill what a chunk computes anyway.
 inline constexpr uint32_t kLeastChunkColumns = 32;
 
-bool takes_chunks(const DeltaNetSpec& spec);  // may have as many
+bool takes_chunks(const DeltaNetSpec& spec);  // a prompt of a model that has delta nets, of as many columns
 
 // All take the spec of a prompt: one_sequence, and columns the most there may be. Their last parameter is n_columns:
 // u32, 1 to columns; what lies beyond is neither read nor written. They throw Error for a spec out of bounds.

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "kernels/columns.h"
+#include "kernels/delta_chunk.h"
 #include "kernels/token_functions.h"
 #include "models/kernel_type.h"
 
@@ -226,8 +227,11 @@ std::vector<ptx::Kernel> decoder_kernels(const DecoderSpecs& specs, ptx::Target 
   add_product(specs.logits);
   if (!specs.deltas.empty()) kernels.push_back(sigmoid_gate(specs.gate, target));
   if (specs.delta_net.n_v_heads > 0) {
-    kernels.push_back(conv_step(specs.delta_net, target));
+    kernels.push_back((specs.delta_net.one_sequence ? conv_prompt : conv_step)(specs.delta_net, target));
     kernels.push_back(delta_step(specs.delta_net, target));
+    if (takes_chunks(specs.delta_net))
+      for (const auto generate : {delta_prepare, delta_scan, delta_finish})
+        kernels.push_back(generate(specs.delta_net, target));
   }
   const auto add = [&](const auto& spec, auto generate) {
     if (names.insert(name_of(spec)).second) kernels.push_back(generate(spec, target));

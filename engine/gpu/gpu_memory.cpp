@@ -6,6 +6,7 @@
 #include "engine/gpu/pass_layout.h"
 #include "engine/gpu/weight_upload.h"
 #include "kernels/attention.h"
+#include "kernels/delta_chunk.h"
 #include "kernels/sampling.h"
 
 namespace warpchat {
@@ -109,6 +110,8 @@ ActivationPlan plan_activations(const ModelConfig& config, const GpuSizes& sizes
   plan.alpha = floats(net.n_v_heads);
   plan.beta = floats(net.n_v_heads);
   plan.delta_mixed = floats(net.inner());
+  const DeltaNetSpec prompt{net, config.rms_eps, sizes.columns_of(PassKind::kPrompt), true};
+  plan.delta_chunks = place(takes_chunks(prompt) ? delta_chunk_scratch_bytes(prompt) : 0);
   const ExpertsConfig& e = config.experts;
   plan.scores = floats(e.n);
   plan.experts = floats(e.n_used);

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "engine/gpu/gpu_decoder_steps.h"
+#include "engine/pass_length.h"
+#include "kernels/delta_chunk.h"
 
 namespace warpchat {
 
@@ -191,10 +193,32 @@ void GpuSteps::conv_step(uint32_t index, const DeltaBuffers& x) {
 void GpuSteps::delta_step(uint32_t index, const DeltaBuffers& x) {
   const DeltaVectors<uint64_t>& v = layers_[index].delta_vectors;
   each_part([&] {
+    if (part_.kind == PassKind::kPrompt && part_.n_columns >= kLeastChunkColumns) return delta_chunks(index, x);
     run_sequences(pass().delta,
                   {at(of_part(x.qkv)), at(of_part(x.z)), at(of_part(x.alpha)), at(of_part(x.beta)), at(v.dt_bias),
                    at(v.decay), at(v.norm), at(states()), at(positions()), places_[index], at(of_part(x.mixed))});
   });
+}
+
+// Wherever a clock cuts a prompt, there a chunk ends.
+static_assert(PassLength::kChunk % kDeltaChunk == 0 && PassLength::kChunk >= kLeastChunkColumns);
+
+void GpuSteps::delta_chunks(uint32_t index, const DeltaBuffers& x) {
+  const DeltaVectors<uint64_t>& v = layers_[index].delta_vectors;
+  const DeltaNetSpec& spec = kernels_of(part_.kind).specs().delta_net;
+  const Argument qkv = at(of_part(x.qkv)), mixed = at(of_part(x.mixed));
+  const Argument scratch = at(activations_.address() + plan_.delta_chunks);
+  const auto run_chunks = [&](const GpuStep& step, Arguments arguments, ptx::Dimensions blocks) {
+    arguments.add(part_.n_columns);
+    run(step, arguments, blocks, step.kernel->kernel().cost.bytes / spec.columns * part_.n_columns);
+  };
+  run_chunks(pass().delta_prepare,
+             {qkv, at(of_part(x.alpha)), at(of_part(x.beta)), at(v.dt_bias), at(v.decay), scratch},
+             delta_prepare_grid(spec, part_.n_columns));
+  const GpuStep& scan = pass().delta_scan;
+  run_chunks(scan, {qkv, at(states()), at(positions()), places_[index], scratch, mixed},
+             scan.kernel->kernel().launch.blocks);
+  run_chunks(pass().delta_finish, {at(of_part(x.z)), at(v.norm), mixed}, delta_finish_grid(spec, part_.n_columns));
 }
 
 void GpuSteps::attend(uint32_t index, Buffer q, Buffer mixed) {

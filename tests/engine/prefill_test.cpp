@@ -160,6 +160,21 @@ TEST(PassLengths, OfAPromptThatOthersWaitBesideAreAsShortAsTheyWish) {
   for (const PassLength* length : {&cpu, &gpu}) EXPECT_EQ(length->next(100, 40), 32u);
 }
 
+// Whatever a clock says, chunks begin at the same positions, and the last pass has enough of them.
+TEST(PassLengths, OfAStateThatGoesInChunksAreMultiplesOfThose) {
+  for (const double seconds : {0.01, 0.2, 1.0, 5.0}) {
+    PassLength length(500, /*fixed=*/false, /*in_units=*/true, PassLength::kChunk);
+    for (uint32_t left = 1; left < 1500; left += 7) {
+      for (const uint32_t most : {1u, 100u, UINT32_MAX}) {
+        const uint32_t n = length.next(left, most);
+        EXPECT_TRUE(n == left || n % PassLength::kChunk == 0) << n << " of " << left;
+        EXPECT_TRUE(n == left || left - n >= PassLength::kChunk) << n << " of " << left;
+      }
+      length.took(300, seconds);
+    }
+  }
+}
+
 TEST(Prefill, TellsOfAPassWhenItHasBeenComputed) {
   AccountedSteps::Options later = at_speed(500);
   later.at_once = false;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "engine/device_sampler.h"
@@ -87,6 +88,26 @@ TEST(GpuLayers, RotateByTheirOwnBases) {
   const std::vector<float> logits = decode(decoder, tokens, {5, 1, 2, 3});
   const std::vector<double> expected = reference_logits(model.file, model.config, tokens);
   expect_accuracy(compare_logits(logits, expected, model.config.n_vocab), c.gpu, "two bases, gpu");
+}
+
+// Cut behind a multiple of a chunk, as a clock cuts it, the bits are the same.
+TEST(GpuDeltaNets, TakeAPromptInChunks) {
+  const auto cases = decoder_cases();
+  const DecoderCase& c =
+      *std::ranges::find_if(cases, [](const DecoderCase& each) { return each.name == std::string("delta_nets"); });
+  const std::vector<std::byte> bytes = build_tiny_model(c.spec, /*seed=*/1);
+  const LoadedModel model(GgufFile::view(bytes, c.name));
+  const std::vector<Token> tokens = some_tokens(100);
+  const std::vector<double> expected = reference_logits(model.file, tokens);
+  std::vector<float> whole;
+  for (const std::vector<uint32_t>& passes : {std::vector<uint32_t>{100}, {64, 36}}) {
+    Decoder decoder = gpu_decoder(model, /*context=*/128);
+    const std::vector<float> logits = decode(decoder, tokens, passes);
+    expect_accuracy(compare_logits(logits, expected, model.config.n_vocab), c.gpu,
+                    std::string("a prompt in chunks, gpu, first ") + std::to_string(passes[0]));
+    if (whole.empty()) whole = logits;
+    EXPECT_TRUE(logits == whole) << passes[0];
+  }
 }
 
 // Each type of the other's beside it, in prefill and one by one, and sequences with pages of their own.

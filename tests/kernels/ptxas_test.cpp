@@ -73,7 +73,7 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
     kernels.push_back(conv_step(net, target));
     kernels.push_back(delta_step(net, target));
   }
-  for (const uint32_t head_dim : {32, 96, 128}) {
+  for (const uint32_t head_dim : {96, 128}) {
     const DeltaNetSpec prompt{16, 32, head_dim, 4, true, kEps, 512, true};
     for (const auto generate : {conv_prompt, delta_prepare, delta_scan, delta_finish})
       kernels.push_back(generate(prompt, target));
