@@ -29,6 +29,8 @@ constexpr uint32_t kSliceStride = kSlice + 4;
 constexpr uint32_t kSliceFloats = kRows * kSliceStride;
 constexpr uint32_t kSliceRows = kChunkThreads / kQuads;  // that the threads copy side by side
 constexpr uint32_t kScanValues = 32;                     // of a head, in a block of delta_scan
+constexpr uint32_t kChunkBlocksPerSm = 2;                // by the registers of 256 threads, 114 to 127 each (ptxas)
+constexpr uint32_t kThreadsPerSm = 2048;
 
 void check_chunks(const std::string& family, const DeltaNetSpec& s) {
   require_delta_net(family, s);
@@ -150,6 +152,16 @@ class DeltaPreparation {
         b_.region("matrices", [&] { write_matrices(inverse, weights, to); });
       });
     });
+  }
+
+  // The position's numbers, and over a warp what has faded; the matrices' parts; the blocks on the diagonal; from block
+  // to block two products; and P T.
+  static Waits waits_of_head() {
+    constexpr double kOverLanes = std::bit_width(kWarpSize) - 1, kBlocks = kDeltaChunk / kBlock;
+    constexpr double kAbove = kBlock / 4 * (kBlocks * (kBlocks - 1) / 2);  // of k in all first products, by fours
+    return {
+        .l2 = 1,
+        .local = 2 + 2 * kOverLanes + 1 + (kBlock + 2) + kAbove + (kBlocks - 1) * (kBlock / 4 + 2) + kDeltaChunk / 4};
   }
 
  private:
@@ -595,7 +607,7 @@ std::string name_of_conv_prompt(const DeltaNetSpec& s) {
 // A lane a channel; the warps have some positions each of a window in shared memory, before which the last ones stand.
 Kernel conv_prompt(const DeltaNetSpec& s, Target target) {
   check_chunks("conv_prompt", s);
-  constexpr uint32_t kEach = 8, kWindow = kChunkWarps * kEach;  // positions
+  constexpr uint32_t kWindow = kConvWindow, kEach = kWindow / kChunkWarps;  // positions
   const uint32_t channels = s.channels(), n = s.conv_kernel, n_before = n - 1;
   Builder b(name_of_conv_prompt(s), target);
   Global<f32> qkv = b.global<f32>("qkv", uint64_t{s.columns} * channels);
@@ -647,6 +659,15 @@ Kernel conv_prompt(const DeltaNetSpec& s, Target target) {
                    .flops = uint64_t{2} * s.columns * n * channels});
 }
 
+// The state's address and the first position; the tail and the taps; then window by window.
+Flow conv_prompt_flow(const DeltaNetSpec& s) {
+  return {.pieces = s.channels() / kWarpSize,
+          .warps = kChunkWarps,
+          .blocks_per_sm = kThreadsPerSm / kChunkThreads,
+          .piece = Waits{.memory = 1, .l2 = 1} + ceil_div(s.columns, kConvWindow) * Waits{.l2 = 1, .local = 4},
+          .bytes_in_flight = kConvWindow * kWarpSize * sizeof(float)};
+}
+
 std::string name_of_prepare(const DeltaNetSpec& s) { return chunk_name("delta_prepare", s); }
 
 Dimensions delta_prepare_grid(const DeltaNetSpec& s, uint32_t n_columns) {
@@ -665,6 +686,17 @@ Kernel delta_prepare(const DeltaNetSpec& s, Target target) {
                             (uint64_t{4} * s.n_k_heads * s.head_dim + uint64_t{3} * s.n_v_heads * kDeltaChunk)});
 }
 
+// The first slice; slice by slice, the next one on its way; the lengths; then head by head.
+Flow delta_prepare_flow(const DeltaNetSpec& s) {
+  const uint32_t n_slices = s.head_dim / kSlice, group = s.n_v_heads / s.n_k_heads;
+  return {.pieces = delta_prepare_grid(s, s.columns).total(),
+          .warps = kChunkWarps,
+          .blocks_per_sm = kChunkBlocksPerSm,
+          .piece = Waits{.l2 = 1} + n_slices * Waits{.local = kSlice / 4 + 1} + Waits{.local = 5} +
+                   group * DeltaPreparation::waits_of_head(),
+          .bytes_in_flight = kRows * kSlice * sizeof(float)};
+}
+
 std::string name_of_scan(const DeltaNetSpec& s) { return chunk_name("delta_scan", s); }
 
 Kernel delta_scan(const DeltaNetSpec& s, Target target) {
@@ -676,6 +708,17 @@ Kernel delta_scan(const DeltaNetSpec& s, Target target) {
       Launch{{s.head_dim / kScanValues, s.n_v_heads}, kChunkThreads},
       {.bytes = s.columns * 4 * (uint64_t{s.channels()} + s.inner()) + delta_chunk_scratch_bytes(s) + head_bytes,
        .flops = s.columns * uint64_t{s.inner()} * 2 * (3 * s.head_dim + 2 * kDeltaChunk)});
+}
+
+// The state's address and the first position; the state, and the first slice; then slice by slice of every chunk.
+Flow delta_scan_flow(const DeltaNetSpec& s) {
+  const uint32_t n_slices = s.head_dim / kSlice + 2 * (kDeltaChunk / kSlice);
+  constexpr Waits kOfSlice{.local = 2 * (kSlice / 8) + 1};  // twice what eight of k need, and a barrier
+  return {.pieces = uint64_t{s.head_dim / kScanValues} * s.n_v_heads,
+          .warps = kChunkWarps,
+          .blocks_per_sm = kChunkBlocksPerSm,
+          .piece = Waits{.memory = 1, .l2 = 2} + ceil_div(s.columns, kDeltaChunk) * n_slices * kOfSlice,
+          .bytes_in_flight = kRows * kSlice * sizeof(float)};
 }
 
 std::string name_of_finish(const DeltaNetSpec& s) { return chunk_name("delta_finish", s, /*has_eps=*/true); }
@@ -706,6 +749,14 @@ Kernel delta_finish(const DeltaNetSpec& s, Target target) {
   for (uint32_t i = 0; i < read.size(); ++i)
     (out + at).store(i * kWarpSize, read[i] * factor * gains[i] * silu(b, gates[i]));
   return b.finish(Launch{delta_finish_grid(s, s.columns), kChunkThreads}, {.bytes = 12 * n, .flops = 8 * n});
+}
+
+Flow delta_finish_flow(const DeltaNetSpec& s) {
+  return {.pieces = delta_finish_grid(s, s.columns).total(),
+          .warps = kChunkWarps,
+          .blocks_per_sm = kThreadsPerSm / kChunkThreads,
+          .piece = Waits{.l2 = 1, .local = 5},
+          .bytes_in_flight = uint64_t{kChunkWarps} * s.head_dim * 3 * sizeof(float)};
 }
 
 }  // namespace warpchat

@@ -26,6 +26,8 @@ bool takes_chunks(const DeltaNetSpec& spec);  // a prompt of a model that has de
 // What conv_step does, to the same bits, the positions beside each other. Parameters: as of conv_step.
 ptx::Kernel conv_prompt(const DeltaNetSpec& spec, ptx::Target target);
 std::string name_of_conv_prompt(const DeltaNetSpec& spec);
+Flow conv_prompt_flow(const DeltaNetSpec& spec);  // of all columns, and so below; a piece is a block
+inline constexpr uint32_t kConvWindow = 64;       // positions beside each other
 
 // The three kernels that stand for delta_step, in their order. The first knows no state: it writes T, P T and what has
 // faded of all chunks into the scratch. The second goes over the chunks of a head and 32 of its values, and writes what
@@ -45,14 +47,17 @@ uint64_t delta_chunk_scratch_bytes(const DeltaNetSpec& spec);  // [chunks, n_v_h
 ptx::Kernel delta_prepare(const DeltaNetSpec& spec, ptx::Target target);
 std::string name_of_prepare(const DeltaNetSpec& spec);
 ptx::Dimensions delta_prepare_grid(const DeltaNetSpec& spec, uint32_t n_columns);
+Flow delta_prepare_flow(const DeltaNetSpec& spec);
 
 // Parameters: qkv, states, positions, layer as of delta_step, scratch, out.
 ptx::Kernel delta_scan(const DeltaNetSpec& spec, ptx::Target target);
 std::string name_of_scan(const DeltaNetSpec& spec);
+Flow delta_scan_flow(const DeltaNetSpec& spec);
 
 // out = rmsnorm(out) * silu(z). Parameters: z, norm, out as of delta_step.
 ptx::Kernel delta_finish(const DeltaNetSpec& spec, ptx::Target target);
 std::string name_of_finish(const DeltaNetSpec& spec);
 ptx::Dimensions delta_finish_grid(const DeltaNetSpec& spec, uint32_t n_columns);
+Flow delta_finish_flow(const DeltaNetSpec& spec);
 
 }  // namespace warpchat

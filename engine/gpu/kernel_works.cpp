@@ -6,6 +6,7 @@
 #include "engine/gpu/kernel_counts.h"
 #include "kernels/bodies.h"
 #include "kernels/columns.h"
+#include "kernels/delta_chunk.h"
 #include "kernels/gemm_plan.h"
 #include "kernels/gemv_plan.h"
 #include "kernels/persistent_decoder.h"
@@ -46,9 +47,7 @@ KernelWorks::KernelWorks(DecoderSpecs specs, ptx::Target target, uint32_t column
   for_each_product(specs_, count_product);
   count_product(specs_.logits);
   if (!specs_.deltas.empty()) count(of(name_of(specs_.gate)), gate_flow(specs_.gate), columns_);
-  if (specs_.delta_net.n_v_heads > 0)
-    for (const std::string& name : {name_of_conv(specs_.delta_net), name_of_step(specs_.delta_net)})
-      count_delta(of(name));
+  count_delta_net();
   for (const ExpertSpecs& experts : specs_.experts) count_experts(experts);
 }
 
@@ -113,18 +112,38 @@ void KernelWorks::count_flash(Counted& counted, const FlashAttentionSpec& spec) 
   counted.by_tiles = {first - each * tiles(0), each};
 }
 
-// Of a block, as all have the same to do: of one position behind the first, or of some positions of a prompt.
-void KernelWorks::count_delta(Counted& counted) const {
-  const auto of_warp = [&](uint32_t positions) {
-    const LaunchSizes sizes{.blocks = {1}, .position = 1, .columns = positions};
-    return static_cast<double>(count_instructions(counted.kernel, sizes).all) / warps_of(counted.kernel, sizes.blocks);
-  };
-  if (!specs_.delta_net.one_sequence || specs_.delta_net.columns < 2 * kFewPositions) {
-    counted.by_tiles = {0, of_warp(1)};
+// Of a warp of the first block, as all have the same to do, behind the first position.
+double KernelWorks::of_block(const Counted& counted, uint32_t columns) const {
+  const LaunchSizes sizes{.blocks = {1}, .position = 1, .columns = columns};
+  return static_cast<double>(count_instructions(counted.kernel, sizes).all) / warps_of(counted.kernel, sizes.blocks);
+}
+
+// Of a kernel that goes over a prompt in steps of so many columns.
+void KernelWorks::count_steps(const std::string& name, uint32_t unit) {
+  Counted& counted = kernels_.at(name);
+  const uint32_t n_columns = specs_.delta_net.one_sequence ? columns_ : 1;
+  if (n_columns < 2 * unit) {
+    counted.by_tiles = {0, of_block(counted, std::min(unit, n_columns))};
     return;
   }
-  const double few = of_warp(kFewPositions), more = of_warp(2 * kFewPositions);
-  counted.by_tiles = {2 * few - more, (more - few) / kFewPositions};
+  const double one = of_block(counted, unit), two = of_block(counted, 2 * unit);
+  counted.by_tiles = {2 * one - two, two - one};
+}
+
+bool KernelWorks::goes_in_chunks() const { return takes_chunks(specs_.delta_net) && columns_ >= kLeastChunkColumns; }
+
+void KernelWorks::count_delta_net() {
+  const DeltaNetSpec& spec = specs_.delta_net;
+  if (spec.n_v_heads == 0) return;
+  if (spec.one_sequence)
+    count_steps(name_of_conv_prompt(spec), kConvWindow);
+  else
+    count_steps(name_of_conv(spec), kFewPositions);
+  if (!goes_in_chunks()) return count_steps(name_of_step(spec), kFewPositions);
+  Counted &prepare = kernels_.at(name_of_prepare(spec)), &finish = kernels_.at(name_of_finish(spec));
+  prepare.by_tiles.fixed = of_block(prepare, std::min(columns_, kDeltaChunk));
+  count_steps(name_of_scan(spec), kDeltaChunk);
+  finish.by_tiles.fixed = of_block(finish, 1);
 }
 
 KernelWork KernelWorks::work_of(const std::string& name, const Flow& flow, uint64_t bytes) const {
@@ -203,21 +222,33 @@ KernelWork KernelWorks::expert_product(const ExpertProductSpec& given) const {
   return work;
 }
 
-KernelWork KernelWorks::conv_step() const {
+KernelWork KernelWorks::convolution() const {
   DeltaNetSpec spec = specs_.delta_net;
   spec.columns = columns_;
-  return delta_work(name_of_conv(specs_.delta_net), conv_step_flow(spec), conv_step_cost(spec));
+  if (spec.one_sequence)
+    return chunk_work(name_of_conv_prompt(specs_.delta_net), conv_prompt_flow(spec), ceil_div(columns_, kConvWindow));
+  return delta_work(name_of_conv(specs_.delta_net), conv_step_flow(spec), conv_step_cost(spec).bytes, 1);
 }
 
-KernelWork KernelWorks::delta_step() const {
-  DeltaNetSpec spec = specs_.delta_net;
+std::vector<KernelWork> KernelWorks::recurrence() const {
+  const DeltaNetSpec& given = specs_.delta_net;
+  DeltaNetSpec spec = given;
   spec.columns = columns_;
-  return delta_work(name_of_step(specs_.delta_net), delta_step_flow(spec), delta_step_cost(spec));
+  if (!goes_in_chunks())
+    return {delta_work(name_of_step(given), delta_step_flow(spec), delta_step_cost(spec).bytes,
+                       spec.one_sequence ? ceil_div(columns_, kFewPositions) : 1)};
+  return {chunk_work(name_of_prepare(given), delta_prepare_flow(spec), 1),
+          chunk_work(name_of_scan(given), delta_scan_flow(spec), ceil_div(columns_, kDeltaChunk)),
+          chunk_work(name_of_finish(given), delta_finish_flow(spec), 1)};
 }
 
-KernelWork KernelWorks::delta_work(const std::string& name, const Flow& flow, const ptx::Cost& cost) const {
-  KernelWork work = work_of(name, flow, cost.bytes);
-  work.piece_instructions = kernels_.at(name).by_tiles.at(specs_.delta_net.one_sequence ? columns_ : 1);
+KernelWork KernelWorks::chunk_work(const std::string& name, const Flow& flow, uint32_t n_steps) const {
+  return delta_work(name, flow, kernels_.at(name).kernel.cost.bytes / specs_.delta_net.columns * columns_, n_steps);
+}
+
+KernelWork KernelWorks::delta_work(const std::string& name, const Flow& flow, uint64_t bytes, uint32_t n_steps) const {
+  KernelWork work = work_of(name, flow, bytes);
+  work.piece_instructions = kernels_.at(name).by_tiles.at(n_steps);
   work.blocks = flow.pieces;
   return work;
 }

@@ -26,9 +26,9 @@ class KernelWorks {
   // One after the other, each in as many launches as its columns take; without those that a layer has not.
   std::vector<KernelWork> products(std::initializer_list<const ProductSpec*> specs) const;
 
-  KernelWork gate() const;  // of hybrids' attention
-  KernelWork conv_step() const;
-  KernelWork delta_step() const;
+  KernelWork gate() const;                     // of hybrids' attention
+  KernelWork convolution() const;              // of a delta net
+  std::vector<KernelWork> recurrence() const;  // likewise, one after the other: in steps, or a prompt's in chunks
   KernelWork route(const RouteSpec& spec) const;
   // Of the experts that columns use; of each use's own, as if no two of them met in a cache.
   KernelWork expert_product(const ExpertProductSpec& spec) const;
@@ -51,7 +51,10 @@ class KernelWorks {
   void count(Counted& counted, const Flow& flow, uint32_t columns) const;
   void count_gemm(Counted& counted, const GemmSpec& spec) const;
   void count_flash(Counted& counted, const FlashAttentionSpec& spec) const;
-  void count_delta(Counted& counted) const;
+  void count_delta_net();
+  void count_steps(const std::string& name, uint32_t unit);
+  double of_block(const Counted& counted, uint32_t columns) const;
+  bool goes_in_chunks() const;
   void count_experts(const ExpertSpecs& specs);
   KernelWork work_of(const std::string& name, const Flow& flow, uint64_t bytes) const;
   template <class Spec>
@@ -59,7 +62,8 @@ class KernelWorks {
   KernelWork gemm_work(const GemmSpec& spec) const;
   uint32_t columns_of(const GemmSpec& spec) const;
   uint32_t columns_of_block(const GemmSpec& spec) const;
-  KernelWork delta_work(const std::string& name, const Flow& flow, const ptx::Cost& cost) const;
+  KernelWork delta_work(const std::string& name, const Flow& flow, uint64_t bytes, uint32_t n_steps) const;
+  KernelWork chunk_work(const std::string& name, const Flow& flow, uint32_t n_steps) const;
   KernelWork incremental_work(const AttentionSpec& spec, uint32_t position) const;
   KernelWork flash_work(const FlashAttentionSpec& spec, uint32_t position) const;
   double split_instructions(const AttentionSpec& spec, uint32_t keys) const;

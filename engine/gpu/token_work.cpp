@@ -50,8 +50,8 @@ class Layers {
 
   void add_delta_net(const DeltaSpecs& delta) {
     add(PhaseKind::kQkv, works_.products({&delta.qkv, &delta.z, &delta.alpha, &delta.beta}));
-    add(PhaseKind::kScatter, {works_.conv_step()});
-    add(PhaseKind::kAttention, {works_.delta_step()});
+    add(PhaseKind::kScatter, {works_.convolution()});
+    for (const KernelWork& work : works_.recurrence()) add(PhaseKind::kAttention, {work});
   }
 
   void add_dense(const LayerSpecs& layer) {
