@@ -324,7 +324,10 @@ void attention_body(Builder& b, const AttentionSpec& spec, const AttentionAddres
 
   Reg<u32> kv_cell = (column * s.n_kv_heads + kv_head).named("kv_cell");
   Reg<u32> n_splits = (length + (s.keys_per_split - 1)) / s.keys_per_split;
-  SplitMerge merge(b, plan, block, at.scratch, at.out + wide(kv_cell) * group_width, kv_cell, n_splits);
+  Reg<u64> of_group = wide(kv_cell) * group_width;
+  std::optional<Global<f32>> gate;
+  if (at.gate) gate.emplace(*at.gate + of_group);
+  SplitMerge merge(b, plan, block, at.scratch, at.out + of_group, gate, kv_cell, n_splits);
   b.if_((length | split) == 0, [&] { merge.put_zeros(); });
   b.return_if(split >= n_splits);
 
@@ -350,10 +353,12 @@ Kernel attention_kernel(const AttentionSpec& s, Target target, const BodyOf<Atte
   Global<u64> page_tables = b.global<u64>("page_tables", s.one_sequence ? 1 : s.columns);
   Global<u32> lengths = b.global<u32>("lengths", s.columns);
   Global<f32> out = b.global<f32>("out", s.columns * q_width);
+  std::optional<Global<f32>> gate;
+  if (s.gated) gate.emplace(b.global<f32>("gate", s.columns * q_width));
   Global<u8> scratch = b.global<u8>("scratch", plan.scratch_bytes);
   Global<u32> error = b.global<u32>("error", kErrorWords);
   const ColumnCount n_columns = declare_columns(b, s.columns);
-  body(b, {q, k_pages, v_pages, page_tables, lengths, out, scratch, error, n_columns}, VirtualBlock(b));
+  body(b, {q, k_pages, v_pages, page_tables, lengths, out, scratch, error, n_columns, gate}, VirtualBlock(b));
   return b.finish(Launch{attention_grid(s, s.max_positions), kThreads},
                   attention_cost(s, uint64_t{s.columns} * s.max_positions));
 }

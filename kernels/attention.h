@@ -24,22 +24,24 @@ struct AttentionSpec {
   bool lengths_are_positions = false;
   bool one_sequence = false;  // all columns share the first page table
   KvType k_type = KvType::kF16, v_type = KvType::kF16;
+  bool gated = false;  // what goes out is multiplied by the sigmoid of a gate
 };
 
-// Name: incremental_attention_h14_kv2_d64_s32768_k128_c1, "_one" for one sequence, "_kq8" and "_vq8" for
-// caches in q8_0, which are as exact. Parameters in order:
+// Name: incremental_attention_h14_kv2_d64_s32768_k128_c1, "_one" for one sequence, "_gated", "_kq8" and
+// "_vq8" for caches in q8_0, which are as exact. Parameters in order:
 //   q                   f32 [columns, n_heads * head_dim]
 //   k_pages, v_pages    the layer's pages as in kernels/kv_cache.h
 //   page_tables         u64 [columns], or [1 or more] for one sequence: addresses of each column's page table, u32
 //                       [pages_of(length) or more]; what it names is not checked
 //   lengths             u32 [columns]: how many keys to attend to, from the first; 0 gives zeros
 //   out                 f32 [columns, n_heads * head_dim]
+//   gate                f32, as out; only if gated
 //   scratch             u8 [attention_scratch_bytes]: all zeros before the first launch; a launch leaves it ready
 //   error               u32 [4]: kernels/error_word.h. A length above max_positions, or above what the grid covers,
 //                       sets it and leaves the column's out as it was
 //   n_columns           u32, only if columns > 1: at most `columns`; what lies beyond is neither read nor written
-// Nothing else may write q, pages, tables or lengths while it runs, and two launches that may run at the same time
-// need a scratch each. Throws Error for a spec outside the bounds above.
+// Nothing else may write q, gate, pages, tables or lengths while it runs, and two launches that may run at the same
+// time need a scratch each. Throws Error for a spec outside the bounds above.
 ptx::Kernel incremental_attention(const AttentionSpec& spec, ptx::Target target);
 std::string name_of(const AttentionSpec& spec);
 

@@ -2,17 +2,21 @@
 
 #include <limits>
 
+#include "kernels/sigmoid.h"
+
 namespace warpchat {
 
 using namespace ptx;
 
 SplitMerge::SplitMerge(Builder& b, const AttentionPlan& plan, const VirtualBlock& block, const Global<u8>& scratch,
-                       const Global<f32>& out, const Reg<u32>& kv_cell, const Reg<u32>& n_splits)
+                       const Global<f32>& out, const std::optional<Global<f32>>& gate, const Reg<u32>& kv_cell,
+                       const Reg<u32>& n_splits)
     : b_(b),
       plan_(plan),
       block_(block),
       scratch_(scratch),
       out_(out),
+      gate_(gate),
       kv_cell_(kv_cell),
       n_splits_(n_splits),
       arrived_(block.shared<u32>("arrived", 1)) {
@@ -83,7 +87,13 @@ void SplitMerge::finish(const Reg<u32>& split) const {
 void SplitMerge::put_out(const Reg<u32>& head, const Reg<u32>& dim, const SoftmaxState& state) const {
   Reg<f32> share = b_.rcp(state.sum);
   const Vec<f32, 4>& v = state.values;
-  (out_ + (head * plan_.spec.head_dim + dim)).store(0, {v[0] * share, v[1] * share, v[2] * share, v[3] * share});
+  Reg<u32> place = head * plan_.spec.head_dim + dim;
+  const Vec<f32, 4> values(v[0] * share, v[1] * share, v[2] * share, v[3] * share);
+  if (!gate_) return (out_ + place).store<4>(0, values);
+  const Vec<f32, 4> gate = (*gate_ + place).load<4>(0, block_.cache(kReadOnly));
+  const auto gated = [&](int i) { return switched(b_, values[i], gate[i]); };
+  const Reg<f32> first = gated(0), second = gated(1), third = gated(2);
+  (out_ + place).store(0, {first, second, third, gated(3)});
 }
 
 void SplitMerge::put_node(const Level& level, const Reg<u32>& node, const Reg<u32>& head, const Reg<u32>& dim,

@@ -18,9 +18,10 @@ struct SoftmaxState {
 
 class SplitMerge {
  public:
-  // out: [group, head_dim], of this column and KV head. n_splits: of the column's length, in [1, plan.nodes[0]].
+  // out, gate: [group, head_dim], of this column and KV head. n_splits: of the column's length, in [1, plan.nodes[0]].
   SplitMerge(ptx::Builder& b, const AttentionPlan& plan, const VirtualBlock& block, const ptx::Global<ptx::u8>& scratch,
-             const ptx::Global<ptx::f32>& out, const ptx::Reg<ptx::u32>& kv_cell, const ptx::Reg<ptx::u32>& n_splits);
+             const ptx::Global<ptx::f32>& out, const std::optional<ptx::Global<ptx::f32>>& gate,
+             const ptx::Reg<ptx::u32>& kv_cell, const ptx::Reg<ptx::u32>& n_splits);
 
   // body(head, dim) for each four dimensions of `heads` heads, spread over the block's threads.
   using Item = std::function<void(const ptx::Reg<ptx::u32>& head, const ptx::Reg<ptx::u32>& dim)>;
@@ -59,6 +60,7 @@ class SplitMerge {
   const VirtualBlock& block_;
   ptx::Global<ptx::u8> scratch_;
   ptx::Global<ptx::f32> out_;
+  std::optional<ptx::Global<ptx::f32>> gate_;
   ptx::Reg<ptx::u32> kv_cell_, n_splits_;
   ptx::Shared<ptx::u32> arrived_;               // what the block's first thread counted
   std::optional<ptx::Const<ptx::u64>> levels_;  // a row of kLevelWords for each, and for the output's one node

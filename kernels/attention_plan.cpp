@@ -74,6 +74,7 @@ std::string AttentionPlan::name() const {
   add("_k", spec.keys_per_split), add("_c", spec.columns);
   if (spec.one_sequence) result += "_one";
   if (spec.lengths_are_positions) result += "_positions";
+  if (spec.gated) result += "_gated";
   result += kv_suffix(spec.k_type, spec.v_type);
   if (spec.scale != 1 / std::sqrt(static_cast<float>(spec.head_dim)))
     add("_scale", std::bit_cast<uint32_t>(spec.scale));
@@ -89,11 +90,11 @@ ptx::Dimensions attention_grid(const AttentionSpec& spec, uint32_t longest_lengt
   return {ceil_div(keys, spec.keys_per_split), spec.n_kv_heads, spec.columns};
 }
 
-// Every key and value once, each query in and each result out; a product and a sum each for score and value.
+// Every key and value once, each query and gate in and each result out; a product and a sum each for score and value.
 ptx::Cost attention_cost(const AttentionSpec& spec, uint64_t keys) {
   const uint64_t queries = uint64_t{spec.columns} * spec.n_heads * spec.head_dim;
   const KvLayout k{spec.k_type, 1, spec.head_dim}, v{spec.v_type, 1, spec.head_dim};
-  return {.bytes = keys * spec.n_kv_heads * (k.row_bytes() + v.row_bytes()) + queries * 4 * 2,
+  return {.bytes = keys * spec.n_kv_heads * (k.row_bytes() + v.row_bytes()) + queries * 4 * (spec.gated ? 3 : 2),
           .flops = keys * spec.n_heads * spec.head_dim * 4};
 }
 

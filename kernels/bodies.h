@@ -79,6 +79,7 @@ struct AttentionAddresses {
   ptx::Global<ptx::u8> scratch;
   ptx::Global<ptx::u32> error;
   ColumnCount n_columns;
+  std::optional<ptx::Global<ptx::f32>> gate;  // as out, if gated
 };
 // Blocks as attention_grid says; those of a column that find no keys return.
 void attention_body(ptx::Builder& b, const AttentionSpec& spec, const AttentionAddresses& at,

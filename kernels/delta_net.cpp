@@ -245,31 +245,4 @@ Flow delta_step_flow(const DeltaNetSpec& s) {
           .bytes_in_flight = uint64_t{s.head_dim} * s.head_dim * sizeof(float)};
 }
 
-std::string name_of(const GateSpec& s) {
-  return "sigmoid_gate_" + std::to_string(s.width) + "_c" + std::to_string(s.columns);
-}
-
-Kernel sigmoid_gate(const GateSpec& s, Target target) {
-  require_between(1, INT32_MAX, "sigmoid_gate", "width", s.width);
-  require_between(1, kMaxBlocksInY, "sigmoid_gate", "columns", s.columns);
-  const uint64_t n = uint64_t{s.columns} * s.width;
-  Builder b(name_of(s), target);
-  Global<f32> x = b.global<f32>("x", n), gate = b.global<f32>("gate", n);
-  const std::optional<Reg<u32>> n_columns = declare_columns(b, s.columns);
-  Reg<u32> column = b.block(Axis::kY), i = b.block() * kChannelThreads + b.thread();
-  leave_beyond_columns(b, n_columns, column);
-  b.return_if(i >= s.width);
-  Reg<u64> place = wide(column) * s.width + wide(i);
-  x.store(place, switched(b, x.load(place), gate.load(place)));
-  return b.finish(Launch{{ceil_div(s.width, kChannelThreads), s.columns}, kChannelThreads},
-                  {.bytes = 12 * n, .flops = 4 * n});
-}
-
-Flow gate_flow(const GateSpec& s) {
-  return {.pieces = uint64_t{ceil_div(s.width, kChannelThreads)} * s.columns,
-          .warps = kChannelThreads / kWarpSize,
-          .blocks_per_sm = 16,
-          .piece = {.l2 = 1}};
-}
-
 }  // namespace warpchat

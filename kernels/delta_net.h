@@ -1,5 +1,5 @@
-// Gated delta nets: the convolution of every channel over its past, the recurrence of every value head, and the gate of
-// attention's output beside them. A sequence's state stays in device memory, where launches find it by its address.
+// Gated delta nets: the convolution of every channel over its past, the recurrence of every value head. A
+// sequence's state stays in device memory, where launches find it by its address.
 // Source: Yang et al., Gated Delta Networks (2024).
 #pragma once
 #include <cstdint>
@@ -51,13 +51,5 @@ ptx::Kernel delta_step(const DeltaNetSpec& spec, ptx::Target target);
 std::string name_of_step(const DeltaNetSpec& spec);
 ptx::Cost delta_step_cost(const DeltaNetSpec& spec);
 Flow delta_step_flow(const DeltaNetSpec& spec);  // a piece is a head of a sequence, all of its positions
-
-// x *= sigmoid(gate): f32 [columns, width] both, then n_columns if columns > 1.
-struct GateSpec {
-  uint32_t width, columns = 1;
-};
-ptx::Kernel sigmoid_gate(const GateSpec& spec, ptx::Target target);
-std::string name_of(const GateSpec& spec);
-Flow gate_flow(const GateSpec& spec);  // a piece is a block's part of a column
 
 }  // namespace warpchat

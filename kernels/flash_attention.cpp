@@ -16,6 +16,7 @@
 #include "kernels/flash_attention_plan.h"
 #include "kernels/flash_tile.h"
 #include "kernels/half_range.h"
+#include "kernels/sigmoid.h"
 #include "ptx/builder.h"
 
 namespace warpchat {
@@ -69,16 +70,18 @@ class FlashAttentionWriter {
     Global<u64> page_tables;
     Global<u32> positions;
     Global<f32> out;
+    std::optional<Global<f32>> gate;
     Global<u32> error;
     Reg<u32> n_queries;
 
-    Parameters(Builder& b, const FlashAttentionPlan&)
+    Parameters(Builder& b, const FlashAttentionPlan& plan)
         : q(b.global<f32>("q")),
           k_pages(b.global<u8>("k_pages")),
           v_pages(b.global<u8>("v_pages")),
           page_tables(b.global<u64>("page_tables", 1)),
           positions(b.global<u32>("positions", 1)),
           out(b.global<f32>("out")),
+          gate(plan.spec.gated ? std::optional(b.global<f32>("gate")) : std::nullopt),
           error(b.global<u32>("error", kErrorWords)),
           n_queries(b.param<u32>("n_queries")) {}
   };
@@ -86,7 +89,7 @@ class FlashAttentionWriter {
   // A lane's two rows; beyond the last row they are that one again, but for `row`.
   struct Row {
     Reg<u32> row;
-    Reg<u64> offset;  // in q and out, of the lane's first pair of dimensions
+    Reg<u64> offset;  // in q, out and gate, of the lane's first pair of dimensions
     Reg<u32> n_keys;  // that it attends to
   };
   struct Rows {
@@ -365,13 +368,21 @@ class FlashAttentionWriter {
     }
   }
 
+  Vec<f32, 2> gated(const Row& row, uint32_t tile, const Vec<f32, 2>& pair) {
+    const Vec<f32, 2> gate = (*parameters_.gate + row.offset).load<2>(tile * 8, kReadOnly);
+    const Reg<f32> first = switched(b_, pair[0], gate[0]);
+    return {first, switched(b_, pair[1], gate[1])};
+  }
+
   void write_rows(const Rows& rows, Tiles& sums) {
     for (int r = 0; r < 2; ++r) {
       Reg<f32> share = b_.rcp(sums.back()[2 * r]);
       b_.if_(rows.lane[r].row < rows.n_rows, [&] {
         const Global<f32> out = parameters_.out + rows.lane[r].offset;
-        for (uint32_t tile = 0; tile + 1 < sums.size(); ++tile)
-          out.store(tile * 8, {sums[tile][2 * r] * share, sums[tile][2 * r + 1] * share});
+        for (uint32_t tile = 0; tile + 1 < sums.size(); ++tile) {
+          const Vec<f32, 2> pair(sums[tile][2 * r] * share, sums[tile][2 * r + 1] * share);
+          out.store<2>(tile * 8, parameters_.gate ? gated(rows.lane[r], tile, pair) : pair);
+        }
       });
     }
   }

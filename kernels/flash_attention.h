@@ -22,9 +22,11 @@ struct FlashAttentionSpec {
   bool causal = true;            // a query attends to the keys up to its own position; else to all
   float scale = 0;               // of the scores; 0: 1 / sqrt(head_dim)
   KvType k_type = KvType::kF16, v_type = KvType::kF16;
+  bool gated = false;  // what goes out is multiplied by the sigmoid of a gate
 };
 
-// Name: flash_attention_causal_h14_kv2_d64_s32768, or flash_attention_full_...; "_kq8", "_vq8". Parameters in order:
+// Name: flash_attention_causal_h14_kv2_d64_s32768, or flash_attention_full_...; "_gated", "_kq8",
+// "_vq8". Parameters in order:
 //   q                   f32 [n_queries, n_heads * head_dim]
 //   k_pages, v_pages    the layer's pages as in kernels/kv_cache.h, finite as far as they are attended to
 //   page_tables         u64 [1 or more]: the first is the address of the sequence's page table, u32 [pages_of(keys) or
@@ -32,10 +34,12 @@ struct FlashAttentionSpec {
 //   positions           u32 [1 or more]: the first is the first query's position; the others follow it. The keys are
 //                       those of all positions up to the last query's
 //   out                 f32 [n_queries, n_heads * head_dim]; not q
+//   gate                f32, as out; only if gated
 //   error               u32 [4]: kernels/error_word.h. If a query's position is max_positions or more, the first such
 //                       is reported, its query as the column, and nothing is written
 //   n_queries           u32
-// Nothing else may write q, pages, tables or positions while it runs. Throws Error for a spec outside the bounds above.
+// Nothing else may write q, gate, pages, tables or positions while it runs. Throws Error for a spec outside the bounds
+// above.
 ptx::Kernel flash_attention(const FlashAttentionSpec& spec, ptx::Target target);
 std::string name_of(const FlashAttentionSpec& spec);
 

@@ -52,6 +52,7 @@ std::string name_of(const FlashAttentionSpec& s) {
   std::string name = s.causal ? "flash_attention_causal" : "flash_attention_full";
   const auto add = [&](const char* letter, uint32_t n) { name += letter + std::to_string(n); };
   add("_h", s.n_heads), add("_kv", s.n_kv_heads), add("_d", s.head_dim), add("_s", s.max_positions);
+  if (s.gated) name += "_gated";
   name += kv_suffix(s.k_type, s.v_type);
   if (s.scale != 0 && s.scale != default_scale(s)) add("_scale", std::bit_cast<uint32_t>(s.scale));
   return name;

@@ -165,10 +165,12 @@ DecoderAttentionSpec decoder_attention(const ModelConfig& c, uint32_t context, P
                                        KvTypes cache) {
   const bool flash_takes_heads = c.head_dim >= 64 && c.head_dim % 16 == 0;
   if (kind == PassKind::kPrompt && flash_takes_heads)
-    return FlashAttentionSpec{c.n_heads, c.n_kv_heads, c.head_dim, context, true, 0, cache.k, cache.v};
+    return FlashAttentionSpec{c.n_heads, c.n_kv_heads, c.head_dim, context,          true,
+                              0,         cache.k,      cache.v,    c.gated_attention};
   AttentionSpec spec{c.n_heads, c.n_kv_heads, c.head_dim, context, columns};
   spec.lengths_are_positions = true;
   spec.k_type = cache.k, spec.v_type = cache.v;
+  spec.gated = c.gated_attention;
   if (kind != PassKind::kPrompt) return spec;
   spec.columns = kGemvColumns;
   spec.one_sequence = true;
@@ -191,7 +193,6 @@ DecoderSpecs decoder_specs(const ModelConfig& c, const DecoderFormats& formats, 
       .experts = {},
       .deltas = {},
       .delta_net = {c.delta_net, c.rms_eps, columns, kind == PassKind::kPrompt},
-      .gate = {c.gated_attention ? c.n_heads * c.head_dim : 0, columns},
       .logits = product_of(logits, kind, columns),
   };
   for (const Rope& rope : c.ropes)
@@ -225,7 +226,6 @@ std::vector<ptx::Kernel> decoder_kernels(const DecoderSpecs& specs, ptx::Target 
                         : flash_attention(std::get<FlashAttentionSpec>(specs.attention), target));
   for_each_product(specs, add_product);
   add_product(specs.logits);
-  if (!specs.deltas.empty()) kernels.push_back(sigmoid_gate(specs.gate, target));
   if (specs.delta_net.n_v_heads > 0) {
     kernels.push_back((specs.delta_net.one_sequence ? conv_prompt : conv_step)(specs.delta_net, target));
     kernels.push_back(delta_step(specs.delta_net, target));

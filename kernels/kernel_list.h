@@ -81,7 +81,6 @@ struct DecoderSpecs {
   std::vector<ExpertSpecs> experts;  // [layers.size()] of a mixture, else empty
   std::vector<DeltaSpecs> deltas;    // [layers.size()] of a hybrid, else empty
   DeltaNetSpec delta_net;            // of its layers
-  GateSpec gate;                     // of its attention
   ProductSpec logits;                // rmsnorm prologue
 };
 

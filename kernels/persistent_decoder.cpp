@@ -323,6 +323,7 @@ class DecoderWriter {
                                   at_.mixed,
                                   at_.scratch,
                                   at_.error,
+                                  {},
                                   {}};
       Reg<u32> split = number / grid.y;
       functions_.attend.call(VirtualBlock(b_, team, split, number - split * grid.y, zero_, n_x), at);

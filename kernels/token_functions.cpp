@@ -74,14 +74,19 @@ AttentionFunction::AttentionFunction(const AttentionSpec& spec, Target target)
         Global<u64> page_tables = address<u64>(b, "page_tables", 8);
         Global<u32> lengths = address<u32>(b, "lengths", 4);
         Global<f32> out = address<f32>(b, "out");
+        std::optional<Global<f32>> gate;
+        if (spec.gated) gate.emplace(address<f32>(b, "gate"));
         Global<u8> scratch = address<u8>(b, "scratch");
         Global<u32> error = address<u32>(b, "error", 4);
-        const AttentionAddresses at{q, k_pages, v_pages, page_tables, lengths, out, scratch, error, {}};
+        const AttentionAddresses at{q, k_pages, v_pages, page_tables, lengths, out, scratch, error, {}, gate};
         b.inlined([&] { attention_body(b, spec, at, block); });
       })) {}
 
 void AttentionFunction::call(const VirtualBlock& block, const AttentionAddresses& at) const {
-  block.call(function_, {at.q, at.k_pages, at.v_pages, at.page_tables, at.lengths, at.out, at.scratch, at.error});
+  std::vector<CallOperand> all = {at.q, at.k_pages, at.v_pages, at.page_tables, at.lengths, at.out};
+  if (at.gate) all.push_back(*at.gate);
+  all.insert(all.end(), {at.scratch, at.error});
+  block.call(function_, all);
 }
 
 ArgmaxFunction::ArgmaxFunction(const ArgmaxSpec& spec, Target target)

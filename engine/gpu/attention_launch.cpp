@@ -125,10 +125,15 @@ std::vector<Argument> AttentionLaunch::arguments_of(const AttentionTensors& t) c
   require_tensor(operation, spec_.lengths_are_positions ? "positions" : "lengths", t.lengths, ElementType::kU32,
                  {columns}, 4);
   require_tensor(operation, "out", t.out, ElementType::kF32, {columns, width}, 16);
+  std::vector<uint64_t> addresses = {t.q.address,           t.k_pages.address, t.v_pages.address,
+                                     t.page_tables.address, t.lengths.address, t.out.address};
+  if (spec_.gated) {
+    require_tensor(operation, "gate", t.gate, ElementType::kF32, {columns, width}, 16);
+    addresses.push_back(t.gate.address);
+  }
+  addresses.insert(addresses.end(), {scratch(), error()});
   std::vector<Argument> arguments;
-  for (uint64_t address : {t.q.address, t.k_pages.address, t.v_pages.address, t.page_tables.address, t.lengths.address,
-                           t.out.address, scratch(), error()})
-    arguments.push_back(Argument::address(address));
+  for (uint64_t address : addresses) arguments.push_back(Argument::address(address));
   if (spec_.columns > 1) arguments.push_back(static_cast<uint32_t>(columns));
   return arguments;
 }

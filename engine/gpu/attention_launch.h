@@ -54,6 +54,7 @@ struct AttentionTensors {
   TensorView page_tables;       // u64 [columns]: addresses of page tables; what those name is not checked
   TensorView lengths;           // u32 [columns], or positions where the spec says so
   TensorView out;               // f32 [columns, n_heads * head_dim]
+  TensorView gate = {};         // likewise, with gated only
 };
 
 class AttentionLaunch : public LaunchForms {

@@ -155,10 +155,7 @@ void GpuSteps::rope_scatter(uint32_t index, Buffer q, Buffer k, Buffer v) {
 }
 
 void GpuSteps::attention(uint32_t index, Buffer q, Buffer mixed) {
-  each_part([&] {
-    attend(index, of_part(q), of_part(mixed));
-    if (config_.gated_attention) run(pass().gate, {at(of_part(mixed)), at(of_part(buffer(plan_.q_gate, mixed.width)))});
-  });
+  each_part([&] { attend(index, of_part(q), of_part(mixed)); });
 }
 
 void GpuSteps::norm_delta(uint32_t index, Buffer hidden, const DeltaBuffers& x) {
@@ -225,9 +222,14 @@ void GpuSteps::attend(uint32_t index, Buffer q, Buffer mixed) {
   const GpuStep& step = pass().attention;
   const uint32_t n_columns = part_.n_columns;
   const uint64_t keys = layers_[index].k_pages, values = layers_[index].v_pages, tables = page_tables();
+  const auto gate_of = [&](uint32_t first) {
+    return config_.gated_attention ? column_of(of_part(buffer(plan_.q_gate, mixed.width)), first) : 0;
+  };
   if (const auto* flash = std::get_if<FlashAttentionSpec>(&kernels_of(part_.kind).specs().attention)) {
-    run(step, {at(q), at(keys), at(values), at(tables), at(positions()), at(mixed), at(error_address()), n_columns},
-        flash_attention_grid(*flash, n_columns),
+    Arguments arguments{at(q), at(keys), at(values), at(tables), at(positions()), at(mixed)};
+    arguments.add_unless_null(gate_of(0));
+    arguments.add(at(error_address())), arguments.add(n_columns);
+    run(step, arguments, flash_attention_grid(*flash, n_columns),
         flash_attention_cost(*flash, n_columns, part_.longest - n_columns).bytes);
     return;
   }
@@ -236,14 +238,11 @@ void GpuSteps::attend(uint32_t index, Buffer q, Buffer mixed) {
   const uint64_t scratch = activations_.address() + plan_.scratch[static_cast<size_t>(part_.kind)];
   for (uint32_t first = 0; first < n_columns; first += spec.columns) {
     const uint32_t columns = std::min(spec.columns, n_columns - first);
-    Arguments arguments{at(column_of(q, first)),
-                        at(keys),
-                        at(values),
-                        at(tables),
-                        at(positions() + first * sizeof(uint32_t)),
-                        at(column_of(mixed, first)),
-                        at(scratch),
-                        at(error_address())};
+    Arguments arguments{
+        at(column_of(q, first)),    at(keys), at(values), at(tables), at(positions() + first * sizeof(uint32_t)),
+        at(column_of(mixed, first))};
+    arguments.add_unless_null(gate_of(first));
+    arguments.add(at(scratch)), arguments.add(at(error_address()));
     if (spec.columns > 1) arguments.add(columns);
     run(step, arguments, attention_grid(spec, longest), attention_cost(spec, part_.n_keys * columns / n_columns).bytes);
   }

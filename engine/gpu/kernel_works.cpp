@@ -46,7 +46,6 @@ KernelWorks::KernelWorks(DecoderSpecs specs, ptx::Target target, uint32_t column
   };
   for_each_product(specs_, count_product);
   count_product(specs_.logits);
-  if (!specs_.deltas.empty()) count(of(name_of(specs_.gate)), gate_flow(specs_.gate), columns_);
   count_delta_net();
   for (const ExpertSpecs& experts : specs_.experts) count_experts(experts);
 }
@@ -203,7 +202,6 @@ KernelWork KernelWorks::gemm_work(const GemmSpec& spec) const {
   return work;
 }
 
-KernelWork KernelWorks::gate() const { return of_columns(specs_.gate, gate_flow); }
 KernelWork KernelWorks::route(const RouteSpec& spec) const { return of_columns(spec, route_flow); }
 KernelWork KernelWorks::expert_sum(const ExpertSumSpec& spec) const { return of_columns(spec, expert_sum_flow); }
 

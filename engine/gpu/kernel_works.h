@@ -26,7 +26,6 @@ class KernelWorks {
   // One after the other, each in as many launches as its columns take; without those that a layer has not.
   std::vector<KernelWork> products(std::initializer_list<const ProductSpec*> specs) const;
 
-  KernelWork gate() const;                     // of hybrids' attention
   KernelWork convolution() const;              // of a delta net
   std::vector<KernelWork> recurrence() const;  // likewise, one after the other: in steps, or a prompt's in chunks
   KernelWork route(const RouteSpec& spec) const;

@@ -42,7 +42,6 @@ PassKernels::PassKernels(ContextPointer context, DecoderSpecs specs, Profile& pr
   layer_names_ = {name_of(specs_.embedding), name_of(specs_.attention)};
   for (const KvScatterSpec& spec : specs_.kv_scatters) layer_names_.insert(name_of(spec));
   for_each_product(specs_, [&](const ProductSpec& product) { layer_names_.insert(name_of(product)); });
-  if (!specs_.deltas.empty()) layer_names_.insert(name_of(specs_.gate));
   if (specs_.delta_net.n_v_heads > 0)
     layer_names_.insert({name_of_convolution(specs_.delta_net), name_of_step(specs_.delta_net)});
   if (takes_chunks(specs_.delta_net))
@@ -98,7 +97,6 @@ const PassKernels::Steps& PassKernels::steps() {
     for (const KvScatterSpec& spec : specs_.kv_scatters) steps.kv_scatters.push_back(step(kernels, name_of(spec)));
     for (const LayerSpecs& layer : specs_.layers) steps.layers.push_back(map(layer, product));
     for (const DeltaSpecs& delta : specs_.deltas) steps.deltas.push_back(map(delta, product));
-    if (!specs_.deltas.empty()) steps.gate = step(kernels, name_of(specs_.gate));
     if (specs_.delta_net.n_v_heads > 0) {
       steps.conv = step(kernels, name_of_convolution(specs_.delta_net));
       steps.delta = step(kernels, name_of_step(specs_.delta_net));

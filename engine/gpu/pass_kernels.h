@@ -52,7 +52,7 @@ class PassKernels {
     std::vector<LayerSteps> layers;
     std::vector<ExpertSteps> experts;
     std::vector<DeltaMatrices<ProductStep>> deltas;
-    GpuStep gate, conv, delta;                        // of hybrids
+    GpuStep conv, delta;                              // of hybrids
     GpuStep delta_prepare, delta_scan, delta_finish;  // of their prompts, where those take chunks
   };
   const Steps& steps();

@@ -45,7 +45,6 @@ class Layers {
     add(PhaseKind::kQkv, works_.products({&layer.q, &layer.k, &layer.v, &layer.q_gate}));
     add(PhaseKind::kScatter, {scatter_});
     add(PhaseKind::kAttention, {attention_});
-    if (!works_.specs().deltas.empty()) add(PhaseKind::kAttention, {works_.gate()});
   }
 
   void add_delta_net(const DeltaSpecs& delta) {

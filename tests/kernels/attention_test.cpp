@@ -39,6 +39,10 @@ AttentionSpec typed(AttentionSpec spec, KvType k_type, KvType v_type) {
   return spec;
 }
 AttentionSpec q8(const AttentionSpec& spec) { return typed(spec, kQ8, kQ8); }
+AttentionSpec gated(AttentionSpec spec) {
+  spec.gated = true;
+  return spec;
+}
 
 std::string case_name(const auto& info) { return info.param.name; }
 std::ostream& operator<<(std::ostream& out, const AttentionCase& c) { return out << c.name; }
@@ -73,6 +77,9 @@ const AttentionCase kCases[] = {
     {"largest_split", {2, 1, 64, 1100, 1, 1024}, {1100}},
     {"scale_of_its_own", {2, 1, 64, 100, 1, 64, 0.5f}, {100}},
     {"positions_for_lengths", {2, 1, 64, 100, 2, 64, 0, true}, {100, 1}},
+    {"gated", gated({4, 2, 64, 64, 1, 64}), {40}},  // one split that there can be
+    {"gated_no_key_beside_some", gated({6, 2, 80, 300, 3, 64}), {0, 300, 3}},
+    {"gated_merge_of_two_levels", gated({2, 1, 8, 64 * 40, 1, 64}), {64 * 40}},
     {"q8", q8({14, 2, 64, 256, 1, 64}), {65}},
     {"q8_no_key_beside_some", q8({4, 2, 64, 256, 4, 64}), {0, 256, 0, 3}},
     {"q8_rows_no_multiple_of_the_alignment", q8({9, 3, 64, 197, 2, 64}), {197, 193}},
@@ -95,6 +102,7 @@ class Problem {
   Problem(const AttentionSpec& s, const std::vector<uint32_t>& lengths, Scores scores, uint32_t seed)
       : spec(s), random_(seed) {
     for (uint32_t i = 0; i < s.columns * s.n_heads * s.head_dim; ++i) q.push_back(normal_(random_));
+    for (size_t i = 0; s.gated && i < q.size(); ++i) gate.push_back(normal_(random_));
     for (uint32_t column = 0; column < s.columns; ++column) {
       keys.push_back(cache(s.k_type, lengths[column], scores));
       values.push_back(cache(s.v_type, lengths[column], Scores::kRandom));
@@ -110,11 +118,12 @@ class Problem {
     for (uint32_t column = 0; column < spec.columns; ++column) {
       for (uint32_t head = 0; head < spec.n_heads; ++head) attend(column, head, lengths[column], out);
     }
+    for (size_t i = 0; i < gate.size(); ++i) out[i] /= 1 + std::exp(-double{gate[i]});
     return out;
   }
 
   const AttentionSpec spec;
-  std::vector<float> q;
+  std::vector<float> q, gate;
   std::vector<KvImage> keys, values;  // of each column
 
  private:
@@ -162,6 +171,7 @@ class Attention {
   Attention(const Problem& problem, const std::vector<uint32_t>& n_keys, ptx::Target target = ptx::sm_75)
       : device(target), spec(problem.spec), kernel(incremental_attention(spec, target)), n_columns(spec.columns) {
     q = device.upload(problem.q);
+    if (spec.gated) gate = device.upload(problem.gate);
     place(problem, /*seed=*/1);
     set_lengths(n_keys);
     scratch = device.zeros<uint8_t>(attention_scratch_bytes(spec));
@@ -187,10 +197,14 @@ class Attention {
   // With an output that nothing has been written to.
   std::string run(ptx::emulator::LaunchOptions options, ptx::Dimensions grid) {
     std::fill_n(out, out_size(), NAN);
-    if (spec.columns == 1)
-      return device.run_as(options, kernel, grid, q, k_pages, v_pages, page_tables, lengths, out, scratch, error);
-    return device.run_as(options, kernel, grid, q, k_pages, v_pages, page_tables, lengths, out, scratch, error,
-                         n_columns);
+    std::vector<uint64_t> pointers;
+    for (const void* p :
+         std::initializer_list<const void*>{q, k_pages, v_pages, page_tables, lengths, out, gate, scratch, error})
+      if (p != nullptr) pointers.push_back(reinterpret_cast<uint64_t>(p));
+    ptx::Kernel of_grid = kernel;
+    of_grid.launch.blocks = grid;
+    return device.run_listed(options, of_grid, pointers,
+                             spec.columns == 1 ? std::vector<uint32_t>{} : std::vector{n_columns});
   }
   std::string run(ptx::emulator::LaunchOptions options = kAllChecks) { return run(options, kernel.launch.blocks); }
 
@@ -202,7 +216,7 @@ class Attention {
   const AttentionSpec spec;
   ptx::Kernel kernel;
   uint32_t n_columns;
-  float *q, *out;
+  float *q, *out, *gate = nullptr;
   uint8_t *k_pages, *v_pages;
   uint64_t* page_tables;
   uint32_t *lengths, *error;

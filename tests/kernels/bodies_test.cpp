@@ -181,7 +181,7 @@ TEST(Bodies, ScatterAndAttentionInTeams) {
     Global<u32> lengths = b.global<u32>("lengths");
     Global<f32> out = b.global<f32>("out");
     Global<u8> parts = b.global<u8>("scratch");
-    const AttentionAddresses all{q, k_pages, v_pages, page_tables, lengths, out, parts, b.global<u32>("error"), {}};
+    const AttentionAddresses all{q, k_pages, v_pages, page_tables, lengths, out, parts, b.global<u32>("error"), {}, {}};
     const Dimensions blocks = attention_grid(attend, attend.max_positions);
     const Team team = team_of(b, kWarps, attention_warps());
     Reg<u32> zero = b.var("zero", 0u), splits = b.var("splits", blocks.x);

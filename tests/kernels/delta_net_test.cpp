@@ -109,17 +109,6 @@ TEST(DeltaNetParts, GiveTheSameBits) {
   EXPECT_EQ(results[0], results[1]);
 }
 
-TEST(SigmoidGate, ScalesByTheGate) {
-  const GateSpec spec{150, 4};
-  const std::vector<float> x = normal_floats(3 * 150, 1), gate = normal_floats(3 * 150, 2);
-  std::vector<double> expected(x.begin(), x.end());
-  for (size_t i = 0; i < x.size(); ++i) expected[i] *= sigmoid(gate[i]);
-  GuardedDevice device(ptx::sm_75);
-  float* at = device.upload(x);
-  ASSERT_EQ(device.run(sigmoid_gate(spec, ptx::sm_75), at, device.upload(gate), 3u), "");
-  expect_close(device.download(at, x.size()), expected, 1e-6);
-}
-
 TEST(DeltaNetSpecs, AreCheckedByName) {
   EXPECT_EQ(error_of([] {
               delta_step({2, 4, 48, 4}, ptx::sm_75);

@@ -41,7 +41,7 @@ std::ostream& operator<<(std::ostream& out, const FlashCase& c) { return out << 
 constexpr bool kFull = false;
 constexpr auto kF16 = KvType::kF16, kQ8 = KvType::kQ8_0;
 
-// n_heads, n_kv_heads, head_dim, max_positions, causal, scale, k_type, v_type
+// n_heads, n_kv_heads, head_dim, max_positions, causal, scale, k_type, v_type, gated
 const FlashCase kCases[] = {
     {"one_query_no_past", {2, 1, 64, 64}, 1, 0},
     {"one_query_and_past", {7, 1, 64, 320}, 1, 300},
@@ -77,6 +77,8 @@ const FlashCase kCases[] = {
     {"huge_scores", {2, 1, 64, 200}, 40, 70, Scores::kHuge},
     {"scale_of_its_own", {2, 1, 64, 100, true, 0.5f}, 30, 20},
     {"negative_scale", {2, 1, 64, 100, true, -0.2f}, 30, 20},
+    {"gated", {4, 2, 64, 130, true, 0, kF16, kF16, true}, 43, 34},
+    {"gated_head_of_256", {2, 1, 256, 70, true, 0, kQ8, kQ8, true}, 17, 20},
     {"q8", {4, 2, 64, 200, true, 0, kQ8, kQ8}, 43, 34},
     {"q8_one_query_no_past", {2, 1, 64, 64, true, 0, kQ8, kQ8}, 1, 0},
     {"q8_one_key_in_the_second_tile", {1, 1, 64, 70, true, 0, kQ8, kQ8}, 2, 63},
@@ -110,6 +112,7 @@ class Problem {
         values({s.v_type, s.n_kv_heads, s.head_dim}, n_keys),
         random_(seed) {
     for (uint32_t i = 0; i < n_queries * row_width(); ++i) q.push_back(normal_(random_));
+    for (size_t i = 0; s.gated && i < q.size(); ++i) gate.push_back(normal_(random_));
     std::vector<float> key(s.head_dim), value(s.head_dim);
     for (uint32_t head = 0; head < s.n_kv_heads; ++head) {
       for (uint32_t position = 0; position < n_keys; ++position) {
@@ -129,12 +132,13 @@ class Problem {
     for (uint32_t query = 0; query < n_queries; ++query) {
       for (uint32_t head = 0; head < spec.n_heads; ++head) attend(query, head, out);
     }
+    for (size_t i = 0; i < gate.size(); ++i) out[i] /= 1 + std::exp(-double{gate[i]});
     return out;
   }
 
   const FlashAttentionSpec spec;
   const uint32_t n_queries, past, n_keys;
-  std::vector<float> q;  // [n_queries, n_heads, head_dim]
+  std::vector<float> q, gate;  // [n_queries, n_heads, head_dim]
   KvImage keys, values;
 
  private:
@@ -189,6 +193,7 @@ class Flash {
   Flash(const Problem& problem, ptx::Target target)
       : device(target), spec(problem.spec), kernel(flash_attention(spec, target)), n_queries(problem.n_queries) {
     q = device.upload(problem.q);
+    if (spec.gated) gate = device.upload(problem.gate);
     place(problem, /*seed=*/1);
     positions = device.upload(std::vector<uint32_t>{problem.past});
     error = device.zeros<uint32_t>(4);
@@ -207,6 +212,9 @@ class Flash {
   // With an output that nothing has been written to.
   std::string run(ptx::emulator::LaunchOptions options, ptx::Dimensions grid) {
     std::fill_n(out, n_out, NAN);
+    if (spec.gated)
+      return device.run_as(options, kernel, grid, q, k_pages, v_pages, page_tables, positions, out, gate, error,
+                           n_queries);
     return device.run_as(options, kernel, grid, q, k_pages, v_pages, page_tables, positions, out, error, n_queries);
   }
   std::string run(ptx::emulator::LaunchOptions options = kAllChecks) {
@@ -219,7 +227,7 @@ class Flash {
   const FlashAttentionSpec spec;
   ptx::Kernel kernel;
   uint32_t n_queries;
-  float *q, *out;
+  float *q, *out, *gate = nullptr;
   uint8_t *k_pages, *v_pages;
   uint64_t* page_tables;
   uint32_t *positions, *error;
@@ -448,7 +456,7 @@ TEST_P(FlashAttentionPtxas, AssemblesWithoutSpills) {
   const bool alike = GetParam() == ptx::sm_86 || GetParam() == ptx::sm_89;  // to sm_80
   for (uint32_t head_dim : alike ? std::vector<uint32_t>{128} : std::vector<uint32_t>{64, 80, 96, 128, 256}) {
     kernels.push_back(flash_attention({14, 2, head_dim, 32768, head_dim != 80}, GetParam()));
-    kernels.push_back(flash_attention({14, 2, head_dim, 32768, true, 0, kQ8, kQ8}, GetParam()));
+    kernels.push_back(flash_attention({14, 2, head_dim, 32768, true, 0, kQ8, kQ8, head_dim == 256}, GetParam()));
   }
   const ptx::testing::Assembly assembly = ptx::testing::assemble(ptx::module_text(kernels), GetParam());
   EXPECT_TRUE(assembly.accepted);

@@ -60,6 +60,8 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
     kernels.push_back(incremental_attention(spec, target));
     spec.k_type = spec.v_type = KvType::kQ8_0;
     kernels.push_back(incremental_attention(spec, target));
+    spec.gated = true;
+    kernels.push_back(incremental_attention(spec, target));
   }
   for (RopePairing pairing : {RopePairing::kNeox, RopePairing::kInterleaved}) {
     KvScatterSpec spec{16, 8, 128, 128, pairing, 32768, 8, false, true, kEps, 1, std::vector(64, 0.1)};
@@ -78,7 +80,6 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
     for (const auto generate : {conv_prompt, delta_prepare, delta_scan, delta_finish})
       kernels.push_back(generate(prompt, target));
   }
-  kernels.push_back(sigmoid_gate({4096, 8}, target));
   for (const uint32_t columns : {1u, 512u}) {  // as of 128 experts, and of 512
     const GemvSpec gate_up{.weights = TensorType::kQ4_K,
                            .rows = 768,
