@@ -22,7 +22,10 @@ class HostTokens final : public TokenSource {
   std::optional<Token> next(const std::atomic<bool>& stop) override {
     if (stop) return std::nullopt;
     if (last_) {
-      if (!decoder_.forward({&*last_, 1}, position_, Logits::kLast, &stop)) return std::nullopt;
+      if (!decoder_.forward({&*last_, 1}, position_, Logits::kLast, &stop)) {
+        is_broken_ = true;
+        return std::nullopt;
+      }
       ++position_;
       column_ = 0;
     }
@@ -31,11 +34,17 @@ class HostTokens final : public TokenSource {
     return last_;
   }
 
+  std::optional<std::vector<Token>> end() override {
+    if (is_broken_) return std::nullopt;
+    return std::vector<Token>();
+  }
+
  private:
   Decoder& decoder_;
   Sampler sampler_;
   uint32_t position_, column_;
   std::optional<Token> last_;
+  bool is_broken_ = false;  // a pass
 };
 
 // The pass after a token is under way before the host knows it, but for the first token, for which nobody is to wait
@@ -43,7 +52,11 @@ class HostTokens final : public TokenSource {
 class DeviceTokens final : public TokenSource {
  public:
   DeviceTokens(Decoder& decoder, DeviceSampler& sampler, const TokenRun& run)
-      : decoder_(decoder), sampler_(sampler), position_(run.position), tokens_left_(run.max_tokens) {
+      : decoder_(decoder),
+        sampler_(sampler),
+        may_be_ahead_(run.may_rewind),
+        position_(run.position),
+        tokens_left_(run.max_tokens) {
     const DeviceSampler::Start start{run.sampling, run.recent};
     sampler_.start({&start, 1});
     sampler_.sample();
@@ -52,9 +65,13 @@ class DeviceTokens final : public TokenSource {
   std::optional<Token> next(const std::atomic<bool>& stop) override {
     if (stop) return std::nullopt;
     assert(tokens_left_ > 0);
-    for (const uint64_t wanted = is_first_ ? 1 : std::min<uint64_t>(tokens_left_, 2); n_chosen_ < wanted;) {
+    const uint64_t wanted = is_first_ || !may_be_ahead_ ? 1 : std::min<uint64_t>(tokens_left_, 2);
+    while (n_chosen_ < wanted) {
       if (position_ == decoder_.max_positions()) break;
-      if (!decoder_.forward_sampled(&stop)) return std::nullopt;
+      if (!decoder_.forward_sampled(&stop)) {
+        is_broken_ = true;
+        return std::nullopt;
+      }
       sampler_.sample();
       ++position_, ++n_chosen_;
     }
@@ -63,13 +80,19 @@ class DeviceTokens final : public TokenSource {
     return sampler_.read()[0];
   }
 
+  std::optional<std::vector<Token>> end() override {
+    if (is_broken_) return std::nullopt;
+    return std::vector<Token>();
+  }
+
  private:
   Decoder& decoder_;
   DeviceSampler& sampler_;
+  const bool may_be_ahead_;
   uint32_t position_;      // of the pass to come
   uint64_t tokens_left_;   // to be asked for
   uint32_t n_chosen_ = 1;  // that have not been read
-  bool is_first_ = true;
+  bool is_first_ = true, is_broken_ = false;
 };
 
 }  // namespace

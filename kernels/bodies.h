@@ -8,7 +8,9 @@
 
 #include "kernels/argmax.h"
 #include "kernels/attention.h"
+#include "kernels/delta_net.h"
 #include "kernels/embedding.h"
+#include "kernels/experts.h"
 #include "kernels/gemv.h"
 #include "kernels/gemv_plan.h"
 #include "kernels/kv_scatter.h"
@@ -95,5 +97,57 @@ struct ArgmaxAddresses {
 };
 ptx::Launch argmax_launch(const ArgmaxSpec& spec);  // blocks: parts of the logits, columns
 void argmax_body(ptx::Builder& b, const ArgmaxSpec& spec, const ArgmaxAddresses& at, const VirtualBlock& block);
+
+struct StateAddresses {  // of delta nets
+  ptx::Global<ptx::u64> states;
+  ptx::Global<ptx::u32> positions;
+  ptx::Reg<ptx::u32> layer;
+};
+struct ConvAddresses {
+  ptx::Global<ptx::f32> qkv, conv;
+  StateAddresses state;
+  ColumnCount n_columns;
+};
+ptx::Launch conv_launch(const DeltaNetSpec& spec);  // blocks: channels, sequences
+void conv_body(ptx::Builder& b, const DeltaNetSpec& spec, const ConvAddresses& at, const VirtualBlock& block);
+ptx::Kernel conv_kernel(const DeltaNetSpec& spec, ptx::Target target, const BodyOf<ConvAddresses>& body);
+
+struct DeltaAddresses {
+  ptx::Global<ptx::f32> qkv, z, alpha, beta, dt_bias, decay, norm;
+  StateAddresses state;
+  ptx::Global<ptx::f32> out;
+  ColumnCount n_columns;
+};
+ptx::Launch delta_launch(const DeltaNetSpec& spec);  // blocks: value heads, sequences
+void delta_body(ptx::Builder& b, const DeltaNetSpec& spec, const DeltaAddresses& at, const VirtualBlock& block);
+ptx::Kernel delta_kernel(const DeltaNetSpec& spec, ptx::Target target, const BodyOf<DeltaAddresses>& body);
+
+struct RouteAddresses {
+  ptx::Global<ptx::f32> scores;
+  ptx::Global<ptx::u32> experts;
+  ptx::Global<ptx::f32> weights;
+  ColumnCount n_columns;
+};
+// Blocks of a warp: 1, columns.
+void route_body(ptx::Builder& b, const RouteSpec& spec, const RouteAddresses& at, const VirtualBlock& block);
+ptx::Kernel route_kernel(const RouteSpec& spec, ptx::Target target, const BodyOf<RouteAddresses>& body);
+
+// Matrices of all experts, to those of one.
+std::vector<ptx::Global<ptx::u8>> matrices_of_expert(const GemvPlan& plan,
+                                                     const std::vector<ptx::Global<ptx::u8>>& matrices,
+                                                     const ptx::Reg<ptx::u32>& expert);
+// The body is that of a use's product: the addresses are its own.
+ptx::Kernel expert_product_kernel(const ExpertProductSpec& spec, ptx::Target target, const BodyOf<GemvAddresses>& body);
+
+struct ExpertSumAddresses {
+  ptx::Global<ptx::f32> outputs, weights;
+  std::optional<ptx::Global<ptx::f32>> shared, switches;
+  ptx::Global<ptx::f32> y;
+  ColumnCount n_columns;
+};
+ptx::Launch expert_sum_launch(const ExpertSumSpec& spec);  // blocks: parts of y, columns
+void expert_sum_body(ptx::Builder& b, const ExpertSumSpec& spec, const ExpertSumAddresses& at,
+                     const VirtualBlock& block);
+ptx::Kernel expert_sum_kernel(const ExpertSumSpec& spec, ptx::Target target, const BodyOf<ExpertSumAddresses>& body);
 
 }  // namespace warpchat

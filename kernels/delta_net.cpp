@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "kernels/bodies.h"
 #include "kernels/columns.h"
 #include "kernels/sigmoid.h"
 #include "kernels/spec_check.h"
@@ -18,6 +19,7 @@ using namespace ptx;
 namespace {
 
 constexpr uint32_t kChannelThreads = 128;
+constexpr uint32_t kRowsOfRound = 32;  // of a thread's half of a state
 
 void check(const std::string& family, const DeltaNetSpec& s) {
   require_between(1, kMaxBlocksInY, family, "n_k_heads", s.n_k_heads);
@@ -41,24 +43,19 @@ struct Sequence {
   Pred begins;        // at position 0
   Global<f32> layer;  // of its state
 };
-struct SequenceParameters {
-  Global<u64> states;
-  Global<u32> positions;
-  Reg<u32> layer;
-};
-SequenceParameters declare_sequences(Builder& b, const DeltaNetSpec& s) {
+StateAddresses declare_states(Builder& b, const DeltaNetSpec& s) {
   Global<u64> states = b.global<u64>("states", s.sequences());
   Global<u32> positions = b.global<u32>("positions", s.columns);
   return {states, positions, b.param<u32>("layer")};
 }
-Sequence sequence_of(Builder& b, const DeltaNetSpec& s, const SequenceParameters& p,
-                     const std::optional<Reg<u32>>& n_columns) {
-  Reg<u32> index = b.block(Axis::kY).named("sequence");
+Sequence sequence_of(Builder& b, const DeltaNetSpec& s, const StateAddresses& at, const ColumnCount& n_columns,
+                     const VirtualBlock& block) {
+  Reg<u32> index = block.block(Axis::kY).named("sequence");
   if (!s.one_sequence) leave_beyond_columns(b, n_columns, index);
   Reg<u32> end = s.one_sequence && n_columns ? *n_columns : index + 1;
-  Pred begins = p.positions.load(index, kReadOnly) == 0;
-  Global<f32> state = b.pointer<f32>(p.states.load(index, kReadOnly), 16);
-  return {index, end, begins, state + wide(p.layer) * s.layer_floats()};
+  Pred begins = block.load_uniform(at.positions, index) == 0;
+  Global<f32> state = b.pointer<f32>(at.states.load(index, block.cache(kReadOnly)), 16);
+  return {index, end, begins, state + wide(at.layer) * s.layer_floats()};
 }
 
 Cost cost_of(const DeltaNetSpec& s, uint64_t bytes_a_column, uint64_t bytes_a_sequence, uint64_t flops_a_column) {
@@ -73,28 +70,26 @@ void require_delta_net(const std::string& family, const DeltaNetSpec& s) { check
 
 std::string name_of_conv(const DeltaNetSpec& s) { return "conv_step_" + sizes_of(s); }
 
+Launch conv_launch(const DeltaNetSpec& s) {
+  return Launch{{ceil_div(s.channels(), kChannelThreads), s.sequences()}, kChannelThreads};
+}
+
 // A thread a channel, from position to position.
-Kernel conv_step(const DeltaNetSpec& s, Target target) {
-  check("conv_step", s);
+void conv_body(Builder& b, const DeltaNetSpec& s, const ConvAddresses& to, const VirtualBlock& block) {
   const uint32_t channels = s.channels(), n = s.conv_kernel;
-  Builder b(name_of_conv(s), target);
-  Global<f32> qkv = b.global<f32>("qkv", uint64_t{s.columns} * channels);
-  Global<f32> conv = b.global<f32>("conv", uint64_t{channels} * n);
-  const SequenceParameters parameters = declare_sequences(b, s);
-  const std::optional<Reg<u32>> n_columns = declare_columns(b, s.columns);
-  Reg<u32> channel = (b.block() * kChannelThreads + b.thread()).named("channel");
+  Reg<u32> channel = (block.block() * kChannelThreads + block.thread()).named("channel");
   b.return_if(channel >= channels);
-  const Sequence sequence = sequence_of(b, s, parameters, n_columns);
+  const Sequence sequence = sequence_of(b, s, to.state, to.n_columns, block);
   Global<f32> tail = sequence.layer + channel;
   std::vector<Reg<f32>> taps;
   std::vector<Var<f32>> before;  // what the channel was, the oldest first
-  for (uint32_t i = 0; i < n; ++i) taps.push_back(conv.load(channel * n + i, kReadOnly));
+  for (uint32_t i = 0; i < n; ++i) taps.push_back(to.conv.load(channel * n + i, kReadOnly));
   for (uint32_t i = 0; i + 1 < n; ++i) before.push_back(b.var("before", 0.0f));
   b.if_(!sequence.begins, [&] {
     for (uint32_t i = 0; i + 1 < n; ++i) before[i] = tail.load(uint64_t{i} * channels);
   });
   b.for_("column", sequence.first, sequence.end, 1, [&](Reg<u32> column) {
-    Global<f32> at = qkv + wide(column) * channels + channel;
+    Global<f32> at = to.qkv + wide(column) * channels + channel;
     Reg<f32> now = at.load();
     Var<f32> sum = b.var("sum", now * taps[n - 1]);
     for (uint32_t i = 0; i + 1 < n; ++i) {
@@ -107,7 +102,23 @@ Kernel conv_step(const DeltaNetSpec& s, Target target) {
     at.store(0, silu(b, sum));
   });
   for (uint32_t i = 0; i + 1 < n; ++i) tail.store(uint64_t{i} * channels, before[i]);
-  return b.finish(Launch{{ceil_div(channels, kChannelThreads), s.sequences()}, kChannelThreads}, conv_step_cost(s));
+}
+
+Kernel conv_kernel(const DeltaNetSpec& s, Target target, const BodyOf<ConvAddresses>& body) {
+  check("conv_step", s);
+  const uint64_t channels = s.channels(), n = s.conv_kernel;
+  Builder b(name_of_conv(s), target);
+  Global<f32> qkv = b.global<f32>("qkv", s.columns * channels);
+  Global<f32> conv = b.global<f32>("conv", channels * n);
+  const StateAddresses states = declare_states(b, s);
+  body(b, {qkv, conv, states, declare_columns(b, s.columns)}, VirtualBlock(b));
+  return b.finish(conv_launch(s), conv_step_cost(s));
+}
+
+Kernel conv_step(const DeltaNetSpec& spec, Target target) {
+  return conv_kernel(spec, target, [&](Builder& b, const ConvAddresses& at, const VirtualBlock& block) {
+    conv_body(b, spec, at, block);
+  });
 }
 
 // The tail is read and written.
@@ -131,97 +142,130 @@ std::string name_of_step(const DeltaNetSpec& s) {
   return "delta_step_" + sizes_of(s) + (s.tiled ? "_tiled" : "") + eps;
 }
 
+Launch delta_launch(const DeltaNetSpec& s) { return Launch{{s.n_v_heads, s.sequences()}, 2 * s.head_dim}; }
+
 // A block a value head, two neighbouring threads a value: each keeps half of the value's column of the state in
-// registers from position to position.
-Kernel delta_step(const DeltaNetSpec& s, Target target) {
-  check("delta_step", s);
+// registers from position to position. Of a single one it reads a large half in rounds, and again to change it: among
+// the bodies of a token a thread has few registers.
+void delta_body(Builder& b, const DeltaNetSpec& s, const DeltaAddresses& at, const VirtualBlock& block) {
   const uint32_t d = s.head_dim, n_rows = d / 2, channels = s.channels();
   const uint32_t vector_warps = d / kWarpSize, warps = 2 * vector_warps;
-  Builder b(name_of_step(s), target);
-  const uint64_t columns = s.columns;
-  Global<f32> qkv = b.global<f32>("qkv", columns * channels), z = b.global<f32>("z", columns * s.inner());
-  Global<f32> alpha = b.global<f32>("alpha", columns * s.n_v_heads),
-              beta = b.global<f32>("beta", columns * s.n_v_heads);
-  Global<f32> dt_bias = b.global<f32>("dt_bias", s.n_v_heads), decay = b.global<f32>("decay", s.n_v_heads);
-  Global<f32> norm = b.global<f32>("norm", d);
-  const SequenceParameters parameters = declare_sequences(b, s);
-  Global<f32> out = b.global<f32>("out", columns * s.inner());
-  const std::optional<Reg<u32>> n_columns = declare_columns(b, s.columns);
-  Shared<f32> keys = b.shared<f32>("keys", d), queries = b.shared<f32>("queries", d);
-  Shared<f32> key_squares = b.shared<f32>("key_squares", vector_warps);
-  Shared<f32> query_squares = b.shared<f32>("query_squares", vector_warps);
-  Shared<f32> out_squares = b.shared<f32>("out_squares", warps);
+  Shared<f32> keys = block.shared<f32>("keys", d), queries = block.shared<f32>("queries", d);
+  Shared<f32> key_squares = block.shared<f32>("key_squares", vector_warps);
+  Shared<f32> query_squares = block.shared<f32>("query_squares", vector_warps);
+  Shared<f32> out_squares = block.shared<f32>("out_squares", warps);
 
-  Reg<u32> head = b.block().named("head"), value = (b.thread() / 2).named("value");
-  Reg<u32> first_row = (b.thread() % 2 * n_rows).named("first_row");
-  const Sequence sequence = sequence_of(b, s, parameters, n_columns);
+  const Reg<u32> thread = block.thread(), warp = block.warp();
+  Reg<u32> head = block.block().named("head"), value = (thread / 2).named("value");
+  Reg<u32> first_row = (thread % 2 * n_rows).named("first_row");
+  const Sequence sequence = sequence_of(b, s, at.state, at.n_columns, block);
   Reg<u32> key_head = s.tiled ? head % s.n_k_heads : head / (s.n_v_heads / s.n_k_heads);
   Reg<u32> value_at = head * d + value;
   Global<f32> cells =
       sequence.layer + s.tail_floats() + wide(head) * (uint64_t{d} * d) + wide(first_row) * d + wide(value);
-  std::vector<Var<f32>> state;
-  for (uint32_t i = 0; i < n_rows; ++i) state.push_back(b.var("state", 0.0f));
-  b.if_(!sequence.begins, [&] {
-    for (uint32_t i = 0; i < n_rows; ++i) state[i] = cells.load(uint64_t{i} * d);
-  });
-  Reg<f32> gain = norm.load(value, kReadOnly), fade = decay.load(head, kReadOnly), bias = dt_bias.load(head, kReadOnly);
+  const bool stays = s.columns > 1 || n_rows <= kRowsOfRound;
+  const uint32_t round = stays ? n_rows : n_rows / 2;
+  std::vector<Var<f32>> state;  // rows of a round
+  for (uint32_t i = 0; i < round; ++i) state.push_back(b.var<f32>("state"));
+  const auto load = [&](const Global<f32>& from) {
+    for (Var<f32>& cell : state) cell = 0.0f;
+    b.if_(!sequence.begins, [&] {
+      for (uint32_t i = 0; i < round; ++i) state[i] = from.load(uint64_t{i} * d);
+    });
+  };
+  const auto store = [&](const Global<f32>& to) {
+    for (uint32_t i = 0; i < round; ++i) to.store(uint64_t{i} * d, state[i]);
+  };
+  if (stays) load(cells);
+  Reg<f32> gain = at.norm.load(value, kReadOnly), fade = at.decay.load(head, kReadOnly);
+  Reg<f32> bias = at.dt_bias.load(head, kReadOnly);
   const auto put_squares = [&](const Shared<f32>& slots, const Reg<f32>& x) {
     Reg<f32> sum = warp_sum(b, x * x);
-    b.if_(b.lane() == 0, [&] { slots.store(b.warp(), sum); });
+    b.if_(b.lane() == 0, [&] { slots.store(warp, sum); });
   };
   const auto sum_of = [&](const Shared<f32>& slots, uint32_t n) {
     Var<f32> sum = b.var("squares", slots.load());
     for (uint32_t i = 1; i < n; ++i) sum += slots.load(i);
     return Reg<f32>(sum);
   };
-  // Over both halves; of each four sums, so that none waits for the one before.
-  const auto over_state = [&](const Shared<f32>& with, const auto& body) {
+  // Over both halves; of each four sums, so that none waits for the one before. change(keys, i): the four rows from i.
+  const Shared<f32> own_keys = keys + first_row;
+  const auto over_state = [&](const Shared<f32>& with, bool changes, const auto& change) {
     std::vector<Var<f32>> sums;
     for (int j = 0; j < 4; ++j) sums.push_back(b.var("sum", 0.0f));
-    for (uint32_t i = 0; i < n_rows; i += 4) {
-      Vec<f32, 4> four = (with + first_row).load<4>(i);
-      for (uint32_t j = 0; j < 4; ++j) {
-        body(i + j);
-        sums[j] = b.fma(state[i + j], four[static_cast<int>(j)], sums[j]);
+    const auto add = [&](const Shared<f32>& own, const Shared<f32>& keys_of_round) {
+      for (uint32_t i = 0; i < round; i += 4) {
+        Vec<f32, 4> four = own.load<4>(i);
+        change(keys_of_round, i);
+        for (uint32_t j = 0; j < 4; ++j) sums[j] = b.fma(state[i + j], four[static_cast<int>(j)], sums[j]);
       }
+    };
+    if (stays) {
+      add(with + first_row, own_keys);
+    } else {
+      b.for_("row", 0, n_rows, round, [&](Reg<u32> row) {
+        const Global<f32> of_round = cells + wide(row) * d;
+        load(of_round);
+        add(with + first_row + row, own_keys + row);
+        if (changes) store(of_round);
+      });
     }
     Reg<f32> half = (sums[0] + sums[1]) + (sums[2] + sums[3]);
     return half + b.shuffle_xor(half, 1);
   };
   b.for_("column", sequence.first, sequence.end, 1, [&](Reg<u32> column) {
-    Global<f32> row = qkv + wide(column) * channels;
+    Global<f32> row = at.qkv + wide(column) * channels;
     Var<f32> query = b.var("query", 0.0f), key = b.var("key", 0.0f);
-    const auto in_vector = [&](const auto& body) { b.if_(b.warp_uniform(b.warp()) < vector_warps, body); };
+    const auto in_vector = [&](const auto& body) { b.if_(b.warp_uniform(warp) < vector_warps, body); };
     in_vector([&] {
-      query = row.load(key_head * d + b.thread());
-      key = row.load(key_head * d + b.thread() + s.n_k_heads * d);
+      query = row.load(key_head * d + thread);
+      key = row.load(key_head * d + thread + s.n_k_heads * d);
       put_squares(query_squares, query), put_squares(key_squares, key);
     });
-    b.barrier();
+    block.barrier();
     in_vector([&] {
       const float scale = 1.0f / std::sqrt(static_cast<float>(d));
-      queries.store(b.thread(), query * b.rsqrt(sum_of(query_squares, vector_warps) + kLeastLength) * scale);
-      keys.store(b.thread(), key * b.rsqrt(sum_of(key_squares, vector_warps) + kLeastLength));
+      queries.store(thread, query * b.rsqrt(sum_of(query_squares, vector_warps) + kLeastLength) * scale);
+      keys.store(thread, key * b.rsqrt(sum_of(key_squares, vector_warps) + kLeastLength));
     });
-    b.barrier();
+    block.barrier();
     Reg<u32> of_head = column * s.n_v_heads + head;
-    Reg<f32> forget = exponential(b, fade * softplus(b, alpha.load(of_head) + bias));
-    Reg<f32> found = over_state(keys, [](uint32_t) {});
+    Reg<f32> forget = exponential(b, fade * softplus(b, at.alpha.load(of_head) + bias));
+    Reg<f32> found = over_state(keys, false, [](const Shared<f32>&, uint32_t) {});
     Reg<f32> own = row.load(value_at + 2 * s.n_k_heads * d);
-    Reg<f32> change = switched(b, own - forget * found, beta.load(of_head));
-    std::vector<Vec<f32, 4>> four;
-    Reg<f32> read = over_state(queries, [&](uint32_t i) {
-      if (i % 4 == 0) four.push_back((keys + first_row).load<4>(i));
-      state[i] = b.fma(four.back()[static_cast<int>(i % 4)], change, state[i] * forget);
+    Reg<f32> change = switched(b, own - forget * found, at.beta.load(of_head));
+    Reg<f32> read = over_state(queries, true, [&](const Shared<f32>& keys_of_round, uint32_t i) {
+      const Vec<f32, 4> four = keys_of_round.load<4>(i);
+      for (uint32_t j = 0; j < 4; ++j) state[i + j] = b.fma(four[static_cast<int>(j)], change, state[i + j] * forget);
     });
     put_squares(out_squares, read);  // of each value twice
-    b.barrier();
+    block.barrier();
     Reg<f32> factor = b.rsqrt(sum_of(out_squares, warps) * (0.5f / static_cast<float>(d)) + s.eps);
     Reg<u64> place = wide(column) * s.inner() + wide(value_at);
-    b.if_(first_row == 0, [&] { out.store(place, read * factor * gain * silu(b, z.load(place))); });
+    b.if_(first_row == 0, [&] { at.out.store(place, read * factor * gain * silu(b, at.z.load(place))); });
   });
-  for (uint32_t i = 0; i < n_rows; ++i) cells.store(uint64_t{i} * d, state[i]);
-  return b.finish(Launch{{s.n_v_heads, s.sequences()}, 2 * d}, delta_step_cost(s));
+  if (stays) store(cells);
+}
+
+Kernel delta_kernel(const DeltaNetSpec& s, Target target, const BodyOf<DeltaAddresses>& body) {
+  check("delta_step", s);
+  Builder b(name_of_step(s), target);
+  const uint64_t columns = s.columns, channels = s.channels();
+  Global<f32> qkv = b.global<f32>("qkv", columns * channels), z = b.global<f32>("z", columns * s.inner());
+  Global<f32> alpha = b.global<f32>("alpha", columns * s.n_v_heads),
+              beta = b.global<f32>("beta", columns * s.n_v_heads);
+  Global<f32> dt_bias = b.global<f32>("dt_bias", s.n_v_heads), decay = b.global<f32>("decay", s.n_v_heads);
+  Global<f32> norm = b.global<f32>("norm", s.head_dim);
+  const StateAddresses states = declare_states(b, s);
+  Global<f32> out = b.global<f32>("out", columns * s.inner());
+  body(b, {qkv, z, alpha, beta, dt_bias, decay, norm, states, out, declare_columns(b, s.columns)}, VirtualBlock(b));
+  return b.finish(delta_launch(s), delta_step_cost(s));
+}
+
+Kernel delta_step(const DeltaNetSpec& spec, Target target) {
+  return delta_kernel(spec, target, [&](Builder& b, const DeltaAddresses& at, const VirtualBlock& block) {
+    delta_body(b, spec, at, block);
+  });
 }
 
 // The matrices are read and written.

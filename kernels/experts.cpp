@@ -42,22 +42,20 @@ std::string name_of(const RouteSpec& s) {
 }
 
 // A warp a column: a lane holds every 32nd score, and lane i what the i-th choice was.
-Kernel route(const RouteSpec& s, Target target) {
-  require_between(1, kMostExperts, "route", "n", s.n);
-  require_between(1, std::min(s.n, kWarpSize), "route", "n_used", s.n_used);
-  require_between(1, kMaxBlocksInY, "route", "columns", s.columns);
-  Builder b(name_of(s), target);
-  Global<f32> scores = b.global<f32>("scores", uint64_t{s.columns} * s.n);
-  Global<u32> experts = b.global<u32>("experts", uint64_t{s.columns} * s.n_used);
-  Global<f32> weights = b.global<f32>("weights", uint64_t{s.columns} * s.n_used);
-  Reg<u32> column = b.block(Axis::kY).named("column");
-  leave_beyond_columns(b, declare_columns(b, s.columns), column);
-  Global<f32> row = scores + wide(column) * s.n;
+void route_body(Builder& b, const RouteSpec& s, const RouteAddresses& at, const VirtualBlock& block) {
+  Reg<u32> column = block.block(Axis::kY).named("column");
+  leave_beyond_columns(b, at.n_columns, column);
+  Global<f32> row = at.scores + wide(column) * s.n;
 
   std::vector<Var<f32>> held;
   std::vector<Var<u64>> left;  // 0: chosen, or beyond the last
   for (uint32_t first = 0; first < s.n; first += kWarpSize) {
     Reg<u32> index = b.lane() + first;
+    if (first + kWarpSize <= s.n) {
+      held.push_back(b.var("score", row.load(index)));
+      left.push_back(b.var("left", ranked(b, held.back(), index)));
+      continue;
+    }
     held.push_back(b.var("score", -std::numeric_limits<float>::infinity()));
     left.push_back(b.var("left", uint64_t{0}));
     b.if_(index < s.n, [&] {
@@ -88,11 +86,28 @@ Kernel route(const RouteSpec& s, Target target) {
   Reg<f32> divisor = s.normalises ? b.max(of_used, total * kLeastSum) : total;
   b.if_(b.lane() < s.n_used, [&] {
     Reg<u32> use = column * s.n_used + b.lane();
-    experts.store(use, own_expert);
-    weights.store(use, b.div_full(own, divisor) * s.scale);
+    at.experts.store(use, own_expert);
+    at.weights.store(use, b.div_full(own, divisor) * s.scale);
   });
+}
+
+Kernel route_kernel(const RouteSpec& s, Target target, const BodyOf<RouteAddresses>& body) {
+  require_between(1, kMostExperts, "route", "n", s.n);
+  require_between(1, std::min(s.n, kWarpSize), "route", "n_used", s.n_used);
+  require_between(1, kMaxBlocksInY, "route", "columns", s.columns);
+  Builder b(name_of(s), target);
+  Global<f32> scores = b.global<f32>("scores", uint64_t{s.columns} * s.n);
+  Global<u32> experts = b.global<u32>("experts", uint64_t{s.columns} * s.n_used);
+  Global<f32> weights = b.global<f32>("weights", uint64_t{s.columns} * s.n_used);
+  body(b, {scores, experts, weights, declare_columns(b, s.columns)}, VirtualBlock(b));
   return b.finish(Launch{{1, s.columns}, kWarpSize},
                   {.bytes = uint64_t{s.columns} * (s.n + 2 * s.n_used) * 4, .flops = uint64_t{s.columns} * s.n * 4});
+}
+
+Kernel route(const RouteSpec& spec, Target target) {
+  return route_kernel(spec, target, [&](Builder& b, const RouteAddresses& at, const VirtualBlock& block) {
+    route_body(b, spec, at, block);
+  });
 }
 
 // The scores; for each choice the highest over the lanes, then its score again; the sum of all.
@@ -107,7 +122,15 @@ std::string name_of(const ExpertProductSpec& s) {
          columns_part(s.columns);
 }
 
-Kernel expert_product(const ExpertProductSpec& s, Target target) {
+std::vector<Global<u8>> matrices_of_expert(const GemvPlan& plan, const std::vector<Global<u8>>& matrices,
+                                           const Reg<u32>& expert) {
+  std::vector<Global<u8>> own;
+  for (size_t m = 0; m < plan.matrices.size(); ++m)
+    own.push_back(matrices[m] + wide(expert) * (plan.matrices[m].row_bytes * plan.spec.rows));
+  return own;
+}
+
+Kernel expert_product_kernel(const ExpertProductSpec& s, Target target, const BodyOf<GemvAddresses>& body) {
   require_between(1, kMaxBlocksInY, "expert_product", "uses", uint64_t{s.columns} * s.n_used);
   require_spec(s.by_column || s.product.k % 4 == 0, "expert_product", "k", s.product.k, "a multiple of 4");
   const GemvPlan plan = plan_of(s.product);
@@ -127,14 +150,18 @@ Kernel expert_product(const ExpertProductSpec& s, Target target) {
   Reg<u32> column = use / s.n_used;
   leave_beyond_columns(b, n_columns, column);
   Reg<u32> expert = block.load_uniform(experts, use);
-  std::vector<Global<u8>> of_expert;
-  for (size_t m = 0; m < matrices.size(); ++m)
-    of_expert.push_back(matrices[m] + wide(expert) * (plan.matrices[m].row_bytes * product.rows));
   const Global<f32> input = x + wide(s.by_column ? column : use) * product.k;
-  gemv_body(b, plan, {of_expert, input, gamma, {}, y + wide(use) * product.rows, {}, {}, {}}, block);
+  body(b, {matrices_of_expert(plan, matrices, expert), input, gamma, {}, y + wide(use) * product.rows, {}, {}, {}},
+       block);
   Cost cost = product_cost(product, plan.matrices, 1);
   cost.bytes *= n_uses, cost.flops *= n_uses;
   return b.finish(Launch{{plan.n_blocks, static_cast<uint32_t>(n_uses)}, plan.threads()}, cost);
+}
+
+Kernel expert_product(const ExpertProductSpec& spec, Target target) {
+  return expert_product_kernel(spec, target, [&](Builder& b, const GemvAddresses& at, const VirtualBlock& block) {
+    gemv_body(b, plan_of(spec.product), at, block);
+  });
 }
 
 // A block reads first whose matrix it multiplies.
@@ -150,7 +177,25 @@ std::string name_of(const ExpertSumSpec& s) {
          columns_part(s.columns);
 }
 
-Kernel expert_sum(const ExpertSumSpec& s, Target target) {
+Launch expert_sum_launch(const ExpertSumSpec& s) {
+  return Launch{{ceil_div(s.hidden, kSumThreads), s.columns}, kSumThreads};
+}
+
+void expert_sum_body(Builder& b, const ExpertSumSpec& s, const ExpertSumAddresses& at, const VirtualBlock& block) {
+  Reg<u32> column = block.block(Axis::kY).named("column");
+  leave_beyond_columns(b, at.n_columns, column);
+  Reg<u32> i = (block.block() * kSumThreads + block.thread()).named("i");
+  b.return_if(i >= s.hidden);
+  Global<f32> of_uses = at.outputs + wide(column * s.n_used) * s.hidden + i;
+  Var<f32> sum = b.var("sum", 0.0f);
+  if (s.has_shared) sum = switched(b, at.shared->load(wide(column) * s.hidden + wide(i)), at.switches->load(column));
+  for (uint32_t use = 0; use < s.n_used; ++use)
+    sum = b.fma(at.weights.load(column * s.n_used + use), of_uses.load(uint64_t{use} * s.hidden), sum);
+  Global<f32> to = at.y + wide(column) * s.hidden + i;
+  to.store(0, to.load() + sum);
+}
+
+Kernel expert_sum_kernel(const ExpertSumSpec& s, Target target, const BodyOf<ExpertSumAddresses>& body) {
   require_between(1, INT32_MAX, "expert_sum", "hidden", s.hidden);
   require_between(1, kWarpSize, "expert_sum", "n_used", s.n_used);
   require_between(1, kMaxBlocksInY, "expert_sum", "columns", s.columns);
@@ -164,22 +209,15 @@ Kernel expert_sum(const ExpertSumSpec& s, Target target) {
   }
   Global<f32> y = b.global<f32>("y", n_values);
   const ColumnCount n_columns = declare_columns(b, s.columns);
-  Reg<u32> column = b.block(Axis::kY).named("column");
-  leave_beyond_columns(b, n_columns, column);
-  Reg<u32> i = (b.block() * kSumThreads + b.thread()).named("i");
-  b.return_if(i >= s.hidden);
-  Global<f32> of_uses = outputs + wide(column * s.n_used) * s.hidden + i;
-  Var<f32> sum = b.var("sum", 0.0f);
-  if (s.has_shared) {
-    sum = switched(b, shared->load(wide(column) * s.hidden + wide(i)), switches->load(column));
-  }
-  for (uint32_t use = 0; use < s.n_used; ++use)
-    sum = b.fma(weights.load(column * s.n_used + use), of_uses.load(uint64_t{use} * s.hidden), sum);
-  Global<f32> to = y + wide(column) * s.hidden + i;
-  to.store(0, to.load() + sum);
+  body(b, {outputs, weights, shared, switches, y, n_columns}, VirtualBlock(b));
   const uint64_t read = n_uses * (s.hidden + 1) + (s.has_shared ? n_values + s.columns : 0);
-  return b.finish(Launch{{ceil_div(s.hidden, kSumThreads), s.columns}, kSumThreads},
-                  {.bytes = 4 * (read + 2 * n_values), .flops = 2 * n_uses * s.hidden});
+  return b.finish(expert_sum_launch(s), {.bytes = 4 * (read + 2 * n_values), .flops = 2 * n_uses * s.hidden});
+}
+
+Kernel expert_sum(const ExpertSumSpec& spec, Target target) {
+  return expert_sum_kernel(spec, target, [&](Builder& b, const ExpertSumAddresses& at, const VirtualBlock& block) {
+    expert_sum_body(b, spec, at, block);
+  });
 }
 
 // All that it reads does not depend on each other.

@@ -342,6 +342,16 @@ void gemv_body(Builder& b, const GemvPlan& plan, const GemvAddresses& at, const 
 void gemv_body(Builder& b, std::vector<GemvPlan> plans, const Reg<u32>& which, const GemvAddresses& at,
                const VirtualBlock& block) {
   if (plans.size() == 1) return gemv_body(b, plans[0], at, block);
+  const auto is_of_first_kind = [&](const GemvPlan& plan) { return plan.has_float_input == plans[0].has_float_input; };
+  const auto other = std::ranges::find_if_not(plans, is_of_first_kind);
+  if (other != plans.end()) {  // floats and integers have no input in common
+    const std::vector<GemvPlan> first(plans.begin(), other), rest(other, plans.end());
+    const auto n_first = static_cast<uint32_t>(first.size());
+    b.if_else(
+        which < n_first, [&] { b.in_turn([&] { gemv_body(b, first, which, at, block); }); },
+        [&] { b.in_turn([&] { gemv_body(b, rest, which - n_first, at, block); }); });
+    return;
+  }
   const auto choose = [&](const auto& body) {
     for (uint32_t i = 0; i < plans.size(); ++i) b.if_(which == i, [&] { body(plans[i]); });
   };

@@ -210,8 +210,7 @@ DecoderSpecs decoder_specs(const ModelConfig& c, const DecoderFormats& formats, 
 }
 
 std::vector<ptx::Kernel> decoder_kernels(const DecoderSpecs& specs, ptx::Target target) {
-  if (specs.kind == PassKind::kToken && may_persist(specs))
-    return token_kernels(specs, TokenFunctions(specs, target), target);
+  if (specs.kind == PassKind::kToken) return token_kernels(specs, TokenFunctions(specs, target), target);
   std::vector<ptx::Kernel> kernels;
   std::set<std::string> names;
   const auto add_product = [&](const ProductSpec& product) {

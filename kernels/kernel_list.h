@@ -101,10 +101,6 @@ void for_each_product(const DecoderSpecs& specs, Visit&& visit) {
       visit_if_there(*product);
 }
 
-// Whether a token's kernels share functions with the persistent decoder, which has neither experts nor delta nets.
-inline bool may_persist(const ModelConfig& config) { return config.experts.n == 0 && !config.gated_attention; }
-inline bool may_persist(const DecoderSpecs& specs) { return specs.experts.empty() && specs.deltas.empty(); }
-
 // That of decoder_specs.
 DecoderAttentionSpec decoder_attention(const ModelConfig& config, uint32_t context, PassKind kind, uint32_t columns,
                                        KvTypes cache = {});

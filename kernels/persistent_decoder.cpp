@@ -45,9 +45,38 @@ Product load_product(const Global<u8>& row) {
           number(offsetof(ProductRow, rows))};
 }
 
+// Those of layers of some kinds.
+struct DeltaParameters {
+  Global<f32> qkv, z, alpha, beta, mixed;
+  explicit DeltaParameters(Builder& b)
+      : qkv(b.global<f32>("qkv")),
+        z(b.global<f32>("z")),
+        alpha(b.global<f32>("alpha")),
+        beta(b.global<f32>("beta")),
+        mixed(b.global<f32>("delta_mixed")) {}
+};
+struct ExpertParameters {
+  Global<f32> scores, inner, outputs;
+  Global<u8> routes;
+  std::optional<Global<f32>> shared_inner, shared_output, shared_switch;
+  ExpertParameters(Builder& b, bool has_shared)
+      : scores(b.global<f32>("scores")),
+        inner(b.global<f32>("expert_inner")),
+        outputs(b.global<f32>("expert_outputs")),
+        routes(b.global<u8>("routes")) {
+    if (!has_shared) return;
+    shared_inner.emplace(b.global<f32>("shared_inner"));
+    shared_output.emplace(b.global<f32>("shared_output"));
+    shared_switch.emplace(b.global<f32>("shared_switch"));
+  }
+};
+
 struct Parameters {
   Global<u8> layers, token_embd;
   Global<f32> hidden, q, k, v, mixed, inner, logits;
+  std::optional<Global<f32>> q_gate;
+  std::optional<DeltaParameters> delta;
+  std::optional<ExpertParameters> experts;
   Global<u8> scratch, chooser;
   Global<u32> error;
   Global<u64> barrier;
@@ -66,6 +95,10 @@ struct Parameters {
         mixed(b.global<f32>("mixed", uint64_t{a.n_heads} * a.head_dim)),
         inner(b.global<f32>("inner")),
         logits(b.global<f32>("logits", s.embedding.n_vocab)),
+        q_gate(a.gated ? std::optional(b.global<f32>("q_gate", uint64_t{a.n_heads} * a.head_dim)) : std::nullopt),
+        delta(s.delta_net.n_v_heads > 0 ? std::optional<DeltaParameters>(b) : std::nullopt),
+        experts(s.experts.empty() ? std::nullopt
+                                  : std::optional<ExpertParameters>(std::in_place, b, s.experts[0].sum.has_shared)),
         scratch(b.global<u8>("scratch")),
         chooser(b.global<u8>("chooser")),
         error(b.global<u32>("error", kErrorWords)),
@@ -145,7 +178,7 @@ class DecoderWriter {
   }
 
   Kernel write() {
-    const PhaseProgram program = decoder_program();
+    const PhaseProgram program = decoder_program(specs_);
     check_program(program);
     leave_if_refused();
     const auto n_layers = static_cast<uint32_t>(specs_.layers.size());
@@ -155,9 +188,9 @@ class DecoderWriter {
       b_.for_("layer", 0, n_layers + 1, 1, [&](Reg<u32> layer) {
         layer_.emplace(layer);
         Pred is_behind_layers = layer == n_layers;
-        multiply_normed(static_cast<uint32_t>(qkv), static_cast<uint32_t>(logits), is_behind_layers);
+        multiply_first(static_cast<uint32_t>(qkv), static_cast<uint32_t>(logits), is_behind_layers);
         b_.break_if(is_behind_layers);
-        run_phases(program, qkv + 1, logits);
+        run_layer(program, qkv + 1, logits);
       });
       run_phases(program, logits + 1, program.phases.size());
       barrier_.wait();
@@ -171,6 +204,22 @@ class DecoderWriter {
 
   void run_phases(const PhaseProgram& program, size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) run_phase(program.phases[i], static_cast<uint32_t>(i));
+  }
+
+  // Phases that only some layers have stand in a branch that all blocks take alike.
+  void run_layer(const PhaseProgram& program, size_t begin, size_t end) {
+    for (size_t next; begin < end; begin = next) {
+      const LayerPart of = program.phases[begin].of;
+      for (next = begin; next < end && program.phases[next].of == of;) ++next;
+      if (std::ranges::all_of(program.kinds, [&](const LayerKind& kind) { return has(kind, of); })) {
+        run_phases(program, begin, next);
+        continue;
+      }
+      b_.if_(b_.uniform(has_part(of)), [&] { run_phases(program, begin, next); });
+    }
+  }
+  Pred has_part(LayerPart part) {
+    return (number_at(row(offsetof(LayerRow, parts)), 0) & (1u << static_cast<uint32_t>(part))) != 0;
   }
 
   // What a phase reads of the tables, it asks for before it waits.
@@ -196,19 +245,31 @@ class DecoderWriter {
         return scatter(wait);
       case PhaseKind::kAttention:
         return attend(wait);
+      case PhaseKind::kConv:
+        return convolve(wait);
+      case PhaseKind::kDelta:
+        return step_delta(wait);
       case PhaseKind::kOutput:
-        return multiply(offsetof(LayerRow, output), functions_.output, at_.mixed, wait);
+        return multiply(offsetof(LayerRow, output), functions_.output, mixed(), wait);
       case PhaseKind::kGateUp:
         return multiply(offsetof(LayerRow, gate_up), functions_.gate_up, at_.hidden, wait);
       case PhaseKind::kDown:
         return multiply(offsetof(LayerRow, down), functions_.down, at_.inner, wait);
+      case PhaseKind::kRouter:
+        return score_experts(wait);
+      case PhaseKind::kExpertsGateUp:
+        return begin_experts(wait);
+      case PhaseKind::kExpertsDown:
+        return end_experts(wait);
+      case PhaseKind::kExpertsSum:
+        return sum_experts(wait);
       case PhaseKind::kChoose:
         return choose(wait);
       case PhaseKind::kPublish:
         return publish(wait);
       case PhaseKind::kQkv:
       case PhaseKind::kLogits:
-        break;  // multiply_normed
+        break;  // multiply_first
     }
     throw Error("the persistent decoder has no phase " + std::string(name_of(kind)) + " of its own");
   }
@@ -240,38 +301,152 @@ class DecoderWriter {
     multiply_by_share(product, function, x);
   }
 
-  // A layer's q, k and v, or behind the layers the logits, which have a phase of their own in the program: each by the
-  // blocks that its row names.
-  void multiply_normed(uint32_t qkv, uint32_t logits, const Pred& is_behind_layers) {
-    const auto either = [&](uint32_t behind, uint32_t in_layer) {
-      return b_.select(is_behind_layers, In<u32>(behind), In<u32>(in_layer));
-    };
-    Reg<u32> phase = either(logits, qkv), n = either(1, 3);
+  // A layer's first products, or behind the layers the logits, which have a phase of their own in the program.
+  void multiply_first(uint32_t qkv, uint32_t logits, const Pred& is_behind_layers) {
+    Reg<u32> phase = b_.select(is_behind_layers, In<u32>(logits), In<u32>(qkv));
     run_phase("qkv or logits", phase, true, [&](const Wait& wait) {
+      Reg<u32> n = number_at(row(offsetof(LayerRow, n_first)), 0);
       wait();
-      b_.for_("product", 0, b_.uniform(n), 1, [&](Reg<u32> index) {
-        const Product product = load_product(row(offsetof(LayerRow, q)) + wide(index) * sizeof(ProductRow));
-        multiply_by_share(product, functions_.normed, at_.hidden);
-        b_.barrier();  // shared memory is the next one's
-      });
+      multiply_normed(offsetof(LayerRow, first), b_.uniform(n));
+    });
+  }
+
+  // The n products of the row from that one on, each by the blocks that it names.
+  void multiply_normed(size_t offset, In<u32> n) {
+    b_.for_("product", 0, n, 1, [&](Reg<u32> index) {
+      const Product product = load_product(row(offset) + wide(index) * sizeof(ProductRow));
+      multiply_by_share(product, functions_.normed, at_.hidden);
+      b_.barrier();  // shared memory is the next one's
     });
   }
 
   void multiply_by_share(const Product& product, const ProductFunction& function, const Global<f32>& x) {
     Reg<u32> rank = b_.block() - product.first_block;  // wraps far up for blocks before the first
     b_.if_(rank < product.n_blocks, [&] {
-      const auto at = [&](const Reg<u64>& address) { return b_.pointer<f32>(address, 16); };
-      const GemvAddresses addresses{{b_.pointer<u8>(product.weights, 16), b_.pointer<u8>(product.up, 16)},
-                                    x,
-                                    at(product.gamma),
-                                    at(product.bias),
-                                    at(product.y),
-                                    {},
-                                    product.rows,
-                                    {}};
       const Team team = team_of(b_, kBlockWarps, function.warps());
-      function.call(VirtualBlock(b_, team, rank, zero_, zero_, product.n_blocks), product.variant, addresses);
+      function.call(VirtualBlock(b_, team, rank, zero_, zero_, product.n_blocks), product.variant,
+                    addresses_of(product, product.weights, product.up, x, b_.pointer<f32>(product.y, 16)));
     });
+  }
+  GemvAddresses addresses_of(const Product& product, const Reg<u64>& weights, const Reg<u64>& up, const Global<f32>& x,
+                             const Global<f32>& y) {
+    const auto at = [&](const Reg<u64>& address) { return b_.pointer<f32>(address, 16); };
+    return {{b_.pointer<u8>(weights, 16), b_.pointer<u8>(up, 16)},
+            x,
+            at(product.gamma),
+            at(product.bias),
+            y,
+            {},
+            product.rows,
+            {}};
+  }
+
+  const ExpertSpecs& expert_specs() const { return specs_.experts[0]; }
+  uint32_t n_used() const { return expert_specs().route.n_used; }
+  // Of this block, which writes and reads them alone.
+  Global<u32> own_experts() { return own_route().as<u32>(); }
+  Global<f32> own_weights() { return own_route().as<f32>() + n_used(); }
+  Global<u8> own_route() { return at_.experts->routes + wide(b_.block()) * route_bytes(specs_, 1); }
+
+  void score_experts(const Wait& wait) {
+    wait();
+    multiply_normed(offsetof(LayerRow, router), at_.experts->shared_switch ? 2 : 1);
+  }
+
+  void begin_experts(const Wait& wait) {
+    wait();
+    const Team team = team_of(b_, kBlockWarps, 1, 1);
+    b_.if_(team.index == 0, [&] {
+      const RouteAddresses at{at_.experts->scores, own_experts(), own_weights(), {}};
+      functions_.route->call(block_of(team, zero_, b_.var("n_blocks", 1u)), at);
+    });
+    b_.barrier();
+    multiply_uses(offsetof(LayerRow, expert_gate_up), expert_specs().gate_up, functions_.gate_up, at_.hidden,
+                  at_.experts->inner);
+    multiply_shared(offsetof(LayerRow, gate_up), functions_.gate_up, at_.hidden);
+  }
+
+  void end_experts(const Wait& wait) {
+    wait();
+    multiply_uses(offsetof(LayerRow, expert_down), expert_specs().down, functions_.down, at_.experts->inner,
+                  at_.experts->outputs);
+    if (at_.experts->shared_inner)
+      multiply_shared(offsetof(LayerRow, down), functions_.down, *at_.experts->shared_inner);
+  }
+
+  void multiply_shared(size_t offset, const ProductFunction& function, const Global<f32>& x) {
+    if (!at_.experts->shared_inner) return;
+    b_.barrier();  // shared memory
+    multiply_by_share(load_product(row(offset)), function, x);
+  }
+
+  // The product's blocks, or as many virtual ones as there are uses, are parted among the uses as evenly as can be.
+  void multiply_uses(size_t offset, const ExpertProductSpec& spec, const ProductFunction& function,
+                     const Global<f32>& x, const Global<f32>& y) {
+    Reg<u32> n_blocks = number_at(row(offset), offsetof(ProductRow, n_blocks)), n = b_.max(n_blocks, n_used());
+    Reg<u32> rank = b_.block() - number_at(row(offset), offsetof(ProductRow, first_block));
+    const Team team = team_of(b_, kBlockWarps, function.warps());
+    const auto first_of = [&](const Reg<u32>& use) { return (use * n + (n_used() - 1)) / n_used(); };
+    const auto play = [&](const Reg<u32>& number) {
+      Reg<u32> use = number * n_used() / n, first = first_of(use);
+      const Product product = load_product(row(offset));
+      Reg<u32> stride = number_at(row(offset), offsetof(ProductRow, stride));
+      Reg<u32> up_stride = number_at(row(offset), offsetof(ProductRow, up_stride));
+      Reg<u64> expert = wide(b_.uniform(own_experts().load(use)));
+      const auto matrix = [&](const Reg<u64>& of_first, const Reg<u32>& step) {
+        return of_first + expert * (wide(step) * 16);
+      };
+      const Global<f32> input = spec.by_column ? x : x + wide(use) * spec.product.k;
+      function.call(VirtualBlock(b_, team, number - first, zero_, zero_, first_of(use + 1) - first), product.variant,
+                    addresses_of(product, matrix(product.weights, stride), matrix(product.up, up_stride), input,
+                                 y + wide(use) * spec.product.rows));
+      b_.barrier();  // shared memory is the next one's
+    };
+    b_.if_(rank < n_blocks, [&] { b_.for_("of_uses", rank, n, n_blocks, play); });
+  }
+
+  void sum_experts(const Wait& wait) {
+    wait();
+    const ExpertParameters& e = *at_.experts;
+    const ExpertSumAddresses at{e.outputs, own_weights(), e.shared_output, e.shared_switch, at_.hidden, {}};
+    play(expert_sum_launch(expert_specs().sum), [&](const VirtualBlock& block) { functions_.sum->call(block, at); });
+  }
+
+  Global<f32> vector_at(size_t offset) { return b_.pointer<f32>(word_at(row(offset), 0), 16); }
+  StateAddresses state_of_layer() {
+    return {(at_.request + offsetof(DecodeRequest, delta_state)).as<u64>(), at_.position(),
+            number_at(row(offsetof(LayerRow, place)), 0)};
+  }
+
+  void convolve(const Wait& wait) {
+    wait();
+    play(conv_launch(specs_.delta_net), [&](const VirtualBlock& block) {
+      functions_.conv->call(block, {at_.delta->qkv, vector_at(offsetof(LayerRow, conv)), state_of_layer(), {}});
+    });
+  }
+
+  void step_delta(const Wait& wait) {
+    const DeltaParameters& x = *at_.delta;
+    wait();
+    play(delta_launch(specs_.delta_net), [&](const VirtualBlock& block) {
+      functions_.delta->call(block, {x.qkv,
+                                     x.z,
+                                     x.alpha,
+                                     x.beta,
+                                     vector_at(offsetof(LayerRow, dt_bias)),
+                                     vector_at(offsetof(LayerRow, decay)),
+                                     vector_at(offsetof(LayerRow, delta_norm)),
+                                     state_of_layer(),
+                                     x.mixed,
+                                     {}});
+    });
+  }
+
+  // What the layer's mixer has given.
+  Global<f32> mixed() {
+    if (!at_.delta) return at_.mixed;
+    return b_.pointer<f32>(
+        b_.select(has_part(LayerPart::kDeltaNet), b_.address(at_.delta->mixed), b_.address(at_.mixed)), 16);
   }
 
   Global<u8> pages(size_t offset) { return b_.pointer<u8>(word_at(row(offset), 0), KvLayout::kAlignment); }
@@ -324,7 +499,7 @@ class DecoderWriter {
                                   at_.scratch,
                                   at_.error,
                                   {},
-                                  {}};
+                                  at_.q_gate};
       Reg<u32> split = number / grid.y;
       functions_.attend.call(VirtualBlock(b_, team, split, number - split * grid.y, zero_, n_x), at);
     });
@@ -461,7 +636,15 @@ uint32_t hash_of(const DecoderSpecs& specs) {
   add(name_of(specs.embedding));
   for (const KvScatterSpec& spec : specs.kv_scatters) add(name_of(spec));
   add(name_of(specs.attention));
-  for (const LayerSpecs& layer : specs.layers) for_each([&](const ProductSpec& spec) { add(name_of(spec)); }, layer);
+  const auto add_product = [&](const ProductSpec& spec) { add(name_of(spec)); };
+  for (const LayerSpecs& layer : specs.layers) for_each(add_product, layer);
+  for (const DeltaSpecs& delta : specs.deltas) for_each(add_product, delta);
+  if (specs.delta_net.n_v_heads > 0) add(name_of_conv(specs.delta_net)), add(name_of_step(specs.delta_net));
+  for (const ExpertSpecs& e : specs.experts) {
+    for (const ProductSpec* product : {&e.router, &e.shared_gate_up, &e.shared_down, &e.shared_switch})
+      add_product(*product);
+    add(name_of(e.route)), add(name_of(e.gate_up)), add(name_of(e.down)), add(name_of(e.sum));
+  }
   add(name_of(specs.logits));
   return hash;
 }
@@ -477,19 +660,40 @@ std::string name_of(const PersistentSpec& spec) {
          (spec.ring ? "_r" + std::to_string(*spec.ring) : "") + (spec.stamps ? "_stamps_" : "_") + hash;
 }
 
+std::vector<LayerKind> layer_kinds(const DecoderSpecs& specs) {
+  std::vector<LayerKind> kinds;
+  for (size_t i = 0; i < specs.layers.size(); ++i)
+    kinds.push_back({!specs.deltas.empty() && is_there(specs.deltas[i].qkv) ? Mixer::kDeltaNet : Mixer::kAttention,
+                     is_there(specs.layers[i].gate_up) ? Ffn::kDense : Ffn::kExperts});
+  return kinds;
+}
+
+PhaseProgram decoder_program(const DecoderSpecs& specs) { return decoder_program(layer_kinds(specs)); }
+
+uint64_t route_bytes(const DecoderSpecs& specs, uint32_t n_blocks) {
+  return specs.experts.empty() ? 0 : uint64_t{n_blocks} * specs.experts[0].route.n_used * 8;
+}
+
 SampleSpec persistent_sampling(const PersistentSpec& spec) {
   return {.n_vocab = spec.decoder.embedding.n_vocab, .ring = spec.ring.value()};
 }
 
 // multiply_normed reads the rows of its products one after the other, side by side in memory; other products' rows were
-// asked for before the barrier. publish reads step, choice, position and error, the host's stop flag and what it has
-// taken, and the token must have arrived there before the next one begins.
+// asked for before the barrier, but those of experts. Each block finds who is chosen, and reads it again. publish reads
+// step, choice, position and error, the host's stop flag and what it has taken, and the token must have arrived there
+// before the next one begins.
 Waits persistent_waits(PhaseKind phase) {
   switch (phase) {
     case PhaseKind::kQkv:
       return {.common = 3, .local = 3};
     case PhaseKind::kLogits:
       return {.common = 1, .local = 1};
+    case PhaseKind::kRouter:
+      return {.common = 2, .local = 2};
+    case PhaseKind::kExpertsGateUp:
+      return {.common = 1, .l2 = 2, .local = 1};
+    case PhaseKind::kExpertsDown:
+      return {.common = 1, .l2 = 1};
     case PhaseKind::kChoose:
       return {.l2 = 1};
     case PhaseKind::kPublish:

@@ -4,10 +4,11 @@
 // Who does what is settled when the tables are built, not taken from a queue: a phase's work is known in advance and
 // even, a queue would cost an atomic on the critical path of each of some 200 phases a token, and a fixed share lets a
 // block ask for its first weights without asking anybody. Products give each matrix a range of blocks in proportion to
-// its bytes; the other phases deal their virtual blocks out in turn.
-// Layers differ in formats and rotations only: every layer's row of a table names, for each product, which of the
-// phase's variants computes it and where its operands are. Each variant's code stands in the text once; the logits are
-// one more round of the loop over the layers, which ends behind the first phase.
+// its bytes, and the experts that a token goes through equal parts of theirs; the other phases deal their virtual
+// blocks out in turn. Which experts those are, every block finds for itself among the scores: it takes less than a
+// barrier. Every layer's row of a table says of what kind the layer is, which all blocks branch by alike, and names,
+// for each product, which of the phase's variants computes it and where its operands are. Each variant's code stands in
+// the text once; the logits are one more round of the loop over the layers, which ends behind the first phase.
 #pragma once
 #include <array>
 #include <atomic>
@@ -35,19 +36,24 @@ struct ProductRow {
   uint32_t variant = 0;                    // of the phase's, as product_variants has them
   uint32_t first_block = 0, n_blocks = 0;  // who computes it
   uint32_t rows = 0;
-  uint32_t reserved[2] = {};
+  uint32_t stride = 0, up_stride = 0;  // 16-byte units from an expert's matrices to the next one's
 };
 static_assert(sizeof(ProductRow) == 64);
 
-// Of a layer; behind the last one's stands a row of the logits' product, as q, alone.
+// Of a layer; behind the last one's stands a row of the logits' product, as the first, alone.
 struct LayerRow {
-  ProductRow q, k, v, output, gate_up, down;
+  ProductRow first[4];               // q, k, v and their gate; of a delta net qkv, z, alpha and beta
+  ProductRow output, gate_up, down;  // of a layer of experts the shared one's
+  ProductRow router, shared_switch, expert_gate_up, expert_down;
   uint64_t k_pages = 0, v_pages = 0;
   uint64_t q_gamma = 0, k_gamma = 0;
-  uint32_t rope = 0;  // of DecoderSpecs::kv_scatters
-  uint32_t reserved[3] = {};
+  uint64_t conv = 0, dt_bias = 0, decay = 0, delta_norm = 0;
+  uint32_t rope = 0;     // of DecoderSpecs::kv_scatters
+  uint32_t place = 0;    // of a delta net among those of the sequence's state
+  uint32_t n_first = 1;  // products of `first`
+  uint32_t parts = 0;    // 1 << LayerPart for each that it has
 };
-static_assert(sizeof(LayerRow) == 432);
+static_assert(sizeof(LayerRow) == 784);
 
 // Read and written by the kernel; the launcher sets token and position, and zeros the rest.
 struct DecoderState {
@@ -76,8 +82,9 @@ struct DecodeRequest {
   uint32_t n_slots = 1;       // of the ring, and of the rows
   uint32_t returns_rows = 0;  // 1: the logits of every step
   uint32_t n_end_tokens = 0, end_tokens[kMostEndTokens] = {};
+  uint64_t delta_state = 0;  // device address of the sequence's, with delta nets
 };
-static_assert(sizeof(DecodeRequest) == 96);
+static_assert(sizeof(DecodeRequest) == 104);
 
 // Mapped host memory. Each word has one writer; host and device write to different lines of 128 bytes.
 struct HostWords {
@@ -118,6 +125,11 @@ struct StampRequest {
 //   layers         LayerRow [n_layers + 1], 16-byte aligned
 //   token_embd     packed as for gemv
 //   hidden, q, k, v, mixed, inner, logits  f32: of one column, as PassState in engine/steps.h
+//   q_gate         f32, only if attention is gated
+//   qkv, z, alpha, beta, delta_mixed  f32, only with delta nets
+//   scores, expert_inner, expert_outputs  f32 [n], [n_used, ffn], [n_used, hidden], only with experts
+//   routes         u8 [route_bytes], likewise
+//   shared_inner, shared_output, shared_switch  f32, only with a shared expert
 //   scratch        of incremental attention, zeros
 //   chooser        u8 [argmax_scratch_bytes], zeros; or with a ring the sampler's state, of persistent_sampling(spec)
 //   error          u32 [4]: kernels/error_word.h; what is out of range ends the launch
@@ -138,6 +150,12 @@ SampleSpec persistent_sampling(const PersistentSpec& spec);  // with a ring: one
 std::string name_of(const PersistentSpec& spec);
 inline constexpr uint32_t kPersistentThreads = 256;
 inline constexpr uint32_t kPersistentBlocksPerSm = 512 / kPersistentThreads;  // 128 registers a thread
+
+// The kinds of its layers, and the program that it runs.
+std::vector<LayerKind> layer_kinds(const DecoderSpecs& specs);
+PhaseProgram decoder_program(const DecoderSpecs& specs);
+// Where each block keeps who the token's experts are, u32 [n_used], and their weights, f32 [n_used].
+uint64_t route_bytes(const DecoderSpecs& specs, uint32_t n_blocks);
 
 // Of a phase of decoder_program(), between its barrier and the flows of its kernels' bodies; all of publish's.
 Waits persistent_waits(PhaseKind phase);

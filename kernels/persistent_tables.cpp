@@ -1,6 +1,7 @@
 #include "kernels/persistent_tables.h"
 
 #include <array>
+#include <span>
 
 #include "kernels/weight_layout.h"
 
@@ -16,43 +17,158 @@ uint64_t matrix_bytes(const ProductSpec& product) {
   return uint64_t{spec.rows} * packed_bytes_per_row(spec.weights, spec.k);
 }
 
+uint32_t parts_of(const LayerKind& kind) {
+  uint32_t parts = 0;
+  for (const LayerPart part : {LayerPart::kAttention, LayerPart::kDeltaNet, LayerPart::kDense, LayerPart::kExperts})
+    if (has(kind, part)) parts |= 1u << static_cast<uint32_t>(part);
+  return parts;
+}
+
+uint32_t expert_stride(TensorType type, const GemvSpec& spec) {
+  return static_cast<uint32_t>(spec.rows * packed_bytes_per_row(type, spec.k) / 16);
+}
+
+class TableWriter {
+ public:
+  TableWriter(const DecoderSpecs& specs, const DecoderAddresses& at, uint32_t n_blocks)
+      : specs_(specs), at_(at), n_blocks_(n_blocks), variants_(product_variants(specs)) {}
+
+  std::vector<LayerRow> write() const {
+    const std::vector<LayerKind> kinds = layer_kinds(specs_);
+    std::vector<LayerRow> rows;
+    uint32_t n_delta_nets = 0;
+    for (size_t i = 0; i < kinds.size(); ++i) {
+      LayerRow row{.k_pages = at_.layers.at(i).k_pages, .v_pages = at_.layers[i].v_pages, .parts = parts_of(kinds[i])};
+      if (kinds[i].mixer == Mixer::kDeltaNet)
+        set_delta_net(row, i, n_delta_nets++);
+      else
+        set_attention(row, i);
+      const bool is_dense = kinds[i].ffn == Ffn::kDense;
+      is_dense ? set_dense(row, i) : set_experts(row, i);
+      rows.push_back(row);
+    }
+    rows.push_back({});
+    rows.back().first[0] = product(specs_.logits, variants_.normed, {at_.output, 0, at_.output_norm, 0, at_.logits});
+    return rows;
+  }
+
+ private:
+  ProductRow product(const ProductSpec& spec, const std::vector<GemvSpec>& of_phase, const Operands& o) const {
+    if (!is_there(spec)) return {};
+    return {.weights = o.weights,
+            .up = o.up,
+            .gamma = o.gamma,
+            .bias = o.bias,
+            .y = o.y,
+            .variant = variant_of(of_phase, spec),
+            .n_blocks = n_blocks_,
+            .rows = std::get<GemvSpec>(spec).rows};
+  }
+
+  // Each of these rows by a share of the blocks.
+  void share(std::span<ProductRow> rows, std::span<const ProductSpec* const> specs) const {
+    std::vector<ProductRow*> pointers;
+    std::vector<uint64_t> bytes;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      pointers.push_back(&rows[i]);
+      bytes.push_back(matrix_bytes(*specs[i]));
+    }
+    share_blocks(pointers, bytes, n_blocks_);
+  }
+
+  void set_attention(LayerRow& row, size_t i) const {
+    const LayerSpecs& s = specs_.layers[i];
+    const LayerMatrices<uint64_t>& m = at_.layers[i].matrices;
+    const LayerVectors<uint64_t>& v = at_.layers[i].vectors;
+    row.first[0] = product(s.q, variants_.normed, {m.q, 0, v.attn_norm, v.q_bias, at_.q});
+    row.first[1] = product(s.k, variants_.normed, {m.k, 0, v.attn_norm, v.k_bias, at_.k});
+    row.first[2] = product(s.v, variants_.normed, {m.v, 0, v.attn_norm, v.v_bias, at_.v});
+    row.first[3] = product(s.q_gate, variants_.normed, {m.q_gate, 0, v.attn_norm, 0, at_.q_gate});
+    row.n_first = is_there(s.q_gate) ? 4 : 3;
+    share(std::span(row.first, row.n_first), std::array{&s.q, &s.k, &s.v, &s.q_gate});
+    row.output = product(s.output, variants_.output, {m.output, 0, 0, 0, at_.hidden});
+    row.q_gamma = v.q_norm, row.k_gamma = v.k_norm;
+    row.rope = specs_.ropes.at(i);
+  }
+
+  void set_delta_net(LayerRow& row, size_t i, uint32_t place) const {
+    const DeltaSpecs& s = specs_.deltas[i];
+    const LayerAddresses& layer = at_.layers[i];
+    const DeltaMatrices<uint64_t>& m = layer.delta_matrices;
+    const uint64_t gamma = layer.vectors.attn_norm;
+    row.first[0] = product(s.qkv, variants_.normed, {m.qkv, 0, gamma, 0, at_.qkv});
+    row.first[1] = product(s.z, variants_.normed, {m.z, 0, gamma, 0, at_.z});
+    row.first[2] = product(s.alpha, variants_.normed, {m.alpha, 0, gamma, 0, at_.alpha});
+    row.first[3] = product(s.beta, variants_.normed, {m.beta, 0, gamma, 0, at_.beta});
+    row.n_first = 4;
+    share(row.first, std::array{&s.qkv, &s.z, &s.alpha, &s.beta});
+    row.output = product(specs_.layers[i].output, variants_.output, {layer.matrices.output, 0, 0, 0, at_.hidden});
+    const DeltaVectors<uint64_t>& v = layer.delta_vectors;
+    row.conv = v.conv, row.dt_bias = v.dt_bias, row.decay = v.decay, row.delta_norm = v.norm;
+    row.place = place;
+  }
+
+  void set_dense(LayerRow& row, size_t i) const {
+    const LayerSpecs& s = specs_.layers[i];
+    const LayerMatrices<uint64_t>& m = at_.layers[i].matrices;
+    row.gate_up = product(s.gate_up, variants_.gate_up, {m.gate, m.up, at_.layers[i].vectors.ffn_norm, 0, at_.inner});
+    row.down = product(s.down, variants_.down, {m.down, 0, 0, 0, at_.hidden});
+  }
+
+  void set_experts(LayerRow& row, size_t i) const {
+    const ExpertSpecs& s = specs_.experts[i];
+    const ExpertMatrices<uint64_t>& m = at_.layers[i].experts;
+    const LayerVectors<uint64_t>& v = at_.layers[i].vectors;
+    ProductRow normed[] = {
+        product(s.router, variants_.normed, {m.router, 0, v.ffn_norm, 0, at_.scores}),
+        product(s.shared_switch, variants_.normed, {v.shared_switch, 0, v.ffn_norm, 0, at_.shared_switch})};
+    const size_t n = s.sum.has_shared ? 2 : 1;
+    share(std::span(normed, n), std::array{&s.router, &s.shared_switch});
+    row.router = normed[0], row.shared_switch = normed[1];
+    row.gate_up =
+        product(s.shared_gate_up, variants_.gate_up, {m.shared_gate, m.shared_up, v.ffn_norm, 0, at_.shared_inner});
+    row.expert_gate_up = of_experts(s.gate_up, variants_.gate_up, {m.gate, m.up, v.ffn_norm, 0, at_.expert_inner});
+    share_with_shared(row.expert_gate_up, s.gate_up, row.gate_up, s.shared_gate_up);
+    row.down = product(s.shared_down, variants_.down, {m.shared_down, 0, 0, 0, at_.shared_output});
+    row.expert_down = of_experts(s.down, variants_.down, {m.down, 0, 0, 0, at_.expert_outputs});
+    share_with_shared(row.expert_down, s.down, row.down, s.shared_down);
+  }
+
+  ProductRow of_experts(const ExpertProductSpec& spec, const std::vector<GemvSpec>& of_phase, const Operands& o) const {
+    ProductRow row = product(spec.product, of_phase, o);
+    row.stride = expert_stride(spec.product.weights, spec.product);
+    row.up_stride = expert_stride(spec.product.up.value_or(spec.product.weights), spec.product);
+    return row;
+  }
+
+  void share_with_shared(ProductRow& row, const ExpertProductSpec& spec, ProductRow& shared,
+                         const ProductSpec& shared_spec) const {
+    if (!is_there(shared_spec)) return;
+    const std::array<ProductRow*, 2> rows = {&row, &shared};
+    const std::array<uint64_t, 2> bytes = {spec.n_used * matrix_bytes(spec.product), matrix_bytes(shared_spec)};
+    share_blocks(rows, bytes, n_blocks_);
+  }
+
+  const DecoderSpecs& specs_;
+  const DecoderAddresses& at_;
+  uint32_t n_blocks_;
+  ProductVariants variants_;
+};
+
 }  // namespace
 
 std::vector<LayerRow> layer_rows(const DecoderSpecs& specs, const DecoderAddresses& at, uint32_t n_blocks) {
-  const ProductVariants variants = product_variants(specs);
-  const auto product = [&](const ProductSpec& spec, const std::vector<GemvSpec>& of_phase, const Operands& o) {
-    return ProductRow{.weights = o.weights,
-                      .up = o.up,
-                      .gamma = o.gamma,
-                      .bias = o.bias,
-                      .y = o.y,
-                      .variant = variant_of(of_phase, spec),
-                      .n_blocks = n_blocks,
-                      .rows = std::get<GemvSpec>(spec).rows};
-  };
-  std::vector<LayerRow> rows;
-  for (size_t i = 0; i < specs.layers.size(); ++i) {
-    const LayerSpecs& s = specs.layers[i];
-    const LayerMatrices<uint64_t>& m = at.layers.at(i).matrices;
-    const LayerVectors<uint64_t>& v = at.layers[i].vectors;
-    LayerRow row{product(s.q, variants.normed, {m.q, 0, v.attn_norm, v.q_bias, at.q}),
-                 product(s.k, variants.normed, {m.k, 0, v.attn_norm, v.k_bias, at.k}),
-                 product(s.v, variants.normed, {m.v, 0, v.attn_norm, v.v_bias, at.v}),
-                 product(s.output, variants.output, {m.output, 0, 0, 0, at.hidden}),
-                 product(s.gate_up, variants.gate_up, {m.gate, m.up, v.ffn_norm, 0, at.inner}),
-                 product(s.down, variants.down, {m.down, 0, 0, 0, at.hidden}),
-                 at.layers[i].k_pages,
-                 at.layers[i].v_pages,
-                 v.q_norm,
-                 v.k_norm,
-                 specs.ropes.at(i)};
-    const std::array<ProductRow*, 3> projections = {&row.q, &row.k, &row.v};
-    const std::array<uint64_t, 3> bytes = {matrix_bytes(s.q), matrix_bytes(s.k), matrix_bytes(s.v)};
-    share_blocks(projections, bytes, n_blocks);
-    rows.push_back(row);
-  }
-  rows.push_back({.q = product(specs.logits, variants.normed, {at.output, 0, at.output_norm, 0, at.logits})});
-  return rows;
+  return TableWriter(specs, at, n_blocks).write();
+}
+
+std::vector<uint64_t> activation_arguments(const DecoderSpecs& specs, const DecoderAddresses& at) {
+  std::vector<uint64_t> all = {at.hidden, at.q, at.k, at.v, at.mixed, at.inner, at.logits};
+  if (std::get<AttentionSpec>(specs.attention).gated) all.push_back(at.q_gate);
+  if (specs.delta_net.n_v_heads > 0) all.insert(all.end(), {at.qkv, at.z, at.alpha, at.beta, at.delta_mixed});
+  if (!specs.experts.empty()) all.insert(all.end(), {at.scores, at.expert_inner, at.expert_outputs, at.routes});
+  if (!specs.experts.empty() && specs.experts[0].sum.has_shared)
+    all.insert(all.end(), {at.shared_inner, at.shared_output, at.shared_switch});
+  return all;
 }
 
 }  // namespace warpchat

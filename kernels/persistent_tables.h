@@ -23,9 +23,16 @@ struct DecoderAddresses {
   uint64_t scratch = 0;                                                        // of incremental attention
   uint32_t n_pages = 0;                                                        // of each layer's keys, and values
   uint64_t error = 0;
+  // Of one column, where its layers have them.
+  uint64_t q_gate = 0, qkv = 0, z = 0, alpha = 0, beta = 0, delta_mixed = 0;
+  uint64_t scores = 0, expert_inner = 0, expert_outputs = 0, shared_inner = 0, shared_output = 0, shared_switch = 0;
+  uint64_t routes = 0;  // of the grid's blocks: route_bytes
 };
 
 // The rows of the layers and that behind them, for a grid of n_blocks.
 std::vector<LayerRow> layer_rows(const DecoderSpecs& specs, const DecoderAddresses& at, uint32_t n_blocks);
+
+// The kernel's arguments from hidden up to scratch.
+std::vector<uint64_t> activation_arguments(const DecoderSpecs& specs, const DecoderAddresses& at);
 
 }  // namespace warpchat

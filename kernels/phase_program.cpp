@@ -1,6 +1,7 @@
 #include "kernels/phase_program.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 
@@ -15,16 +16,11 @@ std::string text_of(PhaseKind kind) { return std::string(name_of(kind)); }
   throw Error("phase " + text_of(phase.kind) + " " + what);
 }
 
-std::vector<const Phase*> unrolled(const PhaseProgram& program) {
+// Two tokens.
+std::vector<const Phase*> unrolled(const PhaseProgram& program, std::span<const LayerKind> layers) {
   std::vector<const Phase*> order;
-  const auto add = [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) order.push_back(&program.phases[i]);
-  };
-  for (int token = 0; token < 2; ++token) {
-    add(0, program.layer_begin);
-    for (int layer = 0; layer < 2; ++layer) add(program.layer_begin, program.layer_end);
-    add(program.layer_end, program.phases.size());
-  }
+  for (int token = 0; token < 2; ++token)
+    for (const size_t i : phases_of_a_token(program, layers)) order.push_back(&program.phases[i]);
   return order;
 }
 
@@ -73,11 +69,7 @@ void check_apart(const Phase& early, const Phase& late) {
   check(late.writes, early.writes, "writes", "write");
 }
 
-}  // namespace
-
-void check_program(const PhaseProgram& program) {
-  check_kinds(program);
-  const std::vector<const Phase*> order = unrolled(program);
+void check_order(const std::vector<const Phase*>& order) {
   size_t ended = 0;
   for (size_t at = 0; at < order.size(); ++at) {
     ended = ended_before(order, at, ended);
@@ -85,33 +77,84 @@ void check_program(const PhaseProgram& program) {
   }
 }
 
-uint64_t barriers_of_a_token(const PhaseProgram& program, uint64_t n_layers) {
-  uint64_t n = 0;
-  for (size_t i = 0; i < program.phases.size(); ++i)
-    if (!program.phases[i].waits_for.empty()) n += i >= program.layer_begin && i < program.layer_end ? n_layers : 1;
-  return n;
+}  // namespace
+
+bool has(const LayerKind& layer, LayerPart part) {
+  switch (part) {
+    case LayerPart::kEvery:
+      return true;
+    case LayerPart::kAttention:
+      return layer.mixer == Mixer::kAttention;
+    case LayerPart::kDeltaNet:
+      return layer.mixer == Mixer::kDeltaNet;
+    case LayerPart::kDense:
+      return layer.ffn == Ffn::kDense;
+    case LayerPart::kExperts:
+      return layer.ffn == Ffn::kExperts;
+  }
+  return false;
+}
+
+std::vector<size_t> phases_of_a_token(const PhaseProgram& program, std::span<const LayerKind> layers) {
+  std::vector<size_t> order;
+  for (size_t i = 0; i < program.layer_begin; ++i) order.push_back(i);
+  for (const LayerKind& layer : layers)
+    for (size_t i = program.layer_begin; i < program.layer_end; ++i)
+      if (has(layer, program.phases[i].of)) order.push_back(i);
+  for (size_t i = program.layer_end; i < program.phases.size(); ++i) order.push_back(i);
+  return order;
+}
+
+void check_program(const PhaseProgram& program) {
+  check_kinds(program);
+  for (const LayerKind& first : program.kinds)
+    for (const LayerKind& second : program.kinds) check_order(unrolled(program, std::array{first, second}));
+}
+
+uint64_t barriers_of_a_token(const PhaseProgram& program, std::span<const LayerKind> layers) {
+  return static_cast<uint64_t>(std::ranges::count_if(phases_of_a_token(program, layers),
+                                                     [&](size_t i) { return !program.phases[i].waits_for.empty(); }));
 }
 
 std::string_view name_of(PhaseKind kind) {
-  constexpr std::string_view kNames[] = {"embed",   "qkv",  "scatter", "attention", "output",
-                                         "gate_up", "down", "logits",  "choose",    "publish"};
+  constexpr std::string_view kNames[] = {
+      "embed", "qkv",    "scatter",         "attention",    "conv",        "delta",  "output", "gate_up",
+      "down",  "router", "experts_gate_up", "experts_down", "experts_sum", "logits", "choose", "publish"};
   return kNames[static_cast<size_t>(kind)];
 }
 
-PhaseProgram decoder_program() {
+PhaseProgram decoder_program(std::span<const LayerKind> layers) {
   using enum PhaseKind;
-  return {{{kEmbed, {"state", "weights"}, {"hidden"}, {kPublish}},
-           {kQkv, {"hidden"}, {"q", "k", "v"}, {kEmbed, kDown}},
-           {kScatter, {"q", "k", "v", "state"}, {"q", "cache"}, {kQkv}},
-           {kAttention, {"q", "cache", "state"}, {"mixed", "scratch"}, {kScatter}},
-           {kOutput, {"mixed", "hidden"}, {"hidden"}, {kAttention}},
-           {kGateUp, {"hidden"}, {"inner"}, {kOutput}},
-           {kDown, {"inner", "hidden"}, {"hidden"}, {kGateUp}},
-           {kLogits, {"hidden"}, {"logits"}, {kDown}},
-           {kChoose, {"logits", "state"}, {"choice", "rows"}, {kLogits}},
-           {kPublish, {"choice", "rows", "state"}, {"state"}, {kChoose}}},
-          1,
-          7};
+  using Of = LayerPart;
+  PhaseProgram program;
+  program.kinds.clear();
+  for (const LayerKind& layer : layers)
+    if (std::ranges::count(program.kinds, layer) == 0) program.kinds.push_back(layer);
+  const auto add = [&](const Phase& phase) {
+    if (std::ranges::any_of(program.kinds, [&](const LayerKind& kind) { return has(kind, phase.of); }))
+      program.phases.push_back(phase);
+  };
+  add({kEmbed, {"state", "weights"}, {"hidden"}, {kPublish}});
+  program.layer_begin = program.phases.size();
+  add({kQkv, {"hidden"}, {"q", "k", "v", "q_gate", "qkv", "z", "alpha", "beta"}, {kEmbed, kDown, kExpertsSum}});
+  add({kScatter, {"q", "k", "v", "state"}, {"q", "cache"}, {kQkv}, Of::kAttention});
+  add({kAttention, {"q", "q_gate", "cache", "state"}, {"mixed", "scratch"}, {kScatter}, Of::kAttention});
+  add({kConv, {"qkv", "tails", "state"}, {"qkv", "tails"}, {kQkv}, Of::kDeltaNet});
+  add({kDelta, {"qkv", "z", "alpha", "beta", "heads", "state"}, {"mixed", "heads"}, {kConv}, Of::kDeltaNet});
+  add({kOutput, {"mixed", "hidden"}, {"hidden"}, {kAttention, kDelta}});
+  add({kGateUp, {"hidden"}, {"inner"}, {kOutput}, Of::kDense});
+  add({kDown, {"inner", "hidden"}, {"hidden"}, {kGateUp}, Of::kDense});
+  add({kRouter, {"hidden"}, {"scores", "switches"}, {kOutput}, Of::kExperts});
+  add({kExpertsGateUp, {"hidden", "scores"}, {"inner"}, {kRouter}, Of::kExperts});
+  add({kExpertsDown, {"inner"}, {"outputs"}, {kExpertsGateUp}, Of::kExperts});
+  add({kExpertsSum, {"outputs", "switches", "hidden"}, {"hidden"}, {kExpertsDown}, Of::kExperts});
+  program.layer_end = program.phases.size();
+  add({kLogits, {"hidden"}, {"logits"}, {kDown, kExpertsSum}});
+  add({kChoose, {"logits", "state"}, {"choice", "rows"}, {kLogits}});
+  add({kPublish, {"choice", "rows", "state"}, {"state"}, {kChoose}});
+  const auto is_there = [&](PhaseKind kind) { return std::ranges::count(program.phases, kind, &Phase::kind) != 0; };
+  for (Phase& phase : program.phases) std::erase_if(phase.waits_for, [&](PhaseKind kind) { return !is_there(kind); });
+  return program;
 }
 
 }  // namespace warpchat

@@ -24,7 +24,7 @@ bool serves(const GemvSpec& variant, const GemvSpec& product) {
   return plan.lanes_per_row == own.lanes_per_row && plan.rows_per_warp == own.rows_per_warp;
 }
 
-// From most rows to fewest, each product that none before it serves.
+// From most rows to fewest, each product that none before it serves; those of floats last.
 std::vector<GemvSpec> variants_among(std::vector<GemvSpec> products) {
   std::ranges::stable_sort(products, std::greater(), &GemvSpec::rows);
   std::vector<GemvSpec> variants;
@@ -35,6 +35,7 @@ std::vector<GemvSpec> variants_among(std::vector<GemvSpec> products) {
     else if (product.epilogue == GemvEpilogue::kBias)
       variant->epilogue = GemvEpilogue::kBias;
   }
+  std::ranges::stable_partition(variants, [](const GemvSpec& spec) { return !is_float(spec.weights); });
   return variants;
 }
 
@@ -43,11 +44,18 @@ std::vector<GemvSpec> variants_among(std::vector<GemvSpec> products) {
 ProductVariants product_variants(const DecoderSpecs& specs) {
   ProductVariants all;
   const auto add = [](std::vector<GemvSpec>& to, const ProductSpec& product) {
-    to.push_back(std::get<GemvSpec>(product));
+    if (is_there(product)) to.push_back(std::get<GemvSpec>(product));
   };
   for (const LayerSpecs& layer : specs.layers) {
-    for (const ProductSpec* product : {&layer.q, &layer.k, &layer.v}) add(all.normed, *product);
+    for (const ProductSpec* product : {&layer.q, &layer.k, &layer.v, &layer.q_gate}) add(all.normed, *product);
     add(all.output, layer.output), add(all.gate_up, layer.gate_up), add(all.down, layer.down);
+  }
+  for (const DeltaSpecs& delta : specs.deltas)
+    for_each([&](const ProductSpec& product) { add(all.normed, product); }, delta);
+  for (const ExpertSpecs& e : specs.experts) {
+    add(all.normed, e.router), add(all.normed, e.shared_switch);
+    add(all.gate_up, e.gate_up.product), add(all.gate_up, e.shared_gate_up);
+    add(all.down, e.down.product), add(all.down, e.shared_down);
   }
   add(all.normed, specs.logits);
   for (std::vector<GemvSpec>* products : {&all.normed, &all.output, &all.gate_up, &all.down})

@@ -7,7 +7,9 @@
 
 namespace warpchat {
 
-// One stands for all that differ in fewer rows, and in whether they have a bias; `normed` is of q, k, v and the logits.
+// One stands for all that differ in fewer rows, and in whether they have a bias. `normed` is of q, k, v and their gate,
+// of a delta net's products, of routers and the switches of shared experts, and of the logits; gate_up and down are of
+// dense layers, of an expert, and of the shared one.
 struct ProductVariants {
   std::vector<GemvSpec> normed, output, gate_up, down;
 };

@@ -113,6 +113,70 @@ void SampleFunction::call(const VirtualBlock& block, const SampleBuffers& buffer
              {buffers.logits, buffers.states, buffers.tokens, buffers.positions, buffers.error, buffers.advance});
 }
 
+namespace {
+
+StateAddresses state_arguments(Builder& b) {
+  Global<u64> states = address<u64>(b, "states", 8);
+  Global<u32> positions = address<u32>(b, "positions", 4);
+  return {states, positions, b.argument<u32>("layer", Sharing::kWarp)};
+}
+
+}  // namespace
+
+ConvFunction::ConvFunction(const DeltaNetSpec& spec, Target target)
+    : BodyFunction(function_of(name_of_conv(spec) + "_body", target, [&](Builder& b, const VirtualBlock& block) {
+        Global<f32> qkv = address<f32>(b, "qkv"), conv = address<f32>(b, "conv");
+        const ConvAddresses at{qkv, conv, state_arguments(b), {}};
+        b.inlined([&] { conv_body(b, spec, at, block); });
+      })) {}
+
+void ConvFunction::call(const VirtualBlock& block, const ConvAddresses& at) const {
+  block.call(function_, {at.qkv, at.conv, at.state.states, at.state.positions, at.state.layer});
+}
+
+DeltaFunction::DeltaFunction(const DeltaNetSpec& spec, Target target)
+    : BodyFunction(function_of(name_of_step(spec) + "_body", target, [&](Builder& b, const VirtualBlock& block) {
+        Global<f32> qkv = address<f32>(b, "qkv"), z = address<f32>(b, "z");
+        Global<f32> alpha = address<f32>(b, "alpha"), beta = address<f32>(b, "beta");
+        Global<f32> dt_bias = address<f32>(b, "dt_bias"), decay = address<f32>(b, "decay");
+        Global<f32> norm = address<f32>(b, "norm");
+        const StateAddresses state = state_arguments(b);
+        const DeltaAddresses at{qkv, z, alpha, beta, dt_bias, decay, norm, state, address<f32>(b, "out"), {}};
+        b.inlined([&] { delta_body(b, spec, at, block); });
+      })) {}
+
+void DeltaFunction::call(const VirtualBlock& block, const DeltaAddresses& at) const {
+  block.call(function_, {at.qkv, at.z, at.alpha, at.beta, at.dt_bias, at.decay, at.norm, at.state.states,
+                         at.state.positions, at.state.layer, at.out});
+}
+
+RouteFunction::RouteFunction(const RouteSpec& spec, Target target)
+    : BodyFunction(function_of(name_of(spec) + "_body", target, [&](Builder& b, const VirtualBlock& block) {
+        const RouteAddresses at{
+            address<f32>(b, "scores"), address<u32>(b, "experts", 4), address<f32>(b, "weights", 4), {}};
+        b.inlined([&] { route_body(b, spec, at, block); });
+      })) {}
+
+void RouteFunction::call(const VirtualBlock& block, const RouteAddresses& at) const {
+  block.call(function_, {at.scores, at.experts, at.weights});
+}
+
+ExpertSumFunction::ExpertSumFunction(const ExpertSumSpec& spec, Target target)
+    : BodyFunction(function_of(name_of(spec) + "_body", target, [&](Builder& b, const VirtualBlock& block) {
+        Global<f32> outputs = address<f32>(b, "outputs"), weights = address<f32>(b, "weights", 4);
+        std::optional<Global<f32>> shared, switches;
+        if (spec.has_shared) shared.emplace(address<f32>(b, "shared")), switches.emplace(address<f32>(b, "switches"));
+        const ExpertSumAddresses at{outputs, weights, shared, switches, address<f32>(b, "y"), {}};
+        b.inlined([&] { expert_sum_body(b, spec, at, block); });
+      })) {}
+
+void ExpertSumFunction::call(const VirtualBlock& block, const ExpertSumAddresses& at) const {
+  std::vector<CallOperand> all = {at.outputs, at.weights};
+  if (at.shared) all.insert(all.end(), {*at.shared, *at.switches});
+  all.push_back(at.y);
+  block.call(function_, all);
+}
+
 ProductFunction::ProductFunction(const std::string& name, std::vector<GemvSpec> variants, bool takes_rows,
                                  Target target)
     : BodyFunction(nullptr), variants_(std::move(variants)), takes_rows_(takes_rows) {
@@ -167,19 +231,28 @@ TokenFunctions::TokenFunctions(const DecoderSpecs& specs, ProductVariants varian
       attend(std::get<AttentionSpec>(specs.attention), target),
       normed("normed", std::move(variants.normed), /*takes_rows=*/true, target),
       output("output", std::move(variants.output), false, target),
-      gate_up("gate_up", std::move(variants.gate_up), false, target),
-      down("down", std::move(variants.down), false, target) {
+      gate_up("gate_up", std::move(variants.gate_up), !specs.experts.empty(), target),
+      down("down", std::move(variants.down), !specs.experts.empty(), target) {
   for (const KvScatterSpec& spec : specs.kv_scatters) scatters.emplace_back(spec, target);
+  if (specs.delta_net.n_v_heads > 0) {
+    conv.emplace(specs.delta_net, target);
+    delta.emplace(specs.delta_net, target);
+  }
+  if (!specs.experts.empty()) {
+    route.emplace(specs.experts[0].route, target);
+    sum.emplace(specs.experts[0].sum, target);
+  }
 }
 
 namespace {
 
-Kernel gemv_calling(const GemvSpec& spec, const ProductFunction& function, Target target) {
-  return gemv_kernel(spec, target, [&](Builder& b, const GemvAddresses& at, const VirtualBlock& block) {
+// The variant is known where the builder writes the call.
+BodyOf<GemvAddresses> call_of(const GemvSpec& spec, const ProductFunction& function) {
+  return [&](Builder& b, const GemvAddresses& at, const VirtualBlock& block) {
     GemvAddresses all = at;
     all.rows.emplace(b.var("rows", spec.rows));
     function.call(block, variant_of(function.variants(), spec), all);
-  });
+  };
 }
 
 }  // namespace
@@ -199,16 +272,44 @@ std::vector<Kernel> token_kernels(const DecoderSpecs& specs, const TokenFunction
       [&](Builder&, const AttentionAddresses& at, const VirtualBlock& block) { functions.attend.call(block, at); }));
   std::set<std::string> names;
   const auto add = [&](const ProductSpec& product, const ProductFunction& function) {
-    if (names.insert(name_of(product)).second)
-      kernels.push_back(gemv_calling(std::get<GemvSpec>(product), function, target));
+    if (!is_there(product) || !names.insert(name_of(product)).second) return;
+    const GemvSpec& spec = std::get<GemvSpec>(product);
+    kernels.push_back(gemv_kernel(spec, target, call_of(spec, function)));
+  };
+  const auto add_uses = [&](const ExpertProductSpec& spec, const ProductFunction& function) {
+    if (names.insert(name_of(spec)).second)
+      kernels.push_back(expert_product_kernel(spec, target, call_of(spec.product, function)));
   };
   for (const LayerSpecs& layer : specs.layers) {
-    for (const ProductSpec* product : {&layer.q, &layer.k, &layer.v}) add(*product, functions.normed);
+    for (const ProductSpec* product : {&layer.q, &layer.k, &layer.v, &layer.q_gate}) add(*product, functions.normed);
     add(layer.output, functions.output);
     add(layer.gate_up, functions.gate_up);
     add(layer.down, functions.down);
   }
+  for (const DeltaSpecs& delta : specs.deltas)
+    for_each([&](const ProductSpec& product) { add(product, functions.normed); }, delta);
+  for (const ExpertSpecs& e : specs.experts) {
+    add(e.router, functions.normed), add(e.shared_switch, functions.normed);
+    add_uses(e.gate_up, functions.gate_up), add(e.shared_gate_up, functions.gate_up);
+    add_uses(e.down, functions.down), add(e.shared_down, functions.down);
+  }
   add(specs.logits, functions.normed);
+  if (functions.delta) {
+    kernels.push_back(conv_kernel(
+        specs.delta_net, target,
+        [&](Builder&, const ConvAddresses& at, const VirtualBlock& block) { functions.conv->call(block, at); }));
+    kernels.push_back(delta_kernel(
+        specs.delta_net, target,
+        [&](Builder&, const DeltaAddresses& at, const VirtualBlock& block) { functions.delta->call(block, at); }));
+  }
+  if (functions.route) {
+    kernels.push_back(route_kernel(
+        specs.experts[0].route, target,
+        [&](Builder&, const RouteAddresses& at, const VirtualBlock& block) { functions.route->call(block, at); }));
+    kernels.push_back(expert_sum_kernel(
+        specs.experts[0].sum, target,
+        [&](Builder&, const ExpertSumAddresses& at, const VirtualBlock& block) { functions.sum->call(block, at); }));
+  }
   return kernels;
 }
 

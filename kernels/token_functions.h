@@ -2,6 +2,7 @@
 // ones, and the module that holds both has each once.
 // A function takes VirtualBlock's arguments and then the addresses that its call() takes, in their order.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,30 @@ class SampleFunction : public BodyFunction {
   void call(const VirtualBlock& block, const SampleBuffers& buffers) const;
 };
 
+class ConvFunction : public BodyFunction {
+ public:
+  ConvFunction(const DeltaNetSpec& spec, ptx::Target target);
+  void call(const VirtualBlock& block, const ConvAddresses& at) const;
+};
+
+class DeltaFunction : public BodyFunction {
+ public:
+  DeltaFunction(const DeltaNetSpec& spec, ptx::Target target);
+  void call(const VirtualBlock& block, const DeltaAddresses& at) const;
+};
+
+class RouteFunction : public BodyFunction {
+ public:
+  RouteFunction(const RouteSpec& spec, ptx::Target target);
+  void call(const VirtualBlock& block, const RouteAddresses& at) const;
+};
+
+class ExpertSumFunction : public BodyFunction {
+ public:
+  ExpertSumFunction(const ExpertSumSpec& spec, ptx::Target target);
+  void call(const VirtualBlock& block, const ExpertSumAddresses& at) const;
+};
+
 // One of several products, which differ in weights, and in rows if those of the addresses say so.
 class ProductFunction : public BodyFunction {
  public:
@@ -77,6 +102,10 @@ struct TokenFunctions {
   std::vector<KvScatterFunction> scatters;  // of each rotation
   AttentionFunction attend;
   ProductFunction normed, output, gate_up, down;
+  std::optional<ConvFunction> conv;  // where a layer is a delta net
+  std::optional<DeltaFunction> delta;
+  std::optional<RouteFunction> route;  // where a layer has experts
+  std::optional<ExpertSumFunction> sum;
 };
 
 // The kernels of these specs, each once, that call the functions.

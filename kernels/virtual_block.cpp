@@ -8,7 +8,7 @@ namespace warpchat {
 using namespace ptx;
 
 Team team_of(Builder& b, uint32_t block_warps, uint32_t warps, uint32_t most_teams) {
-  assert(block_warps % warps == 0 && most_teams > 0);
+  assert(warps <= block_warps && most_teams > 0);
   const uint32_t n_teams = std::min(block_warps / warps, most_teams);
   if (warps == block_warps) return {block_warps, n_teams, warps, b.var("team", 0u), b.thread(), b.warp()};
   Reg<u32> index = (b.warp() / warps).named("team");

@@ -23,7 +23,7 @@ struct Team {
   std::optional<ptx::Reg<ptx::u32>> barrier_number() const;  // none: the whole block's
   void barrier(ptx::Builder& b) const;
 };
-// Splits blocks of `block_warps` warps into teams of `warps`, which divides them: as many as there are, or most_teams.
+// Splits blocks of `block_warps` warps into teams of `warps`: as many as there are, or most_teams.
 Team team_of(ptx::Builder& b, uint32_t block_warps, uint32_t warps, uint32_t most_teams = UINT32_MAX);
 
 class VirtualBlock {

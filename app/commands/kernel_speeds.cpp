@@ -110,9 +110,8 @@ class Speeds {
   const TokenWork& token() const { return token_; }
   uint32_t position(uint32_t context) const { return std::min(context, context_) - 1; }
 
-  // Where a token's time goes, phase by phase, or why not.
+  // Where a token's time goes, phase by phase.
   std::string persistent(uint32_t position) const {
-    if (!token_.may_persist()) return "the persistent decoder does not run this model\n";
     return "a token of the persistent decoder in a context of " + grouped(position + 1) + ", in us\n" +
            aligned(phase_table(gpu_, token_.at(position)));
   }
@@ -124,7 +123,7 @@ class Speeds {
     for (const uint32_t at : positions) {
       const TokensPerSecond s = predict(gpu_, token_.at(at), token_.barriers());
       table.push_back({"in a context of " + grouped(at + 1), decimal("%.0f", s.bandwidth), decimal("%.0f", s.stream),
-                       decimal("%.0f", s.graph), s.persistent > 0 ? decimal("%.0f", s.persistent) : "none"});
+                       decimal("%.0f", s.graph), decimal("%.0f", s.persistent)});
     }
     return table;
   }
@@ -133,7 +132,6 @@ class Speeds {
     const SampleSpec spec{.n_vocab = shape_.config.n_vocab, .ring = sample_ring(context_)};
     TextTable table{{"us to choose a token", "greedy", "top-k 40", "top-p"}};
     for (const bool is_persistent : {false, true}) {
-      if (is_persistent && !token_.may_persist()) continue;
       std::vector<std::string> row{is_persistent ? "in the persistent decoder" : "a kernel of its own"};
       for (const auto& [top_k, has_top_p] : {std::pair{0u, false}, {40u, false}, {0u, true}}) {
         const KernelWork work = sampling_work(spec, gpu_.target, is_persistent, top_k, has_top_p);
@@ -147,9 +145,9 @@ class Speeds {
   TextTable batches() const {
     const uint32_t at = position(kBatchContext);
     const TokensPerSecond one = predict(gpu_, token_.at(at), token_.barriers());
-    const double alone = token_.may_persist() ? one.persistent : one.graph;
+    const double alone = one.persistent;
     TextTable table{{"sequences side by side in contexts of " + grouped(at + 1), "tokens per second, graph",
-                     token_.may_persist() ? "times one persistent" : "times one"}};
+                     "times one persistent"}};
     for (const uint32_t n : kSequences) {
       const double speed = n * (n == 1 ? one : predict(gpu_, pass(kind_of_tokens(n), n).at(at), 0)).graph;
       table.push_back({grouped(n), decimal("%.0f", speed), decimal("%.2f", speed / alone)});

@@ -106,12 +106,10 @@ std::vector<Module> modules_of(const ModelConfig& config, const DecoderFormats& 
   };
   const DecoderSpecs of_token = specs(PassKind::kToken, 1);
   const SampleSpec sampling{.n_vocab = config.n_vocab, .ring = sample_ring(context), .advances = true};
-  Module token{"token",
-               may_persist(of_token) ? "a token, with --launch persistent by the last kernel alone" : "a token",
+  Module token{"token", "a token, with --launch persistent by the last kernel alone",
                decoder_kernels(of_token, target)};
   token.kernels.push_back(sample(sampling, target));
-  if (may_persist(of_token))
-    token.kernels.push_back(persistent_decoder({of_token, sampling.ring, /*stamps=*/true}, target));
+  token.kernels.push_back(persistent_decoder({of_token, sampling.ring, /*stamps=*/true}, target));
   Module few{"few", "a token each of 2 to " + grouped(kFewSequences) + " sequences",
              decoder_kernels(specs(PassKind::kFew, kFewSequences), target)};
   Module batch{"batch", "a token each of up to " + grouped(kBatchColumns) + " sequences",

@@ -23,7 +23,7 @@ CUmodule compile(const Context& context, const std::string& text) {
   return nullptr;
 }
 
-constexpr size_t kMostParameters = 24;
+constexpr size_t kMostParameters = 32;
 
 void check_arguments(const ptx::Kernel& kernel, std::span<const Argument> arguments) {
   const std::vector<ptx::Parameter>& parameters = kernel.parameters;

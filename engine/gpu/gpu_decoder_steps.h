@@ -78,7 +78,7 @@ class GpuSteps final : public Steps, private DeviceSampler {
   void set_launch_mode(LaunchMode mode) override;
   bool has_settled() const override { return !choice_ || choice_->is_settled(); }
   bool can_launch(LaunchMode mode) const override {
-    return mode != LaunchMode::kPersistent || (context_->device().can_cooperate && may_persist(config_));
+    return mode != LaunchMode::kPersistent || context_->device().can_cooperate;
   }
   bool is_emulated() const override { return context_->device().is_emulated; }
   std::string_view launch_of(uint32_t n_sequences) const override {
@@ -157,6 +157,7 @@ class GpuSteps final : public Steps, private DeviceSampler {
     return activations_.address() + plan_.page_tables +
            uint64_t{sequence} * sizes_.pages_per_sequence() * sizeof(uint32_t);
   }
+  uint64_t state_address(uint32_t sequence) const { return states_.address() + sequence * config_.delta_state_bytes(); }
   uint64_t error_address() const { return activations_.address() + plan_.error; }
   bool is_of_graphs() const {  // the pass
     return pass_.has_prompts()              ? false

@@ -88,7 +88,7 @@ void GpuSteps::upload_pass(PassLayout layout) {
     words.insert(words.end(), {static_cast<uint32_t>(address), static_cast<uint32_t>(address >> 32)});
   };
   for (const uint32_t sequence : pass_.sequences) add(page_table(sequence));
-  for (const uint32_t sequence : pass_.sequences) add(states_.address() + sequence * config_.delta_state_bytes());
+  for (const uint32_t sequence : pass_.sequences) add(state_address(sequence));
   words.insert(words.end(), pass_.words.begin(), pass_.words.end());
   upload(pass_address(), words);
 }

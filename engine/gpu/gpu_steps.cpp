@@ -16,8 +16,6 @@
 namespace warpchat {
 namespace {
 
-constexpr const char* kNotAtOnce = "the persistent kernel computes neither experts nor delta nets";
-
 // Tokens of one persistent launch where the system ends kernels that run for seconds: 50 ms each would still do.
 constexpr uint32_t kTokensUnderWatchdog = 16;
 
@@ -78,8 +76,7 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
   if (options.launch) return;
   choice_ = std::make_unique<LaunchChoice>();
   if (!can_launch(LaunchMode::kPersistent))
-    choice_->leave_out(LaunchMode::kPersistent,
-                       !may_persist(config) ? kNotAtOnce : "the GPU has no cooperative launches");
+    choice_->leave_out(LaunchMode::kPersistent, "the GPU has no cooperative launches");
 }
 
 GpuSteps::~GpuSteps() {
@@ -91,7 +88,6 @@ GpuSteps::~GpuSteps() {
 }
 
 void GpuSteps::set_launch_mode(LaunchMode mode) {
-  if (!can_launch(mode) && !may_persist(config_)) throw Error(std::string(kNotAtOnce) + "; use --launch graph");
   if (mode == LaunchMode::kPersistent) persistent();
   launch_mode_ = mode;
   choice_.reset();
@@ -245,6 +241,12 @@ PersistentLaunch& GpuSteps::persistent() {
   at.q = address_of(state_.q), at.k = address_of(state_.k), at.v = address_of(state_.v);
   at.mixed = address_of(state_.mixed), at.inner = address_of(state_.inner);
   at.scratch = activations_.address() + plan_.scratch[static_cast<size_t>(PassKind::kToken)];
+  const auto place = [&](uint64_t offset) { return activations_.address() + offset; };
+  at.q_gate = place(plan_.q_gate), at.qkv = place(plan_.qkv), at.z = place(plan_.z);
+  at.alpha = place(plan_.alpha), at.beta = place(plan_.beta), at.delta_mixed = place(plan_.delta_mixed);
+  at.scores = place(plan_.scores), at.expert_inner = place(plan_.expert_inner);
+  at.expert_outputs = place(plan_.expert_outputs), at.shared_inner = place(plan_.shared_inner);
+  at.shared_output = place(plan_.shared_output), at.shared_switch = place(plan_.shared_switch);
   at.error = error_address();
   at.n_pages = n_pages();
   std::unique_ptr<Module> module = persistent_module_.get();
@@ -271,7 +273,8 @@ std::unique_ptr<TokenSource> GpuSteps::persistent_tokens(const TokenRun& run) {
   const Start sampling{run.sampling, run.recent};
   start({&sampling, 1});
   sample();
-  PersistentTokens::Start start{read()[0], page_table(pass_.sequences.front())};
+  const uint32_t sequence = pass_.sequences.front();
+  PersistentTokens::Start start{read()[0], page_table(sequence), state_address(sequence)};
   PhaseProfile times(profile_, kernels_of(PassKind::kToken), launch);
   start.stamps = times.stamps();
   start.tokens_per_launch = tokens_per_launch(times, start.stamps);
@@ -296,6 +299,7 @@ bool GpuSteps::decode_given(std::span<const Token> tokens, uint32_t position,
   PersistentLaunch::Request request;
   request.returns_rows = true;
   request.page_table = page_table(0);
+  request.delta_state = state_address(0);
   request.stamps = times.stamps();
   for (const uint32_t most = tokens_per_launch(times, request.stamps); !tokens.empty();) {
     const auto n = static_cast<uint32_t>(std::min<size_t>(tokens.size(), most));

@@ -278,7 +278,7 @@ KernelWork KernelWorks::incremental_work(const AttentionSpec& given, uint32_t po
   AttentionSpec spec = given;
   spec.columns = columns_;
   const uint32_t keys = position + 1, n_splits = ceil_div(keys, spec.keys_per_split);
-  const bool is_played = specs_.kind == PassKind::kToken && may_persist(specs_);
+  const bool is_played = specs_.kind == PassKind::kToken;
   const std::string name = name_of(given);
   KernelWork work =
       work_of(name, attention_flow(spec, keys, is_played), attention_cost(spec, uint64_t{columns_} * keys).bytes);

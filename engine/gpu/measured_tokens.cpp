@@ -30,19 +30,26 @@ std::optional<Token> MeasuredTokens::next(const std::atomic<bool>& stop) {
     if ((!source_ || part_.tokens == 0) && !start_part(choice_.next(launcher_.is_ready), stop)) return std::nullopt;
     token = source_->next(stop);
   } catch (const Error& error) {
-    if (part_.mode == LaunchMode::kStream) throw;
+    if (part_.mode == LaunchMode::kStream || (!run_.may_rewind && n_given_ > 0)) throw;
     token = next_by_stream(error.what(), stop);
   }
   if (token) given(*token);
   return token;
 }
 
+std::optional<std::vector<Token>> MeasuredTokens::end() {
+  if (is_broken_) return std::nullopt;
+  return source_ ? source_->end() : std::vector<Token>();
+}
+
 // After a token that has been given and not yet decoded.
 bool MeasuredTokens::start_part(LaunchChoice::Part part, const std::atomic<bool>& stop) {
   source_.reset();
   n_given_ = part_.tokens = 0;
+  is_broken_ = true;
   if (!decoder_.forward({&run_.recent.back(), 1}, run_.position - 1, Logits::kLast, &stop, launcher_.sequence))
     return false;
+  is_broken_ = false;
   part_ = {part.mode, static_cast<uint32_t>(std::min<uint64_t>(part.tokens, run_.max_tokens))};
   run_.last_column = 0;
   TokenRun of_part = run_;

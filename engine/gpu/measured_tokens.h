@@ -26,6 +26,7 @@ class MeasuredTokens final : public TokenSource {
   ~MeasuredTokens() override;
 
   std::optional<Token> next(const std::atomic<bool>& stop) override;
+  std::optional<std::vector<Token>> end() override;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -38,6 +39,7 @@ class MeasuredTokens final : public TokenSource {
   TokenRun run_;  // what is left of it
   Launcher launcher_;
   std::unique_ptr<TokenSource> source_;  // of the part
+  bool is_broken_ = false;               // the pass before a part
   LaunchChoice::Part part_;              // its mode, and what is left of it
   uint32_t n_given_ = 0;                 // of the part
   Clock::time_point last_;

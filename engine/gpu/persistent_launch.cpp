@@ -62,6 +62,10 @@ PersistentLaunch::PersistentLaunch(const Stream& stream, const PersistentSpec& s
                                            : argmax_scratch_bytes({spec.decoder.embedding.n_vocab});
   chooser_ = DeviceMemory(context, chooser_bytes, "the sampler");
   forced_ = DeviceMemory(context, sizeof(uint32_t), "forced tokens");
+  if (const uint64_t n_bytes = route_bytes(spec.decoder, n_blocks_); n_bytes > 0) {
+    routes_ = DeviceMemory(context, n_bytes, "who the experts are");
+    at_.routes = routes_.address();
+  }
   host_ = HostMemory(context, sizeof(HostWords) + kSlots * sizeof(uint64_t), "tokens");
   if (spec.stamps) stamps_ = DeviceMemory(context, 16, "time stamps");
   const std::vector<LayerRow> rows = layer_rows(spec_.decoder, at_, n_blocks_);
@@ -88,7 +92,8 @@ void PersistentLaunch::place_request(const Request& r) {
                         .n_forced = static_cast<uint32_t>(r.forced.size()),
                         .n_slots = n_slots_,
                         .returns_rows = r.returns_rows,
-                        .n_end_tokens = static_cast<uint32_t>(r.end_tokens.size())};
+                        .n_end_tokens = static_cast<uint32_t>(r.end_tokens.size()),
+                        .delta_state = r.delta_state};
   std::copy(r.end_tokens.begin(), r.end_tokens.end(), request.end_tokens);
   const DecoderState state{static_cast<uint32_t>(r.token), r.position};
   std::vector<std::byte> control;
@@ -145,9 +150,8 @@ void PersistentLaunch::launch() {
   std::vector<Argument> arguments;
   const auto add = [&](uint64_t address) { arguments.push_back(Argument::address(address)); };
   add(control_.address() + offsets_.layers), add(at_.token_embd);
-  for (const uint64_t address : {at_.hidden, at_.q, at_.k, at_.v, at_.mixed, at_.inner, at_.logits, at_.scratch})
-    add(address);
-  add(chooser_.address()), add(at_.error);
+  for (const uint64_t address : activation_arguments(spec_.decoder, at_)) add(address);
+  add(at_.scratch), add(chooser_.address()), add(at_.error);
   for (const uint64_t offset : {offsets_.barrier, offsets_.state, offsets_.request}) add(control_.address() + offset);
   add(forced_.address()), add(host_.device_address());
   add(returns_rows_ ? rows_.device_address() : host_.device_address());

@@ -36,6 +36,7 @@ class PersistentLaunch {
     SamplerState sampler = {};               // with the spec's ring; else the choice is the argmax
     std::span<const Token> recent = {};      // that the sampler's penalties count, oldest first
     uint64_t page_table = 0;                 // device address of the sequence's, for all positions to come
+    uint64_t delta_state = 0;                // likewise, with delta nets: after the positions before `position`
     StampRequest stamps = {};                // with the spec's stamps: blocks that keep time, all of them at most
   };
   // Returns at once. No launch may be under way: next() has returned nothing, or thrown, since the last start.
@@ -78,7 +79,7 @@ class PersistentLaunch {
   std::unique_ptr<Module> module_;
   uint32_t n_blocks_;
   Offsets offsets_;
-  DeviceMemory control_, chooser_, forced_, stamps_;
+  DeviceMemory control_, chooser_, forced_, stamps_, routes_;
   HostMemory host_, rows_;
   GpuEvent done_;
   StampRequest stamp_request_;

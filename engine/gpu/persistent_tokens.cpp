@@ -29,7 +29,10 @@ void PersistentTokens::start_launch() {
   request.most_tokens = static_cast<uint32_t>(std::min<uint64_t>(run_.max_tokens - n_given_, start_.tokens_per_launch));
   request.sampler = sampler_state(run_.sampling);
   request.recent = run_.recent;
+  request.end_tokens =
+      std::span(run_.end_tokens).first(std::min<size_t>(run_.end_tokens.size(), DecodeRequest::kMostEndTokens));
   request.page_table = start_.page_table;
+  request.delta_state = start_.delta_state;
   request.stamps = start_.stamps;
   launched_at_ = run_.position;
   launch_.start(request);
@@ -43,7 +46,7 @@ void PersistentTokens::end_launch() {
 
 std::optional<Token> PersistentTokens::next(const std::atomic<bool>& stop) {
   if (stop) {
-    end_launch();
+    if (run_.may_rewind) end_launch();
     return std::nullopt;
   }
   assert(n_given_ < run_.max_tokens);
@@ -56,6 +59,15 @@ std::optional<Token> PersistentTokens::next(const std::atomic<bool>& stop) {
   ++run_.position;
   run_.recent.push_back(token);
   return token;
+}
+
+std::optional<std::vector<Token>> PersistentTokens::end() {
+  std::vector<Token> tokens;
+  if (!launch_.is_running()) return tokens;
+  launch_.stop();
+  while (const std::optional<Token> token = launch_.next()) tokens.push_back(*token);
+  if (start_.ended) start_.ended(launched_at_);
+  return tokens;
 }
 
 Token PersistentTokens::next_of_launch() {

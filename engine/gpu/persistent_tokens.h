@@ -15,6 +15,7 @@ class PersistentTokens final : public TokenSource {
   struct Start {
     Token first;                                        // chosen already, at run.position
     uint64_t page_table;                                // PersistentLaunch::Request's
+    uint64_t delta_state = 0;                           // likewise
     uint32_t tokens_per_launch = UINT32_MAX;            // at least 1
     StampRequest stamps = {};                           // PersistentLaunch::Request's
     std::function<void(uint32_t position)> ended = {};  // after each launch, with its first token's position
@@ -24,6 +25,7 @@ class PersistentTokens final : public TokenSource {
   ~PersistentTokens() override;  // ends the launch
 
   std::optional<Token> next(const std::atomic<bool>& stop) override;
+  std::optional<std::vector<Token>> end() override;
 
  private:
   Token next_of_launch();

@@ -1,6 +1,7 @@
 #include "engine/gpu/phase_profile.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
 
 namespace warpchat {
@@ -15,7 +16,8 @@ PhaseProfile::PhaseProfile(Profile& profile, PassKernels& token_kernels, const P
     : profile_(profile),
       kernels_(token_kernels),
       launch_(launch),
-      program_(decoder_program()),
+      program_(decoder_program(token_kernels.specs())),
+      phases_(phases_of_a_token(program_, layer_kinds(token_kernels.specs()))),
       kernel_(profile.operation(launch.kernel().kernel().name)) {
   for (const Phase& phase : program_.phases)
     operations_.push_back(profile.operation("persistent " + std::string(name_of(phase.kind))));
@@ -28,9 +30,7 @@ StampRequest PhaseProfile::stamps() const {
 
 uint32_t PhaseProfile::tokens_per_launch(const StampRequest& stamps) const {
   if (stamps.n_blocks == 0) return UINT32_MAX;
-  const size_t of_a_layer = program_.layer_end - program_.layer_begin;
-  const size_t phases = program_.phases.size() + of_a_layer * (kernels_.specs().layers.size() - 1);
-  return std::max(1u, static_cast<uint32_t>(stamps.n_slots / 2 / phases));
+  return std::max(1u, static_cast<uint32_t>(stamps.n_slots / 2 / phases_.size()));
 }
 
 void PhaseProfile::record(uint32_t position) {
@@ -86,7 +86,9 @@ void PhaseProfile::record_calls(const Blocks& blocks, uint32_t position, const C
     const double length = seconds(end - span.begin);  // by the first block, which others may have waited longer than
     profile_.record(operations_[span.phase], clocks.at(span.begin), length, bytes_of(span.phase, layer, position),
                     std::min(waits[i], length));
-    if (span.phase + 1 == program_.layer_end) ++layer;
+    const bool ends_layer = program_.phases[span.phase].kind == PhaseKind::kDown ||
+                            program_.phases[span.phase].kind == PhaseKind::kExpertsSum;
+    if (ends_layer) ++layer;
   }
 }
 
@@ -112,22 +114,45 @@ void PhaseProfile::record_shares(std::span<const std::vector<Stamp>> blocks, con
 
 uint64_t PhaseProfile::bytes_of(uint32_t phase, size_t layer, uint32_t position) {
   const PassKernels::Steps& steps = kernels_.steps();
-  const LayerSteps& l = steps.layers[std::min(layer, steps.layers.size() - 1)];
+  layer = std::min(layer, steps.layers.size() - 1);
+  const LayerSteps& l = steps.layers[layer];
+  const DeltaMatrices<ProductStep>* delta = steps.deltas.empty() ? nullptr : &steps.deltas[layer];
+  const ExpertSteps* e = steps.experts.empty() ? nullptr : &steps.experts[layer];
+  const auto of = [](const GpuStep& step) { return step.kernel->kernel().cost.bytes; };
+  const auto products = [](std::initializer_list<const ProductStep*> all) {
+    uint64_t bytes = 0;
+    for (const ProductStep* product : all)
+      if (product->step.kernel != nullptr) bytes += product->bytes(1);
+    return bytes;
+  };
   switch (program_.phases[phase].kind) {
     case PhaseKind::kEmbed:
       return steps.embedding.kernel->kernel().cost.bytes;
     case PhaseKind::kQkv:
-      return l.q.bytes(1) + l.k.bytes(1) + l.v.bytes(1);
+      return products({&l.q, &l.k, &l.v, &l.q_gate}) +
+             (delta ? products({&delta->qkv, &delta->z, &delta->alpha, &delta->beta}) : 0);
     case PhaseKind::kScatter:
       return steps.kv_scatters[0].kernel->kernel().cost.bytes;
     case PhaseKind::kAttention:
       return attention_cost(std::get<AttentionSpec>(kernels_.specs().attention), position + 1).bytes;
+    case PhaseKind::kConv:
+      return of(steps.conv);
+    case PhaseKind::kDelta:
+      return of(steps.delta);
     case PhaseKind::kOutput:
       return l.output.bytes(1);
     case PhaseKind::kGateUp:
       return l.gate_up.bytes(1);
     case PhaseKind::kDown:
       return l.down.bytes(1);
+    case PhaseKind::kRouter:
+      return products({&e->router, &e->shared_switch});
+    case PhaseKind::kExpertsGateUp:
+      return of(e->gate_up) + products({&e->shared_gate_up});
+    case PhaseKind::kExpertsDown:
+      return of(e->down) + products({&e->shared_down});
+    case PhaseKind::kExpertsSum:
+      return of(e->sum);
     case PhaseKind::kLogits:
       return kernels_.logits().bytes(1);
     case PhaseKind::kChoose:

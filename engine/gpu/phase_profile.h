@@ -52,6 +52,7 @@ class PhaseProfile {
   PassKernels& kernels_;
   const PersistentLaunch& launch_;
   PhaseProgram program_;
+  std::vector<size_t> phases_;        // of a token
   std::vector<uint32_t> operations_;  // of the profile, phase by phase
   uint32_t kernel_;                   // of the profile: the kernel as a whole
 };

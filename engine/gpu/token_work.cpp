@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "kernels/phase_program.h"
+#include "kernels/persistent_decoder.h"
 #include "kernels/product.h"
 
 namespace warpchat {
@@ -11,7 +11,7 @@ namespace {
 
 using Form = KernelGroup::Form;
 
-// The phases are those of decoder_program(), and for what it has not those in whose place it stands.
+// The phases are those of decoder_program().
 class Layers {
  public:
   Layers(const KernelWorks& works, uint32_t position, Form form)
@@ -49,8 +49,8 @@ class Layers {
 
   void add_delta_net(const DeltaSpecs& delta) {
     add(PhaseKind::kQkv, works_.products({&delta.qkv, &delta.z, &delta.alpha, &delta.beta}));
-    add(PhaseKind::kScatter, {works_.convolution()});
-    for (const KernelWork& work : works_.recurrence()) add(PhaseKind::kAttention, {work});
+    add(PhaseKind::kConv, {works_.convolution()});
+    for (const KernelWork& work : works_.recurrence()) add(PhaseKind::kDelta, {work});
   }
 
   void add_dense(const LayerSpecs& layer) {
@@ -59,12 +59,12 @@ class Layers {
   }
 
   void add_experts(const ExpertSpecs& experts) {
-    add(PhaseKind::kGateUp, works_.products({&experts.router, &experts.shared_switch}));
-    add(PhaseKind::kGateUp, {works_.route(experts.route)});
-    if (experts.has_order()) add(PhaseKind::kGateUp, {works_.expert_order(experts.order)});
-    add_uses(PhaseKind::kGateUp, works_.uses(experts.gate_up, experts.grouped_gate_up), experts.shared_gate_up);
-    add_uses(PhaseKind::kDown, works_.uses(experts.down, experts.grouped_down), experts.shared_down);
-    add(PhaseKind::kDown, {works_.expert_sum(experts.sum)});
+    add(PhaseKind::kRouter, works_.products({&experts.router, &experts.shared_switch}));
+    add(PhaseKind::kExpertsGateUp, {works_.route(experts.route)});  // by each block of the persistent decoder
+    if (experts.has_order()) add(PhaseKind::kExpertsGateUp, {works_.expert_order(experts.order)});
+    add_uses(PhaseKind::kExpertsGateUp, works_.uses(experts.gate_up, experts.grouped_gate_up), experts.shared_gate_up);
+    add_uses(PhaseKind::kExpertsDown, works_.uses(experts.down, experts.grouped_down), experts.shared_down);
+    add(PhaseKind::kExpertsSum, {works_.expert_sum(experts.sum)});
   }
 
   void add_uses(PhaseKind phase, KernelWork uses, const ProductSpec& shared) {
@@ -91,7 +91,7 @@ TokenWork::TokenWork(DecoderSpecs specs, ptx::Target target, SamplingDemand s)
       persistent_sampling_(sampling_work(sample_spec(works_.specs()), target, true, s.top_k, s.has_top_p)) {}
 
 uint64_t TokenWork::barriers() const {
-  return may_persist() ? barriers_of_a_token(decoder_program(), works_.specs().layers.size()) : 0;
+  return barriers_of_a_token(decoder_program(works_.specs()), layer_kinds(works_.specs()));
 }
 
 uint64_t TokenWork::weight_bytes() const {
@@ -110,11 +110,9 @@ uint64_t TokenWork::weight_bytes() const {
 }
 
 std::vector<KernelGroup> TokenWork::at(uint32_t position) const {
-  const Form form = may_persist() ? Form::kBoth : Form::kSeparate;
-  std::vector<KernelGroup> groups = Layers(works_, position, form).groups();
-  groups.push_back({PhaseKind::kLogits, {logits()}, form});
+  std::vector<KernelGroup> groups = Layers(works_, position, Form::kBoth).groups();
+  groups.push_back({PhaseKind::kLogits, {logits()}});
   groups.push_back({PhaseKind::kChoose, {sampling_}, Form::kSeparate});
-  if (!may_persist()) return groups;
   groups.push_back({PhaseKind::kChoose, {persistent_sampling_}, Form::kPersistent});
   groups.push_back({PhaseKind::kPublish, {}, Form::kPersistent});
   return groups;

@@ -19,7 +19,6 @@ class TokenWork {
 
   // In the order of the decoder's page. position: below the specs' positions.
   std::vector<KernelGroup> at(uint32_t position) const;
-  bool may_persist() const { return warpchat::may_persist(works_.specs()); }  // the persistent decoder runs it
   uint64_t barriers() const;      // of the persistent decoder, for a token: one a group that it runs
   uint64_t weight_bytes() const;  // of all matrices but the embedding: what a prompt reads at least, whoever is chosen
   KernelWork logits() const { return works_.product(works_.specs().logits); }

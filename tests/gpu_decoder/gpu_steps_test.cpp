@@ -134,6 +134,26 @@ TEST(GpuModels, RefusesWhatTheKernelsDoNotRead) {
   }
 }
 
+// In two launches, of which the second goes on from the state that the first has left.
+TEST(GpuModels, HaveTheBitsOfTheStreamInPersistentLaunches) {
+  for (const DecoderCase& c : decoder_cases()) {
+    if (kRefused.contains(c.name) || (c.spec.experts.n == 0 && c.spec.delta_net.n_v_heads == 0)) continue;
+    const std::vector<std::byte> bytes = build_tiny_model(c.spec, /*seed=*/1);
+    const LoadedModel model(GgufFile::view(bytes, c.name));
+    const std::vector<Token> tokens = some_tokens(7);
+    const auto decoder = [&](LaunchMode launch) {
+      return Decoder(model.config,
+                     make_gpu_steps(model.config, model.tensors, {test_device(), {.context = 64}, launch}));
+    };
+    Decoder by_stream = decoder(LaunchMode::kStream), persistent = decoder(LaunchMode::kPersistent);
+    std::vector<float> logits;
+    const auto take = [&](std::span<const float> row) { logits.insert(logits.end(), row.begin(), row.end()); };
+    ASSERT_TRUE(persistent.steps().decode_given(std::span(tokens).first(4), 0, take));
+    ASSERT_TRUE(persistent.steps().decode_given(std::span(tokens).subspan(4), 4, take));
+    EXPECT_TRUE(logits == decode(by_stream, tokens, {1})) << c.name;
+  }
+}
+
 // Sequences decoded side by side, joining late and leaving early, beside each alone.
 TEST(GpuBatches, GiveEachSequenceItsOwnLogits) {
   for (const DecoderCase& c : decoder_cases()) {

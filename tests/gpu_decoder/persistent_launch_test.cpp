@@ -207,9 +207,8 @@ TEST(PersistentLaunch, KeepsTimeWhereAsked) {
   m.spec.stamps = true;
   const auto launch = m.launch();
   constexpr uint32_t kTokens = 2;
-  const PhaseProgram program = decoder_program();
-  const size_t per_layer = program.layer_end - program.layer_begin;
-  const size_t per_token = program.phases.size() + (m.model.config.n_layers - 1) * per_layer;
+  const PhaseProgram program = decoder_program(m.spec.decoder);
+  const size_t per_token = phases_of_a_token(program, layer_kinds(m.spec.decoder)).size();
   const Answer expected = all_of(m, *launch, {.token = 5, .most_tokens = kTokens});
   EXPECT_TRUE(launch->stamps().empty());
   for (const uint32_t n_blocks : {1u, launch->n_blocks()}) {

@@ -70,10 +70,16 @@ TEST_P(DeltaNet, MatchesDouble) {
 
 const DeltaNetSpec kSmall{2, 4, 32, 4, true, 1e-6f}, kWide{1, 2, 128, 4, false, 1e-6f}, kOdd{1, 3, 64, 3, false, 1e-5f};
 const DeltaCase kCases[] = {
-    {"a_token", kSmall, 1, 1, 7},        {"the_first_token", kSmall, 1, 1, 0},
-    {"a_prompt", kSmall, 1, 70, 0},      {"a_prompt_that_goes_on", kOdd, 1, 9, 5},
-    {"a_short_prompt", kSmall, 1, 2, 3}, {"a_head_of_128", kWide, 1, 3, 4},
-    {"sequences", kSmall, 5, 1, 6},      {"odd_sequences", kOdd, 2, 1, 0},
+    {"a_token", kSmall, 1, 1, 7},
+    {"the_first_token", kSmall, 1, 1, 0},
+    {"a_prompt", kSmall, 1, 70, 0},
+    {"a_prompt_that_goes_on", kOdd, 1, 9, 5},
+    {"a_short_prompt", kSmall, 1, 2, 3},
+    {"a_head_of_128", kWide, 1, 3, 4},
+    {"a_token_of_heads_of_128", kWide, 1, 1, 4},
+    {"the_first_of_heads_of_128", kWide, 1, 1, 0},
+    {"sequences", kSmall, 5, 1, 6},
+    {"odd_sequences", kOdd, 2, 1, 0},
 };
 INSTANTIATE_TEST_SUITE_P(Cases, DeltaNet, ::testing::ValuesIn(kCases), [](const auto& c) { return c.param.name; });
 
@@ -107,6 +113,39 @@ TEST(DeltaNetParts, GiveTheSameBits) {
     results.push_back(device.download(out, 12 * spec.inner()));
   }
   EXPECT_EQ(results[0], results[1]);
+}
+
+// Whether its kernel keeps the state in registers or not.
+TEST(DeltaNetParts, ATokenIsWhatItIsInAPrompt) {
+  for (const DeltaNetSpec& net : {kWide, kOdd}) {
+    constexpr uint32_t kPositions = 3;
+    const Problem problem(net, 1, kPositions, 4);
+    std::vector<std::vector<float>> results;
+    for (const uint32_t at_once : {kPositions, 1u}) {
+      DeltaNetSpec spec = net;
+      spec.columns = at_once, spec.one_sequence = at_once > 1;
+      const ptx::Kernel step = delta_step(spec, ptx::sm_75);
+      GuardedDevice device(ptx::sm_75);
+      const auto up = [&](const std::vector<float>& values) { return device.upload(values); };
+      float *state = up(problem.states[0]), *qkv = up(problem.qkv), *z = up(problem.z), *alpha = up(problem.alpha);
+      float *beta = up(problem.beta), *dt_bias = up(problem.dt_bias), *decay = up(problem.decay);
+      float *norm = up(problem.norm), *out = device.poisoned<float>(kPositions * spec.inner());
+      const uint64_t* table = device.upload(std::vector<uint64_t>{reinterpret_cast<uint64_t>(state)});
+      const uint32_t* positions = device.upload(problem.positions());
+      for (uint32_t i = 0; i < kPositions; i += at_once) {
+        float *x = qkv + uint64_t{i} * spec.channels(), *to = out + uint64_t{i} * spec.inner();
+        float *of_z = z + uint64_t{i} * spec.inner(), *a = alpha + i * spec.n_v_heads, *b = beta + i * spec.n_v_heads;
+        ASSERT_EQ(at_once > 1
+                      ? device.run(step, x, of_z, a, b, dt_bias, decay, norm, table, positions + i, kLayer, to, at_once)
+                      : device.run(step, x, of_z, a, b, dt_bias, decay, norm, table, positions + i, kLayer, to),
+                  "");
+      }
+      results.push_back(device.download(out, kPositions * spec.inner()));
+      const std::vector<float> after = device.download(state, problem.states[0].size());
+      results.back().insert(results.back().end(), after.begin(), after.end());
+    }
+    EXPECT_EQ(results[0], results[1]) << net.head_dim;
+  }
 }
 
 TEST(DeltaNetSpecs, AreCheckedByName) {

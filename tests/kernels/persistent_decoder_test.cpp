@@ -28,6 +28,18 @@ LayerFormats plain(bool qk_norm) {
   return formats;
 }
 
+LayerFormats with_experts(TensorType gate, TensorType down, TensorType router = kF32) {
+  LayerFormats formats = plain(/*qk_norm=*/true);
+  formats.experts = {router, gate, gate, down, gate, gate, down};
+  return formats;
+}
+LayerFormats with_delta_net(TensorType type, LayerFormats formats = plain(/*qk_norm=*/true)) {
+  formats.delta = {type, type, kF32, kF32};
+  return formats;
+}
+constexpr LayerKind kDense{}, kExperts{Mixer::kAttention, Ffn::kExperts}, kDelta{Mixer::kDeltaNet, Ffn::kDense},
+    kDeltaExperts{Mixer::kDeltaNet, Ffn::kExperts};
+
 struct DecoderCase {
   const char* name;
   TinyDecoderSpec spec;
@@ -47,6 +59,46 @@ const DecoderCase kCases[] = {
     {"teams_are_fewer_than_fit",  // attention's shared memory
      {.hidden = 32, .ffn = 40, .n_heads = 8, .n_kv_heads = 1, .head_dim = 256, .layers = {all(kF16)}},
      130},
+    {"experts",
+     {.hidden = 32,
+      .qk_norm = true,
+      .layers = {with_experts(kF16, kF16), with_experts(kQ8_0, kF16, kF16)},
+      .kinds = {kExperts, kExperts},
+      .experts = {.n = 6, .n_used = 2, .ffn = 32, .normalises = true}},
+     5},
+    {"experts_and_a_shared_one",
+     {.hidden = 32,
+      .qk_norm = true,
+      .layers = {with_experts(kF16, kQ8_0)},
+      .kinds = {kExperts},
+      .experts = {.n = 40, .n_used = 5, .ffn = 32, .shared_ffn = 96}}},
+    {"dense_layers_among_experts",
+     {.hidden = 32,
+      .qk_norm = true,
+      .layers = {with_experts(kF32, kF32), with_experts(kF32, kF32), with_experts(kF32, kF32)},
+      .kinds = {kDense, kExperts, kDense},
+      .experts = {.n = 3, .n_used = 3, .ffn = 16, .shared_ffn = 16}}},
+    {"delta_nets",
+     {.hidden = 32,
+      .qk_norm = true,
+      .layers = {with_delta_net(kF16), with_delta_net(kF16), with_delta_net(kQ8_0), with_delta_net(kF16)},
+      .kinds = {kDelta, kDelta, kDense, kDelta},
+      .delta_net = {.n_k_heads = 1, .n_v_heads = 3, .head_dim = 32, .conv_kernel = 4}},
+     9},
+    {"delta_nets_of_three_warps_a_vector",
+     {.hidden = 32,
+      .qk_norm = true,
+      .layers = {with_delta_net(kF16)},
+      .kinds = {kDelta},
+      .delta_net = {.n_k_heads = 1, .n_v_heads = 2, .head_dim = 96, .conv_kernel = 2, .tiled = true}}},
+    {"delta_nets_and_experts",
+     {.hidden = 32,
+      .qk_norm = true,
+      .layers = {with_delta_net(kF16, with_experts(kF16, kF16)), with_delta_net(kF16, with_experts(kF16, kF16)),
+                 with_delta_net(kF16, with_experts(kF16, kF16))},
+      .kinds = {kDeltaExperts, kExperts, kDeltaExperts},
+      .experts = {.n = 5, .n_used = 2, .ffn = 32, .shared_ffn = 32},
+      .delta_net = {.n_k_heads = 2, .n_v_heads = 2, .head_dim = 32, .conv_kernel = 4}}},
 };
 
 class PersistentDecoder : public ::testing::TestWithParam<DecoderCase> {};
@@ -284,13 +336,30 @@ TEST(PersistentDecoderSeeds, EveryScheduleGivesTheSame) {
   }
 }
 
-// One in the text for each phase, but that of q, k and v is the logits', too: what the program counts is what the
-// kernel waits at.
+// Of a hybrid with experts, whose state goes on from a past, with forced tokens.
+TEST(PersistentDecoderSeeds, GiveTheSameOfHybrids) {
+  constexpr uint32_t kSteps = 3;
+  const DecoderCase& c = *std::ranges::find(kCases, std::string_view("delta_nets_and_experts"), &DecoderCase::name);
+  TinyDecoder decoder(c.spec, ptx::sm_75);
+  const std::vector<uint32_t> forced = {kToken, 99};
+  const Decoded expected = decoder.separately(kToken, 3, kSteps, forced);
+  const ptx::Kernel kernel = decoder.persistent();
+  for (uint64_t seed = 1; seed <= 3; ++seed) {
+    const DecodeRequest request{.most_steps = kSteps, .n_slots = kSteps, .returns_rows = 1};
+    const TinyDecoder::Run run = decoder.new_run(kToken, 3, request, kGrid, forced);
+    ASSERT_EQ(decoder.launch(kernel, run, kGrid, reordered(seed)), "") << "seed " << seed;
+    ASSERT_EQ(decoder.decoded(run, kSteps), expected) << "seed " << seed;
+  }
+}
+
+// One in the text for each phase, but that of the first products is the logits', too: what the program counts is what
+// the kernel waits at.
 TEST(PersistentDecoderBarriers, AreThoseOfTheProgram) {
-  const std::string text = SmallDecoder().kernel.text, arrival = "red.release.gpu.global.add.u64";
+  SmallDecoder small;
+  const std::string text = small.kernel.text, arrival = "red.release.gpu.global.add.u64";
   uint64_t n = 0;
   for (size_t at = text.find(arrival); at != std::string::npos; at = text.find(arrival, at + 1)) ++n;
-  EXPECT_EQ(n + 1, barriers_of_a_token(decoder_program(), 1));
+  EXPECT_EQ(n + 1, decoder_program(small.decoder.specs()).phases.size());
 }
 
 struct FlawCase {
@@ -328,7 +397,6 @@ INSTANTIATE_TEST_SUITE_P(Cases, FlawedBarrier, ::testing::ValuesIn(kFlaws),
 TEST(ProductVariants, AreOneForEachFormat) {
   for (const std::string& name : shape_names()) {
     const ModelShape shape = model_shape(name);
-    if (!may_persist(shape.config)) continue;
     const DecoderSpecs specs = decoder_specs(shape.config, shape.formats, 8192, PassKind::kToken, 1);
     const ProductVariants variants = product_variants(specs);
     EXPECT_LE(variants.normed.size(), 4u) << name;

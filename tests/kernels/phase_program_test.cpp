@@ -17,7 +17,22 @@ std::string refusal(const PhaseProgram& program) {
   }
 }
 
-TEST(PhaseProgram, OfTheDecoderIsSound) { EXPECT_EQ(refusal(decoder_program()), ""); }
+constexpr LayerKind kDenseLayer{}, kExpertLayer{Mixer::kAttention, Ffn::kExperts},
+    kDeltaLayer{Mixer::kDeltaNet, Ffn::kDense}, kBoth{Mixer::kDeltaNet, Ffn::kExperts};
+
+// Programs of models with layers of these kinds.
+const std::vector<LayerKind> kModels[] = {
+    {kDenseLayer},
+    {kExpertLayer},
+    {kDeltaLayer, kDeltaLayer, kDenseLayer},
+    {kBoth, kExpertLayer},
+    {kDenseLayer, kExpertLayer},
+    {kDenseLayer, kExpertLayer, kDeltaLayer, kBoth},
+};
+
+TEST(PhaseProgram, OfTheDecoderIsSound) {
+  for (const std::vector<LayerKind>& model : kModels) EXPECT_EQ(refusal(decoder_program(model)), "");
+}
 
 struct BrokenCase {
   const char* name;
@@ -53,6 +68,15 @@ const BrokenCase kCases[] = {
     {"waits_for_nobody",
      {{{kEmbed, {}, {}, {kPublish}}}},
      "phase embed waits for publish, which is not in the program"},
+    {"waits_for_the_mixer_of_another_kind_of_layer",
+     {{{kEmbed, {}, {"x"}, {kOutput}},
+       {kAttention, {"x"}, {"mixed"}, {kEmbed, kOutput}, LayerPart::kAttention},
+       {kDelta, {"x"}, {"mixed"}, {kEmbed, kOutput}, LayerPart::kDeltaNet},
+       {kOutput, {"mixed"}, {"x"}, {kAttention}}},
+      1,
+      4,
+      {kDenseLayer, kDeltaLayer}},
+     "phase output reads mixed while delta may still write it; it must wait for it"},
     {"stands_twice", {{{kEmbed, {}, {}, {}}, {kEmbed, {}, {}, {}}}}, "phase embed stands twice in the program"},
 };
 
@@ -63,20 +87,31 @@ INSTANTIATE_TEST_SUITE_P(Cases, BrokenProgram, ::testing::ValuesIn(kCases),
 
 // Without any one of its waits the decoder's program is refused: none is there for nothing.
 TEST(PhaseProgram, NeedsEveryBarrier) {
-  for (size_t i = 0; i < decoder_program().phases.size(); ++i) {
-    PhaseProgram program = decoder_program();
-    program.phases[i].waits_for.clear();
-    EXPECT_NE(refusal(program), "") << name_of(program.phases[i].kind);
+  for (const std::vector<LayerKind>& model : kModels) {
+    const PhaseProgram whole = decoder_program(model);
+    for (size_t i = 0; i < whole.phases.size(); ++i) {
+      for (size_t wait = 0; wait < whole.phases[i].waits_for.size(); ++wait) {
+        PhaseProgram program = whole;
+        program.phases[i].waits_for.erase(program.phases[i].waits_for.begin() + static_cast<ptrdiff_t>(wait));
+        EXPECT_NE(refusal(program), "") << name_of(program.phases[i].kind);
+      }
+    }
   }
 }
 
 // As the kernel has them: before each phase of the program, once or once for each layer; the first one's ends a token.
 TEST(PhaseProgramBarriers, AreCountedByLayers) {
-  EXPECT_EQ(barriers_of_a_token(decoder_program(), 1), 10u);
-  EXPECT_EQ(barriers_of_a_token(decoder_program(), 36), 10u + 35 * 6);
-  PhaseProgram program = decoder_program();
+  const auto barriers = [](const std::vector<LayerKind>& layers) {
+    return barriers_of_a_token(decoder_program(layers), layers);
+  };
+  const std::vector<LayerKind> dense(36);
+  EXPECT_EQ(barriers({kDenseLayer}), 10u);
+  EXPECT_EQ(barriers(dense), 10u + 35 * 6);
+  EXPECT_EQ(barriers({kExpertLayer}), 12u);
+  EXPECT_EQ(barriers({kBoth, kDenseLayer, kDeltaLayer, kExpertLayer}), 4u + 8 + 6 + 6 + 8);
+  PhaseProgram program = decoder_program(dense);
   program.phases[2].waits_for.clear();  // in a layer
-  EXPECT_EQ(barriers_of_a_token(program, 36), 10u + 35 * 5 - 1);
+  EXPECT_EQ(barriers_of_a_token(program, dense), 10u + 35 * 5 - 1);
 }
 
 }  // namespace

@@ -143,7 +143,7 @@ TEST(Shapes, TakeFewLinesOfPtx) {
       for (ptx::Kernel& kernel : decoder_kernels(specs(PassKind::kPrompt, 512), target))
         kernels.push_back(std::move(kernel));
       kernels.push_back(sample({.n_vocab = shape.config.n_vocab, .advances = true}, target));
-      if (may_persist(of_token)) kernels.push_back(persistent_decoder({of_token, 64u, /*stamps=*/true}, target));
+      kernels.push_back(persistent_decoder({of_token, 64u, /*stamps=*/true}, target));
       EXPECT_LT(std::ranges::count(ptx::module_text(kernels), '\n'), limit) << name << " on " << ptx::spell(target);
     }
   }

@@ -1,6 +1,7 @@
-// A decoder of two small layers with random weights on a GuardedDevice, token by token with the separate kernels and in
-// one launch of the persistent one.
+// A decoder of a few small layers with random weights on a GuardedDevice, token by token with the separate kernels and
+// in one launch of the persistent one.
 #pragma once
+#include <cmath>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,6 +21,9 @@ struct TinyDecoderSpec {
   uint32_t n_ropes = 1;  // one layer turns after the other
   std::vector<LayerFormats> layers;
   TensorType embedding = TensorType::kF16, output = TensorType::kF16;
+  std::vector<LayerKind> kinds = {};  // of the layers: dense attention if empty
+  ExpertsConfig experts = {};
+  DeltaNetConfig delta_net = {};  // a model that has some gates its attention
 };
 
 // What decoding gave: the token after each step, and each step's logits.
@@ -39,7 +43,13 @@ class TinyDecoder {
     c.rope_pairing = RopePairing::kNeox;
     for (uint32_t i = 0; i < spec.n_ropes; ++i)
       c.ropes.push_back({.frequencies = std::vector<double>(spec.head_dim / 2, 0.3 + i)});
-    for (uint32_t i = 0; i < c.n_layers; ++i) c.layers.push_back({.rope = i % spec.n_ropes});
+    for (uint32_t i = 0; i < c.n_layers; ++i) {
+      const LayerKind kind = spec.kinds.empty() ? LayerKind{} : spec.kinds[i];
+      c.layers.push_back({.mixer = kind.mixer, .ffn = kind.ffn, .rope = i % spec.n_ropes});
+    }
+    c.experts = spec.experts;
+    c.delta_net = spec.delta_net;
+    c.gated_attention = spec.delta_net.n_v_heads > 0;
     const DecoderFormats formats{spec.embedding, spec.output, spec.layers};
     specs_ = decoder_specs(c, formats, spec.context, PassKind::kToken, 1);
     place_weights();
@@ -86,16 +96,18 @@ class TinyDecoder {
     Buffers at = new_buffers(token, position);
     Run run{request, at.state, {}, {}, {}, at.error};
     run.request.page_table = address(page_table_), run.request.n_pages = n_pages();
+    run.request.delta_state = address(at.delta_state);
     run.chooser = at.chooser;
     run.request.n_forced = static_cast<uint32_t>(forced.size());
     auto* words = device_.upload(std::vector<uint64_t>(sizeof(HostWords) / 8 + request.n_slots));
     run.host = reinterpret_cast<HostWords*>(words);
     run.ring = words + sizeof(HostWords) / 8;
     run.rows = device_.poisoned<float>(size_t{request.n_slots} * spec_.n_vocab);
-    const std::vector<LayerRow> layers = rows_of(at, grid);
+    const DecoderAddresses all = addresses_of(at, grid);
+    const std::vector<LayerRow> layers = layer_rows(specs_, all, grid);
     const auto add = [&](const void* p) { run.arguments.push_back(reinterpret_cast<uint64_t>(p)); };
     add(device_.upload(layers)), add(embedding_);
-    for (const float* p : {at.hidden, at.q, at.k, at.v, at.mixed, at.inner, at.logits}) add(p);
+    for (const uint64_t p : activation_arguments(specs_, all)) run.arguments.push_back(p);
     add(at.scratch), add(at.chooser), add(at.error), add(device_.zeros<uint64_t>(16)), add(at.state);
     add(device_.upload(std::vector{run.request}));
     add(device_.upload(forced.empty() ? std::vector<uint32_t>{0} : forced));
@@ -133,6 +145,10 @@ class TinyDecoder {
   struct Layer {
     LayerMatrices<const std::byte*> matrices;
     LayerVectors<const float*> vectors;
+    ExpertMatrices<const std::byte*> experts;
+    DeltaMatrices<const std::byte*> delta;
+    DeltaVectors<const float*> delta_vectors;
+    uint32_t place;  // among the delta nets
   };
   struct Buffers {
     float *hidden, *q, *k, *v, *mixed, *inner, *logits;
@@ -140,6 +156,9 @@ class TinyDecoder {
     uint32_t* error;
     uint8_t *scratch, *chooser;
     std::vector<uint16_t*> k_pages, v_pages;
+    float *q_gate, *qkv, *z, *alpha, *beta, *delta_mixed, *delta_state;
+    float *scores, *expert_weights, *expert_inner, *expert_outputs, *shared_inner, *shared_output, *shared_switch;
+    uint32_t* experts;
   };
 
   const std::byte* matrix(TensorType type, uint32_t rows, uint32_t k) {
@@ -155,6 +174,8 @@ class TinyDecoder {
                    const MatrixShape& m) { at = m.rows > 0 ? matrix(type, m.rows, m.k) : nullptr; },
                layer.matrices, f.matrices, matrix_shapes(config_));
       layer.vectors = map(vector_sizes(config_), [&](uint32_t n) { return vector(n); });
+      place_experts(layer, f);
+      place_delta_net(layer, f);
     }
     embedding_ = matrix(s.embedding, s.n_vocab, s.hidden);
     output_ = matrix(s.output, s.n_vocab, s.hidden);
@@ -164,6 +185,30 @@ class TinyDecoder {
     page_table_ = device_.upload(pages);
   }
   uint32_t n_pages() const { return pages_of(spec_.context); }
+
+  void place_experts(Layer& layer, const LayerFormats& f) {
+    if (spec_.experts.n == 0) return;
+    for_each(
+        [&](const std::byte*& at, TensorType type, const MatrixShape& m, bool is_of_each) {
+          at = m.rows > 0 && m.k > 0 ? matrix(type, m.rows * (is_of_each ? spec_.experts.n : 1), m.k) : nullptr;
+        },
+        layer.experts, f.experts, expert_shapes(config_), kIsOfEachExpert);
+  }
+
+  void place_delta_net(Layer& layer, const LayerFormats& f) {
+    const DeltaNetConfig& net = spec_.delta_net;
+    if (net.n_v_heads == 0) return;
+    const bool is_delta_net = config_.layers[layers_.size() - 1].mixer == Mixer::kDeltaNet;
+    if (is_delta_net) layer.matrices.output = matrix(f.matrices.output, spec_.hidden, net.inner());
+    for_each([&](const std::byte*& at, TensorType type, const MatrixShape& m) { at = matrix(type, m.rows, m.k); },
+             layer.delta, f.delta, delta_matrix_shapes(config_));
+    std::vector<float> decay = normal_floats(net.n_v_heads, ++seed_);
+    for (float& value : decay) value = -0.1f * std::exp(value);
+    layer.delta_vectors = {vector(net.channels() * net.conv_kernel), vector(net.n_v_heads), device_.upload(decay),
+                           vector(net.head_dim)};
+    layer.place = n_delta_nets_;
+    if (is_delta_net) ++n_delta_nets_;
+  }
 
   Buffers new_buffers(uint32_t token, uint32_t position) {
     const TinyDecoderSpec& s = spec_;
@@ -192,6 +237,15 @@ class TinyDecoder {
       at.k_pages.push_back(device_.upload(past(i * 2)));
       at.v_pages.push_back(device_.upload(past(i * 2 + 1)));
     }
+    const DeltaNetConfig& net = s.delta_net;
+    at.q_gate = floats(q_width), at.qkv = floats(net.channels()), at.z = floats(net.inner());
+    at.alpha = floats(net.n_v_heads), at.beta = floats(net.n_v_heads), at.delta_mixed = floats(net.inner());
+    const auto n_state = static_cast<uint32_t>(n_delta_nets_ * (net.n_v_heads > 0 ? net.layer_floats() : 0));
+    at.delta_state = position == 0 ? floats(n_state) : device_.upload(normal_floats(n_state, 77));
+    const ExpertsConfig& e = s.experts;
+    at.scores = floats(e.n), at.experts = device_.poisoned<uint32_t>(e.n_used), at.expert_weights = floats(e.n_used);
+    at.expert_inner = floats(e.n_used * e.ffn), at.expert_outputs = floats(e.n_used * s.hidden);
+    at.shared_inner = floats(e.shared_ffn), at.shared_output = floats(s.hidden), at.shared_switch = floats(1);
     return at;
   }
   // Positions that earlier tokens have filled.
@@ -208,10 +262,12 @@ class TinyDecoder {
   }
   static uint64_t address(const void* p) { return reinterpret_cast<uint64_t>(p); }
 
-  void run(const ptx::Kernel& kernel, const std::vector<const void*>& pointers) {
+  // numbers: behind the pointers.
+  void run(const ptx::Kernel& kernel, const std::vector<const void*>& pointers,
+           const std::vector<uint32_t>& numbers = {}) {
     std::vector<uint64_t> arguments;
     for (const void* p : pointers) arguments.push_back(address(p));
-    const std::string fault = device_.run_listed(kAllChecks, kernel, arguments, {});
+    const std::string fault = device_.run_listed(kAllChecks, kernel, arguments, numbers);
     if (!fault.empty()) throw std::logic_error(fault);
   }
   const ptx::Kernel& product(const ProductSpec& spec) {
@@ -220,33 +276,14 @@ class TinyDecoder {
     return products_.at(name);
   }
 
+  static const void* number(uint32_t n) { return reinterpret_cast<const void*>(uintptr_t{n}); }  // before a pointer
+
   void decode_token(Buffers& at) {
-    const AttentionSpec& attention = std::get<AttentionSpec>(specs_.attention);
     run(embedding(specs_.embedding, target_), {embedding_, &at.state->token, at.hidden, at.error});
     for (size_t i = 0; i < layers_.size(); ++i) {
-      const auto& [w, vectors] = layers_[i];
-      const LayerSpecs& s = specs_.layers[i];
-      const auto project = [&](const ProductSpec& spec, const std::byte* weights, const float* bias, float* y) {
-        std::vector<const void*> arguments = {weights, at.hidden, layers_[i].vectors.attn_norm};
-        if (spec_.bias) arguments.push_back(bias);
-        arguments.push_back(y);
-        run(product(spec), arguments);
-      };
-      project(s.q, w.q, vectors.q_bias, at.q), project(s.k, w.k, vectors.k_bias, at.k);
-      project(s.v, w.v, vectors.v_bias, at.v);
-      const auto* tables = device_.upload(std::vector{address(page_table_)});
-      std::vector<const void*> scatter = {at.q, at.k, at.v};
-      if (spec_.qk_norm) scatter.push_back(vectors.q_norm), scatter.push_back(vectors.k_norm);
-      for (const void* p : std::vector<const void*>{&at.state->position, at.k_pages[i], at.v_pages[i], tables})
-        scatter.push_back(p);
-      scatter.push_back(reinterpret_cast<const void*>(uintptr_t{n_pages()}));  // a number, in eight bytes as the others
-      scatter.push_back(at.error);
-      run(kv_scatter(specs_.kv_scatters[specs_.ropes[i]], target_), scatter);
-      run(incremental_attention(attention, target_),
-          {at.q, at.k_pages[i], at.v_pages[i], tables, &at.state->position, at.mixed, at.scratch, at.error});
-      run(product(s.output), {w.output, at.mixed, at.hidden});
-      run(product(s.gate_up), {w.gate, w.up, at.hidden, vectors.ffn_norm, at.inner});
-      run(product(s.down), {w.down, at.inner, at.hidden});
+      const LayerConfig& kind = config_.layers[i];
+      kind.mixer == Mixer::kDeltaNet ? mix_by_delta_net(i, at) : mix_by_attention(i, at);
+      kind.ffn == Ffn::kExperts ? through_experts(i, at) : through_dense(i, at);
     }
     run(product(specs_.logits), {output_, at.hidden, output_norm_, at.logits});
     if (!sampler_) return run(argmax({spec_.n_vocab}, target_), {at.logits, &at.state->choice, at.chooser});
@@ -254,15 +291,91 @@ class TinyDecoder {
         {at.logits, at.chooser, &at.state->choice, &at.state->position, at.error});
   }
 
-  std::vector<LayerRow> rows_of(const Buffers& at, uint32_t grid) const {
+  void mix_by_attention(size_t i, Buffers& at) {
+    const LayerMatrices<const std::byte*>& w = layers_[i].matrices;
+    const LayerVectors<const float*>& vectors = layers_[i].vectors;
+    const LayerSpecs& s = specs_.layers[i];
+    const auto project = [&](const ProductSpec& spec, const std::byte* weights, const float* bias, float* y) {
+      std::vector<const void*> arguments = {weights, at.hidden, layers_[i].vectors.attn_norm};
+      if (std::get<GemvSpec>(spec).epilogue == GemvEpilogue::kBias) arguments.push_back(bias);
+      arguments.push_back(y);
+      run(product(spec), arguments);
+    };
+    project(s.q, w.q, vectors.q_bias, at.q), project(s.k, w.k, vectors.k_bias, at.k);
+    project(s.v, w.v, vectors.v_bias, at.v);
+    if (config_.gated_attention) project(s.q_gate, w.q_gate, nullptr, at.q_gate);
+    const auto* tables = device_.upload(std::vector{address(page_table_)});
+    std::vector<const void*> scatter = {at.q, at.k, at.v};
+    if (spec_.qk_norm) scatter.push_back(vectors.q_norm), scatter.push_back(vectors.k_norm);
+    for (const void* p : std::vector<const void*>{&at.state->position, at.k_pages[i], at.v_pages[i], tables})
+      scatter.push_back(p);
+    scatter.push_back(number(n_pages()));
+    scatter.push_back(at.error);
+    run(kv_scatter(specs_.kv_scatters[specs_.ropes[i]], target_), scatter);
+    std::vector<const void*> attend = {at.q, at.k_pages[i], at.v_pages[i], tables, &at.state->position, at.mixed};
+    if (config_.gated_attention) attend.push_back(at.q_gate);
+    attend.push_back(at.scratch), attend.push_back(at.error);
+    run(incremental_attention(std::get<AttentionSpec>(specs_.attention), target_), attend);
+    run(product(s.output), {w.output, at.mixed, at.hidden});
+  }
+
+  void mix_by_delta_net(size_t i, Buffers& at) {
+    const Layer& layer = layers_[i];
+    for_each(
+        [&](const ProductSpec& spec, const std::byte* weights, float* y) {
+          run(product(spec), {weights, at.hidden, layer.vectors.attn_norm, y});
+        },
+        specs_.deltas[i], layer.delta, DeltaMatrices<float*>{at.qkv, at.z, at.alpha, at.beta});
+    const auto* states = device_.upload(std::vector{address(at.delta_state)});
+    const DeltaVectors<const float*>& v = layer.delta_vectors;
+    run(conv_step(specs_.delta_net, target_), {at.qkv, v.conv, states, &at.state->position}, {layer.place});
+    run(delta_step(specs_.delta_net, target_), {at.qkv, at.z, at.alpha, at.beta, v.dt_bias, v.decay, v.norm, states,
+                                                &at.state->position, number(layer.place), at.delta_mixed});
+    run(product(specs_.layers[i].output), {layer.matrices.output, at.delta_mixed, at.hidden});
+  }
+
+  void through_dense(size_t i, Buffers& at) {
+    const LayerMatrices<const std::byte*>& w = layers_[i].matrices;
+    const LayerSpecs& s = specs_.layers[i];
+    run(product(s.gate_up), {w.gate, w.up, at.hidden, layers_[i].vectors.ffn_norm, at.inner});
+    run(product(s.down), {w.down, at.inner, at.hidden});
+  }
+
+  void through_experts(size_t i, Buffers& at) {
+    const ExpertMatrices<const std::byte*>& w = layers_[i].experts;
+    const ExpertSpecs& s = specs_.experts[i];
+    const float* gamma = layers_[i].vectors.ffn_norm;
+    run(product(s.router), {w.router, at.hidden, gamma, at.scores});
+    run(route(s.route, target_), {at.scores, at.experts, at.expert_weights});
+    run(expert_product(s.gate_up, target_), {w.gate, w.up, at.hidden, gamma, at.experts, at.expert_inner});
+    run(expert_product(s.down, target_), {w.down, at.expert_inner, at.experts, at.expert_outputs});
+    std::vector<const void*> sum = {at.expert_outputs, at.expert_weights};
+    if (s.sum.has_shared) {
+      run(product(s.shared_gate_up), {w.shared_gate, w.shared_up, at.hidden, gamma, at.shared_inner});
+      run(product(s.shared_down), {w.shared_down, at.shared_inner, at.shared_output});
+      run(product(s.shared_switch), {layers_[i].vectors.shared_switch, at.hidden, gamma, at.shared_switch});
+      sum.push_back(at.shared_output), sum.push_back(at.shared_switch);
+    }
+    sum.push_back(at.hidden);
+    run(expert_sum(s.sum, target_), sum);
+  }
+
+  DecoderAddresses addresses_of(const Buffers& at, uint32_t grid) {
     DecoderAddresses all;
     for (size_t i = 0; i < layers_.size(); ++i)
       all.layers.push_back({map(layers_[i].matrices, address), map(layers_[i].vectors, address), address(at.k_pages[i]),
-                            address(at.v_pages[i])});
+                            address(at.v_pages[i]), map(layers_[i].experts, address), map(layers_[i].delta, address),
+                            map(layers_[i].delta_vectors, address)});
     all.output = address(output_), all.output_norm = address(output_norm_);
     all.hidden = address(at.hidden), all.q = address(at.q), all.k = address(at.k), all.v = address(at.v);
     all.mixed = address(at.mixed), all.inner = address(at.inner), all.logits = address(at.logits);
-    return layer_rows(specs_, all, grid);
+    all.q_gate = address(at.q_gate), all.qkv = address(at.qkv), all.z = address(at.z);
+    all.alpha = address(at.alpha), all.beta = address(at.beta), all.delta_mixed = address(at.delta_mixed);
+    all.scores = address(at.scores), all.expert_inner = address(at.expert_inner);
+    all.expert_outputs = address(at.expert_outputs), all.shared_inner = address(at.shared_inner);
+    all.shared_output = address(at.shared_output), all.shared_switch = address(at.shared_switch);
+    all.routes = address(device_.poisoned<uint8_t>(route_bytes(specs_, grid)));
+    return all;
   }
 
   TinyDecoderSpec spec_;
@@ -277,7 +390,7 @@ class TinyDecoder {
   std::map<std::string, ptx::Kernel> products_;
   std::optional<SamplerState> sampler_;
   std::vector<uint32_t> recent_;
-  uint32_t seed_ = 0;
+  uint32_t seed_ = 0, n_delta_nets_ = 0;
 };
 
 }  // namespace warpchat
