@@ -35,6 +35,10 @@ constexpr std::pair<std::string_view, std::string_view> kParts[] = {
     {"gate_up", "weights"},
     {"down", "weights"},
     {"logits", "weights"},
+    {"router", "weights"},
+    {"experts", "weights"},
+    {"conv", "delta nets"},
+    {"delta", "delta nets"},
 };
 constexpr std::string_view kWaiting = "waiting at barriers", kBetween = "between operations";
 

@@ -71,9 +71,10 @@ void ScheduledAnswer::stop() {
   scheduler_.wake();
 }
 
-Scheduler::Scheduler(Decoder& decoder, EndsAnswer ends_answer)
+Scheduler::Scheduler(Decoder& decoder, EndsAnswer ends_answer, std::span<const Token> end_tokens)
     : decoder_(decoder),
       ends_answer_(std::move(ends_answer)),
+      end_tokens_(end_tokens.begin(), end_tokens.end()),
       device_sampler_(decoder.steps().sampler()),
       store_(cache_of(decoder.steps())) {}
 
@@ -192,8 +193,9 @@ void Scheduler::pass() {
     if (stream_seconds_ == 0 || n_beside_ == kPassesBeside) prompt = nullptr;
     n_beside_ = prompt == nullptr ? 0 : n_beside_ + 1;
   }
-  // With states that cannot be rewound a device is never ahead of the tokens.
-  if (device_sampler_ != nullptr && jobs_.size() == 1 && !store_.is_recurrent()) return decode_alone(*jobs_.front());
+  // Of a state that cannot be rewound a copy is kept before the prompt's last token: decode() parts it there.
+  if (device_sampler_ != nullptr && jobs_.size() == 1 && (!store_.is_recurrent() || jobs_.front()->missing() == 1))
+    return decode_alone(*jobs_.front());
   decode(streams, prompt);
 }
 
@@ -321,25 +323,42 @@ void Scheduler::took_beside(uint32_t n_of_prompt, double seconds) {
 void Scheduler::decode_alone(Job& job) {
   Sequence& sequence = *job.sequence;
   const uint32_t missing = job.missing();
-  const auto most = static_cast<uint32_t>(std::min<uint64_t>(job.left(), kAloneAtOnce));
+  auto most = static_cast<uint32_t>(std::min<uint64_t>(job.left(), kAloneAtOnce));
+  // A copy of the state is due only when the device stands still.
+  if (store_.is_recurrent()) most = std::min(most, std::max(1u, sequence.until_copy() - missing));
   const uint32_t n_positions = std::min(missing + most, decoder_.max_positions() - sequence.reach());
   if (!reserve(job, n_positions)) return;
   const std::optional<uint32_t> column =
       decoder_.prefill(job.next(missing), sequence.reach(), sequence.slot(),
                        {&wants_turn_, [&](std::span<const Token> of_pass) { computed(job, of_pass); }});
+  if (!column && store_.is_recurrent()) sequence.break_off();
   if (!column) return;
   decoder_.wait();
   if (job.timings.generated_tokens == 0) begin_answer(job);
   if (job.end) return;
   const std::unique_ptr<TokenSource> source =
-      make_token_source(decoder_, {job.request.sampling, job.tokens, sequence.reach(), *column, most});
+      make_token_source(decoder_, {job.request.sampling, job.tokens, sequence.reach(), *column, most,
+                                   job.request.ignore_end ? std::vector<Token>() : end_tokens_,
+                                   /*may_rewind=*/!store_.is_recurrent()});
   for (uint32_t n = 0; n < most && !job.end; ++n) {
     const std::optional<Token> token = source->next(wants_turn_);
     if (!token) break;
     if (n > 0) computed(job, job.next(1));
     give(job, *token);
   }
+  if (store_.is_recurrent()) take_rest(job, *source);
   if (job.missing() == 0) sequence.rewind(sequence.reach() - 1);  // for the logits that nobody has asked for
+}
+
+// What a device has computed beyond the tokens it has given is in the sequence's state for good.
+void Scheduler::take_rest(Job& job, TokenSource& source) {
+  const std::optional<std::vector<Token>> rest = source.end();
+  if (!rest) return job.sequence->break_off();
+  for (const Token token : *rest) {
+    if (job.end) return job.sequence->break_off();
+    computed(job, job.next(1));
+    give(job, token);
+  }
 }
 
 // Keys and values of the tokens are in the cache. `tokens` may lie in the job's own.

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <variant>
 #include <vector>
@@ -52,7 +53,8 @@ class ScheduledAnswer {
 class Scheduler {
  public:
   using EndsAnswer = std::function<bool(Token)>;
-  Scheduler(Decoder& decoder, EndsAnswer ends_answer);
+  // end_tokens: of those that end an answer, for a device that goes on by itself.
+  Scheduler(Decoder& decoder, EndsAnswer ends_answer, std::span<const Token> end_tokens = {});
   ~Scheduler();  // stops all answers
 
   // Waits its turn if all sequences or pages are in use. Error if the system gives no thread.
@@ -75,6 +77,7 @@ class Scheduler {
   void take(std::span<const Share> shares);
   void took_beside(uint32_t n_of_prompt, double seconds);
   void decode_alone(Job& job);
+  void take_rest(Job& job, TokenSource& source);
   void computed(Job& job, std::span<const Token> tokens);
   void begin_answer(Job& job);
   void give(Job& job, Token token);
@@ -84,6 +87,7 @@ class Scheduler {
 
   Decoder& decoder_;
   EndsAnswer ends_answer_;
+  std::vector<Token> end_tokens_;
   DeviceSampler* const device_sampler_;  // null: the host samples
   SequenceStore store_;
   std::deque<std::unique_ptr<Job>> jobs_;  // in turn: those in front, each in the order of its coming

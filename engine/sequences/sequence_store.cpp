@@ -143,6 +143,8 @@ void Sequence::keep_state() {
   if (const std::optional<uint32_t> to = store_.states_.add(tokens_)) store_.device_.copy_state(slot_, *to);
 }
 
+uint32_t Sequence::until_copy() const { return kKeepEvery - (reach() - kept_); }
+
 void Sequence::break_off() { shorten(restore_state(tokens_)); }
 
 // The slot has the state after as many of the tokens as one was kept of. How many; all, if there is none to be had.

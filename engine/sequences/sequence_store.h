@@ -44,8 +44,9 @@ class Sequence {
   // What lies behind is forgotten. Returns what is reached: `to`, or reach() where that is less; with recurrent layers
   // the last position up to there whose state was kept.
   uint32_t rewind(uint32_t to);
-  void keep_state();  // of reach(), for who comes back to it
-  void break_off();   // a pass of it did not reach its end: recurrent layers are where a state was kept
+  void keep_state();            // of reach(), for who comes back to it
+  uint32_t until_copy() const;  // how many positions may be appended until a copy of the state is due
+  void break_off();             // a pass of it did not reach its end: recurrent layers are where a state was kept
 
  private:
   friend class SequenceStore;

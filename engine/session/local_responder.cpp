@@ -66,7 +66,9 @@ class LocalResponder::LocalGeneration : public Generation {
 LocalResponder::LocalResponder(Model& model)
     : model_(model),
       prompts_(model),
-      scheduler_(*model.decoder, [&model](Token token) { return model.tokenizer->ends_generation(token); }) {}
+      scheduler_(
+          *model.decoder, [&model](Token token) { return model.tokenizer->ends_generation(token); },
+          model.tokenizer->end_of_generation()) {}
 
 ResponderFacts LocalResponder::facts() const {
   // Absolute: a stored answer names its model wherever the program is started next.

@@ -47,16 +47,26 @@ struct Way {
   const char* name;
   std::optional<LaunchMode> launch;  // none: the CPU
   float temperature;
+  TinyModelSpec model = {.n_layers = 1};
 };
+
+const TinyModelSpec kHybrid = {.architecture = "qwen35",
+                               .hidden = 128,
+                               .ffn = 256,
+                               .n_heads = 2,
+                               .n_kv_heads = 1,
+                               .head_dim = 64,
+                               .formats = TinyFormats::all(TensorType::kQ8_0),
+                               .delta_net = {.n_k_heads = 1, .n_v_heads = 2, .head_dim = 32, .conv_kernel = 4}};
 
 class SchedulerTest : public testing::TestWithParam<Way> {
  protected:
   Decoder decoder(uint32_t sequences) const {
     if (GetParam().launch)
-      return Decoder(
-          model_.config,
-          make_gpu_steps(model_.config, model_.tensors,
-                         {test_device(), {.context = kContext, .sequences = sequences}, *GetParam().launch}));
+      return Decoder(model_.config, make_gpu_steps(model_.config, model_.tensors,
+                                                   {test_device(),
+                                                    {.context = kContext, .sequences = sequences, .kept_states = 4},
+                                                    *GetParam().launch}));
     CpuOptions options;
     options.threads = 2, options.context = kContext, options.sequences = sequences;
     return Decoder(model_.config, make_cpu_steps(model_.config, model_.tensors, options));
@@ -79,7 +89,7 @@ class SchedulerTest : public testing::TestWithParam<Way> {
     return tokens;
   }
 
-  const std::vector<std::byte> bytes_ = build_tiny_model({.n_layers = 1}, /*seed=*/4);
+  const std::vector<std::byte> bytes_ = build_tiny_model(GetParam().model, /*seed=*/4);
   const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
   std::optional<Decoder> one_;  // made once, for that takes longer than an answer
 };
@@ -163,17 +173,10 @@ INSTANTIATE_TEST_SUITE_P(Devices, SchedulerTest,
                                          Way{"stream_greedy", LaunchMode::kStream, 0},
                                          Way{"stream_random", LaunchMode::kStream, 1},
                                          Way{"graph_random", LaunchMode::kGraph, 1},
-                                         Way{"persistent_random", LaunchMode::kPersistent, 1}),
+                                         Way{"persistent_random", LaunchMode::kPersistent, 1},
+                                         Way{"hybrid_stream_random", LaunchMode::kStream, 1, kHybrid},
+                                         Way{"hybrid_persistent_random", LaunchMode::kPersistent, 1, kHybrid}),
                          [](const auto& c) { return c.param.name; });
-
-const TinyModelSpec kHybrid = {.architecture = "qwen35",
-                               .hidden = 128,
-                               .ffn = 256,
-                               .n_heads = 2,
-                               .n_kv_heads = 1,
-                               .head_dim = 64,
-                               .formats = TinyFormats::all(TensorType::kQ8_0),
-                               .delta_net = {.n_k_heads = 1, .n_v_heads = 2, .head_dim = 32, .conv_kernel = 4}};
 
 struct CpuModel {
   const char* name;
@@ -282,7 +285,7 @@ TEST(SchedulerOfHybrids, AChangedConversationIsAnsweredLikeANewOne) {
     return *collect(*by.start(std::move(request)));
   };
   Decoder fresh = decoder(LaunchMode::kStream);
-  for (const LaunchMode launch : {LaunchMode::kStream, LaunchMode::kGraph}) {
+  for (const LaunchMode launch : {LaunchMode::kStream, LaunchMode::kGraph, LaunchMode::kPersistent}) {
     Decoder known = decoder(launch);
     Scheduler scheduler(known, never);
     const std::vector<Token> turn = some_tokens(40);
