@@ -308,6 +308,45 @@ TEST(SchedulerOfHybrids, AChangedConversationIsAnsweredLikeANewOne) {
   }
 }
 
+// The device goes on behind the token that ends an answer, unless it knows it. What it has computed there is not built
+// upon.
+TEST(SchedulerOfHybrids, AnAnswerThatEndsEarlyLeavesNothingBehind) {
+  const std::vector<std::byte> bytes = build_tiny_model(kHybrid, /*seed=*/4);
+  const LoadedModel model(GgufFile::view(bytes, "tiny"));
+  const auto decoder = [&](LaunchMode launch) {
+    const GpuSizes sizes{.context = 128, .sequences = 1, .kept_states = 4};
+    return Decoder(model.config, make_gpu_steps(model.config, model.tensors, {test_device(), sizes, launch}));
+  };
+  const auto answer = [](Scheduler& by, std::vector<Token> prompt) {
+    AnswerRequest request{.prompt = std::move(prompt), .max_tokens = 20};
+    request.sampling.temperature = 1, request.sampling.seed = 3;
+    return *collect(*by.start(std::move(request)));
+  };
+  Decoder fresh = decoder(LaunchMode::kStream);
+  std::vector<Token> turn = some_tokens(40);
+  const Token last = [&] {
+    Scheduler whole(fresh, never);
+    return answer(whole, turn).tokens.at(6);
+  }();
+  const auto ends = [last](Token token) { return token == last; };
+  for (const bool is_known : {false, true}) {
+    Decoder known = decoder(LaunchMode::kPersistent);
+    Scheduler scheduler(known, ends, std::span(&last, is_known ? 1 : 0));
+    const Answer first = answer(scheduler, turn);
+    ASSERT_EQ(first.end.reason, EndReason::kEndOfText) << first.end.error;
+    std::vector<Token> next = turn;
+    next.insert(next.end(), first.tokens.begin(), first.tokens.end());
+    next.insert(next.end(), {last, 7, 8, 9});
+    const Answer second = answer(scheduler, next);
+    if (is_known) {
+      EXPECT_EQ(second.end.timings.reused_tokens, 40 + first.tokens.size());
+    }
+    Scheduler alone(fresh, ends);
+    EXPECT_EQ(second.tokens, answer(alone, next).tokens) << is_known;
+    EXPECT_EQ(answer(scheduler, turn).tokens, first.tokens);
+  }
+}
+
 // Wherever the stop meets a pass: what that has left behind is not built upon.
 TEST_P(SchedulerOnTheCpu, APromptThatWasStoppedIsReadAgain) {
   Decoder stopped = decoder(512, 1, 0), fresh = decoder(512, 1, 0);
