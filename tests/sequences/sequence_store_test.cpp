@@ -178,7 +178,11 @@ TEST(SequenceStore, OfALongSequenceAStateIsKeptNowAndThen) {
   const std::vector<Token> tokens = tokens_from(0, kLong);
   {
     const std::unique_ptr<Sequence> one = store.open(tokens);
-    for (uint32_t n = 100; n <= kLong; n += 100) ASSERT_TRUE(compute(device, *one, std::span(tokens).first(n)));
+    for (uint32_t n = 100, kept = 0; n <= kLong; n += 100) {
+      ASSERT_TRUE(compute(device, *one, std::span(tokens).first(n)));
+      if (n - kept >= 1024) kept = n;
+      EXPECT_EQ(one->until_copy(), 1024 - (n - kept));
+    }
   }
   const std::unique_ptr<Sequence> again = store.open(std::span(tokens).first(kLong - 1));
   EXPECT_GT(again->reach(), kLong - 1 - 2 * 1100);
