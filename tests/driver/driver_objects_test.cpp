@@ -114,21 +114,21 @@ ptx::Kernel of_numbers(uint32_t n) {
 
 // In release builds, too: the driver would read what lies behind them.
 TEST_F(Gpu, ArgumentsThatDoNotFitAreRefused) {
-  const Module module(context, {scaled_sum(1), of_numbers(24), of_numbers(25)});
+  const Module module(context, {scaled_sum(1), of_numbers(32), of_numbers(33)});
   const Stream stream(context);
   const DeviceMemory x(context, 4, "x");
   const auto refusal = [&](size_t kernel, const std::vector<Argument>& arguments) {
     return error_of([&] { module.kernel(kernel).launch(stream, arguments, 1); });
   };
-  EXPECT_EQ(refusal(1, std::vector<Argument>(24)), "no error");
+  EXPECT_EQ(refusal(1, std::vector<Argument>(32)), "no error");
   const struct {
     size_t kernel;
     std::vector<Argument> arguments;
     const char* says;
   } rows[] = {
-      {2, std::vector<Argument>(25), "launching of_numbers_25: 25 arguments for 25 parameters, at most 24"},
-      {1, std::vector<Argument>(25), "launching of_numbers_24: 25 arguments for 24 parameters, at most 24"},
-      {1, std::vector<Argument>(23), "launching of_numbers_24: 23 arguments for 24 parameters, at most 24"},
+      {2, std::vector<Argument>(33), "launching of_numbers_33: 33 arguments for 33 parameters, at most 32"},
+      {1, std::vector<Argument>(33), "launching of_numbers_32: 33 arguments for 32 parameters, at most 32"},
+      {1, std::vector<Argument>(31), "launching of_numbers_32: 31 arguments for 32 parameters, at most 32"},
       {0, {x, 1u, 1u}, "launching scaled_sum: parameter y is an address, the argument is not"},
       {0, {x, x, x}, "launching scaled_sum: parameter factor is a number, the argument is not"},
   };

@@ -119,7 +119,7 @@ TEST(DeltaNetParts, GiveTheSameBits) {
 TEST(DeltaNetParts, ATokenIsWhatItIsInAPrompt) {
   for (const DeltaNetSpec& net : {kWide, kOdd}) {
     constexpr uint32_t kPositions = 3;
-    const Problem problem(net, 1, kPositions, 4);
+    const DeltaProblem problem(net, 1, kPositions, 4);
     std::vector<std::vector<float>> results;
     for (const uint32_t at_once : {kPositions, 1u}) {
       DeltaNetSpec spec = net;

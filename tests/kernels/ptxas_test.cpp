@@ -96,8 +96,9 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
     kernels.push_back(expert_sum({2048, 8, true, columns}, target));
   }
   kernels.push_back(expert_order({128, 8, 64, 512}, target));
-  kernels.push_back(
-      gemm({.weights = types[0], .rows = 2048, .k = 768, .columns_per_block = 32, .experts = 128}, target));
+  if (has_gemm(types[0]))
+    kernels.push_back(
+        gemm({.weights = types[0], .rows = 2048, .k = 768, .columns_per_block = 32, .experts = 128}, target));
   kernels.push_back(argmax({151936, 8}, target));
   kernels.push_back(sample({151936, 8, 1024, 64, true}, target));
   kernels.push_back(sample({32001, 1, 256, 1024}, target));
