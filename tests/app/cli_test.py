@@ -534,7 +534,7 @@ class BadInput(Case):
         self.assert_refused(Run("-m", VOCABULARY, "-p", "x"), 1, VOCABULARY)
 
     def test_experts_and_delta_nets_answer_on_every_device(self):
-        for model, kernel in ((EXPERTS, b"route_8_u2"), (HYBRID, b"delta_step_2_4x64")):
+        for model, kernel, phase in ((EXPERTS, b"route_8_u2", b"router"), (HYBRID, b"delta_step_2_4x64", b"delta")):
             flags = ("-m", model, "-p", "hello", "-n", "8", "--temp", "0")
             answer = self.run_well(*flags, "--device", "cpu").out
             self.assertGreater(len(answer), 1)
@@ -544,8 +544,8 @@ class BadInput(Case):
             self.assertIn(kernel, self.run_well("kernels", "-m", model).out)
             speeds = self.run_well("kernels", "-m", model, "--gpu", "h200").out
             self.assertIn(kernel, speeds)
-            self.assertIn(b"the persistent decoder does not run this model", speeds)
-            self.assertRegex(speeds, rb"in a context of 64 .* [1-9][0-9]* +none\n")
+            self.assertRegex(speeds, rb"in a context of 64 .* [1-9][0-9]* +[1-9][0-9]*\n")
+            self.assertRegex(speeds, rb"\n" + phase + rb" .*[1-9]")
 
     def test_more_memory_than_there_is(self):
         self.assert_refused(Run("-m", TINY, "-p", "x", "-c", "2000000000"), 1, "available", "--ctx-size")
