@@ -16,6 +16,8 @@ constexpr float kLargestInput = 32512;
 
 #if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
 
+constexpr bool kMultipliesBytes = true;
+
 // first: the four high bytes, second: the four low bytes; input = 256 * high + low, both signed.
 #if defined(__AVX512VNNI__)
 
@@ -67,6 +69,8 @@ struct DotSum {
 };
 
 #else
+
+constexpr bool kMultipliesBytes = false;
 
 // first: inputs 0 and 2 as 16-bit halves, second: inputs 1 and 3, because even and odd bytes are what is cheap to
 // widen.

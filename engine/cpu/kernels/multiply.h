@@ -12,10 +12,11 @@ namespace {
 
 constexpr size_t kPrefetchBytes = 8192;  // ahead of the weights in use; measured best of 1 to 16 KiB
 
-// Adds the weights with one scale: kScaled of them, 16 or 32, times the columns' integers.
-template <class Format, int kColumns>
+// Adds the weights with one scale: kScaled of them, 16 or 32, times the columns' integers. scaled(sub): the scale and
+// the lowest weight.
+template <class Format, int kColumns, class Scaled>
 WARPCHAT_INLINE void add_scaled(const Format& format, int sub, const Quad (*x)[kColumns], const float* input_scales,
-                                const float* input_sums, Floats (&sums)[kColumns]) {
+                                const float* input_sums, const Scaled& scaled, Floats (&sums)[kColumns]) {
   DotSum dots[kColumns];
   WARPCHAT_UNROLL
   for (int quad = 0; quad < Format::kScaled / 4; ++quad) {
@@ -23,7 +24,7 @@ WARPCHAT_INLINE void add_scaled(const Format& format, int sub, const Quad (*x)[k
     WARPCHAT_UNROLL
     for (int c = 0; c < kColumns; ++c) dots[c].add(codes, x[quad][c]);
   }
-  const Floats scale = format.scale(sub), lowest = format.lowest(sub);
+  const auto [scale, lowest] = scaled(sub);
   WARPCHAT_UNROLL
   for (int c = 0; c < kColumns; ++c) {
     sums[c] = fma(lowest, splat(input_sums[c]), sums[c]);
@@ -31,16 +32,51 @@ WARPCHAT_INLINE void add_scaled(const Format& format, int sub, const Quad (*x)[k
   }
 }
 
+template <class Format, int kColumns, class Scaled>
+WARPCHAT_INLINE void add_sub_block(const Format& format, int sub, const InputBlock<kColumns>* x, const Scaled& scaled,
+                                   Floats (&sums)[kColumns]) {
+  const int b = sub * Format::kScaled / 32;
+  if constexpr (Format::kScaled == 32)
+    add_scaled(format, sub, x[b].quads, x[b].scale, x[b].sum, scaled, sums);
+  else
+    add_scaled(format, sub, x[b].quads + sub % 2 * 4, x[b].scale, x[b].half_sums[sub % 2], scaled, sums);
+}
+
+struct ScaleAndLowest {
+  Floats scale, lowest;
+};
+
+// How many weights of a block the code of a wide tile is unrolled for. Without products of bytes all of a large one
+// would be 20 KiB, more than a core keeps decoded: of 64 and 32 the faster one.
+template <class Format>
+constexpr int kWeightsAtOnce = kMultipliesBytes ? 256 : 64;
+template <>
+constexpr int kWeightsAtOnce<Format<BlockQ6K>> = kMultipliesBytes ? 256 : 32;
+
 // A block of weights, and the blocks of 32 inputs it meets.
 template <class Format, int kColumns>
 WARPCHAT_INLINE void add_block(const Format& format, const InputBlock<kColumns>* x, Floats (&sums)[kColumns]) {
-  WARPCHAT_UNROLL_BLOCK
-  for (int sub = 0; sub < Format::kWeights / Format::kScaled; ++sub) {
-    const int b = sub * Format::kScaled / 32;
-    if constexpr (Format::kScaled == 32)
-      add_scaled(format, sub, x[b].quads, x[b].scale, x[b].sum, sums);
-    else
-      add_scaled(format, sub, x[b].quads + sub % 2 * 4, x[b].scale, x[b].half_sums[sub % 2], sums);
+  constexpr int kSubs = Format::kWeights / Format::kScaled, kAtOnce = kWeightsAtOnce<Format> / Format::kScaled;
+  if constexpr (kColumns == 1 || kSubs <= kAtOnce) {
+    WARPCHAT_UNROLL_BLOCK
+    for (int sub = 0; sub < kSubs; ++sub)
+      add_sub_block(
+          format, sub, x,
+          [&](int s) {
+            return ScaleAndLowest{format.scale(s), format.lowest(s)};
+          },
+          sums);
+  } else {
+    ScaleAndLowest scaled[kSubs];
+    WARPCHAT_UNROLL_BLOCK
+    for (int sub = 0; sub < kSubs; ++sub) scaled[sub] = {format.scale(sub), format.lowest(sub)};
+    WARPCHAT_LOOP
+    for (int first = 0; first < kSubs; first += kAtOnce) {
+      WARPCHAT_UNROLL
+      for (int sub = 0; sub < kAtOnce; ++sub)
+        add_sub_block(
+            format, first + sub, x, [&](int s) { return scaled[s]; }, sums);
+    }
   }
 }
 

@@ -11,13 +11,18 @@
 
 // WARPCHAT_UNROLL: registers are arrays indexed by the loop. WARPCHAT_UNROLL_BLOCK: shifts and masks become constants;
 // the portable kernels do without, their code would be the largest and matters least. Sanitizers would take minutes to
-// compile what is unrolled.
+// compile what is unrolled. WARPCHAT_LOOP: stays one.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define WARPCHAT_UNROLL
 #elif defined(__clang__)
 #define WARPCHAT_UNROLL _Pragma("unroll")
 #else
 #define WARPCHAT_UNROLL _Pragma("GCC unroll 64")
+#endif
+#if defined(__clang__)
+#define WARPCHAT_LOOP _Pragma("clang loop unroll(disable)")
+#else
+#define WARPCHAT_LOOP _Pragma("GCC unroll 1")
 #endif
 #if defined(__AVX2__)
 #define WARPCHAT_UNROLL_BLOCK WARPCHAT_UNROLL
