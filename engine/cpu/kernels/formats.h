@@ -18,9 +18,7 @@ WARPCHAT_INLINE Floats halves_at(const uint8_t* block, size_t offset) { return l
 WARPCHAT_INLINE Words nibbles(Words w, int which) { return w >> (4 * which) & 0x0f0f0f0fu; }
 WARPCHAT_INLINE Words bit_pairs(Words w, int which) { return w >> (2 * which) & 0x03030303u; }
 // Bit `from` of every byte, moved to bit `to`.
-WARPCHAT_INLINE Words moved_bit(Words w, int from, int to) {
-  return (w >> from & 0x01010101u) << to;
-}
+WARPCHAT_INLINE Words moved_bit(Words w, int from, int to) { return (w >> from & 0x01010101u) << to; }
 WARPCHAT_INLINE Words byte_of(Words w, int which) { return w >> (8 * which) & 0xffu; }
 WARPCHAT_INLINE Ints signed_byte_of(Words w, int which) { return reinterpret_cast<Ints>(w << (24 - 8 * which)) >> 24; }
 WARPCHAT_INLINE Floats to_floats(Words w) { return to_floats(reinterpret_cast<Ints>(w)); }  // below 2^31
