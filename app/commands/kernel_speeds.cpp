@@ -145,12 +145,11 @@ class Speeds {
   TextTable batches() const {
     const uint32_t at = position(kBatchContext);
     const TokensPerSecond one = predict(gpu_, token_.at(at), token_.barriers());
-    const double alone = one.persistent;
     TextTable table{{"sequences side by side in contexts of " + grouped(at + 1), "tokens per second, graph",
                      "times one persistent"}};
     for (const uint32_t n : kSequences) {
       const double speed = n * (n == 1 ? one : predict(gpu_, pass(kind_of_tokens(n), n).at(at), 0)).graph;
-      table.push_back({grouped(n), decimal("%.0f", speed), decimal("%.2f", speed / alone)});
+      table.push_back({grouped(n), decimal("%.0f", speed), decimal("%.2f", speed / one.persistent)});
     }
     return table;
   }

@@ -25,6 +25,11 @@ double warps_of(const ptx::Kernel& kernel, const ptx::Dimensions& blocks) {
   return static_cast<double>(blocks.total() * (kernel.launch.threads.total() / ptx::kWarpSize));
 }
 
+// Of a warp of these blocks, on average.
+double warp_instructions(const ptx::Kernel& kernel, const LaunchSizes& sizes) {
+  return static_cast<double>(count_instructions(kernel, sizes).all) / warps_of(kernel, sizes.blocks);
+}
+
 }  // namespace
 
 KernelWorks::KernelWorks(DecoderSpecs specs, ptx::Target target, uint32_t columns)
@@ -93,7 +98,7 @@ void KernelWorks::count_gemm(Counted& counted, const GemmSpec& spec) const {
   const auto of_warp = [&](uint32_t tiles) {
     const LaunchSizes sizes{
         .blocks = {1}, .rows = plan.rows_per_block(), .k = tiles * kGemmTileK, .columns = columns_of_block(spec)};
-    return static_cast<double>(count_instructions(counted.kernel, sizes).all) / warps_of(counted.kernel, sizes.blocks);
+    return warp_instructions(counted.kernel, sizes);
   };
   const double few = of_warp(kFewTiles), more = of_warp(2 * kFewTiles);
   counted.by_tiles = {2 * few - more, (more - few) / kFewTiles};
@@ -104,7 +109,7 @@ void KernelWorks::count_flash(Counted& counted, const FlashAttentionSpec& spec) 
                  second = std::min(kSpacing, spec.max_positions - n);
   const auto of_warp = [&](uint32_t position) {
     const LaunchSizes sizes{.blocks = flash_attention_grid(spec, n), .position = position, .columns = n};
-    return static_cast<double>(count_instructions(counted.kernel, sizes).all) / warps_of(counted.kernel, sizes.blocks);
+    return warp_instructions(counted.kernel, sizes);
   };
   const auto tiles = [&](uint32_t position) { return flash_attention_tiles(spec, target_, n, position); };
   const double first = of_warp(0), each = second > 0 ? (of_warp(second) - first) / (tiles(second) - tiles(0)) : 0;
@@ -113,8 +118,7 @@ void KernelWorks::count_flash(Counted& counted, const FlashAttentionSpec& spec) 
 
 // Of a warp of the first block, as all have the same to do, behind the first position.
 double KernelWorks::of_block(const Counted& counted, uint32_t columns) const {
-  const LaunchSizes sizes{.blocks = {1}, .position = 1, .columns = columns};
-  return static_cast<double>(count_instructions(counted.kernel, sizes).all) / warps_of(counted.kernel, sizes.blocks);
+  return warp_instructions(counted.kernel, {.blocks = {1}, .position = 1, .columns = columns});
 }
 
 // Of a kernel that goes over a prompt in steps of so many columns.
@@ -303,7 +307,7 @@ KernelWork sampling_work(const SampleSpec& given, ptx::Target target, bool is_pe
   const uint32_t threads = spec.threads;
   const ptx::Kernel kernel = sample(spec, target);
   const LaunchSizes sizes{.blocks = {1}, .columns = spec.columns};
-  const double found = static_cast<double>(count_instructions(kernel, sizes).all) / warps_of(kernel, sizes.blocks);
+  const double found = warp_instructions(kernel, sizes);
   const Flow greedy = sample_flow(spec, threads), flow = sample_flow(spec, threads, top_k, has_top_p);
   return {.name = name_of(spec),
           .flow = flow,

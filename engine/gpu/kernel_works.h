@@ -29,10 +29,8 @@ class KernelWorks {
   KernelWork convolution() const;              // of a delta net
   std::vector<KernelWork> recurrence() const;  // likewise, one after the other: in steps, or a prompt's in chunks
   KernelWork route(const RouteSpec& spec) const;
-  // Of the experts that columns use; of each use's own, as if no two of them met in a cache.
-  KernelWork expert_product(const ExpertProductSpec& spec) const;
   KernelWork expert_order(const ExpertOrderSpec& spec) const;
-  // All uses of a pass: grouped by expert, or each by itself.
+  // All uses of a pass: grouped by expert, or each by itself, as if no two of them met in a cache.
   KernelWork uses(const ExpertProductSpec& spec, const std::optional<GemmSpec>& grouped) const;
   KernelWork expert_sum(const ExpertSumSpec& spec) const;
 
@@ -59,6 +57,7 @@ class KernelWorks {
   template <class Spec>
   KernelWork of_columns(Spec spec, Flow (*flow)(const Spec&)) const;
   KernelWork gemm_work(const GemmSpec& spec) const;
+  KernelWork expert_product(const ExpertProductSpec& spec) const;
   uint32_t columns_of(const GemmSpec& spec) const;
   uint32_t columns_of_block(const GemmSpec& spec) const;
   KernelWork delta_work(const std::string& name, const Flow& flow, uint64_t bytes, uint32_t n_steps) const;
