@@ -9,7 +9,8 @@ namespace warpchat {
 // What is launched, and what its numbers are: those that are in memory, and those that are parameters.
 struct LaunchSizes {
   ptx::Dimensions blocks;
-  uint32_t position = 0;  // of every column
+  uint64_t most_blocks = UINT64_MAX;  // that run
+  uint32_t position = 0;              // of every column
   uint32_t rows = 0, k = 0, columns = 1;
 };
 

@@ -20,6 +20,7 @@ constexpr uint32_t kSplits = 4;        // of attention, from which on a split co
 constexpr uint32_t kFewTiles = 2;      // of k, or of keys
 constexpr uint32_t kSpacing = 448;     // positions: seven tiles of keys
 constexpr uint32_t kFewPositions = 2;  // of delta nets
+constexpr uint64_t kFewBlocks = 16;    // of many that share pieces
 
 double warps_of(const ptx::Kernel& kernel, const ptx::Dimensions& blocks) {
   return static_cast<double>(blocks.total() * (kernel.launch.threads.total() / ptx::kWarpSize));
@@ -72,14 +73,17 @@ void KernelWorks::count_experts(const ExpertSpecs& specs) {
   count_once(specs.sum, expert_sum_flow(specs.sum));
 }
 
-// All of its blocks, whatever the columns of the pass: these are many, and alike.
+// The first of its blocks, whatever the columns of the pass, by the pieces that are dealt out to them.
 void KernelWorks::count(Counted& counted, const Flow& flow, uint32_t columns) const {
   const ptx::Dimensions& all = counted.kernel.launch.blocks;
-  const LaunchSizes sizes{.blocks = {all.x}, .columns = columns};
+  const uint64_t n = std::min<uint64_t>(all.x, kFewBlocks), in_all = flow.pieces / (all.total() / all.x);
+  const LaunchSizes sizes{.blocks = {all.x}, .most_blocks = n, .columns = columns};
   const InstructionCount found = count_instructions(counted.kernel, sizes, flow.start_region);
-  const double pieces = static_cast<double>(flow.pieces) / (static_cast<double>(all.total()) / all.x);
-  counted.start_instructions = static_cast<double>(found.of_region) / warps_of(counted.kernel, sizes.blocks);
-  counted.piece_instructions = static_cast<double>(found.all - found.of_region) / (pieces * flow.warps);
+  const uint64_t warps = counted.kernel.launch.threads.total() / ptx::kWarpSize, teams = warps / flow.warps;
+  const uint64_t pieces = in_all / (all.x * teams) * (n * teams) + std::min(in_all % (all.x * teams), n * teams);
+  counted.start_instructions = static_cast<double>(found.of_region) / static_cast<double>(n * warps);
+  counted.piece_instructions =
+      static_cast<double>(found.all - found.of_region) / static_cast<double>(pieces * flow.warps);
 }
 
 // Of experts: as if all had the same share of the uses.

@@ -138,7 +138,7 @@ Launch::Launch(LaunchRequest request, const Module& module, const Profile& profi
   }
   s.context.observes = s.checks || s.choices || r.options.count;
   s.context.watches_proxies = r.options.checks.shared_races && copies_out_of_shared(*r.code);
-  s.n_blocks = r.grid.count();
+  s.n_blocks = std::min(r.grid.count(), r.options.most_blocks);
   const uint32_t per_sm =
       max_resident_blocks(*r.code, static_cast<uint32_t>(r.block.count()), r.dynamic_shared_bytes, profile);
   s.resident_limit = std::max<uint64_t>(1, uint64_t{per_sm} * profile.sm_count);

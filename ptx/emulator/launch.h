@@ -37,12 +37,13 @@ Checks checks_named(std::string_view text);
 
 struct LaunchOptions {
   Checks checks;
-  bool cooperative = false;  // every block resident; refused if the device has no room
-  uint64_t seed = 0;         // other than 0: schedules, weak memory and approximations vary by it
-  bool weak_memory = false;  // delayed stores and stale loads, by seed
-  bool jitter = false;       // approximations move within their error, by seed
-  bool alone = false;        // nobody else writes meanwhile: with checks or weak memory, polls in vain are a deadlock
-  bool count = false;        // all of Counters, not the totals alone
+  bool cooperative = false;           // every block resident; refused if the device has no room
+  uint64_t seed = 0;                  // other than 0: schedules, weak memory and approximations vary by it
+  bool weak_memory = false;           // delayed stores and stale loads, by seed
+  bool jitter = false;                // approximations move within their error, by seed
+  uint64_t most_blocks = UINT64_MAX;  // of the grid, its first ones run; the others are as if they had nothing to do
+  bool alone = false;  // nobody else writes meanwhile: with checks or weak memory, polls in vain are a deadlock
+  bool count = false;  // all of Counters, not the totals alone
 };
 
 struct LaunchRequest {

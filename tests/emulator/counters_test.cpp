@@ -199,5 +199,15 @@ TEST(Counters, ThreadsAndChecksChangeNothing) {
   EXPECT_EQ(one.loads.requests, 40u * 3);
 }
 
+// They see the whole grid, and those of others come to nothing.
+TEST(Counters, OfTheFirstBlocks) {
+  LaunchOptions options;
+  options.most_blocks = 3;
+  const std::string once_a_grid =
+      "mov.u32 %r30, %nctaid.x;\nsetp.eq.u32 %p1, %r30, 40;\n@%p1 ld.global.b32 %r0, [%in];";
+  EXPECT_EQ(count(once_a_grid, {40}, {64}, "", options).counters.loads.requests, 3u * 2);
+  EXPECT_EQ(count(once_a_grid, {2}, {64}, "", options).counters.loads.requests, 0u);
+}
+
 }  // namespace
 }  // namespace ptx::emulator
