@@ -241,10 +241,14 @@ TEST(ProductInputs, ExtremesOfScale) {
     run(std::vector<float>(256, 1e35f));
     for (float v : out) EXPECT_TRUE(std::isfinite(v)) << simd;
     for (float bad : {INFINITY, NAN}) {
-      std::vector<float> x(256, 1.0f);
-      x[5] = bad;
-      run(x);
-      for (float v : out) EXPECT_TRUE(std::isnan(v)) << simd << ": " << bad;
+      std::vector<float> one(256, 1.0f), behind_others(256, 1e30f);
+      one[5] = bad;
+      std::fill(behind_others.begin() + 30, behind_others.end(), 1e-20f);
+      behind_others[31] = bad;
+      for (const std::vector<float>& x : {one, behind_others, std::vector<float>(256, bad)}) {
+        run(x);
+        for (float v : out) EXPECT_TRUE(std::isnan(v)) << simd << ": " << bad;
+      }
     }
   }
 }

@@ -31,23 +31,26 @@ WARPCHAT_INLINE float inverse_rms(const float* x, uint32_t k, float eps) {
 // values: 32 of them, zeros behind the last. Writes column `column` of the block.
 template <int kColumns>
 WARPCHAT_INLINE void quantise_block(const float* values, uint32_t column, InputBlock<kColumns>& block) {
-  Floats largest = {}, poison = {};  // poison turns the sums, and so every product, into NaN if a value is not finite
+  Floats largest = {}, zeros = {};
   for (int i = 0; i < 32; i += kLanes) {
     const Floats v = load<Floats>(values + i);
     largest = maximum(largest, maximum(v, -v));
-    poison += v * 0.0f;
+    zeros += v * 0.0f;
   }
+  const float poison =
+      sum_of(zeros);  // 0, or the NaN that the sums, and so every product, are if a value is not finite
+  const bool is_finite = poison == 0;  // no integer stands for what is not
   const float limit = maximum_of(largest);
   const bool vanishes = limit < 1e-30f;  // its inverse would overflow
   const float inverse = vanishes ? 0.0f : kLargestInput / limit, scale = vanishes ? 0.0f : limit / kLargestInput;
   Ints half_sums[2] = {};
   for (int i = 0; i < 32; i += kLanes) {
-    const Ints n = nearest(load<Floats>(values + i) * inverse);
+    const Ints n = is_finite ? nearest(load<Floats>(values + i) * inverse) : Ints{};
     store_quads(&block.quads[i / 4][column], kColumns, n);
     half_sums[i / 16] += n;
   }
-  const float sums[2] = {sum_of(to_floats(half_sums[0]) + poison),
-                         sum_of(to_floats(half_sums[1]) + poison)};  // exact: below 2^24
+  const float sums[2] = {sum_of(to_floats(half_sums[0])) + poison,
+                         sum_of(to_floats(half_sums[1])) + poison};  // exact: below 2^24
   block.scale[column] = scale;
   block.sum[column] = scale * (sums[0] + sums[1]);
   block.half_sums[0][column] = scale * sums[0];
