@@ -16,12 +16,17 @@ namespace {
 
 constexpr uint64_t kBytesAtOnce = 4 << 20;  // of the file, resident beside their copy; enough for all threads
 
+uint64_t bytes_of_group(const FormatKernels& format, uint64_t k) {
+  return k / traits(format.type).block_weights * format.block_bytes;
+}
+
 }  // namespace
 
 uint64_t PackedMatrix::bytes_needed(const CpuKernels& kernels, const TensorInfo& tensor) {
   uint64_t bytes;
-  const uint64_t rows = round_up(tensor.rows(), uint64_t{kernels.lanes});
-  return __builtin_mul_overflow(rows, bytes_per_row(kernel_type(tensor.type), tensor.k()), &bytes) ? UINT64_MAX : bytes;
+  const uint64_t n_groups = round_up(tensor.rows(), uint64_t{kernels.lanes}) / kernels.lanes;
+  const FormatKernels& format = row_of(kernels.formats, kernel_type(tensor.type));
+  return __builtin_mul_overflow(n_groups, bytes_of_group(format, tensor.k()), &bytes) ? UINT64_MAX : bytes;
 }
 
 PackedMatrix::PackedMatrix(ThreadPool& pool, const CpuKernels& kernels, const TensorInfo& tensor,
@@ -30,7 +35,7 @@ PackedMatrix::PackedMatrix(ThreadPool& pool, const CpuKernels& kernels, const Te
       rows_(static_cast<uint32_t>(tensor.rows())),
       k_(static_cast<uint32_t>(tensor.k())),
       n_groups_((rows_ + kernels.lanes - 1) / kernels.lanes),
-      group_bytes_(bytes_per_row(type(), k_) * kernels.lanes),
+      group_bytes_(bytes_of_group(*format_, k_)),
       groups_(arena.take(bytes_needed(kernels, tensor))),
       lanes_(kernels.lanes) {
   try {
@@ -54,11 +59,11 @@ void PackedMatrix::pack_all(ThreadPool& pool, const TensorInfo& tensor, const Fi
 }
 
 void PackedMatrix::pack(ThreadPool& pool, const TensorInfo& tensor, uint32_t first_group, uint32_t end_group) {
-  const uint64_t row_bytes = group_bytes_ / lanes_;
+  const uint64_t row_bytes = bytes_per_row(type(), k_);
   constexpr uint32_t kGroupsPerTask = 4;
   pool.for_each((end_group - first_group + kGroupsPerTask - 1) / kGroupsPerTask, [&](uint32_t task) {
     const uint32_t first = first_group + task * kGroupsPerTask;
-    std::vector<std::byte> gathered, expanded(tensor.type == type() ? 0 : group_bytes_);
+    std::vector<std::byte> gathered, expanded(tensor.type == type() ? 0 : row_bytes * lanes_);
     for (uint32_t g = first; g < std::min(end_group, first + kGroupsPerTask); ++g) {
       const uint32_t first_row = g * lanes_, n_rows = std::min(lanes_, rows_ - first_row);
       std::span<const std::byte> rows = tensor.rows(first_row, n_rows, gathered);
@@ -73,7 +78,7 @@ void PackedMatrix::pack(ThreadPool& pool, const TensorInfo& tensor, uint32_t fir
 }
 
 void PackedMatrix::read_row(uint32_t row, std::span<std::byte> out) const {
-  assert(row < rows_ && out.size() == group_bytes_ / lanes_);
+  assert(row < rows_ && out.size() == bytes_per_row(type(), k_));
   format_->unpack_row(group(row / lanes_), row % lanes_, out.size(), reinterpret_cast<uint8_t*>(out.data()));
 }
 

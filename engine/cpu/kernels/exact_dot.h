@@ -31,9 +31,9 @@ WARPCHAT_INLINE void store_quads(Quad* to, size_t stride, Ints inputs) {
   __builtin_memcpy(to + 2 * stride, &back, 8);
   __builtin_memcpy(to + 3 * stride, reinterpret_cast<const char*>(&back) + 8, 8);
 }
-WARPCHAT_INLINE Ints add_products(Ints sum, Words codes, int32_t bytes) {
-  return reinterpret_cast<Ints>(
-      _mm512_dpbusd_epi32(reinterpret_cast<__m512i>(sum), reinterpret_cast<__m512i>(codes), _mm512_set1_epi32(bytes)));
+// The instruction can read a number for all lanes from memory; compilers' intrinsics make a load of its own of that.
+WARPCHAT_INLINE void add_products(Ints& sum, Words codes, const int32_t& bytes) {
+  asm("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(codes), "m"(bytes));
 }
 
 #else
@@ -49,9 +49,9 @@ WARPCHAT_INLINE void store_quads(Quad* to, size_t stride, Ints inputs) {
   __builtin_memcpy(to, &both, 8);
   __builtin_memcpy(to + stride, reinterpret_cast<const char*>(&both) + 8, 8);
 }
-WARPCHAT_INLINE Ints add_products(Ints sum, Words codes, int32_t bytes) {
-  return reinterpret_cast<Ints>(_mm256_dpbusd_avx_epi32(reinterpret_cast<__m256i>(sum),
-                                                        reinterpret_cast<__m256i>(codes), _mm256_set1_epi32(bytes)));
+WARPCHAT_INLINE void add_products(Ints& sum, Words codes, int32_t bytes) {
+  sum = reinterpret_cast<Ints>(_mm256_dpbusd_avx_epi32(reinterpret_cast<__m256i>(sum), reinterpret_cast<__m256i>(codes),
+                                                       _mm256_set1_epi32(bytes)));
 }
 
 #endif
@@ -62,8 +62,8 @@ WARPCHAT_INLINE Operand operand(Words codes) { return codes; }
 struct DotSum {
   Ints high = {}, low = {};
   WARPCHAT_INLINE void add(Operand codes, const Quad& x) {
-    high = add_products(high, codes, x.first);
-    low = add_products(low, codes, x.second);
+    add_products(high, codes, x.first);
+    add_products(low, codes, x.second);
   }
   WARPCHAT_INLINE Ints total() const { return (high << 8) + low; }
 };
@@ -108,6 +108,37 @@ struct DotSum {
 };
 
 #endif
+
+// sums[c] = the dot product of 4 * kQuads codes of each lane with the inputs of column c. codes(quad): four of them.
+template <int kQuads, int kColumns, class Codes>
+WARPCHAT_INLINE void dot_products(const Codes& codes, const Quad (*x)[kColumns], Ints (&sums)[kColumns]) {
+#if defined(__AVX512VNNI__)
+  if constexpr (kColumns >= 8) {  // with the high bytes first a column needs one register, and all codes have one, too
+    Words all[kQuads];
+    WARPCHAT_UNROLL
+    for (int quad = 0; quad < kQuads; ++quad) all[quad] = codes(quad);
+    for (Ints& sum : sums) sum = Ints{};
+    WARPCHAT_UNROLL
+    for (int quad = 0; quad < kQuads; ++quad) WARPCHAT_UNROLL
+    for (int c = 0; c < kColumns; ++c) add_products(sums[c], all[quad], x[quad][c].first);
+    WARPCHAT_UNROLL
+    for (Ints& sum : sums) sum <<= 8;
+    WARPCHAT_UNROLL
+    for (int quad = 0; quad < kQuads; ++quad) WARPCHAT_UNROLL
+    for (int c = 0; c < kColumns; ++c) add_products(sums[c], all[quad], x[quad][c].second);
+    return;
+  }
+#endif
+  DotSum dots[kColumns];
+  WARPCHAT_UNROLL
+  for (int quad = 0; quad < kQuads; ++quad) {
+    const Operand four = operand(codes(quad));
+    WARPCHAT_UNROLL
+    for (int c = 0; c < kColumns; ++c) dots[c].add(four, x[quad][c]);
+  }
+  WARPCHAT_UNROLL
+  for (int c = 0; c < kColumns; ++c) sums[c] = dots[c].total();
+}
 
 }  // namespace
 }  // namespace warpchat

@@ -1,14 +1,19 @@
 // How each block format is read by lanes. The weights of kLanes rows lie in a group: block after block, and within a
 // block every field of the file's struct in its order, its elements interleaved by row: 1 or 2 bytes for fields that
 // are a number, 4-byte words for all others. So element i of a field at byte `offset` stands at (offset + i * size) *
-// kLanes. A Format gives four consecutive codes of every row as the bytes of a word, and the two numbers that make them
-// weights: w = scale * code + lowest, exact in float for every format.
+// kLanes. Large blocks begin where a vector does: loads of halves of two lines each kept Q6_K at two thirds of the
+// memory's bandwidth. A Format gives four consecutive codes of every row as the bytes of a word, and what makes them
+// weights: w = scale * code + lowest, exact in float for every format; or scale * (code + kLowest), where a format has
+// that.
 #pragma once
 #include "engine/cpu/kernels/exact_dot.h"
 #include "models/block_types.h"
 
 namespace warpchat {
 namespace {
+
+template <class Block>  // of a block of all rows of a group
+constexpr size_t kBlockBytes = sizeof(Block) < 64 ? sizeof(Block) * kLanes : (sizeof(Block) + 3) / 4 * 4 * kLanes;
 
 WARPCHAT_INLINE Words words_at(const uint8_t* block, size_t offset, int index) {
   return load<Words>(block + (offset + 4 * index) * kLanes);
@@ -46,7 +51,7 @@ template <>
 struct Format<BlockQ4_0> : SimpleFormat<BlockQ4_0> {
   using SimpleFormat::SimpleFormat;
   WARPCHAT_INLINE Words codes(int, int quad) const { return low_bits(quad); }
-  WARPCHAT_INLINE Floats lowest(int) const { return scale(0) * -8.0f; }
+  static constexpr float kLowest = -8;
 };
 
 template <>
@@ -60,7 +65,7 @@ template <>
 struct Format<BlockQ5_0> : SimpleFormat<BlockQ5_0> {
   using SimpleFormat::SimpleFormat;
   WARPCHAT_INLINE Words codes(int, int quad) const { return five_bits(quad); }
-  WARPCHAT_INLINE Floats lowest(int) const { return scale(0) * -16.0f; }
+  static constexpr float kLowest = -16;
 };
 
 template <>
@@ -76,7 +81,7 @@ struct Format<BlockQ8_0> : SimpleFormat<BlockQ8_0> {
   WARPCHAT_INLINE Words codes(int, int quad) const {  // q + 128
     return words_at(block, offsetof(BlockQ8_0, qs), quad) ^ 0x80808080u;
   }
-  WARPCHAT_INLINE Floats lowest(int) const { return scale(0) * -128.0f; }
+  static constexpr float kLowest = -128;
 };
 
 template <>
@@ -113,7 +118,7 @@ struct Format<BlockQ3K> {
     const Words high = bit_pairs(words_at(block, offsetof(BlockQ3K, scales), 2), sub / 4) << 4;
     return d * to_floats(reinterpret_cast<Ints>(byte_of(low | high, sub % 4)) - 32);
   }
-  WARPCHAT_INLINE Floats lowest(int sub) const { return scale(sub) * -4.0f; }
+  static constexpr float kLowest = -4;
 };
 
 template <class Block>
@@ -166,7 +171,7 @@ struct Format<BlockQ6K> {
   WARPCHAT_INLINE Floats scale(int sub) const {
     return d * to_floats(signed_byte_of(words_at(block, offsetof(BlockQ6K, scales), sub / 4), sub % 4));
   }
-  WARPCHAT_INLINE Floats lowest(int sub) const { return scale(sub) * -32.0f; }
+  static constexpr float kLowest = -32;
 };
 
 // Codes that choose from a table: as bytes they are the numbers above the table's least one.
@@ -189,7 +194,7 @@ struct Format<BlockIQ4NL> : SimpleFormat<BlockIQ4NL> {
   using SimpleFormat::SimpleFormat;
   using Codes = TableCodes<kIQ4Values>;
   WARPCHAT_INLINE Words codes(int, int quad) const { return look_up(Codes::kTable, low_bits(quad)); }
-  WARPCHAT_INLINE Floats lowest(int) const { return scale(0) * static_cast<float>(Codes::kLeast); }
+  static constexpr float kLowest = Codes::kLeast;
 };
 
 template <>
@@ -208,7 +213,7 @@ struct Format<BlockIQ4XS> {
     const Words high = load_narrow<Halves>(block + offsetof(BlockIQ4XS, scales_h) * kLanes) >> (2 * sub) & 3u;
     return d * to_floats(reinterpret_cast<Ints>(low | high << 4) - 32);
   }
-  WARPCHAT_INLINE Floats lowest(int sub) const { return scale(sub) * static_cast<float>(Codes::kLeast); }
+  static constexpr float kLowest = Codes::kLeast;
 };
 
 template <>
@@ -226,7 +231,7 @@ struct Format<BlockMXFP4> {
     const Words power = exponent == 0 ? Words{} + 0x00400000u : exponent << 23;
     return reinterpret_cast<Floats>(power) * 0.5f;
   }
-  WARPCHAT_INLINE Floats lowest(int) const { return scale(0) * static_cast<float>(Codes::kLeast); }
+  static constexpr float kLowest = Codes::kLeast;
 };
 
 template <const int8_t (&values)[16], int divisor>
@@ -245,7 +250,7 @@ struct Format<BlockExpanded<values, divisor>> {
     const Words nibble = words_at(block, offsetof(Block, scales), sub / 8) >> (4 * (sub % 8)) & 15u;
     return d * to_floats(nibble << 1 | 1u);
   }
-  WARPCHAT_INLINE Floats lowest(int sub) const { return scale(sub) * static_cast<float>(Codes::kLeast); }
+  static constexpr float kLowest = Codes::kLeast;
 };
 
 // Formats without blocks: weight i of every row.

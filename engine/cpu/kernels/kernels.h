@@ -50,7 +50,7 @@ struct PackGroup {
   const uint8_t* rows;  // in the file's format, n_rows <= lanes of them; the others become zero
   uint64_t row_bytes;
   uint32_t n_rows, k;
-  uint8_t* group;
+  uint8_t* group;  // [k / a block's weights][block_bytes]
 };
 
 // The KV cache of a layer and KV head: tiles of 64 positions, each in a page of its own. Keys lie in blocks of 16
@@ -146,7 +146,8 @@ struct ApplyGate {  // x *= sigmoid(z), or silu(z)
 
 struct FormatKernels {
   TensorType type;
-  bool takes_floats;  // which tiles it reads
+  bool takes_floats;     // which tiles it reads
+  uint64_t block_bytes;  // of a group: a block of each of its rows, and what lies between them and the next
   void (*multiply)(const MultiplyTiles&);
   void (*pack)(const PackGroup&);
   void (*unpack_row)(const uint8_t* group, uint32_t lane, uint64_t row_bytes, uint8_t* row);

@@ -10,25 +10,44 @@
 namespace warpchat {
 namespace {
 
-constexpr size_t kPrefetchBytes = 8192;  // ahead of the weights in use; measured best of 1 to 16 KiB
+constexpr size_t kPrefetchBytes = 16384;  // ahead of the weights in use; measured best of 4 to 32 KiB
 
-// Adds the weights with one scale: kScaled of them, 16 or 32, times the columns' integers. scaled(sub): the scale and
-// the lowest weight.
+template <class Format>
+concept HasOneLowest = requires {
+  Format::kLowest;
+};
+
+struct ScaleAndLowest {
+  Floats scale, lowest;  // lowest: of formats that do not have the same one for all weights
+};
+template <class Format>
+WARPCHAT_INLINE ScaleAndLowest scale_and_lowest(const Format& format, int sub) {
+  if constexpr (HasOneLowest<Format>)
+    return {format.scale(sub), Floats{}};
+  else
+    return {format.scale(sub), format.lowest(sub)};
+}
+
+// Adds the weights with one scale: kScaled of them, 16 or 32, times the columns' integers. scaled(sub): as above.
 template <class Format, int kColumns, class Scaled>
 WARPCHAT_INLINE void add_scaled(const Format& format, int sub, const Quad (*x)[kColumns], const float* input_scales,
                                 const float* input_sums, const Scaled& scaled, Floats (&sums)[kColumns]) {
-  DotSum dots[kColumns];
-  WARPCHAT_UNROLL
-  for (int quad = 0; quad < Format::kScaled / 4; ++quad) {
-    const Operand codes = operand(format.codes(sub, quad));
-    WARPCHAT_UNROLL
-    for (int c = 0; c < kColumns; ++c) dots[c].add(codes, x[quad][c]);
-  }
+  Ints dots[kColumns];
+  dot_products<Format::kScaled / 4>([&](int quad) { return format.codes(sub, quad); }, x, dots);
   const auto [scale, lowest] = scaled(sub);
-  WARPCHAT_UNROLL
-  for (int c = 0; c < kColumns; ++c) {
-    sums[c] = fma(lowest, splat(input_sums[c]), sums[c]);
-    sums[c] = fma(scale * splat(input_scales[c]), to_floats(dots[c].total()), sums[c]);
+  if constexpr (HasOneLowest<Format>) {
+    float lows[kColumns];
+    WARPCHAT_UNROLL
+    for (int c = 0; c < kColumns; ++c) lows[c] = Format::kLowest * input_sums[c];
+    WARPCHAT_UNROLL
+    for (int c = 0; c < kColumns; ++c)
+      sums[c] = fma(scale, fma(to_floats(dots[c]), splat(input_scales[c]), splat(lows[c])), sums[c]);
+  } else {
+    WARPCHAT_UNROLL
+    for (int c = 0; c < kColumns; ++c) {
+      sums[c] = fma(lowest, splat(input_sums[c]), sums[c]);
+      sums[c] = fma(scale * splat(input_scales[c]), to_floats(dots[c]), sums[c]);
+    }
   }
 }
 
@@ -42,10 +61,6 @@ WARPCHAT_INLINE void add_sub_block(const Format& format, int sub, const InputBlo
     add_scaled(format, sub, x[b].quads + sub % 2 * 4, x[b].scale, x[b].half_sums[sub % 2], scaled, sums);
 }
 
-struct ScaleAndLowest {
-  Floats scale, lowest;
-};
-
 // How many weights of a block the code of a wide tile is unrolled for. Without products of bytes all of a large one
 // would be 20 KiB, more than a core keeps decoded: of 64 and 32 the faster one.
 template <class Format>
@@ -53,23 +68,31 @@ constexpr int kWeightsAtOnce = kMultipliesBytes ? 256 : 64;
 template <>
 constexpr int kWeightsAtOnce<Format<BlockQ6K>> = kMultipliesBytes ? 256 : 32;
 
+// Decoding waits for memory, and the hardware looks no further ahead than the end of a page. Part `part` of n_parts of
+// n_bytes: asked for a few lines at a time, so that a core that can wait for no more goes on computing.
+WARPCHAT_INLINE void prefetch(const uint8_t* weights, size_t n_bytes, size_t part = 0, size_t n_parts = 1) {
+  const size_t n_lines = (n_bytes + 63) / 64, end = n_lines * (part + 1) / n_parts;
+  WARPCHAT_UNROLL
+  for (size_t line = n_lines * part / n_parts; line < end; ++line)
+    __builtin_prefetch(weights + kPrefetchBytes + line * 64, /*write=*/0, /*to the second-level cache=*/2);
+}
+
 // A block of weights, and the blocks of 32 inputs it meets.
-template <class Format, int kColumns>
-WARPCHAT_INLINE void add_block(const Format& format, const InputBlock<kColumns>* x, Floats (&sums)[kColumns]) {
+template <class Block, int kColumns>
+WARPCHAT_INLINE void add_block(const Format<Block>& format, const InputBlock<kColumns>* x, Floats (&sums)[kColumns]) {
+  using Format = warpchat::Format<Block>;
   constexpr int kSubs = Format::kWeights / Format::kScaled, kAtOnce = kWeightsAtOnce<Format> / Format::kScaled;
   if constexpr (kColumns == 1 || kSubs <= kAtOnce) {
     WARPCHAT_UNROLL_BLOCK
-    for (int sub = 0; sub < kSubs; ++sub)
+    for (int sub = 0; sub < kSubs; ++sub) {
+      if constexpr (kColumns == 1) prefetch(format.block, kBlockBytes<Block>, sub, kSubs);
       add_sub_block(
-          format, sub, x,
-          [&](int s) {
-            return ScaleAndLowest{format.scale(s), format.lowest(s)};
-          },
-          sums);
+          format, sub, x, [&](int s) { return scale_and_lowest(format, s); }, sums);
+    }
   } else {
     ScaleAndLowest scaled[kSubs];
     WARPCHAT_UNROLL_BLOCK
-    for (int sub = 0; sub < kSubs; ++sub) scaled[sub] = {format.scale(sub), format.lowest(sub)};
+    for (int sub = 0; sub < kSubs; ++sub) scaled[sub] = scale_and_lowest(format, sub);
     WARPCHAT_LOOP
     for (int first = 0; first < kSubs; first += kAtOnce) {
       WARPCHAT_UNROLL
@@ -80,20 +103,13 @@ WARPCHAT_INLINE void add_block(const Format& format, const InputBlock<kColumns>*
   }
 }
 
-// Decoding waits for memory, and the hardware looks no further ahead than the end of a page.
-WARPCHAT_INLINE void prefetch(const uint8_t* weights, size_t n_bytes) {
-  for (size_t at = 0; at < n_bytes; at += 64) __builtin_prefetch(weights + kPrefetchBytes + at);
-}
-
 template <class Block, int kColumns>
 WARPCHAT_INLINE void multiply_integers(const uint8_t* group, uint32_t k, const uint8_t* tile,
                                        Floats (&sums)[kColumns]) {
   constexpr int kWeights = Format<Block>::kWeights;
   const auto* x = reinterpret_cast<const InputBlock<kColumns>*>(tile);
-  for (uint32_t first = 0; first < k; first += kWeights, x += kWeights / 32, group += sizeof(Block) * kLanes) {
-    if constexpr (kColumns == 1) prefetch(group, sizeof(Block) * kLanes);
+  for (uint32_t first = 0; first < k; first += kWeights, x += kWeights / 32, group += kBlockBytes<Block>)
     add_block(Format<Block>(group), x, sums);
-  }
 }
 
 // Eight sums of a column, in turn of 16 products each: independent ones hide the latency of fma. A wide tile has no

@@ -98,9 +98,9 @@ WARPCHAT_INLINE void write(uint8_t* to, Element e) {
 template <class Block>
 void pack(const PackGroup& p) {
   const uint64_t n_blocks = p.row_bytes / sizeof(Block);
-  if (p.n_rows < kLanes) __builtin_memset(p.group, 0, p.row_bytes * kLanes);
+  if (p.n_rows < kLanes) __builtin_memset(p.group, 0, n_blocks * kBlockBytes<Block>);
   uint8_t* to = p.group;
-  for (uint64_t b = 0; b < n_blocks; ++b, to += sizeof(Block) * kLanes)
+  for (uint64_t b = 0; b < n_blocks; ++b, to += kBlockBytes<Block>)
     for (uint32_t lane = 0; lane < p.n_rows; ++lane) {
       const uint8_t* from = p.rows + lane * p.row_bytes + b * sizeof(Block);
       for_each_element<Block>([&](auto element, uint32_t offset, bool fifth_bits) {
@@ -113,10 +113,9 @@ void pack(const PackGroup& p) {
 
 template <class Block>
 void unpack_row(const uint8_t* group, uint32_t lane, uint64_t row_bytes, uint8_t* row) {
-  for (uint64_t at = 0; at < row_bytes; at += sizeof(Block), row += sizeof(Block)) {
-    const uint8_t* from = group + at * kLanes;
+  for (uint64_t at = 0; at < row_bytes; at += sizeof(Block), row += sizeof(Block), group += kBlockBytes<Block>) {
     for_each_element<Block>([&](auto element, uint32_t offset, bool fifth_bits) {
-      element = read<decltype(element)>(from + offset * kLanes + sizeof element * lane);
+      element = read<decltype(element)>(group + offset * kLanes + sizeof element * lane);
       if (fifth_bits) element = static_cast<decltype(element)>(by_weights(element));
       write(row + offset, element);
     });

@@ -32,7 +32,7 @@ void prepare(const PrepareInput& in) {
 template <class Traits>
 constexpr FormatKernels kernels_of(Traits) {
   using Block = typename Traits::Block;
-  return {Traits::kType, !kHasCodes<Block>, multiply<Block>, pack<Block>, unpack_row<Block>};
+  return {Traits::kType, !kHasCodes<Block>, kBlockBytes<Block>, multiply<Block>, pack<Block>, unpack_row<Block>};
 }
 
 }  // namespace
