@@ -46,13 +46,13 @@ class Llama:
     def rate(self, prompt, generate):
         tokens = [i * 7919 % self.n_vocab for i in range(max(prompt, generate))]
         elapsed = 0.0
-        for timed in (False, True):
+        for _ in ("warm-up", "timed"):
             llama_cpp.llama_memory_clear(llama_cpp.llama_get_memory(self.model.ctx), True)
             start = time.perf_counter()
             if prompt:
                 self.decode(tokens[:prompt])
             else:
-                for token in tokens[:generate if timed else 1]:
+                for token in tokens[:generate]:  # all of them before, too: experts are read when they are first met
                     self.decode([token])
             elapsed = time.perf_counter() - start
         return (prompt or generate) / elapsed
