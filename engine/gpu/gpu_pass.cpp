@@ -38,12 +38,15 @@ void GpuSteps::multiply(const ProductStep& product, const Operands& o, uint32_t 
     Arguments arguments{at(o.weights)};
     arguments.add_unless_null(o.up);
     arguments.add(at(column_of(o.x, first)));
-    arguments.add_unless_null(o.gamma);
-    if (gemm != nullptr && takes_bias(*gemm))
-      arguments.add(at(o.bias));
-    else
-      arguments.add_unless_null(o.bias);
-    arguments.add(at(column_of(o.y, first)));
+    const uint64_t y = column_of(o.y, first);
+    if (gemm == nullptr) {
+      arguments.add_unless_null(o.gamma), arguments.add_unless_null(o.bias);
+    } else {
+      arguments.add(at(o.gamma));
+      if (takes_addends(*gemm))
+        arguments.add(at(o.bias)), arguments.add(at(gemm->epilogue == GemvEpilogue::kResidual ? y : 0));
+    }
+    arguments.add(at(y));
     if (gemm != nullptr) arguments.add(gemm->rows), arguments.add(gemm->k);
     if (product.takes_columns()) arguments.add(columns);
     run(product.step, arguments, product.blocks(columns), product.bytes(columns));

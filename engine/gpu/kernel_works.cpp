@@ -44,11 +44,11 @@ KernelWorks::KernelWorks(DecoderSpecs specs, ptx::Target target, uint32_t column
   for (const KvScatterSpec& spec : specs_.kv_scatters) count(of(name_of(spec)), kv_scatter_flow(spec), columns_);
   if (const auto* flash = std::get_if<FlashAttentionSpec>(&specs_.attention)) count_flash(of(name_of(*flash)), *flash);
   const auto count_product = [&](const ProductSpec& product) {
-    Counted& counted = of(name_of(product));
-    if (std::exchange(counted.is_counted, true)) return;
-    if (const auto* gemv = std::get_if<GemvSpec>(&product))
-      return count(counted, gemv_flow(plan_of(*gemv)), std::min(columns_, gemv->columns));
-    count_gemm(counted, std::get<GemmSpec>(product));
+    const auto* gemv = std::get_if<GemvSpec>(&product);
+    if (gemv == nullptr) return count_gemm(std::get<GemmSpec>(product));
+    Counted& counted = of(name_of(*gemv));
+    if (!std::exchange(counted.is_counted, true))
+      count(counted, gemv_flow(plan_of(*gemv)), std::min(columns_, gemv->columns));
   };
   for_each_product(specs_, count_product);
   count_product(specs_.logits);
@@ -62,9 +62,7 @@ void KernelWorks::count_experts(const ExpertSpecs& specs) {
     if (!std::exchange(counted.is_counted, true)) count(counted, flow, std::min(columns_, spec.columns));
   };
   const auto count_uses = [&](const ExpertProductSpec& uses, const std::optional<GemmSpec>& grouped) {
-    if (!grouped) return count_once(uses, expert_product_flow(uses));
-    Counted& counted = kernels_.at(name_of(*grouped));
-    if (!std::exchange(counted.is_counted, true)) count_gemm(counted, *grouped);
+    grouped ? count_gemm(*grouped) : count_once(uses, expert_product_flow(uses));
   };
   count_once(specs.route, route_flow(specs.route));
   if (specs.has_order()) count_once(specs.order, expert_order_flow(specs.order));
@@ -97,15 +95,21 @@ uint32_t KernelWorks::columns_of(const GemmSpec& spec) const {
   return spec.experts > 0 ? columns_ * specs_.experts[0].route.n_used : columns_;
 }
 
-void KernelWorks::count_gemm(Counted& counted, const GemmSpec& spec) const {
+void KernelWorks::count_gemm(const GemmSpec& spec) {
   const GemmPlan plan = plan_of(spec);
+  const ptx::Kernel& kernel = kernels_.at(name_of(spec)).kernel;
+  const auto [counted, is_new] = gemms_.try_emplace({kernel.name, plan.normalises()});
+  if (!is_new) return;
   const auto of_warp = [&](uint32_t tiles) {
-    const LaunchSizes sizes{
-        .blocks = {1}, .rows = plan.rows_per_block(), .k = tiles * kGemmTileK, .columns = columns_of_block(spec)};
-    return warp_instructions(counted.kernel, sizes);
+    const LaunchSizes sizes{.blocks = {1},
+                            .rows = plan.rows_per_block(),
+                            .k = tiles * kGemmTileK,
+                            .columns = columns_of_block(spec),
+                            .normalises = plan.normalises()};
+    return warp_instructions(kernel, sizes);
   };
   const double few = of_warp(kFewTiles), more = of_warp(2 * kFewTiles);
-  counted.by_tiles = {2 * few - more, (more - few) / kFewTiles};
+  counted->second = {2 * few - more, (more - few) / kFewTiles};
 }
 
 void KernelWorks::count_flash(Counted& counted, const FlashAttentionSpec& spec) const {
@@ -205,7 +209,7 @@ KernelWork KernelWorks::gemm_work(const GemmSpec& spec) const {
   const std::string name = name_of(spec);
   KernelWork work = work_of(name, gemm_flow(spec, target_, n), cost.bytes);
   work.flops = static_cast<double>(cost.flops);
-  work.piece_instructions = kernels_.at(name).by_tiles.at(ceil_div(spec.k, kGemmTileK));
+  work.piece_instructions = gemms_.at({name, plan_of(spec).normalises()}).at(ceil_div(spec.k, kGemmTileK));
   work.blocks = work.flow.pieces;
   return work;
 }

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/gpu/speed_model.h"
@@ -42,11 +43,11 @@ class KernelWorks {
   struct Counted {
     ptx::Kernel kernel;
     double start_instructions = 0, piece_instructions = 0;  // of a warp
-    Linear by_tiles;  // of gemm, of k; of flash attention, of keys; of delta nets by positions
+    Linear by_tiles;                                        // of flash attention, of keys; of delta nets by positions
     bool is_counted = false;
   };
   void count(Counted& counted, const Flow& flow, uint32_t columns) const;
-  void count_gemm(Counted& counted, const GemmSpec& spec) const;
+  void count_gemm(const GemmSpec& spec);
   void count_flash(Counted& counted, const FlashAttentionSpec& spec) const;
   void count_delta_net();
   void count_steps(const std::string& name, uint32_t unit);
@@ -69,6 +70,7 @@ class KernelWorks {
   DecoderSpecs specs_;
   ptx::Target target_;
   uint32_t columns_;
+  std::map<std::pair<std::string, bool>, Linear> gemms_;  // by name, and whether RMSNorm comes first: by tiles of k
   std::map<std::string, Counted> kernels_;
 };
 
