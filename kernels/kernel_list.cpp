@@ -6,6 +6,7 @@
 #include <string>
 
 #include "kernels/columns.h"
+#include "kernels/conv_prompt.h"
 #include "kernels/delta_chunk.h"
 #include "kernels/token_functions.h"
 #include "models/kernel_type.h"
@@ -225,13 +226,14 @@ std::vector<ptx::Kernel> decoder_kernels(const DecoderSpecs& specs, ptx::Target 
                         : flash_attention(std::get<FlashAttentionSpec>(specs.attention), target));
   for_each_product(specs, add_product);
   add_product(specs.logits);
-  if (specs.delta_net.n_v_heads > 0) {
-    kernels.push_back((specs.delta_net.one_sequence ? conv_prompt : conv_step)(specs.delta_net, target));
-    kernels.push_back(delta_step(specs.delta_net, target));
-    if (takes_chunks(specs.delta_net))
-      for (const auto generate : {delta_prepare, delta_scan, delta_finish})
-        kernels.push_back(generate(specs.delta_net, target));
-  }
+  using Generate = ptx::Kernel (*)(const DeltaNetSpec&, ptx::Target);
+  const auto add_delta_net = [&](std::initializer_list<Generate> all) {
+    for (const Generate generate : all) kernels.push_back(generate(specs.delta_net, target));
+  };
+  if (takes_chunks(specs.delta_net))
+    add_delta_net({conv_prompt, delta_prepare, delta_scan, delta_finish});
+  else if (specs.delta_net.n_v_heads > 0)
+    add_delta_net({conv_step, delta_step});
   const auto add = [&](const auto& spec, auto generate) {
     if (names.insert(name_of(spec)).second) kernels.push_back(generate(spec, target));
   };
