@@ -89,10 +89,15 @@ DeltaSpecs delta_specs(const ModelConfig& c, const LayerConfig& layer, const Lay
     return product_of({weights, rows, c.hidden, 1, GemvPrologue::kRmsNorm, GemvEpilogue::kStore, c.rms_eps}, kind,
                       columns);
   };
+  // So few rows that of a batch of tokens a block would be alone, for longer than gemv takes.
+  const auto of_heads = [&](TensorType weights) {
+    return kind == PassKind::kPrompt ? product(weights, net.n_v_heads)
+                                     : exact_product(c, weights, net.n_v_heads, columns);
+  };
   return {.qkv = product(f.delta.qkv, net.channels()),
           .z = product(f.delta.z, net.inner()),
-          .alpha = exact_product(c, f.delta.alpha, net.n_v_heads, columns),
-          .beta = exact_product(c, f.delta.beta, net.n_v_heads, columns)};
+          .alpha = of_heads(f.delta.alpha),
+          .beta = of_heads(f.delta.beta)};
 }
 
 ExpertSpecs expert_specs(const ModelConfig& c, const LayerFormats& f, PassKind kind, uint32_t columns) {
