@@ -6,12 +6,10 @@
 #include <bit>
 #include <cmath>
 #include <cstdio>
-#include <functional>
 #include <vector>
 
 #include "kernels/columns.h"
 #include "kernels/sigmoid.h"
-#include "kernels/spec_check.h"
 #include "kernels/warp_sums.h"
 
 namespace warpchat {
@@ -29,13 +27,8 @@ constexpr uint32_t kSliceStride = kSlice + 4;
 constexpr uint32_t kSliceFloats = kRows * kSliceStride;
 constexpr uint32_t kSliceRows = kChunkThreads / kQuads;  // that the threads copy side by side
 constexpr uint32_t kScanValues = 32;                     // of a head, in a block of delta_scan
-constexpr uint32_t kChunkBlocksPerSm = 2;                // by the registers of 256 threads, 114 to 127 each (ptxas)
+constexpr uint32_t kChunkBlocksPerSm = 2;                // by the registers of 256 threads, 76 to 127 each (ptxas)
 constexpr uint32_t kThreadsPerSm = 2048;
-
-void check_chunks(const std::string& family, const DeltaNetSpec& s) {
-  require_delta_net(family, s);
-  require_spec(s.one_sequence, family, "one_sequence", s.one_sequence, "1");
-}
 
 std::string chunk_name(const char* family, const DeltaNetSpec& s, bool has_eps = false) {
   std::string name = std::string(family) + "_" + std::to_string(s.n_k_heads) + "_" + std::to_string(s.n_v_heads) + "x" +
@@ -55,8 +48,9 @@ Global<f32> scratch_of(Builder& b, const DeltaNetSpec& s, const Global<f32>& scr
   return scratch + b.mul_wide(chunk * s.n_v_heads + head, Scratch::kFloats);
 }
 
-using Quads = std::vector<Vec<f32, 4>>;  // of a slice, on their way in a thread
-using FourSums = VarVec<f32, 4>;         // of a thread's part of a product: four columns
+using Quads = std::vector<Vec<f32, 4>>;
+using FourSums = VarVec<f32, 4>;          // of a thread's part of a product: four columns
+using NextQuads = std::vector<FourSums>;  // of a slice, on their way in a thread
 
 Vec<f32, 4> values_of(const FourSums& x) { return {Reg<f32>(x[0]), Reg<f32>(x[1]), Reg<f32>(x[2]), Reg<f32>(x[3])}; }
 std::vector<FourSums> zero_rows(Builder& b, const char* name, uint32_t n) {
@@ -65,15 +59,22 @@ std::vector<FourSums> zero_rows(Builder& b, const char* name, uint32_t n) {
   return rows;
 }
 
+NextQuads next_quads(Builder& b) {
+  NextQuads quads;
+  for (uint32_t i = 0; i < kRows / kSliceRows; ++i) quads.push_back(b.vars<f32, 4>("quad"));
+  return quads;
+}
+
 // A slice [kRows, kSlice] from rows in global memory into shared memory: each thread has the same quad of every
 // kSliceRows-th row.
 struct SliceCopy {
   Builder& b;
-  Reg<u32> row = b.thread() / kQuads, quad = b.thread() % kQuads * 4;
+  Reg<u32> row = b.thread() / kQuads, quad = b.thread() % kQuads * 4, place = row * kSliceStride + quad;
 
-  void put(const Quads& quads, const Shared<f32>& to) const {
-    const Shared<f32> own = to + (row * kSliceStride + quad);
-    for (uint32_t i = 0; i < quads.size(); ++i) own.store(i * kSliceRows * kSliceStride, quads[i]);
+  static constexpr uint32_t kEach = kRows / kSliceRows;
+  void put(const NextQuads& quads, const Shared<f32>& to) const {
+    const Shared<f32> own = to + place;
+    for (uint32_t i = 0; i < kEach; ++i) own.store(i * kSliceRows * kSliceStride, values_of(quads[i]));
   }
 };
 
@@ -85,17 +86,16 @@ struct KeysAndQueries {
   const SliceCopy& copy;
   Global<f32> qkv;
   Reg<u32> key_head, n_columns;
+  Reg<u32> last = n_columns - 1, at = key_head * s.head_dim + copy.quad;
 
-  Quads load(const Reg<u32>& first, uint32_t slice) const {
-    Quads quads;
-    for (const uint32_t of_keys : {1, 0}) {
-      for (uint32_t i = 0; i < kDeltaChunk; i += kSliceRows) {
-        Reg<u32> column = b.min(first + copy.row + i, n_columns - 1);
-        const Global<f32> from = qkv + b.mad_wide(column, s.channels(), wide(key_head * s.head_dim + copy.quad));
-        quads.push_back(from.load<4>(of_keys * s.n_k_heads * s.head_dim + slice * kSlice, kReadOnly));
-      }
+  void load(const Reg<u32>& first, const Reg<u32>& k, NextQuads& quads) const {
+    constexpr uint32_t kOfKeys = SliceCopy::kEach / 2;
+    for (uint32_t i = 0; i < kOfKeys; ++i) {
+      Reg<u32> column = b.min(first + copy.row + i * kSliceRows, last);
+      const Global<f32> from = qkv + b.mad_wide(column, s.channels(), wide(at + k));
+      quads[i] = from.load<4>(s.n_k_heads * s.head_dim, kReadOnly);
+      quads[kOfKeys + i] = from.load<4>(0, kReadOnly);
     }
-    return quads;
   }
 };
 
@@ -176,46 +176,56 @@ class DeltaPreparation {
     const SliceCopy copy{b_};
     const KeysAndQueries rows{b_, s_, copy, qkv_, key_head_, n_columns_};
     FourSums squares = b_.vars<f32, 4>("squares", 0.0f);
-    const auto put = [&](const Quads& quads, uint32_t slice) {
-      copy.put(quads, slices + slice % 2 * kSliceFloats);
+    NextQuads quads = next_quads(b_);
+    Var<u32> here = b_.var("here", 0u);  // where the slice comes to lie
+    rows.load(first_, b_.var("k", 0u), quads);
+    b_.for_("slice", 0, s_.head_dim, kSlice, [&](Reg<u32> slice) {
+      copy.put(quads, slices + here);
       for (int i = 0; i < 4; ++i)
         for (int j = 0; j < 4; ++j) squares[i] = b_.fma(quads[i][j], quads[i][j], squares[i]);
       b_.barrier();
-    };
-    const uint32_t n_slices = s_.head_dim / kSlice;
-    put(rows.load(first_, 0), 0);
-    for (uint32_t slice = 0; slice < n_slices; ++slice) {
-      Quads next;
-      if (slice + 1 < n_slices) next = rows.load(first_, slice + 1);
-      const Shared<f32> at = slices + slice % 2 * kSliceFloats;
-      const Shared<f32> of_row = at + row_ * kSliceStride, of_column = at + column_ * kSliceStride;
-      b_.for_("k", 0, kSlice, 4, [&](Reg<u32> k) {
-        Quads right;
-        for (uint32_t j = 0; j < kEach; ++j) right.push_back((of_column + k).load<4>(j * kAcross * kSliceStride));
-        for (uint32_t i = 0; i < kEach; ++i) {
-          const Vec<f32, 4> key = (of_row + k).load<4>(i * kAcross * kSliceStride);
-          const Vec<f32, 4> query = (of_row + k).load<4>((kDeltaChunk + i * kAcross) * kSliceStride);
-          for (int j = 0; j < 4; ++j) {
-            for (int e = 0; e < 4; ++e) {
-              keys[i][j] = b_.fma(key[e], right[j][e], keys[i][j]);
-              queries[i][j] = b_.fma(query[e], right[j][e], queries[i][j]);
-            }
+      Reg<u32> next = slice + kSlice;
+      b_.if_(next < s_.head_dim, [&] { rows.load(first_, next, quads); });
+      multiply_slice(slices + here, keys, queries);
+      here = kSliceFloats - here;
+    });
+    put_lengths(copy, squares);
+    b_.barrier();  // the slices' turn is over
+  }
+
+  void multiply_slice(const Shared<f32>& slice, std::vector<FourSums>& keys, std::vector<FourSums>& queries) {
+    const Shared<f32> of_row = slice + row_ * kSliceStride, of_column = slice + column_ * kSliceStride;
+    b_.for_("k", 0, kSlice, 4, [&](Reg<u32> k) {
+      const Shared<f32> rows = of_row + k, columns = of_column + k;
+      Quads right;
+      for (uint32_t j = 0; j < kEach; ++j) right.push_back(columns.load<4>(j * kAcross * kSliceStride));
+      for (uint32_t i = 0; i < kEach; ++i) {
+        const Vec<f32, 4> key = rows.load<4>(i * kAcross * kSliceStride);
+        const Vec<f32, 4> query = rows.load<4>((kDeltaChunk + i * kAcross) * kSliceStride);
+        for (int j = 0; j < 4; ++j) {
+          for (int e = 0; e < 4; ++e) {
+            keys[i][j] = b_.fma(key[e], right[j][e], keys[i][j]);
+            queries[i][j] = b_.fma(query[e], right[j][e], queries[i][j]);
           }
         }
-      });
-      if (slice + 1 < n_slices) put(next, slice + 1);
-    }
-    for (int i = 0; i < 4; ++i) {
-      const bool of_keys = i < 2;
-      Reg<u32> position = copy.row + i % 2 * kSliceRows;
-      Reg<f32> factor = b_.rsqrt(warp_sum(b_, squares[i], kQuads) + kLeastLength);
-      const float scale = of_keys ? 1.0f : 1.0f / std::sqrt(static_cast<float>(s_.head_dim));
-      b_.if_(copy.quad == 0, [&] {
-        lengths_.store(position + (of_keys ? 0 : kDeltaChunk),
-                       b_.select(first_ + position < n_columns_, factor * scale, 0.0f));
-      });
-    }
-    b_.barrier();  // the slices' turn is over
+      }
+    });
+  }
+
+  // Of the eight lanes that have a row of the slices each of the first four puts the length of one of their four rows.
+  void put_lengths(const SliceCopy& copy, const FourSums& squares) {
+    static_assert(SliceCopy::kEach == 4 && 2 * kSliceRows == kDeltaChunk);
+    Reg<u32> which = b_.thread() % kQuads;
+    Var<f32> sum = b_.var("length", warp_sum(b_, squares[0], kQuads));
+    for (uint32_t i = 1; i < SliceCopy::kEach; ++i)
+      sum = b_.select(which == i, warp_sum(b_, squares[static_cast<int>(i)], kQuads), sum);
+    const float of_query = 1.0f / std::sqrt(static_cast<float>(s_.head_dim));
+    b_.if_(which < SliceCopy::kEach, [&] {
+      Reg<f32> factor =
+          b_.rsqrt(sum + kLeastLength) * b_.select(which < SliceCopy::kEach / 2, In<f32>(1.0f), In<f32>(of_query));
+      Reg<u32> position = first_ + copy.row + (which & 1) * kSliceRows;
+      lengths_.store(copy.row + which * kSliceRows, b_.select(position < n_columns_, factor, 0.0f));
+    });
   }
 
   // By a warp, two positions a lane.
@@ -224,10 +234,11 @@ class DeltaPreparation {
     Reg<f32> bias = dt_bias_.load(head, kReadOnly), decay = decay_.load(head, kReadOnly);
     std::vector<LongSum> fades;
     std::vector<Reg<f32>> learns;
+    Reg<u32> pair = b_.lane() * 2, last = n_columns_ - 1;
     for (uint32_t i = 0; i < 2; ++i) {
-      Reg<u32> column = first_ + b_.lane() * 2 + i;
+      Reg<u32> column = first_ + pair + i;
       Pred is_there = column < n_columns_;
-      Reg<u64> at = wide(b_.min(column, n_columns_ - 1) * s_.n_v_heads + head);
+      Reg<u64> at = wide(b_.min(column, last) * s_.n_v_heads + head);
       Reg<f32> fade = b_.max(decay * softplus(b_, alpha_.load(at, kReadOnly) + bias), kLeastLogarithm);
       Reg<f32> learn = b_.div_full(1.0f, b_.ex2(beta_.load(at, kReadOnly) * -1.44269504f) + 1.0f);
       fades.push_back({b_.select(is_there, fade, 0.0f), zero});
@@ -235,45 +246,71 @@ class DeltaPreparation {
     }
     const LongSum own = fades[0] + fades[1];
     Var<f32> high = b_.var("high", own.high), low = b_.var("low", own.low);
-    for (uint32_t distance = 1; distance < kWarpSize; distance *= 2) {
+    Var<u32> distance = b_.var("distance", 1u);
+    b_.do_while([&] {
       const LongSum sum = LongSum{b_.shuffle_up(high, distance), b_.shuffle_up(low, distance)} + LongSum{high, low};
       Pred has = b_.lane() >= distance;
       high = b_.select(has, sum.high, high), low = b_.select(has, sum.low, low);
-    }
+      distance += distance;
+      return distance < kWarpSize;
+    });
     const LongSum end{b_.shuffle(high, kWarpSize - 1), b_.shuffle(low, kWarpSize - 1)};
     Pred is_first = b_.lane() == 0;
     const LongSum before{b_.select(is_first, 0.0f, b_.shuffle_up(high, 1)),
                          b_.select(is_first, 0.0f, b_.shuffle_up(low, 1))};
     const LongSum sums[] = {before + fades[0], {high, low}};
-    Reg<u32> pair = b_.lane() * 2;
     fades_.high.store(pair, {sums[0].high, sums[1].high});
     fades_.low.store(pair, {sums[0].low, sums[1].low});
     learns_.store(pair, {learns[0], learns[1]});
-    const Vec<f32, 2> keys = lengths_.load<2>(pair), queries = (lengths_ + kDeltaChunk).load<2>(pair);
-    const auto faded = [&](int i) { return exponential(b_, sums[i].high); };
+    const Shared<f32> lengths = lengths_ + pair;
+    const Vec<f32, 2> keys = lengths.load<2>(), queries = lengths.load<2>(kDeltaChunk);
     const auto fading = [&](int i) { return exponential(b_, end - sums[i]); };
-    (to + Scratch::kOfFound).store(pair, {faded(0) * keys[0], faded(1) * keys[1]});
-    (to + Scratch::kOfRead).store(pair, {faded(0) * queries[0], faded(1) * queries[1]});
-    (to + Scratch::kOfLearnt).store(pair, {fading(0) * keys[0], fading(1) * keys[1]});
+    const Vec<f32, 2> faded(exponential(b_, sums[0].high), exponential(b_, sums[1].high));
+    const Global<f32> factors = to + wide(pair);
+    factors.store(Scratch::kOfFound, {faded[0] * keys[0], faded[1] * keys[1]});
+    factors.store(Scratch::kOfRead, {faded[0] * queries[0], faded[1] * queries[1]});
+    factors.store(Scratch::kOfLearnt, {fading(0) * keys[0], fading(1) * keys[1]});
     b_.if_(is_first, [&] { to.store(Scratch::kOfState, exponential(b_, end.high)); });
   }
 
-  // A and P. What is masked is so before e to its power, which might be infinite.
+  // A and P: of a thread's blocks of kAcross rows and columns those below the diagonal are whole, those above it zeros.
+  // What is masked is so before e to its power, which might be infinite.
   void weigh(const std::vector<FourSums>& keys, const std::vector<FourSums>& queries, const Shared<f32>& inverse,
              const Shared<f32>& weights) {
-    const auto fade = [&](const Reg<u32>& at) { return LongSum{fades_.high.load(at), fades_.low.load(at)}; };
+    struct Factors {  // of positions from one of the thread's on
+      Shared<f32> high, low, lengths;
+      LongSum fade(uint32_t i) const { return {high.load(i * kAcross), low.load(i * kAcross)}; }
+    };
+    const auto numbers_from = [&](const Reg<u32>& first) {
+      return Factors{fades_.high + first, fades_.low + first, lengths_ + first};
+    };
+    const Factors of_rows = numbers_from(row_), of_columns = numbers_from(column_);
+    const Shared<f32> learns = learns_ + row_;
+    std::vector<LongSum> fades;
+    std::vector<Reg<f32>> lengths;
+    for (uint32_t j = 0; j < kEach; ++j)
+      fades.push_back(of_columns.fade(j)), lengths.push_back(of_columns.lengths.load(j * kAcross));
+    Reg<u32> first = row_ * kStride + column_;
+    const Shared<f32> own_inverse = inverse + first, own_weights = weights + first;
+    Pred is_below = column_ < row_, is_below_or_on = column_ <= row_;
     for (uint32_t i = 0; i < kEach; ++i) {
-      Reg<u32> row = row_ + i * kAcross;
-      const LongSum of_row = fade(row);
-      Reg<f32> of_query = lengths_.load(row + kDeltaChunk), of_key = lengths_.load(row) * learns_.load(row);
+      const LongSum of_row = of_rows.fade(i);
+      Reg<f32> of_query = of_rows.lengths.load(kDeltaChunk + i * kAcross);
+      Reg<f32> of_key = of_rows.lengths.load(i * kAcross) * learns.load(i * kAcross);
       for (uint32_t j = 0; j < kEach; ++j) {
-        Reg<u32> column = column_ + j * kAcross;
-        Reg<f32> power = b_.select(column <= row, of_row - fade(column), -1e30f);
-        Reg<f32> factor = exponential(b_, power) * lengths_.load(column);
-        Reg<u32> at = row * kStride + column;
-        const int c = static_cast<int>(j);
-        inverse.store(at, b_.select(column < row, keys[i][c] * of_key * factor, 0.0f));
-        weights.store(at, queries[i][c] * of_query * factor);
+        const uint32_t at = i * kAcross * kStride + j * kAcross;
+        const auto put = [&](const In<f32>& of_keys, const In<f32>& of_queries) {
+          own_inverse.store(at, of_keys), own_weights.store(at, of_queries);
+        };
+        if (j > i) {
+          put(0.0f, 0.0f);
+          continue;
+        }
+        Reg<f32> difference = of_row - fades[j];
+        Reg<f32> power = j == i ? b_.select(is_below_or_on, difference, -1e30f) : difference;
+        Reg<f32> factor = exponential(b_, power) * lengths[j];
+        Reg<f32> of_keys = keys[i][static_cast<int>(j)] * of_key * factor;
+        put(j == i ? b_.select(is_below, of_keys, 0.0f) : of_keys, queries[i][static_cast<int>(j)] * of_query * factor);
       }
     }
   }
@@ -292,10 +329,12 @@ class DeltaPreparation {
     };
     for (uint32_t i = 0; i < kBlock; ++i) column[i] = b_.select(in_block == i, one, 0.0f);
     if_column([&] {
+      std::vector<Reg<f32>> minus;  // the rows so far
       for (uint32_t i = 1; i < kBlock; ++i) {
+        minus.push_back(-column[i - 1]);
         Quads row;
         for (uint32_t j = 0; j < i; j += 4) row.push_back(block.load<4>(i * kStride + j));
-        for (uint32_t j = 0; j < i; ++j) column[i] = b_.fma(-row[j / 4][static_cast<int>(j % 4)], column[j], column[i]);
+        for (uint32_t j = 0; j < i; ++j) column[i] = b_.fma(row[j / 4][static_cast<int>(j % 4)], minus[j], column[i]);
       }
     });
     b_.barrier();
@@ -312,8 +351,8 @@ class DeltaPreparation {
       part.store(row * kStride + quad, values_of(sum));
       b_.barrier();
       FourSums below = b_.vars<f32, 4>("below", 0.0f);
-      for (uint32_t k = 0; k < kBlock; k += 4)
-        add_products((own + block_row).load<4>(k), part + (quad + k * kStride), below);
+      b_.for_("k", 0, kBlock, 4,
+              [&](Reg<u32> k) { add_products((own + block_row + k).load<4>(), part + (k * kStride + quad), below); });
       b_.if_(quad < block_row, [&] { (own + quad).store(0, {-below[0], -below[1], -below[2], -below[3]}); });
       b_.barrier();
     });
@@ -390,8 +429,8 @@ class DeltaScan {
         value_((b.block() * kScanValues + quad_).named("value")),
         n_dims_(s.head_dim / kRowThreads),
         slices_(b.dynamic_shared<f32>("slices", 2 * kSliceFloats)),
-        state_(b.dynamic_shared<f32>("state", s.head_dim * kScanValues)),
-        changes_(b.dynamic_shared<f32>("changes", kDeltaChunk * kScanValues)) {}
+        state_(b.dynamic_shared<f32>("state", (s.head_dim + kDeltaChunk) * kScanValues)),
+        changes_(state_ + s.head_dim * kScanValues) {}
 
   void write() {
     const Global<f32> cells = state_cells();
@@ -401,9 +440,11 @@ class DeltaScan {
     });
     put_state(state);
     Var<u32> here = b_.var("here", 0u);  // where the slice is that comes next
-    copy_.put(rows_.load(b_.var("first", 0u), 0), slices_);
+    NextQuads quads = next_quads(b_);
+    rows_.load(here, here, quads);
+    copy_.put(quads, slices_);
     b_.barrier();
-    b_.for_("first", 0, n_columns_, kDeltaChunk, [&](Reg<u32> first) { go_over(first, state, here); });
+    b_.for_("first", 0, n_columns_, kDeltaChunk, [&](Reg<u32> first) { go_over(first, state, quads, here); });
     for (uint32_t i = 0; i < n_dims_; ++i) cells.store(uint64_t{i} * s_.head_dim, values_of(state[i]));
   }
 
@@ -424,113 +465,108 @@ class DeltaScan {
     for (uint32_t i = 0; i < n_dims_; ++i) own.store(i * kScanValues, values_of(state[i]));
   }
 
-  // load(first): of the slice. compute(buffer).
-  struct Slice {
-    std::function<Quads(const Reg<u32>&)> load;
-    std::function<void(const Quads&, const Shared<f32>&)> put;
-    std::function<void(const Shared<f32>&)> compute;
-  };
-
-  // A chunk. Each round asks for the next slice, computes with this one, and puts that one into the other buffer.
-  void go_over(const Reg<u32>& first, std::vector<FourSums>& state, Var<u32>& here) {
-    const Global<f32> scratch = scratch_of(b_, s_, scratch_, first / kDeltaChunk, head_);
+  // What a thread's rows of a chunk have, of keys and of queries.
+  struct OfRows {
     std::vector<Vec<f32, 4>> values;
     std::vector<Reg<f32>> of_found, of_read, of_learnt;
+  };
+  OfRows load_rows(const Reg<u32>& first, const Global<f32>& scratch) {
+    OfRows rows;
     for (uint32_t i = 0; i < kHalf; ++i) {
-      Reg<u32> row = row_ + i * kRowThreads, column = b_.min(first + row, n_columns_ - 1);
+      Reg<u32> row = row_ + i * kRowThreads, column = b_.min(first + row, rows_.last);
       const Global<f32> from = qkv_ + b_.mad_wide(column, s_.channels(), wide(head_ * s_.head_dim + value_));
-      values.push_back(from.load<4>(2 * s_.n_k_heads * s_.head_dim, kReadOnly));
-      const auto factor = [&](uint32_t at) { return (scratch + at).load(row, kReadOnly); };
-      of_found.push_back(factor(Scratch::kOfFound)), of_read.push_back(factor(Scratch::kOfRead));
-      of_learnt.push_back(factor(Scratch::kOfLearnt));
+      rows.values.push_back(from.load<4>(2 * s_.n_k_heads * s_.head_dim, kReadOnly));
+      const auto factor = [&](uint32_t at) { return (scratch + wide(row)).load(at, kReadOnly); };
+      rows.of_found.push_back(factor(Scratch::kOfFound)), rows.of_read.push_back(factor(Scratch::kOfRead));
+      rows.of_learnt.push_back(factor(Scratch::kOfLearnt));
     }
-    Reg<f32> fade = scratch.load(Scratch::kOfState, kReadOnly);
-    std::vector<FourSums> sums = zero_rows(b_, "sum", 2 * kHalf);
-    const auto is_of_keys = [](uint32_t row) { return row < kHalf; };
-
-    std::vector<Slice> slices;
-    const auto put_rows = [&](const Quads& quads, const Shared<f32>& to) { copy_.put(quads, to); };
-    const uint32_t of_state = s_.head_dim / kSlice, of_chunk = kDeltaChunk / kSlice;
-    for (uint32_t i = 0; i < of_state; ++i)
-      slices.push_back({[&, i](const Reg<u32>& of) { return rows_.load(of, i); }, put_rows,
-                        [&, i](const Shared<f32>& at) {
-                          multiply(at, state_ + i * kSlice * kScanValues, sums);
-                          if (i + 1 < of_state) return;
-                          for (uint32_t r = 0; r < kHalf; ++r) {
-                            const auto change = [&](int j) { return values[r][j] - of_found[r] * sums[r][j]; };
-                            put_changes(r, {change(0), change(1), change(2), change(3)});
-                          }
-                          for (uint32_t r = 0; r < 2 * kHalf; ++r)
-                            for (int j = 0; j < 4; ++j)
-                              sums[r][j] = is_of_keys(r) ? b_.var("zero", 0.0f) : sums[r][j] * of_read[r - kHalf];
-                        }});
-    for (uint32_t i = 0; i < of_chunk; ++i)
-      slices.push_back({[&, i](const Reg<u32>&) { return load_matrices(scratch, i); }, put_rows,
-                        [&, i](const Shared<f32>& at) {
-                          multiply(at, changes_ + i * kSlice * kScanValues, sums);
-                          if (i + 1 < of_chunk) return;
-                          b_.barrier();  // all have read the changes
-                          for (uint32_t r = 0; r < kHalf; ++r) {
-                            const auto learnt = [&](int j) { return sums[r][j] * of_learnt[r]; };
-                            put_changes(r, {learnt(0), learnt(1), learnt(2), learnt(3)});
-                            write_out(first, r, sums[kHalf + r]);
-                          }
-                          for (FourSums& row : state)
-                            for (int j = 0; j < 4; ++j) row[j] *= fade;
-                        }});
-    for (uint32_t i = 0; i < of_chunk; ++i)
-      slices.push_back({[&, i](const Reg<u32>& of) { return load_positions(of, i); },
-                        [&](const Quads& quads, const Shared<f32>& to) { put_positions(quads, to); },
-                        [&, i](const Shared<f32>& at) {
-                          learn(at, i, state);
-                          if (i + 1 == of_chunk) put_state(state);
-                        }});
-
-    for (size_t i = 0; i < slices.size(); ++i) {
-      const bool is_last = i + 1 == slices.size();
-      const Slice& next = slices[is_last ? 0 : i + 1];
-      const Quads quads = next.load(is_last ? first + kDeltaChunk : first);
-      slices[i].compute(slices_ + here);
-      here = kSliceFloats - here;
-      next.put(quads, slices_ + here);
-      b_.barrier();
-    }
+    return rows;
   }
 
-  Quads load_matrices(const Global<f32>& scratch, uint32_t slice) {
-    Quads quads;
-    const Global<f32> from = scratch + (Scratch::kMatrices + copy_.row * kDeltaChunk + copy_.quad + slice * kSlice);
-    for (uint32_t i = 0; i < kRows; i += kSliceRows) quads.push_back(from.load<4>(i * kDeltaChunk, kReadOnly));
-    return quads;
+  // A chunk, whose slices go over the state, then over the positions before each, then over those that the state
+  // learns. Each round asks for the next slice, computes with this one, and puts that one into the other buffer.
+  void go_over(const Reg<u32>& first, std::vector<FourSums>& state, NextQuads& quads, Var<u32>& here) {
+    const Global<f32> scratch = scratch_of(b_, s_, scratch_, first / kDeltaChunk, head_);
+    const OfRows rows = load_rows(first, scratch);
+    Reg<f32> fade = scratch.load(Scratch::kOfState, kReadOnly);
+    std::vector<FourSums> sums = zero_rows(b_, "sum", 2 * kHalf);
+    const uint32_t of_state = s_.head_dim, of_changes = of_state + kDeltaChunk, all = of_changes + kDeltaChunk;
+    b_.for_("slice", 0, all, kSlice, [&](Reg<u32> slice) {
+      Reg<u32> end = slice + kSlice;
+      Pred is_last = end == all;
+      Reg<u32> next = b_.select(is_last, 0u, end), first_next = b_.select(is_last, first + kDeltaChunk, first);
+      b_.if_else(
+          next < of_state, [&] { rows_.load(first_next, next, quads); },
+          [&] {
+            b_.if_else(
+                next < of_changes, [&] { load_matrices(scratch, next - of_state, quads); },
+                [&] { load_positions(first + (next - of_changes), quads); });
+          });
+      const Shared<f32> at = slices_ + here;
+      b_.if_else(
+          slice < of_changes, [&] { multiply(at, state_ + slice * kScanValues, sums); },
+          [&] { learn(at, changes_ + (slice - of_changes) * kScanValues, state); });
+      b_.if_(end == of_state, [&] { put_found(rows, sums); });
+      b_.if_(end == of_changes, [&] { put_learnt(first, rows, sums, fade, state); });
+      b_.if_(is_last, [&] { put_state(state); });
+      here = kSliceFloats - here;
+      b_.if_else(
+          next < of_changes, [&] { copy_.put(quads, slices_ + here); }, [&] { put_positions(quads, slices_ + here); });
+      b_.barrier();
+    });
+  }
+
+  // Of the keys, what the values change from; of the queries, what they read of the state.
+  void put_found(const OfRows& rows, std::vector<FourSums>& sums) {
+    for (uint32_t r = 0; r < kHalf; ++r) {
+      const auto change = [&](int j) { return rows.values[r][j] - rows.of_found[r] * sums[r][j]; };
+      put_changes(r, {change(0), change(1), change(2), change(3)});
+      for (int j = 0; j < 4; ++j) sums[r][j] = 0.0f, sums[kHalf + r][j] *= rows.of_read[r];
+    }
+  }
+  void put_learnt(const Reg<u32>& first, const OfRows& rows, const std::vector<FourSums>& sums, const Reg<f32>& fade,
+                  std::vector<FourSums>& state) {
+    b_.barrier();  // all have read the changes
+    for (uint32_t r = 0; r < kHalf; ++r) {
+      const auto learnt = [&](int j) { return sums[r][j] * rows.of_learnt[r]; };
+      put_changes(r, {learnt(0), learnt(1), learnt(2), learnt(3)});
+      write_out(first, r, sums[kHalf + r]);
+    }
+    for (FourSums& row : state)
+      for (int j = 0; j < 4; ++j) row[j] *= fade;
+  }
+
+  void load_matrices(const Global<f32>& scratch, const Reg<u32>& k, NextQuads& quads) {
+    const Global<f32> from = scratch + wide(copy_.row * kDeltaChunk + copy_.quad + k);
+    for (uint32_t i = 0; i < SliceCopy::kEach; ++i)
+      quads[i] = from.load<4>(Scratch::kMatrices + i * kSliceRows * kDeltaChunk, kReadOnly);
   }
 
   // Keys of kSlice positions, [kSlice, head_dim] as in memory.
-  Quads load_positions(const Reg<u32>& first, uint32_t slice) {
+  uint32_t quads_of_positions() const { return kSlice * s_.head_dim / 4 / kChunkThreads; }
+  void load_positions(const Reg<u32>& first, NextQuads& quads) {
     const uint32_t quads_each = s_.head_dim / 4;
-    Quads quads;
-    for (uint32_t i = 0; i < kSlice * quads_each; i += kChunkThreads) {
-      Reg<u32> index = b_.thread() + i, row = index / quads_each;
-      Reg<u32> column = b_.min(first + row + slice * kSlice, n_columns_ - 1);
+    for (uint32_t i = 0; i < quads_of_positions(); ++i) {
+      Reg<u32> index = b_.thread() + i * kChunkThreads, row = index / quads_each;
+      Reg<u32> column = b_.min(first + row, rows_.last);
       Reg<u32> at = (rows_.key_head * quads_each + (index - row * quads_each)) * 4;
-      quads.push_back(
-          (qkv_ + b_.mad_wide(column, s_.channels(), wide(at))).load<4>(s_.n_k_heads * s_.head_dim, kReadOnly));
+      quads[i] = (qkv_ + b_.mad_wide(column, s_.channels(), wide(at))).load<4>(s_.n_k_heads * s_.head_dim, kReadOnly);
     }
-    return quads;
   }
-  void put_positions(const Quads& quads, const Shared<f32>& to) {
+  void put_positions(const NextQuads& quads, const Shared<f32>& to) {
     const Shared<f32> own = to + b_.thread() * 4;
-    for (uint32_t i = 0; i < quads.size(); ++i) own.store(i * kChunkThreads * 4, quads[i]);
+    for (uint32_t i = 0; i < quads_of_positions(); ++i) own.store(i * kChunkThreads * 4, values_of(quads[i]));
   }
 
   // sums += the slice's rows . right [kSlice, kScanValues]
   void multiply(const Shared<f32>& slice, const Shared<f32>& right, std::vector<FourSums>& sums) {
     const Shared<f32> left = slice + row_ * kSliceStride, of_columns = right + quad_;
     b_.for_("k", 0, kSlice, 8, [&](Reg<u32> k) {
-      const Shared<f32> own = of_columns + k * kScanValues;
+      const Shared<f32> own = of_columns + k * kScanValues, of_rows = left + k;
       for (uint32_t four = 0; four < 8; four += 4) {
         Quads rows;
         for (uint32_t r = 0; r < sums.size(); ++r)
-          rows.push_back((left + k).load<4>(r * kRowThreads * kSliceStride + four));
+          rows.push_back(of_rows.load<4>(r * kRowThreads * kSliceStride + four));
         for (uint32_t e = 0; e < 4; ++e) {
           const Vec<f32, 4> columns = own.load<4>((four + e) * kScanValues);
           for (uint32_t r = 0; r < sums.size(); ++r)
@@ -540,9 +576,9 @@ class DeltaScan {
     });
   }
 
-  // state += keys . changes, over the positions of a slice
-  void learn(const Shared<f32>& keys, uint32_t slice, std::vector<FourSums>& state) {
-    const Shared<f32> left = keys + row_ * n_dims_, right = changes_ + (quad_ + slice * kSlice * kScanValues);
+  // state += keys . changes [kSlice, kScanValues], over the positions of a slice
+  void learn(const Shared<f32>& keys, const Shared<f32>& changes, std::vector<FourSums>& state) {
+    const Shared<f32> left = keys + row_ * n_dims_, right = changes + quad_;
     b_.for_("position", 0, kSlice, 8, [&](Reg<u32> position) {
       const Shared<f32> own = right + position * kScanValues, of_dims = left + position * s_.head_dim;
       for (uint32_t e = 0; e < 8; ++e) {
@@ -587,85 +623,15 @@ class DeltaScan {
   Reg<u32> value_;               // of the head, that column
   uint32_t n_dims_;              // of the state, side by side: a thread's
   Shared<f32> slices_;           // [2, kSliceFloats]
-  Shared<f32> state_, changes_;  // [head_dim, kScanValues], [kDeltaChunk, kScanValues]
+  Shared<f32> state_, changes_;  // [head_dim, kScanValues], and behind it [kDeltaChunk, kScanValues]
 };
 
 }  // namespace
 
-bool takes_chunks(const DeltaNetSpec& s) {
-  return s.n_v_heads > 0 && s.one_sequence && s.columns >= kLeastChunkColumns;
-}
+bool takes_chunks(const DeltaNetSpec& s) { return s.n_v_heads > 0 && s.one_sequence; }
 
 uint64_t delta_chunk_scratch_bytes(const DeltaNetSpec& s) {
   return uint64_t{n_chunks(s)} * s.n_v_heads * Scratch::kFloats * sizeof(float);
-}
-
-std::string name_of_conv_prompt(const DeltaNetSpec& s) {
-  return chunk_name("conv_prompt", s) + "_k" + std::to_string(s.conv_kernel);
-}
-
-// A lane a channel; the warps have some positions each of a window in shared memory, before which the last ones stand.
-Kernel conv_prompt(const DeltaNetSpec& s, Target target) {
-  check_chunks("conv_prompt", s);
-  constexpr uint32_t kWindow = kConvWindow, kEach = kWindow / kChunkWarps;  // positions
-  const uint32_t channels = s.channels(), n = s.conv_kernel, n_before = n - 1;
-  Builder b(name_of_conv_prompt(s), target);
-  Global<f32> qkv = b.global<f32>("qkv", uint64_t{s.columns} * channels);
-  Global<f32> conv = b.global<f32>("conv", uint64_t{channels} * n);
-  Global<u64> states = b.global<u64>("states", 1);
-  Global<u32> positions = b.global<u32>("positions", s.columns);
-  Reg<u32> layer = b.param<u32>("layer"), n_columns = b.param<u32>("n_columns");
-  Shared<f32> window = b.shared<f32>("window", (n_before + kWindow) * kWarpSize) + b.lane();
-  Reg<u32> channel = (b.block() * kWarpSize + b.lane()).named("channel"), own = b.warp() * kEach;
-  Global<f32> tail = b.pointer<f32>(states.load(0, kReadOnly), 16) + wide(layer) * s.layer_floats() + channel;
-  Reg<u32> warp = b.warp_uniform(b.warp());
-  std::vector<Reg<f32>> taps;
-  for (uint32_t i = 0; i < n; ++i) taps.push_back(conv.load(channel * n + i, kReadOnly));
-  std::vector<Var<f32>> before;  // what the channel was, the oldest first
-  for (uint32_t i = 0; i < n_before; ++i) before.push_back(b.var("before", 0.0f));
-  b.if_(positions.load(0, kReadOnly) != 0, [&] {
-    for (uint32_t i = 0; i < n_before; ++i) before[i] = tail.load(uint64_t{i} * channels);
-  });
-  b.for_("first", 0, n_columns, kWindow, [&](Reg<u32> first) {
-    const auto column = [&](uint32_t i) { return first + own + i; };
-    const auto at = [&](uint32_t i) { return qkv + b.mad_wide(column(i), channels, wide(channel)); };
-    std::vector<Var<f32>> inputs;
-    for (uint32_t i = 0; i < kEach; ++i) {
-      inputs.push_back(b.var("input", 0.0f));
-      b.if_(column(i) < n_columns, [&] { inputs[i] = at(i).load(); });
-    }
-    b.if_(warp == 0, [&] {
-      for (uint32_t i = 0; i < n_before; ++i) window.store(i * kWarpSize, before[i]);
-    });
-    for (uint32_t i = 0; i < kEach; ++i) (window + own * kWarpSize).store((n_before + i) * kWarpSize, inputs[i]);
-    b.barrier();
-    std::vector<Reg<f32>> seen;
-    for (uint32_t i = 0; i < n_before; ++i) seen.push_back((window + own * kWarpSize).load(i * kWarpSize));
-    for (const Var<f32>& input : inputs) seen.push_back(input);
-    for (uint32_t i = 0; i < kEach; ++i) {
-      Var<f32> sum = b.var("sum", seen[i + n_before] * taps[n_before]);
-      for (uint32_t j = 0; j < n_before; ++j) sum = b.fma(seen[i + j], taps[j], sum);
-      b.if_(column(i) < n_columns, [&] { at(i).store(0, silu(b, sum)); });
-    }
-    Reg<u32> n_here = b.min(n_columns - first, kWindow);
-    for (uint32_t i = 0; i < n_before; ++i) before[i] = (window + n_here * kWarpSize).load(i * kWarpSize);
-    b.barrier();
-  });
-  b.if_(warp == 0, [&] {
-    for (uint32_t i = 0; i < n_before; ++i) tail.store(uint64_t{i} * channels, before[i]);
-  });
-  return b.finish(Launch{channels / kWarpSize, kChunkThreads},
-                  {.bytes = s.columns * uint64_t{8} * channels + 8 * s.tail_floats(),
-                   .flops = uint64_t{2} * s.columns * n * channels});
-}
-
-// The state's address and the first position; the tail and the taps; then window by window.
-Flow conv_prompt_flow(const DeltaNetSpec& s) {
-  return {.pieces = s.channels() / kWarpSize,
-          .warps = kChunkWarps,
-          .blocks_per_sm = kThreadsPerSm / kChunkThreads,
-          .piece = Waits{.memory = 1, .l2 = 1} + ceil_div(s.columns, kConvWindow) * Waits{.l2 = 1, .local = 4},
-          .bytes_in_flight = kConvWindow * kWarpSize * sizeof(float)};
 }
 
 std::string name_of_prepare(const DeltaNetSpec& s) { return chunk_name("delta_prepare", s); }
@@ -675,7 +641,7 @@ Dimensions delta_prepare_grid(const DeltaNetSpec& s, uint32_t n_columns) {
 }
 
 Kernel delta_prepare(const DeltaNetSpec& s, Target target) {
-  check_chunks("delta_prepare", s);
+  require_prompt("delta_prepare", s);
   Builder b(name_of_prepare(s), target);
   DeltaPreparation(b, s).write();
   const uint64_t chunk_squared = uint64_t{kDeltaChunk} * kDeltaChunk;
@@ -700,7 +666,7 @@ Flow delta_prepare_flow(const DeltaNetSpec& s) {
 std::string name_of_scan(const DeltaNetSpec& s) { return chunk_name("delta_scan", s); }
 
 Kernel delta_scan(const DeltaNetSpec& s, Target target) {
-  check_chunks("delta_scan", s);
+  require_prompt("delta_scan", s);
   Builder b(name_of_scan(s), target);
   DeltaScan(b, s).write();
   const uint64_t head_bytes = uint64_t{s.inner()} * s.head_dim * 8;  // read and written
@@ -729,7 +695,7 @@ Dimensions delta_finish_grid(const DeltaNetSpec& s, uint32_t n_columns) {
 
 // A warp a head of a column.
 Kernel delta_finish(const DeltaNetSpec& s, Target target) {
-  check_chunks("delta_finish", s);
+  require_prompt("delta_finish", s);
   const uint32_t d = s.head_dim;
   Builder b(name_of_finish(s), target);
   const uint64_t n = uint64_t{s.columns} * s.inner();
@@ -738,16 +704,15 @@ Kernel delta_finish(const DeltaNetSpec& s, Target target) {
   Reg<u32> head = b.warp_uniform(b.block() * kChunkWarps + b.warp()).named("head");
   b.return_if(column >= n_columns || head >= s.n_v_heads);
   Reg<u64> at = b.mad_wide(column, s.inner(), wide(head * d + b.lane()));
+  const Global<f32> own = out + at, gate = z + at, gain = norm + b.lane();
   std::vector<Reg<f32>> read, gates, gains;
   for (uint32_t i = 0; i < d; i += kWarpSize) {
-    read.push_back((out + at).load(i)), gates.push_back((z + at).load(i, kReadOnly));
-    gains.push_back((norm + b.lane()).load(i, kReadOnly));
+    read.push_back(own.load(i)), gates.push_back(gate.load(i, kReadOnly)), gains.push_back(gain.load(i, kReadOnly));
   }
   Var<f32> squares = b.var("squares", 0.0f);
   for (const Reg<f32>& x : read) squares = b.fma(x, x, squares);
   Reg<f32> factor = b.rsqrt(warp_sum(b, squares) * (1.0f / static_cast<float>(d)) + s.eps);
-  for (uint32_t i = 0; i < read.size(); ++i)
-    (out + at).store(i * kWarpSize, read[i] * factor * gains[i] * silu(b, gates[i]));
+  for (uint32_t i = 0; i < read.size(); ++i) own.store(i * kWarpSize, read[i] * factor * gains[i] * silu(b, gates[i]));
   return b.finish(Launch{delta_finish_grid(s, s.columns), kChunkThreads}, {.bytes = 12 * n, .flops = 8 * n});
 }
 

@@ -14,24 +14,14 @@ namespace warpchat {
 
 inline constexpr uint32_t kDeltaChunk = 64;  // positions, from the first column on; the last chunk may have fewer
 
-// From so many columns on the chunks are done sooner than delta_step, by their instructions and launches; fewer do not
-// fill what a chunk computes anyway.
-inline constexpr uint32_t kLeastChunkColumns = 32;
-
-bool takes_chunks(const DeltaNetSpec& spec);  // a prompt of a model that has delta nets, of as many columns
+bool takes_chunks(const DeltaNetSpec& spec);  // a prompt, of a model that has delta nets
 
 // All take the spec of a prompt: one_sequence, and columns the most there may be. Their last parameter is n_columns:
 // u32, 1 to columns; what lies beyond is neither read nor written. They throw Error for a spec out of bounds.
 
-// What conv_step does, to the same bits, the positions beside each other. Parameters: as of conv_step.
-ptx::Kernel conv_prompt(const DeltaNetSpec& spec, ptx::Target target);
-std::string name_of_conv_prompt(const DeltaNetSpec& spec);
-Flow conv_prompt_flow(const DeltaNetSpec& spec);  // of all columns, and so below; a piece is a block
-inline constexpr uint32_t kConvWindow = 64;       // positions beside each other
-
-// The three kernels that stand for delta_step, in their order. The first knows no state: it writes T, P T and what has
-// faded of all chunks into the scratch. The second goes over the chunks of a head and 32 of its values, and writes what
-// is read of the state. The third makes it the output.
+// The three kernels that do what delta_step does, in their order. The first knows no state: it writes T, P T and what
+// has faded of all chunks into the scratch. The second goes over the chunks of a head and 32 of its values, and writes
+// what is read of the state. The third makes it the output.
 struct DeltaChunkScratch {                                             // f32, of a chunk of a value head
   static constexpr uint32_t kMatrices = 0;                             // T, then P T: [2 kDeltaChunk, kDeltaChunk]
   static constexpr uint32_t kFactors = 2 * kDeltaChunk * kDeltaChunk;  // of the positions, [3, kDeltaChunk]:

@@ -21,7 +21,7 @@ namespace {
 constexpr uint32_t kChannelThreads = 128;
 constexpr uint32_t kRowsOfRound = 32;  // of a thread's half of a state
 
-void check(const std::string& family, const DeltaNetSpec& s) {
+void check(const std::string& family, const DeltaNetSpec& s, bool is_prompt) {
   require_between(1, kMaxBlocksInY, family, "n_k_heads", s.n_k_heads);
   require_spec(s.n_v_heads > 0 && s.n_v_heads % s.n_k_heads == 0, family, "n_v_heads", s.n_v_heads,
                "a multiple of the " + std::to_string(s.n_k_heads) + " key heads");
@@ -29,52 +29,49 @@ void check(const std::string& family, const DeltaNetSpec& s) {
                "a multiple of 32 up to 128");
   require_between(2, 8, family, "conv_kernel", s.conv_kernel);
   require_between(1, kMaxBlocksInY, family, "columns", s.columns);
+  require_spec(s.one_sequence == is_prompt, family, "one_sequence", s.one_sequence, is_prompt ? "1" : "0");
 }
 
 std::string sizes_of(const DeltaNetSpec& s) {
   return std::to_string(s.n_k_heads) + "_" + std::to_string(s.n_v_heads) + "x" + std::to_string(s.head_dim) + "_k" +
-         std::to_string(s.conv_kernel) + (s.one_sequence ? "_prompt" : "") + "_c" + std::to_string(s.columns);
+         std::to_string(s.conv_kernel) + "_c" + std::to_string(s.columns);
 }
 
 // What both kernels say of the sequence that a block is of.
 struct Sequence {
-  Reg<u32> first;     // column
-  In<u32> end;        // behind its last
+  Reg<u32> column;
   Pred begins;        // at position 0
   Global<f32> layer;  // of its state
 };
 StateAddresses declare_states(Builder& b, const DeltaNetSpec& s) {
-  Global<u64> states = b.global<u64>("states", s.sequences());
+  Global<u64> states = b.global<u64>("states", s.columns);
   Global<u32> positions = b.global<u32>("positions", s.columns);
   return {states, positions, b.param<u32>("layer")};
 }
 Sequence sequence_of(Builder& b, const DeltaNetSpec& s, const StateAddresses& at, const ColumnCount& n_columns,
                      const VirtualBlock& block) {
-  Reg<u32> index = block.block(Axis::kY).named("sequence");
-  if (!s.one_sequence) leave_beyond_columns(b, n_columns, index);
-  Reg<u32> end = s.one_sequence && n_columns ? *n_columns : index + 1;
-  Pred begins = block.load_uniform(at.positions, index) == 0;
-  Global<f32> state = b.pointer<f32>(at.states.load(index, block.cache(kReadOnly)), 16);
-  return {index, end, begins, state + wide(at.layer) * s.layer_floats()};
+  Reg<u32> column = block.block(Axis::kY).named("column");
+  leave_beyond_columns(b, n_columns, column);
+  Pred begins = block.load_uniform(at.positions, column) == 0;
+  Global<f32> state = b.pointer<f32>(at.states.load(column, block.cache(kReadOnly)), 16);
+  return {column, begins, state + wide(at.layer) * s.layer_floats()};
 }
 
-Cost cost_of(const DeltaNetSpec& s, uint64_t bytes_a_column, uint64_t bytes_a_sequence, uint64_t flops_a_column) {
-  return {.bytes = s.columns * bytes_a_column + s.sequences() * bytes_a_sequence, .flops = s.columns * flops_a_column};
+Cost cost_of(const DeltaNetSpec& s, uint64_t bytes_a_column, uint64_t flops_a_column) {
+  return {.bytes = s.columns * bytes_a_column, .flops = s.columns * flops_a_column};
 }
-
-uint32_t positions_of(const DeltaNetSpec& s) { return s.one_sequence ? s.columns : 1; }
 
 }  // namespace
 
-void require_delta_net(const std::string& family, const DeltaNetSpec& s) { check(family, s); }
+void require_prompt(const std::string& family, const DeltaNetSpec& s) { check(family, s, /*is_prompt=*/true); }
 
 std::string name_of_conv(const DeltaNetSpec& s) { return "conv_step_" + sizes_of(s); }
 
 Launch conv_launch(const DeltaNetSpec& s) {
-  return Launch{{ceil_div(s.channels(), kChannelThreads), s.sequences()}, kChannelThreads};
+  return Launch{{ceil_div(s.channels(), kChannelThreads), s.columns}, kChannelThreads};
 }
 
-// A thread a channel, from position to position.
+// A thread a channel.
 void conv_body(Builder& b, const DeltaNetSpec& s, const ConvAddresses& to, const VirtualBlock& block) {
   const uint32_t channels = s.channels(), n = s.conv_kernel;
   Reg<u32> channel = (block.block() * kChannelThreads + block.thread()).named("channel");
@@ -82,30 +79,22 @@ void conv_body(Builder& b, const DeltaNetSpec& s, const ConvAddresses& to, const
   const Sequence sequence = sequence_of(b, s, to.state, to.n_columns, block);
   Global<f32> tail = sequence.layer + channel;
   std::vector<Reg<f32>> taps;
-  std::vector<Var<f32>> before;  // what the channel was, the oldest first
+  std::vector<Var<f32>> seen;  // what the channel was, the oldest first
   for (uint32_t i = 0; i < n; ++i) taps.push_back(to.conv.load(channel * n + i, kReadOnly));
-  for (uint32_t i = 0; i + 1 < n; ++i) before.push_back(b.var("before", 0.0f));
+  for (uint32_t i = 0; i + 1 < n; ++i) seen.push_back(b.var("seen", 0.0f));
   b.if_(!sequence.begins, [&] {
-    for (uint32_t i = 0; i + 1 < n; ++i) before[i] = tail.load(uint64_t{i} * channels);
+    for (uint32_t i = 0; i + 1 < n; ++i) seen[i] = tail.load(uint64_t{i} * channels);
   });
-  b.for_("column", sequence.first, sequence.end, 1, [&](Reg<u32> column) {
-    Global<f32> at = to.qkv + wide(column) * channels + channel;
-    Reg<f32> now = at.load();
-    Var<f32> sum = b.var("sum", now * taps[n - 1]);
-    for (uint32_t i = 0; i + 1 < n; ++i) {
-      sum = b.fma(before[i], taps[i], sum);
-      if (i + 2 < n)
-        before[i] = before[i + 1];
-      else
-        before[i] = now;
-    }
-    at.store(0, silu(b, sum));
-  });
-  for (uint32_t i = 0; i + 1 < n; ++i) tail.store(uint64_t{i} * channels, before[i]);
+  Global<f32> at = to.qkv + wide(sequence.column) * channels + channel;
+  seen.push_back(b.var("seen", at.load()));
+  Var<f32> sum = b.var("sum", seen[n - 1] * taps[n - 1]);
+  for (uint32_t i = 0; i + 1 < n; ++i) sum = b.fma(seen[i], taps[i], sum);
+  at.store(0, silu(b, sum));
+  for (uint32_t i = 0; i + 1 < n; ++i) tail.store(uint64_t{i} * channels, seen[i + 1]);
 }
 
 Kernel conv_kernel(const DeltaNetSpec& s, Target target, const BodyOf<ConvAddresses>& body) {
-  check("conv_step", s);
+  check("conv_step", s, /*is_prompt=*/false);
   const uint64_t channels = s.channels(), n = s.conv_kernel;
   Builder b(name_of_conv(s), target);
   Global<f32> qkv = b.global<f32>("qkv", s.columns * channels);
@@ -123,16 +112,16 @@ Kernel conv_step(const DeltaNetSpec& spec, Target target) {
 
 // The tail is read and written.
 Cost conv_step_cost(const DeltaNetSpec& s) {
-  return cost_of(s, uint64_t{8} * s.channels(), 8 * s.tail_floats(), uint64_t{2} * s.conv_kernel * s.channels());
+  return cost_of(s, 8 * (s.channels() + s.tail_floats()), uint64_t{2} * s.conv_kernel * s.channels());
 }
 
-// The state's address and the first position; the tail, with the taps; then position by position.
+// The state's address and the position; the tail, with the taps; then what the channel is.
 Flow conv_step_flow(const DeltaNetSpec& s) {
   const uint32_t blocks = ceil_div(s.channels(), kChannelThreads);
-  return {.pieces = uint64_t{blocks} * s.sequences(),
+  return {.pieces = uint64_t{blocks} * s.columns,
           .warps = kChannelThreads / kWarpSize,
           .blocks_per_sm = 16,
-          .piece = Waits{.memory = 1, .l2 = 1} + positions_of(s) * Waits{.l2 = 1},
+          .piece = Waits{.memory = 1, .l2 = 2},
           .bytes_in_flight = uint64_t{kChannelThreads} * (2 * s.conv_kernel - 1) * sizeof(float)};
 }
 
@@ -142,11 +131,11 @@ std::string name_of_step(const DeltaNetSpec& s) {
   return "delta_step_" + sizes_of(s) + (s.tiled ? "_tiled" : "") + eps;
 }
 
-Launch delta_launch(const DeltaNetSpec& s) { return Launch{{s.n_v_heads, s.sequences()}, 2 * s.head_dim}; }
+Launch delta_launch(const DeltaNetSpec& s) { return Launch{{s.n_v_heads, s.columns}, 2 * s.head_dim}; }
 
 // A block a value head, two neighbouring threads a value: each keeps half of the value's column of the state in
-// registers from position to position. Of a single one it reads a large half in rounds, and again to change it: among
-// the bodies of a token a thread has few registers.
+// registers. Of a single token it reads a large half in rounds, and again to change it: among the bodies of a token a
+// thread has few registers.
 void delta_body(Builder& b, const DeltaNetSpec& s, const DeltaAddresses& at, const VirtualBlock& block) {
   const uint32_t d = s.head_dim, n_rows = d / 2, channels = s.channels();
   const uint32_t vector_warps = d / kWarpSize, warps = 2 * vector_warps;
@@ -213,42 +202,41 @@ void delta_body(Builder& b, const DeltaNetSpec& s, const DeltaAddresses& at, con
     Reg<f32> half = (sums[0] + sums[1]) + (sums[2] + sums[3]);
     return half + b.shuffle_xor(half, 1);
   };
-  b.for_("column", sequence.first, sequence.end, 1, [&](Reg<u32> column) {
-    Global<f32> row = at.qkv + wide(column) * channels;
-    Var<f32> query = b.var("query", 0.0f), key = b.var("key", 0.0f);
-    const auto in_vector = [&](const auto& body) { b.if_(b.warp_uniform(warp) < vector_warps, body); };
-    in_vector([&] {
-      query = row.load(key_head * d + thread);
-      key = row.load(key_head * d + thread + s.n_k_heads * d);
-      put_squares(query_squares, query), put_squares(key_squares, key);
-    });
-    block.barrier();
-    in_vector([&] {
-      const float scale = 1.0f / std::sqrt(static_cast<float>(d));
-      queries.store(thread, query * b.rsqrt(sum_of(query_squares, vector_warps) + kLeastLength) * scale);
-      keys.store(thread, key * b.rsqrt(sum_of(key_squares, vector_warps) + kLeastLength));
-    });
-    block.barrier();
-    Reg<u32> of_head = column * s.n_v_heads + head;
-    Reg<f32> forget = exponential(b, fade * softplus(b, at.alpha.load(of_head) + bias));
-    Reg<f32> found = over_state(keys, false, [](const Shared<f32>&, uint32_t) {});
-    Reg<f32> own = row.load(value_at + 2 * s.n_k_heads * d);
-    Reg<f32> change = switched(b, own - forget * found, at.beta.load(of_head));
-    Reg<f32> read = over_state(queries, true, [&](const Shared<f32>& keys_of_round, uint32_t i) {
-      const Vec<f32, 4> four = keys_of_round.load<4>(i);
-      for (uint32_t j = 0; j < 4; ++j) state[i + j] = b.fma(four[static_cast<int>(j)], change, state[i + j] * forget);
-    });
-    put_squares(out_squares, read);  // of each value twice
-    block.barrier();
-    Reg<f32> factor = b.rsqrt(sum_of(out_squares, warps) * (0.5f / static_cast<float>(d)) + s.eps);
-    Reg<u64> place = wide(column) * s.inner() + wide(value_at);
-    b.if_(first_row == 0, [&] { at.out.store(place, read * factor * gain * silu(b, at.z.load(place))); });
+  const Reg<u32>& column = sequence.column;
+  Global<f32> row = at.qkv + wide(column) * channels;
+  Var<f32> query = b.var("query", 0.0f), key = b.var("key", 0.0f);
+  const auto in_vector = [&](const auto& body) { b.if_(b.warp_uniform(warp) < vector_warps, body); };
+  in_vector([&] {
+    query = row.load(key_head * d + thread);
+    key = row.load(key_head * d + thread + s.n_k_heads * d);
+    put_squares(query_squares, query), put_squares(key_squares, key);
   });
+  block.barrier();
+  in_vector([&] {
+    const float scale = 1.0f / std::sqrt(static_cast<float>(d));
+    queries.store(thread, query * b.rsqrt(sum_of(query_squares, vector_warps) + kLeastLength) * scale);
+    keys.store(thread, key * b.rsqrt(sum_of(key_squares, vector_warps) + kLeastLength));
+  });
+  block.barrier();
+  Reg<u32> of_head = column * s.n_v_heads + head;
+  Reg<f32> forget = exponential(b, fade * softplus(b, at.alpha.load(of_head) + bias));
+  Reg<f32> found = over_state(keys, false, [](const Shared<f32>&, uint32_t) {});
+  Reg<f32> own = row.load(value_at + 2 * s.n_k_heads * d);
+  Reg<f32> change = switched(b, own - forget * found, at.beta.load(of_head));
+  Reg<f32> read = over_state(queries, true, [&](const Shared<f32>& keys_of_round, uint32_t i) {
+    const Vec<f32, 4> four = keys_of_round.load<4>(i);
+    for (uint32_t j = 0; j < 4; ++j) state[i + j] = b.fma(four[static_cast<int>(j)], change, state[i + j] * forget);
+  });
+  put_squares(out_squares, read);  // of each value twice
+  block.barrier();
+  Reg<f32> factor = b.rsqrt(sum_of(out_squares, warps) * (0.5f / static_cast<float>(d)) + s.eps);
+  Reg<u64> place = wide(column) * s.inner() + wide(value_at);
+  b.if_(first_row == 0, [&] { at.out.store(place, read * factor * gain * silu(b, at.z.load(place))); });
   if (stays) store(cells);
 }
 
 Kernel delta_kernel(const DeltaNetSpec& s, Target target, const BodyOf<DeltaAddresses>& body) {
-  check("delta_step", s);
+  check("delta_step", s, /*is_prompt=*/false);
   Builder b(name_of_step(s), target);
   const uint64_t columns = s.columns, channels = s.channels();
   Global<f32> qkv = b.global<f32>("qkv", columns * channels), z = b.global<f32>("z", columns * s.inner());
@@ -271,21 +259,21 @@ Kernel delta_step(const DeltaNetSpec& spec, Target target) {
 // The matrices are read and written.
 Cost delta_step_cost(const DeltaNetSpec& s) {
   const uint64_t cells = uint64_t{s.inner()} * s.head_dim;
-  return cost_of(s, 4 * (uint64_t{s.channels()} + 2 * s.inner() + 2 * s.n_v_heads), 8 * cells, 7 * cells);
+  return cost_of(s, 4 * (uint64_t{s.channels()} + 2 * s.inner() + 2 * s.n_v_heads) + 8 * cells, 7 * cells);
 }
 
-// The state's address and the first position; the matrix; then position by position: query and key, and their lengths;
-// what else the position has, and what the state finds by key and query; the output's norm, and its gate.
+// The state's address and the position; the matrix; query and key, and their lengths; what else the position has, and
+// what the state finds by key and query; the output's norm, and its gate.
 Flow delta_step_flow(const DeltaNetSpec& s) {
   constexpr double kOverLanes = std::bit_width(kWarpSize) - 1;
   constexpr Waits kSquares{.local = kOverLanes + 2};  // over the lanes; a barrier, and the warps' sums
   constexpr Waits kOverState{.local = 2};             // a read of shared memory, and the other half's sum
   const Waits position =
       Waits{.l2 = 1} + kSquares + Waits{.local = 1} + Waits{.l2 = 1} + 2 * kOverState + kSquares + Waits{.l2 = 1};
-  return {.pieces = uint64_t{s.n_v_heads} * s.sequences(),
+  return {.pieces = uint64_t{s.n_v_heads} * s.columns,
           .warps = 2 * s.head_dim / kWarpSize,
           .blocks_per_sm = 1,  // of up to 155 registers a thread, by ptxas for sm_90; fewer would spill
-          .piece = Waits{.memory = 1, .l2 = 1} + positions_of(s) * position,
+          .piece = Waits{.memory = 1, .l2 = 1} + position,
           .bytes_in_flight = uint64_t{s.head_dim} * s.head_dim * sizeof(float)};
 }
 

@@ -1,5 +1,6 @@
-// Gated delta nets: the convolution of every channel over its past, the recurrence of every value head. A
-// sequence's state stays in device memory, where launches find it by its address.
+// Gated delta nets, a token of each sequence: the convolution of every channel over its past, the recurrence of every
+// value head. A sequence's state stays in device memory, where launches find it by its address. Of prompts
+// kernels/conv_prompt.h and kernels/delta_chunk.h do the same.
 // Source: Yang et al., Gated Delta Networks (2024).
 #pragma once
 #include <cstdint>
@@ -16,30 +17,29 @@ namespace warpchat {
 struct DeltaNetSpec : DeltaNetConfig {  // head_dim: 32, 64, 96 or 128; conv_kernel: 2 to 8
   float eps = 0;                        // of the output's norm
   uint32_t columns = 1;
-  bool one_sequence = false;  // the columns are positions of one; else a position each of several
-  uint32_t sequences() const { return one_sequence ? 1 : columns; }
+  bool one_sequence = false;  // the columns are positions of one, a prompt; else a position each of several
 };
 
 inline constexpr float kLeastLength = 1e-6f;  // squared, of a query or key
 
-// Throws Error for a spec outside the bounds above, which every kernel of delta nets has.
-void require_delta_net(const std::string& family, const DeltaNetSpec& spec);
+// Throws Error for a spec outside the bounds above, which every kernel of delta nets has, or of no prompt.
+void require_prompt(const std::string& family, const DeltaNetSpec& spec);
 
-// qkv = silu of each channel's convolution over its sequence's positions. Parameters in order:
+// qkv = silu of each channel's convolution over its sequence's last positions. Parameters in order:
 //   qkv        f32 [columns, channels]
 //   conv       f32 [channels, conv_kernel], the newest position last
-//   states     u64 [sequences]: addresses, of 16 bytes. One whose first position is 0 is written, not read
+//   states     u64 [columns]: addresses, of 16 bytes. One whose position is 0 is written, not read
 //   positions  u32 [columns]
 //   layer      u32: which of a state's
 //   n_columns  u32, only if columns > 1: 1 to columns; what lies beyond is neither read nor written
-// Throws Error for a spec outside the bounds above.
+// Throws Error for a spec outside the bounds above, or of a prompt.
 ptx::Kernel conv_step(const DeltaNetSpec& spec, ptx::Target target);
 std::string name_of_conv(const DeltaNetSpec& spec);
 ptx::Cost conv_step_cost(const DeltaNetSpec& spec);
-Flow conv_step_flow(const DeltaNetSpec& spec);  // a piece is a block's channels of a sequence, all of its positions
+Flow conv_step_flow(const DeltaNetSpec& spec);  // a piece is a block's channels of a column
 
-// out = rmsnorm(state . query) * silu(z) of every value head, position by position; keys and queries of qkv are divided
-// by their lengths first, queries by the root of head_dim as well. Parameters in order:
+// out = rmsnorm(state . query) * silu(z) of every value head; keys and queries of qkv are divided by their lengths
+// first, queries by the root of head_dim as well. Parameters in order:
 //   qkv, z     f32 [columns, channels], f32 [columns, inner]
 //   alpha, beta, dt_bias, decay  f32 [columns, n_v_heads] x2, f32 [n_v_heads] x2: a position lets the state fade by
 //              exp(decay * softplus(alpha + dt_bias)), and learns by sigmoid(beta)
@@ -50,6 +50,6 @@ Flow conv_step_flow(const DeltaNetSpec& spec);  // a piece is a block's channels
 ptx::Kernel delta_step(const DeltaNetSpec& spec, ptx::Target target);
 std::string name_of_step(const DeltaNetSpec& spec);
 ptx::Cost delta_step_cost(const DeltaNetSpec& spec);
-Flow delta_step_flow(const DeltaNetSpec& spec);  // a piece is a head of a sequence, all of its positions
+Flow delta_step_flow(const DeltaNetSpec& spec);  // a piece is a head of a column
 
 }  // namespace warpchat

@@ -368,8 +368,7 @@ class FlashAttentionWriter {
     }
   }
 
-  Vec<f32, 2> gated(const Row& row, uint32_t tile, const Vec<f32, 2>& pair) {
-    const Vec<f32, 2> gate = (*parameters_.gate + row.offset).load<2>(tile * 8, kReadOnly);
+  Vec<f32, 2> gated(const Vec<f32, 2>& gate, const Vec<f32, 2>& pair) {
     const Reg<f32> first = switched(b_, pair[0], gate[0]);
     return {first, switched(b_, pair[1], gate[1])};
   }
@@ -379,9 +378,11 @@ class FlashAttentionWriter {
       Reg<f32> share = b_.rcp(sums.back()[2 * r]);
       b_.if_(rows.lane[r].row < rows.n_rows, [&] {
         const Global<f32> out = parameters_.out + rows.lane[r].offset;
+        std::optional<Global<f32>> gate;
+        if (parameters_.gate) gate.emplace(*parameters_.gate + rows.lane[r].offset);
         for (uint32_t tile = 0; tile + 1 < sums.size(); ++tile) {
           const Vec<f32, 2> pair(sums[tile][2 * r] * share, sums[tile][2 * r + 1] * share);
-          out.store<2>(tile * 8, parameters_.gate ? gated(rows.lane[r], tile, pair) : pair);
+          out.store<2>(tile * 8, gate ? gated(gate->load<2>(tile * 8, kReadOnly), pair) : pair);
         }
       });
     }

@@ -23,7 +23,7 @@ class GemmWriter {
         plan_(plan),
         spec_(plan.spec),
         parameters_(b, plan),
-        input_(b, plan, parameters_.k),
+        input_(b, plan, parameters_.k, parameters_.gamma),
         zero_(b.var("zero", 0.0f)) {
     if (parameters_.experts) uses_.emplace(b.shared<u32>("uses", plan.columns));
     for (const ProductMatrix& matrix : plan.matrices) {
@@ -34,7 +34,7 @@ class GemmWriter {
 
   void write() {
     const Tile tile = parameters_.experts ? tile_of_expert() : tile_of_columns();
-    const GemmInput::Columns columns{parameters_.x, parameters_.gamma, tile.first, tile.count, uses_};
+    const GemmInput::Columns columns{parameters_.x, tile.first, tile.count, uses_};
     place_weights(tile.rows_before);
     Sums sums = new_sums();
     input_.clear(columns);
@@ -56,8 +56,11 @@ class GemmWriter {
   struct Parameters {
     std::vector<Global<u8>> matrices;
     Global<f32> x;
-    std::optional<Global<f32>> gamma;
-    std::optional<Reg<u64>> bias;  // its address, or null
+    std::optional<Reg<u64>> gamma;  // an address, or null, as the next ones
+    struct Addends {
+      Reg<u64> bias, residual;
+    };
+    std::optional<Addends> addends;
     struct Experts {
       Global<u32> order, tiles;
     };
@@ -69,8 +72,9 @@ class GemmWriter {
     Parameters(Builder& b, const GemmPlan& plan)
         : matrices(declare_matrices(b, plan.matrices, 0)),
           x(b.global<f32>("x")),
-          gamma(plan.normalises() ? std::optional(b.global<f32>("gamma")) : std::nullopt),
-          bias(takes_bias(plan.spec) ? std::optional(b.param<u64>("bias")) : std::nullopt),
+          gamma(plan.takes_gamma() ? std::optional(b.param<u64>("gamma")) : std::nullopt),
+          addends(takes_addends(plan.spec) ? std::optional(Addends{b.param<u64>("bias"), b.param<u64>("residual")})
+                                           : std::nullopt),
           experts(plan.spec.experts > 0 ? std::optional(Experts{b.global<u32>("order"), b.global<u32>("tiles")})
                                         : std::nullopt),
           y(b.global<f32>("y")),
@@ -275,16 +279,18 @@ class GemmWriter {
   // staged: the sum of the first matrix; that of the second is rows_per_warp further.
   void write_value(const Rows& rows, const Reg<u32>& row, const Reg<u32>& column, const Reg<f32>& factor,
                    const Shared<f32>& staged) {
-    Global<f32> y = parameters_.y + b_.mad_wide(column, parameters_.rows, wide(row));
+    Reg<u64> place = b_.mad_wide(column, parameters_.rows, wide(row));
     b_.if_(row >= rows.first, [&] {
       std::vector<Reg<f32>> products;
       for (uint32_t m = 0; m < plan_.matrices.size(); ++m)
         products.push_back(staged.load(m * plan_.rows_per_warp) * factor);
-      if (!parameters_.bias) return write_product(b_, spec_.epilogue, products, {}, row, y);
-      const Global<f32> bias = b_.pointer<f32>(*parameters_.bias, 4);
-      b_.if_else(
-          *parameters_.bias == 0, [&] { write_product(b_, GemvEpilogue::kStore, products, {}, row, y); },
-          [&] { write_product(b_, GemvEpilogue::kBias, products, bias, row, y); });
+      if (!parameters_.addends) return write_product(b_, spec_.epilogue, products, {}, row, parameters_.y + place);
+      Var<f32> value = b_.var("value", products[0]);
+      const auto add = [&](const Reg<u64>& address, const auto& index) {
+        b_.if_(address != 0, [&] { value += b_.pointer<f32>(address, 4).load(index); });
+      };
+      add(parameters_.addends->bias, row), add(parameters_.addends->residual, place);
+      parameters_.y.store(place, value);
     });
   }
 

@@ -15,8 +15,8 @@
 
 namespace warpchat {
 
-// A product. Its kernel is that of every product that differs only in rows, in whether it has a bias, or in k, as long
-// as both k are multiples of 128, or of 4, or neither is.
+// A product. Its kernel is that of every product that differs only in rows, or in k, as long as both k are multiples of
+// 128, or of 4, or neither is; and without experts, in whether RMSNorm comes first, and a bias or a residual last.
 struct GemmSpec {
   TensorType weights;  // all that gemv reads but F32 and BF16, whose values are not exact in halves
   uint32_t rows, k;    // rows: at least 16; k: up to 2^24, as is_packable (kernels/weight_layout.h) asks
@@ -38,8 +38,9 @@ bool has_gemm(TensorType weights);
 //   weights    packed_bytes_per_row(weights, k) * rows bytes, 16-byte aligned: kernels/weight_layout.h
 //   up         likewise, with kSwiglu
 //   x          f32 [n_columns, k], 16-byte aligned; with experts [n_columns / uses_per_input, k]
-//   gamma      f32 [k], with kRmsNorm
-//   bias       f32 [rows], with kBias, or null, with kStore; not with experts
+//   gamma      f32 [k], or null, without kRmsNorm; with experts, where kRmsNorm comes first
+//   bias       f32 [rows], or null, without kBias; this and the next one neither with experts nor with kSwiglu
+//   residual   f32 [n_columns, rows], which y may be, or null, without kResidual
 //   order      with experts, and
 //   tiles      of columns_per_block: as kernels/expert_order.h has them
 //   y          f32 [n_columns, rows]; not x
@@ -54,10 +55,10 @@ ptx::Dimensions gemm_grid(const GemmSpec& spec, uint32_t n_columns);
 ptx::Cost gemm_cost(const GemmSpec& spec, uint32_t n_columns);
 // A piece is a block; with experts as if all had the same share of the columns.
 Flow gemm_flow(const GemmSpec& spec, ptx::Target target, uint32_t n_columns);
-bool takes_bias(const GemmSpec& spec);  // as a parameter
+bool takes_addends(const GemmSpec& spec);  // bias and residual, as parameters
 
-// gemm_q4k_rmsnorm_swiglu, with _k4 or _k1 where k is no multiple of 128, and _w, _r, _c for what of the sharing is not
-// as usual. experts_gemm_q4k_rmsnorm_swiglu_u8_c64: eight uses for each input.
+// gemm_q4k, gemm_q4k_swiglu, with _k4 or _k1 where k is no multiple of 128, and _w, _r, _c for what of the sharing is
+// not as usual. experts_gemm_q4k_rmsnorm_swiglu_u8_c64: eight uses for each input.
 std::string name_of(const GemmSpec& spec);
 
 }  // namespace warpchat

@@ -21,16 +21,29 @@ Reg<u32> quad_pair(const Reg<u32>& lane, bool in_order) {
 
 }  // namespace
 
-GemmInput::GemmInput(Builder& b, const GemmPlan& plan, const Reg<u32>& k)
+GemmInput::GemmInput(Builder& b, const GemmPlan& plan, const Reg<u32>& k, const std::optional<Reg<u64>>& gamma)
     : b_(b),
       plan_(plan),
       k_(k),
+      gamma_(gamma),
       halves_(b.shared<b32>(
           "input", std::max(plan.columns * kColumnPairs, plan.warps * plan.stage_columns() * plan.stage_column()))),
       factors_(b.shared<f32>("factors", plan.columns)),
-      squares_(plan.normalises() ? std::optional(b.shared<f32>("squares", plan.columns * kWarpSize)) : std::nullopt),
+      squares_(plan.takes_gamma() ? std::optional(b.shared<f32>("squares", plan.columns * kWarpSize)) : std::nullopt),
       fragment_(halves_ + (b.lane() >> 2) * kColumnPairs + (b.lane() & 3) * 4),
       exponent_(b.var("exponent", kLeastExponent)) {}
+
+// Asked where it is needed: for all of k it would take a register that sums need.
+GemmInput::Normalises GemmInput::normalises() const {
+  if (!gamma_ || plan_.spec.experts > 0) return {};
+  return Pred(*gamma_ != 0);
+}
+
+template <class Body>
+void GemmInput::if_normalising(const Normalises& normalises, const Body& body) const {
+  if (normalises) return b_.if_(*normalises, body);
+  if (gamma_) body();
+}
 
 void GemmInput::clear(const Columns& columns) {
   b_.for_("pair", columns.count * kColumnPairs + b_.thread(), plan_.columns * kColumnPairs, plan_.threads(),
@@ -44,15 +57,22 @@ void GemmInput::clear(const Columns& columns) {
 void GemmInput::fill(const Columns& columns, const Reg<u32>& first_unit) {
   b_.region("fill", [&] {
     Reg<u32> first = (first_unit * kGemmUnit + b_.lane() * 4).named("first");
-    const std::vector<Reg<f32>> gamma =
-        columns.gamma ? load_quad(*columns.gamma + first, first) : std::vector<Reg<f32>>{};
+    const Normalises tells = normalises();
+    VarVec<f32, 4> gamma = b_.vars<f32, 4>("gamma", 0.0f);
+    if_normalising(tells, [&] { load_quad(b_.pointer<f32>(*gamma_, 4) + first, first, gamma); });
     Global<f32> x = (columns.uses ? columns.x : columns.x + b_.mul_wide(columns.first, k_)) + first;
     Shared<b32> quad = halves_ + quad_pair(b_.lane(), plan_.matrices[0].type == TensorType::kF16);
     Reg<u32> before = exponent_;
     Var<u32> turn = b_.var("turn", 0u);
     b_.for_("column", b_.warp(), columns.count, plan_.warps, [&](Reg<u32> column) {
       Reg<u32> row = columns.uses ? columns.uses->load(column) / plan_.spec.uses_per_input : column;
-      fill_column(column, turn, quad, load_quad(x + b_.mul_wide(row, k_), first), gamma);
+      VarVec<f32, 4> values = b_.vars<f32, 4>("value");
+      load_quad(x + b_.mul_wide(row, k_), first, values);
+      if_normalising(tells, [&] {
+        add_squares(column, values);
+        for (int i = 0; i < 4; ++i) values[i] *= gamma[i];
+      });
+      fill_column(column, turn, quad, values);
       turn += 1;
     });
     Reg<u32> own = own_column();
@@ -66,44 +86,32 @@ void GemmInput::fill(const Columns& columns, const Reg<u32>& first_unit) {
 Reg<u32> GemmInput::own_column() { return b_.lane() * plan_.warps + b_.warp(); }
 
 // Four values from `from`, which is the first-th; zeros beyond k.
-std::vector<Reg<f32>> GemmInput::load_quad(const Global<f32>& from, const Reg<u32>& first) const {
-  std::vector<Reg<f32>> all;
-  if (plan_.has_whole_tiles()) {
-    Vec<f32, 4> loaded = from.aligned(16).load<4>();
-    for (int i = 0; i < 4; ++i) all.push_back(loaded[i]);
-    return all;
-  }
-  VarVec<f32, 4> values = b_.vars<f32, 4>("value", 0.0f);
-  if (plan_.k_step == 4) {
-    b_.if_(first < k_, [&] { values = from.aligned(16).load<4>(); });
-  } else {
-    for (int i = 0; i < 4; ++i) b_.if_(first + i < k_, [&] { values[i] = from.load(i); });
-  }
-  for (int i = 0; i < 4; ++i) all.emplace_back(values[i]);
-  return all;
+void GemmInput::load_quad(const Global<f32>& from, const Reg<u32>& first, VarVec<f32, 4>& values) const {
+  const auto load = [&] { values = from.aligned(16).load<4>(); };
+  if (plan_.has_whole_tiles()) return load();
+  for (int i = 0; i < 4; ++i) values[i] = 0.0f;
+  if (plan_.k_step == 4) return b_.if_(first < k_, load);
+  for (int i = 0; i < 4; ++i) b_.if_(first + i < k_, [&] { values[i] = from.load(i); });
 }
 
 // turn: which of the warp's columns it is; quad: where the lane's values of column 0 go
 void GemmInput::fill_column(const Reg<u32>& column, const Reg<u32>& turn, const Shared<b32>& quad,
-                            const std::vector<Reg<f32>>& values, const std::vector<Reg<f32>>& gamma) {
-  if (squares_) {
-    Shared<f32> slot = *squares_ + (column * kWarpSize + b_.lane());
-    Var<f32> sum = b_.var("squares", slot.load());
-    for (const Reg<f32>& value : values) sum = b_.fma(value, value, sum);
-    slot.store(0, sum);
-  }
-  std::vector<Reg<f32>> scaled;
-  for (size_t i = 0; i < values.size(); ++i) scaled.push_back(gamma.empty() ? values[i] : values[i] * gamma[i]);
-  Reg<f32> scale = power_of_two(127 + 127 + kTopExponent - advance_exponent(turn, scaled));
-  const auto pair = [&](size_t i) {
-    return b_.convert_pair<f16x2>(scaled[i] * scale, scaled[i + 1] * scale).as<b32>();
-  };
+                            const VarVec<f32, 4>& values) {
+  Reg<f32> scale = power_of_two(127 + 127 + kTopExponent - advance_exponent(turn, values));
+  const auto pair = [&](int i) { return b_.convert_pair<f16x2>(values[i] * scale, values[i + 1] * scale).as<b32>(); };
   Reg<b32> front = pair(0), back = pair(2);
   (quad + column * kColumnPairs).store(0, Vec<b32, 2>(front, back));
 }
 
+void GemmInput::add_squares(const Reg<u32>& column, const VarVec<f32, 4>& values) {
+  Shared<f32> slot = *squares_ + (column * kWarpSize + b_.lane());
+  Var<f32> sum = b_.var("squares", slot.load());
+  for (int i = 0; i < 4; ++i) sum = b_.fma(values[i], values[i], sum);
+  slot.store(0, sum);
+}
+
 // The largest exponent of the column so far, which its lane keeps. Infinity has the largest of all, and NaN needs none.
-Reg<u32> GemmInput::advance_exponent(const Reg<u32>& turn, const std::vector<Reg<f32>>& values) {
+Reg<u32> GemmInput::advance_exponent(const Reg<u32>& turn, const VarVec<f32, 4>& values) {
   Reg<f32> front = b_.max(b_.abs(values[0]), b_.abs(values[1])), back = b_.max(b_.abs(values[2]), b_.abs(values[3]));
   Reg<u32> most = b_.max(front, back).as<u32>() >> 23;
   Reg<u32> highest = b_.max(warp_max(most), b_.shuffle(exponent_, turn));
@@ -120,7 +128,7 @@ Reg<u32> GemmInput::warp_max(const Reg<u32>& x) {
 
 void GemmInput::settle() {
   Var<f32> factor = b_.var("factor", power_of_two(exponent_ - kTopExponent));
-  if (squares_) {
+  if_normalising(normalises(), [&] {
     Reg<f32> one_kth = b_.rcp_approx(b_.convert<f32>(k_));
     Var<u32> turn = b_.var("turn", 0u);
     b_.for_("column", b_.warp(), plan_.columns, plan_.warps, [&](Reg<u32> column) {
@@ -129,7 +137,7 @@ void GemmInput::settle() {
       factor = b_.select(b_.lane() == turn, factor * rms, factor);
       turn += 1;
     });
-  }
+  });
   Reg<u32> own = own_column();
   b_.if_(own < plan_.columns, [&] { factors_.store(own, factor); });
 }

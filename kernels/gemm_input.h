@@ -12,11 +12,12 @@ namespace warpchat {
 
 class GemmInput {
  public:
-  GemmInput(ptx::Builder& b, const GemmPlan& plan, const ptx::Reg<ptx::u32>& k);
+  // gamma: its address, if the kernel takes one; without experts null where RMSNorm does not come first.
+  GemmInput(ptx::Builder& b, const GemmPlan& plan, const ptx::Reg<ptx::u32>& k,
+            const std::optional<ptx::Reg<ptx::u64>>& gamma);
 
-  struct Columns {            // of the block
-    ptx::Global<ptx::f32> x;  // of all blocks
-    std::optional<ptx::Global<ptx::f32>> gamma;
+  struct Columns {                    // of the block
+    ptx::Global<ptx::f32> x;          // of all blocks
     ptx::Reg<ptx::u32> first, count;  // those beyond read as 0
     // With experts: their uses, in place of `first`; a barrier must part their stores from fill.
     std::optional<ptx::Shared<ptx::u32>> uses = {};
@@ -41,16 +42,23 @@ class GemmInput {
   ptx::Shared<ptx::f32> rescale() const { return factors_ + (b_.lane() & 3) * 2; }
 
  private:
-  std::vector<ptx::Reg<ptx::f32>> load_quad(const ptx::Global<ptx::f32>& from, const ptx::Reg<ptx::u32>& first) const;
+  void load_quad(const ptx::Global<ptx::f32>& from, const ptx::Reg<ptx::u32>& first,
+                 ptx::VarVec<ptx::f32, 4>& values) const;
   void fill_column(const ptx::Reg<ptx::u32>& column, const ptx::Reg<ptx::u32>& turn, const ptx::Shared<ptx::b32>& quad,
-                   const std::vector<ptx::Reg<ptx::f32>>& values, const std::vector<ptx::Reg<ptx::f32>>& gamma);
-  ptx::Reg<ptx::u32> advance_exponent(const ptx::Reg<ptx::u32>& turn, const std::vector<ptx::Reg<ptx::f32>>& values);
+                   const ptx::VarVec<ptx::f32, 4>& values);
+  void add_squares(const ptx::Reg<ptx::u32>& column, const ptx::VarVec<ptx::f32, 4>& values);
+  using Normalises = std::optional<ptx::Pred>;  // where the launch tells
+  Normalises normalises() const;
+  template <class Body>
+  void if_normalising(const Normalises& normalises, const Body& body) const;
+  ptx::Reg<ptx::u32> advance_exponent(const ptx::Reg<ptx::u32>& turn, const ptx::VarVec<ptx::f32, 4>& values);
   ptx::Reg<ptx::u32> warp_max(const ptx::Reg<ptx::u32>& x);
   ptx::Reg<ptx::u32> own_column();
 
   ptx::Builder& b_;
   const GemmPlan& plan_;
   ptx::Reg<ptx::u32> k_;
+  std::optional<ptx::Reg<ptx::u64>> gamma_;
   ptx::Shared<ptx::b32> halves_;                  // [columns, kGemmTileK and padding], in pairs
   ptx::Shared<ptx::f32> factors_;                 // [columns]
   std::optional<ptx::Shared<ptx::f32>> squares_;  // [columns, 32]: sums of each lane's values

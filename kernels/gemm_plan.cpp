@@ -22,7 +22,8 @@ void check_type(const GemmSpec& spec, TensorType type) {
 void check(const GemmSpec& spec) {
   require(spec.rows >= 16, spec, "it has " + std::to_string(spec.rows) + " rows; expected at least 16");
   check_type(spec, spec.weights);
-  require(spec.experts == 0 || spec.epilogue != GemvEpilogue::kBias, spec, "experts have no bias");
+  require(spec.experts == 0 || spec.epilogue == GemvEpilogue::kStore || spec.epilogue == GemvEpilogue::kSwiglu, spec,
+          "experts have neither bias nor residual");
   require(spec.uses_per_input >= 1, spec, "an input has no uses");
   if (!spec.up) return;
   require(spec.epilogue == GemvEpilogue::kSwiglu, spec, "only swiglu has an up matrix");
@@ -45,13 +46,12 @@ uint32_t rows_per_warp_of(const GemmSpec& spec) {
 
 bool has_gemm(TensorType weights) { return !is_float(weights) || weights == TensorType::kF16; }
 
-bool takes_bias(const GemmSpec& spec) {
-  return spec.experts == 0 && (spec.epilogue == GemvEpilogue::kStore || spec.epilogue == GemvEpilogue::kBias);
-}
+bool takes_addends(const GemmSpec& spec) { return spec.experts == 0 && spec.epilogue != GemvEpilogue::kSwiglu; }
 
 std::string name_of(const GemmSpec& spec) {
   GemmSpec any = spec;
-  if (takes_bias(spec)) any.epilogue = GemvEpilogue::kStore;
+  if (spec.experts == 0) any.prologue = GemvPrologue::kNone;
+  if (takes_addends(spec)) any.epilogue = GemvEpilogue::kStore;
   const bool is_usual = spec.rows_per_warp == 0 && rows_per_warp_of(spec) == kMostRowsPerWarp / n_matrices(spec);
   const uint32_t k_step = k_step_of(spec);
   return product_name(spec.experts > 0 ? "experts_gemm" : "gemm", any, "") +

@@ -26,6 +26,7 @@ struct GemmPlan {
   uint32_t stage_columns() const { return sums_per_column() <= 32 ? 32 : 16; }
   bool has_whole_tiles() const { return k_step == kGemmTileK; }
   bool normalises() const { return spec.prologue == GemvPrologue::kRmsNorm; }
+  bool takes_gamma() const { return spec.experts == 0 || normalises(); }  // as a parameter
 };
 
 // Throws Error with the spec's name and what is wrong with it.

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "kernels/columns.h"
+#include "kernels/conv_prompt.h"
 #include "kernels/delta_chunk.h"
 #include "kernels/token_functions.h"
 #include "models/kernel_type.h"
@@ -88,10 +89,15 @@ DeltaSpecs delta_specs(const ModelConfig& c, const LayerConfig& layer, const Lay
     return product_of({weights, rows, c.hidden, 1, GemvPrologue::kRmsNorm, GemvEpilogue::kStore, c.rms_eps}, kind,
                       columns);
   };
+  // So few rows that of a batch of tokens a block would be alone, for longer than gemv takes.
+  const auto of_heads = [&](TensorType weights) {
+    return kind == PassKind::kPrompt ? product(weights, net.n_v_heads)
+                                     : exact_product(c, weights, net.n_v_heads, columns);
+  };
   return {.qkv = product(f.delta.qkv, net.channels()),
           .z = product(f.delta.z, net.inner()),
-          .alpha = exact_product(c, f.delta.alpha, net.n_v_heads, columns),
-          .beta = exact_product(c, f.delta.beta, net.n_v_heads, columns)};
+          .alpha = of_heads(f.delta.alpha),
+          .beta = of_heads(f.delta.beta)};
 }
 
 ExpertSpecs expert_specs(const ModelConfig& c, const LayerFormats& f, PassKind kind, uint32_t columns) {
@@ -225,13 +231,14 @@ std::vector<ptx::Kernel> decoder_kernels(const DecoderSpecs& specs, ptx::Target 
                         : flash_attention(std::get<FlashAttentionSpec>(specs.attention), target));
   for_each_product(specs, add_product);
   add_product(specs.logits);
-  if (specs.delta_net.n_v_heads > 0) {
-    kernels.push_back((specs.delta_net.one_sequence ? conv_prompt : conv_step)(specs.delta_net, target));
-    kernels.push_back(delta_step(specs.delta_net, target));
-    if (takes_chunks(specs.delta_net))
-      for (const auto generate : {delta_prepare, delta_scan, delta_finish})
-        kernels.push_back(generate(specs.delta_net, target));
-  }
+  using Generate = ptx::Kernel (*)(const DeltaNetSpec&, ptx::Target);
+  const auto add_delta_net = [&](std::initializer_list<Generate> all) {
+    for (const Generate generate : all) kernels.push_back(generate(specs.delta_net, target));
+  };
+  if (takes_chunks(specs.delta_net))
+    add_delta_net({conv_prompt, delta_prepare, delta_scan, delta_finish});
+  else if (specs.delta_net.n_v_heads > 0)
+    add_delta_net({conv_step, delta_step});
   const auto add = [&](const auto& spec, auto generate) {
     if (names.insert(name_of(spec)).second) kernels.push_back(generate(spec, target));
   };

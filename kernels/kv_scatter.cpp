@@ -55,9 +55,10 @@ uint32_t hash_of(const KvScatterSpec& s) {
 }
 
 struct Pair {
-  Reg<u32> first, second;       // dimensions
-  std::optional<Pred> rotated;  // none: all are
-  Var<f32> a, b;                // their values
+  Reg<u32> first, second;  // dimensions
+  bool may_turn;
+  std::optional<Pred> turns;  // where not all lanes' pairs do, or none
+  Var<f32> a, b;              // their values
 };
 
 class Head {
@@ -65,13 +66,13 @@ class Head {
   Head(Builder& b, const KvScatterSpec& spec);
 
   void load(const Global<f32>& from);
-  void normalise(const Pred& is_query, const std::vector<Global<f32>>& gamma);
+  void normalise(const Global<f32>& gamma);
   void rotate(const Const<u64>& turns, const Reg<u32>& position);
   template <class T, Space S>
   void store(const Pointer<T, S>& to);
 
  private:
-  Pair pair_of(const Reg<u32>& index);
+  Pair pair_of(uint32_t first);
   uint32_t n_pairs() const { return s_.head_dim / 2; }
   // body(pair, its index) for each pair of this lane.
   void for_pairs(const std::function<void(Pair&, const Reg<u32>&)>& body);
@@ -82,21 +83,24 @@ class Head {
 };
 
 Head::Head(Builder& b, const KvScatterSpec& spec) : b_(b), s_(spec) {
-  for (uint32_t first = 0; first < n_pairs(); first += kWarpSize) pairs_.push_back(pair_of(b.lane() + first));
+  for (uint32_t first = 0; first < n_pairs(); first += kWarpSize) pairs_.push_back(pair_of(first));
 }
 
-Pair Head::pair_of(const Reg<u32>& index) {
+// A lane's pair of those from the first-th on, a warp's.
+Pair Head::pair_of(uint32_t first) {
   const uint32_t turned = s_.rope_dims / 2;
-  const auto pair = [&](const Reg<u32>& first, const Reg<u32>& second, const std::optional<Pred>& rotated) {
-    return Pair{first, second, rotated, b_.var("a", 0.0f), b_.var("b", 0.0f)};
+  const bool none_turns = first >= turned, all_turn = turned == n_pairs() || first + kWarpSize <= turned;
+  const auto pair = [&](const Reg<u32>& a, const Reg<u32>& b, const std::optional<Pred>& turns) {
+    return Pair{a, b, !none_turns, turns, b_.var("a", 0.0f), b_.var("b", 0.0f)};
   };
   const bool has_neighbours = s_.pairing == RopePairing::kInterleaved;
-  if (turned == n_pairs() && !has_neighbours) return pair(index, index + turned, {});
+  Reg<u32> index = b_.lane() + first;
+  if (all_turn && !has_neighbours) return pair(index, index + turned, {});
   Reg<u32> even = index * 2, odd = even + 1;
-  if (turned == n_pairs()) return pair(even, odd, {});
-  Pred rotated = index < turned;
-  if (has_neighbours) return pair(even, odd, rotated);
-  return pair(b_.select(rotated, index, even), b_.select(rotated, index + turned, odd), rotated);
+  if (all_turn || none_turns) return pair(even, odd, {});
+  Pred turns = index < turned;
+  if (has_neighbours) return pair(even, odd, turns);
+  return pair(b_.select(turns, index, even), b_.select(turns, index + turned, odd), turns);
 }
 
 void Head::for_pairs(const std::function<void(Pair&, const Reg<u32>&)>& body) {
@@ -117,20 +121,15 @@ void Head::load(const Global<f32>& from) {
   });
 }
 
-// gamma: of queries and of keys
-void Head::normalise(const Pred& is_query, const std::vector<Global<f32>>& gamma) {
+void Head::normalise(const Global<f32>& gamma) {
   Var<f32> squares = b_.var("squares", 0.0f);
   for (Pair& pair : pairs_) squares = b_.fma(pair.b, pair.b, b_.fma(pair.a, pair.a, squares));
   Reg<f32> mean = warp_sum(b_, squares) * (1.0f / static_cast<float>(s_.head_dim));
   Reg<f32> factor = b_.rsqrt(mean + s_.eps);
-  const auto multiply = [&](const Global<f32>& by) {
-    for_pairs([&](Pair& pair, const Reg<u32>&) {
-      pair.a *= factor * by.load(pair.first, kReadOnly);
-      pair.b *= factor * by.load(pair.second, kReadOnly);
-    });
-  };
-  b_.if_else(
-      is_query, [&] { multiply(gamma[0]); }, [&] { multiply(gamma[1]); });
+  for_pairs([&](Pair& pair, const Reg<u32>&) {
+    pair.a *= factor * gamma.load(pair.first, kReadOnly);
+    pair.b *= factor * gamma.load(pair.second, kReadOnly);
+  });
 }
 
 void Head::rotate(const Const<u64>& turns, const Reg<u32>& position) {
@@ -142,9 +141,9 @@ void Head::rotate(const Const<u64>& turns, const Reg<u32>& position) {
       pair.a = b_.fma(a, rotation.cosine, -(c * rotation.sine));
       pair.b = b_.fma(a, rotation.sine, c * rotation.cosine);
     };
-    if (pair.rotated)
-      b_.if_(*pair.rotated, turn);
-    else
+    if (pair.turns)
+      b_.if_(*pair.turns, turn);
+    else if (pair.may_turn)
       turn();
   });
 }
@@ -234,18 +233,28 @@ void kv_scatter_body(Builder& b, const KvScatterSpec& s, const KvScatterAddresse
 
   Reg<u32> index = (block.block() * kScatterWarps + block.warp()).named("head");
   Reg<u32> key_index = index - s.n_heads, value_index = key_index - s.n_kv_heads;
+  b.return_if(index >= s.n_heads + 2 * s.n_kv_heads);
   Pred is_query = index < s.n_heads, is_key = key_index < s.n_kv_heads, is_value = value_index < s.n_kv_heads;
   const Global<f32> query = at.q + wide(column) * q_width + index * s.head_dim;
   const Global<f32> key = at.k + wide(column) * kv_width + key_index * s.head_dim;
+  const Global<f32> value = at.v + wide(column) * kv_width + value_index * s.head_dim;
+  const auto either = [&](const Pred& is_first, const auto& first, const auto& second) {
+    return b.select(is_first, b.address(first), b.address(second));
+  };
   Head head(b, s);
-  b.if_(is_query, [&] { head.load(query); });
-  b.if_(is_key, [&] { head.load(key); });
-  b.if_(is_query || is_key, [&] {
-    if (s.qk_norm) b.region("norm", [&] { head.normalise(is_query, at.gamma); });
+  head.load(b.pointer<f32>(b.select(is_query, b.address(query), either(is_key, key, value)), 4));
+  b.if_(!is_value, [&] {
+    if (s.qk_norm)
+      b.region("norm", [&] { head.normalise(b.pointer<f32>(either(is_query, at.gamma[0], at.gamma[1]), 4)); });
     b.region("rope", [&] { head.rotate(turns, position); });
   });
   b.if_(is_query, [&] { head.store(query); });
   leave_if_outside(b, at, page, column);
+  if (s.k_type == KvType::kF16 && s.v_type == KvType::kF16)
+    return b.if_(!is_query, [&] {
+      const Global<u8> pages_of = b.pointer<u8>(either(is_key, at.k_pages, at.v_pages), 16);
+      head.store(row(KvType::kF16, pages_of, b.select(is_key, key_index, value_index)).halves());
+    });
   b.if_(is_key, [&] {
     const KvRows to = row(s.k_type, at.k_pages, key_index);
     if (s.k_type == KvType::kF16) return head.store(to.halves());
@@ -255,10 +264,8 @@ void kv_scatter_body(Builder& b, const KvScatterSpec& s, const KvScatterAddresse
     store_codes(b, to, eight_of(b, own, s.head_dim));
   });
   b.if_(is_value, [&] {
-    const Global<f32> from = at.v + wide(column) * kv_width + value_index * s.head_dim;
     const KvRows to = row(s.v_type, at.v_pages, value_index);
-    if (s.v_type != KvType::kF16) return store_codes(b, to, eight_of(b, from, s.head_dim));
-    head.load(from);
+    if (s.v_type != KvType::kF16) return store_codes(b, to, eight_of(b, value, s.head_dim));
     head.store(to.halves());
   });
 }

@@ -137,7 +137,8 @@ class Builder : private BodyOwner,
     return Mbarrier(shared<b64>(name, 1, 8, at));
   }
   std::vector<Mbarrier> mbarriers(const std::string& name, int n, Where at = Where::current());
-  // A pointer as a number, and back: an address that memory held, as of a page of a table or a buffer of another kernel.
+  // A pointer as a number, and back: an address that memory held, as of a page of a table or a buffer of another
+  // kernel.
   template <class T>
   Reg<u64> address(const Global<T>& pointer, Where at = Where::current()) {
     return {kernel_, whole_address(pointer.address(), at)};
@@ -165,6 +166,12 @@ class Builder : private BodyOwner,
   template <Value V>
   Var<ElementOf<V>> var(const std::string& name, const V& value, Where at = Where::current()) {
     return var<ElementOf<V>>(name, In<ElementOf<V>>(value, at));
+  }
+  template <class T, int N>
+  VarVec<T, N> vars(const std::string& name, Where at = Where::current()) {
+    std::vector<Operand> registers;
+    for (int i = 0; i < N; ++i) registers.push_back(var<T>(name, at).operand());
+    return {kernel_, std::move(registers)};
   }
   template <class T, int N>
   VarVec<T, N> vars(const std::string& name, In<T> value) {

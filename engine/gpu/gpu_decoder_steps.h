@@ -140,8 +140,8 @@ class GpuSteps final : public Steps, private DeviceSampler {
   void place_page_tables();
   void run(const GpuStep& step, const Arguments& arguments, ptx::Dimensions blocks, uint64_t bytes);
   void run(const GpuStep& step, Arguments arguments);  // a launch of all columns of the part
-  void run_sequences(const GpuStep& step, Arguments arguments);
-  void delta_chunks(uint32_t layer, const DeltaBuffers& x);  // of the part, a prompt
+  void run_prompt(const GpuStep& step, Arguments arguments, ptx::Dimensions blocks);  // its blocks go over the columns
+  void delta_chunks(uint32_t layer, const DeltaBuffers& x);                           // of the part, a prompt
   void multiply(const ProductStep& product, const Operands& operands, uint32_t columns);
   uint64_t pass_address() const { return activations_.address() + plan_.pass; }
   uint64_t page_tables() const { return pass_address() + part_.first_sequence * sizeof(uint64_t); }

@@ -38,12 +38,15 @@ void GpuSteps::multiply(const ProductStep& product, const Operands& o, uint32_t 
     Arguments arguments{at(o.weights)};
     arguments.add_unless_null(o.up);
     arguments.add(at(column_of(o.x, first)));
-    arguments.add_unless_null(o.gamma);
-    if (gemm != nullptr && takes_bias(*gemm))
-      arguments.add(at(o.bias));
-    else
-      arguments.add_unless_null(o.bias);
-    arguments.add(at(column_of(o.y, first)));
+    const uint64_t y = column_of(o.y, first);
+    if (gemm == nullptr) {
+      arguments.add_unless_null(o.gamma), arguments.add_unless_null(o.bias);
+    } else {
+      arguments.add(at(o.gamma));
+      if (takes_addends(*gemm))
+        arguments.add(at(o.bias)), arguments.add(at(gemm->epilogue == GemvEpilogue::kResidual ? y : 0));
+    }
+    arguments.add(at(y));
     if (gemm != nullptr) arguments.add(gemm->rows), arguments.add(gemm->k);
     if (product.takes_columns()) arguments.add(columns);
     run(product.step, arguments, product.blocks(columns), product.bytes(columns));
@@ -171,51 +174,45 @@ void GpuSteps::norm_delta(uint32_t index, Buffer hidden, const DeltaBuffers& x) 
   });
 }
 
-// A prompt is one sequence, whose positions a block goes through; else each column has blocks of its own.
-void GpuSteps::run_sequences(const GpuStep& step, Arguments arguments) {
-  const ptx::Kernel& kernel = step.kernel->kernel();
-  const bool is_prompt = part_.kind == PassKind::kPrompt;
-  if (part_.kind != PassKind::kToken) arguments.add(part_.n_columns);
-  run(step, arguments, {kernel.launch.blocks.x, is_prompt ? 1 : part_.n_columns},
-      kernel.cost.bytes / sizes_.columns_of(part_.kind) * part_.n_columns);
+void GpuSteps::run_prompt(const GpuStep& step, Arguments arguments, ptx::Dimensions blocks) {
+  arguments.add(part_.n_columns);
+  run(step, arguments, blocks, step.kernel->kernel().cost.bytes / sizes_.columns_of(part_.kind) * part_.n_columns);
 }
 
 void GpuSteps::conv_step(uint32_t index, const DeltaBuffers& x) {
   each_part([&] {
-    run_sequences(pass().conv, {at(of_part(x.qkv)), at(layers_[index].delta_vectors.conv), at(states()),
-                                at(positions()), places_[index]});
+    const GpuStep& step = pass().conv;
+    const Arguments arguments{at(of_part(x.qkv)), at(layers_[index].delta_vectors.conv), at(states()), at(positions()),
+                              places_[index]};
+    if (part_.kind == PassKind::kPrompt) return run_prompt(step, arguments, step.kernel->kernel().launch.blocks);
+    run(step, arguments);
   });
 }
 
 void GpuSteps::delta_step(uint32_t index, const DeltaBuffers& x) {
   const DeltaVectors<uint64_t>& v = layers_[index].delta_vectors;
   each_part([&] {
-    if (part_.kind == PassKind::kPrompt && part_.n_columns >= kLeastChunkColumns) return delta_chunks(index, x);
-    run_sequences(pass().delta,
-                  {at(of_part(x.qkv)), at(of_part(x.z)), at(of_part(x.alpha)), at(of_part(x.beta)), at(v.dt_bias),
-                   at(v.decay), at(v.norm), at(states()), at(positions()), places_[index], at(of_part(x.mixed))});
+    if (part_.kind == PassKind::kPrompt) return delta_chunks(index, x);
+    run(pass().delta, {at(of_part(x.qkv)), at(of_part(x.z)), at(of_part(x.alpha)), at(of_part(x.beta)), at(v.dt_bias),
+                       at(v.decay), at(v.norm), at(states()), at(positions()), places_[index], at(of_part(x.mixed))});
   });
 }
 
 // Wherever a clock cuts a prompt, there a chunk ends.
-static_assert(PassLength::kChunk % kDeltaChunk == 0 && PassLength::kChunk >= kLeastChunkColumns);
+static_assert(PassLength::kChunk % kDeltaChunk == 0);
 
 void GpuSteps::delta_chunks(uint32_t index, const DeltaBuffers& x) {
   const DeltaVectors<uint64_t>& v = layers_[index].delta_vectors;
   const DeltaNetSpec& spec = kernels_of(part_.kind).specs().delta_net;
   const Argument qkv = at(of_part(x.qkv)), mixed = at(of_part(x.mixed));
   const Argument scratch = at(activations_.address() + plan_.delta_chunks);
-  const auto run_chunks = [&](const GpuStep& step, Arguments arguments, ptx::Dimensions blocks) {
-    arguments.add(part_.n_columns);
-    run(step, arguments, blocks, step.kernel->kernel().cost.bytes / spec.columns * part_.n_columns);
-  };
-  run_chunks(pass().delta_prepare,
+  run_prompt(pass().delta_prepare,
              {qkv, at(of_part(x.alpha)), at(of_part(x.beta)), at(v.dt_bias), at(v.decay), scratch},
              delta_prepare_grid(spec, part_.n_columns));
   const GpuStep& scan = pass().delta_scan;
-  run_chunks(scan, {qkv, at(states()), at(positions()), places_[index], scratch, mixed},
+  run_prompt(scan, {qkv, at(states()), at(positions()), places_[index], scratch, mixed},
              scan.kernel->kernel().launch.blocks);
-  run_chunks(pass().delta_finish, {at(of_part(x.z)), at(v.norm), mixed}, delta_finish_grid(spec, part_.n_columns));
+  run_prompt(pass().delta_finish, {at(of_part(x.z)), at(v.norm), mixed}, delta_finish_grid(spec, part_.n_columns));
 }
 
 void GpuSteps::attend(uint32_t index, Buffer q, Buffer mixed) {

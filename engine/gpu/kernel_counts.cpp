@@ -28,7 +28,7 @@ uint64_t number(const ptx::Kernel& kernel, const ptx::Parameter& p, const Launch
   if (p.name == "rows") return sizes.rows;
   if (p.name == "k") return sizes.k;
   if (p.name == "n_columns" || p.name == "n_queries") return sizes.columns;
-  if (p.name == "bias") return 0;  // none
+  if (p.name == "gamma" || p.name == "bias" || p.name == "residual") return 0;  // none
   if (p.name == "n_pages") return 1;
   if (p.name == "layer") return 0;
   throw Error(kernel.name + " takes a number, " + p.name + ", that no launch of a decoder has");
@@ -39,7 +39,8 @@ std::vector<uint8_t> arguments_of(const ptx::Kernel& kernel, const LaunchSizes& 
   std::vector<uint8_t> packed(kernel.parameter_bytes);
   for (const ptx::Parameter& p : kernel.parameters) {
     if (!p.pointer) {
-      const uint64_t value = number(kernel, p, sizes);
+      const bool is_gamma = p.name == "gamma" && sizes.normalises;
+      const uint64_t value = is_gamma ? memory.allocate(kUnknownBytes, p.name) : number(kernel, p, sizes);
       std::memcpy(packed.data() + p.offset, &value, static_cast<size_t>(ptx::info(p.type).bytes));
       continue;
     }

@@ -12,6 +12,7 @@ struct LaunchSizes {
   uint64_t most_blocks = UINT64_MAX;  // that run
   uint32_t position = 0;              // of every column
   uint32_t rows = 0, k = 0, columns = 1;
+  bool normalises = false;  // where a kernel takes a gamma that may be null
 };
 
 struct InstructionCount {  // of warps; of a region: of the named one of the text

@@ -6,6 +6,7 @@
 #include "engine/gpu/kernel_counts.h"
 #include "kernels/bodies.h"
 #include "kernels/columns.h"
+#include "kernels/conv_prompt.h"
 #include "kernels/delta_chunk.h"
 #include "kernels/gemm_plan.h"
 #include "kernels/gemv_plan.h"
@@ -16,11 +17,10 @@ namespace warpchat {
 
 namespace {
 
-constexpr uint32_t kSplits = 4;        // of attention, from which on a split costs what another does
-constexpr uint32_t kFewTiles = 2;      // of k, or of keys
-constexpr uint32_t kSpacing = 448;     // positions: seven tiles of keys
-constexpr uint32_t kFewPositions = 2;  // of delta nets
-constexpr uint64_t kFewBlocks = 16;    // of many that share pieces
+constexpr uint32_t kSplits = 4;      // of attention, from which on a split costs what another does
+constexpr uint32_t kFewTiles = 2;    // of k, or of keys
+constexpr uint32_t kSpacing = 448;   // positions: seven tiles of keys
+constexpr uint64_t kFewBlocks = 16;  // of many that share pieces
 
 double warps_of(const ptx::Kernel& kernel, const ptx::Dimensions& blocks) {
   return static_cast<double>(blocks.total() * (kernel.launch.threads.total() / ptx::kWarpSize));
@@ -44,11 +44,11 @@ KernelWorks::KernelWorks(DecoderSpecs specs, ptx::Target target, uint32_t column
   for (const KvScatterSpec& spec : specs_.kv_scatters) count(of(name_of(spec)), kv_scatter_flow(spec), columns_);
   if (const auto* flash = std::get_if<FlashAttentionSpec>(&specs_.attention)) count_flash(of(name_of(*flash)), *flash);
   const auto count_product = [&](const ProductSpec& product) {
-    Counted& counted = of(name_of(product));
-    if (std::exchange(counted.is_counted, true)) return;
-    if (const auto* gemv = std::get_if<GemvSpec>(&product))
-      return count(counted, gemv_flow(plan_of(*gemv)), std::min(columns_, gemv->columns));
-    count_gemm(counted, std::get<GemmSpec>(product));
+    const auto* gemv = std::get_if<GemvSpec>(&product);
+    if (gemv == nullptr) return count_gemm(std::get<GemmSpec>(product));
+    Counted& counted = of(name_of(*gemv));
+    if (!std::exchange(counted.is_counted, true))
+      count(counted, gemv_flow(plan_of(*gemv)), std::min(columns_, gemv->columns));
   };
   for_each_product(specs_, count_product);
   count_product(specs_.logits);
@@ -62,9 +62,7 @@ void KernelWorks::count_experts(const ExpertSpecs& specs) {
     if (!std::exchange(counted.is_counted, true)) count(counted, flow, std::min(columns_, spec.columns));
   };
   const auto count_uses = [&](const ExpertProductSpec& uses, const std::optional<GemmSpec>& grouped) {
-    if (!grouped) return count_once(uses, expert_product_flow(uses));
-    Counted& counted = kernels_.at(name_of(*grouped));
-    if (!std::exchange(counted.is_counted, true)) count_gemm(counted, *grouped);
+    grouped ? count_gemm(*grouped) : count_once(uses, expert_product_flow(uses));
   };
   count_once(specs.route, route_flow(specs.route));
   if (specs.has_order()) count_once(specs.order, expert_order_flow(specs.order));
@@ -97,15 +95,21 @@ uint32_t KernelWorks::columns_of(const GemmSpec& spec) const {
   return spec.experts > 0 ? columns_ * specs_.experts[0].route.n_used : columns_;
 }
 
-void KernelWorks::count_gemm(Counted& counted, const GemmSpec& spec) const {
+void KernelWorks::count_gemm(const GemmSpec& spec) {
   const GemmPlan plan = plan_of(spec);
+  const ptx::Kernel& kernel = kernels_.at(name_of(spec)).kernel;
+  const auto [counted, is_new] = gemms_.try_emplace({kernel.name, plan.normalises()});
+  if (!is_new) return;
   const auto of_warp = [&](uint32_t tiles) {
-    const LaunchSizes sizes{
-        .blocks = {1}, .rows = plan.rows_per_block(), .k = tiles * kGemmTileK, .columns = columns_of_block(spec)};
-    return warp_instructions(counted.kernel, sizes);
+    const LaunchSizes sizes{.blocks = {1},
+                            .rows = plan.rows_per_block(),
+                            .k = tiles * kGemmTileK,
+                            .columns = columns_of_block(spec),
+                            .normalises = plan.normalises()};
+    return warp_instructions(kernel, sizes);
   };
   const double few = of_warp(kFewTiles), more = of_warp(2 * kFewTiles);
-  counted.by_tiles = {2 * few - more, (more - few) / kFewTiles};
+  counted->second = {2 * few - more, (more - few) / kFewTiles};
 }
 
 void KernelWorks::count_flash(Counted& counted, const FlashAttentionSpec& spec) const {
@@ -128,29 +132,26 @@ double KernelWorks::of_block(const Counted& counted, uint32_t columns) const {
 // Of a kernel that goes over a prompt in steps of so many columns.
 void KernelWorks::count_steps(const std::string& name, uint32_t unit) {
   Counted& counted = kernels_.at(name);
-  const uint32_t n_columns = specs_.delta_net.one_sequence ? columns_ : 1;
-  if (n_columns < 2 * unit) {
-    counted.by_tiles = {0, of_block(counted, std::min(unit, n_columns))};
+  if (columns_ < 2 * unit) {
+    counted.by_tiles = {0, of_block(counted, std::min(unit, columns_))};
     return;
   }
   const double one = of_block(counted, unit), two = of_block(counted, 2 * unit);
   counted.by_tiles = {2 * one - two, two - one};
 }
 
-bool KernelWorks::goes_in_chunks() const { return takes_chunks(specs_.delta_net) && columns_ >= kLeastChunkColumns; }
-
 void KernelWorks::count_delta_net() {
   const DeltaNetSpec& spec = specs_.delta_net;
   if (spec.n_v_heads == 0) return;
-  if (spec.one_sequence)
-    count_steps(name_of_conv_prompt(spec), kConvWindow);
-  else
-    count_steps(name_of_conv(spec), kFewPositions);
-  if (!goes_in_chunks()) return count_steps(name_of_step(spec), kFewPositions);
-  Counted &prepare = kernels_.at(name_of_prepare(spec)), &finish = kernels_.at(name_of_finish(spec));
-  prepare.by_tiles.fixed = of_block(prepare, std::min(columns_, kDeltaChunk));
+  const auto count_once = [&](const std::string& name, uint32_t columns) {
+    Counted& counted = kernels_.at(name);
+    counted.by_tiles.fixed = of_block(counted, columns);
+  };
+  if (!takes_chunks(spec)) return count_once(name_of_conv(spec), 1), count_once(name_of_step(spec), 1);
+  count_steps(name_of_conv_prompt(spec), kConvWindow);
+  count_once(name_of_prepare(spec), std::min(columns_, kDeltaChunk));
   count_steps(name_of_scan(spec), kDeltaChunk);
-  finish.by_tiles.fixed = of_block(finish, 1);
+  count_once(name_of_finish(spec), 1);
 }
 
 KernelWork KernelWorks::work_of(const std::string& name, const Flow& flow, uint64_t bytes) const {
@@ -205,7 +206,7 @@ KernelWork KernelWorks::gemm_work(const GemmSpec& spec) const {
   const std::string name = name_of(spec);
   KernelWork work = work_of(name, gemm_flow(spec, target_, n), cost.bytes);
   work.flops = static_cast<double>(cost.flops);
-  work.piece_instructions = kernels_.at(name).by_tiles.at(ceil_div(spec.k, kGemmTileK));
+  work.piece_instructions = gemms_.at({name, plan_of(spec).normalises()}).at(ceil_div(spec.k, kGemmTileK));
   work.blocks = work.flow.pieces;
   return work;
 }
@@ -231,7 +232,7 @@ KernelWork KernelWorks::expert_product(const ExpertProductSpec& given) const {
 KernelWork KernelWorks::convolution() const {
   DeltaNetSpec spec = specs_.delta_net;
   spec.columns = columns_;
-  if (spec.one_sequence)
+  if (takes_chunks(spec))
     return chunk_work(name_of_conv_prompt(specs_.delta_net), conv_prompt_flow(spec), ceil_div(columns_, kConvWindow));
   return delta_work(name_of_conv(specs_.delta_net), conv_step_flow(spec), conv_step_cost(spec).bytes, 1);
 }
@@ -240,9 +241,8 @@ std::vector<KernelWork> KernelWorks::recurrence() const {
   const DeltaNetSpec& given = specs_.delta_net;
   DeltaNetSpec spec = given;
   spec.columns = columns_;
-  if (!goes_in_chunks())
-    return {delta_work(name_of_step(given), delta_step_flow(spec), delta_step_cost(spec).bytes,
-                       spec.one_sequence ? ceil_div(columns_, kFewPositions) : 1)};
+  if (!takes_chunks(spec))
+    return {delta_work(name_of_step(given), delta_step_flow(spec), delta_step_cost(spec).bytes, 1)};
   return {chunk_work(name_of_prepare(given), delta_prepare_flow(spec), 1),
           chunk_work(name_of_scan(given), delta_scan_flow(spec), ceil_div(columns_, kDeltaChunk)),
           chunk_work(name_of_finish(given), delta_finish_flow(spec), 1)};

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/gpu/speed_model.h"
@@ -27,7 +28,7 @@ class KernelWorks {
   std::vector<KernelWork> products(std::initializer_list<const ProductSpec*> specs) const;
 
   KernelWork convolution() const;              // of a delta net
-  std::vector<KernelWork> recurrence() const;  // likewise, one after the other: in steps, or a prompt's in chunks
+  std::vector<KernelWork> recurrence() const;  // likewise, one after the other: a step, or a prompt's chunks
   KernelWork route(const RouteSpec& spec) const;
   KernelWork expert_order(const ExpertOrderSpec& spec) const;
   // All uses of a pass: grouped by expert, or each by itself, as if no two of them met in a cache.
@@ -42,16 +43,15 @@ class KernelWorks {
   struct Counted {
     ptx::Kernel kernel;
     double start_instructions = 0, piece_instructions = 0;  // of a warp
-    Linear by_tiles;  // of gemm, of k; of flash attention, of keys; of delta nets by positions
+    Linear by_tiles;                                        // of flash attention, of keys; of delta nets by positions
     bool is_counted = false;
   };
   void count(Counted& counted, const Flow& flow, uint32_t columns) const;
-  void count_gemm(Counted& counted, const GemmSpec& spec) const;
+  void count_gemm(const GemmSpec& spec);
   void count_flash(Counted& counted, const FlashAttentionSpec& spec) const;
   void count_delta_net();
   void count_steps(const std::string& name, uint32_t unit);
   double of_block(const Counted& counted, uint32_t columns) const;
-  bool goes_in_chunks() const;
   void count_experts(const ExpertSpecs& specs);
   KernelWork work_of(const std::string& name, const Flow& flow, uint64_t bytes) const;
   template <class Spec>
@@ -70,6 +70,7 @@ class KernelWorks {
   ptx::Target target_;
   uint32_t columns_;
   std::map<std::string, Counted> kernels_;
+  std::map<std::pair<std::string, bool>, Linear> gemms_;  // by name, and whether RMSNorm comes first: by tiles of k
 };
 
 // A choice for each of `columns`: by a kernel of its own, or by the first block of the persistent decoder.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/gpu/gpu_steps.h"
+#include "kernels/conv_prompt.h"
 #include "kernels/delta_chunk.h"
 
 namespace warpchat {
@@ -13,9 +14,6 @@ namespace {
 
 std::string name_of_uses(const ExpertProductSpec& uses, const std::optional<GemmSpec>& grouped) {
   return grouped ? name_of(*grouped) : name_of(uses);
-}
-std::string name_of_convolution(const DeltaNetSpec& spec) {
-  return spec.one_sequence ? name_of_conv_prompt(spec) : name_of_conv(spec);
 }
 
 }  // namespace
@@ -42,11 +40,11 @@ PassKernels::PassKernels(ContextPointer context, DecoderSpecs specs, Profile& pr
   layer_names_ = {name_of(specs_.embedding), name_of(specs_.attention)};
   for (const KvScatterSpec& spec : specs_.kv_scatters) layer_names_.insert(name_of(spec));
   for_each_product(specs_, [&](const ProductSpec& product) { layer_names_.insert(name_of(product)); });
-  if (specs_.delta_net.n_v_heads > 0)
-    layer_names_.insert({name_of_convolution(specs_.delta_net), name_of_step(specs_.delta_net)});
-  if (takes_chunks(specs_.delta_net))
-    layer_names_.insert(
-        {name_of_prepare(specs_.delta_net), name_of_scan(specs_.delta_net), name_of_finish(specs_.delta_net)});
+  const DeltaNetSpec& net = specs_.delta_net;
+  if (takes_chunks(net))
+    layer_names_.insert({name_of_conv_prompt(net), name_of_prepare(net), name_of_scan(net), name_of_finish(net)});
+  else if (net.n_v_heads > 0)
+    layer_names_.insert({name_of_conv(net), name_of_step(net)});
   for (const ExpertSpecs& e : specs_.experts) {
     layer_names_.insert({name_of(e.route), name_of_uses(e.gate_up, e.grouped_gate_up),
                          name_of_uses(e.down, e.grouped_down), name_of(e.sum)});
@@ -97,14 +95,15 @@ const PassKernels::Steps& PassKernels::steps() {
     for (const KvScatterSpec& spec : specs_.kv_scatters) steps.kv_scatters.push_back(step(kernels, name_of(spec)));
     for (const LayerSpecs& layer : specs_.layers) steps.layers.push_back(map(layer, product));
     for (const DeltaSpecs& delta : specs_.deltas) steps.deltas.push_back(map(delta, product));
-    if (specs_.delta_net.n_v_heads > 0) {
-      steps.conv = step(kernels, name_of_convolution(specs_.delta_net));
-      steps.delta = step(kernels, name_of_step(specs_.delta_net));
-    }
-    if (takes_chunks(specs_.delta_net)) {
-      steps.delta_prepare = step(kernels, name_of_prepare(specs_.delta_net));
-      steps.delta_scan = step(kernels, name_of_scan(specs_.delta_net));
-      steps.delta_finish = step(kernels, name_of_finish(specs_.delta_net));
+    const DeltaNetSpec& net = specs_.delta_net;
+    if (takes_chunks(net)) {
+      steps.conv = step(kernels, name_of_conv_prompt(net));
+      steps.delta_prepare = step(kernels, name_of_prepare(net));
+      steps.delta_scan = step(kernels, name_of_scan(net));
+      steps.delta_finish = step(kernels, name_of_finish(net));
+    } else if (net.n_v_heads > 0) {
+      steps.conv = step(kernels, name_of_conv(net));
+      steps.delta = step(kernels, name_of_step(net));
     }
     for (const ExpertSpecs& e : specs_.experts)
       steps.experts.push_back({product(e.router), product(e.shared_gate_up), product(e.shared_down),

@@ -52,8 +52,9 @@ class PassKernels {
     std::vector<LayerSteps> layers;
     std::vector<ExpertSteps> experts;
     std::vector<DeltaMatrices<ProductStep>> deltas;
-    GpuStep conv, delta;                              // of hybrids
-    GpuStep delta_prepare, delta_scan, delta_finish;  // of their prompts, where those take chunks
+    GpuStep conv;                                     // of hybrids
+    GpuStep delta;                                    // of their tokens
+    GpuStep delta_prepare, delta_scan, delta_finish;  // of their prompts
   };
   const Steps& steps();
   const ProductStep& logits();  // likewise

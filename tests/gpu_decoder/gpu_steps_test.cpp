@@ -90,11 +90,13 @@ TEST(GpuLayers, RotateByTheirOwnBases) {
   expect_accuracy(compare_logits(logits, expected, model.config.n_vocab), c.gpu, "two bases, gpu");
 }
 
+DecoderCase decoder_case(std::string_view name) {
+  return *std::ranges::find(decoder_cases(), name, &DecoderCase::name);
+}
+
 // Cut behind a multiple of a chunk, as a clock cuts it, the bits are the same.
 TEST(GpuDeltaNets, TakeAPromptInChunks) {
-  const auto cases = decoder_cases();
-  const DecoderCase& c =
-      *std::ranges::find_if(cases, [](const DecoderCase& each) { return each.name == std::string("delta_nets"); });
+  const DecoderCase c = decoder_case("delta_nets");
   const std::vector<std::byte> bytes = build_tiny_model(c.spec, /*seed=*/1);
   const LoadedModel model(GgufFile::view(bytes, c.name));
   const std::vector<Token> tokens = some_tokens(100);
@@ -107,6 +109,22 @@ TEST(GpuDeltaNets, TakeAPromptInChunks) {
                     std::string("a prompt in chunks, gpu, first ") + std::to_string(passes[0]));
     if (whole.empty()) whole = logits;
     EXPECT_TRUE(logits == whole) << passes[0];
+  }
+}
+
+// As many as a warp's rows: in prompts their decays and learning rates are products on tensor cores, in runs of any
+// length.
+TEST(GpuDeltaNets, MayHaveManyHeads) {
+  DecoderCase c = decoder_case("delta_nets_of_older_files");
+  c.spec.delta_net = {.n_k_heads = 4, .n_v_heads = 16, .head_dim = 32, .conv_kernel = 4};
+  const std::vector<std::byte> bytes = build_tiny_model(c.spec, /*seed=*/1);
+  const LoadedModel model(GgufFile::view(bytes, c.name));
+  const std::vector<Token> tokens = some_tokens(100);
+  const std::vector<double> expected = reference_logits(model.file, tokens);
+  for (const std::vector<uint32_t>& passes : {std::vector<uint32_t>{100}, {7, 1, 31, 61}}) {
+    Decoder decoder = gpu_decoder(model, /*context=*/128);
+    expect_accuracy(compare_logits(decode(decoder, tokens, passes), expected, model.config.n_vocab), c.gpu,
+                    std::string("many heads, gpu, first ") + std::to_string(passes[0]));
   }
 }
 

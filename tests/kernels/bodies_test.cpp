@@ -79,6 +79,7 @@ TEST(Bodies, GemvByOneOfSeveralPlans) {
         const std::vector<Global<u8>> matrices = {b.global<u8>("weights")};
         Global<f32> x = b.global<f32>("x"), gamma = b.global<f32>("gamma");
         Reg<u64> bias = b.param<u64>("bias");
+        b.param<u64>("residual");
         Global<f32> y = b.global<f32>("y");
         const GemvAddresses at{matrices, x, gamma, b.pointer<f32>(bias, 16), y, {}, b.param<u32>("rows"), bias != 0};
         b.param<u32>("n_columns");

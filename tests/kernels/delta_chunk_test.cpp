@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "kernels/conv_prompt.h"
 #include "tests/kernels/delta_problem.h"
 #include "tests/kernels/emulated_kernel.h"
 #include "tests/support/error_of.h"
@@ -201,19 +202,27 @@ TEST(ConvPrompt, GivesTheBitsOfTheStep) {
   for (const DeltaNetSpec& base : {kSmall, DeltaNetSpec{1, 1, 96, 8, false, 1e-6f}, DeltaNetSpec{1, 1, 32, 2}}) {
     const DeltaNetSpec spec = prompt_of(base, 150);
     const DeltaProblem problem(spec, 1, 150, 0);
-    const ptx::Kernel kernels[] = {conv_step(spec, ptx::sm_75), conv_prompt(spec, ptx::sm_75)};
+    DeltaNetSpec step = base;
+    step.columns = 1;
     std::vector<std::vector<float>> rows, states;
-    for (const ptx::Kernel& kernel : kernels) {
+    for (const bool steps : {true, false}) {
+      const ptx::Kernel kernel = steps ? conv_step(step, ptx::sm_75) : conv_prompt(spec, ptx::sm_75);
       GuardedDevice device(ptx::sm_75);
       float *state = device.upload(problem.states[0]), *qkv = device.upload(problem.qkv);
       float* conv = device.upload(problem.conv);
       const uint64_t* table = device.upload(std::vector<uint64_t>{reinterpret_cast<uint64_t>(state)});
       const uint32_t* positions = device.upload(problem.positions());
+      const auto run = [&](uint32_t first, auto... n) {
+        return device.run_as(shaken(1), kernel, kernel.launch.blocks, qkv + uint64_t{first} * spec.channels(), conv,
+                             table, positions + first, kLayer, n...);
+      };
       uint32_t first = 0;
       for (const uint32_t n : {2u, 1u, 64u, 83u}) {
-        ASSERT_EQ(device.run_as(shaken(n), kernel, kernel.launch.blocks, qkv + uint64_t{first} * spec.channels(), conv,
-                                table, positions + first, kLayer, n),
-                  "");
+        if (steps) {
+          for (uint32_t i = 0; i < n; ++i) ASSERT_EQ(run(first + i), "");
+        } else {
+          ASSERT_EQ(run(first, n), "");
+        }
         first += n;
       }
       rows.push_back(device.download(qkv, problem.qkv.size()));

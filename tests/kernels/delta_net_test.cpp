@@ -1,5 +1,4 @@
-// Gated delta nets in the emulator against double precision: any number of positions at once, states that go on, and
-// sequences side by side.
+// Gated delta nets in the emulator against double precision: states that go on, and sequences side by side.
 #include "kernels/delta_net.h"
 
 #include <gtest/gtest.h>
@@ -19,52 +18,90 @@ struct DeltaCase {
 };
 std::ostream& operator<<(std::ostream& out, const DeltaCase& c) { return out << c.name; }
 
+// A problem's sequences on a device, a position after the other: several sequences have but one.
+class Steps {
+ public:
+  // columns: of the kernels, of which the problem's need not be all.
+  Steps(const DeltaProblem& p, uint32_t columns, ptx::Target target)
+      : spec_(with_columns(p.spec, columns)),
+        n_columns_(p.n_sequences),
+        n_(p.n),
+        conv_kernel_(conv_step(spec_, target)),
+        step_kernel_(delta_step(spec_, target)),
+        device_(target) {
+    const auto up = [&](const std::vector<float>& values) { return device_.upload(values); };
+    qkv_ = up(p.qkv), z_ = up(p.z), alpha_ = up(p.alpha), beta_ = up(p.beta), conv_ = up(p.conv);
+    dt_bias_ = up(p.dt_bias), decay_ = up(p.decay), norm_ = up(p.norm);
+    std::vector<uint64_t> addresses;
+    for (const std::vector<float>& state : p.states)
+      states_.push_back(up(state)), addresses.push_back(reinterpret_cast<uint64_t>(states_.back()));
+    table_ = device_.upload(addresses), positions_ = device_.upload(p.positions());
+    out_ = device_.poisoned<float>(p.z.size());
+  }
+
+  // "" or what went wrong.
+  std::string convolve(const ptx::emulator::LaunchOptions& options = kAllChecks) {
+    return each_position([&](uint32_t i) {
+      return run(options, conv_kernel_, qkv_ + uint64_t{i} * spec_.channels(), conv_, table_, positions_ + i, kLayer);
+    });
+  }
+  // The parameter `layer` stands before `out`.
+  std::string step(const ptx::emulator::LaunchOptions& options = kAllChecks) {
+    return each_position([&](uint32_t i) {
+      const uint64_t inner = uint64_t{i} * spec_.inner(), head = uint64_t{i} * spec_.n_v_heads;
+      return run(options, step_kernel_, qkv_ + uint64_t{i} * spec_.channels(), z_ + inner, alpha_ + head, beta_ + head,
+                 dt_bias_, decay_, norm_, table_, positions_ + i, kLayer, out_ + inner);
+    });
+  }
+
+  std::vector<float> qkv() const { return device_.download(qkv_, uint64_t{n_} * n_columns_ * spec_.channels()); }
+  std::vector<float> out() const { return device_.download(out_, uint64_t{n_} * n_columns_ * spec_.inner()); }
+  std::vector<float> state(uint32_t sequence) const {
+    return device_.download(states_[sequence], kLayers * spec_.layer_floats());
+  }
+
+ private:
+  static DeltaNetSpec with_columns(DeltaNetSpec spec, uint32_t columns) {
+    spec.columns = columns;
+    return spec;
+  }
+  template <class Launch>
+  std::string each_position(const Launch& launch) {
+    std::string fault;
+    for (uint32_t i = 0; i < n_ && fault.empty(); ++i) fault = launch(i);
+    return fault;
+  }
+  template <class... Arguments>
+  std::string run(const ptx::emulator::LaunchOptions& options, const ptx::Kernel& kernel, Arguments... arguments) {
+    if (spec_.columns == 1) return device_.run_as(options, kernel, kernel.launch.blocks, arguments...);
+    return device_.run_as(options, kernel, kernel.launch.blocks, arguments..., n_columns_);
+  }
+
+  DeltaNetSpec spec_;
+  uint32_t n_columns_, n_;
+  ptx::Kernel conv_kernel_, step_kernel_;
+  GuardedDevice device_;
+  float *qkv_, *z_, *alpha_, *beta_, *conv_, *dt_bias_, *decay_, *norm_, *out_;
+  std::vector<float*> states_;
+  uint64_t* table_;
+  uint32_t* positions_;
+};
+
 class DeltaNet : public ::testing::TestWithParam<DeltaCase> {};
 
 TEST_P(DeltaNet, MatchesDouble) {
-  const auto& [name, base, n_sequences, n, first] = GetParam();
-  DeltaNetSpec spec = base;
-  spec.one_sequence = n > 1;
-  const uint32_t n_columns = n_sequences * n;
-  spec.columns = n_columns == 1 ? 1 : n_columns + 3;  // of which not all are there
+  const auto& [name, spec, n_sequences, n, first] = GetParam();
   const DeltaProblem problem(spec, n_sequences, n, first);
+  const uint32_t columns = n_sequences == 1 ? 1 : n_sequences + 3;
   for (uint64_t seed = 0; seed <= 1; ++seed) {
-    GuardedDevice device(ptx::sm_80);
-    const auto address = [](const auto* p) { return reinterpret_cast<uint64_t>(p); };
     const ptx::emulator::LaunchOptions options = seed == 0 ? kAllChecks : reordered(seed);
-    std::vector<float*> states;
-    std::vector<uint64_t> addresses;
-    for (const std::vector<float>& state : problem.states)
-      states.push_back(device.upload(state)), addresses.push_back(address(states.back()));
-    float* qkv = device.upload(problem.qkv);
-    const uint64_t table = address(device.upload(addresses)), at = address(device.upload(problem.positions()));
-    std::vector<uint32_t> numbers = {kLayer};
-    if (spec.columns > 1) numbers.push_back(n_columns);
-    ASSERT_EQ(device.run_listed(options, conv_step(spec, ptx::sm_80),
-                                {address(qkv), address(device.upload(problem.conv)), table, at}, numbers),
-              "");
-    const std::vector<float> convolved = device.download(qkv, problem.qkv.size());
-    const DeltaProblem::Result expected = problem.expected(convolved);
-    expect_close(convolved, expected.qkv, 1e-6);
-
-    // The parameter `layer` stands before `out`.
-    const ptx::Kernel kernel = delta_step(spec, ptx::sm_80);
-    float* out = device.poisoned<float>(uint64_t{spec.columns} * spec.inner());
-    const auto up = [&](const std::vector<float>& values) { return device.upload(values); };
-    std::string fault;
-    if (spec.columns > 1) {
-      fault =
-          device.run_as(options, kernel, kernel.launch.blocks, qkv, up(problem.z), up(problem.alpha), up(problem.beta),
-                        up(problem.dt_bias), up(problem.decay), up(problem.norm), table, at, kLayer, out, n_columns);
-    } else {
-      fault =
-          device.run_as(options, kernel, kernel.launch.blocks, qkv, up(problem.z), up(problem.alpha), up(problem.beta),
-                        up(problem.dt_bias), up(problem.decay), up(problem.norm), table, at, kLayer, out);
-    }
-    ASSERT_EQ(fault, "");
-    expect_close(device.download(out, expected.out.size()), expected.out, 2e-5);
-    for (uint32_t s = 0; s < n_sequences; ++s)
-      expect_close(device.download(states[s], problem.states[s].size()), expected.states[s], 1e-5);
+    Steps steps(problem, columns, ptx::sm_80);
+    ASSERT_EQ(steps.convolve(options), "");
+    const DeltaProblem::Result expected = problem.expected(steps.qkv());
+    expect_close(steps.qkv(), expected.qkv, 1e-6);
+    ASSERT_EQ(steps.step(options), "");
+    expect_close(steps.out(), expected.out, 2e-5);
+    for (uint32_t s = 0; s < n_sequences; ++s) expect_close(steps.state(s), expected.states[s], 1e-5);
   }
 }
 
@@ -72,10 +109,9 @@ const DeltaNetSpec kSmall{2, 4, 32, 4, true, 1e-6f}, kWide{1, 2, 128, 4, false, 
 const DeltaCase kCases[] = {
     {"a_token", kSmall, 1, 1, 7},
     {"the_first_token", kSmall, 1, 1, 0},
-    {"a_prompt", kSmall, 1, 70, 0},
-    {"a_prompt_that_goes_on", kOdd, 1, 9, 5},
-    {"a_short_prompt", kSmall, 1, 2, 3},
-    {"a_head_of_128", kWide, 1, 3, 4},
+    {"many_tokens", kSmall, 1, 70, 0},
+    {"some_tokens", kOdd, 1, 9, 5},
+    {"some_tokens_of_heads_of_128", kWide, 1, 3, 4},
     {"a_token_of_heads_of_128", kWide, 1, 1, 4},
     {"the_first_of_heads_of_128", kWide, 1, 1, 0},
     {"sequences", kSmall, 5, 1, 6},
@@ -83,68 +119,14 @@ const DeltaCase kCases[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Cases, DeltaNet, ::testing::ValuesIn(kCases), [](const auto& c) { return c.param.name; });
 
-// In parts as at once, to the bit.
-TEST(DeltaNetParts, GiveTheSameBits) {
-  DeltaNetSpec spec = kSmall;
-  spec.columns = 12, spec.one_sequence = true;
-  const DeltaProblem problem(spec, 1, 12, 0);
-  std::vector<std::vector<float>> results;
-  for (const std::vector<uint32_t>& parts : {std::vector<uint32_t>{12}, {5, 1, 6}}) {
-    GuardedDevice device(ptx::sm_75);
-    const auto address = [](const auto* p) { return reinterpret_cast<uint64_t>(p); };
-    float *state = device.upload(problem.states[0]), *qkv = device.upload(problem.qkv);
-    float *z = device.upload(problem.z), *alpha = device.upload(problem.alpha), *beta = device.upload(problem.beta);
-    float *dt_bias = device.upload(problem.dt_bias), *decay = device.upload(problem.decay);
-    float *norm = device.upload(problem.norm), *conv = device.upload(problem.conv);
-    float* out = device.poisoned<float>(12 * spec.inner());
-    const uint64_t* table = device.upload(std::vector<uint64_t>{address(state)});
-    const uint32_t* positions = device.upload(problem.positions());
-    const ptx::Kernel conv_kernel = conv_step(spec, ptx::sm_75), step = delta_step(spec, ptx::sm_75);
-    uint32_t first = 0;
-    for (const uint32_t n : parts) {
-      float* x = qkv + uint64_t{first} * spec.channels();
-      ASSERT_EQ(device.run(conv_kernel, x, conv, table, positions + first, kLayer, n), "");
-      ASSERT_EQ(device.run(step, x, z + uint64_t{first} * spec.inner(), alpha + first * spec.n_v_heads,
-                           beta + first * spec.n_v_heads, dt_bias, decay, norm, table, positions + first, kLayer,
-                           out + uint64_t{first} * spec.inner(), n),
-                "");
-      first += n;
-    }
-    results.push_back(device.download(out, 12 * spec.inner()));
-  }
-  EXPECT_EQ(results[0], results[1]);
-}
-
 // Whether its kernel keeps the state in registers or not.
-TEST(DeltaNetParts, ATokenIsWhatItIsInAPrompt) {
+TEST(DeltaNetSteps, AreTheSameBesideOthers) {
   for (const DeltaNetSpec& net : {kWide, kOdd}) {
-    constexpr uint32_t kPositions = 3;
-    const DeltaProblem problem(net, 1, kPositions, 4);
-    std::vector<std::vector<float>> results;
-    for (const uint32_t at_once : {kPositions, 1u}) {
-      DeltaNetSpec spec = net;
-      spec.columns = at_once, spec.one_sequence = at_once > 1;
-      const ptx::Kernel step = delta_step(spec, ptx::sm_75);
-      GuardedDevice device(ptx::sm_75);
-      const auto up = [&](const std::vector<float>& values) { return device.upload(values); };
-      float *state = up(problem.states[0]), *qkv = up(problem.qkv), *z = up(problem.z), *alpha = up(problem.alpha);
-      float *beta = up(problem.beta), *dt_bias = up(problem.dt_bias), *decay = up(problem.decay);
-      float *norm = up(problem.norm), *out = device.poisoned<float>(kPositions * spec.inner());
-      const uint64_t* table = device.upload(std::vector<uint64_t>{reinterpret_cast<uint64_t>(state)});
-      const uint32_t* positions = device.upload(problem.positions());
-      for (uint32_t i = 0; i < kPositions; i += at_once) {
-        float *x = qkv + uint64_t{i} * spec.channels(), *to = out + uint64_t{i} * spec.inner();
-        float *of_z = z + uint64_t{i} * spec.inner(), *a = alpha + i * spec.n_v_heads, *b = beta + i * spec.n_v_heads;
-        ASSERT_EQ(at_once > 1
-                      ? device.run(step, x, of_z, a, b, dt_bias, decay, norm, table, positions + i, kLayer, to, at_once)
-                      : device.run(step, x, of_z, a, b, dt_bias, decay, norm, table, positions + i, kLayer, to),
-                  "");
-      }
-      results.push_back(device.download(out, kPositions * spec.inner()));
-      const std::vector<float> after = device.download(state, problem.states[0].size());
-      results.back().insert(results.back().end(), after.begin(), after.end());
-    }
-    EXPECT_EQ(results[0], results[1]) << net.head_dim;
+    const DeltaProblem problem(net, 1, 3, 4);
+    Steps alone(problem, 1, ptx::sm_75), among(problem, 2, ptx::sm_75);
+    for (Steps* steps : {&alone, &among}) ASSERT_EQ(steps->convolve() + steps->step(), "");
+    EXPECT_EQ(alone.out(), among.out()) << net.head_dim;
+    EXPECT_EQ(alone.state(0), among.state(0)) << net.head_dim;
   }
 }
 
@@ -158,6 +140,9 @@ TEST(DeltaNetSpecs, AreCheckedByName) {
             }),
             "conv_step: n_v_heads is 5, expected a multiple of the 2 key heads");
   EXPECT_EQ(error_of([] { conv_step({2, 4, 64, 9}, ptx::sm_75); }), "conv_step: conv_kernel is 9, expected 2 to 8");
+  DeltaNetSpec prompt = kSmall;
+  prompt.one_sequence = true;
+  EXPECT_EQ(error_of([&] { delta_step(prompt, ptx::sm_75); }), "delta_step: one_sequence is 1, expected 0");
 }
 
 }  // namespace

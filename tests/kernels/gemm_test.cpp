@@ -366,12 +366,12 @@ TEST(GemmPlanTest, ReportsLaunchAndCost) {
 }
 
 TEST(GemmPlanTest, NamesSayWhatDiffers) {
-  EXPECT_EQ(name_of(GemmSpec{kQ4_K, 2048, 11008, kRmsNorm, kSwiglu}), "gemm_q4k_rmsnorm_swiglu");
+  EXPECT_EQ(name_of(GemmSpec{kQ4_K, 2048, 11008, kRmsNorm, kSwiglu}), "gemm_q4k_swiglu");
   EXPECT_EQ(name_of(GemmSpec{.weights = kQ4_K, .rows = 64, .k = 256, .epilogue = kSwiglu, .up = kQ6_K, .warps = 2}),
             "gemm_q4k_q6k_swiglu_w2");
-  EXPECT_EQ(name_of(GemmSpec{kQ4_K, 16, 256}), "gemm_q4k_r16");                           // a warp has no more rows
-  EXPECT_EQ(name_of(GemmSpec{kQ8_0, 64, 96, kNone, kResidual}), "gemm_q80_residual_k4");  // k ends inside a tile
-  EXPECT_EQ(name_of(GemmSpec{kF16, 64, 37}), "gemm_f16_k1");                              // and inside a quad
+  EXPECT_EQ(name_of(GemmSpec{kQ4_K, 16, 256}), "gemm_q4k_r16");                  // a warp has no more rows
+  EXPECT_EQ(name_of(GemmSpec{kQ8_0, 64, 96, kNone, kResidual}), "gemm_q80_k4");  // k ends inside a tile
+  EXPECT_EQ(name_of(GemmSpec{kF16, 64, 37}), "gemm_f16_k1");                     // and inside a quad
 }
 
 struct Refused {

@@ -72,20 +72,19 @@ struct GemvProblem {
   // y after the kernel; a fault is a failure of the test.
   std::vector<float> run(const ptx::Kernel& kernel, ptx::Target target, uint32_t n_columns,
                          ptx::emulator::LaunchOptions options = kAllChecks, std::string* fault = nullptr) const {
-    return run(kernel, target, n_columns, spec.epilogue == GemvEpilogue::kBias,
+    return run(kernel, target, n_columns, /*is_told=*/false,
                spec.columns > 1 ? std::vector<uint32_t>{n_columns} : std::vector<uint32_t>{}, options, fault);
   }
-  // Of a kernel that takes a bias that may be null, and all of `numbers`, from its launch.
+  // Of a kernel that takes from its launch all of `numbers`, and gamma, bias and residual, which may be null.
   std::vector<float> run_told(const ptx::Kernel& kernel, ptx::Target target, uint32_t n_columns,
                               const std::vector<uint32_t>& numbers, ptx::emulator::LaunchOptions options,
                               std::string* fault) const {
-    return run(kernel, target, n_columns, spec.epilogue == GemvEpilogue::kBias || spec.epilogue == GemvEpilogue::kStore,
-               numbers, options, fault);
+    return run(kernel, target, n_columns, /*is_told=*/true, numbers, options, fault);
   }
   mutable ptx::emulator::Counters counters;  // of the last run with options.count
 
  private:
-  std::vector<float> run(const ptx::Kernel& kernel, ptx::Target target, uint32_t n_columns, bool takes_bias,
+  std::vector<float> run(const ptx::Kernel& kernel, ptx::Target target, uint32_t n_columns, bool is_told,
                          const std::vector<uint32_t>& numbers, ptx::emulator::LaunchOptions options,
                          std::string* fault) const {
     GuardedDevice device(target);
@@ -95,8 +94,14 @@ struct GemvProblem {
     // Nothing may read the columns beyond n_columns.
     const std::vector<float> used(x.begin(), x.begin() + static_cast<ptrdiff_t>(size_t{n_columns} * spec.k));
     arguments.push_back(address(device.upload(used)));
-    if (spec.prologue == GemvPrologue::kRmsNorm) arguments.push_back(address(device.upload(gamma)));
-    if (takes_bias) arguments.push_back(spec.epilogue == GemvEpilogue::kBias ? address(device.upload(bias)) : 0);
+    const auto add = [&](bool has, const auto& upload) {
+      if (has || is_told) arguments.push_back(has ? upload() : 0);
+    };
+    add(spec.prologue == GemvPrologue::kRmsNorm, [&] { return address(device.upload(gamma)); });
+    if (!is_told || spec.epilogue != GemvEpilogue::kSwiglu)
+      add(spec.epilogue == GemvEpilogue::kBias, [&] { return address(device.upload(bias)); });
+    if (is_told && spec.epilogue != GemvEpilogue::kSwiglu)
+      add(spec.epilogue == GemvEpilogue::kResidual, [&] { return address(out); });
     arguments.push_back(address(out));
     const std::string message = device.run_listed(options, kernel, arguments, numbers);
     if (fault != nullptr)

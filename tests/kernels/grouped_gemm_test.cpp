@@ -177,7 +177,7 @@ TEST(GroupedGemmPlan, RefusesWithASentence) {
   GemmSpec spec = down(kQ4_K, 16, 256, 4, 8);
   spec.epilogue = kBias;
   EXPECT_EQ(error_of([&] { gemm(spec, ptx::sm_75); }),
-            "cannot generate experts_gemm_q4k_bias_u1_r16_c8: experts have no bias");
+            "cannot generate experts_gemm_q4k_bias_u1_r16_c8: experts have neither bias nor residual");
 }
 
 }  // namespace

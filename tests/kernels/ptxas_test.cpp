@@ -9,6 +9,7 @@
 
 #include "kernels/argmax.h"
 #include "kernels/attention.h"
+#include "kernels/conv_prompt.h"
 #include "kernels/delta_chunk.h"
 #include "kernels/embedding.h"
 #include "kernels/expert_order.h"
@@ -71,8 +72,8 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
     kernels.push_back(kv_scatter(spec, target));
   }
   kernels.push_back(rmsnorm({3584, 8, kEps}, target));
-  for (const bool is_prompt : {false, true}) {
-    const DeltaNetSpec net{16, 32, 128, 4, true, kEps, is_prompt ? 512u : 1u, is_prompt};
+  for (const uint32_t columns : {1u, 32u}) {
+    const DeltaNetSpec net{16, 32, 128, 4, true, kEps, columns};
     kernels.push_back(conv_step(net, target));
     kernels.push_back(delta_step(net, target));
   }
@@ -182,10 +183,10 @@ TEST_P(HybridsPtxas, AssembleWithoutSpills) {
 }
 INSTANTIATE_TEST_SUITE_P(Targets, HybridsPtxas, ::testing::Values(ptx::sm_75, ptx::sm_90, ptx::sm_120),
                          [](const auto& row) { return ptx::spell(row.param); });
-TEST(KernelsPtxasTest, ATokenOfAHybridTakesFewerThan10000LinesOfPtx) {
+TEST(KernelsPtxasTest, ATokenOfAHybridTakesFewerThan9500LinesOfPtx) {
   std::vector<ptx::Kernel> kernels = hybrids(ptx::sm_90);
   kernels.push_back(sample({.n_vocab = 151936, .advances = true}, ptx::sm_90));
-  EXPECT_LT(std::ranges::count(ptx::module_text(kernels), '\n'), 10000);
+  EXPECT_LT(std::ranges::count(ptx::module_text(kernels), '\n'), 9500);
 }
 TEST(KernelsPtxasTest, AssemblesEveryFormatWithoutSpills) {
   expect_assembled([] { return kernels_of(kOthers, ptx::sm_80); }, ptx::sm_80);
