@@ -75,7 +75,7 @@ void KernelWorks::count_experts(const ExpertSpecs& specs) {
 void KernelWorks::count(Counted& counted, const Flow& flow, uint32_t columns) const {
   const ptx::Dimensions& all = counted.kernel.launch.blocks;
   const uint64_t n = std::min<uint64_t>(all.x, kFewBlocks), in_all = flow.pieces / (all.total() / all.x);
-  const LaunchSizes sizes{.blocks = {all.x}, .most_blocks = n, .columns = columns};
+  const LaunchSizes sizes{.blocks = {all.x}, .columns = columns, .most_blocks = n};
   const InstructionCount found = count_instructions(counted.kernel, sizes, flow.start_region);
   const uint64_t warps = counted.kernel.launch.threads.total() / ptx::kWarpSize, teams = warps / flow.warps;
   const uint64_t pieces = in_all / (all.x * teams) * (n * teams) + std::min(in_all % (all.x * teams), n * teams);
