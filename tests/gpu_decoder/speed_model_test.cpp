@@ -168,7 +168,7 @@ TEST(CountedWork, OfLongAttentionFollowsFromShort) {
     const KernelWork found = token_of("qwen2.5-0.5b").at(position).at(3).kernels.at(0);
     const auto kernel = std::ranges::find(kernels, found.name, &ptx::Kernel::name);
     ASSERT_NE(kernel, kernels.end());
-    const LaunchSizes sizes{attention_grid(attention, position + 1), position};
+    const LaunchSizes sizes{.blocks = attention_grid(attention, position + 1), .position = position};
     const auto run = static_cast<double>(count_instructions(*kernel, sizes).all);
     EXPECT_NEAR(found.instructions(), run, 0.002 * run) << position;
   }
@@ -194,7 +194,7 @@ TEST(Flows, AreThoseOfTheText) {
                                    const char* region) {
     const auto kernel = std::ranges::find(kernels, name, &ptx::Kernel::name);
     if (blocks.total() == 0) blocks = kernel->launch.blocks;
-    const LaunchSizes sizes{blocks, position, uint64_t{2} * 32768 * 128 * 2};
+    const LaunchSizes sizes{.blocks = blocks, .position = position};
     const auto warps = static_cast<double>(blocks.total() * kernel->launch.threads.total() / ptx::kWarpSize);
     return static_cast<double>(count_instructions(*kernel, sizes, region).loads_of_region) / warps;
   };
