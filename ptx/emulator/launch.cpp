@@ -39,6 +39,7 @@ void check_request(const LaunchRequest& r, const Profile& profile) {
   if (!r.code->is_entry) refuse("it is no entry function");
   if (r.grid.count() == 0 || r.block.count() == 0)
     refuse("grid " + shape(r.grid) + " or block " + shape(r.block) + " is empty");
+  if (r.options.most_blocks == 0) refuse("none of its blocks may run");
   if (r.block.count() > profile.max_threads_per_block || r.block.x > 1024 || r.block.y > 1024 || r.block.z > 64) {
     refuse("block " + shape(r.block) + " exceeds " + std::to_string(profile.max_threads_per_block) + " threads");
   }

@@ -207,6 +207,8 @@ TEST(Counters, OfTheFirstBlocks) {
       "mov.u32 %r30, %nctaid.x;\nsetp.eq.u32 %p1, %r30, 40;\n@%p1 ld.global.b32 %r0, [%in];";
   EXPECT_EQ(count(once_a_grid, {40}, {64}, "", options).counters.loads.requests, 3u * 2);
   EXPECT_EQ(count(once_a_grid, {2}, {64}, "", options).counters.loads.requests, 0u);
+  options.most_blocks = 0;
+  EXPECT_THROW(count(once_a_grid, {40}, {64}, "", options), std::invalid_argument);
 }
 
 }  // namespace
