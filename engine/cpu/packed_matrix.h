@@ -1,6 +1,6 @@
 // A weight matrix as the CPU's kernels read it: a copy of the file's blocks, the rows of a group interleaved, so that
 // the lanes of a vector are rows. Grids are expanded (models/kernel_type.h); else not a bit is changed or added, but
-// for the zero rows that fill the last group.
+// for the zero rows that fill the last group and up to 2% between large blocks (cpu/kernels/formats.h).
 #pragma once
 #include <cstddef>
 #include <cstdint>
