@@ -1,6 +1,7 @@
 #include "engine/gpu/kernel_works.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "engine/gpu/kernel_counts.h"
@@ -22,13 +23,14 @@ constexpr uint32_t kFewTiles = 2;    // of k, or of keys
 constexpr uint32_t kSpacing = 448;   // positions: seven tiles of keys
 constexpr uint64_t kFewBlocks = 16;  // of many that share pieces
 
-double warps_of(const ptx::Kernel& kernel, const ptx::Dimensions& blocks) {
-  return static_cast<double>(blocks.total() * (kernel.launch.threads.total() / ptx::kWarpSize));
+uint32_t block_warps(const ptx::Kernel& kernel) {
+  return static_cast<uint32_t>(kernel.launch.threads.total() / ptx::kWarpSize);
 }
 
 // Of a warp of these blocks, on average.
 double warp_instructions(const ptx::Kernel& kernel, const LaunchSizes& sizes) {
-  return static_cast<double>(count_instructions(kernel, sizes).all) / warps_of(kernel, sizes.blocks);
+  const uint64_t n_warps = sizes.blocks.total() * block_warps(kernel);
+  return static_cast<double>(count_instructions(kernel, sizes).all) / static_cast<double>(n_warps);
 }
 
 }  // namespace
@@ -77,7 +79,8 @@ void KernelWorks::count(Counted& counted, const Flow& flow, uint32_t columns) co
   const uint64_t n = std::min<uint64_t>(all.x, kFewBlocks), in_all = flow.pieces / (all.total() / all.x);
   const LaunchSizes sizes{.blocks = {all.x}, .columns = columns, .most_blocks = n};
   const InstructionCount found = count_instructions(counted.kernel, sizes, flow.start_region);
-  const uint64_t warps = counted.kernel.launch.threads.total() / ptx::kWarpSize, teams = warps / flow.warps;
+  const uint64_t warps = block_warps(counted.kernel), teams = warps / flow.warps;
+  assert(teams > 0 && in_all > 0);
   const uint64_t pieces = in_all / (all.x * teams) * (n * teams) + std::min(in_all % (all.x * teams), n * teams);
   counted.start_instructions = static_cast<double>(found.of_region) / static_cast<double>(n * warps);
   counted.piece_instructions =
@@ -163,7 +166,7 @@ KernelWork KernelWorks::work_of(const std::string& name, const Flow& flow, uint6
           .start_instructions = counted.start_instructions,
           .piece_instructions = counted.piece_instructions,
           .blocks = launch.blocks.total(),
-          .block_warps = static_cast<uint32_t>(launch.threads.total() / ptx::kWarpSize)};
+          .block_warps = block_warps(counted.kernel)};
 }
 
 // Of a kernel with a share of its blocks for each column.

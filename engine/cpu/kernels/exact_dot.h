@@ -119,13 +119,17 @@ WARPCHAT_INLINE void dot_products(const Codes& codes, const Quad (*x)[kColumns],
     for (int quad = 0; quad < kQuads; ++quad) all[quad] = codes(quad);
     for (Ints& sum : sums) sum = Ints{};
     WARPCHAT_UNROLL
-    for (int quad = 0; quad < kQuads; ++quad) WARPCHAT_UNROLL
-    for (int c = 0; c < kColumns; ++c) add_products(sums[c], all[quad], x[quad][c].first);
+    for (int quad = 0; quad < kQuads; ++quad) {
+      WARPCHAT_UNROLL
+      for (int c = 0; c < kColumns; ++c) add_products(sums[c], all[quad], x[quad][c].first);
+    }
     WARPCHAT_UNROLL
     for (Ints& sum : sums) sum <<= 8;
     WARPCHAT_UNROLL
-    for (int quad = 0; quad < kQuads; ++quad) WARPCHAT_UNROLL
-    for (int c = 0; c < kColumns; ++c) add_products(sums[c], all[quad], x[quad][c].second);
+    for (int quad = 0; quad < kQuads; ++quad) {
+      WARPCHAT_UNROLL
+      for (int c = 0; c < kColumns; ++c) add_products(sums[c], all[quad], x[quad][c].second);
+    }
     return;
   }
 #endif

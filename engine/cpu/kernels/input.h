@@ -37,8 +37,7 @@ WARPCHAT_INLINE void quantise_block(const float* values, uint32_t column, InputB
     largest = maximum(largest, maximum(v, -v));
     zeros += v * 0.0f;
   }
-  const float poison =
-      sum_of(zeros);  // 0, or the NaN that the sums, and so every product, are if a value is not finite
+  const float poison = sum_of(zeros);  // NaN if a value is not finite; then the sums are, and so every product
   const bool is_finite = poison == 0;  // no integer stands for what is not
   const float limit = maximum_of(largest);
   const bool vanishes = limit < 1e-30f;  // its inverse would overflow
