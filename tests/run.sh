@@ -35,10 +35,11 @@ build() {
 # run_tests FOLDER TARGET SUITES CMAKE_ARGUMENTS...: SUITES is a regular expression of suites' names.
 run_tests() {
   local folder=$1 target=$2 suites=$3 failed=$1/Testing/Temporary/LastTestsFailed.log name; shift 3
+  local left_out=${failed/Failed/Disabled}
   heading "building in $folder"
   build "$folder" "$target" "$@" || return 0
   heading "suites of $folder"
-  rm -rf "$failed" "$folder/reports"
+  rm -rf "$failed" "$left_out" "$folder/reports"
   ctest --test-dir "$folder" --timeout 3600 --output-on-failure -j "$(nproc)" -R "$suites" || {
     [ -s "$failed" ] || failures+=("$(basename "$folder"): ctest could not run the suites")
     [ ! -s "$failed" ] || while IFS=: read -r _ name; do failures+=("$(basename "$folder"): $name"); done <"$failed"
