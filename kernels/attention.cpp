@@ -1,7 +1,6 @@
 // The cache is read in pieces of 8 values, 16 bytes a lane, or 8 of codes; the lanes of a key are neighbours, so a warp
-// reads whole keys side by side, a round of them from one page. A block computes the scores of all its keys, then their
-// weights, then the weighted values, which are summed within a lane, across the keys of a warp and across the warps, in
-// this order.
+// reads whole keys side by side. A block computes the scores of all its keys, then their weights, then the weighted
+// values, which are summed within a lane, across the keys of a warp and across the warps, in this order.
 #include "kernels/attention.h"
 
 #include <algorithm>
@@ -24,6 +23,7 @@ using namespace ptx;
 namespace {
 
 constexpr uint32_t kWarps = AttentionPlan::kWarps, kThreads = kWarps * kWarpSize;
+constexpr uint32_t kParts = kWarps / 2;  // of the weighted values: of two warps each
 constexpr uint32_t kPiece = AttentionPlan::kPiece;
 constexpr uint32_t kHeadsAtOnce = AttentionPlan::kHeadsAtOnce;
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
@@ -43,26 +43,31 @@ struct Numbers {
   Reg<f32> scaled(const Reg<f32>& x) const { return scale ? x * *scale : x; }
 };
 
-// The keys of one block: those of a split, of one column and KV head. Lanes beyond a key's last piece read that piece
+// The keys of one block: those of a page, of one column and KV head. Lanes beyond a key's last piece read that piece
 // again and count as zero; rows beyond the last key read that key again and weigh nothing.
 class Stretch {
  public:
-  // q: [group, head_dim]; pages: the table from the first key's on; keys, values: of the KV head in page 0; n_keys at
-  // least 1.
-  Stretch(Builder& b, const AttentionPlan& plan, const VirtualBlock& block, const Global<f32>& q,
-          const Global<u32>& pages, const KvRows& keys, const KvRows& values, const Reg<u32>& n_keys);
+  // q: [group, head_dim]; keys, values: of the KV head in the page; n_keys: of the page, at least 1.
+  Stretch(Builder& b, const AttentionPlan& plan, const VirtualBlock& block, const Global<f32>& q, const KvRows& keys,
+          const KvRows& values, const Reg<u32>& n_keys);
 
-  // For some heads of the group, at most kHeadsAtOnce; their results go to `merge`.
-  void attend(uint32_t first_head, uint32_t heads, const SplitMerge& merge, const Reg<u32>& split);
+  // For all heads of the group, kHeadsAtOnce at a time; their results go to `merge`.
+  void attend(const SplitMerge& merge, const Reg<u32>& split);
 
  private:
-  Query load_query(uint32_t head);
+  void attend(const Reg<u32>& first_head, uint32_t heads, const SplitMerge& merge, const Reg<u32>& split);
+  Query load_query(const Global<f32>& q);
   Piece load_piece(const KvRows& rows, const Reg<u32>& key);
   std::vector<Piece> load_ahead(const KvRows& rows, const Reg<u32>& row);
   Reg<u32> key_of(const Reg<u32>& row, uint32_t ahead) { return row + (own_key_ + ahead * plan_.block_keys); }
+  // body(key, piece) for each that was loaded from `row` on.
+  template <class F>
+  void take_turns(const Reg<u32>& row, const std::vector<Piece>& loaded, F&& body);
   Numbers widened(const Piece& piece);
   Reg<f32> dot(const Query& query, const Numbers& key);
-  void score(uint32_t first_head, uint32_t heads, uint32_t width);
+  template <class F>
+  void for_rounds(F&& body);
+  void score(const Reg<u32>& first_head, uint32_t heads, uint32_t width);
   void weigh(uint32_t width);
   std::vector<Reg<f32>> weights_of(const Reg<u32>& key, uint32_t width);
   void sum_values(uint32_t heads, uint32_t width);
@@ -72,38 +77,35 @@ class Stretch {
   Builder& b_;
   const AttentionPlan& plan_;
   const VirtualBlock& block_;
-  const uint32_t loads_ahead_;  // of a lane in flight; sums do not depend on it: what is beyond the last key adds zeros
-  const uint32_t rows_ahead_;   // keys that the block loads in one round
+  const uint32_t rows_ahead_;  // keys that the block loads in one round
   Reg<u32> n_keys_;
   Reg<u32> piece_, own_key_;  // of this lane: which piece of a key, which of the block_keys side by side
   std::optional<Pred> idle_;  // this lane is beyond the last piece, where any is
   Reg<u32> loaded_piece_;
-  Reg<u32> page_;  // of the lane's index in the stretch
   Global<f32> q_;
   const KvRows keys_, values_;  // from this lane's piece on
-  Shared<f32> tops_, sums_;     // [kWarps, kHeadsAtOnce]: of each warp's keys
-  Shared<f32> scores_;          // [keys_per_split, width], where the weights replace them
-  Shared<f32> parts_;           // [kWarps, heads, head_dim], in the same place: the weighted values of each warp
+  std::vector<Piece> values_ahead_;  // of the plan's one round, asked for with the keys
+  Shared<f32> tops_, sums_;          // [kWarps, kHeadsAtOnce]: of each warp's keys
+  Shared<f32> scores_;               // [kPagePositions, width], where the weights replace them
+  Shared<f32> parts_;                // [kParts, heads, head_dim], in the same place: the weighted values
 };
 
 uint32_t workspace(const AttentionPlan& plan) {
   const uint32_t heads = std::min(plan.group, kHeadsAtOnce);
-  return std::max(plan.spec.keys_per_split * std::bit_ceil(heads), kWarps * heads * plan.spec.head_dim);
+  return std::max(kPagePositions * std::bit_ceil(heads), kParts * heads * plan.spec.head_dim);
 }
 
 Stretch::Stretch(Builder& b, const AttentionPlan& plan, const VirtualBlock& block, const Global<f32>& q,
-                 const Global<u32>& pages, const KvRows& keys, const KvRows& values, const Reg<u32>& n_keys)
+                 const KvRows& keys, const KvRows& values, const Reg<u32>& n_keys)
     : b_(b),
       plan_(plan),
       block_(block),
-      loads_ahead_(plan.loads_ahead(block.is_played())),
-      rows_ahead_(plan.block_keys * loads_ahead_),
+      rows_ahead_(plan.block_keys * plan.loads_ahead),
       n_keys_(n_keys),
       piece_(b.lane() & (plan.key_lanes - 1)),
       own_key_(block.warp() * plan.warp_keys + b.lane() / plan.key_lanes),
       idle_(plan.pieces < plan.key_lanes ? std::optional<Pred>(piece_ >= plan.pieces) : std::nullopt),
       loaded_piece_(idle_ ? b.min(piece_, plan.pieces - 1) : piece_),
-      page_(pages.load(b.min(b.lane(), (n_keys - 1) / kPagePositions), kReadOnly).named("page")),
       q_(q + loaded_piece_ * kPiece),
       keys_(keys.from_value(loaded_piece_ * kPiece)),
       values_(values.from_value(loaded_piece_ * kPiece)),
@@ -112,9 +114,20 @@ Stretch::Stretch(Builder& b, const AttentionPlan& plan, const VirtualBlock& bloc
       scores_(block.shared<f32>("workspace", workspace(plan))),
       parts_(scores_) {}
 
-void Stretch::attend(uint32_t first_head, uint32_t heads, const SplitMerge& merge, const Reg<u32>& split) {
+void Stretch::attend(const SplitMerge& merge, const Reg<u32>& split) {
+  const uint32_t whole = plan_.group / kHeadsAtOnce, left = plan_.group % kHeadsAtOnce;
+  const auto attend_from = [&](const Reg<u32>& first_head, uint32_t heads) { attend(first_head, heads, merge, split); };
+  const auto attend_whole = [&](const Reg<u32>& first_head) {
+    attend_from(first_head, kHeadsAtOnce);
+    if (plan_.group > kHeadsAtOnce) block_.barrier();  // the workspace has been read
+  };
+  if (whole == 1) attend_whole(b_.var("first_head", 0u));
+  if (whole > 1) b_.for_("first_head", 0, whole * kHeadsAtOnce, kHeadsAtOnce, attend_whole);
+  if (left > 0) attend_from(b_.var("first_head", whole * kHeadsAtOnce), left);
+}
+
+void Stretch::attend(const Reg<u32>& first_head, uint32_t heads, const SplitMerge& merge, const Reg<u32>& split) {
   const uint32_t width = std::bit_ceil(heads);
-  if (first_head > 0) block_.barrier();  // the workspace of the heads before has been read
   b_.region("scores", [&] { score(first_head, heads, width); });
   block_.barrier();
   b_.region("weights", [&] { weigh(width); });
@@ -127,8 +140,7 @@ void Stretch::attend(uint32_t first_head, uint32_t heads, const SplitMerge& merg
 }
 
 // Scaled so that a key's weight is 2 to the power of its score.
-Query Stretch::load_query(uint32_t head) {
-  const Global<f32> from = q_ + head * plan_.spec.head_dim;
+Query Stretch::load_query(const Global<f32>& from) {
   const float scale = plan_.spec.scale * std::numbers::log2e_v<float>;
   std::vector<Operand> scaled;
   for (uint32_t i = 0; i < kPiece; i += 4) {
@@ -155,15 +167,41 @@ Piece Stretch::load_piece(const KvRows& rows, const Reg<u32>& key) {
   return piece;
 }
 
-// A page holds whole rounds, and a stretch begins with one.
 std::vector<Piece> Stretch::load_ahead(const KvRows& rows, const Reg<u32>& row) {
-  const KvRows page = rows.in_page(b_.shuffle(page_, row / kPagePositions));
-  const auto in_page = [&](const Reg<u32>& n) { return rows_ahead_ < kPagePositions ? row % kPagePositions + n : n; };
-  Reg<u32> own = in_page(own_key_), last = in_page(n_keys_ - 1 - row);
+  Reg<u32> last = n_keys_ - 1;
   std::vector<Piece> loaded;
-  for (uint32_t ahead = 0; ahead < loads_ahead_; ++ahead)
-    loaded.push_back(load_piece(page, b_.min(own + ahead * plan_.block_keys, last)));
+  for (uint32_t ahead = 0; ahead < plan_.loads_ahead; ++ahead)
+    loaded.push_back(load_piece(rows, b_.min(key_of(row, ahead), last)));
   return loaded;
+}
+
+// A loop that runs, so that the text holds the body once: each piece comes to the first place in turn.
+template <class F>
+void Stretch::take_turns(const Reg<u32>& row, const std::vector<Piece>& loaded, F&& body) {
+  Reg<u32> first = row + own_key_;
+  if (loaded.size() == 1) return body(first, loaded[0]);
+  const size_t n_words = loaded[0].words.size();
+  std::vector<Var<u32>> words;  // of each piece
+  std::vector<Var<ptx::f16>> scales;
+  for (const Piece& piece : loaded) {
+    for (const Reg<u32>& word : piece.words) words.push_back(b_.var("word", word));
+    if (piece.scale) scales.push_back(b_.var("scale", *piece.scale));
+  }
+  const auto end = static_cast<uint32_t>(loaded.size()) * plan_.block_keys;
+  b_.for_("ahead", 0, end, plan_.block_keys, [&](Reg<u32> ahead) {
+    Piece own{{words.begin(), words.begin() + static_cast<ptrdiff_t>(n_words)}, {}};
+    if (!scales.empty()) own.scale.emplace(scales[0]);
+    body(first + ahead, own);
+    for (size_t i = n_words; i < words.size(); ++i) words[i - n_words] = words[i];
+    for (size_t i = 1; i < scales.size(); ++i) scales[i - 1] = scales[i];
+  });
+}
+
+// body(the round's first row)
+template <class F>
+void Stretch::for_rounds(F&& body) {
+  if (plan_.rounds() == 1) return body(b_.var("row", 0u));
+  b_.for_("row", 0, n_keys_, rows_ahead_, body);
 }
 
 Numbers Stretch::widened(const Piece& piece) {
@@ -188,28 +226,29 @@ Reg<f32> Stretch::dot(const Query& query, const Numbers& key) {
 }
 
 // A key's sums scatter over its lanes, `share` of them for a head, so that a lane has the same head throughout.
-void Stretch::score(uint32_t first_head, uint32_t heads, uint32_t width) {
+void Stretch::score(const Reg<u32>& first_head, uint32_t heads, uint32_t width) {
   const uint32_t share = plan_.key_lanes / width;
   std::vector<Query> queries;
   b_.region("queries", [&] {
-    for (uint32_t i = 0; i < heads; ++i) queries.push_back(load_query(first_head + i));
+    const Global<f32> first = q_ + first_head * plan_.spec.head_dim;
+    for (uint32_t i = 0; i < heads; ++i) queries.push_back(load_query(first + i * plan_.spec.head_dim));
   });
   Reg<f32> nothing = b_.var("nothing", 0.0f);
   Reg<u32> head = piece_ / share;
   Pred owner = (piece_ & (share - 1)) == 0;
   Var<f32> top = b_.var("top", kMinusInfinity);
-  b_.for_("row", 0, n_keys_, rows_ahead_, [&](Reg<u32> row) {
+  for_rounds([&](const Reg<u32>& row) {
     const std::vector<Piece> keys = load_ahead(keys_, row);
-    for (uint32_t ahead = 0; ahead < loads_ahead_; ++ahead) {
-      const Numbers piece = widened(keys[ahead]);
+    if (plan_.has_values_ahead()) b_.region("values", [&] { values_ahead_ = load_ahead(values_, row); });
+    take_turns(row, keys, [&](const Reg<u32>& key, const Piece& own) {
+      const Numbers piece = widened(own);
       std::vector<Reg<f32>> dots;
       for (const Query& query : queries) dots.push_back(dot(query, piece));
       while (dots.size() < width) dots.push_back(nothing);
-      Reg<u32> key = key_of(row, ahead);
       Reg<f32> score = b_.select(key < n_keys_, scattered_sums(b_, dots, plan_.key_lanes), kMinusInfinity);
       top = b_.max(top, score);
       b_.if_(owner, [&] { scores_.store(key * width + head, score); });
-    }
+    });
   });
   Reg<f32> top_of_warp = strided_max(b_, top, plan_.key_lanes);
   b_.if_(owner && b_.lane() < plan_.key_lanes, [&] { tops_.store(block_.warp() * kHeadsAtOnce + head, top_of_warp); });
@@ -251,26 +290,42 @@ std::vector<Reg<f32>> Stretch::weights_of(const Reg<u32>& key, uint32_t width) {
 void Stretch::sum_values(uint32_t heads, uint32_t width) {
   std::vector<VarVec<f32, kPiece>> sums;
   for (uint32_t head = 0; head < heads; ++head) sums.push_back(b_.vars<f32, kPiece>("value", 0.0f));
-  b_.for_("row", 0, n_keys_, rows_ahead_, [&](Reg<u32> row) {
-    const std::vector<Piece> values = load_ahead(values_, row);
-    for (uint32_t ahead = 0; ahead < loads_ahead_; ++ahead) {
-      const std::vector<Reg<f32>> weights = weights_of(key_of(row, ahead), width);
-      const Numbers piece = widened(values[ahead]);
+  for_rounds([&](const Reg<u32>& row) {
+    const std::vector<Piece> values = plan_.has_values_ahead() ? values_ahead_ : load_ahead(values_, row);
+    take_turns(row, values, [&](const Reg<u32>& key, const Piece& own) {
+      const std::vector<Reg<f32>> weights = weights_of(key, width);
+      const Numbers piece = widened(own);
       for (uint32_t head = 0; head < heads; ++head) {
         Reg<f32> weight = piece.scaled(weights[head]);
         for (uint32_t i = 0; i < kPiece; ++i) sums[head][i] = b_.fma(weight, piece.values[i], sums[head][i]);
       }
-    }
+    });
   });
   for (VarVec<f32, kPiece>& head : sums) {
     for (uint32_t i = 0; i < kPiece; ++i) head[i] = strided_sum(b_, head[i], plan_.key_lanes);
   }
+  // One half of the warps leaves its sums to the other, which adds its own.
+  const auto part_of = [&](uint32_t first_warp, uint32_t head) {
+    return parts_ + (((block_.warp() - first_warp) * heads + head) * plan_.spec.head_dim + piece_ * kPiece);
+  };
+  const Pred holds = b_.lane() < plan_.pieces;
   block_.barrier();  // all weights have been read: the parts may replace them
-  b_.if_(b_.lane() < plan_.pieces, [&] {
+  b_.if_(holds && block_.warp() >= kParts, [&] {
     for (uint32_t head = 0; head < heads; ++head) {
-      const Shared<f32> to = parts_ + ((block_.warp() * heads + head) * plan_.spec.head_dim + piece_ * kPiece);
-      for (uint32_t i = 0; i < kPiece; i += 4) {
+      const Shared<f32> to = part_of(kParts, head);
+      for (uint32_t i = 0; i < kPiece; i += 4)
         to.store(i, {sums[head][i], sums[head][i + 1], sums[head][i + 2], sums[head][i + 3]});
+    }
+  });
+  block_.barrier();
+  b_.if_(holds && block_.warp() < kParts, [&] {
+    for (uint32_t head = 0; head < heads; ++head) {
+      const Shared<f32> to = part_of(0, head);
+      for (uint32_t i = 0; i < kPiece; i += 4) {
+        const Vec<f32, 4> other = to.load<4>(i);
+        const auto both = [&](uint32_t j) { return sums[head][i + j] + other[static_cast<int>(j)]; };
+        const Reg<f32> first = both(0), second = both(1), third = both(2);
+        to.store(i, {first, second, third, both(3)});
       }
     }
   });
@@ -281,10 +336,10 @@ SoftmaxState Stretch::state(uint32_t heads, const Reg<u32>& head, const Reg<u32>
   Var<f32> sum = b_.var("sum", sums_.load(head));
   VarVec<f32, 4> values = b_.vars<f32, 4>("value", 0.0f);
   values = parts.load<4>();
-  for (uint32_t warp = 1; warp < kWarps; ++warp) {
-    sum += sums_.load(head + warp * kHeadsAtOnce);
-    Vec<f32, 4> part = parts.load<4>(warp * heads * plan_.spec.head_dim);
-    for (int i = 0; i < 4; ++i) values[i] += part[i];
+  for (uint32_t warp = 1; warp < kWarps; ++warp) sum += sums_.load(head + warp * kHeadsAtOnce);
+  for (uint32_t part = 1; part < kParts; ++part) {
+    const Vec<f32, 4> next = parts.load<4>(part * heads * plan_.spec.head_dim);
+    for (int i = 0; i < 4; ++i) values[i] += next[i];
   }
   return {highest(head), sum,
           Vec<f32, 4>(Reg<f32>(values[0]), Reg<f32>(values[1]), Reg<f32>(values[2]), Reg<f32>(values[3]))};
@@ -295,8 +350,7 @@ SoftmaxState Stretch::state(uint32_t heads, const Reg<u32>& head, const Reg<u32>
 Reg<u32> checked_length(Builder& b, const AttentionSpec& s, const AttentionAddresses& at, const VirtualBlock& block,
                         const Reg<u32>& column) {
   Reg<u32> given = block.load_uniform(at.lengths, column);
-  const uint32_t splits = ceil_div(s.max_positions, s.keys_per_split);
-  Reg<u32> covered = b.min(b.min(block.blocks(), splits) * s.keys_per_split, s.max_positions);
+  Reg<u32> covered = b.min(b.min(block.blocks(), pages_of(s.max_positions)) * kPagePositions, s.max_positions);
   Pred outside = s.lengths_are_positions ? given >= covered : given > covered;
   b.if_(outside, [&] {
     b.if_((block.block() | block.block(Axis::kY) | block.thread()) == 0, [&] {
@@ -323,7 +377,7 @@ void attention_body(Builder& b, const AttentionSpec& spec, const AttentionAddres
   Reg<u32> length = checked_length(b, s, at, block, column);
 
   Reg<u32> kv_cell = (column * s.n_kv_heads + kv_head).named("kv_cell");
-  Reg<u32> n_splits = (length + (s.keys_per_split - 1)) / s.keys_per_split;
+  Reg<u32> n_splits = (length + (kPagePositions - 1)) / kPagePositions;
   Reg<u64> of_group = wide(kv_cell) * group_width;
   std::optional<Global<f32>> gate;
   if (at.gate) gate.emplace(*at.gate + of_group);
@@ -331,14 +385,12 @@ void attention_body(Builder& b, const AttentionSpec& spec, const AttentionAddres
   b.if_((length | split) == 0, [&] { merge.put_zeros(); });
   b.return_if(split >= n_splits);
 
-  Reg<u32> first_key = split * s.keys_per_split;
+  Reg<u32> page = table.load(split, kReadOnly).named("page");
   const KvRows keys(b, {s.k_type, s.n_kv_heads, s.head_dim}, at.k_pages, kv_head);
   const KvRows values(b, {s.v_type, s.n_kv_heads, s.head_dim}, at.v_pages, kv_head);
-  Stretch stretch(b, plan, block, at.q + wide(kv_cell) * group_width, table + first_key / kPagePositions, keys, values,
-                  b.min(length - first_key, s.keys_per_split));
-  for (uint32_t head = 0; head < plan.group; head += kHeadsAtOnce) {
-    stretch.attend(head, std::min(kHeadsAtOnce, plan.group - head), merge, split);
-  }
+  Stretch stretch(b, plan, block, at.q + wide(kv_cell) * group_width, keys.in_page(page), values.in_page(page),
+                  b.min(length - split * kPagePositions, kPagePositions));
+  stretch.attend(merge, split);
   merge.finish(split);
 }
 
@@ -346,8 +398,7 @@ Kernel attention_kernel(const AttentionSpec& s, Target target, const BodyOf<Atte
   const AttentionPlan plan(s);
   const uint64_t q_width = uint64_t{s.n_heads} * s.head_dim;
   Builder b(plan.name(), target);
-  // Seven blocks are 72 registers a thread; for few heads ptxas would go down to 40 there, and spill.
-  if (runs(target, sm_100) && plan.group <= 2) b.min_blocks_per_sm(7);
+  b.min_blocks_per_sm(2);
   Global<f32> q = b.global<f32>("q", s.columns * q_width);
   Global<u8> k_pages = b.global<u8>("k_pages"), v_pages = b.global<u8>("v_pages");
   Global<u64> page_tables = b.global<u64>("page_tables", s.one_sequence ? 1 : s.columns);

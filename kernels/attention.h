@@ -1,8 +1,7 @@
 // Incremental attention: one query token of each column against its own key-value cache, grouped-query, fp32
-// throughout. A block takes one stretch of `keys_per_split` keys for all query heads of one KV head, so that each byte
-// of the cache is read once; the last block to arrive merges the stretches' online-softmax states in index order. What
-// is added to what follows from the spec and the length alone: results are the same to the bit for every grid and
-// schedule.
+// throughout. A block takes the keys of one page, a split, for all query heads of one KV head, so that each byte of the
+// cache is read once; the last block to arrive merges the splits' online-softmax states in index order. What is added to
+// what follows from the spec and the length alone: results are the same to the bit for every grid and schedule.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -14,12 +13,11 @@
 namespace warpchat {
 
 struct AttentionSpec {
-  uint32_t n_heads, n_kv_heads;   // the first a multiple of the second, up to 128 for each
-  uint32_t head_dim;              // a multiple of 8, at most 256
-  uint32_t max_positions;         // of a sequence
-  uint32_t columns = 1;           // sequences, or positions of one sequence
-  uint32_t keys_per_split = 128;  // a multiple of 64, at most 1024
-  float scale = 0;                // of the scores; 0: 1 / sqrt(head_dim)
+  uint32_t n_heads, n_kv_heads;  // the first a multiple of the second, up to 128 for each
+  uint32_t head_dim;             // a multiple of 8, at most 256
+  uint32_t max_positions;        // of a sequence
+  uint32_t columns = 1;          // sequences, or positions of one sequence
+  float scale = 0;               // of the scores; 0: 1 / sqrt(head_dim)
   // The array of lengths holds positions, the one that kv_scatter reads too: the keys to attend to are one more.
   bool lengths_are_positions = false;
   bool one_sequence = false;  // all columns share the first page table
@@ -27,8 +25,7 @@ struct AttentionSpec {
   bool gated = false;  // what goes out is multiplied by the sigmoid of a gate
 };
 
-// Name: incremental_attention_h14_kv2_d64_s32768_k128_c1, "_one" for one sequence, "_gated", "_kq8" and
-// "_vq8" for caches in q8_0, which are as exact. Parameters in order:
+// Name: incremental_attention_h14_kv2_d64_s32768_c1, "_one" for one sequence, "_gated", "_kq8" and "_vq8" for caches in q8_0, which are as exact. Parameters in order:
 //   q                   f32 [columns, n_heads * head_dim]
 //   k_pages, v_pages    the layer's pages as in kernels/kv_cache.h
 //   page_tables         u64 [columns], or [1 or more] for one sequence: addresses of each column's page table, u32
@@ -53,8 +50,6 @@ ptx::Dimensions attention_grid(const AttentionSpec& spec, uint32_t longest_lengt
 
 // `keys`: summed over the columns. The kernel's own cost is that of full caches.
 ptx::Cost attention_cost(const AttentionSpec& spec, uint64_t keys);
-// Of one with `keys` in each column; a piece is a split, and the end the merge. is_played: as a device function, which
-// the kernels of a token call.
-Flow attention_flow(const AttentionSpec& spec, uint32_t keys, bool is_played);
+Flow attention_flow(const AttentionSpec& spec, uint32_t keys);  // of each column; a piece is a split, the end the merge
 
 }  // namespace warpchat

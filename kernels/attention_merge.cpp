@@ -126,25 +126,35 @@ Pred SplitMerge::last_to_arrive(const Level& level, const Reg<u64>& n_parents, c
   return block_.uniform(arrived_.load()) == children - 1;
 }
 
-// The largest score first, so that no weight exceeds 1; then each child's sums, scaled from its own largest score to
-// it.
+// Some children at a time, those beyond the last in its place and without weight: the sums so far and theirs, each scaled
+// from its own largest score to that of both, so that no weight exceeds 1.
 SoftmaxState SplitMerge::merged(const Level& level, const Reg<u32>& first, const Reg<u32>& children,
                                 const Reg<u32>& head, const Reg<u32>& dim) const {
+  constexpr uint32_t kAhead = AttentionPlan::kMergeAhead;
   const Global<f32> first_state = states(level, first, head), first_values = values(level, first, head, dim);
   const uint32_t state_stride = plan_.group * 2, value_stride = plan_.group * plan_.spec.head_dim;
   Var<f32> top = b_.var("top", -std::numeric_limits<float>::infinity()), sum = b_.var("sum", 0.0f);
   VarVec<f32, 4> total = b_.vars<f32, 4>("total", 0.0f);
-  b_.for_("child", 0, children, 1, [&](Reg<u32> child) { top = b_.max(top, first_state.load(child * state_stride)); });
-  b_.for_(
-      "child", 0, children, 1,
-      [&](Reg<u32> child) {
-        Vec<f32, 2> state = first_state.load<2>(child * state_stride);
-        Vec<f32, 4> part = first_values.load<4>(child * value_stride);
-        Reg<f32> weight = b_.ex2(state[0] - top);
-        sum = b_.fma(weight, state[1], sum);
-        for (int i = 0; i < 4; ++i) total[i] = b_.fma(weight, part[i], total[i]);
-      },
-      Unroll{AttentionPlan::kMergeAhead});
+  b_.for_("child", 0, children, kAhead, [&](Reg<u32> begin) {
+    std::vector<Vec<f32, 2>> states;
+    std::vector<Vec<f32, 4>> parts;
+    for (uint32_t i = 0; i < kAhead; ++i) {
+      Reg<u32> child = b_.min(begin + i, children - 1);
+      states.push_back(first_state.load<2>(child * state_stride));
+      parts.push_back(first_values.load<4>(child * value_stride));
+    }
+    Var<f32> new_top = b_.var("new_top", top);
+    for (const Vec<f32, 2>& state : states) new_top = b_.max(new_top, state[0]);
+    Reg<f32> kept = b_.ex2(top - new_top);
+    sum *= kept;
+    for (int i = 0; i < 4; ++i) total[i] *= kept;
+    for (uint32_t i = 0; i < kAhead; ++i) {
+      Reg<f32> weight = b_.select(begin + i < children, b_.ex2(states[i][0] - new_top), 0.0f);
+      sum = b_.fma(weight, states[i][1], sum);
+      for (int j = 0; j < 4; ++j) total[j] = b_.fma(weight, parts[i][j], total[j]);
+    }
+    top = new_top;
+  });
   return {top, sum, Vec<f32, 4>(Reg<f32>(total[0]), Reg<f32>(total[1]), Reg<f32>(total[2]), Reg<f32>(total[3]))};
 }
 

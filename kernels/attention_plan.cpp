@@ -12,17 +12,12 @@ namespace warpchat {
 namespace {
 
 constexpr uint32_t kMaxHeadDim = 256;  // a piece for each lane of a warp
-constexpr uint32_t kSplitMultiple = kPagePositions;
-constexpr uint32_t kMaxKeysPerSplit = 1024;  // whose pages are fewer than a warp's lanes
 
 void check(const AttentionSpec& s) {
   const std::string family = "incremental_attention";
   require_heads(family, s.n_heads, s.n_kv_heads);
   require_spec(s.head_dim > 0 && s.head_dim <= kMaxHeadDim && s.head_dim % AttentionPlan::kPiece == 0, family,
                "head_dim", s.head_dim, "a multiple of 8 up to " + std::to_string(kMaxHeadDim));
-  require_spec(s.keys_per_split > 0 && s.keys_per_split <= kMaxKeysPerSplit && s.keys_per_split % kSplitMultiple == 0,
-               family, "keys_per_split", s.keys_per_split,
-               "a multiple of 64 up to " + std::to_string(kMaxKeysPerSplit));
   require_between(1, INT32_MAX, family, "max_positions", s.max_positions);
   require_between(1, kMaxBlocksInY, family, "columns", s.columns);
   if (!std::isfinite(s.scale)) throw Error(family + ": the scale is no finite number");
@@ -53,8 +48,10 @@ AttentionPlan::AttentionPlan(const AttentionSpec& given) : spec(given) {
   key_lanes = std::max(8u, std::bit_ceil(pieces));
   warp_keys = ptx::kWarpSize / key_lanes;
   block_keys = kWarps * warp_keys;
+  const bool leaves_registers = group < kHeadsAtOnce || warp_keys > 1;
+  loads_ahead = std::min(kPagePositions / block_keys, leaves_registers ? kMostLoadsAhead : kMostLoadsAhead / 2);
 
-  nodes = {ceil_div(spec.max_positions, spec.keys_per_split)};
+  nodes = {pages_of(spec.max_positions)};
   while (nodes.back() > 1) nodes.push_back(ceil_div(nodes.back(), kFanIn));
   levels.resize(nodes.size() - 1);
   Parts parts;
@@ -71,7 +68,7 @@ std::string AttentionPlan::name() const {
   std::string result = "incremental_attention";
   const auto add = [&](const char* letter, uint32_t n) { result += letter + std::to_string(n); };
   add("_h", spec.n_heads), add("_kv", spec.n_kv_heads), add("_d", spec.head_dim), add("_s", spec.max_positions);
-  add("_k", spec.keys_per_split), add("_c", spec.columns);
+  add("_c", spec.columns);
   if (spec.one_sequence) result += "_one";
   if (spec.lengths_are_positions) result += "_positions";
   if (spec.gated) result += "_gated";
@@ -86,8 +83,7 @@ std::string name_of(const AttentionSpec& spec) { return AttentionPlan(spec).name
 uint64_t attention_scratch_bytes(const AttentionSpec& spec) { return AttentionPlan(spec).scratch_bytes; }
 
 ptx::Dimensions attention_grid(const AttentionSpec& spec, uint32_t longest_length) {
-  const uint32_t keys = std::clamp(longest_length, 1u, spec.max_positions);
-  return {ceil_div(keys, spec.keys_per_split), spec.n_kv_heads, spec.columns};
+  return {pages_of(std::clamp(longest_length, 1u, spec.max_positions)), spec.n_kv_heads, spec.columns};
 }
 
 // Every key and value once, each query and gate in and each result out; a product and a sum each for score and value.
@@ -101,14 +97,15 @@ ptx::Cost attention_cost(const AttentionSpec& spec, uint64_t keys) {
 namespace {
 
 // Stretch::attend, of at most kHeadsAtOnce heads: the keys, their weights, then the values.
-Waits stretch_waits(const AttentionPlan& plan, uint32_t heads, uint32_t keys, bool is_played) {
-  const double n_rounds = ceil_div(keys, plan.block_keys * plan.loads_ahead(is_played));
+Waits split_waits(const AttentionPlan& plan, uint32_t heads, uint32_t keys) {
+  const double n_rounds = ceil_div(keys, plan.block_keys * plan.loads_ahead);
   const auto lg = [](uint32_t n) { return static_cast<double>(std::bit_width(n) - 1); };
   const double over_keys = lg(plan.warp_keys), width = std::bit_ceil(heads);
   const Waits scores = n_rounds * Waits{.memory = 1, .local = lg(plan.key_lanes)} + Waits{.local = over_keys + 2};
   const double cells = ceil_div(keys * static_cast<uint32_t>(width), AttentionPlan::kWarps * ptx::kWarpSize);
   const Waits weights{.local = 2 + cells + lg(ptx::kWarpSize / static_cast<uint32_t>(width)) + 2};
-  const Waits values = n_rounds * Waits{.memory = 1, .local = 1} + Waits{.local = over_keys + 4};
+  const Waits values = n_rounds * Waits{.memory = plan.has_values_ahead() ? 0.0 : 1.0, .local = 1} +
+                       Waits{.local = over_keys + 6};  // to shared memory and back, twice, with two barriers
   return scores + weights + values;
 }
 
@@ -119,27 +116,27 @@ Waits merge_waits(const AttentionPlan& plan, uint32_t n_splits) {
   Waits waits;
   for (uint32_t nodes = n_splits; nodes > 1; nodes = ceil_div(nodes, AttentionPlan::kFanIn)) {
     const double reads = ceil_div(std::min(nodes, AttentionPlan::kFanIn), AttentionPlan::kMergeAhead);
-    waits =
-        waits + Waits{.l2 = 2, .local = 3} + turns * 2 * reads * Waits{.l2 = 1};  // release and arrival; tops, states
+    waits = waits + Waits{.l2 = 2, .local = 3} + turns * reads * Waits{.l2 = 1};  // release and arrival; states
   }
   return waits;
 }
 
 }  // namespace
 
-Flow attention_flow(const AttentionSpec& spec, uint32_t keys, bool is_played) {
+Flow attention_flow(const AttentionSpec& spec, uint32_t keys) {
   const AttentionPlan plan(spec);
-  const uint32_t n_splits = ceil_div(std::max(keys, 1u), spec.keys_per_split);
+  const uint32_t n_splits = pages_of(std::max(keys, 1u));
   Flow flow{.pieces = uint64_t{n_splits} * spec.n_kv_heads * spec.columns,
             .warps = AttentionPlan::kWarps,
-            .blocks_per_sm = 7,               // of about 72 registers a thread
-            .piece = {.common = 1, .l2 = 1},  // the position and the table's address, the pages
+            .blocks_per_sm = 2,               // of about 110 registers a thread
+            .piece = {.common = 1, .l2 = 1},  // the position and the table's address, the page
             .end = merge_waits(plan, n_splits)};
   for (uint32_t head = 0; head < plan.group; head += AttentionPlan::kHeadsAtOnce)
-    flow.piece = flow.piece + stretch_waits(plan, std::min(AttentionPlan::kHeadsAtOnce, plan.group - head),
-                                            std::min(keys, spec.keys_per_split), is_played);
+    flow.piece = flow.piece + split_waits(plan, std::min(AttentionPlan::kHeadsAtOnce, plan.group - head),
+                                          std::min(keys, kPagePositions));
   const uint64_t piece_bytes = KvLayout{spec.k_type, 1, spec.head_dim}.row_bytes() / plan.pieces;
-  flow.bytes_in_flight = uint64_t{plan.block_keys} * plan.loads_ahead(is_played) * plan.pieces * piece_bytes;
+  flow.bytes_in_flight =
+      uint64_t{plan.block_keys} * plan.loads_ahead * plan.pieces * piece_bytes * (plan.has_values_ahead() ? 2 : 1);
   return flow;
 }
 

@@ -6,7 +6,6 @@
 #include <optional>
 #include <vector>
 
-#include "kernels/argmax.h"
 #include "kernels/attention.h"
 #include "kernels/delta_net.h"
 #include "kernels/embedding.h"
@@ -88,15 +87,6 @@ void attention_body(ptx::Builder& b, const AttentionSpec& spec, const AttentionA
                     const VirtualBlock& block);
 uint32_t attention_warps();  // of a block
 ptx::Kernel attention_kernel(const AttentionSpec& spec, ptx::Target target, const BodyOf<AttentionAddresses>& body);
-
-struct ArgmaxAddresses {
-  ptx::Global<ptx::f32> logits;
-  ptx::Global<ptx::u32> out;
-  ptx::Global<ptx::u8> scratch;
-  ColumnCount n_columns;
-};
-ptx::Launch argmax_launch(const ArgmaxSpec& spec);  // blocks: parts of the logits, columns
-void argmax_body(ptx::Builder& b, const ArgmaxSpec& spec, const ArgmaxAddresses& at, const VirtualBlock& block);
 
 struct StateAddresses {  // of delta nets
   ptx::Global<ptx::u64> states;

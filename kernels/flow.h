@@ -34,7 +34,8 @@ struct Flow {
   Waits piece;                         // from its first load to its results
   Waits end;                           // once, behind the last piece
   uint64_t bytes_in_flight = 0;        // of memory, that the warps of a piece have asked for at once, at most
-  uint64_t bytes_ahead = 0;  // of all pieces, asked for before the phase waits for the one before it, and kept
+  uint64_t bytes_ahead = 0;  // of all pieces, asked for before the phase waits for the one before it, and kept; of a
+                             // launch of its own none
 };
 
 }  // namespace warpchat

@@ -35,7 +35,7 @@ struct GemvSpec {
   std::optional<TensorType> up = {};  // of the up matrix, with kSwiglu: as `weights` if empty
   // How the work is shared out. A block of `warps` warps takes rows_per_block rows, a warp rows_per_warp at a time for
   // each of its 32 / lanes_per_row groups of lanes. lanes_per_row: a power of two up to 32. 0: chosen from the shape.
-  uint32_t warps = 8, rows_per_warp = 0, lanes_per_row = 0, rows_per_block = 0;
+  uint32_t warps = 16, rows_per_warp = 0, lanes_per_row = 0, rows_per_block = 0;
 };
 
 // Parameters in order, those that apply:
@@ -50,7 +50,7 @@ struct GemvSpec {
 // number makes its column's outputs none. Throws Error for a spec outside the bounds above.
 ptx::Kernel gemv(const GemvSpec& spec, ptx::Target target);
 
-// gemv_q4k_2048x11008_rmsnorm_swiglu_c8_w8: formats, rows x k, prologue, epilogue, columns, warps; with _r, _l, _b for
+// gemv_q4k_2048x11008_rmsnorm_swiglu_c8_w16: formats, rows x k, prologue, epilogue, columns, warps; with _r, _l, _b for
 // what else of the sharing is given.
 std::string name_of(const GemvSpec& spec);
 

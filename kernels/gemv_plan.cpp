@@ -14,7 +14,7 @@ namespace {
 constexpr uint32_t kSharedBytes = ptx::kMaxStaticSharedBytes - 64;
 constexpr uint32_t kMaxColumns = 8;
 constexpr uint32_t kFewBlocks = 112;   // about one for each multiprocessor of a large GPU
-constexpr uint32_t kManyBlocks = 528;  // more only repeat the prologue
+constexpr uint32_t kManyBlocks = 264;  // more only repeat the prologue
 
 void check(const GemvSpec& spec) {
   require(spec.rows > 0, spec, "it has no rows");
@@ -31,10 +31,13 @@ void check(const GemvSpec& spec) {
           spec, "its matrices are of formats that do not mix");
 }
 
-// Half a warp or fewer lanes for a row whose units would leave many lanes idle in the last round.
+// Half a warp or fewer lanes for a row whose units would leave many lanes idle in the last round, or give a lane too few
+// at once. It follows from k alone, so that one code serves products of any rows.
 uint32_t choose_lanes(uint32_t n_units) {
-  for (uint32_t lanes : {32u, 16u, 8u}) {
-    if (n_units * 20 >= ceil_div(n_units, lanes) * lanes * 17) return lanes;
+  constexpr uint32_t kLeastLanes = 8, kLeastUnits = 3;  // units of a lane, where there are more lanes than those
+  for (uint32_t lanes : {32u, 16u, kLeastLanes}) {
+    const uint32_t rounds = ceil_div(n_units, lanes);
+    if ((rounds >= kLeastUnits || lanes == kLeastLanes) && n_units * 20 >= rounds * lanes * 17) return lanes;
   }
   return 4;
 }
@@ -50,8 +53,7 @@ void share_rows(GemvPlan& plan) {
   plan.n_groups = 32 / plan.lanes_per_row;
   plan.rows_per_warp = spec.rows_per_warp;
   if (plan.rows_per_warp == 0) {
-    plan.rows_per_warp =
-        std::max<uint32_t>(1, (spec.columns == 1 ? 4 : 2) / static_cast<uint32_t>(plan.matrices.size()));
+    plan.rows_per_warp = spec.columns == 1 ? 1 : 2 / static_cast<uint32_t>(plan.matrices.size());
     while (plan.rows_per_warp > 1 && spec.rows / (plan.warps * plan.n_groups * plan.rows_per_warp) < kFewBlocks)
       plan.rows_per_warp /= 2;
   }
@@ -71,13 +73,13 @@ void share_rows(GemvPlan& plan) {
   plan.n_blocks = ceil_div(plan.n_steps, plan.warps * n_passes);
 }
 
-// A single column's products are quick, so that loads must be many to keep the memory busy: at least four of each lane.
+// A single column's products are quick, so that loads must be many to keep the memory busy: four of each lane, and a unit
+// more where that is the row's last.
 uint32_t choose_units_in_flight(const GemvPlan& plan) {
   if (plan.spec.columns > 1 || plan.is_tiled()) return 1;
   const uint32_t rows = plan.rows_per_warp * static_cast<uint32_t>(plan.matrices.size());
-  uint32_t units = 4;
-  while (units > 1 && (units * rows > 4 || units > plan.n_units / plan.lanes_per_row)) units /= 2;
-  return units;
+  const uint32_t units = std::max(4 / rows, 1u), all = ceil_div(plan.n_units, plan.lanes_per_row);
+  return all <= units + 1 ? all : units;
 }
 
 // The most units that fit, shared out evenly over the tiles; a multiple of 32, so that lanes meet the same units in the
@@ -94,6 +96,10 @@ void lay_out_input(GemvPlan& plan) {
 }  // namespace
 
 uint32_t GemvPlan::blocks_per_sm() const { return std::max(1u, 512 / threads()); }
+
+uint32_t GemvPlan::fill_rounds_ahead() const {
+  return std::min(ceil_div(tile_units, warps * kFillUnits), kMostFillAhead);
+}
 
 uint32_t GemvPlan::input_unit_bytes() const {
   if (has_float_input) return unit_weights * 4;
@@ -123,13 +129,15 @@ namespace {
 // Of a tile of all columns; SharedInput::fill.
 Waits fill_waits(const GemvPlan& plan) {
   const Waits load = plan.normalises() ? Waits{.common = 1} : Waits{.l2 = 1};
-  const double scale = plan.has_input_sums ? 5 : 3;  // shuffles for the largest value, and for the sums
+  const double scale = plan.has_input_sums ? 3 : 2;  // shuffles for the largest value, and for the sums
   const uint32_t n_rounds = plan.has_float_input
                                 ? ceil_div(plan.tile_units * plan.unit_weights, plan.threads())
                                 : ceil_div(ceil_div(plan.tile_units, GemvPlan::kFillUnits), plan.warps);
-  const Waits round = load + (plan.has_float_input ? Waits{.local = 1} : Waits{.local = scale});
+  const uint32_t at_once = plan.has_float_input ? 1 : plan.fill_rounds_ahead();
+  const Waits round = plan.has_float_input ? Waits{.local = 1} : Waits{.local = scale};
   const Waits squares = plan.normalises() ? Waits{.local = 6} : Waits{};  // a warp's sum, to shared memory
-  return plan.spec.columns * (double(ceil_div(n_rounds, GemvPlan::kFillAhead)) * round + squares) + Waits{.local = 1};
+  return plan.spec.columns * (double(ceil_div(n_rounds, at_once)) * load + n_rounds * round + squares) +
+         Waits{.local = 1};
 }
 
 // GemvWriter::write_rows: the sums over a row's lanes, RMSNorm's factor, and what the epilogue reads.

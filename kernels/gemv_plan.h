@@ -9,8 +9,8 @@
 namespace warpchat {
 
 struct GemvPlan {
-  static constexpr uint32_t kFillUnits = 4;  // of which a warp makes integers at once: eight lanes a unit
-  static constexpr uint32_t kFillAhead = 1;  // loads of the input that a lane has in flight
+  static constexpr uint32_t kFillUnits = 8;      // of which a warp makes integers at once: four lanes a unit
+  static constexpr uint32_t kMostFillAhead = 3;  // such rounds
 
   GemvSpec spec;
   std::vector<ProductMatrix> matrices;
@@ -31,6 +31,7 @@ struct GemvPlan {
   bool is_tiled() const { return tile_units < n_units; }
   bool normalises() const { return spec.prologue == GemvPrologue::kRmsNorm; }
   uint32_t threads() const { return warps * 32; }
+  uint32_t fill_rounds_ahead() const;   // of the input, that a lane asks for at once
   uint32_t blocks_per_sm() const;       // 128 registers a thread, so that nothing spills
   uint32_t input_unit_bytes() const;    // of a column
   uint32_t input_column_bytes() const;  // of the tile

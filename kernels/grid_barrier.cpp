@@ -10,15 +10,21 @@ GridBarrier::GridBarrier(Builder& b, const Global<u64>& counter)
 }
 
 // The block barriers carry the order from the block's threads to the one that counts, and back. The release makes all
-// of that visible with the arrival, the acquire makes what others arrived with visible here.
-void GridBarrier::wait() {
+// of that visible with the arrival, the acquire makes what others arrived with visible here. An acquire empties the
+// first-level cache, so that polls are none.
+void GridBarrier::wait(const std::function<void()>& meanwhile) {
   b_.region("grid barrier", [&] {
     b_.barrier();
-    b_.if_(b_.thread() == 0, [&] {
+    const auto in_first_thread = [&](const auto& body) { b_.if_(b_.thread() == 0, body); };
+    in_first_thread([&] {
       counter_.red(Atomic::kAdd, uint64_t{1}, Order::kRelease, Scope::kGpu);
-      Reg<u64> open_at = open_at_.load() + wide(b_.blocks());
-      open_at_.store(0, open_at);
-      b_.while_([&] { return counter_.load_acquire(Scope::kGpu) < open_at; }, [] {});
+      open_at_.store(0, open_at_.load() + wide(b_.blocks()));
+    });
+    if (meanwhile) meanwhile();
+    in_first_thread([&] {
+      Reg<u64> open_at = open_at_.load();
+      b_.while_([&] { return counter_.load_relaxed(Scope::kGpu) < open_at; }, [] {});
+      counter_.load_acquire(Scope::kGpu);
     });
     b_.barrier();
   });

@@ -1,5 +1,7 @@
 // A barrier of all blocks of a cooperative launch: what any block wrote before it, every block reads behind it.
 #pragma once
+#include <functional>
+
 #include "kernels/flow.h"
 #include "ptx/builder.h"
 
@@ -16,8 +18,9 @@ class GridBarrier {
   // counter: u64, zero when the launch begins; nothing else beside it in its 128 bytes.
   GridBarrier(ptx::Builder& b, const ptx::Global<ptx::u64>& counter);
 
-  // By every thread of every block, which must not have parted.
-  void wait();
+  // By every thread of every block, which must not have parted. `meanwhile`, if any, runs when the block has arrived and
+  // the others may not have: what it reads, no kernel of the launch writes before the barrier opens.
+  void wait(const std::function<void()>& meanwhile = {});
 
  private:
   ptx::Builder& b_;

@@ -11,7 +11,9 @@
 #include "kernels/columns.h"
 #include "kernels/error_word.h"
 #include "kernels/grid_barrier.h"
+#include "kernels/kv_rows.h"
 #include "kernels/token_functions.h"
+#include "kernels/weights_ahead.h"
 
 namespace warpchat {
 
@@ -77,7 +79,7 @@ struct Parameters {
   std::optional<Global<f32>> q_gate;
   std::optional<DeltaParameters> delta;
   std::optional<ExpertParameters> experts;
-  Global<u8> scratch, chooser;
+  Global<u8> scratch, sampler;
   Global<u32> error;
   Global<u64> barrier;
   Global<u8> state, request;
@@ -100,7 +102,7 @@ struct Parameters {
         experts(s.experts.empty() ? std::nullopt
                                   : std::optional<ExpertParameters>(std::in_place, b, s.experts[0].sum.has_shared)),
         scratch(b.global<u8>("scratch")),
-        chooser(b.global<u8>("chooser")),
+        sampler(b.global<u8>("sampler")),
         error(b.global<u32>("error", kErrorWords)),
         barrier(b.global<u64>("barrier", 1)),
         state(b.global<u8>("state", sizeof(DecoderState))),
@@ -120,8 +122,11 @@ struct Parameters {
 // Writes down when the block's phases begin and end.
 class StampWriter {
  public:
-  explicit StampWriter(Builder& b)
-      : b_(b), request_(b.global<u8>("stamps")), n_blocks_(number_at(request_, offsetof(StampRequest, n_blocks))) {}
+  StampWriter(Builder& b, Target target)
+      : b_(b),
+        request_(b.global<u8>("stamps")),
+        n_blocks_(number_at(request_, offsetof(StampRequest, n_blocks))),
+        write_(write_function(target)) {}
 
   // By every thread; one of them writes, at the end of a phase when all of them have come. Blocks that keep no time go
   // on at once. phase: its number, as a register or not.
@@ -138,43 +143,49 @@ class StampWriter {
   }
 
  private:
-  void write(In<u32> phase) {
-    b_.if_(b_.thread() == 0, [&] { write_slot(phase); });
-  }
-  void write_slot(In<u32> phase) {
-    Reg<u32> n_slots = number_at(request_, offsetof(StampRequest, n_slots));
-    Reg<u64> bytes = wide(n_slots) * sizeof(Stamp) + 16;  // of a block
-    Global<u8> own = request_ + 16 + wide(b_.block()) * bytes;
-    Reg<u32> count = own.as<u32>().load();
-    Global<u8> slot = own + 16 + wide(count % n_slots) * sizeof(Stamp);
-    slot.as<u64>().store(0, b_.globaltimer());
-    (slot + offsetof(Stamp, phase)).as<u32>().store(0, phase);
-    (slot + offsetof(Stamp, sm)).as<u32>().store(0, b_.sm());
-    own.as<u32>().store(0, count + 1);
+  void write(const CallOperand& phase) { b_.call(write_, {request_, phase}); }
+
+  static FunctionPointer write_function(Target target) {
+    Builder b("write_stamp", target);
+    const Global<u8> request = b.global_argument<u8>("request", Sharing::kWarp, 16);
+    Reg<u32> phase = b.argument<u32>("phase", Sharing::kWarp);
+    b.if_(b.thread() == 0, [&] {
+      Reg<u32> n_slots = number_at(request, offsetof(StampRequest, n_slots));
+      Reg<u64> bytes = wide(n_slots) * sizeof(Stamp) + 16;  // of a block
+      Global<u8> own = request + 16 + wide(b.block()) * bytes;
+      Reg<u32> count = own.as<u32>().load();
+      Global<u8> slot = own + 16 + wide(count % n_slots) * sizeof(Stamp);
+      slot.as<u64>().store(0, b.globaltimer());
+      (slot + offsetof(Stamp, phase)).as<u32>().store(0, phase);
+      (slot + offsetof(Stamp, sm)).as<u32>().store(0, b.sm());
+      own.as<u32>().store(0, count + 1);
+    });
+    return b.finish_function();
   }
 
   Builder& b_;
   Global<u8> request_;
   Reg<u32> n_blocks_;
+  FunctionPointer write_;
 };
 
 class DecoderWriter {
  public:
   DecoderWriter(const PersistentSpec& spec, Target target)
       : b_(name_of(spec), target),
+        target_(target),
         specs_(spec.decoder),
         attention_(std::get<AttentionSpec>(specs_.attention)),
         functions_(specs_, target),
+        sampler_(persistent_sampling(spec), target),
         at_(b_, specs_, attention_),
         barrier_(b_, at_.barrier),
+        ahead_(target),
         zero_(b_.var("zero", 0u)),
-        attention_teams_(persistent_attention_teams(functions_.attend.shared_bytes())) {
-    if (spec.ring)
-      sampler_.emplace(persistent_sampling(spec), target);
-    else
-      argmax_.emplace(argmax_spec(), target);
+        attention_teams_(persistent_attention_teams(functions_.attend.shared_bytes(), target)) {
     b_.min_blocks_per_sm(kPersistentBlocksPerSm);
-    if (spec.stamps) stamps_.emplace(b_);
+    b_.dynamic_turns();
+    if (spec.stamps) stamps_.emplace(b_, target);
   }
 
   Kernel write() {
@@ -200,7 +211,9 @@ class DecoderWriter {
   }
 
  private:
-  using Wait = std::function<void()>;
+  // Until the phase may begin. It is given what the block can do meanwhile.
+  using Meanwhile = std::function<void()>;
+  using Wait = std::function<void(const Meanwhile&)>;
 
   void run_phases(const PhaseProgram& program, size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) run_phase(program.phases[i], static_cast<uint32_t>(i));
@@ -222,15 +235,19 @@ class DecoderWriter {
     return (number_at(row(offsetof(LayerRow, parts)), 0) & (1u << static_cast<uint32_t>(part))) != 0;
   }
 
-  // What a phase reads of the tables, it asks for before it waits.
+  // Meanwhile a phase reads the tables, and asks for weights: its own, or those of the output, which comes behind phases
+  // that have none.
   void run_phase(const Phase& phase, uint32_t index) {
     const bool waits = !phase.waits_for.empty() && index != 0;  // the first one's barrier ends the token
     run_phase(name_of(phase.kind), index, waits, [&](const Wait& wait) { write_phase(phase.kind, wait); });
   }
   template <class Number, class F>
   void run_phase(std::string_view name, const Number& index, bool waits, const F& write) {
-    const Wait wait = [&] {
-      if (waits) barrier_.wait();
+    const Wait wait = [&](const Meanwhile& meanwhile) {
+      if (waits)
+        barrier_.wait(meanwhile);
+      else if (meanwhile)
+        meanwhile();
       if (stamps_) stamps_->begin(index);
     };
     b_.region(std::string(name), [&] { b_.in_turn([&] { write(wait); }); });
@@ -289,34 +306,55 @@ class DecoderWriter {
   }
 
   void embed(const Wait& wait) {
-    wait();
+    wait({});
     const EmbeddingAddresses at{at_.token_embd, at_.token(), at_.hidden, at_.error, {}};
     play(embedding_launch(specs_.embedding), [&](const VirtualBlock& block) { functions_.embed.call(block, at); });
   }
 
+  void ask_ahead(size_t product) { ahead_.ask(b_, row(product), zero_); }
+
   // The one product of a phase, all of which have the variants' rows.
   void multiply(size_t offset, const ProductFunction& function, const Global<f32>& x, const Wait& wait) {
-    const Product product = load_product(row(offset));
-    wait();
-    multiply_by_share(product, function, x);
+    std::optional<Product> product;
+    wait([&] {
+      product.emplace(load_product(row(offset)));
+      ask_ahead(offset);
+    });
+    multiply_by_share(*product, function, x);
   }
 
   // A layer's first products, or behind the layers the logits, which have a phase of their own in the program.
   void multiply_first(uint32_t qkv, uint32_t logits, const Pred& is_behind_layers) {
     Reg<u32> phase = b_.select(is_behind_layers, In<u32>(logits), In<u32>(qkv));
-    run_phase("qkv or logits", phase, true, [&](const Wait& wait) {
-      Reg<u32> n = number_at(row(offsetof(LayerRow, n_first)), 0);
-      wait();
-      multiply_normed(offsetof(LayerRow, first), b_.uniform(n));
-    });
+    constexpr uint32_t kMost = std::extent_v<decltype(LayerRow::first)>;
+    run_phase("qkv or logits", phase, true,
+              [&](const Wait& wait) { multiply_normed(offsetof(LayerRow, first), kMost, wait); });
   }
 
-  // The n products of the row from that one on, each by the blocks that it names.
-  void multiply_normed(size_t offset, In<u32> n) {
-    b_.for_("product", 0, n, 1, [&](Reg<u32> index) {
-      const Product product = load_product(row(offset) + wide(index) * sizeof(ProductRow));
-      multiply_by_share(product, functions_.normed, at_.hidden);
-      b_.barrier();  // shared memory is the next one's
+  // Products whose rows stand side by side, at most n, each by the blocks that it names. Where each of them has its own,
+  // a block has one of them; in a grid of fewer blocks than products each goes through all.
+  void multiply_normed(size_t offset, uint32_t n, const Wait& wait) {
+    const auto row_of = [&](const Reg<u32>& index) { return row(offset) + wide(index) * sizeof(ProductRow); };
+    const auto first_block = [](const Global<u8>& product) {
+      return number_at(product, offsetof(ProductRow, first_block));
+    };
+    std::optional<Product> product;
+    wait([&] {
+      Var<u32> index = b_.var("own_product", 0u);
+      for (uint32_t i = 1; i < n; ++i)
+        index = b_.select(b_.block() >= first_block(row(offset + i * sizeof(ProductRow))), i, index);
+      product.emplace(load_product(row_of(index)));
+      ahead_.ask(b_, row_of(index), zero_);
+    });
+    multiply_by_share(*product, functions_.normed, at_.hidden);
+    if (n == 1) return;
+    b_.if_(b_.blocks() < n, [&] {
+      b_.for_("product", 1, n, 1, [&](Reg<u32> index) {
+        b_.if_(first_block(row_of(index)) == 0, [&] {
+          b_.barrier();  // shared memory is the next one's
+          multiply_by_share(load_product(row_of(index - 1)), functions_.normed, at_.hidden);
+        });
+      });
     });
   }
 
@@ -349,12 +387,13 @@ class DecoderWriter {
   Global<u8> own_route() { return at_.experts->routes + wide(b_.block()) * route_bytes(specs_, 1); }
 
   void score_experts(const Wait& wait) {
-    wait();
-    multiply_normed(offsetof(LayerRow, router), at_.experts->shared_switch ? 2 : 1);
+    multiply_normed(offsetof(LayerRow, router), at_.experts->shared_switch ? 2 : 1, wait);
   }
 
   void begin_experts(const Wait& wait) {
-    wait();
+    wait([&] {
+      if (at_.experts->shared_inner) ask_ahead(offsetof(LayerRow, gate_up));
+    });
     const Team team = team_of(b_, kBlockWarps, 1, 1);
     b_.if_(team.index == 0, [&] {
       const RouteAddresses at{at_.experts->scores, own_experts(), own_weights(), {}};
@@ -367,7 +406,12 @@ class DecoderWriter {
   }
 
   void end_experts(const Wait& wait) {
-    wait();
+    wait([&] {
+      b_.for_("use", 0, n_used(), 1, [&](Reg<u32> use) {
+        ahead_.ask(b_, row(offsetof(LayerRow, expert_down)), b_.uniform(own_experts().load(use)));
+      });
+      if (at_.experts->shared_inner) ask_ahead(offsetof(LayerRow, down));
+    });
     multiply_uses(offsetof(LayerRow, expert_down), expert_specs().down, functions_.down, at_.experts->inner,
                   at_.experts->outputs);
     if (at_.experts->shared_inner)
@@ -406,7 +450,7 @@ class DecoderWriter {
   }
 
   void sum_experts(const Wait& wait) {
-    wait();
+    wait({});
     const ExpertParameters& e = *at_.experts;
     const ExpertSumAddresses at{e.outputs, own_weights(), e.shared_output, e.shared_switch, at_.hidden, {}};
     play(expert_sum_launch(expert_specs().sum), [&](const VirtualBlock& block) { functions_.sum->call(block, at); });
@@ -419,7 +463,7 @@ class DecoderWriter {
   }
 
   void convolve(const Wait& wait) {
-    wait();
+    wait([&] { ask_ahead(offsetof(LayerRow, output)); });
     play(conv_launch(specs_.delta_net), [&](const VirtualBlock& block) {
       functions_.conv->call(block, {at_.delta->qkv, vector_at(offsetof(LayerRow, conv)), state_of_layer(), {}});
     });
@@ -427,7 +471,7 @@ class DecoderWriter {
 
   void step_delta(const Wait& wait) {
     const DeltaParameters& x = *at_.delta;
-    wait();
+    wait({});
     play(delta_launch(specs_.delta_net), [&](const VirtualBlock& block) {
       functions_.delta->call(block, {x.qkv,
                                      x.z,
@@ -454,10 +498,13 @@ class DecoderWriter {
 
   void scatter(const Wait& wait) {
     std::vector<Global<f32>> gamma;
-    if (specs_.kv_scatters[0].qk_norm)
-      for (size_t offset : {offsetof(LayerRow, q_gamma), offsetof(LayerRow, k_gamma)})
-        gamma.push_back(b_.pointer<f32>(word_at(row(offset), 0), 16));
-    wait();
+    wait([&] {
+      if (specs_.kv_scatters[0].qk_norm)
+        for (size_t offset : {offsetof(LayerRow, q_gamma), offsetof(LayerRow, k_gamma)})
+          gamma.push_back(b_.pointer<f32>(word_at(row(offset), 0), 16));
+      ask_for_keys();
+      ask_ahead(offsetof(LayerRow, output));
+    });
     const auto turn = [&](size_t rope) {
       play(kv_scatter_launch(specs_.kv_scatters[rope]), [&](const VirtualBlock& block) {
         const KvScatterAddresses at{at_.q,
@@ -480,15 +527,33 @@ class DecoderWriter {
       b_.if_(own == static_cast<uint32_t>(rope), [&] { turn(rope); });
   }
 
+  // Keys and values of the splits that the block takes first, and a page is contiguous for each KV head.
+  void ask_for_keys() {
+    const Dimensions grid = attention_grid(attention_, attention_.max_positions);
+    Reg<u32> number = b_.warp() * b_.blocks() + b_.block();
+    Reg<u32> splits = b_.min(b_.uniform(at_.position().load()) / kPagePositions + 1, grid.x);
+    b_.if_(b_.warp() < attention_teams_ && number < splits * grid.y, [&] {
+      Reg<u32> split = number / grid.y, kv_head = number - split * grid.y;
+      Reg<u32> page = page_table(b_, page_tables(), 0).load(split, kReadOnly);
+      const auto ask = [&](KvType type, size_t offset) {
+        const KvLayout layout{type, attention_.n_kv_heads, attention_.head_dim};
+        const KvRows rows = KvRows(b_, layout, pages(offset), kv_head).in_page(page);
+        warpchat::ask_ahead(b_, target_, rows.codes(), b_.var("bytes", kPagePositions * layout.cells_bytes()));
+      };
+      ask(attention_.k_type, offsetof(LayerRow, k_pages));
+      ask(attention_.v_type, offsetof(LayerRow, v_pages));
+    });
+  }
+
   // The splits that the position has; one block of a grid for the whole context tells of a position beyond it. Where
   // the pages lie is read for each split: it would take registers from all of them.
   void attend(const Wait& wait) {
-    wait();
+    wait({});
     const Dimensions grid = attention_grid(attention_, attention_.max_positions);
     const Team team = team_of(b_, kBlockWarps, attention_warps(), attention_teams_);
     Reg<u32> n_x = b_.var("n_splits", grid.x);
     Reg<u32> position = b_.uniform(at_.position().load());
-    Reg<u32> splits = b_.min(position / attention_.keys_per_split + 1, grid.x);
+    Reg<u32> splits = b_.min(position / kPagePositions + 1, grid.x);
     play_blocks(b_, team, splits * grid.y, [&](const Reg<u32>& number) {
       const AttentionAddresses at{at_.q,
                                   pages(offsetof(LayerRow, k_pages)),
@@ -506,25 +571,17 @@ class DecoderWriter {
   }
 
   void choose(const Wait& wait) {
-    wait();
-    if (sampler_)
-      sample();
-    else
-      take_largest();
+    wait({});
+    sample();
     b_.if_(in_request(offsetof(DecodeRequest, returns_rows)) != 0, [&] { return_row(); });
   }
 
-  void take_largest() {
-    const ArgmaxAddresses at{at_.logits, at_.choice(), at_.chooser, {}};
-    play(argmax_launch(argmax_spec()), [&](const VirtualBlock& block) { argmax_->call(block, at); });
-  }
-
-  // By the first block, unless a forced token comes, which the sampler then has not chosen.
+  // Unless a forced token comes, which the sampler then has not chosen.
   void sample() {
     Reg<u32> number = b_.uniform(at_.step().load()) + 1;
-    b_.if_(b_.block() == 0 && number >= in_request(offsetof(DecodeRequest, n_forced)), [&] {
-      const SampleBuffers buffers{at_.logits, at_.chooser, at_.choice(), at_.position(), at_.error, zero_};
-      sampler_->call(block_of(team_of(b_, kBlockWarps, kBlockWarps), zero_, zero_), buffers);
+    b_.if_(number >= in_request(offsetof(DecodeRequest, n_forced)), [&] {
+      const SampleBuffers buffers{at_.logits, at_.sampler, at_.choice(), at_.position(), at_.error, zero_};
+      sampler_.call(block_of(team_of(b_, kBlockWarps, kBlockWarps), b_.block(), b_.blocks()), buffers);
     });
   }
 
@@ -557,12 +614,11 @@ class DecoderWriter {
            [&] { report_error(b_, at_.error, KernelError::kTokenOutOfRange, token, n_vocab(), zero_); });
   }
   void tell_end(In<u32> end) { (at_.host + offsetof(HostWords, end)).as<u32>().store_release(end, Scope::kSystem); }
-  ArgmaxSpec argmax_spec() const { return {n_vocab()}; }
   uint32_t n_vocab() const { return specs_.embedding.n_vocab; }
   uint32_t max_positions() const { return attention_.max_positions; }
 
   void publish(const Wait& wait) {
-    wait();
+    wait({});
     b_.if_((b_.block() | b_.thread()) == 0, [&] {
       Reg<u32> step = at_.step().load(), number = step + 1;
       Var<u32> token = b_.var("next_token", at_.choice().load());
@@ -614,13 +670,14 @@ class DecoderWriter {
   }
 
   Builder b_;
+  Target target_;
   const DecoderSpecs& specs_;
   const AttentionSpec& attention_;
   TokenFunctions functions_;
-  std::optional<SampleFunction> sampler_;
-  std::optional<ArgmaxFunction> argmax_;
+  SampleFunction sampler_;
   Parameters at_;
   GridBarrier barrier_;
+  WeightsAhead ahead_;
   Reg<u32> zero_;
   uint32_t attention_teams_;
   std::optional<StampWriter> stamps_;
@@ -657,7 +714,7 @@ std::string name_of(const PersistentSpec& spec) {
   std::snprintf(hash, sizeof hash, "%08x", hash_of(s));
   return "persistent_decoder_l" + std::to_string(s.layers.size()) + "_h" + std::to_string(s.embedding.hidden) + "_v" +
          std::to_string(s.embedding.n_vocab) + "_s" + std::to_string(s.kv_scatters[0].max_positions) +
-         (spec.ring ? "_r" + std::to_string(*spec.ring) : "") + (spec.stamps ? "_stamps_" : "_") + hash;
+         "_r" + std::to_string(spec.ring) + (spec.stamps ? "_stamps_" : "_") + hash;
 }
 
 std::vector<LayerKind> layer_kinds(const DecoderSpecs& specs) {
@@ -675,21 +732,15 @@ uint64_t route_bytes(const DecoderSpecs& specs, uint32_t n_blocks) {
 }
 
 SampleSpec persistent_sampling(const PersistentSpec& spec) {
-  return {.n_vocab = spec.decoder.embedding.n_vocab, .ring = spec.ring.value()};
+  return {.n_vocab = spec.decoder.embedding.n_vocab, .ring = spec.ring};
 }
 
-// multiply_normed reads the rows of its products one after the other, side by side in memory; other products' rows were
-// asked for before the barrier, but those of experts. Each block finds who is chosen, and reads it again. publish reads
+// The rows of products are read while the block waits, but those of experts. Each block finds who is chosen, and reads
+// it again. publish reads
 // step, choice, position and error, the host's stop flag and what it has taken, and the token must have arrived there
 // before the next one begins.
 Waits persistent_waits(PhaseKind phase) {
   switch (phase) {
-    case PhaseKind::kQkv:
-      return {.common = 3, .local = 3};
-    case PhaseKind::kLogits:
-      return {.common = 1, .local = 1};
-    case PhaseKind::kRouter:
-      return {.common = 2, .local = 2};
     case PhaseKind::kExpertsGateUp:
       return {.common = 1, .l2 = 2, .local = 1};
     case PhaseKind::kExpertsDown:
@@ -703,8 +754,8 @@ Waits persistent_waits(PhaseKind phase) {
   }
 }
 
-uint32_t persistent_attention_teams(uint32_t shared_bytes) {
-  return std::clamp(kMaxStaticSharedBytes / (shared_bytes + 64), 1u, kBlockWarps / attention_warps());
+uint32_t persistent_attention_teams(uint32_t shared_bytes, Target target) {
+  return std::clamp(limits(target).shared_bytes / (shared_bytes + 64), 1u, kBlockWarps / attention_warps());
 }
 
 void share_blocks(std::span<ProductRow* const> rows, std::span<const uint64_t> bytes, uint32_t n_blocks) {

@@ -26,19 +26,21 @@ namespace warpchat {
 
 struct PersistentSpec {
   DecoderSpecs decoder;               // of PassKind::kToken, as decoder_kernels takes them
-  std::optional<uint32_t> ring = {};  // samples, by SampleSpec's ring, with n_vocab and persistent_sampling's rest
+  uint32_t ring = 64;                 // of persistent_sampling
   bool stamps = false;                // keeps time
 };
 
 // A product of the table: device addresses, 0 for what it has not.
 struct ProductRow {
+  static constexpr uint32_t kNobody = UINT32_MAX;
   uint64_t weights = 0, up = 0, gamma = 0, bias = 0, y = 0;
   uint32_t variant = 0;                    // of the phase's, as product_variants has them
-  uint32_t first_block = 0, n_blocks = 0;  // who computes it
+  uint32_t first_block = kNobody, n_blocks = 0;  // who computes it; kNobody: there is no such product
   uint32_t rows = 0;
   uint32_t stride = 0, up_stride = 0;  // 16-byte units from an expert's matrices to the next one's
+  uint32_t ahead = 0, up_ahead = 0;    // bytes of each matrix that each of its blocks asks for ahead: of kAheadMultiple
 };
-static_assert(sizeof(ProductRow) == 64);
+static_assert(sizeof(ProductRow) == 72);
 
 // Of a layer; behind the last one's stands a row of the logits' product, as the first, alone.
 struct LayerRow {
@@ -48,12 +50,11 @@ struct LayerRow {
   uint64_t k_pages = 0, v_pages = 0;
   uint64_t q_gamma = 0, k_gamma = 0;
   uint64_t conv = 0, dt_bias = 0, decay = 0, delta_norm = 0;
-  uint32_t rope = 0;     // of DecoderSpecs::kv_scatters
-  uint32_t place = 0;    // of a delta net among those of the sequence's state
-  uint32_t n_first = 1;  // products of `first`
-  uint32_t parts = 0;    // 1 << LayerPart for each that it has
+  uint32_t rope = 0;   // of DecoderSpecs::kv_scatters
+  uint32_t place = 0;  // of a delta net among those of the sequence's state
+  uint32_t parts = 0;  // 1 << LayerPart for each that it has
 };
-static_assert(sizeof(LayerRow) == 784);
+static_assert(sizeof(LayerRow) == 872);  
 
 // Read and written by the kernel; the launcher sets token and position, and zeros the rest.
 struct DecoderState {
@@ -120,8 +121,8 @@ struct StampRequest {
   uint32_t n_blocks = 0, n_slots = 0;  // n_slots: at least 1 if n_blocks is not 0
 };
 
-// Name: persistent_decoder_l36_h2048_v151936_s32768, "_r64" for sampling with a ring, "_stamps", and a hash of what the
-// kernels are. Without a ring the choice is the argmax. Parameters in order:
+// Name: persistent_decoder_l36_h2048_v151936_s32768, "_r64" for the ring, "_stamps", and a hash of what the kernels are.
+// Parameters in order:
 //   layers         LayerRow [n_layers + 1], 16-byte aligned
 //   token_embd     packed as for gemv
 //   hidden, q, k, v, mixed, inner, logits  f32: of one column, as PassState in engine/steps.h
@@ -131,7 +132,7 @@ struct StampRequest {
 //   routes         u8 [route_bytes], likewise
 //   shared_inner, shared_output, shared_switch  f32, only with a shared expert
 //   scratch        of incremental attention, zeros
-//   chooser        u8 [argmax_scratch_bytes], zeros; or with a ring the sampler's state, of persistent_sampling(spec)
+//   sampler        the sampler's state, of persistent_sampling(spec)
 //   error          u32 [4]: kernels/error_word.h; what is out of range ends the launch
 //   barrier        u64, zero, alone in 128 bytes
 //   state          DecoderState
@@ -146,10 +147,15 @@ struct StampRequest {
 // step that gives a reason; the reason of lowest rank in DecodeEnd is told, but an error before all others. A step
 // whose token the ring has no slot for waits until the host has taken one.
 ptx::Kernel persistent_decoder(const PersistentSpec& spec, ptx::Target target);
-SampleSpec persistent_sampling(const PersistentSpec& spec);  // with a ring: one column, by one block of this kernel
+SampleSpec persistent_sampling(const PersistentSpec& spec);  // of one column, by the blocks of this kernel
 std::string name_of(const PersistentSpec& spec);
-inline constexpr uint32_t kPersistentThreads = 256;
-inline constexpr uint32_t kPersistentBlocksPerSm = 512 / kPersistentThreads;  // 128 registers a thread
+inline constexpr uint32_t kPersistentThreads = 512;
+inline constexpr uint32_t kPersistentBlocksPerSm = 1;  // 128 registers a thread
+// Of the weights of a phase's products, or of keys and values, what its blocks together ask for before they wait for the
+// phase before it: as much as a large GPU reads while they wait and make their input ready, and no more than half of the
+// second-level cache.
+inline constexpr uint64_t kMostBytesAhead = 8 << 20;
+inline constexpr uint32_t kAheadMultiple = kPersistentThreads / 32 * 32;  // a sector a warp
 
 // The kinds of its layers, and the program that it runs.
 std::vector<LayerKind> layer_kinds(const DecoderSpecs& specs);
@@ -160,7 +166,7 @@ uint64_t route_bytes(const DecoderSpecs& specs, uint32_t n_blocks);
 // Of a phase of decoder_program(), between its barrier and the flows of its kernels' bodies; all of publish's.
 Waits persistent_waits(PhaseKind phase);
 // Of a block, for a body with so much shared memory.
-uint32_t persistent_attention_teams(uint32_t shared_bytes);
+uint32_t persistent_attention_teams(uint32_t shared_bytes, ptx::Target target);
 
 // Gives each of these products, which run at the same time, a range of the grid's blocks in proportion to its bytes, or
 // all blocks to each in turn where there are fewer than products.

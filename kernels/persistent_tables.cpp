@@ -1,5 +1,6 @@
 #include "kernels/persistent_tables.h"
 
+#include <algorithm>
 #include <array>
 #include <span>
 
@@ -30,8 +31,12 @@ uint32_t expert_stride(TensorType type, const GemvSpec& spec) {
 
 class TableWriter {
  public:
-  TableWriter(const DecoderSpecs& specs, const DecoderAddresses& at, uint32_t n_blocks)
-      : specs_(specs), at_(at), n_blocks_(n_blocks), variants_(product_variants(specs)) {}
+  TableWriter(const DecoderSpecs& specs, const DecoderAddresses& at, uint32_t n_blocks, uint64_t bytes_ahead)
+      : specs_(specs),
+        at_(at),
+        n_blocks_(n_blocks),
+        ahead_of_block_(bytes_ahead / n_blocks),
+        variants_(product_variants(specs)) {}
 
   std::vector<LayerRow> write() const {
     const std::vector<LayerKind> kinds = layer_kinds(specs_);
@@ -48,7 +53,9 @@ class TableWriter {
       rows.push_back(row);
     }
     rows.push_back({});
-    rows.back().first[0] = product(specs_.logits, variants_.normed, {at_.output, 0, at_.output_norm, 0, at_.logits});
+    ProductRow& logits = rows.back().first[0];
+    logits = product(specs_.logits, variants_.normed, {at_.output, 0, at_.output_norm, 0, at_.logits});
+    set_ahead(logits, specs_.logits);
     return rows;
   }
 
@@ -61,6 +68,7 @@ class TableWriter {
             .bias = o.bias,
             .y = o.y,
             .variant = variant_of(of_phase, spec),
+            .first_block = 0,
             .n_blocks = n_blocks_,
             .rows = std::get<GemvSpec>(spec).rows};
   }
@@ -74,6 +82,20 @@ class TableWriter {
       bytes.push_back(matrix_bytes(*specs[i]));
     }
     share_blocks(pointers, bytes, n_blocks_);
+    for (size_t i = 0; i < rows.size(); ++i) set_ahead(rows[i], *specs[i]);
+  }
+
+  // Of each matrix equal parts for the row's blocks; n: of such products, of as many experts.
+  void set_ahead(ProductRow& row, const ProductSpec& product, uint32_t n = 1) const {
+    if (!is_there(product)) return;
+    const GemvSpec& spec = std::get<GemvSpec>(product);
+    const std::vector<ProductMatrix> matrices = matrices_of(spec);
+    const auto part = [&](const ProductMatrix& matrix) {
+      const uint64_t all = spec.rows * matrix.row_bytes / row.n_blocks, most = ahead_of_block_ / (n * matrices.size());
+      return static_cast<uint32_t>(std::min(all, most) / kAheadMultiple * kAheadMultiple);
+    };
+    row.ahead = part(matrices[0]);
+    if (spec.epilogue == GemvEpilogue::kSwiglu) row.up_ahead = part(matrices.at(1));
   }
 
   void set_attention(LayerRow& row, size_t i) const {
@@ -84,9 +106,10 @@ class TableWriter {
     row.first[1] = product(s.k, variants_.normed, {m.k, 0, v.attn_norm, v.k_bias, at_.k});
     row.first[2] = product(s.v, variants_.normed, {m.v, 0, v.attn_norm, v.v_bias, at_.v});
     row.first[3] = product(s.q_gate, variants_.normed, {m.q_gate, 0, v.attn_norm, 0, at_.q_gate});
-    row.n_first = is_there(s.q_gate) ? 4 : 3;
-    share(std::span(row.first, row.n_first), std::array{&s.q, &s.k, &s.v, &s.q_gate});
+    const size_t n = is_there(s.q_gate) ? 4 : 3;
+    share(std::span(row.first, n), std::array{&s.q, &s.k, &s.v, &s.q_gate});
     row.output = product(s.output, variants_.output, {m.output, 0, 0, 0, at_.hidden});
+    set_ahead(row.output, s.output);
     row.q_gamma = v.q_norm, row.k_gamma = v.k_norm;
     row.rope = specs_.ropes.at(i);
   }
@@ -100,9 +123,9 @@ class TableWriter {
     row.first[1] = product(s.z, variants_.normed, {m.z, 0, gamma, 0, at_.z});
     row.first[2] = product(s.alpha, variants_.normed, {m.alpha, 0, gamma, 0, at_.alpha});
     row.first[3] = product(s.beta, variants_.normed, {m.beta, 0, gamma, 0, at_.beta});
-    row.n_first = 4;
     share(row.first, std::array{&s.qkv, &s.z, &s.alpha, &s.beta});
     row.output = product(specs_.layers[i].output, variants_.output, {layer.matrices.output, 0, 0, 0, at_.hidden});
+    set_ahead(row.output, specs_.layers[i].output);
     const DeltaVectors<uint64_t>& v = layer.delta_vectors;
     row.conv = v.conv, row.dt_bias = v.dt_bias, row.decay = v.decay, row.delta_norm = v.norm;
     row.place = place;
@@ -113,6 +136,7 @@ class TableWriter {
     const LayerMatrices<uint64_t>& m = at_.layers[i].matrices;
     row.gate_up = product(s.gate_up, variants_.gate_up, {m.gate, m.up, at_.layers[i].vectors.ffn_norm, 0, at_.inner});
     row.down = product(s.down, variants_.down, {m.down, 0, 0, 0, at_.hidden});
+    set_ahead(row.gate_up, s.gate_up), set_ahead(row.down, s.down);
   }
 
   void set_experts(LayerRow& row, size_t i) const {
@@ -132,6 +156,8 @@ class TableWriter {
     row.down = product(s.shared_down, variants_.down, {m.shared_down, 0, 0, 0, at_.shared_output});
     row.expert_down = of_experts(s.down, variants_.down, {m.down, 0, 0, 0, at_.expert_outputs});
     share_with_shared(row.expert_down, s.down, row.down, s.shared_down);
+    set_ahead(row.expert_down, s.down.product, s.down.n_used);
+    set_ahead(row.gate_up, s.shared_gate_up), set_ahead(row.down, s.shared_down);
   }
 
   ProductRow of_experts(const ExpertProductSpec& spec, const std::vector<GemvSpec>& of_phase, const Operands& o) const {
@@ -152,13 +178,15 @@ class TableWriter {
   const DecoderSpecs& specs_;
   const DecoderAddresses& at_;
   uint32_t n_blocks_;
+  uint64_t ahead_of_block_;
   ProductVariants variants_;
 };
 
 }  // namespace
 
-std::vector<LayerRow> layer_rows(const DecoderSpecs& specs, const DecoderAddresses& at, uint32_t n_blocks) {
-  return TableWriter(specs, at, n_blocks).write();
+std::vector<LayerRow> layer_rows(const DecoderSpecs& specs, const DecoderAddresses& at, uint32_t n_blocks,
+                                 uint64_t bytes_ahead) {
+  return TableWriter(specs, at, n_blocks, bytes_ahead).write();
 }
 
 std::vector<uint64_t> activation_arguments(const DecoderSpecs& specs, const DecoderAddresses& at) {

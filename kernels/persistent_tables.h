@@ -29,8 +29,9 @@ struct DecoderAddresses {
   uint64_t routes = 0;  // of the grid's blocks: route_bytes
 };
 
-// The rows of the layers and that behind them, for a grid of n_blocks.
-std::vector<LayerRow> layer_rows(const DecoderSpecs& specs, const DecoderAddresses& at, uint32_t n_blocks);
+// The rows of the layers and that behind them, for a grid of n_blocks. bytes_ahead: that each phase asks for ahead.
+std::vector<LayerRow> layer_rows(const DecoderSpecs& specs, const DecoderAddresses& at, uint32_t n_blocks,
+                                 uint64_t bytes_ahead);
 
 // The kernel's arguments from hidden up to scratch.
 std::vector<uint64_t> activation_arguments(const DecoderSpecs& specs, const DecoderAddresses& at);

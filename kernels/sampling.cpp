@@ -1,7 +1,8 @@
-// A block reads its column's logits once for the best one and a bound under which nothing can be chosen, and once more
-// to collect what is above it. A handful is then filtered in shared memory; where more remain than the block has
-// threads, the same rules narrow all logits down. Whole numbers everywhere, so that both ways and every order of
-// threads choose the same token.
+// Warps of all blocks write down the best of each slot, a stretch of the column's logits. The block that comes last finds
+// the best of all among these, and a bound under which nothing can be chosen; it collects what is above it from the
+// slots whose best is. A handful is then filtered in shared memory; where more remain than the block has threads, the
+// same rules narrow all logits down. Whole numbers everywhere, so that both ways and every order of threads choose the
+// same token.
 #include "kernels/sampling.h"
 
 #include <bit>
@@ -34,43 +35,62 @@ void require_sample_spec(const SampleSpec& s) {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr uint32_t kNoToken = UINT32_MAX;
+constexpr uint32_t kMostBlocks = 64;  // of a column: more gain nothing
 
 struct Best {
   Reg<f32> of_thread;  // the thread's best logit; -infinity if it has none
   Reg<u64> of_all;     // candidate
-  Pred all_finite;     // of the column's logits; else memory.least is the first that is not
+  Pred all_finite;     // of the column's logits; else of_all is the first that is not
 };
 
-void put_least_if(const Pred& condition, const SampleColumn& column, const Reg<u32>& value) {
-  column.b.predicated(condition, [&] { column.memory.least.red(Atomic::kMin, value, Order::kRelaxed, Scope::kBlock); });
+constexpr uint64_t kNotFinite = uint64_t{1} << 63;  // above all candidates; with the id's order, so the lowest is best
+
+// The best of each of the block's slots; zero for none of a lane's.
+void find_best_of_slots(const SampleColumn& column) {
+  Builder& b = column.b;
+  Reg<u32> warps = column.block.threads() / kWarpSize;
+  b.for_("slot", column.block.block() * warps + column.block.warp(), sample_slots(column.spec),
+         column.block.blocks() * warps, [&](Reg<u32> slot) {
+           Var<u64> best = b.var("best", uint64_t{0});
+           column.for_slot(slot, [&](const Reg<u32>& first, SampleColumn::Logits& logits) {
+             for (uint32_t i = 0; i < logits.size(); ++i) {
+               Reg<u64> candidate = column.candidate(ordered_bits(logits[i]), first + i);
+               Pred finite = b.is(FloatClass::kFinite, logits[i]);
+               best = b.max(best, b.select(finite, candidate, column.order_of_id(candidate) | kNotFinite));
+             }
+           });
+           Reg<u64> of_warp = warp_max(b, best);
+           b.if_(b.lane() == 0, [&] { column.slots.store(slot, of_warp); });
+         });
 }
 
-constexpr uint64_t kNotFinite = UINT64_MAX;  // above all candidates
+// Counts modulo the blocks, so that the last one leaves zero. The barriers and the atomic's release and acquire make
+// what all threads of the earlier blocks have stored visible to all threads of the last.
+Pred last_to_arrive(const SampleColumn& column) {
+  Builder& b = column.b;
+  column.block.barrier();
+  b.if_(column.block.thread() == 0, [&] {
+    Global<u32> arrived = (column.state + static_cast<int64_t>(offsetof(SamplerState, n_arrived))).as<u32>();
+    column.memory.arrived.store(
+        0, arrived.atom(Atomic::kIncrement, column.block.blocks() - 1, Order::kAcquireRelease, Scope::kGpu));
+  });
+  column.block.barrier();
+  return column.block.uniform(column.memory.arrived.load()) == column.block.blocks() - 1;
+}
 
 Best find_best(const SampleColumn& column) {
   Builder& b = column.b;
-  Var<f32> top = b.var("top", -kInfinity), zero = b.var("zero", 0.0f);
-  Var<u32> top_id = b.var("top_id", 0u);
-  column.for_neighbours([&](const Reg<u32>& first, SampleColumn::Logits& logits) {
-    for (uint32_t i = 0; i < logits.size(); ++i) {
-      zero = b.fma(logits[i], 0.0f, zero);  // NaN from the first logit on that is not finite
-      top_id = b.select(logits[i] > top, first + i, top_id);
-      top = b.max(top, logits[i]);
-    }
-    b.if_(zero != 0.0f, [&] {
-      for (uint32_t i = 0; i < logits.size(); ++i)
-        put_least_if(!b.is(FloatClass::kFinite, logits[i]), column, first + i);
-    });
-  });
-  Reg<u64> own = b.select(zero == 0.0f, column.candidate(ordered_bits(top), top_id), kNotFinite);
+  Var<u64> own = b.var("own", uint64_t{0});
+  b.for_("slot", column.block.thread(), sample_slots(column.spec), column.block.threads(),
+         [&](Reg<u32> slot) { own = b.max(own, column.slots.load(slot)); });
   Reg<u64> best = b.uniform(block_max(b, own, column.memory.warp_slots, column.block));
-  return {top, best, best != kNotFinite};
+  return {b.select(own == uint64_t{0}, -kInfinity, logit_of(column.ordered_of(own))), best, best < kNotFinite};
 }
 
-void report_first_not_finite(const SampleColumn& column) {
+void report_first_not_finite(const SampleColumn& column, const Best& best) {
   Builder& b = column.b;
   b.if_(column.block.thread() == 0, [&] {
-    report_error(b, column.buffers.error, KernelError::kLogitNotFinite, column.memory.least.load(), column.spec.n_vocab,
+    report_error(b, column.buffers.error, KernelError::kLogitNotFinite, column.id_of(best.of_all), column.spec.n_vocab,
                  column.column);
   });
 }
@@ -88,7 +108,9 @@ Reg<f32> bound_of_top_k(const SampleColumn& column, const Reg<f32>& best_of_thre
     n += warps;
     return n < column.settings.top_k;
   });
-  put_least_if(b.lane() == 0, column, ordered_bits(reached));
+  b.predicated(b.lane() == 0, [&] {
+    column.memory.least.red(Atomic::kMin, ordered_bits(reached), Order::kRelaxed, Scope::kBlock);
+  });
   column.block.barrier();
   return logit_of(column.memory.least.load());
 }
@@ -103,10 +125,6 @@ Reg<f32> bound_of_top_p(const SampleColumn& column, const SampleRules& rules, co
   return b.fma(b.convert<f32>(exponent), std::numbers::ln2_v<float>, rules.best_logit);
 }
 
-Reg<f32> largest(Builder& b, const SampleColumn::Logits& logits, size_t first = 0) {
-  return first + 1 == logits.size() ? Reg<f32>(logits[first]) : b.max(logits[first], largest(b, logits, first + 1));
-}
-
 // All candidates from the bound on, as far as memory.candidates goes; returns how many there are.
 Reg<u32> collect(const SampleColumn& column, const Reg<f32>& bound) {
   Builder& b = column.b;
@@ -116,12 +134,20 @@ Reg<u32> collect(const SampleColumn& column, const Reg<f32>& bound) {
     Reg<u64> candidate = column.candidate(ordered_bits(logit), id);
     b.predicated(place < column.block.threads(), [&] { to.store(0, candidate); });
   };
-  column.for_neighbours([&](const Reg<u32>& first, SampleColumn::Logits& logits) {
-    b.if_(largest(b, logits) >= bound, [&] {  // as few are
-      column.for_each(first, logits, [&](const Reg<u32>& id, const Reg<f32>& logit) {
-        b.if_(logit >= bound, [&] { keep(id, logit); });
-      });
-    });
+  const uint32_t n_slots = sample_slots(column.spec);
+  Reg<u64> least = column.lowest_of(ordered_bits(bound));
+  b.for_("slots", column.block.warp() * kWarpSize, n_slots, column.block.threads(), [&](Reg<u32> slots) {
+    Reg<u32> own = slots + b.lane();
+    Pred has_any = own < n_slots && column.slots.load(b.min(own, n_slots - 1)) >= least;
+    Var<u32> left = b.var("left", b.ballot(has_any).as<u32>());
+    b.while_([&] { return left != 0; },
+             [&] {
+               Reg<u32> last = 31 - b.clz(left);
+               column.for_each_of_slot(slots + last, [&](const Reg<u32>& id, const Reg<f32>& logit) {
+                 b.if_(logit >= bound, [&] { keep(id, logit); });
+               });
+               left = left ^ (b.var("one", 1u) << last);
+             });
   });
   column.block.barrier();
   return b.uniform(column.memory.n_candidates.load());
@@ -167,15 +193,19 @@ uint64_t sampler_counts_offset(const SampleSpec& s) {
   return (sizeof(SamplerState) + uint64_t{s.ring} * sizeof(uint32_t) + 15) / 16 * 16;
 }
 
-uint64_t sampler_state_stride(const SampleSpec& s) {
+uint64_t sampler_slots_offset(const SampleSpec& s) {
   return sampler_counts_offset(s) + (uint64_t{s.n_vocab} * sizeof(uint32_t) + 15) / 16 * 16;
+}
+
+uint64_t sampler_state_stride(const SampleSpec& s) {
+  return sampler_slots_offset(s) + (uint64_t{sample_slots(s)} * sizeof(uint64_t) + 15) / 16 * 16;
 }
 
 std::vector<uint8_t> packed_sampler_state(const SampleSpec& s, SamplerState state, std::span<const uint32_t> recent) {
   const bool has_penalties = state.penalty_window > 0 &&
                              (state.repeat_penalty != 1 || state.presence_penalty != 0 || state.frequency_penalty != 0);
   state.n_accepted = recent.size();
-  std::vector<uint8_t> bytes(has_penalties ? sampler_state_stride(s) : sizeof state);
+  std::vector<uint8_t> bytes(has_penalties ? sampler_slots_offset(s) : sizeof state);
   std::memcpy(bytes.data(), &state, sizeof state);
   if (!has_penalties) return bytes;
   std::vector<uint32_t> ring(s.ring), counts(s.n_vocab);
@@ -192,15 +222,18 @@ std::vector<uint8_t> packed_sampler_state(const SampleSpec& s, SamplerState stat
 void sample_body(Builder& b, const SampleSpec& spec, const SampleBuffers& buffers, const Reg<u32>& column_index,
                  const VirtualBlock& block, const Shared<u8>& memory) {
   const SampleColumn column(b, spec, buffers, column_index, block, memory);
-  const Best best = find_best(column);
-  Var<u32> token = b.var("token", kNoToken);  // but in the one thread that finds it
-  const auto take_best = [&] { token = b.select(block.thread() == 0, column.id_of(best.of_all), kNoToken); };
-  const auto choose = [&] {
-    b.if_else(column.settings.temperature <= 0.0f, take_best, [&] { filter_and_draw(column, best, token); });
-  };
-  b.if_else(best.all_finite, choose, [&] { report_first_not_finite(column); });
-  b.if_(token != kNoToken, [&] { column.commit(token); });
-  block.barrier();
+  find_best_of_slots(column);
+  b.if_(last_to_arrive(column), [&] {
+    const Best best = find_best(column);
+    Var<u32> token = b.var("token", kNoToken);  // but in the one thread that finds it
+    const auto take_best = [&] { token = b.select(block.thread() == 0, column.id_of(best.of_all), kNoToken); };
+    const auto choose = [&] {
+      b.if_else(column.settings.temperature <= 0.0f, take_best, [&] { filter_and_draw(column, best, token); });
+    };
+    b.if_else(best.all_finite, choose, [&] { report_first_not_finite(column, best); });
+    b.if_(token != kNoToken, [&] { column.commit(token); });
+    block.barrier();
+  });
 }
 
 Kernel sample(const SampleSpec& s, Target target) {
@@ -213,29 +246,36 @@ Kernel sample(const SampleSpec& s, Target target) {
                               b.global<u32>("error", kErrorWords),
                               b.var("advance", s.advances ? 1u : 0u)};
   b.min_blocks_per_sm(1);  // ptxas would rather spill than leave room for one block only
-  leave_beyond_columns(b, declare_columns(b, s.columns), b.block());
+  leave_beyond_columns(b, declare_columns(b, s.columns), b.block(Axis::kY));
   SampleFunction(s, target).call(VirtualBlock(b), buffers);
-  return b.finish(Launch{s.columns, s.threads},
+  const uint32_t warps = s.threads / kWarpSize;
+  return b.finish(Launch{{std::min(ceil_div(sample_slots(s), warps), kMostBlocks), s.columns}, s.threads},
                   {.bytes = uint64_t{s.columns} * (uint64_t{s.n_vocab} * 8 + sizeof(SamplerState)),
                    .flops = uint64_t{s.columns} * s.n_vocab});
 }
 
-// Every logit is read once for the best one, and once more for the candidates if there is a filter; in between once
-// more, one by one, for the weights that top_p without top_k asks for. A pass keeps one load of a thread in flight.
+// Behind the slots the last block reads the best of each, several a thread one after the other; for a filter once more,
+// and the logits of the slots that have a candidate; top_p without top_k asks for the weights of all logits first, one
+// by one, each some 70 instructions.
 Flow sample_flow(const SampleSpec& s, uint32_t threads, uint32_t top_k, bool has_top_p) {
-  const double by_four = ceil_div(s.n_vocab, (s.n_vocab % 4 == 0 ? 4 : 1) * threads);
-  const double one_by_one = ceil_div(s.n_vocab, threads);
+  const uint32_t warps = threads / kWarpSize, n_slots = sample_slots(s);
   const Waits over_block{.local = 2 * 5 + 4};  // of block_max, block_sum: two stages, with two barriers
-  Waits piece = Waits{.common = 1, .l2 = 1} + by_four * Waits{.l2 = 1} + over_block;  // settings and position first
-  if (top_k != 0 || has_top_p) piece = piece + by_four * Waits{.l2 = 1} + Waits{.local = 2};
+  const Waits over_warp{.local = 2 * 5};
+  Waits end = Waits{.l2 = 2, .local = 3} + double(ceil_div(n_slots, threads)) * Waits{.l2 = 1} + over_block;  // arrival
+  if (top_k != 0 || has_top_p) end = end + double(ceil_div(n_slots, threads)) * Waits{.l2 = 1, .local = 2};
   if (top_k != 0) {
-    const double rounds = ceil_div(top_k, threads / kWarpSize);      // bound_of_top_k
-    const double candidates = 2.0 * rounds * (threads / kWarpSize);  // about; choose_of_few looks at all of them twice
-    piece = piece + Waits{.local = 5 * rounds + 3} + 2 * (Waits{.local = candidates} + over_block);
+    const double rounds = ceil_div(top_k, warps);    // bound_of_top_k
+    const double candidates = 2.0 * rounds * warps;  // about; choose_of_few looks at all of them twice
+    const double slots = ceil_div(2 * top_k, warps);  // of a warp, that have some
+    end = end + slots * Waits{.l2 = 1} + Waits{.local = 5 * rounds + 3} +
+          2 * (Waits{.local = candidates} + over_block);
   } else if (has_top_p) {
-    piece = piece + one_by_one * Waits{.l2 = 1} + over_block;
+    end = end + double(ceil_div(s.n_vocab, threads)) * Waits{.l2 = 1, .local = 4} + over_block;
   }
-  return {.pieces = s.columns, .warps = threads / kWarpSize, .piece = piece};
+  return {.pieces = uint64_t{s.columns} * n_slots,
+          .start = {.common = 1, .l2 = 1},  // settings and position
+          .piece = Waits{.l2 = 1} + over_warp,
+          .end = end};
 }
 
 }  // namespace warpchat

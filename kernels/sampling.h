@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/columns.h"
 #include "kernels/flow.h"
 #include "kernels/virtual_block.h"
 
@@ -20,7 +21,7 @@ inline constexpr uint32_t kLargestSampleRing = 1u << 24, kMostSampleThreads = 10
 struct SampleSpec {
   uint32_t n_vocab;         // logits of a column
   uint32_t columns = 1;     // sequences, each with a state of its own
-  uint32_t threads = 1024;  // of the kernel's blocks, of which one serves a column: a multiple of 32, at most 1,024
+  uint32_t threads = 1024;  // of the kernel's blocks: a multiple of 32, at most 1,024
   uint32_t ring = 64;       // recent tokens that a state holds: a power of two up to kLargestSampleRing
   bool advances = false;    // positions[column] += 1 after the choice
 };
@@ -30,15 +31,15 @@ inline uint32_t sample_ring(uint32_t context) { return std::bit_ceil(std::min(co
 
 // How a column chooses, in device memory. Right behind it u32 [spec.ring]: of the tokens accepted so far, number i at i
 // modulo spec.ring. Behind these, 16-byte aligned, u32 [n_vocab]: how often each occurs among those that count. The
-// kernel keeps up all three. Without penalties it reads nothing of what is behind. The settings are those of
-// SamplingParams.
+// kernel keeps up all three; without penalties it reads nothing of what is behind. The settings are those of
+// SamplingParams. Last, 16-byte aligned, u64 [sample_slots]: what the blocks tell each other.
 struct SamplerState {
   float repeat_penalty = 1, presence_penalty = 0, frequency_penalty = 0;
   uint32_t penalty_window = 0;  // recent tokens that count, as far as the ring holds them
   uint32_t top_k = 0;           // 0 is off
   float top_p = 1;              // 1 is off
   float temperature = 0;        // 0: the argmax
-  uint32_t reserved = 0;
+  uint32_t n_arrived = 0;       // blocks, of a choice under way
   double log_min_p = -std::numeric_limits<double>::infinity();  // ln(min_p); -infinity is off
   uint64_t seed = 0;
   uint64_t n_accepted = 0;
@@ -49,6 +50,9 @@ static_assert(sizeof(SamplerState) == 56);
 // reads, the rest may be anything.
 uint64_t sampler_state_stride(const SampleSpec& spec);
 uint64_t sampler_counts_offset(const SampleSpec& spec);  // of the occurrences, in a column's state
+uint64_t sampler_slots_offset(const SampleSpec& spec);
+inline constexpr uint32_t kSampleSlotLogits = 128;  // of a warp, four a lane
+inline uint32_t sample_slots(const SampleSpec& spec) { return ceil_div(spec.n_vocab, kSampleSlotLogits); }
 std::vector<uint8_t> packed_sampler_state(const SampleSpec& spec, SamplerState state, std::span<const uint32_t> recent);
 
 // What a block chooses from, of all columns.
@@ -61,8 +65,9 @@ struct SampleBuffers {
   ptx::Reg<ptx::u32> advance;       // added to the column's position after the choice
 };
 
-// Name: sample_151936_c1_t1024_r64, "_advances". One block a column. Parameters: SampleBuffers in their order but
-// `advance`, and n_columns u32 if columns > 1: at most `columns`; what lies beyond is neither read nor written.
+// Name: sample_151936_c1_t1024_r64, "_advances". Grid: blocks that share a column's logits, columns. Parameters:
+// SampleBuffers in their order but `advance`, and n_columns u32 if columns > 1: at most `columns`; what lies beyond is
+// neither read nor written.
 // The token follows from logits, state and position alone: neither threads nor schedule nor device matter. Of equal
 // logits the lower id ranks first. Weights are exp(logit - best) to 6e-6 of each, in steps of 2^-44 for 151,936 of
 // them; the random number is Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011) with
@@ -71,17 +76,18 @@ struct SampleBuffers {
 ptx::Kernel sample(const SampleSpec& spec, ptx::Target target);
 std::string name_of(const SampleSpec& spec);
 
-// A piece is a column, by `threads` threads: spec.threads, or those of the block of another kernel. top_k, has_top_p:
-// as the states ask; 0 and false: no filter, and the best logit.
+// A piece is a slot of a column, by a warp; the end is the choice, by a block of `threads` threads: spec.threads, or
+// those of another kernel. top_k, has_top_p: as the states ask; 0 and false: no filter, and the best logit.
 Flow sample_flow(const SampleSpec& spec, uint32_t threads, uint32_t top_k = 0, bool has_top_p = false);
 
-// The same inside another kernel, by one whole block that has not parted, of as many threads as it has: spec.threads
-// does not matter. `column` is the same in all of them. memory: of kSampleSharedBytes, 16-byte aligned, behind a
-// barrier from other uses before and, for what comes after, behind the barrier that ends the body. No thread returns.
-// The choice is visible to the block after that barrier, and to others as far as the caller publishes it.
+// The same inside another kernel, by whole blocks that have not parted, of as many threads as they have: spec.threads
+// does not matter, nor how many blocks there are. `column` is the same in all of them. memory: of kSampleSharedBytes,
+// 16-byte aligned, behind a barrier from other uses before and, for what comes after, behind the barrier that ends the
+// body. No thread returns. The block that comes last chooses; the choice is visible to it after that barrier, and to
+// others as far as the caller publishes it.
 void sample_body(ptx::Builder& b, const SampleSpec& spec, const SampleBuffers& buffers,
                  const ptx::Reg<ptx::u32>& column, const VirtualBlock& block, const ptx::Shared<ptx::u8>& memory);
 inline constexpr uint64_t kSampleSharedBytes =
-    (uint64_t{kMostSampleThreads} * 2 + ptx::kWarpSize + 3) * sizeof(uint64_t);
+    (uint64_t{kMostSampleThreads} * 2 + ptx::kWarpSize + 4) * sizeof(uint64_t);
 
 }  // namespace warpchat

@@ -15,7 +15,7 @@ SampleMemory shared_parts(Builder& b, const VirtualBlock& block, const Shared<u8
   const Shared<u64> words = memory.as<u64>();
   const Shared<u64> slots = words + 2 * kMostSampleThreads, found = slots + kWarpSize, behind = found + 2;
   const Shared<u32> counters = behind.as<u32>();
-  SampleMemory parts{words, words, slots, found, counters, counters + 1};
+  SampleMemory parts{words, words, slots, found, counters, counters + 1, counters + 2};
   const Shared<u64> slot = slots + block.thread();
   b.predicated(block.thread() < kWarpSize, [&] { slot.store(0, uint64_t{0}); });
   b.predicated(block.thread() == 0, [&] { counters.store(0, {0u, UINT32_MAX}); });
@@ -62,6 +62,7 @@ SampleColumn::SampleColumn(Builder& builder, const SampleSpec& s, const SampleBu
       block(players),
       memory(shared_parts(b, block, shared)),
       state(buffers.states + wide(column) * sampler_state_stride(s)),
+      slots((state + static_cast<int64_t>(sampler_slots_offset(s))).as<u64>()),
       settings(load_settings(b, s, state, buffers.positions.load(column))),
       logits_(buffers.logits + wide(column) * s.n_vocab),
       recent_(b, s.n_vocab, s.ring, settings.penalties,
@@ -69,27 +70,36 @@ SampleColumn::SampleColumn(Builder& builder, const SampleSpec& s, const SampleBu
                field(state, sampler_counts_offset(s)).as<u32>()}),
       id_bits_(static_cast<uint32_t>(std::bit_width(s.n_vocab - 1))) {}
 
-void SampleColumn::for_all(const OnLogit& body) const {
-  b.for_("id", block.thread(), spec.n_vocab, block.threads(), [&](Reg<u32> id) {
-    Var<f32> logit = b.var<f32>("logit");
-    logit = logits_.load(id);
-    recent_.penalise(id, logit);
-    body(id, logit);
-  });
+void SampleColumn::penalised(const Reg<u32>& id, const OnLogit& body) const {
+  Var<f32> logit = b.var<f32>("logit");
+  logit = logits_.load(id);
+  recent_.penalise(id, logit);
+  body(id, logit);
 }
 
-void SampleColumn::for_neighbours(const OnLogits& body) const {
+void SampleColumn::for_all(const OnLogit& body) const {
+  b.for_("id", block.thread(), spec.n_vocab, block.threads(), [&](Reg<u32> id) { penalised(id, body); });
+}
+
+void SampleColumn::for_each_of_slot(const Reg<u32>& slot, const OnLogit& body) const {
+  Reg<u32> begin = slot * kSampleSlotLogits;
+  b.for_("id", begin + b.lane(), b.min(begin + kSampleSlotLogits, spec.n_vocab), kWarpSize,
+         [&](Reg<u32> id) { penalised(id, body); });
+}
+
+void SampleColumn::for_slot(const Reg<u32>& slot, const OnLogits& body) const {
   Logits logits;
   if (spec.n_vocab % 4 != 0) {
     logits.push_back(b.var<f32>("logit"));
-    return for_all([&](const Reg<u32>& id, const Reg<f32>& logit) {
+    return for_each_of_slot(slot, [&](const Reg<u32>& id, const Reg<f32>& logit) {
       logits[0] = logit;
       body(id, logits);
     });
   }
+  Reg<u32> begin = slot * kSampleSlotLogits;
   for (int i = 0; i < 4; ++i) logits.push_back(b.var<f32>("logit"));
-  b.for_("four", block.thread(), spec.n_vocab / 4, block.threads(), [&](Reg<u32> four) {
-    Reg<u32> first = four * 4;
+  Reg<u32> first = begin + b.lane() * 4;
+  b.if_(first < spec.n_vocab, [&] {
     const Vec<f32, 4> loaded = logits_.load<4>(first);
     for (int i = 0; i < 4; ++i) logits[i] = loaded[i];
     recent_.if_any_of_four(first, [&] {
@@ -98,11 +108,6 @@ void SampleColumn::for_neighbours(const OnLogits& body) const {
     });
     body(first, logits);
   });
-}
-
-void SampleColumn::for_each(const Reg<u32>& first, Logits& logits, const OnLogit& body) const {
-  if (logits.size() == 1) return body(first, logits[0]);
-  take_turns(b, first, logits, body);
 }
 
 Reg<u64> SampleColumn::candidate(const Reg<u32>& ordered, const Reg<u32>& id) const {

@@ -24,6 +24,7 @@ struct SampleMemory {                         // in shared memory
   ptx::Shared<ptx::u64> warp_slots;           // [kWarpSize], of block_sum
   ptx::Shared<ptx::u64> found;                // [2], by one thread for all
   ptx::Shared<ptx::u32> n_candidates, least;  // at first 0 and UINT32_MAX
+  ptx::Shared<ptx::u32> arrived;              // blocks before this one
 };
 
 class SampleColumn {
@@ -35,12 +36,13 @@ class SampleColumn {
   // body(id, logit) for each logit, penalised; a thread's ids rise.
   using OnLogit = std::function<void(const ptx::Reg<ptx::u32>& id, ptx::Var<ptx::f32>& logit)>;
   void for_all(const OnLogit& body) const;
-  // The same for several neighbours at once: four, read as 16 bytes, where rows allow it, or one.
+  // The same by a warp, for those of a slot and several neighbours at once: four, read as 16 bytes, where rows allow it,
+  // or one.
   using Logits = std::vector<ptx::Var<ptx::f32>>;
   using OnLogits = std::function<void(const ptx::Reg<ptx::u32>& first, Logits& logits)>;
-  void for_neighbours(const OnLogits& body) const;
-  // body(id, logit) for each of them, written once.
-  void for_each(const ptx::Reg<ptx::u32>& first, Logits& logits, const OnLogit& body) const;
+  void for_slot(const ptx::Reg<ptx::u32>& slot, const OnLogits& body) const;
+  // One by one, which takes little text.
+  void for_each_of_slot(const ptx::Reg<ptx::u32>& slot, const OnLogit& body) const;
 
   // Better ones are larger: ordered_bits of the logit, then falling ids, in fewer than 64 bits.
   ptx::Reg<ptx::u64> candidate(const ptx::Reg<ptx::u32>& ordered, const ptx::Reg<ptx::u32>& id) const;
@@ -61,9 +63,11 @@ class SampleColumn {
   const VirtualBlock block;
   const SampleMemory memory;
   const ptx::Global<ptx::u8> state;
+  const ptx::Global<ptx::u64> slots;  // [sample_slots]: the best of each
   const SampleSettings settings;
 
  private:
+  void penalised(const ptx::Reg<ptx::u32>& id, const OnLogit& body) const;
   ptx::Global<ptx::f32> logits_;  // [n_vocab]
   RecentTokens recent_;
   uint32_t id_bits_;

@@ -59,17 +59,20 @@ SharedInput::Column SharedInput::column_at(const Column& first, const std::optio
           first.planes + *column * (plan_.input_column_bytes() / 4)};
 }
 
-// N values from the index-th N, scaled by gamma and their squares added up; zeros outside.
+// N values from `first` on, all asked for at once, scaled by gamma and their squares added up; zeros outside.
 template <int N>
-std::vector<Reg<f32>> SharedInput::load_values(const Column& column, const Reg<u32>& index,
+std::vector<Reg<f32>> SharedInput::load_values(const Column& column, const Reg<u32>& first,
                                                const std::optional<Pred>& is_inside, Var<f32>& squares) {
   const auto load_from = [&](const Global<f32>& p) {
+    const Global<f32> from = p + first;
     std::vector<Reg<f32>> values;
     if constexpr (N == 1) {
-      values.push_back(p.load(index));
+      values.push_back(from.load());
     } else {
-      Vec<f32, N> all = p.template load<N>(index * N);
-      for (int i = 0; i < N; ++i) values.push_back(all[i]);
+      for (int i = 0; i < N; i += 4) {
+        Vec<f32, 4> four = from.template load<4>(i);
+        for (int j = 0; j < 4; ++j) values.push_back(four[j]);
+      }
     }
     return values;
   };
@@ -95,51 +98,68 @@ std::vector<Reg<f32>> SharedInput::load_values(const Column& column, const Reg<u
   return all;
 }
 
-// Eight lanes a unit, four values a lane; no branch parts the lanes around the shuffles.
+// Four lanes a unit, eight values a lane; no branch parts the lanes around the shuffles. Some rounds are asked for at
+// once, and come to the first place in turn.
 void SharedInput::fill_integers(const Column& column, const FirstUnit& first, Var<f32>& squares) {
-  const bool is_ragged = plan_.n_units % (plan_.is_tiled() ? plan_.tile_units : GemvPlan::kFillUnits) != 0;
-  const uint32_t n_rounds = (plan_.tile_units + GemvPlan::kFillUnits - 1) / GemvPlan::kFillUnits;
-  b_.for_("round", block_.warp(), n_rounds, plan_.warps, [&](Reg<u32> round) {
-    Reg<u32> quad = (round * kWarpSize + b_.lane()).named("quad");
-    std::optional<Pred> is_inside;
-    if (is_ragged) {
-      Reg<u32> unit = quad >> 3;
-      is_inside.emplace((first ? unit + *first : unit) < plan_.n_units);
-    }
-    store_integers(column, quad, is_inside, load_values<4>(column, quad, is_inside, squares));
+  constexpr uint32_t kUnits = GemvPlan::kFillUnits;
+  const uint32_t n_ahead = plan_.fill_rounds_ahead(), stride = plan_.warps * kUnits;
+  const bool is_ragged = n_ahead > 1 || plan_.n_units % (plan_.is_tiled() ? plan_.tile_units : kUnits) != 0;
+  Reg<u32> quarter = b_.lane() % 4;
+  const auto is_inside = [&](const Reg<u32>& unit) -> std::optional<Pred> {
+    if (!is_ragged) return {};
+    if (!first) return unit < plan_.n_units;
+    return unit < b_.min(plan_.n_units - *first, plan_.tile_units);
+  };
+  const auto values_of = [&](const Reg<u32>& unit) {
+    return load_values<8>(column, unit * 32 + quarter * 8, is_inside(unit), squares);
+  };
+  b_.for_("units", block_.warp() * kUnits, plan_.tile_units, stride * n_ahead, [&](Reg<u32> units) {
+    Reg<u32> unit = (units + b_.lane() / 4).named("unit");
+    if (n_ahead == 1) return store_integers(column, unit, quarter, is_inside(unit), values_of(unit));
+    std::vector<Var<f32>> values;
+    for (uint32_t i = 0; i < n_ahead; ++i)
+      for (const Reg<f32>& value : values_of(unit + i * stride)) values.push_back(b_.var("value", value));
+    b_.for_("round", 0, n_ahead * stride, stride, [&](Reg<u32> round) {
+      Reg<u32> own = unit + round;
+      store_integers(column, own, quarter, is_inside(own), {values.begin(), values.begin() + 8});
+      for (size_t i = 8; i < values.size(); ++i) values[i - 8] = values[i];
+    });
   });
 }
 
-void SharedInput::store_integers(const Column& column, const Reg<u32>& quad, const std::optional<Pred>& is_inside,
-                                 const std::vector<Reg<f32>>& values) {
+void SharedInput::store_integers(const Column& column, const Reg<u32>& unit, const Reg<u32>& quarter,
+                                 const std::optional<Pred>& is_inside, const std::vector<Reg<f32>>& values) {
   // As integers, the magnitudes of NaN and infinity are the largest, and make the scale none.
-  std::vector<Reg<u32>> sizes;
-  for (const Reg<f32>& value : values) sizes.push_back(value.as<u32>() & 0x7fffffffu);
-  Var<u32> most = b_.var("most", b_.max(b_.max(sizes[0], sizes[1]), b_.max(sizes[2], sizes[3])));
-  for (uint32_t distance : {4u, 2u, 1u}) most = b_.max(most, b_.shuffle_xor(most, distance));
+  Var<u32> most = b_.var("most", values[0].as<u32>() & 0x7fffffffu);
+  for (size_t i = 1; i < values.size(); ++i) most = b_.max(most, values[i].as<u32>() & 0x7fffffffu);
+  for (uint32_t distance : {2u, 1u}) most = b_.max(most, b_.shuffle_xor(most, distance));
   Reg<f32> limit = Reg<u32>(most).as<f32>();
   Pred vanishes = limit < kVanishing;
   Reg<f32> inverse = b_.select(vanishes, 0.0f, b_.rcp_approx(limit) * kLargestInteger);
   std::vector<Reg<u32>> bits;
   for (const Reg<f32>& value : values) bits.push_back(b_.fma(value, inverse, kMagic).as<u32>());
-  const auto bytes = [&](uint32_t which) {  // byte 0 or 1 of all four
-    Reg<u32> front = b_.prmt(bits[0], bits[1], 0x40 + 0x11 * which),
-             back = b_.prmt(bits[2], bits[3], 0x40 + 0x11 * which);
+  const auto bytes = [&](size_t first, uint32_t which) {  // byte 0 or 1 of four
+    Reg<u32> front = b_.prmt(bits[first], bits[first + 1], 0x40 + 0x11 * which),
+             back = b_.prmt(bits[first + 2], bits[first + 3], 0x40 + 0x11 * which);
     return b_.prmt(front, back, 0x5410).as<b32>();
   };
-  Reg<b32> low = bytes(0), high = bytes(1);
-  std::optional<Var<s32>> sum;
+  const auto plane = [&](uint32_t which) {
+    const Reg<b32> front = bytes(0, which);
+    return Vec<b32, 2>(front, bytes(4, which));
+  };
+  std::optional<Var<u32>> sum;
   if (plan_.has_input_sums) {
-    sum.emplace(b_.var("sum", (bits[0] + bits[1] + bits[2] + bits[3] - 4 * kMagicBits).as<s32>()));
-    for (uint32_t distance : {2u, 1u}) *sum += b_.shuffle_xor(*sum, distance);
+    sum.emplace(b_.var("sum", bits[0] - 8 * kMagicBits));
+    for (size_t i = 1; i < bits.size(); ++i) *sum += bits[i];
+    *sum += b_.shuffle_xor(*sum, 1);
   }
-  Reg<u32> unit = quad >> 3, part = quad & 7;
+  Reg<u32> half = quarter / 2;
   where(is_inside, [&] {
-    Shared<b32> word = column.planes + (part >> 2) * plane_words_ + unit * 4 + (part & 3);
-    word.store(0, high);
-    word.store(2 * plane_words_, low);
-    if (sum) b_.if_((part & 3) == 0, [&] { sums_of(column.planes).store(quad >> 2, Reg<s32>(*sum).as<b32>()); });
-    b_.if_(part == 0,
+    Shared<b32> words = column.planes + half * plane_words_ + unit * 4 + quarter % 2 * 2;
+    words.store(0, plane(1));
+    words.store(2 * plane_words_, plane(0));
+    if (sum) b_.if_(quarter % 2 == 0, [&] { sums_of(column.planes).store(unit * 2 + half, Reg<u32>(*sum).as<b32>()); });
+    b_.if_(quarter == 0,
            [&] { scales_of(column.planes).store(unit, b_.select(vanishes, 0.0f, limit * (1 / kLargestInteger))); });
   });
 }

@@ -53,10 +53,10 @@ class SharedInput {
   void fill_integers(const Column& column, const FirstUnit& first, ptx::Var<ptx::f32>& squares);
   void fill_floats(const Column& column, const FirstUnit& first, ptx::Var<ptx::f32>& squares);
   template <int N>
-  std::vector<ptx::Reg<ptx::f32>> load_values(const Column& column, const ptx::Reg<ptx::u32>& index,
+  std::vector<ptx::Reg<ptx::f32>> load_values(const Column& column, const ptx::Reg<ptx::u32>& first,
                                               const std::optional<ptx::Pred>& is_inside, ptx::Var<ptx::f32>& squares);
-  void store_integers(const Column& column, const ptx::Reg<ptx::u32>& quad, const std::optional<ptx::Pred>& is_inside,
-                      const std::vector<ptx::Reg<ptx::f32>>& values);
+  void store_integers(const Column& column, const ptx::Reg<ptx::u32>& unit, const ptx::Reg<ptx::u32>& quarter,
+                      const std::optional<ptx::Pred>& is_inside, const std::vector<ptx::Reg<ptx::f32>>& values);
   void store_squares(const std::optional<ptx::Reg<ptx::u32>>& column, const ptx::Var<ptx::f32>& squares);
   ptx::Shared<ptx::b32> sums_of(const ptx::Shared<ptx::b32>& planes) const { return planes + 4 * plane_words_; }
   ptx::Shared<ptx::f32> scales_of(const ptx::Shared<ptx::b32>& planes) const;

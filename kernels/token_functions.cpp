@@ -89,23 +89,13 @@ void AttentionFunction::call(const VirtualBlock& block, const AttentionAddresses
   block.call(function_, all);
 }
 
-ArgmaxFunction::ArgmaxFunction(const ArgmaxSpec& spec, Target target)
-    : BodyFunction(function_of(name_of(spec) + "_body", target, [&](Builder& b, const VirtualBlock& block) {
-        const ArgmaxAddresses at{address<f32>(b, "logits"), address<u32>(b, "out", 4), address<u8>(b, "scratch"), {}};
-        b.inlined([&] { argmax_body(b, spec, at, block); });
-      })) {}
-
-void ArgmaxFunction::call(const VirtualBlock& block, const ArgmaxAddresses& at) const {
-  block.call(function_, {at.logits, at.out, at.scratch});
-}
-
 SampleFunction::SampleFunction(const SampleSpec& spec, Target target)
     : BodyFunction(function_of(function_name(spec), target, [&](Builder& b, const VirtualBlock& block) {
         const SampleBuffers buffers{address<f32>(b, "logits"),    address<u8>(b, "states"),
                                     address<u32>(b, "tokens", 4), address<u32>(b, "positions", 4),
                                     address<u32>(b, "error", 4),  b.argument<u32>("advance", Sharing::kWarp)};
         const Shared<u8> memory = b.shared<u8>("own_memory", kSampleSharedBytes);
-        sample_body(b, spec, buffers, block.block(), block, memory);
+        sample_body(b, spec, buffers, block.block(Axis::kY), block, memory);
       })) {}
 
 void SampleFunction::call(const VirtualBlock& block, const SampleBuffers& buffers) const {

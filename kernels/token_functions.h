@@ -39,13 +39,7 @@ class AttentionFunction : public BodyFunction {
   void call(const VirtualBlock& block, const AttentionAddresses& at) const;
 };
 
-class ArgmaxFunction : public BodyFunction {
- public:
-  ArgmaxFunction(const ArgmaxSpec& spec, ptx::Target target);
-  void call(const VirtualBlock& block, const ArgmaxAddresses& at) const;
-};
-
-// By a whole block, of any number of threads, for the column that is its x.
+// By whole blocks, of any number of threads, for the column that is their y.
 class SampleFunction : public BodyFunction {
  public:
   SampleFunction(const SampleSpec& spec, ptx::Target target);

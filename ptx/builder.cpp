@@ -128,8 +128,13 @@ Operand Builder::array_in_turn(const std::string& name, Type element, uint64_t e
                 name);
   }
   if (kernel_.turns_symbol < 0)
-    kernel_.turns_symbol = declare(
-        {.space = Space::kShared, .name = "shared_in_turn", .element = Type::kU8, .count = 0, .alignment = 16}, at);
+    kernel_.turns_symbol = declare({.space = Space::kShared,
+                                    .name = "shared_in_turn",
+                                    .element = Type::kU8,
+                                    .count = 0,
+                                    .alignment = 16,
+                                    .dynamic = kernel_.has_dynamic_turns},
+                                   at);
   Symbol& region = kernel_.symbols[kernel_.turns_symbol];
   const uint64_t offset = round_up(*kernel_.turn_bytes, aligned);
   kernel_.turn_bytes = offset + elements * bytes_of(element);

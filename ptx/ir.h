@@ -109,6 +109,7 @@ struct Body {
   uint32_t min_blocks = 0;                  // .minnctapersm
   bool asks_warp = false;                   // uses the warp's number, which needs a one-dimensional block
   int turns_symbol = -1;                    // the shared array that the parts of a kernel use in turn
+  bool has_dynamic_turns = false;           // it is dynamic
   Operand shared_memory = {};               // of a function: the argument behind which its shared arrays lie
   uint64_t shared_bytes = 0;                // ... and how much it takes there
   std::optional<uint64_t> turn_bytes = {};  // while building such a part: bytes it has taken of that array

@@ -25,7 +25,6 @@ constexpr std::pair<std::string_view, std::string_view> kParts[] = {
     {"scatter", "keys and values"},
     {"embed", "embedding"},
     {"sample", "choice"},
-    {"argmax", "choice"},
     {"choose", "choice"},
     {"publish", "choice"},
     {"gemv", "weights"},

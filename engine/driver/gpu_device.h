@@ -15,6 +15,7 @@ struct GpuDevice {
   int major = 0, minor = 0;   // compute capability
   uint64_t memory_bytes = 0;  // all of it, used or not
   uint32_t n_sms = 0;
+  uint64_t l2_bytes = 0;
   uint32_t shared_bytes_optin = 0;  // of one block, with the opt-in
   double peak_bandwidth = 0;        // bytes per second by clock and bus width; 0 where the driver does not say
   bool has_watchdog = false;        // kernels that run for seconds are ended

@@ -146,7 +146,9 @@ MemoryBudget gpu_memory_budget(const ModelConfig& config, const ModelTensors& te
   const uint32_t contexts = sizes.n_pages > 0 ? 1 : sizes.sequences;
   const uint64_t pages_at_once = saturating_sum(
       {saturating_product({contexts, cache.page_bytes()}), saturating_product({sizes.sequences, sizeof(uint32_t)})});
-  const uint64_t scratch_per_position = activations.scratch_bytes / std::max(1u, sizes.context) + 1;
+  GpuSizes of_many = sizes;  // splits, that is: one of them takes no scratch
+  of_many.context = std::max(sizes.context, 64 * kPagePositions);
+  const uint64_t scratch_per_position = plan_activations(config, of_many).scratch_bytes / of_many.context + 1;
   const uint64_t least_cache = sizes.n_pages <= sizes.pages_per_sequence()
                                    ? 0
                                    : saturating_sum({saturating_product({sizes.n_pages, cache.page_bytes()}),

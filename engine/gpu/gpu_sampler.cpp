@@ -59,7 +59,7 @@ void GpuSampler::sample(const Buffers& b) {
     arguments.push_back(Argument::address(address));
   if (spec_.columns > 1) arguments.push_back(n_columns_);
   timer_.begin();  // the host may have done other things since the pass, or collected its times
-  kernel_->launch(stream_, arguments, {n_columns_});
+  kernel_->launch(stream_, arguments, {kernel_->kernel().launch.blocks.x, n_columns_});
   timer_.launched(operation_, uint64_t{n_columns_} * spec_.n_vocab * sizeof(float));
   const Slot& slot = slots_[n_sampled_++ % kSlots];
   stream_.download(slot.tokens.bytes().first(n_columns_ * sizeof(Token)), b.tokens);

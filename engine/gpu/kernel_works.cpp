@@ -18,7 +18,7 @@ namespace warpchat {
 
 namespace {
 
-constexpr uint32_t kSplits = 4;      // of attention, from which on a split costs what another does
+constexpr uint32_t kSplits = 8;      // of attention, from which on a split costs what another does
 constexpr uint32_t kFewTiles = 2;    // of k, or of keys
 constexpr uint32_t kSpacing = 448;   // positions: seven tiles of keys
 constexpr uint64_t kFewBlocks = 16;  // of many that share pieces
@@ -288,39 +288,36 @@ double KernelWorks::split_instructions(const AttentionSpec& spec, uint32_t keys)
 KernelWork KernelWorks::incremental_work(const AttentionSpec& given, uint32_t position) const {
   AttentionSpec spec = given;
   spec.columns = columns_;
-  const uint32_t keys = position + 1, n_splits = ceil_div(keys, spec.keys_per_split);
-  const bool is_played = specs_.kind == PassKind::kToken;
+  const uint32_t keys = position + 1, n_splits = pages_of(keys);
   const std::string name = name_of(given);
-  KernelWork work =
-      work_of(name, attention_flow(spec, keys, is_played), attention_cost(spec, uint64_t{columns_} * keys).bytes);
+  KernelWork work = work_of(name, attention_flow(spec, keys), attention_cost(spec, uint64_t{columns_} * keys).bytes);
   if (n_splits < 2 * kSplits) {
     work.piece_instructions = split_instructions(given, keys);
   } else {
-    const auto all = [&](uint32_t splits) { return splits * split_instructions(given, splits * spec.keys_per_split); };
+    const auto all = [&](uint32_t splits) { return splits * split_instructions(given, splits * kPagePositions); };
     const double few = all(kSplits), each = (all(2 * kSplits) - few) / kSplits;
     work.piece_instructions = (few + (n_splits - kSplits) * each) / n_splits;
   }
   work.blocks = work.flow.pieces;
   const ptx::Kernel& kernel = kernels_.at(name).kernel;
-  if (!kernel.functions.empty()) work.most_teams = persistent_attention_teams(kernel.functions[0]->shared_bytes);
+  if (!kernel.functions.empty())
+    work.most_teams = persistent_attention_teams(kernel.functions[0]->shared_bytes, target_);
   return work;
 }
 
-// The states are of zeros: the instructions are those of the best logit, and each pass over the logits takes as many.
+// The states are of zeros: the instructions are those of the best logit.
 KernelWork sampling_work(const SampleSpec& given, ptx::Target target, bool is_persistent, uint32_t top_k,
                          bool has_top_p) {
   SampleSpec spec = given;
   if (is_persistent) spec.threads = kPersistentThreads;
-  const uint32_t threads = spec.threads;
   const ptx::Kernel kernel = sample(spec, target);
-  const LaunchSizes sizes{.blocks = {1}, .columns = spec.columns};
-  const double found = warp_instructions(kernel, sizes);
-  const Flow greedy = sample_flow(spec, threads), flow = sample_flow(spec, threads, top_k, has_top_p);
+  const Flow flow = sample_flow(spec, spec.threads, top_k, has_top_p);
+  const uint64_t found = count_instructions(kernel, {.blocks = kernel.launch.blocks, .columns = spec.columns}).all;
   return {.name = name_of(spec),
           .flow = flow,
-          .piece_instructions = found * flow.piece.l2 / greedy.piece.l2,
-          .blocks = spec.columns,
-          .block_warps = threads / ptx::kWarpSize};
+          .piece_instructions = static_cast<double>(found) / static_cast<double>(flow.pieces),
+          .blocks = kernel.launch.blocks.total(),
+          .block_warps = spec.threads / ptx::kWarpSize};
 }
 
 }  // namespace warpchat

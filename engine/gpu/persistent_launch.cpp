@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "engine/way_out.h"
-#include "kernels/argmax.h"
 
 namespace warpchat {
 namespace {
@@ -58,9 +57,7 @@ PersistentLaunch::PersistentLaunch(const Stream& stream, const PersistentSpec& s
   const uint64_t n_layers = spec.decoder.layers.size();
   offsets_ = {0, 128, 256, 384, 384 + (n_layers + 1) * sizeof(LayerRow)};
   control_ = DeviceMemory(context, offsets_.n_bytes, "the persistent decoder");
-  const uint64_t chooser_bytes = spec.ring ? sampler_state_stride(persistent_sampling(spec))
-                                           : argmax_scratch_bytes({spec.decoder.embedding.n_vocab});
-  chooser_ = DeviceMemory(context, chooser_bytes, "the sampler");
+  sampler_ = DeviceMemory(context, sampler_state_stride(persistent_sampling(spec)), "the sampler");
   forced_ = DeviceMemory(context, sizeof(uint32_t), "forced tokens");
   if (const uint64_t n_bytes = route_bytes(spec.decoder, n_blocks_); n_bytes > 0) {
     routes_ = DeviceMemory(context, n_bytes, "who the experts are");
@@ -68,9 +65,9 @@ PersistentLaunch::PersistentLaunch(const Stream& stream, const PersistentSpec& s
   }
   host_ = HostMemory(context, sizeof(HostWords) + kSlots * sizeof(uint64_t), "tokens");
   if (spec.stamps) stamps_ = DeviceMemory(context, 16, "time stamps");
-  const std::vector<LayerRow> rows = layer_rows(spec_.decoder, at_, n_blocks_);
+  const uint64_t bytes_ahead = std::min(kMostBytesAhead, context->device().l2_bytes / 2);
+  const std::vector<LayerRow> rows = layer_rows(spec_.decoder, at_, n_blocks_, bytes_ahead);
   stream_.upload(control_.address() + offsets_.layers, std::as_bytes(std::span(rows)));
-  if (!spec.ring) stream_.fill(chooser_.address(), 0, chooser_bytes);
   stream_.wait();
 }
 
@@ -106,9 +103,8 @@ void PersistentLaunch::place_request(const Request& r) {
     forced_ = DeviceMemory(stream_.context(), forced.size() * sizeof(uint32_t), "forced tokens");
   }
   if (!forced.empty()) stream_.upload(forced_.address(), std::as_bytes(std::span(forced)));
-  std::vector<uint8_t> sampler;
-  if (spec_.ring) sampler = packed_sampler_state(persistent_sampling(spec_), r.sampler, recent);
-  if (spec_.ring) stream_.upload(chooser_.address(), std::as_bytes(std::span(sampler)));
+  const std::vector<uint8_t> sampler = packed_sampler_state(persistent_sampling(spec_), r.sampler, recent);
+  stream_.upload(sampler_.address(), std::as_bytes(std::span(sampler)));
   if (spec_.stamps) place_stamp_request(r.stamps);
   stream_.fill(at_.error, 0, sizeof(ErrorWord));
   stream_.wait();  // what was uploaded from here may go
@@ -151,7 +147,7 @@ void PersistentLaunch::launch() {
   const auto add = [&](uint64_t address) { arguments.push_back(Argument::address(address)); };
   add(control_.address() + offsets_.layers), add(at_.token_embd);
   for (const uint64_t address : activation_arguments(spec_.decoder, at_)) add(address);
-  add(at_.scratch), add(chooser_.address()), add(at_.error);
+  add(at_.scratch), add(sampler_.address()), add(at_.error);
   for (const uint64_t offset : {offsets_.barrier, offsets_.state, offsets_.request}) add(control_.address() + offset);
   add(forced_.address()), add(host_.device_address());
   add(returns_rows_ ? rows_.device_address() : host_.device_address());

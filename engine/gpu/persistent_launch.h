@@ -33,7 +33,7 @@ class PersistentLaunch {
     std::span<const Token> forced = {};  // the first tokens, `token` among them, in place of choices
     std::span<const Token> end_tokens = {};  // at most DecodeRequest::kMostEndTokens; each comes out before the end
     bool returns_rows = false;               // the logits of every token, too
-    SamplerState sampler = {};               // with the spec's ring; else the choice is the argmax
+    SamplerState sampler = {};               // the best logit
     std::span<const Token> recent = {};      // that the sampler's penalties count, oldest first
     uint64_t page_table = 0;                 // device address of the sequence's, for all positions to come
     uint64_t delta_state = 0;                // likewise, with delta nets: after the positions before `position`
@@ -79,7 +79,7 @@ class PersistentLaunch {
   std::unique_ptr<Module> module_;
   uint32_t n_blocks_;
   Offsets offsets_;
-  DeviceMemory control_, chooser_, forced_, stamps_, routes_;
+  DeviceMemory control_, sampler_, forced_, stamps_, routes_;
   HostMemory host_, rows_;
   GpuEvent done_;
   StampRequest stamp_request_;

@@ -36,10 +36,12 @@ constexpr GpuTraits kGpus[] = {
 // The pieces of a kernel from the first load to the last result.
 class Pieces {
  public:
-  // bytes, instructions, flops: of all that run beside it. gap: seconds for which what was asked for ahead has come.
-  Pieces(const GpuTraits& gpu, const KernelWork& work, double bytes, double instructions, double flops, double gap)
+  // bytes, those asked for ahead, instructions, flops: of all that run beside it. gap: seconds for which what was asked
+  // for ahead has come.
+  Pieces(const GpuTraits& gpu, const KernelWork& work, double bytes, double asked_ahead, double instructions,
+         double flops, double gap)
       : n_(static_cast<double>(work.flow.pieces)) {
-    const double ahead = std::min(static_cast<double>(work.flow.bytes_ahead), bytes);
+    const double ahead = std::min(asked_ahead, bytes);
     const double share_ahead = bytes > 0 ? ahead / bytes : 0;
     const Waits& w = work.flow.piece;
     const Waits waits{w.host, w.memory * (1 - share_ahead), w.common, w.l2 + w.memory * share_ahead, w.local};
@@ -86,9 +88,10 @@ std::vector<double> persistent_teams(const GpuTraits& gpu, const KernelGroup& gr
 // The kernel of a group that ends last, as the others end meanwhile.
 PhaseSeconds longest(const GpuTraits& gpu, const KernelGroup& group, double quiet) {
   const double entry = seconds(gpu, persistent_waits(group.phase));
-  double bytes = 0, instructions = 0;
+  double bytes = 0, ahead = 0, instructions = 0;
   for (const KernelWork& work : group.kernels) {
     bytes += static_cast<double>(work.bytes);
+    ahead += static_cast<double>(work.flow.bytes_ahead);
     instructions += static_cast<double>(work.flow.pieces * work.flow.warps) * work.piece_instructions;
   }
   const std::vector<double> teams = persistent_teams(gpu, group);
@@ -98,7 +101,7 @@ PhaseSeconds longest(const GpuTraits& gpu, const KernelGroup& group, double quie
     PhaseSeconds own;
     own.start = entry + seconds(gpu, work.flow.start, work.start_instructions);
     own.end = seconds(gpu, work.flow.end);
-    Pieces(gpu, work, bytes, instructions, 0, quiet + barrier_seconds(gpu) + own.start).add_to(own, teams[i]);
+    Pieces(gpu, work, bytes, ahead, instructions, 0, quiet + barrier_seconds(gpu) + own.start).add_to(own, teams[i]);
     if (own.total() > longest.total()) longest = own;
   }
   return longest;
@@ -154,7 +157,7 @@ PhaseSeconds launch_seconds(const GpuTraits& gpu, const KernelWork& work, double
   PhaseSeconds own{.wait = launch};
   own.start = std::ceil(blocks / resident) * seconds(gpu, work.flow.start, work.start_instructions);
   own.end = seconds(gpu, work.flow.end);
-  Pieces(gpu, work, static_cast<double>(work.bytes), instructions, work.flops, 0)
+  Pieces(gpu, work, static_cast<double>(work.bytes), 0, instructions, work.flops, 0)
       .add_to(own, std::min(blocks, resident) * (work.block_warps / work.flow.warps));
   return own;
 }

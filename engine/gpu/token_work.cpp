@@ -1,5 +1,6 @@
 #include "engine/gpu/token_work.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "kernels/persistent_decoder.h"
@@ -10,6 +11,14 @@ namespace warpchat {
 namespace {
 
 using Form = KernelGroup::Form;
+
+// What the blocks of the persistent decoder ask for ahead, each of its own work.
+void ask_ahead(std::vector<KernelWork>& works) {
+  uint64_t bytes = 0;
+  for (const KernelWork& work : works) bytes += work.bytes;
+  for (KernelWork& work : works)
+    work.flow.bytes_ahead = work.bytes * std::min(bytes, kMostBytesAhead) / std::max<uint64_t>(bytes, 1);
+}
 
 // The phases are those of decoder_program().
 class Layers {
@@ -29,7 +38,7 @@ class Layers {
         add_attention(layer);
       else
         add_delta_net(specs.deltas[i]);
-      add(PhaseKind::kOutput, works_.products({&layer.output}));
+      add_products(PhaseKind::kOutput, {&layer.output});
       if (is_there(layer.gate_up))
         add_dense(layer);
       else
@@ -41,25 +50,33 @@ class Layers {
  private:
   void add(PhaseKind phase, std::vector<KernelWork> kernels) { groups_.push_back({phase, std::move(kernels), form_}); }
 
+  void add_products(PhaseKind phase, std::initializer_list<const ProductSpec*> specs) {
+    std::vector<KernelWork> kernels = works_.products(specs);
+    ask_ahead(kernels);
+    add(phase, std::move(kernels));
+  }
+
   void add_attention(const LayerSpecs& layer) {
-    add(PhaseKind::kQkv, works_.products({&layer.q, &layer.k, &layer.v, &layer.q_gate}));
+    add_products(PhaseKind::kQkv, {&layer.q, &layer.k, &layer.v, &layer.q_gate});
     add(PhaseKind::kScatter, {scatter_});
-    add(PhaseKind::kAttention, {attention_});
+    std::vector<KernelWork> attention = {attention_};
+    ask_ahead(attention);
+    add(PhaseKind::kAttention, std::move(attention));
   }
 
   void add_delta_net(const DeltaSpecs& delta) {
-    add(PhaseKind::kQkv, works_.products({&delta.qkv, &delta.z, &delta.alpha, &delta.beta}));
+    add_products(PhaseKind::kQkv, {&delta.qkv, &delta.z, &delta.alpha, &delta.beta});
     add(PhaseKind::kConv, {works_.convolution()});
     for (const KernelWork& work : works_.recurrence()) add(PhaseKind::kDelta, {work});
   }
 
   void add_dense(const LayerSpecs& layer) {
-    add(PhaseKind::kGateUp, works_.products({&layer.gate_up}));
-    add(PhaseKind::kDown, works_.products({&layer.down}));
+    add_products(PhaseKind::kGateUp, {&layer.gate_up});
+    add_products(PhaseKind::kDown, {&layer.down});
   }
 
   void add_experts(const ExpertSpecs& experts) {
-    add(PhaseKind::kRouter, works_.products({&experts.router, &experts.shared_switch}));
+    add_products(PhaseKind::kRouter, {&experts.router, &experts.shared_switch});
     add(PhaseKind::kExpertsGateUp, {works_.route(experts.route)});  // by each block of the persistent decoder
     if (experts.has_order()) add(PhaseKind::kExpertsGateUp, {works_.expert_order(experts.order)});
     add_uses(PhaseKind::kExpertsGateUp, works_.uses(experts.gate_up, experts.grouped_gate_up), experts.shared_gate_up);
@@ -67,9 +84,12 @@ class Layers {
     add(PhaseKind::kExpertsSum, {works_.expert_sum(experts.sum)});
   }
 
+  // Who the experts are is known behind the router: their first products are not asked for ahead.
   void add_uses(PhaseKind phase, KernelWork uses, const ProductSpec& shared) {
     std::vector<KernelWork> kernels = works_.products({&shared});
-    kernels.push_back(std::move(uses));
+    if (phase == PhaseKind::kExpertsDown) kernels.push_back(uses);
+    ask_ahead(kernels);
+    if (phase != PhaseKind::kExpertsDown) kernels.push_back(std::move(uses));
     add(phase, std::move(kernels));
   }
 
@@ -111,7 +131,9 @@ uint64_t TokenWork::weight_bytes() const {
 
 std::vector<KernelGroup> TokenWork::at(uint32_t position) const {
   std::vector<KernelGroup> groups = Layers(works_, position, Form::kBoth).groups();
-  groups.push_back({PhaseKind::kLogits, {logits()}});
+  std::vector<KernelWork> logits = {this->logits()};
+  ask_ahead(logits);
+  groups.push_back({PhaseKind::kLogits, std::move(logits)});
   groups.push_back({PhaseKind::kChoose, {sampling_}, Form::kSeparate});
   groups.push_back({PhaseKind::kChoose, {persistent_sampling_}, Form::kPersistent});
   groups.push_back({PhaseKind::kPublish, {}, Form::kPersistent});

@@ -24,7 +24,7 @@ struct PersistentModel {
   LoadedModel model{GgufFile::view(bytes, "tiny")};
   ContextPointer context = Context::open(*test_device().table, test_device().gpu);
   Stream stream{context};
-  PersistentSpec spec{decoder_specs(model.config, formats_of(model.tensors), kContext, PassKind::kToken, 1), {}, false};
+  PersistentSpec spec{decoder_specs(model.config, formats_of(model.tensors), kContext, PassKind::kToken, 1)};
   DeviceMemory weights;
   std::vector<DeviceMemory> buffers;
   DecoderAddresses at;
@@ -83,7 +83,7 @@ struct Answer {
   bool operator==(const Answer&) const = default;
 };
 
-// The same tokens kernel by kernel: each the argmax of the last's logits, but for the forced ones.
+// The same tokens kernel by kernel: each the best of the last's logits, but for the forced ones.
 Answer kernel_by_kernel(const LoadedModel& model, Token token, uint32_t n_tokens, std::span<const Token> forced) {
   Decoder decoder(model.config, make_gpu_steps(model.config, model.tensors,
                                                {test_device(), {.context = kContext}, LaunchMode::kStream, {}}));

@@ -47,53 +47,52 @@ AttentionSpec gated(AttentionSpec spec) {
 std::string case_name(const auto& info) { return info.param.name; }
 std::ostream& operator<<(std::ostream& out, const AttentionCase& c) { return out << c.name; }
 
-// n_heads, n_kv_heads, head_dim, max_positions, columns, keys_per_split
+// n_heads, n_kv_heads, head_dim, max_positions, columns
 const AttentionCase kCases[] = {
-    {"one_key", {14, 2, 64, 256, 1, 64}, {1}},
-    {"no_key_gives_zeros", {14, 2, 64, 256, 1, 64}, {0}},
-    {"no_key_beside_some", {4, 2, 64, 256, 4, 64}, {0, 256, 0, 3}},
-    {"below_a_split", {14, 2, 64, 256, 1, 64}, {63}},
-    {"a_whole_split", {14, 2, 64, 256, 1, 64}, {64}},
-    {"one_key_in_the_second_split", {14, 2, 64, 256, 1, 64}, {65}},
-    {"full_cache", {14, 2, 64, 256, 1, 64}, {256}},
-    {"cache_no_multiple_of_a_split", {3, 1, 64, 197, 2, 64}, {197, 193}},
-    {"columns_of_different_lengths", {6, 2, 64, 300, 5, 128}, {300, 1, 129, 128, 127}},
-    {"head_of_80", {8, 2, 80, 150, 2, 64}, {150, 65}},  // six lanes of sixteen idle
-    {"head_of_96", {6, 2, 96, 150, 2, 64}, {150, 65}},  // four
-    {"head_of_128", {16, 2, 128, 150, 2, 64}, {150, 129}},
-    {"head_of_256", {8, 1, 256, 150, 2, 64}, {150, 65}},  // a key fills a warp
-    {"head_of_8", {2, 1, 8, 100, 1, 64}, {99}},
-    {"no_groups", {3, 3, 64, 130, 1, 64}, {130}},
-    {"groups_of_2", {4, 2, 128, 130, 1, 64}, {130}},
-    {"groups_of_3", {9, 3, 64, 130, 1, 64}, {130}},
-    {"groups_of_5", {5, 1, 64, 130, 1, 64}, {130}},
-    {"groups_of_11", {11, 1, 64, 130, 1, 64}, {130}},  // in two rounds
-    {"groups_of_16", {32, 2, 256, 70, 1, 64}, {66}},
-    {"rising_scores", {7, 1, 64, 400, 1, 64}, {390}, Scores::kRising},
-    {"falling_scores", {7, 1, 64, 400, 1, 64}, {390}, Scores::kFalling},
-    {"huge_scores", {7, 1, 64, 400, 1, 64}, {390}, Scores::kHuge},
-    {"merge_of_two_levels", {2, 1, 8, 64 * 40, 2, 64}, {64 * 40, 64 * 33 + 1}},
-    {"merge_that_ends_early", {2, 1, 8, 64 * 40, 2, 64}, {64 * 32, 64 * 2}},
-    {"largest_split", {2, 1, 64, 1100, 1, 1024}, {1100}},
-    {"scale_of_its_own", {2, 1, 64, 100, 1, 64, 0.5f}, {100}},
-    {"positions_for_lengths", {2, 1, 64, 100, 2, 64, 0, true}, {100, 1}},
-    {"gated", gated({4, 2, 64, 64, 1, 64}), {40}},  // one split that there can be
-    {"gated_no_key_beside_some", gated({6, 2, 80, 300, 3, 64}), {0, 300, 3}},
-    {"gated_merge_of_two_levels", gated({2, 1, 8, 64 * 40, 1, 64}), {64 * 40}},
-    {"q8", q8({14, 2, 64, 256, 1, 64}), {65}},
-    {"q8_no_key_beside_some", q8({4, 2, 64, 256, 4, 64}), {0, 256, 0, 3}},
-    {"q8_rows_no_multiple_of_the_alignment", q8({9, 3, 64, 197, 2, 64}), {197, 193}},
-    {"q8_keys", typed({6, 2, 64, 300, 2, 128}, kQ8, kF16), {300, 129}},
-    {"q8_values", typed({6, 2, 64, 300, 2, 128}, kF16, kQ8), {300, 129}},
-    {"q8_head_of_80", q8({8, 2, 80, 150, 2, 64}), {150, 65}},  // a last group of 16, and no fourth
-    {"q8_head_of_96", q8({6, 2, 96, 150, 2, 64}), {150, 65}},  // three groups
-    {"q8_head_of_128", q8({16, 2, 128, 150, 2, 64}), {150, 129}},
-    {"q8_head_of_256", q8({8, 1, 256, 150, 2, 64}), {150, 65}},
-    {"q8_head_of_8", q8({2, 1, 8, 100, 1, 64}), {99}},
-    {"q8_groups_of_11", q8({11, 1, 64, 130, 1, 64}), {130}},
-    {"q8_rising_scores", q8({7, 1, 64, 400, 1, 64}), {390}, Scores::kRising},
-    {"q8_huge_scores", q8({7, 1, 64, 400, 1, 64}), {390}, Scores::kHuge},
-    {"q8_merge_of_two_levels", q8({2, 1, 8, 64 * 40, 2, 64}), {64 * 40, 64 * 33 + 1}},
+    {"one_key", {14, 2, 64, 256, 1}, {1}},
+    {"no_key_gives_zeros", {14, 2, 64, 256, 1}, {0}},
+    {"no_key_beside_some", {4, 2, 64, 256, 4}, {0, 256, 0, 3}},
+    {"below_a_split", {14, 2, 64, 256, 1}, {63}},
+    {"a_whole_split", {14, 2, 64, 256, 1}, {64}},
+    {"one_key_in_the_second_split", {14, 2, 64, 256, 1}, {65}},
+    {"full_cache", {14, 2, 64, 256, 1}, {256}},
+    {"cache_no_multiple_of_a_split", {3, 1, 64, 197, 2}, {197, 193}},
+    {"columns_of_different_lengths", {6, 2, 64, 300, 5}, {300, 1, 129, 128, 127}},
+    {"head_of_80", {8, 2, 80, 150, 2}, {150, 65}},  // six lanes of sixteen idle
+    {"head_of_96", {6, 2, 96, 150, 2}, {150, 65}},  // four
+    {"head_of_128", {16, 2, 128, 150, 2}, {150, 129}},
+    {"head_of_256", {8, 1, 256, 150, 2}, {150, 65}},  // a key fills a warp
+    {"head_of_8", {2, 1, 8, 100, 1}, {99}},
+    {"no_groups", {3, 3, 64, 130, 1}, {130}},
+    {"groups_of_2", {4, 2, 128, 130, 1}, {130}},
+    {"groups_of_3", {9, 3, 64, 130, 1}, {130}},
+    {"groups_of_5", {5, 1, 64, 130, 1}, {130}},
+    {"groups_of_11", {11, 1, 64, 130, 1}, {130}},  // in two rounds
+    {"groups_of_16", {32, 2, 256, 70, 1}, {66}},
+    {"rising_scores", {7, 1, 64, 400, 1}, {390}, Scores::kRising},
+    {"falling_scores", {7, 1, 64, 400, 1}, {390}, Scores::kFalling},
+    {"huge_scores", {7, 1, 64, 400, 1}, {390}, Scores::kHuge},
+    {"merge_of_two_levels", {2, 1, 8, 64 * 40, 2}, {64 * 40, 64 * 33 + 1}},
+    {"merge_that_ends_early", {2, 1, 8, 64 * 40, 2}, {64 * 32, 64 * 2}},
+    {"scale_of_its_own", {2, 1, 64, 100, 1, 0.5f}, {100}},
+    {"positions_for_lengths", {2, 1, 64, 100, 2, 0, true}, {100, 1}},
+    {"gated", gated({4, 2, 64, 64, 1}), {40}},  // one split that there can be
+    {"gated_no_key_beside_some", gated({6, 2, 80, 300, 3}), {0, 300, 3}},
+    {"gated_merge_of_two_levels", gated({2, 1, 8, 64 * 40, 1}), {64 * 40}},
+    {"q8", q8({14, 2, 64, 256, 1}), {65}},
+    {"q8_no_key_beside_some", q8({4, 2, 64, 256, 4}), {0, 256, 0, 3}},
+    {"q8_rows_no_multiple_of_the_alignment", q8({9, 3, 64, 197, 2}), {197, 193}},
+    {"q8_keys", typed({6, 2, 64, 300, 2}, kQ8, kF16), {300, 129}},
+    {"q8_values", typed({6, 2, 64, 300, 2}, kF16, kQ8), {300, 129}},
+    {"q8_head_of_80", q8({8, 2, 80, 150, 2}), {150, 65}},  // a last group of 16, and no fourth
+    {"q8_head_of_96", q8({6, 2, 96, 150, 2}), {150, 65}},  // three groups
+    {"q8_head_of_128", q8({16, 2, 128, 150, 2}), {150, 129}},
+    {"q8_head_of_256", q8({8, 1, 256, 150, 2}), {150, 65}},
+    {"q8_head_of_8", q8({2, 1, 8, 100, 1}), {99}},
+    {"q8_groups_of_11", q8({11, 1, 64, 130, 1}), {130}},
+    {"q8_rising_scores", q8({7, 1, 64, 400, 1}), {390}, Scores::kRising},
+    {"q8_huge_scores", q8({7, 1, 64, 400, 1}), {390}, Scores::kHuge},
+    {"q8_merge_of_two_levels", q8({2, 1, 8, 64 * 40, 2}), {64 * 40, 64 * 33 + 1}},
 };
 
 // The inputs of a case, and the exact result.
@@ -270,7 +269,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, IncrementalAttention, ::testing::ValuesIn(kCases
 
 // The counters of arrival count to what the lengths ask for, and are zero again for any other.
 TEST(IncrementalAttentionInputs, LengthsChangeBetweenLaunches) {
-  const AttentionSpec spec{4, 2, 64, 64 * 40, 2, 64};
+  const AttentionSpec spec{4, 2, 64, 64 * 40, 2};
   const std::vector<uint32_t> full(2, spec.max_positions);
   const Problem problem(spec, full, Scores::kRandom, 3);
   Attention attention(problem, full);
@@ -284,7 +283,7 @@ TEST(IncrementalAttentionInputs, LengthsChangeBetweenLaunches) {
 
 // Of columns beyond n_columns there may be no length, no cache and no result.
 TEST(IncrementalAttentionInputs, ColumnsBeyondAreLeftAlone) {
-  const AttentionSpec spec{4, 2, 64, 128, 4, 64};
+  const AttentionSpec spec{4, 2, 64, 128, 4};
   const std::vector<uint32_t> lengths{128, 70, 1, 1};
   const Problem problem(spec, lengths, Scores::kRandom, 4);
   Attention attention(problem, lengths);
@@ -321,7 +320,7 @@ class IncrementalAttentionErrors : public ::testing::TestWithParam<WrongLength> 
 
 TEST_P(IncrementalAttentionErrors, AreReportedAndWriteNothing) {
   const WrongLength& wrong = GetParam();
-  AttentionSpec spec{4, 2, 64, 130, 3, 64};
+  AttentionSpec spec{4, 2, 64, 130, 3};
   spec.lengths_are_positions = wrong.positions;
   const std::vector<uint32_t> lengths{64, 64, 3};
   const Problem problem(spec, lengths, Scores::kRandom, 5);
@@ -346,7 +345,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, IncrementalAttentionErrors, ::testing::ValuesIn(
                          [](const auto& row) { return case_name(row); });
 
 TEST(IncrementalAttentionErrors, KeepTheFirstReport) {
-  const AttentionSpec spec{1, 1, 8, 64, 1, 64};
+  const AttentionSpec spec{1, 1, 8, 64, 1};
   const Problem problem(spec, {64}, Scores::kRandom, 6);
   Attention attention(problem, {65});
   std::copy_n(std::vector<uint32_t>{7, 8, 9, 10}.begin(), 4, attention.error);
@@ -358,7 +357,7 @@ TEST(IncrementalAttentionErrors, KeepTheFirstReport) {
 TEST(IncrementalAttentionSizes, OffsetsHave64Bits) {
   for (KvType type : {kF16, kQ8}) {
     constexpr uint32_t kKeys = 70, kFar = 1u << 20;
-    const AttentionSpec spec = typed({2, 2, 64, kKeys, 1, 64}, type, type);
+    const AttentionSpec spec = typed({2, 2, 64, kKeys, 1}, type, type);
     const Problem problem(spec, {kKeys}, Scores::kRandom, 7);
     Attention attention(problem, {kKeys});
     const std::vector<uint32_t> table = {kFar + 2, kFar};
@@ -386,7 +385,7 @@ TEST(IncrementalAttentionSizes, TakesThe131072ndKey) {
 
 // Arrivals that order nothing leave the last block with what others may not have written yet.
 TEST(IncrementalAttentionFaults, MergingWithoutReleaseIsARace) {
-  const AttentionSpec spec{2, 1, 64, 300, 1, 64};
+  const AttentionSpec spec{2, 1, 64, 300, 1};
   const Problem problem(spec, {300}, Scores::kRandom, 9);
   Attention attention(problem, {300});
   const size_t order = attention.kernel.text.find("atom.acq_rel");
@@ -397,7 +396,7 @@ TEST(IncrementalAttentionFaults, MergingWithoutReleaseIsARace) {
 
 // ... which shows in the result, too, where stores arrive late.
 TEST(IncrementalAttentionFaults, MergingWithoutReleaseMissesLateStores) {
-  const AttentionSpec spec{2, 1, 64, 300, 1, 64};
+  const AttentionSpec spec{2, 1, 64, 300, 1};
   const Problem problem(spec, {300}, Scores::kRandom, 9);
   Attention attention(problem, {300});
   ptx::emulator::LaunchOptions late;
@@ -422,7 +421,7 @@ TEST(IncrementalAttentionFaults, MergingWithoutReleaseMissesLateStores) {
 TEST(IncrementalAttentionCounters, EachByteOfTheCacheIsReadOnce) {
   for (const auto& [type, head_dim] : std::vector<std::pair<KvType, uint32_t>>{
            {kF16, 64}, {kF16, 80}, {kF16, 128}, {kF16, 256}, {kQ8, 64}, {kQ8, 128}, {kQ8, 256}}) {
-    const AttentionSpec spec = typed({14, 2, head_dim, 256, 2, 64}, type, type);
+    const AttentionSpec spec = typed({14, 2, head_dim, 256, 2}, type, type);
     const std::vector<uint32_t> lengths{256, 128};
     const Problem problem(spec, lengths, Scores::kRandom, 10);
     Attention attention(problem, lengths);
@@ -442,16 +441,16 @@ TEST(IncrementalAttentionCounters, EachByteOfTheCacheIsReadOnce) {
 TEST(IncrementalAttentionSpecs, TellLaunchAndCost) {
   const AttentionSpec spec{14, 2, 64, 1000, 3};
   const ptx::Kernel kernel = incremental_attention(spec, ptx::sm_90);
-  EXPECT_EQ(kernel.name, "incremental_attention_h14_kv2_d64_s1000_k128_c3");
+  EXPECT_EQ(kernel.name, "incremental_attention_h14_kv2_d64_s1000_c3");
   const ptx::Dimensions& grid = kernel.launch.blocks;
-  EXPECT_EQ((std::vector<uint32_t>{grid.x, grid.y, grid.z}), (std::vector<uint32_t>{8, 2, 3}));
+  EXPECT_EQ((std::vector<uint32_t>{grid.x, grid.y, grid.z}), (std::vector<uint32_t>{16, 2, 3}));
   EXPECT_EQ(attention_grid(spec, 0).x, 1u);
-  EXPECT_EQ(attention_grid(spec, 129).x, 2u);
+  EXPECT_EQ(attention_grid(spec, 129).x, 3u);
   const uint64_t queries = 3 * 14 * 64;
   EXPECT_EQ(attention_cost(spec, 10).bytes, 10 * 2 * 64 * 4 + queries * 8);
   EXPECT_EQ(kernel.cost.bytes, attention_cost(spec, 3000).bytes);
   EXPECT_EQ(kernel.cost.flops, uint64_t{3000} * 14 * 64 * 4);
-  EXPECT_EQ(name_of(q8({14, 2, 80, 1000})), "incremental_attention_h14_kv2_d80_s1000_k128_c1_kq8_vq8");
+  EXPECT_EQ(name_of(q8({14, 2, 80, 1000})), "incremental_attention_h14_kv2_d80_s1000_c1_kq8_vq8");
   EXPECT_EQ(attention_cost(q8({14, 2, 80, 1000}), 10).bytes, 10 * 2 * 2 * (80 + 8) + 14 * 80 * 8);
 }
 
@@ -468,8 +467,7 @@ const WrongSpec kWrongSpecs[] = {
     {{4, 2, 264, 64}, "incremental_attention: head_dim is 264, expected a multiple of 8 up to 256"},
     {{4, 2, 64, 0}, "incremental_attention: max_positions is 0, expected 1 to 2147483647"},
     {{4, 2, 64, 64, 0}, "incremental_attention: columns is 0, expected 1 to 65535"},
-    {{4, 2, 64, 64, 1, 96}, "incremental_attention: keys_per_split is 96, expected a multiple of 64 up to 1024"},
-    {{4, 2, 64, 64, 1, 64, INFINITY}, "incremental_attention: the scale is no finite number"},
+    {{4, 2, 64, 64, 1, INFINITY}, "incremental_attention: the scale is no finite number"},
 };
 
 TEST(IncrementalAttentionSpecs, AreCheckedByName) {

@@ -292,10 +292,10 @@ constexpr GemvSpec kNormed = {kQ4_K, 9, 768, 1, kRmsNorm, kStore, kEps};
 constexpr Mistake kMistakes[] = {
     {"squares_overwrite_the_first_values", "mov.u32 %squares, squares;", "mov.u32 %squares, input;", kNormed,
      "written without order"},
-    {"no_barrier_before_the_readers", "bar.sync 0;", "", kNormed, "which was never written"},
+    {"no_barrier_before_the_readers", "bar.sync 0;", "", kNormed, "written without order"},
     {"reads_past_x",
-     "setp.lt.u32 %lt, %shr, 5;",
-     "setp.lt.u32 %lt, %shr, 8;",
+     "setp.lt.u32 %lt, %unit, 5;",
+     "setp.lt.u32 %lt, %unit, 8;",
      {kQ4_0, 9, 160, 1, kRmsNorm, kStore, kEps},
      "reads byte 640"},
     {"forgets_gamma", "[%gamma_2];", "[%x_2];", kNormed, ""},
@@ -337,17 +337,17 @@ TEST(GemvPlanTest, SharesTheInputAmongRows) {
 
 TEST(GemvPlanTest, ReportsLaunchAndCost) {
   const ptx::Kernel kernel = gemv({kQ4_K, 100, 512, 2, kRmsNorm, kResidual, kEps}, ptx::sm_80);
-  EXPECT_EQ(kernel.launch.threads.total(), 256u);
-  EXPECT_EQ(kernel.launch.blocks.total(), 7u);  // two rows a warp
-  EXPECT_EQ(kernel.static_shared_bytes, 2u * (16 * 76 + 8 * 4));
+  EXPECT_EQ(kernel.launch.threads.total(), 512u);
+  EXPECT_EQ(kernel.launch.blocks.total(), 2u);  // four rows a warp
+  EXPECT_EQ(kernel.static_shared_bytes, 2u * (16 * 76 + 16 * 4));
   EXPECT_EQ(kernel.cost.bytes, 100 * packed_bytes_per_row(kQ4_K, 512) + 4 * (2 * 512 + 512 + 2 * 2 * 100));
   EXPECT_EQ(kernel.cost.flops, 2u * 100 * 512 * 2);
 }
 
 TEST(GemvPlanTest, NamesSayWhatDiffers) {
-  EXPECT_EQ(name_of({kQ4_K, 2048, 11008, 8, kRmsNorm, kSwiglu}), "gemv_q4k_2048x11008_rmsnorm_swiglu_c8_w8");
+  EXPECT_EQ(name_of({kQ4_K, 2048, 11008, 8, kRmsNorm, kSwiglu}), "gemv_q4k_2048x11008_rmsnorm_swiglu_c8_w16");
   EXPECT_EQ(name_of({.weights = kQ4_K, .rows = 64, .k = 256, .epilogue = kSwiglu, .up = kQ6_K, .rows_per_warp = 2}),
-            "gemv_q4k_q6k_64x256_swiglu_c1_w8_r2");
+            "gemv_q4k_q6k_64x256_swiglu_c1_w16_r2");
 }
 
 struct Refused {
@@ -356,17 +356,17 @@ struct Refused {
 };
 TEST(GemvPlanTest, RefusesWithASentence) {
   const Refused kRefused[] = {
-      {{kQ4_K, 0, 256}, "cannot generate gemv_q4k_0x256_c1_w8: it has no rows"},
-      {{kQ4_K, 8, 300}, "cannot generate gemv_q4k_8x300_c1_w8: k is 300; Q4_K needs a multiple of 256"},
-      {{kQ4_K, 8, 256, 9}, "cannot generate gemv_q4k_8x256_c9_w8: it has 9 columns; expected 1 to 8"},
+      {{kQ4_K, 0, 256}, "cannot generate gemv_q4k_0x256_c1_w16: it has no rows"},
+      {{kQ4_K, 8, 300}, "cannot generate gemv_q4k_8x300_c1_w16: k is 300; Q4_K needs a multiple of 256"},
+      {{kQ4_K, 8, 256, 9}, "cannot generate gemv_q4k_8x256_c9_w16: it has 9 columns; expected 1 to 8"},
       {{.weights = kQ4_K, .rows = 8, .k = 256, .up = kQ4_K},
-       "cannot generate gemv_q4k_8x256_c1_w8: only swiglu has an up matrix"},
+       "cannot generate gemv_q4k_8x256_c1_w16: only swiglu has an up matrix"},
       {{.weights = kQ4_K, .rows = 8, .k = 256, .epilogue = kSwiglu, .up = kF16},
-       "cannot generate gemv_q4k_f16_8x256_swiglu_c1_w8: its matrices are of formats that do not mix"},
+       "cannot generate gemv_q4k_f16_8x256_swiglu_c1_w16: its matrices are of formats that do not mix"},
       {{.weights = kQ4_K, .rows = 8, .k = 256, .lanes_per_row = 3},
-       "cannot generate gemv_q4k_8x256_c1_w8_l3: lanes_per_row is no power of two up to 32"},
+       "cannot generate gemv_q4k_8x256_c1_w16_l3: lanes_per_row is no power of two up to 32"},
       {{.weights = kQ4_K, .rows = 8, .k = 256, .rows_per_block = 9},
-       "cannot generate gemv_q4k_8x256_c1_w8_b9: rows_per_block is no multiple"},
+       "cannot generate gemv_q4k_8x256_c1_w16_b9: rows_per_block is no multiple"},
   };
   for (const Refused& refused : kRefused) {
     try {

@@ -50,7 +50,7 @@ const DecoderCase kCases[] = {
     {"formats_differ_by_layer", {.layers = {all(kF16), mixed()}}, 3},
     {"layers_rotate_apart", {.n_ropes = 2, .layers = {all(kF16), all(kF16), all(kF16)}}, 3},
     {"qk_norm_without_bias", {.qk_norm = true, .bias = false, .layers = {plain(true), plain(true)}}},
-    {"several_splits_and_choices",  // of the attention's keys, and blocks of the argmax
+    {"several_splits_and_choices",  // of the attention's keys, and slots of the sampler
      {.hidden = 32, .ffn = 40, .n_vocab = 4500, .context = 300, .layers = {all(kF16), all(kF16)}},
      258},
     {"eight_heads_at_once_load_less_ahead",
@@ -189,11 +189,11 @@ TEST(PersistentDecoderSampling, BeginsBehindTheQueue) {
   EXPECT_EQ(tokens[0], 9u);
   EXPECT_EQ(tokens[1], 8u);
   SamplerState after;
-  std::memcpy(&after, reinterpret_cast<const void*>(run.chooser), sizeof after);
+  std::memcpy(&after, reinterpret_cast<const void*>(run.sampler), sizeof after);
   EXPECT_EQ(after.n_accepted, 4u);
   for (uint32_t i = 0; i < 4; ++i) {
     uint32_t accepted = 0;
-    std::memcpy(&accepted, run.chooser + sizeof after + i * 4, sizeof accepted);
+    std::memcpy(&accepted, run.sampler + sizeof after + i * 4, sizeof accepted);
     EXPECT_EQ(accepted, tokens[i + 2]);
   }
 }

@@ -7,7 +7,6 @@
 #include <functional>
 #include <span>
 
-#include "kernels/argmax.h"
 #include "kernels/attention.h"
 #include "kernels/conv_prompt.h"
 #include "kernels/delta_chunk.h"
@@ -100,7 +99,6 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
   if (has_gemm(types[0]))
     kernels.push_back(
         gemm({.weights = types[0], .rows = 2048, .k = 768, .columns_per_block = 32, .experts = 128}, target));
-  kernels.push_back(argmax({151936, 8}, target));
   kernels.push_back(sample({151936, 8, 1024, 64, true}, target));
   kernels.push_back(sample({32001, 1, 256, 1024}, target));
   return kernels;

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "kernels/argmax.h"
 #include "kernels/error_word.h"
 #include "kernels/persistent_tables.h"
 #include "models/half.h"
@@ -87,7 +86,7 @@ class TinyDecoder {
     uint64_t* ring;
     float* rows;
     uint32_t* error;
-    uint8_t* chooser = nullptr;
+    uint8_t* sampler = nullptr;
     uint8_t* stamps = nullptr;
     std::vector<uint64_t> arguments;
   };
@@ -97,18 +96,18 @@ class TinyDecoder {
     Run run{request, at.state, {}, {}, {}, at.error};
     run.request.page_table = address(page_table_), run.request.n_pages = n_pages();
     run.request.delta_state = address(at.delta_state);
-    run.chooser = at.chooser;
+    run.sampler = at.sampler;
     run.request.n_forced = static_cast<uint32_t>(forced.size());
     auto* words = device_.upload(std::vector<uint64_t>(sizeof(HostWords) / 8 + request.n_slots));
     run.host = reinterpret_cast<HostWords*>(words);
     run.ring = words + sizeof(HostWords) / 8;
     run.rows = device_.poisoned<float>(size_t{request.n_slots} * spec_.n_vocab);
     const DecoderAddresses all = addresses_of(at, grid);
-    const std::vector<LayerRow> layers = layer_rows(specs_, all, grid);
+    const std::vector<LayerRow> layers = layer_rows(specs_, all, grid, kMostBytesAhead);
     const auto add = [&](const void* p) { run.arguments.push_back(reinterpret_cast<uint64_t>(p)); };
     add(device_.upload(layers)), add(embedding_);
     for (const uint64_t p : activation_arguments(specs_, all)) run.arguments.push_back(p);
-    add(at.scratch), add(at.chooser), add(at.error), add(device_.zeros<uint64_t>(16)), add(at.state);
+    add(at.scratch), add(at.sampler), add(at.error), add(device_.zeros<uint64_t>(16)), add(at.state);
     add(device_.upload(std::vector{run.request}));
     add(device_.upload(forced.empty() ? std::vector<uint32_t>{0} : forced));
     add(words), add(run.rows);
@@ -142,6 +141,14 @@ class TinyDecoder {
   }
 
  private:
+  // What is not packed is not read.
+  std::vector<uint8_t> sampler_state() const {
+    const SampleSpec sampling = persistent_sampling(persistent_spec());
+    std::vector<uint8_t> state = packed_sampler_state(sampling, sampler_, recent_);
+    state.resize(sampler_state_stride(sampling), 0xff);
+    return state;
+  }
+
   struct Layer {
     LayerMatrices<const std::byte*> matrices;
     LayerVectors<const float*> vectors;
@@ -154,7 +161,7 @@ class TinyDecoder {
     float *hidden, *q, *k, *v, *mixed, *inner, *logits;
     DecoderState* state;
     uint32_t* error;
-    uint8_t *scratch, *chooser;
+    uint8_t *scratch, *sampler;
     std::vector<uint16_t*> k_pages, v_pages;
     float *q_gate, *qkv, *z, *alpha, *beta, *delta_mixed, *delta_state;
     float *scores, *expert_weights, *expert_inner, *expert_outputs, *shared_inner, *shared_output, *shared_switch;
@@ -230,9 +237,7 @@ class TinyDecoder {
     at.state = device_.upload(std::vector{DecoderState{token, position, 0, 0}});
     at.error = device_.zeros<uint32_t>(kErrorWords);
     at.scratch = device_.zeros<uint8_t>(attention_scratch_bytes(std::get<AttentionSpec>(specs_.attention)));
-    at.chooser = sampler_
-                     ? device_.upload(packed_sampler_state(persistent_sampling(persistent_spec()), *sampler_, recent_))
-                     : device_.zeros<uint8_t>(argmax_scratch_bytes({s.n_vocab}));
+    at.sampler = device_.upload(sampler_state());
     for (size_t i = 0; i < s.layers.size(); ++i) {
       at.k_pages.push_back(device_.upload(past(i * 2)));
       at.v_pages.push_back(device_.upload(past(i * 2 + 1)));
@@ -258,7 +263,7 @@ class TinyDecoder {
   }
 
   PersistentSpec persistent_spec(bool stamps = false) const {
-    return {specs_, sampler_ ? std::optional(64u) : std::nullopt, stamps};
+    return {.decoder = specs_, .stamps = stamps};
   }
   static uint64_t address(const void* p) { return reinterpret_cast<uint64_t>(p); }
 
@@ -286,9 +291,8 @@ class TinyDecoder {
       kind.ffn == Ffn::kExperts ? through_experts(i, at) : through_dense(i, at);
     }
     run(product(specs_.logits), {output_, at.hidden, output_norm_, at.logits});
-    if (!sampler_) return run(argmax({spec_.n_vocab}, target_), {at.logits, &at.state->choice, at.chooser});
     run(sample(persistent_sampling(persistent_spec()), target_),
-        {at.logits, at.chooser, &at.state->choice, &at.state->position, at.error});
+        {at.logits, at.sampler, &at.state->choice, &at.state->position, at.error});
   }
 
   void mix_by_attention(size_t i, Buffers& at) {
@@ -388,7 +392,7 @@ class TinyDecoder {
   const float* output_norm_ = nullptr;
   const uint32_t* page_table_ = nullptr;
   std::map<std::string, ptx::Kernel> products_;
-  std::optional<SamplerState> sampler_;
+  SamplerState sampler_;  // the best logit
   std::vector<uint32_t> recent_;
   uint32_t seed_ = 0, n_delta_nets_ = 0;
 };
