@@ -83,7 +83,7 @@ class Stretch {
   std::optional<Pred> idle_;  // this lane is beyond the last piece, where any is
   Reg<u32> loaded_piece_;
   Global<f32> q_;
-  const KvRows keys_, values_;  // from this lane's piece on
+  const KvRows keys_, values_;       // from this lane's piece on
   std::vector<Piece> values_ahead_;  // of the plan's one round, asked for with the keys
   Shared<f32> tops_, sums_;          // [kWarps, kHeadsAtOnce]: of each warp's keys
   Shared<f32> scores_;               // [kPagePositions, width], where the weights replace them

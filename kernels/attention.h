@@ -1,7 +1,7 @@
 // Incremental attention: one query token of each column against its own key-value cache, grouped-query, fp32
 // throughout. A block takes the keys of one page, a split, for all query heads of one KV head, so that each byte of the
-// cache is read once; the last block to arrive merges the splits' online-softmax states in index order. What is added to
-// what follows from the spec and the length alone: results are the same to the bit for every grid and schedule.
+// cache is read once; the last block to arrive merges the splits' online-softmax states in index order. What is added
+// to what follows from the spec and the length alone: results are the same to the bit for every grid and schedule.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -25,7 +25,8 @@ struct AttentionSpec {
   bool gated = false;  // what goes out is multiplied by the sigmoid of a gate
 };
 
-// Name: incremental_attention_h14_kv2_d64_s32768_c1, "_one" for one sequence, "_gated", "_kq8" and "_vq8" for caches in q8_0, which are as exact. Parameters in order:
+// Name: incremental_attention_h14_kv2_d64_s32768_c1, "_one" for one sequence, "_gated", "_kq8" and "_vq8" for caches in
+// q8_0, which are as exact. Parameters in order:
 //   q                   f32 [columns, n_heads * head_dim]
 //   k_pages, v_pages    the layer's pages as in kernels/kv_cache.h
 //   page_tables         u64 [columns], or [1 or more] for one sequence: addresses of each column's page table, u32

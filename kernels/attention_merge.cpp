@@ -85,7 +85,7 @@ void SplitMerge::finish(const Reg<u32>& split) const {
 }
 
 void SplitMerge::put_out(const Reg<u32>& head, const Reg<u32>& dim, const SoftmaxState& state) const {
-  Reg<f32> share = b_.rcp(state.sum);
+  Reg<f32> share = b_.rcp_approx(state.sum);
   const Vec<f32, 4>& v = state.values;
   Reg<u32> place = head * plan_.spec.head_dim + dim;
   const Vec<f32, 4> values(v[0] * share, v[1] * share, v[2] * share, v[3] * share);
@@ -126,8 +126,8 @@ Pred SplitMerge::last_to_arrive(const Level& level, const Reg<u64>& n_parents, c
   return block_.uniform(arrived_.load()) == children - 1;
 }
 
-// Some children at a time, those beyond the last in its place and without weight: the sums so far and theirs, each scaled
-// from its own largest score to that of both, so that no weight exceeds 1.
+// Some children at a time, those beyond the last in its place and without weight: the sums so far and theirs, each
+// scaled from its own largest score to that of both, so that no weight exceeds 1.
 SoftmaxState SplitMerge::merged(const Level& level, const Reg<u32>& first, const Reg<u32>& children,
                                 const Reg<u32>& head, const Reg<u32>& dim) const {
   constexpr uint32_t kAhead = AttentionPlan::kMergeAhead;

@@ -31,8 +31,8 @@ void check(const GemvSpec& spec) {
           spec, "its matrices are of formats that do not mix");
 }
 
-// Half a warp or fewer lanes for a row whose units would leave many lanes idle in the last round, or give a lane too few
-// at once. It follows from k alone, so that one code serves products of any rows.
+// Half a warp or fewer lanes for a row whose units would leave many lanes idle in the last round, or give a lane too
+// few at once. It follows from k alone, so that one code serves products of any rows.
 uint32_t choose_lanes(uint32_t n_units) {
   constexpr uint32_t kLeastLanes = 8, kLeastUnits = 3;  // units of a lane, where there are more lanes than those
   for (uint32_t lanes : {32u, 16u, kLeastLanes}) {
@@ -73,8 +73,8 @@ void share_rows(GemvPlan& plan) {
   plan.n_blocks = ceil_div(plan.n_steps, plan.warps * n_passes);
 }
 
-// A single column's products are quick, so that loads must be many to keep the memory busy: four of each lane, and a unit
-// more where that is the row's last.
+// A single column's products are quick, so that loads must be many to keep the memory busy: four of each lane, and a
+// unit more where that is the row's last.
 uint32_t choose_units_in_flight(const GemvPlan& plan) {
   if (plan.spec.columns > 1 || plan.is_tiled()) return 1;
   const uint32_t rows = plan.rows_per_warp * static_cast<uint32_t>(plan.matrices.size());

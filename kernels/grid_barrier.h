@@ -18,8 +18,8 @@ class GridBarrier {
   // counter: u64, zero when the launch begins; nothing else beside it in its 128 bytes.
   GridBarrier(ptx::Builder& b, const ptx::Global<ptx::u64>& counter);
 
-  // By every thread of every block, which must not have parted. `meanwhile`, if any, runs when the block has arrived and
-  // the others may not have: what it reads, no kernel of the launch writes before the barrier opens.
+  // By every thread of every block, which must not have parted. `meanwhile`, if any, runs when the block has arrived
+  // and others may not have: what it reads must not be written before the barrier opens.
   void wait(const std::function<void()>& meanwhile = {});
 
  private:

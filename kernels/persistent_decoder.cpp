@@ -235,8 +235,8 @@ class DecoderWriter {
     return (number_at(row(offsetof(LayerRow, parts)), 0) & (1u << static_cast<uint32_t>(part))) != 0;
   }
 
-  // Meanwhile a phase reads the tables, and asks for weights: its own, or those of the output, which comes behind phases
-  // that have none.
+  // Meanwhile a phase reads the tables, and asks for weights: its own, or those of the output, which comes behind
+  // phases that have none.
   void run_phase(const Phase& phase, uint32_t index) {
     const bool waits = !phase.waits_for.empty() && index != 0;  // the first one's barrier ends the token
     run_phase(name_of(phase.kind), index, waits, [&](const Wait& wait) { write_phase(phase.kind, wait); });
@@ -331,8 +331,8 @@ class DecoderWriter {
               [&](const Wait& wait) { multiply_normed(offsetof(LayerRow, first), kMost, wait); });
   }
 
-  // Products whose rows stand side by side, at most n, each by the blocks that it names. Where each of them has its own,
-  // a block has one of them; in a grid of fewer blocks than products each goes through all.
+  // Products whose rows stand side by side, at most n, each by the blocks that it names. Where each of them has its
+  // own, a block has one of them; in a grid of fewer blocks than products each goes through all.
   void multiply_normed(size_t offset, uint32_t n, const Wait& wait) {
     const auto row_of = [&](const Reg<u32>& index) { return row(offset) + wide(index) * sizeof(ProductRow); };
     const auto first_block = [](const Global<u8>& product) {
@@ -713,8 +713,8 @@ std::string name_of(const PersistentSpec& spec) {
   char hash[16];
   std::snprintf(hash, sizeof hash, "%08x", hash_of(s));
   return "persistent_decoder_l" + std::to_string(s.layers.size()) + "_h" + std::to_string(s.embedding.hidden) + "_v" +
-         std::to_string(s.embedding.n_vocab) + "_s" + std::to_string(s.kv_scatters[0].max_positions) +
-         "_r" + std::to_string(spec.ring) + (spec.stamps ? "_stamps_" : "_") + hash;
+         std::to_string(s.embedding.n_vocab) + "_s" + std::to_string(s.kv_scatters[0].max_positions) + "_r" +
+         std::to_string(spec.ring) + (spec.stamps ? "_stamps_" : "_") + hash;
 }
 
 std::vector<LayerKind> layer_kinds(const DecoderSpecs& specs) {

@@ -25,16 +25,16 @@
 namespace warpchat {
 
 struct PersistentSpec {
-  DecoderSpecs decoder;               // of PassKind::kToken, as decoder_kernels takes them
-  uint32_t ring = 64;                 // of persistent_sampling
-  bool stamps = false;                // keeps time
+  DecoderSpecs decoder;  // of PassKind::kToken, as decoder_kernels takes them
+  uint32_t ring = 64;    // of persistent_sampling
+  bool stamps = false;   // keeps time
 };
 
 // A product of the table: device addresses, 0 for what it has not.
 struct ProductRow {
   static constexpr uint32_t kNobody = UINT32_MAX;
   uint64_t weights = 0, up = 0, gamma = 0, bias = 0, y = 0;
-  uint32_t variant = 0;                    // of the phase's, as product_variants has them
+  uint32_t variant = 0;                          // of the phase's, as product_variants has them
   uint32_t first_block = kNobody, n_blocks = 0;  // who computes it; kNobody: there is no such product
   uint32_t rows = 0;
   uint32_t stride = 0, up_stride = 0;  // 16-byte units from an expert's matrices to the next one's
@@ -54,7 +54,7 @@ struct LayerRow {
   uint32_t place = 0;  // of a delta net among those of the sequence's state
   uint32_t parts = 0;  // 1 << LayerPart for each that it has
 };
-static_assert(sizeof(LayerRow) == 872);  
+static_assert(sizeof(LayerRow) == 872);
 
 // Read and written by the kernel; the launcher sets token and position, and zeros the rest.
 struct DecoderState {
@@ -121,8 +121,8 @@ struct StampRequest {
   uint32_t n_blocks = 0, n_slots = 0;  // n_slots: at least 1 if n_blocks is not 0
 };
 
-// Name: persistent_decoder_l36_h2048_v151936_s32768, "_r64" for the ring, "_stamps", and a hash of what the kernels are.
-// Parameters in order:
+// Name: persistent_decoder_l36_h2048_v151936_s32768, "_r64" for the ring, "_stamps", and a hash of what the kernels
+// are. Parameters in order:
 //   layers         LayerRow [n_layers + 1], 16-byte aligned
 //   token_embd     packed as for gemv
 //   hidden, q, k, v, mixed, inner, logits  f32: of one column, as PassState in engine/steps.h
@@ -151,9 +151,9 @@ SampleSpec persistent_sampling(const PersistentSpec& spec);  // of one column, b
 std::string name_of(const PersistentSpec& spec);
 inline constexpr uint32_t kPersistentThreads = 512;
 inline constexpr uint32_t kPersistentBlocksPerSm = 1;  // 128 registers a thread
-// Of the weights of a phase's products, or of keys and values, what its blocks together ask for before they wait for the
-// phase before it: as much as a large GPU reads while they wait and make their input ready, and no more than half of the
-// second-level cache.
+// Of the weights of a phase's products, or of keys and values, what its blocks together ask for before they wait for
+// the phase before it: as much as a large GPU reads while they wait and make their input ready, and no more than half
+// of the second-level cache.
 inline constexpr uint64_t kMostBytesAhead = 8 << 20;
 inline constexpr uint32_t kAheadMultiple = kPersistentThreads / 32 * 32;  // a sector a warp
 

@@ -69,9 +69,16 @@ void check_apart(const Phase& early, const Phase& late) {
   check(late.writes, early.writes, "writes", "write");
 }
 
+void check_early(const Phase& early, const Phase& late) {
+  for (const std::string& memory : late.reads_early)
+    if (std::ranges::count(early.writes, memory) != 0)
+      refuse(late, "reads " + memory + " before it waits, while " + text_of(early.kind) + " may still write it");
+}
+
 void check_order(const std::vector<const Phase*>& order) {
   size_t ended = 0;
   for (size_t at = 0; at < order.size(); ++at) {
+    for (size_t running = ended; running < at; ++running) check_early(*order[running], *order[at]);
     ended = ended_before(order, at, ended);
     for (size_t running = ended; running < at; ++running) check_apart(*order[running], *order[at]);
   }
@@ -137,7 +144,7 @@ PhaseProgram decoder_program(std::span<const LayerKind> layers) {
   add({kEmbed, {"state", "weights"}, {"hidden"}, {kPublish}});
   program.layer_begin = program.phases.size();
   add({kQkv, {"hidden"}, {"q", "k", "v", "q_gate", "qkv", "z", "alpha", "beta"}, {kEmbed, kDown, kExpertsSum}});
-  add({kScatter, {"q", "k", "v", "state"}, {"q", "cache"}, {kQkv}, Of::kAttention});
+  add({kScatter, {"q", "k", "v", "state"}, {"q", "cache"}, {kQkv}, Of::kAttention, {"state"}});
   add({kAttention, {"q", "q_gate", "cache", "state"}, {"mixed", "scratch"}, {kScatter}, Of::kAttention});
   add({kConv, {"qkv", "tails", "state"}, {"qkv", "tails"}, {kQkv}, Of::kDeltaNet});
   add({kDelta, {"qkv", "z", "alpha", "beta", "heads", "state"}, {"mixed", "heads"}, {kConv}, Of::kDeltaNet});

@@ -49,6 +49,7 @@ struct Phase {
   // Of each kind the phase that ended last, in this token or the one before; none: the phase follows without a barrier.
   std::vector<PhaseKind> waits_for;
   LayerPart of = LayerPart::kEvery;
+  std::vector<std::string> reads_early = {};  // of that memory, before it waits
 };
 
 struct PhaseProgram {
@@ -58,9 +59,9 @@ struct PhaseProgram {
   bool is_of_layers(size_t phase) const { return phase >= layer_begin && phase < layer_end; }
 };
 
-// Throws Error, naming the phases, unless every wait is for a phase that comes before, and no two phases that may run
-// at the same time share memory that one of them writes. Two tokens of every two kinds of layers, which hold every
-// neighbourhood there is, are looked at one by one.
+// Throws Error, naming the phases, unless every wait is for a phase that comes before, no two phases that may run at
+// the same time share memory that one of them writes, and none reads early what another may still write. Two tokens of
+// every two kinds of layers, which hold every neighbourhood there is, are looked at one by one.
 void check_program(const PhaseProgram& program);
 
 // Of a token of a model with these layers.

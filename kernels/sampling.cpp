@@ -1,8 +1,8 @@
-// Warps of all blocks write down the best of each slot, a stretch of the column's logits. The block that comes last finds
-// the best of all among these, and a bound under which nothing can be chosen; it collects what is above it from the
-// slots whose best is. A handful is then filtered in shared memory; where more remain than the block has threads, the
-// same rules narrow all logits down. Whole numbers everywhere, so that both ways and every order of threads choose the
-// same token.
+// Warps of all blocks write down the best of each slot, a stretch of the column's logits. The block that comes last
+// finds the best of all among these, and a bound under which nothing can be chosen; it collects what is above it from
+// the slots whose best is. A handful is then filtered in shared memory; where more remain than the block has threads,
+// the same rules narrow all logits down. Whole numbers everywhere, so that both ways and every order of threads choose
+// the same token.
 #include "kernels/sampling.h"
 
 #include <bit>
@@ -108,9 +108,8 @@ Reg<f32> bound_of_top_k(const SampleColumn& column, const Reg<f32>& best_of_thre
     n += warps;
     return n < column.settings.top_k;
   });
-  b.predicated(b.lane() == 0, [&] {
-    column.memory.least.red(Atomic::kMin, ordered_bits(reached), Order::kRelaxed, Scope::kBlock);
-  });
+  b.predicated(b.lane() == 0,
+               [&] { column.memory.least.red(Atomic::kMin, ordered_bits(reached), Order::kRelaxed, Scope::kBlock); });
   column.block.barrier();
   return logit_of(column.memory.least.load());
 }
@@ -264,11 +263,10 @@ Flow sample_flow(const SampleSpec& s, uint32_t threads, uint32_t top_k, bool has
   Waits end = Waits{.l2 = 2, .local = 3} + double(ceil_div(n_slots, threads)) * Waits{.l2 = 1} + over_block;  // arrival
   if (top_k != 0 || has_top_p) end = end + double(ceil_div(n_slots, threads)) * Waits{.l2 = 1, .local = 2};
   if (top_k != 0) {
-    const double rounds = ceil_div(top_k, warps);    // bound_of_top_k
-    const double candidates = 2.0 * rounds * warps;  // about; choose_of_few looks at all of them twice
+    const double rounds = ceil_div(top_k, warps);     // bound_of_top_k
+    const double candidates = 2.0 * rounds * warps;   // about; choose_of_few looks at all of them twice
     const double slots = ceil_div(2 * top_k, warps);  // of a warp, that have some
-    end = end + slots * Waits{.l2 = 1} + Waits{.local = 5 * rounds + 3} +
-          2 * (Waits{.local = candidates} + over_block);
+    end = end + slots * Waits{.l2 = 1} + Waits{.local = 5 * rounds + 3} + 2 * (Waits{.local = candidates} + over_block);
   } else if (has_top_p) {
     end = end + double(ceil_div(s.n_vocab, threads)) * Waits{.l2 = 1, .local = 4} + over_block;
   }

@@ -36,8 +36,8 @@ class SampleColumn {
   // body(id, logit) for each logit, penalised; a thread's ids rise.
   using OnLogit = std::function<void(const ptx::Reg<ptx::u32>& id, ptx::Var<ptx::f32>& logit)>;
   void for_all(const OnLogit& body) const;
-  // The same by a warp, for those of a slot and several neighbours at once: four, read as 16 bytes, where rows allow it,
-  // or one.
+  // The same by a warp, for those of a slot and several neighbours at once: four, read as 16 bytes, where rows allow
+  // it, or one.
   using Logits = std::vector<ptx::Var<ptx::f32>>;
   using OnLogits = std::function<void(const ptx::Reg<ptx::u32>& first, Logits& logits)>;
   void for_slot(const ptx::Reg<ptx::u32>& slot, const OnLogits& body) const;

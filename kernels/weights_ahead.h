@@ -1,6 +1,6 @@
 // What a block of the persistent decoder asks for before it may begin: into the second-level cache, while it waits for
-// the others. Nobody waits for what comes. Weights are constants, so that nothing can be asked for too early; a key that
-// is written later is in that cache then.
+// the others. Nobody waits for what comes. Weights are constants, so that nothing can be asked for too early; a key
+// that is written later is in that cache then.
 #pragma once
 #include "ptx/builder.h"
 

@@ -275,8 +275,8 @@ PassWork pass_of(const char* shape, PassKind kind, uint32_t columns) {
   return {specs_of(shape, kind, columns), gpu_named("h200").target, columns, token_of(shape)};
 }
 
-// Eight columns cost less by a token's products than by tensor cores; about 9,000 tokens of a prompt a second, by another
-// estimate of its fill.
+// Eight columns cost less by a token's products than by tensor cores; about 9,000 tokens of a prompt a second, by
+// another estimate of its fill.
 TEST(PredictedSpeed, OfBatchesAndPromptsIsWhatWasEstimatedByHand) {
   const GpuTraits& gpu = gpu_named("h200");
   const char* shape = "qwen2.5-1.5b";

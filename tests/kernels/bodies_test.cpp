@@ -88,7 +88,8 @@ TEST(Bodies, GemvByOneOfSeveralPlans) {
         gemv_body(b, plans, which, at, block);
       });
       for (const auto& [rows, epilogue] : {std::pair(40u, kBias), std::pair(21u, kStore)}) {
-        const GemvProblem problem({types[i], rows, k, 1, kRmsNorm, epilogue, 1e-5f, {}, kWarps, plans[i].rows_per_warp});
+        const GemvProblem problem(
+            {types[i], rows, k, 1, kRmsNorm, epilogue, 1e-5f, {}, kWarps, plans[i].rows_per_warp});
         const std::vector<float> expected = problem.run(gemv(problem.spec, sm_75), sm_75, 1);
         for (uint32_t grid : {1, 3}) {
           kernel.launch.blocks = grid;

@@ -59,6 +59,9 @@ const BrokenCase kCases[] = {
     {"waits_for_the_wrong_phase",  // embed has ended, qkv has not
      {{{kEmbed, {}, {"x"}, {kScatter}}, {kQkv, {"x"}, {"y"}, {kEmbed}}, {kScatter, {"y"}, {}, {kEmbed}}}},
      "phase scatter reads y while qkv may still write it; it must wait for it"},
+    {"reads_before_it_waits",
+     {{{kEmbed, {}, {"x"}, {kQkv}}, {kQkv, {"x"}, {}, {kEmbed}, LayerPart::kEvery, {"x"}}}},
+     "phase qkv reads x before it waits, while embed may still write it"},
     {"waits_for_what_comes_later",
      {{{kEmbed, {}, {"x"}, {}}, {kQkv, {"x"}, {}, {kScatter}}, {kScatter, {}, {}, {kQkv}}}},
      "phase qkv waits for scatter, which comes only behind it: nobody goes on"},

@@ -262,9 +262,7 @@ class TinyDecoder {
     return halves;
   }
 
-  PersistentSpec persistent_spec(bool stamps = false) const {
-    return {.decoder = specs_, .stamps = stamps};
-  }
+  PersistentSpec persistent_spec(bool stamps = false) const { return {.decoder = specs_, .stamps = stamps}; }
   static uint64_t address(const void* p) { return reinterpret_cast<uint64_t>(p); }
 
   // numbers: behind the pointers.
