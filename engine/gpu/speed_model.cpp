@@ -175,8 +175,13 @@ std::vector<PhaseSeconds> token_seconds(const GpuTraits& gpu, std::span<const Ke
     PhaseSeconds& seconds = all.emplace_back();
     if (group.form == KernelGroup::Form::kSeparate) continue;
     seconds = phase_seconds(gpu, group, quiet);
-    const bool has_weights = std::ranges::any_of(group.kernels, [](const auto& k) { return k.weight_bytes != 0; });
-    quiet = has_weights ? 0 : quiet + seconds.total();
+    bool has_weights = false;
+    double own = 0;  // of the time for which the memory is busy
+    for (const KernelWork& work : group.kernels) {
+      has_weights |= work.weight_bytes != 0;
+      own += seconds_of_bytes(gpu, work);
+    }
+    quiet = has_weights ? 0 : std::max(0.0, quiet + seconds.total() - own);
   }
   return all;
 }

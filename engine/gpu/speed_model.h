@@ -88,7 +88,7 @@ PhaseSeconds launch_seconds(const GpuTraits& gpu, const KernelWork& work, double
 PhaseSeconds phase_seconds(const GpuTraits& gpu, const KernelGroup& group,
                            double quiet = 0);  // in the persistent decoder
 // Of each group there; nothing for those that it does not run. What a phase asks for ahead comes from the last phase
-// with weights on: quiet is the time of those between.
+// with weights on: quiet is the time of those between, but for what their own bytes take.
 std::vector<PhaseSeconds> token_seconds(const GpuTraits& gpu, std::span<const KernelGroup> token);
 
 // Of memory, in a phase of the persistent decoder, that all warps of a processor have asked for at once, on average.

@@ -220,7 +220,7 @@ TEST(PredictedSpeed, OfBytesAloneIsTheRoofline) {
     double tokens_per_second;
   } rows[] = {
       {"qwen2.5-0.5b", "h200", 0, 10980}, {"qwen2.5-0.5b", "h200", 32767, 5410}, {"qwen2.5-3b", "h200", 4096, 2073},
-      {"qwen2.5-0.5b", "4090", 0, 2426},  {"qwen2.5-0.5b", "4090", 32767, 1196},
+      {"qwen2.5-0.5b", "4090", 0, 2426},  {"qwen2.5-0.5b", "4090", 32767, 1196}, {"qwen2.5-7b", "4090", 32767, 152},
   };
   for (const auto& row : rows) {
     const TokenWork& work = token_of(row.shape, row.gpu);
