@@ -146,13 +146,14 @@ bool Scheduler::take_requests() {
     jobs_.insert(behind, std::move(job));
   }
   requests_.clear();
-  if (is_over_)
+  const bool is_over = is_over_;  // what is asked for later is the next turn's
+  if (is_over)
     for (const auto& job : jobs_) job->of->stop_ = true;
   lock.unlock();
   for (const auto& job : jobs_)
     if (job->of->stop_) finish(*job, EndReason::kStopped);
   settle();
-  return !is_over_;
+  return !is_over;
 }
 
 // Tells of the ends, when nothing is under way for them any more: who hears of one may change the device.
