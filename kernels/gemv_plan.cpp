@@ -85,7 +85,8 @@ uint32_t choose_units_in_flight(const GemvPlan& plan) {
 // The most units that fit, shared out evenly over the tiles; a multiple of 32, so that lanes meet the same units in the
 // same order as without tiles.
 void lay_out_input(GemvPlan& plan) {
-  const uint32_t squares_bytes = plan.normalises() ? plan.spec.columns * 32 * 4 : 0;
+  const uint32_t slots = std::max(32u, ceil_div(plan.n_units, GemvPlan::kFillUnits));
+  const uint32_t squares_bytes = plan.normalises() ? plan.spec.columns * slots * 4 : 0;
   const uint32_t most = ((kSharedBytes - squares_bytes) / plan.spec.columns - 15) / plan.input_unit_bytes();
   plan.tile_units = plan.n_units;
   if (plan.n_units <= most) return;
@@ -97,9 +98,13 @@ void lay_out_input(GemvPlan& plan) {
 
 uint32_t GemvPlan::blocks_per_sm() const { return std::max(1u, 512 / threads()); }
 
+uint32_t GemvPlan::fill_rounds() const { return ceil_div(tile_units, kFillUnits); }
+
 uint32_t GemvPlan::fill_rounds_ahead() const {
-  return std::min(ceil_div(tile_units, warps * kFillUnits), kMostFillAhead);
+  return std::min(ceil_div(spec.columns * fill_rounds(), warps), kMostFillAhead);
 }
+
+uint32_t GemvPlan::squares_slots() const { return has_float_input ? warps : fill_rounds(); }
 
 uint32_t GemvPlan::input_unit_bytes() const {
   if (has_float_input) return unit_weights * 4;
@@ -129,15 +134,14 @@ namespace {
 // Of a tile of all columns; SharedInput::fill.
 Waits fill_waits(const GemvPlan& plan) {
   const Waits load = plan.normalises() ? Waits{.common = 1} : Waits{.l2 = 1};
-  const double scale = plan.has_input_sums ? 3 : 2;  // shuffles for the largest value, and for the sums
-  const uint32_t n_rounds = plan.has_float_input
-                                ? ceil_div(plan.tile_units * plan.unit_weights, plan.threads())
-                                : ceil_div(ceil_div(plan.tile_units, GemvPlan::kFillUnits), plan.warps);
-  const uint32_t at_once = plan.has_float_input ? 1 : plan.fill_rounds_ahead();
-  const Waits round = plan.has_float_input ? Waits{.local = 1} : Waits{.local = scale};
   const Waits squares = plan.normalises() ? Waits{.local = 6} : Waits{};  // a warp's sum, to shared memory
-  return plan.spec.columns * (double(ceil_div(n_rounds, at_once)) * load + n_rounds * round + squares) +
-         Waits{.local = 1};
+  if (plan.has_float_input) {
+    const double n_rounds = ceil_div(plan.tile_units * plan.unit_weights, plan.threads());
+    return plan.spec.columns * (n_rounds * (load + Waits{.local = 1}) + squares) + Waits{.local = 1};
+  }
+  const Waits scale{.local = plan.has_input_sums ? 3.0 : 2.0};  // shuffles for the largest value, and for the sums
+  const uint32_t n_rounds = ceil_div(plan.spec.columns * plan.fill_rounds(), plan.warps);  // of a warp
+  return double(ceil_div(n_rounds, plan.fill_rounds_ahead())) * load + n_rounds * (scale + squares) + Waits{.local = 1};
 }
 
 // GemvWriter::write_rows: the sums over a row's lanes, RMSNorm's factor, and what the epilogue reads.

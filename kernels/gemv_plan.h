@@ -31,7 +31,9 @@ struct GemvPlan {
   bool is_tiled() const { return tile_units < n_units; }
   bool normalises() const { return spec.prologue == GemvPrologue::kRmsNorm; }
   uint32_t threads() const { return warps * 32; }
-  uint32_t fill_rounds_ahead() const;   // of the input, that a lane asks for at once
+  uint32_t fill_rounds() const;         // of a column's tile, as integers
+  uint32_t fill_rounds_ahead() const;   // that a lane asks for at once
+  uint32_t squares_slots() const;       // of a column: where parts of the sum of its squares are
   uint32_t blocks_per_sm() const;       // 128 registers a thread, so that nothing spills
   uint32_t input_unit_bytes() const;    // of a column
   uint32_t input_column_bytes() const;  // of the tile

@@ -1,5 +1,8 @@
 #include "kernels/shared_input.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "kernels/warp_sums.h"
 
 namespace warpchat {
@@ -23,12 +26,13 @@ SharedInput::SharedInput(Builder& b, const GemvPlan& plan, const VirtualBlock& b
       block_(block),
       plane_words_(plan.tile_units * 4),
       planes_(block.shared<b32>("input", uint64_t{plan.spec.columns} * plan.input_column_bytes() / 4)) {
-  if (plan.normalises()) squares_.emplace(block.shared<f32>("squares", uint64_t{plan.spec.columns} * plan.warps));
+  if (plan.normalises())
+    squares_.emplace(block.shared<f32>("squares", uint64_t{plan.spec.columns} * plan.squares_slots()));
 }
 
 void SharedInput::clear_squares() {
   if (!squares_) return;
-  b_.for_("slot", block_.thread(), plan_.spec.columns * plan_.warps, plan_.threads(),
+  b_.for_("slot", block_.thread(), plan_.spec.columns * plan_.squares_slots(), plan_.threads(),
           [&](Reg<u32> slot) { squares_->store(slot, 0.0f); });
 }
 
@@ -39,14 +43,13 @@ void SharedInput::fill(const Global<f32>& x, const std::optional<Global<f32>>& g
   if (gamma) tile.gamma.emplace(from(*gamma));
   const auto fill_column = [&](const std::optional<Reg<u32>>& column) {
     Var<f32> squares = b_.var("squares", 0.0f);
-    if (plan_.has_float_input)
-      fill_floats(column_at(tile, column), first, squares);
-    else
-      fill_integers(column_at(tile, column), first, squares);
-    if (squares_) store_squares(column, squares);
+    fill_floats(column_at(tile, column), first, squares);
+    if (squares_) store_squares(column ? *column * plan_.warps + block_.warp() : block_.warp(), squares, {});
   };
   b_.region("normalise", [&] {
-    if (n_columns)
+    if (!plan_.has_float_input)
+      fill_integers(tile, n_columns, first);
+    else if (n_columns)
       b_.for_("column", 0, *n_columns, 1, [&](Reg<u32> column) { fill_column(column); });
     else
       fill_column({});
@@ -98,37 +101,56 @@ std::vector<Reg<f32>> SharedInput::load_values(const Column& column, const Reg<u
   return all;
 }
 
-// Four lanes a unit, eight values a lane; no branch parts the lanes around the shuffles. Some rounds are asked for at
-// once, and come to the first place in turn.
-void SharedInput::fill_integers(const Column& column, const FirstUnit& first, Var<f32>& squares) {
-  constexpr uint32_t kUnits = GemvPlan::kFillUnits;
-  const uint32_t n_ahead = plan_.fill_rounds_ahead(), stride = plan_.warps * kUnits;
-  const bool is_ragged = n_ahead > 1 || plan_.n_units % (plan_.is_tiled() ? plan_.tile_units : kUnits) != 0;
-  Reg<u32> quarter = b_.lane() % 4;
-  const auto is_inside = [&](const Reg<u32>& unit) -> std::optional<Pred> {
-    if (!is_ragged) return {};
-    if (!first) return unit < plan_.n_units;
-    return unit < b_.min(plan_.n_units - *first, plan_.tile_units);
+// Four lanes a unit, eight values a lane; no branch parts the lanes around the shuffles. The rounds of all columns are
+// dealt out to the warps. Some are asked for at once, and come to the first place in turn.
+void SharedInput::fill_integers(const Column& tile, const std::optional<Reg<u32>>& n_columns, const FirstUnit& first) {
+  constexpr uint32_t kUnits = GemvPlan::kFillUnits, kValues = 8;
+  const uint32_t of_column = plan_.fill_rounds(), n_ahead = plan_.fill_rounds_ahead(), warps = plan_.warps;
+  const bool is_ragged = plan_.n_units % (plan_.is_tiled() ? plan_.tile_units : kUnits) != 0;
+  Reg<u32> quarter = b_.lane() % 4, n_rounds = n_columns ? *n_columns * of_column : b_.var("n_rounds", of_column);
+  const auto is_there = [&](const Reg<u32>& index) -> std::optional<Pred> {
+    if (n_ahead == 1) return {};
+    return index < n_rounds;
   };
-  const auto values_of = [&](const Reg<u32>& unit) {
-    return load_values<8>(column, unit * 32 + quarter * 8, is_inside(unit), squares);
+  const auto round_at = [&](const Reg<u32>& index) {
+    const std::optional<Reg<u32>> column = n_columns ? std::optional<Reg<u32>>(index / of_column) : std::nullopt;
+    Reg<u32> in_column = column ? index - *column * of_column : index;
+    Reg<u32> unit = (in_column * kUnits + b_.lane() / 4).named("unit");
+    const auto there = is_there(index);
+    Round round{column_at(tile, column), unit, there};
+    if (!is_ragged) return round;
+    Pred is_inside = (first ? unit + *first : unit) < plan_.n_units;
+    if (there) return Round{round.column, unit, is_inside && *there};
+    return Round{round.column, unit, is_inside};
   };
-  b_.for_("units", block_.warp() * kUnits, plan_.tile_units, stride * n_ahead, [&](Reg<u32> units) {
-    Reg<u32> unit = (units + b_.lane() / 4).named("unit");
-    if (n_ahead == 1) return store_integers(column, unit, quarter, is_inside(unit), values_of(unit));
-    std::vector<Var<f32>> values;
-    for (uint32_t i = 0; i < n_ahead; ++i)
-      for (const Reg<f32>& value : values_of(unit + i * stride)) values.push_back(b_.var("value", value));
-    b_.for_("round", 0, n_ahead * stride, stride, [&](Reg<u32> round) {
-      Reg<u32> own = unit + round;
-      store_integers(column, own, quarter, is_inside(own), {values.begin(), values.begin() + 8});
-      for (size_t i = 8; i < values.size(); ++i) values[i - 8] = values[i];
+  const auto load = [&](const Round& round, Var<f32>& squares) {
+    return load_values<kValues>(round.column, round.unit * 32 + quarter * kValues, round.is_inside, squares);
+  };
+  b_.for_("round", block_.warp(), n_rounds, warps * n_ahead, [&](Reg<u32> index) {
+    std::vector<Var<f32>> ahead;  // of each round its values, and the sum of their squares
+    for (uint32_t i = 0; i < n_ahead; ++i) {
+      const Round round = round_at(i == 0 ? index : index + i * warps);
+      Var<f32> squares = b_.var("squares", 0.0f);
+      const std::vector<Reg<f32>> values = load(round, squares);
+      if (n_ahead == 1) {
+        store_integers(round, quarter, values);
+        if (squares_) store_squares(index, squares, {});
+        return;
+      }
+      for (const Reg<f32>& value : values) ahead.push_back(b_.var("value", value));
+      if (squares_) ahead.push_back(std::move(squares));
+    }
+    b_.for_("turn", index, index + n_ahead * warps, warps, [&](Reg<u32> own) {
+      store_integers(round_at(own), quarter, {ahead.begin(), ahead.begin() + kValues});
+      if (squares_) store_squares(own, ahead[kValues], is_there(own));
+      const size_t of_round = ahead.size() / n_ahead;
+      for (size_t i = of_round; i < ahead.size(); ++i) ahead[i - of_round] = ahead[i];
     });
   });
 }
 
-void SharedInput::store_integers(const Column& column, const Reg<u32>& unit, const Reg<u32>& quarter,
-                                 const std::optional<Pred>& is_inside, const std::vector<Reg<f32>>& values) {
+void SharedInput::store_integers(const Round& round, const Reg<u32>& quarter, const std::vector<Reg<f32>>& values) {
+  const auto& [column, unit, is_inside] = round;
   // As integers, the magnitudes of NaN and infinity are the largest, and make the scale none.
   Var<u32> most = b_.var("most", values[0].as<u32>() & 0x7fffffffu);
   for (size_t i = 1; i < values.size(); ++i) most = b_.max(most, values[i].as<u32>() & 0x7fffffffu);
@@ -180,10 +202,10 @@ void SharedInput::fill_floats(const Column& column, const FirstUnit& first, Var<
   });
 }
 
-void SharedInput::store_squares(const std::optional<Reg<u32>>& column, const Var<f32>& squares) {
+void SharedInput::store_squares(const Reg<u32>& slot, const Reg<f32>& squares, const std::optional<Pred>& condition) {
   Reg<f32> total = warp_sum(b_, squares);
-  b_.if_(b_.lane() == 0, [&] {
-    Reg<u32> slot = column ? *column * plan_.warps + block_.warp() : block_.warp();
+  Pred stores = b_.lane() == 0;
+  b_.if_(condition ? stores && *condition : stores, [&] {
     if (plan_.is_tiled())
       squares_->store(slot, squares_->load(slot) + total);
     else
@@ -232,15 +254,16 @@ std::vector<Reg<f32>> SharedInput::load_floats(const Place& place, uint32_t colu
 }
 
 Reg<f32> SharedInput::rms_factor(const Reg<u32>& column) const {
-  Shared<f32> of_column = *squares_ + column * plan_.warps;
+  const uint32_t n = plan_.squares_slots();
+  Shared<f32> of_column = *squares_ + column * n;
   std::vector<Reg<f32>> squares;
-  if (plan_.warps % 4 == 0) {
-    for (uint32_t warp = 0; warp < plan_.warps; warp += 4) {
-      Vec<f32, 4> four = of_column.load<4>(warp);
+  for (uint32_t slot = 0; slot < n; slot += 4) {
+    if (n % 4 == 0) {
+      Vec<f32, 4> four = of_column.load<4>(slot);
       for (int i = 0; i < 4; ++i) squares.push_back(four[i]);
+    } else {
+      for (uint32_t i = slot; i < std::min(slot + 4, n); ++i) squares.push_back(of_column.load(i));
     }
-  } else {
-    for (uint32_t warp = 0; warp < plan_.warps; ++warp) squares.push_back(of_column.load(warp));
   }
   Var<f32> sum = b_.var("sum", squares[0]);
   for (size_t i = 1; i < squares.size(); ++i) sum += squares[i];

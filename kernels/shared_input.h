@@ -50,14 +50,22 @@ class SharedInput {
     ptx::Shared<ptx::b32> planes;
   };
   Column column_at(const Column& first, const std::optional<ptx::Reg<ptx::u32>>& column) const;
-  void fill_integers(const Column& column, const FirstUnit& first, ptx::Var<ptx::f32>& squares);
+  // Eight units of a column, which a warp makes integers of at once.
+  struct Round {
+    Column column;
+    ptx::Reg<ptx::u32> unit;  // of the lane
+    std::optional<ptx::Pred> is_inside;
+  };
+  void fill_integers(const Column& tile, const std::optional<ptx::Reg<ptx::u32>>& n_columns, const FirstUnit& first);
   void fill_floats(const Column& column, const FirstUnit& first, ptx::Var<ptx::f32>& squares);
   template <int N>
   std::vector<ptx::Reg<ptx::f32>> load_values(const Column& column, const ptx::Reg<ptx::u32>& first,
                                               const std::optional<ptx::Pred>& is_inside, ptx::Var<ptx::f32>& squares);
-  void store_integers(const Column& column, const ptx::Reg<ptx::u32>& unit, const ptx::Reg<ptx::u32>& quarter,
-                      const std::optional<ptx::Pred>& is_inside, const std::vector<ptx::Reg<ptx::f32>>& values);
-  void store_squares(const std::optional<ptx::Reg<ptx::u32>>& column, const ptx::Var<ptx::f32>& squares);
+  void store_integers(const Round& round, const ptx::Reg<ptx::u32>& quarter,
+                      const std::vector<ptx::Reg<ptx::f32>>& values);
+  // Under the condition, if there is one.
+  void store_squares(const ptx::Reg<ptx::u32>& slot, const ptx::Reg<ptx::f32>& squares,
+                     const std::optional<ptx::Pred>& condition);
   ptx::Shared<ptx::b32> sums_of(const ptx::Shared<ptx::b32>& planes) const { return planes + 4 * plane_words_; }
   ptx::Shared<ptx::f32> scales_of(const ptx::Shared<ptx::b32>& planes) const;
 
@@ -75,7 +83,7 @@ class SharedInput {
   const VirtualBlock& block_;
   uint32_t plane_words_;  // of a half plane of bytes, or a plane of floats
   ptx::Shared<ptx::b32> planes_;
-  std::optional<ptx::Shared<ptx::f32>> squares_;  // [columns, warps]: sums over each warp's values
+  std::optional<ptx::Shared<ptx::f32>> squares_;  // [columns, squares_slots]: sums of rounds, or of warps' floats
 };
 
 }  // namespace warpchat

@@ -339,7 +339,7 @@ TEST(GemvPlanTest, ReportsLaunchAndCost) {
   const ptx::Kernel kernel = gemv({kQ4_K, 100, 512, 2, kRmsNorm, kResidual, kEps}, ptx::sm_80);
   EXPECT_EQ(kernel.launch.threads.total(), 512u);
   EXPECT_EQ(kernel.launch.blocks.total(), 2u);  // four rows a warp
-  EXPECT_EQ(kernel.static_shared_bytes, 2u * (16 * 76 + 16 * 4));
+  EXPECT_EQ(kernel.static_shared_bytes, 2u * (16 * 76 + 2 * 4));
   EXPECT_EQ(kernel.cost.bytes, 100 * packed_bytes_per_row(kQ4_K, 512) + 4 * (2 * 512 + 512 + 2 * 2 * 100));
   EXPECT_EQ(kernel.cost.flops, 2u * 100 * 512 * 2);
 }
