@@ -104,10 +104,10 @@ struct KeysAndQueries {
 struct LongSum {
   Reg<f32> high, low;
   friend LongSum operator+(const LongSum& a, const LongSum& b) {
-    Reg<f32> high = a.high + b.high, of_b = high - a.high;
-    Reg<f32> lost = (a.high - (high - of_b)) + (b.high - of_b) + (a.low + b.low);
-    Reg<f32> sum = high + lost;
-    return {sum, lost - (sum - high)};
+    Reg<f32> near = a.high + b.high, of_b = near - a.high;
+    Reg<f32> lost = (a.high - (near - of_b)) + (b.high - of_b) + (a.low + b.low);
+    Reg<f32> sum = near + lost;
+    return {sum, lost - (sum - near)};
   }
   friend Reg<f32> operator-(const LongSum& a, const LongSum& b) { return (a.high - b.high) + (a.low - b.low); }
 };

@@ -54,7 +54,7 @@ class FlashAttentionWriter {
     Reg<u32> n_tiles = (n_rows + (plan_.rows() - 1)) / plan_.rows();
     std::optional<FlashStage> stage;
     if (const uint32_t n = plan_.staged_pieces(); n > 0)
-      stage.emplace(shared<u32>("staged_codes", n * 4), shared<ptx::f16>("staged_scales", n * 2));
+      stage.emplace(FlashStage{shared<u32>("staged_codes", n * 4), shared<ptx::f16>("staged_scales", n * 2)});
     const FlashTile keys = tile_of("keys", parameters_.k_pages, spec_.k_type, stage, has_key_scales());
     const FlashTile values = tile_of("values", parameters_.v_pages, spec_.v_type, stage, false);
     b_.for_("tile", b_.block(), n_tiles, b_.blocks(), [&](Reg<u32> tile) {

@@ -94,12 +94,12 @@ class GemmWriter {
     return {first, b_.min(*parameters_.n_columns - first, plan_.columns), {}};
   }
   Tile tile_of_expert() {
-    const auto& [order, tiles] = *parameters_.experts;
-    const Vec<u32, 4> tile = tiles.load<4>(wide(b_.block()) * 4, kReadOnly);  // ExpertTile
+    const auto& experts = *parameters_.experts;
+    const Vec<u32, 4> tile = experts.tiles.load<4>(wide(b_.block()) * 4, kReadOnly);  // ExpertTile
     Reg<u32> first = tile[1].named("first_use"), count = tile[2].named("n_uses");
     b_.return_if(count == 0);
     b_.for_("use", b_.thread(), count, plan_.threads(),
-            [&](Reg<u32> use) { uses_->store(use, order.load(first + use, kReadOnly)); });
+            [&](Reg<u32> use) { uses_->store(use, experts.order.load(first + use, kReadOnly)); });
     return {first, count, b_.mul_wide(tile[0].named("expert"), parameters_.rows)};
   }
 

@@ -35,7 +35,7 @@ std::vector<GemvSpec> variants_among(std::vector<GemvSpec> products) {
     else if (product.epilogue == GemvEpilogue::kBias)
       variant->epilogue = GemvEpilogue::kBias;
   }
-  std::ranges::stable_partition(variants, [](const GemvSpec& spec) { return !is_float(spec.weights); });
+  std::stable_partition(variants.begin(), variants.end(), [](const GemvSpec& s) { return !is_float(s.weights); });
   return variants;
 }
 

@@ -150,7 +150,8 @@ void SharedInput::fill_integers(const Column& tile, const std::optional<Reg<u32>
 }
 
 void SharedInput::store_integers(const Round& round, const Reg<u32>& quarter, const std::vector<Reg<f32>>& values) {
-  const auto& [column, unit, is_inside] = round;
+  const Column& column = round.column;
+  const Reg<u32>& unit = round.unit;
   // As integers, the magnitudes of NaN and infinity are the largest, and make the scale none.
   Var<u32> most = b_.var("most", values[0].as<u32>() & 0x7fffffffu);
   for (size_t i = 1; i < values.size(); ++i) most = b_.max(most, values[i].as<u32>() & 0x7fffffffu);
@@ -176,7 +177,7 @@ void SharedInput::store_integers(const Round& round, const Reg<u32>& quarter, co
     *sum += b_.shuffle_xor(*sum, 1);
   }
   Reg<u32> half = quarter / 2;
-  where(is_inside, [&] {
+  where(round.is_inside, [&] {
     Shared<b32> words = column.planes + half * plane_words_ + unit * 4 + quarter % 2 * 2;
     words.store(0, plane(1));
     words.store(2 * plane_words_, plane(0));
