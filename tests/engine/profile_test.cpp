@@ -187,7 +187,7 @@ TEST(ProfilePeak, IsAtLeastWhatWasReached) {
 
 TEST(ProfileTable, ShortensLongNamesInTheMiddle) {
   const std::string table = profile_table({{"incremental_attention_h9_kv3_d64_s8192_c1_positions", 1, 1, 1}});
-  EXPECT_THAT(table, testing::HasSubstr("incremental_attention_h9_k..8_c1_positions "));
+  EXPECT_THAT(table, testing::HasSubstr("incremental_attention_h9_k..2_c1_positions "));
 }
 
 TEST(ProfileTable, ShowsCountersWhereTimeMeansNothing) {

@@ -260,7 +260,7 @@ if wanted sanitizer && [ "$device" = emulator ]; then
 elif wanted sanitizer && [ -z "$sanitizer" ]; then
   report sanitizer 77 0 "compute-sanitizer is not installed"
 elif wanted sanitizer; then
-  a_few='*Gemv.MatchesDouble/Q4_K:*Gemv.MatchesDouble/Q6_K:*Gemm.MatchesDouble/Q4_K:ArgmaxColumns*'
+  a_few='*Gemv.MatchesDouble/Q4_K:*Gemv.MatchesDouble/Q6_K:*Gemm.MatchesDouble/Q4_K:SamplingColumns*'
   a_few="$a_few:IncrementalAttentionInputs*:FlashAttentionInputs*:KvScatterInputs*"
   sanitize memcheck 60 gpu_decoder_test '*qwen2_tied*:AttentionForms*:PersistentLaunch.GivesTheBits*'
   sanitize memcheck 40 kernels_test "$a_few"
