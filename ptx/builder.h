@@ -115,12 +115,12 @@ class Builder : private BodyOwner,
                            Where at = Where::current()) {
     return {kernel_, dynamic_array(name, T::kType, elements, alignment, at)};
   }
+  // Said before the first turn: the array of all turns (in_turn) is the dynamic shared memory, which then has no other
+  // parts, and may be larger than static memory.
+  void dynamic_turns() { kernel_.has_dynamic_turns = true; }
   // Shared arrays that body() asks for begin where those of every other turn begin: one array serves all turns, as
   // large as the largest. A block barrier must part a turn from the next. Names may repeat from turn to turn. Turns
   // within a turn follow what that one has asked for before them.
-  // With dynamic_turns, said before the first turn, that array is the dynamic shared memory, which then has no other
-  // parts, and may be larger than static memory.
-  void dynamic_turns() { kernel_.has_dynamic_turns = true; }
   template <std::invocable F>
   void in_turn(F&& body) {
     const auto outer = kernel_.turn_bytes;

@@ -33,7 +33,7 @@ class PersistentLaunch {
     std::span<const Token> forced = {};  // the first tokens, `token` among them, in place of choices
     std::span<const Token> end_tokens = {};  // at most DecodeRequest::kMostEndTokens; each comes out before the end
     bool returns_rows = false;               // the logits of every token, too
-    SamplerState sampler = {};               // the best logit
+    SamplerState sampler = {};               // as it is: the best logit
     std::span<const Token> recent = {};      // that the sampler's penalties count, oldest first
     uint64_t page_table = 0;                 // device address of the sequence's, for all positions to come
     uint64_t delta_state = 0;                // likewise, with delta nets: after the positions before `position`
