@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "kernels/arrivals.h"
 #include "kernels/sigmoid.h"
 
 namespace warpchat {
@@ -69,7 +70,7 @@ void SplitMerge::finish(const Reg<u32>& split) const {
       const Level level = load_level(row), next = load_level(row + kLevelWords);
       Reg<u32> parent = node / AttentionPlan::kFanIn, first = parent * AttentionPlan::kFanIn;
       Reg<u32> children = b_.min(n_nodes - first, AttentionPlan::kFanIn);
-      b_.return_if(!last_to_arrive(level, next.n_nodes, parent, children));
+      b_.return_if(!is_last_child(level, next.n_nodes, parent, children));
       Pred only = n_nodes <= AttentionPlan::kFanIn;
       for_items(plan_.group, [&](const Reg<u32>& head, const Reg<u32>& dim) {
         const SoftmaxState state = merged(level, first, children, head, dim);
@@ -113,17 +114,10 @@ Global<f32> SplitMerge::values(const Level& level, const Reg<u32>& node, const R
   return level.values + ((cell * plan_.group + wide(head)) * plan_.spec.head_dim + wide(dim));
 }
 
-// Counts modulo the children, so that the last one leaves zero for the next launch. The barriers and the atomic's
-// release and acquire make what all threads of the earlier blocks have stored visible to all threads of the last.
-Pred SplitMerge::last_to_arrive(const Level& level, const Reg<u64>& n_parents, const Reg<u32>& parent,
-                                const Reg<u32>& children) const {
-  Global<u32> arrivals = level.arrivals + (wide(kv_cell_) * n_parents + wide(parent));
-  block_.barrier();
-  b_.if_(block_.thread() == 0, [&] {
-    arrived_.store(0, arrivals.atom(Atomic::kIncrement, children - 1, Order::kAcquireRelease, Scope::kGpu));
-  });
-  block_.barrier();
-  return block_.uniform(arrived_.load()) == children - 1;
+Pred SplitMerge::is_last_child(const Level& level, const Reg<u64>& n_parents, const Reg<u32>& parent,
+                               const Reg<u32>& children) const {
+  const Global<u32> arrivals = level.arrivals + (wide(kv_cell_) * n_parents + wide(parent));
+  return last_to_arrive(b_, block_, arrivals, children, arrived_);
 }
 
 // Some children at a time, those beyond the last in its place and without weight: the sums so far and theirs, each

@@ -50,8 +50,8 @@ class SplitMerge {
                                const ptx::Reg<ptx::u32>& head) const;
   ptx::Global<ptx::f32> values(const Level& level, const ptx::Reg<ptx::u32>& node, const ptx::Reg<ptx::u32>& head,
                                const ptx::Reg<ptx::u32>& dim) const;
-  ptx::Pred last_to_arrive(const Level& level, const ptx::Reg<ptx::u64>& n_parents, const ptx::Reg<ptx::u32>& parent,
-                           const ptx::Reg<ptx::u32>& children) const;
+  ptx::Pred is_last_child(const Level& level, const ptx::Reg<ptx::u64>& n_parents, const ptx::Reg<ptx::u32>& parent,
+                          const ptx::Reg<ptx::u32>& children) const;
   SoftmaxState merged(const Level& level, const ptx::Reg<ptx::u32>& first, const ptx::Reg<ptx::u32>& children,
                       const ptx::Reg<ptx::u32>& head, const ptx::Reg<ptx::u32>& dim) const;
 

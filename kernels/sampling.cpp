@@ -10,6 +10,7 @@
 #include <limits>
 #include <numbers>
 
+#include "kernels/arrivals.h"
 #include "kernels/columns.h"
 #include "kernels/error_word.h"
 #include "kernels/logit_order.h"
@@ -64,18 +65,9 @@ void find_best_of_slots(const SampleColumn& column) {
          });
 }
 
-// Counts modulo the blocks, so that the last one leaves zero. The barriers and the atomic's release and acquire make
-// what all threads of the earlier blocks have stored visible to all threads of the last.
-Pred last_to_arrive(const SampleColumn& column) {
-  Builder& b = column.b;
-  column.block.barrier();
-  b.if_(column.block.thread() == 0, [&] {
-    Global<u32> arrived = (column.state + static_cast<int64_t>(offsetof(SamplerState, n_arrived))).as<u32>();
-    column.memory.arrived.store(
-        0, arrived.atom(Atomic::kIncrement, column.block.blocks() - 1, Order::kAcquireRelease, Scope::kGpu));
-  });
-  column.block.barrier();
-  return column.block.uniform(column.memory.arrived.load()) == column.block.blocks() - 1;
+Pred is_last_block(const SampleColumn& column) {
+  const Global<u32> arrivals = (column.state + static_cast<int64_t>(offsetof(SamplerState, n_arrived))).as<u32>();
+  return last_to_arrive(column.b, column.block, arrivals, column.block.blocks(), column.memory.arrived);
 }
 
 Best find_best(const SampleColumn& column) {
@@ -222,7 +214,7 @@ void sample_body(Builder& b, const SampleSpec& spec, const SampleBuffers& buffer
                  const VirtualBlock& block, const Shared<u8>& memory) {
   const SampleColumn column(b, spec, buffers, column_index, block, memory);
   find_best_of_slots(column);
-  b.if_(last_to_arrive(column), [&] {
+  b.if_(is_last_block(column), [&] {
     const Best best = find_best(column);
     Var<u32> token = b.var("token", kNoToken);  // but in the one thread that finds it
     const auto take_best = [&] { token = b.select(block.thread() == 0, column.id_of(best.of_all), kNoToken); };
