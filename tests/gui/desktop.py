@@ -161,10 +161,19 @@ class Window:
         return round(x + width / 2), round(y + height / 2)
 
     def move_to(self, widget):
-        self.display.xdotool("mousemove", *self.middle(widget))
+        """Until the mouse is seen on it: a person's hand follows what still moves."""
+        end = time.monotonic() + MOST_SECONDS
+        while time.monotonic() < end:
+            at = self.middle(widget)
+            self.display.xdotool("mousemove", *at)
+            self.wait_for(lambda s: all(abs(seen - meant) <= 1 for seen, meant in zip(s["mouse"], at)), f"the mouse at {at}")
+            if self.middle(widget) == at:
+                return
+        raise AssertionError(f"{widget} never rests")
 
     def click(self, widget, button=1):
-        self.display.xdotool("mousemove", *self.middle(widget), "click", button)
+        self.move_to(widget)
+        self.display.xdotool("click", button)
 
     def drag(self, start, end):
         """start, end: (x, y) in pixels."""

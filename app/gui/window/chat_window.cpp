@@ -339,6 +339,8 @@ WindowFacts ChatWindow::facts() const {
   facts.at_end = transcript_.at_end();
   facts.full_screen = window_.full_screen();
   facts.width = ImGui::GetIO().DisplaySize.x, facts.height = ImGui::GetIO().DisplaySize.y;
+  if (const ImVec2 mouse = ImGui::GetIO().MousePos; ImGui::IsMousePosValid(&mouse))
+    facts.mouse_x = mouse.x, facts.mouse_y = mouse.y;
   return facts;
 }
 

@@ -107,6 +107,7 @@ Json window_json(const WindowFacts& facts) {
           {"found", {facts.found.at, facts.found.n}},
           {"full_screen", facts.full_screen},
           {"window", {facts.width, facts.height}},
+          {"mouse", {facts.mouse_x, facts.mouse_y}},
           {"search", facts.search_words}};
 }
 

@@ -21,6 +21,7 @@ struct WindowFacts {
   bool editing = false, dark = false, at_end = true, full_screen = false;
   TranscriptView::Found found{0, 0};
   float zoom = 1, scroll = 0, width = 0, height = 0;
+  float mouse_x = -1, mouse_y = -1;  // as this frame saw it; -1: nowhere
 };
 
 std::string state_dump(const DeskState& state, const WindowFacts& facts, const std::vector<Ui::Mark>& marks);
