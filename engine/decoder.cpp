@@ -81,8 +81,7 @@ bool Decoder::run(const std::atomic<bool>* stop) {
     switch (config_.layers[layer].mixer) {
       case Mixer::kAttention:
         steps_->norm_qkv(layer, s.hidden, s.q, s.k, s.v);
-        steps_->rope_scatter(layer, s.q, s.k, s.v);
-        steps_->attention(layer, s.q, s.mixed);
+        steps_->attention(layer, s.q, s.k, s.v, s.mixed);
         steps_->output_residual(layer, s.mixed, s.hidden);
         break;
       case Mixer::kDeltaNet:

@@ -119,11 +119,10 @@ class Steps {
   virtual void embed(Buffer hidden) = 0;
   // q, k, v = W . rmsnorm(hidden) + bias
   virtual void norm_qkv(uint32_t layer, Buffer hidden, Buffer q, Buffer k, Buffer v) = 0;
-  // QK norm where the model has it, RoPE on q and k, then k and v as fp16 into the layer's cache at the positions
-  virtual void rope_scatter(uint32_t layer, Buffer q, Buffer k, Buffer v) = 0;
-  // causal, grouped-query; reads the cache up to each column's own position. Where it is gated, the gates were
-  // computed beside q, and the device keeps them.
-  virtual void attention(uint32_t layer, Buffer q, Buffer mixed) = 0;
+  // QK norm where the model has it, RoPE on q and k, then k and v into the layer's cache at the positions, in its
+  // types; then attention: causal, grouped-query, over the cache up to each column's own position. Uses up q, k and v.
+  // Where it is gated, the gates were computed beside q, and the device keeps them.
+  virtual void attention(uint32_t layer, Buffer q, Buffer k, Buffer v, Buffer mixed) = 0;
   virtual void output_residual(uint32_t layer, Buffer mixed, Buffer hidden) = 0;  // hidden += W . mixed
   // x.qkv, z, alpha, beta = W . rmsnorm(hidden). A device without delta nets refuses their models when it is made.
   virtual void norm_delta(uint32_t layer, Buffer hidden, const DeltaBuffers& x);

@@ -13,6 +13,7 @@
 #include "kernels/bodies.h"
 #include "kernels/columns.h"
 #include "kernels/error_word.h"
+#include "kernels/head_scatter.h"
 #include "kernels/kv_rows.h"
 #include "kernels/warp_sums.h"
 
@@ -43,20 +44,89 @@ struct Numbers {
   Reg<f32> scaled(const Reg<f32>& x) const { return scale ? x * *scale : x; }
 };
 
+// What a block begins with where q, k and v are projections.
+class Projections {
+ public:
+  // page: of the split. is_own: the split of the column's position.
+  Projections(Builder& b, const AttentionPlan& plan, const VirtualBlock& block, const AttentionAddresses& at,
+              const Reg<u32>& column, const Reg<u32>& kv_head, const Reg<u32>& position, const Reg<u32>& page,
+              const Pred& is_own);
+
+  // By the whole block: turns `heads` queries of the group from first_head on, and in the own split with the group's
+  // first ones its key and value.
+  void turn(const Reg<u32>& first_head, uint32_t heads) const;
+  const Shared<f32>& queries() const { return queries_; }  // [kHeadsAtOnce or less, head_dim]: those turned last
+
+ private:
+  Builder& b_;
+  const AttentionPlan& plan_;
+  const VirtualBlock& block_;
+  HeadScatter scatter_;
+  Reg<u32> kv_head_, turned_;
+  Pred is_own_;
+  Shared<f32> queries_;
+};
+
+// Of the one warp that has the key.
+std::optional<Shared<f32>> staging_of(const AttentionPlan& plan, const VirtualBlock& block) {
+  if (!HeadScatter::stages(plan.spec.scatters[0])) return {};
+  return block.shared<f32>("key", plan.spec.head_dim);
+}
+
+Projections::Projections(Builder& b, const AttentionPlan& plan, const VirtualBlock& block, const AttentionAddresses& at,
+                         const Reg<u32>& column, const Reg<u32>& kv_head, const Reg<u32>& position,
+                         const Reg<u32>& page, const Pred& is_own)
+    : b_(b),
+      plan_(plan),
+      block_(block),
+      scatter_(b, plan.spec.scatters, at.projections->rope,
+               {at.q, at.projections->k, at.projections->v, at.projections->gamma, at.k_pages, at.v_pages,
+                at.projections->n_pages, at.error},
+               column, position, page, staging_of(plan, block)),
+      kv_head_(kv_head),
+      turned_(at.projections->turned ? *at.projections->turned : b.var("turned", kNoneTurned)),
+      is_own_(is_own),
+      queries_(block.shared<f32>("queries", std::min(plan.group, kHeadsAtOnce) * plan.spec.head_dim)) {}
+
+void Projections::turn(const Reg<u32>& first_head, uint32_t heads) const {
+  const AttentionSpec& s = plan_.spec;
+  const auto turn = [&](const Pred& with_key) {
+    Reg<u32> n = b_.select(with_key, In<u32>(heads + 2), In<u32>(heads));
+    b_.for_("item", block_.warp(), n, kWarps, [&](Reg<u32> item) {
+      Reg<u32> query = kv_head_ * plan_.group + first_head + item;
+      Reg<u32> row = (item - heads) * s.n_kv_heads + kv_head_ + s.n_heads;
+      scatter_.run(b_.select(item < heads, query, row), queries_ + item * s.head_dim);
+    });
+    block_.barrier();
+  };
+  if (!plan_.turns_once()) return turn(is_own_ && first_head == 0);
+  b_.if_(is_own_ || turned_ != kv_head_, [&] { b_.region("turn", [&] { turn(is_own_); }); });
+}
+
 // The keys of one block: those of a page, of one column and KV head. Lanes beyond a key's last piece read that piece
 // again and count as zero; rows beyond the last key read that key again and weigh nothing.
 class Stretch {
  public:
-  // q: [group, head_dim]; keys, values: of the KV head in the page; n_keys: of the page, at least 1.
-  Stretch(Builder& b, const AttentionPlan& plan, const VirtualBlock& block, const Global<f32>& q, const KvRows& keys,
-          const KvRows& values, const Reg<u32>& n_keys);
+  // q: [group, head_dim], where there are no projections; keys, values: of the KV head in the page; n_keys: of the
+  // page, at least 1.
+  Stretch(Builder& b, const AttentionPlan& plan, const VirtualBlock& block, const Global<f32>& q,
+          const std::optional<Projections>& projections, const KvRows& keys, const KvRows& values,
+          const Reg<u32>& n_keys);
 
   // For all heads of the group, kHeadsAtOnce at a time; their results go to `merge`.
   void attend(const SplitMerge& merge, const Reg<u32>& split);
 
  private:
   void attend(const Reg<u32>& first_head, uint32_t heads, const SplitMerge& merge, const Reg<u32>& split);
-  Query load_query(const Global<f32>& q);
+  template <Space S>
+  Query load_query(const Pointer<f32, S>& from, Cache cache);
+  std::vector<Query> load_queries(const Reg<u32>& first_head, uint32_t heads);
+  // Rows may be what the block itself has written.
+  Cache cache_of_rows(Cache cache) const {
+    cache = block_.cache(cache);
+    cache.read_only = cache.read_only && !projections_;
+    return cache;
+  }
   Piece load_piece(const KvRows& rows, const Reg<u32>& key);
   std::vector<Piece> load_ahead(const KvRows& rows, const Reg<u32>& row);
   Reg<u32> key_of(const Reg<u32>& row, uint32_t ahead) { return row + (own_key_ + ahead * plan_.block_keys); }
@@ -82,7 +152,8 @@ class Stretch {
   Reg<u32> piece_, own_key_;  // of this lane: which piece of a key, which of the block_keys side by side
   std::optional<Pred> idle_;  // this lane is beyond the last piece, where any is
   Reg<u32> loaded_piece_;
-  Global<f32> q_;
+  Global<f32> q_;  // from this lane's piece on
+  const std::optional<Projections>& projections_;
   const KvRows keys_, values_;       // from this lane's piece on
   std::vector<Piece> values_ahead_;  // of the plan's one round, asked for with the keys
   Shared<f32> tops_, sums_;          // [kWarps, kHeadsAtOnce]: of each warp's keys
@@ -96,7 +167,8 @@ uint32_t workspace(const AttentionPlan& plan) {
 }
 
 Stretch::Stretch(Builder& b, const AttentionPlan& plan, const VirtualBlock& block, const Global<f32>& q,
-                 const KvRows& keys, const KvRows& values, const Reg<u32>& n_keys)
+                 const std::optional<Projections>& projections, const KvRows& keys, const KvRows& values,
+                 const Reg<u32>& n_keys)
     : b_(b),
       plan_(plan),
       block_(block),
@@ -107,6 +179,7 @@ Stretch::Stretch(Builder& b, const AttentionPlan& plan, const VirtualBlock& bloc
       idle_(plan.pieces < plan.key_lanes ? std::optional<Pred>(piece_ >= plan.pieces) : std::nullopt),
       loaded_piece_(idle_ ? b.min(piece_, plan.pieces - 1) : piece_),
       q_(q + loaded_piece_ * kPiece),
+      projections_(projections),
       keys_(keys.from_value(loaded_piece_ * kPiece)),
       values_(values.from_value(loaded_piece_ * kPiece)),
       tops_(block.shared<f32>("tops", kWarps * kHeadsAtOnce)),
@@ -140,11 +213,12 @@ void Stretch::attend(const Reg<u32>& first_head, uint32_t heads, const SplitMerg
 }
 
 // Scaled so that a key's weight is 2 to the power of its score.
-Query Stretch::load_query(const Global<f32>& from) {
+template <Space S>
+Query Stretch::load_query(const Pointer<f32, S>& from, Cache cache) {
   const float scale = plan_.spec.scale * std::numbers::log2e_v<float>;
   std::vector<Operand> scaled;
   for (uint32_t i = 0; i < kPiece; i += 4) {
-    Vec<f32, 4> four = from.load<4>(i, block_.cache(kReadOnly));
+    Vec<f32, 4> four = from.template load<4>(i, cache);
     for (int j = 0; j < 4; ++j) {
       Reg<f32> value = four[j] * scale;
       scaled.push_back((idle_ ? b_.select(*idle_, 0.0f, value) : value).operand());
@@ -153,16 +227,31 @@ Query Stretch::load_query(const Global<f32>& from) {
   return {b_.lane().body(), scaled};
 }
 
+std::vector<Query> Stretch::load_queries(const Reg<u32>& first_head, uint32_t heads) {
+  const uint32_t head_dim = plan_.spec.head_dim;
+  std::vector<Query> queries;
+  const auto load_from = [&](const auto& first, Cache cache) {
+    for (uint32_t i = 0; i < heads; ++i) queries.push_back(load_query(first + i * head_dim, cache));
+  };
+  if (projections_) {
+    projections_->turn(first_head, heads);
+    load_from(projections_->queries() + loaded_piece_ * kPiece, {});
+  } else {
+    load_from(q_ + first_head * head_dim, block_.cache(kReadOnly));
+  }
+  return queries;
+}
+
 Piece Stretch::load_piece(const KvRows& rows, const Reg<u32>& key) {
   Piece piece;
   const auto take = [&](const auto& loaded) {
     for (int i = 0; i < loaded.size(); ++i) piece.words.push_back(loaded[i]);
   };
   if (rows.has_codes()) {
-    take(rows.codes(key).as<u32>().load<2>(0, block_.cache(kReadOnce)));
-    piece.scale.emplace(rows.scales(key).load(0, block_.cache(kReadOnly)));
+    take(rows.codes(key).as<u32>().load<2>(0, cache_of_rows(kReadOnce)));
+    piece.scale.emplace(rows.scales(key).load(0, cache_of_rows(kReadOnly)));
   } else {
-    take(rows.halves(key).as<u32>().load<4>(0, block_.cache(kReadOnce)));
+    take(rows.halves(key).as<u32>().load<4>(0, cache_of_rows(kReadOnce)));
   }
   return piece;
 }
@@ -229,10 +318,7 @@ Reg<f32> Stretch::dot(const Query& query, const Numbers& key) {
 void Stretch::score(const Reg<u32>& first_head, uint32_t heads, uint32_t width) {
   const uint32_t share = plan_.key_lanes / width;
   std::vector<Query> queries;
-  b_.region("queries", [&] {
-    const Global<f32> first = q_ + first_head * plan_.spec.head_dim;
-    for (uint32_t i = 0; i < heads; ++i) queries.push_back(load_query(first + i * plan_.spec.head_dim));
-  });
+  b_.region("queries", [&] { queries = load_queries(first_head, heads); });
   Reg<f32> nothing = b_.var("nothing", 0.0f);
   Reg<u32> head = piece_ / share;
   Pred owner = (piece_ & (share - 1)) == 0;
@@ -386,10 +472,14 @@ void attention_body(Builder& b, const AttentionSpec& spec, const AttentionAddres
   b.return_if(split >= n_splits);
 
   Reg<u32> page = table.load(split, kReadOnly).named("page");
+  std::optional<Projections> projections;
+  if (at.projections) projections.emplace(b, plan, block, at, column, kv_head, length - 1, page, split == n_splits - 1);
+  // Where a page beyond the cache has been told of, its rows are others'.
+  Reg<u32> read_page = at.projections ? b.min(page, at.projections->n_pages - 1) : page;
   const KvRows keys(b, {s.k_type, s.n_kv_heads, s.head_dim}, at.k_pages, kv_head);
   const KvRows values(b, {s.v_type, s.n_kv_heads, s.head_dim}, at.v_pages, kv_head);
-  Stretch stretch(b, plan, block, at.q + wide(kv_cell) * group_width, keys.in_page(page), values.in_page(page),
-                  b.min(length - split * kPagePositions, kPagePositions));
+  Stretch stretch(b, plan, block, at.q + wide(kv_cell) * group_width, projections, keys.in_page(read_page),
+                  values.in_page(read_page), b.min(length - split * kPagePositions, kPagePositions));
   stretch.attend(merge, split);
   merge.finish(split);
 }
@@ -399,9 +489,21 @@ Kernel attention_kernel(const AttentionSpec& s, Target target, const BodyOf<Atte
   const uint64_t q_width = uint64_t{s.n_heads} * s.head_dim;
   Builder b(plan.name(), target);
   b.min_blocks_per_sm(2);
+  const uint64_t kv_width = uint64_t{s.n_kv_heads} * s.head_dim;
   Global<f32> q = b.global<f32>("q", s.columns * q_width);
+  const auto add = [&](const char* name, uint64_t n) { return b.global<f32>(name, n); };
+  std::vector<Global<f32>> rows, gamma;
+  if (!s.scatters.empty())
+    for (const char* name : {"k", "v"}) rows.push_back(add(name, s.columns * kv_width));
+  if (!s.scatters.empty() && s.scatters[0].qk_norm)
+    for (const char* name : {"q_gamma", "k_gamma"}) gamma.push_back(add(name, s.head_dim));
   Global<u8> k_pages = b.global<u8>("k_pages"), v_pages = b.global<u8>("v_pages");
   Global<u64> page_tables = b.global<u64>("page_tables", s.one_sequence ? 1 : s.columns);
+  std::optional<ProjectionAddresses> projections;
+  if (!s.scatters.empty()) {
+    projections.emplace(ProjectionAddresses{rows[0], rows[1], gamma, b.param<u32>("n_pages"), {}, {}});
+    if (s.scatters.size() > 1) projections->rope.emplace(b.param<u32>("rope"));
+  }
   Global<u32> lengths = b.global<u32>("lengths", s.columns);
   Global<f32> out = b.global<f32>("out", s.columns * q_width);
   std::optional<Global<f32>> gate;
@@ -409,7 +511,8 @@ Kernel attention_kernel(const AttentionSpec& s, Target target, const BodyOf<Atte
   Global<u8> scratch = b.global<u8>("scratch", plan.scratch_bytes);
   Global<u32> error = b.global<u32>("error", kErrorWords);
   const ColumnCount n_columns = declare_columns(b, s.columns);
-  body(b, {q, k_pages, v_pages, page_tables, lengths, out, scratch, error, n_columns, gate}, VirtualBlock(b));
+  body(b, {q, k_pages, v_pages, page_tables, lengths, out, scratch, error, n_columns, gate, projections},
+       VirtualBlock(b));
   return b.finish(Launch{attention_grid(s, s.max_positions), kThreads},
                   attention_cost(s, uint64_t{s.columns} * s.max_positions));
 }

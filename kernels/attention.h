@@ -2,12 +2,15 @@
 // throughout. A block takes the keys of one page, a split, for all query heads of one KV head, so that each byte of the
 // cache is read once; the last block to arrive merges the splits' online-softmax states in index order. What is added
 // to what follows from the spec and the length alone: results are the same to the bit for every grid and schedule.
+// Where a column is a token of its own sequence, what kv_scatter does is part of it: the blocks turn their queries, and
+// the one of the token's own split puts its key and value into the cache first.
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "kernels/flow.h"
-#include "kernels/kv_cache.h"
+#include "kernels/kv_scatter.h"
 #include "ptx/kernel.h"
 
 namespace warpchat {
@@ -23,14 +26,22 @@ struct AttentionSpec {
   bool one_sequence = false;  // all columns share the first page table
   KvType k_type = KvType::kF16, v_type = KvType::kF16;
   bool gated = false;  // what goes out is multiplied by the sigmoid of a gate
+  // q, k and v are projections: they go through one of these first, which differ in their rotations alone, and in
+  // nothing from this spec. Lengths are positions then, and no two columns are of one sequence.
+  std::vector<KvScatterSpec> scatters = {};
 };
 
 // Name: incremental_attention_h14_kv2_d64_s32768_c1, "_one" for one sequence, "_gated", "_kq8" and "_vq8" for caches in
-// q8_0, which are as exact. Parameters in order:
+// q8_0, which are as exact, "_scatter" and a hash of the rotations. Parameters in order:
 //   q                   f32 [columns, n_heads * head_dim]
+//   k, v                f32 [columns, n_kv_heads * head_dim]; only with scatters, as the next two
+//   q_gamma, k_gamma    f32 [head_dim], only with QK norm
 //   k_pages, v_pages    the layer's pages as in kernels/kv_cache.h
 //   page_tables         u64 [columns], or [1 or more] for one sequence: addresses of each column's page table, u32
-//                       [pages_of(length) or more]; what it names is not checked
+//                       [pages_of(length) or more]; what it names is not checked but with scatters
+//   n_pages             u32: those of the cache; only with scatters. A page beyond sets the error word, and the column
+//                       gets what another page holds
+//   rope                u32: whose rotation it is; only with several scatters
 //   lengths             u32 [columns]: how many keys to attend to, from the first; 0 gives zeros
 //   out                 f32 [columns, n_heads * head_dim]
 //   gate                f32, as out; only if gated

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdio>
 
 #include "kernels/columns.h"
+#include "kernels/name_hash.h"
 #include "kernels/spec_check.h"
 #include "ptx/target.h"
 
@@ -21,6 +23,13 @@ void check(const AttentionSpec& s) {
   require_between(1, INT32_MAX, family, "max_positions", s.max_positions);
   require_between(1, kMaxBlocksInY, family, "columns", s.columns);
   if (!std::isfinite(s.scale)) throw Error(family + ": the scale is no finite number");
+  for (const KvScatterSpec& scatter : s.scatters) {
+    const bool fits = scatter.n_heads == s.n_heads && scatter.n_kv_heads == s.n_kv_heads &&
+                      scatter.head_dim == s.head_dim && scatter.max_positions == s.max_positions &&
+                      scatter.columns == s.columns && scatter.k_type == s.k_type && scatter.v_type == s.v_type;
+    if (!fits || s.one_sequence || !s.lengths_are_positions)
+      throw Error(family + ": a scatter is not of its heads, cache and columns");
+  }
 }
 
 // Hands out parts of scratch.
@@ -73,6 +82,13 @@ std::string AttentionPlan::name() const {
   if (spec.lengths_are_positions) result += "_positions";
   if (spec.gated) result += "_gated";
   result += kv_suffix(spec.k_type, spec.v_type);
+  if (!spec.scatters.empty()) {
+    std::string rotations;
+    for (const KvScatterSpec& scatter : spec.scatters) rotations += name_of(scatter);
+    char hash[16];
+    std::snprintf(hash, sizeof hash, "_%08x", name_hash(rotations));
+    result += (spec.scatters[0].qk_norm ? "_norm_scatter" : "_scatter") + std::string(hash);
+  }
   if (spec.scale != 1 / std::sqrt(static_cast<float>(spec.head_dim)))
     add("_scale", std::bit_cast<uint32_t>(spec.scale));
   return result;
@@ -109,6 +125,15 @@ Waits split_waits(const AttentionPlan& plan, uint32_t heads, uint32_t keys) {
   return scores + weights + values;
 }
 
+// Projections::turn: a warp a head, one after the other; what the first round reads is asked for with the page.
+Waits turn_waits(const AttentionPlan& plan, uint32_t heads) {
+  const std::vector<KvScatterSpec>& scatters = plan.spec.scatters;
+  if (scatters.empty()) return {};
+  const double n_rounds = ceil_div(heads + 2, AttentionPlan::kWarps);
+  const Waits norm = scatters[0].qk_norm ? Waits{.common = 1, .local = 5} : Waits{};
+  return (n_rounds - 1) * Waits{.l2 = 1} + n_rounds * (norm + Waits{.local = 1}) + Waits{.local = 2};
+}
+
 // SplitMerge::finish: at each level the last to arrive reads what its siblings have left.
 Waits merge_waits(const AttentionPlan& plan, uint32_t n_splits) {
   const uint32_t items = plan.group * (plan.spec.head_dim / 4);
@@ -131,9 +156,13 @@ Flow attention_flow(const AttentionSpec& spec, uint32_t keys) {
             .blocks_per_sm = 2,               // of about 110 registers a thread
             .piece = {.common = 1, .l2 = 1},  // the position and the table's address, the page
             .end = merge_waits(plan, n_splits)};
-  for (uint32_t head = 0; head < plan.group; head += AttentionPlan::kHeadsAtOnce)
-    flow.piece = flow.piece + split_waits(plan, std::min(AttentionPlan::kHeadsAtOnce, plan.group - head),
-                                          std::min(keys, kPagePositions));
+  const bool turns_once = !spec.scatters.empty() && plan.turns_once();
+  if (turns_once) flow.start = turn_waits(plan, plan.group), flow.start_region = "turn";
+  for (uint32_t head = 0; head < plan.group; head += AttentionPlan::kHeadsAtOnce) {
+    const uint32_t heads = std::min(AttentionPlan::kHeadsAtOnce, plan.group - head);
+    if (!turns_once) flow.piece = flow.piece + turn_waits(plan, heads);
+    flow.piece = flow.piece + split_waits(plan, heads, std::min(keys, kPagePositions));
+  }
   const uint64_t piece_bytes = KvLayout{spec.k_type, 1, spec.head_dim}.row_bytes() / plan.pieces;
   flow.bytes_in_flight =
       uint64_t{plan.block_keys} * plan.loads_ahead * plan.pieces * piece_bytes * (plan.has_values_ahead() ? 2 : 1);

@@ -28,6 +28,8 @@ struct AttentionPlan {
   explicit AttentionPlan(const AttentionSpec& spec);  // throws Error for a spec that no kernel can have
   std::string name() const;
   uint32_t rounds() const { return kPagePositions / (block_keys * loads_ahead); }  // of a split
+  // Whether all queries of a group lie in shared memory, so that a team that keeps to its KV head turns them once.
+  bool turns_once() const { return group <= kHeadsAtOnce; }
   // Where the keys of a split come in one round, its values are asked for with them, if registers are left.
   bool has_values_ahead() const { return rounds() == 1 && group < kHeadsAtOnce; }
 

@@ -71,6 +71,14 @@ void kv_scatter_body(ptx::Builder& b, const KvScatterSpec& spec, const KvScatter
                      const VirtualBlock& block);
 ptx::Kernel kv_scatter_kernel(const KvScatterSpec& spec, ptx::Target target, const BodyOf<KvScatterAddresses>& body);
 
+struct ProjectionAddresses {
+  ptx::Global<ptx::f32> k, v;
+  std::vector<ptx::Global<ptx::f32>> gamma;  // of q and k, with QK norm
+  ptx::Reg<ptx::u32> n_pages;
+  std::optional<ptx::Reg<ptx::u32>> rope;    // with several scatters
+  std::optional<ptx::Reg<ptx::u32>> turned;  // the KV head whose queries this block's shared memory still holds
+};
+inline constexpr uint32_t kNoneTurned = UINT32_MAX;
 struct AttentionAddresses {
   ptx::Global<ptx::f32> q;
   ptx::Global<ptx::u8> k_pages, v_pages;
@@ -80,7 +88,8 @@ struct AttentionAddresses {
   ptx::Global<ptx::u8> scratch;
   ptx::Global<ptx::u32> error;
   ColumnCount n_columns;
-  std::optional<ptx::Global<ptx::f32>> gate;  // as out, if gated
+  std::optional<ptx::Global<ptx::f32>> gate;       // as out, if gated
+  std::optional<ProjectionAddresses> projections;  // with scatters
 };
 // Blocks as attention_grid says; those of a column that find no keys return.
 void attention_body(ptx::Builder& b, const AttentionSpec& spec, const AttentionAddresses& at,

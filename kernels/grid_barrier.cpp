@@ -10,8 +10,8 @@ GridBarrier::GridBarrier(Builder& b, const Global<u64>& counter)
 }
 
 // The block barriers carry the order from the block's threads to the one that counts, and back. The release makes all
-// of that visible with the arrival, the acquire makes what others arrived with visible here. An acquire empties the
-// first-level cache, so that polls are none.
+// of that visible with the arrival, the acquire makes what others arrived with visible here. It empties the first-level
+// cache, with every poll: of this block's processor, which holds no other, and where nothing of use is left.
 void GridBarrier::wait(const std::function<void()>& meanwhile) {
   b_.region("grid barrier", [&] {
     b_.barrier();
@@ -23,8 +23,7 @@ void GridBarrier::wait(const std::function<void()>& meanwhile) {
     if (meanwhile) meanwhile();
     in_first_thread([&] {
       Reg<u64> open_at = open_at_.load();
-      b_.while_([&] { return counter_.load_relaxed(Scope::kGpu) < open_at; }, [] {});
-      counter_.load_acquire(Scope::kGpu);
+      b_.while_([&] { return counter_.load_acquire(Scope::kGpu) < open_at; }, [] {});
     });
     b_.barrier();
   });

@@ -201,10 +201,12 @@ DecoderSpecs decoder_specs(const ModelConfig& c, const DecoderFormats& formats, 
       .delta_net = {c.delta_net, c.rms_eps, columns, kind == PassKind::kPrompt},
       .logits = product_of(logits, kind, columns),
   };
+  auto* tokens = kind == PassKind::kPrompt ? nullptr : &std::get<AttentionSpec>(specs.attention);
+  std::vector<KvScatterSpec>& scatters = tokens ? tokens->scatters : specs.kv_scatters;
   for (const Rope& rope : c.ropes)
-    specs.kv_scatters.push_back({c.n_heads, c.n_kv_heads, c.head_dim, c.rope_dims, c.rope_pairing, context, columns,
-                                 kind == PassKind::kPrompt, qk_norm, qk_norm ? c.rms_eps : 0, rope.magnitude,
-                                 rope.frequencies, cache.k, cache.v});
+    scatters.push_back({c.n_heads, c.n_kv_heads, c.head_dim, c.rope_dims, c.rope_pairing, context, columns,
+                        kind == PassKind::kPrompt, qk_norm, qk_norm ? c.rms_eps : 0, rope.magnitude, rope.frequencies,
+                        cache.k, cache.v});
   for (size_t i = 0; i < formats.layers.size(); ++i) {
     const LayerConfig& layer = c.layers.at(i);
     specs.ropes.push_back(layer.rope);

@@ -75,8 +75,8 @@ struct DecoderSpecs {
   PassKind kind;
   EmbeddingSpec embedding;
   DecoderAttentionSpec attention;          // of every layer
-  std::vector<KvScatterSpec> kv_scatters;  // of each rotation; they differ in nothing else
-  std::vector<uint32_t> ropes;             // [layers.size()]: which of those
+  std::vector<KvScatterSpec> kv_scatters;  // of a prompt, of each rotation; in tokens attention has them
+  std::vector<uint32_t> ropes;             // [layers.size()]: which rotation
   std::vector<LayerSpecs> layers;
   std::vector<ExpertSpecs> experts;  // [layers.size()] of a mixture, else empty
   std::vector<DeltaSpecs> deltas;    // [layers.size()] of a hybrid, else empty
@@ -101,7 +101,7 @@ void for_each_product(const DecoderSpecs& specs, Visit&& visit) {
       visit_if_there(*product);
 }
 
-// That of decoder_specs.
+// That of decoder_specs, but for scatters.
 DecoderAttentionSpec decoder_attention(const ModelConfig& config, uint32_t context, PassKind kind, uint32_t columns,
                                        KvTypes cache = {});
 

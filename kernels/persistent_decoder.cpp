@@ -12,6 +12,7 @@
 #include "kernels/error_word.h"
 #include "kernels/grid_barrier.h"
 #include "kernels/kv_rows.h"
+#include "kernels/name_hash.h"
 #include "kernels/token_functions.h"
 #include "kernels/weights_ahead.h"
 
@@ -258,8 +259,6 @@ class DecoderWriter {
     switch (kind) {
       case PhaseKind::kEmbed:
         return embed(wait);
-      case PhaseKind::kScatter:
-        return scatter(wait);
       case PhaseKind::kAttention:
         return attend(wait);
       case PhaseKind::kConv:
@@ -496,37 +495,6 @@ class DecoderWriter {
   Global<u8> pages(size_t offset) { return b_.pointer<u8>(word_at(row(offset), 0), KvLayout::kAlignment); }
   Global<u64> page_tables() const { return (at_.request + offsetof(DecodeRequest, page_table)).as<u64>(); }
 
-  void scatter(const Wait& wait) {
-    std::vector<Global<f32>> gamma;
-    wait([&] {
-      if (specs_.kv_scatters[0].qk_norm)
-        for (size_t offset : {offsetof(LayerRow, q_gamma), offsetof(LayerRow, k_gamma)})
-          gamma.push_back(b_.pointer<f32>(word_at(row(offset), 0), 16));
-      ask_for_keys();
-      ask_ahead(offsetof(LayerRow, output));
-    });
-    const auto turn = [&](size_t rope) {
-      play(kv_scatter_launch(specs_.kv_scatters[rope]), [&](const VirtualBlock& block) {
-        const KvScatterAddresses at{at_.q,
-                                    at_.k,
-                                    at_.v,
-                                    gamma,
-                                    at_.position(),
-                                    pages(offsetof(LayerRow, k_pages)),
-                                    pages(offsetof(LayerRow, v_pages)),
-                                    page_tables(),
-                                    in_request(offsetof(DecodeRequest, n_pages)),
-                                    at_.error,
-                                    {}};
-        functions_.scatters[rope].call(block, at);
-      });
-    };
-    if (specs_.kv_scatters.size() == 1) return turn(0);
-    Reg<u32> own = b_.uniform(number_at(row(offsetof(LayerRow, rope)), 0));
-    for (size_t rope = 0; rope < specs_.kv_scatters.size(); ++rope)
-      b_.if_(own == static_cast<uint32_t>(rope), [&] { turn(rope); });
-  }
-
   // Keys and values of the splits that the block takes first, and a page is contiguous for each KV head.
   void ask_for_keys() {
     const Dimensions grid = attention_grid(attention_, attention_.max_positions);
@@ -546,27 +514,41 @@ class DecoderWriter {
   }
 
   // The splits that the position has; one block of a grid for the whole context tells of a position beyond it. Where
-  // the pages lie is read for each split: it would take registers from all of them.
+  // the pages lie is read for each split: it would take registers from all of them. Where the teams are a multiple of
+  // the KV heads, which on most GPUs they are, each has one head throughout, and its queries are turned once.
   void attend(const Wait& wait) {
-    wait({});
+    std::vector<Global<f32>> gamma;
+    std::optional<Reg<u32>> rope;
+    wait([&] {
+      if (attention_.scatters[0].qk_norm)
+        for (size_t offset : {offsetof(LayerRow, q_gamma), offsetof(LayerRow, k_gamma)})
+          gamma.push_back(b_.pointer<f32>(word_at(row(offset), 0), 16));
+      if (attention_.scatters.size() > 1) rope.emplace(b_.uniform(number_at(row(offsetof(LayerRow, rope)), 0)));
+      ask_for_keys();
+      ask_ahead(offsetof(LayerRow, output));
+    });
     const Dimensions grid = attention_grid(attention_, attention_.max_positions);
     const Team team = team_of(b_, kBlockWarps, attention_warps(), attention_teams_);
     Reg<u32> n_x = b_.var("n_splits", grid.x);
     Reg<u32> position = b_.uniform(at_.position().load());
     Reg<u32> splits = b_.min(position / kPagePositions + 1, grid.x);
+    Var<u32> turned = b_.var("turned", kNoneTurned);
     play_blocks(b_, team, splits * grid.y, [&](const Reg<u32>& number) {
-      const AttentionAddresses at{at_.q,
-                                  pages(offsetof(LayerRow, k_pages)),
-                                  pages(offsetof(LayerRow, v_pages)),
-                                  page_tables(),
-                                  at_.position(),
-                                  at_.mixed,
-                                  at_.scratch,
-                                  at_.error,
-                                  {},
-                                  at_.q_gate};
-      Reg<u32> split = number / grid.y;
-      functions_.attend.call(VirtualBlock(b_, team, split, number - split * grid.y, zero_, n_x), at);
+      Reg<u32> split = number / grid.y, kv_head = number - split * grid.y;
+      const AttentionAddresses at{
+          at_.q,
+          pages(offsetof(LayerRow, k_pages)),
+          pages(offsetof(LayerRow, v_pages)),
+          page_tables(),
+          at_.position(),
+          at_.mixed,
+          at_.scratch,
+          at_.error,
+          {},
+          at_.q_gate,
+          ProjectionAddresses{at_.k, at_.v, gamma, in_request(offsetof(DecodeRequest, n_pages)), rope, turned}};
+      functions_.attend.call(VirtualBlock(b_, team, split, kv_head, zero_, n_x), at);
+      turned = kv_head;
     });
   }
 
@@ -684,14 +666,11 @@ class DecoderWriter {
   std::optional<Reg<u32>> layer_;  // of whose row it reads; the row's address would take two registers
 };
 
-// FNV-1a over the names of all steps: which formats, where.
+// Of the names of all steps: which formats, where.
 uint32_t hash_of(const DecoderSpecs& specs) {
-  uint32_t hash = 2166136261u;
-  const auto add = [&](const std::string& name) {
-    for (unsigned char c : name + ";") hash = (hash ^ c) * 16777619u;
-  };
+  uint32_t hash = name_hash("");
+  const auto add = [&](const std::string& name) { hash = name_hash(name + ";", hash); };
   add(name_of(specs.embedding));
-  for (const KvScatterSpec& spec : specs.kv_scatters) add(name_of(spec));
   add(name_of(specs.attention));
   const auto add_product = [&](const ProductSpec& spec) { add(name_of(spec)); };
   for (const LayerSpecs& layer : specs.layers) for_each(add_product, layer);
@@ -713,8 +692,9 @@ std::string name_of(const PersistentSpec& spec) {
   char hash[16];
   std::snprintf(hash, sizeof hash, "%08x", hash_of(s));
   return "persistent_decoder_l" + std::to_string(s.layers.size()) + "_h" + std::to_string(s.embedding.hidden) + "_v" +
-         std::to_string(s.embedding.n_vocab) + "_s" + std::to_string(s.kv_scatters[0].max_positions) + "_r" +
-         std::to_string(spec.ring) + (spec.stamps ? "_stamps_" : "_") + hash;
+         std::to_string(s.embedding.n_vocab) + "_s" +
+         std::to_string(std::get<AttentionSpec>(s.attention).max_positions) + "_r" + std::to_string(spec.ring) +
+         (spec.stamps ? "_stamps_" : "_") + hash;
 }
 
 std::vector<LayerKind> layer_kinds(const DecoderSpecs& specs) {

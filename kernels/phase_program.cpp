@@ -124,9 +124,9 @@ uint64_t barriers_of_a_token(const PhaseProgram& program, std::span<const LayerK
 }
 
 std::string_view name_of(PhaseKind kind) {
-  constexpr std::string_view kNames[] = {
-      "embed", "qkv",    "scatter",         "attention",    "conv",        "delta",  "output", "gate_up",
-      "down",  "router", "experts_gate_up", "experts_down", "experts_sum", "logits", "choose", "publish"};
+  constexpr std::string_view kNames[] = {"embed",        "qkv",         "attention", "conv",   "delta",
+                                         "output",       "gate_up",     "down",      "router", "experts_gate_up",
+                                         "experts_down", "experts_sum", "logits",    "choose", "publish"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -144,8 +144,12 @@ PhaseProgram decoder_program(std::span<const LayerKind> layers) {
   add({kEmbed, {"state", "weights"}, {"hidden"}, {kPublish}});
   program.layer_begin = program.phases.size();
   add({kQkv, {"hidden"}, {"q", "k", "v", "q_gate", "qkv", "z", "alpha", "beta"}, {kEmbed, kDown, kExpertsSum}});
-  add({kScatter, {"q", "k", "v", "state"}, {"q", "cache"}, {kQkv}, Of::kAttention, {"state"}});
-  add({kAttention, {"q", "q_gate", "cache", "state"}, {"mixed", "scratch"}, {kScatter}, Of::kAttention});
+  add({kAttention,
+       {"q", "k", "v", "q_gate", "cache", "state"},
+       {"mixed", "cache", "scratch"},
+       {kQkv},
+       Of::kAttention,
+       {"state"}});
   add({kConv, {"qkv", "tails", "state"}, {"qkv", "tails"}, {kQkv}, Of::kDeltaNet});
   add({kDelta, {"qkv", "z", "alpha", "beta", "heads", "state"}, {"mixed", "heads"}, {kConv}, Of::kDeltaNet});
   add({kOutput, {"mixed", "hidden"}, {"hidden"}, {kAttention, kDelta}});

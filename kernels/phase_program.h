@@ -15,7 +15,6 @@ namespace warpchat {
 enum class PhaseKind : uint8_t {
   kEmbed,
   kQkv,  // or what a delta net has in their place
-  kScatter,
   kAttention,
   kConv,
   kDelta,

@@ -45,45 +45,36 @@ void EmbeddingFunction::call(const VirtualBlock& block, const EmbeddingAddresses
   block.call(function_, {at.weights, at.tokens, at.out, at.error});
 }
 
-KvScatterFunction::KvScatterFunction(const KvScatterSpec& spec, Target target)
+AttentionFunction::AttentionFunction(const AttentionSpec& spec, Target target)
     : BodyFunction(function_of(name_of(spec) + "_body", target, [&](Builder& b, const VirtualBlock& block) {
         Global<f32> q = address<f32>(b, "q"), k = address<f32>(b, "k"), v = address<f32>(b, "v");
         std::vector<Global<f32>> gamma;
-        if (spec.qk_norm)
+        if (spec.scatters.at(0).qk_norm)
           for (const char* name : {"q_gamma", "k_gamma"}) gamma.push_back(address<f32>(b, name));
-        Global<u32> positions = address<u32>(b, "positions", 4);
         Global<u8> k_pages = address<u8>(b, "k_pages"), v_pages = address<u8>(b, "v_pages");
         Global<u64> page_tables = address<u64>(b, "page_tables", 8);
-        Reg<u32> n_pages = b.argument<u32>("n_pages", Sharing::kWarp);
-        Global<u32> error = address<u32>(b, "error", 4);
-        const KvScatterAddresses at{q, k, v, gamma, positions, k_pages, v_pages, page_tables, n_pages, error, {}};
-        b.inlined([&] { kv_scatter_body(b, spec, at, block); });
-      })) {}
-
-void KvScatterFunction::call(const VirtualBlock& block, const KvScatterAddresses& at) const {
-  std::vector<CallOperand> all = {at.q, at.k, at.v};
-  all.insert(all.end(), at.gamma.begin(), at.gamma.end());
-  all.insert(all.end(), {at.positions, at.k_pages, at.v_pages, at.page_tables, at.n_pages, at.error});
-  block.call(function_, all);
-}
-
-AttentionFunction::AttentionFunction(const AttentionSpec& spec, Target target)
-    : BodyFunction(function_of(name_of(spec) + "_body", target, [&](Builder& b, const VirtualBlock& block) {
-        Global<f32> q = address<f32>(b, "q");
-        Global<u8> k_pages = address<u8>(b, "k_pages"), v_pages = address<u8>(b, "v_pages");
-        Global<u64> page_tables = address<u64>(b, "page_tables", 8);
+        ProjectionAddresses projections{k, v, gamma, b.argument<u32>("n_pages", Sharing::kWarp), {}, {}};
+        if (spec.scatters.size() > 1) projections.rope.emplace(b.argument<u32>("rope", Sharing::kWarp));
+        projections.turned.emplace(b.argument<u32>("turned", Sharing::kWarp));
         Global<u32> lengths = address<u32>(b, "lengths", 4);
         Global<f32> out = address<f32>(b, "out");
         std::optional<Global<f32>> gate;
         if (spec.gated) gate.emplace(address<f32>(b, "gate"));
         Global<u8> scratch = address<u8>(b, "scratch");
         Global<u32> error = address<u32>(b, "error", 4);
-        const AttentionAddresses at{q, k_pages, v_pages, page_tables, lengths, out, scratch, error, {}, gate};
+        const AttentionAddresses at{q,       k_pages, v_pages, page_tables, lengths,    out,
+                                    scratch, error,   {},      gate,        projections};
         b.inlined([&] { attention_body(b, spec, at, block); });
       })) {}
 
 void AttentionFunction::call(const VirtualBlock& block, const AttentionAddresses& at) const {
-  std::vector<CallOperand> all = {at.q, at.k_pages, at.v_pages, at.page_tables, at.lengths, at.out};
+  const ProjectionAddresses& p = at.projections.value();
+  std::vector<CallOperand> all = {at.q, p.k, p.v};
+  all.insert(all.end(), p.gamma.begin(), p.gamma.end());
+  all.insert(all.end(), {at.k_pages, at.v_pages, at.page_tables, p.n_pages});
+  if (p.rope) all.push_back(*p.rope);
+  all.push_back(p.turned ? CallOperand(*p.turned) : CallOperand(kNoneTurned));
+  all.insert(all.end(), {at.lengths, at.out});
   if (at.gate) all.push_back(*at.gate);
   all.insert(all.end(), {at.scratch, at.error});
   block.call(function_, all);
@@ -223,7 +214,6 @@ TokenFunctions::TokenFunctions(const DecoderSpecs& specs, ProductVariants varian
       output("output", std::move(variants.output), false, target),
       gate_up("gate_up", std::move(variants.gate_up), !specs.experts.empty(), target),
       down("down", std::move(variants.down), !specs.experts.empty(), target) {
-  for (const KvScatterSpec& spec : specs.kv_scatters) scatters.emplace_back(spec, target);
   if (specs.delta_net.n_v_heads > 0) {
     conv.emplace(specs.delta_net, target);
     delta.emplace(specs.delta_net, target);
@@ -252,11 +242,6 @@ std::vector<Kernel> token_kernels(const DecoderSpecs& specs, const TokenFunction
   kernels.push_back(embedding_kernel(
       specs.embedding, target,
       [&](Builder&, const EmbeddingAddresses& at, const VirtualBlock& block) { functions.embed.call(block, at); }));
-  for (size_t i = 0; i < specs.kv_scatters.size(); ++i)
-    kernels.push_back(kv_scatter_kernel(specs.kv_scatters[i], target,
-                                        [&](Builder&, const KvScatterAddresses& at, const VirtualBlock& block) {
-                                          functions.scatters[i].call(block, at);
-                                        }));
   kernels.push_back(attention_kernel(
       std::get<AttentionSpec>(specs.attention), target,
       [&](Builder&, const AttentionAddresses& at, const VirtualBlock& block) { functions.attend.call(block, at); }));

@@ -27,12 +27,6 @@ class EmbeddingFunction : public BodyFunction {
   void call(const VirtualBlock& block, const EmbeddingAddresses& at) const;
 };
 
-class KvScatterFunction : public BodyFunction {
- public:
-  KvScatterFunction(const KvScatterSpec& spec, ptx::Target target);
-  void call(const VirtualBlock& block, const KvScatterAddresses& at) const;
-};
-
 class AttentionFunction : public BodyFunction {
  public:
   AttentionFunction(const AttentionSpec& spec, ptx::Target target);
@@ -93,7 +87,6 @@ struct TokenFunctions {
   TokenFunctions(const DecoderSpecs& specs, ptx::Target target);
   TokenFunctions(const DecoderSpecs& specs, ProductVariants variants, ptx::Target target);  // those of the specs
   EmbeddingFunction embed;
-  std::vector<KvScatterFunction> scatters;  // of each rotation
   AttentionFunction attend;
   ProductFunction normed, output, gate_up, down;
   std::optional<ConvFunction> conv;  // where a layer is a delta net

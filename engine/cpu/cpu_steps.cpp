@@ -93,8 +93,7 @@ class CpuSteps final : public Steps {
   void begin(std::span<const Run> runs) override;
   void embed(Buffer hidden) override;
   void norm_qkv(uint32_t layer, Buffer hidden, Buffer q, Buffer k, Buffer v) override;
-  void rope_scatter(uint32_t layer, Buffer q, Buffer k, Buffer v) override;
-  void attention(uint32_t layer, Buffer q, Buffer mixed) override;
+  void attention(uint32_t layer, Buffer q, Buffer k, Buffer v, Buffer mixed) override;
   void output_residual(uint32_t layer, Buffer mixed, Buffer hidden) override;
   void norm_delta(uint32_t layer, Buffer hidden, const DeltaBuffers& x) override;
   void conv_step(uint32_t layer, const DeltaBuffers& x) override;
@@ -110,6 +109,7 @@ class CpuSteps final : public Steps {
 
  private:
   void load(const ModelTensors& tensors, const CpuOptions& options);
+  void rope_scatter(uint32_t layer, Buffer q, Buffer k, Buffer v);
   void lay_out_buffers();
   void measure_bandwidth();
   ProductInput normalised(Buffer hidden, uint32_t columns, const std::vector<float>& gain) const;
@@ -327,7 +327,8 @@ void CpuSteps::rope_scatter(uint32_t index, Buffer q, Buffer k, Buffer v) {
   });
 }
 
-void CpuSteps::attention(uint32_t index, Buffer q, Buffer mixed) {
+void CpuSteps::attention(uint32_t index, Buffer q, Buffer k, Buffer v, Buffer mixed) {
+  rope_scatter(index, q, k, v);
   uint64_t n_keys = 0;  // that are read, once a run
   for (const CachedRun& run : runs_) n_keys += run.position + run.columns;
   const uint64_t cached = n_keys * 2 * sizeof(uint16_t) * config_.n_kv_heads;

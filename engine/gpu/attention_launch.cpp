@@ -114,7 +114,9 @@ void LaunchForms::check(const Stream& stream) {
 
 AttentionLaunch::AttentionLaunch(ContextPointer context, const AttentionSpec& spec)
     : LaunchForms(context, incremental_attention(spec, target_of(context)), attention_scratch_bytes(spec)),
-      spec_(spec) {}
+      spec_(spec) {
+  if (!spec.scatters.empty()) throw Error("incremental attention: a launch by itself takes queries that are turned");
+}
 
 std::vector<Argument> AttentionLaunch::arguments_of(const AttentionTensors& t) const {
   const std::string operation = "incremental attention";

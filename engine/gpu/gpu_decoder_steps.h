@@ -88,8 +88,7 @@ class GpuSteps final : public Steps, private DeviceSampler {
   void begin(std::span<const Run> runs) override;
   void embed(Buffer hidden) override;
   void norm_qkv(uint32_t layer, Buffer hidden, Buffer q, Buffer k, Buffer v) override;
-  void rope_scatter(uint32_t layer, Buffer q, Buffer k, Buffer v) override;
-  void attention(uint32_t layer, Buffer q, Buffer mixed) override;
+  void attention(uint32_t layer, Buffer q, Buffer k, Buffer v, Buffer mixed) override;
   void output_residual(uint32_t layer, Buffer mixed, Buffer hidden) override;
   void norm_delta(uint32_t layer, Buffer hidden, const DeltaBuffers& x) override;
   void conv_step(uint32_t layer, const DeltaBuffers& x) override;
@@ -135,7 +134,13 @@ class GpuSteps final : public Steps, private DeviceSampler {
   void multiply_uses(const GpuStep& step, const ExpertProductSpec& spec, const Operands& operands, uint64_t experts);
   void multiply_grouped(const GpuStep& step, const GemmSpec& spec, const Operands& operands);
   void end_layer(uint32_t layer);
-  void attend(uint32_t layer, Buffer q, Buffer mixed);  // of the part
+  struct Projections {
+    Buffer q, k, v;
+  };
+  // All of the part. Columns from `first` on.
+  void add_projections(Arguments& arguments, uint32_t layer, const Projections& x, uint32_t first) const;
+  void rope_scatter(uint32_t layer, const Projections& x);
+  void attend(uint32_t layer, const Projections& x, Buffer mixed);
   void upload(uint64_t to, std::span<const uint32_t> words);
   void place_page_tables();
   void run(const GpuStep& step, const Arguments& arguments, ptx::Dimensions blocks, uint64_t bytes);

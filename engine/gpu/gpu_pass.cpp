@@ -144,21 +144,28 @@ void GpuSteps::norm_qkv(uint32_t index, Buffer hidden, Buffer q, Buffer k, Buffe
   });
 }
 
-void GpuSteps::rope_scatter(uint32_t index, Buffer q, Buffer k, Buffer v) {
+void GpuSteps::attention(uint32_t index, Buffer q, Buffer k, Buffer v, Buffer mixed) {
   each_part([&] {
-    Arguments arguments{at(of_part(q)), at(of_part(k)), at(of_part(v))};
-    arguments.add_unless_null(layers_[index].vectors.q_norm);
-    arguments.add_unless_null(layers_[index].vectors.k_norm);
-    for (const uint64_t address : {positions(), layers_[index].k_pages, layers_[index].v_pages, page_tables()})
-      arguments.add(at(address));
-    arguments.add(n_pages());
-    arguments.add(at(error_address()));
-    run(pass().kv_scatters[config_.layers[index].rope], arguments);
+    const Projections x{of_part(q), of_part(k), of_part(v)};
+    if (!pass().kv_scatters.empty()) rope_scatter(index, x);
+    attend(index, x, of_part(mixed));
   });
 }
 
-void GpuSteps::attention(uint32_t index, Buffer q, Buffer mixed) {
-  each_part([&] { attend(index, of_part(q), of_part(mixed)); });
+void GpuSteps::add_projections(Arguments& arguments, uint32_t index, const Projections& x, uint32_t first) const {
+  for (const Buffer& rows : {x.q, x.k, x.v}) arguments.add(at(column_of(rows, first)));
+  arguments.add_unless_null(layers_[index].vectors.q_norm);
+  arguments.add_unless_null(layers_[index].vectors.k_norm);
+}
+
+void GpuSteps::rope_scatter(uint32_t index, const Projections& x) {
+  Arguments arguments{};
+  add_projections(arguments, index, x, 0);
+  for (const uint64_t address : {positions(), layers_[index].k_pages, layers_[index].v_pages, page_tables()})
+    arguments.add(at(address));
+  arguments.add(n_pages());
+  arguments.add(at(error_address()));
+  run(pass().kv_scatters[config_.layers[index].rope], arguments);
 }
 
 void GpuSteps::norm_delta(uint32_t index, Buffer hidden, const DeltaBuffers& x) {
@@ -215,7 +222,7 @@ void GpuSteps::delta_chunks(uint32_t index, const DeltaBuffers& x) {
   run_prompt(pass().delta_finish, {at(of_part(x.z)), at(v.norm), mixed}, delta_finish_grid(spec, part_.n_columns));
 }
 
-void GpuSteps::attend(uint32_t index, Buffer q, Buffer mixed) {
+void GpuSteps::attend(uint32_t index, const Projections& x, Buffer mixed) {
   const GpuStep& step = pass().attention;
   const uint32_t n_columns = part_.n_columns;
   const uint64_t keys = layers_[index].k_pages, values = layers_[index].v_pages, tables = page_tables();
@@ -223,7 +230,7 @@ void GpuSteps::attend(uint32_t index, Buffer q, Buffer mixed) {
     return config_.gated_attention ? column_of(of_part(buffer(plan_.q_gate, mixed.width)), first) : 0;
   };
   if (const auto* flash = std::get_if<FlashAttentionSpec>(&kernels_of(part_.kind).specs().attention)) {
-    Arguments arguments{at(q), at(keys), at(values), at(tables), at(positions()), at(mixed)};
+    Arguments arguments{at(x.q), at(keys), at(values), at(tables), at(positions()), at(mixed)};
     arguments.add_unless_null(gate_of(0));
     arguments.add(at(error_address())), arguments.add(n_columns);
     run(step, arguments, flash_attention_grid(*flash, n_columns),
@@ -235,9 +242,14 @@ void GpuSteps::attend(uint32_t index, Buffer q, Buffer mixed) {
   const uint64_t scratch = activations_.address() + plan_.scratch[static_cast<size_t>(part_.kind)];
   for (uint32_t first = 0; first < n_columns; first += spec.columns) {
     const uint32_t columns = std::min(spec.columns, n_columns - first);
-    Arguments arguments{
-        at(column_of(q, first)),    at(keys), at(values), at(tables), at(positions() + first * sizeof(uint32_t)),
-        at(column_of(mixed, first))};
+    Arguments arguments{};
+    const bool turns = !spec.scatters.empty();
+    turns ? add_projections(arguments, index, x, first) : arguments.add(at(column_of(x.q, first)));
+    for (const uint64_t address : {keys, values, tables}) arguments.add(at(address));
+    if (turns) arguments.add(n_pages());
+    if (spec.scatters.size() > 1) arguments.add(config_.layers[index].rope);
+    arguments.add(at(positions() + first * sizeof(uint32_t)));
+    arguments.add(at(column_of(mixed, first)));
     arguments.add_unless_null(gate_of(first));
     arguments.add(at(scratch)), arguments.add(at(error_address()));
     if (spec.columns > 1) arguments.add(columns);

@@ -181,7 +181,11 @@ KernelWork KernelWorks::of_columns(Spec spec, Flow (*flow)(const Spec&)) const {
 }
 
 KernelWork KernelWorks::embedding() const { return of_columns(specs_.embedding, embedding_flow); }
-KernelWork KernelWorks::kv_scatter() const { return of_columns(specs_.kv_scatters[0], kv_scatter_flow); }
+
+std::optional<KernelWork> KernelWorks::kv_scatter() const {
+  if (specs_.kv_scatters.empty()) return {};
+  return of_columns(specs_.kv_scatters[0], kv_scatter_flow);
+}
 
 KernelWork KernelWorks::product(const ProductSpec& spec) const {
   if (const auto* gemm = std::get_if<GemmSpec>(&spec)) return gemm_work(*gemm);
@@ -277,12 +281,12 @@ KernelWork KernelWorks::flash_work(const FlashAttentionSpec& spec, uint32_t posi
   return work;
 }
 
-// Of a warp, in the columns' splits on average.
-double KernelWorks::split_instructions(const AttentionSpec& spec, uint32_t keys) const {
+double KernelWorks::split_instructions(const AttentionSpec& spec, uint32_t keys, const char* region) const {
   const ptx::Kernel& kernel = kernels_.at(name_of(spec)).kernel;
   const ptx::Dimensions grid = attention_grid(spec, keys);
   const LaunchSizes sizes{.blocks = {grid.x, grid.y}, .position = keys - 1, .columns = spec.columns};
-  return static_cast<double>(count_instructions(kernel, sizes).all) / (grid.x * grid.y * attention_warps());
+  const InstructionCount count = count_instructions(kernel, sizes, region);
+  return static_cast<double>(region ? count.of_region : count.all) / (grid.x * grid.y * attention_warps());
 }
 
 KernelWork KernelWorks::incremental_work(const AttentionSpec& given, uint32_t position) const {
@@ -297,6 +301,11 @@ KernelWork KernelWorks::incremental_work(const AttentionSpec& given, uint32_t po
     const auto all = [&](uint32_t splits) { return splits * split_instructions(given, splits * kPagePositions); };
     const double few = all(kSplits), each = (all(2 * kSplits) - few) / kSplits;
     work.piece_instructions = (few + (n_splits - kSplits) * each) / n_splits;
+  }
+  if (work.flow.start_region) {
+    work.start_instructions =
+        split_instructions(given, std::min(keys, kSplits * kPagePositions), work.flow.start_region);
+    work.piece_instructions -= work.start_instructions;
   }
   work.blocks = work.flow.pieces;
   const ptx::Kernel& kernel = kernels_.at(name).kernel;

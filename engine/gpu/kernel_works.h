@@ -4,6 +4,7 @@
 #pragma once
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,7 +22,7 @@ class KernelWorks {
 
   const DecoderSpecs& specs() const { return specs_; }
   KernelWork embedding() const;
-  KernelWork kv_scatter() const;
+  std::optional<KernelWork> kv_scatter() const;   // where it is not part of attention
   KernelWork attention(uint32_t position) const;  // of each column; in a prompt of the first, which the others follow
   KernelWork product(const ProductSpec& spec) const;  // of one launch
   // One after the other, each in as many launches as its columns take; without those that a layer has not.
@@ -64,7 +65,8 @@ class KernelWorks {
   KernelWork chunk_work(const std::string& name, const Flow& flow, uint32_t n_steps) const;
   KernelWork incremental_work(const AttentionSpec& spec, uint32_t position) const;
   KernelWork flash_work(const FlashAttentionSpec& spec, uint32_t position) const;
-  double split_instructions(const AttentionSpec& spec, uint32_t keys) const;
+  // Of a warp, in the columns' splits on average; of a region of the text, or of all.
+  double split_instructions(const AttentionSpec& spec, uint32_t keys, const char* region = nullptr) const;
 
   DecoderSpecs specs_;
   ptx::Target target_;

@@ -131,8 +131,6 @@ uint64_t PhaseProfile::bytes_of(uint32_t phase, size_t layer, uint32_t position)
     case PhaseKind::kQkv:
       return products({&l.q, &l.k, &l.v, &l.q_gate}) +
              (delta ? products({&delta->qkv, &delta->z, &delta->alpha, &delta->beta}) : 0);
-    case PhaseKind::kScatter:
-      return steps.kv_scatters[0].kernel->kernel().cost.bytes;
     case PhaseKind::kAttention:
       return attention_cost(std::get<AttentionSpec>(kernels_.specs().attention), position + 1).bytes;
     case PhaseKind::kConv:

@@ -58,7 +58,7 @@ class Layers {
 
   void add_attention(const LayerSpecs& layer) {
     add_products(PhaseKind::kQkv, {&layer.q, &layer.k, &layer.v, &layer.q_gate});
-    add(PhaseKind::kScatter, {scatter_});
+    if (scatter_) add(PhaseKind::kAttention, {*scatter_});
     std::vector<KernelWork> attention = {attention_};
     ask_ahead(attention);
     add(PhaseKind::kAttention, std::move(attention));
@@ -95,12 +95,13 @@ class Layers {
 
   const KernelWorks& works_;
   Form form_;
-  KernelWork scatter_, attention_;
+  std::optional<KernelWork> scatter_;
+  KernelWork attention_;
   std::vector<KernelGroup> groups_;
 };
 
 SampleSpec sample_spec(const DecoderSpecs& specs) {
-  return {.n_vocab = specs.embedding.n_vocab, .ring = sample_ring(specs.kv_scatters[0].max_positions)};
+  return {.n_vocab = specs.embedding.n_vocab, .ring = sample_ring(std::get<AttentionSpec>(specs.attention).max_positions)};
 }
 
 }  // namespace

@@ -47,8 +47,7 @@ class AccountedSteps final : public Steps {
   }
   void embed(Buffer) override {}
   void norm_qkv(uint32_t, Buffer, Buffer, Buffer, Buffer) override {}
-  void rope_scatter(uint32_t, Buffer, Buffer, Buffer) override {}
-  void attention(uint32_t, Buffer, Buffer) override {}
+  void attention(uint32_t, Buffer, Buffer, Buffer, Buffer) override {}
   void output_residual(uint32_t, Buffer, Buffer) override {}
   void norm_gate_up(uint32_t, Buffer, Buffer) override {}
   void down_residual(uint32_t, Buffer, Buffer) override {}

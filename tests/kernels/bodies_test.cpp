@@ -126,83 +126,75 @@ TEST(Bodies, EmbeddingInTeams) {
   }
 }
 
-// Scatter and attention over the same pages: the keys come from memory that the launch before has written.
-TEST(Bodies, ScatterAndAttentionInTeams) {
-  const KvScatterSpec scatter{6, 3, 40, 40, RopePairing::kNeox, 300, 1, false, true, 1e-6f, 1, std::vector(20, 0.3)};
-  AttentionSpec attend{6, 3, 40, 300, 1};
-  attend.lengths_are_positions = true;
+// Attention with its scatter: teams keep the queries that they have turned, as long as the KV head is the same.
+TEST(Bodies, AttentionInTeams) {
+  AttentionSpec spec{6, 3, 40, 300, 1};
+  spec.lengths_are_positions = true;
+  spec.scatters = {{6, 3, 40, 40, RopePairing::kNeox, 300, 1, false, true, 1e-6f, 1, std::vector(20, 0.3)}};
   const uint32_t position = 200, q_width = 240, kv_width = 120;
   GuardedDevice device(sm_75);
   struct Cache {
     uint16_t *k, *v;
-    float *q, *out;
+    float* out;
   };
   constexpr uint32_t kPages = 5;
   std::vector<uint16_t> old(kv_width * kPagePositions * kPages);
   const std::vector<float> past = normal_floats(old.size(), 7);
   for (size_t i = 0; i < old.size(); ++i) old[i] = to_f16(past[i]).bits;
-  const auto make = [&] {
-    return Cache{device.upload(old), device.upload(old), device.upload(normal_floats(q_width, 1)),
-                 device.poisoned<float>(q_width)};
-  };
+  const auto make = [&] { return Cache{device.upload(old), device.upload(old), device.poisoned<float>(q_width)}; };
   const auto* pages = device.upload(std::vector<uint32_t>{2, 4, 0, 1, 3});
   const auto* tables = device.upload(std::vector{reinterpret_cast<uint64_t>(pages)});
+  const float* q = device.upload(normal_floats(q_width, 1));
   const float *k = device.upload(normal_floats(kv_width, 2)), *v = device.upload(normal_floats(kv_width, 3));
   const float *q_gamma = device.upload(normal_floats(40, 4)), *k_gamma = device.upload(normal_floats(40, 5));
   const auto* positions = device.upload(std::vector{position});
-  uint8_t* scratch = device.zeros<uint8_t>(attention_scratch_bytes(attend));
+  uint8_t* scratch = device.zeros<uint8_t>(attention_scratch_bytes(spec));
   uint32_t* error = device.zeros<uint32_t>(kErrorWords);
   const Cache own = make();
-  ASSERT_EQ(device.run(kv_scatter(scatter, sm_75), own.q, k, v, q_gamma, k_gamma, positions, own.k, own.v, tables,
-                       kPages, error),
+  ASSERT_EQ(device.run(incremental_attention(spec, sm_75), q, k, v, q_gamma, k_gamma, own.k, own.v, tables, kPages,
+                       positions, own.out, scratch, error),
             "");
-  ASSERT_EQ(
-      device.run(incremental_attention(attend, sm_75), own.q, own.k, own.v, tables, positions, own.out, scratch, error),
-      "");
-
-  Kernel scattering = played([&](Builder& b) {
-    Global<f32> q = b.global<f32>("q"), keys = b.global<f32>("k"), values = b.global<f32>("v");
-    std::vector<Global<f32>> gamma = {b.global<f32>("q_gamma")};
-    gamma.push_back(b.global<f32>("k_gamma"));
-    Global<u32> at = b.global<u32>("positions");
+  const Kernel kernel = played([&](Builder& b) {
+    const auto floats = [&](const char* name) { return b.global<f32>(name); };
+    Global<f32> queries = floats("q"), keys = floats("k"), values = floats("v");
+    std::vector<Global<f32>> gamma = {floats("q_gamma")};
+    gamma.push_back(floats("k_gamma"));
     Global<u8> k_pages = b.global<u8>("k_pages"), v_pages = b.global<u8>("v_pages");
     Global<u64> page_tables = b.global<u64>("page_tables");
     Reg<u32> n_pages = b.param<u32>("n_pages");
-    Global<u32> word = b.global<u32>("error");
-    const KvScatterAddresses all{q, keys, values, gamma, at, k_pages, v_pages, page_tables, n_pages, word, {}};
-    const Launch launch = kv_scatter_launch(scatter);
-    const Team team = team_of(b, kWarps, launch.threads.x / kWarpSize);
-    Reg<u32> zero = b.var("zero", 0u), n = b.var("n", launch.blocks.x);
-    play_blocks(b, team, n,
-                [&](const Reg<u32>& x) { kv_scatter_body(b, scatter, all, VirtualBlock(b, team, x, zero, zero, n)); });
-  });
-  Kernel attending = played([&](Builder& b) {
-    Global<f32> q = b.global<f32>("q");
-    Global<u8> k_pages = b.global<u8>("k_pages"), v_pages = b.global<u8>("v_pages");
-    Global<u64> page_tables = b.global<u64>("page_tables");
     Global<u32> lengths = b.global<u32>("lengths");
-    Global<f32> out = b.global<f32>("out");
+    Global<f32> out = floats("out");
     Global<u8> parts = b.global<u8>("scratch");
-    const AttentionAddresses all{q, k_pages, v_pages, page_tables, lengths, out, parts, b.global<u32>("error"), {}, {}};
-    const Dimensions blocks = attention_grid(attend, attend.max_positions);
+    Global<u32> word = b.global<u32>("error");
+    const Dimensions blocks = attention_grid(spec, spec.max_positions);
     const Team team = team_of(b, kWarps, attention_warps());
     Reg<u32> zero = b.var("zero", 0u), splits = b.var("splits", blocks.x);
+    Var<u32> turned = b.var("turned", kNoneTurned);
     play_blocks(b, team, blocks.x * blocks.y, [&](const Reg<u32>& number) {
-      Reg<u32> split = number / blocks.y;
-      attention_body(b, attend, all, VirtualBlock(b, team, split, number - split * blocks.y, zero, splits));
+      Reg<u32> split = number / blocks.y, kv_head = number - split * blocks.y;
+      const AttentionAddresses all{queries,
+                                   k_pages,
+                                   v_pages,
+                                   page_tables,
+                                   lengths,
+                                   out,
+                                   parts,
+                                   word,
+                                   {},
+                                   {},
+                                   ProjectionAddresses{keys, values, gamma, n_pages, {}, turned}};
+      attention_body(b, spec, all, VirtualBlock(b, team, split, kv_head, zero, splits));
+      turned = kv_head;
     });
   });
   for (uint32_t grid : kGrids) {
-    const Cache c = make();
-    ASSERT_EQ(device.run_as(reordered(grid), scattering, grid, c.q, k, v, q_gamma, k_gamma, positions, c.k, c.v, tables,
-                            kPages, error),
-              "");
-    EXPECT_EQ(device.download(c.k, old.size()), device.download(own.k, old.size())) << "grid " << grid;
-    EXPECT_EQ(device.download(c.v, old.size()), device.download(own.v, old.size())) << "grid " << grid;
-    EXPECT_EQ(device.download(c.q, q_width), device.download(own.q, q_width)) << "grid " << grid;
     for (uint64_t seed = 1; seed <= 3; ++seed) {
-      ASSERT_EQ(
-          device.run_as(reordered(seed), attending, grid, c.q, c.k, c.v, tables, positions, c.out, scratch, error), "");
+      const Cache c = make();
+      ASSERT_EQ(device.run_as(reordered(seed), kernel, grid, q, k, v, q_gamma, k_gamma, c.k, c.v, tables, kPages,
+                              positions, c.out, scratch, error),
+                "");
+      EXPECT_EQ(device.download(c.k, old.size()), device.download(own.k, old.size())) << "grid " << grid;
+      EXPECT_EQ(device.download(c.v, old.size()), device.download(own.v, old.size())) << "grid " << grid;
       EXPECT_EQ(device.download(c.out, q_width), device.download(own.out, q_width)) << "grid " << grid;
     }
   }

@@ -299,7 +299,7 @@ TEST(PersistentDecoderHost, MayBeSlow) {
 }
 
 TEST(PersistentDecoderStamps, NameEveryPhaseInABoundedRing) {
-  constexpr uint32_t kSteps = 2, kPhases = 10;  // of one layer
+  constexpr uint32_t kSteps = 2, kPhases = 9;  // of one layer
   SmallDecoder small;
   const StampRequest requests[] = {{0, 1}, {1, 64}, {kGrid, 8}};  // no block, one, and all with too few slots
   for (const StampRequest& stamps : requests) {

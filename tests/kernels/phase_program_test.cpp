@@ -57,14 +57,14 @@ const BrokenCase kCases[] = {
      {{{kEmbed, {}, {"x"}, {kQkv}}, {kQkv, {}, {"x"}, {}}}},
      "phase qkv writes x while embed may still write it; it must wait for it"},
     {"waits_for_the_wrong_phase",  // embed has ended, qkv has not
-     {{{kEmbed, {}, {"x"}, {kScatter}}, {kQkv, {"x"}, {"y"}, {kEmbed}}, {kScatter, {"y"}, {}, {kEmbed}}}},
-     "phase scatter reads y while qkv may still write it; it must wait for it"},
+     {{{kEmbed, {}, {"x"}, {kOutput}}, {kQkv, {"x"}, {"y"}, {kEmbed}}, {kOutput, {"y"}, {}, {kEmbed}}}},
+     "phase output reads y while qkv may still write it; it must wait for it"},
     {"reads_before_it_waits",
      {{{kEmbed, {}, {"x"}, {kQkv}}, {kQkv, {"x"}, {}, {kEmbed}, LayerPart::kEvery, {"x"}}}},
      "phase qkv reads x before it waits, while embed may still write it"},
     {"waits_for_what_comes_later",
-     {{{kEmbed, {}, {"x"}, {}}, {kQkv, {"x"}, {}, {kScatter}}, {kScatter, {}, {}, {kQkv}}}},
-     "phase qkv waits for scatter, which comes only behind it: nobody goes on"},
+     {{{kEmbed, {}, {"x"}, {}}, {kQkv, {"x"}, {}, {kOutput}}, {kOutput, {}, {}, {kQkv}}}},
+     "phase qkv waits for output, which comes only behind it: nobody goes on"},
     {"waits_for_itself",
      {{{kEmbed, {}, {}, {}}, {kQkv, {}, {}, {kQkv}}}},
      "phase qkv waits for qkv, which comes only behind it: nobody goes on"},
@@ -108,13 +108,13 @@ TEST(PhaseProgramBarriers, AreCountedByLayers) {
     return barriers_of_a_token(decoder_program(layers), layers);
   };
   const std::vector<LayerKind> dense(36);
-  EXPECT_EQ(barriers({kDenseLayer}), 10u);
-  EXPECT_EQ(barriers(dense), 10u + 35 * 6);
-  EXPECT_EQ(barriers({kExpertLayer}), 12u);
-  EXPECT_EQ(barriers({kBoth, kDenseLayer, kDeltaLayer, kExpertLayer}), 4u + 8 + 6 + 6 + 8);
+  EXPECT_EQ(barriers({kDenseLayer}), 9u);
+  EXPECT_EQ(barriers(dense), 9u + 35 * 5);
+  EXPECT_EQ(barriers({kExpertLayer}), 11u);
+  EXPECT_EQ(barriers({kBoth, kDenseLayer, kDeltaLayer, kExpertLayer}), 4u + 8 + 5 + 6 + 7);
   PhaseProgram program = decoder_program(dense);
   program.phases[2].waits_for.clear();  // in a layer
-  EXPECT_EQ(barriers_of_a_token(program, dense), 10u + 35 * 5 - 1);
+  EXPECT_EQ(barriers_of_a_token(program, dense), 9u + 35 * 4 - 1);
 }
 
 }  // namespace

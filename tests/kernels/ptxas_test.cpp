@@ -63,6 +63,10 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
     kernels.push_back(incremental_attention(spec, target));
     spec.gated = true;
     kernels.push_back(incremental_attention(spec, target));
+    spec.lengths_are_positions = true;
+    spec.scatters = {{14, 2, head_dim, head_dim / 2, RopePairing::kNeox, 32768, 8, false, true, kEps, 1,
+                      std::vector(head_dim / 4, 0.1), KvType::kQ8_0, KvType::kQ8_0}};
+    kernels.push_back(incremental_attention(spec, target));
   }
   for (RopePairing pairing : {RopePairing::kNeox, RopePairing::kInterleaved}) {
     KvScatterSpec spec{16, 8, 128, 128, pairing, 32768, 8, false, true, kEps, 1, std::vector(64, 0.1)};

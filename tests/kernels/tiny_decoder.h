@@ -279,7 +279,7 @@ class TinyDecoder {
     return products_.at(name);
   }
 
-  static const void* number(uint32_t n) { return reinterpret_cast<const void*>(uintptr_t{n}); }  // before a pointer
+  static const void* number(uint64_t n) { return reinterpret_cast<const void*>(uintptr_t{n}); }  // before a pointer
 
   void decode_token(Buffers& at) {
     run(embedding(specs_.embedding, target_), {embedding_, &at.state->token, at.hidden, at.error});
@@ -307,14 +307,13 @@ class TinyDecoder {
     project(s.v, w.v, vectors.v_bias, at.v);
     if (config_.gated_attention) project(s.q_gate, w.q_gate, nullptr, at.q_gate);
     const auto* tables = device_.upload(std::vector{address(page_table_)});
-    std::vector<const void*> scatter = {at.q, at.k, at.v};
-    if (spec_.qk_norm) scatter.push_back(vectors.q_norm), scatter.push_back(vectors.k_norm);
-    for (const void* p : std::vector<const void*>{&at.state->position, at.k_pages[i], at.v_pages[i], tables})
-      scatter.push_back(p);
-    scatter.push_back(number(n_pages()));
-    scatter.push_back(at.error);
-    run(kv_scatter(specs_.kv_scatters[specs_.ropes[i]], target_), scatter);
-    std::vector<const void*> attend = {at.q, at.k_pages[i], at.v_pages[i], tables, &at.state->position, at.mixed};
+    std::vector<const void*> attend = {at.q, at.k, at.v};
+    if (spec_.qk_norm) attend.push_back(vectors.q_norm), attend.push_back(vectors.k_norm);
+    // Two numbers of 32 bits lie side by side; one alone has padding behind it.
+    const uint64_t rope = spec_.n_ropes > 1 ? specs_.ropes[i] : 0;
+    for (const void* p : std::vector<const void*>{at.k_pages[i], at.v_pages[i], tables, number(n_pages() | rope << 32),
+                                                  &at.state->position, at.mixed})
+      attend.push_back(p);
     if (config_.gated_attention) attend.push_back(at.q_gate);
     attend.push_back(at.scratch), attend.push_back(at.error);
     run(incremental_attention(std::get<AttentionSpec>(specs_.attention), target_), attend);

@@ -1,0 +1,219 @@
+// A lane holds pairs of dimensions: those that RoPE turns together; beyond the rotated dimensions, neighbours.
+#include "kernels/head_scatter.h"
+
+#include <functional>
+
+#include "kernels/error_word.h"
+#include "kernels/rotation.h"
+#include "kernels/warp_sums.h"
+
+namespace warpchat {
+
+using namespace ptx;
+
+namespace {
+
+struct Pair {
+  Reg<u32> first, second;  // dimensions
+  bool may_turn;
+  std::optional<Pred> turns;  // where not all lanes' pairs do, or none
+  Var<f32> a, b;              // their values
+};
+
+class RotatedHead {
+ public:
+  RotatedHead(Builder& b, const KvScatterSpec& spec);
+
+  void load(const Global<f32>& from);
+  void normalise(const Global<f32>& gamma);
+  void rotate(const Const<u64>& turns, const Reg<f32>& magnitude, const Reg<u32>& position);
+  template <class T, Space S>
+  void store(const Pointer<T, S>& to);
+
+ private:
+  Pair pair_of(uint32_t first);
+  uint32_t n_pairs() const { return s_.head_dim / 2; }
+  // body(pair, its index) for each pair of this lane.
+  void for_pairs(const std::function<void(Pair&, const Reg<u32>&)>& body);
+
+  Builder& b_;
+  const KvScatterSpec& s_;
+  std::vector<Pair> pairs_;
+};
+
+RotatedHead::RotatedHead(Builder& b, const KvScatterSpec& spec) : b_(b), s_(spec) {
+  for (uint32_t first = 0; first < n_pairs(); first += kWarpSize) pairs_.push_back(pair_of(first));
+}
+
+// A lane's pair of those from the first-th on, a warp's.
+Pair RotatedHead::pair_of(uint32_t first) {
+  const uint32_t turned = s_.rope_dims / 2;
+  const bool none_turns = first >= turned, all_turn = turned == n_pairs() || first + kWarpSize <= turned;
+  const auto pair = [&](const Reg<u32>& a, const Reg<u32>& b, const std::optional<Pred>& turns) {
+    return Pair{a, b, !none_turns, turns, b_.var("a", 0.0f), b_.var("b", 0.0f)};
+  };
+  const bool has_neighbours = s_.pairing == RopePairing::kInterleaved;
+  Reg<u32> index = b_.lane() + first;
+  if (all_turn && !has_neighbours) return pair(index, index + turned, {});
+  Reg<u32> even = index * 2, odd = even + 1;
+  if (all_turn || none_turns) return pair(even, odd, {});
+  Pred turns = index < turned;
+  if (has_neighbours) return pair(even, odd, turns);
+  return pair(b_.select(turns, index, even), b_.select(turns, index + turned, odd), turns);
+}
+
+void RotatedHead::for_pairs(const std::function<void(Pair&, const Reg<u32>&)>& body) {
+  for (uint32_t step = 0; step < pairs_.size(); ++step) {
+    Reg<u32> index = b_.lane() + step * kWarpSize;
+    const auto run = [&] { body(pairs_[step], index); };
+    if ((step + 1) * kWarpSize <= n_pairs())
+      run();
+    else
+      b_.if_(index < n_pairs(), run);
+  }
+}
+
+void RotatedHead::load(const Global<f32>& from) {
+  for_pairs([&](Pair& pair, const Reg<u32>&) {
+    pair.a = from.load(pair.first);
+    pair.b = from.load(pair.second);
+  });
+}
+
+void RotatedHead::normalise(const Global<f32>& gamma) {
+  Var<f32> squares = b_.var("squares", 0.0f);
+  for (Pair& pair : pairs_) squares = b_.fma(pair.b, pair.b, b_.fma(pair.a, pair.a, squares));
+  Reg<f32> mean = warp_sum(b_, squares) * (1.0f / static_cast<float>(s_.head_dim));
+  Reg<f32> factor = b_.rsqrt(mean + s_.eps);
+  for_pairs([&](Pair& pair, const Reg<u32>&) {
+    pair.a *= factor * gamma.load(pair.first, kReadOnly);
+    pair.b *= factor * gamma.load(pair.second, kReadOnly);
+  });
+}
+
+void RotatedHead::rotate(const Const<u64>& turns, const Reg<f32>& magnitude, const Reg<u32>& position) {
+  for_pairs([&](Pair& pair, const Reg<u32>& index) {
+    const auto turn = [&] {
+      const Rotation rotation = rotation_at(b_, turns.load(index), position);
+      Reg<f32> a = pair.a * magnitude, c = pair.b * magnitude;
+      pair.a = b_.fma(a, rotation.cosine, -(c * rotation.sine));
+      pair.b = b_.fma(a, rotation.sine, c * rotation.cosine);
+    };
+    if (pair.turns)
+      b_.if_(*pair.turns, turn);
+    else if (pair.may_turn)
+      turn();
+  });
+}
+
+template <class T, Space S>
+void RotatedHead::store(const Pointer<T, S>& to) {
+  for_pairs([&](Pair& pair, const Reg<u32>&) {
+    if constexpr (std::is_same_v<T, f32>) {
+      to.store(pair.first, pair.a);
+      to.store(pair.second, pair.b);
+    } else {
+      to.store(pair.first, b_.convert<T>(pair.a));
+      to.store(pair.second, b_.convert<T>(pair.b));
+    }
+  });
+}
+
+// A lane's eight values of a head, zeros beyond it.
+template <Space S>
+std::vector<Reg<f32>> eight_of(Builder& b, const Pointer<f32, S>& head, uint32_t head_dim) {
+  const uint32_t pieces = head_dim / 8;
+  const Pointer<f32, S> own = head + b.min(b.lane(), pieces - 1) * 8;
+  std::vector<Reg<f32>> values;
+  for (uint32_t first : {0, 4}) {  // 16 bytes at a time: what heads are aligned to
+    const Vec<f32, 4> loaded = own.template load<4>(first);
+    for (int i = 0; i < 4; ++i)
+      values.push_back(pieces == kWarpSize ? loaded[i] : b.select(b.lane() < pieces, loaded[i], 0.0f));
+  }
+  return values;
+}
+
+// Of the rotation's pairs, a position.
+Const<u64> turns_of(Builder& b, std::span<const KvScatterSpec> specs, const std::optional<Reg<u32>>& rope) {
+  std::vector<uint64_t> table;
+  for (const KvScatterSpec& spec : specs)
+    for (double frequency : spec.frequencies) table.push_back(turns_per_position(frequency));
+  const Const<u64> turns = b.constant<u64>("turns", table);
+  return specs.size() == 1 ? turns : turns + rope.value() * (specs[0].rope_dims / 2);
+}
+
+Reg<f32> magnitude_of(Builder& b, std::span<const KvScatterSpec> specs, const std::optional<Reg<u32>>& rope) {
+  std::vector<float> magnitudes;
+  for (const KvScatterSpec& spec : specs) magnitudes.push_back(static_cast<float>(spec.rope_magnitude));
+  if (magnitudes.size() == 1) return b.var("magnitude", magnitudes[0]);
+  return b.constant<f32>("magnitudes", magnitudes).load(rope.value());
+}
+
+}  // namespace
+
+HeadScatter::HeadScatter(Builder& b, std::span<const KvScatterSpec> specs, const std::optional<Reg<u32>>& rope,
+                         const HeadAddresses& at, const Reg<u32>& column, const Reg<u32>& position,
+                         const Reg<u32>& page, const std::optional<Shared<f32>>& staging)
+    : b_(b),
+      s_(specs[0]),
+      at_(at),
+      turns_(turns_of(b, specs, rope)),
+      magnitude_(magnitude_of(b, specs, rope)),
+      column_(column),
+      position_(position),
+      page_(page),
+      staging_(staging) {}
+
+Global<f32> HeadScatter::projection(const Reg<u32>& head) const {
+  const uint64_t q_width = uint64_t{s_.n_heads} * s_.head_dim, kv_width = uint64_t{s_.n_kv_heads} * s_.head_dim;
+  Reg<u32> key = head - s_.n_heads, value = key - s_.n_kv_heads;
+  const auto of = [&](const Global<f32>& all, uint64_t width, const Reg<u32>& own) {
+    return b_.address(all + wide(column_) * width + own * s_.head_dim);
+  };
+  Reg<u64> of_rows = b_.select(key < s_.n_kv_heads, of(at_.k, kv_width, key), of(at_.v, kv_width, value));
+  return b_.pointer<f32>(b_.select(head < s_.n_heads, of(at_.q, q_width, head), of_rows), 4);
+}
+
+KvRows HeadScatter::row(KvType type, const Global<u8>& pages, const Reg<u32>& kv_head) const {
+  const KvRows rows(b_, {type, s_.n_kv_heads, s_.head_dim}, pages, kv_head);
+  return rows.in_page(page_).from_row(position_ % kPagePositions);
+}
+
+void HeadScatter::run(const Reg<u32>& head, const std::optional<Shared<f32>>& queries) const {
+  Reg<u32> key = head - s_.n_heads, value = key - s_.n_kv_heads;  // wrap far up for heads before
+  const Pred is_query = head < s_.n_heads, is_key = key < s_.n_kv_heads, is_value = value < s_.n_kv_heads;
+  const auto either = [&](const Pred& is_first, const auto& first, const auto& second) {
+    return b_.select(is_first, b_.address(first), b_.address(second));
+  };
+  const Global<f32> from = projection(head);
+  RotatedHead values(b_, s_);
+  values.load(from);
+  b_.if_(!is_value, [&] {
+    if (s_.qk_norm)
+      b_.region("norm", [&] { values.normalise(b_.pointer<f32>(either(is_query, at_.gamma[0], at_.gamma[1]), 4)); });
+    b_.region("rope", [&] { values.rotate(turns_, magnitude_, position_); });
+  });
+  b_.if_(is_query, [&] { queries ? values.store(*queries) : values.store(from); });
+  const Pred has_page = page_ < at_.n_pages;
+  b_.if_(!is_query && !has_page && b_.lane() == 0,
+         [&] { report_error(b_, at_.error, KernelError::kPageOutOfRange, page_, at_.n_pages, column_); });
+  if (s_.k_type == KvType::kF16 && s_.v_type == KvType::kF16)
+    return b_.if_(!is_query && has_page, [&] {
+      const Global<u8> pages = b_.pointer<u8>(either(is_key, at_.k_pages, at_.v_pages), KvLayout::kAlignment);
+      values.store(row(KvType::kF16, pages, b_.select(is_key, key, value)).halves());
+    });
+  b_.if_(is_key && has_page, [&] {
+    const KvRows to = row(s_.k_type, at_.k_pages, key);
+    if (s_.k_type == KvType::kF16) return values.store(to.halves());
+    values.store(staging_.value());  // pairs, out of which come neighbours
+    b_.warp_barrier();
+    store_codes(b_, to, eight_of(b_, *staging_, s_.head_dim));
+  });
+  b_.if_(is_value && has_page, [&] {
+    const KvRows to = row(s_.v_type, at_.v_pages, value);
+    if (s_.v_type == KvType::kF16) return values.store(to.halves());
+    store_codes(b_, to, eight_of(b_, b_.pointer<f32>(b_.address(from), 16), s_.head_dim));
+  });
+}
+
+}  // namespace warpchat
