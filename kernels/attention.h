@@ -1,9 +1,10 @@
-// Incremental attention: one query token of each column against its own key-value cache, grouped-query, fp32
-// throughout. A block takes the keys of one page, a split, for all query heads of one KV head, so that each byte of the
-// cache is read once; the last block to arrive merges the splits' online-softmax states in index order. What is added
-// to what follows from the spec and the length alone: results are the same to the bit for every grid and schedule.
-// Where a column is a token of its own sequence, what kv_scatter does is part of it: the blocks turn their queries, and
-// the one of the token's own split puts its key and value into the cache first.
+// Incremental attention: one query token of each column against its own key-value cache, grouped-query. A block takes
+// the keys of one page, a split, for all query heads of one KV head, so that each byte of the cache is read once; the
+// last block to arrive merges the splits' online-softmax states in index order. Products run on tensor cores, with
+// queries and weights as two halves each, which keep 22 bits of them; sums are fp32. What is added to what follows from
+// the spec and the length alone: results are the same to the bit for every grid and schedule. Where a column is a token
+// of its own sequence, what kv_scatter does is part of it: the blocks turn their queries, and the one of the token's own
+// split puts its key and value into the cache first.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -13,13 +13,13 @@
 namespace warpchat {
 namespace {
 
-constexpr uint32_t kMaxHeadDim = 256;  // a piece for each lane of a warp
+constexpr uint32_t kMaxHeadDim = 256;
 
 void check(const AttentionSpec& s) {
   const std::string family = "incremental_attention";
   require_heads(family, s.n_heads, s.n_kv_heads);
-  require_spec(s.head_dim > 0 && s.head_dim <= kMaxHeadDim && s.head_dim % AttentionPlan::kPiece == 0, family,
-               "head_dim", s.head_dim, "a multiple of 8 up to " + std::to_string(kMaxHeadDim));
+  require_spec(s.head_dim > 0 && s.head_dim <= kMaxHeadDim && s.head_dim % 8 == 0, family, "head_dim", s.head_dim,
+               "a multiple of 8 up to " + std::to_string(kMaxHeadDim));
   require_between(1, INT32_MAX, family, "max_positions", s.max_positions);
   require_between(1, kMaxBlocksInY, family, "columns", s.columns);
   if (!std::isfinite(s.scale)) throw Error(family + ": the scale is no finite number");
@@ -53,12 +53,8 @@ AttentionPlan::AttentionPlan(const AttentionSpec& given) : spec(given) {
   check(spec);
   if (spec.scale == 0) spec.scale = 1 / std::sqrt(static_cast<float>(spec.head_dim));
   group = spec.n_heads / spec.n_kv_heads;
-  pieces = spec.head_dim / kPiece;
-  key_lanes = std::max(8u, std::bit_ceil(pieces));
-  warp_keys = ptx::kWarpSize / key_lanes;
-  block_keys = kWarps * warp_keys;
-  const bool leaves_registers = group < kHeadsAtOnce || warp_keys > 1;
-  loads_ahead = std::min(kPagePositions / block_keys, leaves_registers ? kMostLoadsAhead : kMostLoadsAhead / 2);
+  groups = ceil_div(spec.head_dim, kGroup);
+  turns = ceil_div(groups, 2u);
 
   nodes = {pages_of(spec.max_positions)};
   while (nodes.back() > 1) nodes.push_back(ceil_div(nodes.back(), kFanIn));
@@ -112,20 +108,16 @@ ptx::Cost attention_cost(const AttentionSpec& spec, uint64_t keys) {
 
 namespace {
 
-// Stretch::attend, of at most kHeadsAtOnce heads: the keys, their weights, then the values.
-Waits split_waits(const AttentionPlan& plan, uint32_t heads, uint32_t keys) {
-  const double n_rounds = ceil_div(keys, plan.block_keys * plan.loads_ahead);
-  const auto lg = [](uint32_t n) { return static_cast<double>(std::bit_width(n) - 1); };
-  const double over_keys = lg(plan.warp_keys), width = std::bit_ceil(heads);
-  const Waits scores = n_rounds * Waits{.memory = 1, .local = lg(plan.key_lanes)} + Waits{.local = over_keys + 2};
-  const double cells = ceil_div(keys * static_cast<uint32_t>(width), AttentionPlan::kWarps * ptx::kWarpSize);
-  const Waits weights{.local = 2 + cells + lg(ptx::kWarpSize / static_cast<uint32_t>(width)) + 2};
-  const Waits values = n_rounds * Waits{.memory = plan.has_values_ahead() ? 0.0 : 1.0, .local = 1} +
-                       Waits{.local = over_keys + 6};  // to shared memory and back, twice, with two barriers
-  return scores + weights + values;
+// Stretch::attend, of at most kHeadsAtOnce heads: the keys, asked for with the values, the weights, and the sums.
+Waits split_waits(const AttentionPlan& plan) {
+  constexpr double kProduct = 1.5;                                 // its latency, in those of a shuffle
+  const Waits scores{.memory = 1, .local = 1 + 2 * kProduct + 4};  // the query's halves; the warp's largest, a barrier
+  const Waits values{.memory = plan.has_values_ahead() ? 0.0 : 1.0,
+                     .local = 2 + kProduct + 4};  // through shared memory, twice, with a barrier
+  return scores + values + Waits{.local = kProduct * (plan.turns - 1)};
 }
 
-// Projections::turn: a warp a head, one after the other; what the first round reads is asked for with the page.
+// Queries::fill: a warp a head, one after the other; what the first round reads is asked for with the page.
 Waits turn_waits(const AttentionPlan& plan, uint32_t heads) {
   const std::vector<KvScatterSpec>& scatters = plan.spec.scatters;
   if (scatters.empty()) return {};
@@ -153,19 +145,19 @@ Flow attention_flow(const AttentionSpec& spec, uint32_t keys) {
   const uint32_t n_splits = pages_of(std::max(keys, 1u));
   Flow flow{.pieces = uint64_t{n_splits} * spec.n_kv_heads * spec.columns,
             .warps = AttentionPlan::kWarps,
-            .blocks_per_sm = 2,               // of about 110 registers a thread
-            .piece = {.common = 1, .l2 = 1},  // the position and the table's address, the page
+            .blocks_per_sm = 2,       // of about 110 registers a thread
+            .launch = {.common = 1},  // the position and the table's address
+            .piece = {.l2 = 1},       // the page
             .end = merge_waits(plan, n_splits)};
   const bool turns_once = !spec.scatters.empty() && plan.turns_once();
   if (turns_once) flow.start = turn_waits(plan, plan.group), flow.start_region = "turn";
   for (uint32_t head = 0; head < plan.group; head += AttentionPlan::kHeadsAtOnce) {
     const uint32_t heads = std::min(AttentionPlan::kHeadsAtOnce, plan.group - head);
     if (!turns_once) flow.piece = flow.piece + turn_waits(plan, heads);
-    flow.piece = flow.piece + split_waits(plan, heads, std::min(keys, kPagePositions));
+    flow.piece = flow.piece + split_waits(plan);
   }
-  const uint64_t piece_bytes = KvLayout{spec.k_type, 1, spec.head_dim}.row_bytes() / plan.pieces;
-  flow.bytes_in_flight =
-      uint64_t{plan.block_keys} * plan.loads_ahead * plan.pieces * piece_bytes * (plan.has_values_ahead() ? 2 : 1);
+  const KvLayout k{spec.k_type, 1, spec.head_dim}, v{spec.v_type, 1, spec.head_dim};
+  flow.bytes_in_flight = uint64_t{kPagePositions} * (k.row_bytes() + (plan.has_values_ahead() ? v.row_bytes() : 0));
   return flow;
 }
 

@@ -10,11 +10,10 @@ namespace warpchat {
 
 struct AttentionPlan {
   static constexpr uint32_t kWarps = 8;
-  static constexpr uint32_t kPiece = 8;           // values of a load: 16 bytes of halves, or 8 of codes
-  static constexpr uint32_t kMostLoadsAhead = 4;  // of keys, or of values, that a lane has in flight
-  static constexpr uint32_t kHeadsAtOnce = 8;     // of which a lane holds queries, then sums: kPiece registers each
-  static constexpr uint32_t kFanIn = 32;          // children of a node of the merge
-  static constexpr uint32_t kMergeAhead = 8;      // children whose states are in flight
+  static constexpr uint32_t kGroup = 32;       // dimensions: of a scale of codes
+  static constexpr uint32_t kHeadsAtOnce = 8;  // rows of a product, which has as many of what halves leave
+  static constexpr uint32_t kFanIn = 32;       // children of a node of the merge
+  static constexpr uint32_t kMergeAhead = 8;   // children whose states are in flight
 
   static constexpr uint32_t kPartBytes = 256;  // of scratch: each part takes a multiple of them
 
@@ -27,20 +26,17 @@ struct AttentionPlan {
 
   explicit AttentionPlan(const AttentionSpec& spec);  // throws Error for a spec that no kernel can have
   std::string name() const;
-  uint32_t rounds() const { return kPagePositions / (block_keys * loads_ahead); }  // of a split
+  // Whether a split's values are asked for with its keys: where registers are left.
+  bool has_values_ahead() const { return groups <= 4; }
   // Whether all queries of a group lie in shared memory, so that a team that keeps to its KV head turns them once.
   bool turns_once() const { return group <= kHeadsAtOnce; }
-  // Where the keys of a split come in one round, its values are asked for with them, if registers are left.
-  bool has_values_ahead() const { return rounds() == 1 && group < kHeadsAtOnce; }
 
-  AttentionSpec spec;              // with its scale
-  uint32_t group;                  // query heads of a KV head
-  uint32_t pieces;                 // of a key
-  uint32_t key_lanes;              // pieces, rounded up to a power of two, at least 8; those beyond idle
-  uint32_t warp_keys, block_keys;  // side by side in a warp and in a block
-  uint32_t loads_ahead;            // of keys, or of values, that a lane has in flight
-  std::vector<uint32_t> nodes;     // of each level, for a column and KV head: [0] are the splits, the last is 1
-  std::vector<Level> levels;       // nodes.size() - 1
+  AttentionSpec spec;           // with its scale
+  uint32_t group;               // query heads of a KV head
+  uint32_t groups;              // of dimensions, the last of which may be smaller
+  uint32_t turns;               // in which a warp goes over every other group of the values
+  std::vector<uint32_t> nodes;  // of each level, for a column and KV head: [0] are the splits, the last is 1
+  std::vector<Level> levels;    // nodes.size() - 1
   uint64_t scratch_bytes;
 };
 

@@ -82,12 +82,11 @@ inline constexpr uint32_t kNoneTurned = UINT32_MAX;
 struct AttentionAddresses {
   ptx::Global<ptx::f32> q;
   ptx::Global<ptx::u8> k_pages, v_pages;
-  ptx::Global<ptx::u64> page_tables;
-  ptx::Global<ptx::u32> lengths;
+  ptx::Global<ptx::u32> page_table;  // of the block's column
+  ptx::Reg<ptx::u32> length;         // likewise, or its position
   ptx::Global<ptx::f32> out;
   ptx::Global<ptx::u8> scratch;
   ptx::Global<ptx::u32> error;
-  ColumnCount n_columns;
   std::optional<ptx::Global<ptx::f32>> gate;       // as out, if gated
   std::optional<ProjectionAddresses> projections;  // with scatters
 };

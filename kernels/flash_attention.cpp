@@ -16,6 +16,7 @@
 #include "kernels/flash_attention_plan.h"
 #include "kernels/flash_tile.h"
 #include "kernels/half_range.h"
+#include "kernels/product_of_16.h"
 #include "kernels/sigmoid.h"
 #include "ptx/builder.h"
 
@@ -262,12 +263,7 @@ class FlashAttentionWriter {
     return (plane == 0 ? queries.high : queries.low)[step];
   }
 
-  // a * b + c, of 16 of k
-  Vec<f32, 4> product(const Fragment& a, const Vec<f16x2, 2>& b, InVec<f32, 4> c) {
-    if (runs(b_.target(), sm_80)) return b_.mma(a, b, c);
-    return b_.mma(a.slice<2>(2), b.slice<1>(1), b_.mma(a.slice<2>(0), b.slice<1>(0), c));
-  }
-  void multiply(const Fragment& a, const Vec<f16x2, 2>& b, Tile& sum) { sum = product(a, b, sum); }
+  void multiply(const Fragment& a, const Vec<f16x2, 2>& b, Tile& sum) { sum = product_of_16(b_, a, b, sum); }
 
   void add_scores(const Queries& queries, const FlashTile& keys, Tiles& scores) {
     Reg<u32> key = (b_.lane() & 7) + (b_.lane() >> 4) * 8, dim = (b_.lane() >> 3 & 1) * 8;
@@ -312,8 +308,8 @@ class FlashAttentionWriter {
   template <int N>
   Vec<f32, 4> products(const std::vector<Fragment>& low, const std::vector<Fragment>& high, const Vec<f16x2, N>& b,
                        Vec<f32, 4> sum, int step = 0) {
-    const Vec<f32, 4> with_low = product(low[step], b.template slice<2>(2 * step), sum);
-    const Vec<f32, 4> with_both = product(high[step], b.template slice<2>(2 * step), with_low);
+    const Vec<f32, 4> with_low = product_of_16(b_, low[step], b.template slice<2>(2 * step), sum);
+    const Vec<f32, 4> with_both = product_of_16(b_, high[step], b.template slice<2>(2 * step), with_low);
     return 2 * (step + 1) == N ? with_both : products(low, high, b, with_both, step + 1);
   }
 

@@ -29,6 +29,7 @@ struct Flow {
   uint64_t pieces = 1;
   uint32_t warps = 1;                  // of a piece
   uint32_t blocks_per_sm = 1;          // that a processor holds at once, of a launch of its own
+  Waits launch;                        // of a block of a launch of its own, before the start; else it was read in time
   Waits start;                         // of a block, once, before it asks for anything of a piece
   const char* start_region = nullptr;  // the region of the text that does that; its instructions are the start's
   Waits piece;                         // from its first load to its results

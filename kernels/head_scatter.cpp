@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "kernels/error_word.h"
+#include "kernels/half_range.h"
 #include "kernels/rotation.h"
 #include "kernels/warp_sums.h"
 
@@ -29,6 +30,7 @@ class RotatedHead {
   void rotate(const Const<u64>& turns, const Reg<f32>& magnitude, const Reg<u32>& position);
   template <class T, Space S>
   void store(const Pointer<T, S>& to);
+  void split(const QueryPlanes& to);
 
  private:
   Pair pair_of(uint32_t first);
@@ -119,6 +121,27 @@ void RotatedHead::store(const Pointer<T, S>& to) {
   });
 }
 
+void RotatedHead::split(const QueryPlanes& to) {
+  Var<u32> most = b_.var("most", 0u);
+  for (Pair& pair : pairs_)
+    for (Var<f32>* value : {&pair.a, &pair.b}) {
+      *value *= to.scale;
+      most = b_.max(most, Reg<f32>(*value).as<u32>() & 0x7fffffffu);
+    }
+  Reg<u32> exponent = b_.max(warp_max(b_, most) >> 23, kLeastExponent);
+  Reg<f32> scale = power_of_two(127 + 127 + kTopExponent - exponent);
+  for_pairs([&](Pair& pair, const Reg<u32>&) {
+    const auto store_value = [&](const Reg<u32>& dim, const Reg<f32>& value) {
+      Reg<f32> scaled = value * scale;
+      Reg<ptx::f16> high = b_.convert<ptx::f16>(scaled);
+      to.high.store(dim, high);
+      to.low.store(dim, b_.convert<ptx::f16>(scaled - b_.convert<f32>(high)));
+    };
+    store_value(pair.first, pair.a), store_value(pair.second, pair.b);
+  });
+  b_.if_(b_.lane() == 0, [&] { to.factor.store(0, power_of_two(exponent - kTopExponent)); });
+}
+
 // A lane's eight values of a head, zeros beyond it.
 template <Space S>
 std::vector<Reg<f32>> eight_of(Builder& b, const Pointer<f32, S>& head, uint32_t head_dim) {
@@ -151,6 +174,13 @@ Reg<f32> magnitude_of(Builder& b, std::span<const KvScatterSpec> specs, const st
 
 }  // namespace
 
+void split_query(Builder& b, const Global<f32>& query, uint32_t head_dim, const QueryPlanes& to) {
+  const KvScatterSpec unturned{.n_heads = 1, .n_kv_heads = 1, .head_dim = head_dim, .rope_dims = 0};
+  RotatedHead values(b, unturned);
+  values.load(query);
+  values.split(to);
+}
+
 HeadScatter::HeadScatter(Builder& b, std::span<const KvScatterSpec> specs, const std::optional<Reg<u32>>& rope,
                          const HeadAddresses& at, const Reg<u32>& column, const Reg<u32>& position,
                          const Reg<u32>& page, const std::optional<Shared<f32>>& staging)
@@ -179,7 +209,7 @@ KvRows HeadScatter::row(KvType type, const Global<u8>& pages, const Reg<u32>& kv
   return rows.in_page(page_).from_row(position_ % kPagePositions);
 }
 
-void HeadScatter::run(const Reg<u32>& head, const std::optional<Shared<f32>>& queries) const {
+void HeadScatter::run(const Reg<u32>& head, const std::optional<QueryPlanes>& query) const {
   Reg<u32> key = head - s_.n_heads, value = key - s_.n_kv_heads;  // wrap far up for heads before
   const Pred is_query = head < s_.n_heads, is_key = key < s_.n_kv_heads, is_value = value < s_.n_kv_heads;
   const auto either = [&](const Pred& is_first, const auto& first, const auto& second) {
@@ -193,7 +223,7 @@ void HeadScatter::run(const Reg<u32>& head, const std::optional<Shared<f32>>& qu
       b_.region("norm", [&] { values.normalise(b_.pointer<f32>(either(is_query, at_.gamma[0], at_.gamma[1]), 4)); });
     b_.region("rope", [&] { values.rotate(turns_, magnitude_, position_); });
   });
-  b_.if_(is_query, [&] { queries ? values.store(*queries) : values.store(from); });
+  b_.if_(is_query, [&] { query ? values.split(*query) : values.store(from); });
   const Pred has_page = page_ < at_.n_pages;
   b_.if_(!is_query && !has_page && b_.lane() == 0,
          [&] { report_error(b_, at_.error, KernelError::kPageOutOfRange, page_, at_.n_pages, column_); });

@@ -18,6 +18,16 @@ struct HeadAddresses {  // as the parameters of kv_scatter
   ptx::Global<ptx::u32> error;
 };
 
+// A query in shared memory for products on tensor cores: its values times `scale` and a power of two, which `factor`
+// takes back, as halves and what they leave. So no value is too large for halves, nor lost for being small.
+struct QueryPlanes {
+  ptx::Shared<ptx::f16> high, low;  // [head_dim]
+  ptx::Shared<ptx::f32> factor;
+  float scale;
+};
+// By a warp. query: [head_dim]
+void split_query(ptx::Builder& b, const ptx::Global<ptx::f32>& query, uint32_t head_dim, const QueryPlanes& to);
+
 class HeadScatter {
  public:
   // specs: one, or several that differ in their rotations alone, of which `rope` says whose it is. page: of the
@@ -27,8 +37,8 @@ class HeadScatter {
               const ptx::Reg<ptx::u32>& page, const std::optional<ptx::Shared<ptx::f32>>& staging);
 
   // head: first those of the queries, then the keys', then the values'; less than all of them. A query goes to
-  // `queries`, [head_dim], or back to where it was; a page that the cache has not is told of, and nothing written.
-  void run(const ptx::Reg<ptx::u32>& head, const std::optional<ptx::Shared<ptx::f32>>& queries) const;
+  // `query`, or back to where it was; a page that the cache has not is told of, and nothing written.
+  void run(const ptx::Reg<ptx::u32>& head, const std::optional<QueryPlanes>& query) const;
   static bool stages(const KvScatterSpec& spec) { return spec.k_type != KvType::kF16; }
 
  private:

@@ -496,13 +496,13 @@ class DecoderWriter {
   Global<u64> page_tables() const { return (at_.request + offsetof(DecodeRequest, page_table)).as<u64>(); }
 
   // Keys and values of the splits that the block takes first, and a page is contiguous for each KV head.
-  void ask_for_keys() {
+  void ask_for_keys(const Reg<u32>& position, const Global<u32>& table) {
     const Dimensions grid = attention_grid(attention_, attention_.max_positions);
     Reg<u32> number = b_.warp() * b_.blocks() + b_.block();
-    Reg<u32> splits = b_.min(b_.uniform(at_.position().load()) / kPagePositions + 1, grid.x);
+    Reg<u32> splits = b_.min(position / kPagePositions + 1, grid.x);
     b_.if_(b_.warp() < attention_teams_ && number < splits * grid.y, [&] {
       Reg<u32> split = number / grid.y, kv_head = number - split * grid.y;
-      Reg<u32> page = page_table(b_, page_tables(), 0).load(split, kReadOnly);
+      Reg<u32> page = table.load(split, kReadOnly);
       const auto ask = [&](KvType type, size_t offset) {
         const KvLayout layout{type, attention_.n_kv_heads, attention_.head_dim};
         const KvRows rows = KvRows(b_, layout, pages(offset), kv_head).in_page(page);
@@ -518,36 +518,31 @@ class DecoderWriter {
   // the KV heads, which on most GPUs they are, each has one head throughout, and its queries are turned once.
   void attend(const Wait& wait) {
     std::vector<Global<f32>> gamma;
-    std::optional<Reg<u32>> rope;
+    std::optional<Reg<u32>> rope, position;
+    std::optional<Global<u32>> table;
     wait([&] {
       if (attention_.scatters[0].qk_norm)
         for (size_t offset : {offsetof(LayerRow, q_gamma), offsetof(LayerRow, k_gamma)})
           gamma.push_back(b_.pointer<f32>(word_at(row(offset), 0), 16));
       if (attention_.scatters.size() > 1) rope.emplace(b_.uniform(number_at(row(offsetof(LayerRow, rope)), 0)));
-      ask_for_keys();
+      position.emplace(b_.uniform(at_.position().load()));
+      table.emplace(page_table(b_, page_tables(), 0));
+      ask_for_keys(*position, *table);
       ask_ahead(offsetof(LayerRow, output));
     });
     const Dimensions grid = attention_grid(attention_, attention_.max_positions);
     const Team team = team_of(b_, kBlockWarps, attention_warps(), attention_teams_);
     Reg<u32> n_x = b_.var("n_splits", grid.x);
-    Reg<u32> position = b_.uniform(at_.position().load());
-    Reg<u32> splits = b_.min(position / kPagePositions + 1, grid.x);
+    Reg<u32> splits = b_.min(*position / kPagePositions + 1, grid.x);
     Var<u32> turned = b_.var("turned", kNoneTurned);
     play_blocks(b_, team, splits * grid.y, [&](const Reg<u32>& number) {
       Reg<u32> split = number / grid.y, kv_head = number - split * grid.y;
-      const AttentionAddresses at{
-          at_.q,
-          pages(offsetof(LayerRow, k_pages)),
-          pages(offsetof(LayerRow, v_pages)),
-          page_tables(),
-          at_.position(),
-          at_.mixed,
-          at_.scratch,
-          at_.error,
-          {},
-          at_.q_gate,
-          ProjectionAddresses{at_.k, at_.v, gamma, in_request(offsetof(DecodeRequest, n_pages)), rope, turned}};
-      functions_.attend.call(VirtualBlock(b_, team, split, kv_head, zero_, n_x), at);
+      const Global<u8> k_pages = pages(offsetof(LayerRow, k_pages)), v_pages = pages(offsetof(LayerRow, v_pages));
+      const ProjectionAddresses projections{at_.k, at_.v, gamma, in_request(offsetof(DecodeRequest, n_pages)),
+                                            rope,  turned};
+      functions_.attend.call(
+          VirtualBlock(b_, team, split, kv_head, zero_, n_x),
+          {at_.q, k_pages, v_pages, *table, *position, at_.mixed, at_.scratch, at_.error, at_.q_gate, projections});
       turned = kv_head;
     });
   }

@@ -52,18 +52,17 @@ AttentionFunction::AttentionFunction(const AttentionSpec& spec, Target target)
         if (spec.scatters.at(0).qk_norm)
           for (const char* name : {"q_gamma", "k_gamma"}) gamma.push_back(address<f32>(b, name));
         Global<u8> k_pages = address<u8>(b, "k_pages"), v_pages = address<u8>(b, "v_pages");
-        Global<u64> page_tables = address<u64>(b, "page_tables", 8);
+        Global<u32> table = address<u32>(b, "page_table", 4);
         ProjectionAddresses projections{k, v, gamma, b.argument<u32>("n_pages", Sharing::kWarp), {}, {}};
         if (spec.scatters.size() > 1) projections.rope.emplace(b.argument<u32>("rope", Sharing::kWarp));
         projections.turned.emplace(b.argument<u32>("turned", Sharing::kWarp));
-        Global<u32> lengths = address<u32>(b, "lengths", 4);
+        Reg<u32> length = b.argument<u32>("length", Sharing::kWarp);
         Global<f32> out = address<f32>(b, "out");
         std::optional<Global<f32>> gate;
         if (spec.gated) gate.emplace(address<f32>(b, "gate"));
         Global<u8> scratch = address<u8>(b, "scratch");
         Global<u32> error = address<u32>(b, "error", 4);
-        const AttentionAddresses at{q,       k_pages, v_pages, page_tables, lengths,    out,
-                                    scratch, error,   {},      gate,        projections};
+        const AttentionAddresses at{q, k_pages, v_pages, table, length, out, scratch, error, gate, projections};
         b.inlined([&] { attention_body(b, spec, at, block); });
       })) {}
 
@@ -71,10 +70,10 @@ void AttentionFunction::call(const VirtualBlock& block, const AttentionAddresses
   const ProjectionAddresses& p = at.projections.value();
   std::vector<CallOperand> all = {at.q, p.k, p.v};
   all.insert(all.end(), p.gamma.begin(), p.gamma.end());
-  all.insert(all.end(), {at.k_pages, at.v_pages, at.page_tables, p.n_pages});
+  all.insert(all.end(), {at.k_pages, at.v_pages, at.page_table, p.n_pages});
   if (p.rope) all.push_back(*p.rope);
   all.push_back(p.turned ? CallOperand(*p.turned) : CallOperand(kNoneTurned));
-  all.insert(all.end(), {at.lengths, at.out});
+  all.insert(all.end(), {at.length, at.out});
   if (at.gate) all.push_back(*at.gate);
   all.insert(all.end(), {at.scratch, at.error});
   block.call(function_, all);

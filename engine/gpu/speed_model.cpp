@@ -155,7 +155,7 @@ PhaseSeconds launch_seconds(const GpuTraits& gpu, const KernelWork& work, double
   const double resident = 1.0 * gpu.n_sms * work.flow.blocks_per_sm, blocks = static_cast<double>(work.blocks);
   const double instructions = static_cast<double>(work.flow.pieces * work.flow.warps) * work.piece_instructions;
   PhaseSeconds own{.wait = launch};
-  own.start = std::ceil(blocks / resident) * seconds(gpu, work.flow.start, work.start_instructions);
+  own.start = std::ceil(blocks / resident) * seconds(gpu, work.flow.launch + work.flow.start, work.start_instructions);
   own.end = seconds(gpu, work.flow.end);
   Pieces(gpu, work, static_cast<double>(work.bytes), 0, instructions, work.flops, 0)
       .add_to(own, std::min(blocks, resident) * (work.block_warps / work.flow.warps));

@@ -224,7 +224,7 @@ class Attention {
 
 // Sums of up to some hundred fp32 terms, and scores rounded to fp32 before they become exponents.
 constexpr double kTolerance = 5e-6;
-constexpr double kToleranceOfHugeScores = 2e-3;  // a score of 1e4 in fp32 is exact to 1e-3
+constexpr double kToleranceOfHugeScores = 8e-3;  // a score of 4e4 is exact to 5e-3: queries are two halves
 
 double tolerance(const AttentionCase& c) { return c.scores == Scores::kHuge ? kToleranceOfHugeScores : kTolerance; }
 
@@ -416,11 +416,11 @@ TEST(IncrementalAttentionFaults, MergingWithoutReleaseMissesLateStores) {
   EXPECT_TRUE(any_wrong);
 }
 
-// Lanes beyond the last piece and the heads of a group cost no further sectors. The scales of the keys that a warp
-// reads at once lie in one.
+// The heads of a group cost no further sectors; nor do dimensions beyond the last, but those of a second half that is
+// not there.
 TEST(IncrementalAttentionCounters, EachByteOfTheCacheIsReadOnce) {
   for (const auto& [type, head_dim] : std::vector<std::pair<KvType, uint32_t>>{
-           {kF16, 64}, {kF16, 80}, {kF16, 128}, {kF16, 256}, {kQ8, 64}, {kQ8, 128}, {kQ8, 256}}) {
+           {kF16, 64}, {kF16, 112}, {kF16, 128}, {kF16, 256}, {kQ8, 64}, {kQ8, 128}, {kQ8, 256}}) {
     const AttentionSpec spec = typed({14, 2, head_dim, 256, 2}, type, type);
     const std::vector<uint32_t> lengths{256, 128};
     const Problem problem(spec, lengths, Scores::kRandom, 10);
@@ -428,9 +428,8 @@ TEST(IncrementalAttentionCounters, EachByteOfTheCacheIsReadOnce) {
     ptx::emulator::LaunchOptions counting;
     counting.count = true;
     ASSERT_EQ(attention.run(counting), "");
-    const uint64_t cells = (256 + 128) * 2 * head_dim, warp_keys = 256 / head_dim;
-    const uint64_t sectors = type == kF16 ? cells * 2 / 32 : cells / 32 + (256 + 128) * 2 / warp_keys;
-    for (const char* tag : {"scores", "values"}) {
+    const uint64_t cells = (256 + 128) * 2 * head_dim, sectors = cells * (type == kF16 ? 2 : 1) / 32;
+    for (const char* tag : {"keys", "values"}) {
       const ptx::emulator::Counts* counts = attention.device.counters().of_tag(tag);
       ASSERT_NE(counts, nullptr);
       EXPECT_EQ(counts->loads.sectors, sectors) << tag << " of heads of " << head_dim;

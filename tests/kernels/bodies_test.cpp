@@ -7,6 +7,7 @@
 
 #include "gemv_problem.h"
 #include "kernels/error_word.h"
+#include "kernels/kv_rows.h"
 #include "models/half.h"
 
 namespace warpchat {
@@ -166,23 +167,17 @@ TEST(Bodies, AttentionInTeams) {
     Global<f32> out = floats("out");
     Global<u8> parts = b.global<u8>("scratch");
     Global<u32> word = b.global<u32>("error");
+    const Global<u32> table = page_table(b, page_tables, 0);
+    Reg<u32> length = b.uniform(lengths.load());
     const Dimensions blocks = attention_grid(spec, spec.max_positions);
     const Team team = team_of(b, kWarps, attention_warps());
     Reg<u32> zero = b.var("zero", 0u), splits = b.var("splits", blocks.x);
     Var<u32> turned = b.var("turned", kNoneTurned);
     play_blocks(b, team, blocks.x * blocks.y, [&](const Reg<u32>& number) {
       Reg<u32> split = number / blocks.y, kv_head = number - split * blocks.y;
-      const AttentionAddresses all{queries,
-                                   k_pages,
-                                   v_pages,
-                                   page_tables,
-                                   lengths,
-                                   out,
-                                   parts,
-                                   word,
-                                   {},
-                                   {},
-                                   ProjectionAddresses{keys, values, gamma, n_pages, {}, turned}};
+      const AttentionAddresses all{
+          queries, k_pages, v_pages, table, length,
+          out,     parts,   word,    {},    ProjectionAddresses{keys, values, gamma, n_pages, {}, turned}};
       attention_body(b, spec, all, VirtualBlock(b, team, split, kv_head, zero, splits));
       turned = kv_head;
     });
