@@ -40,6 +40,10 @@ class GemmWriter {
     input_.clear(columns);
     Reg<u32> n_units = ((parameters_.k + (kGemmUnit - 1)) / kGemmUnit).named("n_units");
     b_.for_("first_unit", 0, n_units, kGemmTileUnits, [&](Reg<u32> first_unit) {
+      Reg<u32> next = first_unit + kGemmTileUnits;
+      b_.if_(next < n_units, [&] {
+        for (const GemmWeights& weights : weights_) weights.ask_ahead(next);
+      });
       b_.barrier();  // nobody reads the tile before any more
       input_.fill(columns, first_unit);
       b_.barrier();
@@ -321,16 +325,17 @@ uint32_t blocks_per_sm(const GemmPlan& plan, Target target) {
   return std::max(1u, threads_per_sm(plan, target) / plan.threads());
 }
 
-// Of a tile of k: the block's columns one after the other into shared memory, then the weights unit by unit. Units that
-// lie in one sector of 32 bytes come to the first-level cache with the first of them.
+// Of a tile of k: the block's columns, some at once, into shared memory, then the weights unit by unit. Units that lie
+// in one sector of 32 bytes come to the first-level cache with the first of them, from the second, where the tile
+// before has asked for them.
 Waits tile_waits(const GemmPlan& plan, uint32_t n_columns) {
-  const double n_filled = ceil_div(n_columns, plan.warps);
+  const double n_filled = ceil_div(n_columns, plan.warps * plan.columns_ahead);
   const double local = (plan.normalises() ? 3 : 2) + (plan.spec.experts > 0 ? 1 : 0);
   Waits fill = n_filled * Waits{.l2 = 1, .local = local} + Waits{.local = 3};
   if (plan.normalises()) fill = fill + Waits{.common = 1, .l2 = -1};  // gamma, with the first column
   const uint32_t sector_units = std::max(1u, 32 * 8 / (plan.matrices[0].streams.low_bits * kGemmUnit));
   const double from_memory = ceil_div(kGemmTileUnits, sector_units);
-  return fill + from_memory * Waits{.memory = 1} + Waits{.local = (kGemmTileUnits - from_memory) + 2 * kGemmTileUnits};
+  return fill + from_memory * Waits{.l2 = 1} + Waits{.local = (kGemmTileUnits - from_memory) + 2 * kGemmTileUnits};
 }
 
 // write_sums, whose loop over columns ptxas unrolls four times.
@@ -355,9 +360,9 @@ Flow gemm_flow(const GemmSpec& spec, Target target, uint32_t n_columns) {
   return {.pieces = n_tiles * plan.n_row_blocks,
           .warps = plan.warps,
           .blocks_per_sm = blocks_per_sm(plan, target),
-          .piece = Waits{.l2 = has_experts ? 2.0 : 0} + ceil_div(spec.k, kGemmTileK) * tile_waits(plan, of_block) +
-                   write_waits(plan, of_block),
-          .bytes_in_flight = plan.rows_per_block() * unit_bytes};
+          .piece = Waits{.memory = 1, .l2 = has_experts ? 2.0 : 0} +
+                   ceil_div(spec.k, kGemmTileK) * tile_waits(plan, of_block) + write_waits(plan, of_block),
+          .bytes_in_flight = plan.rows_per_block() * unit_bytes * kGemmTileUnits};
 }
 
 Kernel gemm(const GemmSpec& spec, Target target) {

@@ -64,16 +64,32 @@ void GemmInput::fill(const Columns& columns, const Reg<u32>& first_unit) {
     Shared<b32> quad = halves_ + quad_pair(b_.lane(), plan_.matrices[0].type == TensorType::kF16);
     Reg<u32> before = exponent_;
     Var<u32> turn = b_.var("turn", 0u);
-    b_.for_("column", b_.warp(), columns.count, plan_.warps, [&](Reg<u32> column) {
+    const auto load = [&](const Reg<u32>& column, VarVec<f32, 4>& values) {
       Reg<u32> row = columns.uses ? columns.uses->load(column) / plan_.spec.uses_per_input : column;
-      VarVec<f32, 4> values = b_.vars<f32, 4>("value");
       load_quad(x + b_.mul_wide(row, k_), first, values);
+    };
+    const auto fill = [&](const Reg<u32>& column, VarVec<f32, 4>& values) {
       if_normalising(tells, [&] {
         add_squares(column, values);
         for (int i = 0; i < 4; ++i) values[i] *= gamma[i];
       });
       fill_column(column, turn, quad, values);
       turn += 1;
+    };
+    b_.for_("first_column", b_.warp(), columns.count, plan_.warps * plan_.columns_ahead, [&](Reg<u32> first_column) {
+      std::vector<VarVec<f32, 4>> values;
+      for (uint32_t i = 0; i < plan_.columns_ahead; ++i) {  // the last one again for those that are not there
+        values.push_back(b_.vars<f32, 4>("value"));
+        load(i == 0 ? first_column : b_.min(first_column + i * plan_.warps, columns.count - 1), values.back());
+      }
+      if (values.size() == 1) return fill(first_column, values[0]);
+      // A loop that runs, so that the text holds the body once: each column comes to the first place in turn.
+      Reg<u32> end = b_.min(first_column + plan_.warps * plan_.columns_ahead, columns.count);
+      b_.for_("column", first_column, end, plan_.warps, [&](Reg<u32> column) {
+        fill(column, values[0]);
+        for (size_t i = 1; i < values.size(); ++i)
+          for (int j = 0; j < 4; ++j) values[i - 1][j] = values[i][j];
+      });
     });
     Reg<u32> own = own_column();
     b_.if_(own < plan_.columns, [&] {

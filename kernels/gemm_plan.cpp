@@ -74,6 +74,7 @@ GemmPlan plan_of(const GemmSpec& spec) {
   plan.columns = spec.columns_per_block ? spec.columns_per_block : std::min(64u, plan.warps * 32);
   require(plan.columns % 8 == 0 && plan.columns <= 64, spec, "columns_per_block is no multiple of 8 up to 64");
   require(plan.columns <= plan.warps * 32, spec, "a warp has more than 32 columns");
+  plan.columns_ahead = std::clamp(plan.columns / plan.warps, 1u, 4u);
   plan.k_step = k_step_of(spec);
   plan.n_row_blocks = ceil_div(spec.rows, plan.rows_per_block());
   return plan;

@@ -24,6 +24,7 @@ struct GemmPlan {
   uint32_t sums_per_column() const { return static_cast<uint32_t>(matrices.size()) * rows_per_warp; }
   uint32_t stage_column() const { return sums_per_column() + 4; }
   uint32_t stage_columns() const { return sums_per_column() <= 32 ? 32 : 16; }
+  uint32_t columns_ahead;  // of those that a warp fills, asked for at once
   bool has_whole_tiles() const { return k_step == kGemmTileK; }
   bool normalises() const { return spec.prologue == GemvPrologue::kRmsNorm; }
   bool takes_gamma() const { return spec.experts == 0 || normalises(); }  // as a parameter

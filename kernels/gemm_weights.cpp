@@ -90,6 +90,34 @@ Global<u8> GemmWeights::stream(const Global<u8>& row, uint64_t offset, bool is_t
   return is_there ? row + n_blocks_ * offset : row;
 }
 
+// Each lane has one of the rows, or of F16, whose units are as large as two sectors, its sectors of all that it reads.
+void GemmWeights::ask_ahead(const Reg<u32>& unit) const {
+  constexpr uint32_t kSectorBytes = 32;
+  const auto ask = [&](const Bytes& from, uint32_t bytes) {
+    for (uint32_t at = 0; at < bytes; at += kSectorBytes) b_.prefetch_l2(from + at);
+  };
+  if (type_ == TensorType::kF16) {
+    for (uint32_t i = 0; i < n_rows_; ++i) {
+      const Bytes row = row_ + row_sixteens_ * (16 * 8 * i) + unit * 64 + part_ * kSectorBytes;
+      b_.prefetch_l2(row), b_.prefetch_l2(row + 4 * kSectorBytes);
+    }
+    return;
+  }
+  const auto ask_stream = [&](const Bytes& stream, uint32_t unit_bytes) {
+    if (unit_bytes > 0) ask(stream + unit * unit_bytes, unit_bytes * kGemmTileUnits);
+  };
+  // From where its scales begin: the row's start would take two registers through all of k.
+  const bool has_heads = streams_.head_bytes > 0;
+  const Reg<u64> to_scales = wide(n_blocks_) * (has_heads ? streams_.heads : streams_.scales);
+  const Bytes own = b_.pointer<u8>(b_.address(has_heads ? heads_ : scales_) - to_scales, 16);
+  ask_stream(own, std::min(streams_.low_bits, 4u) * 4);
+  if (streams_.low_bits == 8) ask_stream(own + n_blocks_ * 16, 16);
+  if (streams_.high_bits == 1) ask_stream(high_, 4);
+  if (streams_.high_bits == 2) ask_stream(own + n_blocks_ * streams_.high, 8);
+  ask_stream(scales_, streams_.scale_bytes);
+  if (streams_.head_bytes > 0) b_.prefetch_l2(heads_ + (unit / streams_.units_per_head) * streams_.head_bytes);
+}
+
 std::vector<WeightPart> GemmWeights::load(const Reg<u32>& unit) const {
   const LoadedUnit shared = load_shared(unit);
   std::vector<LoadedUnit> rows = load_codes(unit);

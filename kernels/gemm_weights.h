@@ -23,6 +23,8 @@ class GemmWeights {
   GemmWeights(ptx::Builder& b, const GemmPlan& plan, TensorType type, const std::vector<ptx::Global<ptx::u8>>& matrices,
               const ptx::Reg<ptx::u32>& k, const ptx::Reg<ptx::u32>& row,
               const std::optional<ptx::Reg<ptx::u64>>& rows_before);
+  // By a warp: asks for its rows' units from `unit` on, a tile of k, into the second-level cache.
+  void ask_ahead(const ptx::Reg<ptx::u32>& unit) const;
   // Loads and decodes the parts of the lane's rows, matrix by matrix. unit: of 32 values of k.
   std::vector<WeightPart> load(const ptx::Reg<ptx::u32>& unit) const;
 

@@ -337,7 +337,7 @@ TEST(GemmCountersTest, SharesDecodedWeightsAmongColumns) {
   const ptx::emulator::Counts* products = problem.gemv.counters.of_tag("products");
   ASSERT_NE(products, nullptr);
   EXPECT_EQ(products->bank_replays, 0u);
-  EXPECT_LE(static_cast<double>(problem.gemv.counters.instructions) * 32, 0.3 * 128 * 1024 * 64);
+  EXPECT_LE(static_cast<double>(problem.gemv.counters.instructions) * 32, 0.32 * 128 * 1024 * 64);
 }
 
 // A short prompt does not pay for the columns that a block could have.
