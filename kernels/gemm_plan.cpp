@@ -66,7 +66,7 @@ GemmPlan plan_of(const GemmSpec& spec) {
   GemmPlan plan = {};
   plan.spec = spec;
   plan.matrices = matrices_of(spec);
-  plan.warps = spec.warps ? spec.warps : 4;
+  plan.warps = spec.warps ? spec.warps : 8;
   require(plan.warps <= 16, spec, "a block has 1 to 16 warps");
   plan.rows_per_warp = rows_per_warp_of(spec);
   require(plan.rows_per_warp == 16 || plan.rows_per_warp == 32, spec, "a warp takes 16 or 32 rows");
