@@ -16,6 +16,7 @@ namespace warpchat {
 namespace {
 
 constexpr uint32_t kLeastGemmRows = 16, kMostGemmColumns = 64;  // the columns of a block
+constexpr uint32_t kMostBatchColumns = 32;  // of few columns: more blocks of less work, as processors are left
 
 bool gemm_takes(const GemvSpec& spec) {
   const auto takes = [&](TensorType type) { return has_gemm(type); };
@@ -26,7 +27,10 @@ ProductSpec product_of(GemvSpec gemv, PassKind kind, uint32_t columns) {
   if (kind == PassKind::kToken) return gemv;
   if (kind != PassKind::kFew && gemm_takes(gemv)) {
     GemmSpec gemm{gemv.weights, gemv.rows, gemv.k, gemv.prologue, gemv.epilogue, gemv.eps, gemv.up};
-    if (kind == PassKind::kBatch) gemm.columns_per_block = std::min(kMostGemmColumns, ceil_div(columns, 8) * 8);
+    if (kind == PassKind::kBatch) {
+      gemm.columns_per_block = std::min(kMostBatchColumns, ceil_div(columns, 8) * 8);
+      gemm.rows_per_warp = 16;
+    }
     return gemm;
   }
   gemv.columns = std::min(columns, kGemvColumns);

@@ -47,6 +47,9 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
     if (!has_gemm(type)) continue;
     for (uint32_t k : {1536, 1568, 1537})  // of whole tiles, of whole units, of neither
       if (is_packable(type, k)) kernels.push_back(gemm({type, 2048, k, kRmsNorm, kBias, kEps}, target));
+    GemmSpec of_batch{type, 2048, 1536};
+    of_batch.rows_per_warp = 16, of_batch.columns_per_block = 32;
+    kernels.push_back(gemm(of_batch, target));
     GemmSpec swiglu{type, 8960, 1536, kRmsNorm, kSwiglu, kEps};
     kernels.push_back(gemm(swiglu, target));
     swiglu.columns_per_block = 8;  // of a small batch
