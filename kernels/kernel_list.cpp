@@ -31,6 +31,7 @@ ProductSpec product_of(GemvSpec gemv, PassKind kind, uint32_t columns) {
       gemm.columns_per_block = std::min(kMostBatchColumns, ceil_div(columns, 8) * 8);
       gemm.rows_per_warp = 16;
     }
+    if (kind == PassKind::kPrompt && gemm.epilogue != GemvEpilogue::kSwiglu) gemm.rows_per_warp = 16;
     return gemm;
   }
   gemv.columns = std::min(columns, kGemvColumns);
