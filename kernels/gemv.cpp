@@ -321,6 +321,17 @@ GemvAddresses declare_addresses(Builder& b, const GemvPlan& plan) {
   return {std::move(matrices), x, gamma, bias, y, declare_columns(b, s.columns), {}, {}};
 }
 
+// Those of the block's columns, which its y tells. Ends blocks beyond the last.
+GemvAddresses addresses_of_block(Builder& b, const GemvPlan& plan, GemvAddresses at) {
+  const GemvSpec& s = plan.spec;
+  if (s.columns == 1) return at;
+  Reg<u32> first = (b.block(Axis::kY) * s.columns).named("first_column");
+  b.return_if(first >= *at.n_columns);
+  Reg<u32> n = b.min(*at.n_columns - first, s.columns);
+  return {at.matrices, at.x + b.mul_wide(first, s.k), at.gamma, at.bias, at.y + b.mul_wide(first, s.rows), n, at.rows,
+          at.has_bias};
+}
+
 }  // namespace
 
 std::string name_of(const GemvSpec& spec) {
@@ -367,8 +378,8 @@ Kernel gemv_kernel(const GemvSpec& spec, Target target, const BodyOf<GemvAddress
   const GemvPlan plan = plan_of(spec);
   Builder b(name_of(spec), target);
   b.min_blocks_per_sm(plan.blocks_per_sm());
-  const GemvAddresses at = declare_addresses(b, plan);
-  body(b, at, VirtualBlock(b));
+  const VirtualBlock block(b);
+  body(b, addresses_of_block(b, plan, declare_addresses(b, plan)), block);
   return b.finish(Launch{plan.n_blocks, plan.threads()}, product_cost(spec, plan.matrices, spec.columns));
 }
 

@@ -1,4 +1,5 @@
-// y[column, row] = epilogue(W[row, :] . prologue(x[column, :])) for 1 to 8 columns: the one product of decoding.
+// y[column, row] = epilogue(W[row, :] . prologue(x[column, :])) for a few columns, up to 8 a block: the one product of
+// decoding.
 // Quantised weights meet activations as 16-bit integers in two int8 planes with a scale for every 32 values: dp4a sums
 // are exact, the combination is fp32. Float weights meet fp32 activations. The error is below 3e-4 of the output's
 // norm. The order of every sum follows from the spec: results are the same to the bit on every run, and a column's do
@@ -28,7 +29,7 @@ enum class GemvEpilogue : uint8_t {
 struct GemvSpec {
   TensorType weights;
   uint32_t rows, k;      // k as is_packable (kernels/weight_layout.h) asks
-  uint32_t columns = 1;  // 1 to 8
+  uint32_t columns = 1;  // 1 to 8, of a block; more than one: of each of as many as the launch has in y
   GemvPrologue prologue = GemvPrologue::kNone;
   GemvEpilogue epilogue = GemvEpilogue::kStore;
   float eps = 0;                      // of the prologue; not part of the name, as a model has but one
@@ -41,11 +42,11 @@ struct GemvSpec {
 // Parameters in order, those that apply:
 //   weights    packed_bytes_per_row(weights, k) * rows bytes, 16-byte aligned: kernels/weight_layout.h
 //   up         likewise, with kSwiglu
-//   x          f32 [columns, k], 16-byte aligned
+//   x          f32 [columns, k], 16-byte aligned; columns: of all blocks
 //   gamma      f32 [k], with kRmsNorm
 //   bias       f32 [rows], with kBias
 //   y          f32 [columns, rows]; not x
-//   n_columns  u32, only if columns > 1: 1 to columns; what lies beyond is neither read nor written
+//   n_columns  u32, only if columns > 1: 1 to those of all blocks; what lies beyond is neither read nor written
 // x is read once a block; RMSNorm's factor is applied to the products, which are linear in it. An input that is no
 // number makes its column's outputs none. Throws Error for a spec outside the bounds above.
 ptx::Kernel gemv(const GemvSpec& spec, ptx::Target target);

@@ -43,8 +43,8 @@ inline constexpr size_t kPassKinds = 4;
 inline constexpr uint32_t kFewSequences = 32;   // where tensor cores begin to gain, by engine/gpu/speed_model.h
 PassKind kind_of_tokens(uint32_t n_sequences);  // a token of each
 
-// A matrix product: gemv for tokens of few sequences, and where gemm does not take the matrix, in launches of up to
-// kGemvColumns columns; else gemm.
+// A matrix product: gemv for tokens of few sequences, and where gemm does not take the matrix, up to kGemvColumns
+// columns a block; else gemm.
 using ProductSpec = std::variant<GemvSpec, GemmSpec>;
 inline constexpr uint32_t kGemvColumns = 8;
 

@@ -191,18 +191,19 @@ KernelWork KernelWorks::product(const ProductSpec& spec) const {
   if (const auto* gemm = std::get_if<GemmSpec>(&spec)) return gemm_work(*gemm);
   const GemvSpec& gemv = std::get<GemvSpec>(spec);
   const std::string name = name_of(gemv);
-  KernelWork work = work_of(name, gemv_flow(plan_of(gemv)), kernels_.at(name).kernel.cost.bytes);
+  const uint32_t n_groups = gemv.columns == 1 ? 1 : ceil_div(columns_, gemv.columns);  // blocks in y
+  const uint32_t columns = gemv.columns == 1 ? 1 : columns_;
+  KernelWork work = work_of(name, gemv_flow(plan_of(gemv)), product_cost(gemv, matrices_of(gemv), columns).bytes);
+  work.flow.pieces *= n_groups;
+  work.blocks *= n_groups;
   work.weight_bytes = uint64_t{gemv.rows} * packed_bytes_per_row(gemv.weights, gemv.k);
   return work;
 }
 
 std::vector<KernelWork> KernelWorks::products(std::initializer_list<const ProductSpec*> specs) const {
   std::vector<KernelWork> works;
-  for (const ProductSpec* spec : specs) {
-    if (!is_there(*spec)) continue;
-    const auto* gemv = std::get_if<GemvSpec>(spec);
-    works.insert(works.end(), gemv ? ceil_div(columns_, gemv->columns) : 1, product(*spec));
-  }
+  for (const ProductSpec* spec : specs)
+    if (is_there(*spec)) works.push_back(product(*spec));
   return works;
 }
 

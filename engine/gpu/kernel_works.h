@@ -25,7 +25,7 @@ class KernelWorks {
   std::optional<KernelWork> kv_scatter() const;   // where it is not part of attention
   KernelWork attention(uint32_t position) const;  // of each column; in a prompt of the first, which the others follow
   KernelWork product(const ProductSpec& spec) const;  // of one launch
-  // One after the other, each in as many launches as its columns take; without those that a layer has not.
+  // One after the other; without those that a layer has not.
   std::vector<KernelWork> products(std::initializer_list<const ProductSpec*> specs) const;
 
   KernelWork convolution() const;              // of a delta net

@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "engine/gpu/gpu_steps.h"
+#include "kernels/columns.h"
 #include "kernels/conv_prompt.h"
 #include "kernels/delta_chunk.h"
+#include "kernels/product.h"
 
 namespace warpchat {
 
@@ -20,19 +22,20 @@ std::string name_of_uses(const ExpertProductSpec& uses, const std::optional<Gemm
 
 uint32_t ProductStep::columns_at_once() const {
   const auto* gemv = std::get_if<GemvSpec>(&spec);
-  return gemv ? gemv->columns : std::numeric_limits<uint32_t>::max();
+  return gemv && gemv->columns == 1 ? 1 : std::numeric_limits<uint32_t>::max();
 }
 
 bool ProductStep::takes_columns() const { return columns_at_once() > 1; }
 
 ptx::Dimensions ProductStep::blocks(uint32_t columns) const {
-  const auto* gemm = std::get_if<GemmSpec>(&spec);
-  return gemm ? gemm_grid(*gemm, columns) : step.kernel->kernel().launch.blocks;
+  if (const auto* gemm = std::get_if<GemmSpec>(&spec)) return gemm_grid(*gemm, columns);
+  return {step.kernel->kernel().launch.blocks.x, ceil_div(columns, std::get<GemvSpec>(spec).columns)};
 }
 
 uint64_t ProductStep::bytes(uint32_t columns) const {
-  const auto* gemm = std::get_if<GemmSpec>(&spec);
-  return gemm ? gemm_cost(*gemm, columns).bytes : step.kernel->kernel().cost.bytes;
+  if (const auto* gemm = std::get_if<GemmSpec>(&spec)) return gemm_cost(*gemm, columns).bytes;
+  const GemvSpec& gemv = std::get<GemvSpec>(spec);
+  return product_cost(gemv, matrices_of(gemv), columns).bytes;
 }
 
 PassKernels::PassKernels(ContextPointer context, DecoderSpecs specs, Profile& profile, KernelTexts& texts)

@@ -19,7 +19,7 @@ struct GpuStep {
   uint32_t operation = 0;  // of the profile
 };
 
-// A matrix product, which may take several launches.
+// A matrix product, which may take a launch for each column.
 struct ProductStep {
   GpuStep step;
   ProductSpec spec;

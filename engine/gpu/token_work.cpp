@@ -101,7 +101,8 @@ class Layers {
 };
 
 SampleSpec sample_spec(const DecoderSpecs& specs) {
-  return {.n_vocab = specs.embedding.n_vocab, .ring = sample_ring(std::get<AttentionSpec>(specs.attention).max_positions)};
+  return {.n_vocab = specs.embedding.n_vocab,
+          .ring = sample_ring(std::get<AttentionSpec>(specs.attention).max_positions)};
 }
 
 }  // namespace

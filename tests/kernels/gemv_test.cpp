@@ -19,10 +19,10 @@ using enum GemvEpilogue;
 constexpr double kTolerance = 3e-4;  // of the norm: an outlier of 200x leaves its neighbours 9 bits, swiglu doubles
 
 // Runs the kernel with all checks on; the first n_columns must be right, the others as they were.
-void expect_right(const GemvProblem& problem, ptx::Target target, uint32_t n_columns, double tolerance = kTolerance,
-                  ptx::emulator::LaunchOptions options = kAllChecks) {
+void expect_right(const GemvProblem& problem, const ptx::Kernel& kernel, uint32_t n_columns,
+                  double tolerance = kTolerance, ptx::emulator::LaunchOptions options = kAllChecks) {
   const GemvSpec& spec = problem.spec;
-  const std::vector<float> y = problem.run(gemv(spec, target), target, n_columns, options);
+  const std::vector<float> y = problem.run(kernel, kernel.target, n_columns, options);
   const std::vector<double> reference = problem.reference(n_columns);
   for (uint32_t c = 0; c < spec.columns; ++c) {
     SCOPED_TRACE("column " + std::to_string(c) + " of " + std::to_string(n_columns) + ", " + name_of(spec));
@@ -37,6 +37,11 @@ void expect_right(const GemvProblem& problem, ptx::Target target, uint32_t n_col
       }
     }
   }
+}
+
+void expect_right(const GemvProblem& problem, ptx::Target target, uint32_t n_columns, double tolerance = kTolerance,
+                  ptx::emulator::LaunchOptions options = kAllChecks) {
+  expect_right(problem, gemv(problem.spec, target), n_columns, tolerance, options);
 }
 
 struct GemvCase {
@@ -183,6 +188,17 @@ TEST(GemvColumnsTest, LeavesColumnsBeyondTheCountAlone) {
   }
   const GemvProblem floats({kF32, 10, 50, 4, kRmsNorm, kStore, kEps});
   for (uint32_t n_columns : {1u, 3u}) expect_right(floats, ptx::sm_80, n_columns);
+}
+
+TEST(GemvColumnsTest, OfAllBlocksAreAnyNumber) {
+  for (GemvEpilogue epilogue : {kBias, kResidual, kSwiglu}) {
+    const GemvProblem problem({kQ4_K, 37, 256, 19, kRmsNorm, epilogue, kEps});
+    GemvSpec of_block = problem.spec;
+    of_block.columns = 8;
+    ptx::Kernel kernel = gemv(of_block, ptx::sm_80);
+    kernel.launch.blocks.y = 3;
+    for (uint32_t n_columns : {1u, 8u, 9u, 19u}) expect_right(problem, kernel, n_columns);
+  }
 }
 
 // One column's results are the same to the bit beside any others, in one tile or several.
