@@ -130,16 +130,9 @@ void GemmInput::add_squares(const Reg<u32>& column, const VarVec<f32, 4>& values
 Reg<u32> GemmInput::advance_exponent(const Reg<u32>& turn, const VarVec<f32, 4>& values) {
   Reg<f32> front = b_.max(b_.abs(values[0]), b_.abs(values[1])), back = b_.max(b_.abs(values[2]), b_.abs(values[3]));
   Reg<u32> most = b_.max(front, back).as<u32>() >> 23;
-  Reg<u32> highest = b_.max(warp_max(most), b_.shuffle(exponent_, turn));
+  Reg<u32> highest = b_.max(warp_max(b_, most), b_.shuffle(exponent_, turn));
   exponent_ = b_.select(b_.lane() == turn, highest, exponent_);
   return highest;
-}
-
-Reg<u32> GemmInput::warp_max(const Reg<u32>& x) {
-  if (runs(b_.target(), sm_80)) return b_.reduce_max(x);
-  Var<u32> most = b_.var("most", x);
-  for (uint32_t distance : {16u, 8u, 4u, 2u, 1u}) most = b_.max(most, b_.shuffle_xor(most, distance));
-  return most;
 }
 
 void GemmInput::settle() {

@@ -52,7 +52,6 @@ class GemmInput {
   template <class Body>
   void if_normalising(const Normalises& normalises, const Body& body) const;
   ptx::Reg<ptx::u32> advance_exponent(const ptx::Reg<ptx::u32>& turn, const ptx::VarVec<ptx::f32, 4>& values);
-  ptx::Reg<ptx::u32> warp_max(const ptx::Reg<ptx::u32>& x);
   ptx::Reg<ptx::u32> own_column();
 
   ptx::Builder& b_;

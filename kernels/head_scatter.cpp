@@ -26,11 +26,15 @@ class RotatedHead {
   RotatedHead(Builder& b, const KvScatterSpec& spec);
 
   void load(const Global<f32>& from);
-  void normalise(const Global<f32>& gamma);
+  // What lanes find together; in no branch that ptxas may take for one that parts a warp, or shuffles become calls.
+  Reg<f32> rms_factor();
+  Reg<u32> largest_exponent(float scale);
+
+  void normalise(const Global<f32>& gamma, const Reg<f32>& factor);
   void rotate(const Const<u64>& turns, const Reg<f32>& magnitude, const Reg<u32>& position);
   template <class T, Space S>
   void store(const Pointer<T, S>& to);
-  void split(const QueryPlanes& to);
+  void split(const QueryPlanes& to, const Reg<u32>& exponent);
 
  private:
   Pair pair_of(uint32_t first);
@@ -82,11 +86,21 @@ void RotatedHead::load(const Global<f32>& from) {
   });
 }
 
-void RotatedHead::normalise(const Global<f32>& gamma) {
+Reg<f32> RotatedHead::rms_factor() {
   Var<f32> squares = b_.var("squares", 0.0f);
   for (Pair& pair : pairs_) squares = b_.fma(pair.b, pair.b, b_.fma(pair.a, pair.a, squares));
-  Reg<f32> mean = warp_sum(b_, squares) * (1.0f / static_cast<float>(s_.head_dim));
-  Reg<f32> factor = b_.rsqrt(mean + s_.eps);
+  return b_.rsqrt(warp_sum(b_, squares) * (1.0f / static_cast<float>(s_.head_dim)) + s_.eps);
+}
+
+Reg<u32> RotatedHead::largest_exponent(float scale) {
+  Var<u32> most = b_.var("most", 0u);
+  for (Pair& pair : pairs_)
+    for (const Var<f32>* value : {&pair.a, &pair.b})
+      most = b_.max(most, Reg<f32>(*value * scale).as<u32>() & 0x7fffffffu);
+  return b_.max(warp_max(b_, most) >> 23, kLeastExponent);
+}
+
+void RotatedHead::normalise(const Global<f32>& gamma, const Reg<f32>& factor) {
   for_pairs([&](Pair& pair, const Reg<u32>&) {
     pair.a *= factor * gamma.load(pair.first, kReadOnly);
     pair.b *= factor * gamma.load(pair.second, kReadOnly);
@@ -121,18 +135,12 @@ void RotatedHead::store(const Pointer<T, S>& to) {
   });
 }
 
-void RotatedHead::split(const QueryPlanes& to) {
-  Var<u32> most = b_.var("most", 0u);
-  for (Pair& pair : pairs_)
-    for (Var<f32>* value : {&pair.a, &pair.b}) {
-      *value *= to.scale;
-      most = b_.max(most, Reg<f32>(*value).as<u32>() & 0x7fffffffu);
-    }
-  Reg<u32> exponent = b_.max(warp_max(b_, most) >> 23, kLeastExponent);
+// exponent: the largest one of the values times to.scale.
+void RotatedHead::split(const QueryPlanes& to, const Reg<u32>& exponent) {
   Reg<f32> scale = power_of_two(127 + 127 + kTopExponent - exponent);
   for_pairs([&](Pair& pair, const Reg<u32>&) {
     const auto store_value = [&](const Reg<u32>& dim, const Reg<f32>& value) {
-      Reg<f32> scaled = value * scale;
+      Reg<f32> scaled = value * to.scale * scale;
       Reg<ptx::f16> high = b_.convert<ptx::f16>(scaled);
       to.high.store(dim, high);
       to.low.store(dim, b_.convert<ptx::f16>(scaled - b_.convert<f32>(high)));
@@ -178,7 +186,7 @@ void split_query(Builder& b, const Global<f32>& query, uint32_t head_dim, const 
   const KvScatterSpec unturned{.n_heads = 1, .n_kv_heads = 1, .head_dim = head_dim, .rope_dims = 0};
   RotatedHead values(b, unturned);
   values.load(query);
-  values.split(to);
+  values.split(to, values.largest_exponent(to.scale));
 }
 
 HeadScatter::HeadScatter(Builder& b, std::span<const KvScatterSpec> specs, const std::optional<Reg<u32>>& rope,
@@ -218,12 +226,17 @@ void HeadScatter::run(const Reg<u32>& head, const std::optional<QueryPlanes>& qu
   const Global<f32> from = projection(head);
   RotatedHead values(b_, s_);
   values.load(from);
+  std::optional<Reg<f32>> factor;
+  if (s_.qk_norm) b_.region("norm", [&] { factor.emplace(values.rms_factor()); });
   b_.if_(!is_value, [&] {
-    if (s_.qk_norm)
-      b_.region("norm", [&] { values.normalise(b_.pointer<f32>(either(is_query, at_.gamma[0], at_.gamma[1]), 4)); });
+    if (factor)
+      b_.region("norm",
+                [&] { values.normalise(b_.pointer<f32>(either(is_query, at_.gamma[0], at_.gamma[1]), 4), *factor); });
     b_.region("rope", [&] { values.rotate(turns_, magnitude_, position_); });
   });
-  b_.if_(is_query, [&] { query ? values.split(*query) : values.store(from); });
+  std::optional<Reg<u32>> exponent;
+  if (query) exponent.emplace(values.largest_exponent(query->scale));
+  b_.if_(is_query, [&] { query ? values.split(*query, *exponent) : values.store(from); });
   const Pred has_page = page_ < at_.n_pages;
   b_.if_(!is_query && !has_page && b_.lane() == 0,
          [&] { report_error(b_, at_.error, KernelError::kPageOutOfRange, page_, at_.n_pages, column_); });

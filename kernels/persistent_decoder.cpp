@@ -514,16 +514,13 @@ class DecoderWriter {
   }
 
   // The splits that the position has; one block of a grid for the whole context tells of a position beyond it. Where
-  // the pages lie is read for each split: it would take registers from all of them. Where the teams are a multiple of
-  // the KV heads, which on most GPUs they are, each has one head throughout, and its queries are turned once.
+  // pages and norms lie is read for each split: it would take registers from all of them. Where the teams are a
+  // multiple of the KV heads, which on most GPUs they are, each has one head throughout, and its queries are turned
+  // once.
   void attend(const Wait& wait) {
-    std::vector<Global<f32>> gamma;
     std::optional<Reg<u32>> rope, position;
     std::optional<Global<u32>> table;
     wait([&] {
-      if (attention_.scatters[0].qk_norm)
-        for (size_t offset : {offsetof(LayerRow, q_gamma), offsetof(LayerRow, k_gamma)})
-          gamma.push_back(b_.pointer<f32>(word_at(row(offset), 0), 16));
       if (attention_.scatters.size() > 1) rope.emplace(b_.uniform(number_at(row(offsetof(LayerRow, rope)), 0)));
       position.emplace(b_.uniform(at_.position().load()));
       table.emplace(page_table(b_, page_tables(), 0));
@@ -537,6 +534,10 @@ class DecoderWriter {
     Var<u32> turned = b_.var("turned", kNoneTurned);
     play_blocks(b_, team, splits * grid.y, [&](const Reg<u32>& number) {
       Reg<u32> split = number / grid.y, kv_head = number - split * grid.y;
+      std::vector<Global<f32>> gamma;
+      if (attention_.scatters[0].qk_norm)
+        for (size_t offset : {offsetof(LayerRow, q_gamma), offsetof(LayerRow, k_gamma)})
+          gamma.push_back(vector_at(offset));
       const Global<u8> k_pages = pages(offsetof(LayerRow, k_pages)), v_pages = pages(offsetof(LayerRow, v_pages));
       const ProjectionAddresses projections{at_.k, at_.v, gamma, in_request(offsetof(DecodeRequest, n_pages)),
                                             rope,  turned};

@@ -119,6 +119,7 @@ Reg<f32> block_sum(Builder& b, const Reg<f32>& x, const Shared<f32>& slots, uint
 }
 
 Reg<u32> warp_max(Builder& b, In<u32> x) {
+  if (runs(b.target(), sm_80)) return b.reduce_max(x);
   Var<u32> best = b.var<u32>("best", x);
   for (uint32_t distance = kWarpSize / 2; distance > 0; distance /= 2)
     best = b.max(best, b.shuffle_xor(best, distance));
