@@ -118,38 +118,6 @@ void expect_assembled(const std::function<std::vector<ptx::Kernel>()>& kernels, 
   EXPECT_EQ(assembly.output, "");
 }
 
-// A hybrid of gated delta nets and attention with experts, of the size of Qwen3-Next, in the formats of its files.
-DecoderSpecs hybrid() {
-  const ModelConfig config{.architecture = Architecture::kQwen3,
-                           .n_layers = 4,
-                           .hidden = 2048,
-                           .n_heads = 16,
-                           .n_kv_heads = 2,
-                           .head_dim = 256,
-                           .n_vocab = 151936,
-                           .context_length = 32768,
-                           .rope_dims = 64,
-                           .rms_eps = kEps,
-                           .rope_pairing = RopePairing::kNeox,
-                           .ropes = {{.base = 1e7, .frequencies = std::vector(32, 0.1)}},
-                           .layers = {{.mixer = Mixer::kDeltaNet, .ffn = Ffn::kExperts},
-                                      {.mixer = Mixer::kDeltaNet, .ffn = Ffn::kExperts},
-                                      {.mixer = Mixer::kDeltaNet, .ffn = Ffn::kExperts},
-                                      {.ffn = Ffn::kExperts}},
-                           .experts = {.n = 512, .n_used = 10, .ffn = 512, .shared_ffn = 512, .normalises = true},
-                           .delta_net = {.n_k_heads = 16, .n_v_heads = 32, .head_dim = 128, .conv_kernel = 4},
-                           .gated_attention = true};
-  DecoderFormats formats{kQ4_K, kQ6_K, {}};
-  for (const bool has_more_bits : {true, false, true, false}) {
-    const TensorType down = has_more_bits ? kQ6_K : kQ4_K;
-    formats.layers.push_back({.matrices = {kQ4_K, kQ4_K, down, kQ4_K, kF32, kF32, kF32, kQ4_K},
-                              .has = vectors_of(Architecture::kQwen3),
-                              .experts = {kF32, kQ4_K, kQ4_K, down, kQ4_K, kQ4_K, down},
-                              .delta = {kQ4_K, kQ4_K, kF32, kF32}});
-  }
-  return decoder_specs(config, formats, 32768, PassKind::kToken, 1);
-}
-
 // Whole decoders, with the most registers that a block of their size may have: eight query heads of a KV head, and
 // seven with formats for rows that are no multiple of 256.
 std::vector<ptx::Kernel> decoders(ptx::Target target) {
@@ -167,8 +135,10 @@ std::vector<ptx::Kernel> decoders(ptx::Target target) {
   }
   return kernels;
 }
+// Of a hybrid of gated delta nets and attention with experts.
 std::vector<ptx::Kernel> hybrids(ptx::Target target) {
-  const DecoderSpecs specs = hybrid();
+  const ModelShape shape = model_shape("qwen3.5-35b-a3b");
+  const DecoderSpecs specs = decoder_specs(shape.config, shape.formats, 32768, PassKind::kToken, 1);
   std::vector<ptx::Kernel> kernels = decoder_kernels(specs, target);
   kernels.push_back(persistent_decoder({specs, 64u, true}, target));
   return kernels;
@@ -186,7 +156,7 @@ class HybridsPtxas : public ::testing::TestWithParam<ptx::Target> {};
 TEST_P(HybridsPtxas, AssembleWithoutSpills) {
   expect_assembled([] { return hybrids(GetParam()); }, GetParam());
 }
-INSTANTIATE_TEST_SUITE_P(Targets, HybridsPtxas, ::testing::Values(ptx::sm_75, ptx::sm_90, ptx::sm_120),
+INSTANTIATE_TEST_SUITE_P(Targets, HybridsPtxas, ::testing::Values(ptx::sm_75, ptx::sm_80, ptx::sm_90, ptx::sm_120),
                          [](const auto& row) { return ptx::spell(row.param); });
 TEST(KernelsPtxasTest, ATokenOfAHybridTakesFewerThan10000LinesOfPtx) {
   std::vector<ptx::Kernel> kernels = hybrids(ptx::sm_90);
