@@ -12,7 +12,6 @@
 #include "kernels/experts.h"
 #include "kernels/gemv.h"
 #include "kernels/gemv_plan.h"
-#include "kernels/kv_scatter.h"
 #include "kernels/virtual_block.h"
 
 namespace warpchat {
@@ -55,21 +54,6 @@ void gemv_body(ptx::Builder& b, const GemvPlan& plan, const GemvAddresses& at, c
 void gemv_body(ptx::Builder& b, std::vector<GemvPlan> plans, const ptx::Reg<ptx::u32>& which, const GemvAddresses& at,
                const VirtualBlock& block);
 ptx::Kernel gemv_kernel(const GemvSpec& spec, ptx::Target target, const BodyOf<GemvAddresses>& body);
-
-struct KvScatterAddresses {
-  ptx::Global<ptx::f32> q, k, v;
-  std::vector<ptx::Global<ptx::f32>> gamma;  // of q and k, with qk_norm
-  ptx::Global<ptx::u32> positions;
-  ptx::Global<ptx::u8> k_pages, v_pages;
-  ptx::Global<ptx::u64> page_tables;
-  ptx::Reg<ptx::u32> n_pages;
-  ptx::Global<ptx::u32> error;
-  ColumnCount n_columns;
-};
-ptx::Launch kv_scatter_launch(const KvScatterSpec& spec);  // blocks: heads, columns
-void kv_scatter_body(ptx::Builder& b, const KvScatterSpec& spec, const KvScatterAddresses& at,
-                     const VirtualBlock& block);
-ptx::Kernel kv_scatter_kernel(const KvScatterSpec& spec, ptx::Target target, const BodyOf<KvScatterAddresses>& body);
 
 struct ProjectionAddresses {
   ptx::Global<ptx::f32> k, v;

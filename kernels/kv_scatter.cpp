@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstring>
 
-#include "kernels/bodies.h"
 #include "kernels/columns.h"
 #include "kernels/error_word.h"
 #include "kernels/head_scatter.h"
@@ -53,12 +52,12 @@ uint32_t hash_of(const KvScatterSpec& s) {
 }
 
 // Ends the threads of a column whose position the cache does not have, one of which sets the error word.
-Reg<u32> checked_position(Builder& b, const KvScatterSpec& s, const KvScatterAddresses& at, const VirtualBlock& block,
+Reg<u32> checked_position(Builder& b, const KvScatterSpec& s, const Global<u32>& positions, const Global<u32>& error,
                           const Reg<u32>& column) {
-  Reg<u32> position = block.load_uniform(at.positions, column).named("position");
+  Reg<u32> position = positions.load(column, kReadOnly).named("position");
   b.if_(position >= s.max_positions, [&] {
-    b.if_((block.block() | block.thread()) == 0,
-          [&] { report_error(b, at.error, KernelError::kPositionOutOfRange, position, s.max_positions, column); });
+    b.if_((b.block() | b.thread()) == 0,
+          [&] { report_error(b, error, KernelError::kPositionOutOfRange, position, s.max_positions, column); });
     b.return_();
   });
   return position;
@@ -71,6 +70,10 @@ Cost cost_of(const KvScatterSpec& s) {
           .flops = (q + kv) * (s.qk_norm ? 7 : 3)};
 }
 
+Launch launch_of(const KvScatterSpec& s) {
+  return {{ceil_div(s.n_heads + 2 * s.n_kv_heads, kScatterWarps), s.columns}, kScatterWarps * kWarpSize};
+}
+
 }  // namespace
 
 std::string name_of(const KvScatterSpec& s) {
@@ -81,26 +84,7 @@ std::string name_of(const KvScatterSpec& s) {
   return name;
 }
 
-Launch kv_scatter_launch(const KvScatterSpec& s) {
-  return {{ceil_div(s.n_heads + 2 * s.n_kv_heads, kScatterWarps), s.columns}, kScatterWarps * kWarpSize};
-}
-
-void kv_scatter_body(Builder& b, const KvScatterSpec& s, const KvScatterAddresses& at, const VirtualBlock& block) {
-  Reg<u32> column = block.block(Axis::kY).named("column");
-  leave_beyond_columns(b, at.n_columns, column);
-  const Global<u32> pages = page_table(b, at.page_tables, s.one_sequence ? Index(0) : Index(column));
-  Reg<u32> position = checked_position(b, s, at, block, column);
-  Reg<u32> page = block.uniform(pages.load(position / kPagePositions, kReadOnly)).named("page");
-  Reg<u32> head = (block.block() * kScatterWarps + block.warp()).named("head");
-  b.return_if(head >= s.n_heads + 2 * s.n_kv_heads);
-  std::optional<Shared<f32>> staging;
-  if (HeadScatter::stages(s))
-    staging.emplace(block.shared<f32>("keys", kScatterWarps * s.head_dim) + block.warp() * s.head_dim);
-  const HeadAddresses heads{at.q, at.k, at.v, at.gamma, at.k_pages, at.v_pages, at.n_pages, at.error};
-  HeadScatter(b, {&s, 1}, {}, heads, column, position, page, staging).run(head, {});
-}
-
-Kernel kv_scatter_kernel(const KvScatterSpec& s, Target target, const BodyOf<KvScatterAddresses>& body) {
+Kernel kv_scatter(const KvScatterSpec& s, Target target) {
   check(s);
   const uint64_t q_width = uint64_t{s.n_heads} * s.head_dim, kv_width = uint64_t{s.n_kv_heads} * s.head_dim;
   Builder b(name_of(s), target);
@@ -114,21 +98,27 @@ Kernel kv_scatter_kernel(const KvScatterSpec& s, Target target, const BodyOf<KvS
   Global<u64> page_tables = b.global<u64>("page_tables", s.one_sequence ? 1 : s.columns);
   Reg<u32> n_pages = b.param<u32>("n_pages");
   Global<u32> error = b.global<u32>("error", kErrorWords);
-  const ColumnCount n_columns = declare_columns(b, s.columns);
-  body(b, {q, k, v, gamma, positions, k_pages, v_pages, page_tables, n_pages, error, n_columns}, VirtualBlock(b));
-  return b.finish(kv_scatter_launch(s), cost_of(s));
-}
+  const auto n_columns = declare_columns(b, s.columns);
 
-Kernel kv_scatter(const KvScatterSpec& spec, Target target) {
-  return kv_scatter_kernel(spec, target, [&](Builder& b, const KvScatterAddresses& at, const VirtualBlock& block) {
-    kv_scatter_body(b, spec, at, block);
-  });
+  Reg<u32> column = b.block(Axis::kY).named("column");
+  leave_beyond_columns(b, n_columns, column);
+  const Global<u32> pages = page_table(b, page_tables, s.one_sequence ? Index(0) : Index(column));
+  Reg<u32> position = checked_position(b, s, positions, error, column);
+  Reg<u32> page = b.uniform(pages.load(position / kPagePositions, kReadOnly)).named("page");
+  Reg<u32> head = (b.block() * kScatterWarps + b.warp()).named("head");
+  b.return_if(head >= s.n_heads + 2 * s.n_kv_heads);
+  std::optional<Shared<f32>> staging;
+  if (HeadScatter::stages(s))
+    staging.emplace(b.shared<f32>("keys", kScatterWarps * s.head_dim) + b.warp() * s.head_dim);
+  const HeadAddresses heads{q, k, v, gamma, k_pages, v_pages, n_pages, error};
+  HeadScatter(b, {&s, 1}, {}, heads, column, position, page, staging).run(head, {});
+  return b.finish(launch_of(s), cost_of(s));
 }
 
 // The position and the table's address, then the head and the page; the norm if there is one.
 Flow kv_scatter_flow(const KvScatterSpec& s) {
   const Waits norm = s.qk_norm ? Waits{.common = 1, .local = 5} : Waits{};
-  return {.pieces = kv_scatter_launch(s).blocks.total(),
+  return {.pieces = launch_of(s).blocks.total(),
           .warps = kScatterWarps,
           .blocks_per_sm = 8,
           .piece = Waits{.common = 1, .l2 = 1} + norm};

@@ -81,11 +81,6 @@ Reg<f32> warp_sum(Builder& b, const Reg<f32>& x, uint32_t width) {
   return warp_sum(b, x + b.shuffle_xor(x, distance), distance);
 }
 
-Reg<f32> strided_sum(Builder& b, const Reg<f32>& x, uint32_t stride) {
-  if (stride >= kWarpSize) return x;
-  return strided_sum(b, x + b.shuffle_xor(x, stride), 2 * stride);
-}
-
 Reg<f32> strided_max(Builder& b, const Reg<f32>& x, uint32_t stride) {
   if (stride >= kWarpSize) return x;
   return strided_max(b, b.max(x, b.shuffle_xor(x, stride)), 2 * stride);

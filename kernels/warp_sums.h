@@ -10,8 +10,7 @@ namespace warpchat {
 // The sum over each segment of `width` lanes (a power of two), in all of its lanes.
 ptx::Reg<ptx::f32> warp_sum(ptx::Builder& b, const ptx::Reg<ptx::f32>& x, uint32_t width = ptx::kWarpSize);
 
-// Over the lanes that have the same lane number modulo `stride`, in all of them.
-ptx::Reg<ptx::f32> strided_sum(ptx::Builder& b, const ptx::Reg<ptx::f32>& x, uint32_t stride);
+// The largest over the lanes that have the same lane number modulo `stride`, in all of them.
 ptx::Reg<ptx::f32> strided_max(ptx::Builder& b, const ptx::Reg<ptx::f32>& x, uint32_t stride);
 
 // Several sums over each segment at once, for the shuffles of about one: value i's sum ends in the lanes
