@@ -1,7 +1,10 @@
 // The CPU's inner loops alone: cpu_bench [--simd NAME] [--format Q4_K] [--rows 1536] [--k 1536].
 // Prints a line for each format (packing, one column, many columns) and for each length of attention. Times are of this
 // thread's CPU, the best of many runs.
+// cpu_bench --threads 2: one column of matrices that no cache holds, beside the bandwidth with which the same threads
+// read them in the same seconds. Times are the clock's, medians of rounds in turn.
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -11,6 +14,7 @@
 
 #include "engine/cpu/attention.h"
 #include "engine/cpu/products.h"
+#include "engine/cpu/read_bandwidth.h"
 #include "engine/cpu/simd_level.h"
 #include "engine/cpu/thread_pool.h"
 #include "engine/file_mappings.h"
@@ -24,7 +28,7 @@ constexpr uint32_t kManyColumns = 512;
 
 struct Options {
   std::string simd, format;
-  uint32_t rows = 1536, k = 1536;
+  uint32_t rows = 1536, k = 1536, threads = 0;
 };
 
 double thread_seconds() {
@@ -82,6 +86,39 @@ void measure_format(const TensorTypeTraits& format, const CpuKernels& kernels, c
               many * 1e6, products * kManyColumns / many * 1e-9);
 }
 
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+void measure_streaming(const TensorTypeTraits& format, const CpuKernels& kernels, const Options& options) {
+  constexpr uint64_t kBytes = 512 << 20;
+  constexpr int kRounds = 15;
+  Options o = options;
+  o.rows = static_cast<uint32_t>(kBytes / bytes_per_row(format.type, o.k));
+  const std::vector<std::byte> data = random_rows(format.type, o);
+  const TensorInfo tensor{"bench", format.type, {o.k, o.rows, 1, 1}, 2, data};
+  ThreadPool pool(o.threads);
+  Arena arena(PackedMatrix::bytes_needed(kernels, tensor), "weights");
+  const FileMappings mappings;
+  const PackedMatrix matrix(pool, kernels, tensor, mappings, arena);
+  const std::vector<float> x = random_floats(o.k);
+  std::vector<float> out(o.rows);
+  ProductRunner runner(pool, kernels, 1, o.k);
+  const Product product{&matrix, out.data()};
+  std::vector<double> rates, read, ratios;
+  for (int round = 0; round < kRounds; ++round) {
+    const auto start = std::chrono::steady_clock::now();
+    runner.run({x.data(), 1, o.k}, {&product, 1});
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    rates.push_back(static_cast<double>(matrix.n_bytes()) / seconds);
+    read.push_back(read_bandwidth(pool, {arena.data(), arena.n_taken()}));
+    ratios.push_back(rates.back() / read.back());
+  }
+  std::printf("%-7s 1 column %6.2f GB/s, read %6.2f GB/s, ratio %.2f\n", std::string(format.name).c_str(),
+              median(rates) * 1e-9, median(read) * 1e-9, median(ratios));
+}
+
 void measure_attention(const CpuKernels& kernels, uint32_t head_dim, uint32_t position, uint32_t columns) {
   ModelConfig config{};
   config.n_layers = 1, config.n_heads = 12, config.n_kv_heads = 2, config.head_dim = head_dim;
@@ -103,11 +140,15 @@ void measure_attention(const CpuKernels& kernels, uint32_t head_dim, uint32_t po
 
 int run(const Options& o) {
   const CpuKernels& kernels = choose_kernels(o.simd);
-  std::printf("%s, matrices of %u x %u\n", kernels.shown, o.rows, o.k);
+  if (o.threads > 0) {
+    std::printf("%s, %u threads, k %u\n", kernels.shown, o.threads, o.k);
+  } else {
+    std::printf("%s, matrices of %u x %u\n", kernels.shown, o.rows, o.k);
+  }
   for (const TensorTypeTraits& format : supported_tensor_types())
     if (o.k % format.block_weights == 0 && (o.format.empty() || o.format == format.name))
-      measure_format(format, kernels, o);
-  if (!o.format.empty()) return 0;
+      (o.threads > 0 ? measure_streaming : measure_format)(format, kernels, o);
+  if (!o.format.empty() || o.threads > 0) return 0;
   for (uint32_t head_dim : {64u, 128u})
     for (auto [position, columns] : {std::pair{63u, 1u}, {511u, 1u}, {4095u, 1u}, {0u, 512u}, {3584u, 512u}})
       measure_attention(kernels, head_dim, position, columns);
@@ -124,6 +165,7 @@ int main(int argc, char** argv) {
     if (flag == "--simd") options.simd = argv[i + 1];
     if (flag == "--format") options.format = argv[i + 1];
     if (flag == "--rows") options.rows = static_cast<uint32_t>(std::atoi(argv[i + 1]));
+    if (flag == "--threads") options.threads = static_cast<uint32_t>(std::atoi(argv[i + 1]));
     if (flag == "--k") options.k = static_cast<uint32_t>(std::atoi(argv[i + 1]));
   }
   try {

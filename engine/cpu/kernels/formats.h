@@ -18,14 +18,20 @@ constexpr size_t kBlockBytes = sizeof(Block) < 64 ? sizeof(Block) * kLanes : (si
 WARPCHAT_INLINE Words words_at(const uint8_t* block, size_t offset, int index) {
   return load<Words>(block + (offset + 4 * index) * kLanes);
 }
+template <class Narrow>
+WARPCHAT_INLINE Words bytes_at(const uint8_t* block, size_t offset) {
+  return load_narrow<Narrow>(block + offset * kLanes);
+}
 WARPCHAT_INLINE Floats halves_at(const uint8_t* block, size_t offset) { return load_halves(block + offset * kLanes); }
 
 WARPCHAT_INLINE Words nibbles(Words w, int which) { return w >> (4 * which) & 0x0f0f0f0fu; }
 WARPCHAT_INLINE Words bit_pairs(Words w, int which) { return w >> (2 * which) & 0x03030303u; }
-// Bit `from` of every byte, moved to bit `to`.
-WARPCHAT_INLINE Words moved_bit(Words w, int from, int to) { return (w >> from & 0x01010101u) << to; }
+// Bits of every byte, `mask` where they arrive: what lay at bit `from` lies at bit `to`.
+WARPCHAT_INLINE Words moved(Words w, int from, int to, uint32_t mask) {
+  return (from > to ? w >> (from - to) : w << (to - from)) & mask;
+}
+WARPCHAT_INLINE Words moved_bit(Words w, int from, int to) { return moved(w, from, to, 0x01010101u << to); }
 WARPCHAT_INLINE Words byte_of(Words w, int which) { return w >> (8 * which) & 0xffu; }
-WARPCHAT_INLINE Ints signed_byte_of(Words w, int which) { return reinterpret_cast<Ints>(w << (24 - 8 * which)) >> 24; }
 WARPCHAT_INLINE Floats to_floats(Words w) { return to_floats(reinterpret_cast<Ints>(w)); }  // below 2^31
 
 // Specialised below: kScaled weights share a scale; `sub` counts them within the block, `quad` the fours within them.
@@ -95,11 +101,9 @@ struct Format<BlockQ2K> {
     const int word = sub / 8 * 8 + sub % 2 * 4 + quad;
     return bit_pairs(words_at(block, offsetof(BlockQ2K, qs), word), sub / 2 % 4);
   }
-  WARPCHAT_INLINE Words scales(int sub) const { return words_at(block, offsetof(BlockQ2K, scales), sub / 4); }
-  WARPCHAT_INLINE Floats scale(int sub) const { return d * to_floats(byte_of(nibbles(scales(sub), 0), sub % 4)); }
-  WARPCHAT_INLINE Floats lowest(int sub) const {
-    return minus_dmin * to_floats(byte_of(nibbles(scales(sub), 1), sub % 4));
-  }
+  WARPCHAT_INLINE Words scales(int sub) const { return bytes_at<Bytes>(block, offsetof(BlockQ2K, scales) + sub); }
+  WARPCHAT_INLINE Floats scale(int sub) const { return d * to_floats(scales(sub) & 15u); }
+  WARPCHAT_INLINE Floats lowest(int sub) const { return minus_dmin * to_floats(scales(sub) >> 4); }
 };
 
 template <>
@@ -164,12 +168,12 @@ struct Format<BlockQ6K> {
   Floats d;
   WARPCHAT_INLINE explicit Format(const uint8_t* at) : block(at), d(halves_at(at, offsetof(BlockQ6K, d))) {}
   WARPCHAT_INLINE Words codes(int sub, int quad) const {
-    const int half = sub / 8, group = sub / 2 % 4, word = sub % 2 * 4 + quad;  // 128 weights, 32 of them, 4 of those
-    return nibbles(words_at(block, offsetof(BlockQ6K, ql), half * 16 + group % 2 * 8 + word), group / 2) |
-           bit_pairs(words_at(block, offsetof(BlockQ6K, qh), half * 8 + word), group) << 4;
+    const int group = sub / 2 % 4, at = (sub / 8 * 2 + sub % 2) * 12 + quad;  // see place_of_word
+    return nibbles(words_at(block, 0, at + 4 + group % 2 * 4), group / 2) |
+           moved(words_at(block, 0, at), 2 * group, 4, 0x30303030u);
   }
   WARPCHAT_INLINE Floats scale(int sub) const {
-    return d * to_floats(signed_byte_of(words_at(block, offsetof(BlockQ6K, scales), sub / 4), sub % 4));
+    return d * to_floats(reinterpret_cast<Ints>(bytes_at<SignedBytes>(block, offsetof(BlockQ6K, scales) + sub)));
   }
   static constexpr float kLowest = -32;
 };
@@ -227,7 +231,7 @@ struct Format<BlockMXFP4> {
   }
   // 2^(e - 127), which is no normal float for e = 0, and half of it.
   WARPCHAT_INLINE Floats scale(int) const {
-    const Words exponent = load_narrow<Bytes>(block + offsetof(BlockMXFP4, e) * kLanes);
+    const Words exponent = bytes_at<Bytes>(block, offsetof(BlockMXFP4, e));
     const Words power = exponent == 0 ? Words{} + 0x00400000u : exponent << 23;
     return reinterpret_cast<Floats>(power) * 0.5f;
   }

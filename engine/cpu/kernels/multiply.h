@@ -61,6 +61,17 @@ WARPCHAT_INLINE void add_sub_block(const Format& format, int sub, const InputBlo
     add_scaled(format, sub, x[b].quads + sub % 2 * 4, x[b].scale, x[b].half_sums[sub % 2], scaled, sums);
 }
 
+// A single column takes the sub-blocks in the order in which packing has laid their words, so that memory is read
+// from front to back.
+template <class Block>
+constexpr int sub_at(int turn) {
+  return turn;
+}
+template <>
+constexpr int sub_at<BlockQ6K>(int turn) {
+  return turn / 8 * 8 + turn % 4 * 2 + turn / 4 % 2;
+}
+
 // How many weights of a block the code of a wide tile is unrolled for. Without products of bytes all of a large one
 // would be 20 KiB, more than a core keeps decoded: of 64 and 32 the faster one.
 template <class Format>
@@ -69,12 +80,19 @@ template <>
 constexpr int kWeightsAtOnce<Format<BlockQ6K>> = kMultipliesBytes ? 256 : 32;
 
 // Decoding waits for memory, and the hardware looks no further ahead than the end of a page. Part `part` of n_parts of
-// n_bytes: asked for a few lines at a time, so that a core that can wait for no more goes on computing.
-WARPCHAT_INLINE void prefetch(const uint8_t* weights, size_t n_bytes, size_t part = 0, size_t n_parts = 1) {
+// n_bytes: asked for a few lines at a time, so that a core that can wait for no more goes on computing. Compilers would
+// gather all parts in front of the computation: so each is bound to a sum, and stays behind what has made it.
+template <class Sum>
+WARPCHAT_INLINE void prefetch(const uint8_t* weights, size_t n_bytes, Sum& sum, size_t part = 0, size_t n_parts = 1) {
   const size_t n_lines = (n_bytes + 63) / 64, end = n_lines * (part + 1) / n_parts;
   WARPCHAT_UNROLL
   for (size_t line = n_lines * part / n_parts; line < end; ++line)
     __builtin_prefetch(weights + kPrefetchBytes + line * 64, /*write=*/0, /*to the second-level cache=*/2);
+#if defined(__AVX2__)
+  asm volatile("" : "+v"(sum) : : "memory");
+#else
+  (void)sum;
+#endif
 }
 
 // A block of weights, and the blocks of 32 inputs it meets.
@@ -84,8 +102,9 @@ WARPCHAT_INLINE void add_block(const Format<Block>& format, const InputBlock<kCo
   constexpr int kSubs = Format::kWeights / Format::kScaled, kAtOnce = kWeightsAtOnce<Format> / Format::kScaled;
   if constexpr (kColumns == 1 || kSubs <= kAtOnce) {
     WARPCHAT_UNROLL_BLOCK
-    for (int sub = 0; sub < kSubs; ++sub) {
-      if constexpr (kColumns == 1) prefetch(format.block, kBlockBytes<Block>, sub, kSubs);
+    for (int turn = 0; turn < kSubs; ++turn) {
+      const int sub = sub_at<Block>(turn);
+      if constexpr (kColumns == 1) prefetch(format.block, kBlockBytes<Block>, sums[0], turn, kSubs);
       add_sub_block(
           format, sub, x, [&](int s) { return scale_and_lowest(format, s); }, sums);
     }
@@ -130,7 +149,7 @@ WARPCHAT_INLINE void multiply_floats(const uint8_t* group, uint32_t k, const flo
       __builtin_memcpy(now, chains[chain], sizeof now);
       for (size_t i = 0; i < in_turn; ++i) {
         constexpr size_t kBytes = kChains * sizeof(Element) * kLanes;
-        if constexpr (kColumns == 1) prefetch(group + first * sizeof(Element) * kLanes + i * kBytes, kBytes);
+        if constexpr (kColumns == 1) prefetch(group + first * sizeof(Element) * kLanes + i * kBytes, kBytes, now[0][0]);
         WARPCHAT_UNROLL
         for (size_t j = 0; j < kAtOnce; ++j) add(first + j * in_turn + i, now[j]);
       }

@@ -7,11 +7,11 @@
 namespace warpchat {
 namespace {
 
-// A block is some bytes, some 2-byte fields, then words, then 2-byte fields.
+// A block is some bytes, some 2-byte fields, then words, bytes and 2-byte fields.
 struct BlockLayout {
   uint32_t front_halves, words, back_halves;
   uint32_t fifth_bits = UINT32_MAX;  // the word of Q5_0 and Q5_1 with bit 4 of all 32 weights
-  uint32_t front_bytes = 0;
+  uint32_t front_bytes = 0, back_bytes = 0;
 };
 template <class Block>
 constexpr BlockLayout kLayout = {};
@@ -32,7 +32,7 @@ constexpr BlockLayout kLayout<BlockQ5_1> = {2, 5, 0, 0};
 template <>
 constexpr BlockLayout kLayout<BlockQ8_0> = {1, 8, 0};
 template <>
-constexpr BlockLayout kLayout<BlockQ2K> = {0, 20, 2};
+constexpr BlockLayout kLayout<BlockQ2K> = {.front_halves = 0, .words = 16, .back_halves = 2, .front_bytes = 16};
 template <>
 constexpr BlockLayout kLayout<BlockQ3K> = {0, 27, 1};
 template <>
@@ -40,7 +40,7 @@ constexpr BlockLayout kLayout<BlockQ4K> = {2, 35, 0};
 template <>
 constexpr BlockLayout kLayout<BlockQ5K> = {2, 43, 0};
 template <>
-constexpr BlockLayout kLayout<BlockQ6K> = {0, 52, 1};
+constexpr BlockLayout kLayout<BlockQ6K> = {.front_halves = 0, .words = 48, .back_halves = 1, .back_bytes = 16};
 template <>
 constexpr BlockLayout kLayout<BlockIQ4NL> = {1, 4, 0};
 template <>
@@ -50,6 +50,20 @@ constexpr BlockLayout kLayout<BlockMXFP4> = {.front_halves = 0, .words = 4, .bac
 
 template <const int8_t (&values)[16], int divisor>
 constexpr BlockLayout kLayout<BlockExpanded<values, divisor>> = {1, 34, 0};
+
+// Where word i of a block is put among its words.
+template <class Block>
+constexpr uint32_t place_of_word(uint32_t i) {
+  return i;
+}
+// ql and qh of the same weights side by side: of a half of the block, the four words of qh that hold two bits of every
+// second 16 weights, then their eight of ql; then those of the others.
+template <>
+constexpr uint32_t place_of_word<BlockQ6K>(uint32_t i) {
+  const bool is_high = i >= 32;
+  const uint32_t half = is_high ? (i - 32) / 8 : i / 16, which = i / 4 % 2, run = is_high ? 0 : 1 + i / 8 % 2;
+  return (half * 2 + which) * 12 + run * 4 + i % 4;
+}
 
 // Bit 4 * quad + i goes to bit quad of byte i: then one shift brings a quad's four bits to their bytes.
 WARPCHAT_INLINE uint32_t by_quads(uint32_t bits) {
@@ -70,18 +84,24 @@ WARPCHAT_INLINE uint32_t by_weights(uint32_t bits) {  // the way back
   return result;
 }
 
-// Calls visit(Element{}, offset, is_fifth_bits) for every element of a block, in order.
+// Calls visit(Element{}, offset, place, is_fifth_bits) for every element of a block: its offset in the file, and that
+// of its place in a group.
 template <class Block, class Visit>
 WARPCHAT_INLINE void for_each_element(const Visit& visit) {
   constexpr BlockLayout layout = kLayout<Block>;
-  static_assert(layout.front_bytes + 2 * (layout.front_halves + layout.back_halves) + 4 * layout.words ==
+  static_assert(layout.front_bytes + layout.back_bytes + 2 * (layout.front_halves + layout.back_halves) +
+                    4 * layout.words ==
                 sizeof(Block));
   constexpr uint32_t kHalves = layout.front_bytes, kWords = kHalves + 2 * layout.front_halves,
-                     kBack = kWords + 4 * layout.words;
-  for (uint32_t i = 0; i < layout.front_bytes; ++i) visit(uint8_t{}, i, false);
-  for (uint32_t i = 0; i < layout.front_halves; ++i) visit(uint16_t{}, kHalves + 2 * i, false);
-  for (uint32_t i = 0; i < layout.words; ++i) visit(uint32_t{}, kWords + 4 * i, i == layout.fifth_bits);
-  for (uint32_t i = 0; i < layout.back_halves; ++i) visit(uint16_t{}, kBack + 2 * i, false);
+                     kBackBytes = kWords + 4 * layout.words, kBack = kBackBytes + layout.back_bytes;
+  const auto same_place = [&](auto element, uint32_t offset) { visit(element, offset, offset, false); };
+  for (uint32_t i = 0; i < layout.front_bytes; ++i) same_place(uint8_t{}, i);
+  for (uint32_t i = 0; i < layout.front_halves; ++i) same_place(uint16_t{}, kHalves + 2 * i);
+  WARPCHAT_UNROLL
+  for (uint32_t i = 0; i < layout.words; ++i)
+    visit(uint32_t{}, kWords + 4 * i, kWords + 4 * place_of_word<Block>(i), i == layout.fifth_bits);
+  for (uint32_t i = 0; i < layout.back_bytes; ++i) same_place(uint8_t{}, kBackBytes + i);
+  for (uint32_t i = 0; i < layout.back_halves; ++i) same_place(uint16_t{}, kBack + 2 * i);
 }
 
 template <class Element>
@@ -103,10 +123,10 @@ void pack(const PackGroup& p) {
   for (uint64_t b = 0; b < n_blocks; ++b, to += kBlockBytes<Block>)
     for (uint32_t lane = 0; lane < p.n_rows; ++lane) {
       const uint8_t* from = p.rows + lane * p.row_bytes + b * sizeof(Block);
-      for_each_element<Block>([&](auto element, uint32_t offset, bool fifth_bits) {
+      for_each_element<Block>([&](auto element, uint32_t offset, uint32_t place, bool fifth_bits) {
         element = read<decltype(element)>(from + offset);
         if (fifth_bits) element = static_cast<decltype(element)>(by_quads(element));
-        write(to + offset * kLanes + sizeof element * lane, element);
+        write(to + place * kLanes + sizeof element * lane, element);
       });
     }
 }
@@ -114,8 +134,8 @@ void pack(const PackGroup& p) {
 template <class Block>
 void unpack_row(const uint8_t* group, uint32_t lane, uint64_t row_bytes, uint8_t* row) {
   for (uint64_t at = 0; at < row_bytes; at += sizeof(Block), row += sizeof(Block), group += kBlockBytes<Block>) {
-    for_each_element<Block>([&](auto element, uint32_t offset, bool fifth_bits) {
-      element = read<decltype(element)>(group + offset * kLanes + sizeof element * lane);
+    for_each_element<Block>([&](auto element, uint32_t offset, uint32_t place, bool fifth_bits) {
+      element = read<decltype(element)>(group + place * kLanes + sizeof element * lane);
       if (fifth_bits) element = static_cast<decltype(element)>(by_weights(element));
       write(row + offset, element);
     });

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -68,13 +69,10 @@ WARPCHAT_INLINE void store_some(float* to, Floats v, uint32_t n) {
 
 WARPCHAT_INLINE Floats to_floats(Ints v) { return __builtin_convertvector(v, Floats); }
 
-// A number of one or two bytes a lane, widened.
+// load_narrow: a number of one or two bytes a lane, widened. Compilers' own conversion goes lane by lane.
 using Bytes = uint8_t __attribute__((vector_size(kLanes)));
+using SignedBytes = int8_t __attribute__((vector_size(kLanes)));
 using Halves = uint16_t __attribute__((vector_size(2 * kLanes)));
-template <class Narrow>
-WARPCHAT_INLINE Words load_narrow(const void* from) {
-  return __builtin_convertvector(load<Narrow>(from), Words);
-}
 
 #if defined(__AVX512VNNI__)
 
@@ -86,8 +84,16 @@ WARPCHAT_INLINE Ints nearest(Floats v) { return reinterpret_cast<Ints>(_mm512_cv
 WARPCHAT_INLINE Floats swap_pairs(Floats v) { return _mm512_permute_ps(v, 0xb1); }                // lanes 2i and 2i+1
 WARPCHAT_INLINE Floats load_halves(const void* from) { return _mm512_cvtph_ps(load<__m256i>(from)); }
 WARPCHAT_INLINE void store_halves(void* to, Floats v) { store(to, _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT)); }
+template <class Narrow>
+WARPCHAT_INLINE Words load_narrow(const void* from) {
+  if constexpr (sizeof(Narrow) == sizeof(Halves))
+    return reinterpret_cast<Words>(_mm512_cvtepu16_epi32(load<__m256i>(from)));
+  const __m128i bytes = load<__m128i>(from);
+  return reinterpret_cast<Words>(std::is_same_v<Narrow, Bytes> ? _mm512_cvtepu8_epi32(bytes)
+                                                               : _mm512_cvtepi8_epi32(bytes));
+}
 WARPCHAT_INLINE Floats load_bfloats(const void* from) {
-  return reinterpret_cast<Floats>(_mm512_slli_epi32(_mm512_cvtepu16_epi32(load<__m256i>(from)), 16));
+  return reinterpret_cast<Floats>(load_narrow<Halves>(from) << 16);
 }
 
 #elif defined(__AVX2__)
@@ -100,8 +106,16 @@ WARPCHAT_INLINE Ints nearest(Floats v) { return reinterpret_cast<Ints>(_mm256_cv
 WARPCHAT_INLINE Floats swap_pairs(Floats v) { return _mm256_permute_ps(v, 0xb1); }
 WARPCHAT_INLINE Floats load_halves(const void* from) { return _mm256_cvtph_ps(load<__m128i>(from)); }
 WARPCHAT_INLINE void store_halves(void* to, Floats v) { store(to, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT)); }
+template <class Narrow>
+WARPCHAT_INLINE Words load_narrow(const void* from) {
+  if constexpr (sizeof(Narrow) == sizeof(Halves))
+    return reinterpret_cast<Words>(_mm256_cvtepu16_epi32(load<__m128i>(from)));
+  const __m128i bytes = _mm_loadl_epi64(static_cast<const __m128i*>(from));
+  return reinterpret_cast<Words>(std::is_same_v<Narrow, Bytes> ? _mm256_cvtepu8_epi32(bytes)
+                                                               : _mm256_cvtepi8_epi32(bytes));
+}
 WARPCHAT_INLINE Floats load_bfloats(const void* from) {
-  return reinterpret_cast<Floats>(_mm256_slli_epi32(_mm256_cvtepu16_epi32(load<__m128i>(from)), 16));
+  return reinterpret_cast<Floats>(load_narrow<Halves>(from) << 16);
 }
 
 #else
@@ -115,6 +129,10 @@ WARPCHAT_INLINE Ints nearest(Floats v) {  // |v| < 2^22: adding 1.5 * 2^23 leave
   return reinterpret_cast<Ints>(v + magic) - reinterpret_cast<Ints>(magic);
 }
 WARPCHAT_INLINE Floats swap_pairs(Floats v) { return Floats{v[1], v[0], v[3], v[2]}; }
+template <class Narrow>
+WARPCHAT_INLINE Words load_narrow(const void* from) {
+  return reinterpret_cast<Words>(__builtin_convertvector(load<Narrow>(from), Ints));
+}
 WARPCHAT_INLINE Floats load_bfloats(const void* from) {
   return reinterpret_cast<Floats>(load_narrow<Halves>(from) << 16);
 }
