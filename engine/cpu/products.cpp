@@ -26,14 +26,16 @@ struct Cut {
   uint32_t n_tasks() const { return row_parts * column_parts; }
 };
 
-Cut cut(const PackedMatrix& matrix, uint32_t columns, uint32_t tile_columns, uint32_t n_threads) {
+// share: of the work that is shared out, this matrix's part. A task that reads less than it must starts from cold
+// memory too often.
+Cut cut(const PackedMatrix& matrix, uint32_t columns, uint32_t tile_columns, uint32_t n_threads, double share) {
   Cut c{};
   const uint64_t tile_bytes = integer_bytes(matrix.k()) * tile_columns;
   const uint64_t tiles = std::max<uint64_t>(1, kCachedInputBytes / tile_bytes);
   c.columns = static_cast<uint32_t>(std::min<uint64_t>(columns, tiles * tile_columns));
   c.column_parts = ceil_div(columns, c.columns);
-  const uint32_t wanted = std::max(1u, n_threads * kTasksPerThread / c.column_parts);
-  c.groups = std::max(1u, matrix.n_groups() / wanted);
+  const double wanted = std::max(1.0, n_threads * kTasksPerThread * share / c.column_parts);
+  c.groups = std::max(1u, static_cast<uint32_t>(matrix.n_groups() / wanted));
   if (columns > 1) c.groups = std::min(c.groups, kMostGroups);
   c.row_parts = ceil_div(matrix.n_groups(), c.groups);
   return c;
@@ -61,11 +63,14 @@ void ProductRunner::run(const ProductInput& input, std::span<const Product> prod
   Kinds kinds;
   Cut cuts[kMostProducts];
   uint32_t n_tasks = 0;
+  double all_bytes = 0;
+  for (const Product& p : products) all_bytes += static_cast<double>(p.matrix->n_bytes());
   for (size_t i = 0; i < products.size(); ++i) {
     const Product& p = products[i];
     assert(p.matrix->k() == input.k);
     kinds.add(*p.matrix, p.gate);
-    cuts[i] = cut(*p.matrix, input.columns, kernels_.tile_columns, pool_.n_threads());
+    const double share = static_cast<double>(p.matrix->n_bytes()) / all_bytes;
+    cuts[i] = cut(*p.matrix, input.columns, kernels_.tile_columns, pool_.n_threads(), share);
     n_tasks += cuts[i].n_tasks();
   }
   prepare(input, kinds);
@@ -113,7 +118,8 @@ void ProductRunner::run_groups(const ProductInput& input, const uint32_t* from, 
     if (input.columns > 1 || prepared.empty())
       for (uint32_t column = 0; column < columns; column += kernels_.tile_columns)
         prepared.push_back(part(column, kernels_.tile_columns));
-    const Cut c = cut(*group.matrix, columns, kernels_.tile_columns, pool_.n_threads());
+    const Cut c =
+        cut(*group.matrix, columns, kernels_.tile_columns, pool_.n_threads(), 1.0 / static_cast<double>(groups.size()));
     for (uint32_t column = 0; column < columns; column += c.columns) {
       multiplied.push_back(part(column, c.columns));
       multiplied.back().cut = c;

@@ -213,6 +213,9 @@ void multiply(const MultiplyTiles& m) {
   const uint64_t column_bytes = kHasCodes<Block> ? uint64_t{(m.k + kInputBlock - 1) / kInputBlock} * kInputBlockBytes
                                                  : uint64_t{m.k} * sizeof(float);
   const uint8_t* group = m.groups;
+  if (m.columns == 1)  // what nobody has asked for yet, as far as the core can wait for it at once
+    for (size_t at = 0; at < kPrefetchBytes / 2; at += 64)
+      __builtin_prefetch(group + at, /*write=*/0, /*to the second-level cache=*/2);
   for (uint32_t row = m.first_row; row < m.end_row; row += kLanes, group += m.group_bytes) {
     const uint8_t* tile = m.tiles;
     for (uint32_t c = 0; c < m.columns;) {
