@@ -61,8 +61,7 @@ WARPCHAT_INLINE void add_sub_block(const Format& format, int sub, const InputBlo
     add_scaled(format, sub, x[b].quads + sub % 2 * 4, x[b].scale, x[b].half_sums[sub % 2], scaled, sums);
 }
 
-// A single column takes the sub-blocks in the order in which packing has laid their words, so that memory is read
-// from front to back.
+// Sub-blocks are taken in the order in which packing has laid their words, so that memory is read from front to back.
 template <class Block>
 constexpr int sub_at(int turn) {
   return turn;
@@ -115,9 +114,9 @@ WARPCHAT_INLINE void add_block(const Format<Block>& format, const InputBlock<kCo
     WARPCHAT_LOOP
     for (int first = 0; first < kSubs; first += kAtOnce) {
       WARPCHAT_UNROLL
-      for (int sub = 0; sub < kAtOnce; ++sub)
+      for (int turn = 0; turn < kAtOnce; ++turn)
         add_sub_block(
-            format, first + sub, x, [&](int s) { return scaled[s]; }, sums);
+            format, sub_at<Block>(first + turn), x, [&](int sub) { return scaled[sub]; }, sums);
     }
   }
 }
