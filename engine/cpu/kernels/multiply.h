@@ -78,9 +78,10 @@ constexpr int kWeightsAtOnce = kMultipliesBytes ? 256 : 64;
 template <>
 constexpr int kWeightsAtOnce<Format<BlockQ6K>> = kMultipliesBytes ? 256 : 32;
 
-// Decoding waits for memory, and the hardware looks no further ahead than the end of a page. Part `part` of n_parts of
-// n_bytes: asked for a few lines at a time, so that a core that can wait for no more goes on computing. Compilers would
-// gather all parts in front of the computation: so each is bound to a sum, and stays behind what has made it.
+// Tiles wait for the weights that they are the first to read, and the hardware looks no further ahead than the end of a
+// page. Part `part` of n_parts of n_bytes: asked for a few lines at a time, so that a core that can wait for no more
+// goes on computing. Compilers would gather all parts in front of the computation: so each is bound to a sum, and stays
+// behind what has made it.
 template <class Sum>
 WARPCHAT_INLINE void prefetch(const uint8_t* weights, size_t n_bytes, Sum& sum, size_t part = 0, size_t n_parts = 1) {
   const size_t n_lines = (n_bytes + 63) / 64, end = n_lines * (part + 1) / n_parts;
@@ -103,7 +104,7 @@ WARPCHAT_INLINE void add_block(const Format<Block>& format, const InputBlock<kCo
     WARPCHAT_UNROLL_BLOCK
     for (int turn = 0; turn < kSubs; ++turn) {
       const int sub = sub_at<Block>(turn);
-      if constexpr (kColumns == 1) prefetch(format.block, kBlockBytes<Block>, sums[0], turn, kSubs);
+      prefetch(format.block, kBlockBytes<Block>, sums[0], turn, kSubs);
       add_sub_block(
           format, sub, x, [&](int s) { return scale_and_lowest(format, s); }, sums);
     }
@@ -212,9 +213,8 @@ void multiply(const MultiplyTiles& m) {
   const uint64_t column_bytes = kHasCodes<Block> ? uint64_t{(m.k + kInputBlock - 1) / kInputBlock} * kInputBlockBytes
                                                  : uint64_t{m.k} * sizeof(float);
   const uint8_t* group = m.groups;
-  if (m.columns == 1)  // what nobody has asked for yet, as far as the core can wait for it at once
-    for (size_t at = 0; at < kPrefetchBytes / 2; at += 64)
-      __builtin_prefetch(group + at, /*write=*/0, /*to the second-level cache=*/2);
+  for (size_t at = 0; at < kPrefetchBytes / 2; at += 64)  // what nobody has asked for yet
+    __builtin_prefetch(group + at, /*write=*/0, /*to the second-level cache=*/2);
   for (uint32_t row = m.first_row; row < m.end_row; row += kLanes, group += m.group_bytes) {
     const uint8_t* tile = m.tiles;
     for (uint32_t c = 0; c < m.columns;) {
