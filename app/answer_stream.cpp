@@ -70,6 +70,9 @@ std::string summary(const Timings& t, uint64_t seed, const std::string& gaps) {
   return prompt +
          line("answer\t%.0f tokens in %.3f s: %.1f t/s\n", t.generated_tokens, t.generate_seconds,
               per_second(t.generated_tokens, t.generate_seconds)) +
+         (t.drafted_tokens > 0
+              ? line("drafts\t%.0f tokens looked up, %.0f of them accepted\n", t.drafted_tokens, t.accepted_tokens)
+              : "") +
          line("first token\tafter %.3f s\n", t.first_token_seconds) + (gaps.empty() ? "" : "gaps\t" + gaps + "\n") +
          "seed\t" + std::to_string(seed) + "\n";
 }
@@ -146,7 +149,9 @@ std::string answer_json(const StreamedAnswer& answer, const std::string& model, 
         {"first_token_seconds", t.first_token_seconds},
         {"generate_seconds", t.generate_seconds},
         {"prompt_per_second", per_second(t.prompt_tokens - t.reused_tokens, t.prompt_seconds)},
-        {"generated_per_second", per_second(t.generated_tokens, t.generate_seconds)}}},
+        {"generated_per_second", per_second(t.generated_tokens, t.generate_seconds)},
+        {"drafted_tokens", t.drafted_tokens},
+        {"accepted_tokens", t.accepted_tokens}}},
       {"seed", seed}};
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }

@@ -163,6 +163,7 @@ ChatSettings settings_from(const ChatOptions& options, const SamplingParams& fil
   settings.session.sampling = sampling_from(options, file);
   settings.session.max_tokens = options.n_predict;
   settings.session.parse_special = options.parse_special;
+  settings.session.drafts = !options.no_drafts;
   settings.hide_thinking = options.hide_thinking;
   settings.word_wrap = !options.no_word_wrap;
   settings.verbose = options.verbose;

@@ -39,6 +39,7 @@ struct ChatOptions : ModelFlags, SamplingFlags {
   std::string system_prompt;
   int32_t n_predict = -1;  // -1: until the end of the answer
   bool raw = false, parse_special = false;
+  bool no_drafts = false;  // decode token by token
   bool json = false;      // one answer as a JSON object
   bool escapes = false;   // \n and the like in -p are read
   bool converse = false;  // asked for by name, so that a prompt contradicts it

@@ -67,16 +67,21 @@ void read_parts(const ordered_json& content, Message& message) {
 }
 
 ordered_json timings_json(const Timings& t) {
-  return {{"prompt_tokens", t.prompt_tokens},       {"reused_tokens", t.reused_tokens},
-          {"generated_tokens", t.generated_tokens}, {"prompt_seconds", t.prompt_seconds},
-          {"generate_seconds", t.generate_seconds}, {"first_token_seconds", t.first_token_seconds}};
+  ordered_json json = {
+      {"prompt_tokens", t.prompt_tokens},       {"reused_tokens", t.reused_tokens},
+      {"generated_tokens", t.generated_tokens}, {"prompt_seconds", t.prompt_seconds},
+      {"generate_seconds", t.generate_seconds}, {"first_token_seconds", t.first_token_seconds},
+  };
+  if (t.drafted_tokens > 0) json["drafted_tokens"] = t.drafted_tokens, json["accepted_tokens"] = t.accepted_tokens;
+  return json;
 }
 
 Timings timings_of(const ordered_json& json) {
   if (!json.is_object()) fail("timings", "an object");
   return {number_of<uint32_t>(json, "prompt_tokens"),    number_of<uint32_t>(json, "reused_tokens"),
           number_of<uint32_t>(json, "generated_tokens"), number_of<double>(json, "prompt_seconds"),
-          number_of<double>(json, "generate_seconds"),   number_of<double>(json, "first_token_seconds")};
+          number_of<double>(json, "generate_seconds"),   number_of<double>(json, "first_token_seconds"),
+          number_of<uint32_t>(json, "drafted_tokens"),   number_of<uint32_t>(json, "accepted_tokens")};
 }
 
 size_t longest_run_of_backticks(std::string_view text) {

@@ -16,6 +16,8 @@ struct Timings {
   double prompt_seconds = 0;       // computing the prompt's other tokens
   double generate_seconds = 0;     // from the first generated token to the last
   double first_token_seconds = 0;  // from the request to the first token
+  uint32_t drafted_tokens = 0;     // looked up, and computed beside the token before them
+  uint32_t accepted_tokens = 0;    // of them, that were the answer's
   bool operator==(const Timings&) const = default;
 };
 

@@ -77,6 +77,9 @@ std::vector<std::string> pace_lines(const ChatMessage& message) {
   if (const auto& t = message.timings; t && t->prompt_tokens > 0)
     lines.push_back("prompt: " + counted(t->prompt_tokens, "token") +
                     (t->reused_tokens > 0 ? ", " + grouped(t->reused_tokens) + " of them from a cache" : ""));
+  if (const auto& t = message.timings; t && t->drafted_tokens > 0)
+    lines.push_back("drafts: " + grouped(t->accepted_tokens) + " of " + counted(t->drafted_tokens, "token") +
+                    " looked up in the conversation were accepted");
   return lines;
 }
 

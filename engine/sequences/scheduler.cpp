@@ -11,6 +11,7 @@
 
 #include "engine/device_sampler.h"
 #include "engine/profile.h"
+#include "engine/sequences/drafts.h"
 #include "engine/token_source.h"
 #include "kernels/kv_cache.h"
 #include "models/threads.h"
@@ -47,6 +48,8 @@ struct Scheduler::Job {
   std::vector<Token> tokens;           // the prompt's, then the answer's
   std::unique_ptr<Sequence> sequence;  // null while it waits
   std::optional<Sampler> sampler;      // where the host samples
+  PromptLookup lookup;                 // of tokens
+  DraftLength draft_length;
   Clock::time_point asked, opened, read, last;
   Timings timings;
   std::optional<GenerationEnd> end;
@@ -62,8 +65,10 @@ struct Scheduler::Job {
 
 struct Scheduler::Share {
   Job* job;
-  uint32_t n_tokens;
-  bool is_sampled = false;  // its last token's logits give the next one
+  uint32_t n_tokens;                   // of those missing
+  bool is_sampled = false;             // its last token's logits give the next one
+  std::vector<Token> with_draft = {};  // where something is drafted: the only one missing, then that
+  uint32_t n_drafted() const { return with_draft.empty() ? 0 : static_cast<uint32_t>(with_draft.size()) - 1; }
 };
 
 void ScheduledAnswer::stop() {
@@ -234,6 +239,22 @@ bool Scheduler::reserve(Job& job, uint32_t n_positions) {
   return true;
 }
 
+// A token that waits alone and what is likely to follow it, if anything: on a device whose logits come to the host, of
+// layers that can be rewound.
+std::vector<Token> Scheduler::with_draft(Job& job) {
+  if (!job.request.drafts || device_sampler_ != nullptr || store_.is_recurrent()) return {};
+  job.lookup.grow(job.tokens);
+  const uint64_t most =
+      std::min<uint64_t>({job.left() - 1, decoder_.max_positions() - job.tokens.size(), decoder_.max_columns() - 1,
+                          decoder_.max_logits_columns() - 1, DraftLength::kMost});
+  const PromptLookup::Draft found = job.lookup.next(job.tokens, static_cast<uint32_t>(most));
+  const uint32_t n = job.draft_length.next(found.agreeing, static_cast<uint32_t>(found.tokens.size()));
+  if (n == 0 || !job.sequence->reserve(1 + n)) return {};
+  std::vector<Token> tokens{job.tokens.back()};
+  tokens.insert(tokens.end(), found.tokens.begin(), found.tokens.begin() + n);
+  return tokens;
+}
+
 // One pass; and of streams that are alone on a device that samples more, each begun before the host has read the one
 // before.
 void Scheduler::decode(std::span<Job* const> streams, Job* prompt) {
@@ -246,11 +267,15 @@ void Scheduler::decode(std::span<Job* const> streams, Job* prompt) {
       prompt->missing() > 1)
     --shares.back().n_tokens;
   if (shares.empty()) return;
+  const bool is_alone = streams.size() == 1 && prompt == nullptr;
+  if (is_alone) shares.front().with_draft = with_draft(*streams.front());
+  const uint32_t n_drafted = shares.front().n_drafted(), n_given = shares.front().job->timings.generated_tokens;
   std::vector<Run> runs;
   std::vector<DeviceSampler::Start> starts;
   for (Share& share : shares) {
     share.is_sampled = share.n_tokens == share.job->missing();
     runs.push_back(share.job->run(share.n_tokens, share.is_sampled ? Logits::kLast : Logits::kNone));
+    if (share.n_drafted() > 0) runs.back().tokens = share.with_draft, runs.back().wanted = Logits::kAll;
     if (share.is_sampled) starts.push_back({share.job->request.sampling, share.job->tokens});
   }
   auto began = Clock::now();
@@ -275,8 +300,10 @@ void Scheduler::decode(std::span<Job* const> streams, Job* prompt) {
     if (starts.empty()) decoder_.steps().end_pass()(/*wait=*/true);
     take(shares);
     const double seconds = seconds_since(std::exchange(began, Clock::now()));
+    if (is_alone && !streams.front()->end)
+      streams.front()->draft_length.took(n_drafted, streams.front()->timings.generated_tokens - n_given - 1, seconds);
     if (prompt == nullptr)
-      stream_seconds_ = seconds;
+      stream_seconds_ = n_drafted > 0 ? stream_seconds_ : seconds;
     else if (streams.empty())
       decoder_.pass_length().took(shares.back().n_tokens, seconds);
     else
@@ -295,7 +322,7 @@ void Scheduler::take(std::span<const Share> shares) {
   uint32_t n_columns = 0, n_sampled = 0;
   for (const Share& share : shares) {
     Job& job = *share.job;
-    n_columns += share.n_tokens;
+    n_columns += share.n_tokens + share.n_drafted();
     const uint32_t place = n_sampled;
     n_sampled += share.is_sampled;
     if (job.end) continue;
@@ -304,10 +331,26 @@ void Scheduler::take(std::span<const Share> shares) {
     if (job.timings.generated_tokens == 0) begin_answer(job);
     if (job.end) continue;
     try {
-      give(job, device_sampler_ != nullptr ? sampled[place] : job.sampler->sample(decoder_.logits(n_columns - 1)));
+      if (device_sampler_ != nullptr)
+        give(job, sampled[place]);
+      else
+        give_sampled(job, share.with_draft, n_columns - 1 - share.n_drafted());
     } catch (const Error& error) {  // of its logits alone
       fail(job, error.what());
     }
+  }
+}
+
+// The token that the logits of the column give; and as long as it is the one drafted there, which has been computed as
+// well, that of the next column.
+void Scheduler::give_sampled(Job& job, std::span<const Token> with_draft, uint32_t column) {
+  if (!with_draft.empty()) job.timings.drafted_tokens += static_cast<uint32_t>(with_draft.size()) - 1;
+  for (size_t next = 1;; ++next, ++column) {
+    const Token token = job.sampler->sample(decoder_.logits(column));
+    give(job, token);
+    if (job.end || next >= with_draft.size() || token != with_draft[next]) return;
+    computed(job, job.next(1));
+    ++job.timings.accepted_tokens;
   }
 }
 

@@ -28,6 +28,7 @@ struct AnswerRequest {
   int32_t max_tokens = -1;  // -1: until the end of the answer or of the context
   bool ignore_end = false;  // go on past end-of-generation tokens (benchmarks)
   bool in_front = false;    // somebody waits for it: its prompt is read before others'
+  bool drafts = true;       // several tokens a pass where they are likely; the same tokens
 };
 
 struct NextToken {
@@ -74,6 +75,7 @@ class Scheduler {
   void admit();
   bool reserve(Job& job, uint32_t n_positions);
   void decode(std::span<Job* const> streams, Job* prompt);
+  std::vector<Token> with_draft(Job& job);
   void take(std::span<const Share> shares);
   void took_beside(uint32_t n_of_prompt, double seconds);
   void decode_alone(Job& job);
@@ -81,6 +83,7 @@ class Scheduler {
   void computed(Job& job, std::span<const Token> tokens);
   void begin_answer(Job& job);
   void give(Job& job, Token token);
+  void give_sampled(Job& job, std::span<const Token> with_draft, uint32_t column);
   void finish(Job& job, EndReason reason, std::string error = "");
   void fail(Job& job, const std::string& error);
   void fail_all(const std::string& error);

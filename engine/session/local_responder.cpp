@@ -105,6 +105,7 @@ std::unique_ptr<Generation> LocalResponder::start(const Prompt& prompt, const An
   request.sampling.seed += n_generations_;  // an answer asked for again is another answer
   request.max_tokens = options.max_tokens;
   request.in_front = options.in_front;
+  request.drafts = options.drafts;
   const Usage usage{static_cast<uint32_t>(built.tokens.size()), 0, built.n_dropped};
   request.prompt = std::move(built.tokens);
   auto generation = std::make_unique<LocalGeneration>(scheduler_.start(std::move(request)), *model_.tokenizer, usage,

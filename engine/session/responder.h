@@ -27,6 +27,7 @@ struct AnswerOptions {
   SamplingParams sampling;
   int32_t max_tokens = -1;     // -1: until the end of the answer or of the context
   bool in_front = true;        // somebody waits for it: it is begun before others
+  bool drafts = true;          // AnswerRequest::drafts
   bool parse_special = false;  // <|im_start|> and its like in messages are control tokens, not text
   bool drop_oldest =
       false;  // of messages that do not all fit, the oldest turns are left out, where tokens can be counted

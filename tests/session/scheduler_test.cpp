@@ -244,6 +244,40 @@ TEST_P(SchedulerOnTheCpu, AnswersThatWaitForPagesAreWhatEachIsAlone) {
   }
 }
 
+// Of a model that says the same again and again: what follows there is drafted, most of it is what it says, and the
+// answer, its end and what is then known are as they were without.
+TEST_P(SchedulerOnTheCpu, DraftsChangeNoToken) {
+  Decoder drafting = decoder(512, 1, 0), plain = decoder(512, 1, 0);
+  std::mt19937 random(7);
+  uint32_t n_drafted = 0, n_accepted = 0;
+  for (const float temperature : {0.0f, 0.0f, 0.2f, 0.2f, 0.4f, 0.4f}) {
+    AnswerRequest request = random_request(random, 60, 1);
+    request.sampling.temperature = temperature;
+    request.max_tokens = static_cast<int32_t>(150 + random() % 100);
+    Scheduler with(drafting, never), without(plain, never);
+    for (int turn = 0; turn < 2; ++turn) {
+      AnswerRequest token_by_token = request;
+      token_by_token.drafts = false;
+      const std::optional<Answer> expected = collect(*without.start(token_by_token)),
+                                  is = collect(*with.start(request));
+      ASSERT_TRUE(expected && is);
+      EXPECT_EQ(is->tokens, expected->tokens) << temperature << ", turn " << turn;
+      EXPECT_EQ(is->end.reason, expected->end.reason) << is->end.error;
+      EXPECT_EQ(is->end.timings.reused_tokens, expected->end.timings.reused_tokens);
+      EXPECT_EQ(expected->end.timings.drafted_tokens, 0u);
+      n_drafted += is->end.timings.drafted_tokens, n_accepted += is->end.timings.accepted_tokens;
+      request.prompt.insert(request.prompt.end(), is->tokens.begin(), is->tokens.end());
+      request.max_tokens = -1;  // until the context is full
+    }
+  }
+  if (GetParam().kept_states == 0) {
+    EXPECT_GT(n_accepted, 0u);
+    EXPECT_GT(n_drafted, n_accepted) << "some were in vain";
+  } else {
+    EXPECT_EQ(n_drafted, 0u) << "what a delta net remembers cannot be taken back";
+  }
+}
+
 // What a person asks again, changes or goes on from is what it would be in a conversation that had nothing before.
 TEST_P(SchedulerOnTheCpu, AChangedConversationIsAnsweredLikeANewOne) {
   Decoder known = decoder(512, 1, 0), fresh = decoder(512, 1, 0);

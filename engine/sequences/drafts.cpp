@@ -1,0 +1,73 @@
+#include "engine/sequences/drafts.h"
+
+#include <algorithm>
+
+namespace warpchat {
+
+namespace {
+
+constexpr double kLearns = 0.2;   // from the last pass or token
+constexpr double kMostSaved = 8;  // passes: what was saved long ago is no reason to go on losing
+
+uint64_t hash_of(std::span<const Token> ngram) {
+  uint64_t hash = 0;
+  for (const Token token : ngram) hash = (hash ^ static_cast<uint32_t>(token)) * 0x9e3779b97f4a7c15u;
+  return hash;
+}
+
+}  // namespace
+
+void PromptLookup::grow(std::span<const Token> tokens) {
+  for (; known_ < tokens.size(); ++known_)
+    if (known_ >= kNgram) behind_[hash_of(tokens.subspan(known_ - kNgram, kNgram))] = known_;
+}
+
+PromptLookup::Draft PromptLookup::next(std::span<const Token> tokens, uint32_t most) const {
+  const auto size = static_cast<uint32_t>(tokens.size());
+  if (size < kNgram || most == 0) return {};
+  const auto found = behind_.find(hash_of(tokens.last(kNgram)));
+  if (found == behind_.end()) return {};
+  const uint32_t behind = found->second;
+  uint32_t agreeing = 0;
+  while (agreeing < std::min(kLongest, behind) && tokens[behind - 1 - agreeing] == tokens[size - 1 - agreeing])
+    ++agreeing;
+  if (agreeing < kNgram) return {};  // another n-gram of the same hash
+  return {tokens.subspan(behind, std::min(most, size - behind)), agreeing};
+}
+
+// In passes without draft.
+double DraftLength::saved_by(uint32_t n_drafted) const {
+  double n_tokens = 1, all_accepted = 1;
+  for (uint32_t i = 0; i < n_drafted; ++i) n_tokens += all_accepted *= likelihood_[is_sure_];
+  return n_tokens - widths_[is_wide(n_drafted)].seconds;
+}
+
+uint32_t DraftLength::next(uint32_t agreeing, uint32_t most) {
+  if (plain_seconds_ == 0 || n_since_plain_ == kPassesUntilPlain || most == 0) return 0;
+  is_sure_ = agreeing >= kSure;
+  const uint32_t narrow = std::min(most, widths_[0].n_drafted), wide = std::min(most, kMost);
+  const uint32_t best = saved_by(wide) > saved_by(narrow) ? wide : narrow;
+  // What does not look worth while is tried as long as little is lost: only so it shows when it has become so.
+  const double may_lose = kMayLose * all_seconds_ + (is_sure_ && saved_by(best) > 0 ? plain_seconds_ : 0);
+  return saved_ + may_lose > 0 ? best : 0;
+}
+
+void DraftLength::took(uint32_t n_drafted, uint32_t n_accepted, double seconds) {
+  all_seconds_ += seconds;
+  if (n_drafted == 0) {
+    // One that took long by chance must not make drafts look better than they are.
+    const double mean = plain_seconds_ + kLearns * (seconds - plain_seconds_);
+    plain_seconds_ = plain_seconds_ == 0 ? seconds : std::min(1.02 * plain_seconds_, mean);
+    n_since_plain_ = 0;
+    return;
+  }
+  ++n_since_plain_;
+  saved_ = std::min(saved_ + (n_accepted + 1) * plain_seconds_ - seconds, kMostSaved * plain_seconds_);
+  double& width_seconds = widths_[is_wide(n_drafted)].seconds;
+  width_seconds += kLearns * (seconds / plain_seconds_ - width_seconds);
+  double& likelihood = likelihood_[is_sure_];
+  for (uint32_t i = 0; i < n_accepted; ++i) likelihood += kLearns * (1 - likelihood);
+  if (n_accepted < n_drafted) likelihood -= kLearns * likelihood;
+}
+
+}  // namespace warpchat
