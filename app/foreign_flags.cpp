@@ -38,7 +38,7 @@ constexpr std::string_view kNoServer =
     "this program serves nobody; --endpoint URL talks to a server such as llama-server";
 constexpr std::string_view kTextAlone = "only text is read, no pictures and no sound; leave it out";
 constexpr std::string_view kStored = "conversations are stored by themselves; --resume goes on with one";
-constexpr std::string_view kOneModel = "answers come from one model without adapters or drafts; leave it out";
+constexpr std::string_view kOneModel = "answers come from one model without adapters or draft models; leave it out";
 constexpr std::string_view kShape = "answers cannot be held to a grammar; ask for the form in the prompt";
 
 constexpr ForeignFlag kForeignFlags[] = {

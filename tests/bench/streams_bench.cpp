@@ -58,8 +58,8 @@ double tokens_per_second(Scheduler& scheduler, uint32_t n) {
   std::vector<std::shared_ptr<ScheduledAnswer>> answers;
   const auto start = Clock::now();
   for (uint32_t i = 0; i < n; ++i)
-    answers.push_back(
-        scheduler.start({.prompt = {1, static_cast<Token>(1000 + i)}, .max_tokens = kTokens, .ignore_end = true}));
+    answers.push_back(scheduler.start(
+        {.prompt = {1, static_cast<Token>(1000 + i)}, .max_tokens = kTokens, .ignore_end = true, .drafts = false}));
   for (const auto& answer : answers) gaps_of(*answer);
   return n * kTokens / std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -84,8 +84,8 @@ int run(int n_arguments, char** arguments) {
     std::printf("%2u at once: %7.1f tokens/s, %.2f times one\n", n, alone.back(), alone.back() / alone.front());
   }
   for (uint32_t round = 0; round < kRounds; ++round) {
-    const auto stream =
-        scheduler.start({.prompt = {1, 2, 3}, .max_tokens = static_cast<int32_t>(2 * n_prompt), .ignore_end = true});
+    const auto stream = scheduler.start(
+        {.prompt = {1, 2, 3}, .max_tokens = static_cast<int32_t>(2 * n_prompt), .ignore_end = true, .drafts = false});
     const double usual = usual_gap(*stream);
     std::vector<double> beside;
     const auto prompt = scheduler.start({.prompt = random_tokens(n_prompt, round), .max_tokens = 0});
