@@ -127,6 +127,16 @@ class Answers(Case):
         self.assertNotEqual(shown.out, b"")
         self.assertEqual(hidden.out, b"")
 
+    def test_what_an_answer_repeats_is_drafted_and_the_same(self):
+        flags = ("-m", TINY, "-p", "Hello", "--temp", "0", "-n", "200", "--json")
+        drafted, plain = (json.loads(self.run_well(*flags, *more).out) for more in ((), ("--no-drafts",)))
+        self.assertEqual(drafted["answer"], plain["answer"])
+        self.assertEqual(drafted["usage"], plain["usage"])
+        self.assertGreater(drafted["timings"]["accepted_tokens"], 0)
+        self.assertEqual(plain["timings"]["drafted_tokens"], 0)
+        told = self.run_well(*flags[:-1], "--verbose").err.decode()
+        self.assertRegex(told, r"drafts +\d+ tokens looked up, \d+ of them accepted")
+
     def test_json_is_one_object_with_everything(self):
         flags = ("-m", TINY, "-p", "Hello", *ONE_ANSWER)
         plain, run = self.run_well(*flags), self.run_well(*flags, "--json", "-s", "7")

@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """Tokens per second of `chat` beside llama.cpp, in turns on the same machine, so that a busy moment meets both.
 
-    compare_llama.py MODEL.gguf [--chat build/chat] [--threads 2] [--prompt 512] [--generate 128] [--rounds 7]
+    compare_llama.py MODEL.gguf [--chat build/chat] [--threads 2] [--prompt 512] [--generate 128] [--rounds 7] [--record]
 
 Needs llama-cpp-python built for this machine; where its AMX code crashes, built without:
     CMAKE_ARGS="-DGGML_NATIVE=OFF -DGGML_AVX512=ON -DGGML_AVX512_VNNI=ON -DGGML_AVX512_VBMI=ON -DGGML_AVX512_BF16=ON \
 -DGGML_AVX_VNNI=ON" pip install --no-binary llama-cpp-python llama-cpp-python
-Prints a Markdown table: the median of each side and the median of the rounds' ratios.
+Prints a Markdown table: the median of each side and the median of the rounds' ratios. --record adds them to
+history/ratios.jsonl, of which history/slower.py says what got slower.
 """
 import argparse
 import ctypes
 import json
+import os
 import platform
 import statistics
 import subprocess
@@ -18,6 +20,8 @@ import sys
 import time
 
 import llama_cpp
+
+HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def chat_rates(options, prompt, generate):
@@ -64,6 +68,12 @@ def processor():
     return names[0] if names else platform.processor()
 
 
+def commit():
+    def git(*arguments):
+        return subprocess.run(["git", "-C", HERE, *arguments], capture_output=True, text=True, check=False).stdout
+    return git("rev-parse", "--short", "HEAD").strip() + ("+" if git("status", "--porcelain", "-uno") else "")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model")
@@ -73,6 +83,7 @@ def main():
     parser.add_argument("--generate", type=int, default=128)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--flash-attention", action="store_true", help="in llama.cpp")
+    parser.add_argument("--record", action="store_true", help="add the ratios to the history")
     options = parser.parse_args()
 
     llama = Llama(options)
@@ -90,6 +101,13 @@ def main():
     for name, (ours, theirs) in rates.items():
         ratio = statistics.median(a / b for a, b in zip(ours, theirs))
         print(f"| {name} | {statistics.median(ours):.1f} | {statistics.median(theirs):.1f} | {ratio:.2f} |")
+        if options.record:
+            record = {"date": time.strftime("%Y-%m-%d"), "commit": commit(), "machine": processor(),
+                      "threads": options.threads, "model": os.path.basename(options.model), "test": name,
+                      "chat": round(statistics.median(ours), 1), "llama.cpp": round(statistics.median(theirs), 1),
+                      "ratio": round(ratio, 3)}
+            with open(os.path.join(HERE, "history", "ratios.jsonl"), "a", encoding="utf-8") as file:
+                file.write(json.dumps(record) + "\n")
 
 
 if __name__ == "__main__":

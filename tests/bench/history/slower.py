@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""What got slower, by the ratios to a peer that `compare_llama.py --record` has kept.
+
+    slower.py [RATIOS.jsonl] [--by 0.05]
+
+Ratios of one machine, model and test are held against each other, the newest against the median of those before:
+times of different days are not comparable, ratios of two programs measured in turns are. Prints a line for each that is
+less by more than --by, and exits with 1 if there is any.
+"""
+import argparse
+import json
+import os
+import statistics
+import sys
+
+RATIOS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ratios.jsonl")
+
+
+def slower(records, by):
+    """Sentences; records: oldest first."""
+    ratios = {}
+    for record in records:
+        key = (record["machine"], record["threads"], record["model"], record["test"])
+        ratios.setdefault(key, []).append((record["ratio"], record["commit"]))
+    for (machine, threads, model, test), measured in ratios.items():
+        (newest, commit), before = measured[-1], [ratio for ratio, _ in measured[:-1]]
+        if before and newest < (1 - by) * statistics.median(before):
+            yield (f"{model} {test}: {newest:.2f} times llama.cpp at {commit}, {statistics.median(before):.2f} before "
+                   f"({machine}, {threads} threads)")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("ratios", nargs="?", default=RATIOS)
+    parser.add_argument("--by", type=float, default=0.05)
+    options = parser.parse_args()
+    with open(options.ratios, encoding="utf-8") as file:
+        found = list(slower([json.loads(line) for line in file], options.by))
+    print("\n".join(found) if found else "nothing got slower")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
