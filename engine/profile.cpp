@@ -108,12 +108,12 @@ void Profile::begin_watching() {
   if (in_tokens_) prompt_rows_ = rows_;
 }
 
-void Profile::end_token(double seconds) {
+void Profile::end_token(double seconds, bool was_drafted) {
   const double end = now();
   std::lock_guard lock(mutex_);
   ++n_tokens_;
   if (tokens_.size() == kKeptTokens) tokens_.pop_front();
-  tokens_.push_back({end - seconds, seconds});
+  tokens_.push_back({end - seconds, seconds, was_drafted});
 }
 
 std::vector<OperationProfile> Profile::rows() const {

@@ -43,7 +43,8 @@ struct TraceSpan {
 
 // A token of the answer.
 struct ProfiledToken {
-  double start, seconds;  // seconds since the profile was made; since the token before
+  double start, seconds;     // seconds since the profile was made; since the token before
+  bool was_drafted = false;  // its pass is that of the token before
 };
 
 // Everything at one moment.
@@ -74,7 +75,7 @@ class Profile {
   void begin_watching();
   // The prompt is done: what comes from now on is the answer's, token by token.
   void begin_tokens();
-  void end_token(double seconds);  // a token is there, so long after the one before
+  void end_token(double seconds, bool was_drafted = false);  // a token is there, so long after the one before
 
   // Devices measure while it is on: see Steps::set_measuring. Off at first.
   void set_enabled(bool on) { enabled_ = on; }

@@ -347,7 +347,7 @@ void Scheduler::give_sampled(Job& job, std::span<const Token> with_draft, uint32
   if (!with_draft.empty()) job.timings.drafted_tokens += static_cast<uint32_t>(with_draft.size()) - 1;
   for (size_t next = 1;; ++next, ++column) {
     const Token token = job.sampler->sample(decoder_.logits(column));
-    give(job, token);
+    give(job, token, /*was_drafted=*/next > 1);
     if (job.end || next >= with_draft.size() || token != with_draft[next]) return;
     computed(job, job.next(1));
     ++job.timings.accepted_tokens;
@@ -423,14 +423,14 @@ void Scheduler::begin_answer(Job& job) {
   if (job.most == 0) finish(job, EndReason::kTokenLimit);
 }
 
-void Scheduler::give(Job& job, Token token) {
+void Scheduler::give(Job& job, Token token, bool was_drafted) {
   Timings& timings = job.timings;
   job.tokens.push_back(token);
   if (job.sampler) job.sampler->accept(token);
   if (timings.generated_tokens++ == 0) timings.first_token_seconds = seconds_since(job.asked);
   if (!job.request.ignore_end && ends_answer_(token)) return finish(job, EndReason::kEndOfText);
   const double seconds = seconds_since(std::exchange(job.last, Clock::now()));
-  decoder_.steps().profile().end_token(seconds);
+  decoder_.steps().profile().end_token(seconds, was_drafted);
   job.of->steps_.push(NextToken{token, seconds});
   if (job.left() == 0) finish(job, job.fills_context ? EndReason::kContextFull : EndReason::kTokenLimit);
 }

@@ -82,7 +82,7 @@ class Scheduler {
   void take_rest(Job& job, TokenSource& source);
   void computed(Job& job, std::span<const Token> tokens);
   void begin_answer(Job& job);
-  void give(Job& job, Token token);
+  void give(Job& job, Token token, bool was_drafted = false);
   void give_sampled(Job& job, std::span<const Token> with_draft, uint32_t column);
   void finish(Job& job, EndReason reason, std::string error = "");
   void fail(Job& job, const std::string& error);

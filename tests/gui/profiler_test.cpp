@@ -189,6 +189,15 @@ TEST(WhyThisSpeed, HoldsTheWeightsAgainstTheMachine) {
             "holds them; attention takes 25%");
 }
 
+TEST(WhyThisSpeed, CountsThePassesWhereTokensWereDrafted) {
+  ProfilerData data = some_data();
+  data.peak_bandwidth = 25e9;
+  for (size_t i = 2; i < data.tokens.size(); i += 2) data.tokens[i].was_drafted = true, data.tokens[i].seconds = 0;
+  EXPECT_EQ(why_this_speed(data),
+            "200 tokens/s, 2.00 a pass: weights of 100 MB a pass at 10.0 GB/s are 40% of this machine's 25.0 GB/s; "
+            "attention takes 25%");
+}
+
 TEST(WhyThisSpeed, NamesWhatTakesMostWhereTheContextIsShort) {
   ProfilerData data = some_data();
   data.token_rows[1].seconds = 0.001;

@@ -1,6 +1,7 @@
 #include "app/gui/profiler/why_this_speed.h"
 
 #include <algorithm>
+#include <span>
 
 #include "app/numbers.h"
 
@@ -20,10 +21,24 @@ double seconds_of_rows(const ProfilerData& data) {
   return sum;
 }
 
+// The last of them, but for the first of the answer, which the prompt's pass gave.
+std::span<const ProfiledToken> tokens_of_mean(const ProfilerData& data) {
+  std::span<const ProfiledToken> tokens = data.tokens;
+  if (data.first_token == 0 && !tokens.empty()) tokens = tokens.subspan(1);
+  return tokens.last(std::min(tokens.size(), kTokensOfMean));
+}
+
 std::string weights_part(const ProfilerData& data, double seconds) {
   if (data.weight_bytes_per_token == 0) return "";
-  const double bytes = static_cast<double>(data.weight_bytes_per_token), rate = bytes / seconds;
-  const std::string text = ": weights of " + bytes_text(bytes) + " a token at " + bandwidth_text(rate);
+  const std::span<const ProfiledToken> tokens = tokens_of_mean(data);
+  const auto n_tokens = static_cast<double>(tokens.size());
+  const auto n_drafted = static_cast<double>(std::ranges::count(tokens, true, &ProfiledToken::was_drafted));
+  const double a_pass = n_drafted < n_tokens ? n_tokens / (n_tokens - n_drafted) : n_tokens;
+  const double bytes = static_cast<double>(data.weight_bytes_per_token), rate = bytes / (seconds * a_pass);
+  const std::string text =
+      (n_drafted > 0 ? ", " + three_digits(a_pass) + " a pass: weights of " + bytes_text(bytes) + " a pass at "
+                     : ": weights of " + bytes_text(bytes) + " a token at ") +
+      bandwidth_text(rate);
   if (data.peak_bandwidth <= 0) return text;
   const std::string peak =
       std::string("this ") + (data.is_gpu ? "GPU" : "machine") + "'s " + bandwidth_text(data.peak_bandwidth);
@@ -77,15 +92,11 @@ std::string why_emulated(const ProfilerData& data) {
 }  // namespace
 
 std::optional<double> seconds_per_token(const ProfilerData& data) {
+  const std::span<const ProfiledToken> tokens = tokens_of_mean(data);
   double sum = 0;
-  size_t n = 0;
-  for (size_t i = data.tokens.size(); i-- > 0 && n < kTokensOfMean;) {
-    if (data.first_token + i == 0) break;
-    sum += data.tokens[i].seconds;
-    ++n;
-  }
-  if (n == 0 || sum <= 0) return std::nullopt;
-  return sum / static_cast<double>(n);
+  for (const ProfiledToken& token : tokens) sum += token.seconds;
+  if (sum <= 0) return std::nullopt;
+  return sum / static_cast<double>(tokens.size());
 }
 
 std::string why_this_speed(const ProfilerData& data) {
