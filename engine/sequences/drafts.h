@@ -38,28 +38,24 @@ class PromptLookup {
 class DraftLength {
  public:
   static constexpr uint32_t kMost = 7;               // with the token before them as wide as a CPU's tile
+  static constexpr uint32_t kNarrow = 3;             // likewise, as half a tile
   static constexpr uint32_t kSure = 8;               // tokens that agree, and a draft is likely to be accepted
   static constexpr double kMayLose = 0.01;           // of an answer's time
   static constexpr uint32_t kPassesUntilPlain = 32;  // with drafts; then one without tells what a token takes by now
 
   // Of a draft of at most `most` tokens, behind so many that agree; 0: none this time.
   uint32_t next(uint32_t agreeing, uint32_t most);
-  void took(uint32_t n_drafted, uint32_t n_accepted,
-            double seconds);  // the pass then, which gave n_accepted + 1 tokens
+  // The pass then, which gave n_accepted + 1 tokens.
+  void took(uint32_t n_drafted, uint32_t n_accepted, double seconds);
 
  private:
-  struct Width {
-    uint32_t n_drafted;  // at most
-    double seconds;      // in passes without draft
-  };
   double saved_by(uint32_t n_drafted) const;
-  bool is_wide(uint32_t n_drafted) const { return n_drafted > widths_[0].n_drafted; }
 
-  double plain_seconds_ = 0;            // 0: not known yet
-  double all_seconds_ = 0, saved_ = 0;  // of all passes; below 0: lost
-  Width widths_[2] = {{kMost / 2, 1.5}, {kMost, 2.5}};
-  double likelihood_[2] = {0.4, 0.9};  // that a token is accepted if the one before it was; of sure ones
-  bool is_sure_ = false;               // the last one asked for
+  double plain_seconds_ = 0;             // 0: not known yet
+  double all_seconds_ = 0, saved_ = 0;   // of all passes; below 0: lost
+  double pass_seconds_[2] = {1.5, 2.5};  // in passes without draft: of up to kNarrow drafted tokens, of more
+  double likelihood_[2] = {0.4, 0.9};    // that a token is accepted if the one before it was; of sure ones
+  bool is_sure_ = false;                 // the last one asked for
   uint32_t n_since_plain_ = 0;
 };
 

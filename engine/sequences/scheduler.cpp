@@ -239,10 +239,9 @@ bool Scheduler::reserve(Job& job, uint32_t n_positions) {
   return true;
 }
 
-// A token that waits alone and what is likely to follow it, if anything: on a device whose logits come to the host, of
-// layers that can be rewound.
+// A token that waits alone and what is likely to follow it, if anything.
 std::vector<Token> Scheduler::with_draft(Job& job) {
-  if (!job.request.drafts || device_sampler_ != nullptr || store_.is_recurrent()) return {};
+  if (!job.request.drafts) return {};
   job.lookup.grow(job.tokens);
   const uint64_t most =
       std::min<uint64_t>({job.left() - 1, decoder_.max_positions() - job.tokens.size(), decoder_.max_columns() - 1,
@@ -267,8 +266,10 @@ void Scheduler::decode(std::span<Job* const> streams, Job* prompt) {
       prompt->missing() > 1)
     --shares.back().n_tokens;
   if (shares.empty()) return;
-  const bool is_alone = streams.size() == 1 && prompt == nullptr;
-  if (is_alone) shares.front().with_draft = with_draft(*streams.front());
+  // Of one stream alone, where logits come to the host and no layer has a state that cannot be rewound.
+  const bool may_draft =
+      streams.size() == 1 && prompt == nullptr && device_sampler_ == nullptr && !store_.is_recurrent();
+  if (may_draft) shares.front().with_draft = with_draft(*streams.front());
   const uint32_t n_drafted = shares.front().n_drafted(), n_given = shares.front().job->timings.generated_tokens;
   std::vector<Run> runs;
   std::vector<DeviceSampler::Start> starts;
@@ -300,7 +301,7 @@ void Scheduler::decode(std::span<Job* const> streams, Job* prompt) {
     if (starts.empty()) decoder_.steps().end_pass()(/*wait=*/true);
     take(shares);
     const double seconds = seconds_since(std::exchange(began, Clock::now()));
-    if (is_alone && !streams.front()->end)
+    if (may_draft && !streams.front()->end)
       streams.front()->draft_length.took(n_drafted, streams.front()->timings.generated_tokens - n_given - 1, seconds);
     if (prompt == nullptr)
       stream_seconds_ = n_drafted > 0 ? stream_seconds_ : seconds;

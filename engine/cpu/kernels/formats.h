@@ -19,7 +19,7 @@ WARPCHAT_INLINE Words words_at(const uint8_t* block, size_t offset, int index) {
   return load<Words>(block + (offset + 4 * index) * kLanes);
 }
 template <class Narrow>
-WARPCHAT_INLINE Words bytes_at(const uint8_t* block, size_t offset) {
+WARPCHAT_INLINE Words narrow_at(const uint8_t* block, size_t offset) {
   return load_narrow<Narrow>(block + offset * kLanes);
 }
 WARPCHAT_INLINE Floats halves_at(const uint8_t* block, size_t offset) { return load_halves(block + offset * kLanes); }
@@ -101,7 +101,7 @@ struct Format<BlockQ2K> {
     const int word = sub / 8 * 8 + sub % 2 * 4 + quad;
     return bit_pairs(words_at(block, offsetof(BlockQ2K, qs), word), sub / 2 % 4);
   }
-  WARPCHAT_INLINE Words scales(int sub) const { return bytes_at<Bytes>(block, offsetof(BlockQ2K, scales) + sub); }
+  WARPCHAT_INLINE Words scales(int sub) const { return narrow_at<Bytes>(block, offsetof(BlockQ2K, scales) + sub); }
   WARPCHAT_INLINE Floats scale(int sub) const { return d * to_floats(scales(sub) & 15u); }
   WARPCHAT_INLINE Floats lowest(int sub) const { return minus_dmin * to_floats(scales(sub) >> 4); }
 };
@@ -119,7 +119,7 @@ struct Format<BlockQ3K> {
   }
   WARPCHAT_INLINE Floats scale(int sub) const {
     const Words low = nibbles(words_at(block, offsetof(BlockQ3K, scales), sub / 4 % 2), sub / 8);
-    const Words high = bit_pairs(words_at(block, offsetof(BlockQ3K, scales), 2), sub / 4) << 4;
+    const Words high = moved(words_at(block, offsetof(BlockQ3K, scales), 2), sub / 4 * 2, 4, 0x30303030u);
     return d * to_floats(reinterpret_cast<Ints>(byte_of(low | high, sub % 4)) - 32);
   }
   static constexpr float kLowest = -4;
@@ -173,7 +173,7 @@ struct Format<BlockQ6K> {
            moved(words_at(block, 0, at), 2 * group, 4, 0x30303030u);
   }
   WARPCHAT_INLINE Floats scale(int sub) const {
-    return d * to_floats(reinterpret_cast<Ints>(bytes_at<SignedBytes>(block, offsetof(BlockQ6K, scales) + sub)));
+    return d * to_floats(reinterpret_cast<Ints>(narrow_at<SignedBytes>(block, offsetof(BlockQ6K, scales) + sub)));
   }
   static constexpr float kLowest = -32;
 };
@@ -214,7 +214,7 @@ struct Format<BlockIQ4XS> {
   }
   WARPCHAT_INLINE Floats scale(int sub) const {
     const Words low = words_at(block, offsetof(BlockIQ4XS, scales_l), 0) >> (4 * sub) & 15u;
-    const Words high = load_narrow<Halves>(block + offsetof(BlockIQ4XS, scales_h) * kLanes) >> (2 * sub) & 3u;
+    const Words high = narrow_at<Halves>(block, offsetof(BlockIQ4XS, scales_h)) >> (2 * sub) & 3u;
     return d * to_floats(reinterpret_cast<Ints>(low | high << 4) - 32);
   }
   static constexpr float kLowest = Codes::kLeast;
@@ -231,7 +231,7 @@ struct Format<BlockMXFP4> {
   }
   // 2^(e - 127), which is no normal float for e = 0, and half of it.
   WARPCHAT_INLINE Floats scale(int) const {
-    const Words exponent = bytes_at<Bytes>(block, offsetof(BlockMXFP4, e));
+    const Words exponent = narrow_at<Bytes>(block, offsetof(BlockMXFP4, e));
     const Words power = exponent == 0 ? Words{} + 0x00400000u : exponent << 23;
     return reinterpret_cast<Floats>(power) * 0.5f;
   }

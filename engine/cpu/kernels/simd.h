@@ -92,9 +92,6 @@ WARPCHAT_INLINE Words load_narrow(const void* from) {
   return reinterpret_cast<Words>(std::is_same_v<Narrow, Bytes> ? _mm512_cvtepu8_epi32(bytes)
                                                                : _mm512_cvtepi8_epi32(bytes));
 }
-WARPCHAT_INLINE Floats load_bfloats(const void* from) {
-  return reinterpret_cast<Floats>(load_narrow<Halves>(from) << 16);
-}
 
 #elif defined(__AVX2__)
 
@@ -114,9 +111,6 @@ WARPCHAT_INLINE Words load_narrow(const void* from) {
   return reinterpret_cast<Words>(std::is_same_v<Narrow, Bytes> ? _mm256_cvtepu8_epi32(bytes)
                                                                : _mm256_cvtepi8_epi32(bytes));
 }
-WARPCHAT_INLINE Floats load_bfloats(const void* from) {
-  return reinterpret_cast<Floats>(load_narrow<Halves>(from) << 16);
-}
 
 #else
 
@@ -132,9 +126,6 @@ WARPCHAT_INLINE Floats swap_pairs(Floats v) { return Floats{v[1], v[0], v[3], v[
 template <class Narrow>
 WARPCHAT_INLINE Words load_narrow(const void* from) {
   return reinterpret_cast<Words>(__builtin_convertvector(load<Narrow>(from), Ints));
-}
-WARPCHAT_INLINE Floats load_bfloats(const void* from) {
-  return reinterpret_cast<Floats>(load_narrow<Halves>(from) << 16);
 }
 WARPCHAT_INLINE Floats load_halves(const void* from) {
   const Words half = load_narrow<Halves>(from);
@@ -158,6 +149,10 @@ WARPCHAT_INLINE void store_halves(void* to, Floats v) {
 }
 
 #endif
+
+WARPCHAT_INLINE Floats load_bfloats(const void* from) {
+  return reinterpret_cast<Floats>(load_narrow<Halves>(from) << 16);
+}
 
 // Sixteen bytes that bytes below 16 choose from.
 struct ByteTable {
