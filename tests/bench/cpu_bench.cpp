@@ -20,6 +20,7 @@
 #include "engine/file_mappings.h"
 #include "models/error.h"
 #include "models/quantise.h"
+#include "tests/bench/median.h"
 
 namespace warpchat {
 namespace {
@@ -84,11 +85,6 @@ void measure_format(const TensorTypeTraits& format, const CpuKernels& kernels, c
   std::printf("%-7s pack %6.2f GB/s | 1 column %9.1f us %7.2f GB/s | %u columns %9.1f us %7.1f GMAC/s\n",
               std::string(format.name).c_str(), bytes / packing * 1e-9, one * 1e6, bytes / one * 1e-9, kManyColumns,
               many * 1e6, products * kManyColumns / many * 1e-9);
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
 }
 
 void measure_streaming(const TensorTypeTraits& format, const CpuKernels& kernels, const Options& options) {

@@ -12,6 +12,7 @@
 #include "engine/sequences/scheduler.h"
 #include "models/error.h"
 #include "models/gguf_reader.h"
+#include "tests/bench/median.h"
 
 namespace warpchat {
 namespace {
@@ -37,11 +38,6 @@ std::vector<double> gaps_of(ScheduledAnswer& answer) {
     if (end != nullptr && end->reason == EndReason::kFailed) throw Error(end->error);
     if (end != nullptr) return gaps;
   }
-}
-
-double median(std::vector<double> values) {
-  std::ranges::nth_element(values, values.begin() + static_cast<ptrdiff_t>(values.size() / 2));
-  return values[values.size() / 2];
 }
 
 // Of the next tokens of one that goes on.
