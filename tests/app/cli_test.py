@@ -128,7 +128,7 @@ class Answers(Case):
         self.assertEqual(hidden.out, b"")
 
     def test_what_an_answer_repeats_is_drafted_and_the_same(self):
-        flags = ("-m", TINY, "-p", "Hello", "--temp", "0", "-n", "200", "--json")
+        flags = ("-m", ENDLESS, "-p", "Hello", "--temp", "0", "-n", "12", "--json")  # a letter again and again
         drafted, plain = (json.loads(self.run_well(*flags, *more).out) for more in ((), ("--no-drafts",)))
         self.assertEqual(drafted["answer"], plain["answer"])
         self.assertEqual(drafted["usage"], plain["usage"])
