@@ -17,6 +17,9 @@ constexpr uint32_t kMostGroups = 8;                // of a task with several col
 constexpr uint32_t kTasksPerThread = 8;            // enough to even out threads that start late or are slowed down
 
 uint64_t integer_bytes(uint64_t k) { return (k + kInputBlock - 1) / kInputBlock * kInputBlockBytes; }  // of a column
+// Of fewer columns a wide tile, which costs as much as a full one, is no faster than the narrow ones.
+constexpr uint32_t kFewestWideColumns = 8;
+
 uint32_t round_up_columns(uint32_t columns) { return round_up(columns, 16u); }  // no tile is wider
 
 // How one product is cut: n_row_parts x n_column_parts tasks.
@@ -26,13 +29,20 @@ struct Cut {
   uint32_t n_tasks() const { return row_parts * column_parts; }
 };
 
+// How many of so many columns are in wide tiles: the first ones.
+uint32_t n_wide_columns(const CpuKernels& kernels, uint32_t columns) {
+  if (kernels.wide_columns == 0) return 0;
+  const uint32_t rest = columns % kernels.wide_columns;
+  return rest >= kFewestWideColumns ? columns : columns - rest;
+}
+
 // share: of the work that is shared out, this matrix's part. A task that reads less than it must starts from cold
 // memory too often.
-Cut cut(const PackedMatrix& matrix, uint32_t columns, uint32_t tile_columns, uint32_t n_threads, double share) {
+Cut cut(const PackedMatrix& matrix, uint32_t columns, uint32_t widest_tile, uint32_t n_threads, double share) {
   Cut c{};
-  const uint64_t tile_bytes = integer_bytes(matrix.k()) * tile_columns;
+  const uint64_t tile_bytes = integer_bytes(matrix.k()) * widest_tile;
   const uint64_t tiles = std::max<uint64_t>(1, kCachedInputBytes / tile_bytes);
-  c.columns = static_cast<uint32_t>(std::min<uint64_t>(columns, tiles * tile_columns));
+  c.columns = static_cast<uint32_t>(std::min<uint64_t>(columns, tiles * widest_tile));
   c.column_parts = ceil_div(columns, c.columns);
   const double wanted = std::max(1.0, n_threads * kTasksPerThread * share / c.column_parts);
   c.groups = std::max(1u, static_cast<uint32_t>(matrix.n_groups() / wanted));
@@ -53,6 +63,7 @@ uint64_t ProductRunner::bytes_needed(uint32_t max_columns, uint32_t max_k) {
 ProductRunner::ProductRunner(ThreadPool& pool, const CpuKernels& kernels, uint32_t max_columns, uint32_t max_k)
     : pool_(pool),
       kernels_(kernels),
+      widest_(std::max(kernels.tile_columns, kernels.wide_columns)),
       max_columns_(round_up_columns(max_columns)),
       integers_(max_columns_ * integer_bytes(max_k), "activations"),
       floats_(max_columns_ * uint64_t{max_k} * sizeof(float), "activations") {}
@@ -70,7 +81,7 @@ void ProductRunner::run(const ProductInput& input, std::span<const Product> prod
     assert(p.matrix->k() == input.k);
     kinds.add(*p.matrix, p.gate);
     const double share = static_cast<double>(p.matrix->n_bytes()) / all_bytes;
-    cuts[i] = cut(*p.matrix, input.columns, kernels_.tile_columns, pool_.n_threads(), share);
+    cuts[i] = cut(*p.matrix, input.columns, widest_, pool_.n_threads(), share);
     n_tasks += cuts[i].n_tasks();
   }
   prepare(input, kinds);
@@ -116,10 +127,8 @@ void ProductRunner::run_groups(const ProductInput& input, const uint32_t* from, 
     };
     kinds.add(*group.matrix, group.gate);
     if (input.columns > 1 || prepared.empty())
-      for (uint32_t column = 0; column < columns; column += kernels_.tile_columns)
-        prepared.push_back(part(column, kernels_.tile_columns));
-    const Cut c =
-        cut(*group.matrix, columns, kernels_.tile_columns, pool_.n_threads(), 1.0 / static_cast<double>(groups.size()));
+      for (uint32_t column = 0; column < columns; column += widest_) prepared.push_back(part(column, widest_));
+    const Cut c = cut(*group.matrix, columns, widest_, pool_.n_threads(), 1.0 / static_cast<double>(groups.size()));
     for (uint32_t column = 0; column < columns; column += c.columns) {
       multiplied.push_back(part(column, c.columns));
       multiplied.back().cut = c;
@@ -152,27 +161,37 @@ void ProductRunner::Kinds::add(const PackedMatrix& matrix, const PackedMatrix* g
 }
 
 void ProductRunner::prepare(const ProductInput& input, Kinds kinds) {
-  const uint32_t width = kernels_.tile_columns;
-  pool_.for_each(ceil_div(input.columns, width), [&](uint32_t i) {
-    const Tile tile{i * width, std::min(width, input.columns - i * width)};
+  pool_.for_each(ceil_div(input.columns, widest_), [&](uint32_t i) {
+    const Tile tile{i * widest_, std::min(widest_, input.columns - i * widest_)};
     prepare_tile(input, input.x + uint64_t{tile.at} * input.k, tile, kinds);
   });
 }
 
+// x: of the first column. Floats have no wide tiles.
 void ProductRunner::prepare_tile(const ProductInput& input, const float* x, const Tile& tile, Kinds kinds) {
   PrepareInput p{};
-  p.x = x;
   p.stride = input.k;
   p.k = input.k;
-  p.columns = tile.columns;
-  p.width = tile.columns > kernels_.narrow_columns ? kernels_.tile_columns
-            : tile.columns > 1                     ? kernels_.narrow_columns
-                                                   : 1;
   p.gain = input.gain;
   p.eps = input.eps;
-  if (kinds.integers) p.integers = integers_.as<uint8_t>() + tile.at * integer_bytes(input.k);
-  if (kinds.floats) p.floats = floats_.as<float>() + uint64_t{tile.at} * input.k;
-  kernels_.prepare(p);
+  const bool is_wide = n_wide_columns(kernels_, tile.columns) > 0;
+  if (is_wide && kinds.integers) {
+    p.x = x;
+    p.columns = tile.columns;
+    p.width = kernels_.wide_columns;
+    p.integers = integers_at(tile.at, input.k);
+    kernels_.prepare_wide(p);
+  }
+  kinds.integers &= !is_wide;
+  if (!kinds.integers && !kinds.floats) return;
+  for (uint32_t first = 0; first < tile.columns; first += kernels_.tile_columns) {
+    p.x = x + uint64_t{first} * input.k;
+    p.columns = std::min(kernels_.tile_columns, tile.columns - first);
+    p.width = p.columns > kernels_.narrow_columns ? kernels_.tile_columns : p.columns > 1 ? kernels_.narrow_columns : 1;
+    p.integers = kinds.integers ? integers_at(tile.at + first, input.k) : nullptr;
+    p.floats = kinds.floats ? floats_at(tile.at + first, input.k) : nullptr;
+    kernels_.prepare(p);
+  }
 }
 
 // product.out: of the first of the tiles' columns.
@@ -180,25 +199,39 @@ void ProductRunner::multiply(const Product& product, uint32_t k, uint32_t first_
                              const Tile& tiles) const {
   const uint32_t rows = product.matrix->rows();
   const auto run = [&](const PackedMatrix& matrix, Epilogue epilogue) {
+    const FormatKernels& format = matrix.format();
     MultiplyTiles m{};
     m.groups = matrix.group(first_group);
     m.group_bytes = matrix.group_bytes();
     m.first_row = first_group * kernels_.lanes;
     m.end_row = std::min(rows, end_group * kernels_.lanes);
     m.k = k;
-    m.tiles = matrix.format().takes_floats
-                  ? reinterpret_cast<const uint8_t*>(floats_.as<float>() + uint64_t{tiles.at} * k)
-                  : integers_.as<uint8_t>() + tiles.at * integer_bytes(k);
-    m.columns = tiles.columns;
-    m.out = product.out;
     m.out_stride = rows;
     m.bias = product.bias;
     m.epilogue = epilogue;
-    matrix.format().multiply(m);
+    const auto run_columns = [&](MultiplyFunction run_tiles, uint32_t first, uint32_t end) {
+      if (first == end) return;
+      m.tiles = format.takes_floats ? reinterpret_cast<const uint8_t*>(floats_at(tiles.at + first, k))
+                                    : integers_at(tiles.at + first, k);
+      m.columns = end - first;
+      m.out = product.out + uint64_t{first} * rows;
+      run_tiles(m);
+    };
+    const uint32_t n_wide = format.takes_floats ? 0 : n_wide_columns(kernels_, tiles.columns);
+    run_columns(format.multiply_wide, 0, n_wide);
+    run_columns(format.multiply, n_wide, tiles.columns);
   };
   if (product.gate == nullptr) return run(*product.matrix, product.epilogue);
   run(*product.gate, Epilogue::kStore);
   run(*product.matrix, Epilogue::kSiluTimes);
+}
+
+// Of the tile that begins with this column.
+uint8_t* ProductRunner::integers_at(uint32_t column, uint32_t k) const {
+  return integers_.as<uint8_t>() + column * integer_bytes(k);
+}
+float* ProductRunner::floats_at(uint32_t column, uint32_t k) const {
+  return floats_.as<float>() + uint64_t{column} * k;
 }
 
 }  // namespace warpchat

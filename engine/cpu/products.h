@@ -53,7 +53,7 @@ class ProductRunner {
  private:
   struct Tile {
     uint32_t at;       // in columns
-    uint32_t columns;  // at most a full tile's
+    uint32_t columns;  // at most those of the widest tile
   };
   struct Kinds {  // of tiles that some matrices read
     bool integers = false, floats = false;
@@ -62,9 +62,12 @@ class ProductRunner {
   void prepare(const ProductInput& input, Kinds kinds);
   void prepare_tile(const ProductInput& input, const float* x, const Tile& tile, Kinds kinds);
   void multiply(const Product& product, uint32_t k, uint32_t first_group, uint32_t end_group, const Tile& tiles) const;
+  uint8_t* integers_at(uint32_t column, uint32_t k) const;
+  float* floats_at(uint32_t column, uint32_t k) const;
 
   ThreadPool& pool_;
   const CpuKernels& kernels_;
+  uint32_t widest_;          // columns of the widest tile
   uint32_t max_columns_;     // rounded up to whole tiles
   Pages integers_, floats_;  // tiles of the current input
 };

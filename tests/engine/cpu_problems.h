@@ -49,4 +49,21 @@ inline std::vector<std::string> instruction_sets() {
   return names;
 }
 
+#if defined(__x86_64__)
+const WideKernels& emulated_amx_kernels();
+#endif
+
+// Those of this machine, and AMX with tile registers in memory where all else that it needs is there.
+inline std::vector<const CpuKernels*> product_kernels() {
+  std::vector<const CpuKernels*> all = usable_kernels();
+#if defined(__x86_64__)
+  for (const CpuKernels* kernels : usable_kernels())
+    if (kernels == &avx512_kernels()) {
+      static const CpuKernels emulated = with_wide(*kernels, emulated_amx_kernels(), "emulated_amx", "AMX, emulated");
+      all.push_back(&emulated);
+    }
+#endif
+  return all;
+}
+
 }  // namespace warpchat

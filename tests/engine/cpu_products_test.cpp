@@ -37,18 +37,28 @@ constexpr Shape kShapes[] = {
     {"k_no_multiple_of_32", 21, 77, 7},       // F32, F16 and BF16 only
 };
 
+constexpr Shape kWideShapes[] = {
+    {"wide_tiles", 33, 544, 37},           // two of 16 columns, and five others; formats of 32 only
+    {"unfilled_wide_tile", 48, 512, 29},   // the second one has 13
+    {"wide_tiles_in_turns", 3, 256, 277},  // more than are multiplied at once
+};
+
 struct Case {
   TensorType type;
   Shape shape;
-  std::string simd;
+  const CpuKernels* kernels;
 };
 
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
-  for (const std::string& simd : instruction_sets())
-    for (const TensorTypeTraits& format : supported_tensor_types())
-      for (const Shape& shape : kShapes)
-        if (shape.k % format.block_weights == 0) cases.push_back({format.type, shape, simd});
+  for (const CpuKernels* kernels : product_kernels())
+    for (const TensorTypeTraits& format : supported_tensor_types()) {
+      const auto add = [&](const Shape& shape) {
+        if (shape.k % format.block_weights == 0) cases.push_back({format.type, shape, kernels});
+      };
+      std::ranges::for_each(kShapes, add);
+      if (kernels->wide_columns > 0) std::ranges::for_each(kWideShapes, add);
+    }
   return cases;
 }
 
@@ -58,7 +68,7 @@ class Products : public testing::TestWithParam<Case> {
   std::vector<float> multiply(const RandomMatrix& m, std::vector<float> x, std::vector<float> out, Product product,
                               const RandomMatrix* gate = nullptr, const float* gain = nullptr) {
     const Shape& s = GetParam().shape;
-    const CpuKernels& kernels = choose_kernels(GetParam().simd);
+    const CpuKernels& kernels = *GetParam().kernels;
     ThreadPool pool(2);
     Arena arena(4 << 20, "weights");
     const PackedMatrix matrix(pool, kernels, m.tensor, kNoFiles, arena);
@@ -144,13 +154,15 @@ TEST_P(Products, NormaliseTheInput) {
 TEST_P(Products, GateWithSilu) {
   const Shape& s = GetParam().shape;
   const RandomMatrix up(GetParam().type, s.rows, s.k, /*seed=*/12), gate(TensorType::kF16, s.rows, s.k, /*seed=*/13);
-  std::vector<float> x = normal_floats(size_t{s.columns} * s.k, /*seed=*/14);
-  for (float& v : x) v *= 0.3f;
-  std::vector<double> expected = reference(up, x);
-  const std::vector<double> gates = reference(gate, x);
-  for (size_t i = 0; i < expected.size(); ++i) expected[i] *= gates[i] / (1 + std::exp(-gates[i]));
-  const std::vector<float> got = multiply(up, x, std::vector<float>(expected.size(), NAN), {}, &gate);
-  EXPECT_LE(relative_error(got, expected), 1e-4);
+  for (const float size : {0.3f, 20.0f}) {  // large gates have an exponential that is no float
+    std::vector<float> x = normal_floats(size_t{s.columns} * s.k, /*seed=*/14);
+    for (float& v : x) v *= size;
+    std::vector<double> expected = reference(up, x);
+    const std::vector<double> gates = reference(gate, x);
+    for (size_t i = 0; i < expected.size(); ++i) expected[i] *= gates[i] / (1 + std::exp(-gates[i]));
+    const std::vector<float> got = multiply(up, x, std::vector<float>(expected.size(), NAN), {}, &gate);
+    EXPECT_LE(relative_error(got, expected), 1e-4) << size;
+  }
 }
 
 // What lets sequences share a pass: a column's result does not depend on its neighbours.
@@ -160,7 +172,7 @@ TEST_P(Products, AColumnAloneGivesTheSameBits) {
   const std::vector<float> x = outlier_floats(s.columns, s.k, /*seed=*/16);
   const std::vector<float> together = multiply(m, x, std::vector<float>(size_t{s.columns} * s.rows, NAN), {});
   if (s.columns == 1) return;
-  const CpuKernels& kernels = choose_kernels(GetParam().simd);
+  const CpuKernels& kernels = *GetParam().kernels;
   ThreadPool pool(1);
   Arena arena(4 << 20, "weights");
   const PackedMatrix matrix(pool, kernels, m.tensor, kNoFiles, arena);
@@ -178,7 +190,7 @@ TEST_P(Products, PackedRowsReadBackAsTheyWere) {
   const RandomMatrix m(GetParam().type, s.rows, s.k, /*seed=*/17);
   ThreadPool pool(1);
   Arena arena(4 << 20, "weights");
-  const PackedMatrix matrix(pool, choose_kernels(GetParam().simd), m.tensor, kNoFiles, arena);
+  const PackedMatrix matrix(pool, *GetParam().kernels, m.tensor, kNoFiles, arena);
   const TensorType type = kernel_type(GetParam().type);
   const size_t row_bytes = bytes_per_row(type, s.k);
   std::vector<std::byte> row(row_bytes), rows = m.data;
@@ -190,6 +202,33 @@ TEST_P(Products, PackedRowsReadBackAsTheyWere) {
   for (uint32_t r = 0; r < s.rows; ++r) {
     matrix.read_row(r, row);
     ASSERT_TRUE(std::equal(row.begin(), row.end(), rows.begin() + r * row_bytes)) << "row " << r;
+  }
+}
+
+// Columns that have a matrix of their own give what they give alone, in whatever tiles they lie.
+TEST(ProductGroups, GiveTheBitsOfColumnsAlone) {
+  constexpr uint32_t kRows = 37, kK = 512, kColumns = 66;
+  const std::vector<float> x = outlier_floats(kColumns, kK, /*seed=*/19);
+  const RandomMatrix coded(TensorType::kQ6_K, kRows, kK, /*seed=*/20), floats(TensorType::kF16, kRows, kK, /*seed=*/21);
+  std::vector<uint32_t> from(kColumns);
+  for (uint32_t c = 0; c < kColumns; ++c) from[c] = c * 29 % kColumns;
+  for (const CpuKernels* kernels : product_kernels()) {
+    ThreadPool pool(2);
+    Arena arena(1 << 20, "weights");
+    const PackedMatrix q6k(pool, *kernels, coded.tensor, kNoFiles, arena);
+    const PackedMatrix f16(pool, *kernels, floats.tensor, kNoFiles, arena);
+    const ProductGroup groups[] = {{&q6k, nullptr, 0, 21}, {&f16, &q6k, 21, 61}, {&q6k, nullptr, 61, kColumns}};
+    ProductRunner runner(pool, *kernels, 128, kK);
+    std::vector<float> together(size_t{kColumns} * kRows, NAN), alone(kRows);
+    ASSERT_EQ(runner.fitting(groups), std::size(groups));
+    runner.run_groups({x.data(), kColumns, kK}, from.data(), groups, together.data());
+    for (const ProductGroup& group : groups)
+      for (uint32_t c = group.first; c < group.end; ++c) {
+        const Product product{.matrix = group.matrix, .out = alone.data(), .gate = group.gate};
+        runner.run({x.data() + size_t{from[c]} * kK, 1, kK}, {&product, 1});
+        ASSERT_TRUE(std::equal(alone.begin(), alone.end(), together.begin() + size_t{c} * kRows))
+            << kernels->name << ", column " << c;
+      }
   }
 }
 
@@ -219,27 +258,42 @@ TEST(Packing, OfALargeMatrixInAFile) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryFormat, Products, testing::ValuesIn(all_cases()), [](const auto& c) {
-  return c.param.simd + "_" + std::string(traits(c.param.type).name) + "_" + c.param.shape.name;
+  return std::string(c.param.kernels->name) + "_" + std::string(traits(c.param.type).name) + "_" + c.param.shape.name;
 });
 
 // Vectors that no scale fits: all zero, subnormal, huge; and what is no number must not become one.
+struct InputCase {
+  const CpuKernels* kernels;
+  uint32_t columns;
+};
+std::vector<InputCase> input_cases() {
+  std::vector<InputCase> cases;
+  for (const CpuKernels* kernels : product_kernels())
+    for (uint32_t columns : {1u, 16u}) cases.push_back({kernels, columns});
+  return cases;
+}
+
 TEST(ProductInputs, ExtremesOfScale) {
-  for (const std::string& simd : instruction_sets()) {
+  for (const auto& [kernels, columns] : input_cases()) {
+    const std::string what = kernels->name + (", columns: " + std::to_string(columns));
     const RandomMatrix m(TensorType::kQ4_K, 16, 256, /*seed=*/18);
-    const CpuKernels& kernels = choose_kernels(simd);
     ThreadPool pool(1);
     Arena arena(1 << 20, "weights");
-    const PackedMatrix matrix(pool, kernels, m.tensor, kNoFiles, arena);
-    ProductRunner runner(pool, kernels, 1, 256);
-    std::vector<float> out(16, NAN);
+    const PackedMatrix matrix(pool, *kernels, m.tensor, kNoFiles, arena);
+    ProductRunner runner(pool, *kernels, columns, 256);
+    std::vector<float> out(16 * columns, NAN);
     const Product product{&matrix, out.data()};
-    const auto run = [&](const std::vector<float>& x) { runner.run({x.data(), 1, 256}, {&product, 1}); };
+    const auto run = [&, n = columns](const std::vector<float>& column) {
+      std::vector<float> x;
+      for (uint32_t c = 0; c < n; ++c) x.insert(x.end(), column.begin(), column.end());
+      runner.run({x.data(), n, 256}, {&product, 1});
+    };
     run(std::vector<float>(256, 0.0f));
-    for (float v : out) EXPECT_EQ(v, 0.0f) << simd;
+    for (float v : out) EXPECT_EQ(v, 0.0f) << what;
     run(std::vector<float>(256, 1e-42f));
-    for (float v : out) EXPECT_LE(std::abs(v), 1e-30f) << simd;
+    for (float v : out) EXPECT_LE(std::abs(v), 1e-30f) << what;
     run(std::vector<float>(256, 1e35f));
-    for (float v : out) EXPECT_TRUE(std::isfinite(v)) << simd;
+    for (float v : out) EXPECT_TRUE(std::isfinite(v)) << what;
     for (float bad : {INFINITY, NAN}) {
       std::vector<float> one(256, 1.0f), behind_others(256, 1e30f);
       one[5] = bad;
@@ -247,7 +301,7 @@ TEST(ProductInputs, ExtremesOfScale) {
       behind_others[31] = bad;
       for (const std::vector<float>& x : {one, behind_others, std::vector<float>(256, bad)}) {
         run(x);
-        for (float v : out) EXPECT_TRUE(std::isnan(v)) << simd << ": " << bad;
+        for (float v : out) EXPECT_TRUE(std::isnan(v)) << what << ": " << bad;
       }
     }
   }

@@ -71,7 +71,7 @@ void delta_step(const DeltaStep& s) {
 
 void apply_gate(const ApplyGate& g) {
   const auto factor = [&](Floats z) {
-    const Floats switched = splat(1.0f) / (splat(1.0f) + exponential(-z));
+    const Floats switched = splat(1.0f) / inverse_sigmoid(z);
     return g.silu ? z * switched : switched;
   };
   uint32_t i = 0;

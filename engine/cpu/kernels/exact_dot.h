@@ -21,10 +21,16 @@ constexpr bool kMultipliesBytes = true;
 // first: the four high bytes, second: the four low bytes; input = 256 * high + low, both signed.
 #if defined(__AVX512VNNI__)
 
-WARPCHAT_INLINE void store_quads(Quad* to, size_t stride, Ints inputs) {
+struct TwoBytes {
+  __m128i highs, lows;
+};
+WARPCHAT_INLINE TwoBytes two_bytes(Ints inputs) {
   const Ints high = (inputs + 128) >> 8;
-  const __m128i highs = _mm512_cvtepi32_epi8(reinterpret_cast<__m512i>(high));
-  const __m128i lows = _mm512_cvtepi32_epi8(reinterpret_cast<__m512i>(inputs - (high << 8)));
+  return {_mm512_cvtepi32_epi8(reinterpret_cast<__m512i>(high)),
+          _mm512_cvtepi32_epi8(reinterpret_cast<__m512i>(inputs - (high << 8)))};
+}
+WARPCHAT_INLINE void store_quads(Quad* to, size_t stride, Ints inputs) {
+  const auto [highs, lows] = two_bytes(inputs);
   const __m128i front = _mm_unpacklo_epi32(highs, lows), back = _mm_unpackhi_epi32(highs, lows);
   __builtin_memcpy(to, &front, 8);
   __builtin_memcpy(to + stride, reinterpret_cast<const char*>(&front) + 8, 8);

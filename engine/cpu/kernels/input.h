@@ -6,11 +6,19 @@
 namespace warpchat {
 namespace {
 
-template <int kColumns>
+// As many columns as the registers hold: each takes two sums of integers and one of floats.
+constexpr int kTileColumns = kLanes == 16 ? 8 : 4;
+constexpr int kNarrowColumns = kTileColumns / 2;
+
+template <int kWidth>
 struct InputBlock {  // 32 values of each column; x = scale * integer
+  static constexpr int kColumns = kWidth;
   Quad quads[8][kColumns];
   float scale[kColumns];
   float sum[kColumns], half_sums[2][kColumns];  // scale times the sum of 32 and of 16 integers
+  WARPCHAT_INLINE void set(uint32_t column, int first, Ints integers) {
+    store_quads(&quads[first / 4][column], kColumns, integers);
+  }
 };
 static_assert(sizeof(InputBlock<1>) == kInputBlockBytes && sizeof(InputBlock<8>) == 8 * kInputBlockBytes);
 
@@ -29,8 +37,8 @@ WARPCHAT_INLINE float inverse_rms(const float* x, uint32_t k, float eps) {
 }
 
 // values: 32 of them, zeros behind the last. Writes column `column` of the block.
-template <int kColumns>
-WARPCHAT_INLINE void quantise_block(const float* values, uint32_t column, InputBlock<kColumns>& block) {
+template <class Block>
+WARPCHAT_INLINE void quantise_block(const float* values, uint32_t column, Block& block) {
   Floats largest = {}, zeros = {};
   for (int i = 0; i < 32; i += kLanes) {
     const Floats v = load<Floats>(values + i);
@@ -45,7 +53,7 @@ WARPCHAT_INLINE void quantise_block(const float* values, uint32_t column, InputB
   Ints half_sums[2] = {};
   for (int i = 0; i < 32; i += kLanes) {
     const Ints n = is_finite ? nearest(load<Floats>(values + i) * inverse) : Ints{};
-    store_quads(&block.quads[i / 4][column], kColumns, n);
+    block.set(column, i, n);
     half_sums[i / 16] += n;
   }
   const float sums[2] = {sum_of(to_floats(half_sums[0])) + poison,
@@ -56,9 +64,10 @@ WARPCHAT_INLINE void quantise_block(const float* values, uint32_t column, InputB
   block.half_sums[1][column] = scale * sums[1];
 }
 
-template <int kColumns>
+template <class Block>
 void prepare_tile(const PrepareInput& in) {
-  auto* blocks = reinterpret_cast<InputBlock<kColumns>*>(in.integers);
+  constexpr int kColumns = Block::kColumns;
+  auto* blocks = reinterpret_cast<Block*>(in.integers);
   const uint32_t n_blocks = (in.k + kInputBlock - 1) / kInputBlock;
   if (blocks != nullptr && in.columns < in.width) __builtin_memset(blocks, 0, n_blocks * sizeof *blocks);
   if (in.floats != nullptr && in.columns < in.width)

@@ -144,13 +144,16 @@ struct ApplyGate {  // x *= sigmoid(z), or silu(z)
   bool silu;
 };
 
+using MultiplyFunction = void (*)(const MultiplyTiles&);
+
 struct FormatKernels {
   TensorType type;
   bool takes_floats;     // which tiles it reads
   uint64_t block_bytes;  // of a group: a block of each of its rows, and what lies between them and the next
-  void (*multiply)(const MultiplyTiles&);
+  MultiplyFunction multiply;
   void (*pack)(const PackGroup&);
   void (*unpack_row)(const uint8_t* group, uint32_t lane, uint64_t row_bytes, uint8_t* row);
+  MultiplyFunction multiply_wide = nullptr;  // of wide integer tiles, where the machine has them
 };
 
 struct CpuKernels {
@@ -160,6 +163,8 @@ struct CpuKernels {
   uint32_t tile_columns;    // of a full tile
   uint32_t narrow_columns;  // of a last tile of more than one column, where they fit; a single column has width 1
   void (*prepare)(const PrepareInput&);
+  uint32_t wide_columns = 0;                            // of a wide integer tile; 0: the machine has none
+  void (*prepare_wide)(const PrepareInput&) = nullptr;  // integers alone
   void (*turn_heads)(const TurnHeads&);
   void (*store_head)(const HeadTile&, uint32_t position, const float* key, const float* value);  // what is fp16
   void (*attend)(const Attend&);
@@ -171,11 +176,19 @@ struct CpuKernels {
   std::array<FormatKernels, KernelBlocks::kCount> formats;
 };
 
+// What a unit for many columns adds to the kernels of an instruction set whose groups it reads. Bits stay the same.
+struct WideKernels {
+  uint32_t columns;
+  void (*prepare)(const PrepareInput&);
+  std::array<MultiplyFunction, KernelBlocks::kCount> multiply;  // null: of a format that takes floats
+};
+
 const CpuKernels& portable_kernels();
 #if defined(__x86_64__)
 const CpuKernels& avx2_kernels();
 const CpuKernels& avxvnni_kernels();
 const CpuKernels& avx512_kernels();
+const WideKernels& amx_kernels();  // for avx512_kernels
 #endif
 
 }  // namespace warpchat

@@ -28,37 +28,46 @@ WARPCHAT_INLINE ScaleAndLowest scale_and_lowest(const Format& format, int sub) {
     return {format.scale(sub), format.lowest(sub)};
 }
 
-// Adds the weights with one scale: kScaled of them, 16 or 32, times the columns' integers. scaled(sub): as above.
-template <class Format, int kColumns, class Scaled>
-WARPCHAT_INLINE void add_scaled(const Format& format, int sub, const Quad (*x)[kColumns], const float* input_scales,
-                                const float* input_sums, const Scaled& scaled, Floats (&sums)[kColumns]) {
-  Ints dots[kColumns];
-  dot_products<Format::kScaled / 4>([&](int quad) { return format.codes(sub, quad); }, x, dots);
-  const auto [scale, lowest] = scaled(sub);
+// Adds dot(c), the dot product of the codes that share a scale with the integers of column c, times both scales.
+template <class Format, int kColumns, class Dot>
+WARPCHAT_INLINE void add_scaled(const ScaleAndLowest& weights, const float* input_scales, const float* input_sums,
+                                const Dot& dot, Floats (&sums)[kColumns]) {
+  const auto [scale, lowest] = weights;
   if constexpr (HasOneLowest<Format>) {
     float lows[kColumns];
     WARPCHAT_UNROLL
     for (int c = 0; c < kColumns; ++c) lows[c] = Format::kLowest * input_sums[c];
     WARPCHAT_UNROLL
     for (int c = 0; c < kColumns; ++c)
-      sums[c] = fma(scale, fma(to_floats(dots[c]), splat(input_scales[c]), splat(lows[c])), sums[c]);
+      sums[c] = fma(scale, fma(to_floats(dot(c)), splat(input_scales[c]), splat(lows[c])), sums[c]);
   } else {
     WARPCHAT_UNROLL
     for (int c = 0; c < kColumns; ++c) {
       sums[c] = fma(lowest, splat(input_sums[c]), sums[c]);
-      sums[c] = fma(scale * splat(input_scales[c]), to_floats(dots[c]), sums[c]);
+      sums[c] = fma(scale * splat(input_scales[c]), to_floats(dot(c)), sums[c]);
     }
   }
 }
 
+// [kColumns]: of the inputs that sub-block `sub` meets, a half of x where it has 16 weights.
+template <class Format, class Inputs>
+WARPCHAT_INLINE const float* input_sums_of(const Inputs& x, int sub) {
+  if constexpr (Format::kScaled == 32)
+    return x.sum;
+  else
+    return x.half_sums[sub % 2];
+}
+
+// x: of the whole block of weights. scaled(sub): as above.
 template <class Format, int kColumns, class Scaled>
 WARPCHAT_INLINE void add_sub_block(const Format& format, int sub, const InputBlock<kColumns>* x, const Scaled& scaled,
                                    Floats (&sums)[kColumns]) {
-  const int b = sub * Format::kScaled / 32;
-  if constexpr (Format::kScaled == 32)
-    add_scaled(format, sub, x[b].quads, x[b].scale, x[b].sum, scaled, sums);
-  else
-    add_scaled(format, sub, x[b].quads + sub % 2 * 4, x[b].scale, x[b].half_sums[sub % 2], scaled, sums);
+  const InputBlock<kColumns>& inputs = x[sub * Format::kScaled / 32];
+  Ints dots[kColumns];
+  dot_products<Format::kScaled / 4>([&](int quad) { return format.codes(sub, quad); },
+                                    inputs.quads + sub * Format::kScaled % 32 / 4, dots);
+  add_scaled<Format>(
+      scaled(sub), inputs.scale, input_sums_of<Format>(inputs, sub), [&](int c) { return dots[c]; }, sums);
 }
 
 // Sub-blocks are taken in the order in which packing has laid their words, so that memory is read from front to back.
@@ -172,7 +181,7 @@ WARPCHAT_INLINE void multiply_floats(const uint8_t* group, uint32_t k, const flo
     for (int c = 0; c < kColumns; ++c) sums[c] += chains[j][c];
 }
 
-WARPCHAT_INLINE Floats silu(Floats v) { return v / (1.0f + exponential(-v)); }
+WARPCHAT_INLINE Floats silu(Floats v) { return v / inverse_sigmoid(v); }
 
 // sums: [columns][kLanes]. Out of line, once for all formats: a tile comes here once.
 __attribute__((noinline)) void finish(const MultiplyTiles& m, uint32_t row, uint32_t first_column, uint32_t columns,

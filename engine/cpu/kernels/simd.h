@@ -188,7 +188,7 @@ WARPCHAT_INLINE float maximum_of(Floats v) {
   return lanes[0];
 }
 
-// e^x to about 1e-7 of its value; x below -87 counts as -87. Cody-Waite reduction and a polynomial on +-ln2/2.
+// e^x, of x below 88, to about 1e-7 of its value; x below -87 counts as -87. Cody-Waite reduction and a polynomial on +-ln2/2.
 WARPCHAT_INLINE Floats exponential(Floats x) {
   x = maximum(x, splat(-87.0f));
   const Ints n = nearest(x * 1.44269504f);
@@ -200,6 +200,9 @@ WARPCHAT_INLINE Floats exponential(Floats x) {
   for (float coefficient : kTaylor) p = fma(p, r, splat(coefficient));
   return reinterpret_cast<Floats>(reinterpret_cast<Ints>(p) + (n << 23));
 }
+
+// 1 + e^-x = 1 / sigmoid(x); of x below -87 as of -87, where its inverse is as good as zero.
+WARPCHAT_INLINE Floats inverse_sigmoid(Floats x) { return 1.0f + exponential(-maximum(x, splat(-87.0f))); }
 
 }  // namespace
 }  // namespace warpchat

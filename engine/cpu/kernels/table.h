@@ -1,18 +1,6 @@
 // The table of one instruction set. A kernel source is this file after the definition of WARPCHAT_KERNELS (the
 // function's name), WARPCHAT_KERNELS_NAME and WARPCHAT_KERNELS_SHOWN, compiled with its own flags.
 #pragma once
-#include "engine/cpu/kernels/simd.h"
-
-namespace warpchat {
-namespace {
-
-// As many columns as the registers hold: each takes two sums of integers and one of floats.
-constexpr int kTileColumns = kLanes == 16 ? 8 : 4;
-constexpr int kNarrowColumns = kTileColumns / 2;
-
-}  // namespace
-}  // namespace warpchat
-
 #include "engine/cpu/kernels/attention.h"
 #include "engine/cpu/kernels/delta_net.h"
 #include "engine/cpu/kernels/heads.h"
@@ -24,9 +12,9 @@ namespace warpchat {
 namespace {
 
 void prepare(const PrepareInput& in) {
-  if (in.width == kTileColumns) return prepare_tile<kTileColumns>(in);
-  if (in.width == kNarrowColumns) return prepare_tile<kNarrowColumns>(in);
-  return prepare_tile<1>(in);
+  if (in.width == kTileColumns) return prepare_tile<InputBlock<kTileColumns>>(in);
+  if (in.width == kNarrowColumns) return prepare_tile<InputBlock<kNarrowColumns>>(in);
+  return prepare_tile<InputBlock<1>>(in);
 }
 
 template <class Traits>
