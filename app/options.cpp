@@ -158,8 +158,7 @@ void add_chat(CLI::App& app, ChatOptions& o) {
   toggle(app, "--parse-special", o.parse_special,
          "read <|im_end|> and other control tokens in messages, too; default: there they are text");
   toggle(app, "--no-drafts", o.no_drafts,
-         "on the CPU, do not try several tokens at once where an answer repeats what was said; it is the same answer, "
-         "later");
+         "do not try several tokens at once where an answer repeats what was said; it is the same answer, later");
   text(app, "--chat-template", o.chat_template, "JINJA", "a template instead of the model's: its text, or 'chatml'");
   text(app, "--chat-template-file", o.chat_template_file, "FILE", "the same from a file");
   text(app, "--chat-template-kwargs", o.template_variables, "JSON", "variables for the template: {\"name\": value}");

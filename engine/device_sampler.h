@@ -16,7 +16,8 @@ class DeviceSampler {
     std::span<const Token> recent;
   };
   // After a pass in which no run wanted the logits of several tokens: one start for each run that wanted those of its
-  // last. They hold for the passes that follow, of those sequences, until a pass has tokens from the host again.
+  // last. They hold for the passes that follow, of those sequences, until a pass has tokens from the host again. Or
+  // after a run one by one that wanted all: one for each of its tokens, for this choice alone.
   virtual void start(std::span<const Start> columns) = 0;
   virtual void sample() = 0;  // chooses the next token of each; does not wait
   // In place of Steps::begin: the next pass takes the tokens just chosen, each at its sequence's next position.

@@ -31,6 +31,9 @@ struct Buffer {
 
 enum class Logits { kNone, kLast, kAll };  // of which tokens of a run
 
+// Most tokens of a run that is computed one by one.
+inline constexpr uint32_t kMostOneByOne = 8;
+
 // Consecutive tokens of a sequence. A pass is a list of runs, chunks of prompts beside single tokens; each sequence has
 // at most one in it. The columns of a pass are the tokens of its runs, one run after the other.
 struct Run {
@@ -38,6 +41,9 @@ struct Run {
   uint32_t position;              // of the first token
   std::span<const Token> tokens;  // at least one
   Logits wanted;
+  // Each token gives to the bit what it gives in a pass of its own, where a device computes prompts otherwise. At most
+  // kMostOneByOne tokens, and the only run of its pass.
+  bool one_by_one = false;
   uint32_t n_columns() const { return static_cast<uint32_t>(tokens.size()); }
   uint32_t n_wanted() const { return wanted == Logits::kAll ? n_columns() : wanted == Logits::kLast; }  // the last ones
 };
@@ -112,6 +118,9 @@ class Steps {
   // Whether calls go to the profile, and an emulator's counters: off at first, for it takes time. A GPU spends an event
   // a kernel on it, an emulator some of its speed.
   virtual void set_measuring(bool on);
+
+  // Whether a run may be computed one by one; a device that has to compile for it begins when it is first asked.
+  virtual bool takes_one_by_one() { return true; }
 
   // Positions below max_positions() and in pages, sequences below max_sequences(). The tokens are not needed
   // afterwards.

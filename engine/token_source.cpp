@@ -52,11 +52,7 @@ class HostTokens final : public TokenSource {
 class DeviceTokens final : public TokenSource {
  public:
   DeviceTokens(Decoder& decoder, DeviceSampler& sampler, const TokenRun& run)
-      : decoder_(decoder),
-        sampler_(sampler),
-        may_be_ahead_(run.may_rewind),
-        position_(run.position),
-        tokens_left_(run.max_tokens) {
+      : decoder_(decoder), sampler_(sampler), position_(run.position), tokens_left_(run.max_tokens) {
     const DeviceSampler::Start start{run.sampling, run.recent};
     sampler_.start({&start, 1});
     sampler_.sample();
@@ -65,7 +61,7 @@ class DeviceTokens final : public TokenSource {
   std::optional<Token> next(const std::atomic<bool>& stop) override {
     if (stop) return std::nullopt;
     assert(tokens_left_ > 0);
-    const uint64_t wanted = is_first_ || !may_be_ahead_ ? 1 : std::min<uint64_t>(tokens_left_, 2);
+    const uint64_t wanted = is_first_ ? 1 : std::min<uint64_t>(tokens_left_, 2);
     while (n_chosen_ < wanted) {
       if (position_ == decoder_.max_positions()) break;
       if (!decoder_.forward_sampled(&stop)) {
@@ -82,13 +78,15 @@ class DeviceTokens final : public TokenSource {
 
   std::optional<std::vector<Token>> end() override {
     if (is_broken_) return std::nullopt;
-    return std::vector<Token>();
+    std::vector<Token> ahead;
+    if (!is_first_ && n_chosen_ > 0) ahead.push_back(sampler_.read()[0]);
+    n_chosen_ = 0;
+    return ahead;
   }
 
  private:
   Decoder& decoder_;
   DeviceSampler& sampler_;
-  const bool may_be_ahead_;
   uint32_t position_;      // of the pass to come
   uint64_t tokens_left_;   // to be asked for
   uint32_t n_chosen_ = 1;  // that have not been read

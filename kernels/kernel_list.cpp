@@ -25,7 +25,7 @@ bool gemm_takes(const GemvSpec& spec) {
 
 ProductSpec product_of(GemvSpec gemv, PassKind kind, uint32_t columns) {
   if (kind == PassKind::kToken) return gemv;
-  if (kind != PassKind::kFew && gemm_takes(gemv)) {
+  if ((kind == PassKind::kPrompt || kind == PassKind::kBatch) && gemm_takes(gemv)) {
     GemmSpec gemm{gemv.weights, gemv.rows, gemv.k, gemv.prologue, gemv.epilogue, gemv.eps, gemv.up};
     if (kind == PassKind::kBatch) {
       gemm.columns_per_block = std::min(kMostBatchColumns, ceil_div(columns, 8) * 8);
@@ -178,7 +178,8 @@ DecoderAttentionSpec decoder_attention(const ModelConfig& c, uint32_t context, P
   if (kind == PassKind::kPrompt && flash_takes_heads)
     return FlashAttentionSpec{c.n_heads, c.n_kv_heads, c.head_dim, context,          true,
                               0,         cache.k,      cache.v,    c.gated_attention};
-  AttentionSpec spec{c.n_heads, c.n_kv_heads, c.head_dim, context, columns};
+  // Which writes the keys that the next column of a run reads.
+  AttentionSpec spec{c.n_heads, c.n_kv_heads, c.head_dim, context, kind == PassKind::kRun ? 1 : columns};
   spec.lengths_are_positions = true;
   spec.k_type = cache.k, spec.v_type = cache.v;
   spec.gated = c.gated_attention;
@@ -209,9 +210,9 @@ DecoderSpecs decoder_specs(const ModelConfig& c, const DecoderFormats& formats, 
   auto* tokens = kind == PassKind::kPrompt ? nullptr : &std::get<AttentionSpec>(specs.attention);
   std::vector<KvScatterSpec>& scatters = tokens ? tokens->scatters : specs.kv_scatters;
   for (const Rope& rope : c.ropes)
-    scatters.push_back({c.n_heads, c.n_kv_heads, c.head_dim, c.rope_dims, c.rope_pairing, context, columns,
-                        kind == PassKind::kPrompt, qk_norm, qk_norm ? c.rms_eps : 0, rope.magnitude, rope.frequencies,
-                        cache.k, cache.v});
+    scatters.push_back({c.n_heads, c.n_kv_heads, c.head_dim, c.rope_dims, c.rope_pairing, context,
+                        tokens ? tokens->columns : columns, kind == PassKind::kPrompt, qk_norm, qk_norm ? c.rms_eps : 0,
+                        rope.magnitude, rope.frequencies, cache.k, cache.v});
   for (size_t i = 0; i < formats.layers.size(); ++i) {
     const LayerConfig& layer = c.layers.at(i);
     specs.ropes.push_back(layer.rope);

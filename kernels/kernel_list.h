@@ -38,8 +38,9 @@ enum class PassKind : uint8_t {
   kPrompt,  // consecutive positions of one sequence
   kFew,     // one position each of 2 to kFewSequences sequences: by a token's products, so that no bit of it changes
   kBatch,   // of more
+  kRun,     // a few consecutive positions of one sequence, likewise to the bit; attention takes one after the other
 };
-inline constexpr size_t kPassKinds = 4;
+inline constexpr size_t kPassKinds = 5;
 inline constexpr uint32_t kFewSequences = 32;   // where tensor cores begin to gain, by engine/gpu/speed_model.h
 PassKind kind_of_tokens(uint32_t n_sequences);  // a token of each
 

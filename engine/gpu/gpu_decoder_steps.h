@@ -85,6 +85,7 @@ class GpuSteps final : public Steps, private DeviceSampler {
     return name_of(n_sequences > 1 && launch_mode_ == LaunchMode::kPersistent ? LaunchMode::kGraph : launch_mode_);
   }
 
+  bool takes_one_by_one() override;
   void begin(std::span<const Run> runs) override;
   void embed(Buffer hidden) override;
   void norm_qkv(uint32_t layer, Buffer hidden, Buffer q, Buffer k, Buffer v) override;

@@ -35,6 +35,8 @@ uint64_t expert_tiles_bytes(const ExpertsConfig& e, const GpuSizes& sizes) {
 // A prompt's beside a token of every other sequence.
 uint32_t GpuSizes::columns() const { return std::min(batch, context) + sequences - 1; }
 
+uint32_t GpuSizes::token_columns() const { return std::max(sequences, columns_of(PassKind::kRun)); }
+
 uint32_t GpuSizes::buffer_columns() const { return columns() + (kAlignedColumns - 1) * (sequences - 1); }
 
 uint32_t GpuSizes::columns_of(PassKind kind) const {
@@ -45,6 +47,8 @@ uint32_t GpuSizes::columns_of(PassKind kind) const {
       return columns();
     case PassKind::kFew:
       return std::min(sequences, kFewSequences);
+    case PassKind::kRun:
+      return std::min(columns(), kMostOneByOne);
     case PassKind::kBatch:
       break;
   }
@@ -75,7 +79,7 @@ uint64_t weights_bytes(const ModelConfig& config, const ModelTensors& tensors) {
 
 uint64_t sampler_bytes(const ModelConfig& config, const GpuSizes& sizes) {
   const SampleSpec spec{.n_vocab = config.n_vocab, .ring = sample_ring(sizes.context)};
-  return saturating_product({uint64_t{sizes.sequences} + 1, sampler_state_stride(spec)});
+  return saturating_product({uint64_t{sizes.token_columns()} + 1, sampler_state_stride(spec)});
 }
 
 CachePlan::CachePlan(const ModelConfig& config, const GpuSizes& sizes)
@@ -128,7 +132,7 @@ ActivationPlan plan_activations(const ModelConfig& config, const GpuSizes& sizes
   plan.error = place(16);
   plan.page_tables = place(page_table_bytes(sizes));
   const uint64_t before = plan.n_bytes;
-  for (const PassKind kind : {PassKind::kToken, PassKind::kPrompt, PassKind::kFew, PassKind::kBatch}) {
+  for (const PassKind kind : {PassKind::kToken, PassKind::kPrompt, PassKind::kFew, PassKind::kBatch, PassKind::kRun}) {
     if (kind == PassKind::kBatch && sizes.sequences <= kFewSequences) continue;
     const DecoderAttentionSpec spec =
         decoder_attention(config, sizes.context, kind, sizes.columns_of(kind), sizes.cache);

@@ -22,6 +22,7 @@ struct GpuSizes {
   uint32_t pages_per_sequence() const { return pages_of(context); }  // most
   uint64_t pages() const { return n_pages > 0 ? n_pages : uint64_t{sequences} * pages_per_sequence(); }
   uint32_t columns_of(PassKind kind) const;
+  uint32_t token_columns() const;   // most of a pass that are not a prompt's: each has a page table and a sampler
   uint32_t columns() const;         // most of a pass
   uint32_t buffer_columns() const;  // most that they take: see kAlignedColumns
   uint32_t logits_columns() const;  // most whose logits are computed in one pass: each is as wide as the vocabulary
@@ -53,7 +54,7 @@ struct CachePlan {
 // What the host tells a pass: u64 page tables, of each column or of a prompt's one sequence, as many addresses of
 // states; u32 tokens; u32 positions.
 inline uint64_t pass_bytes(const GpuSizes& sizes) {
-  return uint64_t{sizes.sequences} * 16 + uint64_t{sizes.buffer_columns()} * 8;
+  return uint64_t{sizes.token_columns()} * 16 + uint64_t{sizes.buffer_columns()} * 8;
 }
 
 // A pass may compute the logits of up to three columns more than are wanted: its input begins at 16 bytes.

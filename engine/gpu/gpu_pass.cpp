@@ -59,6 +59,8 @@ void GpuSteps::begin(std::span<const Run> runs) {
   for (const Run& run : runs) {
     require(run.position + run.tokens.size() <= sizes_.context && run.sequence < sizes_.sequences,
             "a pass beyond the context or the sequences");
+    require(!run.one_by_one || (runs.size() == 1 && run.tokens.size() <= kMostOneByOne && n_states() == 0),
+            "a run that cannot be computed one by one");
     n_columns += run.tokens.size();
   }
   require(n_columns > 0 && n_columns <= max_columns(), "a pass of more columns than there is room for");
@@ -109,7 +111,7 @@ void GpuSteps::begin_pass() {
   for (const PassLayout::Part& part : pass_.parts) kernels_of(part.kind).steps();
   has_arrived_ = false;
   timer_.begin();
-  if (is_of_graphs()) graphs_.begin(pass_.n_columns());
+  if (is_of_graphs()) graphs_.begin(pass_.n_columns(), part_.kind == PassKind::kRun);
 }
 
 template <class Body>

@@ -45,14 +45,14 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
       launch_mode_(options.launch.value_or(LaunchMode::kStream)),
       graphs_(stream_, timer_),
       passes_{pass_kernels(PassKind::kToken), pass_kernels(PassKind::kPrompt), pass_kernels(PassKind::kFew),
-              pass_kernels(PassKind::kBatch)},
+              pass_kernels(PassKind::kBatch), pass_kernels(PassKind::kRun)},
       slots_{Slot{pinned_bytes(context, sizes_), GpuEvent(context)},
              Slot{pinned_bytes(context, sizes_), GpuEvent(context)},
              Slot{pinned_bytes(context, sizes_), GpuEvent(context)},
              Slot{pinned_bytes(context, sizes_), GpuEvent(context)}},
       logits_(context, uint64_t{logits_rows(sizes_)} * config.n_vocab * sizeof(float), "logits"),
       error_(context, sizeof(ErrorWord), "errors"),
-      sampler_(stream_, timer_, profile_, texts_, config.n_vocab, sizes_.sequences, sizes_.context) {
+      sampler_(stream_, timer_, profile_, texts_, config.n_vocab, sizes_.token_columns(), sizes_.context) {
   prepare_first_token();  // during the upload
   if (!context->device().is_emulated) profile_.set_peak_bandwidth(context->device().peak_bandwidth);
   place_weights(tensors, options);
@@ -218,6 +218,14 @@ std::span<const Token> GpuSteps::read() {
   collect_profile();
   check(sampled.error);
   return sampled.tokens;
+}
+
+bool GpuSteps::takes_one_by_one() {
+  if (n_states() > 0) return false;
+  PassKernels& kernels = kernels_of(PassKind::kRun);
+  kernels.prepare();
+  kernels.prepare_logits();
+  return kernels.is_ready();
 }
 
 PersistentSpec GpuSteps::persistent_spec() const {

@@ -2,6 +2,7 @@
 #include "engine/gpu/kernel_set.h"
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <set>
 
@@ -40,6 +41,12 @@ KernelSet::KernelSet(ContextPointer context, std::vector<ptx::Kernel> kernels) {
       return std::make_unique<Module>(context, std::move(taken));
     }));
   }
+}
+
+bool KernelSet::is_ready() const {
+  return std::ranges::all_of(modules_, [](const auto& module) {
+    return module.wait_for(std::chrono::seconds(0)) != std::future_status::timeout;
+  });
 }
 
 const LoadedKernel& KernelSet::operator[](const std::string& name) const {

@@ -17,6 +17,7 @@ class KernelSet {
   // The kernel of that name, which must be in the set, once its module is compiled. DriverError, at every look-up, if
   // the driver refused the module's text.
   const LoadedKernel& operator[](const std::string& name) const;
+  bool is_ready() const;  // whether no look-up has to wait
 
  private:
   struct Place {

@@ -6,18 +6,20 @@
 
 namespace warpchat {
 
-LayerGraphs::Graphs::Graphs(const ContextPointer& context, uint32_t n)
+LayerGraphs::Graphs::Graphs(const ContextPointer& context, uint32_t n, bool of_run)
     : columns(n),
+      is_run(of_run),
       plain(context),
       timed{LaunchGraph(context, LaunchGraph::Times::kOn), LaunchGraph(context, LaunchGraph::Times::kOn)} {}
 
-LayerGraphs::Graphs& LayerGraphs::graphs_of(uint32_t columns) {
-  const auto known = std::ranges::find(graphs_, columns, &Graphs::columns);
+LayerGraphs::Graphs& LayerGraphs::graphs_of(uint32_t columns, bool is_run) {
+  const auto known = std::ranges::find_if(
+      graphs_, [&](const Graphs& graphs) { return graphs.columns == columns && graphs.is_run == is_run; });
   if (known != graphs_.end()) {
     graphs_.splice(graphs_.begin(), graphs_, known);
   } else {
     if (graphs_.size() == kMost) drop_oldest();
-    graphs_.emplace_front(stream_.context(), columns);
+    graphs_.emplace_front(stream_.context(), columns, is_run);
   }
   return graphs_.front();
 }
@@ -29,9 +31,9 @@ void LayerGraphs::drop_oldest() {
   graphs_.pop_back();
 }
 
-void LayerGraphs::begin(uint32_t columns) {
+void LayerGraphs::begin(uint32_t columns, bool is_run) {
   assert(!is_open());
-  Graphs& graphs = graphs_of(columns);
+  Graphs& graphs = graphs_of(columns, is_run);
   LaunchGraph& graph = timer_.is_timing() ? graphs.timed[graphs.n_timed++ % 2] : graphs.plain;
   parts_.clear();
   is_replaying_ = graph.is_recorded();

@@ -1,5 +1,6 @@
 // The layers of a pass as one launch: recorded with the first pass of so many columns, replayed with each that follows.
-// What differs between passes lies in device memory, but for the number of columns, of which each has its own graph.
+// What differs between passes lies in device memory, but for the number of columns and whether they are one run's, of
+// which each has its own graph.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -18,7 +19,7 @@ class LayerGraphs {
   LayerGraphs(const Stream& stream, LaunchTimer& timer) : stream_(stream), timer_(timer) {}
 
   // From here to end() launches are recorded, or have been. DriverError if the device fails, as with all of these.
-  void begin(uint32_t columns);
+  void begin(uint32_t columns, bool is_run);
   bool is_open() const { return graph_ != nullptr; }
   // One of the launches. enqueue: called if it must be recorded.
   void add(LaunchTimer::Part part, const std::function<void()>& enqueue);
@@ -29,11 +30,13 @@ class LayerGraphs {
 
  private:
   struct Graphs {  // of so many columns
-    explicit Graphs(const ContextPointer& context, uint32_t n);
-    uint32_t columns, n_timed = 0;
+    Graphs(const ContextPointer& context, uint32_t n, bool of_run);
+    uint32_t columns;
+    bool is_run;
+    uint32_t n_timed = 0;
     LaunchGraph plain, timed[2];  // those with times in turn: two passes may be under way
   };
-  Graphs& graphs_of(uint32_t columns);
+  Graphs& graphs_of(uint32_t columns, bool is_run);
   void drop_oldest();
 
   const Stream& stream_;

@@ -67,6 +67,10 @@ void PassKernels::prepare_logits() {
     logits_kernel_.emplace(context_, generate([&](const std::string& name) { return name == logits; }));
 }
 
+bool PassKernels::is_ready() const {
+  return (!layer_kernels_ || layer_kernels_->is_ready()) && (!logits_kernel_ || logits_kernel_->is_ready());
+}
+
 std::vector<ptx::Kernel> PassKernels::generate(const std::function<bool(const std::string&)>& is_wanted) const {
   std::vector<ptx::Kernel> kernels;
   try {

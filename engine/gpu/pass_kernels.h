@@ -43,6 +43,7 @@ class PassKernels {
   // Begin to compile, on threads of their own, unless it has begun. UnsupportedModel.
   void prepare();
   void prepare_logits();
+  bool is_ready() const;  // all that has begun to compile is compiled
 
   // The steps of all but the logits, once they are compiled. DriverError if the driver refuses them; asked for again,
   // they are compiled again.

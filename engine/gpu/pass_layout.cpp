@@ -9,7 +9,32 @@ void PassLayout::Part::add_position(uint32_t position) {
   n_keys += position + 1;
 }
 
+namespace {
+
+PassLayout lay_out_one_by_one(const Run& run) {
+  PassLayout layout;
+  PassLayout::Part part{.kind = PassKind::kRun, .n_columns = run.n_columns()};
+  for (const Token token : run.tokens) layout.words.push_back(static_cast<uint32_t>(token));
+  for (uint32_t c = 0; c < part.n_columns; ++c) {
+    layout.words.push_back(run.position + c);
+    part.add_position(run.position + c);
+  }
+  layout.parts = {part};
+  layout.sequences.assign(part.n_columns, run.sequence);
+  const uint32_t first = part.n_columns - run.n_wanted();
+  if (first < part.n_columns) layout.wanted = {{part.kind, first, 0, run.n_wanted()}};
+  for (uint32_t c = first; c < part.n_columns; ++c) {
+    layout.logits_columns.push_back(c);
+    layout.last_sequences.push_back(run.sequence);
+    layout.last_positions.push_back(run.position + c);
+  }
+  return layout;
+}
+
+}  // namespace
+
 PassLayout lay_out(std::span<const Run> runs) {
+  if (runs.size() == 1 && runs[0].one_by_one && runs[0].n_columns() > 1) return lay_out_one_by_one(runs[0]);
   PassLayout layout;
   std::vector<uint32_t> first(runs.size());  // column of a run
   uint32_t n_columns = 0;

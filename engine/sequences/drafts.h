@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/steps.h"
 #include "models/token.h"
 
 namespace warpchat {
@@ -37,11 +38,11 @@ class PromptLookup {
 // is lost is at most kMayLose of the answer's time, and a pass or two.
 class DraftLength {
  public:
-  static constexpr uint32_t kMost = 7;               // with the token before them as wide as a CPU's tile
-  static constexpr uint32_t kNarrow = 3;             // likewise, as half a tile
-  static constexpr uint32_t kSure = 8;               // tokens that agree, and a draft is likely to be accepted
-  static constexpr double kMayLose = 0.01;           // of an answer's time
-  static constexpr uint32_t kPassesUntilPlain = 32;  // with drafts; then one without tells what a token takes by now
+  static constexpr uint32_t kMost = kMostOneByOne - 1;  // with the token before them as wide as a CPU's tile
+  static constexpr uint32_t kNarrow = 3;                // likewise, as half a tile
+  static constexpr uint32_t kSure = 8;                  // tokens that agree, and a draft is likely to be accepted
+  static constexpr double kMayLose = 0.01;              // of an answer's time
+  static constexpr uint32_t kPassesUntilPlain = 32;     // with drafts; then one without tells what a token takes by now
 
   // Of a draft of at most `most` tokens, behind so many that agree; 0: none this time.
   uint32_t next(uint32_t agreeing, uint32_t most);

@@ -36,6 +36,7 @@ CachePages cache_of(Steps& steps) {
 
 constexpr uint32_t kAloneAtOnce = 1024;  // tokens whose pages a device has that goes on by itself
 constexpr double kLongerBeside = 2.2;    // times that a pass of streams takes when a prompt's tokens go with them
+constexpr uint32_t kTokensTimed = 8;     // of a device that goes on by itself: their mean is what a token takes
 constexpr uint32_t kPassesBeside = 32;   // with a prompt; then one of streams alone tells how long those take by now
 
 }  // namespace
@@ -69,6 +70,7 @@ struct Scheduler::Share {
   bool is_sampled = false;             // its last token's logits give the next one
   std::vector<Token> with_draft = {};  // where something is drafted: the only one missing, then that
   uint32_t n_drafted() const { return with_draft.empty() ? 0 : static_cast<uint32_t>(with_draft.size()) - 1; }
+  uint32_t n_sampled() const { return is_sampled ? 1 + n_drafted() : 0; }
 };
 
 void ScheduledAnswer::stop() {
@@ -199,10 +201,13 @@ void Scheduler::pass() {
     if (stream_seconds_ == 0 || n_beside_ == kPassesBeside) prompt = nullptr;
     n_beside_ = prompt == nullptr ? 0 : n_beside_ + 1;
   }
+  std::vector<Token> draft;
+  if (streams.size() == 1 && prompt == nullptr) draft = with_draft(*streams.front());
   // Of a state that cannot be rewound a copy is kept before the prompt's last token: decode() parts it there.
-  if (device_sampler_ != nullptr && jobs_.size() == 1 && (!store_.is_recurrent() || jobs_.front()->missing() == 1))
+  if (draft.empty() && device_sampler_ != nullptr && jobs_.size() == 1 &&
+      (!store_.is_recurrent() || jobs_.front()->missing() == 1))
     return decode_alone(*jobs_.front());
-  decode(streams, prompt);
+  decode(streams, prompt, std::move(draft));
 }
 
 // In turn, each if all that it has to compute fits in.
@@ -239,24 +244,25 @@ bool Scheduler::reserve(Job& job, uint32_t n_positions) {
   return true;
 }
 
-// A token that waits alone and what is likely to follow it, if anything.
+// A token that waits alone and what is likely to follow it, if anything. Not where layers have a state: it cannot be
+// rewound.
 std::vector<Token> Scheduler::with_draft(Job& job) {
-  if (!job.request.drafts) return {};
+  if (!job.request.drafts || store_.is_recurrent()) return {};
   job.lookup.grow(job.tokens);
   const uint64_t most =
       std::min<uint64_t>({job.left() - 1, decoder_.max_positions() - job.tokens.size(), decoder_.max_columns() - 1,
                           decoder_.max_logits_columns() - 1, DraftLength::kMost});
   const PromptLookup::Draft found = job.lookup.next(job.tokens, static_cast<uint32_t>(most));
   const uint32_t n = job.draft_length.next(found.agreeing, static_cast<uint32_t>(found.tokens.size()));
-  if (n == 0 || !job.sequence->reserve(1 + n)) return {};
+  if (n == 0 || !decoder_.steps().takes_one_by_one() || !job.sequence->reserve(1 + n)) return {};
   std::vector<Token> tokens{job.tokens.back()};
   tokens.insert(tokens.end(), found.tokens.begin(), found.tokens.begin() + n);
   return tokens;
 }
 
-// One pass; and of streams that are alone on a device that samples more, each begun before the host has read the one
-// before.
-void Scheduler::decode(std::span<Job* const> streams, Job* prompt) {
+// One pass, of a draft if there is one to the only stream; and of streams that are alone on a device that samples more,
+// each begun before the host has read the one before.
+void Scheduler::decode(std::span<Job* const> streams, Job* prompt, std::vector<Token> with_draft) {
   std::vector<Share> shares;
   for (Job* job : streams) shares.push_back({job, 1});
   if (prompt != nullptr)
@@ -266,20 +272,30 @@ void Scheduler::decode(std::span<Job* const> streams, Job* prompt) {
       prompt->missing() > 1)
     --shares.back().n_tokens;
   if (shares.empty()) return;
-  // Of one stream alone, where logits come to the host and no layer has a state that cannot be rewound.
-  const bool may_draft =
-      streams.size() == 1 && prompt == nullptr && device_sampler_ == nullptr && !store_.is_recurrent();
-  if (may_draft) shares.front().with_draft = with_draft(*streams.front());
-  const uint32_t n_drafted = shares.front().n_drafted(), n_given = shares.front().job->timings.generated_tokens;
+  Job& first = *shares.front().job;
+  const bool has_draft = !with_draft.empty();
+  std::vector<Token> ahead;  // the tokens with those drafted
+  if (has_draft) {
+    ahead = first.tokens;
+    ahead.insert(ahead.end(), with_draft.begin() + 1, with_draft.end());
+    shares.front().with_draft = std::move(with_draft);
+  }
+  const uint32_t n_drafted = shares.front().n_drafted(), n_given = first.timings.generated_tokens;
   std::vector<Run> runs;
   std::vector<DeviceSampler::Start> starts;
   for (Share& share : shares) {
     share.is_sampled = share.n_tokens == share.job->missing();
     runs.push_back(share.job->run(share.n_tokens, share.is_sampled ? Logits::kLast : Logits::kNone));
-    if (share.n_drafted() > 0) runs.back().tokens = share.with_draft, runs.back().wanted = Logits::kAll;
     if (share.is_sampled) starts.push_back({share.job->request.sampling, share.job->tokens});
   }
-  auto began = Clock::now();
+  if (has_draft) {
+    runs.front().tokens = shares.front().with_draft;
+    runs.front().wanted = Logits::kAll;
+    runs.front().one_by_one = true;
+    for (uint32_t i = 1; i <= n_drafted; ++i)
+      starts.push_back({first.request.sampling, std::span(ahead).first(first.tokens.size() + i)});
+  }
+  auto began = has_draft ? first.last : Clock::now();  // what a device that went on by itself takes to end that, too
   if (!decoder_.forward(runs, jobs_.size() == 1 ? &jobs_.front()->of->stop_ : nullptr)) {
     for (const Share& share : shares) share.job->sequence->break_off();
     return;
@@ -290,7 +306,7 @@ void Scheduler::decode(std::span<Job* const> streams, Job* prompt) {
     device_sampler_->sample();
   }
   for (bool goes_on = true; goes_on;) {
-    goes_on = is_sampled_there && prompt == nullptr && !wants_turn_ && !store_.is_recurrent() &&
+    goes_on = is_sampled_there && prompt == nullptr && !has_draft && !wants_turn_ && !store_.is_recurrent() &&
               std::ranges::all_of(streams, [&](Job* job) {
                 return job->tokens.size() < decoder_.max_positions() && job->sequence->reserve(2);
               });
@@ -301,10 +317,10 @@ void Scheduler::decode(std::span<Job* const> streams, Job* prompt) {
     if (starts.empty()) decoder_.steps().end_pass()(/*wait=*/true);
     take(shares);
     const double seconds = seconds_since(std::exchange(began, Clock::now()));
-    if (may_draft && !streams.front()->end)
-      streams.front()->draft_length.took(n_drafted, streams.front()->timings.generated_tokens - n_given - 1, seconds);
+    if (streams.size() == 1 && prompt == nullptr && !first.end && (has_draft || !is_sampled_there))
+      first.draft_length.took(n_drafted, first.timings.generated_tokens - n_given - 1, seconds);
     if (prompt == nullptr)
-      stream_seconds_ = n_drafted > 0 ? stream_seconds_ : seconds;
+      stream_seconds_ = has_draft ? stream_seconds_ : seconds;
     else if (streams.empty())
       decoder_.pass_length().took(shares.back().n_tokens, seconds);
     else
@@ -325,31 +341,32 @@ void Scheduler::take(std::span<const Share> shares) {
     Job& job = *share.job;
     n_columns += share.n_tokens + share.n_drafted();
     const uint32_t place = n_sampled;
-    n_sampled += share.is_sampled;
+    n_sampled += share.n_sampled();
     if (job.end) continue;
     computed(job, job.next(share.n_tokens));
     if (!share.is_sampled) continue;
     if (job.timings.generated_tokens == 0) begin_answer(job);
     if (job.end) continue;
     try {
-      if (device_sampler_ != nullptr)
-        give(job, sampled[place]);
-      else
-        give_sampled(job, share.with_draft, n_columns - 1 - share.n_drafted());
+      const uint32_t column = n_columns - share.n_sampled();
+      give_sampled(job, share.with_draft, [&](uint32_t i) {
+        return device_sampler_ != nullptr ? sampled[place + i] : job.sampler->sample(decoder_.logits(column + i));
+      });
     } catch (const Error& error) {  // of its logits alone
       fail(job, error.what());
     }
   }
 }
 
-// The token that the logits of the column give; and as long as it is the one drafted there, which has been computed as
-// well, that of the next column.
-void Scheduler::give_sampled(Job& job, std::span<const Token> with_draft, uint32_t column) {
+// The token that its logits give; and as long as it is the one drafted there, which has been computed as well, the one
+// that those of the next column do. sample_at(i): of column i of them.
+template <class SampleAt>
+void Scheduler::give_sampled(Job& job, std::span<const Token> with_draft, const SampleAt& sample_at) {
   if (!with_draft.empty()) job.timings.drafted_tokens += static_cast<uint32_t>(with_draft.size()) - 1;
-  for (size_t next = 1;; ++next, ++column) {
-    const Token token = job.sampler->sample(decoder_.logits(column));
-    give(job, token, /*was_drafted=*/next > 1);
-    if (job.end || next >= with_draft.size() || token != with_draft[next]) return;
+  for (uint32_t i = 0;; ++i) {
+    const Token token = sample_at(i);
+    give(job, token, /*was_drafted=*/i > 0);
+    if (job.end || i + 1 >= with_draft.size() || token != with_draft[i + 1]) return;
     computed(job, job.next(1));
     ++job.timings.accepted_tokens;
   }
@@ -364,7 +381,7 @@ void Scheduler::took_beside(uint32_t n_of_prompt, double seconds) {
 }
 
 // The device goes on by itself: by the persistent kernel, or by graphs, without the host between one token and the
-// next. Somebody who wants a turn ends that at a token, or in the middle of a prompt's pass.
+// next. Somebody who wants a turn ends that at a token, or in the middle of a prompt's pass, and so does a draft.
 void Scheduler::decode_alone(Job& job) {
   Sequence& sequence = *job.sequence;
   const uint32_t missing = job.missing();
@@ -385,24 +402,32 @@ void Scheduler::decode_alone(Job& job) {
       make_token_source(decoder_, {job.request.sampling, job.tokens, sequence.reach(), *column, most,
                                    job.request.ignore_end ? std::vector<Token>() : end_tokens_,
                                    /*may_rewind=*/!store_.is_recurrent()});
+  Clock::time_point timed_from;
   for (uint32_t n = 0; n < most && !job.end; ++n) {
     const std::optional<Token> token = source->next(wants_turn_);
     if (!token) break;
     if (n > 0) computed(job, job.next(1));
     give(job, *token);
+    if (n % kTokensTimed == 0) {  // the first one waited for what was before it
+      const Clock::time_point since = std::exchange(timed_from, job.last);
+      if (n > 0) job.draft_length.took(0, 0, std::chrono::duration<double>(job.last - since).count() / kTokensTimed);
+    }
+    if (!job.end && !with_draft(job).empty()) break;
   }
   if (store_.is_recurrent()) take_rest(job, *source);
-  if (job.missing() == 0) sequence.rewind(sequence.reach() - 1);  // for the logits that nobody has asked for
+  if (!job.end && job.missing() == 0) sequence.rewind(sequence.reach() - 1);  // for logits that nobody has asked for
 }
 
-// What a device has computed beyond the tokens it has given is in the sequence's state for good.
+// What a device has computed beyond the tokens it has given is in the sequence's state for good: of an answer that has
+// ended, its last token at most.
 void Scheduler::take_rest(Job& job, TokenSource& source) {
   const std::optional<std::vector<Token>> rest = source.end();
   if (!rest) return job.sequence->break_off();
-  for (const Token token : *rest) {
-    if (job.end) return job.sequence->break_off();
+  for (size_t i = 0; i < rest->size(); ++i) {
+    const bool is_wanted = !job.end;
+    if (!is_wanted && i + 1 < rest->size()) return job.sequence->break_off();
     computed(job, job.next(1));
-    give(job, token);
+    if (is_wanted) give(job, (*rest)[i]);
   }
 }
 

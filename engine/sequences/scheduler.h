@@ -74,7 +74,7 @@ class Scheduler {
   void pass();
   void admit();
   bool reserve(Job& job, uint32_t n_positions);
-  void decode(std::span<Job* const> streams, Job* prompt);
+  void decode(std::span<Job* const> streams, Job* prompt, std::vector<Token> with_draft);
   std::vector<Token> with_draft(Job& job);
   void take(std::span<const Share> shares);
   void took_beside(uint32_t n_of_prompt, double seconds);
@@ -83,7 +83,8 @@ class Scheduler {
   void computed(Job& job, std::span<const Token> tokens);
   void begin_answer(Job& job);
   void give(Job& job, Token token, bool was_drafted = false);
-  void give_sampled(Job& job, std::span<const Token> with_draft, uint32_t column);
+  template <class SampleAt>
+  void give_sampled(Job& job, std::span<const Token> with_draft, const SampleAt& sample_at);
   void finish(Job& job, EndReason reason, std::string error = "");
   void fail(Job& job, const std::string& error);
   void fail_all(const std::string& error);

@@ -483,7 +483,7 @@ TEST_F(GpuDecoderOnOneModel, RefusesAContextThatDoesNotFit) {
     fits = shortage.way_out.context;
   }
   EXPECT_GT(fits, 64u);
-  EXPECT_NEAR(gpu_steps(model_, 64)->context_that_fits(), fits, 0.02 * fits) << "what is planned is an estimate";
+  EXPECT_NEAR(gpu_steps(model_, 64)->context_that_fits(), fits, 0.05 * fits) << "each planned with its own rings";
   EXPECT_EQ(context->memory().free_bytes, before);
 }
 

@@ -111,6 +111,25 @@ TEST_P(GpuPages, AreSharedByAFork) {
   for (uint32_t i = 0; i < other.size(); ++i) EXPECT_EQ(both(forked, i), both(alone, i)) << i;
 }
 
+// Several tokens of a sequence in a pass, over the end of a page, some of them for the second time: each token's logits
+// are those of a pass of its own.
+TEST_P(GpuPages, HoldARunThatIsComputedOneByOne) {
+  const std::vector<Token> tokens = some_tokens(136);
+  Decoder single = decoder(0), several = decoder(0);
+  for (Decoder* each : {&single, &several}) decode(*each, std::span(tokens).first(122), {30});
+  const auto n_vocab = model_.config.n_vocab;
+  const std::vector<float> expected = decode_each(single, std::span(tokens).subspan(122), 122);
+  const struct { uint32_t position, n; } runs[] = {{122, 8}, {126, 3}, {129, 1}, {130, 2}, {130, 6}, {122, 8}};
+  for (const auto& [position, n] : runs) {
+    const warpchat::Run run{0, position, std::span(tokens).subspan(position, n), Logits::kAll, /*one_by_one=*/true};
+    ASSERT_TRUE(several.forward({&run, 1}));
+    for (uint32_t i = 0; i < n; ++i)
+      EXPECT_TRUE(std::ranges::equal(several.logits(i),
+                                     std::span(expected).subspan((position + i - 122) * uint64_t{n_vocab}, n_vocab)))
+          << position << ", " << i << " of " << n;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Cases, GpuPages, testing::ValuesIn(kCases), [](const auto& c) { return c.param.name; });
 
 TEST(GpuPagesErrors, PositionsWithoutAPageAreRefused) {

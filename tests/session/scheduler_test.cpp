@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 #include <semaphore>
+#include <thread>
 
 #include "engine/cpu/cpu_steps.h"
 #include "engine/gpu/gpu_steps.h"
@@ -278,6 +279,41 @@ TEST_P(SchedulerOnTheCpu, DraftsChangeNoToken) {
   }
 }
 
+// The same on a device that samples and goes on by itself, which a draft ends: greedy and drawn, with what is counted
+// for penalties. How soon there is one depends on when its kernels are compiled.
+TEST(DraftsOnAGpu, ChangeNoToken) {
+  const std::vector<std::byte> bytes = build_tiny_model({.n_layers = 1}, /*seed=*/4);
+  const LoadedModel model(GgufFile::view(bytes, "tiny"));
+  for (const LaunchMode launch : {LaunchMode::kStream, LaunchMode::kGraph, LaunchMode::kPersistent}) {
+    SCOPED_TRACE(name_of(launch));
+    Decoder drafting(model.config,
+                     make_gpu_steps(model.config, model.tensors, {test_device(), {.context = 256}, launch}));
+    Decoder plain(model.config, make_gpu_steps(model.config, model.tensors, {test_device(), {.context = 256}, launch}));
+    while (!drafting.steps().takes_one_by_one()) std::this_thread::sleep_for(1ms);
+    uint32_t n_drafted = 0, n_accepted = 0;
+    for (const float temperature : {0.0f, 0.3f}) {
+      AnswerRequest request{.prompt = {5, 6, 7, 8, 9}, .max_tokens = 60};
+      request.sampling.temperature = temperature;
+      request.sampling.presence_penalty = 0.1f;
+      Scheduler with(drafting, never), without(plain, never);
+      for (int turn = 0; turn < 2; ++turn) {
+        AnswerRequest token_by_token = request;
+        token_by_token.drafts = false;
+        const std::optional<Answer> expected = collect(*without.start(token_by_token)),
+                                    is = collect(*with.start(request));
+        ASSERT_TRUE(expected && is);
+        EXPECT_EQ(is->tokens, expected->tokens) << temperature << ", turn " << turn;
+        EXPECT_EQ(is->end.reason, EndReason::kTokenLimit) << is->end.error;
+        EXPECT_EQ(expected->end.timings.drafted_tokens, 0u);
+        n_drafted += is->end.timings.drafted_tokens, n_accepted += is->end.timings.accepted_tokens;
+        request.prompt.insert(request.prompt.end(), is->tokens.begin(), is->tokens.end());
+      }
+    }
+    EXPECT_GT(n_accepted, 0u);
+    EXPECT_GT(n_drafted, n_accepted);
+  }
+}
+
 // What a person asks again, changes or goes on from is what it would be in a conversation that had nothing before.
 TEST_P(SchedulerOnTheCpu, AChangedConversationIsAnsweredLikeANewOne) {
   Decoder known = decoder(512, 1, 0), fresh = decoder(512, 1, 0);
@@ -363,20 +399,27 @@ TEST(SchedulerOfHybrids, AnAnswerThatEndsEarlyLeavesNothingBehind) {
     return answer(whole, turn).tokens.at(6);
   }();
   const auto ends = [last](Token token) { return token == last; };
-  for (const bool is_known : {false, true}) {
-    Decoder known = decoder(LaunchMode::kPersistent);
-    Scheduler scheduler(known, ends, std::span(&last, is_known ? 1 : 0));
+  struct Ending {
+    LaunchMode launch;
+    bool is_known;     // to the device
+    uint32_t n_ahead;  // tokens behind the answer's text that the state has, if that is certain
+  };
+  for (const Ending& e : {Ending{LaunchMode::kPersistent, false, 0}, Ending{LaunchMode::kPersistent, true, 0},
+                          Ending{LaunchMode::kStream, false, 1}, Ending{LaunchMode::kGraph, false, 1}}) {
+    SCOPED_TRACE(name_of(e.launch));
+    Decoder known = decoder(e.launch);
+    Scheduler scheduler(known, ends, std::span(&last, e.is_known ? 1 : 0));
     const Answer first = answer(scheduler, turn);
     ASSERT_EQ(first.end.reason, EndReason::kEndOfText) << first.end.error;
     std::vector<Token> next = turn;
     next.insert(next.end(), first.tokens.begin(), first.tokens.end());
     next.insert(next.end(), {last, 7, 8, 9});
     const Answer second = answer(scheduler, next);
-    if (is_known) {
-      EXPECT_EQ(second.end.timings.reused_tokens, 40 + first.tokens.size());
+    if (e.is_known || e.n_ahead > 0) {
+      EXPECT_EQ(second.end.timings.reused_tokens, 40 + first.tokens.size() + e.n_ahead);
     }
     Scheduler alone(fresh, ends);
-    EXPECT_EQ(second.tokens, answer(alone, next).tokens) << is_known;
+    EXPECT_EQ(second.tokens, answer(alone, next).tokens) << e.is_known;
     EXPECT_EQ(answer(scheduler, turn).tokens, first.tokens);
   }
 }
