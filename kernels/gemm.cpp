@@ -14,17 +14,12 @@ using namespace ptx;
 
 namespace {
 
-constexpr size_t kFewTiles = 2;  // of columns, that a block always computes
+constexpr size_t kFewTiles = kGemmFewColumns / 8;  // of columns, that a block always computes
 
 class GemmWriter {
  public:
   GemmWriter(Builder& b, const GemmPlan& plan)
-      : b_(b),
-        plan_(plan),
-        spec_(plan.spec),
-        parameters_(b, plan),
-        input_(b, plan, parameters_.k, parameters_.gamma),
-        zero_(b.var("zero", 0.0f)) {
+      : b_(b), plan_(plan), spec_(plan.spec), parameters_(b, plan), input_(b, plan), zero_(b.var("zero", 0.0f)) {
     if (parameters_.experts) uses_.emplace(b.shared<u32>("uses", plan.columns));
     for (const ProductMatrix& matrix : plan.matrices) {
       if (ones_.empty() && unit_format(matrix.type).has_lowest)
@@ -34,24 +29,21 @@ class GemmWriter {
 
   void write() {
     const Tile tile = parameters_.experts ? tile_of_expert() : tile_of_columns();
-    const GemmInput::Columns columns{parameters_.x, tile.first, tile.count, uses_};
+    input_.begin({parameters_.halves, parameters_.factors, tile.count, parameters_.k,
+                  [&](const Reg<u32>& column) { return input_row(tile, column); }});
     place_weights(tile.rows_before);
     Sums sums = new_sums();
-    input_.clear(columns);
     Reg<u32> n_units = ((parameters_.k + (kGemmUnit - 1)) / kGemmUnit).named("n_units");
     b_.for_("first_unit", 0, n_units, kGemmTileUnits, [&](Reg<u32> first_unit) {
+      input_.arrive();
       Reg<u32> next = first_unit + kGemmTileUnits;
       b_.if_(next < n_units, [&] {
+        input_.ask(next);
         for (const GemmWeights& weights : weights_) weights.ask_ahead(next);
       });
-      b_.barrier();  // nobody reads the tile before any more
-      input_.fill(columns, first_unit);
-      b_.barrier();
-      rescale(sums);
-      b_.region("products", [&] { add_tile(first_unit, n_units, columns.count, sums); });
+      b_.region("products", [&] { add_tile(first_unit, n_units, tile.count, sums); });
+      input_.turn();
     });
-    b_.barrier();
-    input_.settle();
     b_.barrier();
     b_.region("write", [&] { write_sums(tile, sums); });
   }
@@ -59,10 +51,10 @@ class GemmWriter {
  private:
   struct Parameters {
     std::vector<Global<u8>> matrices;
-    Global<f32> x;
-    std::optional<Reg<u64>> gamma;  // an address, or null, as the next ones
+    Global<b32> halves;  // pairs
+    Global<f32> factors;
     struct Addends {
-      Reg<u64> bias, residual;
+      Reg<u64> bias, residual;  // addresses, or null
     };
     std::optional<Addends> addends;
     struct Experts {
@@ -75,8 +67,8 @@ class GemmWriter {
 
     Parameters(Builder& b, const GemmPlan& plan)
         : matrices(declare_matrices(b, plan.matrices, 0)),
-          x(b.global<f32>("x")),
-          gamma(plan.takes_gamma() ? std::optional(b.param<u64>("gamma")) : std::nullopt),
+          halves(b.global<b32>("halves")),
+          factors(b.global<f32>("factors")),
           addends(takes_addends(plan.spec) ? std::optional(Addends{b.param<u64>("bias"), b.param<u64>("residual")})
                                            : std::nullopt),
           experts(plan.spec.experts > 0 ? std::optional(Experts{b.global<u32>("order"), b.global<u32>("tiles")})
@@ -105,6 +97,13 @@ class GemmWriter {
     b_.for_("use", b_.thread(), count, plan_.threads(),
             [&](Reg<u32> use) { uses_->store(use, experts.order.load(first + use, kReadOnly)); });
     return {first, count, b_.mul_wide(tile[0].named("expert"), parameters_.rows)};
+  }
+
+  // Where the input of the tile's column is, among all.
+  Reg<u32> input_row(const Tile& tile, const Reg<u32>& column) const {
+    Reg<u32> place = tile.first + column;
+    if (!parameters_.experts) return place;
+    return parameters_.experts->order.load(place, kReadOnly) / spec_.uses_per_input;
   }
 
   // A warp's rows_per_warp rows: it reads those from first_read. Rows before `first` are another warp's.
@@ -146,17 +145,6 @@ class GemmWriter {
   void for_each_row_tile(F&& body) const {
     for (size_t m = 0; m < plan_.matrices.size(); ++m)
       for (size_t r = 0; r < n_row_tiles(); ++r) body(m, r);
-  }
-
-  void rescale(Sums& sums) {
-    const Shared<f32> all_factors = input_.rescale();
-    for (uint32_t c = 0; c < n_column_tiles(); ++c) {
-      const Vec<f32, 2> factors = all_factors.load<2>(c * 8);
-      for_each_row_tile([&](size_t m, size_t r) {
-        VarVec<f32, 4>& sum = sums[tile_index(m, r, c)];
-        for (int i = 0; i < 4; ++i) sum[i] *= factors[i % 2];
-      });
-    }
   }
 
   void add_tile(const Reg<u32>& first_unit, const Reg<u32>& n_units, const Reg<u32>& n_columns, Sums& sums) {
@@ -325,17 +313,14 @@ uint32_t blocks_per_sm(const GemmPlan& plan, Target target) {
   return std::max(1u, threads_per_sm(plan, target) / plan.threads());
 }
 
-// Of a tile of k: the block's columns, some at once, into shared memory, then the weights unit by unit. Units that lie
-// in one sector of 32 bytes come to the first-level cache with the first of them, from the second, where the tile
-// before has asked for them.
-Waits tile_waits(const GemmPlan& plan, uint32_t n_columns) {
-  const double n_filled = ceil_div(n_columns, plan.warps * plan.columns_ahead);
-  const double local = (plan.normalises() ? 3 : 2) + (plan.spec.experts > 0 ? 1 : 0);
-  Waits fill = n_filled * Waits{.l2 = 1, .local = local} + Waits{.local = 3};
-  if (plan.normalises()) fill = fill + Waits{.common = 1, .l2 = -1};  // gamma, with the first column
+// Of a tile of k: its columns came while products read the one before, but where threads copy them. Weights come unit
+// by unit: those that lie in one sector of 32 bytes to the first-level cache with the first of them, from the second,
+// where the tile before has asked for them.
+Waits tile_waits(const GemmPlan& plan, Target target) {
+  const Waits columns = runs(target, sm_80) ? Waits{.local = 2} : Waits{.l2 = 1, .local = 3};
   const uint32_t sector_units = std::max(1u, 32 * 8 / (plan.matrices[0].streams.low_bits * kGemmUnit));
   const double from_memory = ceil_div(kGemmTileUnits, sector_units);
-  return fill + from_memory * Waits{.l2 = 1} + Waits{.local = (kGemmTileUnits - from_memory) + 2 * kGemmTileUnits};
+  return columns + from_memory * Waits{.l2 = 1} + Waits{.local = (kGemmTileUnits - from_memory) + 2.0 * kGemmTileUnits};
 }
 
 // write_sums, whose loop over columns ptxas unrolls four times.
@@ -343,8 +328,7 @@ Waits write_waits(const GemmPlan& plan, uint32_t n_columns) {
   const double n_turns = ceil_div(ceil_div(n_columns, kWarpSize / plan.rows_per_warp), 4);
   const Waits read = plan.spec.epilogue == GemvEpilogue::kResidual ? Waits{.l2 = 1} : Waits{};
   const Waits bias = plan.spec.epilogue == GemvEpilogue::kBias ? Waits{.common = 1} : Waits{};
-  const Waits squares = plan.normalises() ? ceil_div(n_columns, plan.warps) * Waits{.local = 6} : Waits{};
-  return n_turns * (read + Waits{.local = 1}) + bias + squares + Waits{.local = 6};
+  return n_turns * (read + Waits{.local = 1}) + bias + Waits{.local = 4};
 }
 
 }  // namespace
@@ -360,8 +344,8 @@ Flow gemm_flow(const GemmSpec& spec, Target target, uint32_t n_columns) {
   return {.pieces = n_tiles * plan.n_row_blocks,
           .warps = plan.warps,
           .blocks_per_sm = blocks_per_sm(plan, target),
-          .piece = Waits{.memory = 1, .l2 = has_experts ? 2.0 : 0} +
-                   ceil_div(spec.k, kGemmTileK) * tile_waits(plan, of_block) + write_waits(plan, of_block),
+          .piece = Waits{.memory = 1, .l2 = has_experts ? 3.0 : 1.0} +  // the tile of experts, its order; columns
+                   ceil_div(spec.k, kGemmTileK) * tile_waits(plan, target) + write_waits(plan, of_block),
           .bytes_in_flight = plan.rows_per_block() * unit_bytes * kGemmTileUnits};
 }
 

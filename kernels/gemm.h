@@ -1,8 +1,8 @@
-// y[column, row] = epilogue(W[row, :] . prologue(x[column, :])) for many columns, on tensor cores: the one product of
-// prefill. Codes of quantised weights are exact in halves, and their scales meet the fp32 sums of 32 or 16 products.
-// Activations become halves, each column scaled by a power of two that follows its largest value, so that none
-// overflows: the error is that of rounding x to 11 bits, below 5e-4 of the output's norm for any x. A column's results
-// do not depend on the columns beside it, nor on the sharing, and are the same to the bit on every run.
+// y[column, row] = epilogue(W[row, :] . x[column, :]) for many columns, on tensor cores: the one product of prefill.
+// Codes of quantised weights are exact in halves, and their scales meet the fp32 sums of 32 or 16 products. The columns
+// are halves already, whose rounding is the error (kernels/half_columns.h): below 5e-4 of the output's norm for any x.
+// A column's results do not depend on the columns beside it, nor on the sharing, and are the same to the bit on every
+// run.
 // With `experts` each column has a matrix of its own, one of many: the columns are the uses of a layer's experts, in
 // tiles of the same expert (kernels/expert_order.h), so that a block multiplies a tile.
 #pragma once
@@ -15,14 +15,12 @@
 
 namespace warpchat {
 
-// A product. Its kernel is that of every product that differs only in rows, or in k, as long as both k are multiples of
-// 128, or of 4, or neither is; and without experts, in whether RMSNorm comes first, and a bias or a residual last.
+// A product. Its kernel is that of every product that differs only in rows, or in k; and without experts, in whether a
+// bias or a residual comes last.
 struct GemmSpec {
   TensorType weights;  // all that gemv reads but F32 and BF16, whose values are not exact in halves
   uint32_t rows, k;    // rows: at least 16; k: up to 2^24, as is_packable (kernels/weight_layout.h) asks
-  GemvPrologue prologue = GemvPrologue::kNone;
   GemvEpilogue epilogue = GemvEpilogue::kStore;
-  float eps = 0;                      // of the prologue; not part of the name
   std::optional<TensorType> up = {};  // of the up matrix, with kSwiglu: as `weights` if empty
   // A block of `warps` warps takes rows_per_warp rows (16 or 32) a warp, of each matrix, and columns_per_block columns
   // (8 to 64, a multiple of 8). 0: chosen.
@@ -37,8 +35,8 @@ bool has_gemm(TensorType weights);
 // Parameters in order, those that apply:
 //   weights    packed_bytes_per_row(weights, k) * rows bytes, 16-byte aligned: kernels/weight_layout.h
 //   up         likewise, with kSwiglu
-//   x          f32 [n_columns, k], 16-byte aligned; with experts [n_columns / uses_per_input, k]
-//   gamma      f32 [k], or null, without kRmsNorm; with experts, where kRmsNorm comes first
+//   halves     f16 [n_columns, half_column_values(k)], and
+//   factors    f32 [n_columns]: x as kernels/half_columns.h has it; with experts of n_columns / uses_per_input columns
 //   bias       f32 [rows], or null, without kBias; this and the next one neither with experts nor with kSwiglu
 //   residual   f32 [n_columns, rows], which y may be, or null, without kResidual
 //   order      with experts, and
@@ -53,12 +51,13 @@ ptx::Kernel gemm(const GemmSpec& spec, ptx::Target target);
 ptx::Dimensions gemm_grid(const GemmSpec& spec, uint32_t n_columns);
 // Every matrix read once for each block of columns; with experts each matrix that the columns can have.
 ptx::Cost gemm_cost(const GemmSpec& spec, uint32_t n_columns);
+uint64_t input_bytes(const GemmSpec& spec, uint64_t n_columns);
 // A piece is a block; with experts as if all had the same share of the columns.
 Flow gemm_flow(const GemmSpec& spec, ptx::Target target, uint32_t n_columns);
 bool takes_addends(const GemmSpec& spec);  // bias and residual, as parameters
 
-// gemm_q4k, gemm_q4k_swiglu, with _k4 or _k1 where k is no multiple of 128, and _w, _r, _c for what of the sharing is
-// not as usual. experts_gemm_q4k_rmsnorm_swiglu_u8_c64: eight uses for each input.
+// gemm_q4k, gemm_q4k_swiglu, with _w, _r, _c for what of the sharing is not as usual. experts_gemm_q4k_swiglu_u8_c64:
+// eight uses for each input.
 std::string name_of(const GemmSpec& spec);
 
 }  // namespace warpchat

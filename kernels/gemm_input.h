@@ -1,8 +1,7 @@
-// The columns of a GEMM's input in shared memory as halves, kGemmTileK values of k at once: filled by the block
-// together, multiplied by gamma where RMSNorm comes first, read as fragments of mma's second operand.
-// A column's values are multiplied by 2^15 over the power of two above the largest so far, so that halves neither
-// overflow nor lose bits that matter. When a tile brings a larger one, the sums so far must be multiplied by `rescale`.
+// The columns of a GEMM's input in shared memory, halves as kernels/half_columns.h has made them, a tile of k at once,
+// read as fragments of mma's second operand. A tile is asked for while the products read the one before.
 #pragma once
+#include <functional>
 #include <optional>
 
 #include "kernels/gemm_plan.h"
@@ -12,57 +11,54 @@ namespace warpchat {
 
 class GemmInput {
  public:
-  // gamma: its address, if the kernel takes one; without experts null where RMSNorm does not come first.
-  GemmInput(ptx::Builder& b, const GemmPlan& plan, const ptx::Reg<ptx::u32>& k,
-            const std::optional<ptx::Reg<ptx::u64>>& gamma);
+  GemmInput(ptx::Builder& b, const GemmPlan& plan);
 
-  struct Columns {                    // of the block
-    ptx::Global<ptx::f32> x;          // of all blocks
-    ptx::Reg<ptx::u32> first, count;  // those beyond read as 0
-    // With experts: their uses, in place of `first`; a barrier must part their stores from fill.
-    std::optional<ptx::Shared<ptx::u32>> uses = {};
+  struct Columns {                  // of the block
+    ptx::Global<ptx::b32> halves;   // of all blocks
+    ptx::Global<ptx::f32> factors;  // likewise
+    ptx::Reg<ptx::u32> count, k;
+    std::function<ptx::Reg<ptx::u32>(const ptx::Reg<ptx::u32>&)> place;  // of the block's i-th column among all
   };
-  // Each to be parted from what is read and written before and after it by block barriers.
-  void clear(const Columns& columns);
-  void fill(const Columns& columns, const ptx::Reg<ptx::u32>& first_unit);
-  void settle();  // when all of k was here
+  // Asks for the first tile.
+  void begin(const Columns& columns);
+  // The tile asked for last is there, and its place's last readers have gone on. By the block, as a barrier.
+  void arrive();
+  // Behind arrive(): the tile from `first_unit` on, which comes while products read this one; turn() behind those.
+  void ask(const ptx::Reg<ptx::u32>& first_unit);
+  void turn();
 
-  // Afterwards the warp's part of the same memory, [stage_columns, stage_column].
+  // Behind the last tile and a barrier the warp's part of the same memory, [stage_columns, stage_column].
   ptx::Shared<ptx::f32> stage() const {
     return halves_.as<ptx::f32>() + b_.warp() * (plan_.stage_columns() * plan_.stage_column());
   }
-  ptx::Reg<ptx::f32> factor(const ptx::Reg<ptx::u32>& column) const { return factors_.load(column); }  // once settled
+  ptx::Reg<ptx::f32> factor(const ptx::Reg<ptx::u32>& column) const { return factors_.load(column); }
 
   // Where a lane's values of a unit of the tile lie, and those for mma's columns 8 i to 8 i + 7: the same of k as
   // GemmWeights', in pairs.
   using Place = ptx::Shared<ptx::b32>;
-  Place place(const ptx::Reg<ptx::u32>& unit) const { return fragment_ + unit * (kGemmUnit / 2); }
+  Place place(const ptx::Reg<ptx::u32>& unit) const;
   ptx::Vec<ptx::f16x2, 4> load(const Place& place, uint32_t i) const;
-  // Of the columns of a lane's sums, those of 8 i to 8 i + 7 at 8 i: what the tile multiplies them by.
-  ptx::Shared<ptx::f32> rescale() const { return factors_ + (b_.lane() & 3) * 2; }
 
  private:
-  void load_quad(const ptx::Global<ptx::f32>& from, const ptx::Reg<ptx::u32>& first,
-                 ptx::VarVec<ptx::f32, 4>& values) const;
-  void fill_column(const ptx::Reg<ptx::u32>& column, const ptx::Reg<ptx::u32>& turn, const ptx::Shared<ptx::b32>& quad,
-                   const ptx::VarVec<ptx::f32, 4>& values);
-  void add_squares(const ptx::Reg<ptx::u32>& column, const ptx::VarVec<ptx::f32, 4>& values);
-  using Normalises = std::optional<ptx::Pred>;  // where the launch tells
-  Normalises normalises() const;
-  template <class Body>
-  void if_normalising(const Normalises& normalises, const Body& body) const;
-  ptx::Reg<ptx::u32> advance_exponent(const ptx::Reg<ptx::u32>& turn, const ptx::VarVec<ptx::f32, 4>& values);
-  ptx::Reg<ptx::u32> own_column();
+  uint32_t columns_at_once() const;  // that the threads copy, a part of 16 bytes each
+  uint32_t tile_pairs() const;
+  void ask_into(const ptx::Reg<ptx::u32>& first_unit, const ptx::Reg<ptx::u32>& tile);
+  void copy(const ptx::Shared<ptx::b32>& to, const ptx::Global<ptx::b32>& from) const;
 
   ptx::Builder& b_;
   const GemmPlan& plan_;
-  ptx::Reg<ptx::u32> k_;
-  std::optional<ptx::Reg<ptx::u64>> gamma_;
-  ptx::Shared<ptx::b32> halves_;                  // [columns, kGemmTileK and padding], in pairs
-  ptx::Shared<ptx::f32> factors_;                 // [columns]
-  std::optional<ptx::Shared<ptx::f32>> squares_;  // [columns, 32]: sums of each lane's values
-  ptx::Shared<ptx::b32> fragment_;                // the lane's first pair of unit 0, column lane / 4
-  ptx::Var<ptx::u32> exponent_;                   // of the largest value so far of own_column(), the warp's lane-th
+  ptx::Shared<ptx::b32> halves_;    // [2, columns, kGemmTileK], in pairs: two tiles; then sums
+  ptx::Shared<ptx::u32> places_;    // [columns], among all
+  ptx::Shared<ptx::f32> factors_;   // [columns]
+  ptx::Reg<ptx::u32> part_;         // of a row, the thread's
+  ptx::Reg<ptx::u32> column_;       // the thread's first
+  ptx::Reg<ptx::u32> odd_;          // of the lane's fragments: see place()
+  ptx::Shared<ptx::b32> own_;       // where the thread's first part goes
+  ptx::Shared<ptx::b32> fragment_;  // the lane's first pair of unit 0, column lane / 4
+  ptx::Var<ptx::u32> tile_;         // pairs before the tile that products read
+  std::optional<Columns> columns_;
+  std::optional<ptx::Reg<ptx::u64>> first_part_;  // the thread's, of column 0
+  std::optional<ptx::Reg<ptx::u32>> row_bytes_;
 };
 
 }  // namespace warpchat

@@ -4,6 +4,7 @@
 
 #include "kernels/columns.h"
 #include "kernels/expert_order.h"
+#include "kernels/half_columns.h"
 
 namespace warpchat {
 namespace {
@@ -35,8 +36,6 @@ constexpr uint32_t kMostRowsPerWarp = 32;
 
 uint32_t n_matrices(const GemmSpec& spec) { return spec.epilogue == GemvEpilogue::kSwiglu ? 2 : 1; }
 
-uint32_t k_step_of(const GemmSpec& spec) { return spec.k % kGemmTileK == 0 ? kGemmTileK : spec.k % 4 == 0 ? 4 : 1; }
-
 uint32_t rows_per_warp_of(const GemmSpec& spec) {
   if (spec.rows_per_warp != 0) return spec.rows_per_warp;
   return spec.rows < kMostRowsPerWarp ? kMostRowsPerWarp / 2 : kMostRowsPerWarp / n_matrices(spec);
@@ -50,13 +49,10 @@ bool takes_addends(const GemmSpec& spec) { return spec.experts == 0 && spec.epil
 
 std::string name_of(const GemmSpec& spec) {
   GemmSpec any = spec;
-  if (spec.experts == 0) any.prologue = GemvPrologue::kNone;
   if (takes_addends(spec)) any.epilogue = GemvEpilogue::kStore;
   const bool is_usual = spec.rows_per_warp == 0 && rows_per_warp_of(spec) == kMostRowsPerWarp / n_matrices(spec);
-  const uint32_t k_step = k_step_of(spec);
   return product_name(spec.experts > 0 ? "experts_gemm" : "gemm", any, "") +
-         name_part("u", spec.experts > 0 ? spec.uses_per_input : 0) +
-         name_part("k", k_step == kGemmTileK ? 0 : k_step) + name_part("w", spec.warps) +
+         name_part("u", spec.experts > 0 ? spec.uses_per_input : 0) + name_part("w", spec.warps) +
          name_part("r", is_usual ? 0 : rows_per_warp_of(spec)) + name_part("c", spec.columns_per_block);
 }
 
@@ -71,13 +67,14 @@ GemmPlan plan_of(const GemmSpec& spec) {
   plan.rows_per_warp = rows_per_warp_of(spec);
   require(plan.rows_per_warp == 16 || plan.rows_per_warp == 32, spec, "a warp takes 16 or 32 rows");
   require(plan.rows_per_warp <= spec.rows, spec, "a warp takes more rows than there are");
-  plan.columns = spec.columns_per_block ? spec.columns_per_block : std::min(64u, plan.warps * 32);
+  plan.columns = spec.columns_per_block ? spec.columns_per_block : 64;
   require(plan.columns % 8 == 0 && plan.columns <= 64, spec, "columns_per_block is no multiple of 8 up to 64");
-  require(plan.columns <= plan.warps * 32, spec, "a warp has more than 32 columns");
-  plan.columns_ahead = std::clamp(plan.columns / plan.warps, 1u, 4u);
-  plan.k_step = k_step_of(spec);
   plan.n_row_blocks = ceil_div(spec.rows, plan.rows_per_block());
   return plan;
+}
+
+uint64_t input_bytes(const GemmSpec& spec, uint64_t n_columns) {
+  return n_columns * (2 * half_column_values(spec.k) + 4);
 }
 
 ptx::Dimensions gemm_grid(const GemmSpec& spec, uint32_t n_columns) {

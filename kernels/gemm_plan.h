@@ -10,12 +10,14 @@ namespace warpchat {
 inline constexpr uint32_t kGemmUnit = 32;      // values of k whose products are added up before scales meet them
 inline constexpr uint32_t kGemmTileUnits = 4;  // of the columns in shared memory at once
 inline constexpr uint32_t kGemmTileK = kGemmUnit * kGemmTileUnits;
+// Of the columns that it could have a block of few computes so many, or twice, four times as many: it passes over the
+// others.
+inline constexpr uint32_t kGemmFewColumns = 16;
 
 struct GemmPlan {
   GemmSpec spec;
   std::vector<ProductMatrix> matrices;
   uint32_t warps, rows_per_warp, columns;
-  uint32_t k_step;        // k is a multiple of it, all that the kernel knows of k: kGemmTileK, 4 or 1
   uint32_t n_row_blocks;  // the last warps overlap the ones before if the rows do not fill them
   uint32_t threads() const { return warps * 32; }
   uint32_t rows_per_block() const { return warps * rows_per_warp; }
@@ -24,10 +26,6 @@ struct GemmPlan {
   uint32_t sums_per_column() const { return static_cast<uint32_t>(matrices.size()) * rows_per_warp; }
   uint32_t stage_column() const { return sums_per_column() + 4; }
   uint32_t stage_columns() const { return sums_per_column() <= 32 ? 32 : 16; }
-  uint32_t columns_ahead;  // of those that a warp fills, asked for at once
-  bool has_whole_tiles() const { return k_step == kGemmTileK; }
-  bool normalises() const { return spec.prologue == GemvPrologue::kRmsNorm; }
-  bool takes_gamma() const { return spec.experts == 0 || normalises(); }  // as a parameter
 };
 
 // Throws Error with the spec's name and what is wrong with it.

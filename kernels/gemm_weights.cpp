@@ -59,7 +59,6 @@ GemmWeights::GemmWeights(Builder& b, const GemmPlan& plan, TensorType type, cons
     : b_(b),
       type_(type),
       n_rows_(plan.rows_per_warp / 8),
-      has_whole_tiles_(plan.has_whole_tiles()),
       streams_(packed_streams(type, traits(type).block_weights)),
       part_((b.lane() & 3).named("part")),
       two_parts_(part_ * 2),
@@ -144,11 +143,10 @@ LoadedUnit GemmWeights::load_shared(const Reg<u32>& unit) const {
 
 // What a lane has to itself of its rows.
 std::vector<LoadedUnit> GemmWeights::load_codes(const Reg<u32>& unit) const {
-  const Global<u8> low = low_place(unit);
-  std::vector<Global<u8>> low_places = {low}, high_places;
-  if (streams_.low_bits == 8) low_places.push_back(low + n_blocks_ * 16);
-  if (streams_.high_bits == 2) high_places.push_back((high_.as<b64>() + unit).as<u8>());
-  const uint32_t low_words = streams_.low_bits == 16 ? 4 : streams_.low_bits == 2 ? 2 : 1;
+  const std::vector<Global<u8>> low = low_places(unit);
+  std::vector<Global<u8>> high;
+  if (streams_.high_bits == 2) high.push_back((high_.as<b64>() + unit).as<u8>());
+  const uint32_t low_words = streams_.low_bits == 16 || streams_.low_bits == 2 ? 2 : 1;
   std::vector<LoadedUnit> rows;
   for (size_t m = 0; m <= to_matrices_.size(); ++m) {
     for (uint32_t i = 0; i < n_rows_; ++i) {
@@ -157,18 +155,24 @@ std::vector<LoadedUnit> GemmWeights::load_codes(const Reg<u32>& unit) const {
         return (i == 0 ? of_matrix : of_matrix + row_sixteens_ * (16 * 8 * i)).as<b32>();
       };
       LoadedUnit& loaded = rows.emplace_back();
-      for (const Global<u8>& place : low_places) append_words(loaded.low, place_in_row(place), low_words);
-      for (const Global<u8>& place : high_places) append_words(loaded.high, place_in_row(place), 2);
+      for (const Global<u8>& place : low) append_words(loaded.low, place_in_row(place), low_words);
+      for (const Global<u8>& place : high) append_words(loaded.high, place_in_row(place), 2);
     }
   }
   return rows;
 }
 
-Global<u8> GemmWeights::low_place(const Reg<u32>& unit) const {
-  if (streams_.low_bits == 2) return (row_.as<b64>() + unit).as<u8>();
-  Reg<u32> own = unit * 4 + part_;  // a word, or a unit of eight halves
-  if (streams_.low_bits < 16) return (row_.as<b32>() + own).as<u8>();
-  return row_ + (has_whole_tiles_ ? own : b_.min(own, n_blocks_ - 1)) * 16;  // columns are 0 beyond k
+std::vector<Global<u8>> GemmWeights::low_places(const Reg<u32>& unit) const {
+  if (streams_.low_bits == 2) return {(row_.as<b64>() + unit).as<u8>()};
+  if (streams_.low_bits == 16) {
+    const auto quad = [&](uint32_t first) {  // columns are 0 beyond k
+      return (row_.as<b64>() + b_.min(unit * 8 + part_ + first, n_blocks_ * 2 - 1)).as<u8>();
+    };
+    return {quad(0), quad(4)};
+  }
+  const Global<u8> word = (row_.as<b32>() + (unit * 4 + part_)).as<u8>();
+  if (streams_.low_bits == 8) return {word, word + n_blocks_ * 16};
+  return {word};
 }
 
 std::vector<Reg<f16x2>> GemmWeights::pairs_of(const LoadedUnit& unit) const {

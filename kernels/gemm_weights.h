@@ -1,7 +1,7 @@
 // A unit of packed weights as fragments of mma's first operand: 16 rows by 32 values of k, exact in halves. Lane 4 g +
 // t holds 8 weights of row g and 8 of row g + 8, in pairs; where they lie in the unit is free, as long as the columns
-// lie the same way (kernels/gemm_input.h): of a quantised format 4 t to 4 t + 3, then 16 + 4 t to 16 + 4 t + 3, which
-// one word of the packed row has; of F16 8 t to 8 t + 7.
+// lie the same way (kernels/half_columns.h): 4 t to 4 t + 3, then 16 + 4 t to 16 + 4 t + 3, which
+// one word of the packed row has, or two quads of F16.
 #pragma once
 #include "kernels/gemm_plan.h"
 #include "kernels/weight_unit.h"
@@ -35,15 +35,14 @@ class GemmWeights {
   Bytes stream(const Bytes& row, uint64_t offset, bool is_there) const;
   LoadedUnit load_shared(const ptx::Reg<ptx::u32>& unit) const;
   std::vector<LoadedUnit> load_codes(const ptx::Reg<ptx::u32>& unit) const;
-  Bytes low_place(const ptx::Reg<ptx::u32>& unit) const;
+  std::vector<Bytes> low_places(const ptx::Reg<ptx::u32>& unit) const;
   std::vector<ptx::Reg<ptx::f16x2>> pairs_of(const LoadedUnit& unit) const;
   ptx::Reg<ptx::b32> codes(const LoadedUnit& unit, int half) const;
   void append_halves(const ptx::Reg<ptx::b32>& codes, std::vector<ptx::Reg<ptx::f16x2>>& pairs) const;
 
   ptx::Builder& b_;
   const TensorType type_;
-  const uint32_t n_rows_;  // of a lane in a matrix: 2 or 4
-  const bool has_whole_tiles_;
+  const uint32_t n_rows_;                // of a lane in a matrix: 2 or 4
   const PackedStreams streams_;          // of a block; in a row of n blocks they begin n times as far from its start
   ptx::Reg<ptx::u32> part_, two_parts_;  // t, 2 t
   ptx::Reg<ptx::f16x2> zero_;            // the half that a code of weight 0 becomes at first

@@ -26,7 +26,7 @@ bool gemm_takes(const GemvSpec& spec) {
 ProductSpec product_of(GemvSpec gemv, PassKind kind, uint32_t columns) {
   if (kind == PassKind::kToken) return gemv;
   if ((kind == PassKind::kPrompt || kind == PassKind::kBatch) && gemm_takes(gemv)) {
-    GemmSpec gemm{gemv.weights, gemv.rows, gemv.k, gemv.prologue, gemv.epilogue, gemv.eps, gemv.up};
+    GemmSpec gemm{gemv.weights, gemv.rows, gemv.k, gemv.epilogue, gemv.up};
     if (kind == PassKind::kBatch) {
       gemm.columns_per_block = std::min(kMostBatchColumns, ceil_div(columns, 8) * 8);
       gemm.rows_per_warp = 16;
@@ -144,6 +144,28 @@ ExpertSpecs expert_specs(const ModelConfig& c, const LayerFormats& f, PassKind k
   return specs;
 }
 
+// visit(gemm) for each of the specs.
+template <class Visit>
+void for_each_gemm(const DecoderSpecs& specs, const Visit& visit) {
+  const auto visit_if_gemm = [&](const ProductSpec& product) {
+    if (takes_halves(product)) visit(std::get<GemmSpec>(product));
+  };
+  for_each_product(specs, visit_if_gemm);
+  visit_if_gemm(specs.logits);
+  for (const ExpertSpecs& e : specs.experts)
+    for (const std::optional<GemmSpec>* grouped : {&e.grouped_gate_up, &e.grouped_down})
+      if (*grouped) visit(**grouped);
+}
+
+std::optional<HalfColumnsSpec> half_columns_of(const DecoderSpecs& specs, float eps) {
+  std::optional<HalfColumnsSpec> half_columns;
+  for_each_gemm(specs, [&](const GemmSpec& gemm) {
+    if (!half_columns) half_columns.emplace(eps);
+    half_columns->has_quads &= gemm.k % 4 == 0;
+  });
+  return half_columns;
+}
+
 }  // namespace
 
 // Room for twice the uses that an expert has on average: few experts then take a second tile, and no block computes
@@ -157,6 +179,8 @@ ExpertOrderSpec decoder_expert_order(const ExpertsConfig& e, uint32_t columns) {
 bool is_there(const ProductSpec& product) {
   return std::visit([](const auto& spec) { return spec.rows > 0; }, product);
 }
+
+bool takes_halves(const ProductSpec& product) { return std::holds_alternative<GemmSpec>(product); }
 
 PassKind kind_of_tokens(uint32_t n_sequences) {
   return n_sequences == 1 ? PassKind::kToken : n_sequences <= kFewSequences ? PassKind::kFew : PassKind::kBatch;
@@ -220,6 +244,7 @@ DecoderSpecs decoder_specs(const ModelConfig& c, const DecoderFormats& formats, 
     if (c.gated_attention) specs.deltas.push_back(delta_specs(c, layer, formats.layers[i], kind, columns));
     if (c.experts.n > 0) specs.experts.push_back(expert_specs(c, formats.layers[i], kind, columns));
   }
+  specs.half_columns = half_columns_of(specs, c.rms_eps);
   return specs;
 }
 
@@ -239,6 +264,7 @@ std::vector<ptx::Kernel> decoder_kernels(const DecoderSpecs& specs, ptx::Target 
                         : flash_attention(std::get<FlashAttentionSpec>(specs.attention), target));
   for_each_product(specs, add_product);
   add_product(specs.logits);
+  if (specs.half_columns) kernels.push_back(half_columns(*specs.half_columns, target));
   using Generate = ptx::Kernel (*)(const DeltaNetSpec&, ptx::Target);
   const auto add_delta_net = [&](std::initializer_list<Generate> all) {
     for (const Generate generate : all) kernels.push_back(generate(specs.delta_net, target));

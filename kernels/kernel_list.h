@@ -13,6 +13,7 @@
 #include "kernels/flash_attention.h"
 #include "kernels/gemm.h"
 #include "kernels/gemv.h"
+#include "kernels/half_columns.h"
 #include "kernels/kv_scatter.h"
 #include "models/model_config.h"
 
@@ -53,12 +54,13 @@ inline constexpr uint32_t kGemvColumns = 8;
 // of up to kGemvColumns columns.
 using DecoderAttentionSpec = std::variant<AttentionSpec, FlashAttentionSpec>;
 
-// The steps of engine/steps.h as specs. q, k, v: rmsnorm prologue, bias where the model has one; output, down:
-// residual; gate_up: rmsnorm prologue, swiglu.
+// The steps of engine/steps.h as specs. q, k, v: of the normalised columns, bias where the model has one; output, down:
+// residual; gate_up: of the normalised columns, swiglu. RMSNorm is gemv's prologue, and before gemm half_columns does
+// it, once for all products of the same input.
 using LayerSpecs = LayerProducts<ProductSpec>;
 // Of a layer of experts, in place of gate_up and down; the shared expert's where there is one.
 struct ExpertSpecs {
-  ProductSpec router;  // rmsnorm prologue, as gate_up has it
+  ProductSpec router;  // of the columns that gate_up has
   RouteSpec route;
   ExpertProductSpec gate_up, down;  // each use by itself; of at most kMostUses uses a launch
   ProductSpec shared_gate_up, shared_down, shared_switch;
@@ -69,9 +71,10 @@ struct ExpertSpecs {
   bool has_order() const { return grouped_gate_up.has_value() || grouped_down.has_value(); }
   static constexpr uint32_t kMostUses = 65535;
 };
-// Of a layer that is a delta net, in place of q, k and v: rmsnorm prologue.
+// Of a layer that is a delta net, in place of q, k and v, and of the same columns.
 using DeltaSpecs = DeltaMatrices<ProductSpec>;
-bool is_there(const ProductSpec& product);  // a layer has it
+bool is_there(const ProductSpec& product);      // a layer has it
+bool takes_halves(const ProductSpec& product);  // gemm
 struct DecoderSpecs {
   PassKind kind;
   EmbeddingSpec embedding;
@@ -79,10 +82,11 @@ struct DecoderSpecs {
   std::vector<KvScatterSpec> kv_scatters;  // of a prompt, of each rotation; in tokens attention has them
   std::vector<uint32_t> ropes;             // [layers.size()]: which rotation
   std::vector<LayerSpecs> layers;
-  std::vector<ExpertSpecs> experts;  // [layers.size()] of a mixture, else empty
-  std::vector<DeltaSpecs> deltas;    // [layers.size()] of a hybrid, else empty
-  DeltaNetSpec delta_net;            // of its layers
-  ProductSpec logits;                // rmsnorm prologue
+  std::vector<ExpertSpecs> experts;             // [layers.size()] of a mixture, else empty
+  std::vector<DeltaSpecs> deltas;               // [layers.size()] of a hybrid, else empty
+  DeltaNetSpec delta_net;                       // of its layers
+  ProductSpec logits;                           // of the normalised columns
+  std::optional<HalfColumnsSpec> half_columns;  // where there is a gemm: its input
 };
 
 // context: positions of each KV cache. columns: most of a pass, 1 for kToken. formats: at least one layer.

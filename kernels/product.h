@@ -1,5 +1,5 @@
 // What every matrix product has, on whichever instructions it runs: its matrices, its name and its cost. A spec here is
-// GemvSpec or GemmSpec, which spell these fields alike.
+// GemvSpec or GemmSpec, which spell these fields alike; gemm's prologue is a kernel of its own.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -36,8 +36,11 @@ std::vector<ProductMatrix> matrices_of(const Spec& spec) {
 std::vector<ptx::Global<ptx::u8>> declare_matrices(ptx::Builder& b, const std::vector<ProductMatrix>& matrices,
                                                    uint32_t rows);
 
-// Of `columns` columns: every matrix once, or n_reads times, input and output, and the vectors of prologue and
-// epilogue.
+inline uint64_t input_bytes(const GemvSpec& spec, uint64_t columns) {
+  return 4 * spec.k * (columns + (spec.prologue == GemvPrologue::kRmsNorm ? 1 : 0));
+}
+
+// Of `columns` columns: every matrix once, or n_reads times, input and output, and the vector of the epilogue.
 template <class Spec>
 ptx::Cost product_cost(const Spec& spec, const std::vector<ProductMatrix>& matrices, uint64_t columns,
                        uint64_t n_reads = 1) {
@@ -48,9 +51,8 @@ ptx::Cost product_cost(const Spec& spec, const std::vector<ProductMatrix>& matri
     cost.flops += 2 * rows * k * columns;
   }
   const uint64_t n_outputs = columns * rows * (spec.epilogue == GemvEpilogue::kResidual ? 2 : 1);
-  const uint64_t n_vector =
-      (spec.prologue == GemvPrologue::kRmsNorm ? k : 0) + (spec.epilogue == GemvEpilogue::kBias ? rows : 0);
-  cost.bytes += 4 * (columns * k + n_outputs + n_vector);
+  const uint64_t n_vector = spec.epilogue == GemvEpilogue::kBias ? rows : 0;
+  cost.bytes += input_bytes(spec, columns) + 4 * (n_outputs + n_vector);
   return cost;
 }
 
@@ -60,7 +62,8 @@ std::string product_name(const std::string& family, const Spec& spec, const std:
   std::string name = family + "_" + std::string(unit_format(spec.weights).name);
   if (spec.up && *spec.up != spec.weights) name += "_" + std::string(unit_format(*spec.up).name);
   if (!sizes.empty()) name += "_" + sizes;
-  if (spec.prologue == GemvPrologue::kRmsNorm) name += "_rmsnorm";
+  if constexpr (requires { spec.prologue; })
+    if (spec.prologue == GemvPrologue::kRmsNorm) name += "_rmsnorm";
   constexpr const char* kEpilogues[] = {"", "_bias", "_residual", "_swiglu"};
   return name + kEpilogues[static_cast<int>(spec.epilogue)];
 }

@@ -39,9 +39,14 @@ struct Arguments {
   }
 };
 
-struct Operands {  // of a product: device addresses; 0 for what it has not
-  uint64_t weights, up, gamma, bias;
-  Buffer x, y;
+struct Input {  // of products
+  Buffer x;
+  uint64_t gamma;  // 0: not normalised
+};
+struct Product {  // of an input: device addresses; 0 for what it has not
+  const ProductStep& step;
+  uint64_t weights, up, bias;
+  Buffer y;
 };
 
 inline uint64_t address_of(Buffer buffer) { return reinterpret_cast<uint64_t>(buffer.data); }
@@ -132,8 +137,13 @@ class GpuSteps final : public Steps, private DeviceSampler {
     return {reinterpret_cast<void*>(activations_.address() + offset), width};
   }
   void order_uses(const GpuStep& step, const ExpertOrderSpec& spec, uint64_t experts);
-  void multiply_uses(const GpuStep& step, const ExpertProductSpec& spec, const Operands& operands, uint64_t experts);
-  void multiply_grouped(const GpuStep& step, const GemmSpec& spec, const Operands& operands);
+  struct UsesProduct {  // of experts
+    uint64_t weights, up;
+    Input input;  // of columns, or of uses
+    Buffer y;     // of uses
+  };
+  void multiply_uses(const GpuStep& step, const ExpertProductSpec& spec, const UsesProduct& product, uint64_t experts);
+  void multiply_grouped(const GpuStep& step, const GemmSpec& spec, const UsesProduct& product);
   void end_layer(uint32_t layer);
   struct Projections {
     Buffer q, k, v;
@@ -148,7 +158,15 @@ class GpuSteps final : public Steps, private DeviceSampler {
   void run(const GpuStep& step, Arguments arguments);  // a launch of all columns of the part
   void run_prompt(const GpuStep& step, Arguments arguments, ptx::Dimensions blocks);  // its blocks go over the columns
   void delta_chunks(uint32_t layer, const DeltaBuffers& x);                           // of the part, a prompt
-  void multiply(const ProductStep& product, const Operands& operands, uint32_t columns);
+  // The products of one input, which becomes halves where one of them takes those.
+  void multiply(PassKernels& kernels, const Input& input, std::initializer_list<Product> products, uint32_t columns);
+  void multiply(const Input& input, std::initializer_list<Product> products) {  // of the part
+    multiply(kernels_of(part_.kind), input, products, part_.n_columns);
+  }
+  void multiply(const Product& product, const Input& input, uint32_t columns);  // whose halves are there
+  void make_halves(const GpuStep& step, const Input& input, uint32_t columns);
+  uint64_t halves() const { return activations_.address() + plan_.halves; }  // those made last
+  uint64_t half_factors() const { return activations_.address() + plan_.half_factors; }
   uint64_t pass_address() const { return activations_.address() + plan_.pass; }
   uint64_t page_tables() const { return pass_address() + part_.first_sequence * sizeof(uint64_t); }
   uint64_t states() const { return page_tables() + pass_.sequences.size() * sizeof(uint64_t); }

@@ -7,6 +7,7 @@
 #include "engine/gpu/weight_upload.h"
 #include "kernels/attention.h"
 #include "kernels/delta_chunk.h"
+#include "kernels/half_columns.h"
 #include "kernels/sampling.h"
 
 namespace warpchat {
@@ -127,6 +128,13 @@ ActivationPlan plan_activations(const ModelConfig& config, const GpuSizes& sizes
   plan.shared_inner = floats(e.shared_ffn);
   plan.shared_output = floats(e.shared_ffn > 0 ? config.hidden : 0);
   plan.shared_switch = floats(e.shared_ffn > 0 ? 1 : 0);
+  uint64_t half_values = 0;  // of a column, in all of its uses
+  for (const uint64_t width :
+       {uint64_t{config.hidden}, q_width, uint64_t{config.ffn}, uint64_t{net.inner()}, uint64_t{e.shared_ffn}})
+    half_values = std::max(half_values, half_column_values(width));
+  half_values = std::max(half_values, saturating_product({e.n_used, half_column_values(e.ffn)}));
+  plan.halves = place(saturating_product({columns, half_values, sizeof(uint16_t)}));
+  plan.half_factors = floats(std::max(1u, e.n_used));
   plan.logits = place(saturating_product({logits_rows(sizes), config.n_vocab, sizeof(float)}));
   plan.pass = place(pass_bytes(sizes));
   plan.error = place(16);

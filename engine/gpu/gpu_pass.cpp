@@ -31,25 +31,40 @@ void GpuSteps::run(const GpuStep& step, Arguments arguments) {
   run(step, arguments, blocks, kernel.cost.bytes / most * part_.n_columns);
 }
 
-void GpuSteps::multiply(const ProductStep& product, const Operands& o, uint32_t n_columns) {
-  const auto* gemm = std::get_if<GemmSpec>(&product.spec);
+void GpuSteps::make_halves(const GpuStep& step, const Input& input, uint32_t n_columns) {
+  const uint32_t k = input.x.width;
+  run(step, {at(input.x), at(input.gamma), at(halves()), at(half_factors()), k}, {n_columns},
+      half_columns_bytes(k, input.gamma != 0, n_columns));
+}
+
+void GpuSteps::multiply(PassKernels& kernels, const Input& input, std::initializer_list<Product> products,
+                        uint32_t n_columns) {
+  if (std::ranges::any_of(products, [](const Product& p) { return takes_halves(p.step.spec); }))
+    make_halves(kernels.steps().half_columns, input, n_columns);
+  for (const Product& product : products)
+    if (is_there(product.step.spec)) multiply(product, input, n_columns);
+}
+
+void GpuSteps::multiply(const Product& product, const Input& input, uint32_t n_columns) {
+  const ProductStep& step = product.step;
+  const auto* gemm = std::get_if<GemmSpec>(&step.spec);
   for (uint32_t first = 0; first < n_columns;) {
-    const uint32_t columns = std::min(n_columns - first, product.columns_at_once());
-    Arguments arguments{at(o.weights)};
-    arguments.add_unless_null(o.up);
-    arguments.add(at(column_of(o.x, first)));
-    const uint64_t y = column_of(o.y, first);
+    const uint32_t columns = std::min(n_columns - first, step.columns_at_once());
+    Arguments arguments{at(product.weights)};
+    arguments.add_unless_null(product.up);
+    const uint64_t y = column_of(product.y, first);
     if (gemm == nullptr) {
-      arguments.add_unless_null(o.gamma), arguments.add_unless_null(o.bias);
+      arguments.add(at(column_of(input.x, first)));
+      arguments.add_unless_null(input.gamma), arguments.add_unless_null(product.bias);
     } else {
-      arguments.add(at(o.gamma));
+      arguments.add(at(halves())), arguments.add(at(half_factors()));
       if (takes_addends(*gemm))
-        arguments.add(at(o.bias)), arguments.add(at(gemm->epilogue == GemvEpilogue::kResidual ? y : 0));
+        arguments.add(at(product.bias)), arguments.add(at(gemm->epilogue == GemvEpilogue::kResidual ? y : 0));
     }
     arguments.add(at(y));
     if (gemm != nullptr) arguments.add(gemm->rows), arguments.add(gemm->k);
-    if (product.takes_columns()) arguments.add(columns);
-    run(product.step, arguments, product.blocks(columns), product.bytes(columns));
+    if (step.takes_columns()) arguments.add(columns);
+    run(step.step, arguments, step.blocks(columns), step.bytes(columns));
     first += columns;
   }
 }
@@ -136,13 +151,11 @@ void GpuSteps::norm_qkv(uint32_t index, Buffer hidden, Buffer q, Buffer k, Buffe
   const LayerVectors<uint64_t>& vectors = layers_[index].vectors;
   each_part([&] {
     const LayerSteps& step = pass().layers[index];
-    multiply(step.q, {w.q, 0, vectors.attn_norm, vectors.q_bias, of_part(hidden), of_part(q)}, part_.n_columns);
-    multiply(step.k, {w.k, 0, vectors.attn_norm, vectors.k_bias, of_part(hidden), of_part(k)}, part_.n_columns);
-    multiply(step.v, {w.v, 0, vectors.attn_norm, vectors.v_bias, of_part(hidden), of_part(v)}, part_.n_columns);
-    if (config_.gated_attention)
-      multiply(step.q_gate,
-               {w.q_gate, 0, vectors.attn_norm, 0, of_part(hidden), of_part(buffer(plan_.q_gate, q.width))},
-               part_.n_columns);
+    multiply({of_part(hidden), vectors.attn_norm},
+             {{step.q, w.q, 0, vectors.q_bias, of_part(q)},
+              {step.k, w.k, 0, vectors.k_bias, of_part(k)},
+              {step.v, w.v, 0, vectors.v_bias, of_part(v)},
+              {step.q_gate, w.q_gate, 0, 0, of_part(buffer(plan_.q_gate, q.width))}});
   });
 }
 
@@ -175,11 +188,10 @@ void GpuSteps::norm_delta(uint32_t index, Buffer hidden, const DeltaBuffers& x) 
   const uint64_t gamma = layers_[index].vectors.attn_norm;
   each_part([&] {
     const DeltaMatrices<ProductStep>& step = pass().deltas[index];
-    for_each(
-        [&](const ProductStep& product, uint64_t weights, Buffer y) {
-          multiply(product, {weights, 0, gamma, 0, of_part(hidden), of_part(y)}, part_.n_columns);
-        },
-        step, w, DeltaMatrices<Buffer>{x.qkv, x.z, x.alpha, x.beta});
+    multiply({of_part(hidden), gamma}, {{step.qkv, w.qkv, 0, 0, of_part(x.qkv)},
+                                        {step.z, w.z, 0, 0, of_part(x.z)},
+                                        {step.alpha, w.alpha, 0, 0, of_part(x.alpha)},
+                                        {step.beta, w.beta, 0, 0, of_part(x.beta)}});
   });
 }
 
@@ -261,23 +273,22 @@ void GpuSteps::attend(uint32_t index, const Projections& x, Buffer mixed) {
 
 void GpuSteps::output_residual(uint32_t index, Buffer mixed, Buffer hidden) {
   each_part([&] {
-    multiply(pass().layers[index].output, {layers_[index].matrices.output, 0, 0, 0, of_part(mixed), of_part(hidden)},
-             part_.n_columns);
+    multiply({of_part(mixed), 0},
+             {{pass().layers[index].output, layers_[index].matrices.output, 0, 0, of_part(hidden)}});
   });
 }
 
 void GpuSteps::norm_gate_up(uint32_t index, Buffer hidden, Buffer inner) {
   const LayerMatrices<uint64_t>& w = layers_[index].matrices;
   each_part([&] {
-    multiply(pass().layers[index].gate_up,
-             {w.gate, w.up, layers_[index].vectors.ffn_norm, 0, of_part(hidden), of_part(inner)}, part_.n_columns);
+    multiply({of_part(hidden), layers_[index].vectors.ffn_norm},
+             {{pass().layers[index].gate_up, w.gate, w.up, 0, of_part(inner)}});
   });
 }
 
 void GpuSteps::down_residual(uint32_t index, Buffer inner, Buffer hidden) {
   each_part([&] {
-    multiply(pass().layers[index].down, {layers_[index].matrices.down, 0, 0, 0, of_part(inner), of_part(hidden)},
-             part_.n_columns);
+    multiply({of_part(inner), 0}, {{pass().layers[index].down, layers_[index].matrices.down, 0, 0, of_part(hidden)}});
   });
   end_layer(index);
 }
@@ -291,22 +302,22 @@ void GpuSteps::norm_route(uint32_t index, Buffer hidden, Buffer scores) {
   const uint32_t n_used = config_.experts.n_used;
   each_part([&] {
     const ExpertSteps& step = pass().experts[index];
-    multiply(step.router, {layers_[index].experts.router, 0, gamma, 0, of_part(hidden), of_part(scores)},
-             part_.n_columns);
+    multiply({of_part(hidden), gamma}, {{step.router, layers_[index].experts.router, 0, 0, of_part(scores)}});
     run(step.route, {at(of_part(scores)), at(of_part(buffer(plan_.experts, n_used))),
                      at(of_part(buffer(plan_.expert_weights, n_used)))});
   });
 }
 
-// As many columns in a launch as there are blocks in y for their uses. x: of columns, or of uses; y: of uses.
-void GpuSteps::multiply_uses(const GpuStep& step, const ExpertProductSpec& spec, const Operands& o, uint64_t experts) {
+// As many columns in a launch as there are blocks in y for their uses.
+void GpuSteps::multiply_uses(const GpuStep& step, const ExpertProductSpec& spec, const UsesProduct& o,
+                             uint64_t experts) {
   const ptx::Kernel& kernel = step.kernel->kernel();
   for (uint32_t first = 0; first < part_.n_columns; first += spec.columns) {
     const uint32_t columns = std::min(spec.columns, part_.n_columns - first), first_use = first * spec.n_used;
     Arguments arguments{at(o.weights)};
     arguments.add_unless_null(o.up);
-    arguments.add(at(column_of(o.x, spec.by_column ? first : first_use)));
-    arguments.add_unless_null(o.gamma);
+    arguments.add(at(column_of(o.input.x, spec.by_column ? first : first_use)));
+    arguments.add_unless_null(o.input.gamma);
     arguments.add(at(experts + first_use * sizeof(uint32_t)));
     arguments.add(at(column_of(o.y, first_use)));
     if (spec.columns > 1) arguments.add(columns);
@@ -322,12 +333,11 @@ void GpuSteps::order_uses(const GpuStep& step, const ExpertOrderSpec& spec, uint
   run(step, arguments, kernel.launch.blocks, kernel.cost.bytes / spec.columns * part_.n_columns);
 }
 
-// All uses of the part, in their order.
-void GpuSteps::multiply_grouped(const GpuStep& step, const GemmSpec& spec, const Operands& o) {
+// All uses of the part, in their order; the halves of their input are there.
+void GpuSteps::multiply_grouped(const GpuStep& step, const GemmSpec& spec, const UsesProduct& o) {
   Arguments arguments{at(o.weights)};
   arguments.add_unless_null(o.up);
-  arguments.add(at(o.x));
-  arguments.add_unless_null(o.gamma);
+  arguments.add(at(halves())), arguments.add(at(half_factors()));
   arguments.add(at(activations_.address() + plan_.expert_order));
   arguments.add(at(activations_.address() + plan_.expert_tiles));
   arguments.add(at(o.y)), arguments.add(spec.rows), arguments.add(spec.k);
@@ -348,28 +358,30 @@ void GpuSteps::experts_residual(uint32_t index, Buffer hidden) {
     };
     const uint64_t experts = address_of(of_uses(plan_.experts, 1));
     const Buffer inner = of_uses(plan_.expert_inner, e.ffn), outputs = of_uses(plan_.expert_outputs, config_.hidden);
-    const Operands gate_up{w.gate, w.up, gamma, 0, of_part(hidden), inner}, down{w.down, 0, 0, 0, inner, outputs};
+    const Buffer shared_inner = of_part(buffer(plan_.shared_inner, e.shared_ffn));
+    const Buffer output = of_part(buffer(plan_.shared_output, config_.hidden));
+    const Buffer switches = of_part(buffer(plan_.shared_switch, 1));
+    const Input normed{of_part(hidden), gamma};
+    const UsesProduct gate_up{w.gate, w.up, normed, inner}, down{w.down, 0, {inner, 0}, outputs};
     if (specs.has_order()) order_uses(step.order, specs.order, experts);
-    if (specs.grouped_gate_up)
+    // All of the columns first: the experts' next input takes their halves' place.
+    multiply(normed, {{step.shared_gate_up, w.shared_gate, w.shared_up, 0, shared_inner},
+                      {step.shared_switch, layer.vectors.shared_switch, 0, 0, switches}});
+    if (specs.grouped_gate_up) {
+      if (!takes_halves(step.shared_gate_up.spec)) make_halves(pass().half_columns, normed, part_.n_columns);
       multiply_grouped(step.gate_up, *specs.grouped_gate_up, gate_up);
-    else
+    } else {
       multiply_uses(step.gate_up, specs.gate_up, gate_up, experts);
-    if (specs.grouped_down)
-      multiply_grouped(step.down, *specs.grouped_down, down);
-    else
-      multiply_uses(step.down, specs.down, down, experts);
-    Arguments sum{at(outputs), at(of_uses(plan_.expert_weights, 1))};
-    if (e.shared_ffn > 0) {
-      const Buffer shared_inner = of_part(buffer(plan_.shared_inner, e.shared_ffn));
-      const Buffer output = of_part(buffer(plan_.shared_output, config_.hidden));
-      const Buffer switches = of_part(buffer(plan_.shared_switch, 1));
-      multiply(step.shared_gate_up, {w.shared_gate, w.shared_up, gamma, 0, of_part(hidden), shared_inner},
-               part_.n_columns);
-      multiply(step.shared_down, {w.shared_down, 0, 0, 0, shared_inner, output}, part_.n_columns);
-      multiply(step.shared_switch, {layer.vectors.shared_switch, 0, gamma, 0, of_part(hidden), switches},
-               part_.n_columns);
-      sum.add(at(output)), sum.add(at(switches));
     }
+    if (specs.grouped_down) {
+      make_halves(pass().half_columns, down.input, part_.n_columns * e.n_used);
+      multiply_grouped(step.down, *specs.grouped_down, down);
+    } else {
+      multiply_uses(step.down, specs.down, down, experts);
+    }
+    multiply({shared_inner, 0}, {{step.shared_down, w.shared_down, 0, 0, output}});
+    Arguments sum{at(outputs), at(of_uses(plan_.expert_weights, 1))};
+    if (e.shared_ffn > 0) sum.add(at(output)), sum.add(at(switches));
     sum.add(at(of_part(hidden)));
     run(step.sum, sum);
   });
@@ -384,8 +396,8 @@ void GpuSteps::norm_logits(Buffer hidden, Buffer logits) {
     const Buffer x{reinterpret_cast<void*>(column_of(hidden, wanted->column - before)), hidden.width};
     const Buffer y{reinterpret_cast<void*>(logits_row(wanted->row) - uint64_t{before} * logits.width * sizeof(float)),
                    logits.width};
-    multiply(kernels_of(columns == 1 ? PassKind::kToken : wanted->kind).logits(), {output_, 0, output_norm_, 0, x, y},
-             columns);
+    PassKernels& kernels = kernels_of(columns == 1 ? PassKind::kToken : wanted->kind);
+    multiply(kernels, {x, output_norm_}, {{kernels.logits(), output_, 0, 0, y}}, columns);
     if (wanted->kind == PassKind::kPrompt && wanted->n == 1)
       kernels_of(PassKind::kToken).prepare();  // while a prompt is computed
   }

@@ -99,20 +99,25 @@ uint32_t KernelWorks::columns_of(const GemmSpec& spec) const {
 }
 
 void KernelWorks::count_gemm(const GemmSpec& spec) {
+  count_half_columns(spec.k);
   const GemmPlan plan = plan_of(spec);
   const ptx::Kernel& kernel = kernels_.at(name_of(spec)).kernel;
-  const auto [counted, is_new] = gemms_.try_emplace({kernel.name, plan.normalises()});
+  const auto [counted, is_new] = gemms_.try_emplace(kernel.name);
   if (!is_new) return;
   const auto of_warp = [&](uint32_t tiles) {
-    const LaunchSizes sizes{.blocks = {1},
-                            .rows = plan.rows_per_block(),
-                            .k = tiles * kGemmTileK,
-                            .columns = columns_of_block(spec),
-                            .normalises = plan.normalises()};
+    const LaunchSizes sizes{
+        .blocks = {1}, .rows = plan.rows_per_block(), .k = tiles * kGemmTileK, .columns = columns_of_block(spec)};
     return warp_instructions(kernel, sizes);
   };
   const double few = of_warp(kFewTiles), more = of_warp(2 * kFewTiles);
   counted->second = {2 * few - more, (more - few) / kFewTiles};
+}
+
+void KernelWorks::count_half_columns(uint32_t k) {
+  if (half_columns_.contains({k, false})) return;
+  const ptx::Kernel& kernel = kernels_.at(name_of(*specs_.half_columns)).kernel;
+  for (const bool normalises : {false, true})
+    half_columns_[{k, normalises}] = warp_instructions(kernel, {.blocks = {1}, .k = k, .normalises = normalises});
 }
 
 void KernelWorks::count_flash(Counted& counted, const FlashAttentionSpec& spec) const {
@@ -200,11 +205,22 @@ KernelWork KernelWorks::product(const ProductSpec& spec) const {
   return work;
 }
 
-std::vector<KernelWork> KernelWorks::products(std::initializer_list<const ProductSpec*> specs) const {
+std::vector<KernelWork> KernelWorks::products(std::initializer_list<const ProductSpec*> specs, bool normalised) const {
   std::vector<KernelWork> works;
+  const auto first = std::ranges::find_if(specs, [](const ProductSpec* spec) { return takes_halves(*spec); });
+  if (first != specs.end()) works.push_back(half_columns(std::get<GemmSpec>(**first), normalised));
   for (const ProductSpec* spec : specs)
     if (is_there(*spec)) works.push_back(product(*spec));
   return works;
+}
+
+KernelWork KernelWorks::half_columns(const GemmSpec& gemm, bool normalised) const {
+  const uint32_t n = columns_of(gemm) / gemm.uses_per_input;
+  KernelWork work = work_of(name_of(*specs_.half_columns), half_columns_flow(gemm.k, normalised, n, target_),
+                            half_columns_bytes(gemm.k, normalised, n));
+  work.piece_instructions = half_columns_.at({gemm.k, normalised});
+  work.blocks = n;
+  return work;
 }
 
 // The weights of columns that run at the same time come from memory once.
@@ -214,7 +230,7 @@ KernelWork KernelWorks::gemm_work(const GemmSpec& spec) const {
   const std::string name = name_of(spec);
   KernelWork work = work_of(name, gemm_flow(spec, target_, n), cost.bytes);
   work.flops = static_cast<double>(cost.flops);
-  work.piece_instructions = gemms_.at({name, plan_of(spec).normalises()}).at(ceil_div(spec.k, kGemmTileK));
+  work.piece_instructions = gemms_.at(name).at(ceil_div(spec.k, kGemmTileK));
   work.blocks = work.flow.pieces;
   return work;
 }

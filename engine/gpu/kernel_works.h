@@ -25,8 +25,9 @@ class KernelWorks {
   std::optional<KernelWork> kv_scatter() const;   // where it is not part of attention
   KernelWork attention(uint32_t position) const;  // of each column; in a prompt of the first, which the others follow
   KernelWork product(const ProductSpec& spec) const;  // of one launch
-  // One after the other; without those that a layer has not.
-  std::vector<KernelWork> products(std::initializer_list<const ProductSpec*> specs) const;
+  // Of one input, one after the other; without those that a layer has not. If one is on tensor cores, the input becomes
+  // halves before, normalised or not.
+  std::vector<KernelWork> products(std::initializer_list<const ProductSpec*> specs, bool normalised) const;
 
   KernelWork convolution() const;              // of a delta net
   std::vector<KernelWork> recurrence() const;  // likewise, one after the other: a step, or a prompt's chunks
@@ -34,6 +35,8 @@ class KernelWorks {
   KernelWork expert_order(const ExpertOrderSpec& spec) const;
   // All uses of a pass: grouped by expert, or each by itself, as if no two of them met in a cache.
   KernelWork uses(const ExpertProductSpec& spec, const std::optional<GemmSpec>& grouped) const;
+  // Of the input of a gemm: columns, or uses.
+  KernelWork half_columns(const GemmSpec& gemm, bool normalised) const;
   KernelWork expert_sum(const ExpertSumSpec& spec) const;
 
  private:
@@ -49,6 +52,7 @@ class KernelWorks {
   };
   void count(Counted& counted, const Flow& flow, uint32_t columns) const;
   void count_gemm(const GemmSpec& spec);
+  void count_half_columns(uint32_t k);
   void count_flash(Counted& counted, const FlashAttentionSpec& spec) const;
   void count_delta_net();
   void count_steps(const std::string& name, uint32_t unit);
@@ -72,7 +76,8 @@ class KernelWorks {
   ptx::Target target_;
   uint32_t columns_;
   std::map<std::string, Counted> kernels_;
-  std::map<std::pair<std::string, bool>, Linear> gemms_;  // by name, and whether RMSNorm comes first: by tiles of k
+  std::map<std::string, Linear> gemms_;                       // by name: by tiles of k
+  std::map<std::pair<uint32_t, bool>, double> half_columns_;  // by k, and whether it is normalised: of a warp
 };
 
 // A choice for each of `columns`: by a kernel of its own, or by the first block of the persistent decoder.

@@ -42,6 +42,7 @@ PassKernels::PassKernels(ContextPointer context, DecoderSpecs specs, Profile& pr
     : context_(std::move(context)), specs_(std::move(specs)), profile_(profile), texts_(texts) {
   layer_names_ = {name_of(specs_.embedding), name_of(specs_.attention)};
   for (const KvScatterSpec& spec : specs_.kv_scatters) layer_names_.insert(name_of(spec));
+  if (specs_.half_columns) layer_names_.insert(name_of(*specs_.half_columns));
   for_each_product(specs_, [&](const ProductSpec& product) { layer_names_.insert(name_of(product)); });
   const DeltaNetSpec& net = specs_.delta_net;
   if (takes_chunks(net))
@@ -99,6 +100,7 @@ const PassKernels::Steps& PassKernels::steps() {
     Steps steps{};
     steps.embedding = step(kernels, name_of(specs_.embedding));
     steps.attention = step(kernels, name_of(specs_.attention));
+    if (specs_.half_columns) steps.half_columns = step(kernels, name_of(*specs_.half_columns));
     for (const KvScatterSpec& spec : specs_.kv_scatters) steps.kv_scatters.push_back(step(kernels, name_of(spec)));
     for (const LayerSpecs& layer : specs_.layers) steps.layers.push_back(map(layer, product));
     for (const DeltaSpecs& delta : specs_.deltas) steps.deltas.push_back(map(delta, product));

@@ -49,6 +49,7 @@ class PassKernels {
   // they are compiled again.
   struct Steps {
     GpuStep embedding, attention;
+    GpuStep half_columns;              // where the specs have it
     std::vector<GpuStep> kv_scatters;  // as the specs have them
     std::vector<LayerSteps> layers;
     std::vector<ExpertSteps> experts;

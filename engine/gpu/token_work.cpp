@@ -12,6 +12,11 @@ namespace {
 
 using Form = KernelGroup::Form;
 
+// The input of a phase's products.
+bool is_normalised(PhaseKind phase) {
+  return phase != PhaseKind::kOutput && phase != PhaseKind::kDown && phase != PhaseKind::kExpertsDown;
+}
+
 // What the blocks of the persistent decoder ask for ahead, each of its own work.
 void ask_ahead(std::vector<KernelWork>& works) {
   uint64_t bytes = 0;
@@ -51,7 +56,7 @@ class Layers {
   void add(PhaseKind phase, std::vector<KernelWork> kernels) { groups_.push_back({phase, std::move(kernels), form_}); }
 
   void add_products(PhaseKind phase, std::initializer_list<const ProductSpec*> specs) {
-    std::vector<KernelWork> kernels = works_.products(specs);
+    std::vector<KernelWork> kernels = works_.products(specs, is_normalised(phase));
     ask_ahead(kernels);
     add(phase, std::move(kernels));
   }
@@ -79,17 +84,23 @@ class Layers {
     add_products(PhaseKind::kRouter, {&experts.router, &experts.shared_switch});
     add(PhaseKind::kExpertsGateUp, {works_.route(experts.route)});  // by each block of the persistent decoder
     if (experts.has_order()) add(PhaseKind::kExpertsGateUp, {works_.expert_order(experts.order)});
-    add_uses(PhaseKind::kExpertsGateUp, works_.uses(experts.gate_up, experts.grouped_gate_up), experts.shared_gate_up);
-    add_uses(PhaseKind::kExpertsDown, works_.uses(experts.down, experts.grouped_down), experts.shared_down);
+    add_uses(PhaseKind::kExpertsGateUp, experts.gate_up, experts.grouped_gate_up, experts.shared_gate_up);
+    add_uses(PhaseKind::kExpertsDown, experts.down, experts.grouped_down, experts.shared_down);
     add(PhaseKind::kExpertsSum, {works_.expert_sum(experts.sum)});
   }
 
   // Who the experts are is known behind the router: their first products are not asked for ahead.
-  void add_uses(PhaseKind phase, KernelWork uses, const ProductSpec& shared) {
-    std::vector<KernelWork> kernels = works_.products({&shared});
-    if (phase == PhaseKind::kExpertsDown) kernels.push_back(uses);
+  void add_uses(PhaseKind phase, const ExpertProductSpec& spec, const std::optional<GemmSpec>& grouped,
+                const ProductSpec& shared) {
+    const bool is_down = phase == PhaseKind::kExpertsDown;
+    KernelWork uses = works_.uses(spec, grouped);
+    std::vector<KernelWork> kernels = works_.products({&shared}, is_normalised(phase));
+    if (is_down) kernels.push_back(uses);
     ask_ahead(kernels);
-    if (phase != PhaseKind::kExpertsDown) kernels.push_back(std::move(uses));
+    if (!is_down) kernels.push_back(std::move(uses));
+    // The first products of the shared expert have the same input, whose halves are there.
+    if (grouped && (is_down || !takes_halves(shared)))
+      kernels.push_back(works_.half_columns(*grouped, is_normalised(phase)));
     add(phase, std::move(kernels));
   }
 
@@ -144,11 +155,11 @@ std::vector<KernelGroup> TokenWork::at(uint32_t position) const {
 
 PassWork::PassWork(const DecoderSpecs& specs, ptx::Target target, uint32_t columns, const TokenWork& token)
     : works_(specs, target, columns),
-      logits_(specs.kind == PassKind::kPrompt ? token.logits() : works_.product(specs.logits)) {}
+      logits_(specs.kind == PassKind::kPrompt ? std::vector{token.logits()} : works_.products({&specs.logits}, true)) {}
 
 std::vector<KernelGroup> PassWork::at(uint32_t position) const {
   std::vector<KernelGroup> groups = Layers(works_, position, Form::kSeparate).groups();
-  groups.push_back({PhaseKind::kLogits, {logits_}, Form::kSeparate});
+  groups.push_back({PhaseKind::kLogits, logits_, Form::kSeparate});
   return groups;
 }
 

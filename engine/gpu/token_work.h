@@ -38,7 +38,7 @@ class PassWork {
 
  private:
   KernelWorks works_;
-  KernelWork logits_;
+  std::vector<KernelWork> logits_;
 };
 
 // A prompt of n_tokens in passes of as many columns as `work` has, launched in a stream.

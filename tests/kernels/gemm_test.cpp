@@ -19,13 +19,13 @@ using enum TensorType;
 constexpr double kTolerance = 1e-3;  // of the norm: half of 2^-10 where one value is all, twice with swiglu
 constexpr float kEps = 1e-6f;
 
-// A product of n_columns columns, and one more behind them that nothing may touch.
+// A product of n_columns columns, normalised or not, and one more behind them that nothing may touch.
 class GemmProblem {
  public:
-  GemmProblem(const GemmSpec& s, uint32_t n_columns, uint32_t seed = 1)
+  GemmProblem(const GemmSpec& s, uint32_t n_columns, GemvPrologue prologue = kNone, uint32_t seed = 1)
       : spec(s),
         n_columns_(n_columns),
-        gemv({s.weights, s.rows, s.k, n_columns + 1, s.prologue, s.epilogue, s.eps, s.up}, seed) {
+        gemv({s.weights, s.rows, s.k, n_columns + 1, prologue, s.epilogue, kEps, s.up}, seed) {
     for (float& v : gemv.x) v *= 1.0003f;  // or the outliers would be halves
   }
 
@@ -35,7 +35,7 @@ class GemmProblem {
   std::vector<float> run(ptx::Kernel kernel, ptx::Target target, ptx::emulator::LaunchOptions options = kAllChecks,
                          std::string* fault = nullptr) const {
     kernel.launch.blocks = gemm_grid(spec, n_columns_);
-    return gemv.run_told(kernel, target, n_columns_, {spec.rows, spec.k, n_columns_}, options, fault);
+    return gemv.run_by_halves(kernel, target, n_columns_, {spec.rows, spec.k, n_columns_}, options, fault);
   }
 
   void expect_right(ptx::Target target, ptx::emulator::LaunchOptions options = kAllChecks) const {
@@ -80,6 +80,7 @@ struct GemmCase {
   const char* name;
   GemmSpec spec;
   uint32_t n_columns;
+  GemvPrologue prologue = kNone;
 };
 std::ostream& operator<<(std::ostream& out, const GemmCase& c) { return out << name_of(c.spec); }
 std::string name_of_case(const ::testing::TestParamInfo<GemmCase>& c) { return c.param.name; }
@@ -88,39 +89,32 @@ class Gemm : public ::testing::TestWithParam<GemmCase> {};
 
 // The targets multiply fragments of 8 and of 16 values of k.
 TEST_P(Gemm, MatchesDouble) {
-  const GemmProblem problem(GetParam().spec, GetParam().n_columns);
+  const GemmProblem problem(GetParam().spec, GetParam().n_columns, GetParam().prologue);
   for (ptx::Target target : {ptx::sm_75, ptx::sm_80}) problem.expect_right(target);
 }
 
 // The last warp overlaps the one before, the second column tile has one column; k ends inside a tile.
 GemmSpec ragged(TensorType type, uint32_t k, GemvEpilogue epilogue = kBias) {
-  return {.weights = type,
-          .rows = 37,
-          .k = k,
-          .prologue = kRmsNorm,
-          .epilogue = epilogue,
-          .eps = kEps,
-          .warps = 2,
-          .columns_per_block = 16};
+  return {.weights = type, .rows = 37, .k = k, .epilogue = epilogue, .warps = 2, .columns_per_block = 16};
 }
 const GemmCase kFormats[] = {
-    {"F16", ragged(kF16, 200), 9},
-    {"Q4_K", ragged(kQ4_K, 256), 9},
-    {"Q6_K", ragged(kQ6_K, 256), 9},
-    {"Q5_0", ragged(kQ5_0, 160), 9},
-    {"Q8_0", ragged(kQ8_0, 160), 9},
-    {"Q4_1", ragged(kQ4_1, 160), 9},
-    {"Q4_0", ragged(kQ4_0, 160), 9},
-    {"Q5_1", ragged(kQ5_1, 160), 9},
-    {"Q5_K", ragged(kQ5_K, 256), 9},
-    {"Q3_K", ragged(kQ3_K, 256), 9},
-    {"Q2_K", ragged(kQ2_K, 256), 9},
-    {"IQ4_NL", ragged(kIQ4_NL, 160), 9},
-    {"IQ4_XS", ragged(kIQ4_XS, 256), 9},
-    {"MXFP4", ragged(kMXFP4, 160), 9},
-    {"IQ2Expanded", ragged(kIQ2Expanded, 256), 9},
-    {"IQ3XXSExpanded", ragged(kIQ3XXSExpanded, 256), 9},
-    {"IQ3SExpanded", ragged(kIQ3SExpanded, 256), 9},
+    {"F16", ragged(kF16, 200), 9, kRmsNorm},
+    {"Q4_K", ragged(kQ4_K, 256), 9, kRmsNorm},
+    {"Q6_K", ragged(kQ6_K, 256), 9, kRmsNorm},
+    {"Q5_0", ragged(kQ5_0, 160), 9, kRmsNorm},
+    {"Q8_0", ragged(kQ8_0, 160), 9, kRmsNorm},
+    {"Q4_1", ragged(kQ4_1, 160), 9, kRmsNorm},
+    {"Q4_0", ragged(kQ4_0, 160), 9, kRmsNorm},
+    {"Q5_1", ragged(kQ5_1, 160), 9, kRmsNorm},
+    {"Q5_K", ragged(kQ5_K, 256), 9, kRmsNorm},
+    {"Q3_K", ragged(kQ3_K, 256), 9, kRmsNorm},
+    {"Q2_K", ragged(kQ2_K, 256), 9, kRmsNorm},
+    {"IQ4_NL", ragged(kIQ4_NL, 160), 9, kRmsNorm},
+    {"IQ4_XS", ragged(kIQ4_XS, 256), 9, kRmsNorm},
+    {"MXFP4", ragged(kMXFP4, 160), 9, kRmsNorm},
+    {"IQ2Expanded", ragged(kIQ2Expanded, 256), 9, kRmsNorm},
+    {"IQ3XXSExpanded", ragged(kIQ3XXSExpanded, 256), 9, kRmsNorm},
+    {"IQ3SExpanded", ragged(kIQ3SExpanded, 256), 9, kRmsNorm},
 };
 static_assert(std::size(kFormats) == KernelBlocks::kCount - 2);  // F32 and BF16 are for gemv alone
 INSTANTIATE_TEST_SUITE_P(Formats, Gemm, ::testing::ValuesIn(kFormats), name_of_case);
@@ -128,21 +122,19 @@ INSTANTIATE_TEST_SUITE_P(Formats, Gemm, ::testing::ValuesIn(kFormats), name_of_c
 const GemmCase kShapes[] = {
     {"one_unit_of_one_column", {kQ4_0, 16, 32}, 1},
     {"one_column", {kQ4_K, 64, 512}, 1},
-    {"k_of_tiles_and_a_half", {.weights = kQ4_1, .rows = 40, .k = 576, .prologue = kRmsNorm, .eps = kEps}, 5},
+    {"k_of_tiles_and_a_half", {.weights = kQ4_1, .rows = 40, .k = 576}, 5, kRmsNorm},
     {"full_blocks", {.weights = kQ6_K, .rows = 256, .k = 256, .epilogue = kResidual}, 64},
     {"one_column_more", {.weights = kQ8_0, .rows = 33, .k = 96, .epilogue = kResidual}, 65},
     {"two_hundred_columns", {.weights = kQ5_0, .rows = 70, .k = 64, .epilogue = kBias}, 200},
-    {"odd_k_of_halves", {.weights = kF16, .rows = 19, .k = 37, .prologue = kRmsNorm, .eps = kEps}, 3},
+    {"odd_k_of_halves", {.weights = kF16, .rows = 19, .k = 37}, 3, kRmsNorm},
     {"k_of_halves_ends_in_a_quad", {.weights = kF16, .rows = 130, .k = 257, .epilogue = kBias}, 12},
     {"k_of_halves_ends_with_a_unit", {.weights = kF16, .rows = 16, .k = 136, .epilogue = kResidual}, 7},
-    {"swiglu", {.weights = kQ4_K, .rows = 48, .k = 256, .prologue = kRmsNorm, .epilogue = kSwiglu, .eps = kEps}, 10},
+    {"swiglu", {.weights = kQ4_K, .rows = 48, .k = 256, .epilogue = kSwiglu}, 10, kRmsNorm},
     {"swiglu_of_halves", {.weights = kF16, .rows = 80, .k = 128, .epilogue = kSwiglu}, 17},
-    {"mixed_formats",
-     {.weights = kQ4_K, .rows = 21, .k = 256, .prologue = kRmsNorm, .epilogue = kSwiglu, .eps = kEps, .up = kQ6_K},
-     9},
+    {"mixed_formats", {.weights = kQ4_K, .rows = 21, .k = 256, .epilogue = kSwiglu, .up = kQ6_K}, 9, kRmsNorm},
     {"two_scales_beside_one", {.weights = kQ2_K, .rows = 21, .k = 256, .epilogue = kSwiglu, .up = kQ5_K}, 9},
-    {"one_warp", {.weights = kQ5_K, .rows = 50, .k = 256, .prologue = kRmsNorm, .eps = kEps, .warps = 1}, 9},
-    {"many_warps", {.weights = kQ5_1, .rows = 100, .k = 96, .prologue = kRmsNorm, .eps = kEps, .warps = 7}, 33},
+    {"one_warp", {.weights = kQ5_K, .rows = 50, .k = 256, .warps = 1}, 9, kRmsNorm},
+    {"many_warps", {.weights = kQ5_1, .rows = 100, .k = 96, .warps = 7}, 33, kRmsNorm},
     {"two_row_tiles_of_two_matrices",
      {.weights = kQ4_1, .rows = 45, .k = 64, .epilogue = kSwiglu, .rows_per_warp = 32, .columns_per_block = 24},
      50},
@@ -152,25 +144,24 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Gemm, ::testing::ValuesIn(kShapes), name_of_cas
 
 // A column's results are the same to the bit however the work is shared and whatever is beside it.
 TEST(GemmReproducibilityTest, DoesNotDependOnTheSharingOrTheColumnsBeside) {
-  const GemmSpec base{.weights = kQ4_K, .rows = 70, .k = 512, .prologue = kRmsNorm, .eps = kEps};
-  const GemmProblem many(base, 20);
+  const GemmSpec base{.weights = kQ4_K, .rows = 70, .k = 512};
+  const GemmProblem many(base, 20, kRmsNorm);
   const std::vector<float> expected = many.run(ptx::sm_80);
   for (GemmSpec spec : {GemmSpec{.warps = 1, .rows_per_warp = 16, .columns_per_block = 8},
                         GemmSpec{.warps = 3, .rows_per_warp = 32, .columns_per_block = 40}}) {
-    GemmProblem other(base, 20);
+    GemmProblem other(base, 20, kRmsNorm);
     other.spec.warps = spec.warps, other.spec.rows_per_warp = spec.rows_per_warp;
     other.spec.columns_per_block = spec.columns_per_block;
     const std::vector<float> y = other.run(ptx::sm_80);
     EXPECT_TRUE(std::equal(y.begin(), y.begin() + 20 * 70, expected.begin())) << name_of(other.spec);
   }
-  GemmProblem one(base, 1);
+  GemmProblem one(base, 1, kRmsNorm);
   std::copy_n(many.gemv.x.begin() + 13 * 512, 512, one.x(0));
   const std::vector<float> alone = one.run(ptx::sm_80);
   EXPECT_TRUE(std::equal(alone.begin(), alone.begin() + 70, expected.begin() + 13 * 70));
 }
 
-// Products that differ in rows, k and bias only are one kernel's, by its name and by its text: as long as k has the
-// same steps.
+// Products that differ in rows, k and bias only are one kernel's, by its name and by its text.
 struct SameKernelCase {
   const char* name;
   GemmSpec base;
@@ -180,17 +171,15 @@ struct SameKernelCase {
   } others[3];
 };
 const SameKernelCase kSameKernels[] = {
-    {"whole_tiles", {kQ4_K, 70, 256, kRmsNorm}, {{70, 256, kBias}, {32, 1280, kStore}, {300, 768, kBias}}},
-    {"whole_tiles_of_halves", {kF16, 40, 128}, {{40, 128, kBias}, {32, 384, kStore}, {129, 640, kBias}}},
-    {"ends_in_a_tile", {kQ8_0, 40, 96, kRmsNorm}, {{40, 32, kBias}, {70, 160, kStore}, {33, 288, kBias}}},
-    {"ends_in_a_quad", {kF16, 40, 37}, {{40, 1, kBias}, {70, 129, kStore}, {33, 258, kStore}}},
-    {"two_matrices", {kQ6_K, 40, 256, kNone, kSwiglu}, {{40, 512, kSwiglu}, {70, 256, kSwiglu}, {33, 768, kSwiglu}}},
+    {"whole_tiles", {kQ4_K, 70, 256}, {{70, 256, kBias}, {32, 1280, kStore}, {300, 768, kBias}}},
+    {"ends_in_a_tile", {kQ8_0, 40, 128}, {{40, 32, kBias}, {70, 160, kStore}, {33, 288, kBias}}},
+    {"ends_in_a_quad", {kF16, 40, 128}, {{40, 1, kBias}, {70, 129, kStore}, {33, 258, kStore}}},
+    {"two_matrices", {kQ6_K, 40, 256, kSwiglu}, {{40, 512, kSwiglu}, {70, 256, kSwiglu}, {33, 768, kSwiglu}}},
 };
 TEST(GemmReproducibilityTest, IsTheSameKernelForAllRowsAndKWithABiasOrWithout) {
   for (const SameKernelCase& c : kSameKernels) {
     SCOPED_TRACE(c.name);
     GemmSpec spec = c.base;
-    spec.eps = kEps;
     const ptx::Kernel kernel = gemm(spec, ptx::sm_80);
     for (const SameKernelCase::Other& other : c.others) {
       spec.rows = other.rows, spec.k = other.k, spec.epilogue = other.epilogue;
@@ -202,7 +191,7 @@ TEST(GemmReproducibilityTest, IsTheSameKernelForAllRowsAndKWithABiasOrWithout) {
 }
 
 TEST(GemmReproducibilityTest, IsTheSameUnderEverySchedule) {
-  const GemmProblem problem({.weights = kQ6_K, .rows = 40, .k = 512, .prologue = kRmsNorm, .eps = kEps}, 11);
+  const GemmProblem problem({.weights = kQ6_K, .rows = 40, .k = 512}, 11, kRmsNorm);
   const std::vector<float> expected = problem.run(ptx::sm_80);
   for (uint64_t seed = 1; seed < 4; ++seed) {
     ptx::emulator::LaunchOptions options = shaken(seed);
@@ -213,8 +202,7 @@ TEST(GemmReproducibilityTest, IsTheSameUnderEverySchedule) {
 }
 
 TEST(GemmReproducibilityTest, IsRightUnderEverySchedule) {  // the order of tensor cores' sums is nobody's promise
-  const GemmProblem codes(
-      {.weights = kQ4_K, .rows = 40, .k = 512, .prologue = kRmsNorm, .epilogue = kSwiglu, .eps = kEps}, 11);
+  const GemmProblem codes({.weights = kQ4_K, .rows = 40, .k = 512, .epilogue = kSwiglu}, 11, kRmsNorm);
   const GemmProblem halves({.weights = kF16, .rows = 40, .k = 512}, 11);
   for (uint64_t seed = 1; seed < 4; ++seed) {
     for (ptx::Target target : {ptx::sm_75, ptx::sm_90}) {
@@ -229,7 +217,7 @@ TEST(GemmReproducibilityTest, IsRightUnderEverySchedule) {  // the order of tens
 TEST(GemmInputTest, TakesLargeValues) {  // fp16 would overflow
   for (TensorType type : {kQ4_K, kQ6_K, kF16}) {
     for (GemvPrologue prologue : {kNone, kRmsNorm}) {
-      GemmProblem problem({.weights = type, .rows = 20, .k = 512, .prologue = prologue, .eps = kEps}, 3);
+      GemmProblem problem({.weights = type, .rows = 20, .k = 512}, 3, prologue);
       for (float& v : problem.gemv.x) v *= 1e5f / 200;
       problem.expect_right(ptx::sm_75);
       for (float& v : problem.gemv.x) v *= 1e25f;
@@ -241,8 +229,7 @@ TEST(GemmInputTest, TakesLargeValues) {  // fp16 would overflow
 TEST(GemmInputTest, TakesTinyValuesAndZeros) {
   for (TensorType type : {kQ4_K, kQ4_0, kF16}) {
     for (float scale : {0.0f, 1e-20f}) {
-      GemmProblem problem({.weights = type, .rows = 20, .k = 512, .prologue = kRmsNorm, .epilogue = kBias, .eps = kEps},
-                          2);
+      GemmProblem problem({.weights = type, .rows = 20, .k = 512, .epilogue = kBias}, 2, kRmsNorm);
       for (float& v : problem.gemv.x) v *= scale;
       problem.expect_right(ptx::sm_75);
     }
@@ -252,7 +239,7 @@ TEST(GemmInputTest, TakesTinyValuesAndZeros) {
   }
 }
 
-// The scale of a column follows its largest value, tile by tile, and the sums so far with it.
+// The scale of a column follows its largest value, wherever it is.
 TEST(GemmInputTest, FollowsValuesThatRiseAndFall) {
   for (TensorType type : {kQ4_K, kF16}) {
     GemmProblem problem({.weights = type, .rows = 40, .k = 1024, .epilogue = kResidual}, 4);
@@ -272,7 +259,7 @@ TEST(GemmInputTest, StaysNoneWhereAValueIsNone) {
   for (TensorType type : {kQ4_K, kQ6_K, kQ8_0, kF16}) {
     for (float value : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
       for (GemvPrologue prologue : {kNone, kRmsNorm}) {
-        GemmProblem problem({.weights = type, .rows = 17, .k = 512, .prologue = prologue, .eps = kEps}, 3);
+        GemmProblem problem({.weights = type, .rows = 17, .k = 512}, 3, prologue);
         problem.x(1)[77] = value;
         const std::vector<float> y = problem.run(ptx::sm_75);
         const std::vector<double> reference = problem.gemv.reference(1);
@@ -305,8 +292,7 @@ class GemmMistake : public ::testing::TestWithParam<Mistake> {};
 TEST_P(GemmMistake, IsFound) {
   if (!GuardedDevice(ptx::sm_75).is_emulated()) GTEST_SKIP() << "the emulator's checks find it";
   const Mistake& mistake = GetParam();
-  GemmProblem problem({.weights = kQ4_K, .rows = 40, .k = 512, .prologue = kRmsNorm, .eps = kEps}, 9);
-  problem.x(0)[300] = 1e4f;  // in the third tile
+  const GemmProblem problem({.weights = kQ4_K, .rows = 40, .k = 512}, 9, kRmsNorm);
   ptx::Kernel kernel = gemm(problem.spec, ptx::sm_80);
   size_t at = kernel.text.find(mistake.text);
   for (int i = 0; i < mistake.occurrence; ++i) at = kernel.text.find(mistake.text, at + 1);
@@ -322,9 +308,10 @@ TEST_P(GemmMistake, IsFound) {
   }
 }
 constexpr Mistake kMistakes[] = {
-    {"fills_while_others_read", "bar.sync 0;", "", 0, "read without order"},
+    {"copies_before_it_is_known_what", "bar.sync 0;", "", 0, "written without order"},
     {"reads_before_it_is_filled", "bar.sync 0;", "", 1, "which was never written"},
-    {"settles_while_others_read", "bar.sync 0;", "", 2, "read without order"},
+    {"reads_before_copies_have_come", "cp.async.wait_all;", "", 0, "is waited for"},
+    {"writes_sums_while_others_read", "bar.sync 0;", "", 2, "without order"},
 };
 INSTANTIATE_TEST_SUITE_P(Barriers, GemmMistake, ::testing::ValuesIn(kMistakes),
                          [](const auto& m) { return std::string(m.param.name); });
@@ -332,7 +319,7 @@ INSTANTIATE_TEST_SUITE_P(Barriers, GemmMistake, ::testing::ValuesIn(kMistakes),
 // A weight meets 64 columns for a small part of the GEMV's work, and without bank conflicts.
 TEST(GemmCountersTest, SharesDecodedWeightsAmongColumns) {
   if (!GuardedDevice(ptx::sm_75).is_emulated()) GTEST_SKIP() << "the counters are the emulator's";
-  const GemmProblem problem({.weights = kQ4_K, .rows = 256, .k = 1024, .prologue = kRmsNorm, .eps = kEps}, 64);
+  const GemmProblem problem({.weights = kQ4_K, .rows = 256, .k = 1024}, 64, kRmsNorm);
   problem.run(ptx::sm_90, {.count = true});
   const ptx::emulator::Counts* products = problem.gemv.counters.of_tag("products");
   ASSERT_NE(products, nullptr);
@@ -355,23 +342,22 @@ TEST(GemmCountersTest, PassesOverColumnsThatAreNone) {
 }
 
 TEST(GemmPlanTest, ReportsLaunchAndCost) {
-  const GemmSpec spec{.weights = kQ4_K, .rows = 300, .k = 512, .prologue = kRmsNorm, .epilogue = kResidual};
+  const GemmSpec spec{.weights = kQ4_K, .rows = 300, .k = 512, .epilogue = kResidual};
   const ptx::Kernel kernel = gemm(spec, ptx::sm_80);
   EXPECT_EQ(kernel.launch.threads.total(), 256u);
   EXPECT_EQ(kernel.launch.blocks.total(), 2u);
   EXPECT_EQ(gemm_grid(spec, 65).x, 2u);
   EXPECT_EQ(gemm_grid(spec, 65).y, 2u);
-  EXPECT_EQ(kernel.cost.bytes, 300 * packed_bytes_per_row(kQ4_K, 512) + 4 * (64 * 512 + 512 + 2 * 64 * 300));
+  EXPECT_EQ(kernel.cost.bytes, 300 * packed_bytes_per_row(kQ4_K, 512) + 64 * (2 * 512 + 4) + 4 * 2 * 64 * 300);
   EXPECT_EQ(kernel.cost.flops, uint64_t{2} * 300 * 512 * 64);
 }
 
 TEST(GemmPlanTest, NamesSayWhatDiffers) {
-  EXPECT_EQ(name_of(GemmSpec{kQ4_K, 2048, 11008, kRmsNorm, kSwiglu}), "gemm_q4k_swiglu");
+  EXPECT_EQ(name_of(GemmSpec{kQ4_K, 2048, 11008, kSwiglu}), "gemm_q4k_swiglu");
   EXPECT_EQ(name_of(GemmSpec{.weights = kQ4_K, .rows = 64, .k = 256, .epilogue = kSwiglu, .up = kQ6_K, .warps = 2}),
             "gemm_q4k_q6k_swiglu_w2");
-  EXPECT_EQ(name_of(GemmSpec{kQ4_K, 16, 256}), "gemm_q4k_r16");                  // a warp has no more rows
-  EXPECT_EQ(name_of(GemmSpec{kQ8_0, 64, 96, kNone, kResidual}), "gemm_q80_k4");  // k ends inside a tile
-  EXPECT_EQ(name_of(GemmSpec{kF16, 64, 37}), "gemm_f16_k1");                     // and inside a quad
+  EXPECT_EQ(name_of(GemmSpec{kQ4_K, 16, 256}), "gemm_q4k_r16");  // a warp has no more rows
+  EXPECT_EQ(name_of(GemmSpec{kF16, 64, 37, kResidual}), "gemm_f16");
 }
 
 struct Refused {
@@ -381,9 +367,9 @@ struct Refused {
 TEST(GemmPlanTest, RefusesWithASentence) {
   const Refused kRefused[] = {
       {{kQ4_K, 15, 256}, "cannot generate gemm_q4k_r16: it has 15 rows; expected at least 16"},
-      {{kQ4_K, 16, 300}, "cannot generate gemm_q4k_k4_r16: k is 300; Q4_K needs a multiple of 256"},
+      {{kQ4_K, 16, 300}, "cannot generate gemm_q4k_r16: k is 300; Q4_K needs a multiple of 256"},
       {{kQ4_K, 16, 1 << 25}, "cannot generate gemm_q4k_r16: k is 33554432; expected at most 16777216"},
-      {{kBF16, 16, 64}, "cannot generate gemm_bf16_k4_r16: values of BF16 are not exact in halves; gemv takes them"},
+      {{kBF16, 16, 64}, "cannot generate gemm_bf16_r16: values of BF16 are not exact in halves; gemv takes them"},
       {{.weights = kQ4_K, .rows = 16, .k = 256, .up = kQ4_K},
        "cannot generate gemm_q4k_r16: only swiglu has an up matrix"},
       {{.weights = kQ4_K, .rows = 16, .k = 256, .epilogue = kSwiglu, .up = kF16},

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/gemv.h"
+#include "kernels/half_columns.h"
 #include "kernels/weight_layout.h"
 #include "models/dequantise.h"
 #include "models/quantise.h"
@@ -29,6 +30,20 @@ struct PackedWeights {
     }
   }
 };
+
+// The input of a product on tensor cores: x [n_columns, k], normalised by gamma unless that is null.
+struct HalfColumns {
+  uint16_t* halves;
+  float* factors;
+};
+inline HalfColumns made_halves(GuardedDevice& device, ptx::Target target, const float* x, const float* gamma, float eps,
+                               uint32_t k, uint32_t n_columns, const ptx::emulator::LaunchOptions& options) {
+  const HalfColumns made{device.poisoned<uint16_t>(n_columns * half_column_values(k)),
+                         device.poisoned<float>(n_columns)};
+  const ptx::Kernel kernel = half_columns({eps, k % 4 == 0}, target);
+  EXPECT_EQ(device.run_as(options, kernel, {n_columns}, x, gamma, made.halves, made.factors, k), "");
+  return made;
+}
 
 struct GemvProblem {
   GemvSpec spec;
@@ -72,19 +87,26 @@ struct GemvProblem {
   // y after the kernel; a fault is a failure of the test.
   std::vector<float> run(const ptx::Kernel& kernel, ptx::Target target, uint32_t n_columns,
                          ptx::emulator::LaunchOptions options = kAllChecks, std::string* fault = nullptr) const {
-    return run(kernel, target, n_columns, /*is_told=*/false,
+    return run(kernel, target, n_columns, Takes::kSpec,
                spec.columns > 1 ? std::vector<uint32_t>{n_columns} : std::vector<uint32_t>{}, options, fault);
   }
   // Of a kernel that takes from its launch all of `numbers`, and gamma, bias and residual, which may be null.
   std::vector<float> run_told(const ptx::Kernel& kernel, ptx::Target target, uint32_t n_columns,
                               const std::vector<uint32_t>& numbers, ptx::emulator::LaunchOptions options,
                               std::string* fault) const {
-    return run(kernel, target, n_columns, /*is_told=*/true, numbers, options, fault);
+    return run(kernel, target, n_columns, Takes::kAll, numbers, options, fault);
+  }
+  // Of a kernel on tensor cores, behind the one that makes halves of x: likewise, but for gamma.
+  std::vector<float> run_by_halves(const ptx::Kernel& kernel, ptx::Target target, uint32_t n_columns,
+                                   const std::vector<uint32_t>& numbers, ptx::emulator::LaunchOptions options,
+                                   std::string* fault) const {
+    return run(kernel, target, n_columns, Takes::kHalves, numbers, options, fault);
   }
   mutable ptx::emulator::Counters counters;  // of the last run with options.count
 
  private:
-  std::vector<float> run(const ptx::Kernel& kernel, ptx::Target target, uint32_t n_columns, bool is_told,
+  enum class Takes { kSpec, kAll, kHalves };
+  std::vector<float> run(const ptx::Kernel& kernel, ptx::Target target, uint32_t n_columns, Takes takes,
                          const std::vector<uint32_t>& numbers, ptx::emulator::LaunchOptions options,
                          std::string* fault) const {
     GuardedDevice device(target);
@@ -93,11 +115,19 @@ struct GemvProblem {
     if (up) arguments.push_back(address(device.upload(up->bytes)));
     // Nothing may read the columns beyond n_columns.
     const std::vector<float> used(x.begin(), x.begin() + static_cast<ptrdiff_t>(size_t{n_columns} * spec.k));
-    arguments.push_back(address(device.upload(used)));
+    float* input = device.upload(used);
+    float* norm = spec.prologue == GemvPrologue::kRmsNorm ? device.upload(gamma) : nullptr;
+    const bool is_told = takes != Takes::kSpec;
+    if (takes == Takes::kHalves) {
+      const HalfColumns made = made_halves(device, target, input, norm, spec.eps, spec.k, n_columns, options);
+      arguments.insert(arguments.end(), {address(made.halves), address(made.factors)});
+    } else {
+      arguments.push_back(address(input));
+      if (norm != nullptr || is_told) arguments.push_back(address(norm));
+    }
     const auto add = [&](bool has, const auto& upload) {
       if (has || is_told) arguments.push_back(has ? upload() : 0);
     };
-    add(spec.prologue == GemvPrologue::kRmsNorm, [&] { return address(device.upload(gamma)); });
     if (!is_told || spec.epilogue != GemvEpilogue::kSwiglu)
       add(spec.epilogue == GemvEpilogue::kBias, [&] { return address(device.upload(bias)); });
     if (is_told && spec.epilogue != GemvEpilogue::kSwiglu)

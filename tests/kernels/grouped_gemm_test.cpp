@@ -33,9 +33,11 @@ std::ostream& operator<<(std::ostream& out, const GroupedCase& c) { return out <
 
 class GroupedProblem {
  public:
+  static bool is_down(const GemmSpec& spec) { return spec.epilogue == kStore; }
   explicit GroupedProblem(const GroupedCase& c)
       : case_(c),
-        problem_({c.spec.weights, c.spec.rows, c.spec.k, 1, c.spec.prologue, c.spec.epilogue, c.spec.eps, c.spec.up},
+        problem_({c.spec.weights, c.spec.rows, c.spec.k, 1, is_down(c.spec) ? kNone : kRmsNorm, c.spec.epilogue, kEps,
+                  c.spec.up},
                  c.spec.experts, c.n_used, c.spec.uses_per_input > 1,
                  c.experts(c.spec.experts, c.n_columns * c.n_used)) {}
 
@@ -57,8 +59,10 @@ class GroupedProblem {
     kernel.launch.blocks = gemm_grid(s, problem_.n_uses());
     std::vector<uint64_t> arguments = {address(device.upload(problem_.weights))};
     if (!problem_.up.empty()) arguments.push_back(address(device.upload(problem_.up)));
-    arguments.push_back(address(device.upload(problem_.x)));
-    if (s.prologue == kRmsNorm) arguments.push_back(address(device.upload(problem_.gamma())));
+    const HalfColumns input =
+        made_halves(device, target, device.upload(problem_.x), is_down(s) ? nullptr : device.upload(problem_.gamma()),
+                    kEps, s.k, static_cast<uint32_t>(problem_.x.size() / s.k), options);
+    arguments.insert(arguments.end(), {address(input.halves), address(input.factors)});
     float* y = device.poisoned<float>(most_uses * s.rows);
     arguments.insert(arguments.end(), {address(order), address(tiles), address(y)});
     EXPECT_EQ(device.run_listed(options, kernel, arguments, {s.rows, s.k}), "");
@@ -74,7 +78,7 @@ class GroupedProblem {
     one.experts = 0, one.columns_per_block = 0;
     ptx::Kernel kernel = gemm(one, target);
     kernel.launch.blocks = gemm_grid(one, 1);
-    return problem_.problem_of(use).run_told(kernel, target, 1, {one.rows, one.k, 1}, kAllChecks, nullptr);
+    return problem_.problem_of(use).run_by_halves(kernel, target, 1, {one.rows, one.k, 1}, kAllChecks, nullptr);
   }
   uint32_t n_uses() const { return problem_.n_uses(); }
 
@@ -98,9 +102,7 @@ GemmSpec gate_up(TensorType type, uint32_t rows, uint32_t k, uint32_t experts, u
   return {.weights = type,
           .rows = rows,
           .k = k,
-          .prologue = kRmsNorm,
           .epilogue = kSwiglu,
-          .eps = kEps,
           .columns_per_block = tile,
           .experts = experts,
           .uses_per_input = n_used};
@@ -159,13 +161,13 @@ TEST(GroupedGemmReproducibility, GivesTheBitsOfAProductByItself) {
 TEST(GroupedGemmPlan, IsOneKernelForAllExperts) {
   EXPECT_EQ(gemm(gate_up(kQ4_K, 768, 2048, 128, 8, 64), ptx::sm_80).text,
             gemm(gate_up(kQ4_K, 1536, 4096, 64, 8, 64), ptx::sm_80).text);
-  EXPECT_EQ(name_of(gate_up(kQ4_K, 768, 2048, 128, 8, 64)), "experts_gemm_q4k_rmsnorm_swiglu_u8_c64");
+  EXPECT_EQ(name_of(gate_up(kQ4_K, 768, 2048, 128, 8, 64)), "experts_gemm_q4k_swiglu_u8_c64");
   EXPECT_EQ(name_of(down(kQ6_K, 2048, 768, 128, 64)), "experts_gemm_q6k_u1_c64");
 }
 
 TEST(GroupedGemmPlan, CountsTheWeightsThatUsesCanTouch) {
   const GemmSpec spec = down(kQ4_K, 2048, 768, 128, 64);
-  const uint64_t matrix = 2048 * packed_bytes_per_row(kQ4_K, 768), use = 4 * (2048 + 768);
+  const uint64_t matrix = 2048 * packed_bytes_per_row(kQ4_K, 768), use = 4 * 2048 + 2 * 768 + 4;
   EXPECT_EQ(gemm_cost(spec, 10).bytes, 10 * (matrix + use));
   EXPECT_EQ(gemm_cost(spec, 4096).bytes, 128 * matrix + 4096 * use);
   EXPECT_EQ(gemm_cost(spec, 4096).flops, uint64_t{2} * 2048 * 768 * 4096);

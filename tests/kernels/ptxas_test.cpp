@@ -15,6 +15,7 @@
 #include "kernels/experts.h"
 #include "kernels/gemm.h"
 #include "kernels/gemv.h"
+#include "kernels/half_columns.h"
 #include "kernels/kv_scatter.h"
 #include "kernels/persistent_decoder.h"
 #include "kernels/rmsnorm.h"
@@ -45,12 +46,11 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
     kernels.push_back(gemv({type, 8960, 1536, 8, kRmsNorm, kSwiglu, kEps}, target));
     kernels.push_back(embedding({type, 151936, 1536, 8}, target));
     if (!has_gemm(type)) continue;
-    for (uint32_t k : {1536, 1568, 1537})  // of whole tiles, of whole units, of neither
-      if (is_packable(type, k)) kernels.push_back(gemm({type, 2048, k, kRmsNorm, kBias, kEps}, target));
+    kernels.push_back(gemm({type, 2048, 1536, kBias}, target));
     GemmSpec of_batch{type, 2048, 1536};
     of_batch.rows_per_warp = 16, of_batch.columns_per_block = 32;
     kernels.push_back(gemm(of_batch, target));
-    GemmSpec swiglu{type, 8960, 1536, kRmsNorm, kSwiglu, kEps};
+    GemmSpec swiglu{type, 8960, 1536, kSwiglu};
     kernels.push_back(gemm(swiglu, target));
     swiglu.columns_per_block = 8;  // of a small batch
     kernels.push_back(gemm(swiglu, target));
@@ -78,6 +78,7 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
     kernels.push_back(kv_scatter(spec, target));
   }
   kernels.push_back(rmsnorm({3584, 8, kEps}, target));
+  for (const bool has_quads : {true, false}) kernels.push_back(half_columns({kEps, has_quads}, target));
   for (const uint32_t columns : {1u, 32u}) {
     const DeltaNetSpec net{16, 32, 128, 4, true, kEps, columns};
     kernels.push_back(conv_step(net, target));

@@ -1,0 +1,38 @@
+// The columns of an input as halves, once for all products that read it on tensor cores (kernels/gemm.h): normalised
+// where RMSNorm comes first, each scaled by a power of two that follows its largest value, so that none overflows. The
+// error is that of rounding to 11 bits, below 5e-4 of a column's norm.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "kernels/flow.h"
+#include "ptx/kernel.h"
+
+namespace warpchat {
+
+// A kernel for every k that is a multiple of 4, or for any; for columns that are normalised, or not.
+struct HalfColumnsSpec {
+  float eps = 0;          // of RMSNorm; not part of the name, as a model has but one
+  bool has_quads = true;  // every k is a multiple of 4
+};
+
+inline constexpr uint32_t kHalfColumnStep = 128;  // values that a column's halves are a multiple of
+constexpr uint64_t half_column_values(uint64_t k) {
+  return (k + kHalfColumnStep - 1) / kHalfColumnStep * kHalfColumnStep;
+}
+
+// Parameters in order:
+//   x        f32 [n_columns, k], 16-byte aligned
+//   gamma    f32 [k], or null: not normalised
+//   halves   f16 [n_columns, half_column_values(k)], 16-byte aligned, zero beyond k. Of each 32 values octet t has 4 t
+//            to 4 t + 3 and 16 + 4 t to 16 + 4 t + 3: what lane t of four has of mma's second operand
+//   factors  f32 [n_columns]: the column is this times its halves
+//   k        u32, at least 1
+// To be launched with a block for each column. A value that is no number, or infinite, stays so in its half.
+ptx::Kernel half_columns(const HalfColumnsSpec& spec, ptx::Target target);
+std::string name_of(const HalfColumnsSpec& spec);  // half_columns, half_columns_k1 for any k
+uint64_t half_columns_bytes(uint32_t k, bool normalises, uint64_t n_columns);
+// A piece is a column.
+Flow half_columns_flow(uint32_t k, bool normalises, uint32_t n_columns, ptx::Target target);
+
+}  // namespace warpchat

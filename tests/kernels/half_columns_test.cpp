@@ -1,0 +1,115 @@
+// Columns as halves against double.
+#include "kernels/half_columns.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "models/half.h"
+#include "tests/kernels/gemv_problem.h"
+
+namespace warpchat {
+namespace {
+
+constexpr float kEps = 1e-6f;
+
+struct HalfColumnsCase {
+  const char* name;
+  uint32_t k, n_columns;
+  bool normalises = true;
+  float size = 1;  // of the values; one channel's are 200 times larger
+};
+std::ostream& operator<<(std::ostream& out, const HalfColumnsCase& c) { return out << c.name; }
+
+class HalfColumnsProblem {
+ public:
+  explicit HalfColumnsProblem(const HalfColumnsCase& c)
+      : case_(c), x(outlier_floats(c.n_columns, c.k, 1)), gamma_(normal_floats(c.k, 2)) {
+    for (float& v : x) v *= 1.0003f * c.size;  // or the outliers would be halves
+  }
+
+  // f64 [n_columns, half_column_values(k)], in the order of k.
+  std::vector<double> run(ptx::Target target, const ptx::emulator::LaunchOptions& options = kAllChecks) const {
+    GuardedDevice device(target);
+    float* gamma = case_.normalises ? device.upload(gamma_) : nullptr;
+    const HalfColumns made =
+        made_halves(device, target, device.upload(x), gamma, kEps, case_.k, case_.n_columns, options);
+    std::vector<double> values(case_.n_columns * stride());
+    for (size_t i = 0; i < values.size(); ++i) {
+      const size_t of_unit = i % 32, octet = of_unit / 8, value = of_unit % 8;
+      const size_t place = i - of_unit + octet * 4 + value % 4 + value / 4 * 16;
+      values[place] = double{to_float(f16{made.halves[i]})} * made.factors[i / stride()];
+    }
+    return values;
+  }
+  void expect_right(const std::vector<double>& values) const {
+    for (uint32_t c = 0; c < case_.n_columns; ++c) {
+      double squares = 0, most = 0;
+      const auto value = [&](uint32_t i) { return double{x[size_t{c} * case_.k + i]}; };
+      for (uint32_t i = 0; i < case_.k; ++i) squares += value(i) * value(i);
+      const double factor = 1 / std::sqrt(squares / case_.k + kEps);
+      const auto expected = [&](uint32_t i) { return case_.normalises ? value(i) * factor * gamma_[i] : value(i); };
+      for (uint32_t i = 0; i < case_.k; ++i) most = std::max(most, std::abs(expected(i)));
+      for (uint32_t i = 0; i < case_.k; ++i) {
+        // Half of the last of 11 bits, or of a half below 2^-14 where the largest is above 2^14; and rsqrt's error.
+        const double allowed = std::abs(expected(i)) * (0x1p-11 + 1e-6) + most * 0x1p-39;
+        ASSERT_NEAR(values[c * stride() + i], expected(i), allowed) << "column " << c << ", value " << i;
+      }
+      for (uint32_t i = case_.k; i < stride(); ++i) ASSERT_EQ(values[c * stride() + i], 0) << "beyond k, " << i;
+    }
+  }
+  size_t stride() const { return half_column_values(case_.k); }
+
+ private:
+  const HalfColumnsCase& case_;
+
+ public:
+  std::vector<float> x;
+
+ private:
+  std::vector<float> gamma_;
+};
+
+const HalfColumnsCase kCases[] = {
+    {"one_value", 1, 2},
+    {"ends_in_a_quad", 257, 3},
+    {"ends_in_a_unit", 36, 2},
+    {"ends_in_a_step", 160, 2, false},
+    {"hidden_of_qwen", 3584, 2},
+    {"more_than_threads_take_at_once", 8960, 1, false},
+    {"large", 512, 2, false, 1e30f},
+    {"large_beside_squares", 512, 2, true, 1e12f},
+    {"small_beside_eps", 512, 1, true, 1e-8f},
+    {"zeros", 128, 2, true, 0},
+};
+class HalfColumnsTest : public ::testing::TestWithParam<HalfColumnsCase> {};
+
+TEST_P(HalfColumnsTest, RoundsTo11Bits) {
+  const HalfColumnsProblem problem(GetParam());
+  for (const ptx::Target target : {ptx::sm_75, ptx::sm_80}) problem.expect_right(problem.run(target));
+  for (uint64_t seed = 1; seed < 3; ++seed) problem.expect_right(problem.run(ptx::sm_90, shaken(seed)));
+}
+INSTANTIATE_TEST_SUITE_P(Cases, HalfColumnsTest, ::testing::ValuesIn(kCases),
+                         [](const auto& c) { return c.param.name; });
+
+TEST(HalfColumnsInput, StaysNoneWhereAValueIsNone) {
+  for (const bool normalises : {false, true}) {
+    for (const float value : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+      const HalfColumnsCase c{"none", 256, 2, normalises};
+      HalfColumnsProblem problem(c);
+      problem.x[256 + 77] = value;
+      const std::vector<double> values = problem.run(ptx::sm_75);
+      EXPECT_FALSE(std::isfinite(values[256 + 77]));
+      EXPECT_TRUE(std::isfinite(values[77])) << "the other column";
+    }
+  }
+}
+
+TEST(HalfColumnsNames, SayWhetherKEndsInAQuad) {
+  EXPECT_EQ(name_of(HalfColumnsSpec{kEps}), "half_columns");
+  EXPECT_EQ(name_of(HalfColumnsSpec{kEps, false}), "half_columns_k1");
+}
+
+}  // namespace
+}  // namespace warpchat
