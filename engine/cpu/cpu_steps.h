@@ -18,7 +18,7 @@ struct CpuOptions {
   uint32_t pages = 0;          // of the KV cache, which they share; 0: a context's for each
   uint32_t kept_states = 0;    // of delta nets, beside the sequences' own
   KvTypes cache = {};          // how keys and values are stored
-  std::string simd;            // "avx512", "avxvnni", "avx2", "portable"; empty: $WARPCHAT_SIMD, else the best
+  std::string simd;            // "avx2", "neon_dot", ... (simd_level.cpp); empty: $WARPCHAT_SIMD, else the best
   std::function<void(double)> progress;  // 0..1 while the weights are prepared; may be empty
 };
 

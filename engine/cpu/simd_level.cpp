@@ -5,6 +5,9 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
 #endif
 #if defined(__x86_64__) && defined(__linux__)
 #include <sys/syscall.h>
@@ -68,6 +71,10 @@ std::vector<const CpuKernels*> usable_kernels() {
   if (avx512) usable.push_back(&avx512_kernels());
   if (avx2 && has_avxvnni()) usable.push_back(&avxvnni_kernels());
   if (avx2) usable.push_back(&avx2_kernels());
+#elif defined(__aarch64__)
+  const bool dot = (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0;
+  if (dot && (getauxval(AT_HWCAP2) & HWCAP2_I8MM) != 0) usable.push_back(&neon_i8mm_kernels());
+  if (dot) usable.push_back(&neon_dot_kernels());
 #endif
   usable.push_back(&portable_kernels());
   return usable;

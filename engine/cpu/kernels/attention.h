@@ -39,7 +39,7 @@ WARPCHAT_INLINE void outer_products(const float* a, size_t a_stride, const Eleme
 template <int kVectors, class Element>
 WARPCHAT_INLINE void multiply_rows(uint32_t rows, const float* a, size_t a_stride, const Element* const (&b)[kVectors],
                                    size_t b_stride, uint32_t depth, float* c, size_t c_stride, bool add) {
-  constexpr uint32_t kMost = kLanes == 16 ? 6 : 3;
+  constexpr uint32_t kMost = kRegisters == 32 ? 6 : 3;
   uint32_t r = 0;
   for (; r + kMost <= rows; r += kMost)
     outer_products<kMost, kVectors>(a + r * a_stride, a_stride, b, b_stride, depth, c + r * c_stride, c_stride, add);
@@ -49,7 +49,7 @@ WARPCHAT_INLINE void multiply_rows(uint32_t rows, const float* a, size_t a_strid
     outer_products<1, kVectors>(a + r * a_stride, a_stride, b, b_stride, depth, c + r * c_stride, c_stride, add);
 }
 
-constexpr int kAttentionVectors = kLanes == 16 ? 4 : 2;  // of the lanes that a call of multiply_rows fills
+constexpr int kAttentionVectors = kRegisters == 32 ? 4 : 2;  // of the lanes that a call of multiply_rows fills
 
 // scores[row, position] for the tile's 64 positions; keys: its first block, in fp16 or widened.
 template <class Element>

@@ -84,10 +84,10 @@ struct Format<BlockQ5_1> : SimpleFormat<BlockQ5_1> {
 template <>
 struct Format<BlockQ8_0> : SimpleFormat<BlockQ8_0> {
   using SimpleFormat::SimpleFormat;
-  WARPCHAT_INLINE Words codes(int, int quad) const {  // q + 128
-    return words_at(block, offsetof(BlockQ8_0, qs), quad) ^ 0x80808080u;
+  WARPCHAT_INLINE Words codes(int, int quad) const {  // q, or q + 128
+    return words_at(block, offsetof(BlockQ8_0, qs), quad) ^ (kSignedCodes ? 0 : 0x80808080u);
   }
-  static constexpr float kLowest = -128;
+  static constexpr float kLowest = kSignedCodes ? 0 : -128;
 };
 
 template <>
@@ -178,11 +178,12 @@ struct Format<BlockQ6K> {
   static constexpr float kLowest = -32;
 };
 
-// Codes that choose from a table: as bytes they are the numbers above the table's least one.
+// Codes that choose from a table: as bytes they are its numbers, or what those are above the least one.
 template <const int8_t (&values)[16]>
 struct TableCodes {
   static constexpr int kLeast = [] {
     int least = 0;
+    if (kSignedCodes) return least;
     for (int8_t value : values) least = value < least ? value : least;
     return least;
   }();

@@ -7,7 +7,7 @@ namespace warpchat {
 namespace {
 
 // As many columns as the registers hold: each takes two sums of integers and one of floats.
-constexpr int kTileColumns = kLanes == 16 ? 8 : 4;
+constexpr int kTileColumns = kMultipliesBytes && kRegisters == 32 ? 8 : 4;
 constexpr int kNarrowColumns = kTileColumns / 2;
 
 template <int kWidth>
@@ -17,7 +17,7 @@ struct InputBlock {  // 32 values of each column; x = scale * integer
   float scale[kColumns];
   float sum[kColumns], half_sums[2][kColumns];  // scale times the sum of 32 and of 16 integers
   WARPCHAT_INLINE void set(uint32_t column, int first, Ints integers) {
-    store_quads(&quads[first / 4][column], kColumns, integers);
+    store_quads(&quads[0][column], kColumns, first / 4, integers);
   }
 };
 static_assert(sizeof(InputBlock<1>) == kInputBlockBytes && sizeof(InputBlock<8>) == 8 * kInputBlockBytes);

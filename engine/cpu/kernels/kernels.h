@@ -190,6 +190,9 @@ const CpuKernels& avx2_kernels();
 const CpuKernels& avxvnni_kernels();
 const CpuKernels& avx512_kernels();
 const WideKernels& amx_kernels();  // for avx512_kernels
+#elif defined(__aarch64__)
+const CpuKernels& neon_dot_kernels();
+const CpuKernels& neon_i8mm_kernels();
 #endif
 
 }  // namespace warpchat

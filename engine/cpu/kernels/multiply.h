@@ -99,6 +99,8 @@ WARPCHAT_INLINE void prefetch(const uint8_t* weights, size_t n_bytes, Sum& sum, 
     __builtin_prefetch(weights + kPrefetchBytes + line * 64, /*write=*/0, /*to the second-level cache=*/2);
 #if defined(__AVX2__)
   asm volatile("" : "+v"(sum) : : "memory");
+#elif defined(__aarch64__)
+  asm volatile("" : "+w"(sum) : : "memory");
 #else
   (void)sum;
 #endif

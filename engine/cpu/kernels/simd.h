@@ -8,6 +8,8 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 // WARPCHAT_UNROLL: registers are arrays indexed by the loop. WARPCHAT_UNROLL_BLOCK: shifts and masks become constants;
@@ -25,7 +27,7 @@
 #else
 #define WARPCHAT_LOOP _Pragma("GCC unroll 1")
 #endif
-#if defined(__AVX2__)
+#if defined(__AVX2__) || defined(__ARM_FEATURE_DOTPROD)
 #define WARPCHAT_UNROLL_BLOCK WARPCHAT_UNROLL
 #else
 #define WARPCHAT_UNROLL_BLOCK
@@ -41,6 +43,12 @@ constexpr int kLanes = 16;
 constexpr int kLanes = 8;
 #else
 constexpr int kLanes = 4;
+#endif
+
+#if defined(__AVX512VNNI__) || defined(__aarch64__)
+constexpr int kRegisters = 32;
+#else
+constexpr int kRegisters = 16;
 #endif
 
 using Floats = float __attribute__((vector_size(4 * kLanes)));
@@ -112,6 +120,35 @@ WARPCHAT_INLINE Words load_narrow(const void* from) {
                                                                : _mm256_cvtepi8_epi32(bytes));
 }
 
+#elif defined(__aarch64__)
+
+WARPCHAT_INLINE Floats splat(float x) { return reinterpret_cast<Floats>(vdupq_n_f32(x)); }
+WARPCHAT_INLINE Ints splat(int32_t x) { return reinterpret_cast<Ints>(vdupq_n_s32(x)); }
+WARPCHAT_INLINE Floats fma(Floats a, Floats b, Floats c) {
+  return reinterpret_cast<Floats>(
+      vfmaq_f32(reinterpret_cast<float32x4_t>(c), reinterpret_cast<float32x4_t>(a), reinterpret_cast<float32x4_t>(b)));
+}
+WARPCHAT_INLINE Floats maximum(Floats a, Floats b) { return a > b ? a : b; }  // of NaN what the others make of it
+WARPCHAT_INLINE Ints nearest(Floats v) {
+  return reinterpret_cast<Ints>(vcvtnq_s32_f32(reinterpret_cast<float32x4_t>(v)));
+}
+WARPCHAT_INLINE Floats swap_pairs(Floats v) {
+  return reinterpret_cast<Floats>(vrev64q_f32(reinterpret_cast<float32x4_t>(v)));
+}
+WARPCHAT_INLINE Floats load_halves(const void* from) {
+  return reinterpret_cast<Floats>(vcvt_f32_f16(load<float16x4_t>(from)));
+}
+WARPCHAT_INLINE void store_halves(void* to, Floats v) { store(to, vcvt_f16_f32(reinterpret_cast<float32x4_t>(v))); }
+template <class Narrow>
+WARPCHAT_INLINE Words load_narrow(const void* from) {
+  if constexpr (sizeof(Narrow) == sizeof(Halves)) return reinterpret_cast<Words>(vmovl_u16(load<uint16x4_t>(from)));
+  uint32_t four;
+  __builtin_memcpy(&four, from, sizeof four);
+  const uint8x8_t bytes = vcreate_u8(four);
+  if constexpr (std::is_same_v<Narrow, Bytes>) return reinterpret_cast<Words>(vmovl_u16(vget_low_u16(vmovl_u8(bytes))));
+  return reinterpret_cast<Words>(vmovl_s16(vget_low_s16(vmovl_s8(vreinterpret_s8_u8(bytes)))));
+}
+
 #else
 
 WARPCHAT_INLINE Floats splat(float x) { return Floats{x, x, x, x}; }
@@ -165,6 +202,8 @@ WARPCHAT_INLINE Words look_up(const ByteTable& table, Words indices) {
 #elif defined(__AVX2__)
   const __m256i bytes = _mm256_broadcastsi128_si256(load<__m128i>(table.bytes));
   return reinterpret_cast<Words>(_mm256_shuffle_epi8(bytes, reinterpret_cast<__m256i>(indices)));
+#elif defined(__aarch64__)
+  return reinterpret_cast<Words>(vqtbl1q_u8(load<uint8x16_t>(table.bytes), reinterpret_cast<uint8x16_t>(indices)));
 #else
   uint8_t chosen[sizeof indices];
   store(chosen, indices);
@@ -188,7 +227,8 @@ WARPCHAT_INLINE float maximum_of(Floats v) {
   return lanes[0];
 }
 
-// e^x, of x below 88, to about 1e-7 of its value; x below -87 counts as -87. Cody-Waite reduction and a polynomial on +-ln2/2.
+// e^x, of x below 88, to about 1e-7 of its value; x below -87 counts as -87. Cody-Waite reduction and a polynomial on
+// +-ln2/2.
 WARPCHAT_INLINE Floats exponential(Floats x) {
   x = maximum(x, splat(-87.0f));
   const Ints n = nearest(x * 1.44269504f);
