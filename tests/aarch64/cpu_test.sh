@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# The CPU backend's tests on an emulated processor: cpu_test.sh PROGRAM REPORT CPU LEVELS, the instruction sets that it
+# has, best first. Runs those of the best one that take seconds; with WARPCHAT_FULL_TESTS all but real models.
+set -euo pipefail
+program=$1 report=$2 cpu=$3 level=${4%% *}
+if [ -n "${WARPCHAT_FULL_TESTS:-}" ]; then
+  tests='*' without='CpuDecoderOnRealFiles.*'
+  for other in neon_i8mm neon_dot portable; do
+    [ $other = "$level" ] || without+=":*/${other}_*"
+  done
+else
+  tests="Levels.*:ProductInputs.*:Packing.*:HalvesInTheCache.*:AttentionScores.*:*Heads.*/${level}_*"
+  tests+=":*Attention.*/${level}_*:*Products.*/${level}_*:*CpuDecoder.*/${level}_q8_0:*CpuDecoder.*/${level}_delta_nets_of*"
+  without='*_prefill_of_several_stretches:*_several_tiles_of_every_kind'
+  without+=':*_IQ2_*:*_IQ3_S_*:*_IQ?_*_one_column:*_IQ?_*_last_tile'  # of which the random weights take longest to make
+  case $level in
+    neon_i8mm) tests+=':CpuExperts.*' ;;
+    portable) without+=':*_Q?_1_*:*_Q5_*:*_Q3_K_*:*_IQ*' ;;  # the same code as on x86-64 but for the vectors
+  esac
+fi
+EXPECTED_LEVELS=$4 exec qemu-aarch64 -L /usr/aarch64-linux-gnu -cpu "$cpu" "$program" --gtest_brief=1 \
+  --gtest_filter="$tests-$without" --gtest_output=xml:"$report"
