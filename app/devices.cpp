@@ -4,8 +4,8 @@
 #include <fstream>
 
 #include "app/model_loading.h"
+#include "engine/cpu/cores.h"
 #include "engine/cpu/simd_level.h"
-#include "engine/cpu/thread_pool.h"
 #include "engine/driver/device_choice.h"
 
 namespace warpchat {
@@ -44,7 +44,7 @@ void add_gpus(std::vector<DeviceLine>& lines) {
 }  // namespace
 
 std::vector<DeviceLine> list_devices() {
-  const uint32_t cores = physical_cores();
+  const uint32_t cores = fast_cores().n;
   std::vector<DeviceLine> lines{{"cpu",
                                  processor_name() + ", " + std::to_string(cores) +
                                      (cores == 1 ? " core, " : " cores, ") + usable_kernels().front()->shown,

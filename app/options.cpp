@@ -111,7 +111,8 @@ void add_model(CLI::App& app, std::string& model) {
 void add_model_flags(CLI::App& app, ModelFlags& o, const std::string& context_help) {
   add_model(app, o.model);
   if (!context_help.empty()) number(app, "-c,--ctx-size", o.context, context_help, 0);
-  number(app, "-t,--threads", o.threads, "CPU threads; default: one per core", 1, 1024);
+  number(app, "-t,--threads", o.threads,
+         "CPU threads; default: one per core, of the fast ones where they are not alike", 1, 1024);
   number(app, "-b,--batch-size", o.batch, "most prompt tokens handed over at once; default 2048", 1, 1 << 20);
   number(app, "--ubatch-size", o.micro_batch,
          "most of them computed in one pass; default 512; fewer where it takes long", 1, 1 << 20);

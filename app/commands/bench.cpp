@@ -14,7 +14,7 @@
 #include "app/model_loading.h"
 #include "app/output.h"
 #include "app/terminal/spinner.h"
-#include "engine/cpu/thread_pool.h"
+#include "engine/cpu/cores.h"
 #include "engine/gpu/measured_tokens.h"
 #include "models/tensor_type.h"
 
@@ -105,7 +105,7 @@ BenchSubject subject_of(const Model& model, const BenchOptions& options) {
                        0,
                        backend_of(model),
                        processor_name(),
-                       options.threads > 0 ? options.threads : physical_cores(),
+                       options.threads > 0 ? options.threads : fast_cores().n,
                        options.batch,
                        std::min(options.batch, options.micro_batch),
                        options.cache_type_k,

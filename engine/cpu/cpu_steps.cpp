@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/cpu/attention.h"
+#include "engine/cpu/cores.h"
 #include "engine/cpu/delta_net.h"
 #include "engine/cpu/experts.h"
 #include "engine/cpu/memory_budget.h"
@@ -156,7 +157,7 @@ CpuSteps::CpuSteps(const CpuKernels& kernels, const ModelConfig& config, const M
       max_columns_(columns_of(options)),
       sequences_(options.sequences),
       budget_(budget),
-      pool_(std::min(options.threads > 0 ? options.threads : physical_cores(), uint32_t{ThreadPool::kMostThreads})),
+      pool_(std::min(options.threads > 0 ? options.threads : fast_cores().n, uint32_t{ThreadPool::kMostThreads})),
       products_(pool_, kernels, max_columns_, widest_input(config)),
       cache_(pool_, kernels, config, context_, sequences_, options.cache, options.pages),
       delta_nets_(pool_, kernels, config, states_of(options)),

@@ -1,17 +1,14 @@
 // The pool's protocol: open a job, let workers enter, take tasks, close the job, wait until all have left.
 #include "engine/cpu/thread_pool.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cassert>
 #include <chrono>
-#include <fstream>
-#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
 
+#include "engine/cpu/cores.h"
 #include "engine/way_out.h"
 
 namespace warpchat {
@@ -45,38 +42,12 @@ bool spin(int64_t nanoseconds, const Done& done) {
   }
 }
 
-std::vector<uint32_t> usable_cpus() {
-  std::vector<uint32_t> cpus;
-#if defined(__linux__)
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0)
-    for (uint32_t cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-      if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-#endif
-  return cpus;
-}
-
-uint32_t n_usable_cpus() {
-  const size_t n = usable_cpus().size();
-  return n > 0 ? static_cast<uint32_t>(n) : std::max(1u, std::thread::hardware_concurrency());
-}
-
 }  // namespace
-
-uint32_t physical_cores() {
-  std::set<std::string> cores;  // by the list of their hyper-threads
-  for (uint32_t cpu : usable_cpus()) {
-    std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/thread_siblings_list");
-    std::string siblings;
-    if (!std::getline(file, siblings)) return n_usable_cpus();
-    cores.insert(siblings);
-  }
-  return cores.empty() ? n_usable_cpus() : static_cast<uint32_t>(cores.size());
-}
 
 ThreadPool::ThreadPool(uint32_t n_threads) : shares_(n_threads) {
   static_assert(kMostThreads <= kInside);
   assert(n_threads > 0 && n_threads <= kMostThreads);
+  is_on_fast_cores_ = n_threads <= fast_cores().n;
   spin_nanoseconds_ = n_threads <= n_usable_cpus() ? kSpinNanoseconds : 0;  // too many threads: leave the core to them
   workers_.reserve(n_threads - 1);
   try {
@@ -139,6 +110,7 @@ void ThreadPool::take_tasks(uint32_t thread) {
 }
 
 void ThreadPool::worker(uint32_t thread) {
+  if (is_on_fast_cores_ && !fast_cores().cpus.empty()) stay_on(fast_cores().cpus);
   uint32_t last_job = 0;  // the number of the last one joined, with the lower bits clear
   uint32_t state = state_.load();
   while (!stopping_.load()) {

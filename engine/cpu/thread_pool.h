@@ -1,5 +1,6 @@
 // A fixed set of threads that share out the tasks of one parallel loop at a time. Between loops of one token they spin,
-// so that a loop costs about a microsecond to start; after a short idle time they sleep.
+// so that a loop costs about a microsecond to start; after a short idle time they sleep. On a processor with fast and
+// slow cores the threads that it starts stay on the fast ones, if there are enough.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -58,6 +59,7 @@ class ThreadPool {
 
   std::vector<std::thread> workers_;
   std::vector<Share> shares_;
+  bool is_on_fast_cores_;
   int64_t spin_nanoseconds_;  // before an idle worker sleeps
   Job job_;                   // written only while no worker is inside
   // Workers inside the job in the low half, above it whether the job is open, above that the job's number. Entering is
@@ -67,8 +69,5 @@ class ThreadPool {
   std::atomic<bool> has_failed_{false};  // a task of this job threw
   std::exception_ptr failure_;           // what; the workers leave the job after it is written
 };
-
-// Physical cores this process may run on; at least 1.
-uint32_t physical_cores();
 
 }  // namespace warpchat
