@@ -49,7 +49,9 @@ DeltaNets::DeltaNets(ThreadPool& pool, const CpuKernels& kernels, const ModelCon
 
 void DeltaNets::copy_state(uint32_t from, uint32_t to) {
   assert(from < n_states() && to < n_states());
-  std::memcpy(tail_of(to, 0), tail_of(from, 0), n_layers_ * layer_floats_ * sizeof(float));
+  pool_.for_each(n_layers_, [&](uint32_t layer) {
+    std::memcpy(tail_of(to, layer), tail_of(from, layer), layer_floats_ * sizeof(float));
+  });
   positions_[to] = positions_[from];
 }
 

@@ -70,4 +70,9 @@ void DraftLength::took(uint32_t n_drafted, uint32_t n_accepted, double seconds) 
   if (n_accepted < n_drafted) likelihood -= kLearns * likelihood;
 }
 
+void DraftLength::caught_up(double seconds) {
+  all_seconds_ += seconds;
+  saved_ -= seconds - plain_seconds_;
+}
+
 }  // namespace warpchat

@@ -48,6 +48,8 @@ class DraftLength {
   uint32_t next(uint32_t agreeing, uint32_t most);
   // The pass then, which gave n_accepted + 1 tokens.
   void took(uint32_t n_drafted, uint32_t n_accepted, double seconds);
+  // A pass without draft that had to compute again what the one before had accepted.
+  void caught_up(double seconds);
 
  private:
   double saved_by(uint32_t n_drafted) const;

@@ -51,6 +51,7 @@ struct Scheduler::Job {
   std::optional<Sampler> sampler;      // where the host samples
   PromptLookup lookup;                 // of tokens
   DraftLength draft_length;
+  bool is_taken_back = false;  // the state, from behind a draft: a few tokens are missing that were computed
   Clock::time_point asked, opened, read, last;
   Timings timings;
   std::optional<GenerationEnd> end;
@@ -58,7 +59,7 @@ struct Scheduler::Job {
   uint64_t left() const { return most - timings.generated_tokens; }
   bool is_live() const { return sequence != nullptr && !end; }
   uint32_t missing() const { return static_cast<uint32_t>(tokens.size()) - sequence->reach(); }
-  bool is_stream() const { return is_live() && missing() == 1 && timings.generated_tokens > 0; }
+  bool is_stream() const { return is_live() && timings.generated_tokens > 0 && (missing() == 1 || is_taken_back); }
   // Of those missing.
   std::span<const Token> next(size_t n) const { return std::span(tokens).subspan(sequence->reach(), n); }
   Run run(size_t n, Logits wanted) const { return {sequence->slot(), sequence->reach(), next(n), wanted}; }
@@ -66,10 +67,10 @@ struct Scheduler::Job {
 
 struct Scheduler::Share {
   Job* job;
-  uint32_t n_tokens;                   // of those missing
-  bool is_sampled = false;             // its last token's logits give the next one
-  std::vector<Token> with_draft = {};  // where something is drafted: the only one missing, then that
-  uint32_t n_drafted() const { return with_draft.empty() ? 0 : static_cast<uint32_t>(with_draft.size()) - 1; }
+  uint32_t n_tokens;              // of those missing
+  bool is_sampled = false;        // its last token's logits give the next one
+  std::vector<Token> draft = {};  // behind those missing
+  uint32_t n_drafted() const { return static_cast<uint32_t>(draft.size()); }
   uint32_t n_sampled() const { return is_sampled ? 1 + n_drafted() : 0; }
 };
 
@@ -192,7 +193,7 @@ void Scheduler::pass() {
   std::vector<Job*> streams;
   for (const auto& job : jobs_) {  // who loses pages for one of them comes behind it
     if (job->is_stream()) {
-      if (reserve(*job, 1)) streams.push_back(job.get());
+      if (reserve(*job, job->missing())) streams.push_back(job.get());
     } else if (job->is_live() && prompt == nullptr) {
       prompt = job.get();
     }
@@ -201,13 +202,13 @@ void Scheduler::pass() {
     if (stream_seconds_ == 0 || n_beside_ == kPassesBeside) prompt = nullptr;
     n_beside_ = prompt == nullptr ? 0 : n_beside_ + 1;
   }
-  std::vector<Token> draft;
-  if (streams.size() == 1 && prompt == nullptr) draft = with_draft(*streams.front());
+  std::vector<Token> drafted;
+  if (streams.size() == 1 && prompt == nullptr) drafted = draft(*streams.front());
   // Of a state that cannot be rewound a copy is kept before the prompt's last token: decode() parts it there.
-  if (draft.empty() && device_sampler_ != nullptr && jobs_.size() == 1 &&
+  if (drafted.empty() && device_sampler_ != nullptr && jobs_.size() == 1 &&
       (!store_.is_recurrent() || jobs_.front()->missing() == 1))
     return decode_alone(*jobs_.front());
-  decode(streams, prompt, std::move(draft));
+  decode(streams, prompt, std::move(drafted));
 }
 
 // In turn, each if all that it has to compute fits in.
@@ -239,46 +240,50 @@ bool Scheduler::reserve(Job& job, uint32_t n_positions) {
   while (!job.sequence->reserve(n_positions)) {
     const auto last = std::find_if(jobs_.rbegin(), jobs_.rend(), [](const auto& other) { return other->is_live(); });
     (*last)->sequence.reset();
+    (*last)->is_taken_back = false;
     if (last->get() == &job) return false;
   }
   return true;
 }
 
-// A token that waits alone and what is likely to follow it, if anything. Not where layers have a state: it cannot be
-// rewound.
-std::vector<Token> Scheduler::with_draft(Job& job) {
-  if (!job.request.drafts || store_.is_recurrent()) return {};
+// What is likely to follow, if anything.
+std::vector<Token> Scheduler::draft(Job& job) {
+  if (!job.request.drafts || (store_.is_recurrent() && !store_.can_hold())) return {};
+  const uint32_t missing = job.missing();
   job.lookup.grow(job.tokens);
-  const uint64_t most =
-      std::min<uint64_t>({job.left() - 1, decoder_.max_positions() - job.tokens.size(), decoder_.max_columns() - 1,
-                          decoder_.max_logits_columns() - 1, DraftLength::kMost});
+  const uint64_t most = std::min<uint64_t>({job.left() - 1, decoder_.max_positions() - job.tokens.size(),
+                                            std::min({decoder_.max_columns() - (decoder_.max_sequences() - 1),
+                                                      decoder_.max_logits_columns(), kMostOneByOne}) -
+                                                missing});
   const PromptLookup::Draft found = job.lookup.next(job.tokens, static_cast<uint32_t>(most));
   const uint32_t n = job.draft_length.next(found.agreeing, static_cast<uint32_t>(found.tokens.size()));
-  if (n == 0 || !decoder_.steps().takes_one_by_one() || !job.sequence->reserve(1 + n)) return {};
-  std::vector<Token> tokens{job.tokens.back()};
-  tokens.insert(tokens.end(), found.tokens.begin(), found.tokens.begin() + n);
-  return tokens;
+  if (n == 0 || !decoder_.steps().takes_one_by_one() || !job.sequence->reserve(missing + n)) return {};
+  return {found.tokens.begin(), found.tokens.begin() + n};
 }
 
 // One pass, of a draft if there is one to the only stream; and of streams that are alone on a device that samples more,
 // each begun before the host has read the one before.
-void Scheduler::decode(std::span<Job* const> streams, Job* prompt, std::vector<Token> with_draft) {
+void Scheduler::decode(std::span<Job* const> streams, Job* prompt, std::vector<Token> draft) {
   std::vector<Share> shares;
-  for (Job* job : streams) shares.push_back({job, 1});
-  if (prompt != nullptr)
-    shares.push_back({prompt, decoder_.pass_length().next(prompt->missing(), streams.empty() ? UINT32_MAX : beside_)});
+  uint32_t room = decoder_.max_columns();
+  for (Job* job : streams) shares.push_back({job, job->missing()}), room -= job->missing();
+  if (prompt != nullptr) {
+    const uint32_t n = decoder_.pass_length().next(prompt->missing(), streams.empty() ? UINT32_MAX : beside_);
+    shares.push_back({prompt, std::min(n, room)});
+  }
   // The state before a prompt's last token is kept: who asks again begins there.
   if (prompt != nullptr && store_.is_recurrent() && shares.back().n_tokens == prompt->missing() &&
       prompt->missing() > 1)
     --shares.back().n_tokens;
   if (shares.empty()) return;
   Job& first = *shares.front().job;
-  const bool has_draft = !with_draft.empty();
+  const bool has_draft = !draft.empty(), has_more = !has_draft && !streams.empty() && shares.front().n_tokens > 1;
   std::vector<Token> ahead;  // the tokens with those drafted
   if (has_draft) {
     ahead = first.tokens;
-    ahead.insert(ahead.end(), with_draft.begin() + 1, with_draft.end());
-    shares.front().with_draft = std::move(with_draft);
+    ahead.insert(ahead.end(), draft.begin(), draft.end());
+    shares.front().draft = std::move(draft);
+    if (store_.is_recurrent()) first.sequence->hold_state();
   }
   const uint32_t n_drafted = shares.front().n_drafted(), n_given = first.timings.generated_tokens;
   std::vector<Run> runs;
@@ -289,7 +294,7 @@ void Scheduler::decode(std::span<Job* const> streams, Job* prompt, std::vector<T
     if (share.is_sampled) starts.push_back({share.job->request.sampling, share.job->tokens});
   }
   if (has_draft) {
-    runs.front().tokens = shares.front().with_draft;
+    runs.front().tokens = std::span(ahead).subspan(first.sequence->reach());
     runs.front().wanted = Logits::kAll;
     runs.front().one_by_one = true;
     for (uint32_t i = 1; i <= n_drafted; ++i)
@@ -317,10 +322,12 @@ void Scheduler::decode(std::span<Job* const> streams, Job* prompt, std::vector<T
     if (starts.empty()) decoder_.steps().end_pass()(/*wait=*/true);
     take(shares);
     const double seconds = seconds_since(std::exchange(began, Clock::now()));
-    if (streams.size() == 1 && prompt == nullptr && !first.end && (has_draft || !is_sampled_there))
-      first.draft_length.took(n_drafted, first.timings.generated_tokens - n_given - 1, seconds);
+    if (streams.size() == 1 && prompt == nullptr && !first.end && (has_draft || !is_sampled_there)) {
+      const uint32_t n_accepted = first.timings.generated_tokens - n_given - 1;
+      has_more ? first.draft_length.caught_up(seconds) : first.draft_length.took(n_drafted, n_accepted, seconds);
+    }
     if (prompt == nullptr)
-      stream_seconds_ = has_draft ? stream_seconds_ : seconds;
+      stream_seconds_ = has_draft || has_more ? stream_seconds_ : seconds;
     else if (streams.empty())
       decoder_.pass_length().took(shares.back().n_tokens, seconds);
     else
@@ -343,13 +350,13 @@ void Scheduler::take(std::span<const Share> shares) {
     const uint32_t place = n_sampled;
     n_sampled += share.n_sampled();
     if (job.end) continue;
-    computed(job, job.next(share.n_tokens));
+    if (share.n_drafted() == 0) computed(job, job.next(share.n_tokens)), job.is_taken_back = false;
     if (!share.is_sampled) continue;
     if (job.timings.generated_tokens == 0) begin_answer(job);
     if (job.end) continue;
     try {
       const uint32_t column = n_columns - share.n_sampled();
-      give_sampled(job, share.with_draft, [&](uint32_t i) {
+      give_sampled(share, [&](uint32_t i) {
         return device_sampler_ != nullptr ? sampled[place + i] : job.sampler->sample(decoder_.logits(column + i));
       });
     } catch (const Error& error) {  // of its logits alone
@@ -359,17 +366,24 @@ void Scheduler::take(std::span<const Share> shares) {
 }
 
 // The token that its logits give; and as long as it is the one drafted there, which has been computed as well, the one
-// that those of the next column do. sample_at(i): of column i of them.
+// that those of the next column do. sample_at(i): of column i of them. What recurrent layers have of a draft counts as
+// a whole or not at all.
 template <class SampleAt>
-void Scheduler::give_sampled(Job& job, std::span<const Token> with_draft, const SampleAt& sample_at) {
-  if (!with_draft.empty()) job.timings.drafted_tokens += static_cast<uint32_t>(with_draft.size()) - 1;
-  for (uint32_t i = 0;; ++i) {
-    const Token token = sample_at(i);
-    give(job, token, /*was_drafted=*/i > 0);
-    if (job.end || i + 1 >= with_draft.size() || token != with_draft[i + 1]) return;
-    computed(job, job.next(1));
-    ++job.timings.accepted_tokens;
+void Scheduler::give_sampled(const Share& share, const SampleAt& sample_at) {
+  Job& job = *share.job;
+  uint32_t n_accepted = 0;
+  for (;; ++n_accepted) {
+    const Token token = sample_at(n_accepted);
+    give(job, token, /*was_drafted=*/n_accepted > 0);
+    if (job.end || n_accepted == share.n_drafted() || token != share.draft[n_accepted]) break;
   }
+  if (share.n_drafted() == 0) return;
+  job.timings.drafted_tokens += share.n_drafted(), job.timings.accepted_tokens += n_accepted;
+  job.is_taken_back = store_.is_recurrent() && n_accepted < share.n_drafted();
+  if (job.is_taken_back)
+    job.sequence->back_to_held();
+  else
+    computed(job, job.next(share.n_tokens + n_accepted));
 }
 
 // So much of a prompt goes with streams that their tokens take kLongerBeside times as long as usual.
@@ -412,7 +426,7 @@ void Scheduler::decode_alone(Job& job) {
       const Clock::time_point since = std::exchange(timed_from, job.last);
       if (n > 0) job.draft_length.took(0, 0, std::chrono::duration<double>(job.last - since).count() / kTokensTimed);
     }
-    if (!job.end && !with_draft(job).empty()) break;
+    if (!job.end && !draft(job).empty()) break;
   }
   if (store_.is_recurrent()) take_rest(job, *source);
   if (!job.end && job.missing() == 0) sequence.rewind(sequence.reach() - 1);  // for logits that nobody has asked for

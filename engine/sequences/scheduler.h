@@ -74,8 +74,8 @@ class Scheduler {
   void pass();
   void admit();
   bool reserve(Job& job, uint32_t n_positions);
-  void decode(std::span<Job* const> streams, Job* prompt, std::vector<Token> with_draft);
-  std::vector<Token> with_draft(Job& job);
+  void decode(std::span<Job* const> streams, Job* prompt, std::vector<Token> draft);
+  std::vector<Token> draft(Job& job);
   void take(std::span<const Share> shares);
   void took_beside(uint32_t n_of_prompt, double seconds);
   void decode_alone(Job& job);
@@ -84,7 +84,7 @@ class Scheduler {
   void begin_answer(Job& job);
   void give(Job& job, Token token, bool was_drafted = false);
   template <class SampleAt>
-  void give_sampled(Job& job, std::span<const Token> with_draft, const SampleAt& sample_at);
+  void give_sampled(const Share& share, const SampleAt& sample_at);
   void finish(Job& job, EndReason reason, std::string error = "");
   void fail(Job& job, const std::string& error);
   void fail_all(const std::string& error);

@@ -19,8 +19,14 @@ SequenceStore::SequenceStore(CachePages device)
     : device_(std::move(device)),
       pool_(device_.n_pages),
       tree_(pool_, device_.page_positions),
-      states_(device_.n_slots, is_recurrent() ? device_.n_states - device_.n_slots : 0),
+      states_(device_.n_slots, n_kept_states()),
       is_taken_(device_.n_slots) {}
+
+// The last state is for hold_state(), if another is left to be kept.
+uint32_t SequenceStore::n_kept_states() const {
+  const uint32_t n = is_recurrent() ? device_.n_states - device_.n_slots : 0;
+  return n > 1 ? n - 1 : n;
+}
 
 uint32_t SequenceStore::pages_for(uint64_t n_positions) const {
   return static_cast<uint32_t>((n_positions + device_.page_positions - 1) / device_.page_positions);
@@ -146,6 +152,17 @@ void Sequence::keep_state() {
 uint32_t Sequence::until_copy() const { return kKeepEvery - (reach() - kept_); }
 
 void Sequence::break_off() { shorten(restore_state(tokens_)); }
+
+void Sequence::hold_state() {
+  assert(store_.can_hold());
+  held_ = reach();
+  store_.device_.copy_state(slot_, store_.device_.n_states - 1);
+}
+
+void Sequence::back_to_held() {
+  store_.device_.copy_state(store_.device_.n_states - 1, slot_);
+  shorten(held_);
+}
 
 // The slot has the state after as many of the tokens as one was kept of. How many; all, if there is none to be had.
 uint32_t Sequence::restore_state(std::span<const Token> tokens) {

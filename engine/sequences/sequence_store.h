@@ -47,6 +47,10 @@ class Sequence {
   void keep_state();            // of reach(), for who comes back to it
   uint32_t until_copy() const;  // how many positions may be appended until a copy of the state is due
   void break_off();             // a pass of it did not reach its end: recurrent layers are where a state was kept
+  // Around a pass of which not all may count, of one sequence at a time: the state that recurrent layers have now, and
+  // back to it where what has been appended since is forgotten. Only if the store can hold one.
+  void hold_state();
+  void back_to_held();
 
  private:
   friend class SequenceStore;
@@ -60,6 +64,7 @@ class Sequence {
   std::vector<Token> tokens_;
   std::vector<uint32_t> pages_;  // as many as tokens_ and what is reserved need
   uint32_t kept_ = 0;            // the position of the last state that was
+  uint32_t held_ = 0;            // likewise
   bool is_set_ = false;          // the device knows of pages_
 };
 
@@ -69,6 +74,7 @@ class SequenceStore {
 
   // Whether the model has such layers. Then a sequence only goes on from where a state was kept.
   bool is_recurrent() const { return device_.n_states > 0; }
+  bool can_hold() const { return n_kept_states() + device_.n_slots < device_.n_states; }
 
   // Reaches as far into the tokens as is known. Null if no slot is free.
   std::unique_ptr<Sequence> open(std::span<const Token> tokens);
@@ -87,6 +93,7 @@ class SequenceStore {
 
  private:
   friend class Sequence;
+  uint32_t n_kept_states() const;
   std::unique_ptr<Sequence> take_slot();
   std::optional<uint32_t> take_page();
 

@@ -114,6 +114,23 @@ TEST(DraftLengthTest, NoticesWhenItBeginsToPay) {
   EXPECT_GT(n_tokens, 4 * n_passes);
 }
 
+// Two of three accepted look worth while, were they not computed again behind each draft.
+TEST(DraftLengthTest, CountsWhatMustBeComputedAgain) {
+  const auto n_drafts = [](double seconds_again) {
+    DraftLength length;
+    uint32_t n = 0;
+    for (int i = 0; i < 300; ++i) {
+      const uint32_t drafted = length.next(DraftLength::kSure, 3);
+      length.took(drafted, drafted > 0 ? 2 : 0, drafted > 0 ? 1.5 : 1);
+      if (drafted > 0) length.caught_up(seconds_again);
+      n += drafted > 0;
+    }
+    return n;
+  };
+  EXPECT_GT(n_drafts(1.2), 200u);
+  EXPECT_LT(n_drafts(4), 30u);
+}
+
 TEST(DraftLengthTest, WantsToKnowWhatAPassTakesWithoutOne) {
   DraftLength length;
   EXPECT_EQ(length.next(PromptLookup::kLongest, 7), 0u);

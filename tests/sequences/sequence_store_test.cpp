@@ -171,6 +171,30 @@ TEST(SequenceStore, WithStatesASequenceGoesOnWhereOneWasKept) {
   EXPECT_EQ(again->reach(), 10u);
 }
 
+TEST(SequenceStore, AStateThatIsHeldIsBesideThoseKept) {
+  Device device(1, 8, /*n_states=*/1 + 2);
+  SequenceStore store(device.pages());
+  ASSERT_TRUE(store.can_hold());
+  const std::vector<Token> tokens = tokens_from(0, 12);
+  const std::unique_ptr<Sequence> one = store.open(tokens);
+  ASSERT_TRUE(compute(device, *one, std::span(tokens).first(5)));
+  one->keep_state();
+  ASSERT_TRUE(compute(device, *one, std::span(tokens).first(7)));
+  one->hold_state();
+  ASSERT_TRUE(one->reserve(3));
+  device.write(one->slot(), std::span(tokens).first(10), 7);  // of which nothing counts
+  one->back_to_held();
+  EXPECT_EQ(one->reach(), 7u);
+  ASSERT_TRUE(compute(device, *one, std::span(tokens).first(8)));
+  EXPECT_EQ(one->rewind(6), 5u) << "the kept one is still there";
+  ASSERT_TRUE(compute(device, *one, tokens));
+
+  Device small(1, 8, /*n_states=*/1 + 1);
+  EXPECT_FALSE(SequenceStore(small.pages()).can_hold()) << "the only one is kept at the end of answers";
+  Device none(1, 8);
+  EXPECT_FALSE(SequenceStore(none.pages()).can_hold());
+}
+
 TEST(SequenceStore, OfALongSequenceAStateIsKeptNowAndThen) {
   constexpr uint32_t kLong = 3000;
   Device device(1, 1000, /*n_states=*/1 + 8);
@@ -249,6 +273,15 @@ TEST_P(AnySequences, ReadWhatWasWrittenForTheirTokensAndLoseNoPage) {
         live.pop_back();
       } else if (is_recurrent && below(4) == 0) {
         one->keep_state();
+      } else if (store.can_hold() && one->reach() > 0 && below(4) == 0) {
+        std::vector<Token> more = one->tokens();
+        more.resize(more.size() + 1 + below(6), 1);
+        const uint32_t reach = one->reach();
+        one->hold_state();
+        if (!one->reserve(static_cast<uint32_t>(more.size()) - reach)) continue;
+        device.write(one->slot(), more, reach);
+        one->back_to_held();
+        ASSERT_EQ(one->reach(), reach);
       } else if (is_recurrent && below(4) == 0) {
         device.lose_state(one->slot());
         one->break_off();

@@ -264,18 +264,20 @@ TEST_P(SchedulerOnTheCpu, DraftsChangeNoToken) {
       ASSERT_TRUE(expected && is);
       EXPECT_EQ(is->tokens, expected->tokens) << temperature << ", turn " << turn;
       EXPECT_EQ(is->end.reason, expected->end.reason) << is->end.error;
-      EXPECT_EQ(is->end.timings.reused_tokens, expected->end.timings.reused_tokens);
+      const uint32_t lost = GetParam().kept_states > 1 ? kMostOneByOne : 0;  // of a draft at the end
+      EXPECT_GE(is->end.timings.reused_tokens + lost, expected->end.timings.reused_tokens);
+      EXPECT_LE(is->end.timings.reused_tokens, expected->end.timings.reused_tokens);
       EXPECT_EQ(expected->end.timings.drafted_tokens, 0u);
       n_drafted += is->end.timings.drafted_tokens, n_accepted += is->end.timings.accepted_tokens;
       request.prompt.insert(request.prompt.end(), is->tokens.begin(), is->tokens.end());
       request.max_tokens = -1;  // until the context is full
     }
   }
-  if (GetParam().kept_states == 0) {
+  if (GetParam().kept_states == 1) {
+    EXPECT_EQ(n_drafted, 0u) << "what a delta net remembers cannot be taken back";
+  } else {
     EXPECT_GT(n_accepted, 0u);
     EXPECT_GT(n_drafted, n_accepted) << "some were in vain";
-  } else {
-    EXPECT_EQ(n_drafted, 0u) << "what a delta net remembers cannot be taken back";
   }
 }
 
