@@ -10,7 +10,7 @@ if [ -n "${WARPCHAT_FULL_TESTS:-}" ]; then
   done
 else
   tests="Levels.*:ProductInputs.*:Packing.*:HalvesInTheCache.*:AttentionScores.*:*Heads.*/${level}_*"
-  tests+=":*Attention.*/${level}_*:*Products.*/${level}_*:*CpuDecoder.*/${level}_q8_0:*CpuDecoder.*/${level}_delta_nets_of*"
+  tests+=":*Attention.*/${level}_*:*Products.*/${level}_*:*CpuDecoder.*/${level}_delta_nets_of*"
   without='*_prefill_of_several_stretches:*_several_tiles_of_every_kind'
   without+=':*_IQ2_*:*_IQ3_S_*:*_IQ?_*_one_column:*_IQ?_*_last_tile'  # of which the random weights take longest to make
   case $level in
