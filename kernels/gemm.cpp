@@ -39,7 +39,10 @@ class GemmWriter {
       Reg<u32> next = first_unit + kGemmTileUnits;
       b_.if_(next < n_units, [&] {
         input_.ask(next);
-        for (const GemmWeights& weights : weights_) weights.ask_ahead(next);
+        const auto ask_ahead = [&] {
+          for (const GemmWeights& weights : weights_) weights.ask_ahead(next);
+        };
+        plan_.splits == 1 ? ask_ahead() : b_.if_(split_of_warp() == 0, ask_ahead);  // for all of the same rows
       });
       b_.region("products", [&] { add_tile(first_unit, n_units, tile.count, sums); });
       input_.turn();
@@ -106,12 +109,16 @@ class GemmWriter {
     return parameters_.experts->order.load(place, kReadOnly) / spec_.uses_per_input;
   }
 
+  // Which of its block's rows a warp has, and which part of k.
+  Reg<u32> row_warp() const { return plan_.splits == 1 ? b_.warp() : b_.warp() % plan_.row_warps(); }
+  Reg<u32> split_of_warp() const { return b_.warp() / plan_.row_warps(); }
+
   // A warp's rows_per_warp rows: it reads those from first_read. Rows before `first` are another warp's.
   struct Rows {
     Reg<u32> first, first_read;
   };
   Rows rows_of_warp() {
-    Reg<u32> step = b_.block(Axis::kY) * plan_.warps + b_.warp();
+    Reg<u32> step = b_.block(Axis::kY) * plan_.row_warps() + row_warp();
     Reg<u32> first = (step * plan_.rows_per_warp).named("first_row");
     return {first, b_.min(first, parameters_.rows - plan_.rows_per_warp)};
   }
@@ -149,8 +156,9 @@ class GemmWriter {
 
   void add_tile(const Reg<u32>& first_unit, const Reg<u32>& n_units, const Reg<u32>& n_columns, Sums& sums) {
     // A bound that is no constant: ptxas would unroll the loop and run out of registers.
-    b_.for_("unit", 0, b_.min(n_units - first_unit, kGemmTileUnits), 1,
-            [&](Reg<u32> unit) { add_unit(first_unit + unit, unit, n_columns, sums); });
+    const auto add = [&](Reg<u32> unit) { add_unit(first_unit + unit, unit, n_columns, sums); };
+    Reg<u32> end = b_.min(n_units - first_unit, kGemmTileUnits);
+    plan_.splits == 1 ? b_.for_("unit", 0, end, 1, add) : b_.for_("unit", split_of_warp(), end, plan_.splits, add);
   }
 
   // unit: of the row, and of the tile.
@@ -227,11 +235,12 @@ class GemmWriter {
   }
 
   // A warp's sums by way of shared memory, in the input's place, stage_columns at once. Lanes side by side then have
-  // rows side by side, of 32 / rows_per_warp columns.
+  // rows side by side, of 32 / rows_per_warp columns. Warps of the same rows write columns in turn.
   void write_sums(const Tile& tile, Sums& sums) {
     const Rows rows = rows_of_warp();
     const uint32_t columns_at_once = kWarpSize / plan_.rows_per_warp;
-    Shared<f32> stage = input_.stage();
+    Shared<f32> stage = input_.stage(b_.warp()), of_rows = plan_.splits == 1 ? stage : input_.stage(row_warp());
+    const auto meet = [&] { plan_.splits == 1 ? b_.warp_barrier() : b_.barrier(); };
     // Of the thread's number: ptxas would keep the lane's quad from the start on, and spill it.
     Reg<u32> quad = b_.thread() >> 2 & 7;
     Shared<f32> fragment = stage + (b_.lane() & 3) * (2 * plan_.stage_column()) + quad;
@@ -239,14 +248,16 @@ class GemmWriter {
     Reg<u32> row = (rows.first_read + lane_row).named("row");
     b_.for_("begin", 0, tile.count, plan_.stage_columns(), [&](Reg<u32> begin) {
       stage_sums(fragment, begin, 0, sums);
-      b_.warp_barrier();
+      meet();
       Reg<u32> end = b_.min(tile.count - begin, plan_.stage_columns());
-      b_.for_("column", b_.lane() / plan_.rows_per_warp, end, columns_at_once, [&](Reg<u32> column) {
+      Reg<u32> of_warp = b_.lane() / plan_.rows_per_warp;
+      Reg<u32> first = plan_.splits == 1 ? of_warp : split_of_warp() * columns_at_once + of_warp;
+      b_.for_("column", first, end, columns_at_once * plan_.splits, [&](Reg<u32> column) {
         Reg<u32> of_block = begin + column;
         write_value(rows, row, uses_ ? uses_->load(of_block) : tile.first + of_block, input_.factor(of_block),
-                    stage + (column * plan_.stage_column() + lane_row));
+                    of_rows + (column * plan_.stage_column() + lane_row));
       });
-      b_.warp_barrier();
+      meet();
     });
   }
 
@@ -268,14 +279,18 @@ class GemmWriter {
     });
   }
 
-  // staged: the sum of the first matrix; that of the second is rows_per_warp further.
+  // staged: the first split's sum of the first matrix; that of the second is rows_per_warp further.
   void write_value(const Rows& rows, const Reg<u32>& row, const Reg<u32>& column, const Reg<f32>& factor,
                    const Shared<f32>& staged) {
     Reg<u64> place = b_.mad_wide(column, parameters_.rows, wide(row));
     b_.if_(row >= rows.first, [&] {
       std::vector<Reg<f32>> products;
-      for (uint32_t m = 0; m < plan_.matrices.size(); ++m)
-        products.push_back(staged.load(m * plan_.rows_per_warp) * factor);
+      for (uint32_t m = 0; m < plan_.matrices.size(); ++m) {
+        Var<f32> sum = b_.var("sum", staged.load(m * plan_.rows_per_warp));
+        for (uint32_t split = 1; split < plan_.splits; ++split)
+          sum += staged.load(split * plan_.row_warps() * plan_.stage_floats() + m * plan_.rows_per_warp);
+        products.push_back(sum * factor);
+      }
       if (!parameters_.addends) return write_product(b_, spec_.epilogue, products, {}, row, parameters_.y + place);
       Var<f32> value = b_.var("value", products[0]);
       const auto add = [&](const Reg<u64>& address, const auto& index) {
@@ -319,16 +334,17 @@ uint32_t blocks_per_sm(const GemmPlan& plan, Target target) {
 Waits tile_waits(const GemmPlan& plan, Target target) {
   const Waits columns = runs(target, sm_80) ? Waits{.local = 2} : Waits{.l2 = 1, .local = 3};
   const uint32_t sector_units = std::max(1u, 32 * 8 / (plan.matrices[0].streams.low_bits * kGemmUnit));
-  const double from_memory = ceil_div(kGemmTileUnits, sector_units);
-  return columns + from_memory * Waits{.l2 = 1} + Waits{.local = (kGemmTileUnits - from_memory) + 2.0 * kGemmTileUnits};
+  const uint32_t n_units = kGemmTileUnits / plan.splits;
+  const double from_memory = ceil_div(n_units, std::max(1u, sector_units / plan.splits));
+  return columns + from_memory * Waits{.l2 = 1} + Waits{.local = (n_units - from_memory) + 2.0 * n_units};
 }
 
 // write_sums, whose loop over columns ptxas unrolls four times.
 Waits write_waits(const GemmPlan& plan, uint32_t n_columns) {
-  const double n_turns = ceil_div(ceil_div(n_columns, kWarpSize / plan.rows_per_warp), 4);
+  const double n_turns = ceil_div(ceil_div(n_columns, kWarpSize / plan.rows_per_warp * plan.splits), 4);
   const Waits read = plan.spec.epilogue == GemvEpilogue::kResidual ? Waits{.l2 = 1} : Waits{};
   const Waits bias = plan.spec.epilogue == GemvEpilogue::kBias ? Waits{.common = 1} : Waits{};
-  return n_turns * (read + Waits{.local = 1}) + bias + Waits{.local = 4};
+  return n_turns * (read + Waits{.local = 1}) + bias + Waits{.local = 3.0 + plan.splits};
 }
 
 }  // namespace

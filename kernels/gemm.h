@@ -1,8 +1,8 @@
 // y[column, row] = epilogue(W[row, :] . x[column, :]) for many columns, on tensor cores: the one product of prefill.
 // Codes of quantised weights are exact in halves, and their scales meet the fp32 sums of 32 or 16 products. The columns
 // are halves already, whose rounding is the error (kernels/half_columns.h): below 5e-4 of the output's norm for any x.
-// A column's results do not depend on the columns beside it, nor on the sharing, and are the same to the bit on every
-// run.
+// A column's results do not depend on the columns beside it, nor on the sharing but for splits, and are the same to the
+// bit on every run.
 // With `experts` each column has a matrix of its own, one of many: the columns are the uses of a layer's experts, in
 // tiles of the same expert (kernels/expert_order.h), so that a block multiplies a tile.
 #pragma once
@@ -25,6 +25,8 @@ struct GemmSpec {
   // A block of `warps` warps takes rows_per_warp rows (16 or 32) a warp, of each matrix, and columns_per_block columns
   // (8 to 64, a multiple of 8). 0: chosen.
   uint32_t warps = 0, rows_per_warp = 0, columns_per_block = 0;
+  // So many warps (1, 2 or 4; without experts) share their rows, each a part of k. 0: one.
+  uint32_t splits = 0;
   uint32_t experts = 0;         // matrices, one behind the other; not part of the name. 0: one matrix for all columns
   uint32_t uses_per_input = 1;  // with experts: use i multiplies x[i / uses_per_input]
 };
@@ -56,8 +58,8 @@ uint64_t input_bytes(const GemmSpec& spec, uint64_t n_columns);
 Flow gemm_flow(const GemmSpec& spec, ptx::Target target, uint32_t n_columns);
 bool takes_addends(const GemmSpec& spec);  // bias and residual, as parameters
 
-// gemm_q4k, gemm_q4k_swiglu, with _w, _r, _c for what of the sharing is not as usual. experts_gemm_q4k_swiglu_u8_c64:
-// eight uses for each input.
+// gemm_q4k, gemm_q4k_swiglu, with _w, _r, _c, _s for what of the sharing is not as usual.
+// experts_gemm_q4k_swiglu_u8_c64: eight uses for each input.
 std::string name_of(const GemmSpec& spec);
 
 }  // namespace warpchat

@@ -25,8 +25,7 @@ uint32_t most_that_pass_over(uint32_t column) { return column < kGemmFewColumns 
 GemmInput::GemmInput(Builder& b, const GemmPlan& plan)
     : b_(b),
       plan_(plan),
-      halves_(
-          b.shared<b32>("input", std::max(2 * tile_pairs(), plan.warps * plan.stage_columns() * plan.stage_column()))),
+      halves_(b.shared<b32>("input", std::max(2 * tile_pairs(), plan.warps * plan.stage_floats()))),
       places_(b.shared<u32>("places", plan.columns)),
       factors_(b.shared<f32>("scales_of_columns", plan.columns)),
       part_(b.thread() % kRowParts),

@@ -27,9 +27,9 @@ class GemmInput {
   void ask(const ptx::Reg<ptx::u32>& first_unit);
   void turn();
 
-  // Behind the last tile and a barrier the warp's part of the same memory, [stage_columns, stage_column].
-  ptx::Shared<ptx::f32> stage() const {
-    return halves_.as<ptx::f32>() + b_.warp() * (plan_.stage_columns() * plan_.stage_column());
+  // Behind the last tile and a barrier a warp's part of the same memory, [stage_columns, stage_column].
+  ptx::Shared<ptx::f32> stage(const ptx::Reg<ptx::u32>& warp) const {
+    return halves_.as<ptx::f32>() + warp * plan_.stage_floats();
   }
   ptx::Reg<ptx::f32> factor(const ptx::Reg<ptx::u32>& column) const { return factors_.load(column); }
 

@@ -53,7 +53,8 @@ std::string name_of(const GemmSpec& spec) {
   const bool is_usual = spec.rows_per_warp == 0 && rows_per_warp_of(spec) == kMostRowsPerWarp / n_matrices(spec);
   return product_name(spec.experts > 0 ? "experts_gemm" : "gemm", any, "") +
          name_part("u", spec.experts > 0 ? spec.uses_per_input : 0) + name_part("w", spec.warps) +
-         name_part("r", is_usual ? 0 : rows_per_warp_of(spec)) + name_part("c", spec.columns_per_block);
+         name_part("r", is_usual ? 0 : rows_per_warp_of(spec)) + name_part("c", spec.columns_per_block) +
+         name_part("s", spec.splits);
 }
 
 // A warp's sums fill 64 registers: 32 rows, or 16 of two matrices, by 64 columns.
@@ -69,6 +70,10 @@ GemmPlan plan_of(const GemmSpec& spec) {
   require(plan.rows_per_warp <= spec.rows, spec, "a warp takes more rows than there are");
   plan.columns = spec.columns_per_block ? spec.columns_per_block : 64;
   require(plan.columns % 8 == 0 && plan.columns <= 64, spec, "columns_per_block is no multiple of 8 up to 64");
+  plan.splits = std::max(1u, spec.splits);
+  require(kGemmTileUnits % plan.splits == 0 && plan.warps % plan.splits == 0, spec,
+          "splits are not 1, 2 or 4, or do not divide the warps");
+  require(plan.splits == 1 || spec.experts == 0, spec, "experts have no splits");
   plan.n_row_blocks = ceil_div(spec.rows, plan.rows_per_block());
   return plan;
 }

@@ -17,6 +17,7 @@ namespace {
 
 constexpr uint32_t kLeastGemmRows = 16, kMostGemmColumns = 64;  // the columns of a block
 constexpr uint32_t kMostBatchColumns = 32;  // of few columns: more blocks of less work, as processors are left
+constexpr uint32_t kBatchWarps = 16, kBatchSplits = 4;  // of one matrix: 64 rows, and no warp goes over all of k
 
 bool gemm_takes(const GemvSpec& spec) {
   const auto takes = [&](TensorType type) { return has_gemm(type); };
@@ -30,6 +31,7 @@ ProductSpec product_of(GemvSpec gemv, PassKind kind, uint32_t columns) {
     if (kind == PassKind::kBatch) {
       gemm.columns_per_block = std::min(kMostBatchColumns, ceil_div(columns, 8) * 8);
       gemm.rows_per_warp = 16;
+      if (gemm.epilogue != GemvEpilogue::kSwiglu) gemm.warps = kBatchWarps, gemm.splits = kBatchSplits;
     }
     if (kind == PassKind::kPrompt && gemm.epilogue != GemvEpilogue::kSwiglu) gemm.rows_per_warp = 16;
     return gemm;
@@ -131,6 +133,7 @@ ExpertSpecs expert_specs(const ModelConfig& c, const LayerFormats& f, PassKind k
     if (!std::holds_alternative<GemmSpec>(of_many)) return {};
     GemmSpec gemm = std::get<GemmSpec>(of_many);
     gemm.columns_per_block = specs.order.tile;
+    gemm.warps = gemm.splits = 0;
     gemm.experts = e.n;
     gemm.uses_per_input = uses.by_column ? e.n_used : 1;
     return gemm;

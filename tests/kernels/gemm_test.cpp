@@ -138,6 +138,24 @@ const GemmCase kShapes[] = {
     {"two_row_tiles_of_two_matrices",
      {.weights = kQ4_1, .rows = 45, .k = 64, .epilogue = kSwiglu, .rows_per_warp = 32, .columns_per_block = 24},
      50},
+    {"two_splits", {.weights = kQ4_K, .rows = 70, .k = 256, .epilogue = kResidual, .warps = 8, .splits = 2}, 40},
+    {"four_splits_end_in_a_tile",
+     {.weights = kQ5_0,
+      .rows = 37,
+      .k = 160,
+      .epilogue = kBias,
+      .warps = 16,
+      .rows_per_warp = 16,
+      .columns_per_block = 32,
+      .splits = 4},
+     33},
+    {"four_splits_of_halves",
+     {.weights = kF16, .rows = 50, .k = 300, .warps = 8, .rows_per_warp = 16, .columns_per_block = 16, .splits = 4},
+     17},
+    {"splits_of_two_matrices",
+     {.weights = kQ6_K, .rows = 40, .k = 512, .epilogue = kSwiglu, .warps = 4, .columns_per_block = 24, .splits = 4},
+     50,
+     kRmsNorm},
     {"narrow_blocks", {.weights = kQ3_K, .rows = 17, .k = 256, .epilogue = kResidual, .columns_per_block = 8}, 20},
 };
 INSTANTIATE_TEST_SUITE_P(Shapes, Gemm, ::testing::ValuesIn(kShapes), name_of_case);
@@ -203,7 +221,7 @@ TEST(GemmReproducibilityTest, IsTheSameUnderEverySchedule) {
 
 TEST(GemmReproducibilityTest, IsRightUnderEverySchedule) {  // the order of tensor cores' sums is nobody's promise
   const GemmProblem codes({.weights = kQ4_K, .rows = 40, .k = 512, .epilogue = kSwiglu}, 11, kRmsNorm);
-  const GemmProblem halves({.weights = kF16, .rows = 40, .k = 512}, 11);
+  const GemmProblem halves({.weights = kF16, .rows = 40, .k = 512, .columns_per_block = 16, .splits = 4}, 11);
   for (uint64_t seed = 1; seed < 4; ++seed) {
     for (ptx::Target target : {ptx::sm_75, ptx::sm_90}) {
       codes.expect_right(target, shaken(seed));
@@ -358,6 +376,7 @@ TEST(GemmPlanTest, NamesSayWhatDiffers) {
             "gemm_q4k_q6k_swiglu_w2");
   EXPECT_EQ(name_of(GemmSpec{kQ4_K, 16, 256}), "gemm_q4k_r16");  // a warp has no more rows
   EXPECT_EQ(name_of(GemmSpec{kF16, 64, 37, kResidual}), "gemm_f16");
+  EXPECT_EQ(name_of(GemmSpec{.weights = kQ6_K, .rows = 64, .k = 256, .warps = 16, .splits = 4}), "gemm_q6k_w16_s4");
 }
 
 struct Refused {
@@ -376,6 +395,8 @@ TEST(GemmPlanTest, RefusesWithASentence) {
        "cannot generate gemm_q4k_f16_swiglu: its matrices are of formats that do not mix"},
       {{.weights = kQ4_K, .rows = 16, .k = 256, .columns_per_block = 12},
        "cannot generate gemm_q4k_r16_c12: columns_per_block is no multiple of 8 up to 64"},
+      {{.weights = kQ4_K, .rows = 64, .k = 256, .warps = 6, .splits = 4},
+       "cannot generate gemm_q4k_w6_s4: splits are not 1, 2 or 4, or do not divide the warps"},
       {{.weights = kQ4_K, .rows = 16, .k = 256, .rows_per_warp = 32},
        "cannot generate gemm_q4k_r32: a warp takes more rows than there are"},
   };

@@ -180,6 +180,9 @@ TEST(GroupedGemmPlan, RefusesWithASentence) {
   spec.epilogue = kBias;
   EXPECT_EQ(error_of([&] { gemm(spec, ptx::sm_75); }),
             "cannot generate experts_gemm_q4k_bias_u1_r16_c8: experts have neither bias nor residual");
+  spec.epilogue = kStore, spec.splits = 2;
+  EXPECT_EQ(error_of([&] { gemm(spec, ptx::sm_75); }),
+            "cannot generate experts_gemm_q4k_u1_r16_c8_s2: experts have no splits");
 }
 
 }  // namespace
