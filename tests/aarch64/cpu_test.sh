@@ -1,16 +1,13 @@
 #!/usr/bin/env bash
 # The CPU backend's tests on an emulated processor: cpu_test.sh PROGRAM REPORT CPU LEVELS, the instruction sets that it
-# has, best first. Runs those of the best one that take seconds; with WARPCHAT_FULL_TESTS all but real models.
+# has, best first. Runs those of the best one that take seconds; with WARPCHAT_FULL_TESTS all of its, in minutes.
 set -euo pipefail
 program=$1 report=$2 cpu=$3 level=${4%% *}
+tests=Levels.*:ProductInputs.*:Packing.*:HalvesInTheCache.*:AttentionScores.*
 if [ -n "${WARPCHAT_FULL_TESTS:-}" ]; then
-  tests='*' without='CpuDecoderOnRealFiles.*'
-  for other in neon_i8mm neon_dot portable; do
-    [ $other = "$level" ] || without+=":*/${other}_*"
-  done
+  tests+=":*/${level}_*:CpuExperts.*:CpuRuns.*EveryInstructionSet" without=
 else
-  tests="Levels.*:ProductInputs.*:Packing.*:HalvesInTheCache.*:AttentionScores.*:*Heads.*/${level}_*"
-  tests+=":*Attention.*/${level}_*:*Products.*/${level}_*:*CpuDecoder.*/${level}_delta_nets_of*"
+  tests+=":*Heads.*/${level}_*:*Attention.*/${level}_*:*Products.*/${level}_*:*CpuDecoder.*/${level}_delta_nets_of*"
   without='*_prefill_of_several_stretches:*_several_tiles_of_every_kind'
   without+=':*_IQ2_*:*_IQ3_S_*:*_IQ?_*_one_column:*_IQ?_*_last_tile'  # of which the random weights take longest to make
   case $level in
