@@ -294,7 +294,7 @@ TEST(DraftsOnAGpu, ChangeNoToken) {
     while (!drafting.steps().takes_one_by_one()) std::this_thread::sleep_for(1ms);
     uint32_t n_drafted = 0, n_accepted = 0;
     for (const float temperature : {0.0f, 0.3f}) {
-      AnswerRequest request{.prompt = {5, 6, 7, 8, 9}, .max_tokens = 60};
+      AnswerRequest request{.prompt = {5, 6, 7, 8, 9}, .max_tokens = 40};
       request.sampling.temperature = temperature;
       request.sampling.presence_penalty = 0.1f;
       Scheduler with(drafting, never), without(plain, never);
