@@ -127,6 +127,10 @@ WARPCHAT_INLINE HeadTile tile_of(const HeadCache& cache, uint32_t page) {
   return tile;
 }
 
+WARPCHAT_INLINE Floats load_codes(const int8_t* from) {
+  return to_floats(reinterpret_cast<Ints>(load_narrow<SignedBytes>(from)));
+}
+
 // The keys of a tile, and its first n values, as floats.
 WARPCHAT_INLINE void widen_keys(const HeadTile& tile, float* to) {
   if (tile.keys != nullptr) return widen(tile.keys, uint64_t{kKeyTile} * tile.head_dim, to);
@@ -134,7 +138,7 @@ WARPCHAT_INLINE void widen_keys(const HeadTile& tile, float* to) {
     for (uint32_t d = 0; d < tile.head_dim; ++d, to += kKeyBlock) {
       const float* scales = tile.key_codes.scales + (block * code_groups(tile.head_dim) + d / kCodeGroup) * kKeyBlock;
       const int8_t* codes = tile.key_codes.codes + (block * tile.head_dim + d) * kKeyBlock;
-      for (uint32_t i = 0; i < kKeyBlock; ++i) to[i] = static_cast<float>(codes[i]) * scales[i];
+      for (uint32_t i = 0; i < kKeyBlock; i += kLanes) store(to + i, load_codes(codes + i) * load<Floats>(scales + i));
     }
   }
 }
@@ -145,7 +149,8 @@ WARPCHAT_INLINE void widen_values(const HeadTile& tile, uint32_t n, float* to) {
   for (uint64_t position = 0; position < n; ++position) {
     const float* scales = tile.value_codes.scales + position * code_groups(tile.head_dim);
     const int8_t* codes = tile.value_codes.codes + position * width;
-    for (uint32_t d = 0; d < width; ++d) *to++ = static_cast<float>(codes[d]) * scales[d / kCodeGroup];
+    for (uint32_t d = 0; d < width; d += kLanes, to += kLanes)
+      store(to, load_codes(codes + d) * splat(scales[d / kCodeGroup]));
   }
 }
 
