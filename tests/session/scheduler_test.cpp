@@ -245,6 +245,20 @@ TEST_P(SchedulerOnTheCpu, AnswersThatWaitForPagesAreWhatEachIsAlone) {
   }
 }
 
+struct BothAnswers {
+  Answer drafted, plain;
+};
+// To the same request, by the second scheduler token by token. Nothing if one of them did not come.
+std::optional<BothAnswers> answers_of(Scheduler& drafting, Scheduler& plain, const AnswerRequest& request) {
+  AnswerRequest token_by_token = request;
+  token_by_token.drafts = false;
+  std::optional<Answer> expected = collect(*plain.start(token_by_token)), is = collect(*drafting.start(request));
+  if (!expected || !is) return std::nullopt;
+  EXPECT_EQ(is->tokens, expected->tokens);
+  EXPECT_EQ(expected->end.timings.drafted_tokens, 0u);
+  return BothAnswers{std::move(*is), std::move(*expected)};
+}
+
 // Of a model that says the same again and again: what follows there is drafted, most of it is what it says, and the
 // answer, its end and what is then known are as they were without.
 TEST_P(SchedulerOnTheCpu, DraftsChangeNoToken) {
@@ -257,19 +271,16 @@ TEST_P(SchedulerOnTheCpu, DraftsChangeNoToken) {
     request.max_tokens = static_cast<int32_t>(150 + random() % 100);
     Scheduler with(drafting, never), without(plain, never);
     for (int turn = 0; turn < 2; ++turn) {
-      AnswerRequest token_by_token = request;
-      token_by_token.drafts = false;
-      const std::optional<Answer> expected = collect(*without.start(token_by_token)),
-                                  is = collect(*with.start(request));
-      ASSERT_TRUE(expected && is);
-      EXPECT_EQ(is->tokens, expected->tokens) << temperature << ", turn " << turn;
-      EXPECT_EQ(is->end.reason, expected->end.reason) << is->end.error;
+      SCOPED_TRACE(std::to_string(temperature) + ", turn " + std::to_string(turn));
+      const std::optional<BothAnswers> both = answers_of(with, without, request);
+      ASSERT_TRUE(both);
+      const auto& [is, expected] = *both;
+      EXPECT_EQ(is.end.reason, expected.end.reason) << is.end.error;
       const uint32_t lost = GetParam().kept_states > 1 ? kMostOneByOne : 0;  // of a draft at the end
-      EXPECT_GE(is->end.timings.reused_tokens + lost, expected->end.timings.reused_tokens);
-      EXPECT_LE(is->end.timings.reused_tokens, expected->end.timings.reused_tokens);
-      EXPECT_EQ(expected->end.timings.drafted_tokens, 0u);
-      n_drafted += is->end.timings.drafted_tokens, n_accepted += is->end.timings.accepted_tokens;
-      request.prompt.insert(request.prompt.end(), is->tokens.begin(), is->tokens.end());
+      EXPECT_GE(is.end.timings.reused_tokens + lost, expected.end.timings.reused_tokens);
+      EXPECT_LE(is.end.timings.reused_tokens, expected.end.timings.reused_tokens);
+      n_drafted += is.end.timings.drafted_tokens, n_accepted += is.end.timings.accepted_tokens;
+      request.prompt.insert(request.prompt.end(), is.tokens.begin(), is.tokens.end());
       request.max_tokens = -1;  // until the context is full
     }
   }
@@ -299,16 +310,13 @@ TEST(DraftsOnAGpu, ChangeNoToken) {
       request.sampling.presence_penalty = 0.1f;
       Scheduler with(drafting, never), without(plain, never);
       for (int turn = 0; turn < 2; ++turn) {
-        AnswerRequest token_by_token = request;
-        token_by_token.drafts = false;
-        const std::optional<Answer> expected = collect(*without.start(token_by_token)),
-                                    is = collect(*with.start(request));
-        ASSERT_TRUE(expected && is);
-        EXPECT_EQ(is->tokens, expected->tokens) << temperature << ", turn " << turn;
-        EXPECT_EQ(is->end.reason, EndReason::kTokenLimit) << is->end.error;
-        EXPECT_EQ(expected->end.timings.drafted_tokens, 0u);
-        n_drafted += is->end.timings.drafted_tokens, n_accepted += is->end.timings.accepted_tokens;
-        request.prompt.insert(request.prompt.end(), is->tokens.begin(), is->tokens.end());
+        SCOPED_TRACE(std::to_string(temperature) + ", turn " + std::to_string(turn));
+        const std::optional<BothAnswers> both = answers_of(with, without, request);
+        ASSERT_TRUE(both);
+        const Answer& is = both->drafted;
+        EXPECT_EQ(is.end.reason, EndReason::kTokenLimit) << is.end.error;
+        n_drafted += is.end.timings.drafted_tokens, n_accepted += is.end.timings.accepted_tokens;
+        request.prompt.insert(request.prompt.end(), is.tokens.begin(), is.tokens.end());
       }
     }
     EXPECT_GT(n_accepted, 0u);
