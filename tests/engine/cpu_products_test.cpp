@@ -99,9 +99,9 @@ class Products : public testing::TestWithParam<Case> {
   }
 
   static constexpr float kPoison = 12345.0f;
-  // An outlier of 200 leaves steps of 200 / 32,512 in its block of 32: 5e-5 of the output's norm where the other
+  // An outlier of 200 leaves steps of 200 / 32,512 in its block of 256: 1.4e-4 of the output's norm where the other
   // weights are as large as the outlier's; the few rows of a small matrix can be less lucky.
-  static constexpr double kAllowed = 3e-4;
+  static constexpr double kAllowed = 5e-4;
 };
 
 TEST_P(Products, MatchDouble) {
@@ -163,7 +163,7 @@ TEST_P(Products, GateWithSilu) {
     const std::vector<double> gates = reference(gate, x);
     for (size_t i = 0; i < expected.size(); ++i) expected[i] *= gates[i] / (1 + std::exp(-gates[i]));
     const std::vector<float> got = multiply(up, x, std::vector<float>(expected.size(), NAN), {}, &gate);
-    EXPECT_LE(relative_error(got, expected), 1e-4) << size;
+    EXPECT_LE(relative_error(got, expected), 3e-4) << size;  // of six outputs the one with a large gate may be small
   }
 }
 

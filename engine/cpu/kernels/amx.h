@@ -11,21 +11,21 @@ namespace {
 static_assert(kLanes == 16);
 constexpr int kWideColumns = 16;
 
-struct InputRows {  // 32 values of each column, as InputBlock has them
+struct InputRows {  // as InputBlock has them
   static constexpr int kColumns = kWideColumns;
   struct {
-    int8_t highs[kInputBlock], lows[kInputBlock];  // input = 256 * high + low
-  } rows[kColumns];
+    int8_t highs[32], lows[32];  // input = 256 * high + low
+  } rows[kInputBlock / 32][kColumns];
+  int32_t sums[kInputBlock / 32][kColumns], half_sums[kInputBlock / 16][kColumns];
   float scale[kColumns];
-  float sum[kColumns], half_sums[2][kColumns];
   WARPCHAT_INLINE void set(uint32_t column, int first, Ints integers) {
     const auto [highs, lows] = two_bytes(integers);
-    store(rows[column].highs + first, highs);
-    store(rows[column].lows + first, lows);
+    store(rows[first / 32][column].highs + first % 32, highs);
+    store(rows[first / 32][column].lows + first % 32, lows);
   }
 };
 static_assert(sizeof(InputRows) == kWideColumns * kInputBlockBytes);
-constexpr size_t kInputRowBytes = sizeof(InputRows{}.rows[0]);
+constexpr size_t kInputRowBytes = sizeof(InputRows{}.rows[0][0]);
 
 // What ldtilecfg reads.
 struct TileConfig {
@@ -50,13 +50,13 @@ constexpr TileConfig kTileConfig = [] {
   return c;
 }();
 
-// Up to 256 weights of a group: their codes as bytes, and what makes them weights, sub-block by sub-block in the order
-// in which they are added.
+// The weights of a group that meet a block of inputs: their codes as bytes, and what makes them weights, sub-block by
+// sub-block in the order in which they are added.
 template <class Block>
 struct Unpacked {
   using Format = warpchat::Format<Block>;
   static constexpr int kSubs = Format::kWeights / Format::kScaled;  // of a block
-  static constexpr int kBlocks = 256 / Format::kWeights;
+  static constexpr int kBlocks = kInputBlock / Format::kWeights;
   alignas(64) Words codes[kBlocks * kSubs][Format::kScaled / 4];
   ScaleAndLowest scaled[kBlocks * kSubs];
 
@@ -83,11 +83,11 @@ struct WideDots {  // of a sub-block: [columns][rows]
 };
 
 template <int kTurn, class Block>
-WARPCHAT_INLINE void multiply_sub(const Unpacked<Block>& weights, int index, const InputRows* x, WideDots& dots) {
+WARPCHAT_INLINE void multiply_sub(const Unpacked<Block>& weights, int index, const InputRows& x, WideDots& dots) {
   constexpr int kScaled = Unpacked<Block>::Format::kScaled;
   constexpr int kHighSums = kFirstSums + 2 * kTurn, kLowSums = kHighSums + 1, kCodes = kFirstCodes + kTurn;
-  const int first_weight = Unpacked<Block>::sub_of(index) * kScaled, first = first_weight % 32;
-  const auto& row = x[first_weight / 32].rows[0];
+  const int first_input = Unpacked<Block>::sub_of(index) * kScaled, first = first_input % 32;
+  const auto& row = x.rows[first_input / 32][0];
   load_tile<kCodes>(weights.codes[index], sizeof(Words));
   zero_tile<kHighSums>();
   load_tile<kHighs>(row.highs + first, kInputRowBytes);
@@ -99,20 +99,17 @@ WARPCHAT_INLINE void multiply_sub(const Unpacked<Block>& weights, int index, con
   store_tile<kLowSums>(dots.lows, sizeof(Ints));
 }
 
-// Adds the first n_subs sub-blocks to sums, [columns][rows]. x: the inputs that the first of them meets. The tile unit
-// is a sub-block ahead of the vectors' arithmetic.
+// Adds the first n_subs sub-blocks times a block of inputs to sums, [columns][rows]. The tile unit is a sub-block ahead
+// of the vectors' arithmetic.
 template <class Block>
-void add_unpacked(const Unpacked<Block>& weights, int n_subs, const InputRows* x, float* sums_at) {
+void add_unpacked(const Unpacked<Block>& weights, int n_subs, const InputRows& x, float* sums) {
   using Format = warpchat::Format<Block>;
-  Floats sums[kWideColumns];
-  WARPCHAT_UNROLL
-  for (int c = 0; c < kWideColumns; ++c) sums[c] = load<Floats>(sums_at + c * kLanes);
+  Floats block_sums[kWideColumns] = {};
   const auto add = [&](int index, const WideDots& dots) __attribute__((always_inline)) {
     const int sub = Unpacked<Block>::sub_of(index);
-    const InputRows& inputs = x[sub * Format::kScaled / 32];
     add_scaled<Format>(
-        weights.scaled[index], inputs.scale, input_sums_of<Format>(inputs, sub),
-        [&](int c) __attribute__((always_inline)) { return (dots.highs[c] << 8) + dots.lows[c]; }, sums);
+        weights.scaled[index], input_sums_of<Format::kScaled>(x, static_cast<uint32_t>(sub * Format::kScaled)),
+        [&](int c) __attribute__((always_inline)) { return (dots.highs[c] << 8) + dots.lows[c]; }, block_sums);
   };
   WideDots even, odd;
   multiply_sub<0>(weights, 0, x, even);
@@ -124,7 +121,8 @@ void add_unpacked(const Unpacked<Block>& weights, int n_subs, const InputRows* x
     if (i + 1 < n_subs) add(i + 1, odd);
   }
   WARPCHAT_UNROLL
-  for (int c = 0; c < kWideColumns; ++c) store(sums_at + c * kLanes, sums[c]);
+  for (int c = 0; c < kWideColumns; ++c)
+    store(sums + c * kLanes, fma(block_sums[c], splat(x.scale[c]), load<Floats>(sums + c * kLanes)));
 }
 
 // A group's weights are unpacked once for this many tiles, whose sums take 16 KiB.
@@ -134,19 +132,19 @@ constexpr uint32_t kTilesAtOnce = 16;
 template <class Block>
 void multiply_at_once(const MultiplyTiles& m, const uint8_t* group, uint32_t row, const InputRows* x,
                       uint32_t first_column, uint32_t columns) {
-  constexpr uint32_t kWeights = Format<Block>::kWeights, kAtOnce = kWeights * Unpacked<Block>::kBlocks;
+  constexpr uint32_t kWeights = Format<Block>::kWeights;
   const uint32_t n_tiles = (columns + kWideColumns - 1) / kWideColumns,
                  x_blocks = (m.k + kInputBlock - 1) / kInputBlock;
   alignas(64) float sums[kTilesAtOnce][kWideColumns * kLanes];
   __builtin_memset(sums, 0, n_tiles * sizeof sums[0]);
   Unpacked<Block> weights;
-  for (uint32_t first = 0; first < m.k; first += kAtOnce) {
-    const uint32_t left = m.k - first, n_blocks = (left < kAtOnce ? left : kAtOnce) / kWeights;
+  for (uint32_t first = 0; first < m.k; first += kInputBlock) {
+    const uint32_t left = m.k - first, n_blocks = (left < kInputBlock ? left : kInputBlock) / kWeights;
     weights.fill(group, static_cast<int>(n_blocks));
     group += n_blocks * kBlockBytes<Block>;
     for (uint32_t tile = 0; tile < n_tiles; ++tile)
       add_unpacked(weights, static_cast<int>(n_blocks) * Unpacked<Block>::kSubs,
-                   x + tile * x_blocks + first / kInputBlock, sums[tile]);
+                   x[tile * x_blocks + first / kInputBlock], sums[tile]);
   }
   for (uint32_t c = 0; c < columns; c += kWideColumns)
     finish(m, row, first_column + c, columns - c < kWideColumns ? columns - c : kWideColumns, sums[c / kWideColumns]);

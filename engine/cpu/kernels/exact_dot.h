@@ -219,26 +219,50 @@ WARPCHAT_INLINE void dot_products(const Codes& codes, const Quad (*x)[kColumns],
 
 #else
 
+#if defined(__AVX512VNNI__)
+
+// Adds the products of four or eight words of codes with eight columns' bytes, the first of them at `bytes`. One
+// statement, because of single ones compilers send every other sum through memory.
+#define WARPCHAT_COLUMN(quad, column) \
+  "vpdpbusd 64*" #quad "+8*" #column "(%[bytes])%{1to16%}, %[codes" #quad "], %[sum" #column "]\n\t"
+#define WARPCHAT_COLUMNS(quad, a, b, c, d) \
+  WARPCHAT_COLUMN(quad, a) WARPCHAT_COLUMN(quad, b) WARPCHAT_COLUMN(quad, c) WARPCHAT_COLUMN(quad, d)
+#define WARPCHAT_QUAD(quad) WARPCHAT_COLUMNS(quad, 0, 1, 2, 3) WARPCHAT_COLUMNS(quad, 4, 5, 6, 7)
+#define WARPCHAT_SUMS                                                                                           \
+  [sum0] "+v"(sums[0]), [sum1] "+v"(sums[1]), [sum2] "+v"(sums[2]), [sum3] "+v"(sums[3]), [sum4] "+v"(sums[4]), \
+      [sum5] "+v"(sums[5]), [sum6] "+v"(sums[6]), [sum7] "+v"(sums[7])
+template <int kQuads>
+WARPCHAT_INLINE void add_products(Ints (&sums)[8], const Words (&codes)[kQuads], const int32_t* bytes) {
+  static_assert(kQuads == 4 || kQuads == 8);
+  const auto& memory = *reinterpret_cast<const int32_t(*)[kQuads * 16 - 1]>(bytes);
+  if constexpr (kQuads == 4)
+    asm(WARPCHAT_QUAD(0) WARPCHAT_QUAD(1) WARPCHAT_QUAD(2) WARPCHAT_QUAD(3)
+        : WARPCHAT_SUMS
+        : [codes0] "v"(codes[0]), [codes1] "v"(codes[1]), [codes2] "v"(codes[2]), [codes3] "v"(codes[3]),
+          [bytes] "r"(bytes), "m"(memory));
+  else
+    asm(WARPCHAT_QUAD(0) WARPCHAT_QUAD(1) WARPCHAT_QUAD(2) WARPCHAT_QUAD(3) WARPCHAT_QUAD(4) WARPCHAT_QUAD(5)
+            WARPCHAT_QUAD(6) WARPCHAT_QUAD(7)
+        : WARPCHAT_SUMS
+        : [codes0] "v"(codes[0]), [codes1] "v"(codes[1]), [codes2] "v"(codes[2]), [codes3] "v"(codes[3]),
+          [codes4] "v"(codes[4]), [codes5] "v"(codes[5]), [codes6] "v"(codes[6]), [codes7] "v"(codes[7]),
+          [bytes] "r"(bytes), "m"(memory));
+}
+
+#endif
+
 template <int kQuads, int kColumns, class Codes>
 WARPCHAT_INLINE void dot_products(const Codes& codes, const Quad (*x)[kColumns], Ints (&sums)[kColumns]) {
 #if defined(__AVX512VNNI__)
-  if constexpr (kColumns >= 8) {  // with the high bytes first a column needs one register, and all codes have one, too
+  if constexpr (kColumns == 8) {  // with the high bytes first a column needs one register, and all codes have one, too
     Words all[kQuads];
     WARPCHAT_UNROLL
     for (int quad = 0; quad < kQuads; ++quad) all[quad] = codes(quad);
     for (Ints& sum : sums) sum = Ints{};
-    WARPCHAT_UNROLL
-    for (int quad = 0; quad < kQuads; ++quad) {
-      WARPCHAT_UNROLL
-      for (int c = 0; c < kColumns; ++c) add_products(sums[c], all[quad], x[quad][c].first);
-    }
+    add_products(sums, all, &x[0][0].first);
     WARPCHAT_UNROLL
     for (Ints& sum : sums) sum <<= 8;
-    WARPCHAT_UNROLL
-    for (int quad = 0; quad < kQuads; ++quad) {
-      WARPCHAT_UNROLL
-      for (int c = 0; c < kColumns; ++c) add_products(sums[c], all[quad], x[quad][c].second);
-    }
+    add_products(sums, all, &x[0][0].second);
     return;
   }
 #endif

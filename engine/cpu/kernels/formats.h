@@ -57,7 +57,7 @@ template <>
 struct Format<BlockQ4_0> : SimpleFormat<BlockQ4_0> {
   using SimpleFormat::SimpleFormat;
   WARPCHAT_INLINE Words codes(int, int quad) const { return low_bits(quad); }
-  static constexpr float kLowest = -8;
+  static constexpr int kLowest = -8;
 };
 
 template <>
@@ -71,7 +71,7 @@ template <>
 struct Format<BlockQ5_0> : SimpleFormat<BlockQ5_0> {
   using SimpleFormat::SimpleFormat;
   WARPCHAT_INLINE Words codes(int, int quad) const { return five_bits(quad); }
-  static constexpr float kLowest = -16;
+  static constexpr int kLowest = -16;
 };
 
 template <>
@@ -87,7 +87,7 @@ struct Format<BlockQ8_0> : SimpleFormat<BlockQ8_0> {
   WARPCHAT_INLINE Words codes(int, int quad) const {  // q, or q + 128
     return words_at(block, offsetof(BlockQ8_0, qs), quad) ^ (kSignedCodes ? 0 : 0x80808080u);
   }
-  static constexpr float kLowest = kSignedCodes ? 0 : -128;
+  static constexpr int kLowest = kSignedCodes ? 0 : -128;
 };
 
 template <>
@@ -122,7 +122,7 @@ struct Format<BlockQ3K> {
     const Words high = moved(words_at(block, offsetof(BlockQ3K, scales), 2), sub / 4 * 2, 4, 0x30303030u);
     return d * to_floats(reinterpret_cast<Ints>(byte_of(low | high, sub % 4)) - 32);
   }
-  static constexpr float kLowest = -4;
+  static constexpr int kLowest = -4;
 };
 
 template <class Block>
@@ -175,7 +175,7 @@ struct Format<BlockQ6K> {
   WARPCHAT_INLINE Floats scale(int sub) const {
     return d * to_floats(reinterpret_cast<Ints>(narrow_at<SignedBytes>(block, offsetof(BlockQ6K, scales) + sub)));
   }
-  static constexpr float kLowest = -32;
+  static constexpr int kLowest = -32;
 };
 
 // Codes that choose from a table: as bytes they are its numbers, or what those are above the least one.
@@ -199,7 +199,7 @@ struct Format<BlockIQ4NL> : SimpleFormat<BlockIQ4NL> {
   using SimpleFormat::SimpleFormat;
   using Codes = TableCodes<kIQ4Values>;
   WARPCHAT_INLINE Words codes(int, int quad) const { return look_up(Codes::kTable, low_bits(quad)); }
-  static constexpr float kLowest = Codes::kLeast;
+  static constexpr int kLowest = Codes::kLeast;
 };
 
 template <>
@@ -218,7 +218,7 @@ struct Format<BlockIQ4XS> {
     const Words high = narrow_at<Halves>(block, offsetof(BlockIQ4XS, scales_h)) >> (2 * sub) & 3u;
     return d * to_floats(reinterpret_cast<Ints>(low | high << 4) - 32);
   }
-  static constexpr float kLowest = Codes::kLeast;
+  static constexpr int kLowest = Codes::kLeast;
 };
 
 template <>
@@ -236,7 +236,7 @@ struct Format<BlockMXFP4> {
     const Words power = exponent == 0 ? Words{} + 0x00400000u : exponent << 23;
     return reinterpret_cast<Floats>(power) * 0.5f;
   }
-  static constexpr float kLowest = Codes::kLeast;
+  static constexpr int kLowest = Codes::kLeast;
 };
 
 template <const int8_t (&values)[16], int divisor>
@@ -255,7 +255,7 @@ struct Format<BlockExpanded<values, divisor>> {
     const Words nibble = words_at(block, offsetof(Block, scales), sub / 8) >> (4 * (sub % 8)) & 15u;
     return d * to_floats(nibble << 1 | 1u);
   }
-  static constexpr float kLowest = Codes::kLeast;
+  static constexpr int kLowest = Codes::kLeast;
 };
 
 // Formats without blocks: weight i of every row.

@@ -1,4 +1,4 @@
-// Input tiles: RMSNorm where asked for, then 16-bit integers with a scale for every 32 values, or floats.
+// Input tiles: RMSNorm where asked for, then 16-bit integers with a scale for every 256 values, or floats.
 #pragma once
 #include "engine/cpu/kernels/exact_dot.h"
 #include "engine/cpu/kernels/kernels.h"
@@ -11,11 +11,11 @@ constexpr int kTileColumns = kMultipliesBytes && kRegisters == 32 ? 8 : 4;
 constexpr int kNarrowColumns = kTileColumns / 2;
 
 template <int kWidth>
-struct InputBlock {  // 32 values of each column; x = scale * integer
+struct InputBlock {  // of each column 256 values, fewer at its end; x = scale * integer
   static constexpr int kColumns = kWidth;
-  Quad quads[8][kColumns];
+  Quad quads[kInputBlock / 4][kColumns];
+  int32_t sums[kInputBlock / 32][kColumns], half_sums[kInputBlock / 16][kColumns];  // of 32 and of 16 integers
   float scale[kColumns];
-  float sum[kColumns], half_sums[2][kColumns];  // scale times the sum of 32 and of 16 integers
   WARPCHAT_INLINE void set(uint32_t column, int first, Ints integers) {
     store_quads(&quads[0][column], kColumns, first / 4, integers);
   }
@@ -36,32 +36,32 @@ WARPCHAT_INLINE float inverse_rms(const float* x, uint32_t k, float eps) {
   return static_cast<float>(1.0 / __builtin_sqrt(sum / k + eps));
 }
 
-// values: 32 of them, zeros behind the last. Writes column `column` of the block.
+// values: 256 of them, zeros behind the last. Writes column `column` of the block.
 template <class Block>
 WARPCHAT_INLINE void quantise_block(const float* values, uint32_t column, Block& block) {
   Floats largest = {}, zeros = {};
-  for (int i = 0; i < 32; i += kLanes) {
+  for (uint32_t i = 0; i < kInputBlock; i += kLanes) {
     const Floats v = load<Floats>(values + i);
     largest = maximum(largest, maximum(v, -v));
     zeros += v * 0.0f;
   }
-  const float poison = sum_of(zeros);  // NaN if a value is not finite; then the sums are, and so every product
+  const float poison = sum_of(zeros);  // NaN if a value is not finite; then the scale is, and so every product
   const bool is_finite = poison == 0;  // no integer stands for what is not
   const float limit = maximum_of(largest);
   const bool vanishes = limit < 1e-30f;  // its inverse would overflow
-  const float inverse = vanishes ? 0.0f : kLargestInput / limit, scale = vanishes ? 0.0f : limit / kLargestInput;
-  Ints half_sums[2] = {};
-  for (int i = 0; i < 32; i += kLanes) {
-    const Ints n = is_finite ? nearest(load<Floats>(values + i) * inverse) : Ints{};
-    block.set(column, i, n);
-    half_sums[i / 16] += n;
+  const float inverse = vanishes ? 0.0f : kLargestInput / limit;
+  block.scale[column] = (vanishes ? 0.0f : limit / kLargestInput) + poison;
+  for (uint32_t run = 0; run < kInputBlock / 16; ++run) {
+    Ints sum = {};
+    for (uint32_t i = run * 16; i < run * 16 + 16; i += kLanes) {
+      const Ints n = is_finite ? nearest(load<Floats>(values + i) * inverse) : Ints{};
+      block.set(column, static_cast<int>(i), n);
+      sum += n;
+    }
+    block.half_sums[run][column] = sum_of(sum);
   }
-  const float sums[2] = {sum_of(to_floats(half_sums[0])) + poison,
-                         sum_of(to_floats(half_sums[1])) + poison};  // exact: below 2^24
-  block.scale[column] = scale;
-  block.sum[column] = scale * (sums[0] + sums[1]);
-  block.half_sums[0][column] = scale * sums[0];
-  block.half_sums[1][column] = scale * sums[1];
+  for (uint32_t run = 0; run < kInputBlock / 32; ++run)
+    block.sums[run][column] = block.half_sums[2 * run][column] + block.half_sums[2 * run + 1][column];
 }
 
 template <class Block>
@@ -76,11 +76,15 @@ void prepare_tile(const PrepareInput& in) {
     const float* x = in.x + column * in.stride;
     const float factor = in.gain != nullptr ? inverse_rms(x, in.k, in.eps) : 1.0f;
     for (uint32_t b = 0; b < n_blocks; ++b) {
-      alignas(64) float values[kInputBlock] = {};
+      alignas(64) float normalised[kInputBlock];
       const uint32_t first = b * kInputBlock, n = in.k - first < kInputBlock ? in.k - first : kInputBlock;
-      __builtin_memcpy(values, x + first, n * sizeof(float));
-      if (in.gain != nullptr)
-        for (uint32_t i = 0; i < n; ++i) values[i] = values[i] * factor * in.gain[first + i];
+      const float* values = x + first;
+      if (in.gain != nullptr || n < kInputBlock) {
+        for (uint32_t i = 0; i < n; ++i)
+          normalised[i] = in.gain != nullptr ? values[i] * factor * in.gain[first + i] : values[i];
+        for (uint32_t i = n; i < kInputBlock; ++i) normalised[i] = 0;
+        values = normalised;
+      }
       if (blocks != nullptr) quantise_block(values, column, blocks[b]);
       if (in.floats != nullptr)
         for (uint32_t i = 0; i < n; ++i) in.floats[uint64_t{first + i} * kColumns + column] = values[i];

@@ -12,6 +12,7 @@ namespace {
 
 constexpr size_t kPrefetchBytes = 16384;  // ahead of the weights in use; measured best of 4 to 32 KiB
 
+// w = scale * (code + kLowest); of other formats w = scale * code + lowest.
 template <class Format>
 concept HasOneLowest = requires {
   Format::kLowest;
@@ -28,46 +29,45 @@ WARPCHAT_INLINE ScaleAndLowest scale_and_lowest(const Format& format, int sub) {
     return {format.scale(sub), format.lowest(sub)};
 }
 
-// Adds dot(c), the dot product of the codes that share a scale with the integers of column c, times both scales.
+// Adds what the codes that share a scale give: dot(c), their dot product with the integers of column c, times the
+// scale, and the lowest weight times the integers' sum.
 template <class Format, int kColumns, class Dot>
-WARPCHAT_INLINE void add_scaled(const ScaleAndLowest& weights, const float* input_scales, const float* input_sums,
-                                const Dot& dot, Floats (&sums)[kColumns]) {
-  const auto [scale, lowest] = weights;
+WARPCHAT_INLINE void add_scaled(const ScaleAndLowest& weights, const int32_t* input_sums, const Dot& dot,
+                                Floats (&sums)[kColumns]) {
   if constexpr (HasOneLowest<Format>) {
-    float lows[kColumns];
+    int32_t lows[kColumns];
     WARPCHAT_UNROLL
     for (int c = 0; c < kColumns; ++c) lows[c] = Format::kLowest * input_sums[c];
+    if constexpr (Format::kLowest != 0) asm("" : "+m"(lows));  // from memory a number for all lanes costs nothing
     WARPCHAT_UNROLL
-    for (int c = 0; c < kColumns; ++c)
-      sums[c] = fma(scale, fma(to_floats(dot(c)), splat(input_scales[c]), splat(lows[c])), sums[c]);
+    for (int c = 0; c < kColumns; ++c) sums[c] = fma(weights.scale, to_floats(dot(c) + splat(lows[c])), sums[c]);
   } else {
     WARPCHAT_UNROLL
     for (int c = 0; c < kColumns; ++c) {
-      sums[c] = fma(lowest, splat(input_sums[c]), sums[c]);
-      sums[c] = fma(scale * splat(input_scales[c]), to_floats(dot(c)), sums[c]);
+      sums[c] = fma(weights.lowest, to_floats(splat(input_sums[c])), sums[c]);
+      sums[c] = fma(weights.scale, to_floats(dot(c)), sums[c]);
     }
   }
 }
 
-// [kColumns]: of the inputs that sub-block `sub` meets, a half of x where it has 16 weights.
-template <class Format, class Inputs>
-WARPCHAT_INLINE const float* input_sums_of(const Inputs& x, int sub) {
-  if constexpr (Format::kScaled == 32)
-    return x.sum;
+// [kColumns]: sums of the kScaled integers from number `first` of a block on.
+template <int kScaled, class Inputs>
+WARPCHAT_INLINE const int32_t* input_sums_of(const Inputs& x, uint32_t first) {
+  if constexpr (kScaled == 32)
+    return x.sums[first / 32];
   else
-    return x.half_sums[sub % 2];
+    return x.half_sums[first / 16];
 }
 
-// x: of the whole block of weights. scaled(sub): as above.
+// x: the block of inputs in which number `first` is the first that the block of weights meets. scaled(sub): as above.
 template <class Format, int kColumns, class Scaled>
-WARPCHAT_INLINE void add_sub_block(const Format& format, int sub, const InputBlock<kColumns>* x, const Scaled& scaled,
-                                   Floats (&sums)[kColumns]) {
-  const InputBlock<kColumns>& inputs = x[sub * Format::kScaled / 32];
+WARPCHAT_INLINE void add_sub_block(const Format& format, int sub, const InputBlock<kColumns>& x, uint32_t first,
+                                   const Scaled& scaled, Floats (&sums)[kColumns]) {
+  first += static_cast<uint32_t>(sub * Format::kScaled);
   Ints dots[kColumns];
-  dot_products<Format::kScaled / 4>([&](int quad) { return format.codes(sub, quad); },
-                                    inputs.quads + sub * Format::kScaled % 32 / 4, dots);
+  dot_products<Format::kScaled / 4>([&](int quad) { return format.codes(sub, quad); }, x.quads + first / 4, dots);
   add_scaled<Format>(
-      scaled(sub), inputs.scale, input_sums_of<Format>(inputs, sub), [&](int c) { return dots[c]; }, sums);
+      scaled(sub), input_sums_of<Format::kScaled>(x, first), [&](int c) { return dots[c]; }, sums);
 }
 
 // Sub-blocks are taken in the order in which packing has laid their words, so that memory is read from front to back.
@@ -87,10 +87,19 @@ constexpr int kWeightsAtOnce = kMultipliesBytes ? 256 : 64;
 template <>
 constexpr int kWeightsAtOnce<Format<BlockQ6K>> = kMultipliesBytes ? 256 : 32;
 
-// Tiles wait for the weights that they are the first to read, and the hardware looks no further ahead than the end of a
-// page. Part `part` of n_parts of n_bytes: asked for a few lines at a time, so that a core that can wait for no more
-// goes on computing. Compilers would gather all parts in front of the computation: so each is bound to a sum, and stays
-// behind what has made it.
+// Weights come from memory, and the hardware looks no further ahead than the end of a page. A tile of several columns
+// asks for some lines of the next group with every block of inputs, so that all tiles together ask for all of it.
+struct NextGroup {
+  const uint8_t* line;
+  uint32_t lines_at_once;
+  WARPCHAT_INLINE void ask() {
+    for (const uint8_t* end = line + uint64_t{lines_at_once} * 64; line < end; line += 64)
+      __builtin_prefetch(line, /*write=*/0, /*to the second-level cache=*/2);
+  }
+};
+// One column has no time for that and asks for what lies a little ahead. Part `part` of n_parts of n_bytes: asked for a
+// few lines at a time, so that a core that can wait for no more goes on computing. Compilers would gather all parts in
+// front of the computation: so each is bound to a sum, and stays behind what has made it.
 template <class Sum>
 WARPCHAT_INLINE void prefetch(const uint8_t* weights, size_t n_bytes, Sum& sum, size_t part = 0, size_t n_parts = 1) {
   const size_t n_lines = (n_bytes + 63) / 64, end = n_lines * (part + 1) / n_parts;
@@ -106,40 +115,47 @@ WARPCHAT_INLINE void prefetch(const uint8_t* weights, size_t n_bytes, Sum& sum, 
 #endif
 }
 
-// A block of weights, and the blocks of 32 inputs it meets.
 template <class Block, int kColumns>
-WARPCHAT_INLINE void add_block(const Format<Block>& format, const InputBlock<kColumns>* x, Floats (&sums)[kColumns]) {
+WARPCHAT_INLINE void add_block(const Format<Block>& format, const InputBlock<kColumns>& x, uint32_t first,
+                               Floats (&sums)[kColumns]) {
   using Format = warpchat::Format<Block>;
   constexpr int kSubs = Format::kWeights / Format::kScaled, kAtOnce = kWeightsAtOnce<Format> / Format::kScaled;
   if constexpr (kColumns == 1 || kSubs <= kAtOnce) {
     WARPCHAT_UNROLL_BLOCK
     for (int turn = 0; turn < kSubs; ++turn) {
       const int sub = sub_at<Block>(turn);
-      prefetch(format.block, kBlockBytes<Block>, sums[0], turn, kSubs);
+      if constexpr (kColumns == 1) prefetch(format.block, kBlockBytes<Block>, sums[0], turn, kSubs);
       add_sub_block(
-          format, sub, x, [&](int s) { return scale_and_lowest(format, s); }, sums);
+          format, sub, x, first, [&](int s) { return scale_and_lowest(format, s); }, sums);
     }
   } else {
     ScaleAndLowest scaled[kSubs];
     WARPCHAT_UNROLL_BLOCK
     for (int sub = 0; sub < kSubs; ++sub) scaled[sub] = scale_and_lowest(format, sub);
     WARPCHAT_LOOP
-    for (int first = 0; first < kSubs; first += kAtOnce) {
+    for (int first_turn = 0; first_turn < kSubs; first_turn += kAtOnce) {
       WARPCHAT_UNROLL
       for (int turn = 0; turn < kAtOnce; ++turn)
         add_sub_block(
-            format, sub_at<Block>(first + turn), x, [&](int sub) { return scaled[sub]; }, sums);
+            format, sub_at<Block>(first_turn + turn), x, first, [&](int sub) { return scaled[sub]; }, sums);
     }
   }
 }
 
 template <class Block, int kColumns>
-WARPCHAT_INLINE void multiply_integers(const uint8_t* group, uint32_t k, const uint8_t* tile,
+WARPCHAT_INLINE void multiply_integers(const uint8_t* group, uint32_t k, const uint8_t* tile, NextGroup& next,
                                        Floats (&sums)[kColumns]) {
-  constexpr int kWeights = Format<Block>::kWeights;
+  constexpr uint32_t kWeights = Format<Block>::kWeights;
   const auto* x = reinterpret_cast<const InputBlock<kColumns>*>(tile);
-  for (uint32_t first = 0; first < k; first += kWeights, x += kWeights / 32, group += kBlockBytes<Block>)
-    add_block(Format<Block>(group), x, sums);
+  for (uint32_t done = 0; done < k; done += kInputBlock, ++x) {
+    const uint32_t n = kWeights == kInputBlock || k - done > kInputBlock ? kInputBlock : k - done;
+    if constexpr (kColumns > 1) next.ask();
+    Floats block_sums[kColumns] = {};
+    for (uint32_t first = 0; first < n; first += kWeights, group += kBlockBytes<Block>)
+      add_block(Format<Block>(group), *x, first, block_sums);
+    WARPCHAT_UNROLL
+    for (int c = 0; c < kColumns; ++c) sums[c] = fma(block_sums[c], splat(x->scale[c]), sums[c]);
+  }
 }
 
 // Eight sums of a column, in turn of 16 products each: independent ones hide the latency of fma. A wide tile has no
@@ -207,10 +223,13 @@ __attribute__((noinline)) void finish(const MultiplyTiles& m, uint32_t row, uint
 // One group times one tile of kColumns columns, of which the first `columns` count.
 template <class Block, int kColumns>
 void multiply_tile(const MultiplyTiles& m, const uint8_t* group, uint32_t row, const uint8_t* tile,
-                   uint32_t first_column, uint32_t columns) {
+                   uint32_t first_column, uint32_t columns, NextGroup& next) {
+  if constexpr (kColumns > 1)
+    for (uint32_t c = 0; c < columns; ++c)
+      __builtin_prefetch(m.out + (first_column + c) * m.out_stride + row, /*write=*/1);
   Floats sums[kColumns] = {};
   if constexpr (kHasCodes<Block>)
-    multiply_integers<Block>(group, m.k, tile, sums);
+    multiply_integers<Block>(group, m.k, tile, next, sums);
   else
     multiply_floats<Block>(group, m.k, reinterpret_cast<const float*>(tile), sums);
   alignas(64) float results[kColumns * kLanes];
@@ -221,21 +240,25 @@ void multiply_tile(const MultiplyTiles& m, const uint8_t* group, uint32_t row, c
 
 template <class Block>
 void multiply(const MultiplyTiles& m) {
-  const uint64_t column_bytes = kHasCodes<Block> ? uint64_t{(m.k + kInputBlock - 1) / kInputBlock} * kInputBlockBytes
-                                                 : uint64_t{m.k} * sizeof(float);
+  const uint32_t n_blocks = (m.k + kInputBlock - 1) / kInputBlock;
+  const uint64_t column_bytes =
+      kHasCodes<Block> ? uint64_t{n_blocks} * kInputBlockBytes : uint64_t{m.k} * sizeof(float);
+  const uint32_t n_tiles = (m.columns + kTileColumns - 1) / kTileColumns;
+  const uint32_t lines_at_once = static_cast<uint32_t>(m.group_bytes / 64 / (uint64_t{n_tiles} * n_blocks)) + 1;
   const uint8_t* group = m.groups;
   for (size_t at = 0; at < kPrefetchBytes / 2; at += 64)  // what nobody has asked for yet
     __builtin_prefetch(group + at, /*write=*/0, /*to the second-level cache=*/2);
   for (uint32_t row = m.first_row; row < m.end_row; row += kLanes, group += m.group_bytes) {
     const uint8_t* tile = m.tiles;
+    NextGroup next{group + m.group_bytes, lines_at_once};
     for (uint32_t c = 0; c < m.columns;) {
       const uint32_t left = m.columns - c;
       if (left > kNarrowColumns) {
-        multiply_tile<Block, kTileColumns>(m, group, row, tile, c, left < kTileColumns ? left : kTileColumns);
+        multiply_tile<Block, kTileColumns>(m, group, row, tile, c, left < kTileColumns ? left : kTileColumns, next);
       } else if (left > 1) {
-        multiply_tile<Block, kNarrowColumns>(m, group, row, tile, c, left);
+        multiply_tile<Block, kNarrowColumns>(m, group, row, tile, c, left, next);
       } else {
-        multiply_tile<Block, 1>(m, group, row, tile, c, 1);
+        multiply_tile<Block, 1>(m, group, row, tile, c, 1, next);
       }
       tile += kTileColumns * column_bytes;
       c += kTileColumns;

@@ -212,6 +212,15 @@ WARPCHAT_INLINE Words look_up(const ByteTable& table, Words indices) {
 #endif
 }
 
+WARPCHAT_INLINE int32_t sum_of(Ints v) {
+#if defined(__AVX512VNNI__)
+  return _mm512_reduce_add_epi32(reinterpret_cast<__m512i>(v));
+#else
+  int32_t sum = 0;
+  for (int i = 0; i < kLanes; ++i) sum += v[i];
+  return sum;
+#endif
+}
 WARPCHAT_INLINE float sum_of(Floats v) {  // pairwise, the same order everywhere
   float lanes[kLanes];
   store(lanes, v);
