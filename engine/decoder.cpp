@@ -16,13 +16,19 @@ constexpr size_t kPassesAhead = 1;  // of the one being computed: a GPU that is 
 
 bool is_set(const std::atomic<bool>* flag) { return flag != nullptr && *flag; }
 
+PassLength pass_length_of(const ModelConfig& config, const Steps& steps, uint32_t most) {
+  const uint32_t unit = steps.is_gpu() && steps.n_states() > 0 ? PassLength::kChunk : PassLength::kUnit;
+  const uint32_t for_experts =
+      config.experts.n == 0 ? 0 : PassLength::kColumnsOfAnExpert * config.experts.n / config.experts.n_used;
+  return {most, steps.is_emulated(), steps.is_gpu(), unit, std::max(PassLength::kLeast, for_experts)};
+}
+
 }  // namespace
 
 Decoder::Decoder(const ModelConfig& config, std::unique_ptr<Steps> steps)
     : config_(config),
       steps_(std::move(steps)),
-      pass_length_(steps_->max_columns() - (max_sequences() - 1), steps_->is_emulated(), steps_->is_gpu(),
-                   steps_->is_gpu() && steps_->n_states() > 0 ? PassLength::kChunk : PassLength::kUnit) {}
+      pass_length_(pass_length_of(config_, *steps_, steps_->max_columns() - (max_sequences() - 1))) {}
 
 bool Decoder::forward(std::span<const Run> runs, const std::atomic<bool>* stop) {
   assert(!runs.empty());

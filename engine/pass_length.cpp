@@ -5,12 +5,13 @@
 
 namespace warpchat {
 
-PassLength::PassLength(uint32_t most, bool fixed, bool in_units, uint32_t unit)
-    : fixed_(fixed || most <= kLeast),
+PassLength::PassLength(uint32_t most, bool fixed, bool in_units, uint32_t unit, uint32_t least)
+    : fixed_(fixed || most <= least),
       in_units_(in_units),
       unit_(unit),
+      least_(least / unit * unit),
       most_(fixed_ ? most : most / unit_ * unit_),
-      length_(fixed_ ? most : kLeast) {}
+      length_(fixed_ ? most : least_) {}
 
 uint32_t PassLength::next(size_t n_left, uint32_t most) const {
   if (most < unit_ && !in_units_) return static_cast<uint32_t>(std::min<size_t>(most, n_left));
@@ -22,9 +23,9 @@ uint32_t PassLength::next(size_t n_left, uint32_t most) const {
 }
 
 void PassLength::took(uint32_t length, double seconds) {
-  if (fixed_ || length < kLeast || seconds <= 0) return;
+  if (fixed_ || length < least_ || seconds <= 0) return;
   const double in_time = std::min<double>(most_, kSeconds / seconds * length);
-  length_ = in_time < most_ ? std::max(kLeast, static_cast<uint32_t>(in_time) / unit_ * unit_) : most_;
+  length_ = in_time < most_ ? std::max(least_, static_cast<uint32_t>(in_time) / unit_ * unit_) : most_;
 }
 
 }  // namespace warpchat

@@ -8,10 +8,12 @@ namespace warpchat {
 
 class PassLength {
  public:
-  // No pass takes longer, as far as the passes before tell, unless it has no more than kLeast tokens: each pass has a
-  // cost of its own, 0.5% of 512 tokens' on a CPU.
+  // No pass takes longer, as far as the passes before tell, unless it has no more than `least` tokens: each pass has a
+  // cost of its own, 0.5% of 512 tokens' on a CPU. Of a mixture of experts each has its own columns, and with few of
+  // them its weights are mostly waited for.
   static constexpr double kSeconds = 0.15;
   static constexpr uint32_t kLeast = 128;
+  static constexpr uint32_t kColumnsOfAnExpert = 16;
   // Passes are multiples of this, but the last, and none is shorter, unless the prompt is. A clock must not change a
   // bit of the result, and on a GPU products of fewer columns, and attention, go another way.
   static constexpr uint32_t kUnit = 16;
@@ -19,8 +21,8 @@ class PassLength {
   static constexpr uint32_t kChunk = 64;
 
   // most: of a pass. fixed: all are as long as they may be, where time means nothing. in_units: whatever waits. unit:
-  // at most kLeast.
-  PassLength(uint32_t most, bool fixed, bool in_units, uint32_t unit = kUnit);
+  // at most kLeast; least: at least that.
+  PassLength(uint32_t most, bool fixed, bool in_units, uint32_t unit = kUnit, uint32_t least = kLeast);
 
   // Of n_left tokens, at least 1. most: where something else waits for the pass.
   uint32_t next(size_t n_left, uint32_t most = UINT32_MAX) const;
@@ -28,7 +30,7 @@ class PassLength {
 
  private:
   bool fixed_, in_units_;
-  uint32_t unit_, most_, length_;
+  uint32_t unit_, least_, most_, length_;
 };
 
 }  // namespace warpchat

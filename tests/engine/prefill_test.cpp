@@ -75,8 +75,9 @@ class AccountedSteps final : public Steps {
 };
 
 struct Prefill {
-  explicit Prefill(AccountedSteps::Options options)
-      : decoder({.n_layers = 1, .layers = {{}}}, std::make_unique<AccountedSteps>(std::move(options))),
+  explicit Prefill(AccountedSteps::Options options, const ExpertsConfig& experts = {})
+      : decoder({.n_layers = 1, .layers = {{}}, .experts = experts},
+                std::make_unique<AccountedSteps>(std::move(options))),
         steps(dynamic_cast<AccountedSteps&>(decoder.steps())) {}
   std::optional<uint32_t> run(uint32_t n_tokens, const PrefillWatch& watch = {}) {
     steps.passes.clear(), steps.seconds.clear(), steps.n_computed = 0;
@@ -112,6 +113,16 @@ TEST(Prefill, OfASlowModelHasPassesOfAFewTokens) {
   Prefill on(at_speed(10));
   on.run(392);
   EXPECT_THAT(on.steps.passes, ElementsAre(128, 128, 112, 24));
+}
+
+// 16 columns for each expert.
+TEST(Prefill, OfAMixtureOfExpertsHasLongerOnes) {
+  Prefill on(at_speed(10), {.n = 64, .n_used = 4});
+  on.run(600);
+  EXPECT_THAT(on.steps.passes, ElementsAre(256, 256, 88));
+  Prefill of_many(at_speed(10), {.n = 512, .n_used = 10});
+  of_many.run(600);
+  EXPECT_THAT(of_many.steps.passes, ElementsAre(512, 88));
 }
 
 TEST(Prefill, RemembersTheSpeed) {
