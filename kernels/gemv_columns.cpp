@@ -80,8 +80,13 @@ class ColumnsWriter {
     for (size_t i = 0; i < plan_.matrices.size() * plan_.units_at_once; ++i)
       sums.push_back(b_.vars<f32, 4>("sum", 0.0f));
     b_.region("products", [&] {
-      b_.for_("unit", split * plan_.units_at_once, plan_.n_units, plan_.lanes_per_row,
-              [&](Reg<u32> unit) { add_units(unit, sums); });
+      // As often by every warp: before sm_90 shuffles are calls where ptxas cannot see that no warp parts.
+      Reg<u32> own = split * plan_.units_at_once;
+      b_.for_("round", 0, plan_.n_units, plan_.lanes_per_row, [&](Reg<u32> round) {
+        Reg<u32> unit = round + own;
+        if (plan_.n_units % plan_.lanes_per_row == 0) return add_units(unit, {}, sums);
+        add_units(b_.min(unit, plan_.n_units - plan_.units_at_once), unit < plan_.n_units, sums);
+      });
     });
     stage(split, sums);
     b_.barrier();
@@ -139,7 +144,8 @@ class ColumnsWriter {
     return rows.size() == 1 ? half * (kTileRows / 2) * plan_.matrices[m].row_bytes : 0;
   }
 
-  void add_units(const Reg<u32>& unit, Sums& sums) {
+  // Units that are not there, by the condition if there is one, count for nothing.
+  void add_units(const Reg<u32>& unit, const std::optional<Pred>& is_there, Sums& sums) {
     const uint32_t at_once = plan_.units_at_once;
     std::vector<std::vector<LoadedUnit>> codes;   // [matrices][units, rows]
     std::vector<std::vector<LoadedUnit>> scales;  // [matrices][those that the lane decodes]
@@ -157,7 +163,7 @@ class ColumnsWriter {
         decode_scales(b_, plan_.matrices[m].type, loaded, decoded.emplace_back());
     }
     for (uint32_t i = 0; i < at_once; ++i) {
-      const UnitColumns x = load_columns(planes, numbers, i);
+      const UnitColumns x = load_columns(planes, numbers, i, is_there);
       for (size_t m = 0; m < plan_.matrices.size(); ++m) {
         const ProductMatrix& matrix = plan_.matrices[m];
         const auto words = [&](size_t half) {
@@ -218,9 +224,13 @@ class ColumnsWriter {
     return b_.shuffle((decoded[from].*numbers)[which], at_once == 4 ? i : half * at_once + i, {}, 4);
   }
 
-  UnitColumns load_columns(const Global<b32>& planes, const Global<b32>& numbers, uint32_t i) {
+  UnitColumns load_columns(const Global<b32>& planes, const Global<b32>& numbers, uint32_t i,
+                           const std::optional<Pred>& is_there) {
     const uint32_t at = i * ColumnsLayout::kUnit;
-    UnitColumns x{planes.load<4>(at, kReadOnly), numbers.load<2>(at + ColumnsLayout::kScales, kReadOnly).as<f32>(), {}};
+    Vec<f32, 2> scales = numbers.load<2>(at + ColumnsLayout::kScales, kReadOnly).as<f32>();
+    const auto scale = [&](int c) { return is_there ? b_.select(*is_there, scales[c], 0.0f) : scales[c]; };
+    const Reg<f32> first = scale(0);
+    UnitColumns x{planes.load<4>(at, kReadOnly), {first, scale(1)}, {}};
     if (!plan_.has_input_sums) return x;
     bool asks_for_all = false, asks_for_halves = false;
     for (const ProductMatrix& matrix : plan_.matrices) {
