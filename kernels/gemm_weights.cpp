@@ -6,19 +6,6 @@ using namespace ptx;
 
 namespace {
 
-// Code words j (of the first or the last 16 weights) of a lane, moved to bit `to` of every byte.
-Reg<b32> code_bits(const std::vector<Reg<b32>>& words, uint32_t bits, int j, uint32_t to, const Reg<u32>& part,
-                   const Reg<u32>& two_parts) {
-  const auto masked = [&](const Reg<b32>& w) {
-    Reg<b32> code = w & (((1u << bits) - 1) * 0x01010101u);
-    return to == 0 ? code : code << to;
-  };
-  if (bits == 8) return words[j];
-  if (bits == 4) return masked(j == 0 ? words[0] : words[0] >> 4);
-  if (bits == 2) return masked(words[j] >> two_parts);
-  return masked(words[0] >> (j == 0 ? part : part + 4));
-}
-
 // 1024 and the code of weight 0, twice; of signed codes with their sign bit flipped.
 uint32_t zero_bits(TensorType type) {
   const UnitFormat& format = unit_format(type);
@@ -181,20 +168,10 @@ std::vector<Reg<f16x2>> GemmWeights::pairs_of(const LoadedUnit& unit) const {
     for (const Reg<b32>& word : unit.low) pairs.push_back(word.as<f16x2>());
     return pairs;
   }
-  if (const int8_t* table = unit_format(type_).table) {
-    const NibbleNumbers numbers = look_up_nibbles(b_, table, unit.low[0]);
-    append_halves(numbers.low, pairs);
-    append_halves(numbers.high, pairs);
-    return pairs;
-  }
-  for (int half : {0, 1}) append_halves(codes(unit, half), pairs);
+  const PartCodes codes = decode_part(b_, type_, streams_, unit, part_, two_parts_);
+  append_halves(codes.front, pairs);
+  append_halves(codes.back, pairs);
   return pairs;
-}
-
-Reg<b32> GemmWeights::codes(const LoadedUnit& unit, int half) const {
-  Reg<b32> low = code_bits(unit.low, streams_.low_bits, half, 0, part_, two_parts_);
-  if (streams_.high_bits == 0) return low;
-  return low | code_bits(unit.high, streams_.high_bits, half, streams_.low_bits, part_, two_parts_);
 }
 
 // A byte below the exponent of 1024 is the half 1024 + byte.

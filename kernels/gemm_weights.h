@@ -37,7 +37,6 @@ class GemmWeights {
   std::vector<LoadedUnit> load_codes(const ptx::Reg<ptx::u32>& unit) const;
   std::vector<Bytes> low_places(const ptx::Reg<ptx::u32>& unit) const;
   std::vector<ptx::Reg<ptx::f16x2>> pairs_of(const LoadedUnit& unit) const;
-  ptx::Reg<ptx::b32> codes(const LoadedUnit& unit, int half) const;
   void append_halves(const ptx::Reg<ptx::b32>& codes, std::vector<ptx::Reg<ptx::f16x2>>& pairs) const;
 
   ptx::Builder& b_;

@@ -6,6 +6,7 @@
 #include "kernels/bodies.h"
 #include "kernels/columns.h"
 #include "kernels/epilogue.h"
+#include "kernels/gemv_columns.h"
 #include "kernels/shared_input.h"
 #include "kernels/warp_sums.h"
 #include "kernels/weight_unit.h"
@@ -62,7 +63,7 @@ Reg<s32> dot(Builder& b, const UnitFormat& format, const DecodedCodes& w, const 
   return b.mad(high.back(), 256, low.back().as<s32>());
 }
 
-// sum += the unit's weights . the unit's values
+// sum += the unit's weights . the unit's values; of several columns kernels/gemv_columns.cpp adds up likewise.
 void add_codes(Builder& b, const UnitFormat& format, const DecodedCodes& w, const InputUnit& x, const ScaledSums& sums,
                Var<f32>& sum) {
   const size_t n = 8 / format.n_scales;
@@ -202,7 +203,7 @@ class GemvWriter {
     return loaded;
   }
 
-  // The first column is always there.
+  // Of floats; the first column is always there.
   template <class F>
   void for_each_column(F&& body) {
     body(0u);
@@ -225,18 +226,16 @@ class GemvWriter {
       const ProductMatrix& matrix = plan_.matrices[m];
       decoded.push_back(decode_codes(b_, matrix.type, matrix.streams, loaded[m * plan_.rows_per_warp + i]));
     });
-    for_each_column([&](uint32_t column) {
-      const InputUnit x = input_.load_integers(place, column);
-      std::vector<ScaledSums> scaled;
-      for (const ProductMatrix& matrix : plan_.matrices) {
-        const bool is_repeated = !scaled.empty() && matrix.type == plan_.matrices[0].type;
-        const ScaledSums own = is_repeated ? scaled[0] : scaled_sums(b_, unit_format(matrix.type), x);
-        scaled.push_back(own);
-      }
-      for_each_row([&](size_t m, uint32_t i) {
-        add_codes(b_, unit_format(plan_.matrices[m].type), decoded[m * plan_.rows_per_warp + i], x, scaled[m],
-                  sums[sum_index(m, column, i)]);
-      });
+    const InputUnit x = input_.load_integers(place);
+    std::vector<ScaledSums> scaled;
+    for (const ProductMatrix& matrix : plan_.matrices) {
+      const bool is_repeated = !scaled.empty() && matrix.type == plan_.matrices[0].type;
+      const ScaledSums own = is_repeated ? scaled[0] : scaled_sums(b_, unit_format(matrix.type), x);
+      scaled.push_back(own);
+    }
+    for_each_row([&](size_t m, uint32_t i) {
+      add_codes(b_, unit_format(plan_.matrices[m].type), decoded[m * plan_.rows_per_warp + i], x, scaled[m],
+                sums[sum_index(m, 0, i)]);
     });
   }
 
@@ -376,6 +375,7 @@ void gemv_body(Builder& b, std::vector<GemvPlan> plans, const Reg<u32>& which, c
 
 Kernel gemv_kernel(const GemvSpec& spec, Target target, const BodyOf<GemvAddresses>& body) {
   const GemvPlan plan = plan_of(spec);
+  if (plan.on_tensor_cores()) return gemv_of_columns(plan, target);
   Builder b(name_of(spec), target);
   b.min_blocks_per_sm(plan.blocks_per_sm());
   const VirtualBlock block(b);

@@ -4,6 +4,8 @@
 #include <bit>
 
 #include "kernels/columns.h"
+#include "kernels/gemv_columns.h"
+#include "kernels/integer_columns.h"
 #include "ptx/target.h"
 
 namespace warpchat {
@@ -96,6 +98,10 @@ void lay_out_input(GemvPlan& plan) {
 
 }  // namespace
 
+uint32_t GemvPlan::part_floats() const {
+  return row_tiles * static_cast<uint32_t>(matrices.size()) * lanes_per_row * kTileFloats;
+}
+
 uint32_t GemvPlan::blocks_per_sm() const { return std::max(1u, 512 / threads()); }
 
 uint32_t GemvPlan::fill_rounds() const { return ceil_div(tile_units, kFillUnits); }
@@ -113,6 +119,29 @@ uint32_t GemvPlan::input_unit_bytes() const {
 
 uint32_t GemvPlan::input_column_bytes() const { return (tile_units * input_unit_bytes() + 15) / 16 * 16; }
 
+uint32_t GemvPlan::row_tiles_in_all() const { return ceil_div(spec.rows, kTileRows); }
+
+// More units of a warp at once share more of its work, but there are to be enough warps for all processors.
+void share_tiles(GemvPlan& plan, uint32_t n_tiles) {
+  constexpr uint32_t kManyWarps = 2048, kBlockWarps = 8, kMostUnits = 4;
+  const GemvSpec& spec = plan.spec;
+  require(spec.k <= kMostIntegerColumnValues, spec,
+          "k is " + std::to_string(spec.k) + "; expected at most " + std::to_string(kMostIntegerColumnValues));
+  const uint32_t lanes = plan.lanes_per_row;
+  // Two matrices, one of them with two scales a unit: more units would take more registers than there are.
+  const bool is_large = std::ranges::any_of(
+      plan.matrices, [](const ProductMatrix& matrix) { return unit_format(matrix.type).n_scales == 2; });
+  uint32_t& at_once = plan.units_at_once;
+  at_once = is_large && plan.matrices.size() == 2 ? kMostUnits / 2 : kMostUnits;
+  while (lanes % at_once != 0 || plan.n_units % at_once != 0) at_once /= 2;
+  while (at_once > 2 && n_tiles * lanes / at_once < kManyWarps) at_once /= 2;
+  plan.splits = lanes / at_once;
+  plan.row_tiles = std::min(std::max(1u, kBlockWarps / plan.splits), n_tiles);
+  while (plan.part_floats() * sizeof(float) > kSharedBytes) plan.row_tiles /= 2;
+  plan.warps = plan.row_tiles * plan.splits;
+  plan.n_blocks = ceil_div(plan.row_tiles_in_all(), plan.row_tiles);
+}
+
 GemvPlan plan_of(const GemvSpec& spec) {
   check(spec);
   GemvPlan plan = {};
@@ -123,8 +152,10 @@ GemvPlan plan_of(const GemvSpec& spec) {
   plan.has_float_input = is_float(spec.weights);
   plan.unit_weights = plan.matrices[0].streams.unit_weights;
   plan.n_units = plan.matrices[0].streams.n_units;
-  lay_out_input(plan);
+  plan.tile_units = plan.n_units;
+  if (!plan.on_tensor_cores()) lay_out_input(plan);
   share_rows(plan);
+  if (plan.on_tensor_cores()) share_tiles(plan, plan.row_tiles_in_all());
   plan.units_in_flight = choose_units_in_flight(plan);
   return plan;
 }
@@ -156,6 +187,7 @@ Waits end_of_rows(const GemvPlan& plan) {
 }  // namespace
 
 Flow gemv_flow(const GemvPlan& plan) {
+  if (plan.on_tensor_cores()) return gemv_columns_flow(plan);
   const uint32_t n_tiles = ceil_div(plan.n_units, plan.tile_units);
   const uint32_t n_rounds = n_tiles * ceil_div(plan.tile_units, plan.lanes_per_row * plan.units_in_flight);
   Flow flow{.pieces = plan.n_steps,

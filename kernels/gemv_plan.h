@@ -11,6 +11,8 @@ namespace warpchat {
 struct GemvPlan {
   static constexpr uint32_t kFillUnits = 8;      // of which a warp makes integers at once: four lanes a unit
   static constexpr uint32_t kMostFillAhead = 3;  // such rounds
+  static constexpr uint32_t kTileRows = 16;      // of mma, by eight columns
+  static constexpr uint32_t kTileFloats = 160;   // that a tile's sums take in shared memory: columns are 20 apart
 
   GemvSpec spec;
   std::vector<ProductMatrix> matrices;
@@ -28,6 +30,13 @@ struct GemvPlan {
   bool has_input_sums;   // of the integers, for formats with a zero or a lowest weight
   uint32_t unit_weights, n_units, tile_units;
 
+  // Several columns of integers, on tensor cores: a warp takes a tile of rows and every lanes_per_row-th group of
+  // units_at_once units, which are neighbours; `splits` warps share a tile, row_tiles tiles a block.
+  bool on_tensor_cores() const { return spec.columns > 1 && !has_float_input; }
+  uint32_t units_at_once, splits, row_tiles;
+  uint32_t row_tiles_in_all() const;
+  uint32_t part_floats() const;  // of shared memory
+
   bool is_tiled() const { return tile_units < n_units; }
   bool normalises() const { return spec.prologue == GemvPrologue::kRmsNorm; }
   uint32_t threads() const { return warps * 32; }
@@ -41,6 +50,9 @@ struct GemvPlan {
 
 // Throws Error with the spec's name and what is wrong with it.
 GemvPlan plan_of(const GemvSpec& spec);
+
+// Of several columns of quantised weights: as one of several products that have n_tiles in all.
+void share_tiles(GemvPlan& plan, uint32_t n_tiles);
 
 // Of a block of its own, or a share of rows in a larger kernel: a piece is a warp's step.
 Flow gemv_flow(const GemvPlan& plan);

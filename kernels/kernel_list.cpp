@@ -9,6 +9,7 @@
 #include "kernels/conv_prompt.h"
 #include "kernels/delta_chunk.h"
 #include "kernels/token_functions.h"
+#include "kernels/weight_unit.h"
 #include "models/kernel_type.h"
 
 namespace warpchat {
@@ -160,6 +161,12 @@ void for_each_gemm(const DecoderSpecs& specs, const Visit& visit) {
       if (*grouped) visit(**grouped);
 }
 
+std::optional<IntegerColumnsSpec> integer_columns_of(const DecoderSpecs& specs, float eps) {
+  bool is_needed = takes_integers(specs.logits);
+  for_each_product(specs, [&](const ProductSpec& product) { is_needed |= takes_integers(product); });
+  return is_needed ? std::optional(IntegerColumnsSpec{eps}) : std::nullopt;
+}
+
 std::optional<HalfColumnsSpec> half_columns_of(const DecoderSpecs& specs, float eps) {
   std::optional<HalfColumnsSpec> half_columns;
   for_each_gemm(specs, [&](const GemmSpec& gemm) {
@@ -184,6 +191,23 @@ bool is_there(const ProductSpec& product) {
 }
 
 bool takes_halves(const ProductSpec& product) { return std::holds_alternative<GemmSpec>(product); }
+
+bool takes_integers(const ProductSpec& product) {
+  const auto* gemv = std::get_if<GemvSpec>(&product);
+  return gemv != nullptr && gemv->columns > 1 && !is_float(gemv->weights);
+}
+
+bool goes_together(const ProductSpec& product) {
+  const auto* gemv = std::get_if<GemvSpec>(&product);
+  return gemv != nullptr && goes_together(*gemv);
+}
+
+GemvTogether together(const std::vector<const ProductSpec*>& of_one_input) {
+  GemvTogether all;
+  for (const ProductSpec* product : of_one_input)
+    if (goes_together(*product)) all.products.push_back(std::get<GemvSpec>(*product));
+  return all.products.size() > 1 ? all : GemvTogether{};
+}
 
 PassKind kind_of_tokens(uint32_t n_sequences) {
   return n_sequences == 1 ? PassKind::kToken : n_sequences <= kFewSequences ? PassKind::kFew : PassKind::kBatch;
@@ -248,6 +272,7 @@ DecoderSpecs decoder_specs(const ModelConfig& c, const DecoderFormats& formats, 
     if (c.experts.n > 0) specs.experts.push_back(expert_specs(c, formats.layers[i], kind, columns));
   }
   specs.half_columns = half_columns_of(specs, c.rms_eps);
+  specs.integer_columns = integer_columns_of(specs, c.rms_eps);
   return specs;
 }
 
@@ -265,9 +290,12 @@ std::vector<ptx::Kernel> decoder_kernels(const DecoderSpecs& specs, ptx::Target 
   const auto* one = std::get_if<AttentionSpec>(&specs.attention);
   kernels.push_back(one ? incremental_attention(*one, target)
                         : flash_attention(std::get<FlashAttentionSpec>(specs.attention), target));
-  for_each_product(specs, add_product);
+  for_each_launch(specs, add_product, [&](const GemvTogether& all) {
+    if (names.insert(name_of(all)).second) kernels.push_back(gemv_together(all, target));
+  });
   add_product(specs.logits);
   if (specs.half_columns) kernels.push_back(half_columns(*specs.half_columns, target));
+  if (specs.integer_columns) kernels.push_back(integer_columns(*specs.integer_columns, target));
   using Generate = ptx::Kernel (*)(const DeltaNetSpec&, ptx::Target);
   const auto add_delta_net = [&](std::initializer_list<Generate> all) {
     for (const Generate generate : all) kernels.push_back(generate(specs.delta_net, target));

@@ -13,7 +13,9 @@
 #include "kernels/flash_attention.h"
 #include "kernels/gemm.h"
 #include "kernels/gemv.h"
+#include "kernels/gemv_columns.h"
 #include "kernels/half_columns.h"
+#include "kernels/integer_columns.h"
 #include "kernels/kv_scatter.h"
 #include "models/model_config.h"
 
@@ -42,7 +44,7 @@ enum class PassKind : uint8_t {
   kRun,     // a few consecutive positions of one sequence, likewise to the bit; attention takes one after the other
 };
 inline constexpr size_t kPassKinds = 5;
-inline constexpr uint32_t kFewSequences = 32;   // where tensor cores begin to gain, by engine/gpu/speed_model.h
+inline constexpr uint32_t kFewSequences = 32;   // beyond which gemm gains, by engine/gpu/speed_model.h
 PassKind kind_of_tokens(uint32_t n_sequences);  // a token of each
 
 // A matrix product: gemv for tokens of few sequences, and where gemm does not take the matrix, up to kGemvColumns
@@ -56,7 +58,7 @@ using DecoderAttentionSpec = std::variant<AttentionSpec, FlashAttentionSpec>;
 
 // The steps of engine/steps.h as specs. q, k, v: of the normalised columns, bias where the model has one; output, down:
 // residual; gate_up: of the normalised columns, swiglu. RMSNorm is gemv's prologue, and before gemm half_columns does
-// it, once for all products of the same input.
+// it, before gemv of several columns integer_columns, once for all products of the same input.
 using LayerSpecs = LayerProducts<ProductSpec>;
 // Of a layer of experts, in place of gate_up and down; the shared expert's where there is one.
 struct ExpertSpecs {
@@ -73,8 +75,9 @@ struct ExpertSpecs {
 };
 // Of a layer that is a delta net, in place of q, k and v, and of the same columns.
 using DeltaSpecs = DeltaMatrices<ProductSpec>;
-bool is_there(const ProductSpec& product);      // a layer has it
-bool takes_halves(const ProductSpec& product);  // gemm
+bool is_there(const ProductSpec& product);        // a layer has it
+bool takes_halves(const ProductSpec& product);    // gemm
+bool takes_integers(const ProductSpec& product);  // gemv of several columns of quantised weights
 struct DecoderSpecs {
   PassKind kind;
   EmbeddingSpec embedding;
@@ -82,11 +85,12 @@ struct DecoderSpecs {
   std::vector<KvScatterSpec> kv_scatters;  // of a prompt, of each rotation; in tokens attention has them
   std::vector<uint32_t> ropes;             // [layers.size()]: which rotation
   std::vector<LayerSpecs> layers;
-  std::vector<ExpertSpecs> experts;             // [layers.size()] of a mixture, else empty
-  std::vector<DeltaSpecs> deltas;               // [layers.size()] of a hybrid, else empty
-  DeltaNetSpec delta_net;                       // of its layers
-  ProductSpec logits;                           // of the normalised columns
-  std::optional<HalfColumnsSpec> half_columns;  // where there is a gemm: its input
+  std::vector<ExpertSpecs> experts;                   // [layers.size()] of a mixture, else empty
+  std::vector<DeltaSpecs> deltas;                     // [layers.size()] of a hybrid, else empty
+  DeltaNetSpec delta_net;                             // of its layers
+  ProductSpec logits;                                 // of the normalised columns
+  std::optional<HalfColumnsSpec> half_columns;        // where there is a gemm: its input
+  std::optional<IntegerColumnsSpec> integer_columns;  // likewise, where a product takes integers
 };
 
 // context: positions of each KV cache. columns: most of a pass, 1 for kToken. formats: at least one layer.
@@ -104,6 +108,38 @@ void for_each_product(const DecoderSpecs& specs, Visit&& visit) {
   for (const ExpertSpecs& e : specs.experts)
     for (const ProductSpec* product : {&e.router, &e.shared_gate_up, &e.shared_down, &e.shared_switch})
       visit_if_there(*product);
+}
+
+// Those of a pass's products of one input that are one launch, in their order; nothing where fewer than two are.
+GemvTogether together(const std::vector<const ProductSpec*>& of_one_input);
+bool goes_together(const ProductSpec& product);
+
+template <class T>
+std::vector<const T*> of_one_input(const LayerProducts<T>& layer) {
+  return {&layer.q, &layer.k, &layer.v, &layer.q_gate};
+}
+template <class T>
+std::vector<const T*> of_one_input(const DeltaMatrices<T>& delta) {
+  return {&delta.qkv, &delta.z, &delta.alpha, &delta.beta};
+}
+
+// alone(product) for each that a layer has and that has a launch of its own, beside(products) for those of one launch.
+template <class Alone, class Beside>
+void for_each_launch(const DecoderSpecs& specs, Alone&& alone, Beside&& beside) {
+  const auto visit = [&](const std::vector<const ProductSpec*>& products) {
+    const GemvTogether all = together(products);
+    if (!all.products.empty()) beside(all);
+    for (const ProductSpec* product : products)
+      if (is_there(*product) && (all.products.empty() || !goes_together(*product))) alone(*product);
+  };
+  for (const LayerSpecs& layer : specs.layers) {
+    visit(of_one_input(layer));
+    for (const ProductSpec* product : {&layer.output, &layer.gate_up, &layer.down}) visit({product});
+  }
+  for (const DeltaSpecs& delta : specs.deltas) visit(of_one_input(delta));
+  for (const ExpertSpecs& e : specs.experts)
+    for (const ProductSpec* product : {&e.router, &e.shared_gate_up, &e.shared_down, &e.shared_switch})
+      visit({product});
 }
 
 // That of decoder_specs, but for scatters.

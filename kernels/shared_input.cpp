@@ -3,22 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/integer_unit.h"
 #include "kernels/warp_sums.h"
 
 namespace warpchat {
 
 using namespace ptx;
-
-namespace {
-
-constexpr float kLargestInteger = 32512;
-constexpr float kVanishing = 1e-30f;  // the inverse of less would overflow
-
-// Adding it to a float of at most 2^22 leaves the float's nearest integer in the low bits.
-constexpr float kMagic = 12582912;
-constexpr uint32_t kMagicBits = 0x4b400000;
-
-}  // namespace
 
 SharedInput::SharedInput(Builder& b, const GemvPlan& plan, const VirtualBlock& block)
     : b_(b),
@@ -48,7 +38,7 @@ void SharedInput::fill(const Global<f32>& x, const std::optional<Global<f32>>& g
   };
   b_.region("normalise", [&] {
     if (!plan_.has_float_input)
-      fill_integers(tile, n_columns, first);
+      fill_integers(tile, first);
     else if (n_columns)
       b_.for_("column", 0, *n_columns, 1, [&](Reg<u32> column) { fill_column(column); });
     else
@@ -101,30 +91,27 @@ std::vector<Reg<f32>> SharedInput::load_values(const Column& column, const Reg<u
   return all;
 }
 
-// Four lanes a unit, eight values a lane; no branch parts the lanes around the shuffles. The rounds of all columns are
-// dealt out to the warps. Some are asked for at once, and come to the first place in turn.
-void SharedInput::fill_integers(const Column& tile, const std::optional<Reg<u32>>& n_columns, const FirstUnit& first) {
+// Four lanes a unit, eight values a lane; no branch parts the lanes around the shuffles. The rounds are dealt out
+// to the warps. Some are asked for at once, and come to the first place in turn.
+void SharedInput::fill_integers(const Column& tile, const FirstUnit& first) {
   constexpr uint32_t kUnits = GemvPlan::kFillUnits, kValues = 8;
-  const uint32_t of_column = plan_.fill_rounds(), n_ahead = plan_.fill_rounds_ahead(), warps = plan_.warps;
+  const uint32_t n_ahead = plan_.fill_rounds_ahead(), warps = plan_.warps;
   const bool is_ragged = plan_.n_units % (plan_.is_tiled() ? plan_.tile_units : kUnits) != 0;
-  Reg<u32> quarter = b_.lane() % 4, n_rounds = n_columns ? *n_columns * of_column : b_.var("n_rounds", of_column);
+  Reg<u32> quarter = b_.lane() % 4, n_rounds = b_.var("n_rounds", plan_.fill_rounds());
   const auto is_there = [&](const Reg<u32>& index) -> std::optional<Pred> {
     if (n_ahead == 1) return {};
     return index < n_rounds;
   };
   const auto round_at = [&](const Reg<u32>& index) {
-    const std::optional<Reg<u32>> column = n_columns ? std::optional<Reg<u32>>(index / of_column) : std::nullopt;
-    Reg<u32> in_column = column ? index - *column * of_column : index;
-    Reg<u32> unit = (in_column * kUnits + b_.lane() / 4).named("unit");
+    Reg<u32> unit = (index * kUnits + b_.lane() / 4).named("unit");
     const auto there = is_there(index);
-    Round round{column_at(tile, column), unit, there};
-    if (!is_ragged) return round;
+    if (!is_ragged) return Round{unit, there};
     Pred is_inside = (first ? unit + *first : unit) < plan_.n_units;
-    if (there) return Round{round.column, unit, is_inside && *there};
-    return Round{round.column, unit, is_inside};
+    if (there) return Round{unit, is_inside && *there};
+    return Round{unit, is_inside};
   };
   const auto load = [&](const Round& round, Var<f32>& squares) {
-    return load_values<kValues>(round.column, round.unit * 32 + quarter * kValues, round.is_inside, squares);
+    return load_values<kValues>(tile, round.unit * 32 + quarter * kValues, round.is_inside, squares);
   };
   b_.for_("round", block_.warp(), n_rounds, warps * n_ahead, [&](Reg<u32> index) {
     std::vector<Var<f32>> ahead;  // of each round its values, and the sum of their squares
@@ -133,7 +120,7 @@ void SharedInput::fill_integers(const Column& tile, const std::optional<Reg<u32>
       Var<f32> squares = b_.var("squares", 0.0f);
       const std::vector<Reg<f32>> values = load(round, squares);
       if (n_ahead == 1) {
-        store_integers(round, quarter, values);
+        store_integers(tile, round, quarter, values);
         if (squares_) store_squares(index, squares, {});
         return;
       }
@@ -141,7 +128,7 @@ void SharedInput::fill_integers(const Column& tile, const std::optional<Reg<u32>
       if (squares_) ahead.push_back(std::move(squares));
     }
     b_.for_("turn", index, index + n_ahead * warps, warps, [&](Reg<u32> own) {
-      store_integers(round_at(own), quarter, {ahead.begin(), ahead.begin() + kValues});
+      store_integers(tile, round_at(own), quarter, {ahead.begin(), ahead.begin() + kValues});
       if (squares_) store_squares(own, ahead[kValues], is_there(own));
       const size_t of_round = ahead.size() / n_ahead;
       for (size_t i = of_round; i < ahead.size(); ++i) ahead[i - of_round] = ahead[i];
@@ -149,41 +136,17 @@ void SharedInput::fill_integers(const Column& tile, const std::optional<Reg<u32>
   });
 }
 
-void SharedInput::store_integers(const Round& round, const Reg<u32>& quarter, const std::vector<Reg<f32>>& values) {
-  const Column& column = round.column;
+void SharedInput::store_integers(const Column& tile, const Round& round, const Reg<u32>& quarter,
+                                 const std::vector<Reg<f32>>& values) {
   const Reg<u32>& unit = round.unit;
-  // As integers, the magnitudes of NaN and infinity are the largest, and make the scale none.
-  Var<u32> most = b_.var("most", values[0].as<u32>() & 0x7fffffffu);
-  for (size_t i = 1; i < values.size(); ++i) most = b_.max(most, values[i].as<u32>() & 0x7fffffffu);
-  for (uint32_t distance : {2u, 1u}) most = b_.max(most, b_.shuffle_xor(most, distance));
-  Reg<f32> limit = Reg<u32>(most).as<f32>();
-  Pred vanishes = limit < kVanishing;
-  Reg<f32> inverse = b_.select(vanishes, 0.0f, b_.rcp_approx(limit) * kLargestInteger);
-  std::vector<Reg<u32>> bits;
-  for (const Reg<f32>& value : values) bits.push_back(b_.fma(value, inverse, kMagic).as<u32>());
-  const auto bytes = [&](size_t first, uint32_t which) {  // byte 0 or 1 of four
-    Reg<u32> front = b_.prmt(bits[first], bits[first + 1], 0x40 + 0x11 * which),
-             back = b_.prmt(bits[first + 2], bits[first + 3], 0x40 + 0x11 * which);
-    return b_.prmt(front, back, 0x5410).as<b32>();
-  };
-  const auto plane = [&](uint32_t which) {
-    const Reg<b32> front = bytes(0, which);
-    return Vec<b32, 2>(front, bytes(4, which));
-  };
-  std::optional<Var<u32>> sum;
-  if (plan_.has_input_sums) {
-    sum.emplace(b_.var("sum", bits[0] - 8 * kMagicBits));
-    for (size_t i = 1; i < bits.size(); ++i) *sum += bits[i];
-    *sum += b_.shuffle_xor(*sum, 1);
-  }
+  const IntegerPart part = integers_of(b_, values, plan_.has_input_sums);
   Reg<u32> half = quarter / 2;
   where(round.is_inside, [&] {
-    Shared<b32> words = column.planes + half * plane_words_ + unit * 4 + quarter % 2 * 2;
-    words.store(0, plane(1));
-    words.store(2 * plane_words_, plane(0));
-    if (sum) b_.if_(quarter % 2 == 0, [&] { sums_of(column.planes).store(unit * 2 + half, Reg<u32>(*sum).as<b32>()); });
-    b_.if_(quarter == 0,
-           [&] { scales_of(column.planes).store(unit, b_.select(vanishes, 0.0f, limit * (1 / kLargestInteger))); });
+    Shared<b32> words = tile.planes + half * plane_words_ + unit * 4 + quarter % 2 * 2;
+    words.store(0, part.high);
+    words.store(2 * plane_words_, part.low);
+    if (part.sum) b_.if_(quarter % 2 == 0, [&] { sums_of(tile.planes).store(unit * 2 + half, part.sum->as<b32>()); });
+    b_.if_(quarter == 0, [&] { scales_of(tile.planes).store(unit, part.scale(b_)); });
   });
 }
 
@@ -225,22 +188,21 @@ SharedInput::Place SharedInput::place(const Reg<u32>& unit) const {
   return {words, sums, scales_of(planes_) + unit};
 }
 
-InputUnit SharedInput::load_integers(const Place& place, uint32_t column) const {
-  const uint32_t offset = column * (plan_.input_column_bytes() / 4);  // words
+InputUnit SharedInput::load_integers(const Place& place) const {
   InputUnit input;
   for (uint32_t half = 0; half < 2; ++half) {
-    Vec<b32, 4> high = place.words.load<4>(offset + half * plane_words_);
-    Vec<b32, 4> low = place.words.load<4>(offset + (2 + half) * plane_words_);
+    Vec<b32, 4> high = place.words.load<4>(half * plane_words_);
+    Vec<b32, 4> low = place.words.load<4>((2 + half) * plane_words_);
     for (int i = 0; i < 4; ++i) {
       input.high.push_back(high[i]);
       input.low.push_back(low[i]);
     }
   }
   if (plan_.has_input_sums) {
-    Vec<b32, 2> sums = place.sums.load<2>(offset);
+    Vec<b32, 2> sums = place.sums.load<2>();
     for (int i = 0; i < 2; ++i) input.sums.push_back(sums[i].as<s32>());
   }
-  input.scale.push_back(place.scale.load(offset));
+  input.scale.push_back(place.scale.load());
   return input;
 }
 

@@ -1,9 +1,7 @@
-// The columns of a product's input in shared memory: filled by the block together, scaled by gamma where RMSNorm comes
-// first, then read unit by unit.
-// Integers: every 32 values become n = round(x / scale), |n| <= 32512, as two planes of bytes: n = 256 high + low, high
-// signed, low not. A unit's 16 bytes of each half plane lie beside the next unit's, so that lanes read without bank
-// conflicts; behind the planes lie the sums of each 16 integers, and the scales. Floats: units of 4 or 8 in planes
-// of 4.
+// A product's input in shared memory: filled by the block together, scaled by gamma where RMSNorm comes first, then
+// read unit by unit. Integers, of one column: those of kernels/integer_unit.h. A unit's 16 bytes of each half plane lie
+// beside the next unit's, so that lanes read without bank conflicts; behind the planes lie the sums of each 16
+// integers, and the scales. Floats: units of 4 or 8 in planes of 4.
 #pragma once
 #include <optional>
 
@@ -27,7 +25,8 @@ class SharedInput {
 
   // Before the first stretch; a block barrier must follow.
   void clear_squares();
-  // x: f32 [columns, k], gamma: none or f32 [k]. A block barrier must come before the first read.
+  // x: f32 [columns, k], gamma: none or f32 [k]; n_columns: of floats, where there are several. A block barrier must
+  // come before the first read.
   void fill(const ptx::Global<ptx::f32>& x, const std::optional<ptx::Global<ptx::f32>>& gamma,
             const std::optional<ptx::Reg<ptx::u32>>& n_columns, const FirstUnit& first);
 
@@ -37,7 +36,7 @@ class SharedInput {
     ptx::Shared<ptx::f32> scale;
   };
   Place place(const ptx::Reg<ptx::u32>& unit) const;
-  InputUnit load_integers(const Place& place, uint32_t column) const;
+  InputUnit load_integers(const Place& place) const;
   std::vector<ptx::Reg<ptx::f32>> load_floats(const Place& place, uint32_t column) const;
 
   // rsqrt(mean(x^2) + eps) of a column, when all of it was here.
@@ -50,18 +49,17 @@ class SharedInput {
     ptx::Shared<ptx::b32> planes;
   };
   Column column_at(const Column& first, const std::optional<ptx::Reg<ptx::u32>>& column) const;
-  // Eight units of a column, which a warp makes integers of at once.
+  // Eight units, which a warp makes integers of at once.
   struct Round {
-    Column column;
     ptx::Reg<ptx::u32> unit;  // of the lane
     std::optional<ptx::Pred> is_inside;
   };
-  void fill_integers(const Column& tile, const std::optional<ptx::Reg<ptx::u32>>& n_columns, const FirstUnit& first);
+  void fill_integers(const Column& tile, const FirstUnit& first);
   void fill_floats(const Column& column, const FirstUnit& first, ptx::Var<ptx::f32>& squares);
   template <int N>
   std::vector<ptx::Reg<ptx::f32>> load_values(const Column& column, const ptx::Reg<ptx::u32>& first,
                                               const std::optional<ptx::Pred>& is_inside, ptx::Var<ptx::f32>& squares);
-  void store_integers(const Round& round, const ptx::Reg<ptx::u32>& quarter,
+  void store_integers(const Column& tile, const Round& round, const ptx::Reg<ptx::u32>& quarter,
                       const std::vector<ptx::Reg<ptx::f32>>& values);
   // Under the condition, if there is one.
   void store_squares(const ptx::Reg<ptx::u32>& slot, const ptx::Reg<ptx::f32>& squares,

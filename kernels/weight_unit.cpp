@@ -226,6 +226,38 @@ DecodedCodes decode_codes(Builder& b, TensorType type, const PackedStreams& stre
   return out;
 }
 
+namespace {
+
+// Code words j (of the first or the last 16 weights) of a lane, moved to bit `to` of every byte.
+Reg<b32> part_bits(const std::vector<Reg<b32>>& words, uint32_t bits, int j, uint32_t to, const Reg<u32>& part,
+                   const Reg<u32>& two_parts) {
+  const auto masked = [&](const Reg<b32>& w) {
+    Reg<b32> code = w & in_each_byte((1u << bits) - 1);
+    return to == 0 ? code : code << to;
+  };
+  if (bits == 8) return words[j];
+  if (bits == 4) return masked(j == 0 ? words[0] : words[0] >> 4);
+  if (bits == 2) return masked(words[j] >> two_parts);
+  return masked(words[0] >> (j == 0 ? part : part + 4));
+}
+
+}  // namespace
+
+PartCodes decode_part(Builder& b, TensorType type, const PackedStreams& streams, const LoadedUnit& unit,
+                      const Reg<u32>& part, const Reg<u32>& two_parts) {
+  if (const int8_t* table = unit_format(type).table) {
+    const NibbleNumbers numbers = look_up_nibbles(b, table, unit.low[0]);
+    return {numbers.low, numbers.high};
+  }
+  const auto codes = [&](int half) {
+    Reg<b32> low = part_bits(unit.low, streams.low_bits, half, 0, part, two_parts);
+    if (streams.high_bits == 0) return low;
+    return low | part_bits(unit.high, streams.high_bits, half, streams.low_bits, part, two_parts);
+  };
+  const Reg<b32> front = codes(0);
+  return {front, codes(1)};
+}
+
 std::vector<Reg<f32>> decode_floats(Builder& b, TensorType type, const LoadedUnit& unit) {
   std::vector<Reg<f32>> weights;
   for (const Reg<b32>& word : unit.low) {

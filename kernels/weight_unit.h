@@ -65,6 +65,15 @@ struct NibbleNumbers {
 };
 NibbleNumbers look_up_nibbles(ptx::Builder& b, const int8_t* table, const ptx::Reg<ptx::b32>& nibbles);
 
+// A unit shared by four lanes, as fragments of mma have it: lane t, `part`, has weights 4 t to 4 t + 3 and 16 + 4 t to
+// 16 + 4 t + 3. unit: low and high words that have them: the lane's one of 4-bit and its two of 8-bit codes, all of
+// fewer bits.
+struct PartCodes {
+  ptx::Reg<ptx::b32> front, back;
+};
+PartCodes decode_part(ptx::Builder& b, TensorType type, const PackedStreams& streams, const LoadedUnit& unit,
+                      const ptx::Reg<ptx::u32>& part, const ptx::Reg<ptx::u32>& two_parts);
+
 std::vector<ptx::Reg<ptx::f32>> decode_floats(ptx::Builder& b, TensorType type, const LoadedUnit& unit);
 
 }  // namespace warpchat

@@ -158,15 +158,21 @@ class GpuSteps final : public Steps, private DeviceSampler {
   void run(const GpuStep& step, Arguments arguments);  // a launch of all columns of the part
   void run_prompt(const GpuStep& step, Arguments arguments, ptx::Dimensions blocks);  // its blocks go over the columns
   void delta_chunks(uint32_t layer, const DeltaBuffers& x);                           // of the part, a prompt
-  // The products of one input, which becomes halves where one of them takes those.
-  void multiply(PassKernels& kernels, const Input& input, std::initializer_list<Product> products, uint32_t columns);
-  void multiply(const Input& input, std::initializer_list<Product> products) {  // of the part
-    multiply(kernels_of(part_.kind), input, products, part_.n_columns);
+  // The products of one input, which becomes halves, or integers, where one of them takes those.
+  void multiply(PassKernels& kernels, const Input& input, std::initializer_list<Product> products, uint32_t columns,
+                const TogetherStep& together = {});
+  void multiply(const Input& input, std::initializer_list<Product> products,  // of the part
+                const TogetherStep& together = {}) {
+    multiply(kernels_of(part_.kind), input, products, part_.n_columns, together);
   }
-  void multiply(const Product& product, const Input& input, uint32_t columns);  // whose halves are there
+  void multiply_together(const TogetherStep& together, std::initializer_list<Product> products, uint32_t columns);
+  void multiply(const Product& product, const Input& input, uint32_t columns);  // whose halves or integers are there
   void make_halves(const GpuStep& step, const Input& input, uint32_t columns);
+  void make_integers(const GpuStep& step, const Input& input, uint32_t columns);
   uint64_t halves() const { return activations_.address() + plan_.halves; }  // those made last
   uint64_t half_factors() const { return activations_.address() + plan_.half_factors; }
+  uint64_t integers() const { return activations_.address() + plan_.integers; }  // likewise
+  uint64_t integer_factors() const { return activations_.address() + plan_.integer_factors; }
   uint64_t pass_address() const { return activations_.address() + plan_.pass; }
   uint64_t page_tables() const { return pass_address() + part_.first_sequence * sizeof(uint64_t); }
   uint64_t states() const { return page_tables() + pass_.sequences.size() * sizeof(uint64_t); }

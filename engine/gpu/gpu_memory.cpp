@@ -8,6 +8,7 @@
 #include "kernels/attention.h"
 #include "kernels/delta_chunk.h"
 #include "kernels/half_columns.h"
+#include "kernels/integer_columns.h"
 #include "kernels/sampling.h"
 
 namespace warpchat {
@@ -128,13 +129,18 @@ ActivationPlan plan_activations(const ModelConfig& config, const GpuSizes& sizes
   plan.shared_inner = floats(e.shared_ffn);
   plan.shared_output = floats(e.shared_ffn > 0 ? config.hidden : 0);
   plan.shared_switch = floats(e.shared_ffn > 0 ? 1 : 0);
-  uint64_t half_values = 0;  // of a column, in all of its uses
+  uint64_t half_values = 0, values = 0;  // of a column, in all of its uses; and of an input
   for (const uint64_t width :
-       {uint64_t{config.hidden}, q_width, uint64_t{config.ffn}, uint64_t{net.inner()}, uint64_t{e.shared_ffn}})
+       {uint64_t{config.hidden}, q_width, uint64_t{config.ffn}, uint64_t{net.inner()}, uint64_t{e.shared_ffn}}) {
     half_values = std::max(half_values, half_column_values(width));
+    values = std::max(values, width);
+  }
   half_values = std::max(half_values, saturating_product({e.n_used, half_column_values(e.ffn)}));
   plan.halves = place(saturating_product({columns, half_values, sizeof(uint16_t)}));
   plan.half_factors = floats(std::max(1u, e.n_used));
+  const uint64_t of_integers = integer_column_blocks(columns);
+  plan.integers = place(saturating_product({integer_columns_words(values, of_integers), sizeof(uint32_t)}));
+  plan.integer_factors = place(of_integers * sizeof(float));
   plan.logits = place(saturating_product({logits_rows(sizes), config.n_vocab, sizeof(float)}));
   plan.pass = place(pass_bytes(sizes));
   plan.error = place(16);

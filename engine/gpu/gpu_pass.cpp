@@ -9,6 +9,7 @@
 
 #include "engine/gpu/gpu_decoder_steps.h"
 #include "engine/pass_length.h"
+#include "kernels/columns.h"
 #include "kernels/delta_chunk.h"
 
 namespace warpchat {
@@ -37,12 +38,35 @@ void GpuSteps::make_halves(const GpuStep& step, const Input& input, uint32_t n_c
       half_columns_bytes(k, input.gamma != 0, n_columns));
 }
 
+void GpuSteps::make_integers(const GpuStep& step, const Input& input, uint32_t n_columns) {
+  const uint32_t k = input.x.width;
+  run(step, {at(input.x), at(input.gamma), at(integers()), at(integer_factors()), k, n_columns},
+      {integer_column_blocks(n_columns)}, integer_columns_bytes(k, input.gamma != 0, n_columns));
+}
+
 void GpuSteps::multiply(PassKernels& kernels, const Input& input, std::initializer_list<Product> products,
-                        uint32_t n_columns) {
+                        uint32_t n_columns, const TogetherStep& together) {
   if (std::ranges::any_of(products, [](const Product& p) { return takes_halves(p.step.spec); }))
     make_halves(kernels.steps().half_columns, input, n_columns);
+  if (std::ranges::any_of(products, [](const Product& p) { return takes_integers(p.step.spec); }))
+    make_integers(kernels.steps().integer_columns, input, n_columns);
+  if (!together.spec.products.empty()) multiply_together(together, products, n_columns);
   for (const Product& product : products)
-    if (is_there(product.step.spec)) multiply(product, input, n_columns);
+    if (is_there(product.step.spec) && !together.has(product.step)) multiply(product, input, n_columns);
+}
+
+// Those of the products that are of it; their integers are there.
+void GpuSteps::multiply_together(const TogetherStep& together, std::initializer_list<Product> products,
+                                 uint32_t n_columns) {
+  Arguments arguments{};
+  for (const Product& product : products) {
+    if (!together.has(product.step)) continue;
+    arguments.add(at(product.weights)), arguments.add(at(product.bias)), arguments.add(at(product.y));
+  }
+  arguments.add(at(integers())), arguments.add(at(integer_factors())), arguments.add(n_columns);
+  const GpuStep& step = together.step;
+  run(step, arguments, {step.kernel->kernel().launch.blocks.x, ceil_div(n_columns, kGemvColumns)},
+      gemv_together_bytes(together.spec, n_columns));
 }
 
 void GpuSteps::multiply(const Product& product, const Input& input, uint32_t n_columns) {
@@ -53,7 +77,10 @@ void GpuSteps::multiply(const Product& product, const Input& input, uint32_t n_c
     Arguments arguments{at(product.weights)};
     arguments.add_unless_null(product.up);
     const uint64_t y = column_of(product.y, first);
-    if (gemm == nullptr) {
+    if (takes_integers(step.spec)) {
+      arguments.add(at(integers())), arguments.add(at(integer_factors()));
+      arguments.add_unless_null(product.bias);
+    } else if (gemm == nullptr) {
       arguments.add(at(column_of(input.x, first)));
       arguments.add_unless_null(input.gamma), arguments.add_unless_null(product.bias);
     } else {
@@ -155,7 +182,8 @@ void GpuSteps::norm_qkv(uint32_t index, Buffer hidden, Buffer q, Buffer k, Buffe
              {{step.q, w.q, 0, vectors.q_bias, of_part(q)},
               {step.k, w.k, 0, vectors.k_bias, of_part(k)},
               {step.v, w.v, 0, vectors.v_bias, of_part(v)},
-              {step.q_gate, w.q_gate, 0, 0, of_part(buffer(plan_.q_gate, q.width))}});
+              {step.q_gate, w.q_gate, 0, 0, of_part(buffer(plan_.q_gate, q.width))}},
+             pass().layers_together[index]);
   });
 }
 
@@ -188,10 +216,12 @@ void GpuSteps::norm_delta(uint32_t index, Buffer hidden, const DeltaBuffers& x) 
   const uint64_t gamma = layers_[index].vectors.attn_norm;
   each_part([&] {
     const DeltaMatrices<ProductStep>& step = pass().deltas[index];
-    multiply({of_part(hidden), gamma}, {{step.qkv, w.qkv, 0, 0, of_part(x.qkv)},
-                                        {step.z, w.z, 0, 0, of_part(x.z)},
-                                        {step.alpha, w.alpha, 0, 0, of_part(x.alpha)},
-                                        {step.beta, w.beta, 0, 0, of_part(x.beta)}});
+    multiply({of_part(hidden), gamma},
+             {{step.qkv, w.qkv, 0, 0, of_part(x.qkv)},
+              {step.z, w.z, 0, 0, of_part(x.z)},
+              {step.alpha, w.alpha, 0, 0, of_part(x.alpha)},
+              {step.beta, w.beta, 0, 0, of_part(x.beta)}},
+             pass().deltas_together[index]);
   });
 }
 

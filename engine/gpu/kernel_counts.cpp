@@ -28,7 +28,7 @@ uint64_t number(const ptx::Kernel& kernel, const ptx::Parameter& p, const Launch
   if (p.name == "rows") return sizes.rows;
   if (p.name == "k") return sizes.k;
   if (p.name == "n_columns" || p.name == "n_queries") return sizes.columns;
-  if (p.name == "gamma" || p.name == "bias" || p.name == "residual") return 0;  // none
+  if (p.name == "gamma" || p.name.starts_with("bias") || p.name == "residual") return 0;  // none
   if (p.name == "n_pages") return 1;
   if (p.name == "layer" || p.name == "rope") return 0;
   throw Error(kernel.name + " takes a number, " + p.name + ", that no launch of a decoder has");

@@ -42,17 +42,24 @@ KernelWorks::KernelWorks(DecoderSpecs specs, ptx::Target target, uint32_t column
     kernels_[name].kernel = std::move(kernel);
   }
   const auto of = [&](const std::string& name) -> Counted& { return kernels_.at(name); };
-  count(of(name_of(specs_.embedding)), embedding_flow(specs_.embedding), columns_);
-  for (const KvScatterSpec& spec : specs_.kv_scatters) count(of(name_of(spec)), kv_scatter_flow(spec), columns_);
+  count(of(name_of(specs_.embedding)), embedding_flow(specs_.embedding), columns_, kFewBlocks);
+  for (const KvScatterSpec& spec : specs_.kv_scatters)
+    count(of(name_of(spec)), kv_scatter_flow(spec), columns_, kFewBlocks);
   if (const auto* flash = std::get_if<FlashAttentionSpec>(&specs_.attention)) count_flash(of(name_of(*flash)), *flash);
   const auto count_product = [&](const ProductSpec& product) {
     const auto* gemv = std::get_if<GemvSpec>(&product);
     if (gemv == nullptr) return count_gemm(std::get<GemmSpec>(product));
+    if (takes_integers(product)) count_integer_columns(gemv->k);
     Counted& counted = of(name_of(*gemv));
     if (!std::exchange(counted.is_counted, true))
-      count(counted, gemv_flow(plan_of(*gemv)), std::min(columns_, gemv->columns));
+      count(counted, gemv_flow(plan_of(*gemv)), std::min(columns_, gemv->columns), kFewBlocks);
   };
-  for_each_product(specs_, count_product);
+  for_each_launch(specs_, count_product, [&](const GemvTogether& all) {
+    count_integer_columns(all.products[0].k);
+    Counted& counted = of(name_of(all));  // all blocks, as products differ
+    if (!std::exchange(counted.is_counted, true))
+      count(counted, gemv_together_flow(all), std::min(columns_, all.products[0].columns), UINT64_MAX);
+  });
   count_product(specs_.logits);
   count_delta_net();
   for (const ExpertSpecs& experts : specs_.experts) count_experts(experts);
@@ -61,7 +68,7 @@ KernelWorks::KernelWorks(DecoderSpecs specs, ptx::Target target, uint32_t column
 void KernelWorks::count_experts(const ExpertSpecs& specs) {
   const auto count_once = [&](const auto& spec, const Flow& flow) {
     Counted& counted = kernels_.at(name_of(spec));
-    if (!std::exchange(counted.is_counted, true)) count(counted, flow, std::min(columns_, spec.columns));
+    if (!std::exchange(counted.is_counted, true)) count(counted, flow, std::min(columns_, spec.columns), kFewBlocks);
   };
   const auto count_uses = [&](const ExpertProductSpec& uses, const std::optional<GemmSpec>& grouped) {
     grouped ? count_gemm(*grouped) : count_once(uses, expert_product_flow(uses));
@@ -74,9 +81,9 @@ void KernelWorks::count_experts(const ExpertSpecs& specs) {
 }
 
 // The first of its blocks, whatever the columns of the pass, by the pieces that are dealt out to them.
-void KernelWorks::count(Counted& counted, const Flow& flow, uint32_t columns) const {
+void KernelWorks::count(Counted& counted, const Flow& flow, uint32_t columns, uint64_t most_blocks) const {
   const ptx::Dimensions& all = counted.kernel.launch.blocks;
-  const uint64_t n = std::min<uint64_t>(all.x, kFewBlocks), in_all = flow.pieces / (all.total() / all.x);
+  const uint64_t n = std::min<uint64_t>(all.x, most_blocks), in_all = flow.pieces / (all.total() / all.x);
   const LaunchSizes sizes{.blocks = {all.x}, .columns = columns, .most_blocks = n};
   const InstructionCount found = count_instructions(counted.kernel, sizes, flow.start_region);
   const uint64_t warps = block_warps(counted.kernel), teams = warps / flow.warps;
@@ -118,6 +125,15 @@ void KernelWorks::count_half_columns(uint32_t k) {
   const ptx::Kernel& kernel = kernels_.at(name_of(*specs_.half_columns)).kernel;
   for (const bool normalises : {false, true})
     half_columns_[{k, normalises}] = warp_instructions(kernel, {.blocks = {1}, .k = k, .normalises = normalises});
+}
+
+void KernelWorks::count_integer_columns(uint32_t k) {
+  if (integer_columns_.contains({k, false})) return;
+  const ptx::Kernel& kernel = kernels_.at(name_of(*specs_.integer_columns)).kernel;
+  for (const bool normalises : {false, true}) {
+    const LaunchSizes sizes{.blocks = {1}, .k = k, .normalises = normalises};
+    integer_columns_[{k, normalises}] = warp_instructions(kernel, sizes);
+  }
 }
 
 void KernelWorks::count_flash(Counted& counted, const FlashAttentionSpec& spec) const {
@@ -199,9 +215,23 @@ KernelWork KernelWorks::product(const ProductSpec& spec) const {
   const uint32_t n_groups = gemv.columns == 1 ? 1 : ceil_div(columns_, gemv.columns);  // blocks in y
   const uint32_t columns = gemv.columns == 1 ? 1 : columns_;
   KernelWork work = work_of(name, gemv_flow(plan_of(gemv)), product_cost(gemv, matrices_of(gemv), columns).bytes);
+  // Two planes of bytes, which tensor cores multiply at twice the rate of halves.
+  if (takes_integers(spec)) work.flops = static_cast<double>(product_cost(gemv, matrices_of(gemv), 8 * n_groups).flops);
   work.flow.pieces *= n_groups;
   work.blocks *= n_groups;
   work.weight_bytes = uint64_t{gemv.rows} * packed_bytes_per_row(gemv.weights, gemv.k);
+  return work;
+}
+
+KernelWork KernelWorks::together(const GemvTogether& spec) const {
+  const uint32_t n_groups = ceil_div(columns_, kGemvColumns);
+  KernelWork work = work_of(name_of(spec), gemv_together_flow(spec), gemv_together_bytes(spec, columns_));
+  for (const GemvSpec& product : spec.products) {
+    work.flops += static_cast<double>(product_cost(product, matrices_of(product), kGemvColumns * n_groups).flops);
+    work.weight_bytes += uint64_t{product.rows} * packed_bytes_per_row(product.weights, product.k);
+  }
+  work.flow.pieces *= n_groups;
+  work.blocks *= n_groups;
   return work;
 }
 
@@ -209,9 +239,21 @@ std::vector<KernelWork> KernelWorks::products(std::initializer_list<const Produc
   std::vector<KernelWork> works;
   const auto first = std::ranges::find_if(specs, [](const ProductSpec* spec) { return takes_halves(*spec); });
   if (first != specs.end()) works.push_back(half_columns(std::get<GemmSpec>(**first), normalised));
+  const auto integers = std::ranges::find_if(specs, [](const ProductSpec* spec) { return takes_integers(*spec); });
+  if (integers != specs.end()) works.push_back(integer_columns(std::get<GemvSpec>(**integers).k, normalised));
+  const GemvTogether all = warpchat::together(specs);
+  if (!all.products.empty()) works.push_back(together(all));
   for (const ProductSpec* spec : specs)
-    if (is_there(*spec)) works.push_back(product(*spec));
+    if (is_there(*spec) && (all.products.empty() || !goes_together(*spec))) works.push_back(product(*spec));
   return works;
+}
+
+KernelWork KernelWorks::integer_columns(uint32_t k, bool normalised) const {
+  KernelWork work = work_of(name_of(*specs_.integer_columns), integer_columns_flow(k, normalised, columns_),
+                            integer_columns_bytes(k, normalised, columns_));
+  work.piece_instructions = integer_columns_.at({k, normalised});
+  work.blocks = work.flow.pieces;
+  return work;
 }
 
 KernelWork KernelWorks::half_columns(const GemmSpec& gemm, bool normalised) const {

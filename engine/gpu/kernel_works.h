@@ -25,8 +25,9 @@ class KernelWorks {
   std::optional<KernelWork> kv_scatter() const;   // where it is not part of attention
   KernelWork attention(uint32_t position) const;  // of each column; in a prompt of the first, which the others follow
   KernelWork product(const ProductSpec& spec) const;  // of one launch
-  // Of one input, one after the other; without those that a layer has not. If one is on tensor cores, the input becomes
-  // halves before, normalised or not.
+  KernelWork together(const GemvTogether& spec) const;
+  // Of one input, one after the other; without those that a layer has not. If one takes halves or
+  // integers, the input becomes those before, normalised or not.
   std::vector<KernelWork> products(std::initializer_list<const ProductSpec*> specs, bool normalised) const;
 
   KernelWork convolution() const;              // of a delta net
@@ -35,6 +36,7 @@ class KernelWorks {
   KernelWork expert_order(const ExpertOrderSpec& spec) const;
   // All uses of a pass: grouped by expert, or each by itself, as if no two of them met in a cache.
   KernelWork uses(const ExpertProductSpec& spec, const std::optional<GemmSpec>& grouped) const;
+  KernelWork integer_columns(uint32_t k, bool normalised) const;  // of the input of products that take them
   // Of the input of a gemm: columns, or uses.
   KernelWork half_columns(const GemmSpec& gemm, bool normalised) const;
   KernelWork expert_sum(const ExpertSumSpec& spec) const;
@@ -50,9 +52,10 @@ class KernelWorks {
     Linear by_tiles;                                        // of flash attention, of keys; of delta nets by positions
     bool is_counted = false;
   };
-  void count(Counted& counted, const Flow& flow, uint32_t columns) const;
+  void count(Counted& counted, const Flow& flow, uint32_t columns, uint64_t most_blocks) const;
   void count_gemm(const GemmSpec& spec);
   void count_half_columns(uint32_t k);
+  void count_integer_columns(uint32_t k);
   void count_flash(Counted& counted, const FlashAttentionSpec& spec) const;
   void count_delta_net();
   void count_steps(const std::string& name, uint32_t unit);
@@ -76,8 +79,9 @@ class KernelWorks {
   ptx::Target target_;
   uint32_t columns_;
   std::map<std::string, Counted> kernels_;
-  std::map<std::string, Linear> gemms_;                       // by name: by tiles of k
-  std::map<std::pair<uint32_t, bool>, double> half_columns_;  // by k, and whether it is normalised: of a warp
+  std::map<std::string, Linear> gemms_;  // by name: by tiles of k
+  // By k, and whether it is normalised: of a warp.
+  std::map<std::pair<uint32_t, bool>, double> half_columns_, integer_columns_;
 };
 
 // A choice for each of `columns`: by a kernel of its own, or by the first block of the persistent decoder.

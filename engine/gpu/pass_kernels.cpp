@@ -43,7 +43,9 @@ PassKernels::PassKernels(ContextPointer context, DecoderSpecs specs, Profile& pr
   layer_names_ = {name_of(specs_.embedding), name_of(specs_.attention)};
   for (const KvScatterSpec& spec : specs_.kv_scatters) layer_names_.insert(name_of(spec));
   if (specs_.half_columns) layer_names_.insert(name_of(*specs_.half_columns));
-  for_each_product(specs_, [&](const ProductSpec& product) { layer_names_.insert(name_of(product)); });
+  if (specs_.integer_columns) layer_names_.insert(name_of(*specs_.integer_columns));
+  const auto insert = [&](const auto& launch) { layer_names_.insert(name_of(launch)); };
+  for_each_launch(specs_, insert, insert);
   const DeltaNetSpec& net = specs_.delta_net;
   if (takes_chunks(net))
     layer_names_.insert({name_of_conv_prompt(net), name_of_prepare(net), name_of_scan(net), name_of_finish(net)});
@@ -101,9 +103,18 @@ const PassKernels::Steps& PassKernels::steps() {
     steps.embedding = step(kernels, name_of(specs_.embedding));
     steps.attention = step(kernels, name_of(specs_.attention));
     if (specs_.half_columns) steps.half_columns = step(kernels, name_of(*specs_.half_columns));
+    if (specs_.integer_columns) steps.integer_columns = step(kernels, name_of(*specs_.integer_columns));
     for (const KvScatterSpec& spec : specs_.kv_scatters) steps.kv_scatters.push_back(step(kernels, name_of(spec)));
-    for (const LayerSpecs& layer : specs_.layers) steps.layers.push_back(map(layer, product));
-    for (const DeltaSpecs& delta : specs_.deltas) steps.deltas.push_back(map(delta, product));
+    const auto add = [&](const auto& specs, auto& to, std::vector<TogetherStep>& all_together) {
+      const GemvTogether all = together(of_one_input(specs));
+      const bool is_any = !all.products.empty();
+      all_together.push_back(is_any ? TogetherStep{step(kernels, name_of(all)), all} : TogetherStep{});
+      to.push_back(map(specs, [&](const ProductSpec& spec) {
+        return is_any && goes_together(spec) ? ProductStep{{}, spec} : product(spec);
+      }));
+    };
+    for (const LayerSpecs& layer : specs_.layers) add(layer, steps.layers, steps.layers_together);
+    for (const DeltaSpecs& delta : specs_.deltas) add(delta, steps.deltas, steps.deltas_together);
     const DeltaNetSpec& net = specs_.delta_net;
     if (takes_chunks(net)) {
       steps.conv = step(kernels, name_of_conv_prompt(net));

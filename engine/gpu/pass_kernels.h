@@ -29,6 +29,13 @@ struct ProductStep {
   uint64_t bytes(uint32_t columns) const;          // that a launch moves
 };
 
+// Products of one input in one launch, or none.
+struct TogetherStep {
+  GpuStep step;
+  GemvTogether spec;
+  bool has(const ProductStep& product) const { return !spec.products.empty() && goes_together(product.spec); }
+};
+
 using LayerSteps = LayerProducts<ProductStep>;
 struct ExpertSteps {  // of a layer of experts
   ProductStep router, shared_gate_up, shared_down, shared_switch;
@@ -49,14 +56,15 @@ class PassKernels {
   // they are compiled again.
   struct Steps {
     GpuStep embedding, attention;
-    GpuStep half_columns;              // where the specs have it
-    std::vector<GpuStep> kv_scatters;  // as the specs have them
+    GpuStep half_columns, integer_columns;  // where the specs have them
+    std::vector<GpuStep> kv_scatters;       // as the specs have them
     std::vector<LayerSteps> layers;
     std::vector<ExpertSteps> experts;
     std::vector<DeltaMatrices<ProductStep>> deltas;
-    GpuStep conv;                                     // of hybrids
-    GpuStep delta;                                    // of their tokens
-    GpuStep delta_prepare, delta_scan, delta_finish;  // of their prompts
+    std::vector<TogetherStep> layers_together, deltas_together;  // of the first input of each
+    GpuStep conv;                                                // of hybrids
+    GpuStep delta;                                               // of their tokens
+    GpuStep delta_prepare, delta_scan, delta_finish;             // of their prompts
   };
   const Steps& steps();
   const ProductStep& logits();  // likewise

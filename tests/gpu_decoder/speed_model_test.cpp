@@ -330,8 +330,11 @@ TEST(PredictedSpeed, IsPinned) {
   }
   const double prompt = 512 * predict(gpu_named("h200"), pass_of("qwen2.5-7b", PassKind::kPrompt, 512).at(0), 0).stream;
   EXPECT_NEAR(prompt, 26229.0, 0.002 * prompt) << "of 512";
-  const double batch = 64 * predict(gpu_named("h200"), pass_of("qwen2.5-3b", PassKind::kBatch, 64).at(1023), 0).graph;
-  EXPECT_NEAR(batch, 14308.0, 0.002 * batch) << "of 64 sequences";
+  for (const auto& [n, expected] : {std::pair(8u, 5989.0), std::pair(32u, 10906.0), std::pair(64u, 14308.0)}) {
+    const PassWork work = pass_of("qwen2.5-3b", kind_of_tokens(n), n);
+    EXPECT_NEAR(n * predict(gpu_named("h200"), work.at(1023), 0).graph, expected, 0.002 * expected)
+        << "of " << n << " sequences";
+  }
 }
 
 // Likewise of hybrids and mixtures: a token by a graph and by the persistent decoder, and a prompt of 512 by a stream.

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "kernels/gemv.h"
+#include "kernels/gemv_plan.h"
 #include "kernels/half_columns.h"
+#include "kernels/integer_columns.h"
 #include "kernels/weight_layout.h"
 #include "models/dequantise.h"
 #include "models/quantise.h"
@@ -42,6 +44,22 @@ inline HalfColumns made_halves(GuardedDevice& device, ptx::Target target, const 
                          device.poisoned<float>(n_columns)};
   const ptx::Kernel kernel = half_columns({eps, k % 4 == 0}, target);
   EXPECT_EQ(device.run_as(options, kernel, {n_columns}, x, gamma, made.halves, made.factors, k), "");
+  return made;
+}
+
+// The input of a product of several columns of quantised weights, likewise.
+struct IntegerColumns {
+  uint32_t* integers;
+  float* factors;
+};
+inline IntegerColumns made_integers(GuardedDevice& device, ptx::Target target, const float* x, const float* gamma,
+                                    float eps, uint32_t k, uint32_t n_columns,
+                                    const ptx::emulator::LaunchOptions& options) {
+  const uint32_t n_blocks = integer_column_blocks(n_columns);
+  const IntegerColumns made{device.poisoned<uint32_t>(integer_columns_words(k, n_columns)),
+                            device.poisoned<float>(n_blocks)};
+  const ptx::Kernel kernel = integer_columns({eps}, target);
+  EXPECT_EQ(device.run_as(options, kernel, {n_blocks}, x, gamma, made.integers, made.factors, k, n_columns), "");
   return made;
 }
 
@@ -121,6 +139,9 @@ struct GemvProblem {
     if (takes == Takes::kHalves) {
       const HalfColumns made = made_halves(device, target, input, norm, spec.eps, spec.k, n_columns, options);
       arguments.insert(arguments.end(), {address(made.halves), address(made.factors)});
+    } else if (!is_told && plan_of(spec_of_block()).on_tensor_cores()) {
+      const IntegerColumns made = made_integers(device, target, input, norm, spec.eps, spec.k, n_columns, options);
+      arguments.insert(arguments.end(), {address(made.integers), address(made.factors)});
     } else {
       arguments.push_back(address(input));
       if (norm != nullptr || is_told) arguments.push_back(address(norm));
@@ -140,6 +161,11 @@ struct GemvProblem {
       EXPECT_EQ(message, "");
     counters = device.counters();
     return device.download(out, y.size());
+  }
+  GemvSpec spec_of_block() const {
+    GemvSpec of_block = spec;
+    of_block.columns = std::min(spec.columns, 8u);
+    return of_block;
   }
   template <class T>
   static uint64_t address(T* p) {

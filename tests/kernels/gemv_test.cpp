@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "kernels/gemv_columns.h"
 #include "kernels/gemv_plan.h"
 #include "models/block_types.h"
 #include "models/error.h"
@@ -201,15 +202,82 @@ TEST(GemvColumnsTest, OfAllBlocksAreAnyNumber) {
   }
 }
 
-// One column's results are the same to the bit beside any others, in one tile or several.
-TEST(GemvColumnsTest, ColumnsDoNotMeet) {
-  const GemvProblem eight({kQ4_K, 24, 4096, 8});
-  const std::vector<float> together = eight.run(gemv(eight.spec, ptx::sm_90), ptx::sm_90, 8);
-  GemvProblem one({kQ4_K, 24, 4096, 1});
-  for (uint32_t c = 0; c < 8; c += 3) {
-    std::copy_n(eight.x.begin() + c * 4096, 4096, one.x.begin());
-    const std::vector<float> alone = one.run(gemv(one.spec, ptx::sm_90), ptx::sm_90, 1);
-    EXPECT_TRUE(std::equal(alone.begin(), alone.end(), together.begin() + c * 24)) << "column " << c;
+// One column's results are the same to the bit by itself and beside any others, on tensor cores or not.
+class GemvBits : public ::testing::TestWithParam<GemvCase> {};
+TEST_P(GemvBits, AreThoseOfAColumnByItself) {
+  ptx::emulator::LaunchOptions options = kAllChecks;
+  options.jitter = false;  // a machine's approximations are always the same
+  const GemvSpec& spec = GetParam().spec;
+  GemvSpec of_one = spec;
+  of_one.columns = 1;
+  const GemvProblem all(spec);
+  GemvProblem one(of_one);
+  one.bias = all.bias, one.gamma = all.gamma, one.weights = all.weights, one.up = all.up;
+  for (const ptx::Target target : {ptx::sm_75, ptx::sm_90}) {
+    const std::vector<float> together = all.run(gemv(spec, target), target, spec.columns, options);
+    for (uint32_t c = 0; c < spec.columns; c += 3) {
+      std::copy_n(all.x.begin() + size_t{c} * spec.k, spec.k, one.x.begin());
+      std::copy_n(all.y.begin() + size_t{c} * spec.rows, spec.rows, one.y.begin());
+      const std::vector<float> alone = one.run(gemv(of_one, target), target, 1, options);
+      EXPECT_TRUE(std::equal(alone.begin(), alone.end(), together.begin() + c * spec.rows))
+          << "column " << c << " of " << name_of(spec) << " on " << ptx::spell(target);
+    }
+  }
+}
+constexpr GemvCase kBits[] = {
+    {"sixteen_lanes", {kQ4_K, 40, 2048, 8, kRmsNorm, kSwiglu, kEps}},
+    {"warp_a_row", {kQ6_K, 24, 4352, 4, kNone, kResidual}},
+    {"warp_a_row_and_bias", {kQ4_K, 24, 4096, 4, kRmsNorm, kBias, kEps}},
+    {"eight_lanes", {kQ5_0, 37, 896, 7, kRmsNorm, kStore, kEps}},
+    {"four_lanes", {kQ4_1, 33, 576, 2, kRmsNorm, kStore, kEps}},
+    {"few_rows", {kQ3_K, 11, 512, 4, kRmsNorm, kStore, kEps}},
+    {"few_rows_of_odd_units", {kQ8_0, 5, 160, 4, kRmsNorm, kStore, kEps}},
+    {"two_scales_and_lowest", {kQ2_K, 20, 1024, 4, kNone, kStore}},
+    {"of_tables", {kIQ4_XS, 20, 1024, 4, kNone, kStore}},
+    {"mixed", {.weights = kQ4_K, .rows = 24, .k = 512, .columns = 4, .epilogue = kSwiglu, .eps = kEps, .up = kQ6_K}},
+    {"floats", {kF16, 24, 1024, 4, kNone, kStore}},
+};
+INSTANTIATE_TEST_SUITE_P(Shapes, GemvBits, ::testing::ValuesIn(kBits),
+                         [](const auto& c) { return std::string(c.param.name); });
+
+// Products of one launch are to the bit what each is by itself; one has no bias, and two a format.
+TEST(GemvColumnsTest, TogetherAreThoseOfEachByItself) {
+  constexpr uint32_t kK = 1024, kColumns = 11;
+  ptx::emulator::LaunchOptions options = kAllChecks;
+  options.jitter = false;
+  GemvTogether all;
+  std::vector<GemvProblem> problems;
+  for (const auto& [type, rows, epilogue] :
+       {std::tuple(kQ4_K, 70u, kBias), std::tuple(kQ6_K, 37u, kStore), std::tuple(kQ4_K, 16u, kBias)}) {
+    all.products.push_back({type, rows, kK, 8, kRmsNorm, epilogue, kEps});
+    GemvSpec of_columns = all.products.back();
+    of_columns.columns = kColumns;
+    problems.emplace_back(of_columns);
+    problems.back().x = problems[0].x, problems.back().gamma = problems[0].gamma;
+  }
+  for (const ptx::Target target : {ptx::sm_75, ptx::sm_90}) {
+    GuardedDevice device(target);
+    const IntegerColumns made = made_integers(device, target, device.upload(problems[0].x),
+                                              device.upload(problems[0].gamma), kEps, kK, kColumns, options);
+    std::vector<uint64_t> arguments;
+    std::vector<float*> outputs;
+    const auto add = [&](const auto* p) { arguments.push_back(reinterpret_cast<uint64_t>(p)); };
+    for (const GemvProblem& problem : problems) {
+      const float* bias = problem.spec.epilogue == kBias ? device.upload(problem.bias) : nullptr;
+      outputs.push_back(device.poisoned<float>(problem.y.size()));
+      add(device.upload(problem.weights.bytes)), add(bias), add(outputs.back());
+    }
+    add(made.integers), add(made.factors);
+    ptx::Kernel kernel = gemv_together(all, target);
+    EXPECT_EQ(kernel.name, "gemv_q4k_70_q6k_37_q4k_16x1024_c8");
+    kernel.launch.blocks.y = 2;
+    ASSERT_EQ(device.run_listed(options, kernel, arguments, {kColumns}), "");
+    for (size_t i = 0; i < problems.size(); ++i) {
+      const GemvProblem& problem = problems[i];
+      ptx::Kernel alone = gemv(all.products[i], target);
+      alone.launch.blocks.y = 2;
+      EXPECT_EQ(device.download(outputs[i], problem.y.size()), problem.run(alone, target, kColumns, options)) << i;
+    }
   }
 }
 
@@ -324,7 +392,7 @@ TEST(GemvCountersTest, ReadsWeightsOnceAndWithoutBankConflicts) {
   if (!GuardedDevice(ptx::sm_75).is_emulated()) GTEST_SKIP() << "the counters are the emulator's";
   const ptx::emulator::LaunchOptions counting{.count = true};
   for (const GemvSpec& spec :
-       {GemvSpec{kQ4_K, 32, 4096}, GemvSpec{kQ6_K, 32, 4096}, GemvSpec{kQ8_0, 32, 2048, 3}, GemvSpec{kF16, 32, 1024, 2},
+       {GemvSpec{kQ4_K, 32, 4096}, GemvSpec{kQ6_K, 32, 4096}, GemvSpec{kQ8_0, 32, 2048}, GemvSpec{kF16, 32, 1024, 2},
         GemvSpec{kF32, 32, 1024}, GemvSpec{kQ5_0, 32, 2048}, GemvSpec{kQ4_1, 32, 2048, 1, kRmsNorm, kSwiglu, kEps}}) {
     SCOPED_TRACE(name_of(spec));
     const GemvProblem problem(spec);
@@ -342,6 +410,23 @@ TEST(GemvCountersTest, ReadsWeightsOnceAndWithoutBankConflicts) {
   }
 }
 
+// Of several columns two neighbouring units of a row share a sector, which a warp reads one behind the other.
+TEST(GemvCountersTest, OfColumnsReadsSectorsForTwoUnits) {
+  if (!GuardedDevice(ptx::sm_75).is_emulated()) GTEST_SKIP() << "the counters are the emulator's";
+  const ptx::emulator::LaunchOptions counting{.count = true};
+  for (const GemvSpec& spec : {GemvSpec{kQ4_K, 32, 4096, 8}, GemvSpec{kQ8_0, 32, 2048, 3}}) {
+    SCOPED_TRACE(name_of(spec));
+    const GemvProblem problem(spec);
+    problem.run(gemv(spec, ptx::sm_90), ptx::sm_90, spec.columns, counting);
+    const ptx::emulator::Counts* products = problem.counters.of_tag("products");
+    ASSERT_NE(products, nullptr);
+    const double of_weights = static_cast<double>(problem.weights.bytes.size()) / 32;
+    const double of_columns = 2 * integer_columns_words(spec.k, 8) / 8.0;  // of both tiles
+    EXPECT_GE(static_cast<double>(products->loads.sectors), of_weights + of_columns);
+    EXPECT_LE(static_cast<double>(products->loads.sectors), 3 * (of_weights + of_columns));
+  }
+}
+
 // Several rows share a block's normalised input, and the block reads it once.
 TEST(GemvPlanTest, SharesTheInputAmongRows) {
   for (uint32_t k : {896u, 2048u, 3584u}) {
@@ -353,10 +438,10 @@ TEST(GemvPlanTest, SharesTheInputAmongRows) {
 
 TEST(GemvPlanTest, ReportsLaunchAndCost) {
   const ptx::Kernel kernel = gemv({kQ4_K, 100, 512, 2, kRmsNorm, kResidual, kEps}, ptx::sm_80);
-  EXPECT_EQ(kernel.launch.threads.total(), 512u);
-  EXPECT_EQ(kernel.launch.blocks.total(), 2u);  // four rows a warp
-  EXPECT_EQ(kernel.static_shared_bytes, 2u * (16 * 76 + 2 * 4));
-  EXPECT_EQ(kernel.cost.bytes, 100 * packed_bytes_per_row(kQ4_K, 512) + 4 * (2 * 512 + 512 + 2 * 2 * 100));
+  EXPECT_EQ(kernel.launch.threads.total(), 256u);
+  EXPECT_EQ(kernel.launch.blocks.total(), 4u);                       // of two tiles of 16 rows
+  EXPECT_EQ(kernel.static_shared_bytes, 2u * 8 * 8 * (16 + 4) * 4);  // the sums of eight lanes, padded
+  EXPECT_EQ(kernel.cost.bytes, 100 * packed_bytes_per_row(kQ4_K, 512) + 4 * (16 * 160 + 2 + 2 * 2 * 100));
   EXPECT_EQ(kernel.cost.flops, 2u * 100 * 512 * 2);
 }
 

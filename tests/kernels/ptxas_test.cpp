@@ -15,7 +15,9 @@
 #include "kernels/experts.h"
 #include "kernels/gemm.h"
 #include "kernels/gemv.h"
+#include "kernels/gemv_columns.h"
 #include "kernels/half_columns.h"
+#include "kernels/integer_columns.h"
 #include "kernels/kv_scatter.h"
 #include "kernels/persistent_decoder.h"
 #include "kernels/rmsnorm.h"
@@ -44,6 +46,8 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
   for (TensorType type : types) {
     kernels.push_back(gemv({type, 2048, 1536, 1, kRmsNorm, kBias, kEps}, target));
     kernels.push_back(gemv({type, 8960, 1536, 8, kRmsNorm, kSwiglu, kEps}, target));
+    const GemvTogether together{{{type, 2048, 1536, 8, kRmsNorm, kBias, kEps}, {kQ6_K, 256, 1536, 8, kRmsNorm}}};
+    if (goes_together(together.products[0])) kernels.push_back(gemv_together(together, target));
     kernels.push_back(embedding({type, 151936, 1536, 8}, target));
     if (!has_gemm(type)) continue;
     kernels.push_back(gemm({type, 2048, 1536, kBias}, target));
@@ -58,7 +62,7 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
     kernels.push_back(gemm(swiglu, target));
   }
   kernels.push_back(gemv({types[0], 151936, 3584, 1, kRmsNorm, kStore, kEps}, target));  // several passes
-  kernels.push_back(gemv({types[0], 3584, 18944, 8, kNone, kResidual}, target));         // tiles
+  kernels.push_back(gemv({types[0], 3584, 18944, 8, kNone, kResidual}, target));         // a warp a row
   for (uint32_t head_dim : {64, 80, 96, 128, 256}) {
     AttentionSpec spec{14, 2, head_dim, 32768, 8};
     kernels.push_back(incremental_attention(spec, target));
@@ -78,6 +82,7 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
     kernels.push_back(kv_scatter(spec, target));
   }
   kernels.push_back(rmsnorm({3584, 8, kEps}, target));
+  kernels.push_back(integer_columns({kEps}, target));
   for (const bool has_quads : {true, false}) kernels.push_back(half_columns({kEps, has_quads}, target));
   for (const uint32_t columns : {1u, 32u}) {
     const DeltaNetSpec net{16, 32, 128, 4, true, kEps, columns};
