@@ -99,7 +99,7 @@ class Products : public testing::TestWithParam<Case> {
   }
 
   static constexpr float kPoison = 12345.0f;
-  // An outlier of 200 leaves steps of 200 / 32,512 in its block of 256: 1.4e-4 of the output's norm where the other
+  // An outlier of 200 leaves steps of 200 / 32,512 in its block of 128: 1e-4 of the output's norm where the other
   // weights are as large as the outlier's; the few rows of a small matrix can be less lucky.
   static constexpr double kAllowed = 5e-4;
 };
@@ -119,7 +119,7 @@ TEST_P(Products, AreNearlyExactWithoutOutliers) {
   std::vector<double> expected = reference(m, x);
   const std::vector<float> got = multiply(m, x, std::vector<float>(expected.size(), NAN), {});
   EXPECT_LE(relative_error(got, expected),
-            3e-5);  // of a block without an outlier 16 bits keep 4e-5 of its largest value
+            5e-5);  // of a block without an outlier 16 bits keep 4e-5 of its largest value
 }
 
 TEST_P(Products, AddBiasAndAddToTheOutput) {

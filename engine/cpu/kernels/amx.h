@@ -50,13 +50,14 @@ constexpr TileConfig kTileConfig = [] {
   return c;
 }();
 
-// The weights of a group that meet a block of inputs: their codes as bytes, and what makes them weights, sub-block by
-// sub-block in the order in which they are added.
+// Up to 256 weights of a group: their codes as bytes, and what makes them weights, sub-block by sub-block in the order
+// in which they are added.
+constexpr uint32_t kUnpacked = 256;
 template <class Block>
 struct Unpacked {
   using Format = warpchat::Format<Block>;
   static constexpr int kSubs = Format::kWeights / Format::kScaled;  // of a block
-  static constexpr int kBlocks = kInputBlock / Format::kWeights;
+  static constexpr int kBlocks = kUnpacked / Format::kWeights;
   alignas(64) Words codes[kBlocks * kSubs][Format::kScaled / 4];
   ScaleAndLowest scaled[kBlocks * kSubs];
 
@@ -83,11 +84,12 @@ struct WideDots {  // of a sub-block: [columns][rows]
 };
 
 template <int kTurn, class Block>
-WARPCHAT_INLINE void multiply_sub(const Unpacked<Block>& weights, int index, const InputRows& x, WideDots& dots) {
+WARPCHAT_INLINE void multiply_sub(const Unpacked<Block>& weights, int index, const InputRows* x, WideDots& dots) {
   constexpr int kScaled = Unpacked<Block>::Format::kScaled;
   constexpr int kHighSums = kFirstSums + 2 * kTurn, kLowSums = kHighSums + 1, kCodes = kFirstCodes + kTurn;
-  const int first_input = Unpacked<Block>::sub_of(index) * kScaled, first = first_input % 32;
-  const auto& row = x.rows[first_input / 32][0];
+  const uint32_t first_input = static_cast<uint32_t>(Unpacked<Block>::sub_of(index) * kScaled),
+                 first = first_input % 32;
+  const auto& row = x[first_input / kInputBlock].rows[first_input % kInputBlock / 32][0];
   load_tile<kCodes>(weights.codes[index], sizeof(Words));
   zero_tile<kHighSums>();
   load_tile<kHighs>(row.highs + first, kInputRowBytes);
@@ -99,17 +101,25 @@ WARPCHAT_INLINE void multiply_sub(const Unpacked<Block>& weights, int index, con
   store_tile<kLowSums>(dots.lows, sizeof(Ints));
 }
 
-// Adds the first n_subs sub-blocks times a block of inputs to sums, [columns][rows]. The tile unit is a sub-block ahead
-// of the vectors' arithmetic.
+// Adds the first n_subs sub-blocks to sums, [columns][rows]. x: the inputs that the first of them meets. The tile unit
+// is a sub-block ahead of the vectors' arithmetic.
 template <class Block>
-void add_unpacked(const Unpacked<Block>& weights, int n_subs, const InputRows& x, float* sums) {
+void add_unpacked(const Unpacked<Block>& weights, int n_subs, const InputRows* x, float* sums) {
   using Format = warpchat::Format<Block>;
+  constexpr uint32_t kSubs = kInputBlock / Format::kScaled;  // that meet a block of inputs
   Floats block_sums[kWideColumns] = {};
   const auto add = [&](int index, const WideDots& dots) __attribute__((always_inline)) {
-    const int sub = Unpacked<Block>::sub_of(index);
+    const uint32_t first = static_cast<uint32_t>(Unpacked<Block>::sub_of(index) * Format::kScaled);
+    const InputRows& inputs = x[first / kInputBlock];
     add_scaled<Format>(
-        weights.scaled[index], input_sums_of<Format::kScaled>(x, static_cast<uint32_t>(sub * Format::kScaled)),
+        weights.scaled[index], input_sums_of<Format::kScaled>(inputs, first % kInputBlock),
         [&](int c) __attribute__((always_inline)) { return (dots.highs[c] << 8) + dots.lows[c]; }, block_sums);
+    if ((index + 1) % kSubs != 0 && index + 1 < n_subs) return;
+    WARPCHAT_UNROLL
+    for (int c = 0; c < kWideColumns; ++c) {
+      store(sums + c * kLanes, fma(block_sums[c], splat(inputs.scale[c]), load<Floats>(sums + c * kLanes)));
+      block_sums[c] = Floats{};
+    }
   };
   WideDots even, odd;
   multiply_sub<0>(weights, 0, x, even);
@@ -120,9 +130,6 @@ void add_unpacked(const Unpacked<Block>& weights, int n_subs, const InputRows& x
     if (i + 2 < n_subs) multiply_sub<0>(weights, i + 2, x, even);
     if (i + 1 < n_subs) add(i + 1, odd);
   }
-  WARPCHAT_UNROLL
-  for (int c = 0; c < kWideColumns; ++c)
-    store(sums + c * kLanes, fma(block_sums[c], splat(x.scale[c]), load<Floats>(sums + c * kLanes)));
 }
 
 // A group's weights are unpacked once for this many tiles, whose sums take 16 KiB.
@@ -138,13 +145,13 @@ void multiply_at_once(const MultiplyTiles& m, const uint8_t* group, uint32_t row
   alignas(64) float sums[kTilesAtOnce][kWideColumns * kLanes];
   __builtin_memset(sums, 0, n_tiles * sizeof sums[0]);
   Unpacked<Block> weights;
-  for (uint32_t first = 0; first < m.k; first += kInputBlock) {
-    const uint32_t left = m.k - first, n_blocks = (left < kInputBlock ? left : kInputBlock) / kWeights;
+  for (uint32_t first = 0; first < m.k; first += kUnpacked) {
+    const uint32_t left = m.k - first, n_blocks = (left < kUnpacked ? left : kUnpacked) / kWeights;
     weights.fill(group, static_cast<int>(n_blocks));
     group += n_blocks * kBlockBytes<Block>;
     for (uint32_t tile = 0; tile < n_tiles; ++tile)
       add_unpacked(weights, static_cast<int>(n_blocks) * Unpacked<Block>::kSubs,
-                   x[tile * x_blocks + first / kInputBlock], sums[tile]);
+                   x + tile * x_blocks + first / kInputBlock, sums[tile]);
   }
   for (uint32_t c = 0; c < columns; c += kWideColumns)
     finish(m, row, first_column + c, columns - c < kWideColumns ? columns - c : kWideColumns, sums[c / kWideColumns]);

@@ -1,4 +1,4 @@
-// Input tiles: RMSNorm where asked for, then 16-bit integers with a scale for every 256 values, or floats.
+// Input tiles: RMSNorm where asked for, then 16-bit integers with a scale for every 128 values, or floats.
 #pragma once
 #include "engine/cpu/kernels/exact_dot.h"
 #include "engine/cpu/kernels/kernels.h"
@@ -11,7 +11,7 @@ constexpr int kTileColumns = kMultipliesBytes && kRegisters == 32 ? 8 : 4;
 constexpr int kNarrowColumns = kTileColumns / 2;
 
 template <int kWidth>
-struct InputBlock {  // of each column 256 values, fewer at its end; x = scale * integer
+struct InputBlock {  // of each column 128 values, fewer at its end; x = scale * integer
   static constexpr int kColumns = kWidth;
   Quad quads[kInputBlock / 4][kColumns];
   int32_t sums[kInputBlock / 32][kColumns], half_sums[kInputBlock / 16][kColumns];  // of 32 and of 16 integers
@@ -36,7 +36,7 @@ WARPCHAT_INLINE float inverse_rms(const float* x, uint32_t k, float eps) {
   return static_cast<float>(1.0 / __builtin_sqrt(sum / k + eps));
 }
 
-// values: 256 of them, zeros behind the last. Writes column `column` of the block.
+// values: 128 of them, zeros behind the last. Writes column `column` of the block.
 template <class Block>
 WARPCHAT_INLINE void quantise_block(const float* values, uint32_t column, Block& block) {
   Floats largest = {}, zeros = {};

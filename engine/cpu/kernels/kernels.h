@@ -10,11 +10,11 @@ namespace warpchat {
 
 // Prepared input of a product: the columns in tiles, so that a kernel reads what it needs in one stream. A tile is
 // `width` columns wide (a full tile is CpuKernels::tile_columns, the last may be narrower; unused columns are zero).
-// Integers: blocks of 256 values a column, each with its own scale, 16 bits a value, and the sums of 16 and 32 values
+// Integers: blocks of 128 values a column, each with its own scale, 16 bits a value, and the sums of 16 and 32 values
 // for weights that have a minimum. Floats: [k][width]. Where a machine has a unit for many columns (WideKernels),
 // integers of 8 columns and more are in tiles of its own, of as many bytes a column.
-constexpr uint32_t kInputBlock = 256;
-constexpr uint32_t kInputBlockBytes = 612;  // of one column of an integer tile
+constexpr uint32_t kInputBlock = 128;
+constexpr uint32_t kInputBlockBytes = 308;  // of one column of an integer tile
 
 struct PrepareInput {
   const float* x;       // [columns, stride]

@@ -115,46 +115,70 @@ WARPCHAT_INLINE void prefetch(const uint8_t* weights, size_t n_bytes, Sum& sum, 
 #endif
 }
 
-template <class Block, int kColumns>
-WARPCHAT_INLINE void add_block(const Format<Block>& format, const InputBlock<kColumns>& x, uint32_t first,
-                               Floats (&sums)[kColumns]) {
+// kTurns sub-blocks from the turn kFirst on, which meet the block of inputs x from its number `first` on.
+template <int kFirst, int kTurns, class Block, int kColumns>
+WARPCHAT_INLINE void add_part(const Format<Block>& format, const InputBlock<kColumns>& x, uint32_t first,
+                              Floats (&sums)[kColumns]) {
   using Format = warpchat::Format<Block>;
   constexpr int kSubs = Format::kWeights / Format::kScaled, kAtOnce = kWeightsAtOnce<Format> / Format::kScaled;
-  if constexpr (kColumns == 1 || kSubs <= kAtOnce) {
+  first -= static_cast<uint32_t>(kFirst * Format::kScaled);
+  if constexpr (kColumns == 1 || kTurns <= kAtOnce) {
     WARPCHAT_UNROLL_BLOCK
-    for (int turn = 0; turn < kSubs; ++turn) {
+    for (int turn = kFirst; turn < kFirst + kTurns; ++turn) {
       const int sub = sub_at<Block>(turn);
       if constexpr (kColumns == 1) prefetch(format.block, kBlockBytes<Block>, sums[0], turn, kSubs);
       add_sub_block(
           format, sub, x, first, [&](int s) { return scale_and_lowest(format, s); }, sums);
     }
   } else {
-    ScaleAndLowest scaled[kSubs];
+    ScaleAndLowest scaled[kTurns];
     WARPCHAT_UNROLL_BLOCK
-    for (int sub = 0; sub < kSubs; ++sub) scaled[sub] = scale_and_lowest(format, sub);
+    for (int sub = 0; sub < kTurns; ++sub) scaled[sub] = scale_and_lowest(format, kFirst + sub);
     WARPCHAT_LOOP
-    for (int first_turn = 0; first_turn < kSubs; first_turn += kAtOnce) {
+    for (int turns = kFirst; turns < kFirst + kTurns; turns += kAtOnce) {
       WARPCHAT_UNROLL
       for (int turn = 0; turn < kAtOnce; ++turn)
         add_sub_block(
-            format, sub_at<Block>(first_turn + turn), x, first, [&](int sub) { return scaled[sub]; }, sums);
+            format, sub_at<Block>(turns + turn), x, first, [&](int sub) { return scaled[sub - kFirst]; }, sums);
     }
   }
+}
+
+template <int kColumns>
+WARPCHAT_INLINE void add_block_sums(const Floats (&block_sums)[kColumns], const float* input_scales,
+                                    Floats (&sums)[kColumns]) {
+  WARPCHAT_UNROLL
+  for (int c = 0; c < kColumns; ++c) sums[c] = fma(block_sums[c], splat(input_scales[c]), sums[c]);
 }
 
 template <class Block, int kColumns>
 WARPCHAT_INLINE void multiply_integers(const uint8_t* group, uint32_t k, const uint8_t* tile, NextGroup& next,
                                        Floats (&sums)[kColumns]) {
-  constexpr uint32_t kWeights = Format<Block>::kWeights;
+  using Format = warpchat::Format<Block>;
+  constexpr uint32_t kWeights = Format::kWeights;
   const auto* x = reinterpret_cast<const InputBlock<kColumns>*>(tile);
-  for (uint32_t done = 0; done < k; done += kInputBlock, ++x) {
-    const uint32_t n = kWeights == kInputBlock || k - done > kInputBlock ? kInputBlock : k - done;
-    if constexpr (kColumns > 1) next.ask();
-    Floats block_sums[kColumns] = {};
-    for (uint32_t first = 0; first < n; first += kWeights, group += kBlockBytes<Block>)
-      add_block(Format<Block>(group), *x, first, block_sums);
-    WARPCHAT_UNROLL
-    for (int c = 0; c < kColumns; ++c) sums[c] = fma(block_sums[c], splat(x->scale[c]), sums[c]);
+  if constexpr (kWeights > kInputBlock) {  // a block of weights meets two of inputs
+    static_assert(kWeights == 2 * kInputBlock);
+    constexpr int kTurns = kInputBlock / Format::kScaled;
+    for (uint32_t done = 0; done < k; done += kWeights, x += 2, group += kBlockBytes<Block>) {
+      const Format format(group);
+      Floats front[kColumns] = {}, back[kColumns] = {};
+      if constexpr (kColumns > 1) next.ask();
+      add_part<0, kTurns>(format, x[0], 0, front);
+      add_block_sums(front, x[0].scale, sums);
+      if constexpr (kColumns > 1) next.ask();
+      add_part<kTurns, kTurns>(format, x[1], 0, back);
+      add_block_sums(back, x[1].scale, sums);
+    }
+  } else {
+    for (uint32_t done = 0; done < k; done += kInputBlock, ++x) {
+      const uint32_t n = k - done > kInputBlock ? kInputBlock : k - done;
+      if constexpr (kColumns > 1) next.ask();
+      Floats block_sums[kColumns] = {};
+      for (uint32_t first = 0; first < n; first += kWeights, group += kBlockBytes<Block>)
+        add_part<0, kWeights / Format::kScaled>(Format(group), *x, first, block_sums);
+      add_block_sums(block_sums, x->scale, sums);
+    }
   }
 }
 
