@@ -81,11 +81,8 @@ constexpr int sub_at<BlockQ6K>(int turn) {
 }
 
 // How many weights of a block the code of a wide tile is unrolled for. Without products of bytes all of a large one
-// would be 20 KiB, more than a core keeps decoded: of 64 and 32 the faster one.
-template <class Format>
-constexpr int kWeightsAtOnce = kMultipliesBytes ? 256 : 64;
-template <>
-constexpr int kWeightsAtOnce<Format<BlockQ6K>> = kMultipliesBytes ? 256 : 32;
+// would be 20 KiB, more than a core keeps decoded.
+constexpr int kWeightsAtOnce = kMultipliesBytes ? 256 : 32;
 
 // Weights come from memory, and the hardware looks no further ahead than the end of a page. A tile of several columns
 // asks for some lines of the next group with every block of inputs, so that all tiles together ask for all of it.
@@ -120,7 +117,7 @@ template <int kFirst, int kTurns, class Block, int kColumns>
 WARPCHAT_INLINE void add_part(const Format<Block>& format, const InputBlock<kColumns>& x, uint32_t first,
                               Floats (&sums)[kColumns]) {
   using Format = warpchat::Format<Block>;
-  constexpr int kSubs = Format::kWeights / Format::kScaled, kAtOnce = kWeightsAtOnce<Format> / Format::kScaled;
+  constexpr int kSubs = Format::kWeights / Format::kScaled, kAtOnce = kWeightsAtOnce / Format::kScaled;
   first -= static_cast<uint32_t>(kFirst * Format::kScaled);
   if constexpr (kColumns == 1 || kTurns <= kAtOnce) {
     WARPCHAT_UNROLL_BLOCK
