@@ -245,9 +245,6 @@ __attribute__((noinline)) void finish(const MultiplyTiles& m, uint32_t row, uint
 template <class Block, int kColumns>
 void multiply_tile(const MultiplyTiles& m, const uint8_t* group, uint32_t row, const uint8_t* tile,
                    uint32_t first_column, uint32_t columns, NextGroup& next) {
-  if constexpr (kColumns > 1)
-    for (uint32_t c = 0; c < columns; ++c)
-      __builtin_prefetch(m.out + (first_column + c) * m.out_stride + row, /*write=*/1);
   Floats sums[kColumns] = {};
   if constexpr (kHasCodes<Block>)
     multiply_integers<Block>(group, m.k, tile, next, sums);
