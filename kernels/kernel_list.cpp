@@ -197,16 +197,17 @@ bool takes_integers(const ProductSpec& product) {
   return gemv != nullptr && gemv->columns > 1 && !is_float(gemv->weights);
 }
 
-bool goes_together(const ProductSpec& product) {
-  const auto* gemv = std::get_if<GemvSpec>(&product);
-  return gemv != nullptr && goes_together(*gemv);
-}
-
 GemvTogether together(const std::vector<const ProductSpec*>& of_one_input) {
   GemvTogether all;
   for (const ProductSpec* product : of_one_input)
-    if (goes_together(*product)) all.products.push_back(std::get<GemvSpec>(*product));
+    if (const auto* gemv = std::get_if<GemvSpec>(product); gemv != nullptr && goes_together(*gemv))
+      all.products.push_back(*gemv);
   return all.products.size() > 1 ? all : GemvTogether{};
+}
+
+bool is_part_of(const GemvTogether& all, const ProductSpec& product) {
+  const auto* gemv = std::get_if<GemvSpec>(&product);
+  return !all.products.empty() && gemv != nullptr && goes_together(*gemv);
 }
 
 PassKind kind_of_tokens(uint32_t n_sequences) {

@@ -112,7 +112,7 @@ void for_each_product(const DecoderSpecs& specs, Visit&& visit) {
 
 // Those of a pass's products of one input that are one launch, in their order; nothing where fewer than two are.
 GemvTogether together(const std::vector<const ProductSpec*>& of_one_input);
-bool goes_together(const ProductSpec& product);
+bool is_part_of(const GemvTogether& all, const ProductSpec& product);  // of the same input
 
 template <class T>
 std::vector<const T*> of_one_input(const LayerProducts<T>& layer) {
@@ -130,7 +130,7 @@ void for_each_launch(const DecoderSpecs& specs, Alone&& alone, Beside&& beside) 
     const GemvTogether all = together(products);
     if (!all.products.empty()) beside(all);
     for (const ProductSpec* product : products)
-      if (is_there(*product) && (all.products.empty() || !goes_together(*product))) alone(*product);
+      if (is_there(*product) && !is_part_of(all, *product)) alone(*product);
   };
   for (const LayerSpecs& layer : specs.layers) {
     visit(of_one_input(layer));

@@ -52,7 +52,8 @@ void GpuSteps::multiply(PassKernels& kernels, const Input& input, std::initializ
     make_integers(kernels.steps().integer_columns, input, n_columns);
   if (!together.spec.products.empty()) multiply_together(together, products, n_columns);
   for (const Product& product : products)
-    if (is_there(product.step.spec) && !together.has(product.step)) multiply(product, input, n_columns);
+    if (is_there(product.step.spec) && !is_part_of(together.spec, product.step.spec))
+      multiply(product, input, n_columns);
 }
 
 // Those of the products that are of it; their integers are there.
@@ -60,7 +61,7 @@ void GpuSteps::multiply_together(const TogetherStep& together, std::initializer_
                                  uint32_t n_columns) {
   Arguments arguments{};
   for (const Product& product : products) {
-    if (!together.has(product.step)) continue;
+    if (!is_part_of(together.spec, product.step.spec)) continue;
     arguments.add(at(product.weights)), arguments.add(at(product.bias)), arguments.add(at(product.y));
   }
   arguments.add(at(integers())), arguments.add(at(integer_factors())), arguments.add(n_columns);

@@ -244,7 +244,7 @@ std::vector<KernelWork> KernelWorks::products(std::initializer_list<const Produc
   const GemvTogether all = warpchat::together(specs);
   if (!all.products.empty()) works.push_back(together(all));
   for (const ProductSpec* spec : specs)
-    if (is_there(*spec) && (all.products.empty() || !goes_together(*spec))) works.push_back(product(*spec));
+    if (is_there(*spec) && !is_part_of(all, *spec)) works.push_back(product(*spec));
   return works;
 }
 

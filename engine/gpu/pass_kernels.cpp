@@ -107,10 +107,9 @@ const PassKernels::Steps& PassKernels::steps() {
     for (const KvScatterSpec& spec : specs_.kv_scatters) steps.kv_scatters.push_back(step(kernels, name_of(spec)));
     const auto add = [&](const auto& specs, auto& to, std::vector<TogetherStep>& all_together) {
       const GemvTogether all = together(of_one_input(specs));
-      const bool is_any = !all.products.empty();
-      all_together.push_back(is_any ? TogetherStep{step(kernels, name_of(all)), all} : TogetherStep{});
+      all_together.push_back(all.products.empty() ? TogetherStep{} : TogetherStep{step(kernels, name_of(all)), all});
       to.push_back(map(specs, [&](const ProductSpec& spec) {
-        return is_any && goes_together(spec) ? ProductStep{{}, spec} : product(spec);
+        return is_part_of(all, spec) ? ProductStep{{}, spec} : product(spec);
       }));
     };
     for (const LayerSpecs& layer : specs_.layers) add(layer, steps.layers, steps.layers_together);

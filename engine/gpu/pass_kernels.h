@@ -33,7 +33,6 @@ struct ProductStep {
 struct TogetherStep {
   GpuStep step;
   GemvTogether spec;
-  bool has(const ProductStep& product) const { return !spec.products.empty() && goes_together(product.spec); }
 };
 
 using LayerSteps = LayerProducts<ProductStep>;
