@@ -72,7 +72,7 @@ WARPCHAT_INLINE void multiply_sub(const Unpacked<kScaled>& weights, int index, c
 
 // Adds the first n_subs sub-blocks to sums, [columns][rows]. x: the inputs that the first of them meets. The tile unit
 // is a sub-block ahead of the vectors' arithmetic.
-template <Lowest kLowest, int kScaled>
+template <Lowest kLowest, bool, int kScaled>
 void add_unpacked(const Unpacked<kScaled>& weights, int n_subs, int lowest_code, const InputRows* x, float* sums) {
   constexpr int kSubs = kInputBlock / kScaled;  // that meet a block of inputs
   Floats block_sums[kWideColumns] = {};

@@ -49,7 +49,7 @@ WARPCHAT_INLINE void unpack(const uint8_t* group, int n_blocks, Unpacked<Format<
 }
 
 // Adds the first n_subs sub-blocks to sums, [columns][rows]. x: the inputs that the first of them meets.
-template <Lowest kLowest, int kScaled, int kColumns>
+template <Lowest kLowest, bool kInOrder, int kScaled, int kColumns>
 void add_unpacked(const Unpacked<kScaled>& weights, int n_subs, int lowest_code, const InputBlock<kColumns>* x,
                   float* sums) {
   constexpr int kSubs = kInputBlock / kScaled;  // that meet a block of inputs
@@ -58,7 +58,8 @@ void add_unpacked(const Unpacked<kScaled>& weights, int n_subs, int lowest_code,
     Floats block_sums[kColumns] = {};
     WARPCHAT_LOOP
     for (int index = first; index < end; ++index) {
-      const uint32_t at = weights.first_inputs[index] % kInputBlock;
+      const uint32_t at =
+          kInOrder ? static_cast<uint32_t>((index - first) * kScaled) : weights.first_inputs[index] % kInputBlock;
       const Lows<kLowest, kColumns> lows(lowest_code, input_sums_of<kScaled>(*x, at));
       Ints dots[kColumns];
       dot_products<kScaled / 4>([&](int quad) -> const Operand& { return weights.codes[index][quad]; },
@@ -95,9 +96,9 @@ void multiply_unpacked(const MultiplyTiles& m, const uint8_t* group, uint32_t ro
       unpack<Block>(at, static_cast<int>(n_blocks), weights);
       at += n_blocks * kBlockBytes<Block>;
       for (uint32_t tile = 0; tile < n_tiles; ++tile)
-        add_unpacked<kLowestUnpacked<Format>>(weights, static_cast<int>(n_weights / Format::kScaled),
-                                              kLowestCode<Format>, x + tile * x_blocks + first / kInputBlock,
-                                              sums[tile]);
+        add_unpacked<kLowestUnpacked<Format>, kInOrder<Block>>(weights, static_cast<int>(n_weights / Format::kScaled),
+                                                               kLowestCode<Format>,
+                                                               x + tile * x_blocks + first / kInputBlock, sums[tile]);
     }
     for (uint32_t c = 0; c < n; c += kColumns)
       finish(m, row, first_column + c, n - c < kColumns ? n - c : kColumns, sums[c / kColumns]);

@@ -88,6 +88,8 @@ WARPCHAT_INLINE const int32_t* input_sums_of(const Inputs& x, uint32_t first) {
 
 // Sub-blocks are taken in the order in which packing has laid their words, so that memory is read from front to back.
 template <class Block>
+constexpr bool kInOrder = !std::is_same_v<Block, BlockQ6K>;
+template <class Block>
 constexpr int sub_at(int turn) {
   return turn;
 }
@@ -183,11 +185,12 @@ WARPCHAT_INLINE void multiply_integers(const uint8_t* group, uint32_t k, const u
   }
 }
 
-// Eight sums of a column, in turn of 16 products each: independent ones hide the latency of fma. A wide tile has no
-// registers for all and takes one after the other; so it reads the weights in order.
+// Eight sums of a column, in turn of 16 products each: with several columns independent ones hide the latency of fma. A
+// wide tile has no registers for all, and one column waits for memory, which is read fastest in order: both take one
+// after the other.
 template <class Element, int kColumns>
 WARPCHAT_INLINE void multiply_floats(const uint8_t* group, uint32_t k, const float* x, Floats (&sums)[kColumns]) {
-  constexpr size_t kChains = 8, kAtOnce = kColumns >= 8 ? 1 : 8 / kColumns, kInTurn = 16;
+  constexpr size_t kChains = 8, kAtOnce = kColumns == 1 || kColumns >= 8 ? 1 : 8 / kColumns, kInTurn = 16;
   Floats chains[kChains][kColumns] = {};
   const auto add = [&](size_t i, Floats(&chain)[kColumns]) {
     const Floats w = Format<Element>::weights(group, i);
@@ -200,7 +203,7 @@ WARPCHAT_INLINE void multiply_floats(const uint8_t* group, uint32_t k, const flo
       Floats now[kAtOnce][kColumns];
       __builtin_memcpy(now, chains[chain], sizeof now);
       for (size_t i = 0; i < in_turn; ++i) {
-        constexpr size_t kBytes = kChains * sizeof(Element) * kLanes;
+        constexpr size_t kBytes = kAtOnce * sizeof(Element) * kLanes;
         if constexpr (kColumns == 1) prefetch(group + first * sizeof(Element) * kLanes + i * kBytes, kBytes, now[0][0]);
         WARPCHAT_UNROLL
         for (size_t j = 0; j < kAtOnce; ++j) add(first + j * in_turn + i, now[j]);
