@@ -37,6 +37,7 @@ constexpr Shape kShapes[] = {
     {"k_no_multiple_of_32", 21, 77, 7},          // F32, F16 and BF16 only
     {"narrow_tile_of_short_blocks", 9, 800, 3},  // formats of 32 only
     {"more_columns_than_at_once", 3, 512, 277},
+    {"several_stretches", 17, 1280, 9},
 };
 
 constexpr Shape kWideShapes[] = {

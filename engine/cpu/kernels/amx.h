@@ -105,9 +105,7 @@ void add_unpacked(const Unpacked<kScaled>& weights, int n_subs, int lowest_code,
 template <class Block>
 void multiply_wide(const MultiplyTiles& m) {
   configure_tiles(&kTileConfig<Format<Block>>);
-  const uint8_t* group = m.groups;
-  for (uint32_t row = m.first_row; row < m.end_row; row += kLanes, group += m.group_bytes)
-    multiply_unpacked<Block, InputRows>(m, group, row, m.columns);
+  multiply_tiles<Block, InputRows>(m, m.columns);
   release_tiles();
 }
 

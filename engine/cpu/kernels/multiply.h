@@ -98,9 +98,10 @@ constexpr int sub_at<BlockQ6K>(int turn) {
   return turn / 8 * 8 + turn % 4 * 2 + turn / 4 % 2;
 }
 
-// Weights come from memory, and the hardware looks no further ahead than the end of a page. A tile of several columns
-// asks for some lines of the next group with every block of inputs, so that all tiles together ask for all of it.
-struct NextGroup {
+// Weights come from memory, and the hardware looks no further ahead than the end of a page. Tiles of several columns
+// each ask for some lines of what will be read next, with every block of inputs, so that all together ask for all of
+// it.
+struct NextWeights {
   const uint8_t* line;
   uint32_t lines_at_once;
   WARPCHAT_INLINE void ask() {
@@ -112,12 +113,11 @@ struct NextGroup {
 // n_bytes: asked for a few lines at a time, so that a core that can wait for no more goes on computing. Compilers would
 // gather all parts in front of the computation: so each is bound to a value, and stays behind what has made it.
 template <class Value>
-WARPCHAT_INLINE void prefetch(const uint8_t* weights, size_t n_bytes, Value& value, size_t part = 0,
-                              size_t n_parts = 1) {
+WARPCHAT_INLINE void prefetch(const uint8_t* ahead, size_t n_bytes, Value& value, size_t part = 0, size_t n_parts = 1) {
   const size_t n_lines = (n_bytes + 63) / 64, end = n_lines * (part + 1) / n_parts;
   WARPCHAT_UNROLL
   for (size_t line = n_lines * part / n_parts; line < end; ++line)
-    __builtin_prefetch(weights + kPrefetchBytes + line * 64, /*write=*/0, /*to the second-level cache=*/2);
+    __builtin_prefetch(ahead + line * 64, /*write=*/0, /*to the second-level cache=*/2);
 #if defined(__AVX2__)
   asm volatile("" : "+v"(value) : : "memory");
 #elif defined(__aarch64__)
@@ -138,7 +138,7 @@ WARPCHAT_INLINE void add_part(const Format<Block>& format, const InputBlock<kCol
     const int sub = sub_at<Block>(turn);
     const uint32_t at = first + static_cast<uint32_t>(sub * Format::kScaled);
     if constexpr (kColumns == 1)
-      prefetch(format.block, kBlockBytes<Block>, sums[0], turn, Format::kWeights / Format::kScaled);
+      prefetch(format.block + kPrefetchBytes, kBlockBytes<Block>, sums[0], turn, Format::kWeights / Format::kScaled);
     const Lows<kLowestOf<Format>, kColumns> lows(kLowestCode<Format>, input_sums_of<Format::kScaled>(x, at));
     Ints dots[kColumns];
     dot_products<Format::kScaled / 4>([&](int quad) { return operand(format.codes(sub, quad)); }, x.quads + at / 4,
@@ -155,11 +155,10 @@ WARPCHAT_INLINE void add_block_sums(const Floats (&block_sums)[kColumns], const 
 }
 
 template <class Block, int kColumns>
-WARPCHAT_INLINE void multiply_integers(const uint8_t* group, uint32_t k, const uint8_t* tile, NextGroup& next,
-                                       Floats (&sums)[kColumns]) {
+WARPCHAT_INLINE void multiply_integers(const uint8_t* group, uint32_t k, const InputBlock<kColumns>* x,
+                                       NextWeights& next, Floats (&sums)[kColumns]) {
   using Format = warpchat::Format<Block>;
   constexpr uint32_t kWeights = Format::kWeights;
-  const auto* x = reinterpret_cast<const InputBlock<kColumns>*>(tile);
   if constexpr (kWeights > kInputBlock) {  // a block of weights meets two of inputs
     static_assert(kWeights == 2 * kInputBlock);
     constexpr int kTurns = kInputBlock / Format::kScaled;
@@ -204,7 +203,8 @@ WARPCHAT_INLINE void multiply_floats(const uint8_t* group, uint32_t k, const flo
       __builtin_memcpy(now, chains[chain], sizeof now);
       for (size_t i = 0; i < in_turn; ++i) {
         constexpr size_t kBytes = kAtOnce * sizeof(Element) * kLanes;
-        if constexpr (kColumns == 1) prefetch(group + first * sizeof(Element) * kLanes + i * kBytes, kBytes, now[0][0]);
+        if constexpr (kColumns == 1)
+          prefetch(group + kPrefetchBytes + first * sizeof(Element) * kLanes + i * kBytes, kBytes, now[0][0]);
         WARPCHAT_UNROLL
         for (size_t j = 0; j < kAtOnce; ++j) add(first + j * in_turn + i, now[j]);
       }
@@ -251,12 +251,15 @@ __attribute__((noinline)) void finish(const MultiplyTiles& m, uint32_t row, uint
 // One group times one tile of kColumns columns, of which the first `columns` count.
 template <class Block, int kColumns>
 void multiply_tile(const MultiplyTiles& m, const uint8_t* group, uint32_t row, const uint8_t* tile,
-                   uint32_t first_column, uint32_t columns, NextGroup& next) {
+                   uint32_t first_column, uint32_t columns) {
   Floats sums[kColumns] = {};
-  if constexpr (kHasCodes<Block>)
-    multiply_integers<Block>(group, m.k, tile, next, sums);
-  else
+  if constexpr (kHasCodes<Block>) {
+    const uint64_t n_lines = m.group_bytes / 64, n_blocks = (m.k + kInputBlock - 1) / kInputBlock;
+    NextWeights next{group + m.group_bytes, static_cast<uint32_t>(n_lines / n_blocks) + 1};
+    multiply_integers<Block>(group, m.k, reinterpret_cast<const InputBlock<kColumns>*>(tile), next, sums);
+  } else {
     multiply_floats<Block>(group, m.k, reinterpret_cast<const float*>(tile), sums);
+  }
   alignas(64) float results[kColumns * kLanes];
   WARPCHAT_UNROLL
   for (int c = 0; c < kColumns; ++c) store(results + c * kLanes, sums[c]);
