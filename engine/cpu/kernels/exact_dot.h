@@ -171,7 +171,8 @@ struct Operand {
   Ints even, odd;  // bytes 0 and 2, 1 and 3, each widened to 16 bits
 };
 WARPCHAT_INLINE Operand operand(Words codes) {
-  return {reinterpret_cast<Ints>(codes & 0x00ff00ffu), reinterpret_cast<Ints>(codes >> 8 & 0x00ff00ffu)};
+  using Pairs = uint16_t __attribute__((vector_size(4 * kLanes)));
+  return {reinterpret_cast<Ints>(codes & 0x00ff00ffu), reinterpret_cast<Ints>(reinterpret_cast<Pairs>(codes) >> 8)};
 }
 WARPCHAT_INLINE Ints first_of(const Operand& codes) { return codes.even; }
 WARPCHAT_INLINE Ints second_of(const Operand& codes) { return codes.odd; }
@@ -185,27 +186,29 @@ WARPCHAT_INLINE Operand signed_operand(Words codes, int lowest) {
   return {moved(plain.even), moved(plain.odd)};
 }
 
-// The sum of the products of the low halves and of the high halves.
-WARPCHAT_INLINE Ints multiply_pairs(Ints a, int32_t b) {
-#if defined(__AVX2__)
-  return reinterpret_cast<Ints>(_mm256_madd_epi16(reinterpret_cast<__m256i>(a), _mm256_set1_epi32(b)));
+// sum += the products of the low halves and of the high halves.
+WARPCHAT_INLINE void add_pairs(Ints& sum, Ints a, const int32_t& b) {
+#if defined(__AVX2__)  // compilers would add up in another order, with what waits in memory
+  Ints products;
+  asm("vpbroadcastd %3, %1\n\tvpmaddwd %1, %2, %1\n\tvpaddd %1, %0, %0" : "+x"(sum), "=&x"(products) : "x"(a), "m"(b));
 #elif defined(__aarch64__)
   const auto pairs = reinterpret_cast<int16x8_t>(a), by = reinterpret_cast<int16x8_t>(splat(b));
-  return reinterpret_cast<Ints>(
-      vpaddq_s32(vmull_s16(vget_low_s16(pairs), vget_low_s16(by)), vmull_high_s16(pairs, by)));
+  sum +=
+      reinterpret_cast<Ints>(vpaddq_s32(vmull_s16(vget_low_s16(pairs), vget_low_s16(by)), vmull_high_s16(pairs, by)));
 #elif defined(__SSE2__)
-  return reinterpret_cast<Ints>(_mm_madd_epi16(reinterpret_cast<__m128i>(a), _mm_set1_epi32(b)));
+  sum += reinterpret_cast<Ints>(_mm_madd_epi16(reinterpret_cast<__m128i>(a), _mm_set1_epi32(b)));
 #else
-  return (a & 0xffff) * static_cast<int16_t>(b) + (a >> 16) * (b >> 16);
+  sum += (a & 0xffff) * static_cast<int16_t>(b) + (a >> 16) * (b >> 16);
 #endif
 }
 
 struct DotSum {
-  Ints sum = {};
+  Ints even = {}, odd = {};
   WARPCHAT_INLINE void add(const Operand& codes, const Quad& x) {
-    sum += multiply_pairs(codes.even, x.first) + multiply_pairs(codes.odd, x.second);
+    add_pairs(even, codes.even, x.first);
+    add_pairs(odd, codes.odd, x.second);
   }
-  WARPCHAT_INLINE Ints total() const { return sum; }
+  WARPCHAT_INLINE Ints total() const { return even + odd; }
 };
 
 #endif

@@ -59,7 +59,7 @@ struct Lows {
       else
         store(of + c, __builtin_convertvector(load<FourInts>(input_sums + c), FourFloats));
     }
-    asm volatile("" : "+m"(of));
+    if constexpr (kColumns > 1) asm volatile("" : "+m"(of));
   }
 };
 
