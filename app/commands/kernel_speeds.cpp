@@ -154,6 +154,12 @@ class Speeds {
     return table;
   }
 
+  std::string batch(uint32_t n) const {
+    const uint32_t at = position(kBatchContext);
+    return "a pass of " + grouped(n) + " sequences in contexts of " + grouped(at + 1) + ", by kernel\n" +
+           aligned(kernel_table(gpu_, pass(kind_of_tokens(n), n).at(at)));
+  }
+
   TextTable prompts() const {
     TextTable table{{"prompt of", "tokens per second", "bound by products and bytes"}};
     const uint32_t columns = std::min(kPromptColumns, context_);
@@ -229,8 +235,8 @@ std::string predicted_speeds(const std::string& name, const ModelShape& shape, c
   return title(name, gpu) + "\n" + speeds.persistent(shown) + "\na token in a context of " + grouped(shown + 1) +
          " by separate kernels, without what lies between them\n" +
          aligned(kernel_table(gpu, speeds.token().at(shown))) + "\n" + aligned(speeds.decoding()) + "\n" +
-         aligned(speeds.choosing()) + "\n" + aligned(speeds.batches()) + "\n" + aligned(speeds.prompts()) + "\n" +
-         kExplanation;
+         aligned(speeds.choosing()) + "\n" + aligned(speeds.batches()) + "\n" +
+         speeds.batch(kSequences[std::size(kSequences) - 1]) + "\n" + aligned(speeds.prompts()) + "\n" + kExplanation;
 }
 
 }  // namespace warpchat
