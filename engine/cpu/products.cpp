@@ -1,5 +1,5 @@
-// A task is a stretch of rows and a stretch of column tiles, small enough for the tiles to stay in the second-level
-// cache and numerous enough to keep all threads busy. How the work is cut never changes a result.
+// A task is a stretch of rows and a stretch of column tiles, small enough for what it reads again to stay in the
+// second-level cache and numerous enough to keep all threads busy. How the work is cut never changes a result.
 #include "engine/cpu/products.h"
 
 #include <algorithm>
@@ -12,8 +12,7 @@
 namespace warpchat {
 namespace {
 
-constexpr uint64_t kCachedInputBytes = 512 << 10;  // of a task's tiles
-constexpr uint32_t kMostGroups = 8;                // of a task with several columns
+constexpr uint64_t kCachedInputBytes = 512 << 10;  // of a task's tiles of floats
 constexpr uint32_t kTasksPerThread = 8;            // enough to even out threads that start late or are slowed down
 
 uint64_t integer_bytes(uint64_t k) { return (k + kInputBlock - 1) / kInputBlock * kInputBlockBytes; }  // of a column
@@ -40,13 +39,15 @@ uint32_t n_wide_columns(const CpuKernels& kernels, uint32_t columns) {
 // memory too often.
 Cut cut(const PackedMatrix& matrix, uint32_t columns, uint32_t widest_tile, uint32_t n_threads, double share) {
   Cut c{};
-  const uint64_t tile_bytes = integer_bytes(matrix.k()) * widest_tile;
-  const uint64_t tiles = std::max<uint64_t>(1, kCachedInputBytes / tile_bytes);
-  c.columns = static_cast<uint32_t>(std::min<uint64_t>(columns, tiles * widest_tile));
+  const uint64_t tile_bytes = uint64_t{matrix.k()} * widest_tile * sizeof(float);
+  const uint32_t most = matrix.format().takes_floats
+                            ? std::max<uint32_t>(1, static_cast<uint32_t>(kCachedInputBytes / tile_bytes)) * widest_tile
+                            : kColumnsAtOnce;
+  c.columns = std::min(columns, round_up(ceil_div(columns, ceil_div(columns, most)), widest_tile));
   c.column_parts = ceil_div(columns, c.columns);
   const double wanted = std::max(1.0, n_threads * kTasksPerThread * share / c.column_parts);
   c.groups = std::max(1u, static_cast<uint32_t>(matrix.n_groups() / wanted));
-  if (columns > 1) c.groups = std::min(c.groups, kMostGroups);
+  if (columns > 1) c.groups = std::min(c.groups, kGroupsAtOnce);
   c.row_parts = ceil_div(matrix.n_groups(), c.groups);
   return c;
 }

@@ -8,7 +8,7 @@ if [ -n "${WARPCHAT_FULL_TESTS:-}" ]; then
   tests+=":*/${level}_*:CpuExperts.*:CpuRuns.*EveryInstructionSet" without=
 else
   tests+=":*Heads.*/${level}_*:*Attention.*/${level}_*:*Products.*/${level}_*:*CpuDecoder.*/${level}_delta_nets_of*"
-  without='*_prefill_of_several_stretches:*_several_tiles_of_every_kind'
+  without='*_prefill_of_several_stretches:*_several_tiles_of_every_kind:*_more_columns_than_at_once:*_several_stretches'
   without+=':*_IQ2_*:*_IQ3_S_*:*_IQ?_*_one_column:*_IQ?_*_last_tile'  # of which the random weights take longest to make
   case $level in
     neon_i8mm) tests+=':CpuExperts.*' ;;

@@ -2,10 +2,13 @@
 """Tokens per second of `chat` beside llama.cpp, in turns on the same machine, so that a busy moment meets both.
 
     compare_llama.py MODEL.gguf [--chat build/chat] [--threads 2] [--prompt 512] [--generate 128] [--rounds 7] [--record]
+                     [--simd avx2]
 
 Needs llama-cpp-python built for this machine; where its AMX code crashes, built without:
     CMAKE_ARGS="-DGGML_NATIVE=OFF -DGGML_AVX512=ON -DGGML_AVX512_VNNI=ON -DGGML_AVX512_VBMI=ON -DGGML_AVX512_BF16=ON \
 -DGGML_AVX_VNNI=ON" pip install --no-binary llama-cpp-python llama-cpp-python
+--simd has `chat` compute with an instruction set that is not this machine's best one; llama-cpp-python is then to be
+built for it, too: for avx2 with CMAKE_ARGS="-DGGML_NATIVE=OFF -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON".
 Prints a Markdown table: the median of each side and the median of the rounds' ratios. --record adds them to
 history/ratios.jsonl, of which history/slower.py says what got slower.
 """
@@ -28,7 +31,9 @@ def chat_rates(options, prompt, generate):
     """One `chat bench` run: tokens per second of the one test asked for."""
     command = [options.chat, "bench", "-m", options.model, "-t", str(options.threads), "-p", str(prompt),
                "-n", str(generate), "-r", "1", "-o", "json"]
-    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)[0]["avg_ts"]
+    environment = os.environ | ({"WARPCHAT_SIMD": options.simd} if options.simd else {})
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    return json.loads(done.stdout)[0]["avg_ts"]
 
 
 class Llama:
@@ -83,6 +88,7 @@ def main():
     parser.add_argument("--generate", type=int, default=128)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--flash-attention", action="store_true", help="in llama.cpp")
+    parser.add_argument("--simd", default="", help="an instruction set, as in WARPCHAT_SIMD")
     parser.add_argument("--record", action="store_true", help="add the ratios to the history")
     options = parser.parse_args()
 
@@ -95,7 +101,8 @@ def main():
             rates[name][1].append(llama.rate(prompt, generate))
             time.sleep(0.05)  # its threads spin a while before they sleep
 
-    print(f"{processor()}, {options.threads} threads, {time.strftime('%Y-%m-%d')}, "
+    simd = f"{options.simd}, " if options.simd else ""
+    print(f"{processor()}, {simd}{options.threads} threads, {time.strftime('%Y-%m-%d')}, "
           f"llama-cpp-python {llama_cpp.__version__}, medians of {options.rounds} rounds in turns\n")
     print("| test | chat, t/s | llama.cpp, t/s | ratio |\n| --- | ---: | ---: | ---: |")
     for name, (ours, theirs) in rates.items():
@@ -103,7 +110,8 @@ def main():
         print(f"| {name} | {statistics.median(ours):.1f} | {statistics.median(theirs):.1f} | {ratio:.2f} |")
         if options.record:
             record = {"date": time.strftime("%Y-%m-%d"), "commit": commit(), "machine": processor(),
-                      "threads": options.threads, "model": os.path.basename(options.model), "test": name,
+                      "simd": options.simd, "threads": options.threads, "model": os.path.basename(options.model),
+                      "test": name,
                       "chat": round(statistics.median(ours), 1), "llama.cpp": round(statistics.median(theirs), 1),
                       "ratio": round(ratio, 3)}
             with open(os.path.join(HERE, "history", "ratios.jsonl"), "a", encoding="utf-8") as file:

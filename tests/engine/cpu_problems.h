@@ -51,9 +51,11 @@ inline std::vector<std::string> instruction_sets() {
 
 #if defined(__x86_64__)
 const WideKernels& emulated_amx_kernels();
+const CpuKernels& avxvnni_as_avx512_kernels();
 #endif
 
-// Those of this machine, and AMX with tile registers in memory where all else that it needs is there.
+// Those of this machine; where it has AVX-512, AMX with tile registers in memory, too, and those for AVX-VNNI with
+// AVX-512's name for its instruction.
 inline std::vector<const CpuKernels*> product_kernels() {
   std::vector<const CpuKernels*> all = usable_kernels();
 #if defined(__x86_64__)
@@ -61,6 +63,7 @@ inline std::vector<const CpuKernels*> product_kernels() {
     if (kernels == &avx512_kernels()) {
       static const CpuKernels emulated = with_wide(*kernels, emulated_amx_kernels(), "emulated_amx", "AMX, emulated");
       all.push_back(&emulated);
+      all.push_back(&avxvnni_as_avx512_kernels());
     }
 #endif
   return all;

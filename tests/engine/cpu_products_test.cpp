@@ -25,22 +25,24 @@ struct Shape {
 };
 
 constexpr Shape kShapes[] = {
-    {"one_column", 64, 512, 1},
+    {"one_column", 24, 512, 1},
     {"ragged_rows", 37, 256, 1},           // the last group has rows of no matrix
     {"fewer_rows_than_lanes", 3, 512, 2},  // one group, mostly padding
     {"full_tile", 32, 256, 8},             // of the widest instruction set
     {"tile_and_one_column", 32, 256, 9},   // the last tile is a single column
     {"narrow_last_tile", 19, 512, 11},     // three columns in a tile of four
-    {"several_tiles_of_every_kind", 48, 256, 31},
-    {"short_last_input_block", 33, 544, 6},   // 544 = 2 * 256 + 32: formats of 32 only
-    {"less_than_an_input_block", 16, 96, 5},  // the same
-    {"k_no_multiple_of_32", 21, 77, 7},       // F32, F16 and BF16 only
+    {"several_tiles_of_every_kind", 24, 256, 31},
+    {"short_last_input_block", 33, 544, 6},      // 544 = 2 * 256 + 32: formats of 32 only
+    {"less_than_an_input_block", 16, 96, 5},     // the same
+    {"k_no_multiple_of_32", 21, 77, 7},          // F32, F16 and BF16 only
+    {"narrow_tile_of_short_blocks", 9, 800, 3},  // formats of 32 only
+    {"more_columns_than_at_once", 3, 512, 277},
+    {"several_stretches", 17, 1280, 9},
 };
 
 constexpr Shape kWideShapes[] = {
-    {"wide_tiles", 33, 544, 37},           // two of 16 columns, and five others; formats of 32 only
-    {"unfilled_wide_tile", 48, 512, 29},   // the second one has 13
-    {"wide_tiles_in_turns", 3, 256, 277},  // more than are multiplied at once
+    {"wide_tiles", 33, 544, 37},          // two of 16 columns, and five others; formats of 32 only
+    {"unfilled_wide_tile", 48, 512, 29},  // the second one has 13
 };
 
 struct Case {

@@ -2,7 +2,7 @@
 // tile; the other factor are the high and the low bytes of 16 columns. Both products are exact; what is made of them
 // are the narrow tiles' sums, in their order: so a column's bits do not tell which way it went.
 #pragma once
-#include "engine/cpu/kernels/multiply.h"
+#include "engine/cpu/kernels/many_columns.h"
 #include WARPCHAT_TILES
 
 namespace warpchat {
@@ -50,45 +50,14 @@ constexpr TileConfig kTileConfig = [] {
   return c;
 }();
 
-// Up to 256 weights of a group: their codes as bytes, and what makes them weights, sub-block by sub-block in the order
-// in which they are added.
-constexpr uint32_t kUnpacked = 256;
-template <class Block>
-struct Unpacked {
-  using Format = warpchat::Format<Block>;
-  static constexpr int kSubs = Format::kWeights / Format::kScaled;  // of a block
-  static constexpr int kBlocks = kUnpacked / Format::kWeights;
-  alignas(64) Words codes[kBlocks * kSubs][Format::kScaled / 4];
-  ScaleAndLowest scaled[kBlocks * kSubs];
-
-  static WARPCHAT_INLINE int sub_of(int index) { return index / kSubs * kSubs + sub_at<Block>(index % kSubs); }
-  WARPCHAT_INLINE void fill(const uint8_t* group, int n_blocks) {
-    WARPCHAT_LOOP
-    for (int block = 0; block < n_blocks; ++block, group += kBlockBytes<Block>) {
-      const Format format(group);
-      WARPCHAT_UNROLL_BLOCK
-      for (int turn = 0; turn < kSubs; ++turn) {
-        const int sub = sub_at<Block>(turn);
-        Words(&to)[Format::kScaled / 4] = codes[block * kSubs + turn];
-        WARPCHAT_UNROLL
-        for (int quad = 0; quad < Format::kScaled / 4; ++quad) to[quad] = format.codes(sub, quad);
-        scaled[block * kSubs + turn] = scale_and_lowest(format, sub);
-        prefetch(group, kBlockBytes<Block>, to[0], turn, kSubs);
-      }
-    }
-  }
-};
-
 struct WideDots {  // of a sub-block: [columns][rows]
   alignas(64) Ints highs[kWideColumns], lows[kWideColumns];
 };
 
-template <int kTurn, class Block>
-WARPCHAT_INLINE void multiply_sub(const Unpacked<Block>& weights, int index, const InputRows* x, WideDots& dots) {
-  constexpr int kScaled = Unpacked<Block>::Format::kScaled;
+template <int kTurn, int kScaled>
+WARPCHAT_INLINE void multiply_sub(const Unpacked<kScaled>& weights, int index, const InputRows* x, WideDots& dots) {
   constexpr int kHighSums = kFirstSums + 2 * kTurn, kLowSums = kHighSums + 1, kCodes = kFirstCodes + kTurn;
-  const uint32_t first_input = static_cast<uint32_t>(Unpacked<Block>::sub_of(index) * kScaled),
-                 first = first_input % 32;
+  const uint32_t first_input = weights.first_inputs[index], first = first_input % 32;
   const auto& row = x[first_input / kInputBlock].rows[first_input % kInputBlock / 32][0];
   load_tile<kCodes>(weights.codes[index], sizeof(Words));
   zero_tile<kHighSums>();
@@ -103,17 +72,18 @@ WARPCHAT_INLINE void multiply_sub(const Unpacked<Block>& weights, int index, con
 
 // Adds the first n_subs sub-blocks to sums, [columns][rows]. x: the inputs that the first of them meets. The tile unit
 // is a sub-block ahead of the vectors' arithmetic.
-template <class Block>
-void add_unpacked(const Unpacked<Block>& weights, int n_subs, const InputRows* x, float* sums) {
-  using Format = warpchat::Format<Block>;
-  constexpr uint32_t kSubs = kInputBlock / Format::kScaled;  // that meet a block of inputs
+template <Lowest kLowest, bool, int kScaled>
+void add_unpacked(const Unpacked<kScaled>& weights, int n_subs, int lowest_code, const InputRows* x, float* sums) {
+  constexpr int kSubs = kInputBlock / kScaled;  // that meet a block of inputs
   Floats block_sums[kWideColumns] = {};
-  const auto add = [&](int index, const WideDots& dots) __attribute__((always_inline)) {
-    const uint32_t first = static_cast<uint32_t>(Unpacked<Block>::sub_of(index) * Format::kScaled);
+  const auto add = [&](int index, const WideDots& wide) __attribute__((always_inline)) {
+    const uint32_t first = weights.first_inputs[index];
     const InputRows& inputs = x[first / kInputBlock];
-    add_scaled<Format>(
-        weights.scaled[index], input_sums_of<Format::kScaled>(inputs, first % kInputBlock),
-        [&](int c) __attribute__((always_inline)) { return (dots.highs[c] << 8) + dots.lows[c]; }, block_sums);
+    const Lows<kLowest, kWideColumns> lows(lowest_code, input_sums_of<kScaled>(inputs, first % kInputBlock));
+    Ints dots[kWideColumns];
+    WARPCHAT_UNROLL
+    for (int c = 0; c < kWideColumns; ++c) dots[c] = (wide.highs[c] << 8) + wide.lows[c];
+    add_scaled(weights.scaled[index], lows, dots, block_sums);
     if ((index + 1) % kSubs != 0 && index + 1 < n_subs) return;
     WARPCHAT_UNROLL
     for (int c = 0; c < kWideColumns; ++c) {
@@ -132,42 +102,10 @@ void add_unpacked(const Unpacked<Block>& weights, int n_subs, const InputRows* x
   }
 }
 
-// A group's weights are unpacked once for this many tiles, whose sums take 16 KiB.
-constexpr uint32_t kTilesAtOnce = 16;
-
-// One group times some columns, at most those of kTilesAtOnce tiles.
-template <class Block>
-void multiply_at_once(const MultiplyTiles& m, const uint8_t* group, uint32_t row, const InputRows* x,
-                      uint32_t first_column, uint32_t columns) {
-  constexpr uint32_t kWeights = Format<Block>::kWeights;
-  const uint32_t n_tiles = (columns + kWideColumns - 1) / kWideColumns,
-                 x_blocks = (m.k + kInputBlock - 1) / kInputBlock;
-  alignas(64) float sums[kTilesAtOnce][kWideColumns * kLanes];
-  __builtin_memset(sums, 0, n_tiles * sizeof sums[0]);
-  Unpacked<Block> weights;
-  for (uint32_t first = 0; first < m.k; first += kUnpacked) {
-    const uint32_t left = m.k - first, n_blocks = (left < kUnpacked ? left : kUnpacked) / kWeights;
-    weights.fill(group, static_cast<int>(n_blocks));
-    group += n_blocks * kBlockBytes<Block>;
-    for (uint32_t tile = 0; tile < n_tiles; ++tile)
-      add_unpacked(weights, static_cast<int>(n_blocks) * Unpacked<Block>::kSubs,
-                   x + tile * x_blocks + first / kInputBlock, sums[tile]);
-  }
-  for (uint32_t c = 0; c < columns; c += kWideColumns)
-    finish(m, row, first_column + c, columns - c < kWideColumns ? columns - c : kWideColumns, sums[c / kWideColumns]);
-}
-
 template <class Block>
 void multiply_wide(const MultiplyTiles& m) {
-  constexpr uint32_t kAtOnce = kTilesAtOnce * kWideColumns;
-  const uint32_t x_blocks = (m.k + kInputBlock - 1) / kInputBlock;
-  const auto* x = reinterpret_cast<const InputRows*>(m.tiles);
-  const uint8_t* group = m.groups;
   configure_tiles(&kTileConfig<Format<Block>>);
-  for (uint32_t row = m.first_row; row < m.end_row; row += kLanes, group += m.group_bytes)
-    for (uint32_t c = 0; c < m.columns; c += kAtOnce)
-      multiply_at_once<Block>(m, group, row, x + uint64_t{c / kWideColumns} * x_blocks, c,
-                              m.columns - c < kAtOnce ? m.columns - c : kAtOnce);
+  multiply_tiles<Block, InputRows>(m, m.columns);
   release_tiles();
 }
 

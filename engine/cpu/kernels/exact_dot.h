@@ -21,6 +21,9 @@ constexpr bool kSignedCodes = true;
 constexpr bool kSignedCodes = false;
 #endif
 
+// operand(codes): four codes of every row as a product takes them. kTakesSigned: it takes signed ones as well,
+// signed_operand(codes, lowest) being those of codes + lowest, numbers of 8 bits.
+
 // store_quads(to, stride, quad, inputs): inputs of a column, the first of them number `quad` among its fours; `to` is
 // that of number 0, `stride` quads lie from one to the next.
 
@@ -67,15 +70,21 @@ WARPCHAT_INLINE void store_quads(Quad* to, size_t stride, int quad, Ints inputs)
   __builtin_memcpy(to, &both, 8);
   __builtin_memcpy(to + stride, reinterpret_cast<const char*>(&both) + 8, 8);
 }
+#ifndef WARPCHAT_DPBUSD  // tests have one for processors that know it as a part of AVX-512
+#define WARPCHAT_DPBUSD "%{vex%} vpdpbusd"
+#endif
 WARPCHAT_INLINE void add_products(Ints& sum, Words codes, int32_t bytes) {
-  sum = reinterpret_cast<Ints>(_mm256_dpbusd_avx_epi32(reinterpret_cast<__m256i>(sum), reinterpret_cast<__m256i>(codes),
-                                                       _mm256_set1_epi32(bytes)));
+  asm(WARPCHAT_DPBUSD " %2, %1, %0" : "+x"(sum) : "x"(codes), "x"(splat(bytes)));
 }
 
 #endif
 
 using Operand = Words;
 WARPCHAT_INLINE Operand operand(Words codes) { return codes; }
+constexpr bool kTakesSigned = false;
+// What a quad's first and second half are multiplied with.
+WARPCHAT_INLINE Ints first_of(const Operand& codes) { return reinterpret_cast<Ints>(codes); }
+WARPCHAT_INLINE Ints second_of(const Operand& codes) { return reinterpret_cast<Ints>(codes); }
 
 struct DotSum {
   Ints high = {}, low = {};
@@ -100,6 +109,13 @@ WARPCHAT_INLINE void store_quads(Quad* to, size_t stride, int quad, Ints inputs)
   __builtin_memcpy(quad % 2 == 0 ? &to->first : &to->second, &bytes, 4);
   __builtin_memcpy(quad % 2 == 0 ? &to[stride].first : &to[stride].second, reinterpret_cast<const char*>(&bytes) + 4,
                    4);
+}
+
+using Operand = Words;
+WARPCHAT_INLINE Operand operand(Words codes) { return codes; }
+constexpr bool kTakesSigned = true;
+WARPCHAT_INLINE Operand signed_operand(Words codes, int lowest) {
+  return reinterpret_cast<Words>(reinterpret_cast<int8x16_t>(codes) + vdupq_n_s8(static_cast<int8_t>(lowest)));
 }
 
 // Eight codes of every row. add_products adds those with two runs of eight bytes to two sums, which columns_of makes
@@ -157,6 +173,17 @@ struct Operand {
 WARPCHAT_INLINE Operand operand(Words codes) {
   return {reinterpret_cast<Ints>(codes & 0x00ff00ffu), reinterpret_cast<Ints>(codes >> 8 & 0x00ff00ffu)};
 }
+WARPCHAT_INLINE Ints first_of(const Operand& codes) { return codes.even; }
+WARPCHAT_INLINE Ints second_of(const Operand& codes) { return codes.odd; }
+constexpr bool kTakesSigned = true;
+WARPCHAT_INLINE Operand signed_operand(Words codes, int lowest) {
+  using Pairs = int16_t __attribute__((vector_size(4 * kLanes)));
+  const auto moved = [&](Ints pairs) {
+    return reinterpret_cast<Ints>(reinterpret_cast<Pairs>(pairs) + static_cast<int16_t>(lowest));
+  };
+  const Operand plain = operand(codes);
+  return {moved(plain.even), moved(plain.odd)};
+}
 
 // The sum of the products of the low halves and of the high halves.
 WARPCHAT_INLINE Ints multiply_pairs(Ints a, int32_t b) {
@@ -183,7 +210,8 @@ struct DotSum {
 
 #endif
 
-// sums[c] = the dot product of 4 * kQuads codes of each lane with the inputs of column c. codes(quad): four of them.
+// sums[c] = the dot product of 4 * kQuads codes of each lane with the inputs of column c. codes(quad): four of them, as
+// operand() has made them.
 #if defined(__ARM_FEATURE_DOTPROD)
 
 template <int kQuads, int kColumns, class Codes>
@@ -219,57 +247,66 @@ WARPCHAT_INLINE void dot_products(const Codes& codes, const Quad (*x)[kColumns],
 
 #else
 
-#if defined(__AVX512VNNI__)
+#if defined(__AVX2__)
 
-// Adds the products of four or eight words of codes with eight columns' bytes, the first of them at `bytes`. One
-// statement, because of single ones compilers send every other sum through memory.
-#define WARPCHAT_COLUMN(quad, column) \
-  "vpdpbusd 64*" #quad "+8*" #column "(%[bytes])%{1to16%}, %[codes" #quad "], %[sum" #column "]\n\t"
-#define WARPCHAT_COLUMNS(quad, a, b, c, d) \
-  WARPCHAT_COLUMN(quad, a) WARPCHAT_COLUMN(quad, b) WARPCHAT_COLUMN(quad, c) WARPCHAT_COLUMN(quad, d)
-#define WARPCHAT_QUAD(quad) WARPCHAT_COLUMNS(quad, 0, 1, 2, 3) WARPCHAT_COLUMNS(quad, 4, 5, 6, 7)
-#define WARPCHAT_SUMS                                                                                           \
-  [sum0] "+v"(sums[0]), [sum1] "+v"(sums[1]), [sum2] "+v"(sums[2]), [sum3] "+v"(sums[3]), [sum4] "+v"(sums[4]), \
-      [sum5] "+v"(sums[5]), [sum6] "+v"(sums[6]), [sum7] "+v"(sums[7])
-template <int kQuads>
-WARPCHAT_INLINE void add_products(Ints (&sums)[8], const Words (&codes)[kQuads], const int32_t* bytes) {
-  static_assert(kQuads == 4 || kQuads == 8);
-  const auto& memory = *reinterpret_cast<const int32_t(*)[kQuads * 16 - 1]>(bytes);
-  if constexpr (kQuads == 4)
-    asm(WARPCHAT_QUAD(0) WARPCHAT_QUAD(1) WARPCHAT_QUAD(2) WARPCHAT_QUAD(3)
-        : WARPCHAT_SUMS
-        : [codes0] "v"(codes[0]), [codes1] "v"(codes[1]), [codes2] "v"(codes[2]), [codes3] "v"(codes[3]),
-          [bytes] "r"(bytes), "m"(memory));
-  else
-    asm(WARPCHAT_QUAD(0) WARPCHAT_QUAD(1) WARPCHAT_QUAD(2) WARPCHAT_QUAD(3) WARPCHAT_QUAD(4) WARPCHAT_QUAD(5)
-            WARPCHAT_QUAD(6) WARPCHAT_QUAD(7)
-        : WARPCHAT_SUMS
-        : [codes0] "v"(codes[0]), [codes1] "v"(codes[1]), [codes2] "v"(codes[2]), [codes3] "v"(codes[3]),
-          [codes4] "v"(codes[4]), [codes5] "v"(codes[5]), [codes6] "v"(codes[6]), [codes7] "v"(codes[7]),
-          [bytes] "r"(bytes), "m"(memory));
+// Adds the products of codes with eight inputs, kStride bytes from each to the next, to eight sums: of a and the even
+// ones, b and the odd ones. One statement: of single ones GCC 12 sends every other sum through memory.
+#define WARPCHAT_INPUT(i) "%c[stride]*" #i "(%[inputs])"
+#if defined(__AVX512VNNI__)
+#define WARPCHAT_ADD_PRODUCT(i, codes) "vpdpbusd " WARPCHAT_INPUT(i) "%{1to16%}, %[" #codes "], %[sum" #i "]\n\t"
+#elif defined(__AVXVNNI__)
+#define WARPCHAT_ADD_PRODUCT(i, codes) \
+  "vpbroadcastd " WARPCHAT_INPUT(i) ", %[input]\n\t" WARPCHAT_DPBUSD " %[input], %[" #codes "], %[sum" #i "]\n\t"
+#else
+#define WARPCHAT_ADD_PRODUCT(i, codes) \
+  "vpbroadcastd " WARPCHAT_INPUT(i) ", %[input]\n\t"     \
+  "vpmaddwd %[input], %[" #codes "], %[input]\n\t"       \
+  "vpaddd %[input], %[sum" #i "], %[sum" #i "]\n\t"
+#endif
+template <int kStride>
+WARPCHAT_INLINE void add_products(Ints (&sums)[8], Ints a, Ints b, const int32_t* inputs) {
+  [[maybe_unused]] Ints input;
+  asm(WARPCHAT_ADD_PRODUCT(0, a) WARPCHAT_ADD_PRODUCT(1, b) WARPCHAT_ADD_PRODUCT(2, a) WARPCHAT_ADD_PRODUCT(3, b)
+          WARPCHAT_ADD_PRODUCT(4, a) WARPCHAT_ADD_PRODUCT(5, b) WARPCHAT_ADD_PRODUCT(6, a) WARPCHAT_ADD_PRODUCT(7, b)
+      : [sum0] "+v"(sums[0]), [sum1] "+v"(sums[1]), [sum2] "+v"(sums[2]), [sum3] "+v"(sums[3]), [sum4] "+v"(sums[4]),
+        [sum5] "+v"(sums[5]), [sum6] "+v"(sums[6]), [sum7] "+v"(sums[7]), [input] "=&v"(input)
+      : [a] "v"(a), [b] "v"(b), [inputs] "r"(inputs), [stride] "n"(kStride),
+        "m"(*reinterpret_cast<const int32_t(*)[kStride / 4 * 7 + 1]>(inputs)));
+}
+
+// Eight columns have a sum each: where it is of bytes, first of the high ones.
+template <int kQuads, class Codes>
+WARPCHAT_INLINE void dot_products(const Codes& codes, const Quad (*x)[8], Ints (&sums)[8]) {
+  for (Ints& sum : sums) sum = Ints{};
+  WARPCHAT_UNROLL
+  for (int quad = 0; quad < kQuads; ++quad)
+    add_products<8>(sums, first_of(codes(quad)), first_of(codes(quad)), &x[quad][0].first);
+  WARPCHAT_UNROLL
+  for (Ints& sum : sums) sum = kMultipliesBytes ? sum << 8 : sum;
+  WARPCHAT_UNROLL
+  for (int quad = 0; quad < kQuads; ++quad)
+    add_products<8>(sums, second_of(codes(quad)), second_of(codes(quad)), &x[quad][0].second);
+}
+
+// Four columns have two.
+template <int kQuads, class Codes>
+WARPCHAT_INLINE void dot_products(const Codes& codes, const Quad (*x)[4], Ints (&sums)[4]) {
+  Ints pairs[8] = {};
+  WARPCHAT_UNROLL
+  for (int quad = 0; quad < kQuads; ++quad)
+    add_products<4>(pairs, first_of(codes(quad)), second_of(codes(quad)), &x[quad][0].first);
+  WARPCHAT_UNROLL
+  for (int c = 0; c < 4; ++c) sums[c] = (kMultipliesBytes ? pairs[2 * c] << 8 : pairs[2 * c]) + pairs[2 * c + 1];
 }
 
 #endif
 
 template <int kQuads, int kColumns, class Codes>
 WARPCHAT_INLINE void dot_products(const Codes& codes, const Quad (*x)[kColumns], Ints (&sums)[kColumns]) {
-#if defined(__AVX512VNNI__)
-  if constexpr (kColumns == 8) {  // with the high bytes first a column needs one register, and all codes have one, too
-    Words all[kQuads];
-    WARPCHAT_UNROLL
-    for (int quad = 0; quad < kQuads; ++quad) all[quad] = codes(quad);
-    for (Ints& sum : sums) sum = Ints{};
-    add_products(sums, all, &x[0][0].first);
-    WARPCHAT_UNROLL
-    for (Ints& sum : sums) sum <<= 8;
-    add_products(sums, all, &x[0][0].second);
-    return;
-  }
-#endif
   DotSum dots[kColumns];
   WARPCHAT_UNROLL
   for (int quad = 0; quad < kQuads; ++quad) {
-    const Operand four = operand(codes(quad));
+    const Operand& four = codes(quad);
     WARPCHAT_UNROLL
     for (int c = 0; c < kColumns; ++c) dots[c].add(four, x[quad][c]);
   }

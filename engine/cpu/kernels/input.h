@@ -6,8 +6,13 @@
 namespace warpchat {
 namespace {
 
-// As many columns as the registers hold: each takes two sums of integers and one of floats.
-constexpr int kTileColumns = kMultipliesBytes && kRegisters == 32 ? 8 : 4;
+// As many columns as the registers hold sums of integers; of floats, which are needed less often, only where there are
+// enough.
+#if defined(__AVX2__) || defined(__ARM_FEATURE_DOTPROD)
+constexpr int kTileColumns = 8;
+#else
+constexpr int kTileColumns = 4;
+#endif
 constexpr int kNarrowColumns = kTileColumns / 2;
 
 template <int kWidth>

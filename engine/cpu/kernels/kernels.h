@@ -33,7 +33,9 @@ enum class Epilogue {
   kSiluTimes,  // out = silu(out) * sum
 };
 
-// out[column, row] from W[row, :] . x[column, :] for the rows of some groups and the columns of some tiles.
+// out[column, row] from W[row, :] . x[column, :] for the rows of some groups and the columns of some tiles. Several
+// columns are best multiplied with as many groups as share what is near the core; more of either are taken in turn.
+constexpr uint32_t kColumnsAtOnce = 128, kGroupsAtOnce = 8;
 struct MultiplyTiles {
   const uint8_t* groups;  // packed rows, from the group of first_row on
   uint64_t group_bytes;

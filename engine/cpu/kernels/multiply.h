@@ -1,6 +1,6 @@
-// Matrix times input tiles: one loop for decoding (one column) and prefill (a tile of columns), for every format.
-// The lanes are rows, so a group's sums need no reduction. A result depends on its row and its column alone, not on how
-// rows and columns are shared out, nor on the width of the tile.
+// Matrix times input tiles: how a group meets a tile of a few columns, and what becomes of its sums. The lanes are
+// rows, so a group's sums need no reduction. A result depends on its row and its column alone, not on how rows and
+// columns are shared out, nor on the width of the tile.
 #pragma once
 #include <type_traits>
 
@@ -12,41 +12,68 @@ namespace {
 
 constexpr size_t kPrefetchBytes = 16384;  // ahead of the weights in use; measured best of 4 to 32 KiB
 
-// w = scale * (code + kLowest); of other formats w = scale * code + lowest.
+// What makes codes weights: w = scale * code, scale * (code + kLowest), or scale * code + lowest.
+enum class Lowest { kNone, kOne, kOfEachScale };
 template <class Format>
-concept HasOneLowest = requires {
-  Format::kLowest;
-};
+constexpr Lowest kLowestOf = [] {
+  if constexpr (!requires { Format::kLowest; })
+    return Lowest::kOfEachScale;
+  else
+    return Format::kLowest == 0 ? Lowest::kNone : Lowest::kOne;
+}();
+template <class Format>
+constexpr int kLowestCode = [] {
+  if constexpr (kLowestOf<Format> == Lowest::kOne) return Format::kLowest;
+  return 0;
+}();
 
 struct ScaleAndLowest {
-  Floats scale, lowest;  // lowest: of formats that do not have the same one for all weights
+  Floats scale, lowest;  // lowest: kOfEachScale only
 };
 template <class Format>
 WARPCHAT_INLINE ScaleAndLowest scale_and_lowest(const Format& format, int sub) {
-  if constexpr (HasOneLowest<Format>)
-    return {format.scale(sub), Floats{}};
-  else
+  if constexpr (kLowestOf<Format> == Lowest::kOfEachScale)
     return {format.scale(sub), format.lowest(sub)};
+  else
+    return {format.scale(sub), Floats{}};
 }
 
-// Adds what the codes that share a scale give: dot(c), their dot product with the integers of column c, times the
-// scale, and the lowest weight times the integers' sum.
-template <class Format, int kColumns, class Dot>
-WARPCHAT_INLINE void add_scaled(const ScaleAndLowest& weights, const int32_t* input_sums, const Dot& dot,
-                                Floats (&sums)[kColumns]) {
-  if constexpr (HasOneLowest<Format>) {
-    int32_t lows[kColumns];
+using FourInts = int32_t __attribute__((vector_size(16)));
+using FourFloats = float __attribute__((vector_size(16)));
+
+// What the lowest weights of codes that share a scale take: the integers' sums of each column, times the lowest code
+// where that is one. In memory, where a number for all lanes costs nothing.
+template <Lowest kLowest, int kColumns>
+struct Lows {
+  using Low = std::conditional_t<kLowest == Lowest::kOfEachScale, float, int32_t>;
+  Low of[kColumns];
+  WARPCHAT_INLINE Lows(int lowest_code, const int32_t* input_sums) {
+    if constexpr (kLowest == Lowest::kNone) return;
+    constexpr int kAtOnce = kColumns % 4 == 0 ? 4 : 1;
     WARPCHAT_UNROLL
-    for (int c = 0; c < kColumns; ++c) lows[c] = Format::kLowest * input_sums[c];
-    if constexpr (Format::kLowest != 0) asm("" : "+m"(lows));  // from memory a number for all lanes costs nothing
-    WARPCHAT_UNROLL
-    for (int c = 0; c < kColumns; ++c) sums[c] = fma(weights.scale, to_floats(dot(c) + splat(lows[c])), sums[c]);
-  } else {
-    WARPCHAT_UNROLL
-    for (int c = 0; c < kColumns; ++c) {
-      sums[c] = fma(weights.lowest, to_floats(splat(input_sums[c])), sums[c]);
-      sums[c] = fma(weights.scale, to_floats(dot(c)), sums[c]);
+    for (int c = 0; c < kColumns; c += kAtOnce) {
+      if constexpr (kAtOnce == 1)
+        of[c] = static_cast<Low>(kLowest == Lowest::kOne ? lowest_code * input_sums[c] : input_sums[c]);
+      else if constexpr (kLowest == Lowest::kOne)
+        store(of + c, load<FourInts>(input_sums + c) * lowest_code);
+      else
+        store(of + c, __builtin_convertvector(load<FourInts>(input_sums + c), FourFloats));
     }
+    asm volatile("" : "+m"(of));
+  }
+};
+
+// Adds what the codes that share a scale give: dots, their dot products with the integers of the columns, times the
+// scale, and the lowest weight times the integers' sums.
+template <Lowest kLowest, int kColumns>
+WARPCHAT_INLINE void add_scaled(const ScaleAndLowest& weights, const Lows<kLowest, kColumns>& lows,
+                                const Ints (&dots)[kColumns], Floats (&sums)[kColumns]) {
+  WARPCHAT_UNROLL
+  for (int c = 0; c < kColumns; ++c) {
+    if constexpr (kLowest == Lowest::kOfEachScale) sums[c] = fma(weights.lowest, splat(lows.of[c]), sums[c]);
+    Ints dot = dots[c];
+    if constexpr (kLowest == Lowest::kOne) dot += splat(lows.of[c]);
+    sums[c] = fma(weights.scale, to_floats(dot), sums[c]);
   }
 }
 
@@ -59,18 +86,9 @@ WARPCHAT_INLINE const int32_t* input_sums_of(const Inputs& x, uint32_t first) {
     return x.half_sums[first / 16];
 }
 
-// x: the block of inputs in which number `first` is the first that the block of weights meets. scaled(sub): as above.
-template <class Format, int kColumns, class Scaled>
-WARPCHAT_INLINE void add_sub_block(const Format& format, int sub, const InputBlock<kColumns>& x, uint32_t first,
-                                   const Scaled& scaled, Floats (&sums)[kColumns]) {
-  first += static_cast<uint32_t>(sub * Format::kScaled);
-  Ints dots[kColumns];
-  dot_products<Format::kScaled / 4>([&](int quad) { return format.codes(sub, quad); }, x.quads + first / 4, dots);
-  add_scaled<Format>(
-      scaled(sub), input_sums_of<Format::kScaled>(x, first), [&](int c) { return dots[c]; }, sums);
-}
-
 // Sub-blocks are taken in the order in which packing has laid their words, so that memory is read from front to back.
+template <class Block>
+constexpr bool kInOrder = !std::is_same_v<Block, BlockQ6K>;
 template <class Block>
 constexpr int sub_at(int turn) {
   return turn;
@@ -80,13 +98,10 @@ constexpr int sub_at<BlockQ6K>(int turn) {
   return turn / 8 * 8 + turn % 4 * 2 + turn / 4 % 2;
 }
 
-// How many weights of a block the code of a wide tile is unrolled for. Without products of bytes all of a large one
-// would be 20 KiB, more than a core keeps decoded.
-constexpr int kWeightsAtOnce = kMultipliesBytes ? 256 : 32;
-
-// Weights come from memory, and the hardware looks no further ahead than the end of a page. A tile of several columns
-// asks for some lines of the next group with every block of inputs, so that all tiles together ask for all of it.
-struct NextGroup {
+// Weights come from memory, and the hardware looks no further ahead than the end of a page. Tiles of several columns
+// each ask for some lines of what will be read next, with every block of inputs, so that all together ask for all of
+// it.
+struct NextWeights {
   const uint8_t* line;
   uint32_t lines_at_once;
   WARPCHAT_INLINE void ask() {
@@ -94,21 +109,21 @@ struct NextGroup {
       __builtin_prefetch(line, /*write=*/0, /*to the second-level cache=*/2);
   }
 };
-// One column has no time for that and asks for what lies a little ahead. Part `part` of n_parts of n_bytes: asked for a
-// few lines at a time, so that a core that can wait for no more goes on computing. Compilers would gather all parts in
-// front of the computation: so each is bound to a sum, and stays behind what has made it.
-template <class Sum>
-WARPCHAT_INLINE void prefetch(const uint8_t* weights, size_t n_bytes, Sum& sum, size_t part = 0, size_t n_parts = 1) {
+// What goes over weights once has no time for that and asks for what lies a little ahead. Part `part` of n_parts of
+// n_bytes: asked for a few lines at a time, so that a core that can wait for no more goes on computing. Compilers would
+// gather all parts in front of the computation: so each is bound to a value, and stays behind what has made it.
+template <class Value>
+WARPCHAT_INLINE void prefetch(const uint8_t* ahead, size_t n_bytes, Value& value, size_t part = 0, size_t n_parts = 1) {
   const size_t n_lines = (n_bytes + 63) / 64, end = n_lines * (part + 1) / n_parts;
   WARPCHAT_UNROLL
   for (size_t line = n_lines * part / n_parts; line < end; ++line)
-    __builtin_prefetch(weights + kPrefetchBytes + line * 64, /*write=*/0, /*to the second-level cache=*/2);
+    __builtin_prefetch(ahead + line * 64, /*write=*/0, /*to the second-level cache=*/2);
 #if defined(__AVX2__)
-  asm volatile("" : "+v"(sum) : : "memory");
+  asm volatile("" : "+v"(value) : : "memory");
 #elif defined(__aarch64__)
-  asm volatile("" : "+w"(sum) : : "memory");
+  asm volatile("" : "+w"(value) : : "memory");
 #else
-  (void)sum;
+  (void)value;
 #endif
 }
 
@@ -117,27 +132,18 @@ template <int kFirst, int kTurns, class Block, int kColumns>
 WARPCHAT_INLINE void add_part(const Format<Block>& format, const InputBlock<kColumns>& x, uint32_t first,
                               Floats (&sums)[kColumns]) {
   using Format = warpchat::Format<Block>;
-  constexpr int kSubs = Format::kWeights / Format::kScaled, kAtOnce = kWeightsAtOnce / Format::kScaled;
   first -= static_cast<uint32_t>(kFirst * Format::kScaled);
-  if constexpr (kColumns == 1 || kTurns <= kAtOnce) {
-    WARPCHAT_UNROLL_BLOCK
-    for (int turn = kFirst; turn < kFirst + kTurns; ++turn) {
-      const int sub = sub_at<Block>(turn);
-      if constexpr (kColumns == 1) prefetch(format.block, kBlockBytes<Block>, sums[0], turn, kSubs);
-      add_sub_block(
-          format, sub, x, first, [&](int s) { return scale_and_lowest(format, s); }, sums);
-    }
-  } else {
-    ScaleAndLowest scaled[kTurns];
-    WARPCHAT_UNROLL_BLOCK
-    for (int sub = 0; sub < kTurns; ++sub) scaled[sub] = scale_and_lowest(format, kFirst + sub);
-    WARPCHAT_LOOP
-    for (int turns = kFirst; turns < kFirst + kTurns; turns += kAtOnce) {
-      WARPCHAT_UNROLL
-      for (int turn = 0; turn < kAtOnce; ++turn)
-        add_sub_block(
-            format, sub_at<Block>(turns + turn), x, first, [&](int sub) { return scaled[sub - kFirst]; }, sums);
-    }
+  WARPCHAT_UNROLL_BLOCK
+  for (int turn = kFirst; turn < kFirst + kTurns; ++turn) {
+    const int sub = sub_at<Block>(turn);
+    const uint32_t at = first + static_cast<uint32_t>(sub * Format::kScaled);
+    if constexpr (kColumns == 1)
+      prefetch(format.block + kPrefetchBytes, kBlockBytes<Block>, sums[0], turn, Format::kWeights / Format::kScaled);
+    const Lows<kLowestOf<Format>, kColumns> lows(kLowestCode<Format>, input_sums_of<Format::kScaled>(x, at));
+    Ints dots[kColumns];
+    dot_products<Format::kScaled / 4>([&](int quad) { return operand(format.codes(sub, quad)); }, x.quads + at / 4,
+                                      dots);
+    add_scaled(scale_and_lowest(format, sub), lows, dots, sums);
   }
 }
 
@@ -149,11 +155,10 @@ WARPCHAT_INLINE void add_block_sums(const Floats (&block_sums)[kColumns], const 
 }
 
 template <class Block, int kColumns>
-WARPCHAT_INLINE void multiply_integers(const uint8_t* group, uint32_t k, const uint8_t* tile, NextGroup& next,
-                                       Floats (&sums)[kColumns]) {
+WARPCHAT_INLINE void multiply_integers(const uint8_t* group, uint32_t k, const InputBlock<kColumns>* x,
+                                       NextWeights& next, Floats (&sums)[kColumns]) {
   using Format = warpchat::Format<Block>;
   constexpr uint32_t kWeights = Format::kWeights;
-  const auto* x = reinterpret_cast<const InputBlock<kColumns>*>(tile);
   if constexpr (kWeights > kInputBlock) {  // a block of weights meets two of inputs
     static_assert(kWeights == 2 * kInputBlock);
     constexpr int kTurns = kInputBlock / Format::kScaled;
@@ -179,11 +184,12 @@ WARPCHAT_INLINE void multiply_integers(const uint8_t* group, uint32_t k, const u
   }
 }
 
-// Eight sums of a column, in turn of 16 products each: independent ones hide the latency of fma. A wide tile has no
-// registers for all and takes one after the other; so it reads the weights in order.
+// Eight sums of a column, in turn of 16 products each: with several columns independent ones hide the latency of fma. A
+// wide tile has no registers for all, and one column waits for memory, which is read fastest in order: both take one
+// after the other.
 template <class Element, int kColumns>
 WARPCHAT_INLINE void multiply_floats(const uint8_t* group, uint32_t k, const float* x, Floats (&sums)[kColumns]) {
-  constexpr size_t kChains = 8, kAtOnce = kColumns >= 8 ? 1 : 8 / kColumns, kInTurn = 16;
+  constexpr size_t kChains = 8, kAtOnce = kColumns == 1 || kColumns >= 8 ? 1 : 8 / kColumns, kInTurn = 16;
   Floats chains[kChains][kColumns] = {};
   const auto add = [&](size_t i, Floats(&chain)[kColumns]) {
     const Floats w = Format<Element>::weights(group, i);
@@ -196,8 +202,9 @@ WARPCHAT_INLINE void multiply_floats(const uint8_t* group, uint32_t k, const flo
       Floats now[kAtOnce][kColumns];
       __builtin_memcpy(now, chains[chain], sizeof now);
       for (size_t i = 0; i < in_turn; ++i) {
-        constexpr size_t kBytes = kChains * sizeof(Element) * kLanes;
-        if constexpr (kColumns == 1) prefetch(group + first * sizeof(Element) * kLanes + i * kBytes, kBytes, now[0][0]);
+        constexpr size_t kBytes = kAtOnce * sizeof(Element) * kLanes;
+        if constexpr (kColumns == 1)
+          prefetch(group + kPrefetchBytes + first * sizeof(Element) * kLanes + i * kBytes, kBytes, now[0][0]);
         WARPCHAT_UNROLL
         for (size_t j = 0; j < kAtOnce; ++j) add(first + j * in_turn + i, now[j]);
       }
@@ -244,44 +251,19 @@ __attribute__((noinline)) void finish(const MultiplyTiles& m, uint32_t row, uint
 // One group times one tile of kColumns columns, of which the first `columns` count.
 template <class Block, int kColumns>
 void multiply_tile(const MultiplyTiles& m, const uint8_t* group, uint32_t row, const uint8_t* tile,
-                   uint32_t first_column, uint32_t columns, NextGroup& next) {
+                   uint32_t first_column, uint32_t columns) {
   Floats sums[kColumns] = {};
-  if constexpr (kHasCodes<Block>)
-    multiply_integers<Block>(group, m.k, tile, next, sums);
-  else
+  if constexpr (kHasCodes<Block>) {
+    const uint64_t n_lines = m.group_bytes / 64, n_blocks = (m.k + kInputBlock - 1) / kInputBlock;
+    NextWeights next{group + m.group_bytes, static_cast<uint32_t>(n_lines / n_blocks) + 1};
+    multiply_integers<Block>(group, m.k, reinterpret_cast<const InputBlock<kColumns>*>(tile), next, sums);
+  } else {
     multiply_floats<Block>(group, m.k, reinterpret_cast<const float*>(tile), sums);
+  }
   alignas(64) float results[kColumns * kLanes];
   WARPCHAT_UNROLL
   for (int c = 0; c < kColumns; ++c) store(results + c * kLanes, sums[c]);
   finish(m, row, first_column, columns, results);
-}
-
-template <class Block>
-void multiply(const MultiplyTiles& m) {
-  const uint32_t n_blocks = (m.k + kInputBlock - 1) / kInputBlock;
-  const uint64_t column_bytes =
-      kHasCodes<Block> ? uint64_t{n_blocks} * kInputBlockBytes : uint64_t{m.k} * sizeof(float);
-  const uint32_t n_tiles = (m.columns + kTileColumns - 1) / kTileColumns;
-  const uint32_t lines_at_once = static_cast<uint32_t>(m.group_bytes / 64 / (uint64_t{n_tiles} * n_blocks)) + 1;
-  const uint8_t* group = m.groups;
-  for (size_t at = 0; at < kPrefetchBytes / 2; at += 64)  // what nobody has asked for yet
-    __builtin_prefetch(group + at, /*write=*/0, /*to the second-level cache=*/2);
-  for (uint32_t row = m.first_row; row < m.end_row; row += kLanes, group += m.group_bytes) {
-    const uint8_t* tile = m.tiles;
-    NextGroup next{group + m.group_bytes, lines_at_once};
-    for (uint32_t c = 0; c < m.columns;) {
-      const uint32_t left = m.columns - c;
-      if (left > kNarrowColumns) {
-        multiply_tile<Block, kTileColumns>(m, group, row, tile, c, left < kTileColumns ? left : kTileColumns, next);
-      } else if (left > 1) {
-        multiply_tile<Block, kNarrowColumns>(m, group, row, tile, c, left, next);
-      } else {
-        multiply_tile<Block, 1>(m, group, row, tile, c, 1, next);
-      }
-      tile += kTileColumns * column_bytes;
-      c += kTileColumns;
-    }
-  }
 }
 
 }  // namespace

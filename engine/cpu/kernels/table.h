@@ -5,7 +5,7 @@
 #include "engine/cpu/kernels/delta_net.h"
 #include "engine/cpu/kernels/heads.h"
 #include "engine/cpu/kernels/input.h"
-#include "engine/cpu/kernels/multiply.h"
+#include "engine/cpu/kernels/many_columns.h"
 #include "engine/cpu/kernels/pack.h"
 
 namespace warpchat {

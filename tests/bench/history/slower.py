@@ -3,9 +3,9 @@
 
     slower.py [RATIOS.jsonl] [--by 0.05]
 
-Ratios of one machine, model and test are held against each other, the newest against the median of those before:
-times of different days are not comparable, ratios of two programs measured in turns are. Prints a line for each that is
-less by more than --by, and exits with 1 if there is any.
+Ratios of one machine, instruction set, model and test are held against each other, the newest against the median of
+those before: times of different days are not comparable, ratios of two programs measured in turns are. Prints a line
+for each that is less by more than --by, and exits with 1 if there is any.
 """
 import argparse
 import json
@@ -20,7 +20,8 @@ def slower(records, by):
     """Sentences; records: oldest first."""
     ratios = {}
     for record in records:
-        key = (record["machine"], record["threads"], record["model"], record["test"])
+        machine = ", ".join(filter(None, (record["machine"], record.get("simd"))))
+        key = (machine, record["threads"], record["model"], record["test"])
         ratios.setdefault(key, []).append((record["ratio"], record["commit"]))
     for (machine, threads, model, test), measured in ratios.items():
         (newest, commit), before = measured[-1], [ratio for ratio, _ in measured[:-1]]
