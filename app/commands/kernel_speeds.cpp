@@ -75,7 +75,7 @@ TextTable phase_table(const GpuTraits& gpu, const std::vector<KernelGroup>& toke
   return table;
 }
 
-// A row a kernel, launched by itself.
+// A row a kernel, launched by itself; one that serves products of several sizes has a row for each.
 TextTable kernel_table(const GpuTraits& gpu, const std::vector<KernelGroup>& token) {
   struct Row {
     std::string name;
@@ -86,8 +86,9 @@ TextTable kernel_table(const GpuTraits& gpu, const std::vector<KernelGroup>& tok
   for (const KernelGroup& group : token) {
     if (group.form == KernelGroup::Form::kPersistent) continue;
     for (const KernelWork& work : group.kernels) {
-      Row& row = row_of(rows, work.name);
-      row.work = work, ++row.calls;
+      const auto is_it = [&](const Row& row) { return row.name == work.name && row.work.bytes == work.bytes; };
+      const auto found = std::ranges::find_if(rows, is_it);
+      ++(found != rows.end() ? *found : rows.emplace_back(Row{work.name, work})).calls;
     }
   }
   TextTable table{{"kernel", "calls", "blocks", "bytes", "instructions", "us by bytes", "us by issue", "us in all"}};
