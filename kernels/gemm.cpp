@@ -1,12 +1,14 @@
 #include "kernels/gemm.h"
 
 #include <algorithm>
+#include <deque>
 
+#include "kernels/arrivals.h"
 #include "kernels/columns.h"
 #include "kernels/epilogue.h"
 #include "kernels/gemm_input.h"
 #include "kernels/gemm_weights.h"
-#include "kernels/half_range.h"
+#include "kernels/product_of_16.h"
 
 namespace warpchat {
 
@@ -16,72 +18,80 @@ namespace {
 
 constexpr size_t kFewTiles = kGemmFewColumns / 8;  // of columns, that a block always computes
 
+// What a launch has once, whatever its products.
+struct LaunchParameters {
+  Global<b32> halves;  // pairs
+  Global<f32> factors;
+  struct Experts {
+    Global<u32> order, tiles;
+  };
+  std::optional<Experts> experts;
+  std::optional<Global<u8>> scratch;  // with parts
+  Reg<u32> k;
+  std::optional<Reg<u32>> n_columns;  // without experts
+};
+
+// A product's own, and which of its blocks of rows this is.
+struct ProductOfBlock {
+  std::vector<Global<u8>> matrices;
+  struct Addends {
+    Reg<u64> bias;                     // an address, or null
+    std::optional<Reg<u64>> residual;  // likewise
+  };
+  std::optional<Addends> addends;
+  Global<f32> y;
+  Reg<u32> rows, row_block;
+};
+
+// Values that a lane writes at once: more where it waits for something to add.
+uint32_t written_at_once(const GemmSpec& spec) { return takes_addends(spec) ? 8 : 4; }
+
 class GemmWriter {
  public:
-  GemmWriter(Builder& b, const GemmPlan& plan)
-      : b_(b), plan_(plan), spec_(plan.spec), parameters_(b, plan), input_(b, plan), zero_(b.var("zero", 0.0f)) {
-    if (parameters_.experts) uses_.emplace(b.shared<u32>("uses", plan.columns));
-    for (const ProductMatrix& matrix : plan.matrices) {
-      if (ones_.empty() && unit_format(matrix.type).has_lowest)
-        ones_ = std::vector<Reg<f16x2>>(4, Reg<u32>(b.var("ones", kOnes)).as<f16x2>());
-    }
+  GemmWriter(Builder& b, const GemmPlan& plan, const LaunchParameters& launch, const ProductOfBlock& product,
+             GemmInput& input)
+      : b_(b),
+        plan_(plan),
+        spec_(plan.spec),
+        launch_(launch),
+        product_(product),
+        input_(input),
+        zero_(b.var("zero", 0.0f)) {
+    if (launch.experts) uses_.emplace(b.shared<u32>("uses", plan.columns));
   }
 
   void write() {
-    const Tile tile = parameters_.experts ? tile_of_expert() : tile_of_columns();
-    input_.begin({parameters_.halves, parameters_.factors, tile.count, parameters_.k,
-                  [&](const Reg<u32>& column) { return input_row(tile, column); }});
+    const Tile tile = launch_.experts ? tile_of_expert() : tile_of_columns();
+    Reg<u32> n_units = ((launch_.k + (kGemmUnit - 1)) / kGemmUnit).named("n_units");
+    const Range range = range_of_part(n_units);
+    input_.begin({launch_.halves, launch_.factors, tile.count, launch_.k,
+                  [&](const Reg<u32>& column) { return input_row(tile, column); }},
+                 range.begin);
     place_weights(tile.rows_before);
+    Reg<u32> end = ((range.end + (kGemmTileUnits - 1)) & ~(kGemmTileUnits - 1)).named("end");
+    const auto ask_ahead = [&](const Reg<u32>& unit) {
+      b_.if_(unit < end, [&] { with_weights([&](const GemmWeights& weights) { weights.ask_ahead(unit); }); });
+    };
+    for (GemmWeights& weights : weights_) weights.begin(range.begin);
+    ask_ahead(range.begin + kGemmTileUnits);
     Sums sums = new_sums();
-    Reg<u32> n_units = ((parameters_.k + (kGemmUnit - 1)) / kGemmUnit).named("n_units");
-    b_.for_("first_unit", 0, n_units, kGemmTileUnits, [&](Reg<u32> first_unit) {
+    b_.for_("first_unit", range.begin, end, kGemmTileUnits, [&](Reg<u32> first_unit) {
       input_.arrive();
-      Reg<u32> next = first_unit + kGemmTileUnits;
-      b_.if_(next < n_units, [&] {
-        input_.ask(next);
-        const auto ask_ahead = [&] {
-          for (const GemmWeights& weights : weights_) weights.ask_ahead(next);
-        };
-        plan_.splits == 1 ? ask_ahead() : b_.if_(split_of_warp() == 0, ask_ahead);  // for all of the same rows
+      Reg<u32> next = (first_unit + kGemmTileUnits).named("next");
+      b_.if_(next < end, [&] { input_.ask(next); });
+      ask_ahead(next + kGemmTileUnits);
+      b_.region("products", [&] {
+        with_weights(
+            [&](GemmWeights& weights) { add_tile(weights, b_.min(next, end - kGemmTileUnits), tile.count, sums); });
       });
-      b_.region("products", [&] { add_tile(first_unit, n_units, tile.count, sums); });
       input_.turn();
     });
+    if (launch_.scratch) b_.region("merge", [&] { merge_parts(tile.count, sums); });
     b_.barrier();
     b_.region("write", [&] { write_sums(tile, sums); });
   }
 
  private:
-  struct Parameters {
-    std::vector<Global<u8>> matrices;
-    Global<b32> halves;  // pairs
-    Global<f32> factors;
-    struct Addends {
-      Reg<u64> bias, residual;  // addresses, or null
-    };
-    std::optional<Addends> addends;
-    struct Experts {
-      Global<u32> order, tiles;
-    };
-    std::optional<Experts> experts;
-    Global<f32> y;
-    Reg<u32> rows, k;
-    std::optional<Reg<u32>> n_columns;  // without experts
-
-    Parameters(Builder& b, const GemmPlan& plan)
-        : matrices(declare_matrices(b, plan.matrices, 0)),
-          halves(b.global<b32>("halves")),
-          factors(b.global<f32>("factors")),
-          addends(takes_addends(plan.spec) ? std::optional(Addends{b.param<u64>("bias"), b.param<u64>("residual")})
-                                           : std::nullopt),
-          experts(plan.spec.experts > 0 ? std::optional(Experts{b.global<u32>("order"), b.global<u32>("tiles")})
-                                        : std::nullopt),
-          y(b.global<f32>("y")),
-          rows(b.param<u32>("rows")),
-          k(b.param<u32>("k")),
-          n_columns(experts ? std::nullopt : std::optional(b.param<u32>("n_columns"))) {}
-  };
-
   // The block's columns: of all, or of the uses in their order.
   struct Tile {
     Reg<u32> first, count;
@@ -89,131 +99,150 @@ class GemmWriter {
   };
   Tile tile_of_columns() {
     Reg<u32> first = (b_.block() * plan_.columns).named("first_column");
-    b_.return_if(first >= *parameters_.n_columns);
-    return {first, b_.min(*parameters_.n_columns - first, plan_.columns), {}};
+    b_.return_if(first >= *launch_.n_columns);
+    return {first, b_.min(*launch_.n_columns - first, plan_.columns), {}};
   }
   Tile tile_of_expert() {
-    const auto& experts = *parameters_.experts;
+    const auto& experts = *launch_.experts;
     const Vec<u32, 4> tile = experts.tiles.load<4>(wide(b_.block()) * 4, kReadOnly);  // ExpertTile
     Reg<u32> first = tile[1].named("first_use"), count = tile[2].named("n_uses");
     b_.return_if(count == 0);
     b_.for_("use", b_.thread(), count, plan_.threads(),
             [&](Reg<u32> use) { uses_->store(use, experts.order.load(first + use, kReadOnly)); });
-    return {first, count, b_.mul_wide(tile[0].named("expert"), parameters_.rows)};
+    return {first, count, b_.mul_wide(tile[0].named("expert"), product_.rows)};
+  }
+
+  // The units of k that the block goes over: all, or a part that begins with a tile.
+  struct Range {
+    Reg<u32> begin, end;
+  };
+  Range range_of_part(const Reg<u32>& n_units) {
+    if (!launch_.scratch) return {b_.var("begin", 0u), n_units};
+    Reg<u32> n_tiles = (n_units + (kGemmTileUnits - 1)) / kGemmTileUnits, part = b_.block(Axis::kZ);
+    const auto tile_at = [&](const Reg<u32>& number) {
+      return number * n_tiles / b_.blocks(Axis::kZ) * kGemmTileUnits;
+    };
+    const Reg<u32> begin = tile_at(part);
+    return {begin, b_.min(tile_at(part + 1), n_units)};
   }
 
   // Where the input of the tile's column is, among all.
   Reg<u32> input_row(const Tile& tile, const Reg<u32>& column) const {
     Reg<u32> place = tile.first + column;
-    if (!parameters_.experts) return place;
-    return parameters_.experts->order.load(place, kReadOnly) / spec_.uses_per_input;
+    if (!launch_.experts) return place;
+    return launch_.experts->order.load(place, kReadOnly) / spec_.uses_per_input;
   }
-
-  // Which of its block's rows a warp has, and which part of k.
-  Reg<u32> row_warp() const { return plan_.splits == 1 ? b_.warp() : b_.warp() % plan_.row_warps(); }
-  Reg<u32> split_of_warp() const { return b_.warp() / plan_.row_warps(); }
 
   // A warp's rows_per_warp rows: it reads those from first_read. Rows before `first` are another warp's.
   struct Rows {
     Reg<u32> first, first_read;
   };
   Rows rows_of_warp() {
-    Reg<u32> step = b_.block(Axis::kY) * plan_.row_warps() + row_warp();
+    Reg<u32> step = product_.row_block * plan_.row_warps() + row_warp();
     Reg<u32> first = (step * plan_.rows_per_warp).named("first_row");
-    return {first, b_.min(first, parameters_.rows - plan_.rows_per_warp)};
+    return {first, b_.min(first, product_.rows - plan_.rows_per_warp)};
   }
-  // Matrices of one format go together, where that leaves a lane no more rows than a quad has lanes.
+  // Of two matrices the first half of the warps has rows of the first.
+  bool has_two() const { return plan_.matrices.size() == 2; }
+  Reg<u32> row_warp() const { return has_two() ? b_.warp() % plan_.row_warps() : b_.warp(); }
+  Pred has_first() const { return b_.warp() < plan_.row_warps(); }
+
+  // The warp's: where formats differ, one of two.
   void place_weights(const std::optional<Reg<u64>>& rows_before) {
     Reg<u32> row = rows_of_warp().first_read + (b_.lane() >> 2);
-    const auto place = [&](TensorType type, const std::vector<Global<u8>>& matrices) {
-      weights_.emplace_back(b_, plan_, type, matrices, parameters_.k, row, rows_before);
+    const auto place = [&](size_t m, const Global<u8>& matrix) {
+      weights_.emplace_back(b_, plan_, plan_.matrices[m].type, matrix, launch_.k, row, rows_before);
     };
-    const std::vector<ProductMatrix>& matrices = plan_.matrices;
-    if (matrices.size() == 2 && matrices[0].type == matrices[1].type && plan_.rows_per_warp == 16)
-      return place(matrices[0].type, parameters_.matrices);
-    for (size_t m = 0; m < matrices.size(); ++m) place(matrices[m].type, {parameters_.matrices[m]});
+    const std::vector<Global<u8>>& all = product_.matrices;
+    if (!has_two()) return place(0, all[0]);
+    if (plan_.matrices[0].type != plan_.matrices[1].type) return place(0, all[0]), place(1, all[1]);
+    place(0, b_.pointer<u8>(b_.select(has_first(), b_.address(all[0]), b_.address(all[1])), 16));
+  }
+  template <class Body>
+  void with_weights(const Body& body) {
+    if (weights_.size() == 1) return body(weights_[0]);
+    b_.if_else(
+        has_first(), [&] { body(weights_[0]); }, [&] { body(weights_[1]); });
   }
 
-  // [matrices, rows_per_warp / 16, columns / 8] tiles of 16 rows by 8 columns. A lane has two columns side by side of a
-  // row, then of the row 8 below.
+  // [rows_per_warp / 16, columns / 8] tiles of 16 rows by 8 columns. A lane has two columns side by side of a row, then
+  // of the row 8 below.
   using Sums = std::vector<VarVec<f32, 4>>;
   size_t n_row_tiles() const { return plan_.rows_per_warp / 16; }
   size_t n_column_tiles() const { return plan_.columns / 8; }
-  size_t tile_index(size_t matrix, size_t row_tile, size_t column_tile) const {
-    return (matrix * n_row_tiles() + row_tile) * n_column_tiles() + column_tile;
-  }
+  size_t tile_index(size_t row_tile, size_t column_tile) const { return row_tile * n_column_tiles() + column_tile; }
   Sums new_sums() {
     Sums sums;
-    const size_t n = plan_.matrices.size() * n_row_tiles() * n_column_tiles();
-    for (size_t i = 0; i < n; ++i) sums.push_back(b_.vars<f32, 4>("sum", 0.0f));
+    for (size_t i = 0; i < n_row_tiles() * n_column_tiles(); ++i) sums.push_back(b_.vars<f32, 4>("sum", 0.0f));
     return sums;
   }
-  template <class F>
-  void for_each_row_tile(F&& body) const {
-    for (size_t m = 0; m < plan_.matrices.size(); ++m)
-      for (size_t r = 0; r < n_row_tiles(); ++r) body(m, r);
-  }
 
-  void add_tile(const Reg<u32>& first_unit, const Reg<u32>& n_units, const Reg<u32>& n_columns, Sums& sums) {
-    // A bound that is no constant: ptxas would unroll the loop and run out of registers.
-    const auto add = [&](Reg<u32> unit) { add_unit(first_unit + unit, unit, n_columns, sums); };
-    Reg<u32> end = b_.min(n_units - first_unit, kGemmTileUnits);
-    plan_.splits == 1 ? b_.for_("unit", 0, end, 1, add) : b_.for_("unit", split_of_warp(), end, plan_.splits, add);
-  }
-
-  // unit: of the row, and of the tile.
-  void add_unit(const Reg<u32>& unit, const Reg<u32>& tile_unit, const Reg<u32>& n_columns, Sums& sums) {
-    std::vector<WeightPart> parts;  // [matrices, rows_per_warp / 8]
-    for (const GemmWeights& weights : weights_)
-      for (WeightPart& part : weights.load(unit)) parts.push_back(std::move(part));
-    add_columns(parts, input_.place(tile_unit), n_columns, 0, sums);
-  }
-
-  // Of the columns from tile `first` on. A block that has no more than 16 or 32 passes over the others.
-  void add_columns(const std::vector<WeightPart>& parts, const GemmInput::Place& place, const Reg<u32>& n_columns,
-                   size_t first, Sums& sums) {
-    const size_t end = std::min(n_column_tiles(), first == 0 ? kFewTiles : 2 * first);
-    for (size_t c = first; c < end; ++c) {
-      const Vec<f16x2, 4> x = input_.load(place, c);
-      ColumnSums column_sums;
-      for_each_row_tile([&](size_t m, size_t r) {
-        const WeightPart* upper = &parts[2 * (m * n_row_tiles() + r)];
-        add_products(upper[0], upper[1], x, column_sums, sums[tile_index(m, r, c)]);
+  // next: the tile that is asked for meanwhile.
+  void add_tile(GemmWeights& weights, const Reg<u32>& next, const Reg<u32>& n_columns, Sums& sums) {
+    const std::vector<RowNumbers> numbers = weights.numbers(next);  // [rows_per_warp / 8]
+    const GemmInput::Place place = input_.place();
+    const uint32_t at_once = weights.units_at_once();
+    for (uint32_t first = 0; first < kGemmTileUnits; first += at_once) {
+      std::vector<std::vector<WeightPart>> units;  // [units, rows_per_warp / 8]
+      for (uint32_t i = first; i < first + at_once; ++i) units.push_back(weights.unit(i));
+      weights.ask_units(first, at_once);
+      for_columns(n_columns, 0, [&](size_t c) {
+        std::vector<Vec<f16x2, 4>> x;
+        for (uint32_t i = first; i < first + at_once; ++i) x.push_back(input_.load(place, i, static_cast<uint32_t>(c)));
+        for (size_t r = 0; r < n_row_tiles(); ++r) add_products(units, numbers, x, 2 * r, sums[tile_index(r, c)]);
       });
     }
+    if (numbers[0].lowest.empty()) return;
+    const Shared<b32> means = input_.place_means();
+    for_columns(n_columns, 0, [&](size_t c) {
+      const Vec<f16x2, 2> x = input_.load_means(means, static_cast<uint32_t>(c));
+      for (size_t r = 0; r < n_row_tiles(); ++r) add_lowest(numbers, x, 2 * r, sums[tile_index(r, c)]);
+    });
+  }
+
+  // body(c) for the columns 8 c to 8 c + 7 from tile `first` on. A block that has no more than 16 or 32 passes over the
+  // others.
+  template <class Body>
+  void for_columns(const Reg<u32>& n_columns, size_t first, const Body& body) {
+    const size_t end = std::min(n_column_tiles(), first == 0 ? kFewTiles : 2 * first);
+    for (size_t c = first; c < end; ++c) body(c);
     if (end == n_column_tiles()) return;
-    b_.if_(n_columns > static_cast<uint32_t>(end * 8), [&] { add_columns(parts, place, n_columns, end, sums); });
+    b_.if_(n_columns > static_cast<uint32_t>(end * 8), [&] { for_columns(n_columns, end, body); });
   }
 
-  // Sums of the values that share a scale, for the formats with lowest weights: [parts of a unit], by their number.
-  using ColumnSums = std::vector<std::vector<Vec<f32, 4>>>;
-
-  // sum += upper's row and lower's, 8 below, times x.
-  void add_products(const WeightPart& upper, const WeightPart& lower, const Vec<f16x2, 4>& x, ColumnSums& column_sums,
-                    VarVec<f32, 4>& sum) {
-    if (upper.scales.empty()) {
-      sum = multiply(upper.pairs, lower.pairs, x, 0, 4, sum);
-      return;
+  // sum += the units' weights times x, of the row of `upper` and the one 8 below.
+  void add_products(const std::vector<std::vector<WeightPart>>& units, const std::vector<RowNumbers>& numbers,
+                    const std::vector<Vec<f16x2, 4>>& x, size_t upper, VarVec<f32, 4>& sum) {
+    const auto add = [&](const Vec<f32, 4>& products, const Reg<f32>& of_upper, const Reg<f32>& of_lower) {
+      for (int i = 0; i < 4; ++i) sum[i] = b_.fma(i < 2 ? of_upper : of_lower, products[i], sum[i]);
+    };
+    const std::vector<Reg<f32>>& factor = numbers[upper].factor;
+    std::vector<Vec<f32, 4>> all;  // where the units share a factor
+    for (size_t u = 0; u < units.size(); ++u) {
+      const WeightPart &above = units[u][upper], &below = units[u][upper + 1];
+      const size_t n_scales = above.scales.size();
+      for (size_t s = 0; s < n_scales; ++s)
+        add(multiply(above.pairs, below.pairs, x[u], s * (4 / n_scales), 4 / n_scales, zeros()), above.scales[s],
+            below.scales[s]);
+      if (n_scales > 0) continue;
+      const InVec<f32, 4> before = !all.empty()     ? InVec<f32, 4>(all.back())
+                                   : factor.empty() ? InVec<f32, 4>(sum)
+                                                    : zeros();
+      all.push_back(multiply(above.pairs, below.pairs, x[u], 0, 4, before));
     }
-    const size_t n_scales = upper.scales.size(), n_pairs = 4 / n_scales;
-    for (size_t s = 0; s < n_scales; ++s) {
-      const Vec<f32, 4> products = multiply(upper.pairs, lower.pairs, x, s * n_pairs, n_pairs, zeros());
-      for (int i = 0; i < 4; ++i) sum[i] = b_.fma(i < 2 ? upper.scales[s] : lower.scales[s], products[i], sum[i]);
-    }
-    for (size_t s = 0; s < upper.lowest.size(); ++s) {
-      const Vec<f32, 4> x_sum = sum_of(x, s, n_scales, column_sums);
-      for (int i = 0; i < 4; ++i) sum[i] = b_.fma(i < 2 ? upper.lowest[s] : lower.lowest[s], x_sum[i], sum[i]);
-    }
+    if (all.empty()) return;
+    if (factor.empty())
+      sum = all.back();
+    else
+      add(all.back(), factor[0], numbers[upper + 1].factor[0]);
   }
 
-  // The columns' sums over part s of the unit, in every row: the product with ones.
-  Vec<f32, 4> sum_of(const Vec<f16x2, 4>& x, size_t s, size_t n_scales, ColumnSums& known) {
-    known.resize(std::max(known.size(), n_scales * 2));
-    std::vector<Vec<f32, 4>>& found = known[n_scales + s];
-    if (found.empty()) {
-      found.push_back(multiply(ones_, ones_, x, s * 4 / n_scales, 4 / n_scales, zeros()));
-    }
-    return found[0];
+  // sum += the tile's lowest weights times the means of x.
+  void add_lowest(const std::vector<RowNumbers>& numbers, const Vec<f16x2, 2>& x, size_t upper, VarVec<f32, 4>& sum) {
+    const RowNumbers &above = numbers[upper], &below = numbers[upper + 1];
+    const Vec<f16x2, 4> lowest{above.lowest.front(), below.lowest.front(), above.lowest.back(), below.lowest.back()};
+    const Vec<f32, 4> products = product_of_16(b_, lowest, x, zeros());
+    for (int i = 0; i < 4; ++i) sum[i] = b_.fma((i < 2 ? above : below).lowest_factor[0], products[i], sum[i]);
   }
 
   InVec<f32, 4> zeros() { return {zero_, zero_, zero_, zero_}; }
@@ -234,31 +263,30 @@ class GemmWriter {
     return sums.back();
   }
 
-  // A warp's sums by way of shared memory, in the input's place, stage_columns at once. Lanes side by side then have
-  // rows side by side, of 32 / rows_per_warp columns. Warps of the same rows write columns in turn.
+  // Sums by way of shared memory, in the input's place, stage_columns at once. Lanes side by side then have rows side
+  // by side, of 32 / rows_per_warp columns. Warps that have the same rows of two matrices write columns in turn.
   void write_sums(const Tile& tile, Sums& sums) {
     const Rows rows = rows_of_warp();
-    const uint32_t columns_at_once = kWarpSize / plan_.rows_per_warp;
-    Shared<f32> stage = input_.stage(b_.warp()), of_rows = plan_.splits == 1 ? stage : input_.stage(row_warp());
-    const auto meet = [&] { plan_.splits == 1 ? b_.warp_barrier() : b_.barrier(); };
+    const auto meet = [&] { has_two() ? b_.barrier() : b_.warp_barrier(); };
+    Shared<f32> own = input_.stage(b_.warp()), of_rows = has_two() ? input_.stage(row_warp()) : own;
     // Of the thread's number: ptxas would keep the lane's quad from the start on, and spill it.
     Reg<u32> quad = b_.thread() >> 2 & 7;
-    Shared<f32> fragment = stage + (b_.lane() & 3) * (2 * plan_.stage_column()) + quad;
+    Shared<f32> fragment = own + (b_.lane() & 3) * (2 * plan_.stage_column()) + quad;
     Reg<u32> lane_row = (b_.lane() % plan_.rows_per_warp).named("lane_row");
-    Reg<u32> row = (rows.first_read + lane_row).named("row");
+    Reg<u32> row = (rows.first_read + lane_row).named("row"), of_warp = b_.lane() / plan_.rows_per_warp;
+    Reg<u32> first = has_two() ? of_warp + b_.warp() / plan_.row_warps() * (kWarpSize / plan_.rows_per_warp) : of_warp;
     b_.for_("begin", 0, tile.count, plan_.stage_columns(), [&](Reg<u32> begin) {
       stage_sums(fragment, begin, 0, sums);
       meet();
       Reg<u32> end = b_.min(tile.count - begin, plan_.stage_columns());
-      Reg<u32> of_warp = b_.lane() / plan_.rows_per_warp;
-      Reg<u32> first = plan_.splits == 1 ? of_warp : split_of_warp() * columns_at_once + of_warp;
-      b_.for_("column", first, end, columns_at_once * plan_.splits, [&](Reg<u32> column) {
-        Reg<u32> of_block = begin + column;
-        write_value(rows, row, uses_ ? uses_->load(of_block) : tile.first + of_block, input_.factor(of_block),
-                    of_rows + (column * plan_.stage_column() + lane_row));
+      b_.for_("column", first, end, columns_at_once() * written_at_once(spec_), [&](Reg<u32> column) {
+        write_columns(rows, row, tile, begin, column, end, of_rows + (column * plan_.stage_column() + lane_row));
       });
       meet();
     });
+  }
+  uint32_t columns_at_once() const {
+    return kWarpSize / plan_.rows_per_warp * static_cast<uint32_t>(plan_.matrices.size());
   }
 
   // Those of the columns from `begin` on, which is `first` or a later stage's: registers have no index.
@@ -270,57 +298,106 @@ class GemmWriter {
   }
 
   void stage_tiles(const Shared<f32>& fragment, size_t first_tile, size_t end_tile, Sums& sums) {
-    for_each_row_tile([&](size_t m, size_t r) {
+    for (size_t r = 0; r < n_row_tiles(); ++r)
       for (size_t c = first_tile; c < end_tile; ++c)
         for (uint32_t i = 0; i < 4; ++i)
-          fragment.store((c - first_tile) * 8 * plan_.stage_column() + i % 2 * plan_.stage_column() +
-                             m * plan_.rows_per_warp + r * 16 + i / 2 * 8,
-                         sums[tile_index(m, r, c)][static_cast<int>(i)]);
-    });
+          fragment.store(((c - first_tile) * 8 + i % 2) * plan_.stage_column() + r * 16 + i / 2 * 8,
+                         sums[tile_index(r, c)][static_cast<int>(i)]);
   }
 
-  // staged: the first split's sum of the first matrix; that of the second is rows_per_warp further.
-  void write_value(const Rows& rows, const Reg<u32>& row, const Reg<u32>& column, const Reg<f32>& factor,
-                   const Shared<f32>& staged) {
-    Reg<u64> place = b_.mad_wide(column, parameters_.rows, wide(row));
-    b_.if_(row >= rows.first, [&] {
-      std::vector<Reg<f32>> products;
-      for (uint32_t m = 0; m < plan_.matrices.size(); ++m) {
-        Var<f32> sum = b_.var("sum", staged.load(m * plan_.rows_per_warp));
-        for (uint32_t split = 1; split < plan_.splits; ++split)
-          sum += staged.load(split * plan_.row_warps() * plan_.stage_floats() + m * plan_.rows_per_warp);
-        products.push_back(sum * factor);
+  // Of a row every columns_at_once-th column from `column` on, below `end` of the stage: what is to be added to all of
+  // them is asked for first. staged: the sum of the first matrix.
+  void write_columns(const Rows& rows, const Reg<u32>& row, const Tile& tile, const Reg<u32>& begin,
+                     const Reg<u32>& column, const Reg<u32>& end, const Shared<f32>& staged) {
+    std::vector<Pred> are_there;
+    std::vector<Reg<u64>> places;
+    std::vector<Var<f32>> added;
+    Pred is_own = row >= rows.first;
+    for (uint32_t i = 0; i < written_at_once(spec_); ++i) {
+      are_there.push_back(is_own && column + i * columns_at_once() < end);
+      Reg<u32> of_block = begin + column + i * columns_at_once();
+      Reg<u32> of_all = uses_ ? uses_->load(b_.min(of_block, tile.count - 1)) : tile.first + of_block;
+      places.push_back(b_.mad_wide(of_all, product_.rows, wide(row)));
+    }
+    const auto* addends = product_.addends ? &*product_.addends : nullptr;
+    for (uint32_t i = 0; i < written_at_once(spec_) && addends; ++i) {
+      added.push_back(b_.var("added", 0.0f));
+      if (!addends->residual) continue;
+      const Global<f32> residual = b_.pointer<f32>(*addends->residual, 4);
+      b_.if_(*addends->residual != 0 && are_there[i], [&] { added[i] = residual.load(places[i]); });
+    }
+    Var<f32> bias = b_.var("bias", 0.0f);
+    if (addends) b_.if_(addends->bias != 0, [&] { bias = b_.pointer<f32>(addends->bias, 4).load(row); });
+    for (uint32_t i = 0; i < written_at_once(spec_); ++i) {
+      b_.if_(are_there[i], [&] {
+        Reg<f32> factor = input_.factor(begin + column + i * columns_at_once());
+        std::vector<Reg<f32>> products;
+        for (uint32_t m = 0; m < plan_.matrices.size(); ++m)
+          products.push_back(
+              staged.load(i * columns_at_once() * plan_.stage_column() + m * plan_.row_warps() * plan_.stage_floats()) *
+              factor);
+        if (!addends) return write_product(b_, spec_.epilogue, products, {}, row, product_.y + places[i]);
+        product_.y.store(places[i], products[0] + bias + added[i]);
+      });
+    }
+  }
+
+  // The block leaves its sums in scratch; the last of a tile's to arrive adds up all of them, in the order of the
+  // parts, and goes on. f32 [tiles of rows and columns, parts, warps, tiles of 16 rows by 8 columns, lanes, 4], as they
+  // are in registers.
+  void merge_parts(const Reg<u32>& n_columns, Sums& sums) {
+    Reg<u32> tile = b_.block(Axis::kY) * b_.blocks() + b_.block(), n_parts = b_.blocks(Axis::kZ);
+    const uint32_t n_tiles = static_cast<uint32_t>(sums.size()), part_floats = plan_.warps * n_tiles * kWarpSize * 4;
+    const Global<f32> all = (*launch_.scratch + kGemmArrivalsBytes).as<f32>();
+    const auto of_part = [&](const Reg<u32>& part) {
+      return all + b_.mul_wide(tile * n_parts + part, part_floats) +
+             (b_.warp() * (n_tiles * kWarpSize) + b_.lane()) * 4;
+    };
+    const Global<f32> own = of_part(b_.block(Axis::kZ));
+    for_columns(n_columns, 0, [&](size_t c) {
+      for (size_t r = 0; r < n_row_tiles(); ++r) {
+        const size_t i = tile_index(r, c);
+        own.store(i * kWarpSize * 4, {sums[i][0], sums[i][1], sums[i][2], sums[i][3]});
       }
-      if (!parameters_.addends) return write_product(b_, spec_.epilogue, products, {}, row, parameters_.y + place);
-      Var<f32> value = b_.var("value", products[0]);
-      const auto add = [&](const Reg<u64>& address, const auto& index) {
-        b_.if_(address != 0, [&] { value += b_.pointer<f32>(address, 4).load(index); });
-      };
-      add(parameters_.addends->bias, row), add(parameters_.addends->residual, place);
-      parameters_.y.store(place, value);
     });
+    const Global<u32> arrivals = launch_.scratch->as<u32>() + tile;
+    b_.return_if(!last_to_arrive(b_, VirtualBlock(b_), arrivals, n_parts, b_.shared<u32>("arrived", 1)));
+    const Global<f32> first = of_part(Reg<u32>(b_.var("first_part", 0u)));
+    for_columns(n_columns, 0, [&](size_t c) {
+      for (size_t r = 0; r < n_row_tiles(); ++r)
+        add_parts(first + tile_index(r, c) * kWarpSize * 4, n_parts, part_floats, sums[tile_index(r, c)]);
+    });
+  }
+  // All asked for at once.
+  void add_parts(const Global<f32>& first, const Reg<u32>& n_parts, uint32_t part_floats, VarVec<f32, 4>& sum) {
+    std::vector<VarVec<f32, 4>> parts;
+    for (uint32_t part = 0; part < kMostGemmParts; ++part) {
+      parts.push_back(b_.vars<f32, 4>("part", 0.0f));
+      const auto load = [&] { parts.back() = first.load<4>(part * part_floats, Cache{.policy = Cache::Policy::kL2}); };
+      part == 0 ? load() : b_.predicated(n_parts > part, load);
+    }
+    for (int i = 0; i < 4; ++i) {
+      sum[i] = parts[0][i];
+      for (uint32_t part = 1; part < kMostGemmParts; ++part) sum[i] += parts[part][i];
+    }
   }
 
   Builder& b_;
   const GemmPlan& plan_;
   const GemmSpec& spec_;
-  Parameters parameters_;
-  GemmInput input_;
+  const LaunchParameters& launch_;
+  const ProductOfBlock& product_;
+  GemmInput& input_;
   std::optional<Shared<u32>> uses_;  // [columns], with experts
-  std::vector<GemmWeights> weights_;
+  std::deque<GemmWeights> weights_;  // which stay where they are
   Var<f32> zero_;
-  std::vector<Reg<f16x2>> ones_;
 };
 
-// With 512 threads, each has 128 registers. Where ptxas would spill some: mma of 8 values of k, two lowest weights a
-// unit, matrices of two formats, and its sm_120.
+// With 512 threads, each has 128 registers. Where ptxas would spill some: 64 sums, mma of 8 values of k, formats that
+// take many, and its sm_120.
 uint32_t threads_per_sm(const GemmPlan& plan, Target target) {
-  bool is_large =
-      !runs(target, sm_80) || runs(target, sm_120) || plan.spec.up.value_or(plan.spec.weights) != plan.spec.weights;
-  for (const ProductMatrix& matrix : plan.matrices) {
-    const UnitFormat& format = unit_format(matrix.type);
-    is_large |= format.has_lowest && format.n_scales == 2;
-  }
+  const bool is_large = plan.rows_per_warp * plan.columns > 16 * 64 || !runs(target, sm_80) || runs(target, sm_120) ||
+                        takes_many_registers(plan);
   return is_large ? 256 : 512;
 }
 
@@ -328,23 +405,27 @@ uint32_t blocks_per_sm(const GemmPlan& plan, Target target) {
   return std::max(1u, threads_per_sm(plan, target) / plan.threads());
 }
 
-// Of a tile of k: its columns came while products read the one before, but where threads copy them. Weights come unit
-// by unit: those that lie in one sector of 32 bytes to the first-level cache with the first of them, from the second,
-// where the tile before has asked for them.
-Waits tile_waits(const GemmPlan& plan, Target target) {
+// Of a tile of k: what it reads was asked for while products read the one before, but where threads copy columns. The
+// four lanes of a row share scales, and each unit's columns come from shared memory.
+Waits tile_waits(Target target) {
   const Waits columns = runs(target, sm_80) ? Waits{.local = 2} : Waits{.l2 = 1, .local = 3};
-  const uint32_t sector_units = std::max(1u, 32 * 8 / (plan.matrices[0].streams.low_bits * kGemmUnit));
-  const uint32_t n_units = kGemmTileUnits / plan.splits;
-  const double from_memory = ceil_div(n_units, std::max(1u, sector_units / plan.splits));
-  return columns + from_memory * Waits{.l2 = 1} + Waits{.local = (n_units - from_memory) + 2.0 * n_units};
+  return columns + Waits{.local = 1 + 2.0 * kGemmTileUnits};
 }
 
-// write_sums, whose loop over columns ptxas unrolls four times.
+// write_sums
 Waits write_waits(const GemmPlan& plan, uint32_t n_columns) {
-  const double n_turns = ceil_div(ceil_div(n_columns, kWarpSize / plan.rows_per_warp * plan.splits), 4);
+  const double n_turns =
+      ceil_div(ceil_div(n_columns, static_cast<uint32_t>(kWarpSize / plan.rows_per_warp * plan.matrices.size())),
+               written_at_once(plan.spec));
   const Waits read = plan.spec.epilogue == GemvEpilogue::kResidual ? Waits{.l2 = 1} : Waits{};
   const Waits bias = plan.spec.epilogue == GemvEpilogue::kBias ? Waits{.common = 1} : Waits{};
-  return n_turns * (read + Waits{.local = 1}) + bias + Waits{.local = 3.0 + plan.splits};
+  return n_turns * (read + Waits{.local = 1}) + bias + Waits{.local = 4};
+}
+
+// merge_parts: the release and the arrival, then the parts' sums, all of two tiles at once.
+Waits merge_waits(const GemmPlan& plan, uint32_t n_columns) {
+  const double n_turns = ceil_div(ceil_div(n_columns, 8) * (plan.rows_per_warp / 16), 2);
+  return Waits{.l2 = 2, .local = 3} + n_turns * Waits{.l2 = 1};
 }
 
 }  // namespace
@@ -357,11 +438,13 @@ Flow gemm_flow(const GemmSpec& spec, Target target, uint32_t n_columns) {
   const uint32_t of_block = std::min(ceil_div(n_columns, n_groups), plan.columns);
   uint64_t unit_bytes = 0;
   for (const ProductMatrix& matrix : plan.matrices) unit_bytes += matrix.row_bytes * kGemmUnit / spec.k;
-  return {.pieces = n_tiles * plan.n_row_blocks,
+  const uint32_t n_steps = ceil_div(ceil_div(spec.k, kGemmTileK), plan.parts);
+  return {.pieces = n_tiles * plan.n_row_blocks * plan.parts,
           .warps = plan.warps,
           .blocks_per_sm = blocks_per_sm(plan, target),
           .piece = Waits{.memory = 1, .l2 = has_experts ? 3.0 : 1.0} +  // the tile of experts, its order; columns
-                   ceil_div(spec.k, kGemmTileK) * tile_waits(plan, target) + write_waits(plan, of_block),
+                   n_steps * tile_waits(target) + (spec.parts > 1 ? Waits{} : write_waits(plan, of_block)),
+          .end = spec.parts > 1 ? merge_waits(plan, of_block) + write_waits(plan, of_block) : Waits{},
           .bytes_in_flight = plan.rows_per_block() * unit_bytes * kGemmTileUnits};
 }
 
@@ -369,7 +452,29 @@ Kernel gemm(const GemmSpec& spec, Target target) {
   const GemmPlan plan = plan_of(spec);
   Builder b(name_of(spec), target);
   b.min_blocks_per_sm(blocks_per_sm(plan, target));
-  GemmWriter(b, plan).write();
+  std::vector<Global<u8>> matrices = declare_matrices(b, plan.matrices, 0);
+  const Global<b32> halves = b.global<b32>("halves");
+  const Global<f32> factors = b.global<f32>("factors");
+  std::optional<ProductOfBlock::Addends> addends;
+  if (takes_addends(spec)) {
+    const Reg<u64> bias = b.param<u64>("bias");
+    addends.emplace(ProductOfBlock::Addends{bias, b.param<u64>("residual")});
+  }
+  std::optional<LaunchParameters::Experts> experts;
+  if (spec.experts > 0) {
+    const Global<u32> order = b.global<u32>("order");
+    experts.emplace(LaunchParameters::Experts{order, b.global<u32>("tiles")});
+  }
+  std::optional<Global<u8>> scratch;
+  if (spec.parts > 1) scratch.emplace(b.global<u8>("scratch"));
+  const Global<f32> y = b.global<f32>("y");
+  const Reg<u32> rows = b.param<u32>("rows"), k = b.param<u32>("k");
+  std::optional<Reg<u32>> n_columns;
+  if (spec.experts == 0) n_columns.emplace(b.param<u32>("n_columns"));
+  const LaunchParameters launch{halves, factors, experts, scratch, k, n_columns};
+  const ProductOfBlock product{std::move(matrices), addends, y, rows, b.block(Axis::kY)};
+  GemmInput input(b, plan);
+  GemmWriter(b, plan, launch, product, input).write();
   return b.finish(Launch{gemm_grid(spec, plan.columns), plan.threads()}, gemm_cost(spec, plan.columns));
 }
 

@@ -16,6 +16,8 @@ namespace {
 
 constexpr uint32_t kPartPairs = 4, kPartBytes = 16, kUnitParts = 4;
 constexpr uint32_t kRowPairs = kGemmTileK / 2, kRowParts = kRowPairs / kPartPairs;
+constexpr uint32_t kMeanPairs = kGemmTileK / kHalfMeanValues, kMeanParts = kMeanPairs / kPartPairs;
+static_assert(kGemmTileK == kHalfColumnStep);
 
 // A block of no more columns passes over this one.
 uint32_t most_that_pass_over(uint32_t column) { return column < kGemmFewColumns ? 0 : std::bit_floor(column); }
@@ -26,6 +28,7 @@ GemmInput::GemmInput(Builder& b, const GemmPlan& plan)
     : b_(b),
       plan_(plan),
       halves_(b.shared<b32>("input", std::max(2 * tile_pairs(), plan.warps * plan.stage_floats()))),
+      means_(b.shared<b32>("means", plan.has_lowest() ? 2 * plan.columns * kMeanPairs : kPartPairs)),
       places_(b.shared<u32>("places", plan.columns)),
       factors_(b.shared<f32>("scales_of_columns", plan.columns)),
       part_(b.thread() % kRowParts),
@@ -39,18 +42,19 @@ uint32_t GemmInput::columns_at_once() const { return plan_.threads() / kRowParts
 uint32_t GemmInput::tile_pairs() const { return plan_.columns * kRowPairs; }
 
 // Columns beyond those of the block are its last one again.
-void GemmInput::begin(const Columns& columns) {
+void GemmInput::begin(const Columns& columns, const Reg<u32>& first_unit) {
   columns_.emplace(columns);
   b_.for_("column", b_.thread(), plan_.columns, plan_.threads(), [&](Reg<u32> column) {
     Reg<u32> place = columns.place(b_.min(column, columns.count - 1));
     places_.store(column, place);
     factors_.store(column, columns.factors.load(place, kReadOnly));
   });
-  row_bytes_.emplace(
-      ((columns.k + (kHalfColumnStep - 1)) / kHalfColumnStep * (kHalfColumnStep * 2)).named("row_bytes"));
+  Reg<u32> n_steps = (columns.k + (kHalfColumnStep - 1)) / kHalfColumnStep;
+  step_bytes_.emplace((n_steps * (kHalfColumnStep * 2)).named("step_bytes"));
+  row_bytes_.emplace((n_steps * static_cast<uint32_t>(half_column_size(kHalfColumnStep) * 2)).named("row_bytes"));
   first_part_.emplace(b_.address(columns.halves) + wide(part_ * kPartBytes));
   b_.barrier();
-  ask_into(Reg<u32>(b_.var("first", 0u)), tile_);
+  ask_into(first_unit, tile_);
 }
 
 void GemmInput::arrive() {
@@ -78,6 +82,25 @@ void GemmInput::ask_into(const Reg<u32>& first_unit, const Reg<u32>& tile) {
     };
     passed_over == 0 ? ask_of_block() : b_.if_(columns_->count > passed_over, ask_of_block);
   }
+  if (plan_.has_lowest()) ask_means(first_unit, tile);
+}
+
+// A thread has a part or more of those that the block computes with.
+void GemmInput::ask_means(const Reg<u32>& first_unit, const Reg<u32>& tile) {
+  const Shared<b32> to = means_ + tile / (kRowPairs / kMeanPairs);
+  Reg<u64> from = b_.address(columns_->halves) + wide(*step_bytes_ + first_unit / kGemmTileUnits * (kMeanPairs * 4));
+  b_.for_("mean_part", b_.thread(), plan_.columns * kMeanParts, plan_.threads(), [&](Reg<u32> part) {
+    Reg<u32> column = part / kMeanParts;
+    const auto ask = [&] {
+      Reg<u64> own = b_.mad_wide(places_.load(column), *row_bytes_, from + wide(part % kMeanParts * kPartBytes));
+      copy(to + part * kPartPairs, b_.pointer<b32>(own, kPartBytes));
+    };
+    if (plan_.columns <= kGemmFewColumns) return ask();
+    Var<u32> computed = b_.var("computed", kGemmFewColumns);
+    for (uint32_t few = kGemmFewColumns; few < plan_.columns; few *= 2)
+      computed = b_.select(columns_->count > few, few * 2, computed);
+    b_.if_(column < computed, ask);
+  });
 }
 
 void GemmInput::copy(const Shared<b32>& to, const Global<b32>& from) const {
@@ -87,12 +110,26 @@ void GemmInput::copy(const Shared<b32>& to, const Global<b32>& from) const {
     to.aligned(kPartBytes).store(0, from.load<4>(0, kReadOnly));
 }
 
-GemmInput::Place GemmInput::place(const Reg<u32>& unit) const {
-  return (fragment_ + tile_ + (unit ^ odd_) * (kGemmUnit / 2)).aligned(kPartBytes);
+// Units of even number lie one further in odd columns, the others one before.
+GemmInput::Place GemmInput::place() const {
+  const Shared<b32> of_tile = fragment_ + tile_;
+  const auto at = [&](const Reg<u32>& unit) { return (of_tile + unit * (kGemmUnit / 2)).aligned(kPartBytes); };
+  const Shared<b32> even = at(odd_);
+  return {even, at(1 - odd_)};
 }
 
-Vec<f16x2, 4> GemmInput::load(const Place& place, uint32_t i) const {
-  return place.load<4>(i * 8 * kRowPairs).as<f16x2>();
+Vec<f16x2, 4> GemmInput::load(const Place& place, uint32_t unit, uint32_t i) const {
+  const Shared<b32>& from = unit % 2 == 0 ? place.even : place.odd;
+  return from.load<4>(unit / 2 * kGemmUnit + i * 8 * kRowPairs).as<f16x2>();
+}
+
+Shared<b32> GemmInput::place_means() const {
+  Reg<u32> of_tile = tile_ / (kRowPairs / kMeanPairs) + ((b_.lane() >> 2) * kMeanPairs + (b_.lane() & 3) * 2);
+  return (means_ + of_tile).aligned(8);
+}
+
+Vec<f16x2, 2> GemmInput::load_means(const Shared<b32>& place, uint32_t i) const {
+  return place.load<2>(i * 8 * kMeanPairs).as<f16x2>();
 }
 
 }  // namespace warpchat

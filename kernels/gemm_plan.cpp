@@ -32,15 +32,6 @@ void check(const GemmSpec& spec) {
   require(is_float(*spec.up) == is_float(spec.weights), spec, "its matrices are of formats that do not mix");
 }
 
-constexpr uint32_t kMostRowsPerWarp = 32;
-
-uint32_t n_matrices(const GemmSpec& spec) { return spec.epilogue == GemvEpilogue::kSwiglu ? 2 : 1; }
-
-uint32_t rows_per_warp_of(const GemmSpec& spec) {
-  if (spec.rows_per_warp != 0) return spec.rows_per_warp;
-  return spec.rows < kMostRowsPerWarp ? kMostRowsPerWarp / 2 : kMostRowsPerWarp / n_matrices(spec);
-}
-
 }  // namespace
 
 bool has_gemm(TensorType weights) { return !is_float(weights) || weights == TensorType::kF16; }
@@ -50,49 +41,72 @@ bool takes_addends(const GemmSpec& spec) { return spec.experts == 0 && spec.epil
 std::string name_of(const GemmSpec& spec) {
   GemmSpec any = spec;
   if (takes_addends(spec)) any.epilogue = GemvEpilogue::kStore;
-  const bool is_usual = spec.rows_per_warp == 0 && rows_per_warp_of(spec) == kMostRowsPerWarp / n_matrices(spec);
   return product_name(spec.experts > 0 ? "experts_gemm" : "gemm", any, "") +
          name_part("u", spec.experts > 0 ? spec.uses_per_input : 0) + name_part("w", spec.warps) +
-         name_part("r", is_usual ? 0 : rows_per_warp_of(spec)) + name_part("c", spec.columns_per_block) +
-         name_part("s", spec.splits);
+         name_part("r", spec.rows_per_warp) + name_part("c", spec.columns_per_block) + (spec.parts > 1 ? "_p" : "");
 }
 
-// A warp's sums fill 64 registers: 32 rows, or 16 of two matrices, by 64 columns.
+bool GemmPlan::has_lowest() const {
+  return std::ranges::any_of(matrices, [](const ProductMatrix& m) { return unit_format(m.type).has_lowest; });
+}
+
+bool takes_many_registers(const GemmPlan& plan) {
+  const auto has_two_scales = [](const ProductMatrix& m) {
+    return unit_format(m.type).has_small_scales && unit_format(m.type).n_scales == 2;
+  };
+  return plan.matrices.front().type != plan.matrices.back().type || std::ranges::any_of(plan.matrices, has_two_scales);
+}
+
+// A warp's sums fill at most 64 registers: 32 rows by 64 columns.
 GemmPlan plan_of(const GemmSpec& spec) {
   check(spec);
   GemmPlan plan = {};
   plan.spec = spec;
   plan.matrices = matrices_of(spec);
-  plan.warps = spec.warps ? spec.warps : 8;
-  require(plan.warps <= 16, spec, "a block has 1 to 16 warps");
-  plan.rows_per_warp = rows_per_warp_of(spec);
+  const auto n = static_cast<uint32_t>(plan.matrices.size());
+  plan.warps = spec.warps ? spec.warps : takes_many_registers(plan) ? 8 : 8 * n;
+  require(plan.warps <= 16 && plan.warps % n == 0, spec, "a block has 1 to 16 warps, as many of each matrix");
+  plan.rows_per_warp = spec.rows_per_warp ? spec.rows_per_warp : 16;
   require(plan.rows_per_warp == 16 || plan.rows_per_warp == 32, spec, "a warp takes 16 or 32 rows");
   require(plan.rows_per_warp <= spec.rows, spec, "a warp takes more rows than there are");
   plan.columns = spec.columns_per_block ? spec.columns_per_block : 64;
   require(plan.columns % 8 == 0 && plan.columns <= 64, spec, "columns_per_block is no multiple of 8 up to 64");
-  plan.splits = std::max(1u, spec.splits);
-  require(kGemmTileUnits % plan.splits == 0 && plan.warps % plan.splits == 0, spec,
-          "splits are not 1, 2 or 4, or do not divide the warps");
-  require(plan.splits == 1 || spec.experts == 0, spec, "experts have no splits");
+  require(spec.parts <= 1 || (spec.experts == 0 && plan.matrices.size() == 1), spec,
+          "experts and two matrices have no parts");
+  require(spec.parts <= kMostGemmParts, spec, "it has " + std::to_string(spec.parts) + " parts; expected at most 8");
+  plan.parts = std::clamp(spec.parts, 1u, ceil_div(spec.k, kGemmTileK));
   plan.n_row_blocks = ceil_div(spec.rows, plan.rows_per_block());
   return plan;
 }
 
 uint64_t input_bytes(const GemmSpec& spec, uint64_t n_columns) {
-  return n_columns * (2 * half_column_values(spec.k) + 4);
+  return n_columns * (2 * half_column_size(spec.k) + 4);
 }
 
 ptx::Dimensions gemm_grid(const GemmSpec& spec, uint32_t n_columns) {
   const GemmPlan plan = plan_of(spec);
   const uint32_t n_tiles =
       spec.experts > 0 ? most_expert_tiles(spec.experts, plan.columns, n_columns) : ceil_div(n_columns, plan.columns);
-  return {n_tiles, plan.n_row_blocks};
+  return {n_tiles, plan.n_row_blocks, plan.parts};
+}
+
+uint64_t gemm_parts_bytes(const GemmPlan& plan, uint32_t n_columns) {
+  return uint64_t{2} * plan.parts * plan.spec.rows * n_columns * sizeof(float);
+}
+
+uint64_t gemm_scratch_bytes(const GemmSpec& spec, uint32_t n_columns) {
+  if (spec.parts <= 1) return 0;
+  const GemmPlan plan = plan_of(spec);
+  const ptx::Dimensions grid = gemm_grid(spec, n_columns);
+  require(uint64_t{grid.x} * grid.y <= kMostPartedTiles, spec, "it has too many blocks for parts");
+  return kGemmArrivalsBytes + grid.total() * plan.columns * plan.rows_per_block() * sizeof(float);
 }
 
 ptx::Cost gemm_cost(const GemmSpec& spec, uint32_t n_columns) {
   const GemmPlan plan = plan_of(spec);
   if (spec.experts > 0) return product_cost(spec, plan.matrices, n_columns, std::min(spec.experts, n_columns));
   ptx::Cost cost = product_cost(spec, plan.matrices, plan.columns);
+  if (spec.parts > 1) cost.bytes += gemm_parts_bytes(plan, plan.columns);
   const uint64_t blocks = ceil_div(n_columns, plan.columns);
   return {cost.bytes * blocks, cost.flops * blocks};
 }

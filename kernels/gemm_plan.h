@@ -14,24 +14,30 @@ inline constexpr uint32_t kGemmTileK = kGemmUnit * kGemmTileUnits;
 // others.
 inline constexpr uint32_t kGemmFewColumns = 16;
 
+// Of scratch: arrivals of parts, u32 for each tile of rows and columns; then their sums.
+inline constexpr uint32_t kMostGemmParts = 8, kMostPartedTiles = 4096, kGemmArrivalsBytes = 4 * kMostPartedTiles;
+
 struct GemmPlan {
   GemmSpec spec;
   std::vector<ProductMatrix> matrices;
   uint32_t warps, rows_per_warp, columns;
-  uint32_t splits;        // of k, among warps of the same rows: a tile's units in turn
+  uint32_t parts;         // of k, by blocks: not more than there are tiles
   uint32_t n_row_blocks;  // the last warps overlap the ones before if the rows do not fill them
   uint32_t threads() const { return warps * 32; }
-  uint32_t row_warps() const { return warps / splits; }  // that have rows of their own
+  uint32_t row_warps() const { return warps / static_cast<uint32_t>(matrices.size()); }  // of each matrix
   uint32_t rows_per_block() const { return row_warps() * rows_per_warp; }
+  bool has_lowest() const;  // one of the matrices
   // What a warp writes at once: columns of all its sums, each with 4 of padding, so that neither fragments nor columns
   // have bank conflicts.
-  uint32_t sums_per_column() const { return static_cast<uint32_t>(matrices.size()) * rows_per_warp; }
-  uint32_t stage_column() const { return sums_per_column() + 4; }
-  uint32_t stage_columns() const { return sums_per_column() <= 32 ? 32 : 16; }
+  uint32_t stage_column() const { return rows_per_warp + 4; }
+  uint32_t stage_columns() const { return warps * rows_per_warp <= 256 ? 32 : 16; }
   uint32_t stage_floats() const { return stage_columns() * stage_column(); }
 };
 
 // Throws Error with the spec's name and what is wrong with it.
 GemmPlan plan_of(const GemmSpec& spec);
+
+bool takes_many_registers(const GemmPlan& plan);  // matrices of two formats, or two small scales a unit
+uint64_t gemm_parts_bytes(const GemmPlan& plan, uint32_t n_columns);  // of sums, that parts write and one of them reads
 
 }  // namespace warpchat

@@ -1,5 +1,9 @@
 #include "kernels/gemm_weights.h"
 
+#include <algorithm>
+
+#include "kernels/half_columns.h"
+
 namespace warpchat {
 
 using namespace ptx;
@@ -22,13 +26,6 @@ Reg<u32> row_sixteens(const PackedStreams& block, const Reg<u32>& n_blocks) {
   return ((n_blocks * block.end + 15) / 16).named("row_sixteens");
 }
 
-// Bytes from the first matrix to the others. Fewer registers than an address each, all through the loop.
-std::vector<Reg<u64>> distances(Builder& b, const std::vector<Global<u8>>& matrices) {
-  std::vector<Reg<u64>> all;
-  for (size_t m = 1; m < matrices.size(); ++m) all.push_back(b.address(matrices[m]) - b.address(matrices[0]));
-  return all;
-}
-
 // n_words words from `from`.
 void append_words(std::vector<Reg<b32>>& to, const Global<b32>& from, uint32_t n_words) {
   const auto append = [&](const auto& words) {
@@ -39,147 +36,230 @@ void append_words(std::vector<Reg<b32>>& to, const Global<b32>& from, uint32_t n
   append(from.load<4>({}, kReadOnly));
 }
 
+// A whole number of 0 to 1023, less 1024 and what `thousand` has beside it, as halves, twice.
+Reg<f16x2> twice_as_halves(Builder& b, const Reg<u32>& n, const Reg<f16x2>& thousand) {
+  return b.mad(n, 0x10001u, 0x64006400u).as<f16x2>() - thousand;
+}
+
+template <class T>
+void append_or_assign(Builder& b, std::vector<Var<T>>& to, size_t i, const Reg<T>& value) {
+  if (i == to.size())
+    to.push_back(b.var("ahead", value));
+  else
+    to[i] = value;
+}
+template <class T>
+std::vector<Reg<T>> as_they_are(const std::vector<Var<T>>& vars) {
+  return {vars.begin(), vars.end()};
+}
+
 }  // namespace
 
-GemmWeights::GemmWeights(Builder& b, const GemmPlan& plan, TensorType type, const std::vector<Global<u8>>& matrices,
-                         const Reg<u32>& k, const Reg<u32>& row, const std::optional<Reg<u64>>& rows_before)
+GemmWeights::GemmWeights(Builder& b, const GemmPlan& plan, TensorType type, const Global<u8>& matrix, const Reg<u32>& k,
+                         const Reg<u32>& row, const std::optional<Reg<u64>>& rows_before)
     : b_(b),
       type_(type),
+      format_(unit_format(type)),
       n_rows_(plan.rows_per_warp / 8),
       streams_(packed_streams(type, traits(type).block_weights)),
       part_((b.lane() & 3).named("part")),
       two_parts_(part_ * 2),
       zero_(Reg<u32>(b.var("zero_code", zero_bits(type))).as<f16x2>()),
+      zero_scale_(Reg<u32>(b.var("zero_scale", 0x64006400u + zero_of_scales(type) * 0x10001u)).as<f16x2>()),
       n_blocks_(blocks_of(streams_, k)),
       row_sixteens_(row_sixteens(streams_, n_blocks_)),
-      to_matrices_(distances(b, matrices)),
-      first_(rows_before ? matrices[0] + *rows_before * wide(row_sixteens_) * 16 : matrices[0]),
-      row_(row_at(first_, row)),
-      shared_(type == TensorType::kF16 ? row_ : shared_row(first_, row)),
-      high_(stream(streams_.high_bits == 1 ? shared_ : row_, streams_.high, streams_.high_bits != 0)),
-      heads_(stream(shared_, streams_.heads, streams_.head_bytes != 0)),
-      scales_(stream(shared_, streams_.scales, streams_.scale_bytes != 0)) {}
+      eight_rows_(wide(row_sixteens_ * (16 * 8))),
+      row_((rows_before ? matrix + *rows_before * wide(row_sixteens_) * 16 : matrix) +
+           b.mul_wide(row, row_sixteens_) * 16),
+      small_(stream(std::min(streams_.heads, streams_.scales))) {}
 
-Global<u8> GemmWeights::row_at(const Global<u8>& matrix, const Reg<u32>& row) const {
-  return matrix + b_.mul_wide(row, row_sixteens_) * 16;
+// Row `row` of the lane's.
+template <class T>
+Global<T> GemmWeights::of_row(const Global<T>& first, size_t row) const {
+  if (row == 0) return first;
+  return (first.template as<u8>() + (row == 1 ? eight_rows_ : eight_rows_ * row)).template as<T>();
 }
 
-// Lane t's of the rows; with two matrices the first two lanes' are the first one's.
-Global<u8> GemmWeights::shared_row(const Global<u8>& matrix, const Reg<u32>& row) const {
-  Reg<u32> own = row + (part_ & (n_rows_ - 1)) * 8;
-  if (to_matrices_.empty()) return row_at(matrix, own);
-  Reg<u64> to_own = b_.select(part_ < n_rows_, uint64_t{0}, to_matrices_[0]);
-  return row_at((matrix + to_own).aligned(16), own);
-}
+GemmWeights::Bytes GemmWeights::stream(uint64_t offset) const { return offset == 0 ? row_ : row_ + n_blocks_ * offset; }
 
-Global<u8> GemmWeights::stream(const Global<u8>& row, uint64_t offset, bool is_there) const {
-  return is_there ? row + n_blocks_ * offset : row;
-}
+// A unit, or the row's last one in place of those beyond, where columns are zero.
+Reg<u32> GemmWeights::inside(const Reg<u32>& unit) const { return is_whole() ? unit : b_.min(unit, n_blocks_ - 1); }
 
-// Each lane has one of the rows, or of F16, whose units are as large as two sectors, its sectors of all that it reads.
-void GemmWeights::ask_ahead(const Reg<u32>& unit) const {
-  constexpr uint32_t kSectorBytes = 32;
-  const auto ask = [&](const Bytes& from, uint32_t bytes) {
-    for (uint32_t at = 0; at < bytes; at += kSectorBytes) b_.prefetch_l2(from + at);
-  };
-  if (type_ == TensorType::kF16) {
-    for (uint32_t i = 0; i < n_rows_; ++i) {
-      const Bytes row = row_ + row_sixteens_ * (16 * 8 * i) + unit * 64 + part_ * kSectorBytes;
-      b_.prefetch_l2(row), b_.prefetch_l2(row + 4 * kSectorBytes);
-    }
-    return;
-  }
-  const auto ask_stream = [&](const Bytes& stream, uint32_t unit_bytes) {
-    if (unit_bytes > 0) ask(stream + unit * unit_bytes, unit_bytes * kGemmTileUnits);
-  };
-  // From where its scales begin: the row's start would take two registers through all of k.
-  const bool has_heads = streams_.head_bytes > 0;
-  const Reg<u64> to_scales = wide(n_blocks_) * (has_heads ? streams_.heads : streams_.scales);
-  const Bytes own = b_.pointer<u8>(b_.address(has_heads ? heads_ : scales_) - to_scales, 16);
-  ask_stream(own, std::min(streams_.low_bits, 4u) * 4);
-  if (streams_.low_bits == 8) ask_stream(own + n_blocks_ * 16, 16);
-  if (streams_.high_bits == 1) ask_stream(high_, 4);
-  if (streams_.high_bits == 2) ask_stream(own + n_blocks_ * streams_.high, 8);
-  ask_stream(scales_, streams_.scale_bytes);
-  if (streams_.head_bytes > 0) b_.prefetch_l2(heads_ + (unit / streams_.units_per_head) * streams_.head_bytes);
-}
-
-std::vector<WeightPart> GemmWeights::load(const Reg<u32>& unit) const {
-  const LoadedUnit shared = load_shared(unit);
-  std::vector<LoadedUnit> rows = load_codes(unit);
-  DecodedCodes numbers;
-  if (type_ != TensorType::kF16) decode_scales(b_, type_, shared, numbers);
-  std::vector<WeightPart> parts;
-  for (uint32_t i = 0; i < rows.size(); ++i) {
-    const auto of_row = [&](const auto& x) { return b_.shuffle(x, i, {}, 4); };
-    for (const Reg<b32>& word : shared.high) rows[i].high.push_back(of_row(word));
-    WeightPart part{pairs_of(rows[i]), {}, {}};
-    for (const Reg<f32>& scale : numbers.scales) part.scales.push_back(of_row(scale));
-    for (const Reg<f32>& lowest : numbers.lowest) part.lowest.push_back(of_row(lowest));
-    parts.push_back(part);
-  }
-  return parts;
-}
-
-LoadedUnit GemmWeights::load_shared(const Reg<u32>& unit) const {
-  LoadedUnit shared;
-  if (streams_.high_bits == 1) append_words(shared.high, high_.as<b32>() + unit, 1);
-  load_scales(type_, streams_, place_scales(heads_, scales_, streams_, unit), 0, shared);
-  return shared;
-}
-
-// What a lane has to itself of its rows.
-std::vector<LoadedUnit> GemmWeights::load_codes(const Reg<u32>& unit) const {
-  const std::vector<Global<u8>> low = low_places(unit);
-  std::vector<Global<u8>> high;
-  if (streams_.high_bits == 2) high.push_back((high_.as<b64>() + unit).as<u8>());
-  const uint32_t low_words = streams_.low_bits == 16 || streams_.low_bits == 2 ? 2 : 1;
-  std::vector<LoadedUnit> rows;
-  for (size_t m = 0; m <= to_matrices_.size(); ++m) {
-    for (uint32_t i = 0; i < n_rows_; ++i) {
-      const auto place_in_row = [&](const Global<u8>& first) {
-        const Global<u8> of_matrix = m == 0 ? first : (first + to_matrices_[m - 1]).aligned(16);
-        return (i == 0 ? of_matrix : of_matrix + row_sixteens_ * (16 * 8 * i)).as<b32>();
-      };
-      LoadedUnit& loaded = rows.emplace_back();
-      for (const Global<u8>& place : low) append_words(loaded.low, place_in_row(place), low_words);
-      for (const Global<u8>& place : high) append_words(loaded.high, place_in_row(place), 2);
-    }
-  }
-  return rows;
-}
-
+// Where the lane's words of a unit are in its first row.
 std::vector<Global<u8>> GemmWeights::low_places(const Reg<u32>& unit) const {
   if (streams_.low_bits == 2) return {(row_.as<b64>() + unit).as<u8>()};
   if (streams_.low_bits == 16) {
     const auto quad = [&](uint32_t first) {  // columns are 0 beyond k
       return (row_.as<b64>() + b_.min(unit * 8 + part_ + first, n_blocks_ * 2 - 1)).as<u8>();
     };
-    return {quad(0), quad(4)};
+    const Bytes first = quad(0);
+    return {first, quad(4)};
   }
-  const Global<u8> word = (row_.as<b32>() + (unit * 4 + part_)).as<u8>();
+  const Bytes word = (row_.as<b32>() + (unit * 4 + part_)).as<u8>();
   if (streams_.low_bits == 8) return {word, word + n_blocks_ * 16};
   return {word};
 }
 
-std::vector<Reg<f16x2>> GemmWeights::pairs_of(const LoadedUnit& unit) const {
+// The four lanes of a row have two sectors of it each, or with four rows a row each.
+void GemmWeights::ask_ahead(const Reg<u32>& unit) const {
+  constexpr uint32_t kSectorBytes = 32;
+  const uint32_t lanes = 4 / n_rows_;
+  const Bytes own = row_ + eight_rows_ * wide(lanes == 1 ? part_ : part_ / lanes);
+  const auto ask = [&](const Bytes& from, uint32_t bytes) {
+    const bool shares = lanes > 1 && bytes > kSectorBytes;
+    const Bytes first = shares ? from + part_ % lanes * kSectorBytes : from;
+    for (uint32_t at = 0; at < bytes; at += kSectorBytes * (shares ? lanes : 1)) b_.prefetch_l2(first + at);
+  };
+  const auto ask_stream = [&](uint64_t offset, uint32_t unit_bytes) {
+    if (unit_bytes > 0)
+      ask((offset == 0 ? own : own + n_blocks_ * offset) + unit * unit_bytes, unit_bytes * kGemmTileUnits);
+  };
+  if (type_ == TensorType::kF16) return ask_stream(0, 64);
+  ask_stream(0, std::min(streams_.low_bits, 4u) * 4);
+  if (streams_.low_bits == 8) ask_stream(16, 16);
+  ask_stream(streams_.high, streams_.high_bits * 4);
+  ask_stream(streams_.scales, streams_.scale_bytes);
+  if (streams_.head_bytes > 0)
+    b_.prefetch_l2(own + n_blocks_ * streams_.heads + unit / streams_.units_per_head * streams_.head_bytes);
+}
+
+void GemmWeights::begin(const Reg<u32>& first_unit) {
+  ask_numbers(first_unit);
+  ask_units(0, kGemmTileUnits);
+}
+
+// Of the lane's unit of each row, and where codes are.
+void GemmWeights::ask_numbers(const Reg<u32>& first_unit) {
+  asked_.emplace(first_unit);
+  low_.clear();
+  if (is_whole())
+    for (const Bytes& place : low_places(*asked_)) low_.push_back(place);
+  if (type_ == TensorType::kF16) return;
+  Reg<u32> unit = inside(first_unit + part_);
+  const uint64_t first = std::min(streams_.heads, streams_.scales);
+  const auto from_small = [&](uint64_t offset) {
+    return offset == first ? small_ : small_ + n_blocks_ * (offset - first);
+  };
+  const Bytes heads = from_small(streams_.heads);
+  const ScalesPlace place = place_scales(heads, from_small(streams_.scales), streams_, unit);
+  const Bytes high = streams_.high_bits == 0 ? row_ : stream(streams_.high) + unit * (streams_.high_bits * 4);
+  numbers_.resize(n_rows_);
+  for (size_t row = 0; row < n_rows_; ++row) {
+    ScalesPlace own;
+    for (const auto& own_heads : place.heads) own.heads.push_back(of_row(own_heads, row));
+    for (const auto& scales : place.scales) own.scales.push_back(of_row(scales, row));
+    LoadedUnit loaded;
+    load_scales(type_, streams_, own, 0, loaded);
+    if (streams_.high_bits > 0) append_words(loaded.high, of_row(high, row).as<b32>(), streams_.high_bits);
+    Numbers& words = numbers_[row];
+    for (size_t i = 0; i < loaded.head.size(); ++i) append_or_assign(b_, words.head, i, loaded.head[i]);
+    for (size_t i = 0; i < loaded.scales.size(); ++i) append_or_assign(b_, words.scales, i, loaded.scales[i]);
+    for (size_t i = 0; i < loaded.high.size(); ++i) append_or_assign(b_, words.high, i, loaded.high[i]);
+  }
+}
+
+void GemmWeights::ask_units(uint32_t first, uint32_t n) {
+  const uint32_t low_words = streams_.low_bits == 16 || streams_.low_bits == 2 ? 2 : 1;
+  const uint32_t low_bytes = std::min(streams_.low_bits, 4u) * 4;
+  codes_.resize(kGemmTileUnits * n_rows_);
+  for (uint32_t number = first; number < first + n; ++number) {
+    std::vector<Bytes> low = low_;
+    if (!is_whole()) {
+      const Reg<u32> of_tile = number == 0 ? *asked_ : *asked_ + number;
+      const Reg<u32> unit = type_ == TensorType::kF16 ? of_tile : inside(of_tile);
+      for (const Bytes& place : low_places(unit)) low.push_back(place);
+    }
+    for (size_t row = 0; row < n_rows_; ++row) {
+      std::vector<Reg<b32>> loaded;
+      for (const Bytes& place : low) {
+        const Global<b32> of_first = of_row(place, row).as<b32>();
+        append_words(loaded, is_whole() && number > 0 ? of_first + number * low_bytes / 4 : of_first, low_words);
+      }
+      std::vector<Var<b32>>& words = codes_[number * n_rows_ + row];
+      for (size_t i = 0; i < loaded.size(); ++i) append_or_assign(b_, words, i, loaded[i]);
+    }
+  }
+}
+
+std::vector<RowNumbers> GemmWeights::numbers(const Reg<u32>& next) {
+  std::vector<RowNumbers> all(n_rows_);
+  scales_.clear();
+  if (type_ != TensorType::kF16) {
+    for (size_t row = 0; row < n_rows_; ++row) {
+      const Numbers& words = numbers_[row];
+      scales_.push_back(
+          decode({{}, as_they_are(words.high), as_they_are(words.head), as_they_are(words.scales)}, all[row]));
+    }
+  }
+  ask_numbers(next);
+  return all;
+}
+
+GemmWeights::UnitScales GemmWeights::decode(const LoadedUnit& unit, RowNumbers& numbers) const {
+  UnitScales own;
+  for (const Reg<b32>& word : unit.high) own.high.push_back(word);
+  if (format_.has_small_scales) {
+    const WholeScales whole = decode_whole_scales(b_, type_, unit);
+    for (const Reg<u32>& scale : whole.scales) own.small.push_back(twice_as_halves(b_, scale, zero_scale_));
+    numbers.factor.push_back(whole.factor);
+    for (const Reg<u32>& lowest : whole.lowest) numbers.lowest.push_back(twice_as_halves(b_, lowest, zero_scale_));
+    for (const Reg<f32>& minimum : whole.minimum)
+      numbers.lowest_factor.push_back(minimum * -static_cast<float>(kHalfMeanValues));
+    return own;
+  }
+  DecodedCodes decoded;
+  decode_scales(b_, type_, unit, decoded);
+  for (const Reg<f32>& scale : decoded.scales) own.scales.push_back(scale);
+  if (!format_.has_lowest) return own;
+  const Reg<b16> lowest = unit.head[1].as<b16>();
+  numbers.lowest.push_back(b_.join<b32>(lowest, lowest).as<f16x2>());
+  numbers.lowest_factor.push_back(b_.var("values_of_a_mean", static_cast<float>(kHalfMeanValues)));
+  return own;
+}
+
+std::vector<WeightPart> GemmWeights::unit(uint32_t number) {
+  std::vector<WeightPart> parts;
+  for (size_t row = 0; row < n_rows_; ++row) {
+    const auto of_lane = [&](const Reg<b32>& x) { return b_.shuffle(x, number, {}, 4); };
+    LoadedUnit loaded{as_they_are(codes_[number * n_rows_ + row]), {}, {}, {}};
+    WeightPart& part = parts.emplace_back();
+    std::vector<Reg<f16x2>> small;
+    if (!scales_.empty()) {
+      const UnitScales& scales = scales_[row];
+      for (const Reg<b32>& word : scales.high) loaded.high.push_back(of_lane(word));
+      for (const Reg<f16x2>& scale : scales.small) small.push_back(of_lane(scale.as<b32>()).as<f16x2>());
+      for (const Reg<f32>& scale : scales.scales) part.scales.push_back(of_lane(scale.as<b32>()).as<f32>());
+    }
+    for (const Reg<f16x2>& pair : pairs_of(loaded, small)) part.pairs.push_back(pair);
+  }
+  return parts;
+}
+
+// scales: of the unit's parts, that go into its weights; or none.
+std::vector<Reg<f16x2>> GemmWeights::pairs_of(const LoadedUnit& unit, const std::vector<Reg<f16x2>>& scales) const {
   std::vector<Reg<f16x2>> pairs;
   if (type_ == TensorType::kF16) {
     for (const Reg<b32>& word : unit.low) pairs.push_back(word.as<f16x2>());
     return pairs;
   }
   const PartCodes codes = decode_part(b_, type_, streams_, unit, part_, two_parts_);
-  append_halves(codes.front, pairs);
-  append_halves(codes.back, pairs);
+  const bool is_signed = format_.has_signed_codes, starts_at_zero = format_.zero == 0 && !is_signed;
+  std::vector<Reg<f16x2>> starts;  // what 1024 times a scale is too much, which is exact as that is less than 64
+  if (starts_at_zero)
+    for (const Reg<f16x2>& scale : scales) starts.push_back(scale * -zero_);
+  for (const Reg<b32>& four : {codes.front, codes.back}) {
+    Reg<u32> word = (is_signed ? four ^ 0x80808080u : four).as<u32>();
+    const size_t which = pairs.empty() ? 0 : scales.size() - 1;
+    for (uint32_t selector : {0x4140u, 0x4342u}) {
+      // A byte below the exponent of 1024 is the half 1024 + byte.
+      const Reg<f16x2> code = b_.prmt(word, 0x64646464u, selector).as<f16x2>();
+      if (scales.empty())
+        pairs.push_back(code - zero_);
+      else
+        pairs.push_back(starts.empty() ? (code - zero_) * scales[which] : b_.fma(code, scales[which], starts[which]));
+    }
+  }
   return pairs;
-}
-
-// A byte below the exponent of 1024 is the half 1024 + byte.
-void GemmWeights::append_halves(const Reg<b32>& codes, std::vector<Reg<f16x2>>& pairs) const {
-  const bool is_signed = unit_format(type_).has_signed_codes;
-  Reg<u32> word = (is_signed ? codes ^ 0x80808080u : codes).as<u32>();
-  for (uint32_t selector : {0x4140u, 0x4342u})
-    pairs.push_back(b_.prmt(word, 0x64646464u, selector).as<f16x2>() - zero_);
 }
 
 }  // namespace warpchat

@@ -3,6 +3,9 @@
 // lie the same way (kernels/half_columns.h): 4 t to 4 t + 3, then 16 + 4 t to 16 + 4 t + 3, which
 // one word of the packed row has, or two quads of F16.
 #pragma once
+#include <optional>
+#include <vector>
+
 #include "kernels/gemm_plan.h"
 #include "kernels/weight_unit.h"
 
@@ -10,47 +13,82 @@ namespace warpchat {
 
 // A lane's part of one row's unit.
 struct WeightPart {
-  std::vector<ptx::Reg<ptx::f16x2>> pairs;         // 4: code - zero, or weights
-  std::vector<ptx::Reg<ptx::f32>> scales, lowest;  // as DecodedCodes; none of F16
+  std::vector<ptx::Reg<ptx::f16x2>> pairs;  // 4: weights, or code - zero, times the scale where that is small
+  std::vector<ptx::Reg<ptx::f32>> scales;   // that products are yet to be multiplied by, by part of the unit; or none
 };
 
-// The weights of a matrix, or of two of one format as if their rows were one's. What the four lanes of a row would all
-// read, scales above all, one of them reads and decodes for them.
+// Of a row in a tile of k.
+struct RowNumbers {
+  std::vector<ptx::Reg<ptx::f32>> factor;  // of products with small scales, of all units
+  // Weights' lowest values by the means of columns: twice in each pair, those of the first and the last 16 of the unit
+  // that the lane has of four. And what their products are to be multiplied by.
+  std::vector<ptx::Reg<ptx::f16x2>> lowest;
+  std::vector<ptx::Reg<ptx::f32>> lowest_factor;
+};
+
+// A matrix's weights in a warp: a tile of k at once, whose words are asked for while products read the one before. Lane
+// t of a row's four reads and decodes the scales of the tile's t-th unit for all of them.
 class GemmWeights {
  public:
-  // matrices: their first bytes. A lane has every 8th of plan.rows_per_warp rows from `row` on; of all matrices four at
-  // most. rows_before: of the experts before this one, which rows are counted from.
-  GemmWeights(ptx::Builder& b, const GemmPlan& plan, TensorType type, const std::vector<ptx::Global<ptx::u8>>& matrices,
+  // matrix: its first byte. A lane has every 8th of plan.rows_per_warp rows from `row` on. rows_before: of the experts
+  // before this one, which rows are counted from.
+  GemmWeights(ptx::Builder& b, const GemmPlan& plan, TensorType type, const ptx::Global<ptx::u8>& matrix,
               const ptx::Reg<ptx::u32>& k, const ptx::Reg<ptx::u32>& row,
               const std::optional<ptx::Reg<ptx::u64>>& rows_before);
+
   // By a warp: asks for its rows' units from `unit` on, a tile of k, into the second-level cache.
   void ask_ahead(const ptx::Reg<ptx::u32>& unit) const;
-  // Loads and decodes the parts of the lane's rows, matrix by matrix. unit: of 32 values of k.
-  std::vector<WeightPart> load(const ptx::Reg<ptx::u32>& unit) const;
+  void begin(const ptx::Reg<ptx::u32>& first_unit);  // the first tile
+  // Of the lane's rows in the tile; asks for those of the tile from `next` on. Then its units, each
+  // once.
+  std::vector<RowNumbers> numbers(const ptx::Reg<ptx::u32>& next);
+  std::vector<WeightPart> unit(uint32_t number);
+  void ask_units(uint32_t first, uint32_t n);  // of the next tile
+  // So many units' products share a factor; before sm_80 there are no registers for more than one's weights.
+  uint32_t units_at_once() const { return format_.has_small_scales && runs(b_.target(), ptx::sm_80) ? 2 : 1; }
 
  private:
   using Bytes = ptx::Global<ptx::u8>;
-  Bytes row_at(const Bytes& matrix, const ptx::Reg<ptx::u32>& row) const;
-  Bytes shared_row(const Bytes& matrix, const ptx::Reg<ptx::u32>& row) const;
-  Bytes stream(const Bytes& row, uint64_t offset, bool is_there) const;
-  LoadedUnit load_shared(const ptx::Reg<ptx::u32>& unit) const;
-  std::vector<LoadedUnit> load_codes(const ptx::Reg<ptx::u32>& unit) const;
+  struct Numbers {  // a unit but for its low codes, while they are another tile's
+    Numbers() = default;
+    Numbers(Numbers&&) = default;
+    std::vector<ptx::Var<ptx::b32>> high;
+    std::vector<ptx::Var<ptx::f16>> head;
+    std::vector<ptx::Var<ptx::s32>> scales;
+  };
+  // Of the tile in work, of the lane's unit.
+  struct UnitScales {
+    std::vector<ptx::Reg<ptx::f32>> scales;
+    std::vector<ptx::Reg<ptx::f16x2>> small;
+    std::vector<ptx::Reg<ptx::b32>> high;
+  };
+  bool is_whole() const { return streams_.units_per_head == 8; }  // no row ends in a tile
+  template <class T>
+  ptx::Global<T> of_row(const ptx::Global<T>& first, size_t row) const;
+  Bytes stream(uint64_t offset) const;
+  ptx::Reg<ptx::u32> inside(const ptx::Reg<ptx::u32>& unit) const;
   std::vector<Bytes> low_places(const ptx::Reg<ptx::u32>& unit) const;
-  std::vector<ptx::Reg<ptx::f16x2>> pairs_of(const LoadedUnit& unit) const;
-  void append_halves(const ptx::Reg<ptx::b32>& codes, std::vector<ptx::Reg<ptx::f16x2>>& pairs) const;
+  void ask_numbers(const ptx::Reg<ptx::u32>& first_unit);
+  UnitScales decode(const LoadedUnit& unit, RowNumbers& numbers) const;
+  std::vector<ptx::Reg<ptx::f16x2>> pairs_of(const LoadedUnit& unit,
+                                             const std::vector<ptx::Reg<ptx::f16x2>>& scales) const;
 
   ptx::Builder& b_;
   const TensorType type_;
-  const uint32_t n_rows_;                // of a lane in a matrix: 2 or 4
-  const PackedStreams streams_;          // of a block; in a row of n blocks they begin n times as far from its start
-  ptx::Reg<ptx::u32> part_, two_parts_;  // t, 2 t
-  ptx::Reg<ptx::f16x2> zero_;            // the half that a code of weight 0 becomes at first
-  ptx::Reg<ptx::u32> n_blocks_;          // of a row
-  ptx::Reg<ptx::u32> row_sixteens_;      // a row's bytes
-  std::vector<ptx::Reg<ptx::u64>> to_matrices_;  // bytes from the first one to the others
-  const Bytes first_;                            // of the first matrix
-  // Where streams begin: of the lane's first row, and of its t-th what its four lanes share.
-  Bytes row_, shared_, high_, heads_, scales_;
+  const UnitFormat& format_;
+  const uint32_t n_rows_;                       // of a lane: 2 or 4
+  const PackedStreams streams_;                 // of a block; in a row of n they begin n times as far from its start
+  ptx::Reg<ptx::u32> part_, two_parts_;         // t, 2 t
+  ptx::Reg<ptx::f16x2> zero_, zero_scale_;      // the halves that a code of weight 0, a scale of 0 become at first
+  ptx::Reg<ptx::u32> n_blocks_, row_sixteens_;  // of a row: blocks, bytes
+  ptx::Reg<ptx::u64> eight_rows_;               // bytes
+  Bytes row_, small_;                           // the lane's first; the first of its streams of heads and scales
+  std::vector<Numbers> numbers_;                // [rows]: of the lane's unit
+  std::vector<std::vector<ptx::Var<ptx::b32>>> codes_;  // [units, rows]: low ones
+  // Of the tile that is asked for: its first unit, and where its codes are, of formats whose rows end with a tile.
+  std::optional<ptx::Reg<ptx::u32>> asked_;
+  std::vector<Bytes> low_;
+  std::vector<UnitScales> scales_;  // [rows]
 };
 
 }  // namespace warpchat

@@ -11,11 +11,13 @@ using namespace ptx;
 
 namespace {
 
-constexpr uint32_t kThreads = 256, kWarps = kThreads / kWarpSize;
-constexpr uint32_t kOctet = 8;  // values that a thread has at once: two quads, 16 apart
+constexpr uint32_t kThreads = 512, kWarps = kThreads / kWarpSize;
+constexpr uint32_t kOctet = 8;         // values that a thread has at once: two quads, 16 apart
+constexpr uint32_t kOctetsAtOnce = 3;  // of a thread
+constexpr uint32_t kTurnOctets = kThreads * kOctetsAtOnce;
 
-// Of threads that every processor holds, from sm_80 on or before.
-uint32_t blocks_per_sm(Target target) { return (runs(target, sm_80) ? 1536 : 1024) / kThreads; }
+// Single values take more registers.
+uint32_t blocks_per_sm(bool has_quads) { return has_quads ? 2 : 1; }
 
 class HalfColumnWriter {
  public:
@@ -31,18 +33,25 @@ class HalfColumnWriter {
         sums_(b.shared<f32>("sums", kWarps)),
         normalises_(gamma_ != 0) {}
 
-  // Twice over the column: its halves need the largest value of all. The second time the caches have it.
+  // Twice over the column, as its halves need the largest value of all; the second time from its last turn on, whose
+  // values are still there: all of a column that is no longer than a turn.
   void write() {
     Reg<u32> column = b_.block().named("column");
-    Reg<u32> n_octets = ((k_ + (kHalfColumnStep - 1)) / kHalfColumnStep * (kHalfColumnStep / kOctet)).named("n_octets");
+    Reg<u32> n_steps = ((k_ + (kHalfColumnStep - 1)) / kHalfColumnStep).named("n_steps");
+    Reg<u32> n_octets = n_steps * (kHalfColumnStep / kOctet);
+    Reg<u32> last_turn = ((n_octets - 1) / kTurnOctets).named("last_turn");
     const Global<f32> x = x_ + b_.mul_wide(column, k_);
     Var<f32> squares = b_.var("squares", 0.0f), most = b_.var("most", 0.0f);
-    for_octets("measure", x, n_octets, [&](const Reg<u32>&, const Reg<u32>& first, Octet& values) {
-      for (Quad& quad : values)
-        for (int i = 0; i < 4; ++i) squares = b_.fma(quad[i], quad[i], squares);
-      multiply_by_gamma(first, values);
-      for (Quad& quad : values)
-        for (int i = 0; i < 4; ++i) most = b_.max(most, b_.abs(quad[i]));  // NaN needs no scale
+    std::vector<Octet> turn;
+    for (uint32_t i = 0; i < kOctetsAtOnce; ++i)
+      for (turn.emplace_back(); turn.back().size() < 2;) turn.back().push_back(b_.vars<f32, 4>("value", 0.0f));
+    b_.region("measure", [&] {
+      b_.for_("turn", 0, last_turn + 1, 1, [&](Reg<u32> number) {
+        load_turn(x, number, turn, &squares);
+        for (Octet& values : turn)
+          for (Quad& quad : values)
+            for (int i = 0; i < 4; ++i) most = b_.max(most, b_.abs(quad[i]));  // NaN needs no scale
+      });
     });
     Reg<u32> of_warp = warp_max(b_, b_.max(Reg<f32>(most).as<u32>() >> 23, kLeastExponent));
     b_.if_(b_.lane() == 0, [&] { exponents_.store(b_.warp(), of_warp); });
@@ -54,13 +63,16 @@ class HalfColumnWriter {
       factors_.store(column, factor);
     });
     Reg<f32> scale = power_of_two(127 + 127 + kTopExponent - highest);
-    const Global<b32> to = halves_.as<b32>() + b_.mul_wide(column, n_octets) * (kOctet / 2);
-    for_octets("convert", x, n_octets, [&](const Reg<u32>& octet, const Reg<u32>& first, Octet& values) {
-      multiply_by_gamma(first, values);
-      const auto pair = [&](size_t quad, int i) {
-        return b_.convert_pair<f16x2>(values[quad][i] * scale, values[quad][i + 1] * scale).as<b32>();
-      };
-      to.store(octet * (kOctet / 2), Vec<b32, 4>(pair(0, 0), pair(0, 2), pair(1, 0), pair(1, 2)));
+    const Global<b32> to = halves_.as<b32>() + b_.mul_wide(column, n_steps) * (half_column_size(kHalfColumnStep) / 2);
+    const Global<b32> means = to + b_.mul_wide(n_octets, kOctet / 2);
+    b_.region("convert", [&] {
+      b_.for_("again", 0, last_turn + 1, 1, [&](Reg<u32> again) {
+        Reg<u32> number = b_.select(again == 0, last_turn, again - 1);
+        b_.if_(again != 0, [&] { load_turn(x, number, turn, nullptr); });
+        for (uint32_t i = 0; i < kOctetsAtOnce; ++i)
+          b_.if_(first_of(number, i) < n_octets,
+                 [&] { store_octet(to, means, octet_of(number, i), n_octets, turn[i], scale); });
+      });
     });
   }
 
@@ -68,37 +80,67 @@ class HalfColumnWriter {
   using Quad = VarVec<f32, 4>;
   using Octet = std::vector<Quad>;
 
-  // body(octet, the place of its first value, its values of x, zero beyond k), of the thread's octets.
-  template <class Body>
-  void for_octets(const char* name, const Global<f32>& x, const Reg<u32>& n_octets, const Body& body) {
-    b_.region(name, [&] {
-      b_.for_("octet", b_.thread(), n_octets, kThreads, [&](Reg<u32> octet) {
-        Reg<u32> first = (octet >> 2) * 32 + (octet & 3) * 4;
-        Octet values = load(x, first);
-        body(octet, first, values);
-      });
+  Reg<u32> octet_of(const Reg<u32>& turn, uint32_t i) const {
+    return turn * kTurnOctets + (b_.thread() + i * kThreads);
+  }
+
+  // The block's first, so that no branch parts its lanes.
+  Reg<u32> first_of(const Reg<u32>& turn, uint32_t i) const { return turn * kTurnOctets + i * kThreads; }
+
+  // The thread's octets of a turn, times gamma where there is one, zero beyond k; adds up the squares of x.
+  void load_turn(const Global<f32>& x, const Reg<u32>& turn, std::vector<Octet>& octets, Var<f32>* squares) {
+    std::vector<Reg<u32>> first;
+    for (uint32_t i = 0; i < kOctetsAtOnce; ++i) {
+      Reg<u32> octet = octet_of(turn, i);
+      first.push_back((octet >> 2) * 32 + (octet & 3) * 4);
+      for (uint32_t quad = 0; quad < 2; ++quad) load_quad(x, first[i] + quad * 16, octets[i][quad]);
+    }
+    if (squares)
+      for (Octet& octet : octets)
+        for (Quad& quad : octet)
+          for (int i = 0; i < 4; ++i) *squares = b_.fma(quad[i], quad[i], *squares);
+    b_.if_(normalises_, [&] {
+      std::vector<Octet> gamma;
+      for (uint32_t i = 0; i < kOctetsAtOnce; ++i)
+        for (uint32_t quad = 0; quad < 2; ++quad) {
+          Quad own = b_.vars<f32, 4>("gamma", 0.0f);
+          load_quad(b_.pointer<f32>(gamma_, 4), first[i] + quad * 16, own);
+          for (int j = 0; j < 4; ++j) octets[i][quad][j] *= own[j];
+        }
     });
   }
-
-  Octet load(const Global<f32>& from, const Reg<u32>& first) {
-    Octet values;
-    for (uint32_t quad = 0; quad < 2; ++quad) {
-      values.push_back(b_.vars<f32, 4>("value", 0.0f));
-      load_quad(from + first + quad * 16, first + quad * 16, values.back());
-    }
-    return values;
-  }
   void load_quad(const Global<f32>& from, const Reg<u32>& first, Quad& values) {
-    if (spec_.has_quads) return b_.if_(first < k_, [&] { values = from.aligned(16).load<4>(0, kReadOnly); });
-    for (uint32_t i = 0; i < 4; ++i)
-      b_.if_(first + i < k_, [&] { values[static_cast<int>(i)] = from.load(i, kReadOnly); });
+    const Global<f32> own = from + first;
+    if (spec_.has_quads) {
+      for (int i = 0; i < 4; ++i) values[i] = 0.0f;
+      return b_.if_(first < k_, [&] { values = own.aligned(16).load<4>(0, kReadOnly); });
+    }
+    for (uint32_t i = 0; i < 4; ++i) {
+      values[static_cast<int>(i)] = 0.0f;
+      b_.if_(first + i < k_, [&] { values[static_cast<int>(i)] = own.load(i, kReadOnly); });
+    }
   }
 
-  void multiply_by_gamma(const Reg<u32>& first, Octet& values) {
-    b_.if_(normalises_, [&] {
-      Octet gamma = load(b_.pointer<f32>(gamma_, 4), first);
-      for (size_t quad = 0; quad < 2; ++quad)
-        for (int i = 0; i < 4; ++i) values[quad][i] *= gamma[quad][i];
+  // Four lanes have 32 values, and the means of their first and last 16. Octets end with a step, of four such.
+  void store_octet(const Global<b32>& to, const Global<b32>& means, const Reg<u32>& octet, const Reg<u32>& n_octets,
+                   Octet& values, const Reg<f32>& scale) {
+    std::vector<Reg<b32>> pairs, numbers;
+    for (Quad& quad : values) {
+      Var<f32> sum = b_.var("sum", 0.0f);
+      for (int i = 0; i < 4; i += 2) {
+        const Reg<f16x2> pair = b_.convert_pair<f16x2>(quad[i] * scale, quad[i + 1] * scale);
+        const Vec<f32, 2> rounded = b_.widen(pair);
+        sum += rounded[0] + rounded[1];
+        pairs.push_back(pair.as<b32>());
+      }
+      for (uint32_t distance : {1, 2}) sum += b_.shuffle_xor(sum, distance);
+      Reg<f32> mean = sum * (1.0f / kHalfMeanValues);
+      const Reg<f16> rounded = b_.convert<f16>(mean);
+      numbers.push_back(b_.convert_pair<f16x2>(mean, mean - b_.convert<f32>(rounded)).as<b32>());
+    }
+    b_.if_(octet < n_octets, [&] {
+      to.store(octet * (kOctet / 2), Vec<b32, 4>(pairs[0], pairs[1], pairs[2], pairs[3]));
+      b_.if_(octet % 4 == 0, [&] { means.store(octet / 4 * 2, Vec<b32, 2>(numbers[0], numbers[1])); });
     });
   }
 
@@ -119,22 +161,23 @@ class HalfColumnWriter {
 std::string name_of(const HalfColumnsSpec& spec) { return spec.has_quads ? "half_columns" : "half_columns_k1"; }
 
 uint64_t half_columns_bytes(uint32_t k, bool normalises, uint64_t n_columns) {
-  return n_columns * (4 * uint64_t{k} + 2 * half_column_values(k) + 4) + (normalises ? 4 * uint64_t{k} : 0);
+  return n_columns * (4 * uint64_t{k} + 2 * half_column_size(k) + 4) + (normalises ? 4 * uint64_t{k} : 0);
 }
 
-// Each turn waits for values, then for gamma; between them are the sums of warps and of the block.
-Flow half_columns_flow(uint32_t k, bool normalises, uint32_t n_columns, Target target) {
-  const double turns = ceil_div(static_cast<uint32_t>(half_column_values(k)) / kOctet, kThreads);
+// Each turn waits for values, and for gamma; all but the last come once more. Between are the sums of warps and of the
+// block, behind them the means.
+Flow half_columns_flow(uint32_t k, bool normalises, uint32_t n_columns) {
+  const double turns = ceil_div(static_cast<uint32_t>(half_column_values(k)) / kOctet, kTurnOctets);
   const Waits turn = normalises ? Waits{.common = 1, .l2 = 1} : Waits{.l2 = 1};
   return {.pieces = n_columns,
           .warps = kWarps,
-          .blocks_per_sm = blocks_per_sm(target),
-          .piece = 2 * turns * turn + Waits{.local = 6 + 2 + 6 + 3}};
+          .blocks_per_sm = blocks_per_sm(k % 4 == 0),
+          .piece = (2 * turns - 1) * turn + turns * Waits{.local = 2} + Waits{.local = 6 + 2 + 6 + 3}};
 }
 
 Kernel half_columns(const HalfColumnsSpec& spec, Target target) {
   Builder b(name_of(spec), target);
-  b.min_blocks_per_sm(blocks_per_sm(target));
+  b.min_blocks_per_sm(blocks_per_sm(spec.has_quads));
   HalfColumnWriter(b, spec).write();
   return b.finish(Launch{1, kThreads});
 }

@@ -16,16 +16,23 @@ struct HalfColumnsSpec {
   bool has_quads = true;  // every k is a multiple of 4
 };
 
-inline constexpr uint32_t kHalfColumnStep = 128;  // values that a column's halves are a multiple of
+// A column is its halves, of which a multiple of 128 lies there, and their means over 16 each, for the formats whose
+// weights have a lowest one: as two halves, the mean and what it leaves.
+inline constexpr uint32_t kHalfColumnStep = 128, kHalfMeanValues = 16;
 constexpr uint64_t half_column_values(uint64_t k) {
   return (k + kHalfColumnStep - 1) / kHalfColumnStep * kHalfColumnStep;
+}
+constexpr uint64_t half_column_size(uint64_t k) {  // with its means
+  return half_column_values(k) + half_column_values(k) / kHalfMeanValues * 2;
 }
 
 // Parameters in order:
 //   x        f32 [n_columns, k], 16-byte aligned
 //   gamma    f32 [k], or null: not normalised
-//   halves   f16 [n_columns, half_column_values(k)], 16-byte aligned, zero beyond k. Of each 32 values octet t has 4 t
-//            to 4 t + 3 and 16 + 4 t to 16 + 4 t + 3: what lane t of four has of mma's second operand
+//   halves   f16 [n_columns, half_column_size(k)], 16-byte aligned. The values are zero beyond k; of each 32 octet t
+//   has
+//            4 t to 4 t + 3 and 16 + 4 t to 16 + 4 t + 3: what lane t of four has of mma's second operand. Then come
+//            the means of the halves as they are, not of x
 //   factors  f32 [n_columns]: the column is this times its halves
 //   k        u32, at least 1
 // To be launched with a block for each column. A value that is no number, or infinite, stays so in its half.
@@ -33,6 +40,6 @@ ptx::Kernel half_columns(const HalfColumnsSpec& spec, ptx::Target target);
 std::string name_of(const HalfColumnsSpec& spec);  // half_columns, half_columns_k1 for any k
 uint64_t half_columns_bytes(uint32_t k, bool normalises, uint64_t n_columns);
 // A piece is a column.
-Flow half_columns_flow(uint32_t k, bool normalises, uint32_t n_columns, ptx::Target target);
+Flow half_columns_flow(uint32_t k, bool normalises, uint32_t n_columns);
 
 }  // namespace warpchat

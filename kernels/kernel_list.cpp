@@ -8,6 +8,7 @@
 #include "kernels/columns.h"
 #include "kernels/conv_prompt.h"
 #include "kernels/delta_chunk.h"
+#include "kernels/gemm_plan.h"
 #include "kernels/token_functions.h"
 #include "kernels/weight_unit.h"
 #include "models/kernel_type.h"
@@ -17,8 +18,22 @@ namespace warpchat {
 namespace {
 
 constexpr uint32_t kLeastGemmRows = 16, kMostGemmColumns = 64;  // the columns of a block
-constexpr uint32_t kMostBatchColumns = 32;  // of few columns: more blocks of less work, as processors are left
-constexpr uint32_t kBatchWarps = 16, kBatchSplits = 4;  // of one matrix: 64 rows, and no warp goes over all of k
+// A batch's products for a GPU of about so many processors. Those of one matrix go over k in parts of at least some
+// tiles each, so that all of them have a block.
+constexpr uint32_t kBatchProcessors = 132, kBatchWarps = 8, kLeastPartTiles = 2;
+
+uint32_t parts_of(uint32_t n_blocks, uint32_t k) {
+  return std::clamp(std::min(kBatchProcessors / n_blocks, ceil_div(k, kGemmTileK) / kLeastPartTiles), 1u,
+                    kMostGemmParts);
+}
+
+// Of two matrices: as many warps a block as let the busiest processor go over the fewest rows.
+uint32_t swiglu_warps(uint32_t rows) {
+  const auto busiest = [&](uint32_t warps) {
+    return ceil_div(ceil_div(rows, warps / 2 * 16), kBatchProcessors) * warps;
+  };
+  return std::ranges::min({16u, 12u, 8u}, {}, busiest);
+}
 
 bool gemm_takes(const GemvSpec& spec) {
   const auto takes = [&](TensorType type) { return has_gemm(type); };
@@ -30,11 +45,11 @@ ProductSpec product_of(GemvSpec gemv, PassKind kind, uint32_t columns) {
   if ((kind == PassKind::kPrompt || kind == PassKind::kBatch) && gemm_takes(gemv)) {
     GemmSpec gemm{gemv.weights, gemv.rows, gemv.k, gemv.epilogue, gemv.up};
     if (kind == PassKind::kBatch) {
-      gemm.columns_per_block = std::min(kMostBatchColumns, ceil_div(columns, 8) * 8);
-      gemm.rows_per_warp = 16;
-      if (gemm.epilogue != GemvEpilogue::kSwiglu) gemm.warps = kBatchWarps, gemm.splits = kBatchSplits;
+      gemm.columns_per_block = std::min(kMostGemmColumns, ceil_div(columns, 8) * 8);
+      const bool has_two = gemm.epilogue == GemvEpilogue::kSwiglu;
+      gemm.warps = has_two ? swiglu_warps(gemm.rows) : kBatchWarps;
+      if (!has_two) gemm.parts = parts_of(ceil_div(gemm.rows, kBatchWarps * 16), gemm.k);
     }
-    if (kind == PassKind::kPrompt && gemm.epilogue != GemvEpilogue::kSwiglu) gemm.rows_per_warp = 16;
     return gemm;
   }
   gemv.columns = std::min(columns, kGemvColumns);
@@ -134,7 +149,7 @@ ExpertSpecs expert_specs(const ModelConfig& c, const LayerFormats& f, PassKind k
     if (!std::holds_alternative<GemmSpec>(of_many)) return {};
     GemmSpec gemm = std::get<GemmSpec>(of_many);
     gemm.columns_per_block = specs.order.tile;
-    gemm.warps = gemm.splits = 0;
+    gemm.warps = gemm.parts = 0;
     gemm.experts = e.n;
     gemm.uses_per_input = uses.by_column ? e.n_used : 1;
     return gemm;
@@ -317,6 +332,11 @@ std::vector<ptx::Kernel> decoder_kernels(const DecoderSpecs& specs, ptx::Target 
     add_uses(e.gate_up, e.grouped_gate_up), add_uses(e.down, e.grouped_down);
   }
   return kernels;
+}
+
+uint64_t batch_scratch_bytes(uint32_t columns) {
+  const uint64_t of_block = uint64_t{kBatchWarps} * 16 * kMostGemmColumns * sizeof(float);
+  return kGemmArrivalsBytes + of_block * kBatchProcessors * ceil_div(columns, kMostGemmColumns);
 }
 
 std::string name_of(const ProductSpec& spec) {

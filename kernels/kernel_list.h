@@ -146,6 +146,9 @@ void for_each_launch(const DecoderSpecs& specs, Alone&& alone, Beside&& beside) 
 DecoderAttentionSpec decoder_attention(const ModelConfig& config, uint32_t context, PassKind kind, uint32_t columns,
                                        KvTypes cache = {});
 
+// For any product of a batch that has parts (kernels/gemm.h).
+uint64_t batch_scratch_bytes(uint32_t columns);
+
 // That of expert_specs: of a pass of many columns.
 ExpertOrderSpec decoder_expert_order(const ExpertsConfig& experts, uint32_t columns);
 

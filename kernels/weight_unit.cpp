@@ -11,7 +11,7 @@ using namespace ptx;
 namespace {
 
 constexpr UnitFormat kUnitFormats[] = {
-    // type, name, signed codes, zero, scales a unit, has a lowest weight, numbers that codes choose from
+    // type, name, signed codes, zero, scales a unit, has a lowest weight, numbers that codes choose from, small scales
     {TensorType::kF32, "f32", false, 0, 0, false},
     {TensorType::kF16, "f16", false, 0, 0, false},
     {TensorType::kBF16, "bf16", false, 0, 0, false},
@@ -20,17 +20,17 @@ constexpr UnitFormat kUnitFormats[] = {
     {TensorType::kQ5_0, "q50", false, 16, 1, false},
     {TensorType::kQ5_1, "q51", false, 0, 1, true},
     {TensorType::kQ8_0, "q80", true, 0, 1, false},
-    {TensorType::kQ2_K, "q2k", false, 0, 2, true},
-    {TensorType::kQ3_K, "q3k", false, 4, 2, false},
-    {TensorType::kQ4_K, "q4k", false, 0, 1, true},
-    {TensorType::kQ5_K, "q5k", false, 0, 1, true},
+    {TensorType::kQ2_K, "q2k", false, 0, 2, true, nullptr, true},
+    {TensorType::kQ3_K, "q3k", false, 4, 2, false, nullptr, true},
+    {TensorType::kQ4_K, "q4k", false, 0, 1, true, nullptr, true},
+    {TensorType::kQ5_K, "q5k", false, 0, 1, true, nullptr, true},
     {TensorType::kQ6_K, "q6k", false, 32, 2, false},
     {TensorType::kIQ4_NL, "iq4nl", true, 0, 1, false, kIQ4Values},
     {TensorType::kIQ4_XS, "iq4xs", true, 0, 1, false, kIQ4Values},
     {TensorType::kMXFP4, "mxfp4", true, 0, 1, false, kMXFP4Values},
-    {TensorType::kIQ2Expanded, "iq2", true, 0, 2, false, kIQ2Values},
-    {TensorType::kIQ3XXSExpanded, "iq3xxs", true, 0, 2, false, kIQ3XXSValues},
-    {TensorType::kIQ3SExpanded, "iq3s", true, 0, 2, false, kIQ3SValues},
+    {TensorType::kIQ2Expanded, "iq2", true, 0, 2, false, kIQ2Values, true},
+    {TensorType::kIQ3XXSExpanded, "iq3xxs", true, 0, 2, false, kIQ3XXSValues, true},
+    {TensorType::kIQ3SExpanded, "iq3s", true, 0, 2, false, kIQ3SValues, true},
 };
 static_assert(has_every_format<KernelBlocks>(kUnitFormats));
 
@@ -144,6 +144,19 @@ LoadedUnit load_unit(TensorType type, const PackedStreams& streams, const UnitPl
   return unit;
 }
 
+namespace {
+
+// Of what IQ2 and IQ3 are expanded to.
+Reg<f32> divided_head(TensorType type, const Reg<f32>& head) {
+  const int divisor = KernelBlocks::visit(type, [](auto block) {
+    if constexpr (requires { block.kDivisor; }) return block.kDivisor;
+    return 0;
+  });
+  return divisor == 1 ? head : head * (1.0f / static_cast<float>(divisor));
+}
+
+}  // namespace
+
 void decode_scales(Builder& b, TensorType type, const LoadedUnit& unit, DecodedCodes& out) {
   std::vector<Reg<f32>> head;
   for (const auto& half : unit.head) head.push_back(b.convert<f32>(half));
@@ -185,11 +198,7 @@ void decode_scales(Builder& b, TensorType type, const LoadedUnit& unit, DecodedC
     case TensorType::kIQ2Expanded:
     case TensorType::kIQ3XXSExpanded:
     case TensorType::kIQ3SExpanded: {  // d / divisor * (2 * scale + 1), as nibbles
-      const int divisor = KernelBlocks::visit(type, [](auto block) {
-        if constexpr (requires { block.kDivisor; }) return block.kDivisor;
-        return 0;
-      });
-      const Reg<f32> d = divisor == 1 ? head[0] : head[0] * (1.0f / static_cast<float>(divisor));
+      const Reg<f32> d = divided_head(type, head[0]);
       const Reg<s32> nibbles = unit.scales[0];
       out.scales.push_back(d * number(b, (nibbles & 15) * 2 + 1));
       out.scales.push_back(d * number(b, (nibbles >> 4) * 2 + 1));
@@ -204,6 +213,28 @@ void decode_scales(Builder& b, TensorType type, const LoadedUnit& unit, DecodedC
     case TensorType::kIQ3_XXS:
     case TensorType::kIQ3_S:
       assert(false && "a format without scales, or one that kernels do not read");
+  }
+}
+
+WholeScales decode_whole_scales(Builder& b, TensorType type, const LoadedUnit& unit) {
+  assert(unit_format(type).has_small_scales);
+  const Reg<f32> d = b.convert<f32>(unit.head[0]);
+  const auto raw = [&](size_t i) { return unit.scales[i].as<u32>(); };
+  const auto minimum = [&] { return b.convert<f32>(unit.head[1]); };
+  switch (type) {
+    case TensorType::kQ4_K:
+    case TensorType::kQ5_K:
+      return {{raw(0)}, {raw(1)}, d, {minimum()}};
+    case TensorType::kQ2_K: {  // nibbles
+      const Reg<u32> first = raw(0) & 15, second = raw(1) & 15, lowest = raw(0) >> 4;
+      return {{first, second}, {lowest, raw(1) >> 4}, d, {minimum()}};
+    }
+    case TensorType::kQ3_K:
+      return {{raw(0), raw(1)}, {}, d, {}};  // each zero_of_scales() more
+    default: {                               // of IQ2 and IQ3, as nibbles
+      const Reg<u32> first = (raw(0) & 15) * 2 + 1;
+      return {{first, (raw(0) >> 4) * 2 + 1}, {}, divided_head(type, d), {}};
+    }
   }
 }
 

@@ -19,6 +19,8 @@ struct UnitFormat {
   uint32_t n_scales;  // of a unit: each of 32 / n_scales weights
   bool has_lowest;
   const int8_t* table = nullptr;  // [16]: the numbers that 4-bit codes stand for; null: codes are the numbers
+  // Scales are whole numbers times one number of each 256 weights, and such a number times a code is exact in a half.
+  bool has_small_scales = false;
 };
 const UnitFormat& unit_format(TensorType type);
 bool is_float(TensorType type);
@@ -58,6 +60,16 @@ ScalesPlace place_scales(const ptx::Global<ptx::u8>& heads, const ptx::Global<pt
 void load_scales(TensorType type, const PackedStreams& streams, const ScalesPlace& place, uint64_t offset,
                  LoadedUnit& unit);
 void decode_scales(ptx::Builder& b, TensorType type, const LoadedUnit& unit, DecodedCodes& out);
+
+// Of formats with small scales the whole numbers of a unit, and what all of the block's are to be multiplied by.
+struct WholeScales {
+  std::vector<ptx::Reg<ptx::u32>> scales;  // n_scales, each zero_of_scales() more than it is
+  std::vector<ptx::Reg<ptx::u32>> lowest;  // n_scales, negated, or none
+  ptx::Reg<ptx::f32> factor;
+  std::vector<ptx::Reg<ptx::f32>> minimum;  // what lowest is to be multiplied by: one, or none
+};
+constexpr uint32_t zero_of_scales(TensorType type) { return type == TensorType::kQ3_K ? 32 : 0; }
+WholeScales decode_whole_scales(ptx::Builder& b, TensorType type, const LoadedUnit& unit);
 
 // The table's numbers, a byte each, for the low and for the high nibbles of a word's bytes.
 struct NibbleNumbers {

@@ -75,7 +75,7 @@ TextTable phase_table(const GpuTraits& gpu, const std::vector<KernelGroup>& toke
   return table;
 }
 
-// A row a kernel, launched by itself.
+// A row a kernel, launched by itself; one that serves products of several sizes has a row for each.
 TextTable kernel_table(const GpuTraits& gpu, const std::vector<KernelGroup>& token) {
   struct Row {
     std::string name;
@@ -86,8 +86,9 @@ TextTable kernel_table(const GpuTraits& gpu, const std::vector<KernelGroup>& tok
   for (const KernelGroup& group : token) {
     if (group.form == KernelGroup::Form::kPersistent) continue;
     for (const KernelWork& work : group.kernels) {
-      Row& row = row_of(rows, work.name);
-      row.work = work, ++row.calls;
+      const auto is_it = [&](const Row& row) { return row.name == work.name && row.work.bytes == work.bytes; };
+      const auto found = std::ranges::find_if(rows, is_it);
+      ++(found != rows.end() ? *found : rows.emplace_back(Row{work.name, work})).calls;
     }
   }
   TextTable table{{"kernel", "calls", "blocks", "bytes", "instructions", "us by bytes", "us by issue", "us in all"}};
@@ -152,6 +153,12 @@ class Speeds {
       table.push_back({grouped(n), decimal("%.0f", speed), decimal("%.2f", speed / one.persistent)});
     }
     return table;
+  }
+
+  std::string batch(uint32_t n) const {
+    const uint32_t at = position(kBatchContext);
+    return "a pass of " + grouped(n) + " sequences in contexts of " + grouped(at + 1) + ", by kernel\n" +
+           aligned(kernel_table(gpu_, pass(kind_of_tokens(n), n).at(at)));
   }
 
   TextTable prompts() const {
@@ -229,8 +236,8 @@ std::string predicted_speeds(const std::string& name, const ModelShape& shape, c
   return title(name, gpu) + "\n" + speeds.persistent(shown) + "\na token in a context of " + grouped(shown + 1) +
          " by separate kernels, without what lies between them\n" +
          aligned(kernel_table(gpu, speeds.token().at(shown))) + "\n" + aligned(speeds.decoding()) + "\n" +
-         aligned(speeds.choosing()) + "\n" + aligned(speeds.batches()) + "\n" + aligned(speeds.prompts()) + "\n" +
-         kExplanation;
+         aligned(speeds.choosing()) + "\n" + aligned(speeds.batches()) + "\n" +
+         speeds.batch(kSequences[std::size(kSequences) - 1]) + "\n" + aligned(speeds.prompts()) + "\n" + kExplanation;
 }
 
 }  // namespace warpchat

@@ -132,10 +132,10 @@ ActivationPlan plan_activations(const ModelConfig& config, const GpuSizes& sizes
   uint64_t half_values = 0, values = 0;  // of a column, in all of its uses; and of an input
   for (const uint64_t width :
        {uint64_t{config.hidden}, q_width, uint64_t{config.ffn}, uint64_t{net.inner()}, uint64_t{e.shared_ffn}}) {
-    half_values = std::max(half_values, half_column_values(width));
+    half_values = std::max(half_values, half_column_size(width));
     values = std::max(values, width);
   }
-  half_values = std::max(half_values, saturating_product({e.n_used, half_column_values(e.ffn)}));
+  half_values = std::max(half_values, saturating_product({e.n_used, half_column_size(e.ffn)}));
   plan.halves = place(saturating_product({columns, half_values, sizeof(uint16_t)}));
   plan.half_factors = floats(std::max(1u, e.n_used));
   const uint64_t of_integers = integer_column_blocks(columns);
@@ -145,6 +145,7 @@ ActivationPlan plan_activations(const ModelConfig& config, const GpuSizes& sizes
   plan.pass = place(pass_bytes(sizes));
   plan.error = place(16);
   plan.page_tables = place(page_table_bytes(sizes));
+  plan.batch_scratch = place(sizes.sequences > kFewSequences ? batch_scratch_bytes(sizes.sequences) : 0);
   const uint64_t before = plan.n_bytes;
   for (const PassKind kind : {PassKind::kToken, PassKind::kPrompt, PassKind::kFew, PassKind::kBatch, PassKind::kRun}) {
     if (kind == PassKind::kBatch && sizes.sequences <= kFewSequences) continue;

@@ -65,6 +65,7 @@ struct ActivationPlan {
   uint64_t hidden, q, k, v, mixed, inner;                       // f32 [buffer_columns, width]
   uint64_t halves, half_factors;                                // of the widest input: see kernels/half_columns.h
   uint64_t integers, integer_factors;                           // likewise: see kernels/integer_columns.h
+  uint64_t batch_scratch;                                       // of a batch's products: batch_scratch_bytes
   uint64_t q_gate, qkv, z, alpha, beta, delta_mixed;            // likewise, of hybrids
   uint64_t delta_chunks;                                        // of their prompts: see DeltaChunkScratch
   uint64_t scores, shared_inner, shared_output, shared_switch;  // likewise, of layers of experts

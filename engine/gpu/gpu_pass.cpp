@@ -88,6 +88,7 @@ void GpuSteps::multiply(const Product& product, const Input& input, uint32_t n_c
       arguments.add(at(halves())), arguments.add(at(half_factors()));
       if (takes_addends(*gemm))
         arguments.add(at(product.bias)), arguments.add(at(gemm->epilogue == GemvEpilogue::kResidual ? y : 0));
+      if (gemm->parts > 1) arguments.add(at(activations_.address() + plan_.batch_scratch));
     }
     arguments.add(at(y));
     if (gemm != nullptr) arguments.add(gemm->rows), arguments.add(gemm->k);

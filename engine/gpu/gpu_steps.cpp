@@ -59,7 +59,8 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
   place_page_tables();
   await_first_token();
   stream_.fill(error_address(), 0, sizeof(ErrorWord));
-  stream_.fill(activations_.address() + plan_.scratch[0], 0, plan_.scratch_bytes);
+  // What lies from there on is scratch, which kernels leave as they find it.
+  stream_.fill(activations_.address() + plan_.batch_scratch, 0, plan_.n_bytes - plan_.batch_scratch);
   const uint32_t q_width = config.n_heads * config.head_dim, kv_width = config.n_kv_heads * config.head_dim;
   state_ = {.hidden = buffer(plan_.hidden, config.hidden),
             .q = buffer(plan_.q, q_width),

@@ -109,11 +109,13 @@ void KernelWorks::count_gemm(const GemmSpec& spec) {
   count_half_columns(spec.k);
   const GemmPlan plan = plan_of(spec);
   const ptx::Kernel& kernel = kernels_.at(name_of(spec)).kernel;
-  const auto [counted, is_new] = gemms_.try_emplace(kernel.name);
+  const auto [counted, is_new] = gemms_.try_emplace({kernel.name, plan.parts});
   if (!is_new) return;
   const auto of_warp = [&](uint32_t tiles) {
-    const LaunchSizes sizes{
-        .blocks = {1}, .rows = plan.rows_per_block(), .k = tiles * kGemmTileK, .columns = columns_of_block(spec)};
+    const LaunchSizes sizes{.blocks = {1, 1, plan.parts},
+                            .rows = plan.rows_per_block(),
+                            .k = tiles * plan.parts * kGemmTileK,
+                            .columns = columns_of_block(spec)};
     return warp_instructions(kernel, sizes);
   };
   const double few = of_warp(kFewTiles), more = of_warp(2 * kFewTiles);
@@ -258,7 +260,7 @@ KernelWork KernelWorks::integer_columns(uint32_t k, bool normalised) const {
 
 KernelWork KernelWorks::half_columns(const GemmSpec& gemm, bool normalised) const {
   const uint32_t n = columns_of(gemm) / gemm.uses_per_input;
-  KernelWork work = work_of(name_of(*specs_.half_columns), half_columns_flow(gemm.k, normalised, n, target_),
+  KernelWork work = work_of(name_of(*specs_.half_columns), half_columns_flow(gemm.k, normalised, n),
                             half_columns_bytes(gemm.k, normalised, n));
   work.piece_instructions = half_columns_.at({gemm.k, normalised});
   work.blocks = n;
@@ -272,7 +274,10 @@ KernelWork KernelWorks::gemm_work(const GemmSpec& spec) const {
   const std::string name = name_of(spec);
   KernelWork work = work_of(name, gemm_flow(spec, target_, n), cost.bytes);
   work.flops = static_cast<double>(cost.flops);
-  work.piece_instructions = gemms_.at(name).at(ceil_div(spec.k, kGemmTileK));
+  const GemmPlan plan = plan_of(spec);
+  const uint32_t parts = plan.parts;
+  if (spec.parts > 1) work.bytes += gemm_parts_bytes(plan, n);
+  work.piece_instructions = gemms_.at({name, parts}).at(1.0 * ceil_div(spec.k, kGemmTileK) / parts);
   work.blocks = work.flow.pieces;
   return work;
 }

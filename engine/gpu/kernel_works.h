@@ -79,7 +79,7 @@ class KernelWorks {
   ptx::Target target_;
   uint32_t columns_;
   std::map<std::string, Counted> kernels_;
-  std::map<std::string, Linear> gemms_;  // by name: by tiles of k
+  std::map<std::pair<std::string, uint32_t>, Linear> gemms_;  // by name and parts of k: by a part's tiles of k
   // By k, and whether it is normalised: of a warp.
   std::map<std::pair<uint32_t, bool>, double> half_columns_, integer_columns_;
 };

@@ -40,8 +40,7 @@ struct HalfColumns {
 };
 inline HalfColumns made_halves(GuardedDevice& device, ptx::Target target, const float* x, const float* gamma, float eps,
                                uint32_t k, uint32_t n_columns, const ptx::emulator::LaunchOptions& options) {
-  const HalfColumns made{device.poisoned<uint16_t>(n_columns * half_column_values(k)),
-                         device.poisoned<float>(n_columns)};
+  const HalfColumns made{device.poisoned<uint16_t>(n_columns * half_column_size(k)), device.poisoned<float>(n_columns)};
   const ptx::Kernel kernel = half_columns({eps, k % 4 == 0}, target);
   EXPECT_EQ(device.run_as(options, kernel, {n_columns}, x, gamma, made.halves, made.factors, k), "");
   return made;
@@ -62,6 +61,11 @@ inline IntegerColumns made_integers(GuardedDevice& device, ptx::Target target, c
   EXPECT_EQ(device.run_as(options, kernel, {n_blocks}, x, gamma, made.integers, made.factors, k, n_columns), "");
   return made;
 }
+
+// Of a product in parts: the arrivals come first.
+struct PartsScratch {
+  uint64_t n_bytes = 0, arrivals_bytes = 0;
+};
 
 struct GemvProblem {
   GemvSpec spec;
@@ -117,16 +121,16 @@ struct GemvProblem {
   // Of a kernel on tensor cores, behind the one that makes halves of x: likewise, but for gamma.
   std::vector<float> run_by_halves(const ptx::Kernel& kernel, ptx::Target target, uint32_t n_columns,
                                    const std::vector<uint32_t>& numbers, ptx::emulator::LaunchOptions options,
-                                   std::string* fault) const {
-    return run(kernel, target, n_columns, Takes::kHalves, numbers, options, fault);
+                                   std::string* fault, const PartsScratch& scratch = {}) const {
+    return run(kernel, target, n_columns, Takes::kHalves, numbers, options, fault, scratch);
   }
   mutable ptx::emulator::Counters counters;  // of the last run with options.count
 
  private:
   enum class Takes { kSpec, kAll, kHalves };
   std::vector<float> run(const ptx::Kernel& kernel, ptx::Target target, uint32_t n_columns, Takes takes,
-                         const std::vector<uint32_t>& numbers, ptx::emulator::LaunchOptions options,
-                         std::string* fault) const {
+                         const std::vector<uint32_t>& numbers, ptx::emulator::LaunchOptions options, std::string* fault,
+                         const PartsScratch& parts = {}) const {
     GuardedDevice device(target);
     float* out = spec.epilogue == GemvEpilogue::kResidual ? device.upload(y) : device.poisoned<float>(y.size());
     std::vector<uint64_t> arguments = {address(device.upload(weights.bytes))};
@@ -153,8 +157,17 @@ struct GemvProblem {
       add(spec.epilogue == GemvEpilogue::kBias, [&] { return address(device.upload(bias)); });
     if (is_told && spec.epilogue != GemvEpilogue::kSwiglu)
       add(spec.epilogue == GemvEpilogue::kResidual, [&] { return address(out); });
+    std::byte* scratch = nullptr;
+    if (parts.n_bytes > 0) {
+      scratch = device.upload(std::vector<std::byte>(parts.n_bytes));
+      arguments.push_back(address(scratch));
+    }
     arguments.push_back(address(out));
     const std::string message = device.run_listed(options, kernel, arguments, numbers);
+    if (message.empty() && scratch != nullptr) {
+      const std::vector<std::byte> arrivals = device.download(scratch, parts.arrivals_bytes);
+      EXPECT_EQ(arrivals, std::vector<std::byte>(parts.arrivals_bytes)) << "ready for the next launch";
+    }
     if (fault != nullptr)
       *fault = message;
     else

@@ -167,7 +167,7 @@ TEST(GroupedGemmPlan, IsOneKernelForAllExperts) {
 
 TEST(GroupedGemmPlan, CountsTheWeightsThatUsesCanTouch) {
   const GemmSpec spec = down(kQ4_K, 2048, 768, 128, 64);
-  const uint64_t matrix = 2048 * packed_bytes_per_row(kQ4_K, 768), use = 4 * 2048 + 2 * 768 + 4;
+  const uint64_t matrix = 2048 * packed_bytes_per_row(kQ4_K, 768), use = 4 * 2048 + 2 * half_column_size(768) + 4;
   EXPECT_EQ(gemm_cost(spec, 10).bytes, 10 * (matrix + use));
   EXPECT_EQ(gemm_cost(spec, 4096).bytes, 128 * matrix + 4096 * use);
   EXPECT_EQ(gemm_cost(spec, 4096).flops, uint64_t{2} * 2048 * 768 * 4096);
@@ -179,10 +179,10 @@ TEST(GroupedGemmPlan, RefusesWithASentence) {
   GemmSpec spec = down(kQ4_K, 16, 256, 4, 8);
   spec.epilogue = kBias;
   EXPECT_EQ(error_of([&] { gemm(spec, ptx::sm_75); }),
-            "cannot generate experts_gemm_q4k_bias_u1_r16_c8: experts have neither bias nor residual");
-  spec.epilogue = kStore, spec.splits = 2;
+            "cannot generate experts_gemm_q4k_bias_u1_c8: experts have neither bias nor residual");
+  spec.epilogue = kStore, spec.parts = 2;
   EXPECT_EQ(error_of([&] { gemm(spec, ptx::sm_75); }),
-            "cannot generate experts_gemm_q4k_u1_r16_c8_s2: experts have no splits");
+            "cannot generate experts_gemm_q4k_u1_c8_p: experts and two matrices have no parts");
 }
 
 }  // namespace

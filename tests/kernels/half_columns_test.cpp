@@ -37,10 +37,11 @@ class HalfColumnsProblem {
         made_halves(device, target, device.upload(x), gamma, kEps, case_.k, case_.n_columns, options);
     std::vector<double> values(case_.n_columns * stride());
     for (size_t i = 0; i < values.size(); ++i) {
-      const size_t of_unit = i % 32, octet = of_unit / 8, value = of_unit % 8;
+      const size_t column = i / stride(), of_unit = i % 32, octet = of_unit / 8, value = of_unit % 8;
       const size_t place = i - of_unit + octet * 4 + value % 4 + value / 4 * 16;
-      values[place] = double{to_float(f16{made.halves[i]})} * made.factors[i / stride()];
+      values[place] = number(made, column, i % stride()) * made.factors[column];
     }
+    expect_means(made);
     return values;
   }
   void expect_right(const std::vector<double>& values) const {
@@ -62,6 +63,26 @@ class HalfColumnsProblem {
   size_t stride() const { return half_column_values(case_.k); }
 
  private:
+  double number(const HalfColumns& made, size_t column, size_t i) const {
+    return to_float(f16{made.halves[column * half_column_size(case_.k) + i]});
+  }
+  // Two halves have 22 bits of the mean of 16, or what there is above the least half.
+  void expect_means(const HalfColumns& made) const {
+    for (size_t column = 0; column < case_.n_columns; ++column) {
+      for (size_t mean = 0; mean < stride() / kHalfMeanValues; ++mean) {
+        double expected = 0;
+        for (size_t i = 0; i < kHalfMeanValues; ++i)
+          expected += number(made, column, mean / 2 * 32 + i / 4 * 8 + mean % 2 * 4 + i % 4) / kHalfMeanValues;
+        const size_t at = stride() + 2 * mean;
+        const double found = number(made, column, at) + number(made, column, at + 1);
+        if (std::isfinite(expected))
+          ASSERT_NEAR(found, expected, std::abs(expected) * 0x1p-21 + 0x1p-24) << "column " << column << ", " << mean;
+        else
+          ASSERT_FALSE(std::isfinite(found));
+      }
+    }
+  }
+
   const HalfColumnsCase& case_;
 
  public:
@@ -78,6 +99,7 @@ const HalfColumnsCase kCases[] = {
     {"ends_in_a_step", 160, 2, false},
     {"hidden_of_qwen", 3584, 2},
     {"more_than_threads_take_at_once", 8960, 1, false},
+    {"in_three_turns", 25088, 1},
     {"large", 512, 2, false, 1e30f},
     {"large_beside_squares", 512, 2, true, 1e12f},
     {"small_beside_eps", 512, 1, true, 1e-8f},

@@ -52,7 +52,7 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
     if (!has_gemm(type)) continue;
     kernels.push_back(gemm({type, 2048, 1536, kBias}, target));
     GemmSpec of_batch{type, 2048, 1536};
-    of_batch.rows_per_warp = 16, of_batch.columns_per_block = 32, of_batch.warps = 16, of_batch.splits = 4;
+    of_batch.rows_per_warp = 16, of_batch.parts = 4;
     kernels.push_back(gemm(of_batch, target));
     GemmSpec swiglu{type, 8960, 1536, kSwiglu};
     kernels.push_back(gemm(swiglu, target));
