@@ -81,8 +81,7 @@ class GemmWriter {
       b_.if_(next < end, [&] { input_.ask(next); });
       ask_ahead(next + kGemmTileUnits);
       b_.region("products", [&] {
-        with_weights(
-            [&](GemmWeights& weights) { add_tile(weights, b_.min(next, end - kGemmTileUnits), tile.count, sums); });
+        with_weights([&](GemmWeights& weights) { add_tile(weights, first_unit, end, tile.count, sums); });
       });
       input_.turn();
     });
@@ -177,21 +176,29 @@ class GemmWriter {
     return sums;
   }
 
-  // next: the tile that is asked for meanwhile.
-  void add_tile(GemmWeights& weights, const Reg<u32>& next, const Reg<u32>& n_columns, Sums& sums) {
-    const std::vector<RowNumbers> numbers = weights.numbers(next);  // [rows_per_warp / 8]
-    const GemmInput::Place place = input_.place();
+  // A turn for each of the tile's units, or two of them, so that there are fewer instructions to compile. What is asked
+  // for behind the last tile is the last one's again.
+  void add_tile(GemmWeights& weights, const Reg<u32>& first_unit, const Reg<u32>& end, const Reg<u32>& n_columns,
+                Sums& sums) {
+    const Reg<u32> next_tile = b_.min(first_unit + kGemmTileUnits, end - kGemmTileUnits);
+    const std::vector<RowNumbers> numbers = weights.numbers(next_tile);  // [rows_per_warp / 8]
     const uint32_t at_once = weights.units_at_once();
-    for (uint32_t first = 0; first < kGemmTileUnits; first += at_once) {
+    b_.for_("unit", 0u, kGemmTileUnits, at_once, [&](Reg<u32> unit) {
+      weights.begin_turn(b_.min(first_unit + unit + at_once, end - at_once));
+      std::vector<GemmInput::Place> places;
       std::vector<std::vector<WeightPart>> units;  // [units, rows_per_warp / 8]
-      for (uint32_t i = first; i < first + at_once; ++i) units.push_back(weights.unit(i));
-      weights.ask_units(first, at_once);
+      for (uint32_t i = 0; i < at_once; ++i) {
+        const Reg<u32> of_tile = i == 0 ? unit : unit + i;
+        places.push_back(input_.place(of_tile));
+        units.push_back(weights.unit(i, of_tile));
+      }
+      weights.ask_units();
       for_columns(n_columns, 0, [&](size_t c) {
         std::vector<Vec<f16x2, 4>> x;
-        for (uint32_t i = first; i < first + at_once; ++i) x.push_back(input_.load(place, i, static_cast<uint32_t>(c)));
+        for (const GemmInput::Place& place : places) x.push_back(input_.load(place, static_cast<uint32_t>(c)));
         for (size_t r = 0; r < n_row_tiles(); ++r) add_products(units, numbers, x, 2 * r, sums[tile_index(r, c)]);
       });
-    }
+    });
     if (numbers[0].lowest.empty()) return;
     const Shared<b32> means = input_.place_means();
     for_columns(n_columns, 0, [&](size_t c) {
@@ -309,33 +316,42 @@ class GemmWriter {
   // them is asked for first. staged: the sum of the first matrix.
   void write_columns(const Rows& rows, const Reg<u32>& row, const Tile& tile, const Reg<u32>& begin,
                      const Reg<u32>& column, const Reg<u32>& end, const Shared<f32>& staged) {
+    const uint32_t n = written_at_once(spec_);
     std::vector<Pred> are_there;
     std::vector<Reg<u64>> places;
     std::vector<Var<f32>> added;
-    Pred is_own = row >= rows.first;
-    for (uint32_t i = 0; i < written_at_once(spec_); ++i) {
-      are_there.push_back(is_own && column + i * columns_at_once() < end);
-      Reg<u32> of_block = begin + column + i * columns_at_once();
-      Reg<u32> of_all = uses_ ? uses_->load(b_.min(of_block, tile.count - 1)) : tile.first + of_block;
+    Reg<u32> own_end = b_.select(row >= rows.first, end, 0u), of_block = begin + column;
+    for (uint32_t i = 0; i < n; ++i) {
+      const uint32_t after = i * columns_at_once();
+      are_there.push_back(column + after < own_end);
+      if (i > 0 && !uses_) {
+        places.push_back(b_.mad_wide(product_.rows, after, places[0]));
+        continue;
+      }
+      Reg<u32> of_all = uses_ ? uses_->load(b_.min(of_block + after, tile.count - 1)) : tile.first + of_block;
       places.push_back(b_.mad_wide(of_all, product_.rows, wide(row)));
     }
     const auto* addends = product_.addends ? &*product_.addends : nullptr;
-    for (uint32_t i = 0; i < written_at_once(spec_) && addends; ++i) {
-      added.push_back(b_.var("added", 0.0f));
-      if (!addends->residual) continue;
-      const Global<f32> residual = b_.pointer<f32>(*addends->residual, 4);
-      b_.if_(*addends->residual != 0 && are_there[i], [&] { added[i] = residual.load(places[i]); });
+    if (addends) {
+      for (uint32_t i = 0; i < n; ++i) added.push_back(b_.var("added", 0.0f));
+      if (addends->residual) {
+        const Global<f32> residual = b_.pointer<f32>(*addends->residual, 4);
+        Pred is_there = *addends->residual != 0;
+        for (uint32_t i = 0; i < n; ++i)
+          b_.predicated(is_there && are_there[i], [&] { added[i] = residual.load(places[i]); });
+      }
     }
     Var<f32> bias = b_.var("bias", 0.0f);
     if (addends) b_.if_(addends->bias != 0, [&] { bias = b_.pointer<f32>(addends->bias, 4).load(row); });
-    for (uint32_t i = 0; i < written_at_once(spec_); ++i) {
+    const Shared<f32> factors = input_.factors(of_block);
+    for (uint32_t i = 0; i < n; ++i) {
       b_.if_(are_there[i], [&] {
-        Reg<f32> factor = input_.factor(begin + column + i * columns_at_once());
+        const uint32_t after = i * columns_at_once();
+        Reg<f32> factor = factors.load(after);
         std::vector<Reg<f32>> products;
         for (uint32_t m = 0; m < plan_.matrices.size(); ++m)
-          products.push_back(
-              staged.load(i * columns_at_once() * plan_.stage_column() + m * plan_.row_warps() * plan_.stage_floats()) *
-              factor);
+          products.push_back(staged.load(after * plan_.stage_column() + m * plan_.row_warps() * plan_.stage_floats()) *
+                             factor);
         if (!addends) return write_product(b_, spec_.epilogue, products, {}, row, product_.y + places[i]);
         product_.y.store(places[i], products[0] + bias + added[i]);
       });
@@ -405,7 +421,7 @@ uint32_t blocks_per_sm(const GemmPlan& plan, Target target) {
   return std::max(1u, threads_per_sm(plan, target) / plan.threads());
 }
 
-// Of a tile of k: what it reads was asked for while products read the one before, but where threads copy columns. The
+// Of a tile of k: what it reads was asked for a turn or a tile before, but where threads copy columns. The
 // four lanes of a row share scales, and each unit's columns come from shared memory.
 Waits tile_waits(Target target) {
   const Waits columns = runs(target, sm_80) ? Waits{.local = 2} : Waits{.l2 = 1, .local = 3};

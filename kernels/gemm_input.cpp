@@ -14,7 +14,7 @@ using namespace ptx;
 
 namespace {
 
-constexpr uint32_t kPartPairs = 4, kPartBytes = 16, kUnitParts = 4;
+constexpr uint32_t kPartPairs = 4, kPartBytes = 16, kUnitParts = 4, kUnitPairs = kUnitParts * kPartPairs;
 constexpr uint32_t kRowPairs = kGemmTileK / 2, kRowParts = kRowPairs / kPartPairs;
 constexpr uint32_t kMeanPairs = kGemmTileK / kHalfMeanValues, kMeanParts = kMeanPairs / kPartPairs;
 static_assert(kGemmTileK == kHalfColumnStep);
@@ -69,12 +69,12 @@ void GemmInput::turn() { tile_ = tile_pairs() - tile_; }
 // Of columns that the products pass over nothing.
 void GemmInput::ask_into(const Reg<u32>& first_unit, const Reg<u32>& tile) {
   Reg<u64> from = *first_part_ + wide(first_unit * (kUnitParts * kPartBytes));
-  const Shared<b32> to = own_ + tile;
+  const Shared<b32> to = (own_ + tile).aligned(kPartBytes);
+  const Shared<u32> places = places_ + column_;
   for (uint32_t first = 0; first < plan_.columns; first += columns_at_once()) {
     const uint32_t passed_over = most_that_pass_over(first);
     const auto ask = [&] {
-      copy(to + first * kRowPairs,
-           b_.pointer<b32>(b_.mad_wide(places_.load(column_ + first), *row_bytes_, from), kPartBytes));
+      copy(to + first * kRowPairs, b_.pointer<b32>(b_.mad_wide(places.load(first), *row_bytes_, from), kPartBytes));
     };
     const auto ask_of_block = [&] {
       if (first + columns_at_once() <= plan_.columns) return ask();
@@ -87,9 +87,10 @@ void GemmInput::ask_into(const Reg<u32>& first_unit, const Reg<u32>& tile) {
 
 // A thread has a part or more of those that the block computes with.
 void GemmInput::ask_means(const Reg<u32>& first_unit, const Reg<u32>& tile) {
-  const Shared<b32> to = means_ + tile / (kRowPairs / kMeanPairs);
+  const Shared<b32> to = (means_ + tile / (kRowPairs / kMeanPairs)).aligned(kPartBytes);
   Reg<u64> from = b_.address(columns_->halves) + wide(*step_bytes_ + first_unit / kGemmTileUnits * (kMeanPairs * 4));
-  b_.for_("mean_part", b_.thread(), plan_.columns * kMeanParts, plan_.threads(), [&](Reg<u32> part) {
+  const uint32_t n_parts = plan_.columns * kMeanParts;
+  const auto ask_part = [&](const Reg<u32>& part) {
     Reg<u32> column = part / kMeanParts;
     const auto ask = [&] {
       Reg<u64> own = b_.mad_wide(places_.load(column), *row_bytes_, from + wide(part % kMeanParts * kPartBytes));
@@ -100,27 +101,25 @@ void GemmInput::ask_means(const Reg<u32>& first_unit, const Reg<u32>& tile) {
     for (uint32_t few = kGemmFewColumns; few < plan_.columns; few *= 2)
       computed = b_.select(columns_->count > few, few * 2, computed);
     b_.if_(column < computed, ask);
-  });
+  };
+  if (n_parts <= plan_.threads()) return b_.if_(b_.thread() < n_parts, [&] { ask_part(b_.thread()); });
+  b_.for_("mean_part", b_.thread(), n_parts, plan_.threads(), ask_part);
 }
 
 void GemmInput::copy(const Shared<b32>& to, const Global<b32>& from) const {
   if (runs(b_.target(), sm_80))
-    b_.copy_async(to.aligned(kPartBytes), from, Bytes<kPartBytes>{});
+    b_.copy_async(to, from, Bytes<kPartBytes>{});
   else
-    to.aligned(kPartBytes).store(0, from.load<4>(0, kReadOnly));
+    to.store(0, from.load<4>(0, kReadOnly));
 }
 
 // Units of even number lie one further in odd columns, the others one before.
-GemmInput::Place GemmInput::place() const {
-  const Shared<b32> of_tile = fragment_ + tile_;
-  const auto at = [&](const Reg<u32>& unit) { return (of_tile + unit * (kGemmUnit / 2)).aligned(kPartBytes); };
-  const Shared<b32> even = at(odd_);
-  return {even, at(1 - odd_)};
+GemmInput::Place GemmInput::place(const Reg<u32>& unit) const {
+  return (fragment_ + b_.mad(unit ^ odd_, kUnitPairs, tile_)).aligned(kPartBytes);
 }
 
-Vec<f16x2, 4> GemmInput::load(const Place& place, uint32_t unit, uint32_t i) const {
-  const Shared<b32>& from = unit % 2 == 0 ? place.even : place.odd;
-  return from.load<4>(unit / 2 * kGemmUnit + i * 8 * kRowPairs).as<f16x2>();
+Vec<f16x2, 4> GemmInput::load(const Place& place, uint32_t i) const {
+  return place.load<4>(i * 8 * kRowPairs).as<f16x2>();
 }
 
 Shared<b32> GemmInput::place_means() const {

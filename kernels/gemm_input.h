@@ -32,15 +32,13 @@ class GemmInput {
   ptx::Shared<ptx::f32> stage(const ptx::Reg<ptx::u32>& warp) const {
     return halves_.as<ptx::f32>() + warp * plan_.stage_floats();
   }
-  ptx::Reg<ptx::f32> factor(const ptx::Reg<ptx::u32>& column) const { return factors_.load(column); }
+  ptx::Shared<ptx::f32> factors(const ptx::Reg<ptx::u32>& column) const { return factors_ + column; }  // from there on
 
-  // Where a lane's values of the tile's units of even and of odd number lie, and those of a unit for mma's columns 8 i
-  // to 8 i + 7: the same of k as GemmWeights', in pairs.
-  struct Place {
-    ptx::Shared<ptx::b32> even, odd;
-  };
-  Place place() const;
-  ptx::Vec<ptx::f16x2, 4> load(const Place& place, uint32_t unit, uint32_t i) const;
+  // Where a lane's values of the tile's unit lie, and those for mma's columns 8 i to 8 i + 7: the same of k as
+  // GemmWeights', in pairs.
+  using Place = ptx::Shared<ptx::b32>;
+  Place place(const ptx::Reg<ptx::u32>& unit) const;
+  ptx::Vec<ptx::f16x2, 4> load(const Place& place, uint32_t i) const;
   // Where the means of the tile's lane % 4-th unit lie, and those for columns 8 i to 8 i + 7, with what they leave: of
   // the unit's first and of its last 16.
   ptx::Shared<ptx::b32> place_means() const;
@@ -61,9 +59,9 @@ class GemmInput {
   ptx::Shared<ptx::f32> factors_;   // [columns]
   ptx::Reg<ptx::u32> part_;         // of a row, the thread's
   ptx::Reg<ptx::u32> column_;       // the thread's first
-  ptx::Reg<ptx::u32> odd_;          // of the lane's fragments: see place()
+  ptx::Reg<ptx::u32> odd_;          // of the lane's column, lane / 4: see place()
   ptx::Shared<ptx::b32> own_;       // where the thread's first part goes
-  ptx::Shared<ptx::b32> fragment_;  // the lane's first pair of unit 0, column lane / 4
+  ptx::Shared<ptx::b32> fragment_;  // the lane's first pair of that column
   ptx::Var<ptx::u32> tile_;         // pairs before the tile that products read
   std::optional<Columns> columns_;
   std::optional<ptx::Reg<ptx::u64>> first_part_;  // the thread's, of column 0

@@ -10,10 +10,10 @@ using namespace ptx;
 
 namespace {
 
-// 1024 and the code of weight 0, twice; of signed codes with their sign bit flipped.
-uint32_t zero_bits(TensorType type) {
+// -1024 less the code of weight 0, twice; of signed codes with their sign bit flipped.
+uint32_t minus_zero_bits(TensorType type) {
   const UnitFormat& format = unit_format(type);
-  return 0x64006400u + (format.has_signed_codes ? 128 : format.zero) * 0x10001u;
+  return 0xe400e400u + (format.has_signed_codes ? 128 : format.zero) * 0x10001u;
 }
 
 Reg<u32> blocks_of(const PackedStreams& block, const Reg<u32>& k) {
@@ -64,7 +64,7 @@ GemmWeights::GemmWeights(Builder& b, const GemmPlan& plan, TensorType type, cons
       streams_(packed_streams(type, traits(type).block_weights)),
       part_((b.lane() & 3).named("part")),
       two_parts_(part_ * 2),
-      zero_(Reg<u32>(b.var("zero_code", zero_bits(type))).as<f16x2>()),
+      minus_zero_(Reg<u32>(b.var("minus_zero_code", minus_zero_bits(type))).as<f16x2>()),
       zero_scale_(Reg<u32>(b.var("zero_scale", 0x64006400u + zero_of_scales(type) * 0x10001u)).as<f16x2>()),
       n_blocks_(blocks_of(streams_, k)),
       row_sixteens_(row_sixteens(streams_, n_blocks_)),
@@ -95,7 +95,7 @@ std::vector<Global<u8>> GemmWeights::low_places(const Reg<u32>& unit) const {
     const Bytes first = quad(0);
     return {first, quad(4)};
   }
-  const Bytes word = (row_.as<b32>() + (unit * 4 + part_)).as<u8>();
+  const Bytes word = (row_.as<b32>() + b_.mad(unit, 4, part_)).as<u8>();
   if (streams_.low_bits == 8) return {word, word + n_blocks_ * 16};
   return {word};
 }
@@ -112,7 +112,8 @@ void GemmWeights::ask_ahead(const Reg<u32>& unit) const {
   };
   const auto ask_stream = [&](uint64_t offset, uint32_t unit_bytes) {
     if (unit_bytes > 0)
-      ask((offset == 0 ? own : own + n_blocks_ * offset) + unit * unit_bytes, unit_bytes * kGemmTileUnits);
+      ask(own + (offset == 0 ? unit * unit_bytes : b_.mad(unit, unit_bytes, n_blocks_ * offset)),
+          unit_bytes * kGemmTileUnits);
   };
   if (type_ == TensorType::kF16) return ask_stream(0, 64);
   ask_stream(0, std::min(streams_.low_bits, 4u) * 4);
@@ -125,15 +126,19 @@ void GemmWeights::ask_ahead(const Reg<u32>& unit) const {
 
 void GemmWeights::begin(const Reg<u32>& first_unit) {
   ask_numbers(first_unit);
-  ask_units(0, kGemmTileUnits);
+  begin_turn(first_unit);
+  ask_units();
 }
 
-// Of the lane's unit of each row, and where codes are.
-void GemmWeights::ask_numbers(const Reg<u32>& first_unit) {
-  asked_.emplace(first_unit);
+void GemmWeights::begin_turn(const Reg<u32>& next) {
+  asked_.emplace(next);
   low_.clear();
   if (is_whole())
     for (const Bytes& place : low_places(*asked_)) low_.push_back(place);
+}
+
+// Of the lane's unit of each row.
+void GemmWeights::ask_numbers(const Reg<u32>& first_unit) {
   if (type_ == TensorType::kF16) return;
   Reg<u32> unit = inside(first_unit + part_);
   const uint64_t first = std::min(streams_.heads, streams_.scales);
@@ -158,15 +163,15 @@ void GemmWeights::ask_numbers(const Reg<u32>& first_unit) {
   }
 }
 
-void GemmWeights::ask_units(uint32_t first, uint32_t n) {
+void GemmWeights::ask_units() {
   const uint32_t low_words = streams_.low_bits == 16 || streams_.low_bits == 2 ? 2 : 1;
   const uint32_t low_bytes = std::min(streams_.low_bits, 4u) * 4;
-  codes_.resize(kGemmTileUnits * n_rows_);
-  for (uint32_t number = first; number < first + n; ++number) {
+  codes_.resize(units_at_once() * n_rows_);
+  for (uint32_t number = 0; number < units_at_once(); ++number) {
     std::vector<Bytes> low = low_;
     if (!is_whole()) {
-      const Reg<u32> of_tile = number == 0 ? *asked_ : *asked_ + number;
-      const Reg<u32> unit = type_ == TensorType::kF16 ? of_tile : inside(of_tile);
+      const Reg<u32> of_turn = number == 0 ? *asked_ : *asked_ + number;
+      const Reg<u32> unit = type_ == TensorType::kF16 ? of_turn : inside(of_turn);
       for (const Bytes& place : low_places(unit)) low.push_back(place);
     }
     for (size_t row = 0; row < n_rows_; ++row) {
@@ -217,10 +222,10 @@ GemmWeights::UnitScales GemmWeights::decode(const LoadedUnit& unit, RowNumbers& 
   return own;
 }
 
-std::vector<WeightPart> GemmWeights::unit(uint32_t number) {
+std::vector<WeightPart> GemmWeights::unit(uint32_t number, const Reg<u32>& of_tile) {
   std::vector<WeightPart> parts;
   for (size_t row = 0; row < n_rows_; ++row) {
-    const auto of_lane = [&](const Reg<b32>& x) { return b_.shuffle(x, number, {}, 4); };
+    const auto of_lane = [&](const Reg<b32>& x) { return b_.shuffle(x, of_tile, {}, 4); };
     LoadedUnit loaded{as_they_are(codes_[number * n_rows_ + row]), {}, {}, {}};
     WeightPart& part = parts.emplace_back();
     std::vector<Reg<f16x2>> small;
@@ -246,7 +251,7 @@ std::vector<Reg<f16x2>> GemmWeights::pairs_of(const LoadedUnit& unit, const std:
   const bool is_signed = format_.has_signed_codes, starts_at_zero = format_.zero == 0 && !is_signed;
   std::vector<Reg<f16x2>> starts;  // what 1024 times a scale is too much, which is exact as that is less than 64
   if (starts_at_zero)
-    for (const Reg<f16x2>& scale : scales) starts.push_back(scale * -zero_);
+    for (const Reg<f16x2>& scale : scales) starts.push_back(scale * minus_zero_);
   for (const Reg<b32>& four : {codes.front, codes.back}) {
     Reg<u32> word = (is_signed ? four ^ 0x80808080u : four).as<u32>();
     const size_t which = pairs.empty() ? 0 : scales.size() - 1;
@@ -254,9 +259,10 @@ std::vector<Reg<f16x2>> GemmWeights::pairs_of(const LoadedUnit& unit, const std:
       // A byte below the exponent of 1024 is the half 1024 + byte.
       const Reg<f16x2> code = b_.prmt(word, 0x64646464u, selector).as<f16x2>();
       if (scales.empty())
-        pairs.push_back(code - zero_);
+        pairs.push_back(code + minus_zero_);
       else
-        pairs.push_back(starts.empty() ? (code - zero_) * scales[which] : b_.fma(code, scales[which], starts[which]));
+        pairs.push_back(starts.empty() ? (code + minus_zero_) * scales[which]
+                                       : b_.fma(code, scales[which], starts[which]));
     }
   }
   return pairs;

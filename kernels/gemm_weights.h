@@ -26,8 +26,8 @@ struct RowNumbers {
   std::vector<ptx::Reg<ptx::f32>> lowest_factor;
 };
 
-// A matrix's weights in a warp: a tile of k at once, whose words are asked for while products read the one before. Lane
-// t of a row's four reads and decodes the scales of the tile's t-th unit for all of them.
+// A matrix's weights in a warp: some units of k at once, a turn, whose codes are asked for while products read those
+// before. Lane t of a row's four reads and decodes the scales of the tile's t-th unit for all of them, a tile before.
 class GemmWeights {
  public:
   // matrix: its first byte. A lane has every 8th of plan.rows_per_warp rows from `row` on. rows_before: of the experts
@@ -38,12 +38,14 @@ class GemmWeights {
 
   // By a warp: asks for its rows' units from `unit` on, a tile of k, into the second-level cache.
   void ask_ahead(const ptx::Reg<ptx::u32>& unit) const;
-  void begin(const ptx::Reg<ptx::u32>& first_unit);  // the first tile
-  // Of the lane's rows in the tile; asks for those of the tile from `next` on. Then its units, each
-  // once.
+  void begin(const ptx::Reg<ptx::u32>& first_unit);  // of the first tile
+  // Of the lane's rows in the tile; asks for those of the tile from `next` on.
   std::vector<RowNumbers> numbers(const ptx::Reg<ptx::u32>& next);
-  std::vector<WeightPart> unit(uint32_t number);
-  void ask_units(uint32_t first, uint32_t n);  // of the next tile
+  // Then the tile's turns: where the codes are that are asked for in this one, those of the turn from `next` on; each
+  // of the turn's units once, that is the tile's of_tile-th; and behind them the next turn's.
+  void begin_turn(const ptx::Reg<ptx::u32>& next);
+  std::vector<WeightPart> unit(uint32_t number, const ptx::Reg<ptx::u32>& of_tile);
+  void ask_units();
   // So many units' products share a factor; before sm_80 there are no registers for more than one's weights.
   uint32_t units_at_once() const { return format_.has_small_scales && runs(b_.target(), ptx::sm_80) ? 2 : 1; }
 
@@ -79,13 +81,14 @@ class GemmWeights {
   const uint32_t n_rows_;                       // of a lane: 2 or 4
   const PackedStreams streams_;                 // of a block; in a row of n they begin n times as far from its start
   ptx::Reg<ptx::u32> part_, two_parts_;         // t, 2 t
-  ptx::Reg<ptx::f16x2> zero_, zero_scale_;      // the halves that a code of weight 0, a scale of 0 become at first
+  ptx::Reg<ptx::f16x2> minus_zero_;             // less the half that a code of weight 0 becomes at first
+  ptx::Reg<ptx::f16x2> zero_scale_;             // what a scale of 0 becomes
   ptx::Reg<ptx::u32> n_blocks_, row_sixteens_;  // of a row: blocks, bytes
   ptx::Reg<ptx::u64> eight_rows_;               // bytes
   Bytes row_, small_;                           // the lane's first; the first of its streams of heads and scales
   std::vector<Numbers> numbers_;                // [rows]: of the lane's unit
-  std::vector<std::vector<ptx::Var<ptx::b32>>> codes_;  // [units, rows]: low ones
-  // Of the tile that is asked for: its first unit, and where its codes are, of formats whose rows end with a tile.
+  std::vector<std::vector<ptx::Var<ptx::b32>>> codes_;  // [units of a turn, rows]: low ones
+  // Of the turn that is asked for: its first unit, and where its codes are, of formats whose rows end with a tile.
   std::optional<ptx::Reg<ptx::u32>> asked_;
   std::vector<Bytes> low_;
   std::vector<UnitScales> scales_;  // [rows]

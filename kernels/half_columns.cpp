@@ -69,9 +69,7 @@ class HalfColumnWriter {
       b_.for_("again", 0, last_turn + 1, 1, [&](Reg<u32> again) {
         Reg<u32> number = b_.select(again == 0, last_turn, again - 1);
         b_.if_(again != 0, [&] { load_turn(x, number, turn, nullptr); });
-        for (uint32_t i = 0; i < kOctetsAtOnce; ++i)
-          b_.if_(first_of(number, i) < n_octets,
-                 [&] { store_octet(to, means, octet_of(number, i), n_octets, turn[i], scale); });
+        store_turn(to, means, number, n_octets, turn, scale);
       });
     });
   }
@@ -80,51 +78,78 @@ class HalfColumnWriter {
   using Quad = VarVec<f32, 4>;
   using Octet = std::vector<Quad>;
 
-  Reg<u32> octet_of(const Reg<u32>& turn, uint32_t i) const {
-    return turn * kTurnOctets + (b_.thread() + i * kThreads);
-  }
-
-  // The block's first, so that no branch parts its lanes.
-  Reg<u32> first_of(const Reg<u32>& turn, uint32_t i) const { return turn * kTurnOctets + i * kThreads; }
+  // The thread's octets of a turn are kThreads apart, which are whole units of 32: what tells them apart are numbers
+  // that addresses take as they are.
+  Reg<u32> first_octet(const Reg<u32>& turn) const { return turn * kTurnOctets + b_.thread(); }
 
   // The thread's octets of a turn, times gamma where there is one, zero beyond k; adds up the squares of x.
   void load_turn(const Global<f32>& x, const Reg<u32>& turn, std::vector<Octet>& octets, Var<f32>* squares) {
-    std::vector<Reg<u32>> first;
-    for (uint32_t i = 0; i < kOctetsAtOnce; ++i) {
-      Reg<u32> octet = octet_of(turn, i);
-      first.push_back((octet >> 2) * 32 + (octet & 3) * 4);
-      for (uint32_t quad = 0; quad < 2; ++quad) load_quad(x, first[i] + quad * 16, octets[i][quad]);
-    }
+    Reg<u32> octet = first_octet(turn), first = (octet >> 2) * 32 + (octet & 3) * 4;
+    for (Octet& values : octets)
+      for (Quad& quad : values)
+        for (int i = 0; i < 4; ++i) quad[i] = 0.0f;
+    const Global<f32> own = own_values(x, first);
+    for (uint32_t i = 0; i < kOctetsAtOnce; ++i)
+      for_values(own, first, i, octets[i], [](Var<f32>& value, const Reg<f32>& loaded) { value = loaded; });
     if (squares)
-      for (Octet& octet : octets)
-        for (Quad& quad : octet)
+      for (Octet& values : octets)
+        for (Quad& quad : values)
           for (int i = 0; i < 4; ++i) *squares = b_.fma(quad[i], quad[i], *squares);
+    // A branch around each octet: ptxas would ask for more of gamma at once than it has registers for.
     b_.if_(normalises_, [&] {
-      std::vector<Octet> gamma;
+      const Global<f32> gamma = own_values(b_.pointer<f32>(gamma_, 4), first);
       for (uint32_t i = 0; i < kOctetsAtOnce; ++i)
-        for (uint32_t quad = 0; quad < 2; ++quad) {
-          Quad own = b_.vars<f32, 4>("gamma", 0.0f);
-          load_quad(b_.pointer<f32>(gamma_, 4), first[i] + quad * 16, own);
-          for (int j = 0; j < 4; ++j) octets[i][quad][j] *= own[j];
-        }
+        b_.if_(first + i * kThreads * kOctet < k_, [&] {
+          for_values(gamma, first, i, octets[i], [](Var<f32>& value, const Reg<f32>& loaded) { value *= loaded; });
+        });
     });
   }
-  void load_quad(const Global<f32>& from, const Reg<u32>& first, Quad& values) {
-    const Global<f32> own = from + first;
-    if (spec_.has_quads) {
-      for (int i = 0; i < 4; ++i) values[i] = 0.0f;
-      return b_.if_(first < k_, [&] { values = own.aligned(16).load<4>(0, kReadOnly); });
-    }
-    for (uint32_t i = 0; i < 4; ++i) {
-      values[static_cast<int>(i)] = 0.0f;
-      b_.if_(first + i < k_, [&] { values[static_cast<int>(i)] = own.load(i, kReadOnly); });
+  Global<f32> own_values(const Global<f32>& from, const Reg<u32>& first) const {
+    return spec_.has_quads ? (from + first).aligned(16) : from + first;
+  }
+
+  // body(value, what is in its place behind `own`) for those of the thread's i-th octet that are not beyond k.
+  template <class Body>
+  void for_values(const Global<f32>& own, const Reg<u32>& first, uint32_t i, Octet& values, const Body& body) {
+    for (uint32_t quad = 0; quad < 2; ++quad) {
+      const uint32_t at = i * kThreads * kOctet + quad * 16;
+      if (spec_.has_quads) {
+        b_.predicated(first + at < k_, [&] {
+          const Vec<f32, 4> loaded = own.load<4>(at, kReadOnly);
+          for (int j = 0; j < 4; ++j) body(values[quad][j], loaded[j]);
+        });
+        continue;
+      }
+      for (uint32_t j = 0; j < 4; ++j)
+        b_.predicated(first + (at + j) < k_,
+                      [&] { body(values[quad][static_cast<int>(j)], own.load(at + j, kReadOnly)); });
     }
   }
 
-  // Four lanes have 32 values, and the means of their first and last 16. Octets end with a step, of four such.
-  void store_octet(const Global<b32>& to, const Global<b32>& means, const Reg<u32>& octet, const Reg<u32>& n_octets,
-                   Octet& values, const Reg<f32>& scale) {
-    std::vector<Reg<b32>> pairs, numbers;
+  // Octets end with a step, of sixteen. No branch parts the lanes of a block.
+  void store_turn(const Global<b32>& to, const Global<b32>& means, const Reg<u32>& turn, const Reg<u32>& n_octets,
+                  std::vector<Octet>& octets, const Reg<f32>& scale) {
+    Reg<u32> octet = first_octet(turn), of_block = turn * kTurnOctets;
+    const Global<b32> own = to + octet * (kOctet / 2), own_means = means + octet / 4 * 2;
+    Pred has_means = octet % 4 == 0;
+    for (uint32_t i = 0; i < kOctetsAtOnce; ++i) {
+      const uint32_t before = i * kThreads;
+      b_.if_(of_block + before < n_octets, [&] {
+        const Halves halves = halves_of(octets[i], scale);
+        Pred is_there = octet + before < n_octets;
+        b_.predicated(is_there, [&] { own.store(before * (kOctet / 2), halves.pairs); });
+        b_.predicated(is_there && has_means, [&] { own_means.store(before / 4 * 2, halves.means); });
+      });
+    }
+  }
+
+  // Four lanes have 32 values, and the means of their first and last 16.
+  struct Halves {
+    Vec<b32, 4> pairs;
+    Vec<b32, 2> means;
+  };
+  Halves halves_of(Octet& values, const Reg<f32>& scale) {
+    std::vector<Reg<b32>> pairs, means;
     for (Quad& quad : values) {
       Var<f32> sum = b_.var("sum", 0.0f);
       for (int i = 0; i < 4; i += 2) {
@@ -136,12 +161,9 @@ class HalfColumnWriter {
       for (uint32_t distance : {1, 2}) sum += b_.shuffle_xor(sum, distance);
       Reg<f32> mean = sum * (1.0f / kHalfMeanValues);
       const Reg<f16> rounded = b_.convert<f16>(mean);
-      numbers.push_back(b_.convert_pair<f16x2>(mean, mean - b_.convert<f32>(rounded)).as<b32>());
+      means.push_back(b_.convert_pair<f16x2>(mean, mean - b_.convert<f32>(rounded)).as<b32>());
     }
-    b_.if_(octet < n_octets, [&] {
-      to.store(octet * (kOctet / 2), Vec<b32, 4>(pairs[0], pairs[1], pairs[2], pairs[3]));
-      b_.if_(octet % 4 == 0, [&] { means.store(octet / 4 * 2, Vec<b32, 2>(numbers[0], numbers[1])); });
-    });
+    return {Vec<b32, 4>(pairs[0], pairs[1], pairs[2], pairs[3]), Vec<b32, 2>(means[0], means[1])};
   }
 
   Builder& b_;
