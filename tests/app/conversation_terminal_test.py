@@ -28,8 +28,9 @@ class ConversationCase(StoreCase):
         return terminal
 
     def interrupt_before_the_first_word(self, terminal, typed, told):
+        terminal.raw_position = len(terminal.seen)  # to look through a long text before it would take a second
         terminal.type(typed + "\r")
-        terminal.wait_for("reading the prompt")
+        terminal.wait_for("reading the prompt", raw=True)
         terminal.type("\x03")
         terminal.wait_for(told)
         terminal.wait_for("\n> ")
