@@ -22,15 +22,14 @@ class ConversationCase(StoreCase):
         return terminal.wait_for(seen)
 
     def slow(self, *arguments):
-        """Its prompts are read a few tokens at a time, so that one can be stopped before its answer begins."""
-        terminal = self.start_endless("-ub", "8", "-n", "12", *arguments, home=self.home)
+        """Its prompts are read a token at a time by one thread, so that one can be stopped before its answer begins."""
+        terminal = self.start_endless("-t", "1", "-ub", "1", "-n", "12", *arguments, home=self.home)
         self.wait_for_prompt(terminal)
         return terminal
 
     def interrupt_before_the_first_word(self, terminal, typed, told):
-        terminal.raw_position = len(terminal.seen)  # to look through a long text before it would take a second
         terminal.type(typed + "\r")
-        terminal.wait_for("reading the prompt", raw=True)
+        terminal.wait_for("reading the prompt")
         terminal.type("\x03")
         terminal.wait_for(told)
         terminal.wait_for("\n> ")

@@ -23,10 +23,11 @@ DRAWN_OVER = re.compile(r"\r[^\r\n]*(?:\x1b\[K|\Z)")  # a spinner's frame, or wh
 
 class Terminal:
     """chat on a pseudo-terminal of its own, so wide that no sentence is broken. seen: all it has written, \\r\\n as
-    \\n."""
+    \\n; plain_seen: the same without escape sequences and \\r, kept because looking through a long text anew for every
+    wait takes seconds."""
 
     def __init__(self, *arguments, home=FOLDER, columns=500, rows=24, **variables):
-        self.seen, self.position, self.raw_position, self.status = "", 0, 0, None
+        self.seen, self.plain_seen, self.position, self.raw_position, self.status = "", "", 0, 0, None
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             os.execve(CHAT, [CHAT, *arguments], environment(home, **variables))
@@ -63,11 +64,12 @@ class Terminal:
         whole = UNFINISHED.sub("", text)
         self.pending = text[len(whole):].encode() + rest
         self.seen += whole.replace("\r\n", "\n")
+        self.plain_seen += ESCAPES.sub("", whole).replace("\r", "")
         return bool(data)
 
     def plain(self):
         """What it wrote since the last wait, without escape sequences."""
-        return ESCAPES.sub("", self.seen).replace("\r", "")[self.position:]
+        return self.plain_seen[self.position:]
 
     def answer(self):
         """plain() without what is drawn over: a spinner is not of the answer."""
