@@ -58,8 +58,8 @@ class DraftLength {
 
   double plain_seconds_ = 0;                                    // 0: not known yet
   double all_seconds_ = 0, saved_ = 0;                          // of all passes; below 0: lost
-  double pass_seconds_[std::size(kLengths)] = {1.2, 1.7, 2.5};  // in passes without draft: by width_of
-  double likelihood_[2] = {0.4, 0.9};  // that a token is accepted if the one before it was; of sure ones
+  double pass_seconds_[std::size(kLengths)] = {1.2, 1.5, 2.5};  // in passes without draft: by width_of
+  double likelihood_[2] = {0.5, 0.9};  // that a token is accepted if the one before it was; of sure ones
   bool is_sure_ = false;               // the last one asked for
   uint32_t n_since_plain_ = 0;
 };
