@@ -1,8 +1,8 @@
-// The CPU's inner loops alone: cpu_bench [--simd NAME] [--format Q4_K] [--rows 1536] [--k 1536].
+// The CPU's inner loops alone: cpu_bench [--simd NAME] [--format Q4_K] [--rows 1536] [--k 1536] [--columns 512].
 // Prints a line for each format (packing, one column, many columns) and for each length of attention. Times are of this
 // thread's CPU, the best of many runs.
-// cpu_bench --threads 2: one column of matrices that no cache holds, beside the bandwidth with which the same threads
-// read them in the same seconds. Times are the clock's, medians of rounds in turn.
+// cpu_bench --threads 2 [--columns 1]: one column, or a few, of matrices that no cache holds, beside the bandwidth with
+// which the same threads read them in the same seconds. Times are the clock's, medians of rounds in turn.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -25,11 +25,9 @@
 namespace warpchat {
 namespace {
 
-constexpr uint32_t kManyColumns = 512;
-
 struct Options {
   std::string simd, format;
-  uint32_t rows = 1536, k = 1536, threads = 0;
+  uint32_t rows = 1536, k = 1536, threads = 0, columns = 0;  // columns: 0: 512, or with threads 1
 };
 
 double thread_seconds() {
@@ -73,18 +71,20 @@ void measure_format(const TensorTypeTraits& format, const CpuKernels& kernels, c
   const FileMappings mappings;
   const double packing = best_seconds(3, [&] { PackedMatrix(pool, kernels, tensor, mappings, arena); });
   const PackedMatrix matrix(pool, kernels, tensor, mappings, arena);
-  const std::vector<float> x = random_floats(size_t{kManyColumns} * o.k);
-  std::vector<float> out(size_t{kManyColumns} * o.rows);
-  ProductRunner runner(pool, kernels, kManyColumns, o.k);
+  const uint32_t n_columns = o.columns > 0 ? o.columns : 512;
+  const std::vector<float> x = random_floats(size_t{n_columns} * o.k);
+  std::vector<float> out(size_t{n_columns} * o.rows);
+  ProductRunner runner(pool, kernels, n_columns, o.k);
   const auto multiply = [&](uint32_t columns) {
     const Product product{&matrix, out.data()};
     runner.run({x.data(), columns, o.k}, {&product, 1});
   };
-  const double one = best_seconds(300, [&] { multiply(1); }), many = best_seconds(7, [&] { multiply(kManyColumns); });
+  const double one = best_seconds(300, [&] { multiply(1); });
+  const double many = best_seconds(n_columns < 32 ? 300 : 7, [&] { multiply(n_columns); });
   const double bytes = static_cast<double>(matrix.n_bytes()), products = double(o.rows) * o.k;
   std::printf("%-7s pack %6.2f GB/s | 1 column %9.1f us %7.2f GB/s | %u columns %9.1f us %7.1f GMAC/s\n",
-              std::string(format.name).c_str(), bytes / packing * 1e-9, one * 1e6, bytes / one * 1e-9, kManyColumns,
-              many * 1e6, products * kManyColumns / many * 1e-9);
+              std::string(format.name).c_str(), bytes / packing * 1e-9, one * 1e6, bytes / one * 1e-9, n_columns,
+              many * 1e6, products * n_columns / many * 1e-9);
 }
 
 void measure_streaming(const TensorTypeTraits& format, const CpuKernels& kernels, const Options& options) {
@@ -98,20 +98,21 @@ void measure_streaming(const TensorTypeTraits& format, const CpuKernels& kernels
   Arena arena(PackedMatrix::bytes_needed(kernels, tensor), "weights");
   const FileMappings mappings;
   const PackedMatrix matrix(pool, kernels, tensor, mappings, arena);
-  const std::vector<float> x = random_floats(o.k);
-  std::vector<float> out(o.rows);
-  ProductRunner runner(pool, kernels, 1, o.k);
+  const uint32_t n_columns = std::max(1u, o.columns);
+  const std::vector<float> x = random_floats(size_t{n_columns} * o.k);
+  std::vector<float> out(size_t{n_columns} * o.rows);
+  ProductRunner runner(pool, kernels, n_columns, o.k);
   const Product product{&matrix, out.data()};
   std::vector<double> rates, read, ratios;
   for (int round = 0; round < kRounds; ++round) {
     const auto start = std::chrono::steady_clock::now();
-    runner.run({x.data(), 1, o.k}, {&product, 1});
+    runner.run({x.data(), n_columns, o.k}, {&product, 1});
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     rates.push_back(static_cast<double>(matrix.n_bytes()) / seconds);
     read.push_back(read_bandwidth(pool, {arena.data(), arena.n_taken()}));
     ratios.push_back(rates.back() / read.back());
   }
-  std::printf("%-7s 1 column %6.2f GB/s, read %6.2f GB/s, ratio %.2f\n", std::string(format.name).c_str(),
+  std::printf("%-7s %u columns %6.2f GB/s, read %6.2f GB/s, ratio %.2f\n", std::string(format.name).c_str(), n_columns,
               median(rates) * 1e-9, median(read) * 1e-9, median(ratios));
 }
 
@@ -162,6 +163,7 @@ int main(int argc, char** argv) {
     if (flag == "--format") options.format = argv[i + 1];
     if (flag == "--rows") options.rows = static_cast<uint32_t>(std::atoi(argv[i + 1]));
     if (flag == "--threads") options.threads = static_cast<uint32_t>(std::atoi(argv[i + 1]));
+    if (flag == "--columns") options.columns = static_cast<uint32_t>(std::atoi(argv[i + 1]));
     if (flag == "--k") options.k = static_cast<uint32_t>(std::atoi(argv[i + 1]));
   }
   try {
