@@ -1,8 +1,8 @@
-// The CPU's inner loops alone: cpu_bench [--simd NAME] [--format Q4_K] [--rows 1536] [--k 1536] [--columns 512].
-// Prints a line for each format (packing, one column, many columns) and for each length of attention. Times are of this
-// thread's CPU, the best of many runs.
-// cpu_bench --threads 2 [--columns 1]: one column, or a few, of matrices that no cache holds, beside the bandwidth with
-// which the same threads read them in the same seconds. Times are the clock's, medians of rounds in turn.
+// The CPU's inner loops alone: cpu_bench [--simd NAME] [--format Q4_K|attention] [--rows 1536] [--k 1536] [--columns
+// 512]. Prints a line for each format (packing, one column, many columns) and for each length of attention. Times are
+// of this thread's CPU, the best of many runs. cpu_bench --threads 2 [--columns 1]: one column, or a few, of matrices
+// that no cache holds, beside the bandwidth with which the same threads read them in the same seconds. Times are the
+// clock's, medians of rounds in turn.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -116,11 +116,12 @@ void measure_streaming(const TensorTypeTraits& format, const CpuKernels& kernels
               median(rates) * 1e-9, median(read) * 1e-9, median(ratios));
 }
 
-void measure_attention(const CpuKernels& kernels, uint32_t head_dim, uint32_t position, uint32_t columns) {
+void measure_attention(const CpuKernels& kernels, uint32_t n_heads, uint32_t head_dim, uint32_t position,
+                       uint32_t columns, KvTypes types = {}) {
   ModelConfig config{};
-  config.n_layers = 1, config.n_heads = 12, config.n_kv_heads = 2, config.head_dim = head_dim;
+  config.n_layers = 1, config.n_heads = n_heads, config.n_kv_heads = 2, config.head_dim = head_dim;
   ThreadPool pool(1);
-  CachedAttention attention(pool, kernels, config, position + columns);
+  CachedAttention attention(pool, kernels, config, position + columns, 1, types);
   const std::vector<float> q = random_floats(size_t{columns} * config.n_heads * head_dim);
   std::vector<float> out(q.size());
   for (uint32_t p = 0; p < position + columns; ++p)
@@ -129,10 +130,12 @@ void measure_attention(const CpuKernels& kernels, uint32_t head_dim, uint32_t po
   const double seconds = best_seconds(columns == 1 ? 200 : 5, [&] {
     attention.run(0, {&run, 1}, q.data(), out.data());
   });
-  const double cache_bytes = double(position + columns) * config.n_kv_heads * head_dim * 4;
+  const double cache_bytes =
+      double(position + columns) * static_cast<double>(CachedAttention::cache_bytes_per_position(config, types));
   const double products = 2.0 * columns * (position + (columns + 1) / 2.0) * config.n_heads * head_dim;
-  std::printf("attention 12 heads on 2 of %3u, position %5u, %3u columns %9.1f us %7.2f GB/s %7.1f GMAC/s\n", head_dim,
-              position, columns, seconds * 1e6, cache_bytes / seconds * 1e-9, products / seconds * 1e-9);
+  std::printf("attention %u heads on 2 of %3u%s, position %5u, %3u columns %9.1f us %7.2f GB/s %7.1f GMAC/s\n", n_heads,
+              head_dim, types.k == KvType::kF16 ? "" : " as codes", position, columns, seconds * 1e6,
+              cache_bytes / seconds * 1e-9, products / seconds * 1e-9);
 }
 
 int run(const Options& o) {
@@ -145,10 +148,13 @@ int run(const Options& o) {
   for (const TensorTypeTraits& format : supported_tensor_types())
     if (o.k % format.block_weights == 0 && (o.format.empty() || o.format == format.name))
       (o.threads > 0 ? measure_streaming : measure_format)(format, kernels, o);
-  if (!o.format.empty() || o.threads > 0) return 0;
+  if ((!o.format.empty() && o.format != "attention") || o.threads > 0) return 0;
+  for (uint32_t n_heads : {4u, 8u, 14u, 16u}) measure_attention(kernels, n_heads, 128, 4095, 1);
+  for (uint32_t columns : {1u, 512u})
+    measure_attention(kernels, 12, 128, 3584, columns, {KvType::kQ8_0, KvType::kQ8_0});
   for (uint32_t head_dim : {64u, 128u})
     for (auto [position, columns] : {std::pair{63u, 1u}, {511u, 1u}, {4095u, 1u}, {0u, 512u}, {3584u, 512u}})
-      measure_attention(kernels, head_dim, position, columns);
+      measure_attention(kernels, 12, head_dim, position, columns);
   return 0;
 }
 

@@ -99,7 +99,7 @@ struct Attend {
   float* scratch;  // attend_scratch(value_stride) floats, 64-byte aligned
 };
 constexpr uint64_t attend_scratch(uint32_t value_stride) {
-  return uint64_t{kKeyTile} * (2 * value_stride + kAttentionRows);
+  return uint64_t{kKeyTile} * (2 * kAttentionRows + value_stride);
 }
 
 // QK norm where the model has it, then RoPE, on heads in place: x[i] = x[i] * cosines[i] + x[partner of i] * sines[i],
