@@ -22,6 +22,8 @@ void check(const AttentionSpec& s) {
                "a multiple of 8 up to " + std::to_string(kMaxHeadDim));
   require_between(1, INT32_MAX, family, "max_positions", s.max_positions);
   require_between(1, kMaxBlocksInY, family, "columns", s.columns);
+  const uint32_t most_pages = takes_several_pages(s) ? AttentionPlan::kMostPages : 1;
+  require_between(1, most_pages, family, "pages_per_block", s.pages_per_block);
   if (!std::isfinite(s.scale)) throw Error(family + ": the scale is no finite number");
   for (const KvScatterSpec& scatter : s.scatters) {
     const bool fits = scatter.n_heads == s.n_heads && scatter.n_kv_heads == s.n_kv_heads &&
@@ -56,7 +58,7 @@ AttentionPlan::AttentionPlan(const AttentionSpec& given) : spec(given) {
   groups = ceil_div(spec.head_dim, kGroup);
   turns = ceil_div(groups, 2u);
 
-  nodes = {pages_of(spec.max_positions)};
+  nodes = {ceil_div(pages_of(spec.max_positions), spec.pages_per_block)};
   while (nodes.back() > 1) nodes.push_back(ceil_div(nodes.back(), kFanIn));
   levels.resize(nodes.size() - 1);
   Parts parts;
@@ -74,6 +76,7 @@ std::string AttentionPlan::name() const {
   const auto add = [&](const char* letter, uint32_t n) { result += letter + std::to_string(n); };
   add("_h", spec.n_heads), add("_kv", spec.n_kv_heads), add("_d", spec.head_dim), add("_s", spec.max_positions);
   add("_c", spec.columns);
+  if (spec.pages_per_block > 1) add("_p", spec.pages_per_block);
   if (spec.one_sequence) result += "_one";
   if (spec.lengths_are_positions) result += "_positions";
   if (spec.gated) result += "_gated";
@@ -92,10 +95,16 @@ std::string AttentionPlan::name() const {
 
 std::string name_of(const AttentionSpec& spec) { return AttentionPlan(spec).name(); }
 
+bool takes_several_pages(const AttentionSpec& spec) {
+  constexpr uint32_t kMostHeadDim = 128;  // AttentionPlan::has_values_ahead
+  return spec.n_heads / spec.n_kv_heads <= AttentionPlan::kHeadsAtOnce && spec.head_dim <= kMostHeadDim;
+}
+
 uint64_t attention_scratch_bytes(const AttentionSpec& spec) { return AttentionPlan(spec).scratch_bytes; }
 
 ptx::Dimensions attention_grid(const AttentionSpec& spec, uint32_t longest_length) {
-  return {pages_of(std::clamp(longest_length, 1u, spec.max_positions)), spec.n_kv_heads, spec.columns};
+  const uint32_t n_pages = pages_of(std::clamp(longest_length, 1u, spec.max_positions));
+  return {ceil_div(n_pages, spec.pages_per_block), spec.n_kv_heads, spec.columns};
 }
 
 // Every key and value once, each query and gate in and each result out; a product and a sum each for score and value.
@@ -108,16 +117,26 @@ ptx::Cost attention_cost(const AttentionSpec& spec, uint64_t keys) {
 
 namespace {
 
-// Stretch::attend, of at most kHeadsAtOnce heads: the keys, asked for with the values, the weights, and the sums.
-Waits split_waits(const AttentionPlan& plan) {
-  constexpr double kProduct = 1.5;                                 // its latency, in those of a shuffle
+constexpr double kProduct = 1.5;  // its latency, in those of a shuffle
+
+// AttentionSplit::attend_page, of at most kHeadsAtOnce heads: the keys, asked for with the values, the weights, and the
+// sums.
+Waits page_waits(const AttentionPlan& plan) {
   const Waits scores{.memory = 1, .local = 1 + 2 * kProduct + 4};  // the query's halves; the warp's largest, a barrier
   const Waits values{.memory = plan.has_values_ahead() ? 0.0 : 1.0,
                      .local = 2 + kProduct + 4};  // through shared memory, twice, with a barrier
   return scores + values + Waits{.local = kProduct * (plan.turns - 1)};
 }
 
-// Queries::fill: a warp a head, one after the other; what the first round reads is asked for with the page.
+// AttentionSplit::attend_pages. Keys are asked for before the sums of the page before, and values behind them: from one
+// page to the next it is less than a trip to memory and what a page takes. Behind the last come the warps' sums,
+// through shared memory with a barrier.
+Waits pages_waits(const AttentionPlan& plan, uint32_t n_pages) {
+  const Waits page{.memory = 1, .local = 1 + 2 * kProduct + 4 + 2 + kProduct * plan.turns};
+  return n_pages * page + Waits{.local = 1 + 2 + 4};  // the page's number before, a shuffle
+}
+
+// AttentionQueries::fill: a warp a head, one after the other; what the first round reads is asked for with the page.
 Waits turn_waits(const AttentionPlan& plan, uint32_t heads) {
   const std::vector<KvScatterSpec>& scatters = plan.spec.scatters;
   if (scatters.empty()) return {};
@@ -142,19 +161,20 @@ Waits merge_waits(const AttentionPlan& plan, uint32_t n_splits) {
 
 Flow attention_flow(const AttentionSpec& spec, uint32_t keys) {
   const AttentionPlan plan(spec);
-  const uint32_t n_splits = pages_of(std::max(keys, 1u));
+  const uint32_t n_pages = pages_of(std::max(keys, 1u)), n_splits = ceil_div(n_pages, spec.pages_per_block);
   Flow flow{.pieces = uint64_t{n_splits} * spec.n_kv_heads * spec.columns,
             .warps = AttentionPlan::kWarps,
             .blocks_per_sm = 2,       // of about 110 registers a thread
             .launch = {.common = 1},  // the position and the table's address
-            .piece = {.l2 = 1},       // the page
+            .piece = {.l2 = 1},       // the pages' numbers
             .end = merge_waits(plan, n_splits)};
   const bool turns_once = !spec.scatters.empty() && plan.turns_once();
   if (turns_once) flow.start = turn_waits(plan, plan.group), flow.start_region = "turn";
   for (uint32_t head = 0; head < plan.group; head += AttentionPlan::kHeadsAtOnce) {
     const uint32_t heads = std::min(AttentionPlan::kHeadsAtOnce, plan.group - head);
     if (!turns_once) flow.piece = flow.piece + turn_waits(plan, heads);
-    flow.piece = flow.piece + split_waits(plan);
+    flow.piece = flow.piece + (spec.pages_per_block > 1 ? pages_waits(plan, std::min(n_pages, spec.pages_per_block))
+                                                        : page_waits(plan));
   }
   const KvLayout k{spec.k_type, 1, spec.head_dim}, v{spec.v_type, 1, spec.head_dim};
   flow.bytes_in_flight = uint64_t{kPagePositions} * (k.row_bytes() + (plan.has_values_ahead() ? v.row_bytes() : 0));

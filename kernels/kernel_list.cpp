@@ -27,6 +27,14 @@ uint32_t parts_of(uint32_t n_blocks, uint32_t k) {
                     kMostGemmParts);
 }
 
+// Attention's, so that in contexts of about so many pages the blocks of all columns run at once, two a processor.
+uint32_t pages_per_block(const AttentionSpec& spec) {
+  constexpr uint32_t kPages = 16;
+  if (!takes_several_pages(spec)) return 1;
+  const uint32_t caches = std::min(spec.columns, kMostGemmColumns) * spec.n_kv_heads;
+  return ceil_div(kPages, std::clamp(2 * kBatchProcessors / caches, 1u, kPages));
+}
+
 // Of two matrices: as many warps a block as let the busiest processor go over the fewest rows.
 uint32_t swiglu_warps(uint32_t rows) {
   const auto busiest = [&](uint32_t warps) {
@@ -250,6 +258,7 @@ DecoderAttentionSpec decoder_attention(const ModelConfig& c, uint32_t context, P
   spec.lengths_are_positions = true;
   spec.k_type = cache.k, spec.v_type = cache.v;
   spec.gated = c.gated_attention;
+  if (kind == PassKind::kBatch) spec.pages_per_block = pages_per_block(spec);
   if (kind != PassKind::kPrompt) return spec;
   spec.columns = kGemvColumns;
   spec.one_sequence = true;

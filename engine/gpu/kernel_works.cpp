@@ -356,19 +356,20 @@ double KernelWorks::split_instructions(const AttentionSpec& spec, uint32_t keys,
 KernelWork KernelWorks::incremental_work(const AttentionSpec& given, uint32_t position) const {
   AttentionSpec spec = given;
   spec.columns = columns_;
-  const uint32_t keys = position + 1, n_splits = pages_of(keys);
+  const uint32_t keys = position + 1, n_splits = attention_grid(spec, keys).x;
   const std::string name = name_of(given);
   KernelWork work = work_of(name, attention_flow(spec, keys), attention_cost(spec, uint64_t{columns_} * keys).bytes);
   if (n_splits < 2 * kSplits) {
     work.piece_instructions = split_instructions(given, keys);
   } else {
-    const auto all = [&](uint32_t splits) { return splits * split_instructions(given, splits * kPagePositions); };
+    const uint32_t of_split = given.pages_per_block * kPagePositions;
+    const auto all = [&](uint32_t splits) { return splits * split_instructions(given, splits * of_split); };
     const double few = all(kSplits), each = (all(2 * kSplits) - few) / kSplits;
     work.piece_instructions = (few + (n_splits - kSplits) * each) / n_splits;
   }
   if (work.flow.start_region) {
-    work.start_instructions =
-        split_instructions(given, std::min(keys, kSplits * kPagePositions), work.flow.start_region);
+    work.start_instructions = split_instructions(
+        given, std::min(keys, kSplits * given.pages_per_block * kPagePositions), work.flow.start_region);
     work.piece_instructions -= work.start_instructions;
   }
   work.blocks = work.flow.pieces;

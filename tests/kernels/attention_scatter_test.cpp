@@ -24,6 +24,7 @@ struct ScatterCase {
   KvType k_type = kF16, v_type = kF16;
   uint32_t n_ropes = 1;
   bool gated = false;
+  uint32_t pages_per_block = 1;
 };
 std::ostream& operator<<(std::ostream& out, const ScatterCase& c) { return out << c.name; }
 
@@ -47,6 +48,9 @@ const ScatterCase kCases[] = {
     {"the_second_rotation", 4, 2, 64, {77}, false, kF16, kF16, 2},
     {"the_third_rotation_of_columns", 4, 2, 64, {77, 3}, true, kQ8, kQ8, 3},
     {"gated", 8, 2, 64, {77}, true, kF16, kF16, 1, true},
+    {"pages", 14, 2, 64, {3, 299, 0, 64, 63, 127, 128}, false, kF16, kF16, 1, false, 2},
+    {"pages_norm", 16, 2, 128, {139, 299}, true, kF16, kF16, 2, true, 4},
+    {"pages_q8", 8, 2, 96, {70, 200}, true, kQ8, kQ8, 1, false, 3},
 };
 
 std::vector<KvScatterSpec> scatters_of(const ScatterCase& c) {
@@ -68,6 +72,7 @@ AttentionSpec attention_of(const ScatterCase& c) {
   spec.lengths_are_positions = true;
   spec.k_type = c.k_type, spec.v_type = c.v_type;
   spec.gated = c.gated;
+  spec.pages_per_block = c.pages_per_block;
   return spec;
 }
 

@@ -44,6 +44,11 @@ AttentionSpec gated(AttentionSpec spec) {
   return spec;
 }
 
+AttentionSpec paged(AttentionSpec spec, uint32_t pages_per_block) {
+  spec.pages_per_block = pages_per_block;
+  return spec;
+}
+
 std::string case_name(const auto& info) { return info.param.name; }
 std::ostream& operator<<(std::ostream& out, const AttentionCase& c) { return out << c.name; }
 
@@ -93,6 +98,24 @@ const AttentionCase kCases[] = {
     {"q8_rising_scores", q8({7, 1, 64, 400, 1}), {390}, Scores::kRising},
     {"q8_huge_scores", q8({7, 1, 64, 400, 1}), {390}, Scores::kHuge},
     {"q8_merge_of_two_levels", q8({2, 1, 8, 64 * 40, 2}), {64 * 40, 64 * 33 + 1}},
+    {"pages", paged({14, 2, 64, 1000, 4}, 4), {1000, 257, 256, 1}},  // the last split has a page, or part of one
+    {"pages_no_multiple_of_a_split", paged({16, 2, 128, 500, 2}, 3), {500, 65}},
+    {"pages_all_in_a_block", paged({8, 1, 128, 300, 2}, 8), {300, 129}},
+    {"pages_as_many_as_lanes", paged({2, 1, 8, 64 * 70, 2}, 32), {64 * 70, 64 * 33 + 1}},
+    {"pages_no_key_beside_some", paged({4, 2, 64, 256, 4}, 2), {0, 256, 0, 3}},
+    {"pages_of_heads_of_80", paged({8, 2, 80, 350, 2}, 2), {350, 65}},
+    {"pages_of_heads_of_96", paged({6, 2, 96, 350, 2}, 2), {350, 65}},
+    {"pages_no_groups", paged({3, 3, 64, 330, 1}, 2), {330}},
+    {"pages_rising_scores", paged({7, 1, 64, 400, 1}, 4), {390}, Scores::kRising},
+    {"pages_falling_scores", paged({7, 1, 64, 400, 1}, 4), {390}, Scores::kFalling},
+    {"pages_huge_scores", paged({7, 1, 64, 400, 1}, 4), {390}, Scores::kHuge},
+    {"pages_merge_of_two_levels", paged({2, 1, 8, 64 * 2 * 40, 2}, 2), {64 * 2 * 40, 64 * 65 + 1}},
+    {"pages_positions_for_lengths", paged({2, 1, 64, 200, 2, 0, true}, 2), {200, 1}},
+    {"pages_gated", paged(gated({6, 2, 128, 300, 3}), 2), {300, 64, 3}},
+    {"pages_q8", paged(q8({14, 2, 128, 600, 2}), 4), {600, 270}},
+    {"pages_q8_keys", paged(typed({6, 2, 64, 300, 2}, kQ8, kF16), 2), {300, 129}},
+    {"pages_q8_values", paged(typed({6, 2, 96, 300, 2}, kF16, kQ8), 2), {300, 129}},
+    {"pages_q8_rising_scores", paged(q8({7, 1, 64, 400, 1}), 4), {390}, Scores::kRising},
 };
 
 // The inputs of a case, and the exact result.
@@ -421,18 +444,21 @@ TEST(IncrementalAttentionFaults, MergingWithoutReleaseMissesLateStores) {
 TEST(IncrementalAttentionCounters, EachByteOfTheCacheIsReadOnce) {
   for (const auto& [type, head_dim] : std::vector<std::pair<KvType, uint32_t>>{
            {kF16, 64}, {kF16, 112}, {kF16, 128}, {kF16, 256}, {kQ8, 64}, {kQ8, 128}, {kQ8, 256}}) {
-    const AttentionSpec spec = typed({14, 2, head_dim, 256, 2}, type, type);
-    const std::vector<uint32_t> lengths{256, 128};
-    const Problem problem(spec, lengths, Scores::kRandom, 10);
-    Attention attention(problem, lengths);
-    ptx::emulator::LaunchOptions counting;
-    counting.count = true;
-    ASSERT_EQ(attention.run(counting), "");
-    const uint64_t cells = (256 + 128) * 2 * head_dim, sectors = cells * (type == kF16 ? 2 : 1) / 32;
-    for (const char* tag : {"keys", "values"}) {
-      const ptx::emulator::Counts* counts = attention.device.counters().of_tag(tag);
-      ASSERT_NE(counts, nullptr);
-      EXPECT_EQ(counts->loads.sectors, sectors) << tag << " of heads of " << head_dim;
+    for (const uint32_t pages : {1u, 3u}) {
+      const AttentionSpec spec = paged(typed({14, 2, head_dim, 256, 2}, type, type), pages);
+      if (pages > 1 && !takes_several_pages(spec)) continue;
+      const std::vector<uint32_t> lengths{256, 128};
+      const Problem problem(spec, lengths, Scores::kRandom, 10);
+      Attention attention(problem, lengths);
+      ptx::emulator::LaunchOptions counting;
+      counting.count = true;
+      ASSERT_EQ(attention.run(counting), "");
+      const uint64_t cells = (256 + 128) * 2 * head_dim, sectors = cells * (type == kF16 ? 2 : 1) / 32;
+      for (const char* tag : {"keys", "values"}) {
+        const ptx::emulator::Counts* counts = attention.device.counters().of_tag(tag);
+        ASSERT_NE(counts, nullptr);
+        EXPECT_EQ(counts->loads.sectors, sectors) << tag << " of heads of " << head_dim << ", pages " << pages;
+      }
     }
   }
 }
@@ -445,6 +471,8 @@ TEST(IncrementalAttentionSpecs, TellLaunchAndCost) {
   EXPECT_EQ((std::vector<uint32_t>{grid.x, grid.y, grid.z}), (std::vector<uint32_t>{16, 2, 3}));
   EXPECT_EQ(attention_grid(spec, 0).x, 1u);
   EXPECT_EQ(attention_grid(spec, 129).x, 3u);
+  EXPECT_EQ(attention_grid(paged(spec, 2), 129).x, 2u);
+  EXPECT_EQ(name_of(paged(spec, 2)), "incremental_attention_h14_kv2_d64_s1000_c3_p2");
   const uint64_t queries = 3 * 14 * 64;
   EXPECT_EQ(attention_cost(spec, 10).bytes, 10 * 2 * 64 * 4 + queries * 8);
   EXPECT_EQ(kernel.cost.bytes, attention_cost(spec, 3000).bytes);
@@ -467,6 +495,10 @@ const WrongSpec kWrongSpecs[] = {
     {{4, 2, 64, 0}, "incremental_attention: max_positions is 0, expected 1 to 2147483647"},
     {{4, 2, 64, 64, 0}, "incremental_attention: columns is 0, expected 1 to 65535"},
     {{4, 2, 64, 64, 1, INFINITY}, "incremental_attention: the scale is no finite number"},
+    {paged({4, 2, 64, 64}, 0), "incremental_attention: pages_per_block is 0, expected 1 to 32"},
+    {paged({4, 2, 64, 64}, 33), "incremental_attention: pages_per_block is 33, expected 1 to 32"},
+    {paged({9, 1, 64, 64}, 2), "incremental_attention: pages_per_block is 2, expected 1 to 1"},
+    {paged({4, 2, 136, 64}, 2), "incremental_attention: pages_per_block is 2, expected 1 to 1"},
 };
 
 TEST(IncrementalAttentionSpecs, AreCheckedByName) {

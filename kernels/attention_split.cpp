@@ -1,0 +1,394 @@
+// A block computes the scores of all keys of a page, a warp eight of them, and then the weighted values, of which a
+// warp has sixteen keys and half of the dimensions; both on tensor cores, with fp32 split into two halves each. Sums go
+// over a group's dimensions, the groups, the pages, the keys of a warp and the warps, in this order.
+//
+// Of several pages, the next one's keys take the place of those that have scores, and its values the place of those
+// that have been summed: memory is asked half a page ahead, in the registers that one page needs.
+#include "kernels/attention_split.h"
+
+#include <algorithm>
+
+#include "kernels/product_of_16.h"
+
+namespace warpchat {
+
+using namespace ptx;
+
+AttentionSplit::AttentionSplit(Builder& b, const AttentionPlan& plan, const VirtualBlock& block,
+                               const AttentionQueries& queries, const SplitKeys& split)
+    : b_(b),
+      plan_(plan),
+      block_(block),
+      queries_(queries),
+      split_(split),
+      eighth_(b.lane() / 4),
+      quarter_(b.lane() & 3),
+      half_(block.warp() / kSums),
+      sum_(block.warp() & (kSums - 1)),
+      zero_(b.var("zero", 0.0f)),
+      scores_{block.shared<f32>("scores", plan.pages_at_once() * kPageScores),
+              block.shared<f32>("tops", plan.pages_at_once() * kPageTops)},
+      sums_(block.shared<f32>("sums", (kSums + plan.pages_at_once() - 1) * kHeadsAtOnce)),
+      parts_(block.shared<f32>("parts", kSums * std::min(plan.group, kHeadsAtOnce) * plan.spec.head_dim)) {}
+
+void AttentionSplit::attend(const SplitMerge& merge, const Reg<u32>& number) {
+  if (plan_.spec.pages_per_block > 1) return attend_pages(merge, number);
+  const Page page{split_.keys.in_page(split_.numbers), split_.values.in_page(split_.numbers), split_.n_keys,
+                  split_.n_keys - 1};
+  const uint32_t whole = plan_.group / kHeadsAtOnce, left = plan_.group % kHeadsAtOnce;
+  const auto attend_from = [&](const Reg<u32>& first_head, uint32_t heads) {
+    attend_page(page, first_head, heads, merge, number);
+  };
+  const auto attend_whole = [&](const Reg<u32>& first_head) { attend_from(first_head, kHeadsAtOnce); };
+  if (whole == 1) attend_whole(b_.var("first_head", 0u));
+  if (whole > 1) b_.for_("first_head", 0, whole * kHeadsAtOnce, kHeadsAtOnce, attend_whole);
+  if (left > 0) attend_from(b_.var("first_head", whole * kHeadsAtOnce), left);
+}
+
+// Of some heads, the scores and the sums of one page.
+void AttentionSplit::attend_page(const Page& page, const Reg<u32>& first_head, uint32_t heads, const SplitMerge& merge,
+                                 const Reg<u32>& number) {
+  b_.region("queries", [&] { queries_.fill(first_head, heads); });
+  std::vector<Cells> keys, values;
+  b_.region("keys", [&] { keys = load_all_keys(page); });
+  if (plan_.has_values_ahead()) b_.region("values", [&] { values = load_all_values(page); });
+  b_.region("scores", [&] { score(heads, keys, page.n_keys, scores_); });
+  block_.barrier();
+  b_.region("values", [&] {
+    if (!plan_.has_values_ahead()) values = load_all_values(page);
+    for_turns(weigh(), values, [&](uint32_t turn, const auto& weights, const auto& rows) {
+      std::vector<Vec<f32, 4>> sums;
+      for (uint32_t dim = 0; dim < kTurnDims; ++dim) sums.push_back(product_with_values(weights, rows, dim, zeros()));
+      store_values(heads, turn, sums);
+    });
+  });
+  block_.barrier();
+  merge.for_items(heads, [&](const Reg<u32>& head, const Reg<u32>& dim) {
+    const Reg<f32> top = highest(head, scores_) - static_cast<float>(kTopWeight);
+    merge.put(number, head + first_head, dim, state(heads, head, dim, top));
+  });
+}
+
+void AttentionSplit::attend_pages(const SplitMerge& merge, const Reg<u32>& number) {
+  const uint32_t heads = plan_.group;
+  b_.region("queries", [&] { queries_.fill(b_.var("first_head", 0u), heads); });
+  const Page first = page(b_.var("first_page", 0u));
+  Ahead keys, values;
+  b_.region("keys", [&] { keep(load_all_keys(first), keys); });
+  b_.region("values", [&] { keep(load_all_values(first), values); });
+  Running running{b_.var("top", kNoScore), b_.var("sum", 0.0f), {}};
+  for (uint32_t i = 0; i < plan_.turns * kTurnDims; ++i) running.values.push_back(b_.vars<f32, 4>("values", 0.0f));
+  const Reg<u32> n_pages = (split_.n_keys + (kPagePositions - 1)) / kPagePositions;
+  b_.for_("page", 0, n_pages, 1, [&](Reg<u32> index) { add_page(index, n_pages, keys, values, running); });
+  store_running(running);
+  block_.barrier();
+  merge.for_items(heads, [&](const Reg<u32>& head, const Reg<u32>& dim) {
+    merge.put(number, head, dim, state(heads, head, dim, sums_.load(head + kSums * kHeadsAtOnce)));
+  });
+}
+
+// The scores of two pages lie side by side: while some warps read the one's, others are at the next.
+void AttentionSplit::add_page(const Reg<u32>& index, const Reg<u32>& n_pages, Ahead& keys, Ahead& values,
+                              Running& running) {
+  const Reg<u32> which = index & 1;
+  const Scores scores{scores_.all + which * kPageScores, scores_.tops + which * kPageTops};
+  const Reg<u32> next_index = index + 1;
+  const Pred has_next = next_index < n_pages;
+  const Page next = page(b_.min(next_index, n_pages - 1));
+  b_.region("scores", [&] {
+    const Reg<u32> n_keys = b_.min(split_.n_keys - index * kPagePositions, kPagePositions);
+    score(plan_.group, kept(keys, plan_.groups), n_keys, scores);
+  });
+  b_.region("keys", [&] { b_.if_(has_next, [&] { keep(load_all_keys(next), keys); }); });
+  block_.barrier();
+  b_.region("values", [&] {
+    const Reg<f32> top = b_.max(running.top, highest(eighth_, scores)), scale = b_.ex2(running.top - top);
+    const Floats weights = weights_above(top - static_cast<float>(kTopWeight), scores);
+    running.top = top;
+    running.sum = b_.fma(running.sum, scale, sum_of_four(weights));
+    for_turns(weights, kept(values, plan_.turns), [&](uint32_t turn, const auto& own, const auto& rows) {
+      for (uint32_t dim = 0; dim < kTurnDims; ++dim) {
+        VarVec<f32, 4>& sum = running.values[turn * kTurnDims + dim];
+        sum = product_with_values(own, rows, dim, {sum[0] * scale, sum[1] * scale, sum[2] * scale, sum[3] * scale});
+      }
+    });
+    b_.if_(has_next, [&] { keep(load_all_values(next), values); });
+  });
+}
+
+void AttentionSplit::store_running(Running& running) {
+  store_sum(running.sum);
+  b_.if_((quarter_ | block_.warp()) == 0,
+         [&] { sums_.store(kSums * kHeadsAtOnce + eighth_, running.top - static_cast<float>(kTopWeight)); });
+  for (uint32_t turn = 0; turn < plan_.turns; ++turn) {
+    std::vector<Vec<f32, 4>> sums;
+    for (uint32_t dim = 0; dim < kTurnDims; ++dim) {
+      const VarVec<f32, 4>& sum = running.values[turn * kTurnDims + dim];
+      sums.emplace_back(Reg<f32>(sum[0]), Reg<f32>(sum[1]), Reg<f32>(sum[2]), Reg<f32>(sum[3]));
+    }
+    store_values(plan_.group, turn, sums);
+  }
+}
+
+// A page of several. Wherever its number comes from, its lanes go on with the same one.
+AttentionSplit::Page AttentionSplit::page(const Reg<u32>& index) {
+  const Reg<u32> number = b_.shuffle(split_.numbers, index);
+  const Reg<u32> n_keys = b_.min(split_.n_keys - index * kPagePositions, kPagePositions);
+  return {split_.keys.in_page(number), split_.values.in_page(number), n_keys, n_keys - 1};
+}
+
+Cache AttentionSplit::cache_of_rows(Cache cache) const {  // rows may be what the block itself has written
+  cache = block_.cache(cache);
+  cache.read_only = cache.read_only && !queries_.are_projections();
+  return cache;
+}
+
+std::vector<AttentionSplit::Cells> AttentionSplit::load_all_keys(const Page& page) {
+  std::vector<Cells> keys;
+  for (uint32_t group = 0; group < plan_.groups; ++group) keys.push_back(load_keys(page, group));
+  return keys;
+}
+
+std::vector<AttentionSplit::Cells> AttentionSplit::load_all_values(const Page& page) {
+  std::vector<Cells> values;
+  for (uint32_t turn = 0; turn < plan_.turns; ++turn) values.push_back(load_values(page, turn));
+  return values;
+}
+
+void AttentionSplit::keep(const std::vector<Cells>& all, Ahead& ahead) {
+  const auto put = [&](auto& to, size_t i, const auto& value) {
+    if (i == to.size())
+      to.push_back(b_.var("ahead", value));
+    else
+      to[i] = value;
+  };
+  size_t word = 0, scale = 0;
+  for (const Cells& cells : all) {
+    for (const Reg<u32>& value : cells.words) put(ahead.words, word++, value);
+    for (const Reg<ptx::f16>& value : cells.scales) put(ahead.scales, scale++, value);
+  }
+}
+
+// n: groups, or turns.
+std::vector<AttentionSplit::Cells> AttentionSplit::kept(const Ahead& ahead, uint32_t n) {
+  std::vector<Cells> all(n);
+  for (size_t i = 0; i < ahead.words.size(); ++i) all[i / (ahead.words.size() / n)].words.push_back(ahead.words[i]);
+  for (size_t i = 0; i < ahead.scales.size(); ++i) all[i / (ahead.scales.size() / n)].scales.push_back(ahead.scales[i]);
+  return all;
+}
+
+// N words of the row, from one of its values on.
+template <int N>
+void AttentionSplit::load_words(const KvRows& rows, const Reg<u32>& row, uint32_t first_value, Cells& cells) {
+  const uint32_t per_word = rows.has_codes() ? 4 : 2;
+  const Global<u32> from = (rows.has_codes() ? rows.codes(row) : rows.halves(row).as<u8>()).as<u32>();
+  if constexpr (N == 1) {
+    cells.words.push_back(from.load(first_value / per_word, cache_of_rows(kReadOnce)));
+  } else {
+    const Vec<u32, N> loaded = from.template load<N>(first_value / per_word, cache_of_rows(kReadOnce));
+    for (int i = 0; i < N; ++i) cells.words.push_back(loaded[i]);
+  }
+}
+
+// Of the warp's keys, each lane eight dimensions of one; the scales are those of the two whose scores a lane gets.
+AttentionSplit::Cells AttentionSplit::load_keys(const Page& page, uint32_t group) {
+  const uint32_t first = group * kGroup, head_dim = plan_.spec.head_dim;
+  const bool is_whole = first + kGroup <= head_dim;
+  Reg<u32> dim = is_whole ? quarter_ * 8 : b_.min(quarter_ * 8 + first, head_dim - 8);
+  const KvRows rows = page.keys.from_value(dim);
+  Reg<u32> key = block_.warp() * kKeys;
+  Cells cells;
+  if (!rows.has_codes()) {
+    load_words<4>(rows, b_.min(key + eighth_, page.last), is_whole ? first : 0, cells);
+    return cells;
+  }
+  load_words<2>(rows, b_.min(key + eighth_, page.last), is_whole ? first : 0, cells);
+  b_.region("scales", [&] {
+    for (uint32_t i : {0, 1}) {
+      Reg<u32> row = b_.min(key + quarter_ * 2 + i, page.last);
+      cells.scales.push_back(page.keys.scales(row).load(group, cache_of_rows(kReadOnly)));
+    }
+  });
+  return cells;
+}
+
+// Of four keys, four dimensions each: of the group that is the turn's, or the last one again.
+AttentionSplit::Cells AttentionSplit::load_values(const Page& page, uint32_t turn) {
+  const uint32_t first = turn * 2 * kGroup, head_dim = plan_.spec.head_dim;
+  const bool is_whole = first + 2 * kGroup <= head_dim;
+  Reg<u32> own = half_ * kGroup + eighth_ * 4;
+  Reg<u32> dim = is_whole ? own : b_.min(own + first, head_dim - 4);
+  const KvRows rows = page.values.from_value(dim);
+  Cells cells;
+  for (uint32_t i = 0; i < 4; ++i) {
+    Reg<u32> row = b_.min(sum_ * 16 + quarter_ * 4 + i, page.last);
+    if (!rows.has_codes()) {
+      load_words<2>(rows, row, is_whole ? first : 0, cells);
+      continue;
+    }
+    load_words<1>(rows, row, is_whole ? first : 0, cells);
+    b_.region("scales", [&] {
+      cells.scales.push_back(rows.scales(row).load(is_whole ? turn * 2 : 0, cache_of_rows(kReadOnly)));
+    });
+  }
+  return cells;
+}
+
+// Bare codes, where they are codes: exact.
+std::vector<AttentionSplit::Pair> AttentionSplit::halves_of(const KvRows& rows, const std::vector<Reg<u32>>& words) {
+  std::vector<Pair> pairs;
+  for (const Reg<u32>& word : words) {
+    if (!rows.has_codes()) {
+      pairs.push_back(word.as<f16x2>());
+      continue;
+    }
+    const Vec<f16x2, 2> two = codes_as_halves(b_, word);
+    pairs.push_back(two[0]), pairs.push_back(two[1]);
+  }
+  return pairs;
+}
+
+// This lane's head with two of the warp's keys. Each group's sum is by itself: chains are short, and scales come in.
+AttentionSplit::Floats AttentionSplit::products_with_keys(uint32_t heads, const std::vector<Cells>& keys) {
+  Reg<u32> head = heads == kHeadsAtOnce ? eighth_ : b_.min(eighth_, heads - 1);
+  Floats first, second;
+  for (uint32_t group = 0; group < plan_.groups; ++group) {
+    const std::vector<Pair> key = halves_of(split_.keys, keys[group].words);
+    const std::vector<Pair> high = query(0, head, group), low = query(1, head, group);
+    const auto step = [&](size_t i, InVec<f32, 4> sum) {
+      return product_of_16(b_, {high[i], low[i], high[i + 1], low[i + 1]}, {key[i], key[i + 1]}, sum);
+    };
+    const Vec<f32, 4> sum = step(2, step(0, zeros()));
+    const auto scaled = [&](int i) {
+      const std::vector<Reg<ptx::f16>>& scales = keys[group].scales;
+      Reg<f32> both = sum[i] + sum[i + 2];
+      return scales.empty() ? both : both * b_.convert<f32>(scales[static_cast<size_t>(i)]);
+    };
+    first.push_back(scaled(0)), second.push_back(scaled(1));
+  }
+  return {sum_of(first), sum_of(second)};
+}
+
+// Eight of a head's dimensions in a group, zeros beyond the last.
+std::vector<AttentionSplit::Pair> AttentionSplit::query(uint32_t plane, const Reg<u32>& head, uint32_t group) {
+  const uint32_t first = group * kGroup, head_dim = plan_.spec.head_dim;
+  const bool is_whole = first + kGroup <= head_dim;
+  Reg<u32> dim = is_whole ? quarter_ * 8 : b_.min(quarter_ * 8 + first, head_dim - 8);
+  const Vec<u32, 4> loaded = queries_.plane(plane, head, dim).as<u32>().load<4>(is_whole ? first / 2 : 0);
+  std::vector<Pair> pairs;
+  for (int i = 0; i < 4; ++i) {
+    Reg<u32> word = is_whole ? loaded[i] : b_.select(quarter_ * 8 + first < head_dim, loaded[i], 0u);
+    pairs.push_back(word.as<f16x2>());
+  }
+  return pairs;
+}
+
+Reg<f32> AttentionSplit::sum_of(const Floats& terms) {
+  Var<f32> sum = b_.var("sum", terms[0]);
+  for (size_t i = 1; i < terms.size(); ++i) sum += terms[i];
+  return sum;
+}
+
+void AttentionSplit::score(uint32_t heads, const std::vector<Cells>& keys, const Reg<u32>& n_keys, const Scores& to) {
+  Reg<f32> factor = queries_.factor(heads == kHeadsAtOnce ? eighth_ : b_.min(eighth_, heads - 1));
+  const Floats products = products_with_keys(heads, keys);
+  Reg<u32> key = block_.warp() * kKeys + quarter_ * 2;
+  const auto masked = [&](uint32_t i) { return b_.select(key + i < n_keys, products[i] * factor, kNoScore); };
+  const Reg<f32> first = masked(0), second = masked(1);
+  to.all.store(eighth_ * kScoreStride + key, {first, second});
+  Var<f32> top = b_.var("top", b_.max(first, second));
+  for (uint32_t distance : {1, 2}) top = b_.max(top, b_.shuffle_xor(top, distance));
+  b_.if_(quarter_ == 0, [&] { to.tops.store(eighth_ * kWarps + block_.warp(), top); });
+}
+
+// The largest score of a head, of which the largest weight is 1; weights are larger by 2 to the power of kTopWeight.
+Reg<f32> AttentionSplit::highest(const Reg<u32>& head, const Scores& scores) {
+  const Vec<f32, 4> low = scores.tops.load<4>(head * kWarps), high = scores.tops.load<4>(head * kWarps + 4);
+  const auto of = [&](const Vec<f32, 4>& v) { return b_.max(b_.max(v[0], v[1]), b_.max(v[2], v[3])); };
+  return b_.max(of(low), of(high));
+}
+
+// Of this lane's head and four of the keys of the warp's sum.
+AttentionSplit::Floats AttentionSplit::weights_above(const Reg<f32>& shift, const Scores& scores) {
+  const Vec<f32, 4> own = scores.all.load<4>(eighth_ * kScoreStride + sum_ * 16 + quarter_ * 4);
+  Floats weights;
+  for (int i = 0; i < 4; ++i) weights.push_back(b_.ex2(own[i] - shift));
+  return weights;
+}
+
+// That of the lane's keys becomes that of all keys of the warp's sum.
+void AttentionSplit::store_sum(Var<f32>& sum) {
+  for (uint32_t distance : {1, 2}) sum += b_.shuffle_xor(sum, distance);
+  b_.if_((quarter_ | half_) == 0, [&] { sums_.store(sum_ * kHeadsAtOnce + eighth_, sum); });
+}
+
+AttentionSplit::Floats AttentionSplit::weigh() {
+  Reg<f32> shift = highest(eighth_, scores_) - static_cast<float>(kTopWeight);
+  Floats weights = weights_above(shift, scores_);
+  Var<f32> sum = b_.var("sum", sum_of_four(weights));
+  store_sum(sum);
+  return weights;
+}
+
+// As the first matrix of a product: halves above what they leave.
+Vec<f16x2, 4> AttentionSplit::split(const Floats& four) {
+  const auto high = [&](size_t i) { return b_.convert_pair<f16x2>(four[i], four[i + 1]); };
+  const auto low = [&](size_t i, const Pair& pair) {
+    const Vec<f32, 2> rounded = b_.widen(pair);
+    return b_.convert_pair<f16x2>(four[i] - rounded[0], four[i + 1] - rounded[1]);
+  };
+  const Pair first = high(0), second = high(2), left = low(0, first);
+  return {first, left, second, low(2, second)};
+}
+
+// add(turn, weights, rows) for each turn: products of the weights and of four keys' rows, two pairs of dimensions each.
+void AttentionSplit::for_turns(const Floats& weights, const std::vector<Cells>& values, const OfTurn& add) {
+  std::optional<Vec<f16x2, 4>> of_halves;
+  if (!split_.values.has_codes()) of_halves.emplace(split(weights));
+  for (uint32_t turn = 0; turn < plan_.turns; ++turn) {
+    const Cells& cells = values[turn];
+    Floats scaled;
+    for (size_t i = 0; i < cells.scales.size(); ++i) scaled.push_back(weights[i] * b_.convert<f32>(cells.scales[i]));
+    const Vec<f16x2, 4> own = of_halves ? *of_halves : split(scaled);
+    add(turn, own, halves_of(split_.values, cells.words));
+  }
+}
+
+// Of one dimension of every lane's four.
+Vec<f32, 4> AttentionSplit::product_with_values(const Vec<f16x2, 4>& weights, const std::vector<Pair>& rows,
+                                                uint32_t dim, InVec<f32, 4> sum) {
+  const auto of_two = [&](size_t row) {
+    const auto word = [&](size_t r) { return rows[r * 2 + dim / 2].as<u32>(); };
+    return b_.prmt(word(row), word(row + 1), dim % 2 == 0 ? 0x5410 : 0x7632).as<f16x2>();
+  };
+  const Pair first = of_two(0);
+  return product_of_16(b_, weights, {first, of_two(2)}, sum);
+}
+
+void AttentionSplit::store_values(uint32_t heads, uint32_t turn, const std::vector<Vec<f32, 4>>& sums) {
+  const uint32_t head_dim = plan_.spec.head_dim;
+  Reg<u32> dim = (half_ + turn * 2) * kGroup + quarter_ * 8;
+  b_.if_(eighth_ < heads && dim < head_dim, [&] {
+    const Shared<f32> to = parts_ + ((sum_ * heads + eighth_) * head_dim + dim);
+    for (int column : {0, 1}) {
+      const auto both = [&](size_t i) { return sums[i][column] + sums[i][column + 2]; };
+      const Reg<f32> first = both(0), second = both(1), third = both(2);
+      to.store(column * 4, {first, second, third, both(3)});
+    }
+  });
+}
+
+SoftmaxState AttentionSplit::state(uint32_t heads, const Reg<u32>& head, const Reg<u32>& dim, const Reg<f32>& top) {
+  const Shared<f32> parts = parts_ + (head * plan_.spec.head_dim + dim);
+  Var<f32> sum = b_.var("sum", sums_.load(head));
+  VarVec<f32, 4> values = b_.vars<f32, 4>("value", 0.0f);
+  values = parts.load<4>();
+  for (uint32_t part = 1; part < kSums; ++part) {
+    sum += sums_.load(head + part * kHeadsAtOnce);
+    const Vec<f32, 4> next = parts.load<4>(part * heads * plan_.spec.head_dim);
+    for (int i = 0; i < 4; ++i) values[i] += next[i];
+  }
+  return {top, sum, Vec<f32, 4>(Reg<f32>(values[0]), Reg<f32>(values[1]), Reg<f32>(values[2]), Reg<f32>(values[3]))};
+}
+
+}  // namespace warpchat
