@@ -46,7 +46,7 @@ void GpuSteps::make_integers(const GpuStep& step, const Input& input, uint32_t n
 
 void GpuSteps::multiply(PassKernels& kernels, const Input& input, std::initializer_list<Product> products,
                         uint32_t n_columns, const TogetherStep& together) {
-  if (std::ranges::any_of(products, [](const Product& p) { return takes_halves(p.step.spec); }))
+  if (!input.has_halves && std::ranges::any_of(products, [](const Product& p) { return takes_halves(p.step.spec); }))
     make_halves(kernels.steps().half_columns, input, n_columns);
   if (std::ranges::any_of(products, [](const Product& p) { return takes_integers(p.step.spec); }))
     make_integers(kernels.steps().integer_columns, input, n_columns);
@@ -70,6 +70,11 @@ void GpuSteps::multiply_together(const TogetherStep& together, std::initializer_
       gemv_together_bytes(together.spec, n_columns));
 }
 
+void GpuSteps::add_halves(Arguments& arguments, const Input& input, uint32_t n_columns) const {
+  arguments.add(at(input.has_halves ? halves_of(input.x, 0) : halves()));
+  arguments.add(at(input.has_halves ? halves_of(input.x, n_columns) : half_factors()));
+}
+
 void GpuSteps::multiply(const Product& product, const Input& input, uint32_t n_columns) {
   const ProductStep& step = product.step;
   const auto* gemm = std::get_if<GemmSpec>(&step.spec);
@@ -85,7 +90,7 @@ void GpuSteps::multiply(const Product& product, const Input& input, uint32_t n_c
       arguments.add(at(column_of(input.x, first)));
       arguments.add_unless_null(input.gamma), arguments.add_unless_null(product.bias);
     } else {
-      arguments.add(at(halves())), arguments.add(at(half_factors()));
+      add_halves(arguments, input, n_columns);
       if (takes_addends(*gemm))
         arguments.add(at(product.bias)), arguments.add(at(gemm->epilogue == GemvEpilogue::kResidual ? y : 0));
       if (gemm->parts > 1) arguments.add(at(activations_.address() + plan_.batch_scratch));
@@ -295,7 +300,8 @@ void GpuSteps::attend(uint32_t index, const Projections& x, Buffer mixed) {
     if (turns) arguments.add(n_pages());
     if (spec.scatters.size() > 1) arguments.add(config_.layers[index].rope);
     arguments.add(at(positions() + first * sizeof(uint32_t)));
-    arguments.add(at(column_of(mixed, first)));
+    arguments.add(at(spec.writes_halves ? halves_of(mixed, first) : column_of(mixed, first)));
+    if (spec.writes_halves) arguments.add(at(halves_of(mixed, n_columns) + first * sizeof(float)));
     arguments.add_unless_null(gate_of(first));
     arguments.add(at(scratch)), arguments.add(at(error_address()));
     if (spec.columns > 1) arguments.add(columns);
@@ -304,8 +310,10 @@ void GpuSteps::attend(uint32_t index, const Projections& x, Buffer mixed) {
 }
 
 void GpuSteps::output_residual(uint32_t index, Buffer mixed, Buffer hidden) {
+  const bool is_attention = config_.layers[index].mixer == Mixer::kAttention;
   each_part([&] {
-    multiply({of_part(mixed), 0},
+    const bool has_halves = is_attention && writes_halves(kernels_of(part_.kind).specs().attention);
+    multiply({of_part(mixed), 0, has_halves},
              {{pass().layers[index].output, layers_[index].matrices.output, 0, 0, of_part(hidden)}});
   });
 }
