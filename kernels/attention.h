@@ -68,7 +68,8 @@ std::string name_of(const AttentionSpec& spec);
 // Whether a block can take several pages: with at most eight query heads a KV head, and heads whose keys and values
 // registers hold at the same time.
 bool takes_several_pages(const AttentionSpec& spec);
-// Whether results can be halves: where a KV head's are whole steps of them.
+// Whether results can be halves: likewise, and where a KV head's are whole steps of them, so that warps have four each
+// of all lanes or of none.
 bool can_write_halves(const AttentionSpec& spec);
 
 uint64_t attention_scratch_bytes(const AttentionSpec& spec);

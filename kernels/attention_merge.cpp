@@ -3,7 +3,6 @@
 #include <limits>
 
 #include "kernels/arrivals.h"
-#include "kernels/half_quad.h"
 #include "kernels/sigmoid.h"
 
 namespace warpchat {
@@ -46,8 +45,9 @@ void SplitMerge::for_items(uint32_t heads, const Item& body) const {
   };
   if (!plan_.spec.writes_halves)
     return b_.for_("item", block_.thread(), heads * fours, AttentionPlan::kWarps * kWarpSize, run);
-  b_.for_("items", block_.warp(), heads * fours / kWarpSize, AttentionPlan::kWarps,
-          [&](Reg<u32> items) { run(items * kWarpSize + b_.lane()); });
+  const uint32_t n_warps = heads * fours / kWarpSize;  // with results of every lane, as can_write_halves() says
+  const auto run_own = [&] { run(block_.thread()); };
+  n_warps == AttentionPlan::kWarps ? run_own() : b_.if_(block_.warp() < n_warps, run_own);
 }
 
 void SplitMerge::put(const Reg<u32>& split, const Reg<u32>& head, const Reg<u32>& dim,
@@ -60,8 +60,11 @@ void SplitMerge::put(const Reg<u32>& split, const Reg<u32>& head, const Reg<u32>
 
 void SplitMerge::put_zeros() const {
   for_items(plan_.group, [&](const Reg<u32>& head, const Reg<u32>& dim) {
-    const Reg<f32> zero = b_.var("zero", 0.0f);
-    store_out(head * plan_.spec.head_dim + dim, {zero, zero, zero, zero});
+    Reg<u32> place = head * plan_.spec.head_dim + dim;
+    if (const auto* floats = std::get_if<Global<f32>>(&out_))
+      return (*floats + place).store(0, {0.0f, 0.0f, 0.0f, 0.0f});
+    const Reg<b32> zero = b_.var<b32>("zero", 0);
+    store_halves(place, {zero, zero, zero});
   });
 }
 
@@ -110,8 +113,11 @@ void SplitMerge::put_out(const Reg<u32>& head, const Reg<u32>& dim, const Softma
 void SplitMerge::store_out(const Reg<u32>& place, const Four& values) const {
   if (const auto* floats = std::get_if<Global<f32>>(&out_))
     return (*floats + place).store(0, {values[0], values[1], values[2], values[3]});
+  store_halves(place, half_quad(b_, values));
+}
+
+void SplitMerge::store_halves(const Reg<u32>& place, const HalfQuad& quad) const {
   const auto& [halves, kv_head] = std::get<HalfResults>(out_);
-  const HalfQuad quad = half_quad(b_, values);
   const AttentionSpec& s = plan_.spec;
   Reg<u32> of_column = kv_head * (plan_.group * s.head_dim) + place;
   // Of 32 values octet t has 4 t to 4 t + 3, and as many from 16 + 4 t on.

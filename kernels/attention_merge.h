@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "kernels/attention_plan.h"
+#include "kernels/half_quad.h"
 #include "kernels/virtual_block.h"
 
 namespace warpchat {
@@ -33,8 +34,8 @@ class SplitMerge {
              const AttentionResults& out, const std::optional<ptx::Global<ptx::f32>>& gate,
              const ptx::Reg<ptx::u32>& kv_cell, const ptx::Reg<ptx::u32>& n_splits);
 
-  // body(head, dim) for each four dimensions of `heads` heads, spread over the block's threads: with halves, of which
-  // can_write_halves() says that warps are full in every round of heads, by whole warps.
+  // body(head, dim) for each four dimensions of `heads` heads, spread over the block's threads; with halves no branch
+  // parts a warp.
   using Item = std::function<void(const ptx::Reg<ptx::u32>& head, const ptx::Reg<ptx::u32>& dim)>;
   void for_items(uint32_t heads, const Item& body) const;
 
@@ -58,6 +59,7 @@ class SplitMerge {
   Four gated(const ptx::Vec<ptx::f32, 4>& values, const ptx::Reg<ptx::u32>& place) const;
   void put_out(const ptx::Reg<ptx::u32>& head, const ptx::Reg<ptx::u32>& dim, const SoftmaxState& state) const;
   void store_out(const ptx::Reg<ptx::u32>& place, const Four& values) const;
+  void store_halves(const ptx::Reg<ptx::u32>& place, const HalfQuad& quad) const;
   void put_node(const Level& level, const ptx::Reg<ptx::u32>& node, const ptx::Reg<ptx::u32>& head,
                 const ptx::Reg<ptx::u32>& dim, const SoftmaxState& state) const;
   ptx::Global<ptx::f32> states(const Level& level, const ptx::Reg<ptx::u32>& node,

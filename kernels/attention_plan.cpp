@@ -25,8 +25,7 @@ void check(const AttentionSpec& s) {
   require_between(1, kMaxBlocksInY, family, "columns", s.columns);
   const uint32_t most_pages = takes_several_pages(s) ? AttentionPlan::kMostPages : 1;
   require_between(1, most_pages, family, "pages_per_block", s.pages_per_block);
-  if (s.writes_halves && !can_write_halves(s))
-    throw Error(family + ": a KV head's results are no whole steps of halves");
+  if (s.writes_halves && !can_write_halves(s)) throw Error(family + ": its results cannot be halves");
   if (!std::isfinite(s.scale)) throw Error(family + ": the scale is no finite number");
   for (const KvScatterSpec& scatter : s.scatters) {
     const bool fits = scatter.n_heads == s.n_heads && scatter.n_kv_heads == s.n_kv_heads &&
@@ -105,7 +104,7 @@ bool takes_several_pages(const AttentionSpec& spec) {
 }
 
 bool can_write_halves(const AttentionSpec& spec) {
-  return spec.head_dim % kHalfMeanValues == 0 && spec.n_heads / spec.n_kv_heads * spec.head_dim % kHalfColumnStep == 0;
+  return takes_several_pages(spec) && spec.n_heads / spec.n_kv_heads * spec.head_dim % kHalfColumnStep == 0;
 }
 
 uint64_t attention_scratch_bytes(const AttentionSpec& spec) { return AttentionPlan(spec).scratch_bytes; }
