@@ -7,6 +7,7 @@
 #include "kernels/bodies.h"
 #include "kernels/columns.h"
 #include "kernels/error_word.h"
+#include "kernels/half_columns.h"
 #include "kernels/kv_rows.h"
 
 namespace warpchat {
@@ -33,6 +34,17 @@ Reg<u32> checked_length(Builder& b, const AttentionSpec& s, const AttentionAddre
   return (given + (s.lengths_are_positions ? 1 : 0)).named("length");
 }
 
+// Of a column and KV head, whose floats begin behind `before`. Halves need no factor but 1.
+AttentionResults results_of(Builder& b, const AttentionPlan& plan, const VirtualBlock& block,
+                            const AttentionAddresses& at, const Reg<u64>& before, const Reg<u32>& kv_head) {
+  if (const auto* floats = std::get_if<Global<f32>>(&at.out)) return *floats + before;
+  const uint64_t width = uint64_t{plan.spec.n_heads} * plan.spec.head_dim;
+  const HalfColumnAddresses& out = std::get<HalfColumnAddresses>(at.out);
+  Reg<u32> column = block.block(Axis::kZ);
+  b.if_((kv_head | block.block() | block.thread()) == 0, [&] { out.factors.store(column, 1.0f); });
+  return HalfResults{out.halves + wide(column) * (half_column_size(width) / 2), kv_head};
+}
+
 struct Pages {
   Reg<u32> numbers, last;  // a lane's each, and that of the last one
 };
@@ -46,6 +58,13 @@ Pages pages_of_split(Builder& b, const AttentionSpec& s, const AttentionAddresse
   Reg<u32> last = (n_keys - 1) / kPagePositions;
   Reg<u32> own = at.page_table.load(split * s.pages_per_block + b.min(b.lane(), last), kReadOnly).named("page");
   return {own, b.shuffle(own, last)};
+}
+
+std::variant<Global<f32>, HalfColumnAddresses> out_of(Builder& b, const AttentionSpec& s) {
+  const uint64_t width = uint64_t{s.n_heads} * s.head_dim;
+  if (!s.writes_halves) return b.global<f32>("out", s.columns * width);
+  const Global<b32> halves = b.global<ptx::f16>("out", s.columns * half_column_size(width)).as<b32>();
+  return HalfColumnAddresses{halves, b.global<f32>("out_factors", s.columns)};
 }
 
 }  // namespace
@@ -65,7 +84,8 @@ void attention_body(Builder& b, const AttentionSpec& spec, const AttentionAddres
   Reg<u64> of_group = wide(kv_cell) * group_width;
   std::optional<Global<f32>> gate;
   if (at.gate) gate.emplace(*at.gate + of_group);
-  SplitMerge merge(b, plan, block, at.scratch, at.out + of_group, gate, kv_cell, n_splits);
+  SplitMerge merge(b, plan, block, at.scratch, results_of(b, plan, block, at, of_group, kv_head), gate, kv_cell,
+                   n_splits);
   b.if_((length | split) == 0, [&] { merge.put_zeros(); });
   b.return_if(split >= n_splits);
 
@@ -101,7 +121,7 @@ Kernel attention_kernel(const AttentionSpec& s, Target target, const BodyOf<Atte
     if (s.scatters.size() > 1) projections->rope.emplace(b.param<u32>("rope"));
   }
   Global<u32> lengths = b.global<u32>("lengths", s.columns);
-  Global<f32> out = b.global<f32>("out", s.columns * q_width);
+  const auto out = out_of(b, s);
   std::optional<Global<f32>> gate;
   if (s.gated) gate.emplace(b.global<f32>("gate", s.columns * q_width));
   Global<u8> scratch = b.global<u8>("scratch", plan.scratch_bytes);

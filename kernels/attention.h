@@ -30,12 +30,16 @@ struct AttentionSpec {
   // Neighbouring pages that a block goes over, at most 32; with 1 it has a page alone. More only where
   // takes_several_pages(): a block then keeps what it adds up in registers.
   uint32_t pages_per_block = 1;
+  // What goes out are halves: a factor of 1 fits them, as they are means of the cache's values. Only where
+  // can_write_halves().
+  bool writes_halves = false;
   // q, k and v are projections: they go through one of these first, which differ in their rotations alone, and in
   // nothing from this spec. Lengths are positions then, and no two columns are of one sequence.
   std::vector<KvScatterSpec> scatters = {};
 };
 
 // Name: incremental_attention_h14_kv2_d64_s32768_c1, "_p8" for eight pages a block, "_one" for one sequence, "_gated",
+// "_halves",
 // "_kq8" and "_vq8" for caches in q8_0, which are as exact, "_scatter" and a hash of the rotations. Parameters in
 // order:
 //   q                   f32 [columns, n_heads * head_dim]
@@ -48,8 +52,10 @@ struct AttentionSpec {
 //                       gets what another page holds
 //   rope                u32: whose rotation it is; only with several scatters
 //   lengths             u32 [columns]: how many keys to attend to, from the first; 0 gives zeros
-//   out                 f32 [columns, n_heads * head_dim]
-//   gate                f32, as out; only if gated
+//   out                 f32 [columns, n_heads * head_dim]; or f16 [columns, half_column_size(n_heads * head_dim)], as
+//                       kernels/half_columns.h has them
+//   out_factors         f32 [columns], which become 1; only with halves
+//   gate                f32 [columns, n_heads * head_dim]; only if gated
 //   scratch             u8 [attention_scratch_bytes]: all zeros before the first launch; a launch leaves it ready
 //   error               u32 [4]: kernels/error_word.h. A length above max_positions, or above what the grid covers,
 //                       sets it and leaves the column's out as it was
@@ -62,6 +68,9 @@ std::string name_of(const AttentionSpec& spec);
 // Whether a block can take several pages: with at most eight query heads a KV head, and heads whose keys and values
 // registers hold at the same time.
 bool takes_several_pages(const AttentionSpec& spec);
+// Whether results can be halves: likewise, and where a KV head's are whole steps of them, so that warps have four each
+// of all lanes or of none.
+bool can_write_halves(const AttentionSpec& spec);
 
 uint64_t attention_scratch_bytes(const AttentionSpec& spec);
 

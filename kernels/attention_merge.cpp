@@ -10,7 +10,7 @@ namespace warpchat {
 using namespace ptx;
 
 SplitMerge::SplitMerge(Builder& b, const AttentionPlan& plan, const VirtualBlock& block, const Global<u8>& scratch,
-                       const Global<f32>& out, const std::optional<Global<f32>>& gate, const Reg<u32>& kv_cell,
+                       const AttentionResults& out, const std::optional<Global<f32>>& gate, const Reg<u32>& kv_cell,
                        const Reg<u32>& n_splits)
     : b_(b),
       plan_(plan),
@@ -39,10 +39,15 @@ SplitMerge::Level SplitMerge::load_level(const Const<u64>& row) const {
 
 void SplitMerge::for_items(uint32_t heads, const Item& body) const {
   const uint32_t fours = plan_.spec.head_dim / 4;
-  b_.for_("item", block_.thread(), heads * fours, AttentionPlan::kWarps * kWarpSize, [&](Reg<u32> item) {
+  const auto run = [&](const Reg<u32>& item) {
     Reg<u32> head = item / fours, dim = (item - head * fours) * 4;
     body(head, dim);
-  });
+  };
+  if (!plan_.spec.writes_halves)
+    return b_.for_("item", block_.thread(), heads * fours, AttentionPlan::kWarps * kWarpSize, run);
+  const uint32_t n_warps = heads * fours / kWarpSize;  // with results of every lane, as can_write_halves() says
+  const auto run_own = [&] { run(block_.thread()); };
+  n_warps == AttentionPlan::kWarps ? run_own() : b_.if_(block_.warp() < n_warps, run_own);
 }
 
 void SplitMerge::put(const Reg<u32>& split, const Reg<u32>& head, const Reg<u32>& dim,
@@ -55,7 +60,11 @@ void SplitMerge::put(const Reg<u32>& split, const Reg<u32>& head, const Reg<u32>
 
 void SplitMerge::put_zeros() const {
   for_items(plan_.group, [&](const Reg<u32>& head, const Reg<u32>& dim) {
-    (out_ + (head * plan_.spec.head_dim + dim)).store(0, {0.0f, 0.0f, 0.0f, 0.0f});
+    Reg<u32> place = head * plan_.spec.head_dim + dim;
+    if (const auto* floats = std::get_if<Global<f32>>(&out_))
+      return (*floats + place).store(0, {0.0f, 0.0f, 0.0f, 0.0f});
+    const Reg<b32> zero = b_.var<b32>("zero", 0);
+    store_halves(place, {zero, zero, zero});
   });
 }
 
@@ -85,16 +94,38 @@ void SplitMerge::finish(const Reg<u32>& split) const {
   });
 }
 
+SplitMerge::Four SplitMerge::gated(const Vec<f32, 4>& values, const Reg<u32>& place) const {
+  if (!gate_) return {values[0], values[1], values[2], values[3]};
+  const Vec<f32, 4> gate = (*gate_ + place).load<4>(0, block_.cache(kReadOnly));
+  const auto one = [&](int i) { return switched(b_, values[i], gate[i]); };
+  const Reg<f32> first = one(0), second = one(1), third = one(2);
+  return {first, second, third, one(3)};
+}
+
 void SplitMerge::put_out(const Reg<u32>& head, const Reg<u32>& dim, const SoftmaxState& state) const {
   Reg<f32> share = b_.rcp_approx(state.sum);
   const Vec<f32, 4>& v = state.values;
   Reg<u32> place = head * plan_.spec.head_dim + dim;
-  const Vec<f32, 4> values(v[0] * share, v[1] * share, v[2] * share, v[3] * share);
-  if (!gate_) return (out_ + place).store<4>(0, values);
-  const Vec<f32, 4> gate = (*gate_ + place).load<4>(0, block_.cache(kReadOnly));
-  const auto gated = [&](int i) { return switched(b_, values[i], gate[i]); };
-  const Reg<f32> first = gated(0), second = gated(1), third = gated(2);
-  (out_ + place).store(0, {first, second, third, gated(3)});
+  store_out(place, gated({v[0] * share, v[1] * share, v[2] * share, v[3] * share}, place));
+}
+
+// place: of the first value among those of the KV head, a multiple of four.
+void SplitMerge::store_out(const Reg<u32>& place, const Four& values) const {
+  if (const auto* floats = std::get_if<Global<f32>>(&out_))
+    return (*floats + place).store(0, {values[0], values[1], values[2], values[3]});
+  store_halves(place, half_quad(b_, values));
+}
+
+void SplitMerge::store_halves(const Reg<u32>& place, const HalfQuad& quad) const {
+  const auto& [halves, kv_head] = std::get<HalfResults>(out_);
+  const AttentionSpec& s = plan_.spec;
+  Reg<u32> of_column = kv_head * (plan_.group * s.head_dim) + place;
+  // Of 32 values octet t has 4 t to 4 t + 3, and as many from 16 + 4 t on.
+  Reg<u32> pairs = (of_column & ~31u) / 4 + (of_column & 12) / 2 + (of_column & 16) / 16;
+  (halves + pairs * 2).store(0, {quad.first, quad.second});
+  const auto n_pairs = static_cast<uint32_t>(half_column_values(uint64_t{s.n_heads} * s.head_dim) / 2);
+  b_.if_((of_column & (kHalfMeanValues - 1)) == 0,
+         [&] { halves.store(of_column / kHalfMeanValues + n_pairs, quad.mean); });
 }
 
 void SplitMerge::put_node(const Level& level, const Reg<u32>& node, const Reg<u32>& head, const Reg<u32>& dim,

@@ -2,13 +2,24 @@
 // scratch, where the last to arrive of up to kFanIn neighbours merges them, and so on up a tree. A node's children are
 // merged in index order, whoever does it.
 #pragma once
+#include <array>
 #include <functional>
 #include <optional>
+#include <variant>
 
 #include "kernels/attention_plan.h"
+#include "kernels/half_quad.h"
 #include "kernels/virtual_block.h"
 
 namespace warpchat {
+
+// Where the results of a column and KV head go: floats, or among the halves of the column, with their means, as
+// kernels/half_columns.h has them.
+struct HalfResults {
+  ptx::Global<ptx::b32> column;
+  ptx::Reg<ptx::u32> kv_head;
+};
+using AttentionResults = std::variant<ptx::Global<ptx::f32>, HalfResults>;
 
 // Of four dimensions of one head: the online softmax over some keys. values: the sum of 2^(score - top) * value.
 struct SoftmaxState {
@@ -20,10 +31,11 @@ class SplitMerge {
  public:
   // out, gate: [group, head_dim], of this column and KV head. n_splits: of the column's length, in [1, plan.nodes[0]].
   SplitMerge(ptx::Builder& b, const AttentionPlan& plan, const VirtualBlock& block, const ptx::Global<ptx::u8>& scratch,
-             const ptx::Global<ptx::f32>& out, const std::optional<ptx::Global<ptx::f32>>& gate,
+             const AttentionResults& out, const std::optional<ptx::Global<ptx::f32>>& gate,
              const ptx::Reg<ptx::u32>& kv_cell, const ptx::Reg<ptx::u32>& n_splits);
 
-  // body(head, dim) for each four dimensions of `heads` heads, spread over the block's threads.
+  // body(head, dim) for each four dimensions of `heads` heads, spread over the block's threads; with halves no branch
+  // parts a warp.
   using Item = std::function<void(const ptx::Reg<ptx::u32>& head, const ptx::Reg<ptx::u32>& dim)>;
   void for_items(uint32_t heads, const Item& body) const;
 
@@ -43,7 +55,11 @@ class SplitMerge {
   };
   static constexpr uint32_t kLevelWords = 4;
   Level load_level(const ptx::Const<ptx::u64>& row) const;
+  using Four = std::array<ptx::Reg<ptx::f32>, 4>;
+  Four gated(const ptx::Vec<ptx::f32, 4>& values, const ptx::Reg<ptx::u32>& place) const;
   void put_out(const ptx::Reg<ptx::u32>& head, const ptx::Reg<ptx::u32>& dim, const SoftmaxState& state) const;
+  void store_out(const ptx::Reg<ptx::u32>& place, const Four& values) const;
+  void store_halves(const ptx::Reg<ptx::u32>& place, const HalfQuad& quad) const;
   void put_node(const Level& level, const ptx::Reg<ptx::u32>& node, const ptx::Reg<ptx::u32>& head,
                 const ptx::Reg<ptx::u32>& dim, const SoftmaxState& state) const;
   ptx::Global<ptx::f32> states(const Level& level, const ptx::Reg<ptx::u32>& node,
@@ -59,7 +75,7 @@ class SplitMerge {
   const AttentionPlan& plan_;
   const VirtualBlock& block_;
   ptx::Global<ptx::u8> scratch_;
-  ptx::Global<ptx::f32> out_;
+  AttentionResults out_;
   std::optional<ptx::Global<ptx::f32>> gate_;
   ptx::Reg<ptx::u32> kv_cell_, n_splits_;
   ptx::Shared<ptx::u32> arrived_;               // what the block's first thread counted

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "kernels/columns.h"
+#include "kernels/half_columns.h"
 #include "kernels/name_hash.h"
 #include "kernels/spec_check.h"
 #include "ptx/target.h"
@@ -24,6 +25,7 @@ void check(const AttentionSpec& s) {
   require_between(1, kMaxBlocksInY, family, "columns", s.columns);
   const uint32_t most_pages = takes_several_pages(s) ? AttentionPlan::kMostPages : 1;
   require_between(1, most_pages, family, "pages_per_block", s.pages_per_block);
+  if (s.writes_halves && !can_write_halves(s)) throw Error(family + ": its results cannot be halves");
   if (!std::isfinite(s.scale)) throw Error(family + ": the scale is no finite number");
   for (const KvScatterSpec& scatter : s.scatters) {
     const bool fits = scatter.n_heads == s.n_heads && scatter.n_kv_heads == s.n_kv_heads &&
@@ -80,6 +82,7 @@ std::string AttentionPlan::name() const {
   if (spec.one_sequence) result += "_one";
   if (spec.lengths_are_positions) result += "_positions";
   if (spec.gated) result += "_gated";
+  if (spec.writes_halves) result += "_halves";
   result += kv_suffix(spec.k_type, spec.v_type);
   if (!spec.scatters.empty()) {
     std::string rotations;
@@ -96,8 +99,12 @@ std::string AttentionPlan::name() const {
 std::string name_of(const AttentionSpec& spec) { return AttentionPlan(spec).name(); }
 
 bool takes_several_pages(const AttentionSpec& spec) {
-  constexpr uint32_t kMostHeadDim = 128;  // AttentionPlan::has_values_ahead
-  return spec.n_heads / spec.n_kv_heads <= AttentionPlan::kHeadsAtOnce && spec.head_dim <= kMostHeadDim;
+  return spec.n_heads / spec.n_kv_heads <= AttentionPlan::kHeadsAtOnce &&
+         spec.head_dim <= AttentionPlan::kGroupsAhead * AttentionPlan::kGroup;
+}
+
+bool can_write_halves(const AttentionSpec& spec) {
+  return takes_several_pages(spec) && spec.n_heads / spec.n_kv_heads * spec.head_dim % kHalfColumnStep == 0;
 }
 
 uint64_t attention_scratch_bytes(const AttentionSpec& spec) { return AttentionPlan(spec).scratch_bytes; }
@@ -109,9 +116,11 @@ ptx::Dimensions attention_grid(const AttentionSpec& spec, uint32_t longest_lengt
 
 // Every key and value once, each query and gate in and each result out; a product and a sum each for score and value.
 ptx::Cost attention_cost(const AttentionSpec& spec, uint64_t keys) {
-  const uint64_t queries = uint64_t{spec.columns} * spec.n_heads * spec.head_dim;
+  const uint64_t width = uint64_t{spec.n_heads} * spec.head_dim;
+  const uint64_t of_column =
+      width * 4 * (spec.gated ? 2 : 1) + (spec.writes_halves ? half_column_size(width) * 2 + 4 : width * 4);
   const KvLayout k{spec.k_type, 1, spec.head_dim}, v{spec.v_type, 1, spec.head_dim};
-  return {.bytes = keys * spec.n_kv_heads * (k.row_bytes() + v.row_bytes()) + queries * 4 * (spec.gated ? 3 : 2),
+  return {.bytes = keys * spec.n_kv_heads * (k.row_bytes() + v.row_bytes()) + spec.columns * of_column,
           .flops = keys * spec.n_heads * spec.head_dim * 4};
 }
 
@@ -168,6 +177,7 @@ Flow attention_flow(const AttentionSpec& spec, uint32_t keys) {
             .launch = {.common = 1},  // the position and the table's address
             .piece = {.l2 = 1},       // the pages' numbers
             .end = merge_waits(plan, n_splits)};
+  if (spec.writes_halves) flow.end = flow.end + Waits{.local = 2};  // the means
   const bool turns_once = !spec.scatters.empty() && plan.turns_once();
   if (turns_once) flow.start = turn_waits(plan, plan.group), flow.start_region = "turn";
   for (uint32_t head = 0; head < plan.group; head += AttentionPlan::kHeadsAtOnce) {

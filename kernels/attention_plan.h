@@ -12,6 +12,7 @@ struct AttentionPlan {
   static constexpr uint32_t kMostPages = ptx::kWarpSize;  // of a block: a lane knows the number of each
   static constexpr uint32_t kWarps = 8;
   static constexpr uint32_t kGroup = 32;       // dimensions: of a scale of codes
+  static constexpr uint32_t kGroupsAhead = 4;  // whose keys and values registers hold at the same time
   static constexpr uint32_t kHeadsAtOnce = 8;  // rows of a product, which has as many of what halves leave
   static constexpr uint32_t kFanIn = 32;       // children of a node of the merge
   static constexpr uint32_t kMergeAhead = 8;   // children whose states are in flight
@@ -28,7 +29,7 @@ struct AttentionPlan {
   explicit AttentionPlan(const AttentionSpec& spec);  // throws Error for a spec that no kernel can have
   std::string name() const;
   // Whether a page's values are asked for with its keys: where registers are left.
-  bool has_values_ahead() const { return groups <= 4; }
+  bool has_values_ahead() const { return groups <= kGroupsAhead; }
   uint32_t split_positions() const { return spec.pages_per_block * kPagePositions; }
   uint32_t pages_at_once() const { return spec.pages_per_block > 1 ? 2 : 1; }  // whose scores lie in shared memory
   // Whether all queries of a group lie in shared memory, so that a team that keeps to its KV head turns them once.

@@ -33,11 +33,11 @@ AttentionSplit::AttentionSplit(Builder& b, const AttentionPlan& plan, const Virt
 
 void AttentionSplit::attend(const SplitMerge& merge, const Reg<u32>& number) {
   if (plan_.spec.pages_per_block > 1) return attend_pages(merge, number);
-  const Page page{split_.keys.in_page(split_.numbers), split_.values.in_page(split_.numbers), split_.n_keys,
-                  split_.n_keys - 1};
+  const PageRows keys{split_.keys.in_page(split_.numbers), split_.n_keys - 1};
+  const PageRows values{split_.values.in_page(split_.numbers), keys.last};
   const uint32_t whole = plan_.group / kHeadsAtOnce, left = plan_.group % kHeadsAtOnce;
   const auto attend_from = [&](const Reg<u32>& first_head, uint32_t heads) {
-    attend_page(page, first_head, heads, merge, number);
+    attend_page(keys, values, first_head, heads, merge, number);
   };
   const auto attend_whole = [&](const Reg<u32>& first_head) { attend_from(first_head, kHeadsAtOnce); };
   if (whole == 1) attend_whole(b_.var("first_head", 0u));
@@ -46,16 +46,16 @@ void AttentionSplit::attend(const SplitMerge& merge, const Reg<u32>& number) {
 }
 
 // Of some heads, the scores and the sums of one page.
-void AttentionSplit::attend_page(const Page& page, const Reg<u32>& first_head, uint32_t heads, const SplitMerge& merge,
-                                 const Reg<u32>& number) {
+void AttentionSplit::attend_page(const PageRows& key_rows, const PageRows& value_rows, const Reg<u32>& first_head,
+                                 uint32_t heads, const SplitMerge& merge, const Reg<u32>& number) {
   b_.region("queries", [&] { queries_.fill(first_head, heads); });
   std::vector<Cells> keys, values;
-  b_.region("keys", [&] { keys = load_all_keys(page); });
-  if (plan_.has_values_ahead()) b_.region("values", [&] { values = load_all_values(page); });
-  b_.region("scores", [&] { score(heads, keys, page.n_keys, scores_); });
+  b_.region("keys", [&] { keys = load_all_keys(key_rows); });
+  if (plan_.has_values_ahead()) b_.region("values", [&] { values = load_all_values(value_rows); });
+  b_.region("scores", [&] { score(heads, keys, split_.n_keys, scores_); });
   block_.barrier();
   b_.region("values", [&] {
-    if (!plan_.has_values_ahead()) values = load_all_values(page);
+    if (!plan_.has_values_ahead()) values = load_all_values(value_rows);
     for_turns(weigh(), values, [&](uint32_t turn, const auto& weights, const auto& rows) {
       std::vector<Vec<f32, 4>> sums;
       for (uint32_t dim = 0; dim < kTurnDims; ++dim) sums.push_back(product_with_values(weights, rows, dim, zeros()));
@@ -72,14 +72,14 @@ void AttentionSplit::attend_page(const Page& page, const Reg<u32>& first_head, u
 void AttentionSplit::attend_pages(const SplitMerge& merge, const Reg<u32>& number) {
   const uint32_t heads = plan_.group;
   b_.region("queries", [&] { queries_.fill(b_.var("first_head", 0u), heads); });
-  const Page first = page(b_.var("first_page", 0u));
+  const Reg<u32> first = b_.shuffle(split_.numbers, 0), last_of_first = b_.min(split_.n_keys, kPagePositions) - 1;
   Ahead keys, values;
-  b_.region("keys", [&] { keep(load_all_keys(first), keys); });
-  b_.region("values", [&] { keep(load_all_values(first), values); });
+  b_.region("keys", [&] { keep(load_all_keys({split_.keys.in_page(first), last_of_first}), keys); });
+  b_.region("values", [&] { keep(load_all_values({split_.values.in_page(first), last_of_first}), values); });
   Running running{b_.var("top", kNoScore), b_.var("sum", 0.0f), {}};
   for (uint32_t i = 0; i < plan_.turns * kTurnDims; ++i) running.values.push_back(b_.vars<f32, 4>("values", 0.0f));
-  const Reg<u32> n_pages = (split_.n_keys + (kPagePositions - 1)) / kPagePositions;
-  b_.for_("page", 0, n_pages, 1, [&](Reg<u32> index) { add_page(index, n_pages, keys, values, running); });
+  Var<u32> index = b_.var("page", 0u);
+  b_.do_while([&] { return add_page(index, keys, values, running); });
   store_running(running);
   block_.barrier();
   merge.for_items(heads, [&](const Reg<u32>& head, const Reg<u32>& dim) {
@@ -88,18 +88,17 @@ void AttentionSplit::attend_pages(const SplitMerge& merge, const Reg<u32>& numbe
 }
 
 // The scores of two pages lie side by side: while some warps read the one's, others are at the next.
-void AttentionSplit::add_page(const Reg<u32>& index, const Reg<u32>& n_pages, Ahead& keys, Ahead& values,
-                              Running& running) {
+Pred AttentionSplit::add_page(Var<u32>& index, Ahead& keys, Ahead& values, Running& running) {
   const Reg<u32> which = index & 1;
   const Scores scores{scores_.all + which * kPageScores, scores_.tops + which * kPageTops};
-  const Reg<u32> next_index = index + 1;
-  const Pred has_next = next_index < n_pages;
-  const Page next = page(b_.min(next_index, n_pages - 1));
-  b_.region("scores", [&] {
-    const Reg<u32> n_keys = b_.min(split_.n_keys - index * kPagePositions, kPagePositions);
-    score(plan_.group, kept(keys, plan_.groups), n_keys, scores);
-  });
-  b_.region("keys", [&] { b_.if_(has_next, [&] { keep(load_all_keys(next), keys); }); });
+  const Reg<u32> next = index + 1, keys_left = split_.n_keys - index * kPagePositions;
+  const Pred has_next = keys_left > kPagePositions;
+  const Reg<u32> next_number = b_.shuffle(split_.numbers, next);
+  const auto of_next = [&](const KvRows& rows) {
+    return PageRows{rows.in_page(next_number), b_.min(keys_left - kPagePositions, kPagePositions) - 1};
+  };
+  b_.region("scores", [&] { score(plan_.group, kept(keys, plan_.groups), b_.min(keys_left, kPagePositions), scores); });
+  b_.region("keys", [&] { b_.if_(has_next, [&] { keep(load_all_keys(of_next(split_.keys)), keys); }); });
   block_.barrier();
   b_.region("values", [&] {
     const Reg<f32> top = b_.max(running.top, highest(eighth_, scores)), scale = b_.ex2(running.top - top);
@@ -112,8 +111,10 @@ void AttentionSplit::add_page(const Reg<u32>& index, const Reg<u32>& n_pages, Ah
         sum = product_with_values(own, rows, dim, {sum[0] * scale, sum[1] * scale, sum[2] * scale, sum[3] * scale});
       }
     });
-    b_.if_(has_next, [&] { keep(load_all_values(next), values); });
+    b_.if_(has_next, [&] { keep(load_all_values(of_next(split_.values)), values); });
   });
+  index = next;
+  return has_next;
 }
 
 void AttentionSplit::store_running(Running& running) {
@@ -130,28 +131,21 @@ void AttentionSplit::store_running(Running& running) {
   }
 }
 
-// A page of several. Wherever its number comes from, its lanes go on with the same one.
-AttentionSplit::Page AttentionSplit::page(const Reg<u32>& index) {
-  const Reg<u32> number = b_.shuffle(split_.numbers, index);
-  const Reg<u32> n_keys = b_.min(split_.n_keys - index * kPagePositions, kPagePositions);
-  return {split_.keys.in_page(number), split_.values.in_page(number), n_keys, n_keys - 1};
-}
-
 Cache AttentionSplit::cache_of_rows(Cache cache) const {  // rows may be what the block itself has written
   cache = block_.cache(cache);
   cache.read_only = cache.read_only && !queries_.are_projections();
   return cache;
 }
 
-std::vector<AttentionSplit::Cells> AttentionSplit::load_all_keys(const Page& page) {
+std::vector<AttentionSplit::Cells> AttentionSplit::load_all_keys(const PageRows& rows) {
   std::vector<Cells> keys;
-  for (uint32_t group = 0; group < plan_.groups; ++group) keys.push_back(load_keys(page, group));
+  for (uint32_t group = 0; group < plan_.groups; ++group) keys.push_back(load_keys(rows, group));
   return keys;
 }
 
-std::vector<AttentionSplit::Cells> AttentionSplit::load_all_values(const Page& page) {
+std::vector<AttentionSplit::Cells> AttentionSplit::load_all_values(const PageRows& rows) {
   std::vector<Cells> values;
-  for (uint32_t turn = 0; turn < plan_.turns; ++turn) values.push_back(load_values(page, turn));
+  for (uint32_t turn = 0; turn < plan_.turns; ++turn) values.push_back(load_values(rows, turn));
   return values;
 }
 
@@ -191,11 +185,11 @@ void AttentionSplit::load_words(const KvRows& rows, const Reg<u32>& row, uint32_
 }
 
 // Of the warp's keys, each lane eight dimensions of one; the scales are those of the two whose scores a lane gets.
-AttentionSplit::Cells AttentionSplit::load_keys(const Page& page, uint32_t group) {
+AttentionSplit::Cells AttentionSplit::load_keys(const PageRows& page, uint32_t group) {
   const uint32_t first = group * kGroup, head_dim = plan_.spec.head_dim;
   const bool is_whole = first + kGroup <= head_dim;
   Reg<u32> dim = is_whole ? quarter_ * 8 : b_.min(quarter_ * 8 + first, head_dim - 8);
-  const KvRows rows = page.keys.from_value(dim);
+  const KvRows rows = page.all.from_value(dim);
   Reg<u32> key = block_.warp() * kKeys;
   Cells cells;
   if (!rows.has_codes()) {
@@ -206,19 +200,19 @@ AttentionSplit::Cells AttentionSplit::load_keys(const Page& page, uint32_t group
   b_.region("scales", [&] {
     for (uint32_t i : {0, 1}) {
       Reg<u32> row = b_.min(key + quarter_ * 2 + i, page.last);
-      cells.scales.push_back(page.keys.scales(row).load(group, cache_of_rows(kReadOnly)));
+      cells.scales.push_back(page.all.scales(row).load(group, cache_of_rows(kReadOnly)));
     }
   });
   return cells;
 }
 
 // Of four keys, four dimensions each: of the group that is the turn's, or the last one again.
-AttentionSplit::Cells AttentionSplit::load_values(const Page& page, uint32_t turn) {
+AttentionSplit::Cells AttentionSplit::load_values(const PageRows& page, uint32_t turn) {
   const uint32_t first = turn * 2 * kGroup, head_dim = plan_.spec.head_dim;
   const bool is_whole = first + 2 * kGroup <= head_dim;
   Reg<u32> own = half_ * kGroup + eighth_ * 4;
   Reg<u32> dim = is_whole ? own : b_.min(own + first, head_dim - 4);
-  const KvRows rows = page.values.from_value(dim);
+  const KvRows rows = page.all.from_value(dim);
   Cells cells;
   for (uint32_t i = 0; i < 4; ++i) {
     Reg<u32> row = b_.min(sum_ * 16 + quarter_ * 4 + i, page.last);

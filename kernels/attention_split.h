@@ -45,9 +45,9 @@ class AttentionSplit {
 
   using Pair = ptx::Reg<ptx::f16x2>;
   using Floats = std::vector<ptx::Reg<ptx::f32>>;
-  struct Page {
-    KvRows keys, values;
-    ptx::Reg<ptx::u32> n_keys, last;  // rows
+  struct PageRows {  // keys or values of a page
+    KvRows all;
+    ptx::Reg<ptx::u32> last;
   };
   // Of a group of dimensions of one row, or of several: as they are in memory, and their scales if they are codes.
   struct Cells {
@@ -70,20 +70,18 @@ class AttentionSplit {
     std::vector<ptx::VarVec<ptx::f32, 4>> values;
   };
 
-  void attend_page(const Page& page, const ptx::Reg<ptx::u32>& first_head, uint32_t heads, const SplitMerge& merge,
-                   const ptx::Reg<ptx::u32>& number);
+  void attend_page(const PageRows& key_rows, const PageRows& value_rows, const ptx::Reg<ptx::u32>& first_head,
+                   uint32_t heads, const SplitMerge& merge, const ptx::Reg<ptx::u32>& number);
   void attend_pages(const SplitMerge& merge, const ptx::Reg<ptx::u32>& number);
-  void add_page(const ptx::Reg<ptx::u32>& index, const ptx::Reg<ptx::u32>& n_pages, Ahead& keys, Ahead& values,
-                Running& running);
+  ptx::Pred add_page(ptx::Var<ptx::u32>& index, Ahead& keys, Ahead& values, Running& running);
   void store_running(Running& running);
 
-  Page page(const ptx::Reg<ptx::u32>& index);
   template <int N>
   void load_words(const KvRows& rows, const ptx::Reg<ptx::u32>& row, uint32_t first_value, Cells& cells);
-  Cells load_keys(const Page& page, uint32_t group);
-  Cells load_values(const Page& page, uint32_t turn);
-  std::vector<Cells> load_all_keys(const Page& page);
-  std::vector<Cells> load_all_values(const Page& page);
+  Cells load_keys(const PageRows& rows, uint32_t group);
+  Cells load_values(const PageRows& rows, uint32_t turn);
+  std::vector<Cells> load_all_keys(const PageRows& rows);
+  std::vector<Cells> load_all_values(const PageRows& rows);
   void keep(const std::vector<Cells>& all, Ahead& ahead);
   static std::vector<Cells> kept(const Ahead& ahead, uint32_t n);
   ptx::Cache cache_of_rows(ptx::Cache cache) const;

@@ -4,6 +4,7 @@
 #pragma once
 #include <functional>
 #include <optional>
+#include <variant>
 #include <vector>
 
 #include "kernels/attention.h"
@@ -63,15 +64,19 @@ struct ProjectionAddresses {
   std::optional<ptx::Reg<ptx::u32>> turned;  // the KV head whose queries this block's shared memory still holds
 };
 inline constexpr uint32_t kNoneTurned = UINT32_MAX;
+struct HalfColumnAddresses {  // as kernels/half_columns.h has them
+  ptx::Global<ptx::b32> halves;
+  ptx::Global<ptx::f32> factors;
+};
 struct AttentionAddresses {
   ptx::Global<ptx::f32> q;
   ptx::Global<ptx::u8> k_pages, v_pages;
   ptx::Global<ptx::u32> page_table;  // of the block's column
   ptx::Reg<ptx::u32> length;         // likewise, or its position
-  ptx::Global<ptx::f32> out;
+  std::variant<ptx::Global<ptx::f32>, HalfColumnAddresses> out;
   ptx::Global<ptx::u8> scratch;
   ptx::Global<ptx::u32> error;
-  std::optional<ptx::Global<ptx::f32>> gate;       // as out, if gated
+  std::optional<ptx::Global<ptx::f32>> gate;       // if gated
   std::optional<ProjectionAddresses> projections;  // with scatters
 };
 // Blocks as attention_grid says; those of a column that find no keys return.

@@ -1,6 +1,7 @@
 #include "kernels/half_columns.h"
 
 #include "kernels/columns.h"
+#include "kernels/half_quad.h"
 #include "kernels/half_range.h"
 #include "kernels/warp_sums.h"
 #include "ptx/builder.h"
@@ -149,21 +150,11 @@ class HalfColumnWriter {
     Vec<b32, 2> means;
   };
   Halves halves_of(Octet& values, const Reg<f32>& scale) {
-    std::vector<Reg<b32>> pairs, means;
-    for (Quad& quad : values) {
-      Var<f32> sum = b_.var("sum", 0.0f);
-      for (int i = 0; i < 4; i += 2) {
-        const Reg<f16x2> pair = b_.convert_pair<f16x2>(quad[i] * scale, quad[i + 1] * scale);
-        const Vec<f32, 2> rounded = b_.widen(pair);
-        sum += rounded[0] + rounded[1];
-        pairs.push_back(pair.as<b32>());
-      }
-      for (uint32_t distance : {1, 2}) sum += b_.shuffle_xor(sum, distance);
-      Reg<f32> mean = sum * (1.0f / kHalfMeanValues);
-      const Reg<f16> rounded = b_.convert<f16>(mean);
-      means.push_back(b_.convert_pair<f16x2>(mean, mean - b_.convert<f32>(rounded)).as<b32>());
-    }
-    return {Vec<b32, 4>(pairs[0], pairs[1], pairs[2], pairs[3]), Vec<b32, 2>(means[0], means[1])};
+    const auto halves = [&](Quad& quad) {
+      return half_quad(b_, {quad[0] * scale, quad[1] * scale, quad[2] * scale, quad[3] * scale});
+    };
+    const HalfQuad front = halves(values[0]), back = halves(values[1]);
+    return {Vec<b32, 4>(front.first, front.second, back.first, back.second), Vec<b32, 2>(front.mean, back.mean)};
   }
 
   Builder& b_;

@@ -26,6 +26,8 @@ constexpr uint64_t half_column_size(uint64_t k) {  // with its means
   return half_column_values(k) + half_column_values(k) / kHalfMeanValues * 2;
 }
 
+// Of values that all fit into halves other kernels may write them, too, with factors of 1.
+//
 // Parameters in order:
 //   x        f32 [n_columns, k], 16-byte aligned
 //   gamma    f32 [k], or null: not normalised

@@ -245,6 +245,14 @@ std::optional<HalfColumnsSpec> half_columns_of(const DecoderSpecs& specs, float 
   return half_columns;
 }
 
+// Whether attention can give halves to every product that takes what it gives.
+bool gives_halves(const ModelConfig& c, const DecoderSpecs& specs) {
+  if (specs.kind != PassKind::kBatch || !can_write_halves(std::get<AttentionSpec>(specs.attention))) return false;
+  for (size_t i = 0; i < specs.layers.size(); ++i)
+    if (c.layers.at(i).mixer == Mixer::kAttention && !takes_halves(specs.layers[i].output)) return false;
+  return true;
+}
+
 }  // namespace
 
 // Room for twice the uses that an expert has on average: few experts then take a second tile, and no block computes
@@ -264,6 +272,11 @@ bool takes_halves(const ProductSpec& product) { return std::holds_alternative<Ge
 bool takes_integers(const ProductSpec& product) {
   const auto* gemv = std::get_if<GemvSpec>(&product);
   return gemv != nullptr && gemv->columns > 1 && !is_float(gemv->weights);
+}
+
+bool writes_halves(const DecoderAttentionSpec& attention) {
+  const auto* incremental = std::get_if<AttentionSpec>(&attention);
+  return incremental != nullptr && incremental->writes_halves;
 }
 
 std::vector<ProductsTogether> together(const std::vector<const ProductSpec*>& of_one_input) {
@@ -356,6 +369,7 @@ DecoderSpecs decoder_specs(const ModelConfig& c, const DecoderFormats& formats, 
     if (c.experts.n > 0) specs.experts.push_back(expert_specs(c, formats.layers[i], kind, columns));
   }
   join_formats(specs);
+  if (gives_halves(c, specs)) std::get<AttentionSpec>(specs.attention).writes_halves = true;
   specs.half_columns = half_columns_of(specs, c.rms_eps);
   specs.integer_columns = integer_columns_of(specs, c.rms_eps);
   return specs;

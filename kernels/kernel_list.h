@@ -76,9 +76,10 @@ struct ExpertSpecs {
 };
 // Of a layer that is a delta net, in place of q, k and v, and of the same columns.
 using DeltaSpecs = DeltaMatrices<ProductSpec>;
-bool is_there(const ProductSpec& product);        // a layer has it
-bool takes_halves(const ProductSpec& product);    // gemm
-bool takes_integers(const ProductSpec& product);  // gemv of several columns of quantised weights
+bool is_there(const ProductSpec& product);                  // a layer has it
+bool takes_halves(const ProductSpec& product);              // gemm
+bool takes_integers(const ProductSpec& product);            // gemv of several columns of quantised weights
+bool writes_halves(const DecoderAttentionSpec& attention);  // in place of half_columns, for the output of its layer
 struct DecoderSpecs {
   PassKind kind;
   EmbeddingSpec embedding;
@@ -147,7 +148,7 @@ void for_each_launch(const DecoderSpecs& specs, Alone&& alone, Beside&& beside) 
       visit({product});
 }
 
-// That of decoder_specs, but for scatters.
+// That of decoder_specs, but for scatters and halves.
 DecoderAttentionSpec decoder_attention(const ModelConfig& config, uint32_t context, PassKind kind, uint32_t columns,
                                        KvTypes cache = {});
 

@@ -73,7 +73,7 @@ void AttentionFunction::call(const VirtualBlock& block, const AttentionAddresses
   all.insert(all.end(), {at.k_pages, at.v_pages, at.page_table, p.n_pages});
   if (p.rope) all.push_back(*p.rope);
   all.push_back(p.turned ? CallOperand(*p.turned) : CallOperand(kNoneTurned));
-  all.insert(all.end(), {at.length, at.out});
+  all.insert(all.end(), {at.length, std::get<Global<f32>>(at.out)});
   if (at.gate) all.push_back(*at.gate);
   all.insert(all.end(), {at.scratch, at.error});
   block.call(function_, all);

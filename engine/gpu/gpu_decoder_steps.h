@@ -41,7 +41,8 @@ struct Arguments {
 
 struct Input {  // of products
   Buffer x;
-  uint64_t gamma;  // 0: not normalised
+  uint64_t gamma;           // 0: not normalised
+  bool has_halves = false;  // x holds halves of its columns, then their factors, where floats would be
 };
 struct Product {  // of an input: device addresses; 0 for what it has not
   const ProductStep& step;
@@ -52,6 +53,10 @@ struct Product {  // of an input: device addresses; 0 for what it has not
 inline uint64_t address_of(Buffer buffer) { return reinterpret_cast<uint64_t>(buffer.data); }
 inline Argument at(uint64_t address) { return Argument::address(address); }
 inline Argument at(Buffer buffer) { return at(address_of(buffer)); }
+// In a buffer of columns of floats, their halves, and behind those their factors.
+inline uint64_t halves_of(Buffer buffer, uint32_t column) {
+  return address_of(buffer) + column * half_column_size(buffer.width) * sizeof(uint16_t);
+}
 inline uint64_t column_of(Buffer buffer, uint32_t column) {
   return address_of(buffer) + uint64_t{column} * buffer.width * sizeof(float);
 }
@@ -166,9 +171,12 @@ class GpuSteps final : public Steps, private DeviceSampler {
     multiply(kernels_of(part_.kind), input, products, part_.n_columns, together);
   }
   // Those of the products that are of it.
-  void multiply_together(const TogetherStep& together, std::initializer_list<Product> products, uint32_t columns);
-  void multiply_halves(const GpuStep& step, std::span<const Product* const> products, uint32_t columns);
+  void multiply_together(const TogetherStep& together, const Input& input, std::initializer_list<Product> products,
+                         uint32_t columns);
+  void multiply_halves(const GpuStep& step, const Input& input, std::span<const Product* const> products,
+                       uint32_t columns);
   void multiply(const Product& product, const Input& input, uint32_t columns);  // whose halves or integers are there
+  void add_halves(Arguments& arguments, const Input& input, uint32_t columns) const;
   void make_halves(const GpuStep& step, const Input& input, uint32_t columns);
   void make_integers(const GpuStep& step, const Input& input, uint32_t columns);
   uint64_t halves() const { return activations_.address() + plan_.halves; }  // those made last

@@ -47,24 +47,24 @@ void GpuSteps::make_integers(const GpuStep& step, const Input& input, uint32_t n
 
 void GpuSteps::multiply(PassKernels& kernels, const Input& input, std::initializer_list<Product> products,
                         uint32_t n_columns, const TogetherSteps& together) {
-  if (std::ranges::any_of(products, [](const Product& p) { return takes_halves(p.step.spec); }))
+  if (!input.has_halves && std::ranges::any_of(products, [](const Product& p) { return takes_halves(p.step.spec); }))
     make_halves(kernels.steps().half_columns, input, n_columns);
   if (std::ranges::any_of(products, [](const Product& p) { return takes_integers(p.step.spec); }))
     make_integers(kernels.steps().integer_columns, input, n_columns);
-  for (const TogetherStep& all : together) multiply_together(all, products, n_columns);
+  for (const TogetherStep& all : together) multiply_together(all, input, products, n_columns);
   for (const Product& product : products)
     if (is_there(product.step.spec) && !is_part_of_any(together, product.step.spec))
       multiply(product, input, n_columns);
 }
 
-void GpuSteps::multiply_together(const TogetherStep& together, std::initializer_list<Product> products,
-                                 uint32_t n_columns) {
+void GpuSteps::multiply_together(const TogetherStep& together, const Input& input,
+                                 std::initializer_list<Product> products, uint32_t n_columns) {
   std::vector<const Product*> own;
   for (const Product& product : products)
     if (is_part_of(together, product.step.spec)) own.push_back(&product);
   const GpuStep& step = together.step;
   const auto* gemvs = std::get_if<GemvTogether>(&together.spec);
-  if (gemvs == nullptr) return multiply_halves(step, own, n_columns);
+  if (gemvs == nullptr) return multiply_halves(step, input, own, n_columns);
   Arguments arguments{};
   for (const Product* product : own)
     arguments.add(at(product->weights)), arguments.add(at(product->bias)), arguments.add(at(product->y));
@@ -74,7 +74,8 @@ void GpuSteps::multiply_together(const TogetherStep& together, std::initializer_
 }
 
 // By a kernel that takes several.
-void GpuSteps::multiply_halves(const GpuStep& step, std::span<const Product* const> products, uint32_t n_columns) {
+void GpuSteps::multiply_halves(const GpuStep& step, const Input& input, std::span<const Product* const> products,
+                               uint32_t n_columns) {
   Arguments arguments{};
   GemmTogether all;
   for (const Product* product : products) {
@@ -88,7 +89,7 @@ void GpuSteps::multiply_halves(const GpuStep& step, std::span<const Product* con
     for (size_t i = all.products.size(); i < kMostGemmProducts; ++i) arguments.add(0u);
   };
   for (size_t i = 4 * all.products.size(); i < 4 * kMostGemmProducts; ++i) arguments.add(at(uint64_t{0}));
-  arguments.add(at(halves())), arguments.add(at(half_factors()));
+  add_halves(arguments, input, n_columns);
   const GemmSpec& first = all.products[0];
   if (first.parts > 1) arguments.add(at(activations_.address() + plan_.batch_scratch));
   add_numbers([](const GemmSpec& spec) { return spec.rows; });
@@ -97,10 +98,16 @@ void GpuSteps::multiply_halves(const GpuStep& step, std::span<const Product* con
   run(step, arguments, gemm_grid(all, n_columns), gemm_cost(all, n_columns).bytes);
 }
 
+void GpuSteps::add_halves(Arguments& arguments, const Input& input, uint32_t n_columns) const {
+  arguments.add(at(input.has_halves ? halves_of(input.x, 0) : halves()));
+  arguments.add(at(input.has_halves ? halves_of(input.x, n_columns) : half_factors()));
+}
+
 void GpuSteps::multiply(const Product& product, const Input& input, uint32_t n_columns) {
   const ProductStep& step = product.step;
   const auto* gemm = std::get_if<GemmSpec>(&step.spec);
-  if (gemm != nullptr && !gemm->formats.empty()) return multiply_halves(step.step, std::array{&product}, n_columns);
+  if (gemm != nullptr && !gemm->formats.empty())
+    return multiply_halves(step.step, input, std::array{&product}, n_columns);
   for (uint32_t first = 0; first < n_columns;) {
     const uint32_t columns = std::min(n_columns - first, step.columns_at_once());
     Arguments arguments{at(product.weights)};
@@ -113,7 +120,7 @@ void GpuSteps::multiply(const Product& product, const Input& input, uint32_t n_c
       arguments.add(at(column_of(input.x, first)));
       arguments.add_unless_null(input.gamma), arguments.add_unless_null(product.bias);
     } else {
-      arguments.add(at(halves())), arguments.add(at(half_factors()));
+      add_halves(arguments, input, n_columns);
       if (takes_addends(*gemm))
         arguments.add(at(product.bias)), arguments.add(at(gemm->epilogue == GemvEpilogue::kResidual ? y : 0));
       if (gemm->parts > 1) arguments.add(at(activations_.address() + plan_.batch_scratch));
@@ -323,7 +330,8 @@ void GpuSteps::attend(uint32_t index, const Projections& x, Buffer mixed) {
     if (turns) arguments.add(n_pages());
     if (spec.scatters.size() > 1) arguments.add(config_.layers[index].rope);
     arguments.add(at(positions() + first * sizeof(uint32_t)));
-    arguments.add(at(column_of(mixed, first)));
+    arguments.add(at(spec.writes_halves ? halves_of(mixed, first) : column_of(mixed, first)));
+    if (spec.writes_halves) arguments.add(at(halves_of(mixed, n_columns) + first * sizeof(float)));
     arguments.add_unless_null(gate_of(first));
     arguments.add(at(scratch)), arguments.add(at(error_address()));
     if (spec.columns > 1) arguments.add(columns);
@@ -332,8 +340,10 @@ void GpuSteps::attend(uint32_t index, const Projections& x, Buffer mixed) {
 }
 
 void GpuSteps::output_residual(uint32_t index, Buffer mixed, Buffer hidden) {
+  const bool is_attention = config_.layers[index].mixer == Mixer::kAttention;
   each_part([&] {
-    multiply({of_part(mixed), 0},
+    const bool has_halves = is_attention && writes_halves(kernels_of(part_.kind).specs().attention);
+    multiply({of_part(mixed), 0, has_halves},
              {{pass().layers[index].output, layers_[index].matrices.output, 0, 0, of_part(hidden)}});
   });
 }

@@ -248,10 +248,11 @@ KernelWork KernelWorks::gemv_work(const GemvTogether& spec) const {
   return work;
 }
 
-std::vector<KernelWork> KernelWorks::products(std::initializer_list<const ProductSpec*> specs, bool normalised) const {
+std::vector<KernelWork> KernelWorks::products(std::initializer_list<const ProductSpec*> specs, bool normalised,
+                                              bool has_halves) const {
   std::vector<KernelWork> works;
   const auto first = std::ranges::find_if(specs, [](const ProductSpec* spec) { return takes_halves(*spec); });
-  if (first != specs.end()) works.push_back(half_columns(std::get<GemmSpec>(**first), normalised));
+  if (first != specs.end() && !has_halves) works.push_back(half_columns(std::get<GemmSpec>(**first), normalised));
   const auto integers = std::ranges::find_if(specs, [](const ProductSpec* spec) { return takes_integers(*spec); });
   if (integers != specs.end()) works.push_back(integer_columns(std::get<GemvSpec>(**integers).k, normalised));
   const std::vector<ProductsTogether> launches = warpchat::together(specs);

@@ -28,8 +28,9 @@ class KernelWorks {
   KernelWork product(const ProductSpec& spec) const;  // of one launch
   KernelWork together(const ProductsTogether& all) const;
   // Of one input, one after the other; without those that a layer has not. If one takes halves or
-  // integers, the input becomes those before, normalised or not.
-  std::vector<KernelWork> products(std::initializer_list<const ProductSpec*> specs, bool normalised) const;
+  // integers, the input becomes those before, normalised or not, but for halves that are there.
+  std::vector<KernelWork> products(std::initializer_list<const ProductSpec*> specs, bool normalised,
+                                   bool has_halves = false) const;
 
   KernelWork convolution() const;              // of a delta net
   std::vector<KernelWork> recurrence() const;  // likewise, one after the other: a step, or a prompt's chunks

@@ -43,7 +43,7 @@ class Layers {
         add_attention(layer);
       else
         add_delta_net(specs.deltas[i]);
-      add_products(PhaseKind::kOutput, {&layer.output});
+      add_products(PhaseKind::kOutput, {&layer.output}, is_there(layer.q) && writes_halves(specs.attention));
       if (is_there(layer.gate_up))
         add_dense(layer);
       else
@@ -55,8 +55,8 @@ class Layers {
  private:
   void add(PhaseKind phase, std::vector<KernelWork> kernels) { groups_.push_back({phase, std::move(kernels), form_}); }
 
-  void add_products(PhaseKind phase, std::initializer_list<const ProductSpec*> specs) {
-    std::vector<KernelWork> kernels = works_.products(specs, is_normalised(phase));
+  void add_products(PhaseKind phase, std::initializer_list<const ProductSpec*> specs, bool has_halves = false) {
+    std::vector<KernelWork> kernels = works_.products(specs, is_normalised(phase), has_halves);
     ask_ahead(kernels);
     add(phase, std::move(kernels));
   }

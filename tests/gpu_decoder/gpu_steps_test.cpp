@@ -209,6 +209,36 @@ TEST(GpuBatches, OfManyGiveEachSequenceItsOwnLogits) {
   expect_accuracy(compare_logits(logits, expected, model.config.n_vocab), c->gpu, "a large batch, gpu");
 }
 
+// Attention goes over several pages a block and gives halves, which lie there until a prompt beside has had its own.
+TEST(GpuBatches, OfManyGoOverPagesBesideAPrompt) {
+  constexpr uint32_t kSequences = kFewSequences + 2, kLong = 150, kPrompt = 5;
+  const DecoderCase& c = decoder_cases().front();
+  const std::vector<std::byte> bytes = build_tiny_model(c.spec, /*seed=*/3);
+  const LoadedModel model(GgufFile::view(bytes, c.name));
+  const GpuSizes sizes{.context = 192, .sequences = kSequences};
+  const auto attention = std::get<AttentionSpec>(
+      decoder_specs(model.config, formats_of(model.tensors), sizes.context, PassKind::kBatch, kSequences).attention);
+  ASSERT_TRUE(attention.writes_halves && attention.pages_per_block > 1);
+  Decoder decoder(model.config,
+                  make_gpu_steps(model.config, model.tensors, {test_device(), sizes, LaunchMode::kStream}));
+  const std::vector<Token> tokens = some_tokens(kLong + 1);
+  const std::span<const Token> all(tokens);
+  ASSERT_TRUE(decoder.forward(std::vector<warpchat::Run>{{0, 0, all.first(kLong), Logits::kLast}}));
+  std::vector<warpchat::Run> runs{{0, kLong, all.last(1), Logits::kLast}};
+  for (uint32_t s = 1; s + 1 < kSequences; ++s) runs.push_back({s, 0, all.subspan(s, 1), Logits::kLast});
+  runs.push_back({kSequences - 1, 0, all.first(kPrompt), Logits::kLast});
+  ASSERT_TRUE(decoder.forward(runs));
+  const auto check = [&](uint32_t column, std::span<const Token> of_sequence) {
+    const std::vector<double> rows = reference_logits(model.file, of_sequence);
+    const std::span<const float> found = decoder.logits(column);
+    expect_accuracy(compare_logits({found.begin(), found.end()}, {rows.end() - model.config.n_vocab, rows.end()},
+                                   model.config.n_vocab),
+                    c.gpu, "column " + std::to_string(column));
+  };
+  check(0, all), check(1, all.subspan(1, 1)), check(kSequences - 2, all.subspan(kSequences - 2, 1));
+  check(kSequences - 1 + kPrompt - 1, all.first(kPrompt));
+}
+
 // A use of an expert has the same sums beside any others.
 TEST(GpuExperts, GiveTheSameBitsHoweverTokensAreCut) {
   for (const DecoderCase& c : decoder_cases()) {

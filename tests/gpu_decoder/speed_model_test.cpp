@@ -282,7 +282,7 @@ TEST(PredictedSpeed, OfFewColumnsIsBetterByATokensProducts) {
   const GpuTraits& gpu = gpu_named("h200");
   const char* shape = "qwen2.5-1.5b";
   EXPECT_GT(predict(gpu, pass_of(shape, PassKind::kFew, 8).at(1023), 0).graph,
-            1.2 * predict(gpu, pass_of(shape, PassKind::kBatch, 8).at(1023), 0).graph);
+            1.1 * predict(gpu, pass_of(shape, PassKind::kBatch, 8).at(1023), 0).graph);
 }
 
 // The bytes of a token are those of the experts that it uses.
@@ -330,7 +330,7 @@ TEST(PredictedSpeed, IsPinned) {
   }
   const double prompt = 512 * predict(gpu_named("h200"), pass_of("qwen2.5-7b", PassKind::kPrompt, 512).at(0), 0).stream;
   EXPECT_NEAR(prompt, 32566.0, 0.002 * prompt) << "of 512";
-  for (const auto& [n, expected] : {std::pair(8u, 5989.0), std::pair(32u, 10906.0), std::pair(64u, 22576.0)}) {
+  for (const auto& [n, expected] : {std::pair(8u, 5989.0), std::pair(32u, 10906.0), std::pair(64u, 23260.0)}) {
     const PassWork work = pass_of("qwen2.5-3b", kind_of_tokens(n), n);
     EXPECT_NEAR(n * predict(gpu_named("h200"), work.at(1023), 0).graph, expected, 0.002 * expected)
         << "of " << n << " sequences";

@@ -11,8 +11,10 @@
 
 #include "emulated_kernel.h"
 #include "kernels/error_word.h"
+#include "kernels/half_columns.h"
 #include "kv_image.h"
 #include "models/error.h"
+#include "models/half.h"
 
 namespace warpchat {
 namespace {
@@ -46,6 +48,11 @@ AttentionSpec gated(AttentionSpec spec) {
 
 AttentionSpec paged(AttentionSpec spec, uint32_t pages_per_block) {
   spec.pages_per_block = pages_per_block;
+  return spec;
+}
+
+AttentionSpec with_halves(AttentionSpec spec) {
+  spec.writes_halves = true;
   return spec;
 }
 
@@ -199,6 +206,9 @@ class Attention {
     scratch = device.zeros<uint8_t>(attention_scratch_bytes(spec));
     error = device.zeros<uint32_t>(4);
     out = device.poisoned<float>(out_size());
+    if (!spec.writes_halves) return;
+    halves = device.poisoned<uint16_t>(spec.columns * half_size());
+    factors = device.poisoned<float>(spec.columns);
   }
 
   // The cache's pages at places that follow from the seed.
@@ -220,8 +230,9 @@ class Attention {
   std::string run(ptx::emulator::LaunchOptions options, ptx::Dimensions grid) {
     std::fill_n(out, out_size(), NAN);
     std::vector<uint64_t> pointers;
-    for (const void* p :
-         std::initializer_list<const void*>{q, k_pages, v_pages, page_tables, lengths, out, gate, scratch, error})
+    for (const void* p : std::initializer_list<const void*>{q, k_pages, v_pages, page_tables, lengths,
+                                                            halves ? static_cast<const void*>(halves) : out, factors,
+                                                            gate, scratch, error})
       if (p != nullptr) pointers.push_back(reinterpret_cast<uint64_t>(p));
     ptx::Kernel of_grid = kernel;
     of_grid.launch.blocks = grid;
@@ -230,6 +241,7 @@ class Attention {
   }
   std::string run(ptx::emulator::LaunchOptions options = kAllChecks) { return run(options, kernel.launch.blocks); }
 
+  size_t half_size() const { return half_column_size(uint64_t{spec.n_heads} * spec.head_dim); }
   size_t out_size() const { return size_t{spec.columns} * spec.n_heads * spec.head_dim; }
   std::vector<float> result() const { return device.download(out, out_size()); }
   std::vector<uint32_t> error_word() const { return device.download(error, 4); }
@@ -238,7 +250,8 @@ class Attention {
   const AttentionSpec spec;
   ptx::Kernel kernel;
   uint32_t n_columns;
-  float *q, *out, *gate = nullptr;
+  float *q, *out, *gate = nullptr, *factors = nullptr;
+  uint16_t* halves = nullptr;
   uint8_t *k_pages, *v_pages;
   uint64_t* page_tables;
   uint32_t *lengths, *error;
@@ -289,6 +302,48 @@ TEST_P(IncrementalAttention, RepeatsToTheBit) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, IncrementalAttention, ::testing::ValuesIn(kCases),
                          [](const auto& row) { return case_name(row); });
+
+// The halves of what floats would be, in the order of half_columns.h, and the means of sixteen.
+void expect_halves_of(const std::vector<float>& floats, const std::vector<uint16_t>& halves) {
+  const size_t k = floats.size();
+  for (size_t i = 0; i < k; ++i) {
+    const size_t unit = i / 32 * 32, octet = i / 4 % 4, at = unit + octet * 8 + i / 16 % 2 * 4 + i % 4;
+    ASSERT_EQ(halves[at], to_f16(floats[i]).bits) << "value " << i;
+  }
+  for (size_t i = 0; i < k / kHalfMeanValues; ++i) {
+    double sum = 0;
+    for (size_t j = 0; j < kHalfMeanValues; ++j) sum += to_float(to_f16(floats[i * kHalfMeanValues + j]));
+    const double mean = to_float(f16{halves[k + 2 * i]}), left = to_float(f16{halves[k + 2 * i + 1]});
+    ASSERT_NEAR(mean + left, sum / kHalfMeanValues, 1e-6) << "mean " << i;
+  }
+}
+
+TEST(IncrementalAttentionHalves, AreThoseOfItsFloats) {
+  const struct {
+    AttentionSpec spec;
+    std::vector<uint32_t> lengths;
+  } cases[] = {
+      {{16, 2, 128, 300, 3}, {300, 1, 64}},
+      {{14, 2, 128, 64, 1}, {64}},                       // seven warps have results, of one split
+      {{4, 2, 64, 300, 2}, {300, 0}},                    // one warp has; no key gives zeros
+      {paged({16, 2, 128, 600, 3}, 4), {600, 64, 257}},  // one split, and several
+      {paged(gated(q8({12, 2, 128, 300, 2})), 2), {300, 70}},
+  };
+  for (const auto& [of_floats, lengths] : cases) {
+    const AttentionSpec spec = with_halves(of_floats);
+    Attention floats(Problem(of_floats, lengths, Scores::kRandom, 12), lengths);
+    Attention halves(Problem(spec, lengths, Scores::kRandom, 12), lengths);
+    ASSERT_EQ(floats.run(), "");
+    ASSERT_EQ(halves.run(), "");
+    const std::vector<float> all = floats.result();
+    const size_t width = all.size() / spec.columns, size = halves.half_size();
+    for (uint32_t column = 0; column < spec.columns; ++column) {
+      expect_halves_of({all.begin() + column * width, all.begin() + (column + 1) * width},
+                       halves.device.download(halves.halves + column * size, size));
+      EXPECT_EQ(halves.factors[column], 1.0f);
+    }
+  }
+}
 
 // The counters of arrival count to what the lengths ask for, and are zero again for any other.
 TEST(IncrementalAttentionInputs, LengthsChangeBetweenLaunches) {
@@ -477,6 +532,7 @@ TEST(IncrementalAttentionSpecs, TellLaunchAndCost) {
   EXPECT_EQ(attention_cost(spec, 10).bytes, 10 * 2 * 64 * 4 + queries * 8);
   EXPECT_EQ(kernel.cost.bytes, attention_cost(spec, 3000).bytes);
   EXPECT_EQ(kernel.cost.flops, uint64_t{3000} * 14 * 64 * 4);
+  EXPECT_EQ(attention_cost(with_halves({16, 2, 64, 1000}), 10).bytes, 10 * 2 * 64 * 4 + 1024 * (4 + 2 + 2 / 8.0) + 4);
   EXPECT_EQ(name_of(q8({14, 2, 80, 1000})), "incremental_attention_h14_kv2_d80_s1000_c1_kq8_vq8");
   EXPECT_EQ(attention_cost(q8({14, 2, 80, 1000}), 10).bytes, 10 * 2 * 2 * (80 + 8) + 14 * 80 * 8);
 }
@@ -498,6 +554,7 @@ const WrongSpec kWrongSpecs[] = {
     {paged({4, 2, 64, 64}, 0), "incremental_attention: pages_per_block is 0, expected 1 to 32"},
     {paged({4, 2, 64, 64}, 33), "incremental_attention: pages_per_block is 33, expected 1 to 32"},
     {paged({9, 1, 64, 64}, 2), "incremental_attention: pages_per_block is 2, expected 1 to 1"},
+    {with_halves({2, 2, 64, 64}), "incremental_attention: its results cannot be halves"},
     {paged({4, 2, 136, 64}, 2), "incremental_attention: pages_per_block is 2, expected 1 to 1"},
 };
 

@@ -1,0 +1,28 @@
+// Four values as halves in the layout of kernels/half_columns.h, with the mean of the sixteen that four lanes have.
+#pragma once
+#include <array>
+
+#include "kernels/half_columns.h"
+#include "ptx/builder.h"
+
+namespace warpchat {
+
+struct HalfQuad {
+  ptx::Reg<ptx::b32> first, second;  // pairs
+  ptx::Reg<ptx::b32> mean;           // of the halves of four neighbouring lanes, in all of them: it, and what it leaves
+};
+
+// No branch may have split the warp.
+inline HalfQuad half_quad(ptx::Builder& b, const std::array<ptx::Reg<ptx::f32>, 4>& values) {
+  using namespace ptx;
+  const Reg<f16x2> first = b.convert_pair<f16x2>(values[0], values[1]),
+                   second = b.convert_pair<f16x2>(values[2], values[3]);
+  const Vec<f32, 2> front = b.widen(first), back = b.widen(second);
+  Var<f32> sum = b.var("sum", (front[0] + front[1]) + (back[0] + back[1]));
+  for (uint32_t distance : {1, 2}) sum += b.shuffle_xor(sum, distance);
+  Reg<f32> mean = sum * (1.0f / kHalfMeanValues);
+  const Reg<f16> rounded = b.convert<f16>(mean);
+  return {first.as<b32>(), second.as<b32>(), b.convert_pair<f16x2>(mean, mean - b.convert<f32>(rounded)).as<b32>()};
+}
+
+}  // namespace warpchat
