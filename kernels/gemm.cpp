@@ -1,7 +1,9 @@
 #include "kernels/gemm.h"
 
 #include <algorithm>
+#include <bit>
 #include <deque>
+#include <functional>
 
 #include "kernels/arrivals.h"
 #include "kernels/columns.h"
@@ -31,21 +33,37 @@ struct LaunchParameters {
   std::optional<Reg<u32>> n_columns;  // without experts
 };
 
-// A product's own, and which of its blocks of rows this is.
-struct ProductOfBlock {
-  std::vector<Global<u8>> matrices;
+// A block's rows of a product.
+struct BlockRows {
+  Reg<u32> rows, row_block;  // the product's rows, and which of its blocks this is
+};
+
+// Where a product goes.
+struct Destination : BlockRows {
   struct Addends {
-    Reg<u64> bias;                     // an address, or null
-    std::optional<Reg<u64>> residual;  // likewise
+    Reg<u64> bias, residual;  // addresses, or null
   };
   std::optional<Addends> addends;
   Global<f32> y;
-  Reg<u32> rows, row_block;
-  std::optional<Reg<u32>> format;  // its number, where the kernel takes several
 };
 
-// Values that a lane writes at once: more where it waits for something to add.
-uint32_t written_at_once(const GemmSpec& spec) { return takes_addends(spec) ? 8 : 4; }
+// A product's own.
+struct ProductOfBlock : BlockRows {
+  std::vector<Global<u8>> matrices;
+  std::function<Destination()> destination;  // asked for once, behind the products: it takes no register before
+  std::optional<Reg<u32>> format;            // its number, where the kernel takes several
+};
+
+// Tiles of sums that a lane writes at once, so that it waits once for what it adds to them; fewer where it waits for
+// their parts as well. Values of two matrices that it writes at once.
+constexpr size_t kWrittenTiles = 4, kMergedTiles = 4;
+constexpr uint32_t kMergedParts = 4;
+constexpr uint32_t kStagedAtOnce = 4;
+
+// A block of no more columns has none of this tile's sums.
+uint32_t most_that_pass_over(size_t column_tile) {
+  return column_tile < kFewTiles ? 0 : static_cast<uint32_t>(8 * std::bit_floor(column_tile));
+}
 
 class GemmWriter {
   // [rows_per_warp / 16, columns / 8] tiles of 16 rows by 8 columns. A lane has two columns side by side of a row, then
@@ -78,9 +96,10 @@ class GemmWriter {
       place_weights(format, tile.rows_before);
       add_tiles(range.begin, end, tile.count, sums);
     });
-    if (launch_.scratch) b_.region("merge", [&] { merge_parts(tile.count, sums); });
+    if (launch_.scratch) b_.region("merge", [&] { leave_part(tile.count, sums); });
+    if (!has_two()) return b_.region("write", [&] { write_sums(tile, sums); });
     b_.barrier();
-    b_.region("write", [&] { write_sums(tile, sums); });
+    b_.region("write", [&] { write_staged(tile, sums); });
   }
 
  private:
@@ -157,10 +176,10 @@ class GemmWriter {
   struct Rows {
     Reg<u32> first, first_read;
   };
-  Rows rows_of_warp() {
-    Reg<u32> step = product_.row_block * plan_.row_warps() + row_warp();
+  Rows rows_of_warp(const BlockRows& block) {
+    Reg<u32> step = block.row_block * plan_.row_warps() + row_warp();
     Reg<u32> first = (step * plan_.rows_per_warp).named("first_row");
-    return {first, b_.min(first, product_.rows - plan_.rows_per_warp)};
+    return {first, b_.min(first, block.rows - plan_.rows_per_warp)};
   }
   // Of two matrices the first half of the warps has rows of the first.
   bool has_two() const { return plan_.matrices.size() == 2; }
@@ -169,7 +188,7 @@ class GemmWriter {
 
   // The warp's: of two matrices of different formats, one of two.
   void place_weights(size_t format, const std::optional<Reg<u64>>& rows_before) {
-    Reg<u32> row = rows_of_warp().first_read + (b_.lane() >> 2);
+    Reg<u32> row = rows_of_warp(product_).first_read + (b_.lane() >> 2);
     const auto place = [&](size_t number, const Global<u8>& matrix) {
       weights_.emplace_back(b_, plan_, plan_.formats[number], matrix, launch_.k, row, rows_before);
     };
@@ -289,41 +308,187 @@ class GemmWriter {
     return sums.back();
   }
 
-  // Sums by way of shared memory, in the input's place, stage_columns at once. Lanes side by side then have rows side
-  // by side, of 32 / rows_per_warp columns. Warps that have the same rows of two matrices write columns in turn.
-  void write_sums(const Tile& tile, Sums& sums) {
-    const Rows rows = rows_of_warp();
-    const auto meet = [&] { has_two() ? b_.barrier() : b_.warp_barrier(); };
-    Shared<f32> own = input_.stage(b_.warp()), of_rows = has_two() ? input_.stage(row_warp()) : own;
+  // The block leaves its sums in scratch; the last of a tile's to arrive goes on, and adds up those of all in the order
+  // of the parts. f32 [tiles of rows and columns, parts, warps, tiles of 16 rows by 8 columns, lanes, 4], as they are
+  // in registers.
+  void leave_part(const Reg<u32>& n_columns, const Sums& sums) {
+    const Global<f32> own = place_of_part(b_.block(Axis::kZ));
+    for_columns(n_columns, 0, [&](size_t c) {
+      for (size_t r = 0; r < n_row_tiles(); ++r) {
+        const size_t i = tile_index(r, c);
+        own.store(i * kWarpSize * 4, {sums[i][0], sums[i][1], sums[i][2], sums[i][3]});
+      }
+    });
+    const Global<u32> arrivals = launch_.scratch->as<u32>() + tile_of_grid();
+    b_.return_if(!last_to_arrive(b_, VirtualBlock(b_), arrivals, b_.blocks(Axis::kZ), b_.shared<u32>("arrived", 1)));
+  }
+  Reg<u32> tile_of_grid() const { return b_.block(Axis::kY) * b_.blocks() + b_.block(); }
+  uint32_t n_tiles() const { return static_cast<uint32_t>(n_row_tiles() * n_column_tiles()); }
+  uint32_t part_floats() const { return plan_.warps * n_tiles() * kWarpSize * 4; }
+  Global<f32> place_of_part(const Reg<u32>& part) const {
+    return (*launch_.scratch + kGemmArrivalsBytes).as<f32>() +
+           b_.mul_wide(tile_of_grid() * b_.blocks(Axis::kZ) + part, part_floats()) +
+           (b_.warp() * (n_tiles() * kWarpSize) + b_.lane()) * 4;
+  }
+
+  // Where the lane's outputs are: two columns side by side of two rows in every tile, as its sums.
+  struct Outputs {
+    Reg<u32> first_column;       // of the block's
+    Reg<u32> column_bytes;       // of y
+    std::vector<Reg<u32>> ends;  // [rows_per_warp / 8]: of the columns of each row; 0 where another warp writes it
+    Reg<u64> y;                  // of the row in column 0 of all; in the block's first without experts
+    std::optional<Reg<u64>> residual;
+    std::vector<Reg<u32>> residual_ends;  // as ends: of those that have one
+    std::vector<Var<f32>> bias;           // [rows_per_warp / 8]
+    std::optional<Global<f32>> parts;     // the first
+  };
+  Outputs outputs_of(const Tile& tile) {
+    const Destination destination = product_.destination();
+    const Rows rows = rows_of_warp(destination);
+    // Of the thread's number: ptxas would keep the lane's from the start on, and spill them.
+    Reg<u32> row = (rows.first_read + (b_.thread() >> 2 & 7)).named("row");
+    Reg<u32> first = ((b_.thread() & 3) * 2).named("column"), bytes = destination.rows * 4;
+    const auto place = [&](const Reg<u64>& from) {
+      const Reg<u64> of_row = from + wide(row) * 4;
+      return uses_ ? of_row : b_.mad_wide(tile.first + first, bytes, of_row);
+    };
+    Outputs out{first, bytes, {}, place(b_.address(destination.y)), {}, {}, {}, {}};
+    const uint32_t n_rows = plan_.rows_per_warp / 8;
+    for (uint32_t i = 0; i < n_rows; ++i) out.ends.push_back(b_.select(row + i * 8 >= rows.first, tile.count, 0u));
+    if (launch_.scratch) out.parts.emplace(place_of_part(Reg<u32>(b_.var("first_part", 0u))));
+    if (!destination.addends) return out;
+    const auto& [bias_address, residual] = *destination.addends;
+    for (uint32_t i = 0; i < n_rows; ++i) out.bias.push_back(b_.var("bias", 0.0f));
+    b_.if_(bias_address != 0, [&] {
+      const Global<f32> bias = b_.pointer<f32>(bias_address, 4) + row;
+      for (uint32_t i = 0; i < n_rows; ++i) out.bias[i] = bias.load(i * 8);
+    });
+    out.residual.emplace(place(residual));
+    for (const Reg<u32>& end : out.ends) out.residual_ends.push_back(b_.select(residual != 0, end, 0u));
+    return out;
+  }
+
+  // A tile on its way out.
+  struct Outgoing {
+    size_t row_tile, column_tile;
+    std::optional<VarVec<f32, 4>> sum;  // with parts: of all
+    std::vector<Var<f32>> residual;     // [4], where there are addends
+  };
+  void write_sums(const Tile& tile, const Sums& sums) { write_tiles(tile, outputs_of(tile), 0, sums); }
+
+  // From a tile of columns on, some at once.
+  void write_tiles(const Tile& tile, const Outputs& out, size_t first, const Sums& sums) {
+    const size_t at_once = (launch_.scratch ? kMergedTiles : kWrittenTiles) / n_row_tiles();
+    const size_t end = std::min(first + at_once, n_column_tiles());
+    std::vector<Outgoing> all;
+    for (size_t c = first; c < end; ++c)
+      for (size_t r = 0; r < n_row_tiles(); ++r) all.push_back(outgoing(tile, out, r, c));
+    if (out.parts) add_parts(tile, out, most_that_pass_over(first), all);
+    for (const Outgoing& outgoing : all) write_tile(tile, out, outgoing, sums);
+    if (end == n_column_tiles()) return;
+    b_.if_(tile.count > static_cast<uint32_t>(end * 8), [&] { write_tiles(tile, out, end, sums); });
+  }
+  // Some parts of all of these tiles at once. A block of so many columns as are passed over does not come here.
+  void add_parts(const Tile& tile, const Outputs& out, uint32_t passed_over, std::vector<Outgoing>& all) {
+    b_.for_("first_part", 0, b_.blocks(Axis::kZ), kMergedParts, [&](Reg<u32> first) {
+      const Global<f32> from = *out.parts + b_.mul_wide(first, part_floats());
+      const Reg<u32> left = b_.blocks(Axis::kZ) - first;
+      std::vector<std::vector<VarVec<f32, 4>>> parts;  // [tiles, kMergedParts]
+      for (const Outgoing& outgoing : all) {
+        const uint32_t own = most_that_pass_over(outgoing.column_tile);
+        const Reg<u32> n = own > passed_over ? b_.select(tile.count > own, left, 0u) : left;
+        auto& of_tile = parts.emplace_back();
+        for (uint32_t part = 0; part < kMergedParts; ++part) {
+          of_tile.push_back(b_.vars<f32, 4>("part", 0.0f));
+          b_.predicated(n > part, [&] {
+            of_tile.back() =
+                from.load<4>(tile_index(outgoing.row_tile, outgoing.column_tile) * kWarpSize * 4 + part * part_floats(),
+                             Cache{.policy = Cache::Policy::kL2});
+          });
+        }
+      }
+      for (size_t i = 0; i < all.size(); ++i)
+        for (const VarVec<f32, 4>& part : parts[i])
+          for (int at = 0; at < 4; ++at) (*all[i].sum)[at] += part[at];
+    });
+  }
+  // Of the lane's two columns in a tile of them.
+  std::vector<Reg<u64>> places_of(const Tile& tile, const Outputs& out, const Reg<u64>& from, size_t c) {
+    std::vector<Reg<u64>> places;
+    for (uint32_t i = 0; i < 2; ++i) {
+      const uint32_t after = static_cast<uint32_t>(8 * c) + i;
+      if (!uses_)
+        places.push_back(after == 0 ? from : b_.mad_wide(out.column_bytes, after, from));
+      else
+        places.push_back(
+            b_.mad_wide(uses_->load(b_.min(out.first_column + after, tile.count - 1)), out.column_bytes, from));
+    }
+    return places;
+  }
+
+  // Whether its i-th value is below these ends.
+  Pred is_below(const Outputs& out, const std::vector<Reg<u32>>& ends, const Outgoing& tile, uint32_t i) {
+    return out.first_column + (static_cast<uint32_t>(8 * tile.column_tile) + i % 2) < ends[2 * tile.row_tile + i / 2];
+  }
+  Outgoing outgoing(const Tile& tile, const Outputs& out, size_t r, size_t c) {
+    Outgoing asked{r, c, {}, {}};
+    if (out.parts) asked.sum.emplace(b_.vars<f32, 4>("sum_of_parts", 0.0f));
+    if (!out.residual) return asked;
+    const std::vector<Reg<u64>> from = places_of(tile, out, *out.residual, c);
+    for (uint32_t i = 0; i < 4; ++i) {
+      asked.residual.push_back(b_.var("residual", 0.0f));
+      b_.predicated(is_below(out, out.residual_ends, asked, i),
+                    [&] { asked.residual[i] = b_.pointer<f32>(from[i % 2], 4).load(r * 16 + i / 2 * 8); });
+    }
+    return asked;
+  }
+  void write_tile(const Tile& block, const Outputs& out, const Outgoing& tile, const Sums& sums) {
+    const VarVec<f32, 4>& sum = tile.sum ? *tile.sum : sums[tile_index(tile.row_tile, tile.column_tile)];
+    const std::vector<Reg<u64>> places = places_of(block, out, out.y, tile.column_tile);
+    const Vec<f32, 2> factors = input_.factors(out.first_column).aligned(8).load<2>(8 * tile.column_tile);
+    for (uint32_t i = 0; i < 4; ++i) {
+      const int at = static_cast<int>(i);
+      Reg<f32> product = sum[at] * factors[at % 2];
+      Reg<f32> value = out.residual ? product + out.bias[2 * tile.row_tile + i / 2] + tile.residual[i] : product;
+      b_.predicated(is_below(out, out.ends, tile, i),
+                    [&] { b_.pointer<f32>(places[i % 2], 4).store(tile.row_tile * 16 + i / 2 * 8, value); });
+    }
+  }
+
+  // Of two matrices, which meet by way of shared memory, in the input's place, stage_columns at once. Lanes side by
+  // side then have rows side by side, of 32 / rows_per_warp columns. Warps that have the same rows write columns in
+  // turn.
+  void write_staged(const Tile& tile, const Sums& sums) {
+    const Global<f32> y = product_.destination().y;
+    const Rows rows = rows_of_warp(product_);
+    Shared<f32> own = input_.stage(b_.warp()), of_rows = input_.stage(row_warp());
     // Of the thread's number: ptxas would keep the lane's quad from the start on, and spill it.
     Reg<u32> quad = b_.thread() >> 2 & 7;
     Shared<f32> fragment = own + (b_.lane() & 3) * (2 * plan_.stage_column()) + quad;
     Reg<u32> lane_row = (b_.lane() % plan_.rows_per_warp).named("lane_row");
     Reg<u32> row = (rows.first_read + lane_row).named("row"), of_warp = b_.lane() / plan_.rows_per_warp;
-    Reg<u32> first = has_two() ? of_warp + b_.warp() / plan_.row_warps() * (kWarpSize / plan_.rows_per_warp) : of_warp;
+    Reg<u32> first = of_warp + b_.warp() / plan_.row_warps() * (kWarpSize / plan_.rows_per_warp);
     b_.for_("begin", 0, tile.count, plan_.stage_columns(), [&](Reg<u32> begin) {
       stage_sums(fragment, begin, 0, sums);
-      meet();
+      b_.barrier();
       Reg<u32> end = b_.min(tile.count - begin, plan_.stage_columns());
-      b_.for_("column", first, end, columns_at_once() * written_at_once(spec_), [&](Reg<u32> column) {
-        write_columns(rows, row, tile, begin, column, end, of_rows + (column * plan_.stage_column() + lane_row));
+      b_.for_("column", first, end, columns_at_once() * kStagedAtOnce, [&](Reg<u32> column) {
+        write_columns(rows, row, tile, y, begin, column, end, of_rows + (column * plan_.stage_column() + lane_row));
       });
-      meet();
+      b_.barrier();
     });
   }
-  uint32_t columns_at_once() const {
-    return kWarpSize / plan_.rows_per_warp * static_cast<uint32_t>(plan_.matrices.size());
-  }
+  uint32_t columns_at_once() const { return kWarpSize / plan_.rows_per_warp * 2; }
 
   // Those of the columns from `begin` on, which is `first` or a later stage's: registers have no index.
-  void stage_sums(const Shared<f32>& fragment, const Reg<u32>& begin, uint32_t first, Sums& sums) {
+  void stage_sums(const Shared<f32>& fragment, const Reg<u32>& begin, uint32_t first, const Sums& sums) {
     const uint32_t next = first + plan_.stage_columns();
     const auto stage = [&] { stage_tiles(fragment, first / 8, std::min(plan_.columns, next) / 8, sums); };
     if (next >= plan_.columns) return stage();
     b_.if_else(begin == first, stage, [&] { stage_sums(fragment, begin, next, sums); });
   }
 
-  void stage_tiles(const Shared<f32>& fragment, size_t first_tile, size_t end_tile, Sums& sums) {
+  void stage_tiles(const Shared<f32>& fragment, size_t first_tile, size_t end_tile, const Sums& sums) {
     for (size_t r = 0; r < n_row_tiles(); ++r)
       for (size_t c = first_tile; c < end_tile; ++c)
         for (uint32_t i = 0; i < 4; ++i)
@@ -331,89 +496,29 @@ class GemmWriter {
                          sums[tile_index(r, c)][static_cast<int>(i)]);
   }
 
-  // Of a row every columns_at_once-th column from `column` on, below `end` of the stage: what is to be added to all of
-  // them is asked for first. staged: the sum of the first matrix.
-  void write_columns(const Rows& rows, const Reg<u32>& row, const Tile& tile, const Reg<u32>& begin,
-                     const Reg<u32>& column, const Reg<u32>& end, const Shared<f32>& staged) {
-    const uint32_t n = written_at_once(spec_);
-    std::vector<Pred> are_there;
+  // Of a row every columns_at_once-th column from `column` on, below `end` of the stage. staged: the sum of the first
+  // matrix.
+  void write_columns(const Rows& rows, const Reg<u32>& row, const Tile& tile, const Global<f32>& y,
+                     const Reg<u32>& begin, const Reg<u32>& column, const Reg<u32>& end, const Shared<f32>& staged) {
     std::vector<Reg<u64>> places;
-    std::vector<Var<f32>> added;
     Reg<u32> own_end = b_.select(row >= rows.first, end, 0u), of_block = begin + column;
-    for (uint32_t i = 0; i < n; ++i) {
+    const Shared<f32> factors = input_.factors(of_block);
+    for (uint32_t i = 0; i < kStagedAtOnce; ++i) {
       const uint32_t after = i * columns_at_once();
-      are_there.push_back(column + after < own_end);
+      const Pred is_there = column + after < own_end;
       if (i > 0 && !uses_) {
         places.push_back(b_.mad_wide(product_.rows, after, places[0]));
-        continue;
+      } else {
+        Reg<u32> of_all = uses_ ? uses_->load(b_.min(of_block + after, tile.count - 1)) : tile.first + of_block;
+        places.push_back(b_.mad_wide(of_all, product_.rows, wide(row)));
       }
-      Reg<u32> of_all = uses_ ? uses_->load(b_.min(of_block + after, tile.count - 1)) : tile.first + of_block;
-      places.push_back(b_.mad_wide(of_all, product_.rows, wide(row)));
-    }
-    const auto* addends = product_.addends ? &*product_.addends : nullptr;
-    if (addends) {
-      for (uint32_t i = 0; i < n; ++i) added.push_back(b_.var("added", 0.0f));
-      if (addends->residual) {
-        const Global<f32> residual = b_.pointer<f32>(*addends->residual, 4);
-        Pred is_there = *addends->residual != 0;
-        for (uint32_t i = 0; i < n; ++i)
-          b_.predicated(is_there && are_there[i], [&] { added[i] = residual.load(places[i]); });
-      }
-    }
-    Var<f32> bias = b_.var("bias", 0.0f);
-    if (addends) b_.if_(addends->bias != 0, [&] { bias = b_.pointer<f32>(addends->bias, 4).load(row); });
-    const Shared<f32> factors = input_.factors(of_block);
-    for (uint32_t i = 0; i < n; ++i) {
-      b_.if_(are_there[i], [&] {
-        const uint32_t after = i * columns_at_once();
+      b_.if_(is_there, [&] {
         Reg<f32> factor = factors.load(after);
-        std::vector<Reg<f32>> products;
-        for (uint32_t m = 0; m < plan_.matrices.size(); ++m)
-          products.push_back(staged.load(after * plan_.stage_column() + m * plan_.row_warps() * plan_.stage_floats()) *
-                             factor);
-        if (!addends) return write_product(b_, spec_.epilogue, products, {}, row, product_.y + places[i]);
-        product_.y.store(places[i], products[0] + bias + added[i]);
+        const uint32_t other = plan_.row_warps() * plan_.stage_floats();
+        const std::vector<Reg<f32>> products{staged.load(after * plan_.stage_column()) * factor,
+                                             staged.load(after * plan_.stage_column() + other) * factor};
+        write_product(b_, spec_.epilogue, products, {}, row, y + places[i]);
       });
-    }
-  }
-
-  // The block leaves its sums in scratch; the last of a tile's to arrive adds up all of them, in the order of the
-  // parts, and goes on. f32 [tiles of rows and columns, parts, warps, tiles of 16 rows by 8 columns, lanes, 4], as they
-  // are in registers.
-  void merge_parts(const Reg<u32>& n_columns, Sums& sums) {
-    Reg<u32> tile = b_.block(Axis::kY) * b_.blocks() + b_.block(), n_parts = b_.blocks(Axis::kZ);
-    const uint32_t n_tiles = static_cast<uint32_t>(sums.size()), part_floats = plan_.warps * n_tiles * kWarpSize * 4;
-    const Global<f32> all = (*launch_.scratch + kGemmArrivalsBytes).as<f32>();
-    const auto of_part = [&](const Reg<u32>& part) {
-      return all + b_.mul_wide(tile * n_parts + part, part_floats) +
-             (b_.warp() * (n_tiles * kWarpSize) + b_.lane()) * 4;
-    };
-    const Global<f32> own = of_part(b_.block(Axis::kZ));
-    for_columns(n_columns, 0, [&](size_t c) {
-      for (size_t r = 0; r < n_row_tiles(); ++r) {
-        const size_t i = tile_index(r, c);
-        own.store(i * kWarpSize * 4, {sums[i][0], sums[i][1], sums[i][2], sums[i][3]});
-      }
-    });
-    const Global<u32> arrivals = launch_.scratch->as<u32>() + tile;
-    b_.return_if(!last_to_arrive(b_, VirtualBlock(b_), arrivals, n_parts, b_.shared<u32>("arrived", 1)));
-    const Global<f32> first = of_part(Reg<u32>(b_.var("first_part", 0u)));
-    for_columns(n_columns, 0, [&](size_t c) {
-      for (size_t r = 0; r < n_row_tiles(); ++r)
-        add_parts(first + tile_index(r, c) * kWarpSize * 4, n_parts, part_floats, sums[tile_index(r, c)]);
-    });
-  }
-  // All asked for at once.
-  void add_parts(const Global<f32>& first, const Reg<u32>& n_parts, uint32_t part_floats, VarVec<f32, 4>& sum) {
-    std::vector<VarVec<f32, 4>> parts;
-    for (uint32_t part = 0; part < kMostGemmParts; ++part) {
-      parts.push_back(b_.vars<f32, 4>("part", 0.0f));
-      const auto load = [&] { parts.back() = first.load<4>(part * part_floats, Cache{.policy = Cache::Policy::kL2}); };
-      part == 0 ? load() : b_.predicated(n_parts > part, load);
-    }
-    for (int i = 0; i < 4; ++i) {
-      sum[i] = parts[0][i];
-      for (uint32_t part = 1; part < kMostGemmParts; ++part) sum[i] += parts[part][i];
     }
   }
 
@@ -447,20 +552,21 @@ Waits tile_waits(Target target) {
   return columns + Waits{.local = 1 + 2.0 * kGemmTileUnits};
 }
 
-// write_sums
+// Of two matrices write_staged, else write_sums: with parts the release and the arrival before, then some parts of
+// some tiles of sums at once, with whatever is added to those.
 Waits write_waits(const GemmPlan& plan, uint32_t n_columns) {
-  const double n_turns =
-      ceil_div(ceil_div(n_columns, static_cast<uint32_t>(kWarpSize / plan.rows_per_warp * plan.matrices.size())),
-               written_at_once(plan.spec));
-  const Waits read = plan.spec.epilogue == GemvEpilogue::kResidual ? Waits{.l2 = 1} : Waits{};
+  const auto n_matrices = static_cast<uint32_t>(plan.matrices.size());
+  if (n_matrices == 2) {
+    const uint32_t at_once = kWarpSize / plan.rows_per_warp * n_matrices * kStagedAtOnce;
+    return ceil_div(n_columns, at_once) * Waits{.local = 1} + Waits{.local = 4};
+  }
+  const uint32_t n_tiles = ceil_div(n_columns, 8) * (plan.rows_per_warp / 16);
+  if (plan.spec.parts > 1)
+    return Waits{.l2 = 2, .local = 4} +
+           ceil_div(n_tiles, uint32_t{kMergedTiles}) * ceil_div(plan.parts, kMergedParts) * Waits{.l2 = 1};
+  const Waits residual = plan.spec.epilogue == GemvEpilogue::kResidual ? Waits{.l2 = 1} : Waits{};
   const Waits bias = plan.spec.epilogue == GemvEpilogue::kBias ? Waits{.common = 1} : Waits{};
-  return n_turns * (read + Waits{.local = 1}) + bias + Waits{.local = 4};
-}
-
-// merge_parts: the release and the arrival, then the parts' sums, all of two tiles at once.
-Waits merge_waits(const GemmPlan& plan, uint32_t n_columns) {
-  const double n_turns = ceil_div(ceil_div(n_columns, 8) * (plan.rows_per_warp / 16), 2);
-  return Waits{.l2 = 2, .local = 3} + n_turns * Waits{.l2 = 1};
+  return bias + ceil_div(n_tiles, uint32_t{kWrittenTiles}) * residual + Waits{.local = 1};
 }
 
 }  // namespace
@@ -484,7 +590,7 @@ Flow gemm_flow(GemmProducts products, Target target, uint32_t n_columns) {
           .blocks_per_sm = blocks_per_sm(plan, target),
           .piece = Waits{.memory = 1, .l2 = has_experts ? 3.0 : 1.0} +  // the tile of experts, its order; columns
                    n_steps * tile_waits(target) + (spec.parts > 1 ? Waits{} : write_waits(plan, of_block)),
-          .end = spec.parts > 1 ? merge_waits(plan, of_block) + write_waits(plan, of_block) : Waits{},
+          .end = spec.parts > 1 ? write_waits(plan, of_block) : Waits{},
           .bytes_in_flight = plan.rows_per_block() * most_bytes * kGemmTileUnits};
 }
 
@@ -500,10 +606,10 @@ Declared declare_one(Builder& b, const GemmPlan& plan) {
   std::vector<Global<u8>> matrices = declare_matrices(b, plan.matrices, 0);
   const Global<b32> halves = b.global<b32>("halves");
   const Global<f32> factors = b.global<f32>("factors");
-  std::optional<ProductOfBlock::Addends> addends;
+  std::optional<Destination::Addends> addends;
   if (takes_addends(spec)) {
     const Reg<u64> bias = b.param<u64>("bias");
-    addends.emplace(ProductOfBlock::Addends{bias, b.param<u64>("residual")});
+    addends.emplace(Destination::Addends{bias, b.param<u64>("residual")});
   }
   std::optional<LaunchParameters::Experts> experts;
   if (spec.experts > 0) {
@@ -514,10 +620,11 @@ Declared declare_one(Builder& b, const GemmPlan& plan) {
   if (spec.parts > 1) scratch.emplace(b.global<u8>("scratch"));
   const Global<f32> y = b.global<f32>("y");
   const Reg<u32> rows = b.param<u32>("rows"), k = b.param<u32>("k");
+  const BlockRows of_block{rows, b.block(Axis::kY)};
   std::optional<Reg<u32>> n_columns;
   if (spec.experts == 0) n_columns.emplace(b.param<u32>("n_columns"));
-  return {{halves, factors, experts, scratch, k, n_columns},
-          {std::move(matrices), addends, y, rows, b.block(Axis::kY), {}}};
+  const auto destination = [=] { return Destination{of_block, addends, y}; };
+  return {{halves, factors, experts, scratch, k, n_columns}, {of_block, std::move(matrices), destination, {}}};
 }
 
 // Of several products the block has rows of one.
@@ -542,22 +649,38 @@ Declared declare_several(Builder& b, const GemmPlan& plan) {
     for (uint32_t i = 0; i < kMostGemmProducts; ++i) format_of.push_back(b.param<u32>(numbered("format", i)));
   const Reg<u32> k = b.param<u32>("k"), n_columns = b.param<u32>("n_columns");
 
-  Var<u64> weights = b.var("weights", all[0].weights), bias = b.var("bias", all[0].bias),
-           residual = b.var("residual", all[0].residual), y = b.var("y", all[0].y);
+  Var<u64> weights = b.var("weights", all[0].weights);
   Var<u32> rows = b.var("rows", rows_of[0]), first = b.var("first_block", 0u), before = b.var("blocks_before", 0u);
+  Var<u32> which = b.var("which", 0u);
   std::optional<Var<u32>> format;
   if (!format_of.empty()) format.emplace(b.var("format", format_of[0]));
+  const auto blocks_of = [&b, rows_per_block = plan.rows_per_block()](const Reg<u32>& n) {
+    return (n + (rows_per_block - 1)) / rows_per_block;
+  };
   for (uint32_t i = 1; i < kMostGemmProducts; ++i) {
-    before += (rows_of[i - 1] + (plan.rows_per_block() - 1)) / plan.rows_per_block();
+    before += blocks_of(rows_of[i - 1]);
     Pred is_behind = b.block(Axis::kY) >= before;
     const auto choose = [&](auto& own, const auto& other) { own = b.select(is_behind, other, own); };
-    choose(weights, all[i].weights), choose(bias, all[i].bias), choose(residual, all[i].residual), choose(y, all[i].y);
-    choose(rows, rows_of[i]), choose(first, before);
+    choose(weights, all[i].weights), choose(rows, rows_of[i]), choose(first, before), choose(which, i);
     if (format) choose(*format, format_of[i]);
   }
-  const Reg<u32> row_block = (b.block(Axis::kY) - first).named("row_block");
-  const ProductOfBlock product{
-      {b.pointer<u8>(weights, 16)}, {{bias, residual}}, b.pointer<f32>(y, 4), rows, row_block, format};
+  const Reg<u32> row_block = (b.block(Axis::kY) - first).named("row_block"), number = which;
+  const auto destination = [&b, all, rows_of, number, blocks_of] {
+    const auto own = [&](const auto& value_of) {
+      auto chosen = b.var("chosen", value_of(0));
+      for (uint32_t i = 1; i < kMostGemmProducts; ++i) chosen = b.select(number == i, value_of(i), chosen);
+      return chosen;
+    };
+    Var<u32> blocks_before = b.var("blocks_before", 0u);
+    for (uint32_t i = 1; i < kMostGemmProducts; ++i)
+      blocks_before += b.select(number >= i, blocks_of(rows_of[i - 1]), 0u);
+    const Reg<u32> own_rows = own([&](uint32_t i) { return rows_of[i]; });
+    const Reg<u64> bias = own([&](uint32_t i) { return all[i].bias; });
+    const Reg<u64> residual = own([&](uint32_t i) { return all[i].residual; });
+    const Reg<u64> y = own([&](uint32_t i) { return all[i].y; });
+    return Destination{{own_rows, b.block(Axis::kY) - blocks_before}, {{bias, residual}}, b.pointer<f32>(y, 4)};
+  };
+  const ProductOfBlock product{{rows, row_block}, {b.pointer<u8>(weights, 16)}, destination, format};
   return {{halves, factors, {}, scratch, k, n_columns}, product};
 }
 
