@@ -12,9 +12,9 @@ using namespace ptx;
 
 namespace {
 
-constexpr uint32_t kThreads = 512, kWarps = kThreads / kWarpSize;
+constexpr uint32_t kThreads = 256, kWarps = kThreads / kWarpSize;
 constexpr uint32_t kOctet = 8;         // values that a thread has at once: two quads, 16 apart
-constexpr uint32_t kOctetsAtOnce = 3;  // of a thread
+constexpr uint32_t kOctetsAtOnce = 6;  // of a thread
 constexpr uint32_t kTurnOctets = kThreads * kOctetsAtOnce;
 
 // Single values take more registers.
@@ -48,10 +48,11 @@ class HalfColumnWriter {
       for (turn.emplace_back(); turn.back().size() < 2;) turn.back().push_back(b_.vars<f32, 4>("value", 0.0f));
     b_.region("measure", [&] {
       b_.for_("turn", 0, last_turn + 1, 1, [&](Reg<u32> number) {
-        load_turn(x, number, turn, &squares);
-        for (Octet& values : turn)
-          for (Quad& quad : values)
-            for (int i = 0; i < 4; ++i) most = b_.max(most, b_.abs(quad[i]));  // NaN needs no scale
+        load_turn(x, number, n_octets, turn, &squares);
+        for_octets(number, n_octets, [&](uint32_t i) {
+          for (Quad& quad : turn[i])
+            for (int j = 0; j < 4; ++j) most = b_.max(most, b_.abs(quad[j]));  // NaN needs no scale
+        });
       });
     });
     Reg<u32> of_warp = warp_max(b_, b_.max(Reg<f32>(most).as<u32>() >> 23, kLeastExponent));
@@ -69,7 +70,7 @@ class HalfColumnWriter {
     b_.region("convert", [&] {
       b_.for_("again", 0, last_turn + 1, 1, [&](Reg<u32> again) {
         Reg<u32> number = b_.select(again == 0, last_turn, again - 1);
-        b_.if_(again != 0, [&] { load_turn(x, number, turn, nullptr); });
+        b_.if_(again != 0, [&] { load_turn(x, number, n_octets, turn, nullptr); });
         store_turn(to, means, number, n_octets, turn, scale);
       });
     });
@@ -83,19 +84,33 @@ class HalfColumnWriter {
   // that addresses take as they are.
   Reg<u32> first_octet(const Reg<u32>& turn) const { return turn * kTurnOctets + b_.thread(); }
 
+  // body(i) where the block has an i-th octet of the turn: short columns have one.
+  template <class Body>
+  void for_octets(const Reg<u32>& turn, const Reg<u32>& n_octets, const Body& body) {
+    Reg<u32> of_block = turn * kTurnOctets;
+    for (uint32_t i = 0; i < kOctetsAtOnce; ++i) {
+      if (i == 0)
+        body(i);
+      else
+        b_.if_(of_block + i * kThreads < n_octets, [&] { body(i); });
+    }
+  }
+
   // The thread's octets of a turn, times gamma where there is one, zero beyond k; adds up the squares of x.
-  void load_turn(const Global<f32>& x, const Reg<u32>& turn, std::vector<Octet>& octets, Var<f32>* squares) {
+  void load_turn(const Global<f32>& x, const Reg<u32>& turn, const Reg<u32>& n_octets, std::vector<Octet>& octets,
+                 Var<f32>* squares) {
     Reg<u32> octet = first_octet(turn), first = (octet >> 2) * 32 + (octet & 3) * 4;
-    for (Octet& values : octets)
-      for (Quad& quad : values)
-        for (int i = 0; i < 4; ++i) quad[i] = 0.0f;
     const Global<f32> own = own_values(x, first);
-    for (uint32_t i = 0; i < kOctetsAtOnce; ++i)
+    for_octets(turn, n_octets, [&](uint32_t i) {
+      for (Quad& quad : octets[i])
+        for (int j = 0; j < 4; ++j) quad[j] = 0.0f;
       for_values(own, first, i, octets[i], [](Var<f32>& value, const Reg<f32>& loaded) { value = loaded; });
+    });
     if (squares)
-      for (Octet& values : octets)
-        for (Quad& quad : values)
-          for (int i = 0; i < 4; ++i) *squares = b_.fma(quad[i], quad[i], *squares);
+      for_octets(turn, n_octets, [&](uint32_t i) {
+        for (Quad& quad : octets[i])
+          for (int j = 0; j < 4; ++j) *squares = b_.fma(quad[j], quad[j], *squares);
+      });
     // A branch around each octet: ptxas would ask for more of gamma at once than it has registers for.
     b_.if_(normalises_, [&] {
       const Global<f32> gamma = own_values(b_.pointer<f32>(gamma_, 4), first);
@@ -130,18 +145,16 @@ class HalfColumnWriter {
   // Octets end with a step, of sixteen. No branch parts the lanes of a block.
   void store_turn(const Global<b32>& to, const Global<b32>& means, const Reg<u32>& turn, const Reg<u32>& n_octets,
                   std::vector<Octet>& octets, const Reg<f32>& scale) {
-    Reg<u32> octet = first_octet(turn), of_block = turn * kTurnOctets;
+    Reg<u32> octet = first_octet(turn);
     const Global<b32> own = to + octet * (kOctet / 2), own_means = means + octet / 4 * 2;
     Pred has_means = octet % 4 == 0;
-    for (uint32_t i = 0; i < kOctetsAtOnce; ++i) {
+    for_octets(turn, n_octets, [&](uint32_t i) {
       const uint32_t before = i * kThreads;
-      b_.if_(of_block + before < n_octets, [&] {
-        const Halves halves = halves_of(octets[i], scale);
-        Pred is_there = octet + before < n_octets;
-        b_.predicated(is_there, [&] { own.store(before * (kOctet / 2), halves.pairs); });
-        b_.predicated(is_there && has_means, [&] { own_means.store(before / 4 * 2, halves.means); });
-      });
-    }
+      const Halves halves = halves_of(octets[i], scale);
+      Pred is_there = octet + before < n_octets;
+      b_.predicated(is_there, [&] { own.store(before * (kOctet / 2), halves.pairs); });
+      b_.predicated(is_there && has_means, [&] { own_means.store(before / 4 * 2, halves.means); });
+    });
   }
 
   // Four lanes have 32 values, and the means of their first and last 16.
