@@ -338,9 +338,9 @@ class GemmWriter {
     std::vector<Reg<u32>> ends;  // [rows_per_warp / 8]: of the columns of each row; 0 where another warp writes it
     Reg<u64> y;                  // of the row in column 0 of all; in the block's first without experts
     std::optional<Reg<u64>> residual;
-    std::vector<Reg<u32>> residual_ends;  // as ends: of those that have one
-    std::vector<Var<f32>> bias;           // [rows_per_warp / 8]
-    std::optional<Global<f32>> parts;     // the first
+    std::optional<Pred> has_residual;
+    std::vector<Var<f32>> bias;        // [rows_per_warp / 8]
+    std::optional<Global<f32>> parts;  // the first
   };
   Outputs outputs_of(const Tile& tile) {
     const Destination destination = product_.destination();
@@ -364,7 +364,7 @@ class GemmWriter {
       for (uint32_t i = 0; i < n_rows; ++i) out.bias[i] = bias.load(i * 8);
     });
     out.residual.emplace(place(residual));
-    for (const Reg<u32>& end : out.ends) out.residual_ends.push_back(b_.select(residual != 0, end, 0u));
+    out.has_residual.emplace(residual != 0);
     return out;
   }
 
@@ -382,7 +382,8 @@ class GemmWriter {
     const size_t end = std::min(first + at_once, n_column_tiles());
     std::vector<Outgoing> all;
     for (size_t c = first; c < end; ++c)
-      for (size_t r = 0; r < n_row_tiles(); ++r) all.push_back(outgoing(tile, out, r, c));
+      for (size_t r = 0; r < n_row_tiles(); ++r) all.push_back(outgoing(out, r, c));
+    if (out.residual) b_.if_(*out.has_residual, [&] { ask_for_residual(tile, out, all); });
     if (out.parts) add_parts(tile, out, most_that_pass_over(first), all);
     for (const Outgoing& outgoing : all) write_tile(tile, out, outgoing, sums);
     if (end == n_column_tiles()) return;
@@ -426,21 +427,25 @@ class GemmWriter {
     return places;
   }
 
-  // Whether its i-th value is below these ends.
-  Pred is_below(const Outputs& out, const std::vector<Reg<u32>>& ends, const Outgoing& tile, uint32_t i) {
-    return out.first_column + (static_cast<uint32_t>(8 * tile.column_tile) + i % 2) < ends[2 * tile.row_tile + i / 2];
+  // Whether its i-th value is the warp's to write.
+  Pred is_own(const Outputs& out, const Outgoing& tile, uint32_t i) {
+    return out.first_column + (static_cast<uint32_t>(8 * tile.column_tile) + i % 2) <
+           out.ends[2 * tile.row_tile + i / 2];
   }
-  Outgoing outgoing(const Tile& tile, const Outputs& out, size_t r, size_t c) {
-    Outgoing asked{r, c, {}, {}};
-    if (out.parts) asked.sum.emplace(b_.vars<f32, 4>("sum_of_parts", 0.0f));
-    if (!out.residual) return asked;
-    const std::vector<Reg<u64>> from = places_of(tile, out, *out.residual, c);
-    for (uint32_t i = 0; i < 4; ++i) {
-      asked.residual.push_back(b_.var("residual", 0.0f));
-      b_.predicated(is_below(out, out.residual_ends, asked, i),
-                    [&] { asked.residual[i] = b_.pointer<f32>(from[i % 2], 4).load(r * 16 + i / 2 * 8); });
+  Outgoing outgoing(const Outputs& out, size_t r, size_t c) {
+    Outgoing tile{r, c, {}, {}};
+    if (out.parts) tile.sum.emplace(b_.vars<f32, 4>("sum_of_parts", 0.0f));
+    for (uint32_t i = 0; i < 4 && out.residual; ++i) tile.residual.push_back(b_.var("residual", 0.0f));
+    return tile;
+  }
+  void ask_for_residual(const Tile& block, const Outputs& out, std::vector<Outgoing>& all) {
+    for (Outgoing& tile : all) {
+      const std::vector<Reg<u64>> from = places_of(block, out, *out.residual, tile.column_tile);
+      for (uint32_t i = 0; i < 4; ++i) {
+        b_.predicated(is_own(out, tile, i),
+                      [&] { tile.residual[i] = b_.pointer<f32>(from[i % 2], 4).load(tile.row_tile * 16 + i / 2 * 8); });
+      }
     }
-    return asked;
   }
   void write_tile(const Tile& block, const Outputs& out, const Outgoing& tile, const Sums& sums) {
     const VarVec<f32, 4>& sum = tile.sum ? *tile.sum : sums[tile_index(tile.row_tile, tile.column_tile)];
@@ -450,7 +455,7 @@ class GemmWriter {
       const int at = static_cast<int>(i);
       Reg<f32> product = sum[at] * factors[at % 2];
       Reg<f32> value = out.residual ? product + out.bias[2 * tile.row_tile + i / 2] + tile.residual[i] : product;
-      b_.predicated(is_below(out, out.ends, tile, i),
+      b_.predicated(is_own(out, tile, i),
                     [&] { b_.pointer<f32>(places[i % 2], 4).store(tile.row_tile * 16 + i / 2 * 8, value); });
     }
   }

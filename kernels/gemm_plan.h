@@ -28,8 +28,8 @@ struct GemmPlan {
   uint32_t row_warps() const { return warps / static_cast<uint32_t>(matrices.size()); }  // of each matrix
   uint32_t rows_per_block() const { return row_warps() * rows_per_warp; }
   bool has_lowest() const;  // one of the formats
-  // What a warp writes at once: columns of all its sums, each with 4 of padding, so that neither fragments nor columns
-  // have bank conflicts.
+  // What a warp of two matrices writes at once: columns of all its sums, each with 4 of padding, so that neither
+  // fragments nor columns have bank conflicts.
   uint32_t stage_column() const { return rows_per_warp + 4; }
   uint32_t stage_columns() const { return warps * rows_per_warp <= 256 ? 32 : 16; }
   uint32_t stage_floats() const { return stage_columns() * stage_column(); }

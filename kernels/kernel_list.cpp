@@ -19,17 +19,17 @@ namespace {
 
 constexpr uint32_t kLeastGemmRows = 16, kMostGemmColumns = 64;  // the columns of a block
 // A batch's products for a GPU of about so many processors. Those of one matrix go over k in parts of at least some
-// tiles each, so that nearly all processors have a block, of few rows, as parts have to be added up; and of not many
-// more tiles, which a warp takes one after the other, while a processor holds all of its blocks.
-constexpr uint32_t kBatchProcessors = 132, kBatchWarps = 4, kLeastBatchBlocks = 128,
-                   kMostBatchBlocks = 4 * kBatchProcessors, kLeastPartTiles = 2, kManyPartTiles = 9;
+// tiles each, so that nearly all processors have a block, of few rows, as parts have to be added up; or two, where a
+// warp would go over many tiles, one after the other.
+constexpr uint32_t kBatchProcessors = 132, kBatchWarps = 4, kBatchBlocks = 128, kLeastPartTiles = 2, kManyPartTiles = 9;
 
 uint32_t batch_row_blocks(uint32_t rows) { return ceil_div(rows, kBatchWarps * 16); }
 
 uint32_t parts_of(uint32_t n_blocks, uint32_t k) {
   const uint32_t n_tiles = ceil_div(k, kGemmTileK);
-  const uint32_t wanted = std::max(ceil_div(kLeastBatchBlocks, n_blocks), ceil_div(n_tiles, kManyPartTiles));
-  return std::clamp(std::min({wanted, n_tiles / kLeastPartTiles, kMostBatchBlocks / n_blocks}), 1u, kMostGemmParts);
+  const uint32_t of_two = std::min(ceil_div(2 * kBatchBlocks, n_blocks), ceil_div(n_tiles, kManyPartTiles));
+  const uint32_t wanted = std::max(ceil_div(kBatchBlocks, n_blocks), of_two);
+  return std::clamp(std::min(wanted, n_tiles / kLeastPartTiles), 1u, kMostGemmParts);
 }
 
 // Attention's, so that in contexts of about so many pages the blocks of all columns run at once, two a processor.
@@ -424,7 +424,7 @@ std::vector<ptx::Kernel> decoder_kernels(const DecoderSpecs& specs, ptx::Target 
 
 uint64_t batch_scratch_bytes(uint32_t columns) {
   const uint64_t of_block = uint64_t{kBatchWarps} * 16 * kMostGemmColumns * sizeof(float);
-  return kGemmArrivalsBytes + of_block * kMostBatchBlocks * ceil_div(columns, kMostGemmColumns);
+  return kGemmArrivalsBytes + of_block * (4 * kBatchBlocks) * ceil_div(columns, kMostGemmColumns);
 }
 
 std::string name_of(const ProductSpec& spec) {
