@@ -41,12 +41,17 @@ struct ProductOfBlock {
   std::optional<Addends> addends;
   Global<f32> y;
   Reg<u32> rows, row_block;
+  std::optional<Reg<u32>> format;  // its number, where the kernel takes several
 };
 
 // Values that a lane writes at once: more where it waits for something to add.
 uint32_t written_at_once(const GemmSpec& spec) { return takes_addends(spec) ? 8 : 4; }
 
 class GemmWriter {
+  // [rows_per_warp / 16, columns / 8] tiles of 16 rows by 8 columns. A lane has two columns side by side of a row, then
+  // of the row 8 below.
+  using Sums = std::vector<VarVec<f32, 4>>;
+
  public:
   GemmWriter(Builder& b, const GemmPlan& plan, const LaunchParameters& launch, const ProductOfBlock& product,
              GemmInput& input)
@@ -67,23 +72,11 @@ class GemmWriter {
     input_.begin({launch_.halves, launch_.factors, tile.count, launch_.k,
                   [&](const Reg<u32>& column) { return input_row(tile, column); }},
                  range.begin);
-    place_weights(tile.rows_before);
     Reg<u32> end = ((range.end + (kGemmTileUnits - 1)) & ~(kGemmTileUnits - 1)).named("end");
-    const auto ask_ahead = [&](const Reg<u32>& unit) {
-      b_.if_(unit < end, [&] { with_weights([&](const GemmWeights& weights) { weights.ask_ahead(unit); }); });
-    };
-    for (GemmWeights& weights : weights_) weights.begin(range.begin);
-    ask_ahead(range.begin + kGemmTileUnits);
     Sums sums = new_sums();
-    b_.for_("first_unit", range.begin, end, kGemmTileUnits, [&](Reg<u32> first_unit) {
-      input_.arrive();
-      Reg<u32> next = (first_unit + kGemmTileUnits).named("next");
-      b_.if_(next < end, [&] { input_.ask(next); });
-      ask_ahead(next + kGemmTileUnits);
-      b_.region("products", [&] {
-        with_weights([&](GemmWeights& weights) { add_tile(weights, first_unit, end, tile.count, sums); });
-      });
-      input_.turn();
+    in_own_format(0, [&](size_t format) {
+      place_weights(format, tile.rows_before);
+      add_tiles(range.begin, end, tile.count, sums);
     });
     if (launch_.scratch) b_.region("merge", [&] { merge_parts(tile.count, sums); });
     b_.barrier();
@@ -91,6 +84,34 @@ class GemmWriter {
   }
 
  private:
+  // body(number) of the block's format, of those from `first` on. What is before and behind is one text for all.
+  template <class Body>
+  void in_own_format(size_t first, const Body& body) {
+    if (!product_.format || first + 1 == plan_.formats.size()) return body(first);
+    b_.if_else(
+        *product_.format == static_cast<uint32_t>(first), [&] { body(first); },
+        [&] { in_own_format(first + 1, body); });
+  }
+
+  // The units from `begin` to `end`, a tile of k after the other.
+  void add_tiles(const Reg<u32>& begin, const Reg<u32>& end, const Reg<u32>& n_columns, Sums& sums) {
+    const auto ask_ahead = [&](const Reg<u32>& unit) {
+      b_.if_(unit < end, [&] { with_weights([&](const GemmWeights& weights) { weights.ask_ahead(unit); }); });
+    };
+    for (GemmWeights& weights : weights_) weights.begin(begin);
+    ask_ahead(begin + kGemmTileUnits);
+    b_.for_("first_unit", begin, end, kGemmTileUnits, [&](Reg<u32> first_unit) {
+      input_.arrive();
+      Reg<u32> next = (first_unit + kGemmTileUnits).named("next");
+      b_.if_(next < end, [&] { input_.ask(next); });
+      ask_ahead(next + kGemmTileUnits);
+      b_.region("products", [&] {
+        with_weights([&](GemmWeights& weights) { add_tile(weights, first_unit, end, n_columns, sums); });
+      });
+      input_.turn();
+    });
+  }
+
   // The block's columns: of all, or of the uses in their order.
   struct Tile {
     Reg<u32> first, count;
@@ -146,15 +167,16 @@ class GemmWriter {
   Reg<u32> row_warp() const { return has_two() ? b_.warp() % plan_.row_warps() : b_.warp(); }
   Pred has_first() const { return b_.warp() < plan_.row_warps(); }
 
-  // The warp's: where formats differ, one of two.
-  void place_weights(const std::optional<Reg<u64>>& rows_before) {
+  // The warp's: of two matrices of different formats, one of two.
+  void place_weights(size_t format, const std::optional<Reg<u64>>& rows_before) {
     Reg<u32> row = rows_of_warp().first_read + (b_.lane() >> 2);
-    const auto place = [&](size_t m, const Global<u8>& matrix) {
-      weights_.emplace_back(b_, plan_, plan_.matrices[m].type, matrix, launch_.k, row, rows_before);
+    const auto place = [&](size_t number, const Global<u8>& matrix) {
+      weights_.emplace_back(b_, plan_, plan_.formats[number], matrix, launch_.k, row, rows_before);
     };
+    weights_.clear();
     const std::vector<Global<u8>>& all = product_.matrices;
-    if (!has_two()) return place(0, all[0]);
-    if (plan_.matrices[0].type != plan_.matrices[1].type) return place(0, all[0]), place(1, all[1]);
+    if (!has_two()) return place(format, all[0]);
+    if (plan_.formats[0] != plan_.formats[1]) return place(0, all[0]), place(1, all[1]);
     place(0, b_.pointer<u8>(b_.select(has_first(), b_.address(all[0]), b_.address(all[1])), 16));
   }
   template <class Body>
@@ -164,9 +186,6 @@ class GemmWriter {
         has_first(), [&] { body(weights_[0]); }, [&] { body(weights_[1]); });
   }
 
-  // [rows_per_warp / 16, columns / 8] tiles of 16 rows by 8 columns. A lane has two columns side by side of a row, then
-  // of the row 8 below.
-  using Sums = std::vector<VarVec<f32, 4>>;
   size_t n_row_tiles() const { return plan_.rows_per_warp / 16; }
   size_t n_column_tiles() const { return plan_.columns / 8; }
   size_t tile_index(size_t row_tile, size_t column_tile) const { return row_tile * n_column_tiles() + column_tile; }
@@ -446,28 +465,38 @@ Waits merge_waits(const GemmPlan& plan, uint32_t n_columns) {
 
 }  // namespace
 
-Flow gemm_flow(const GemmSpec& spec, Target target, uint32_t n_columns) {
+Flow gemm_flow(GemmProducts products, Target target, uint32_t n_columns) {
+  const GemmSpec& spec = products[0];
   const GemmPlan plan = plan_of(spec);
   const bool has_experts = spec.experts > 0;
   const uint32_t n_groups = has_experts ? std::min(spec.experts, n_columns) : 1;
   const uint64_t n_tiles = uint64_t{n_groups} * ceil_div(ceil_div(n_columns, n_groups), plan.columns);
   const uint32_t of_block = std::min(ceil_div(n_columns, n_groups), plan.columns);
-  uint64_t unit_bytes = 0;
-  for (const ProductMatrix& matrix : plan.matrices) unit_bytes += matrix.row_bytes * kGemmUnit / spec.k;
+  uint64_t most_bytes = 0;  // of a unit in each matrix
+  for (const GemmSpec& product : products) {
+    uint64_t unit_bytes = 0;
+    for (const ProductMatrix& matrix : matrices_of(product)) unit_bytes += matrix.row_bytes * kGemmUnit / spec.k;
+    most_bytes = std::max(most_bytes, unit_bytes);
+  }
   const uint32_t n_steps = ceil_div(ceil_div(spec.k, kGemmTileK), plan.parts);
-  return {.pieces = n_tiles * plan.n_row_blocks * plan.parts,
+  return {.pieces = n_tiles * gemm_grid(products, 1).y * plan.parts,
           .warps = plan.warps,
           .blocks_per_sm = blocks_per_sm(plan, target),
           .piece = Waits{.memory = 1, .l2 = has_experts ? 3.0 : 1.0} +  // the tile of experts, its order; columns
                    n_steps * tile_waits(target) + (spec.parts > 1 ? Waits{} : write_waits(plan, of_block)),
           .end = spec.parts > 1 ? merge_waits(plan, of_block) + write_waits(plan, of_block) : Waits{},
-          .bytes_in_flight = plan.rows_per_block() * unit_bytes * kGemmTileUnits};
+          .bytes_in_flight = plan.rows_per_block() * most_bytes * kGemmTileUnits};
 }
 
-Kernel gemm(const GemmSpec& spec, Target target) {
-  const GemmPlan plan = plan_of(spec);
-  Builder b(name_of(spec), target);
-  b.min_blocks_per_sm(blocks_per_sm(plan, target));
+namespace {
+
+struct Declared {
+  LaunchParameters launch;
+  ProductOfBlock product;
+};
+
+Declared declare_one(Builder& b, const GemmPlan& plan) {
+  const GemmSpec& spec = plan.spec;
   std::vector<Global<u8>> matrices = declare_matrices(b, plan.matrices, 0);
   const Global<b32> halves = b.global<b32>("halves");
   const Global<f32> factors = b.global<f32>("factors");
@@ -487,10 +516,60 @@ Kernel gemm(const GemmSpec& spec, Target target) {
   const Reg<u32> rows = b.param<u32>("rows"), k = b.param<u32>("k");
   std::optional<Reg<u32>> n_columns;
   if (spec.experts == 0) n_columns.emplace(b.param<u32>("n_columns"));
-  const LaunchParameters launch{halves, factors, experts, scratch, k, n_columns};
-  const ProductOfBlock product{std::move(matrices), addends, y, rows, b.block(Axis::kY)};
+  return {{halves, factors, experts, scratch, k, n_columns},
+          {std::move(matrices), addends, y, rows, b.block(Axis::kY), {}}};
+}
+
+// Of several products the block has rows of one.
+Declared declare_several(Builder& b, const GemmPlan& plan) {
+  struct Addresses {
+    Reg<u64> weights, bias, residual, y;
+  };
+  const auto numbered = [](const char* name, uint32_t i) { return name + ("_" + std::to_string(i)); };
+  std::vector<Addresses> all;
+  for (uint32_t i = 0; i < kMostGemmProducts; ++i) {
+    const Reg<u64> weights = b.address(b.global<u8>(numbered("weights", i))), bias = b.param<u64>(numbered("bias", i));
+    const Reg<u64> residual = b.param<u64>(numbered("residual", i));
+    all.push_back({weights, bias, residual, b.address(b.global<f32>(numbered("y", i)))});
+  }
+  const Global<b32> halves = b.global<b32>("halves");
+  const Global<f32> factors = b.global<f32>("factors");
+  std::optional<Global<u8>> scratch;
+  if (plan.spec.parts > 1) scratch.emplace(b.global<u8>("scratch"));
+  std::vector<Reg<u32>> rows_of, format_of;
+  for (uint32_t i = 0; i < kMostGemmProducts; ++i) rows_of.push_back(b.param<u32>(numbered("rows", i)));
+  if (plan.formats.size() > 1)
+    for (uint32_t i = 0; i < kMostGemmProducts; ++i) format_of.push_back(b.param<u32>(numbered("format", i)));
+  const Reg<u32> k = b.param<u32>("k"), n_columns = b.param<u32>("n_columns");
+
+  Var<u64> weights = b.var("weights", all[0].weights), bias = b.var("bias", all[0].bias),
+           residual = b.var("residual", all[0].residual), y = b.var("y", all[0].y);
+  Var<u32> rows = b.var("rows", rows_of[0]), first = b.var("first_block", 0u), before = b.var("blocks_before", 0u);
+  std::optional<Var<u32>> format;
+  if (!format_of.empty()) format.emplace(b.var("format", format_of[0]));
+  for (uint32_t i = 1; i < kMostGemmProducts; ++i) {
+    before += (rows_of[i - 1] + (plan.rows_per_block() - 1)) / plan.rows_per_block();
+    Pred is_behind = b.block(Axis::kY) >= before;
+    const auto choose = [&](auto& own, const auto& other) { own = b.select(is_behind, other, own); };
+    choose(weights, all[i].weights), choose(bias, all[i].bias), choose(residual, all[i].residual), choose(y, all[i].y);
+    choose(rows, rows_of[i]), choose(first, before);
+    if (format) choose(*format, format_of[i]);
+  }
+  const Reg<u32> row_block = (b.block(Axis::kY) - first).named("row_block");
+  const ProductOfBlock product{
+      {b.pointer<u8>(weights, 16)}, {{bias, residual}}, b.pointer<f32>(y, 4), rows, row_block, format};
+  return {{halves, factors, {}, scratch, k, n_columns}, product};
+}
+
+}  // namespace
+
+Kernel gemm(const GemmSpec& spec, Target target) {
+  const GemmPlan plan = plan_of(spec);
+  Builder b(name_of(spec), target);
+  b.min_blocks_per_sm(blocks_per_sm(plan, target));
+  const Declared declared = spec.formats.empty() ? declare_one(b, plan) : declare_several(b, plan);
   GemmInput input(b, plan);
-  GemmWriter(b, plan, launch, product, input).write();
+  GemmWriter(b, plan, declared.launch, declared.product, input).write();
   return b.finish(Launch{gemm_grid(spec, plan.columns), plan.threads()}, gemm_cost(spec, plan.columns));
 }
 

@@ -3,12 +3,15 @@
 // are halves already, whose rounding is the error (kernels/half_columns.h): below 5e-4 of the output's norm for any x.
 // A column's results do not depend on the columns beside it, nor on the sharing but for parts, and are the same to the
 // bit on every run.
+// Products of one input are one launch, where the kernel takes several: blocks of the first's rows, then of the next's.
 // With `experts` each column has a matrix of its own, one of many: the columns are the uses of a layer's experts, in
 // tiles of the same expert (kernels/expert_order.h), so that a block multiplies a tile.
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "kernels/flow.h"
 #include "kernels/gemv.h"
@@ -16,7 +19,7 @@
 namespace warpchat {
 
 // A product. Its kernel is that of every product that differs only in rows, or in k; and without experts, in whether a
-// bias or a residual comes last.
+// bias or a residual comes last; and with `formats` in which of them it has.
 struct GemmSpec {
   TensorType weights;  // all that gemv reads but F32 and BF16, whose values are not exact in halves
   uint32_t rows, k;    // rows: at least 16; k: up to 2^24, as is_packable (kernels/weight_layout.h) asks
@@ -31,6 +34,20 @@ struct GemmSpec {
   uint32_t parts = 0;
   uint32_t experts = 0;         // matrices, one behind the other; not part of the name. 0: one matrix for all columns
   uint32_t uses_per_input = 1;  // with experts: use i multiplies x[i / uses_per_input]
+  // That the kernel takes, `weights` among them, without experts and of one matrix: a launch then has up to
+  // kMostGemmProducts products, each of any of them. Empty: one product, of `weights`.
+  std::vector<TensorType> formats = {};
+};
+inline constexpr uint32_t kMostGemmProducts = 4;
+
+// Products of one input in one launch: of the same kernel, k and parts.
+struct GemmTogether {
+  std::vector<GemmSpec> products;
+};
+// Those of a launch: one, or several.
+struct GemmProducts : std::span<const GemmSpec> {
+  GemmProducts(const GemmSpec& one) : span(&one, 1) {}
+  GemmProducts(const GemmTogether& all) : span(all.products) {}
 };
 
 // Whether weights of this type can be multiplied here; gemv takes the others.
@@ -46,26 +63,31 @@ bool has_gemm(TensorType weights);
 //   order      with experts, and
 //   tiles      of columns_per_block: as kernels/expert_order.h has them
 //   scratch    u8 [gemm_scratch_bytes], only with parts: all zeros before the first launch; a launch leaves it ready
-//   for
-//              any that does not run at the same time
+//              for any that does not run at the same time
 //   y          f32 [n_columns, rows]; not x
 //   rows, k    u32 each, of this product: the spec's, or another one's with this kernel
 //   n_columns  u32, at least 1; not with experts
+// With formats: weights, bias, residual, y of each of kMostGemmProducts products in turn, null for those that are not
+// there, which come last; halves, factors, scratch; rows of each, 0 likewise, and where there are several formats the
+// number of each's; k, n_columns.
+//
 // To be launched with gemm_grid's blocks; the kernel's own launch and cost are of the spec's rows and k and one block
 // of columns. An input that is no number makes its column's outputs none. Throws Error for a spec outside the bounds
 // above.
 ptx::Kernel gemm(const GemmSpec& spec, ptx::Target target);
-ptx::Dimensions gemm_grid(const GemmSpec& spec, uint32_t n_columns);
+ptx::Dimensions gemm_grid(GemmProducts products, uint32_t n_columns);
+uint32_t format_number(const GemmSpec& spec);  // of its weights, in `formats`
 // Every matrix read once for each block of columns; with experts each matrix that the columns can have.
-ptx::Cost gemm_cost(const GemmSpec& spec, uint32_t n_columns);
+ptx::Cost gemm_cost(GemmProducts products, uint32_t n_columns);
 uint64_t input_bytes(const GemmSpec& spec, uint64_t n_columns);
 // A piece is a block; with experts as if all had the same share of the columns.
-Flow gemm_flow(const GemmSpec& spec, ptx::Target target, uint32_t n_columns);
-uint64_t gemm_scratch_bytes(const GemmSpec& spec, uint32_t n_columns);  // 0 without parts
-bool takes_addends(const GemmSpec& spec);                               // bias and residual, as parameters
+Flow gemm_flow(GemmProducts products, ptx::Target target, uint32_t n_columns);
+uint64_t gemm_scratch_bytes(GemmProducts products, uint32_t n_columns);  // 0 without parts
+bool takes_addends(const GemmSpec& spec);                                // bias and residual, as parameters
 
 // gemm_q4k, gemm_q4k_swiglu, with _w, _r, _c, _p for what of the sharing is not as usual.
-// experts_gemm_q4k_swiglu_u8_c64: eight uses for each input.
+// experts_gemm_q4k_swiglu_u8_c64: eight uses for each input. gemms_q4k_q6k: of these formats.
 std::string name_of(const GemmSpec& spec);
+std::string name_of(const GemmTogether& spec);
 
 }  // namespace warpchat

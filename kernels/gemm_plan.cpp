@@ -25,11 +25,21 @@ void check(const GemmSpec& spec) {
   check_type(spec, spec.weights);
   require(spec.experts == 0 || spec.epilogue == GemvEpilogue::kStore || spec.epilogue == GemvEpilogue::kSwiglu, spec,
           "experts have neither bias nor residual");
+  require(spec.formats.empty() || takes_addends(spec), spec, "experts and two matrices have a launch of their own");
+  require(spec.formats.empty() || std::ranges::find(spec.formats, spec.weights) != spec.formats.end(), spec,
+          "its format is none of the kernel's");
+  for (const TensorType format : spec.formats)
+    require(has_gemm(format), spec, "values of " + std::string(traits(format).name) + " are not exact in halves");
   require(spec.uses_per_input >= 1, spec, "an input has no uses");
   if (!spec.up) return;
   require(spec.epilogue == GemvEpilogue::kSwiglu, spec, "only swiglu has an up matrix");
   check_type(spec, *spec.up);
   require(is_float(*spec.up) == is_float(spec.weights), spec, "its matrices are of formats that do not mix");
+}
+
+// Of sums, that parts write and one of them reads.
+uint64_t parts_bytes(const GemmPlan& plan, uint32_t n_columns) {
+  return uint64_t{2} * plan.parts * plan.spec.rows * n_columns * sizeof(float);
 }
 
 }  // namespace
@@ -41,20 +51,30 @@ bool takes_addends(const GemmSpec& spec) { return spec.experts == 0 && spec.epil
 std::string name_of(const GemmSpec& spec) {
   GemmSpec any = spec;
   if (takes_addends(spec)) any.epilogue = GemvEpilogue::kStore;
-  return product_name(spec.experts > 0 ? "experts_gemm" : "gemm", any, "") +
-         name_part("u", spec.experts > 0 ? spec.uses_per_input : 0) + name_part("w", spec.warps) +
+  std::string name = "gemms";
+  for (const TensorType format : spec.formats) name += "_" + std::string(unit_format(format).name);
+  if (spec.formats.empty()) name = product_name(spec.experts > 0 ? "experts_gemm" : "gemm", any, "");
+  return name + name_part("u", spec.experts > 0 ? spec.uses_per_input : 0) + name_part("w", spec.warps) +
          name_part("r", spec.rows_per_warp) + name_part("c", spec.columns_per_block) + (spec.parts > 1 ? "_p" : "");
 }
 
+std::string name_of(const GemmTogether& spec) { return name_of(spec.products.at(0)); }
+
+uint32_t format_number(const GemmSpec& spec) {
+  return static_cast<uint32_t>(std::ranges::find(spec.formats, spec.weights) - spec.formats.begin());
+}
+
 bool GemmPlan::has_lowest() const {
-  return std::ranges::any_of(matrices, [](const ProductMatrix& m) { return unit_format(m.type).has_lowest; });
+  return std::ranges::any_of(formats, [](TensorType format) { return unit_format(format).has_lowest; });
+}
+
+bool has_two_small_scales(TensorType format) {
+  return unit_format(format).has_small_scales && unit_format(format).n_scales == 2;
 }
 
 bool takes_many_registers(const GemmPlan& plan) {
-  const auto has_two_scales = [](const ProductMatrix& m) {
-    return unit_format(m.type).has_small_scales && unit_format(m.type).n_scales == 2;
-  };
-  return plan.matrices.front().type != plan.matrices.back().type || std::ranges::any_of(plan.matrices, has_two_scales);
+  return plan.matrices.front().type != plan.matrices.back().type ||
+         std::ranges::any_of(plan.formats, has_two_small_scales);
 }
 
 // A warp's sums fill at most 64 registers: 32 rows by 64 columns.
@@ -63,6 +83,9 @@ GemmPlan plan_of(const GemmSpec& spec) {
   GemmPlan plan = {};
   plan.spec = spec;
   plan.matrices = matrices_of(spec);
+  plan.formats = spec.formats;
+  if (spec.formats.empty())
+    for (const ProductMatrix& matrix : plan.matrices) plan.formats.push_back(matrix.type);
   const auto n = static_cast<uint32_t>(plan.matrices.size());
   plan.warps = spec.warps ? spec.warps : takes_many_registers(plan) ? 8 : 8 * n;
   require(plan.warps <= 16 && plan.warps % n == 0, spec, "a block has 1 to 16 warps, as many of each matrix");
@@ -83,32 +106,50 @@ uint64_t input_bytes(const GemmSpec& spec, uint64_t n_columns) {
   return n_columns * (2 * half_column_size(spec.k) + 4);
 }
 
-ptx::Dimensions gemm_grid(const GemmSpec& spec, uint32_t n_columns) {
+ptx::Dimensions gemm_grid(GemmProducts products, uint32_t n_columns) {
+  const GemmSpec& spec = products[0];
   const GemmPlan plan = plan_of(spec);
+  require(products.size() == 1 || (products.size() <= kMostGemmProducts && !spec.formats.empty()), spec,
+          "it does not take " + std::to_string(products.size()) + " products");
+  uint32_t n_row_blocks = 0;
+  for (const GemmSpec& product : products) {
+    require(name_of(product) == name_of(spec) && product.k == spec.k && product.parts == spec.parts, product,
+            "it does not go together with others of another input");
+    n_row_blocks += plan_of(product).n_row_blocks;
+  }
   const uint32_t n_tiles =
       spec.experts > 0 ? most_expert_tiles(spec.experts, plan.columns, n_columns) : ceil_div(n_columns, plan.columns);
-  return {n_tiles, plan.n_row_blocks, plan.parts};
+  return {n_tiles, n_row_blocks, plan.parts};
 }
 
-uint64_t gemm_parts_bytes(const GemmPlan& plan, uint32_t n_columns) {
-  return uint64_t{2} * plan.parts * plan.spec.rows * n_columns * sizeof(float);
-}
-
-uint64_t gemm_scratch_bytes(const GemmSpec& spec, uint32_t n_columns) {
+uint64_t gemm_scratch_bytes(GemmProducts products, uint32_t n_columns) {
+  const GemmSpec& spec = products[0];
   if (spec.parts <= 1) return 0;
   const GemmPlan plan = plan_of(spec);
-  const ptx::Dimensions grid = gemm_grid(spec, n_columns);
+  const ptx::Dimensions grid = gemm_grid(products, n_columns);
   require(uint64_t{grid.x} * grid.y <= kMostPartedTiles, spec, "it has too many blocks for parts");
   return kGemmArrivalsBytes + grid.total() * plan.columns * plan.rows_per_block() * sizeof(float);
 }
 
-ptx::Cost gemm_cost(const GemmSpec& spec, uint32_t n_columns) {
-  const GemmPlan plan = plan_of(spec);
-  if (spec.experts > 0) return product_cost(spec, plan.matrices, n_columns, std::min(spec.experts, n_columns));
-  ptx::Cost cost = product_cost(spec, plan.matrices, plan.columns);
-  if (spec.parts > 1) cost.bytes += gemm_parts_bytes(plan, plan.columns);
-  const uint64_t blocks = ceil_div(n_columns, plan.columns);
+ptx::Cost gemm_cost(GemmProducts products, uint32_t n_columns) {
+  const GemmSpec& first = products[0];
+  if (first.experts > 0) return product_cost(first, matrices_of(first), n_columns, std::min(first.experts, n_columns));
+  const uint32_t columns = plan_of(first).columns;
+  const ptx::Cost cost = gemm_block_cost(products, columns);
+  const uint64_t blocks = ceil_div(n_columns, columns);
   return {cost.bytes * blocks, cost.flops * blocks};
+}
+
+ptx::Cost gemm_block_cost(GemmProducts products, uint32_t n_columns) {
+  ptx::Cost all{input_bytes(products[0], n_columns), 0};
+  for (const GemmSpec& product : products) {
+    const GemmPlan plan = plan_of(product);
+    const ptx::Cost cost = product_cost(product, plan.matrices, n_columns);
+    all.bytes += cost.bytes - input_bytes(product, n_columns);
+    all.flops += cost.flops;
+    if (product.parts > 1) all.bytes += parts_bytes(plan, n_columns);
+  }
+  return all;
 }
 
 }  // namespace warpchat

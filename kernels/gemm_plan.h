@@ -20,13 +20,14 @@ inline constexpr uint32_t kMostGemmParts = 8, kMostPartedTiles = 4096, kGemmArri
 struct GemmPlan {
   GemmSpec spec;
   std::vector<ProductMatrix> matrices;
+  std::vector<TensorType> formats;  // that the kernel takes, of each matrix in turn or of its only one
   uint32_t warps, rows_per_warp, columns;
   uint32_t parts;         // of k, by blocks: not more than there are tiles
   uint32_t n_row_blocks;  // the last warps overlap the ones before if the rows do not fill them
   uint32_t threads() const { return warps * 32; }
   uint32_t row_warps() const { return warps / static_cast<uint32_t>(matrices.size()); }  // of each matrix
   uint32_t rows_per_block() const { return row_warps() * rows_per_warp; }
-  bool has_lowest() const;  // one of the matrices
+  bool has_lowest() const;  // one of the formats
   // What a warp writes at once: columns of all its sums, each with 4 of padding, so that neither fragments nor columns
   // have bank conflicts.
   uint32_t stage_column() const { return rows_per_warp + 4; }
@@ -38,6 +39,7 @@ struct GemmPlan {
 GemmPlan plan_of(const GemmSpec& spec);
 
 bool takes_many_registers(const GemmPlan& plan);  // matrices of two formats, or two small scales a unit
-uint64_t gemm_parts_bytes(const GemmPlan& plan, uint32_t n_columns);  // of sums, that parts write and one of them reads
+bool has_two_small_scales(TensorType format);
+ptx::Cost gemm_block_cost(GemmProducts products, uint32_t n_columns);  // without experts: every matrix read once
 
 }  // namespace warpchat

@@ -22,6 +22,8 @@ constexpr uint32_t kLeastGemmRows = 16, kMostGemmColumns = 64;  // the columns o
 // tiles each, so that all of them have a block.
 constexpr uint32_t kBatchProcessors = 132, kBatchWarps = 8, kLeastPartTiles = 2;
 
+uint32_t batch_row_blocks(uint32_t rows) { return ceil_div(rows, kBatchWarps * 16); }
+
 uint32_t parts_of(uint32_t n_blocks, uint32_t k) {
   return std::clamp(std::min(kBatchProcessors / n_blocks, ceil_div(k, kGemmTileK) / kLeastPartTiles), 1u,
                     kMostGemmParts);
@@ -56,12 +58,23 @@ ProductSpec product_of(GemvSpec gemv, PassKind kind, uint32_t columns) {
       gemm.columns_per_block = std::min(kMostGemmColumns, ceil_div(columns, 8) * 8);
       const bool has_two = gemm.epilogue == GemvEpilogue::kSwiglu;
       gemm.warps = has_two ? swiglu_warps(gemm.rows) : kBatchWarps;
-      if (!has_two) gemm.parts = parts_of(ceil_div(gemm.rows, kBatchWarps * 16), gemm.k);
+      if (!has_two) gemm.parts = parts_of(batch_row_blocks(gemm.rows), gemm.k);
     }
     return gemm;
   }
   gemv.columns = std::min(columns, kGemvColumns);
   return gemv;
+}
+
+// Of products of one input, which are one launch: parts for the blocks of all of them.
+void share_parts(std::initializer_list<ProductSpec*> of_one_input) {
+  uint32_t n_blocks = 0;
+  const auto for_each_of_parts = [&](const auto& visit) {
+    for (ProductSpec* product : of_one_input)
+      if (auto* gemm = std::get_if<GemmSpec>(product); gemm != nullptr && gemm->parts > 0) visit(*gemm);
+  };
+  for_each_of_parts([&](const GemmSpec& gemm) { n_blocks += batch_row_blocks(gemm.rows); });
+  for_each_of_parts([&](GemmSpec& gemm) { gemm.parts = parts_of(n_blocks, gemm.k); });
 }
 
 LayerSpecs layer_specs(const ModelConfig& c, const LayerConfig& layer, const LayerFormats& f, PassKind kind,
@@ -89,6 +102,7 @@ LayerSpecs layer_specs(const ModelConfig& c, const LayerConfig& layer, const Lay
       specs.q = projection(m.q, q_width, f.has.q_bias);
       specs.k = projection(m.k, kv_width, f.has.k_bias);
       specs.v = projection(m.v, kv_width, f.has.v_bias);
+      share_parts({&specs.q, &specs.k, &specs.v, &specs.q_gate});
       specs.output = residual(m.output, q_width);
       break;
   }
@@ -125,10 +139,12 @@ DeltaSpecs delta_specs(const ModelConfig& c, const LayerConfig& layer, const Lay
     return kind == PassKind::kPrompt ? product(weights, net.n_v_heads)
                                      : exact_product(c, weights, net.n_v_heads, columns);
   };
-  return {.qkv = product(f.delta.qkv, net.channels()),
-          .z = product(f.delta.z, net.inner()),
-          .alpha = of_heads(f.delta.alpha),
-          .beta = of_heads(f.delta.beta)};
+  DeltaSpecs specs{.qkv = product(f.delta.qkv, net.channels()),
+                   .z = product(f.delta.z, net.inner()),
+                   .alpha = of_heads(f.delta.alpha),
+                   .beta = of_heads(f.delta.beta)};
+  share_parts({&specs.qkv, &specs.z, &specs.alpha, &specs.beta});
+  return specs;
 }
 
 ExpertSpecs expert_specs(const ModelConfig& c, const LayerFormats& f, PassKind kind, uint32_t columns) {
@@ -184,6 +200,36 @@ void for_each_gemm(const DecoderSpecs& specs, const Visit& visit) {
       if (*grouped) visit(**grouped);
 }
 
+// The products of one matrix have one kernel that takes all of their formats, so that those of one input are one
+// launch; but for formats that take many registers, of which there is another kernel. The logits have it, too, where it
+// is theirs but for the formats.
+void join_formats(DecoderSpecs& specs) {
+  const auto for_each_of_one_matrix = [&](const auto& visit) {
+    for_each_product(specs, [&](ProductSpec& product) {
+      if (auto* gemm = std::get_if<GemmSpec>(&product); gemm != nullptr && takes_addends(*gemm)) visit(*gemm);
+    });
+  };
+  std::vector<TensorType> few_registers, many_registers;
+  const auto formats_beside = [&](TensorType format) -> std::vector<TensorType>& {
+    return has_two_small_scales(format) ? many_registers : few_registers;
+  };
+  for_each_of_one_matrix([&](const GemmSpec& gemm) {
+    std::vector<TensorType>& formats = formats_beside(gemm.weights);
+    if (std::ranges::find(formats, gemm.weights) == formats.end()) formats.push_back(gemm.weights);
+  });
+  std::set<std::string> names;
+  for_each_of_one_matrix([&](GemmSpec& gemm) {
+    gemm.formats = formats_beside(gemm.weights);
+    names.insert(name_of(gemm));
+  });
+  auto* logits = std::get_if<GemmSpec>(&specs.logits);
+  if (logits == nullptr) return;
+  GemmSpec joined = *logits;
+  joined.formats = formats_beside(logits->weights);
+  const bool is_taken = std::ranges::find(joined.formats, joined.weights) != joined.formats.end();
+  if (is_taken && names.contains(name_of(joined))) *logits = joined;
+}
+
 std::optional<IntegerColumnsSpec> integer_columns_of(const DecoderSpecs& specs, float eps) {
   bool is_needed = takes_integers(specs.logits);
   for_each_product(specs, [&](const ProductSpec& product) { is_needed |= takes_integers(product); });
@@ -233,17 +279,30 @@ bool writes_halves(const DecoderAttentionSpec& attention) {
   return incremental != nullptr && incremental->writes_halves;
 }
 
-GemvTogether together(const std::vector<const ProductSpec*>& of_one_input) {
-  GemvTogether all;
-  for (const ProductSpec* product : of_one_input)
-    if (const auto* gemv = std::get_if<GemvSpec>(product); gemv != nullptr && goes_together(*gemv))
-      all.products.push_back(*gemv);
-  return all.products.size() > 1 ? all : GemvTogether{};
+std::vector<ProductsTogether> together(const std::vector<const ProductSpec*>& of_one_input) {
+  GemvTogether gemvs;
+  std::vector<GemmTogether> gemms;  // of a kernel each
+  for (const ProductSpec* product : of_one_input) {
+    if (const auto* gemv = std::get_if<GemvSpec>(product)) {
+      if (goes_together(*gemv)) gemvs.products.push_back(*gemv);
+      continue;
+    }
+    const GemmSpec& gemm = std::get<GemmSpec>(*product);
+    if (gemm.formats.empty()) continue;
+    const auto own = std::ranges::find(gemms, name_of(gemm), [](const GemmTogether& all) { return name_of(all); });
+    own != gemms.end() ? own->products.push_back(gemm) : gemms.push_back({{gemm}});
+  }
+  std::vector<ProductsTogether> launches;
+  if (gemvs.products.size() > 1) launches.emplace_back(std::move(gemvs));
+  for (GemmTogether& all : gemms)
+    if (all.products.size() > 1) launches.emplace_back(std::move(all));
+  return launches;
 }
 
-bool is_part_of(const GemvTogether& all, const ProductSpec& product) {
-  const auto* gemv = std::get_if<GemvSpec>(&product);
-  return !all.products.empty() && gemv != nullptr && goes_together(*gemv);
+bool is_part_of(const ProductsTogether& all, const ProductSpec& product) {
+  const auto* gemms = std::get_if<GemmTogether>(&all);
+  if (const auto* gemv = std::get_if<GemvSpec>(&product)) return gemms == nullptr && goes_together(*gemv);
+  return gemms != nullptr && name_of(std::get<GemmSpec>(product)) == name_of(*gemms);
 }
 
 PassKind kind_of_tokens(uint32_t n_sequences) {
@@ -310,6 +369,7 @@ DecoderSpecs decoder_specs(const ModelConfig& c, const DecoderFormats& formats, 
     if (c.experts.n > 0) specs.experts.push_back(expert_specs(c, formats.layers[i], kind, columns));
   }
   if (gives_halves(c, specs)) std::get<AttentionSpec>(specs.attention).writes_halves = true;
+  join_formats(specs);
   specs.half_columns = half_columns_of(specs, c.rms_eps);
   specs.integer_columns = integer_columns_of(specs, c.rms_eps);
   return specs;
@@ -329,8 +389,10 @@ std::vector<ptx::Kernel> decoder_kernels(const DecoderSpecs& specs, ptx::Target 
   const auto* one = std::get_if<AttentionSpec>(&specs.attention);
   kernels.push_back(one ? incremental_attention(*one, target)
                         : flash_attention(std::get<FlashAttentionSpec>(specs.attention), target));
-  for_each_launch(specs, add_product, [&](const GemvTogether& all) {
-    if (names.insert(name_of(all)).second) kernels.push_back(gemv_together(all, target));
+  for_each_launch(specs, add_product, [&](const ProductsTogether& all) {
+    const auto* gemms = std::get_if<GemmTogether>(&all);
+    if (gemms) return add_product(gemms->products[0]);
+    if (names.insert(name_of(all)).second) kernels.push_back(gemv_together(std::get<GemvTogether>(all), target));
   });
   add_product(specs.logits);
   if (specs.half_columns) kernels.push_back(half_columns(*specs.half_columns, target));
@@ -364,6 +426,10 @@ uint64_t batch_scratch_bytes(uint32_t columns) {
 
 std::string name_of(const ProductSpec& spec) {
   return std::visit([](const auto& s) { return name_of(s); }, spec);
+}
+
+std::string name_of(const ProductsTogether& all) {
+  return std::visit([](const auto& a) { return name_of(a); }, all);
 }
 
 std::string name_of(const DecoderAttentionSpec& spec) {

@@ -1,5 +1,6 @@
 // The kernels that a decoder of given sizes and formats needs: the specs of a pass's steps, and each kernel once.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <variant>
@@ -98,22 +99,26 @@ struct DecoderSpecs {
 DecoderSpecs decoder_specs(const ModelConfig& config, const DecoderFormats& formats, uint32_t context, PassKind kind,
                            uint32_t columns, KvTypes cache = {});
 
-// visit(product) for each that a layer has.
-template <class Visit>
-void for_each_product(const DecoderSpecs& specs, Visit&& visit) {
-  const auto visit_if_there = [&](const ProductSpec& product) {
+// visit(product) for each that a layer has. Specs: DecoderSpecs, const or not.
+template <class Specs, class Visit>
+void for_each_product(Specs& specs, Visit&& visit) {
+  const auto visit_if_there = [&](auto& product) {
     if (is_there(product)) visit(product);
   };
-  for (const LayerSpecs& layer : specs.layers) for_each(visit_if_there, layer);
-  for (const DeltaSpecs& delta : specs.deltas) for_each(visit_if_there, delta);
-  for (const ExpertSpecs& e : specs.experts)
-    for (const ProductSpec* product : {&e.router, &e.shared_gate_up, &e.shared_down, &e.shared_switch})
-      visit_if_there(*product);
+  for (auto& layer : specs.layers) for_each(visit_if_there, layer);
+  for (auto& delta : specs.deltas) for_each(visit_if_there, delta);
+  for (auto& e : specs.experts)
+    for (auto* product : {&e.router, &e.shared_gate_up, &e.shared_down, &e.shared_switch}) visit_if_there(*product);
 }
 
-// Those of a pass's products of one input that are one launch, in their order; nothing where fewer than two are.
-GemvTogether together(const std::vector<const ProductSpec*>& of_one_input);
-bool is_part_of(const GemvTogether& all, const ProductSpec& product);  // of the same input
+// Two or more of a pass's products of one input that are one launch, in their order.
+using ProductsTogether = std::variant<GemvTogether, GemmTogether>;
+std::vector<ProductsTogether> together(const std::vector<const ProductSpec*>& of_one_input);
+bool is_part_of(const ProductsTogether& all, const ProductSpec& product);  // of the same input
+template <class T>
+bool is_part_of_any(const std::vector<T>& launches, const ProductSpec& product) {
+  return std::ranges::any_of(launches, [&](const T& launch) { return is_part_of(launch, product); });
+}
 
 template <class T>
 std::vector<const T*> of_one_input(const LayerProducts<T>& layer) {
@@ -128,10 +133,10 @@ std::vector<const T*> of_one_input(const DeltaMatrices<T>& delta) {
 template <class Alone, class Beside>
 void for_each_launch(const DecoderSpecs& specs, Alone&& alone, Beside&& beside) {
   const auto visit = [&](const std::vector<const ProductSpec*>& products) {
-    const GemvTogether all = together(products);
-    if (!all.products.empty()) beside(all);
+    const std::vector<ProductsTogether> launches = together(products);
+    for (const ProductsTogether& all : launches) beside(all);
     for (const ProductSpec* product : products)
-      if (is_there(*product) && !is_part_of(all, *product)) alone(*product);
+      if (is_there(*product) && !is_part_of_any(launches, *product)) alone(*product);
   };
   for (const LayerSpecs& layer : specs.layers) {
     visit(of_one_input(layer));
@@ -157,6 +162,7 @@ ExpertOrderSpec decoder_expert_order(const ExpertsConfig& experts, uint32_t colu
 std::vector<ptx::Kernel> decoder_kernels(const DecoderSpecs& specs, ptx::Target target);
 
 std::string name_of(const ProductSpec& spec);
+std::string name_of(const ProductsTogether& all);
 std::string name_of(const DecoderAttentionSpec& spec);
 
 }  // namespace warpchat

@@ -3,6 +3,7 @@
 #include "engine/cpu/products.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <vector>
 
@@ -188,7 +189,7 @@ void ProductRunner::prepare_tile(const ProductInput& input, const float* x, cons
   for (uint32_t first = 0; first < tile.columns; first += kernels_.tile_columns) {
     p.x = x + uint64_t{first} * input.k;
     p.columns = std::min(kernels_.tile_columns, tile.columns - first);
-    p.width = p.columns > kernels_.narrow_columns ? kernels_.tile_columns : p.columns > 1 ? kernels_.narrow_columns : 1;
+    p.width = std::bit_ceil(p.columns);
     p.integers = kinds.integers ? integers_at(tile.at + first, input.k) : nullptr;
     p.floats = kinds.floats ? floats_at(tile.at + first, input.k) : nullptr;
     kernels_.prepare(p);

@@ -28,7 +28,7 @@
 namespace warpchat {
 
 struct Arguments {
-  std::array<Argument, 18> items;
+  std::array<Argument, 32> items;
   size_t n = 0;
   Arguments(std::initializer_list<Argument> list) {
     for (const Argument& argument : list) add(argument);
@@ -165,12 +165,16 @@ class GpuSteps final : public Steps, private DeviceSampler {
   void delta_chunks(uint32_t layer, const DeltaBuffers& x);                           // of the part, a prompt
   // The products of one input, which becomes halves, or integers, where one of them takes those.
   void multiply(PassKernels& kernels, const Input& input, std::initializer_list<Product> products, uint32_t columns,
-                const TogetherStep& together = {});
+                const TogetherSteps& together = {});
   void multiply(const Input& input, std::initializer_list<Product> products,  // of the part
-                const TogetherStep& together = {}) {
+                const TogetherSteps& together = {}) {
     multiply(kernels_of(part_.kind), input, products, part_.n_columns, together);
   }
-  void multiply_together(const TogetherStep& together, std::initializer_list<Product> products, uint32_t columns);
+  // Those of the products that are of it.
+  void multiply_together(const TogetherStep& together, const Input& input, std::initializer_list<Product> products,
+                         uint32_t columns);
+  void multiply_halves(const GpuStep& step, const Input& input, std::span<const Product* const> products,
+                       uint32_t columns);
   void multiply(const Product& product, const Input& input, uint32_t columns);  // whose halves or integers are there
   void add_halves(Arguments& arguments, const Input& input, uint32_t columns) const;
   void make_halves(const GpuStep& step, const Input& input, uint32_t columns);

@@ -4,6 +4,7 @@
 // A prompt's kernels are compiled while the weights are copied, those of a token while the first prompt is computed,
 // those of several when the first such pass begins.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -45,29 +46,56 @@ void GpuSteps::make_integers(const GpuStep& step, const Input& input, uint32_t n
 }
 
 void GpuSteps::multiply(PassKernels& kernels, const Input& input, std::initializer_list<Product> products,
-                        uint32_t n_columns, const TogetherStep& together) {
+                        uint32_t n_columns, const TogetherSteps& together) {
   if (!input.has_halves && std::ranges::any_of(products, [](const Product& p) { return takes_halves(p.step.spec); }))
     make_halves(kernels.steps().half_columns, input, n_columns);
   if (std::ranges::any_of(products, [](const Product& p) { return takes_integers(p.step.spec); }))
     make_integers(kernels.steps().integer_columns, input, n_columns);
-  if (!together.spec.products.empty()) multiply_together(together, products, n_columns);
+  for (const TogetherStep& all : together) multiply_together(all, input, products, n_columns);
   for (const Product& product : products)
-    if (is_there(product.step.spec) && !is_part_of(together.spec, product.step.spec))
+    if (is_there(product.step.spec) && !is_part_of_any(together, product.step.spec))
       multiply(product, input, n_columns);
 }
 
-// Those of the products that are of it; their integers are there.
-void GpuSteps::multiply_together(const TogetherStep& together, std::initializer_list<Product> products,
-                                 uint32_t n_columns) {
-  Arguments arguments{};
-  for (const Product& product : products) {
-    if (!is_part_of(together.spec, product.step.spec)) continue;
-    arguments.add(at(product.weights)), arguments.add(at(product.bias)), arguments.add(at(product.y));
-  }
-  arguments.add(at(integers())), arguments.add(at(integer_factors())), arguments.add(n_columns);
+void GpuSteps::multiply_together(const TogetherStep& together, const Input& input,
+                                 std::initializer_list<Product> products, uint32_t n_columns) {
+  std::vector<const Product*> own;
+  for (const Product& product : products)
+    if (is_part_of(together, product.step.spec)) own.push_back(&product);
   const GpuStep& step = together.step;
+  const auto* gemvs = std::get_if<GemvTogether>(&together.spec);
+  if (gemvs == nullptr) return multiply_halves(step, input, own, n_columns);
+  Arguments arguments{};
+  for (const Product* product : own)
+    arguments.add(at(product->weights)), arguments.add(at(product->bias)), arguments.add(at(product->y));
+  arguments.add(at(integers())), arguments.add(at(integer_factors())), arguments.add(n_columns);
   run(step, arguments, {step.kernel->kernel().launch.blocks.x, ceil_div(n_columns, kGemvColumns)},
-      gemv_together_bytes(together.spec, n_columns));
+      gemv_together_bytes(*gemvs, n_columns));
+}
+
+// By a kernel that takes several.
+void GpuSteps::multiply_halves(const GpuStep& step, const Input& input, std::span<const Product* const> products,
+                               uint32_t n_columns) {
+  Arguments arguments{};
+  GemmTogether all;
+  for (const Product* product : products) {
+    const GemmSpec& spec = all.products.emplace_back(std::get<GemmSpec>(product->step.spec));
+    const uint64_t y = address_of(product->y);
+    arguments.add(at(product->weights)), arguments.add(at(product->bias));
+    arguments.add(at(spec.epilogue == GemvEpilogue::kResidual ? y : 0)), arguments.add(at(y));
+  }
+  const auto add_numbers = [&](const auto& number_of) {
+    for (const GemmSpec& spec : all.products) arguments.add(number_of(spec));
+    for (size_t i = all.products.size(); i < kMostGemmProducts; ++i) arguments.add(0u);
+  };
+  for (size_t i = 4 * all.products.size(); i < 4 * kMostGemmProducts; ++i) arguments.add(at(uint64_t{0}));
+  add_halves(arguments, input, n_columns);
+  const GemmSpec& first = all.products[0];
+  if (first.parts > 1) arguments.add(at(activations_.address() + plan_.batch_scratch));
+  add_numbers([](const GemmSpec& spec) { return spec.rows; });
+  if (first.formats.size() > 1) add_numbers(format_number);
+  arguments.add(first.k), arguments.add(n_columns);
+  run(step, arguments, gemm_grid(all, n_columns), gemm_cost(all, n_columns).bytes);
 }
 
 void GpuSteps::add_halves(Arguments& arguments, const Input& input, uint32_t n_columns) const {
@@ -78,6 +106,8 @@ void GpuSteps::add_halves(Arguments& arguments, const Input& input, uint32_t n_c
 void GpuSteps::multiply(const Product& product, const Input& input, uint32_t n_columns) {
   const ProductStep& step = product.step;
   const auto* gemm = std::get_if<GemmSpec>(&step.spec);
+  if (gemm != nullptr && !gemm->formats.empty())
+    return multiply_halves(step.step, input, std::array{&product}, n_columns);
   for (uint32_t first = 0; first < n_columns;) {
     const uint32_t columns = std::min(n_columns - first, step.columns_at_once());
     Arguments arguments{at(product.weights)};

@@ -25,10 +25,12 @@ void fill(uint64_t address, uint64_t n, T value) {
 }
 
 uint64_t number(const ptx::Kernel& kernel, const ptx::Parameter& p, const LaunchSizes& sizes) {
-  if (p.name == "rows") return sizes.rows;
+  if (p.name == "rows" || p.name == "rows_0") return sizes.rows;
+  if (p.name == "format_0") return sizes.format;
+  if (p.name.starts_with("rows_") || p.name.starts_with("format_")) return 0;  // of products that are not there
   if (p.name == "k") return sizes.k;
   if (p.name == "n_columns" || p.name == "n_queries") return sizes.columns;
-  if (p.name == "gamma" || p.name.starts_with("bias") || p.name == "residual") return 0;  // none
+  if (p.name == "gamma" || p.name.starts_with("bias") || p.name.starts_with("residual")) return 0;  // none
   if (p.name == "n_pages") return 1;
   if (p.name == "layer" || p.name == "rope") return 0;
   throw Error(kernel.name + " takes a number, " + p.name + ", that no launch of a decoder has");

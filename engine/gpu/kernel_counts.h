@@ -9,10 +9,11 @@ namespace warpchat {
 // What is launched, and what its numbers are: those that are in memory, and those that are parameters.
 struct LaunchSizes {
   ptx::Dimensions blocks;
-  uint32_t position = 0;  // of every column
-  uint32_t rows = 0, k = 0, columns = 1;
-  bool normalises = false;            // where a kernel takes a gamma that may be null
-  uint64_t most_blocks = UINT64_MAX;  // at least one: that run
+  uint32_t position = 0;                  // of every column
+  uint32_t rows = 0, k = 0, columns = 1;  // rows: of the first product, and the others have none
+  uint32_t format = 0;                    // its number, of a kernel that takes several
+  bool normalises = false;                // where a kernel takes a gamma that may be null
+  uint64_t most_blocks = UINT64_MAX;      // at least one: that run
 };
 
 struct InstructionCount {  // of warps; of a region: of the named one of the text

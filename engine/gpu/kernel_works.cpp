@@ -54,7 +54,12 @@ KernelWorks::KernelWorks(DecoderSpecs specs, ptx::Target target, uint32_t column
     if (!std::exchange(counted.is_counted, true))
       count(counted, gemv_flow(plan_of(*gemv)), std::min(columns_, gemv->columns), kFewBlocks);
   };
-  for_each_launch(specs_, count_product, [&](const GemvTogether& all) {
+  for_each_launch(specs_, count_product, [&](const ProductsTogether& together) {
+    if (const auto* gemms = std::get_if<GemmTogether>(&together)) {
+      for (const GemmSpec& product : gemms->products) count_gemm(product);
+      return;
+    }
+    const auto& all = std::get<GemvTogether>(together);
     count_integer_columns(all.products[0].k);
     Counted& counted = of(name_of(all));  // all blocks, as products differ
     if (!std::exchange(counted.is_counted, true))
@@ -109,13 +114,14 @@ void KernelWorks::count_gemm(const GemmSpec& spec) {
   count_half_columns(spec.k);
   const GemmPlan plan = plan_of(spec);
   const ptx::Kernel& kernel = kernels_.at(name_of(spec)).kernel;
-  const auto [counted, is_new] = gemms_.try_emplace({kernel.name, plan.parts});
+  const auto [counted, is_new] = gemms_.try_emplace({kernel.name, plan.parts, spec.weights});
   if (!is_new) return;
   const auto of_warp = [&](uint32_t tiles) {
     const LaunchSizes sizes{.blocks = {1, 1, plan.parts},
                             .rows = plan.rows_per_block(),
                             .k = tiles * plan.parts * kGemmTileK,
-                            .columns = columns_of_block(spec)};
+                            .columns = columns_of_block(spec),
+                            .format = format_number(spec)};
     return warp_instructions(kernel, sizes);
   };
   const double few = of_warp(kFewTiles), more = of_warp(2 * kFewTiles);
@@ -225,7 +231,12 @@ KernelWork KernelWorks::product(const ProductSpec& spec) const {
   return work;
 }
 
-KernelWork KernelWorks::together(const GemvTogether& spec) const {
+KernelWork KernelWorks::together(const ProductsTogether& all) const {
+  if (const auto* gemms = std::get_if<GemmTogether>(&all)) return gemm_work(*gemms);
+  return gemv_work(std::get<GemvTogether>(all));
+}
+
+KernelWork KernelWorks::gemv_work(const GemvTogether& spec) const {
   const uint32_t n_groups = ceil_div(columns_, kGemvColumns);
   KernelWork work = work_of(name_of(spec), gemv_together_flow(spec), gemv_together_bytes(spec, columns_));
   for (const GemvSpec& product : spec.products) {
@@ -244,10 +255,10 @@ std::vector<KernelWork> KernelWorks::products(std::initializer_list<const Produc
   if (first != specs.end() && !has_halves) works.push_back(half_columns(std::get<GemmSpec>(**first), normalised));
   const auto integers = std::ranges::find_if(specs, [](const ProductSpec* spec) { return takes_integers(*spec); });
   if (integers != specs.end()) works.push_back(integer_columns(std::get<GemvSpec>(**integers).k, normalised));
-  const GemvTogether all = warpchat::together(specs);
-  if (!all.products.empty()) works.push_back(together(all));
+  const std::vector<ProductsTogether> launches = warpchat::together(specs);
+  for (const ProductsTogether& all : launches) works.push_back(together(all));
   for (const ProductSpec* spec : specs)
-    if (is_there(*spec) && !is_part_of(all, *spec)) works.push_back(product(*spec));
+    if (is_there(*spec) && !is_part_of_any(launches, *spec)) works.push_back(product(*spec));
   return works;
 }
 
@@ -268,17 +279,19 @@ KernelWork KernelWorks::half_columns(const GemmSpec& gemm, bool normalised) cons
   return work;
 }
 
-// The weights of columns that run at the same time come from memory once.
-KernelWork KernelWorks::gemm_work(const GemmSpec& spec) const {
-  const uint32_t n = columns_of(spec);
-  const ptx::Cost cost = spec.experts > 0 ? gemm_cost(spec, n) : product_cost(spec, matrices_of(spec), n);
+// The weights of columns that run at the same time come from memory once. Of products of different formats as if all
+// had the instructions of the longest.
+KernelWork KernelWorks::gemm_work(GemmProducts products) const {
+  const GemmSpec& spec = products[0];
+  const uint32_t n = columns_of(spec), parts = plan_of(spec).parts;
+  const ptx::Cost cost = spec.experts > 0 ? gemm_cost(spec, n) : gemm_block_cost(products, n);
   const std::string name = name_of(spec);
-  KernelWork work = work_of(name, gemm_flow(spec, target_, n), cost.bytes);
+  KernelWork work = work_of(name, gemm_flow(products, target_, n), cost.bytes);
   work.flops = static_cast<double>(cost.flops);
-  const GemmPlan plan = plan_of(spec);
-  const uint32_t parts = plan.parts;
-  if (spec.parts > 1) work.bytes += gemm_parts_bytes(plan, n);
-  work.piece_instructions = gemms_.at({name, parts}).at(1.0 * ceil_div(spec.k, kGemmTileK) / parts);
+  for (const GemmSpec& product : products)
+    work.piece_instructions =
+        std::max(work.piece_instructions,
+                 gemms_.at({name, parts, product.weights}).at(1.0 * ceil_div(spec.k, kGemmTileK) / parts));
   work.blocks = work.flow.pieces;
   return work;
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -25,7 +26,7 @@ class KernelWorks {
   std::optional<KernelWork> kv_scatter() const;   // where it is not part of attention
   KernelWork attention(uint32_t position) const;  // of each column; in a prompt of the first, which the others follow
   KernelWork product(const ProductSpec& spec) const;  // of one launch
-  KernelWork together(const GemvTogether& spec) const;
+  KernelWork together(const ProductsTogether& all) const;
   // Of one input, one after the other; without those that a layer has not. If one takes halves or
   // integers, the input becomes those before, normalised or not, but for halves that are there.
   std::vector<KernelWork> products(std::initializer_list<const ProductSpec*> specs, bool normalised,
@@ -65,7 +66,8 @@ class KernelWorks {
   KernelWork work_of(const std::string& name, const Flow& flow, uint64_t bytes) const;
   template <class Spec>
   KernelWork of_columns(Spec spec, Flow (*flow)(const Spec&)) const;
-  KernelWork gemm_work(const GemmSpec& spec) const;
+  KernelWork gemm_work(GemmProducts products) const;
+  KernelWork gemv_work(const GemvTogether& spec) const;
   KernelWork expert_product(const ExpertProductSpec& spec) const;
   uint32_t columns_of(const GemmSpec& spec) const;
   uint32_t columns_of_block(const GemmSpec& spec) const;
@@ -80,7 +82,8 @@ class KernelWorks {
   ptx::Target target_;
   uint32_t columns_;
   std::map<std::string, Counted> kernels_;
-  std::map<std::pair<std::string, uint32_t>, Linear> gemms_;  // by name and parts of k: by a part's tiles of k
+  using GemmKey = std::tuple<std::string, uint32_t, TensorType>;
+  std::map<GemmKey, Linear> gemms_;  // by name, parts of k and format: by a part's tiles of k
   // By k, and whether it is normalised: of a warp.
   std::map<std::pair<uint32_t, bool>, double> half_columns_, integer_columns_;
 };

@@ -1,5 +1,6 @@
 #include "engine/gpu/pass_kernels.h"
 
+#include <algorithm>
 #include <limits>
 #include <set>
 #include <utility>
@@ -105,11 +106,14 @@ const PassKernels::Steps& PassKernels::steps() {
     if (specs_.half_columns) steps.half_columns = step(kernels, name_of(*specs_.half_columns));
     if (specs_.integer_columns) steps.integer_columns = step(kernels, name_of(*specs_.integer_columns));
     for (const KvScatterSpec& spec : specs_.kv_scatters) steps.kv_scatters.push_back(step(kernels, name_of(spec)));
-    const auto add = [&](const auto& specs, auto& to, std::vector<TogetherStep>& all_together) {
-      const GemvTogether all = together(of_one_input(specs));
-      all_together.push_back(all.products.empty() ? TogetherStep{} : TogetherStep{step(kernels, name_of(all)), all});
+    const auto add = [&](const auto& specs, auto& to, std::vector<TogetherSteps>& all_together) {
+      TogetherSteps& launches = all_together.emplace_back();
+      for (const ProductsTogether& all : together(of_one_input(specs)))
+        launches.push_back({step(kernels, name_of(all)), all});
+      const auto of_first = of_one_input(specs);
       to.push_back(map(specs, [&](const ProductSpec& spec) {
-        return is_part_of(all, spec) ? ProductStep{{}, spec} : product(spec);
+        const bool has_first = std::ranges::find(of_first, &spec) != of_first.end();
+        return has_first && is_part_of_any(launches, spec) ? ProductStep{{}, spec} : product(spec);
       }));
     };
     for (const LayerSpecs& layer : specs_.layers) add(layer, steps.layers, steps.layers_together);

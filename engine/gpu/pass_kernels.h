@@ -29,11 +29,13 @@ struct ProductStep {
   uint64_t bytes(uint32_t columns) const;          // that a launch moves
 };
 
-// Products of one input in one launch, or none.
+// Products of one input in one launch.
 struct TogetherStep {
   GpuStep step;
-  GemvTogether spec;
+  ProductsTogether spec;
 };
+using TogetherSteps = std::vector<TogetherStep>;
+inline bool is_part_of(const TogetherStep& all, const ProductSpec& product) { return is_part_of(all.spec, product); }
 
 using LayerSteps = LayerProducts<ProductStep>;
 struct ExpertSteps {  // of a layer of experts
@@ -60,10 +62,10 @@ class PassKernels {
     std::vector<LayerSteps> layers;
     std::vector<ExpertSteps> experts;
     std::vector<DeltaMatrices<ProductStep>> deltas;
-    std::vector<TogetherStep> layers_together, deltas_together;  // of the first input of each
-    GpuStep conv;                                                // of hybrids
-    GpuStep delta;                                               // of their tokens
-    GpuStep delta_prepare, delta_scan, delta_finish;             // of their prompts
+    std::vector<TogetherSteps> layers_together, deltas_together;  // of the first input of each
+    GpuStep conv;                                                 // of hybrids
+    GpuStep delta;                                                // of their tokens
+    GpuStep delta_prepare, delta_scan, delta_finish;              // of their prompts
   };
   const Steps& steps();
   const ProductStep& logits();  // likewise

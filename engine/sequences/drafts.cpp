@@ -35,18 +35,23 @@ PromptLookup::Draft PromptLookup::next(std::span<const Token> tokens, uint32_t m
   return {tokens.subspan(behind, std::min(most, size - behind)), agreeing};
 }
 
+size_t DraftLength::width_of(uint32_t n_drafted) {
+  return static_cast<size_t>(std::ranges::lower_bound(kLengths, n_drafted) - std::begin(kLengths));
+}
+
 // In passes without draft.
 double DraftLength::saved_by(uint32_t n_drafted) const {
   double n_tokens = 1, all_accepted = 1;
   for (uint32_t i = 0; i < n_drafted; ++i) n_tokens += all_accepted *= likelihood_[is_sure_];
-  return n_tokens - pass_seconds_[n_drafted > kNarrow];
+  return n_tokens - pass_seconds_[width_of(n_drafted)];
 }
 
 uint32_t DraftLength::next(uint32_t agreeing, uint32_t most) {
   if (plain_seconds_ == 0 || n_since_plain_ == kPassesUntilPlain || most == 0) return 0;
   is_sure_ = agreeing >= kSure;
-  const uint32_t narrow = std::min(most, kNarrow), wide = std::min(most, kMost);
-  const uint32_t best = saved_by(wide) > saved_by(narrow) ? wide : narrow;
+  uint32_t best = 1;
+  for (const uint32_t length : kLengths)
+    if (const uint32_t n = std::min(most, length); saved_by(n) > saved_by(best)) best = n;
   // What does not look worth while is tried as long as little is lost: only so it shows when it has become so.
   const double may_lose = kMayLose * all_seconds_ + (is_sure_ && saved_by(best) > 0 ? plain_seconds_ : 0);
   return saved_ + may_lose > 0 ? best : 0;
@@ -63,7 +68,7 @@ void DraftLength::took(uint32_t n_drafted, uint32_t n_accepted, double seconds) 
   }
   ++n_since_plain_;
   saved_ = std::min(saved_ + (n_accepted + 1) * plain_seconds_ - seconds, kMostSaved * plain_seconds_);
-  double& pass_seconds = pass_seconds_[n_drafted > kNarrow];
+  double& pass_seconds = pass_seconds_[width_of(n_drafted)];
   pass_seconds += kLearns * (seconds / plain_seconds_ - pass_seconds);
   double& likelihood = likelihood_[is_sure_];
   for (uint32_t i = 0; i < n_accepted; ++i) likelihood += kLearns * (1 - likelihood);

@@ -3,6 +3,7 @@
 // count as far as the sampler chooses them; so they change how fast tokens come, and no token.
 #pragma once
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -38,11 +39,11 @@ class PromptLookup {
 // is lost is at most kMayLose of the answer's time, and a pass or two.
 class DraftLength {
  public:
-  static constexpr uint32_t kMost = kMostOneByOne - 1;  // with the token before them as wide as a CPU's tile
-  static constexpr uint32_t kNarrow = 3;                // likewise, as half a tile
-  static constexpr uint32_t kSure = 8;                  // tokens that agree, and a draft is likely to be accepted
-  static constexpr double kMayLose = 0.01;              // of an answer's time
-  static constexpr uint32_t kPassesUntilPlain = 32;     // with drafts; then one without tells what a token takes by now
+  static constexpr uint32_t kMost = kMostOneByOne - 1;
+  static constexpr uint32_t kLengths[] = {1, 3, kMost};  // with the token before them as wide as a CPU's tiles are
+  static constexpr uint32_t kSure = 8;                   // tokens that agree, and a draft is likely to be accepted
+  static constexpr double kMayLose = 0.01;               // of an answer's time
+  static constexpr uint32_t kPassesUntilPlain = 32;  // with drafts; then one without tells what a token takes by now
 
   // Of a draft of at most `most` tokens, behind so many that agree; 0: none this time.
   uint32_t next(uint32_t agreeing, uint32_t most);
@@ -52,13 +53,14 @@ class DraftLength {
   void caught_up(double seconds);
 
  private:
+  static size_t width_of(uint32_t n_drafted);  // the number of the shortest of kLengths that holds them
   double saved_by(uint32_t n_drafted) const;
 
-  double plain_seconds_ = 0;             // 0: not known yet
-  double all_seconds_ = 0, saved_ = 0;   // of all passes; below 0: lost
-  double pass_seconds_[2] = {1.5, 2.5};  // in passes without draft: of up to kNarrow drafted tokens, of more
-  double likelihood_[2] = {0.4, 0.9};    // that a token is accepted if the one before it was; of sure ones
-  bool is_sure_ = false;                 // the last one asked for
+  double plain_seconds_ = 0;                                    // 0: not known yet
+  double all_seconds_ = 0, saved_ = 0;                          // of all passes; below 0: lost
+  double pass_seconds_[std::size(kLengths)] = {1.2, 1.5, 2.5};  // in passes without draft: by width_of
+  double likelihood_[2] = {0.5, 0.9};  // that a token is accepted if the one before it was; of sure ones
+  bool is_sure_ = false;               // the last one asked for
   uint32_t n_since_plain_ = 0;
 };
 

@@ -2,13 +2,14 @@
 """Tokens per second of `chat` beside llama.cpp, in turns on the same machine, so that a busy moment meets both.
 
     compare_llama.py MODEL.gguf [--chat build/chat] [--threads 2] [--prompt 512] [--generate 128] [--rounds 7] [--record]
-                     [--simd avx2]
+                     [--simd avx2] [--depth 8192]
 
 Needs llama-cpp-python built for this machine; where its AMX code crashes, built without:
     CMAKE_ARGS="-DGGML_NATIVE=OFF -DGGML_AVX512=ON -DGGML_AVX512_VNNI=ON -DGGML_AVX512_VBMI=ON -DGGML_AVX512_BF16=ON \
 -DGGML_AVX_VNNI=ON" pip install --no-binary llama-cpp-python llama-cpp-python
 --simd has `chat` compute with an instruction set that is not this machine's best one; llama-cpp-python is then to be
 built for it, too: for avx2 with CMAKE_ARGS="-DGGML_NATIVE=OFF -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON".
+--depth: so many tokens are in the cache before the timed ones.
 Prints a Markdown table: the median of each side and the median of the rounds' ratios. --record adds them to
 history/ratios.jsonl, of which history/slower.py says what got slower.
 """
@@ -30,7 +31,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 def chat_rates(options, prompt, generate):
     """One `chat bench` run: tokens per second of the one test asked for."""
     command = [options.chat, "bench", "-m", options.model, "-t", str(options.threads), "-p", str(prompt),
-               "-n", str(generate), "-r", "1", "-o", "json"]
+               "-n", str(generate), "-d", str(options.depth), "-r", "1", "-o", "json"]
     environment = os.environ | ({"WARPCHAT_SIMD": options.simd} if options.simd else {})
     done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
     return json.loads(done.stdout)[0]["avg_ts"]
@@ -38,13 +39,16 @@ def chat_rates(options, prompt, generate):
 
 class Llama:
     """llama.cpp through its C functions, as llama-bench uses them: random tokens, logits of the last one only."""
+    BATCH = 512
 
     def __init__(self, options):
-        self.model = llama_cpp.Llama(options.model, n_ctx=options.prompt + options.generate, n_batch=options.prompt,
-                                     n_ubatch=options.prompt, n_threads=options.threads,
+        context = options.depth + options.prompt + options.generate
+        self.model = llama_cpp.Llama(options.model, n_ctx=context, n_batch=max(self.BATCH, options.prompt),
+                                     n_ubatch=max(self.BATCH, options.prompt), n_threads=options.threads,
                                      n_threads_batch=options.threads, flash_attn=options.flash_attention,
                                      verbose=False)
         self.n_vocab = self.model.n_vocab()
+        self.depth = options.depth
 
     def decode(self, tokens):
         array = (llama_cpp.llama_token * len(tokens))(*tokens)
@@ -52,16 +56,28 @@ class Llama:
             sys.exit("llama_decode failed")
         llama_cpp.llama_synchronize(self.model.ctx)
 
+    def rewind(self):
+        """Leaves the first `depth` tokens in the cache, computed anew where they cannot be kept."""
+        memory = llama_cpp.llama_get_memory(self.model.ctx)
+        n_kept = llama_cpp.llama_memory_seq_pos_max(memory, 0) + 1
+        if n_kept >= self.depth and llama_cpp.llama_memory_seq_rm(memory, 0, self.depth, -1):
+            return
+        llama_cpp.llama_memory_clear(memory, True)
+        for first in range(0, self.depth, self.BATCH):
+            self.decode(self.tokens(min(self.BATCH, self.depth - first)))
+
+    def tokens(self, count):
+        return [i * 7919 % self.n_vocab for i in range(count)]
+
     def rate(self, prompt, generate):
-        tokens = [i * 7919 % self.n_vocab for i in range(max(prompt, generate))]
         elapsed = 0.0
         for _ in ("warm-up", "timed"):
-            llama_cpp.llama_memory_clear(llama_cpp.llama_get_memory(self.model.ctx), True)
+            self.rewind()
             start = time.perf_counter()
             if prompt:
-                self.decode(tokens[:prompt])
+                self.decode(self.tokens(prompt))
             else:
-                for token in tokens[:generate]:  # all of them before, too: experts are read when they are first met
+                for token in self.tokens(generate):  # of both: experts are read when they are first met
                     self.decode([token])
             elapsed = time.perf_counter() - start
         return (prompt or generate) / elapsed
@@ -86,6 +102,7 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--prompt", type=int, default=512)
     parser.add_argument("--generate", type=int, default=128)
+    parser.add_argument("--depth", type=int, default=0)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--flash-attention", action="store_true", help="in llama.cpp")
     parser.add_argument("--simd", default="", help="an instruction set, as in WARPCHAT_SIMD")
@@ -93,7 +110,9 @@ def main():
     options = parser.parse_args()
 
     llama = Llama(options)
-    tests = {f"pp{options.prompt}": (options.prompt, 0), f"tg{options.generate}": (0, options.generate)}
+    depth = f"@d{options.depth}" if options.depth else ""
+    tests = {f"pp{options.prompt}{depth}": (options.prompt, 0), f"tg{options.generate}{depth}": (0, options.generate)}
+    tests = {name: sizes for name, sizes in tests.items() if any(sizes)}
     rates = {name: ([], []) for name in tests}
     for _ in range(options.rounds):
         for name, (prompt, generate) in tests.items():

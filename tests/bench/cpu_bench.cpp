@@ -1,8 +1,8 @@
-// The CPU's inner loops alone: cpu_bench [--simd NAME] [--format Q4_K] [--rows 1536] [--k 1536].
-// Prints a line for each format (packing, one column, many columns) and for each length of attention. Times are of this
-// thread's CPU, the best of many runs.
-// cpu_bench --threads 2: one column of matrices that no cache holds, beside the bandwidth with which the same threads
-// read them in the same seconds. Times are the clock's, medians of rounds in turn.
+// The CPU's inner loops alone: cpu_bench [--simd NAME] [--format Q4_K|attention] [--rows 1536] [--k 1536] [--columns
+// 512]. Prints a line for each format (packing, one column, many columns) and for each length of attention. Times are
+// of this thread's CPU, the best of many runs. cpu_bench --threads 2 [--columns 1]: one column, or a few, of matrices
+// that no cache holds, beside the bandwidth with which the same threads read them in the same seconds. Times are the
+// clock's, medians of rounds in turn.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -25,11 +25,9 @@
 namespace warpchat {
 namespace {
 
-constexpr uint32_t kManyColumns = 512;
-
 struct Options {
   std::string simd, format;
-  uint32_t rows = 1536, k = 1536, threads = 0;
+  uint32_t rows = 1536, k = 1536, threads = 0, columns = 0;  // columns: 0: 512, or with threads 1
 };
 
 double thread_seconds() {
@@ -73,18 +71,20 @@ void measure_format(const TensorTypeTraits& format, const CpuKernels& kernels, c
   const FileMappings mappings;
   const double packing = best_seconds(3, [&] { PackedMatrix(pool, kernels, tensor, mappings, arena); });
   const PackedMatrix matrix(pool, kernels, tensor, mappings, arena);
-  const std::vector<float> x = random_floats(size_t{kManyColumns} * o.k);
-  std::vector<float> out(size_t{kManyColumns} * o.rows);
-  ProductRunner runner(pool, kernels, kManyColumns, o.k);
+  const uint32_t n_columns = o.columns > 0 ? o.columns : 512;
+  const std::vector<float> x = random_floats(size_t{n_columns} * o.k);
+  std::vector<float> out(size_t{n_columns} * o.rows);
+  ProductRunner runner(pool, kernels, n_columns, o.k);
   const auto multiply = [&](uint32_t columns) {
     const Product product{&matrix, out.data()};
     runner.run({x.data(), columns, o.k}, {&product, 1});
   };
-  const double one = best_seconds(300, [&] { multiply(1); }), many = best_seconds(7, [&] { multiply(kManyColumns); });
+  const double one = best_seconds(300, [&] { multiply(1); });
+  const double many = best_seconds(n_columns < 32 ? 300 : 7, [&] { multiply(n_columns); });
   const double bytes = static_cast<double>(matrix.n_bytes()), products = double(o.rows) * o.k;
   std::printf("%-7s pack %6.2f GB/s | 1 column %9.1f us %7.2f GB/s | %u columns %9.1f us %7.1f GMAC/s\n",
-              std::string(format.name).c_str(), bytes / packing * 1e-9, one * 1e6, bytes / one * 1e-9, kManyColumns,
-              many * 1e6, products * kManyColumns / many * 1e-9);
+              std::string(format.name).c_str(), bytes / packing * 1e-9, one * 1e6, bytes / one * 1e-9, n_columns,
+              many * 1e6, products * n_columns / many * 1e-9);
 }
 
 void measure_streaming(const TensorTypeTraits& format, const CpuKernels& kernels, const Options& options) {
@@ -98,28 +98,30 @@ void measure_streaming(const TensorTypeTraits& format, const CpuKernels& kernels
   Arena arena(PackedMatrix::bytes_needed(kernels, tensor), "weights");
   const FileMappings mappings;
   const PackedMatrix matrix(pool, kernels, tensor, mappings, arena);
-  const std::vector<float> x = random_floats(o.k);
-  std::vector<float> out(o.rows);
-  ProductRunner runner(pool, kernels, 1, o.k);
+  const uint32_t n_columns = std::max(1u, o.columns);
+  const std::vector<float> x = random_floats(size_t{n_columns} * o.k);
+  std::vector<float> out(size_t{n_columns} * o.rows);
+  ProductRunner runner(pool, kernels, n_columns, o.k);
   const Product product{&matrix, out.data()};
   std::vector<double> rates, read, ratios;
   for (int round = 0; round < kRounds; ++round) {
     const auto start = std::chrono::steady_clock::now();
-    runner.run({x.data(), 1, o.k}, {&product, 1});
+    runner.run({x.data(), n_columns, o.k}, {&product, 1});
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     rates.push_back(static_cast<double>(matrix.n_bytes()) / seconds);
     read.push_back(read_bandwidth(pool, {arena.data(), arena.n_taken()}));
     ratios.push_back(rates.back() / read.back());
   }
-  std::printf("%-7s 1 column %6.2f GB/s, read %6.2f GB/s, ratio %.2f\n", std::string(format.name).c_str(),
+  std::printf("%-7s %u columns %6.2f GB/s, read %6.2f GB/s, ratio %.2f\n", std::string(format.name).c_str(), n_columns,
               median(rates) * 1e-9, median(read) * 1e-9, median(ratios));
 }
 
-void measure_attention(const CpuKernels& kernels, uint32_t head_dim, uint32_t position, uint32_t columns) {
+void measure_attention(const CpuKernels& kernels, uint32_t n_heads, uint32_t head_dim, uint32_t position,
+                       uint32_t columns, KvTypes types = {}) {
   ModelConfig config{};
-  config.n_layers = 1, config.n_heads = 12, config.n_kv_heads = 2, config.head_dim = head_dim;
+  config.n_layers = 1, config.n_heads = n_heads, config.n_kv_heads = 2, config.head_dim = head_dim;
   ThreadPool pool(1);
-  CachedAttention attention(pool, kernels, config, position + columns);
+  CachedAttention attention(pool, kernels, config, position + columns, 1, types);
   const std::vector<float> q = random_floats(size_t{columns} * config.n_heads * head_dim);
   std::vector<float> out(q.size());
   for (uint32_t p = 0; p < position + columns; ++p)
@@ -128,10 +130,12 @@ void measure_attention(const CpuKernels& kernels, uint32_t head_dim, uint32_t po
   const double seconds = best_seconds(columns == 1 ? 200 : 5, [&] {
     attention.run(0, {&run, 1}, q.data(), out.data());
   });
-  const double cache_bytes = double(position + columns) * config.n_kv_heads * head_dim * 4;
+  const double cache_bytes =
+      double(position + columns) * static_cast<double>(CachedAttention::cache_bytes_per_position(config, types));
   const double products = 2.0 * columns * (position + (columns + 1) / 2.0) * config.n_heads * head_dim;
-  std::printf("attention 12 heads on 2 of %3u, position %5u, %3u columns %9.1f us %7.2f GB/s %7.1f GMAC/s\n", head_dim,
-              position, columns, seconds * 1e6, cache_bytes / seconds * 1e-9, products / seconds * 1e-9);
+  std::printf("attention %u heads on 2 of %3u%s, position %5u, %3u columns %9.1f us %7.2f GB/s %7.1f GMAC/s\n", n_heads,
+              head_dim, types.k == KvType::kF16 ? "" : " as codes", position, columns, seconds * 1e6,
+              cache_bytes / seconds * 1e-9, products / seconds * 1e-9);
 }
 
 int run(const Options& o) {
@@ -144,10 +148,13 @@ int run(const Options& o) {
   for (const TensorTypeTraits& format : supported_tensor_types())
     if (o.k % format.block_weights == 0 && (o.format.empty() || o.format == format.name))
       (o.threads > 0 ? measure_streaming : measure_format)(format, kernels, o);
-  if (!o.format.empty() || o.threads > 0) return 0;
+  if ((!o.format.empty() && o.format != "attention") || o.threads > 0) return 0;
+  for (uint32_t n_heads : {4u, 8u, 14u, 16u}) measure_attention(kernels, n_heads, 128, 4095, 1);
+  for (uint32_t columns : {1u, 512u})
+    measure_attention(kernels, 12, 128, 3584, columns, {KvType::kQ8_0, KvType::kQ8_0});
   for (uint32_t head_dim : {64u, 128u})
     for (auto [position, columns] : {std::pair{63u, 1u}, {511u, 1u}, {4095u, 1u}, {0u, 512u}, {3584u, 512u}})
-      measure_attention(kernels, head_dim, position, columns);
+      measure_attention(kernels, 12, head_dim, position, columns);
   return 0;
 }
 
@@ -162,6 +169,7 @@ int main(int argc, char** argv) {
     if (flag == "--format") options.format = argv[i + 1];
     if (flag == "--rows") options.rows = static_cast<uint32_t>(std::atoi(argv[i + 1]));
     if (flag == "--threads") options.threads = static_cast<uint32_t>(std::atoi(argv[i + 1]));
+    if (flag == "--columns") options.columns = static_cast<uint32_t>(std::atoi(argv[i + 1]));
     if (flag == "--k") options.k = static_cast<uint32_t>(std::atoi(argv[i + 1]));
   }
   try {

@@ -36,6 +36,7 @@ constexpr Shape kShapes[] = {
     {"less_than_an_input_block", 16, 96, 5},     // the same
     {"k_no_multiple_of_32", 21, 77, 7},          // F32, F16 and BF16 only
     {"narrow_tile_of_short_blocks", 9, 800, 3},  // formats of 32 only
+    {"two_last_columns", 19, 800, 10},           // likewise
     {"more_columns_than_at_once", 3, 512, 277},
     {"several_stretches", 17, 1280, 9},
 };

@@ -211,6 +211,93 @@ TEST(GemmReproducibilityTest, IsTheSameKernelForAllRowsAndKWithABiasOrWithout) {
   }
 }
 
+// Products of one launch are to the bit what each is by itself, whatever comes last and whatever their formats are.
+struct TogetherCase {
+  const char* name;
+  uint32_t k, n_columns, parts;
+  std::vector<TensorType> formats, of_products;
+};
+std::ostream& operator<<(std::ostream& out, const TogetherCase& c) { return out << c.name; }
+
+class GemmsTogether : public ::testing::TestWithParam<TogetherCase> {
+ protected:
+  GemmsTogether() {
+    constexpr uint32_t kRows[] = {70, 37, 16, 33};  // of one to three blocks
+    constexpr GemvEpilogue kEpilogues[] = {kBias, kStore, kResidual, kBias};
+    const TogetherCase& c = GetParam();
+    for (size_t i = 0; i < c.of_products.size(); ++i) {
+      GemmSpec spec{c.of_products[i], kRows[i], c.k, kEpilogues[i]};
+      spec.warps = 2, spec.columns_per_block = 16, spec.parts = c.parts;
+      problems_.emplace_back(spec, c.n_columns, kRmsNorm);
+      problems_[i].gemv.x = problems_[0].gemv.x, problems_[i].gemv.gamma = problems_[0].gemv.gamma;
+      spec.formats = c.formats;
+      all_.products.push_back(spec);
+    }
+    options_.jitter = false;  // a machine's approximations are always the same
+  }
+
+  std::vector<std::vector<float>> run(ptx::Target target) {
+    const TogetherCase& c = GetParam();
+    GuardedDevice device(target);
+    const std::vector<float>& x = problems_[0].gemv.x;
+    const std::vector<float> used(x.begin(), x.begin() + static_cast<ptrdiff_t>(size_t{c.n_columns} * c.k));
+    const HalfColumns made = made_halves(device, target, device.upload(used), device.upload(problems_[0].gemv.gamma),
+                                         kEps, c.k, c.n_columns, options_);
+    std::vector<uint64_t> pointers;
+    std::vector<float*> outputs;
+    const auto add = [&](const auto* p) { pointers.push_back(reinterpret_cast<uint64_t>(p)); };
+    for (const GemmProblem& problem : problems_) {
+      const GemvProblem& gemv = problem.gemv;
+      const bool adds = problem.spec.epilogue == kResidual, has_bias = problem.spec.epilogue == kBias;
+      float* y = outputs.emplace_back(adds ? device.upload(gemv.y) : device.poisoned<float>(gemv.y.size()));
+      add(device.upload(gemv.weights.bytes));
+      pointers.push_back(has_bias ? reinterpret_cast<uint64_t>(device.upload(gemv.bias)) : 0);
+      pointers.push_back(adds ? reinterpret_cast<uint64_t>(y) : 0);
+      add(y);
+    }
+    pointers.resize(size_t{4} * kMostGemmProducts);
+    add(made.halves), add(made.factors);
+    const uint64_t scratch_bytes = gemm_scratch_bytes(all_, c.n_columns);
+    if (scratch_bytes > 0) add(device.upload(std::vector<std::byte>(scratch_bytes)));
+    std::vector<uint32_t> numbers(kMostGemmProducts), formats(kMostGemmProducts);
+    for (size_t i = 0; i < problems_.size(); ++i)
+      numbers[i] = all_.products[i].rows, formats[i] = format_number(all_.products[i]);
+    if (c.formats.size() > 1) numbers.insert(numbers.end(), formats.begin(), formats.end());
+    numbers.insert(numbers.end(), {c.k, c.n_columns});
+    ptx::Kernel kernel = gemm(all_.products.back(), target);
+    kernel.launch.blocks = gemm_grid(all_, c.n_columns);
+    EXPECT_EQ(device.run_listed(options_, kernel, pointers, numbers), "");
+    std::vector<std::vector<float>> results;
+    for (size_t i = 0; i < problems_.size(); ++i)
+      results.push_back(device.download(outputs[i], problems_[i].gemv.y.size()));
+    return results;
+  }
+
+  ptx::emulator::LaunchOptions options_ = kAllChecks;
+  GemmTogether all_;
+  std::vector<GemmProblem> problems_;
+};
+
+TEST_P(GemmsTogether, AreThoseOfEachByItself) {
+  for (const ptx::Target target : {ptx::sm_75, ptx::sm_90}) {
+    const std::vector<std::vector<float>> results = run(target);
+    for (size_t i = 0; i < problems_.size(); ++i) {
+      const std::vector<float> alone = problems_[i].run(target, options_);
+      const size_t n = size_t{GetParam().n_columns} * problems_[i].spec.rows;
+      EXPECT_TRUE(std::equal(alone.begin(), alone.begin() + static_cast<ptrdiff_t>(n), results[i].begin())) << i;
+    }
+  }
+}
+const TogetherCase kTogether[] = {
+    {"one_format", 256, 9, 0, {kQ4_K}, {kQ4_K, kQ4_K, kQ4_K}},
+    {"two_formats_in_parts", 768, 19, 3, {kQ4_K, kQ6_K}, {kQ4_K, kQ4_K, kQ6_K}},
+    {"three_formats", 256, 17, 0, {kQ5_K, kQ8_0, kF16}, {kF16, kQ8_0, kQ5_K, kQ8_0}},
+    {"one_product_of_the_last_format", 512, 8, 2, {kQ4_0, kQ4_1}, {kQ4_1}},
+    {"formats_of_many_registers", 256, 5, 0, {kQ2_K, kQ3_K}, {kQ2_K, kQ3_K}},
+};
+INSTANTIATE_TEST_SUITE_P(Formats, GemmsTogether, ::testing::ValuesIn(kTogether),
+                         [](const auto& c) { return std::string(c.param.name); });
+
 TEST(GemmReproducibilityTest, IsTheSameUnderEverySchedule) {
   const GemmProblem problem({.weights = kQ6_K, .rows = 40, .k = 512}, 11, kRmsNorm);
   const std::vector<float> expected = problem.run(ptx::sm_80);
@@ -380,6 +467,7 @@ TEST(GemmPlanTest, NamesSayWhatDiffers) {
             "gemm_q4k_q6k_swiglu_w2");
   EXPECT_EQ(name_of(GemmSpec{kF16, 64, 37, kResidual}), "gemm_f16");
   EXPECT_EQ(name_of(GemmSpec{.weights = kQ6_K, .rows = 64, .k = 256, .warps = 4, .parts = 2}), "gemm_q6k_w4_p");
+  EXPECT_EQ(name_of(GemmSpec{.weights = kQ6_K, .rows = 64, .k = 256, .formats = {kQ4_K, kQ6_K}}), "gemms_q4k_q6k");
 }
 
 struct Refused {
@@ -401,6 +489,10 @@ TEST(GemmPlanTest, RefusesWithASentence) {
        "cannot generate gemm_q4k_swiglu_p: experts and two matrices have no parts"},
       {{.weights = kQ4_K, .rows = 64, .k = 4096, .parts = 9},
        "cannot generate gemm_q4k_p: it has 9 parts; expected at most 8"},
+      {{.weights = kQ4_K, .rows = 64, .k = 256, .epilogue = kSwiglu, .formats = {kQ4_K}},
+       "cannot generate gemms_q4k: experts and two matrices have a launch of their own"},
+      {{.weights = kQ4_K, .rows = 64, .k = 256, .formats = {kQ6_K, kQ8_0}},
+       "cannot generate gemms_q6k_q80: its format is none of the kernel's"},
       {{.weights = kQ4_K, .rows = 16, .k = 256, .rows_per_warp = 32},
        "cannot generate gemm_q4k_r32: a warp takes more rows than there are"},
   };

@@ -13,7 +13,7 @@
 #include "kernels/embedding.h"
 #include "kernels/expert_order.h"
 #include "kernels/experts.h"
-#include "kernels/gemm.h"
+#include "kernels/gemm_plan.h"
 #include "kernels/gemv.h"
 #include "kernels/gemv_columns.h"
 #include "kernels/half_columns.h"
@@ -53,6 +53,8 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
     kernels.push_back(gemm({type, 2048, 1536, kBias}, target));
     GemmSpec of_batch{type, 2048, 1536};
     of_batch.rows_per_warp = 16, of_batch.parts = 4;
+    kernels.push_back(gemm(of_batch, target));
+    of_batch.formats = {type, has_two_small_scales(type) ? kQ3_K : kQ6_K};
     kernels.push_back(gemm(of_batch, target));
     GemmSpec swiglu{type, 8960, 1536, kSwiglu};
     kernels.push_back(gemm(swiglu, target));

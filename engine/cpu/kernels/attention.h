@@ -7,78 +7,125 @@
 namespace warpchat {
 namespace {
 
+// What is multiplied with every row, as it lies in the cache: halves, or codes, whose scale is a factor of the sums or
+// of the rows.
 WARPCHAT_INLINE Floats load_element(const float* from) { return load<Floats>(from); }
 WARPCHAT_INLINE Floats load_element(const uint16_t* from) { return load_halves(from); }
+WARPCHAT_INLINE Floats load_element(const int8_t* from) {
+  return to_floats(reinterpret_cast<Ints>(load_narrow<SignedBytes>(from)));
+}
 
-// c[r][v] (+)= sum over i < depth of a[r * a_stride + i] * b[v][i * b_stride ..]: kRows rows, kVectors vectors of
-// lanes, the accumulators in registers.
+// Vectors of a tile, and from one of their `depth` elements to the next. scales: of each vector's sums, or null.
+template <int kVectors, class Element>
+struct Vectors {
+  const Element* at[kVectors];
+  size_t stride;
+  uint32_t depth;
+  const float* scales[kVectors];
+};
+struct RowsIn {
+  const float* at;
+  size_t stride;
+};
+struct RowsOut {
+  float* at;
+  size_t stride;
+  bool add;
+};
+
+// out[r][v] (+)= sum over i of a[r][i] * b[v][i], the sums in registers.
 template <int kRows, int kVectors, class Element>
-WARPCHAT_INLINE void outer_products(const float* a, size_t a_stride, const Element* const (&b)[kVectors],
-                                    size_t b_stride, uint32_t depth, float* c, size_t c_stride, bool add) {
+WARPCHAT_INLINE void outer_products(const RowsIn& a, const Vectors<kVectors, Element>& b, const RowsOut& out) {
   Floats sums[kRows][kVectors] = {};
-  for (uint32_t i = 0; i < depth; ++i) {
+  for (uint32_t i = 0; i < b.depth; ++i) {
     Floats column[kVectors];
     WARPCHAT_UNROLL
-    for (int v = 0; v < kVectors; ++v) column[v] = load_element(b[v] + i * b_stride);
+    for (int v = 0; v < kVectors; ++v) column[v] = load_element(b.at[v] + i * b.stride);
     WARPCHAT_UNROLL
     for (int r = 0; r < kRows; ++r) {
-      const Floats factor = splat(a[r * a_stride + i]);
+      const Floats factor = splat(a.at[r * a.stride + i]);
       WARPCHAT_UNROLL
       for (int v = 0; v < kVectors; ++v) sums[r][v] = fma(factor, column[v], sums[r][v]);
     }
   }
-  WARPCHAT_UNROLL
-  for (int r = 0; r < kRows; ++r) WARPCHAT_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    float* to = c + r * c_stride + v * kLanes;
-    store(to, add ? load<Floats>(to) + sums[r][v] : sums[r][v]);
-  }
+  const auto each = [&](const auto& body) __attribute__((always_inline)) {
+    WARPCHAT_UNROLL
+    for (int r = 0; r < kRows; ++r) WARPCHAT_UNROLL
+    for (int v = 0; v < kVectors; ++v) body(sums[r][v], v, out.at + r * out.stride + v * kLanes);
+  };
+  if (b.scales[0] != nullptr) each([&](Floats& sum, int v, float*) { sum *= load<Floats>(b.scales[v]); });
+  if (out.add) each([](Floats& sum, int, const float* to) { sum += load<Floats>(to); });
+  each([](Floats sum, int, float* to) { store(to, sum); });
 }
 
-// All rows: as many at once as registers allow.
+template <int kRows, int kVectors, class Element>
+WARPCHAT_INLINE void multiply_some_rows(uint32_t rows, const RowsIn& a, const Vectors<kVectors, Element>& b,
+                                        const RowsOut& out) {
+  if constexpr (kRows > 1)
+    if (rows < kRows) return multiply_some_rows<kRows - 1>(rows, a, b, out);
+  outer_products<kRows>(a, b, out);
+}
+constexpr uint32_t kRowsAtOnce = 6;
+// All rows, in turns of about as many as registers allow.
 template <int kVectors, class Element>
-WARPCHAT_INLINE void multiply_rows(uint32_t rows, const float* a, size_t a_stride, const Element* const (&b)[kVectors],
-                                   size_t b_stride, uint32_t depth, float* c, size_t c_stride, bool add) {
-  constexpr uint32_t kMost = kRegisters == 32 ? 6 : 3;
-  uint32_t r = 0;
-  for (; r + kMost <= rows; r += kMost)
-    outer_products<kMost, kVectors>(a + r * a_stride, a_stride, b, b_stride, depth, c + r * c_stride, c_stride, add);
-  for (; r + 3 <= rows; r += 3)
-    outer_products<3, kVectors>(a + r * a_stride, a_stride, b, b_stride, depth, c + r * c_stride, c_stride, add);
-  for (; r < rows; ++r)
-    outer_products<1, kVectors>(a + r * a_stride, a_stride, b, b_stride, depth, c + r * c_stride, c_stride, add);
+WARPCHAT_INLINE void multiply_rows(uint32_t rows, RowsIn a, const Vectors<kVectors, Element>& b, RowsOut out) {
+  for (uint32_t turns = (rows + kRowsAtOnce - 1) / kRowsAtOnce; turns > 0; --turns) {
+    const uint32_t n = (rows + turns - 1) / turns;
+    multiply_some_rows<kRowsAtOnce>(n, a, b, out);
+    rows -= n, a.at += n * a.stride, out.at += n * out.stride;
+  }
 }
 
-constexpr int kAttentionVectors = kRegisters == 32 ? 4 : 2;  // of the lanes that a call of multiply_rows fills
+constexpr int kAttentionVectors = kRegisters == 32 ? 4 : 2;  // that a call of multiply_rows takes
 
-// scores[row, position] for the tile's 64 positions; keys: its first block, in fp16 or widened.
+// scores[row, position] of the tile's 64 positions: of codes with a scale for every group of dimensions.
 template <class Element>
-WARPCHAT_INLINE void score_tile(const Attend& a, const Element* keys, float* scores) {
-  constexpr int kStep = kAttentionVectors * kLanes;
-  for (uint32_t p = 0; p < kKeyTile; p += kStep) {
-    const Element* b[kAttentionVectors];
-    for (int v = 0; v < kAttentionVectors; ++v) {
-      const uint32_t position = p + v * kLanes;
-      b[v] = keys + uint64_t{position / kKeyBlock} * kKeyBlock * a.cache.first.head_dim + position % kKeyBlock;
+WARPCHAT_INLINE void score_tile(const Attend& a, const Element* keys, const float* scales, float* scores) {
+  const uint32_t head_dim = a.cache.first.head_dim, groups = code_groups(head_dim);
+  const uint32_t at_once = scales == nullptr ? head_dim : kCodeGroup;
+  for (uint32_t p = 0; p < kKeyTile; p += kAttentionVectors * kLanes)
+    for (uint32_t d = 0; d < head_dim; d += at_once) {
+      Vectors<kAttentionVectors, Element> b{
+          .at = {}, .stride = kKeyBlock, .depth = head_dim - d < at_once ? head_dim - d : at_once, .scales = {}};
+      for (int v = 0; v < kAttentionVectors; ++v) {
+        const uint32_t position = p + v * kLanes, lane = position % kKeyBlock;
+        const uint64_t block = position / kKeyBlock;
+        b.at[v] = keys + (block * head_dim + d) * kKeyBlock + lane;
+        if (scales != nullptr) b.scales[v] = scales + (block * groups + d / kCodeGroup) * kKeyBlock + lane;
+      }
+      multiply_rows(a.rows, {a.queries + d, head_dim}, b, {scores + p, kKeyTile, d > 0});
     }
-    multiply_rows(a.rows, a.queries, a.cache.first.head_dim, b, kKeyBlock, a.cache.first.head_dim, scores + p, kKeyTile,
-                  false);
-  }
 }
 
-// out[row, :] += sum over the tile's first n positions of weights[row, position] * values[position, :]
-template <class Element>
-WARPCHAT_INLINE void mix_tile(const Attend& a, const Element* values, uint32_t n, const float* weights) {
+// out[row, d] += sum over the tile's first n positions of weights[row, position] * values[position, d], of the
+// dimensions from `first` to `end`.
+template <int kVectors, class Element>
+WARPCHAT_INLINE void mix_dimensions(const Attend& a, const Element* values, uint32_t n, const float* weights,
+                                    uint32_t first, uint32_t end) {
   const uint32_t width = a.cache.first.value_stride;
-  uint32_t d = 0;
-  for (; d + kAttentionVectors * kLanes <= width; d += kAttentionVectors * kLanes) {
-    const Element* b[kAttentionVectors];
-    for (int v = 0; v < kAttentionVectors; ++v) b[v] = values + d + v * kLanes;
-    multiply_rows(a.rows, weights, kKeyTile, b, width, n, a.to.out + d, width, true);
-  }
-  for (; d < width; d += kLanes) {
-    const Element* b[1] = {values + d};
-    multiply_rows(a.rows, weights, kKeyTile, b, width, n, a.to.out + d, width, true);
+  const auto mix = [&](auto vectors, uint32_t d) {
+    vectors.stride = width, vectors.depth = n;
+    for (int v = 0; v < static_cast<int>(sizeof vectors.at / sizeof vectors.at[0]); ++v)
+      vectors.at[v] = values + d + v * kLanes;
+    multiply_rows(a.rows, {weights, kKeyTile}, vectors, {a.to.out + d, width, true});
+  };
+  uint32_t d = first;
+  for (; d + kVectors * kLanes <= end; d += kVectors * kLanes) mix(Vectors<kVectors, Element>{}, d);
+  for (; d < end; d += kLanes) mix(Vectors<1, Element>{}, d);
+}
+template <class Element>
+WARPCHAT_INLINE void mix_codes(const Attend& a, const Element* codes, const float* all_scales, uint32_t n,
+                               const float* weights) {
+  const uint32_t width = a.cache.first.value_stride, groups = code_groups(a.cache.first.head_dim);
+  float* scaled = a.scratch + kAttentionRows * kKeyTile;
+  for (uint32_t group = 0; group < groups; ++group) {
+    alignas(64) float scales[kKeyTile] = {};
+    for (uint64_t p = 0; p < n; ++p) scales[p] = all_scales[p * groups + group];
+    for (uint32_t i = 0; i < a.rows * kKeyTile; i += kLanes)
+      store(scaled + i, load<Floats>(weights + i) * load<Floats>(scales + i % kKeyTile));
+    const uint32_t first = group * kCodeGroup, end = group + 1 < groups ? first + kCodeGroup : width;
+    constexpr int kVectors = kAttentionVectors * kLanes > kCodeGroup ? kCodeGroup / kLanes : kAttentionVectors;
+    mix_dimensions<kVectors>(a, codes, n, scaled, first, end);
   }
 }
 
@@ -110,10 +157,6 @@ WARPCHAT_INLINE void weigh_row(const Attend& a, uint32_t row, uint32_t visible, 
   for (uint32_t d = 0; d < width; d += kLanes) store(out + d, load<Floats>(out + d) * shrink);
 }
 
-WARPCHAT_INLINE void widen(const uint16_t* from, uint64_t n, float* to) {
-  for (uint64_t i = 0; i < n; i += kLanes) store(to + i, load_halves(from + i));
-}
-
 WARPCHAT_INLINE HeadTile tile_of(const HeadCache& cache, uint32_t page) {
   const uint64_t offset = cache.page_bytes * cache.pages[page];
   const auto moved = [offset](auto* pointer) {
@@ -127,37 +170,26 @@ WARPCHAT_INLINE HeadTile tile_of(const HeadCache& cache, uint32_t page) {
   return tile;
 }
 
-WARPCHAT_INLINE Floats load_codes(const int8_t* from) {
-  return to_floats(reinterpret_cast<Ints>(load_narrow<SignedBytes>(from)));
-}
-
-// The keys of a tile, and its first n values, as floats.
-WARPCHAT_INLINE void widen_keys(const HeadTile& tile, float* to) {
-  if (tile.keys != nullptr) return widen(tile.keys, uint64_t{kKeyTile} * tile.head_dim, to);
-  for (uint64_t block = 0; block < kKeyTile / kKeyBlock; ++block) {
-    for (uint32_t d = 0; d < tile.head_dim; ++d, to += kKeyBlock) {
-      const float* scales = tile.key_codes.scales + (block * code_groups(tile.head_dim) + d / kCodeGroup) * kKeyBlock;
-      const int8_t* codes = tile.key_codes.codes + (block * tile.head_dim + d) * kKeyBlock;
-      for (uint32_t i = 0; i < kKeyBlock; i += kLanes) store(to + i, load_codes(codes + i) * load<Floats>(scales + i));
+// body(n elements of a tile): where no instruction widens them, and rows are many, after they were widened once.
+#if defined(__AVX2__) || defined(__aarch64__)
+constexpr bool kWidensOnce = false;
+#else
+constexpr bool kWidensOnce = true;
+#endif
+template <class Element, class Body>
+WARPCHAT_INLINE void with_elements(const Attend& a, const Element* from, uint64_t n, const Body& body) {
+  if constexpr (kWidensOnce)
+    if (a.rows > kRowsAtOnce) {
+      float* widened = a.scratch + 2 * kAttentionRows * kKeyTile;
+      for (uint64_t i = 0; i < n; i += kLanes) store(widened + i, load_element(from + i));
+      return body(widened);
     }
-  }
-}
-
-WARPCHAT_INLINE void widen_values(const HeadTile& tile, uint32_t n, float* to) {
-  const uint32_t width = tile.value_stride;
-  if (tile.values != nullptr) return widen(tile.values, uint64_t{n} * width, to);
-  for (uint64_t position = 0; position < n; ++position) {
-    const float* scales = tile.value_codes.scales + position * code_groups(tile.head_dim);
-    const int8_t* codes = tile.value_codes.codes + position * width;
-    for (uint32_t d = 0; d < width; d += kLanes, to += kLanes)
-      store(to, load_codes(codes + d) * splat(scales[d / kCodeGroup]));
-  }
+  body(from);
 }
 
 void attend(const Attend& a) {
-  constexpr uint32_t kFewRows = 6;  // up to here widening a tile first costs more than it saves
   const uint32_t width = a.cache.first.value_stride;
-  float *scores = a.scratch, *keys = scores + kAttentionRows * kKeyTile, *values = keys + uint64_t{kKeyTile} * width;
+  float* scores = a.scratch;
   for (uint32_t r = 0; r < a.rows; ++r) {
     a.to.highest[r] = -__builtin_inff();
     a.to.sum[r] = 0;
@@ -166,22 +198,22 @@ void attend(const Attend& a) {
   for (uint32_t p = a.first; p < a.end; p += kKeyTile) {
     const HeadTile tile = tile_of(a.cache, p / kKeyTile);
     const uint32_t n = a.end - p < kKeyTile ? a.end - p : kKeyTile;
-    if (a.rows <= kFewRows && tile.keys != nullptr) {
-      score_tile(a, tile.keys, scores);
-    } else {
-      widen_keys(tile, keys);
-      score_tile(a, keys, scores);
-    }
+    if (tile.keys != nullptr)
+      with_elements(a, tile.keys, uint64_t{kKeyTile} * tile.head_dim,
+                    [&](const auto* keys) { score_tile(a, keys, nullptr, scores); });
+    else
+      with_elements(a, tile.key_codes.codes, uint64_t{kKeyTile} * tile.head_dim,
+                    [&](const auto* keys) { score_tile(a, keys, tile.key_codes.scales, scores); });
     for (uint32_t r = 0; r < a.rows; ++r) {
       const uint32_t seen = a.limits[r] > p ? a.limits[r] - p : 0;
       weigh_row(a, r, seen < n ? seen : n, scores + r * kKeyTile);
     }
-    if (a.rows <= kFewRows && tile.values != nullptr) {
-      mix_tile(a, tile.values, n, scores);
-    } else {
-      widen_values(tile, n, values);
-      mix_tile(a, values, n, scores);
-    }
+    if (tile.values != nullptr)
+      with_elements(a, tile.values, uint64_t{n} * width,
+                    [&](const auto* values) { mix_dimensions<kAttentionVectors>(a, values, n, scores, 0, width); });
+    else
+      with_elements(a, tile.value_codes.codes, uint64_t{n} * width,
+                    [&](const auto* values) { mix_codes(a, values, tile.value_codes.scales, n, scores); });
   }
 }
 

@@ -13,7 +13,6 @@ constexpr int kTileColumns = 8;
 #else
 constexpr int kTileColumns = 4;
 #endif
-constexpr int kNarrowColumns = kTileColumns / 2;
 
 template <int kWidth>
 struct InputBlock {  // of each column 128 values, fewer at its end; x = scale * integer

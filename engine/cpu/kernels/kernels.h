@@ -9,10 +9,11 @@
 namespace warpchat {
 
 // Prepared input of a product: the columns in tiles, so that a kernel reads what it needs in one stream. A tile is
-// `width` columns wide (a full tile is CpuKernels::tile_columns, the last may be narrower; unused columns are zero).
-// Integers: blocks of 128 values a column, each with its own scale, 16 bits a value, and the sums of 16 and 32 values
-// for weights that have a minimum. Floats: [k][width]. Where a machine has a unit for many columns (WideKernels),
-// integers of 8 columns and more are in tiles of its own, of as many bytes a column.
+// `width` columns wide (a full tile is CpuKernels::tile_columns, the last the half or quarter of that that holds its
+// columns, and so on; unused columns are zero). Integers: blocks of 128 values a column, each with its own scale, 16
+// bits a value, and the sums of 16 and 32 values for weights that have a minimum. Floats: [k][width]. Where a machine
+// has a unit for many columns (WideKernels), integers of 8 columns and more are in tiles of its own, of as many bytes a
+// column.
 constexpr uint32_t kInputBlock = 128;
 constexpr uint32_t kInputBlockBytes = 308;  // of one column of an integer tile
 
@@ -98,7 +99,7 @@ struct Attend {
   float* scratch;  // attend_scratch(value_stride) floats, 64-byte aligned
 };
 constexpr uint64_t attend_scratch(uint32_t value_stride) {
-  return uint64_t{kKeyTile} * (2 * value_stride + kAttentionRows);
+  return uint64_t{kKeyTile} * (2 * kAttentionRows + value_stride);
 }
 
 // QK norm where the model has it, then RoPE, on heads in place: x[i] = x[i] * cosines[i] + x[partner of i] * sines[i],
@@ -160,11 +161,10 @@ struct FormatKernels {
 };
 
 struct CpuKernels {
-  const char* name;         // "avx512"
-  const char* shown;        // "AVX-512 VNNI"
-  uint32_t lanes;           // rows of a group
-  uint32_t tile_columns;    // of a full tile
-  uint32_t narrow_columns;  // of a last tile of more than one column, where they fit; a single column has width 1
+  const char* name;       // "avx512"
+  const char* shown;      // "AVX-512 VNNI"
+  uint32_t lanes;         // rows of a group
+  uint32_t tile_columns;  // of a full tile: a power of two
   void (*prepare)(const PrepareInput&);
   uint32_t wide_columns = 0;                            // of a wide integer tile; 0: the machine has none
   void (*prepare_wide)(const PrepareInput&) = nullptr;  // integers alone

@@ -163,34 +163,34 @@ void multiply_tiles(const MultiplyTiles& m, uint32_t columns) {
   }
 }
 
+// One group times a tile of `columns` columns, which is kWidth wide or the half or quarter of it that holds them.
+template <class Block, int kWidth>
+WARPCHAT_INLINE void multiply_last_tile(const MultiplyTiles& m, const uint8_t* group, uint32_t row, const uint8_t* tile,
+                                        uint32_t first_column, uint32_t columns) {
+  if constexpr (kWidth > 1)
+    if (columns <= kWidth / 2) return multiply_last_tile<Block, kWidth / 2>(m, group, row, tile, first_column, columns);
+  multiply_tile<Block, kWidth>(m, group, row, tile, first_column, columns);
+}
+
 template <class Block>
 void multiply(const MultiplyTiles& m) {
-  const uint32_t n_blocks = (m.k + kInputBlock - 1) / kInputBlock;
-  const uint64_t column_bytes =
-      kHasCodes<Block> ? uint64_t{n_blocks} * kInputBlockBytes : uint64_t{m.k} * sizeof(float);
-  const uint32_t rest = m.columns % kTileColumns, in_tiles = rest > kNarrowColumns ? m.columns : m.columns - rest;
   const uint8_t* group = m.groups;
   for (size_t at = 0; at < kPrefetchBytes / 2; at += 64)  // what nobody has asked for yet
     __builtin_prefetch(group + at, /*write=*/0, /*to the second-level cache=*/2);
+  constexpr uint32_t kNarrow = kTileColumns / 2;
   uint32_t first_column = 0;
   if constexpr (kHasCodes<Block>) {
-    if (in_tiles > 0) multiply_tiles<Block, InputBlock<kTileColumns>>(m, in_tiles);
-    first_column = in_tiles;
+    const uint32_t rest = m.columns % kTileColumns;
+    first_column = rest > kNarrow ? m.columns : m.columns - rest;
+    if (first_column > 0) multiply_tiles<Block, InputBlock<kTileColumns>>(m, first_column);
+    if (first_column == m.columns) return;
   }
-  if (first_column >= m.columns) return;
+  const uint64_t column_bytes = kHasCodes<Block> ? uint64_t{(m.k + kInputBlock - 1) / kInputBlock} * kInputBlockBytes
+                                                 : uint64_t{m.k} * sizeof(float);
   for (uint32_t row = m.first_row; row < m.end_row; row += kLanes, group += m.group_bytes)
-    for (uint32_t c = first_column; c < m.columns; c += kTileColumns) {
-      const uint32_t left = m.columns - c;
-      const uint8_t* tile = m.tiles + c * column_bytes;
-      if (left > kNarrowColumns) {
-        if constexpr (!kHasCodes<Block>)
-          multiply_tile<Block, kTileColumns>(m, group, row, tile, c, left < kTileColumns ? left : kTileColumns);
-      } else if (left > 1) {
-        multiply_tile<Block, kNarrowColumns>(m, group, row, tile, c, left);
-      } else {
-        multiply_tile<Block, 1>(m, group, row, tile, c, 1);
-      }
-    }
+    for (uint32_t c = first_column; c < m.columns; c += kTileColumns)
+      multiply_last_tile<Block, kHasCodes<Block> ? kNarrow : kTileColumns>(
+          m, group, row, m.tiles + c * column_bytes, c, m.columns - c < kTileColumns ? m.columns - c : kTileColumns);
 }
 
 }  // namespace

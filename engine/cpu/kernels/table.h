@@ -11,10 +11,11 @@
 namespace warpchat {
 namespace {
 
+template <int kWidth = kTileColumns>
 void prepare(const PrepareInput& in) {
-  if (in.width == kTileColumns) return prepare_tile<InputBlock<kTileColumns>>(in);
-  if (in.width == kNarrowColumns) return prepare_tile<InputBlock<kNarrowColumns>>(in);
-  return prepare_tile<InputBlock<1>>(in);
+  if constexpr (kWidth > 1)
+    if (in.width < kWidth) return prepare<kWidth / 2>(in);
+  prepare_tile<InputBlock<kWidth>>(in);
 }
 
 template <class Traits>
@@ -31,8 +32,7 @@ const CpuKernels& WARPCHAT_KERNELS() {
       .shown = WARPCHAT_KERNELS_SHOWN,
       .lanes = kLanes,
       .tile_columns = kTileColumns,
-      .narrow_columns = kNarrowColumns,
-      .prepare = prepare,
+      .prepare = prepare<>,
       .turn_heads = turn_heads,
       .store_head = store_head,
       .attend = attend,
