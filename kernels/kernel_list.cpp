@@ -371,8 +371,8 @@ DecoderSpecs decoder_specs(const ModelConfig& c, const DecoderFormats& formats, 
     if (c.gated_attention) specs.deltas.push_back(delta_specs(c, layer, formats.layers[i], kind, columns));
     if (c.experts.n > 0) specs.experts.push_back(expert_specs(c, formats.layers[i], kind, columns));
   }
-  join_formats(specs);
   if (gives_halves(c, specs)) std::get<AttentionSpec>(specs.attention).writes_halves = true;
+  join_formats(specs);
   specs.half_columns = half_columns_of(specs, c.rms_eps);
   specs.integer_columns = integer_columns_of(specs, c.rms_eps);
   return specs;
