@@ -53,6 +53,13 @@ std::vector<Reg<T>> as_they_are(const std::vector<Var<T>>& vars) {
   return {vars.begin(), vars.end()};
 }
 
+// Before sm_80 there are no registers for the weights of more than one unit; a block of 12 warps, alone on a processor,
+// has some for a whole tile's.
+uint32_t units_of_turn(const GemmPlan& plan, TensorType type, Target target) {
+  if (!unit_format(type).has_small_scales || !runs(target, sm_80)) return 1;
+  return plan.warps == 12 ? kGemmTileUnits : 2;
+}
+
 }  // namespace
 
 GemmWeights::GemmWeights(Builder& b, const GemmPlan& plan, TensorType type, const Global<u8>& matrix, const Reg<u32>& k,
@@ -61,6 +68,7 @@ GemmWeights::GemmWeights(Builder& b, const GemmPlan& plan, TensorType type, cons
       type_(type),
       format_(unit_format(type)),
       n_rows_(plan.rows_per_warp / 8),
+      units_at_once_(units_of_turn(plan, type, b.target())),
       streams_(packed_streams(type, traits(type).block_weights)),
       part_((b.lane() & 3).named("part")),
       two_parts_(part_ * 2),

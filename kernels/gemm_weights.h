@@ -46,8 +46,8 @@ class GemmWeights {
   void begin_turn(const ptx::Reg<ptx::u32>& next);
   std::vector<WeightPart> unit(uint32_t number, const ptx::Reg<ptx::u32>& of_tile);
   void ask_units();
-  // So many units' products share a factor; before sm_80 there are no registers for more than one's weights.
-  uint32_t units_at_once() const { return format_.has_small_scales && runs(b_.target(), ptx::sm_80) ? 2 : 1; }
+  // So many units' products share a factor.
+  uint32_t units_at_once() const { return units_at_once_; }
 
  private:
   using Bytes = ptx::Global<ptx::u8>;
@@ -78,7 +78,8 @@ class GemmWeights {
   ptx::Builder& b_;
   const TensorType type_;
   const UnitFormat& format_;
-  const uint32_t n_rows_;                       // of a lane: 2 or 4
+  const uint32_t n_rows_;  // of a lane: 2 or 4
+  const uint32_t units_at_once_;
   const PackedStreams streams_;                 // of a block; in a row of n they begin n times as far from its start
   ptx::Reg<ptx::u32> part_, two_parts_;         // t, 2 t
   ptx::Reg<ptx::f16x2> minus_zero_;             // less the half that a code of weight 0 becomes at first

@@ -48,8 +48,8 @@ class PhaseProfiles : public testing::Test {
   const uint64_t of_layers_ = uint64_t{kTokens} * model_.config.n_layers;
   const std::map<std::string, uint64_t> every_phase_ = {
       {"embed", kTokens},     {"qkv", of_layers_},     {"attention", of_layers_},
-      {"output", of_layers_}, {"gate_up", of_layers_}, {"down", of_layers_},    {"logits", kTokens},
-      {"choose", kTokens},    {"publish", kTokens}};
+      {"output", of_layers_}, {"gate_up", of_layers_}, {"down", of_layers_},
+      {"logits", kTokens},    {"choose", kTokens},     {"publish", kTokens}};
 };
 
 TEST_F(PhaseProfiles, CountEveryPhase) {
