@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint32_t kThreads = 256, kWarps = kThreads / kWarpSize;
 constexpr uint32_t kOctet = 8;         // values that a thread has at once: two quads, 16 apart
-constexpr uint32_t kOctetsAtOnce = 6;  // of a thread
+constexpr uint32_t kOctetsAtOnce = 3;  // of a thread
 constexpr uint32_t kTurnOctets = kThreads * kOctetsAtOnce;
 
 // Single values take more registers.
