@@ -39,8 +39,8 @@ class AttentionSplit {
   static constexpr uint32_t kTurnDims = 4;                      // of the values, that a lane has in a turn
   static constexpr uint32_t kScoreStride = kPagePositions + 8;  // so that the heads' rows lie in other banks
   static constexpr uint32_t kPageScores = kHeadsAtOnce * kScoreStride, kPageTops = kHeadsAtOnce * kWarps;
-  static constexpr int kTopWeight =
-      6;  // the logarithm of the largest weight, so that halves hold what small ones leave
+  // The logarithm of the largest weight, so that halves hold what small ones leave.
+  static constexpr int kTopWeight = 6;
   static constexpr float kNoScore = -std::numeric_limits<float>::infinity();
 
   using Pair = ptx::Reg<ptx::f16x2>;

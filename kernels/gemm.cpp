@@ -1,7 +1,6 @@
 #include "kernels/gemm.h"
 
 #include <algorithm>
-#include <bit>
 #include <deque>
 #include <functional>
 
@@ -54,15 +53,13 @@ struct ProductOfBlock : BlockRows {
   std::optional<Reg<u32>> format;            // its number, where the kernel takes several
 };
 
-// Tiles of sums that a lane writes at once, so that it waits once for what it adds to them; fewer where it waits for
-// their parts as well. Values of two matrices that it writes at once.
-constexpr size_t kWrittenTiles = 4, kMergedTiles = 4;
-constexpr uint32_t kMergedParts = 4;
-constexpr uint32_t kStagedAtOnce = 4;
+// Tiles of sums that a lane writes at once, so that it waits once for what it adds to them, and how many of their
+// parts. Values of two matrices that it writes at once.
+constexpr uint32_t kWrittenTiles = 4, kMergedParts = 4, kStagedAtOnce = 4;
 
 // A block of no more columns has none of this tile's sums.
-uint32_t most_that_pass_over(size_t column_tile) {
-  return column_tile < kFewTiles ? 0 : static_cast<uint32_t>(8 * std::bit_floor(column_tile));
+uint32_t most_that_pass_over_tile(size_t column_tile) {
+  return most_that_pass_over(static_cast<uint32_t>(8 * column_tile));
 }
 
 class GemmWriter {
@@ -378,13 +375,13 @@ class GemmWriter {
 
   // From a tile of columns on, some at once.
   void write_tiles(const Tile& tile, const Outputs& out, size_t first, const Sums& sums) {
-    const size_t at_once = (launch_.scratch ? kMergedTiles : kWrittenTiles) / n_row_tiles();
+    const size_t at_once = kWrittenTiles / n_row_tiles();
     const size_t end = std::min(first + at_once, n_column_tiles());
     std::vector<Outgoing> all;
     for (size_t c = first; c < end; ++c)
       for (size_t r = 0; r < n_row_tiles(); ++r) all.push_back(outgoing(out, r, c));
     if (out.residual) b_.if_(*out.has_residual, [&] { ask_for_residual(tile, out, all); });
-    if (out.parts) add_parts(tile, out, most_that_pass_over(first), all);
+    if (out.parts) add_parts(tile, out, most_that_pass_over_tile(first), all);
     for (const Outgoing& outgoing : all) write_tile(tile, out, outgoing, sums);
     if (end == n_column_tiles()) return;
     b_.if_(tile.count > static_cast<uint32_t>(end * 8), [&] { write_tiles(tile, out, end, sums); });
@@ -396,7 +393,7 @@ class GemmWriter {
       const Reg<u32> left = b_.blocks(Axis::kZ) - first;
       std::vector<std::vector<VarVec<f32, 4>>> parts;  // [tiles, kMergedParts]
       for (const Outgoing& outgoing : all) {
-        const uint32_t own = most_that_pass_over(outgoing.column_tile);
+        const uint32_t own = most_that_pass_over_tile(outgoing.column_tile);
         const Reg<u32> n = own > passed_over ? b_.select(tile.count > own, left, 0u) : left;
         auto& of_tile = parts.emplace_back();
         for (uint32_t part = 0; part < kMergedParts; ++part) {
@@ -568,10 +565,10 @@ Waits write_waits(const GemmPlan& plan, uint32_t n_columns) {
   const uint32_t n_tiles = ceil_div(n_columns, 8) * (plan.rows_per_warp / 16);
   if (plan.spec.parts > 1)
     return Waits{.l2 = 2, .local = 4} +
-           ceil_div(n_tiles, uint32_t{kMergedTiles}) * ceil_div(plan.parts, kMergedParts) * Waits{.l2 = 1};
+           ceil_div(n_tiles, kWrittenTiles) * ceil_div(plan.parts, kMergedParts) * Waits{.l2 = 1};
   const Waits residual = plan.spec.epilogue == GemvEpilogue::kResidual ? Waits{.l2 = 1} : Waits{};
   const Waits bias = plan.spec.epilogue == GemvEpilogue::kBias ? Waits{.common = 1} : Waits{};
-  return bias + ceil_div(n_tiles, uint32_t{kWrittenTiles}) * residual + Waits{.local = 1};
+  return bias + ceil_div(n_tiles, kWrittenTiles) * residual + Waits{.local = 1};
 }
 
 }  // namespace

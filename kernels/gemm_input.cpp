@@ -3,7 +3,6 @@
 #include "kernels/gemm_input.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "kernels/columns.h"
 #include "kernels/half_columns.h"
@@ -18,9 +17,6 @@ constexpr uint32_t kPartPairs = 4, kPartBytes = 16, kUnitParts = 4, kUnitPairs =
 constexpr uint32_t kRowPairs = kGemmTileK / 2, kRowParts = kRowPairs / kPartPairs;
 constexpr uint32_t kMeanPairs = kGemmTileK / kHalfMeanValues, kMeanParts = kMeanPairs / kPartPairs;
 static_assert(kGemmTileK == kHalfColumnStep);
-
-// A block of no more columns passes over this one.
-uint32_t most_that_pass_over(uint32_t column) { return column < kGemmFewColumns ? 0 : std::bit_floor(column); }
 
 }  // namespace
 

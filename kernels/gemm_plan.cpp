@@ -96,7 +96,8 @@ GemmPlan plan_of(const GemmSpec& spec) {
   require(plan.columns % 8 == 0 && plan.columns <= 64, spec, "columns_per_block is no multiple of 8 up to 64");
   require(spec.parts <= 1 || (spec.experts == 0 && plan.matrices.size() == 1), spec,
           "experts and two matrices have no parts");
-  require(spec.parts <= kMostGemmParts, spec, "it has " + std::to_string(spec.parts) + " parts; expected at most " + std::to_string(kMostGemmParts));
+  require(spec.parts <= kMostGemmParts, spec,
+          "it has " + std::to_string(spec.parts) + " parts; expected at most " + std::to_string(kMostGemmParts));
   plan.parts = std::clamp(spec.parts, 1u, ceil_div(spec.k, kGemmTileK));
   plan.n_row_blocks = ceil_div(spec.rows, plan.rows_per_block());
   return plan;

@@ -1,5 +1,6 @@
 // A GEMM's spec with every choice made: how rows, columns and k are shared out.
 #pragma once
+#include <bit>
 #include <vector>
 
 #include "kernels/gemm.h"
@@ -13,6 +14,8 @@ inline constexpr uint32_t kGemmTileK = kGemmUnit * kGemmTileUnits;
 // Of the columns that it could have a block of few computes so many, or twice, four times as many: it passes over the
 // others.
 inline constexpr uint32_t kGemmFewColumns = 16;
+// A block of no more columns passes over this one.
+inline uint32_t most_that_pass_over(uint32_t column) { return column < kGemmFewColumns ? 0 : std::bit_floor(column); }
 
 // Of scratch: arrivals of parts, u32 for each tile of rows and columns; then their sums.
 inline constexpr uint32_t kMostGemmParts = 8, kMostPartedTiles = 4096, kGemmArrivalsBytes = 4 * kMostPartedTiles;

@@ -107,10 +107,9 @@ const PassKernels::Steps& PassKernels::steps() {
     if (specs_.integer_columns) steps.integer_columns = step(kernels, name_of(*specs_.integer_columns));
     for (const KvScatterSpec& spec : specs_.kv_scatters) steps.kv_scatters.push_back(step(kernels, name_of(spec)));
     const auto add = [&](const auto& specs, auto& to, std::vector<TogetherSteps>& all_together) {
+      const std::vector<const ProductSpec*> of_first = of_one_input(specs);
       TogetherSteps& launches = all_together.emplace_back();
-      for (const ProductsTogether& all : together(of_one_input(specs)))
-        launches.push_back({step(kernels, name_of(all)), all});
-      const auto of_first = of_one_input(specs);
+      for (const ProductsTogether& all : together(of_first)) launches.push_back({step(kernels, name_of(all)), all});
       to.push_back(map(specs, [&](const ProductSpec& spec) {
         const bool has_first = std::ranges::find(of_first, &spec) != of_first.end();
         return has_first && is_part_of_any(launches, spec) ? ProductStep{{}, spec} : product(spec);
