@@ -84,19 +84,18 @@ bool Decoder::run(const std::atomic<bool>* stop) {
   steps_->embed(s.hidden);
   for (uint32_t layer = 0; layer < config_.n_layers; ++layer) {
     if (is_set(stop)) return false;
-    switch (config_.layers[layer].mixer) {
-      case Mixer::kAttention:
-        steps_->norm_qkv(layer, s.hidden, s.q, s.k, s.v);
-        steps_->attention(layer, s.q, s.k, s.v, s.mixed);
-        steps_->output_residual(layer, s.mixed, s.hidden);
-        break;
-      case Mixer::kDeltaNet:
-        steps_->norm_delta(layer, s.hidden, s.delta);
-        steps_->conv_step(layer, s.delta);
-        steps_->delta_step(layer, s.delta);
-        steps_->output_residual(layer, s.delta.mixed, s.hidden);
-        break;
+    const bool is_attention = config_.layers[layer].mixer == Mixer::kAttention;
+    const Buffer mixed = is_attention ? s.mixed : s.delta.mixed;
+    if (is_attention) {
+      steps_->norm_qkv(layer, s.hidden, s.q, s.k, s.v);
+      steps_->attention(layer, s.q, s.k, s.v, mixed);
+    } else {
+      steps_->norm_delta(layer, s.hidden, s.delta);
+      steps_->conv_step(layer, s.delta);
+      steps_->delta_step(layer, s.delta);
     }
+    if (layer + 1 == config_.n_layers && !steps_->keep_wanted(mixed, s.hidden)) return true;
+    steps_->output_residual(layer, mixed, s.hidden);
     if (is_set(stop)) return false;
     switch (config_.layers[layer].ffn) {
       case Ffn::kDense:

@@ -132,6 +132,9 @@ class Steps {
   // types; then attention: causal, grouped-query, over the cache up to each column's own position. Uses up q, k and v.
   // Where it is gated, the gates were computed beside q, and the device keeps them.
   virtual void attention(uint32_t layer, Buffer q, Buffer k, Buffer v, Buffer mixed) = 0;
+  // Behind the last layer's mixer only the columns whose logits are wanted matter: the steps to come leave out others.
+  // False if no column is left, which ends the pass.
+  virtual bool keep_wanted(Buffer mixed, Buffer hidden) = 0;
   virtual void output_residual(uint32_t layer, Buffer mixed, Buffer hidden) = 0;  // hidden += W . mixed
   // x.qkv, z, alpha, beta = W . rmsnorm(hidden). A device without delta nets refuses their models when it is made.
   virtual void norm_delta(uint32_t layer, Buffer hidden, const DeltaBuffers& x);
@@ -146,7 +149,7 @@ class Steps {
   // their models when it is made.
   virtual void norm_route(uint32_t layer, Buffer hidden, Buffer scores);
   virtual void experts_residual(uint32_t layer, Buffer hidden);  // hidden += the chosen and the shared experts' outputs
-  virtual void norm_logits(Buffer hidden, Buffer logits) = 0;    // of the wanted columns, if any; hidden is used up
+  virtual void norm_logits(Buffer hidden, Buffer logits) = 0;    // of the wanted columns, if any
   virtual PassEnd end_pass() = 0;                                // of a pass that began with begin()
   virtual void wait() = 0;                                       // for the passes begun; Error if one failed
   virtual DeviceSampler* sampler() { return nullptr; }           // null: logits are sampled on the host

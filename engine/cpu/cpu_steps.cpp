@@ -95,6 +95,7 @@ class CpuSteps final : public Steps {
   void embed(Buffer hidden) override;
   void norm_qkv(uint32_t layer, Buffer hidden, Buffer q, Buffer k, Buffer v) override;
   void attention(uint32_t layer, Buffer q, Buffer k, Buffer v, Buffer mixed) override;
+  bool keep_wanted(Buffer mixed, Buffer hidden) override;
   void output_residual(uint32_t layer, Buffer mixed, Buffer hidden) override;
   void norm_delta(uint32_t layer, Buffer hidden, const DeltaBuffers& x) override;
   void conv_step(uint32_t layer, const DeltaBuffers& x) override;
@@ -138,9 +139,9 @@ class CpuSteps final : public Steps {
   std::vector<float> output_norm_;
   Pages activations_, logits_;
   PassState state_;
-  Buffer q_gate_;                // [columns, n_heads * head_dim], where attention is gated
-  std::vector<CachedRun> runs_;  // of the pass
-  std::vector<Column> columns_;
+  Buffer q_gate_;                         // [columns, n_heads * head_dim], where attention is gated
+  std::vector<CachedRun> runs_;           // of the pass
+  std::vector<Column> columns_;           // of what is left of it
   std::vector<uint32_t> logits_columns_;  // whose logits are wanted, ascending
   Profile profile_;
   Clock::time_point pass_began_;
@@ -364,6 +365,15 @@ void CpuSteps::delta_step(uint32_t index, const DeltaBuffers& x) {
   delta_nets_.step(layers_[index].delta_net, places_[index], runs_, x);
 }
 
+bool CpuSteps::keep_wanted(Buffer mixed, Buffer hidden) {
+  for (uint32_t i = 0; i < logits_columns_.size(); ++i) {  // to the front, in place: none lies behind where it goes
+    for (const Buffer buffer : {mixed, hidden})
+      std::memmove(column_of(buffer, i), column_of(buffer, logits_columns_[i]), buffer.width * sizeof(float));
+  }
+  columns_.resize(logits_columns_.size());
+  return !columns_.empty();
+}
+
 void CpuSteps::output_residual(uint32_t index, Buffer mixed, Buffer hidden) {
   const PackedMatrix& matrix = layers_[index].matrices.output;
   OperationTimer timer(profile_, op_output_, matrix.n_bytes() + column_bytes(mixed.width + 2 * uint64_t{hidden.width}));
@@ -403,14 +413,10 @@ void CpuSteps::experts_residual(uint32_t index, Buffer hidden) {
 }
 
 void CpuSteps::norm_logits(Buffer hidden, Buffer logits) {
-  const auto columns = static_cast<uint32_t>(logits_columns_.size());
-  if (columns == 0) return;
   OperationTimer timer(profile_, op_logits_,
-                       output_.n_bytes() + uint64_t{columns} * (hidden.width + config_.n_vocab) * sizeof(float));
-  for (uint32_t i = 0; i < columns; ++i)  // to the front, in place: none lies behind where it goes
-    std::memmove(column_of(hidden, i), column_of(hidden, logits_columns_[i]), hidden.width * sizeof(float));
+                       output_.n_bytes() + column_bytes(uint64_t{hidden.width} + config_.n_vocab));
   const Product product{&output_, floats(logits)};
-  products_.run(normalised(hidden, columns, output_norm_), {&product, 1});
+  products_.run(normalised(hidden, n_columns(), output_norm_), {&product, 1});
 }
 
 PassEnd CpuSteps::end_pass() {

@@ -100,6 +100,7 @@ class GpuSteps final : public Steps, private DeviceSampler {
   void embed(Buffer hidden) override;
   void norm_qkv(uint32_t layer, Buffer hidden, Buffer q, Buffer k, Buffer v) override;
   void attention(uint32_t layer, Buffer q, Buffer k, Buffer v, Buffer mixed) override;
+  bool keep_wanted(Buffer mixed, Buffer hidden) override;
   void output_residual(uint32_t layer, Buffer mixed, Buffer hidden) override;
   void norm_delta(uint32_t layer, Buffer hidden, const DeltaBuffers& x) override;
   void conv_step(uint32_t layer, const DeltaBuffers& x) override;

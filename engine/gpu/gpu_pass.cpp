@@ -339,6 +339,13 @@ void GpuSteps::attend(uint32_t index, const Projections& x, Buffer mixed) {
   }
 }
 
+// In their places.
+bool GpuSteps::keep_wanted(Buffer mixed, Buffer hidden) {
+  const uint32_t widths = mixed.width | hidden.width | config_.ffn | config_.experts.ffn | config_.experts.shared_ffn;
+  pass_.keep_wanted(widths % kAlignedColumns == 0 ? 1 : kAlignedColumns);
+  return !pass_.parts.empty();
+}
+
 void GpuSteps::output_residual(uint32_t index, Buffer mixed, Buffer hidden) {
   const bool is_attention = config_.layers[index].mixer == Mixer::kAttention;
   each_part([&] {

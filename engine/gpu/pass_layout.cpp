@@ -33,6 +33,16 @@ PassLayout lay_out_one_by_one(const Run& run) {
 
 }  // namespace
 
+void PassLayout::keep_wanted(uint32_t aligned) {
+  std::erase_if(parts, [](const Part& part) { return part.kind == PassKind::kPrompt && part.n_wanted == 0; });
+  for (Part& part : parts) {
+    if (part.kind != PassKind::kPrompt) continue;
+    const uint32_t before = (part.n_columns - part.n_wanted) / aligned * aligned;
+    part.first += before;
+    part.n_columns -= before;
+  }
+}
+
 PassLayout lay_out(std::span<const Run> runs) {
   if (runs.size() == 1 && runs[0].one_by_one && runs[0].n_columns() > 1) return lay_out_one_by_one(runs[0]);
   PassLayout layout;
@@ -54,6 +64,7 @@ PassLayout lay_out(std::span<const Run> runs) {
     if (runs[i].n_columns() == 1) continue;
     const uint32_t aligned = (n_columns + kAlignedColumns - 1) / kAlignedColumns * kAlignedColumns;
     layout.parts.push_back({PassKind::kPrompt, aligned, 0, static_cast<uint32_t>(layout.sequences.size())});
+    layout.parts.back().n_wanted = runs[i].n_wanted();
     place(i, layout.parts.back());
   }
   layout.words.resize(2 * n_columns);

@@ -20,6 +20,7 @@ struct PassLayout {
     uint32_t first_sequence;    // the first column's, of sequences
     uint32_t longest = 0;       // keys of the last position
     uint64_t n_keys = 0;        // summed over the columns
+    uint32_t n_wanted = 0;      // of a prompt, the last columns: those whose logits are wanted
     void add_position(uint32_t position);
   };
   struct Wanted {  // logits of neighbours in the buffers, which become neighbouring rows
@@ -34,6 +35,8 @@ struct PassLayout {
   std::vector<uint32_t> last_sequences, last_positions;  // of the runs whose logits are wanted
 
   uint32_t n_columns() const { return static_cast<uint32_t>(words.size() / 2); }  // of the buffers
+  // Of prompts, and columns before them up to one whose number is a multiple of `aligned`, which kAlignedColumns is of.
+  void keep_wanted(uint32_t aligned);
   bool has_prompts() const { return !parts.empty() && parts.back().kind == PassKind::kPrompt; }
 };
 

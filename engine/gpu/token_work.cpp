@@ -28,21 +28,24 @@ void ask_ahead(std::vector<KernelWork>& works) {
 // The phases are those of decoder_program().
 class Layers {
  public:
-  Layers(const KernelWorks& works, uint32_t position, Form form)
-      : works_(works),
+  // last: of what follows the last layer's mixer.
+  Layers(const KernelWorks& works, const KernelWorks& last, uint32_t position, Form form)
+      : works_(&works),
+        last_(last),
         form_(form),
         scatter_(works.kv_scatter()),
         attention_(works.attention(position)),
         groups_{{PhaseKind::kEmbed, {works.embedding()}, form}} {}
 
   std::vector<KernelGroup> groups() {
-    const DecoderSpecs& specs = works_.specs();
+    const DecoderSpecs& specs = works_->specs();
     for (size_t i = 0; i < specs.layers.size(); ++i) {
       const LayerSpecs& layer = specs.layers[i];
       if (is_there(layer.q))
         add_attention(layer);
       else
         add_delta_net(specs.deltas[i]);
+      if (i + 1 == specs.layers.size()) works_ = &last_;
       add_products(PhaseKind::kOutput, {&layer.output}, is_there(layer.q) && writes_halves(specs.attention));
       if (is_there(layer.gate_up))
         add_dense(layer);
@@ -56,7 +59,7 @@ class Layers {
   void add(PhaseKind phase, std::vector<KernelWork> kernels) { groups_.push_back({phase, std::move(kernels), form_}); }
 
   void add_products(PhaseKind phase, std::initializer_list<const ProductSpec*> specs, bool has_halves = false) {
-    std::vector<KernelWork> kernels = works_.products(specs, is_normalised(phase), has_halves);
+    std::vector<KernelWork> kernels = works_->products(specs, is_normalised(phase), has_halves);
     ask_ahead(kernels);
     add(phase, std::move(kernels));
   }
@@ -71,8 +74,8 @@ class Layers {
 
   void add_delta_net(const DeltaSpecs& delta) {
     add_products(PhaseKind::kQkv, {&delta.qkv, &delta.z, &delta.alpha, &delta.beta});
-    add(PhaseKind::kConv, {works_.convolution()});
-    for (const KernelWork& work : works_.recurrence()) add(PhaseKind::kDelta, {work});
+    add(PhaseKind::kConv, {works_->convolution()});
+    for (const KernelWork& work : works_->recurrence()) add(PhaseKind::kDelta, {work});
   }
 
   void add_dense(const LayerSpecs& layer) {
@@ -82,29 +85,30 @@ class Layers {
 
   void add_experts(const ExpertSpecs& experts) {
     add_products(PhaseKind::kRouter, {&experts.router, &experts.shared_switch});
-    add(PhaseKind::kExpertsGateUp, {works_.route(experts.route)});  // by each block of the persistent decoder
-    if (experts.has_order()) add(PhaseKind::kExpertsGateUp, {works_.expert_order(experts.order)});
+    add(PhaseKind::kExpertsGateUp, {works_->route(experts.route)});  // by each block of the persistent decoder
+    if (experts.has_order()) add(PhaseKind::kExpertsGateUp, {works_->expert_order(experts.order)});
     add_uses(PhaseKind::kExpertsGateUp, experts.gate_up, experts.grouped_gate_up, experts.shared_gate_up);
     add_uses(PhaseKind::kExpertsDown, experts.down, experts.grouped_down, experts.shared_down);
-    add(PhaseKind::kExpertsSum, {works_.expert_sum(experts.sum)});
+    add(PhaseKind::kExpertsSum, {works_->expert_sum(experts.sum)});
   }
 
   // Who the experts are is known behind the router: their first products are not asked for ahead.
   void add_uses(PhaseKind phase, const ExpertProductSpec& spec, const std::optional<GemmSpec>& grouped,
                 const ProductSpec& shared) {
     const bool is_down = phase == PhaseKind::kExpertsDown;
-    KernelWork uses = works_.uses(spec, grouped);
-    std::vector<KernelWork> kernels = works_.products({&shared}, is_normalised(phase));
+    KernelWork uses = works_->uses(spec, grouped);
+    std::vector<KernelWork> kernels = works_->products({&shared}, is_normalised(phase));
     if (is_down) kernels.push_back(uses);
     ask_ahead(kernels);
     if (!is_down) kernels.push_back(std::move(uses));
     // The first products of the shared expert have the same input, whose halves are there.
     if (grouped && (is_down || !takes_halves(shared)))
-      kernels.push_back(works_.half_columns(*grouped, is_normalised(phase)));
+      kernels.push_back(works_->half_columns(*grouped, is_normalised(phase)));
     add(phase, std::move(kernels));
   }
 
-  const KernelWorks& works_;
+  const KernelWorks* works_;
+  const KernelWorks& last_;
   Form form_;
   std::optional<KernelWork> scatter_;
   KernelWork attention_;
@@ -143,7 +147,7 @@ uint64_t TokenWork::weight_bytes() const {
 }
 
 std::vector<KernelGroup> TokenWork::at(uint32_t position) const {
-  std::vector<KernelGroup> groups = Layers(works_, position, Form::kBoth).groups();
+  std::vector<KernelGroup> groups = Layers(works_, works_, position, Form::kBoth).groups();
   std::vector<KernelWork> logits = {this->logits()};
   ask_ahead(logits);
   groups.push_back({PhaseKind::kLogits, std::move(logits)});
@@ -155,10 +159,12 @@ std::vector<KernelGroup> TokenWork::at(uint32_t position) const {
 
 PassWork::PassWork(const DecoderSpecs& specs, ptx::Target target, uint32_t columns, const TokenWork& token)
     : works_(specs, target, columns),
+      last_(specs.kind == PassKind::kPrompt && columns > 1 ? std::optional<KernelWorks>({specs, target, 1})
+                                                           : std::nullopt),
       logits_(specs.kind == PassKind::kPrompt ? std::vector{token.logits()} : works_.products({&specs.logits}, true)) {}
 
 std::vector<KernelGroup> PassWork::at(uint32_t position) const {
-  std::vector<KernelGroup> groups = Layers(works_, position, Form::kSeparate).groups();
+  std::vector<KernelGroup> groups = Layers(works_, last_ ? *last_ : works_, position, Form::kSeparate).groups();
   groups.push_back({PhaseKind::kLogits, logits_, Form::kSeparate});
   return groups;
 }

@@ -1,5 +1,6 @@
 // What a token's pass has to do, phase by phase, in all ways to launch it.
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "engine/gpu/kernel_works.h"
@@ -38,6 +39,7 @@ class PassWork {
 
  private:
   KernelWorks works_;
+  std::optional<KernelWorks> last_;  // of a prompt's last column, which alone matters behind the last layer's mixer
   std::vector<KernelWork> logits_;
 };
 

@@ -51,6 +51,7 @@ class AccountedSteps final : public Steps {
   void output_residual(uint32_t, Buffer, Buffer) override {}
   void norm_gate_up(uint32_t, Buffer, Buffer) override {}
   void down_residual(uint32_t, Buffer, Buffer) override {}
+  bool keep_wanted(Buffer, Buffer) override { return true; }
   void norm_logits(Buffer, Buffer) override {}
   PassEnd end_pass() override {
     const size_t pass = passes.size() - 1;
