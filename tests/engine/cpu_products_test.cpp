@@ -54,16 +54,18 @@ struct Case {
 
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
-  for (const CpuKernels* kernels : product_kernels())
-    for (const TensorTypeTraits& format : supported_tensor_types()) {
-      const auto add = [&](const Shape& shape) {
+  for (const TensorTypeTraits& format : supported_tensor_types()) {
+    const auto add = [&](const Shape& shape, bool is_wide) {
+      for (const CpuKernels* kernels : product_kernels()) {
         // Fewer columns than 8 have no wide tile: those go through kernels that have their own cases.
-        if (shape.k % format.block_weights != 0 || (kernels->wide_columns > 0 && shape.columns < 8)) return;
+        const bool has_wide = kernels->wide_columns > 0;
+        if (shape.k % format.block_weights != 0 || (is_wide ? !has_wide : has_wide && shape.columns < 8)) continue;
         cases.push_back({format.type, shape, kernels});
-      };
-      std::ranges::for_each(kShapes, add);
-      if (kernels->wide_columns > 0) std::ranges::for_each(kWideShapes, add);
-    }
+      }
+    };
+    for (const Shape& shape : kShapes) add(shape, false);
+    for (const Shape& shape : kWideShapes) add(shape, true);
+  }
   return cases;
 }
 
@@ -109,7 +111,7 @@ class Products : public testing::TestWithParam<Case> {
 
 TEST_P(Products, MatchDouble) {
   const Shape& s = GetParam().shape;
-  const RandomMatrix m(GetParam().type, s.rows, s.k, /*seed=*/1);
+  const RandomMatrix& m = random_matrix(GetParam().type, s.rows, s.k, /*seed=*/1);
   const std::vector<float> x = outlier_floats(s.columns, s.k, /*seed=*/2);
   const std::vector<float> got = multiply(m, x, std::vector<float>(size_t{s.columns} * s.rows, NAN), {});
   EXPECT_LE(relative_error(got, reference(m, x)), kAllowed);
@@ -118,7 +120,7 @@ TEST_P(Products, MatchDouble) {
 TEST_P(Products, AreNearlyExactWithoutOutliers) {
   const Shape& s = GetParam().shape;
   std::vector<float> x = normal_floats(size_t{s.columns} * s.k, /*seed=*/3);
-  const RandomMatrix m(GetParam().type, s.rows, s.k, /*seed=*/4);
+  const RandomMatrix& m = random_matrix(GetParam().type, s.rows, s.k, /*seed=*/4);
   std::vector<double> expected = reference(m, x);
   const std::vector<float> got = multiply(m, x, std::vector<float>(expected.size(), NAN), {});
   EXPECT_LE(relative_error(got, expected),
@@ -127,7 +129,7 @@ TEST_P(Products, AreNearlyExactWithoutOutliers) {
 
 TEST_P(Products, AddBiasAndAddToTheOutput) {
   const Shape& s = GetParam().shape;
-  const RandomMatrix m(GetParam().type, s.rows, s.k, /*seed=*/5);
+  const RandomMatrix& m = random_matrix(GetParam().type, s.rows, s.k, /*seed=*/5);
   const std::vector<float> x = outlier_floats(s.columns, s.k, /*seed=*/6), bias = normal_floats(s.rows, /*seed=*/7);
   const std::vector<float> before = normal_floats(size_t{s.columns} * s.rows, /*seed=*/8);
   std::vector<double> biased = reference(m, x), added = biased;
@@ -141,7 +143,7 @@ TEST_P(Products, AddBiasAndAddToTheOutput) {
 
 TEST_P(Products, NormaliseTheInput) {
   const Shape& s = GetParam().shape;
-  const RandomMatrix m(GetParam().type, s.rows, s.k, /*seed=*/9);
+  const RandomMatrix& m = random_matrix(GetParam().type, s.rows, s.k, /*seed=*/9);
   const std::vector<float> x = outlier_floats(s.columns, s.k, /*seed=*/10), gain = normal_floats(s.k, /*seed=*/11);
   std::vector<float> normed = x;
   for (uint32_t c = 0; c < s.columns; ++c) {
@@ -158,7 +160,8 @@ TEST_P(Products, NormaliseTheInput) {
 
 TEST_P(Products, GateWithSilu) {
   const Shape& s = GetParam().shape;
-  const RandomMatrix up(GetParam().type, s.rows, s.k, /*seed=*/12), gate(TensorType::kF16, s.rows, s.k, /*seed=*/13);
+  const RandomMatrix& up = random_matrix(GetParam().type, s.rows, s.k, /*seed=*/12);
+  const RandomMatrix& gate = random_matrix(TensorType::kF16, s.rows, s.k, /*seed=*/13);
   for (const float size : {0.3f, 20.0f}) {  // large gates have an exponential that is no float
     std::vector<float> x = normal_floats(size_t{s.columns} * s.k, /*seed=*/14);
     for (float& v : x) v *= size;
@@ -173,7 +176,7 @@ TEST_P(Products, GateWithSilu) {
 // What lets sequences share a pass: a column's result does not depend on its neighbours.
 TEST_P(Products, AColumnAloneGivesTheSameBits) {
   const Shape& s = GetParam().shape;
-  const RandomMatrix m(GetParam().type, s.rows, s.k, /*seed=*/15);
+  const RandomMatrix& m = random_matrix(GetParam().type, s.rows, s.k, /*seed=*/15);
   const std::vector<float> x = outlier_floats(s.columns, s.k, /*seed=*/16);
   const std::vector<float> together = multiply(m, x, std::vector<float>(size_t{s.columns} * s.rows, NAN), {});
   if (s.columns == 1) return;
@@ -192,7 +195,7 @@ TEST_P(Products, AColumnAloneGivesTheSameBits) {
 
 TEST_P(Products, PackedRowsReadBackAsTheyWere) {
   const Shape& s = GetParam().shape;
-  const RandomMatrix m(GetParam().type, s.rows, s.k, /*seed=*/17);
+  const RandomMatrix& m = random_matrix(GetParam().type, s.rows, s.k, /*seed=*/17);
   ThreadPool pool(1);
   Arena arena(4 << 20, "weights");
   const PackedMatrix matrix(pool, *GetParam().kernels, m.tensor, kNoFiles, arena);

@@ -87,8 +87,7 @@ class Runs {
 
 void expect_alone_and_together_alike(const DecoderCase& c, const std::string& simd, uint32_t n_sequences) {
   SCOPED_TRACE(std::string(c.name) + ", " + simd + ", " + std::to_string(n_sequences) + " sequences");
-  const std::vector<std::byte> bytes = build_tiny_model(c.spec, /*seed=*/1);
-  const LoadedModel model(GgufFile::view(bytes, c.name));
+  const LoadedModel model = load(c);
   std::vector<Sequence> alone, together;
   for (uint32_t i = 0; i < n_sequences; ++i) alone.emplace_back(i), together.emplace_back(i);
   for (Sequence& s : alone) {

@@ -44,8 +44,7 @@ class CpuDecoder : public testing::TestWithParam<std::tuple<std::string, Decoder
 
 TEST_P(CpuDecoder, MatchesTheReference) {
   const auto& [simd, model] = GetParam();
-  const std::vector<std::byte> bytes = build_tiny_model(model.spec, /*seed=*/1);
-  const LoadedModel loaded(GgufFile::view(bytes, model.name));
+  const LoadedModel loaded = load(model);
   const std::vector<Token> tokens = some_tokens(70);
   const std::vector<double>& expected = reference(model, loaded.file, tokens);
   const struct {
@@ -67,8 +66,7 @@ INSTANTIATE_TEST_SUITE_P(EveryModel, CpuDecoder,
 // As where layers with a sliding window have a base of their own.
 TEST(CpuDecoderLayers, RotateByTheirOwnBases) {
   const DecoderCase& model = decoder_cases()[0];
-  const std::vector<std::byte> bytes = build_tiny_model(model.spec, /*seed=*/1);
-  LoadedModel loaded(GgufFile::view(bytes, model.name));
+  LoadedModel loaded = load(model);
   rotate_last_layer_apart(loaded.config);
   const std::vector<Token> tokens = some_tokens(70);
   Decoder decoder = cpu_decoder(loaded);
@@ -164,10 +162,10 @@ TEST_F(CpuDecoderOnOneModel, WritesOnlyTheLogitsAskedFor) {
 TEST(CpuDecoderPasses, OfAnyLengthGiveTheSameBits) {
   const std::vector<Token> tokens = some_tokens(100);
   for (const DecoderCase& c : decoder_cases()) {
-    const std::vector<std::byte> bytes = build_tiny_model(c.spec, /*seed=*/1);
-    const LoadedModel model(GgufFile::view(bytes, c.name));
+    const LoadedModel model = load(c);
     std::vector<float> whole;
-    for (const std::vector<uint32_t>& passes : {std::vector<uint32_t>{100}, {64, 36}, {16, 84}, {93, 1, 2, 4}, {1, 2, 3, 5, 89}}) {
+    for (const std::vector<uint32_t>& passes :
+         {std::vector<uint32_t>{100}, {64, 36}, {16, 84}, {93, 1, 2, 4}, {1, 2, 3, 5, 89}}) {
       Decoder decoder = cpu_decoder(model, "", 2, /*max_columns=*/100);
       const std::vector<float> logits = decode(decoder, tokens, passes);
       if (whole.empty()) whole = logits;

@@ -39,8 +39,7 @@ Decoder gpu_decoder(const LoadedModel& model, uint32_t context = 64) {
 class GpuDecoder : public testing::TestWithParam<DecoderCase> {};
 
 TEST_P(GpuDecoder, MatchesTheReference) {
-  const std::vector<std::byte> bytes = build_tiny_model(GetParam().spec, /*seed=*/1);
-  const LoadedModel model(GgufFile::view(bytes, GetParam().name));
+  const LoadedModel model = load(GetParam());
   const std::vector<Token> tokens = some_tokens(11);
   const std::vector<double> expected = reference_logits(model.file, tokens);
   const struct {
@@ -80,8 +79,7 @@ INSTANTIATE_TEST_SUITE_P(EveryModel, GpuDecoder, testing::ValuesIn(cases_for_a_g
 // As where layers with a sliding window have a base of their own.
 TEST(GpuLayers, RotateByTheirOwnBases) {
   const DecoderCase& c = decoder_cases()[0];
-  const std::vector<std::byte> bytes = build_tiny_model(c.spec, /*seed=*/1);
-  LoadedModel model(GgufFile::view(bytes, c.name));
+  LoadedModel model = load(c);
   rotate_last_layer_apart(model.config);
   const std::vector<Token> tokens = some_tokens(11);
   Decoder decoder = gpu_decoder(model);
@@ -97,8 +95,7 @@ DecoderCase decoder_case(std::string_view name) {
 // Cut behind a multiple of a chunk, as a clock cuts it, the bits are the same.
 TEST(GpuDeltaNets, TakeAPromptInChunks) {
   const DecoderCase c = decoder_case("delta_nets");
-  const std::vector<std::byte> bytes = build_tiny_model(c.spec, /*seed=*/1);
-  const LoadedModel model(GgufFile::view(bytes, c.name));
+  const LoadedModel model = load(c);
   const std::vector<Token> tokens = some_tokens(100);
   const std::vector<double> expected = reference_logits(model.file, tokens);
   std::vector<float> whole;
@@ -117,8 +114,7 @@ TEST(GpuDeltaNets, TakeAPromptInChunks) {
 TEST(GpuDeltaNets, MayHaveManyHeads) {
   DecoderCase c = decoder_case("delta_nets_of_older_files");
   c.spec.delta_net = {.n_k_heads = 4, .n_v_heads = 16, .head_dim = 32, .conv_kernel = 4};
-  const std::vector<std::byte> bytes = build_tiny_model(c.spec, /*seed=*/1);
-  const LoadedModel model(GgufFile::view(bytes, c.name));
+  const LoadedModel model = load(c);
   const std::vector<Token> tokens = some_tokens(100);
   const std::vector<double> expected = reference_logits(model.file, tokens);
   for (const std::vector<uint32_t>& passes : {std::vector<uint32_t>{100}, {7, 1, 31, 61}}) {
@@ -146,8 +142,7 @@ TEST(GpuCaches, MayBeOfEitherTypeEach) {
 TEST(GpuModels, RefusesWhatTheKernelsDoNotRead) {
   for (const DecoderCase& c : decoder_cases()) {
     if (!kRefused.contains(c.name)) continue;
-    const std::vector<std::byte> bytes = build_tiny_model(c.spec, /*seed=*/1);
-    const LoadedModel model(GgufFile::view(bytes, c.name));
+    const LoadedModel model = load(c);
     EXPECT_THAT(error_of([&] { gpu_steps(model); }), HasSubstr(kRefused.at(c.name)));
   }
 }
@@ -156,8 +151,7 @@ TEST(GpuModels, RefusesWhatTheKernelsDoNotRead) {
 TEST(GpuModels, HaveTheBitsOfTheStreamInPersistentLaunches) {
   for (const DecoderCase& c : decoder_cases()) {
     if (kRefused.contains(c.name) || (c.spec.experts.n == 0 && c.spec.delta_net.n_v_heads == 0)) continue;
-    const std::vector<std::byte> bytes = build_tiny_model(c.spec, /*seed=*/1);
-    const LoadedModel model(GgufFile::view(bytes, c.name));
+    const LoadedModel model = load(c);
     const std::vector<Token> tokens = some_tokens(7);
     const auto decoder = [&](LaunchMode launch) {
       return Decoder(model.config,
@@ -177,8 +171,7 @@ TEST(GpuBatches, GiveEachSequenceItsOwnLogits) {
   for (const DecoderCase& c : decoder_cases()) {
     const std::string name = c.name;
     if (name != "qwen2_tied" && name != "f32" && name != "shared_expert" && name != "delta_nets") continue;
-    const std::vector<std::byte> bytes = build_tiny_model(c.spec, /*seed=*/3);
-    const LoadedModel model(GgufFile::view(bytes, c.name));
+    const LoadedModel model = load(c);
     Decoder decoder(model.config,
                     make_gpu_steps(model.config, model.tensors, {test_device(), {.context = 64, .sequences = 3}}));
     expect_batches_match_the_reference(decoder, model, c.gpu, std::string(c.name) + " gpu, batches");
@@ -189,8 +182,7 @@ TEST(GpuBatches, GiveEachSequenceItsOwnLogits) {
 TEST(GpuBatches, OfManyGiveEachSequenceItsOwnLogits) {
   constexpr uint32_t kSequences = kFewSequences + 2;
   const auto c = std::ranges::find(decoder_cases(), std::string_view("many_experts_of_odd_size"), &DecoderCase::name);
-  const std::vector<std::byte> bytes = build_tiny_model(c->spec, /*seed=*/3);
-  const LoadedModel model(GgufFile::view(bytes, c->name));
+  const LoadedModel model = load(*c);
   const std::vector<Token> tokens = some_tokens(kSequences);
   std::vector<warpchat::Run> runs;
   std::vector<double> expected;
@@ -213,8 +205,7 @@ TEST(GpuBatches, OfManyGiveEachSequenceItsOwnLogits) {
 TEST(GpuBatches, OfManyGoOverPagesBesideAPrompt) {
   constexpr uint32_t kSequences = kFewSequences + 2, kLong = 150, kPrompt = 5;
   const DecoderCase& c = decoder_cases().front();
-  const std::vector<std::byte> bytes = build_tiny_model(c.spec, /*seed=*/3);
-  const LoadedModel model(GgufFile::view(bytes, c.name));
+  const LoadedModel model = load(c);
   const GpuSizes sizes{.context = 192, .sequences = kSequences};
   const auto attention = std::get<AttentionSpec>(
       decoder_specs(model.config, formats_of(model.tensors), sizes.context, PassKind::kBatch, kSequences).attention);
@@ -243,8 +234,7 @@ TEST(GpuBatches, OfManyGoOverPagesBesideAPrompt) {
 TEST(GpuExperts, GiveTheSameBitsHoweverTokensAreCut) {
   for (const DecoderCase& c : decoder_cases()) {
     if (c.spec.experts.n == 0 || c.spec.delta_net.n_v_heads > 0) continue;
-    const std::vector<std::byte> bytes = build_tiny_model(c.spec, /*seed=*/2);
-    const LoadedModel model(GgufFile::view(bytes, c.name));
+    const LoadedModel model = load(c);
     const std::vector<Token> tokens = some_tokens(19);
     Decoder once = gpu_decoder(model), other = gpu_decoder(model, 19);  // with smaller tiles
     EXPECT_EQ(decode(once, tokens, {19}), decode(other, tokens, {3, 5, 2, 9})) << c.name;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <stdexcept>
 
 #include "models/rope.h"
@@ -150,6 +151,13 @@ const DecoderCase kCases[] = {
 }  // namespace
 
 std::span<const DecoderCase> decoder_cases() { return kCases; }
+
+LoadedModel load(const DecoderCase& model) {
+  static std::map<std::string, std::vector<std::byte>> files;
+  const auto [entry, is_new] = files.try_emplace(model.name);
+  if (is_new) entry->second = build_tiny_model(model.spec, /*seed=*/1);
+  return LoadedModel(GgufFile::view(entry->second, model.name));
+}
 
 std::vector<float> read_floats(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
