@@ -12,13 +12,16 @@ import sys
 import gguf
 import numpy as np
 
-F32, Q4, Q6 = gguf.GGMLQuantizationType.F32, gguf.GGMLQuantizationType.Q4_K, gguf.GGMLQuantizationType.Q6_K
+Type = gguf.GGMLQuantizationType
+F32, Q4, Q6 = Type.F32, Type.Q4_K, Type.Q6_K
+INSTEAD = {Q4: Type.Q5_0, Q6: Type.Q8_0}  # of rows that are no whole blocks of 256
 
 # Sizes from the models' config.json.
 DENSE = {"arch": "qwen2", "heads": 12, "kv_heads": 2, "head_dim": 128, "vocab": 151936, "bias": True, "layers": 28}
 HYBRID = {"arch": "qwen35", "head_dim": 256, "rope_dims": 64, "vocab": 248320, "k_heads": 16, "delta_dim": 128,
           "interval": 4}
 SHAPES = {
+    "qwen2.5-0.5b": DENSE | {"hidden": 896, "ffn": 4864, "layers": 24, "heads": 14, "head_dim": 64},
     "qwen2.5-1.5b": DENSE | {"hidden": 1536, "ffn": 8960},
     "qwen2.5-3b": DENSE | {"hidden": 2048, "ffn": 11008, "layers": 36, "heads": 16},
     "qwen2.5-7b": DENSE | {"hidden": 3584, "ffn": 18944, "heads": 28, "kv_heads": 4, "vocab": 152064,
@@ -47,6 +50,9 @@ class Model:
             spread = np.float16(1 / (32 * 4.6 * np.sqrt(k)))
             data[:, 0:2] = np.frombuffer(spread.tobytes(), np.uint8)
             data[:, 2:4] = np.frombuffer(np.float16(spread * 7.5).tobytes(), np.uint8)
+        elif kind in INSTEAD.values():  # d, then bits of codes
+            spread = 9.2 if kind == Type.Q5_0 else 74
+            data[:, 0:2] = np.frombuffer(np.float16(1 / (spread * np.sqrt(k))).tobytes(), np.uint8)
         else:  # 128 and 64 bytes of codes, 16 scales, d
             data[:, 208:210] = np.frombuffer(np.float16(1 / (74 * 18.5 * np.sqrt(k))).tobytes(), np.uint8)
         return data.reshape(rows, -1)
@@ -55,6 +61,8 @@ class Model:
         if kind == F32:
             values = self.random.standard_normal((rows, k), dtype=np.float32) / np.float32(np.sqrt(k))
             return self.writer.add_tensor(name, values)
+        if k % gguf.GGML_QUANT_SIZES[kind][0] != 0:
+            kind = INSTEAD[kind]
         data = self.blocks(kind, rows * (n or 1), k)
         shape = (rows, data.shape[1]) if n is None else (n, rows, data.shape[1])
         self.writer.add_tensor(name, data.reshape(shape), raw_shape=shape, raw_dtype=kind)

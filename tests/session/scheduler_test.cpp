@@ -113,10 +113,10 @@ TEST_P(SchedulerTest, GivesEachAnswerAsItIsAlone) {
 
 // Whether another one comes, or the other way to decode takes over, at whatever token: it is the same answer.
 TEST_P(SchedulerTest, AnAnswerIsTheSameWhoeverComesMeanwhile) {
-  const AnswerRequest asked = request({5, 6, 7, 8, 9}, 3, 20);
-  const std::vector<Token> expected = alone(asked);
+  const AnswerRequest asked = request({5, 6, 7, 8, 9}, 3, 20), meanwhile = request({100, 101}, 4, 3);
+  const std::vector<Token> expected = alone(asked), expected_meanwhile = alone(meanwhile);
+  Decoder shared = decoder(2);
   for (const uint32_t comes_after : {1u, 2u, 7u}) {
-    Decoder shared = decoder(2);
     std::binary_semaphore has_come(0), comes(0);
     uint32_t n_given = 0;
     Scheduler scheduler(shared, [&](Token) {
@@ -125,12 +125,12 @@ TEST_P(SchedulerTest, AnAnswerIsTheSameWhoeverComesMeanwhile) {
     });
     const std::shared_ptr<ScheduledAnswer> answering = scheduler.start(asked);
     comes.acquire();
-    const std::shared_ptr<ScheduledAnswer> other = scheduler.start(request({100, 101}, 4, 3));
+    const std::shared_ptr<ScheduledAnswer> other = scheduler.start(meanwhile);
     has_come.release();
     const std::optional<Answer> answer = collect(*answering), of_other = collect(*other);
     ASSERT_TRUE(answer && of_other);
     EXPECT_EQ(answer->tokens, expected) << comes_after;
-    EXPECT_EQ(of_other->tokens, alone(request({100, 101}, 4, 3))) << comes_after;
+    EXPECT_EQ(of_other->tokens, expected_meanwhile) << comes_after;
   }
 }
 
