@@ -42,7 +42,7 @@ enum class PassKind : uint8_t {
   kPrompt,  // consecutive positions of one sequence
   kFew,     // one position each of 2 to kFewSequences sequences: by a token's products, so that no bit of it changes
   kBatch,   // of more
-  kRun,     // a few consecutive positions of one sequence, likewise to the bit; attention takes one after the other
+  kRun,     // a few consecutive positions of one sequence, likewise; attention and states take one after the other
 };
 inline constexpr size_t kPassKinds = 5;
 inline constexpr uint32_t kFewSequences = 8;    // beyond which gemm gains, by engine/gpu/speed_model.h

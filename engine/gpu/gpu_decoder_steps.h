@@ -138,6 +138,8 @@ class GpuSteps final : public Steps, private DeviceSampler {
   void begin_pass();
   template <class Body>
   void each_part(const Body& body);
+  template <class Body>
+  void each_state(const Body& body);
   Buffer of_part(Buffer buffer) const;
   Buffer buffer(uint64_t offset, uint32_t width) const {
     return {reinterpret_cast<void*>(activations_.address() + offset), width};

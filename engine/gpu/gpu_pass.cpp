@@ -138,7 +138,7 @@ void GpuSteps::begin(std::span<const Run> runs) {
   for (const Run& run : runs) {
     require(run.position + run.tokens.size() <= sizes_.context && run.sequence < sizes_.sequences,
             "a pass beyond the context or the sequences");
-    require(!run.one_by_one || (runs.size() == 1 && run.tokens.size() <= kMostOneByOne && n_states() == 0),
+    require(!run.one_by_one || (runs.size() == 1 && run.tokens.size() <= kMostOneByOne),
             "a run that cannot be computed one by one");
     n_columns += run.tokens.size();
   }
@@ -200,6 +200,19 @@ void GpuSteps::each_part(const Body& body) {
     body();
   }
   part_ = pass_.parts.front();
+}
+
+// Columns that share a state, as those of a run do, one after the other.
+template <class Body>
+void GpuSteps::each_state(const Body& body) {
+  each_part([&] {
+    if (part_.kind != PassKind::kRun) return body();
+    const PassLayout::Part run = part_;
+    for (uint32_t i = 0; i < run.n_columns; ++i) {
+      part_ = {.kind = run.kind, .first = run.first + i, .n_columns = 1, .first_sequence = run.first_sequence + i};
+      body();
+    }
+  });
 }
 
 Buffer GpuSteps::of_part(Buffer buffer) const {
@@ -268,7 +281,7 @@ void GpuSteps::run_prompt(const GpuStep& step, Arguments arguments, ptx::Dimensi
 }
 
 void GpuSteps::conv_step(uint32_t index, const DeltaBuffers& x) {
-  each_part([&] {
+  each_state([&] {
     const GpuStep& step = pass().conv;
     const Arguments arguments{at(of_part(x.qkv)), at(layers_[index].delta_vectors.conv), at(states()), at(positions()),
                               places_[index]};
@@ -279,7 +292,7 @@ void GpuSteps::conv_step(uint32_t index, const DeltaBuffers& x) {
 
 void GpuSteps::delta_step(uint32_t index, const DeltaBuffers& x) {
   const DeltaVectors<uint64_t>& v = layers_[index].delta_vectors;
-  each_part([&] {
+  each_state([&] {
     if (part_.kind == PassKind::kPrompt) return delta_chunks(index, x);
     run(pass().delta, {at(of_part(x.qkv)), at(of_part(x.z)), at(of_part(x.alpha)), at(of_part(x.beta)), at(v.dt_bias),
                        at(v.decay), at(v.norm), at(states()), at(positions()), places_[index], at(of_part(x.mixed))});

@@ -222,7 +222,6 @@ std::span<const Token> GpuSteps::read() {
 }
 
 bool GpuSteps::takes_one_by_one() {
-  if (n_states() > 0) return false;
   PassKernels& kernels = kernels_of(PassKind::kRun);
   kernels.prepare();
   kernels.prepare_logits();

@@ -204,6 +204,9 @@ void Scheduler::pass() {
   }
   std::vector<Token> drafted;
   if (streams.size() == 1 && prompt == nullptr) drafted = draft(*streams.front());
+  // What was taken back is computed again as it was, one by one, which nobody can be beside.
+  if (const auto back = std::ranges::find_if(streams, &Job::is_taken_back); back != streams.end())
+    streams = {*back}, prompt = nullptr;
   // Of a state that cannot be rewound a copy is kept before the prompt's last token: decode() parts it there.
   if (drafted.empty() && device_sampler_ != nullptr && jobs_.size() == 1 &&
       (!store_.is_recurrent() || jobs_.front()->missing() == 1))
@@ -250,6 +253,7 @@ bool Scheduler::reserve(Job& job, uint32_t n_positions) {
 std::vector<Token> Scheduler::draft(Job& job) {
   if (!job.request.drafts || (store_.is_recurrent() && !store_.can_hold())) return {};
   const uint32_t missing = job.missing();
+  if (device_sampler_ != nullptr && missing > 1) return {};  // it samples what a pass has given the logits of: all
   job.lookup.grow(job.tokens);
   const uint64_t most = std::min<uint64_t>({job.left() - 1, decoder_.max_positions() - job.tokens.size(),
                                             std::min({decoder_.max_columns() - (decoder_.max_sequences() - 1),
@@ -296,10 +300,10 @@ void Scheduler::decode(std::span<Job* const> streams, Job* prompt, std::vector<T
   if (has_draft) {
     runs.front().tokens = std::span(ahead).subspan(first.sequence->reach());
     runs.front().wanted = Logits::kAll;
-    runs.front().one_by_one = true;
     for (uint32_t i = 1; i <= n_drafted; ++i)
       starts.push_back({first.request.sampling, std::span(ahead).first(first.tokens.size() + i)});
   }
+  runs.front().one_by_one = has_draft || has_more;
   auto began = has_draft ? first.last : Clock::now();  // what a device that went on by itself takes to end that, too
   if (!decoder_.forward(runs, jobs_.size() == 1 ? &jobs_.front()->of->stop_ : nullptr)) {
     for (const Share& share : shares) share.job->sequence->break_off();
@@ -322,7 +326,7 @@ void Scheduler::decode(std::span<Job* const> streams, Job* prompt, std::vector<T
     if (starts.empty()) decoder_.steps().end_pass()(/*wait=*/true);
     take(shares);
     const double seconds = seconds_since(std::exchange(began, Clock::now()));
-    if (streams.size() == 1 && prompt == nullptr && !first.end && (has_draft || !is_sampled_there)) {
+    if (streams.size() == 1 && prompt == nullptr && !first.end && (has_draft || has_more || !is_sampled_there)) {
       const uint32_t n_accepted = first.timings.generated_tokens - n_given - 1;
       has_more ? first.draft_length.caught_up(seconds) : first.draft_length.took(n_drafted, n_accepted, seconds);
     }

@@ -109,10 +109,49 @@ TEST(GpuDeltaNets, TakeAPromptInChunks) {
   }
 }
 
+// Several tokens in a pass, which go through a state one after the other: each one's logits are those of a pass of its
+// own, and so is the state behind them.
+TEST(GpuDeltaNets, HoldARunThatIsComputedOneByOne) {
+  const std::vector<Token> tokens = some_tokens(24);
+  const struct {
+    const char* model;
+    LaunchMode launch;
+  } cases[] = {{"delta_nets", LaunchMode::kStream},
+               {"delta_nets", LaunchMode::kGraph},
+               {"delta_nets_and_experts", LaunchMode::kGraph}};
+  for (const auto& [name, launch] : cases) {
+    SCOPED_TRACE(std::string(name) + ", " + std::string(name_of(launch)));
+    const LoadedModel model = load(decoder_case(name));
+    const uint32_t n_vocab = model.config.n_vocab;
+    const GpuOptions options{test_device(), {.context = 64, .sequences = 2, .kept_states = 1}, launch};
+    const auto decoder = [&] { return Decoder(model.config, make_gpu_steps(model.config, model.tensors, options)); };
+    Decoder single = decoder(), several = decoder();
+    for (Decoder* each : {&single, &several}) ASSERT_TRUE(each->forward(std::span(tokens).first(5), 0, Logits::kLast));
+    const std::vector<float> expected = decode(single, std::span(tokens).subspan(5), {1}, 5);
+    const uint32_t kept = several.steps().n_states() - 1;
+    const struct {
+      uint32_t position, n;
+      bool is_taken_back;
+    } runs[] = {{5, 8, true},  {5, 3, false},  {8, 1, false}, {9, 2, false},
+                {11, 7, true}, {11, 5, false}, {16, 8, false}};
+    for (const auto& [position, n, is_taken_back] : runs) {
+      several.steps().copy_state(0, kept);
+      const warpchat::Run run{0, position, std::span(tokens).subspan(position, n), Logits::kAll, /*one_by_one=*/true};
+      ASSERT_TRUE(several.forward({&run, 1}));
+      for (uint32_t i = 0; i < n; ++i)
+        EXPECT_TRUE(std::ranges::equal(several.logits(i),
+                                       std::span(expected).subspan((position + i - 5) * uint64_t{n_vocab}, n_vocab)))
+            << position << ", " << i << " of " << n;
+      if (is_taken_back) several.steps().copy_state(kept, 0);
+    }
+  }
+}
+
 // As many as a warp's rows: in prompts their decays and learning rates are products on tensor cores, in runs of any
 // length.
 TEST(GpuDeltaNets, MayHaveManyHeads) {
   DecoderCase c = decoder_case("delta_nets_of_older_files");
+  c.name = "many_heads";
   c.spec.delta_net = {.n_k_heads = 4, .n_v_heads = 16, .head_dim = 32, .conv_kernel = 4};
   const LoadedModel model = load(c);
   const std::vector<Token> tokens = some_tokens(100);

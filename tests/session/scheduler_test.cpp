@@ -11,6 +11,7 @@
 
 #include "engine/cpu/cpu_steps.h"
 #include "engine/gpu/gpu_steps.h"
+#include "engine/profile.h"
 #include "engine/token_source.h"
 #include "tests/support/decoder_cases.h"
 #include "tests/support/faulty_driver.h"
@@ -294,15 +295,34 @@ TEST_P(SchedulerOnTheCpu, DraftsChangeNoToken) {
 
 // The same on a device that samples and goes on by itself, which a draft ends: greedy and drawn, with what is counted
 // for penalties. How soon there is one depends on when its kernels are compiled.
-TEST(DraftsOnAGpu, ChangeNoToken) {
-  const std::vector<std::byte> bytes = build_tiny_model({.n_layers = 1}, /*seed=*/4);
-  const LoadedModel model(GgufFile::view(bytes, "tiny"));
+class DraftsOnAGpu : public testing::TestWithParam<std::pair<const char*, TinyModelSpec>> {
+ protected:
+  Decoder decoder(LaunchMode launch) const {
+    const GpuSizes sizes{.context = 256, .sequences = 2, .kept_states = 4};
+    Decoder made(model_.config, make_gpu_steps(model_.config, model_.tensors, {test_device(), sizes, launch}));
+    while (!made.steps().takes_one_by_one()) std::this_thread::sleep_for(1ms);
+    return made;
+  }
+  // By the kernels of prompts, whose bits are not those of tokens one by one.
+  static uint64_t passes_of_prompts(Decoder& decoder) {
+    uint64_t calls = 0;
+    for (const OperationProfile& row : decoder.steps().profile().rows())
+      calls += row.name.starts_with("flash_attention") ? row.calls : 0;
+    return calls;
+  }
+
+  const std::vector<std::byte> bytes_ = build_tiny_model(GetParam().second, /*seed=*/4);
+  const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
+};
+INSTANTIATE_TEST_SUITE_P(Models, DraftsOnAGpu,
+                         testing::Values(std::pair("attention", TinyModelSpec{.n_layers = 1}),
+                                         std::pair("delta_nets", kHybrid)),
+                         [](const auto& model) { return model.param.first; });
+
+TEST_P(DraftsOnAGpu, ChangeNoToken) {
   for (const LaunchMode launch : {LaunchMode::kStream, LaunchMode::kGraph, LaunchMode::kPersistent}) {
     SCOPED_TRACE(name_of(launch));
-    Decoder drafting(model.config,
-                     make_gpu_steps(model.config, model.tensors, {test_device(), {.context = 256}, launch}));
-    Decoder plain(model.config, make_gpu_steps(model.config, model.tensors, {test_device(), {.context = 256}, launch}));
-    while (!drafting.steps().takes_one_by_one()) std::this_thread::sleep_for(1ms);
+    Decoder drafting = decoder(launch), plain = decoder(launch);
     uint32_t n_drafted = 0, n_accepted = 0;
     for (const float temperature : {0.0f, 0.3f}) {
       AnswerRequest request{.prompt = {5, 6, 7, 8, 9}, .max_tokens = 40};
@@ -322,6 +342,39 @@ TEST(DraftsOnAGpu, ChangeNoToken) {
     EXPECT_GT(n_accepted, 0u);
     EXPECT_GT(n_drafted, n_accepted);
   }
+}
+
+// Whoever comes while drafts are accepted, are not, and are taken back.
+TEST_P(DraftsOnAGpu, ChangeNoTokenWhoeverComes) {
+  Decoder drafting = decoder(LaunchMode::kGraph), plain = decoder(LaunchMode::kGraph);
+  for (Decoder* each : {&drafting, &plain}) each->steps().set_measuring(true);
+  AnswerRequest asked{.prompt = {5, 6, 7, 8, 9}, .max_tokens = 40};
+  asked.sampling.temperature = 0;
+  asked.sampling.presence_penalty = 0.1f;
+  uint32_t n_drafted = 0;
+  for (const uint32_t comes_after : {10u, 20u, 27u, 28u, 29u, 30u}) {
+    const auto answers = [&](Decoder& decoder, bool drafts) {
+      std::binary_semaphore has_come(0), comes(0);
+      uint32_t n_given = 0;
+      Scheduler scheduler(decoder, [&](Token) {
+        if (++n_given == comes_after) comes.release(), has_come.acquire();
+        return false;
+      });
+      AnswerRequest request = asked, other{.prompt = {100, 101, 102, static_cast<Token>(comes_after)}, .max_tokens = 6};
+      request.drafts = other.drafts = drafts;
+      const auto answering = scheduler.start(request);
+      comes.acquire();
+      const auto meanwhile = scheduler.start(other);
+      has_come.release();
+      const std::optional<Answer> answer = collect(*answering), of_other = collect(*meanwhile);
+      EXPECT_TRUE(answer && of_other);
+      n_drafted += answer->end.timings.drafted_tokens;
+      return std::pair(answer->tokens, of_other->tokens);
+    };
+    EXPECT_EQ(answers(drafting, true), answers(plain, false)) << comes_after;
+  }
+  EXPECT_GT(n_drafted, 0u);
+  EXPECT_EQ(passes_of_prompts(drafting), passes_of_prompts(plain));
 }
 
 // What a person asks again, changes or goes on from is what it would be in a conversation that had nothing before.

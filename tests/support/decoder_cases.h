@@ -39,7 +39,8 @@ inline constexpr Accuracy kTinyCodes{1.7e-2,
                                      5.2e-4};  // of the first case with keys or values in q8_0, whose rounding it is
 RopeScaling scaled_rope(RopeScaling::Kind kind, double factor);  // of a context of 64
 std::span<const DecoderCase> decoder_cases();                    // architectures, shapes, RoPE scalings and formats
-LoadedModel load(const DecoderCase& model);                      // its file is made once: quantising takes long
+// Its file is made once and kept under its name: quantising takes long.
+LoadedModel load(const DecoderCase& model);
 
 std::vector<float> read_floats(const std::string& path);
 
