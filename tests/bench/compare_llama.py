@@ -5,8 +5,9 @@
                      [--simd avx2] [--depth 8192]
 
 Needs llama-cpp-python built for this machine; where its AMX code crashes, built without:
-    CMAKE_ARGS="-DGGML_NATIVE=OFF -DGGML_AVX512=ON -DGGML_AVX512_VNNI=ON -DGGML_AVX512_VBMI=ON -DGGML_AVX512_BF16=ON \
--DGGML_AVX_VNNI=ON" pip install --no-binary llama-cpp-python llama-cpp-python
+    CMAKE_ARGS="-DGGML_NATIVE=OFF -DGGML_AVX512=ON -DGGML_AVX512_VNNI=ON -DGGML_AVX512_VBMI=ON -DGGML_AVX512_BF16=ON" \
+        pip install --no-binary llama-cpp-python llama-cpp-python
+and with -DGGML_AVX_VNNI=ON where /proc/cpuinfo has avx_vnni: elsewhere Q4_1 and Q8_0 end in an illegal instruction.
 --simd has `chat` compute with an instruction set that is not this machine's best one; llama-cpp-python is then to be
 built for it, too: for avx2 with CMAKE_ARGS="-DGGML_NATIVE=OFF -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON".
 --depth: so many tokens are in the cache before the timed ones.
