@@ -244,7 +244,8 @@ TEST(GpuBatches, OfManyGiveEachSequenceItsOwnLogits) {
 TEST(GpuBatches, OfManyGoOverPagesBesideAPrompt) {
   constexpr uint32_t kSequences = kFewSequences + 2, kLong = 150, kPrompt = 5;
   const DecoderCase& c = decoder_cases().front();
-  const LoadedModel model = load(c);
+  const std::vector<std::byte> bytes = build_tiny_model(c.spec, /*seed=*/3);
+  const LoadedModel model(GgufFile::view(bytes, c.name));
   const GpuSizes sizes{.context = 192, .sequences = kSequences};
   const auto attention = std::get<AttentionSpec>(
       decoder_specs(model.config, formats_of(model.tensors), sizes.context, PassKind::kBatch, kSequences).attention);

@@ -278,8 +278,8 @@ class Conversations(WindowCase):
         first = state["conversation"]["id"]
         self.window.key("ctrl+comma")
         self.window.click("max_tokens")
-        self.window.type("4000")
-        self.window.wait_for(lambda s: s["settings"]["max_tokens"] == 4000, "an answer that ends for the next")
+        self.window.type("8000")
+        self.window.wait_for(lambda s: s["settings"]["max_tokens"] == 8000, "an answer that ends for the next")
         self.window.click("settings_close")
         self.window.key("ctrl+n")
         self.window.wait_for(lambda s: s["answering"] == [first] and f"answering:{first}" in s["widgets"], "its mark")
