@@ -175,6 +175,15 @@ class Window:
         self.move_to(widget)
         self.display.xdotool("click", button)
 
+    def click_away(self, widget):
+        """Until it is gone, which a click may take a while for: it may move from below the pointer."""
+        while widget in (widgets := self.wait_for(lambda s: True, "a state")["widgets"]):
+            x, y, width, height = widgets[widget]
+            self.display.xdotool("mousemove", round(x + width / 2), round(y + height / 2), "click", 1)
+            end = time.monotonic() + 2
+            while time.monotonic() < end and widget in self.wait_for(lambda s: True, "a state")["widgets"]:
+                time.sleep(0.01)
+
     def drag(self, start, end):
         """start, end: (x, y) in pixels."""
         self.display.xdotool("mousemove", *start, "mousedown", 1, "mousemove", *end, "mouseup", 1)

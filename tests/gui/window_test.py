@@ -116,10 +116,7 @@ class Chat(WindowCase):
             frames = self.window.state()["frames"]
             self.display.xdotool("click", 4)
             self.window.wait_for(lambda s: s["frames"] > frames, "it scrolled")
-        while see_all in self.window.state()["widgets"]:  # it may still scroll away from below the pointer
-            frames = self.window.state()["frames"]
-            self.window.click(see_all)
-            self.window.wait_for(lambda s: s["frames"] > frames, "it was clicked")
+        self.window.click_away(see_all)
         state = self.window.wait_for(lambda s: not s["conversation"]["drops_oldest"], "all of it is wished for")
         if "scroll_to_end" in state["widgets"]:
             self.window.click("scroll_to_end")
