@@ -3,7 +3,6 @@
 #include "engine/cpu/products.h"
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
 #include <vector>
 
@@ -180,16 +179,14 @@ void ProductRunner::prepare_tile(const ProductInput& input, const float* x, cons
   if (is_wide && kinds.integers) {
     p.x = x;
     p.columns = tile.columns;
-    p.width = kernels_.wide_columns;
     p.integers = integers_at(tile.at, input.k);
     kernels_.prepare_wide(p);
   }
   kinds.integers &= !is_wide;
   if (!kinds.integers && !kinds.floats) return;
-  for (uint32_t first = 0; first < tile.columns; first += kernels_.tile_columns) {
+  for (uint32_t first = 0; first < tile.columns; first += p.columns) {
     p.x = x + uint64_t{first} * input.k;
-    p.columns = std::min(kernels_.tile_columns, tile.columns - first);
-    p.width = std::bit_ceil(p.columns);
+    for (p.columns = kernels_.tile_columns; p.columns > tile.columns - first;) p.columns = narrower_tile(p.columns);
     p.integers = kinds.integers ? integers_at(tile.at + first, input.k) : nullptr;
     p.floats = kinds.floats ? floats_at(tile.at + first, input.k) : nullptr;
     kernels_.prepare(p);

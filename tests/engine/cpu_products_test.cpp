@@ -30,7 +30,7 @@ constexpr Shape kShapes[] = {
     {"fewer_rows_than_lanes", 3, 512, 2},  // one group, mostly padding
     {"full_tile", 32, 256, 8},             // of the widest instruction set
     {"tile_and_one_column", 32, 256, 9},   // the last tile is a single column
-    {"narrow_last_tile", 19, 512, 11},     // three columns in a tile of four
+    {"narrow_last_tile", 19, 512, 11},     // a tile of three columns
     {"several_tiles_of_every_kind", 24, 256, 31},
     {"short_last_input_block", 33, 544, 6},      // 544 = 2 * 256 + 32: formats of 32 only
     {"less_than_an_input_block", 16, 96, 5},     // the same

@@ -222,20 +222,24 @@ WARPCHAT_INLINE void dot_products(const Codes& codes, const Quad (*x)[kColumns],
   EightCodes all[kQuads / 2];
   WARPCHAT_UNROLL
   for (int i = 0; i < kQuads / 2; ++i) all[i] = eight_codes(codes(2 * i), codes(2 * i + 1));
-  if constexpr (kColumns == 1) {  // the runs are its high and its low bytes
+  constexpr int kLast = kColumns - 1;
+  if constexpr (kColumns % 2 == 1) {  // the runs are the last one's high and low bytes
     int32x4_t pair[2] = {};
     WARPCHAT_UNROLL
-    for (int i = 0; i < kQuads / 2; ++i) add_products(pair, all[i], load<int8x16_t>(x[2 * i]));
+    for (int i = 0; i < kQuads / 2; ++i)
+      add_products(pair, all[i], vcombine_s8(load<int8x8_t>(&x[2 * i][kLast]), load<int8x8_t>(&x[2 * i + 1][kLast])));
     Ints high, low;
     columns_of(pair, high, low);
-    sums[0] = (high << 8) + low;
-  } else {  // the high bytes of two columns each, then the low ones: so a column needs one register
+    sums[kLast] = (high << 8) + low;
+  }
+  if constexpr (kColumns >
+                1) {  // the high bytes of two columns each, then the low ones: so a column needs one register
     int32x4_t pairs[kColumns / 2][2] = {};
     const auto add = [&](int which) __attribute__((always_inline)) {
       WARPCHAT_UNROLL
       for (int i = 0; i < kQuads / 2; ++i) {
         WARPCHAT_UNROLL
-        for (int c = 0; c < kColumns; c += 2) add_products(pairs[c / 2], all[i], load<int8x16_t>(&x[2 * i + which][c]));
+        for (int c = 0; c < kLast; c += 2) add_products(pairs[c / 2], all[i], load<int8x16_t>(&x[2 * i + which][c]));
       }
     };
     add(0);
@@ -244,7 +248,7 @@ WARPCHAT_INLINE void dot_products(const Codes& codes, const Quad (*x)[kColumns],
       for (int32x4_t& sum : pair) sum = vshlq_n_s32(sum, 8);
     add(1);
     WARPCHAT_UNROLL
-    for (int c = 0; c < kColumns; c += 2) columns_of(pairs[c / 2], sums[c], sums[c + 1]);
+    for (int c = 0; c < kLast; c += 2) columns_of(pairs[c / 2], sums[c], sums[c + 1]);
   }
 }
 

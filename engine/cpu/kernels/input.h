@@ -73,9 +73,7 @@ void prepare_tile(const PrepareInput& in) {
   constexpr int kColumns = Block::kColumns;
   auto* blocks = reinterpret_cast<Block*>(in.integers);
   const uint32_t n_blocks = (in.k + kInputBlock - 1) / kInputBlock;
-  if (blocks != nullptr && in.columns < in.width) __builtin_memset(blocks, 0, n_blocks * sizeof *blocks);
-  if (in.floats != nullptr && in.columns < in.width)
-    __builtin_memset(in.floats, 0, uint64_t{in.k} * kColumns * sizeof(float));
+  if (in.columns < kColumns) __builtin_memset(blocks, 0, n_blocks * sizeof *blocks);
   for (uint32_t column = 0; column < in.columns; ++column) {
     const float* x = in.x + column * in.stride;
     const float factor = in.gain != nullptr ? inverse_rms(x, in.k, in.eps) : 1.0f;

@@ -8,20 +8,21 @@
 
 namespace warpchat {
 
-// Prepared input of a product: the columns in tiles, so that a kernel reads what it needs in one stream. A tile is
-// `width` columns wide (a full tile is CpuKernels::tile_columns, the last the half or quarter of that that holds its
-// columns, and so on; unused columns are zero). Integers: blocks of 128 values a column, each with its own scale, 16
-// bits a value, and the sums of 16 and 32 values for weights that have a minimum. Floats: [k][width]. Where a machine
-// has a unit for many columns (WideKernels), integers of 8 columns and more are in tiles of its own, of as many bytes a
-// column.
+// Prepared input of a product: the columns in tiles, so that a kernel reads what it needs in one stream. A full tile is
+// CpuKernels::tile_columns wide; what is left over is in narrower ones, the widest that fits first. Integers: blocks of
+// 128 values a column, each with its own scale, 16 bits a value, and the sums of 16 and 32 values for weights that have
+// a minimum. Floats: [k][columns]. Where a machine has a unit for many columns (WideKernels), integers of 8 columns and
+// more are in tiles of its own, of as many bytes a column; columns of the last one that are not used are zero.
 constexpr uint32_t kInputBlock = 128;
 constexpr uint32_t kInputBlockBytes = 308;  // of one column of an integer tile
+// Tiles have 8, 4, 3, 2 columns or 1. Five are a tile of four and one column: that takes less time than a tile of
+// eight.
+constexpr uint32_t narrower_tile(uint32_t columns) { return columns > 4 ? columns / 2 : columns - 1; }
 
 struct PrepareInput {
   const float* x;       // [columns, stride]
   uint64_t stride;      // from column to column
-  uint32_t k, columns;  // of this tile: columns <= width
-  uint32_t width;       // of the tile
+  uint32_t k, columns;  // of this tile
   const float* gain;    // [k]: x is first RMS-normalised with this gain; null: as it is
   float eps;
   uint8_t* integers;  // the tile, 64-byte aligned; null: not wanted

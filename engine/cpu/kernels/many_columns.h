@@ -124,7 +124,9 @@ void add_stretch(const Stretch<InputBlock<kColumns>>& s) {
     }
 }
 
-// With 32 registers codes are unpacked beside the products, and it would take longer to store them.
+// With 32 registers codes are unpacked beside the products, and it would take longer to store them. Then a single full
+// tile is like a narrow one: memory is read more evenly than by stretches.
+constexpr uint32_t kFewestColumns = kRegisters == 16 ? kTileColumns : 2 * kTileColumns;
 template <class Inputs>
 constexpr bool kUnpacksOnce = kRegisters == 16 || !std::is_same_v<Inputs, InputBlock<kTileColumns>>;
 
@@ -163,13 +165,14 @@ void multiply_tiles(const MultiplyTiles& m, uint32_t columns) {
   }
 }
 
-// One group times a tile of `columns` columns, which is kWidth wide or the half or quarter of it that holds them.
-template <class Block, int kWidth>
-WARPCHAT_INLINE void multiply_last_tile(const MultiplyTiles& m, const uint8_t* group, uint32_t row, const uint8_t* tile,
-                                        uint32_t first_column, uint32_t columns) {
-  if constexpr (kWidth > 1)
-    if (columns <= kWidth / 2) return multiply_last_tile<Block, kWidth / 2>(m, group, row, tile, first_column, columns);
-  multiply_tile<Block, kWidth>(m, group, row, tile, first_column, columns);
+// One group times the tiles from first_column on, none of them wider than kWidth.
+template <class Block, uint32_t kWidth>
+WARPCHAT_INLINE void multiply_rest(const MultiplyTiles& m, const uint8_t* group, uint32_t row, uint32_t first_column) {
+  const uint64_t column_bytes = kHasCodes<Block> ? uint64_t{(m.k + kInputBlock - 1) / kInputBlock} * kInputBlockBytes
+                                                 : uint64_t{m.k} * sizeof(float);
+  for (; m.columns - first_column >= kWidth; first_column += kWidth)
+    multiply_tile<Block, kWidth>(m, group, row, m.tiles + first_column * column_bytes, first_column);
+  if constexpr (kWidth > 1) multiply_rest<Block, narrower_tile(kWidth)>(m, group, row, first_column);
 }
 
 template <class Block>
@@ -177,20 +180,16 @@ void multiply(const MultiplyTiles& m) {
   const uint8_t* group = m.groups;
   for (size_t at = 0; at < kPrefetchBytes / 2; at += 64)  // what nobody has asked for yet
     __builtin_prefetch(group + at, /*write=*/0, /*to the second-level cache=*/2);
-  constexpr uint32_t kNarrow = kTileColumns / 2;
   uint32_t first_column = 0;
   if constexpr (kHasCodes<Block>) {
-    const uint32_t rest = m.columns % kTileColumns;
-    first_column = rest > kNarrow ? m.columns : m.columns - rest;
+    if (m.columns >= kFewestColumns) first_column = m.columns - m.columns % kTileColumns;
     if (first_column > 0) multiply_tiles<Block, InputBlock<kTileColumns>>(m, first_column);
     if (first_column == m.columns) return;
   }
-  const uint64_t column_bytes = kHasCodes<Block> ? uint64_t{(m.k + kInputBlock - 1) / kInputBlock} * kInputBlockBytes
-                                                 : uint64_t{m.k} * sizeof(float);
+  constexpr uint32_t kWidest =
+      kHasCodes<Block> && kFewestColumns == kTileColumns ? narrower_tile(kTileColumns) : kTileColumns;
   for (uint32_t row = m.first_row; row < m.end_row; row += kLanes, group += m.group_bytes)
-    for (uint32_t c = first_column; c < m.columns; c += kTileColumns)
-      multiply_last_tile<Block, kHasCodes<Block> ? kNarrow : kTileColumns>(
-          m, group, row, m.tiles + c * column_bytes, c, m.columns - c < kTileColumns ? m.columns - c : kTileColumns);
+    multiply_rest<Block, kWidest>(m, group, row, first_column);
 }
 
 }  // namespace

@@ -98,9 +98,8 @@ constexpr int sub_at<BlockQ6K>(int turn) {
   return turn / 8 * 8 + turn % 4 * 2 + turn / 4 % 2;
 }
 
-// Weights come from memory, and the hardware looks no further ahead than the end of a page. Tiles of several columns
-// each ask for some lines of what will be read next, with every block of inputs, so that all together ask for all of
-// it.
+// Weights come from memory, and the hardware looks no further ahead than the end of a page. Full tiles each ask for
+// some lines of what will be read next, with every block of inputs, so that all together ask for all of it.
 struct NextWeights {
   const uint8_t* line;
   uint32_t lines_at_once;
@@ -109,9 +108,12 @@ struct NextWeights {
       __builtin_prefetch(line, /*write=*/0, /*to the second-level cache=*/2);
   }
 };
-// What goes over weights once has no time for that and asks for what lies a little ahead. Part `part` of n_parts of
-// n_bytes: asked for a few lines at a time, so that a core that can wait for no more goes on computing. Compilers would
-// gather all parts in front of the computation: so each is bound to a value, and stays behind what has made it.
+// Narrow tiles are multiplied about as fast as weights are read and ask for what lies a little ahead. Part `part` of
+// n_parts of n_bytes: asked for a few lines at a time, so that a core that can wait for no more goes on computing.
+// Compilers would gather all parts in front of the computation: so each is bound to a value, and stays behind what has
+// made it.
+template <int kColumns>
+constexpr bool kIsNarrow = kColumns <= 4;
 template <class Value>
 WARPCHAT_INLINE void prefetch(const uint8_t* ahead, size_t n_bytes, Value& value, size_t part = 0, size_t n_parts = 1) {
   const size_t n_lines = (n_bytes + 63) / 64, end = n_lines * (part + 1) / n_parts;
@@ -137,7 +139,7 @@ WARPCHAT_INLINE void add_part(const Format<Block>& format, const InputBlock<kCol
   for (int turn = kFirst; turn < kFirst + kTurns; ++turn) {
     const int sub = sub_at<Block>(turn);
     const uint32_t at = first + static_cast<uint32_t>(sub * Format::kScaled);
-    if constexpr (kColumns == 1)
+    if constexpr (kIsNarrow<kColumns>)
       prefetch(format.block + kPrefetchBytes, kBlockBytes<Block>, sums[0], turn, Format::kWeights / Format::kScaled);
     const Lows<kLowestOf<Format>, kColumns> lows(kLowestCode<Format>, input_sums_of<Format::kScaled>(x, at));
     Ints dots[kColumns];
@@ -155,8 +157,8 @@ WARPCHAT_INLINE void add_block_sums(const Floats (&block_sums)[kColumns], const 
 }
 
 template <class Block, int kColumns>
-WARPCHAT_INLINE void multiply_integers(const uint8_t* group, uint32_t k, const InputBlock<kColumns>* x,
-                                       NextWeights& next, Floats (&sums)[kColumns]) {
+WARPCHAT_INLINE void multiply_integers(const uint8_t* group, uint32_t k, const InputBlock<kColumns>* x, NextWeights& next,
+                       Floats (&sums)[kColumns]) {
   using Format = warpchat::Format<Block>;
   constexpr uint32_t kWeights = Format::kWeights;
   if constexpr (kWeights > kInputBlock) {  // a block of weights meets two of inputs
@@ -165,17 +167,17 @@ WARPCHAT_INLINE void multiply_integers(const uint8_t* group, uint32_t k, const I
     for (uint32_t done = 0; done < k; done += kWeights, x += 2, group += kBlockBytes<Block>) {
       const Format format(group);
       Floats front[kColumns] = {}, back[kColumns] = {};
-      if constexpr (kColumns > 1) next.ask();
+      if constexpr (!kIsNarrow<kColumns>) next.ask();
       add_part<0, kTurns>(format, x[0], 0, front);
       add_block_sums(front, x[0].scale, sums);
-      if constexpr (kColumns > 1) next.ask();
+      if constexpr (!kIsNarrow<kColumns>) next.ask();
       add_part<kTurns, kTurns>(format, x[1], 0, back);
       add_block_sums(back, x[1].scale, sums);
     }
   } else {
     for (uint32_t done = 0; done < k; done += kInputBlock, ++x) {
       const uint32_t n = k - done > kInputBlock ? kInputBlock : k - done;
-      if constexpr (kColumns > 1) next.ask();
+      if constexpr (!kIsNarrow<kColumns>) next.ask();
       Floats block_sums[kColumns] = {};
       for (uint32_t first = 0; first < n; first += kWeights, group += kBlockBytes<Block>)
         add_part<0, kWeights / Format::kScaled>(Format(group), *x, first, block_sums);
@@ -203,7 +205,7 @@ WARPCHAT_INLINE void multiply_floats(const uint8_t* group, uint32_t k, const flo
       __builtin_memcpy(now, chains[chain], sizeof now);
       for (size_t i = 0; i < in_turn; ++i) {
         constexpr size_t kBytes = kAtOnce * sizeof(Element) * kLanes;
-        if constexpr (kColumns == 1)
+        if constexpr (kIsNarrow<kColumns>)
           prefetch(group + kPrefetchBytes + first * sizeof(Element) * kLanes + i * kBytes, kBytes, now[0][0]);
         WARPCHAT_UNROLL
         for (size_t j = 0; j < kAtOnce; ++j) add(first + j * in_turn + i, now[j]);
@@ -248,10 +250,10 @@ __attribute__((noinline)) void finish(const MultiplyTiles& m, uint32_t row, uint
   }
 }
 
-// One group times one tile of kColumns columns, of which the first `columns` count.
+// One group times one tile of kColumns columns.
 template <class Block, int kColumns>
 void multiply_tile(const MultiplyTiles& m, const uint8_t* group, uint32_t row, const uint8_t* tile,
-                   uint32_t first_column, uint32_t columns) {
+                   uint32_t first_column) {
   Floats sums[kColumns] = {};
   if constexpr (kHasCodes<Block>) {
     const uint64_t n_lines = m.group_bytes / 64, n_blocks = (m.k + kInputBlock - 1) / kInputBlock;
@@ -263,7 +265,7 @@ void multiply_tile(const MultiplyTiles& m, const uint8_t* group, uint32_t row, c
   alignas(64) float results[kColumns * kLanes];
   WARPCHAT_UNROLL
   for (int c = 0; c < kColumns; ++c) store(results + c * kLanes, sums[c]);
-  finish(m, row, first_column, columns, results);
+  finish(m, row, first_column, kColumns, results);
 }
 
 }  // namespace

@@ -11,10 +11,10 @@
 namespace warpchat {
 namespace {
 
-template <int kWidth = kTileColumns>
+template <uint32_t kWidth = kTileColumns>
 void prepare(const PrepareInput& in) {
   if constexpr (kWidth > 1)
-    if (in.width < kWidth) return prepare<kWidth / 2>(in);
+    if (in.columns < kWidth) return prepare<narrower_tile(kWidth)>(in);
   prepare_tile<InputBlock<kWidth>>(in);
 }
 
