@@ -1,6 +1,6 @@
 // Many answers by the scheduler, on the CPU: streams_bench MODEL.gguf [PROMPT].
-// Prints tokens a second of 1, 2, 8 and 32 answers side by side, and the gap between the tokens of one while a prompt
-// of PROMPT tokens (4,000) is read beside it. Wall-clock times: for an idle machine.
+// Prints tokens a second of 1 to 8, 12, 16 and 32 answers side by side, and the gap between the tokens of one while a
+// prompt of PROMPT tokens (4,000) is read beside it. Wall-clock times: for an idle machine.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -73,7 +73,7 @@ int run(int n_arguments, char** arguments) {
   Decoder decoder(config, make_cpu_steps(config, tensors, options));
   Scheduler scheduler(decoder, [](Token) { return false; });
   std::vector<double> alone;
-  for (const uint32_t n : {1u, 2u, 8u, kMostStreams}) {
+  for (const uint32_t n : {1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u, 12u, 16u, kMostStreams}) {
     std::vector<double> rates;
     for (uint32_t i = 0; i < kRounds; ++i) rates.push_back(tokens_per_second(scheduler, n));
     alone.push_back(median(rates));
