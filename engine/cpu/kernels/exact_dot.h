@@ -232,8 +232,8 @@ WARPCHAT_INLINE void dot_products(const Codes& codes, const Quad (*x)[kColumns],
     columns_of(pair, high, low);
     sums[kLast] = (high << 8) + low;
   }
-  if constexpr (kColumns >
-                1) {  // the high bytes of two columns each, then the low ones: so a column needs one register
+  if constexpr (kColumns > 1) {
+    // The high bytes of two columns each, then the low ones: so a column needs one register.
     int32x4_t pairs[kColumns / 2][2] = {};
     const auto add = [&](int which) __attribute__((always_inline)) {
       WARPCHAT_UNROLL

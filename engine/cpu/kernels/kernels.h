@@ -22,7 +22,7 @@ constexpr uint32_t narrower_tile(uint32_t columns) { return columns > 4 ? column
 struct PrepareInput {
   const float* x;       // [columns, stride]
   uint64_t stride;      // from column to column
-  uint32_t k, columns;  // of this tile
+  uint32_t k, columns;  // of this tile; a wide one may have fewer than there is room for
   const float* gain;    // [k]: x is first RMS-normalised with this gain; null: as it is
   float eps;
   uint8_t* integers;  // the tile, 64-byte aligned; null: not wanted

@@ -124,11 +124,12 @@ void add_stretch(const Stretch<InputBlock<kColumns>>& s) {
     }
 }
 
-// With 32 registers codes are unpacked beside the products, and it would take longer to store them. Then a single full
-// tile is like a narrow one: memory is read more evenly than by stretches.
-constexpr uint32_t kFewestColumns = kRegisters == 16 ? kTileColumns : 2 * kTileColumns;
+// With 32 registers codes are unpacked beside the products, and it would take longer to store them.
 template <class Inputs>
 constexpr bool kUnpacksOnce = kRegisters == 16 || !std::is_same_v<Inputs, InputBlock<kTileColumns>>;
+
+// A single full tile that unpacks nothing reads memory more evenly when it takes a whole group at a time.
+constexpr uint32_t kFewestInStretches = kUnpacksOnce<InputBlock<kTileColumns>> ? kTileColumns : 2 * kTileColumns;
 
 // The first `columns` columns in tiles, the last of which may have some that do not count.
 template <class Block, class Inputs>
@@ -182,12 +183,12 @@ void multiply(const MultiplyTiles& m) {
     __builtin_prefetch(group + at, /*write=*/0, /*to the second-level cache=*/2);
   uint32_t first_column = 0;
   if constexpr (kHasCodes<Block>) {
-    if (m.columns >= kFewestColumns) first_column = m.columns - m.columns % kTileColumns;
+    if (m.columns >= kFewestInStretches) first_column = m.columns - m.columns % kTileColumns;
     if (first_column > 0) multiply_tiles<Block, InputBlock<kTileColumns>>(m, first_column);
     if (first_column == m.columns) return;
   }
   constexpr uint32_t kWidest =
-      kHasCodes<Block> && kFewestColumns == kTileColumns ? narrower_tile(kTileColumns) : kTileColumns;
+      kHasCodes<Block> && kFewestInStretches == kTileColumns ? narrower_tile(kTileColumns) : kTileColumns;
   for (uint32_t row = m.first_row; row < m.end_row; row += kLanes, group += m.group_bytes)
     multiply_rest<Block, kWidest>(m, group, row, first_column);
 }
