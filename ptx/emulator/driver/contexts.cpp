@@ -54,6 +54,7 @@ int emulated_device(std::string_view profile) {
   all.list[at] = new Driver;
   all.list[at]->ordinal = all.n;
   all.list[at]->device = make_device(wanted);
+  all.list[at]->loads_drain = loads_drain_from_environment();
   all.list[at]->is_initialised = true;
   all.profiles[at] = wanted;
   return all.n++;
@@ -135,6 +136,7 @@ CUresult cuInit(unsigned flags) {
   try {
     drivers().profiles[0] = profile_from_environment();
     d.device = make_device(drivers().profiles[0]);
+    d.loads_drain = loads_drain_from_environment();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "emulator: %s\n", error.what());
     return CUDA_ERROR_INVALID_VALUE;
@@ -170,8 +172,9 @@ CUresult cuDeviceGet(CUdevice* device, int ordinal) {
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext* out, CUdevice device) {
-  return api_of(device, [&](Driver& d, auto&) -> CUresult {
+  return api_of(device, [&](Driver& d, std::unique_lock<std::mutex>& lock) -> CUresult {
     if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    d.changed.wait(lock, [&] { return d.primary == nullptr || !d.primary->is_draining; });
     if (d.primary == nullptr) d.primary = make_context(d, d.primary_flags, true);
     ++d.primary_references;
     *out = reinterpret_cast<CUcontext>(d.primary);

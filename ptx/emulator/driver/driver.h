@@ -48,6 +48,7 @@ struct Driver {
   std::mutex mutex;                 // guards everything below and all objects; not held while work executes
   std::condition_variable changed;  // a completion, a new operation, a stream that closes
   bool is_initialised = false;
+  bool loads_drain = false;             // CUDA_EMULATOR_LOADS_DRAIN
   std::atomic<bool> is_forked = false;  // a child of the process that initialised it: its threads are not here
   std::unique_ptr<Device> device;
   Registry<Context> contexts;
@@ -134,7 +135,9 @@ CUresult api_of(CUcontext handle, Body body) noexcept {
     const CUresult result = api(*driver_of(i), [&](Driver& d, std::unique_lock<std::mutex>& lock) -> CUresult {
       Context* context = d.contexts.find(handle);
       is_found = context != nullptr;
-      return is_found ? body(d, *context, lock) : CUDA_ERROR_INVALID_CONTEXT;
+      if (!is_found) return CUDA_ERROR_INVALID_CONTEXT;
+      d.changed.wait(lock, [&] { return !context->is_draining; });
+      return body(d, *context, lock);
     });
     if (is_found || result != CUDA_ERROR_INVALID_CONTEXT) return result;
   }
@@ -148,8 +151,27 @@ CUresult in_context(Body body) noexcept {
     if (context_stack().empty()) return CUDA_ERROR_INVALID_CONTEXT;
     Context* context = current_context();
     if (context == nullptr) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    d.changed.wait(lock, [&] { return !context->is_draining; });
     if (context->fault != CUDA_SUCCESS) return context->fault;
     return body(d, *context, lock);
+  });
+}
+
+CUresult synchronise(Driver& d, std::unique_lock<std::mutex>& lock, Context& context);  // waits for all streams
+
+// The same for calls that a real driver may hold until the device is idle, with the context's lock: loading and
+// unloading, allocating and freeing, asking for free memory. With Driver::loads_drain this one does: the body runs when
+// all streams are empty, and every other call on the context waits until it has returned.
+template <class Body>
+CUresult in_drained_context(Body body) noexcept {
+  return in_context([&](Driver& d, Context& context, std::unique_lock<std::mutex>& lock) -> CUresult {
+    if (!d.loads_drain) return body(d, context, lock);
+    context.is_draining = true;
+    const CUresult idle = synchronise(d, lock, context);
+    const CUresult result = idle == CUDA_SUCCESS ? body(d, context, lock) : idle;
+    context.is_draining = false;
+    d.changed.notify_all();
+    return result;
   });
 }
 
@@ -167,7 +189,6 @@ class OwnDefaultStream {
 CUresult submit(Driver& d, Stream& stream, Work work, std::vector<std::shared_ptr<Completion>> after = {});
 CUresult wait_for(Driver& d, std::unique_lock<std::mutex>& lock, Context& context,
                   const std::shared_ptr<Completion>& c);
-CUresult synchronise(Driver& d, std::unique_lock<std::mutex>& lock, Context& context);  // all streams
 std::shared_ptr<Stream> make_stream(Driver& d, Context& context, unsigned flags, int priority);
 void close_streams(Driver& d, std::unique_lock<std::mutex>& lock, Context& context);  // stops and joins
 

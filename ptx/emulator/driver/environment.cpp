@@ -38,4 +38,11 @@ LaunchOptions options_from_environment() {
   return options;
 }
 
+bool loads_drain_from_environment() {
+  const std::string_view text = variable("CUDA_EMULATOR_LOADS_DRAIN");
+  if (text != "" && text != "0" && text != "1")
+    throw std::invalid_argument("CUDA_EMULATOR_LOADS_DRAIN is " + std::string(text) + ", expected 0 or 1");
+  return text == "1";
+}
+
 }  // namespace ptx::emulator::driver

@@ -13,4 +13,6 @@ Profile profile_from_environment();  // CUDA_EMULATOR_DEVICE=sm_XX[,sms=N]
 // errors of approximations vary by it, the same for every launch.
 LaunchOptions options_from_environment();
 
+bool loads_drain_from_environment();  // CUDA_EMULATOR_LOADS_DRAIN=1; 0 and nothing: no
+
 }  // namespace ptx::emulator::driver

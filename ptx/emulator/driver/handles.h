@@ -139,6 +139,7 @@ struct Context {
   uint64_t id = 0;
   CUresult fault = CUDA_SUCCESS;   // of a kernel: every later call returns it
   std::atomic<bool> stop = false;  // the context has faulted or is being destroyed: running kernels end
+  bool is_draining = false;        // a call holds it until the device is idle: see in_drained_context
   std::shared_ptr<Stream> legacy;
   std::vector<std::shared_ptr<Stream>> streams;             // without the legacy one; closing ones until they are empty
   std::unordered_map<std::thread::id, Stream*> per_thread;  // each thread's default stream, among `streams`

@@ -60,7 +60,7 @@ extern "C" {
 
 CUresult cuMemAllocManaged(CUdeviceptr* out, size_t bytes, unsigned flags) {
   constexpr unsigned kGlobal = 1, kHost = 2;  // which streams may use it at first; here all may
-  return in_context([&](Driver& d, Context& context, auto&) -> CUresult {
+  return in_drained_context([&](Driver& d, Context& context, auto&) -> CUresult {
     if (out == nullptr || bytes == 0 || (flags != kGlobal && flags != kHost)) return CUDA_ERROR_INVALID_VALUE;
     if (CUresult refused = refuse_while_capturing(d); refused != CUDA_SUCCESS) return refused;
     if (bytes > SIZE_MAX / 2) return CUDA_ERROR_OUT_OF_MEMORY;

@@ -35,7 +35,7 @@ CUresult allocate(Driver& d, Context& context, CUdeviceptr* out, size_t bytes,
 }
 
 CUresult host_allocate(void** out, size_t bytes, unsigned flags) {
-  return in_context([&](Driver& d, Context& context, auto&) -> CUresult {
+  return in_drained_context([&](Driver& d, Context& context, auto&) -> CUresult {
     if (out == nullptr || bytes == 0 || flags > 7) return CUDA_ERROR_INVALID_VALUE;
     if (CUresult refused = refuse_while_capturing(d); refused != CUDA_SUCCESS) return refused;
     void* pointer = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
@@ -107,7 +107,7 @@ using namespace ptx::emulator::driver;
 extern "C" {
 
 CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
-  return in_context([&](Driver& d, Context&, auto&) -> CUresult {
+  return in_drained_context([&](Driver& d, Context&, auto&) -> CUresult {
     if (free == nullptr || total == nullptr) return CUDA_ERROR_INVALID_VALUE;
     *free = d.device->free_bytes();
     *total = d.device->profile().memory_bytes;
@@ -116,14 +116,14 @@ CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
 }
 
 CUresult cuMemAlloc_v2(CUdeviceptr* out, size_t bytes) {
-  return in_context([&](Driver& d, Context& context, auto&) -> CUresult {
+  return in_drained_context([&](Driver& d, Context& context, auto&) -> CUresult {
     if (CUresult refused = refuse_while_capturing(d); refused != CUDA_SUCCESS) return refused;
     return allocate(d, context, out, bytes);
   });
 }
 
 CUresult cuMemAllocPitch_v2(CUdeviceptr* out, size_t* pitch, size_t width, size_t height, unsigned element) {
-  return in_context([&](Driver& d, Context& context, auto&) -> CUresult {
+  return in_drained_context([&](Driver& d, Context& context, auto&) -> CUresult {
     if (pitch == nullptr || (element != 4 && element != 8 && element != 16)) return CUDA_ERROR_INVALID_VALUE;
     constexpr size_t kAlignment = 512;
     if (width > d.device->profile().memory_bytes) return CUDA_ERROR_INVALID_VALUE;
@@ -152,7 +152,7 @@ CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream stream) {
 }
 
 CUresult cuMemFree_v2(CUdeviceptr pointer) {
-  return in_context([&](Driver& d, Context& context, std::unique_lock<std::mutex>& lock) -> CUresult {
+  return in_drained_context([&](Driver& d, Context& context, std::unique_lock<std::mutex>& lock) -> CUresult {
     if (pointer == 0) return CUDA_SUCCESS;
     const auto is_known = [&] { return context.allocations.contains(pointer) || is_managed(context, pointer); };
     if (!is_known()) return CUDA_ERROR_INVALID_VALUE;
@@ -181,7 +181,7 @@ CUresult cuMemAllocHost_v2(void** out, size_t bytes) { return host_allocate(out,
 CUresult cuMemHostAlloc(void** out, size_t bytes, unsigned flags) { return host_allocate(out, bytes, flags); }
 
 CUresult cuMemFreeHost(void* pointer) {
-  return in_context([&](Driver& d, Context& context, std::unique_lock<std::mutex>& lock) -> CUresult {
+  return in_drained_context([&](Driver& d, Context& context, std::unique_lock<std::mutex>& lock) -> CUresult {
     if (!context.pinned.contains(pointer)) return CUDA_ERROR_INVALID_VALUE;
     if (CUresult refused = refuse_while_capturing(d); refused != CUDA_SUCCESS) return refused;
     const CUresult result = synchronise(d, lock, context);
@@ -211,7 +211,7 @@ CUresult cuMemHostGetFlags(unsigned* flags, void* pointer) {
 }
 
 CUresult cuMemHostRegister_v2(void* pointer, size_t bytes, unsigned flags) {
-  return in_context([&](Driver& d, Context& context, auto&) -> CUresult {
+  return in_drained_context([&](Driver& d, Context& context, auto&) -> CUresult {
     if (pointer == nullptr || bytes == 0 || flags > 15) return CUDA_ERROR_INVALID_VALUE;
     if (d.device->find(reinterpret_cast<uint64_t>(pointer)).bytes > 0) return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
     d.device->map_host(pointer, bytes);
@@ -221,7 +221,7 @@ CUresult cuMemHostRegister_v2(void* pointer, size_t bytes, unsigned flags) {
 }
 
 CUresult cuMemHostUnregister(void* pointer) {
-  return in_context([&](Driver& d, Context& context, std::unique_lock<std::mutex>& lock) -> CUresult {
+  return in_drained_context([&](Driver& d, Context& context, std::unique_lock<std::mutex>& lock) -> CUresult {
     if (!context.registered.contains(pointer)) return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
     const CUresult result = synchronise(d, lock, context);
     context.registered.erase(pointer);

@@ -39,7 +39,7 @@ CUresult load(Driver& d, Context& context, const char* image, const JitOptions& 
 }
 
 CUresult load_image(void** out, const void* image, unsigned count, const CUjit_option* options, void** values) {
-  return in_context([&](Driver& d, Context& context, auto&) -> CUresult {
+  return in_drained_context([&](Driver& d, Context& context, auto&) -> CUresult {
     if (out == nullptr || image == nullptr) return CUDA_ERROR_INVALID_VALUE;
     if (count > 0 && (options == nullptr || values == nullptr)) return CUDA_ERROR_INVALID_VALUE;
     Module* module = nullptr;
@@ -58,16 +58,22 @@ CUresult load_file(void** out, const char* path, unsigned count, const CUjit_opt
 }
 
 template <class Body>
-CUresult with_module(const void* handle, Body body) {
-  return in_context([&](Driver& d, Context&, std::unique_lock<std::mutex>& lock) -> CUresult {
+auto of_module(const void* handle, Body body) {
+  return [handle, body](Driver& d, Context&, std::unique_lock<std::mutex>& lock) -> CUresult {
     Module* module = d.modules.find(handle);
     if (module == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     return body(d, *module, lock);
-  });
+  };
 }
 
+template <class Body>
+CUresult with_module(const void* handle, Body body) {
+  return in_context(of_module(handle, body));
+}
+
+// A driver that loads lazily puts a function's code on the device here.
 CUresult get_function(void** out, const void* handle, const char* name) {
-  return with_module(handle, [&](Driver&, Module& module, auto&) -> CUresult {
+  return in_drained_context(of_module(handle, [&](Driver&, Module& module, auto&) -> CUresult {
     if (out == nullptr || name == nullptr) return CUDA_ERROR_INVALID_VALUE;
     for (const auto& function : module.functions)
       if (function->loaded->traits().name == name) {
@@ -75,7 +81,7 @@ CUresult get_function(void** out, const void* handle, const char* name) {
         return CUDA_SUCCESS;
       }
     return CUDA_ERROR_NOT_FOUND;
-  });
+  }));
 }
 
 CUresult get_global(CUdeviceptr* address, size_t* bytes, const void* handle, const char* name) {
@@ -110,11 +116,11 @@ CUresult enumerate(Handle* out, unsigned count, const void* handle) {
 }
 
 CUresult unload(const void* handle) {
-  return with_module(handle, [&](Driver& d, Module& module, std::unique_lock<std::mutex>& lock) -> CUresult {
+  return in_drained_context(of_module(handle, [&](Driver& d, Module& module, auto& lock) -> CUresult {
     const CUresult result = synchronise(d, lock, *module.context);
     d.modules.take(handle);
     return result;
-  });
+  }));
 }
 
 void* out_of(auto* handle) { return static_cast<void*>(handle); }
