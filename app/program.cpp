@@ -1,6 +1,8 @@
 // Parse, set up signals and the log, run the command, turn whatever it throws into one line.
 #include "app/program.h"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -14,6 +16,7 @@
 #include "app/output.h"
 #include "app/signals.h"
 #include "app/ways_out.h"
+#include "engine/driver/device_watch.h"
 
 namespace warpchat {
 
@@ -25,6 +28,13 @@ int report(const std::string& sentence, int exit_code) {
   log_line("error: " + sentence);
   print_error(sentence);
   return exit_code;
+}
+
+// Nobody can wait for the thread any more, so nobody can unwind to here either. What is stored is stored by then.
+void leave_hanging_thread(const std::string& loss) {
+  restore_terminal();
+  report(loss, kError);
+  _exit(kError);
 }
 
 int run_options(const Options& options) {
@@ -42,6 +52,7 @@ int run_options(const Options& options) {
 
 int run_program(std::vector<std::string> arguments) {
   install_signal_handlers();
+  on_hanging_thread(leave_hanging_thread);
   try {
     const ParsedOptions parsed = parse_options(std::move(arguments));
     if (parsed.options) return run_options(*parsed.options);

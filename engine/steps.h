@@ -119,6 +119,14 @@ class Steps {
   // a kernel on it, an emulator some of its speed.
   virtual void set_measuring(bool on);
 
+  // From any thread: a launch that decodes token after token by itself ends at the next one.
+  virtual void end_long_launch() {}
+  // From any thread: why the device answers nothing any more, a sentence; empty: it does.
+  virtual std::string loss() const { return ""; }
+  // Called by a thread that passes are begun on, which others can do without: it never comes back from a device that is
+  // lost while it waits for it.
+  virtual void enter_worker_thread() {}
+
   // Whether a run may be computed one by one; a device that has to compile for it begins when it is first asked.
   virtual bool takes_one_by_one() { return true; }
 

@@ -564,7 +564,7 @@ class DecoderWriter {
   }
 
   void return_row() {
-    Global<f32> row = at_.rows + wide(at_.step().load() % in_request(offsetof(DecodeRequest, n_slots))) * n_vocab();
+    Global<f32> row = at_.rows + wide(at_.step().load()) * n_vocab();
     Reg<u32> first = b_.block() * kPersistentThreads + b_.thread();
     b_.for_("logit", first, n_vocab(), b_.blocks() * kPersistentThreads,
             [&](Reg<u32> i) { row.store(i, at_.logits.load(i)); });
@@ -612,7 +612,7 @@ class DecoderWriter {
 
   // The next token to the host and into the state, or a reason to end.
   void go_on(const Reg<u32>& step, const Reg<u32>& token, const Pred& is_forced, Var<u32>& end) {
-    Reg<u32> number = step + 1, n_slots = in_request(offsetof(DecodeRequest, n_slots));
+    Reg<u32> number = step + 1;
     Reg<u32> position = at_.position().load() + 1;
     end = static_cast<uint32_t>(DecodeEnd::kNone);
     const auto end_if = [&](const Pred& condition, DecodeEnd reason) {
@@ -626,26 +626,14 @@ class DecoderWriter {
       end_if(!is_forced && end_token == token, DecodeEnd::kEndToken);
     });
     // What all blocks wrote of this step is visible to who sees the slot.
-    Global<u64> ring = (at_.host + sizeof(HostWords)).as<u64>();
-    (ring + step % n_slots).store_release(b_.join<u64>(token, number), Scope::kSystem);
+    Global<u64> tokens = (at_.host + sizeof(HostWords)).as<u64>();
+    (tokens + step).store_release(b_.join<u64>(token, number), Scope::kSystem);
     at_.token().store(0, token);
     at_.position().store(0, position);
     at_.step().store(0, number);
-    b_.if_(end == 0, [&] { wait_for_slot(number, n_slots, end); });
   }
 
   Reg<u32> stop_flag() { return (at_.host + offsetof(HostWords, stop)).as<u32>().load_relaxed(Scope::kSystem); }
-
-  // Until the host has taken what lies in the slot of the step to come.
-  void wait_for_slot(const Reg<u32>& step, const Reg<u32>& n_slots, Var<u32>& end) {
-    Global<u64> n_taken = (at_.host + offsetof(HostWords, n_taken)).as<u64>();
-    b_.while_([&] { return n_taken.load_acquire(Scope::kSystem) + wide(n_slots) <= wide(step); },
-              [&] {
-                b_.if_(stop_flag() != 0, [&] { end = static_cast<uint32_t>(DecodeEnd::kStopped); });
-                b_.break_if(end != 0);
-                b_.nanosleep(1000);
-              });
-  }
 
   Builder b_;
   Target target_;
@@ -712,9 +700,7 @@ SampleSpec persistent_sampling(const PersistentSpec& spec) {
 }
 
 // The rows of products are read while the block waits, but those of experts. Each block finds who is chosen, and reads
-// it again. publish reads
-// step, choice, position and error, the host's stop flag and what it has taken, and the token must have arrived there
-// before the next one begins.
+// it again. publish reads step, choice, position and error, and the host's stop flag.
 Waits persistent_waits(PhaseKind phase) {
   switch (phase) {
     case PhaseKind::kExpertsGateUp:
@@ -724,7 +710,7 @@ Waits persistent_waits(PhaseKind phase) {
     case PhaseKind::kChoose:
       return {.l2 = 1};
     case PhaseKind::kPublish:
-      return {.host = 2, .l2 = 5};
+      return {.host = 1, .l2 = 5};
     default:
       return {};
   }

@@ -78,27 +78,25 @@ struct DecodeRequest {
   static constexpr uint32_t kMostEndTokens = 15;
   uint64_t page_table = 0;    // device address of the sequence's
   uint32_t n_pages = 0;       // of each layer's keys, and of its values
-  uint32_t most_steps = 1;    // tokens to decode; at least 1
+  uint32_t most_steps = 1;    // tokens to decode; at least 1, and no more than the list has slots, and the rows
   uint32_t n_forced = 0;      // tokens of the queue, which then begins with the state's token
-  uint32_t n_slots = 1;       // of the ring, and of the rows
   uint32_t returns_rows = 0;  // 1: the logits of every step
   uint32_t n_end_tokens = 0, end_tokens[kMostEndTokens] = {};
   uint64_t delta_state = 0;  // device address of the sequence's, with delta nets
 };
-static_assert(sizeof(DecodeRequest) == 104);
+static_assert(sizeof(DecodeRequest) == 96);
 
 // Mapped host memory. Each word has one writer; host and device write to different lines of 128 bytes.
 struct HostWords {
-  uint32_t stop = 0, reserved = 0;  // host: 1 ends the launch within a token
-  uint64_t n_taken = 0;             // host: tokens taken from the ring
-  uint32_t unused[28] = {};
+  uint32_t stop = 0;  // host: 1 ends the launch within a token
+  uint32_t unused[31] = {};
   uint32_t end = 0;  // device: DecodeEnd, after the last token
   uint32_t unused_too[31] = {};
-  // behind it the ring, u64 [n_slots]: token | number << 32 for the number-th token of the launch, from 1
+  // behind it the list of tokens, u64 [most_steps]: token | number << 32 for the number-th one of the launch, from 1
 };
 static_assert(sizeof(HostWords) == 256);
 
-// One of these words or of the ring, as the host reads and writes it while the kernel runs.
+// One of these words or of the list, as the host reads and writes it while the kernel runs.
 template <class T>
 T read_host_word(const T& word) {
   return std::atomic_ref(const_cast<T&>(word)).load(std::memory_order_acquire);
@@ -138,14 +136,14 @@ struct StampRequest {
 //   state          DecoderState
 //   request        DecodeRequest
 //   forced         u32 [n_forced]: tokens of the first steps, in place of choices
-//   host           HostWords and the ring, which the device sees at this address
-//   rows           f32 [n_slots, n_vocab]: of step i at i modulo n_slots; touched only if the request asks for them
+//   host           HostWords and the list of tokens, which the device sees at this address
+//   rows           f32 [most_steps, n_vocab]: of each step; touched only if the request asks for them
 //   stamps         with spec.stamps: StampRequest, padded to 16 bytes, then for each of its blocks u32 count (from 0),
 //                  padded to 16 bytes, and Stamp [n_slots]
 // Launch: cooperative, as many blocks as are resident together or fewer; the rows name blocks of that grid. Of step i
 // (from 0) the kernel returns the next token as number i + 1: the forced one, or the choice. It ends after the first
-// step that gives a reason; the reason of lowest rank in DecodeEnd is told, but an error before all others. A step
-// whose token the ring has no slot for waits until the host has taken one.
+// step that gives a reason; the reason of lowest rank in DecodeEnd is told, but an error before all others. It waits
+// for nothing that the host does: a driver may hold the host's calls until the launch has ended.
 ptx::Kernel persistent_decoder(const PersistentSpec& spec, ptx::Target target);
 SampleSpec persistent_sampling(const PersistentSpec& spec);  // of one column, by the blocks of this kernel
 std::string name_of(const PersistentSpec& spec);

@@ -3,7 +3,6 @@
 #pragma once
 #include <cstddef>
 #include <functional>
-#include <future>
 #include <string_view>
 #include <thread>
 
@@ -15,12 +14,5 @@ void run_on_threads(size_t n, const std::function<void()>& work);
 
 // Error if the system refuses; purpose: what the thread is for, as in "to answer".
 std::thread start_thread(std::string_view purpose, std::function<void()> body);
-
-// What body returns or throws, computed on a thread of its own, or, if the system refuses one, by whoever asks for it.
-// The body is copied, as libstdc++ falls back on one that it has moved from.
-template <class Body>
-auto compute_aside(const Body& body) {
-  return std::async(std::launch::async | std::launch::deferred, body);
-}
 
 }  // namespace warpchat

@@ -1,7 +1,9 @@
 // RAII over contexts, memory, events and streams.
 #include "engine/driver/context.h"
 
+#include <map>
 #include <utility>
+#include <vector>
 
 #include "models/message.h"
 
@@ -9,11 +11,48 @@ namespace warpchat {
 
 using namespace ptx::cuda;
 
-Context::Context(const DriverTable& table, const GpuDevice& device) : table_(table), device_(device) {}
+namespace {
+
+// A device that was lost is kept by its watch.
+std::shared_ptr<SharedDevice> shared_device(const DriverTable& table, const GpuDevice& device) {
+  static std::mutex mutex;
+  static auto& devices = *new std::map<std::pair<const DriverTable*, int>, std::weak_ptr<SharedDevice>>;
+  const std::lock_guard lock(mutex);
+  std::weak_ptr<SharedDevice>& known = devices[{&table, device.index}];
+  std::shared_ptr<SharedDevice> shared = known.lock();
+  if (!shared) {
+    shared = std::make_shared<SharedDevice>(DeviceBounds::of_device(device.is_emulated));
+    // What is lost stays so.
+    shared->watch->add_listener([kept = std::weak_ptr(shared)](const std::string&) {
+      static std::vector<std::shared_ptr<SharedDevice>>& lost = *new std::vector<std::shared_ptr<SharedDevice>>;
+      if (auto found = kept.lock()) lost.push_back(std::move(found));
+    });
+    known = shared;
+  }
+  return shared;
+}
+
+}  // namespace
+
+// What waits for its turn at the gate is not yet a call.
+DriverCall::DriverCall(const DriverTable& table, SharedDevice& device, DeviceBound bound)
+    : table_(table),
+      load_(bound == DeviceBound::kLoad ? std::optional<DeviceGate::Load>(std::in_place, device.gate)
+                                        : std::optional<DeviceGate::Load>()),
+      watched_(device.watch, bound) {}
+
+Context::Context(const DriverTable& table, const GpuDevice& device)
+    : table_(table), device_(device), shared_(shared_device(table, device)) {}
+
+std::shared_ptr<DeviceWatch> Context::watch_of(const DriverTable& table, const GpuDevice& device) {
+  const std::shared_ptr<SharedDevice> shared = shared_device(table, device);
+  return {shared, shared->watch.get()};  // another context must find the same
+}
 
 std::shared_ptr<Context> Context::open(const DriverTable& table, const GpuDevice& device) {
   std::shared_ptr<Context> context(new Context(table, device));
   const std::string what = "opening GPU " + std::to_string(device.index) + " (" + device.name + ")";
+  const WatchedCall opening(context->shared_->watch, DeviceBound::kLoad);
   context->check(table.cuDeviceGet(&context->handle_, device.index), "cuDeviceGet", what);
   context->check(table.cuDevicePrimaryCtxRetain(&context->context_, context->handle_), "cuDevicePrimaryCtxRetain",
                  what);
@@ -22,24 +61,32 @@ std::shared_ptr<Context> Context::open(const DriverTable& table, const GpuDevice
 }
 
 Context::~Context() {
-  if (context_ != nullptr) table_.cuDevicePrimaryCtxRelease(handle_);
+  if (context_ != nullptr) release(DeviceBound::kLoad, &DriverTable::cuDevicePrimaryCtxRelease, handle_);
 }
 
-void Context::make_current() const { check(table_.cuCtxSetCurrent(context_), "cuCtxSetCurrent", "using the GPU"); }
+void Context::make_current() const { check(call()->cuCtxSetCurrent(context_), "cuCtxSetCurrent", "using the GPU"); }
 
-void Context::synchronise() const { check(table_.cuCtxSynchronize(), "cuCtxSynchronize", "waiting for the GPU"); }
+void Context::synchronise() const { check(call()->cuCtxSynchronize(), "cuCtxSynchronize", "waiting for the GPU"); }
 
 Context::MemoryInfo Context::memory() const {
   size_t free_bytes = 0, total = 0;
-  check(table_.cuMemGetInfo(&free_bytes, &total), "cuMemGetInfo", "asking for the GPU's free memory");
+  check(load_call()->cuMemGetInfo(&free_bytes, &total), "cuMemGetInfo", "asking for the GPU's free memory");
+  const std::lock_guard lock(shared_->mutex);
+  shared_->free_bytes = free_bytes;
   return {free_bytes, total};
+}
+
+uint64_t Context::free_bytes_without_load() const {
+  if (!gate().has_long_launch()) return memory().free_bytes;
+  const std::lock_guard lock(shared_->mutex);
+  return shared_->free_bytes;
 }
 
 DeviceMemory::DeviceMemory(ContextPointer context, uint64_t bytes, std::string_view purpose)
     : context_(std::move(context)), bytes_(bytes) {
   if (bytes == 0) return;
   CUdeviceptr address = 0;
-  const CUresult code = context_->table().cuMemAlloc(&address, bytes);
+  const CUresult code = context_->load_call()->cuMemAlloc(&address, bytes);
   if (code != CUDA_SUCCESS)
     context_->check(code, "cuMemAlloc",
                     "allocating " + grouped(bytes) + " bytes of GPU memory for " + std::string(purpose));
@@ -48,7 +95,7 @@ DeviceMemory::DeviceMemory(ContextPointer context, uint64_t bytes, std::string_v
 
 DeviceMemory::~DeviceMemory() {
   if (address_ == 0) return;
-  context_->table().cuMemFree(address_);
+  context_->release(DeviceBound::kLoad, &DriverTable::cuMemFree, address_);
 }
 
 void DeviceMemory::swap(DeviceMemory& other) noexcept {
@@ -61,19 +108,19 @@ HostMemory::HostMemory(ContextPointer context, uint64_t bytes, std::string_view 
     : context_(std::move(context)), bytes_(bytes) {
   if (bytes == 0) return;
   const CUresult code =
-      context_->table().cuMemHostAlloc(&data_, bytes, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
+      context_->load_call()->cuMemHostAlloc(&data_, bytes, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
   if (code != CUDA_SUCCESS)
     context_->check(code, "cuMemHostAlloc",
                     "allocating " + grouped(bytes) + " bytes of pinned memory for " + std::string(purpose));
 }
 
 HostMemory::~HostMemory() {
-  if (data_ != nullptr) context_->table().cuMemFreeHost(data_);
+  if (data_ != nullptr) context_->release(DeviceBound::kLoad, &DriverTable::cuMemFreeHost, data_);
 }
 
 uint64_t HostMemory::device_address() const {
   CUdeviceptr address = 0;
-  context_->check(context_->table().cuMemHostGetDevicePointer(&address, data_, 0), "cuMemHostGetDevicePointer",
+  context_->check(context_->call()->cuMemHostGetDevicePointer(&address, data_, 0), "cuMemHostGetDevicePointer",
                   "mapping pinned memory");
   return address;
 }
@@ -86,19 +133,19 @@ void HostMemory::swap(HostMemory& other) noexcept {
 
 GpuEvent::GpuEvent(ContextPointer context, Timing timing) : context_(std::move(context)) {
   const unsigned flags = timing == Timing::kOn ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING;
-  context_->check(context_->table().cuEventCreate(&event_, flags), "cuEventCreate", "preparing the GPU");
+  context_->check(context_->call()->cuEventCreate(&event_, flags), "cuEventCreate", "preparing the GPU");
 }
 
 GpuEvent::~GpuEvent() {
-  if (event_ != nullptr) context_->table().cuEventDestroy(event_);
+  if (event_ != nullptr) context_->release(DeviceBound::kPass, &DriverTable::cuEventDestroy, event_);
 }
 
 void GpuEvent::wait() const {
-  context_->check(context_->table().cuEventSynchronize(event_), "cuEventSynchronize", "waiting for the GPU");
+  context_->check(context_->call()->cuEventSynchronize(event_), "cuEventSynchronize", "waiting for the GPU");
 }
 
 bool GpuEvent::has_come() const {
-  const CUresult code = context_->table().cuEventQuery(event_);
+  const CUresult code = context_->call()->cuEventQuery(event_);
   if (code == CUDA_ERROR_NOT_READY) return false;
   context_->check(code, "cuEventQuery", "asking the GPU");
   return true;
@@ -106,52 +153,54 @@ bool GpuEvent::has_come() const {
 
 double GpuEvent::seconds_since(const GpuEvent& earlier) const {
   float milliseconds = 0;
-  context_->check(context_->table().cuEventElapsedTime(&milliseconds, earlier.event_, event_), "cuEventElapsedTime",
+  context_->check(context_->call()->cuEventElapsedTime(&milliseconds, earlier.event_, event_), "cuEventElapsedTime",
                   "measuring a kernel");
   return milliseconds * 1e-3;
 }
 
 Stream::Stream(ContextPointer context) : context_(std::move(context)) {
-  context_->check(context_->table().cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate",
+  context_->check(context_->load_call()->cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate",
                   "preparing the GPU");
 }
 
 Stream::~Stream() {
   if (stream_ == nullptr) return;
-  context_->table().cuStreamSynchronize(stream_);  // what it still does must not outlive the memory it uses
-  context_->table().cuStreamDestroy(stream_);
+  context_->release(DeviceBound::kPass, &DriverTable::cuStreamSynchronize,
+                    stream_);  // what it still does must not outlive its memory
+  context_->release(DeviceBound::kLoad, &DriverTable::cuStreamDestroy, stream_);
 }
 
 void Stream::wait() const {
-  context_->check(context_->table().cuStreamSynchronize(stream_), "cuStreamSynchronize", "computing on the GPU");
+  context_->check(context_->call()->cuStreamSynchronize(stream_), "cuStreamSynchronize", "computing on the GPU");
 }
 
 void Stream::upload(uint64_t to, std::span<const std::byte> from) const {
-  context_->check(context_->table().cuMemcpyHtoDAsync(to, from.data(), from.size(), stream_), "cuMemcpyHtoDAsync",
+  context_->check(context_->call()->cuMemcpyHtoDAsync(to, from.data(), from.size(), stream_), "cuMemcpyHtoDAsync",
                   "copying to the GPU");
 }
 
 void Stream::download(std::span<std::byte> to, uint64_t from) const {
-  context_->check(context_->table().cuMemcpyDtoHAsync(to.data(), from, to.size(), stream_), "cuMemcpyDtoHAsync",
+  context_->check(context_->call()->cuMemcpyDtoHAsync(to.data(), from, to.size(), stream_), "cuMemcpyDtoHAsync",
                   "copying from the GPU");
 }
 
 void Stream::copy(uint64_t to, uint64_t from, uint64_t bytes) const {
-  context_->check(context_->table().cuMemcpyDtoDAsync(to, from, bytes, stream_), "cuMemcpyDtoDAsync",
+  if (bytes == 0) return;
+  context_->check(context_->call()->cuMemcpyDtoDAsync(to, from, bytes, stream_), "cuMemcpyDtoDAsync",
                   "copying within GPU memory");
 }
 
 void Stream::fill(uint64_t to, uint8_t value, uint64_t bytes) const {
-  context_->check(context_->table().cuMemsetD8Async(to, value, bytes, stream_), "cuMemsetD8Async",
+  context_->check(context_->call()->cuMemsetD8Async(to, value, bytes, stream_), "cuMemsetD8Async",
                   "clearing GPU memory");
 }
 
 void Stream::record(const GpuEvent& event) const {
-  context_->check(context_->table().cuEventRecord(event.handle(), stream_), "cuEventRecord", "computing on the GPU");
+  context_->check(context_->call()->cuEventRecord(event.handle(), stream_), "cuEventRecord", "computing on the GPU");
 }
 
 void Stream::wait_for(const GpuEvent& event) const {
-  context_->check(context_->table().cuStreamWaitEvent(stream_, event.handle(), 0), "cuStreamWaitEvent",
+  context_->check(context_->call()->cuStreamWaitEvent(stream_, event.handle(), 0), "cuStreamWaitEvent",
                   "computing on the GPU");
 }
 

@@ -4,14 +4,39 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 
+#include "engine/driver/device_gate.h"
+#include "engine/driver/device_watch.h"
 #include "engine/driver/driver_error.h"
 #include "engine/driver/gpu_device.h"
 
 namespace warpchat {
+
+// What all contexts of a device share.
+struct SharedDevice {
+  explicit SharedDevice(DeviceBounds bounds) : watch(DeviceWatch::make(bounds)), gate(watch) {}
+  const std::shared_ptr<DeviceWatch> watch;
+  DeviceGate gate;
+  std::mutex mutex;
+  uint64_t free_bytes = 0;  // as the driver said last
+};
+
+// The driver's functions for as long as one expression lasts, watched: context->call()->cuEventRecord(...).
+class DriverCall {
+ public:
+  DriverCall(const DriverTable& table, SharedDevice& device, DeviceBound bound);
+  const DriverTable* operator->() const { return &table_; }
+
+ private:
+  const DriverTable& table_;
+  std::optional<DeviceGate::Load> load_;  // of DeviceBound::kLoad
+  WatchedCall watched_;
+};
 
 class Context : public std::enable_shared_from_this<Context> {
  public:
@@ -19,15 +44,32 @@ class Context : public std::enable_shared_from_this<Context> {
   static std::shared_ptr<Context> open(const DriverTable& table, const GpuDevice& device);
   ~Context();
   Context(const Context&) = delete;
+  static std::shared_ptr<DeviceWatch> watch_of(const DriverTable& table,
+                                               const GpuDevice& device);  // before one is open
 
   void make_current() const;  // cheap; owed by every thread before it uses the context
   void synchronise() const;   // waits for everything in it
   struct MemoryInfo {
     uint64_t free_bytes, total_bytes;
   };
-  MemoryInfo memory() const;
+  MemoryInfo memory() const;                 // a load
+  uint64_t free_bytes_without_load() const;  // while a long launch is under way, as they were before
 
-  const DriverTable& table() const { return table_; }
+  // DeviceLost where the device does not answer any more. load_call: what a driver may hold until the device is idle
+  // (modules, allocations, streams, graphs made ready to launch) goes through the gate.
+  DriverCall call() const { return {table_, *shared_, DeviceBound::kPass}; }
+  DriverCall load_call() const { return {table_, *shared_, DeviceBound::kLoad}; }
+  // For destructors: what a lost device holds stays with it.
+  template <class Function, class... Arguments>
+  void release(DeviceBound bound, Function DriverTable::*function, Arguments... arguments) const noexcept {
+    try {
+      const DriverCall call(table_, *shared_, bound);
+      (call.operator->()->*function)(arguments...);
+    } catch (const Error&) {
+    }
+  }
+  DeviceGate& gate() const { return shared_->gate; }
+  const std::shared_ptr<DeviceWatch>& watch() const { return shared_->watch; }
   const GpuDevice& device() const { return device_; }
   void check(ptx::cuda::CUresult code, std::string_view call, std::string_view what) const {
     warpchat::check(table_, code, call, what);
@@ -37,6 +79,7 @@ class Context : public std::enable_shared_from_this<Context> {
   Context(const DriverTable& table, const GpuDevice& device);
   const DriverTable& table_;
   GpuDevice device_;
+  std::shared_ptr<SharedDevice> shared_;
   ptx::cuda::CUdevice handle_ = 0;
   ptx::cuda::CUcontext context_ = nullptr;
 };

@@ -1,6 +1,10 @@
 // Asks the driver what its devices are.
 #include "engine/driver/gpu_device.h"
 
+#include <cstdio>
+#include <fstream>
+
+#include "engine/driver/device_watch.h"
 #include "engine/driver/driver_error.h"
 #include "ptx/error.h"
 
@@ -37,12 +41,22 @@ void read_device(const DriverTable& table, GpuDevice& device) {
   device.has_watchdog = attribute(CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT) != 0;
   device.can_cooperate = attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) != 0;
   // Two transfers a clock; the clock is in kHz, the width in bits.
+  char bus[32];
+  std::snprintf(bus, sizeof bus, "%04x:%02x:%02x", optional(CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
+                optional(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID), optional(CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID));
+  device.bus = bus;
   device.peak_bandwidth =
       2e3 * optional(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE) * optional(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8;
 }
 
 std::string cuda_version(int number) {
   return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+}
+
+std::string driver_version(int cuda) {
+  std::ifstream file("/sys/module/nvidia/version");
+  std::string version;
+  return file >> version ? version : "of CUDA " + cuda_version(cuda);
 }
 
 }  // namespace
@@ -60,6 +74,8 @@ ptx::Target GpuDevice::target() const {
 }
 
 std::vector<GpuDevice> list_gpus(const DriverTable& table) {
+  static const std::shared_ptr<DeviceWatch>& watch = *new auto(DeviceWatch::make(DeviceBounds::of_device(false)));
+  const WatchedCall starting(watch, DeviceBound::kLoad);
   check(table, table.cuInit(0), "cuInit", "starting the NVIDIA driver");
   int version = 0;
   check(table, table.cuDriverGetVersion(&version), "cuDriverGetVersion", "starting the NVIDIA driver");
@@ -74,6 +90,7 @@ std::vector<GpuDevice> list_gpus(const DriverTable& table) {
     GpuDevice& device = devices.emplace_back();
     device.index = i;
     device.is_emulated = &table == &emulator_table();
+    device.driver = driver_version(version);
     try {
       read_device(table, device);
     } catch (const DriverError& error) {

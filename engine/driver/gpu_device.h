@@ -12,6 +12,8 @@ namespace warpchat {
 struct GpuDevice {
   int index = 0;  // of the driver
   std::string name;
+  std::string bus;            // "0000:01:00": where it is plugged in
+  std::string driver;         // its driver's version: "580.65.06", or CUDA's where the system does not say
   int major = 0, minor = 0;   // compute capability
   uint64_t memory_bytes = 0;  // all of it, used or not
   uint32_t n_sms = 0;

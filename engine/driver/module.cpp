@@ -16,7 +16,7 @@ CUmodule compile(const Context& context, const std::string& text) {
   std::array<void*, 2> values{log.data(), reinterpret_cast<void*>(log.size())};
   CUmodule module = nullptr;
   const CUresult code =
-      context.table().cuModuleLoadDataEx(&module, text.c_str(), options.size(), options.data(), values.data());
+      context.load_call()->cuModuleLoadDataEx(&module, text.c_str(), options.size(), options.data(), values.data());
   if (code == CUDA_SUCCESS) return module;
   const std::string said = log.c_str();
   context.check(code, "cuModuleLoadDataEx", "compiling the kernels" + (said.empty() ? "" : " (" + said + ")"));
@@ -43,26 +43,27 @@ void check_arguments(const ptx::Kernel& kernel, std::span<const Argument> argume
 // The delegate holds the module, which is unloaded whatever fails from then on.
 Module::Module(ContextPointer context, std::vector<ptx::Kernel> kernels)
     : Module(context, compile(*context, ptx::module_text(kernels))) {
-  const DriverTable& table = context_->table();
   for (ptx::Kernel& kernel : kernels) {
     kernels_.push_back(std::unique_ptr<LoadedKernel>(new LoadedKernel(std::move(kernel))));
     LoadedKernel& loaded = *kernels_.back();
     const std::string& name = loaded.kernel_->name;
-    context_->check(table.cuModuleGetFunction(&loaded.function_, module_, name.c_str()), "cuModuleGetFunction", name);
+    context_->check(context_->load_call()->cuModuleGetFunction(&loaded.function_, module_, name.c_str()),
+                    "cuModuleGetFunction", name);
     if (loaded.kernel_->static_shared_bytes + loaded.kernel_->dynamic_shared_bytes <= ptx::kMaxStaticSharedBytes)
       continue;
-    context_->check(table.cuFuncSetAttribute(loaded.function_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+    context_->check(
+        context_->call()->cuFuncSetAttribute(loaded.function_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                              static_cast<int>(loaded.kernel_->dynamic_shared_bytes)),
-                    "cuFuncSetAttribute", name);
+        "cuFuncSetAttribute", name);
   }
 }
 
-Module::~Module() { context_->table().cuModuleUnload(module_); }
+Module::~Module() { context_->release(DeviceBound::kLoad, &DriverTable::cuModuleUnload, module_); }
 
 uint32_t LoadedKernel::resident_blocks(const Context& context) const {
   int per_sm = 0;
   context.check(
-      context.table().cuOccupancyMaxActiveBlocksPerMultiprocessor(
+      context.call()->cuOccupancyMaxActiveBlocksPerMultiprocessor(
           &per_sm, function_, static_cast<int>(kernel_->launch.threads.total()), kernel_->dynamic_shared_bytes),
       "cuOccupancyMaxActiveBlocksPerMultiprocessor", kernel_->name);
   return static_cast<uint32_t>(per_sm) * context.device().n_sms;
@@ -76,15 +77,16 @@ void LoadedKernel::launch(const Stream& stream, std::span<const Argument> argume
     values[i] = arguments[i].bits;  // little-endian: a 32-bit parameter takes the lower half
     pointers[i] = &values[i];
   }
-  const DriverTable& table = stream.context()->table();
+  const Context& context = *stream.context();
+  const DriverCall call = context.call();
   const ptx::Dimensions& threads = kernel_->launch.threads;
   const CUresult code =
       kernel_->launch.cooperative
-          ? table.cuLaunchCooperativeKernel(function_, blocks.x, blocks.y, blocks.z, threads.x, threads.y, threads.z,
+          ? call->cuLaunchCooperativeKernel(function_, blocks.x, blocks.y, blocks.z, threads.x, threads.y, threads.z,
                                             kernel_->dynamic_shared_bytes, stream.handle(), pointers.data())
-          : table.cuLaunchKernel(function_, blocks.x, blocks.y, blocks.z, threads.x, threads.y, threads.z,
+          : call->cuLaunchKernel(function_, blocks.x, blocks.y, blocks.z, threads.x, threads.y, threads.z,
                                  kernel_->dynamic_shared_bytes, stream.handle(), pointers.data(), nullptr);
-  check(table, code, kernel_->launch.cooperative ? "cuLaunchCooperativeKernel" : "cuLaunchKernel", kernel_->name);
+  context.check(code, kernel_->launch.cooperative ? "cuLaunchCooperativeKernel" : "cuLaunchKernel", kernel_->name);
 }
 
 }  // namespace warpchat

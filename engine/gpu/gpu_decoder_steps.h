@@ -3,7 +3,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <future>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "engine/device_sampler.h"
+#include "engine/driver/device_task.h"
 #include "engine/gpu/gpu_memory.h"
 #include "engine/gpu/gpu_sampler.h"
 #include "engine/gpu/gpu_steps.h"
@@ -92,9 +92,13 @@ class GpuSteps final : public Steps, private DeviceSampler {
   }
   bool is_emulated() const override { return context_->device().is_emulated; }
   std::string_view launch_of(uint32_t n_sequences) const override {
-    return name_of(n_sequences > 1 && launch_mode_ == LaunchMode::kPersistent ? LaunchMode::kGraph : launch_mode_);
+    const LaunchMode mode = launch_mode_;
+    return name_of(n_sequences > 1 && mode == LaunchMode::kPersistent ? LaunchMode::kGraph : mode);
   }
 
+  void end_long_launch() override;
+  std::string loss() const override { return context_->watch()->loss(); }
+  void enter_worker_thread() override { make_this_thread_replaceable(); }
   bool takes_one_by_one() override;
   void begin(std::span<const Run> runs) override;
   void embed(Buffer hidden) override;
@@ -209,10 +213,14 @@ class GpuSteps final : public Steps, private DeviceSampler {
                                             : launch_mode_ != LaunchMode::kStream;
   }
   void collect_profile();
+  std::span<const PassKind> kinds_beside_persistent() const;
   bool is_ready(LaunchMode mode);  // begins to compile what is not
+  void prepare_persistent();
   PersistentSpec persistent_spec() const;
   PersistentLaunch& persistent();
   std::unique_ptr<TokenSource> persistent_tokens(const TokenRun& run);
+  void verify(LaunchMode mode, Decoder& decoder, const TokenRun& run);
+  std::vector<float> logits_of_token(LaunchMode mode, Decoder& decoder, Token token, uint32_t position);
   uint32_t tokens_per_launch(const PhaseProfile& times, const StampRequest& stamps) const;  // most
   void check(const ErrorWord& word);
 
@@ -229,7 +237,7 @@ class GpuSteps final : public Steps, private DeviceSampler {
   ActivationPlan plan_;
   CachePlan cache_plan_;
   DeviceMemory activations_, cache_, states_, weights_;  // states_: [n_states()] of delta nets
-  LaunchMode launch_mode_;
+  std::atomic<LaunchMode> launch_mode_;
   std::unique_ptr<LaunchChoice> choice_;  // where the fastest mode is wanted
   LayerGraphs graphs_;
   std::array<PassKernels, kPassKinds> passes_;
@@ -238,9 +246,10 @@ class GpuSteps final : public Steps, private DeviceSampler {
   std::array<Slot, 4> slots_;
   HostMemory logits_, error_;
   GpuSampler sampler_;
-  std::future<std::unique_ptr<Module>> persistent_module_;  // being compiled, or compiled
+  DeviceTask<std::unique_ptr<Module>> persistent_module_;  // being compiled, or compiled
   std::unique_ptr<PersistentLaunch> persistent_;
-  std::shared_ptr<GpuEvent> pass_began_;  // of one with prompts; null of others
+  std::atomic<PersistentLaunch*> launch_to_end_ = nullptr;  // persistent_, for other threads
+  std::shared_ptr<GpuEvent> pass_began_;                    // of one with prompts; null of others
   PassState state_;
   PassLayout pass_;
   PassLayout::Part part_{};  // of it, in work
@@ -248,6 +257,9 @@ class GpuSteps final : public Steps, private DeviceSampler {
   std::vector<uint32_t> pages_;  // [sequences, pages_per_sequence]: the page tables
   bool has_arrived_ = false;     // the pass's logits
   std::atomic<bool> counts_ = false;
+  std::array<bool, kLaunchModes.size()> is_verified_;
+  bool has_drafts_;
+  uint64_t loss_listener_ = 0;
 };
 
 }  // namespace warpchat

@@ -74,13 +74,21 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
                       buffer(plan_.delta_mixed, config.delta_net.inner())},
             .logits = buffer(plan_.logits, config.n_vocab)};
   stream_.wait();
+  is_verified_.fill(!options.verifies_modes);
+  has_drafts_ = options.drafts;
+  loss_listener_ = context->watch()->add_listener([this, report = options.on_failed_mode](const std::string& why) {
+    if (report && launch_mode_ != LaunchMode::kStream) report(launch_mode_, why);
+  });
   if (options.launch) return;
   choice_ = std::make_unique<LaunchChoice>();
   if (!can_launch(LaunchMode::kPersistent))
     choice_->leave_out(LaunchMode::kPersistent, "the GPU has no cooperative launches");
+  for (const auto& [mode, why] : options.failed_modes)
+    if (mode != LaunchMode::kStream) choice_->leave_out(mode, "it failed before: " + why);
 }
 
 GpuSteps::~GpuSteps() {
+  context_->watch()->remove_listener(loss_listener_);
   try {
     context_->make_current();  // the members free their memory on this thread
     stream_.wait();            // which passes that were stopped may still use
@@ -221,6 +229,10 @@ std::span<const Token> GpuSteps::read() {
   return sampled.tokens;
 }
 
+void GpuSteps::end_long_launch() {
+  if (PersistentLaunch* launch = launch_to_end_) launch->stop();
+}
+
 bool GpuSteps::takes_one_by_one() {
   PassKernels& kernels = kernels_of(PassKind::kRun);
   kernels.prepare();
@@ -232,18 +244,34 @@ PersistentSpec GpuSteps::persistent_spec() const {
   return {passes_[static_cast<size_t>(PassKind::kToken)].specs(), sampler_.ring(), /*stamps=*/true};
 }
 
+// Of the passes between its launches, drafts among them: a load would end the launch under way.
+std::span<const PassKind> GpuSteps::kinds_beside_persistent() const {
+  static constexpr std::array kKinds = {PassKind::kToken, PassKind::kRun};
+  return std::span(kKinds).first(has_drafts_ ? 2 : 1);
+}
+
 bool GpuSteps::is_ready(LaunchMode mode) {
   if (mode != LaunchMode::kPersistent || persistent_) return true;
-  if (!persistent_module_.valid())
-    persistent_module_ = compute_aside([context = context_, spec = persistent_spec()] {
-      context->make_current();
-      return PersistentLaunch::compile(context, spec);
-    });
-  return persistent_module_.wait_for(std::chrono::seconds(0)) != std::future_status::timeout;
+  prepare_persistent();
+  return persistent_module_.is_ready() &&
+         std::ranges::all_of(kinds_beside_persistent(), [this](PassKind kind) { return kernels_of(kind).is_ready(); });
+}
+
+void GpuSteps::prepare_persistent() {
+  if (!persistent_module_.is_valid())
+    persistent_module_ = {context_->watch(), [context = context_, spec = persistent_spec()] {
+                            context->make_current();
+                            return PersistentLaunch::compile(context, spec);
+                          }};
+  for (const PassKind kind : kinds_beside_persistent()) {
+    kernels_of(kind).prepare();
+    kernels_of(kind).prepare_logits();
+  }
 }
 
 PersistentLaunch& GpuSteps::persistent() {
-  if (is_ready(LaunchMode::kPersistent) && persistent_) return *persistent_;
+  if (persistent_) return *persistent_;
+  prepare_persistent();
   DecoderAddresses at{layers_, token_embd_, output_, output_norm_};
   at.hidden = address_of(state_.hidden), at.logits = address_of(state_.logits);
   at.q = address_of(state_.q), at.k = address_of(state_.k), at.v = address_of(state_.v);
@@ -257,16 +285,23 @@ PersistentLaunch& GpuSteps::persistent() {
   at.shared_output = place(plan_.shared_output), at.shared_switch = place(plan_.shared_switch);
   at.error = error_address();
   at.n_pages = n_pages();
-  std::unique_ptr<Module> module = persistent_module_.get();
+  const DeviceTask<std::unique_ptr<Module>> compiled = std::exchange(persistent_module_, {});
+  std::unique_ptr<Module> module = std::move(compiled.get());  // asked for again, it is compiled again
+  for (const PassKind kind : kinds_beside_persistent()) kernels_of(kind).steps(), kernels_of(kind).logits();
   context_->make_current();
   persistent_ = std::make_unique<PersistentLaunch>(stream_, persistent_spec(), at, std::move(module));
+  launch_to_end_ = persistent_.get();
   texts_.add(persistent_->kernel(), persistent_->n_blocks());
   return *persistent_;
 }
 
 std::unique_ptr<TokenSource> GpuSteps::token_source(Decoder& decoder, const TokenRun& run) {
-  if (!choice_) return launch_mode_ == LaunchMode::kPersistent ? persistent_tokens(run) : nullptr;
+  if (!choice_) {
+    verify(launch_mode_, decoder, run);
+    return launch_mode_ == LaunchMode::kPersistent ? persistent_tokens(run) : nullptr;
+  }
   const auto start = [this, &decoder](LaunchMode mode, const TokenRun& part) {
+    verify(mode, decoder, part);
     launch_mode_ = mode;
     return mode == LaunchMode::kPersistent ? persistent_tokens(part) : make_device_token_source(decoder, part);
   };
@@ -274,6 +309,68 @@ std::unique_ptr<TokenSource> GpuSteps::token_source(Decoder& decoder, const Toke
   const auto set_mode = [this](LaunchMode mode) { launch_mode_ = mode; };
   return std::make_unique<MeasuredTokens>(
       decoder, *choice_, run, MeasuredTokens::Launcher{is_mode_ready, start, set_mode, pass_.last_sequences.front()});
+}
+
+// A token at the run's position by the mode and by the stream, to the bit; then all is as it was, but for the
+// position's keys and values, which the run writes.
+void GpuSteps::verify(LaunchMode mode, Decoder& decoder, const TokenRun& run) {
+  if (is_verified_[static_cast<size_t>(mode)] || mode == LaunchMode::kStream) return;
+  if (run.recent.empty() || pass_.logits_columns.size() != 1 || run.position >= max_positions()) return;
+  is_verified_[static_cast<size_t>(mode)] = true;
+  const uint64_t state = state_address(pass_.last_sequences.front());
+  const DeviceMemory saved(context_, n_states() > 0 ? config_.delta_state_bytes() : 0, "a state beside another");
+  const LaunchMode before = launch_mode_;
+  const PassLayout pass = pass_;
+  std::vector<float> kept(config_.n_vocab);
+  const std::span<const float> first = read_logits(pass.logits_columns[0]);
+  std::ranges::copy(first, kept.begin());
+  stream_.copy(saved.address(), state, saved.n_bytes());
+  const auto restore_state = [&] { stream_.copy(state, saved.address(), saved.n_bytes()); };
+  const auto restore = [&] {
+    restore_state();
+    launch_mode_ = before;
+    upload_pass(pass);
+    stream_.upload(logits_row(0), std::as_bytes(std::span(kept)));
+    stream_.wait();
+    has_arrived_ = false;
+  };
+  try {
+    const Token token = run.recent.back();
+    const std::vector<float> expected = logits_of_token(LaunchMode::kStream, decoder, token, run.position);
+    restore_state();
+    const std::vector<float> got = logits_of_token(mode, decoder, token, run.position);
+    const auto [at, other] = std::ranges::mismatch(got, expected);
+    if (at != got.end())
+      throw ErrorWithWayOut("the logits of launch mode " + std::string(name_of(mode)) +
+                                " differ from those of stream, first in number " + std::to_string(at - got.begin()) +
+                                ", which is a fault of warpchat or of the GPU: please report it",
+                            mode == LaunchMode::kPersistent ? WayOut::Kind::kLaunchGraph : WayOut::Kind::kUseCpu);
+  } catch (...) {
+    restore();
+    throw;
+  }
+  restore();
+}
+
+std::vector<float> GpuSteps::logits_of_token(LaunchMode mode, Decoder& decoder, Token token, uint32_t position) {
+  launch_mode_ = mode;
+  const uint32_t sequence = pass_.last_sequences.front();
+  std::vector<float> logits;
+  const auto keep = [&](std::span<const float> row) { logits.assign(row.begin(), row.end()); };
+  if (mode == LaunchMode::kPersistent) {
+    PersistentLaunch& launch = persistent();
+    launch.start({.token = token,
+                  .position = position,
+                  .most_tokens = 1,
+                  .returns_rows = true,
+                  .page_table = page_table(sequence),
+                  .delta_state = state_address(sequence)});
+    while (launch.next()) keep(launch.row());
+  } else {
+    decoder.forward({&token, 1}, position, Logits::kLast, nullptr, sequence);
+    keep(read_logits(0));
+  }
+  return logits;
 }
 
 std::unique_ptr<TokenSource> GpuSteps::persistent_tokens(const TokenRun& run) {
@@ -310,14 +407,14 @@ bool GpuSteps::decode_given(std::span<const Token> tokens, uint32_t position,
   request.delta_state = state_address(0);
   request.stamps = times.stamps();
   for (const uint32_t most = tokens_per_launch(times, request.stamps); !tokens.empty();) {
-    const auto n = static_cast<uint32_t>(std::min<size_t>(tokens.size(), most));
     request.token = tokens.front();
     request.position = position;
-    request.most_tokens = n;
-    request.forced = tokens.first(n);
+    request.most_tokens = std::min<uint32_t>(most, static_cast<uint32_t>(tokens.size()));
+    request.forced = tokens;
     launch.start(request);
+    uint32_t n = 0;  // fewer than asked for, where another wants the device
     try {
-      while (launch.next()) take(launch.row());
+      for (; launch.next(); ++n) take(launch.row());
     } catch (...) {
       launch.cut();  // of a taker's error; after its own it is not running
       throw;
@@ -343,12 +440,13 @@ std::vector<MemoryUse> GpuSteps::memory() const {
   return uses;
 }
 
-// Of a GPU that does not answer any more the next pass says so.
+// A GPU that does not answer any more says so in the next pass.
 uint32_t GpuSteps::context_that_fits() const {
   try {
     context_->make_current();
-    return budget_.largest_context(saturating_sum({context_->memory().free_bytes, budget_.total(sizes_.context)}));
-  } catch (const DriverError&) {
+    return budget_.largest_context(
+        saturating_sum({context_->free_bytes_without_load(), budget_.total(sizes_.context)}));
+  } catch (const Error&) {
     return sizes_.context;
   }
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,11 @@ struct GpuOptions {
   GpuSizes sizes;                                          // context > 0
   std::optional<LaunchMode> launch = LaunchMode::kStream;  // none: the fastest, measured while it answers
   std::function<void(double)> progress;                    // 0..1 while the weights are copied; may be empty
+  std::map<LaunchMode, std::string> failed_modes = {};     // that failed before, and why: not chosen by measuring
+  // Called where the device is lost in that mode, on any thread.
+  std::function<void(LaunchMode, const std::string& why)> on_failed_mode = {};
+  bool drafts = true;           // will be asked for: what they take is prepared with the persistent mode
+  bool verifies_modes = false;  // compares the first token of graph and persistent with stream's
 };
 
 // The kernels cannot compute the model, on no GPU.

@@ -2,11 +2,8 @@
 #include "engine/gpu/kernel_set.h"
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 #include <set>
-
-#include "models/threads.h"
 
 namespace warpchat {
 
@@ -36,17 +33,15 @@ std::vector<std::vector<ptx::Kernel>> split_into_modules(std::vector<ptx::Kernel
 KernelSet::KernelSet(ContextPointer context, std::vector<ptx::Kernel> kernels) {
   for (std::vector<ptx::Kernel>& module : split_into_modules(std::move(kernels))) {
     for (size_t i = 0; i < module.size(); ++i) places_[module[i].name] = {modules_.size(), i};
-    modules_.push_back(compute_aside([context, taken = std::move(module)]() mutable {
+    modules_.emplace_back(context->watch(), [context, kernels_of_module = std::move(module)]() mutable {
       context->make_current();
-      return std::make_unique<Module>(context, std::move(taken));
-    }));
+      return std::make_unique<Module>(context, std::move(kernels_of_module));
+    });
   }
 }
 
 bool KernelSet::is_ready() const {
-  return std::ranges::all_of(modules_, [](const auto& module) {
-    return module.wait_for(std::chrono::seconds(0)) != std::future_status::timeout;
-  });
+  return std::ranges::all_of(modules_, [](const auto& module) { return module.is_ready(); });
 }
 
 const LoadedKernel& KernelSet::operator[](const std::string& name) const {

@@ -1,10 +1,10 @@
 // The kernels of a pass on one device: compiled as a few modules, several at once, and found again by name.
 #pragma once
-#include <future>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "engine/driver/device_task.h"
 #include "engine/driver/module.h"
 
 namespace warpchat {
@@ -15,7 +15,7 @@ class KernelSet {
   KernelSet(ContextPointer context, std::vector<ptx::Kernel> kernels);
 
   // The kernel of that name, which must be in the set, once its module is compiled. DriverError, at every look-up, if
-  // the driver refused the module's text.
+  // the driver refused the module's text; DeviceLost.
   const LoadedKernel& operator[](const std::string& name) const;
   bool is_ready() const;  // whether no look-up has to wait
 
@@ -23,7 +23,7 @@ class KernelSet {
   struct Place {
     size_t module, index;
   };
-  std::vector<std::shared_future<std::unique_ptr<Module>>> modules_;  // whoever destroys the set waits for them
+  std::vector<DeviceTask<std::unique_ptr<Module>>> modules_;  // whoever destroys the set waits for them
   std::map<std::string, Place> places_;
 };
 

@@ -63,7 +63,7 @@ PersistentLaunch::PersistentLaunch(const Stream& stream, const PersistentSpec& s
     routes_ = DeviceMemory(context, n_bytes, "who the experts are");
     at_.routes = routes_.address();
   }
-  host_ = HostMemory(context, sizeof(HostWords) + kSlots * sizeof(uint64_t), "tokens");
+  host_ = HostMemory(context, sizeof(HostWords) + kMaxTokens * sizeof(uint64_t), "tokens");
   if (spec.stamps) stamps_ = DeviceMemory(context, 16, "time stamps");
   const uint64_t bytes_ahead = std::min(kMostBytesAhead, context->device().l2_bytes / 2);
   const std::vector<LayerRow> rows = layer_rows(spec_.decoder, at_, n_blocks_, bytes_ahead);
@@ -85,9 +85,8 @@ void PersistentLaunch::place_request(const Request& r) {
   require(r.end_tokens.size() <= DecodeRequest::kMostEndTokens, "a request with too many end tokens");
   DecodeRequest request{.page_table = r.page_table,
                         .n_pages = at_.n_pages,
-                        .most_steps = r.most_tokens,
+                        .most_steps = std::min(r.most_tokens, r.returns_rows ? kMaxTokensWithRows : kMaxTokens),
                         .n_forced = static_cast<uint32_t>(r.forced.size()),
-                        .n_slots = n_slots_,
                         .returns_rows = r.returns_rows,
                         .n_end_tokens = static_cast<uint32_t>(r.end_tokens.size()),
                         .delta_state = r.delta_state};
@@ -128,18 +127,24 @@ void PersistentLaunch::start(const Request& request) {
   stream_.context()->make_current();
   const uint64_t row_bytes = uint64_t{spec_.decoder.embedding.n_vocab} * sizeof(float);
   returns_rows_ = request.returns_rows;
-  n_slots_ = returns_rows_ ? kRowSlots : kSlots;
-  if (returns_rows_ && rows_.bytes().empty()) rows_ = HostMemory(stream_.context(), kRowSlots * row_bytes, "logits");
+  if (returns_rows_ && rows_.bytes().empty())
+    rows_ = HostMemory(stream_.context(), kMaxTokensWithRows * row_bytes, "logits");
   place_request(request);
-  std::fill(host_.bytes().begin(), host_.bytes().end(), std::byte{0});
+  std::ranges::fill(host_.bytes().subspan(sizeof(HostWords)), std::byte{0});
+  write_host_word(words().end, 0u);
+  write_host_word(words().stop, 0u);
   n_returned_ = 0;
   end_ = DecodeEnd::kNone;
   is_running_ = true;
   try {
+    turn_.emplace(
+        stream_.context()->gate(), [this] { stop(); }, [this] { return read_host_word(words().end) != 0; });
     launch();
   } catch (const Error&) {
     give_up();
   }
+  silence_.restart();
+  was_asked_ = false;
 }
 
 void PersistentLaunch::launch() {
@@ -157,17 +162,19 @@ void PersistentLaunch::launch() {
 }
 
 std::optional<Token> PersistentLaunch::take() {
-  const uint64_t* ring = reinterpret_cast<const uint64_t*>(host_.bytes().data() + sizeof(HostWords));
-  const uint64_t slot = read_host_word(ring[n_returned_ % n_slots_]);
+  if (n_returned_ == kMaxTokens) return {};
+  const uint64_t* tokens = reinterpret_cast<const uint64_t*>(host_.bytes().data() + sizeof(HostWords));
+  const uint64_t slot = read_host_word(tokens[n_returned_]);
   if (slot >> 32 != n_returned_ + 1) return {};
   ++n_returned_;
+  silence_.restart();
+  was_asked_ = false;
   return static_cast<Token>(slot & 0xffffffff);
 }
 
 std::optional<Token> PersistentLaunch::next() {
   if (!is_running_) return {};
-  write_host_word(words().n_taken, n_returned_);  // the row of the token before is free
-  constexpr uint32_t kPollsBetweenChecks = 1024;
+  constexpr uint32_t kPollsBetweenChecks = 256;
   for (uint32_t poll = 1;; ++poll) {
     if (const std::optional<Token> token = take()) return token;
     if (read_host_word(words().end) != 0) {
@@ -180,11 +187,24 @@ std::optional<Token> PersistentLaunch::next() {
   }
 }
 
+// A driver's call may have to wait, and the host's other work with it: only a silence makes it worth that.
 void PersistentLaunch::check_alive() {
-  stream_.context()->make_current();
+  constexpr double kSilence = 0.5;
+  const Context& context = *stream_.context();
+  const double seconds = silence_.seconds();
+  const bool is_overdue = seconds > context.watch()->bounds().pass;
   try {
-    if (!done_.has_come() || read_host_word(words().end) != 0) return;
-    throw Error("the persistent decoder ended without a word");
+    context.watch()->require_alive();
+    if (seconds < kSilence || (was_asked_ && !is_overdue)) return;
+    was_asked_ = true;
+    context.make_current();
+    if (done_.has_come()) {
+      if (read_host_word(words().end) != 0) return;
+      throw Error("the persistent decoder ended without a word");
+    }
+    if (!is_overdue) return;
+    context.watch()->lose(DeviceBound::kPass);
+    context.watch()->require_alive();
   } catch (const Error&) {
     give_up();
   }
@@ -194,11 +214,13 @@ void PersistentLaunch::check_alive() {
 void PersistentLaunch::give_up() {
   stop();
   is_running_ = false;
+  turn_.reset();
   throw;
 }
 
 void PersistentLaunch::finish() {
   is_running_ = false;
+  turn_.reset();
   end_ = static_cast<DecodeEnd>(read_host_word(words().end));
   stream_.context()->make_current();
   done_.wait();
@@ -213,7 +235,7 @@ void PersistentLaunch::finish() {
 std::span<const float> PersistentLaunch::row() const {
   require(returns_rows_ && n_returned_ > 0, "reading of logits that were not asked for");
   const size_t n_vocab = spec_.decoder.embedding.n_vocab;
-  return rows_.as<float>().subspan((n_returned_ - 1) % n_slots_ * n_vocab, n_vocab);
+  return rows_.as<float>().subspan((n_returned_ - 1) * n_vocab, n_vocab);
 }
 
 void PersistentLaunch::stop() { write_host_word(words().stop, 1u); }

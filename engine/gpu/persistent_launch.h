@@ -26,11 +26,16 @@ class PersistentLaunch {
   PersistentLaunch(const PersistentLaunch&) = delete;
   ~PersistentLaunch();  // stops a launch under way, and waits
 
+  // The host has room for all tokens of a launch, so that a launch waits for nothing.
+  static constexpr uint32_t kMaxTokens = 1024, kMaxTokensWithRows = 32;
+
   struct Request {
     Token token = 0;  // the first to decode, at `position`
     uint32_t position = 0;
-    uint32_t most_tokens = UINT32_MAX;   // that come out; where the device has a watchdog, few enough for its patience
-    std::span<const Token> forced = {};  // the first tokens, `token` among them, in place of choices
+    // That come out, but at most kMaxTokens, or kMaxTokensWithRows; where the device has a watchdog, few enough for its
+    // patience.
+    uint32_t most_tokens = kMaxTokens;
+    std::span<const Token> forced = {};      // the first tokens, `token` among them, in place of choices
     std::span<const Token> end_tokens = {};  // at most DecodeRequest::kMostEndTokens; each comes out before the end
     bool returns_rows = false;               // the logits of every token, too
     SamplerState sampler = {};               // as it is: the best logit
@@ -39,14 +44,16 @@ class PersistentLaunch {
     uint64_t delta_state = 0;                // likewise, with delta nets: after the positions before `position`
     StampRequest stamps = {};                // with the spec's stamps: blocks that keep time, all of them at most
   };
-  // Returns at once. No launch may be under way: next() has returned nothing, or thrown, since the last start.
+  // Waits for loads under way (DeviceGate), and returns then. No launch may be under way: next() has returned nothing,
+  // or thrown, since the last start.
   void start(const Request& request);
 
-  // The next token, once it is there; nothing after the last. Error for a token or position out of range, or logits
-  // that are no numbers; DriverError if the device fails, which ends the launch: a device that lives on, too, lets go
-  // of it within a token.
+  // The next token, once it is there; nothing after the last, which comes earlier than asked for where somebody else
+  // wants the device. Calls no driver before the launch has ended, but once in a long silence. Error for a token or
+  // position out of range, or logits that are no numbers; DriverError if the device fails, DeviceLost if a token takes
+  // too long, which end the launch: a device that lives on, too, lets go of it within a token.
   std::optional<Token> next();
-  // The logits from which that token was chosen, or would have been: [n_vocab], until next() is called again.
+  // The logits from which that token was chosen, or would have been: [n_vocab], until the next start.
   std::span<const float> row() const;
   void stop();  // from any thread: at most one token more is decoded, and next() still returns what was
   void cut();   // stops, and drops what has not been taken; throws as next() does
@@ -58,8 +65,6 @@ class PersistentLaunch {
   uint32_t n_blocks() const { return n_blocks_; }
   const LoadedKernel& kernel() const { return module_->kernel(0); }
 
-  static constexpr uint32_t kSlots = 64, kRowSlots = 4;  // of the ring; with rows
-
  private:
   struct Offsets {  // into control_
     uint64_t barrier, state, request, layers, n_bytes;
@@ -68,7 +73,7 @@ class PersistentLaunch {
   void place_stamp_request(StampRequest request);
   void launch();
   std::optional<Token> take();  // if it is there
-  void check_alive();           // throws if the launch is over without having said so
+  void check_alive();           // throws if the launch is over without having said so, or lasts too long
   [[noreturn]] void give_up();  // rethrows the error under way
   void finish();
   HostWords& words() const { return *reinterpret_cast<HostWords*>(host_.bytes().data()); }
@@ -83,7 +88,9 @@ class PersistentLaunch {
   HostMemory host_, rows_;
   GpuEvent done_;
   StampRequest stamp_request_;
-  uint32_t n_slots_ = kSlots;
+  std::optional<DeviceGate::LongLaunch> turn_;  // of the launch under way
+  AwakeTimer silence_;
+  bool was_asked_ = false;  // the driver, in this silence
   uint64_t n_returned_ = 0;
   bool is_running_ = false, returns_rows_ = false;
   DecodeEnd end_ = DecodeEnd::kNone;

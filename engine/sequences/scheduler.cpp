@@ -37,7 +37,9 @@ CachePages cache_of(Steps& steps) {
 constexpr uint32_t kAloneAtOnce = 1024;  // tokens whose pages a device has that goes on by itself
 constexpr double kLongerBeside = 2.2;    // times that a pass of streams takes when a prompt's tokens go with them
 constexpr uint32_t kTokensTimed = 8;     // of a device that goes on by itself: their mean is what a token takes
-constexpr uint32_t kPassesBeside = 32;   // with a prompt; then one of streams alone tells how long those take by now
+constexpr std::chrono::milliseconds kLookEvery{100};  // for a device that was lost
+constexpr std::chrono::seconds kTellsOfLoss{1};       // a thread that does not hang in it
+constexpr uint32_t kPassesBeside = 32;  // with a prompt; then one of streams alone tells how long those take by now
 
 }  // namespace
 
@@ -74,6 +76,19 @@ struct Scheduler::Share {
   uint32_t n_sampled() const { return is_sampled ? 1 + n_drafted() : 0; }
 };
 
+std::optional<AnswerStep> ScheduledAnswer::next(std::chrono::milliseconds timeout) {
+  const Clock::time_point until = Clock::now() + timeout;
+  for (;;) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
+    if (std::optional<AnswerStep> step = steps_.pop(std::clamp(left, std::chrono::milliseconds(0), kLookEvery)))
+      return step;
+    const std::string loss = scheduler_.decoder_.steps().loss();
+    if (!loss.empty() && Clock::now() - *(lost_at_ ? lost_at_ : lost_at_ = Clock::now()) > kTellsOfLoss)
+      return GenerationEnd{EndReason::kFailed, {}, loss, {WayOut::Kind::kUseCpu}};
+    if (left <= kLookEvery) return std::nullopt;
+  }
+}
+
 void ScheduledAnswer::stop() {
   stop_ = true;
   scheduler_.wake();
@@ -92,7 +107,12 @@ Scheduler::~Scheduler() {
     is_over_ = true;
   }
   wake();
-  if (worker_.joinable()) worker_.join();
+  if (!worker_.joinable()) return;
+  std::unique_lock lock(mutex_);
+  while (!has_ended_ && decoder_.steps().loss().empty()) changed_.wait_for(lock, kLookEvery);
+  const bool hangs = !changed_.wait_for(lock, kTellsOfLoss, [this] { return has_ended_; });
+  lock.unlock();
+  hangs ? worker_.detach() : worker_.join();
 }
 
 void Scheduler::wake() {
@@ -100,7 +120,8 @@ void Scheduler::wake() {
     std::lock_guard lock(mutex_);
     wants_turn_ = true;
   }
-  changed_.notify_one();
+  decoder_.steps().end_long_launch();
+  changed_.notify_all();
 }
 
 std::shared_ptr<ScheduledAnswer> Scheduler::start(AnswerRequest request) {
@@ -131,6 +152,7 @@ std::shared_ptr<ScheduledAnswer> Scheduler::start(AnswerRequest request) {
 }
 
 void Scheduler::run() {
+  decoder_.steps().enter_worker_thread();
   while (take_requests()) {
     try {
       pass();
@@ -141,6 +163,9 @@ void Scheduler::run() {
     }
     settle();
   }
+  const std::lock_guard lock(mutex_);
+  has_ended_ = true;
+  changed_.notify_all();
 }
 
 bool Scheduler::take_requests() {

@@ -40,8 +40,8 @@ using AnswerStep = std::variant<PromptProgress, NextToken, GenerationEnd>;
 // An answer on its way, for whoever asked for it.
 class ScheduledAnswer {
  public:
-  std::optional<AnswerStep> next(std::chrono::milliseconds timeout) { return steps_.pop(timeout); }  // the end is last
-  void stop();  // asks; the answer ends within a pass
+  std::optional<AnswerStep> next(std::chrono::milliseconds timeout);  // the end is last, also where the device is lost
+  void stop();                                                        // asks; the answer ends within a pass
 
  private:
   friend class Scheduler;
@@ -49,6 +49,7 @@ class ScheduledAnswer {
   Scheduler& scheduler_;
   Queue<AnswerStep> steps_;
   std::atomic<bool> stop_ = false;
+  std::optional<std::chrono::steady_clock::time_point> lost_at_;  // when that was noticed
 };
 
 class Scheduler {
@@ -56,7 +57,7 @@ class Scheduler {
   using EndsAnswer = std::function<bool(Token)>;
   // end_tokens: of those that end an answer, for a device that goes on by itself.
   Scheduler(Decoder& decoder, EndsAnswer ends_answer, std::span<const Token> end_tokens = {});
-  ~Scheduler();  // stops all answers
+  ~Scheduler();  // stops all answers; leaves a thread behind that hangs in a lost device
 
   // Waits its turn if all sequences or pages are in use. Error if the system gives no thread.
   std::shared_ptr<ScheduledAnswer> start(AnswerRequest request);
@@ -101,7 +102,7 @@ class Scheduler {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::unique_ptr<Job>> requests_;  // with the mutex held
-  bool is_over_ = false;                        // likewise
+  bool is_over_ = false, has_ended_ = false;    // likewise; the latter of the thread
   std::atomic<bool> wants_turn_ = false;        // somebody came, or wants to stop
   std::atomic<uint32_t> n_answers_ = 0;
   std::thread worker_;

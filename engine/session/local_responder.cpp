@@ -95,6 +95,8 @@ BuiltPrompt LocalResponder::build(const Prompt& prompt, const AnswerOptions& opt
 }
 
 std::unique_ptr<Generation> LocalResponder::start(const Prompt& prompt, const AnswerOptions& options) {
+  if (const std::string loss = model_.decoder->steps().loss(); !loss.empty())
+    throw ErrorWithWayOut(loss, WayOut::Kind::kUseCpu);
   if (scheduler_.n_answers() >= model_.decoder->max_sequences())
     throw Error(scheduler_.n_answers() == 1 ? "an answer is being generated; stop it first"
                                             : "as many answers as fit are being generated; stop one first");

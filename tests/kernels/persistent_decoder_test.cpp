@@ -110,7 +110,7 @@ TEST_P(PersistentDecoder, GivesTheBitsOfTheSeparateKernels) {
   const Decoded expected = decoder.separately(7, c.position, kSteps);
   const ptx::Kernel kernel = decoder.persistent();
   for (uint32_t grid : {1, 2, 4}) {
-    DecodeRequest request{.most_steps = kSteps, .n_slots = kSteps, .returns_rows = 1};
+    DecodeRequest request{.most_steps = kSteps, .returns_rows = 1};
     const TinyDecoder::Run run = decoder.new_run(7, c.position, request, grid);
     ASSERT_EQ(decoder.launch(kernel, run, grid), "") << "grid " << grid;
     EXPECT_EQ(decoder.decoded(run, kSteps), expected) << "grid " << grid;
@@ -129,34 +129,17 @@ struct SmallDecoder {
       {.hidden = 32, .ffn = 40, .n_heads = 2, .n_kv_heads = 1, .n_vocab = 100, .context = 20, .layers = {all(kF16)}},
       ptx::sm_75};
   ptx::Kernel kernel = decoder.persistent();
-
-  // In a thread of its own, as a GPU is; join() gives the fault.
-  std::thread start(const TinyDecoder::Run& run, std::string& fault) {
-    return std::thread([this, &run, &fault] { fault = decoder.launch(kernel, run, kGrid); });
-  }
 };
 
 uint32_t end_of(const TinyDecoder::Run& run) { return run.host->end; }
 uint32_t end_as(DecodeEnd end) { return static_cast<uint32_t>(end); }
-
-// Waits for the number-th token and takes it; 0 where the launch ended without it.
-uint64_t take(const TinyDecoder::Run& run, uint64_t number) {
-  const uint64_t& slot = run.ring[(number - 1) % run.request.n_slots];
-  while (read_host_word(slot) >> 32 != number) {
-    if (read_host_word(run.host->end) != 0 && read_host_word(slot) >> 32 != number) return 0;
-    std::this_thread::yield();
-  }
-  const uint64_t taken = read_host_word(slot);
-  write_host_word(run.host->n_taken, number);
-  return taken;
-}
 
 TEST(PersistentDecoderQueue, ForcedTokensComeInPlaceOfChoices) {
   SmallDecoder small;
   const std::vector<uint32_t> forced = {kToken, 99, 0, 51, 7};
   const auto n_steps = static_cast<uint32_t>(forced.size());
   const Decoded expected = small.decoder.separately(kToken, 2, n_steps, forced);
-  const DecodeRequest request{.most_steps = n_steps, .n_slots = n_steps, .returns_rows = 1};
+  const DecodeRequest request{.most_steps = n_steps, .returns_rows = 1};
   const TinyDecoder::Run run = small.decoder.new_run(kToken, 2, request, kGrid, forced);
   ASSERT_EQ(small.decoder.launch(small.kernel, run, kGrid), "");
   EXPECT_EQ(small.decoder.decoded(run, n_steps), expected);
@@ -171,7 +154,7 @@ TEST(PersistentDecoderSampling, DrawsAsItsKernelDoes) {
     small.decoder.set_sampler(state, {3, 1, 4, 1, 5});
     small.kernel = small.decoder.persistent();
     const Decoded expected = small.decoder.separately(kToken, 2, kSteps);
-    const DecodeRequest request{.most_steps = kSteps, .n_slots = kSteps, .returns_rows = 1};
+    const DecodeRequest request{.most_steps = kSteps, .returns_rows = 1};
     const TinyDecoder::Run run = small.decoder.new_run(kToken, 2, request, kGrid);
     ASSERT_EQ(small.decoder.launch(small.kernel, run, kGrid, reordered(seed)), "");
     EXPECT_EQ(small.decoder.decoded(run, kSteps), expected) << "seed " << seed;
@@ -183,7 +166,7 @@ TEST(PersistentDecoderSampling, BeginsBehindTheQueue) {
   SmallDecoder small;
   small.decoder.set_sampler({.presence_penalty = 3, .penalty_window = 8, .temperature = 2, .seed = 5}, {});
   small.kernel = small.decoder.persistent();
-  const TinyDecoder::Run run = small.decoder.new_run(kToken, 0, {.most_steps = 6, .n_slots = 8}, kGrid, {kToken, 9, 8});
+  const TinyDecoder::Run run = small.decoder.new_run(kToken, 0, {.most_steps = 6}, kGrid, {kToken, 9, 8});
   ASSERT_EQ(small.decoder.launch(small.kernel, run, kGrid), "");
   const std::vector<uint32_t> tokens = small.decoder.decoded(run, 6).tokens;
   EXPECT_EQ(tokens[0], 9u);
@@ -213,39 +196,39 @@ TEST(PersistentDecoderEnd, HasItsReason) {
   const uint32_t wanted = choices[3];
   const auto first = static_cast<uint32_t>(std::find(choices.begin(), choices.end(), wanted) - choices.begin()) + 1;
   const EndCase cases[] = {
-      {"most_steps", kToken, 0, {.most_steps = 3, .n_slots = 8}, {}, DecodeEnd::kMostSteps, 3},
+      {"most_steps", kToken, 0, {.most_steps = 3}, {}, DecodeEnd::kMostSteps, 3},
       {"end_token_is_returned",
        kToken,
        0,
-       {.most_steps = 8, .n_slots = 8, .n_end_tokens = 2, .end_tokens = {1000, wanted}},
+       {.most_steps = 8, .n_end_tokens = 2, .end_tokens = {1000, wanted}},
        {},
        DecodeEnd::kEndToken,
        first},
       {"end_token_before_most_steps",
        kToken,
        0,
-       {.most_steps = first, .n_slots = 8, .n_end_tokens = 1, .end_tokens = {wanted}},
+       {.most_steps = first, .n_end_tokens = 1, .end_tokens = {wanted}},
        {},
        DecodeEnd::kEndToken,
        first},
       {"forced_end_token_goes_on",
        kToken,
        0,
-       {.most_steps = 3, .n_slots = 8, .n_end_tokens = 1, .end_tokens = {50}},
+       {.most_steps = 3, .n_end_tokens = 1, .end_tokens = {50}},
        {kToken, 50, 50, 50},
        DecodeEnd::kMostSteps,
        3},
-      {"last_position", kToken, 18, {.most_steps = 8, .n_slots = 8}, {}, DecodeEnd::kNoRoom, 2},
-      {"token_outside_the_vocabulary", 100, 0, {.most_steps = 8, .n_slots = 8}, {}, DecodeEnd::kError, 0},
-      {"forced_token_outside", kToken, 0, {.most_steps = 8, .n_slots = 8}, {kToken, 5, 100}, DecodeEnd::kError, 1},
-      {"position_outside_the_cache", kToken, 20, {.most_steps = 8, .n_slots = 8}, {}, DecodeEnd::kError, 0},
+      {"last_position", kToken, 18, {.most_steps = 8}, {}, DecodeEnd::kNoRoom, 2},
+      {"token_outside_the_vocabulary", 100, 0, {.most_steps = 8}, {}, DecodeEnd::kError, 0},
+      {"forced_token_outside", kToken, 0, {.most_steps = 8}, {kToken, 5, 100}, DecodeEnd::kError, 1},
+      {"position_outside_the_cache", kToken, 20, {.most_steps = 8}, {}, DecodeEnd::kError, 0},
   };
   for (const EndCase& c : cases) {
     const TinyDecoder::Run run = small.decoder.new_run(c.token, c.position, c.request, kGrid, c.forced);
     ASSERT_EQ(small.decoder.launch(small.kernel, run, kGrid), "") << c.name;
     EXPECT_EQ(end_of(run), end_as(c.end)) << c.name;
     uint32_t n_steps = 0;
-    while (n_steps < c.request.n_slots && run.ring[n_steps] != 0) ++n_steps;
+    while (n_steps < c.request.most_steps && run.tokens[n_steps] != 0) ++n_steps;
     EXPECT_EQ(n_steps, c.n_steps) << c.name;
     EXPECT_EQ(run.error[0] != 0, c.end == DecodeEnd::kError) << c.name;
   }
@@ -253,49 +236,12 @@ TEST(PersistentDecoderEnd, HasItsReason) {
 
 TEST(PersistentDecoderHost, StopsWithinAToken) {
   SmallDecoder small;
-  const TinyDecoder::Run run = small.decoder.new_run(kToken, 0, {.most_steps = 18, .n_slots = 32}, kGrid);
+  const TinyDecoder::Run run = small.decoder.new_run(kToken, 0, {.most_steps = 18}, kGrid);
   write_host_word(run.host->stop, 1u);
   ASSERT_EQ(small.decoder.launch(small.kernel, run, kGrid), "");
   EXPECT_EQ(end_of(run), end_as(DecodeEnd::kStopped));
-  EXPECT_NE(run.ring[0], 0u);
-  EXPECT_EQ(run.ring[1], 0u);
-}
-
-TEST(PersistentDecoderHost, StopsWhileTheRingIsFull) {
-  SmallDecoder small;
-  const TinyDecoder::Run run = small.decoder.new_run(kToken, 0, {.most_steps = 18, .n_slots = 2}, kGrid);
-  std::string fault;
-  std::thread device = small.start(run, fault);
-  while (read_host_word(run.ring[1]) == 0) std::this_thread::yield();
-  EXPECT_EQ(end_of(run), 0u);
-  write_host_word(run.host->stop, 1u);
-  device.join();
-  EXPECT_EQ(fault, "");
-  EXPECT_EQ(end_of(run), end_as(DecodeEnd::kStopped));
-  EXPECT_EQ(run.ring[0] >> 32, 1u);  // nothing was overwritten
-}
-
-// A host that takes a token only when the ring is full: every token comes, in order, with its row.
-TEST(PersistentDecoderHost, MayBeSlow) {
-  constexpr uint32_t kSteps = 11, kSlots = 3;
-  SmallDecoder small;
-  const Decoded expected = small.decoder.separately(kToken, 0, kSteps);
-  const DecodeRequest request{.most_steps = kSteps, .n_slots = kSlots, .returns_rows = 1};
-  const TinyDecoder::Run run = small.decoder.new_run(kToken, 0, request, kGrid);
-  std::string fault;
-  std::thread device = small.start(run, fault);
-  Decoded got;
-  for (uint32_t number = 1; number <= kSteps; ++number) {
-    const uint32_t newest = std::min(number + kSlots - 1, kSteps);
-    while (read_host_word(run.ring[(newest - 1) % kSlots]) >> 32 != newest && read_host_word(run.host->end) == 0)
-      std::this_thread::yield();
-    const float* row = run.rows + size_t{(number - 1) % kSlots} * 100;
-    got.logits.insert(got.logits.end(), row, row + 100);  // before it is taken
-    got.tokens.push_back(static_cast<uint32_t>(take(run, number)));
-  }
-  device.join();
-  EXPECT_EQ(fault, "");
-  EXPECT_EQ(got, expected);
+  EXPECT_NE(run.tokens[0], 0u);
+  EXPECT_EQ(run.tokens[1], 0u);
 }
 
 TEST(PersistentDecoderStamps, NameEveryPhaseInABoundedRing) {
@@ -303,8 +249,7 @@ TEST(PersistentDecoderStamps, NameEveryPhaseInABoundedRing) {
   SmallDecoder small;
   const StampRequest requests[] = {{0, 1}, {1, 64}, {kGrid, 8}};  // no block, one, and all with too few slots
   for (const StampRequest& stamps : requests) {
-    const TinyDecoder::Run run =
-        small.decoder.new_run(kToken, 0, {.most_steps = kSteps, .n_slots = 4}, kGrid, {}, stamps);
+    const TinyDecoder::Run run = small.decoder.new_run(kToken, 0, {.most_steps = kSteps}, kGrid, {}, stamps);
     ASSERT_EQ(small.decoder.launch(small.decoder.persistent(true), run, kGrid), "");
     for (uint32_t block = 0; block < stamps.n_blocks; ++block) {
       const uint8_t* own = run.stamps + 16 + block * (16 + stamps.n_slots * sizeof(Stamp));
@@ -329,7 +274,7 @@ TEST(PersistentDecoderSeeds, EveryScheduleGivesTheSame) {
   const Decoded expected = small.decoder.separately(kToken, 0, kSteps);
   const uint64_t n_seeds = std::getenv("WARPCHAT_FULL_TESTS") != nullptr ? 1000 : 20;
   for (uint64_t seed = 1; seed <= n_seeds; ++seed) {
-    const DecodeRequest request{.most_steps = kSteps, .n_slots = kSteps, .returns_rows = 1};
+    const DecodeRequest request{.most_steps = kSteps, .returns_rows = 1};
     const TinyDecoder::Run run = small.decoder.new_run(kToken, 0, request, kGrid);
     ASSERT_EQ(small.decoder.launch(small.kernel, run, kGrid, reordered(seed)), "") << "seed " << seed;
     ASSERT_EQ(small.decoder.decoded(run, kSteps), expected) << "seed " << seed;
@@ -345,7 +290,7 @@ TEST(PersistentDecoderSeeds, GiveTheSameOfHybrids) {
   const Decoded expected = decoder.separately(kToken, 3, kSteps, forced);
   const ptx::Kernel kernel = decoder.persistent();
   for (uint64_t seed = 1; seed <= 3; ++seed) {
-    const DecodeRequest request{.most_steps = kSteps, .n_slots = kSteps, .returns_rows = 1};
+    const DecodeRequest request{.most_steps = kSteps, .returns_rows = 1};
     const TinyDecoder::Run run = decoder.new_run(kToken, 3, request, kGrid, forced);
     ASSERT_EQ(decoder.launch(kernel, run, kGrid, reordered(seed)), "") << "seed " << seed;
     ASSERT_EQ(decoder.decoded(run, kSteps), expected) << "seed " << seed;
@@ -384,7 +329,7 @@ TEST_P(FlawedBarrier, IsFound) {
   for (size_t at = 0; (at = text.find(c.from, at)) != std::string::npos; ++n_replaced)
     text.replace(at, std::strlen(c.from), c.to);
   ASSERT_GT(n_replaced, 0u);
-  const DecodeRequest request{.most_steps = 2, .n_slots = 2, .returns_rows = 1};
+  const DecodeRequest request{.most_steps = 2, .returns_rows = 1};
   const TinyDecoder::Run run = small.decoder.new_run(kToken, 0, request, kGrid);
   const std::string fault = small.decoder.launch(small.kernel, run, kGrid);
   EXPECT_NE(fault.find("without order"), std::string::npos) << fault;

@@ -83,7 +83,7 @@ class TinyDecoder {
     DecodeRequest request;
     DecoderState* state;
     HostWords* host;
-    uint64_t* ring;
+    uint64_t* tokens;
     float* rows;
     uint32_t* error;
     uint8_t* sampler = nullptr;
@@ -98,10 +98,10 @@ class TinyDecoder {
     run.request.delta_state = address(at.delta_state);
     run.sampler = at.sampler;
     run.request.n_forced = static_cast<uint32_t>(forced.size());
-    auto* words = device_.upload(std::vector<uint64_t>(sizeof(HostWords) / 8 + request.n_slots));
+    auto* words = device_.upload(std::vector<uint64_t>(sizeof(HostWords) / 8 + request.most_steps));
     run.host = reinterpret_cast<HostWords*>(words);
-    run.ring = words + sizeof(HostWords) / 8;
-    run.rows = device_.poisoned<float>(size_t{request.n_slots} * spec_.n_vocab);
+    run.tokens = words + sizeof(HostWords) / 8;
+    run.rows = device_.poisoned<float>(size_t{request.most_steps} * spec_.n_vocab);
     const DecoderAddresses all = addresses_of(at, grid);
     const std::vector<LayerRow> layers = layer_rows(specs_, all, grid, kMostBytesAhead);
     const auto add = [&](const void* p) { run.arguments.push_back(reinterpret_cast<uint64_t>(p)); };
@@ -128,12 +128,12 @@ class TinyDecoder {
     return device_.run_listed(options, kernel, run.arguments, {});
   }
 
-  // What the ring and the rows hold after a launch of n_steps that fitted into them.
+  // What the list of tokens and the rows hold after a launch of n_steps.
   Decoded decoded(const Run& run, uint32_t n_steps) const {
     Decoded result;
     for (uint32_t step = 0; step < n_steps; ++step) {
-      const uint64_t slot = run.ring[step % run.request.n_slots];
-      if (slot >> 32 != step + 1) throw std::logic_error("the ring lacks step " + std::to_string(step));
+      const uint64_t slot = run.tokens[step];
+      if (slot >> 32 != step + 1) throw std::logic_error("the list lacks step " + std::to_string(step));
       result.tokens.push_back(static_cast<uint32_t>(slot));
     }
     result.logits = device_.download(run.rows, run.request.returns_rows ? size_t{n_steps} * spec_.n_vocab : 0);

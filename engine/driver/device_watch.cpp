@@ -1,0 +1,256 @@
+// One thread looks at all calls under way a few times a second.
+#include "engine/driver/device_watch.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+#include <utility>
+
+#include "models/error.h"
+#include "models/threads.h"
+
+namespace warpchat {
+
+// Of a thread: the call that it has under way.
+struct Slot {
+  std::mutex mutex;
+  std::shared_ptr<DeviceWatch> watch;  // null: none
+  DeviceBound bound = DeviceBound::kPass;
+  double seconds = 0;        // awake
+  bool is_given_up = false;  // its device was lost meanwhile
+  bool is_replaceable = false;
+  bool has_ended = false;  // the thread
+};
+
+namespace {
+
+constexpr double kLoadsOfAPass = 12, kSlowerOnEmulator = 60;
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+void print_and_leave(const std::string& loss) {
+  std::fprintf(stderr, "%s\n", loss.c_str());
+  _exit(1);
+}
+
+std::atomic<void (*)(const std::string&)> hanging_thread_handler = &print_and_leave;
+std::atomic<bool> has_lost_device = false;
+
+// Never destroyed: threads may hang in a driver until the process ends.
+struct Slots {
+  std::mutex mutex;
+  std::vector<std::shared_ptr<Slot>> all;
+  std::vector<std::shared_ptr<DeviceWatch>> lost;  // kept, so that they stay lost
+  double shortest_bound = 1;
+  bool has_watcher = false;
+
+  static Slots& instance() {
+    static Slots* slots = new Slots;
+    return *slots;
+  }
+
+  void give_up_calls_on(const DeviceWatch& watch) {
+    const std::lock_guard lock(mutex);
+    for (const auto& slot : all) {
+      const std::lock_guard slot_lock(slot->mutex);
+      if (slot->watch.get() == &watch) slot->is_given_up = true;
+    }
+  }
+};
+
+// Adds the time to each call under way, and returns those that exceed their bounds.
+std::vector<std::shared_ptr<Slot>> overdue(Slots& slots, double step) {
+  std::vector<std::shared_ptr<Slot>> found;
+  const std::lock_guard lock(slots.mutex);
+  std::erase_if(slots.all, [](const auto& slot) {
+    const std::lock_guard slot_lock(slot->mutex);
+    return slot->has_ended;
+  });
+  for (const auto& slot : slots.all) {
+    const std::lock_guard slot_lock(slot->mutex);
+    if (!slot->watch) continue;
+    slot->seconds += step;
+    if (slot->seconds > slot->watch->bounds().of(slot->bound)) found.push_back(slot);
+  }
+  return found;
+}
+
+void watch_calls(Slots& slots) {
+  for (double last = now();;) {
+    double interval = 0;
+    {
+      const std::lock_guard lock(slots.mutex);
+      interval = std::min(AwakeTimer::kMaxStep, slots.shortest_bound / 8);
+    }
+    std::this_thread::sleep_for(std::chrono::duration<double>(interval));
+    const double step = std::min(now() - last, 2 * interval);
+    last = now();
+    for (const auto& slot : overdue(slots, step)) {
+      std::shared_ptr<DeviceWatch> watch;
+      DeviceBound bound;
+      bool is_replaceable;
+      {
+        const std::lock_guard lock(slot->mutex);
+        watch = slot->watch, bound = slot->bound, is_replaceable = slot->is_replaceable;
+      }
+      if (!watch) continue;  // it has ended after all
+      watch->lose(bound);
+      if (!is_replaceable) hanging_thread_handler.load()(watch->loss());
+    }
+  }
+}
+
+// Without a thread to look, nothing is bounded until the system gives one.
+void start_watcher(Slots& slots) {
+  if (slots.has_watcher) return;
+  try {
+    start_thread("to watch the GPU", [&slots] { watch_calls(slots); }).detach();
+    slots.has_watcher = true;
+  } catch (const Error&) {
+  }
+}
+
+class ThreadsSlot {
+ public:
+  ThreadsSlot() {
+    Slots& slots = Slots::instance();
+    const std::lock_guard lock(slots.mutex);
+    slots.all.push_back(slot_);
+  }
+  ~ThreadsSlot() {
+    const std::lock_guard lock(slot_->mutex);
+    slot_->has_ended = true;
+  }
+  Slot& slot() { return *slot_; }
+
+ private:
+  std::shared_ptr<Slot> slot_ = std::make_shared<Slot>();
+};
+
+Slot& slot_of_this_thread() {
+  static thread_local ThreadsSlot own;
+  return own.slot();
+}
+
+[[noreturn]] void never_return() {
+  for (;;) pause();
+}
+
+std::string sentence_of(DeviceBound bound, double seconds) {
+  char number[32];
+  std::snprintf(number, sizeof number, "%g", seconds);
+  return std::string("the GPU has not finished ") +
+         (bound == DeviceBound::kPass ? "computing" : "loading kernels or memory") + " within " + number +
+         " s and is not used any more; the conversation is kept: start the program again";
+}
+
+}  // namespace
+
+DeviceBounds DeviceBounds::of_device(bool is_emulated) {
+  DeviceBounds bounds;
+  if (const char* text = std::getenv("WARPCHAT_DEVICE_TIMEOUT")) {
+    const double seconds = std::strtod(text, nullptr);
+    if (!(seconds > 0))
+      throw Error(std::string("WARPCHAT_DEVICE_TIMEOUT is ") + text + ", expected the seconds that a pass may take");
+    return {seconds, seconds * kLoadsOfAPass};
+  }
+  return is_emulated ? DeviceBounds{bounds.pass * kSlowerOnEmulator, bounds.load * kSlowerOnEmulator} : bounds;
+}
+
+DeviceWatch::DeviceWatch(DeviceBounds bounds) : bounds_(bounds) {}
+DeviceWatch::~DeviceWatch() = default;
+
+std::shared_ptr<DeviceWatch> DeviceWatch::make(DeviceBounds bounds) {
+  Slots& slots = Slots::instance();
+  const std::lock_guard lock(slots.mutex);
+  slots.shortest_bound = std::min(slots.shortest_bound, bounds.pass);
+  start_watcher(slots);
+  return std::shared_ptr<DeviceWatch>(new DeviceWatch(bounds));
+}
+
+std::string DeviceWatch::loss() const {
+  const std::lock_guard lock(mutex_);
+  return loss_;
+}
+
+void DeviceWatch::require_alive() const {
+  if (std::string why = loss(); !why.empty()) throw DeviceLost(why);
+}
+
+void DeviceWatch::lose(DeviceBound bound) {
+  std::string why;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!loss_.empty()) return;
+    why = loss_ = sentence_of(bound, bounds_.of(bound));
+  }
+  has_lost_device = true;
+  Slots& slots = Slots::instance();
+  {
+    const std::lock_guard lock(slots.mutex);
+    slots.lost.push_back(shared_from_this());
+  }
+  slots.give_up_calls_on(*this);
+  const std::lock_guard lock(listening_);
+  for (const Listener& listener : listeners_) listener.call(why);
+}
+
+uint64_t DeviceWatch::add_listener(std::function<void(const std::string&)> listener) {
+  const std::lock_guard lock(listening_);
+  listeners_.push_back({++n_listeners_, std::move(listener)});
+  return n_listeners_;
+}
+
+void DeviceWatch::remove_listener(uint64_t number) {
+  const std::lock_guard lock(listening_);
+  std::erase_if(listeners_, [&](const Listener& listener) { return listener.number == number; });
+}
+
+WatchedCall::WatchedCall(const std::shared_ptr<DeviceWatch>& watch, DeviceBound bound) : slot_(&slot_of_this_thread()) {
+  watch->require_alive();
+  const std::lock_guard lock(slot_->mutex);
+  before_ = std::exchange(slot_->watch, watch);
+  bound_before_ = std::exchange(slot_->bound, bound);
+  slot_->seconds = 0;
+  slot_->is_given_up = false;
+}
+
+WatchedCall::~WatchedCall() {
+  bool returns = true;
+  {
+    const std::lock_guard lock(slot_->mutex);
+    returns = !slot_->is_given_up || !slot_->is_replaceable;
+    slot_->watch = std::move(before_);
+    slot_->bound = bound_before_;
+    slot_->seconds = 0;
+    slot_->is_given_up = false;
+  }
+  if (!returns) never_return();
+}
+
+void make_this_thread_replaceable() {
+  Slot& slot = slot_of_this_thread();
+  const std::lock_guard lock(slot.mutex);
+  slot.is_replaceable = true;
+}
+
+void on_hanging_thread(void (*handler)(const std::string&)) { hanging_thread_handler = handler; }
+
+bool is_any_device_lost() { return has_lost_device; }
+
+AwakeTimer::AwakeTimer() : last_(now()) {}
+
+double AwakeTimer::seconds() {
+  const double time = now();
+  sum_ += std::min(time - std::exchange(last_, time), kMaxStep);
+  return sum_;
+}
+
+void AwakeTimer::restart() { last_ = now(), sum_ = 0; }
+
+}  // namespace warpchat
