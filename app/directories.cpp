@@ -39,6 +39,8 @@ std::string state_directory() { return xdg_directory("XDG_STATE_HOME", ".local/s
 std::string config_directory() { return xdg_directory("XDG_CONFIG_HOME", ".config") + "/warpchat"; }
 std::string cache_directory() { return cache_home() + "/warpchat"; }
 
+std::string device_record_file() { return state_directory() + "/devices.json"; }
+
 bool make_private_directory(const std::string& path) {
   for (size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
     if (mkdir(path.substr(0, slash).c_str(), 0700) != 0 && errno != EEXIST) return false;

@@ -10,6 +10,8 @@ std::string state_directory();  // $XDG_STATE_HOME/warpchat, or ~/.local/state/w
 std::string config_directory();  // $XDG_CONFIG_HOME/warpchat, or ~/.config/warpchat
 std::string cache_directory();  // $XDG_CACHE_HOME/warpchat, or ~/.cache/warpchat
 
+std::string device_record_file();  // what is known of GPUs, in the state directory
+
 // Creates it, readable by the owner only, with its parents. False if that fails.
 bool make_private_directory(const std::string& path);
 

@@ -48,6 +48,8 @@ ModelOptions model_options(const ModelFlags& flags) {
   ModelOptions options;
   options.device = flags.device;
   options.launch = launch;
+  options.check_device = !flags.no_device_check;
+  options.device_record = device_record_file();
   options.cache = cache;
   options.sequences = kAnswersAtOnce;
   options.cache_bytes = uint64_t{flags.cache_ram} << 20;

@@ -29,6 +29,7 @@ constexpr CommandEntry kCommandEntries[] = {
     {"logits", "write the logits of given tokens to a file"},
     {"perplexity", "measure how well a model predicts a text"},
     {"inspect", "list a model file's metadata and tensors"},
+    {"check-device", "check that a GPU computes what it should"},
     {"bench", "measure tokens per second, as llama-bench does"},
     {"kernels", "list the GPU kernels of a model, and write their PTX"},
 };
@@ -126,6 +127,8 @@ void add_model_flags(CLI::App& app, ModelFlags& o, const std::string& context_he
   text(app, "--launch", o.launch, "MODE",
        "how a GPU's kernels are launched: stream, graph, persistent (batches: as graphs), auto; default auto: what is "
        "fastest");
+  toggle(app, "--no-device-check", o.no_device_check,
+         "use a GPU that was not checked, or that failed its check (see chat check-device)");
   app.option_defaults()->group("");
   number(app, "--layers-on-gpu", o.layers_on_gpu, "-ngl", 1);
   app.option_defaults()->group("Model");
@@ -452,6 +455,8 @@ ParsedOptions parse_options(std::vector<std::string> arguments) {
   if (line.command == "logits") return parse<LogitsOptions>(line, purpose, add_logits);
   if (line.command == "perplexity") return parse<PerplexityOptions>(line, purpose, add_perplexity);
   if (line.command == "inspect") return parse<InspectOptions>(line, purpose, add_inspect);
+  if (line.command == "check-device")
+    return parse<CheckDeviceOptions>(line, purpose, [](CLI::App&, CheckDeviceOptions&) {});
   if (line.command == "bench") return parse<BenchOptions>(line, purpose, add_bench);
   if (line.command == "kernels") return parse<KernelsOptions>(line, purpose, add_kernels);
   return parse<ChatOptions>(line, purpose, add_chat);

@@ -24,6 +24,7 @@ struct ModelFlags : CommonOptions {  // of every command that loads a model
   std::string cache_type_k = "f16", cache_type_v = "f16";
   uint32_t cache_ram = 0;  // MiB
   std::string launch = "auto";            // how kernels are launched on a GPU
+  bool no_device_check = false;           // a GPU is used without, or against, its check
   std::string profile;                    // FILE for a trace; empty: none
   std::optional<uint32_t> layers_on_gpu;  // llama.cpp's -ngl: all of them, or it is refused
 };
@@ -95,6 +96,8 @@ struct InspectOptions : CommonOptions {
   bool json = false;
 };
 
+struct CheckDeviceOptions : CommonOptions {};
+
 struct BenchOptions : ModelFlags {
   std::vector<uint32_t> n_prompt = {512}, n_generate = {128}, depth = {0};
   uint32_t repetitions = 5;
@@ -111,7 +114,7 @@ struct KernelsOptions : CommonOptions {
 };
 
 using Options = std::variant<ChatOptions, PullOptions, EndpointOptions, TokenizeOptions, LogitsOptions, TemplateOptions,
-                             PerplexityOptions, InspectOptions, BenchOptions, KernelsOptions>;
+                             PerplexityOptions, InspectOptions, CheckDeviceOptions, BenchOptions, KernelsOptions>;
 
 struct ParsedOptions {
   std::optional<Options> options;  // nullopt: `text` (--help, --version) answers everything

@@ -87,6 +87,7 @@ StreamedAnswer answer(Responder& responder, const ChatOptions& options, const Ch
 
 int answer_once(const ChatOptions& options, const std::string& prompt) {
   const std::unique_ptr<Model> model = load_model(options);
+  if (model->has_faulty_gpu) print_error(model->device_reason + "; the CPU answers");
   if (const std::string warning = long_context(*model); !warning.empty()) print_error(warning);
   remember_model(model->file.path(), state_directory());
   const ChatSettings settings = settings_from(options, model->file_sampling);

@@ -7,8 +7,11 @@
 #include <utility>
 
 #include "engine/cpu/memory_budget.h"
+#include "engine/driver/device_task.h"
 #include "engine/driver/driver_error.h"
+#include "engine/gpu/device_record.h"
 #include "engine/gpu/gpu_steps.h"
+#include "engine/session/device_check.h"
 #include "engine/session/model_memory.h"
 #include "models/chat_template/chat_template.h"
 #include "models/weight_check.h"
@@ -37,13 +40,59 @@ SamplingParams read_sampling(const GgufFile& file) {
   return p;
 }
 
+class DeviceCheckFailed : public ErrorWithWayOut {
+ public:
+  explicit DeviceCheckFailed(const std::string& fault)
+      : ErrorWithWayOut("the GPU failed its check (" + fault +
+                            "); chat check-device checks it anew, "
+                            "--no-device-check uses it all the same",
+                        WayOut::Kind::kUseCpu) {}
+};
+
+// Of a GPU that this driver and this build have not met; beside the loading.
+class FirstCheck {
+ public:
+  FirstCheck(const ModelOptions& options, const DeviceChoice& device, const DeviceRecord& record) : record_(record) {
+    if (!options.check_device || device.gpu.is_emulated) return;
+    const std::optional<std::string> known = record.read().check;
+    if (known && !known->empty()) throw DeviceCheckFailed(*known);
+    if (!known) check_ = {Context::watch_of(*device.table, device.gpu), [device] { return check_device(device); }};
+  }
+  void await() {
+    if (!check_.is_valid()) return;
+    const std::string fault = check_.get().fault();
+    DeviceFacts facts = record_.read();
+    facts.check = fault;
+    record_.write(facts);
+    if (!fault.empty()) throw DeviceCheckFailed(fault);
+  }
+
+ private:
+  const DeviceRecord& record_;
+  DeviceTask<DeviceCheck> check_;
+};
+
 std::unique_ptr<Decoder> make_gpu_decoder(const ModelOptions& options, const Model& model, const DeviceChoice& device) {
+  const DeviceRecord record(options.device_record, device.gpu);
   const std::optional<LaunchMode> untimed = device.gpu.is_emulated ? std::optional(LaunchMode::kStream) : std::nullopt;
-  const GpuOptions gpu{device, gpu_sizes(options, model.config, model.context),
-                       options.launch ? options.launch : untimed, options.progress};
+  const GpuOptions gpu{
+      .device = device,
+      .sizes = gpu_sizes(options, model.config, model.context),
+      .launch = options.launch ? options.launch : untimed,
+      .progress = options.progress,
+      .failed_modes = record.read().failed_modes,
+      .on_failed_mode = [record](LaunchMode mode, const std::string& why) { record.add_failed_mode(mode, why); },
+      .verifies_modes = !device.gpu.is_emulated};
   check_scales(model.file);
-  std::unique_ptr<Steps> steps = make_gpu_steps(model.config, model.tensors, gpu);
-  if (options.launch) steps->set_launch_mode(*options.launch);  // which says so if it does not work here
+  FirstCheck check(options, device, record);
+  // On a thread that may hang there without this one.
+  const DeviceTask<std::unique_ptr<Steps>> loading(Context::watch_of(*device.table, device.gpu), [&] {
+    std::unique_ptr<Steps> steps = make_gpu_steps(model.config, model.tensors, gpu);
+    if (options.launch) steps->set_launch_mode(*options.launch);  // which says so if it does not work here
+    return steps;
+  });
+  std::unique_ptr<Steps>& steps = loading.get();
+  check.await();
   return std::make_unique<Decoder>(model.config, std::move(steps));
 }
 
@@ -73,6 +122,11 @@ std::unique_ptr<Decoder> try_gpu_decoder(const ModelOptions& options, Model& mod
   } catch (const DriverError& error) {
     return give_up(error);
   } catch (const UnsupportedModel& error) {
+    return give_up(error);
+  } catch (const DeviceLost& error) {
+    return give_up(error);
+  } catch (const DeviceCheckFailed& error) {
+    model.has_faulty_gpu = true;
     return give_up(error);
   }
 }

@@ -33,6 +33,8 @@ struct ModelOptions {
   std::optional<LaunchMode> launch;      // on a GPU; none: the fastest, on the emulator kStream
   std::function<void(double)> progress;  // 0..1 while loading; may be empty
   bool beside_another = false;           // model that may be given up: MemoryShortage in place of the CPU by default
+  std::string device_record;             // file of engine/gpu/device_record.h; empty: nothing is remembered
+  bool check_device = true;              // where it was not checked before; the emulator is not
 };
 
 // Positions of the KV cache that the options ask for.
@@ -52,6 +54,7 @@ struct Model {
   uint32_t context;           // positions of the KV cache
   std::string device;         // where it is, as ModelOptions takes it
   std::string device_reason;  // why not on the first GPU, where no device was named; else empty
+  bool has_faulty_gpu = false;  // that is the reason: it failed its check
   double load_seconds;
 
  private:
