@@ -29,16 +29,16 @@ size_t after_code(std::string_view text, size_t at, size_t limit) {
 
 // Whether "$x" at a growing text's end may become a formula: a price will not, nor what is long.
 bool may_close(std::string_view open) {
-  if (open.size() < 2 || open.size() > kLongestOpen || open.find('$', 1) != kNone) return false;
+  if (open.size() < 2 || open.size() > kLongestOpen || open.find('$', 1) != kNpos) return false;
   return !is_blank(open[1]) && !std::isdigit(static_cast<unsigned char>(open[1]));
 }
 
 bool is_line_below_head(std::string_view text, size_t begin, size_t end) {
   const std::string_view line = text.substr(begin, end - begin);
-  if (begin == 0 || line.find('-') == kNone || line.find_first_of("|:") == kNone) return false;
-  if (line.find_first_not_of("|:- \t\r") != kNone) return false;
+  if (begin == 0 || line.find('-') == kNpos || line.find_first_of("|:") == kNpos) return false;
+  if (line.find_first_not_of("|:- \t\r") != kNpos) return false;
   const size_t above = begin > 1 ? text.rfind('\n', begin - 2) + 1 : 0;
-  return text.substr(above, begin - above).find('|') != kNone;
+  return text.substr(above, begin - above).find('|') != kNpos;
 }
 
 // Whether these bytes are a whole formula and not one that is still open.
@@ -100,10 +100,10 @@ class Guard {
 
   size_t copy(size_t at) {
     const size_t formula = finder_.formula_end(at);
-    if (formula != kNone) {
+    if (formula != kNpos) {
       const std::string_view whole = text_.substr(at, formula - at);
       if (is_closed(whole)) out_.formulas.push_back({at, formula, whole[1] == '$' || whole[1] == '['});
-      const bool quoted = whole.find('\n') != kNone && is_quoted(at);
+      const bool quoted = whole.find('\n') != kNpos && is_quoted(at);
       for (; at < formula; ++at) {
         if (quoted && text_[at - 1] == '\n') {  // the quote's own marks
           at = copy_until(at, std::min(text_.find_first_not_of(" \t>", at), formula));
@@ -136,9 +136,9 @@ size_t FormulaFinder::next(size_t& found, std::string_view mark, size_t from) {
 size_t FormulaFinder::paragraph_end(size_t at) {
   if (paragraph_end_ > at) return paragraph_end_;
   paragraph_end_ = text_.size();
-  for (size_t line = text_.find('\n', at); line != kNone; line = text_.find('\n', line + 1)) {
+  for (size_t line = text_.find('\n', at); line != kNpos; line = text_.find('\n', line + 1)) {
     const size_t below = text_.find_first_not_of(" \t\r", line + 1);
-    if (below != kNone && text_[below] != '\n') continue;
+    if (below != kNpos && text_[below] != '\n') continue;
     paragraph_end_ = line;
     break;
   }
@@ -148,30 +148,30 @@ size_t FormulaFinder::paragraph_end(size_t at) {
 
 // One dollar opens before something and closes behind something that no digit follows: prices are no formulas.
 size_t FormulaFinder::dollar_end(size_t at, size_t limit) {
-  if (at + 1 >= limit || is_blank(text_[at + 1])) return kNone;
+  if (at + 1 >= limit || is_blank(text_[at + 1])) return kNpos;
   size_t i = at + 1;
   while (i < limit && text_[i] != '$') i += text_[i] == '\\' ? 2 : 1;
   n_searched_ += i - at;
-  if (i >= limit) return kNone;
+  if (i >= limit) return kNpos;
   const bool digit_follows = i + 1 < text_.size() && std::isdigit(static_cast<unsigned char>(text_[i + 1]));
-  return is_blank(text_[i - 1]) || digit_follows ? kNone : i + 1;
+  return is_blank(text_[i - 1]) || digit_follows ? kNpos : i + 1;
 }
 
 size_t FormulaFinder::formula_end(size_t at) {
   const std::string_view rest = text_.substr(at);
   const bool one_dollar = rest.starts_with('$') && !rest.starts_with("$$");
-  if (!one_dollar && !rest.starts_with("$$") && !rest.starts_with("\\(") && !rest.starts_with("\\[")) return kNone;
+  if (!one_dollar && !rest.starts_with("$$") && !rest.starts_with("\\(") && !rest.starts_with("\\[")) return kNpos;
   const size_t limit = std::min(paragraph_end(at), at + kLongestFormula);
   const bool may_grow = unfinished_ && limit == text_.size();
   if (one_dollar) {
     const size_t end = dollar_end(at, limit);
-    return end == kNone && may_grow && may_close(rest) ? limit : end;
+    return end == kNpos && may_grow && may_close(rest) ? limit : end;
   }
   const size_t end = rest[0] == '$'   ? next(dollars_, "$$", at + 2)
                      : rest[1] == '(' ? next(round_, "\\)", at + 2)
                                       : next(square_, "\\]", at + 2);
   if (end < limit - 1) return end + 2;
-  return may_grow ? limit : kNone;
+  return may_grow ? limit : kNpos;
 }
 
 size_t GuardedText::original(size_t offset) const {
@@ -184,7 +184,7 @@ bool GuardedText::was_inserted(size_t offset) const {
 }
 
 GuardedText guarded_markdown(std::string_view text, bool unfinished) {
-  if (text.find_first_of("$|\\") == kNone) return {std::string(text)};
+  if (text.find_first_of("$|\\") == kNpos) return {std::string(text)};
   return Guard(text, unfinished).run();
 }
 

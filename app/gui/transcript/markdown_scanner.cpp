@@ -11,7 +11,7 @@ namespace {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_rule(std::string_view rest) {
-  if (rest.empty() || std::string_view("-*_").find(rest[0]) == kNone) return false;
+  if (rest.empty() || std::string_view("-*_").find(rest[0]) == kNpos) return false;
   size_t n = 0;
   for (char c : rest) {
     if (c == rest[0]) {
@@ -42,13 +42,13 @@ size_t marker_length(std::string_view rest) {
 bool is_definition(std::string_view rest) {
   if (!rest.starts_with('[')) return false;
   const size_t close = rest.find(']');
-  if (close == kNone || close < 2 || rest.find('[', 1) < close || rest.find('\\') != kNone) return false;
+  if (close == kNpos || close < 2 || rest.find('[', 1) < close || rest.find('\\') != kNpos) return false;
   const std::string_view name = rest.substr(1, close - 1);
-  if (name.find_first_not_of(" \t") == kNone || close + 1 >= rest.size() || rest[close + 1] != ':') return false;
+  if (name.find_first_not_of(" \t") == kNpos || close + 1 >= rest.size() || rest[close + 1] != ':') return false;
   std::string_view address = rest.substr(close + 2);
   address.remove_prefix(std::min(address.find_first_not_of(" \t"), address.size()));
   while (!address.empty() && std::isspace(static_cast<unsigned char>(address.back()))) address.remove_suffix(1);
-  return !address.empty() && address[0] != '<' && address.find_first_of(" \t()\"") == kNone;
+  return !address.empty() && address[0] != '<' && address.find_first_of(" \t()\"") == kNpos;
 }
 
 }  // namespace
@@ -134,14 +134,14 @@ bool MarkdownScanner::cuts_before(const Line& line) {
 
 void MarkdownScanner::note_list(const Line& line) {
   if (line.marker > 0 && line.indent < 4) {
-    const bool is_empty = line.rest.find_first_not_of(" \t", line.marker) == kNone;
+    const bool is_empty = line.rest.find_first_not_of(" \t", line.marker) == kNpos;
     const bool may_interrupt = !is_empty && (!is_digit(line.rest[0]) || line.rest.substr(0, line.marker - 1) == "1");
     if (!in_list_ && !after_empty_ && !after_fence_ && !may_interrupt) list_may_have_ended_ = true;
     size_t spaces = std::min(line.rest.find_first_not_of(' ', line.marker), line.rest.size()) - line.marker;
     if (spaces == 0 || spaces > 4 || is_empty) spaces = 1;
     in_list_ = true;
     item_indent_ = line.indent + line.marker + spaces;
-    if (line.rest.find('\t') != kNone) list_may_have_ended_ = true;
+    if (line.rest.find('\t') != kNpos) list_may_have_ended_ = true;
   } else if (in_list_) {
     list_may_have_ended_ = true;  // or its paragraph goes on without indentation
   }

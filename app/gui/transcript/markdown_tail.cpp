@@ -37,11 +37,11 @@ bool ends_in_fence(std::string_view text) {
 // Nothing but marks: a list item, a rule, a heading's underline or emphasis may begin so.
 bool is_undecided(std::string_view line) {
   const size_t begin = line.find_first_not_of(" \t>");
-  if (begin == kNone) return true;
+  if (begin == kNpos) return true;
   line.remove_prefix(begin);
-  if (line.find_first_not_of("-=*+_#~`| \t[") == kNone) return true;
+  if (line.find_first_not_of("-=*+_#~`| \t[") == kNpos) return true;
   const size_t digits = line.find_first_not_of("0123456789");
-  return digits == kNone || (digits > 0 && line.substr(digits).find_first_not_of(".) \t") == kNone);
+  return digits == kNpos || (digits > 0 && line.substr(digits).find_first_not_of(".) \t") == kNpos);
 }
 
 // Where the inline text that is being written begins: behind the last line that opens or ends a block.
@@ -52,7 +52,7 @@ size_t paragraph_begin(std::string_view text) {
     if (inner_text(line).size() != line.substr(std::min(line.find_first_not_of(" \t"), line.size())).size()) break;
     const size_t above = last_line(text.substr(0, begin - 1));
     const std::string_view line_above = text.substr(above, begin - 1 - above);
-    if (line_above.find_first_not_of(" \t\r") == kNone || line_above.starts_with('#')) break;
+    if (line_above.find_first_not_of(" \t\r") == kNpos || line_above.starts_with('#')) break;
     begin = above;
   }
   return begin;
@@ -80,10 +80,10 @@ bool settle_table(std::string& text) {
   if (!lines.starts_with('|')) return false;
   const size_t head_end = lines.find('\n');
   const std::string_view head = lines.substr(0, head_end);
-  if (head_end != kNone && lines.find_first_not_of("|:- \t", head_end + 1) != kNone) return false;
+  if (head_end != kNpos && lines.find_first_not_of("|:- \t", head_end + 1) != kNpos) return false;
   const size_t columns = columns_of(head);
   if (columns == 0) return false;
-  if (head_end != kNone) text.resize(begin + head_end);
+  if (head_end != kNpos) text.resize(begin + head_end);
   text += "\n|";
   for (size_t i = 0; i < columns; ++i) text += "---|";
   return true;
@@ -108,7 +108,7 @@ class OpenMarks {
     const char c = text_[at];
     if (c == '$' || c == '\\') {
       const size_t end = formulas_.formula_end(at);
-      if (end != kNone) return end;
+      if (end != kNpos) return end;
     }
     if (c == '\\') {
       if (at + 1 == text_.size()) kept_ = at;
@@ -124,7 +124,7 @@ class OpenMarks {
   size_t read_code(size_t at) {
     const size_t end = std::min(text_.find_first_not_of('`', at), text_.size());
     const std::string_view run = text_.substr(at, end - at);
-    for (size_t i = text_.find(run, end); i != kNone; i = text_.find(run, i)) {
+    for (size_t i = text_.find(run, end); i != kNpos; i = text_.find(run, i)) {
       const size_t run_end = std::min(text_.find_first_not_of('`', i), text_.size());
       if (run_end - i == run.size()) return run_end;
       i = run_end;
@@ -172,7 +172,7 @@ std::string settled_tail(std::string_view tail) {
   std::string text(tail);
   if (ends_in_fence(tail.substr(0, last_line(tail)))) {
     const std::string_view line = inner_text(tail.substr(last_line(tail)));
-    if (!line.empty() && line.find_first_not_of(line[0]) == kNone && (line[0] == '`' || line[0] == '~')) {
+    if (!line.empty() && line.find_first_not_of(line[0]) == kNpos && (line[0] == '`' || line[0] == '~')) {
       text.resize(last_line(tail));
     }
     return text;
