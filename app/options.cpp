@@ -30,6 +30,7 @@ constexpr CommandEntry kCommandEntries[] = {
     {"perplexity", "measure how well a model predicts a text"},
     {"inspect", "list a model file's metadata and tensors"},
     {"check-device", "check that a GPU computes what it should"},
+    {"compare", "compare two devices step by step, and name where they first differ"},
     {"bench", "measure tokens per second, as llama-bench does"},
     {"kernels", "list the GPU kernels of a model, and write their PTX"},
 };
@@ -93,10 +94,25 @@ void toggle(CLI::App& app, const std::string& names, bool& value, const std::str
   app.add_flag(names, value, help)->check(no_value());
 }
 
-void add_common(CLI::App& app, CommonOptions& o) {
-  app.option_defaults()->group("General");
+// An option that may be given several times, with a value each time.
+void repeated(CLI::App& app, const std::string& names, std::vector<std::string>& values, const std::string& label,
+              const std::string& help) {
+  app.add_option(names, values, help)->take_all()->allow_extra_args(false)->option_text(label);
+}
+
+void add_device(CLI::App& app, CommonOptions& o) {
   text(app, "--device", o.device, "NAME",
        "where to compute: cpu, cuda, cuda:N, emulator[:sm_XX]; default: a GPU, else the CPU");
+}
+
+void add_device(CLI::App& app, CompareOptions& o) {
+  repeated(app, "--device", o.devices, "NAME", "twice, one device each: cpu, cuda, cuda:N, emulator[:sm_XX]");
+}
+
+template <class T>
+void add_common(CLI::App& app, T& o) {
+  app.option_defaults()->group("General");
+  add_device(app, o);
   toggle(app, "--list-devices", o.list_devices, "list this machine's devices and exit");
   text(app, "--log-file", o.log_file, "FILE", "append a log of what the program does, not of what is said");
   app.set_help_flag("-h,--help", "show this help and exit");
@@ -109,7 +125,21 @@ void add_model(CLI::App& app, std::string& model) {
        "used, or the only one found");
 }
 
-void add_model_flags(CLI::App& app, ModelFlags& o, const std::string& context_help) {
+void add_launch(CLI::App& app, ModelFlags& o) {
+  text(app, "--launch", o.launch, "MODE",
+       "how a GPU's kernels are launched: stream, graph, persistent (batches: as graphs), auto; default auto: what is "
+       "fastest");
+}
+
+void add_launch(CLI::App& app, CompareOptions& o) {
+  repeated(app, "--launch", o.launches, "MODE",
+           "how a GPU's kernels are launched: stream, the default, graph or persistent, of which only logits are "
+           "compared; once for both devices, or twice in their order");
+  app.get_option("--launch")->check(one_of({"stream", "graph", "persistent"}));
+}
+
+template <class T>
+void add_model_flags(CLI::App& app, T& o, const std::string& context_help) {
   add_model(app, o.model);
   if (!context_help.empty()) number(app, "-c,--ctx-size", o.context, context_help, 0);
   number(app, "-t,--threads", o.threads,
@@ -124,9 +154,7 @@ void add_model_flags(CLI::App& app, ModelFlags& o, const std::string& context_he
          "MiB for the keys and values of all conversations, which share them; default, and at least: what one context "
          "takes",
          0, 1 << 30);
-  text(app, "--launch", o.launch, "MODE",
-       "how a GPU's kernels are launched: stream, graph, persistent (batches: as graphs), auto; default auto: what is "
-       "fastest");
+  add_launch(app, o);
   toggle(app, "--no-device-check", o.no_device_check,
          "use a GPU that was not checked, or that failed its check (see chat check-device)");
   app.option_defaults()->group("");
@@ -271,6 +299,20 @@ void add_inspect(CLI::App& app, InspectOptions& o) {
   app.add_option("MODEL", o.model, "the same without -m")->option_text(" ");
   app.option_defaults()->group("Output");
   toggle(app, "--json", o.json, "as one JSON object");
+}
+
+void add_compare(CLI::App& app, CompareOptions& o) {
+  add_model_flags(app, o, "");
+  app.remove_option(app.get_option("--profile"));  // nothing is measured
+  app.option_defaults()->group("Task");
+  text(app, "-p,--prompt", o.prompt, "TEXT", "what they compute; default: two sentences");
+  text(app, "-f,--file", o.prompt_file, "FILE", "the same from a file");
+  number(app, "-n,--n-decode", o.n_decode,
+         "of the text's tokens, how many last ones are decoded one by one; default 8, at most half", 0);
+  number(app, "--bound", o.bound,
+         "how much a step's vector may differ, of its norm; default 0.01, of logits alone with a cache in q8_0 0.05", 0,
+         1);
+  toggle(app, "--json", o.json, "print the result as a JSON object");
 }
 
 void add_bench(CLI::App& app, BenchOptions& o) {
@@ -457,6 +499,7 @@ ParsedOptions parse_options(std::vector<std::string> arguments) {
   if (line.command == "inspect") return parse<InspectOptions>(line, purpose, add_inspect);
   if (line.command == "check-device")
     return parse<CheckDeviceOptions>(line, purpose, [](CLI::App&, CheckDeviceOptions&) {});
+  if (line.command == "compare") return parse<CompareOptions>(line, purpose, add_compare);
   if (line.command == "bench") return parse<BenchOptions>(line, purpose, add_bench);
   if (line.command == "kernels") return parse<KernelsOptions>(line, purpose, add_kernels);
   return parse<ChatOptions>(line, purpose, add_chat);

@@ -168,6 +168,12 @@ class Steps {
   // False where it does not.
   virtual bool decode_given(std::span<const Token> tokens, uint32_t position,
                             const std::function<void(std::span<const float>)>& take);
+  // Copies columns first, first + 1, ... of the pass to the host, from a buffer that its last step wrote, but not from
+  // the logits: values is [columns, buffer.width]. Behind keep_wanted only columns whose logits are wanted may be read.
+  // Waits for what was begun. False if nothing has been computed yet, as while a graph is being recorded.
+  virtual bool read_columns(Buffer buffer, uint32_t first, std::span<float> values) = 0;
+  // Puts others in their place, for the next step to read. False likewise, and where the device keeps no floats there.
+  virtual bool write_columns(Buffer buffer, uint32_t first, std::span<const float> values) = 0;
   // Waits for the pass and returns the logits of one of the wanted columns on the host: [n_vocab], valid until begin().
   virtual std::span<const float> read_logits(uint32_t column) = 0;
 };

@@ -13,6 +13,7 @@ int run_command(const TemplateOptions& options);
 int run_command(const PerplexityOptions& options);
 int run_command(const InspectOptions& options);
 int run_command(const CheckDeviceOptions& options);
+int run_command(const CompareOptions& options);
 int run_command(const BenchOptions& options);
 int run_command(const KernelsOptions& options);
 

@@ -107,6 +107,8 @@ class CpuSteps final : public Steps {
   void norm_logits(Buffer hidden, Buffer logits) override;
   PassEnd end_pass() override;
   void wait() override {}
+  bool read_columns(Buffer buffer, uint32_t first, std::span<float> values) override;
+  bool write_columns(Buffer buffer, uint32_t first, std::span<const float> values) override;
   std::span<const float> read_logits(uint32_t column) override;
 
  private:
@@ -118,6 +120,7 @@ class CpuSteps final : public Steps {
   ProductInput plain(Buffer x) const { return {floats(x), n_columns(), x.width}; }
   uint64_t column_bytes(uint64_t values) const { return n_columns() * values * sizeof(float); }
   uint32_t n_columns() const { return static_cast<uint32_t>(columns_.size()); }
+  float* kept_column(Buffer buffer, uint32_t column) const;  // of the pass
 
   const CpuKernels& kernels_;
   ModelConfig config_;
@@ -433,6 +436,29 @@ std::vector<MemoryUse> CpuSteps::memory() const {
   std::erase_if(uses, [](const MemoryUse& use) { return use.bytes == 0; });
   if (!config_.tied_output) uses.push_back({"embedding, in the file", embedding_->data.size()});
   return uses;
+}
+
+// Its place in the buffers: that of before keep_wanted where no column was left out, too.
+float* CpuSteps::kept_column(Buffer buffer, uint32_t column) const {
+  if (n_columns() == logits_columns_.size()) {
+    const auto kept = std::ranges::lower_bound(logits_columns_, column);
+    assert(kept != logits_columns_.end() && *kept == column);
+    column = static_cast<uint32_t>(kept - logits_columns_.begin());
+  }
+  assert(column < n_columns());
+  return column_of(buffer, column);
+}
+
+bool CpuSteps::read_columns(Buffer buffer, uint32_t first, std::span<float> values) {
+  for (size_t i = 0; i < values.size(); i += buffer.width)
+    std::copy_n(kept_column(buffer, first++), buffer.width, values.data() + i);
+  return true;
+}
+
+bool CpuSteps::write_columns(Buffer buffer, uint32_t first, std::span<const float> values) {
+  for (size_t i = 0; i < values.size(); i += buffer.width)
+    std::copy_n(values.data() + i, buffer.width, kept_column(buffer, first++));
+  return true;
 }
 
 std::span<const float> CpuSteps::read_logits(uint32_t column) {

@@ -116,6 +116,8 @@ class GpuSteps final : public Steps, private DeviceSampler {
   void norm_logits(Buffer hidden, Buffer logits) override;
   PassEnd end_pass() override;
   void wait() override;
+  bool read_columns(Buffer buffer, uint32_t first, std::span<float> values) override;
+  bool write_columns(Buffer buffer, uint32_t first, std::span<const float> values) override;
   std::span<const float> read_logits(uint32_t column) override;
   DeviceSampler* sampler() override { return this; }
   std::unique_ptr<TokenSource> token_source(Decoder& decoder, const TokenRun& run) override;
@@ -157,6 +159,15 @@ class GpuSteps final : public Steps, private DeviceSampler {
   void multiply_uses(const GpuStep& step, const ExpertProductSpec& spec, const UsesProduct& product, uint64_t experts);
   void multiply_grouped(const GpuStep& step, const GemmSpec& spec, const UsesProduct& product);
   void end_layer(uint32_t layer);
+  bool has_halves(Buffer buffer, const PassLayout::Part& part) {  // in the part's columns, in place of floats
+    return buffer.data == state_.mixed.data && writes_halves(kernels_of(part.kind).specs().attention);
+  }
+  struct Stretch {  // columns of the pass that are neighbours in the buffers, too
+    const PassLayout::Part& part;
+    uint32_t first, n_columns;  // in the buffers
+  };
+  std::vector<Stretch> stretches(uint32_t first, uint64_t n_columns) const;  // of the pass
+  void read_halves(const PassLayout::Part& part, Buffer buffer, uint32_t column, std::span<float> values);
   struct Projections {
     Buffer q, k, v;
   };

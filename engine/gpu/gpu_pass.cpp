@@ -12,6 +12,7 @@
 #include "engine/pass_length.h"
 #include "kernels/columns.h"
 #include "kernels/delta_chunk.h"
+#include "models/half.h"
 
 namespace warpchat {
 
@@ -500,6 +501,63 @@ void GpuSteps::wait() {
   ErrorWord word;
   std::memcpy(&word, error_.bytes().data(), sizeof word);
   check(word);
+}
+
+std::vector<GpuSteps::Stretch> GpuSteps::stretches(uint32_t first, uint64_t n_columns) const {
+  std::vector<Stretch> all;
+  for (const uint32_t column : std::span(pass_.buffer_columns).subspan(first, n_columns)) {
+    const PassLayout::Part& part = pass_.part_of(column);
+    const bool goes_on = !all.empty() && &all.back().part == &part && column == all.back().first + all.back().n_columns;
+    if (!goes_on) all.push_back({part, column, 0});
+    ++all.back().n_columns;
+  }
+  return all;
+}
+
+bool GpuSteps::read_columns(Buffer buffer, uint32_t first, std::span<float> values) {
+  if (graphs_.is_open()) return false;
+  context_->make_current();
+  for (const Stretch& stretch : stretches(first, values.size() / buffer.width)) {
+    const std::span<float> to = values.first(uint64_t{stretch.n_columns} * buffer.width);
+    values = values.subspan(to.size());
+    if (has_halves(buffer, stretch.part))
+      for (uint32_t i = 0; i < stretch.n_columns; ++i)
+        read_halves(stretch.part, buffer, stretch.first + i, to.subspan(uint64_t{i} * buffer.width, buffer.width));
+    else
+      stream_.download(std::as_writable_bytes(to), column_of(buffer, stretch.first));
+  }
+  wait();
+  return true;
+}
+
+bool GpuSteps::write_columns(Buffer buffer, uint32_t first, std::span<const float> values) {
+  if (graphs_.is_open()) return false;
+  context_->make_current();
+  const std::vector<Stretch> all = stretches(first, values.size() / buffer.width);
+  if (std::ranges::any_of(all, [&](const Stretch& s) { return has_halves(buffer, s.part); })) return false;
+  for (const Stretch& stretch : all) {
+    const std::span<const float> from = values.first(uint64_t{stretch.n_columns} * buffer.width);
+    values = values.subspan(from.size());
+    stream_.upload(column_of(buffer, stretch.first), std::as_bytes(from));
+  }
+  stream_.wait();  // the values are the caller's
+  return true;
+}
+
+// In the order of kernels/half_columns.h.
+void GpuSteps::read_halves(const PassLayout::Part& part, Buffer buffer, uint32_t column, std::span<float> values) {
+  const Buffer own{reinterpret_cast<void*>(column_of(buffer, part.first)), buffer.width};
+  const uint32_t index = column - part.first;
+  std::vector<f16> halves(half_column_values(buffer.width));
+  float factor = 0;
+  stream_.download(std::as_writable_bytes(std::span(halves)), halves_of(own, index));
+  stream_.download(std::as_writable_bytes(std::span(&factor, 1)),
+                   halves_of(own, part.n_columns) + index * sizeof(float));
+  wait();
+  for (uint32_t i = 0; i < values.size(); ++i) {
+    const uint32_t in_unit = i % 32, octet = in_unit / 4 % 4, place = octet * 8 + in_unit / 16 * 4 + in_unit % 4;
+    values[i] = factor * to_float(halves[i - in_unit + place]);
+  }
 }
 
 std::span<const float> GpuSteps::read_logits(uint32_t column) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/error.h"
+
 namespace warpchat {
 
 void PassLayout::Part::add_position(uint32_t position) {
@@ -20,6 +22,7 @@ PassLayout lay_out_one_by_one(const Run& run) {
     part.add_position(run.position + c);
   }
   layout.parts = {part};
+  for (uint32_t c = 0; c < part.n_columns; ++c) layout.buffer_columns.push_back(c);
   layout.sequences.assign(part.n_columns, run.sequence);
   const uint32_t first = part.n_columns - run.n_wanted();
   if (first < part.n_columns) layout.wanted = {{part.kind, first, 0, run.n_wanted()}};
@@ -41,6 +44,13 @@ void PassLayout::keep_wanted(uint32_t aligned) {
     part.first += before;
     part.n_columns -= before;
   }
+}
+
+const PassLayout::Part& PassLayout::part_of(uint32_t buffer_column) const {
+  const auto part = std::ranges::find_if(
+      parts, [&](const Part& p) { return buffer_column >= p.first && buffer_column - p.first < p.n_columns; });
+  if (part == parts.end()) throw Error("reading of a column that the pass has not computed");
+  return *part;
 }
 
 PassLayout lay_out(std::span<const Run> runs) {
@@ -74,6 +84,7 @@ PassLayout lay_out(std::span<const Run> runs) {
     const PassKind kind = run.n_columns() > 1 ? PassKind::kPrompt : singles.kind;
     for (uint32_t c = 0; c < run.n_columns(); ++c, ++column) {
       const uint32_t at = first[i] + c;
+      layout.buffer_columns.push_back(at);
       layout.words[at] = static_cast<uint32_t>(run.tokens[c]);
       layout.words[n_columns + at] = run.position + c;
       if (c < run.n_columns() - run.n_wanted()) continue;

@@ -31,12 +31,14 @@ struct PassLayout {
   std::vector<Wanted> wanted;
   std::vector<uint32_t> words;                           // u32 tokens [n_columns], then as many positions
   std::vector<uint32_t> sequences;                       // of the columns, a prompt's once
+  std::vector<uint32_t> buffer_columns;                  // of the pass's columns: where they are in the buffers
   std::vector<uint32_t> logits_columns;                  // of the pass, ascending: the rows of logits
   std::vector<uint32_t> last_sequences, last_positions;  // of the runs whose logits are wanted
 
   uint32_t n_columns() const { return static_cast<uint32_t>(words.size() / 2); }  // of the buffers
   // Of prompts, and columns before them up to one whose number is a multiple of `aligned`, which kAlignedColumns is of.
   void keep_wanted(uint32_t aligned);
+  const Part& part_of(uint32_t buffer_column) const;  // Error if it is no longer computed
   bool has_prompts() const { return !parts.empty() && parts.back().kind == PassKind::kPrompt; }
 };
 

@@ -144,6 +144,15 @@ TEST(Options, ReadsLists) {
   EXPECT_EQ(bench.format, "json");
 }
 
+TEST(Options, CompareTakesADeviceEachTime) {
+  const auto o = parsed<CompareOptions>(
+      {"compare", "--device", "cpu", "-dev", "emulator", "--launch=graph", "--bound", "0.5", "-p", "-n"});
+  EXPECT_EQ(o.devices, (Words{"cpu", "emulator"}));
+  EXPECT_EQ(o.launches, Words{"graph"});
+  EXPECT_EQ(o.bound, 0.5);
+  EXPECT_EQ(o.prompt, "-n");
+}
+
 TEST(Options, InspectTakesItsModelWithoutAFlag) {
   EXPECT_EQ(parsed<InspectOptions>({"inspect", "a.gguf", "--json"}).model, "a.gguf");
   EXPECT_EQ(parsed<InspectOptions>({"inspect", "-m", "a.gguf"}).model, "a.gguf");
@@ -182,6 +191,12 @@ const RefusedCase kRefused[] = {
     {"no_such_format",
      {"bench", "-o", "xml"},
      "--output takes md, csv, json or jsonl, found 'xml'; see chat bench --help"},
+    {"second_device_without_its_flag",
+     {"compare", "--device", "cpu", "cuda"},
+     "unexpected argument 'cuda'; chat compare --help lists what there is"},
+    {"no_such_launch",
+     {"compare", "--launch", "auto"},
+     "--launch takes stream, graph or persistent, found 'auto'; see chat compare --help"},
     {"missing_required", {"logits", "-m", "a"}, "--tokens is required; see chat logits --help"},
     {"bad_list",
      {"logits", "-m", "a", "-o", "x", "--tokens", "1,a"},
@@ -216,7 +231,7 @@ TEST_P(Refused, InOneSentence) {
 INSTANTIATE_TEST_SUITE_P(Rows, Refused, testing::ValuesIn(kRefused), [](const auto& test) { return test.param.name; });
 
 TEST(Options, HelpOfEveryCommandNamesTheDevice) {
-  for (const char* command : {"chat", "tokenize", "template", "logits", "perplexity", "inspect", "bench"}) {
+  for (const char* command : {"chat", "tokenize", "template", "logits", "perplexity", "inspect", "compare", "bench"}) {
     const Words words = std::string(command) == "chat" ? Words{"--help"} : Words{command, "--help"};
     const ParsedOptions parsed = parse_options(words);
     EXPECT_FALSE(parsed.options.has_value());

@@ -413,6 +413,58 @@ class Commands(Case):
         self.assertEqual(sum(math.prod(t["shape"]) for t in parsed["tensors"]), parsed["parameters"])
         self.assertEqual(json.loads(self.run_well("inspect", VOCABULARY, "--json").out)["tensors"], [])
 
+    def compare(self, model, *flags, code=0):
+        run = Run("compare", "-m", model, "-p", "hello hello", "-n", "2", "--json", *flags)
+        self.assertEqual(run.code, code, run)
+        result = json.loads(run.out)
+        self.assertEqual(result["within_bound"], code == 0)
+        return result
+
+    def test_compare_finds_that_devices_agree(self):
+        devices = ("--device", "cpu", "--device", "emulator")
+        for model, steps in ((TINY, 12), (EXPERTS, 12), (HYBRID, 13)):
+            result = self.compare(model, *devices)
+            self.assertEqual([p["steps"] for p in result["passes"]], [steps] * len(result["passes"]))
+            self.assertEqual([p["tokens"] for p in result["passes"]], [result["tokens"] - 2, 1, 1])
+            for p in result["passes"]:
+                self.assertTrue(0 < p["largest"]["relative"] < 0.001, p)
+        modes = ("--device", "emulator", "--device", "emulator", "--launch", "graph", "--launch", "persistent")
+        result = self.compare(HYBRID, *modes)
+        self.assertEqual([p["steps"] for p in result["passes"]], [13, 1, 1])
+        self.assertEqual([p["largest"]["relative"] for p in result["passes"]], [0, 0, 0])
+        text = self.run_well("compare", "-m", TINY, "-p", "x", *devices, "--launch", "graph").out.decode()
+        self.assertRegex(text, r"first +cpu: .*\nsecond +emulator: .* launch graph\n\npass +steps compared .*\ntoken 0 ")
+        self.assertIn("show no layers", text)
+        self.assertTrue(text.endswith("\nThe devices agree: no step differs by more than 0.01 of its vector's norm.\n"), text)
+
+    def test_compare_names_the_first_difference(self):
+        flags = ("--device", "cpu", "--device", "emulator", "--bound", "0.00001")
+        found = self.compare(TINY, *flags, code=1)["first_difference"]
+        self.assertEqual((found["step"], found["vector"], found["layer"]), ("norm_qkv", "q", 0))
+        self.assertGreater(found["relative"], 0.00001)
+        run = Run("compare", "-m", TINY, "-p", "hello hello", "-n", "2", *flags)
+        self.assertEqual(run.code, 1)
+        self.assertRegex(run.out.decode().splitlines()[-1],
+                         r"\AThe devices differ first in prefill 0-\d+ at norm_qkv of layer 0: column %d \(position %d\) of "
+                         r"q differs by .* of its norm, more than 1e-05, most in element %d: "
+                         % (found["column"], found["position"], found["element"]))
+
+    def test_compare_refuses_what_it_cannot_compare(self):
+        def refused(code, flags, *words):
+            self.assert_refused(Run("compare", "-m", TINY, *flags), code, *words)
+
+        cpu, both = ("--device", "cpu"), ("--device", "cpu", "--device", "emulator")
+        refused(2, (), "exactly two devices, found 0", "--device cpu")
+        refused(2, cpu, "exactly two devices, found 1")
+        refused(2, cpu * 3, "exactly two devices, found 3")
+        refused(2, cpu + ("--device", "gpu"), "unknown device 'gpu'")
+        refused(2, both + ("--launch", "graph") * 3, "--launch", "found 3")
+        refused(2, both + ("--profile", "x"), "unknown flag --profile")
+        refused(2, both + ("-p", "x", "-f", "y"), "-p", "-f")
+        refused(2, both + ("-p", ""), "no text")
+        refused(1, both + ("-f", path("bad.txt", b"ab\xffcd")), "bad.txt", "byte 2 ")
+        refused(1, ("--device", "cpu", "--device", "cuda:99"), "cuda")
+
     def test_bench(self):
         flags = ("bench", "-m", TINY, "-p", "8,16", "-n", "4", "-d", "0,8", "-r", "2", "-o")
         rows = json.loads(self.run_well(*flags, "json").out)

@@ -62,6 +62,8 @@ class AccountedSteps final : public Steps {
     };
   }
   void wait() override {}
+  bool read_columns(Buffer, uint32_t, std::span<float>) override { return false; }
+  bool write_columns(Buffer, uint32_t, std::span<const float>) override { return false; }
   std::span<const float> read_logits(uint32_t) override { return {}; }
 
   std::vector<uint32_t> passes;  // their lengths

@@ -1,0 +1,90 @@
+// Steps that pass every call on to a device's: the base of those that look at some of its steps, or change them. What
+// Steps gains is added here, or a default would answer in place of the device.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/steps.h"
+#include "engine/token_source.h"
+
+namespace warpchat {
+
+class ForwardingSteps : public Steps {
+ public:
+  explicit ForwardingSteps(Steps& steps) : steps_(steps) {}
+
+  uint32_t max_columns() const override { return steps_.max_columns(); }
+  uint32_t max_logits_columns() const override { return steps_.max_logits_columns(); }
+  uint32_t max_sequences() const override { return steps_.max_sequences(); }
+  uint32_t max_positions() const override { return steps_.max_positions(); }
+  const PassState& buffers() const override { return steps_.buffers(); }
+  std::string description() const override { return steps_.description(); }
+  uint32_t context_that_fits() const override { return steps_.context_that_fits(); }
+
+  uint32_t n_pages() const override { return steps_.n_pages(); }
+  void set_pages(uint32_t sequence, std::span<const uint32_t> pages) override { steps_.set_pages(sequence, pages); }
+  void copy_page(uint32_t from, uint32_t to) override { steps_.copy_page(from, to); }
+  uint32_t n_states() const override { return steps_.n_states(); }
+  void copy_state(uint32_t from, uint32_t to) override { steps_.copy_state(from, to); }
+
+  Profile& profile() override { return steps_.profile(); }
+  std::vector<MemoryUse> memory() const override { return steps_.memory(); }
+  uint64_t weight_bytes_per_token() const override { return steps_.weight_bytes_per_token(); }
+  std::vector<KernelText> kernels() const override { return steps_.kernels(); }
+  bool is_gpu() const override { return steps_.is_gpu(); }
+  bool is_emulated() const override { return steps_.is_emulated(); }
+  std::string_view launch_of(uint32_t n_sequences) const override { return steps_.launch_of(n_sequences); }
+  bool can_launch(LaunchMode mode) const override { return steps_.can_launch(mode); }
+  void set_launch_mode(LaunchMode mode) override { steps_.set_launch_mode(mode); }
+  bool has_settled() const override { return steps_.has_settled(); }
+  void set_measuring(bool on) override { steps_.set_measuring(on); }
+  bool takes_one_by_one() override { return steps_.takes_one_by_one(); }
+
+  void begin(std::span<const Run> runs) override { steps_.begin(runs); }
+  void embed(Buffer hidden) override { steps_.embed(hidden); }
+  void norm_qkv(uint32_t layer, Buffer hidden, Buffer q, Buffer k, Buffer v) override {
+    steps_.norm_qkv(layer, hidden, q, k, v);
+  }
+  void attention(uint32_t layer, Buffer q, Buffer k, Buffer v, Buffer mixed) override {
+    steps_.attention(layer, q, k, v, mixed);
+  }
+  bool keep_wanted(Buffer mixed, Buffer hidden) override { return steps_.keep_wanted(mixed, hidden); }
+  void output_residual(uint32_t layer, Buffer mixed, Buffer hidden) override {
+    steps_.output_residual(layer, mixed, hidden);
+  }
+  void norm_delta(uint32_t layer, Buffer hidden, const DeltaBuffers& x) override {
+    steps_.norm_delta(layer, hidden, x);
+  }
+  void conv_step(uint32_t layer, const DeltaBuffers& x) override { steps_.conv_step(layer, x); }
+  void delta_step(uint32_t layer, const DeltaBuffers& x) override { steps_.delta_step(layer, x); }
+  void norm_gate_up(uint32_t layer, Buffer hidden, Buffer inner) override { steps_.norm_gate_up(layer, hidden, inner); }
+  void down_residual(uint32_t layer, Buffer inner, Buffer hidden) override {
+    steps_.down_residual(layer, inner, hidden);
+  }
+  void norm_route(uint32_t layer, Buffer hidden, Buffer scores) override { steps_.norm_route(layer, hidden, scores); }
+  void experts_residual(uint32_t layer, Buffer hidden) override { steps_.experts_residual(layer, hidden); }
+  void norm_logits(Buffer hidden, Buffer logits) override { steps_.norm_logits(hidden, logits); }
+  bool read_columns(Buffer buffer, uint32_t first, std::span<float> values) override {
+    return steps_.read_columns(buffer, first, values);
+  }
+  bool write_columns(Buffer buffer, uint32_t first, std::span<const float> values) override {
+    return steps_.write_columns(buffer, first, values);
+  }
+  PassEnd end_pass() override { return steps_.end_pass(); }
+  void wait() override { steps_.wait(); }
+  DeviceSampler* sampler() override { return steps_.sampler(); }
+  std::unique_ptr<TokenSource> token_source(Decoder& decoder, const TokenRun& run) override {
+    return steps_.token_source(decoder, run);
+  }
+  bool decode_given(std::span<const Token> tokens, uint32_t position,
+                    const std::function<void(std::span<const float>)>& take) override {
+    return steps_.decode_given(tokens, position, take);
+  }
+  std::span<const float> read_logits(uint32_t column) override { return steps_.read_logits(column); }
+
+ private:
+  Steps& steps_;
+};
+
+}  // namespace warpchat
