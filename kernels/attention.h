@@ -36,6 +36,7 @@ struct AttentionSpec {
   // q, k and v are projections: they go through one of these first, which differ in their rotations alone, and in
   // nothing from this spec. Lengths are positions then, and no two columns are of one sequence.
   std::vector<KvScatterSpec> scatters = {};
+  bool operator==(const AttentionSpec&) const = default;
 };
 
 // Name: incremental_attention_h14_kv2_d64_s32768_c1, "_p8" for eight pages a block, "_one" for one sequence, "_gated",

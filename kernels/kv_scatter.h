@@ -26,6 +26,7 @@ struct KvScatterSpec {
   double rope_magnitude = 1;        // factor on cos and sin
   std::vector<double> frequencies;  // [rope_dims / 2] radians per position, finite
   KvType k_type = KvType::kF16, v_type = KvType::kF16;
+  bool operator==(const KvScatterSpec&) const = default;
 };
 
 // Name: kv_scatter_h14_kv2_d64_s32768_c1, "_one" for one sequence, "_norm" for QK norm, "_kq8" and "_vq8" for caches in
